@@ -138,7 +138,7 @@ func (a *App) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo, er
 	if err != nil {
 		return i, err
 	}
-	i.Sizes = append(i.Sizes, stored, fmt.Sprintf("staged: %d, %s in %s", entries, thread.Bytes(bytes),
+	i.Sizes = append(i.Sizes, stored, fmt.Sprintf("staged data: %d entries, %s in %s", entries, thread.Bytes(bytes),
 		filepath.Join(a.Project.StateDir(), "staging")))
 	account, err := a.ledger.Account(ctx, accountDays)
 	if err != nil {

@@ -35,8 +35,8 @@ func runInSandbox(path string) int {
 	return 1
 }
 
-// TestStagingInSandbox: without a connection to the server, complete tokens are read from the files, and everything else
-// says why it cannot be done.
+// TestStagingInSandbox: without a connection to the server, retrieve reads the files of complete tokens, and everything
+// else says why it cannot be done.
 func TestStagingInSandbox(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -18,7 +18,7 @@ import (
 
 var oneToken = regexp.MustCompile(`^max:[0-9a-f]{8}\n$`)
 
-// stage stages a text and returns its token, which must be all that is printed.
+// stage stages a text and returns its token, which must be the only output.
 func (r *rig) stage(text string, args ...string) string {
 	r.t.Helper()
 	cmd := r.command(append([]string{"stage"}, args...)...)
@@ -35,7 +35,7 @@ func (r *rig) stage(text string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// max puts the program under its second name on a path, with a source of records before it.
+// max puts the program on the PATH under its second name, which also answers `search` with records.
 func (r *rig) max() *rig {
 	r.t.Helper()
 	dir := r.t.TempDir()
@@ -56,7 +56,7 @@ esac
 	return &with
 }
 
-// TestStagingSession runs what seed 000 prints, with jq, sort, uniq and head.
+// TestStagingSession runs the documented pipelines with jq, sort, uniq and head.
 func TestStagingSession(t *testing.T) {
 	for _, tool := range []string{"jq", "awk", "uniq"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -97,7 +97,7 @@ func TestStagingSession(t *testing.T) {
 	}
 }
 
-// TestStagedBytes: to a pipe come the bytes that were staged, to a terminal none that it acts on.
+// TestStagedBytes: a pipe gets the bytes that were staged, a terminal gets none that it would act on.
 func TestStagedBytes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -136,14 +136,14 @@ func TestStagedBytes(t *testing.T) {
 	}
 }
 
-// TestStagedDataStays: it is there after a restart and after a kill of the server, whatever else was being staged.
+// TestStagedDataStays: it survives a restart and a kill of the server, even one while other data is being staged.
 func TestStagedDataStays(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	token := r.stage("kept\n", "--ttl", "2h", "--label", "of a test")
 	brief := r.stage("brief\n", "--ttl", "1s")
-	if out := r.ok("doctor"); !strings.Contains(out, "staged: ") {
-		t.Errorf("the doctor says nothing of it:\n%s", out)
+	if out := r.ok("doctor"); !strings.Contains(out, "staged data: 2 entries, ") {
+		t.Errorf("doctor does not show it:\n%s", out)
 	}
 	slow := r.command("stage")
 	in, err := slow.StdinPipe()
@@ -237,7 +237,7 @@ func TestStageSettings(t *testing.T) {
 	}
 }
 
-// TestAgentStages: an agent uses the staged data of its project from any folder, sees its own, and removes its own.
+// TestAgentStages: an agent uses the staged data of its project in any folder, and sees and removes its own.
 func TestAgentStages(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -262,7 +262,7 @@ func TestAgentStages(t *testing.T) {
 		not    string
 	}{
 		{one, "max retrieve " + mine, 0, "mine", ""},
-		{two, "max retrieve " + mine, 0, "mine", ""}, // it was told the token
+		{two, "max retrieve " + mine, 0, "mine", ""}, // it knows the token
 		{one, "max retrieve " + of, 0, "of the person", ""},
 		{one, "max stage list", 0, mine, other},
 		{two, "max stage list", 0, other, mine},
@@ -291,7 +291,7 @@ func TestAgentStages(t *testing.T) {
 	}
 }
 
-// TestManyStage has many programs stage and read at once.
+// TestManyStage runs many programs that stage and retrieve at the same time.
 func TestManyStage(t *testing.T) {
 	manyStarts(t)
 	t.Parallel()

@@ -10,7 +10,8 @@ import (
 	"orchestrator/thread"
 )
 
-// TestFullDisk: data that does not fit is refused in words and leaves nothing; what is there can be read and unstaged.
+// TestFullDisk: data that does not fit is refused with a reason and leaves nothing; other data can still be read and
+// unstaged.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=1m,mode=0700"); err != nil {
@@ -24,7 +25,7 @@ func TestFullDisk(t *testing.T) {
 	s := open(t, dir)
 	d := s.stage("kept\n", thread.StageRequest{})
 	before := s.files()
-	for range 3 { // the room is given back each time
+	for range 3 { // the space is freed each time
 		_, err := s.Stage(t.Context(), thread.StageRequest{}, io.LimitReader(repeated("0123456789\n"), 4<<20))
 		if !errors.Is(err, thread.ErrDiskFull) || !strings.Contains(err.Error(), "free some space") {
 			t.Fatalf("staged 4 MB in 1: %v", err)

@@ -18,7 +18,7 @@ import (
 	"orchestrator/thread/private"
 )
 
-// writerVariable has the test's program stage into the folder that it names until it is killed.
+// writerVariable names a folder into which the test's program stages data until it is killed.
 const writerVariable = "STAGING_WRITER"
 
 func TestMain(m *testing.M) {
@@ -31,10 +31,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// textOf is what the writer stages as its n-th.
+// textOf returns the n-th text that the writer stages.
 func textOf(n int) string { return strings.Repeat(fmt.Sprintf("{\"entry\":%d}\n", n), 1+n%7*3000) }
 
-// stageForEver prints each token when it has it, with what it names.
+// stageForEver prints each token and the number of its text once it is staged.
 func stageForEver(dir string) error {
 	folder, err := private.Make(dir, "staging")
 	if err != nil {
@@ -63,8 +63,8 @@ func stageForEver(dir string) error {
 	return <-errs
 }
 
-// TestKilledWriter kills a writer at any moment: what it gave a token for is there, whole, and the rest is swept.
-// KILL_ROUNDS is how often.
+// TestKilledWriter kills a writer at random moments: data with a token is complete, and the rest is swept.
+// KILL_ROUNDS sets how often.
 func TestKilledWriter(t *testing.T) {
 	dir := t.TempDir()
 	exe, err := os.Executable()
@@ -105,7 +105,7 @@ func TestKilledWriter(t *testing.T) {
 	}
 }
 
-// afterKill looks at a folder whose writer was killed, having printed what it staged.
+// afterKill checks the folder of a killed writer against what it printed.
 func (s *shelf) afterKill(printed string) (leftovers int) {
 	s.Helper()
 	swept := s.sweep()

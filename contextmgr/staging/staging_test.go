@@ -28,7 +28,7 @@ import (
 	"orchestrator/thread/private"
 )
 
-// shelf is a store with its folder, and a clock that can be put ahead.
+// shelf is a store with its folder and a clock that can be set ahead.
 type shelf struct {
 	testing.TB
 	*staging.Store
@@ -80,7 +80,7 @@ func (s *shelf) read(t thread.Token, part thread.Selection) (string, error) {
 	return b.String(), err
 }
 
-// files lists what lies in the folder.
+// files lists the folder.
 func (s *shelf) files() []string {
 	s.Helper()
 	list, err := os.ReadDir(s.dir)
@@ -118,7 +118,7 @@ func (s *shelf) tokens() []thread.Token {
 	return all
 }
 
-// TestWhatIsStaged stages all kinds of data and gets it back byte for byte, from the store and from the file.
+// TestWhatIsStaged stages all kinds of data and reads it back byte for byte, from the store and from the file.
 func TestWhatIsStaged(t *testing.T) {
 	s := newShelf(t)
 	long := strings.Repeat(`{"id":1,"name":"äöü"}`+"\n", 20_000)
@@ -280,7 +280,7 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// TestTokens: each mistake with a token is told exactly.
+// TestTokens: the error says exactly what is wrong with a token.
 func TestTokens(t *testing.T) {
 	s := newShelf(t)
 	next := 0
@@ -307,8 +307,8 @@ func TestTokens(t *testing.T) {
 		{"max:ab000001", own, mine.Token, nil, ""},
 		{" MAX:AB000001 ", own, mine.Token, nil, ""},
 		{"ab000001", own, mine.Token, nil, ""},
-		{"ab000002", own, others.Token, nil, ""}, // who knows it may have it
-		{"max:a", own, mine.Token, nil, ""},      // of its own it is the only one
+		{"ab000002", own, others.Token, nil, ""}, // anybody who knows it may use it
+		{"max:a", own, mine.Token, nil, ""},      // its only one with this prefix
 		{"max:ab000002", anybody, others.Token, nil, ""},
 		{"max:a", anybody, "", thread.ErrInvalid, "2 tokens begin with max:a: max:ab000002, max:ab000001"},
 		{"max:f", anybody, "", thread.ErrNotFound, "no token begins with max:f"},
@@ -337,7 +337,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestLife: what is used, touched or pinned stays, the rest goes, and nothing is shortened.
+// TestLife: what is used, touched or needed stays, the rest expires, and no time to live is shortened.
 func TestLife(t *testing.T) {
 	pins := map[thread.Token][]string{}
 	cfg := staging.Config{Pins: func() (map[thread.Token][]string, error) { return pins, nil }}
@@ -367,7 +367,7 @@ func TestLife(t *testing.T) {
 	if _, err := reading.WriteTo(&got); err != nil || got.String() != "idle" {
 		t.Errorf("read on: %q (%v)", &got, err)
 	}
-	if swept := s.sweep(); swept != (staging.Swept{}) { // it was read at 50 minutes, that it is read on is no use
+	if swept := s.sweep(); swept != (staging.Swept{}) { // it was opened at 50 minutes; reading on is not another use
 		t.Errorf("swept %+v", swept)
 	}
 	s.ahead += 65 * time.Minute
@@ -400,7 +400,7 @@ func TestLife(t *testing.T) {
 	if _, err := again.read(pinned.Token, thread.Selection{}); !errors.Is(err, thread.ErrExpired) {
 		t.Errorf("after that: %v", err)
 	}
-	for range 2 { // what was touched expires, then that it was there is forgotten
+	for range 2 { // the touched entry expires, then its document is removed
 		again.ahead += 25 * time.Hour
 		again.sweep()
 	}
@@ -409,7 +409,7 @@ func TestLife(t *testing.T) {
 	}
 }
 
-// TestUse begins an entry's time again, seldom enough not to write with each use.
+// TestUse: a use restarts the time to live, but not every use is a write.
 func TestUse(t *testing.T) {
 	s := newShelf(t)
 	d := s.stage("used", thread.StageRequest{TTL: 20 * time.Second})
@@ -437,7 +437,7 @@ func TestUse(t *testing.T) {
 	}
 }
 
-// TestLeftovers: a sweep removes what a crash left at any place, and nothing else.
+// TestLeftovers: Sweep removes what a crash can leave, and nothing else.
 func TestLeftovers(t *testing.T) {
 	s := newShelf(t)
 	d := s.stage("kept", thread.StageRequest{})
@@ -445,7 +445,7 @@ func TestLeftovers(t *testing.T) {
 	kept := s.files()
 	leftovers := []string{
 		"0123456789abcdef.part", ".new-0123456789abcdef", "0a0a0a0a.ndjson", "0a0a0a0a.json", "0a0a0a0a.txt", "0a0a0a0a.bin",
-		digits + ".bin", // the document names another
+		digits + ".bin", // the document names another file
 	}
 	foreign := []string{
 		"notes.txt", "0A0A0A0A.txt", "0a0a0a0a.csv", "0a0a0a0.txt", "0123456789abcdef.partial", ".new-x", "x.meta.json",
@@ -469,7 +469,7 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
-// TestHostileFolder: what another put where our files lie is neither followed nor removed, and harms nothing else.
+// TestHostileFolder: files of others in the folder are neither followed nor removed, and harm nothing else.
 func TestHostileFolder(t *testing.T) {
 	s := newShelf(t)
 	d, good := s.stage("mine", thread.StageRequest{}), s.stage("good", thread.StageRequest{})
@@ -506,7 +506,7 @@ func TestHostileFolder(t *testing.T) {
 	if got := s.files(); !slices.Equal(got, was) {
 		t.Errorf("%v became %v", was, got)
 	}
-	// A token whose names are taken by such things is not given.
+	// A token whose file names are taken by such files is not used.
 	names := []thread.Token{"max:0b0b0b0b", "max:0c0c0c0c", "max:0e0e0e0e", "max:0a0a0a0a", "max:0f0f0f0f"}
 	s.Draw(func() thread.Token { defer func() { names = names[1:] }(); return names[0] })
 	if got := s.stage("text", thread.StageRequest{}); got.Token != "max:0f0f0f0f" {
@@ -536,7 +536,7 @@ func TestHostileFolder(t *testing.T) {
 	}
 }
 
-// TestBrokenOff: data that does not come whole leaves nothing.
+// TestBrokenOff: incomplete data leaves nothing.
 func TestBrokenOff(t *testing.T) {
 	s := newShelf(t)
 	for _, size := range []int64{0, 10, 1 << 20} {
@@ -629,7 +629,7 @@ func TestUnknownPins(t *testing.T) {
 	}
 }
 
-// number is a variable of the environment, or what is enough.
+// number returns an environment variable, or a default.
 func number(t testing.TB, name string, enough int) int {
 	t.Helper()
 	n, err := strconv.Atoi(os.Getenv(name))
@@ -642,8 +642,8 @@ func number(t testing.TB, name string, enough int) int {
 	return n
 }
 
-// TestNoTokenTwice: where nearly all tokens are given, by many at once, each is still given once, also where what it
-// named is gone. STAGES=100000 has that many given of all that there are.
+// TestNoTokenTwice: concurrent calls never get the same token, even if nearly all tokens are in use, or were until just
+// now. STAGES=100000 stages that many of all possible tokens.
 func TestNoTokenTwice(t *testing.T) {
 	s := newShelf(t)
 	const all = 64
@@ -690,7 +690,7 @@ func TestNoTokenTwice(t *testing.T) {
 	}
 }
 
-// stageMany stages texts that differ, many at a time, and returns them by their tokens.
+// stageMany stages different texts concurrently and returns them by their tokens.
 func (s *shelf) stageMany(n, atOnce int) map[thread.Token]string {
 	s.Helper()
 	var mu sync.Mutex
@@ -714,7 +714,7 @@ func (s *shelf) stageMany(n, atOnce int) map[thread.Token]string {
 	return given
 }
 
-// TestManyAtOnce has 100 stage, read, touch and unstage while all is swept.
+// TestManyAtOnce has 100 goroutines stage, read, touch and unstage during sweeps.
 func TestManyAtOnce(t *testing.T) {
 	s := newShelf(t)
 	shared := s.stage(strings.Repeat("shared\n", 2_000), thread.StageRequest{})
@@ -763,7 +763,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestMemory: what is held does not grow with the data.
+// TestMemory: memory does not grow with the data.
 func TestMemory(t *testing.T) {
 	s := newShelf(t)
 	const size = 32 << 20
@@ -802,7 +802,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// repeated brings a text again and again.
+// repeated is a reader that repeats a text without end.
 type repeated string
 
 func (r repeated) Read(b []byte) (int, error) {
@@ -816,7 +816,7 @@ func (r repeated) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// BenchmarkRecords stages 100,000 records, beside copying them into a file and syncing it. It prints their ratio.
+// BenchmarkRecords stages 100,000 records, and copies them into a file and syncs it. It prints the ratio.
 func BenchmarkRecords(b *testing.B) {
 	var text bytes.Buffer
 	for i := range 100_000 {
