@@ -27,6 +27,7 @@ var (
 	ErrInvalid      = errors.New("invalid")
 	ErrRefused      = errors.New("not possible now") // a valid request that the current state does not allow
 	ErrNotGranted   = errors.New("not granted")
+	ErrExpired      = errors.New("expired")
 )
 
 // NotReadyError says why a prompt was not typed. Nothing was typed, and the agent's input is unchanged. It is an

@@ -18,6 +18,8 @@ type Config struct {
 	Scrollback int
 	// Version is the version that the terminal reports.
 	Version string
+	// Project is the folder of the project; agents and what they start are told.
+	Project string
 	// Processes is how many processes an agent may have, including all that it starts; 0 means no limit. They are counted
 	// every CountEvery, by default every 2 seconds, while agents run.
 	Processes  int

@@ -13,6 +13,24 @@ import (
 // threadVar is the variable with the thread of a program in a session and of what it starts.
 const threadVar = "ORCHESTRATOR_THREAD"
 
+// projectVar is the variable with the folder of its project: it may work in any folder.
+const projectVar = "ORCHESTRATOR_PROJECT_DIR"
+
+// Project returns the folder of the project whose agent an environment belongs to, empty if it belongs to none.
+func Project(env []string) string {
+	dir, ours := "", false
+	for _, kv := range env {
+		ours = ours || strings.HasPrefix(kv, threadVar+"=")
+		if v, ok := strings.CutPrefix(kv, projectVar+"="); ok {
+			dir = v
+		}
+	}
+	if !ours {
+		return ""
+	}
+	return dir
+}
+
 // Token returns the token of the agent that an environment belongs to, empty if it belongs to none.
 func Token(env []string) string { return pty.Token(env) }
 
@@ -22,9 +40,11 @@ func IsHost(env []string) bool { return pty.IsHost(env) }
 // HostEnv returns the environment for a server: it marks the server as one, and belongs to no session.
 func HostEnv(env []string) []string { return unthreaded(pty.HostEnv(env)) }
 
-// unthreaded returns an environment without the thread's variable.
+// unthreaded returns an environment without the variables of a thread.
 func unthreaded(env []string) []string {
-	return slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, threadVar+"=") })
+	return slices.DeleteFunc(env, func(kv string) bool {
+		return strings.HasPrefix(kv, threadVar+"=") || strings.HasPrefix(kv, projectVar+"=")
+	})
 }
 
 // Below reports whether this program, with its environment, was started below an agent of any server.
@@ -49,8 +69,8 @@ var outer = []string{
 }
 
 // environment adapts an agent's environment to our terminal.
-func environment(env []string, id thread.ID) []string {
-	out := make([]string, 0, len(env)+4)
+func environment(env []string, project string, id thread.ID) []string {
+	out := make([]string, 0, len(env)+5)
 next:
 	for _, kv := range unthreaded(pty.Unmarked(env)) {
 		for _, name := range outer {
@@ -59,6 +79,9 @@ next:
 			}
 		}
 		out = append(out, kv)
+	}
+	if project != "" {
+		out = append(out, projectVar+"="+project)
 	}
 	return append(out, "TERM=xterm-256color", "COLORTERM=truecolor", "TERM_PROGRAM=orchestrator",
 		threadVar+"="+string(id))

@@ -65,7 +65,7 @@ func sessionsThatShow(t testing.TB) *session.Sessions {
 
 // sessionsWith returns sessions whose agents are read by other rules.
 func sessionsWith(t testing.TB, rules []agent.Rule) *session.Sessions {
-	s := session.New(session.Config{Rules: func(string) []agent.Rule { return rules }, Scrollback: 1000})
+	s := session.New(session.Config{Rules: func(string) []agent.Rule { return rules }, Scrollback: 1000, Project: "/p"})
 	t.Cleanup(func() {
 		if err := s.Close(context.Background(), 0); err != nil {
 			t.Error(err)
@@ -126,8 +126,8 @@ func waitDone(t testing.TB, s *heard) {
 
 func TestLife(t *testing.T) {
 	all := sessions(t)
-	h := start(t, all, "a", `echo "$TERM $COLORTERM $TERM_PROGRAM $ORCHESTRATOR_THREAD ${TMUX-none}"; read x; exit 3`)
-	eventually(t, "output", func() bool { return h.shows("xterm-256color truecolor orchestrator a none") })
+	h := start(t, all, "a", `echo "$TERM $COLORTERM $TERM_PROGRAM $ORCHESTRATOR_THREAD $ORCHESTRATOR_PROJECT_DIR ${TMUX-none}"; read x; exit 3`)
+	eventually(t, "output", func() bool { return h.shows("xterm-256color truecolor orchestrator a /p none") })
 	if h.now() != thread.StateStarting {
 		t.Errorf("state %s", h.now())
 	}
@@ -138,7 +138,7 @@ func TestLife(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitDone(t, h)
-	want := []thread.Exit{{Code: 3, Reason: "exited", Screen: "xterm-256color truecolor orchestrator a none"}}
+	want := []thread.Exit{{Code: 3, Reason: "exited", Screen: "xterm-256color truecolor orchestrator a /p none"}}
 	if !slices.Equal(h.exits, want) {
 		t.Errorf("exits %v", h.exits)
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/contextmgr/gateway"
 	"orchestrator/contextmgr/models"
+	"orchestrator/contextmgr/staging"
 	"orchestrator/thread"
 	"orchestrator/thread/ledger"
 	"orchestrator/thread/manager"
@@ -53,6 +55,7 @@ type App struct {
 	listener  *project.Listener
 	store     *openStore
 	clock     *elapsed.Clock
+	staging   *staging.Store
 	retention *retention
 	files     *keptFiles // nil without a repository
 	place     place
@@ -131,7 +134,12 @@ func (a *App) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo, er
 	if err != nil {
 		return i, err
 	}
-	i.Sizes = append(i.Sizes, stored)
+	entries, bytes, err := a.staging.Size()
+	if err != nil {
+		return i, err
+	}
+	i.Sizes = append(i.Sizes, stored, fmt.Sprintf("staged data: %d entries, %s in %s", entries, thread.Bytes(bytes),
+		filepath.Join(a.Project.StateDir(), "staging")))
 	account, err := a.ledger.Account(ctx, accountDays)
 	if err != nil {
 		return i, err

@@ -87,6 +87,8 @@ func (c calls) one(client *http.Client, one apiCall) called {
 	method := http.MethodPost
 	if one.Op == "events" || one.Op == "terminal" {
 		method = http.MethodGet
+	} else if one.Op == "stage" {
+		method = http.MethodPut
 	}
 	r, err := http.NewRequestWithContext(ctx, method, "http://x"+api.Prefix+one.Op, strings.NewReader(one.Body))
 	if err != nil {
@@ -336,6 +338,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 	other := r.ok("new", "-a", "command", "other", "--", "sleep", "1000")
 	began := r.status(other)
 	archive := filepath.Join(t.TempDir(), "archive")
+	staged := r.ok("stage")
 	const alone = "only the user may do this"
 	refused := []struct {
 		words []string
@@ -375,6 +378,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"abandon", other, "nothing"}, `"manage"`},
 		{[]string{"stop", other}, `"manage"`},
 		{[]string{"gc"}, `"manage"`},
+		{[]string{"unstage", staged}, `"manage"`},
 		{[]string{"grants", in.name, "--add", "send"}, alone},
 		{[]string{"attach", other}, alone},
 		{[]string{"export", in.name, "-o", archive}, alone},
@@ -392,6 +396,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 	}
 	allowed := [][]string{
 		{"threads"}, {"prompts", in.name}, {"why", in.name}, {"grants", in.name}, {"checkpoint", "list", in.name}, {"version"}, {"doctor"}, {"completion", "bash"},
+		{"stage"}, {"stage", "list"}, {"retrieve", staged},
 	}
 	tried := map[string]bool{"hook": true, "demo-agent": true} // which do not speak to the server
 	for _, v := range refused {

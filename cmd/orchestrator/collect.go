@@ -9,6 +9,7 @@ import (
 
 	"orchestrator/checkpoint"
 	"orchestrator/checkpoint/elapsed"
+	"orchestrator/contextmgr/staging"
 	"orchestrator/thread"
 	"orchestrator/thread/manager"
 )
@@ -20,6 +21,7 @@ type collector struct {
 	files   *keptFiles // nil without a repository
 	policy  checkpoint.Policy
 	clock   *elapsed.Clock
+	staging *staging.Store // nil leaves staged data to its own service
 	// careful keeps archived threads that have a worktree and are neither merged nor abandoned.
 	careful bool
 }
@@ -64,6 +66,10 @@ func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread
 		if c.files != nil && c.policy.Deleted > 0 {
 			freed, trashErr := c.files.EmptyTrash(c.clock.Before(c.policy.Deleted))
 			done.Freed, err = done.Freed+freed, errors.Join(err, trashErr)
+		}
+		if c.staging != nil {
+			swept, sweepErr := c.staging.Sweep(ctx)
+			done.Freed, err = done.Freed+swept.Bytes, errors.Join(err, sweepErr)
 		}
 		err = errors.Join(err, c.store.Compact(ctx))
 	}

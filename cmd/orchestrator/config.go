@@ -65,6 +65,9 @@ type Config struct {
 	MaxMemory           int64
 	// MaxFile is the size in bytes of the largest file in a snapshot.
 	MaxFile int64
+	// StageTTL is how long staged data is kept by default, MaxStaged the maximum size of such data in bytes; 0 is no limit.
+	StageTTL  time.Duration
+	MaxStaged int64
 	// Setup and Teardown are the commands for new worktrees and for worktrees about to be removed. SetupLimit is how long
 	// either may run.
 	Setup, Teardown string
@@ -136,10 +139,12 @@ func settings() map[string]setting {
 		"limits.usd":                 {kind: amount, about: "cost limit of a thread"},
 		"limits.total_usd":           {kind: amount, about: "cost limit of all threads together"},
 		"limits.memory_mb":           {kind: number, about: "memory for unstored requests and answers"},
+		"limits.stage_mb":            {kind: number, about: "largest staged data"},
 		"setup":                      {kind: text, projectMay: true, about: "setup command of new worktrees, once accepted"},
 		"teardown": {kind: text, projectMay: true,
 			about: "command to run before a worktree is removed, once accepted"},
 		"setup_timeout":          {kind: span, projectMay: true, about: "how long either may run"},
+		"stage_ttl":              {kind: span, projectMay: true, about: "how long staged data is kept"},
 		"idle_stop":              {kind: span, about: "when a server without agents and clients exits"},
 		"retention.days":         {kind: number, about: "age at which archived threads are deleted"},
 		"retention.deleted_days": {kind: number, about: "how long deleted threads can be restored"},
@@ -362,6 +367,7 @@ func (c Config) fill(k *koanf.Koanf) (Config, error) {
 	c.MaxRunning = num("limits.running", 120)
 	c.MaxPrimer = num("limits.primer", 12_000)
 	c.MaxFile = int64(num("limits.file_mb", 50)) << 20
+	c.MaxStaged = int64(num("limits.stage_mb", 10_240)) << 20
 	c.MaxProcesses = num("limits.processes", 512)
 	c.MaxRequests = num("limits.requests_per_minute", 0)
 	c.MaxUSD = k.Float64("limits.usd")
@@ -380,6 +386,12 @@ func (c Config) fill(k *koanf.Koanf) (Config, error) {
 	c.Setup, c.Teardown = str("setup", ""), str("teardown", "")
 	if c.SetupLimit, err = time.ParseDuration(str("setup_timeout", "10m")); err != nil {
 		return Config{}, fmt.Errorf("setup_timeout: %w", err)
+	}
+	if c.StageTTL, err = time.ParseDuration(str("stage_ttl", "1h")); err != nil {
+		return Config{}, fmt.Errorf("stage_ttl: %w", err)
+	}
+	if err := thread.CheckTTL(c.StageTTL); err != nil || c.StageTTL == 0 {
+		return Config{}, fmt.Errorf("stage_ttl is %s, but must be between 1s and 8760h", c.StageTTL)
 	}
 	if c.SetupLimit <= 0 {
 		return Config{}, fmt.Errorf("setup_timeout is %s, but must be more than 0", c.SetupLimit)

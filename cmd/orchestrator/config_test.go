@@ -55,6 +55,14 @@ func TestConfig(t *testing.T) {
 		{name: "a value that is not allowed", user: "theme = \"pink\"\n", err: []string{"config.toml:1", "pink", "auto, dark, light, none"}},
 		{name: "no number", user: "[limits]\ndepth = \"many\"\n", err: []string{"config.toml:2", "limits.depth", "whole number"}},
 		{name: "no time", user: "idle_stop = \"soon\"\n", err: []string{"config.toml:1", "soon", "30m"}},
+		{name: "staged data", project: "stage_ttl = \"90m\"\n", trusted: always, env: []string{"ORCHESTRATOR_LIMITS_STAGE_MB=2"},
+			check: func(c Config) bool { return c.StageTTL == 90*time.Minute && c.MaxStaged == 2<<20 }},
+		{name: "staged data, by default", check: func(c Config) bool {
+			return c.StageTTL == time.Hour && c.MaxStaged == 10<<30
+		}},
+		{name: "staged for no time", user: "stage_ttl = \"0s\"\n", err: []string{"stage_ttl is 0s", "8760h"}},
+		{name: "a project that stages more", project: "[limits]\nstage_mb = 0\n", trusted: always,
+			err: []string{".orchestrator.toml:2", "limits.stage_mb", "your own configuration"}},
 		{name: "an unknown action", user: "[keys]\nfork = \"f\"\nfrok = \"F\"\n", err: []string{"config.toml:3", "unknown action \"frok\""}},
 		{name: "keys that clash", user: "[keys]\nfork = \"ctrl+y\"\nnew = \"ctrl+y\"\n", err: []string{"config.toml:", "\"ctrl+y\" is", "\"new\"", "\"fork\""}},
 		{name: "a key of another action", user: "theme = \"dark\"\n[keys]\nnew = \"f\"\n", err: []string{"config.toml:3", "\"f\" is"}},

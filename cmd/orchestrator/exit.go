@@ -43,7 +43,7 @@ func exitCode(err error) int {
 		return silent.code
 	case errors.As(err, &usage), errors.Is(err, thread.ErrInvalid):
 		return exitUsage
-	case errors.Is(err, thread.ErrNotFound):
+	case errors.Is(err, thread.ErrNotFound), errors.Is(err, thread.ErrExpired):
 		return exitNotFound
 	case errors.Is(err, thread.ErrBusy), errors.Is(err, thread.ErrApproval), errors.Is(err, thread.ErrUnsaved),
 		errors.Is(err, thread.ErrConflict),

@@ -21,6 +21,7 @@ import (
 	"orchestrator/cmd/orchestrator/daemon"
 	"orchestrator/contextmgr/gateway"
 	"orchestrator/contextmgr/models"
+	"orchestrator/contextmgr/staging"
 	"orchestrator/contextmgr/tokens"
 	"orchestrator/contextmgr/wire"
 	"orchestrator/contextmgr/wire/anthropic"
@@ -39,8 +40,8 @@ import (
 // newApp opens the parts of a server in order of their dependencies; Close closes them in reverse.
 func newApp(ctx context.Context, cfg appConfig) (app *App, err error) {
 	a := &App{appConfig: cfg, stop: make(chan struct{})}
-	for _, open := range []func(context.Context) error{a.openStore, a.openClock, a.openAgents, a.openManager,
-		a.openGateway, a.openRetention, a.listen} {
+	for _, open := range []func(context.Context) error{a.openStore, a.openClock, a.openStaging, a.openAgents,
+		a.openManager, a.openGateway, a.openRetention, a.listen} {
 		if err := open(ctx); err != nil {
 			return nil, errors.Join(err, a.Close())
 		}
@@ -70,7 +71,7 @@ func (a *App) openAgents(ctx context.Context) error {
 	a.sessions = session.New(session.Config{
 		Rules: a.agents.rules, Input: a.agents.input, Scrollback: a.Config.Scrollback,
 		Version:   "orchestrator(" + version() + ")",
-		Processes: a.Config.MaxProcesses,
+		Processes: a.Config.MaxProcesses, Project: a.Project.Root,
 	})
 	a.onClose(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
@@ -265,8 +266,9 @@ func (a *App) listen(context.Context) error {
 			manager: a.manager, store: a.store, files: a.files, project: a.Project.Root, spool: a.Project.StateDir(),
 			known: a.agents.known,
 		},
+		Staging: a.staging,
 		Collect: collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config),
-			clock: a.clock}.Collect,
+			clock: a.clock, staging: a.staging}.Collect,
 		MCP:  func(context.Context) ([]thread.MCPServer, error) { return places.Find(), nil },
 		Stop: a.end,
 	})
@@ -338,6 +340,55 @@ func (a *App) openClock(ctx context.Context) error {
 		}
 	})
 	return nil
+}
+
+// pinsLimit is how long reading the prompts that need staged data may take.
+const pinsLimit = 10 * time.Second
+
+// openStaging opens the store of staged data and removes expired data periodically.
+func (a *App) openStaging(context.Context) error {
+	folder, err := private.Make(a.Project.StateDir(), "staging")
+	if err != nil {
+		return fmt.Errorf("open the staged data: %w", err)
+	}
+	a.staging = staging.New(folder, staging.Config{
+		TTL: a.Config.StageTTL, MaxBytes: a.Config.MaxStaged, Since: a.clock.Since, Pins: a.stagedPins,
+	})
+	a.onClose(a.staging.Close)
+	a.service(func(ctx context.Context) error {
+		pause := time.NewTicker(lookPause)
+		defer pause.Stop()
+		for {
+			if _, err := a.staging.Sweep(ctx); err != nil && ctx.Err() == nil {
+				a.Log.Warn("remove expired staged data", "error", err)
+			}
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-a.stop:
+				return nil
+			case <-pause.C:
+			}
+		}
+	})
+	return nil
+}
+
+// stagedPins returns the prompts that name staged data and are queued or being answered.
+func (a *App) stagedPins() (map[thread.Token][]string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), pinsLimit)
+	defer cancel()
+	prompts, err := a.store.Prompts(ctx, "", true, 1<<20)
+	if err != nil {
+		return nil, fmt.Errorf("read the prompts: %w", err)
+	}
+	pins := map[thread.Token][]string{}
+	for _, p := range prompts {
+		for _, t := range thread.FindTokens(p.Text) {
+			pins[t] = append(pins[t], "prompt "+string(p.ID))
+		}
+	}
+	return pins, nil
 }
 
 // sessions adapts session.Sessions to the manager: a nil *Session must become a nil interface.

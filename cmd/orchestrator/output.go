@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime/debug"
 
+	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
 	"orchestrator/thread/plaintext"
@@ -22,7 +23,8 @@ import (
 //
 //   - the screen, whose painter draws only cells of its own making,
 //   - the demo agent, whose terminal belongs to the server, as any agent's does,
-//   - the doctor and the question about a wide folder, which inspect it and write nothing.
+//   - the doctor and the question about a wide folder, which inspect it and write nothing,
+//   - staged data that does not go to a terminal: it comes back byte for byte.
 //
 // Secrets are also redacted on stderr, where errors and the server's log quote prompts, addresses and environments. An
 // exported file is written by the server, not printed. The editor that the screen opens is the user's own program in
@@ -64,6 +66,14 @@ func (o output) close() {
 func (o output) terminal() (*os.File, bool) {
 	f, ok := o.bare.(*os.File)
 	return f, ok
+}
+
+// data returns the writer for data that is printed byte for byte unless the output is a terminal.
+func (o output) data() io.Writer {
+	if f, ok := o.bare.(*os.File); ok && term.IsTerminal(f.Fd()) {
+		return o.stdout
+	}
+	return o.bare
 }
 
 // show prints a value: as JSON with --json, and otherwise with plain.

@@ -74,6 +74,14 @@ func Table() []Row {
 		{Op: "mcp", Verb: "doctor"},
 		{Op: "list", Verb: "threads"}, // of which it sees what Visible leaves
 
+		{Op: "stage", Verb: "stage"},
+		// Anybody may use a complete token. Prefixes match, and the list shows, only what Caller.Sees allows.
+		{Op: "retrieve", Verb: "retrieve"},
+		{Op: "stage-info", Verb: "stage info"},
+		{Op: "stage-touch", Verb: "stage touch"},
+		{Op: "stage-list", Verb: "stage list"},
+		{Op: "unstage", Verb: "unstage", Others: Manage},
+
 		{Op: "status", Verb: "threads", Others: Read},
 		{Op: "why", Verb: "why", Others: Read},
 		{Op: "grants", Verb: "grants", Others: Read},
@@ -202,6 +210,11 @@ func (c Caller) Visible(list []thread.Status) []thread.Status {
 		return list
 	}
 	return slices.DeleteFunc(list, func(s thread.Status) bool { return c.Thread == "" || s.ID != c.Thread })
+}
+
+// Sees reports whether a caller may see staged data without knowing its token.
+func (c Caller) Sees(d thread.Staged) bool {
+	return c.Has(Read) || c.Thread != "" && d.Thread == c.Thread
 }
 
 // Parse parses grants as people write them.

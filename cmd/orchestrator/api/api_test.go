@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 
 	"orchestrator/thread"
 	"orchestrator/thread/grant"
@@ -38,6 +39,10 @@ func TestWire(t *testing.T) {
 		`{"query":"q","limit":5}`:              FindRequest{Query: "q", Limit: 5},
 		`{"at":"o","text":"accept"}`:           OfferAnswer{Offer: "o", Answer: "accept"},
 		`{"text":"auto"}`:                      OffersRequest{Mode: thread.OffersAuto},
+		`{"token":"t"}`:                        StagedRef{Token: "t"},
+		`{"token":"t","ttl":1000000000}`:       TouchRequest{Token: "t", TTL: time.Second},
+		`{"token":"t","part":{"head":2}}`:      RetrieveRequest{Token: "t", Part: thread.Selection{Head: 2}},
+		`{"source":"s","kind":"text"}`:         thread.StageRequest{Source: "s", Kind: thread.DataText, Thread: "not sent"},
 		`{"op":"new","thread":"a"}`:            MayRequest{Op: New.Name(), Thread: "a"},
 		`{"thread":"a","add":["read"]}`:        GrantsRequest{Thread: "a", Add: []thread.Grant{grant.Read}},
 		`{"protocol":2,"version":"v","build":"","pid":7,"project":"","stateDir":"","store":"","running":1}`: ServerInfo{

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"io"
 	"net/http"
 
 	"orchestrator/thread"
@@ -17,6 +18,20 @@ type Command[Req any] string
 // Stream is an operation that returns events until the client disconnects or falls behind.
 type Stream[Req any] string
 
+// Upload is an operation that takes data of any size as the body of a PUT; the request is in the query RequestQuery, as
+// JSON.
+type Upload[Req, Resp any] string
+
+// Download is an operation that returns data of any size. If it fails midway, the trailer ErrorTrailer has the error.
+type Download[Req any] string
+
+const (
+	// RequestQuery is the query parameter with the request of an upload, as JSON.
+	RequestQuery = "request"
+	// ErrorTrailer is the trailer with the error of a download, as JSON.
+	ErrorTrailer = "Orchestrator-Error"
+)
+
 // None is the request of an operation without parameters.
 type None struct{}
 
@@ -29,6 +44,18 @@ type Doer interface {
 // Streamer opens streams from a server: a client.
 type Streamer interface {
 	Stream(ctx context.Context, method, name string, req any) (<-chan thread.Event, error)
+}
+
+// Uploader sends data to a server: a client.
+type Uploader interface {
+	// Upload sends a request with data and reads the response into resp.
+	Upload(ctx context.Context, name string, req any, data io.Reader, resp any) error
+}
+
+// Downloader reads data from a server: a client.
+type Downloader interface {
+	// Download sends a request and returns the data, which the caller closes.
+	Download(ctx context.Context, name string, req any) (io.ReadCloser, error)
 }
 
 // Name returns the operation's name.
@@ -65,4 +92,22 @@ func (s Stream[Req]) Method() string {
 // for what it has missed.
 func (s Stream[Req]) Open(ctx context.Context, from Streamer, req Req) (<-chan thread.Event, error) {
 	return from.Stream(ctx, s.Method(), string(s), req)
+}
+
+// Name returns the operation's name.
+func (u Upload[Req, Resp]) Name() string { return string(u) }
+
+// Do sends data and returns the response.
+func (u Upload[Req, Resp]) Do(ctx context.Context, to Uploader, req Req, data io.Reader) (Resp, error) {
+	var resp Resp
+	err := to.Upload(ctx, string(u), req, data, &resp)
+	return resp, err
+}
+
+// Name returns the operation's name.
+func (d Download[Req]) Name() string { return string(d) }
+
+// Open returns the data, which the caller closes.
+func (d Download[Req]) Open(ctx context.Context, from Downloader, req Req) (io.ReadCloser, error) {
+	return from.Download(ctx, string(d), req)
 }

@@ -107,6 +107,17 @@ const (
 	Collect Call[thread.CollectRequest, thread.Collected] = "collect"
 )
 
+// Staged data.
+const (
+	Stage Upload[thread.StageRequest, thread.Staged] = "stage"
+	// Retrieve counts as a use and restarts the data's time to live.
+	Retrieve   Download[RetrieveRequest]          = "retrieve"
+	StageList  Call[None, []thread.Staged]        = "stage-list"
+	StageInfo  Call[StagedRef, thread.StagedInfo] = "stage-info"
+	StageTouch Call[TouchRequest, thread.Staged]  = "stage-touch"
+	Unstage    Call[StagedRef, thread.Staged]     = "unstage"
+)
+
 // Streams.
 const (
 	// Events streams the events of all threads.

@@ -46,6 +46,7 @@ func codes() []struct {
 		{"invalid", http.StatusBadRequest, thread.ErrInvalid},
 		{"refused", http.StatusConflict, thread.ErrRefused},
 		{"not-granted", http.StatusForbidden, thread.ErrNotGranted},
+		{"expired", http.StatusGone, thread.ErrExpired},
 	}
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"net/url"
 	"strconv"
+	"time"
 
 	"orchestrator/thread"
 )
@@ -106,6 +107,23 @@ type OfferAnswer struct {
 // OffersRequest sets when forks are offered.
 type OffersRequest struct {
 	Mode thread.OfferMode `json:"text"`
+}
+
+// StagedRef names staged data by its token or a unique prefix of it.
+type StagedRef struct {
+	Token string `json:"token"`
+}
+
+// RetrieveRequest asks for staged data, or for a part of it.
+type RetrieveRequest struct {
+	Token string           `json:"token"`
+	Part  thread.Selection `json:"part"`
+}
+
+// TouchRequest asks to keep staged data longer: for TTL, or for its previous time to live if TTL is 0.
+type TouchRequest struct {
+	Token string        `json:"token"`
+	TTL   time.Duration `json:"ttl,omitempty"`
 }
 
 // MayRequest asks whether the caller may use an operation, on Thread if it is set.

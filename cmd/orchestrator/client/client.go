@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 
 	"orchestrator/cmd/orchestrator/api"
@@ -96,7 +97,12 @@ func (c *Client) send(ctx context.Context, method, name string, req any) (*http.
 		}
 		body = bytes.NewReader(b)
 	}
-	hr, err := http.NewRequestWithContext(ctx, method, "http://orchestrator"+api.Prefix+name, body)
+	return c.request(ctx, method, name, "", body)
+}
+
+// request sends a request with a body, which may be nil, and returns the response to one that was not refused.
+func (c *Client) request(ctx context.Context, method, name, query string, body io.Reader) (*http.Response, error) {
+	hr, err := http.NewRequestWithContext(ctx, method, "http://orchestrator"+api.Prefix+name+query, body)
 	if err != nil {
 		return nil, fmt.Errorf("call %s on the server: %w", name, err)
 	}
@@ -121,6 +127,54 @@ func refusal(res *http.Response) error {
 		return fmt.Errorf("the server answered %s", res.Status)
 	}
 	return e.Err()
+}
+
+// Upload sends data of any size with a request of package api.
+func (c *Client) Upload(ctx context.Context, name string, req any, data io.Reader, resp any) error {
+	b, err := json.Marshal(req)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", name, err)
+	}
+	query := url.Values{api.RequestQuery: {string(b)}}
+	// The caller closes the data.
+	res, err := c.request(ctx, http.MethodPut, name, "?"+query.Encode(), io.NopCloser(data))
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if err := json.NewDecoder(res.Body).Decode(resp); err != nil {
+		return fmt.Errorf("read the response to %s: %w", name, err)
+	}
+	return nil
+}
+
+// Download requests data of any size. Reading it fails at the end if the server could not send all of it.
+func (c *Client) Download(ctx context.Context, name string, req any) (io.ReadCloser, error) {
+	res, err := c.send(ctx, http.MethodPost, name, req)
+	if err != nil {
+		return nil, err
+	}
+	return download{res}, nil
+}
+
+// download is the data of a response.
+type download struct{ res *http.Response }
+
+// Close implements io.Closer.
+func (d download) Close() error { return d.res.Body.Close() }
+
+// Read implements io.Reader.
+func (d download) Read(b []byte) (int, error) {
+	n, err := d.res.Body.Read(b)
+	text := d.res.Trailer.Get(api.ErrorTrailer)
+	if !errors.Is(err, io.EOF) || text == "" {
+		return n, err
+	}
+	var e api.Error
+	if json.Unmarshal([]byte(text), &e) != nil {
+		return n, errors.New(text)
+	}
+	return n, e.Err()
 }
 
 // Stream opens a stream of package api. Its channel is closed when the context ends or the stream breaks. A caller that

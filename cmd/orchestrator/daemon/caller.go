@@ -107,8 +107,12 @@ func (s *Server) guarded(op string, next http.Handler) http.Handler {
 	})
 }
 
-// own reports whether an agent's request is only about its own thread. The body can be read again afterwards.
+// own reports whether an agent's request is only about its own thread or about data which that thread staged. The body
+// can be read again afterwards.
 func (s *Server) own(w http.ResponseWriter, r *http.Request, c grant.Caller) (bool, error) {
+	if r.Method == http.MethodPut {
+		return false, nil // the body is data, of any size
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		return false, fmt.Errorf("%w request: %w", thread.ErrInvalid, err)
@@ -117,13 +121,27 @@ func (s *Server) own(w http.ResponseWriter, r *http.Request, c grant.Caller) (bo
 	var names struct {
 		Thread string `json:"thread"`
 		Into   string `json:"into"`
+		Token  string `json:"token"`
 	}
 	// Decode as decode does, so that both see the same thread. It reports what is wrong with the body.
-	if json.NewDecoder(bytes.NewReader(body)).Decode(&names) != nil || names.Thread == "" || names.Into != "" {
+	if json.NewDecoder(bytes.NewReader(body)).Decode(&names) != nil || names.Into != "" {
+		return false, nil
+	}
+	if names.Token != "" {
+		d, err := s.staged(c, names.Token)
+		return c.Thread != "" && (err != nil || d.Thread == c.Thread), nil // the handler reports a missing token
+	}
+	if names.Thread == "" {
 		return false, nil
 	}
 	st, err := s.Manager.Status(r.Context(), names.Thread)
 	return err == nil && c.Thread != "" && st.ID == c.Thread, nil //nolint:nilerr // a missing thread is not its own
+}
+
+// staged returns the staged data of a token. Anybody may use a complete token; a prefix only matches data that the
+// caller sees.
+func (s *Server) staged(c grant.Caller, token string) (thread.Staged, error) {
+	return s.Staging.Find(token, c.Sees)
 }
 
 // callerOf returns the caller of a request that guarded has let through.

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"io"
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/thread"
@@ -14,6 +15,7 @@ func (s *Server) register(r *routes) {
 	s.registerPrompts(r)
 	s.registerHistory(r)
 	s.registerFiles(r)
+	s.registerStaging(r)
 	stream(r, api.Events, func(ctx context.Context, _ api.None) (<-chan thread.Event, error) {
 		return s.Manager.Events(ctx)
 	})
@@ -123,6 +125,45 @@ func (s *Server) registerFiles(r *routes) {
 	answer(r, api.Backup, s.Transfer.Backup)
 	answer(r, api.RestoreBackup, s.Transfer.RestoreBackup)
 	answer(r, api.Collect, s.Collect)
+}
+
+// registerStaging registers the operations on staged data.
+func (s *Server) registerStaging(r *routes) {
+	upload(r, api.Stage, func(ctx context.Context, q thread.StageRequest, data io.Reader) (thread.Staged, error) {
+		q.Thread = callerOf(ctx).Thread
+		return s.Staging.Stage(ctx, q, data)
+	})
+	download(r, api.Retrieve, func(ctx context.Context, q api.RetrieveRequest) (thread.StagedData, error) {
+		d, err := s.staged(callerOf(ctx), q.Token)
+		if err != nil {
+			return nil, err
+		}
+		return s.Staging.Retrieve(d.Token, q.Part)
+	})
+	answer(r, api.StageList, func(ctx context.Context, _ api.None) ([]thread.Staged, error) {
+		return s.Staging.List(callerOf(ctx).Sees)
+	})
+	answer(r, api.StageInfo, func(ctx context.Context, q api.StagedRef) (thread.StagedInfo, error) {
+		d, err := s.staged(callerOf(ctx), q.Token)
+		if err != nil {
+			return thread.StagedInfo{}, err
+		}
+		return s.Staging.Info(d.Token)
+	})
+	answer(r, api.StageTouch, func(ctx context.Context, q api.TouchRequest) (thread.Staged, error) {
+		d, err := s.staged(callerOf(ctx), q.Token)
+		if err != nil {
+			return d, err
+		}
+		return s.Staging.Touch(d.Token, q.TTL)
+	})
+	answer(r, api.Unstage, func(ctx context.Context, q api.StagedRef) (thread.Staged, error) {
+		d, err := s.staged(callerOf(ctx), q.Token)
+		if err == nil {
+			err = s.Staging.Unstage(d.Token)
+		}
+		return d, err
+	})
 }
 
 // named adapts a use case whose only argument is a thread's name.

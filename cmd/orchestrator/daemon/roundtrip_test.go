@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -129,6 +130,67 @@ func heard[Req any](s api.Stream[Req]) trip {
 	}}
 }
 
+// taken does so with an upload: the data comes too.
+func taken[Req, Resp any](u api.Upload[Req, Resp]) trip {
+	return trip{u.Name(), func(t *testing.T) {
+		var req, got Req
+		var resp Resp
+		fill(reflect.ValueOf(&req).Elem(), 0)
+		fill(reflect.ValueOf(&resp).Elem(), 0)
+		const data = "data\x00\n"
+		cl, _ := serve(t, bare(func(r *routes) {
+			upload(r, u, func(_ context.Context, q Req, in io.Reader) (Resp, error) {
+				got = q
+				b, err := io.ReadAll(in)
+				if string(b) != data {
+					t.Errorf("%q came with it", b)
+				}
+				return resp, err
+			})
+		}))
+		back, err := u.Do(t.Context(), cl, req, strings.NewReader(data))
+		same(t, err, got, req, back, resp)
+	}}
+}
+
+// parcel is data that is given out, and how that ends.
+type parcel struct {
+	text string
+	err  error
+}
+
+func (p parcel) Close() error { return nil }
+
+func (p parcel) WriteTo(w io.Writer) (int64, error) {
+	n, err := io.WriteString(w, p.text)
+	if err == nil {
+		err = p.err
+	}
+	return int64(n), err
+}
+
+// given does so with a download.
+func given[Req any](d api.Download[Req]) trip {
+	return trip{d.Name(), func(t *testing.T) {
+		var req, got Req
+		fill(reflect.ValueOf(&req).Elem(), 0)
+		text := strings.Repeat("data\x00\n", 100_000)
+		cl, _ := serve(t, bare(func(r *routes) {
+			download(r, d, func(_ context.Context, q Req) (thread.StagedData, error) {
+				got = q
+				return parcel{text: text}, nil
+			})
+		}))
+		in, err := d.Open(t.Context(), cl, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		back, err := io.ReadAll(in)
+		same(t, err, got, req, string(back), text)
+	}}
+}
+
 func same(t *testing.T, err error, got, req, back, resp any) {
 	t.Helper()
 	if err != nil {
@@ -198,6 +260,8 @@ func trips() []trip {
 		there(api.Find), there(api.Merge), there(api.MergeContinue), told(api.MergeAbort), there(api.Finish),
 		there(api.Push), there(api.AnswerOffer), told(api.SetOffers), there(api.Export), there(api.Import),
 		there(api.Backup), there(api.RestoreBackup), there(api.Collect), heard(api.Events), heard(api.Speech),
+		taken(api.Stage), given(api.Retrieve), there(api.StageList), there(api.StageInfo), there(api.StageTouch),
+		there(api.Unstage),
 	}
 }
 
@@ -246,6 +310,43 @@ func TestRefusalTravels(t *testing.T) {
 	}
 	if err := cl.Do(t.Context(), api.Fork.Name(), "no object", nil); !errors.Is(err, thread.ErrInvalid) {
 		t.Errorf("a request that is no object: %v", err)
+	}
+}
+
+// TestBrokenData: data that could not be sent whole ends with the reason, and data that is refused is not waited for.
+func TestBrokenData(t *testing.T) {
+	cl, end := serve(t, bare(func(r *routes) {
+		download(r, api.Retrieve, func(_ context.Context, q api.RetrieveRequest) (thread.StagedData, error) {
+			if q.Token == "none" {
+				return nil, thread.ErrNotFound
+			}
+			err := fmt.Errorf("a line\nof sk-ant-api03-%s: %w", strings.Repeat("x1", 40), thread.ErrDamaged)
+			return parcel{"begin", err}, nil
+		})
+		upload(r, api.Stage, func(_ context.Context, _ thread.StageRequest, in io.Reader) (thread.Staged, error) {
+			_, err := io.CopyN(io.Discard, in, 1<<20)
+			return thread.Staged{}, errors.Join(err, thread.ErrDiskFull)
+		})
+	}))
+	defer end()
+	none := api.RetrieveRequest{Token: "none"}
+	if _, err := api.Retrieve.Open(t.Context(), cl, none); !errors.Is(err, thread.ErrNotFound) {
+		t.Errorf("refused: %v", err)
+	}
+	in, err := api.Retrieve.Open(t.Context(), cl, api.RetrieveRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if b, err := io.ReadAll(in); string(b) != "begin" || !errors.Is(err, thread.ErrDamaged) ||
+		strings.Contains(err.Error(), "x1x1") {
+		t.Errorf("%q, %v", b, err)
+	}
+	slow, producer := io.Pipe() // which brings more, and then nothing, and does not end
+	go func() { _, _ = producer.Write(make([]byte, 2<<20)) }()
+	defer func() { _ = slow.Close() }()
+	if _, err := api.Stage.Do(t.Context(), cl, thread.StageRequest{}, slow); !errors.Is(err, thread.ErrDiskFull) {
+		t.Errorf("the disk is full: %v", err)
 	}
 }
 

@@ -78,6 +78,59 @@ func stream[Req any](r *routes, s api.Stream[Req], f func(context.Context, Req) 
 	})
 }
 
+// upload adds an operation that takes data. An error is sent at once, so that the client need not send the rest.
+func upload[Req, Resp any](r *routes, u api.Upload[Req, Resp], f func(context.Context, Req, io.Reader) (Resp, error)) {
+	r.handle(http.MethodPut, u.Name(), func(w http.ResponseWriter, hr *http.Request) {
+		var req Req
+		control := http.NewResponseController(w)
+		err := control.EnableFullDuplex()
+		if err == nil {
+			if err = json.Unmarshal([]byte(hr.URL.Query().Get(api.RequestQuery)), &req); err != nil {
+				err = fmt.Errorf("%w request: %w", thread.ErrInvalid, err)
+			}
+		}
+		var resp Resp
+		if err == nil {
+			resp, err = f(hr.Context(), req, hr.Body)
+		}
+		if err != nil {
+			refuse(w, err)
+			_ = control.Flush()
+			_, _ = io.Copy(io.Discard, hr.Body) // until the client has read the error
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(resp) //nolint:errcheck // the client is gone; nobody to tell
+	})
+}
+
+// download adds an operation that returns data.
+func download[Req any](r *routes, d api.Download[Req], f func(context.Context, Req) (thread.StagedData, error)) {
+	r.handle(http.MethodPost, d.Name(), func(w http.ResponseWriter, hr *http.Request) {
+		req, err := decode[Req](w, hr)
+		if err != nil {
+			refuse(w, err)
+			return
+		}
+		data, err := f(hr.Context(), req)
+		if err != nil {
+			refuse(w, err)
+			return
+		}
+		defer data.Close()
+		w.Header().Set("Content-Type", "application/octet-stream")
+		if http.NewResponseController(w).Flush() != nil { // a response that was not flushed has no trailers
+			return
+		}
+		if _, err := data.WriteTo(w); err != nil {
+			e, _ := api.FromError(err)
+			e.Message = secret.Redact(e.Message)
+			b, _ := json.Marshal(e) // it has only strings, so this cannot fail
+			w.Header().Set(http.TrailerPrefix+api.ErrorTrailer, string(b))
+		}
+	})
+}
+
 // decode reads a request. A missing body is the zero request.
 func decode[Req any](w http.ResponseWriter, r *http.Request) (req Req, err error) {
 	err = json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&req)

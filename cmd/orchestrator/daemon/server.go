@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/contextmgr/staging"
 	"orchestrator/thread"
 	"orchestrator/thread/manager"
 )
@@ -58,6 +59,8 @@ type Config struct {
 	Info   func(context.Context, api.InfoRequest) (api.ServerInfo, error)
 	// Transfer exports and imports threads.
 	Transfer Transfer
+	// Staging keeps staged data.
+	Staging *staging.Store
 	// Collect deletes threads past the retention limits.
 	Collect func(context.Context, thread.CollectRequest) (thread.Collected, error)
 	// Stop stops the agents, saves work in progress, and then makes the server exit.

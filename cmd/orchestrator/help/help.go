@@ -21,7 +21,7 @@ type Topic struct {
 func Topics() []Topic {
 	return []Topic{
 		{"agents", "The agents, how they are started, and the states of a thread"},
-		{"scripting", "Prompts from scripts: run, send, exit codes, JSON"},
+		{"scripting", "Prompts from scripts: run, send, staged data, exit codes, JSON"},
 		{"settings", "Settings, limits, model windows and prices, retention"},
 		{"worktrees", "Forks, worktrees, shared folders, setup commands"},
 		{"permissions", "What an agent may do with this program"},

@@ -1,0 +1,328 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"orchestrator/thread"
+)
+
+var oneToken = regexp.MustCompile(`^max:[0-9a-f]{8}\n$`)
+
+// stage stages a text and returns its token, which must be the only output.
+func (r *rig) stage(text string, args ...string) string {
+	r.t.Helper()
+	cmd := r.command(append([]string{"stage"}, args...)...)
+	cmd.Stdin = strings.NewReader(text)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil || !oneToken.Match(out) {
+		r.t.Fatalf("stage %v: %q, %v\n%s", args, out, err, &errs)
+	}
+	if !strings.Contains(errs.String(), "kept until 20") || (text == "") != strings.Contains(errs.String(), "was empty") {
+		r.t.Errorf("stage %v says %q", args, &errs)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// max puts the program on the PATH under its second name, which also answers `search` with records.
+func (r *rig) max() *rig {
+	r.t.Helper()
+	dir := r.t.TempDir()
+	script := `#!/bin/sh
+case "$1 $2" in
+"search hubspot") seq 1 5000 | awk '{print "{\"id\":\"" $1 "\",\"firstName\":\"" ` +
+		`($1 % 3 ? "John" : "Sarah") "\",\"company\":\"" ($1 % 2 ? "Acme Corp" : "Globex") ` +
+		`"\",\"source\":\"hubspot\",\"type\":\"contact\"}"}' ;;
+"search gdrive") seq 1 47 | awk '{print "{\"name\":\"file" $1 ".doc\",\"id\":" $1 "}"}' ;;
+*) exec '` + program + `' "$@" ;;
+esac
+`
+	if err := os.WriteFile(filepath.Join(dir, "max"), []byte(script), 0o755); err != nil {
+		r.t.Fatal(err)
+	}
+	with := *r
+	with.env = append(slices.Clone(r.env), "PATH="+dir+":"+os.Getenv("PATH"))
+	return &with
+}
+
+// TestStagingSession runs the documented pipelines with jq, sort, uniq and head.
+func TestStagingSession(t *testing.T) {
+	for _, tool := range []string{"jq", "awk", "uniq"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("SKIPPED, not run: staged data in pipelines: %v", err)
+		}
+	}
+	t.Parallel()
+	r := newRig(t).max()
+	token := strings.TrimSpace(r.shell(
+		"exec 2>/dev/null\nTOKEN=$(max search hubspot --type=contact --all -o ndjson | max stage); echo $TOKEN"))
+	if !oneToken.MatchString(token + "\n") {
+		t.Fatalf("the token is %q", token)
+	}
+	for _, c := range []struct{ line, want string }{
+		{"max retrieve max:TOKEN | jq '.firstName' | sort | uniq -c", `^ *3334 "John"\n *1666 "Sarah"\n$`},
+		{"max retrieve max:TOKEN | jq -r '.company // empty' | sort | uniq -c | sort -rn | head -10",
+			`^ *2500 Globex\n *2500 Acme Corp\n$`},
+		{"max retrieve max:TOKEN | head -1", `^{"id":"1","firstName":"John".*}\n$`},
+		{"max retrieve max:TOKEN --grep Sarah --head 2 | jq -r .id", `^3\n6\n$`},
+		{"max retrieve max:TOKEN --range 4999- | jq -r .id", `^4999\n5000\n$`},
+		{"max search hubspot | cmp - $(max stage info max:TOKEN --json | jq -r .file) &&\n" +
+			"max retrieve max:TOKEN | cmp - $(max stage info max:TOKEN --json | jq -r .file)", `^$`},
+		{"max stage list", `(?s)^TOKEN  .*\nmax:[0-9a-f]{8} +5000 .*ndjson +hubspot/contact `},
+		{"max stage info max:TOKEN", `(?s)^Token: +max:TOKEN\nRecords: +5,000\nSize: .*\nSource: +hubspot/contact\n` +
+			`Created: .* ago\nExpires: .*59m\n.*File: +/.*\.ndjson\nPreview: +{"id":"1",.*\n +\.\.\.\n$`},
+		{"exec 2>/dev/null\nDOCS=$(max search gdrive --type=file --filter \"name~=*Acme*\" --fields name,id -o ndjson |\n" +
+			"max stage --source gdrive/file --label Acme)\n" +
+			"echo Their docs: ${DOCS}; max retrieve $DOCS | jq -r .name | wc -l", `^Their docs: max:[0-9a-f]{8}\n *47\n$`},
+		{"max stage touch max:TOKEN --ttl 3h", `^max:TOKEN: kept until `},
+		{"max unstage max:TOKEN", `^max:TOKEN: unstaged\n$`},
+		{"max retrieve max:TOKEN 2>&1 || echo exit $?",
+			`^orchestrator: max:TOKEN \(hubspot/contact, staged at .*\) was unstaged at .*: not found\nexit 3\n$`},
+	} {
+		want := regexp.MustCompile(strings.ReplaceAll(c.want, "max:TOKEN", token))
+		if got := r.shell(strings.ReplaceAll(c.line, "max:TOKEN", token)); !want.MatchString(got) {
+			t.Errorf("$ %s\n%s\nwant %s", c.line, got, want)
+		}
+	}
+}
+
+// TestStagedBytes: a pipe gets the bytes that were staged, a terminal gets none that it would act on.
+func TestStagedBytes(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, text := range []string{"", hostile + "\n", "\x00\xff\x1b[2J\n", strings.Repeat("words\n", 300_000)} {
+		token := r.stage(text)
+		if got := r.run("retrieve", token); got.stdout != text || got.code != 0 || got.stderr != "" {
+			t.Errorf("%d bytes came back as %d: exit %d, %s", len(text), len(got.stdout), got.code, got.stderr)
+		}
+		if len(text) < 5000 {
+			r.clean("retrieve", token)
+			r.clean("stage", "info", token)
+		}
+	}
+	token := r.stage(hostile + "\n")
+	if got := get[retrieved](r, "retrieve", token); got.Data != hostile+"\n" || got.Encoding != "utf-8" {
+		t.Errorf("%+v", got)
+	}
+	if got := get[retrieved](r, "retrieve", r.stage("\xff")); got.Data != "/w==" || got.Encoding != "base64" {
+		t.Errorf("%+v", got)
+	}
+	file := get[thread.StagedInfo](r, "stage", "info", token).File
+	if err := os.WriteFile(file, []byte(strings.ToUpper(hostile)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := r.run("retrieve", token)
+	if got.code != exitError || got.stdout != strings.ToUpper(hostile)+"\n" || !strings.Contains(got.stderr, "SHA-256") ||
+		!strings.Contains(got.stderr, file) {
+		t.Errorf("data that was changed on disk: %+v", got)
+	}
+	r.says(exitError, []string{"SHA-256"}, "retrieve", token, "--json")
+	if err := os.WriteFile(file, []byte(hostile+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := string(r.record("retrieve", token)); !strings.Contains(out, "␛]52;c;b3duZWQ=␇") {
+		t.Errorf("a terminal shows %q", out)
+	}
+}
+
+// TestStagedDataStays: it survives a restart and a kill of the server, even one while other data is being staged.
+func TestStagedDataStays(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	token := r.stage("kept\n", "--ttl", "2h", "--label", "of a test")
+	brief := r.stage("brief\n", "--ttl", "1s")
+	if out := r.ok("doctor"); !strings.Contains(out, "staged data: 2 entries, ") {
+		t.Errorf("doctor does not show it:\n%s", out)
+	}
+	slow := r.command("stage")
+	in, err := slow.StdinPipe()
+	if err == nil {
+		err = slow.Start()
+	}
+	if err == nil {
+		_, err = in.Write(make([]byte, 1<<20))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := func() int {
+		found, err := filepath.Glob(filepath.Join(r.stateDir(), "staging", "*.part"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found)
+	}
+	await(t, "half of the data", func() bool { return parts() == 1 })
+	p, err := os.FindProcess(r.serverPID())
+	if err == nil {
+		err = p.Kill()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Close()
+	if err := slow.Wait(); err == nil {
+		t.Error("what was not staged is called staged")
+	}
+	if got := r.ok("retrieve", token); got != "kept" {
+		t.Errorf("after a kill: %q", got)
+	}
+	await(t, "what the kill left to be swept", func() bool { return parts() == 0 })
+	r.ok("stop", "--force")
+	list := get[[]thread.Staged](r, "stage", "list")
+	if len(list) != 1 || string(list[0].Token) != token || !slices.Equal(list[0].Labels, []string{"of a test"}) {
+		t.Errorf("after a restart: %+v", list)
+	}
+	r.says(exitNotFound, []string{brief, "expired"}, "retrieve", brief)
+	r.ok("gc")
+	if files, err := filepath.Glob(filepath.Join(r.stateDir(), "staging", "*.txt")); err != nil || len(files) != 1 {
+		t.Errorf("after gc there are %v (%v)", files, err)
+	}
+	r.says(exitNotFound, []string{brief, "expired"}, "retrieve", brief)
+}
+
+// TestPromptsKeepStagedData: data that a queued prompt names does not expire.
+func TestPromptsKeepStagedData(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.ok("new", "-a", "demo", "worker")
+	r.ok("send", "-d", name, "#slow:600s list files")
+	kept, lost := r.stage("kept\n", "--ttl", "1s"), r.stage("lost\n", "--ttl", "1s")
+	p := get[thread.Prompt](r, "send", "-d", name, "sum up "+kept+".")
+	expired := func(token string) func() bool {
+		return func() bool { return r.run("stage", "info", token).code == exitNotFound }
+	}
+	await(t, "data that nothing needs to expire", expired(lost))
+	info := get[thread.StagedInfo](r, "stage", "info", kept)
+	if !slices.Equal(info.Pins, []string{"prompt " + string(p.ID)}) {
+		t.Errorf("what needs it: %v", info.Pins)
+	}
+	r.ok("gc")
+	if got := r.ok("retrieve", kept); got != "kept" {
+		t.Errorf("after gc: %q", got)
+	}
+	if list := r.ok("stage", "list"); !strings.Contains(list, "pinned") || strings.Contains(list, lost) {
+		t.Errorf("the list:\n%s", list)
+	}
+	r.ok("prompts", "cancel", string(p.ID))
+	await(t, "data that nothing needs any more to expire", expired(kept))
+}
+
+// TestStageSettings: the settings of the time to live and the size hold, and data that is too large leaves nothing.
+func TestStageSettings(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.env = append(r.env, "ORCHESTRATOR_STAGE_TTL=3h", "ORCHESTRATOR_LIMITS_STAGE_MB=1")
+	token := r.stage(strings.Repeat("x", 1<<20))
+	if d := get[thread.StagedInfo](r, "stage", "info", token); d.Expires.Sub(d.Created).Round(time.Minute) != 3*time.Hour {
+		t.Errorf("it expires %v after %v", d.Expires, d.Created)
+	}
+	if out := r.shell("yes | '" + program + "' stage 2>&1; echo exit $?"); !strings.Contains(out, "exit 4") ||
+		!strings.Contains(out, "larger than 1 MiB: limit reached") || !strings.Contains(out, "limits.stage_mb") {
+		t.Errorf("an endless stream: %s", out)
+	}
+	if files, err := filepath.Glob(filepath.Join(r.stateDir(), "staging", "*")); err != nil || len(files) != 2 {
+		t.Errorf("what is kept: %v (%v)", files, err)
+	}
+}
+
+// TestAgentStages: an agent uses the staged data of its project in any folder, and sees and removes its own.
+func TestAgentStages(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	one, two := r.agentShell("one"), r.agentShell("two")
+	of := r.stage("of the person\n")
+	elsewhere := t.TempDir()
+	from := func(i *inside, script string) result {
+		i.t.Helper()
+		return i.sh("cd '" + elsewhere + "'\n" + strings.ReplaceAll(script, "max ", program+" "))
+	}
+	staged := from(one, "echo mine | max stage")
+	if staged.code != 0 || !oneToken.MatchString(staged.stdout) {
+		t.Fatalf("stage: %+v", staged)
+	}
+	mine := strings.TrimSpace(staged.stdout)
+	other := strings.TrimSpace(from(two, "echo others | max stage").stdout)
+	for _, c := range []struct {
+		who    *inside
+		script string
+		code   int
+		out    string // in either stream
+		not    string
+	}{
+		{one, "max retrieve " + mine, 0, "mine", ""},
+		{two, "max retrieve " + mine, 0, "mine", ""}, // it knows the token
+		{one, "max retrieve " + of, 0, "of the person", ""},
+		{one, "max stage list", 0, mine, other},
+		{two, "max stage list", 0, other, mine},
+		{one, "max stage info " + mine, 0, string(r.status(one.name).ID), ""},
+		{one, "max retrieve " + mine[:6], 0, "mine", ""},
+		{one, "max retrieve " + other[:11], exitNotFound, "no token begins with", ""},
+		{one, "max unstage " + other, exitRefused, `"manage"`, ""},
+		{one, "max unstage " + of, exitRefused, `"manage"`, ""},
+		{one, "max stage touch " + other, 0, "kept until", ""},
+		{one, "max unstage " + mine, 0, "unstaged", ""},
+		{one, "max unstage " + mine, exitNotFound, "was unstaged", ""},
+		{two, "max --project " + elsewhere + " stage list", exitRefused, "only the user may do this", ""},
+	} {
+		got := from(c.who, c.script)
+		if all := got.stdout + got.stderr; got.code != c.code || !strings.Contains(all, c.out) ||
+			c.not != "" && strings.Contains(all, c.not) {
+			t.Errorf("%s, %s: exit %d\n%s", c.who.name, c.script, got.code, all)
+		}
+	}
+	if got := r.ok("retrieve", other); got != "others" {
+		t.Errorf("the person reads %q", got)
+	}
+	r.ok("grants", one.name, "--add", "read,manage")
+	if got := from(one, "max stage list && max unstage "+other); got.code != 0 || !strings.Contains(got.stdout, other) {
+		t.Errorf("with grants: %+v", got)
+	}
+}
+
+// TestManyStage runs many programs that stage and retrieve at the same time.
+func TestManyStage(t *testing.T) {
+	manyStarts(t)
+	t.Parallel()
+	r := newRig(t)
+	shared := r.stage(strings.Repeat("shared\n", 10_000))
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	tokens := map[string]bool{}
+	for i := range 100 {
+		wg.Go(func() {
+			text := strings.Repeat(fmt.Sprintf("of %d\n", i), 1000)
+			cmd := r.command("stage")
+			cmd.Stdin = strings.NewReader(text)
+			out, err := cmd.Output()
+			if err != nil || !oneToken.Match(out) {
+				t.Errorf("stage: %q, %v", out, err)
+				return
+			}
+			token := strings.TrimSpace(string(out))
+			for want, token := range map[string]string{text: token, strings.Repeat("shared\n", 10_000): shared} {
+				if got, err := r.command("retrieve", token).Output(); err != nil || string(got) != want {
+					t.Errorf("retrieve: %d bytes of %d, %v", len(got), len(want), err)
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			tokens[token] = true
+		})
+	}
+	wg.Wait()
+	if n := len(get[[]thread.Staged](r, "stage", "list")); n != 101 || len(tokens) != 100 {
+		t.Errorf("%d are listed of %d", n, len(tokens)+1)
+	}
+}

@@ -1,0 +1,140 @@
+package staging
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"orchestrator/thread"
+)
+
+// chunk is how much of the data is in memory at a time, and how much of its beginning determines its kind.
+const chunk = 128 << 10
+
+// draws is how many tokens are tried. With a million entries, one in 4,000 is already in use.
+const draws = 100
+
+// Stage stores the data of a reader. It is durable when Stage returns.
+func (s *Store) Stage(ctx context.Context, r thread.StageRequest, data io.Reader) (thread.Staged, error) {
+	if err := r.Check(); err != nil {
+		return thread.Staged{}, fmt.Errorf("stage: %w", err)
+	}
+	stem := newStem()
+	s.reserve(stem)
+	defer s.release(stem)
+	d, err := s.receive(ctx, stem+partEnd, r, data)
+	if err == nil {
+		d, err = s.name(stem+partEnd, d)
+	}
+	if err != nil {
+		err = errors.Join(explain(err), s.drop(stem+partEnd))
+		return thread.Staged{}, fmt.Errorf("stage: %w", err)
+	}
+	return d.Staged, nil
+}
+
+// newStem returns a name for data that has no token yet.
+func newStem() string {
+	var b [8]byte
+	rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// receive writes data to a file, syncs it and describes it.
+func (s *Store) receive(ctx context.Context, name string, r thread.StageRequest, data io.Reader) (d document,
+	err error) {
+	file, err := s.folder.File(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+	if err != nil {
+		return d, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	d.Kind, d.Source, d.Labels, d.Thread = r.Kind, r.Source, r.Labels, r.Thread
+	if d.TTL = r.TTL; d.TTL == 0 {
+		d.TTL = s.cfg.TTL
+	}
+	hash, count, buf := sha256.New(), lines{}, make([]byte, chunk)
+	for first, all := true, false; !all; first = false {
+		n, err := fill(data, buf)
+		if all = errors.Is(err, io.EOF); err != nil && !all {
+			return d, fmt.Errorf("read the data: %w", err)
+		}
+		if err := ctx.Err(); err != nil {
+			return d, err
+		}
+		if d.Bytes += int64(n); s.cfg.MaxBytes > 0 && d.Bytes > s.cfg.MaxBytes {
+			return d, thread.Hint(fmt.Errorf("the data is larger than %s: %w", thread.Bytes(s.cfg.MaxBytes), thread.ErrLimit),
+				"stage it in several parts, or raise limits.stage_mb")
+		}
+		if first {
+			d.describe(buf[:n], all)
+		}
+		if _, err := file.Write(buf[:n]); err != nil {
+			return d, err
+		}
+		hash.Write(buf[:n])
+		count.add(buf[:n])
+	}
+	d.Records, d.SHA256 = count.records(d.Kind, d.Bytes), hex.EncodeToString(hash.Sum(nil))
+	return d, file.Sync()
+}
+
+// fill reads until the buffer is full. It returns io.EOF together with the last bytes.
+func fill(r io.Reader, buf []byte) (n int, err error) {
+	for n < len(buf) && err == nil {
+		var more int
+		more, err = r.Read(buf[n:])
+		n += more
+	}
+	return n, err
+}
+
+// describe determines the kind and the source from the beginning of the data, unless they were given.
+func (d *document) describe(head []byte, all bool) {
+	if d.Kind == "" {
+		d.Kind = kindOf(head, all)
+	}
+	if d.Source == "" {
+		d.Source = sourceOf(head, d.Kind)
+	}
+}
+
+// name gives data an unused token and writes its document.
+func (s *Store) name(part string, d document) (document, error) {
+	for range draws {
+		d.Token = s.draw()
+		if !s.reserve(d.Token.Digits()) {
+			continue
+		}
+		err := s.exist(part, &d)
+		s.release(d.Token.Digits())
+		if !errors.Is(err, fs.ErrExist) {
+			return d, err
+		}
+	}
+	return d, fmt.Errorf("no token is free: %w", thread.ErrRefused)
+}
+
+// exist makes data an entry under a reserved token. It returns fs.ErrExist if the token has a document already.
+func (s *Store) exist(part string, d *document) error {
+	if _, err := s.read(d.Token.Digits()); !errors.Is(err, fs.ErrNotExist) {
+		return fs.ErrExist // even if it cannot be read
+	}
+	if err := s.folder.Rename(part, d.dataName()); err != nil {
+		return err
+	}
+	d.Created = s.now().UTC()
+	d.Extended, d.Expires = d.Created, d.Created.Add(d.TTL).Truncate(time.Second)
+	s.documents.RLock()
+	defer s.documents.RUnlock()
+	if err := s.write(*d); err != nil {
+		return errors.Join(err, s.drop(d.dataName()))
+	}
+	return nil
+}

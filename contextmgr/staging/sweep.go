@@ -1,0 +1,161 @@
+package staging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"orchestrator/thread"
+)
+
+const (
+	// goneFor is how long the document of a removed entry stays, and maxGone how many of them do.
+	goneFor = 24 * time.Hour
+	maxGone = 1000
+	// newBegin is the prefix of the names of documents that are being written.
+	newBegin = ".new-"
+)
+
+// Swept is what Sweep removed.
+type Swept struct {
+	Expired   int
+	Bytes     int64 // of the expired entries
+	Leftovers int   // files left by a crash
+}
+
+// Sweep removes expired entries and leftovers of crashes. An error with one file does not stop it; it returns all of
+// them.
+func (s *Store) Sweep(ctx context.Context) (Swept, error) {
+	var done Swept
+	pins, err := s.cfg.Pins()
+	if err != nil {
+		return done, fmt.Errorf("clean up staged data: %w", err)
+	}
+	files, err := s.files()
+	if err != nil {
+		return done, err
+	}
+	var errs []error
+	var gone []document
+	for _, f := range files {
+		if err := ctx.Err(); err != nil {
+			return done, err
+		}
+		name := f.Name()
+		if digits := digitsOf(name); digits != "" {
+			d, err := s.read(digits)
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+			case err != nil:
+				errs = append(errs, err)
+			case !d.Gone.IsZero():
+				gone = append(gone, d)
+			case len(pins[d.Token]) > 0:
+				errs = append(errs, s.use(d))
+			case s.over(d):
+				if removed, err := s.expire(d.Token); err != nil {
+					errs = append(errs, err)
+				} else if removed {
+					done.Expired, done.Bytes = done.Expired+1, done.Bytes+d.Bytes
+				}
+			}
+			continue
+		}
+		if removed, err := s.leftover(name); err != nil {
+			errs = append(errs, err)
+		} else if removed {
+			done.Leftovers++
+		}
+	}
+	errs = append(errs, s.forget(gone))
+	if err := errors.Join(errs...); err != nil {
+		return done, fmt.Errorf("clean up staged data: %w", err)
+	}
+	return done, nil
+}
+
+// expire removes an entry unless it was used in the meantime.
+func (s *Store) expire(t thread.Token) (bool, error) {
+	s.documents.Lock()
+	defer s.documents.Unlock()
+	d, err := s.read(t.Digits())
+	if err != nil || !d.Gone.IsZero() || !s.over(d) {
+		return false, err
+	}
+	return true, s.remove(d)
+}
+
+// leftover removes a file if a crash left it: a file with a name of ours that belongs to no entry and is not being
+// written.
+func (s *Store) leftover(name string) (bool, error) {
+	if isNew(name) {
+		s.documents.Lock() // so none is being written
+		defer s.documents.Unlock()
+		return s.sweepAway(name)
+	}
+	stem, data := dataOf(name)
+	if stem == "" || s.reserved(stem) {
+		return false, nil
+	}
+	if data { // looked up only now, because a writer writes the document before it releases the name
+		d, err := s.read(stem)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && d.Gone.IsZero() && d.dataName() == name {
+			return false, nil //nolint:nilerr // Sweep reports damaged documents
+		}
+	}
+	return s.sweepAway(name)
+}
+
+// sweepAway removes a regular file of ours; anything else is an error.
+func (s *Store) sweepAway(name string) (bool, error) {
+	if err := s.folder.Check(name); err != nil {
+		return false, err
+	}
+	err := s.folder.Remove(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// isNew reports whether a name is that of a document being written.
+func isNew(name string) bool {
+	stem, ok := strings.CutPrefix(name, newBegin)
+	return ok && isHex(stem, 16)
+}
+
+// dataOf returns the stem of the name of a data file: the token's digits if data is set, otherwise the name of data
+// that has no token yet. It is empty for other files.
+func dataOf(name string) (stem string, data bool) {
+	if stem, ok := strings.CutSuffix(name, partEnd); ok {
+		if isHex(stem, 16) {
+			return stem, false
+		}
+		return "", false
+	}
+	for _, end := range suffixes() {
+		if stem, ok := strings.CutSuffix(name, end); ok && isHex(stem, 8) {
+			return stem, true
+		}
+	}
+	return "", false
+}
+
+func isHex(s string, n int) bool { return len(s) == n && strings.Trim(s, "0123456789abcdef") == "" }
+
+// forget removes the documents of entries that were removed long ago, and the oldest ones if there are too many.
+func (s *Store) forget(gone []document) error {
+	slices.SortFunc(gone, func(a, b document) int { return b.Gone.Compare(a.Gone) })
+	var errs []error
+	for i, d := range gone {
+		if i < maxGone && s.cfg.Since(d.Gone) < goneFor {
+			continue
+		}
+		errs = append(errs, s.drop(d.Token.Digits()+documentEnd))
+	}
+	return errors.Join(errs...)
+}
