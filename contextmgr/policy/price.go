@@ -39,7 +39,7 @@ func (s Settings) remaining(c Conversation) float64 {
 func (s Settings) batchSize(c Conversation) int64 {
 	p := c.Prices
 	cheapest := math.Sqrt(2 * (p.Write - p.Read) / p.Read * c.Growth * float64(s.KeptTokens))
-	if !(cheapest > 0 && cheapest < mostBatch) { // prices or growth that say nothing
+	if !(cheapest < mostBatch) { // prices or growth that say nothing make no number
 		return s.MinBatch
 	}
 	return max(s.MinBatch, int64(cheapest/2))
@@ -55,14 +55,12 @@ func (s Settings) whole(c Conversation, indexes []int) Batch {
 		return b
 	}
 	seen := make(map[ID]bool, len(indexes))
-	gross := int64(0)
 	for _, i := range indexes {
 		r := c.Results[i]
 		if !seen[r.ID] {
 			seen[r.ID] = true
 			b.IDs = append(b.IDs, r.ID)
 		}
-		gross += r.Tokens
 		b.Frees += r.Tokens - s.StubTokens
 	}
 	if !c.cold() {

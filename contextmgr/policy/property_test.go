@@ -137,12 +137,32 @@ func check(t *testing.T, seed uint64, c Conversation, s Settings, d Decision) {
 	if len(d.Mask) > 0 && (freed != d.Batch.Frees || freed <= 0 || d.Context != c.Context-freed) {
 		bad("frees %d, and says %d; a context of %d after %d", freed, d.Batch.Frees, d.Context, c.Context)
 	}
+	if !c.cold() && d.Reason != ReasonEmergency && d.Reason != ReasonOff {
+		eligible := s.eligible(c)
+		for k := range eligible {
+			if b := s.whole(c, eligible[k:]); b.Net() > d.Batch.Net() && !c.shared(eligible, k) && !twice(c, eligible) {
+				bad("%+v would save more than %+v", b, d.Batch)
+			}
+		}
+	}
 	if d.Reason == ReasonPays && (d.Batch.Net() < 0 || d.Batch.Frees < s.MinBatch) {
 		bad("does not pay: %+v", d.Batch)
 	}
 	if d.Batch.Rewrites < 0 || d.Batch.Rewrites > c.Context || d.Batch.Cost < 0 || d.Batch.Saves < 0 {
 		bad("impossible figures: %+v", d.Batch)
 	}
+}
+
+// twice reports whether a content stands more than once among results.
+func twice(c Conversation, indexes []int) bool {
+	seen := map[ID]bool{}
+	for _, i := range indexes {
+		if seen[c.Results[i].ID] {
+			return true
+		}
+		seen[c.Results[i].ID] = true
+	}
+	return false
 }
 
 // after counts the results behind one.

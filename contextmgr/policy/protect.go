@@ -32,8 +32,8 @@ func (s Settings) eligible(c Conversation) []int {
 	})
 }
 
-// eligibleLate returns what may be masked when the window is almost full: all but the newest result, and no input of the
-// running turn.
+// eligibleLate returns what may be masked when the window is almost full: all but the newest result and the inputs of
+// the running turn.
 func (s Settings) eligibleLate(c Conversation) []int {
 	last := len(c.Results) - 1
 	for last >= 0 && c.Results[last].Kind == KindInput {
