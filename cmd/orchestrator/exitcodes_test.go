@@ -62,6 +62,8 @@ func verbCases(one, old string) []verbCase {
 		usage("push"), unknown("push", "nobody"), fails(exitRefused, "no branch of its own", "push", one),
 		usage("pr"), unknown("pr", "nobody"), fails(exitRefused, "no branch of its own", "pr", one),
 		usage("find"), fails(exitUsage, "--limit -1", "find", "x", "--limit", "-1"), works("find", "nothing like it"),
+		fails(exitUsage, "expected context replay", "context"), usage("context", "replay"),
+		fails(exitNotFound, "matches", "context", "replay", "nothing.here"),
 		usage("rename", one), unknown("rename", "nobody", "x"), fails(exitUsage, "no letters or digits", "rename", one, ""),
 		usage("pin"), unknown("pin", "nobody"), works("pin", one), works("pin", one, "--off"),
 		usage("export"), unknown("export", "nobody"),
