@@ -71,7 +71,7 @@ func Defaults(m Mode) Settings {
 	return Settings{
 		Mode:         m,
 		TriggerShare: 30, TriggerTokens: 60_000,
-		KeptTokens: 6_000, KeptResults: 3, TurnRequests: 8, FileRequests: 30, FileTokens: 10_000,
+		KeptTokens: 5_000, KeptResults: 3, TurnRequests: 10, FileRequests: 30, FileTokens: 10_000,
 		MinBatch: 8_000, MinBatchCold: 2_000, MinResult: 120, StubTokens: 50,
 		Remaining: 50, HalfLife: 400,
 		RereadShare: 5,

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,17 @@ import (
 
 	"orchestrator/thread"
 )
+
+// settings returns settings with which the rules are tested, whatever the defaults are.
+func settings(m Mode) Settings {
+	return Settings{
+		Mode:         m,
+		TriggerShare: 30, TriggerTokens: 60_000,
+		KeptTokens: 6_000, KeptResults: 3, TurnRequests: 8, FileRequests: 30, FileTokens: 10_000,
+		MinBatch: 8_000, MinBatchCold: 2_000, MinResult: 120, StubTokens: 50,
+		Remaining: 50, HalfLife: 400, RereadShare: 5,
+	}
+}
 
 // talk builds a conversation piece by piece.
 type talk struct{ c Conversation }
@@ -86,7 +98,7 @@ func TestBatches(t *testing.T) {
 		{"mode off", old(), func(_ *Conversation, s *Settings) { s.Mode = ModeOff }, ReasonOff, nil},
 		{"no mode", old(), func(_ *Conversation, s *Settings) { s.Mode = "" }, ReasonOff, nil},
 	} {
-		s := Defaults(ModeSafe)
+		s := settings(ModeSafe)
 		if c.change != nil {
 			c.change(&c.talk.c, &s)
 		}
@@ -102,7 +114,7 @@ func TestBatches(t *testing.T) {
 
 // TestFigures holds the figures of a batch against those that were worked out by hand.
 func TestFigures(t *testing.T) {
-	s := Defaults(ModeLean)
+	s := settings(ModeLean)
 	s.HalfLife = 0
 	k := newTalk().outputs("a", 2, 10_050).outputs("b", 3, 4_000).later(1) // D = 20,000, S = 12,000 and two stubs
 	d := Decide(k.c, s)
@@ -138,7 +150,7 @@ func TestSmallResultFarInFront(t *testing.T) {
 	k.c.Context += 200_000 // a long text
 	k.outputs("b", 3, 10_000).outputs("c", 3, 3_000).later(1)
 	k.c.Window = 1_000_000
-	s := Defaults(ModeSafe)
+	s := settings(ModeSafe)
 	if d := Decide(k.c, s); !slices.Equal(d.Mask, ids("b0", "b1", "b2")) || d.Reason != ReasonPays {
 		t.Errorf("masks %v, %q", d.Mask, d.Reason)
 	}
@@ -154,7 +166,7 @@ func TestSmallResultFarInFront(t *testing.T) {
 
 // TestBatchSize: half of what costs least, at least the minimum.
 func TestBatchSize(t *testing.T) {
-	s := Defaults(ModeSafe)
+	s := settings(ModeSafe)
 	s.MinBatch, s.KeptTokens = 1_000, 8_000
 	for _, c := range []struct {
 		growth float64
@@ -215,7 +227,7 @@ func TestProtection(t *testing.T) {
 			nil, ids("a0")},
 	} {
 		c.talk.c.Cold = true
-		s := Defaults(ModeSafe)
+		s := settings(ModeSafe)
 		if c.set != nil {
 			c.set(&s)
 		}
@@ -226,7 +238,7 @@ func TestProtection(t *testing.T) {
 	for _, kind := range []Kind{KindTodo, KindPlan, KindSkill, KindSubagent, KindPerson, KindServer, KindImage, KindRetrieval, "new"} {
 		k := newTalk().add(Result{ID: "k", Kind: kind, Tokens: big}).outputs("a", 4, big).later(9)
 		k.c.Cold = true
-		if d := Decide(k.c, Defaults(ModeLean)); !slices.Equal(d.Mask, ids("a0")) {
+		if d := Decide(k.c, settings(ModeLean)); !slices.Equal(d.Mask, ids("a0")) {
 			t.Errorf("kind %q: masks %v", kind, d.Mask)
 		}
 	}
@@ -262,7 +274,7 @@ func TestFiles(t *testing.T) {
 			newTalk().add(read("r0", "f", 6_000)).add(Result{ID: "m", Tokens: 9_000, Reads: "g", Masked: true}).outputs("a", 4, 5_000).later(1), ModeSafe, ids("a0")},
 	} {
 		c.talk.c.Cold = true
-		if d := Decide(c.talk.c, Defaults(c.mode)); !slices.Equal(d.Mask, c.mask) {
+		if d := Decide(c.talk.c, settings(c.mode)); !slices.Equal(d.Mask, c.mask) {
 			t.Errorf("%s: masks %v, want %v", c.name, d.Mask, c.mask)
 		}
 	}
@@ -270,7 +282,7 @@ func TestFiles(t *testing.T) {
 
 // TestRereads: if more than one in twenty masked results is read again, more is protected.
 func TestRereads(t *testing.T) {
-	s := Defaults(ModeSafe)
+	s := settings(ModeSafe)
 	for _, c := range []struct{ rereads, masked, want int }{
 		{0, 0, 1}, {3, 0, 1}, {0, 100, 1}, {5, 100, 1}, {6, 100, 2}, {10, 100, 2}, {11, 100, 3}, {16, 100, 4}, {100, 100, mostStretch}, {-1, 10, 1},
 	} {
@@ -284,11 +296,11 @@ func TestRereads(t *testing.T) {
 	}
 	k := newTalk().add(Result{ID: "r", Tokens: 12_000, Reads: "f"}).outputs("a", 3, 5_000).outputs("b", 3, 2_000).later(24)
 	k.c.Cold = true
-	if d := Decide(k.c, Defaults(ModeSafe)); !slices.Equal(d.Mask, ids("r", "a0", "a1", "a2")) {
+	if d := Decide(k.c, settings(ModeSafe)); !slices.Equal(d.Mask, ids("r", "a0", "a1", "a2")) {
 		t.Errorf("masks %v", d.Mask)
 	}
 	k.c.Rereads, k.c.MaskedResults = 2, 20 // twice as many tokens, requests and tokens of files
-	if d := Decide(k.c, Defaults(ModeSafe)); !slices.Equal(d.Mask, ids("a0", "a1")) {
+	if d := Decide(k.c, settings(ModeSafe)); !slices.Equal(d.Mask, ids("a0", "a1")) {
 		t.Errorf("after re-reads: masks %v", d.Mask)
 	}
 }
@@ -301,7 +313,7 @@ func TestBands(t *testing.T) {
 		k.c.Context = context
 		return k
 	}
-	s := Defaults(ModeSafe)
+	s := settings(ModeSafe)
 	for _, c := range []struct {
 		context int64
 		mask    []ID
@@ -320,7 +332,7 @@ func TestBands(t *testing.T) {
 			t.Errorf("%d tokens: masks %v, asks %q, %q; want %v, %q, %q", c.context, d.Mask, d.Ask, d.Reason, c.mask, c.ask, c.reason)
 		}
 	}
-	if d := Decide(full(190_000).c, Defaults(ModeOff)); d.Ask != AskFork || d.Mask != nil {
+	if d := Decide(full(190_000).c, settings(ModeOff)); d.Ask != AskFork || d.Mask != nil {
 		t.Errorf("mode off asks %q, masks %v", d.Ask, d.Mask)
 	}
 	k := full(190_000)
@@ -410,5 +422,26 @@ func TestBandsAreTheThreads(t *testing.T) {
 		if got, want := bandOf(percent*1_000, 100_000), thread.BandOf(float64(percent)); got != want {
 			t.Errorf("%d %%: %s, want %s", percent, got, want)
 		}
+	}
+}
+
+// TestDefaults: the defaults of all modes differ in the mode alone, and each rule of them is in force.
+func TestDefaults(t *testing.T) {
+	d := Defaults(ModeSafe)
+	for _, m := range []Mode{ModeLean, ModeObserve, ModeOff} {
+		want := d
+		want.Mode = m
+		if got := Defaults(m); got != want {
+			t.Errorf("%s: %+v", m, got)
+		}
+	}
+	v := reflect.ValueOf(d)
+	for i := range v.NumField() {
+		if v.Field(i).IsZero() {
+			t.Errorf("%s is not set", v.Type().Field(i).Name)
+		}
+	}
+	if d.TriggerShare != 30 || d.TriggerTokens != 60_000 || d.KeptResults < 3 || d.MinResult < 120 {
+		t.Errorf("%+v", d)
 	}
 }
