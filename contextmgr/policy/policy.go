@@ -72,8 +72,8 @@ func Defaults(m Mode) Settings {
 		Mode:         m,
 		TriggerShare: 30, TriggerTokens: 60_000,
 		KeptTokens: 5_000, KeptResults: 3, TurnRequests: 10, FileRequests: 30, FileTokens: 10_000,
-		MinBatch: 8_000, MinBatchCold: 2_000, MinResult: 120, StubTokens: 50,
-		Remaining: 50, HalfLife: 400,
+		MinBatch: 6_000, MinBatchCold: 2_000, MinResult: 120, StubTokens: 50,
+		Remaining: 50, HalfLife: 1_000,
 		RereadShare: 5,
 	}
 }

@@ -81,6 +81,7 @@ func Simulate(ctx context.Context, seg Segment, p Policy, c Cache, window int64)
 		for i, it := range seg.items[:req.items] {
 			size -= it.result.Tokens - r.tokens[i]
 		}
+		size = max(0, size) // a context may have shrunk a little, again and again
 		rawRead, read := rawSent, min(sent, first)
 		if r.lost(n) || c.TTL > 0 && req.Pause > c.TTL {
 			rawRead, read = 0, 0
