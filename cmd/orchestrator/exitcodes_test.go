@@ -72,6 +72,8 @@ func verbCases(one, old string) []verbCase {
 		fails(exitUsage, "--range", "retrieve", "00000000", "--range", "3-1"),
 		fails(exitUsage, "--head 0", "retrieve", "00000000", "--head", "0"),
 		usage("unstage"), fails(exitNotFound, "nothing is staged", "unstage", "00000000"),
+		fails(exitUsage, "expected context replay", "context"), usage("context", "replay"),
+		fails(exitNotFound, "matches", "context", "replay", "nothing.here"),
 		usage("rename", one), unknown("rename", "nobody", "x"), fails(exitUsage, "no letters or digits", "rename", one, ""),
 		usage("pin"), unknown("pin", "nobody"), works("pin", one), works("pin", one, "--off"),
 		usage("export"), unknown("export", "nobody"),

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// recorded returns a recorded session of an agent that reads and changes files, with so many requests.
+func recorded(requests int) string {
+	var s strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&s, format+"\n", args...) }
+	line(`{"role":"user","type":"text","content":"do it","t":0}`)
+	for i := range requests {
+		line(`{"role":"assistant","type":"text","content":"on","t":%d,"req":%d,"model":"claude-opus-4-6","usage":{"in":2,"read":%d,"write":1400,"out":1}}`,
+			i*10, i, 40_000+i*1_400)
+		line(`{"role":"assistant","type":"tool_use","tool":"Read","id":"r%d","content":"{\"file_path\":\"/f%d\"}","req":%[1]d}`, i, i/3)
+		line(`{"role":"user","type":"tool_result","tool":"Read","id":"r%d","content":"%s"}`, i, strings.Repeat("a line\\n", 500))
+		line(`{"role":"assistant","type":"tool_use","tool":"Edit","id":"e%d","content":"{\"file_path\":\"/f%d\"}","req":%[1]d}`, i, i/3)
+	}
+	return s.String()
+}
+
+// contextReplay runs the verb, and returns its exit code and what it prints.
+func contextReplay(t *testing.T, args ...string) (code int, out, problems string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code = run(append([]string{"context", "replay"}, args...), strings.NewReader(""), &stdout, &stderr, nil)
+	return code, stdout.String(), stderr.String()
+}
+
+// TestContextReplay replays files, folders and patterns without a project and a server.
+func TestContextReplay(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, content string) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	one := put("one.jsonl", "broken\n"+recorded(80)+"broken too\n")
+	put("below/shop__pi__two.jsonl", recorded(80))
+	put("below/note.txt", "no session")
+	bare := put("bare.jsonl", `{"role":"user","type":"text","content":"no counts"}`)
+
+	code, out, problems := contextReplay(t, dir)
+	if code != exitOK {
+		t.Fatalf("exit %d: %s", code, problems)
+	}
+	for _, want := range []string{
+		"claude, over 100k: 80 requests in 1 segment, mean context 97k (history 55k)", "pi, clean start", "sliding  5m ", "raw      5m, 1h",
+		"3 files, of which 1 without the provider's token counts left out",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing:\n%s", want, out)
+		}
+	}
+	if want := one + ": line 1: invalid character"; !strings.Contains(problems, want) || !strings.Contains(problems, "(and 1 broken line more)") {
+		t.Errorf("of the broken lines it says %q", problems)
+	}
+
+	code, out, _ = contextReplay(t, filepath.Join(dir, "*", "*.jsonl"), one, one, "--policy", "lean,safe", "--json")
+	var got replayed
+	if err := json.Unmarshal([]byte(out), &got); err != nil || code != exitOK {
+		t.Fatalf("exit %d, %v: %s", code, err, out)
+	}
+	if got.Files != 2 || len(got.Groups) != 6 || len(got.Problems) != 1 || got.Problems[0].Broken != 2 || got.Problems[0].File != one {
+		t.Errorf("%+v", got)
+	}
+	if r := got.Groups[0].Results; len(r) != 4 || r[0].Policy != "safe" || r[2].Policy != "lean" || r[0].HistoryCut < 20 || r[0].Cost >= 0 {
+		t.Errorf("%+v", r)
+	}
+	for _, c := range []struct {
+		code int
+		says string
+		args []string
+	}{
+		{exitError, "no requests with the provider's token counts in 1 file", []string{bare}},
+		{exitNotFound, "matches", []string{filepath.Join(dir, "nothing*")}},
+		{exitNotFound, "ends in .jsonl", []string{t.TempDir()}},
+		{exitUsage, "syntax error in pattern", []string{"["}},
+		{exitUsage, "must be among raw", []string{one, "--policy", "naive"}},
+	} {
+		if code, _, problems := contextReplay(t, c.args...); code != c.code || !strings.Contains(problems, c.says) {
+			t.Errorf("%v: exit %d, %s; want %d, %s", c.args, code, problems, c.code, c.says)
+		}
+	}
+}
+
+// TestContextReplayHostile: nothing of a file or its name acts on a terminal.
+func TestContextReplayHostile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x__evil\x1b]52;c;eA==\a__"+"\u202etxt.jsonl")
+	if err := os.WriteFile(path, []byte("\x1b[6n\n"+recorded(30)), 0o600); err != nil {
+		t.Skip("no such name on this file system:", err)
+	}
+	code, out, problems := contextReplay(t, path)
+	if bad := harms([]byte(out + problems)); bad != "" || code != exitOK || !strings.Contains(out, "evil") {
+		t.Errorf("exit %d, prints %s: %q %q", code, bad, out, problems)
+	}
+}

@@ -1,0 +1,144 @@
+package policy
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+// mostStretch bounds how far re-reads stretch what is protected.
+const mostStretch = 4
+
+// stretch returns by what factor more is protected because masked results were read again: 1 while at most RereadShare
+// of them were, 2 up to twice as many, and so on.
+func (s Settings) stretch(c Conversation) int {
+	if c.MaskedResults <= 0 || c.Rereads <= 0 || s.RereadShare <= 0 {
+		return 1
+	}
+	share := 100 * float64(c.Rereads) / float64(c.MaskedResults)
+	return int(min(mostStretch, max(1, math.Ceil(share/s.RereadShare))))
+}
+
+// eligible returns the indexes of the results that may be masked, in order.
+func (s Settings) eligible(c Conversation) []int {
+	kept := s.newest(c)
+	files := s.files(c)
+	return c.unmasked(s, func(i int) bool {
+		r := c.Results[i]
+		return i >= kept || r.Request > c.Request-s.TurnRequests && r.Request >= c.TurnBegins ||
+			r.Kind == KindInput && r.Request >= c.TurnBegins || files.protect(i, r)
+	})
+}
+
+// eligibleLate returns what may be masked when the window is almost full: all but the newest result and the inputs of
+// the running turn.
+func (s Settings) eligibleLate(c Conversation) []int {
+	last := len(c.Results) - 1
+	for last >= 0 && c.Results[last].Kind == KindInput {
+		last--
+	}
+	return c.unmasked(s, func(i int) bool {
+		r := c.Results[i]
+		return i == last || r.Kind == KindInput && r.Request >= c.TurnBegins
+	})
+}
+
+// unmasked returns the indexes of the results that are worth a mask and not protected. The same content may stand in a
+// conversation more than once under one id: it is masked everywhere or nowhere.
+func (c Conversation) unmasked(s Settings, protected func(i int) bool) []int {
+	kept := make(map[ID]bool)
+	var out []int
+	for i, r := range c.Results {
+		switch {
+		case r.Masked:
+		case protected(i) || !r.maskable(s):
+			kept[r.ID] = true
+		default:
+			out = append(out, i)
+		}
+	}
+	n := 0
+	for _, i := range out {
+		if !kept[c.Results[i].ID] {
+			out[n] = i
+			n++
+		}
+	}
+	return out[:n]
+}
+
+// maskable reports whether a result may ever be masked.
+func (r Result) maskable(s Settings) bool {
+	return r.ID != "" && (r.Kind == KindOutput || r.Kind == KindInput) && !r.Error &&
+		r.Tokens >= s.MinResult && r.Tokens > s.StubTokens
+}
+
+// newest returns the index from which on results are too new to be masked: at least the newest one.
+func (s Settings) newest(c Conversation) int {
+	stretch := s.stretch(c)
+	tokens, count := int64(0), 0
+	for i := len(c.Results) - 1; i >= 0; i-- {
+		r := c.Results[i]
+		if r.Kind == KindInput {
+			continue
+		}
+		if !r.Masked {
+			tokens += r.Tokens
+		}
+		if count >= max(1, s.KeptResults) && tokens > s.KeptTokens*int64(stretch) {
+			return i + 1
+		}
+		count++
+	}
+	return 0
+}
+
+// files are the files that are being worked on: for each one the index of its last read, -1 if there is none.
+type files map[string]int
+
+// files returns the files that were read or written in the last requests, in the modes that keep them, as far as they
+// fit.
+func (s Settings) files(c Conversation) files {
+	if s.Mode == ModeLean {
+		return nil
+	}
+	after := c.Request - s.FileRequests*s.stretch(c)
+	touched, last := make(map[string]int), make(files)
+	for i, r := range c.Results {
+		for _, name := range []string{r.Reads, r.Writes} {
+			if name != "" && r.Request > after {
+				touched[name] = i
+			}
+		}
+		if r.Reads != "" && r.Kind == KindOutput && !r.Error {
+			last[r.Reads] = i
+		}
+	}
+	names := slices.SortedFunc(maps.Keys(touched), func(a, b string) int {
+		return cmp.Or(touched[b]-touched[a], strings.Compare(a, b))
+	})
+	out, left := make(files), s.FileTokens*int64(s.stretch(c))
+	for _, name := range names {
+		at, read := last[name]
+		switch {
+		case !read:
+			out[name] = -1
+		case !c.Results[at].Masked && c.Results[at].Tokens <= left:
+			out[name] = at
+			left -= c.Results[at].Tokens
+		}
+	}
+	return out
+}
+
+// protect reports whether a result is the last read of a file that is being worked on, or a later change of it, without
+// which that read would mislead.
+func (f files) protect(i int, r Result) bool {
+	if at, ok := f[r.Reads]; ok && i == at {
+		return true
+	}
+	at, ok := f[r.Writes]
+	return ok && i >= at
+}

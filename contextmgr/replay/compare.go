@@ -1,0 +1,163 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+)
+
+// Sessions says which sessions of an agent a group has.
+type Sessions string
+
+// The groups of sessions, in the order of a report.
+const (
+	// AllSessions are all sessions of an agent.
+	AllSessions Sessions = "all"
+	// CleanSessions are the parts of sessions that began with less than 30 % of the window: nothing was resumed there.
+	CleanSessions Sessions = "clean start"
+	// LargeSessions are those whose context passed 100,000 tokens in a window of up to 300,000.
+	LargeSessions Sessions = "over 100k"
+	// LongSessions are those in larger windows.
+	LongSessions Sessions = "long window"
+)
+
+const (
+	largeContext = 100_000
+	usualWindow  = 300_000
+	cleanShare   = 30 // of the window, in percent
+)
+
+// Comparison replays sessions with several policies and caches and adds up what became of them.
+type Comparison struct {
+	policies []Policy
+	caches   []Cache
+	window   func(model string, used int64) int64
+	groups   map[group][]Tally // by policy and cache
+}
+
+type group struct {
+	agent    string
+	sessions Sessions
+}
+
+// NewComparison returns a comparison. window tells the window of a model in a session that used so many tokens, 0 if it
+// is unknown.
+func NewComparison(policies []Policy, caches []Cache, window func(model string, used int64) int64) *Comparison {
+	return &Comparison{policies: policies, caches: caches, window: window, groups: make(map[group][]Tally)}
+}
+
+// Add replays a session.
+func (c *Comparison) Add(ctx context.Context, s Session) error {
+	largest := s.Largest()
+	for _, seg := range s.Segments {
+		window := c.window(seg.Model, largest)
+		in := []Sessions{AllSessions}
+		if seg.Begins && (window <= 0 || seg.Requests[0].Context*100 < window*cleanShare) {
+			in = append(in, CleanSessions)
+		}
+		switch {
+		case window > usualWindow:
+			in = append(in, LongSessions)
+		case largest > largeContext:
+			in = append(in, LargeSessions)
+		}
+		i := 0
+		for _, p := range c.policies {
+			for _, cache := range c.caches {
+				t, err := Simulate(ctx, seg, p, cache, window)
+				if err != nil {
+					return err
+				}
+				for _, sessions := range in {
+					g := group{s.Agent, sessions}
+					if c.groups[g] == nil {
+						c.groups[g] = make([]Tally, len(c.policies)*len(c.caches))
+					}
+					c.groups[g][i].Add(t)
+				}
+				i++
+			}
+		}
+	}
+	return nil
+}
+
+// Group is the result of a comparison for some sessions of an agent. Contexts are in tokens, means over requests, and
+// shares in percent.
+type Group struct {
+	Agent    string    `json:"agent"`
+	Sessions Sessions  `json:"sessions"`
+	Segments int       `json:"segments"`
+	Requests int       `json:"requests"`
+	Context  float64   `json:"meanContext"` // as the agent itself sent it
+	History  float64   `json:"meanHistory"`
+	Small    float64   `json:"below60"`
+	Results  []Outcome `json:"results"`
+}
+
+// Outcome is what a policy made of a group with a cache. Cuts and the change of the cost are relative to what the agent
+// itself sent: a cut of 40 is a context that is 40 % smaller, a cost of -10 is 10 % lower.
+type Outcome struct {
+	Policy     string  `json:"policy"`
+	Cache      string  `json:"cache"`
+	Context    float64 `json:"meanContext"`
+	History    float64 `json:"meanHistory"`
+	ContextCut float64 `json:"contextCut"`
+	HistoryCut float64 `json:"historyCut"`
+	Cost       float64 `json:"cost"`
+	Small      float64 `json:"below60"`
+	Edits      int     `json:"edits"`
+	EditsRead  int     `json:"editsOfReadFiles"`
+	EditsHit   int     `json:"editsHit"`
+	HitShare   float64 `json:"editsHitShare"` // of edits of read files
+	Masks      float64 `json:"masksPerSegment"`
+	Summaries  int     `json:"summaries"`
+	Warnings   int     `json:"warnings"`
+	Forks      int     `json:"forks"`
+}
+
+// Groups returns the results, by agent and group of sessions.
+func (c *Comparison) Groups() []Group {
+	order := []Sessions{AllSessions, CleanSessions, LargeSessions, LongSessions}
+	keys := slices.SortedFunc(maps.Keys(c.groups), func(a, b group) int {
+		return cmp.Or(cmp.Compare(a.agent, b.agent),
+			cmp.Compare(slices.Index(order, a.sessions), slices.Index(order, b.sessions)))
+	})
+	out := make([]Group, 0, len(keys))
+	for _, key := range keys {
+		out = append(out, c.result(key))
+	}
+	return out
+}
+
+func (c *Comparison) result(key group) Group {
+	g := Group{Agent: key.agent, Sessions: key.sessions}
+	for i, t := range c.groups[key] {
+		n := float64(t.Requests)
+		g.Segments, g.Requests = t.Segments, t.Requests
+		g.Context, g.History = ratio(float64(t.RawContext), n), ratio(float64(t.RawHistory), n)
+		g.Small = 100 * ratio(float64(t.RawSmall), float64(t.Windowed))
+		g.Results = append(g.Results, Outcome{
+			Policy: c.policies[i/len(c.caches)].Name, Cache: c.caches[i%len(c.caches)].Name,
+			Context: ratio(float64(t.Context), n), History: ratio(float64(t.History), n),
+			ContextCut: 100 * ratio(float64(t.RawContext-t.Context), float64(t.RawContext)),
+			HistoryCut: 100 * ratio(float64(t.RawHistory-t.History), float64(t.RawHistory)),
+			Cost:       100 * ratio(t.Cost-t.RawCost, t.RawCost),
+			Small:      100 * ratio(float64(t.Small), float64(t.Windowed)),
+			Edits:      t.Edits, EditsRead: t.EditsRead, EditsHit: t.EditsHit,
+			HitShare:  100 * ratio(float64(t.EditsHit), float64(t.EditsRead)),
+			Masks:     ratio(float64(t.Masks), float64(t.Segments)),
+			Summaries: t.Summaries, Warnings: t.Warnings, Forks: t.Forks,
+		})
+	}
+	return g
+}
+
+// ratio returns 0 for a ratio to nothing.
+func ratio(a, b float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return a / b
+}

@@ -1,0 +1,158 @@
+package replay
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"strings"
+	"time"
+
+	"orchestrator/contextmgr/policy"
+)
+
+// mostLine is the longest line that is read. A longer one is a broken line.
+const mostLine = 32 << 20
+
+// LineError is a line that could not be read. The lines after it are.
+type LineError struct {
+	Line int
+	Err  error
+}
+
+// Error implements error.
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+
+// Unwrap returns the cause.
+func (e *LineError) Unwrap() error { return e.Err }
+
+var errLong = fmt.Errorf("longer than %d MB", mostLine>>20)
+
+// Read reads a session in the format of recorded sessions: a JSON object on each line. It holds one line at a time. An
+// error is a *LineError, after which it goes on, or the reader's, with which it ends.
+func Read(r io.Reader) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		in := bufio.NewReaderSize(r, 64<<10)
+		var line []byte
+		for n := 1; ; n++ {
+			var err error
+			line, err = readLine(in, line[:0])
+			text, long, end := bytes.TrimSpace(line), errors.Is(err, errLong), errors.Is(err, io.EOF)
+			if err != nil && !long && !end {
+				yield(Event{}, fmt.Errorf("read the session: %w", err))
+				return
+			}
+			if long || len(text) > 0 {
+				e, bad := parse(text)
+				if long {
+					bad = errLong
+				}
+				if bad != nil {
+					e, bad = Event{}, &LineError{n, bad}
+				}
+				if !yield(e, bad) {
+					return
+				}
+			}
+			if end {
+				return
+			}
+		}
+	}
+}
+
+// readLine reads a line into a buffer. Of one that is too long nothing is kept and all is read.
+func readLine(in *bufio.Reader, line []byte) ([]byte, error) {
+	var long error
+	for {
+		piece, err := in.ReadSlice('\n')
+		if len(line)+len(piece) > mostLine {
+			long = errLong
+		}
+		if long == nil {
+			line = append(line, piece...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, errors.Join(long, err)
+		}
+	}
+}
+
+// record is a line of the format.
+type record struct {
+	Role    string          `json:"role"`
+	Type    Kind            `json:"type"`
+	Tool    string          `json:"tool"`
+	ID      string          `json:"id"`
+	Content json.RawMessage `json:"content"`
+	T       *float64        `json:"t"`
+	Model   string          `json:"model"`
+	Usage   *struct {
+		In    int64 `json:"in"`
+		Read  int64 `json:"read"`
+		Write int64 `json:"write"`
+		Out   int64 `json:"out"`
+	} `json:"usage"`
+	Signature int64 `json:"sig_bytes"`
+	Images    int   `json:"images"`
+	IsError   bool  `json:"is_error"`
+}
+
+// mostCounted bounds the numbers of a line, so that no sum of them overflows.
+const mostCounted = 1 << 40
+
+func parse(line []byte) (Event, error) {
+	var r record
+	if err := json.Unmarshal(line, &r); err != nil {
+		return Event{}, err
+	}
+	switch r.Type {
+	case KindText, KindThinking, KindCall, KindResult, KindBoundary:
+	default:
+		return Event{}, fmt.Errorf("unknown type %q", r.Type)
+	}
+	text := content(r.Content)
+	e := Event{
+		Kind: r.Type, Person: r.Role != "assistant", Bytes: int64(len(text)), Lines: lines(text),
+		Images: min(1000, max(0, r.Images)),
+		Tool:   r.Tool, ID: r.ID, Error: r.IsError, Model: r.Model,
+	}
+	if r.Type == KindThinking && len(text) == 0 {
+		e.Bytes = min(mostCounted, max(0, r.Signature)) // reasoning that only the provider can read
+	}
+	if r.Type == KindCall {
+		e.Use = policy.Describe(r.Tool, []byte(text))
+	}
+	if u := r.Usage; u != nil {
+		for _, n := range []int64{u.In, u.Read, u.Write, u.Out} {
+			if n < 0 || n > mostCounted {
+				return Event{}, fmt.Errorf("usage of %d tokens", n)
+			}
+		}
+		e.Usage = &Usage{Input: u.In, CacheRead: u.Read, CacheWrite: u.Write, Output: u.Out}
+	}
+	if r.T != nil && math.Abs(*r.T) < 1e9 {
+		e.At, e.Timed = time.Duration(*r.T*float64(time.Second)), true
+	}
+	return e, nil
+}
+
+// content returns a text, or what stands in place of one, as it was written.
+func content(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return string(raw)
+}
+
+func lines(text string) int {
+	if text == "" {
+		return 0
+	}
+	return strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
+}
