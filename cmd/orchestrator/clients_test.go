@@ -398,7 +398,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{"threads"}, {"prompts", in.name}, {"why", in.name}, {"grants", in.name}, {"checkpoint", "list", in.name}, {"version"}, {"doctor"}, {"completion", "bash"},
 		{"stage"}, {"stage", "list"}, {"retrieve", staged},
 	}
-	tried := map[string]bool{"hook": true, "demo-agent": true} // which do not speak to the server
+	tried := map[string]bool{"hook": true, "demo-agent": true, "context": true} // which do not speak to the server
 	for _, v := range refused {
 		tried[v.words[0]] = true
 		if got := in.orchestrator(v.words...); got.code != exitRefused || !strings.Contains(got.stderr, v.say) {

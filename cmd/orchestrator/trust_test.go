@@ -20,8 +20,8 @@ func TestRepositoryProgramsAreAccepted(t *testing.T) {
 	r.turn(fork, "write b.txt: more words")
 	r.git("config", "filter.up.clean", "tr a-z A-Z")
 	r.write(".git/info/attributes", "*.txt filter=up\n")
-	r.says(exitError, []string{"filter.up.clean", "not accepted", "b.txt", "trust --git"}, "finish", fork)
-	r.says(exitError, []string{"not accepted"}, "push", fork)
+	r.says(exitError, []string{"filter.up.clean", "not trusted", "b.txt", "trust --git"}, "finish", fork)
+	r.says(exitError, []string{"not trusted"}, "push", fork)
 	out := r.ok("trust", "--git")
 	for _, want := range []string{"filter.up.clean = tr a-z A-Z", "accepted"} {
 		if !strings.Contains(out, want) {
