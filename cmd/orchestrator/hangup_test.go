@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os/exec"
 	"syscall"
 	"testing"
@@ -39,12 +40,12 @@ func TestScreenEndsWithItsTerminal(t *testing.T) {
 	master.Close()
 	select {
 	case err := <-ended:
-		if _, exited := err.(*exec.ExitError); err != nil && !exited {
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
 			t.Error(err)
 		}
 	case <-time.After(patience / 3):
-		cmd.Process.Kill()
-		<-ended
-		t.Error("the screen runs on without its terminal")
+		_ = cmd.Process.Kill()
+		t.Errorf("the screen runs on without its terminal; killed: %v", <-ended)
 	}
 }

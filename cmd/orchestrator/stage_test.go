@@ -141,7 +141,7 @@ func TestStagedDataStays(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	token := r.stage("kept\n", "--ttl", "2h", "--label", "of a test")
-	brief := r.stage("brief\n", "--ttl", "1s")
+	brief := r.stage("brief\n", "--ttl", "15s")
 	if out := r.ok("doctor"); !strings.Contains(out, "staged data: 2 entries, ") {
 		t.Errorf("doctor does not show it:\n%s", out)
 	}
@@ -180,7 +180,11 @@ func TestStagedDataStays(t *testing.T) {
 	}
 	await(t, "what the kill left to be swept", func() bool { return parts() == 0 })
 	r.ok("stop", "--force")
-	list := get[[]thread.Staged](r, "stage", "list")
+	var list []thread.Staged
+	await(t, "the brief one to expire", func() bool {
+		list = get[[]thread.Staged](r, "stage", "list")
+		return len(list) < 2
+	})
 	if len(list) != 1 || string(list[0].Token) != token || !slices.Equal(list[0].Labels, []string{"of a test"}) {
 		t.Errorf("after a restart: %+v", list)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -39,8 +40,22 @@ func open(t *testing.T, store thread.Settings, at *time.Time) (*Ledger, *heard) 
 	t.Helper()
 	next := &heard{}
 	l := New(next, store, func(id thread.ID) string { return "agent of " + string(id) }, slog.New(slog.DiscardHandler))
-	l.now = func() time.Time { return *at }
+	l.now = func() time.Time {
+		clock.Lock()
+		defer clock.Unlock()
+		return *at
+	}
 	return l, next
+}
+
+// clock guards the times that tests give ledgers, whose own goroutine reads them.
+var clock sync.Mutex
+
+// set changes the time that a ledger reads.
+func set(at *time.Time, to time.Time) {
+	clock.Lock()
+	defer clock.Unlock()
+	*at = to
 }
 
 func answer(model string, tokens int64, usd float64, priced bool) thread.Exchange {
@@ -88,7 +103,7 @@ func TestSpent(t *testing.T) {
 	l, _ = open(t, store, &now)
 	l.ExchangeEnded("a", answer("m", 30, 0.50, true))
 	l.ExchangeEnded("a", answer("other", 5, 1, true))
-	now = now.Add(2 * time.Hour)
+	set(&now, now.Add(2*time.Hour))
 	l.ExchangeEnded("b", answer("m", 1, 0, false))
 	want := `2026-03-02 agent of b m b 1 answers 1+1+2+3 $unknown 1 unpriced
 2026-03-01 agent of a m a 3 answers 60+3+6+9 $1.00 0 unpriced
@@ -118,7 +133,7 @@ func TestStoreRefuses(t *testing.T) {
 			t.Error("a refusal is no error")
 		}
 	}
-	now = now.AddDate(0, 0, 1)
+	set(&now, now.AddDate(0, 0, 1))
 	l.ExchangeEnded("a", e)
 	store.err = nil
 	want := "2026-03-02 agent of a m a 1 answers 10+1+2+3 $0.25 0 unpriced\n2026-03-01 agent of a m a 1 answers 10+1+2+3 $0.25 0 unpriced"
@@ -146,7 +161,7 @@ func TestKeptDays(t *testing.T) {
 		if err := l.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		now = now.AddDate(0, 0, 1)
+		set(&now, now.AddDate(0, 0, 1))
 	}
 	got := account(t, l, 1000).Spent
 	if n := len(got); n != keptDays+1 || got[n-1].Day <= "2026-03-01" {
