@@ -368,7 +368,7 @@ func TestStub(t *testing.T) {
 	}
 }
 
-// TestForecast holds what the screen says of a batch.
+// TestForecast checks the sentence that describes a batch to people.
 func TestForecast(t *testing.T) {
 	b := Batch{Frees: 41_000, Rewrites: 33_000, Cost: 37_950, Saves: 4_100, BreakEven: 37_950. / 4_100}
 	for _, c := range []struct {

@@ -141,7 +141,7 @@ func parse(line []byte) (Event, error) {
 	return e, nil
 }
 
-// content returns a text, or what stands in place of one, as it was written.
+// content returns the text of a content, or its JSON unchanged if it is not a text.
 func content(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
