@@ -100,7 +100,7 @@ func TestContextReplay(t *testing.T) {
 func TestContextReplayHostile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x__evil\x1b]52;c;eA==\a__"+"\u202etxt.jsonl")
 	if err := os.WriteFile(path, []byte("\x1b[6n\n"+recorded(30)), 0o600); err != nil {
-		t.Skip("SKIPPED: a name that acts on terminals; this file system allows none, one that allows any bytes in names runs it:", err)
+		t.Skip("SKIPPED: a name that acts on terminals; this file system allows none, others run it:", err)
 	}
 	code, out, problems := contextReplay(t, path)
 	if bad := harms([]byte(out + problems)); bad != "" || code != exitOK || !strings.Contains(out, "evil") {
