@@ -104,10 +104,20 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
+	rewritten, plain := g.rewriting.rewrite(ctx, rt, codec, to, r.Header, body, held)
+	if rewritten.Refusal != "" {
+		g.limiter.turnAway(w, r, rt, codec, rewritten.Status, rewritten.Refusal, 0)
+		return
+	}
 	out := outbound(ctx, r, to, body)
+	if rewritten.Body != nil {
+		out.Header.Del("Content-Encoding")
+		held.force(int64(len(rewritten.Body)))
+		setBody(out, rewritten.Body)
+	}
 	var o *observation
 	if codec != nil {
-		o, told = g.watcher.watch(rt, codec, out, body, held), true
+		o, told = g.watcher.watch(rt, codec, out, seen{body: body, plain: plain, rewritten: rewritten}, held), true
 		out = o.progress.traced(out)
 	}
 	resp, err := g.upstreams.reach(ctx, rt, out)
@@ -152,10 +162,15 @@ func outbound(ctx context.Context, r *http.Request, to *url.URL, body []byte) *h
 		out.Header["User-Agent"] = []string{""} // suppresses Go's default
 	}
 	if len(body) > 0 {
-		out.ContentLength = int64(len(body))
-		out.Body = io.NopCloser(bytes.NewReader(body))
-		// Lets the transport use another connection if the first one turns out to be closed before a byte was written.
-		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		setBody(out, body)
 	}
 	return out
+}
+
+// setBody sets a request's body.
+func setBody(out *http.Request, body []byte) {
+	out.ContentLength = int64(len(body))
+	out.Body = io.NopCloser(bytes.NewReader(body))
+	// Lets the transport use another connection if the first one turns out to be closed before a byte was written.
+	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -27,6 +28,7 @@ func (o *observation) end(err error) {
 	o.rt.queue.add(func() {
 		defer o.held.release()
 		e := o.exchange()
+		o.rewriterEnded(&e)
 		o.speech.end(e)
 		o.w.limiter.charge(o.rt, e)
 		if e.Main {
@@ -35,6 +37,20 @@ func (o *observation) end(err error) {
 		e.Bytes, e.Keep = o.held.bytes(), o.keep
 		o.rt.observer.ExchangeEnded(o.rt.id, e)
 	})
+}
+
+// rewriterEnded tells the rewriter how the exchange ended.
+func (o *observation) rewriterEnded(e *thread.Exchange) {
+	ended := o.in.rewritten.Ended
+	if ended == nil {
+		return
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			o.w.opts.Log.Error("rewriting panicked after an answer", "type", fmt.Sprintf("%T", p))
+		}
+	}()
+	ended(e)
 }
 
 // keep counts what the observer still holds of the exchange after it was reported.

@@ -1,15 +1,15 @@
 // Package gateway forwards the model requests of threads: a reverse proxy on loopback with a secret address for each
 // thread.
 //
-// Guarantees: a request's body goes upstream byte for byte, and its answer comes back byte for byte, flushed as it
-// arrives. Nothing is redirected or buffered on the way back, and no request that may have been received is retried. A
+// Guarantees: a request's body goes upstream byte for byte, unless a Rewriter gives another one, and its answer comes
+// back byte for byte, flushed as it arrives. What people see of a request is what the agent sent. Nothing is redirected or buffered on the way back, and no request that may have been received is retried. A
 // stream that breaks off upstream breaks off for the agent too. The traffic is read beside the stream: no error or
 // panic in reading it, and no slow observer, changes or delays it. An observer gets a thread's requests in the order in
 // which they ended, after their last byte, and the model's text as it arrives. Every request needs the thread's secret,
 // in its address or in a header that is not passed on, a Host name of ours and no Origin.
 //
-// It does not store or log bodies, headers or secrets, listens on loopback only, sends nothing anywhere but to the
-// upstreams of a route, and does not change requests.
+// It does not store or log bodies, headers or secrets, listens on loopback only, and sends nothing anywhere but to the
+// upstreams of a route.
 package gateway
 
 import (
@@ -41,6 +41,7 @@ type Gateway struct {
 	upstreams *upstreams
 	bodies    *bodies
 	limiter   *limiter
+	rewriting *rewriting
 	watcher   *watcher
 }
 
@@ -71,6 +72,9 @@ func New(listen string, obs thread.Observer, opts Options) (*Gateway, error) {
 	g.upstreams = &upstreams{transport: g.opts.Transport, breakers: map[string]*breaker{}}
 	g.bodies = &bodies{opts: &g.opts, budget: newBudget(g.opts.Caps.Bytes), growing: make(chan struct{}, 1)}
 	g.limiter = &limiter{opts: &g.opts, spending: spending{before: opts.Spent}}
+	g.rewriting = &rewriting{
+		rewriter: opts.Rewriter, models: opts.Models, log: g.opts.Log, maxBody: g.opts.MaxBody,
+	}
 	g.watcher = &watcher{opts: &g.opts, calls: g.calls, budget: g.bodies.budget, limiter: g.limiter}
 	_, port, _ := net.SplitHostPort(ln.Addr().String()) // an address of ours
 	for _, h := range []string{"127.0.0.1", "localhost", "::1", host} {

@@ -18,8 +18,8 @@ type observation struct {
 	w     *watcher
 	rt    *route
 	codec wire.Codec
-	call  wire.Call
-	body  []byte
+	call  wire.Call // as the agent sent it, but for the header's Content-Encoding
+	in    seen
 	held  *hold
 
 	started   time.Time
@@ -60,11 +60,18 @@ type watcher struct {
 	limiter *limiter
 }
 
+// seen is a request as the agent sent it: its body, the body without compression if it was unpacked, and what is sent
+// in its place.
+type seen struct {
+	body, plain []byte
+	rewritten   Rewritten
+}
+
 // watch begins to observe a request. The queue reads the body, while the request is sent upstream.
-func (w *watcher) watch(rt *route, codec wire.Codec, out *http.Request, body []byte, held *hold) *observation {
+func (w *watcher) watch(rt *route, codec wire.Codec, out *http.Request, in seen, held *hold) *observation {
 	o := &observation{
-		w: w, rt: rt, codec: codec, body: body, held: held, started: time.Now(),
-		call:   wire.Call{Path: out.URL.Path, Query: out.URL.RawQuery, Header: out.Header.Clone(), Body: body},
+		w: w, rt: rt, codec: codec, in: in, held: held, started: time.Now(),
+		call:   wire.Call{Path: out.URL.Path, Query: out.URL.RawQuery, Header: out.Header.Clone(), Body: in.body},
 		speech: &speech{rt: rt}, progress: &progress{rt: rt},
 	}
 	o.announce = sync.OnceFunc(func() {
@@ -111,9 +118,15 @@ func (o *observation) read() {
 			o.request = wire.Request{Purpose: wire.PurposeOther}
 		}
 	}()
-	if enc := codings(o.call.Header["Content-Encoding"]); len(enc) > 0 {
+	if o.in.rewritten.Request != nil {
+		o.request = *o.in.rewritten.Request
+		return
+	}
+	if enc := codings(o.call.Header["Content-Encoding"]); o.in.plain != nil {
+		o.call.Body = o.in.plain
+	} else if len(enc) > 0 {
 		var plain bytes.Buffer
-		err := unpack(counter{&plain, o.held}, enc, bytes.NewReader(o.body), o.w.opts.MaxBody)
+		err := unpack(counter{&plain, o.held}, enc, bytes.NewReader(o.in.body), o.w.opts.MaxBody)
 		if err != nil {
 			o.unread("a request", err)
 			o.request = wire.Request{Purpose: wire.PurposeOther}

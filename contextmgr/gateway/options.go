@@ -18,6 +18,8 @@ type Options struct {
 	Codecs wire.Codecs
 	// Models contains prices and windows. Unknown models have neither.
 	Models models.Table
+	// Rewriter decides what is sent in place of requests; nil sends all as they came.
+	Rewriter Rewriter
 	// Log receives errors of the gateway itself; never bodies, headers or addresses with secrets. Nil discards them.
 	Log *slog.Logger
 	// Proxy returns the proxy for an upstream, as in http.Transport; nil uses none.

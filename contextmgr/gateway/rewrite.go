@@ -1,0 +1,94 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"orchestrator/contextmgr/models"
+	"orchestrator/contextmgr/wire"
+	"orchestrator/thread"
+)
+
+// Rewriter decides what is sent in place of the agents' requests.
+type Rewriter interface {
+	// Rewrite is called for each request in a known format while the request waits to be sent. The zero Rewritten sends it
+	// as it came, and so does a panic.
+	Rewrite(ctx context.Context, o Outgoing) Rewritten
+}
+
+// Outgoing is a request that is about to be sent.
+type Outgoing struct {
+	Thread thread.ID
+	Codec  wire.Codec
+	// Call has an uncompressed body, which does not change until Rewritten.Ended has returned. Its header contains
+	// credentials.
+	Call wire.Call
+	// To is where the request goes.
+	To *url.URL
+	// Window returns the context window of a model in tokens, 0 if it is unknown: of its long variant, or with so many
+	// tokens in use.
+	Window func(model string, long bool, used int64) int64
+	// Notice shows people something about the thread.
+	Notice func(level thread.Level, text string)
+}
+
+// Rewritten is what is sent in place of a request.
+type Rewritten struct {
+	// Body is sent uncompressed; nil sends the request as it came.
+	Body []byte
+	// Request is the request as the agent sent it, if it has been read.
+	Request *wire.Request
+	// Refusal is why the request is not sent at all, "" if it is. The agent gets it as an error with this status.
+	Refusal string
+	Status  int
+	// Ended, if it is set, is called when the exchange is over, before it is reported, in the order of the thread's
+	// requests. It may change what is reported.
+	Ended func(e *thread.Exchange)
+}
+
+// rewriting asks the rewriter.
+type rewriting struct {
+	rewriter Rewriter
+	models   models.Table
+	log      *slog.Logger
+	maxBody  int64
+}
+
+// rewrite returns what is sent in place of a request, and the request's body without compression if it had to be
+// unpacked; nil otherwise.
+func (w *rewriting) rewrite(
+	ctx context.Context, rt *route, codec wire.Codec, to *url.URL, header http.Header, body []byte, held *hold,
+) (rewritten Rewritten, plain []byte) {
+	if w.rewriter == nil || codec == nil || len(body) == 0 {
+		return Rewritten{}, nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			rewritten = Rewritten{}
+			w.log.Error("rewriting a request panicked", "wire", codec.Wire(), "type", fmt.Sprintf("%T", p))
+			if rt.shown.due("rewriting panicked", time.Now(), 0) {
+				rt.notice(thread.LevelWarn, "a request of this thread was sent unchanged, because deciding what to mask failed")
+			}
+		}
+	}()
+	call := wire.Call{Path: to.Path, Query: to.RawQuery, Header: header, Body: body}
+	if enc := codings(header["Content-Encoding"]); len(enc) > 0 {
+		var unpacked bytes.Buffer
+		if unpack(counter{&unpacked, held}, enc, bytes.NewReader(body), w.maxBody) != nil {
+			return Rewritten{}, nil // whoever observes it reports why it cannot be read
+		}
+		plain = unpacked.Bytes()
+		call.Body = plain
+	}
+	rewritten = w.rewriter.Rewrite(ctx, Outgoing{
+		Thread: rt.id, Codec: codec, Call: call, To: to,
+		Window: func(model string, long bool, used int64) int64 { return rt.window(w.models, model, long, used) },
+		Notice: rt.notice,
+	})
+	return rewritten, plain
+}
