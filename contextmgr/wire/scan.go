@@ -3,6 +3,7 @@ package wire
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"net/http"
 )
 
 // Scanner is a Codec that also finds what a request holds that may be replaced by something shorter, and where.
@@ -17,6 +18,10 @@ type Scanner interface {
 	// so that the request stays valid: a string stays a string, a list of parts becomes a list of one text, and of a call's
 	// input only the long strings are replaced. It returns nil if the content cannot be replaced.
 	Replace(content json.RawMessage, form Form, text string) json.RawMessage
+	// Text returns a content as the tool returned it, for counting and for people; of an input, its JSON.
+	Text(content json.RawMessage, form Form) string
+	// Login reports whether a request is paid by a subscription to which a person has logged in, and not by a key.
+	Login(header http.Header) bool
 	// PersonItem returns an item in which the person says a text.
 	PersonItem(text string) json.RawMessage
 }
@@ -25,9 +30,16 @@ type Scanner interface {
 type Scan struct {
 	Request  Request
 	Contents []Content // in order
-	Items    []Span    // of the items of Request
+	Items    []Item    // the same as those of Request
 	// List is the span between the brackets of the list of items.
 	List Span
+}
+
+// Item is an item of a request.
+type Item struct {
+	Span
+	Model  bool // the model wrote it
+	Person bool // a person's text is in it
 }
 
 // Span is a range of bytes of a body: from Start up to End.
