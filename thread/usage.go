@@ -35,6 +35,12 @@ type Gauge struct {
 	Model  string `json:"model"`
 	// Estimated is set if the number is not from the provider's usage.
 	Estimated bool `json:"estimated"`
+	// Margin is by how much an estimated number may be wrong, as a fraction: 0.05 is 5 %.
+	Margin float64 `json:"margin,omitempty"`
+	// Masked is how many tokens masks leave out of the context, and SavedUSD what masks have saved so far, less what they
+	// cost; both over the thread's own responses.
+	Masked   int64   `json:"masked,omitempty"`
+	SavedUSD float64 `json:"savedUSD,omitempty"`
 	// CostUSD is the sum over the thread's responses, side requests included.
 	CostUSD float64 `json:"costUSD"`
 	// Source is where the tokens come from: "gateway", "transcript" or "none".
