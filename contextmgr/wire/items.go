@@ -150,7 +150,15 @@ func (r *ItemReader) add(c *span.Cursor, raw json.RawMessage, k known) {
 }
 
 // Items returns the items.
-func (r *ItemReader) Items() []thread.Item { return r.items }
+func (r *ItemReader) Items() []thread.Item { return orNil(r.items) }
+
+// orNil returns nil for a list that was made but not used.
+func orNil[T any](list []T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
 
 // Has reports whether an item has a flag.
 func (r *ItemReader) Has(item int, flag Flags) bool { return r.facts[item].flags&flag != 0 }
@@ -173,9 +181,9 @@ func (r *ItemReader) Prompt(flag Flags, person func(json.RawMessage) string) str
 
 // Scan returns the scan of a request that was read without an error.
 func (r *ItemReader) Scan(request Request) *Scan {
-	s := &Scan{Request: request, Items: r.spans}
+	s := &Scan{Request: request, Items: orNil(r.spans)}
 	if r.lists == 1 {
-		s.Contents, s.List = r.contents, r.list
+		s.Contents, s.List = orNil(r.contents), r.list
 		s.known = &memory{format: r.format, seed: r.seed, depth: r.depth, items: r.facts}
 	}
 	return s
