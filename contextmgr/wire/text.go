@@ -2,7 +2,6 @@ package wire
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -32,17 +31,6 @@ var agentStarts = []string{
 	"Base directory for this skill:",
 	"[SUGGESTION MODE",
 	"Stop hook feedback:",
-}
-
-// Prompt returns the person's newest text: of the items at the given indices, which may contain a person's text, the
-// last that does, as reported by the codec's own reader.
-func Prompt(items []thread.Item, spoken []int, person func(json.RawMessage) string) string {
-	for _, i := range slices.Backward(spoken) {
-		if text := person(items[i].Raw); text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 // Turns returns the indices of the items that a person wrote, as reported by the codec's own reader.

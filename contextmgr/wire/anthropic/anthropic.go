@@ -8,11 +8,11 @@ package anthropic
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	"orchestrator/contextmgr/wire"
 	"orchestrator/contextmgr/wire/span"
-	"orchestrator/thread"
 )
 
 // Codec implements wire.Codec. The zero value is ready.
@@ -36,21 +36,36 @@ func (Codec) Match(method, path string) bool {
 // body is the content of a request's body, before it is classified.
 type body struct {
 	wire.Request
+	items     *wire.ItemReader
 	schema    bool  // a structured answer is requested
 	maxTokens int64 // 0 if not set
 	userID    string
-	spoken    []int // indices of user messages that contain text, which may be a person's
 }
 
 // Request implements wire.Codec.
 func (Codec) Request(call wire.Call) (wire.Request, error) {
-	b := body{}
+	b := body{items: wire.NewItemReader(wire.Anthropic)}
+	err := b.read(call)
+	return b.Request, err
+}
+
+// Scan implements wire.Scanner.
+func (Codec) Scan(call wire.Call, earlier *wire.Scan) (*wire.Scan, error) {
+	b := body{items: wire.NewListing(wire.Anthropic, earlier)}
+	if err := b.read(call); err != nil {
+		return &wire.Scan{Request: b.Request}, err
+	}
+	return b.items.Scan(b.Request), nil
+}
+
+// read reads and classifies a call.
+func (b *body) read(call wire.Call) error {
 	c := span.New(call.Body)
 	if c.Kind() != '{' {
 		b.Purpose = wire.PurposeOther
-		return b.Request, span.ErrSyntax
+		return span.ErrSyntax
 	}
-	err := c.Object(func(key string, c *span.Cursor) error { return b.member(key, c) })
+	err := c.Object(b.member)
 	if err == nil {
 		err = c.End()
 	}
@@ -60,12 +75,13 @@ func (Codec) Request(call wire.Call) (wire.Request, error) {
 	b.Session = session(call.Header, b.userID)
 	b.LongWindow = strings.Contains(strings.Join(call.Header.Values("Anthropic-Beta"), ","), "context-1m") ||
 		strings.HasSuffix(b.Model, "[1m]")
-	b.Prompt = wire.Prompt(b.Items, b.spoken, personText)
-	b.Purpose = purpose(call, &b)
+	b.Items = b.items.Items()
+	b.Prompt = b.items.Prompt(spoken, personText)
+	b.Purpose = purpose(call, b)
 	if err != nil {
 		b.Items, b.Purpose = nil, wire.PurposeOther // part of a conversation does not count
 	}
-	return b.Request, err
+	return err
 }
 
 func (b *body) member(key string, c *span.Cursor) (err error) {
@@ -79,7 +95,7 @@ func (b *body) member(key string, c *span.Cursor) (err error) {
 	case "system":
 		b.System, err = c.Raw()
 	case "messages":
-		err = c.Array(b.message)
+		err = b.items.Read(c, readMessage)
 	case "tools":
 		err = c.Array(func(c *span.Cursor) error {
 			return c.Object(func(key string, c *span.Cursor) error {
@@ -105,43 +121,6 @@ func (b *body) member(key string, c *span.Cursor) (err error) {
 		})
 	}
 	return err
-}
-
-// message reads one message and records whether it may contain a person's text, in the same pass.
-func (b *body) message(c *span.Cursor) error {
-	user, text := false, false
-	raw, err := c.Span(func() error {
-		return c.Object(func(key string, c *span.Cursor) (err error) {
-			switch key {
-			case "role":
-				user, err = c.Is("user")
-			case "content":
-				if c.Kind() == '"' {
-					text = true
-					return nil
-				}
-				err = c.Array(func(c *span.Cursor) error {
-					return c.Object(func(key string, c *span.Cursor) error {
-						if key != "type" {
-							return nil
-						}
-						result, err := c.Is("tool_result")
-						text = text || !result
-						return err
-					})
-				})
-			}
-			return err
-		})
-	})
-	if err != nil {
-		return err
-	}
-	if user && text {
-		b.spoken = append(b.spoken, len(b.Items))
-	}
-	b.Items = append(b.Items, thread.Item{Wire: wire.Anthropic, Raw: raw})
-	return nil
 }
 
 // session finds the session id: in Claude Code's header or metadata, or in OpenCode's header.
@@ -265,7 +244,7 @@ func personText(raw json.RawMessage) string {
 // lastText returns the last text block of the last message, where agents put their own instructions.
 func (b *body) lastText() (last string) {
 	n := len(b.Items) - 1
-	if n < 0 || len(b.spoken) == 0 || b.spoken[len(b.spoken)-1] != n {
+	if n < 0 || !b.items.Has(n, spoken) {
 		return ""
 	}
 	_, content := envelope(b.Items[n].Raw)
@@ -275,6 +254,16 @@ func (b *body) lastText() (last string) {
 		}
 	})
 	return last
+}
+
+// Replace implements wire.Scanner.
+func (Codec) Replace(content json.RawMessage, form wire.Form, text string) json.RawMessage {
+	return wire.Replace(content, form, text, resultParts.Text)
+}
+
+// PersonItem implements wire.Scanner.
+func (Codec) PersonItem(text string) json.RawMessage {
+	return slices.Concat([]byte(`{"role":"user","content":`), wire.Quote(text), []byte{'}'})
 }
 
 // Error implements wire.Codec.
@@ -293,3 +282,5 @@ func (Codec) Error(status int, message string) []byte {
 	}) // strings always encode
 	return b
 }
+
+var _ wire.Scanner = Codec{}

@@ -117,5 +117,3 @@ func resultEntry(b block, tool string) thread.Entry {
 		Kind: thread.EntryResult, Text: strings.Join(parts, "\n"), Tool: tool, Call: b.ToolUseID, Error: b.IsError,
 	}
 }
-
-var _ wire.Codec = Codec{}

@@ -283,5 +283,3 @@ func output(raw json.RawMessage) (text string, failed bool) {
 	}
 	return string(raw), false
 }
-
-var _ wire.Codec = Codec{}

@@ -14,7 +14,6 @@ import (
 
 	"orchestrator/contextmgr/wire"
 	"orchestrator/contextmgr/wire/span"
-	"orchestrator/thread"
 )
 
 // Codec implements wire.Codec. The zero value is ready.
@@ -47,17 +46,32 @@ func (Codec) Match(method, path string) bool {
 // body is the content of a request's body, before it is classified.
 type body struct {
 	wire.Request
+	items  *wire.ItemReader
 	schema bool
-	spoken []int // indices of user contents with more than function responses
 }
 
 // Request implements wire.Codec.
 func (Codec) Request(call wire.Call) (wire.Request, error) {
-	b := body{}
+	b := body{items: wire.NewItemReader(wire.Gemini)}
+	err := b.read(call)
+	return b.Request, err
+}
+
+// Scan implements wire.Scanner.
+func (Codec) Scan(call wire.Call, earlier *wire.Scan) (*wire.Scan, error) {
+	b := body{items: wire.NewListing(wire.Gemini, earlier)}
+	if err := b.read(call); err != nil {
+		return &wire.Scan{Request: b.Request}, err
+	}
+	return b.items.Scan(b.Request), nil
+}
+
+// read reads and classifies a call.
+func (b *body) read(call wire.Call) error {
 	c := span.New(call.Body)
 	if c.Kind() != '{' {
 		b.Purpose = wire.PurposeOther
-		return b.Request, span.ErrSyntax
+		return span.ErrSyntax
 	}
 	err := c.Object(b.member)
 	if err == nil {
@@ -72,12 +86,13 @@ func (Codec) Request(call wire.Call) (wire.Request, error) {
 			b.Session = call.Header.Get(name)
 		}
 	}
-	b.Prompt = wire.Prompt(b.Items, b.spoken, personText)
-	b.Purpose = purpose(call, &b)
+	b.Items = b.items.Items()
+	b.Prompt = b.items.Prompt(spoken, personText)
+	b.Purpose = purpose(call, b)
 	if err != nil {
 		b.Items, b.Purpose = nil, wire.PurposeOther // part of a conversation does not count
 	}
-	return b.Request, err
+	return err
 }
 
 func (b *body) member(key string, c *span.Cursor) (err error) {
@@ -92,7 +107,7 @@ func (b *body) member(key string, c *span.Cursor) (err error) {
 	case "systemInstruction", "system_instruction":
 		b.System, err = c.Raw()
 	case "contents":
-		err = c.Array(b.content)
+		err = b.items.Read(c, readContent)
 	case "tools":
 		err = c.Array(func(c *span.Cursor) error { return c.Object(b.tool) })
 	case "generationConfig", "generation_config":
@@ -105,35 +120,6 @@ func (b *body) member(key string, c *span.Cursor) (err error) {
 		})
 	}
 	return err
-}
-
-// content reads one content and records whether it may contain a person's text, in the same pass.
-func (b *body) content(c *span.Cursor) error {
-	model, more := false, false
-	raw, err := c.Span(func() error {
-		return c.Object(func(key string, c *span.Cursor) (err error) {
-			switch key {
-			case "role":
-				model, err = c.Is("model")
-			case "parts":
-				err = c.Array(func(c *span.Cursor) error {
-					return c.Object(func(key string, _ *span.Cursor) error {
-						more = more || key != "functionResponse"
-						return nil
-					})
-				})
-			}
-			return err
-		})
-	})
-	if err != nil {
-		return err
-	}
-	if !model && more {
-		b.spoken = append(b.spoken, len(b.Items))
-	}
-	b.Items = append(b.Items, thread.Item{Wire: wire.Gemini, Raw: raw})
-	return nil
 }
 
 // tool reads an entry of tools: function declarations, or a built-in tool by its key.
@@ -159,7 +145,7 @@ func (b *body) tool(key string, c *span.Cursor) error {
 func purpose(call wire.Call, b *body) wire.Purpose {
 	system := systemText(b.System)
 	last := ""
-	if n := len(b.Items); n > 0 && slices.Contains(b.spoken, n-1) {
+	if n := len(b.Items); n > 0 && b.items.Has(n-1, spoken) {
 		last = wire.Clip(joined(parts(b.Items[n-1].Raw)), 2000)
 	}
 	switch {
@@ -280,6 +266,16 @@ func personText(raw json.RawMessage) string {
 	return "[image]"
 }
 
+// Replace implements wire.Scanner.
+func (Codec) Replace(content json.RawMessage, form wire.Form, text string) json.RawMessage {
+	return wire.Replace(content, form, text, "text")
+}
+
+// PersonItem implements wire.Scanner.
+func (Codec) PersonItem(text string) json.RawMessage {
+	return slices.Concat([]byte(`{"role":"user","parts":[{"text":`), wire.Quote(text), []byte(`}]}`))
+}
+
 // Error implements wire.Codec.
 func (Codec) Error(status int, message string) []byte {
 	kind := "UNAVAILABLE"
@@ -291,3 +287,5 @@ func (Codec) Error(status int, message string) []byte {
 	}) // strings always encode
 	return b
 }
+
+var _ wire.Scanner = Codec{}

@@ -27,11 +27,26 @@ func (Chat) Match(method, path string) bool {
 
 // Request implements wire.Codec.
 func (Chat) Request(call wire.Call) (wire.Request, error) {
-	b := body{}
+	b := body{items: wire.NewItemReader(wire.Chat)}
+	err := b.readChat(call)
+	return b.Request, err
+}
+
+// Scan implements wire.Scanner.
+func (Chat) Scan(call wire.Call, earlier *wire.Scan) (*wire.Scan, error) {
+	b := body{items: wire.NewListing(wire.Chat, earlier)}
+	if err := b.readChat(call); err != nil {
+		return &wire.Scan{Request: b.Request}, err
+	}
+	return b.items.Scan(b.Request), nil
+}
+
+// readChat reads and classifies a call.
+func (b *body) readChat(call wire.Call) error {
 	c := span.New(call.Body)
 	if c.Kind() != '{' {
 		b.Purpose = wire.PurposeOther
-		return b.Request, span.ErrSyntax
+		return span.ErrSyntax
 	}
 	err := c.Object(func(key string, c *span.Cursor) (err error) {
 		switch key {
@@ -40,7 +55,7 @@ func (Chat) Request(call wire.Call) (wire.Request, error) {
 		case "stream":
 			b.Stream, err = c.Bool()
 		case "messages":
-			err = b.items(wire.Chat, c)
+			err = b.items.Read(c, readMessage)
 		case "tools":
 			err = b.tools(c)
 		case "response_format":
@@ -53,16 +68,27 @@ func (Chat) Request(call wire.Call) (wire.Request, error) {
 	if err == nil {
 		err = c.End()
 	}
-	b.Session = session(call.Header, &b)
-	b.Prompt = wire.Prompt(b.Items, b.spoken, personText)
-	b.Purpose = classify(&b)
+	b.Items = b.items.Items()
+	b.Session = session(call.Header, b)
+	b.Prompt = b.items.Prompt(spoken, personText)
+	b.Purpose = classify(b)
 	if call.Header.Get("X-Parent-Session-Id") != "" {
 		b.Purpose = wire.PurposeSubagent
 	}
 	if err != nil {
 		b.Items, b.Purpose = nil, wire.PurposeOther // part of a conversation does not count
 	}
-	return b.Request, err
+	return err
+}
+
+// Replace implements wire.Scanner.
+func (Chat) Replace(content json.RawMessage, form wire.Form, text string) json.RawMessage {
+	return wire.Replace(content, form, text, messageParts.Text)
+}
+
+// PersonItem implements wire.Scanner.
+func (Chat) PersonItem(text string) json.RawMessage {
+	return slices.Concat([]byte(`{"role":"user","content":`), wire.Quote(text), []byte{'}'})
 }
 
 // Error implements wire.Codec.
@@ -337,4 +363,4 @@ func answerEntries(m item, names map[string]string) (out []thread.Entry) {
 	return out
 }
 
-var _ wire.Codec = Chat{}
+var _ wire.Scanner = Chat{}

@@ -13,7 +13,6 @@ import (
 
 	"orchestrator/contextmgr/wire"
 	"orchestrator/contextmgr/wire/span"
-	"orchestrator/thread"
 )
 
 // usage is the provider's object in either format.
@@ -64,12 +63,29 @@ func errorBody(status int, message string) []byte {
 // body is the content of a request's body, before it is classified.
 type body struct {
 	wire.Request
+	items    *wire.ItemReader
 	schema   bool   // a structured answer is requested
 	cacheKey string // prompt_cache_key
 	session  string // of client_metadata
 	kind     string // of response_format or text.format
-	spoken   []int  // indices of user items that may contain a person's text
-	system   []int  // indices of system and developer items
+}
+
+// What is known of each item.
+const (
+	spoken wire.Flags = 1 << iota // the user's, which may contain a person's text
+	system                        // the system's or developer's
+)
+
+// flagsOf returns what an item's role says about it.
+func flagsOf(role wire.Value) wire.Flags {
+	switch {
+	case role.Is("user"):
+		return spoken
+	case role.Is("system"), role.Is("developer"):
+		return system
+	default:
+		return 0
+	}
 }
 
 // tools reads the names of the offered tools: flat ones, and those of Chat, which are nested in function.
@@ -108,32 +124,6 @@ func (b *body) format(c *span.Cursor) error {
 			b.schema = b.schema || b.kind == "json_schema" || b.kind == "json_object"
 		}
 		return err
-	})
-}
-
-// items reads the items of the conversation and records which are the user's, in one pass.
-func (b *body) items(format string, c *span.Cursor) error {
-	return c.Array(func(c *span.Cursor) error {
-		role := ""
-		raw, err := c.Span(func() error {
-			return c.Object(func(key string, c *span.Cursor) (err error) {
-				if key == "role" {
-					role, err = c.String()
-				}
-				return err
-			})
-		})
-		if err != nil {
-			return err
-		}
-		switch role {
-		case "user":
-			b.spoken = append(b.spoken, len(b.Items))
-		case "system", "developer":
-			b.system = append(b.system, len(b.Items))
-		}
-		b.Items = append(b.Items, thread.Item{Wire: format, Raw: raw})
-		return nil
 	})
 }
 
@@ -181,6 +171,28 @@ type toolCall struct {
 		Name  string `json:"name"`
 		Input string `json:"input"`
 	} `json:"custom"`
+}
+
+// clientCall reports whether an output item is a call for the agent to run.
+func clientCall(kind string) bool {
+	switch kind {
+	case "function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call",
+		"computer_call", "tool_search_call", "mcp_approval_request":
+		return true
+	default:
+		return false
+	}
+}
+
+func toolName(it item) string {
+	switch {
+	case it.Name != "" && it.Namespace != "":
+		return it.Namespace + "." + it.Name
+	case it.Name != "":
+		return it.Name
+	default:
+		return strings.TrimSuffix(it.Type, "_call")
+	}
 }
 
 // part is a part of a content.
@@ -272,9 +284,16 @@ func personText(raw json.RawMessage) string {
 func instructions(b *body) string {
 	var out strings.Builder
 	parts(b.System, func(p part) { out.WriteString(wire.Clip(p.Text, 4000) + "\n") })
-	for _, i := range b.system[:min(len(b.system), 4)] {
-		_, _, content := head(b.Items[i].Raw)
-		parts(content, func(p part) { out.WriteString(wire.Clip(p.Text, 4000) + "\n") })
+	left := 4
+	for i, it := range b.Items {
+		if left == 0 {
+			break
+		}
+		if b.items.Has(i, system) {
+			_, _, content := head(it.Raw)
+			parts(content, func(p part) { out.WriteString(wire.Clip(p.Text, 4000) + "\n") })
+			left--
+		}
 	}
 	return out.String()
 }
@@ -282,7 +301,7 @@ func instructions(b *body) string {
 // lastText returns the text of the newest message if it is the user's.
 func lastText(b *body) string {
 	n := len(b.Items) - 1
-	if n < 0 || len(b.spoken) == 0 || b.spoken[len(b.spoken)-1] != n {
+	if n < 0 || !b.items.Has(n, spoken) {
 		return ""
 	}
 	_, _, content := head(b.Items[n].Raw)

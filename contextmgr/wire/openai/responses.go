@@ -29,23 +29,39 @@ func (Responses) Match(method, path string) bool {
 
 // Request implements wire.Codec.
 func (Responses) Request(call wire.Call) (wire.Request, error) {
-	b := body{}
+	b := body{items: wire.NewItemReader(wire.Responses)}
+	err := b.readResponses(call)
+	return b.Request, err
+}
+
+// Scan implements wire.Scanner.
+func (Responses) Scan(call wire.Call, earlier *wire.Scan) (*wire.Scan, error) {
+	b := body{items: wire.NewListing(wire.Responses, earlier)}
+	if err := b.readResponses(call); err != nil {
+		return &wire.Scan{Request: b.Request}, err
+	}
+	return b.items.Scan(b.Request), nil
+}
+
+// readResponses reads and classifies a call.
+func (b *body) readResponses(call wire.Call) error {
 	c := span.New(call.Body)
 	if c.Kind() != '{' {
 		b.Purpose = wire.PurposeOther
-		return b.Request, span.ErrSyntax
+		return span.ErrSyntax
 	}
-	err := c.Object(func(key string, c *span.Cursor) error { return b.responsesMember(key, c) })
+	err := c.Object(b.responsesMember)
 	if err == nil {
 		err = c.End()
 	}
-	b.Session = session(call.Header, &b)
-	b.Prompt = wire.Prompt(b.Items, b.spoken, personText)
-	b.Purpose = responsesPurpose(call, &b)
+	b.Items = b.items.Items()
+	b.Session = session(call.Header, b)
+	b.Prompt = b.items.Prompt(spoken, personText)
+	b.Purpose = responsesPurpose(call, b)
 	if err != nil {
 		b.Items, b.Purpose = nil, wire.PurposeOther // part of a conversation does not count
 	}
-	return b.Request, err
+	return err
 }
 
 func (b *body) responsesMember(key string, c *span.Cursor) (err error) {
@@ -58,12 +74,11 @@ func (b *body) responsesMember(key string, c *span.Cursor) (err error) {
 		b.System, err = c.Raw()
 	case "input":
 		if c.Kind() != '"' {
-			return b.items(wire.Responses, c)
+			return b.items.Read(c, readItem)
 		}
-		var raw json.RawMessage
-		if raw, err = c.Raw(); err == nil {
-			msg := slices.Concat([]byte(`{"role":"user","content":`), raw, []byte(`}`))
-			b.Items, b.spoken = []thread.Item{{Wire: wire.Responses, Raw: msg}}, []int{0}
+		var text wire.Value
+		if err = text.Read(c); err == nil {
+			b.items.Single(text, slices.Concat([]byte(`{"role":"user","content":`), text.Raw, []byte(`}`)), spoken)
 		}
 	case "tools":
 		err = b.tools(c)
@@ -122,6 +137,17 @@ func responsesPurpose(call wire.Call, b *body) wire.Purpose {
 		}
 	}
 	return classify(b)
+}
+
+// Replace implements wire.Scanner.
+func (Responses) Replace(content json.RawMessage, form wire.Form, text string) json.RawMessage {
+	return wire.Replace(content, form, text, outputParts.Text)
+}
+
+// PersonItem implements wire.Scanner.
+func (Responses) PersonItem(text string) json.RawMessage {
+	return slices.Concat([]byte(`{"type":"message","role":"user","content":[{"type":"input_text","text":`),
+		wire.Quote(text), []byte(`}]}`))
 }
 
 // Error implements wire.Codec.
@@ -212,28 +238,6 @@ func describe(r *wire.Result, items []json.RawMessage) {
 		}
 	}
 	r.Item, r.Text = append(out, ']'), strings.Join(text, "\n")
-}
-
-// clientCall reports whether an output item is a call for the agent to run.
-func clientCall(kind string) bool {
-	switch kind {
-	case "function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call",
-		"computer_call", "tool_search_call", "mcp_approval_request":
-		return true
-	default:
-		return false
-	}
-}
-
-func toolName(it item) string {
-	switch {
-	case it.Name != "" && it.Namespace != "":
-		return it.Namespace + "." + it.Name
-	case it.Name != "":
-		return it.Name
-	default:
-		return strings.TrimSuffix(it.Type, "_call")
-	}
 }
 
 // responsesWhole reads an answer that is not streamed.
@@ -466,4 +470,4 @@ func asText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-var _ wire.Codec = Responses{}
+var _ wire.Scanner = Responses{}

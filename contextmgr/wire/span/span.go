@@ -33,6 +33,33 @@ type Cursor struct {
 // New returns a cursor at the start of a document.
 func New(b []byte) *Cursor { return &Cursor{b: b} }
 
+// Offset returns how many bytes of the document have been read. Right after a value was read it is the value's end.
+func (c *Cursor) Offset() int { return c.i }
+
+// Depth returns how many objects and arrays are open at the cursor.
+func (c *Cursor) Depth() int { return c.depth }
+
+// Known reads the next value without parsing it, if same recognises its n bytes. They must be a value that was read
+// before at the same depth, and are only read if the value ends there: a comma or the end of an array or object follows.
+func (c *Cursor) Known(n int, same func(b []byte) bool) (json.RawMessage, bool) {
+	c.space()
+	if n <= 0 || n > len(c.b)-c.i {
+		return nil, false
+	}
+	after := Cursor{b: c.b, i: c.i + n}
+	switch after.Kind() {
+	case ',', ']', '}':
+	default:
+		return nil, false
+	}
+	value := c.b[c.i : c.i+n : c.i+n]
+	if !same(value) {
+		return nil, false
+	}
+	c.i += n
+	return value, true
+}
+
 // Kind returns the beginning of the next value: '{', '[', '"', 't', 'f', 'n', '-', '0' for any digit, and 0 at the end.
 func (c *Cursor) Kind() byte {
 	c.space()

@@ -1,0 +1,56 @@
+package wire
+
+// callIndex finds the calls that results answer, among those of the items that have been read.
+type callIndex struct {
+	all     []toolCall
+	indexed int            // how many of them are in newest
+	newest  map[string]int // by id
+	before  []toolCall     // of the item before
+}
+
+// lookBack is how many calls are compared one by one. Results follow their calls closely.
+const lookBack = 32
+
+// next adds the calls of an item that has been read.
+func (x *callIndex) next(calls []toolCall) {
+	x.all = append(x.all, calls...)
+	x.before = calls
+}
+
+// of returns the call that a result answers: the newest with its id, or the one at its place in the item before. It
+// returns the zero call if there is none.
+func (x *callIndex) of(f fact) toolCall {
+	if f.Call == "" {
+		if f.nth < len(x.before) && x.before[f.nth].tool == f.Tool {
+			return x.before[f.nth]
+		}
+		return toolCall{}
+	}
+	last := max(0, len(x.all)-lookBack)
+	for i := len(x.all) - 1; i >= last; i-- {
+		if x.all[i].id == f.Call {
+			return x.all[i]
+		}
+	}
+	if x.newest == nil {
+		x.newest = make(map[string]int, len(x.all))
+	}
+	for ; x.indexed < len(x.all); x.indexed++ {
+		x.newest[x.all[x.indexed].id] = x.indexed
+	}
+	if i, ok := x.newest[f.Call]; ok {
+		return x.all[i]
+	}
+	return toolCall{}
+}
+
+// intern returns the same string for the same name of a tool, if it was called lately.
+func (x *callIndex) intern(name string) string {
+	last := max(0, len(x.all)-lookBack)
+	for i := len(x.all) - 1; i >= last; i-- {
+		if x.all[i].tool == name {
+			return x.all[i].tool
+		}
+	}
+	return name
+}

@@ -1,0 +1,60 @@
+package wiretest
+
+import (
+	"fmt"
+	"testing"
+
+	"orchestrator/contextmgr/wire"
+)
+
+// BenchScan measures the scan of a request that continues a conversation with 400 results, which has grown by two items
+// while the mark for the cache has moved: without the earlier scan, with it, and with 300 contents that are replaced.
+func BenchScan(b *testing.B, c wire.Scanner, k Talk) {
+	for name, size := range map[string]int{"200KB": 200 << 10, "1MB": 1 << 20, "4MB": 4 << 20} {
+		b.Run(name, func(b *testing.B) {
+			items := k.steps(400, 0)
+			if each := size / 400; each > 250 {
+				items = k.steps(400, each-250)
+			}
+			first := k.conversation(k.marked(items)...)
+			items = append(items, k.Call("n", "Read", `{"file_path":"/w/a"}`), k.Result("n", "Read", "new"))
+			call := k.conversation(k.marked(items)...)
+			earlier, err := c.Scan(first, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			earlier = earlier.Memory()
+			b.Run("fresh", func(b *testing.B) { benchScan(b, c, call, nil, 0) })
+			b.Run("next", func(b *testing.B) { benchScan(b, c, call, earlier, 0) })
+			b.Run("next+splice", func(b *testing.B) { benchScan(b, c, call, earlier, 300) })
+		})
+	}
+}
+
+// benchScan scans a call and replaces so many of its contents.
+func benchScan(b *testing.B, c wire.Scanner, call wire.Call, earlier *wire.Scan, replaced int) {
+	b.SetBytes(int64(len(call.Body)))
+	b.ReportAllocs()
+	stub := fmt.Sprintf("%.120s", stub+stub)
+	for b.Loop() {
+		s, err := c.Scan(call, earlier)
+		if err != nil {
+			b.Fatal(err)
+		}
+		with := make([]wire.Replacement, 0, replaced)
+		for _, content := range s.Contents {
+			if len(with) == replaced {
+				break
+			}
+			if new := c.Replace(content.Of(call.Body), content.Form, stub); new != nil {
+				with = append(with, wire.Replacement{Span: content.Span, With: new})
+			}
+		}
+		if len(with) < replaced {
+			b.Fatalf("only %d contents of %d are replaced", len(with), len(s.Contents))
+		}
+		if replaced > 0 {
+			wire.Splice(call.Body, with)
+		}
+	}
+}
