@@ -147,6 +147,16 @@ func (s screenServer) Diff(ctx context.Context, r thread.DiffRequest) ([]thread.
 	return api.Diff.Do(ctx, s.client, r)
 }
 
+// Context implements ui.Server.
+func (s screenServer) Context(ctx context.Context, ref string) (thread.ContextReport, error) {
+	return api.Context.Do(ctx, s.client, api.Ref{Thread: ref})
+}
+
+// ChangeContext implements ui.Server.
+func (s screenServer) ChangeContext(ctx context.Context, r thread.ContextChange) (thread.ContextReport, error) {
+	return api.ChangeContext.Do(ctx, s.client, r)
+}
+
 // Rewind implements ui.Server.
 func (s screenServer) Rewind(ctx context.Context, r thread.RewindRequest) (thread.RewindReport, error) {
 	return api.Rewind.Do(ctx, s.client, r)

@@ -43,6 +43,8 @@ type Server interface {
 	Timeline(ctx context.Context, ref string, p thread.Page) ([]thread.Checkpoint, error)
 	Turn(ctx context.Context, ref, at string) ([]thread.Entry, error)
 	Diff(context.Context, thread.DiffRequest) ([]thread.FileDiff, error)
+	Context(ctx context.Context, ref string) (thread.ContextReport, error)
+	ChangeContext(context.Context, thread.ContextChange) (thread.ContextReport, error)
 }
 
 // Actions are what views need other features to do.
