@@ -33,6 +33,7 @@ type server struct {
 	prompts     []thread.Prompt
 	resumed     []thread.Status // all of them
 	context     thread.ContextReport
+	staged      map[string]string // by their tokens
 }
 
 func (s *server) note(format string, args ...any) {
@@ -194,6 +195,14 @@ func (s *server) Context(_ context.Context, ref string) (thread.ContextReport, e
 	r := s.context
 	r.Thread = thread.ID(ref)
 	return r, s.err
+}
+func (s *server) Retrieve(_ context.Context, token string, most int64) ([]byte, error) {
+	s.note("retrieve %s", token)
+	data, ok := s.staged[token]
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", token, thread.ErrNotFound)
+	}
+	return []byte(data[:min(int64(len(data)), most)]), nil
 }
 func (s *server) ChangeContext(_ context.Context, c thread.ContextChange) (thread.ContextReport, error) {
 	mode := "-"

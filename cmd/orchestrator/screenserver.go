@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"io"
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
@@ -155,6 +157,20 @@ func (s screenServer) Context(ctx context.Context, ref string) (thread.ContextRe
 // ChangeContext implements ui.Server.
 func (s screenServer) ChangeContext(ctx context.Context, r thread.ContextChange) (thread.ContextReport, error) {
 	return api.ChangeContext.Do(ctx, s.client, r)
+}
+
+// Retrieve implements ui.Server.
+func (s screenServer) Retrieve(ctx context.Context, token string, most int64) ([]byte, error) {
+	data, err := api.Retrieve.Open(ctx, s.client, api.RetrieveRequest{Token: token})
+	if err != nil {
+		return nil, err
+	}
+	defer data.Close()
+	got, err := io.ReadAll(io.LimitReader(data, most))
+	if err != nil {
+		return nil, fmt.Errorf("retrieve %s: %w", token, err)
+	}
+	return got, nil
 }
 
 // Rewind implements ui.Server.
