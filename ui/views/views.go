@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"orchestrator/thread"
+	contextview "orchestrator/ui/context"
 	"orchestrator/ui/detail"
 	"orchestrator/ui/diff"
 	"orchestrator/ui/host"
@@ -43,6 +44,10 @@ type Server interface {
 	Timeline(ctx context.Context, ref string, p thread.Page) ([]thread.Checkpoint, error)
 	Turn(ctx context.Context, ref, at string) ([]thread.Entry, error)
 	Diff(context.Context, thread.DiffRequest) ([]thread.FileDiff, error)
+	Context(ctx context.Context, ref string) (thread.ContextReport, error)
+	ChangeContext(context.Context, thread.ContextChange) (thread.ContextReport, error)
+	// Retrieve returns at most some bytes of staged data, and keeps the data longer.
+	Retrieve(ctx context.Context, token string, most int64) ([]byte, error)
 }
 
 // Actions are what views need other features to do.
@@ -62,13 +67,14 @@ type Feature struct {
 	timeline *timeline.Model
 	turn     *turn.Model
 	diff     *diff.Model
-	detail   *detail.Model
+	context  *contextview.Model
+	detail   *detail.Model // beside the context, or instead of it
 }
 
 // New returns the views; the terminal is shown.
 func New(h *host.Host, srv Server, do Actions) *Feature {
 	return &Feature{Host: h, srv: srv, do: do, timeline: timeline.New(h.Name), turn: turn.New(markdown.New()),
-		diff: diff.New(), detail: detail.New()}
+		diff: diff.New(), context: contextview.New(), detail: detail.New()}
 }
 
 // Now returns the current view.
@@ -124,6 +130,11 @@ func (f *Feature) Fill() tea.Cmd {
 			return f.loadDiff(s.ID, diff.BaseToNow())
 		}
 		return f.Reload()
+	case Context:
+		if f.context.Thread() != s.ID || f.context.Failed() {
+			f.context.Show(s.ID)
+		}
+		return nil // Follow loads it
 	default:
 		return nil
 	}
@@ -169,14 +180,17 @@ func (f *Feature) Checkpoint(cp thread.Checkpoint) tea.Cmd {
 
 // Search searches the current view.
 func (f *Feature) Search(text string) {
-	if f.now == Diff {
+	switch f.now {
+	case Diff:
 		f.diff.Search(text)
-		return
+	case Context:
+		f.context.Search(text)
+	default:
+		f.turn.Search(text)
 	}
-	f.turn.Search(text)
 }
 
-// Scroll scrolls by lines, or in the timeline by one row.
+// Scroll scrolls by lines, or in the timeline and the list of results by one row.
 func (f *Feature) Scroll(lines int) {
 	switch {
 	case f.now == Timeline && f.reading:
@@ -185,8 +199,17 @@ func (f *Feature) Scroll(lines int) {
 		f.timeline.Move(max(min(lines, 1), -1))
 	case f.now == Diff:
 		f.diff.Scroll(lines)
+	case f.now == Context && f.context.Listed():
+		f.context.Move(max(min(lines, 1), -1))
 	case f.now == Context:
 		f.detail.Scroll(lines)
+	}
+}
+
+// Click handles a click on a cell of the screen.
+func (f *Feature) Click(x, y int) {
+	if f.now == Context {
+		f.context.Click(x, y)
 	}
 }
 
@@ -200,7 +223,7 @@ func (f *Feature) Act(a intent.Action) (tea.Cmd, bool) {
 	case intent.Diff:
 		return f.inDiff(a)
 	default:
-		return nil, f.detail.Handle(a)
+		return f.inContext(a)
 	}
 }
 
