@@ -1,0 +1,211 @@
+package masking
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+
+	"orchestrator/contextmgr/policy"
+	"orchestrator/contextmgr/wire"
+)
+
+// measured is a request as it is measured: its contents, and how large they and the rest are.
+type measured struct {
+	// results has an entry for each content of the scan.
+	results []policy.Result
+	uses    []policy.Use
+	// sizes are the tokens of each content as it is sent: masked or not.
+	sizes    []int64
+	estimate int64   // of the whole request as it is sent
+	masked   int64   // tokens that masks take out of it
+	cost     float64 // of what was masked with this request first, in tokens of input that goes past the cache
+	requests int     // the number of this request, from 0
+	turn     int     // and of the one with which the running turn began
+}
+
+// imageTokens is about what a picture counts.
+const imageTokens = 1600
+
+// measure measures a request with the masks that are in force.
+func (r *request) measure() measured {
+	scan, body := r.scan, r.outgoing.Call.Body
+	number, m := numbers(scan), measured{}
+	m.requests, m.turn = number.last, number.turn
+	m.results = make([]policy.Result, len(scan.Contents))
+	m.uses = make([]policy.Use, len(scan.Contents))
+	m.sizes = make([]int64, len(scan.Contents))
+	seen := make(map[policy.ID]int)
+	at, estimate := 0, int64(0)
+	for i, content := range scan.Contents {
+		estimate += r.tokens(body[at:content.Start])
+		at = content.End
+		res, use := r.result(content, number.of[content.Item], seen)
+		res.Before = estimate
+		m.results[i], m.uses[i], m.sizes[i] = res, use, res.Tokens
+		if res.Masked {
+			m.sizes[i] = min(res.Tokens, r.settings.StubTokens)
+			m.masked += res.Tokens - m.sizes[i]
+		}
+		estimate += m.sizes[i]
+	}
+	m.estimate = estimate + r.tokens(body[at:])
+	return m
+}
+
+// result measures one content.
+func (r *request) result(c wire.Content, request int, seen map[policy.ID]int) (policy.Result, policy.Use) {
+	use := policy.Describe(c.Tool, c.Input)
+	res := policy.Result{
+		ID: identity(c, seen), Tool: c.Tool, Kind: use.Kind, Request: request, Error: c.Error, Reads: use.Reads,
+		Writes: use.Writes, Tokens: r.count(c),
+	}
+	switch {
+	case c.Form == wire.FormInput && use.Kind == policy.KindOutput:
+		res.Kind = policy.KindInput
+		res.Reads = ""
+	case c.Tool == "": // nobody asked for it
+		res.Kind = policy.KindServer
+	case c.Other > 0:
+		res.Kind = policy.KindImage
+		res.Tokens += imageTokens * int64(c.Other)
+	case r.retrieves(c):
+		res.Kind = policy.KindRetrieval
+	}
+	if _, masked := r.conversation.set.Mask(res.ID); masked && !r.conversation.set.Pinned(res.ID) {
+		res.Masked = true
+	}
+	if r.conversation.whole[res.ID] || r.conversation.set.Pinned(res.ID) {
+		res.Kind = policy.KindServer
+	}
+	return res, use
+}
+
+// identity returns the name of a content for good: of its call, its tool and its bytes. Contents without a call are
+// told apart by their order.
+func identity(c wire.Content, seen map[policy.ID]int) policy.ID {
+	h := sha256.New()
+	for _, s := range []string{c.Call, c.Tool, string(c.Form)} {
+		h.Write([]byte(strconv.Itoa(len(s)) + ":" + s))
+	}
+	h.Write(c.Sum[:])
+	id := policy.ID(hex.EncodeToString(h.Sum(nil)[:16]))
+	n := seen[id]
+	seen[id]++
+	if n > 0 {
+		id += policy.ID("-" + strconv.Itoa(n))
+	}
+	return id
+}
+
+// retrieves reports whether a content is what was masked and read again.
+func (r *request) retrieves(c wire.Content) bool {
+	return bytes.Contains(c.Input, []byte(r.conversation.set.Dir())) ||
+		bytes.Contains(c.Input, []byte("retrieve max:"))
+}
+
+// count returns the tokens of a content as the provider counts them.
+func (r *request) count(c wire.Content) int64 {
+	n, ok := r.masker.cfg.Counts.Known(c.Sum)
+	if !ok {
+		size := c.End - c.Start
+		if c.Other > 0 {
+			size = min(size, mostText)
+		}
+		n = r.masker.cfg.Counts.Estimate(size)
+	}
+	factor, _, _ := r.masker.cfg.Calibration.Factor(r.scan.Request.Model, c.Tool)
+	return int64(float64(n) * factor)
+}
+
+// mostText is the size beyond which a content with pictures is no text.
+const mostText = 16 << 10
+
+// tokens estimates the tokens of what is no content: messages, the system prompt, tools.
+func (r *request) tokens(raw []byte) int64 {
+	size, pictures := len(raw), int64(0)
+	if size > mostPlain {
+		bytesOf, n := pictured(raw)
+		size, pictures = size-bytesOf, int64(n)
+	}
+	factor, _, _ := r.masker.cfg.Calibration.Factor(r.scan.Request.Model, "")
+	return int64(float64(r.masker.cfg.Counts.Estimate(size))*factor) + imageTokens*pictures
+}
+
+const (
+	mostPlain    = 32 << 10 // the size up to which a message is not searched for pictures
+	leastPicture = 4 << 10  // the size in bytes from which on a string without a space may be one
+)
+
+// pictured returns how many bytes of a message are pictures and other encoded files, and how many there are.
+func pictured(raw []byte) (size, n int) {
+	for at := 0; ; {
+		from := bytes.IndexByte(raw[at:], '"')
+		if from < 0 {
+			return size, n
+		}
+		from += at + 1
+		end := bytes.IndexByte(raw[from:], '"')
+		if end < 0 {
+			return size, n
+		}
+		if end >= leastPicture && encoded(raw[from:from+end]) {
+			size, n = size+end, n+1
+		}
+		at = from + end // of a string without escapes it is the closing quote; of others the next string begins here
+		if at++; at > len(raw) {
+			return size, n
+		}
+	}
+}
+
+// encoded reports whether a long string is base64, perhaps behind the beginning of a data URL.
+func encoded(s []byte) bool {
+	if at := bytes.Index(s[:min(len(s), 200)], []byte("base64,")); at >= 0 {
+		s = s[at+len("base64,"):]
+	}
+	for _, c := range s[:min(len(s), leastPicture/2)] {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '+', c == '/', c == '-', c == '_', c == '=':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// numbering has the number of the request that had each item first.
+type numbering struct {
+	of         []int
+	last, turn int
+}
+
+// numbers counts the requests of a conversation by the model's answers in it.
+func numbers(scan *wire.Scan) numbering {
+	n := numbering{of: make([]int, len(scan.Items))}
+	model := false
+	for i := range scan.Items {
+		if scan.ByModel(i) && !model {
+			n.last++
+		}
+		model = scan.ByModel(i)
+		n.of[i] = n.last
+	}
+	if scan.Prompted >= 0 {
+		n.turn = n.of[scan.Prompted]
+	}
+	return n
+}
+
+// lines returns how many lines a text has.
+func lines(text string) int {
+	if text == "" {
+		return 0
+	}
+	n := strings.Count(text, "\n")
+	if !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
+}
