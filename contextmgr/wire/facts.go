@@ -59,6 +59,8 @@ type memory struct {
 	seed   maphash.Seed
 	depth  int // of the list of items
 	items  []known
+	// contents and calls are how many there are in all.
+	contents, calls int
 }
 
 // known is an item that has been read.

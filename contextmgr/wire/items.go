@@ -31,14 +31,18 @@ type ItemReader struct {
 // NewItemReader returns a reader that only reads what a request needs.
 func NewItemReader(format string) *ItemReader { return &ItemReader{format: format} }
 
+// more is how many items more than the one before a request usually has at most.
+const more = 8
+
 // NewListing returns a reader that also lists contents; earlier may be nil.
 func NewListing(format string, earlier *Scan) *ItemReader {
 	r := &ItemReader{format: format, listing: true}
 	if earlier != nil && earlier.known != nil && earlier.known.format == format {
 		r.earlier, r.seed = earlier.known, earlier.known.seed
-		n := len(r.earlier.items) + 8 // a request has a few items more than the one before
+		n := len(r.earlier.items) + more
 		r.items, r.spans, r.facts = make([]thread.Item, 0, n), make([]Span, 0, n), make([]known, 0, n)
-		r.contents = make([]Content, 0, n)
+		r.contents = make([]Content, 0, r.earlier.contents+more)
+		r.calls.all = make([]toolCall, 0, r.earlier.calls+more)
 	} else {
 		r.seed = maphash.MakeSeed()
 	}
@@ -137,14 +141,14 @@ func (r *ItemReader) add(c *span.Cursor, raw json.RawMessage, k known) {
 		r.calls.next(nil)
 		return
 	}
-	for _, f := range k.facts.contents {
-		content := f.Content
+	for i := range k.facts.contents {
+		f := &k.facts.contents[i]
+		r.contents = append(r.contents, f.Content)
+		content := &r.contents[len(r.contents)-1]
 		content.Start, content.End, content.Item = content.Start+start, content.End+start, len(r.items)-1
 		if content.Form != FormInput {
-			call := r.calls.of(f)
-			content.Tool, content.Input = call.tool, call.input
+			content.Tool, content.Input = r.calls.of(f)
 		}
-		r.contents = append(r.contents, content)
 	}
 	r.calls.next(k.facts.calls)
 }
@@ -184,7 +188,8 @@ func (r *ItemReader) Scan(request Request) *Scan {
 	s := &Scan{Request: request, Items: orNil(r.spans)}
 	if r.lists == 1 {
 		s.Contents, s.List = orNil(r.contents), r.list
-		s.known = &memory{format: r.format, seed: r.seed, depth: r.depth, items: r.facts}
+		s.known = &memory{format: r.format, seed: r.seed, depth: r.depth, items: r.facts,
+			contents: len(r.contents), calls: len(r.calls.all)}
 	}
 	return s
 }
