@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"hash/maphash"
+	"strings"
 
 	"orchestrator/contextmgr/wire/span"
 	"orchestrator/thread"
@@ -26,6 +27,8 @@ type ItemReader struct {
 	seed     maphash.Seed
 	calls    callIndex
 	scratch  Facts
+	tools    names
+	system   digest
 }
 
 // NewItemReader returns a reader that only reads what a request needs.
@@ -172,13 +175,16 @@ func (r *ItemReader) Has(item int, flag Flags) bool { return r.facts[item].flags
 func (r *ItemReader) Prompt(flag Flags, person func(json.RawMessage) string) string {
 	for i := len(r.facts) - 1; i >= 0; i-- {
 		k := &r.facts[i]
-		if k.flags&flag == 0 || k.quiet {
+		if k.flags&flag == 0 {
 			continue
 		}
-		if text := person(r.items[i].Raw); text != "" {
-			return text
+		if k.person == nil {
+			text := strings.Clone(person(r.items[i].Raw)) // it may be a small part of a long text
+			k.person = &text
 		}
-		k.quiet = true
+		if *k.person != "" {
+			return *k.person
+		}
 	}
 	return ""
 }
@@ -189,7 +195,7 @@ func (r *ItemReader) Scan(request Request) *Scan {
 	if r.lists == 1 {
 		s.Contents, s.List = orNil(r.contents), r.list
 		s.known = &memory{format: r.format, seed: r.seed, depth: r.depth, items: r.facts,
-			contents: len(r.contents), calls: len(r.calls.all)}
+			contents: len(r.contents), calls: len(r.calls.all), tools: r.tools, system: r.system}
 	}
 	return s
 }
