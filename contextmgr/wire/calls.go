@@ -1,5 +1,7 @@
 package wire
 
+import "encoding/json"
+
 // callIndex finds the calls that results answer, among those of the items that have been read.
 type callIndex struct {
 	all     []toolCall
@@ -17,19 +19,19 @@ func (x *callIndex) next(calls []toolCall) {
 	x.before = calls
 }
 
-// of returns the call that a result answers: the newest with its id, or the one at its place in the item before. It
-// returns the zero call if there is none.
-func (x *callIndex) of(f fact) toolCall {
+// of returns the tool and the input of the call that a result answers: the newest with its id, or the one at its place
+// in the item before. They are empty if there is none.
+func (x *callIndex) of(f *fact) (tool string, input json.RawMessage) {
 	if f.Call == "" {
 		if f.nth < len(x.before) && x.before[f.nth].tool == f.Tool {
-			return x.before[f.nth]
+			return x.before[f.nth].tool, x.before[f.nth].input
 		}
-		return toolCall{}
+		return "", nil
 	}
 	last := max(0, len(x.all)-lookBack)
 	for i := len(x.all) - 1; i >= last; i-- {
 		if x.all[i].id == f.Call {
-			return x.all[i]
+			return x.all[i].tool, x.all[i].input
 		}
 	}
 	if x.newest == nil {
@@ -39,9 +41,9 @@ func (x *callIndex) of(f fact) toolCall {
 		x.newest[x.all[x.indexed].id] = x.indexed
 	}
 	if i, ok := x.newest[f.Call]; ok {
-		return x.all[i]
+		return x.all[i].tool, x.all[i].input
 	}
-	return toolCall{}
+	return "", nil
 }
 
 // intern returns the same string for the same name of a tool, if it was called lately.

@@ -62,6 +62,23 @@ type memory struct {
 	seed   maphash.Seed
 	depth  int // of the list of items
 	items  []known
+	// contents and calls are how many there are in all.
+	contents, calls int
+	tools           names
+	system          digest
+}
+
+// names are the names in a list that has been read.
+type names struct {
+	size, depth int
+	hash        uint64
+	list        []string
+}
+
+// digest is what was made of the texts with a hash.
+type digest struct {
+	hash uint64
+	text string
 }
 
 // known is an item that has been read.
@@ -69,8 +86,9 @@ type known struct {
 	size  int
 	hash  uint64
 	flags Flags
-	quiet bool // it may hold a person's text, but does not
-	facts *itemFacts
+	// person is the text of the person in it, nil if nobody asked for it.
+	person *string
+	facts  *itemFacts
 }
 
 // itemFacts are the calls and contents of an item, with spans that begin at its start.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"hash/maphash"
+	"strings"
 
 	"orchestrator/contextmgr/wire/span"
 	"orchestrator/thread"
@@ -26,20 +27,26 @@ type ItemReader struct {
 	seed     maphash.Seed
 	calls    callIndex
 	scratch  Facts
+	tools    names
+	system   digest
 	prompted int // item with the person's newest text, -1
 }
 
 // NewItemReader returns a reader that only reads what a request needs.
 func NewItemReader(format string) *ItemReader { return &ItemReader{format: format, prompted: -1} }
 
+// more is how many items more than the one before a request usually has at most.
+const more = 8
+
 // NewListing returns a reader that also lists contents; earlier may be nil.
 func NewListing(format string, earlier *Scan) *ItemReader {
 	r := &ItemReader{format: format, listing: true, prompted: -1}
 	if earlier != nil && earlier.known != nil && earlier.known.format == format {
 		r.earlier, r.seed = earlier.known, earlier.known.seed
-		n := len(r.earlier.items) + 8 // a request has a few items more than the one before
+		n := len(r.earlier.items) + more
 		r.items, r.spans, r.facts = make([]thread.Item, 0, n), make([]Span, 0, n), make([]known, 0, n)
-		r.contents = make([]Content, 0, n)
+		r.contents = make([]Content, 0, r.earlier.contents+more)
+		r.calls.all = make([]toolCall, 0, r.earlier.calls+more)
 	} else {
 		r.seed = maphash.MakeSeed()
 	}
@@ -138,14 +145,14 @@ func (r *ItemReader) add(c *span.Cursor, raw json.RawMessage, k known) {
 		r.calls.next(nil)
 		return
 	}
-	for _, f := range k.facts.contents {
-		content := f.Content
+	for i := range k.facts.contents {
+		f := &k.facts.contents[i]
+		r.contents = append(r.contents, f.Content)
+		content := &r.contents[len(r.contents)-1]
 		content.Start, content.End, content.Item = content.Start+start, content.End+start, len(r.items)-1
 		if content.Form != FormInput {
-			call := r.calls.of(f)
-			content.Tool, content.Input = call.tool, call.input
+			content.Tool, content.Input = r.calls.of(f)
 		}
-		r.contents = append(r.contents, content)
 	}
 	r.calls.next(k.facts.calls)
 }
@@ -169,14 +176,17 @@ func (r *ItemReader) Has(item int, flag Flags) bool { return r.facts[item].flags
 func (r *ItemReader) Prompt(flag Flags, person func(json.RawMessage) string) string {
 	for i := len(r.facts) - 1; i >= 0; i-- {
 		k := &r.facts[i]
-		if k.flags&flag == 0 || k.quiet {
+		if k.flags&flag == 0 {
 			continue
 		}
-		if text := person(r.items[i].Raw); text != "" {
-			r.prompted = i
-			return text
+		if k.person == nil {
+			text := strings.Clone(person(r.items[i].Raw)) // it may be a small part of a long text
+			k.person = &text
 		}
-		k.quiet = true
+		if *k.person != "" {
+			r.prompted = i
+			return *k.person
+		}
 	}
 	return ""
 }
@@ -186,7 +196,8 @@ func (r *ItemReader) Scan(request Request) *Scan {
 	s := &Scan{Request: request, Items: orNil(r.spans), Prompted: r.prompted}
 	if r.lists == 1 {
 		s.Contents, s.List = orNil(r.contents), r.list
-		s.known = &memory{format: r.format, seed: r.seed, depth: r.depth, items: r.facts}
+		s.known = &memory{format: r.format, seed: r.seed, depth: r.depth, items: r.facts,
+			contents: len(r.contents), calls: len(r.calls.all), tools: r.tools, system: r.system}
 	}
 	return s
 }

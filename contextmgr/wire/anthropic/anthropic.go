@@ -97,16 +97,7 @@ func (b *body) member(key string, c *span.Cursor) (err error) {
 	case "messages":
 		err = b.items.Read(c, readMessage)
 	case "tools":
-		err = c.Array(func(c *span.Cursor) error {
-			return c.Object(func(key string, c *span.Cursor) error {
-				if key != "name" {
-					return nil
-				}
-				name, err := c.String()
-				b.Tools = append(b.Tools, name)
-				return err
-			})
-		})
+		err = b.items.Tools(c, &b.Tools, b.tools)
 	case "output_config", "output_format":
 		err = c.Object(func(key string, c *span.Cursor) error {
 			b.schema = b.schema || key == "format" || key == "schema"
@@ -121,6 +112,20 @@ func (b *body) member(key string, c *span.Cursor) (err error) {
 		})
 	}
 	return err
+}
+
+// tools reads the names of the offered tools.
+func (b *body) tools(c *span.Cursor) error {
+	return c.Array(func(c *span.Cursor) error {
+		return c.Object(func(key string, c *span.Cursor) error {
+			if key != "name" {
+				return nil
+			}
+			name, err := c.String()
+			b.Tools = append(b.Tools, name)
+			return err
+		})
+	})
 }
 
 // session finds the session id: in Claude Code's header or metadata, or in OpenCode's header.
@@ -145,7 +150,7 @@ func session(h http.Header, userID string) string {
 // purpose classifies a request by its headers and, failing that, by its shape. A conversation has tools; a request
 // without any is a side request, unless nothing else indicates one.
 func purpose(call wire.Call, b *body) wire.Purpose {
-	system := systemText(b.System)
+	system := b.items.Digest([]json.RawMessage{b.System}, func() string { return systemText(b.System) })
 	last := b.lastText()
 	switch {
 	case wire.PathEnds(call.Path, "/count_tokens"):

@@ -109,7 +109,9 @@ func (b *body) member(key string, c *span.Cursor) (err error) {
 	case "contents":
 		err = b.items.Read(c, readContent)
 	case "tools":
-		err = c.Array(func(c *span.Cursor) error { return c.Object(b.tool) })
+		err = b.items.Tools(c, &b.Tools, func(c *span.Cursor) error {
+			return c.Array(func(c *span.Cursor) error { return c.Object(b.tool) })
+		})
 	case "generationConfig", "generation_config":
 		err = c.Object(func(key string, _ *span.Cursor) error {
 			switch key {
@@ -143,7 +145,7 @@ func (b *body) tool(key string, c *span.Cursor) error {
 // purpose classifies a request: Gemini CLI streams its conversation, with tools; all other requests are not streamed or
 // have no tools.
 func purpose(call wire.Call, b *body) wire.Purpose {
-	system := systemText(b.System)
+	system := b.items.Digest([]json.RawMessage{b.System}, func() string { return systemText(b.System) })
 	last := ""
 	if n := len(b.Items); n > 0 && b.items.Has(n-1, spoken) {
 		last = wire.Clip(joined(parts(b.Items[n-1].Raw)), 2000)

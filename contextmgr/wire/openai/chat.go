@@ -57,7 +57,7 @@ func (b *body) readChat(call wire.Call) error {
 		case "messages":
 			err = b.items.Read(c, readMessage)
 		case "tools":
-			err = b.tools(c)
+			err = b.items.Tools(c, &b.Tools, b.tools)
 		case "response_format":
 			err = b.format(c)
 		case "prompt_cache_key":

@@ -282,20 +282,25 @@ func personText(raw json.RawMessage) string {
 
 // instructions returns the beginnings of the first system and developer texts.
 func instructions(b *body) string {
-	var out strings.Builder
-	parts(b.System, func(p part) { out.WriteString(wire.Clip(p.Text, 4000) + "\n") })
-	left := 4
+	texts := []json.RawMessage{b.System}
 	for i, it := range b.Items {
-		if left == 0 {
+		if len(texts) == 5 {
 			break
 		}
 		if b.items.Has(i, system) {
-			_, _, content := head(it.Raw)
-			parts(content, func(p part) { out.WriteString(wire.Clip(p.Text, 4000) + "\n") })
-			left--
+			texts = append(texts, it.Raw)
 		}
 	}
-	return out.String()
+	return b.items.Digest(texts, func() string {
+		var out strings.Builder
+		add := func(p part) { out.WriteString(wire.Clip(p.Text, 4000) + "\n") }
+		parts(b.System, add)
+		for _, raw := range texts[1:] {
+			_, _, content := head(raw)
+			parts(content, add)
+		}
+		return out.String()
+	})
 }
 
 // lastText returns the text of the newest message if it is the user's.

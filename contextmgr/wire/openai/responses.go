@@ -81,7 +81,7 @@ func (b *body) responsesMember(key string, c *span.Cursor) (err error) {
 			b.items.Single(text, slices.Concat([]byte(`{"role":"user","content":`), text.Raw, []byte(`}`)), spoken)
 		}
 	case "tools":
-		err = b.tools(c)
+		err = b.items.Tools(c, &b.Tools, b.tools)
 	case "text":
 		err = c.Object(func(key string, c *span.Cursor) error {
 			if key != "format" {

@@ -41,9 +41,10 @@ func (k Talk) conversation(items ...string) wire.Call {
 // size bytes together.
 func (k Talk) steps(n, size int) []string {
 	items := []string{k.Person("please")}
-	line := "\tfmt.Println(\"<b>é\\\\\")\n"
+	line := "func main() {\n\tfmt.Println(\"hello, <b>wörld\")\n}\n"
+	quoted := len(wire.Quote("00000"+line)) - len(`""`)
 	for i := range n {
-		text := strings.Repeat(fmt.Sprintf("%05d", i)+line, size/(2*len(line))+1)
+		text := strings.Repeat(fmt.Sprintf("%05d", i)+line, size/(2*quoted)+1)
 		input := fmt.Sprintf(`{"file_path":"/w/file%d.go","n":1.0,"content":%s}`, i, wire.Quote(text))
 		id := fmt.Sprintf("call_%d", i)
 		items = append(items, k.Call(id, "write_file", input), k.Result(id, "write_file", text))
