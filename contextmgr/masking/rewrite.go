@@ -37,7 +37,7 @@ func (r *request) rewrite() gateway.Rewritten {
 	if main {
 		r.reread(m)
 		r.decide(&m)
-		c.scan, c.last = scan, m
+		c.scan, c.last = scan.Memory(), m
 	}
 	out := gateway.Rewritten{Request: &scan.Request, Ended: r.ended(m, main)}
 	if r.masks() && !r.compacts(m) {

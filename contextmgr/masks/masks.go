@@ -53,12 +53,7 @@ func Open(folder *private.Folder, cfg Config) *Store {
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var errs []error
-	for id, set := range s.sets {
-		errs = append(errs, set.close())
-		delete(s.sets, id)
-	}
-	return errors.Join(append(errs, s.folder.Close())...)
+	return s.folder.Close()
 }
 
 // Thread returns the masks of a thread. One without any begins with those that its parent has now; a parent that is
@@ -87,7 +82,7 @@ func (s *Store) thread(id, parent thread.ID) (*Set, error) {
 			err = set.inherit(from)
 		}
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("take over the masks of %s: %w", parent, err), set.close())
+			return nil, fmt.Errorf("take over the masks of %s: %w", parent, err)
 		}
 	}
 	s.sets[id] = set
@@ -200,14 +195,9 @@ func (s *Store) Sweep(exists func(thread.ID) bool) (removed int, bytes int64, er
 		}
 		n, err := s.size(id)
 		if err == nil {
-			if set := s.sets[id]; set != nil {
-				err = set.close()
-				delete(s.sets, id)
-			}
-		}
-		if err == nil {
 			err = s.folder.RemoveAll(string(id))
 		}
+		delete(s.sets, id)
 		if err != nil {
 			return removed, bytes, fmt.Errorf("remove the masks of %s: %w", id, err)
 		}

@@ -22,15 +22,14 @@ const (
 
 // Set is what is masked of one thread's conversation.
 type Set struct {
-	id      thread.ID
-	folder  *private.Folder
-	outputs *private.Folder
+	id  thread.ID
+	in  *private.Folder // of the store; a set keeps no file open
+	dir string          // of the outputs
 	// Lost is how many records of the log are damaged: what they masked is not masked any more.
 	Lost int
 
 	mu        sync.Mutex // guards all below and the files
-	file      *os.File   // the log
-	end       int64      // of its last record
+	end       int64      // of the log's last record
 	fresh     bool       // nothing has been stored yet
 	masks     map[policy.ID]Mask
 	order     []policy.ID
@@ -44,64 +43,66 @@ type Set struct {
 // open reads a thread's log, and mends what a crash left of it.
 func (s *Store) open(id thread.ID) (set *Set, err error) {
 	set = &Set{
-		id: id, masks: map[policy.ID]Mask{}, tokens: map[thread.Token]policy.ID{}, where: map[policy.ID]position{},
+		id: id, in: s.folder, dir: s.folder.Path(string(id), outputsName), masks: map[policy.ID]Mask{}, tokens: map[thread.Token]policy.ID{}, where: map[policy.ID]position{},
 		pinned: map[policy.ID]bool{},
 	}
-	defer func() {
-		if err != nil {
-			_ = set.close() // of what could not be opened
-			set = nil
-		}
-	}()
-	if set.folder, err = s.folder.Make(string(id)); err != nil {
-		return set, err
-	}
-	if set.outputs, err = set.folder.Make(outputsName); err != nil {
-		return set, err
-	}
-	if set.file, err = set.folder.File(logName, os.O_RDWR|os.O_CREATE); err != nil {
-		return set, err
-	}
-	info, err := set.file.Stat()
+	folder, err := s.folder.Make(string(id))
 	if err != nil {
-		return set, err
+		return nil, err
 	}
-	set.end, set.Lost, err = scan(set.file, set.apply)
+	defer folder.Close()
+	outputs, err := folder.Make(outputsName)
 	if err != nil {
-		return set, err
+		return nil, err
+	}
+	defer outputs.Close()
+	file, err := folder.File(logName, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if set.end, set.Lost, err = scan(file, set.apply); err != nil {
+		return nil, err
 	}
 	set.fresh = set.end == 0
 	if set.end < info.Size() { // cut off by a crash
-		if err = set.file.Truncate(set.end); err == nil {
-			err = set.file.Sync()
+		if err = file.Truncate(set.end); err == nil {
+			err = file.Sync()
 		}
 		if err != nil {
-			return set, err
+			return nil, err
 		}
 	}
 	if set.Lost > 0 {
-		s.log.Error("masks are damaged", "thread", string(id), "records", set.Lost, "file", set.folder.Path(logName))
+		s.log.Error("masks are damaged", "thread", string(id), "records", set.Lost, "file", folder.Path(logName))
 	}
-	if err := set.mend(); err != nil {
+	if err := set.mend(file, outputs); err != nil {
 		s.log.Warn("write masked contents again", "thread", string(id), "err", err) // they are when they are read
 	}
 	return set, nil
 }
 
-func (s *Set) close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var errs []error
-	if s.file != nil {
-		errs = append(errs, s.file.Close())
+// use opens the log and the outputs for a function.
+func (s *Set) use(do func(folder *private.Folder, log *os.File, outputs *private.Folder) error) error {
+	folder, err := s.in.Open(string(s.id))
+	if err != nil {
+		return err
 	}
-	if s.outputs != nil {
-		errs = append(errs, s.outputs.Close())
+	defer folder.Close()
+	outputs, err := folder.Make(outputsName)
+	if err != nil {
+		return err
 	}
-	if s.folder != nil {
-		errs = append(errs, s.folder.Close())
+	defer outputs.Close()
+	log, err := folder.File(logName, os.O_RDWR)
+	if err != nil {
+		return err
 	}
-	return errors.Join(errs...)
+	return errors.Join(do(folder, log, outputs), log.Close())
 }
 
 // apply takes over a record.
@@ -140,20 +141,25 @@ func (s *Set) apply(r record, at position) {
 
 // append stores a record. Nothing of it is left if that fails. The caller holds mu.
 func (s *Set) append(r record) error {
+	return s.use(func(folder *private.Folder, log *os.File, _ *private.Folder) error { return s.write(folder, log, r) })
+}
+
+// write is append to the open log.
+func (s *Set) write(folder *private.Folder, log *os.File, r record) error {
 	line, err := r.line()
 	if err != nil {
 		return err
 	}
-	_, err = s.file.WriteAt(line, s.end)
+	_, err = log.WriteAt(line, s.end)
 	failpoint.Hit("masks.written")
 	if err == nil {
-		err = s.file.Sync()
+		err = log.Sync()
 	}
 	if err == nil && s.fresh {
-		err = s.folder.Sync()
+		err = folder.Sync()
 	}
 	if err != nil {
-		_ = s.file.Truncate(s.end) // what cannot be removed is overwritten, or cut off at the next start
+		_ = log.Truncate(s.end) // what cannot be removed is overwritten, or cut off at the next start
 		return fmt.Errorf("store what is masked: %w", err)
 	}
 	failpoint.Hit("masks.synced")
@@ -187,23 +193,25 @@ func (s *Set) Add(batch []New) error {
 		if m.Token, err = s.draw(r.Masks); err != nil {
 			return err
 		}
-		m.File = s.outputs.Path(fileName(m.Token))
+		m.File = filepath.Join(s.dir, fileName(m.Token))
 		m.Stub, m.Sum, m.Bytes = n.Text(m.File, m.Token), sumOf(n.Content), int64(len(n.Content))
 		r.Masks = append(r.Masks, stored{m, n.Content})
 	}
 	if len(r.Masks) == 0 {
 		return nil
 	}
-	if err := s.append(r); err != nil {
-		return err
-	}
-	for _, m := range r.Masks {
-		if err := s.write(fileName(m.Token), m.Content); err != nil {
-			return nil //nolint:nilerr // it is masked; the file is written again when it is read
+	return s.use(func(folder *private.Folder, log *os.File, outputs *private.Folder) error {
+		if err := s.write(folder, log, r); err != nil {
+			return err
 		}
-		failpoint.Hit("masks.copied")
-	}
-	return nil
+		for _, m := range r.Masks {
+			if err := output(outputs, fileName(m.Token), m.Content); err != nil {
+				return nil //nolint:nilerr // it is masked; the file is written again when it is read
+			}
+			failpoint.Hit("masks.copied")
+		}
+		return nil
+	})
 }
 
 // draw returns a token that no content of the thread has, nor any file. The caller holds mu.
@@ -228,7 +236,7 @@ func (s *Set) inherit(from *Set) error {
 	if len(from.order) > 0 {
 		r := record{Kind: kindMasks}
 		for _, id := range from.order {
-			content, err := from.read(from.masks[id])
+			content, err := from.stored(from.masks[id])
 			if err != nil {
 				continue // damaged: its copy may be whole, and is what the mask names
 			}
@@ -282,13 +290,13 @@ func (s *Set) named(token thread.Token) (Mask, bool) {
 }
 
 // Dir is the folder with the thread's own outputs.
-func (s *Set) Dir() string { return s.outputs.Path() }
+func (s *Set) Dir() string { return s.dir }
 
 // Dirs are the folders that the thread's masks name, and its own.
 func (s *Set) Dirs() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	dirs := []string{s.outputs.Path()}
+	dirs := []string{s.dir}
 	for _, id := range s.order {
 		if dir := filepath.Dir(s.masks[id].File); !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)

@@ -1,0 +1,134 @@
+package tokens
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+)
+
+const (
+	calibrationFile    = "calibration.json"
+	calibrationVersion = 1
+	// mostCalibration is more than the file can be.
+	mostCalibration = 16 << 20
+	mostSeen        = 1 << 40 // no number of observations is larger
+)
+
+// calibrationDocument is the content of the file. The rows are in the order in which they were observed last.
+type calibrationDocument struct {
+	Version int              `json:"version"`
+	Rows    []calibrationRow `json:"rows"`
+}
+
+// calibrationRow is what was learned of a model (its tool is AllTools), or of a tool.
+type calibrationRow struct {
+	Model  string       `json:"model"`
+	Tool   string       `json:"tool"`
+	N      int          `json:"n"`
+	Margin float64      `json:"margin"`
+	Seen   [][2]float64 `json:"seen"` // ratio and weight
+}
+
+// read adds what is in the file.
+func (c *Calibration) read() error {
+	b, err := c.folder.Read(calibrationFile, mostCalibration)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return c.decode(b)
+}
+
+// decode adds what is in a file. Rows that encode cannot have written are left out.
+func (c *Calibration) decode(b []byte) error {
+	var d calibrationDocument
+	if err := json.Unmarshal(b, &d); err != nil {
+		return err
+	}
+	if d.Version != calibrationVersion {
+		return fmt.Errorf("version %d of the file is unknown", d.Version)
+	}
+	for _, r := range d.Rows {
+		if s, ok := r.samples(); ok && r.Model != "" && r.Model == clip(r.Model) && r.Tool == clip(r.Tool) {
+			c.clock++
+			m := c.model(r.Model)
+			k := &m.all
+			if r.Tool != AllTools {
+				k = m.tool(r.Tool)
+			}
+			k.samples, k.used = s, c.clock
+		}
+	}
+	return nil
+}
+
+// samples returns what a row says, and whether it can be true.
+func (r calibrationRow) samples() (samples, bool) {
+	s := samples{n: r.N, margin: r.Margin}
+	if len(r.Seen) == 0 || len(r.Seen) > window || r.N < len(r.Seen) || r.N > mostSeen ||
+		!(r.Margin >= 0 && r.Margin <= mostMargin) {
+		return samples{}, false
+	}
+	for _, p := range r.Seen {
+		p := sample{p[0], p[1]}
+		if !p.sane() {
+			return samples{}, false
+		}
+		s.seen = append(s.seen, p)
+	}
+	s.factor = median(s.seen)
+	return s, true
+}
+
+// encode returns the content of the file.
+func (c *Calibration) encode() ([]byte, error) {
+	type used struct {
+		calibrationRow
+		at uint64
+	}
+	var all []used
+	add := func(model, tool string, k *kind) {
+		r := calibrationRow{Model: model, Tool: tool, N: k.n, Margin: rounded(k.margin)}
+		for _, p := range k.seen {
+			r.Seen = append(r.Seen, [2]float64{rounded(p.ratio), rounded(p.weight)})
+		}
+		all = append(all, used{r, k.used})
+	}
+	c.mu.Lock()
+	for name, m := range c.models {
+		add(name, AllTools, &m.all)
+		for tool, k := range m.tools {
+			add(name, tool, k)
+		}
+	}
+	c.mu.Unlock()
+	slices.SortFunc(all, func(a, b used) int { // the model's own row is observed with its tool's, and is read first
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.N, a.N))
+	})
+	d := calibrationDocument{Version: calibrationVersion, Rows: []calibrationRow{}}
+	for _, u := range all {
+		d.Rows = append(d.Rows, u.calibrationRow)
+	}
+	return json.Marshal(d)
+}
+
+// rounded keeps four digits after the point: what is stored need not be more exact than what is learned.
+func rounded(f float64) float64 { return math.Round(f*1e4) / 1e4 }
+
+// write replaces the file.
+func (c *Calibration) write() error {
+	b, err := c.encode()
+	if err == nil {
+		err = c.folder.Write(calibrationFile, b)
+	}
+	if err != nil {
+		return fmt.Errorf("store the calibration of token counts: %w", err)
+	}
+	return nil
+}
