@@ -1,6 +1,9 @@
 package masking
 
 import (
+	"cmp"
+	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -53,10 +56,104 @@ func (c *conversation) context(estimate int64) int64 {
 	return max(0, c.counted+estimate-c.estimated)
 }
 
-// tell tells people something once.
-func (r *request) tell(what, text string) {
-	if !r.conversation.told[what] {
-		r.conversation.told[what] = true
-		r.outgoing.Notice(thread.LevelWarn, text)
+// The lifetimes of prompt caches. Without a sign of either, the longer one is assumed: to believe that a cache is lost
+// although it is not costs a cache write.
+const (
+	shortLife = 5 * time.Minute
+	longLife  = time.Hour
+)
+
+// lifetime returns how long the provider keeps the conversation's cache.
+func (c *conversation) lifetime() time.Duration {
+	if c.ttl == 0 {
+		return longLife
 	}
+	return c.ttl
+}
+
+// mode returns the mode in force, and why it is.
+func (c *conversation) mode(s policy.Settings) (thread.MaskMode, string) {
+	switch {
+	case c.set.Mode() != "":
+		return thread.MaskMode(c.set.Mode()), "set for this thread"
+	case c.login && s.Mode == policy.ModeObserve:
+		return thread.MaskMode(s.Mode), "the agent uses a subscription login"
+	default:
+		return thread.MaskMode(s.Mode), "as configured"
+	}
+}
+
+// shown describes a content for people.
+func (c *conversation) shown(e entry) thread.ContextResult {
+	res := e.result
+	out := thread.ContextResult{
+		ID: string(res.ID), Tool: res.Tool, File: cmp.Or(res.Reads, res.Writes), Input: res.Kind == policy.KindInput,
+		Tokens: res.Tokens, Turn: res.Request, Pinned: c.set.Pinned(res.ID),
+	}
+	if mask, ok := c.set.Mask(res.ID); ok && !out.Pinned {
+		out.Masked, out.Token, out.Path = true, mask.Token, mask.File
+	}
+	switch {
+	case out.Masked:
+	case out.Pinned:
+		out.Kept = "pinned"
+	case res.Error:
+		out.Kept = "an error"
+	case res.Tokens < c.settings.MinResult:
+		out.Kept = "small"
+	case c.whole[res.ID]:
+		out.Kept = "would not get shorter"
+	case res.Kind != policy.KindOutput && res.Kind != policy.KindInput:
+		out.Kept = string(res.Kind)
+	}
+	return out
+}
+
+// want has a content masked with the next request, whatever it costs.
+func (c *conversation) want(id policy.ID) error {
+	if c.set.Pinned(id) {
+		if err := c.set.Unpin(id); err != nil {
+			return err
+		}
+	}
+	if _, masked := c.set.Mask(id); masked {
+		return nil // it is again
+	}
+	if c.wanted == nil {
+		c.wanted = map[policy.ID]bool{}
+	}
+	c.wanted[id] = true
+	return nil
+}
+
+// all is what people write for all contents that can be masked.
+const all = "all"
+
+// named returns the contents that people name: by the beginning of an id, or by the token of what is masked.
+func (c *conversation) named(names []string) ([]policy.ID, error) {
+	var out []policy.ID
+	for _, name := range names {
+		var found []policy.ID
+		for _, e := range c.picture.entries {
+			id := e.result.ID
+			mask, masked := c.set.Mask(id)
+			switch {
+			case name == all:
+				if shown := c.shown(e); shown.Kept == "" || shown.Pinned {
+					found = append(found, id)
+				}
+			case name != "" && strings.HasPrefix(string(id), name), masked && string(mask.Token) == name:
+				found = append(found, id)
+			}
+		}
+		switch {
+		case len(found) == 0 && name != all:
+			return nil, thread.Hint(fmt.Errorf("no result of a tool is called %q: %w", name, thread.ErrNotFound),
+				"`orchestrator context show` lists them")
+		case len(found) > 1 && name != all:
+			return nil, fmt.Errorf("%q is the beginning of %d ids: write more of it: %w", name, len(found), thread.ErrInvalid)
+		}
+		out = append(out, found...)
+	}
+	return out, nil
 }

@@ -1,45 +1,8 @@
 package masking
 
 import (
-	"time"
-
-	"orchestrator/contextmgr/models"
-	"orchestrator/contextmgr/policy"
 	"orchestrator/thread"
 )
-
-// The lifetimes of prompt caches. Without a sign of either, the longer one is assumed: to believe that a cache is lost
-// although it is not costs a cache write.
-const (
-	shortLife = 5 * time.Minute
-	longLife  = time.Hour
-)
-
-// lifetime returns how long the provider keeps the conversation's cache.
-func (c *conversation) lifetime() time.Duration {
-	if c.ttl == 0 {
-		return longLife
-	}
-	return c.ttl
-}
-
-// prices returns the prices of the cache relative to input that goes past it.
-func (r *request) prices() policy.Prices {
-	const n = 1000
-	of := func(t models.Tokens) float64 {
-		usd, _ := r.masker.cfg.Models.Cost(r.scan.Request.Model, t)
-		return usd
-	}
-	input := of(models.Tokens{Input: n})
-	if input <= 0 {
-		return policy.Prices{Read: 0.1, Write: 1.25} // those of most providers
-	}
-	write := of(models.Tokens{CacheWrite: n})
-	if r.conversation.ttl == longLife {
-		write = of(models.Tokens{CacheWrite: n, CacheWriteHr: n})
-	}
-	return policy.Prices{Read: of(models.Tokens{CacheRead: n}) / input, Write: write / input}
-}
 
 // ended returns what is done when the exchange is over: its counts are learned, and what is new is counted.
 func (r *request) ended(m measured, main bool) func(*thread.Exchange) {
@@ -74,7 +37,7 @@ func (r *request) ended(m measured, main bool) func(*thread.Exchange) {
 
 // saved returns what the masks of a request saved in USD, less what masking more than in the request before cost.
 func (r *request) saved(m measured) float64 {
-	usd := r.masker.inputPrice(r.scan.Request.Model)
+	usd := r.cfg.inputPrice(r.scan.Request.Model)
 	prices := r.prices()
 	return usd * (prices.Read*float64(m.masked) - m.cost)
 }
@@ -82,9 +45,9 @@ func (r *request) saved(m measured) float64 {
 // queue has the contents counted that are not yet.
 func (r *request) queue() {
 	for _, content := range r.scan.Contents {
-		if _, ok := r.masker.cfg.Counts.Known(content.Sum); !ok {
+		if _, ok := r.cfg.Counts.Known(content.Sum); !ok {
 			raw := content.Of(r.outgoing.Call.Body)
-			r.masker.cfg.Counts.Queue(content.Sum, content.Text(raw))
+			r.cfg.Counts.Queue(content.Sum, content.Text(raw))
 		}
 	}
 }
@@ -101,7 +64,7 @@ func (r *request) learn(m measured, input int64) {
 		if res.Request != m.requests || res.Masked {
 			continue
 		}
-		n, ok := r.masker.cfg.Counts.Known(content.Sum)
+		n, ok := r.cfg.Counts.Known(content.Sum)
 		if !ok || content.Other > 0 {
 			return // not counted yet: nothing can be learned
 		}
@@ -115,5 +78,5 @@ func (r *request) learn(m measured, input int64) {
 	if rest := m.estimate - c.estimated - known; rest > 0 {
 		parts[""] += rest
 	}
-	r.masker.cfg.Calibration.Observe(r.scan.Request.Model, growth, parts)
+	r.cfg.Calibration.Observe(r.scan.Request.Model, growth, parts)
 }

@@ -17,52 +17,12 @@ import (
 	"context"
 	"log/slog"
 	"sync"
-	"time"
 
 	"orchestrator/contextmgr/gateway"
-	"orchestrator/contextmgr/masks"
-	"orchestrator/contextmgr/models"
 	"orchestrator/contextmgr/policy"
 	"orchestrator/contextmgr/wire"
 	"orchestrator/thread"
 )
-
-// Counts knows how many tokens contents have.
-type Counts interface {
-	// Known returns the tokens of a content by its hash, if they have been counted.
-	Known(sum [32]byte) (tokens int64, ok bool)
-	// Queue has a text counted in the background.
-	Queue(sum [32]byte, text string)
-	// Estimate returns the likely tokens of so many bytes.
-	Estimate(bytes int) int64
-}
-
-// Calibration corrects counts by what providers counted.
-type Calibration interface {
-	// Factor returns by what the count of a tool's results is multiplied for a model, "" for other text.
-	Factor(model, tool string) (factor, margin float64, observations int)
-	// Observe learns from a request that had so many tokens more than the one before, made of parts by tool as counted.
-	Observe(model string, growth int64, parts map[string]int64)
-}
-
-// Threads is what is known about threads.
-type Threads interface {
-	// Lineage returns the thread that a thread was forked from, "" if there is none, and when its last answer came.
-	Lineage(id thread.ID) (parent thread.ID, last time.Time)
-}
-
-// Config configures a Masker. All fields are required but Log.
-type Config struct {
-	Masks       *masks.Store
-	Counts      Counts
-	Calibration Calibration
-	Threads     Threads
-	Models      models.Table
-	// Settings returns the settings for a thread's requests; login is set if they are paid by a subscription.
-	Settings func(id thread.ID, login bool) policy.Settings
-	Now      func() time.Time
-	Log      *slog.Logger
-}
 
 // Masker masks the requests of all threads.
 type Masker struct {
@@ -103,13 +63,6 @@ func (m *Masker) conversation(id thread.ID) (*conversation, error) {
 	return c, nil
 }
 
-// Forget drops what is held in memory about a thread.
-func (m *Masker) Forget(id thread.ID) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.threads, id)
-}
-
 // Rewrite implements gateway.Rewriter.
 func (m *Masker) Rewrite(_ context.Context, o gateway.Outgoing) gateway.Rewritten {
 	scanner, ok := o.Codec.(wire.Scanner)
@@ -130,6 +83,6 @@ func (m *Masker) Rewrite(_ context.Context, o gateway.Outgoing) gateway.Rewritte
 		settings.Mode = mode
 	}
 	c.settings, c.login = settings, login
-	r := &request{masker: m, conversation: c, outgoing: o, scanner: scanner, settings: settings}
+	r := &request{cfg: m.cfg, conversation: c, outgoing: o, scanner: scanner, settings: settings}
 	return r.rewrite()
 }

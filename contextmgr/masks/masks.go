@@ -72,7 +72,7 @@ func (s *Store) thread(id, parent thread.ID) (*Set, error) {
 	if err := checkID(id); err != nil {
 		return nil, err
 	}
-	set, err := s.open(id)
+	set, err := openSet(s.folder, id, s.log)
 	if err != nil {
 		return nil, fmt.Errorf("open the masks of %s: %w", id, err)
 	}

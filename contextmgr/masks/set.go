@@ -3,6 +3,8 @@ package masks
 import (
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,10 +17,7 @@ import (
 	"orchestrator/thread/private"
 )
 
-const (
-	logName     = "log"
-	outputsName = "outputs"
-)
+const logName = "log"
 
 // Set is what is masked of one thread's conversation.
 type Set struct {
@@ -40,13 +39,13 @@ type Set struct {
 	summaries []Summary
 }
 
-// open reads a thread's log, and mends what a crash left of it.
-func (s *Store) open(id thread.ID) (set *Set, err error) {
+// openSet reads a thread's log, and mends what a crash left of it.
+func openSet(in *private.Folder, id thread.ID, to *slog.Logger) (set *Set, err error) {
 	set = &Set{
-		id: id, in: s.folder, dir: s.folder.Path(string(id), outputsName), masks: map[policy.ID]Mask{}, tokens: map[thread.Token]policy.ID{}, where: map[policy.ID]position{},
+		id: id, in: in, dir: in.Path(string(id), outputsName), masks: map[policy.ID]Mask{}, tokens: map[thread.Token]policy.ID{}, where: map[policy.ID]position{},
 		pinned: map[policy.ID]bool{},
 	}
-	folder, err := s.folder.Make(string(id))
+	folder, err := in.Make(string(id))
 	if err != nil {
 		return nil, err
 	}
@@ -78,10 +77,10 @@ func (s *Store) open(id thread.ID) (set *Set, err error) {
 		}
 	}
 	if set.Lost > 0 {
-		s.log.Error("masks are damaged", "thread", string(id), "records", set.Lost, "file", folder.Path(logName))
+		to.Error("masks are damaged", "thread", string(id), "records", set.Lost, "file", folder.Path(logName))
 	}
 	if err := set.mend(file, outputs); err != nil {
-		s.log.Warn("write masked contents again", "thread", string(id), "err", err) // they are when they are read
+		to.Warn("write masked contents again", "thread", string(id), "err", err) // they are when they are read
 	}
 	return set, nil
 }
@@ -225,8 +224,6 @@ func (s *Set) draw(others []stored) (thread.Token, error) {
 	}
 }
 
-func fileName(t thread.Token) string { return t.Digits() + ".txt" }
-
 // inherit stores the masks of another thread as the thread's own.
 func (s *Set) inherit(from *Set) error {
 	from.mu.Lock()
@@ -340,4 +337,67 @@ func (s *Set) note(r record) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.append(r)
+}
+
+// content returns a content, and writes its copy again if that is missing or different.
+func (s *Set) content(m Mask) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var content []byte
+	err := s.use(func(_ *private.Folder, log *os.File, outputs *private.Folder) (err error) {
+		if content, err = s.read(log, m); err == nil && filepath.Dir(m.File) == s.dir && !same(outputs, m) {
+			_ = output(outputs, filepath.Base(m.File), content) // the content is there all the same
+		}
+		return err
+	})
+	return content, err
+}
+
+// stored is content without the copy. The caller holds mu.
+func (s *Set) stored(m Mask) (content []byte, err error) {
+	err = s.use(func(_ *private.Folder, log *os.File, _ *private.Folder) (err error) {
+		content, err = s.read(log, m)
+		return err
+	})
+	return content, err
+}
+
+// read reads a content from the log. The caller holds mu.
+func (s *Set) read(log *os.File, m Mask) ([]byte, error) {
+	at, ok := s.where[m.ID]
+	if !ok {
+		return nil, fmt.Errorf("read what is masked as %s: %w", m.Token, thread.ErrNotFound)
+	}
+	line := make([]byte, at.size)
+	if _, err := log.ReadAt(line, at.at); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("read what is masked as %s: %w", m.Token, err)
+	}
+	r, err := parse(line[:max(0, len(line)-1)])
+	if err != nil {
+		return nil, fmt.Errorf("read what is masked as %s: %w", m.Token, err)
+	}
+	for _, found := range r.Masks {
+		if found.ID == m.ID && sumOf(found.Content) == m.Sum {
+			return found.Content, nil
+		}
+	}
+	return nil, fmt.Errorf("read what is masked as %s: %w", m.Token, thread.ErrDamaged)
+}
+
+// mend writes the thread's own outputs again that are missing or of another size.
+func (s *Set) mend(log *os.File, outputs *private.Folder) error {
+	for _, id := range s.order {
+		m := s.masks[id]
+		if filepath.Dir(m.File) != s.dir || sized(outputs, m) {
+			continue
+		}
+		content, err := s.read(log, m)
+		if err == nil {
+			err = output(outputs, filepath.Base(m.File), content)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -25,63 +25,6 @@ type measured struct {
 	turn     int     // and of the one with which the running turn began
 }
 
-// imageTokens is about what a picture counts.
-const imageTokens = 1600
-
-// measure measures a request with the masks that are in force.
-func (r *request) measure() measured {
-	scan, body := r.scan, r.outgoing.Call.Body
-	number, m := numbers(scan), measured{}
-	m.requests, m.turn = number.last, number.turn
-	m.results = make([]policy.Result, len(scan.Contents))
-	m.uses = make([]policy.Use, len(scan.Contents))
-	m.sizes = make([]int64, len(scan.Contents))
-	seen := make(map[policy.ID]int)
-	at, estimate := 0, int64(0)
-	for i, content := range scan.Contents {
-		estimate += r.tokens(body[at:content.Start])
-		at = content.End
-		res, use := r.result(content, number.of[content.Item], seen)
-		res.Before = estimate
-		m.results[i], m.uses[i], m.sizes[i] = res, use, res.Tokens
-		if res.Masked {
-			m.sizes[i] = min(res.Tokens, r.settings.StubTokens)
-			m.masked += res.Tokens - m.sizes[i]
-		}
-		estimate += m.sizes[i]
-	}
-	m.estimate = estimate + r.tokens(body[at:])
-	return m
-}
-
-// result measures one content.
-func (r *request) result(c wire.Content, request int, seen map[policy.ID]int) (policy.Result, policy.Use) {
-	use := policy.Describe(c.Tool, c.Input)
-	res := policy.Result{
-		ID: identity(c, seen), Tool: c.Tool, Kind: use.Kind, Request: request, Error: c.Error, Reads: use.Reads,
-		Writes: use.Writes, Tokens: r.count(c),
-	}
-	switch {
-	case c.Form == wire.FormInput && use.Kind == policy.KindOutput:
-		res.Kind = policy.KindInput
-		res.Reads = ""
-	case c.Tool == "": // nobody asked for it
-		res.Kind = policy.KindServer
-	case c.Other > 0:
-		res.Kind = policy.KindImage
-		res.Tokens += imageTokens * int64(c.Other)
-	case r.retrieves(c):
-		res.Kind = policy.KindRetrieval
-	}
-	if _, masked := r.conversation.set.Mask(res.ID); masked && !r.conversation.set.Pinned(res.ID) {
-		res.Masked = true
-	}
-	if r.conversation.whole[res.ID] || r.conversation.set.Pinned(res.ID) {
-		res.Kind = policy.KindServer
-	}
-	return res, use
-}
-
 // identity returns the name of a content for good: of its call, its tool and its bytes. Contents without a call are
 // told apart by their order.
 func identity(c wire.Content, seen map[policy.ID]int) policy.ID {
@@ -97,40 +40,6 @@ func identity(c wire.Content, seen map[policy.ID]int) policy.ID {
 		id += policy.ID("-" + strconv.Itoa(n))
 	}
 	return id
-}
-
-// retrieves reports whether a content is what was masked and read again.
-func (r *request) retrieves(c wire.Content) bool {
-	return bytes.Contains(c.Input, []byte(r.conversation.set.Dir())) ||
-		bytes.Contains(c.Input, []byte("retrieve max:"))
-}
-
-// count returns the tokens of a content as the provider counts them.
-func (r *request) count(c wire.Content) int64 {
-	n, ok := r.masker.cfg.Counts.Known(c.Sum)
-	if !ok {
-		size := c.End - c.Start
-		if c.Other > 0 {
-			size = min(size, mostText)
-		}
-		n = r.masker.cfg.Counts.Estimate(size)
-	}
-	factor, _, _ := r.masker.cfg.Calibration.Factor(r.scan.Request.Model, c.Tool)
-	return int64(float64(n) * factor)
-}
-
-// mostText is the size beyond which a content with pictures is no text.
-const mostText = 16 << 10
-
-// tokens estimates the tokens of what is no content: messages, the system prompt, tools.
-func (r *request) tokens(raw []byte) int64 {
-	size, pictures := len(raw), int64(0)
-	if size > mostPlain {
-		bytesOf, n := pictured(raw)
-		size, pictures = size-bytesOf, int64(n)
-	}
-	factor, _, _ := r.masker.cfg.Calibration.Factor(r.scan.Request.Model, "")
-	return int64(float64(r.masker.cfg.Counts.Estimate(size))*factor) + imageTokens*pictures
 }
 
 const (
