@@ -43,8 +43,11 @@ type Config struct {
 	Models      models.Table
 	// Settings returns the settings for a thread's requests; login is set if they are paid by a subscription.
 	Settings func(id thread.ID, login bool) policy.Settings
-	Now      func() time.Time
-	Log      *slog.Logger
+	// WayOut tells an agent, and with it the person, what to do when a thread's context is full. If it is nil or returns
+	// "", requests are sent all the same.
+	WayOut func(id thread.ID) string
+	Now    func() time.Time
+	Log    *slog.Logger
 }
 
 // inputPrice returns the price of a token of input that goes past the cache in USD, 0 if it is unknown.

@@ -145,6 +145,8 @@ type world struct {
 	now      time.Time
 	window   int64
 	notices  []string
+	refused  string
+	wayOut   string
 	items    []string
 	model    string
 	path     string
@@ -182,6 +184,7 @@ func (w *world) restart() {
 	w.Masker = masking.New(masking.Config{
 		Masks: w.store, Counts: &counts{known: map[[32]byte]int64{}}, Calibration: exact{}, Threads: w, Models: table,
 		Settings: func(thread.ID, bool) policy.Settings { return policy.Defaults(w.mode) },
+		WayOut:   func(thread.ID) string { return w.wayOut },
 		Now:      func() time.Time { return w.now },
 	})
 }
@@ -207,6 +210,9 @@ func (w *world) sendBody(id thread.ID, body string) string {
 	if out.Body != nil {
 		got = string(out.Body)
 	}
+	if out.Refusal != "" {
+		w.refused = out.Refusal
+	}
 	if out.Ended != nil {
 		e := thread.Exchange{Status: 200, Usage: thread.Usage{CacheRead: int64(len(got)) / 4, CacheWrite: 1, Output: 10}}
 		out.Ended(&e)
@@ -216,6 +222,63 @@ func (w *world) sendBody(id thread.ID, body string) string {
 	}
 	w.now = w.now.Add(10 * time.Second)
 	return got
+}
+
+// TestFull: people are warned from 90 % on; a prompt that would fill the window is refused with the way out, a turn goes
+// on for as long as it fits, and the agent's own summary always passes.
+func TestFull(t *testing.T) {
+	for _, f := range formats() {
+		w := open(t, f, policy.ModeSafe)
+		w.wayOut = "Fork it."
+		w.items = []string{w.person("fix the bug " + text(0, 20_000))} // which cannot be masked
+		for i := range 4 {
+			w.step(i, 10)
+			w.send("t1")
+		}
+		ask := func() bool {
+			t.Helper()
+			w.items = append(w.items, w.person("and now this"))
+			defer func() { w.items = w.items[:len(w.items)-1] }()
+			w.refused = ""
+			w.send("t1")
+			return w.refused != ""
+		}
+		r, err := w.Report("t1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		size := r.Tokens
+		for _, tc := range []struct {
+			window         int64
+			refuse, warned bool
+		}{{0, false, false}, {size * 10 / 8, false, false}, {size * 100 / 92, false, true}, {size * 100 / 97, true, false}} {
+			w.window = 0
+			w.send("t1")
+			w.window, w.notices = tc.window, nil
+			if got := ask(); got != tc.refuse {
+				t.Errorf("%s: window %d of %d: refused %v: %s", f.codec.Wire(), tc.window, size, got, w.refused)
+			}
+			if tc.refuse && !strings.HasSuffix(w.refused, "Fork it.") {
+				t.Errorf("%s: the agent is told %q", f.codec.Wire(), w.refused)
+			}
+			if got := len(w.notices) == 1; got != tc.warned {
+				t.Errorf("%s: window %d: people were told %q", f.codec.Wire(), tc.window, w.notices)
+			}
+		}
+		w.window, w.refused = size*100/97, ""
+		w.send("t1") // the turn goes on: it is not larger than the window
+		if w.refused != "" {
+			t.Errorf("%s: a turn that fits is refused: %s", f.codec.Wire(), w.refused)
+		}
+		w.window = size * 9 / 10
+		if w.send("t1"); w.refused == "" {
+			t.Errorf("%s: a turn that does not fit is sent", f.codec.Wire())
+		}
+		w.wayOut, w.refused = "", ""
+		if ask() {
+			t.Errorf("%s: refused without a way out", f.codec.Wire())
+		}
+	}
 }
 
 // text is about so many tokens of output.

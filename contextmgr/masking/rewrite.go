@@ -24,6 +24,9 @@ func (r *request) rewrite() gateway.Rewritten {
 		r.reread(m)
 		r.decide(&m)
 		c.scan, c.last = scan.Memory(), m
+		if why := r.full(); why != "" {
+			return gateway.Rewritten{Refusal: why, Status: refusedStatus}
+		}
 	}
 	out := gateway.Rewritten{Request: &scan.Request, Ended: r.ended(m, main)}
 	if r.masks() && !r.compacts(m) {
