@@ -2,10 +2,12 @@ package gemini_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"orchestrator/contextmgr/wire"
 	"orchestrator/contextmgr/wire/gemini"
+	"orchestrator/contextmgr/wire/span"
 	"orchestrator/contextmgr/wire/wiretest"
 )
 
@@ -37,6 +39,21 @@ func TestScanInAnEnvelope(t *testing.T) {
 	inside.Path = "/v1internal:streamGenerateContent"
 	inside.Body = func(items string) string { return `{"model":"m","request":` + talk.Body(items) + `}` }
 	wiretest.Scan(t, gemini.New(), inside)
+}
+
+// TestScanDeeperInside: an item that is as deep as can be is too deep inside an envelope, also if it is known.
+func TestScanDeeperInside(t *testing.T) {
+	deep := strings.Repeat("[", span.MaxDepth-2) + strings.Repeat("]", span.MaxDepth-2)
+	body := `{"contents":[` + deep + `,` + deep + `],"tools":[]}`
+	for _, first := range []string{body, `{"request":{"contents":[[]]}}`} {
+		earlier, err := gemini.New().Scan(wire.Call{Path: streamPath, Body: []byte(first)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := gemini.New().Scan(wire.Call{Path: streamPath, Body: []byte(`{"request":` + body + `}`)}, earlier); err == nil {
+			t.Error("an item that is too deep is read")
+		}
+	}
 }
 
 func FuzzScan(f *testing.F) {

@@ -62,6 +62,19 @@ func FuzzScanChat(f *testing.F) {
 func BenchmarkScanResponses(b *testing.B) { wiretest.BenchScan(b, openai.NewResponses(), codexTalk) }
 func BenchmarkScanChat(b *testing.B)      { wiretest.BenchScan(b, openai.NewChat(), chatTalk) }
 
+// TestScanOfTheOtherFormat: what a scan of one format knows is nothing to the other, though the items are the same.
+func TestScanOfTheOtherFormat(t *testing.T) {
+	items := output("function_call_output", `"a"`) + `,{"role":"tool","tool_call_id":"c1","content":"a"}`
+	first, err := openai.NewResponses().Scan(wire.Call{Path: codexTalk.Path, Body: []byte(codexTalk.Body(items))}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := openai.NewChat().Scan(wire.Call{Path: chatTalk.Path, Body: []byte(chatTalk.Body(items))}, first)
+	if err != nil || len(s.Contents) != 1 || s.Contents[0].Item != 1 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
 // output returns an item with a tool's output.
 func output(kind, output string) string {
 	return fmt.Sprintf(`{"type":"%s","call_id":"c1","output":%s}`, kind, output)

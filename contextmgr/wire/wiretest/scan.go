@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"weak"
 
@@ -48,6 +49,7 @@ func Scan(t *testing.T, c wire.Scanner, k Talk) {
 	})
 	t.Run("takes over", func(t *testing.T) { takesOver(t, c, k) })
 	t.Run("as if fresh", rapid.MakeCheck(func(t *rapid.T) { asIfFresh(t, c, k) }))
+	t.Run("at once", func(t *testing.T) { atOnce(t, c, k) })
 	t.Run("memory", func(t *testing.T) { holds(t, c, k) })
 }
 
@@ -399,6 +401,9 @@ func asIfFresh(t *rapid.T, c wire.Scanner, k Talk) {
 		}
 		between := rapid.SampledFrom([]string{",", " ,\n", ", "}).Draw(t, "between")
 		body := k.Body(strings.Join(sent, between))
+		if rapid.IntRange(0, 3).Draw(t, "head") == 0 {
+			body = strings.Replace(strings.Replace(body, `"name":"`, `"name":"x`, 1), "You are", "You were", 1)
+		}
 		if rapid.IntRange(0, 9).Draw(t, "broken") == 0 {
 			at := rapid.IntRange(0, len(body)-1).Draw(t, "at")
 			body = body[:at] + rapid.SampledFrom([]string{"", "\"", "}", "]", ",", "x"}).Draw(t, "put") +
@@ -422,6 +427,25 @@ func compare(t failer, c wire.Scanner, call wire.Call, earlier *wire.Scan) *wire
 	}
 	check(t, call.Body, next)
 	return next
+}
+
+// atOnce scans two continuations of a conversation at the same time.
+func atOnce(t *testing.T, c wire.Scanner, k Talk) {
+	items := k.steps(10, 500)
+	earlier := scan(t, c, k.conversation(k.marked(items)...), nil)
+	var group sync.WaitGroup
+	for i := range 4 {
+		group.Go(func() {
+			call := k.conversation(k.marked(append(slices.Clone(items), k.Person(fmt.Sprint("go ", i))))...)
+			if s, err := c.Scan(call, earlier); err != nil || s.Request.Prompt != fmt.Sprint("go ", i) {
+				t.Errorf("prompt %q, %v", s.Request.Prompt, err)
+			}
+			if s, err := c.Scan(k.conversation(items...), earlier); err != nil || s.Request.Prompt != "please" {
+				t.Errorf("prompt %q, %v", s.Request.Prompt, err)
+			}
+		})
+	}
+	group.Wait()
 }
 
 // holds tests that a scan does not keep the body, and that it is small.
