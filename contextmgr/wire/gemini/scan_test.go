@@ -44,9 +44,8 @@ func TestScanInAnEnvelope(t *testing.T) {
 // TestScanDeeperInside: an item that is as deep as can be is too deep inside an envelope, also if it is known.
 func TestScanDeeperInside(t *testing.T) {
 	deep := strings.Repeat("[", span.MaxDepth-2) + strings.Repeat("]", span.MaxDepth-2)
-	body := `{"contents":[` + deep + `,` + deep + `],"tools":[]}`
-	for _, first := range []string{body, `{"request":{"contents":[[]]}}`} {
-		earlier, err := gemini.New().Scan(wire.Call{Path: streamPath, Body: []byte(first)}, nil)
+	for _, body := range []string{`{"contents":[` + deep + `,` + deep + `],"tools":[]}`, `{"contents":[],"tools":[` + deep + `]}`} {
+		earlier, err := gemini.New().Scan(wire.Call{Path: streamPath, Body: []byte(body)}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,6 +94,10 @@ func TestContents(t *testing.T) {
 		"both in a part":     {calls(`{"functionCall":{"name":"ls","args":{}},"functionResponse":{"name":"ls","response":{}}}`), nil},
 		"twice in a part": {results(`{"functionResponse":{"name":"ls","response":{}},"functionResponse":{"name":"ls",` +
 			`"response":{}}}`), nil},
+		"twice in a part, once an object": {results(`{"functionResponse":7,"functionResponse":{"name":"ls","response":{}}}`), nil},
+		"by order, after doubtful results": {calls(`{"functionCall":{"name":"a"}},{"functionCall":{"name":"a"}},`+
+			`{"functionCall":{"name":"b"}}`) + `,` + results(`{"functionResponse":{},"functionResponse":{}},`+
+			`{"functionResponse":{"name":"b","response":{}}}`), []string{`value  b "{}"`}},
 		"two lists":        {`{"role":"model","parts":[` + call + `],"parts":[]}`, nil},
 		"two roles":        {`{"role":"user","role":"model","parts":[` + call + `]}`, nil},
 		"a user's call":    {results(call), nil},

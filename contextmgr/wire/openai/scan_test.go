@@ -102,15 +102,16 @@ func TestContentsOfResponses(t *testing.T) {
 			`"output":"a"}`, []string{`text l1 local_shell "a"`}},
 		"a server's tool": {call("function_call", `,"namespace":"mcp__x","name":"y","arguments":"{}"`) +
 			output("function_call_output", `"a"`), []string{`text c1 mcp__x.y "a"`}},
-		"output as an object": {output("computer_call_output", `{"type":"computer_screenshot"}`), nil},
-		"another kind":        {output("mcp_call", `"a"`), nil},
-		"shell results":       {output("shell_call_output", `[{"stdout":"a","stderr":""}]`), nil},
-		"null":                {output("function_call_output", `null`), nil},
-		"twice":               {`{"type":"function_call_output","call_id":"c","output":"a","output":"b"}`, nil},
-		"two ids":             {`{"type":"function_call_output","call_id":"c","call_id":"d","output":"a"}`, nil},
-		"two types":           {`{"type":"function_call_output","type":"message","call_id":"d","output":"a"}`, nil},
-		"no id":               {`{"type":"function_call_output","output":"a"}`, nil},
-		"no type":             {`{"call_id":"d","output":"a"}`, nil},
+		"output as an object":      {output("computer_call_output", `{"type":"computer_screenshot"}`), nil},
+		"another kind":             {output("mcp_call", `"a"`), nil},
+		"shell results":            {output("shell_call_output", `[{"stdout":"a","stderr":""}]`), nil},
+		"null":                     {output("function_call_output", `null`), nil},
+		"twice":                    {`{"type":"function_call_output","call_id":"c","output":"a","output":"b"}`, nil},
+		"two ids":                  {`{"type":"function_call_output","call_id":"c","call_id":"d","output":"a"}`, nil},
+		"two types, the last fits": {`{"type":"message","type":"function_call_output","call_id":"d","output":"a"}`, nil},
+		"two types":                {`{"type":"function_call_output","type":"message","call_id":"d","output":"a"}`, nil},
+		"no id":                    {`{"type":"function_call_output","output":"a"}`, nil},
+		"no type":                  {`{"call_id":"d","output":"a"}`, nil},
 	})
 }
 

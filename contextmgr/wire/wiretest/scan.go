@@ -228,6 +228,14 @@ func inputs(t *testing.T, c wire.Scanner, k Talk) {
 			t.Errorf("%s\nbecomes %s\nwant    %s", input, text, want)
 		}
 	}
+	more := `{"a":"` + strings.Repeat("x", 250) + `","b":"` + long + `"}`
+	stubs := strings.Repeat("z", 220) // shorter than only one of them
+	if got, want := string(c.Replace([]byte(more), wire.FormInput, stubs)), `{"a":"`+stubs+`","b":"`+long+`"}`; got != want {
+		t.Errorf("becomes %s, want %s", got, want)
+	}
+	if got := c.Replace([]byte(more+" 1"), wire.FormInput, stub); got != nil {
+		t.Errorf("two values become %s", got)
+	}
 	for _, form := range []wire.Form{wire.FormText, wire.FormParts, wire.FormValue, wire.FormInput, "", "other"} {
 		for _, raw := range []string{"", " ", "null", "1", `"`, `[`, `{`, `"{\"a\":1}"`, `"x"`, `[]`, `{}`, `[1]`} {
 			if got := c.Replace([]byte(raw), form, stub); got != nil {
@@ -402,7 +410,8 @@ func asIfFresh(t *rapid.T, c wire.Scanner, k Talk) {
 		between := rapid.SampledFrom([]string{",", " ,\n", ", "}).Draw(t, "between")
 		body := k.Body(strings.Join(sent, between))
 		if rapid.IntRange(0, 3).Draw(t, "head") == 0 {
-			body = strings.Replace(strings.Replace(body, `"name":"`, `"name":"x`, 1), "You are", "You were", 1)
+			body = strings.Replace(strings.Replace(body, `"name":"`, `"name":"x`, 1), "You are",
+				"You are tasked with summarizing conversations and summarizing internal chat history", 1)
 		}
 		if rapid.IntRange(0, 9).Draw(t, "broken") == 0 {
 			at := rapid.IntRange(0, len(body)-1).Draw(t, "at")
@@ -453,12 +462,12 @@ func holds(t *testing.T, c wire.Scanner, k Talk) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	s, body := func() (*wire.Scan, weak.Pointer[byte]) {
+	s, memory, body := func() (s, memory *wire.Scan, body weak.Pointer[byte]) {
 		call := k.conversation(k.steps(500, 8000)...)
-		body := weak.Make(&call.Body[0])
-		s := scan(t, c, call, scan(t, c, call, nil))
+		first := scan(t, c, call, nil)
+		s = scan(t, c, call, first)
 		s.Request = wire.Request{}
-		return s, body
+		return s, first.Memory(), weak.Make(&call.Body[0])
 	}()
 	runtime.GC()
 	runtime.ReadMemStats(&after)
@@ -471,6 +480,7 @@ func holds(t *testing.T, c wire.Scanner, k Talk) {
 		t.Logf("a scan with %d contents holds %d KB", len(s.Contents), held>>10)
 	}
 	runtime.KeepAlive(s)
+	runtime.KeepAlive(memory)
 }
 
 // FuzzScan scans any bytes, with and without an earlier scan of any others.
