@@ -12,7 +12,6 @@ import (
 type part struct {
 	kind, text Value
 	marked     bool // it has a mark for the cache
-	object     bool
 }
 
 // String returns the part's text, or its kind if it has none.
@@ -26,7 +25,7 @@ func (p part) String() string {
 // eachPart calls fn for each part of a list.
 func eachPart(raw json.RawMessage, fn func(part)) error {
 	return span.New(raw).Array(func(c *span.Cursor) error {
-		p := part{object: c.Kind() == '{'}
+		var p part
 		err := c.Object(func(key string, c *span.Cursor) error {
 			switch key {
 			case "type":
@@ -67,7 +66,7 @@ func (k PartKinds) FormOf(result Value) (form Form, other int) {
 	fine := true
 	err := eachPart(result.Raw, func(p part) {
 		switch {
-		case !p.object || p.marked || !p.kind.Once():
+		case p.marked || !p.kind.Once():
 			fine = false
 		case p.kind.Is(k.Text):
 			fine = fine && p.text.Once() && p.text.Raw[0] == '"'

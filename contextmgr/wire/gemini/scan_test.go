@@ -2,10 +2,12 @@ package gemini_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"orchestrator/contextmgr/wire"
 	"orchestrator/contextmgr/wire/gemini"
+	"orchestrator/contextmgr/wire/span"
 	"orchestrator/contextmgr/wire/wiretest"
 )
 
@@ -37,6 +39,20 @@ func TestScanInAnEnvelope(t *testing.T) {
 	inside.Path = "/v1internal:streamGenerateContent"
 	inside.Body = func(items string) string { return `{"model":"m","request":` + talk.Body(items) + `}` }
 	wiretest.Scan(t, gemini.New(), inside)
+}
+
+// TestScanDeeperInside: an item that is as deep as can be is too deep inside an envelope, also if it is known.
+func TestScanDeeperInside(t *testing.T) {
+	deep := strings.Repeat("[", span.MaxDepth-2) + strings.Repeat("]", span.MaxDepth-2)
+	for _, body := range []string{`{"contents":[` + deep + `,` + deep + `],"tools":[]}`, `{"contents":[],"tools":[` + deep + `]}`} {
+		earlier, err := gemini.New().Scan(wire.Call{Path: streamPath, Body: []byte(body)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := gemini.New().Scan(wire.Call{Path: streamPath, Body: []byte(`{"request":` + body + `}`)}, earlier); err == nil {
+			t.Error("an item that is too deep is read")
+		}
+	}
 }
 
 func FuzzScan(f *testing.F) {
@@ -78,6 +94,10 @@ func TestContents(t *testing.T) {
 		"both in a part":     {calls(`{"functionCall":{"name":"ls","args":{}},"functionResponse":{"name":"ls","response":{}}}`), nil},
 		"twice in a part": {results(`{"functionResponse":{"name":"ls","response":{}},"functionResponse":{"name":"ls",` +
 			`"response":{}}}`), nil},
+		"twice in a part, once an object": {results(`{"functionResponse":7,"functionResponse":{"name":"ls","response":{}}}`), nil},
+		"by order, after doubtful results": {calls(`{"functionCall":{"name":"a"}},{"functionCall":{"name":"a"}},`+
+			`{"functionCall":{"name":"b"}}`) + `,` + results(`{"functionResponse":{},"functionResponse":{}},`+
+			`{"functionResponse":{"name":"b","response":{}}}`), []string{`value  b "{}"`}},
 		"two lists":        {`{"role":"model","parts":[` + call + `],"parts":[]}`, nil},
 		"two roles":        {`{"role":"user","role":"model","parts":[` + call + `]}`, nil},
 		"a user's call":    {results(call), nil},

@@ -62,6 +62,19 @@ func FuzzScanChat(f *testing.F) {
 func BenchmarkScanResponses(b *testing.B) { wiretest.BenchScan(b, openai.NewResponses(), codexTalk) }
 func BenchmarkScanChat(b *testing.B)      { wiretest.BenchScan(b, openai.NewChat(), chatTalk) }
 
+// TestScanOfTheOtherFormat: what a scan of one format knows is nothing to the other, though the items are the same.
+func TestScanOfTheOtherFormat(t *testing.T) {
+	items := output("function_call_output", `"a"`) + `,{"role":"tool","tool_call_id":"c1","content":"a"}`
+	first, err := openai.NewResponses().Scan(wire.Call{Path: codexTalk.Path, Body: []byte(codexTalk.Body(items))}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := openai.NewChat().Scan(wire.Call{Path: chatTalk.Path, Body: []byte(chatTalk.Body(items))}, first)
+	if err != nil || len(s.Contents) != 1 || s.Contents[0].Item != 1 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
 // output returns an item with a tool's output.
 func output(kind, output string) string {
 	return fmt.Sprintf(`{"type":"%s","call_id":"c1","output":%s}`, kind, output)
@@ -89,15 +102,16 @@ func TestContentsOfResponses(t *testing.T) {
 			`"output":"a"}`, []string{`text l1 local_shell "a"`}},
 		"a server's tool": {call("function_call", `,"namespace":"mcp__x","name":"y","arguments":"{}"`) +
 			output("function_call_output", `"a"`), []string{`text c1 mcp__x.y "a"`}},
-		"output as an object": {output("computer_call_output", `{"type":"computer_screenshot"}`), nil},
-		"another kind":        {output("mcp_call", `"a"`), nil},
-		"shell results":       {output("shell_call_output", `[{"stdout":"a","stderr":""}]`), nil},
-		"null":                {output("function_call_output", `null`), nil},
-		"twice":               {`{"type":"function_call_output","call_id":"c","output":"a","output":"b"}`, nil},
-		"two ids":             {`{"type":"function_call_output","call_id":"c","call_id":"d","output":"a"}`, nil},
-		"two types":           {`{"type":"function_call_output","type":"message","call_id":"d","output":"a"}`, nil},
-		"no id":               {`{"type":"function_call_output","output":"a"}`, nil},
-		"no type":             {`{"call_id":"d","output":"a"}`, nil},
+		"output as an object":      {output("computer_call_output", `{"type":"computer_screenshot"}`), nil},
+		"another kind":             {output("mcp_call", `"a"`), nil},
+		"shell results":            {output("shell_call_output", `[{"stdout":"a","stderr":""}]`), nil},
+		"null":                     {output("function_call_output", `null`), nil},
+		"twice":                    {`{"type":"function_call_output","call_id":"c","output":"a","output":"b"}`, nil},
+		"two ids":                  {`{"type":"function_call_output","call_id":"c","call_id":"d","output":"a"}`, nil},
+		"two types, the last fits": {`{"type":"message","type":"function_call_output","call_id":"d","output":"a"}`, nil},
+		"two types":                {`{"type":"function_call_output","type":"message","call_id":"d","output":"a"}`, nil},
+		"no id":                    {`{"type":"function_call_output","output":"a"}`, nil},
+		"no type":                  {`{"call_id":"d","output":"a"}`, nil},
 	})
 }
 

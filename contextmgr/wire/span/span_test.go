@@ -130,3 +130,33 @@ func BenchmarkRaw(b *testing.B) {
 		})
 	}
 }
+
+func TestKnown(t *testing.T) {
+	yes := func([]byte) bool { return true }
+	for in, want := range map[string]bool{
+		"1,2": true, " 1 ]": true, "1\n}": true, "12,": false, "1": false, "": false, " ": false, "1 2": false, "1:": false,
+	} {
+		c := span.New([]byte(in))
+		raw, ok := c.Known(1, yes)
+		if ok != want || ok && (string(raw) != "1" || c.Offset() != strings.Index(in, "1")+1 || cap(raw) != 1) {
+			t.Errorf("%q: %q, %v, at %d", in, raw, ok, c.Offset())
+		}
+		if _, ok := span.New([]byte(in)).Known(1, func([]byte) bool { return false }); ok {
+			t.Errorf("%q is known though it is not the same", in)
+		}
+	}
+	for _, n := range []int{-1, 0, 4, 1 << 40} {
+		if _, ok := span.New([]byte("[1]")).Known(n, yes); ok {
+			t.Errorf("%d bytes are known", n)
+		}
+	}
+	c := span.New([]byte(`{"a":[7,8]}`))
+	if err := c.Object(func(_ string, c *span.Cursor) error {
+		if c.Depth() != 1 || c.Offset() != 5 {
+			t.Errorf("depth %d at %d", c.Depth(), c.Offset())
+		}
+		return nil
+	}); err != nil || c.Depth() != 0 {
+		t.Errorf("%v at depth %d", err, c.Depth())
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"weak"
 
@@ -48,6 +49,7 @@ func Scan(t *testing.T, c wire.Scanner, k Talk) {
 	})
 	t.Run("takes over", func(t *testing.T) { takesOver(t, c, k) })
 	t.Run("as if fresh", rapid.MakeCheck(func(t *rapid.T) { asIfFresh(t, c, k) }))
+	t.Run("at once", func(t *testing.T) { atOnce(t, c, k) })
 	t.Run("memory", func(t *testing.T) { holds(t, c, k) })
 }
 
@@ -226,6 +228,14 @@ func inputs(t *testing.T, c wire.Scanner, k Talk) {
 			t.Errorf("%s\nbecomes %s\nwant    %s", input, text, want)
 		}
 	}
+	more := `{"a":"` + strings.Repeat("x", 250) + `","b":"` + long + `"}`
+	stubs := strings.Repeat("z", 220) // shorter than only one of them
+	if got, want := string(c.Replace([]byte(more), wire.FormInput, stubs)), `{"a":"`+stubs+`","b":"`+long+`"}`; got != want {
+		t.Errorf("becomes %s, want %s", got, want)
+	}
+	if got := c.Replace([]byte(more+" 1"), wire.FormInput, stub); got != nil {
+		t.Errorf("two values become %s", got)
+	}
 	for _, form := range []wire.Form{wire.FormText, wire.FormParts, wire.FormValue, wire.FormInput, "", "other"} {
 		for _, raw := range []string{"", " ", "null", "1", `"`, `[`, `{`, `"{\"a\":1}"`, `"x"`, `[]`, `{}`, `[1]`} {
 			if got := c.Replace([]byte(raw), form, stub); got != nil {
@@ -399,6 +409,10 @@ func asIfFresh(t *rapid.T, c wire.Scanner, k Talk) {
 		}
 		between := rapid.SampledFrom([]string{",", " ,\n", ", "}).Draw(t, "between")
 		body := k.Body(strings.Join(sent, between))
+		if rapid.IntRange(0, 3).Draw(t, "head") == 0 {
+			body = strings.Replace(strings.Replace(body, `"name":"`, `"name":"x`, 1), "You are",
+				"You are tasked with summarizing conversations and summarizing internal chat history", 1)
+		}
 		if rapid.IntRange(0, 9).Draw(t, "broken") == 0 {
 			at := rapid.IntRange(0, len(body)-1).Draw(t, "at")
 			body = body[:at] + rapid.SampledFrom([]string{"", "\"", "}", "]", ",", "x"}).Draw(t, "put") +
@@ -424,17 +438,36 @@ func compare(t failer, c wire.Scanner, call wire.Call, earlier *wire.Scan) *wire
 	return next
 }
 
+// atOnce scans two continuations of a conversation at the same time.
+func atOnce(t *testing.T, c wire.Scanner, k Talk) {
+	items := k.steps(10, 500)
+	earlier := scan(t, c, k.conversation(k.marked(items)...), nil)
+	var group sync.WaitGroup
+	for i := range 4 {
+		group.Go(func() {
+			call := k.conversation(k.marked(append(slices.Clone(items), k.Person(fmt.Sprint("go ", i))))...)
+			if s, err := c.Scan(call, earlier); err != nil || s.Request.Prompt != fmt.Sprint("go ", i) {
+				t.Errorf("prompt %q, %v", s.Request.Prompt, err)
+			}
+			if s, err := c.Scan(k.conversation(items...), earlier); err != nil || s.Request.Prompt != "please" {
+				t.Errorf("prompt %q, %v", s.Request.Prompt, err)
+			}
+		})
+	}
+	group.Wait()
+}
+
 // holds tests that a scan does not keep the body, and that it is small.
 func holds(t *testing.T, c wire.Scanner, k Talk) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	s, body := func() (*wire.Scan, weak.Pointer[byte]) {
+	s, memory, body := func() (s, memory *wire.Scan, body weak.Pointer[byte]) {
 		call := k.conversation(k.steps(500, 8000)...)
-		body := weak.Make(&call.Body[0])
-		s := scan(t, c, call, scan(t, c, call, nil))
+		first := scan(t, c, call, nil)
+		s = scan(t, c, call, first)
 		s.Request = wire.Request{}
-		return s, body
+		return s, first.Memory(), weak.Make(&call.Body[0])
 	}()
 	runtime.GC()
 	runtime.ReadMemStats(&after)
@@ -447,6 +480,7 @@ func holds(t *testing.T, c wire.Scanner, k Talk) {
 		t.Logf("a scan with %d contents holds %d KB", len(s.Contents), held>>10)
 	}
 	runtime.KeepAlive(s)
+	runtime.KeepAlive(memory)
 }
 
 // FuzzScan scans any bytes, with and without an earlier scan of any others.
