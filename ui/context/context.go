@@ -113,6 +113,9 @@ func (m *Model) Fill(q Request, r thread.ContextReport, err error) {
 	m.list.set(r.Results)
 }
 
+// Known reports whether the server has reported on the thread.
+func (m *Model) Known() bool { return m.known }
+
 // Ready reports whether there is a context to show.
 func (m *Model) Ready() bool { return m.known && (m.report.Tokens > 0 || len(m.report.Parts) > 0) }
 
