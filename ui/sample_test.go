@@ -112,7 +112,7 @@ func sampleContext() thread.ContextReport {
 			{Kind: "results", Name: "WebFetch", Tokens: 800, Count: 1},
 		},
 	}
-	sum, off := int64(14_800), int64(0)
+	sum, off := int64(9_800), int64(0)
 	for i := range 84 {
 		sum += 700 + int64(i*7919%1100)
 		switch i {

@@ -85,7 +85,7 @@ func (m *Model) hints() []hint {
 // contextHints returns the most useful keys in the context view.
 func (m *Model) contextHints() []hint {
 	if !m.views.Listed() {
-		return []hint{{intent.NextView, "view"}, {intent.Leave, "back"}, {intent.Help, "keys"}}
+		return []hint{{intent.NextView, "view"}, {intent.MaskMode, "mode"}, {intent.Leave, "back"}, {intent.Help, "keys"}}
 	}
 	return []hint{
 		{intent.Mask, "mask"}, {intent.PinResult, "pin"}, {intent.MaskAll, "all"}, {intent.MaskMode, "mode"},

@@ -61,6 +61,9 @@ func TestReadmeKeys(t *testing.T) {
 		if strings.Contains(row[0], "in the timeline") {
 			scopes = []intent.Scope{intent.Timeline, intent.Global}
 		}
+		if strings.Contains(row[0], "in the context view") {
+			scopes = []intent.Scope{intent.Context, intent.Global}
+		}
 		for _, key := range quotes(row[0]) {
 			in := table.Lookup(scopes, intent.Key{Name: key})
 			if in == nil {

@@ -47,10 +47,10 @@ type Model struct {
 	// since, asked and shown are numbers of requests: the last one before the thread was shown, the newest one, and the
 	// one whose report is shown.
 	since, asked, shown int
-	reading             bool // a request that only reads is on its way
-	changing            int  // requests for changes that are on their way
-	state        State // of the thread when its report was last asked for
-	fresh        bool  // it was asked for, and is not known to be out of date
+	reading             bool  // a request that only reads is on its way
+	changing            int   // requests for changes that are on their way
+	state               State // of the thread when its report was last asked for
+	fresh               bool  // it was asked for, and is not known to be out of date
 }
 
 // New returns an empty view.
@@ -112,6 +112,9 @@ func (m *Model) Fill(q Request, r thread.ContextReport, err error) {
 	m.fills = fillsOf(r.Parts)
 	m.list.set(r.Results)
 }
+
+// Known reports whether the server has reported on the thread.
+func (m *Model) Known() bool { return m.known }
 
 // Ready reports whether there is a context to show.
 func (m *Model) Ready() bool { return m.known && (m.report.Tokens > 0 || len(m.report.Parts) > 0) }

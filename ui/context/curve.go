@@ -15,7 +15,7 @@ import (
 const gutter = 6
 
 // tops are the shares of a window, in percent, that a curve can end at: small contexts are not drawn flat.
-var tops = [...]int64{10, 30, 60, 90, 100}
+var tops = [...]int64{5, 10, 20, 30, 45, 60, 75, 90, 100}
 
 // eighths are the fills of a cell from below.
 var eighths = [...]string{"", "▁", "▂", "▃", "▄", "▅", "▆", "▇"}
@@ -81,7 +81,7 @@ func (v curve) draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 				c.Print(area, x, row, st, "█")
 			case sent > from:
 				c.Print(area, x, row, st, eighths[sent-from])
-			case p.Masked > 0 && all >= from+4:
+			case p.Masked > 0 && (all >= from+4 || sent > from-8): // what is little is seen too
 				c.Print(area, x, row, th.Style(theme.Track), masked)
 			}
 		}

@@ -34,7 +34,7 @@ func (m *Model) Draw(
 	}
 	d := drawing{Canvas: c, th: th, left: b}
 	p := planOf(b, m)
-	head, _ := flow(headline(m.report, keys.KeyOf(intent.MaskMode)), dot(), b.W, p.head)
+	head, _ := flow(headline(m.report, keys.KeyOf(intent.MaskMode), b.W), dot(), b.W, p.head)
 	d.lines(head)
 	d.skip(p.gap)
 	d.lines(m.forecast(b.W, p.forecast))

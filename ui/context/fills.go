@@ -12,9 +12,6 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// masked is the hatch of what masks leave out.
-const masked = "╱"
-
 // fill is a part of a context as it is drawn.
 type fill struct {
 	name   string
@@ -185,9 +182,6 @@ func drawBar(c *layout.Canvas, b layout.Box, th *theme.Theme, fills []fill, s sc
 		c.Print(b, x, 0, th.Style(theme.Track), cell)
 	}
 }
-
-// free is a cell of what is free.
-const free = "·"
 
 // cell returns a cell of a fill.
 func (f fill) cell(th *theme.Theme) string {

@@ -11,9 +11,12 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// headline returns the facts at the top: how full the context is, what is masked, the mode and what that saved. The
-// text has to be one line.
-func headline(r thread.ContextReport, modeKey string) [][]styled.Span {
+// narrow is the width below which words are left out, in cells.
+const narrow = 70
+
+// headline returns the facts at the top, for a width: how full the context is, what is masked, what that saved, and the
+// mode.
+func headline(r thread.ContextReport, modeKey string, w int) [][]styled.Span {
 	items := [][]styled.Span{size(r)}
 	add := func(tok theme.Token, text string) {
 		if text != "" {
@@ -23,13 +26,17 @@ func headline(r thread.ContextReport, modeKey string) [][]styled.Span {
 	if r.Masked > 0 {
 		add(theme.Good, gauge.Masked(r.Masked))
 	}
-	items = append(items, mode(r, modeKey))
+	net := " net of cache writes"
+	if w < narrow {
+		net = " net"
+	}
 	switch usd := r.SavedUSD; {
 	case usd >= 0.005:
-		add(theme.Good, "saved "+gauge.Cost(usd)+" net of cache writes")
+		add(theme.Good, "saved "+gauge.Cost(usd)+net)
 	case usd <= -0.005:
 		add(theme.Warn, "cost "+gauge.Cost(math.Abs(usd))+" so far")
 	}
+	items = append(items, mode(r, modeKey))
 	if r.Rereads > 0 {
 		add(theme.Muted, plain.Count(r.Rereads, "masked result")+" read again")
 	}
@@ -68,4 +75,3 @@ func mode(r thread.ContextReport, key string) []styled.Span {
 	}
 	return out
 }
-

@@ -31,34 +31,33 @@ func entries(fills []fill, s scale, th *theme.Theme) []entry {
 	return out
 }
 
-// legend lays out entries in a number of lines: in columns if they fit, else one after the other, and at last without
-// their shares.
+// legend lays out entries in a number of lines: in columns if they fit, else one after the other, with shorter names,
+// and at last without their shares.
 func legend(all []entry, s scale, w, most int) [][]styled.Span {
-	items := make([][]styled.Span, len(all))
-	for i, e := range all {
-		items[i] = e.spans(s.whole())
+	lines, fits := grid(spansOf(all, 18, s.whole()), w, most)
+	for _, way := range []struct {
+		name  int
+		whole float64
+	}{{18, s.whole()}, {12, s.whole()}, {18, 0}, {12, 0}} {
+		if !fits {
+			lines, fits = flow(spansOf(all, way.name, way.whole), styled.Span{Text: "  "}, w, most)
+		}
 	}
-	lines, fits := grid(items, w, most)
-	if !fits {
-		lines, fits = flow(items, styled.Span{Text: "  "}, w, most)
-	}
-	if fits {
-		return lines
-	}
-	for i, e := range all {
-		items[i] = e.spans(0)
-	}
-	lines, _ = flow(items, styled.Span{Text: "  "}, w, most)
 	return lines
 }
 
-// spans returns an entry with its share of a whole, if that is not 0.
-func (e entry) spans(whole float64) []styled.Span {
-	said := " " + thread.Tokens(e.tokens)
-	if whole > 0 {
-		said += " " + thread.Percent(float64(e.tokens)*100/whole)
+// spansOf returns entries with names of at most some cells, and their shares of a whole, if that is not 0.
+func spansOf(all []entry, name int, whole float64) [][]styled.Span {
+	out := make([][]styled.Span, len(all))
+	for i, e := range all {
+		said := " " + thread.Tokens(e.tokens)
+		if whole > 0 {
+			said += " " + thread.Percent(float64(e.tokens)*100/whole)
+		}
+		out[i] = []styled.Span{{Text: e.cell + " ", Tok: e.tok}, {Text: plain.Cut(e.name, name)},
+			{Text: said, Tok: theme.Muted}}
 	}
-	return []styled.Span{{Text: e.cell + " ", Tok: e.tok}, {Text: plain.Cut(e.name, 18)}, {Text: said, Tok: theme.Muted}}
+	return out
 }
 
 // grid puts items into columns of the same width, in reading order, if they need no more than a number of lines.
@@ -69,9 +68,11 @@ func grid(items [][]styled.Span, w, most int) ([][]styled.Span, bool) {
 		widest = max(widest, styled.Width(it...))
 	}
 	columns := max(min((w+gap)/(widest+gap), len(items)), 1)
-	if widest > w || (len(items)+columns-1)/columns > most {
+	rows := (len(items) + columns - 1) / columns
+	if widest > w || rows > most {
 		return nil, false
 	}
+	columns = (len(items) + max(rows, 1) - 1) / max(rows, 1) // as many in each line
 	var out [][]styled.Span
 	for i, it := range items {
 		if i%columns == 0 {

@@ -1,12 +1,47 @@
 package context
 
 import (
+	"unicode/utf8"
+
 	"github.com/charmbracelet/colorprofile"
 
 	"orchestrator/ui/plain"
 	"orchestrator/ui/styled"
 	"orchestrator/ui/theme"
 )
+
+// Cells of a bar, in a list and in a curve.
+const (
+	masked = "╱" // what masks leave out
+	free   = "·"
+)
+
+// longest limits how many bytes of a name are looked at.
+const longest = 512
+
+// start returns the start of a long text.
+func start(s string) string {
+	if len(s) <= longest {
+		return s
+	}
+	n := longest
+	for n > longest-utf8.UTFMax && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}
+
+// end returns the end of a long text.
+func end(s string) string {
+	if len(s) <= longest {
+		return s
+	}
+	n := len(s) - longest
+	for n < len(s)-longest+utf8.UTFMax && !utf8.RuneStart(s[n]) {
+		n++
+	}
+	return "…" + s[n:]
+}
 
 // mono reports whether a theme has no colours.
 func mono(th *theme.Theme) bool { return th.Profile() <= colorprofile.ASCII }

@@ -14,9 +14,6 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// longest limits how many bytes of a name are looked at.
-const longest = 512
-
 // row is a result with its texts, cleaned.
 type row struct {
 	result             thread.ContextResult
@@ -40,30 +37,6 @@ func rowOf(r thread.ContextResult) row {
 		out.status = plain.Line(start(r.Kept))
 	}
 	return out
-}
-
-// start returns the start of a long text.
-func start(s string) string {
-	if len(s) <= longest {
-		return s
-	}
-	n := longest
-	for n > longest-utf8.UTFMax && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
-}
-
-// end returns the end of a long text.
-func end(s string) string {
-	if len(s) <= longest {
-		return s
-	}
-	n := len(s) - longest
-	for n < len(s)-longest+utf8.UTFMax && !utf8.RuneStart(s[n]) {
-		n++
-	}
-	return "…" + s[n:]
 }
 
 // holds reports whether a row has all of some words in lower case.

@@ -112,7 +112,7 @@ func looks() [tokens]look {
 		FillSystem:      fg(0x7aa2f7, 0x2f4fb0, 12, 4, 0),
 		FillTools:       fg(0xb79cf0, 0x6f3fa8, 13, 5, 0),
 		FillMessages:    fg(0xc8ced8, 0x4b5260, 15, 0, 0),
-		FillInputs:      fg(0xd99a6c, 0x8f4a10, 3, 1, 0),
+		FillInputs:      fg(0xd99a6c, 0xb0480f, 3, 1, 0),
 		FillFirst:       fg(0x73c991, 0x1a7f37, 10, 2, 0),
 		FillSecond:      fg(0x56c2c9, 0x006f7f, 14, 6, 0),
 		FillThird:       fg(0xd9c36a, 0x856200, 11, 3, 0),

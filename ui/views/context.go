@@ -22,14 +22,28 @@ const (
 	mostLines   = 2000
 )
 
-// Follow loads the context again if it is out of date: the selected thread's gauge says so. Call it after every message
-// while the view is visible; otherwise nothing is loaded.
-func (f *Feature) Follow() tea.Cmd {
+// ContextServer is what the context view needs from the server.
+type ContextServer interface {
+	Context(ctx context.Context, ref string) (thread.ContextReport, error)
+	ChangeContext(context.Context, thread.ContextChange) (thread.ContextReport, error)
+	// Retrieve returns at most some bytes of staged data, and keeps the data longer.
+	Retrieve(ctx context.Context, token string, most int64) ([]byte, error)
+}
+
+// contexts has the context view: it loads reports and makes changes.
+type contexts struct {
+	*host.Host
+	view *contextview.Model
+	srv  ContextServer
+}
+
+// follow loads the context again if it is out of date.
+func (f *contexts) follow() tea.Cmd {
 	s := f.Threads.Selected()
-	if f.now != Context || s == nil || f.context.Thread() != s.ID {
+	if s == nil || f.view.Thread() != s.ID {
 		return nil
 	}
-	q, want := f.context.Want(contextview.StateOf(s))
+	q, want := f.view.Want(contextview.StateOf(s))
 	if !want {
 		return nil
 	}
@@ -37,48 +51,47 @@ func (f *Feature) Follow() tea.Cmd {
 	return host.Call(f.Host, host.Quick,
 		func(ctx context.Context) (thread.ContextReport, error) { return f.srv.Context(ctx, string(id)) },
 		func(r thread.ContextReport, err error) tea.Cmd {
-			f.context.Fill(q, r, err)
+			f.view.Fill(q, r, err)
 			return nil
 		})
 }
 
-// Listed reports whether the results in a context are on the screen, so that keys are for them.
-func (f *Feature) Listed() bool { return f.now == Context && f.context.Listed() }
-
-// inContext handles an action in the context view.
-func (f *Feature) inContext(a intent.Action) (tea.Cmd, bool) {
-	v, s := f.context, f.Threads.Selected()
-	if v.Handle(a) || !v.Listed() && f.detail.Handle(a) {
-		return nil, true
-	}
+// act handles an action, and reports whether it means something here.
+func (f *contexts) act(a intent.Action) (tea.Cmd, bool) {
 	switch a {
 	case intent.Leave:
-		return nil, v.Close()
+		return nil, f.view.Close()
 	case intent.About:
-		v.About()
+		f.view.About()
 		return nil, true
 	case intent.Mask, intent.PinResult, intent.MaskAll, intent.MaskMode, intent.Open:
+		return f.onResults(a), true
 	default:
-		return nil, false
+		return nil, f.view.Handle(a)
 	}
-	if s == nil || v.Thread() != s.ID || !v.Listed() {
-		return nil, true // what they are for is not on the screen
+}
+
+// onResults handles an action for the results, if they are on the screen, or for how much is masked.
+func (f *contexts) onResults(a intent.Action) tea.Cmd {
+	s := f.Threads.Selected()
+	if s == nil || f.view.Thread() != s.ID {
+		return nil
 	}
-	r := v.Selected()
+	r := f.view.Selected() // nil if they are not on the screen
 	switch {
-	case a == intent.MaskAll:
-		return f.askMaskAll(s), true
-	case a == intent.MaskMode:
+	case a == intent.MaskMode && f.view.Known():
 		f.openModes(s)
-		return nil, true
-	case r == nil:
-		return nil, true
+		return nil
+	case a == intent.MaskAll && f.view.Listed():
+		return f.askMaskAll(s)
+	case r == nil || a == intent.MaskAll || a == intent.MaskMode:
+		return nil
 	case a == intent.Mask:
-		return f.mask(s.ID, r), true
+		return f.mask(s.ID, r)
 	case a == intent.PinResult:
-		return f.pin(s.ID, r), true
+		return f.pin(s.ID, r)
 	default:
-		return f.openResult(s, r), true
+		return f.openResult(r)
 	}
 }
 
@@ -99,8 +112,8 @@ func written(tokens int64) string {
 }
 
 // mask masks a result, or unmasks it.
-func (f *Feature) mask(id thread.ID, r *thread.ContextResult) tea.Cmd {
-	later := f.context.Later(r)
+func (f *contexts) mask(id thread.ID, r *thread.ContextResult) tea.Cmd {
+	later := f.view.Later(r)
 	switch {
 	case r.Masked:
 		return f.change("unmask", "Unmasked from the next request on: "+written(later+max(r.Tokens, 0)),
@@ -117,7 +130,7 @@ func (f *Feature) mask(id thread.ID, r *thread.ContextResult) tea.Cmd {
 }
 
 // pin pins a result, or unpins it.
-func (f *Feature) pin(id thread.ID, r *thread.ContextResult) tea.Cmd {
+func (f *contexts) pin(id thread.ID, r *thread.ContextResult) tea.Cmd {
 	if r.Pinned {
 		return f.change("unpin", "Unpinned: it may be masked again",
 			thread.ContextChange{Thread: string(id), Unpin: name(r)})
@@ -130,12 +143,12 @@ func (f *Feature) pin(id thread.ID, r *thread.ContextResult) tea.Cmd {
 }
 
 // change makes a change, shows the report that follows, and says what was done.
-func (f *Feature) change(task, done string, c thread.ContextChange) tea.Cmd {
-	q := f.context.Change()
+func (f *contexts) change(task, done string, c thread.ContextChange) tea.Cmd {
+	q := f.view.Change()
 	return host.Call(f.Host, host.Quick,
 		func(ctx context.Context) (thread.ContextReport, error) { return f.srv.ChangeContext(ctx, c) },
 		func(r thread.ContextReport, err error) tea.Cmd {
-			f.context.Fill(q, r, err)
+			f.view.Fill(q, r, err)
 			if err != nil {
 				return f.Fail(task, err)
 			}
@@ -144,12 +157,12 @@ func (f *Feature) change(task, done string, c thread.ContextChange) tea.Cmd {
 }
 
 // askMaskAll asks whether to mask all that can be masked, and says what that means.
-func (f *Feature) askMaskAll(s *thread.Status) tea.Cmd {
-	n, tokens := f.context.Maskable()
+func (f *contexts) askMaskAll(s *thread.Status) tea.Cmd {
+	n, tokens := f.view.Maskable()
 	if n == 0 {
 		return f.Notify(thread.LevelInfo, "Nothing can be masked now")
 	}
-	id, name, r := s.ID, s.DisplayName(), f.context.Report()
+	id, name, r := s.ID, s.DisplayName(), f.view.Report()
 	what := plain.Count(n, "result")
 	body := dialog.Plain(what + " with " + thread.Tokens(tokens) + " tokens can be masked now. Their content is kept: " +
 		"the agent can read it again, and you can unmask it.")
@@ -179,9 +192,9 @@ var modes = [...]struct {
 }
 
 // openModes asks how much is masked of a thread's conversation.
-func (f *Feature) openModes(s *thread.Status) {
+func (f *contexts) openModes(s *thread.Status) {
 	id, name := s.ID, s.DisplayName()
-	now := f.context.Report()
+	now := f.view.Report()
 	body := []dialog.Line{{Text: "Now: " + string(now.Mode)}, {}}
 	if now.Why != "" {
 		body[0].Text += ", " + now.Why
@@ -200,7 +213,7 @@ func (f *Feature) openModes(s *thread.Status) {
 }
 
 // openResult shows what is known of a result, and the content of a masked one.
-func (f *Feature) openResult(s *thread.Status, r *thread.ContextResult) tea.Cmd {
+func (f *contexts) openResult(r *thread.ContextResult) tea.Cmd {
 	facts := factsOf(r)
 	what := "result of " + r.Tool
 	if r.Input {

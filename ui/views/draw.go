@@ -14,7 +14,7 @@ func (f *Feature) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, s *threa
 	case f.now == Timeline:
 		f.timeline.Draw(c, b, th, focus)
 	case f.now == Context:
-		rest := f.context.Draw(c, b, th, f.Keys, focus, s)
+		rest := f.context.view.Draw(c, b, th, f.Keys, focus, s)
 		if rest.Empty() {
 			return
 		}

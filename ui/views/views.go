@@ -44,10 +44,7 @@ type Server interface {
 	Timeline(ctx context.Context, ref string, p thread.Page) ([]thread.Checkpoint, error)
 	Turn(ctx context.Context, ref, at string) ([]thread.Entry, error)
 	Diff(context.Context, thread.DiffRequest) ([]thread.FileDiff, error)
-	Context(ctx context.Context, ref string) (thread.ContextReport, error)
-	ChangeContext(context.Context, thread.ContextChange) (thread.ContextReport, error)
-	// Retrieve returns at most some bytes of staged data, and keeps the data longer.
-	Retrieve(ctx context.Context, token string, most int64) ([]byte, error)
+	ContextServer
 }
 
 // Actions are what views need other features to do.
@@ -67,14 +64,15 @@ type Feature struct {
 	timeline *timeline.Model
 	turn     *turn.Model
 	diff     *diff.Model
-	context  *contextview.Model
+	context  *contexts
 	detail   *detail.Model // beside the context, or instead of it
 }
 
 // New returns the views; the terminal is shown.
 func New(h *host.Host, srv Server, do Actions) *Feature {
 	return &Feature{Host: h, srv: srv, do: do, timeline: timeline.New(h.Name), turn: turn.New(markdown.New()),
-		diff: diff.New(), context: contextview.New(), detail: detail.New()}
+		diff: diff.New(), detail: detail.New(),
+		context: &contexts{Host: h, view: contextview.New(), srv: srv}}
 }
 
 // Now returns the current view.
@@ -131,14 +129,26 @@ func (f *Feature) Fill() tea.Cmd {
 		}
 		return f.Reload()
 	case Context:
-		if f.context.Thread() != s.ID || f.context.Failed() {
-			f.context.Show(s.ID)
+		if f.context.view.Thread() != s.ID || f.context.view.Failed() {
+			f.context.view.Show(s.ID)
 		}
 		return nil // Follow loads it
 	default:
 		return nil
 	}
 }
+
+// Follow loads the context again if it is out of date: the selected thread's gauge says so. Call it after every message
+// while the main pane is visible; nothing is loaded for another view.
+func (f *Feature) Follow() tea.Cmd {
+	if f.now != Context {
+		return nil
+	}
+	return f.context.follow()
+}
+
+// Listed reports whether the results in a context are on the screen, so that keys are for them.
+func (f *Feature) Listed() bool { return f.now == Context && f.context.view.Listed() }
 
 // Reload loads the diff again, if it is shown.
 func (f *Feature) Reload() tea.Cmd {
@@ -184,7 +194,7 @@ func (f *Feature) Search(text string) {
 	case Diff:
 		f.diff.Search(text)
 	case Context:
-		f.context.Search(text)
+		f.context.view.Search(text)
 	default:
 		f.turn.Search(text)
 	}
@@ -199,8 +209,8 @@ func (f *Feature) Scroll(lines int) {
 		f.timeline.Move(max(min(lines, 1), -1))
 	case f.now == Diff:
 		f.diff.Scroll(lines)
-	case f.now == Context && f.context.Listed():
-		f.context.Move(max(min(lines, 1), -1))
+	case f.now == Context && f.context.view.Listed():
+		f.context.view.Move(max(min(lines, 1), -1))
 	case f.now == Context:
 		f.detail.Scroll(lines)
 	}
@@ -209,7 +219,7 @@ func (f *Feature) Scroll(lines int) {
 // Click handles a click on a cell of the screen.
 func (f *Feature) Click(x, y int) {
 	if f.now == Context {
-		f.context.Click(x, y)
+		f.context.view.Click(x, y)
 	}
 }
 
@@ -223,7 +233,10 @@ func (f *Feature) Act(a intent.Action) (tea.Cmd, bool) {
 	case intent.Diff:
 		return f.inDiff(a)
 	default:
-		return f.inContext(a)
+		if !f.context.view.Listed() && f.detail.Handle(a) {
+			return nil, true
+		}
+		return f.context.act(a)
 	}
 }
 
