@@ -35,6 +35,7 @@ type conversation struct {
 	counted, estimated int64
 	window             int64
 
+	contents map[key]content    // that were described
 	last     measured           // of the last main request
 	picture  picture            // likewise, for people
 	wanted   map[policy.ID]bool // what people want masked with the next request

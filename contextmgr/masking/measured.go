@@ -25,21 +25,45 @@ type measured struct {
 	turn     int     // and of the one with which the running turn began
 }
 
-// identity returns the name of a content for good: of its call, its tool and its bytes. Contents without a call are
-// told apart by their order.
-func identity(c wire.Content, seen map[policy.ID]int) policy.ID {
+// key is what a content is: of which call and tool, and its bytes. Contents without a call are told apart by their order
+// among the same ones.
+type key struct {
+	call, tool string
+	form       wire.Form
+	sum        [sha256.Size]byte
+	nth        int
+}
+
+// keyOf returns the key of a content; seen counts those without a call.
+func keyOf(c wire.Content, seen map[key]int) key {
+	k := key{call: c.Call, tool: c.Tool, form: c.Form, sum: c.Sum}
+	if c.Call == "" {
+		n := seen[k]
+		seen[k]++
+		k.nth = n
+	}
+	return k
+}
+
+// id returns the name of a content for good.
+func (k key) id() policy.ID {
 	h := sha256.New()
-	for _, s := range []string{c.Call, c.Tool, string(c.Form)} {
+	for _, s := range []string{k.call, k.tool, string(k.form)} {
 		h.Write([]byte(strconv.Itoa(len(s)) + ":" + s))
 	}
-	h.Write(c.Sum[:])
+	h.Write(k.sum[:])
 	id := policy.ID(hex.EncodeToString(h.Sum(nil)[:16]))
-	n := seen[id]
-	seen[id]++
-	if n > 0 {
-		id += policy.ID("-" + strconv.Itoa(n))
+	if k.nth > 0 {
+		id += policy.ID("-" + strconv.Itoa(k.nth))
 	}
 	return id
+}
+
+// content is what never changes about a content.
+type content struct {
+	id        policy.ID
+	use       policy.Use
+	retrieval bool // it is what was masked, read again
 }
 
 const (

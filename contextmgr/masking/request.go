@@ -2,6 +2,7 @@ package masking
 
 import (
 	"bytes"
+	"path/filepath"
 
 	"orchestrator/contextmgr/gateway"
 	"orchestrator/contextmgr/models"
@@ -67,7 +68,7 @@ func (r *request) measure() measured {
 	m.results = make([]policy.Result, len(scan.Contents))
 	m.uses = make([]policy.Use, len(scan.Contents))
 	m.sizes = make([]int64, len(scan.Contents))
-	seen := make(map[policy.ID]int)
+	seen := make(map[key]int)
 	at, estimate := 0, int64(0)
 	for i, content := range scan.Contents {
 		estimate += r.tokens(body[at:content.Start])
@@ -85,11 +86,27 @@ func (r *request) measure() measured {
 	return m
 }
 
+// content returns what never changes about a content. It is kept for the next request.
+func (r *request) content(c wire.Content, seen map[key]int) content {
+	k := keyOf(c, seen)
+	known := r.conversation.contents
+	if found, ok := known[k]; ok {
+		return found
+	}
+	if known == nil || len(known) > 4*len(r.scan.Contents)+1000 { // most are of what is not sent any more
+		known = map[key]content{}
+		r.conversation.contents = known
+	}
+	known[k] = content{k.id(), policy.Describe(c.Tool, c.Input), r.retrieves(c)}
+	return known[k]
+}
+
 // result measures one content.
-func (r *request) result(c wire.Content, request int, seen map[policy.ID]int) (policy.Result, policy.Use) {
-	use := policy.Describe(c.Tool, c.Input)
+func (r *request) result(c wire.Content, request int, seen map[key]int) (policy.Result, policy.Use) {
+	known := r.content(c, seen)
+	use := known.use
 	res := policy.Result{
-		ID: identity(c, seen), Tool: c.Tool, Kind: use.Kind, Request: request, Error: c.Error, Reads: use.Reads,
+		ID: known.id, Tool: c.Tool, Kind: use.Kind, Request: request, Error: c.Error, Reads: use.Reads,
 		Writes: use.Writes, Tokens: r.count(c),
 	}
 	switch {
@@ -101,7 +118,7 @@ func (r *request) result(c wire.Content, request int, seen map[policy.ID]int) (p
 	case c.Other > 0:
 		res.Kind = policy.KindImage
 		res.Tokens += imageTokens * int64(c.Other)
-	case r.retrieves(c):
+	case known.retrieval:
 		res.Kind = policy.KindRetrieval
 	}
 	if _, masked := r.conversation.set.Mask(res.ID); masked && !r.conversation.set.Pinned(res.ID) {
@@ -115,8 +132,8 @@ func (r *request) result(c wire.Content, request int, seen map[policy.ID]int) (p
 
 // retrieves reports whether a content is what was masked and read again.
 func (r *request) retrieves(c wire.Content) bool {
-	return bytes.Contains(c.Input, []byte(r.conversation.set.Dir())) ||
-		bytes.Contains(c.Input, []byte("retrieve max:"))
+	all := filepath.Dir(filepath.Dir(r.conversation.set.Dir())) // also those of the threads that it was forked from
+	return bytes.Contains(c.Input, []byte(all+"/")) || bytes.Contains(c.Input, []byte("retrieve max:"))
 }
 
 // count returns the tokens of a content as the provider counts them.
