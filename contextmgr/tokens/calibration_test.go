@@ -75,7 +75,8 @@ func TestFiveAreEnough(t *testing.T) {
 		c.Observe(claude, 2000, map[string]int64{"Bash": 799, "": 201}) // not enough of it to tell
 	}
 	factor(t, c, claude, "Read", 1.5, 0.05, 5)
-	if rows := c.All(); len(rows) != 2 || rows[0].Tool != tokens.AllTools || rows[0].Observations != 10 || !rows[1].Learned {
+	rows := c.All()
+	if len(rows) != 2 || rows[0].Tool != tokens.AllTools || rows[0].Observations != 10 || !rows[1].Learned {
 		t.Errorf("%+v", rows)
 	}
 }
@@ -93,9 +94,13 @@ func TestNonsenseTeachesNothing(t *testing.T) {
 	for _, parts := range []map[string]int64{
 		nil, {}, {"": 0}, {"Read": -1000}, {"Read": 1000, "Bash": -1}, {"Read": math.MaxInt64, "Bash": math.MaxInt64},
 		{"Read": math.MinInt64}, {"Read": 10}, {"Read": 1 << 30},
+		{"Read": math.MaxInt64, "Bash": math.MaxInt64, "exec": 1002}, // whose sum is 1000, if it overflows
 	} {
 		c.Observe(gpt, 1000, parts)
 	}
+	c.Observe(gpt, 200, map[string]int64{"": 200}) // too little to tell
+	c.Observe(gpt, 20<<20, map[string]int64{"": 8 << 20})
+	c.Observe(gpt, 8<<20, map[string]int64{"": 8 << 20, "Read": 8 << 20})
 	for _, model := range []string{"", "\xff\xff"} {
 		c.Observe(model, 1000, map[string]int64{"": 1000})
 	}
@@ -108,14 +113,14 @@ func TestNonsenseTeachesNothing(t *testing.T) {
 func TestFactorsStayInBounds(t *testing.T) {
 	c := calibration(t)
 	for range 10 {
-		c.Observe(claude, 5900, map[string]int64{"Bash": 1000})
-		c.Observe(gpt, 260, map[string]int64{"Bash": 1000})
+		c.Observe(claude, 5900, map[string]int64{"exec": 1000})
+		c.Observe(gpt, 260, map[string]int64{"exec": 1000})
 	}
-	for _, tool := range []string{"Bash", "Read", "other", "", tokens.AllTools} {
-		f, _, _ := c.Factor(claude, tool)
+	for _, tool := range []string{"exec", "Bash", "Read", "", tokens.AllTools} {
+		f, off, _ := c.Factor(claude, tool)
 		g, _, _ := c.Factor(gpt, tool)
-		if f > 3 || f < 2.5 || g != 0.5 {
-			t.Errorf("%q: %v, %v", tool, f, g)
+		if f > 3 || f < 2.5 || g != 0.5 || off < 0.9 { // it is known that the factor is too small
+			t.Errorf("%q: %v ± %v, %v", tool, f, off, g)
 		}
 	}
 }
@@ -315,6 +320,10 @@ func TestManyNames(t *testing.T) {
 		closed(t, c)
 		c = tokens.OpenCalibration(f, quiet)
 	}
+	for i := range tokens.MostModels - 2 { // which of them are the oldest is known after a restart too
+		c.Observe(fmt.Sprint("new ", i), 1000, map[string]int64{"": 1000})
+	}
+	factor(t, c, gpt, "exec", 1, 0.05, 200)
 	closed(t, c)
 }
 

@@ -3,9 +3,7 @@ package tokens
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"slices"
 )
@@ -33,20 +31,8 @@ type calibrationRow struct {
 	Seen   [][2]float64 `json:"seen"` // ratio and weight
 }
 
-// read adds what is in the file.
-func (c *Calibration) read() error {
-	b, err := c.folder.Read(calibrationFile, mostCalibration)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return c.decode(b)
-}
-
-// decode adds what is in a file. Rows that encode cannot have written are left out.
-func (c *Calibration) decode(b []byte) error {
+// decode adds what is in a file. Rows that document cannot have written are left out.
+func (l *learned) decode(b []byte) error {
 	var d calibrationDocument
 	if err := json.Unmarshal(b, &d); err != nil {
 		return err
@@ -56,13 +42,13 @@ func (c *Calibration) decode(b []byte) error {
 	}
 	for _, r := range d.Rows {
 		if s, ok := r.samples(); ok && r.Model != "" && r.Model == clip(r.Model) && r.Tool == clip(r.Tool) {
-			c.clock++
-			m := c.model(r.Model)
+			l.clock++
+			m := l.model(r.Model)
 			k := &m.all
 			if r.Tool != AllTools {
 				k = m.tool(r.Tool)
 			}
-			k.samples, k.used = s, c.clock
+			k.samples, k.used = s, l.clock
 		}
 	}
 	return nil
@@ -86,8 +72,8 @@ func (r calibrationRow) samples() (samples, bool) {
 	return s, true
 }
 
-// encode returns the content of the file.
-func (c *Calibration) encode() ([]byte, error) {
+// document returns the content of the file.
+func (l *learned) document() calibrationDocument {
 	type used struct {
 		calibrationRow
 		at uint64
@@ -100,14 +86,12 @@ func (c *Calibration) encode() ([]byte, error) {
 		}
 		all = append(all, used{r, k.used})
 	}
-	c.mu.Lock()
-	for name, m := range c.models {
+	for name, m := range l.models {
 		add(name, AllTools, &m.all)
 		for tool, k := range m.tools {
 			add(name, tool, k)
 		}
 	}
-	c.mu.Unlock()
 	slices.SortFunc(all, func(a, b used) int { // the model's own row is observed with its tool's, and is read first
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.N, a.N))
 	})
@@ -115,20 +99,8 @@ func (c *Calibration) encode() ([]byte, error) {
 	for _, u := range all {
 		d.Rows = append(d.Rows, u.calibrationRow)
 	}
-	return json.Marshal(d)
+	return d
 }
 
 // rounded keeps four digits after the point: what is stored need not be more exact than what is learned.
 func rounded(f float64) float64 { return math.Round(f*1e4) / 1e4 }
-
-// write replaces the file.
-func (c *Calibration) write() error {
-	b, err := c.encode()
-	if err == nil {
-		err = c.folder.Write(calibrationFile, b)
-	}
-	if err != nil {
-		return fmt.Errorf("store the calibration of token counts: %w", err)
-	}
-	return nil
-}

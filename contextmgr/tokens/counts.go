@@ -25,12 +25,12 @@ const (
 	partSize = 256 << 10
 )
 
-// Counts knows the number of tokens of texts by the SHA-256 of their content. Asking it never counts: a text that is not
-// known is queued, and counted by one goroutine in the background, so that it is known at the next request.
+// Counts knows the number of tokens of texts by the SHA-256 of their content. Asking it never counts: a text that is
+// not known is queued, and counted by one goroutine in the background, so that it is known at the next request.
 //
 // It is bounded: of 200,000 counts, those that were not used for longest are given up, and texts that do not fit into
-// the queue are left out. The counts are in a file of the folder, written some minutes after a change and by Close. Only
-// time is lost without it: one that is missing, damaged or not ours is as good as empty.
+// the queue are left out. The counts are in a file of the folder, written some minutes after a change and by Close.
+// Only time is lost without it: one that is missing, damaged or not ours is as good as empty.
 //
 // It is safe for concurrent use. A count of a text of more than 256 KB may differ from Counter's by a token for each.
 type Counts struct {
@@ -112,7 +112,9 @@ func (c *Counts) Queue(sum [32]byte, text string) {
 	if c.closed || c.held+j.size() > c.room {
 		return
 	}
-
+	if _, ok := c.queued[j.key]; ok {
+		return
+	}
 	if _, ok, _ := c.recent.get(j.key); ok {
 		return
 	}
@@ -182,8 +184,8 @@ func (c *Counts) count(text string) (n int64, whole bool) {
 	}
 }
 
-// cut returns the length of the first part of a text: all of a short one, otherwise to the end of a line if there is one
-// near, and never to the middle of a character.
+// cut returns the length of the first part of a text: all of a short one, otherwise to the end of a line if there is
+// one near, and never to the middle of a character.
 func cut(text string) int {
 	if len(text) <= partSize {
 		return len(text)

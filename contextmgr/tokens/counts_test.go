@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -123,7 +124,26 @@ func TestQueueIsBounded(t *testing.T) {
 	})
 }
 
-// TestQueueFreesItsRoom: what was counted takes no room, and a text that is queued twice takes it once.
+// TestQueueHoldsATextOnce, and none after Close.
+func TestQueueHoldsATextOnce(t *testing.T) {
+	slow, release := tokens.Blocked(loaded(t))
+	c := tokens.OpenCounts(folder(t), slow, quiet)
+	for range 3 {
+		c.Queue(sum("a text"), "a text")
+		if n, size := c.Queued(); n != 1 || size != 6+tokens.JobSize {
+			t.Errorf("%d texts, %d bytes", n, size)
+		}
+	}
+	release()
+	closed(t, c)
+	before, _ := c.Queued()
+	c.Queue(sum("late"), "late")
+	if n, _ := c.Queued(); n != before {
+		t.Error("queued after Close")
+	}
+}
+
+// TestQueueFreesItsRoom: what was counted takes none.
 func TestQueueFreesItsRoom(t *testing.T) {
 	loaded(t)
 	f := folder(t)
@@ -150,6 +170,9 @@ func TestCloseDoesNotCountOn(t *testing.T) {
 	long := strings.Repeat("word ", tokens.PartSize)
 	c.Queue(sum(long), long)
 	c.Queue(sum("next"), "next")
+	for c.Waiting() > 1 { // the first is not being counted yet
+		runtime.Gosched()
+	}
 	done := make(chan error)
 	go func() { done <- c.Close() }()
 	<-c.Stopping()
@@ -386,7 +409,7 @@ func TestManyAsk(t *testing.T) {
 
 func BenchmarkKnown(b *testing.B) {
 	c := tokens.OpenCounts(folder(b), loaded(b), quiet)
-	defer c.Close()
+	defer closed(b, c)
 	s := sum("a text")
 	c.Queue(s, "a text")
 	for b.Loop() {

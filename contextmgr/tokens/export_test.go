@@ -1,5 +1,7 @@
 package tokens
 
+import "encoding/json"
+
 // OpenSmallCounts is OpenCounts with other limits.
 var OpenSmallCounts = openCounts
 
@@ -32,18 +34,23 @@ func (c *Counts) Queued() (texts int, bytes int64) {
 	return len(c.queued), c.held
 }
 
+// Waiting returns how many texts are queued and not yet being counted.
+func (c *Counts) Waiting() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.queue)
+}
+
 // Stopping is closed once Close has been called.
 func (c *Counts) Stopping() <-chan struct{} { return c.stop }
 
 // Decode reads a file into a calibration.
-func (c *Calibration) Decode(b []byte) error { return c.decode(b) }
+func (c *Calibration) Decode(b []byte) error { return c.learned.decode(b) }
 
 // Encode returns the file of a calibration.
-func (c *Calibration) Encode() ([]byte, error) { return c.encode() }
+func (c *Calibration) Encode() ([]byte, error) { return json.Marshal(c.learned.document()) }
 
 // NewCalibration returns a calibration that is not stored.
 func NewCalibration() *Calibration {
-	c := newCalibration(nil)
-	c.keeper = &keeper{wake: make(chan struct{}, 1)}
-	return c
+	return &Calibration{learned: newLearned(), keeper: &keeper{wake: make(chan struct{}, 1)}}
 }

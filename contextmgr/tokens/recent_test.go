@@ -13,8 +13,8 @@ func keyFor(n int) key {
 	return keyOf(sha256.Sum256(binary.AppendVarint(nil, int64(n))))
 }
 
-// TestRecentIsBounded holds that no more is kept than the limit, that what is returned was put, and that the half of the
-// limit that was used last is there.
+// TestRecentIsBounded holds that no more is kept than the limit, that what is returned was put, and that the half of
+// the limit that was used last is there.
 func TestRecentIsBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(2, 20).Draw(t, "limit")
@@ -140,7 +140,8 @@ func FuzzCountsFile(f *testing.F) {
 // TestCut holds that the parts of a long text are no longer than they may be, and whole characters.
 func TestCut(t *testing.T) {
 	for name, unit := range map[string]string{
-		"lines": "some words of a line\n", "no line": "x", "wide": "日", "wider": "x😀", "broken": "\x80", "halves": "\xf0\x9f",
+		"lines": "some words of a line\n", "no line": "x", "wide": "日", "wider": "x😀", "broken": "\x80",
+		"halves": "\xf0\x9f",
 	} {
 		text := ""
 		for len(text) < partSize+10 {

@@ -41,9 +41,9 @@ func (s sample) sane() bool {
 	return s.ratio >= leastRate && s.ratio <= mostRate && s.weight >= 1 && s.weight <= mostTokens
 }
 
-// samples is what was learned of one model, or of one tool with it. The factor is the median of the newest ones by their
-// weight: a few that are wrong, however much, do not move it, and small texts, of which most is what surrounds them,
-// count little.
+// samples is what was learned of one model, or of one tool with it. The factor is the median of the newest ones by
+// their weight: a few that are wrong, however much, do not move it, and small texts, of which most is what surrounds
+// them, count little.
 type samples struct {
 	seen   []sample // the newest last
 	n      int      // how many there have been
