@@ -20,12 +20,6 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-func contextVerb(c *cli) *cobra.Command {
-	cmd := &cobra.Command{Use: "context", Short: "See what masking tool results does to contexts and costs"}
-	cmd.AddCommand(contextReplayVerb(c))
-	return cmd
-}
-
 // contextReplayVerb replays recorded sessions. It needs no project and no server.
 func contextReplayVerb(c *cli) *cobra.Command {
 	var names []string
