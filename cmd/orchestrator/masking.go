@@ -39,7 +39,7 @@ func (a *App) openMasks(context.Context) error {
 func (a *App) newMasker() *masking.Masker {
 	return masking.New(masking.Config{
 		Masks: a.masks, Counts: a.counts, Calibration: a.calibration, Threads: lineage{a.manager},
-		Models: a.models, Settings: a.maskSettings, Now: time.Now, Log: a.Log,
+		Models: a.models, Settings: a.maskSettings, WayOut: a.wayOut, Now: time.Now, Log: a.Log,
 	})
 }
 
@@ -55,6 +55,20 @@ func (a *App) maskSettings(_ thread.ID, login bool) policy.Settings {
 		s.TriggerTokens = int64(a.Config.MaskingTokens)
 	}
 	return s
+}
+
+// wayOut tells what to do when a thread's context is full, "" if its agent is to find out itself.
+func (a *App) wayOut(id thread.ID) string {
+	if thread.OfferMode(a.Config.Offers) == thread.OffersOff {
+		return ""
+	}
+	s, err := a.manager.Status(context.Background(), string(id))
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("Have the agent compact its conversation, or continue in a fork that begins with a summary: "+
+		"f on the screen, or `orchestrator fork \"…\" -t %s --fresh`. "+
+		"To send it all the same, run `orchestrator context policy %s observe`", s.Name, s.Name)
 }
 
 // lineage tells the masker about threads.

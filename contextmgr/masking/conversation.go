@@ -39,7 +39,8 @@ type conversation struct {
 	last     measured           // of the last main request
 	picture  picture            // likewise, for people
 	wanted   map[policy.ID]bool // what people want masked with the next request
-	decision policy.Decision
+	decision policy.Decision    // about it
+	next     policy.Decision    // what masking more would mean
 	whole    map[policy.ID]bool // contents that do not become shorter
 	stubs    map[policy.ID][]byte
 	rereads  int

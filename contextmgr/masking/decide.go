@@ -30,6 +30,7 @@ func (r *request) decide(m *measured) {
 		}
 	}
 	c.decision = policy.Decide(conv, r.settings)
+	c.next = c.decision
 	if r.masks() {
 		for _, res := range conv.Results {
 			if c.wanted[res.ID] && !res.Masked {
@@ -42,6 +43,7 @@ func (r *request) decide(m *measured) {
 	}
 	batch, at := r.batch(m, c.decision)
 	if len(batch) == 0 {
+		c.wanted = nil
 		return
 	}
 	if err := c.set.Add(batch); err != nil {
@@ -51,7 +53,7 @@ func (r *request) decide(m *measured) {
 	}
 	delete(c.told, "unstored")
 	c.wanted = nil
-	m.cost = c.decision.Batch.Cost
+	rewritten := size - m.results[at[0]].Before // is written to the cache again, less what is masked
 	for _, i := range at {
 		res := &m.results[i]
 		res.Masked = true
@@ -59,10 +61,16 @@ func (r *request) decide(m *measured) {
 		m.sizes[i] -= freed
 		m.estimate -= freed
 		m.masked += freed
+		rewritten -= freed
 		if res.Reads != "" {
 			c.maskedAt[part{res.Reads, m.uses[i].Part}] = m.requests
 		}
 	}
+	if c.decision.Reason != policy.ReasonCold {
+		m.cost = max(0, conv.Prices.Write-conv.Prices.Read) * float64(max(0, rewritten))
+	}
+	conv.Context = c.decision.Context
+	c.next = policy.Decide(conv, r.settings)
 }
 
 // batch returns the contents that a decision masks, once each, and the indexes of all of them.

@@ -21,7 +21,7 @@ func (m *Masker) Report(id thread.ID) (thread.ContextReport, error) {
 	}
 	r.Tokens, r.Masked = c.context(c.last.estimate), c.last.masked
 	_, r.Margin, _ = m.cfg.Calibration.Factor(c.model, "")
-	r.Forecast, r.Reason = c.decision.Batch.Forecast(m.cfg.inputPrice(c.model)), string(c.decision.Reason)
+	r.Forecast, r.Reason = c.next.Batch.Forecast(m.cfg.inputPrice(c.model)), string(c.next.Reason)
 	r.Parts = c.picture.parts()
 	for _, e := range c.picture.entries {
 		r.Results = append(r.Results, c.shown(e))

@@ -2,6 +2,7 @@ package staging
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -27,9 +28,10 @@ const (
 	previewWidth = 100 // bytes of a line
 )
 
-// reading is an open entry.
+// reading is open data.
 type reading struct {
-	file *os.File
+	file io.ReadCloser
+	name string
 	size int64
 	sum  string // the SHA-256 that the data had when it was staged
 	part thread.Selection
@@ -38,19 +40,9 @@ type reading struct {
 
 // Retrieve opens an entry, or a part of it. This counts as a use and restarts the entry's time to live.
 func (s *Store) Retrieve(t thread.Token, part thread.Selection) (thread.StagedData, error) {
-	r := &reading{part: part}
-	if err := part.Check(); err != nil {
-		return nil, fmt.Errorf("retrieve: %w", err)
-	}
-	if part.Grep != "" {
-		if len(part.Grep) > maxPattern {
-			return nil, fmt.Errorf("the regular expression is longer than %d bytes: %w", maxPattern, thread.ErrInvalid)
-		}
-		grep, err := regexp.Compile(part.Grep)
-		if err != nil {
-			return nil, fmt.Errorf("%w regular expression: %w", thread.ErrInvalid, err)
-		}
-		r.grep = grep
+	r, err := newReading(part)
+	if err != nil {
+		return nil, err
 	}
 	d, err := s.lookUp(t)
 	if err != nil {
@@ -60,11 +52,42 @@ func (s *Store) Retrieve(t thread.Token, part thread.Selection) (thread.StagedDa
 		return nil, thread.Hint(fmt.Errorf("%s is binary and has no lines: %w", t, thread.ErrInvalid),
 			"retrieve it without --head, --range and --grep")
 	}
-	if r.file, err = s.open(d); err != nil {
+	file, err := s.open(d)
+	if err != nil {
 		return nil, err
 	}
-	r.size, r.sum = d.Bytes, d.SHA256
+	r.file, r.name, r.size, r.sum = file, file.Name(), d.Bytes, d.SHA256
 	_ = s.use(d) // a full disk does not prevent reading
+	return r, nil
+}
+
+// Select returns data that is kept elsewhere, or a part of it, as Retrieve does.
+func Select(data []byte, part thread.Selection) (thread.StagedData, error) {
+	r, err := newReading(part)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(data)
+	r.file, r.size, r.sum = io.NopCloser(bytes.NewReader(data)), int64(len(data)), hex.EncodeToString(sum[:])
+	return r, nil
+}
+
+// newReading checks which part of data is wanted.
+func newReading(part thread.Selection) (*reading, error) {
+	if err := part.Check(); err != nil {
+		return nil, fmt.Errorf("retrieve: %w", err)
+	}
+	if len(part.Grep) > maxPattern {
+		return nil, fmt.Errorf("the regular expression is longer than %d bytes: %w", maxPattern, thread.ErrInvalid)
+	}
+	r := &reading{part: part}
+	if part.Grep != "" {
+		grep, err := regexp.Compile(part.Grep)
+		if err != nil {
+			return nil, fmt.Errorf("%w regular expression: %w", thread.ErrInvalid, err)
+		}
+		r.grep = grep
+	}
 	return r, nil
 }
 
@@ -163,7 +186,7 @@ func (r *reading) write(w io.Writer) error {
 func (r *reading) check(digest hash.Hash) error {
 	if sum := hex.EncodeToString(digest.Sum(nil)); sum != r.sum {
 		return thread.Hint(fmt.Errorf("%w: %s was changed after it was staged: its SHA-256 is %s instead of %s",
-			thread.ErrDamaged, r.file.Name(), sum, r.sum), "do not use this data; stage it again")
+			thread.ErrDamaged, r.name, sum, r.sum), "do not use this data; stage it again")
 	}
 	return nil
 }
