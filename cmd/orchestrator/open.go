@@ -201,8 +201,9 @@ func (k knownModels) Window(model string, used int64, agents map[string]int64) i
 }
 
 func (k knownModels) Cost(model string, u thread.Usage) (usd float64, priced bool) {
-	return k.table.Cost(model,
-		models.Tokens{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output})
+	return k.table.Cost(model, models.Tokens{
+		Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWriteHr: u.CacheWriteHour, Output: u.Output,
+	})
 }
 
 func (a *App) openGateway(ctx context.Context) error {
