@@ -1,13 +1,17 @@
 package tokens
 
+import "encoding/json"
+
 // OpenSmallCounts is OpenCounts with other limits.
 var OpenSmallCounts = openCounts
 
 // The limits, for tests.
 const (
-	KeepEvery = keepEvery
-	PartSize  = partSize
-	JobSize   = jobSize
+	KeepEvery  = keepEvery
+	PartSize   = partSize
+	JobSize    = jobSize
+	MostModels = mostModels
+	MostTools  = mostTools
 )
 
 // Blocked returns a counter like another one, which does not count before release is called.
@@ -39,3 +43,14 @@ func (c *Counts) Waiting() int {
 
 // Stopping is closed once Close has been called.
 func (c *Counts) Stopping() <-chan struct{} { return c.stop }
+
+// Decode reads a file into a calibration.
+func (c *Calibration) Decode(b []byte) error { return c.learned.decode(b) }
+
+// Encode returns the file of a calibration.
+func (c *Calibration) Encode() ([]byte, error) { return json.Marshal(c.learned.document()) }
+
+// NewCalibration returns a calibration that is not stored.
+func NewCalibration() *Calibration {
+	return &Calibration{learned: newLearned(), keeper: &keeper{wake: make(chan struct{}, 1)}}
+}
