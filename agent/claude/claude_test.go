@@ -67,8 +67,8 @@ func write(t *testing.T, env []string, dir, session string, turns int) agenttest
 		return map[string]any{
 			"id": fmt.Sprintf("msg_%d_%d", turn, part), "role": "assistant", "model": "claude-opus-5-5", "content": content,
 			"stop_reason": stop, "usage": map[string]any{
-				"input_tokens": 4, "cache_read_input_tokens": 1000 * turn, "cache_creation_input_tokens": 10, "output_tokens": 7,
-				"cache_creation": map[string]any{"ephemeral_5m_input_tokens": 4, "ephemeral_1h_input_tokens": 6},
+				"input_tokens": 4, "cache_read_input_tokens": 1000 * turn, "cache_creation_input_tokens": 10,
+				"output_tokens": 7, "cache_creation": map[string]any{"ephemeral_5m_input_tokens": 4, "ephemeral_1h_input_tokens": 6},
 			},
 		}
 	}
@@ -105,8 +105,8 @@ func TestReadUsage(t *testing.T) {
 		{`,"cache_creation":{"ephemeral_1h_input_tokens":400}`, 10}, // not more than all that was written
 		{`,"cache_creation":{"ephemeral_1h_input_tokens":-4}`, 0},
 	} {
-		line := `{"type":"assistant","sessionId":"s-1","message":{"id":"msg_1","role":"assistant","model":"claude-opus-5-5",` +
-			`"content":[],"usage":{"input_tokens":4,"cache_read_input_tokens":20,"cache_creation_input_tokens":10` +
+		line := `{"type":"assistant","sessionId":"s-1","message":{"id":"msg_1","role":"assistant",` +
+			`"model":"claude-opus-5-5","content":[],"usage":{"input_tokens":4,"cache_read_input_tokens":20,"cache_creation_input_tokens":10` +
 			tc.creation + `,"output_tokens":7}}}` + "\n"
 		all, err := (&claude.Agent{}).ReadUsage([]thread.Chunk{{File: "main", Data: []byte(line)}})
 		want := thread.Usage{Input: 4, CacheRead: 20, CacheWrite: 10, CacheWriteHour: tc.hour, Output: 7}

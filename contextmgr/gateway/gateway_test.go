@@ -326,8 +326,9 @@ func TestHourOfCache(t *testing.T) {
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = io.WriteString(w, strings.Replace(strings.Join(answerEvents("hello"), ""), `"cache_read_input_tokens"`,
-			`"cache_creation":{"ephemeral_5m_input_tokens":1446,"ephemeral_1h_input_tokens":1000},"cache_read_input_tokens"`, 1))
+		const reads = `"cache_read_input_tokens"`
+		_, _ = io.WriteString(w, strings.Replace(strings.Join(answerEvents("hello"), ""), reads,
+			`"cache_creation":{"ephemeral_5m_input_tokens":1446,"ephemeral_1h_input_tokens":1000},`+reads, 1))
 	})
 	w := open(t, up, nil)
 	if _, _, err := post(t, w.base+"/v1/messages?beta=true", request("fix it")); err != nil {

@@ -170,8 +170,9 @@ func (r Row) cost(n Tokens) float64 {
 // input.
 const hourly = 2
 
-// writeHour returns the price of writing to a cache for an hour. Providers that charge more for the usual write than for
-// input charge twice the price of input for an hour; a row without its own price, such as the person's, follows that.
+// writeHour returns the price of writing to a cache for an hour. Providers that charge more for the usual write than
+// for input charge twice the price of input for an hour; a row without its own price, such as the person's, follows
+// that.
 func (r Row) writeHour() float64 {
 	write := or(r.CacheWrite, r.Input)
 	if write > r.Input {

@@ -22,7 +22,7 @@ const (
 	jobSize    = 128
 	// partSize is the length in bytes of the parts in which a long text is counted: so one without spaces takes little
 	// memory, and Close need not wait for all of it.
-	partSize = 256 << 10
+	partSize = 64 << 10
 )
 
 // Counts knows the number of tokens of texts by the SHA-256 of their content. Asking it never counts: a text that is
@@ -32,7 +32,8 @@ const (
 // the queue are left out. The counts are in a file of the folder, written some minutes after a change and by Close.
 // Only time is lost without it: one that is missing, damaged or not ours is as good as empty.
 //
-// It is safe for concurrent use. A count of a text of more than 256 KB may differ from Counter's by a token for each.
+// It is safe for concurrent use. A count of a text of more than 64 KB may differ from Counter's by a token or two for
+// each.
 type Counts struct {
 	counter *Counter
 	folder  *private.Folder
