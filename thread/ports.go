@@ -369,6 +369,11 @@ type Begun struct {
 	Again bool
 	// Prompt is the text of the person's newest message in it.
 	Prompt string
+	// Context is how many tokens it likely has, 0 if that is not known, Margin by how much that may be wrong, as a
+	// fraction, and Masked how many tokens masks leave out of it.
+	Context int64
+	Margin  float64
+	Masked  int64
 }
 
 // Stage is the stage of a main request in progress.

@@ -81,6 +81,7 @@ func (w *watcher) watch(rt *route, codec wire.Codec, out *http.Request, in seen,
 			again := main && rt.last.again(o.request.Items)
 			rt.observer.RequestStarted(rt.id, thread.Begun{
 				Main: main, Model: o.request.Model, At: o.started, Again: again, Prompt: o.request.Prompt,
+				Context: o.in.rewritten.Context, Margin: o.in.rewritten.Margin, Masked: o.in.rewritten.Masked,
 			})
 			o.progress.began(main, again)
 			o.speech.begin(main)

@@ -43,6 +43,11 @@ type Rewritten struct {
 	Body []byte
 	// Request is the request as the agent sent it, if it has been read.
 	Request *wire.Request
+	// Context is how many tokens are likely sent, 0 if that is not known, Margin by how much that may be wrong, as a
+	// fraction, and Masked how many tokens of the agent's request are left out.
+	Context int64
+	Margin  float64
+	Masked  int64
 	// Refusal is why the request is not sent at all, "" if it is. The agent gets it as an error with this status.
 	Refusal string
 	Status  int

@@ -15,7 +15,6 @@ func (r *request) ended(m measured, main bool) func(*thread.Exchange) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if r.masks() {
-			e.Masked = m.masked
 			e.SavedUSD = r.saved(m)
 		}
 		c.picture = r.picture(m)

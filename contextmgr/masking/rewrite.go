@@ -30,7 +30,13 @@ func (r *request) rewrite() gateway.Rewritten {
 	}
 	out := gateway.Rewritten{Request: &scan.Request, Ended: r.ended(m, main)}
 	if r.masks() && !r.compacts(m) {
-		out.Body = r.splice(m)
+		if out.Body = r.splice(m); main {
+			out.Masked = m.masked
+		}
+	}
+	if main {
+		out.Context = c.context(m.estimate)
+		_, out.Margin, _ = r.cfg.Calibration.Factor(scan.Request.Model, "")
 	}
 	if main {
 		c.asked, c.model, c.tools = r.cfg.Now(), scan.Request.Model, len(scan.Request.Tools)

@@ -89,6 +89,7 @@ type liveThread struct {
 	asked      outbox.Glance     // what others see of the outbox
 	offer      *thread.Offer     // the newest unanswered one
 	sideCost   float64
+	ahead      thread.Begun     // the main request in progress; its Context is 0 if none is, or if it is not known
 	windows    map[string]int64 // from the agent's own configuration; replaced, never modified
 
 	settingUp bool // its worktree's setup is running
@@ -301,6 +302,9 @@ func (l *liveThread) status() thread.Status {
 	s := thread.Status{Thread: l.t, Seq: l.bus.Newest(), State: l.shown, Depth: l.depth(l.t.Parent)}
 	s.Setup = l.setup()
 	s.Gauge.CostUSD += l.sideCost
+	if a := l.ahead; a.Context > 0 {
+		s.Gauge.Tokens, s.Gauge.Estimated, s.Gauge.Margin, s.Gauge.Masked = a.Context, true, a.Margin, a.Masked
+	}
 	s.Usage.CostUSD, _ = s.Cost()
 	if l.execution != nil {
 		e := *l.execution

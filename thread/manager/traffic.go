@@ -23,6 +23,7 @@ func (m *traffic) RequestStarted(id thread.ID, b thread.Begun) {
 	}
 	m.mu.Lock()
 	l.requests.Begin()
+	l.ahead = b
 	m.mu.Unlock()
 	// The start counts from the time given, however late it is reported: the end may be in the same millisecond.
 	l.report(activity.Started(b))
@@ -59,7 +60,9 @@ func (m *traffic) ExchangeEnded(id thread.ID, e thread.Exchange) {
 	requests := l.requests.Begun()
 	answered := e.Answer != nil || e.Unread
 	l.requests.End(answered)
-	if answered {
+	if !answered {
+		l.ahead = thread.Begun{}
+	} else {
 		l.show()
 	}
 	m.mu.Unlock()
@@ -78,6 +81,9 @@ func (m *traffic) ExchangeEnded(id thread.ID, e thread.Exchange) {
 	recorded := l.enqueue(func() {
 		m.mu.Lock()
 		l.requests.Take()
+		if l.requests.Begun() == requests {
+			l.ahead = thread.Begun{} // the answer's count is shown from now on
+		}
 		m.mu.Unlock()
 		l.recorder.Answer(m.ctx, e, requests, held)
 	})
