@@ -319,7 +319,11 @@ type Exchange struct {
 	Tools  []string
 	Usage  Usage
 	Window int64 // the model's context window, 0 when unknown
-	Stop   string
+	// Masked is how many tokens of the agent's request were not sent on, and SavedUSD what that saved; less than 0 if it
+	// cost something, because the provider's cache had to be written anew.
+	Masked   int64
+	SavedUSD float64
+	Stop     string
 	// EndsTurn is set if the agent now waits for the person: there is no tool to run. Never for a side request.
 	EndsTurn bool
 	// Interrupted is set if the answer was cut off; Err says how.

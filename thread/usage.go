@@ -11,7 +11,9 @@ type Usage struct {
 	Input      int64 `json:"input"`
 	CacheRead  int64 `json:"cacheRead"`
 	CacheWrite int64 `json:"cacheWrite"`
-	Output     int64 `json:"output"`
+	// CacheWriteHour is the part of CacheWrite that the cache keeps for an hour, which costs more than the usual minutes.
+	CacheWriteHour int64 `json:"cacheWriteHour,omitempty"`
+	Output         int64 `json:"output"`
 	// CostUSD is the price of the response by the price table; 0 if Priced is false.
 	CostUSD float64 `json:"costUSD"`
 	Priced  bool    `json:"priced"`
@@ -24,7 +26,8 @@ func (u Usage) Context() int64 { return u.Input + u.CacheRead + u.CacheWrite + u
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
 		Input: u.Input + v.Input, CacheRead: u.CacheRead + v.CacheRead, CacheWrite: u.CacheWrite + v.CacheWrite,
-		Output: u.Output + v.Output, CostUSD: u.CostUSD + v.CostUSD, Priced: u.Priced || v.Priced,
+		CacheWriteHour: u.CacheWriteHour + v.CacheWriteHour,
+		Output:         u.Output + v.Output, CostUSD: u.CostUSD + v.CostUSD, Priced: u.Priced || v.Priced,
 	}
 }
 
@@ -35,6 +38,12 @@ type Gauge struct {
 	Model  string `json:"model"`
 	// Estimated is set if the number is not from the provider's usage.
 	Estimated bool `json:"estimated"`
+	// Margin is by how much an estimated number may be wrong, as a fraction: 0.05 is 5 %.
+	Margin float64 `json:"margin,omitempty"`
+	// Masked is how many tokens masks leave out of the context, and SavedUSD what masks have saved so far, less what they
+	// cost; both over the thread's own responses.
+	Masked   int64   `json:"masked,omitempty"`
+	SavedUSD float64 `json:"savedUSD,omitempty"`
 	// CostUSD is the sum over the thread's responses, side requests included.
 	CostUSD float64 `json:"costUSD"`
 	// Source is where the tokens come from: "gateway", "transcript" or "none".

@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -31,6 +32,8 @@ type server struct {
 	servers     []thread.MCPServer
 	prompts     []thread.Prompt
 	resumed     []thread.Status // all of them
+	context     thread.ContextReport
+	staged      map[string]string // by their tokens
 }
 
 func (s *server) note(format string, args ...any) {
@@ -187,6 +190,33 @@ func (s *server) Diff(_ context.Context, r thread.DiffRequest) ([]thread.FileDif
 	s.note("diff %s %s..%s", r.Thread, r.From, r.To)
 	return s.files, nil
 }
+func (s *server) Context(_ context.Context, ref string) (thread.ContextReport, error) {
+	s.note("context %s", ref)
+	r := s.context
+	r.Thread = thread.ID(ref)
+	return r, s.err
+}
+func (s *server) Retrieve(_ context.Context, token string, most int64) ([]byte, error) {
+	s.note("retrieve %s", token)
+	data, ok := s.staged[token]
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", token, thread.ErrNotFound)
+	}
+	return []byte(data[:min(int64(len(data)), most)]), nil
+}
+func (s *server) ChangeContext(_ context.Context, c thread.ContextChange) (thread.ContextReport, error) {
+	mode := "-"
+	if c.Mode != nil {
+		mode = fmt.Sprintf("%q", *c.Mode)
+	}
+	s.note("change the context of %s mask=%v unmask=%v pin=%v unpin=%v mode=%s", c.Thread, c.Mask, c.Unmask, c.Pin, c.Unpin, mode)
+	if s.err == nil {
+		change(&s.context, c)
+	}
+	r := s.context
+	r.Thread = thread.ID(c.Thread)
+	return r, s.err
+}
 func (s *server) Rewind(_ context.Context, r thread.RewindRequest) (thread.RewindReport, error) {
 	s.note("rewind %s to %s files=%v conversation=%v", r.Thread, r.At, r.Files, r.Conversation)
 	return thread.RewindReport{Safety: "safe", Turn: 2}, s.err
@@ -242,6 +272,22 @@ func (s *server) Collect(_ context.Context, r thread.CollectRequest) (thread.Col
 }
 func (s *server) Agents(context.Context) ([]thread.AgentInfo, error) { return s.agents, nil }
 func (s *server) MCP(context.Context) ([]thread.MCPServer, error)    { return s.servers, nil }
+
+// change changes a report as a server would.
+func change(r *thread.ContextReport, c thread.ContextChange) {
+	r.Results = slices.Clone(r.Results)
+	for i := range r.Results {
+		x := &r.Results[i]
+		named := func(ids []string) bool {
+			return slices.Contains(ids, x.ID) || slices.Contains(ids, "all") && x.Kept == "" && !x.Pinned
+		}
+		x.Pinned = (x.Pinned || named(c.Pin) || named(c.Unmask)) && !named(c.Unpin)
+		x.Masked = (x.Masked || named(c.Mask)) && !named(c.Unmask)
+	}
+	if c.Mode != nil {
+		r.Mode, r.Why = *c.Mode, "set for this thread"
+	}
+}
 
 // pane is a fake of the live pane.
 type pane struct {

@@ -60,7 +60,19 @@ var scenes = []struct {
 	{"responses", func(r *rig) { r.keys("tab", "down", "right") }},
 	{"turn", func(r *rig) { r.keys("tab", "down", "enter") }},
 	{"turn-open", func(r *rig) { r.keys("tab", "down", "enter", "o") }},
-	{"context", func(r *rig) { r.keys("tab", "tab") }},
+	{"context", func(r *rig) { r.masked(); r.keys("tab", "tab") }},
+	{"context-masked", func(r *rig) { r.masked(); r.keys("tab", "tab", "home", "x", "down", "down") }},
+	{"context-filter", func(r *rig) { r.keys("tab", "tab", "/"); r.text("read auth"); r.keys("enter") }},
+	{"context-all", func(r *rig) { r.keys("tab", "tab", "A") }},
+	{"context-mode", func(r *rig) { r.keys("tab", "tab", "M") }},
+	{"context-result", func(r *rig) { r.keys("tab", "tab", "home", "enter") }},
+	{"context-about", func(r *rig) { r.keys("tab", "tab", "o") }},
+	{"context-observe", func(r *rig) {
+		c := &r.srv.context
+		c.Mode, c.Why, c.Masked, c.SavedUSD, c.Rereads = thread.MaskObserve, "subscription login", 0, -0.12, 0
+		r.keys("tab", "tab")
+	}},
+	{"context-empty", func(r *rig) { r.srv.context = thread.ContextReport{}; r.keys("tab", "tab") }},
 	{"diff", func(r *rig) { r.keys("tab", "tab", "tab") }},
 	{"help", func(r *rig) { r.keys("?") }},
 	{"palette", func(r *rig) { r.keys("ctrl+p"); r.text("fork") }},
@@ -106,6 +118,13 @@ var scenes = []struct {
 	{"notice", func(r *rig) {
 		r.event(thread.Event{Kind: thread.EventNotice, Notice: &thread.Notice{Level: thread.LevelWarn, Text: "disk is nearly full \x1b[31m"}})
 	}},
+}
+
+// masked has the server tell that much is masked of the first thread.
+func (r *rig) masked() {
+	s := r.srv.threads[0]
+	s.Gauge.Masked, s.Gauge.SavedUSD = 31_000, 1.42
+	r.event(thread.Event{Kind: thread.EventThread, ThreadID: s.ID, Status: &s})
 }
 
 // showMain gives the keys to the main pane, so that it shows where the side bar is folded.
@@ -156,6 +175,17 @@ func TestGoldenProfiles(t *testing.T) {
 				golden(t, "diff-100x30.txt", r.see())
 				golden(t, "profile-"+c.name+".style", r.styles())
 			})
+		})
+	}
+}
+
+// Without colours the parts of a context are told apart by letters.
+func TestGoldenContextWithoutColours(t *testing.T) {
+	for _, size := range [][2]int{{60, 20}, {80, 24}, {120, 36}, {200, 50}} {
+		play(t, world(), size[0], size[1], func(cfg *Config) { cfg.Profile = colorprofile.ASCII }, func(r *rig) {
+			stage(r)
+			r.keys("tab", "tab")
+			goldenOf(t, "context-mono", size, r)
 		})
 	}
 }

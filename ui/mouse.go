@@ -81,6 +81,7 @@ func (m *Model) click(b boxes, x, y int) tea.Cmd {
 	case b.inner.Contains(x, y):
 		if m.views.Now() != views.Terminal {
 			m.screen.area = areaMain
+			m.views.Click(x, y)
 		}
 	}
 	return nil

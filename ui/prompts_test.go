@@ -40,7 +40,7 @@ func TestPromptsAreSeen(t *testing.T) {
 		if see := r.see(); strings.Count(see, "run the tests") != 1 || strings.Contains(see, "hello") {
 			t.Errorf("what was answered or sent again is listed:\n%s", see)
 		}
-		r.keys("esc", "tab", "tab")
+		r.keys("esc", "tab", "tab", "o")
 		r.must("Unanswered prompts, 2 queued", "then tidy up")
 	})
 }

@@ -123,7 +123,7 @@ func TestGrants(t *testing.T) {
 	srv := world()
 	srv.threads[0].Grants = []thread.Grant{"read", "merge"}
 	on(t, srv, func(r *rig) {
-		r.keys("tab", "tab")
+		r.keys("tab", "tab", "o")
 		r.must("grants        read, merge")
 		r.keys("esc", "ctrl+p")
 		r.text("grants")
@@ -140,7 +140,7 @@ func TestGrants(t *testing.T) {
 		r.must("added send, removed read")
 	})
 	on(t, world(), func(r *rig) {
-		r.keys("tab", "tab")
+		r.keys("tab", "tab", "o")
 		r.must("none (the agent sees only its own thread)")
 	})
 }

@@ -77,8 +77,10 @@ func world() *server {
 			{Source: thread.SourceHook, State: thread.StateApproval, Detail: "hook PermissionRequest: Bash", At: epoch.Add(-42 * time.Second)},
 			{Source: thread.SourceGateway, State: thread.StateWorking, Detail: "stop reason tool_use", At: epoch.Add(-50 * time.Second)},
 		}},
-		merge: thread.MergeReport{Branch: "orchestrator/try-jwt-b7c1", Into: "main", Dir: "/work/project", Conflicts: []string{"parse.go"}, Files: []thread.FileDiff{{Path: "parse.go", Insertions: 2, Deletions: 1}}},
-		hits:  []thread.Hit{{Thread: "docs-f9a0", Name: "docs-f9a0", Checkpoint: "c-2", Turn: 2, Where: "answer", Snippet: "It starts the program."}, {Thread: "try-jwt-b7c1", Name: "try-jwt-b7c1", Where: "name", Snippet: "try-jwt-b7c1"}},
+		context: sampleContext(),
+		staged:  map[string]string{"max:0badcafe": "package auth\n\nfunc Login() error {\n\treturn nil\n}\n"},
+		merge:   thread.MergeReport{Branch: "orchestrator/try-jwt-b7c1", Into: "main", Dir: "/work/project", Conflicts: []string{"parse.go"}, Files: []thread.FileDiff{{Path: "parse.go", Insertions: 2, Deletions: 1}}},
+		hits:    []thread.Hit{{Thread: "docs-f9a0", Name: "docs-f9a0", Checkpoint: "c-2", Turn: 2, Where: "answer", Snippet: "It starts the program."}, {Thread: "try-jwt-b7c1", Name: "try-jwt-b7c1", Where: "name", Snippet: "try-jwt-b7c1"}},
 	}
 }
 
@@ -91,4 +93,53 @@ func point(n, turn int, kind thread.CheckpointKind, prompt, answer string, files
 		c.Snapshot = &thread.Snapshot{Files: files, Insertions: 12 * files, Deletions: 3}
 	}
 	return c
+}
+
+// sampleContext is a context with masks.
+func sampleContext() thread.ContextReport {
+	r := thread.ContextReport{
+		Name: "auth-feature-a3f2", Model: "claude-opus-4-8", Window: 200_000, Tokens: 84_000, Margin: 0.05, Masked: 31_000, SavedUSD: 1.42,
+		Mode: thread.MaskSafe, Why: "by the project's settings",
+		Forecast: "Masking now frees 41k, costs one cache write of $0.19 and pays back in 9 requests.",
+		Reason:   "Not by itself: the context is below 60% of the window, and the turn is still running.",
+		Rereads:  1,
+		Parts: []thread.ContextPart{
+			{Kind: "results", Name: "Read", Tokens: 24_000, Masked: 22_000, Count: 19}, {Kind: "messages", Tokens: 17_500, Count: 40},
+			{Kind: "tools", Tokens: 9_000, Count: 12}, {Kind: "tools", Name: "github", Tokens: 2_100, Count: 6},
+			{Kind: "results", Name: "Bash", Tokens: 8_400, Masked: 9_000, Count: 21}, {Kind: "inputs", Name: "Write", Tokens: 7_000, Count: 8},
+			{Kind: "results", Name: "Grep", Tokens: 5_200, Count: 6}, {Kind: "system", Tokens: 4_800, Count: 1},
+			{Kind: "results", Name: "mcp__playwright__browser_snapshot", Tokens: 4_000, Count: 2}, {Kind: "results", Name: "Glob", Tokens: 1_200, Count: 5},
+			{Kind: "results", Name: "WebFetch", Tokens: 800, Count: 1},
+		},
+	}
+	sum, off := int64(9_800), int64(0)
+	for i := range 84 {
+		sum += 700 + int64(i*7919%1100)
+		switch i {
+		case 38:
+			sum, off = sum-13_000, 13_000
+		case 63:
+			sum, off = sum-18_000, 31_000
+		}
+		r.Curve = append(r.Curve, thread.ContextPoint{At: epoch.Add(time.Duration(i) * time.Minute), Turn: 1 + i/4, Tokens: sum, Masked: off})
+	}
+	tools := []string{"Read", "Bash", "Read", "Grep", "Read", "Write", "mcp__playwright__browser_snapshot", "Read"}
+	files := []string{"src/auth/handler.go", "", "docs/a very long name of a file about how things are put together.md", "", "src/日本語/認証の処理.go", "src/auth/token.go", "", "go.mod"}
+	for i := range 40 {
+		x := thread.ContextResult{ID: fmt.Sprintf("r-%02d", i), Tool: tools[i%8], File: files[i%8], Input: i%8 == 5, Tokens: int64(120 + i*i*7919%9000), Turn: 1 + i/2}
+		switch {
+		case i < 18 && i%5 != 3:
+			x.Masked, x.Token, x.Path = true, "max:0badcafe", "/state/staged/0badcafe"
+		case i < 18:
+			x.Pinned = true
+		case i > 34:
+			x.Kept = "its turn is still running"
+		case i%8 == 0:
+			x.Kept = "the file is being worked on"
+		case i%8 == 3:
+			x.Kept = "small"
+		}
+		r.Results = append(r.Results, x)
+	}
+	return r
 }

@@ -59,6 +59,9 @@ func (m *Model) followSelection() tea.Cmd {
 		m.pane.seen = seen
 		cmds = append(cmds, m.looking()) // once nothing covers it any more
 	}
+	if !m.screen.tooSmall() && !m.place().main.Empty() {
+		cmds = append(cmds, m.views.Follow())
+	}
 	cmds = append(cmds, m.followPane(sel), m.tick(at))
 	return tea.Batch(cmds...)
 }

@@ -64,7 +64,7 @@ func (m *Model) hints() []hint {
 		if m.views.Now() == views.Terminal {
 			return []hint{{intent.Leave, "threads"}}
 		}
-		return []hint{{intent.NextView, "view"}, {intent.Leave, "threads"}, {intent.Help, "keys"}}
+		return m.contextHints()
 	}
 	if m.tree.Selected() == nil {
 		return []hint{{intent.New, "new"}, {intent.Archived, "archive"}, {intent.Help, "keys"}, {intent.Quit, "quit"}}
@@ -80,6 +80,17 @@ func (m *Model) hints() []hint {
 		out = append([]hint{{intent.Undo, "undo"}}, out...)
 	}
 	return out
+}
+
+// contextHints returns the most useful keys in the context view.
+func (m *Model) contextHints() []hint {
+	if !m.views.Listed() {
+		return []hint{{intent.NextView, "view"}, {intent.MaskMode, "mode"}, {intent.Leave, "back"}, {intent.Help, "keys"}}
+	}
+	return []hint{
+		{intent.Mask, "mask"}, {intent.PinResult, "pin"}, {intent.MaskAll, "all"}, {intent.MaskMode, "mode"},
+		{intent.Open, "show"}, {intent.Search, "filter"}, {intent.About, "about"}, {intent.Leave, "threads"},
+	}
 }
 
 // drawKeys draws the hints; dialogs have their own.

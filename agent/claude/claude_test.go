@@ -68,6 +68,7 @@ func write(t *testing.T, env []string, dir, session string, turns int) agenttest
 			"id": fmt.Sprintf("msg_%d_%d", turn, part), "role": "assistant", "model": "claude-opus-5-5", "content": content,
 			"stop_reason": stop, "usage": map[string]any{
 				"input_tokens": 4, "cache_read_input_tokens": 1000 * turn, "cache_creation_input_tokens": 10, "output_tokens": 7,
+				"cache_creation": map[string]any{"ephemeral_5m_input_tokens": 4, "ephemeral_1h_input_tokens": 6},
 			},
 		}
 	}
@@ -89,6 +90,30 @@ func write(t *testing.T, env []string, dir, session string, turns int) agenttest
 	}
 	agenttest.Put(t, n.Main, file.String())
 	return n
+}
+
+// TestReadUsage: newer versions say how much the cache keeps for an hour, older ones do not.
+func TestReadUsage(t *testing.T) {
+	for _, tc := range []struct {
+		creation string
+		hour     int64
+	}{
+		{``, 0},
+		{`,"cache_creation":null`, 0},
+		{`,"cache_creation":{}`, 0},
+		{`,"cache_creation":{"ephemeral_5m_input_tokens":6,"ephemeral_1h_input_tokens":4}`, 4},
+		{`,"cache_creation":{"ephemeral_1h_input_tokens":400}`, 10}, // not more than all that was written
+		{`,"cache_creation":{"ephemeral_1h_input_tokens":-4}`, 0},
+	} {
+		line := `{"type":"assistant","sessionId":"s-1","message":{"id":"msg_1","role":"assistant","model":"claude-opus-5-5",` +
+			`"content":[],"usage":{"input_tokens":4,"cache_read_input_tokens":20,"cache_creation_input_tokens":10` +
+			tc.creation + `,"output_tokens":7}}}` + "\n"
+		all, err := (&claude.Agent{}).ReadUsage([]thread.Chunk{{File: "main", Data: []byte(line)}})
+		want := thread.Usage{Input: 4, CacheRead: 20, CacheWrite: 10, CacheWriteHour: tc.hour, Output: 7}
+		if err != nil || len(all) != 1 || all[0].Usage != want {
+			t.Errorf("%q: %+v, %v", tc.creation, all, err)
+		}
+	}
 }
 
 func TestUpstreams(t *testing.T) {

@@ -32,6 +32,17 @@ type usage struct {
 	CacheRead  int64 `json:"cache_read_input_tokens"`
 	CacheWrite int64 `json:"cache_creation_input_tokens"`
 	Output     int64 `json:"output_tokens"`
+	Creation   struct {
+		Hour int64 `json:"ephemeral_1h_input_tokens"`
+	} `json:"cache_creation"`
+}
+
+// tokens returns the counts in the domain's words. Older versions do not say how long a cache keeps what was written.
+func (u *usage) tokens() thread.Usage {
+	return thread.Usage{
+		Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
+		CacheWriteHour: min(max(u.Creation.Hour, 0), max(u.CacheWrite, 0)), Output: u.Output,
+	}
 }
 
 type block struct {
@@ -130,9 +141,7 @@ func promptOf(m *message) string {
 func merge(e *thread.Exchange, l line) {
 	m := l.Message
 	e.Model, e.Ended = m.Model, l.Timestamp
-	e.Usage = thread.Usage{
-		Input: m.Usage.Input, CacheRead: m.Usage.CacheRead, CacheWrite: m.Usage.CacheWrite, Output: m.Usage.Output,
-	}
+	e.Usage = m.Usage.tokens()
 	if m.Stop != "" {
 		e.Stop = m.Stop
 		e.EndsTurn = m.Stop != "tool_use" && m.Stop != "pause_turn"

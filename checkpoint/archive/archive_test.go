@@ -78,7 +78,7 @@ func (w *world) put(id thread.ID, parent thread.Checkpoint, n int) thread.Checkp
 	c, err := w.store.PutCheckpoint(w.t.Context(), thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: id,
 		Parent: parent.ID, Turn: parent.Turn + 1,
 		Kind: thread.KindTurn, Created: now, Prompt: fmt.Sprint("prompt ", n), Answer: "done", Model: "claude-x[1m]",
-		Session: "s-1", Stop: "end_turn",
+		Session: "s-1", Stop: "end_turn", Usage: thread.Usage{CacheWrite: int64(n), CacheWriteHour: int64(n) / 2},
 		Snapshot: &thread.Snapshot{Commit: strings.Repeat("ab", 20), Tree: strings.Repeat("cd", 20)},
 		MCP:      []string{"github"}},
 		thread.Delta{Keep: parent.Items, Items: []thread.Item{{Wire: "anthropic", Raw: raw}},
@@ -138,6 +138,9 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("thread %+v", th)
 		}
 		names[th.Name] = true
+		if th.Usage != (thread.Usage{CacheWrite: 43, CacheWriteHour: 20}) {
+			t.Errorf("usage %+v", th.Usage)
+		}
 		same(t, w.store, w.fork.Head, to, th.Head)
 		own, err := to.Checkpoints(t.Context(), th.ID, thread.Page{})
 		if err != nil || len(own) != 9 || own[0].Kind != thread.KindImport {

@@ -20,7 +20,7 @@ func testPut(_ *testing.T, f *fixture) {
 		Created: start.In(time.FixedZone("x", -3600)).Add(time.Nanosecond),
 		Prompt:  "do <this> & that\x00", Answer: "ok ä😀",
 		Model: "m-1", Stop: "end_turn", Interrupted: true, Session: "s-1", MCP: []string{"github", "x"}, Note: "n",
-		Usage: thread.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, Output: 4, CostUSD: .1, Priced: true},
+		Usage: thread.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, CacheWriteHour: 2, Output: 4, CostUSD: .1, Priced: true},
 		Gauge: thread.Gauge{Tokens: 10, Window: 20, Model: "m-1", Estimated: true, CostUSD: 1.5, Source: "gateway"},
 		Snapshot: &thread.Snapshot{Commit: "c", Tree: "t", Base: "b", Files: 1, Insertions: 2, Deletions: 3,
 			Skipped: []thread.Skip{{Path: "big.bin", Reason: "too large"}}}}
@@ -122,7 +122,7 @@ func testPutRefused(_ *testing.T, f *fixture) {
 func testPutMoves(_ *testing.T, f *fixture) {
 	a := f.thread("a-0001")
 	c := f.next(a.ID, thread.Checkpoint{})
-	c.Kind, c.Session, c.Usage = thread.KindResponse, "s-1", thread.Usage{Input: 1, Output: 2}
+	c.Kind, c.Session, c.Usage = thread.KindResponse, "s-1", thread.Usage{Input: 1, Output: 2, CacheWriteHour: 3}
 	c.Gauge = thread.Gauge{Tokens: 3, Window: 9, Source: "gateway"}
 	c = f.put(c, thread.Delta{})
 	th, err := f.Thread(f.ctx, a.ID)
@@ -131,12 +131,13 @@ func testPutMoves(_ *testing.T, f *fixture) {
 	want.Head, want.Turn, want.Session, want.Usage, want.Gauge, want.Updated = c.ID, 0, "s-1", c.Usage, c.Gauge, c.Created
 	f.equal(th, want)
 	d := f.next(a.ID, c)
-	d.Turn, d.Usage = 1, thread.Usage{Input: 10, Output: 20}
+	d.Turn, d.Usage = 1, thread.Usage{Input: 10, Output: 20, CacheWriteHour: 30}
 	d = f.put(d, thread.Delta{})
 	f.reopen()
 	th, err = f.Thread(f.ctx, a.ID)
 	f.ok(err)
-	want.Head, want.Turn, want.Usage, want.Updated = d.ID, 1, thread.Usage{Input: 11, Output: 22}, d.Created
+	want.Head, want.Turn, want.Updated = d.ID, 1, d.Created
+	want.Usage = thread.Usage{Input: 11, Output: 22, CacheWriteHour: 33}
 	f.equal(th, want)
 }
 

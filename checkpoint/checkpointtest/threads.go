@@ -25,7 +25,7 @@ func fullThread() thread.Thread {
 		Deleted: start.Add(2 * time.Hour),
 		Outcome: thread.Outcome{Kind: thread.OutcomeMerged, Reason: "r", Into: "i", Commit: "c", At: start}, Seen: true,
 		Gauge: thread.Gauge{Tokens: 5, Window: 10, Model: "m", Estimated: true, CostUSD: .25, Source: "gateway"},
-		Usage: thread.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, Output: 4, CostUSD: .5, Priced: true},
+		Usage: thread.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, CacheWriteHour: 2, Output: 4, CostUSD: .5, Priced: true},
 		Handoff: &thread.Handoff{TaskID: "t", ThreadID: "x", Description: "d", ContextSummary: "s",
 			EnabledMCPs:  []string{"m"},
 			CheckpointID: "cp", Metadata: thread.HandoffMetadata{ParentThreadID: "p", ForkPoint: 2, TokenBudget: 9}},

@@ -21,11 +21,15 @@ import (
 	"orchestrator/cmd/orchestrator/daemon"
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/contextmgr/gateway"
+	"orchestrator/contextmgr/masking"
+	"orchestrator/contextmgr/masks"
 	"orchestrator/contextmgr/models"
 	"orchestrator/contextmgr/staging"
+	"orchestrator/contextmgr/tokens"
 	"orchestrator/thread"
 	"orchestrator/thread/ledger"
 	"orchestrator/thread/manager"
+	"orchestrator/thread/plaintext"
 	"orchestrator/thread/private"
 )
 
@@ -45,21 +49,25 @@ type appConfig struct {
 // App is the server of one project, and the place where its parts are wired together.
 type App struct {
 	appConfig
-	agents    adapters
-	sessions  *session.Sessions
-	manager   *manager.Manager
-	gateway   *gateway.Gateway
-	ledger    *ledger.Ledger
-	models    models.Table
-	daemon    *daemon.Server
-	listener  *project.Listener
-	store     *openStore
-	clock     *elapsed.Clock
-	staging   *staging.Store
-	retention *retention
-	files     *keptFiles // nil without a repository
-	place     place
-	found     startWarnings // at the start
+	agents      adapters
+	sessions    *session.Sessions
+	manager     *manager.Manager
+	gateway     *gateway.Gateway
+	ledger      *ledger.Ledger
+	models      models.Table
+	daemon      *daemon.Server
+	listener    *project.Listener
+	store       *openStore
+	clock       *elapsed.Clock
+	staging     *staging.Store
+	masks       *masks.Store
+	masker      *masking.Masker
+	counts      *tokens.Counts
+	calibration *tokens.Calibration
+	retention   *retention
+	files       *keptFiles // nil without a repository
+	place       place
+	found       startWarnings // at the start
 
 	ending   sync.Mutex      // held by a stop in progress
 	ended    *api.StopReport // report of the stop that succeeded
@@ -140,6 +148,12 @@ func (a *App) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo, er
 	}
 	i.Sizes = append(i.Sizes, stored, fmt.Sprintf("staged data: %d entries, %s in %s", entries, thread.Bytes(bytes),
 		filepath.Join(a.Project.StateDir(), "staging")))
+	masked, bytes, err := a.masks.Size()
+	if err != nil {
+		return i, err
+	}
+	i.Sizes = append(i.Sizes, fmt.Sprintf("masked tool results: of %s, %s in %s", plaintext.Count(masked, "thread"),
+		thread.Bytes(bytes), filepath.Join(a.Project.StateDir(), "masks")))
 	account, err := a.ledger.Account(ctx, accountDays)
 	if err != nil {
 		return i, err

@@ -360,6 +360,9 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"grants", other}, `"read"`},
 		{[]string{"find", "hello"}, `"read"`},
 		{[]string{"checkpoint", "list", other}, `"read"`},
+		{[]string{"context", "show", other}, `"read"`},
+		{[]string{"context", "policy", in.name, "off"}, alone},
+		{[]string{"context", "mask", in.name, "all"}, alone},
 		{[]string{"checkpoint", "show", other, "1"}, `"read"`},
 		{[]string{"checkpoint", "diff", other}, `"read"`},
 		{[]string{"checkpoint", "restore", other, "1"}, `"merge"`},
@@ -396,7 +399,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 	}
 	allowed := [][]string{
 		{"threads"}, {"prompts", in.name}, {"why", in.name}, {"grants", in.name}, {"checkpoint", "list", in.name}, {"version"}, {"doctor"}, {"completion", "bash"},
-		{"stage"}, {"stage", "list"}, {"retrieve", staged},
+		{"stage"}, {"stage", "list"}, {"retrieve", staged}, {"context", "show", in.name},
 	}
 	tried := map[string]bool{"hook": true, "demo-agent": true, "context": true} // which do not speak to the server
 	for _, v := range refused {

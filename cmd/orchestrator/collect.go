@@ -9,6 +9,7 @@ import (
 
 	"orchestrator/checkpoint"
 	"orchestrator/checkpoint/elapsed"
+	"orchestrator/contextmgr/masks"
 	"orchestrator/contextmgr/staging"
 	"orchestrator/thread"
 	"orchestrator/thread/manager"
@@ -22,6 +23,7 @@ type collector struct {
 	policy  checkpoint.Policy
 	clock   *elapsed.Clock
 	staging *staging.Store // nil leaves staged data to its own service
+	masks   *masks.Store
 	// careful keeps archived threads that have a worktree and are neither merged nor abandoned.
 	careful bool
 }
@@ -71,7 +73,11 @@ func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread
 			swept, sweepErr := c.staging.Sweep(ctx)
 			done.Freed, err = done.Freed+swept.Bytes, errors.Join(err, sweepErr)
 		}
-		err = errors.Join(err, c.store.Compact(ctx))
+		_, swept, sweepErr := c.masks.Sweep(func(id thread.ID) bool {
+			_, err := c.store.Thread(ctx, id)
+			return !errors.Is(err, thread.ErrNotFound) // what is not known to be gone stays
+		})
+		done.Freed, err = done.Freed+swept, errors.Join(err, sweepErr, c.store.Compact(ctx))
 	}
 	for _, d := range doomed {
 		done.Threads = append(done.Threads, thread.Dropped{Name: d.Name, Bytes: d.Bytes, Why: d.Why})

@@ -68,6 +68,11 @@ type Config struct {
 	// StageTTL is how long staged data is kept by default, MaxStaged the maximum size of such data in bytes; 0 is no limit.
 	StageTTL  time.Duration
 	MaxStaged int64
+	// Masking is how much is masked of conversations by default: "safe", "lean", "observe" or "off"; MaskingLogin is the
+	// same for agents with a subscription login. MaskingTokens is the context in tokens from which on masking may cost a
+	// cache write; 0 is the policy's own.
+	Masking, MaskingLogin string
+	MaskingTokens         int
 	// Setup and Teardown are the commands for new worktrees and for worktrees about to be removed. SetupLimit is how long
 	// either may run.
 	Setup, Teardown string
@@ -143,8 +148,13 @@ func settings() map[string]setting {
 		"setup":                      {kind: text, projectMay: true, about: "setup command of new worktrees, once accepted"},
 		"teardown": {kind: text, projectMay: true,
 			about: "command to run before a worktree is removed, once accepted"},
-		"setup_timeout":          {kind: span, projectMay: true, about: "how long either may run"},
-		"stage_ttl":              {kind: span, projectMay: true, about: "how long staged data is kept"},
+		"setup_timeout": {kind: span, projectMay: true, about: "how long either may run"},
+		"stage_ttl":     {kind: span, projectMay: true, about: "how long staged data is kept"},
+		"masking": {kind: text, allowed: maskModes(), projectMay: true,
+			about: "how much is masked of contexts: safe, lean, observe or off"},
+		"masking_login": {kind: text, allowed: maskModes(),
+			about: "the same for agents with a subscription login"},
+		"masking_tokens":         {kind: number, projectMay: true, about: "context from which on masking may cost something"},
 		"idle_stop":              {kind: span, about: "when a server without agents and clients exits"},
 		"retention.days":         {kind: number, about: "age at which archived threads are deleted"},
 		"retention.deleted_days": {kind: number, about: "how long deleted threads can be restored"},
@@ -155,6 +165,11 @@ func settings() map[string]setting {
 		"worktrees": {kind: text,
 			about: "folder for the worktrees of forks of all projects; by default in the state"},
 	}
+}
+
+// maskModes returns the modes of masking.
+func maskModes() []string {
+	return []string{string(thread.MaskSafe), string(thread.MaskLean), string(thread.MaskObserve), string(thread.MaskOff)}
 }
 
 // maxProjectFile is the maximum size of a project's configuration file.
@@ -393,6 +408,8 @@ func (c Config) fill(k *koanf.Koanf) (Config, error) {
 	if err := thread.CheckTTL(c.StageTTL); err != nil || c.StageTTL == 0 {
 		return Config{}, fmt.Errorf("stage_ttl is %s, but must be between 1s and 8760h", c.StageTTL)
 	}
+	c.Masking, c.MaskingLogin = str("masking", string(thread.MaskSafe)), str("masking_login", string(thread.MaskObserve))
+	c.MaskingTokens = k.Int("masking_tokens")
 	if c.SetupLimit <= 0 {
 		return Config{}, fmt.Errorf("setup_timeout is %s, but must be more than 0", c.SetupLimit)
 	}

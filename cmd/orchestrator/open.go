@@ -40,7 +40,7 @@ import (
 // newApp opens the parts of a server in order of their dependencies; Close closes them in reverse.
 func newApp(ctx context.Context, cfg appConfig) (app *App, err error) {
 	a := &App{appConfig: cfg, stop: make(chan struct{})}
-	for _, open := range []func(context.Context) error{a.openStore, a.openClock, a.openStaging, a.openAgents,
+	for _, open := range []func(context.Context) error{a.openStore, a.openClock, a.openStaging, a.openMasks, a.openAgents,
 		a.openManager, a.openGateway, a.openRetention, a.listen} {
 		if err := open(ctx); err != nil {
 			return nil, errors.Join(err, a.Close())
@@ -133,7 +133,7 @@ func (a *App) openManager(ctx context.Context) error {
 			Depth: a.Config.MaxDepth, Running: a.Config.MaxRunning, Primer: a.Config.MaxPrimer,
 			Continue: a.Config.OnLimit == "continue",
 		},
-		OnNotice: a.found.add,
+		OnNotice: a.found.add, Readable: a.readable,
 	}
 	if a.Project.Repository {
 		worktrees, err := a.Project.Worktrees(a.Config.Worktrees)
@@ -201,8 +201,9 @@ func (k knownModels) Window(model string, used int64, agents map[string]int64) i
 }
 
 func (k knownModels) Cost(model string, u thread.Usage) (usd float64, priced bool) {
-	return k.table.Cost(model,
-		models.Tokens{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output})
+	return k.table.Cost(model, models.Tokens{
+		Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWriteHr: u.CacheWriteHour, Output: u.Output,
+	})
 }
 
 func (a *App) openGateway(ctx context.Context) error {
@@ -212,9 +213,11 @@ func (a *App) openGateway(ctx context.Context) error {
 		defer cancel()
 		return a.ledger.Close(ctx)
 	})
+	a.masker = a.newMasker()
 	g, err := gateway.New("127.0.0.1:0", a.ledger, gateway.Options{
-		Codecs: wire.Codecs{anthropic.New(), openai.NewResponses(), openai.NewChat(), gemini.New()},
-		Models: a.models, Log: a.Log, Proxy: http.ProxyFromEnvironment,
+		Rewriter: a.masker,
+		Codecs:   wire.Codecs{anthropic.New(), openai.NewResponses(), openai.NewChat(), gemini.New()},
+		Models:   a.models, Log: a.Log, Proxy: http.ProxyFromEnvironment,
 		Caps: gateway.Caps{
 			RequestsPerMinute: a.Config.MaxRequests, USD: a.Config.MaxUSD, TotalUSD: a.Config.MaxTotalUSD,
 			Bytes: a.Config.MaxMemory,
@@ -266,9 +269,9 @@ func (a *App) listen(context.Context) error {
 			manager: a.manager, store: a.store, files: a.files, project: a.Project.Root, spool: a.Project.StateDir(),
 			known: a.agents.known,
 		},
-		Staging: a.staging,
+		Staging: a.staging, Contexts: contexts{manager: a.manager, masker: a.masker},
 		Collect: collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config),
-			clock: a.clock, staging: a.staging}.Collect,
+			clock: a.clock, staging: a.staging, masks: a.masks}.Collect,
 		MCP:  func(context.Context) ([]thread.MCPServer, error) { return places.Find(), nil },
 		Stop: a.end,
 	})
@@ -284,7 +287,7 @@ func (a *App) listen(context.Context) error {
 // openRetention starts automatic retention.
 func (a *App) openRetention(context.Context) error {
 	c := collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config), clock: a.clock,
-		careful: true}
+		masks: a.masks, careful: true}
 	a.retention = &retention{settings: a.store, collect: c.Collect, since: a.clock.Since, now: time.Now, policy: c.policy}
 	a.service(func(ctx context.Context) error {
 		pause := time.NewTicker(lookPause)

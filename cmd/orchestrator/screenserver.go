@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"io"
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
@@ -145,6 +147,30 @@ func (s screenServer) Turn(ctx context.Context, ref, at string) ([]thread.Entry,
 // Diff implements ui.Server.
 func (s screenServer) Diff(ctx context.Context, r thread.DiffRequest) ([]thread.FileDiff, error) {
 	return api.Diff.Do(ctx, s.client, r)
+}
+
+// Context implements ui.Server.
+func (s screenServer) Context(ctx context.Context, ref string) (thread.ContextReport, error) {
+	return api.Context.Do(ctx, s.client, api.Ref{Thread: ref})
+}
+
+// ChangeContext implements ui.Server.
+func (s screenServer) ChangeContext(ctx context.Context, r thread.ContextChange) (thread.ContextReport, error) {
+	return api.ChangeContext.Do(ctx, s.client, r)
+}
+
+// Retrieve implements ui.Server.
+func (s screenServer) Retrieve(ctx context.Context, token string, most int64) ([]byte, error) {
+	data, err := api.Retrieve.Open(ctx, s.client, api.RetrieveRequest{Token: token})
+	if err != nil {
+		return nil, err
+	}
+	defer data.Close()
+	got, err := io.ReadAll(io.LimitReader(data, most))
+	if err != nil {
+		return nil, fmt.Errorf("retrieve %s: %w", token, err)
+	}
+	return got, nil
 }
 
 // Rewind implements ui.Server.

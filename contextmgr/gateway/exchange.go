@@ -151,7 +151,9 @@ func orNone(kind string) string {
 }
 
 func (o *observation) usage(model string, u wire.Usage) thread.Usage {
-	out := thread.Usage{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output}
+	out := thread.Usage{
+		Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWriteHour: u.CacheWriteHr, Output: u.Output,
+	}
 	if !u.Zero() {
 		out.CostUSD, out.Priced = o.w.opts.Models.Cost(model, models.Tokens(u))
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -317,6 +318,27 @@ func TestCarriesAndObserves(t *testing.T) {
 	}
 	if got := strings.Join(w.obs.log, ", "); got != "start true claude-sonnet-4-6, end claude-sonnet-4-6" {
 		t.Errorf("heard %s", got)
+	}
+}
+
+// TestHourOfCache: what a cache keeps for an hour is told apart, and costs more.
+func TestHourOfCache(t *testing.T) {
+	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, strings.Replace(strings.Join(answerEvents("hello"), ""), `"cache_read_input_tokens"`,
+			`"cache_creation":{"ephemeral_5m_input_tokens":1446,"ephemeral_1h_input_tokens":1000},"cache_read_input_tokens"`, 1))
+	})
+	w := open(t, up, nil)
+	if _, _, err := post(t, w.base+"/v1/messages?beta=true", request("fix it")); err != nil {
+		t.Fatal(err)
+	}
+	got := w.obs.wait(t, 1)[0].Usage
+	// 4 of input at 3 USD for a million, 9784 read at 0.3, 1446 written at 3.75 and 1000 at 6, 21 of output at 15.
+	want := thread.Usage{Input: 4, CacheRead: 9784, CacheWrite: 2446, CacheWriteHour: 1000, Output: 21, Priced: true}
+	cost := got.CostUSD
+	if got.CostUSD = 0; got != want || math.Abs(cost-0.0146847) > 1e-9 {
+		t.Errorf("usage %+v, cost %v", got, cost)
 	}
 }
 

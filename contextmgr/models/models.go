@@ -53,13 +53,16 @@ type Row struct {
 	Input  float64 `json:"input,omitempty"`
 	Output float64 `json:"output,omitempty"`
 	// Free means that the prices are 0 because the model is free, not because they are unknown.
-	Free        bool     `json:"free,omitempty"`
-	CacheRead   *float64 `json:"cacheRead,omitempty"`
+	Free      bool     `json:"free,omitempty"`
+	CacheRead *float64 `json:"cacheRead,omitempty"`
+	// CacheWrite is the price of the usual writes to a cache, CacheWriteH that of writes for an hour. Without the second,
+	// a row whose writes cost more than input charges twice the input price for them, any other what writes cost.
 	CacheWrite  *float64 `json:"cacheWrite,omitempty"`
 	CacheWriteH *float64 `json:"cacheWrite1h,omitempty"`
 }
 
-// Tokens is the usage of one response; the kinds of input are disjoint.
+// Tokens is the usage of one response. The kinds of input are disjoint, except that CacheWriteHr is the part of
+// CacheWrite that the cache keeps for an hour.
 type Tokens struct {
 	Input, CacheRead, CacheWrite, CacheWriteHr, Output int64
 }
@@ -88,6 +91,7 @@ func check(rows []Row) error {
 		}
 		for _, n := range []float64{
 			float64(r.Window), float64(r.Long), r.Input, r.Output, or(r.CacheRead, 0), or(r.CacheWrite, 0),
+			or(r.CacheWriteH, 0),
 		} {
 			if n < 0 {
 				return fmt.Errorf("row %d (%s): negative number", i+1, r.Match)
@@ -153,13 +157,27 @@ func price(rows []Row, name string, in int64) (Row, bool) {
 
 // cost returns the price of a response by this row, in USD.
 func (r Row) cost(n Tokens) float64 {
-	write := or(r.CacheWrite, r.Input)
+	hour := min(max(n.CacheWriteHr, 0), max(n.CacheWrite, 0))
 	sum := float64(n.Input)*r.Input +
 		float64(n.CacheRead)*or(r.CacheRead, r.Input) +
-		float64(n.CacheWrite-n.CacheWriteHr)*write +
-		float64(n.CacheWriteHr)*or(r.CacheWriteH, write) +
+		float64(n.CacheWrite-hour)*or(r.CacheWrite, r.Input) +
+		float64(hour)*r.writeHour() +
 		float64(n.Output)*r.Output
 	return sum / 1e6
+}
+
+// hourly is the price of writing to a cache for an hour, in prices of input, where the usual write costs more than
+// input.
+const hourly = 2
+
+// writeHour returns the price of writing to a cache for an hour. Providers that charge more for the usual write than for
+// input charge twice the price of input for an hour; a row without its own price, such as the person's, follows that.
+func (r Row) writeHour() float64 {
+	write := or(r.CacheWrite, r.Input)
+	if write > r.Input {
+		write = max(write, hourly*r.Input)
+	}
+	return or(r.CacheWriteH, write)
 }
 
 func or(p *float64, otherwise float64) float64 {

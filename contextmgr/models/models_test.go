@@ -108,6 +108,9 @@ func TestCost(t *testing.T) {
 	}{
 		{"claude-sonnet-4-6", models.Tokens{Input: m, CacheRead: m, CacheWrite: 2 * m, CacheWriteHr: m, Output: m},
 			3 + 0.3 + 3.75 + 6 + 15, true},
+		{"claude-sonnet-4-6", models.Tokens{CacheWrite: m, CacheWriteHr: 2 * m}, 6, true}, // not more than all of it
+		{"claude-sonnet-4-6", models.Tokens{CacheWrite: m, CacheWriteHr: -m}, 3.75, true},
+		{"gpt-5.5", models.Tokens{CacheWrite: m, CacheWriteHr: m}, 5, true}, // writing costs what input costs
 		{"claude-opus-4-1-20250805", models.Tokens{Output: m}, 75, true},
 		{"claude-opus-4-5-20251101", models.Tokens{Output: m}, 25, true},
 		{"claude-haiku-5-5", models.Tokens{Input: 100_000}, 0.01, true},
@@ -126,9 +129,36 @@ func TestCost(t *testing.T) {
 	}
 }
 
+// TestHourOfOwnPrices: a row that has no price for an hour of cache follows the list prices, which are twice the input's.
+func TestHourOfOwnPrices(t *testing.T) {
+	price := func(usd float64) *float64 { return &usd }
+	for _, tc := range []struct {
+		row  models.Row
+		want float64
+	}{
+		{models.Row{Input: 4, CacheWrite: price(5)}, 8},
+		{models.Row{Input: 4, CacheWrite: price(5), CacheWriteH: price(6)}, 6},
+		{models.Row{Input: 4, CacheWrite: price(9)}, 9}, // never less than the usual write
+		{models.Row{Input: 4, CacheWrite: price(3)}, 3},
+		{models.Row{Input: 4}, 4},
+		{models.Row{Input: 4, CacheWrite: price(0)}, 0},
+	} {
+		tc.row.Match = "own"
+		own, err := models.Table{}.With([]models.Row{tc.row})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, ok := own.Cost("own", models.Tokens{CacheWrite: 1e6, CacheWriteHr: 1e6})
+		if got != tc.want || !ok {
+			t.Errorf("%+v: %v, %v, want %v", tc.row, got, ok, tc.want)
+		}
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	for _, in := range []string{
 		``, `{`, `{"models":[{"match":"["}]}`, `{"models":[{"window":1}]}`, `{"models":[{"match":"a","input":-1}]}`,
+		`{"models":[{"match":"a","input":1,"cacheWrite1h":-1}]}`,
 	} {
 		if _, err := models.Parse([]byte(in)); err == nil {
 			t.Errorf("Parse(%q) took it", in)

@@ -4,7 +4,9 @@
 // would, and each piece is merged by the published ranks. Time is n·log n for any text, whereas the usual libraries
 // need quadratic time for a long line without spaces; memory in addition to the ranks is a few words per byte of the
 // longest piece. Special tokens are counted as plain text. The tokenizers of other providers are not implemented: for
-// their models the count is an estimate.
+// their models the count is an estimate, and Calibration learns from what providers count by how much it is off.
+//
+// Counts remembers counts by the hash of a text, and counts in the background: a request never waits for a count.
 package tokens
 
 import (

@@ -5,8 +5,11 @@ import (
 	"hash/maphash"
 )
 
-// Flags are what a codec wants to know of each item; their meaning is its own.
+// Flags are what a codec wants to know of each item; their meaning is its own, but for ByModel.
 type Flags uint8
+
+// ByModel marks the items that the model wrote.
+const ByModel Flags = 1 << 7
 
 // Facts are what a codec reads in one item.
 type Facts struct {

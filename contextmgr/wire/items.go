@@ -29,17 +29,18 @@ type ItemReader struct {
 	scratch  Facts
 	tools    names
 	system   digest
+	prompted int // item with the person's newest text, -1
 }
 
 // NewItemReader returns a reader that only reads what a request needs.
-func NewItemReader(format string) *ItemReader { return &ItemReader{format: format} }
+func NewItemReader(format string) *ItemReader { return &ItemReader{format: format, prompted: -1} }
 
 // more is how many items more than the one before a request usually has at most.
 const more = 8
 
 // NewListing returns a reader that also lists contents; earlier may be nil.
 func NewListing(format string, earlier *Scan) *ItemReader {
-	r := &ItemReader{format: format, listing: true}
+	r := &ItemReader{format: format, listing: true, prompted: -1}
 	if earlier != nil && earlier.known != nil && earlier.known.format == format {
 		r.earlier, r.seed = earlier.known, earlier.known.seed
 		n := len(r.earlier.items) + more
@@ -183,6 +184,7 @@ func (r *ItemReader) Prompt(flag Flags, person func(json.RawMessage) string) str
 			k.person = &text
 		}
 		if *k.person != "" {
+			r.prompted = i
 			return *k.person
 		}
 	}
@@ -191,7 +193,7 @@ func (r *ItemReader) Prompt(flag Flags, person func(json.RawMessage) string) str
 
 // Scan returns the scan of a request that was read without an error.
 func (r *ItemReader) Scan(request Request) *Scan {
-	s := &Scan{Request: request, Items: orNil(r.spans)}
+	s := &Scan{Request: request, Items: orNil(r.spans), Prompted: r.prompted}
 	if r.lists == 1 {
 		s.Contents, s.List = orNil(r.contents), r.list
 		s.known = &memory{format: r.format, seed: r.seed, depth: r.depth, items: r.facts,

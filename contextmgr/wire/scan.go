@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"net/http"
 )
 
 // Scanner is a Codec that also finds what a request holds that may be replaced by something shorter, and where.
@@ -16,6 +17,8 @@ type Scanner interface {
 	// form, so that the request stays valid: a string stays a string, a list of parts becomes a list of one text, and of a
 	// call's input only the long strings are replaced. It returns nil if the content cannot be replaced, or not by less.
 	Replace(content json.RawMessage, form Form, text string) json.RawMessage
+	// Login reports whether a request is paid by a subscription to which a person has logged in, and not by a key.
+	Login(header http.Header) bool
 	// PersonItem returns an item in which the person says a text.
 	PersonItem(text string) json.RawMessage
 }
@@ -30,7 +33,15 @@ type Scan struct {
 	// List is the span between the brackets of the list of items, zero if there is no such list or more than one.
 	List Span
 
+	// Prompted is the index of the item with the person's newest text, -1 if there is none.
+	Prompted int
+
 	known *memory
+}
+
+// ByModel reports whether the model wrote an item.
+func (s *Scan) ByModel(item int) bool {
+	return s.known != nil && item < len(s.known.items) && s.known.items[item].flags&ByModel != 0
 }
 
 // Memory returns a scan that is only good as an earlier one. It holds neither the body nor the contents.

@@ -49,7 +49,9 @@ type Spent struct {
 	Input      int64     `json:"input"`
 	CacheRead  int64     `json:"cacheRead"`
 	CacheWrite int64     `json:"cacheWrite"`
-	Output     int64     `json:"output"`
+	// CacheWriteHour is the part of CacheWrite that the cache keeps for an hour.
+	CacheWriteHour int64 `json:"cacheWriteHour,omitempty"`
+	Output         int64 `json:"output"`
 	// USD is the cost of the answers with a known price, nil if there are none; Unpriced counts the others.
 	USD      *float64 `json:"usd,omitempty"`
 	Unpriced int64    `json:"unpriced,omitempty"`
@@ -59,7 +61,8 @@ type Spent struct {
 func (s *Spent) add(o Spent) {
 	s.Answers += o.Answers
 	s.Input, s.CacheRead = s.Input+o.Input, s.CacheRead+o.CacheRead
-	s.CacheWrite, s.Output = s.CacheWrite+o.CacheWrite, s.Output+o.Output
+	s.CacheWrite, s.CacheWriteHour = s.CacheWrite+o.CacheWrite, s.CacheWriteHour+o.CacheWriteHour
+	s.Output += o.Output
 	s.Unpriced += o.Unpriced
 	if o.USD != nil {
 		sum := *o.USD
@@ -125,7 +128,10 @@ func (l *Ledger) ExchangeEnded(id thread.ID, e thread.Exchange) {
 func (l *Ledger) note(id thread.ID, agent string, e thread.Exchange) {
 	l.mu.Lock()
 	if u := e.Usage; u.Context() > 0 {
-		row := Spent{Answers: 1, Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output}
+		row := Spent{
+			Answers: 1, Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWriteHour: u.CacheWriteHour,
+			Output: u.Output,
+		}
 		if u.Priced {
 			row.USD = &u.CostUSD
 		} else {

@@ -59,7 +59,7 @@ func set(at *time.Time, to time.Time) {
 }
 
 func answer(model string, tokens int64, usd float64, priced bool) thread.Exchange {
-	return thread.Exchange{Model: model, Usage: thread.Usage{Input: tokens, CacheRead: 1, CacheWrite: 2, Output: 3, CostUSD: usd, Priced: priced}}
+	return thread.Exchange{Model: model, Usage: thread.Usage{Input: tokens, CacheRead: 1, CacheWrite: 2, CacheWriteHour: 1, Output: 3, CostUSD: usd, Priced: priced}}
 }
 
 func account(t *testing.T, l *Ledger, days int) Account {
@@ -79,8 +79,8 @@ func text(a Account) string {
 		if s.USD != nil {
 			usd = fmt.Sprintf("%.2f", *s.USD)
 		}
-		lines = append(lines, fmt.Sprintf("%s %s %s %s %d answers %d+%d+%d+%d $%s %d unpriced", s.Day, s.Agent, s.Model, s.Thread, s.Answers,
-			s.Input, s.CacheRead, s.CacheWrite, s.Output, usd, s.Unpriced))
+		lines = append(lines, fmt.Sprintf("%s %s %s %s %d answers %d+%d+%d(%d)+%d $%s %d unpriced", s.Day, s.Agent, s.Model, s.Thread, s.Answers,
+			s.Input, s.CacheRead, s.CacheWrite, s.CacheWriteHour, s.Output, usd, s.Unpriced))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -105,10 +105,10 @@ func TestSpent(t *testing.T) {
 	l.ExchangeEnded("a", answer("other", 5, 1, true))
 	set(&now, now.Add(2*time.Hour))
 	l.ExchangeEnded("b", answer("m", 1, 0, false))
-	want := `2026-03-02 agent of b m b 1 answers 1+1+2+3 $unknown 1 unpriced
-2026-03-01 agent of a m a 3 answers 60+3+6+9 $1.00 0 unpriced
-2026-03-01 agent of a other a 2 answers 10+2+4+6 $1.00 1 unpriced
-2026-03-01 agent of b m b 1 answers 7+1+2+3 $0.00 0 unpriced`
+	want := `2026-03-02 agent of b m b 1 answers 1+1+2(1)+3 $unknown 1 unpriced
+2026-03-01 agent of a m a 3 answers 60+3+6(3)+9 $1.00 0 unpriced
+2026-03-01 agent of a other a 2 answers 10+2+4(2)+6 $1.00 1 unpriced
+2026-03-01 agent of b m b 1 answers 7+1+2(1)+3 $0.00 0 unpriced`
 	if got := text(account(t, l, 10)); got != want {
 		t.Errorf("it says\n%s\nwant\n%s", got, want)
 	}
@@ -136,7 +136,7 @@ func TestStoreRefuses(t *testing.T) {
 	set(&now, now.AddDate(0, 0, 1))
 	l.ExchangeEnded("a", e)
 	store.err = nil
-	want := "2026-03-02 agent of a m a 1 answers 10+1+2+3 $0.25 0 unpriced\n2026-03-01 agent of a m a 1 answers 10+1+2+3 $0.25 0 unpriced"
+	want := "2026-03-02 agent of a m a 1 answers 10+1+2(1)+3 $0.25 0 unpriced\n2026-03-01 agent of a m a 1 answers 10+1+2(1)+3 $0.25 0 unpriced"
 	if got := account(t, l, 10); text(got) != want || len(got.Quotas) != 1 {
 		t.Errorf("it says\n%s\n%v", text(got), got.Quotas)
 	}

@@ -61,7 +61,10 @@ type Config struct {
 	MergeNote thread.NoteMode
 	// EnabledMCPs names the MCP servers that are enabled for a thread; nil for none.
 	EnabledMCPs func(thread.ID) []string
-	Log         *slog.Logger // discarded when nil
+	// Readable returns more folders that the agent of a thread may read without asking, given the thread's parent or "";
+	// nil for none.
+	Readable func(id, parent thread.ID) ([]string, error)
+	Log      *slog.Logger // discarded when nil
 	// OnNotice is called with every notice, including those of Open; it must not block or call the Manager. May be nil.
 	OnNotice func(level thread.Level, text string)
 }

@@ -83,7 +83,7 @@ func (m *forks) forkOf(
 		Parent: p.ID, ForkPoint: at.ID, Head: at.ID, Turn: at.Turn, Agent: agent, Launch: p.Launch,
 		Dir: p.Dir, Created: now, Updated: now, Seen: true, Gauge: at.Gauge,
 	}
-	t.Gauge.CostUSD = 0 // its own cost starts here
+	t.Gauge.CostUSD, t.Gauge.SavedUSD = 0, 0 // its own cost starts here
 	if agent == p.Agent {
 		t.Model = p.Model
 	} else {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,6 +53,9 @@ func TestForkAtATurn(t *testing.T) {
 		}
 		if f.Worktree.Path == "" || f.Dir != f.Worktree.Path || w.trees.get(f.Dir) != "files 3" {
 			t.Errorf("worktree %+v holds %q", f.Worktree, w.trees.get(f.Dir))
+		}
+		if f.Gauge.SavedUSD != 0 {
+			t.Errorf("the fork begins with $%.2f saved", f.Gauge.SavedUSD)
 		}
 		if p := w.status(p.ID); f.Gauge.CostUSD != 0 || p.Gauge.CostUSD != 2.5 {
 			t.Errorf("the fork begins with $%.2f, its parent has cost $%.2f", f.Gauge.CostUSD, p.Gauge.CostUSD)
@@ -461,6 +465,7 @@ func TestTimelineAndTurns(t *testing.T) {
 }
 
 func TestPrimerKeepsItsBudgetAndItsFilesPrivate(t *testing.T) {
+	var masked atomic.Bool
 	inWorld(t, func(w *world) {
 		p := w.create(thread.NewRequest{})
 		for i := range 30 {
@@ -488,14 +493,23 @@ func TestPrimerKeepsItsBudgetAndItsFilesPrivate(t *testing.T) {
 		if !slices.Equal(w.readDirs(f.ID), []string{read}) {
 			t.Errorf("the agent may read %q", w.readDirs(f.ID))
 		}
-		// A fork's conversation names the files of the thread that it comes from.
+		// A fork's conversation names the files of the thread that it comes from, and what else its agent may read.
+		masked.Store(true)
 		w.turn(f.ID, "go on")
 		g := w.fork(thread.ForkRequest{Thread: f.Name, Label: "next"})
 		own := filepath.Join(w.dir, ".state", "threads", string(g.ID), "read")
-		if !slices.Equal(w.readDirs(g.ID), []string{own, read}) {
+		if !slices.Equal(w.readDirs(g.ID), []string{own, read, "/masked/" + string(g.ID), "/masked/" + string(f.ID)}) {
 			t.Errorf("the fork's agent may read %q", w.readDirs(g.ID))
 		}
-	}, func(w *world) { w.cfg.Limits.Primer = 800 })
+	}, func(w *world) {
+		w.cfg.Limits.Primer = 800
+		w.cfg.Readable = func(id, parent thread.ID) ([]string, error) {
+			if !masked.Load() {
+				return nil, errors.New("not now")
+			}
+			return []string{"/masked/" + string(id), "/masked/" + string(parent)}, nil
+		}
+	})
 }
 
 // TestForkBeforeTheTurnIsStored forks where a turn has ended and its own checkpoint is still on its way: the fork

@@ -170,6 +170,7 @@ func (w *world) respond(id thread.ID, prompt, text string, ends bool) {
 		Main: true, Model: "m1", Session: s.Session, Status: 200, Started: time.Now(), Ended: time.Now(),
 		Items: items, Answer: &answer, Prompt: prompt, Text: text, Stop: "tool_use",
 		Usage: thread.Usage{Input: 10, Output: 5, CostUSD: 0.25, Priced: true}, Window: 200, EndsTurn: ends,
+		Masked: 7, SavedUSD: 0.125,
 	}
 	if ends {
 		e.Stop = "end_turn"

@@ -32,6 +32,9 @@ func TestTurnIsDurableBeforeItIsShownDone(t *testing.T) {
 		if got.Gauge.Tokens != 15 || got.Gauge.CostUSD != 0.5 || got.Usage.Input != 20 {
 			t.Errorf("gauge %+v usage %+v", got.Gauge, got.Usage)
 		}
+		if got.Gauge.Masked != 7 || got.Gauge.SavedUSD != 0.25 {
+			t.Errorf("masks: gauge %+v", got.Gauge)
+		}
 		if states := w.events.states(s.ID); states != "exited starting working done" {
 			t.Errorf("states shown: %s", states)
 		}

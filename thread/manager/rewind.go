@@ -294,7 +294,7 @@ func (l *run) rewindCheckpoint(
 	c.Parent, c.ID = c.ID, thread.NewID[thread.CheckpointID]()
 	c.Thread, c.Kind, c.Created, c.Seq = l.id, thread.KindRewind, l.now(), 0
 	c.Usage, c.Prompt, c.Answer, c.Stop = thread.Usage{}, "", "", ""
-	c.Gauge.CostUSD = safety.Gauge.CostUSD // money is not refunded
+	c.Gauge.CostUSD, c.Gauge.SavedUSD = safety.Gauge.CostUSD, safety.Gauge.SavedUSD // money is not refunded
 	c.Note = fmt.Sprintf("%s rewound to turn %d", what, to.Turn)
 	c.Snapshot = safety.Snapshot
 	if r.Files {

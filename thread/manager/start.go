@@ -268,7 +268,15 @@ func (l *run) readDirs(t thread.Thread) ([]string, error) {
 			dirs = append(dirs, f.Dir())
 		}
 	}
-	return dirs, nil
+	if l.cfg.Readable == nil {
+		return dirs, nil
+	}
+	more, err := l.cfg.Readable(t.ID, t.Parent)
+	if err != nil {
+		// The agent runs without: it asks before it reads there.
+		l.notice(l.id, thread.LevelWarn, "the agent may have to ask before it reads masked tool results: %v", err)
+	}
+	return append(dirs, more...), nil
 }
 
 func orDefault(n, otherwise int) int {

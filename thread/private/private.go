@@ -335,6 +335,17 @@ func (f *Folder) Rename(name, other string) error {
 	return f.Sync()
 }
 
+// Replace renames a file of the folder to the name of one that may exist, without making that durable.
+func (f *Folder) Replace(name, other string) error {
+	if err := errors.Join(checkName(name), checkName(other), f.Check(other)); err != nil {
+		return err
+	}
+	if err := f.root.Rename(name, other); err != nil {
+		return f.fail(other, err)
+	}
+	return nil
+}
+
 // Remove removes a file, a link itself, or an empty folder.
 func (f *Folder) Remove(name string) error {
 	if err := checkName(name); err != nil {

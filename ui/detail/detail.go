@@ -1,5 +1,5 @@
-// Package detail is the context view: how full a thread's context is according to the provider, what it cost, and facts
-// about the thread: folder, branch, session, parent, grants.
+// Package detail lists facts about a thread: how full its context is according to the provider, what it cost, its folder,
+// branch, session, parent and grants.
 package detail
 
 import (

@@ -1,9 +1,10 @@
-// Package gauge draws how full a thread's context is: a bar with ticks at the bands, the tokens, and the cost. Numbers
-// that are not from the provider are marked with ~.
+// Package gauge draws how full a thread's context is: a bar with ticks at the bands, the tokens, what masks leave out of
+// it, and the cost. Numbers that are not from the provider are marked with ~, and with how far off they may be.
 package gauge
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"orchestrator/thread"
@@ -44,22 +45,39 @@ func Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, st *thread.Status) {
 		return
 	}
 	Bar(c, b.Row(0), th, g)
-	x := c.Print(b, 0, 1, th.Style(theme.Strong), Numbers(g))
+	x := c.Print(b, 0, 1, th.Style(theme.Strong), plain.Cut(Numbers(g), b.W))
 	if g.Window > 0 {
 		c.Print(b, x, 1, th.Style(Token(g.Band())), " "+string(g.Band()))
 	}
 	var facts []string
+	if g.Masked > 0 {
+		facts = append(facts, Masked(g.Masked))
+	}
 	if usd, known := st.Cost(); known {
 		facts = append(facts, Cost(usd))
 	}
 	if g.Source == "transcript" {
 		facts = append(facts, "from transcript")
 	}
-	line := strings.Join(append(facts, plain.Line(g.Model)), " · ")
-	if g.Model == "" || len(facts) > 0 && plain.Width(line) > b.W {
-		line = strings.Join(facts, " · ")
+	if model := plain.Line(g.Model); model != "" {
+		facts = append(facts, model)
 	}
-	c.Print(b, 0, 2, th.Style(theme.Muted), plain.Cut(line, b.W))
+	c.Print(b, 0, 2, th.Style(theme.Muted), plain.Cut(fitting(facts, b.W), b.W))
+}
+
+// fitting joins the first of some facts that fit side by side, and always the first one.
+func fitting(facts []string, w int) string {
+	line := ""
+	for i, f := range facts {
+		if i > 0 {
+			f = line + " · " + f
+			if plain.Width(f) > w {
+				break
+			}
+		}
+		line = f
+	}
+	return line
 }
 
 // Bar draws the bar in a single row.
@@ -91,6 +109,17 @@ func tick(x, w int) bool {
 	return false
 }
 
+// Masked formats tokens that masks leave out.
+func Masked(tokens int64) string { return "−" + thread.Tokens(tokens) + " masked" }
+
+// Margin formats by how much a number may be wrong, at least 1 %; "" if that is not known.
+func Margin(fraction float64) string {
+	if !(fraction > 0) || fraction > 10 { // no number at all, or one that says nothing
+		return ""
+	}
+	return fmt.Sprintf("±%d%%", int(math.Ceil(fraction*100)))
+}
+
 // Numbers formats tokens, window and percentage.
 func Numbers(g thread.Gauge) string {
 	var s strings.Builder
@@ -98,6 +127,9 @@ func Numbers(g thread.Gauge) string {
 		s.WriteByte('~')
 	}
 	s.WriteString(thread.Tokens(g.Tokens))
+	if g.Estimated {
+		s.WriteString(Margin(g.Margin))
+	}
 	if g.Window > 0 {
 		fmt.Fprintf(&s, "/%s %s", thread.Tokens(g.Window), thread.Percent(g.Share()))
 	}

@@ -1,6 +1,7 @@
 package gauge
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"orchestrator/ui/theme"
 
 	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
 )
 
 func draw(w int, s *thread.Status) string {
@@ -46,6 +48,12 @@ func TestNumbers(t *testing.T) {
 		{thread.Gauge{Tokens: 84_000, Window: 200_000}, "84k/200k 42%"},
 		{thread.Gauge{Tokens: 84_000, Window: 200_000, Estimated: true}, "~84k/200k 42%"},
 		{thread.Gauge{Tokens: 84_000}, "84k"},
+		{thread.Gauge{Tokens: 84_000, Window: 200_000, Estimated: true, Margin: 0.09}, "~84k±9%/200k 42%"},
+		{thread.Gauge{Tokens: 84_000, Window: 200_000, Estimated: true, Margin: 0.081}, "~84k±9%/200k 42%"},
+		{thread.Gauge{Tokens: 84_000, Window: 200_000, Margin: 0.09}, "84k/200k 42%"},
+		{thread.Gauge{Tokens: 84_000, Estimated: true, Margin: math.NaN()}, "~84k"},
+		{thread.Gauge{Tokens: 84_000, Estimated: true, Margin: math.Inf(1)}, "~84k"},
+		{thread.Gauge{Tokens: 84_000, Estimated: true, Margin: -1}, "~84k"},
 	} {
 		if got := Numbers(c.g); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
@@ -75,5 +83,24 @@ func TestBandsAreTold(t *testing.T) {
 		if got := draw(20, s); !strings.Contains(got, "No ") {
 			t.Errorf("%q", got)
 		}
+	}
+}
+
+// What masks leave out comes before the cost, and the model only if there is room for it.
+func TestMaskedIsTold(t *testing.T) {
+	s := &thread.Status{Thread: thread.Thread{Gauge: thread.Gauge{Tokens: 84_000, Window: 200_000, CostUSD: 1.42,
+		Model: "claude-opus-4-8", Masked: 31_000}}}
+	for w, want := range map[int]string{
+		60: "−31k masked · $1.42 · claude-opus-4-8", 37: "−31k masked · $1.42 · claude-opus-4-8", 36: "−31k masked · $1.42",
+		19: "−31k masked · $1.42", 18: "−31k masked", 6: "−31k …",
+	} {
+		rows := strings.Split(ansi.Strip(draw(w, s)), "\n")
+		if got := strings.TrimSpace(rows[2]); got != want {
+			t.Errorf("%d wide: %q, want %q", w, got, want)
+		}
+	}
+	s.Gauge.Masked = 0
+	if got := draw(40, s); strings.Contains(got, "masked") {
+		t.Errorf("nothing is masked: %q", got)
 	}
 }

@@ -135,7 +135,16 @@ func views() []Binding {
 		bind(Diff, PrevHit, "previous match", "N"),
 	)
 	all = append(all, scrolls(Context)...)
-	return append(all, bind(Context, Leave, "back to threads", "esc", "q", "ctrl+q"))
+	return append(all,
+		command(Context, Mask, "mask or unmask the result", "x"),
+		command(Context, PinResult, "pin or unpin the result: never mask it", "p"),
+		command(Context, MaskAll, "mask all that can be masked now", "A"),
+		command(Context, MaskMode, "choose how much is masked", "M"),
+		command(Context, Open, "show the result", "enter"),
+		bind(Context, Search, "filter results", "/"),
+		command(Context, About, "facts about the thread: usage, folder, branch", "o"),
+		bind(Context, Leave, "back to threads", "esc", "q", "ctrl+q"),
+	)
 }
 
 func dialogs() []Binding {

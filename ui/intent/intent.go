@@ -100,6 +100,12 @@ const (
 	Base     Action = "base"
 	FoldAll  Action = "fold-all"
 
+	Mask      Action = "mask"
+	MaskAll   Action = "mask-all"
+	MaskMode  Action = "mask-mode"
+	PinResult Action = "pin-result"
+	About     Action = "about"
+
 	Accept    Action = "accept"
 	Submit    Action = "submit"
 	Cancel    Action = "cancel"

@@ -43,6 +43,15 @@ const (
 	BandSummarising
 	BandEmergency
 	Track
+	FillSystem // what fills a context
+	FillTools
+	FillMessages
+	FillInputs
+	FillFirst // the results of the tools with the most of it
+	FillSecond
+	FillThird
+	FillFourth
+	FillOther
 	DiffAdd
 	DiffDel
 	DiffAddWord
@@ -100,6 +109,15 @@ func looks() [tokens]look {
 		BandSummarising: fg(0xffd75f, 0x8a6100, 11, 3, 0),
 		BandEmergency:   fg(0xff8787, 0xc01c28, 9, 1, Bold),
 		Track:           fg(0x4a5160, 0xb3b9c4, 8, 7, 0),
+		FillSystem:      fg(0x7aa2f7, 0x2f4fb0, 12, 4, 0),
+		FillTools:       fg(0xb79cf0, 0x6f3fa8, 13, 5, 0),
+		FillMessages:    fg(0xc8ced8, 0x4b5260, 15, 0, 0),
+		FillInputs:      fg(0xd99a6c, 0xb0480f, 3, 1, 0),
+		FillFirst:       fg(0x73c991, 0x1a7f37, 10, 2, 0),
+		FillSecond:      fg(0x56c2c9, 0x006f7f, 14, 6, 0),
+		FillThird:       fg(0xd9c36a, 0x856200, 11, 3, 0),
+		FillFourth:      fg(0xe090b4, 0xa3306f, 5, 13, 0),
+		FillOther:       fg(0x8b93a1, 0x6b7280, 8, 8, 0),
 		DiffAdd:         fg(0x9fe09f, 0x14602b, 10, 2, 0),
 		DiffDel:         fg(0xff9f9f, 0xa3121d, 9, 1, 0),
 		DiffAddWord:     fg(0xd7ffd7, 0x0b3d1a, 0, 0, 0).on(0x1f5f33, 0xabe5b9, 2, 2).without(Underline | Bold),

@@ -14,11 +14,15 @@ func (f *Feature) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, s *threa
 	case f.now == Timeline:
 		f.timeline.Draw(c, b, th, focus)
 	case f.now == Context:
+		rest := f.context.view.Draw(c, b, th, f.Keys, focus, s)
+		if rest.Empty() {
+			return
+		}
 		parent := ""
 		if s.Parent != "" {
 			parent = f.Name(s.Parent)
 		}
-		f.detail.Draw(c, b, th, s, parent, f.Threads.Sharing(s.Thread))
+		f.detail.Draw(c, rest, th, s, parent, f.Threads.Sharing(s.Thread))
 	case f.now == Diff:
 		f.diff.Draw(c, b, th, focus, f.Threads.Sharing(s.Thread))
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"orchestrator/thread"
+	contextview "orchestrator/ui/context"
 	"orchestrator/ui/detail"
 	"orchestrator/ui/diff"
 	"orchestrator/ui/host"
@@ -43,6 +44,7 @@ type Server interface {
 	Timeline(ctx context.Context, ref string, p thread.Page) ([]thread.Checkpoint, error)
 	Turn(ctx context.Context, ref, at string) ([]thread.Entry, error)
 	Diff(context.Context, thread.DiffRequest) ([]thread.FileDiff, error)
+	ContextServer
 }
 
 // Actions are what views need other features to do.
@@ -62,13 +64,15 @@ type Feature struct {
 	timeline *timeline.Model
 	turn     *turn.Model
 	diff     *diff.Model
-	detail   *detail.Model
+	context  *contexts
+	detail   *detail.Model // beside the context, or instead of it
 }
 
 // New returns the views; the terminal is shown.
 func New(h *host.Host, srv Server, do Actions) *Feature {
 	return &Feature{Host: h, srv: srv, do: do, timeline: timeline.New(h.Name), turn: turn.New(markdown.New()),
-		diff: diff.New(), detail: detail.New()}
+		diff: diff.New(), detail: detail.New(),
+		context: &contexts{Host: h, view: contextview.New(), srv: srv}}
 }
 
 // Now returns the current view.
@@ -124,10 +128,27 @@ func (f *Feature) Fill() tea.Cmd {
 			return f.loadDiff(s.ID, diff.BaseToNow())
 		}
 		return f.Reload()
+	case Context:
+		if f.context.view.Thread() != s.ID || f.context.view.Failed() {
+			f.context.view.Show(s.ID)
+		}
+		return nil // Follow loads it
 	default:
 		return nil
 	}
 }
+
+// Follow loads the context again if it is out of date: the selected thread's gauge says so. Call it after every message
+// while the main pane is visible; nothing is loaded for another view.
+func (f *Feature) Follow() tea.Cmd {
+	if f.now != Context {
+		return nil
+	}
+	return f.context.follow()
+}
+
+// Listed reports whether the results in a context are on the screen, so that keys are for them.
+func (f *Feature) Listed() bool { return f.now == Context && f.context.view.Listed() }
 
 // Reload loads the diff again, if it is shown.
 func (f *Feature) Reload() tea.Cmd {
@@ -169,14 +190,17 @@ func (f *Feature) Checkpoint(cp thread.Checkpoint) tea.Cmd {
 
 // Search searches the current view.
 func (f *Feature) Search(text string) {
-	if f.now == Diff {
+	switch f.now {
+	case Diff:
 		f.diff.Search(text)
-		return
+	case Context:
+		f.context.view.Search(text)
+	default:
+		f.turn.Search(text)
 	}
-	f.turn.Search(text)
 }
 
-// Scroll scrolls by lines, or in the timeline by one row.
+// Scroll scrolls by lines, or in the timeline and the list of results by one row.
 func (f *Feature) Scroll(lines int) {
 	switch {
 	case f.now == Timeline && f.reading:
@@ -185,8 +209,17 @@ func (f *Feature) Scroll(lines int) {
 		f.timeline.Move(max(min(lines, 1), -1))
 	case f.now == Diff:
 		f.diff.Scroll(lines)
+	case f.now == Context && f.context.view.Listed():
+		f.context.view.Move(max(min(lines, 1), -1))
 	case f.now == Context:
 		f.detail.Scroll(lines)
+	}
+}
+
+// Click handles a click on a cell of the screen.
+func (f *Feature) Click(x, y int) {
+	if f.now == Context {
+		f.context.view.Click(x, y)
 	}
 }
 
@@ -200,7 +233,10 @@ func (f *Feature) Act(a intent.Action) (tea.Cmd, bool) {
 	case intent.Diff:
 		return f.inDiff(a)
 	default:
-		return nil, f.detail.Handle(a)
+		if !f.context.view.Listed() && f.detail.Handle(a) {
+			return nil, true
+		}
+		return f.context.act(a)
 	}
 }
 

@@ -79,6 +79,14 @@ const (
 	Find Call[FindRequest, []thread.Hit] = "find"
 )
 
+// Contexts.
+const (
+	// Context says what fills a thread's context.
+	Context Call[Ref, thread.ContextReport] = "context"
+	// ChangeContext changes what is masked of it, from the thread's next request on.
+	ChangeContext Call[thread.ContextChange, thread.ContextReport] = "context-change"
+)
+
 // Merges.
 const (
 	Merge         Call[thread.MergeRequest, thread.MergeReport] = "merge"

@@ -16,6 +16,12 @@ func (s *Server) register(r *routes) {
 	s.registerHistory(r)
 	s.registerFiles(r)
 	s.registerStaging(r)
+	answer(r, api.Context, func(ctx context.Context, q api.Ref) (thread.ContextReport, error) {
+		return s.Contexts.Context(ctx, q.Thread)
+	})
+	answer(r, api.ChangeContext, func(ctx context.Context, q thread.ContextChange) (thread.ContextReport, error) {
+		return s.Contexts.Change(ctx, q)
+	})
 	stream(r, api.Events, func(ctx context.Context, _ api.None) (<-chan thread.Event, error) {
 		return s.Manager.Events(ctx)
 	})

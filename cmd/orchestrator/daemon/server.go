@@ -41,6 +41,12 @@ type Transfer interface {
 	RestoreBackup(context.Context, thread.TransferRequest) (thread.BackupReport, error)
 }
 
+// Contexts says what fills the contexts of threads, and changes what is masked of them.
+type Contexts interface {
+	Context(ctx context.Context, thread string) (thread.ContextReport, error)
+	Change(ctx context.Context, change thread.ContextChange) (thread.ContextReport, error)
+}
+
 // Callers finds out on whose behalf a process acts.
 type Callers interface {
 	// Caller returns the thread of the agent that a process descends from or whose token it carries. agent is set if it is
@@ -61,6 +67,8 @@ type Config struct {
 	Transfer Transfer
 	// Staging keeps staged data.
 	Staging *staging.Store
+	// Contexts says what fills threads' contexts.
+	Contexts Contexts
 	// Collect deletes threads past the retention limits.
 	Collect func(context.Context, thread.CollectRequest) (thread.Collected, error)
 	// Stop stops the agents, saves work in progress, and then makes the server exit.

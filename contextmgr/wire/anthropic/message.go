@@ -47,6 +47,9 @@ func readMessage(c *span.Cursor, f *wire.Facts) error {
 	if m.text && m.role.Is("user") {
 		f.Flags |= spoken
 	}
+	if m.role.Is("assistant") {
+		f.Flags |= wire.ByModel
+	}
 	if !f.Listing || !m.role.Once() || m.contents != 1 {
 		return nil
 	}

@@ -48,6 +48,9 @@ func readContent(c *span.Cursor, f *wire.Facts) error {
 		return err
 	}
 	model := m.role.Is("model")
+	if model {
+		f.Flags |= wire.ByModel
+	}
 	if !model && m.more {
 		f.Flags |= spoken
 	}

@@ -47,6 +47,9 @@ func readMessage(c *span.Cursor, f *wire.Facts) error {
 		return err
 	}
 	f.Flags |= flagsOf(m.role)
+	if m.role.Is("assistant") {
+		f.Flags |= wire.ByModel
+	}
 	if !f.Listing || !m.role.Once() {
 		return nil
 	}

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"strings"
 
 	"orchestrator/contextmgr/wire"
 	"orchestrator/contextmgr/wire/span"
@@ -24,6 +25,9 @@ func readItem(c *span.Cursor, f *wire.Facts) error {
 		return err
 	}
 	f.Flags |= flagsOf(it.role)
+	if f.Flags == 0 && !strings.HasSuffix(it.kind.Text(), "_output") {
+		f.Flags = wire.ByModel // a message of the assistant, its reasoning, or a call
+	}
 	if !f.Listing || !it.kind.Once() || it.opaque {
 		return nil
 	}

@@ -62,6 +62,7 @@ func (r *Recorder) answer(ctx context.Context, e arrival) {
 	}
 	cost := r.sideCost()
 	c.Gauge.CostUSD = r.gauge.CostUSD + cost + e.Usage.CostUSD
+	c.Gauge.SavedUSD = r.gauge.SavedUSD + e.SavedUSD
 	r.gauge = c.Gauge
 	if newTurn {
 		r.began = before
@@ -116,7 +117,9 @@ func (r *Recorder) response(e thread.Exchange, keep int, news []thread.Item) (th
 
 // gaugeOf returns how full the context is after a response.
 func (r *Recorder) gaugeOf(e thread.Exchange) thread.Gauge {
-	g := thread.Gauge{Tokens: e.Usage.Context(), Window: e.Window, Model: e.Model, Source: "gateway"}
+	g := thread.Gauge{
+		Tokens: e.Usage.Context(), Window: e.Window, Model: e.Model, Source: "gateway", Masked: e.Masked,
+	}
 	if r.live.Direct() {
 		g.Source = "transcript"
 	}

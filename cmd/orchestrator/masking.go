@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"orchestrator/contextmgr/masking"
+	"orchestrator/contextmgr/masks"
+	"orchestrator/contextmgr/policy"
+	"orchestrator/contextmgr/tokens"
+	"orchestrator/thread"
+	"orchestrator/thread/manager"
+	"orchestrator/thread/private"
+)
+
+// openMasks opens the store of masks and the counts of tokens.
+func (a *App) openMasks(context.Context) error {
+	folder, err := private.Make(a.Project.StateDir(), "masks")
+	if err != nil {
+		return fmt.Errorf("open the masks: %w", err)
+	}
+	a.masks = masks.Open(folder, masks.Config{Log: a.Log})
+	a.onClose(a.masks.Close)
+	counted, err := private.Make(a.Project.StateDir(), "tokens")
+	if err != nil {
+		return fmt.Errorf("open the counts of tokens: %w", err)
+	}
+	a.onClose(counted.Close)
+	a.counts = tokens.OpenCounts(counted, tokens.New(), a.Log)
+	a.onClose(a.counts.Close)
+	a.calibration = tokens.OpenCalibration(counted, a.Log)
+	a.onClose(a.calibration.Close)
+	return nil
+}
+
+// newMasker returns what masks requests.
+func (a *App) newMasker() *masking.Masker {
+	return masking.New(masking.Config{
+		Masks: a.masks, Counts: a.counts, Calibration: a.calibration, Threads: lineage{a.manager},
+		Models: a.models, Settings: a.maskSettings, Now: time.Now, Log: a.Log,
+	})
+}
+
+// maskSettings returns how a thread's requests are masked unless the thread has a mode of its own. With a subscription
+// login nothing is masked before the person has allowed it.
+func (a *App) maskSettings(_ thread.ID, login bool) policy.Settings {
+	mode := policy.Mode(a.Config.Masking)
+	if login {
+		mode = policy.Mode(a.Config.MaskingLogin)
+	}
+	s := policy.Defaults(mode)
+	if a.Config.MaskingTokens > 0 {
+		s.TriggerTokens = int64(a.Config.MaskingTokens)
+	}
+	return s
+}
+
+// lineage tells the masker about threads.
+type lineage struct{ manager *manager.Manager }
+
+// Lineage implements masking.Threads.
+func (l lineage) Lineage(id thread.ID) (parent thread.ID, last time.Time) {
+	s, err := l.manager.Status(context.Background(), string(id))
+	if err != nil {
+		return "", time.Time{}
+	}
+	if s.Head != "" {
+		last = s.Updated
+	}
+	return s.Parent, last
+}
+
+// readable returns the folders with what is masked in a thread's conversation.
+func (a *App) readable(id, parent thread.ID) ([]string, error) {
+	set, err := a.masks.Thread(id, parent)
+	if err != nil {
+		return nil, err
+	}
+	return set.Dirs(), nil
+}
+
+// contexts has the operations on contexts for the daemon.
+type contexts struct {
+	manager *manager.Manager
+	masker  *masking.Masker
+}
+
+// curvePoints is how many responses the curve of a context has at most.
+const curvePoints = 500
+
+// Context says what fills a thread's context.
+func (c contexts) Context(ctx context.Context, name string) (thread.ContextReport, error) {
+	s, err := c.manager.Status(ctx, name)
+	if err != nil {
+		return thread.ContextReport{}, err
+	}
+	r, err := c.masker.Report(s.ID)
+	if err != nil {
+		return r, fmt.Errorf("describe the context of %s: %w", s.Name, err)
+	}
+	r.Name, r.SavedUSD = s.Name, s.Gauge.SavedUSD
+	if r.Tokens == 0 {
+		r.Tokens, r.Masked = s.Gauge.Tokens, s.Gauge.Masked
+	}
+	if r.Window == 0 {
+		r.Window, r.Model = s.Gauge.Window, s.Gauge.Model
+	}
+	list, err := c.manager.Timeline(ctx, string(s.ID), thread.Page{Limit: curvePoints})
+	if err != nil {
+		return r, err
+	}
+	for _, p := range slices.Backward(list) {
+		if p.Kind == thread.KindResponse {
+			r.Curve = append(r.Curve, thread.ContextPoint{
+				At: p.Created, Turn: p.Turn, Tokens: p.Gauge.Tokens, Masked: p.Gauge.Masked,
+			})
+		}
+	}
+	return r, nil
+}
+
+// Change changes what is masked of a thread's conversation.
+func (c contexts) Change(ctx context.Context, change thread.ContextChange) (thread.ContextReport, error) {
+	s, err := c.manager.Status(ctx, change.Thread)
+	if err != nil {
+		return thread.ContextReport{}, err
+	}
+	if err := c.masker.Change(s.ID, change); err != nil {
+		return thread.ContextReport{}, fmt.Errorf("change what is masked in %s: %w", s.Name, err)
+	}
+	return c.Context(ctx, string(s.ID))
+}

@@ -1,0 +1,53 @@
+package masking
+
+import (
+	"fmt"
+
+	"orchestrator/contextmgr/policy"
+	"orchestrator/thread"
+)
+
+// Change applies what a person wants masked or not, from the thread's next request on.
+func (m *Masker) Change(id thread.ID, change thread.ContextChange) error {
+	c, err := m.conversation(id)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if change.Mode != nil {
+		if err := checkMode(*change.Mode); err != nil {
+			return err
+		}
+		if err := c.set.SetMode(string(*change.Mode)); err != nil {
+			return fmt.Errorf("set the mode: %w", err)
+		}
+	}
+	for _, step := range []struct {
+		names []string
+		apply func(policy.ID) error
+	}{
+		{change.Unmask, c.set.Pin}, {change.Pin, c.set.Pin}, {change.Unpin, c.set.Unpin}, {change.Mask, c.want},
+	} {
+		ids, err := c.named(step.names)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if err := step.apply(id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func checkMode(mode thread.MaskMode) error {
+	switch mode {
+	case thread.MaskDefault, thread.MaskSafe, thread.MaskLean, thread.MaskObserve, thread.MaskOff:
+		return nil
+	default:
+		return thread.Hint(fmt.Errorf("%q is not a mode of masking: %w", mode, thread.ErrInvalid),
+			"use safe, lean, observe, off or default")
+	}
+}

@@ -1,0 +1,58 @@
+package masking
+
+import (
+	"log/slog"
+	"time"
+
+	"orchestrator/contextmgr/masks"
+	"orchestrator/contextmgr/models"
+	"orchestrator/contextmgr/policy"
+	"orchestrator/thread"
+)
+
+// Counts knows how many tokens contents have.
+type Counts interface {
+	// Known returns the tokens of a content by its hash, if they have been counted.
+	Known(sum [32]byte) (tokens int64, ok bool)
+	// Queue has a text counted in the background.
+	Queue(sum [32]byte, text string)
+	// Estimate returns the likely tokens of so many bytes.
+	Estimate(bytes int) int64
+}
+
+// Calibration corrects counts by what providers counted.
+type Calibration interface {
+	// Factor returns by what the count of a tool's results is multiplied for a model, "" for other text.
+	Factor(model, tool string) (factor, margin float64, observations int)
+	// Observe learns from a request that had so many tokens more than the one before, made of parts by tool as counted.
+	Observe(model string, growth int64, parts map[string]int64)
+}
+
+// Threads is what is known about threads.
+type Threads interface {
+	// Lineage returns the thread that a thread was forked from, "" if there is none, and when its last answer came.
+	Lineage(id thread.ID) (parent thread.ID, last time.Time)
+}
+
+// Config configures a Masker. All fields are required but Log.
+type Config struct {
+	Masks       *masks.Store
+	Counts      Counts
+	Calibration Calibration
+	Threads     Threads
+	Models      models.Table
+	// Settings returns the settings for a thread's requests; login is set if they are paid by a subscription.
+	Settings func(id thread.ID, login bool) policy.Settings
+	// WayOut tells an agent, and with it the person, what to do when a thread's context is full. If it is nil or returns
+	// "", requests are sent all the same.
+	WayOut func(id thread.ID) string
+	Now    func() time.Time
+	Log    *slog.Logger
+}
+
+// inputPrice returns the price of a token of input that goes past the cache in USD, 0 if it is unknown.
+func (c Config) inputPrice(model string) float64 {
+	const n = 1000
+	usd, _ := c.Models.Cost(model, models.Tokens{Input: n})
+	return usd / n
+}

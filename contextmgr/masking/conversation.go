@@ -1,0 +1,160 @@
+package masking
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"orchestrator/contextmgr/masks"
+	"orchestrator/contextmgr/policy"
+	"orchestrator/contextmgr/wire"
+	"orchestrator/thread"
+)
+
+// conversation is what is known about a thread's conversation. Requests of one thread wait for each other while they
+// are read and rewritten, not while they are sent.
+type conversation struct {
+	id thread.ID
+
+	mu       sync.Mutex
+	set      *masks.Set
+	settings policy.Settings // of the last request
+	login    bool            // likewise
+	told     map[string]bool // what people have been told
+
+	scan  *wire.Scan // of the last main request
+	model string
+	tools int
+	asked time.Time     // when the last main request was sent, or an answer came before this server started
+	ttl   time.Duration // how long the provider keeps the cache, 0 if unknown
+
+	// What the provider counted for a main request, and what was estimated for the same request. A later request is
+	// estimated by how its estimate differs.
+	counted, estimated int64
+	window             int64
+
+	contents map[key]content    // that were described
+	last     measured           // of the last main request
+	picture  picture            // likewise, for people
+	wanted   map[policy.ID]bool // what people want masked with the next request
+	decision policy.Decision
+	whole    map[policy.ID]bool // contents that do not become shorter
+	stubs    map[policy.ID][]byte
+	rereads  int
+	maskedAt map[part]int // what was read and is masked, since which request
+}
+
+// part is a part of a file that was read.
+type part struct{ file, part string }
+
+// context returns how many tokens a request has that is estimated to have so many.
+func (c *conversation) context(estimate int64) int64 {
+	if c.counted == 0 {
+		return estimate
+	}
+	return max(0, c.counted+estimate-c.estimated)
+}
+
+// The lifetimes of prompt caches. Without a sign of either, the longer one is assumed: to believe that a cache is lost
+// although it is not costs a cache write.
+const (
+	shortLife = 5 * time.Minute
+	longLife  = time.Hour
+)
+
+// lifetime returns how long the provider keeps the conversation's cache.
+func (c *conversation) lifetime() time.Duration {
+	if c.ttl == 0 {
+		return longLife
+	}
+	return c.ttl
+}
+
+// mode returns the mode in force, and why it is.
+func (c *conversation) mode(s policy.Settings) (thread.MaskMode, string) {
+	switch {
+	case c.set.Mode() != "":
+		return thread.MaskMode(c.set.Mode()), "set for this thread"
+	case c.login && s.Mode == policy.ModeObserve:
+		return thread.MaskMode(s.Mode), "the agent uses a subscription login"
+	default:
+		return thread.MaskMode(s.Mode), "as configured"
+	}
+}
+
+// shown describes a content for people.
+func (c *conversation) shown(e entry) thread.ContextResult {
+	res := e.result
+	out := thread.ContextResult{
+		ID: string(res.ID), Tool: res.Tool, File: cmp.Or(res.Reads, res.Writes), Input: res.Kind == policy.KindInput,
+		Tokens: res.Tokens, Turn: res.Request, Pinned: c.set.Pinned(res.ID),
+	}
+	if mask, ok := c.set.Mask(res.ID); ok && !out.Pinned {
+		out.Masked, out.Token, out.Path = true, mask.Token, mask.File
+	}
+	switch {
+	case out.Masked:
+	case out.Pinned:
+		out.Kept = "pinned"
+	case res.Error:
+		out.Kept = "an error"
+	case res.Tokens < c.settings.MinResult:
+		out.Kept = "small"
+	case c.whole[res.ID]:
+		out.Kept = "would not get shorter"
+	case res.Kind != policy.KindOutput && res.Kind != policy.KindInput:
+		out.Kept = string(res.Kind)
+	}
+	return out
+}
+
+// want has a content masked with the next request, whatever it costs.
+func (c *conversation) want(id policy.ID) error {
+	if c.set.Pinned(id) {
+		if err := c.set.Unpin(id); err != nil {
+			return err
+		}
+	}
+	if _, masked := c.set.Mask(id); masked {
+		return nil // it is again
+	}
+	if c.wanted == nil {
+		c.wanted = map[policy.ID]bool{}
+	}
+	c.wanted[id] = true
+	return nil
+}
+
+// all is what people write for all contents that can be masked.
+const all = "all"
+
+// named returns the contents that people name: by the beginning of an id, or by the token of what is masked.
+func (c *conversation) named(names []string) ([]policy.ID, error) {
+	var out []policy.ID
+	for _, name := range names {
+		var found []policy.ID
+		for _, e := range c.picture.entries {
+			id := e.result.ID
+			mask, masked := c.set.Mask(id)
+			switch {
+			case name == all:
+				if shown := c.shown(e); shown.Kept == "" || shown.Pinned {
+					found = append(found, id)
+				}
+			case name != "" && strings.HasPrefix(string(id), name), masked && string(mask.Token) == name:
+				found = append(found, id)
+			}
+		}
+		switch {
+		case len(found) == 0 && name != all:
+			return nil, thread.Hint(fmt.Errorf("no result of a tool is called %q: %w", name, thread.ErrNotFound),
+				"`orchestrator context show` lists them")
+		case len(found) > 1 && name != all:
+			return nil, fmt.Errorf("%q is the beginning of %d ids: write more of it: %w", name, len(found), thread.ErrInvalid)
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}

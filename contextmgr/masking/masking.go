@@ -1,0 +1,88 @@
+// Package masking replaces old tool results in the requests of agents by short texts, as package policy decides.
+//
+// It guarantees:
+//
+//   - Outside of what is masked, a request is sent with the agent's own bytes.
+//   - What is masked is sent as the same bytes in every later request of the thread and of its forks, also after a
+//     restart: between two decisions, a request begins with the bytes of the one before.
+//   - A decision is durable, with the contents that it masks, before the first request that it changes is sent.
+//   - The agent's own records and what people see of a conversation keep the contents.
+//   - Whatever cannot be read, decided or stored, the request is sent as it came, with what had been masked before where
+//     that is possible, and people are told once.
+//
+// It keeps no credentials and no bodies. Contents are kept by package masks only.
+package masking
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"orchestrator/contextmgr/gateway"
+	"orchestrator/contextmgr/policy"
+	"orchestrator/contextmgr/wire"
+	"orchestrator/thread"
+)
+
+// Masker masks the requests of all threads.
+type Masker struct {
+	cfg Config
+
+	mu      sync.Mutex // guards threads; a conversation's lock is never taken while it is held
+	threads map[thread.ID]*conversation
+}
+
+// New returns a masker.
+func New(cfg Config) *Masker {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Masker{cfg: cfg, threads: map[thread.ID]*conversation{}}
+}
+
+// conversation returns what is known about a thread's conversation.
+func (m *Masker) conversation(id thread.ID) (*conversation, error) {
+	m.mu.Lock()
+	c := m.threads[id]
+	if c == nil {
+		c = &conversation{id: id, told: map[string]bool{}}
+		m.threads[id] = c
+	}
+	m.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.set != nil {
+		return c, nil
+	}
+	parent, last := m.cfg.Threads.Lineage(id)
+	set, err := m.cfg.Masks.Thread(id, parent)
+	if err != nil {
+		return nil, err
+	}
+	c.set, c.asked = set, last
+	return c, nil
+}
+
+// Rewrite implements gateway.Rewriter.
+func (m *Masker) Rewrite(_ context.Context, o gateway.Outgoing) gateway.Rewritten {
+	scanner, ok := o.Codec.(wire.Scanner)
+	if !ok {
+		return gateway.Rewritten{}
+	}
+	login := scanner.Login(o.Call.Header)
+	settings := m.cfg.Settings(o.Thread, login)
+	c, err := m.conversation(o.Thread)
+	if err != nil {
+		m.cfg.Log.Error("open the masks of a thread", "thread", string(o.Thread), "err", err)
+		o.Notice(thread.LevelWarn, "its requests are sent unmasked: "+err.Error())
+		return gateway.Rewritten{}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if mode := policy.Mode(c.set.Mode()); mode != "" {
+		settings.Mode = mode
+	}
+	c.settings, c.login = settings, login
+	r := &request{cfg: m.cfg, conversation: c, outgoing: o, scanner: scanner, settings: settings}
+	return r.rewrite()
+}

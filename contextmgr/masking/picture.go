@@ -1,0 +1,115 @@
+package masking
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"orchestrator/contextmgr/policy"
+	"orchestrator/thread"
+)
+
+// entry is what is shown of a content. It holds nothing of the body.
+type entry struct {
+	result policy.Result
+	size   int64
+	error  bool
+	images bool
+}
+
+// picture is what fills a request, as far as it is shown to people.
+type picture struct {
+	entries  []entry
+	system   int64
+	tools    map[string]int64 // by server, "" for the agent's own
+	toolsN   map[string]int
+	messages int64
+	items    int
+}
+
+// tool is a tool that a request offers.
+type tool struct {
+	name string
+	raw  json.RawMessage
+}
+
+// server returns the name of the MCP server that a tool is of, "" for the agent's own tools. Agents call such a tool
+// mcp__server__tool or server__tool.
+func (t tool) server() string {
+	name, isMCP := strings.CutPrefix(t.name, "mcp__")
+	server, _, ok := strings.Cut(name, "__")
+	if isMCP || ok {
+		return server
+	}
+	return ""
+}
+
+// toolsOf reads the tools of a request in any of the formats: a list of objects with a name, perhaps below "function"
+// or in "functionDeclarations".
+func toolsOf(body []byte) []tool {
+	var request struct {
+		Tools []json.RawMessage `json:"tools"`
+	}
+	if json.Unmarshal(body, &request) != nil {
+		return nil
+	}
+	var out []tool
+	for _, raw := range request.Tools {
+		var t struct {
+			Name     string `json:"name"`
+			Function struct {
+				Name string `json:"name"`
+			} `json:"function"`
+			Declarations []json.RawMessage `json:"functionDeclarations"`
+		}
+		if json.Unmarshal(raw, &t) != nil {
+			continue
+		}
+		for _, d := range t.Declarations {
+			var named struct {
+				Name string `json:"name"`
+			}
+			_ = json.Unmarshal(d, &named) // one without a name is counted all the same
+			out = append(out, tool{named.Name, d})
+		}
+		if len(t.Declarations) == 0 {
+			out = append(out, tool{cmp.Or(t.Name, t.Function.Name), raw})
+		}
+	}
+	return out
+}
+
+// parts returns what fills the request, largest first.
+func (p picture) parts() []thread.ContextPart {
+	out := []thread.ContextPart{
+		{Kind: "system", Tokens: p.system, Count: 1},
+		{Kind: "messages", Tokens: p.messages, Count: p.items},
+	}
+	for server, n := range p.tools {
+		out = append(out, thread.ContextPart{Kind: "tools", Name: server, Tokens: n, Count: p.toolsN[server]})
+	}
+	byTool := map[thread.ContextPart]*thread.ContextPart{}
+	for _, e := range p.entries {
+		key := thread.ContextPart{Kind: "results", Name: e.result.Tool}
+		if e.result.Kind == policy.KindInput {
+			key.Kind = "inputs"
+		}
+		part := byTool[key]
+		if part == nil {
+			part = &thread.ContextPart{Kind: key.Kind, Name: key.Name}
+			byTool[key] = part
+		}
+		part.Tokens += e.size
+		part.Masked += e.result.Tokens - e.size
+		part.Count++
+	}
+	for _, part := range byTool {
+		out = append(out, *part)
+	}
+	out = slices.DeleteFunc(out, func(p thread.ContextPart) bool { return p.Tokens == 0 && p.Masked == 0 })
+	slices.SortFunc(out, func(a, b thread.ContextPart) int {
+		return cmp.Or(cmp.Compare(b.Tokens, a.Tokens), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
+	})
+	return out
+}

@@ -1,0 +1,30 @@
+package masking
+
+import (
+	"orchestrator/thread"
+)
+
+// Report says what fills a thread's context.
+func (m *Masker) Report(id thread.ID) (thread.ContextReport, error) {
+	c, err := m.conversation(id)
+	if err != nil {
+		return thread.ContextReport{}, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	settings := m.cfg.Settings(id, c.login)
+	r := thread.ContextReport{Thread: id, Model: c.model, Window: c.window, Rereads: c.rereads}
+	r.Mode, r.Why = c.mode(settings)
+	if c.scan == nil {
+		r.Reason = "no request since the server started"
+		return r, nil
+	}
+	r.Tokens, r.Masked = c.context(c.last.estimate), c.last.masked
+	_, r.Margin, _ = m.cfg.Calibration.Factor(c.model, "")
+	r.Forecast, r.Reason = c.decision.Batch.Forecast(m.cfg.inputPrice(c.model)), string(c.decision.Reason)
+	r.Parts = c.picture.parts()
+	for _, e := range c.picture.entries {
+		r.Results = append(r.Results, c.shown(e))
+	}
+	return r, nil
+}

@@ -1,0 +1,187 @@
+package masking
+
+import (
+	"bytes"
+	"path/filepath"
+
+	"orchestrator/contextmgr/gateway"
+	"orchestrator/contextmgr/models"
+	"orchestrator/contextmgr/policy"
+	"orchestrator/contextmgr/wire"
+	"orchestrator/thread"
+)
+
+// request is a request while it is rewritten. The conversation's lock is held.
+type request struct {
+	cfg          Config
+	conversation *conversation
+	outgoing     gateway.Outgoing
+	scanner      wire.Scanner
+	settings     policy.Settings
+	scan         *wire.Scan
+}
+
+// masks reports whether masks are applied.
+func (r *request) masks() bool {
+	return r.settings.Mode == policy.ModeSafe || r.settings.Mode == policy.ModeLean
+}
+
+func (r *request) window() int64 {
+	q := r.scan.Request
+	return r.outgoing.Window(q.Model, q.LongWindow, r.conversation.counted)
+}
+
+// tell tells people something once.
+func (r *request) tell(what, text string) {
+	if !r.conversation.told[what] {
+		r.conversation.told[what] = true
+		r.outgoing.Notice(thread.LevelWarn, text)
+	}
+}
+
+// prices returns the prices of the cache relative to input that goes past it.
+func (r *request) prices() policy.Prices {
+	const n = 1000
+	of := func(t models.Tokens) float64 {
+		usd, _ := r.cfg.Models.Cost(r.scan.Request.Model, t)
+		return usd
+	}
+	input := of(models.Tokens{Input: n})
+	if input <= 0 {
+		return policy.Prices{Read: 0.1, Write: 1.25} // those of most providers
+	}
+	write := of(models.Tokens{CacheWrite: n})
+	if r.conversation.ttl == longLife {
+		write = of(models.Tokens{CacheWrite: n, CacheWriteHr: n})
+	}
+	return policy.Prices{Read: of(models.Tokens{CacheRead: n}) / input, Write: write / input}
+}
+
+// imageTokens is about what a picture counts.
+const imageTokens = 1600
+
+// measure measures a request with the masks that are in force.
+func (r *request) measure() measured {
+	scan, body := r.scan, r.outgoing.Call.Body
+	number, m := numbers(scan), measured{}
+	m.requests, m.turn = number.last, number.turn
+	m.results = make([]policy.Result, len(scan.Contents))
+	m.uses = make([]policy.Use, len(scan.Contents))
+	m.sizes = make([]int64, len(scan.Contents))
+	seen := make(map[key]int)
+	at, estimate := 0, int64(0)
+	for i, content := range scan.Contents {
+		estimate += r.tokens(body[at:content.Start])
+		at = content.End
+		res, use := r.result(content, number.of[content.Item], seen)
+		res.Before = estimate
+		m.results[i], m.uses[i], m.sizes[i] = res, use, res.Tokens
+		if res.Masked {
+			m.sizes[i] = min(res.Tokens, r.settings.StubTokens)
+			m.masked += res.Tokens - m.sizes[i]
+		}
+		estimate += m.sizes[i]
+	}
+	m.estimate = estimate + r.tokens(body[at:])
+	return m
+}
+
+// content returns what never changes about a content. It is kept for the next request.
+func (r *request) content(c wire.Content, seen map[key]int) content {
+	k := keyOf(c, seen)
+	known := r.conversation.contents
+	if found, ok := known[k]; ok {
+		return found
+	}
+	if known == nil || len(known) > 4*len(r.scan.Contents)+1000 { // most are of what is not sent any more
+		known = map[key]content{}
+		r.conversation.contents = known
+	}
+	known[k] = content{k.id(), policy.Describe(c.Tool, c.Input), r.retrieves(c)}
+	return known[k]
+}
+
+// result measures one content.
+func (r *request) result(c wire.Content, request int, seen map[key]int) (policy.Result, policy.Use) {
+	known := r.content(c, seen)
+	use := known.use
+	res := policy.Result{
+		ID: known.id, Tool: c.Tool, Kind: use.Kind, Request: request, Error: c.Error, Reads: use.Reads,
+		Writes: use.Writes, Tokens: r.count(c),
+	}
+	switch {
+	case c.Form == wire.FormInput && use.Kind == policy.KindOutput:
+		res.Kind = policy.KindInput
+		res.Reads = ""
+	case c.Tool == "": // nobody asked for it
+		res.Kind = policy.KindServer
+	case c.Other > 0:
+		res.Kind = policy.KindImage
+		res.Tokens += imageTokens * int64(c.Other)
+	case known.retrieval:
+		res.Kind = policy.KindRetrieval
+	}
+	if _, masked := r.conversation.set.Mask(res.ID); masked && !r.conversation.set.Pinned(res.ID) {
+		res.Masked = true
+	}
+	if r.conversation.whole[res.ID] || r.conversation.set.Pinned(res.ID) {
+		res.Kind = policy.KindServer
+	}
+	return res, use
+}
+
+// retrieves reports whether a content is what was masked and read again.
+func (r *request) retrieves(c wire.Content) bool {
+	all := filepath.Dir(filepath.Dir(r.conversation.set.Dir())) // also those of the threads that it was forked from
+	return bytes.Contains(c.Input, []byte(all+"/")) || bytes.Contains(c.Input, []byte("retrieve max:"))
+}
+
+// count returns the tokens of a content as the provider counts them.
+func (r *request) count(c wire.Content) int64 {
+	n, ok := r.cfg.Counts.Known(c.Sum)
+	if !ok {
+		size := c.End - c.Start
+		if c.Other > 0 {
+			size = min(size, mostText)
+		}
+		n = r.cfg.Counts.Estimate(size)
+	}
+	factor, _, _ := r.cfg.Calibration.Factor(r.scan.Request.Model, c.Tool)
+	return int64(float64(n) * factor)
+}
+
+// mostText is the size beyond which a content with pictures is no text.
+const mostText = 16 << 10
+
+// tokens estimates the tokens of what is no content: messages, the system prompt, tools.
+func (r *request) tokens(raw []byte) int64 {
+	size, pictures := len(raw), int64(0)
+	if size > mostPlain {
+		bytesOf, n := pictured(raw)
+		size, pictures = size-bytesOf, int64(n)
+	}
+	factor, _, _ := r.cfg.Calibration.Factor(r.scan.Request.Model, "")
+	return int64(float64(r.cfg.Counts.Estimate(size))*factor) + imageTokens*pictures
+}
+
+// picture describes a request for people. It is made beside the stream: tools are read again for it.
+func (r *request) picture(m measured) picture {
+	p := picture{tools: map[string]int64{}, toolsN: map[string]int{}, items: len(r.scan.Items)}
+	factor, _, _ := r.cfg.Calibration.Factor(r.scan.Request.Model, "")
+	of := func(bytes int) int64 { return int64(float64(r.cfg.Counts.Estimate(bytes)) * factor) }
+	contents := int64(0)
+	for i, c := range r.scan.Contents {
+		p.entries = append(p.entries, entry{result: m.results[i], size: m.sizes[i], error: c.Error, images: c.Other > 0})
+		contents += m.sizes[i]
+	}
+	p.system = of(len(r.scan.Request.System))
+	var tools int64
+	for _, tool := range toolsOf(r.outgoing.Call.Body) {
+		n := of(len(tool.raw))
+		p.tools[tool.server()] += n
+		p.toolsN[tool.server()]++
+		tools += n
+	}
+	p.messages = max(0, m.estimate-contents-p.system-tools)
+	return p
+}

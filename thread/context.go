@@ -1,0 +1,92 @@
+package thread
+
+import "time"
+
+// MaskMode is how much is masked of a thread's conversation.
+type MaskMode string
+
+// The modes. MaskDefault is the project's.
+const (
+	MaskDefault MaskMode = ""
+	MaskSafe    MaskMode = "safe"    // old results, but not of the files that are being worked on
+	MaskLean    MaskMode = "lean"    // those too
+	MaskObserve MaskMode = "observe" // nothing is masked, only counted
+	MaskOff     MaskMode = "off"     // requests are not even read for it
+)
+
+// ContextReport says what fills a thread's context. Tokens are counted by the program and corrected by what the provider
+// counted; Margin is by how much they may be wrong.
+type ContextReport struct {
+	Thread ID     `json:"thread"`
+	Name   string `json:"name"`
+	// Model, Window and Tokens are those of the last request as it was sent; Window is 0 if it is unknown, Tokens if there
+	// was no request since the server started.
+	Model  string  `json:"model"`
+	Window int64   `json:"window"`
+	Tokens int64   `json:"tokens"`
+	Margin float64 `json:"margin"` // as a fraction: 0.05 is 5 %
+	// Masked is how many tokens masks leave out of it, and SavedUSD what that has saved so far, less what it cost.
+	Masked   int64   `json:"masked"`
+	SavedUSD float64 `json:"savedUSD"`
+	// Mode is the mode in force, and Why why: set for the thread, by the configuration, or because of how the agent pays.
+	Mode MaskMode `json:"mode"`
+	Why  string   `json:"why"`
+	// Forecast says what masking now would mean, and Reason why that does not happen by itself.
+	Forecast string `json:"forecast"`
+	Reason   string `json:"reason"`
+	// Rereads is how many masked results the agent read again soon after.
+	Rereads int `json:"rereads"`
+	// Parts are what fills the context, largest first, and Results the results of tools, oldest first.
+	Parts   []ContextPart   `json:"parts"`
+	Results []ContextResult `json:"results"`
+	// Curve is the size of the context after each response.
+	Curve []ContextPoint `json:"curve"`
+}
+
+// ContextPart is one kind of what fills a context.
+type ContextPart struct {
+	// Kind is "system", "tools", "messages", "results" or "inputs"; Name tells more: a server of tools, a tool.
+	Kind   string `json:"kind"`
+	Name   string `json:"name,omitempty"`
+	Tokens int64  `json:"tokens"` // as sent
+	Masked int64  `json:"masked,omitempty"`
+	Count  int    `json:"count"`
+}
+
+// ContextResult is a result of a tool, or the input of one, in a context.
+type ContextResult struct {
+	ID     string `json:"id"`
+	Tool   string `json:"tool"`
+	File   string `json:"file,omitempty"` // that was read or written
+	Input  bool   `json:"input,omitempty"`
+	Tokens int64  `json:"tokens"` // unmasked
+	Turn   int    `json:"turn"`   // number of the request that had it first
+	Masked bool   `json:"masked,omitempty"`
+	Pinned bool   `json:"pinned,omitempty"` // never masked: the person wants it so
+	// Token and Path are of the content of what is masked.
+	Token Token  `json:"token,omitempty"`
+	Path  string `json:"path,omitempty"`
+	// Kept is why it cannot be masked, "" if it can.
+	Kept string `json:"kept,omitempty"`
+}
+
+// ContextPoint is the size of a context at a moment.
+type ContextPoint struct {
+	At     time.Time `json:"at"`
+	Turn   int       `json:"turn"`
+	Tokens int64     `json:"tokens"`
+	Masked int64     `json:"masked,omitempty"`
+}
+
+// ContextChange changes what is masked of a thread's conversation, from its next request on.
+type ContextChange struct {
+	Thread string `json:"thread"`
+	// Mask, Unmask, Pin and Unpin name results by their ids or tokens; "all" stands for all that can be. What is unmasked
+	// is pinned.
+	Mask   []string `json:"mask,omitempty"`
+	Unmask []string `json:"unmask,omitempty"`
+	Pin    []string `json:"pin,omitempty"`
+	Unpin  []string `json:"unpin,omitempty"`
+	// Mode sets the thread's mode; nil leaves it as it is.
+	Mode *MaskMode `json:"mode,omitempty"`
+}

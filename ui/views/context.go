@@ -1,0 +1,284 @@
+package views
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"orchestrator/thread"
+	contextview "orchestrator/ui/context"
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/host"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/theme"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// mostContent limits how much of a masked result is read to be shown, and mostLines how many lines of it are laid out.
+const (
+	mostContent = 256 << 10
+	mostLines   = 2000
+)
+
+// ContextServer is what the context view needs from the server.
+type ContextServer interface {
+	Context(ctx context.Context, ref string) (thread.ContextReport, error)
+	ChangeContext(context.Context, thread.ContextChange) (thread.ContextReport, error)
+	// Retrieve returns at most some bytes of staged data, and keeps the data longer.
+	Retrieve(ctx context.Context, token string, most int64) ([]byte, error)
+}
+
+// contexts has the context view: it loads reports and makes changes.
+type contexts struct {
+	*host.Host
+	view *contextview.Model
+	srv  ContextServer
+}
+
+// follow loads the context again if it is out of date.
+func (f *contexts) follow() tea.Cmd {
+	s := f.Threads.Selected()
+	if s == nil || f.view.Thread() != s.ID {
+		return nil
+	}
+	q, want := f.view.Want(contextview.StateOf(s))
+	if !want {
+		return nil
+	}
+	id := s.ID
+	return host.Call(f.Host, host.Quick,
+		func(ctx context.Context) (thread.ContextReport, error) { return f.srv.Context(ctx, string(id)) },
+		func(r thread.ContextReport, err error) tea.Cmd {
+			f.view.Fill(q, r, err)
+			return nil
+		})
+}
+
+// act handles an action, and reports whether it means something here.
+func (f *contexts) act(a intent.Action) (tea.Cmd, bool) {
+	switch a {
+	case intent.Leave:
+		return nil, f.view.Close()
+	case intent.About:
+		f.view.About()
+		return nil, true
+	case intent.Mask, intent.PinResult, intent.MaskAll, intent.MaskMode, intent.Open:
+		return f.onResults(a), true
+	default:
+		return nil, f.view.Handle(a)
+	}
+}
+
+// onResults handles an action for the results, if they are on the screen, or for how much is masked.
+func (f *contexts) onResults(a intent.Action) tea.Cmd {
+	s := f.Threads.Selected()
+	if s == nil || f.view.Thread() != s.ID {
+		return nil
+	}
+	r := f.view.Selected() // nil if they are not on the screen
+	switch {
+	case a == intent.MaskMode && f.view.Known():
+		f.openModes(s)
+		return nil
+	case a == intent.MaskAll && f.view.Listed():
+		return f.askMaskAll(s)
+	case r == nil || a == intent.MaskAll || a == intent.MaskMode:
+		return nil
+	case a == intent.Mask:
+		return f.mask(s.ID, r)
+	case a == intent.PinResult:
+		return f.pin(s.ID, r)
+	default:
+		return f.openResult(r)
+	}
+}
+
+// name returns what names a result in a change.
+func name(r *thread.ContextResult) []string {
+	if r.ID == "" {
+		return []string{string(r.Token)}
+	}
+	return []string{r.ID}
+}
+
+// written says that a change has a part of the context written to the provider's cache again.
+func written(tokens int64) string {
+	if tokens <= 0 {
+		return "one cache write"
+	}
+	return "one cache write of " + thread.Tokens(tokens) + " tokens or more"
+}
+
+// mask masks a result, or unmasks it.
+func (f *contexts) mask(id thread.ID, r *thread.ContextResult) tea.Cmd {
+	later := f.view.Later(r)
+	switch {
+	case r.Masked:
+		return f.change("unmask", "Unmasked from the next request on: "+written(later+max(r.Tokens, 0)),
+			thread.ContextChange{Thread: string(id), Unmask: name(r)})
+	case r.Pinned: // asking for it is more recent than the pin
+		return f.change("mask", "Unpinned and masked from the next request on: "+written(later),
+			thread.ContextChange{Thread: string(id), Mask: name(r), Unpin: name(r)})
+	case r.Kept != "":
+		return f.Notify(thread.LevelWarn, "It cannot be masked: "+plain.Cut(plain.Line(r.Kept), 200))
+	default:
+		return f.change("mask", "Masked from the next request on: "+written(later),
+			thread.ContextChange{Thread: string(id), Mask: name(r)})
+	}
+}
+
+// pin pins a result, or unpins it.
+func (f *contexts) pin(id thread.ID, r *thread.ContextResult) tea.Cmd {
+	if r.Pinned {
+		return f.change("unpin", "Unpinned: it may be masked again",
+			thread.ContextChange{Thread: string(id), Unpin: name(r)})
+	}
+	done := "Pinned: it is never masked"
+	if r.Masked {
+		done = "Pinned: once unmasked it is never masked again"
+	}
+	return f.change("pin", done, thread.ContextChange{Thread: string(id), Pin: name(r)})
+}
+
+// change makes a change, shows the report that follows, and says what was done.
+func (f *contexts) change(task, done string, c thread.ContextChange) tea.Cmd {
+	q := f.view.Change()
+	return host.Call(f.Host, host.Quick,
+		func(ctx context.Context) (thread.ContextReport, error) { return f.srv.ChangeContext(ctx, c) },
+		func(r thread.ContextReport, err error) tea.Cmd {
+			f.view.Fill(q, r, err)
+			if err != nil {
+				return f.Fail(task, err)
+			}
+			return f.Notify(thread.LevelInfo, done)
+		})
+}
+
+// askMaskAll asks whether to mask all that can be masked, and says what that means.
+func (f *contexts) askMaskAll(s *thread.Status) tea.Cmd {
+	n, tokens := f.view.Maskable()
+	if n == 0 {
+		return f.Notify(thread.LevelInfo, "Nothing can be masked now")
+	}
+	id, name, r := s.ID, s.DisplayName(), f.view.Report()
+	what := plain.Count(n, "result")
+	body := dialog.Plain(what + " with " + thread.Tokens(tokens) + " tokens can be masked now. Their content is kept: " +
+		"the agent can read it again, and you can unmask it.")
+	for _, l := range []dialog.Line{{Text: r.Forecast}, {Text: r.Reason, Tok: theme.Muted}} {
+		if l.Text != "" {
+			body = append(body, dialog.Line{}, l)
+		}
+	}
+	f.Dialogs.Push(dialog.NewAsk("mask "+what+" of "+name+"?", body, dialog.Cancel("Cancel"),
+		dialog.Choice{Label: "Mask", Result: host.Do(func() tea.Cmd {
+			return f.change("mask", what+" masked from the next request on",
+				thread.ContextChange{Thread: string(id), Mask: []string{"all"}})
+		})}).Until(func() string { return f.Gone(id, name) }))
+	return nil
+}
+
+// modes are the modes to choose from, with what they do.
+var modes = [...]struct {
+	mode       thread.MaskMode
+	label, say string
+}{
+	{thread.MaskSafe, "Safe", "masks old results of tools, but not of the files that are being worked on."},
+	{thread.MaskLean, "Lean", "masks those too."},
+	{thread.MaskObserve, "Observe", "masks nothing by itself, and only counts."},
+	{thread.MaskOff, "Off", "does not even read requests for it."},
+	{thread.MaskDefault, "Default", "is what the project's settings say."},
+}
+
+// openModes asks how much is masked of a thread's conversation.
+func (f *contexts) openModes(s *thread.Status) {
+	id, name := s.ID, s.DisplayName()
+	now := f.view.Report()
+	body := []dialog.Line{{Text: "Now: " + string(now.Mode)}, {}}
+	if now.Why != "" {
+		body[0].Text += ", " + now.Why
+	}
+	choices := []dialog.Choice{dialog.Cancel("Cancel")}
+	for _, m := range modes {
+		body = append(body, dialog.Line{Text: m.label + " " + m.say, Tok: theme.Muted})
+		mode, done := m.mode, strings.ToLower(m.label)
+		choices = append(choices, dialog.Choice{Label: m.label, Result: host.Do(func() tea.Cmd {
+			return f.change("set the mode", "Masking of "+f.Name(id)+": "+done+", from the next request on",
+				thread.ContextChange{Thread: string(id), Mode: &mode})
+		})})
+	}
+	f.Dialogs.Push(dialog.NewAsk("how much is masked of "+name+"?", body, choices...).
+		Until(func() string { return f.Gone(id, name) }))
+}
+
+// openResult shows what is known of a result, and the content of a masked one.
+func (f *contexts) openResult(r *thread.ContextResult) tea.Cmd {
+	facts := factsOf(r)
+	what := "result of " + r.Tool
+	if r.Input {
+		what = "input of " + r.Tool
+	}
+	d := dialog.NewText(plain.Cut(plain.Line(what), 60), facts)
+	f.Dialogs.Push(d)
+	if r.Token == "" {
+		return nil
+	}
+	token := string(r.Token)
+	d.Set(append(facts, dialog.Line{}, dialog.Line{Text: "…", Tok: theme.Muted}))
+	return host.Call(f.Host, host.Quick,
+		func(ctx context.Context) ([]byte, error) { return f.srv.Retrieve(ctx, token, mostContent) },
+		func(data []byte, err error) tea.Cmd {
+			d.Set(append(facts[:len(facts):len(facts)], contentOf(data, err)...))
+			return nil
+		})
+}
+
+// factsOf lists what is known of a result.
+func factsOf(r *thread.ContextResult) []dialog.Line {
+	var out []dialog.Line
+	add := func(label, value string) {
+		if value != "" {
+			out = append(out, dialog.Line{Text: fmt.Sprintf("%-8s%s", label, value)})
+		}
+	}
+	add("file", r.File)
+	add("tokens", fmt.Sprint(r.Tokens))
+	add("since", fmt.Sprintf("request %d", r.Turn))
+	switch {
+	case r.Masked && r.Pinned:
+		add("state", "masked and pinned")
+	case r.Masked:
+		add("state", "masked")
+	case r.Pinned:
+		add("state", "pinned: never masked")
+	case r.Kept != "":
+		add("state", "not masked: "+r.Kept)
+	default:
+		add("state", "can be masked")
+	}
+	add("token", string(r.Token))
+	add("path", r.Path)
+	return out
+}
+
+// contentOf returns the lines of a masked result's content.
+func contentOf(data []byte, err error) []dialog.Line {
+	if err != nil {
+		return []dialog.Line{{}, {Text: "Its content could not be read: " + err.Error(), Tok: theme.Bad}}
+	}
+	lines := plain.Lines(strings.TrimSuffix(string(data), "\n"))
+	more := len(data) >= mostContent
+	if len(lines) > mostLines {
+		lines, more = lines[:mostLines], true
+	}
+	out := make([]dialog.Line, 0, len(lines)+2)
+	out = append(out, dialog.Line{})
+	for _, l := range lines {
+		out = append(out, dialog.Line{Text: l})
+	}
+	if more {
+		out = append(out, dialog.Line{Text: "… there is more: see its path, or `orchestrator retrieve`", Tok: theme.Muted})
+	}
+	return out
+}
