@@ -66,7 +66,8 @@ func check(t failer, body []byte, s *wire.Scan) {
 // equal compares two scans but for what they remember.
 func equal(t failer, a, b *wire.Scan) {
 	t.Helper()
-	if !reflect.DeepEqual(a.Request, b.Request) || !reflect.DeepEqual(a.Items, b.Items) || a.List != b.List {
+	if !reflect.DeepEqual(a.Request, b.Request) || !reflect.DeepEqual(a.Items, b.Items) || a.List != b.List ||
+		a.Prompted != b.Prompted {
 		t.Fatalf("scans differ:\n%+v\n%+v", a, b)
 	}
 	if len(a.Contents) != len(b.Contents) {

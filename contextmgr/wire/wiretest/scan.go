@@ -41,7 +41,7 @@ func Scan(t *testing.T, c wire.Scanner, k Talk) {
 		for i := range len(call.Body) {
 			cut := call
 			cut.Body = call.Body[:i]
-			if s, err := c.Scan(cut, whole); err == nil || len(s.Contents) > 0 || len(s.Request.Items) > 0 {
+			if s, err := c.Scan(cut, whole); err == nil || len(s.Contents)+len(s.Request.Items) > 0 || s.Prompted != -1 {
 				t.Fatalf("cut at %d: %+v, %v", i, s, err)
 			}
 		}
