@@ -65,7 +65,8 @@ func TestKeptInput(t *testing.T) {
 	escapes := strings.Repeat(`\ud83d\ude00`, 500)
 	for input, check := range map[string]func(fields map[string]any) bool{
 		`{"content":"` + long + `","file_path":"/w/a","n":1}`: func(f map[string]any) bool {
-			return f["file_path"] == "/w/a" && f["n"] == 1.0 && strings.HasPrefix(long, f["content"].(string)) && f["content"] != ""
+			return f["file_path"] == "/w/a" && f["n"] == 1.0 && f["content"] != "" &&
+				strings.HasPrefix(long, f["content"].(string))
 		},
 		`{"file_path":"/w/` + long[:500] + `","content":"` + long + `"}`: func(f map[string]any) bool {
 			return f["file_path"] == "/w/"+long[:500]
@@ -75,7 +76,8 @@ func TestKeptInput(t *testing.T) {
 			return strings.Trim(f["a"].(string), "é") == "" && strings.Trim(f["b"].(string), "\U0001F600") == "" &&
 				strings.Trim(f["c"].(string), "z\U0001F600") == "" && len(f["b"].(string)) > 40
 		},
-		`{"input":"*** Begin Patch\n*** Update File: a.go\n` + strings.Repeat(`+\n`, 5000) + `"}`: func(f map[string]any) bool {
+		`{"input":"*** Begin Patch\n*** Update File: a.go\n` + strings.Repeat(`+\n`, 5000) + `"}`: func(
+			f map[string]any) bool {
 			return strings.HasPrefix(f["input"].(string), "*** Begin Patch\n*** Update File: a.go\n")
 		},
 		`{"a":[` + strings.Repeat("1,", 1000) + `1],"b":2}`: func(f map[string]any) bool { return len(f) == 1 },

@@ -7,9 +7,9 @@ import (
 	"orchestrator/contextmgr/wire/span"
 )
 
-// Text returns a content's text, of its bytes in the body, as the tool returned it: texts of several parts are joined by
-// new lines, and a part that is no text is named, such as "[image]". An object is its output if it holds nothing else,
-// and its JSON otherwise. The text of a call's input is its JSON.
+// Text returns a content's text, of its bytes in the body, as the tool returned it: texts of several parts are joined
+// by new lines, and a part that is no text is named, such as "[image]". An object is its output if it holds nothing
+// else, and its JSON otherwise. The text of a call's input is its JSON.
 func (c Content) Text(raw json.RawMessage) string {
 	var out []string
 	switch c.Form {

@@ -59,8 +59,10 @@ func TestContents(t *testing.T) {
 	}{
 		"parts": {result(`"content":[` + text + `,{"text":"b","type":"text","citations":null}]`),
 			[]string{`parts t1  "a\nb"`}},
-		"an image":         {result(`"content":[` + text + `,{"type":"image","source":{}}]`), []string{`parts t1  1 "a\n[image]"`}},
-		"references":       {result(`"content":[{"type":"tool_reference","tool_name":"x"}]`), []string{`parts t1  1 "[tool_reference]"`}},
+		"an image": {result(`"content":[` + text + `,{"type":"image","source":{}}]`),
+			[]string{`parts t1  1 "a\n[image]"`}},
+		"references": {result(`"content":[{"type":"tool_reference","tool_name":"x"}]`),
+			[]string{`parts t1  1 "[tool_reference]"`}},
 		"no parts":         {result(`"content":[]`), []string{`parts t1  ""`}},
 		"a mark inside":    {result(`"content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]`), nil},
 		"a mark outside":   {result(`"content":"a","cache_control":{"type":"ephemeral"}`), []string{`text t1  "a"`}},
@@ -83,12 +85,15 @@ func TestContents(t *testing.T) {
 		"a part without a type": {result(`"content":[{"text":"a"}]`), nil},
 		"a part without a text": {result(`"content":[{"type":"text"}]`), nil},
 		"no id":                 {`{"role":"user","content":[{"type":"tool_result","content":"a"}]}`, nil},
-		"of the assistant":      {`{"role":"assistant","content":[{"type":"tool_result","tool_use_id":"t","content":"a"}]}`, nil},
-		"a call of the user":    {`{"role":"user","content":[{"type":"tool_use","id":"t","name":"Bash","input":{}}]}`, nil},
+		"of the assistant": {`{"role":"assistant","content":` +
+			`[{"type":"tool_result","tool_use_id":"t","content":"a"}]}`, nil},
+		"a call of the user": {`{"role":"user","content":[{"type":"tool_use","id":"t","name":"Bash","input":{}}]}`, nil},
 		"two roles": {`{"role":"assistant","role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"a"}]}`,
 			nil},
-		"two contents": {`{"content":[],"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"a"}]}`, nil},
-		"escaped words": {`{"role":"us\u0065r","content":[{"type":"tool_r\u0065sult","tool_use_id":"t\u0031","content":"a"}]}`,
+		"two contents": {`{"content":[],"role":"user","content":` +
+			`[{"type":"tool_result","tool_use_id":"t","content":"a"}]}`, nil},
+		"escaped words": {`{"role":"us\u0065r","content":` +
+			`[{"type":"tool_r\u0065sult","tool_use_id":"t\u0031","content":"a"}]}`,
 			[]string{`text t1  "a"`}},
 		"of servers": {`{"role":"assistant","content":[{"type":"server_tool_use","id":"s","name":"web_search","input":{}},` +
 			`{"type":"web_search_tool_result","tool_use_id":"s","content":[]},` +

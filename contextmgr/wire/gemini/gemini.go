@@ -61,7 +61,7 @@ func (Codec) Request(call wire.Call) (wire.Request, error) {
 func (Codec) Scan(call wire.Call, earlier *wire.Scan) (*wire.Scan, error) {
 	b := body{items: wire.NewListing(wire.Gemini, earlier)}
 	if err := b.read(call); err != nil {
-		return &wire.Scan{Request: b.Request}, err
+		return &wire.Scan{Request: b.Request, Prompted: -1}, err
 	}
 	return b.items.Scan(b.Request), nil
 }

@@ -44,12 +44,15 @@ func TestScanInAnEnvelope(t *testing.T) {
 // TestScanDeeperInside: an item that is as deep as can be is too deep inside an envelope, also if it is known.
 func TestScanDeeperInside(t *testing.T) {
 	deep := strings.Repeat("[", span.MaxDepth-2) + strings.Repeat("]", span.MaxDepth-2)
-	for _, body := range []string{`{"contents":[` + deep + `,` + deep + `],"tools":[]}`, `{"contents":[],"tools":[` + deep + `]}`} {
+	for _, body := range []string{
+		`{"contents":[` + deep + `,` + deep + `],"tools":[]}`, `{"contents":[],"tools":[` + deep + `]}`,
+	} {
 		earlier, err := gemini.New().Scan(wire.Call{Path: streamPath, Body: []byte(body)}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := gemini.New().Scan(wire.Call{Path: streamPath, Body: []byte(`{"request":` + body + `}`)}, earlier); err == nil {
+		call := wire.Call{Path: streamPath, Body: []byte(`{"request":` + body + `}`)}
+		if _, err := gemini.New().Scan(call, earlier); err == nil {
 			t.Error("an item that is too deep is read")
 		}
 	}
@@ -57,7 +60,8 @@ func TestScanDeeperInside(t *testing.T) {
 
 func FuzzScan(f *testing.F) {
 	wiretest.FuzzScan(f, gemini.New(), talk, sample.Body, `{"request":`+sample.Body+`}`,
-		talk.Body(calls(`{"functionCall":{"name":"a","args":{}}}`)+`,`+results(`{"functionResponse":{"name":"a","response":{}}}`)))
+		talk.Body(calls(`{"functionCall":{"name":"a","args":{}}}`)+`,`+
+			results(`{"functionResponse":{"name":"a","response":{}}}`)))
 }
 
 func BenchmarkScan(b *testing.B) { wiretest.BenchScan(b, gemini.New(), talk) }
@@ -90,11 +94,14 @@ func TestContents(t *testing.T) {
 			response(`,"response":{}`), []string{`input f1 ls "{\"a\":1}"`, `value f1 ls "{}"`}},
 		"signed, before":     {calls(`{"thoughtSignature":"c2ln","functionCall":{"id":"f1","name":"ls","args":{}}}`), nil},
 		"signed, other name": {calls(`{"functionCall":{"id":"f1","name":"ls","args":{}},"thought_signature":"c2ln"}`), nil},
-		"a signed result":    {results(`{"functionResponse":{"id":"f1","name":"ls","response":{}},"thoughtSignature":"c"}`), nil},
-		"both in a part":     {calls(`{"functionCall":{"name":"ls","args":{}},"functionResponse":{"name":"ls","response":{}}}`), nil},
+		"a signed result": {results(`{"functionResponse":{"id":"f1","name":"ls","response":{}},` +
+			`"thoughtSignature":"c"}`), nil},
+		"both in a part": {calls(`{"functionCall":{"name":"ls","args":{}},` +
+			`"functionResponse":{"name":"ls","response":{}}}`), nil},
 		"twice in a part": {results(`{"functionResponse":{"name":"ls","response":{}},"functionResponse":{"name":"ls",` +
 			`"response":{}}}`), nil},
-		"twice in a part, once an object": {results(`{"functionResponse":7,"functionResponse":{"name":"ls","response":{}}}`), nil},
+		"twice in a part, once an object": {results(`{"functionResponse":7,` +
+			`"functionResponse":{"name":"ls","response":{}}}`), nil},
 		"by order, after doubtful results": {calls(`{"functionCall":{"name":"a"}},{"functionCall":{"name":"a"}},`+
 			`{"functionCall":{"name":"b"}}`) + `,` + results(`{"functionResponse":{},"functionResponse":{}},`+
 			`{"functionResponse":{"name":"b","response":{}}}`), []string{`value  b "{}"`}},
@@ -102,7 +109,8 @@ func TestContents(t *testing.T) {
 		"two roles":        {`{"role":"user","role":"model","parts":[` + call + `]}`, nil},
 		"a user's call":    {results(call), nil},
 		"a model's result": {calls(`{"functionResponse":{"id":"f1","name":"ls","response":{}}}`), nil},
-		"without a role":   {`{"parts":[{"functionResponse":{"id":"f1","name":"ls","response":{}}}]}`, []string{`value f1  "{}"`}},
+		"without a role": {`{"parts":[{"functionResponse":{"id":"f1","name":"ls","response":{}}}]}`,
+			[]string{`value f1  "{}"`}},
 		"by order": {calls(`{"text":"hm"},{"functionCall":{"name":"a","args":{"n":1}}},{"functionCall":{"name":"b"}},`+
 			`{"functionCall":{"name":"a","args":{"n":2}}}`) + `,` +
 			results(`{"functionResponse":{"name":"a","response":{"output":"1"}}},{"text":"x"},`+

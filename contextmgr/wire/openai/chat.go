@@ -36,7 +36,7 @@ func (Chat) Request(call wire.Call) (wire.Request, error) {
 func (Chat) Scan(call wire.Call, earlier *wire.Scan) (*wire.Scan, error) {
 	b := body{items: wire.NewListing(wire.Chat, earlier)}
 	if err := b.readChat(call); err != nil {
-		return &wire.Scan{Request: b.Request}, err
+		return &wire.Scan{Request: b.Request, Prompted: -1}, err
 	}
 	return b.items.Scan(b.Request), nil
 }

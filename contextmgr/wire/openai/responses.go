@@ -38,7 +38,7 @@ func (Responses) Request(call wire.Call) (wire.Request, error) {
 func (Responses) Scan(call wire.Call, earlier *wire.Scan) (*wire.Scan, error) {
 	b := body{items: wire.NewListing(wire.Responses, earlier)}
 	if err := b.readResponses(call); err != nil {
-		return &wire.Scan{Request: b.Request}, err
+		return &wire.Scan{Request: b.Request, Prompted: -1}, err
 	}
 	return b.items.Scan(b.Request), nil
 }

@@ -32,7 +32,8 @@ var codexTalk = wiretest.Talk{
 var chatTalk = wiretest.Talk{
 	Path: "/v1/chat/completions",
 	Body: func(items string) string {
-		return `{"model":"m","stream":true,"messages":[` + items + `],"tools":[{"type":"function","function":{"name":"bash"}}]}`
+		return `{"model":"m","stream":true,"messages":[` + items +
+			`],"tools":[{"type":"function","function":{"name":"bash"}}]}`
 	},
 	Person: func(text string) string { return fmt.Sprintf(`{"role":"user","content":%s}`, wire.Quote(text)) },
 	Call: func(id, tool, input string) string {
@@ -91,15 +92,16 @@ func TestContentsOfResponses(t *testing.T) {
 		"parts": {output("function_call_output", `[{"type":"input_text","text":"a"},{"type":"input_text","text":"b"}]`),
 			[]string{`parts c1  "a\nb"`}},
 		"an image": {output("function_call_output",
-			`[{"type":"input_text","text":"a"},{"type":"input_image","image_url":"data:"}]`), []string{`parts c1  1 "a\n[image]"`}},
+			`[{"type":"input_text","text":"a"},{"type":"input_image","image_url":"data:"}]`),
+			[]string{`parts c1  1 "a\n[image]"`}},
 		"an encrypted part": {output("function_call_output", `[{"type":"encrypted_content","encrypted_content":"gA"}]`), nil},
 		"an opaque item":    {`{"type":"function_call_output","call_id":"c","output":"a","encrypted_content":"gA"}`, nil},
 		"a patch": {call("custom_tool_call", `,"name":"apply_patch","input":"*** Begin Patch"`) +
 			output("custom_tool_call_output", `"Done"`), []string{`text c1 apply_patch "Done"`}},
 		"a shell": {call("local_shell_call", `,"action":{"type":"exec","command":["ls"]}`) +
 			output("local_shell_call_output", `"a.txt"`), []string{`text c1 local_shell "a.txt"`}},
-		"a shell's own id": {`{"type":"local_shell_call","id":"l1","action":{}},{"type":"local_shell_call_output","id":"l1",` +
-			`"output":"a"}`, []string{`text l1 local_shell "a"`}},
+		"a shell's own id": {`{"type":"local_shell_call","id":"l1","action":{}},` +
+			`{"type":"local_shell_call_output","id":"l1","output":"a"}`, []string{`text l1 local_shell "a"`}},
 		"a server's tool": {call("function_call", `,"namespace":"mcp__x","name":"y","arguments":"{}"`) +
 			output("function_call_output", `"a"`), []string{`text c1 mcp__x.y "a"`}},
 		"output as an object":      {output("computer_call_output", `{"type":"computer_screenshot"}`), nil},
@@ -118,7 +120,8 @@ func TestContentsOfResponses(t *testing.T) {
 func TestInputsOfResponses(t *testing.T) {
 	call := wire.Call{Path: codexTalk.Path, Body: []byte(codexTalk.Body(
 		`{"type":"custom_tool_call","call_id":"c1","name":"apply_patch","input":"*** Begin Patch\n*** Add File: a"},` +
-			output("custom_tool_call_output", `"Done"`) + `,{"type":"function_call","call_id":"c1","name":"x","arguments":"{"},` +
+			output("custom_tool_call_output", `"Done"`) +
+			`,{"type":"function_call","call_id":"c1","name":"x","arguments":"{"},` +
 			output("function_call_output", `"Done"`)))}
 	s, err := openai.NewResponses().Scan(call, nil)
 	if err != nil || len(s.Contents) != 2 {
@@ -147,7 +150,7 @@ func TestContentsOfChat(t *testing.T) {
 		"no id":  {`{"role":"tool","content":"a"}`, nil},
 		"others": {`{"role":"user","tool_call_id":"c","content":"a"},{"role":"function","name":"x","content":"a"}`, nil},
 		"two calls": {calls(`{"id":"c1","type":"function","function":{"name":"bash","arguments":"{}"}},`+
-			`{"id":"c2","type":"custom","custom":{"name":"patch","input":"***"}}`) + `,` + tool(`"content":"a"`) +
+			`{"id":"c2","type":"custom","custom":{"name":"patch","input":"{}"}}`) + `,` + tool(`"content":"a"`) +
 			`,{"role":"tool","tool_call_id":"c2","content":"b"}`,
 			[]string{`input c1 bash "{}"`, `text c1 bash "a"`, `text c2 patch "b"`}},
 		"no arguments": {calls(`{"id":"c1","function":{"name":"x","arguments":""}},{"id":"c2","function":{"name":"y"}}`) +

@@ -40,7 +40,8 @@ func (c *Cursor) Offset() int { return c.i }
 func (c *Cursor) Depth() int { return c.depth }
 
 // Known reads the next value without parsing it, if same recognises its n bytes. They must be a value that was read
-// before at the same depth, and are only read if the value ends there: a comma or the end of an array or object follows.
+// before at the same depth, and are only read if the value ends there: a comma or the end of an array or object
+// follows.
 func (c *Cursor) Known(n int, same func(b []byte) bool) (json.RawMessage, bool) {
 	c.space()
 	if n <= 0 || n > len(c.b)-c.i {

@@ -1,6 +1,7 @@
 package wiretest
 
 import (
+	"crypto/sha256"
 	"testing"
 
 	"orchestrator/contextmgr/wire"
@@ -10,7 +11,8 @@ import (
 const overhead = 350
 
 // BenchScan measures the scan of a request that continues a conversation with 400 results, which has grown by two items
-// while the mark for the cache has moved: without the earlier scan, with it, and with 300 contents that are replaced.
+// while the mark for the cache has moved: without the earlier scan, with it, and with 300 contents that are replaced,
+// by what was kept of an earlier request or anew.
 func BenchScan(b *testing.B, c wire.Scanner, k Talk) {
 	for name, size := range map[string]int{"200KB": 200 << 10, "1MB": 1 << 20, "4MB": 4 << 20} {
 		b.Run(name, func(b *testing.B) {
@@ -23,15 +25,19 @@ func BenchScan(b *testing.B, c wire.Scanner, k Talk) {
 				b.Fatal(err)
 			}
 			earlier = earlier.Memory()
-			b.Run("fresh", func(b *testing.B) { benchScan(b, c, call, nil, 0) })
-			b.Run("next", func(b *testing.B) { benchScan(b, c, call, earlier, 0) })
-			b.Run("next+splice", func(b *testing.B) { benchScan(b, c, call, earlier, 300) })
+			b.Run("fresh", func(b *testing.B) { benchScan(b, c, call, nil, 0, nil) })
+			b.Run("next", func(b *testing.B) { benchScan(b, c, call, earlier, 0, nil) })
+			kept := map[[sha256.Size]byte][]byte{}
+			b.Run("next+splice", func(b *testing.B) { benchScan(b, c, call, earlier, 300, kept) })
+			b.Run("next+replace+splice", func(b *testing.B) { benchScan(b, c, call, earlier, 300, nil) })
 		})
 	}
 }
 
-// benchScan scans a call and replaces so many of its contents.
-func benchScan(b *testing.B, c wire.Scanner, call wire.Call, earlier *wire.Scan, replaced int) {
+// benchScan scans a call and replaces so many of its contents, by what is kept if there is a place for it.
+func benchScan(
+	b *testing.B, c wire.Scanner, call wire.Call, earlier *wire.Scan, replaced int, kept map[[sha256.Size]byte][]byte,
+) {
 	b.SetBytes(int64(len(call.Body)))
 	b.ReportAllocs()
 	stub := "[Masked: Read returned 412 lines, 5210 tokens] internal/x.go:1-412 - full output: outputs/ab12cd34.txt"
@@ -45,9 +51,17 @@ func benchScan(b *testing.B, c wire.Scanner, call wire.Call, earlier *wire.Scan,
 			if len(with) == replaced {
 				break
 			}
-			if new := c.Replace(content.Of(call.Body), content.Form, stub); new != nil {
-				with = append(with, wire.Replacement{Span: content.Span, With: new})
+			new := kept[content.Sum]
+			if new == nil {
+				new = c.Replace(content.Of(call.Body), content.Form, stub)
 			}
+			if new == nil {
+				continue
+			}
+			if kept != nil {
+				kept[content.Sum] = new
+			}
+			with = append(with, wire.Replacement{Span: content.Span, With: new})
 		}
 		if len(with) < replaced {
 			b.Fatalf("only %d contents of %d are replaced", len(with), len(s.Contents))

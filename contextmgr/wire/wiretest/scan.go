@@ -2,7 +2,6 @@ package wiretest
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -42,7 +41,7 @@ func Scan(t *testing.T, c wire.Scanner, k Talk) {
 		for i := range len(call.Body) {
 			cut := call
 			cut.Body = call.Body[:i]
-			if s, err := c.Scan(cut, whole); err == nil || len(s.Contents) > 0 || len(s.Request.Items) > 0 {
+			if s, err := c.Scan(cut, whole); err == nil || len(s.Contents)+len(s.Request.Items) > 0 || s.Prompted != -1 {
 				t.Fatalf("cut at %d: %+v, %v", i, s, err)
 			}
 		}
@@ -51,58 +50,6 @@ func Scan(t *testing.T, c wire.Scanner, k Talk) {
 	t.Run("as if fresh", rapid.MakeCheck(func(t *rapid.T) { asIfFresh(t, c, k) }))
 	t.Run("at once", func(t *testing.T) { atOnce(t, c, k) })
 	t.Run("memory", func(t *testing.T) { holds(t, c, k) })
-}
-
-type failer interface {
-	Helper()
-	Fatalf(format string, args ...any)
-}
-
-func scan(t failer, c wire.Scanner, call wire.Call, earlier *wire.Scan) *wire.Scan {
-	t.Helper()
-	s, err := c.Scan(call, earlier)
-	if err != nil {
-		t.Fatalf("scan: %v in %s", err, call.Body)
-	}
-	check(t, call.Body, s)
-	return s
-}
-
-// check tests what holds for every scan: spans are values of the body in order, and each content is in its item.
-func check(t failer, body []byte, s *wire.Scan) {
-	t.Helper()
-	if len(s.Items) != len(s.Request.Items) {
-		t.Fatalf("%d spans of %d items", len(s.Items), len(s.Request.Items))
-	}
-	end := 0
-	for i, at := range s.Items {
-		if at.Start < end || at.End > len(body) || !json.Valid(at.Of(body)) {
-			t.Fatalf("item %d is %+v after %d", i, at, end)
-		}
-		end = at.End
-		if raw := s.Request.Items[i].Raw; s.List != (wire.Span{}) && !bytes.Equal(at.Of(body), raw) {
-			t.Fatalf("item %d is %s, its span %s", i, raw, at.Of(body))
-		}
-	}
-	if s.List != (wire.Span{}) && (body[s.List.Start-1] != '[' || body[s.List.End] != ']') {
-		t.Fatalf("the list is %+v", s.List)
-	}
-	end = 0
-	for i, content := range s.Contents {
-		switch item := s.Items[content.Item]; {
-		case content.Start < end, content.Start < item.Start, content.End > item.End:
-			t.Fatalf("content %d is %+v after %d, in item %+v", i, content.Span, end, item)
-		case !json.Valid(content.Of(body)):
-			t.Fatalf("content %d is %s", i, content.Of(body))
-		case content.Sum != sha256.Sum256(content.Of(body)):
-			t.Fatalf("the hash of content %d is not that of its bytes", i)
-		case content.Input != nil && (!json.Valid(content.Input) || len(content.Input) > wire.MaxInput):
-			t.Fatalf("the input of content %d is %s", i, content.Input)
-		case s.List == (wire.Span{}):
-			t.Fatalf("contents without a list")
-		}
-		end = content.End
-	}
 }
 
 func lists(t *testing.T, c wire.Scanner, k Talk) {
@@ -144,7 +91,7 @@ func replaces(t *testing.T, c wire.Scanner, k Talk) {
 			t.Fatalf("content %d is not replaced: %s", i, content.Of(call.Body))
 		}
 		all = append(all, with)
-		spliced(t, c, k, call, s, i, with)
+		spliced(t, c, call, s, i, with)
 	}
 	call.Body = wire.Splice(call.Body, all)
 	after := scan(t, c, call, nil)
@@ -169,7 +116,7 @@ func replaces(t *testing.T, c wire.Scanner, k Talk) {
 }
 
 // spliced tests one replacement in a body.
-func spliced(t *testing.T, c wire.Scanner, k Talk, call wire.Call, s *wire.Scan, i int, with wire.Replacement) {
+func spliced(t *testing.T, c wire.Scanner, call wire.Call, s *wire.Scan, i int, with wire.Replacement) {
 	t.Helper()
 	before := call.Body
 	call.Body = wire.Splice(before, []wire.Replacement{with})
@@ -207,9 +154,11 @@ func inputs(t *testing.T, c wire.Scanner, k Talk) {
 	for input, want := range map[string]string{
 		`{"a":"` + short + `"}`:                               "",
 		`{"path":"` + long + `","file":{"x":"` + long + `"}}`: "",
-		`{"a": "` + long + `", "b":[1.0,"` + long + `",{"c":"` + long + `"}], "d":"` + short + `"}`: `{"a": ` + q + `, "b":[1.0,` + q +
+		`{"a": "` + long + `", "b":[1.0,"` + long + `",{"c":"` + long + `"}], "d":"` + short +
+			`"}`: `{"a": ` + q + `, "b":[1.0,` + q +
 			`,{"c":` + q + `}], "d":"` + short + `"}`,
-		`{"file_path":"` + long + `","old_string":"` + long + `","new_string":"` + long + `","z":1e400}`: `{"file_path":"` + long +
+		`{"file_path":"` + long + `","old_string":"` + long + `","new_string":"` + long +
+			`","z":1e400}`: `{"file_path":"` + long +
 			`","old_string":` + q + `,"new_string":` + q + `,"z":1e400}`,
 		`{"` + long + `":"` + long + `","` + long + `":"\u003c\/"}`: `{"` + long + `":` + q + `,"` + long + `":"\u003c\/"}`,
 		`{}`: "",
@@ -230,7 +179,8 @@ func inputs(t *testing.T, c wire.Scanner, k Talk) {
 	}
 	more := `{"a":"` + strings.Repeat("x", 250) + `","b":"` + long + `"}`
 	stubs := strings.Repeat("z", 220) // shorter than only one of them
-	if got, want := string(c.Replace([]byte(more), wire.FormInput, stubs)), `{"a":"`+stubs+`","b":"`+long+`"}`; got != want {
+	want := `{"a":"` + stubs + `","b":"` + long + `"}`
+	if got := string(c.Replace([]byte(more), wire.FormInput, stubs)); got != want {
 		t.Errorf("becomes %s, want %s", got, want)
 	}
 	if got := c.Replace([]byte(more+" 1"), wire.FormInput, stub); got != nil {
@@ -319,22 +269,6 @@ func inDoubt(t *testing.T, c wire.Scanner, k Talk) {
 	}
 }
 
-// equal compares two scans but for what they remember.
-func equal(t failer, a, b *wire.Scan) {
-	t.Helper()
-	if !reflect.DeepEqual(a.Request, b.Request) || !reflect.DeepEqual(a.Items, b.Items) || a.List != b.List {
-		t.Fatalf("scans differ:\n%+v\n%+v", a, b)
-	}
-	if len(a.Contents) != len(b.Contents) {
-		t.Fatalf("%d and %d contents", len(a.Contents), len(b.Contents))
-	}
-	for i := range a.Contents {
-		if !reflect.DeepEqual(a.Contents[i], b.Contents[i]) {
-			t.Fatalf("content %d differs:\n%+v\n%+v", i, a.Contents[i], b.Contents[i])
-		}
-	}
-}
-
 // takesOver tests that items that have not changed are not parsed again. What was read of a small item cannot be told
 // from what is read again, but its names are shared.
 func takesOver(t *testing.T, c wire.Scanner, k Talk) {
@@ -367,77 +301,6 @@ func scanOnly(t *testing.T, c wire.Scanner, call wire.Call, earlier *wire.Scan) 
 	}
 }
 
-// asIfFresh compares scans that know earlier ones with scans that know none, of conversations that grow and change.
-func asIfFresh(t *rapid.T, c wire.Scanner, k Talk) {
-	text := rapid.SampledFrom([]string{"", "x", "same", strings.Repeat("long ", 60), "\"é\\", "<system-reminder>r</system-reminder>"})
-	id := rapid.SampledFrom([]string{"a", "b", "c"})
-	tool := rapid.SampledFrom([]string{"Read", "Bash"})
-	item := rapid.Custom(func(t *rapid.T) string {
-		switch rapid.IntRange(0, 6).Draw(t, "kind") {
-		case 0:
-			return k.Person(text.Draw(t, "says"))
-		case 1, 2, 3:
-			return k.Call(id.Draw(t, "call"), tool.Draw(t, "tool"), `{"path":`+string(wire.Quote(text.Draw(t, "input")))+`}`)
-		case 4:
-			return rapid.SampledFrom([]string{"null", "17", "1", "1e5", `"s"`, "[]", "{}", "true", "[[1],{}]"}).Draw(t, "odd")
-		default:
-			return k.Result(id.Draw(t, "call"), tool.Draw(t, "tool"), text.Draw(t, "result"))
-		}
-	})
-	var items []string
-	var earlier *wire.Scan
-	for range rapid.IntRange(1, 12).Draw(t, "requests") {
-		switch rapid.IntRange(0, 8).Draw(t, "change") {
-		default:
-			items = append(items, rapid.SliceOfN(item, 0, 3).Draw(t, "new")...)
-		case 0:
-			if len(items) > 0 {
-				items[rapid.IntRange(0, len(items)-1).Draw(t, "edited")] = item.Draw(t, "edit")
-			}
-		case 1:
-			items = rapid.Permutation(items).Draw(t, "shuffled")
-		case 2:
-			items = items[:rapid.IntRange(0, len(items)).Draw(t, "end")]
-		case 3:
-			items = items[rapid.IntRange(0, len(items)).Draw(t, "start"):]
-		case 4:
-			items = rapid.SliceOfN(item, 0, 4).Draw(t, "other")
-		}
-		sent := items
-		if rapid.Bool().Draw(t, "marked") {
-			sent = k.marked(items)
-		}
-		between := rapid.SampledFrom([]string{",", " ,\n", ", "}).Draw(t, "between")
-		body := k.Body(strings.Join(sent, between))
-		if rapid.IntRange(0, 3).Draw(t, "head") == 0 {
-			body = strings.Replace(strings.Replace(body, `"name":"`, `"name":"x`, 1), "You are",
-				"You are tasked with summarizing conversations and summarizing internal chat history", 1)
-		}
-		if rapid.IntRange(0, 9).Draw(t, "broken") == 0 {
-			at := rapid.IntRange(0, len(body)-1).Draw(t, "at")
-			body = body[:at] + rapid.SampledFrom([]string{"", "\"", "}", "]", ",", "x"}).Draw(t, "put") +
-				body[min(len(body), at+rapid.IntRange(0, 2).Draw(t, "gone")):]
-		}
-		earlier = compare(t, c, k.request(body), earlier)
-	}
-}
-
-// compare scans a call with and without an earlier scan, and returns the next earlier one.
-func compare(t failer, c wire.Scanner, call wire.Call, earlier *wire.Scan) *wire.Scan {
-	t.Helper()
-	fresh, err := c.Scan(call, nil)
-	next, again := c.Scan(call, earlier)
-	if fmt.Sprint(err) != fmt.Sprint(again) {
-		t.Fatalf("fresh: %v; with an earlier scan: %v", err, again)
-	}
-	equal(t, fresh, next)
-	if err != nil {
-		return earlier
-	}
-	check(t, call.Body, next)
-	return next
-}
-
 // atOnce scans two continuations of a conversation at the same time.
 func atOnce(t *testing.T, c wire.Scanner, k Talk) {
 	items := k.steps(10, 500)
@@ -463,7 +326,8 @@ func holds(t *testing.T, c wire.Scanner, k Talk) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	s, memory, body := func() (s, memory *wire.Scan, body weak.Pointer[byte]) {
-		call := k.conversation(k.steps(500, 8000)...)
+		small := []string{k.Call("small", "Read", `{"file_path":"/w/a"}`), k.Result("small", "Read", "a")}
+		call := k.conversation(append(k.steps(500, 8000), small...)...)
 		first := scan(t, c, call, nil)
 		s = scan(t, c, call, first)
 		s.Request = wire.Request{}
@@ -481,54 +345,4 @@ func holds(t *testing.T, c wire.Scanner, k Talk) {
 	}
 	runtime.KeepAlive(s)
 	runtime.KeepAlive(memory)
-}
-
-// FuzzScan scans any bytes, with and without an earlier scan of any others.
-func FuzzScan(f *testing.F, c wire.Scanner, k Talk, bodies ...string) {
-	Quick(f)
-	whole := k.conversation(k.marked(k.steps(2, 400))...).Body
-	grown := k.conversation(k.marked(append(k.steps(2, 400), k.Person("more")))...).Body
-	f.Add(whole, grown)
-	for _, body := range bodies {
-		f.Add([]byte(body), whole)
-		f.Add([]byte(body), []byte(body))
-	}
-	f.Fuzz(func(t *testing.T, a, b []byte) {
-		earlier := compare(t, c, k.request(string(a)), nil)
-		compare(t, c, k.request(string(b)), earlier)
-		call := k.request(string(b))
-		s, err := c.Scan(call, earlier)
-		if r, again := c.Request(call); fmt.Sprint(err) != fmt.Sprint(again) || !reflect.DeepEqual(r, s.Request) {
-			t.Fatalf("request %+v, %v; scanned %+v, %v", r, again, s.Request, err)
-		}
-		if err != nil {
-			return
-		}
-		check(t, b, s)
-		replaceAny(t, c, call, s)
-	})
-}
-
-// replaceAny replaces all contents of a body.
-func replaceAny(t *testing.T, c wire.Scanner, call wire.Call, s *wire.Scan) {
-	var with []wire.Replacement
-	for _, content := range s.Contents {
-		content.Text(content.Of(call.Body))
-		if new := c.Replace(content.Of(call.Body), content.Form, "[stub]"); new != nil {
-			if !json.Valid(new) || len(new) >= content.End-content.Start {
-				t.Fatalf("%s becomes %s", content.Of(call.Body), new)
-			}
-			with = append(with, wire.Replacement{Span: content.Span, With: new})
-		}
-	}
-	spliced := call
-	spliced.Body = wire.Splice(call.Body, with)
-	if json.Valid(call.Body) != json.Valid(spliced.Body) {
-		t.Fatalf("%s becomes %s", call.Body, spliced.Body)
-	}
-	after := scan(t, c, spliced, s)
-	if len(after.Contents) != len(s.Contents) || len(after.Request.Items) != len(s.Request.Items) {
-		t.Fatalf("%d contents of %d items, then %d of %d", len(s.Contents), len(s.Request.Items), len(after.Contents),
-			len(after.Request.Items))
-	}
 }
