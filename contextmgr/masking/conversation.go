@@ -33,6 +33,8 @@ type conversation struct {
 	// What the provider counted for a main request, and what was estimated for the same request. A later request is
 	// estimated by how its estimate differs.
 	counted, estimated int64
+	answered           int64 // with the answer to it
+	asking             int   // its number
 	window             int64
 
 	contents map[key]content    // that were described

@@ -1,13 +1,21 @@
 package masking
 
 import (
+	"fmt"
+
+	"orchestrator/contextmgr/wire"
 	"orchestrator/thread"
 )
 
 // ended returns what is done when the exchange is over: its counts are learned, and what is new is counted.
 func (r *request) ended(m measured, main bool) func(*thread.Exchange) {
-	return func(e *thread.Exchange) {
+	queued := make(chan struct{})
+	go func() { // beside the request; most are counted when the answer has come
+		defer close(queued)
 		r.queue()
+	}()
+	return func(e *thread.Exchange) {
+		<-queued
 		if !main {
 			return
 		}
@@ -24,7 +32,7 @@ func (r *request) ended(m measured, main bool) func(*thread.Exchange) {
 			return
 		}
 		r.learn(m, input)
-		c.counted, c.estimated = input, m.estimate
+		c.counted, c.estimated, c.answered, c.asking = input, m.estimate, u.Context(), m.requests
 		switch {
 		case u.CacheWriteHour > 0:
 			c.ttl = longLife
@@ -43,6 +51,11 @@ func (r *request) saved(m measured) float64 {
 
 // queue has the contents counted that are not yet.
 func (r *request) queue() {
+	defer func() {
+		if p := recover(); p != nil {
+			r.cfg.Log.Error("counting tool results panicked", "type", fmt.Sprintf("%T", p))
+		}
+	}()
 	for _, content := range r.scan.Contents {
 		if _, ok := r.cfg.Counts.Known(content.Sum); !ok {
 			raw := content.Of(r.outgoing.Call.Body)
@@ -51,31 +64,32 @@ func (r *request) queue() {
 	}
 }
 
-// learn compares how much the provider counted more than for the request before with what was added to it.
+// learn compares by how much the provider counted more than after the answer before with what was added since: results of
+// tools, and what the agent or the person wrote.
 func (r *request) learn(m measured, input int64) {
 	c := r.conversation
-	if c.counted == 0 || m.requests == 0 {
+	if c.answered == 0 || m.requests == 0 || m.requests != c.asking+1 {
 		return
 	}
 	parts := map[string]int64{}
+	rest := 0
+	for i, span := range r.scan.Items {
+		if m.number.of[i] == m.requests && !r.scan.ByModel(i) {
+			rest += span.End - span.Start
+		}
+	}
 	for i, content := range r.scan.Contents {
 		res := m.results[i]
-		if res.Request != m.requests || res.Masked {
+		if res.Request != m.requests || content.Form == wire.FormInput {
 			continue
 		}
 		n, ok := r.cfg.Counts.Known(content.Sum)
-		if !ok || content.Other > 0 {
-			return // not counted yet: nothing can be learned
+		if !ok || content.Other > 0 || res.Masked {
+			return // nothing can be learned
 		}
 		parts[content.Tool] += n
+		rest -= content.End - content.Start
 	}
-	growth := input - c.counted
-	known := int64(0)
-	for _, n := range parts {
-		known += n
-	}
-	if rest := m.estimate - c.estimated - known; rest > 0 {
-		parts[""] += rest
-	}
-	r.cfg.Calibration.Observe(r.scan.Request.Model, growth, parts)
+	parts[""] += r.cfg.Counts.Estimate(max(0, rest))
+	r.cfg.Calibration.Observe(r.scan.Request.Model, input-c.answered, parts)
 }

@@ -133,6 +133,44 @@ type exact struct{}
 func (exact) Factor(string, string) (float64, float64, int) { return 1, 0.05, 0 }
 func (exact) Observe(string, int64, map[string]int64)       {}
 
+// learner records what a calibration could learn.
+type learner struct {
+	exact
+	growth int64
+	parts  map[string]int64
+}
+
+func (l *learner) Observe(_ string, growth int64, parts map[string]int64) {
+	l.growth, l.parts = growth, parts
+}
+
+// TestLearns: what the provider counts more than after the answer before is compared with the results that were added.
+func TestLearns(t *testing.T) {
+	for _, f := range formats() {
+		w := open(t, f, policy.ModeObserve)
+		l := &learner{}
+		w.calibration = l
+		w.restart()
+		w.items = []string{w.person("fix the bug")}
+		for i := range 3 {
+			w.step(i, 1000)
+			w.send("t1")
+		}
+		w.step(3, 1000)
+		w.growth = 1234
+		w.send("t1")
+		if want := int64(len(text(3, 1000))) / 4; l.growth != 1234 || l.parts[f.tool] != want {
+			t.Errorf("%s: learned from %d of %v, want 1234 of %d", f.codec.Wire(), l.growth, l.parts, want)
+		}
+		l.growth = 0
+		w.step(4, 1000)
+		w.step(5, 1000)
+		if w.send("t1"); l.growth != 0 {
+			t.Errorf("%s: learned from a request that does not follow the one before", f.codec.Wire())
+		}
+	}
+}
+
 // world is a masker with a conversation in one format.
 type world struct {
 	*testing.T
@@ -146,19 +184,23 @@ type world struct {
 	window   int64
 	notices  []string
 	refused  string
-	wayOut   string
-	items    []string
-	model    string
-	path     string
-	events   int // decisions that changed what is sent
-	lastList string
+	growth   int64 // of the next request over the answer before, if it is not 0
+	answered int64
+
+	calibration masking.Calibration
+	wayOut      string
+	items       []string
+	model       string
+	path        string
+	events      int // decisions that changed what is sent
+	lastList    string
 }
 
 func open(t *testing.T, f format, mode policy.Mode) *world {
 	t.Helper()
 	w := &world{
 		T: t, format: f, dir: t.TempDir(), mode: mode, parents: map[thread.ID]thread.ID{}, now: time.Unix(1e9, 0),
-		window: 100_000, model: "claude-sonnet-4-6", path: f.path,
+		window: 100_000, calibration: exact{}, model: "claude-sonnet-4-6", path: f.path,
 	}
 	w.restart()
 	return w
@@ -182,7 +224,7 @@ func (w *world) restart() {
 	}
 	w.store = masks.Open(folder, masks.Config{})
 	w.Masker = masking.New(masking.Config{
-		Masks: w.store, Counts: &counts{known: map[[32]byte]int64{}}, Calibration: exact{}, Threads: w, Models: table,
+		Masks: w.store, Counts: &counts{known: map[[32]byte]int64{}}, Calibration: w.calibration, Threads: w, Models: table,
 		Settings: func(thread.ID, bool) policy.Settings { return policy.Defaults(w.mode) },
 		WayOut:   func(thread.ID) string { return w.wayOut },
 		Now:      func() time.Time { return w.now },
@@ -215,6 +257,10 @@ func (w *world) sendBody(id thread.ID, body string) string {
 	}
 	if out.Ended != nil {
 		e := thread.Exchange{Status: 200, Usage: thread.Usage{CacheRead: int64(len(got)) / 4, CacheWrite: 1, Output: 10}}
+		if w.growth > 0 {
+			e.Usage.CacheRead, w.growth = w.answered+w.growth-1, 0
+		}
+		w.answered = e.Usage.Context()
 		out.Ended(&e)
 	}
 	if string(sent) != body {

@@ -21,8 +21,9 @@ type measured struct {
 	estimate int64   // of the whole request as it is sent
 	masked   int64   // tokens that masks take out of it
 	cost     float64 // of what was masked with this request first, in tokens of input that goes past the cache
-	requests int     // the number of this request, from 0
-	turn     int     // and of the one with which the running turn began
+	number   numbering
+	requests int // the number of this request, from 0
+	turn     int // and of the one with which the running turn began
 }
 
 // key is what a content is: of which call and tool, and its bytes. Contents without a call are told apart by their order

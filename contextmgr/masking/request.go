@@ -63,8 +63,8 @@ const imageTokens = 1600
 // measure measures a request with the masks that are in force.
 func (r *request) measure() measured {
 	scan, body := r.scan, r.outgoing.Call.Body
-	number, m := numbers(scan), measured{}
-	m.requests, m.turn = number.last, number.turn
+	number := numbers(scan)
+	m := measured{number: number, requests: number.last, turn: number.turn}
 	m.results = make([]policy.Result, len(scan.Contents))
 	m.uses = make([]policy.Use, len(scan.Contents))
 	m.sizes = make([]int64, len(scan.Contents))

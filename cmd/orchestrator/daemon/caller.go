@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/contextmgr/staging"
 	"orchestrator/thread"
 	"orchestrator/thread/grant"
 )
@@ -142,6 +143,27 @@ func (s *Server) own(w http.ResponseWriter, r *http.Request, c grant.Caller) (bo
 // caller sees.
 func (s *Server) staged(c grant.Caller, token string) (thread.Staged, error) {
 	return s.Staging.Find(token, c.Sees)
+}
+
+// masked retrieves what is masked by its token; otherwise it returns an error that is already known. Like staged data,
+// anybody may read it who has the whole token.
+func (s *Server) masked(c grant.Caller, q api.RetrieveRequest, unknown error) (thread.StagedData, error) {
+	_, whole, err := thread.ParseToken(q.Token)
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.Masks.Find(q.Token, func(home thread.ID) bool { return whole || c.Sees(thread.Staged{Thread: home}) })
+	if errors.Is(err, thread.ErrNotFound) {
+		return nil, unknown
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, content, err := s.Masks.Open(m.Token)
+	if err != nil {
+		return nil, err
+	}
+	return staging.Select(content, q.Part)
 }
 
 // callerOf returns the caller of a request that guarded has let through.

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"orchestrator/cmd/orchestrator/api"
@@ -141,6 +142,9 @@ func (s *Server) registerStaging(r *routes) {
 	})
 	download(r, api.Retrieve, func(ctx context.Context, q api.RetrieveRequest) (thread.StagedData, error) {
 		d, err := s.staged(callerOf(ctx), q.Token)
+		if errors.Is(err, thread.ErrNotFound) {
+			return s.masked(callerOf(ctx), q, err)
+		}
 		if err != nil {
 			return nil, err
 		}

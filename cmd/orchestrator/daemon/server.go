@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/contextmgr/masks"
 	"orchestrator/contextmgr/staging"
 	"orchestrator/thread"
 	"orchestrator/thread/manager"
@@ -67,6 +68,8 @@ type Config struct {
 	Transfer Transfer
 	// Staging keeps staged data.
 	Staging *staging.Store
+	// Masks keeps what is masked of conversations.
+	Masks *masks.Store
 	// Contexts says what fills threads' contexts.
 	Contexts Contexts
 	// Collect deletes threads past the retention limits.
