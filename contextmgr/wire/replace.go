@@ -18,7 +18,7 @@ const longString = 200
 // returns nil if the content is not of that form, or if nothing would be shorter.
 func Replace(content json.RawMessage, form Form, text, kind string) json.RawMessage {
 	content = bytes.TrimSpace(content)
-	if len(content) < 2 {
+	if len(content) < 2 || form == FormInput && len(content) <= longString {
 		return nil
 	}
 	var out json.RawMessage

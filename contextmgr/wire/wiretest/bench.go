@@ -51,17 +51,16 @@ func benchScan(
 			if len(with) == replaced {
 				break
 			}
-			new := kept[content.Sum]
-			if new == nil {
+			new, known := kept[content.Sum]
+			if !known {
 				new = c.Replace(content.Of(call.Body), content.Form, stub)
-			}
-			if new == nil {
-				continue
 			}
 			if kept != nil {
 				kept[content.Sum] = new
 			}
-			with = append(with, wire.Replacement{Span: content.Span, With: new})
+			if new != nil {
+				with = append(with, wire.Replacement{Span: content.Span, With: new})
+			}
 		}
 		if len(with) < replaced {
 			b.Fatalf("only %d contents of %d are replaced", len(with), len(s.Contents))
