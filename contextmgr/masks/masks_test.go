@@ -1,12 +1,11 @@
 package masks_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -21,27 +20,33 @@ import (
 
 // world is a store in a folder of its own.
 type world struct {
-	*testing.T
+	testing.TB
 	*masks.Store
-	dir string
+	dir     string
+	notices []string
 }
 
-func open(t *testing.T, dir string) *world {
+func open(t testing.TB, dir string) *world {
 	t.Helper()
 	folder, err := private.Make(dir, "masks")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{t, masks.Open(folder, masks.Config{}), dir}
+	w := &world{TB: t, dir: dir}
+	w.Store = masks.Open(folder, masks.Config{Notice: func(id thread.ID, text string) {
+		w.notices = append(w.notices, string(id)+": "+text)
+	}})
+	t.Cleanup(func() { w.Close() })
+	return w
 }
 
-// again closes the store and opens it anew, as after a restart.
+// again is the store after a restart.
 func (w *world) again() *world {
 	w.Helper()
 	if err := w.Close(); err != nil {
 		w.Fatal(err)
 	}
-	return open(w.T, w.dir)
+	return open(w.TB, w.dir)
 }
 
 func (w *world) set(id, parent thread.ID) *masks.Set {
@@ -53,338 +58,376 @@ func (w *world) set(id, parent thread.ID) *masks.Set {
 	return set
 }
 
-func (w *world) log(id thread.ID) string { return filepath.Join(w.dir, "masks", string(id), "log") }
+func (w *world) path(names ...string) string {
+	return filepath.Join(append([]string{w.dir, "masks"}, names...)...)
+}
 
 // item is a content to be masked.
 func item(id, content string) masks.New {
 	return masks.New{
 		Mask: masks.Mask{
-			ID: policy.ID(id), Tool: "Read", Lines: 3, Tokens: 200, At: time.Unix(1, 0).UTC(), Reason: "pays", Request: 7,
+			ID: policy.ID(id), Tool: "Read", Lines: 3, Tokens: 200, At: time.Now(), Reason: "pays", Request: 7,
 		},
 		Content: []byte(content),
 		Text: func(file string, token thread.Token) string {
-			return "stub of " + id + " " + file + " " + string(token)
+			return "<masked \u2028\t" + id + "> " + file + " " + string(token)
 		},
 	}
 }
 
-func (w *world) add(set *masks.Set, items ...masks.New) {
+func (w *world) add(set *masks.Set, batch ...masks.New) []masks.Mask {
 	w.Helper()
-	if err := set.Add(items); err != nil {
+	if err := set.Add(batch); err != nil {
 		w.Fatal(err)
 	}
+	return masksOf(set, batch)
 }
 
-// has checks that a content is masked and can be read in both ways.
+// masksOf returns the masks of a batch.
+func masksOf(set *masks.Set, batch []masks.New) (all []masks.Mask) {
+	for _, n := range batch {
+		if m, ok := set.Mask(n.ID); ok {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// read returns a content by its token.
+func (w *world) read(token thread.Token) (string, error) {
+	_, b, err := w.Open(token)
+	return string(b), err
+}
+
+// has checks that a content is masked, and that its file and its token give it back.
 func (w *world) has(set *masks.Set, id, content string) masks.Mask {
 	w.Helper()
 	m, ok := set.Mask(policy.ID(id))
 	if !ok {
 		w.Fatalf("%s is not masked", id)
 	}
-	if want := "stub of " + id + " " + m.File + " " + string(m.Token); m.Stub != want {
+	if want := item(id, "").Text(m.File, m.Token); m.Stub != want {
 		w.Errorf("%s: the text is %q, want %q", id, m.Stub, want)
-	}
-	if _, got, err := w.Open(m.Token); err != nil || string(got) != content {
-		w.Errorf("%s: read %d bytes by its token, want %d (%v)", id, len(got), len(content), err)
 	}
 	if got, err := os.ReadFile(m.File); err != nil || string(got) != content {
 		w.Errorf("%s: its file has %d bytes, want %d (%v)", id, len(got), len(content), err)
 	}
+	if got, err := w.read(m.Token); err != nil || got != content {
+		w.Errorf("%s: its token gives %d bytes, want %d (%v)", id, len(got), len(content), err)
+	}
 	return m
 }
 
-func TestMasksAreFrozen(t *testing.T) {
+func ids(all []masks.Mask) string {
+	var out []string
+	for _, m := range all {
+		out = append(out, string(m.ID))
+	}
+	return strings.Join(out, " ")
+}
+
+// TestMasksStay: masks are the same after restarts, with every byte; the first content with an id counts.
+func TestMasksStay(t *testing.T) {
 	w := open(t, t.TempDir())
 	set := w.set("t1", "")
-	w.add(set, item("a", "one\ntwo\n"), item("b", "\x00\xff binary"), item("a", "not this"))
-	w.add(set, item("b", "nor this"), item("c", ""))
+	got := w.add(set, item("a", "one\ntwo\n"), item("b", "\x00\xff binary"), item("a", "not this"))
+	if ids(got) != "a b a" || got[0] != got[2] {
+		t.Errorf("added %+v", got)
+	}
+	if again := w.add(set, item("b", "nor this"), item("c", "")); ids(again) != "b c" || again[0] != got[1] {
+		t.Errorf("added %+v", again)
+	}
 	first := set.All()
-	for range 2 {
+	for range 3 {
 		w = w.again()
 		set = w.set("t1", "")
 		w.has(set, "a", "one\ntwo\n")
 		w.has(set, "b", "\x00\xff binary")
 		w.has(set, "c", "")
-		if !slices.Equal(set.All(), first) {
-			t.Errorf("after a restart %+v, want %+v", set.All(), first)
+		if all := set.All(); !slices.Equal(all, first) {
+			t.Errorf("after a restart %+v\nwant %+v", all, first)
 		}
 	}
 	for _, m := range first {
 		info, err := os.Lstat(m.File)
 		if err != nil || info.Mode() != 0o400 || m.Bytes != info.Size() {
-			t.Errorf("%s: %v, %v", m.File, info.Mode(), err)
+			t.Errorf("%s: %v (%v)", m.File, info.Mode(), err)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(set.Dir(), "log")); !errors.Is(err, os.ErrNotExist) {
-		t.Error("the log is where the agent reads")
+	log := w.path("t1", "log")
+	for dir, mode := range map[string]os.FileMode{w.path("t1"): 0o700, set.Dir(): 0o700, log: 0o600} {
+		if info, err := os.Lstat(dir); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("%s: %v (%v)", dir, info.Mode(), err)
+		}
 	}
-	if _, _, err := w.Open("max:00000000"); !errors.Is(err, thread.ErrNotFound) {
+	if list, err := os.ReadDir(set.Dir()); err != nil || len(list) != 3 {
+		t.Errorf("the agent can read %v (%v)", list, err)
+	}
+	if len(w.notices) > 0 {
+		t.Errorf("notices: %q", w.notices)
+	}
+	if _, err := w.read("max:00000000"); !errors.Is(err, thread.ErrNotFound) {
 		t.Errorf("an unknown token: %v", err)
 	}
 }
 
-func TestWishes(t *testing.T) {
+// TestRefused: what could not be given back exactly is refused, and nothing of its batch is stored.
+func TestRefused(t *testing.T) {
 	w := open(t, t.TempDir())
 	set := w.set("t1", "")
-	sum := masks.Summary{ID: "s1", First: "f", Last: "l", Items: 3, Text: "what was done", Tokens: 5, Replaced: 500}
-	changed := sum
+	w.add(set, item("kept", "kept"))
+	before := w.files()
+	noText, stub, none := item("x", "x"), item("x", "x"), item("x", "x")
+	noText.Text = nil
+	stub.Text = func(string, thread.Token) string { return "\xff" }
+	none.Text = func(string, thread.Token) string { return "" }
+	year := item("x", "x")
+	year.At = time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i, bad := range []masks.New{item("", "x"), item("\xff", "x"), noText, stub, none, year} {
+		if err := set.Add([]masks.New{item("good", "good"), bad}); err == nil {
+			t.Errorf("%d was masked", i)
+		}
+		if got := w.files(); !slices.Equal(got, before) || ids(set.All()) != "kept" {
+			t.Errorf("%d: masked %s, files %v", i, ids(set.All()), got)
+		}
+	}
+	if err := set.Add(nil); err != nil {
+		t.Errorf("nothing: %v", err)
+	}
+	for _, id := range []thread.ID{"", ".", "..", "../x", "a/b", ".hidden", "-x"} {
+		if _, err := w.Thread(id, ""); !errors.Is(err, thread.ErrInvalid) {
+			t.Errorf("thread %q: %v", id, err)
+		}
+		if _, err := w.Thread("fresh", id); id != "" && !errors.Is(err, thread.ErrInvalid) {
+			t.Errorf("parent %q: %v", id, err)
+		}
+	}
+}
+
+// files returns the paths below the store, with sizes.
+func (w *world) files() []string {
+	w.Helper()
+	var all []string
+	err := filepath.WalkDir(w.path(), func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			all = append(all, fmt.Sprint(strings.TrimPrefix(path, w.path()), " ", info.Size()))
+		}
+		return err
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return all
+}
+
+// TestSettings: pins, the mode and summaries survive a restart and are inherited.
+func TestSettings(t *testing.T) {
+	w := open(t, t.TempDir())
+	set := w.set("t1", "")
+	sum := masks.Summary{
+		ID: "s1", First: masks.Hash{1, 255}, Last: masks.Hash{2}, Items: 3, Text: "what <was> done", Tokens: 5, Replaced: 500,
+		At: time.Unix(5, 0).UTC(),
+	}
+	changed, other := sum, sum
 	changed.Text, changed.Dropped = "edited", true
+	other.ID = "s2"
 	for _, err := range []error{
-		set.Pin("a"), set.Pin("b"), set.Unpin("a"), set.SetMode("lean"), set.PutSummary(sum), set.PutSummary(changed),
+		set.Pin("a"), set.Pin("b"), set.Unpin("a"), set.SetMode("safe"), set.SetMode("lean"), set.AddSummary(sum),
+		set.AddSummary(other), set.SetSummary(changed),
 	} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, set := range []*masks.Set{set, w.again().set("t1", ""), nil} {
-		if set == nil {
-			w = open(t, w.dir)
-			set = w.set("fork", "t1")
+	size := func() int64 {
+		info, err := os.Stat(w.path("t1", "log"))
+		if err != nil {
+			t.Fatal(err)
 		}
-		if set.Pinned("a") || !set.Pinned("b") || set.Mode() != "lean" {
-			t.Errorf("pins %v %v, mode %s", set.Pinned("a"), set.Pinned("b"), set.Mode())
-		}
-		if got := set.Summaries(); len(got) != 1 || got[0] != changed {
-			t.Errorf("summaries %+v", got)
+		return info.Size()
+	}
+	was := size()
+	if err := errors.Join(set.Pin("b"), set.Unpin("a"), set.SetMode("lean")); err != nil || size() != was {
+		t.Errorf("what is so already was stored again (%v)", err)
+	}
+	if err := set.AddSummary(sum); !errors.Is(err, thread.ErrInvalid) {
+		t.Errorf("a summary twice: %v", err)
+	}
+	if err := set.SetSummary(masks.Summary{ID: "none"}); !errors.Is(err, thread.ErrNotFound) {
+		t.Errorf("an unknown summary: %v", err)
+	}
+	for _, err := range []error{set.Pin(""), set.Pin("\xff"), set.SetMode("\xff"),
+		set.AddSummary(masks.Summary{ID: "s3", Text: "\xff"})} {
+		if !errors.Is(err, thread.ErrInvalid) {
+			t.Errorf("bad bytes: %v", err)
 		}
 	}
+	check := func(what string, set *masks.Set) {
+		if set.Pinned("a") || !set.Pinned("b") || set.Mode() != "lean" {
+			t.Errorf("%s: pins %v %v, mode %s", what, set.Pinned("a"), set.Pinned("b"), set.Mode())
+		}
+		if got := set.Summaries(); !slices.Equal(got, []masks.Summary{changed, other}) {
+			t.Errorf("%s: summaries %+v", what, got)
+		}
+	}
+	check("now", set)
+	w = w.again()
+	check("after a restart", w.set("t1", ""))
+	check("a fork", w.set("fork", "t1"))
+	w = w.again()
+	check("a fork after a restart", w.set("fork", "t1"))
 }
 
-func TestForksInherit(t *testing.T) {
+// TestForks: a fork has what its parent had when it began, once, and for good.
+func TestForks(t *testing.T) {
 	w := open(t, t.TempDir())
 	parent := w.set("p", "")
+	early := w.set("early", "p") // before the parent has anything
 	w.add(parent, item("a", "one"))
 	fork := w.set("f", "p")
 	w.add(parent, item("b", "two"))
 	w.add(fork, item("c", "three"))
-	grandchild := w.set("g", "f")
-	if alone := w.set("alone", "nobody"); len(alone.All()) != 0 {
-		t.Errorf("a thread without a parent has %+v", alone.All())
+	grand := w.set("g", "f")
+	w.set("late", "nobody")
+	if _, err := os.Lstat(w.path("nobody")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a parent that is gone has a folder: %v", err)
 	}
-	w = w.again()
-	for _, tc := range []struct {
-		id, parent thread.ID
-		want       string
-		dirs       []string
-	}{
-		{"p", "", "a b", []string{parent.Dir()}},
-		{"f", "p", "a c", []string{fork.Dir(), parent.Dir()}},
-		{"g", "f", "a c", []string{grandchild.Dir(), parent.Dir(), fork.Dir()}},
-	} {
-		set := w.set(tc.id, tc.parent)
-		var got []string
-		for _, m := range set.All() {
-			got = append(got, string(m.ID))
+	root := w.set("r", "") // its parent is told later, as after a failed look-up
+	if w.set("r", "f") != root || ids(root.All()) != "a c" {
+		t.Errorf("the late parent gave %s", ids(root.All()))
+	}
+	self := w.set("self", "self")
+	for round := range 2 {
+		for _, tc := range []struct {
+			id, parent thread.ID
+			want       string
+			dirs       []string
+		}{
+			{"p", "", "a b", []string{parent.Dir()}},
+			{"early", "p", "", []string{early.Dir()}},
+			{"late", "p", "", []string{w.path("late", "outputs")}},
+			{"f", "p", "a c", []string{fork.Dir(), parent.Dir()}},
+			{"g", "f", "a c", []string{grand.Dir(), parent.Dir(), fork.Dir()}},
+			{"r", "p", "a c", []string{root.Dir(), parent.Dir(), fork.Dir()}},
+			{"self", "self", "", []string{self.Dir()}},
+		} {
+			set := w.set(tc.id, tc.parent)
+			if got := ids(set.All()); got != tc.want || !slices.Equal(set.Dirs(), tc.dirs) {
+				t.Errorf("%d: %s masks %q and reads %v, want %q %v", round, tc.id, got, set.Dirs(), tc.want, tc.dirs)
+			}
+			if dirs, err := w.Dirs(tc.id); err != nil || !slices.Equal(dirs, tc.dirs) {
+				t.Errorf("%d: %s reads %v (%v)", round, tc.id, dirs, err)
+			}
 		}
-		if strings.Join(got, " ") != tc.want || !slices.Equal(set.Dirs(), tc.dirs) {
-			t.Errorf("%s has %v and reads %v", tc.id, got, set.Dirs())
-		}
+		w = w.again()
 	}
 	a, _ := w.set("p", "").Mask("a")
 	if m := w.has(w.set("g", ""), "a", "one"); m != a {
-		t.Errorf("the grandchild masks %+v, its ancestor %+v", m, a)
+		t.Errorf("the fork masks %+v, its ancestor %+v", m, a)
 	}
 }
 
-func TestOutputsAreWrittenAgain(t *testing.T) {
+// TestOneSet: the sets of a thread are one as long as it is used, and not in memory after that.
+func TestOneSet(t *testing.T) {
 	w := open(t, t.TempDir())
-	set := w.set("t1", "")
-	w.add(set, item("a", "one"), item("b", "two"), item("c", "three"))
-	files := map[string]string{}
-	for _, m := range set.All() {
-		files[string(m.ID)] = m.File
+	set := w.set("t0", "")
+	w.add(set, item("a", "one"))
+	for i := range masks.Keep * 3 {
+		w.set(thread.ID(fmt.Sprint("t", i+1)), "")
 	}
-	spoil := func() {
-		t.Helper()
-		if err := errors.Join(os.Remove(files["a"]), os.Chmod(files["b"], 0o600),
-			os.WriteFile(files["b"], []byte("lie"), 0o600), os.Remove(files["c"]), os.Symlink("/etc/passwd", files["c"])); err != nil {
-			t.Fatal(err)
-		}
+	for range 3 {
+		runtime.GC()
 	}
-	spoil()
-	for id, content := range map[string]string{"a": "one", "b": "two"} {
-		m, _ := set.Mask(policy.ID(id))
-		if _, got, err := w.Open(m.Token); err != nil || string(got) != content {
-			t.Errorf("%s: %q (%v)", id, got, err)
-		}
-		w.has(set, id, content)
+	if w.set("t0", "") != set {
+		t.Error("a second set of a thread whose set is in use")
 	}
-	m, _ := set.Mask("c")
-	if _, got, err := w.Open(m.Token); err != nil || string(got) != "three" {
-		t.Errorf("behind a link: %q (%v)", got, err)
+	if n := w.Loaded(); n > masks.Keep+1 {
+		t.Errorf("%d sets are in memory", n)
 	}
-	if err := os.Remove(files["c"]); err != nil {
-		t.Fatal(err)
-	}
-	w = w.again()
-	w.has(w.set("t1", ""), "c", "three")
-	if err := os.RemoveAll(set.Dir()); err != nil {
-		t.Fatal(err)
-	}
-	w = w.again()
-	for id, content := range map[string]string{"a": "one", "b": "two", "c": "three"} {
-		w.has(w.set("t1", ""), id, content)
-	}
+	runtime.KeepAlive(set)
+	w.has(w.set("t0", ""), "a", "one")
 }
 
-func TestDamage(t *testing.T) {
-	w := open(t, t.TempDir())
-	set := w.set("t1", "")
-	contents := map[string]string{}
-	for i := range 20 {
-		id := fmt.Sprint("i", i)
-		contents[id] = strings.Repeat(id+"\n", 1+i*20)
-		w.add(set, item(id, contents[id]))
-	}
-	whole, err := os.ReadFile(w.log("t1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rnd := rand.New(rand.NewPCG(1, 2))
-	for n := range 300 {
-		spoilt := slices.Clone(whole)
-		switch n % 3 {
-		case 0:
-			spoilt[rnd.IntN(len(spoilt))] ^= 1 << rnd.IntN(8)
-		case 1:
-			spoilt = spoilt[:rnd.IntN(len(spoilt))]
-		case 2:
-			at := rnd.IntN(len(spoilt))
-			clear(spoilt[at:min(len(spoilt), at+1+rnd.IntN(600))])
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(w.log("t1"), spoilt, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		w = open(t, w.dir)
-		set := w.set("t1", "")
-		for _, m := range set.All() {
-			_, got, err := w.Open(m.Token)
-			if err != nil || string(got) != contents[string(m.ID)] {
-				t.Fatalf("round %d: %s is %q (%v)", n, m.ID, got, err)
-			}
-		}
-		if have := len(set.All()) + set.Lost; n%3 == 0 && have < 18 { // a line end may join two records
-			t.Errorf("round %d: %d records are left, %d are lost", n, len(set.All()), set.Lost)
-		}
-		w.add(set, item("more", "more"))
-		w = w.again()
-		w.has(w.set("t1", ""), "more", "more")
-	}
-}
-
-func TestSweep(t *testing.T) {
-	w := open(t, t.TempDir())
-	w.add(w.set("p", ""), item("a", strings.Repeat("x", 1000)))
-	fork := w.set("f", "p")
-	w.add(w.set("other", ""), item("b", "two"))
-	gone := map[thread.ID]bool{"p": true, "other": true}
-	exists := func(id thread.ID) bool { return !gone[id] }
-	if n, bytes, err := w.Sweep(exists); err != nil || n != 1 || bytes == 0 {
-		t.Fatalf("removed %d threads, %d bytes (%v)", n, bytes, err)
-	}
-	w = w.again()
-	w.has(w.set("f", ""), "a", strings.Repeat("x", 1000))
-	if _, err := os.Stat(filepath.Dir(w.log("other"))); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the folder of a thread that is gone: %v", err)
-	}
-	gone["f"] = true
-	if n, _, err := w.Sweep(exists); err != nil || n != 2 {
-		t.Errorf("removed %d threads (%v)", n, err)
-	}
-	if threads, bytes, err := w.Size(); threads != 0 || bytes != 0 || err != nil {
-		t.Errorf("left %d threads, %d bytes (%v)", threads, bytes, err)
-	}
-	_ = fork
-}
-
-func TestRefuses(t *testing.T) {
-	w := open(t, t.TempDir())
-	for _, id := range []thread.ID{"", ".", "..", "../x", "a/b", ".hidden"} {
-		if _, err := w.Thread(id, ""); !errors.Is(err, thread.ErrInvalid) {
-			t.Errorf("%q: %v", id, err)
-		}
-	}
-	if err := os.Symlink(t.TempDir(), filepath.Join(w.dir, "masks", "link")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Thread("link", ""); err == nil {
-		t.Error("a folder behind a link was used")
-	}
-}
-
+// TestManyAtOnce has goroutines mask, read, fork and sweep at once.
 func TestManyAtOnce(t *testing.T) {
 	w := open(t, t.TempDir())
+	w.add(w.set("t1", ""), item("shared", "shared"))
 	var all sync.WaitGroup
 	for n := range 8 {
 		all.Go(func() {
-			for i := range 20 {
+			for i := range 15 {
 				set, err := w.Thread("t1", "")
-				if err == nil {
-					err = set.Add([]masks.New{item(fmt.Sprint(i), fmt.Sprint("content ", i)), item(fmt.Sprint(n, " ", i), "x")})
-				}
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				set.All()
-				set.Dirs()
+				batch := []masks.New{item(fmt.Sprint(i), fmt.Sprint("content ", i)), item(fmt.Sprint(n, " ", i), "x")}
+				err = set.Add(batch)
+				got := masksOf(set, batch)
+				if err != nil || len(got) != 2 {
+					t.Errorf("added %v (%v)", got, err)
+					return
+				}
+				if text, err := w.read(got[0].Token); err != nil || text != fmt.Sprint("content ", i) {
+					t.Errorf("read %q (%v)", text, err)
+				}
+				fork, err := w.Thread(thread.ID(fmt.Sprint("f", n, "-", i)), "t1")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if m, ok := fork.Mask(got[1].ID); !ok || m != got[1] {
+					t.Errorf("the fork masks %+v", m)
+				}
+				if _, _, err := w.Sweep(func(id thread.ID) bool { return id == "t1" || i%2 == 0 }); err != nil {
+					t.Error(err)
+				}
+				_, _, _, sized := w.Size()
+				_, found := w.Find(string(got[0].Token), func(thread.ID) bool { return true })
+				if err := errors.Join(sized, found, set.Pin(got[0].ID)); err != nil {
+					t.Error(err)
+				}
 			}
 		})
 	}
 	all.Wait()
 	w = w.again()
 	set := w.set("t1", "")
-	if n := len(set.All()); n != 20+8*20 {
+	if n := len(set.All()); n != 1+15+8*15 {
 		t.Errorf("%d masks", n)
 	}
-	for i := range 20 {
+	for i := range 15 {
 		w.has(set, fmt.Sprint(i), fmt.Sprint("content ", i))
 	}
 }
 
-// BenchmarkAdd compares a batch of 200 contents of 5 KB with a bare synced write of the same bytes.
-func BenchmarkAdd(b *testing.B) {
-	folder, err := private.Make(b.TempDir(), "masks")
-	if err != nil {
-		b.Fatal(err)
-	}
-	s := masks.Open(folder, masks.Config{})
-	defer s.Close()
-	set, err := s.Thread("t1", "")
-	if err != nil {
-		b.Fatal(err)
-	}
-	content := strings.Repeat("a line of source code that was read\n", 140)
-	bare, err := os.Create(filepath.Join(b.TempDir(), "bare"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer bare.Close()
-	var bareTime time.Duration
-	n := 0
-	for b.Loop() {
-		var batch []masks.New
-		for range 200 {
-			n++
-			batch = append(batch, item(fmt.Sprint(n), content))
+// TestFind: tokens are found by their beginning, among what is visible.
+func TestFind(t *testing.T) {
+	w := open(t, t.TempDir())
+	next := []thread.Token{"max:aa000001", "max:aa000001", "max:aa000002", "max:bb000001"}
+	w.Draw(func() thread.Token { defer func() { next = next[1:] }(); return next[0] })
+	w.add(w.set("t1", ""), item("a", "one"), item("b", "two"))
+	w.add(w.set("t2", ""), item("c", "three"))
+	anybody := func(thread.ID) bool { return true }
+	for ref, want := range map[string]policy.ID{"max:aa000002": "b", "aa000001": "a", "b": "c", "max:bb00": "c"} {
+		if m, err := w.Find(ref, anybody); err != nil || m.ID != want {
+			t.Errorf("%s is %s (%v)", ref, m.ID, err)
 		}
-		if err := set.Add(batch); err != nil {
-			b.Fatal(err)
-		}
-		b.StopTimer()
-		began := time.Now()
-		if _, err := bare.Write(bytes.Repeat([]byte(content), 200)); err != nil {
-			b.Fatal(err)
-		}
-		if err := bare.Sync(); err != nil {
-			b.Fatal(err)
-		}
-		bareTime += time.Since(began)
-		b.StartTimer()
 	}
-	b.ReportMetric(float64(bareTime.Nanoseconds())/float64(b.N), "bare-ns/op")
+	if _, err := w.Find("aa", anybody); !errors.Is(err, thread.ErrInvalid) || !strings.Contains(err.Error(), "aa000001") {
+		t.Errorf("two: %v", err)
+	}
+	none := func(id thread.ID) bool { return id == "t1" }
+	for _, ref := range []string{"b", "bb000001", "cc"} {
+		if _, err := w.Find(ref, none); !errors.Is(err, thread.ErrNotFound) {
+			t.Errorf("%s: %v", ref, err)
+		}
+	}
+	if _, err := w.Find("xyz", anybody); !errors.Is(err, thread.ErrInvalid) {
+		t.Errorf("no token: %v", err)
+	}
 }

@@ -1,142 +1,117 @@
 package masks
 
 import (
-	"bufio"
 	"bytes"
-	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
-	"time"
 
 	"orchestrator/contextmgr/policy"
 	"orchestrator/thread"
 )
 
-// Mask is a content that is masked for good.
-type Mask struct {
-	ID     policy.ID `json:"id"`
-	Tool   string    `json:"tool"`
-	Lines  int       `json:"lines"`
-	Tokens int64     `json:"tokens"`
-	Input  bool      `json:"input,omitempty"`
-	// Stub is the exact text in its place.
-	Stub string `json:"stub"`
-	// Token and File give the content back: File is the absolute path of a copy that the agent may read.
-	Token thread.Token `json:"token"`
-	File  string       `json:"file"`
-	// Sum is the SHA-256 of the content, in hex, and Bytes its size.
-	Sum   string `json:"sum"`
-	Bytes int64  `json:"bytes"`
-	// At, Reason and Request say when and why it was masked.
-	At      time.Time `json:"at"`
-	Reason  string    `json:"reason,omitempty"`
-	Request int       `json:"request"`
-}
-
-// Summary stands for a part of a conversation.
-type Summary struct {
-	ID string `json:"id"`
-	// First and Last are hashes of the first and the last item that it replaces, of Items in all.
-	First string `json:"first"`
-	Last  string `json:"last"`
-	Items int    `json:"items"`
-	Text  string `json:"text"`
-	// Tokens is its own size, and Replaced the size of what it stands for.
-	Tokens   int64     `json:"tokens"`
-	Replaced int64     `json:"replaced"`
-	Source   string    `json:"source,omitempty"` // who wrote it: a model, "extract", "you"
-	At       time.Time `json:"at"`
-	// Dropped is set if it is not used any more.
-	Dropped bool `json:"dropped,omitempty"`
-}
-
 // The kinds of records.
 const (
-	kindMasks   = "masks"
+	kindBegin   = "begin" // of a fork: what it has from its parent follows
+	kindMask    = "mask"
 	kindPin     = "pin"
 	kindUnpin   = "unpin"
 	kindMode    = "mode"
 	kindSummary = "summary"
 )
 
-// record is one line of a log. A kind that is not known is of a newer build: it is left alone.
+// record is an entry of a log. One of a kind that is not known is from a newer build: it is left alone.
 type record struct {
-	Kind    string      `json:"kind"`
-	Masks   []stored    `json:"masks,omitempty"`
-	IDs     []policy.ID `json:"ids,omitempty"`
-	Mode    string      `json:"mode,omitempty"`
-	Summary *Summary    `json:"summary,omitempty"`
+	Kind string `json:"kind"`
+	// Part is its number in a batch of Parts records, from 0. Both are 0 if it is alone.
+	Part  int `json:"part,omitempty"`
+	Parts int `json:"parts,omitempty"`
+	// Needs names other threads whose outputs it needs, whatever its kind is.
+	Needs []thread.ID `json:"needs,omitempty"`
+
+	Parent  thread.ID `json:"parent,omitempty"`
+	Mask    *Mask     `json:"mask,omitempty"`
+	ID      policy.ID `json:"id,omitempty"` // of what is pinned
+	Mode    string    `json:"mode,omitempty"`
+	Summary *Summary  `json:"summary,omitempty"`
+
+	packed []byte // the content of a mask, compressed and in base64
 }
 
-// stored is a mask with its content.
-type stored struct {
-	Mask
-	Content []byte `json:"content"`
-}
+// last reports whether a batch ends with the record.
+func (r record) last() bool { return r.Part+1 >= r.Parts }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// A line is the CRC-32C of its JSON in 8 hex digits, a space and the JSON; then, if the record has a content, a tab and
+// the content. The content has no checksum here but that of its mask, so that a mask outlives damage to its content.
+const (
+	sumDigits = 2 * crc32.Size
+	beforePad = sumDigits + 1
+)
 
-// sumDigits is the length of the checksum at the beginning of a line: 8 hex digits of its CRC-32C, and a space.
-const sumDigits = 9
-
-// line encodes a record.
-func (r record) line() ([]byte, error) {
-	b, err := json.Marshal(r)
+// appendLine appends a record as a line.
+func appendLine(b []byte, r record) ([]byte, error) {
+	text, err := json.Marshal(r)
 	if err != nil {
-		return nil, fmt.Errorf("encode a record: %w", err)
+		return b, fmt.Errorf("encode a record: %w", err)
 	}
-	out := fmt.Appendf(nil, "%08x ", crc32.Checksum(b, castagnoli))
-	return append(append(out, b...), '\n'), nil
+	b = hex.AppendEncode(b, binary.BigEndian.AppendUint32(nil, crc32.Checksum(text, table())))
+	b = append(append(b, ' '), text...)
+	if r.packed != nil {
+		b = append(append(b, '\t'), r.packed...)
+	}
+	return append(b, '\n'), nil
 }
 
-// parse decodes a line without its end.
-func parse(line []byte) (record, error) {
+// parseLine parses a line without its end. The content is a part of the line.
+func parseLine(line []byte) (record, error) {
 	var r record
-	if len(line) < sumDigits || line[sumDigits-1] != ' ' {
-		return r, fmt.Errorf("%w: no checksum", thread.ErrDamaged)
+	head, packed, has := bytes.Cut(line, []byte{'\t'})
+	if len(head) < beforePad || head[sumDigits] != ' ' {
+		return r, fmt.Errorf("no checksum: %w", thread.ErrDamaged)
 	}
-	sum, err := hex.DecodeString(string(line[:sumDigits-1]))
-	body := line[sumDigits:]
-	if err != nil || crc32.Checksum(body, castagnoli) != uint32(sum[0])<<24|uint32(sum[1])<<16|uint32(sum[2])<<8|uint32(sum[3]) {
-		return r, fmt.Errorf("%w: wrong checksum", thread.ErrDamaged)
+	text := head[beforePad:]
+	want := hex.AppendEncode(nil, binary.BigEndian.AppendUint32(nil, crc32.Checksum(text, table())))
+	if !bytes.Equal(want, head[:sumDigits]) {
+		return r, fmt.Errorf("wrong checksum: %w", thread.ErrDamaged)
 	}
-	if err := json.Unmarshal(body, &r); err != nil {
+	if err := json.Unmarshal(text, &r); err != nil {
 		return r, fmt.Errorf("%w: %w", thread.ErrDamaged, err)
 	}
-	return r, nil
-}
-
-// position is where a record is in a log.
-type position struct{ at, size int64 }
-
-// scan reads a log and calls each for every whole record. It returns where the last line with an end ends, and how many
-// records are damaged.
-func scan(r io.Reader, each func(record, position)) (end int64, damaged int, err error) {
-	in := bufio.NewReaderSize(r, 64<<10)
-	for {
-		line, err := in.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return end, damaged, nil // a line without an end was cut off by a crash
-		}
-		if err != nil {
-			return end, damaged, err
-		}
-		rec, err := parse(bytes.TrimSuffix(line, []byte("\n")))
-		if err != nil {
-			damaged++
-		} else {
-			each(rec, position{end, int64(len(line))})
-		}
-		end += int64(len(line))
+	if has {
+		r.packed = packed
 	}
+	return r, r.check()
 }
 
-// sumOf returns the hash of a content.
-func sumOf(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
+// check refuses a record that cannot have been stored.
+func (r record) check() error {
+	var err error
+	ok := r.Kind != "" && r.Part >= 0 && (r.Part < r.Parts || r.Part == 0 && r.Parts == 0)
+	switch r.Kind {
+	case kindMask:
+		if ok = ok && r.Mask != nil; ok {
+			err = r.Mask.check()
+		}
+	case kindPin, kindUnpin:
+		ok = ok && r.ID != ""
+	case kindSummary:
+		if ok = ok && r.Summary != nil; ok {
+			err = r.Summary.check()
+		}
+	}
+	if !ok || err != nil {
+		return fmt.Errorf("a record of kind %.20q: %w", r.Kind, thread.ErrDamaged)
+	}
+	return nil
 }
+
+// encode returns a content as it is in a line.
+func encode(packed []byte) []byte { return base64.StdEncoding.AppendEncode([]byte{}, packed) }
+
+// decode is the reverse of encode.
+func decode(text []byte) ([]byte, error) { return base64.StdEncoding.AppendDecode(nil, text) }
+
+func table() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }

@@ -1,0 +1,163 @@
+package masks
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"sync"
+	"weak"
+
+	"orchestrator/thread"
+	"orchestrator/thread/private"
+)
+
+// keep is how many sets stay in memory that nothing uses.
+const keep = 8
+
+// Config configures a store; every field is optional.
+type Config struct {
+	Log *slog.Logger // by default nothing is logged
+	// Notice shows people something about a thread. It must not use the store.
+	Notice func(id thread.ID, text string)
+	// Taken reports whether something else uses a token, such as staged data. It must not use the store.
+	Taken func(thread.Token) bool
+}
+
+// Store stores the masks of all threads of a project. It is safe for concurrent use.
+type Store struct {
+	shelf *shelf
+
+	// sweeping is held exclusively while threads are removed, otherwise shared.
+	sweeping sync.RWMutex
+
+	mu     sync.Mutex // guards all below
+	sets   map[thread.ID]*entry
+	recent [keep]*Set
+	next   int
+}
+
+// entry is the place of a thread's set, which is there while something uses it.
+type entry struct {
+	mu  sync.Mutex        // held while the set is read from its log
+	set weak.Pointer[Set] // changed while Store.mu is held too
+}
+
+// Open returns the store in a folder, which Close closes. It reads nothing yet.
+func Open(folder *private.Folder, cfg Config) *Store {
+	log := cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
+	notice := func(id thread.ID, text string) {
+		log.Warn("masks", "thread", string(id), "notice", text)
+		if cfg.Notice != nil {
+			cfg.Notice(id, text)
+		}
+	}
+	c := newContents(&copies{folder: folder})
+	return &Store{
+		shelf: &shelf{contents: c, tokens: newTokens(c.tokens, cfg.Taken), log: log, notice: notice},
+		sets:  map[thread.ID]*entry{},
+	}
+}
+
+// Close closes the folder.
+func (s *Store) Close() error { return s.shelf.folder.Close() }
+
+// Thread returns the masks of a thread. One without any begins with what its parent has now, which is durable when
+// Thread returns. With a parent that is gone, or "", it begins with nothing.
+func (s *Store) Thread(id, parent thread.ID) (*Set, error) {
+	s.sweeping.RLock()
+	defer s.sweeping.RUnlock()
+	set, err := s.create(id)
+	if err == nil && parent != "" && parent != id && !set.hasBegun() {
+		var from *Set
+		if from, err = s.load(parent); err == nil {
+			err = set.begin(parent, from)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the masks of thread %s: %w", id, err)
+	}
+	return set, nil
+}
+
+// create returns the set of a thread, and makes the folder of one that is new. The caller holds sweeping.
+func (s *Store) create(id thread.ID) (*Set, error) {
+	if err := id.Check(); err != nil {
+		return nil, err
+	}
+	folder, err := s.shelf.folder.Make(string(id))
+	if err == nil {
+		folder.Close()
+		var outputs *private.Folder
+		if outputs, err = s.shelf.makeOutputs(id); err == nil {
+			outputs.Close()
+			return s.load(id)
+		}
+	}
+	return nil, explain(err, s.shelf.folder.Path())
+}
+
+// load returns the set of a thread, nil if it has no folder. The caller holds sweeping.
+func (s *Store) load(id thread.ID) (*Set, error) {
+	if err := id.Check(); err != nil {
+		return nil, err
+	}
+	e := s.entry(id)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if set := e.set.Value(); set != nil {
+		return set, nil
+	}
+	folder, err := s.shelf.folder.Open(string(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	folder.Close()
+	set, err := openSet(s.shelf, id)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.set = weak.Make(set)
+	s.recent[s.next%keep] = set
+	s.next++
+	return set, nil
+}
+
+// loaded returns the sets in memory.
+func (s *Store) loaded() []*Set {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []*Set
+	for _, e := range s.sets {
+		if set := e.set.Value(); set != nil {
+			all = append(all, set)
+		}
+	}
+	return all
+}
+
+func (s *Store) entry(id thread.ID) *entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.sets[id]
+	if e == nil {
+		e = &entry{}
+		s.sets[id] = e
+	}
+	return e
+}
+
+// Dirs returns the folders that a thread's agent must be able to read: its own outputs, and those that its masks name.
+func (s *Store) Dirs(id thread.ID) ([]string, error) {
+	set, err := s.Thread(id, "")
+	if err != nil {
+		return nil, err
+	}
+	return set.Dirs(), nil
+}

@@ -1,0 +1,70 @@
+package masks
+
+import (
+	"fmt"
+	"sync"
+
+	"orchestrator/thread"
+)
+
+// draws is how many tokens are tried. With a million contents, one in 4,000 is already in use.
+const draws = 100
+
+// tokens are those that are in use in the store. What was given is not given again, even if it is removed.
+type tokens struct {
+	draw  func() thread.Token
+	files func() ([]thread.Token, error) // of all copies
+	taken func(thread.Token) bool        // by others
+
+	mu   sync.Mutex // guards all below
+	read bool       // files are in used
+	used map[thread.Token]struct{}
+}
+
+func newTokens(files func() ([]thread.Token, error), taken func(thread.Token) bool) *tokens {
+	if taken == nil {
+		taken = func(thread.Token) bool { return false }
+	}
+	return &tokens{draw: thread.NewToken, files: files, taken: taken, used: map[thread.Token]struct{}{}}
+}
+
+// add notes that a token is in use.
+func (t *tokens) add(token thread.Token) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.used[token] = struct{}{}
+}
+
+// take returns a token that is not in use.
+func (t *tokens) take() (thread.Token, error) {
+	for range draws {
+		token := t.draw()
+		free, err := t.reserve(token)
+		if err != nil {
+			return "", err
+		}
+		if free && !t.taken(token) {
+			return token, nil
+		}
+	}
+	return "", fmt.Errorf("no token is free: %w", thread.ErrRefused)
+}
+
+// reserve reports whether a token was free, and is not any more.
+func (t *tokens) reserve(token thread.Token) (bool, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.read {
+		files, err := t.files()
+		if err != nil {
+			return false, fmt.Errorf("list the tokens in use: %w", err)
+		}
+		for _, f := range files {
+			t.used[f] = struct{}{}
+		}
+		t.read = true
+	}
+	_, used := t.used[token]
+	t.used[token] = struct{}{}
+	return !used, nil
+}
