@@ -431,3 +431,58 @@ func TestFind(t *testing.T) {
 		t.Errorf("no token: %v", err)
 	}
 }
+
+// BenchmarkAdd compares a batch of 200 contents of 5 KB with a bare synced write of the same bytes.
+func BenchmarkAdd(b *testing.B) {
+	w := open(b, b.TempDir())
+	set := w.set("t1", "")
+	bare, err := os.Create(filepath.Join(b.TempDir(), "bare"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer bare.Close()
+	var bareTime time.Duration
+	for n := 0; b.Loop(); n++ {
+		b.StopTimer()
+		var batch []masks.New
+		var all []byte
+		for i := range 200 {
+			var text strings.Builder
+			for line := 0; text.Len() < 5<<10; line++ {
+				hash := uint64(n*i*line) * 0x9e3779b97f4a7c15
+				fmt.Fprintf(&text, "%d\tfunc f%d(x int) error { return g(%x) }\n", line, line*i, hash)
+			}
+			all = append(all, text.String()...)
+			batch = append(batch, item(fmt.Sprint(n, "-", i), text.String()))
+		}
+		began := time.Now()
+		if _, err := bare.Write(all); err != nil {
+			b.Fatal(err)
+		}
+		if err := bare.Sync(); err != nil {
+			b.Fatal(err)
+		}
+		bareTime += time.Since(began)
+		b.StartTimer()
+		if err := set.Add(batch); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(bareTime.Nanoseconds())/float64(b.N), "bare-ns/op")
+}
+
+// BenchmarkThread opens a thread with 1,000 masks of 5 KB.
+func BenchmarkThread(b *testing.B) {
+	w := open(b, b.TempDir())
+	var batch []masks.New
+	for i := range 1000 {
+		batch = append(batch, item(fmt.Sprint(i), strings.Repeat(fmt.Sprintf("line of %d\n", i), 400)))
+	}
+	w.add(w.set("t1", ""), batch...)
+	for b.Loop() {
+		b.StopTimer()
+		w = w.again()
+		b.StartTimer()
+		w.set("t1", "")
+	}
+}

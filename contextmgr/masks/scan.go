@@ -32,7 +32,7 @@ func lines(r io.Reader, each func(line []byte, size int64)) error {
 	in := bufio.NewReaderSize(r, 64<<10)
 	var line []byte
 	for {
-		size, err := readLine(in, &line)
+		size, err := readLine(in, &line, maxLine)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -43,14 +43,14 @@ func lines(r io.Reader, each func(line []byte, size int64)) error {
 	}
 }
 
-// readLine reads a line into a buffer and returns its size with its end. Of a line that is too long it keeps a part,
-// which is no record. The error is io.EOF if the line has no end.
-func readLine(in *bufio.Reader, line *[]byte) (size int64, err error) {
+// readLine reads a line into a buffer and returns its size with its end. A line over the limit is empty, which is no
+// record. The error is io.EOF if the line has no end.
+func readLine(in *bufio.Reader, line *[]byte, limit int64) (size int64, err error) {
 	*line = (*line)[:0]
 	for {
 		part, err := in.ReadSlice('\n')
 		size += int64(len(part))
-		if size <= maxLine {
+		if size <= limit {
 			*line = append(*line, part...)
 		} else {
 			*line = (*line)[:0]
@@ -68,9 +68,9 @@ func readLine(in *bufio.Reader, line *[]byte) (size int64, err error) {
 // scanner tells the batches of a log apart.
 //
 // A batch that something follows is complete, because it was stored before the next one was written. The last one may
-// be what a crash left of it: the process wrote it from front to back, so that it is cut off somewhere and whole before;
-// or the power went away before it was synced, and parts of it are zeros. Such a batch is none. Any other damage came
-// later, and the rest of the batch stays.
+// be what a crash left of it: the process wrote it from front to back, so that it is cut off somewhere and whole
+// before; or the power went away before it was synced, and parts of it are zeros. Such a batch is none. Any other
+// damage came later, and the rest of the batch stays.
 type scanner struct {
 	scanned
 	each func(record)

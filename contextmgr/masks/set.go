@@ -44,11 +44,9 @@ func openSet(shelf *shelf, id thread.ID) (*Set, error) {
 		return nil, err
 	}
 	s.end, s.lost = found.end, found.damaged
-	cut, err := s.cut()
-	if err != nil {
-		return nil, explain(err, shelf.folder.Path(string(id)))
-	}
-	if cut > 0 {
+	if cut, err := s.cut(); err != nil { // it is cut before the next write
+		shelf.log.Warn("cut off a batch of masks that is not complete", "thread", string(id), "err", err)
+	} else if cut > 0 {
 		shelf.log.Info("cut off a batch of masks that was not complete", "thread", string(id), "bytes", cut)
 	}
 	for _, m := range s.index.masks {
@@ -76,19 +74,24 @@ func (s *Set) cut() (int64, error) {
 		return 0, err
 	}
 	defer folder.Close()
-	log, err := folder.File(logName, os.O_RDWR)
+	log, err := folder.File(logName, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
 	if err != nil {
 		return 0, err
 	}
-	defer log.Close()
 	size, err := log.Seek(0, io.SeekEnd)
-	if err == nil && size > s.end {
-		if err = log.Truncate(s.end); err == nil {
-			err = log.Sync()
-		}
+	log.Close()
+	if err != nil || size <= s.end {
+		return 0, err
+	}
+	if log, err = folder.File(logName, os.O_RDWR); err != nil {
+		return 0, err
+	}
+	defer log.Close()
+	if err = log.Truncate(s.end); err == nil {
+		err = log.Sync()
 	}
 	return size - s.end, err
 }

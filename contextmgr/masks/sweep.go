@@ -14,7 +14,8 @@ const leftAfter = time.Hour
 
 // Sweep removes the folders of threads that do not exist any more, unless another thread needs their outputs, and
 // copies that a crash has left without a record. It returns how many folders and copies these were, and their size.
-// exists must know a thread before its masks are opened. If a log of a thread that exists cannot be read, nothing is removed.
+// exists must know a thread before its masks are opened. If a log of a thread that exists cannot be read, nothing is
+// removed.
 func (s *Store) Sweep(exists func(thread.ID) bool) (removed int, bytes int64, err error) {
 	ids, err := s.shelf.threads()
 	if err != nil {
