@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 
 	"github.com/klauspost/compress/zstd"
@@ -53,13 +54,16 @@ func (c *contents) unpacked(r record, m Mask) ([]byte, error) {
 	return content, nil
 }
 
-// fromLog calls each for those contents of masks of a thread that its log has.
-func (c *contents) fromLog(home thread.ID, want map[thread.Token]Mask, each func(Mask, []byte)) error {
+// fromLog calls each for those contents of masks of a thread that its log has, from a place in it on.
+func (c *contents) fromLog(home thread.ID, from int64, want map[thread.Token]Mask, each func(Mask, []byte)) error {
 	log, err := c.openLog(home)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
+	if _, err := log.Seek(from, io.SeekStart); err != nil {
+		return err
+	}
 	return lines(log, func(line []byte, _ int64) {
 		r, err := parseLine(line)
 		if err != nil || r.Kind != kindMask || r.packed == nil {
@@ -83,9 +87,12 @@ func (c *contents) get(m Mask) ([]byte, error) {
 		}
 	}
 	var found []byte
-	err := c.fromLog(m.Home, map[thread.Token]Mask{m.Token: m}, func(_ Mask, content []byte) { found = content })
+	err := c.fromLog(m.Home, 0, map[thread.Token]Mask{m.Token: m}, func(_ Mask, content []byte) { found = content })
 	if found != nil {
-		_ = c.mend(m, found) // or the next time
+		if outputs, err := c.makeOutputs(m.Home); err == nil {
+			_ = c.mend(outputs, m, found) // or the next time
+			outputs.Close()
+		}
 		return found, nil
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -96,7 +103,7 @@ func (c *contents) get(m Mask) ([]byte, error) {
 		thread.ErrDamaged)
 }
 
-// mendAll mends the copies of masks. It returns how many are lost, and the errors in writing others.
+// mendAll mends the copies of masks. It returns how many contents are lost, and the errors in writing others.
 func (c *contents) mendAll(all []Mask) (lost int, err error) {
 	byHome := map[thread.ID][]Mask{}
 	for _, m := range all {
@@ -105,21 +112,41 @@ func (c *contents) mendAll(all []Mask) (lost int, err error) {
 	var errs []error
 	for home, masks := range byHome {
 		want := c.spoilt(home, masks)
-		if len(want) == 0 {
-			continue
-		}
-		err := c.fromLog(home, want, func(m Mask, content []byte) {
-			delete(want, m.Token)
-			if err := c.mend(m, content); err != nil {
-				errs = append(errs, fmt.Errorf("write %s again: %w", m.File, err))
-			}
-		})
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := c.writeAll(home, 0, want); err != nil {
 			errs = append(errs, err)
 		}
 		lost += len(want)
 	}
 	return lost, errors.Join(errs...)
+}
+
+// writeAll writes the copies of masks of a thread whose records are in its log from a place on. What it finds there is
+// not wanted any more.
+func (c *contents) writeAll(home thread.ID, from int64, want map[thread.Token]Mask) error {
+	if len(want) == 0 {
+		return nil
+	}
+	outputs, err := c.makeOutputs(home)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // the thread is gone, with its contents
+	}
+	if err == nil {
+		defer outputs.Close()
+	}
+	errs := []error{err}
+	err = c.fromLog(home, from, want, func(m Mask, content []byte) {
+		delete(want, m.Token)
+		if outputs == nil {
+			return
+		}
+		if err := c.mend(outputs, m, content); err != nil {
+			errs = append(errs, fmt.Errorf("write %s again: %w", m.File, err))
+		}
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
 
 // spoilt returns those masks of a thread whose copies are missing or different.

@@ -191,21 +191,18 @@ func writeCopy(outputs *private.Folder, name string, content []byte) error {
 	return nil
 }
 
-// mend writes the copy of a content again, unless it is as it should be. It appears whole. What is in its place is
-// replaced but never changed: it may be a link to something else.
-func (c *copies) mend(m Mask, content []byte) error {
-	outputs, err := c.makeOutputs(m.Home)
-	if err != nil {
-		return err
-	}
-	defer outputs.Close()
+// mend writes the copy of a content again, unless it is as it should be. What is in its place is replaced but never
+// changed: it may be a link to something else.
+func (c *copies) mend(outputs *private.Folder, m Mask, content []byte) error {
 	c.mending.Lock()
 	defer c.mending.Unlock()
 	name := outputName(m.Token)
-	_, err = readCopy(outputs, m)
+	_, err := readCopy(outputs, m)
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return writeCopy(outputs, name, content)
 	case errors.Is(err, private.ErrNotOurs):
 		if err := outputs.Remove(name); err != nil {
 			return err

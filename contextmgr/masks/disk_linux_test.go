@@ -2,6 +2,7 @@ package masks_test
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -41,17 +42,22 @@ func TestFullDisk(t *testing.T) {
 	set := w.set("t1", "")
 	w.add(set, item("a", "kept"))
 	before := w.files()
-	// The copy does not fit, then the log does not.
-	for _, big := range []string{strings.Repeat("x", 2<<20), noise(700 << 10)} {
-		for range 2 { // the space is free again
-			err := set.Add([]masks.New{item("b", "small"), item("c", big)})
-			if !errors.Is(err, thread.ErrDiskFull) || !strings.Contains(err.Error(), "free some space") {
-				t.Fatalf("%d bytes: %v", len(big), err)
-			}
-			if got := w.files(); !slices.Equal(got, before) || ids(set.All()) != "a" {
-				t.Fatalf("masked %s, left %v", ids(set.All()), got)
-			}
+	for range 3 { // the space is free again each time
+		err := set.Add([]masks.New{item("b", "small"), item("c", noise(1<<20))})
+		if !errors.Is(err, thread.ErrDiskFull) || !strings.Contains(err.Error(), "free some space") {
+			t.Fatalf("masked 1 MB: %v", err)
 		}
+		if got := w.files(); !slices.Equal(got, before) || ids(set.All()) != "a" {
+			t.Fatalf("masked %s, left %v", ids(set.All()), got)
+		}
+	}
+	// The log has space for this, the copies do not: the content is there all the same.
+	large := w.add(set, item("large", strings.Repeat("x", 2<<20)))[0]
+	if got, err := w.read(large.Token); err != nil || got != strings.Repeat("x", 2<<20) {
+		t.Errorf("read %d bytes (%v)", len(got), err)
+	}
+	if _, err := os.Lstat(large.File); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("half of a copy is left: %v", err)
 	}
 	w.add(set, item("d", noise(300<<10)))
 	for n := 0; ; n++ { // to the last block
@@ -61,7 +67,7 @@ func TestFullDisk(t *testing.T) {
 			}
 			break
 		}
-		if err := errors.Join(set.Unpin("some id that is as long as a hash")); err != nil {
+		if err := set.Unpin("some id that is as long as a hash"); err != nil {
 			break
 		}
 	}
@@ -73,7 +79,7 @@ func TestFullDisk(t *testing.T) {
 	set = w.set("t1", "")
 	w.has(set, "a", "kept")
 	w.has(set, "d", noise(300<<10))
-	if ids(set.All()) != "a d" || set.Lost() != 0 || set.Pinned("some id that is as long as a hash") != was {
+	if ids(set.All()) != "a large d" || set.Lost() != 0 || set.Pinned("some id that is as long as a hash") != was {
 		t.Errorf("masked %s, %d lost", ids(set.All()), set.Lost())
 	}
 }

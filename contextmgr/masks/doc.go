@@ -5,7 +5,8 @@
 //   - A batch of masks is durable, also across a power cut, when Add returns. A process that is killed leaves all of a
 //     batch or none. What is masked stays so, with the same text, byte for byte; nothing is changed in a log.
 //   - The log is the truth: it has the contents too. An output is a copy, one plain file for each content, which is
-//     not synced. What a crash or the agent did to it is mended when a thread's masks are opened, and when it is read.
+//     written soon after and not synced. What a crash or the agent did to it is mended when a thread's masks are opened,
+//     and when it is read.
 //   - A content is what was masked, by its SHA-256, or an error.
 //   - A record that is damaged is dropped and reported; the others stay. Damage to the content in a record does not
 //     drop its mask: the copy has the content too.
@@ -17,6 +18,7 @@
 //
 // Only one process may use a folder at a time: the project's server.
 //
-// Locks, in the order in which they are taken: Store.sweeping (shared by everything but Sweep), entry.mu, Set.mu; then
-// Store.mu, tokens.mu and copies.mending, each of which is taken last and held for moments.
+// Locks, in the order in which they are taken: writer.sweeping (shared by all but Sweep), entry.mu, Set.mu; then
+// Store.mu, tokens.mu, writer.mu and copies.mending, each of which is taken last. The goroutine that writes copies ends
+// when none is left; Close waits for it.
 package masks

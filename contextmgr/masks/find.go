@@ -15,8 +15,8 @@ const maxNamed = 5
 // Open returns the mask with a token, and its content, which was checked. A copy that is missing or different is
 // mended; the error is thread.ErrDamaged if the content is lost, and thread.ErrNotFound if the token is unknown.
 func (s *Store) Open(token thread.Token) (Mask, []byte, error) {
-	s.sweeping.RLock()
-	defer s.sweeping.RUnlock()
+	s.shelf.writer.sweeping.RLock()
+	defer s.shelf.writer.sweeping.RUnlock()
 	m, err := s.lookUp(token)
 	if err != nil {
 		return m, nil, err
@@ -32,8 +32,8 @@ func (s *Store) Find(ref string, may func(home thread.ID) bool) (Mask, error) {
 	if err != nil {
 		return Mask{}, err
 	}
-	s.sweeping.RLock()
-	defer s.sweeping.RUnlock()
+	s.shelf.writer.sweeping.RLock()
+	defer s.shelf.writer.sweeping.RUnlock()
 	if whole {
 		m, err := s.lookUp(t)
 		if err == nil && !may(m.Home) {

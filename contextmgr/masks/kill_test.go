@@ -81,6 +81,7 @@ func maskForEver(dir string) error {
 			}
 			fmt.Println(at)
 		}
+		s.Settle()
 		m := set.All()[0]
 		if err := os.Remove(m.File); err != nil {
 			return err

@@ -80,6 +80,7 @@ func (w *world) add(set *masks.Set, batch ...masks.New) []masks.Mask {
 	if err := set.Add(batch); err != nil {
 		w.Fatal(err)
 	}
+	w.Settle()
 	return masksOf(set, batch)
 }
 
@@ -444,6 +445,7 @@ func BenchmarkAdd(b *testing.B) {
 	var bareTime time.Duration
 	for n := 0; b.Loop(); n++ {
 		b.StopTimer()
+		w.Settle()
 		var batch []masks.New
 		var all []byte
 		for i := range 200 {

@@ -20,6 +20,7 @@ import (
 type shelf struct {
 	*contents
 	tokens *tokens
+	writer *writer
 	log    *slog.Logger
 	notice func(id thread.ID, text string)
 }
@@ -100,7 +101,7 @@ func (s *Set) cut() (int64, error) {
 func (s *Set) Lost() int { return s.lost }
 
 // Add masks contents: all of them or, with an error, none. What is masked already stays as it is, and of two contents
-// with one id the first is masked. It is durable when Add returns.
+// with one id the first is masked. It is durable when Add returns. The copies are written after that: see Store.Settle.
 func (s *Set) Add(batch []New) error {
 	for _, n := range batch {
 		if err := n.check(); err != nil {
@@ -109,85 +110,42 @@ func (s *Set) Add(batch []New) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := adding{set: s}
-	defer a.close()
-	if err := a.all(batch); err != nil {
-		err = errors.Join(explain(err, s.shelf.folder.Path(string(s.id))), a.undo())
-		return fmt.Errorf("mask: %w", err)
-	}
-	return nil
-}
-
-// adding is a batch that is being stored. The holder has the set's lock.
-type adding struct {
-	set     *Set
-	outputs *private.Folder
-	copied  []string // the names of the copies
-}
-
-// all stores what is new of a batch: first the copies, then the records.
-func (a *adding) all(batch []New) error {
-	s := a.set
 	var records []record
+	want := map[thread.Token]Mask{}
 	taken := map[policy.ID]bool{}
 	for _, n := range batch {
 		if _, masked := s.index.mask(n.ID); masked || taken[n.ID] {
 			continue
 		}
 		taken[n.ID] = true
-		m, err := a.copy(n)
+		m, err := s.new(n)
 		if err != nil {
-			return err
+			return fmt.Errorf("mask: %w", err)
 		}
+		want[m.Token] = m
 		records = append(records, record{Kind: kindMask, Mask: &m, packed: s.shelf.packed(n.Content)})
 	}
-	failpoint.Hit("masks.add.copied")
-	return s.append(records)
+	if len(records) == 0 {
+		return nil
+	}
+	from := s.end
+	if err := s.append(records); err != nil {
+		return fmt.Errorf("mask: %w", explain(err, s.shelf.folder.Path(string(s.id))))
+	}
+	for token := range want {
+		want[token], _ = s.index.named(token)
+	}
+	s.shelf.writer.add(job{s.id, from, want})
+	return nil
 }
 
-// copy writes the copy of a content.
-func (a *adding) copy(n New) (Mask, error) {
-	if a.outputs == nil {
-		if err := a.set.usable(); err != nil {
-			return Mask{}, err
-		}
-		outputs, err := a.set.shelf.makeOutputs(a.set.id)
-		if err != nil {
-			return Mask{}, err
-		}
-		a.outputs = outputs
+// new returns the mask of a content.
+func (s *Set) new(n New) (Mask, error) {
+	token, err := s.shelf.tokens.take()
+	if err != nil {
+		return Mask{}, err
 	}
-	for range draws {
-		token, err := a.set.shelf.tokens.take()
-		if err != nil {
-			return Mask{}, err
-		}
-		err = writeCopy(a.outputs, outputName(token), n.Content)
-		if errors.Is(err, fs.ErrExist) {
-			continue // a file that has come since
-		}
-		if err != nil {
-			return Mask{}, err
-		}
-		a.copied = append(a.copied, outputName(token))
-		return n.mask(token, a.outputs.Path(outputName(token)))
-	}
-	return Mask{}, fmt.Errorf("no token is free: %w", thread.ErrRefused)
-}
-
-// undo removes the copies.
-func (a *adding) undo() error {
-	var errs []error
-	for _, name := range a.copied {
-		errs = append(errs, a.outputs.Remove(name))
-	}
-	return errors.Join(errs...)
-}
-
-func (a *adding) close() {
-	if a.outputs != nil {
-		a.outputs.Close()
-	}
+	return n.mask(token, s.shelf.path(s.id, token))
 }
 
 // usable refuses to change a set whose thread was removed.

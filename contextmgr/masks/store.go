@@ -29,9 +29,6 @@ type Config struct {
 type Store struct {
 	shelf *shelf
 
-	// sweeping is held exclusively while threads are removed, otherwise shared.
-	sweeping sync.RWMutex
-
 	mu     sync.Mutex // guards all below
 	sets   map[thread.ID]*entry
 	recent [keep]*Set
@@ -55,19 +52,27 @@ func Open(folder *private.Folder, cfg Config) *Store {
 	}
 	c := newContents(&copies{folder: folder})
 	return &Store{
-		shelf: &shelf{contents: c, tokens: newTokens(c.tokens, cfg.Taken), log: log, notice: notice},
-		sets:  map[thread.ID]*entry{},
+		shelf: &shelf{
+			contents: c, tokens: newTokens(c.tokens, cfg.Taken), writer: newWriter(c, log), log: log, notice: notice,
+		},
+		sets: map[thread.ID]*entry{},
 	}
 }
 
-// Close closes the folder.
-func (s *Store) Close() error { return s.shelf.folder.Close() }
+// Settle returns once all copies are written, as far as the disk allows.
+func (s *Store) Settle() { s.shelf.writer.wait() }
+
+// Close writes the copies that are not written yet, and closes the folder.
+func (s *Store) Close() error {
+	s.Settle()
+	return s.shelf.folder.Close()
+}
 
 // Thread returns the masks of a thread. One without any begins with what its parent has now, which is durable when
 // Thread returns. With a parent that is gone, or "", it begins with nothing.
 func (s *Store) Thread(id, parent thread.ID) (*Set, error) {
-	s.sweeping.RLock()
-	defer s.sweeping.RUnlock()
+	s.shelf.writer.sweeping.RLock()
+	defer s.shelf.writer.sweeping.RUnlock()
 	set, err := s.create(id)
 	if err == nil && parent != "" && parent != id && !set.hasBegun() {
 		var from *Set

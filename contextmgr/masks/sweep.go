@@ -27,8 +27,8 @@ func (s *Store) Sweep(exists func(thread.ID) bool) (removed int, bytes int64, er
 			gone[id] = true
 		}
 	}
-	s.sweeping.Lock()
-	defer s.sweeping.Unlock()
+	s.shelf.writer.sweeping.Lock()
+	defer s.shelf.writer.sweeping.Unlock()
 	need, err := s.needs(gone)
 	if err != nil {
 		return 0, 0, fmt.Errorf("clean up the masks: %w", err)
