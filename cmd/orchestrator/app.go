@@ -148,7 +148,7 @@ func (a *App) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo, er
 	}
 	i.Sizes = append(i.Sizes, stored, fmt.Sprintf("staged data: %d entries, %s in %s", entries, thread.Bytes(bytes),
 		filepath.Join(a.Project.StateDir(), "staging")))
-	masked, _, bytes, err := a.masks.Size()
+	masked, bytes, err := a.masks.Size()
 	if err != nil {
 		return i, err
 	}

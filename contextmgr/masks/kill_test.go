@@ -3,6 +3,7 @@ package masks_test
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -35,6 +36,8 @@ const (
 	batchSize = 5
 	// threadBatches is how many batches a thread of the writer gets; each thread is a fork of the one before.
 	threadBatches = 8
+	// maxThreads is how many threads a writer fills if nobody kills it.
+	maxThreads = 50
 )
 
 func threadOf(n int) thread.ID { return thread.ID(fmt.Sprint("t", n)) }
@@ -66,7 +69,7 @@ func maskForEver(dir string) error {
 	if err != nil {
 		return err
 	}
-	for n := last; ; n++ {
+	for n := last; n < last+maxThreads; n++ {
 		parent := thread.ID("")
 		if n > 0 {
 			parent = threadOf(n - 1)
@@ -83,13 +86,20 @@ func maskForEver(dir string) error {
 		}
 		s.Settle()
 		m := set.All()[0]
-		if err := os.Remove(m.File); err != nil {
-			return err
-		}
-		if _, _, err := s.Open(m.Token); err != nil {
-			return err
+		for _, content := range []string{"lie", ""} {
+			err := os.Remove(m.File)
+			if err == nil && content != "" {
+				err = os.WriteFile(m.File, []byte(content), 0o600)
+			}
+			if err == nil {
+				_, _, err = s.Open(m.Token)
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
+	return errors.New("nobody killed it")
 }
 
 // lastThread returns the number of the newest thread.

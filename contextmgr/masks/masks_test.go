@@ -387,7 +387,7 @@ func TestManyAtOnce(t *testing.T) {
 				if _, _, err := w.Sweep(func(id thread.ID) bool { return id == "t1" || i%2 == 0 }); err != nil {
 					t.Error(err)
 				}
-				_, _, _, sized := w.Size()
+				_, _, sized := w.Size()
 				_, found := w.Find(string(got[0].Token), func(thread.ID) bool { return true })
 				if err := errors.Join(sized, found, set.Pin(got[0].ID)); err != nil {
 					t.Error(err)

@@ -153,11 +153,11 @@ func (s *Store) forget(id thread.ID) {
 	}
 }
 
-// Size returns how many threads have masks of their own, how many these are, and how many bytes the store has.
-func (s *Store) Size() (threads, masks int, bytes int64, err error) {
+// Size returns how many threads have masks of their own, and how many bytes the store has.
+func (s *Store) Size() (threads int, bytes int64, err error) {
 	ids, err := s.shelf.threads()
 	if err != nil {
-		return 0, 0, 0, err
+		return 0, 0, err
 	}
 	var errs []error
 	for _, id := range ids {
@@ -168,9 +168,9 @@ func (s *Store) Size() (threads, masks int, bytes int64, err error) {
 		if n > 0 {
 			threads++
 		}
-		masks, bytes = masks+n, bytes+size
+		bytes += size
 	}
-	return threads, masks, bytes, errors.Join(errs...)
+	return threads, bytes, errors.Join(errs...)
 }
 
 // sizeOf returns how many copies a thread has, and the size of them and of its log.
