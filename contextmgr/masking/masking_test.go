@@ -384,6 +384,7 @@ func TestMasks(t *testing.T) {
 				if w.events < 1 || w.events > 12 {
 					t.Errorf("%d decisions in 60 requests", w.events)
 				}
+				w.store.Settle() // the copies are written behind the requests
 				for i, m := range found {
 					content, err := os.ReadFile(m[4])
 					want := text(i, 1500)
