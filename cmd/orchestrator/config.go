@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -73,6 +74,8 @@ type Config struct {
 	// cache write; 0 is the policy's own.
 	Masking, MaskingLogin string
 	MaskingTokens         int
+	// MaskingKeep are the tools whose results are never masked; * in a name stands for any text.
+	MaskingKeep []string
 	// Setup and Teardown are the commands for new worktrees and for worktrees about to be removed. SetupLimit is how long
 	// either may run.
 	Setup, Teardown string
@@ -154,6 +157,8 @@ func settings() map[string]setting {
 			about: "how much is masked of contexts: safe, lean, observe or off"},
 		"masking_login": {kind: text, allowed: maskModes(),
 			about: "the same for agents with a subscription login"},
+		"masking_keep": {kind: text, projectMay: true,
+			about: "tools whose results are never masked: \"Read, mcp__docs__*\""},
 		"masking_tokens":         {kind: number, projectMay: true, about: "context from which on masking may cost something"},
 		"idle_stop":              {kind: span, about: "when a server without agents and clients exits"},
 		"retention.days":         {kind: number, about: "age at which archived threads are deleted"},
@@ -410,6 +415,12 @@ func (c Config) fill(k *koanf.Koanf) (Config, error) {
 	}
 	c.Masking, c.MaskingLogin = str("masking", string(thread.MaskSafe)), str("masking_login", string(thread.MaskObserve))
 	c.MaskingTokens = k.Int("masking_tokens")
+	for name := range strings.FieldsFuncSeq(str("masking_keep", ""), func(r rune) bool { return r == ',' || r == ' ' }) {
+		if _, err := path.Match(name, ""); err != nil {
+			return Config{}, fmt.Errorf("masking_keep: %q is not a name of a tool, with * for any text", name)
+		}
+		c.MaskingKeep = append(c.MaskingKeep, name)
+	}
 	if c.SetupLimit <= 0 {
 		return Config{}, fmt.Errorf("setup_timeout is %s, but must be more than 0", c.SetupLimit)
 	}

@@ -60,6 +60,13 @@ func TestConfig(t *testing.T) {
 		{name: "staged data, by default", check: func(c Config) bool {
 			return c.StageTTL == time.Hour && c.MaxStaged == 10<<30
 		}},
+		{name: "masking", project: "masking = \"lean\"\nmasking_keep = \"Read, mcp__*\"\n", trusted: always, check: func(c Config) bool {
+			return c.Masking == "lean" && c.MaskingLogin == "observe" && strings.Join(c.MaskingKeep, "|") == "Read|mcp__*"
+		}},
+		{name: "masking as it is", check: func(c Config) bool { return c.Masking == "safe" && c.MaskingTokens == 0 }},
+		{name: "a login's requests are the user's", project: "masking_login = \"lean\"\n", trusted: always, err: []string{"your own configuration"}},
+		{name: "no such mode", user: "masking = \"more\"\n", err: []string{"safe, lean, observe, off"}},
+		{name: "no such tool", user: "masking_keep = \"[\"\n", err: []string{"masking_keep"}},
 		{name: "staged for no time", user: "stage_ttl = \"0s\"\n", err: []string{"stage_ttl is 0s", "8760h"}},
 		{name: "a project that stages more", project: "[limits]\nstage_mb = 0\n", trusted: always,
 			err: []string{".orchestrator.toml:2", "limits.stage_mb", "your own configuration"}},

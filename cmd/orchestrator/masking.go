@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"orchestrator/contextmgr/masking"
@@ -43,7 +45,7 @@ func (a *App) openMasks(context.Context) error {
 func (a *App) newMasker() *masking.Masker {
 	return masking.New(masking.Config{
 		Masks: a.masks, Counts: a.counts, Calibration: a.calibration, Threads: lineage{a.manager},
-		Models: a.models, Settings: a.maskSettings, WayOut: a.wayOut, Now: time.Now, Log: a.Log,
+		Models: a.models, Settings: a.maskSettings, WayOut: a.wayOut, Keep: keeps(a.Config.MaskingKeep), Now: time.Now, Log: a.Log,
 	})
 }
 
@@ -59,6 +61,16 @@ func (a *App) maskSettings(_ thread.ID, login bool) policy.Settings {
 		s.TriggerTokens = int64(a.Config.MaskingTokens)
 	}
 	return s
+}
+
+// keeps returns what reports whether a tool is among those with these names, in which * stands for any text.
+func keeps(names []string) func(tool string) bool {
+	return func(tool string) bool {
+		return slices.ContainsFunc(names, func(name string) bool {
+			ok, err := path.Match(strings.ToLower(name), strings.ToLower(tool))
+			return ok && err == nil // checked when the configuration was read
+		})
+	}
 }
 
 // wayOut tells what to do when a thread's context is full, "" if its agent is to find out itself.

@@ -24,11 +24,12 @@ type conversation struct {
 	login    bool            // likewise
 	told     map[string]bool // what people have been told
 
-	scan  *wire.Scan // of the last main request
-	model string
-	tools int
-	asked time.Time     // when the last main request was sent, or an answer came before this server started
-	ttl   time.Duration // how long the provider keeps the cache, 0 if unknown
+	scan    *wire.Scan // of the last main request
+	session string     // of the last main request, likewise the next two
+	model   string
+	tools   int
+	asked   time.Time     // when the last main request was sent, or an answer came before this server started
+	ttl     time.Duration // how long the provider keeps the cache, 0 if unknown
 
 	// What the provider counted for a main request, and what was estimated for the same request. A later request is
 	// estimated by how its estimate differs.
@@ -51,6 +52,19 @@ type conversation struct {
 
 // part is a part of a file that was read.
 type part struct{ file, part string }
+
+// changed reports whether the provider's cache is lost because another model is asked, or other tools are offered.
+func (c *conversation) changed(q wire.Request) bool {
+	return c.model != "" && c.session == q.Session && (c.model != q.Model || c.tools != len(q.Tools))
+}
+
+// begin prepares for the next main request. What was counted for another session of the agent says nothing about it.
+func (c *conversation) begin(q wire.Request) {
+	if c.session != q.Session {
+		c.session, c.model, c.tools = q.Session, "", 0
+		c.counted, c.estimated, c.answered = 0, 0, 0
+	}
+}
 
 // context returns how many tokens a request has that is estimated to have so many.
 func (c *conversation) context(estimate int64) int64 {

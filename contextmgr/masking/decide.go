@@ -14,20 +14,20 @@ func (r *request) decide(m *measured) {
 	c := r.conversation
 	c.window = r.window()
 	size := c.context(m.estimate)
+	if m.estimate > 0 { // what stands before a content, as the provider counts
+		for i := range m.results {
+			m.results[i].Before = int64(float64(m.results[i].Before) * float64(size) / float64(m.estimate))
+		}
+	}
 	now := r.cfg.Now()
 	conv := policy.Conversation{
 		Window: c.window, Context: size, Request: m.requests, TurnBegins: m.turn, Results: m.results,
-		Growth: float64(size) / float64(m.requests+1), Prices: r.prices(), TTL: c.lifetime(),
-		Cold:    c.model != "" && (c.model != r.scan.Request.Model || c.tools != len(r.scan.Request.Tools)),
+		Growth: growth(*m, size), Prices: r.prices(), TTL: c.lifetime(),
+		Cold:    c.changed(r.scan.Request),
 		Rereads: c.rereads, MaskedResults: countMasked(m.results),
 	}
 	if !c.asked.IsZero() {
 		conv.Idle = max(0, now.Sub(c.asked))
-	}
-	if m.estimate > 0 { // what stands before a content, as the provider counts
-		for i := range conv.Results {
-			conv.Results[i].Before = int64(float64(conv.Results[i].Before) * float64(size) / float64(m.estimate))
-		}
 	}
 	c.decision = policy.Decide(conv, r.settings)
 	c.next = c.decision
@@ -71,6 +71,14 @@ func (r *request) decide(m *measured) {
 	}
 	conv.Context = c.decision.Context
 	c.next = policy.Decide(conv, r.settings)
+}
+
+// growth returns how many tokens a request adds in the mean: what stands before the first result belongs to none.
+func growth(m measured, size int64) float64 {
+	if len(m.results) == 0 || m.requests == 0 {
+		return 0
+	}
+	return float64(max(0, size-m.results[0].Before)) / float64(m.requests)
 }
 
 // batch returns the contents that a decision masks, once each, and the indexes of all of them.

@@ -189,6 +189,7 @@ type world struct {
 
 	calibration masking.Calibration
 	wayOut      string
+	keep        string // a tool
 	items       []string
 	model       string
 	path        string
@@ -225,6 +226,7 @@ func (w *world) restart() {
 	w.store = masks.Open(folder, masks.Config{})
 	w.Masker = masking.New(masking.Config{
 		Masks: w.store, Counts: &counts{known: map[[32]byte]int64{}}, Calibration: w.calibration, Threads: w, Models: table,
+		Keep:     func(tool string) bool { return tool == w.keep },
 		Settings: func(thread.ID, bool) policy.Settings { return policy.Defaults(w.mode) },
 		WayOut:   func(thread.ID) string { return w.wayOut },
 		Now:      func() time.Time { return w.now },

@@ -124,7 +124,8 @@ func (r *request) result(c wire.Content, request int, seen map[key]int) (policy.
 	if _, masked := r.conversation.set.Mask(res.ID); masked && !r.conversation.set.Pinned(res.ID) {
 		res.Masked = true
 	}
-	if r.conversation.whole[res.ID] || r.conversation.set.Pinned(res.ID) {
+	keep := r.cfg.Keep != nil && r.cfg.Keep(c.Tool)
+	if keep || r.conversation.whole[res.ID] || r.conversation.set.Pinned(res.ID) {
 		res.Kind = policy.KindServer
 	}
 	return res, use

@@ -19,6 +19,9 @@ func (r *request) rewrite() gateway.Rewritten {
 	}
 	r.scan = scan
 	main := scan.Request.Purpose == wire.PurposeMain
+	if main {
+		c.begin(scan.Request)
+	}
 	m := r.measure()
 	if main {
 		r.reread(m)

@@ -1,0 +1,109 @@
+package masking_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"orchestrator/contextmgr/policy"
+	"orchestrator/contextmgr/wire"
+)
+
+// TestManyResults: ten thousand results in a request of 30 MB are masked like a few.
+func TestManyResults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED in short mode: it sends requests of 30 MB")
+	}
+	for i, f := range formats() {
+		w := open(t, f, policy.ModeLean)
+		w.window = 20_000_000
+		w.items = []string{w.person("fix the bug")}
+		results, tokens := 10_000, 600
+		if i > 0 { // the size is what matters in the others
+			results, tokens = 1000, 6000
+		}
+		for i := range results {
+			w.step(i, tokens)
+		}
+		raw := len(w.body(w.model, strings.Join(w.items, ",")))
+		sent := w.send("t1")
+		if raw < 20<<20 || len(sent)*3 > raw {
+			t.Errorf("%s: %d of %d bytes are sent", f.codec.Wire(), len(sent), raw)
+		}
+		if again := w.send("t1"); again != sent {
+			t.Errorf("%s: the same request is sent in another way", f.codec.Wire())
+		}
+	}
+}
+
+// TestKeep: results of tools that a person wants kept are not masked.
+func TestKeep(t *testing.T) {
+	w := open(t, formats()[0], policy.ModeLean)
+	w.keep = "Bash"
+	w.restart()
+	if last := w.grow("t1", 60, 1500); len(stub.FindAllString(last, -1)) > 0 {
+		t.Error("what is kept is masked")
+	}
+}
+
+// TestOddRequests: whatever is odd about a conversation, what is not masked is sent as it came, and nothing panics.
+func TestOddRequests(t *testing.T) {
+	long := text(1, 2000)
+	for _, f := range formats() {
+		base := []string{f.person("fix the bug")}
+		for i := range 30 {
+			id := fmt.Sprintf("call_%d", i)
+			base = append(base, f.call(id, f.tool, `{"command":"ls"}`), f.result(id, f.tool, text(i, 2000)))
+		}
+		for name, odd := range map[string][]string{
+			"an orphan":       {f.result("nobody", f.tool, long)},
+			"the same id":     {f.call("call_1", f.tool, `{}`), f.result("call_1", f.tool, long)},
+			"no result":       {f.call("open", f.tool, `{}`)},
+			"results twice":   {f.result("call_2", f.tool, long), f.result("call_2", f.tool, long)},
+			"null":            {"null"},
+			"a number":        {"7"},
+			"an empty object": {"{}"},
+			"a list":          {"[[[]]]"},
+			"unknown":         {`{"role":"wizard","type":"spell","content":[{"type":"spark","data":"` + strings.Repeat("A", 90_000) + `"}],"parts":[{"spark":1}]}`},
+			"not UTF-8":       {f.person("\xff\xfe")},
+		} {
+			w := open(t, f, policy.ModeLean)
+			w.items = append(append([]string{}, base...), odd...)
+			first := w.send("t1")
+			if second := w.send("t1"); second != first {
+				t.Errorf("%s, %s: the same request is sent in another way", f.codec.Wire(), name)
+			}
+			for _, item := range odd {
+				if !strings.Contains(first, item) && !strings.Contains(item, string(wire.Quote(long))) {
+					t.Errorf("%s, %s: %.80s is not sent as it came", f.codec.Wire(), name, item)
+				}
+			}
+		}
+	}
+}
+
+// FuzzRewrite: any body is sent as it came, or masked without a change elsewhere; nothing panics.
+func FuzzRewrite(f *testing.F) {
+	for _, fm := range formats() {
+		items := []string{fm.person("fix the bug")}
+		for i := range 12 {
+			id := fmt.Sprintf("call_%d", i)
+			items = append(items, fm.call(id, fm.tool, `{"command":"ls"}`), fm.result(id, fm.tool, text(i, 200)))
+		}
+		f.Add(fm.body("claude-sonnet-4-6", strings.Join(items, ",")))
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		for _, fm := range formats() {
+			w := open(t, fm, policy.ModeLean)
+			w.window = 2000 // almost anything is an emergency
+			sent := w.sendBody("t1", body)
+			again := w.sendBody("t1", body)
+			if again != sent {
+				t.Errorf("%s: sent as %q, then as %q", fm.codec.Wire(), sent, again)
+			}
+			if strings.Count(sent, "[Masked: ") == strings.Count(body, "[Masked: ") && sent != body {
+				t.Errorf("%s: %q is sent as %q without a mask", fm.codec.Wire(), body, sent)
+			}
+		}
+	})
+}
