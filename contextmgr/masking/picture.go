@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"orchestrator/contextmgr/policy"
+	"orchestrator/contextmgr/wire/span"
 	"orchestrator/thread"
 )
 
@@ -24,6 +25,7 @@ type picture struct {
 	system   int64
 	tools    map[string]int64 // by server, "" for the agent's own
 	toolsN   map[string]int
+	offered  []string // the names of all
 	messages int64
 	items    int
 }
@@ -45,17 +47,33 @@ func (t tool) server() string {
 	return ""
 }
 
+// listOf returns the list of tools in a request, which may be inside of an envelope.
+func listOf(body []byte) (list json.RawMessage) {
+	_ = span.New(body).Object(func(key string, c *span.Cursor) (err error) { // what cannot be read has no tools
+		switch key {
+		case "tools":
+			list, err = c.Raw()
+		case "request":
+			var inside json.RawMessage
+			if inside, err = c.Raw(); err == nil && list == nil {
+				list = listOf(inside)
+			}
+		}
+		return err
+	})
+	return list
+}
+
 // toolsOf reads the tools of a request in any of the formats: a list of objects with a name, perhaps below "function"
 // or in "functionDeclarations".
 func toolsOf(body []byte) []tool {
-	var request struct {
-		Tools []json.RawMessage `json:"tools"`
-	}
-	if json.Unmarshal(body, &request) != nil {
+	list := listOf(body)
+	var tools []json.RawMessage
+	if json.Unmarshal(list, &tools) != nil {
 		return nil
 	}
 	var out []tool
-	for _, raw := range request.Tools {
+	for _, raw := range tools {
 		var t struct {
 			Name     string `json:"name"`
 			Function struct {

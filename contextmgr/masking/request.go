@@ -3,6 +3,7 @@ package masking
 import (
 	"bytes"
 	"path/filepath"
+	"slices"
 
 	"orchestrator/contextmgr/gateway"
 	"orchestrator/contextmgr/models"
@@ -176,11 +177,17 @@ func (r *request) picture(m measured) picture {
 		contents += m.sizes[i]
 	}
 	p.system = of(len(r.scan.Request.System))
+	if last := r.conversation.picture; last.tools != nil && slices.Equal(last.offered, r.scan.Request.Tools) {
+		p.tools, p.toolsN, p.offered = last.tools, last.toolsN, last.offered // replaced, never changed
+	} else {
+		p.offered = r.scan.Request.Tools
+		for _, tool := range toolsOf(r.outgoing.Call.Body) {
+			p.tools[tool.server()] += of(len(tool.raw))
+			p.toolsN[tool.server()]++
+		}
+	}
 	var tools int64
-	for _, tool := range toolsOf(r.outgoing.Call.Body) {
-		n := of(len(tool.raw))
-		p.tools[tool.server()] += n
-		p.toolsN[tool.server()]++
+	for _, n := range p.tools {
 		tools += n
 	}
 	p.messages = max(0, m.estimate-contents-p.system-tools)
