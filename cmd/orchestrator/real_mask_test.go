@@ -2,11 +2,15 @@ package main
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"orchestrator/agent/agenttest/clis"
 	"orchestrator/agent/agenttest/model"
@@ -111,4 +115,62 @@ func stubs(body string) []string { return masked.FindAllString(body, -1) }
 // offers reports whether a request offers one of the tools.
 func offers(turn model.Turn, names ...string) bool {
 	return slices.ContainsFunc(turn.Tools, func(t scripted.Tool) bool { return slices.Contains(names, t.Name) })
+}
+
+// TestRealMasksKilled kills the server again and again while the real Claude Code works on a long task: for each masked
+// result the provider is sent one text only, and its content is never sent again. KILL_ROUNDS sets how often.
+func TestRealMasksKilled(t *testing.T) {
+	prompts := 0
+	long := func(turn model.Turn) scripted.Reply {
+		if turn.Side || !strings.Contains(turn.Prompt, "the long task") {
+			return atWork(turn)
+		}
+		if turn.Round >= maskRounds {
+			return scripted.Reply{Text: "the long task is done"}
+		}
+		command := fmt.Sprintf("seq %d00001 %d%05d # %s", turn.Round+1, turn.Round+1, maskLines, turn.Prompt)
+		return scripted.Reply{Calls: []scripted.Call{turn.Shell(command, false)}}
+	}
+	r := newScripted(t, realClaude(), long)
+	r.env = append(r.env, "ORCHESTRATOR_MASKING=lean", "ORCHESTRATOR_MASKING_TOKENS=10000")
+	name := r.start("long")
+	rounds := 4
+	if n, err := strconv.Atoi(os.Getenv("KILL_ROUNDS")); err == nil {
+		rounds = n
+	}
+	for range rounds {
+		prompts++
+		r.ok("send", "-d", name, fmt.Sprintf("the long task %d", prompts))
+		time.Sleep(time.Duration(1500+rand.IntN(6000)) * time.Millisecond)
+		if err := syscall.Kill(r.serverPID(), syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		r.run("resume", name)
+		r.awaitState(name, thread.StateDone, thread.StateIdle, thread.StateExited)
+	}
+	r.ok("send", "--timeout", "5m", name, "hello #say:again")
+	texts, last := map[string]string{}, map[string]int{} // by the path in it
+	n := 0
+	for i, q := range r.model.Main() {
+		for _, m := range masked.FindAllStringSubmatch(string(q.Body), -1) {
+			n++
+			if was, ok := texts[m[1]]; ok && was != m[0] {
+				t.Errorf("request %d: %s was %s before", i, m[0], was)
+			}
+			texts[m[1]], last[m[1]] = m[0], i
+		}
+	}
+	newest := len(r.model.Main()) - 1
+	for path, at := range last {
+		if at < newest && !strings.Contains(r.newest(), path) {
+			t.Logf("%s is not in the newest request: the agent went back", path)
+		}
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(texts) == 0 {
+		t.Error("nothing was masked")
+	}
+	t.Logf("%d rounds, %d requests, %d results masked, %d times", rounds, newest+1, len(texts), n)
 }
