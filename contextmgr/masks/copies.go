@@ -101,7 +101,7 @@ func (c *copies) files(home thread.ID) ([]file, error) {
 	}
 	defer outputs.Close()
 	list, err := outputs.List()
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // it has just been removed
 		return nil, err
 	}
 	var all []file

@@ -5,8 +5,8 @@
 //   - A batch of masks is durable, also across a power cut, when Add returns. A process that is killed leaves all of a
 //     batch or none. What is masked stays so, with the same text, byte for byte; nothing is changed in a log.
 //   - The log is the truth: it has the contents too. An output is a copy, one plain file for each content, which is
-//     written soon after and not synced. What a crash or the agent did to it is mended when a thread's masks are opened,
-//     and when it is read.
+//     written soon after and not synced. What a crash or the agent did to it is mended when a thread's masks are
+//     opened, and when it is read.
 //   - A content is what was masked, by its SHA-256, or an error.
 //   - A record that is damaged is dropped and reported; the others stay. Damage to the content in a record does not
 //     drop its mask: the copy has the content too.

@@ -94,7 +94,7 @@ func (x *index) homes() []thread.ID {
 func (x *index) records(parent thread.ID) []record {
 	all := []record{{Kind: kindBegin, Parent: parent}}
 	for _, m := range x.masks {
-		all = append(all, record{Kind: kindMask, Mask: &m, Needs: []thread.ID{m.Home}})
+		all = append(all, record{Kind: kindMask, Mask: &m})
 	}
 	for _, id := range slices.Sorted(maps.Keys(x.pinned)) {
 		all = append(all, record{Kind: kindPin, ID: id})

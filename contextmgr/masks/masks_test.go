@@ -161,6 +161,9 @@ func TestMasksStay(t *testing.T) {
 			t.Errorf("%s: %v (%v)", dir, info.Mode(), err)
 		}
 	}
+	if got := strings.Count(string(load(t, log)), "\n"); got != 3 {
+		t.Errorf("the log has %d records", got)
+	}
 	if list, err := os.ReadDir(set.Dir()); err != nil || len(list) != 3 {
 		t.Errorf("the agent can read %v (%v)", list, err)
 	}
@@ -182,9 +185,11 @@ func TestRefused(t *testing.T) {
 	noText.Text = nil
 	stub.Text = func(string, thread.Token) string { return "\xff" }
 	none.Text = func(string, thread.Token) string { return "" }
+	bytes := item("\xff", "x")
+	bytes.Text = func(string, thread.Token) string { return "text" }
 	year := item("x", "x")
 	year.At = time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC)
-	for i, bad := range []masks.New{item("", "x"), item("\xff", "x"), noText, stub, none, year} {
+	for i, bad := range []masks.New{item("", "x"), bytes, noText, stub, none, year} {
 		if err := set.Add([]masks.New{item("good", "good"), bad}); err == nil {
 			t.Errorf("%d was masked", i)
 		}
@@ -302,6 +307,18 @@ func TestForks(t *testing.T) {
 		t.Errorf("the late parent gave %s", ids(root.All()))
 	}
 	self := w.set("self", "self")
+	var all sync.WaitGroup
+	for range 8 { // they begin once
+		all.Go(func() {
+			if set, err := w.Thread("once", "p"); err != nil || ids(set.All()) != "a b" {
+				t.Errorf("masked %s (%v)", ids(set.All()), err)
+			}
+		})
+	}
+	all.Wait()
+	if n := strings.Count(string(load(t, w.path("once", "log"))), "\n"); n != 3 {
+		t.Errorf("a fork begins with %d records", n)
+	}
 	for round := range 2 {
 		for _, tc := range []struct {
 			id, parent thread.ID

@@ -29,7 +29,8 @@ type record struct {
 	// Part is its number in a batch of Parts records, from 0. Both are 0 if it is alone.
 	Part  int `json:"part,omitempty"`
 	Parts int `json:"parts,omitempty"`
-	// Needs names other threads whose outputs it needs, whatever its kind is.
+	// Needs names other threads whose outputs it needs, besides the home of its mask. A newer build may set it, whatever
+	// the kind is.
 	Needs []thread.ID `json:"needs,omitempty"`
 
 	Parent  thread.ID `json:"parent,omitempty"`

@@ -155,6 +155,8 @@ func (s *Store) forget(id thread.ID) {
 
 // Size returns how many threads have masks of their own, and how many bytes the store has.
 func (s *Store) Size() (threads int, bytes int64, err error) {
+	s.shelf.writer.sweeping.RLock()
+	defer s.shelf.writer.sweeping.RUnlock()
 	ids, err := s.shelf.threads()
 	if err != nil {
 		return 0, 0, err
