@@ -190,6 +190,22 @@ func TestContentOutlivesItsRecord(t *testing.T) {
 	}
 }
 
+// TestOtherContent: a content in the log that is not the one that was masked is not given out.
+func TestOtherContent(t *testing.T) {
+	w := open(t, t.TempDir())
+	both := w.add(w.set("t1", ""), item("a", "one"), item("b", "two"))
+	lines := bytes.SplitAfter(load(t, w.path("t1", "log")), []byte{'\n'})
+	head, content, _ := bytes.Cut(lines[0], []byte{'\t'})
+	other, otherContent, _ := bytes.Cut(lines[1], []byte{'\t'})
+	change(t, w.path("t1", "log"), slices.Concat(head, []byte{'\t'}, otherContent, other, []byte{'\t'}, content))
+	for _, m := range both {
+		must(t, os.Remove(m.File))
+		if got, err := w.read(m.Token); !errors.Is(err, thread.ErrDamaged) || got != "" {
+			t.Errorf("%s is %q (%v)", m.ID, got, err)
+		}
+	}
+}
+
 // TestMended: whatever was done to the copies, they are as they were when the thread is opened, and when they are read.
 func TestMended(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "outside")
@@ -358,6 +374,21 @@ func TestNewerBuild(t *testing.T) {
 	}
 	if n, _, err := w.Sweep(func(id thread.ID) bool { return id == "f" }); n != 0 || err != nil {
 		t.Errorf("removed %d (%v)", n, err)
+	}
+}
+
+// TestTokenOfLostCopy: a token whose copy is gone is not given again.
+func TestTokenOfLostCopy(t *testing.T) {
+	w := open(t, t.TempDir())
+	m := w.add(w.set("a", ""), item("a", "one"))[0]
+	w = w.again()
+	must(t, os.Remove(m.File))
+	w.add(w.set("b", ""), item("b", "two"))
+	w.set("a", "")
+	next := []thread.Token{m.Token, "max:00000001"}
+	w.Draw(func() thread.Token { defer func() { next = next[1:] }(); return next[0] })
+	if got := w.add(w.set("b", ""), item("c", "three"))[0]; got.Token != "max:00000001" {
+		t.Errorf("%s was given again", got.Token)
 	}
 }
 

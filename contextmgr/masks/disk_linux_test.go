@@ -36,7 +36,8 @@ func noise(n int) string {
 	return b.String()
 }
 
-// TestFullDisk: a batch that does not fit is refused and leaves nothing; what was masked stays, and what fits is masked.
+// TestFullDisk: a batch that does not fit is refused and leaves nothing; what was masked stays, and what fits is
+// masked.
 func TestFullDisk(t *testing.T) {
 	w := open(t, mount(t, "1m"))
 	set := w.set("t1", "")

@@ -36,7 +36,7 @@ func open(t testing.TB, dir string) *world {
 	w.Store = masks.Open(folder, masks.Config{Notice: func(id thread.ID, text string) {
 		w.notices = append(w.notices, string(id)+": "+text)
 	}})
-	t.Cleanup(func() { w.Close() })
+	t.Cleanup(func() { _ = w.Close() }) // again has closed some already
 	return w
 }
 
@@ -307,17 +307,20 @@ func TestForks(t *testing.T) {
 		t.Errorf("the late parent gave %s", ids(root.All()))
 	}
 	self := w.set("self", "self")
-	var all sync.WaitGroup
-	for range 8 { // they begin once
-		all.Go(func() {
-			if set, err := w.Thread("once", "p"); err != nil || ids(set.All()) != "a b" {
-				t.Errorf("masked %s (%v)", ids(set.All()), err)
-			}
-		})
-	}
-	all.Wait()
-	if n := strings.Count(string(load(t, w.path("once", "log"))), "\n"); n != 3 {
-		t.Errorf("a fork begins with %d records", n)
+	for n := range 20 { // they begin once
+		id := thread.ID(fmt.Sprint("once", n))
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				if set, err := w.Thread(id, "p"); err != nil || ids(set.All()) != "a b" {
+					t.Errorf("opened %v (%v)", set, err)
+				}
+			})
+		}
+		all.Wait()
+		if n := strings.Count(string(load(t, w.path(string(id), "log"))), "\n"); n != 3 {
+			t.Errorf("a fork begins with %d records", n)
+		}
 	}
 	for round := range 2 {
 		for _, tc := range []struct {
