@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -434,4 +436,49 @@ func TestTokens(t *testing.T) {
 		t.Errorf("all tokens are in use: %v", err)
 	}
 	must(t, s.Close())
+}
+
+// TestNoTokenTwice: tokens are not given twice, in threads that mask at once. STAGES sets how many.
+func TestNoTokenTwice(t *testing.T) {
+	total := 1000
+	if n, err := strconv.Atoi(os.Getenv("STAGES")); err == nil {
+		total = n
+	}
+	const threads, size = 10, 100
+	w := open(t, t.TempDir())
+	var all sync.WaitGroup
+	for n := range threads {
+		all.Go(func() {
+			set, err := w.Thread(threadOf(n), "")
+			for at := 0; err == nil && at < total/threads; at += size {
+				var batch []masks.New
+				for i := range size {
+					batch = append(batch, item(fmt.Sprint(at+i), fmt.Sprint(n, " ", at+i)))
+				}
+				err = set.Add(batch)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	given := map[thread.Token]thread.ID{}
+	for n := range threads {
+		for i, m := range w.set(threadOf(n), "").All() {
+			if other, twice := given[m.Token]; twice {
+				t.Errorf("%s was given in %s and %s", m.Token, other, threadOf(n))
+			}
+			given[m.Token] = threadOf(n)
+			if i > 0 && i%97 > 0 {
+				continue
+			}
+			if got, err := w.read(m.Token); err != nil || got != fmt.Sprint(n, " ", m.ID) {
+				t.Errorf("%s is %q (%v)", m.Token, got, err)
+			}
+		}
+	}
+	if len(given) != total {
+		t.Errorf("%d of %d tokens", len(given), total)
+	}
 }
