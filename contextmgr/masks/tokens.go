@@ -65,5 +65,6 @@ func (t *tokens) reserve(token thread.Token) (bool, error) {
 		t.read = true
 	}
 	_, used := t.used[token]
+	t.used[token] = struct{}{}
 	return !used, nil
 }
