@@ -34,13 +34,13 @@ func draw(t *testing.T, m *Model, w, h int, p colorprofile.Profile) []string {
 	return strings.Split(sgr.ReplaceAllString(c.String(), ""), "\n")
 }
 
-func drawOn(t testing.TB, c *layout.Canvas, b layout.Box, m *Model, p colorprofile.Profile) layout.Box {
+func drawOn(t testing.TB, c *layout.Canvas, b layout.Box, m *Model, p colorprofile.Profile) {
 	t.Helper()
 	keys, err := intent.NewTable(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m.Draw(c, b, theme.New(p, true), keys, true, &thread.Status{Thread: thread.Thread{ID: "t"}})
+	m.Draw(c, b, theme.New(p, true), keys, true, &thread.Status{Thread: thread.Thread{ID: "t"}})
 }
 
 func see(t *testing.T, m *Model, w, h int) string {
