@@ -98,15 +98,17 @@ func FuzzRewrite(f *testing.F) {
 	all := formats()
 	worlds := make([]*world, len(all))
 	n, dir := 0, f.TempDir()
+	f.Cleanup(func() {
+		for _, w := range worlds {
+			if w != nil {
+				_ = w.store.Close()
+			}
+		}
+	})
 	f.Fuzz(func(t *testing.T, body string) {
 		for i, fm := range all {
 			if worlds[i] == nil {
-				worlds[i] = open(t, fm, policy.ModeLean)
-				worlds[i].dir = filepath.Join(dir, fm.codec.Wire())
-				if err := os.Mkdir(worlds[i].dir, 0o700); err != nil {
-					t.Fatal(err)
-				}
-				worlds[i].restart()
+				worlds[i] = openIn(t, filepath.Join(dir, fm.codec.Wire()), fm, policy.ModeLean)
 				worlds[i].window = 2000 // almost anything is an emergency
 			}
 			w := worlds[i]

@@ -187,6 +187,11 @@ type world struct {
 	growth   int64 // of the next request over the answer before, if it is not 0
 	answered int64
 
+	// What the provider reports: usage is the input of the next request if it is not 0.
+	status                  int
+	usage, write, writeHour int64
+	saved                   []float64 // by each request, in USD
+
 	calibration masking.Calibration
 	wayOut      string
 	keep        string // a tool
@@ -199,9 +204,20 @@ type world struct {
 
 func open(t *testing.T, f format, mode policy.Mode) *world {
 	t.Helper()
+	w := openIn(t, t.TempDir(), f, mode)
+	t.Cleanup(func() { _ = w.store.Close() }) // it may be closed already
+	return w
+}
+
+// openIn is open in a folder, which is made; its store is to be closed.
+func openIn(t *testing.T, dir string, f format, mode policy.Mode) *world {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	w := &world{
-		T: t, format: f, dir: t.TempDir(), mode: mode, parents: map[thread.ID]thread.ID{}, now: time.Unix(1e9, 0),
-		window: 100_000, calibration: exact{}, model: "claude-sonnet-4-6", path: f.path,
+		T: t, format: f, dir: dir, mode: mode, parents: map[thread.ID]thread.ID{}, now: time.Unix(1e9, 0),
+		window: 100_000, calibration: exact{}, status: 200, model: "claude-sonnet-4-6", path: f.path,
 	}
 	w.restart()
 	return w
@@ -258,12 +274,18 @@ func (w *world) sendBody(id thread.ID, body string) string {
 		w.refused = out.Refusal
 	}
 	if out.Ended != nil {
-		e := thread.Exchange{Status: 200, Usage: thread.Usage{CacheRead: int64(len(got)) / 4, CacheWrite: 1, Output: 10}}
+		e := thread.Exchange{Status: w.status, Usage: thread.Usage{CacheRead: int64(len(got)) / 4, Output: 10}}
 		if w.growth > 0 {
-			e.Usage.CacheRead, w.growth = w.answered+w.growth-1, 0
+			e.Usage.CacheRead, w.growth = w.answered+w.growth, 0
 		}
+		if w.usage > 0 {
+			e.Usage.CacheRead, w.usage = w.usage, 0
+		}
+		e.Usage.CacheWrite, e.Usage.CacheWriteHour = w.write, w.writeHour
+		e.Usage.CacheRead -= w.write
 		w.answered = e.Usage.Context()
 		out.Ended(&e)
+		w.saved = append(w.saved, e.SavedUSD)
 	}
 	if string(sent) != body {
 		w.Fatal("the request was changed in place")
@@ -327,6 +349,16 @@ func TestFull(t *testing.T) {
 			t.Errorf("%s: refused without a way out", f.codec.Wire())
 		}
 	}
+}
+
+// negative returns how many requests cost more than masks saved.
+func (w *world) negative() (n int) {
+	for _, usd := range w.saved {
+		if usd < 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // text is about so many tokens of output.
