@@ -194,6 +194,8 @@ type world struct {
 
 	calibration masking.Calibration
 	wayOut      string
+	session     string
+	oauth       bool   // the agent uses a login
 	keep        string // a tool
 	items       []string
 	model       string
@@ -242,10 +244,15 @@ func (w *world) restart() {
 	w.store = masks.Open(folder, masks.Config{})
 	w.Masker = masking.New(masking.Config{
 		Masks: w.store, Counts: &counts{known: map[[32]byte]int64{}}, Calibration: w.calibration, Threads: w, Models: table,
-		Keep:     func(tool string) bool { return tool == w.keep },
-		Settings: func(thread.ID, bool) policy.Settings { return policy.Defaults(w.mode) },
-		WayOut:   func(thread.ID) string { return w.wayOut },
-		Now:      func() time.Time { return w.now },
+		Keep: func(tool string) bool { return tool == w.keep },
+		Settings: func(_ thread.ID, login bool) policy.Settings {
+			if login {
+				return policy.Defaults(policy.ModeObserve)
+			}
+			return policy.Defaults(w.mode)
+		},
+		WayOut: func(thread.ID) string { return w.wayOut },
+		Now:    func() time.Time { return w.now },
 	})
 }
 
@@ -260,9 +267,16 @@ func (w *world) send(id thread.ID) string {
 func (w *world) sendBody(id thread.ID, body string) string {
 	w.Helper()
 	sent := slices.Clone([]byte(body))
+	header := http.Header{}
+	if w.session != "" {
+		header.Set("X-Claude-Code-Session-Id", w.session)
+	}
+	if w.oauth {
+		header.Set("Anthropic-Beta", "oauth-2025-04-20")
+	}
 	out := w.Rewrite(w.Context(), gateway.Outgoing{
 		Thread: id, Codec: w.codec, To: &url.URL{Path: w.path},
-		Call:   wire.Call{Path: w.path, Header: http.Header{}, Body: sent},
+		Call:   wire.Call{Path: w.path, Header: header, Body: sent},
 		Window: func(string, bool, int64) int64 { return w.window },
 		Notice: func(_ thread.Level, text string) { w.notices = append(w.notices, text) },
 	})

@@ -1,12 +1,15 @@
 package masking_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"orchestrator/contextmgr/policy"
+	"orchestrator/contextmgr/wire"
+	"orchestrator/thread"
 )
 
 // TestModeChanges: with observe and off everything is sent again as it came, and the same masks are back with safe.
@@ -193,5 +196,88 @@ func TestSaved(t *testing.T) {
 	}
 	if slices.Max(w.saved) <= 0 {
 		t.Error("no request saved anything")
+	}
+}
+
+// TestNotShorter: an input of many short strings would not get shorter: it is not masked, nor does it count as masked.
+func TestNotShorter(t *testing.T) {
+	w := open(t, formats()[0], policy.ModeLean)
+	w.items = []string{w.person("fix the bug")}
+	var fields []string
+	for i := range 200 {
+		fields = append(fields, fmt.Sprintf(`"option_%d":"a short value"`, i))
+	}
+	long := "{" + strings.Join(fields, ",") + "}"
+	for i := range 40 {
+		id := fmt.Sprintf("call_%d", i)
+		w.items = append(w.items, w.call(id, w.tool, long), w.result(id, w.tool, "ok"))
+		w.send("t1")
+	}
+	r, err := w.Report("t1")
+	if err != nil || r.Masked != 0 || strings.Contains(w.send("t1"), "[Masked: ") {
+		t.Errorf("%d tokens count as masked (%v)", r.Masked, err)
+	}
+}
+
+// TestWithoutIDs: of two same results without ids only the one that was masked is.
+func TestWithoutIDs(t *testing.T) {
+	f := formats()[3]
+	f.call = func(_, tool, input string) string {
+		return fmt.Sprintf(`{"role":"model","parts":[{"functionCall":{"name":"%s","args":%s}}]}`, tool, input)
+	}
+	f.result = func(_, tool, text string) string {
+		return fmt.Sprintf(`{"role":"user","parts":[{"functionResponse":{"name":"%s","response":{"output":%s}}}]}`, tool,
+			wire.Quote(text))
+	}
+	w := open(t, f, policy.ModeLean)
+	if last := w.grow("t1", 60, 1500); !strings.Contains(last, "[Masked: ") {
+		t.Fatal("nothing is masked")
+	}
+	same := f.result("", f.tool, text(2, 1500))
+	w.items = append(w.items, f.call("", f.tool, `{"command":"cat file2"}`), same)
+	if n := strings.Count(w.send("t1"), same); n != 1 {
+		t.Errorf("the newer of two same results is sent %d times", n)
+	}
+}
+
+// TestTwoSessions: two conversations in one thread, with other models and tools, do not make each other's cache look
+// lost, and what was counted for one is not believed of the other.
+func TestTwoSessions(t *testing.T) {
+	w := open(t, formats()[0], policy.ModeLean)
+	w.window = 200_000
+	one, two := []string{w.person("fix the bug")}, []string{w.person("write the docs " + text(5, 20_000))}
+	for i := range 20 {
+		w.items, w.session, w.model = one, "one", "claude-sonnet-4-6"
+		w.step(i, 1000)
+		one = w.items
+		if got := w.send("t1"); strings.Contains(got, "[Masked: ") {
+			t.Fatalf("request %d: the cache counts as lost", i)
+		}
+		if r, err := w.Report("t1"); err != nil || r.Tokens > int64(2000*(i+1)) {
+			t.Fatalf("request %d has %d tokens (%v)", i, r.Tokens, err)
+		}
+		w.items, w.session, w.model = two, "two", "claude-opus-4-6"
+		w.send("t1")
+	}
+}
+
+// TestLogin: whoever chooses the settings is told how the agent pays.
+func TestLogin(t *testing.T) {
+	w := open(t, formats()[0], policy.ModeLean)
+	w.items = []string{w.person("fix the bug")}
+	for i := range 60 {
+		w.step(i, 1500)
+	}
+	w.oauth = true
+	if got := w.send("t1"); got != w.body(w.model, strings.Join(w.items, ",")) {
+		t.Error("a request of a subscription login is masked")
+	}
+	r, err := w.Report("t1")
+	if err != nil || r.Mode != thread.MaskObserve || r.Why != "the agent uses a subscription login" {
+		t.Errorf("people are told %s, %s (%v)", r.Mode, r.Why, err)
+	}
+	w.oauth = false
+	if got := w.send("t1"); !strings.Contains(got, "[Masked: ") {
+		t.Error("a request with a key is not masked")
 	}
 }
