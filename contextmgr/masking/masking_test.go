@@ -358,6 +358,9 @@ func TestFull(t *testing.T) {
 		if w.send("t1"); w.refused == "" {
 			t.Errorf("%s: a turn that does not fit is sent", f.codec.Wire())
 		}
+		if r, err := w.Report("t1"); err != nil || len(r.Parts) == 0 || r.Reason == r.Forecast {
+			t.Errorf("%s: of a request that is refused people see %+v (%v)", f.codec.Wire(), r, err)
+		}
 		w.wayOut, w.refused = "", ""
 		if ask() {
 			t.Errorf("%s: refused without a way out", f.codec.Wire())

@@ -22,6 +22,9 @@ func (m *Masker) Report(id thread.ID) (thread.ContextReport, error) {
 	r.Tokens, r.Masked = c.context(c.last.estimate), c.last.masked
 	_, r.Margin, _ = m.cfg.Calibration.Factor(c.model, "")
 	r.Forecast, r.Reason = c.next.Batch.Forecast(m.cfg.inputPrice(c.model)), string(c.next.Reason)
+	if r.Reason == r.Forecast {
+		r.Reason = ""
+	}
 	r.Parts = c.picture.parts()
 	for _, e := range c.picture.entries {
 		r.Results = append(r.Results, c.shown(e))

@@ -28,6 +28,7 @@ func (r *request) rewrite() gateway.Rewritten {
 		r.decide(&m)
 		c.scan, c.last = scan.Memory(), m
 		if why := r.full(); why != "" {
+			c.picture = r.picture(m)
 			return gateway.Rewritten{Refusal: why, Status: refusedStatus}
 		}
 	}
