@@ -231,11 +231,13 @@ func TestContextFails(t *testing.T) {
 // A key is never for a thread whose context is not on the screen yet.
 func TestKeysAreForWhatIsShown(t *testing.T) {
 	on(t, world(), func(r *rig) {
-		r.keys("tab", "tab")
+		r.keys("tab", "tab", "home")
 		r.take(press("5"))
-		r.take(press("x"))
+		for _, key := range []string{"x", "p", "A", "M", "enter"} {
+			r.take(press(key))
+		}
 		r.settle()
-		if r.srv.asked("change") {
+		if r.srv.asked("change") || r.m.dialogs.Open() {
 			t.Errorf("a result of another thread was changed: %q", r.srv.calls)
 		}
 		r.wait(time.Second)

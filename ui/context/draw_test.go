@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/colorprofile"
 	"pgregory.net/rapid"
@@ -338,5 +339,21 @@ func TestCutLeft(t *testing.T) {
 	})
 	if got := cutLeft("src/auth/handler.go", 11); got != "…handler.go" {
 		t.Error(got)
+	}
+}
+
+// However long a name is, little of it is laid out, and it stays whole characters.
+func TestLongNamesAreBounded(t *testing.T) {
+	long := "ab" + strings.Repeat("語", 100_000) + "yz"
+	for what, got := range map[string]string{"start": start(long), "end": end(long)} {
+		if len(got) > longest+len("…") || !utf8.ValidString(got) {
+			t.Errorf("%s: %d bytes, valid %v", what, len(got), utf8.ValidString(got))
+		}
+	}
+	if !strings.HasPrefix(start(long), "ab") || !strings.HasSuffix(end(long), "yz") || start("short") != "short" || end("short") != "short" {
+		t.Error("another part than asked for")
+	}
+	if broken := strings.Repeat("\x80", 2*longest); len(start(broken)) > longest+len("…") || len(end(broken)) > longest+len("…") {
+		t.Error("broken bytes are not bounded")
 	}
 }
