@@ -24,12 +24,14 @@ func (m *Masker) Change(id thread.ID, change thread.ContextChange) error {
 		}
 	}
 	for _, step := range []struct {
-		names []string
-		apply func(policy.ID) error
+		names  []string
+		pinned bool // "all" includes what is pinned
+		apply  func(policy.ID) error
 	}{
-		{change.Unmask, c.set.Pin}, {change.Pin, c.set.Pin}, {change.Unpin, c.set.Unpin}, {change.Mask, c.want},
+		{change.Unmask, true, c.set.Pin}, {change.Pin, true, c.set.Pin}, {change.Unpin, true, c.set.Unpin},
+		{change.Mask, false, c.want},
 	} {
-		ids, err := c.named(step.names)
+		ids, err := c.named(step.names, step.pinned)
 		if err != nil {
 			return err
 		}

@@ -148,7 +148,7 @@ func (c *conversation) want(id policy.ID) error {
 const all = "all"
 
 // named returns the contents that people name: by the beginning of an id, or by the token of what is masked.
-func (c *conversation) named(names []string) ([]policy.ID, error) {
+func (c *conversation) named(names []string, pinned bool) ([]policy.ID, error) {
 	var out []policy.ID
 	for _, name := range names {
 		var found []policy.ID
@@ -157,7 +157,7 @@ func (c *conversation) named(names []string) ([]policy.ID, error) {
 			mask, masked := c.set.Mask(id)
 			switch {
 			case name == all:
-				if shown := c.shown(e); shown.Kept == "" || shown.Pinned {
+				if shown := c.shown(e); shown.Kept == "" || shown.Pinned && pinned {
 					found = append(found, id)
 				}
 			case name != "" && strings.HasPrefix(string(id), name), masked && string(mask.Token) == name:

@@ -657,7 +657,15 @@ func TestWishes(t *testing.T) {
 		t.Error("a thread in mode off is masked")
 	}
 	none := thread.MaskDefault
+	pinned := r.Results[len(r.Results)-1].ID
+	change(thread.ContextChange{Pin: []string{pinned}})
 	change(thread.ContextChange{Mode: &none, Mask: []string{"all"}})
+	w.send("t1")
+	for _, res := range report().Results {
+		if res.ID == pinned && (res.Masked || !res.Pinned) {
+			t.Error("what is pinned is masked with all others")
+		}
+	}
 	sent = w.send("t1")
 	if n := len(stub.FindAllString(sent, -1)); n < 55 {
 		t.Errorf("of everything only %d results are masked", n)
