@@ -190,6 +190,7 @@ type world struct {
 	calibration masking.Calibration
 	wayOut      string
 	keep        string // a tool
+	ends        bool   // answers end turns
 	items       []string
 	model       string
 	path        string
@@ -258,7 +259,7 @@ func (w *world) sendBody(id thread.ID, body string) string {
 		w.refused = out.Refusal
 	}
 	if out.Ended != nil {
-		e := thread.Exchange{Status: 200, Usage: thread.Usage{CacheRead: int64(len(got)) / 4, CacheWrite: 1, Output: 10}}
+		e := thread.Exchange{Status: 200, Usage: thread.Usage{CacheRead: int64(len(got)) / 4, CacheWrite: 1, Output: 10}, EndsTurn: w.ends}
 		if w.growth > 0 {
 			e.Usage.CacheRead, w.growth = w.answered+w.growth-1, 0
 		}
