@@ -65,7 +65,10 @@ const imageTokens = 1600
 func (r *request) measure() measured {
 	scan, body := r.scan, r.outgoing.Call.Body
 	number := numbers(scan)
-	m := measured{number: number, requests: number.last, turn: number.turn, standing: r.standing()}
+	m := measured{number: number, requests: number.last, turn: number.turn}
+	if r.masks() {
+		m.standing = items{scan, r.scanner}.standing(r.conversation.set.Summaries())
+	}
 	m.results = make([]policy.Result, len(scan.Contents))
 	m.uses = make([]policy.Use, len(scan.Contents))
 	m.sizes = make([]int64, len(scan.Contents))

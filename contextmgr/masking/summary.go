@@ -5,87 +5,13 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
-	"strings"
 
 	"orchestrator/contextmgr/masks"
 	"orchestrator/contextmgr/policy"
 	"orchestrator/contextmgr/summary"
 	"orchestrator/contextmgr/wire"
 	"orchestrator/thread"
-	"orchestrator/thread/pattern"
 )
-
-// standing is a summary that stands in place of items of a request; it has no items if there is none.
-type standing struct {
-	from, to int // items, to excluded
-	wire.Span
-	sum masks.Summary
-}
-
-// has reports whether an item is replaced.
-func (s standing) has(item int) bool { return item >= s.from && item < s.to }
-
-// standing returns the newest summary that stands for items of the request. One whose items are not there any more,
-// because the agent went back or compacted them, or because a person did, does not stand.
-func (r *request) standing() standing {
-	from := r.answered()
-	if from < 0 || !r.masks() {
-		return standing{}
-	}
-	for _, sum := range slices.Backward(r.conversation.set.Summaries()) {
-		// What follows must not be an answer or a result that belongs to what is replaced: it begins a turn.
-		to := from + sum.Items
-		if !sum.Dropped && r.matches(sum, from) && r.begins(to) {
-			return standing{from, to, wire.Span{Start: r.scan.Items[from].Start, End: r.scan.Items[to-1].End}, sum}
-		}
-	}
-	return standing{}
-}
-
-// matches reports whether the items that a summary stands for are there, and something behind them.
-func (r *request) matches(sum masks.Summary, from int) bool {
-	last := from + sum.Items - 1
-	return sum.Items > 0 && last >= from && last < len(r.scan.Items)-1 &&
-		r.hash(last) == sum.Last && r.hash(from) == sum.First
-}
-
-// dropped reports whether a person wants items sent that a summary stood for. Then no other is made of them.
-func (r *request) dropped(from int) bool {
-	return slices.ContainsFunc(r.conversation.set.Summaries(), func(sum masks.Summary) bool {
-		return sum.Dropped && r.matches(sum, from)
-	})
-}
-
-// answered returns the first item that the model wrote, -1 if there is none or items cannot be replaced.
-func (r *request) answered() int {
-	if r.scan.List == (wire.Span{}) || len(r.scan.Items) != len(r.scan.Request.Items) {
-		return -1
-	}
-	for i := range r.scan.Items {
-		if r.scan.ByModel(i) {
-			return i
-		}
-	}
-	return -1
-}
-
-// begins reports whether an item begins a turn.
-func (r *request) begins(item int) bool {
-	return len(r.scanner.Turns(r.scan.Request.Items[item:item+1])) > 0
-}
-
-// marks matches what agents move from item to item for the provider's cache. Quotes in texts are escaped.
-var marks = pattern.Lazy(`"cache_control"\s*:\s*\{[^{}]*\}`)
-
-// hash returns the hash of an item without its marks for the cache. Commas do not count: a mark has one before or
-// behind it.
-func (r *request) hash(item int) masks.Hash {
-	raw := r.scan.Request.Items[item].Raw
-	if strings.Contains(string(raw), `"cache_control"`) {
-		raw = marks().ReplaceAll(raw, nil)
-	}
-	return sha256.Sum256([]byte(strings.ReplaceAll(string(raw), ",", "")))
-}
 
 const (
 	keptShare   = 20    // of the window in percent: the newest turns that are not replaced
@@ -105,12 +31,13 @@ func (r *request) summarise(m measured) {
 	default:
 		return
 	}
-	from := r.answered()
+	its := items{r.scan, r.scanner}
+	from := its.answered()
 	to := r.cut(from)
-	if from < 0 || to <= max(from, m.standing.to) || r.dropped(from) {
+	if from < 0 || to <= max(from, m.standing.to) || its.dropped(r.conversation.set.Summaries(), from) {
 		return
 	}
-	if err := r.extract(m, from, to); err != nil {
+	if err := r.extract(m, its, from, to); err != nil {
 		r.cfg.Log.Error("store a summary", "thread", string(r.conversation.id), "err", err)
 		r.tell("unsummarised", "the older turns of this thread are not replaced by a summary: "+err.Error())
 	}
@@ -154,9 +81,9 @@ func (r *request) sent(m measured, from, to int) (tokens int64) {
 }
 
 // extract stores an extract of items, if it pays.
-func (r *request) extract(m measured, from, to int) error {
+func (r *request) extract(m measured, its items, from, to int) error {
 	c := r.conversation
-	sum := masks.Summary{First: r.hash(from), Last: r.hash(to - 1), Items: to - from, At: r.cfg.Now()}
+	sum := masks.Summary{First: its.hash(from), Last: its.hash(to - 1), Items: to - from, At: r.cfg.Now()}
 	sum.ID = name(sum)
 	if slices.ContainsFunc(c.set.Summaries(), func(s masks.Summary) bool { return s.ID == sum.ID }) {
 		return nil // it is stored
@@ -222,55 +149,4 @@ func name(sum masks.Summary) string {
 	fmt.Fprint(h, sum.Items)
 	const digits = 8
 	return hex.EncodeToString(h.Sum(nil)[:digits])
-}
-
-// wholeOf returns the id under which all that a summary replaces is kept.
-func wholeOf(id string) policy.ID { return policy.ID("summary-" + id) }
-
-// dropSummary has all be sent again that a summary stands for.
-func (c *conversation) dropSummary(id string) error {
-	sum, err := c.summary(id)
-	if err != nil {
-		return err
-	}
-	sum.Dropped = true
-	return c.set.SetSummary(sum)
-}
-
-// editSummary changes the text of a summary.
-func (c *conversation) editSummary(id, text string, tokens func(int) int64) error {
-	sum, err := c.summary(id)
-	if err != nil {
-		return err
-	}
-	if strings.TrimSpace(text) == "" {
-		return thread.Hint(fmt.Errorf("a summary without a text: %w", thread.ErrInvalid), "drop it to have all sent again")
-	}
-	sum.Source = "a person"
-	whole, _ := c.set.Mask(wholeOf(sum.ID))
-	sum.Text = summary.Text(summary.Note{Source: sum.Source, Replaced: sum.Replaced, File: whole.File, Text: text})
-	sum.Tokens = tokens(len(sum.Text))
-	return c.set.SetSummary(sum)
-}
-
-// summary returns a summary by its id.
-func (c *conversation) summary(id string) (masks.Summary, error) {
-	for _, sum := range c.set.Summaries() {
-		if sum.ID == id {
-			return sum, nil
-		}
-	}
-	return masks.Summary{}, fmt.Errorf("summary %.20q: %w", id, thread.ErrNotFound)
-}
-
-// summaries returns them for people, oldest first.
-func (c *conversation) summaries() []thread.ContextSummary {
-	var out []thread.ContextSummary
-	for _, s := range c.set.Summaries() {
-		out = append(out, thread.ContextSummary{
-			ID: s.ID, Items: s.Items, Tokens: s.Tokens, Replaced: s.Replaced, Text: s.Text, Source: s.Source, At: s.At,
-			Dropped: s.Dropped,
-		})
-	}
-	return out
 }
