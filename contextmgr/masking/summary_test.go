@@ -146,7 +146,7 @@ func TestSummaryIsTheirs(t *testing.T) {
 	}
 }
 
-// TestNoSummary: of an unknown window, in modes observe and off, and inside a turn nothing is summarised.
+// TestNoSummary: of an unknown window, and in modes observe and off, nothing is summarised.
 func TestNoSummary(t *testing.T) {
 	for _, f := range formats() {
 		for _, mode := range []policy.Mode{policy.ModeSafe, policy.ModeObserve, policy.ModeOff} {
@@ -156,6 +156,9 @@ func TestNoSummary(t *testing.T) {
 			}
 			if summarised(w.turns("t1", 16)) {
 				t.Errorf("%s, %s: a summary is sent", f.codec.Wire(), mode)
+			}
+			if report, err := w.Report("t1"); err != nil || len(report.Summaries) > 0 {
+				t.Errorf("%s, %s: %d summaries are stored (%v)", f.codec.Wire(), mode, len(report.Summaries), err)
 			}
 		}
 	}
@@ -210,4 +213,55 @@ func TestSummaryCannotBeStored(t *testing.T) {
 		t.Errorf("people were told %d times: %q", told, w.notices)
 	}
 	w.store = nil
+}
+
+// TestSummaryNeedsItsEnds: a summary stands only where both ends of what it replaces are, and before a turn.
+func TestSummaryNeedsItsEnds(t *testing.T) {
+	w := open(t, formats()[0], policy.ModeSafe)
+	w.turns("t1", 16)
+	w.ends = false
+	w.send("t1")
+	report, _ := w.Report("t1")
+	if len(report.Summaries) == 0 {
+		t.Fatal("there is no summary")
+	}
+	for _, sum := range report.Summaries[:len(report.Summaries)-1] { // only the last one is looked at
+		if err := w.Change("t1", thread.ContextChange{DropSummary: sum.ID}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	items, last := w.items, report.Summaries[len(report.Summaries)-1].Items
+	if !summarised(w.send("t1")) {
+		t.Fatal("the summary is not sent")
+	}
+	for _, at := range []int{1, last} {
+		w.items = slices.Clone(items)
+		w.items[at] = strings.Replace(items[at], `"role"`, `"other":1,"role"`, 1)
+		if summarised(w.send("t1")) {
+			t.Errorf("the summary is sent although item %d is another", at)
+		}
+	}
+	w.items = append(slices.Clone(items[:last+1]), w.call("call_x", w.tool, "{}"), w.result("call_x", w.tool, "x"))
+	if summarised(w.send("t1")) {
+		t.Error("the summary is sent before an answer")
+	}
+}
+
+// TestSummaryAtTurnsEnd: inside a turn nothing is summarised.
+func TestSummaryAtTurnsEnd(t *testing.T) {
+	w := open(t, formats()[0], policy.ModeSafe)
+	w.turns("t1", 11)
+	if report, _ := w.Report("t1"); len(report.Summaries) > 0 {
+		t.Fatal("there is a summary before the context is large")
+	}
+	w.ends = false
+	for i := range 6 {
+		w.items = append(w.items, w.person(strings.Repeat("and so on ", 1500)))
+		w.step(100+i, 100)
+		w.send("t1")
+	}
+	report, err := w.Report("t1")
+	if err != nil || len(report.Summaries) > 0 || report.Tokens < w.window*60/100 {
+		t.Errorf("%d summaries at %d tokens (%v)", len(report.Summaries), report.Tokens, err)
+	}
 }
