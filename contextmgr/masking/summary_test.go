@@ -14,7 +14,7 @@ import (
 )
 
 // turns adds turns with long prompts, which are never masked, and sends each; it returns what was sent last.
-func (w *world) turns(id thread.ID, n int) (last string) {
+func (w *world) turns(n int) (last string) {
 	w.Helper()
 	w.ends = true
 	from := len(w.items)
@@ -22,7 +22,7 @@ func (w *world) turns(id thread.ID, n int) (last string) {
 		w.items = append(w.items, w.person(fmt.Sprintf("prompt %d about file%d.go: %s", i, i, strings.Repeat("and so on ", 2000))))
 		w.step(i, 100)
 		w.items = append(w.items, w.person(fmt.Sprintf("go on with %d", i)))
-		last = w.send(id)
+		last = w.send("t1")
 	}
 	return last
 }
@@ -50,7 +50,7 @@ func TestSummary(t *testing.T) {
 	for _, f := range formats() {
 		t.Run(f.codec.Wire(), func(t *testing.T) {
 			w := open(t, f, policy.ModeSafe)
-			w.turns("t1", 20)
+			w.turns(20)
 			w.ends = false
 			sent := w.send("t1") // the answer before may have brought another summary
 			raw := w.body(w.model, strings.Join(w.items, ","))
@@ -112,7 +112,7 @@ func TestSummary(t *testing.T) {
 
 func TestSummaryIsTheirs(t *testing.T) {
 	w := open(t, formats()[0], policy.ModeSafe)
-	w.turns("t1", 16)
+	w.turns(16)
 	w.ends = false
 	report, _ := w.Report("t1")
 	if len(report.Summaries) == 0 {
@@ -154,7 +154,7 @@ func TestNoSummary(t *testing.T) {
 			if mode == policy.ModeSafe {
 				w.window = 0
 			}
-			if summarised(w.turns("t1", 16)) {
+			if summarised(w.turns(16)) {
 				t.Errorf("%s, %s: a summary is sent", f.codec.Wire(), mode)
 			}
 			if report, err := w.Report("t1"); err != nil || len(report.Summaries) > 0 {
@@ -167,7 +167,7 @@ func TestNoSummary(t *testing.T) {
 // TestSummaryAndMarks: a mark for the cache that moved does not matter, but another text does.
 func TestSummaryAndMarks(t *testing.T) {
 	w := open(t, formats()[0], policy.ModeSafe)
-	w.turns("t1", 16)
+	w.turns(16)
 	w.ends = false
 	const text, marked = `{"type":"text","text"`, `{"type":"text","cache_control":{"type":"ephemeral","ttl":"1h"},"text"`
 	const result, markedResult = `{"type":"tool_result",`, `{"cache_control":{"type":"ephemeral"},"type":"tool_result",`
@@ -200,7 +200,7 @@ func TestSummaryCannotBeStored(t *testing.T) {
 	if err := os.WriteFile(w.dir, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if summarised(w.turns("t1", 14)) {
+	if summarised(w.turns(14)) {
 		t.Error("a summary that is not stored is sent")
 	}
 	told := 0
@@ -218,7 +218,7 @@ func TestSummaryCannotBeStored(t *testing.T) {
 // TestSummaryNeedsItsEnds: a summary stands only where both ends of what it replaces are, and before a turn.
 func TestSummaryNeedsItsEnds(t *testing.T) {
 	w := open(t, formats()[0], policy.ModeSafe)
-	w.turns("t1", 16)
+	w.turns(16)
 	w.ends = false
 	w.send("t1")
 	report, _ := w.Report("t1")
@@ -250,7 +250,7 @@ func TestSummaryNeedsItsEnds(t *testing.T) {
 // TestSummaryAtTurnsEnd: inside a turn nothing is summarised.
 func TestSummaryAtTurnsEnd(t *testing.T) {
 	w := open(t, formats()[0], policy.ModeSafe)
-	w.turns("t1", 11)
+	w.turns(11)
 	if report, _ := w.Report("t1"); len(report.Summaries) > 0 {
 		t.Fatal("there is a summary before the context is large")
 	}

@@ -20,9 +20,9 @@ func TestSummaryIsStable(t *testing.T) {
 		t.Run(f.codec.Wire(), func(t *testing.T) {
 			w := open(t, f, policy.ModeSafe)
 			events, largest := 0, 0
-			before := w.list(w.turns("t1", 1))
+			before := w.list(w.turns(1))
 			for range 30 {
-				sent := w.turns("t1", 1)
+				sent := w.turns(1)
 				w.checkPairs(sent)
 				list := w.list(sent)
 				if !strings.HasPrefix(list, before) {
@@ -49,7 +49,7 @@ func TestSummaryIsStable(t *testing.T) {
 // TestSummaryMeanwhile: requests, reports and changes at once neither race nor tear what is sent.
 func TestSummaryMeanwhile(t *testing.T) {
 	w := open(t, formats()[0], policy.ModeSafe)
-	w.turns("t1", 16)
+	w.turns(16)
 	body := w.body(w.model, strings.Join(w.items, ","))
 	var group sync.WaitGroup
 	for range 4 {

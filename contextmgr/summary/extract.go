@@ -157,6 +157,7 @@ func find(entries []thread.Entry) found {
 			if command := cutWords(commandOf(call), mostCommand); e.Error && command != "" {
 				f.failed = append(f.failed, "failed: "+command)
 			}
+		case thread.EntryThinking: // was not said to anyone
 		}
 	}
 	end()
