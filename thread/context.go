@@ -39,8 +39,23 @@ type ContextReport struct {
 	// Parts are what fills the context, largest first, and Results the results of tools, oldest first.
 	Parts   []ContextPart   `json:"parts"`
 	Results []ContextResult `json:"results"`
+	// Summaries stand in place of older parts of the conversation, oldest first.
+	Summaries []ContextSummary `json:"summaries,omitempty"`
 	// Curve is the size of the context after each response.
 	Curve []ContextPoint `json:"curve"`
+}
+
+// ContextSummary stands in place of an older part of a conversation.
+type ContextSummary struct {
+	ID    string `json:"id"`
+	Items int    `json:"items"`
+	// Tokens is its own size, and Replaced the size of what it stands for.
+	Tokens   int64     `json:"tokens"`
+	Replaced int64     `json:"replaced"`
+	Text     string    `json:"text"`
+	Source   string    `json:"source,omitempty"` // who wrote it; "" if it is an extract
+	At       time.Time `json:"at,omitzero"`
+	Dropped  bool      `json:"dropped,omitempty"`
 }
 
 // ContextPart is one kind of what fills a context.
@@ -87,6 +102,15 @@ type ContextChange struct {
 	Unmask []string `json:"unmask,omitempty"`
 	Pin    []string `json:"pin,omitempty"`
 	Unpin  []string `json:"unpin,omitempty"`
+	// DropSummary names a summary that is not used any more, and EditSummary gives one another text.
+	DropSummary string       `json:"dropSummary,omitempty"`
+	EditSummary *SummaryEdit `json:"editSummary,omitempty"`
 	// Mode sets the thread's mode; nil leaves it as it is.
 	Mode *MaskMode `json:"mode,omitempty"`
+}
+
+// SummaryEdit is another text for a summary.
+type SummaryEdit struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
 }

@@ -76,6 +76,8 @@ type Config struct {
 	MaskingTokens         int
 	// MaskingKeep are the tools whose results are never masked; * in a name stands for any text.
 	MaskingKeep []string
+	// Summaries is what replaces old turns when a context is large: "off" or "extract".
+	Summaries string
 	// Setup and Teardown are the commands for new worktrees and for worktrees about to be removed. SetupLimit is how long
 	// either may run.
 	Setup, Teardown string
@@ -159,6 +161,8 @@ func settings() map[string]setting {
 			about: "the same for agents with a subscription login"},
 		"masking_keep": {kind: text, projectMay: true,
 			about: "tools whose results are never masked: \"Read, mcp__docs__*\""},
+		"summaries": {kind: text, allowed: []string{"off", "extract"}, projectMay: true,
+			about: "what replaces old turns from 60% of the window on: extract is made without a model"},
 		"masking_tokens":         {kind: number, projectMay: true, about: "context from which on masking may cost something"},
 		"idle_stop":              {kind: span, about: "when a server without agents and clients exits"},
 		"retention.days":         {kind: number, about: "age at which archived threads are deleted"},
@@ -414,7 +418,7 @@ func (c Config) fill(k *koanf.Koanf) (Config, error) {
 		return Config{}, fmt.Errorf("stage_ttl is %s, but must be between 1s and 8760h", c.StageTTL)
 	}
 	c.Masking, c.MaskingLogin = str("masking", string(thread.MaskSafe)), str("masking_login", string(thread.MaskObserve))
-	c.MaskingTokens = k.Int("masking_tokens")
+	c.MaskingTokens, c.Summaries = k.Int("masking_tokens"), str("summaries", "off")
 	for name := range strings.FieldsFuncSeq(str("masking_keep", ""), func(r rune) bool { return r == ',' || r == ' ' }) {
 		if _, err := path.Match(name, ""); err != nil {
 			return Config{}, fmt.Errorf("masking_keep: %q is not a name of a tool, with * for any text", name)

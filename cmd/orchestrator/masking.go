@@ -45,7 +45,8 @@ func (a *App) openMasks(context.Context) error {
 func (a *App) newMasker() *masking.Masker {
 	return masking.New(masking.Config{
 		Masks: a.masks, Counts: a.counts, Calibration: a.calibration, Threads: lineage{a.manager},
-		Models: a.models, Settings: a.maskSettings, WayOut: a.wayOut, Keep: keeps(a.Config.MaskingKeep), Now: time.Now, Log: a.Log,
+		Models: a.models, Settings: a.maskSettings, WayOut: a.wayOut, Keep: keeps(a.Config.MaskingKeep),
+		Summaries: a.Config.Summaries == "extract", Now: time.Now, Log: a.Log,
 	})
 }
 

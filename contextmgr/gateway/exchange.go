@@ -75,7 +75,7 @@ func (o *observation) exchange() thread.Exchange {
 		Items: q.Items, Prompt: q.Prompt,
 		Text: r.Text, Tools: r.Tools, Stop: r.Stop, EndsTurn: r.EndsTurn && q.Purpose == wire.PurposeMain,
 		Usage: o.usage(model, r.Usage), Masked: o.in.rewritten.Masked,
-		Err:   r.Err,
+		Err: r.Err,
 	}
 	e.Window = o.rt.window(o.w.opts.Models, model, q.LongWindow, e.Usage.Context())
 	if r.Item != nil {

@@ -23,6 +23,16 @@ func (m *Masker) Change(id thread.ID, change thread.ContextChange) error {
 			return fmt.Errorf("set the mode: %w", err)
 		}
 	}
+	if change.DropSummary != "" {
+		if err := c.dropSummary(change.DropSummary); err != nil {
+			return fmt.Errorf("drop a summary: %w", err)
+		}
+	}
+	if edit := change.EditSummary; edit != nil {
+		if err := c.editSummary(edit.ID, edit.Text, m.cfg.Counts.Estimate); err != nil {
+			return fmt.Errorf("edit a summary: %w", err)
+		}
+	}
 	for _, step := range []struct {
 		names  []string
 		pinned bool // "all" includes what is pinned

@@ -39,6 +39,9 @@ func (r *request) ended(m measured, main bool) func(*thread.Exchange) {
 		case u.CacheWrite > 0:
 			c.ttl = shortLife
 		}
+		if e.EndsTurn && r.masks() && r.cfg.Summaries {
+			r.summarise(m)
+		}
 	}
 }
 

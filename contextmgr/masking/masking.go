@@ -6,6 +6,8 @@
 //   - What is masked is sent as the same bytes in every later request of the thread and of its forks, also after a
 //     restart: between two decisions, a request begins with the bytes of the one before.
 //   - A decision is durable, with the contents that it masks, before the first request that it changes is sent.
+//   - A summary stands in place of older turns only while both ends of what it replaces are in the request as they were.
+//     It is durable, with all that it replaces, before the first request that has it; a person can drop or edit it.
 //   - The agent's own records and what people see of a conversation keep the contents.
 //   - Whatever cannot be read, decided or stored, the request is sent as it came, with what had been masked before where
 //     that is possible, and people are told once.

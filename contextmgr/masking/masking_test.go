@@ -197,6 +197,7 @@ type world struct {
 	session     string
 	oauth       bool   // the agent uses a login
 	keep        string // a tool
+	ends        bool   // answers end turns
 	items       []string
 	model       string
 	path        string
@@ -207,7 +208,11 @@ type world struct {
 func open(t *testing.T, f format, mode policy.Mode) *world {
 	t.Helper()
 	w := openIn(t, t.TempDir(), f, mode)
-	t.Cleanup(func() { _ = w.store.Close() }) // it may be closed already
+	t.Cleanup(func() {
+		if w.store != nil {
+			_ = w.store.Close() // it may be closed already
+		}
+	})
 	return w
 }
 
@@ -244,7 +249,7 @@ func (w *world) restart() {
 	w.store = masks.Open(folder, masks.Config{})
 	w.Masker = masking.New(masking.Config{
 		Masks: w.store, Counts: &counts{known: map[[32]byte]int64{}}, Calibration: w.calibration, Threads: w, Models: table,
-		Keep: func(tool string) bool { return tool == w.keep },
+		Keep: func(tool string) bool { return tool == w.keep }, Summaries: true,
 		Settings: func(_ thread.ID, login bool) policy.Settings {
 			if login {
 				return policy.Defaults(policy.ModeObserve)
@@ -288,7 +293,8 @@ func (w *world) sendBody(id thread.ID, body string) string {
 		w.refused = out.Refusal
 	}
 	if out.Ended != nil {
-		e := thread.Exchange{Status: w.status, Usage: thread.Usage{CacheRead: int64(len(got)) / 4, Output: 10}}
+		usage := thread.Usage{CacheRead: int64(len(got)) / 4, Output: 10}
+		e := thread.Exchange{Status: w.status, Usage: usage, EndsTurn: w.ends}
 		if w.growth > 0 {
 			e.Usage.CacheRead, w.growth = w.answered+w.growth, 0
 		}

@@ -22,6 +22,7 @@ type measured struct {
 	masked   int64   // tokens that masks take out of it
 	cost     float64 // of what was masked with this request first, in tokens of input that goes past the cache
 	number   numbering
+	standing standing
 	requests int // the number of this request, from 0
 	turn     int // and of the one with which the running turn began
 }

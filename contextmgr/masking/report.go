@@ -15,6 +15,7 @@ func (m *Masker) Report(id thread.ID) (thread.ContextReport, error) {
 	settings := m.cfg.Settings(id, c.login)
 	r := thread.ContextReport{Thread: id, Model: c.model, Window: c.window, Rereads: c.rereads}
 	r.Mode, r.Why = c.mode(settings)
+	r.Summaries = c.summaries()
 	if c.scan == nil {
 		r.Reason = "no request since the server started"
 		return r, nil

@@ -66,12 +66,28 @@ func (r *request) measure() measured {
 	scan, body := r.scan, r.outgoing.Call.Body
 	number := numbers(scan)
 	m := measured{number: number, requests: number.last, turn: number.turn}
+	if r.masks() {
+		m.standing = items{scan, r.scanner}.standing(r.conversation.set.Summaries())
+	}
 	m.results = make([]policy.Result, len(scan.Contents))
 	m.uses = make([]policy.Use, len(scan.Contents))
 	m.sizes = make([]int64, len(scan.Contents))
 	seen := make(map[key]int)
 	at, estimate := 0, int64(0)
+	summarised := func(before int) { // counts the summary that stands before a place
+		if s := m.standing; s.to > s.from && at <= s.Start && s.Start < before {
+			estimate += r.tokens(body[at:s.Start]) + s.sum.Tokens
+			m.masked += max(0, s.sum.Replaced-s.sum.Tokens)
+			at = s.End
+		}
+	}
 	for i, content := range scan.Contents {
+		summarised(content.Start)
+		if m.standing.has(content.Item) {
+			m.results[i], m.uses[i] = r.result(content, number.of[content.Item], seen)
+			m.results[i].Before, m.results[i].Masked = estimate, true
+			continue
+		}
 		estimate += r.tokens(body[at:content.Start])
 		at = content.End
 		res, use := r.result(content, number.of[content.Item], seen)
@@ -83,6 +99,7 @@ func (r *request) measure() measured {
 		}
 		estimate += m.sizes[i]
 	}
+	summarised(len(body))
 	m.estimate = estimate + r.tokens(body[at:])
 	return m
 }

@@ -1,6 +1,8 @@
 package masking
 
 import (
+	"slices"
+
 	"orchestrator/contextmgr/gateway"
 	"orchestrator/contextmgr/policy"
 	"orchestrator/contextmgr/wire"
@@ -66,7 +68,7 @@ func (r *request) splice(m measured) []byte {
 	c := r.conversation
 	var with []wire.Replacement
 	for i, content := range r.scan.Contents {
-		if !m.results[i].Masked {
+		if !m.results[i].Masked || m.standing.has(content.Item) {
 			continue
 		}
 		id := m.results[i].ID
@@ -82,6 +84,10 @@ func (r *request) splice(m measured) []byte {
 		if stub != nil {
 			with = append(with, wire.Replacement{Span: content.Span, With: stub})
 		}
+	}
+	if s := m.standing; s.to > s.from {
+		with = append(with, wire.Replacement{Span: s.Span, With: r.scanner.PersonItem(s.sum.Text)})
+		slices.SortFunc(with, func(a, b wire.Replacement) int { return a.Start - b.Start })
 	}
 	if len(with) == 0 {
 		return nil

@@ -1,0 +1,58 @@
+package masking
+
+import (
+	"fmt"
+	"strings"
+
+	"orchestrator/contextmgr/masks"
+	"orchestrator/contextmgr/summary"
+	"orchestrator/thread"
+)
+
+// dropSummary has all be sent again that a summary stands for.
+func (c *conversation) dropSummary(id string) error {
+	sum, err := c.summary(id)
+	if err != nil {
+		return err
+	}
+	sum.Dropped = true
+	return c.set.SetSummary(sum)
+}
+
+// editSummary changes the text of a summary.
+func (c *conversation) editSummary(id, text string, tokens func(int) int64) error {
+	sum, err := c.summary(id)
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(text) == "" {
+		return thread.Hint(fmt.Errorf("a summary without a text: %w", thread.ErrInvalid), "drop it to have all sent again")
+	}
+	sum.Source = "a person"
+	whole, _ := c.set.Mask(wholeOf(sum.ID))
+	sum.Text = summary.Text(summary.Note{Source: sum.Source, Replaced: sum.Replaced, File: whole.File, Text: text})
+	sum.Tokens = tokens(len(sum.Text))
+	return c.set.SetSummary(sum)
+}
+
+// summary returns a summary by its id.
+func (c *conversation) summary(id string) (masks.Summary, error) {
+	for _, sum := range c.set.Summaries() {
+		if sum.ID == id {
+			return sum, nil
+		}
+	}
+	return masks.Summary{}, fmt.Errorf("summary %.20q: %w", id, thread.ErrNotFound)
+}
+
+// summaries returns them for people, oldest first.
+func (c *conversation) summaries() []thread.ContextSummary {
+	var out []thread.ContextSummary
+	for _, s := range c.set.Summaries() {
+		out = append(out, thread.ContextSummary{
+			ID: s.ID, Items: s.Items, Tokens: s.Tokens, Replaced: s.Replaced, Text: s.Text, Source: s.Source, At: s.At,
+			Dropped: s.Dropped,
+		})
+	}
+	return out
+}

@@ -1,0 +1,91 @@
+// Package summary words and checks what stands in place of the older part of a conversation.
+//
+// It guarantees:
+//
+//   - Everything depends on the arguments alone: there is no network, no clock and no memory here.
+//   - A summary that names files or identifiers which are not in what it replaces is refused, and so is one that is
+//     empty, too long or without its sections.
+//   - What Extract returns is never refused: it takes only whole words of what it replaces.
+//
+// Who writes a summary, when, and where it is stored are for its caller.
+package summary
+
+import (
+	"fmt"
+	"strings"
+
+	"orchestrator/thread"
+)
+
+// The sections of a summary, each with a heading of its own.
+const (
+	headGoal   = "## Goal"
+	headAsked  = "## Asked for"
+	headChosen = "## Decisions"
+	headFiles  = "## Files"
+	headFacts  = "## Facts"
+	headOpen   = "## Open points"
+)
+
+// headings returns the headings in order.
+func headings() []string {
+	return []string{headGoal, headAsked, headChosen, headFiles, headFacts, headOpen}
+}
+
+// Prompt returns what a model is asked for, so that it writes a summary of at most so many tokens of the conversation
+// before.
+func Prompt(tokens int) string {
+	return fmt.Sprintf(`Write a summary of this conversation so far. It will stand in place of the older part of it, and `+
+		`the work goes on from it. Answer with text only, and call no tools. Use at most %d tokens, and exactly these `+
+		`headings, each on a line of its own:
+
+%s
+What the work is for, and how far it is.
+
+%s
+What the person asked for, in the person's own words, oldest first.
+
+%s
+What was decided, and why.
+
+%s
+The paths of the files that were read or changed, and what was changed in them.
+
+%s
+What was found out: identifiers, commands that work, errors word for word.
+
+%s
+What is not done or not decided.
+
+Name only files, identifiers and commands that stand in the conversation, written exactly as there. Write "none" `+
+		`below a heading that has nothing.`, tokens, headGoal, headAsked, headChosen, headFiles, headFacts, headOpen)
+}
+
+// Note is a summary as it stands in a conversation.
+type Note struct {
+	Source   string // who wrote it: a model, a person; "" if nobody did and it is an extract
+	Replaced int64  // the tokens that it replaces
+	File     string // has all that it replaces; "" if there is none
+	Text     string
+}
+
+// Text returns the text that the agent gets in place of what is replaced. It never changes for the same note, because
+// providers cache requests by their bytes.
+func Text(n Note) string {
+	by := "written by " + word(n.Source)
+	if word(n.Source) == "" {
+		by = "taken from it word for word"
+	}
+	text := fmt.Sprintf("[Summary: the earlier part of this conversation, %s tokens, was replaced by this summary, %s.",
+		thread.Tokens(n.Replaced), by)
+	if n.File != "" {
+		text += " All of it is in the file " + n.File + ": read that if you need more than is here."
+	}
+	return text + "]\n\n" + strings.TrimSpace(strings.ToValidUTF8(n.Text, ""))
+}
+
+// word returns a name on one line that cannot end the heading.
+func word(name string) string {
+	name = strings.NewReplacer("[", "", "]", "").Replace(strings.ToValidUTF8(name, ""))
+	return strings.Join(strings.Fields(name), " ")
+}
