@@ -44,7 +44,7 @@ func TestKeep(t *testing.T) {
 	w := open(t, formats()[0], policy.ModeLean)
 	w.keep = "Bash"
 	w.restart()
-	if last := w.grow("t1", 60, 1500); len(stub.FindAllString(last, -1)) > 0 {
+	if last := w.grow(60, 1500); len(stub.FindAllString(last, -1)) > 0 {
 		t.Error("what is kept is masked")
 	}
 }

@@ -177,7 +177,7 @@ func BenchmarkRewrite(b *testing.B) {
 				b.Fatal(err)
 			}
 			store := masks.Open(folder, masks.Config{})
-			defer store.Close()
+			defer func() { _ = store.Close() }()
 			table, err := models.Builtin()
 			if err != nil {
 				b.Fatal(err)

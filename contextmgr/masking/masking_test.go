@@ -407,7 +407,7 @@ func (w *world) list(body string) string {
 }
 
 // grow sends a conversation of n steps and checks that each request goes on from the one before, but for decisions.
-func (w *world) grow(id thread.ID, n, tokens int) (last string) {
+func (w *world) grow(n, tokens int) (last string) {
 	w.Helper()
 	if len(w.items) == 0 {
 		w.items = append(w.items, w.person("fix the bug"))
@@ -415,7 +415,7 @@ func (w *world) grow(id thread.ID, n, tokens int) (last string) {
 	from := len(w.items) / 2
 	for i := range n {
 		w.step(from+i, tokens)
-		last = w.send(id)
+		last = w.send("t1")
 		list := w.list(last)
 		if !strings.HasPrefix(list, w.lastList) {
 			w.events++
@@ -432,7 +432,7 @@ func TestMasks(t *testing.T) {
 		for _, mode := range []policy.Mode{policy.ModeSafe, policy.ModeLean} {
 			t.Run(f.codec.Wire()+" "+string(mode), func(t *testing.T) {
 				w := open(t, f, mode)
-				last := w.grow("t1", 60, 1500)
+				last := w.grow(60, 1500)
 				raw := w.body(w.model, strings.Join(w.items, ","))
 				found := stub.FindAllStringSubmatch(last, -1)
 				if len(found) < 10 || len(last)*2 > len(raw) {
@@ -517,7 +517,7 @@ func TestObserve(t *testing.T) {
 func TestReadAgain(t *testing.T) {
 	for _, f := range formats() {
 		w := open(t, f, policy.ModeLean)
-		w.grow("t1", 60, 1500)
+		w.grow(60, 1500)
 		id := "again"
 		w.items = append(w.items, w.call(id, w.tool, `{"command":"cat file3"}`), w.result(id, w.tool, text(3, 1500)))
 		sent := w.send("t1")
@@ -530,7 +530,7 @@ func TestReadAgain(t *testing.T) {
 func TestCannotRead(t *testing.T) {
 	for _, f := range formats() {
 		w := open(t, f, policy.ModeSafe)
-		w.grow("t1", 60, 1500)
+		w.grow(60, 1500)
 		for _, body := range []string{"", "{", "null", "[]", `{"messages":[{"role":"user"`, w.body(w.model, "1,2") + "x"} {
 			if got := w.sendBody("t1", body); got != body {
 				t.Errorf("%s: %q is sent as %q", f.codec.Wire(), body, got)
@@ -548,12 +548,12 @@ func TestCannotRead(t *testing.T) {
 // TestCannotStore: what cannot be stored is not masked, and people are told once; what was masked before stays masked.
 func TestCannotStore(t *testing.T) {
 	w := open(t, formats()[0], policy.ModeSafe)
-	w.grow("t1", 60, 1500)
+	w.grow(60, 1500)
 	masked := len(stub.FindAllString(w.lastList, -1))
 	if err := w.store.Close(); err != nil { // as if its disk were gone
 		t.Fatal(err)
 	}
-	w.grow("t1", 40, 1500)
+	w.grow(40, 1500)
 	if n := len(stub.FindAllString(w.lastList, -1)); n != masked {
 		t.Errorf("%d masks, %d before the store was gone", n, masked)
 	}
@@ -585,7 +585,7 @@ func TestCannotOpen(t *testing.T) {
 // TestCountsAndCompaction: the agent's token counts get what is sent, and its own summary gets everything if it fits.
 func TestCountsAndCompaction(t *testing.T) {
 	w := open(t, formats()[0], policy.ModeSafe)
-	last := w.grow("t1", 60, 1500)
+	last := w.grow(60, 1500)
 	raw := w.body(w.model, strings.Join(w.items, ","))
 	w.path = "/v1/messages/count_tokens"
 	if got := w.send("t1"); got != last {
@@ -606,7 +606,7 @@ func TestCountsAndCompaction(t *testing.T) {
 
 func TestWishes(t *testing.T) {
 	w := open(t, formats()[0], policy.ModeSafe)
-	last := w.grow("t1", 60, 1500)
+	last := w.grow(60, 1500)
 	report := func() thread.ContextReport {
 		t.Helper()
 		r, err := w.Report("t1")
