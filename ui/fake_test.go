@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -18,6 +19,7 @@ type server struct {
 	lists   chan struct{} // holds List up until it is closed, where it is set
 	events  chan thread.Event
 	seq     int64
+	mu      sync.Mutex // guards calls: several may run at once
 	calls   []string
 	err     error // of whatever changes something
 
@@ -37,10 +39,14 @@ type server struct {
 }
 
 func (s *server) note(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.calls = append(s.calls, fmt.Sprintf(format, args...))
 }
 
 func (s *server) asked(call string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, c := range s.calls {
 		if strings.HasPrefix(c, call) {
 			return true
