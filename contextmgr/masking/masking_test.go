@@ -106,6 +106,14 @@ func formats() []format {
 	}}
 }
 
+// some are all formats, or two of them in short mode.
+func some() []format {
+	if testing.Short() {
+		return formats()[:2]
+	}
+	return formats()
+}
+
 // counts counts four bytes a token, at once.
 type counts struct {
 	mu    sync.Mutex
@@ -407,14 +415,14 @@ func (w *world) list(body string) string {
 }
 
 // grow sends a conversation of n steps and checks that each request goes on from the one before, but for decisions.
-func (w *world) grow(n, tokens int) (last string) {
+func (w *world) grow(n int) (last string) {
 	w.Helper()
 	if len(w.items) == 0 {
 		w.items = append(w.items, w.person("fix the bug"))
 	}
 	from := len(w.items) / 2
 	for i := range n {
-		w.step(from+i, tokens)
+		w.step(from+i, 1500)
 		last = w.send("t1")
 		list := w.list(last)
 		if !strings.HasPrefix(list, w.lastList) {
@@ -428,11 +436,11 @@ func (w *world) grow(n, tokens int) (last string) {
 var stub = regexp.MustCompile(`\[Masked: (\S+) returned (\d+) lines, (\d+) tokens\] (/\S+\.txt) (max:[0-9a-f]{8})`)
 
 func TestMasks(t *testing.T) {
-	for _, f := range formats() {
+	for _, f := range some() {
 		for _, mode := range []policy.Mode{policy.ModeSafe, policy.ModeLean} {
 			t.Run(f.codec.Wire()+" "+string(mode), func(t *testing.T) {
 				w := open(t, f, mode)
-				last := w.grow(60, 1500)
+				last := w.grow(60)
 				raw := w.body(w.model, strings.Join(w.items, ","))
 				found := stub.FindAllStringSubmatch(last, -1)
 				if len(found) < 10 || len(last)*2 > len(raw) {
@@ -492,7 +500,7 @@ func TestMasks(t *testing.T) {
 
 // TestObserve: with observe and off nothing is changed; observe decides all the same.
 func TestObserve(t *testing.T) {
-	for _, f := range formats() {
+	for _, f := range some() {
 		for _, mode := range []policy.Mode{policy.ModeObserve, policy.ModeOff} {
 			w := open(t, f, mode)
 			w.items = append(w.items, w.person("fix the bug"))
@@ -515,9 +523,9 @@ func TestObserve(t *testing.T) {
 
 // TestReadAgain: what is read again after it was masked is not masked at once, although it is the same.
 func TestReadAgain(t *testing.T) {
-	for _, f := range formats() {
+	for _, f := range some() {
 		w := open(t, f, policy.ModeLean)
-		w.grow(60, 1500)
+		w.grow(60)
 		id := "again"
 		w.items = append(w.items, w.call(id, w.tool, `{"command":"cat file3"}`), w.result(id, w.tool, text(3, 1500)))
 		sent := w.send("t1")
@@ -528,9 +536,9 @@ func TestReadAgain(t *testing.T) {
 }
 
 func TestCannotRead(t *testing.T) {
-	for _, f := range formats() {
+	for _, f := range some() {
 		w := open(t, f, policy.ModeSafe)
-		w.grow(60, 1500)
+		w.grow(60)
 		for _, body := range []string{"", "{", "null", "[]", `{"messages":[{"role":"user"`, w.body(w.model, "1,2") + "x"} {
 			if got := w.sendBody("t1", body); got != body {
 				t.Errorf("%s: %q is sent as %q", f.codec.Wire(), body, got)
@@ -548,12 +556,12 @@ func TestCannotRead(t *testing.T) {
 // TestCannotStore: what cannot be stored is not masked, and people are told once; what was masked before stays masked.
 func TestCannotStore(t *testing.T) {
 	w := open(t, formats()[0], policy.ModeSafe)
-	w.grow(60, 1500)
+	w.grow(60)
 	masked := len(stub.FindAllString(w.lastList, -1))
 	if err := w.store.Close(); err != nil { // as if its disk were gone
 		t.Fatal(err)
 	}
-	w.grow(40, 1500)
+	w.grow(40)
 	if n := len(stub.FindAllString(w.lastList, -1)); n != masked {
 		t.Errorf("%d masks, %d before the store was gone", n, masked)
 	}
@@ -585,7 +593,7 @@ func TestCannotOpen(t *testing.T) {
 // TestCountsAndCompaction: the agent's token counts get what is sent, and its own summary gets everything if it fits.
 func TestCountsAndCompaction(t *testing.T) {
 	w := open(t, formats()[0], policy.ModeSafe)
-	last := w.grow(60, 1500)
+	last := w.grow(60)
 	raw := w.body(w.model, strings.Join(w.items, ","))
 	w.path = "/v1/messages/count_tokens"
 	if got := w.send("t1"); got != last {
@@ -606,7 +614,7 @@ func TestCountsAndCompaction(t *testing.T) {
 
 func TestWishes(t *testing.T) {
 	w := open(t, formats()[0], policy.ModeSafe)
-	last := w.grow(60, 1500)
+	last := w.grow(60)
 	report := func() thread.ContextReport {
 		t.Helper()
 		r, err := w.Report("t1")

@@ -15,7 +15,7 @@ import (
 // TestModeChanges: with observe and off everything is sent again as it came, and the same masks are back with safe.
 func TestModeChanges(t *testing.T) {
 	w := open(t, formats()[0], policy.ModeSafe)
-	last := w.grow(60, 1500)
+	last := w.grow(60)
 	raw := w.body(w.model, strings.Join(w.items, ","))
 	for _, mode := range []policy.Mode{policy.ModeObserve, policy.ModeOff} {
 		w.mode = mode
@@ -52,11 +52,11 @@ func TestSideRequests(t *testing.T) {
 }
 
 func TestNotMasked(t *testing.T) {
-	for _, f := range formats() {
+	for _, f := range some() {
 		w := open(t, f, policy.ModeLean)
 		orphan := f.result("nobody", "", text(777, 2000))
 		w.items = []string{w.person("fix the bug"), orphan}
-		last := w.grow(60, 1500)
+		last := w.grow(60)
 		if !strings.Contains(last, orphan) {
 			t.Errorf("%s: a result that nobody asked for is masked", f.codec.Wire())
 		}
@@ -79,9 +79,9 @@ func TestNotMasked(t *testing.T) {
 
 // TestEditedHistory: a result with other bytes than those that were masked is sent as it is.
 func TestEditedHistory(t *testing.T) {
-	for _, f := range formats() {
+	for _, f := range some() {
 		w := open(t, f, policy.ModeLean)
-		last := w.grow(60, 1500)
+		last := w.grow(60)
 		if len(stub.FindAllString(last, -1)) == 0 {
 			t.Fatal("nothing is masked")
 		}
@@ -190,7 +190,7 @@ func TestFullAgain(t *testing.T) {
 // TestSaved: what masks save is less what they cost.
 func TestSaved(t *testing.T) {
 	w := open(t, formats()[0], policy.ModeLean)
-	w.grow(60, 1500)
+	w.grow(60)
 	if n := w.negative(); n != w.events {
 		t.Errorf("%d requests cost more than they saved, of %d that wrote the cache anew", n, w.events)
 	}
@@ -230,7 +230,7 @@ func TestWithoutIDs(t *testing.T) {
 			wire.Quote(text))
 	}
 	w := open(t, f, policy.ModeLean)
-	if last := w.grow(60, 1500); !strings.Contains(last, "[Masked: ") {
+	if last := w.grow(60); !strings.Contains(last, "[Masked: ") {
 		t.Fatal("nothing is masked")
 	}
 	same := f.result("", f.tool, text(2, 1500))

@@ -111,6 +111,9 @@ func lastThread(dir string) (int, error) {
 // TestKilledWriter kills a writer at random moments. KILL_ROUNDS sets how often.
 func TestKilledWriter(t *testing.T) {
 	rounds := 50
+	if testing.Short() {
+		rounds = 10
+	}
 	if n, err := strconv.Atoi(os.Getenv("KILL_ROUNDS")); err == nil {
 		rounds = n
 	}
