@@ -22,7 +22,7 @@ func contextVerb(c *cli) *cobra.Command {
 		change           func(r *thread.ContextChange, names []string)
 	}{
 		{"mask", "Mask results of tools from the next request on",
-			"Mask results of tools, or inputs, from the thread's next request on. The provider's cache is written anew from\n" +
+			"Mask results of tools, or inputs, from the thread's next request on. The provider's cache is written again from\n" +
 				"the first of them on: `context show` says what that costs. \"all\" masks everything that can be masked.",
 			func(r *thread.ContextChange, names []string) { r.Mask = names }},
 		{"unmask", "Send masked results whole again from the next request on",

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"orchestrator/contextmgr/models"
@@ -22,12 +23,25 @@ type rewriting struct {
 	maxBody  int64
 }
 
+// signed reports whether a request's header vouches for its body, as with the signatures of AWS: with another body the
+// provider would refuse it.
+func signed(header http.Header) bool {
+	for _, name := range []string{
+		"X-Amz-Content-Sha256", "Content-Md5", "Digest", "Content-Digest", "Signature", "X-Goog-Content-Sha256",
+	} {
+		if header.Get(name) != "" {
+			return true
+		}
+	}
+	return strings.HasPrefix(header.Get("Authorization"), "AWS4-")
+}
+
 // rewrite returns what is sent in place of a request, and the request's body without compression if it had to be
 // unpacked; nil otherwise.
 func (w *rewriting) rewrite(
 	ctx context.Context, rt *route, codec wire.Codec, to *url.URL, header http.Header, body []byte, held *hold,
 ) (rewritten Rewritten, plain []byte) {
-	if w.rewriter == nil || codec == nil || len(body) == 0 {
+	if w.rewriter == nil || codec == nil || len(body) == 0 || signed(header) {
 		return Rewritten{}, nil
 	}
 	defer func() {

@@ -15,7 +15,7 @@ import (
 // TestManyResults: a thousand results in a request of 30 MB are masked like a few; with MEASURE ten thousand.
 func TestManyResults(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED in short mode: it sends requests of 30 MB")
+		t.Skip("SKIPPED with -short: it sends requests of 30 MB; `go test -run TestManyResults ./contextmgr/masking` runs it")
 	}
 	results, tokens := 1000, 6000
 	if os.Getenv("MEASURE") != "" { // it takes a minute

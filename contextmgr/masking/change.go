@@ -33,6 +33,11 @@ func (m *Masker) Change(id thread.ID, change thread.ContextChange) error {
 			return fmt.Errorf("edit a summary: %w", err)
 		}
 	}
+	mode, why := c.mode(m.cfg.Settings(id, c.login))
+	if len(change.Mask) > 0 && mode != thread.MaskSafe && mode != thread.MaskLean {
+		return thread.Hint(fmt.Errorf("nothing is masked in mode %s (%s): %w", mode, why, thread.ErrRefused),
+			"set the mode safe or lean first")
+	}
 	for _, step := range []struct {
 		names  []string
 		pinned bool // "all" includes what is pinned

@@ -34,8 +34,9 @@ type conversation struct {
 	// What the provider counted for a main request, and what was estimated for the same request. A later request is
 	// estimated by how its estimate differs.
 	counted, estimated int64
-	answered           int64 // with the answer to it
-	asking             int   // its number
+	answered           int64   // with the answer to it
+	owed               float64 // what masking cost requests that failed, in tokens as in measured
+	asking             int     // its number
 	window             int64
 
 	contents map[key]content    // that were described

@@ -22,14 +22,16 @@ func (r *request) ended(m measured, main bool) func(*thread.Exchange) {
 		c := r.conversation
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if r.masks() {
-			e.SavedUSD = r.saved(m)
-		}
 		c.picture = r.picture(m)
 		u := e.Usage
 		input := u.Input + u.CacheRead + u.CacheWrite
 		if e.Status >= 300 || input <= 0 {
+			c.owed += m.cost // the next request writes the cache
 			return
+		}
+		if r.masks() {
+			m.cost += c.owed
+			e.SavedUSD, c.owed = r.saved(m), 0
 		}
 		r.learn(m, input)
 		c.counted, c.estimated, c.answered, c.asking = input, m.estimate, u.Context(), m.requests

@@ -1,6 +1,7 @@
 package masking_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,6 +23,9 @@ func TestModeChanges(t *testing.T) {
 		if got := w.send("t1"); got != raw {
 			t.Errorf("%s: the request is not sent as it came", mode)
 		}
+	}
+	if err := w.Change("t1", thread.ContextChange{Mask: []string{"all"}}); !errors.Is(err, thread.ErrRefused) {
+		t.Errorf("masked by hand in mode off: %v", err)
 	}
 	w.mode = policy.ModeSafe
 	got := w.send("t1")
@@ -191,6 +195,11 @@ func TestFullAgain(t *testing.T) {
 func TestSaved(t *testing.T) {
 	w := open(t, formats()[0], policy.ModeLean)
 	w.grow(60)
+	w.status = 529
+	if w.send("t1"); w.saved[len(w.saved)-1] != 0 {
+		t.Errorf("a request that failed saved $%f", w.saved[len(w.saved)-1])
+	}
+	w.status = 200
 	if n := w.negative(); n != w.events {
 		t.Errorf("%d requests cost more than they saved, of %d that wrote the cache anew", n, w.events)
 	}
