@@ -41,6 +41,8 @@ type ContextReport struct {
 	Results []ContextResult `json:"results"`
 	// Summaries stand in place of older parts of the conversation, oldest first.
 	Summaries []ContextSummary `json:"summaries,omitempty"`
+	// Offer is the summary of older turns that could be written now, nil if there is none.
+	Offer *SummaryOffer `json:"offer,omitempty"`
 	// Curve is the size of the context after each response.
 	Curve []ContextPoint `json:"curve"`
 }
@@ -56,6 +58,28 @@ type ContextSummary struct {
 	Source   string    `json:"source,omitempty"` // who wrote it; "" if it is an extract
 	At       time.Time `json:"at,omitzero"`
 	Dropped  bool      `json:"dropped,omitempty"`
+}
+
+// SummaryAuthor is who writes a summary.
+type SummaryAuthor string
+
+// The authors.
+const (
+	ByNobody  SummaryAuthor = ""
+	ByModel   SummaryAuthor = "model"   // that of the conversation
+	ByExtract SummaryAuthor = "extract" // nobody: what was said word for word
+	ByProgram SummaryAuthor = "program" // the person's own
+)
+
+// SummaryOffer is a summary that could be written.
+type SummaryOffer struct {
+	Turns int `json:"turns"` // that it would replace
+	// Replaced is their size in tokens, and Frees by how much the context would become smaller.
+	Replaced int64 `json:"replaced"`
+	Frees    int64 `json:"frees"`
+	// CostUSD is about what it costs to have the model write it; Priced is false if that is not known.
+	CostUSD float64 `json:"costUSD"`
+	Priced  bool    `json:"priced"`
 }
 
 // ContextPart is one kind of what fills a context.
@@ -102,6 +126,9 @@ type ContextChange struct {
 	Unmask []string `json:"unmask,omitempty"`
 	Pin    []string `json:"pin,omitempty"`
 	Unpin  []string `json:"unpin,omitempty"`
+	// Summarise has a summary of older turns written by an author; "default" is for the one that the settings name. The
+	// answer comes when it is there.
+	Summarise SummaryAuthor `json:"summarise,omitempty"`
 	// DropSummary names a summary that is not used any more, and EditSummary gives one another text.
 	DropSummary string       `json:"dropSummary,omitempty"`
 	EditSummary *SummaryEdit `json:"editSummary,omitempty"`

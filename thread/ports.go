@@ -302,7 +302,7 @@ type Exchange struct {
 	// Main is set for the thread's conversation; false for titles, classifiers, sub-agents, token counting and the agent's
 	// own compaction.
 	Main bool
-	// Purpose is the purpose of a side request: "title", "subagent", "count", "compaction", "other".
+	// Purpose is the purpose of a side request: "title", "subagent", "count", "compaction", "summary", "other".
 	Purpose string
 	Model   string
 	Session string // the session id the request named, if any

@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"orchestrator/contextmgr/wire"
 )
 
 // ServeHTTP implements http.Handler.
@@ -108,6 +110,9 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 	if rewritten.Refusal != "" {
 		g.limiter.turnAway(w, r, rt, codec, rewritten.Status, rewritten.Refusal, 0)
 		return
+	}
+	if q := rewritten.Request; q != nil && q.Purpose == wire.PurposeMain {
+		rt.sender.keep(sent{r.Method, to, r.Header, codec, q.Model})
 	}
 	out := outbound(ctx, r, to, body)
 	if rewritten.Body != nil {

@@ -2,14 +2,16 @@
 // thread.
 //
 // Guarantees: a request's body goes upstream byte for byte, unless a Rewriter gives another one, and its answer comes
-// back byte for byte, flushed as it arrives. What people see of a request is what the agent sent. Nothing is redirected or buffered on the way back, and no request that may have been received is retried. A
-// stream that breaks off upstream breaks off for the agent too. The traffic is read beside the stream: no error or
-// panic in reading it, and no slow observer, changes or delays it. An observer gets a thread's requests in the order in
-// which they ended, after their last byte, and the model's text as it arrives. Every request needs the thread's secret,
-// in its address or in a header that is not passed on, a Host name of ours and no Origin.
+// back byte for byte, flushed as it arrives. What people see of a request is what the agent sent. Nothing is redirected
+// or buffered on the way back, and no request that may have been received is retried. A stream that breaks off upstream
+// breaks off for the agent too. The traffic is read beside the stream: no error or panic in reading it, and no slow
+// observer, changes or delays it. An observer gets a thread's requests in the order in which they ended, after their
+// last byte, and the model's text as it arrives. Every request needs the thread's secret, in its address or in a header
+// that is not passed on, a Host name of ours and no Origin.
 //
 // It does not store or log bodies, headers or secrets, listens on loopback only, and sends nothing anywhere but to the
-// upstreams of a route.
+// upstreams of a route. The header of a thread's last main request, with the credentials in it, is kept in memory for
+// Ask, for an hour and as long as the thread has a route; Ask sends it only to where that request went.
 package gateway
 
 import (
@@ -43,6 +45,9 @@ type Gateway struct {
 	limiter   *limiter
 	rewriting *rewriting
 	watcher   *watcher
+
+	asking  context.Context // ends when no more may be asked
+	endAsks context.CancelFunc
 }
 
 // bufSize is how much is relayed at once.
@@ -65,6 +70,7 @@ func New(listen string, obs thread.Observer, opts Options) (*Gateway, error) {
 		opts: opts.withDefaults(), ln: ln, hosts: map[string]bool{}, calls: &calls{},
 		bufs: sync.Pool{New: func() any { b := make([]byte, bufSize); return &b }},
 	}
+	g.asking, g.endAsks = context.WithCancel(context.Background())
 	g.routes = &routes{
 		observer: obs, calls: g.calls, log: g.opts.Log,
 		byID: map[thread.ID]*route{}, bySecret: map[[sha256.Size]byte]*route{},
@@ -112,6 +118,7 @@ func (g *Gateway) Close() error {
 	if !g.calls.close() {
 		return nil
 	}
+	g.endAsks()
 	err := g.srv.Close()
 	_ = g.ln.Close() // if Run was never called
 	done := make(chan struct{})

@@ -21,6 +21,7 @@ type route struct {
 	held     account // guarded by the gateway's budget
 	spoken   int64   // number of main requests so far, for their text; the queue's
 	last     last    // belongs to queue's goroutine
+	sender   sender
 
 	// mu guards what Route may replace while requests are forwarded.
 	mu        sync.Mutex

@@ -23,7 +23,7 @@ type routes struct {
 	calls    *calls
 	log      *slog.Logger
 
-	// mu guards the rest. Of other locks, only a route's is taken while it is held.
+	// mu guards the rest. Of other locks, only a route's and its sender's are taken while it is held.
 	mu       sync.Mutex
 	byID     map[thread.ID]*route
 	bySecret map[[sha256.Size]byte]*route // by the secret's hash, so that a look-up's timing reveals nothing
@@ -54,7 +54,15 @@ func (t *routes) remove(id thread.ID) {
 	if rt := t.byID[id]; rt != nil {
 		delete(t.byID, id)
 		delete(t.bySecret, sha256.Sum256([]byte(rt.secret)))
+		rt.sender.forget()
 	}
+}
+
+// of returns a thread's route, nil if it has none.
+func (t *routes) of(id thread.ID) *route {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.byID[id]
 }
 
 // find returns the route of a secret.

@@ -71,10 +71,14 @@ func gate(b *testing.B, upstream string, mode policy.Mode) string {
 		}
 		store := masks.Open(folder, masks.Config{})
 		b.Cleanup(func() { _ = store.Close() })
-		opts.Rewriter = masking.New(masking.Config{
+		m, err := masking.New(masking.Config{
 			Masks: store, Counts: &counts{known: map[[32]byte]int64{}}, Calibration: exact{}, Threads: silent{}, Models: table,
 			Settings: func(thread.ID, bool) policy.Settings { return policy.Defaults(mode) }, Now: time.Now,
 		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		opts.Rewriter = m
 	}
 	g, err := gateway.New("127.0.0.1:0", silent{}, opts)
 	if err != nil {
@@ -183,10 +187,13 @@ func BenchmarkRewrite(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			m := masking.New(masking.Config{
+			m, err := masking.New(masking.Config{
 				Masks: store, Counts: &counts{known: map[[32]byte]int64{}}, Calibration: exact{}, Threads: silent{}, Models: table,
 				Settings: func(thread.ID, bool) policy.Settings { return policy.Defaults(policy.ModeLean) }, Now: time.Now,
 			})
+			if err != nil {
+				b.Fatal(err)
+			}
 			bodies := growing(size.n, 400, 60)
 			send := func(body string) {
 				out := m.Rewrite(b.Context(), gateway.Outgoing{

@@ -43,8 +43,8 @@ type Config struct {
 	Models      models.Table
 	// Settings returns the settings for a thread's requests; login is set if they are paid by a subscription.
 	Settings func(id thread.ID, login bool) policy.Settings
-	// Summaries has old turns replaced by extracts when a context asks for that.
-	Summaries bool
+	// Summaries returns how older turns are summarised; nil is for not at all.
+	Summaries func() Summaries
 	// Keep reports whether results and inputs of a tool are never masked; nil is for none.
 	Keep func(tool string) bool
 	// WayOut tells an agent, and with it the person, what to do when a thread's context is full. If it is nil or returns

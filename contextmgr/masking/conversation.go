@@ -48,6 +48,11 @@ type conversation struct {
 	whole    map[policy.ID]bool // contents that do not become shorter
 	stubs    map[policy.ID][]byte
 	rereads  int
+	offer    *planned     // the summary that could be written, nil if there is none
+	writing  bool         // one is being written
+	failed   int          // how many failed since one was stored
+	spent    float64      // what summaries cost in USD and what is not yet told
+	stood    string       // the text of the summary in the last main request
 	maskedAt map[part]int // what was read and is masked, since which request
 }
 

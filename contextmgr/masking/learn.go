@@ -7,6 +7,9 @@ import (
 	"orchestrator/thread"
 )
 
+// leastKept is the size in bytes of the smallest request that is kept for a summary.
+const leastKept = 16 << 10
+
 // ended returns what is done when the exchange is over: its counts are learned, and what is new is counted.
 func (r *request) ended(m measured, main bool) func(*thread.Exchange) {
 	queued := make(chan struct{})
@@ -20,6 +23,9 @@ func (r *request) ended(m measured, main bool) func(*thread.Exchange) {
 			return
 		}
 		c := r.conversation
+		if e.EndsTurn && r.masks() && len(r.outgoing.Call.Body) >= leastKept {
+			r.masker.kept.keep(r.outgoing, r.scanner)
+		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.picture = r.picture(m)
@@ -31,7 +37,8 @@ func (r *request) ended(m measured, main bool) func(*thread.Exchange) {
 		}
 		if r.masks() {
 			m.cost += c.owed
-			e.SavedUSD, c.owed = r.saved(m), 0
+			e.SavedUSD = r.saved(m) - c.spent
+			c.owed, c.spent = 0, 0
 		}
 		r.learn(m, input)
 		c.counted, c.estimated, c.answered, c.asking = input, m.estimate, u.Context(), m.requests
@@ -41,8 +48,8 @@ func (r *request) ended(m measured, main bool) func(*thread.Exchange) {
 		case u.CacheWrite > 0:
 			c.ttl = shortLife
 		}
-		if e.EndsTurn && r.masks() && r.cfg.Summaries {
-			r.summarise(m)
+		if e.EndsTurn && r.masks() {
+			r.turnEnded(m)
 		}
 	}
 }

@@ -3,20 +3,30 @@
 // It guarantees:
 //
 //   - Outside of what is masked, a request is sent with the agent's own bytes.
+//
 //   - What is masked is sent as the same bytes in every later request of the thread and of its forks, also after a
 //     restart: between two decisions, a request begins with the bytes of the one before.
+//
 //   - A decision is durable, with the contents that it masks, before the first request that it changes is sent.
+//
 //   - A summary stands in place of older turns only while both ends of what it replaces are in the request as they were.
 //     It is durable, with all that it replaces, before the first request that has it; a person can drop or edit it.
+//
 //   - The agent's own records and what people see of a conversation keep the contents.
+//
 //   - Whatever cannot be read, decided or stored, the request is sent as it came, with what had been masked before where
 //     that is possible, and people are told once.
 //
-// It keeps no credentials and no bodies. Contents are kept by package masks only.
+//   - A summary is written beside the requests, at most one of a thread at a time, and never with the credentials of a
+//     subscription login unless people have allowed that.
+//
+// It keeps no credentials. Contents are stored by package masks only; of each thread, the last request that ended a turn
+// is kept in memory for an hour, compressed.
 package masking
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 
@@ -30,16 +40,31 @@ import (
 type Masker struct {
 	cfg Config
 
-	mu      sync.Mutex // guards threads; a conversation's lock is never taken while it is held
+	kept *kept
+
+	mu      sync.Mutex // guards threads and closed; a conversation's lock is never taken while it is held
 	threads map[thread.ID]*conversation
+	closed  bool
+
+	// Summaries are written in goroutines of their own until ctx ends.
+	ctx     context.Context
+	stop    context.CancelFunc
+	writing sync.WaitGroup
+	slots   chan struct{}
 }
 
-// New returns a masker.
-func New(cfg Config) *Masker {
+// New returns a masker. Close ends it.
+func New(cfg Config) (*Masker, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Masker{cfg: cfg, threads: map[thread.ID]*conversation{}}
+	kept, err := newKept()
+	if err != nil {
+		return nil, fmt.Errorf("open the masks: %w", err)
+	}
+	m := &Masker{cfg: cfg, kept: kept, threads: map[thread.ID]*conversation{}, slots: make(chan struct{}, mostWriting)}
+	m.ctx, m.stop = context.WithCancel(context.Background())
+	return m, nil
 }
 
 // conversation returns what is known about a thread's conversation.
@@ -85,6 +110,6 @@ func (m *Masker) Rewrite(_ context.Context, o gateway.Outgoing) gateway.Rewritte
 		settings.Mode = mode
 	}
 	c.settings, c.login = settings, login
-	r := &request{cfg: m.cfg, conversation: c, outgoing: o, scanner: scanner, settings: settings}
+	r := &request{cfg: m.cfg, masker: m, conversation: c, outgoing: o, scanner: scanner, settings: settings}
 	return r.rewrite()
 }

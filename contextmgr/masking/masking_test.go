@@ -195,6 +195,8 @@ type world struct {
 	growth   int64 // of the next request over the answer before, if it is not 0
 	answered int64
 
+	summaries masking.Summaries
+
 	// What the provider reports: usage is the input of the next request if it is not 0.
 	status                  int
 	usage, write, writeHour int64
@@ -232,7 +234,8 @@ func openIn(t *testing.T, dir string, f format, mode policy.Mode) *world {
 	}
 	w := &world{
 		T: t, format: f, dir: dir, mode: mode, parents: map[thread.ID]thread.ID{}, now: time.Unix(1e9, 0),
-		window: 100_000, calibration: exact{}, status: 200, model: "claude-sonnet-4-6", path: f.path,
+		window: 100_000, calibration: exact{}, status: 200,
+		summaries: masking.Summaries{By: thread.ByExtract}, model: "claude-sonnet-4-6", path: f.path,
 	}
 	w.restart()
 	return w
@@ -255,9 +258,12 @@ func (w *world) restart() {
 		w.Fatal(err)
 	}
 	w.store = masks.Open(folder, masks.Config{})
-	w.Masker = masking.New(masking.Config{
+	if w.Masker != nil {
+		_ = w.Close()
+	}
+	w.Masker, err = masking.New(masking.Config{
 		Masks: w.store, Counts: &counts{known: map[[32]byte]int64{}}, Calibration: w.calibration, Threads: w, Models: table,
-		Keep: func(tool string) bool { return tool == w.keep }, Summaries: true,
+		Keep: func(tool string) bool { return tool == w.keep }, Summaries: func() masking.Summaries { return w.summaries },
 		Settings: func(_ thread.ID, login bool) policy.Settings {
 			if login {
 				return policy.Defaults(policy.ModeObserve)
@@ -267,6 +273,9 @@ func (w *world) restart() {
 		WayOut: func(thread.ID) string { return w.wayOut },
 		Now:    func() time.Time { return w.now },
 	})
+	if err != nil {
+		w.Fatal(err)
+	}
 }
 
 func (w *world) Lineage(id thread.ID) (thread.ID, time.Time) { return w.parents[id], time.Time{} }
@@ -313,6 +322,7 @@ func (w *world) sendBody(id thread.ID, body string) string {
 		e.Usage.CacheRead -= w.write
 		w.answered = e.Usage.Context()
 		out.Ended(&e)
+		w.Settle()
 		w.saved = append(w.saved, e.SavedUSD)
 	}
 	if string(sent) != body {

@@ -15,6 +15,7 @@ import (
 // request is a request while it is rewritten. The conversation's lock is held.
 type request struct {
 	cfg          Config
+	masker       *Masker
 	conversation *conversation
 	outgoing     gateway.Outgoing
 	scanner      wire.Scanner

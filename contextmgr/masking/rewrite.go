@@ -28,6 +28,7 @@ func (r *request) rewrite() gateway.Rewritten {
 	if main {
 		r.reread(m)
 		r.decide(&m)
+		r.stands(&m)
 		c.scan, c.last = scan.Memory(), m
 		if why := r.full(); why != "" {
 			c.picture = r.picture(m)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"orchestrator/contextmgr/masks"
+	"orchestrator/contextmgr/models"
 	"orchestrator/contextmgr/policy"
 	"orchestrator/contextmgr/summary"
 	"orchestrator/contextmgr/wire"
@@ -18,29 +19,66 @@ const (
 	mostSummary = 4_000 // tokens
 )
 
-// summarise stores a summary of the older turns, for the requests that follow, if the context asks for one and that is
-// expected to pay. It is called at the end of a turn, with the conversation's lock held.
-func (r *request) summarise(m measured) {
-	defer func() {
-		if p := recover(); p != nil {
-			r.cfg.Log.Error("summarising panicked", "thread", string(r.conversation.id), "type", fmt.Sprintf("%T", p))
-		}
-	}()
-	switch r.conversation.decision.Ask {
-	case policy.AskSummarise, policy.AskWarn, policy.AskFork:
-	default:
-		return
-	}
+// planned is a summary that can be written.
+type planned struct {
+	sum      masks.Summary // without its text, and with the size that it is expected to have
+	from, to int           // the items that it replaces, to excluded
+	turns    int
+	gain     policy.Batch
+	usd      float64 // what having the model write it is expected to cost; 0 if that is not known
+	priced   bool
+}
+
+// errNothing means that nothing can be summarised.
+var errNothing = fmt.Errorf("there are no older turns to summarise: %w", thread.ErrRefused)
+
+// plan plans a summary of the older turns.
+func (r *request) plan(m measured) (planned, error) {
+	c := r.conversation
 	its := items{r.scan, r.scanner}
-	from := its.answered()
-	to := r.cut(from)
-	if from < 0 || to <= max(from, m.standing.to) || its.dropped(r.conversation.set.Summaries(), from) {
-		return
+	p := planned{from: its.answered()}
+	p.to = r.cut(p.from)
+	if p.from < 0 || p.to <= max(p.from, m.standing.to) {
+		return p, errNothing
 	}
-	if err := r.extract(m, its, from, to); err != nil {
-		r.cfg.Log.Error("store a summary", "thread", string(r.conversation.id), "err", err)
-		r.tell("unsummarised", "the older turns of this thread are not replaced by a summary: "+err.Error())
+	if its.dropped(c.set.Summaries(), p.from) {
+		return p, fmt.Errorf("a summary of them was dropped: %w", errNothing)
 	}
+	p.sum = masks.Summary{First: its.hash(p.from), Last: its.hash(p.to - 1), Items: p.to - p.from, At: r.cfg.Now()}
+	p.sum.ID = name(p.sum)
+	if slices.ContainsFunc(c.set.Summaries(), func(s masks.Summary) bool { return s.ID == p.sum.ID && s.Text != "" }) {
+		return p, fmt.Errorf("they have a summary: %w", errNothing)
+	}
+	for _, at := range r.scanner.Turns(r.scan.Request.Items) {
+		if at < p.to {
+			p.turns++
+		}
+	}
+	p.sum.Replaced = r.sent(m, p.from, p.to)
+	p.sum.Tokens = min(mostSummary, p.sum.Replaced/4) + r.settings.StubTokens
+	p.gain = r.gain(m, p.sum, p.from)
+	p.usd, p.priced = r.cost(m, p.sum.Tokens)
+	return p, nil
+}
+
+// cost returns what it costs to have the model write a summary.
+func (r *request) cost(m measured, tokens int64) (usd float64, priced bool) {
+	c := r.conversation
+	const asked = 500 // tokens of what the model is asked for
+	t := models.Tokens{Input: asked, CacheRead: c.context(m.estimate), Output: tokens}
+	if r.cfg.Now().Sub(c.asked) > c.lifetime() {
+		t.CacheRead, t.CacheWrite = 0, t.CacheRead
+	}
+	return r.cfg.Models.Cost(r.scan.Request.Model, t)
+}
+
+// pays reports whether a summary is expected to pay for itself, with what having it written costs.
+func (p planned) pays(price float64) bool {
+	b := p.gain
+	if price > 0 {
+		b.Cost += p.usd / price
+	}
+	return b.Frees > 0 && b.Cost <= b.Saves*b.Expected
 }
 
 // cut returns where the newest turns begin that are kept: as many as have room, and one at least. It returns -1 if
@@ -80,49 +118,57 @@ func (r *request) sent(m measured, from, to int) (tokens int64) {
 	return tokens + r.tokens(r.outgoing.Call.Body[at:r.scan.Items[to-1].End])
 }
 
-// extract stores an extract of items, if it pays.
-func (r *request) extract(m measured, its items, from, to int) error {
-	c := r.conversation
-	sum := masks.Summary{First: its.hash(from), Last: its.hash(to - 1), Items: to - from, At: r.cfg.Now()}
-	sum.ID = name(sum)
-	if slices.ContainsFunc(c.set.Summaries(), func(s masks.Summary) bool { return s.ID == sum.ID }) {
-		return nil // it is stored
+// draft returns what the author of a summary gets.
+func (r *request) draft(m measured, p planned, also string) summary.Draft {
+	body := r.outgoing.Call.Body
+	sent := body
+	if r.masks() {
+		if spliced := r.splice(m); spliced != nil {
+			sent = spliced
+		}
 	}
-	entries := r.scanner.Entries(r.scan.Request.Items[from:to])
-	count := func(s string) int { return int(r.tokens([]byte(s))) }
-	text := summary.Extract(entries, mostSummary, count)
-	if text == "" {
-		return nil
+	at := r.scan.List.End + len(sent) - len(body) // everything that is spliced stands before
+	d := summary.Draft{
+		Thread: r.conversation.id, Model: r.scan.Request.Model, Tokens: int(p.sum.Tokens), Also: also,
+		Request: func(prompt string) []byte {
+			item := r.scanner.PersonItem(prompt)
+			out := make([]byte, 0, len(sent)+len(item)+1)
+			out = append(append(out, sent[:at]...), ',')
+			return append(append(out, item...), sent[at:]...)
+		},
 	}
-	sum.Replaced = r.sent(m, from, to)
-	note := summary.Note{Replaced: sum.Replaced, Text: text}
+	for _, e := range r.scanner.Entries(r.scan.Request.Items[p.to : p.to+1]) {
+		if e.Kind == thread.EntryPrompt && d.Until == "" {
+			d.Until = e.Text
+		}
+	}
+	return d
+}
+
+// store stores a summary, with all that it replaces.
+func (r *request) store(p planned, replaced string, w summary.Written) (masks.Summary, error) {
+	c, sum := r.conversation, p.sum
+	sum.Source = w.Source
+	note := summary.Note{Source: w.Source, Replaced: sum.Replaced, Text: w.Text}
 	sum.Tokens = r.tokens([]byte(summary.Text(note))) + r.settings.StubTokens
-	if b := r.gain(m, sum, from); !b.Pays() {
-		return nil
-	}
 	whole := masks.New{
-		Mask:    masks.Mask{ID: wholeOf(sum.ID), Tokens: sum.Replaced, At: sum.At, Reason: "summary", Request: m.requests},
-		Content: []byte(summary.Readable(entries)),
+		Mask:    masks.Mask{ID: wholeOf(sum.ID), Tokens: sum.Replaced, At: sum.At, Reason: "summary", Request: c.asking},
+		Content: []byte(replaced),
 		Text: func(file string, _ thread.Token) string {
 			note.File = file
 			return summary.Text(note)
 		},
 	}
 	if err := c.set.Add([]masks.New{whole}); err != nil {
-		return err
+		return sum, err
 	}
 	stored, ok := c.set.Mask(whole.ID)
 	if !ok {
-		return fmt.Errorf("what it replaces is not stored: %w", thread.ErrNotFound)
+		return sum, fmt.Errorf("what it replaces is not stored: %w", thread.ErrNotFound)
 	}
-	sum.Text = stored.Stub
-	if err := c.set.AddSummary(sum); err != nil {
-		return err
-	}
-	delete(c.told, "unsummarised")
-	r.outgoing.Notice(thread.LevelInfo, fmt.Sprintf("%d older messages, %s tokens, are replaced by an extract of %s tokens",
-		sum.Items, thread.Tokens(sum.Replaced), thread.Tokens(sum.Tokens)))
-	return nil
+	note.File = stored.File
+	sum.Text = summary.Text(note)
+	return sum, c.set.AddSummary(sum)
 }
 
 // gain returns what a summary means, as for a batch of masks.

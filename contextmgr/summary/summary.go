@@ -32,12 +32,45 @@ func headings() []string {
 	return []string{headGoal, headAsked, headChosen, headFiles, headFacts, headOpen}
 }
 
-// Prompt returns what a model is asked for, so that it writes a summary of at most so many tokens of the conversation
-// before.
-func Prompt(tokens int) string {
-	return fmt.Sprintf(`Write a summary of this conversation so far. It will stand in place of the older part of it, and `+
-		`the work goes on from it. Answer with text only, and call no tools. Use at most %d tokens, and exactly these `+
-		`headings, each on a line of its own:
+// Draft is a summary that is to be written.
+type Draft struct {
+	Thread thread.ID
+	Model  string // of the conversation
+	// Replaced is the part of the conversation that the summary stands for, as people read it.
+	Replaced string
+	// Until is the beginning of what comes after that part: a prompt of the person.
+	Until string
+	// Tokens is how long the summary may be.
+	Tokens int
+	// Also says what the person wants in summaries besides what belongs in each; it may be "".
+	Also string
+	// Request returns a request for the model of the conversation: all of the conversation, and then a prompt.
+	Request func(prompt string) []byte
+}
+
+// Written is a summary as it was written.
+type Written struct {
+	Text    string
+	Source  string // who wrote it
+	CostUSD float64
+}
+
+// mostUntil is how much of the next prompt is quoted.
+const mostUntil = 200 // bytes
+
+// Prompt returns what a model is asked for, so that it writes the summary.
+func (d Draft) Prompt() string {
+	until := "the newest part"
+	if quote := cutWords(line(d.Until), mostUntil); quote != "" {
+		until = fmt.Sprintf("the prompt that begins with %q", quote)
+	}
+	also := ""
+	if text := strings.TrimSpace(d.Also); text != "" {
+		also = "\n\nAlso keep this: " + text
+	}
+	return fmt.Sprintf(`Write a summary of this conversation up to %s, and leave out what comes from there on. The summary `+
+		`will stand in place of what it summarises, and the work goes on from it. Answer with text only, and call no tools. `+
+		`Use at most %d tokens, and exactly these headings, each on a line of its own:
 
 %s
 What the work is for, and how far it is.
@@ -58,7 +91,8 @@ What was found out: identifiers, commands that work, errors word for word.
 What is not done or not decided.
 
 Name only files, identifiers and commands that stand in the conversation, written exactly as there. Write "none" `+
-		`below a heading that has nothing.`, tokens, headGoal, headAsked, headChosen, headFiles, headFacts, headOpen)
+		`below a heading that has nothing.%s`,
+		until, d.Tokens, headGoal, headAsked, headChosen, headFiles, headFacts, headOpen, also)
 }
 
 // Note is a summary as it stands in a conversation.

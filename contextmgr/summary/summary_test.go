@@ -168,8 +168,10 @@ func TestTextSaysWhatItIs(t *testing.T) {
 }
 
 func TestPromptNamesAllSections(t *testing.T) {
-	p := summary.Prompt(1234)
-	if err := summary.Refuse(p, strings.Repeat(p, 4)); err != nil || !strings.Contains(p, "1234 tokens") {
+	d := summary.Draft{Tokens: 1234, Until: "now\ndo " + strings.Repeat("that ", 100), Also: "ticket numbers"}
+	p := d.Prompt()
+	if err := summary.Refuse(p, strings.Repeat(p, 4)); err != nil || !strings.Contains(p, "1234 tokens") ||
+		!strings.Contains(p, `begins with "now do that`) || !strings.Contains(p, "ticket numbers") || len(p) > 2000 {
 		t.Errorf("%v:\n%s", err, p)
 	}
 }

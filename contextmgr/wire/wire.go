@@ -33,6 +33,7 @@ const (
 	PurposeCount      Purpose = "count"
 	PurposeCompaction Purpose = "compaction"
 	PurposeClassifier Purpose = "classifier"
+	PurposeSummary    Purpose = "summary" // the program's own, of the conversation
 	PurposeOther      Purpose = "other"
 )
 

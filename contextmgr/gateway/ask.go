@@ -1,0 +1,174 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"orchestrator/contextmgr/wire"
+	"orchestrator/thread"
+)
+
+// Question is a request that a program makes on a thread's behalf.
+type Question struct {
+	// Body is complete and uncompressed, in the format of the thread's last main request.
+	Body []byte
+	// Purpose is how the request is reported; it must not be wire.PurposeMain.
+	Purpose wire.Purpose
+	// Limit is the largest answer in bytes.
+	Limit int64
+}
+
+// ErrNoSender means that there is no request to take credentials from.
+var ErrNoSender = fmt.Errorf("the agent has sent no request in the last hour: %w", thread.ErrRefused)
+
+// errLong means that an answer is longer than was asked for.
+var errLong = errors.New("the answer is too long")
+
+// Ask sends a request where a thread's last main request went, with its header, and returns what came back once it has
+// been reported to the observer. The request counts towards the thread's caps and costs.
+func (g *Gateway) Ask(ctx context.Context, id thread.ID, q Question) (thread.Exchange, error) {
+	if !g.calls.enter() {
+		return thread.Exchange{}, errors.New("ask the model: the gateway is closed")
+	}
+	defer g.calls.Done()
+	rt := g.routes.of(id)
+	if rt == nil {
+		return thread.Exchange{}, fmt.Errorf("ask the model: the agent is not running: %w", thread.ErrRefused)
+	}
+	from, ok := rt.sender.get()
+	if !ok {
+		return thread.Exchange{}, fmt.Errorf("ask the model: %w", ErrNoSender)
+	}
+	if status, why, _ := g.limiter.capped(rt); status != 0 {
+		return thread.Exchange{}, fmt.Errorf("ask the model: %w: %s", thread.ErrRefused, why)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(g.asking, func() { cancel(errors.New("the gateway is closed")) })()
+	out := outbound(ctx, &http.Request{Method: from.method, Header: from.header}, from.to, q.Body)
+	held := g.bodies.budget.hold(&rt.held)
+	held.force(int64(len(q.Body)))
+	ended := make(chan thread.Exchange, 1)
+	o := g.watcher.watch(rt, from.codec, out, seen{body: q.Body, rewritten: Rewritten{
+		Request: &wire.Request{Model: from.model, Purpose: q.Purpose},
+		Ended:   func(e *thread.Exchange) { ended <- *e },
+	}}, held)
+	err := g.ask(ctx, o.progress.traced(out), o, q.Limit, cancel)
+	select {
+	case e := <-ended:
+		if err == nil && e.Err != "" {
+			err = errors.New(e.Err)
+		}
+		if err != nil {
+			return e, fmt.Errorf("ask the model: %w", err)
+		}
+		return e, nil
+	case <-time.After(closeLimit): // whoever observes the thread is stuck
+		return thread.Exchange{}, errors.New("ask the model: the answer was not taken")
+	}
+}
+
+// ask sends the request and has the answer observed.
+func (g *Gateway) ask(
+	ctx context.Context, out *http.Request, o *observation, limit int64, cancel context.CancelCauseFunc,
+) error {
+	resp, err := g.upstreams.reach(ctx, o.rt, out)
+	if err != nil {
+		var cause *unreachableError
+		switch {
+		case ctx.Err() != nil:
+			err = context.Cause(ctx)
+		case !errors.As(err, &cause):
+			err = &unreachableError{host: out.URL.Host, why: reason(err)}
+		}
+		o.end(err)
+		return err
+	}
+	defer resp.Body.Close()
+	resp.Request = out
+	o.begin(resp)
+	silence := time.AfterFunc(g.opts.Silence, func() { cancel(errSilence) })
+	defer silence.Stop()
+	n, err := io.Copy(listener{o, silence, g.opts.Silence}, io.LimitReader(resp.Body, limit+1))
+	switch {
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	case err == nil && n > limit:
+		err = errLong
+	}
+	o.end(err)
+	return err
+}
+
+// listener passes an answer to an observation.
+type listener struct {
+	o       *observation
+	silence *time.Timer
+	pause   time.Duration
+}
+
+// Write implements io.Writer.
+func (l listener) Write(b []byte) (int, error) {
+	l.silence.Reset(l.pause)
+	l.o.write(b)
+	return len(b), nil
+}
+
+// senderLife is how long after a request its header is kept.
+const senderLife = time.Hour
+
+// sender is how a thread's last main request was sent. It contains credentials and is never written anywhere.
+type sender struct {
+	mu   sync.Mutex // a leaf
+	last sent
+	ok   bool
+	end  *time.Timer
+}
+
+// sent is how a request was sent.
+type sent struct {
+	method string
+	to     *url.URL
+	header http.Header
+	codec  wire.Codec
+	model  string
+}
+
+// keep keeps how a request was sent, in place of the one before, until a while has passed.
+func (s *sender) keep(last sent) {
+	last.header = last.header.Clone()
+	// What is true of that request only.
+	for _, name := range []string{"Content-Encoding", "Content-Length", "Idempotency-Key", "X-Client-Request-Id"} {
+		last.header.Del(name)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last, s.ok = last, true
+	if s.end == nil {
+		s.end = time.AfterFunc(senderLife, s.forget)
+		return
+	}
+	s.end.Reset(senderLife)
+}
+
+func (s *sender) get() (sent, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last, s.ok
+}
+
+// forget removes what is kept.
+func (s *sender) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last, s.ok = sent{}, false
+	if s.end != nil {
+		s.end.Stop()
+	}
+}
