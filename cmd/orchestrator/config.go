@@ -76,8 +76,14 @@ type Config struct {
 	MaskingTokens         int
 	// MaskingKeep are the tools whose results are never masked; * in a name stands for any text.
 	MaskingKeep []string
-	// Summaries is what replaces old turns when a context is large: "off" or "extract".
+	// Summaries is who writes summaries of older turns when a context is large: "model", "extract", "program"; "offer"
+	// tells people what one would mean, "off" does nothing. "" follows Offers.
 	Summaries string
+	// SummaryUSD is the most that one by the model may cost, 0 is no limit. SummaryLogin allows that with a subscription
+	// login. SummaryProgram is the command that writes them, and SummaryAlso what they keep besides.
+	SummaryUSD                  float64
+	SummaryLogin                bool
+	SummaryProgram, SummaryAlso string
 	// Setup and Teardown are the commands for new worktrees and for worktrees about to be removed. SetupLimit is how long
 	// either may run.
 	Setup, Teardown string
@@ -161,8 +167,12 @@ func settings() map[string]setting {
 			about: "the same for agents with a subscription login"},
 		"masking_keep": {kind: text, projectMay: true,
 			about: "tools whose results are never masked: \"Read, mcp__docs__*\""},
-		"summaries": {kind: text, allowed: []string{"off", "extract"}, projectMay: true,
-			about: "what replaces old turns from 60% of the window on: extract is made without a model"},
+		"summaries": {kind: text, allowed: []string{"offer", "model", "extract", "program", "off"},
+			about: "who summarises old turns from 60% of the window on"},
+		"summary_usd":     {kind: amount, about: "most that a summary by the model may cost"},
+		"summary_login":   {kind: text, allowed: []string{"ask", "allow"}, about: "summaries with a subscription login"},
+		"summary_program": {kind: text, about: "command that reads a conversation and writes its summary"},
+		"summary_also":    {kind: text, projectMay: true, about: "what summaries keep besides: \"ticket numbers\""},
 		"masking_tokens":         {kind: number, projectMay: true, about: "context from which on masking may cost something"},
 		"idle_stop":              {kind: span, about: "when a server without agents and clients exits"},
 		"retention.days":         {kind: number, about: "age at which archived threads are deleted"},
@@ -418,7 +428,15 @@ func (c Config) fill(k *koanf.Koanf) (Config, error) {
 		return Config{}, fmt.Errorf("stage_ttl is %s, but must be between 1s and 8760h", c.StageTTL)
 	}
 	c.Masking, c.MaskingLogin = str("masking", string(thread.MaskSafe)), str("masking_login", string(thread.MaskObserve))
-	c.MaskingTokens, c.Summaries = k.Int("masking_tokens"), str("summaries", "off")
+	c.MaskingTokens, c.Summaries = k.Int("masking_tokens"), str("summaries", "")
+	c.SummaryUSD, c.SummaryLogin = defaultSummaryUSD, str("summary_login", "ask") == "allow"
+	if k.Exists("summary_usd") {
+		c.SummaryUSD = k.Float64("summary_usd")
+	}
+	c.SummaryProgram, c.SummaryAlso = strings.TrimSpace(str("summary_program", "")), str("summary_also", "")
+	if c.Summaries == string(thread.ByProgram) && c.SummaryProgram == "" {
+		return Config{}, errors.New("summaries is \"program\", but summary_program names none")
+	}
 	for name := range strings.FieldsFuncSeq(str("masking_keep", ""), func(r rune) bool { return r == ',' || r == ' ' }) {
 		if _, err := path.Match(name, ""); err != nil {
 			return Config{}, fmt.Errorf("masking_keep: %q is not a name of a tool, with * for any text", name)
@@ -430,6 +448,9 @@ func (c Config) fill(k *koanf.Koanf) (Config, error) {
 	}
 	return c, nil
 }
+
+// defaultSummaryUSD is the most that a summary by the model may cost if nothing is configured.
+const defaultSummaryUSD = 0.50
 
 // lineOf finds the line that sets a key, or returns 1 if it cannot tell.
 func lineOf(content []byte, key string) int {

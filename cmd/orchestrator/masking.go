@@ -41,13 +41,14 @@ func (a *App) openMasks(context.Context) error {
 	return nil
 }
 
-// newMasker returns what masks requests.
-func (a *App) newMasker() *masking.Masker {
-	return masking.New(masking.Config{
+// openMasker opens what masks requests.
+func (a *App) openMasker() (err error) {
+	a.masker, err = masking.New(masking.Config{
 		Masks: a.masks, Counts: a.counts, Calibration: a.calibration, Threads: lineage{a.manager},
 		Models: a.models, Settings: a.maskSettings, WayOut: a.wayOut, Keep: keeps(a.Config.MaskingKeep),
-		Summaries: a.Config.Summaries == "extract", Now: time.Now, Log: a.Log,
+		Summaries: a.summaries, Now: time.Now, Log: a.Log,
 	})
+	return err
 }
 
 // maskSettings returns how a thread's requests are masked unless the thread has a mode of its own. With a subscription
@@ -74,14 +75,18 @@ func keeps(names []string) func(tool string) bool {
 	}
 }
 
-// wayOut tells what to do when a thread's context is full, "" if its agent is to find out itself.
-func (a *App) wayOut(id thread.ID) string {
-	if thread.OfferMode(a.Config.Offers) == thread.OffersOff {
+// wayOut tells what to do when a thread's context is full, "" if its agent is to find out itself. Where offers are
+// automatic, the prompt goes on in a fork.
+func (a *App) wayOut(id thread.ID, prompt string) string {
+	if a.manager.OfferMode() == thread.OffersOff {
 		return ""
 	}
 	s, err := a.manager.Status(context.Background(), string(id))
 	if err != nil {
 		return ""
+	}
+	if a.manager.Outgrown(id, prompt) {
+		return "It goes on in a fork that begins with a summary"
 	}
 	return fmt.Sprintf("Have the agent compact its conversation, or continue in a fork that begins with a summary: "+
 		"f on the screen, or `orchestrator fork \"…\" -t %s --fresh`. "+
@@ -160,6 +165,11 @@ func (c contexts) Change(ctx context.Context, change thread.ContextChange) (thre
 	}
 	if err := c.masker.Change(s.ID, change); err != nil {
 		return thread.ContextReport{}, fmt.Errorf("change what is masked in %s: %w", s.Name, err)
+	}
+	if change.Summarise != "" {
+		if err := c.masker.Summarise(ctx, s.ID, change.Summarise); err != nil {
+			return thread.ContextReport{}, fmt.Errorf("summarise %s: %w", s.Name, err)
+		}
 	}
 	return c.Context(ctx, string(s.ID))
 }

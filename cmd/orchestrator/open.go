@@ -213,7 +213,9 @@ func (a *App) openGateway(ctx context.Context) error {
 		defer cancel()
 		return a.ledger.Close(ctx)
 	})
-	a.masker = a.newMasker()
+	if err := a.openMasker(); err != nil {
+		return err
+	}
 	g, err := gateway.New("127.0.0.1:0", a.ledger, gateway.Options{
 		Rewriter: a.masker,
 		Codecs:   wire.Codecs{anthropic.New(), openai.NewResponses(), openai.NewChat(), gemini.New()},
@@ -229,6 +231,7 @@ func (a *App) openGateway(ctx context.Context) error {
 	}
 	a.gateway, a.manager.Gateway = g, g
 	a.onClose(g.Close)
+	a.onClose(a.masker.Close)
 	a.service(g.Run)
 	a.service(a.watchPlace)
 	if err := a.manager.Open(ctx); err != nil {

@@ -47,9 +47,9 @@ type Config struct {
 	Summaries func() Summaries
 	// Keep reports whether results and inputs of a tool are never masked; nil is for none.
 	Keep func(tool string) bool
-	// WayOut tells an agent, and with it the person, what to do when a thread's context is full. If it is nil or returns
-	// "", requests are sent all the same.
-	WayOut func(id thread.ID) string
+	// WayOut tells an agent, and with it the person, what to do when a thread's context is full and a request with a prompt
+	// is not sent. If it is nil or returns "", the request is sent all the same.
+	WayOut func(id thread.ID, prompt string) string
 	Now    func() time.Time
 	Log    *slog.Logger
 }

@@ -32,7 +32,11 @@ func (r *request) full() (refusal string) {
 	if c.decision.Ask != policy.AskFork || r.cfg.WayOut == nil || r.inTurn() && size < window {
 		return ""
 	}
-	out := r.cfg.WayOut(c.id)
+	prompt := ""
+	if !r.inTurn() {
+		prompt = r.scan.Request.Prompt
+	}
+	out := r.cfg.WayOut(c.id, prompt)
 	if out == "" {
 		return ""
 	}

@@ -270,7 +270,7 @@ func (w *world) restart() {
 			}
 			return policy.Defaults(w.mode)
 		},
-		WayOut: func(thread.ID) string { return w.wayOut },
+		WayOut: func(thread.ID, string) string { return w.wayOut },
 		Now:    func() time.Time { return w.now },
 	})
 	if err != nil {

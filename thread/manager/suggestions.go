@@ -23,6 +23,7 @@ type suggestions struct {
 	mode    thread.OfferMode
 	open    []thread.Offer                // unanswered, oldest first
 	signals map[thread.ID]*offers.Signals // each is used by the steps of its thread's queue
+	going   map[thread.ID]bool            // goes on in a fork that is being made
 }
 
 // offersKey is the setting that stores that a person turned offers off.
@@ -31,8 +32,8 @@ const offersKey = "offers"
 // maxOffers is how many unanswered offers are kept.
 const maxOffers = 100
 
-// offerMode returns what happens to suggestions.
-func (m *suggestions) offerMode() thread.OfferMode {
+// OfferMode returns what happens to suggestions.
+func (m *suggestions) OfferMode() thread.OfferMode {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.mode == "" {
@@ -43,14 +44,14 @@ func (m *suggestions) offerMode() thread.OfferMode {
 
 // observe looks at a response and offers a fork if the rules say so.
 func (m *suggestions) observe(ctx context.Context, l *liveThread, a recording.Response) {
-	if m.offerMode() == thread.OffersOff {
+	if m.OfferMode() == thread.OffersOff {
 		return
 	}
 	o, ok := m.signalsOf(l.id).Observe(ctx, a, l.thread().ForkPoint)
 	if !ok {
 		return
 	}
-	if offers.Full(o) && m.offerMode() == thread.OffersAuto && !m.continued(l.id) && m.begin() {
+	if offers.Full(o) && m.OfferMode() == thread.OffersAuto && !m.continued(l.id) && m.begin() {
 		go func() { // a fork waits for steps of this thread
 			defer m.done()
 			m.continueFresh(o)
@@ -98,6 +99,41 @@ func (m *suggestions) continueFresh(o thread.Offer) {
 		m.cfg.Log.Warn("show a fork", "thread", string(f.ID), "err", err)
 	}
 }
+
+// Outgrown tells that a thread's request was not sent because its context is full. If offers are automatic, its prompt
+// goes on in a fork that begins with a summary; Outgrown reports whether it does.
+func (m *suggestions) Outgrown(id thread.ID, prompt string) bool {
+	if m.OfferMode() != thread.OffersAuto || m.continued(id) || m.run(id) == nil {
+		return false
+	}
+	m.mu.Lock()
+	if m.going == nil {
+		m.going = map[thread.ID]bool{}
+	}
+	going := m.going[id]
+	m.going[id] = true
+	m.mu.Unlock()
+	if going {
+		return true
+	}
+	if !m.begin() {
+		return false
+	}
+	found, _ := suggest.Consider(suggest.Input{Prompt: thread.Excerpt(prompt), Share: full})
+	go func() {
+		defer m.done()
+		m.continueFresh(thread.Offer{
+			ID: thread.NewID[string](), Thread: id, Label: found.Label, Rule: string(found.Rule), Why: found.Why, Prompt: prompt,
+		})
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.going, id)
+	}()
+	return true
+}
+
+// full is the share in percent of a full context.
+const full = 100
 
 // addOffer publishes an offer and keeps it until it is answered.
 func (m *suggestions) addOffer(o thread.Offer) {
@@ -206,7 +242,7 @@ func (m *suggestions) loadOffers(ctx context.Context) {
 // nil if it belongs to the thread. The agent already has prompts that were typed in the terminal: for those only an
 // offer is possible.
 func (m *suggestions) autoFork(ctx context.Context, l *run, prompt string) (*run, error) {
-	if m.offerMode() != thread.OffersAuto {
+	if m.OfferMode() != thread.OffersAuto {
 		return nil, nil
 	}
 	var s suggest.Offer
