@@ -55,9 +55,11 @@ type ContextSummary struct {
 	Tokens   int64     `json:"tokens"`
 	Replaced int64     `json:"replaced"`
 	Text     string    `json:"text"`
+	File     string    `json:"file,omitempty"`   // has all that it stands for
 	Source   string    `json:"source,omitempty"` // who wrote it; "" if it is an extract
 	At       time.Time `json:"at,omitzero"`
 	Dropped  bool      `json:"dropped,omitempty"`
+	Stands   bool      `json:"stands,omitempty"` // it was in the last request
 }
 
 // SummaryAuthor is who writes a summary.

@@ -301,3 +301,46 @@ func TestResultsByMouse(t *testing.T) {
 		r.mustAsk("change the context of auth-feature-a3f2 mask=[] unmask=[r-04]")
 	})
 }
+
+// summarised offers a summary, beside one that is sent.
+func (r *rig) summarised() {
+	c := &r.srv.context
+	c.Offer = &thread.SummaryOffer{Turns: 12, Replaced: 84_000, Frees: 80_000, CostUSD: 0.12, Priced: true}
+	c.Summaries = []thread.ContextSummary{
+		{ID: "4c2e", Tokens: 3_900, Replaced: 61_000, Source: "claude-opus-4-8", Stands: true, File: "/state/masks/t/outputs/0badcafe.txt",
+			Text: "## Goal\nSign in with cookies; the handler is done.\n\n## Files\nsrc/auth/handler.go: checks the token"},
+	}
+}
+
+// TestSummary: a summary is written or dropped only after a question that says what it means, and the view goes on
+// meanwhile.
+func TestSummary(t *testing.T) {
+	play(t, world(), 120, 36, nil, func(r *rig) {
+		stage(r)
+		r.keys("tab", "tab", "s")
+		r.must("No older turns can be summarised")
+		r.summarised()
+		r.tell("auth-feature-a3f2", 50_000)
+		r.must("summary 3.9k for 61k")
+		r.keys("s")
+		r.must("A summary of 12 older turns would free 80k tokens", "about $0.12", "claude-opus-4-8", "checks the token")
+		r.keys("enter") // closes it
+		if r.srv.asked("summarise ") {
+			t.Error("a summary is written although the dialog was closed")
+		}
+		before := r.srv.fetched()
+		r.keys("s", "right", "enter")
+		r.mustAsk("summarise auth-feature-a3f2 by default")
+		if n := r.srv.fetched(); n != before+1 {
+			t.Errorf("loaded %d times after it was written", n-before)
+		}
+		r.keys("s", "right", "enter")
+		r.mustAsk("drop the summary written of auth-feature-a3f2")
+		r.summarised()
+		r.tell("auth-feature-a3f2", 51_000)
+		r.srv.err = errors.New("the model is on fire")
+		r.keys("s", "right", "right", "enter")
+		r.must("the model is on fire")
+		r.mustAsk("summarise auth-feature-a3f2 by extract")
+	})
+}

@@ -215,7 +215,14 @@ func (s *server) ChangeContext(_ context.Context, c thread.ContextChange) (threa
 	if c.Mode != nil {
 		mode = fmt.Sprintf("%q", *c.Mode)
 	}
-	s.note("change the context of %s mask=%v unmask=%v pin=%v unpin=%v mode=%s", c.Thread, c.Mask, c.Unmask, c.Pin, c.Unpin, mode)
+	switch {
+	case c.Summarise != "":
+		s.note("summarise %s by %s", c.Thread, c.Summarise)
+	case c.DropSummary != "":
+		s.note("drop the summary %s of %s", c.DropSummary, c.Thread)
+	default:
+		s.note("change the context of %s mask=%v unmask=%v pin=%v unpin=%v mode=%s", c.Thread, c.Mask, c.Unmask, c.Pin, c.Unpin, mode)
+	}
 	if s.err == nil {
 		change(&s.context, c)
 	}
@@ -290,6 +297,11 @@ func change(r *thread.ContextReport, c thread.ContextChange) {
 		x.Pinned = (x.Pinned || named(c.Pin) || named(c.Unmask)) && !named(c.Unpin)
 		x.Masked = (x.Masked || named(c.Mask)) && !named(c.Unmask)
 	}
+	if c.Summarise != "" {
+		r.Offer = nil
+		r.Summaries = append(r.Summaries, thread.ContextSummary{ID: "written", Text: "## Goal\nto go on", Tokens: 3900, Replaced: 84000})
+	}
+	r.Summaries = slices.DeleteFunc(slices.Clone(r.Summaries), func(s thread.ContextSummary) bool { return s.ID == c.DropSummary })
 	if c.Mode != nil {
 		r.Mode, r.Why = *c.Mode, "set for this thread"
 	}

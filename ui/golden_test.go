@@ -66,6 +66,7 @@ var scenes = []struct {
 	{"context-all", func(r *rig) { r.keys("tab", "tab", "A") }},
 	{"context-mode", func(r *rig) { r.keys("tab", "tab", "M") }},
 	{"context-result", func(r *rig) { r.keys("tab", "tab", "home", "enter") }},
+	{"context-summary", func(r *rig) { r.summarised(); r.keys("tab", "tab", "s") }},
 	{"context-about", func(r *rig) { r.keys("tab", "tab", "o") }},
 	{"context-observe", func(r *rig) {
 		c := &r.srv.context

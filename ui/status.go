@@ -88,7 +88,8 @@ func (m *Model) contextHints() []hint {
 		return []hint{{intent.NextView, "view"}, {intent.MaskMode, "mode"}, {intent.Leave, "back"}, {intent.Help, "keys"}}
 	}
 	return []hint{
-		{intent.Mask, "mask"}, {intent.PinResult, "pin"}, {intent.MaskAll, "all"}, {intent.MaskMode, "mode"},
+		{intent.Mask, "mask"}, {intent.PinResult, "pin"}, {intent.MaskAll, "all"}, {intent.Summarise, "summary"},
+		{intent.MaskMode, "mode"},
 		{intent.Open, "show"}, {intent.Search, "filter"}, {intent.About, "about"}, {intent.Leave, "threads"},
 	}
 }

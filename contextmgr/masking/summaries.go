@@ -35,23 +35,34 @@ func (c *conversation) editSummary(id, text string, tokens func(int) int64) erro
 	return c.set.SetSummary(sum)
 }
 
-// summary returns a summary by its id.
+// summary returns a summary by the beginning of its id.
 func (c *conversation) summary(id string) (masks.Summary, error) {
+	var found []masks.Summary
 	for _, sum := range c.set.Summaries() {
-		if sum.ID == id {
-			return sum, nil
+		if id != "" && strings.HasPrefix(sum.ID, id) {
+			found = append(found, sum)
 		}
 	}
-	return masks.Summary{}, fmt.Errorf("summary %.20q: %w", id, thread.ErrNotFound)
+	switch len(found) {
+	case 0:
+		return masks.Summary{}, thread.Hint(fmt.Errorf("summary %.20q: %w", id, thread.ErrNotFound),
+			"`orchestrator context summary` lists them")
+	case 1:
+		return found[0], nil
+	default:
+		return masks.Summary{}, fmt.Errorf("%.20q is the beginning of %d ids: write more of it: %w", id, len(found),
+			thread.ErrInvalid)
+	}
 }
 
 // summaries returns them for people, oldest first.
 func (c *conversation) summaries() []thread.ContextSummary {
 	var out []thread.ContextSummary
 	for _, s := range c.set.Summaries() {
+		whole, _ := c.set.Mask(wholeOf(s.ID))
 		out = append(out, thread.ContextSummary{
-			ID: s.ID, Items: s.Items, Tokens: s.Tokens, Replaced: s.Replaced, Text: s.Text, Source: s.Source, At: s.At,
-			Dropped: s.Dropped,
+			ID: s.ID, Items: s.Items, Tokens: s.Tokens, Replaced: s.Replaced, Text: summary.Own(s.Text), File: whole.File,
+			Source: s.Source, At: s.At, Dropped: s.Dropped, Stands: s.Text == c.stood,
 		})
 	}
 	return out

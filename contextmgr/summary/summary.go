@@ -115,7 +115,18 @@ func Text(n Note) string {
 	if n.File != "" {
 		text += " All of it is in the file " + n.File + ": read that if you need more than is here."
 	}
-	return text + "]\n\n" + strings.TrimSpace(strings.ToValidUTF8(n.Text, ""))
+	return text + headEnd + strings.TrimSpace(strings.ToValidUTF8(n.Text, ""))
+}
+
+// headEnd ends what Text puts before the summary itself.
+const headEnd = "]\n\n"
+
+// Own returns the summary itself from a text that Text returned.
+func Own(text string) string {
+	if _, own, ok := strings.Cut(text, headEnd); ok {
+		return own
+	}
+	return text
 }
 
 // word returns a name on one line that cannot end the heading.

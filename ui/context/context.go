@@ -113,6 +113,9 @@ func (m *Model) Fill(q Request, r thread.ContextReport, err error) {
 	m.list.set(r.Results)
 }
 
+// Stale says that the report is out of date.
+func (m *Model) Stale() { m.fresh = false }
+
 // Known reports whether the server has reported on the thread.
 func (m *Model) Known() bool { return m.known }
 

@@ -26,6 +26,11 @@ func headline(r thread.ContextReport, modeKey string, w int) [][]styled.Span {
 	if r.Masked > 0 {
 		add(theme.Good, gauge.Masked(r.Masked))
 	}
+	for _, sum := range r.Summaries {
+		if sum.Stands {
+			add(theme.Good, "summary "+thread.Tokens(max(sum.Tokens, 0))+" for "+thread.Tokens(max(sum.Replaced, 0)))
+		}
+	}
 	net := " net of cache writes"
 	if w < narrow {
 		net = " net"

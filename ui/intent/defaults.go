@@ -140,6 +140,7 @@ func views() []Binding {
 		command(Context, PinResult, "pin or unpin the result: never mask it", "p"),
 		command(Context, MaskAll, "mask all that can be masked now", "A"),
 		command(Context, MaskMode, "choose how much is masked", "M"),
+		command(Context, Summarise, "summarise older turns, or read and drop their summary", "s"),
 		command(Context, Open, "show the result", "enter"),
 		bind(Context, Search, "filter results", "/"),
 		command(Context, About, "facts about the thread: usage, folder, branch", "o"),

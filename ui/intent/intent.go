@@ -104,6 +104,7 @@ const (
 	MaskAll   Action = "mask-all"
 	MaskMode  Action = "mask-mode"
 	PinResult Action = "pin-result"
+	Summarise Action = "summarise"
 	About     Action = "about"
 
 	Accept    Action = "accept"

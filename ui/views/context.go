@@ -64,7 +64,7 @@ func (f *contexts) act(a intent.Action) (tea.Cmd, bool) {
 	case intent.About:
 		f.view.About()
 		return nil, true
-	case intent.Mask, intent.PinResult, intent.MaskAll, intent.MaskMode, intent.Open:
+	case intent.Mask, intent.PinResult, intent.MaskAll, intent.MaskMode, intent.Summarise, intent.Open:
 		return f.onResults(a), true
 	default:
 		return nil, f.view.Handle(a)
@@ -84,7 +84,9 @@ func (f *contexts) onResults(a intent.Action) tea.Cmd {
 		return nil
 	case a == intent.MaskAll && f.view.Listed():
 		return f.askMaskAll(s)
-	case r == nil || a == intent.MaskAll || a == intent.MaskMode:
+	case a == intent.Summarise && f.view.Known():
+		return f.askSummary(s)
+	case r == nil || a == intent.MaskAll || a == intent.MaskMode || a == intent.Summarise:
 		return nil
 	case a == intent.Mask:
 		return f.mask(s.ID, r)

@@ -1,0 +1,124 @@
+package views
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"orchestrator/thread"
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/gauge"
+	"orchestrator/ui/host"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/theme"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// mostSummary is how many lines of a summary are laid out.
+const mostSummary = 500
+
+// askSummary shows the newest summary of a thread, and what another one would mean.
+func (f *contexts) askSummary(s *thread.Status) tea.Cmd {
+	id, name, r := s.ID, s.DisplayName(), f.view.Report()
+	choices := []dialog.Choice{dialog.Cancel("Close")}
+	var body []dialog.Line
+	if o := r.Offer; o != nil {
+		body = append(body, offered(*o)...)
+		for _, by := range []struct {
+			label, doing string
+			author       thread.SummaryAuthor
+		}{
+			{"Have it written", "the summary is being written", "default"},
+			{"Extract only", "an extract is being made", thread.ByExtract},
+		} {
+			choices = append(choices, dialog.Choice{Label: by.label, Result: host.Do(func() tea.Cmd {
+				return tea.Batch(f.Notify(thread.LevelInfo, f.Name(id)+": "+by.doing), f.summarise(id, by.author))
+			})})
+		}
+	}
+	if sum, ok := newestSummary(r); ok {
+		if len(body) > 0 {
+			body = append(body, dialog.Line{})
+		}
+		body = append(body, summaryLines(sum)...)
+		choices = append(choices, dialog.Choice{Label: "Drop", Danger: true, Result: host.Do(func() tea.Cmd {
+			return f.change("drop the summary", "Dropped: all is sent again from the next request on, with one cache write",
+				thread.ContextChange{Thread: string(id), DropSummary: sum.ID})
+		})})
+	}
+	if len(body) == 0 {
+		return f.Notify(thread.LevelInfo, "No older turns can be summarised now")
+	}
+	f.Dialogs.Push(dialog.NewAsk("summary of older turns of "+name, body, choices...).
+		Until(func() string { return f.Gone(id, name) }))
+	return nil
+}
+
+// summarise has a summary written. That takes a while, in which the view goes on as before.
+func (f *contexts) summarise(id thread.ID, by thread.SummaryAuthor) tea.Cmd {
+	change := thread.ContextChange{Thread: string(id), Summarise: by}
+	return host.Call(f.Host, host.Slow,
+		func(ctx context.Context) (thread.ContextReport, error) { return f.srv.ChangeContext(ctx, change) },
+		func(_ thread.ContextReport, err error) tea.Cmd {
+			if f.view.Thread() == id {
+				f.view.Stale()
+			}
+			if err != nil {
+				return tea.Batch(f.Fail("summarise "+f.Name(id), err), f.follow())
+			}
+			return tea.Batch(f.follow(), f.Notify(thread.LevelInfo,
+				f.Name(id)+": older turns are replaced by a summary from the next request on"))
+		})
+}
+
+// newestSummary returns the newest summary that was not dropped.
+func newestSummary(r thread.ContextReport) (thread.ContextSummary, bool) {
+	for i := len(r.Summaries) - 1; i >= 0; i-- {
+		if !r.Summaries[i].Dropped {
+			return r.Summaries[i], true
+		}
+	}
+	return thread.ContextSummary{}, false
+}
+
+// offered says what a summary would mean.
+func offered(o thread.SummaryOffer) []dialog.Line {
+	cost := "What the model costs for it is not known."
+	if o.Priced {
+		cost = "Written by the thread's model it costs about " + gauge.Cost(o.CostUSD) + "; an extract costs nothing."
+	}
+	return dialog.Plain(fmt.Sprintf("A summary of %s would free %s tokens of the context. %s",
+		plain.Count(o.Turns, "older turn"), thread.Tokens(o.Frees), cost) +
+		" Nothing is lost: the agent can read all of it, and you can drop the summary.")
+}
+
+// summaryLines shows a summary.
+func summaryLines(s thread.ContextSummary) []dialog.Line {
+	by := "An extract"
+	if s.Source != "" {
+		by = "A summary by " + plain.Line(s.Source)
+	}
+	state := "is stored, but not in the last request."
+	if s.Stands {
+		state = "is sent."
+	}
+	out := []dialog.Line{{Text: fmt.Sprintf("%s, %s tokens in place of %s, %s",
+		plain.Cut(by, 80), thread.Tokens(s.Tokens), thread.Tokens(s.Replaced), state), Tok: theme.Strong}, {}}
+	lines := plain.Lines(strings.TrimSpace(s.Text))
+	for i, l := range lines {
+		if i == mostSummary {
+			out = append(out, dialog.Line{Text: "… there is more: `orchestrator context summary`", Tok: theme.Muted})
+			break
+		}
+		tok := theme.Text
+		if strings.HasPrefix(l, "## ") {
+			tok = theme.Heading
+		}
+		out = append(out, dialog.Line{Text: l, Tok: tok})
+	}
+	if s.File != "" {
+		out = append(out, dialog.Line{}, dialog.Line{Text: "All of it: " + s.File, Tok: theme.Muted})
+	}
+	return out
+}
