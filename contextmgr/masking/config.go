@@ -60,3 +60,11 @@ func (c Config) inputPrice(model string) float64 {
 	usd, _ := c.Models.Cost(model, models.Tokens{Input: n})
 	return usd / n
 }
+
+// summaries returns how a conversation is summarised.
+func (c Config) summaries() Summaries {
+	if c.Summaries == nil {
+		return Summaries{}
+	}
+	return c.Summaries()
+}

@@ -24,7 +24,7 @@ func (r *request) ended(m measured, main bool) func(*thread.Exchange) {
 		}
 		c := r.conversation
 		if e.EndsTurn && r.masks() && len(r.outgoing.Call.Body) >= leastKept {
-			r.masker.kept.keep(r.outgoing, r.scanner)
+			r.between.keep(r.outgoing, r.scanner)
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()

@@ -25,6 +25,7 @@
 package masking
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -40,17 +41,10 @@ import (
 type Masker struct {
 	cfg Config
 
-	kept *kept
+	*writer
 
-	mu      sync.Mutex // guards threads and closed; a conversation's lock is never taken while it is held
+	mu      sync.Mutex // guards threads; a conversation's lock is never taken while it is held
 	threads map[thread.ID]*conversation
-	closed  bool
-
-	// Summaries are written in goroutines of their own until ctx ends.
-	ctx     context.Context
-	stop    context.CancelFunc
-	writing sync.WaitGroup
-	slots   chan struct{}
 }
 
 // New returns a masker. Close ends it.
@@ -58,13 +52,27 @@ func New(cfg Config) (*Masker, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	kept, err := newKept()
+	w, err := newWriter(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open the masks: %w", err)
 	}
-	m := &Masker{cfg: cfg, kept: kept, threads: map[thread.ID]*conversation{}, slots: make(chan struct{}, mostWriting)}
-	m.ctx, m.stop = context.WithCancel(context.Background())
-	return m, nil
+	return &Masker{cfg: cfg, writer: w, threads: map[thread.ID]*conversation{}}, nil
+}
+
+// byDefault is what people write for the author of the settings.
+const byDefault = "default"
+
+// Summarise has a summary of a thread's older turns written and stored, for the requests that follow. An author of ""
+// is the one of the settings, or else the model.
+func (m *Masker) Summarise(ctx context.Context, id thread.ID, by thread.SummaryAuthor) error {
+	c, err := m.conversation(id)
+	if err != nil {
+		return err
+	}
+	if by == "" || by == byDefault {
+		by = cmp.Or(m.cfg.summaries().By, thread.ByModel)
+	}
+	return m.byHand(ctx, c, by)
 }
 
 // conversation returns what is known about a thread's conversation.
@@ -110,6 +118,6 @@ func (m *Masker) Rewrite(_ context.Context, o gateway.Outgoing) gateway.Rewritte
 		settings.Mode = mode
 	}
 	c.settings, c.login = settings, login
-	r := &request{cfg: m.cfg, masker: m, conversation: c, outgoing: o, scanner: scanner, settings: settings}
+	r := &request{cfg: m.cfg, between: m.writer, conversation: c, outgoing: o, scanner: scanner, settings: settings}
 	return r.rewrite()
 }

@@ -15,12 +15,20 @@ import (
 // request is a request while it is rewritten. The conversation's lock is held.
 type request struct {
 	cfg          Config
-	masker       *Masker
+	between      between
 	conversation *conversation
 	outgoing     gateway.Outgoing
 	scanner      wire.Scanner
 	settings     policy.Settings
 	scan         *wire.Scan
+}
+
+// between does what is to be done between turns.
+type between interface {
+	// keep keeps a request that ended a turn.
+	keep(o gateway.Outgoing, scanner wire.Scanner)
+	// start has a summary written.
+	start(c *conversation, by thread.SummaryAuthor)
 }
 
 // masks reports whether masks are applied.

@@ -1,8 +1,6 @@
 package masking
 
 import (
-	"slices"
-
 	"orchestrator/contextmgr/gateway"
 	"orchestrator/contextmgr/policy"
 	"orchestrator/contextmgr/wire"
@@ -64,34 +62,18 @@ func (r *request) compacts(m measured) bool {
 // the summary.
 const compactShare = 90
 
-// splice returns the body with all masks, nil if there are none.
-func (r *request) splice(m measured) []byte {
-	c := r.conversation
-	var with []wire.Replacement
-	for i, content := range r.scan.Contents {
-		if !m.results[i].Masked || m.standing.has(content.Item) {
-			continue
-		}
-		id := m.results[i].ID
-		stub, ok := c.stubs[id]
-		if !ok {
-			mask, _ := c.set.Mask(id)
-			stub = r.scanner.Replace(content.Of(r.outgoing.Call.Body), content.Form, mask.Stub)
-			if c.stubs == nil {
-				c.stubs = map[policy.ID][]byte{}
-			}
-			c.stubs[id] = stub
-		}
-		if stub != nil {
-			with = append(with, wire.Replacement{Span: content.Span, With: stub})
-		}
+// stands counts what a summary costs that was not in the request before: what follows it is written to the cache again.
+func (r *request) stands(m *measured) {
+	c, s := r.conversation, m.standing
+	text := ""
+	if s.to > s.from {
+		text = s.sum.Text
 	}
-	if s := m.standing; s.to > s.from {
-		with = append(with, wire.Replacement{Span: s.Span, With: r.scanner.PersonItem(s.sum.Text)})
-		slices.SortFunc(with, func(a, b wire.Replacement) int { return a.Start - b.Start })
+	cold := c.changed(r.scan.Request) || r.cfg.Now().Sub(c.asked) > c.lifetime()
+	if c.scan != nil && text != c.stood && text != "" && !cold {
+		p := r.prices()
+		before := r.tokens(r.outgoing.Call.Body[:s.Start])
+		m.cost = max(m.cost, max(0, p.Write-p.Read)*float64(max(0, m.estimate-before)))
 	}
-	if len(with) == 0 {
-		return nil
-	}
-	return wire.Splice(r.outgoing.Call.Body, with)
+	c.stood = text
 }

@@ -21,22 +21,6 @@ type standing struct {
 // has reports whether an item is replaced.
 func (s standing) has(item int) bool { return item >= s.from && item < s.to }
 
-// stands counts what a summary costs that was not in the request before: what follows it is written to the cache again.
-func (r *request) stands(m *measured) {
-	c, s := r.conversation, m.standing
-	text := ""
-	if s.to > s.from {
-		text = s.sum.Text
-	}
-	cold := c.changed(r.scan.Request) || r.cfg.Now().Sub(c.asked) > c.lifetime()
-	if c.scan != nil && text != c.stood && text != "" && !cold {
-		p := r.prices()
-		before := r.tokens(r.outgoing.Call.Body[:s.Start])
-		m.cost = max(m.cost, max(0, p.Write-p.Read)*float64(max(0, m.estimate-before)))
-	}
-	c.stood = text
-}
-
 // items are the items of a request.
 type items struct {
 	scan   *wire.Scan

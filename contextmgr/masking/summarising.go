@@ -29,11 +29,3 @@ type Summaries struct {
 type Author interface {
 	Write(ctx context.Context, d summary.Draft) (summary.Written, error)
 }
-
-// summaries returns how a conversation is summarised.
-func (c Config) summaries() Summaries {
-	if c.Summaries == nil {
-		return Summaries{}
-	}
-	return c.Summaries()
-}

@@ -19,16 +19,6 @@ const (
 	mostSummary = 4_000 // tokens
 )
 
-// planned is a summary that can be written.
-type planned struct {
-	sum      masks.Summary // without its text, and with the size that it is expected to have
-	from, to int           // the items that it replaces, to excluded
-	turns    int
-	gain     policy.Batch
-	usd      float64 // what having the model write it is expected to cost; 0 if that is not known
-	priced   bool
-}
-
 // errNothing means that nothing can be summarised.
 var errNothing = fmt.Errorf("there are no older turns to summarise: %w", thread.ErrRefused)
 
@@ -70,15 +60,6 @@ func (r *request) cost(m measured, tokens int64) (usd float64, priced bool) {
 		t.CacheRead, t.CacheWrite = 0, t.CacheRead
 	}
 	return r.cfg.Models.Cost(r.scan.Request.Model, t)
-}
-
-// pays reports whether a summary is expected to pay for itself, with what having it written costs.
-func (p planned) pays(price float64) bool {
-	b := p.gain
-	if price > 0 {
-		b.Cost += p.usd / price
-	}
-	return b.Frees > 0 && b.Cost <= b.Saves*b.Expected
 }
 
 // cut returns where the newest turns begin that are kept: as many as have room, and one at least. It returns -1 if

@@ -1,149 +1,106 @@
 package masking
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
+	"orchestrator/contextmgr/gateway"
 	"orchestrator/contextmgr/masks"
 	"orchestrator/contextmgr/policy"
 	"orchestrator/contextmgr/summary"
+	"orchestrator/contextmgr/wire"
 	"orchestrator/thread"
 )
 
-const (
-	mostWriting  = 4 // summaries at once
-	mostFailures = 2 // after so many in a row no summary of a thread is written by itself
-)
+// mostWriting is how many summaries are written at once.
+const mostWriting = 4
 
-// byDefault is what people write for the author of the settings.
-const byDefault = "default"
+// writer writes summaries, in goroutines of its own or for callers who wait, until it is closed.
+type writer struct {
+	cfg   Config
+	kept  *kept
+	slots chan struct{} // for summaries that are being written
 
-// Summarise has a summary of a thread's older turns written and stored, for the requests that follow. An author of ""
-// is the one of the settings, or else the model.
-func (m *Masker) Summarise(ctx context.Context, id thread.ID, by thread.SummaryAuthor) error {
-	c, err := m.conversation(id)
+	ctx  context.Context // ends when it is closed
+	stop context.CancelFunc
+	busy sync.WaitGroup
+
+	mu     sync.Mutex // guards closed; a leaf
+	closed bool
+}
+
+func newWriter(cfg Config) (*writer, error) {
+	kept, err := newKept()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if by == "" || by == byDefault {
-		by = cmp.Or(m.cfg.summaries().By, thread.ByModel)
-	}
-	if !m.enter() {
-		return errors.New("the server stops")
-	}
-	defer m.writing.Done()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(m.ctx, cancel)()
-	_, err = m.write(ctx, c, by, true)
-	return err
+	w := &writer{cfg: cfg, kept: kept, slots: make(chan struct{}, mostWriting)}
+	w.ctx, w.stop = context.WithCancel(context.Background())
+	return w, nil
 }
 
 // Settle waits until no summary is being written.
-func (m *Masker) Settle() { m.writing.Wait() }
+func (w *writer) Settle() { w.busy.Wait() }
 
 // Close ends the writing of summaries and lets no other begin.
-func (m *Masker) Close() error {
-	m.mu.Lock()
-	m.closed = true
-	m.mu.Unlock()
-	m.stop()
-	m.writing.Wait()
+func (w *writer) Close() error {
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
+	w.stop()
+	w.busy.Wait()
 	return nil
 }
 
-// enter counts one that writes in, unless the masker is closed.
-func (m *Masker) enter() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.closed {
+// enter counts one that writes in, unless the writer is closed.
+func (w *writer) enter() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
 		return false
 	}
-	m.writing.Add(1)
+	w.busy.Add(1)
 	return true
 }
 
-// turnEnded does what the context asks for between turns. The conversation's lock is held.
-func (r *request) turnEnded(m measured) {
-	defer func() {
-		if p := recover(); p != nil {
-			r.cfg.Log.Error("planning a summary panicked", "thread", string(r.conversation.id), "type", fmt.Sprintf("%T", p))
-		}
-	}()
-	c := r.conversation
-	c.offer = nil
-	p, err := r.plan(m)
-	if err != nil {
-		return
-	}
-	c.offer = &p
-	switch c.decision.Ask {
-	case policy.AskSummarise, policy.AskWarn, policy.AskFork:
-	default:
-		delete(c.told, "summary")
-		return
-	}
-	s := r.cfg.summaries()
-	if by := s.author(c.login); by != "" {
-		price := 0.0
-		if by == thread.ByModel {
-			price = r.cfg.inputPrice(c.model)
-		}
-		if c.failed < mostFailures && p.pays(price) && r.masker.enter() {
-			go r.masker.automatically(c, by)
-		}
-		return
-	}
-	if s.Offer && p.pays(r.cfg.inputPrice(c.model)) && s.How != nil {
-		text := fmt.Sprintf("a summary of %s would free %s tokens%s: %s", turns(p.turns), thread.Tokens(p.gain.Frees),
-			about(p), s.How(c.id))
-		if !c.told["summary"] {
-			c.told["summary"] = true
-			r.outgoing.Notice(thread.LevelInfo, text)
-		}
+// keep implements between.
+func (w *writer) keep(o gateway.Outgoing, scanner wire.Scanner) { w.kept.keep(o, scanner) }
+
+// start implements between.
+func (w *writer) start(c *conversation, by thread.SummaryAuthor) {
+	if w.enter() {
+		go w.automatically(c, by)
 	}
 }
 
-// author returns who writes summaries by themselves: where the model may not be asked, nobody does but an extract is
-// made.
-func (s Summaries) author(login bool) thread.SummaryAuthor {
-	switch {
-	case s.By == thread.ByModel && (s.Model == nil || login && !s.Login), s.By == thread.ByProgram && s.Program == nil:
-		return thread.ByNobody
-	default:
-		return s.By
+// byHand writes a summary that somebody waits for.
+func (w *writer) byHand(ctx context.Context, c *conversation, by thread.SummaryAuthor) error {
+	if !w.enter() {
+		return errors.New("the server stops")
 	}
-}
-
-func turns(n int) string {
-	if n == 1 {
-		return "the oldest turn"
-	}
-	return fmt.Sprintf("the %d oldest turns", n)
-}
-
-func about(p planned) string {
-	if !p.priced {
-		return ""
-	}
-	return fmt.Sprintf(" and cost about $%.2f", p.usd)
+	defer w.busy.Done()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(w.ctx, cancel)()
+	_, err := w.write(ctx, c, by, true)
+	return err
 }
 
 // automatically writes a summary that nobody asked for.
-func (m *Masker) automatically(c *conversation, by thread.SummaryAuthor) {
-	defer m.writing.Done()
+func (w *writer) automatically(c *conversation, by thread.SummaryAuthor) {
+	defer w.busy.Done()
 	defer func() {
 		if p := recover(); p != nil {
-			m.cfg.Log.Error("summarising panicked", "thread", string(c.id), "type", fmt.Sprintf("%T", p))
+			w.cfg.Log.Error("summarising panicked", "thread", string(c.id), "type", fmt.Sprintf("%T", p))
 		}
 	}()
-	notice, err := m.write(m.ctx, c, by, false)
-	if err == nil || m.ctx.Err() != nil || errors.Is(err, errNothing) || errors.Is(err, errBusy) {
+	notice, err := w.write(w.ctx, c, by, false)
+	if err == nil || w.ctx.Err() != nil || errors.Is(err, errNothing) || errors.Is(err, errBusy) {
 		return
 	}
-	m.cfg.Log.Error("write a summary", "thread", string(c.id), "err", err)
+	w.cfg.Log.Error("write a summary", "thread", string(c.id), "err", err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.failed++
@@ -156,14 +113,14 @@ func (m *Masker) automatically(c *conversation, by thread.SummaryAuthor) {
 var errBusy = fmt.Errorf("a summary of this thread is being written: %w", thread.ErrRefused)
 
 // write writes and stores a summary. It returns how to tell people about the thread.
-func (m *Masker) write(
+func (w *writer) write(
 	ctx context.Context, c *conversation, by thread.SummaryAuthor, byHand bool,
 ) (notice func(thread.Level, string), err error) {
-	s := m.cfg.summaries()
-	if err := m.allow(c, s, by); err != nil {
+	s := w.cfg.summaries()
+	if err := w.allow(c, s, by); err != nil {
 		return nil, err
 	}
-	out, scanner, err := m.kept.get(c.id)
+	out, scanner, err := w.kept.get(c.id)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +129,7 @@ func (m *Masker) write(
 	if err != nil {
 		return notice, fmt.Errorf("read the last request: %w", err)
 	}
-	r := &request{cfg: m.cfg, masker: m, conversation: c, outgoing: out, scanner: scanner, scan: scan}
+	r := &request{cfg: w.cfg, between: w, conversation: c, outgoing: out, scanner: scanner, scan: scan}
 	p, d, err := r.prepare(s, by)
 	if err != nil {
 		return notice, err
@@ -183,35 +140,35 @@ func (m *Masker) write(
 		c.mu.Unlock()
 	}()
 	select {
-	case m.slots <- struct{}{}:
-		defer func() { <-m.slots }()
+	case w.slots <- struct{}{}:
+		defer func() { <-w.slots }()
 	case <-ctx.Done():
 		return notice, context.Cause(ctx)
 	}
 	entries := scanner.Entries(scan.Request.Items[p.from:p.to])
 	d.Replaced = summary.Readable(entries)
-	var w summary.Written
+	var made summary.Written
 	switch by {
 	case thread.ByExtract:
-		w.Text = summary.Extract(entries, mostSummary, func(text string) int { return int(m.cfg.Counts.Estimate(len(text))) })
-		if w.Text == "" {
+		made.Text = summary.Extract(entries, mostSummary, func(text string) int { return int(w.cfg.Counts.Estimate(len(text))) })
+		if made.Text == "" {
 			return notice, fmt.Errorf("an extract would not be much shorter: %w", errNothing)
 		}
 	case thread.ByModel:
-		w, err = s.Model.Write(ctx, d)
+		made, err = s.Model.Write(ctx, d)
 	case thread.ByProgram:
-		w, err = s.Program.Write(ctx, d)
+		made, err = s.Program.Write(ctx, d)
 	}
 	if err == nil {
-		err = summary.Refuse(w.Text, d.Replaced)
+		err = summary.Refuse(made.Text, d.Replaced)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.spent += w.CostUSD
+	c.spent += made.CostUSD
 	if err != nil {
 		return notice, err
 	}
-	sum, err := r.store(p, d.Replaced, w)
+	sum, err := r.store(p, d.Replaced, made)
 	if err != nil {
 		return notice, err
 	}
@@ -219,7 +176,7 @@ func (m *Masker) write(
 	delete(c.told, "unsummarised")
 	delete(c.told, "summary")
 	if !byHand {
-		notice(thread.LevelInfo, stored(p, sum, w))
+		notice(thread.LevelInfo, stored(p, sum, made))
 	}
 	return notice, nil
 }
@@ -239,10 +196,10 @@ func stored(p planned, sum masks.Summary, w summary.Written) string {
 }
 
 // allow refuses a summary that may not be written.
-func (m *Masker) allow(c *conversation, s Summaries, by thread.SummaryAuthor) error {
+func (w *writer) allow(c *conversation, s Summaries, by thread.SummaryAuthor) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch mode, why := c.mode(m.cfg.Settings(c.id, c.login)); {
+	switch mode, why := c.mode(w.cfg.Settings(c.id, c.login)); {
 	case mode != thread.MaskSafe && mode != thread.MaskLean:
 		return thread.Hint(fmt.Errorf("nothing is replaced in mode %s (%s): %w", mode, why, thread.ErrRefused),
 			"set the mode safe or lean first")

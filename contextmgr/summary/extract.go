@@ -3,8 +3,6 @@ package summary
 import (
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"orchestrator/thread"
 )
@@ -188,21 +186,6 @@ func lastSentence(text string) string {
 		from--
 	}
 	return cutWords(strings.Join(words[from:], " "), mostSentence)
-}
-
-// cutWords returns the first words of a text, at most so many bytes; a word is never cut, since a part of a name is
-// another name.
-func cutWords(text string, size int) string {
-	if len(text) <= size {
-		return text
-	}
-	for size > 0 && !utf8.RuneStart(text[size]) {
-		size--
-	}
-	if next, _ := utf8.DecodeRuneInString(text[size:]); !unicode.IsSpace(next) {
-		size = max(0, strings.LastIndexFunc(text[:size], unicode.IsSpace))
-	}
-	return strings.TrimSpace(text[:size])
 }
 
 // quoted returns a text as a quotation.

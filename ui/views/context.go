@@ -85,7 +85,7 @@ func (f *contexts) onResults(a intent.Action) tea.Cmd {
 	case a == intent.MaskAll && f.view.Listed():
 		return f.askMaskAll(s)
 	case a == intent.Summarise && f.view.Known():
-		return f.askSummary(s)
+		return f.summaries().ask(s)
 	case r == nil || a == intent.MaskAll || a == intent.MaskMode || a == intent.Summarise:
 		return nil
 	case a == intent.Mask:
@@ -95,6 +95,11 @@ func (f *contexts) onResults(a intent.Action) tea.Cmd {
 	default:
 		return f.openResult(r)
 	}
+}
+
+// summaries returns the dialog for summaries.
+func (f *contexts) summaries() *summaries {
+	return &summaries{f.Host, f.view, f.srv.ChangeContext, f.change, f.follow}
 }
 
 // name returns what names a result in a change.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"orchestrator/thread"
+	contextview "orchestrator/ui/context"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/gauge"
 	"orchestrator/ui/host"
@@ -15,11 +16,21 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
+// summaries has the dialog for summaries in the context view.
+type summaries struct {
+	*host.Host
+	view *contextview.Model
+	// apply makes a change; change does so and says what was done. follow loads the context if it is out of date.
+	apply  func(ctx context.Context, c thread.ContextChange) (thread.ContextReport, error)
+	change func(task, done string, c thread.ContextChange) tea.Cmd
+	follow func() tea.Cmd
+}
+
 // mostSummary is how many lines of a summary are laid out.
 const mostSummary = 500
 
-// askSummary shows the newest summary of a thread, and what another one would mean.
-func (f *contexts) askSummary(s *thread.Status) tea.Cmd {
+// ask shows the newest summary of a thread, and what another one would mean.
+func (f *summaries) ask(s *thread.Status) tea.Cmd {
 	id, name, r := s.ID, s.DisplayName(), f.view.Report()
 	choices := []dialog.Choice{dialog.Cancel("Close")}
 	var body []dialog.Line
@@ -56,10 +67,10 @@ func (f *contexts) askSummary(s *thread.Status) tea.Cmd {
 }
 
 // summarise has a summary written. That takes a while, in which the view goes on as before.
-func (f *contexts) summarise(id thread.ID, by thread.SummaryAuthor) tea.Cmd {
+func (f *summaries) summarise(id thread.ID, by thread.SummaryAuthor) tea.Cmd {
 	change := thread.ContextChange{Thread: string(id), Summarise: by}
 	return host.Call(f.Host, host.Slow,
-		func(ctx context.Context) (thread.ContextReport, error) { return f.srv.ChangeContext(ctx, change) },
+		func(ctx context.Context) (thread.ContextReport, error) { return f.apply(ctx, change) },
 		func(_ thread.ContextReport, err error) tea.Cmd {
 			if f.view.Thread() == id {
 				f.view.Stale()

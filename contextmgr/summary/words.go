@@ -1,0 +1,22 @@
+package summary
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// cutWords returns the first words of a text, at most so many bytes; a word is never cut, since a part of a name is
+// another name.
+func cutWords(text string, size int) string {
+	if len(text) <= size {
+		return text
+	}
+	for size > 0 && !utf8.RuneStart(text[size]) {
+		size--
+	}
+	if next, _ := utf8.DecodeRuneInString(text[size:]); !unicode.IsSpace(next) {
+		size = max(0, strings.LastIndexFunc(text[:size], unicode.IsSpace))
+	}
+	return strings.TrimSpace(text[:size])
+}
