@@ -308,3 +308,19 @@ func FuzzNext(f *testing.F) {
 		}
 	})
 }
+
+// TestSummarises: the model writes the summary that orchestrator asks for, of what comes before a prompt.
+func TestSummarises(t *testing.T) {
+	turn := scripted.Turn{Prompt: `Write a summary of this conversation up to the prompt that begins with "now say \"hi\"", and so on.`}
+	for _, p := range []string{"list files", "read a/b.go", `now say "hi" to me`, turn.Prompt} {
+		turn.History = append(turn.History, scripted.Message{Role: scripted.User, Text: p})
+	}
+	r := next(turn)
+	if len(r.Calls) > 0 || !strings.Contains(r.Text, "- list files\n- read a/b.go\n\n## Decisions") || strings.Contains(r.Text, "now say") {
+		t.Errorf("%+v", r)
+	}
+	turn.Prompt = "Write a summary of README.md"
+	if r := next(turn); strings.Contains(r.Text, "## Goal") {
+		t.Errorf("a person gets %q", r.Text)
+	}
+}

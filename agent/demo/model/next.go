@@ -16,6 +16,9 @@ var about = pattern.Lazy(`(?i)\b(?:what(?:'s| is| does)|explain|describe|summari
 
 // next is the model's script: the step of the plan that comes after the results so far, or the answer.
 func next(t scripted.Turn) scripted.Reply {
+	if text, asked := summarise(t); asked {
+		return scripted.Reply{Text: text}
+	}
 	if n := len(t.Outcomes); n > 0 && strings.HasPrefix(t.Outcomes[n-1].Output, denied) {
 		return scripted.Reply{Text: "All right, I did not do that. What should I do instead?"}
 	}
