@@ -1,0 +1,157 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"orchestrator/agent/agenttest/clis"
+	"orchestrator/agent/agenttest/model"
+	"orchestrator/agent/scripted"
+	"orchestrator/thread"
+)
+
+// The windows in tokens that the models of the real CLIs are said to have. OpenCode compacts what is near its own idea of
+// the window.
+const (
+	smallWindow    = 120_000
+	openCodeWindow = 60_000
+)
+
+// summaryAsked is how the request for a summary begins.
+const summaryAsked = "Write a summary of this conversation up to"
+
+// writesSummaries answers prompts by their markers, and writes summaries.
+func writesSummaries(turn model.Turn) scripted.Reply {
+	if strings.HasPrefix(turn.Prompt, summaryAsked) {
+		return scripted.Reply{Text: "## Goal\nto note everything down\n## Asked for\nnotes\n## Decisions\nnone\n## Files\nnone\n" +
+			"## Facts\nthe first note is note-1\n## Open points\nnone\n"}
+	}
+	return atWork(turn)
+}
+
+// note is a prompt of about 4,000 tokens.
+func note(i int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "note-%d ", i)
+	for n := range 700 {
+		fmt.Fprintf(&b, "line %d of note %d is here, ", n, i)
+	}
+	fmt.Fprintf(&b, "#say:noted-%d", i)
+	return b.String()
+}
+
+// share returns how full a thread's context is, in percent.
+func (r *realRig) share(name string) float64 { return r.status(name).Gauge.Share() }
+
+// TestRealSummaries has each real CLI fill a small window: the older turns are summarised by its own model, which reads
+// the same beginning with the same key; the gauge falls; after a stop and in a fork the same bytes are sent; and at 95 %
+// a prompt is refused with the way out, or goes on in a fork.
+func TestRealSummaries(t *testing.T) {
+	for _, cli := range clis.All() {
+		t.Run(cli.Name, func(t *testing.T) {
+			r := newScripted(t, cli, writesSummaries)
+			put(t, filepath.Join(r.home, ".config", "orchestrator", "config.toml"), fmt.Sprintf(
+				"[models]\n\"claude-sonnet-*\" = { window = %[1]d, input = 3, output = 15 }\n\"gpt-5*\" = { window = %[1]d }\n"+
+					"\"gemini-2.5-pro\" = { window = %[1]d }\n\"fake-*\" = { window = %[2]d }\n", smallWindow, openCodeWindow))
+			name := r.start("notes")
+			i := 0
+			fill := func(until float64, most int) {
+				t.Helper()
+				for range most {
+					if r.share(name) >= until {
+						return
+					}
+					i++
+					if got := r.run("send", "--timeout", "2m", name, note(i)); got.code != 0 {
+						t.Fatalf("note %d at %.0f %%: %+v", i, r.share(name), got)
+					}
+				}
+				t.Fatalf("%d notes, and the context is only %.0f %% full", i, r.share(name))
+			}
+			fill(62, 40)
+			before := r.share(name)
+			last := r.newest()
+			t.Logf("%d notes: %.0f %%\n%s", i, before, r.ok("context", "summary", name))
+			t.Log(r.ok("context", "summary", name, "--write"))
+			var asked model.Request
+			for _, q := range r.model.Requests() {
+				if strings.HasPrefix(q.Turn.Prompt, summaryAsked) {
+					asked = q
+				}
+			}
+			at := strings.LastIndex(last, fmt.Sprintf("line 699 of note %d", i))
+			if at < 0 || !strings.HasPrefix(string(asked.Body), last[:at]) {
+				t.Errorf("the request for the summary (%d bytes) does not begin as the last one (%d of %d bytes)",
+					len(asked.Body), at, len(last))
+			}
+			r.ok("send", "--timeout", "2m", name, "hello #say:after")
+			sent := r.newest()
+			// The first prompt stays: agents put what they know about the project before it.
+			begin := strings.Index(sent, "[Summary: the earlier part")
+			if begin < 0 || !strings.Contains(sent, "the first note is note-1") || strings.Contains(sent, "line 300 of note 2 ") {
+				t.Fatalf("the summary is not in the next request of %d bytes", len(sent))
+			}
+			if now := r.share(name); now > before-10 {
+				t.Errorf("the context went from %.0f to %.0f %%", before, now)
+			}
+			summary := sent[begin : begin+600]
+			r.ok("stop", name)
+			r.ok("resume", name)
+			r.ok("send", "--timeout", "2m", name, "hello #say:again")
+			if !strings.Contains(r.newest(), summary) {
+				t.Error("after a stop the summary is not sent as it was")
+			}
+			r.ok("fork", "more", "-t", name, "-p", "and now #say:in-the-fork")
+			q := r.request("in-the-fork")
+			if !strings.Contains(string(q.Body), summary) {
+				t.Error("in a fork the summary is not sent as it was")
+			}
+
+			fill(88, 60)
+			refused := ""
+			for range 12 {
+				i++
+				if got := r.run("send", "--timeout", "30s", name, note(i)); got.code != 0 {
+					refused = got.stdout + got.stderr
+					break
+				}
+			}
+			if refused == "" {
+				t.Fatalf("at %.0f %% prompts are still sent", r.share(name))
+			}
+			if strings.Contains(r.newest(), fmt.Sprintf("note-%d ", i)) {
+				t.Error("the prompt that is refused was sent")
+			}
+			if why := r.ok("why", name); !strings.Contains(why, "orchestrator does not send this request") {
+				t.Errorf("it is not said why: %s", why)
+			}
+			t.Logf("refused at %.0f %%: %s", r.share(name), refused)
+
+			r.ok("stop")
+			r.env = append(r.env, "ORCHESTRATOR_OFFERS=auto", "ORCHESTRATOR_SUMMARIES=off")
+			r.ok("resume", name)
+			i++
+			r.run("send", "--timeout", "30s", name, note(i))
+			q = r.request(fmt.Sprintf("note-%d ", i))
+			if body := string(q.Body); strings.Contains(body, "line 5 of note 2 ") && len(body) > len(last) {
+				t.Error("the fork was given the whole conversation")
+			}
+			if !r.forked(name) {
+				t.Error("the prompt did not go on in a fork")
+			}
+		})
+	}
+}
+
+// forked reports whether a thread has a fork that began with a summary.
+func (r *realRig) forked(name string) bool {
+	parent := r.status(name).ID
+	for _, s := range get[[]thread.Status](r.rig, "threads", "--all") {
+		if s.Parent == parent && s.Handoff != nil && s.Handoff.Fresh {
+			return true
+		}
+	}
+	return false
+}
