@@ -16,7 +16,7 @@ import (
 // the window.
 const (
 	smallWindow    = 120_000
-	openCodeWindow = 60_000
+	openCodeWindow = 90_000
 )
 
 // summaryAsked is how the request for a summary begins.
@@ -109,7 +109,7 @@ func TestRealSummaries(t *testing.T) {
 				t.Error("in a fork the summary is not sent as it was")
 			}
 
-			fill(88, 60)
+			fill(84, 60)
 			refused := ""
 			for range 12 {
 				i++
