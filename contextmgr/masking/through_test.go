@@ -39,7 +39,7 @@ type through struct {
 // patience bounds every wait; it is never reached when things work.
 const patience = 60 * time.Second
 
-// open opens a gateway over a world. Both end with the test.
+// through opens a gateway over a world. Both end with the test.
 func (w *world) through(windows map[string]int64) *through {
 	w.Helper()
 	table, err := models.Builtin()
@@ -98,9 +98,9 @@ func (p *through) request(ctx context.Context, id thread.ID, body []byte, header
 }
 
 // ask sends a body, waits until the exchange is over, and returns what the provider got.
-func (p *through) ask(id thread.ID, body string) string {
+func (p *through) ask(body string) string {
 	p.Helper()
-	resp, err := p.request(p.Context(), id, []byte(body), nil)
+	resp, err := p.request(p.Context(), "t1", []byte(body), nil)
 	if err != nil || resp.StatusCode != http.StatusOK {
 		p.Fatalf("%v (%v)", resp, err)
 	}
@@ -118,10 +118,10 @@ type provider struct {
 	conns atomic.Int64 // that were opened
 
 	mu     sync.Mutex
-	body   []byte                         // of the last request
+	bySum  map[string]string              // bodies of agents that name a session, by their SHA-256
+	latest []byte                         // of the last request
 	before func(ctx context.Context) bool // is called before an answer, if it is set; false ends without one
 	usage  func(body []byte) int
-	status int
 }
 
 // sumHeader has the SHA-256 of the request that an answer is for.
@@ -129,24 +129,27 @@ const sumHeader = "X-Body-Sha256"
 
 func serve(t *testing.T, f format) *provider {
 	t.Helper()
-	p := &provider{status: http.StatusOK, usage: func(body []byte) int { return len(body) / 4 }}
+	p := &provider{bySum: map[string]string{}, usage: func(body []byte) int { return len(body) / 4 }}
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil || r.ContentLength != int64(len(body)) {
 			w.WriteHeader(http.StatusTeapot)
 			return
 		}
+		sum := sha256.Sum256(body)
+		name := hex.EncodeToString(sum[:])
 		p.mu.Lock()
-		p.body = body
-		before, usage, status := p.before, p.usage(body), p.status
+		p.latest = body
+		if r.Header.Get("X-Claude-Code-Session-Id") != "" {
+			p.bySum[name] = string(body)
+		}
+		before, usage := p.before, p.usage(body)
 		p.mu.Unlock()
 		if before != nil && !before(r.Context()) {
 			panic(http.ErrAbortHandler)
 		}
-		sum := sha256.Sum256(body)
-		w.Header().Set(sumHeader, hex.EncodeToString(sum[:]))
+		w.Header().Set(sumHeader, name)
 		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status)
 		_, _ = io.WriteString(w, answer(f, usage))
 	}))
 	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
@@ -164,7 +167,15 @@ func serve(t *testing.T, f format) *provider {
 func (p *provider) got() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return string(p.body)
+	return string(p.latest)
+}
+
+// with returns the body with a SHA-256, of an agent that names a session.
+func (p *provider) with(sum string) (string, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	body, ok := p.bySum[sum]
+	return body, ok
 }
 
 // set changes how the provider answers.
@@ -195,7 +206,7 @@ func answer(f format, tokens int) string {
 // heard is what people and the manager hear of the gateway.
 type heard struct {
 	mu        sync.Mutex
-	exchanges []thread.Exchange
+	exchanges int // that are over
 	told      []string
 	change    chan struct{}
 }
@@ -207,10 +218,7 @@ func (*heard) Hook(id thread.ID, event string, payload []byte)   {}
 func (h *heard) Notice(_ thread.ID, _ thread.Level, text string) {
 	h.note(func() { h.told = append(h.told, text) })
 }
-func (h *heard) ExchangeEnded(_ thread.ID, e thread.Exchange) {
-	e.Items = nil // they hold the bodies
-	h.note(func() { h.exchanges = append(h.exchanges, e) })
-}
+func (h *heard) ExchangeEnded(thread.ID, thread.Exchange) { h.note(func() { h.exchanges++ }) }
 
 func (h *heard) note(what func()) {
 	h.mu.Lock()
@@ -222,21 +230,21 @@ func (h *heard) note(what func()) {
 	}
 }
 
-// ended returns the exchanges once n are over.
-func (h *heard) ended(t *testing.T, n int) []thread.Exchange {
+// ended returns once n exchanges are over.
+func (h *heard) ended(t *testing.T, n int) {
 	t.Helper()
 	limit := time.After(patience)
 	for {
 		h.mu.Lock()
-		got := h.exchanges[:len(h.exchanges):len(h.exchanges)]
+		got := h.exchanges
 		h.mu.Unlock()
-		if len(got) >= n {
-			return got
+		if got >= n {
+			return
 		}
 		select {
 		case <-h.change:
 		case <-limit:
-			t.Fatalf("%d of %d exchanges are over", len(got), n)
+			t.Fatalf("%d of %d exchanges are over", got, n)
 		}
 	}
 }
