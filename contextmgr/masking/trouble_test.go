@@ -318,12 +318,13 @@ func TestClockJumps(t *testing.T) {
 	}
 }
 
-// TestUsageOverTheWindow: a provider that reports more tokens than the window has, or nonsense, neither stops a turn
-// without a way out nor breaks what people see; the next count is believed again.
+// TestUsageOverTheWindow: a provider that answers a request and counts more tokens than the window has, or nonsense, has a
+// larger window or counts wrongly: people are warned, nothing is refused, and the next count is believed again.
 func TestUsageOverTheWindow(t *testing.T) {
 	for _, f := range some() {
 		for _, usage := range []int{150_000, 1 << 40, 1<<62 + 1} {
 			p := passing(t, f, 100_000)
+			p.wayOut = "Fork it."
 			p.talk(5)
 			p.set(func(p *provider) { p.usage = func([]byte) int { return usage } })
 			p.talk(1)
@@ -332,11 +333,12 @@ func TestUsageOverTheWindow(t *testing.T) {
 				t.Errorf("%s, %d: %d of %d tokens (%v)", f.codec.Wire(), usage, r.Tokens, r.Window, err)
 			}
 			p.set(func(p *provider) { p.usage = func(body []byte) int { return len(body) / 4 } })
-			p.talk(1) // is sent
+			p.items = append(p.items, p.person("and now this"))
+			p.ask(p.conversation())
 			if r, err = p.Report("t1"); err != nil || r.Tokens > 20_000 || r.Tokens < 1000 {
 				t.Errorf("%s, %d: %d tokens after a right count (%v)", f.codec.Wire(), usage, r.Tokens, err)
 			}
-			if told := p.heard.notices(); len(told) > 1 {
+			if told := p.heard.notices(); len(told) != 1 {
 				t.Errorf("%s, %d: people were told %q", f.codec.Wire(), usage, told)
 			}
 		}
