@@ -27,7 +27,7 @@ const recordingsVariable = "ORCHESTRATOR_RECORDINGS"
 func TestByteIdentity(t *testing.T) {
 	n := 10_000
 	if testing.Short() {
-		n = 1000
+		n = 500
 	}
 	for _, f := range formats() {
 		for _, mode := range []policy.Mode{policy.ModeObserve, policy.ModeOff} {

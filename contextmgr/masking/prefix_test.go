@@ -25,7 +25,7 @@ func TestPrefix(t *testing.T) {
 	if testing.Short() {
 		seeds = 1
 	}
-	for i, f := range formats() {
+	for i, f := range some() {
 		for j, mode := range []policy.Mode{policy.ModeSafe, policy.ModeLean} {
 			t.Run(f.codec.Wire()+" "+string(mode), func(t *testing.T) {
 				t.Parallel()
@@ -76,16 +76,21 @@ type shot struct {
 func (g *grower) grow(n int) {
 	g.Helper()
 	g.items = []string{g.person("fix the bug")}
-	for range n {
-		g.change()
+	for i := range n {
+		switch i {
+		case n / 4, n / 2, n * 3 / 4: // at least once each
+			g.change(i*4/n - 1)
+		default:
+			g.change(g.IntN(20))
+		}
 		g.more()
 		g.check(g.shoot())
 	}
 }
 
 // change does what may come between two requests.
-func (g *grower) change() {
-	switch g.IntN(20) {
+func (g *grower) change(what int) {
+	switch what {
 	case 0:
 		g.tally["restarts"]++
 		g.restart()
