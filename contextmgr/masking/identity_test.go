@@ -1,12 +1,17 @@
 package masking_test
 
 import (
+	"archive/tar"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -14,13 +19,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"orchestrator/contextmgr/policy"
 	"orchestrator/contextmgr/wire"
 )
-
-// recordingsVariable names a folder with requests of real agents, which TestByteIdentity sends too: *.json with a url
-// and a body each, and *.jsonl with a conversation each, as package replay reads them.
-const recordingsVariable = "ORCHESTRATOR_RECORDINGS"
 
 // TestByteIdentity: with observe and off, whatever a request is, the provider gets the bytes that the agent sent. That is
 // so for a thread that has masks too.
@@ -69,27 +72,21 @@ func TestByteIdentity(t *testing.T) {
 			})
 		}
 	}
-	t.Run("recorded", func(t *testing.T) {
-		dir := os.Getenv(recordingsVariable)
-		if dir == "" {
-			t.Skipf("SKIPPED: %s=/a/folder sends the requests that were recorded there too", recordingsVariable)
-		}
-		for _, f := range formats() {
+	for _, f := range formats() {
+		t.Run(f.codec.Wire()+" recorded", func(t *testing.T) {
+			t.Parallel()
+			all := recorded(t, f)
 			for _, mode := range []policy.Mode{policy.ModeObserve, policy.ModeOff} {
 				w := open(t, f, mode)
 				p := w.through(nil)
-				all := recorded(t, dir, f)
-				if len(all) == 0 {
-					t.Errorf("there is none of %s", f.codec.Wire())
-				}
 				for i, body := range all {
 					p.same(i, body, nil)
 				}
 				p.ended(t, len(all))
-				t.Logf("%s %s: %d recorded requests", f.codec.Wire(), mode, len(all))
 			}
-		}
-	})
+			t.Logf("%d recorded requests", len(all))
+		})
+	}
 }
 
 // same sends a body and checks that the provider got it.
@@ -245,38 +242,69 @@ func places(body []byte) (objects []int, texts []wire.Span, gaps []int) {
 	return objects, texts, append(gaps, 0)
 }
 
-// recorded returns the requests in a folder that have a format: those of an agent, and conversations put into it.
-func recorded(t *testing.T, dir string, f format) (all [][]byte) {
+// recorded returns requests of a format that were recorded: those of an agent, and of other conversations put into it.
+func recorded(t *testing.T, f format) (all [][]byte) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.json*"))
-	if err != nil {
-		t.Fatal(err)
+	dir := cmp.Or(os.Getenv("ORCHESTRATOR_SHARED"), filepath.Join("..", "..", "..", "shared"))
+	files, err := filepath.Glob(filepath.Join(dir, "samples", "request-*.json"))
+	if err != nil || len(files) == 0 {
+		t.Skipf("SKIPPED: there are no recorded requests (%v): run with ORCHESTRATOR_SHARED=<folder with samples and corpus>", err)
 	}
 	for _, file := range files {
 		raw, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.HasSuffix(file, ".jsonl") {
-			all = append(all, rendered(t, raw, f)...)
-			continue
-		}
 		var r struct {
 			URL  string          `json:"url"`
 			Body json.RawMessage `json:"body"`
 		}
 		path, _, _ := strings.Cut(f.path, "gemini-")
-		if err := json.Unmarshal(raw, &r); err == nil && strings.Contains(r.URL, path) {
+		if err := json.Unmarshal(raw, &r); err != nil {
+			t.Fatal(err)
+		} else if strings.Contains(r.URL, path) {
 			all = append(all, r.Body)
 		}
 	}
-	return all
+	if len(all) == 0 {
+		t.Errorf("%s has none of %s", dir, f.path)
+	}
+	if testing.Short() {
+		return all
+	}
+	packed, err := os.Open(filepath.Join(dir, "corpus", "sessions.tar.zst"))
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Logf("SKIPPED in part: %s has no corpus of sessions", dir)
+		return all
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	unpacked, err := zstd.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unpacked.Close()
+	sessions := tar.NewReader(unpacked)
+	for {
+		if _, err := sessions.Next(); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		lines, err := io.ReadAll(sessions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, rendered(t, lines, f)...)
+	}
 }
 
 // rendered returns some requests of a conversation, as an agent of the format would send them.
 func rendered(t *testing.T, lines []byte, f format) (all [][]byte) {
 	t.Helper()
-	const apart, most = 25, 2 << 20
+	const apart, most = 150, 2 << 20
 	var items []string
 	n := 0
 	for line := range bytes.Lines(lines) {
