@@ -207,18 +207,23 @@ func answer(f format, tokens int) string {
 type heard struct {
 	mu        sync.Mutex
 	exchanges int // that are over
+	begun     thread.Begun
+	last      thread.Exchange
 	told      []string
 	change    chan struct{}
 }
 
-func (*heard) RequestStarted(thread.ID, thread.Begun)            {}
+func (h *heard) RequestStarted(_ thread.ID, b thread.Begun)      { h.note(func() { h.begun = b }) }
 func (*heard) RequestReached(thread.ID, thread.Stage, time.Time) {}
 func (*heard) Spoke(thread.ID, thread.Speech)                    {}
 func (*heard) Hook(id thread.ID, event string, payload []byte)   {}
 func (h *heard) Notice(_ thread.ID, _ thread.Level, text string) {
 	h.note(func() { h.told = append(h.told, text) })
 }
-func (h *heard) ExchangeEnded(thread.ID, thread.Exchange) { h.note(func() { h.exchanges++ }) }
+func (h *heard) ExchangeEnded(_ thread.ID, e thread.Exchange) {
+	e.Items = nil // they hold the body
+	h.note(func() { h.exchanges, h.last = h.exchanges+1, e })
+}
 
 func (h *heard) note(what func()) {
 	h.mu.Lock()
@@ -254,4 +259,11 @@ func (h *heard) notices() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.told[:len(h.told):len(h.told)]
+}
+
+// newest returns what was heard of the newest request.
+func (h *heard) newest() (thread.Begun, thread.Exchange) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.begun, h.last
 }
