@@ -153,6 +153,9 @@ func TestClientsStartOneServer(t *testing.T) {
 			})
 		}
 		all.Wait()
+		if got := r.servers(); len(got) > 1 { // one that is late would serve once the other one is stopped
+			t.Errorf("%s: the processes %v are servers, or want to be", why, got)
+		}
 	}
 	come("no server")
 	for range 3 {

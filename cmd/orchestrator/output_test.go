@@ -144,9 +144,13 @@ func TestNothingPrintedActsOnATerminal(t *testing.T) {
 	}
 	lock.Close()
 	r.clean("serve")
-	put(t, filepath.Join(r.home, ".config", "orchestrator", "config.toml"), "theme = \"dark\"\n\""+hostileBranch+"\" = \""+hostileBranch+"\"\n")
+	config := filepath.Join(r.home, ".config", "orchestrator", "config.toml")
+	put(t, config, "theme = \"dark\"\n\""+hostileBranch+"\" = \""+hostileBranch+"\"\n")
 	shows("config.toml:2", "doctor")
 	shows("config.toml:2", "threads")
+	if err := os.Remove(config); err != nil { // with it the server cannot be stopped
+		t.Fatal(err)
+	}
 }
 
 // TestEveryVerbIsClean gives every verb of the tree, also one that is added tomorrow, hostile words.

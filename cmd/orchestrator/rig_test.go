@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -136,7 +137,15 @@ func newRigIn(t *testing.T, base, disk string) *rig {
 	r.git("add", ".")
 	r.git("commit", "-qm", "begin")
 	t.Cleanup(func() {
-		r.run("stop", "--force")
+		stopped := r.run("stop", "--force")
+		left := r.servers()
+		for begin := time.Now(); len(left) > 0 && time.Since(begin) < 10*time.Second; left = r.servers() {
+			time.Sleep(20 * time.Millisecond) // one that ends has let go of its lock before
+		}
+		for _, pid := range left {
+			t.Errorf("server %d is left running: %s%s", pid, stopped.stdout, stopped.stderr)
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have just ended
+		}
 		if t.Failed() {
 			log, _ := os.ReadFile(filepath.Join(r.stateDir(), "log", "server.log"))
 			t.Logf("the server's log:\n%s", tail(log, 6000))
@@ -144,6 +153,22 @@ func newRigIn(t *testing.T, base, disk string) *rig {
 		os.RemoveAll(base)
 	})
 	return r
+}
+
+// servers are the processes of the rig's servers, as far as the system lists processes.
+func (r *rig) servers() (pids []int) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		line, _ := os.ReadFile(file) // of one that ended there is none
+		args := strings.Split(string(line), "\x00")
+		if len(args) < 2 || args[1] != "serve" || !strings.Contains(string(line), filepath.Dir(r.home)+"/") {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 // newBase makes a folder for homes and projects. No state may lie below a temporary folder: it lies among what the

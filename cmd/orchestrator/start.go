@@ -78,6 +78,11 @@ func (c *cli) startOnce(ctx context.Context) error {
 	defer over(nil)
 	go func() { over(&endedError{cmd.Wait()}) }()
 	if c.listens(runs) {
+		// Ours may be late: it would serve once the one that answers is stopped.
+		if pid, err := c.project.Holder(); err == nil && pid != 0 && pid != cmd.Process.Pid {
+			_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+			<-runs.Done()
+		}
 		return nil
 	}
 	var ended *endedError

@@ -38,6 +38,7 @@ type conversation struct {
 	owed               float64 // what masking cost requests that failed, in tokens as in measured
 	asking             int     // its number
 	window             int64
+	larger             bool // the provider counted more for a request that it answered than the window has
 
 	contents map[key]content    // that were described
 	last     measured           // of the last main request

@@ -13,7 +13,8 @@ import (
 const refusedStatus = http.StatusBadRequest
 
 // full says what must be done because the window is almost full: people are warned once, and a prompt that would fill it
-// is refused, with the way out. Inside a turn nothing is refused that still fits. Of an unknown window nothing is known.
+// is refused, with the way out. Inside a turn nothing is refused that still fits. Of an unknown window nothing is known,
+// nor of one that the provider took more than: then a count or the window is wrong.
 func (r *request) full() (refusal string) {
 	c := r.conversation
 	size, window := c.decision.Context, c.window
@@ -29,7 +30,7 @@ func (r *request) full() (refusal string) {
 	share := thread.Percent(float64(size) * 100 / float64(window))
 	how := fmt.Sprintf("the context has %s of %s tokens (%s)", thread.Tokens(size), thread.Tokens(window), share)
 	r.tell("full", how+": have the agent compact it, or fork the thread with a summary")
-	if c.decision.Ask != policy.AskFork || r.cfg.WayOut == nil || r.inTurn() && size < window {
+	if c.decision.Ask != policy.AskFork || c.larger || r.cfg.WayOut == nil || r.inTurn() && size < window {
 		return ""
 	}
 	prompt := ""

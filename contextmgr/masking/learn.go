@@ -42,6 +42,7 @@ func (r *request) ended(m measured, main bool) func(*thread.Exchange) {
 		}
 		r.learn(m, input)
 		c.counted, c.estimated, c.answered, c.asking = input, m.estimate, u.Context(), m.requests
+		c.larger = r.window() > 0 && input > r.window()
 		switch {
 		case u.CacheWriteHour > 0:
 			c.ttl = longLife

@@ -19,6 +19,7 @@ import (
 // shelf is what the sets of a store share.
 type shelf struct {
 	*contents
+	disk   disk
 	tokens *tokens
 	writer *writer
 	log    *slog.Logger
@@ -193,7 +194,7 @@ func (s *Set) append(records []record) error {
 // write writes to the end of the log and syncs it. If that fails, the log is as before, or is cut before the next
 // write.
 func (s *Set) write(folder *private.Folder, b []byte) error {
-	log, err := folder.File(logName, os.O_RDWR|os.O_CREATE)
+	log, err := s.shelf.disk.open(folder)
 	if err != nil {
 		return err
 	}
@@ -212,7 +213,7 @@ func (s *Set) write(folder *private.Folder, b []byte) error {
 		err = log.Sync()
 	}
 	if err == nil && !s.index.begun {
-		err = folder.Sync()
+		err = s.shelf.disk.sync(folder)
 	}
 	if err != nil {
 		if cut := log.Truncate(s.end); cut == nil {

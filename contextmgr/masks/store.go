@@ -53,7 +53,8 @@ func Open(folder *private.Folder, cfg Config) *Store {
 	c := newContents(&copies{folder: folder})
 	return &Store{
 		shelf: &shelf{
-			contents: c, tokens: newTokens(c.tokens, cfg.Taken), writer: newWriter(c, log), log: log, notice: notice,
+			contents: c, disk: realDisk(), tokens: newTokens(c.tokens, cfg.Taken), writer: newWriter(c, log), log: log,
+			notice: notice,
 		},
 		sets: map[thread.ID]*entry{},
 	}

@@ -1,0 +1,229 @@
+package masking_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"orchestrator/contextmgr/masking"
+	"orchestrator/contextmgr/models"
+	"orchestrator/contextmgr/policy"
+	"orchestrator/thread"
+)
+
+// TestReported: with each request of the conversation people hear how large it is, by how much that may be wrong, and how
+// much masks leave out; of a side request nothing is left out for them.
+func TestReported(t *testing.T) {
+	p := passing(t, formats()[0], 100_000)
+	sent := p.talk(60)
+	begun, over := p.newest()
+	size, masked := int64(len(sent))/4, int64(len(stubs(sent))*(len(text(0, 1500))/4-50))
+	if begun.Context < size*9/10 || begun.Context > size*11/10 || begun.Masked != masked {
+		t.Errorf("%d tokens are sent and %d masked; people hear of %d and %d", size, masked, begun.Context, begun.Masked)
+	}
+	if begun.Margin != 0.05 || over.Masked != begun.Masked || over.SavedUSD == 0 {
+		t.Errorf("people hear of %+v, then of %d masked tokens that saved $%f", begun, over.Masked, over.SavedUSD)
+	}
+	p.path = "/v1/messages/count_tokens"
+	p.ask(p.conversation())
+	if begun, over := p.newest(); over.Main || begun.Masked+over.Masked+begun.Context != 0 || over.SavedUSD != 0 {
+		t.Errorf("a token count reports %+v, then %d masked tokens", begun, over.Masked)
+	}
+}
+
+// TestSessionChangesItsModel: another model in the same session loses the cache, one in another session does not.
+func TestSessionChangesItsModel(t *testing.T) {
+	for _, session := range []string{"one", "two"} {
+		w := open(t, formats()[0], policy.ModeLean)
+		w.window, w.session = 200_000, "one"
+		w.items = []string{w.person("fix the bug")}
+		for i := range 20 {
+			w.step(i, 1000)
+			w.send("t1")
+		}
+		w.session, w.model = session, "claude-opus-4-6"
+		if got := strings.Contains(w.send("t1"), "[Masked: "); got != (session == "one") {
+			t.Errorf("with another model, in session %s: masked %v", session, got)
+		}
+	}
+}
+
+// TestRefusedIsShown: people see what fills a request that is refused.
+func TestRefusedIsShown(t *testing.T) {
+	w := open(t, formats()[0], policy.ModeSafe)
+	w.wayOut = "Fork it."
+	w.items = []string{w.person("fix the bug " + text(0, 20_000))}
+	for i := range 4 {
+		w.step(i, 10)
+	}
+	w.send("t1")
+	messages := func() int {
+		t.Helper()
+		r, err := w.Report("t1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range r.Parts {
+			if part.Kind == "messages" {
+				return part.Count
+			}
+		}
+		return 0
+	}
+	before := messages()
+	w.window = 20_000
+	w.items = append(w.items, w.person("and now this"))
+	if w.send("t1"); w.refused == "" || messages() != before+1 {
+		t.Errorf("refused %q; %d messages are shown, %d before", w.refused, messages(), before)
+	}
+}
+
+// TestReadAgainProtects: once masked files were read again soon, more of the newest results is protected.
+func TestReadAgainProtects(t *testing.T) {
+	least := map[bool]int{}
+	for _, again := range []bool{false, true} {
+		w := open(t, formats()[0], policy.ModeLean)
+		w.items = []string{w.person("fix the bug")}
+		n := 0
+		read := func(file int) (unmasked int) {
+			id := fmt.Sprint("call_", n)
+			n++
+			w.items = append(w.items, w.call(id, "Read", fmt.Sprintf(`{"file_path":"/w/file%d.go"}`, file)),
+				w.result(id, "Read", text(n, 1500)), w.person("go on"))
+			return n - len(stub.FindAllString(w.send("t1"), -1))
+		}
+		for n < 100 && read(n) == n { // until it is masked
+		}
+		for i := range 8 {
+			if file := i; again {
+				read(file)
+			} else {
+				read(1000 + i)
+			}
+		}
+		least[again] = n
+		for i := range 60 {
+			least[again] = min(least[again], read(2000+i))
+		}
+		if r, err := w.Report("t1"); err != nil || (r.Rereads > 3) != again {
+			t.Errorf("again %v: %d read again (%v)", again, r.Rereads, err)
+		}
+	}
+	if least[true] <= least[false] {
+		t.Errorf("at least %d results are kept whole, %d without reading again", least[true], least[false])
+	}
+}
+
+// TestWhatIsReadAgain: only what is read again soon after it was masked, or retrieved, counts.
+func TestWhatIsReadAgain(t *testing.T) {
+	for _, tc := range []struct {
+		what  string
+		after int // requests
+		tool  string
+		input string
+		want  int
+	}{
+		{"at once", 1, "Read", `{"file_path":"/w/file0.go"}`, 1},
+		{"late", 20, "Read", `{"file_path":"/w/file0.go"}`, 0},
+		{"another part", 1, "Read", `{"file_path":"/w/file0.go","offset":10}`, 0},
+		{"another file", 1, "Read", `{"file_path":"/w/other.go"}`, 0},
+		{"retrieved", 1, "Bash", `{"command":"orchestrator retrieve max:01234567"}`, 1},
+	} {
+		w := open(t, formats()[0], policy.ModeLean)
+		w.items = []string{w.person("fix the bug")}
+		n := 0
+		read := func(tool, input string, tokens int) string {
+			id := fmt.Sprint("call_", n)
+			n++
+			w.items = append(w.items, w.call(id, tool, input), w.result(id, tool, text(n, tokens)))
+			return w.send("t1")
+		}
+		for n < 100 && len(stubs(read("Read", fmt.Sprintf(`{"file_path":"/w/file%d.go"}`, n), 1500))) == 0 {
+		}
+		for range tc.after - 1 {
+			read("Bash", `{"command":"true"}`, 1)
+		}
+		read(tc.tool, tc.input, 1500)
+		if r, err := w.Report("t1"); err != nil || r.Rereads != tc.want {
+			t.Errorf("%s: %d read again, want %d (%v)", tc.what, r.Rereads, tc.want, err)
+		}
+	}
+}
+
+// TestLostCacheCostsNothing: what is masked because the cache is lost anyway is not counted as a cost; all else is.
+func TestLostCacheCostsNothing(t *testing.T) {
+	for _, pause := range []time.Duration{0, 2 * time.Hour} {
+		w := open(t, formats()[0], policy.ModeLean)
+		w.window = 200_000
+		w.items = []string{w.person("fix the bug")}
+		masked := func() bool {
+			w.step(len(w.items)/2, 1500)
+			return len(stubs(w.send("t1"))) > 0
+		}
+		for range 20 {
+			if masked() {
+				t.Fatal("masked already")
+			}
+		}
+		w.now = w.now.Add(pause)
+		for range 60 {
+			if masked() {
+				break
+			}
+		}
+		if usd := w.saved[len(w.saved)-1]; usd == 0 || (usd > 0) != (pause > 0) {
+			t.Errorf("masking after a pause of %v saved $%f", pause, usd)
+		}
+	}
+}
+
+// TestPriceOfMasking: a request that masks costs the writing of what it sends behind the first mask; the masks save the
+// reading of what they leave out.
+func TestPriceOfMasking(t *testing.T) {
+	w := open(t, formats()[0], policy.ModeLean)
+	w.items = []string{w.person("fix the bug")}
+	sent := ""
+	for i := 0; len(stubs(sent)) == 0; i++ {
+		w.step(i, 1500)
+		sent = w.send("t1")
+	}
+	const read, write, input = 0.1, 1.25, 3.0 / 1e6 // of the model
+	left := float64(len(stubs(sent)) * (len(text(0, 1500))/4 - 50))
+	want := input * (read*left - (write-read)*float64(len(sent)-strings.Index(sent, "[Masked: "))/4)
+	if got := w.saved[len(w.saved)-1]; math.Abs(got-want) > math.Abs(want)/5 {
+		t.Errorf("masking saved $%f, want $%f", got, want)
+	}
+}
+
+// asked is when a thread's last answer came before the server started.
+type asked time.Time
+
+func (a asked) Lineage(thread.ID) (thread.ID, time.Time) { return "", time.Time(a) }
+
+// TestCacheAcrossRestart: how long a conversation has paused is known after a restart too.
+func TestCacheAcrossRestart(t *testing.T) {
+	for pause, want := range map[time.Duration]bool{time.Minute: false, 2 * time.Hour: true} {
+		w := open(t, formats()[0], policy.ModeLean)
+		w.window = 200_000
+		table, err := models.Builtin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Masker = masking.New(masking.Config{
+			Masks: w.store, Counts: &counts{known: map[[32]byte]int64{}}, Calibration: exact{}, Models: table,
+			Threads:  asked(w.now.Add(-pause)),
+			Settings: func(thread.ID, bool) policy.Settings { return policy.Defaults(policy.ModeLean) },
+			Now:      func() time.Time { return w.now },
+		})
+		w.items = []string{w.person("fix the bug")}
+		for i := range 20 {
+			w.step(i, 1000)
+		}
+		w.items = append(w.items, w.person("and now this"))
+		if got := len(stubs(w.send("t1"))) > 0; got != want {
+			t.Errorf("%v after the last answer: masked %v", pause, got)
+		}
+	}
+}
