@@ -17,6 +17,7 @@ import (
 	"orchestrator/contextmgr/models"
 	"orchestrator/contextmgr/replay"
 	"orchestrator/thread"
+	"orchestrator/thread/lines"
 	"orchestrator/thread/plaintext"
 )
 
@@ -186,7 +187,7 @@ func readSession(ctx context.Context, file string) (replay.Session, replayProble
 		if ctx.Err() != nil {
 			return replay.Session{}, problem, ctx.Err()
 		}
-		broken := (*replay.LineError)(nil)
+		broken := (*lines.Broken)(nil)
 		switch {
 		case errors.As(err, &broken):
 			problem.Broken++
