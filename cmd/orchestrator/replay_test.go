@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// recorded returns a recorded session of an agent that reads and changes files, with so many requests.
-func recorded(requests int) string {
+// storyOf returns a recorded session of an agent that reads and changes files, with so many requests.
+func storyOf(requests int) string {
 	var s strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&s, format+"\n", args...) }
 	line(`{"role":"user","type":"text","content":"do it","t":0}`)
@@ -47,8 +47,8 @@ func TestContextReplay(t *testing.T) {
 		}
 		return path
 	}
-	one := put("one.jsonl", "broken\n"+recorded(80)+"broken too\n")
-	put("below/shop__pi__two.jsonl", recorded(80))
+	one := put("one.jsonl", "broken\n"+storyOf(80)+"broken too\n")
+	put("below/shop__pi__two.jsonl", storyOf(80))
 	put("below/note.txt", "no session")
 	bare := put("bare.jsonl", `{"role":"user","type":"text","content":"no counts"}`)
 
@@ -99,7 +99,7 @@ func TestContextReplay(t *testing.T) {
 // TestContextReplayHostile: nothing of a file or its name acts on a terminal.
 func TestContextReplayHostile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x__evil\x1b]52;c;eA==\a__"+"\u202etxt.jsonl")
-	if err := os.WriteFile(path, []byte("\x1b[6n\n"+recorded(30)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("\x1b[6n\n"+storyOf(30)), 0o600); err != nil {
 		t.Skip("SKIPPED: a name that acts on terminals; this file system allows none, others run it:", err)
 	}
 	code, out, problems := contextReplay(t, path)
