@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -60,6 +61,9 @@ func contextReplayVerb(c *cli) *cobra.Command {
 		r, err := replayFiles(cmd.Context(), files, agents.formats(), policies)
 		if err != nil {
 			return err
+		}
+		if r.Sessions == 0 && len(r.Problems) == 1 {
+			return errors.New(r.Problems[0].String())
 		}
 		r.printProblems(c.stderr)
 		if len(r.Groups) == 0 {
@@ -208,8 +212,18 @@ func (r replayed) printProblems(w io.Writer) {
 
 // print prints a table for each group of sessions.
 func (r replayed) print(w io.Writer) {
-	for _, g := range r.Groups {
-		fmt.Fprintf(w, "%s, %s: %s in %s, mean context %s (history %s), %.1f%% below 60%%\n", g.Agent, g.Sessions,
+	for i, g := range r.Groups {
+		if i > 0 && sameSessions(r.Groups[i-1], g) {
+			continue
+		}
+		names := []string{g.Agent, string(g.Sessions)}
+		for _, more := range r.Groups[i+1:] {
+			if !sameSessions(g, more) {
+				break
+			}
+			names = append(names, string(more.Sessions))
+		}
+		fmt.Fprintf(w, "%s: %s in %s, mean context %s (history %s), %.1f%% below 60%%\n", strings.Join(names, ", "),
 			plaintext.Count(g.Requests, "request"), plaintext.Count(g.Segments, "segment"),
 			thread.Tokens(int64(g.Context)), thread.Tokens(int64(g.History)), g.Small)
 		var t columns
@@ -255,6 +269,12 @@ func others(n int) string {
 		return "1 other file is"
 	}
 	return fmt.Sprintf("%d other files are", n)
+}
+
+// sameSessions reports whether a group has the sessions of the one before.
+func sameSessions(before, g replay.Group) bool {
+	before.Sessions = g.Sessions
+	return reflect.DeepEqual(before, g)
 }
 
 // sameForAll joins the outcomes of a policy that are the same with each cache.
