@@ -36,6 +36,14 @@ type stored struct {
 	main, session []byte
 }
 
+// open opens a database for reading.
+func open(path string) (*sql.DB, error) {
+	source := url.URL{
+		Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: "mode=ro&_busy_timeout=2000&_query_only=1",
+	}
+	return sql.Open("sqlite3", source.String())
+}
+
 // load reads a session from the database.
 func load(ctx context.Context, env launch.Env, session string) (stored, error) {
 	path := database(env)
@@ -47,10 +55,7 @@ func load(ctx context.Context, env launch.Env, session string) (stored, error) {
 		}
 		return stored{}, err
 	}
-	source := url.URL{
-		Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: "mode=ro&_busy_timeout=2000&_query_only=1",
-	}
-	db, err := sql.Open("sqlite3", source.String())
+	db, err := open(path)
 	if err != nil {
 		return stored{}, err
 	}

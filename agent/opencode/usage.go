@@ -19,10 +19,7 @@ type line struct {
 		Error   json.RawMessage `json:"error"`
 		Summary json.RawMessage `json:"summary"`
 		Time    struct{ Created, Completed int64 }
-		Tokens  *struct {
-			Input, Output, Reasoning int64
-			Cache                    struct{ Read, Write int64 }
-		} `json:"tokens"`
+		Tokens  *tokens `json:"tokens"`
 	} `json:"info"`
 	Parts []struct {
 		Type      string `json:"type"`
@@ -30,6 +27,18 @@ type line struct {
 		Tool      string `json:"tool"`
 		Synthetic bool   `json:"synthetic"`
 	} `json:"parts"`
+}
+
+// tokens are the provider's counts of a response.
+type tokens struct {
+	Input, Output, Reasoning int64
+	Cache                    struct{ Read, Write int64 }
+}
+
+func (t *tokens) usage() thread.Usage {
+	return thread.Usage{
+		Input: t.Input, CacheRead: t.Cache.Read, CacheWrite: t.Cache.Write, Output: t.Output + t.Reasoning,
+	}
 }
 
 func (l line) text() string {
@@ -87,16 +96,13 @@ func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {
 }
 
 func (l line) exchange(prompt string) thread.Exchange {
-	i, t := l.Info, l.Info.Tokens
+	i := l.Info
 	e := thread.Exchange{
 		Main: true, Status: 200, Session: i.Session, Model: i.Model, Prompt: prompt, Text: l.text(), Stop: i.Finish,
 		Started: time.UnixMilli(i.Time.Created), Ended: time.UnixMilli(i.Time.Completed),
-		Usage: thread.Usage{
-			Input: t.Input, CacheRead: t.Cache.Read, CacheWrite: t.Cache.Write, Output: t.Output + t.Reasoning,
-			CostUSD: i.Cost, Priced: i.Cost > 0,
-		},
-		EndsTurn: i.Finish != "" && i.Finish != "tool-calls" && i.Finish != "unknown",
+		Usage: i.Tokens.usage(), EndsTurn: i.Finish != "" && i.Finish != "tool-calls" && i.Finish != "unknown",
 	}
+	e.Usage.CostUSD, e.Usage.Priced = i.Cost, i.Cost > 0
 	if string(i.Summary) == "true" {
 		e.Main, e.Purpose = false, "compaction"
 	}

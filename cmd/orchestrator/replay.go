@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -26,20 +27,29 @@ func contextReplayVerb(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "replay <files...>", Short: "Compare masking policies on recorded sessions",
 		Long: "Replays recorded sessions with each masking policy and compares the requests and their cost with what\n" +
-			"the agent itself sent. Takes files, folders and patterns. Nothing is sent or changed.\n\n" +
+			"the agent itself sent. Takes files, folders and patterns: the session files of Claude Code, Codex, Gemini CLI\n" +
+			"and opencode, as these wrote them or as `opencode export` does. Without files it says where each agent keeps\n" +
+			"them. Nothing is sent or changed.\n\n" +
 			"Policies: raw sends everything, observe only counts, safe masks old tool results but keeps the files being\n" +
 			"worked on, lean masks those too, sliding keeps the last 10 results of every request.\n\n" +
 			"CONTEXT is the mean request in tokens, HISTORY the same without what the first request had. COST is the\n" +
 			"change of the input cost with a prompt cache of 5 minutes or 1 hour. <60% is the share of requests below\n" +
 			"60% of the window. EDITS HIT are edits of files whose last read was masked. MASKS is how often something\n" +
 			"was masked in a segment; a segment ends where the agent itself compacted or went back.",
-		Example: "  orchestrator context replay sessions/ --policy safe,lean\n" +
-			"  orchestrator context replay '*.jsonl' --json",
-		Args:              between(1, math.MaxInt, "<files...>"),
+		Example: "  orchestrator context replay ~/.claude/projects/*/*.jsonl\n" +
+			"  orchestrator context replay ~/.codex/sessions/ --policy safe,lean\n" +
+			"  orchestrator context replay ~/.local/share/opencode/opencode.db --json",
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 	}
 	cmd.Flags().StringSliceVar(&names, "policy", nil, "policies: raw, observe, safe, lean, sliding (default all)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		agents := newAgents("", c.environ, "", "")
+		if len(args) == 0 {
+			var places strings.Builder
+			agents.printPlaces(&places, c.environ)
+			return usagef("expected <files...>: recorded sessions. The agents keep theirs in\n%s",
+				strings.TrimRight(places.String(), "\n"))
+		}
 		policies, err := policiesNamed(names)
 		if err != nil {
 			return err
@@ -48,13 +58,14 @@ func contextReplayVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r, err := replayFiles(cmd.Context(), files, policies)
+		r, err := replayFiles(cmd.Context(), files, agents.formats(), policies)
 		if err != nil {
 			return err
 		}
-		for _, p := range r.Problems {
-			fmt.Fprintf(c.stderr, "orchestrator: %s\n", p)
+		if r.Sessions == 0 && len(r.Problems) == 1 {
+			return errors.New(r.Problems[0].String())
 		}
+		r.printProblems(c.stderr)
 		if len(r.Groups) == 0 {
 			return fmt.Errorf("no requests with the provider's token counts in %s", plaintext.Count(len(files), "file"))
 		}
@@ -81,9 +92,15 @@ func policiesNamed(names []string) ([]replay.Policy, error) {
 	return slices.DeleteFunc(all, func(p replay.Policy) bool { return !slices.Contains(names, p.Name) }), nil
 }
 
-// sessionFiles returns the files that arguments name: files, folders with files that end in .jsonl, or patterns.
-func sessionFiles(args []string) ([]string, error) {
-	var out []string
+// sessionFile is a file to be replayed. One that was found in a folder may be something else.
+type sessionFile struct {
+	path  string
+	found bool
+}
+
+// sessionFiles returns the files that arguments name: files, what can be sessions in folders, or patterns.
+func sessionFiles(args []string) ([]sessionFile, error) {
+	var out []sessionFile
 	for _, arg := range args {
 		paths := []string{arg}
 		if _, err := os.Stat(arg); errors.Is(err, fs.ErrNotExist) {
@@ -103,18 +120,22 @@ func sessionFiles(args []string) ([]string, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("%w: no file that ends in .jsonl in %s", thread.ErrNotFound, strings.Join(args, ", "))
+		return nil, fmt.Errorf("%w: no file that ends in .jsonl, .json or .db in %s", thread.ErrNotFound, strings.Join(args, ", "))
 	}
-	slices.Sort(out)
-	return slices.Compact(out), nil
+	slices.SortStableFunc(out, func(a, b sessionFile) int { return strings.Compare(a.path, b.path) })
+	return slices.CompactFunc(out, func(a, b sessionFile) bool { return a.path == b.path }), nil
 }
 
-// filesBelow returns a file, or the sessions in a folder.
-func filesBelow(path string) ([]string, error) {
-	var out []string
+// filesBelow returns a file, or what can be sessions in a folder.
+func filesBelow(path string) ([]sessionFile, error) {
+	var out []sessionFile
 	err := filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && (name == path || strings.HasSuffix(name, ".jsonl") && d.Type().IsRegular()) {
-			out = append(out, name)
+		switch {
+		case err != nil || d.IsDir():
+		case name == path:
+			out = append(out, sessionFile{name, false})
+		case slices.Contains([]string{".jsonl", ".json", ".db"}, filepath.Ext(name)) && d.Type().IsRegular():
+			out = append(out, sessionFile{name, true})
 		}
 		return err
 	})
@@ -123,29 +144,18 @@ func filesBelow(path string) ([]string, error) {
 
 // replayed is the result of a replay.
 type replayed struct {
-	Files int `json:"files"`
-	// Uncounted are files without the provider's counts, which are left out.
-	Uncounted int             `json:"filesWithoutCounts"`
+	Files    int `json:"files"`
+	Sessions int `json:"sessions"`
+	// Uncounted are sessions without the provider's counts, which are left out, and Others the files in folders that are
+	// no sessions.
+	Uncounted int             `json:"sessionsWithoutCounts"`
+	Others    int             `json:"otherFiles"`
 	Groups    []replay.Group  `json:"groups"`
 	Problems  []replayProblem `json:"problems"`
 }
 
-// replayProblem is what could not be read of a file: the first broken line, and how many there are.
-type replayProblem struct {
-	File   string `json:"file"`
-	Error  string `json:"error"`
-	Broken int    `json:"brokenLines"`
-}
-
-func (p replayProblem) String() string {
-	if p.Broken > 1 {
-		return fmt.Sprintf("%s: %s (and %s more)", p.File, p.Error, plaintext.Count(p.Broken-1, "broken line"))
-	}
-	return p.File + ": " + p.Error
-}
-
 // replayFiles replays one file after the other.
-func replayFiles(ctx context.Context, files []string, policies []replay.Policy) (replayed, error) {
+func replayFiles(ctx context.Context, files []sessionFile, formats []replay.Format, policies []replay.Policy) (replayed, error) {
 	table, err := models.Builtin()
 	if err != nil {
 		return replayed{}, err
@@ -153,70 +163,67 @@ func replayFiles(ctx context.Context, files []string, policies []replay.Policy) 
 	comparison := replay.NewComparison(policies, replay.Caches(), func(model string, used int64) int64 {
 		return table.Window(model, false, used, nil)
 	})
-	out := replayed{Files: len(files), Problems: []replayProblem{}}
-	for _, file := range files {
-		session, problem, err := readSession(ctx, file)
-		if err != nil {
-			return replayed{}, err
-		}
-		if problem.Error != "" {
-			out.Problems = append(out.Problems, problem)
-		}
-		if len(session.Segments) == 0 {
+	out := replayed{Problems: []replayProblem{}}
+	reader := sessionReader{formats: formats, add: func(s replay.Session) error {
+		out.Sessions++
+		if len(s.Segments) == 0 {
 			out.Uncounted++
 		}
-		if err := comparison.Add(ctx, session); err != nil {
-			return replayed{}, fmt.Errorf("replay %s: %w", file, err)
+		if err := comparison.Add(ctx, s); err != nil {
+			return fmt.Errorf("replay %s: %w", s.Name, err)
 		}
+		return nil
+	}}
+	for _, file := range files {
+		problem, err := reader.read(ctx, file.path)
+		unknown := errors.Is(err, replay.ErrFormat)
+		switch {
+		case unknown && file.found:
+			out.Others++
+			continue
+		case err != nil && !unknown:
+			return replayed{}, err
+		case problem.Error != "":
+			out.Problems = append(out.Problems, problem)
+		}
+		if !unknown {
+			out.Files++
+		}
+	}
+	if out.Sessions == 0 && len(out.Problems) == 0 {
+		return replayed{}, fmt.Errorf("%w: none of %s is a recorded session", thread.ErrNotFound, plaintext.Count(len(files), "file"))
 	}
 	out.Groups = comparison.Groups()
 	return out, nil
 }
 
-// readSession reads a session, and says what of it could not be read.
-func readSession(ctx context.Context, file string) (replay.Session, replayProblem, error) {
-	problem := replayProblem{File: file}
-	f, err := os.Open(file)
-	if err != nil {
-		return replay.Session{}, problem, fmt.Errorf("open session: %w", err)
-	}
-	defer f.Close()
-	b := replay.NewBuilder(file, agentNamed(file))
-	for e, err := range replay.Read(f) {
-		if ctx.Err() != nil {
-			return replay.Session{}, problem, ctx.Err()
-		}
-		broken := (*replay.LineError)(nil)
-		switch {
-		case errors.As(err, &broken):
-			problem.Broken++
-		case err != nil:
-			return replay.Session{}, problem, fmt.Errorf("%s: %w", file, err)
-		default:
-			err = b.Add(e)
-		}
-		if err != nil && problem.Error == "" {
-			problem.Error = err.Error()
-		}
-		if errors.Is(err, replay.ErrLarge) {
-			break
-		}
-	}
-	return b.Session(), problem, nil
-}
+// mostProblems is how many files with problems are named to people.
+const mostProblems = 10
 
-// agentNamed returns the agent in a name such as project__claude__id.jsonl, "" if there is none.
-func agentNamed(file string) string {
-	if parts := strings.Split(filepath.Base(file), "__"); len(parts) > 2 {
-		return parts[1]
+// printProblems prints what could not be read.
+func (r replayed) printProblems(w io.Writer) {
+	for _, p := range r.Problems[:min(len(r.Problems), mostProblems)] {
+		fmt.Fprintf(w, "orchestrator: %s\n", p)
 	}
-	return ""
+	if more := len(r.Problems) - mostProblems; more > 0 {
+		fmt.Fprintf(w, "orchestrator: problems with %s more; --json lists all\n", plaintext.Count(more, "file"))
+	}
 }
 
 // print prints a table for each group of sessions.
 func (r replayed) print(w io.Writer) {
-	for _, g := range r.Groups {
-		fmt.Fprintf(w, "%s, %s: %s in %s, mean context %s (history %s), %.1f%% below 60%%\n", g.Agent, g.Sessions,
+	for i, g := range r.Groups {
+		if i > 0 && sameSessions(r.Groups[i-1], g) {
+			continue
+		}
+		names := []string{g.Agent, string(g.Sessions)}
+		for _, more := range r.Groups[i+1:] {
+			if !sameSessions(g, more) {
+				break
+			}
+			names = append(names, string(more.Sessions))
+		}
+		fmt.Fprintf(w, "%s: %s in %s, mean context %s (history %s), %.1f%% below 60%%\n", strings.Join(names, ", "),
 			plaintext.Count(g.Requests, "request"), plaintext.Count(g.Segments, "segment"),
 			thread.Tokens(int64(g.Context)), thread.Tokens(int64(g.History)), g.Small)
 		var t columns
@@ -234,10 +241,40 @@ func (r replayed) print(w io.Writer) {
 		fmt.Fprintln(w)
 	}
 	fmt.Fprint(w, plaintext.Count(r.Files, "file"))
+	if r.Sessions != r.Files {
+		fmt.Fprintf(w, " with %s", plaintext.Count(r.Sessions, "session"))
+	}
 	if r.Uncounted > 0 {
 		fmt.Fprintf(w, ", of which %d without the provider's token counts left out", r.Uncounted)
 	}
+	if broken := r.broken(); broken > 0 {
+		fmt.Fprintf(w, "; %s skipped", plaintext.Count(broken, "broken line"))
+	}
+	if r.Others > 0 {
+		fmt.Fprintf(w, "; %s no session", others(r.Others))
+	}
 	fmt.Fprintln(w)
+}
+
+// broken returns how many lines could not be read.
+func (r replayed) broken() (n int) {
+	for _, p := range r.Problems {
+		n += p.Broken
+	}
+	return n
+}
+
+func others(n int) string {
+	if n == 1 {
+		return "1 other file is"
+	}
+	return fmt.Sprintf("%d other files are", n)
+}
+
+// sameSessions reports whether a group has the sessions of the one before.
+func sameSessions(before, g replay.Group) bool {
+	before.Sessions = g.Sessions
+	return reflect.DeepEqual(before, g)
 }
 
 // sameForAll joins the outcomes of a policy that are the same with each cache.

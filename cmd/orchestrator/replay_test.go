@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// recorded returns a recorded session of an agent that reads and changes files, with so many requests.
-func recorded(requests int) string {
+// storyOf returns a recorded session of an agent that reads and changes files, with so many requests.
+func storyOf(requests int) string {
 	var s strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&s, format+"\n", args...) }
 	line(`{"role":"user","type":"text","content":"do it","t":0}`)
@@ -29,7 +29,7 @@ func recorded(requests int) string {
 func contextReplay(t *testing.T, args ...string) (code int, out, problems string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code = run(append([]string{"context", "replay"}, args...), strings.NewReader(""), &stdout, &stderr, nil)
+	code = run(append([]string{"context", "replay"}, args...), strings.NewReader(""), &stdout, &stderr, []string{"HOME=" + os.Getenv("HOME")})
 	return code, stdout.String(), stderr.String()
 }
 
@@ -47,9 +47,11 @@ func TestContextReplay(t *testing.T) {
 		}
 		return path
 	}
-	one := put("one.jsonl", "broken\n"+recorded(80)+"broken too\n")
-	put("below/shop__pi__two.jsonl", recorded(80))
+	one := put("one.jsonl", "broken\n"+storyOf(80)+"broken too\n")
+	put("below/shop__pi__two.jsonl", storyOf(80))
 	put("below/note.txt", "no session")
+	note := put("below/settings.json", "{\n\"type\": \"user\"}")
+	lines := put("below/shell.log", "one\ntwo\n")
 	bare := put("bare.jsonl", `{"role":"user","type":"text","content":"no counts"}`)
 
 	code, out, problems := contextReplay(t, dir)
@@ -57,8 +59,8 @@ func TestContextReplay(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, problems)
 	}
 	for _, want := range []string{
-		"claude, over 100k: 80 requests in 1 segment, mean context 97k (history 55k)", "pi, clean start", "sliding  5m ", "raw      5m, 1h",
-		"3 files, of which 1 without the provider's token counts left out",
+		"claude, all, clean start, over 100k: 80 requests in 1 segment, mean context 97k (history 55k)", "pi, all, clean start, over 100k: ", "sliding  5m ", "raw      5m, 1h",
+		"3 files, of which 1 without the provider's token counts left out; 2 broken lines skipped; 1 other file is no session",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing:\n%s", want, out)
@@ -79,6 +81,9 @@ func TestContextReplay(t *testing.T) {
 	if r := got.Groups[0].Results; len(r) != 4 || r[0].Policy != "safe" || r[2].Policy != "lean" || r[0].HistoryCut < 20 || r[0].Cost >= 0 {
 		t.Errorf("%+v", r)
 	}
+	onlyNote := filepath.Dir(put("notes/settings.json", "{}"))
+	put(".claude/projects/p/s.jsonl", "{}")
+	t.Setenv("HOME", dir)
 	for _, c := range []struct {
 		code int
 		says string
@@ -87,6 +92,11 @@ func TestContextReplay(t *testing.T) {
 		{exitError, "no requests with the provider's token counts in 1 file", []string{bare}},
 		{exitNotFound, "matches", []string{filepath.Join(dir, "nothing*")}},
 		{exitNotFound, "ends in .jsonl", []string{t.TempDir()}},
+		{exitError, "settings.json: not a recorded session: the formats that are read are claude, codex, gemini, opencode, ", []string{note}},
+		{exitNotFound, "none of 1 file is a recorded session", []string{onlyNote}},
+		{exitOK, "shell.log: not a recorded session: ", []string{one, lines}},
+		{exitUsage, "codex     ~/.codex/sessions/*/*/*/rollout-*.jsonl  none here", nil},
+		{exitUsage, "claude    ~/.claude/projects/*/*.jsonl             1 file\n", nil},
 		{exitUsage, "syntax error in pattern", []string{"["}},
 		{exitUsage, "must be among raw", []string{one, "--policy", "naive"}},
 	} {
@@ -99,7 +109,7 @@ func TestContextReplay(t *testing.T) {
 // TestContextReplayHostile: nothing of a file or its name acts on a terminal.
 func TestContextReplayHostile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x__evil\x1b]52;c;eA==\a__"+"\u202etxt.jsonl")
-	if err := os.WriteFile(path, []byte("\x1b[6n\n"+recorded(30)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("\x1b[6n\n"+storyOf(30)), 0o600); err != nil {
 		t.Skip("SKIPPED: a name that acts on terminals; this file system allows none, others run it:", err)
 	}
 	code, out, problems := contextReplay(t, path)

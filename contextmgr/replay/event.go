@@ -17,13 +17,17 @@ const (
 	KindResult   Kind = "tool_result"
 	// KindBoundary is where the agent replaced what was before: by a summary, or by less of it.
 	KindBoundary Kind = "boundary"
+	// KindRewind is where the person went back: what follows does not go on from what was before.
+	KindRewind Kind = "rewind"
+	// KindSession begins another session of the same file.
+	KindSession Kind = "session"
 )
 
 // Event is one piece of a recorded conversation, in order. It has sizes and no contents.
 type Event struct {
 	Kind Kind
-	// Person is set for text that the model did not write.
-	Person bool
+	// Person is set for what the model did not write, and Aside for text that the agent itself added.
+	Person, Aside bool
 	// Bytes and Lines are the size of the content; Images are counted beside it.
 	Bytes  int64
 	Lines  int

@@ -1,10 +1,7 @@
 package replay
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -13,74 +10,12 @@ import (
 	"time"
 
 	"orchestrator/contextmgr/policy"
+	"orchestrator/thread/lines"
 )
 
-// mostLine is the longest line that is read. A longer one is a broken line.
-const mostLine = 32 << 20
-
-// LineError is a line that could not be read. The lines after it are.
-type LineError struct {
-	Line int
-	Err  error
-}
-
-// Error implements error.
-func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
-
-// Unwrap returns the cause.
-func (e *LineError) Unwrap() error { return e.Err }
-
-var errLong = fmt.Errorf("longer than %d MB", mostLine>>20)
-
 // Read reads a session in the format of recorded sessions: a JSON object on each line. It holds one line at a time. An
-// error is a *LineError, after which it goes on, or the reader's, with which it ends.
-func Read(r io.Reader) iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {
-		in := bufio.NewReaderSize(r, 64<<10)
-		var line []byte
-		for n := 1; ; n++ {
-			var err error
-			line, err = readLine(in, line[:0])
-			text, long, end := bytes.TrimSpace(line), errors.Is(err, errLong), errors.Is(err, io.EOF)
-			if err != nil && !long && !end {
-				yield(Event{}, fmt.Errorf("read the session: %w", err))
-				return
-			}
-			if long || len(text) > 0 {
-				e, bad := parse(text)
-				if long {
-					bad = errLong
-				}
-				if bad != nil {
-					e, bad = Event{}, &LineError{n, bad}
-				}
-				if !yield(e, bad) {
-					return
-				}
-			}
-			if end {
-				return
-			}
-		}
-	}
-}
-
-// readLine reads a line into a buffer. Of one that is too long nothing is kept and all is read.
-func readLine(in *bufio.Reader, line []byte) ([]byte, error) {
-	var long error
-	for {
-		piece, err := in.ReadSlice('\n')
-		if len(line)+len(piece) > mostLine {
-			long = errLong
-		}
-		if long == nil {
-			line = append(line, piece...)
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, errors.Join(long, err)
-		}
-	}
-}
+// error is a *lines.Broken, after which it goes on, or the reader's, with which it ends.
+func Read(r io.Reader) iter.Seq2[Event, error] { return lines.Parse(r, parse) }
 
 // record is a line of the format.
 type record struct {
@@ -117,7 +52,7 @@ func parse(line []byte) (Event, error) {
 	}
 	text := content(r.Content)
 	e := Event{
-		Kind: r.Type, Person: r.Role != "assistant", Bytes: int64(len(text)), Lines: lines(text),
+		Kind: r.Type, Person: r.Role != "assistant", Bytes: int64(len(text)), Lines: LinesOf(text),
 		Images: min(1000, max(0, r.Images)),
 		Tool:   r.Tool, ID: r.ID, Error: r.IsError, Model: r.Model,
 	}
@@ -150,7 +85,8 @@ func content(raw json.RawMessage) string {
 	return string(raw)
 }
 
-func lines(text string) int {
+// LinesOf returns how many lines a content has.
+func LinesOf(text string) int {
 	if text == "" {
 		return 0
 	}

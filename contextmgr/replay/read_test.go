@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orchestrator/contextmgr/policy"
+	"orchestrator/thread/lines"
 )
 
 // readAll reads a session, and returns its events and errors.
@@ -56,29 +57,29 @@ func TestRead(t *testing.T) {
 
 // TestBrokenLines: a line that cannot be read is named, and the others are read.
 func TestBrokenLines(t *testing.T) {
-	long := append(bytes.Repeat([]byte("x"), mostLine), "yz\n"...)
+	long := append(bytes.Repeat([]byte("x"), lines.Most), "yz\n"...)
 	text := []byte("{\"type\":\"text\"}\r\n\n  \n{\"type\":\n{\"type\":\"song\"}\n[1]\n" +
 		`{"type":"text","usage":{"in":-1}}` + "\n" + `{"type":"text","usage":{"out":2000000000000}}` + "\n")
 	events, errs := readAll(io.MultiReader(bytes.NewReader(text), bytes.NewReader(long), strings.NewReader(`{"type":"text","content":"last"}`)))
 	if len(events) != 2 || events[1].Bytes != 4 {
 		t.Errorf("read %+v", events)
 	}
-	var lines []int
+	var at []int
 	for _, err := range errs {
-		line := (*LineError)(nil)
-		if !errors.As(err, &line) {
+		broken := (*lines.Broken)(nil)
+		if !errors.As(err, &broken) {
 			t.Fatalf("%v is about no line", err)
 		}
-		lines = append(lines, line.Line)
+		at = append(at, broken.Line)
 	}
-	if want := []int{4, 5, 6, 7, 8, 9}; !reflect.DeepEqual(lines, want) {
-		t.Errorf("broken are %v, want %v: %v", lines, want, errs)
+	if want := []int{4, 5, 6, 7, 8, 9}; !reflect.DeepEqual(at, want) {
+		t.Errorf("broken are %v, want %v: %v", at, want, errs)
 	}
-	if last := errs[len(errs)-1]; !errors.Is(last, errLong) || last.Error() != "line 9: longer than 32 MB" {
+	if last := errs[len(errs)-1]; !errors.Is(last, lines.ErrLong) || last.Error() != "line 9: longer than 32 MB" {
 		t.Errorf("the last error is %v", last)
 	}
-	_, errs = readAll(io.MultiReader(bytes.NewReader(long[:mostLine+1])))
-	if len(errs) != 1 || !errors.Is(errs[0], errLong) {
+	_, errs = readAll(io.MultiReader(bytes.NewReader(long[:lines.Most+1])))
+	if len(errs) != 1 || !errors.Is(errs[0], lines.ErrLong) {
 		t.Errorf("a long last line without an end: %v", errs)
 	}
 	torn := errors.New("torn")

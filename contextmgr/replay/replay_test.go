@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"orchestrator/contextmgr/policy"
+	"orchestrator/thread/lines"
 )
 
 // story builds a session: what is said becomes its events.
@@ -412,7 +413,7 @@ func FuzzReplay(f *testing.F) {
 			if err == nil {
 				err = b.Add(e)
 			}
-			if line := (*LineError)(nil); err != nil && !errors.As(err, &line) {
+			if broken := (*lines.Broken)(nil); err != nil && !errors.As(err, &broken) {
 				t.Fatal(err)
 			}
 		}

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -96,6 +97,7 @@ type Builder struct {
 	events  int
 	works   int  // results and inputs so far
 	cut     bool // a boundary stands before the next request
+	back    bool // the person went back before it
 	spoke   bool // the person spoke since the last request
 	at      time.Duration
 	timed   bool
@@ -120,13 +122,16 @@ func (b *Builder) Add(e Event) error {
 	switch e.Kind {
 	case KindBoundary:
 		b.cut, b.pending, b.sizes = true, nil, nil
+	case KindRewind:
+		b.back, b.pending, b.sizes = true, nil, nil
 	case KindCall:
 		b.call(e)
 	case KindResult:
 		b.result(e)
 	case KindText, KindThinking:
-		b.spoke = b.spoke || e.Person
+		b.spoke = b.spoke || e.Person && !e.Aside
 		b.add(item{}, e)
+	case KindSession:
 	}
 	return nil
 }
@@ -168,7 +173,7 @@ func (b *Builder) exact() bool {
 // edited notes that the last response changes a file.
 func (b *Builder) edited(file string) {
 	seg := b.last()
-	if seg == nil || len(seg.Requests) == 0 || b.cut {
+	if seg == nil || len(seg.Requests) == 0 || b.cut || b.back {
 		return
 	}
 	read, ok := b.reads[file]
@@ -186,7 +191,7 @@ func (b *Builder) result(e Event) {
 	if e.Images > 0 {
 		kind = policy.KindImage
 	}
-	b.add(item{work: true, part: c.Use.Part, result: policy.Result{ID: b.id("output"), Tool: e.Tool, Kind: kind,
+	b.add(item{work: true, part: c.Use.Part, result: policy.Result{ID: b.id("output"), Tool: cmp.Or(e.Tool, c.Tool), Kind: kind,
 		Lines: e.Lines, Error: e.Error, Reads: c.Use.Reads, Writes: c.Use.Writes}}, e)
 }
 
@@ -209,14 +214,15 @@ func (b *Builder) request(e Event) {
 	if b.session.Agent == "" {
 		b.session.Agent = agentOf(e.Model)
 	}
-	if seg := b.last(); seg == nil || b.cut || seg.leaves(r.Context) {
+	if seg := b.last(); seg == nil || b.cut || b.back || seg.leaves(r.Context) {
 		b.session.Segments = append(b.session.Segments,
 			Segment{Begins: seg == nil || b.cut, Model: e.Model, Requests: []Request{r}})
 		b.reads = make(map[string]int)
 	} else {
 		b.grow(seg, r)
 	}
-	b.pending, b.sizes, b.cut, b.spoke, b.output = nil, nil, false, false, e.Usage.Output
+	b.pending, b.sizes, b.output = nil, nil, e.Usage.Output
+	b.cut, b.back, b.spoke = false, false, false
 }
 
 // leaves reports whether a request does not go on from the last one of the segment.

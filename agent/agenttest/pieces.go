@@ -1,0 +1,45 @@
+package agenttest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"orchestrator/agent/recorded"
+)
+
+// Pieces reads a file with this text, and returns its pieces as words.
+func Pieces(t *testing.T, a recorded.Reader, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var out []string
+	for p, err := range a.Pieces(t.Context(), f) {
+		s := fmt.Sprint(p.Kind, p.Bytes)
+		switch {
+		case err != nil:
+			s = err.Error()
+		case p.Own:
+			s = "own " + s
+		case p.Person:
+			s = "person " + s
+		}
+		if p.Usage != nil {
+			s += fmt.Sprint(" ", p.Usage.Input, ">", p.Usage.Output)
+		}
+		if p.Images > 0 {
+			s += " picture"
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, "|")
+}

@@ -1,0 +1,59 @@
+package claude_test
+
+import (
+	"testing"
+
+	"orchestrator/agent/agenttest"
+	"orchestrator/agent/claude"
+	"orchestrator/agent/launch"
+	"orchestrator/agent/recorded"
+)
+
+// TestPieces holds what is read of each kind of line.
+func TestPieces(t *testing.T) {
+	prompt := func(uuid, parent string) string {
+		return `{"type":"user","uuid":"` + uuid + `","parentUuid":"` + parent + `","message":{"content":"go"}}` + "\n"
+	}
+	answer := func(uuid, parent, id string) string {
+		return `{"type":"assistant","uuid":"` + uuid + `","parentUuid":"` + parent + `","message":{"id":"` + id +
+			`","content":[{"type":"text","text":"yes"}],"usage":{"input_tokens":9,"output_tokens":4}}}` + "\n"
+	}
+	for _, c := range []struct{ name, text, want string }{
+		{"went back", prompt("1", "") + answer("2", "1", "m1") + answer("3", "1", "m2") + prompt("4", "3") + prompt("5", "1"),
+			"person text2|own text3 9>4|own text3 9>4|person text2|rewind0|person text2"},
+		{"goes on from any block", answer("1", "", "m1") + answer("2", "1", "m1") + prompt("3", "1"), "own text3 9>4|own text3|person text2"},
+		{"nothing is known of what is before", answer("1", "0", "m1") + prompt("2", "unknown"), "own text3 9>4|person text2"},
+		{"a sub-agent's own file", `{"type":"user","uuid":"1","isSidechain":true,"message":{"content":"sub"}}`, "person text3"},
+		{"Claude Code's own words", `{"type":"user","uuid":"1","isMeta":true,"message":{"content":"note"}}` + "\n" +
+			`{"type":"attachment","uuid":"2","rendered":[{"content":"date"},{"content":[{"type":"text","text":"x"}]}]}`, "text4|text4|text1"},
+		{"pictures", `{"type":"user","message":{"content":[{"type":"image"},{"type":"text","text":"see"}]}}` + "\n" +
+			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"image"},{"type":"text","text":"so"}]}]}}`,
+			"person text0 picture|person text3|result2 picture"},
+		{"sealed thinking", `{"type":"assistant","message":{"id":"m","content":[{"type":"thinking","thinking":"","signature":"12345"}],"usage":{}}}`,
+			"own thinking5 0>0"},
+		{"impossible counts", `{"type":"assistant","message":{"id":"m","usage":{"input_tokens":-1}}}`, "line 1: " + recorded.ErrCount.Error()},
+		{"words that were not sent", `{"type":"assistant","isApiErrorMessage":true,"message":{"id":"m","content":"no","usage":{"input_tokens":1}}}`, ""},
+	} {
+		if got := agenttest.Pieces(t, claude.New(launch.Config{}), c.text); got != c.want {
+			t.Errorf("%s:\n%s, want\n%s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestRecognises: files are known by any of their first lines, also when these are cut, and those of others are not.
+func TestRecognises(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"type":"summary","summary":"x","leafUuid":"y"}`:                                 true,
+		`{"parentUuid":null,"type":"user","message":{"role":"user","content":"long…`:      true,
+		`{"type":"file-history-snapshot","messageId":"x","snapshot":{`:                    true,
+		`{"type":"queue-operation","sessionId":"x"}`:                                      true,
+		`{"uuid":"x","sessionId":"x","type":"user","message":{"role":"user","parts":[]}}`: false, // Qwen Code's
+		`{"sessionId":"x","projectHash":"y"}`:                                             false,
+		`{"type":"session_meta","payload":{}}`:                                            false,
+		`{"role":"user","type":"text","content":"x"}`:                                     false,
+	} {
+		if got := claude.New(launch.Config{}).Recognises([]byte(text)); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package codex_test
+
+import (
+	"testing"
+
+	"orchestrator/agent/agenttest"
+	"orchestrator/agent/codex"
+	"orchestrator/agent/launch"
+)
+
+const (
+	asked   = `{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}}` + "\n"
+	said    = `{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"yes"}]}}` + "\n"
+	counted = `{"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":9,"output_tokens":4},"total_token_usage":{}}}}` + "\n"
+	aborted = `{"type":"event_msg","payload":{"type":"turn_aborted"}}` + "\n"
+)
+
+// TestPieces holds what is read of each kind of line.
+func TestPieces(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"counts of what it was forked from", counted + asked + said + counted, "person text2|own text3"},
+		{"broken off", asked + said + aborted + asked + said + counted, "person text2|own text3|person text2|own text3 9>4"},
+		{"counts of a response that was broken off", asked + counted + asked + said + said, "person text2|person text2|own text3|own text3"},
+		{"went back", asked + said + counted + `{"type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":1}}` + "\n" + asked,
+			"person text2|own text3 9>4|rewind0|person text2"},
+		{"Codex's own words", `{"type":"response_item","payload":{"type":"message","role":"user","content":[{"text":"<environment_context>"}]}}` + "\n" +
+			`{"type":"response_item","payload":{"type":"message","role":"developer","content":[{"text":"be good"}]}}`, "text21|text7"},
+		{"other calls", asked + `{"type":"response_item","payload":{"type":"local_shell_call","call_id":"a","action":{"command":["ls"]}}}` + "\n" +
+			`{"type":"response_item","payload":{"type":"web_search_call","action":{"query":"x"}}}` + "\n" +
+			`{"type":"response_item","payload":{"type":"local_shell_call_output","call_id":"a","output":{"content":"ok","success":true}}}` + "\n",
+			"person text2|own call18|own text13|result2"},
+		{"pictures", `{"type":"response_item","payload":{"type":"function_call_output","call_id":"a","output":[{"type":"input_image"},{"type":"input_text","text":"so"}]}}`,
+			"result2 picture"},
+		{"sealed reasoning", `{"type":"response_item","payload":{"type":"reasoning","summary":[],"content":null,"encrypted_content":"12345"}}`, "own thinking5"},
+		{"impossible counts", `{"type":"token_usage_record","payload":{"usage":{"output_tokens":-1}}}`, "line 1: a count of tokens that cannot be true"},
+	} {
+		if got := agenttest.Pieces(t, codex.New(launch.Config{}), c.text); got != c.want {
+			t.Errorf("%s:\n%s, want\n%s", c.name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,353 @@
+package gemini
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"orchestrator/agent/launch"
+	"orchestrator/agent/recorded"
+	"orchestrator/agent/transcript"
+	"orchestrator/thread"
+	"orchestrator/thread/lines"
+)
+
+// Places returns where Gemini CLI keeps its sessions; older versions wrote one object of JSON.
+func (a *Agent) Places(env []string) []string {
+	chats := filepath.Join(projects(launch.Env(env)), "*", "chats", "session-*.json")
+	return []string{chats + "l", chats}
+}
+
+// Recognises reports whether a file or a line begins as that of a session does.
+func (a *Agent) Recognises(beginning []byte) bool {
+	f := lines.Fields(beginning)
+	_, hash := f["projectHash"]
+	return hash && lines.Word(f["sessionId"]) != ""
+}
+
+// recordedLine is a line of a session: a message, or a change of what is known of the session.
+type recordedLine struct {
+	line
+	Calls []struct {
+		ID     string          `json:"id"`
+		Name   string          `json:"name"`
+		Args   json.RawMessage `json:"args"`
+		Status string          `json:"status"`
+		Result json.RawMessage `json:"result"`
+	} `json:"toolCalls"`
+	Thoughts []struct {
+		Subject     string `json:"subject"`
+		Description string `json:"description"`
+	} `json:"thoughts"`
+	Messages []recordedLine `json:"messages"`
+	Rewind   *string        `json:"$rewindTo"`
+	Set      *struct {
+		Messages []recordedLine `json:"messages"`
+	} `json:"$set"`
+}
+
+// recordedPart is a part of a message.
+type recordedPart struct {
+	Text   string `json:"text"`
+	Inline *struct {
+		Data string `json:"data"`
+	} `json:"inlineData"`
+	File *struct{} `json:"fileData"`
+	Call *struct {
+		ID   string          `json:"id"`
+		Name string          `json:"name"`
+		Args json.RawMessage `json:"args"`
+	} `json:"functionCall"`
+	Result *struct {
+		ID       string          `json:"id"`
+		Name     string          `json:"name"`
+		Response json.RawMessage `json:"response"`
+	} `json:"functionResponse"`
+}
+
+// Pieces reads a session. Messages are written again when more is known of them, so nothing is given before the end.
+func (a *Agent) Pieces(ctx context.Context, f *os.File) iter.Seq2[recorded.Piece, error] {
+	return func(yield func(recorded.Piece, error) bool) {
+		s := recordedSession{at: map[string]int{}}
+		in, err := oneObject(f)
+		if err != nil {
+			yield(recorded.Piece{}, err)
+			return
+		}
+		parse := func(raw []byte) (recordedLine, error) {
+			var l recordedLine
+			if err := json.Unmarshal(raw, &l); err != nil {
+				return l, err
+			}
+			return l, l.check()
+		}
+		for l, err := range lines.Parse(in, parse) {
+			switch {
+			case ctx.Err() != nil:
+				yield(recorded.Piece{}, ctx.Err())
+				return
+			case err != nil:
+				if !yield(recorded.Piece{}, err) {
+					return
+				}
+			default:
+				s.line(l)
+			}
+		}
+		s.pieces(func(p recorded.Piece) bool { return yield(p, nil) })
+	}
+}
+
+// oneObject returns a reader of a file as one line if it is one object over many lines, as older versions wrote it.
+func oneObject(f *os.File) (io.Reader, error) {
+	head := make([]byte, 64)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if first, _, _ := bytes.Cut(bytes.TrimSpace(head[:n]), []byte("\n")); string(bytes.TrimSpace(first)) != "{" {
+		return f, nil
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, transcript.MaxFile))
+	if err != nil {
+		return nil, err
+	}
+	var one bytes.Buffer
+	if err := json.Compact(&one, raw); err != nil {
+		return nil, fmt.Errorf("read an object of JSON: %w", err)
+	}
+	return &one, nil
+}
+
+// check returns an error if counts cannot be true.
+func (l recordedLine) check() error {
+	all := append(slices.Clone(l.Messages), l)
+	if l.Set != nil {
+		all = append(all, l.Set.Messages...)
+	}
+	for _, m := range all {
+		if t := m.Tokens; t != nil {
+			if err := recorded.Check(thread.Usage{Input: t.Input, CacheRead: t.Cached, CacheWrite: t.Tool, Output: t.Output + t.Thoughts}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// recordedSession has the messages of a session as far as it is read.
+type recordedSession struct {
+	all []recordedLine // a line without an id is a mark
+	// at has the messages that the model is sent by their ids, and from is where those begin.
+	at   map[string]int
+	from int
+}
+
+// The types of marks among messages.
+const (
+	markBoundary = "boundary"
+	markRewind   = "rewind"
+)
+
+func (s *recordedSession) line(l recordedLine) {
+	switch {
+	case l.Rewind != nil:
+		s.rewind(*l.Rewind)
+	case l.Set != nil && l.Set.Messages != nil:
+		s.replace(l.Set.Messages)
+	case l.ID != "":
+		s.message(l)
+	default:
+		for _, m := range l.Messages {
+			s.message(m)
+		}
+	}
+}
+
+// message adds a message, or says more of one.
+func (s *recordedSession) message(l recordedLine) {
+	if i, ok := s.at[l.ID]; ok {
+		s.all[i] = l
+		return
+	}
+	s.at[l.ID] = len(s.all)
+	s.all = append(s.all, l)
+}
+
+func (s *recordedSession) mark(kind string) {
+	s.all = append(s.all, recordedLine{line: line{Type: kind}})
+}
+
+// rewind takes back a message and all after it, all of them if it is not known.
+func (s *recordedSession) rewind(id string) {
+	from, ok := s.at[id]
+	if !ok {
+		from = s.from
+	}
+	for id, i := range s.at {
+		if i >= from {
+			delete(s.at, id)
+		}
+	}
+	s.mark(markRewind)
+}
+
+// replace takes what the model is sent from now on: all messages when a session is resumed, fewer after a compression.
+// What is said of known messages is less than what is known.
+func (s *recordedSession) replace(list []recordedLine) {
+	kept := make(map[string]bool, len(list))
+	for _, m := range list {
+		kept[m.ID] = true
+	}
+	first, last := "", ""
+	for i := s.from; i < len(s.all); i++ {
+		if id := s.all[i].ID; s.all[i].Type == "gemini" {
+			if at, ok := s.at[id]; ok && at == i {
+				if last = id; first == "" {
+					first = id
+				}
+			}
+		}
+	}
+	switch {
+	case first != "" && !kept[first]:
+		s.mark(markBoundary)
+		s.from, s.at = len(s.all), map[string]int{}
+	case last != "" && !kept[last]:
+		s.mark(markRewind)
+		for id := range s.at {
+			if !kept[id] {
+				delete(s.at, id)
+			}
+		}
+	}
+	for _, m := range list {
+		if _, ok := s.at[m.ID]; !ok && m.ID != "" {
+			m.Tokens = nil // they were counted before
+			s.message(m)
+		}
+	}
+}
+
+// pieces gives the pieces of all messages.
+func (s *recordedSession) pieces(yield func(recorded.Piece) bool) {
+	out := recorded.Responses{To: yield}
+	calls, results := map[string]bool{}, map[string]bool{}
+	for _, l := range s.all {
+		switch l.Type {
+		case markBoundary:
+			out.Add(recorded.Piece{Kind: recorded.Boundary})
+		case markRewind:
+			out.Add(recorded.Piece{Kind: recorded.Rewind})
+		case "user":
+			l.parts(false, calls, results, out.Add)
+		case "gemini":
+			l.answer(calls, results, &out)
+		}
+		if out.Stopped() {
+			return
+		}
+	}
+}
+
+// answer gives the pieces of a response and the results of its tools.
+func (l recordedLine) answer(calls, results map[string]bool, out *recorded.Responses) {
+	out.Begin()
+	for _, t := range l.Thoughts {
+		out.Add(recorded.Piece{Kind: recorded.Thinking, Own: true, At: l.Timestamp}.Say(t.Subject + t.Description))
+	}
+	l.parts(true, calls, results, out.Add)
+	for _, c := range l.Calls {
+		if c.ID == "" || !calls[c.ID] {
+			calls[c.ID] = true
+			out.Add(recorded.Piece{Kind: recorded.Call, Own: true, Tool: c.Name, ID: c.ID, Input: c.Args, At: l.Timestamp}.
+				Say(string(c.Args)))
+		}
+	}
+	if l.Tokens != nil {
+		var e thread.Exchange
+		fill(&e, l.line)
+		out.End(&e.Usage, l.Model)
+	}
+	out.End(nil, "")
+	for _, c := range l.Calls {
+		for _, part := range partsOf(c.Result) {
+			if part.Result != nil {
+				part.Result.ID = c.ID
+			}
+			give(part, recorded.Piece{At: l.Timestamp, Error: c.Status == "error" || c.Status == "cancelled"}, calls, results, out.Add)
+		}
+	}
+}
+
+// parts gives the pieces of a message.
+func (l recordedLine) parts(own bool, calls, results map[string]bool, add func(recorded.Piece)) {
+	person := !own && !strings.HasPrefix(l.text(), "<")
+	for _, part := range partsOf(l.Content) {
+		give(part, recorded.Piece{Own: own, Person: person, At: l.Timestamp}, calls, results, add)
+	}
+}
+
+// give gives the piece of a part. Calls and results are written more than once.
+func give(part recordedPart, p recorded.Piece, calls, results map[string]bool, add func(recorded.Piece)) {
+	switch {
+	case part.Call != nil:
+		p.Kind, p.Tool, p.ID, p.Input = recorded.Call, part.Call.Name, part.Call.ID, part.Call.Args
+		if p.ID != "" && calls[p.ID] {
+			return
+		}
+		calls[p.ID] = true
+		p = p.Say(string(p.Input))
+	case part.Result != nil:
+		p.Kind, p.Tool, p.ID, p.Person = recorded.Result, part.Result.Name, part.Result.ID, false
+		if p.ID != "" && results[p.ID] {
+			return
+		}
+		results[p.ID] = true
+		p = p.Say(responseText(part.Result.Response))
+	case part.Inline != nil || part.File != nil:
+		p.Kind, p.Images = recorded.Text, 1
+	default:
+		if part.Text == "" {
+			return
+		}
+		p.Kind = recorded.Text
+		p = p.Say(part.Text)
+	}
+	add(p)
+}
+
+// responseText returns what a tool answered: the output alone if that is all.
+func responseText(raw json.RawMessage) string {
+	var fields map[string]json.RawMessage
+	var text string
+	if json.Unmarshal(raw, &fields) == nil && len(fields) == 1 && json.Unmarshal(fields["output"], &text) == nil {
+		return text
+	}
+	return string(raw)
+}
+
+// partsOf reads a content: a text, a part or a list of them.
+func partsOf(raw json.RawMessage) []recordedPart {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return []recordedPart{{Text: text}}
+	}
+	var all []recordedPart
+	if json.Unmarshal(raw, &all) == nil {
+		return all
+	}
+	var one recordedPart
+	if json.Unmarshal(raw, &one) != nil {
+		return nil
+	}
+	return []recordedPart{one}
+}

@@ -1,0 +1,286 @@
+package opencode
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"orchestrator/agent/launch"
+	"orchestrator/agent/recorded"
+	"orchestrator/agent/transcript"
+	"orchestrator/thread"
+	"orchestrator/thread/lines"
+)
+
+// Places returns where opencode keeps its sessions: all of them in one database.
+func (a *Agent) Places(env []string) []string { return []string{database(launch.Env(env))} }
+
+// databaseHead is how a database begins.
+const databaseHead = "SQLite format 3\x00"
+
+// Recognises reports whether a file begins as a database does, or as a session that `opencode export` wrote.
+func (a *Agent) Recognises(beginning []byte) bool {
+	if bytes.HasPrefix(beginning, []byte(databaseHead)) {
+		return true
+	}
+	info := lines.Fields(lines.Fields(beginning)["info"])
+	return sessionID().MatchString(lines.Word(info["id"]))
+}
+
+// Pieces reads a database or an exported session.
+func (a *Agent) Pieces(ctx context.Context, f *os.File) iter.Seq2[recorded.Piece, error] {
+	return func(yield func(recorded.Piece, error) bool) {
+		head := make([]byte, len(databaseHead))
+		_, err := f.ReadAt(head, 0)
+		switch {
+		case err != nil && !errors.Is(err, io.EOF):
+		case string(head) == databaseHead:
+			err = databasePieces(ctx, f.Name(), yield)
+		default:
+			err = exportedPieces(f, yield)
+		}
+		if err != nil && !errors.Is(err, errStopped) {
+			yield(recorded.Piece{}, err)
+		}
+	}
+}
+
+// errStopped ends the reading when no more pieces are wanted.
+var errStopped = errors.New("stopped")
+
+// databasePieces reads all sessions of a database.
+func databasePieces(ctx context.Context, path string, yield func(recorded.Piece, error) bool) error {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	db, err := open(path)
+	if err != nil {
+		return fmt.Errorf("open opencode's database: %w", err)
+	}
+	defer db.Close()
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return fmt.Errorf("open opencode's database: %w", err)
+	}
+	defer tx.Rollback()
+	sessions, err := sessionIDs(ctx, tx)
+	if err != nil {
+		return fmt.Errorf("list the sessions of opencode: %w", err)
+	}
+	for _, id := range sessions {
+		main, err := loadMessages(ctx, tx, id)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if !yield(recorded.Piece{Kind: recorded.Session, Name: id}, nil) {
+			return errStopped
+		}
+		if err != nil {
+			if !yield(recorded.Piece{}, &lines.Broken{Line: 1, Err: fmt.Errorf("session %s: %w", id, err)}) {
+				return errStopped
+			}
+			continue
+		}
+		if err := messagePieces(bytes.NewReader(main), yield); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sessionIDs returns the ids of all sessions, oldest first.
+func sessionIDs(ctx context.Context, tx *sql.Tx) ([]string, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT id FROM session ORDER BY time_created, id`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []string
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		all = append(all, id)
+	}
+	return all, rows.Err()
+}
+
+// exportedPieces reads an exported session.
+func exportedPieces(f *os.File, yield func(recorded.Piece, error) bool) error {
+	raw, err := io.ReadAll(io.LimitReader(f, transcript.MaxFile))
+	if err != nil {
+		return err
+	}
+	var all struct {
+		Messages []json.RawMessage `json:"messages"`
+	}
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return fmt.Errorf("read an exported session: %w", err)
+	}
+	var main bytes.Buffer
+	for _, m := range all.Messages {
+		if err := json.Compact(&main, m); err != nil {
+			return fmt.Errorf("read an exported session: %w", err)
+		}
+		main.WriteByte('\n')
+	}
+	return messagePieces(&main, yield)
+}
+
+// recordedMessage is a message with what a conversation is made of.
+type recordedMessage struct {
+	line
+	Parts []recordedPart `json:"parts"`
+}
+
+type recordedPart struct {
+	Type      string  `json:"type"`
+	Text      string  `json:"text"`
+	Synthetic bool    `json:"synthetic"`
+	Ignored   bool    `json:"ignored"`
+	Mime      string  `json:"mime"`
+	Tool      string  `json:"tool"`
+	Call      string  `json:"callID"`
+	Tokens    *tokens `json:"tokens"`
+	State     struct {
+		Status      string          `json:"status"`
+		Input       json.RawMessage `json:"input"`
+		Output      string          `json:"output"`
+		Error       string          `json:"error"`
+		Attachments []struct{}      `json:"attachments"`
+	} `json:"state"`
+}
+
+// messagePieces reads messages, one for each line.
+func messagePieces(r io.Reader, yield func(recorded.Piece, error) bool) error {
+	out := recorded.Responses{To: func(p recorded.Piece) bool { return yield(p, nil) }}
+	parse := func(raw []byte) (recordedMessage, error) {
+		var m recordedMessage
+		if err := json.Unmarshal(raw, &m); err != nil {
+			return m, err
+		}
+		return m, m.check()
+	}
+	for m, err := range lines.Parse(r, parse) {
+		if err != nil {
+			broken := (*lines.Broken)(nil)
+			if !errors.As(err, &broken) {
+				return err
+			}
+			if !yield(recorded.Piece{}, err) {
+				return errStopped
+			}
+			continue
+		}
+		switch {
+		case m.Info.Role == "assistant" && string(m.Info.Summary) == "true": // its request has what it sums up
+			out.Add(recorded.Piece{Kind: recorded.Boundary, At: m.at()})
+			m.answer(&out, false)
+		case m.Info.Role == "assistant":
+			m.answer(&out, true)
+		case m.Info.Role == "user":
+			m.prompt(&out)
+		}
+		if out.Stopped() {
+			return errStopped
+		}
+	}
+	return nil
+}
+
+// check returns an error if counts cannot be true.
+func (m recordedMessage) check() error {
+	all := []*tokens{m.Info.Tokens}
+	for _, p := range m.Parts {
+		all = append(all, p.Tokens)
+	}
+	for _, t := range all {
+		if t != nil {
+			if err := recorded.Check(t.usage()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (m recordedMessage) at() time.Time {
+	if m.Info.Time.Created == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(m.Info.Time.Created)
+}
+
+// prompt gives the pieces of what the person said, and of what opencode adds to it.
+func (m recordedMessage) prompt(out *recorded.Responses) {
+	for _, part := range m.Parts {
+		p := recorded.Piece{Kind: recorded.Text, Person: !part.Synthetic, At: m.at()}
+		switch {
+		case part.Ignored:
+		case part.Type == "text":
+			out.Add(p.Say(part.Text))
+		case part.Type == "file" && strings.HasPrefix(part.Mime, "image/"):
+			p.Images = 1
+			out.Add(p)
+		}
+	}
+}
+
+// answer gives the pieces of a message of the model. Older versions wrote several responses, which are steps, into one
+// message.
+func (m recordedMessage) answer(out *recorded.Responses, counted bool) {
+	steps := slices.ContainsFunc(m.Parts, func(p recordedPart) bool { return p.Type == "step-finish" && p.Tokens != nil })
+	var results []recorded.Piece
+	end := func(t *tokens) {
+		var u *thread.Usage
+		if counted && t != nil {
+			tokens := t.usage()
+			u = &tokens
+		}
+		out.End(u, m.Info.Model)
+		for _, p := range results {
+			out.Add(p)
+		}
+		results = nil
+	}
+	out.Begin()
+	for _, part := range m.Parts {
+		p := recorded.Piece{Kind: recorded.Text, Own: true, At: m.at()}
+		switch part.Type {
+		case "text":
+			out.Add(p.Say(part.Text))
+		case "reasoning":
+			p.Kind = recorded.Thinking
+			out.Add(p.Say(part.Text))
+		case "tool":
+			p.Kind, p.Tool, p.ID, p.Input = recorded.Call, part.Tool, part.Call, part.State.Input
+			out.Add(p.Say(string(p.Input)))
+			results = append(results, recorded.Piece{
+				Kind: recorded.Result, Tool: part.Tool, ID: part.Call, At: m.at(), Error: part.State.Status == "error",
+				Images: len(part.State.Attachments),
+			}.Say(part.State.Output+part.State.Error))
+		case "step-finish":
+			if steps {
+				end(part.Tokens)
+				out.Begin()
+			}
+		}
+	}
+	if steps {
+		end(nil)
+		return
+	}
+	end(m.Info.Tokens)
+}
