@@ -23,7 +23,7 @@ func (a *App) openMasks(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open the masks: %w", err)
 	}
-	a.masks = masks.Open(folder, masks.Config{Log: a.Log, Notice: func(id thread.ID, text string) {
+	a.masks = masks.Open(folder, masks.Config{Log: a.Log, Taken: a.staging.Has, Notice: func(id thread.ID, text string) {
 		if a.manager != nil { // while the server opens, the log has it
 			a.manager.Notice(id, thread.LevelWarn, text)
 		}

@@ -356,6 +356,8 @@ func (a *App) openStaging(context.Context) error {
 	}
 	a.staging = staging.New(folder, staging.Config{
 		TTL: a.Config.StageTTL, MaxBytes: a.Config.MaxStaged, Since: a.clock.Since, Pins: a.stagedPins,
+		Digits: a.Config.TokenDigits,
+		Taken:  func(t thread.Token) (bool, error) { return a.masks.Has(t) },
 	})
 	a.onClose(a.staging.Close)
 	a.service(func(ctx context.Context) error {

@@ -69,7 +69,8 @@ func (m Mask) check() error {
 	return nil
 }
 
-// New is a content that is to be masked. The store sets Stub, Token, File, Home, Sum and Bytes.
+// New is a content that is to be masked. The store sets Stub, Token, File, Home, Sum and Bytes. A Token that is set is
+// kept if nothing uses it.
 type New struct {
 	Mask
 	Content []byte

@@ -141,7 +141,7 @@ func (s *Set) Add(batch []New) error {
 
 // new returns the mask of a content.
 func (s *Set) new(n New) (Mask, error) {
-	token, err := s.shelf.tokens.take()
+	token, err := s.shelf.tokens.take(n.Token)
 	if err != nil {
 		return Mask{}, err
 	}

@@ -20,11 +20,11 @@ func (s *Store) Find(ref string, may func(thread.Staged) bool) (thread.Staged, e
 	if err != nil {
 		return thread.Staged{}, err
 	}
-	if whole {
+	if _, missing := s.read(t.Digits()); whole && !errors.Is(missing, fs.ErrNotExist) {
 		d, err := s.lookUp(t)
 		return d.Staged, err
 	}
-	all, err := s.list(t.Digits(), may)
+	all, err := s.list(t.Digits(), may) // a whole one may be the beginning of a longer one
 	if err != nil {
 		return thread.Staged{}, err
 	}
@@ -32,6 +32,9 @@ func (s *Store) Find(ref string, may func(thread.Staged) bool) (thread.Staged, e
 	case 1:
 		return all[0], nil
 	case 0:
+		if whole {
+			return thread.Staged{}, unknown(t)
+		}
 		return thread.Staged{}, thread.Hint(fmt.Errorf("no token begins with %s: %w", t, thread.ErrNotFound),
 			"`orchestrator stage list` lists staged data")
 	}

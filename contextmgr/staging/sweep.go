@@ -138,7 +138,7 @@ func dataOf(name string) (stem string, data bool) {
 		return "", false
 	}
 	for _, end := range suffixes() {
-		if stem, ok := strings.CutSuffix(name, end); ok && isHex(stem, 8) {
+		if stem, ok := strings.CutSuffix(name, end); ok && digitsOf(stem+documentEnd) == stem {
 			return stem, true
 		}
 	}
