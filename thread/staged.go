@@ -155,7 +155,8 @@ type StagedData interface {
 const (
 	maxLabels = 20
 	maxLabel  = 200 // bytes of a label or a source
-	maxTTL    = 365 * 24 * time.Hour
+	// MaxTTL is the longest time to live.
+	MaxTTL = 365 * 24 * time.Hour
 )
 
 // StageRequest describes the data to stage; every field is optional.
@@ -185,8 +186,8 @@ func (r StageRequest) Check() error {
 
 // CheckTTL validates a time to live; 0 means the default.
 func CheckTTL(ttl time.Duration) error {
-	if ttl != 0 && (ttl < time.Second || ttl > maxTTL) {
-		return fmt.Errorf("the time to live %v must be between 1s and %v: %w", ttl, maxTTL, ErrInvalid)
+	if ttl != 0 && (ttl < time.Second || ttl > MaxTTL) {
+		return fmt.Errorf("the time to live %v must be between 1s and %v: %w", ttl, MaxTTL, ErrInvalid)
 	}
 	return nil
 }

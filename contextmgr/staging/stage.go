@@ -132,10 +132,11 @@ func (s *Store) name(part string, d document, want thread.Token) (document, erro
 	return d, fmt.Errorf("no token is free: %w", thread.ErrRefused)
 }
 
-// exist makes data an entry under a reserved token. It returns fs.ErrExist if the token has a document already, or
-// something else uses it.
+// exist makes data an entry under a reserved token. It returns fs.ErrExist if the token has a document already, unless
+// that is of the same data and gone, or if something else uses it.
 func (s *Store) exist(part string, d *document) error {
-	if _, err := s.read(d.Token.Digits()); !errors.Is(err, fs.ErrNotExist) {
+	old, err := s.read(d.Token.Digits())
+	if again := err == nil && !old.Gone.IsZero() && old.SHA256 == d.SHA256; !again && !errors.Is(err, fs.ErrNotExist) {
 		return fs.ErrExist // even if it cannot be read
 	}
 	// Asked once the token is reserved here: of two that draw the same one at the same time, one sees the other.
