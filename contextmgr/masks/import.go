@@ -275,6 +275,7 @@ func (c *checking) mask(m Mask, path string) error {
 	case c.ids[m.ID] || c.tokens[m.Token]:
 		return fmt.Errorf("%s is there twice: %w", m.Token, thread.ErrInvalid)
 	case m.Home != "" || m.Names != "" || m.Bytes > maxImported || len(m.Stub) > maxStub ||
+		len(m.Token.Digits()) != thread.TokenDigits ||
 		len(m.ID) > maxWord || len(m.Tool) > maxWord || len(m.Reason) > maxWord:
 		return fmt.Errorf("%s has what no export has: %w", m.Token, thread.ErrInvalid)
 	case path != "" && (len(path) > maxOldPath || !filepath.IsAbs(path) || !strings.HasSuffix(path, end) ||

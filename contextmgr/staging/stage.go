@@ -113,13 +113,16 @@ func (d *document) describe(head []byte, all bool) {
 	}
 }
 
-// name gives data an unused token, the wanted one if that is unused, and writes its document.
+// name gives data an unused token and writes its document. It is the wanted one if that is unused, otherwise one as long.
 func (s *Store) name(part string, d document, want thread.Token) (document, error) {
-	for range draws {
-		if d.Token = want; want == "" {
-			d.Token = s.draw()
+	digits := s.cfg.Digits
+	if want != "" {
+		digits = len(want.Digits())
+	}
+	for n := range draws {
+		if d.Token = want; want == "" || n > 0 {
+			d.Token = s.draw(digits)
 		}
-		want = ""
 		if !s.reserve(d.Token.Digits()) {
 			continue
 		}

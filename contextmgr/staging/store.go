@@ -54,7 +54,7 @@ type Store struct {
 	cfg    Config
 	folder *private.Folder
 	now    func() time.Time
-	draw   func() thread.Token
+	draw   func(digits int) thread.Token
 
 	// documents is held while documents change: shared to add one, exclusively to change one.
 	documents sync.RWMutex
@@ -80,8 +80,7 @@ func New(folder *private.Folder, cfg Config) *Store {
 	if cfg.Taken == nil {
 		cfg.Taken = func(thread.Token) (bool, error) { return false, nil }
 	}
-	draw := func() thread.Token { return thread.NewLongToken(cfg.Digits) }
-	return &Store{cfg: cfg, folder: folder, now: time.Now, draw: draw, busy: map[string]bool{}}
+	return &Store{cfg: cfg, folder: folder, now: time.Now, draw: thread.NewLongToken, busy: map[string]bool{}}
 }
 
 // Has reports whether a token is in use here, also by what is being staged and by what has expired but is still known.

@@ -101,6 +101,17 @@ func TestImportOverOther(t *testing.T) {
 	}
 }
 
+// TestImportOfLongTokens: a token is replaced by one as long, so that texts that name it keep their length.
+func TestImportOfLongTokens(t *testing.T) {
+	s := openWith(t, t.TempDir(), staging.Config{Digits: 12})
+	a := s.stage("a", thread.StageRequest{})
+	there := openWith(t, t.TempDir(), staging.Config{Taken: func(t thread.Token) (bool, error) { return t == a.Token, nil }})
+	got, err := there.Import(t.Context(), "", bytes.NewReader(s.exportOf(plainly, a.Token)))
+	if other := got.Others[a.Token]; err != nil || len(other.Digits()) != 12 {
+		t.Errorf("%s became %q, %v", a.Token, other, err)
+	}
+}
+
 // TestExportRedacts: text is redacted, binary data is not.
 func TestExportRedacts(t *testing.T) {
 	s := newShelf(t)
