@@ -29,6 +29,14 @@ func (a *App) openMasks(context.Context) error {
 		}
 	}})
 	a.onClose(a.masks.Close)
+	if a.store.RolledBack { // an import may have left masks of a thread that does not exist
+		a.service(func(ctx context.Context) error {
+			if _, _, err := a.masks.Sweep(a.store.mayExist(ctx)); err != nil {
+				a.Log.Warn("remove the masks of threads that are gone", "error", err)
+			}
+			return nil
+		})
+	}
 	counted, err := private.Make(a.Project.StateDir(), "tokens")
 	if err != nil {
 		return fmt.Errorf("open the counts of tokens: %w", err)

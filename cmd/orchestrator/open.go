@@ -267,6 +267,7 @@ func (a *App) listen(context.Context) error {
 		Manager: a.manager, Terminals: terminals{a.sessions}, Callers: a.sessions, Info: a.info, Log: a.Log,
 		Agents: a.agents.Detect, Transfer: transfer{
 			manager: a.manager, store: a.store, files: a.files, project: a.Project.Root, spool: a.Project.StateDir(),
+			carry: carry{staging: a.staging, masks: a.masks},
 			known: a.agents.known,
 		},
 		Staging: a.staging, Masks: a.masks, Contexts: contexts{manager: a.manager, masker: a.masker},
@@ -345,8 +346,8 @@ func (a *App) openClock(ctx context.Context) error {
 	return nil
 }
 
-// pinsLimit is how long reading the prompts that need staged data may take.
-const pinsLimit = 10 * time.Second
+// pinsLimit is how long finding what needs staged data may take. What was read before it ended is not read again.
+const pinsLimit = 20 * time.Second
 
 // openStaging opens the store of staged data and removes expired data periodically.
 func (a *App) openStaging(context.Context) error {
@@ -354,6 +355,9 @@ func (a *App) openStaging(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open the staged data: %w", err)
 	}
+	a.pins = &pins{store: a.store, masked: func(id thread.ID, since int64) ([]thread.Token, int64, error) {
+		return a.masks.Names(id, since)
+	}}
 	a.staging = staging.New(folder, staging.Config{
 		TTL: a.Config.StageTTL, MaxBytes: a.Config.MaxStaged, Since: a.clock.Since, Pins: a.stagedPins,
 		Digits: a.Config.TokenDigits,
@@ -379,21 +383,11 @@ func (a *App) openStaging(context.Context) error {
 	return nil
 }
 
-// stagedPins returns the prompts that name staged data and are queued or being answered.
+// stagedPins returns what needs staged data.
 func (a *App) stagedPins() (map[thread.Token][]string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), pinsLimit)
 	defer cancel()
-	prompts, err := a.store.Prompts(ctx, "", true, 1<<20)
-	if err != nil {
-		return nil, fmt.Errorf("read the prompts: %w", err)
-	}
-	pins := map[thread.Token][]string{}
-	for _, p := range prompts {
-		for _, t := range thread.FindTokens(p.Text) {
-			pins[t] = append(pins[t], "prompt "+string(p.ID))
-		}
-	}
-	return pins, nil
+	return a.pins.find(ctx)
 }
 
 // sessions adapts session.Sessions to the manager: a nil *Session must become a nil interface.

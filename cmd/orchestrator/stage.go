@@ -151,7 +151,7 @@ func printInfo(w io.Writer, d thread.StagedInfo, now time.Time) {
 	row("Thread", string(d.Thread))
 	row("Created", age(now.Sub(d.Created))+" ago")
 	row("Expires", expiry(d.Staged, now))
-	row("Pins", strings.Join(d.Pins, ", "))
+	row("Kept because of", strings.Join(d.Pins, ", "))
 	row("SHA-256", d.SHA256)
 	row("File", d.File)
 	name := "Preview:"
