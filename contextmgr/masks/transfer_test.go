@@ -173,6 +173,26 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// TestNamesOfAThread: they are found in the log, of masks and summaries, and only if it has changed.
+func TestNamesOfAThread(t *testing.T) {
+	w := open(t, t.TempDir())
+	if tokens, size, err := w.Names("t1", 0); len(tokens) > 0 || size != 0 || err != nil {
+		t.Errorf("without a log: %v, %d, %v", tokens, size, err)
+	}
+	w.add(w.set("parent", ""), item("a", "max:bbbbbbbb"), item("b", "max:aaaaaaaa max:bbbbbbbb"))
+	set := w.set("t1", "parent")
+	if err := set.AddSummary(masks.Summary{ID: "s", Text: "see max:cccccccc"}); err != nil {
+		t.Fatal(err)
+	}
+	tokens, size, err := w.Names("t1", 0)
+	if want := []thread.Token{"max:aaaaaaaa", "max:bbbbbbbb", "max:cccccccc"}; !slices.Equal(tokens, want) || err != nil {
+		t.Errorf("%v, %v", tokens, err)
+	}
+	if tokens, again, err := w.Names("t1", size); len(tokens) > 0 || again != size || err != nil {
+		t.Errorf("again: %v, %d, %v", tokens, again, err)
+	}
+}
+
 // entry is an entry of an export.
 func entry(head, content string) string {
 	return string(binary.AppendUvarint(nil, uint64(len(head)))) + head + content
