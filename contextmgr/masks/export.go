@@ -11,20 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"orchestrator/contextmgr/policy"
 	"orchestrator/thread"
 )
-
-// exported is an entry of an export: a mask, a summary, a pin or the mode. In the stream come the size of its JSON, its
-// JSON and, of a mask, the content. Masks come first.
-type exported struct {
-	Mask *Mask `json:"mask,omitempty"`
-	// Path is the path of a copy as it stands in the text of the mask or summary, "" if there is none.
-	Path    string          `json:"path,omitempty"`
-	Summary *Summary        `json:"summary,omitempty"`
-	Pin     policy.ID       `json:"pin,omitempty"`
-	Mode    thread.MaskMode `json:"mode,omitempty"`
-}
 
 // Export writes what is masked of the thread, with the contents, and its summaries, pins and mode, so that Import has
 // them in another store. redact is applied to contents and texts. It returns how many entries are left out because
@@ -100,14 +88,6 @@ func (x *exporting) put(e exported, content []byte) {
 			return
 		}
 	}
-}
-
-// Empty reports whether there is nothing to export.
-func (s *Set) Empty() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	x := s.index
-	return len(x.masks)+len(x.pinned)+len(x.summaries) == 0 && x.mode == ""
 }
 
 // content returns the content of a mask.

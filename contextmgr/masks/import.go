@@ -9,27 +9,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
-	"unicode/utf8"
 
 	"orchestrator/contextmgr/policy"
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
 )
 
-// Limits of an import. They are far above what threads have and bound what a hostile stream can cost.
-const (
-	maxImported = 64 << 20 // a content
-	maxEntries  = 50_000
-	maxHead     = 4 << 20 // the JSON of an entry
-	maxStub     = 1 << 20 // a summary is one too
-	maxWord     = 1000    // a tool, a reason, an id
-	maxOldPath  = 8 << 10
-
-	// A batch is stored at a time.
-	batchBytes, batchMasks = 8 << 20, 500
-)
+// A batch of masks is stored at a time.
+const batchBytes, batchMasks = 8 << 20, 500
 
 // CheckImport reads a whole export and reports what is wrong with it. It stores nothing.
 func CheckImport(r io.Reader) error {
@@ -217,82 +205,4 @@ func readSome(in io.Reader, buf []byte, size int64) ([]byte, error) {
 		err = fmt.Errorf("it ends after %d of %d bytes: %w", n, size, thread.ErrInvalid)
 	}
 	return b.Bytes(), err
-}
-
-// checking refuses entries that no export has.
-type checking struct {
-	ids       map[policy.ID]bool // of masks
-	tokens    map[thread.Token]bool
-	summaries map[string]bool
-	after     bool // the masks
-	entries   int
-}
-
-func newChecking() *checking {
-	return &checking{ids: map[policy.ID]bool{}, tokens: map[thread.Token]bool{}, summaries: map[string]bool{}}
-}
-
-func (c *checking) entry(e exported) error {
-	if c.entries++; c.entries > maxEntries {
-		return fmt.Errorf("more than %d entries: %w", maxEntries, thread.ErrInvalid)
-	}
-	kinds := 0
-	for _, there := range []bool{e.Mask != nil, e.Summary != nil, e.Pin != "", e.Mode != ""} {
-		if there {
-			kinds++
-		}
-	}
-	var err error
-	switch {
-	case kinds != 1 || e.Path != "" && e.Mask == nil && e.Summary == nil:
-		return fmt.Errorf("it is not one thing: %w", thread.ErrInvalid)
-	case e.Mask != nil:
-		err = c.mask(*e.Mask, e.Path)
-	case e.Summary != nil:
-		if err = e.Summary.check(); err == nil && (c.summaries[e.Summary.ID] || len(e.Summary.ID) > maxWord) {
-			err = fmt.Errorf("the id of a summary: %w", thread.ErrInvalid)
-		}
-		c.summaries[e.Summary.ID] = true
-	case e.Pin != "":
-		if len(e.Pin) > maxWord {
-			err = fmt.Errorf("the id of a pin: %w", thread.ErrInvalid)
-		}
-	case !known(e.Mode):
-		err = fmt.Errorf("mode %.20q: %w", e.Mode, thread.ErrInvalid)
-	}
-	c.after = c.after || e.Mask == nil
-	return err
-}
-
-func (c *checking) mask(m Mask, path string) error {
-	if err := m.check(); err != nil {
-		return fmt.Errorf("%w: %w", err, thread.ErrInvalid)
-	}
-	end := "/" + outputsName + "/" + outputName(m.Token)
-	switch {
-	case c.after:
-		return fmt.Errorf("a mask after other entries: %w", thread.ErrInvalid)
-	case c.ids[m.ID] || c.tokens[m.Token]:
-		return fmt.Errorf("%s is there twice: %w", m.Token, thread.ErrInvalid)
-	case m.Home != "" || m.Names != "" || m.Bytes > maxImported || len(m.Stub) > maxStub ||
-		len(m.Token.Digits()) != thread.TokenDigits ||
-		len(m.ID) > maxWord || len(m.Tool) > maxWord || len(m.Reason) > maxWord:
-		return fmt.Errorf("%s has what no export has: %w", m.Token, thread.ErrInvalid)
-	case path != "" && (len(path) > maxOldPath || !filepath.IsAbs(path) || !strings.HasSuffix(path, end) ||
-		!strings.Contains(m.Stub, path)):
-		return fmt.Errorf("%s has the path %.80q: %w", m.Token, path, thread.ErrInvalid)
-	case !utf8.ValidString(m.Stub):
-		return fmt.Errorf("%s is no text: %w", m.Token, thread.ErrInvalid)
-	}
-	c.ids[m.ID], c.tokens[m.Token] = true, true
-	return nil
-}
-
-func known(mode thread.MaskMode) bool {
-	switch mode {
-	case thread.MaskSafe, thread.MaskLean, thread.MaskObserve, thread.MaskOff:
-		return true
-	default:
-		return false
-	}
 }

@@ -308,3 +308,11 @@ func (s *Set) Dirs() []string {
 	}
 	return dirs
 }
+
+// Empty reports whether there is nothing to export.
+func (s *Set) Empty() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := s.index
+	return len(x.masks)+len(x.pinned)+len(x.summaries) == 0 && x.mode == ""
+}
