@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -218,5 +219,51 @@ func TestImportOfPartsKilled(t *testing.T) {
 			}
 			there.maskOf(s.ID)
 		})
+	}
+}
+
+// TestLargeHandoff: what is too large for a handoff is staged and kept, and is the file that the agent reads. It goes
+// with the thread to another machine.
+func TestLargeHandoff(t *testing.T) {
+	manyStarts(t)
+	t.Parallel()
+	r := newRig(t)
+	large := strings.Repeat("a line of the file\n", 1500)
+	r.write("large.txt", large)
+	parent := r.demo("parent")
+	r.turn(parent, "read large.txt")
+	name := strings.Fields(r.ok("fork", "child", "-t", parent, "--fresh"))[0]
+	r.turn(name, "list files")
+	s := r.status(name)
+	if s.Handoff == nil || len(s.Handoff.Staged) != 1 {
+		t.Fatalf("the handoff is %+v", s.Handoff)
+	}
+	token := string(s.Handoff.Staged[0])
+	if got := r.ok("retrieve", token); !strings.Contains(got, strings.TrimSpace(large)) {
+		t.Errorf("%d bytes are staged", len(got))
+	}
+	info := get[thread.StagedInfo](r, "stage", "info", token)
+	if !slices.Contains(info.Pins, "the handoff to "+name) || info.Thread != s.ID || info.Source != "handoff of "+parent {
+		t.Errorf("%+v", info)
+	}
+	files, err := filepath.Glob(filepath.Join(r.stateDir(), "threads", string(s.ID), "read", "handoff-*", "turn-*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("the agent can read %v, %v", files, err)
+	}
+	staged, err1 := os.Stat(info.File)
+	read, err2 := os.Stat(files[0])
+	if err1 != nil || err2 != nil || !os.SameFile(staged, read) {
+		t.Errorf("it is there twice: %v, %v", err1, err2)
+	}
+	file := filepath.Join(r.home, "carried")
+	r.ok("export", name, "-o", file)
+	there := newRig(t)
+	there.ok("import", file)
+	if got := there.ok("retrieve", token); !strings.Contains(got, strings.TrimSpace(large)) {
+		t.Errorf("elsewhere it has %d bytes", len(got))
+	}
+	r.ok("unstage", token)
+	if b, err := os.ReadFile(files[0]); err != nil || !strings.Contains(string(b), "a line of the file") {
+		t.Errorf("the agent's file is gone: %v", err)
 	}
 }

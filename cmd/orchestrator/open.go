@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -133,7 +134,7 @@ func (a *App) openManager(ctx context.Context) error {
 			Depth: a.Config.MaxDepth, Running: a.Config.MaxRunning, Primer: a.Config.MaxPrimer,
 			Continue: a.Config.OnLimit == "continue",
 		},
-		OnNotice: a.found.add, Readable: a.readable,
+		OnNotice: a.found.add, Readable: a.readable, Stage: a.stage,
 	}
 	if a.Project.Repository {
 		worktrees, err := a.Project.Worktrees(a.Config.Worktrees)
@@ -388,6 +389,15 @@ func (a *App) stagedPins() (map[thread.Token][]string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), pinsLimit)
 	defer cancel()
 	return a.pins.find(ctx)
+}
+
+// stage stages data and says where it is.
+func (a *App) stage(ctx context.Context, r thread.StageRequest, data io.Reader) (thread.StagedInfo, error) {
+	d, err := a.staging.Stage(ctx, r, data)
+	if err != nil {
+		return thread.StagedInfo{}, err
+	}
+	return a.staging.Info(d.Token)
 }
 
 // sessions adapts session.Sessions to the manager: a nil *Session must become a nil interface.
