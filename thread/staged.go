@@ -19,9 +19,9 @@ type Token string
 
 const (
 	tokenPrefix = "max:"
-	// TokenDigits is how many digits a token has unless something else is set, and MaxTokenDigits the most it can have.
-	// Their number is even.
-	TokenDigits    = 8
+	// TokenDigits is how many digits a token has unless something else is set.
+	TokenDigits = 8
+	// MaxTokenDigits is the most digits that a token can have. Their number is even.
 	MaxTokenDigits = 16
 )
 

@@ -29,7 +29,7 @@ func (r *rig) masked() *masks.Store {
 func (r *rig) mask(id thread.ID, content string) masks.Mask {
 	r.t.Helper()
 	store := r.masked()
-	defer store.Close()
+	defer func() { _ = store.Close() }() // nothing is left to write: Settle has been called
 	set, err := store.Thread(id, "")
 	if err == nil {
 		err = set.Add([]masks.New{{
@@ -43,6 +43,7 @@ func (r *rig) mask(id thread.ID, content string) masks.Mask {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+	store.Settle()
 	m, _ := set.Mask("a result")
 	return m
 }
@@ -51,7 +52,7 @@ func (r *rig) mask(id thread.ID, content string) masks.Mask {
 func (r *rig) maskOf(id thread.ID) (masks.Mask, *masks.Set) {
 	r.t.Helper()
 	store := r.masked()
-	defer store.Close()
+	defer func() { _ = store.Close() }() // it is only read
 	set, err := store.Thread(id, "")
 	if err != nil {
 		r.t.Fatal(err)
