@@ -54,6 +54,9 @@ func ParseToken(s string) (t Token, whole bool, err error) {
 	return Token(tokenPrefix + digits), CheckTokenDigits(len(digits)) == nil, nil
 }
 
+// DropFolder is the name of the folder, in that of a thread's state, into which a sandboxed agent may put what it stages.
+const DropFolder = "drop"
+
 const hexDigits = "0123456789abcdef"
 
 // FindTokens returns the complete tokens in a text, such as a prompt.

@@ -232,6 +232,7 @@ func (a *App) openGateway(ctx context.Context) error {
 	a.onClose(g.Close)
 	a.service(g.Run)
 	a.service(a.watchPlace)
+	a.service(a.takeDropped)
 	if err := a.manager.Open(ctx); err != nil {
 		return err
 	}
