@@ -161,6 +161,12 @@ type TransferRequest struct {
 	WithSecrets bool `json:"withSecrets,omitempty"`
 }
 
+// Exported is a thread that was exported, and what a person should know about the file.
+type Exported struct {
+	Status
+	Notes []string `json:"notes,omitempty"`
+}
+
 // BackupReport says what a backup contains, or what was restored from one.
 type BackupReport struct {
 	File        string `json:"file"`

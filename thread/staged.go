@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
@@ -12,47 +13,97 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// Token identifies staged data on the command line and in prompts: "max:" and 8 hex digits.
+// Token identifies staged data on the command line and in prompts: "max:" and 8 hex digits, or more where a project is
+// set to longer ones.
 type Token string
 
 const (
 	tokenPrefix = "max:"
-	tokenDigits = 8
+	// TokenDigits is how many digits a token has unless something else is set.
+	TokenDigits = 8
+	// MaxTokenDigits is the most digits that a token can have. Their number is even.
+	MaxTokenDigits = 16
 )
 
 // NewToken returns a random token. It may already be in use.
-func NewToken() Token {
-	var b [tokenDigits / 2]byte
+func NewToken() Token { return NewLongToken(TokenDigits) }
+
+// NewLongToken returns a random token with so many digits. It may already be in use.
+func NewLongToken(digits int) Token {
+	var b [MaxTokenDigits / 2]byte
 	rand.Read(b[:]) // never fails
-	return Token(tokenPrefix + hex.EncodeToString(b[:]))
+	return Token(tokenPrefix + hex.EncodeToString(b[:])[:digits])
+}
+
+// CheckTokenDigits validates a number of digits.
+func CheckTokenDigits(n int) error {
+	if n < TokenDigits || n > MaxTokenDigits || n%2 != 0 {
+		return fmt.Errorf("a token has %d, 10, 12, 14 or %d digits, not %d: %w", TokenDigits, MaxTokenDigits, n, ErrInvalid)
+	}
+	return nil
 }
 
 // ParseToken parses a token as people write it: with or without "max:", complete or only its first digits. whole
-// reports whether it is complete.
+// reports whether it can be complete; it may still be the beginning of a longer one.
 func ParseToken(s string) (t Token, whole bool, err error) {
 	digits := strings.TrimPrefix(strings.ToLower(strings.TrimSpace(s)), tokenPrefix)
-	if digits == "" || len(digits) > tokenDigits || strings.Trim(digits, "0123456789abcdef") != "" {
+	if digits == "" || len(digits) > MaxTokenDigits || strings.Trim(digits, hexDigits) != "" {
 		return "", false, Hint(fmt.Errorf("%q is not a token: %w", plaintext.Cut(s, 80), ErrInvalid),
 			"a token is max: and 8 hex digits, such as max:a1b2c3d4; `orchestrator stage list` lists staged data")
 	}
-	return Token(tokenPrefix + digits), len(digits) == tokenDigits, nil
+	return Token(tokenPrefix + digits), CheckTokenDigits(len(digits)) == nil, nil
 }
+
+// DropFolder is the name of the folder, in that of a thread's state, into which a sandboxed agent may put what it stages.
+const DropFolder = "drop"
+
+const hexDigits = "0123456789abcdef"
 
 // FindTokens returns the complete tokens in a text, such as a prompt.
 func FindTokens(text string) []Token {
 	var all []Token
+	seen := map[Token]bool{}
 	for {
 		_, rest, found := strings.Cut(text, tokenPrefix)
 		if !found {
 			return all
 		}
 		text = rest
-		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789abcdef"))
-		if t := Token(tokenPrefix + rest[:min(digits, tokenDigits)]); digits == tokenDigits && !slices.Contains(all, t) {
+		if t := tokenPrefix + Token(rest[:digitsOf(rest)]); t.whole() && !seen[t] {
+			seen[t] = true
 			all = append(all, t)
 		}
 	}
 }
+
+// ReplaceTokens returns a text with complete tokens replaced by others. It is the text itself if it has none of them.
+func ReplaceTokens(text []byte, others map[Token]Token) []byte {
+	var out []byte
+	done := 0
+	for at := 0; len(others) > 0; {
+		i := bytes.Index(text[at:], []byte(tokenPrefix))
+		if i < 0 {
+			break
+		}
+		from := at + i
+		at = from + len(tokenPrefix)
+		end := at + digitsOf(string(text[at:min(len(text), at+MaxTokenDigits+1)]))
+		if other, ok := others[Token(text[from:end])]; ok {
+			out = append(append(out, text[done:from]...), other...)
+			done, at = end, end
+		}
+	}
+	if done == 0 {
+		return text
+	}
+	return append(out, text[done:]...)
+}
+
+// digitsOf returns how many hex digits a text begins with.
+func digitsOf(s string) int { return len(s) - len(strings.TrimLeft(s, hexDigits)) }
+
+// whole reports whether a token can be complete.
+func (t Token) whole() bool { return CheckTokenDigits(len(t.Digits())) == nil }
 
 // Digits returns the token without its prefix.
 func (t Token) Digits() string { return strings.TrimPrefix(string(t), tokenPrefix) }
@@ -107,7 +158,8 @@ type StagedData interface {
 const (
 	maxLabels = 20
 	maxLabel  = 200 // bytes of a label or a source
-	maxTTL    = 365 * 24 * time.Hour
+	// MaxTTL is the longest time to live.
+	MaxTTL = 365 * 24 * time.Hour
 )
 
 // StageRequest describes the data to stage; every field is optional.
@@ -137,8 +189,8 @@ func (r StageRequest) Check() error {
 
 // CheckTTL validates a time to live; 0 means the default.
 func CheckTTL(ttl time.Duration) error {
-	if ttl != 0 && (ttl < time.Second || ttl > maxTTL) {
-		return fmt.Errorf("the time to live %v must be between 1s and %v: %w", ttl, maxTTL, ErrInvalid)
+	if ttl != 0 && (ttl < time.Second || ttl > MaxTTL) {
+		return fmt.Errorf("the time to live %v must be between 1s and %v: %w", ttl, MaxTTL, ErrInvalid)
 	}
 	return nil
 }

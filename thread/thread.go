@@ -109,7 +109,9 @@ type Handoff struct {
 	EnabledMCPs    []string     `json:"enabledMcps"`
 	CheckpointID   CheckpointID `json:"checkpointId"`
 	// Fresh is set if the thread's agent gets the summary although it could get the conversation itself.
-	Fresh    bool            `json:"fresh,omitempty"`
+	Fresh bool `json:"fresh,omitempty"`
+	// Staged are the tokens of what was too large for the summary.
+	Staged   []Token         `json:"staged,omitempty"`
 	Metadata HandoffMetadata `json:"metadata"`
 }
 

@@ -117,6 +117,8 @@ type config struct {
 	// loginShell is set if the person configured whether commands run in a login shell.
 	loginShell bool
 	window     int64 // model_context_window
+	// ownRoots is set if the person configured where the sandbox may write.
+	ownRoots bool
 }
 
 func readConfig(env launch.Env) config {
@@ -125,6 +127,7 @@ func readConfig(env launch.Env) config {
 	if err != nil {
 		return c // Codex runs without one
 	}
+	c.ownRoots = namesRoots(raw)
 	all, err := toml.Parser().Unmarshal(raw)
 	if err != nil {
 		return c // Codex itself reports a broken file

@@ -3,6 +3,7 @@ package codex_test
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -154,7 +155,8 @@ func TestLaunch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "resume -c features.daemon_auto_start=false -a on-request -s workspace-write -- " + spec.Session
+	want := "resume -c features.daemon_auto_start=false -c sandbox_workspace_write.writable_roots=[\"" + spec.StateDir +
+		"/drop\"] -a on-request -s workspace-write -- " + spec.Session
 	if got := strings.Join(l.Args, " "); got != want {
 		t.Errorf("arguments %q, want %q", got, want)
 	}
@@ -241,10 +243,48 @@ func TestShield(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := slices.DeleteFunc(l.Args, func(a string) bool { return !strings.HasPrefix(a, "sandbox_") })
+		got := slices.DeleteFunc(l.Args, func(a string) bool { return !strings.HasPrefix(a, "sandbox_workspace_write.exclude") })
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s beside TMPDIR=%s: %q, want %q", tt.read, tt.tmpdir, got, tt.want)
 		}
+	}
+}
+
+// TestHandOver: the sandbox may write to a folder of the thread's own, unless somebody has configured where it may.
+func TestHandOver(t *testing.T) {
+	for _, tt := range []struct {
+		name, file, text string
+		want             bool
+	}{
+		{"plain", "", "", true},
+		{"other settings", ".codex/config.toml", "model = \"x\"\n", true},
+		{"own roots", ".codex/config.toml", "[sandbox_workspace_write]\nwritable_roots = [\"/x\"]\n", false},
+		{"a profile of permissions", ".codex/config.toml", "default_permissions = \"p\"\n", false},
+		{"roots of the project", "work/.codex/config.toml", "sandbox_workspace_write.writable_roots = [\"/x\"]\n", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			home := t.TempDir()
+			agenttest.Put(t, filepath.Join(home, "bin", "x"), "")
+			agenttest.Fake(t, filepath.Join(home, "bin", "codex"), "0.169.0")
+			if tt.file != "" {
+				agenttest.Put(t, filepath.Join(home, tt.file), tt.text)
+			}
+			state, work := filepath.Join(home, "state \"of\" ä"), filepath.Join(home, "work", "below")
+			env := []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin")}
+			l, err := codex.New(launch.Config{Env: env}).Launch(t.Context(),
+				thread.LaunchSpec{Dir: work, StateDir: state, Env: env})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := `sandbox_workspace_write.writable_roots=["` + home + `/state \"of\" ä/drop"]`
+			if slices.Contains(l.Args, want) != tt.want {
+				t.Errorf("%q", l.Args)
+			}
+			info, err := os.Lstat(filepath.Join(state, thread.DropFolder))
+			if tt.want && (err != nil || info.Mode() != fs.ModeDir|0o700) || !tt.want && err == nil {
+				t.Errorf("the folder: %v", err)
+			}
+		})
 	}
 }
 

@@ -1,8 +1,11 @@
 package codex
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -73,6 +76,11 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 		l.Args = append(l.Args, args...)
 	}
 	l.Args = append(l.Args, protect(env, spec.ReadDirs)...)
+	handOver, err := c.handOver(spec)
+	if err != nil {
+		return thread.Launch{}, fmt.Errorf("launch codex: %w", err)
+	}
+	l.Args = append(l.Args, handOver...)
 	if spec.BaseURL != "" {
 		var args []string
 		args, env = c.viaGateway(env, spec.BaseURL)
@@ -119,4 +127,40 @@ func protect(env launch.Env, dirs []string) []string {
 		}
 	}
 	return args
+}
+
+// handOver makes the folder for what commands stage, as the sandbox keeps them from the server's socket, and returns
+// arguments that let the sandbox write there too: if it writes at all, and unless somebody has configured where, because
+// these arguments would replace that.
+func (c config) handOver(spec thread.LaunchSpec) ([]string, error) {
+	if c.ownRoots || projectRoots(spec.Dir) {
+		return nil, nil
+	}
+	dir := filepath.Join(spec.StateDir, thread.DropFolder)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	quoted, err := json.Marshal([]string{dir}) // also an array of TOML
+	if err != nil {
+		return nil, err
+	}
+	return []string{"-c", "sandbox_workspace_write.writable_roots=" + string(quoted)}, nil
+}
+
+// projectRoots reports whether Codex's configuration for a folder, there or above, may say where the sandbox may write.
+func projectRoots(dir string) bool {
+	for at := dir; ; at = filepath.Dir(at) {
+		raw, err := os.ReadFile(filepath.Join(at, ".codex", "config.toml"))
+		if err == nil && namesRoots(raw) {
+			return true
+		}
+		if at == filepath.Dir(at) {
+			return false
+		}
+	}
+}
+
+// namesRoots reports whether a configuration may say where the sandbox may write.
+func namesRoots(raw []byte) bool {
+	return bytes.Contains(raw, []byte("writable_roots")) || bytes.Contains(raw, []byte("permissions"))
 }

@@ -31,6 +31,16 @@ func Project(env []string) string {
 	return dir
 }
 
+// Thread returns the thread that an environment belongs to, "" if it is not that of an agent.
+func Thread(env []string) thread.ID {
+	for _, kv := range env {
+		if v, ok := strings.CutPrefix(kv, threadVar+"="); ok && thread.ID(v).Check() == nil {
+			return thread.ID(v)
+		}
+	}
+	return ""
+}
+
 // Token returns the token of the agent that an environment belongs to, empty if it belongs to none.
 func Token(env []string) string { return pty.Token(env) }
 

@@ -1,9 +1,10 @@
 // Package archive exports one thread to one file and imports it on another machine.
 //
-// The file is a zstd-compressed tar: "format" (a number), "thread" (JSON), "checkpoints/00001" and following (records,
-// parents first), "snapshots/00001" and following (a git bundle, if the caller has one), and last "manifest": every
-// entry with its size and SHA-256. It contains the thread's own checkpoints and all their ancestors, with conversation
-// and native transcripts.
+// The file is a zstd-compressed tar: "format" (a number), "thread" (JSON), "staged/00001" and following (the staged data
+// that the thread names), "masks/00001" and following (what is masked of its conversation), "checkpoints/00001" and
+// following (records, parents first), "snapshots/00001" and following (a git bundle), and last "manifest": every entry
+// with its size and SHA-256. It contains the thread's own checkpoints and all their ancestors, with conversation and
+// native transcripts. Staged data, masks and the bundle are streams of the caller's, and may be missing.
 //
 // It does not contain the environment and the arguments that the agent was started with, nor the folders of the machine
 // it comes from. An import takes none of these from a file either: an archive is untrusted data, and must not choose
@@ -15,16 +16,20 @@
 // differ from a redacted one: an import never uses it, and resumes by writing the transcript again.
 //
 // Import reads the file twice. The first time it checks everything: names, kinds, order, sizes, counts, ratio, hashes,
-// JSON depth, and that the checkpoints form a consistent tree. Only then does it write, into a thread that is marked
-// deleted under an Intent, which becomes visible in one step at the end. Repair rolls back interrupted imports.
+// JSON depth, that the checkpoints form a consistent tree, and what the callers of the streams check. Only then does it
+// write, into a thread that is marked deleted under an Intent, which becomes visible in one step at the end. Repair rolls
+// back interrupted imports. Tokens that are in use where the file is imported are replaced by others, as long as they
+// are, also where the conversation names them.
 package archive
 
 import "orchestrator/checkpoint"
 
 // format is the number of this layout, and oldest the first one that can still be read: 1 cannot say that secrets were
-// redacted, and contains them. Others are refused.
+// redacted, and contains them. Others are refused. A file without staged data and masks has the number plain, so that
+// older programs read it.
 const (
-	format = 2
+	format = 3
+	plain  = 2
 	oldest = 1
 )
 
@@ -50,6 +55,8 @@ const (
 	nameFormat     = "format"
 	nameThread     = "thread"
 	nameManifest   = "manifest"
+	dirStaged      = "staged/"
+	dirMasks       = "masks/"
 	dirCheckpoints = "checkpoints/"
 	dirSnapshots   = "snapshots/"
 	partName       = "%s%05d"

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,6 +36,9 @@ type Export struct {
 	Thread  thread.ID
 	Program string    // program version, for people
 	Now     time.Time // when
+	// Staged and Masks write the staged data that the thread names, and what is masked of its conversation; nil for none.
+	// They leave out secrets themselves.
+	Staged, Masks func(io.Writer) error
 	// Snapshots is a git bundle of the thread's snapshots; nil for none.
 	Snapshots io.Reader
 	// Secrets keeps secrets in prompts, answers and tool results.
@@ -74,11 +78,15 @@ type exporter struct {
 }
 
 func (x *exporter) all(ctx context.Context, from Source, t thread.Thread, e Export) error {
-	if err := x.entry(nameFormat, []byte(fmt.Sprint(format))); err != nil {
+	layout := plain
+	if e.Staged != nil || e.Masks != nil {
+		layout = format
+	}
+	if err := x.entry(nameFormat, []byte(fmt.Sprint(layout))); err != nil {
 		return err
 	}
-	a := about{ID: t.ID, Name: t.Name, Title: plain(secret.Redact(t.Title), 1000),
-		Label: plain(secret.Redact(t.Label), 1000), Agent: only(reName, t.Agent), Model: only(reWord, t.Model),
+	a := about{ID: t.ID, Name: t.Name, Title: cleaned(secret.Redact(t.Title), 1000),
+		Label: cleaned(secret.Redact(t.Label), 1000), Agent: only(reName, t.Agent), Model: only(reWord, t.Model),
 		Session: only(reSession, t.Session), Head: t.Head, Created: t.Created.UTC(), Redacted: x.redact}
 	if !reName().MatchString(a.Name) {
 		a.Name = thread.NewName(a.Name)
@@ -88,6 +96,12 @@ func (x *exporter) all(ctx context.Context, from Source, t thread.Thread, e Expo
 	}
 	if err := x.json(nameThread, a); err != nil {
 		return err
+	}
+	for dir, write := range e.streams() {
+		part := &parts{x: x, dir: dir}
+		if err := errors.Join(write(part), part.flush()); err != nil {
+			return fmt.Errorf("%s: %w", strings.TrimSuffix(dir, "/"), err)
+		}
 	}
 	list, err := lineage(ctx, from, t)
 	if err != nil {
@@ -109,11 +123,47 @@ func (x *exporter) all(ctx context.Context, from Source, t thread.Thread, e Expo
 			return fmt.Errorf("snapshots: %w", err)
 		}
 	}
-	m := manifest{Format: format, Program: e.Program, Created: x.now, Entries: x.entries, Records: x.records}
+	m := manifest{Format: layout, Program: e.Program, Created: x.now, Entries: x.entries, Records: x.records}
 	if err := x.json(nameManifest, m); err != nil {
 		return err
 	}
 	return x.tar.Close()
+}
+
+// streams yields the streams that come before the records, in order.
+func (e Export) streams() iter.Seq2[string, func(io.Writer) error] {
+	return func(yield func(string, func(io.Writer) error) bool) {
+		if e.Staged != nil && !yield(dirStaged, e.Staged) {
+			return
+		}
+		if e.Masks != nil {
+			yield(dirMasks, e.Masks)
+		}
+	}
+}
+
+// Texts calls each for the texts that an archive of a thread would have: prompts, answers and the conversation.
+func Texts(ctx context.Context, from Source, id thread.ID, each func([]byte)) error {
+	t, err := from.Thread(ctx, id)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", id, err)
+	}
+	list, err := lineage(ctx, from, t)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", t.Name, err)
+	}
+	for _, c := range list {
+		d, err := from.Delta(ctx, c.ID)
+		if err != nil {
+			return fmt.Errorf("read checkpoint %s: %w", c.ID, err)
+		}
+		each([]byte(c.Prompt))
+		each([]byte(c.Answer))
+		for _, i := range d.Items {
+			each(i.Raw)
+		}
+	}
+	return nil
 }
 
 // lineage returns a thread's own checkpoints and their ancestors, parents first.
@@ -180,14 +230,14 @@ func (x *exporter) record(ctx context.Context, from Source, c thread.Checkpoint,
 		return err
 	}
 	c.Model, c.Stop, c.Session, c.Note = only(reWord, c.Model), only(reWord, c.Stop), only(reSession, c.Session),
-		plain(c.Note, 1000)
+		cleaned(c.Note, 1000)
 	c.Gauge.Model, c.Gauge.Source = only(reWord, c.Gauge.Model), only(reWord, c.Gauge.Source)
 	for i := range c.MCP {
-		c.MCP[i] = plain(c.MCP[i], 200)
+		c.MCP[i] = cleaned(c.MCP[i], 200)
 	}
 	if s := c.Snapshot; s != nil {
 		for i := range s.Skipped {
-			s.Skipped[i].Path, s.Skipped[i].Reason = plain(s.Skipped[i].Path, 4096), plain(s.Skipped[i].Reason, 1000)
+			s.Skipped[i].Path, s.Skipped[i].Reason = cleaned(s.Skipped[i].Path, 4096), cleaned(s.Skipped[i].Reason, 1000)
 		}
 	}
 	if x.redact {
@@ -243,8 +293,8 @@ func only(re func() *regexp.Regexp, s string) string {
 	return ""
 }
 
-// plain drops control characters and cuts what is too long.
-func plain(s string, limit int) string {
+// cleaned drops control characters and cuts what is too long.
+func cleaned(s string, limit int) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1

@@ -33,11 +33,16 @@ type Summary struct {
 }
 
 // Check reads a whole archive and summarises it. It writes nothing.
-func Check(name string, in io.Reader) (Summary, error) {
+func Check(name string, in io.Reader) (Summary, error) { return check(name, in, Import{}) }
+
+// check is Check, also of what the parts of an import check.
+func check(name string, in io.Reader, i Import) (Summary, error) {
 	var s Summary
 	m, err := read(in, visitor{
 		about:     func(a about) error { s.Name, s.Agent, s.Redacted = a.Name, a.Agent, a.Redacted; return nil },
 		snapshots: func([]byte) error { s.Snapshots = true; return nil },
+		staged:    i.Staged.Check,
+		masks:     i.Masks.Check,
 	})
 	if err != nil {
 		return Summary{}, fmt.Errorf("%s: %w", name, err)
@@ -59,12 +64,25 @@ type Import struct {
 	// Snapshots imports the git bundle of an archive for the new thread; nil ignores it. It is called once, after all
 	// checkpoints, and must accept a bundle that it has imported before.
 	Snapshots func(thread.ID, io.Reader) error
+	// Staged and Masks import what Export's functions of these names wrote, in this order; the zero values ignore it.
+	Staged, Masks Part
+	// Undo removes what they stored for a thread whose import failed; nil for nothing.
+	Undo func(thread.ID) error
+}
+
+// Part imports a stream of an archive that its caller wrote.
+type Part struct {
+	// Check reads all of it and writes nothing. It is called before anything is written.
+	Check func(io.Reader) error
+	// Read imports it for the new thread. It returns the tokens that are in use here, with those that stand for them
+	// instead.
+	Read func(thread.ID, io.Reader) (others map[thread.Token]thread.Token, err error)
 }
 
 // Read creates a new thread from an archive. Nothing is written before all of it was checked, and the thread is not
 // visible before all of it is written.
 func (i Import) Read(ctx context.Context, to Target, in io.ReadSeeker) (thread.Thread, error) {
-	sum, err := Check(i.File, in)
+	sum, err := check(i.File, in, i)
 	if err != nil {
 		return thread.Thread{}, fmt.Errorf("import %w", err)
 	}
@@ -73,13 +91,13 @@ func (i Import) Read(ctx context.Context, to Target, in io.ReadSeeker) (thread.T
 	}
 	m := &importer{
 		Import: i, ctx: ctx, to: to, files: sum.Snapshots && i.Snapshots != nil,
-		ids: map[thread.CheckpointID]thread.Checkpoint{},
+		ids: map[thread.CheckpointID]thread.Checkpoint{}, others: map[thread.Token]thread.Token{},
 	}
 	t, err := m.all(in)
 	if err != nil {
 		err = fmt.Errorf("import %s: %w", i.File, err)
 		if m.thread.ID != "" { // roll back what was written, also after a cancellation
-			err = errors.Join(err, rollBack(context.WithoutCancel(ctx), to, m.intent()))
+			err = errors.Join(err, m.undo())
 		}
 		return thread.Thread{}, err
 	}
@@ -96,6 +114,35 @@ type importer struct {
 	thread thread.Thread
 	// ids maps the archive's checkpoints to ours: an archive may be imported many times.
 	ids map[thread.CheckpointID]thread.Checkpoint
+	// others are the tokens that are in use here, with those that stand for them instead.
+	others map[thread.Token]thread.Token
+}
+
+// undo takes back what was written. The parts go first: while the intent exists, a crash does not make the rest visible.
+func (m *importer) undo() error {
+	var err error
+	if m.Undo != nil {
+		err = m.Undo(m.thread.ID)
+	}
+	return errors.Join(err, rollBack(context.WithoutCancel(m.ctx), m.to, m.intent()))
+}
+
+// part returns what imports a stream, nil if it is ignored.
+func (m *importer) part(p Part) func(io.Reader) error {
+	if p.Read == nil {
+		return nil
+	}
+	return func(r io.Reader) error {
+		others, err := p.Read(m.thread.ID, r)
+		for old, other := range others {
+			if len(old) != len(other) {
+				err = errors.Join(err, fmt.Errorf("%s would become %s, which is not as long: %w", old, other, thread.ErrInvalid))
+			}
+			m.others[old] = other
+		}
+		failpoint.Hit("archive.import.part")
+		return visited(err)
+	}
 }
 
 func (m *importer) intent() thread.Intent { return Unfinished(m.thread.ID, "import", m.File, m.Now) }
@@ -125,9 +172,17 @@ func (u unfinished) about() string {
 }
 
 func (m *importer) all(in io.Reader) (thread.Thread, error) {
-	bundle, done := m.bundle()
-	_, err := read(in, visitor{about: m.begin, record: m.record, snapshots: bundle})
-	if err = errors.Join(err, done(err)); err != nil {
+	var bundle feed
+	if m.Snapshots != nil {
+		bundle.read = func(r io.Reader) error { return m.Snapshots(m.thread.ID, r) }
+	}
+	_, err := read(in, visitor{
+		about: m.begin, staged: m.part(m.Staged), masks: m.part(m.Masks), record: m.record, snapshots: bundle.take,
+	})
+	if bundleErr := bundle.end(err); bundleErr != nil {
+		err = errors.Join(err, fmt.Errorf("snapshots: %w", bundleErr))
+	}
+	if err != nil {
 		return thread.Thread{}, err
 	}
 	failpoint.Hit("archive.import.written")
@@ -137,41 +192,6 @@ func (m *importer) all(in io.Reader) (thread.Thread, error) {
 	}
 	failpoint.Hit("archive.import.visible")
 	return t, m.to.DropIntent(m.ctx, m.intent().ID)
-}
-
-// bundle returns a function that passes on the snapshots as they are read, and one that waits for their consumer.
-func (m *importer) bundle() (take func([]byte) error, done func(error) error) {
-	if m.Snapshots == nil {
-		return nil, func(error) error { return nil }
-	}
-	var w *io.PipeWriter
-	result := make(chan error, 1)
-	take = func(b []byte) error {
-		if w == nil {
-			var r *io.PipeReader
-			r, w = io.Pipe()
-			go func() {
-				err := m.Snapshots(m.thread.ID, r)
-				r.CloseWithError(errors.Join(err, io.ErrClosedPipe)) // do not wait for what it did not read
-				result <- err
-			}()
-		}
-		if _, err := w.Write(b); err != nil && !errors.Is(err, io.ErrClosedPipe) {
-			return err
-		}
-		return nil
-	}
-	done = func(err error) error {
-		if w == nil {
-			return nil
-		}
-		w.CloseWithError(err) // nil is the end of the bundle
-		if err := <-result; err != nil {
-			return fmt.Errorf("snapshots: %w", err)
-		}
-		return nil
-	}
-	return take, done
 }
 
 // begin creates the hidden thread.
@@ -208,6 +228,7 @@ func (m *importer) record(h recordHead, d thread.Delta) error {
 	c := h.Checkpoint
 	old := c.ID
 	c.ID, c.Thread, c.Parent = thread.NewID[thread.CheckpointID](), m.thread.ID, m.ids[c.Parent].ID
+	m.rename(&c, &d)
 	if !m.files {
 		c.Snapshot = nil // it names a commit that is not here
 	}
@@ -219,6 +240,21 @@ func (m *importer) record(h recordHead, d thread.Delta) error {
 	m.ids[old] = put
 	failpoint.Hit("archive.import.record")
 	return nil
+}
+
+// rename replaces the tokens that are in use here. Nothing changes its length: transcripts are addressed by offset.
+func (m *importer) rename(c *thread.Checkpoint, d *thread.Delta) {
+	if len(m.others) == 0 {
+		return
+	}
+	c.Prompt = string(thread.ReplaceTokens([]byte(c.Prompt), m.others))
+	c.Answer = string(thread.ReplaceTokens([]byte(c.Answer), m.others))
+	for i := range d.Items {
+		d.Items[i].Raw = thread.ReplaceTokens(d.Items[i].Raw, m.others)
+	}
+	for i := range d.Transcript {
+		d.Transcript[i].Data = thread.ReplaceTokens(d.Transcript[i].Data, m.others)
+	}
 }
 
 // finish stores a last checkpoint that says where the thread comes from, and makes the thread visible.

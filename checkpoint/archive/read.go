@@ -23,7 +23,10 @@ import (
 
 // visitor is called with what a reader finds, in the file's order. Each field may be nil.
 type visitor struct {
-	about     func(about) error
+	about func(about) error
+	// staged and masks read a stream to its end.
+	staged    func(io.Reader) error
+	masks     func(io.Reader) error
 	record    func(recordHead, thread.Delta) error
 	snapshots func([]byte) error
 }
@@ -39,7 +42,8 @@ type reader struct {
 	read    int64     // bytes of them that were read
 	sum     hash.Hash // of the entry being read
 	layout  int       // of the file
-	stage   int       // of the fixed order: format, thread, checkpoints, snapshots, manifest
+	stage   stage     // of the last entry
+	feed    feed      // of the current stage
 	part    int       // the last one of the current folder
 	about   about
 	known   map[thread.CheckpointID]point
@@ -76,6 +80,7 @@ func read(in io.Reader, v visitor) (manifest, error) {
 	defer z.Close()
 	r.tar = tar.NewReader(z)
 	m, err := r.all()
+	err = errors.Join(err, r.feed.end(err))
 	if err != nil {
 		return m, invalid(err)
 	}
@@ -128,22 +133,48 @@ func (r *reader) all() (manifest, error) {
 	}
 }
 
-// stageOf is the order of entries: an entry may follow those of its own stage or an earlier one.
-func stageOf(name string) int {
+// stage is a place in the fixed order of entries.
+type stage int
+
+const (
+	stageNone stage = iota
+	stageFormat
+	stageThread
+	stageStaged
+	stageMasks
+	stageCheckpoints
+	stageSnapshots
+	stageManifest
+)
+
+// stageOf is the stage of an entry: it may follow those of its own stage or an earlier one.
+func stageOf(name string) stage {
 	switch {
 	case name == nameFormat:
-		return 1
+		return stageFormat
 	case name == nameThread:
-		return 2
+		return stageThread
+	case strings.HasPrefix(name, dirStaged):
+		return stageStaged
+	case strings.HasPrefix(name, dirMasks):
+		return stageMasks
 	case strings.HasPrefix(name, dirCheckpoints):
-		return 3
+		return stageCheckpoints
 	case strings.HasPrefix(name, dirSnapshots):
-		return 4
+		return stageSnapshots
 	case name == nameManifest:
-		return 5
+		return stageManifest
 	default:
-		return 0
+		return stageNone
 	}
+}
+
+// parted reports whether the entries of the stage are numbered parts.
+func (s stage) parted() bool { return s > stageThread && s < stageManifest }
+
+// in reports whether files of a layout have the stage.
+func (s stage) in(layout int) bool {
+	return s != stageNone && (layout > plain || s != stageStaged && s != stageMasks)
 }
 
 // header refuses an entry before any of it is read.
@@ -160,28 +191,31 @@ func (r *reader) header(h *tar.Header) error {
 	if h.Linkname != "" || len(h.PAXRecords) > 0 {
 		return bad("has attributes that our archives do not have")
 	}
-	stage := stageOf(h.Name)
+	at := stageOf(h.Name)
 	switch {
-	case stage == 0:
+	case !at.in(r.layout):
 		return bad("unknown name")
-	case stage < r.stage || stage == r.stage && stage != 3 && stage != 4:
+	case at < r.stage || at == r.stage && !at.parted():
 		return bad("is out of order or duplicate")
-	case stage > 2 && r.stage < 2 || stage == 2 && r.stage != 1:
+	case at > stageThread && r.stage < stageThread || at == stageThread && r.stage != stageFormat:
 		return bad("comes before %q and %q", nameFormat, nameThread)
 	}
-	if stage != r.stage {
-		r.stage, r.part = stage, 0
+	if at != r.stage {
+		if err := r.feed.end(nil); err != nil {
+			return fmt.Errorf("before entry %q: %w", clip(h.Name), err)
+		}
+		r.begin(at)
 	}
 	limit := int64(maxSmall)
-	switch stage {
-	case 3, 4:
+	switch {
+	case at.parted():
 		r.part++
 		dir, num, _ := strings.Cut(h.Name, "/")
 		if num != fmt.Sprintf("%05d", r.part) {
 			return bad("is not part %d of %s", r.part, dir)
 		}
 		limit = maxPart
-	case 5:
+	case at == stageManifest:
 		limit = maxList
 	}
 	if h.Size < 0 || h.Size > limit {
@@ -191,6 +225,18 @@ func (r *reader) header(h *tar.Header) error {
 		return bad("the archive unpacks to more than %d bytes", int64(maxTotal))
 	}
 	return nil
+}
+
+// begin begins a stage.
+func (r *reader) begin(at stage) {
+	r.stage, r.part, r.feed = at, 0, feed{}
+	switch at {
+	case stageStaged:
+		r.feed.read = r.visit.staged
+	case stageMasks:
+		r.feed.read = r.visit.masks
+	default:
+	}
 }
 
 // Read reads the current entry: it hashes it, and checks the compression ratio.
@@ -207,16 +253,19 @@ func (r *reader) body(h *tar.Header, s *stream) error {
 	r.sum = sha256.New()
 	var err error
 	switch stageOf(h.Name) {
-	case 1:
+	case stageFormat:
 		err = r.format()
-	case 2:
+	case stageThread:
 		err = r.thread()
-	case 3:
+	case stageStaged, stageMasks:
+		err = r.stream()
+	case stageCheckpoints:
 		err = s.entry()
-	case 4:
+	case stageSnapshots:
 		if err = s.end(); err == nil {
 			err = r.snapshots()
 		}
+	default:
 	}
 	if err != nil {
 		return err
@@ -254,6 +303,14 @@ func (r *reader) thread() error {
 		return visited(r.visit.about(r.about))
 	}
 	return nil
+}
+
+func (r *reader) stream() error {
+	b, err := io.ReadAll(r)
+	if err == nil {
+		err = r.feed.take(b)
+	}
+	return err
 }
 
 func (r *reader) snapshots() error {

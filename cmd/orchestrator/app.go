@@ -60,6 +60,7 @@ type App struct {
 	store       *openStore
 	clock       *elapsed.Clock
 	staging     *staging.Store
+	pins        *pins
 	masks       *masks.Store
 	masker      *masking.Masker
 	counts      *tokens.Counts
@@ -142,12 +143,11 @@ func (a *App) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo, er
 	if err != nil {
 		return i, err
 	}
-	entries, bytes, err := a.staging.Size()
+	staged, err := a.stagedSize()
 	if err != nil {
 		return i, err
 	}
-	i.Sizes = append(i.Sizes, stored, fmt.Sprintf("staged data: %d entries, %s in %s", entries, thread.Bytes(bytes),
-		filepath.Join(a.Project.StateDir(), "staging")))
+	i.Sizes = append(i.Sizes, stored, staged)
 	masked, bytes, err := a.masks.Size()
 	if err != nil {
 		return i, err
@@ -167,6 +167,28 @@ func (a *App) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo, er
 		i.Sizes = append(i.Sizes, "snapshots in git: "+thread.Bytes(n)+" on top of the repository's own objects")
 	}
 	return i, nil
+}
+
+// stagedSize says how much is staged.
+func (a *App) stagedSize() (string, error) {
+	list, err := a.staging.List(func(thread.Staged) bool { return true })
+	if err != nil {
+		return "", err
+	}
+	var bytes, kept int64
+	n := 0
+	for _, d := range list {
+		if bytes += d.Bytes; len(d.Pins) > 0 {
+			n, kept = n+1, kept+d.Bytes
+		}
+	}
+	size := fmt.Sprintf("staged data: %d entries, %s in %s", len(list), thread.Bytes(bytes),
+		filepath.Join(a.Project.StateDir(), "staging"))
+	if n > 0 {
+		size += fmt.Sprintf("; %d of them, %s, kept because something names them (`orchestrator stage info` says what)", n,
+			thread.Bytes(kept))
+	}
+	return size, nil
 }
 
 // damage returns the damage that was found and not dismissed yet.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"orchestrator/checkpoint"
@@ -73,11 +75,12 @@ func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread
 			swept, sweepErr := c.staging.Sweep(ctx)
 			done.Freed, err = done.Freed+swept.Bytes, errors.Join(err, sweepErr)
 		}
-		_, swept, sweepErr := c.masks.Sweep(func(id thread.ID) bool {
-			_, err := c.store.Thread(ctx, id)
-			return !errors.Is(err, thread.ErrNotFound) // what is not known to be gone stays
-		})
+		_, swept, sweepErr := c.masks.Sweep(c.store.mayExist(ctx))
 		done.Freed, err = done.Freed+swept, errors.Join(err, sweepErr, c.store.Compact(ctx))
+	}
+	if c.staging != nil {
+		kept, keptErr := c.keptData()
+		done.Notes, err = append(done.Notes, kept...), errors.Join(err, keptErr)
 	}
 	for _, d := range doomed {
 		done.Threads = append(done.Threads, thread.Dropped{Name: d.Name, Bytes: d.Bytes, Why: d.Why})
@@ -87,6 +90,35 @@ func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread
 		return done, fmt.Errorf("collect: %w", err)
 	}
 	return done, nil
+}
+
+// maxKept is how many entries of staged data are named that something keeps from expiring.
+const maxKept = 20
+
+// keptData says which staged data does not expire, and why.
+func (c collector) keptData() ([]string, error) {
+	list, err := c.staging.List(func(d thread.Staged) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(d thread.Staged) bool { return len(d.Pins) == 0 })
+	var notes []string
+	for _, d := range list[:min(len(list), maxKept)] {
+		notes = append(notes, fmt.Sprintf("%s, %s, is kept because of %s", d.Token, thread.Bytes(d.Bytes),
+			strings.Join(d.Pins, ", ")))
+	}
+	if more := len(list) - len(notes); more > 0 {
+		notes = append(notes, fmt.Sprintf("%d more entries of staged data are kept because something names them", more))
+	}
+	return notes, nil
+}
+
+// mayExist returns a function that reports whether a thread may exist: what is not known to be gone does.
+func (o *openStore) mayExist(ctx context.Context) func(thread.ID) bool {
+	return func(id thread.ID) bool {
+		_, err := o.Thread(ctx, id)
+		return !errors.Is(err, thread.ErrNotFound)
+	}
 }
 
 // unmerged reports whether a thread has a worktree and is neither merged nor abandoned.

@@ -69,6 +69,8 @@ type Config struct {
 	// StageTTL is how long staged data is kept by default, MaxStaged the maximum size of such data in bytes; 0 is no limit.
 	StageTTL  time.Duration
 	MaxStaged int64
+	// TokenDigits is how many digits the token of new staged data has.
+	TokenDigits int
 	// Masking is how much is masked of conversations by default: "safe", "lean", "observe" or "off"; MaskingLogin is the
 	// same for agents with a subscription login. MaskingTokens is the context in tokens from which on masking may cost a
 	// cache write; 0 is the policy's own.
@@ -161,6 +163,8 @@ func settings() map[string]setting {
 			about: "command to run before a worktree is removed, once accepted"},
 		"setup_timeout": {kind: span, projectMay: true, about: "how long either may run"},
 		"stage_ttl":     {kind: span, projectMay: true, about: "how long staged data is kept"},
+		"stage.token_length": {kind: number, projectMay: true,
+			about: "hex digits in the token of new staged data: 8, 10, 12, 14 or 16"},
 		"masking": {kind: text, allowed: maskModes(), projectMay: true,
 			about: "how much is masked of contexts: safe, lean, observe or off"},
 		"masking_login": {kind: text, allowed: maskModes(),
@@ -426,6 +430,10 @@ func (c Config) fill(k *koanf.Koanf) (Config, error) {
 	}
 	if err := thread.CheckTTL(c.StageTTL); err != nil || c.StageTTL == 0 {
 		return Config{}, fmt.Errorf("stage_ttl is %s, but must be between 1s and 8760h", c.StageTTL)
+	}
+	c.TokenDigits = num("stage.token_length", thread.TokenDigits)
+	if err := thread.CheckTokenDigits(c.TokenDigits); err != nil {
+		return Config{}, fmt.Errorf("stage.token_length: %w", err)
 	}
 	c.Masking, c.MaskingLogin = str("masking", string(thread.MaskSafe)), str("masking_login", string(thread.MaskObserve))
 	c.MaskingTokens, c.Summaries = k.Int("masking_tokens"), str("summaries", "")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/rand"
 	"errors"
 	"os"
 	"path/filepath"
@@ -146,5 +147,34 @@ func TestStartOnAFullDisk(t *testing.T) {
 				t.Errorf("when there is room: %+v", s)
 			}
 		})
+	}
+}
+
+// TestImportOnFullDisk: an import whose staged data has no room says so, and leaves nothing.
+func TestImportOnFullDisk(t *testing.T) {
+	manyStarts(t)
+	r := newRig(t)
+	name := r.demo("carry me")
+	small := r.stage("small\n")
+	data := make([]byte, 16<<20)
+	if _, err := rand.Read(data); err != nil {
+		t.Fatal(err)
+	}
+	large := r.stage("\x00" + string(data))
+	r.turn(name, "list files for "+small+" and "+large)
+	r.mask(r.status(name).ID, "a long result\n")
+	file := filepath.Join(r.home, "carried")
+	r.ok("export", name, "-o", file)
+
+	there := newRig(t)
+	dir := there.stateDisk(0)
+	there.says(exitError, []string{"disk is full", "free some space"}, "import", file)
+	if n := len(get[[]thread.Status](there, "threads", "--all")); n != 0 {
+		t.Errorf("%d threads", n)
+	}
+	for _, folder := range []string{"staging", "masks"} {
+		if left, err := os.ReadDir(filepath.Join(dir, folder)); err != nil || len(left) > 0 {
+			t.Errorf("left in %s: %v, %v", folder, left, err)
+		}
 	}
 }

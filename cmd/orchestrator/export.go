@@ -35,21 +35,28 @@ func exportVerb(c *cli) *cobra.Command {
 		if r.File, err = filepath.Abs(r.File); err != nil {
 			return fmt.Errorf("export: %w", err)
 		}
-		if _, err := api.Export.Do(ctx, cl, r); err != nil {
+		said, err := api.Export.Do(ctx, cl, r)
+		if err != nil {
 			return err
 		}
-		done := exported{Thread: s.Name, File: r.File, Secrets: r.WithSecrets, Files: !r.NoFiles}
-		return c.show(done, func(w io.Writer) { fmt.Fprintf(w, "%s → %s\n%s\n", done.Thread, done.File, done.about()) })
+		done := exported{Thread: s.Name, File: r.File, Secrets: r.WithSecrets, Files: !r.NoFiles, Notes: said.Notes}
+		return c.show(done, func(w io.Writer) {
+			fmt.Fprintf(w, "%s → %s\n%s\n", done.Thread, done.File, done.about())
+			for _, n := range done.Notes {
+				fmt.Fprintln(w, n)
+			}
+		})
 	})
 	return cmd
 }
 
 // exported is the result of export.
 type exported struct {
-	Thread  string `json:"thread"`
-	File    string `json:"file"`
-	Secrets bool   `json:"secrets"` // included
-	Files   bool   `json:"files"`
+	Thread  string   `json:"thread"`
+	File    string   `json:"file"`
+	Secrets bool     `json:"secrets"` // included
+	Files   bool     `json:"files"`
+	Notes   []string `json:"notes,omitempty"` // what was left out
 }
 
 // about says what is in the file that the user may not want to share.

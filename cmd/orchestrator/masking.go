@@ -23,12 +23,20 @@ func (a *App) openMasks(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open the masks: %w", err)
 	}
-	a.masks = masks.Open(folder, masks.Config{Log: a.Log, Notice: func(id thread.ID, text string) {
+	a.masks = masks.Open(folder, masks.Config{Log: a.Log, Taken: a.staging.Has, Notice: func(id thread.ID, text string) {
 		if a.manager != nil { // while the server opens, the log has it
 			a.manager.Notice(id, thread.LevelWarn, text)
 		}
 	}})
 	a.onClose(a.masks.Close)
+	if a.store.RolledBack { // an import may have left masks of a thread that does not exist
+		a.service(func(ctx context.Context) error {
+			if _, _, err := a.masks.Sweep(a.store.mayExist(ctx)); err != nil {
+				a.Log.Warn("remove the masks of threads that are gone", "error", err)
+			}
+			return nil
+		})
+	}
 	counted, err := private.Make(a.Project.StateDir(), "tokens")
 	if err != nil {
 		return fmt.Errorf("open the counts of tokens: %w", err)

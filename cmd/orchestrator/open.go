@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -133,7 +134,7 @@ func (a *App) openManager(ctx context.Context) error {
 			Depth: a.Config.MaxDepth, Running: a.Config.MaxRunning, Primer: a.Config.MaxPrimer,
 			Continue: a.Config.OnLimit == "continue",
 		},
-		OnNotice: a.found.add, Readable: a.readable,
+		OnNotice: a.found.add, Readable: a.readable, Stage: a.stage,
 	}
 	if a.Project.Repository {
 		worktrees, err := a.Project.Worktrees(a.Config.Worktrees)
@@ -234,6 +235,7 @@ func (a *App) openGateway(ctx context.Context) error {
 	a.onClose(a.masker.Close)
 	a.service(g.Run)
 	a.service(a.watchPlace)
+	a.service(a.takeDropped)
 	if err := a.manager.Open(ctx); err != nil {
 		return err
 	}
@@ -270,6 +272,7 @@ func (a *App) listen(context.Context) error {
 		Manager: a.manager, Terminals: terminals{a.sessions}, Callers: a.sessions, Info: a.info, Log: a.Log,
 		Agents: a.agents.Detect, Transfer: transfer{
 			manager: a.manager, store: a.store, files: a.files, project: a.Project.Root, spool: a.Project.StateDir(),
+			carry: carry{staging: a.staging, masks: a.masks},
 			known: a.agents.known,
 		},
 		Staging: a.staging, Masks: a.masks, Contexts: contexts{manager: a.manager, masker: a.masker},
@@ -348,8 +351,8 @@ func (a *App) openClock(ctx context.Context) error {
 	return nil
 }
 
-// pinsLimit is how long reading the prompts that need staged data may take.
-const pinsLimit = 10 * time.Second
+// pinsLimit is how long finding what needs staged data may take. What was read before it ended is not read again.
+const pinsLimit = 20 * time.Second
 
 // openStaging opens the store of staged data and removes expired data periodically.
 func (a *App) openStaging(context.Context) error {
@@ -357,8 +360,13 @@ func (a *App) openStaging(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open the staged data: %w", err)
 	}
+	a.pins = &pins{store: a.store, masked: func(id thread.ID, since int64) ([]thread.Token, int64, error) {
+		return a.masks.Names(id, since)
+	}}
 	a.staging = staging.New(folder, staging.Config{
 		TTL: a.Config.StageTTL, MaxBytes: a.Config.MaxStaged, Since: a.clock.Since, Pins: a.stagedPins,
+		Digits: a.Config.TokenDigits,
+		Taken:  func(t thread.Token) (bool, error) { return a.masks.Has(t) },
 	})
 	a.onClose(a.staging.Close)
 	a.service(func(ctx context.Context) error {
@@ -380,21 +388,20 @@ func (a *App) openStaging(context.Context) error {
 	return nil
 }
 
-// stagedPins returns the prompts that name staged data and are queued or being answered.
+// stagedPins returns what needs staged data.
 func (a *App) stagedPins() (map[thread.Token][]string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), pinsLimit)
 	defer cancel()
-	prompts, err := a.store.Prompts(ctx, "", true, 1<<20)
+	return a.pins.find(ctx)
+}
+
+// stage stages data and says where it is.
+func (a *App) stage(ctx context.Context, r thread.StageRequest, data io.Reader) (thread.StagedInfo, error) {
+	d, err := a.staging.Stage(ctx, r, data)
 	if err != nil {
-		return nil, fmt.Errorf("read the prompts: %w", err)
+		return thread.StagedInfo{}, err
 	}
-	pins := map[thread.Token][]string{}
-	for _, p := range prompts {
-		for _, t := range thread.FindTokens(p.Text) {
-			pins[t] = append(pins[t], "prompt "+string(p.ID))
-		}
-	}
-	return pins, nil
+	return a.staging.Info(d.Token)
 }
 
 // sessions adapts session.Sessions to the manager: a nil *Session must become a nil interface.

@@ -164,6 +164,26 @@ func TestRealSandboxKeepsOut(t *testing.T) {
 	t.Logf("%d files tried", len(files))
 }
 
+// TestRealSandboxStages has the shell of a real Codex stage data, which its sandbox keeps from the socket: it gets a token
+// that gives the data back, within and outside.
+func TestRealSandboxStages(t *testing.T) {
+	n := newInmate(t)
+	n.shell("token=$(printf 'from within\\n' | \"$ORCHESTRATOR_BIN\" stage --source codex) && echo \"TOKEN $token\"\n" +
+		"\"$ORCHESTRATOR_BIN\" retrieve \"$token\"\n")
+	said := n.read("said.txt")
+	_, rest, _ := strings.Cut(said, "TOKEN ")
+	token, _, _ := strings.Cut(rest, "\n")
+	if !oneToken.MatchString(token+"\n") || strings.Count(said, "from within") != 1 {
+		t.Fatalf("within:\n%s", said)
+	}
+	if got := n.ok("retrieve", token); got != "from within" {
+		t.Errorf("outside it is %q", got)
+	}
+	if info := get[thread.StagedInfo](n.rig, "stage", "info", token); info.Thread != n.status(n.name).ID || info.Source != "codex" {
+		t.Errorf("%+v", info)
+	}
+}
+
 // outsideFiles are the person's files that nothing here may change, with their content.
 func (n *inmate) outsideFiles() map[string]string {
 	n.t.Helper()

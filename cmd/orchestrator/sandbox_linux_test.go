@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -11,6 +12,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"orchestrator/thread"
 )
 
 // runInSandbox replaces this program by another one that cannot connect to anything, as in Codex's sandbox.
@@ -66,4 +69,40 @@ func TestStagingInSandbox(t *testing.T) {
 	if got := r.ok("retrieve", token, "--head", "1"); got != "a line" {
 		t.Errorf("outside: %q", got)
 	}
+}
+
+// TestStageFromSandbox: an agent whose sandbox lets it write to its thread's folder for that stages through it, and gets
+// the token that the server gave; without such a folder it is told why not.
+func TestStageFromSandbox(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.demo("sandboxed")
+	r.turn(name, "list files")
+	id := r.status(name).ID
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside := *r
+	inside.program = self
+	inside.env = append(slices.Clone(r.env), sandboxVariable+"="+r.program, "ORCHESTRATOR_THREAD="+string(id))
+	inside.says(exitError, []string{"cannot be reached from this sandbox", "write the data to a file"}, "stage")
+	folder := filepath.Join(threadHome(r.stateDir(), id), thread.DropFolder)
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	token := inside.stage("from inside\n", "--source", "me", "--ttl", "2h")
+	if got := r.ok("retrieve", token); got != "from inside" {
+		t.Errorf("it is %q", got)
+	}
+	info := get[thread.StagedInfo](r, "stage", "info", token)
+	if info.Thread != id || info.Source != "me" {
+		t.Errorf("%+v", info)
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+	other := inside
+	other.env = append(slices.Clone(inside.env), "ORCHESTRATOR_THREAD=../../x")
+	other.says(exitError, []string{"cannot be reached from this sandbox"}, "stage")
 }

@@ -205,7 +205,8 @@ func (s screenServer) Push(ctx context.Context, r thread.PushRequest) (thread.Pu
 
 // Export implements ui.Server.
 func (s screenServer) Export(ctx context.Context, r thread.TransferRequest) (thread.Status, error) {
-	return api.Export.Do(ctx, s.client, r)
+	done, err := api.Export.Do(ctx, s.client, r)
+	return done.Status, err
 }
 
 // Import implements ui.Server.

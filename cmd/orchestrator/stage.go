@@ -48,19 +48,27 @@ func stageVerb(c *cli) *cobra.Command {
 		if err := r.Check(); err != nil {
 			return err
 		}
+		staged := func(d thread.Staged) error {
+			fmt.Fprintf(c.stderr, "orchestrator: %s\n", stagedNote(d))
+			return c.show(d, func(w io.Writer) { fmt.Fprintln(w, d.Token) })
+		}
 		err := c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
 			d, err := api.Stage.Do(ctx, cl, r, c.stdin)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(c.stderr, "orchestrator: %s\n", stagedNote(d))
-			return c.show(d, func(w io.Writer) { fmt.Fprintln(w, d.Token) })
+			return staged(d)
 		})(cmd, args)
-		if errors.Is(err, fs.ErrPermission) {
-			return thread.Hint(fmt.Errorf("stage: the server cannot be reached from this sandbox: the socket %s: %w",
-				c.socket(), fs.ErrPermission), "write the data to a file in your folder and pass on its path instead")
+		if !errors.Is(err, fs.ErrPermission) {
+			return err
 		}
-		return err
+		d, err := c.stageByFile(cmd.Context(), r, thread.Hint(
+			fmt.Errorf("stage: the server cannot be reached from this sandbox: the socket %s: %w", c.socket(), fs.ErrPermission),
+			"write the data to a file in your folder and pass on its path instead"))
+		if err != nil {
+			return err
+		}
+		return staged(d)
 	}
 	cmd.AddCommand(stageListVerb(c), stageInfoVerb(c), stageTouchVerb(c))
 	return cmd
@@ -151,7 +159,7 @@ func printInfo(w io.Writer, d thread.StagedInfo, now time.Time) {
 	row("Thread", string(d.Thread))
 	row("Created", age(now.Sub(d.Created))+" ago")
 	row("Expires", expiry(d.Staged, now))
-	row("Pins", strings.Join(d.Pins, ", "))
+	row("Kept because of", strings.Join(d.Pins, ", "))
 	row("SHA-256", d.SHA256)
 	row("File", d.File)
 	name := "Preview:"

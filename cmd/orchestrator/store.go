@@ -32,6 +32,8 @@ type openStore struct {
 	About string
 	// Problems are warnings for the user, besides damage that was moved aside.
 	Problems []string
+	// RolledBack is set if imports were interrupted and rolled back at the start.
+	RolledBack bool
 	// Short reports whether the disk is full and the space reserved for answers is in use; nil if none is reserved.
 	Short func() bool
 	// Lost are the threads that lost turns, as far as the list of threads can tell.
@@ -59,7 +61,7 @@ func newStore(ctx context.Context, p project.Project, c Config) (*openStore, err
 		return nil, fmt.Errorf("open the store: %w", err)
 	}
 	said, err := archive.Repair(ctx, o)
-	o.Problems = append(o.Problems, said...)
+	o.Problems, o.RolledBack = append(o.Problems, said...), len(said) > 0
 	if err != nil {
 		o.Problems = append(o.Problems, err.Error())
 	}

@@ -22,6 +22,7 @@ type transfer struct {
 	manager *manager.Manager
 	store   backend
 	files   *keptFiles // nil without a repository
+	carry   carry
 	project string
 	spool   string
 	// known maps an agent's name in an archive to a known agent.
@@ -29,24 +30,30 @@ type transfer struct {
 }
 
 // Export writes a thread's archive to a new file.
-func (p transfer) Export(ctx context.Context, r thread.TransferRequest) (thread.Status, error) {
-	s, err := p.manager.Status(ctx, r.Thread)
-	if err != nil {
-		return s, err
+func (p transfer) Export(ctx context.Context, r thread.TransferRequest) (thread.Exported, error) {
+	var done thread.Exported
+	var err error
+	if done.Status, err = p.manager.Status(ctx, r.Thread); err != nil {
+		return done, err
 	}
-	e := archive.Export{Thread: s.ID, Program: version(), Now: time.Now(), Secrets: r.WithSecrets}
-	if p.files != nil && !r.NoFiles && s.Head != "" {
-		bundle, end, err := p.bundle(ctx, s.Thread)
+	e := archive.Export{Thread: done.ID, Program: version(), Now: time.Now(), Secrets: r.WithSecrets}
+	notes, err := p.carry.into(ctx, &e, p.store, done.Thread)
+	if err != nil {
+		return done, fmt.Errorf("export %s: %w", done.Name, err)
+	}
+	if p.files != nil && !r.NoFiles && done.Head != "" {
+		bundle, end, err := p.bundle(ctx, done.Thread)
 		if err != nil {
-			return s, err
+			return done, err
 		}
 		defer end()
 		e.Snapshots = bundle
 	}
 	if err := writeFile(r.File, func(w io.Writer) error { return e.Write(ctx, p.store, w) }); err != nil {
-		return s, fmt.Errorf("export %s: %w", s.Name, err)
+		return done, fmt.Errorf("export %s: %w", done.Name, err)
 	}
-	return s, nil
+	done.Notes = notes()
+	return done, nil
 }
 
 // writeFile writes a file that gets its name once it is complete and synced. It never replaces an existing file.
@@ -149,11 +156,16 @@ func (p transfer) Import(ctx context.Context, r thread.TransferRequest) (thread.
 	if p.files != nil && !r.NoFiles {
 		in.Snapshots = func(id thread.ID, bundle io.Reader) error { return p.unbundle(ctx, id, bundle) }
 	}
+	notes := p.carry.outOf(ctx, &in)
 	t, err := in.Read(ctx, p.store, f)
 	if err != nil {
 		return thread.Status{}, err
 	}
-	return p.manager.Adopt(ctx, t.ID)
+	s, err := p.manager.Adopt(ctx, t.ID)
+	for _, note := range notes() {
+		p.manager.Notice(t.ID, thread.LevelInfo, note)
+	}
+	return s, err
 }
 
 // unbundle imports the files of an archive.

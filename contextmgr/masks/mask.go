@@ -1,6 +1,7 @@
 package masks
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -54,6 +55,8 @@ type Mask struct {
 	At      time.Time `json:"at,omitzero"`
 	Reason  string    `json:"reason,omitempty"`
 	Request int       `json:"request,omitempty"`
+	// Names are the tokens of staged data that the content names, separated by spaces.
+	Names string `json:"names,omitempty"`
 }
 
 // check refuses a mask that cannot have been stored.
@@ -69,7 +72,8 @@ func (m Mask) check() error {
 	return nil
 }
 
-// New is a content that is to be masked. The store sets Stub, Token, File, Home, Sum and Bytes.
+// New is a content that is to be masked. The store sets Stub, Token, File, Home, Sum, Bytes and Names. A Token that is set is
+// kept if nothing uses it.
 type New struct {
 	Mask
 	Content []byte
@@ -97,12 +101,29 @@ func (n New) mask(token thread.Token, file string) (Mask, error) {
 	m.Token, m.File, m.Home = token, file, ""
 	m.Sum, m.Bytes = sha256.Sum256(n.Content), int64(len(n.Content))
 	m.Tool, m.Reason = strings.ToValidUTF8(m.Tool, ""), strings.ToValidUTF8(m.Reason, "")
-	m.At = m.At.Round(0).UTC()
+	m.At, m.Names = m.At.Round(0).UTC(), namesIn(n.Content)
 	m.Stub = n.Text(file, token)
 	if m.Stub == "" || !utf8.ValidString(m.Stub) {
 		return m, fmt.Errorf("the text in place of %.20s: %w", n.ID, thread.ErrInvalid)
 	}
 	return m, nil
+}
+
+// maxNames is how many tokens a mask notes at most that its content names.
+const maxNames = 100
+
+// namesIn returns the tokens that a content names.
+func namesIn(content []byte) string {
+	if !bytes.Contains(content, []byte("max:")) {
+		return ""
+	}
+	var all []string
+	for _, t := range thread.FindTokens(string(content)) {
+		if all = append(all, string(t)); len(all) == maxNames {
+			break
+		}
+	}
+	return strings.Join(all, " ")
 }
 
 // Summary stands for a part of a conversation.

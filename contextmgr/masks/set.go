@@ -142,7 +142,7 @@ func (s *Set) Add(batch []New) error {
 
 // new returns the mask of a content.
 func (s *Set) new(n New) (Mask, error) {
-	token, err := s.shelf.tokens.take()
+	token, err := s.shelf.tokens.take(n.Token)
 	if err != nil {
 		return Mask{}, err
 	}
@@ -308,4 +308,12 @@ func (s *Set) Dirs() []string {
 		}
 	}
 	return dirs
+}
+
+// Empty reports whether there is nothing to export.
+func (s *Set) Empty() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := s.index
+	return len(x.masks)+len(x.pinned)+len(x.summaries) == 0 && x.mode == ""
 }

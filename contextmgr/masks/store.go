@@ -60,6 +60,9 @@ func Open(folder *private.Folder, cfg Config) *Store {
 	}
 }
 
+// Has reports whether a token is in use.
+func (s *Store) Has(t thread.Token) (bool, error) { return s.shelf.tokens.has(t) }
+
 // Settle returns once all copies are written, as far as the disk allows.
 func (s *Store) Settle() { s.shelf.writer.wait() }
 

@@ -35,10 +35,14 @@ func (t *tokens) add(token thread.Token) {
 	t.used[token] = struct{}{}
 }
 
-// take returns a token that is not in use.
-func (t *tokens) take() (thread.Token, error) {
+// take returns a token that is not in use: the wanted one, if that is free.
+func (t *tokens) take(want thread.Token) (thread.Token, error) {
 	for range draws {
-		token := t.draw()
+		token := want
+		if want == "" {
+			token = t.draw()
+		}
+		want = ""
 		free, err := t.reserve(token)
 		if err != nil {
 			return "", err
@@ -54,17 +58,35 @@ func (t *tokens) take() (thread.Token, error) {
 func (t *tokens) reserve(token thread.Token) (bool, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.read {
-		files, err := t.files()
-		if err != nil {
-			return false, fmt.Errorf("list the tokens in use: %w", err)
-		}
-		for _, f := range files {
-			t.used[f] = struct{}{}
-		}
-		t.read = true
+	if err := t.list(); err != nil {
+		return false, err
 	}
 	_, used := t.used[token]
 	t.used[token] = struct{}{}
 	return !used, nil
+}
+
+// has reports whether a token is in use.
+func (t *tokens) has(token thread.Token) (bool, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	err := t.list()
+	_, used := t.used[token]
+	return used, err
+}
+
+// list notes the tokens of all copies, once. The caller holds mu.
+func (t *tokens) list() error {
+	if t.read {
+		return nil
+	}
+	files, err := t.files()
+	if err != nil {
+		return fmt.Errorf("list the tokens in use: %w", err)
+	}
+	for _, f := range files {
+		t.used[f] = struct{}{}
+	}
+	t.read = true
+	return nil
 }

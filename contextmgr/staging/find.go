@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"orchestrator/thread"
@@ -20,11 +21,11 @@ func (s *Store) Find(ref string, may func(thread.Staged) bool) (thread.Staged, e
 	if err != nil {
 		return thread.Staged{}, err
 	}
-	if whole {
+	if _, missing := s.read(t.Digits()); whole && !errors.Is(missing, fs.ErrNotExist) {
 		d, err := s.lookUp(t)
 		return d.Staged, err
 	}
-	all, err := s.list(t.Digits(), may)
+	all, err := s.list(t.Digits(), may) // a whole one may be the beginning of a longer one
 	if err != nil {
 		return thread.Staged{}, err
 	}
@@ -32,6 +33,9 @@ func (s *Store) Find(ref string, may func(thread.Staged) bool) (thread.Staged, e
 	case 1:
 		return all[0], nil
 	case 0:
+		if whole {
+			return thread.Staged{}, unknown(t)
+		}
 		return thread.Staged{}, thread.Hint(fmt.Errorf("no token begins with %s: %w", t, thread.ErrNotFound),
 			"`orchestrator stage list` lists staged data")
 	}
@@ -54,10 +58,7 @@ func (s *Store) list(begin string, may func(thread.Staged) bool) ([]thread.Stage
 	if err != nil {
 		return nil, err
 	}
-	pins, err := s.cfg.Pins()
-	if err != nil {
-		return nil, fmt.Errorf("list staged data: %w", err)
-	}
+	find := sync.OnceValues(s.cfg.Pins) // nothing to find as long as nothing is staged
 	all := []thread.Staged{}
 	for _, f := range files {
 		digits := digitsOf(f.Name())
@@ -65,22 +66,19 @@ func (s *Store) list(begin string, may func(thread.Staged) bool) ([]thread.Stage
 			continue
 		}
 		d, err := s.read(digits)
-		if err != nil || !d.Gone.IsZero() || !s.pinned(&d, pins) && s.over(d) || !may(d.Staged) {
+		if err != nil || !d.Gone.IsZero() || !may(d.Staged) {
 			continue // Sweep reports damaged documents
 		}
-		all = append(all, d.Staged)
+		pins, err := find()
+		if err != nil {
+			return nil, fmt.Errorf("list staged data: %w", err)
+		}
+		if s.pinned(&d, pins) || !s.over(d) {
+			all = append(all, d.Staged)
+		}
 	}
 	slices.SortStableFunc(all, func(a, b thread.Staged) int { return b.Created.Compare(a.Created) })
 	return all, nil
-}
-
-// Size returns the number of entries and their total size.
-func (s *Store) Size() (entries int, bytes int64, err error) {
-	all, err := s.List(func(thread.Staged) bool { return true })
-	for _, d := range all {
-		bytes += d.Bytes
-	}
-	return len(all), bytes, err
 }
 
 // Touch restarts an entry's time to live, with a new one unless ttl is 0. It never makes the entry expire earlier.

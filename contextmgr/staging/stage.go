@@ -26,18 +26,26 @@ func (s *Store) Stage(ctx context.Context, r thread.StageRequest, data io.Reader
 	if err := r.Check(); err != nil {
 		return thread.Staged{}, fmt.Errorf("stage: %w", err)
 	}
+	d, err := s.stage(ctx, r, data, "")
+	if err != nil {
+		return thread.Staged{}, fmt.Errorf("stage: %w", err)
+	}
+	return d.Staged, nil
+}
+
+// stage stores data, under a token if that is free.
+func (s *Store) stage(ctx context.Context, r thread.StageRequest, data io.Reader, want thread.Token) (document, error) {
 	stem := newStem()
 	s.reserve(stem)
 	defer s.release(stem)
 	d, err := s.receive(ctx, stem+partEnd, r, data)
 	if err == nil {
-		d, err = s.name(stem+partEnd, d)
+		d, err = s.name(stem+partEnd, d, want)
 	}
 	if err != nil {
-		err = errors.Join(explain(err), s.drop(stem+partEnd))
-		return thread.Staged{}, fmt.Errorf("stage: %w", err)
+		return d, errors.Join(explain(err), s.drop(stem+partEnd))
 	}
-	return d.Staged, nil
+	return d, nil
 }
 
 // newStem returns a name for data that has no token yet.
@@ -105,10 +113,16 @@ func (d *document) describe(head []byte, all bool) {
 	}
 }
 
-// name gives data an unused token and writes its document.
-func (s *Store) name(part string, d document) (document, error) {
-	for range draws {
-		d.Token = s.draw()
+// name gives data an unused token and writes its document. It is the wanted one if that is unused, otherwise one as long.
+func (s *Store) name(part string, d document, want thread.Token) (document, error) {
+	digits := s.cfg.Digits
+	if want != "" {
+		digits = len(want.Digits())
+	}
+	for n := range draws {
+		if d.Token = want; want == "" || n > 0 {
+			d.Token = s.draw(digits)
+		}
 		if !s.reserve(d.Token.Digits()) {
 			continue
 		}
@@ -121,10 +135,18 @@ func (s *Store) name(part string, d document) (document, error) {
 	return d, fmt.Errorf("no token is free: %w", thread.ErrRefused)
 }
 
-// exist makes data an entry under a reserved token. It returns fs.ErrExist if the token has a document already.
+// exist makes data an entry under a reserved token. It returns fs.ErrExist if the token has a document already, unless
+// that is of the same data and gone, or if something else uses it.
 func (s *Store) exist(part string, d *document) error {
-	if _, err := s.read(d.Token.Digits()); !errors.Is(err, fs.ErrNotExist) {
+	old, err := s.read(d.Token.Digits())
+	if again := err == nil && !old.Gone.IsZero() && old.SHA256 == d.SHA256; !again && !errors.Is(err, fs.ErrNotExist) {
 		return fs.ErrExist // even if it cannot be read
+	}
+	// Asked once the token is reserved here: of two that draw the same one at the same time, one sees the other.
+	if taken, err := s.cfg.Taken(d.Token); err != nil {
+		return err
+	} else if taken {
+		return fs.ErrExist
 	}
 	if err := s.folder.Rename(part, d.dataName()); err != nil {
 		return err

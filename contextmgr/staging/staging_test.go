@@ -315,7 +315,7 @@ func TestTokens(t *testing.T) {
 		{"max:ffffffff", anybody, "", thread.ErrNotFound, "nothing is staged as max:ffffffff"},
 		{"max:xyz", anybody, "", thread.ErrInvalid, "a token is max: and 8 hex digits"},
 		{"max:", anybody, "", thread.ErrInvalid, "is not a token"},
-		{"max:123456789", anybody, "", thread.ErrInvalid, "is not a token"},
+		{"max:12345678901234567", anybody, "", thread.ErrInvalid, "is not a token"},
 		{"../max", anybody, "", thread.ErrInvalid, "is not a token"},
 		{string(brief.Token), anybody, "", thread.ErrExpired, "max:ab000003 (gdrive, staged at "},
 		{string(gone.Token), anybody, "", thread.ErrNotFound, ") was unstaged at "},
@@ -849,4 +849,58 @@ func BenchmarkRecords(b *testing.B) {
 	}
 	b.ReportMetric(float64(staged)/float64(copied), "×copy")
 	b.ReportMetric(staged.Seconds()*1000/float64(b.N), "ms/100k")
+}
+
+// TestLongTokens: tokens of different lengths live side by side, and the beginning of a longer one finds it.
+func TestLongTokens(t *testing.T) {
+	dir := t.TempDir()
+	s := openWith(t, dir, staging.Config{Digits: 12})
+	long := s.stage("long\n", thread.StageRequest{})
+	if n := len(long.Token.Digits()); n != 12 {
+		t.Fatalf("%s has %d digits", long.Token, n)
+	}
+	for _, ref := range []string{string(long.Token), long.Token.Digits(), long.Token.Digits()[:8], long.Token.Digits()[:7]} {
+		if d, err := s.Find(ref, anybody); err != nil || d.Token != long.Token {
+			t.Errorf("%s finds %s, %v", ref, d.Token, err)
+		}
+		nobody := func(thread.Staged) bool { return false }
+		if d, err := s.Find(ref, nobody); (err == nil) != (len(ref) >= 12) {
+			t.Errorf("%s finds %s for somebody who does not see it, %v", ref, d.Token, err)
+		}
+	}
+	s.Draw(func() thread.Token { return "max:" + thread.Token(long.Token.Digits()[:8]) })
+	short := s.stage("short\n", thread.StageRequest{})
+	if d, err := s.Find(string(short.Token), anybody); err != nil || d.Token != short.Token {
+		t.Errorf("%s finds %s, %v", short.Token, d.Token, err)
+	}
+	if done := s.sweep(); done != (staging.Swept{}) || len(s.tokens()) != 2 {
+		t.Errorf("swept %+v, left are %v", done, s.tokens())
+	}
+}
+
+// TestTokensOfOthers: a token that something else uses names nothing here.
+func TestTokensOfOthers(t *testing.T) {
+	var other error
+	s := openWith(t, t.TempDir(), staging.Config{
+		Taken: func(t thread.Token) (bool, error) { return t == "max:00000000", other },
+	})
+	next := byte('0')
+	s.Draw(func() thread.Token {
+		next++
+		return thread.Token("max:0000000" + string(next-1))
+	})
+	if d := s.stage("x", thread.StageRequest{}); d.Token != "max:00000001" {
+		t.Errorf("the token is %s", d.Token)
+	}
+	if s.Has("max:00000000") || !s.Has("max:00000001") || s.Has("max:00000002") {
+		t.Error("it does not know what it has")
+	}
+	before := s.files()
+	other = errors.New("cannot tell")
+	if _, err := s.Stage(t.Context(), thread.StageRequest{}, strings.NewReader("x")); !errors.Is(err, other) {
+		t.Errorf("staged although nobody knows whether the token is free: %v", err)
+	}
+	if !slices.Equal(s.files(), before) {
+		t.Errorf("left behind: %v", s.files())
+	}
 }

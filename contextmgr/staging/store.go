@@ -37,6 +37,10 @@ type Config struct {
 	// Pins returns what needs staged data, by its token, such as prompts that name it. Data that something needs does not
 	// expire; once nothing does, its time to live starts.
 	Pins func() (map[thread.Token][]string, error)
+	// Digits is how many digits a new token has; by default thread.TokenDigits.
+	Digits int
+	// Taken reports whether something else uses a token, such as what is masked. It must not use the store.
+	Taken func(thread.Token) (bool, error)
 }
 
 const (
@@ -50,7 +54,7 @@ type Store struct {
 	cfg    Config
 	folder *private.Folder
 	now    func() time.Time
-	draw   func() thread.Token
+	draw   func(digits int) thread.Token
 
 	// documents is held while documents change: shared to add one, exclusively to change one.
 	documents sync.RWMutex
@@ -70,7 +74,22 @@ func New(folder *private.Folder, cfg Config) *Store {
 	if cfg.Pins == nil {
 		cfg.Pins = func() (map[thread.Token][]string, error) { return nil, nil }
 	}
-	return &Store{cfg: cfg, folder: folder, now: time.Now, draw: thread.NewToken, busy: map[string]bool{}}
+	if cfg.Digits == 0 {
+		cfg.Digits = thread.TokenDigits
+	}
+	if cfg.Taken == nil {
+		cfg.Taken = func(thread.Token) (bool, error) { return false, nil }
+	}
+	return &Store{cfg: cfg, folder: folder, now: time.Now, draw: thread.NewLongToken, busy: map[string]bool{}}
+}
+
+// Has reports whether a token is in use here, also by what is being staged and by what has expired but is still known.
+func (s *Store) Has(t thread.Token) bool {
+	if s.reserved(t.Digits()) {
+		return true
+	}
+	_, err := s.read(t.Digits())
+	return !errors.Is(err, fs.ErrNotExist) // even if it cannot be read
 }
 
 // Close closes the folder.
@@ -163,8 +182,7 @@ func (s *Store) lookUp(t thread.Token) (document, error) {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return d, thread.Hint(fmt.Errorf("nothing is staged as %s: %w", t, thread.ErrNotFound),
-			"`orchestrator stage list` lists staged data")
+		return d, unknown(t)
 	case err != nil:
 		return d, fmt.Errorf("look up %s: %w", t, err)
 	case d.Unstaged:
@@ -176,6 +194,11 @@ func (s *Store) lookUp(t thread.Token) (document, error) {
 			"stage it again; --ttl sets how long it is kept")
 	}
 	return d, nil
+}
+
+func unknown(t thread.Token) error {
+	return thread.Hint(fmt.Errorf("nothing is staged as %s: %w", t, thread.ErrNotFound),
+		"`orchestrator stage list` lists staged data")
 }
 
 // about describes an entry that is gone.

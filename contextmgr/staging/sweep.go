@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"orchestrator/thread"
@@ -31,16 +32,13 @@ type Swept struct {
 // them.
 func (s *Store) Sweep(ctx context.Context) (Swept, error) {
 	var done Swept
-	pins, err := s.cfg.Pins()
-	if err != nil {
-		return done, fmt.Errorf("clean up staged data: %w", err)
-	}
 	files, err := s.files()
 	if err != nil {
 		return done, err
 	}
 	var errs []error
 	var gone []document
+	find := sync.OnceValues(s.cfg.Pins) // nothing to find as long as nothing is staged
 	for _, f := range files {
 		if err := ctx.Err(); err != nil {
 			return done, err
@@ -54,14 +52,12 @@ func (s *Store) Sweep(ctx context.Context) (Swept, error) {
 				errs = append(errs, err)
 			case !d.Gone.IsZero():
 				gone = append(gone, d)
-			case len(pins[d.Token]) > 0:
-				errs = append(errs, s.use(d))
-			case s.over(d):
-				if removed, err := s.expire(d.Token); err != nil {
-					errs = append(errs, err)
-				} else if removed {
-					done.Expired, done.Bytes = done.Expired+1, done.Bytes+d.Bytes
+			default:
+				pins, err := find()
+				if err != nil {
+					return done, fmt.Errorf("clean up staged data: %w", err)
 				}
+				errs = append(errs, s.sweep(d, len(pins[d.Token]) > 0, &done))
 			}
 			continue
 		}
@@ -76,6 +72,21 @@ func (s *Store) Sweep(ctx context.Context) (Swept, error) {
 		return done, fmt.Errorf("clean up staged data: %w", err)
 	}
 	return done, nil
+}
+
+// sweep removes an entry that has expired, and restarts the time to live of one that something needs.
+func (s *Store) sweep(d document, needed bool, done *Swept) error {
+	if needed {
+		return s.use(d)
+	}
+	if !s.over(d) {
+		return nil
+	}
+	removed, err := s.expire(d.Token)
+	if err == nil && removed {
+		done.Expired, done.Bytes = done.Expired+1, done.Bytes+d.Bytes
+	}
+	return err
 }
 
 // expire removes an entry unless it was used in the meantime.
@@ -138,7 +149,7 @@ func dataOf(name string) (stem string, data bool) {
 		return "", false
 	}
 	for _, end := range suffixes() {
-		if stem, ok := strings.CutSuffix(name, end); ok && isHex(stem, 8) {
+		if stem, ok := strings.CutSuffix(name, end); ok && digitsOf(stem+documentEnd) == stem {
 			return stem, true
 		}
 	}

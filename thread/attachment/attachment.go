@@ -65,6 +65,42 @@ func (f Folder) Put(name string, data []byte) (string, error) {
 	return path, nil
 }
 
+// Link makes a file of ours, on the same disk, a file here too, without copying it, and returns its path. It may be read
+// only from then on, wherever it is.
+func (f Folder) Link(name, file string) (string, error) {
+	if name == "." || !filepath.IsLocal(name) {
+		return "", fmt.Errorf("attach %q: not a local file name", name)
+	}
+	root, err := f.open()
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	if err := link(root, f.dir, name, file); err != nil {
+		return "", fmt.Errorf("attach %s: %w", name, err)
+	}
+	return filepath.Join(f.dir, name), nil
+}
+
+// link links a file into the folder itself first, as a name below it could lead elsewhere.
+func link(root *os.Root, dir, name, file string) error {
+	if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	tmp := rand.Text() + ".new"
+	if err := os.Link(file, filepath.Join(dir, tmp)); err != nil {
+		return err
+	}
+	err := root.Chmod(tmp, 0o400)
+	if err == nil {
+		err = root.Rename(tmp, name)
+	}
+	if rerr := root.Remove(tmp); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
+		err = errors.Join(err, rerr)
+	}
+	return err
+}
+
 // open creates the folder for its owner only and opens it.
 func (f Folder) open() (*os.Root, error) {
 	if !filepath.IsAbs(f.dir) {

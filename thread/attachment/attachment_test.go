@@ -103,3 +103,48 @@ func TestHostile(t *testing.T) {
 		t.Errorf("a folder open to others stays %v: %v", info.Mode(), err)
 	}
 }
+
+// TestLink: a file is here without a copy, stays when it is removed elsewhere, and leads nowhere else.
+func TestLink(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "staged")
+	if err := os.WriteFile(file, []byte("large"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := attachment.At(filepath.Join(dir, "read"))
+	for range 2 {
+		path, err := f.Link("handoff-1/result.txt", file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		here, err1 := os.Stat(path)
+		there, err2 := os.Stat(file)
+		if err1 != nil || err2 != nil || !os.SameFile(here, there) || here.Mode() != 0o400 {
+			t.Errorf("%v, %v; %v, %v", here.Mode(), there.Mode(), err1, err2)
+		}
+	}
+	if list, err := os.ReadDir(f.Dir()); err != nil || len(list) != 1 {
+		t.Errorf("left are %v, %v", list, err)
+	}
+	for _, name := range []string{"", ".", "..", "../x", "/x", "a/../../x"} {
+		if path, err := f.Link(name, file); err == nil {
+			t.Errorf("linked %q at %s", name, path)
+		}
+	}
+	outside := t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(f.Dir(), "sub")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Link("sub/x", file); err == nil {
+		t.Error("linked through a linked folder")
+	}
+	if _, err := f.Link("missing", filepath.Join(dir, "missing")); err == nil {
+		t.Error("linked what is not there")
+	}
+	if list, err := os.ReadDir(outside); err != nil || len(list) > 0 {
+		t.Errorf("outside are %v, %v", list, err)
+	}
+	if list, err := os.ReadDir(f.Dir()); err != nil || len(list) != 2 {
+		t.Errorf("left are %v, %v", list, err)
+	}
+}

@@ -1,6 +1,8 @@
 package manager
 
 import (
+	"context"
+	"io"
 	"log/slog"
 	"time"
 
@@ -64,7 +66,9 @@ type Config struct {
 	// Readable returns more folders that the agent of a thread may read without asking, given the thread's parent or "";
 	// nil for none.
 	Readable func(id, parent thread.ID) ([]string, error)
-	Log      *slog.Logger // discarded when nil
+	// Stage stores what is too large for a handoff under a token, and says where it is; nil for files only.
+	Stage func(context.Context, thread.StageRequest, io.Reader) (thread.StagedInfo, error)
+	Log   *slog.Logger // discarded when nil
 	// OnNotice is called with every notice, including those of Open; it must not block or call the Manager. May be nil.
 	OnNotice func(level thread.Level, text string)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"orchestrator/thread"
 	"orchestrator/thread/manager/handoff"
@@ -17,6 +19,9 @@ import (
 // maxSummary is the most bytes of a handoff's summary that the thread's row keeps; the whole text is stored in the
 // thread's folder.
 const maxSummary = 1500
+
+// large is the size in bytes from which on a part of a handoff is staged.
+const large = 16 << 10
 
 // writeHandoff writes a summary for an agent that cannot be given its native conversation, from our own record: at most
 // the budget of tokens, with bulky results as files that the agent may read.
@@ -59,19 +64,26 @@ func (l *run) writeHandoff(ctx context.Context) (string, error) {
 	}
 	in.Files = l.past.ChangedFiles(ctx, t, c)
 	in.Open = l.unanswered(ctx, t, c)
-	in.Save = func(name, text string) (string, error) {
-		return l.attachments(t.ID).Put(filepath.Join("handoff-"+string(c.ID), name), []byte(text))
+	folder := "handoff-" + string(c.ID)
+	var staged []thread.Token
+	in.Save = func(name, text string) (handoff.Saved, error) {
+		saved, err := l.saveBulky(ctx, t, from, filepath.Join(folder, name), text)
+		if saved.Token != "" {
+			staged = append(staged, saved.Token)
+		}
+		return saved, err
 	}
 	text, err := handoff.Primer(in)
 	if err != nil {
 		return "", err
 	}
-	if _, err := in.Save("primer.md", text); err != nil {
+	if _, err := l.attachments(t.ID).Put(filepath.Join(folder, "primer.md"), []byte(text)); err != nil {
 		return "", err
 	}
 	err = l.update(ctx, func(t *thread.Thread) error {
 		h := l.handoff(*t, from, c, in.Label)
 		h.ContextSummary = plaintext.Cut(text, maxSummary)
+		h.Staged = staged
 		h.Fresh = t.Handoff != nil && t.Handoff.Fresh
 		t.Handoff = &h
 		return nil
@@ -82,6 +94,26 @@ func (l *run) writeHandoff(ctx context.Context) (string, error) {
 	l.notice(l.id, thread.LevelInfo, "%s: the agent gets a summary of %s tokens (budget %s) of %s up to turn %d",
 		t.DisplayName(), thread.Tokens(int64(l.cfg.Tokens(text))), thread.Tokens(int64(in.Budget)), in.Thread, c.Turn)
 	return text, nil
+}
+
+// saveBulky stores a text for an agent that gets a handoff. A large one is staged, so that it can be passed on, searched
+// and exported; the file that the agent may read is the same one then.
+func (l *run) saveBulky(ctx context.Context, t, from thread.Thread, name, text string) (handoff.Saved, error) {
+	files := l.attachments(t.ID)
+	if len(text) > large && l.cfg.Stage != nil {
+		d, err := l.cfg.Stage(ctx, thread.StageRequest{
+			Source: "handoff of " + from.Name, Labels: []string{filepath.Base(name)}, TTL: time.Hour, Thread: t.ID,
+		}, strings.NewReader(text))
+		if err == nil {
+			var path string
+			if path, err = files.Link(name, d.File); err == nil {
+				return handoff.Saved{Path: path, Token: d.Token}, nil
+			}
+		}
+		l.cfg.Log.Warn("stage a part of a handoff", "thread", string(t.ID), "err", err) // a file will do
+	}
+	path, err := files.Put(name, []byte(text))
+	return handoff.Saved{Path: path}, err
 }
 
 // topOf is the folder that a thread's files are named relative to: its worktree, or the project.

@@ -107,7 +107,7 @@ const (
 
 // Export, import, backup and retention.
 const (
-	Export        Call[thread.TransferRequest, thread.Status]       = "export"
+	Export        Call[thread.TransferRequest, thread.Exported]     = "export"
 	Import        Call[thread.TransferRequest, thread.Status]       = "import"
 	Backup        Call[thread.TransferRequest, thread.BackupReport] = "backup"
 	RestoreBackup Call[thread.TransferRequest, thread.BackupReport] = "restorebackup"

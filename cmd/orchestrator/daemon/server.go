@@ -36,7 +36,7 @@ type Viewer interface {
 
 // Transfer moves threads between the project and files: it exports, imports, backs up and restores them.
 type Transfer interface {
-	Export(context.Context, thread.TransferRequest) (thread.Status, error)
+	Export(context.Context, thread.TransferRequest) (thread.Exported, error)
 	Import(context.Context, thread.TransferRequest) (thread.Status, error)
 	Backup(context.Context, thread.TransferRequest) (thread.BackupReport, error)
 	RestoreBackup(context.Context, thread.TransferRequest) (thread.BackupReport, error)

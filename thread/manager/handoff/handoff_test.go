@@ -78,7 +78,7 @@ func TestPrimerKeepsToItsBudget(t *testing.T) {
 	in := handoff.Input{
 		Thread: "one", Agent: "claude", Dir: "/work", Turn: 30, Whole: true, Tokens: func(s string) int { return len(s) },
 		Own:  func(s string) string { return s },
-		Save: func(name, _ string) (string, error) { return "/kept/" + name, nil },
+		Save: func(name, _ string) (handoff.Saved, error) { return handoff.Saved{Path: "/kept/" + name}, nil },
 	}
 	for n := range 30 {
 		in.Turns = append(in.Turns, handoff.Turn{Number: n + 1, Prompt: fmt.Sprintf("prompt %d.", n+1), Rest: []thread.Entry{
@@ -102,6 +102,23 @@ func TestPrimerKeepsToItsBudget(t *testing.T) {
 		if all := strings.Contains(text, "prompt 1."); all != (budget == 100_000) {
 			t.Errorf("of %d tokens, the first turn is in it: %v", budget, all)
 		}
+	}
+}
+
+// TestPrimerNamesStagedData says how to get what is staged, as a file and by its token.
+func TestPrimerNamesStagedData(t *testing.T) {
+	got, err := handoff.Primer(handoff.Input{
+		Whole: true, Budget: 10_000, Tokens: func(s string) int { return len(s) }, Own: func(s string) string { return s },
+		Turns: []handoff.Turn{{Number: 1, Prompt: "p", Rest: []thread.Entry{
+			{Kind: thread.EntryResult, Text: strings.Repeat("line\n", 1000)},
+		}}},
+		Save: func(name, _ string) (handoff.Saved, error) {
+			return handoff.Saved{Path: "/kept/" + name, Token: "max:a1b2c3d4"}, nil
+		},
+	})
+	want := "[result, 1001 lines: read /kept/turn-1-1.txt, or `orchestrator retrieve max:a1b2c3d4`, with --range"
+	if err != nil || !strings.Contains(got, want) {
+		t.Errorf("primer %q, %v", got, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package handoff
 
 import (
+	"fmt"
 	"path/filepath"
 
 	"orchestrator/thread"
@@ -21,8 +22,22 @@ type Input struct {
 	Own           func(string) string // rewrites the paths in a text for the new thread
 	Budget        int                 // tokens
 	Tokens        func(string) int
-	// Save stores a bulky text and returns the path to read it from.
-	Save func(name, text string) (path string, err error)
+	// Save stores a bulky text and says where it is.
+	Save func(name, text string) (Saved, error)
+}
+
+// Saved is where a bulky text is.
+type Saved struct {
+	Path  string
+	Token thread.Token // if it is staged too, otherwise ""
+}
+
+// where tells an agent how to get the text.
+func (s Saved) where() string {
+	if s.Token == "" {
+		return "read " + s.Path
+	}
+	return fmt.Sprintf("read %s, or `orchestrator retrieve %s`, with --range 1-200 or --grep for a part", s.Path, s.Token)
 }
 
 // name is a file's name where the new agent runs, however it was written.

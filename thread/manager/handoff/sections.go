@@ -204,11 +204,11 @@ func (in Input) inFull(t Turn) (string, error) {
 			continue
 		case thread.EntryResult:
 			if len(text) > bulky {
-				path, err := in.Save(fmt.Sprintf("turn-%d-%d.txt", t.Number, i+1), text)
+				saved, err := in.Save(fmt.Sprintf("turn-%d-%d.txt", t.Number, i+1), text)
 				if err != nil {
 					return "", err
 				}
-				fmt.Fprintf(&b, "\n[result, %d lines: read %s]\n", strings.Count(text, "\n")+1, path)
+				fmt.Fprintf(&b, "\n[result, %d lines: %s]\n", strings.Count(text, "\n")+1, saved.where())
 				continue
 			}
 			fmt.Fprintf(&b, "\n[result]\n> %s\n", quote(text))

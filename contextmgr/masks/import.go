@@ -1,0 +1,208 @@
+package masks
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"orchestrator/contextmgr/policy"
+	"orchestrator/thread"
+	"orchestrator/thread/failpoint"
+)
+
+// A batch of masks is stored at a time.
+const batchBytes, batchMasks = 8 << 20, 500
+
+// CheckImport reads a whole export and reports what is wrong with it. It stores nothing.
+func CheckImport(r io.Reader) error {
+	return readEntries(r, func(exported, []byte) error { return nil })
+}
+
+// Import gives a thread that has no masks those of an export. Their texts are frozen anew with the paths of this store,
+// as no provider has a cache of an imported conversation. A token that is in use here is replaced; it returns which ones
+// by which. After an error the thread has a part of it: Drop removes that.
+func (s *Store) Import(id thread.ID, r io.Reader) (others map[thread.Token]thread.Token, err error) {
+	set, err := s.Thread(id, "")
+	if err == nil && !set.Empty() {
+		err = fmt.Errorf("it has masks already: %w", thread.ErrInvalid)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("import the masks of thread %s: %w", id, err)
+	}
+	m := importing{set: set, others: map[thread.Token]thread.Token{}, paths: map[string]string{}}
+	if err = readEntries(r, m.take); err == nil {
+		err = m.flush()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("import the masks of thread %s: %w", id, err)
+	}
+	s.Settle() // the conversation names the copies
+	return m.others, nil
+}
+
+// Drop removes what a thread has that was not imported completely. No other thread may have been forked from it.
+func (s *Store) Drop(id thread.ID) error {
+	s.shelf.writer.sweeping.Lock()
+	defer s.shelf.writer.sweeping.Unlock()
+	s.forget(id)
+	if err := s.shelf.folder.RemoveAll(string(id)); err != nil {
+		return fmt.Errorf("remove the masks of thread %s: %w", id, err)
+	}
+	return nil
+}
+
+// importing is an import in progress.
+type importing struct {
+	set    *Set
+	batch  []New
+	bytes  int
+	others map[thread.Token]thread.Token // tokens that were in use here
+	paths  map[string]string             // of copies: here, by those in the export
+	taken  []taken                       // of the batch
+}
+
+// taken is what a mask of the batch was called in the export.
+type taken struct {
+	id    policy.ID
+	token thread.Token
+	path  string
+}
+
+func (m *importing) take(e exported, content []byte) error {
+	if e.Mask != nil {
+		m.add(e, content)
+		if m.bytes < batchBytes && len(m.batch) < batchMasks {
+			return nil
+		}
+		return m.flush()
+	}
+	if err := m.flush(); err != nil {
+		return err
+	}
+	switch {
+	case e.Summary != nil:
+		sum := *e.Summary
+		if here := m.paths[e.Path]; here != "" {
+			sum.Text = strings.Replace(sum.Text, e.Path, here, 1)
+		}
+		sum.Text = string(thread.ReplaceTokens([]byte(sum.Text), m.others))
+		return m.set.AddSummary(sum)
+	case e.Pin != "":
+		return m.set.Pin(e.Pin)
+	default:
+		return m.set.SetMode(string(e.Mode))
+	}
+}
+
+// add adds a mask to the batch.
+func (m *importing) add(e exported, content []byte) {
+	old := *e.Mask
+	n := New{Mask: old, Content: bytes.Clone(content)}
+	n.Text = func(file string, token thread.Token) string {
+		text := old.Stub
+		if e.Path != "" {
+			text = strings.Replace(text, e.Path, file, 1)
+		}
+		others := map[thread.Token]thread.Token{old.Token: token}
+		return string(thread.ReplaceTokens([]byte(text), others))
+	}
+	m.batch, m.bytes = append(m.batch, n), m.bytes+len(content)
+	m.taken = append(m.taken, taken{old.ID, old.Token, e.Path})
+}
+
+// flush stores the batch.
+func (m *importing) flush() error {
+	if err := m.set.Add(m.batch); err != nil {
+		return err
+	}
+	for _, t := range m.taken {
+		here, _ := m.set.Mask(t.id)
+		if here.Token != t.token {
+			m.others[t.token] = here.Token
+		}
+		if t.path != "" {
+			m.paths[t.path] = here.File
+		}
+	}
+	if len(m.batch) > 0 {
+		failpoint.Hit("masks.import.batch")
+	}
+	m.batch, m.bytes, m.taken = nil, 0, nil
+	return nil
+}
+
+// readEntries checks an export and calls each for its entries. The content is valid during the call only.
+func readEntries(r io.Reader, each func(exported, []byte) error) error {
+	in := bufio.NewReaderSize(r, 64<<10)
+	c := newChecking()
+	var content []byte
+	for n := 1; ; n++ {
+		e, err := readHead(in)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = c.entry(e)
+		}
+		content = content[:0]
+		if err == nil && e.Mask != nil {
+			content, err = readContent(in, content, *e.Mask)
+		}
+		if err == nil {
+			err = each(e, content)
+		}
+		if err != nil {
+			return fmt.Errorf("entry %d of the masks: %w", n, err)
+		}
+	}
+}
+
+// readHead reads the JSON of an entry. The error is io.EOF after the last one.
+func readHead(in *bufio.Reader) (exported, error) {
+	var e exported
+	size, err := binary.ReadUvarint(in)
+	if errors.Is(err, io.EOF) {
+		return e, err
+	}
+	if err != nil || size > maxHead {
+		return e, fmt.Errorf("no size of at most %d bytes: %w", maxHead, thread.ErrInvalid)
+	}
+	head, err := readSome(in, nil, int64(size))
+	if err != nil {
+		return e, err
+	}
+	d := json.NewDecoder(bytes.NewReader(head))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&e); err != nil {
+		return e, fmt.Errorf("%w: %w", err, thread.ErrInvalid)
+	}
+	if d.More() {
+		return e, fmt.Errorf("more than one value: %w", thread.ErrInvalid)
+	}
+	return e, nil
+}
+
+// readContent reads the content of a mask.
+func readContent(in io.Reader, buf []byte, m Mask) ([]byte, error) {
+	content, err := readSome(in, buf, m.Bytes)
+	if err == nil && sha256.Sum256(content) != m.Sum {
+		err = fmt.Errorf("%s: wrong SHA-256: %w", m.Token, thread.ErrInvalid)
+	}
+	return content, err
+}
+
+// readSome reads bytes. It takes memory only for what is there.
+func readSome(in io.Reader, buf []byte, size int64) ([]byte, error) {
+	b := bytes.NewBuffer(buf)
+	n, err := io.Copy(b, io.LimitReader(in, size))
+	if err == nil && n < size {
+		err = fmt.Errorf("it ends after %d of %d bytes: %w", n, size, thread.ErrInvalid)
+	}
+	return b.Bytes(), err
+}
