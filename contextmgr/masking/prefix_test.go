@@ -159,6 +159,7 @@ func (g *grower) shoot() shot {
 		now.summaries = append(now.summaries, s.ID)
 	}
 	out.Ended(&thread.Exchange{Status: http.StatusOK, EndsTurn: g.ends, Usage: thread.Usage{CacheRead: int64(len(now.sent)) / 4, Output: 10}})
+	g.Settle()
 	g.now = g.now.Add(10 * time.Second)
 	return now
 }

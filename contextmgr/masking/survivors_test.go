@@ -211,12 +211,15 @@ func TestCacheAcrossRestart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.Masker = masking.New(masking.Config{
+		w.Masker, err = masking.New(masking.Config{
 			Masks: w.store, Counts: &counts{known: map[[32]byte]int64{}}, Calibration: exact{}, Models: table,
 			Threads:  asked(w.now.Add(-pause)),
 			Settings: func(thread.ID, bool) policy.Settings { return policy.Defaults(policy.ModeLean) },
 			Now:      func() time.Time { return w.now },
 		})
+		if err != nil {
+			t.Fatal(err)
+		}
 		w.items = []string{w.person("fix the bug")}
 		for i := range 20 {
 			w.step(i, 1000)
