@@ -7,6 +7,8 @@ import (
 	"math"
 	"strings"
 
+	"github.com/charmbracelet/colorprofile"
+
 	"orchestrator/thread"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/plain"
@@ -80,13 +82,16 @@ func fitting(facts []string, w int) string {
 	return line
 }
 
-// Bar draws the bar in a single row.
+// Bar draws the bar in a single row: a segment for each band in its colour, and what is free of it dimmed.
 func Bar(c *layout.Canvas, b layout.Box, th *theme.Theme, g thread.Gauge) {
 	share := min(max(g.Share(), 0), 100)
 	eighths := int(share * float64(b.W*8) / 100)
-	full := th.Style(Token(g.Band()))
-	track := th.Style(theme.Track)
 	for x := range b.W {
+		full := th.Style(Token(thread.BandOf(float64(x*100) / float64(b.W))))
+		track := th.Style(theme.Track)
+		if th.Profile() > colorprofile.ASCII {
+			track = full.Faint(true)
+		}
 		switch fill := eighths - x*8; {
 		case fill >= 8:
 			c.Print(b, x, 0, full, "█")

@@ -104,3 +104,27 @@ func TestMaskedIsTold(t *testing.T) {
 		t.Errorf("nothing is masked: %q", got)
 	}
 }
+
+// TestBarHasASegmentForEachBand: each in the colour of its band, whatever the context's own band is.
+func TestBarHasASegmentForEachBand(t *testing.T) {
+	th := theme.New(colorprofile.TrueColor, true)
+	var cv layout.Canvas
+	cv.Reset(20, 1)
+	Bar(&cv, cv.Bounds(), th, thread.Gauge{Tokens: 70, Window: 100})
+	got := cv.String()
+	at := 0
+	for _, s := range []string{
+		th.Style(theme.BandNormal).Render("██████"), th.Style(theme.BandMasking).Render("██████"),
+		th.Style(theme.BandSummarising).Render("██"),
+	} {
+		piece := strings.TrimSuffix(s, "\x1b[m")
+		i := strings.Index(got[at:], piece)
+		if i < 0 {
+			t.Fatalf("%q is not in %q after %d bytes", piece, got, at)
+		}
+		at += i + len(piece)
+	}
+	if !strings.Contains(got[at:], "│") || !strings.Contains(got[at:], "░") {
+		t.Errorf("%q has no free part", got[at:])
+	}
+}
