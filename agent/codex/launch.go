@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -145,22 +144,4 @@ func (c config) handOver(spec thread.LaunchSpec) ([]string, error) {
 		return nil, err
 	}
 	return []string{"-c", "sandbox_workspace_write.writable_roots=" + string(quoted)}, nil
-}
-
-// projectRoots reports whether Codex's configuration for a folder, there or above, may say where the sandbox may write.
-func projectRoots(dir string) bool {
-	for at := dir; ; at = filepath.Dir(at) {
-		raw, err := os.ReadFile(filepath.Join(at, ".codex", "config.toml"))
-		if err == nil && namesRoots(raw) {
-			return true
-		}
-		if at == filepath.Dir(at) {
-			return false
-		}
-	}
-}
-
-// namesRoots reports whether a configuration may say where the sandbox may write.
-func namesRoots(raw []byte) bool {
-	return bytes.Contains(raw, []byte("writable_roots")) || bytes.Contains(raw, []byte("permissions"))
 }

@@ -66,6 +66,9 @@ func TestExportAndImport(t *testing.T) {
 	if again, err := there.Import(t.Context(), "t9", bytes.NewReader(stream)); err != nil || len(again.New) > 0 {
 		t.Errorf("again: %+v, %v", again, err)
 	}
+	if data, err := there.read(text.Token, thread.Selection{}); err != nil || data != "one\ntwo\n" {
+		t.Errorf("again it has %q, %v", data, err)
+	}
 	there.ahead = 6 * time.Hour
 	there.sweep()
 	if again, err := there.Import(t.Context(), "t9", bytes.NewReader(stream)); err != nil || len(again.Others) > 0 ||
