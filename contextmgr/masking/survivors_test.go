@@ -227,3 +227,46 @@ func TestCacheAcrossRestart(t *testing.T) {
 		}
 	}
 }
+
+// TestNobodyAsked: a result that no call asked for is not masked.
+func TestNobodyAsked(t *testing.T) {
+	for _, f := range some() {
+		w := open(t, f, policy.ModeLean)
+		w.keep = "no tool" // the empty name is one otherwise
+		orphan := f.result("nobody", "", text(777, 2000))
+		w.items = []string{w.person("fix the bug"), orphan}
+		if last := w.grow(60); !strings.Contains(last, orphan) || len(stubs(last)) < 10 {
+			t.Errorf("%s: what nobody asked for is masked, or nothing is", f.codec.Wire())
+		}
+	}
+}
+
+// TestPictures: a result with a picture is not masked.
+func TestPictures(t *testing.T) {
+	w := open(t, formats()[0], policy.ModeLean)
+	picture := strings.Replace(w.result("seen", w.tool, text(777, 2000)), `"content":"`, `"content":[{"type":"text","text":"`, 1)
+	picture = strings.TrimSuffix(picture, `}]}`) + `},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]}]}`
+	w.items = []string{w.person("fix the bug"), w.call("seen", w.tool, `{"command":"draw"}`), picture}
+	last := w.grow(60)
+	if !strings.Contains(last, picture) || len(stubs(last)) < 10 {
+		t.Error("a result with a picture is masked, or nothing is")
+	}
+	w.checkPairs(last)
+}
+
+// TestForkReadsAgain: what a fork reads again of its parent's masked contents stays, as in the parent.
+func TestForkReadsAgain(t *testing.T) {
+	w := open(t, formats()[0], policy.ModeLean)
+	file := stub.FindStringSubmatch(w.grow(60))[4]
+	w.parents["fork"] = "t1"
+	again := w.result("again", w.tool, text(888, 3000))
+	w.items = append(w.items, w.call("again", w.tool, `{"command":"cat `+file+`"}`), again)
+	sent := ""
+	for i := range 60 {
+		w.step(1000+i, 1500)
+		sent = w.send("fork")
+	}
+	if !strings.Contains(sent, again) || strings.Contains(sent, `"`+text(1040, 1500)) {
+		t.Error("what was read again is masked again, or nothing is")
+	}
+}
