@@ -3,6 +3,7 @@ package masking_test
 import (
 	"fmt"
 	"math"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -268,5 +269,102 @@ func TestForkReadsAgain(t *testing.T) {
 	}
 	if !strings.Contains(sent, again) || strings.Contains(sent, `"`+text(1040, 1500)) {
 		t.Error("what was read again is masked again, or nothing is")
+	}
+}
+
+// TestSideRequestsCountNothing: what the provider counts for a side request says nothing about the conversation.
+func TestSideRequestsCountNothing(t *testing.T) {
+	w := open(t, formats()[0], policy.ModeSafe)
+	w.items = []string{w.person("fix the bug")}
+	w.step(0, 1000)
+	w.usage = 50_000
+	w.send("t1")
+	w.path, w.usage = "/v1/messages/count_tokens", 7
+	w.send("t1")
+	if r, err := w.Report("t1"); err != nil || r.Tokens != 50_000 || w.saved[len(w.saved)-1] != 0 {
+		t.Errorf("%d tokens, saved %v (%v)", r.Tokens, w.saved, err)
+	}
+}
+
+// TestFailedRequestsOwe: what masking costs is counted once, with the first request that succeeds.
+func TestFailedRequestsOwe(t *testing.T) {
+	when, cost := 0, 0.0 // of the first masks, if nothing fails
+	for _, failed := range []int{0, 2} {
+		w := open(t, formats()[0], policy.ModeLean)
+		w.items = []string{w.person("fix the bug")}
+		sent := ""
+		for i := 0; len(stubs(sent)) == 0; i++ {
+			w.step(i, 1500)
+			for range failed {
+				if i == when {
+					w.status = http.StatusServiceUnavailable
+					w.send("t1")
+				}
+			}
+			w.status = http.StatusOK
+			sent = w.send("t1")
+		}
+		w.send("t1")
+		first := len(w.saved) - 2
+		if failed == 0 {
+			when, cost = first, w.saved[first]
+		}
+		if first != when+failed || w.saved[first] != cost || cost >= 0 || w.saved[first+1] <= 0 || w.saved[when+failed-1] != 0 {
+			t.Errorf("after %d that failed: request %d cost $%f, want %d and $%f; then $%f", failed, first, w.saved[first],
+				when+failed, cost, w.saved[first+1])
+		}
+	}
+}
+
+// TestCountsAreASessions: what the provider counted for one session is not believed of another.
+func TestCountsAreASessions(t *testing.T) {
+	w := open(t, formats()[0], policy.ModeSafe)
+	w.items, w.session, w.usage = []string{w.person("fix the bug")}, "one", 50_000
+	w.send("t1")
+	w.session, w.status = "two", http.StatusServiceUnavailable // it is not counted
+	w.send("t1")
+	if r, err := w.Report("t1"); err != nil || r.Tokens > 1000 {
+		t.Errorf("%d tokens of a short conversation (%v)", r.Tokens, err)
+	}
+}
+
+// TestToolsChange: with other tools the cache is lost.
+func TestToolsChange(t *testing.T) {
+	w := open(t, formats()[0], policy.ModeLean)
+	w.window = 200_000
+	w.items = []string{w.person("fix the bug")}
+	for i := range 20 {
+		w.step(i, 1000)
+		w.send("t1")
+	}
+	if sent := w.send("t1"); len(stubs(sent)) > 0 {
+		t.Error("masked with the same tools")
+	}
+	if sent := w.sendBody("t1", strings.Replace(w.body(w.model, strings.Join(w.items, ",")), `{"name":"Read"},`, "", 1)); len(stubs(sent)) == 0 {
+		t.Error("not masked with other tools")
+	}
+}
+
+// TestMaskedTeachesNothing: a request in which something new is masked at once teaches nothing about counts.
+func TestMaskedTeachesNothing(t *testing.T) {
+	for _, window := range []int64{1_000_000, 20_000} { // the latter is almost full
+		w := open(t, formats()[0], policy.ModeLean)
+		l := &learner{}
+		w.calibration, w.window = l, window
+		w.restart()
+		w.items = []string{w.person("fix the bug")}
+		for i := range 3 {
+			w.step(i, 100)
+			w.send("t1")
+		}
+		l.growth = 0
+		w.items = append(w.items, strings.TrimSuffix(w.call("a", w.tool, "{}"), "]}")+
+			`,{"type":"tool_use","id":"b","name":"Bash","input":{}}]}`)
+		w.items = append(w.items, w.result("a", w.tool, text(1, 15_000)), w.result("b", w.tool, text(2, 3000)))
+		w.growth = 18_000
+		sent := w.send("t1")
+		if masked := len(stubs(sent)) > 0; masked != (window == 20_000) || (l.growth == 0) != masked {
+			t.Errorf("window %d: masked %v, learned from %d", window, masked, l.growth)
+		}
 	}
 }
