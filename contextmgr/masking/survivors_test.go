@@ -3,6 +3,7 @@ package masking_test
 import (
 	"fmt"
 	"math"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -227,6 +228,146 @@ func TestCacheAcrossRestart(t *testing.T) {
 		w.items = append(w.items, w.person("and now this"))
 		if got := len(stubs(w.send("t1"))) > 0; got != want {
 			t.Errorf("%v after the last answer: masked %v", pause, got)
+		}
+	}
+}
+
+// TestNobodyAsked: a result that no call asked for is not masked.
+func TestNobodyAsked(t *testing.T) {
+	for _, f := range some() {
+		w := open(t, f, policy.ModeLean)
+		w.keep = "no tool" // the empty name is one otherwise
+		orphan := f.result("nobody", "", text(777, 2000))
+		w.items = []string{w.person("fix the bug"), orphan}
+		if last := w.grow(60); !strings.Contains(last, orphan) || len(stubs(last)) < 10 {
+			t.Errorf("%s: what nobody asked for is masked, or nothing is", f.codec.Wire())
+		}
+	}
+}
+
+// TestPictures: a result with a picture is not masked.
+func TestPictures(t *testing.T) {
+	w := open(t, formats()[0], policy.ModeLean)
+	picture := strings.Replace(w.result("seen", w.tool, text(777, 2000)), `"content":"`, `"content":[{"type":"text","text":"`, 1)
+	picture = strings.TrimSuffix(picture, `}]}`) + `},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]}]}`
+	w.items = []string{w.person("fix the bug"), w.call("seen", w.tool, `{"command":"draw"}`), picture}
+	last := w.grow(60)
+	if !strings.Contains(last, picture) || len(stubs(last)) < 10 {
+		t.Error("a result with a picture is masked, or nothing is")
+	}
+	w.checkPairs(last)
+}
+
+// TestForkReadsAgain: what a fork reads again of its parent's masked contents stays, as in the parent.
+func TestForkReadsAgain(t *testing.T) {
+	w := open(t, formats()[0], policy.ModeLean)
+	file := stub.FindStringSubmatch(w.grow(60))[4]
+	w.parents["fork"] = "t1"
+	again := w.result("again", w.tool, text(888, 3000))
+	w.items = append(w.items, w.call("again", w.tool, `{"command":"cat `+file+`"}`), again)
+	sent := ""
+	for i := range 60 {
+		w.step(1000+i, 1500)
+		sent = w.send("fork")
+	}
+	if !strings.Contains(sent, again) || strings.Contains(sent, `"`+text(1040, 1500)) {
+		t.Error("what was read again is masked again, or nothing is")
+	}
+}
+
+// TestSideRequestsCountNothing: what the provider counts for a side request says nothing about the conversation.
+func TestSideRequestsCountNothing(t *testing.T) {
+	w := open(t, formats()[0], policy.ModeSafe)
+	w.items = []string{w.person("fix the bug")}
+	w.step(0, 1000)
+	w.usage = 50_000
+	w.send("t1")
+	w.path, w.usage = "/v1/messages/count_tokens", 7
+	w.send("t1")
+	if r, err := w.Report("t1"); err != nil || r.Tokens != 50_000 || w.saved[len(w.saved)-1] != 0 {
+		t.Errorf("%d tokens, saved %v (%v)", r.Tokens, w.saved, err)
+	}
+}
+
+// TestFailedRequestsOwe: what masking costs is counted once, with the first request that succeeds.
+func TestFailedRequestsOwe(t *testing.T) {
+	when, cost := 0, 0.0 // of the first masks, if nothing fails
+	for _, failed := range []int{0, 2} {
+		w := open(t, formats()[0], policy.ModeLean)
+		w.items = []string{w.person("fix the bug")}
+		sent := ""
+		for i := 0; len(stubs(sent)) == 0; i++ {
+			w.step(i, 1500)
+			for range failed {
+				if i == when {
+					w.status = http.StatusServiceUnavailable
+					w.send("t1")
+				}
+			}
+			w.status = http.StatusOK
+			sent = w.send("t1")
+		}
+		w.send("t1")
+		first := len(w.saved) - 2
+		if failed == 0 {
+			when, cost = first, w.saved[first]
+		}
+		if first != when+failed || w.saved[first] != cost || cost >= 0 || w.saved[first+1] <= 0 || w.saved[when+failed-1] != 0 {
+			t.Errorf("after %d that failed: request %d cost $%f, want %d and $%f; then $%f", failed, first, w.saved[first],
+				when+failed, cost, w.saved[first+1])
+		}
+	}
+}
+
+// TestCountsAreASessions: what the provider counted for one session is not believed of another.
+func TestCountsAreASessions(t *testing.T) {
+	w := open(t, formats()[0], policy.ModeSafe)
+	w.items, w.session, w.usage = []string{w.person("fix the bug")}, "one", 50_000
+	w.send("t1")
+	w.session, w.status = "two", http.StatusServiceUnavailable // it is not counted
+	w.send("t1")
+	if r, err := w.Report("t1"); err != nil || r.Tokens > 1000 {
+		t.Errorf("%d tokens of a short conversation (%v)", r.Tokens, err)
+	}
+}
+
+// TestToolsChange: with other tools the cache is lost.
+func TestToolsChange(t *testing.T) {
+	w := open(t, formats()[0], policy.ModeLean)
+	w.window = 200_000
+	w.items = []string{w.person("fix the bug")}
+	for i := range 20 {
+		w.step(i, 1000)
+		w.send("t1")
+	}
+	if sent := w.send("t1"); len(stubs(sent)) > 0 {
+		t.Error("masked with the same tools")
+	}
+	if sent := w.sendBody("t1", strings.Replace(w.body(w.model, strings.Join(w.items, ",")), `{"name":"Read"},`, "", 1)); len(stubs(sent)) == 0 {
+		t.Error("not masked with other tools")
+	}
+}
+
+// TestMaskedTeachesNothing: a request in which something new is masked at once teaches nothing about counts.
+func TestMaskedTeachesNothing(t *testing.T) {
+	for _, window := range []int64{1_000_000, 20_000} { // the latter is almost full
+		w := open(t, formats()[0], policy.ModeLean)
+		l := &learner{}
+		w.calibration, w.window = l, window
+		w.restart()
+		w.items = []string{w.person("fix the bug")}
+		for i := range 3 {
+			w.step(i, 100)
+			w.send("t1")
+		}
+		l.growth = 0
+		w.items = append(w.items, strings.TrimSuffix(w.call("a", w.tool, "{}"), "]}")+
+			`,{"type":"tool_use","id":"b","name":"Bash","input":{}}]}`)
+		w.items = append(w.items, w.result("a", w.tool, text(1, 15_000)), w.result("b", w.tool, text(2, 3000)))
+		w.growth = 18_000
+		sent := w.send("t1")
+		if masked := len(stubs(sent)) > 0; masked != (window == 20_000) || (l.growth == 0) != masked {
+			t.Errorf("window %d: masked %v, learned from %d", window, masked, l.growth)
 		}
 	}
 }
