@@ -149,6 +149,8 @@ type recordedSession struct {
 	// at has the messages that the model is sent by their ids, and from is where those begin.
 	at   map[string]int
 	from int
+	// starts is set from the first line of a start of Gemini CLI on, until it says what it resumes.
+	starts bool
 }
 
 // The types of marks among messages.
@@ -159,16 +161,17 @@ const (
 
 func (s *recordedSession) line(l recordedLine) {
 	switch {
+	case l.ID == "" && l.Session != "":
+		s.starts = true
+		for _, m := range l.Messages {
+			s.message(m)
+		}
 	case l.Rewind != nil:
 		s.rewind(*l.Rewind)
 	case l.Set != nil && l.Set.Messages != nil:
 		s.replace(l.Set.Messages)
 	case l.ID != "":
 		s.message(l)
-	default:
-		for _, m := range l.Messages {
-			s.message(m)
-		}
 	}
 }
 
@@ -207,6 +210,9 @@ func (s *recordedSession) replace(list []recordedLine) {
 	for _, m := range list {
 		kept[m.ID] = true
 	}
+	answered := slices.ContainsFunc(list, func(m recordedLine) bool { return m.Type == "gemini" })
+	starts := s.starts && !answered // it has only its own words yet
+	s.starts = starts
 	first, last := "", ""
 	for i := s.from; i < len(s.all); i++ {
 		if id := s.all[i].ID; s.all[i].Type == "gemini" {
@@ -218,6 +224,7 @@ func (s *recordedSession) replace(list []recordedLine) {
 		}
 	}
 	switch {
+	case starts:
 	case first != "" && !kept[first]:
 		s.mark(markBoundary)
 		s.from, s.at = len(s.all), map[string]int{}

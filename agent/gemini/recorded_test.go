@@ -21,6 +21,9 @@ func TestPieces(t *testing.T) {
 			"person text2|own text3 9>4|person text2|own text3 9>4|rewind0|person text2"},
 		{"rolled back", first + `{"$set":{"messages":[{"id":"1","type":"user"},{"id":"2","type":"gemini"}]}}` + "\n" + asked("5"),
 			"person text2|own text3 9>4|person text2|own text3 9>4|rewind0|person text2"},
+		{"resumed", first + head + `{"$set":{"messages":[{"id":"c","type":"user","content":"<session_context>"}]}}` + "\n" +
+			`{"$set":{"messages":[{"id":"c","type":"user"},{"id":"1","type":"user"},{"id":"2","type":"gemini"},{"id":"3","type":"user"},{"id":"4","type":"gemini"}]}}` +
+			"\n" + said("5"), "person text2|own text3 9>4|person text2|own text3 9>4|text17|own text3 9>4"},
 		{"compressed", first + `{"$set":{"messages":[{"id":"x","type":"user","content":"sum"},{"id":"4","type":"gemini","content":"less"}]}}` + "\n" + said("6"),
 			"person text2|own text3 9>4|person text2|own text3 9>4|boundary0|person text3|own text4|own text3 9>4"},
 		{"other messages", head + `{"id":"1","type":"info","content":"hello"}` + "\n" + `{"id":"2","type":"user","content":"<session_context>"}`, "text17"},
