@@ -98,8 +98,8 @@ func TestContextReplay(t *testing.T) {
 		{exitError, "settings.json: not a recorded session: the formats that are read are claude, codex, gemini, opencode, ", []string{note}},
 		{exitNotFound, "none of 1 file is a recorded session", []string{onlyNote}},
 		{exitOK, "shell.log: not a recorded session: ", []string{one, lines}},
-		{exitUsage, "codex     ~/.codex/sessions/*/*/*/rollout-*.jsonl  none here", nil},
-		{exitUsage, "claude    ~/.claude/projects/*/*.jsonl             1 file\n", nil},
+		{exitUsage, "codex     ~/.codex/sessions/*/*/*/rollout-*.jsonl               none here", nil},
+		{exitUsage, "claude    ~/.claude/projects/*/*.jsonl                          1 file\n", nil},
 		{exitUsage, "syntax error in pattern", []string{"["}},
 		{exitUsage, "must be among raw", []string{one, "--policy", "naive"}},
 	} {
