@@ -31,6 +31,8 @@ type ContextReport struct {
 	// Mode is the mode in force, and Why why: set for the thread, by the configuration, or because of how the agent pays.
 	Mode MaskMode `json:"mode"`
 	Why  string   `json:"why"`
+	// Rules are the configured rules by tool, which keep more than the mode does.
+	Rules []ContextRule `json:"rules,omitempty"`
 	// Forecast says what masking now would mean, and Reason why that does not happen by itself.
 	Forecast string `json:"forecast"`
 	Reason   string `json:"reason"`
@@ -45,6 +47,16 @@ type ContextReport struct {
 	Offer *SummaryOffer `json:"offer,omitempty"`
 	// Curve is the size of the context after each response.
 	Curve []ContextPoint `json:"curve"`
+}
+
+// ContextRule says what of some tools is not masked.
+type ContextRule struct {
+	// Tool is a name; * stands for any text.
+	Tool string `json:"tool"`
+	// Keep is for all results and inputs, MinTokens for those below that size, KeepLast for so many of the newest results.
+	Keep      bool  `json:"keep,omitempty"`
+	MinTokens int64 `json:"minTokens,omitempty"`
+	KeepLast  int   `json:"keepLast,omitempty"`
 }
 
 // ContextSummary stands in place of an older part of a conversation.

@@ -39,6 +39,9 @@ func Pieces(t *testing.T, a recorded.Reader, text string) string {
 		if p.Images > 0 {
 			s += " picture"
 		}
+		if p.Error {
+			s += " failed"
+		}
 		out = append(out, s)
 	}
 	return strings.Join(out, "|")

@@ -149,6 +149,8 @@ type recordedSession struct {
 	// at has the messages that the model is sent by their ids, and from is where those begin.
 	at   map[string]int
 	from int
+	// starts is set from the first line of a start of Gemini CLI on, until it says what it resumes.
+	starts bool
 }
 
 // The types of marks among messages.
@@ -159,16 +161,17 @@ const (
 
 func (s *recordedSession) line(l recordedLine) {
 	switch {
+	case l.ID == "" && l.Session != "":
+		s.starts = true
+		for _, m := range l.Messages {
+			s.message(m)
+		}
 	case l.Rewind != nil:
 		s.rewind(*l.Rewind)
 	case l.Set != nil && l.Set.Messages != nil:
 		s.replace(l.Set.Messages)
 	case l.ID != "":
 		s.message(l)
-	default:
-		for _, m := range l.Messages {
-			s.message(m)
-		}
 	}
 }
 
@@ -207,6 +210,9 @@ func (s *recordedSession) replace(list []recordedLine) {
 	for _, m := range list {
 		kept[m.ID] = true
 	}
+	answered := slices.ContainsFunc(list, func(m recordedLine) bool { return m.Type == "gemini" })
+	starts := s.starts && !answered // it has only its own words yet
+	s.starts = starts
 	first, last := "", ""
 	for i := s.from; i < len(s.all); i++ {
 		if id := s.all[i].ID; s.all[i].Type == "gemini" {
@@ -218,6 +224,7 @@ func (s *recordedSession) replace(list []recordedLine) {
 		}
 	}
 	switch {
+	case starts:
 	case first != "" && !kept[first]:
 		s.mark(markBoundary)
 		s.from, s.at = len(s.all), map[string]int{}
@@ -237,10 +244,35 @@ func (s *recordedSession) replace(list []recordedLine) {
 	}
 }
 
+// tools is what is known of the calls of tools, by id.
+type tools struct {
+	called, answered map[string]bool // whose call or result was given: both are written more than once
+	sent             map[string]bool // whose result is there as it was sent; with the call it may be longer
+	failed           map[string]bool
+}
+
+// tools returns what the messages tell of the calls.
+func (s *recordedSession) tools() tools {
+	t := tools{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	for _, l := range s.all {
+		for _, c := range l.Calls {
+			t.failed[c.ID] = c.Status == "error" || c.Status == "cancelled"
+		}
+		if l.Type == "user" {
+			for _, part := range partsOf(l.Content) {
+				if part.Result != nil {
+					t.sent[part.Result.ID] = true
+				}
+			}
+		}
+	}
+	return t
+}
+
 // pieces gives the pieces of all messages.
 func (s *recordedSession) pieces(yield func(recorded.Piece) bool) {
 	out := recorded.Responses{To: yield}
-	calls, results := map[string]bool{}, map[string]bool{}
+	t := s.tools()
 	for _, l := range s.all {
 		switch l.Type {
 		case markBoundary:
@@ -248,9 +280,9 @@ func (s *recordedSession) pieces(yield func(recorded.Piece) bool) {
 		case markRewind:
 			out.Add(recorded.Piece{Kind: recorded.Rewind})
 		case "user":
-			l.parts(false, calls, results, out.Add)
+			l.parts(false, t, out.Add)
 		case "gemini":
-			l.answer(calls, results, &out)
+			l.answer(t, &out)
 		}
 		if out.Stopped() {
 			return
@@ -259,15 +291,15 @@ func (s *recordedSession) pieces(yield func(recorded.Piece) bool) {
 }
 
 // answer gives the pieces of a response and the results of its tools.
-func (l recordedLine) answer(calls, results map[string]bool, out *recorded.Responses) {
+func (l recordedLine) answer(t tools, out *recorded.Responses) {
 	out.Begin()
-	for _, t := range l.Thoughts {
-		out.Add(recorded.Piece{Kind: recorded.Thinking, Own: true, At: l.Timestamp}.Say(t.Subject + t.Description))
+	for _, thought := range l.Thoughts {
+		out.Add(recorded.Piece{Kind: recorded.Thinking, Own: true, At: l.Timestamp}.Say(thought.Subject + thought.Description))
 	}
-	l.parts(true, calls, results, out.Add)
+	l.parts(true, t, out.Add)
 	for _, c := range l.Calls {
-		if c.ID == "" || !calls[c.ID] {
-			calls[c.ID] = true
+		if c.ID == "" || !t.called[c.ID] {
+			t.called[c.ID] = true
 			out.Add(recorded.Piece{Kind: recorded.Call, Own: true, Tool: c.Name, ID: c.ID, Input: c.Args, At: l.Timestamp}.
 				Say(string(c.Args)))
 		}
@@ -279,46 +311,48 @@ func (l recordedLine) answer(calls, results map[string]bool, out *recorded.Respo
 	}
 	out.End(nil, "")
 	for _, c := range l.Calls {
+		if t.sent[c.ID] {
+			continue
+		}
 		for _, part := range partsOf(c.Result) {
 			if part.Result != nil {
 				part.Result.ID = c.ID
 			}
-			give(part, recorded.Piece{At: l.Timestamp, Error: c.Status == "error" || c.Status == "cancelled"}, calls, results, out.Add)
+			t.give(part, recorded.Piece{At: l.Timestamp}, out.Add)
 		}
 	}
 }
 
 // parts gives the pieces of a message.
-func (l recordedLine) parts(own bool, calls, results map[string]bool, add func(recorded.Piece)) {
+func (l recordedLine) parts(own bool, t tools, add func(recorded.Piece)) {
 	person := !own && !strings.HasPrefix(l.text(), "<")
 	for _, part := range partsOf(l.Content) {
-		give(part, recorded.Piece{Own: own, Person: person, At: l.Timestamp}, calls, results, add)
+		t.give(part, recorded.Piece{Own: own, Person: person, At: l.Timestamp}, add)
 	}
 }
 
-// give gives the piece of a part. Calls and results are written more than once.
-func give(part recordedPart, p recorded.Piece, calls, results map[string]bool, add func(recorded.Piece)) {
+// give gives the piece of a part.
+func (t tools) give(part recordedPart, p recorded.Piece, add func(recorded.Piece)) {
 	switch {
 	case part.Call != nil:
 		p.Kind, p.Tool, p.ID, p.Input = recorded.Call, part.Call.Name, part.Call.ID, part.Call.Args
-		if p.ID != "" && calls[p.ID] {
+		if p.ID != "" && t.called[p.ID] {
 			return
 		}
-		calls[p.ID] = true
+		t.called[p.ID] = true
 		p = p.Say(string(p.Input))
 	case part.Result != nil:
 		p.Kind, p.Tool, p.ID, p.Person = recorded.Result, part.Result.Name, part.Result.ID, false
-		if p.ID != "" && results[p.ID] {
+		if p.ID != "" && t.answered[p.ID] {
 			return
 		}
-		results[p.ID] = true
+		t.answered[p.ID], p.Error = true, t.failed[p.ID]
 		p = p.Say(responseText(part.Result.Response))
 	case part.Inline != nil || part.File != nil:
 		p.Kind, p.Images = recorded.Text, 1
+	case part.Text == "":
+		return
 	default:
-		if part.Text == "" {
-			return
-		}
 		p.Kind = recorded.Text
 		p = p.Say(part.Text)
 	}

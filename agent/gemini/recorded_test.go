@@ -21,6 +21,14 @@ func TestPieces(t *testing.T) {
 			"person text2|own text3 9>4|person text2|own text3 9>4|rewind0|person text2"},
 		{"rolled back", first + `{"$set":{"messages":[{"id":"1","type":"user"},{"id":"2","type":"gemini"}]}}` + "\n" + asked("5"),
 			"person text2|own text3 9>4|person text2|own text3 9>4|rewind0|person text2"},
+		{"results as they were sent", head + `{"id":"1","type":"gemini","content":"","toolCalls":[{"id":"a","name":"read_file","args":{},"status":"error",` +
+			`"result":[{"functionResponse":{"id":"a","response":{"output":"whole"}}}]},{"id":"b","name":"glob","args":{},` +
+			`"result":[{"functionResponse":{"id":"b","response":{"output":"all"}}}]}]}` + "\n" +
+			`{"id":"2","type":"user","content":[{"functionResponse":{"id":"a","response":{"output":"wh"}}}]}`,
+			"own call2|own call2|result3|result2 failed"},
+		{"resumed", first + head + `{"$set":{"messages":[{"id":"c","type":"user","content":"<session_context>"}]}}` + "\n" +
+			`{"$set":{"messages":[{"id":"c","type":"user"},{"id":"1","type":"user"},{"id":"2","type":"gemini"},{"id":"3","type":"user"},{"id":"4","type":"gemini"}]}}` +
+			"\n" + said("5"), "person text2|own text3 9>4|person text2|own text3 9>4|text17|own text3 9>4"},
 		{"compressed", first + `{"$set":{"messages":[{"id":"x","type":"user","content":"sum"},{"id":"4","type":"gemini","content":"less"}]}}` + "\n" + said("6"),
 			"person text2|own text3 9>4|person text2|own text3 9>4|boundary0|person text3|own text4|own text3 9>4"},
 		{"other messages", head + `{"id":"1","type":"info","content":"hello"}` + "\n" + `{"id":"2","type":"user","content":"<session_context>"}`, "text17"},

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -22,22 +23,32 @@ import (
 	"orchestrator/thread/lines"
 )
 
-// Places returns where opencode keeps its sessions: all of them in one database.
-func (a *Agent) Places(env []string) []string { return []string{database(launch.Env(env))} }
+// Places returns where opencode keeps its sessions: all of them in one database; older versions wrote a file for each
+// session, message and part.
+func (a *Agent) Places(env []string) []string {
+	db := database(launch.Env(env))
+	return []string{db, filepath.Join(filepath.Dir(db), "storage", "session", "*", "ses_*.json")}
+}
 
 // databaseHead is how a database begins.
 const databaseHead = "SQLite format 3\x00"
 
-// Recognises reports whether a file begins as a database does, or as a session that `opencode export` wrote.
+// Recognises reports whether a file begins as a database does, as a session that `opencode export` wrote, or as what
+// older versions wrote of a session.
 func (a *Agent) Recognises(beginning []byte) bool {
 	if bytes.HasPrefix(beginning, []byte(databaseHead)) {
 		return true
 	}
-	info := lines.Fields(lines.Fields(beginning)["info"])
-	return sessionID().MatchString(lines.Word(info["id"]))
+	f := lines.Fields(beginning)
+	info, exported := f["info"]
+	if !exported {
+		_, project := f["projectID"]
+		return project && sessionID().MatchString(lines.Word(f["id"]))
+	}
+	return sessionID().MatchString(lines.Word(lines.Fields(info)["id"]))
 }
 
-// Pieces reads a database or an exported session.
+// Pieces reads a database or a session.
 func (a *Agent) Pieces(ctx context.Context, f *os.File) iter.Seq2[recorded.Piece, error] {
 	return func(yield func(recorded.Piece, error) bool) {
 		head := make([]byte, len(databaseHead))
@@ -47,7 +58,7 @@ func (a *Agent) Pieces(ctx context.Context, f *os.File) iter.Seq2[recorded.Piece
 		case string(head) == databaseHead:
 			err = databasePieces(ctx, f.Name(), yield)
 		default:
-			err = exportedPieces(f, yield)
+			err = objectPieces(ctx, f, yield)
 		}
 		if err != nil && !errors.Is(err, errStopped) {
 			yield(recorded.Piece{}, err)
@@ -117,26 +128,95 @@ func sessionIDs(ctx context.Context, tx *sql.Tx) ([]string, error) {
 	return all, rows.Err()
 }
 
-// exportedPieces reads an exported session.
-func exportedPieces(f *os.File, yield func(recorded.Piece, error) bool) error {
+// objectPieces reads an exported session, or what older versions wrote of one.
+func objectPieces(ctx context.Context, f *os.File, yield func(recorded.Piece, error) bool) error {
 	raw, err := io.ReadAll(io.LimitReader(f, transcript.MaxFile))
 	if err != nil {
 		return err
 	}
 	var all struct {
+		ID       string            `json:"id"`
 		Messages []json.RawMessage `json:"messages"`
 	}
 	if err := json.Unmarshal(raw, &all); err != nil {
-		return fmt.Errorf("read an exported session: %w", err)
+		return fmt.Errorf("read a session of opencode: %w", err)
+	}
+	if all.ID != "" {
+		storage := filepath.Join(filepath.Dir(f.Name()), "..", "..")
+		if all.Messages, err = storedMessages(ctx, storage, all.ID); err != nil {
+			return fmt.Errorf("read a session of opencode: %w", err)
+		}
 	}
 	var main bytes.Buffer
 	for _, m := range all.Messages {
 		if err := json.Compact(&main, m); err != nil {
-			return fmt.Errorf("read an exported session: %w", err)
+			return fmt.Errorf("read a session of opencode: %w", err)
 		}
 		main.WriteByte('\n')
 	}
 	return messagePieces(&main, yield)
+}
+
+// storedMessages reads the messages of a session, which are in a file each, with their parts, likewise.
+func storedMessages(ctx context.Context, storage, session string) ([]json.RawMessage, error) {
+	if !sessionID().MatchString(session) {
+		return nil, fmt.Errorf("session %.100q: %w", session, thread.ErrInvalid)
+	}
+	infos, err := storedObjects(filepath.Join(storage, "message", session))
+	if err != nil {
+		return nil, err
+	}
+	var all []json.RawMessage
+	for _, info := range infos {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		id := lines.Word(lines.Fields(info)["id"])
+		if !filepath.IsLocal(id) || filepath.Base(id) != id {
+			continue
+		}
+		parts, err := storedObjects(filepath.Join(storage, "part", id))
+		if err != nil {
+			return nil, err
+		}
+		m, err := json.Marshal(map[string]any{"info": info, "parts": parts})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// storedObjects reads the files of a folder in the order of their names, which are ids that grow. It leaves out what is
+// no object, as a file that is being written.
+func storedObjects(folder string) ([]json.RawMessage, error) {
+	root, err := os.OpenRoot(folder)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return nil, err
+	}
+	var all []json.RawMessage
+	for _, e := range entries {
+		if !e.Type().IsRegular() || filepath.Ext(e.Name()) != ".json" {
+			continue
+		}
+		raw, err := root.ReadFile(e.Name())
+		if err != nil {
+			return nil, err
+		}
+		if json.Valid(raw) {
+			all = append(all, raw)
+		}
+	}
+	return all, nil
 }
 
 // recordedMessage is a message with what a conversation is made of.

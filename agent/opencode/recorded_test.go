@@ -17,10 +17,10 @@ func TestPieces(t *testing.T) {
 			"person text2|text2|person text0 picture"},
 		{"broken off", export(`{"info":{"role":"assistant","tokens":{"input":0}},"parts":[{"type":"text","text":"ye"},
 			{"type":"tool","tool":"bash","callID":"a","state":{"status":"error","input":{},"error":"no"}}]}`),
-			"own text2 0>0|own call2|result2"},
+			"own text2 0>0|own call2|result2 failed"},
 		{"an impossible count", export(`{"info":{"role":"assistant"},"parts":[{"type":"step-finish","tokens":{"input":-1}}]}`),
 			"line 1: a count of tokens that cannot be true"},
-		{"half", export(`{}`)[:40], "read an exported session: unexpected end of JSON input"},
+		{"half", export(`{}`)[:40], "read a session of opencode: unexpected end of JSON input"},
 		{"another database", "SQLite format 3\x00", "open opencode's database: file is not a database"},
 	} {
 		if got := agenttest.Pieces(t, opencode.New(launch.Config{}), c.text); got != c.want {

@@ -19,6 +19,7 @@ import (
 
 	"orchestrator/checkpoint/git"
 	"orchestrator/contextmgr/models"
+	"orchestrator/contextmgr/policy"
 	"orchestrator/thread"
 	"orchestrator/thread/private"
 )
@@ -78,6 +79,8 @@ type Config struct {
 	MaskingTokens         int
 	// MaskingKeep are the tools whose results are never masked; * in a name stands for any text.
 	MaskingKeep []string
+	// MaskingTools are rules by tool, which keep more: the user's and the project's, of which all hold.
+	MaskingTools []policy.Rule
 	// Summaries is who writes summaries of older turns when a context is large: "model", "extract", "program"; "offer"
 	// tells people what one would mean, "off" does nothing. "" follows Offers.
 	Summaries string
@@ -171,6 +174,8 @@ func settings() map[string]setting {
 			about: "the same for agents with a subscription login"},
 		"masking_keep": {kind: text, projectMay: true,
 			about: "tools whose results are never masked: \"Read, mcp__docs__*\""},
+		"masking_tools": {kind: table, projectMay: true,
+			about: "rules by tool: masking_tools.\"mcp__docs__*\" = { keep = true, keep_last = …, min_tokens = … }"},
 		"summaries": {kind: text, allowed: []string{"offer", "model", "extract", "program", "off"},
 			about: "who summarises old turns from 60% of the window on"},
 		"summary_usd":            {kind: amount, about: "most that a summary by the model may cost"},
@@ -275,6 +280,13 @@ func (c *Config) merge(k *koanf.Koanf, file string, content []byte, may func(set
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
+	rules, err := maskRules(tree["masking_tools"], func(tool, key string) string {
+		return fmt.Sprintf("%s:%d", file, lineOfRule(content, tool, key))
+	})
+	if err != nil {
+		return err
+	}
+	c.MaskingTools = append(c.MaskingTools, rules...)
 	c.Models = append(rows, c.Models...)
 	c.Files = append(c.Files, file)
 	return k.Merge(one)
@@ -322,7 +334,11 @@ func check(k *koanf.Koanf, at func(key string) string, may func(setting) bool) e
 		s, ok := all[key]
 		if !ok {
 			if s, ok = all[strings.SplitN(key, ".", 2)[0]]; !ok || s.kind != table {
-				return fmt.Errorf("%s: unknown setting %q; known settings: %s", at(key), key, strings.Join(settingNames(), ", "))
+				hint := ""
+				if strings.HasPrefix(key, "masking.") {
+					hint = " (rules by tool are set in [masking_tools.\"NAME\"])"
+				}
+				return fmt.Errorf("%s: unknown setting %q%s; known settings: %s", at(key), key, hint, strings.Join(settingNames(), ", "))
 			}
 		}
 		if may != nil && !may(s) {

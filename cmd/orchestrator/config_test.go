@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/help"
 	"orchestrator/contextmgr/models"
+	"orchestrator/contextmgr/policy"
 	"orchestrator/thread"
 )
 
@@ -63,6 +65,28 @@ func TestConfig(t *testing.T) {
 		{name: "masking", project: "masking = \"lean\"\nmasking_keep = \"Read, mcp__*\"\n", trusted: always, check: func(c Config) bool {
 			return c.Masking == "lean" && c.MaskingLogin == "observe" && strings.Join(c.MaskingKeep, "|") == "Read|mcp__*"
 		}},
+		{name: "rules by tool", user: "[masking_tools.Bash]\nkeep_last = 10\nmin_tokens = 500\n[masking_tools.\"mcp__a.b__*\"]\nkeep = true\n",
+			project: "masking_tools.Bash = { keep_last = 2 }\n", trusted: always, check: func(c Config) bool {
+				return slices.Equal(c.MaskingTools, []policy.Rule{{Tool: "Bash", MinTokens: 500, KeepLast: 10}, {Tool: "mcp__a.b__*", Keep: true}, {Tool: "Bash", KeepLast: 2}})
+			}},
+		{name: "rules by tool of a stranger", project: "masking_tools.Bash = { keep_last = 2 }\n", trusted: never, check: func(c Config) bool {
+			return len(c.MaskingTools) == 0 && c.Untrusted != ""
+		}},
+		{name: "rules in force", user: "masking_keep = \"Read\"\nmasking_tokens = 7\n[masking_tools.Bash]\nkeep_last = 1\n", check: func(c Config) bool {
+			s := c.maskSettings(policy.ModeLean)
+			return s.TriggerTokens == 7 && len(s.Rules) == 1 && slices.Equal(c.rules(), []policy.Rule{{Tool: "Read", Keep: true}, {Tool: "Bash", KeepLast: 1}})
+		}},
+		{name: "a rule that keeps nothing", user: "# mine\n[masking_tools.Read]\nkeep = true\n[masking_tools.Bash]\nkeep = false\n",
+			err: []string{"config.toml:4: masking_tools.\"Bash\": keeps nothing"}},
+		{name: "rules with errors", user: "[masking_tools.Bash]\nkeep = true\n[masking_tools.\"mcp__*\"]\nkeep_last = 3\nkeep = \"yes\"\n[masking_tools.\"[\"]\nkeep = true\n",
+			err: []string{"config.toml:5: masking_tools.\"mcp__*\": \"keep\" is yes, but must be true or false", "config.toml:6: masking_tools.\"[\": is not a name"}},
+		{name: "a rule with a negative number", project: "\nmasking_tools.Bash.min_tokens = -1\n", trusted: always,
+			err: []string{".orchestrator.toml:2: masking_tools.\"Bash\": \"min_tokens\" is -1, but must be a whole number, 0 to 1000000000"}},
+		{name: "a rule with an unknown key", user: "[masking_tools]\nRead = { keep = true }\nBash = { mask = true }\n",
+			err: []string{"config.toml:3: masking_tools.\"Bash\": unknown key \"mask\"; known keys: keep, keep_last, min_tokens"}},
+		{name: "a rule that is no table", user: "[masking_tools]\nBash = true\n", err: []string{"config.toml:2: masking_tools.\"Bash\": must be a table"}},
+		{name: "rules that are no table", user: "agent = \"x\"\nmasking_tools = \"Bash\"\n", err: []string{"config.toml:2: \"masking_tools\" must be a table"}},
+		{name: "rules in the wrong table", user: "[masking.tools.Bash]\nkeep = true\n", err: []string{"config.toml:2: unknown setting", "[masking_tools.\"NAME\"]"}},
 		{name: "masking as it is", check: func(c Config) bool { return c.Masking == "safe" && c.MaskingTokens == 0 }},
 		{name: "a login's requests are the user's", project: "masking_login = \"lean\"\n", trusted: always, err: []string{"your own configuration"}},
 		{name: "no such mode", user: "masking = \"more\"\n", err: []string{"safe, lean, observe, off"}},

@@ -78,15 +78,24 @@ func contextShowVerb(c *cli) *cobra.Command {
 
 func contextModeVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
-		Use: "policy <thread> <mode>", Short: "Set how much of a thread's conversation is masked",
-		Long: "Set how much of a thread's conversation is masked, from its next request on:\n\n" +
+		Use: "policy <thread> [<mode>]", Short: "Set how much of a thread's conversation is masked",
+		Long: "Set how much of a thread's conversation is masked, from its next request on; without a mode, show that and\n" +
+			"the rules by tool:\n\n" +
 			"  safe     old results of tools, but not of the files that are being worked on\n" +
 			"  lean     those too\n" +
 			"  observe  nothing; only count, and send every request as the agent made it\n" +
 			"  off      nothing, and do not count either\n" +
-			"  default  as configured: the settings masking and masking_login",
-		Args: exactly("<thread>", "<mode>"), ValidArgsFunction: c.completeThreads,
+			"  default  as configured: the settings masking and masking_login\n\n" +
+			"Rules by tool, which keep more in every mode, are set in the configuration: masking_keep and masking_tools.",
+		Args: between(1, 2, "<thread>", "[<mode>]"), ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+			if len(args) == 1 {
+				report, err := api.Context.Do(ctx, cl, api.Ref{Thread: args[0]})
+				if err != nil {
+					return err
+				}
+				return c.show(report, func(w io.Writer) { printPolicy(w, report) })
+			}
 			mode := thread.MaskMode(args[1])
 			if mode == "default" {
 				mode = thread.MaskDefault
@@ -96,13 +105,44 @@ func contextModeVerb(c *cli) *cobra.Command {
 	}
 }
 
+// printRow prints a line about a context.
+func printRow(w io.Writer, name, value string) {
+	if value != "" {
+		fmt.Fprintf(w, "%-9s %s\n", strings.TrimPrefix(name+":", ":"), plaintext.Line(value))
+	}
+}
+
+// printPolicy prints how much of a conversation is masked.
+func printPolicy(w io.Writer, r thread.ContextReport) {
+	printRow(w, "Thread", r.Name)
+	printRow(w, "Mode", strings.TrimSuffix(string(r.Mode)+", "+r.Why, ", "))
+	printRules(w, r.Rules)
+}
+
+// printRules prints what the rules by tool keep.
+func printRules(w io.Writer, rules []thread.ContextRule) {
+	for i, rule := range rules {
+		name := "Rules"
+		if i > 0 {
+			name = ""
+		}
+		var keeps []string
+		if rule.Keep {
+			keeps = append(keeps, "all")
+		}
+		if rule.KeepLast > 0 {
+			keeps = append(keeps, fmt.Sprintf("the newest %d", rule.KeepLast))
+		}
+		if rule.MinTokens > 0 {
+			keeps = append(keeps, fmt.Sprintf("below %s tokens", thread.Tokens(rule.MinTokens)))
+		}
+		printRow(w, name, rule.Tool+" keeps "+strings.Join(keeps, ", "))
+	}
+}
+
 // printContext prints what fills a context.
 func printContext(w io.Writer, r thread.ContextReport, results bool) {
-	row := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(w, "%-9s %s\n", name+":", plaintext.Line(value))
-		}
-	}
+	row := func(name, value string) { printRow(w, name, value) }
 	row("Thread", r.Name)
 	row("Model", r.Model)
 	row("Context", contextSize(r))
@@ -110,6 +150,7 @@ func printContext(w io.Writer, r thread.ContextReport, results bool) {
 		row("Masked", thread.Tokens(r.Masked)+" tokens are not sent"+saved(r.SavedUSD))
 	}
 	row("Mode", strings.TrimSuffix(string(r.Mode)+", "+r.Why, ", "))
+	printRules(w, r.Rules)
 	row("Forecast", forecast(r))
 	if len(r.Parts) > 0 {
 		fmt.Fprintln(w)

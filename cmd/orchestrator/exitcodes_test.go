@@ -74,7 +74,7 @@ func verbCases(one, old string) []verbCase {
 		usage("unstage"), fails(exitNotFound, "nothing is staged", "unstage", "00000000"),
 		fails(exitUsage, "expected context mask", "context"), usage("context", "replay"),
 		usage("context", "show"), unknown("context", "show", "nobody"), works("context", "show", one),
-		usage("context", "policy", one), unknown("context", "policy", "nobody", "safe"), works("context", "policy", one, "lean"),
+		usage("context", "policy"), usage("context", "policy", one, "lean", "x"), works("context", "policy", one), unknown("context", "policy", "nobody", "safe"), works("context", "policy", one, "lean"),
 		fails(exitUsage, "use safe, lean", "context", "policy", one, "more"), works("context", "policy", one, "default"),
 		usage("context", "mask", one), unknown("context", "mask", "nobody", "x"),
 		fails(exitNotFound, "no result of a tool", "context", "mask", one, "x"), works("context", "mask", one, "all"),

@@ -66,11 +66,35 @@ func (a *App) maskSettings(_ thread.ID, login bool) policy.Settings {
 	if login {
 		mode = policy.Mode(a.Config.MaskingLogin)
 	}
+	return a.Config.maskSettings(mode)
+}
+
+// maskSettings returns the settings of a mode as configured.
+func (c Config) maskSettings(mode policy.Mode) policy.Settings {
 	s := policy.Defaults(mode)
-	if a.Config.MaskingTokens > 0 {
-		s.TriggerTokens = int64(a.Config.MaskingTokens)
+	if c.MaskingTokens > 0 {
+		s.TriggerTokens = int64(c.MaskingTokens)
 	}
+	s.Rules = c.MaskingTools
 	return s
+}
+
+// rules returns the rules by tool, those of the setting masking_keep first.
+func (c Config) rules() []policy.Rule {
+	var all []policy.Rule
+	for _, tool := range c.MaskingKeep {
+		all = append(all, policy.Rule{Tool: tool, Keep: true})
+	}
+	return append(all, c.MaskingTools...)
+}
+
+// contextRules returns the rules by tool for people.
+func (c Config) contextRules() []thread.ContextRule {
+	var all []thread.ContextRule
+	for _, r := range c.rules() {
+		all = append(all, thread.ContextRule{Tool: r.Tool, Keep: r.Keep, MinTokens: r.MinTokens, KeepLast: r.KeepLast})
+	}
+	return all
 }
 
 // keeps returns what reports whether a tool is among those with these names, in which * stands for any text.
@@ -129,6 +153,7 @@ func (a *App) readable(id, parent thread.ID) ([]string, error) {
 type contexts struct {
 	manager *manager.Manager
 	masker  *masking.Masker
+	rules   []thread.ContextRule
 }
 
 // curvePoints is how many responses the curve of a context has at most.
@@ -144,7 +169,7 @@ func (c contexts) Context(ctx context.Context, name string) (thread.ContextRepor
 	if err != nil {
 		return r, fmt.Errorf("describe the context of %s: %w", s.Name, err)
 	}
-	r.Name, r.SavedUSD = s.Name, s.Gauge.SavedUSD
+	r.Name, r.SavedUSD, r.Rules = s.Name, s.Gauge.SavedUSD, c.rules
 	if r.Tokens == 0 {
 		r.Tokens, r.Masked = s.Gauge.Tokens, s.Gauge.Masked
 	}

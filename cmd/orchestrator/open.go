@@ -275,7 +275,7 @@ func (a *App) listen(context.Context) error {
 			carry: carry{staging: a.staging, masks: a.masks},
 			known: a.agents.known,
 		},
-		Staging: a.staging, Masks: a.masks, Contexts: contexts{manager: a.manager, masker: a.masker},
+		Staging: a.staging, Masks: a.masks, Contexts: contexts{manager: a.manager, masker: a.masker, rules: a.Config.contextRules()},
 		Collect: collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config),
 			clock: a.clock, staging: a.staging, masks: a.masks}.Collect,
 		MCP:  func(context.Context) ([]thread.MCPServer, error) { return places.Find(), nil },

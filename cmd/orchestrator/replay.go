@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orchestrator/contextmgr/models"
+	"orchestrator/contextmgr/policy"
 	"orchestrator/contextmgr/replay"
 	"orchestrator/thread"
 	"orchestrator/thread/plaintext"
@@ -31,7 +32,8 @@ func contextReplayVerb(c *cli) *cobra.Command {
 			"and opencode, as these wrote them or as `opencode export` does. Without files it says where each agent keeps\n" +
 			"them. Nothing is sent or changed.\n\n" +
 			"Policies: raw sends everything, observe only counts, safe masks old tool results but keeps the files being\n" +
-			"worked on, lean masks those too, sliding keeps the last 10 results of every request.\n\n" +
+			"worked on, lean masks those too, sliding keeps the last 10 results of every request. If rules by tool are\n" +
+			"configured, yours is your mode with them.\n\n" +
 			"CONTEXT is the mean request in tokens, HISTORY the same without what the first request had. COST is the\n" +
 			"change of the input cost with a prompt cache of 5 minutes or 1 hour. <60% is the share of requests below\n" +
 			"60% of the window. EDITS HIT are edits of files whose last read was masked. MASKS is how often something\n" +
@@ -39,9 +41,14 @@ func contextReplayVerb(c *cli) *cobra.Command {
 		Example: "  orchestrator context replay ~/.claude/projects/*/*.jsonl\n" +
 			"  orchestrator context replay ~/.codex/sessions/ --policy safe,lean\n" +
 			"  orchestrator context replay ~/.local/share/opencode/opencode.db --json",
-		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if err := c.prepare(); err != nil {
+				fmt.Fprintf(c.stderr, "orchestrator: your configuration is not applied: %v\n", err)
+			}
+			return nil
+		},
 	}
-	cmd.Flags().StringSliceVar(&names, "policy", nil, "policies: raw, observe, safe, lean, sliding (default all)")
+	cmd.Flags().StringSliceVar(&names, "policy", nil, "policies: raw, observe, safe, lean, sliding, yours (default all)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		agents := newAgents("", c.environ, "", "")
 		if len(args) == 0 {
@@ -50,7 +57,7 @@ func contextReplayVerb(c *cli) *cobra.Command {
 			return usagef("expected <files...>: recorded sessions. The agents keep theirs in\n%s",
 				strings.TrimRight(places.String(), "\n"))
 		}
-		policies, err := policiesNamed(names)
+		policies, err := policiesNamed(names, append(replay.Policies(), c.config.replayPolicies()...))
 		if err != nil {
 			return err
 		}
@@ -58,7 +65,7 @@ func contextReplayVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r, err := replayFiles(cmd.Context(), files, agents.formats(), policies)
+		r, err := replayFiles(cmd.Context(), files, agents.formats(), policies, c.config.Models)
 		if err != nil {
 			return err
 		}
@@ -74,9 +81,22 @@ func contextReplayVerb(c *cli) *cobra.Command {
 	return cmd
 }
 
+// yours is the name of the policy of a person's own configuration.
+const yours = "yours"
+
+// replayPolicies returns the policy as configured, if it is more than a mode.
+func (c Config) replayPolicies() []replay.Policy {
+	rules := c.rules()
+	if len(rules) == 0 && c.MaskingTokens == 0 {
+		return nil
+	}
+	s := c.maskSettings(policy.Mode(c.Masking))
+	s.Rules = rules
+	return []replay.Policy{{Name: yours, Settings: s}}
+}
+
 // policiesNamed returns the policies with these names, or all.
-func policiesNamed(names []string) ([]replay.Policy, error) {
-	all := replay.Policies()
+func policiesNamed(names []string, all []replay.Policy) ([]replay.Policy, error) {
 	if len(names) == 0 {
 		return all, nil
 	}
@@ -155,13 +175,22 @@ type replayed struct {
 }
 
 // replayFiles replays one file after the other.
-func replayFiles(ctx context.Context, files []sessionFile, formats []replay.Format, policies []replay.Policy) (replayed, error) {
+func replayFiles(ctx context.Context, files []sessionFile, formats []replay.Format, policies []replay.Policy,
+	own []models.Row) (replayed, error) {
 	table, err := models.Builtin()
+	if err == nil {
+		table, err = table.With(own)
+	}
 	if err != nil {
 		return replayed{}, err
 	}
-	comparison := replay.NewComparison(policies, replay.Caches(), func(model string, used int64) int64 {
-		return table.Window(model, false, used, nil)
+	comparison := replay.NewComparison(policies, replay.Caches(), replay.Models{
+		Window: func(model string, used int64) int64 { return table.Window(model, false, used, nil) },
+		Price: func(model string) (float64, bool) {
+			const n = 1000
+			usd, known := table.Cost(model, models.Tokens{Input: n})
+			return usd / n, known
+		},
 	})
 	out := replayed{Problems: []replayProblem{}}
 	reader := sessionReader{formats: formats, add: func(s replay.Session) error {
@@ -254,6 +283,43 @@ func (r replayed) print(w io.Writer) {
 		fmt.Fprintf(w, "; %s no session", others(r.Others))
 	}
 	fmt.Fprintln(w)
+	if summary := r.summary(); summary != "" {
+		fmt.Fprintln(w, summary)
+	}
+}
+
+// summary says in a sentence what masking would have meant: your own policy, or else the first of lean, safe and sliding
+// that was replayed.
+func (r replayed) summary() string {
+	for _, name := range []string{yours, string(policy.ModeLean), string(policy.ModeSafe), "sliding"} {
+		sessions, requests, priced, was, is := 0, 0, 0, 0.0, 0.0
+		for _, g := range r.Groups {
+			i := slices.IndexFunc(g.Results, func(o replay.Outcome) bool { return o.Policy == name })
+			if g.Sessions != replay.AllSessions || i < 0 {
+				continue
+			}
+			o := g.Results[i]
+			sessions, requests, priced = sessions+g.Count, requests+g.Requests, priced+o.Priced
+			was, is = was+o.RawUSD, is+o.USD
+		}
+		if was <= 0 {
+			continue
+		}
+		if name == yours {
+			name = "your configuration"
+		}
+		less := fmt.Sprintf("$%.2f less", was-is)
+		if is > was {
+			less = fmt.Sprintf("$%.2f more", is-was)
+		}
+		text := fmt.Sprintf("With %s, the input of your %s would have cost about %s (%s) with a prompt cache of 5 minutes.", name,
+			plaintext.Count(sessions, "session"), less, change(100*(is-was)/was))
+		if priced < requests {
+			text += fmt.Sprintf(" That leaves out %s to models without a known price.", plaintext.Count(requests-priced, "request"))
+		}
+		return text
+	}
+	return ""
 }
 
 // broken returns how many lines could not be read.
@@ -283,7 +349,7 @@ func sameForAll(outcomes []replay.Outcome) []replay.Outcome {
 	for _, o := range outcomes {
 		if n := len(out); n > 0 {
 			before := out[n-1]
-			before.Cache = o.Cache
+			before.Cache, before.USD, before.RawUSD = o.Cache, o.USD, o.RawUSD // which the table does not have
 			if before == o {
 				out[n-1].Cache += ", " + o.Cache
 				continue

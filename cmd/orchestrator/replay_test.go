@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"orchestrator/contextmgr/replay"
 )
 
 // storyOf returns a recorded session of an agent that reads and changes files, with so many requests.
@@ -61,6 +63,7 @@ func TestContextReplay(t *testing.T) {
 	for _, want := range []string{
 		"claude, all, clean start, over 100k: 80 requests in 1 segment, mean context 97k (history 55k)", "pi, all, clean start, over 100k: ", "sliding  5m ", "raw      5m, 1h",
 		"3 files, of which 1 without the provider's token counts left out; 2 broken lines skipped; 1 other file is no session",
+		"With lean, the input of your 2 sessions would have cost about $1.11 less (-11.7%) with a prompt cache of 5 minutes.\n",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing:\n%s", want, out)
@@ -95,14 +98,55 @@ func TestContextReplay(t *testing.T) {
 		{exitError, "settings.json: not a recorded session: the formats that are read are claude, codex, gemini, opencode, ", []string{note}},
 		{exitNotFound, "none of 1 file is a recorded session", []string{onlyNote}},
 		{exitOK, "shell.log: not a recorded session: ", []string{one, lines}},
-		{exitUsage, "codex     ~/.codex/sessions/*/*/*/rollout-*.jsonl  none here", nil},
-		{exitUsage, "claude    ~/.claude/projects/*/*.jsonl             1 file\n", nil},
+		{exitUsage, "codex     ~/.codex/sessions/*/*/*/rollout-*.jsonl               none here", nil},
+		{exitUsage, "claude    ~/.claude/projects/*/*.jsonl                          1 file\n", nil},
 		{exitUsage, "syntax error in pattern", []string{"["}},
 		{exitUsage, "must be among raw", []string{one, "--policy", "naive"}},
 	} {
 		if code, _, problems := contextReplay(t, c.args...); code != c.code || !strings.Contains(problems, c.says) {
 			t.Errorf("%v: exit %d, %s; want %d, %s", c.args, code, problems, c.code, c.says)
 		}
+	}
+}
+
+// TestContextReplayYours: what is configured is replayed as one policy more, and the sentence is about it.
+func TestContextReplayYours(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	file := filepath.Join(home, "one.jsonl")
+	put(t, file, storyOf(80))
+	config := filepath.Join(home, ".config", "orchestrator", "config.toml")
+	results := func(args ...string) []replay.Outcome {
+		t.Helper()
+		code, out, problems := contextReplay(t, append([]string{file, "--json"}, args...)...)
+		var r replayed
+		if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitOK {
+			t.Fatalf("exit %d, %v: %s", code, err, problems)
+		}
+		return r.Groups[0].Results
+	}
+	if code, _, problems := contextReplay(t, file, "--policy", "yours"); code != exitUsage || !strings.Contains(problems, "must be among raw") {
+		t.Errorf("without rules: exit %d, %s", code, problems)
+	}
+	put(t, config, "masking = \"lean\"\n[masking_tools.Read]\nkeep_last = 40\n")
+	lean, mine := results("--policy", "lean")[0], results("--policy", "yours")[0]
+	if mine.Policy != "yours" || mine.Masks == 0 || mine.ContextCut >= lean.ContextCut || mine.USD <= lean.USD || mine.RawUSD != lean.RawUSD {
+		t.Errorf("with a rule %+v, without %+v", mine, lean)
+	}
+	if _, out, _ := contextReplay(t, file); !strings.Contains(out, "  yours    5m ") || !strings.Contains(out, "With your configuration, the input of your 1 session would") {
+		t.Errorf("does not show what is configured:\n%s", out)
+	}
+	put(t, config, "masking_keep = \"*\"\n")
+	if kept := results("--policy", "yours")[0]; kept.Masks > 0 {
+		t.Errorf("masks what is kept: %+v", kept)
+	}
+	put(t, config, "masking_tools = 1\n")
+	if code, out, problems := contextReplay(t, file); code != exitOK || strings.Contains(out, "yours") || !strings.Contains(problems, "your configuration is not applied: read the configuration: "+config+":1: ") {
+		t.Errorf("with a broken configuration: exit %d, %s", code, problems)
+	}
+	put(t, config, "[models.\"claude-opus-4-6\"]\ninput = 0\noutput = 0\nwindow = 1000000\n")
+	if r := results("--policy", "safe")[0]; r.RawUSD != 0 {
+		t.Errorf("a free model costs %v", r.RawUSD)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -430,6 +429,29 @@ func asDatabase(t *testing.T, path string, story []piece) {
 	}
 }
 
+// asStorage writes what older versions of opencode did below a folder, and returns the session's file.
+func asStorage(t *testing.T, dir string, story []piece) string {
+	w := func(v any, path ...string) string {
+		l := jsonLines{t: t}
+		l.add(v)
+		name := filepath.Join(append([]string{dir, "storage"}, path...)...)
+		put(t, name, l.String())
+		return name
+	}
+	for i, m := range openCodeMessages(story, 1) {
+		id := fmt.Sprintf("msg_%05d", i)
+		info, _ := m["info"].(object)
+		info["id"] = id
+		w(info, "message", "ses_abcdefgh", id+".json")
+		parts, _ := m["parts"].([]object)
+		for j, p := range parts {
+			w(p, "part", id, fmt.Sprintf("prt_%03d.json", j))
+		}
+	}
+	put(t, filepath.Join(dir, "storage", "message", "ses_abcdefgh", "msg_99999.json"), `{"half":`)
+	return w(object{"id": "ses_abcdefgh", "projectID": "global", "directory": "/w"}, "session", "global", "note.txt")
+}
+
 // replayedAs replays a file, and returns what --json says.
 func replayedAs(t *testing.T, path string) replayed {
 	t.Helper()
@@ -466,6 +488,7 @@ func TestContextReplayNative(t *testing.T) {
 			return w.String()
 		}},
 		{name: "opencode, database", agent: "opencode", model: "claude-opus-4-6", whole: true},
+		{name: "opencode, files", agent: "opencode", model: "claude-opus-4-6", whole: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			story := toldStory(c.interleaved)
@@ -478,28 +501,26 @@ func TestContextReplayNative(t *testing.T) {
 				story = uncompacted(story)
 			}
 			dir := t.TempDir()
-			put := func(name, text string) string {
-				path := filepath.Join(dir, name)
-				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				return path
-			}
-			want := replayedAs(t, put("x__"+c.agent+"__ours.jsonl", own(t, story, c.model)))
+			ours := filepath.Join(dir, "x__"+c.agent+"__ours.jsonl")
+			put(t, ours, own(t, story, c.model))
+			want := replayedAs(t, ours)
 			if len(want.Groups) == 0 || want.Groups[0].Segments < 2 != c.short || want.Groups[0].Results[6].Masks == 0 || want.Groups[0].Results[6].EditsRead == 0 {
 				t.Fatalf("the story says nothing: %+v", want)
 			}
 			native, sessions := filepath.Join(dir, "note.txt"), 1
-			if c.write == nil {
+			switch {
+			case c.name == "opencode, files":
+				native = asStorage(t, dir, story)
+			case c.write == nil:
 				asDatabase(t, native, story)
 				sessions = 2
-			} else {
+			default:
 				text := c.write(t, story)
 				if !c.whole {
 					at := strings.Index(text[len(text)/2:], "\n") + len(text)/2 + 1
 					text = text[:at] + "{\"type\":\"assi\n" + text[at:] + `{"half":`
 				}
-				put("note.txt", text)
+				put(t, native, text)
 			}
 			got := replayedAs(t, native)
 			if !reflect.DeepEqual(got.Groups, want.Groups) {

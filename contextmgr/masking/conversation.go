@@ -124,6 +124,8 @@ func (c *conversation) shown(e entry) thread.ContextResult {
 		out.Kept = "pinned"
 	case res.Error:
 		out.Kept = "an error"
+	case c.settings.Kept(res) != "":
+		out.Kept = c.settings.Kept(res)
 	case res.Tokens < c.settings.MinResult:
 		out.Kept = "small"
 	case c.whole[res.ID]:

@@ -11,6 +11,7 @@
 //     lists of things to do, skills, answers of subagents, of the person and of servers, images, retrieved content,
 //     small results and, in mode safe, files that are being worked on. Only when the window is almost full do the
 //     newest ones, the turn and those files lose their protection, but for the newest result of all.
+//   - A person's rules by tool only add to that: with a rule, nothing may be masked that without it may not.
 //
 // It does not know contents or wire formats. Its caller measures a conversation, keeps what was decided and replaces
 // the text. Files, turns and requests are what the caller says they are.
@@ -64,6 +65,9 @@ type Settings struct {
 
 	// RereadShare is the share of masked results in percent that may be read again soon before more is protected.
 	RereadShare float64
+
+	// Rules protect more, by tool. Of several for a tool all hold.
+	Rules []Rule
 }
 
 // Defaults returns the settings of a mode. They were chosen by replaying recorded sessions (package replay).

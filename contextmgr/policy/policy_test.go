@@ -431,14 +431,14 @@ func TestDefaults(t *testing.T) {
 	for _, m := range []Mode{ModeLean, ModeObserve, ModeOff} {
 		want := d
 		want.Mode = m
-		if got := Defaults(m); got != want {
+		if got := Defaults(m); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v", m, got)
 		}
 	}
 	v := reflect.ValueOf(d)
 	for i := range v.NumField() {
-		if v.Field(i).IsZero() {
-			t.Errorf("%s is not set", v.Type().Field(i).Name)
+		if name := v.Type().Field(i).Name; v.Field(i).IsZero() != (name == "Rules") {
+			t.Errorf("%s is not set, or is", name)
 		}
 	}
 	if d.TriggerShare != 30 || d.TriggerTokens != 60_000 || d.KeptResults < 3 || d.MinResult < 120 {

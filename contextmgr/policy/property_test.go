@@ -17,7 +17,7 @@ func (r chance) one(of ...int64) int64 { return of[r.IntN(len(of))] }
 func (r chance) result(c Conversation, n int) Result {
 	kinds := []Kind{KindOutput, KindOutput, KindOutput, KindOutput, KindInput, KindInput, KindTodo, KindSubagent, KindRetrieval, KindImage}
 	res := Result{
-		ID: ID(fmt.Sprint("id", n)), Tool: "t", Kind: kinds[r.IntN(len(kinds))], Tokens: r.one(0, 50, 119, 120, 900, 4_000, 20_000),
+		ID: ID(fmt.Sprint("id", n)), Tool: fmt.Sprint("tool_", r.IntN(4)), Kind: kinds[r.IntN(len(kinds))], Tokens: r.one(0, 50, 119, 120, 900, 4_000, 20_000),
 		Before: c.Context, Request: c.Request, Error: r.IntN(12) == 0,
 	}
 	file := fmt.Sprint("f", r.IntN(5))
@@ -81,6 +81,9 @@ func TestConversationsOfChance(t *testing.T) {
 				t.Fatalf("seed %d: %+v, and then %+v", seed, d, again)
 			}
 			check(t, seed, c, s, d)
+			if rules := r.rules(); c.Request%8 == 7 {
+				checkRules(t, seed, c, s, rules)
+			}
 			for i := range c.Results {
 				if slices.Contains(d.Mask, c.Results[i].ID) {
 					c.Results[i].Masked = true
@@ -93,6 +96,70 @@ func TestConversationsOfChance(t *testing.T) {
 			t.Errorf("seed %d: nothing was ever masked", seed)
 		}
 	}
+}
+
+// rules are rules of all kinds, of which some are for no tool.
+func (r chance) rules() []Rule {
+	var out []Rule
+	for range r.IntN(4) {
+		out = append(out, Rule{
+			Tool: []string{"TOOL_0", "tool_*", "tool_[12]", "other"}[r.IntN(4)],
+			Keep: r.IntN(3) == 0, MinTokens: r.one(0, 500, 5_000), KeepLast: r.IntN(4),
+		})
+	}
+	return out
+}
+
+// checkRules: rules that are for no tool change nothing, and others only take away from what may be masked, namely what
+// they protect.
+func checkRules(t *testing.T, seed uint64, c Conversation, s Settings, rules []Rule) {
+	t.Helper()
+	none := s
+	none.Rules = []Rule{{Tool: "other", Keep: true}, {Tool: "tool_", MinTokens: 1 << 40, KeepLast: 1 << 30}, {Tool: "tool_?"}}
+	if a, b := Decide(c, s), Decide(c, none); !reflect.DeepEqual(a, b) {
+		t.Fatalf("seed %d: %+v, with rules for no tool %+v", seed, a, b)
+	}
+	with := s
+	with.Rules = rules
+	for late, of := range map[bool]func(Settings) []int{
+		false: func(s Settings) []int { return s.eligible(c) }, true: func(s Settings) []int { return s.eligibleLate(c) },
+	} {
+		before, after := of(s), of(with)
+		for _, i := range after {
+			if !slices.Contains(before, i) || protectedByRule(c, rules, i, late) {
+				t.Fatalf("seed %d: with %+v %+v may be masked", seed, rules, c.Results[i])
+			}
+		}
+		for _, i := range before {
+			var same bool // it stands elsewhere too, where a rule protects it
+			for j, res := range c.Results {
+				same = same || res.ID == c.Results[i].ID && protectedByRule(c, rules, j, late)
+			}
+			if !slices.Contains(after, i) && !same {
+				t.Fatalf("seed %d: with %+v %+v may not be masked any more", seed, rules, c.Results[i])
+			}
+		}
+	}
+}
+
+// protectedByRule is written a second time, for one result.
+func protectedByRule(c Conversation, rules []Rule, i int, late bool) bool {
+	r := c.Results[i]
+	for _, rule := range rules {
+		if !rule.Matches(r.Tool) {
+			continue
+		}
+		newer := 0
+		for _, other := range c.Results[i+1:] {
+			if other.Kind != KindInput && rule.Matches(other.Tool) {
+				newer++
+			}
+		}
+		if rule.Keep || r.Tokens < rule.MinTokens || !late && r.Kind != KindInput && newer < rule.KeepLast {
+			return true
+		}
+	}
+	return false
 }
 
 // check holds one decision.

@@ -24,10 +24,10 @@ func (s Settings) stretch(c Conversation) int {
 // eligible returns the indexes of the results that may be masked, in order.
 func (s Settings) eligible(c Conversation) []int {
 	kept := s.newest(c)
-	files := s.files(c)
+	files, rules := s.files(c), s.ruled(c)
 	return c.unmasked(s, func(i int) bool {
 		r := c.Results[i]
-		return i >= kept || r.Request > c.Request-s.TurnRequests && r.Request >= c.TurnBegins ||
+		return rules.protect(i, false) || i >= kept || r.Request > c.Request-s.TurnRequests && r.Request >= c.TurnBegins ||
 			r.Kind == KindInput && r.Request >= c.TurnBegins || files.protect(i, r)
 	})
 }
@@ -39,9 +39,10 @@ func (s Settings) eligibleLate(c Conversation) []int {
 	for last >= 0 && c.Results[last].Kind == KindInput {
 		last--
 	}
+	rules := s.ruled(c)
 	return c.unmasked(s, func(i int) bool {
 		r := c.Results[i]
-		return i == last || r.Kind == KindInput && r.Request >= c.TurnBegins
+		return rules.protect(i, true) || i == last || r.Kind == KindInput && r.Request >= c.TurnBegins
 	})
 }
 

@@ -32,8 +32,27 @@ const (
 type Comparison struct {
 	policies []Policy
 	caches   []Cache
-	window   func(model string, used int64) int64
+	models   Models
 	groups   map[group][]Tally // by policy and cache
+	sessions map[group]int
+}
+
+// Models is what is known about models.
+type Models struct {
+	// Window returns the window of a model in a session that used so many tokens, 0 if it is unknown.
+	Window func(model string, used int64) int64
+	// Price returns the price in USD of a token of input that goes past the cache; nil or false if it is unknown.
+	Price func(model string) (usd float64, known bool)
+}
+
+// price adds what a segment costs in USD.
+func (m Models) price(seg Segment, t *Tally) {
+	if m.Price == nil {
+		return
+	}
+	if usd, known := m.Price(seg.Model); known {
+		t.Priced, t.RawUSD, t.USD = t.Requests, t.RawCost*usd, t.Cost*usd
+	}
 }
 
 type group struct {
@@ -41,17 +60,17 @@ type group struct {
 	sessions Sessions
 }
 
-// NewComparison returns a comparison. window tells the window of a model in a session that used so many tokens, 0 if it
-// is unknown.
-func NewComparison(policies []Policy, caches []Cache, window func(model string, used int64) int64) *Comparison {
-	return &Comparison{policies: policies, caches: caches, window: window, groups: make(map[group][]Tally)}
+// NewComparison returns a comparison.
+func NewComparison(policies []Policy, caches []Cache, m Models) *Comparison {
+	return &Comparison{policies: policies, caches: caches, models: m, groups: make(map[group][]Tally), sessions: make(map[group]int)}
 }
 
 // Add replays a session.
 func (c *Comparison) Add(ctx context.Context, s Session) error {
 	largest := s.Largest()
+	counted := make(map[group]bool)
 	for _, seg := range s.Segments {
-		window := c.window(seg.Model, largest)
+		window := c.models.Window(seg.Model, largest)
 		in := []Sessions{AllSessions}
 		if seg.Begins && (window <= 0 || seg.Requests[0].Context*100 < window*cleanShare) {
 			in = append(in, CleanSessions)
@@ -69,8 +88,10 @@ func (c *Comparison) Add(ctx context.Context, s Session) error {
 				if err != nil {
 					return err
 				}
+				c.models.price(seg, &t)
 				for _, sessions := range in {
 					g := group{s.Agent, sessions}
+					counted[g] = true
 					if c.groups[g] == nil {
 						c.groups[g] = make([]Tally, len(c.policies)*len(c.caches))
 					}
@@ -80,6 +101,9 @@ func (c *Comparison) Add(ctx context.Context, s Session) error {
 			}
 		}
 	}
+	for g := range counted {
+		c.sessions[g]++
+	}
 	return nil
 }
 
@@ -88,6 +112,7 @@ func (c *Comparison) Add(ctx context.Context, s Session) error {
 type Group struct {
 	Agent    string    `json:"agent"`
 	Sessions Sessions  `json:"sessions"`
+	Count    int       `json:"count"` // of the sessions that have any of it
 	Segments int       `json:"segments"`
 	Requests int       `json:"requests"`
 	Context  float64   `json:"meanContext"` // as the agent itself sent it
@@ -106,15 +131,19 @@ type Outcome struct {
 	ContextCut float64 `json:"contextCut"`
 	HistoryCut float64 `json:"historyCut"`
 	Cost       float64 `json:"cost"`
-	Small      float64 `json:"below60"`
-	Edits      int     `json:"edits"`
-	EditsRead  int     `json:"editsOfReadFiles"`
-	EditsHit   int     `json:"editsHit"`
-	HitShare   float64 `json:"editsHitShare"` // of edits of read files
-	Masks      float64 `json:"masksPerSegment"`
-	Summaries  int     `json:"summaries"`
-	Warnings   int     `json:"warnings"`
-	Forks      int     `json:"forks"`
+	// USD is the cost of the input, and RawUSD of what the agent itself sent, of the Priced requests with a known price.
+	USD       float64 `json:"usd"`
+	RawUSD    float64 `json:"rawUSD"`
+	Priced    int     `json:"pricedRequests"`
+	Small     float64 `json:"below60"`
+	Edits     int     `json:"edits"`
+	EditsRead int     `json:"editsOfReadFiles"`
+	EditsHit  int     `json:"editsHit"`
+	HitShare  float64 `json:"editsHitShare"` // of edits of read files
+	Masks     float64 `json:"masksPerSegment"`
+	Summaries int     `json:"summaries"`
+	Warnings  int     `json:"warnings"`
+	Forks     int     `json:"forks"`
 }
 
 // Groups returns the results, by agent and group of sessions.
@@ -132,7 +161,7 @@ func (c *Comparison) Groups() []Group {
 }
 
 func (c *Comparison) result(key group) Group {
-	g := Group{Agent: key.agent, Sessions: key.sessions}
+	g := Group{Agent: key.agent, Sessions: key.sessions, Count: c.sessions[key]}
 	for i, t := range c.groups[key] {
 		n := float64(t.Requests)
 		g.Segments, g.Requests = t.Segments, t.Requests
@@ -144,8 +173,9 @@ func (c *Comparison) result(key group) Group {
 			ContextCut: 100 * ratio(float64(t.RawContext-t.Context), float64(t.RawContext)),
 			HistoryCut: 100 * ratio(float64(t.RawHistory-t.History), float64(t.RawHistory)),
 			Cost:       100 * ratio(t.Cost-t.RawCost, t.RawCost),
-			Small:      100 * ratio(float64(t.Small), float64(t.Windowed)),
-			Edits:      t.Edits, EditsRead: t.EditsRead, EditsHit: t.EditsHit,
+			USD:        t.USD, RawUSD: t.RawUSD, Priced: t.Priced,
+			Small: 100 * ratio(float64(t.Small), float64(t.Windowed)),
+			Edits: t.Edits, EditsRead: t.EditsRead, EditsHit: t.EditsHit,
 			HitShare:  100 * ratio(float64(t.EditsHit), float64(t.EditsRead)),
 			Masks:     ratio(float64(t.Masks), float64(t.Segments)),
 			Summaries: t.Summaries, Warnings: t.Warnings, Forks: t.Forks,

@@ -302,12 +302,12 @@ func TestRereadsAreCounted(t *testing.T) {
 // TestComparison holds which groups a session is in, and what is said of it.
 func TestComparison(t *testing.T) {
 	window := int64(200_000)
-	c := NewComparison(Policies(), Caches(), func(model string, used int64) int64 {
+	c := NewComparison(Policies(), Caches(), Models{Window: func(model string, used int64) int64 {
 		if model != "claude-x" || used == 0 {
 			t.Errorf("asked for the window of %q, %d", model, used)
 		}
 		return window
-	})
+	}})
 	add := func(s *story) {
 		t.Helper()
 		if err := c.Add(t.Context(), s.b.Session()); err != nil {
@@ -326,24 +326,30 @@ func TestComparison(t *testing.T) {
 	type row struct {
 		agent    string
 		sessions Sessions
+		count    int
 		segments int
 		requests int
 	}
 	var got []row
 	for _, g := range c.Groups() {
-		got = append(got, row{g.Agent, g.Sessions, g.Segments, g.Requests})
+		got = append(got, row{g.Agent, g.Sessions, g.Count, g.Segments, g.Requests})
 	}
 	want := []row{
-		{"aider", AllSessions, 1, 1},
-		{"claude", AllSessions, 6, 96}, {"claude", CleanSessions, 3, 93}, {"claude", LargeSessions, 3, 93}, {"claude", LongSessions, 1, 1},
-		{"pi", AllSessions, 1, 1}, {"pi", CleanSessions, 1, 1},
+		{"aider", AllSessions, 1, 1, 1},
+		{"claude", AllSessions, 5, 6, 96}, {"claude", CleanSessions, 3, 3, 93}, {"claude", LargeSessions, 2, 3, 93}, {"claude", LongSessions, 1, 1, 1},
+		{"pi", AllSessions, 1, 1, 1}, {"pi", CleanSessions, 1, 1, 1},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("groups\n%v, want\n%v", got, want)
 	}
-	alone := NewComparison(Policies(), Caches(), func(string, int64) int64 { return 200_000 })
-	if err := alone.Add(t.Context(), working(t).b.Session()); err != nil {
-		t.Fatal(err)
+	alone := NewComparison(Policies(), Caches(), Models{
+		Window: func(string, int64) int64 { return 200_000 },
+		Price:  func(model string) (float64, bool) { return 0.25, model == "claude-x" },
+	})
+	for _, seg := range []Session{working(t).b.Session(), {Agent: "claude", Segments: []Segment{{Model: "unpriced"}}}} {
+		if err := alone.Add(t.Context(), seg); err != nil {
+			t.Fatal(err)
+		}
 	}
 	g := alone.Groups()[0]
 	tally := simulate(t, working(t).b.Session(), named(t, "safe"), Caches()[1])
@@ -360,7 +366,11 @@ func TestComparison(t *testing.T) {
 	near(t, "its cut", o.HistoryCut, 100-100*float64(tally.History)/float64(tally.RawHistory))
 	near(t, "cost", o.Cost, 100*tally.Cost/tally.RawCost-100)
 	near(t, "below 60 %", o.Small, 100)
-	near(t, "masks", o.Masks, float64(tally.Masks))
+	near(t, "masks", o.Masks, float64(tally.Masks)/2)
+	near(t, "cost in USD", o.USD, tally.Cost/4)
+	if near(t, "and what was sent", o.RawUSD, tally.RawCost/4); o.Priced != 91 {
+		t.Errorf("%d requests with a price", o.Priced)
+	}
 	near(t, "hits", o.HitShare, 100*float64(tally.EditsHit)/67)
 }
 
@@ -368,7 +378,7 @@ func TestComparison(t *testing.T) {
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	c := NewComparison(Policies(), Caches(), func(string, int64) int64 { return 0 })
+	c := NewComparison(Policies(), Caches(), Models{Window: func(string, int64) int64 { return 0 }})
 	if err := c.Add(ctx, working(t).b.Session()); !errors.Is(err, context.Canceled) {
 		t.Errorf("ended with %v", err)
 	}

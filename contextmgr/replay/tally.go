@@ -12,6 +12,9 @@ type Tally struct {
 	// Small is how many requests fill less than 60 % of the window, of those whose Windowed is known.
 	Windowed, RawSmall, Small int
 	RawCost, Cost             float64
+	// RawUSD and USD are the costs in USD, of the Priced requests whose model has a known price.
+	Priced      int
+	RawUSD, USD float64
 	// Edits are changes of files, EditsRead those of files that were read before, and EditsHit those whose last read was
 	// masked when the model wrote them.
 	Edits, EditsRead, EditsHit int
@@ -46,6 +49,9 @@ func (t *Tally) Add(u Tally) {
 	t.Small += u.Small
 	t.RawCost += u.RawCost
 	t.Cost += u.Cost
+	t.Priced += u.Priced
+	t.RawUSD += u.RawUSD
+	t.USD += u.USD
 	t.Edits += u.Edits
 	t.EditsRead += u.EditsRead
 	t.EditsHit += u.EditsHit
