@@ -30,7 +30,7 @@ import (
 func TestByteIdentity(t *testing.T) {
 	n := 10_000
 	if testing.Short() {
-		n = 500
+		n = 250
 	}
 	for _, f := range formats() {
 		for _, mode := range []policy.Mode{policy.ModeObserve, policy.ModeOff} {
