@@ -104,8 +104,12 @@ func TestStartsThatCannotBe(t *testing.T) {
 func TestBadConfiguration(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
+	r.ok("threads")
 	put(t, filepath.Join(r.home, ".config", "orchestrator", "config.toml"), "theme = \"dark\"\ncolour = 1\n")
 	r.says(exitError, []string{"config.toml:2", "colour", "theme"}, "threads")
+	if res := r.run("stop"); res.code != exitOK || !strings.Contains(res.stderr, "config.toml:2") {
+		t.Errorf("stop said (exit %d): %s%s", res.code, res.stdout, res.stderr)
+	}
 	res := r.run("doctor")
 	if res.code != exitError || !strings.Contains(res.stdout, "config.toml:2") {
 		t.Errorf("the doctor said (exit %d):\n%s%s", res.code, res.stdout, res.stderr)

@@ -32,11 +32,21 @@ type cli struct {
 
 // prepare finds the project and loads the configuration.
 func (c *cli) prepare() error {
-	p, err := project.Find(context.Background(), c.dir, c.places())
-	c.project = p
-	if err != nil {
+	if err := c.find(); err != nil {
 		return err
 	}
+	return c.configure()
+}
+
+// find finds the project.
+func (c *cli) find() (err error) {
+	c.project, err = project.Find(context.Background(), c.dir, c.places())
+	return err
+}
+
+// configure loads the configuration, and warns of what is odd in it.
+func (c *cli) configure() (err error) {
+	p := c.project
 	c.config, err = loadConfig(p.Root, c.environ, c.configHome(), c.trust().accepted)
 	for _, w := range c.config.Warnings {
 		fmt.Fprintln(c.stderr, "orchestrator:", w)

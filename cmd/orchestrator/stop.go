@@ -22,6 +22,15 @@ func stopVerb(c *cli) *cobra.Command {
 		Use: "stop [thread]", Short: "Stop a thread's agent, or without a name the server with all agents",
 		Args: between(0, 1, "[thread]"), ValidArgsFunction: c.completeThreads,
 	}
+	cmd.PersistentPreRunE = func(*cobra.Command, []string) error {
+		if err := c.find(); err != nil {
+			return err
+		}
+		if err := c.configure(); err != nil { // it is not needed to stop something
+			fmt.Fprintln(c.stderr, "orchestrator:", err)
+		}
+		return nil
+	}
 	cmd.Flags().BoolVar(&force, "force", false,
 		"stop even if answers cannot be saved; kill a server that does not respond")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
