@@ -198,3 +198,18 @@ func TestKeysThatLeaveNothing(t *testing.T) {
 		})
 	}
 }
+
+// TestSendWaitsForAnEmptyScreen has an agent that shows its input, and then nothing while it draws a long history:
+// nothing is typed before its input is back.
+func TestSendWaitsForAnEmptyScreen(t *testing.T) {
+	t.Parallel()
+	all := sessionsThatShow(t)
+	all.SetTakeLimit(500 * time.Millisecond)
+	h := start(t, all, "a", `stty raw -echo; printf '> '; sleep 0.1; printf '\033[2J\033[H'; sleep 3
+		printf 'history\r\n> '; for c in o u r s; do head -c 1; done; head -c 1 >/dev/null; printf '\r\nTAKEN\r\n> '; sleep 1000`)
+	eventually(t, "an empty screen", func() bool { return h.Screen() != nil && !h.shows(">") })
+	if err := h.Send(context.Background(), "ours"); err != nil {
+		t.Fatalf("%v; screen %q", err, h.Screen())
+	}
+	eventually(t, "the prompt to be taken", func() bool { return h.shows("TAKEN") })
+}

@@ -70,6 +70,9 @@ func (s *readiness) refuses(now time.Time) (refusal, bool) {
 	if pause := now.Sub(s.printed); (pause < calm || s.term.Modes().Sync) && now.Sub(s.burst) < calmLimit {
 		return moment("it is drawing its screen", s.printed.Add(calm)), true
 	}
+	if s.waits && s.readsInput() && s.blank() { // Gemini CLI shows its input, and then draws a long history for a while
+		return moment("its screen is empty", now.Add(calm)), true
+	}
 	if r, refused := s.drafts(now); refused {
 		return r, true
 	}

@@ -205,12 +205,15 @@ func (s *screen) starts(now time.Time) (again time.Time, starts bool) {
 		}
 		if s.usable.IsZero() {
 			again = s.first.Add(unknownLimit)
-			return again, now.Before(again) || strings.TrimSpace(s.term.Text()) == ""
+			return again, now.Before(again) || s.blank()
 		}
 	}
 	again = s.usable.Add(mounted)
 	return again, now.Before(again)
 }
+
+// blank reports whether nothing is on the screen.
+func (s *screen) blank() bool { return strings.TrimSpace(s.term.Text()) == "" }
 
 // readsInput reports whether the agent's input can be found on its screen.
 func (s *screen) readsInput() bool { return s.input != nil }
