@@ -449,6 +449,7 @@ func asStorage(t *testing.T, dir string, story []piece) string {
 		}
 	}
 	put(t, filepath.Join(dir, "storage", "message", "ses_abcdefgh", "msg_99999.json"), `{"half":`)
+	put(t, filepath.Join(dir, "storage", "part", "msg_00001", "prt_999.json"), `{"half":`)
 	return w(object{"id": "ses_abcdefgh", "projectID": "global", "directory": "/w"}, "session", "global", "note.txt")
 }
 
