@@ -23,6 +23,9 @@ func TestPieces(t *testing.T) {
 			"person text2|own text3 9>4|own text3 9>4|person text2|rewind0|person text2"},
 		{"goes on from any block", answer("1", "", "m1") + answer("2", "1", "m1") + prompt("3", "1"), "own text3 9>4|own text3|person text2"},
 		{"nothing is known of what is before", answer("1", "0", "m1") + prompt("2", "unknown"), "own text3 9>4|person text2"},
+		{"a prompt behind a compaction", answer("1", "", "m1") + `{"type":"system","subtype":"compact_boundary","uuid":"2","parentUuid":null}` + "\n" + prompt("3", "2"),
+			"own text3 9>4|boundary0|person text2"},
+		{"words of Claude Code as a model", `{"type":"assistant","message":{"id":"m","model":"<synthetic>","content":"no","usage":{"input_tokens":1}}}`, ""},
 		{"a sub-agent's own file", `{"type":"user","uuid":"1","isSidechain":true,"message":{"content":"sub"}}`, "person text3"},
 		{"Claude Code's own words", `{"type":"user","uuid":"1","isMeta":true,"message":{"content":"note"}}` + "\n" +
 			`{"type":"attachment","uuid":"2","rendered":[{"content":"date"},{"content":[{"type":"text","text":"x"}]}]}`, "text4|text4|text1"},

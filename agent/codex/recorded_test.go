@@ -1,6 +1,7 @@
 package codex_test
 
 import (
+	"fmt"
 	"testing"
 
 	"orchestrator/agent/agenttest"
@@ -9,19 +10,28 @@ import (
 )
 
 const (
-	asked   = `{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}}` + "\n"
-	said    = `{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"yes"}]}}` + "\n"
-	counted = `{"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":9,"output_tokens":4},"total_token_usage":{}}}}` + "\n"
-	aborted = `{"type":"event_msg","payload":{"type":"turn_aborted"}}` + "\n"
+	asked    = `{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}}` + "\n"
+	said     = `{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"yes"}]}}` + "\n"
+	recorded = `{"type":"token_usage_record","payload":{"usage":{"input_tokens":7,"output_tokens":3}}}` + "\n"
+	aborted  = `{"type":"event_msg","payload":{"type":"turn_aborted"}}` + "\n"
 )
+
+// counted is what is counted of a response, in a session with so many tokens.
+func counted(total int) string {
+	return fmt.Sprintf(`{"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":9,"output_tokens":4},`+
+		`"total_token_usage":{"total_tokens":%d}}}}`, total) + "\n"
+}
 
 // TestPieces holds what is read of each kind of line.
 func TestPieces(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"counts of what it was forked from", counted + asked + said + counted, "person text2|own text3"},
-		{"broken off", asked + said + aborted + asked + said + counted, "person text2|own text3|person text2|own text3 9>4"},
-		{"counts of a response that was broken off", asked + counted + asked + said + said, "person text2|person text2|own text3|own text3"},
-		{"went back", asked + said + counted + `{"type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":1}}` + "\n" + asked,
+		{"counts of what it was forked from", counted(1) + asked + said + counted(2), "person text2|own text3 9>4"},
+		{"counts that are repeated", asked + said + counted(1) + said + counted(1) + said + counted(2),
+			"person text2|own text3 9>4|own text3 9>4|own text3"},
+		{"counts that repeat a record", asked + said + recorded + said + counted(1) + said + recorded, "person text2|own text3 7>3|own text3 7>3|own text3"},
+		{"broken off", asked + said + aborted + asked + said + counted(1), "person text2|own text3|person text2|own text3 9>4"},
+		{"counts of a response that was broken off", asked + counted(1) + asked + said + said, "person text2|person text2|own text3|own text3"},
+		{"went back", asked + said + counted(1) + `{"type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":1}}` + "\n" + asked,
 			"person text2|own text3 9>4|rewind0|person text2"},
 		{"Codex's own words", `{"type":"response_item","payload":{"type":"message","role":"user","content":[{"text":"<environment_context>"}]}}` + "\n" +
 			`{"type":"response_item","payload":{"type":"message","role":"developer","content":[{"text":"be good"}]}}`, "text21|text7"},

@@ -49,6 +49,7 @@ type recordedLine struct {
 	} `json:"thoughts"`
 	Messages []recordedLine `json:"messages"`
 	Rewind   *string        `json:"$rewindTo"`
+	again    bool           // it was said again when the session was resumed
 	Set      *struct {
 		Messages []recordedLine `json:"messages"`
 	} `json:"$set"`
@@ -238,7 +239,7 @@ func (s *recordedSession) replace(list []recordedLine) {
 	}
 	for _, m := range list {
 		if _, ok := s.at[m.ID]; !ok && m.ID != "" {
-			m.Tokens = nil // they were counted before
+			m.Tokens, m.again = nil, true // they were counted before
 			s.message(m)
 		}
 	}
@@ -258,7 +259,7 @@ func (s *recordedSession) tools() tools {
 		for _, c := range l.Calls {
 			t.failed[c.ID] = c.Status == "error" || c.Status == "cancelled"
 		}
-		if l.Type == "user" {
+		if l.Type == "user" && !l.again {
 			for _, part := range partsOf(l.Content) {
 				if part.Result != nil {
 					t.sent[part.Result.ID] = true

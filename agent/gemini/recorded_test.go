@@ -26,6 +26,10 @@ func TestPieces(t *testing.T) {
 			`"result":[{"functionResponse":{"id":"b","response":{"output":"all"}}}]}]}` + "\n" +
 			`{"id":"2","type":"user","content":[{"functionResponse":{"id":"a","response":{"output":"wh"}}}]}`,
 			"own call2|own call2|result3|result2 failed"},
+		{"results that are said again", head + `{"id":"1","type":"gemini","content":"","toolCalls":[{"id":"a","name":"glob","args":{},` +
+			`"result":[{"functionResponse":{"id":"a","response":{"output":"whole"}}}]}]}` + "\n" + asked("2") + head +
+			`{"$set":{"messages":[{"id":"1","type":"gemini"},{"id":"1_response","type":"user","content":[{"functionResponse":{"id":"a","response":{"output":"wh"}}}]}]}}`,
+			"own call2|result5|person text2"},
 		{"resumed", first + head + `{"$set":{"messages":[{"id":"c","type":"user","content":"<session_context>"}]}}` + "\n" +
 			`{"$set":{"messages":[{"id":"c","type":"user"},{"id":"1","type":"user"},{"id":"2","type":"gemini"},{"id":"3","type":"user"},{"id":"4","type":"gemini"}]}}` +
 			"\n" + said("5"), "person text2|own text3 9>4|person text2|own text3 9>4|text17|own text3 9>4"},

@@ -41,7 +41,7 @@ func toldStory(interleaved bool) []piece {
 			s = append(s, piece{kind: "prompt", text: strings.Repeat("do it ", n)})
 		}
 		add := func(t piece) {
-			t.request, t.read, t.out = n, tokens, 700
+			t.request, t.read, t.out = n, tokens, 30 // as much as was said, so that it is believed
 			s = append(s, t)
 		}
 		add(piece{kind: "think", text: strings.Repeat("so ", 10)})
@@ -268,7 +268,7 @@ func asGemini(lines bool) func(t *testing.T, story []piece) string {
 			case "think":
 				add(object{"type": "gemini", "timestamp": toldAt(s), "model": "gemini-2.5-pro", "content": "", "toolCalls": []object{},
 					"thoughts": []object{{"subject": "", "description": s.text}},
-					"tokens":   object{"input": s.read + toldIn + toldWrite, "cached": s.read, "output": s.out - 100, "thoughts": 100, "tool": 0}})
+					"tokens":   object{"input": s.read + toldIn + toldWrite, "cached": s.read, "output": s.out - 10, "thoughts": 10, "tool": 0}})
 			case "say":
 				m["content"] = s.text
 				w.add(m)
@@ -376,7 +376,7 @@ func openCodeMessages(story []piece, steps int) []object {
 }
 
 func tokensOf(s piece) object {
-	return object{"input": toldIn, "output": s.out - 100, "reasoning": 100, "cache": object{"read": s.read, "write": toldWrite}}
+	return object{"input": toldIn, "output": s.out - 10, "reasoning": 10, "cache": object{"read": s.read, "write": toldWrite}}
 }
 
 // asExport writes what `opencode export` does.
@@ -449,6 +449,7 @@ func asStorage(t *testing.T, dir string, story []piece) string {
 		}
 	}
 	put(t, filepath.Join(dir, "storage", "message", "ses_abcdefgh", "msg_99999.json"), `{"half":`)
+	put(t, filepath.Join(dir, "storage", "part", "msg_00001", "prt_999.json"), `{"half":`)
 	return w(object{"id": "ses_abcdefgh", "projectID": "global", "directory": "/w"}, "session", "global", "note.txt")
 }
 

@@ -207,7 +207,8 @@ type world struct {
 	session     string
 	oauth       bool   // the agent uses a login
 	keep        string // a tool
-	ends        bool   // answers end turns
+	rules       []policy.Rule
+	ends        bool // answers end turns
 	items       []string
 	model       string
 	path        string
@@ -268,7 +269,9 @@ func (w *world) restart() {
 			if login {
 				return policy.Defaults(policy.ModeObserve)
 			}
-			return policy.Defaults(w.mode)
+			s := policy.Defaults(w.mode)
+			s.Rules = w.rules
+			return s
 		},
 		WayOut: func(thread.ID, string) string { return w.wayOut },
 		Now:    func() time.Time { return w.now },

@@ -39,7 +39,10 @@ func TestParse(t *testing.T) {
 	if want := []string{"a", "3 true false", "4 false true", "b", "torn"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	for range lines.Parse(strings.NewReader("a\nb"), func([]byte) (int, error) { return 0, nil }) {
+	for _, err := range lines.Parse(strings.NewReader("a\nb"), func([]byte) (int, error) { return 0, nil }) {
+		if err != nil {
+			t.Error(err)
+		}
 		break // whoever reads may stop
 	}
 }
