@@ -70,7 +70,7 @@ func (s *readiness) refuses(now time.Time) (refusal, bool) {
 	if pause := now.Sub(s.printed); (pause < calm || s.term.Modes().Sync) && now.Sub(s.burst) < calmLimit {
 		return moment("it is drawing its screen", s.printed.Add(calm)), true
 	}
-	if s.waits && s.readsInput() && s.blank() { // Gemini CLI shows its input, and then draws a long history for a while
+	if s.draws() {
 		return moment("its screen is empty", now.Add(calm)), true
 	}
 	if r, refused := s.drafts(now); refused {
@@ -97,6 +97,8 @@ func (s *readiness) drafts(now time.Time) (refusal, bool) {
 		s.found = true
 	case s.found, anyMenu().MatchString(s.lastLines(4)):
 		return person("it does not show its input: a menu may be open"), true
+	case hold == typing.Nothing && s.knows() && !s.shows():
+		return moment("it does not show its input", now.Add(calm)), true
 	default: // a version with an unknown screen
 		return person(typed), hold != typing.Nothing
 	}

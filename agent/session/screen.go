@@ -47,6 +47,7 @@ type screen struct {
 	rests    bool      // it was idle when the rules were last applied
 	odd      time.Time // since when no rule matches; zero while one does
 	usable   time.Time // when it first showed that it accepts a prompt; zero before
+	found    bool      // its input has been on its screen
 }
 
 // newScreen returns the state before the agent starts; the caller sets term. read finds the agent's input on its screen
@@ -149,6 +150,9 @@ func (s *screen) activity(now time.Time) {
 // examine reads the state from the screen.
 func (s *screen) examine(now time.Time) {
 	s.dirty, s.examined, s.relook = false, now, time.Time{}
+	if !s.found && s.readsInput() {
+		_, s.found = s.input(s.term)
+	}
 	r, ok := agent.Match(s.rules, strings.Split(s.term.Text(), "\n"), s.term.Title())
 	if !ok && !s.tells {
 		s.activity(now)
@@ -215,6 +219,10 @@ func (s *screen) starts(now time.Time) (again time.Time, starts bool) {
 // blank reports whether nothing is on the screen.
 func (s *screen) blank() bool { return strings.TrimSpace(s.term.Text()) == "" }
 
+// draws reports whether the agent's screen is empty, where its input should be. Gemini CLI shows its input, and then
+// draws a long history for many seconds, in which it reads nothing.
+func (s *screen) draws() bool { return s.waits && s.readsInput() && s.blank() }
+
 // readsInput reports whether the agent's input can be found on its screen.
 func (s *screen) readsInput() bool { return s.input != nil }
 
@@ -226,6 +234,12 @@ func (s *screen) menu(now time.Time) (why string, open bool) {
 	}
 	r := s.tracker.State(now)
 	return r.Why(), dialog(r.State)
+}
+
+// knows reports whether the screen has shown that a prompt is accepted, so that it can be told when it does.
+func (s *screen) knows() bool {
+	known := slices.ContainsFunc(s.rules, func(r agent.Rule) bool { return r.Prompt && r.Lines != agent.InTitle })
+	return known && !s.usable.IsZero()
 }
 
 // shows reports whether the screen shows that a prompt is accepted.

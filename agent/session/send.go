@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
 
-	"orchestrator/agent"
 	"orchestrator/thread"
 	"orchestrator/thread/typing"
 )
@@ -177,9 +175,10 @@ func (p *prompt) arrived(now time.Time) (bool, error) {
 	switch {
 	case (in.Pasted || match == typing.Whole) && age >= in.PasteDelay, match == typing.Altered && age >= alteredLimit:
 		return true, nil
-	case in.Empty() && !p.again && now.Sub(p.began) >= p.pace.takeLimit/2 && p.printed.After(p.began):
+	case in.Empty() && !p.again && now.Sub(p.began) >= p.pace.takeLimit/2 &&
+		(p.printed.After(p.began) || p.began.Sub(p.first) < startLimit):
 		p.again = true
-		return false, p.proc.Write(p.typed) // it was lost while the agent started; one without output is only slow
+		return false, p.proc.Write(p.typed) // it was lost while the agent started; later, one without output is only slow
 	case match == typing.Other && age >= settleLimit:
 		return false, errOther
 	}
@@ -253,14 +252,15 @@ func (p *prompt) left() bool {
 		in, found := p.input(p.term)
 		return found && !in.Empty()
 	}
-	known := slices.ContainsFunc(p.rules, func(r agent.Rule) bool { return r.Prompt && r.Lines != agent.InTitle })
-	return known && !p.usable.IsZero() && !p.shows()
+	return p.knows() && !p.shows()
 }
 
 // await repeats a step, with mu held, until it is done or fails, the limit is over, the agent ends or ctx does. If the
-// step returns no error and the limit is over, the error is errLate.
+// step returns no error and the limit is over, the error is errLate. While the agent's screen is empty, the limit does
+// not begin: it draws.
 func (s *Session) await(ctx context.Context, limit time.Duration, step func(now time.Time) (bool, error)) error {
 	end := time.Now().Add(limit)
+	last := time.Now().Add(startLimit)
 	tick := time.NewTicker(look)
 	defer tick.Stop()
 	for {
@@ -274,6 +274,9 @@ func (s *Session) await(ctx context.Context, limit time.Duration, step func(now 
 		var err error
 		if !over {
 			done, err = step(now)
+		}
+		if s.draws() && now.Before(last) {
+			end = now.Add(limit)
 		}
 		s.schedule(now)
 		s.mu.Unlock()
