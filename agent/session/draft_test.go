@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	"orchestrator/agent"
-	"orchestrator/agent/session"
-	"orchestrator/agent/vterm"
 	"orchestrator/thread"
 )
 
@@ -221,36 +217,5 @@ func TestSendWaitsForAnEmptyScreen(t *testing.T) {
 		printf 'history\r\n> o'; for c in u r s; do head -c 1; done; head -c 1 >/dev/null; printf '\r\nTAKEN\r\n> '; sleep 1000`)
 	if err := h.Send(context.Background(), "ours"); err != nil {
 		t.Fatalf("typed before: %v; screen %q", err, h.Screen())
-	}
-}
-
-// TestSendWaitsForItsLine has an agent that shows its input, and then its history for a while: nothing is typed before
-// the input is back, also where only a line of text tells that it is there.
-func TestSendWaitsForItsLine(t *testing.T) {
-	t.Parallel()
-	all := session.New(session.Config{
-		Rules: func(string) []agent.Rule {
-			return []agent.Rule{
-				{State: thread.StateIdle, Pattern: regexp.MustCompile(`type here`), Lines: 3, Prompt: true},
-				{State: thread.StateIdle, Pattern: regexp.MustCompile(`^idle`), Lines: agent.InTitle},
-			}
-		},
-		Input: func(string) func(*vterm.Terminal) (agent.Input, bool) {
-			return func(*vterm.Terminal) (agent.Input, bool) { return agent.Input{}, false }
-		},
-	})
-	t.Cleanup(func() {
-		if err := all.Close(context.Background(), 0); err != nil {
-			t.Error(err)
-		}
-	})
-	h := start(t, all, "a", `stty raw -echo; printf '\033]0;idle\007type here'; sleep 0.2; printf '\033[2J\033[Hhistory'; sleep 3
-		timeout 0.1 head -c 1 | tr o E; printf '\r\ntype here'; sleep 0.1; printf '\033[2J\033[H'; head -c 4; head -c 1 >/dev/null; printf ' TAKEN\r\ntype here'; sleep 1000`)
-	eventually(t, "the history", func() bool { return h.shows("history") })
-	if err := h.Send(context.Background(), "ours"); err != nil {
-		t.Fatalf("%v; screen %q", err, h.Screen())
-	}
-	if h.shows("E") && !h.shows("TAKEN") || h.shows("historyE") {
-		t.Errorf("it was typed into the history: %q", h.Screen())
 	}
 }
