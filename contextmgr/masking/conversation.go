@@ -41,6 +41,7 @@ type conversation struct {
 	larger             bool // the provider counted more for a request that it answered than the window has
 
 	contents map[key]content    // that were described
+	order    []described        // those of the last request
 	last     measured           // of the last main request
 	picture  picture            // likewise, for people
 	wanted   map[policy.ID]bool // what people want masked with the next request

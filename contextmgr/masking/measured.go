@@ -68,6 +68,12 @@ type content struct {
 	retrieval bool // it is what was masked, read again
 }
 
+// described is a content with its key.
+type described struct {
+	key     key
+	content content
+}
+
 const (
 	mostPlain    = 32 << 10 // the size up to which a message is not searched for pictures
 	leastPicture = 4 << 10  // the size in bytes from which on a string without a space may be one

@@ -93,13 +93,13 @@ func (r *request) measure() measured {
 	for i, content := range scan.Contents {
 		summarised(content.Start)
 		if m.standing.has(content.Item) {
-			m.results[i], m.uses[i] = r.result(content, number.of[content.Item], seen)
+			m.results[i], m.uses[i] = r.result(i, content, number.of[content.Item], seen)
 			m.results[i].Before, m.results[i].Masked = estimate, true
 			continue
 		}
 		estimate += r.tokens(body[at:content.Start])
 		at = content.End
-		res, use := r.result(content, number.of[content.Item], seen)
+		res, use := r.result(i, content, number.of[content.Item], seen)
 		res.Before = estimate
 		m.results[i], m.uses[i], m.sizes[i] = res, use, res.Tokens
 		if res.Masked {
@@ -113,24 +113,32 @@ func (r *request) measure() measured {
 	return m
 }
 
-// content returns what never changes about a content. It is kept for the next request.
-func (r *request) content(c wire.Content, seen map[key]int) content {
+// content returns what never changes about a content, the nth of the request. It is kept for the next request, in which
+// it mostly is at the same place.
+func (r *request) content(nth int, c wire.Content, seen map[key]int) content {
 	k := keyOf(c, seen)
-	known := r.conversation.contents
-	if found, ok := known[k]; ok {
-		return found
+	conv := r.conversation
+	if nth < len(conv.order) && conv.order[nth].key == k {
+		return conv.order[nth].content
 	}
-	if known == nil || len(known) > 4*len(r.scan.Contents)+1000 { // most are of what is not sent any more
-		known = map[key]content{}
-		r.conversation.contents = known
+	conv.order = conv.order[:min(nth, len(conv.order))]
+	found, ok := conv.contents[k]
+	if !ok {
+		if conv.contents == nil || len(conv.contents) > 4*len(r.scan.Contents)+1000 { // most are of what is not sent any more
+			conv.contents = map[key]content{}
+		}
+		found = content{k.id(), policy.Describe(c.Tool, c.Input), r.retrieves(c)}
+		conv.contents[k] = found
 	}
-	known[k] = content{k.id(), policy.Describe(c.Tool, c.Input), r.retrieves(c)}
-	return known[k]
+	if nth == len(conv.order) {
+		conv.order = append(conv.order, described{k, found})
+	}
+	return found
 }
 
 // result measures one content.
-func (r *request) result(c wire.Content, request int, seen map[key]int) (policy.Result, policy.Use) {
-	known := r.content(c, seen)
+func (r *request) result(nth int, c wire.Content, request int, seen map[key]int) (policy.Result, policy.Use) {
+	known := r.content(nth, c, seen)
 	use := known.use
 	res := policy.Result{
 		ID: known.id, Tool: c.Tool, Kind: use.Kind, Request: request, Error: c.Error, Reads: use.Reads,

@@ -49,25 +49,26 @@ func (s Settings) eligibleLate(c Conversation) []int {
 // unmasked returns the indexes of the results that are worth a mask and not protected. The same content may stand in a
 // conversation more than once under one id: it is masked everywhere or nowhere.
 func (c Conversation) unmasked(s Settings, protected func(i int) bool) []int {
-	kept := make(map[ID]bool)
+	keep := func(i int) bool { return protected(i) || !c.Results[i].maskable(s) }
 	var out []int
 	for i, r := range c.Results {
-		switch {
-		case r.Masked:
-		case protected(i) || !r.maskable(s):
-			kept[r.ID] = true
-		default:
+		if !r.Masked && !keep(i) {
 			out = append(out, i)
 		}
 	}
-	n := 0
+	if len(out) == 0 {
+		return nil
+	}
+	free := make(map[ID]bool, len(out)) // whether it is kept nowhere; mostly there are few of them
 	for _, i := range out {
-		if !kept[c.Results[i].ID] {
-			out[n] = i
-			n++
+		free[c.Results[i].ID] = true
+	}
+	for i, r := range c.Results {
+		if !r.Masked && free[r.ID] && keep(i) {
+			free[r.ID] = false
 		}
 	}
-	return out[:n]
+	return slices.DeleteFunc(out, func(i int) bool { return !free[c.Results[i].ID] })
 }
 
 // maskable reports whether a result may ever be masked.
