@@ -158,6 +158,7 @@ func (w *writer) write(
 		made, err = s.Model.Write(ctx, d)
 	case thread.ByProgram:
 		made, err = s.Program.Write(ctx, d)
+	case thread.ByNobody: // was refused
 	}
 	if err == nil {
 		err = summary.Refuse(made.Text, d.Replaced)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"orchestrator/contextmgr/masking"
+	"orchestrator/contextmgr/masks"
 	"orchestrator/contextmgr/policy"
 	"orchestrator/contextmgr/summary"
 	"orchestrator/contextmgr/wire"
@@ -253,4 +254,34 @@ func atOnce(w *world) error {
 		w.Error("a summary was written by a closed masker")
 	}
 	return err
+}
+
+// TestSummaryAfterAKill: all that a summary replaces was stored, and the server was killed before the summary was: the
+// next one is stored and sent as it was written.
+func TestSummaryAfterAKill(t *testing.T) {
+	first := penned(t, formats()[0], &pen{text: honest})
+	if err := first.Summarise(t.Context(), "t1", thread.ByModel); err != nil {
+		t.Fatal(err)
+	}
+	report, err := first.Report("t1")
+	if err != nil || len(report.Summaries) != 1 {
+		t.Fatalf("%+v, %v", report.Summaries, err)
+	}
+	w := penned(t, formats()[0], &pen{text: strings.ReplaceAll(honest, "to go on", "to carry on")})
+	set, err := w.store.Thread("t1", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := set.Add([]masks.New{{
+		Mask: masks.Mask{ID: policy.ID("summary-" + report.Summaries[0].ID)}, Content: []byte("all of it"),
+		Text: func(string, thread.Token) string { return "a summary that nobody will see" },
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Summarise(t.Context(), "t1", thread.ByModel); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.send("t1"); !strings.Contains(got, "to carry on") || strings.Contains(got, "nobody will see") {
+		t.Error("another summary is sent than was written")
+	}
 }
