@@ -100,6 +100,12 @@ func TestAskEnds(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	}
+	endless := func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for r.Context().Err() == nil {
+			_, _ = io.WriteString(w, ": more and more\n\n")
+		}
+	}
 	refuse := func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusTooManyRequests)
 		_, _ = io.WriteString(w, `{"type":"error","error":{"type":"rate_limit_error","message":"slow down sk-key-1"}}`)
@@ -115,9 +121,10 @@ func TestAskEnds(t *testing.T) {
 		"closed": {hang, nil, func(w *world, _ context.CancelFunc, _ *gateway.Question) {
 			time.AfterFunc(50*time.Millisecond, func() { _ = w.Close() })
 		}},
-		"silent": {hang, func(o *gateway.Options) { o.Silence = 50 * time.Millisecond }, nil},
-		"long":   {nil, nil, func(_ *world, _ context.CancelFunc, q *gateway.Question) { q.Limit = 10 }},
-		"error":  {refuse, nil, nil},
+		"silent":  {hang, func(o *gateway.Options) { o.Silence = 50 * time.Millisecond }, nil},
+		"long":    {nil, nil, func(_ *world, _ context.CancelFunc, q *gateway.Question) { q.Limit = 10 }},
+		"endless": {endless, nil, nil},
+		"error":   {refuse, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			first := true

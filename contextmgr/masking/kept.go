@@ -14,7 +14,7 @@ import (
 
 const (
 	keptFor  = time.Hour
-	mostKept = 64 << 20 // bytes, of all threads
+	mostKept = 64 << 20 // bytes of all threads
 )
 
 // ended is the last request of a thread that ended a turn: a summary by hand begins with it.
@@ -29,6 +29,7 @@ type ended struct {
 type kept struct {
 	pack   *zstd.Encoder
 	unpack *zstd.Decoder
+	most   int // bytes, compressed
 
 	mu    sync.Mutex // guards the rest; a leaf
 	of    map[thread.ID]*ended
@@ -46,7 +47,7 @@ func newKept() (*kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &kept{pack: pack, unpack: unpack, of: map[thread.ID]*ended{}}, nil
+	return &kept{pack: pack, unpack: unpack, most: mostKept, of: map[thread.ID]*ended{}}, nil
 }
 
 // keep keeps a request in place of the thread's one before.
@@ -57,7 +58,7 @@ func (k *kept) keep(o gateway.Outgoing, scanner wire.Scanner) {
 	defer k.mu.Unlock()
 	k.drop(o.Thread)
 	k.of[o.Thread], k.order, k.size = e, append(k.order, o.Thread), k.size+len(e.packed)
-	for k.size > mostKept {
+	for k.size > k.most {
 		k.drop(k.order[0])
 	}
 	e.end = time.AfterFunc(keptFor, func() {

@@ -95,6 +95,24 @@ func TestModelWrites(t *testing.T) {
 			if n := strings.Count(strings.Join(w.notices, "\n"), "writing it cost $0.25"); n != len(drafts) {
 				t.Errorf("told %d times what %d summaries cost: %q", n, len(drafts), w.notices)
 			}
+			again := w.send("t1")
+			w.restart()
+			if w.send("t1") != again {
+				t.Error("after a restart another request is sent")
+			}
+			for _, saved := range w.saved[len(w.saved)-2:] {
+				if saved < 0 {
+					t.Errorf("the summary costs $%v again", -saved)
+				}
+			}
+			for n := 0; len(p.drafts()) < 2 && n < 12; n++ {
+				w.turns(1)
+			}
+			d = p.drafts()[len(p.drafts())-1]
+			scan, err = f.codec.Scan(wire.Call{Path: f.path, Body: d.Request("again")}, nil)
+			if err != nil || scan.Request.Prompt != "again" || len(p.drafts()) < 2 || !summarised(string(d.Request("again"))) {
+				t.Errorf("the request for the next summary: %v, %d written", err, len(p.drafts()))
+			}
 		})
 	}
 }
@@ -145,8 +163,8 @@ func TestConsent(t *testing.T) {
 	if err := w.Change("t1", thread.ContextChange{Mode: &mode}); err != nil {
 		t.Fatal(err)
 	}
-	if w.turns(4); len(p.drafts()) > 0 {
-		t.Error("the model was asked")
+	if w.turns(4); len(p.drafts()) > 0 || strings.Contains(strings.Join(w.notices, "\n"), "summary") {
+		t.Errorf("the model was asked, or people were told of it: %q", w.notices)
 	}
 	if err := w.Summarise(t.Context(), "t1", thread.ByModel); !errors.Is(err, thread.ErrRefused) || len(p.drafts()) > 0 {
 		t.Errorf("by hand: %v", err)

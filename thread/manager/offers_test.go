@@ -213,3 +213,38 @@ func TestAutoForks(t *testing.T) {
 		}
 	}, func(w *world) { w.cfg.Offers = thread.OffersAuto })
 }
+
+// TestOutgrown: where offers are automatic, a prompt that was not sent because the context is full goes on in one fork,
+// which begins with a summary, however often the agent tries.
+func TestOutgrown(t *testing.T) {
+	for _, mode := range []thread.OfferMode{thread.OffersAuto, thread.OffersSuggest, thread.OffersOff} {
+		inWorld(t, func(w *world) {
+			p := w.create(thread.NewRequest{})
+			w.talk(p.ID, 1, 2)
+			var took []bool
+			for range 3 {
+				took = append(took, w.m.Outgrown(p.ID, "and now the last step"))
+			}
+			synctest.Wait()
+			list, err := w.m.List(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if mode != thread.OffersAuto {
+				if len(list) != 1 || took[0] {
+					t.Errorf("%s: %d threads, %v", mode, len(list), took)
+				}
+				return
+			}
+			if len(list) != 2 || !took[0] || list[1].Handoff == nil || !list[1].Handoff.Fresh {
+				t.Fatalf("%d threads, %v: %+v", len(list), took, list)
+			}
+			if sent := w.sess.of(list[1].ID).prompts(); !strings.Contains(sent, "and now the last step") {
+				t.Errorf("the fork was sent %q", sent)
+			}
+			if w.m.Outgrown(p.ID, "again") || w.m.Outgrown("nobody", "x") {
+				t.Error("it goes on in another fork")
+			}
+		}, func(w *world) { w.cfg.Offers = mode })
+	}
+}
