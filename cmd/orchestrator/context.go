@@ -152,6 +152,9 @@ func printContext(w io.Writer, r thread.ContextReport, results bool) {
 	row("Mode", strings.TrimSuffix(string(r.Mode)+", "+r.Why, ", "))
 	printRules(w, r.Rules)
 	row("Forecast", forecast(r))
+	if r.Offer != nil {
+		row("Summary", offered(*r.Offer))
+	}
 	if len(r.Parts) > 0 {
 		fmt.Fprintln(w)
 		var t columns

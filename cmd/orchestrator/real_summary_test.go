@@ -52,9 +52,11 @@ func TestRealSummaries(t *testing.T) {
 	for _, cli := range clis.All() {
 		t.Run(cli.Name, func(t *testing.T) {
 			r := newScripted(t, cli, writesSummaries)
-			put(t, filepath.Join(r.home, ".config", "orchestrator", "config.toml"), fmt.Sprintf(
-				"[models]\n\"claude-sonnet-*\" = { window = %[1]d, input = 3, output = 15 }\n\"gpt-5*\" = { window = %[1]d }\n"+
-					"\"gemini-2.5-pro\" = { window = %[1]d }\n\"fake-*\" = { window = %[2]d }\n", smallWindow, openCodeWindow))
+			window := smallWindow
+			if cli.Name == "opencode" {
+				window = openCodeWindow
+			}
+			r.window(window)
 			name := r.start("notes")
 			i := 0
 			fill := func(until float64, most int) {
@@ -141,6 +143,62 @@ func TestRealSummaries(t *testing.T) {
 			if !r.forked(name) {
 				t.Error("the prompt did not go on in a fork")
 			}
+		})
+	}
+}
+
+// window says how many tokens the window of each model has.
+func (r *realRig) window(tokens int) {
+	r.t.Helper()
+	put(r.t, filepath.Join(r.home, ".config", "orchestrator", "config.toml"), fmt.Sprintf(
+		"[models]\n\"claude-sonnet-*\" = { window = %[1]d, input = 3, output = 15 }\n\"gpt-5*\" = { window = %[1]d }\n"+
+			"\"gemini-2.5-pro\" = { window = %[1]d }\n\"fake-*\" = { window = %[1]d }\n", tokens))
+}
+
+// TestRealEmergency has each real CLI fill a window within ten requests of one turn, whose results are protected: at
+// 90 % all but the newest one are masked, and the agent goes on.
+func TestRealEmergency(t *testing.T) {
+	const rounds, lines = 12, 1300 // each result has about 2,300 tokens
+	for _, cli := range clis.All() {
+		t.Run(cli.Name, func(t *testing.T) {
+			room := 20_000
+			if cli.Name == "gemini" { // which sends half of a result
+				room /= 2
+			}
+			r := newScripted(t, cli, func(turn model.Turn) scripted.Reply {
+				switch {
+				case turn.Side || !strings.Contains(turn.Prompt, "the long task"):
+					return atWork(turn)
+				case turn.Round < rounds:
+					command := fmt.Sprintf("seq %d00001 %d%05d", turn.Round+1, turn.Round+1, lines)
+					return scripted.Reply{Calls: []scripted.Call{turn.Shell(command, false)}}
+				default:
+					return scripted.Reply{Text: "the long task is done"}
+				}
+			})
+			name := r.start("long")
+			r.ok("send", "--timeout", "2m", name, "hello #say:hello")
+			base := r.status(name).Gauge.Tokens
+			r.ok("stop")
+			r.window(int(base) + room)
+			r.ok("resume", name)
+			if got := r.run("send", "--timeout", "5m", name, "the long task"); got.code != 0 {
+				t.Fatalf("the long task: %+v", got)
+			}
+			before := 0 // bytes of the request before the first one with masks
+			for _, q := range r.model.Main() {
+				body := string(q.Body)
+				if n := len(stubs(body)); n > 0 {
+					t.Logf("window of %d tokens: after %d bytes, %d results are masked in the request with result %d; then %.0f %%",
+						int(base)+room, before, n, q.Turn.Round, r.share(name))
+					if n < q.Turn.Round-2 || q.Turn.Round > 10 {
+						t.Error("not all but the newest, or not because of the window")
+					}
+					return
+				}
+				before = len(body)
+			}
+			t.Errorf("nothing is masked at %.0f %%", r.share(name))
 		})
 	}
 }
