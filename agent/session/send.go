@@ -175,10 +175,9 @@ func (p *prompt) arrived(now time.Time) (bool, error) {
 	switch {
 	case (in.Pasted || match == typing.Whole) && age >= in.PasteDelay, match == typing.Altered && age >= alteredLimit:
 		return true, nil
-	case in.Empty() && !p.again && now.Sub(p.began) >= p.pace.takeLimit/2 &&
-		(p.printed.After(p.began) || p.began.Sub(p.first) < startLimit):
+	case in.Empty() && !p.again && now.Sub(p.began) >= p.pace.takeLimit/2 && p.printed.After(p.began):
 		p.again = true
-		return false, p.proc.Write(p.typed) // it was lost while the agent started; later, one without output is only slow
+		return false, p.proc.Write(p.typed) // it was lost while the agent started; one without output is only slow
 	case match == typing.Other && age >= settleLimit:
 		return false, errOther
 	}

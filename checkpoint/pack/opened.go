@@ -55,7 +55,7 @@ func unshared(t thread.Thread) thread.Thread {
 	t.Grants = slices.Clone(t.Grants)
 	if t.Handoff != nil {
 		h := *t.Handoff
-		h.EnabledMCPs = slices.Clone(h.EnabledMCPs)
+		h.EnabledMCPs, h.Staged = slices.Clone(h.EnabledMCPs), slices.Clone(h.Staged)
 		t.Handoff = &h
 	}
 	return t

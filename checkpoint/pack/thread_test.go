@@ -15,7 +15,7 @@ func filled() thread.Thread {
 		ID: "t", Name: "t-0001", Dir: "/work", Created: time.Unix(1, 0).UTC(), Updated: time.Unix(2, 0).UTC(),
 		Grants:  []thread.Grant{"a"},
 		Launch:  thread.Flags{Args: []string{"a"}, Env: []string{"b"}, Program: []string{"c"}},
-		Handoff: &thread.Handoff{TaskID: "x", EnabledMCPs: []string{"m"}},
+		Handoff: &thread.Handoff{TaskID: "x", EnabledMCPs: []string{"m"}, Staged: []thread.Token{"max:0badcafe"}},
 	}
 }
 
@@ -93,7 +93,7 @@ func TestUnshared(t *testing.T) {
 		}
 	}
 	walk("Thread", reflect.ValueOf(one), reflect.ValueOf(two))
-	if seen != 6 {
+	if seen != 7 {
 		t.Errorf("%d fields point somewhere", seen)
 	}
 }
