@@ -140,7 +140,7 @@ func newRigIn(t *testing.T, base, disk string) *rig {
 		stopped := r.run("stop", "--force")
 		left := r.servers()
 		for begin := time.Now(); len(left) > 0 && time.Since(begin) < 10*time.Second; left = r.servers() {
-			time.Sleep(20 * time.Millisecond) // one that ends has let go of its lock before
+			time.Sleep(20 * time.Millisecond) // a server releases its lock before its process ends
 		}
 		for _, pid := range left {
 			t.Errorf("server %d is left running: %s%s", pid, stopped.stdout, stopped.stderr)

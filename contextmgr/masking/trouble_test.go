@@ -36,7 +36,7 @@ func (p *through) talk(steps int) (sent string) {
 	return sent
 }
 
-// stubs returns what stands in place of what is masked.
+// stubs returns the texts that stand in place of masked results.
 func stubs(sent string) []string { return stub.FindAllString(sent, -1) }
 
 // goesOn checks that a request begins as one before, up to its last item.
@@ -137,7 +137,8 @@ func TestAnswersAtOnce(t *testing.T) {
 }
 
 // TestTwoSessionsAtOnce: two agents in one thread, whose requests are under way at the same time, get each their own
-// conversation: what is masked of one stays masked, nothing of the other is in it, and few requests begin anew.
+// conversation: what is masked of one stays masked, nothing of the other is in it, and few requests do not begin with the
+// one before.
 func TestTwoSessionsAtOnce(t *testing.T) {
 	const steps = 50
 	p := passing(t, formats()[0], 100_000)

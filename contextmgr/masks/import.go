@@ -24,9 +24,9 @@ func CheckImport(r io.Reader) error {
 	return readEntries(r, func(exported, []byte) error { return nil })
 }
 
-// Import gives a thread that has no masks those of an export. Their texts are frozen anew with the paths of this store,
-// as no provider has a cache of an imported conversation. A token that is in use here is replaced; it returns which ones
-// by which. After an error the thread has a part of it: Drop removes that.
+// Import gives a thread that has no masks those of an export. Their texts are made again, for good, with the paths of
+// this store, as no provider has a cache of an imported conversation. A token that is in use here is replaced; it
+// returns which ones by which. After an error the thread has a part of it: Drop removes that.
 func (s *Store) Import(id thread.ID, r io.Reader) (others map[thread.Token]thread.Token, err error) {
 	set, err := s.Thread(id, "")
 	if err == nil && !set.Empty() {
