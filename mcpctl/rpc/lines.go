@@ -1,0 +1,92 @@
+package rpc
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// MaxFrame is the size limit of a message in bytes.
+const MaxFrame = 64 << 20
+
+// ErrTooLong is why a stream ends on which a line is longer than MaxFrame.
+var ErrTooLong = errors.New("a line is longer than 64 MiB")
+
+// Lines is a Stream of one message a line, as on the standard streams of MCP servers.
+type Lines struct {
+	in  *bufio.Reader
+	out io.Writer
+	end io.Closer
+	// stray takes lines that are no messages; nil drops them.
+	stray func(line []byte)
+
+	writing sync.Mutex // held while a line is written
+}
+
+// NewLines returns a stream that reads from in and writes to out. Close closes end.
+func NewLines(in io.Reader, out io.Writer, end io.Closer, stray func(line []byte)) *Lines {
+	return &Lines{in: bufio.NewReaderSize(in, 64<<10), out: out, end: end, stray: stray}
+}
+
+// Read implements Stream. Lines that are no messages are passed to stray and skipped.
+func (l *Lines) Read() (Message, error) {
+	for {
+		line, err := l.line()
+		if len(line) > 0 {
+			m, bad := Decode(line)
+			if bad == nil {
+				return m, nil
+			}
+			if l.stray != nil {
+				l.stray(line)
+			}
+		}
+		if err != nil {
+			return Message{}, err
+		}
+	}
+}
+
+// line returns the next line without its end. What it returns is not overwritten later.
+func (l *Lines) line() ([]byte, error) {
+	var whole []byte
+	for {
+		part, err := l.in.ReadSlice('\n')
+		if len(whole)+len(part) > MaxFrame {
+			return nil, ErrTooLong
+		}
+		whole = append(whole, part...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return bytes.TrimRight(whole, "\r\n"), err
+		}
+	}
+}
+
+// Write implements Stream. It does not end with the context: a half-written line would ruin the connection.
+func (l *Lines) Write(ctx context.Context, m Message) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	b, err := m.Encode()
+	if err != nil {
+		return err
+	}
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	n, err := l.out.Write(append(b, '\n'))
+	switch {
+	case err == nil:
+		return nil
+	case n == 0:
+		return fmt.Errorf("write: %w", err)
+	default:
+		return fmt.Errorf("write: %w: %w", err, ErrUnsure)
+	}
+}
+
+// Close implements Stream.
+func (l *Lines) Close() error { return l.end.Close() }
