@@ -1,0 +1,62 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+
+	"orchestrator/thread"
+)
+
+// Tool is a tool of a server as the server describes it.
+type Tool struct {
+	Name string
+	Raw  json.RawMessage
+}
+
+// Server is a server that is switched on for a thread.
+type Server struct {
+	ID string
+	// Tools are those that the agent may see, Prompts, Resources and Templates the raw items of its other lists.
+	Tools                         []Tool
+	Prompts, Resources, Templates []json.RawMessage
+	// StageChars is the size in bytes above which a result is staged; 0 means the default.
+	StageChars int
+}
+
+// Found is a tool that somebody searched for.
+type Found struct {
+	Server, Tool, Description string
+	On                        bool // switched on for the thread
+}
+
+// Caller is whom a call is made for.
+type Caller interface {
+	Thread() thread.ID
+	// Dir is the folder of the thread.
+	Dir() string
+	// Progress passes on a report about the call, with the token that the call came with.
+	Progress(params json.RawMessage)
+	// Ask passes a question of the server to the agent. It fails if the agent takes none.
+	Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+}
+
+// Servers are the servers behind the gateway.
+type Servers interface {
+	// On returns the servers that are switched on for a thread, by ID. It does not wait for any of them.
+	On(thread.ID) []Server
+	// Off says why a server cannot be used by a thread now, in a sentence; empty if it can, or if there is none of that
+	// name.
+	Off(id thread.ID, server, tool string) string
+	// Call calls a method of a server that is on. The error is an *rpc.Error if the server answered with one.
+	Call(ctx context.Context, server string, c Caller, method string, params json.RawMessage) (json.RawMessage, error)
+	// Find searches the tools of all servers that could be used.
+	Find(ctx context.Context, id thread.ID, query string) []Found
+}
+
+// Stager keeps large results.
+type Stager interface {
+	Stage(context.Context, thread.StageRequest, io.Reader) (thread.Staged, error)
+	// Read writes a selection of what is staged under a token, as people write tokens.
+	Read(ctx context.Context, id thread.ID, token string, part thread.Selection, to io.Writer) error
+}

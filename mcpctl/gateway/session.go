@@ -1,0 +1,189 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread"
+)
+
+// The revisions of the protocol that are spoken: those with a handshake, newest first, and the stateless one.
+const modern = "2026-07-28"
+
+func legacy() []string { return []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"} }
+
+// The keys of _meta that the stateless era uses instead of the handshake.
+const (
+	metaPrefix       = "io.modelcontextprotocol/"
+	metaVersion      = metaPrefix + "protocolVersion"
+	metaCapabilities = metaPrefix + "clientCapabilities"
+	metaServer       = metaPrefix + "serverInfo"
+	metaSubscription = metaPrefix + "subscriptionId"
+)
+
+// outlet takes what is sent to an agent besides the response to its request.
+type outlet interface {
+	Notify(ctx context.Context, method string, params json.RawMessage) error
+	// Call asks the agent. It is used in the era with a handshake only.
+	Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+}
+
+// session is one connection of an agent.
+type session struct {
+	gateway *Gateway
+	id      thread.ID
+	dir     string
+	// out takes notifications that belong to no request; nil if there is no way for them.
+	out outlet
+
+	// mu guards the fields below.
+	mu           sync.Mutex
+	client       string // its name and version
+	version      string // of the handshake; "" before it
+	capabilities object // that the client declared in the handshake
+	ready        bool   // notifications may be sent
+	listening    map[string]listener
+	known        map[string]string // digests of the lists that the agent has, by method
+	notified     time.Time         // of a change of the tools
+	listed       time.Time         // when it last asked for the tools
+}
+
+// call is one request of an agent.
+type call struct {
+	*session
+	out          outlet
+	method       string
+	params       object
+	id           json.RawMessage
+	modern       bool
+	capabilities object
+}
+
+// request answers a request.
+func (s *session) request(ctx context.Context, m rpc.Message, out outlet) (json.RawMessage, error) {
+	params, err := asObject(m.Params)
+	if err != nil {
+		return nil, err
+	}
+	c := &call{session: s, out: out, method: m.Method, params: params, id: m.ID}
+	meta, err := asObject(params["_meta"])
+	if err != nil {
+		return nil, err
+	}
+	if v := meta.text(metaVersion); v != "" {
+		if v != modern {
+			return nil, unsupported(v)
+		}
+		c.modern = true
+		if c.capabilities, err = asObject(meta[metaCapabilities]); err != nil {
+			return nil, err
+		}
+	} else {
+		s.mu.Lock()
+		c.capabilities = s.capabilities
+		s.mu.Unlock()
+	}
+	result, err := c.answer(ctx)
+	if err != nil || !c.modern {
+		return result, err
+	}
+	return c.annotated(result), nil
+}
+
+// unsupported refuses a revision of the protocol.
+func unsupported(version string) error {
+	e := rpc.Errorf(rpc.CodeVersion, "protocol version %q is not supported", version)
+	e.Data = encoded(map[string]any{"supported": append([]string{modern}, legacy()...), "requested": version})
+	return e
+}
+
+// answer answers by method.
+func (c *call) answer(ctx context.Context) (json.RawMessage, error) {
+	switch c.method {
+	case "initialize":
+		return c.initialize()
+	case "server/discover":
+		return c.discover()
+	case "ping", "logging/setLevel":
+		return nil, nil
+	case "tools/list", "prompts/list", "resources/list", "resources/templates/list":
+		return c.list()
+	case "tools/call":
+		return c.callTool(ctx)
+	case "prompts/get":
+		return c.getPrompt(ctx)
+	case "resources/read":
+		return c.readResource(ctx)
+	case "completion/complete":
+		return c.complete(ctx)
+	case "subscriptions/listen":
+		return c.listen(ctx)
+	}
+	return nil, rpc.Errorf(rpc.CodeNoMethod, "method %q is not supported", c.method)
+}
+
+func (c *call) initialize() (json.RawMessage, error) {
+	version := c.params.text("protocolVersion")
+	if !slices.Contains(legacy(), version) {
+		version = legacy()[0]
+	}
+	capabilities, err := asObject(c.params["capabilities"])
+	if err != nil {
+		return nil, err
+	}
+	var info struct{ Name, Version string }
+	_ = json.Unmarshal(c.params["clientInfo"], &info) // for people only
+	c.mu.Lock()
+	c.session.version, c.session.capabilities, c.session.client = version, capabilities, info.Name+" "+info.Version
+	c.mu.Unlock()
+	return encoded(map[string]any{
+		"protocolVersion": version, "capabilities": capable(), "serverInfo": c.gateway.info(),
+		"instructions": instructions,
+	}), nil
+}
+
+func (c *call) discover() (json.RawMessage, error) {
+	return encoded(map[string]any{
+		"supportedVersions": append([]string{modern}, legacy()...), "capabilities": capable(),
+		"instructions": instructions, "ttlMs": 0, "cacheScope": "private",
+	}), nil
+}
+
+// capable is what the gateway can do.
+func capable() map[string]any {
+	changes := map[string]any{"listChanged": true}
+	return map[string]any{"tools": changes, "prompts": changes, "resources": changes, "completions": struct{}{}}
+}
+
+// instructions tell the model how the tools are named.
+const instructions = "Tools are named server__tool. A large result is staged: it comes as a preview with a token, and " +
+	"orch__retrieve reads any part of it. Servers are switched on and off for this conversation by the person or by " +
+	"words of the task; orch__find_tool searches the tools of all of them."
+
+// annotated adds what every result of the stateless era has.
+func (c *call) annotated(result json.RawMessage) json.RawMessage {
+	if result == nil {
+		result = json.RawMessage("{}")
+	}
+	o, err := asObject(result)
+	if err != nil {
+		return result
+	}
+	if o["_meta"] == nil {
+		result = with(result, "_meta", encoded(map[string]any{metaServer: c.gateway.info()}))
+	}
+	return with(result, "resultType", json.RawMessage(`"complete"`))
+}
+
+// notification takes a notification of the agent. Cancelled requests are the connection's own matter.
+func (s *session) notification(m rpc.Message) {
+	if m.Method == "notifications/initialized" {
+		s.mu.Lock()
+		s.ready = s.version != ""
+		s.mu.Unlock()
+	}
+}
