@@ -223,4 +223,3 @@ func TestOfficialClient(t *testing.T) {
 		})
 	}
 }
-
