@@ -160,6 +160,8 @@ type LaunchSpec struct {
 	ReadDirs []string
 	// Bin is the absolute folder that has our program as "orchestrator", first on the agent's PATH; "" if there is none.
 	Bin string
+	// MCP is the one MCP server that the agent shall have; nil leaves it to its own configuration.
+	MCP *MCPLaunch
 }
 
 // Launch is how to start an agent's process.
@@ -172,6 +174,8 @@ type Launch struct {
 	Session string
 	// Ready is how long after its first output the agent may ignore keys; prompts wait for it.
 	Ready time.Duration
+	// MCP says what became of the server that it was given.
+	MCP MCPReach
 }
 
 // Transcriber is an agent whose native transcript can be read. Optional for an Agent.

@@ -246,15 +246,3 @@ type AgentInfo struct {
 	Hint    string   `json:"hint,omitempty"`    // how to fix it
 	Looked  []string `json:"looked,omitempty"`  // where it was searched for
 }
-
-// MCPServer is a configured MCP server.
-type MCPServer struct {
-	Name      string `json:"name"`
-	Source    string `json:"source"` // the file that configures it
-	Agent     string `json:"agent,omitempty"`
-	Transport string `json:"transport"` // "stdio", "http", "sse"
-	Target    string `json:"target"`    // command or URL without secrets
-	Trusted   bool   `json:"trusted"`   // false for one from a repository
-	Enabled   bool   `json:"enabled"`
-	Problem   string `json:"problem,omitempty"`
-}

@@ -60,6 +60,8 @@ type Thread struct {
 	Interrupted bool `json:"interrupted,omitempty"`
 	// Exit is how its last process ended; zero while one runs.
 	Exit Exit `json:"exit,omitzero"`
+	// MCP is what was decided about MCP servers.
+	MCP MCPSwitches `json:"mcp,omitzero"`
 }
 
 // Grant is something that a thread's agent may ask of the server.

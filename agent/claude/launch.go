@@ -66,7 +66,12 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 		}
 		l.Args = append(l.Args, "--settings", path)
 	}
-	l.Args = append(l.Args, rest...)
+	args, env, reach, err := giveServer(env, spec)
+	if err != nil {
+		return thread.Launch{}, fmt.Errorf("launch claude: %w", err)
+	}
+	l.MCP = reach
+	l.Args = append(append(l.Args, args...), rest...)
 	if spec.BaseURL != "" {
 		if a.toAnthropic(env) {
 			env = env.Default("_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL", "1")

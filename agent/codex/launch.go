@@ -85,6 +85,8 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 		args, env = c.viaGateway(env, spec.BaseURL)
 		l.Args = append(l.Args, args...)
 	}
+	server, env, reach := giveServer(env, spec)
+	l.Args, l.MCP = append(l.Args, server...), reach
 	if spec.Model != "" {
 		l.Args = append(l.Args, "-m", spec.Model)
 	}

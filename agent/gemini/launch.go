@@ -48,11 +48,17 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	if err != nil {
 		return thread.Launch{}, fmt.Errorf("launch gemini: %w", err)
 	}
-	l.Args = append(append(l.Args, args...), spec.Flags.Args...)
+	trusted := trustOf(env, spec.Dir) != ""
+	server, env, reach, err := giveServer(env, spec)
+	if err != nil {
+		return thread.Launch{}, fmt.Errorf("launch gemini: %w", err)
+	}
+	l.MCP = reach
+	l.Args = append(append(append(l.Args, args...), server...), spec.Flags.Args...)
 	if spec.BaseURL != "" {
 		env = env.With("GOOGLE_GEMINI_BASE_URL", spec.BaseURL)
 	}
-	if trustOf(env, spec.Dir) != "" {
+	if trusted {
 		// After its question about the folder, Gemini CLI restarts itself, for which it needs a parent process of its own.
 		// Without that parent it asks no further questions: the parent ignores signals until a turn ends, and leaves the real
 		// process running when it is killed.

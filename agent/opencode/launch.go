@@ -43,7 +43,10 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 		l.Args = append(l.Args, "--agent", mode) // "build", "plan", or one of the person's own
 	}
 	l.Args = append(l.Args, spec.Flags.Args...)
-	if l.Env, err = configure(env, spec); err != nil {
+	if env, err = configure(env, spec); err == nil {
+		l.Env, l.MCP, err = giveServer(env, spec)
+	}
+	if err != nil {
 		return thread.Launch{}, fmt.Errorf("launch opencode: %w", err)
 	}
 	return l, nil

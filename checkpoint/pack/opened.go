@@ -52,7 +52,7 @@ func (o *openedThreads) put(t thread.Thread, doc, sum []byte) {
 func unshared(t thread.Thread) thread.Thread {
 	t.Launch.Args, t.Launch.Env = slices.Clone(t.Launch.Args), slices.Clone(t.Launch.Env)
 	t.Launch.Program = slices.Clone(t.Launch.Program)
-	t.Grants = slices.Clone(t.Grants)
+	t.Grants, t.MCP = slices.Clone(t.Grants), t.MCP.Clone()
 	if t.Handoff != nil {
 		h := *t.Handoff
 		h.EnabledMCPs, h.Staged = slices.Clone(h.EnabledMCPs), slices.Clone(h.Staged)

@@ -61,8 +61,8 @@ type Config struct {
 	NewWorktree WorktreeMode
 	// MergeNote says whether the target's agent is told about a merge; NoteAsk when empty.
 	MergeNote thread.NoteMode
-	// EnabledMCPs names the MCP servers that are enabled for a thread; nil for none.
-	EnabledMCPs func(thread.ID) []string
+	// MCP controls the MCP servers of agents; nil leaves them to the agents.
+	MCP thread.MCP
 	// Readable returns more folders that the agent of a thread may read without asking, given the thread's parent or "";
 	// nil for none.
 	Readable func(id, parent thread.ID) ([]string, error)

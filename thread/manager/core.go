@@ -197,10 +197,17 @@ func (m *core) rootOf(t thread.Thread) string { return cmp.Or(t.Worktree.Path, m
 
 // mcps names the MCP servers that are enabled for a thread.
 func (m *core) mcps(id thread.ID) []string {
-	if m.cfg.EnabledMCPs == nil {
+	if m.cfg.MCP == nil {
 		return nil
 	}
-	return m.cfg.EnabledMCPs(id)
+	return m.cfg.MCP.Enabled(id)
+}
+
+// promptKnown tells of a prompt whose words may switch MCP servers on, before the agent's next model request.
+func (m *core) promptKnown(id thread.ID, text string) {
+	if m.cfg.MCP != nil {
+		m.cfg.MCP.Prompt(id, text)
+	}
 }
 
 // intend stores that an operation of several steps begins.

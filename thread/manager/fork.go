@@ -82,6 +82,10 @@ func (m *forks) forkOf(
 		Label:  plaintext.Cut(cmp.Or(secret.Redact(r.Label), titleOf(r.Prompt)), 200),
 		Parent: p.ID, ForkPoint: at.ID, Head: at.ID, Turn: at.Turn, Agent: agent, Launch: p.Launch,
 		Dir: p.Dir, Created: now, Updated: now, Seen: true, Gauge: at.Gauge,
+		MCP: p.MCP.Clone(),
+	}
+	if at.ID != p.Head {
+		t.MCP = p.MCP.At(at.MCP, fmt.Sprintf("on in %s at turn %d", p.DisplayName(), at.Turn))
 	}
 	t.Gauge.CostUSD, t.Gauge.SavedUSD = 0, 0 // its own cost starts here
 	if agent == p.Agent {

@@ -54,6 +54,15 @@ func (m *lifecycle) SetGrants(ctx context.Context, ref string, next func([]threa
 	})
 }
 
+// SetMCP changes what is decided about MCP servers for a thread; next computes it from what was.
+func (m *lifecycle) SetMCP(ctx context.Context, ref string, next func(thread.MCPSwitches) thread.MCPSwitches) error {
+	return m.change(ctx, ref, "switch MCP servers of", func(t *thread.Thread) bool {
+		was := t.MCP.Clone()
+		t.MCP = next(was.Clone())
+		return !was.Equal(t.MCP)
+	})
+}
+
 // Abandon records that a thread was abandoned, and why.
 func (m *lifecycle) Abandon(ctx context.Context, ref, reason string) error {
 	return m.change(ctx, ref, "abandon", func(t *thread.Thread) bool {

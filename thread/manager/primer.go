@@ -191,7 +191,7 @@ func (l *run) unanswered(ctx context.Context, t thread.Thread, c thread.Checkpoi
 
 // handoff is the payload that is stored with a fork.
 func (m *core) handoff(t, from thread.Thread, at thread.Checkpoint, label string) thread.Handoff {
-	mcps := at.MCP
+	mcps := thread.MCPNames(at.MCP)
 	if mcps == nil {
 		mcps = []string{}
 	}

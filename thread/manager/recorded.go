@@ -95,6 +95,9 @@ func (l recorded) Stored(ctx context.Context, s recording.Stored) {
 func (l recorded) Answered(ctx context.Context, a recording.Answered) {
 	if a.EndsTurn {
 		l.markUnseen(ctx)
+		if l.cfg.MCP != nil {
+			l.cfg.MCP.TurnEnded(l.id)
+		}
 	}
 	// Report first: releasing the answer first would briefly show an older state.
 	l.reportUnless(a.Requests, a.Evidence)

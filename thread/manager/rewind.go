@@ -314,8 +314,16 @@ func (l *run) setBack(ctx context.Context, c thread.Checkpoint, conversation boo
 	failpoint.Hit("thread.rewind.stored")
 	l.recorder.Forget()
 	if conversation {
-		if err := l.update(ctx, func(t *thread.Thread) error { t.Session = ""; return nil }); err != nil {
+		err := l.update(ctx, func(t *thread.Thread) error {
+			t.Session = ""
+			t.MCP = t.MCP.At(c.MCP, fmt.Sprintf("on at turn %d", c.Turn))
+			return nil
+		})
+		if err != nil {
 			return fmt.Errorf("forget the old session: %w", err)
+		}
+		if l.cfg.MCP != nil {
+			l.cfg.MCP.Restored(l.id)
 		}
 	}
 	if err := l.reread(ctx); err != nil {

@@ -132,6 +132,9 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	if err != nil {
 		return err
 	}
+	if l.cfg.MCP != nil {
+		l.cfg.MCP.Launched(l.id, launch.MCP)
+	}
 	if launch.Session != "" && l.sessionTaken(l.id, launch.Session) {
 		return fmt.Errorf("session %s belongs to another thread: %w", launch.Session, thread.ErrInvalid)
 	}
@@ -228,6 +231,9 @@ func (l *run) spec(agent thread.Agent, plan resumePlan) (spec thread.LaunchSpec,
 	l.mu.Lock()
 	l.windows = own
 	l.mu.Unlock()
+	if l.cfg.MCP != nil {
+		spec.MCP = l.cfg.MCP.Launch(t)
+	}
 	upstreams := agent.Upstreams(spec.Env)
 	direct = l.Gateway == nil || t.Launch.NoGateway || upstreams == nil
 	if l.Gateway == nil {

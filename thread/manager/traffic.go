@@ -28,6 +28,7 @@ func (m *traffic) RequestStarted(id thread.ID, b thread.Begun) {
 	// The start counts from the time given, however late it is reported: the end may be in the same millisecond.
 	l.report(activity.Started(b))
 	if b.Prompt != "" {
+		m.promptKnown(id, b.Prompt)
 		l.enqueue(func() { l.promptReceived(m.ctx, b.Prompt, false) })
 	}
 }
@@ -134,6 +135,7 @@ func (m *traffic) Hook(id thread.ID, event string, payload []byte) {
 		l.enqueue(func() { l.recorder.Adopt(m.ctx, r.Session) })
 	}
 	if r.Prompt != "" {
+		m.promptKnown(id, r.Prompt)
 		l.enqueue(func() { l.promptReceived(m.ctx, r.Prompt, true) })
 	}
 	if direct && r.State == thread.StateIdle {

@@ -43,6 +43,7 @@ func (l *typist) accept(ctx context.Context, queued thread.Prompt) (thread.Promp
 		return thread.Prompt{}, fmt.Errorf("prompt not sent: %w", err)
 	}
 	failpoint.Hit("thread.ask.accepted")
+	l.promptKnown(l.id, queued.Text)
 	l.typeNext()
 	p, _ = d.Prompt(p.ID) // it may be typed already
 	return l.seen(p), nil

@@ -1,0 +1,109 @@
+package gemini
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"orchestrator/agent/launch"
+	"orchestrator/thread"
+)
+
+// homeDir is the name of the folder, in the state folder, that Gemini CLI takes for its home.
+const homeDir = "gemini-home"
+
+// written are the files and folders that Gemini CLI writes in its folder. They are linked even if they are missing, so
+// that they come to be in the person's folder.
+func written() []string {
+	return []string{
+		"tmp", "history", "installation_id", "google_accounts.json", "oauth_creds.json", "state.json", "projects.json",
+		"trustedFolders.json", "acknowledgments", "user_id", "gemini-credentials.json", "GEMINI.md",
+	}
+}
+
+// giveServer returns the arguments and the environment that leave Gemini CLI exactly one MCP server. It has no settings
+// for a single launch, so it gets a home of ours in which everything is a link to the person's own files, except for the
+// settings: those are the person's with other servers. Ours is registered under a name that a repository cannot define.
+func giveServer(env launch.Env, spec thread.LaunchSpec) ([]string, launch.Env, thread.MCPReach, error) {
+	if spec.MCP == nil {
+		return nil, env, thread.MCPReach{}, nil
+	}
+	server := map[string]any{"timeout": 600_000, "trust": false} // milliseconds
+	if spec.MCP.URL != "" {
+		server["httpUrl"] = spec.MCP.URL
+		server["headers"] = map[string]string{"Authorization": "Bearer $" + spec.MCP.TokenVar}
+		env = env.With(spec.MCP.TokenVar, spec.MCP.Token)
+	} else {
+		server["command"], server["args"] = spec.MCP.Command[0], spec.MCP.Command[1:]
+	}
+	own := map[string]any{}
+	if err := launch.ReadJSONC(filepath.Join(home(env), "settings.json"), &own); err != nil &&
+		!errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, thread.MCPReach{}, err
+	}
+	own["mcpServers"] = map[string]any{spec.MCP.Registered: server}
+	root := filepath.Join(spec.StateDir, homeDir)
+	if err := mirror(home(env), filepath.Join(root, ".gemini")); err != nil {
+		return nil, nil, thread.MCPReach{}, err
+	}
+	if _, err := launch.WriteFile(filepath.Join(root, ".gemini"), "settings.json", own); err != nil {
+		return nil, nil, thread.MCPReach{}, err
+	}
+	return []string{"--allowed-mcp-server-names", spec.MCP.Registered}, env.With("GEMINI_CLI_HOME", root), thread.MCPReach{
+		Given: true, Live: true,
+		Outside: []string{"what is changed in Gemini CLI's /settings is forgotten at the next start of the thread"},
+	}, nil
+}
+
+// mirror fills a folder with links to the entries of another, except for the settings. Links to what is gone are
+// removed; what is not a link was written there by Gemini CLI and stays.
+func mirror(from, to string) error {
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return err
+	}
+	links, err := os.ReadDir(to)
+	if err != nil {
+		return err
+	}
+	for _, e := range links {
+		if e.Type()&fs.ModeSymlink != 0 {
+			if err := os.Remove(filepath.Join(to, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	entries, err := os.ReadDir(from)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	names := written()
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if len(entries) == 0 || !has(entries, "tmp") {
+		// A link to a missing folder cannot be created through.
+		if err := os.MkdirAll(filepath.Join(from, "tmp"), 0o700); err != nil {
+			return err
+		}
+	}
+	for _, name := range names {
+		if name == "settings.json" {
+			continue
+		}
+		err := os.Symlink(filepath.Join(from, name), filepath.Join(to, name))
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+func has(entries []os.DirEntry, name string) bool {
+	for _, e := range entries {
+		if e.Name() == name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,341 @@
+package thread
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// MCP controls the MCP servers of agents. Its methods return soon, and may be called while a thread is locked.
+type MCP interface {
+	// Enabled returns what a thread has switched on, in the form of a checkpoint's list.
+	Enabled(ID) []string
+	// Prompt tells a prompt as soon as it is known: when it is stored to be typed, when a hook reports it, and when it is
+	// in a model request. The same prompt may be told more than once.
+	Prompt(id ID, text string)
+	// Launch returns how a thread's agent reaches its servers; nil if the agent is left to its own configuration.
+	Launch(Thread) *MCPLaunch
+	// Launched tells what the agent's package made of it.
+	Launched(ID, MCPReach)
+	// TurnEnded tells that a turn's last answer is durable.
+	TurnEnded(ID)
+	// Restored tells that a thread's switches were changed by something else than this port.
+	Restored(ID)
+	// Ended tells that a thread's agent is not running any more.
+	Ended(ID)
+}
+
+// MCPLaunch is how an agent reaches the one MCP server that it is given.
+type MCPLaunch struct {
+	// Name is the server's name for agents whose configuration nobody else can add to, Registered for the others: a
+	// repository cannot guess it.
+	Name, Registered string
+	// Command is the program with its arguments that speaks MCP on its standard streams.
+	Command []string
+	// URL is set instead if the agent shall use HTTP, with the token in the environment variable TokenVar.
+	URL, TokenVar, Token string
+	// Foreign are the servers that the agents' own files configure, by agent. The agent must start none of them.
+	Foreign map[string][]MCPForeign
+	// Distrust is set if the repository's files for the agent configure servers that nobody has accepted.
+	Distrust map[string]bool
+}
+
+// MCPForeign is a server in an agent's own configuration.
+type MCPForeign struct {
+	Name   string
+	Remote bool // it is reached by a URL
+}
+
+// MCPReach is what an agent's package says of the MCP servers of a run.
+type MCPReach struct {
+	// Given is set if the agent was given the server.
+	Given bool `json:"given,omitempty"`
+	// Live is set if it takes changes of the tools while it runs.
+	Live bool `json:"live,omitempty"`
+	// Deferred is set if tools are not part of the prompt until they are used, so that a change costs no prompt cache.
+	Deferred bool `json:"deferred,omitempty"`
+	// Outside says what may start servers past us, a sentence each.
+	Outside []string `json:"outside,omitempty"`
+}
+
+// MCPBy says who or what switched an MCP server.
+type MCPBy string
+
+// What can switch a server.
+const (
+	MCPDefault   MCPBy = "default"   // its configuration
+	MCPPerson    MCPBy = "person"    // a person
+	MCPPattern   MCPBy = "pattern"   // a task pattern
+	MCPOffer     MCPBy = "offer"     // a person, as it was suggested
+	MCPInherited MCPBy = "inherited" // the checkpoint that the thread was forked at or rewound to
+)
+
+// MCPSwitch is a decision about an MCP server.
+type MCPSwitch struct {
+	Server string `json:"server"`
+	By     MCPBy  `json:"by"`
+	Why    string `json:"why,omitempty"` // "matched `e2e`"
+}
+
+// MCPSwitches are the decisions about MCP servers for a thread.
+type MCPSwitches struct {
+	On []MCPSwitch `json:"on,omitempty"`
+	// Off names servers that a person switched off: no pattern switches them on again.
+	Off []string `json:"off,omitempty"`
+	// Tools are the tools that are switched off, as server/tool.
+	Tools []string `json:"tools,omitempty"`
+	// Exact is set if no other servers are on than those of On, whatever their configuration says.
+	Exact bool `json:"exact,omitempty"`
+}
+
+// IsZero reports whether nothing was decided.
+func (s MCPSwitches) IsZero() bool {
+	return len(s.On) == 0 && len(s.Off) == 0 && len(s.Tools) == 0 && !s.Exact
+}
+
+// Equal reports whether two sets of decisions are the same.
+func (s MCPSwitches) Equal(o MCPSwitches) bool {
+	return s.Exact == o.Exact && slices.Equal(s.On, o.On) && slices.Equal(s.Off, o.Off) && slices.Equal(s.Tools, o.Tools)
+}
+
+// Clone returns a copy that shares nothing.
+func (s MCPSwitches) Clone() MCPSwitches {
+	s.On, s.Off, s.Tools = slices.Clone(s.On), slices.Clone(s.Off), slices.Clone(s.Tools)
+	return s
+}
+
+// Find returns the decision that switched a server on.
+func (s MCPSwitches) Find(server string) (MCPSwitch, bool) {
+	i := slices.IndexFunc(s.On, func(w MCPSwitch) bool { return w.Server == server })
+	if i < 0 {
+		return MCPSwitch{}, false
+	}
+	return s.On[i], true
+}
+
+// SwitchOn returns the switches with a server on.
+func (s MCPSwitches) SwitchOn(w MCPSwitch) MCPSwitches {
+	s = s.without(w.Server)
+	s.On = append(s.On, w)
+	return s
+}
+
+// SwitchOff returns the switches with a server off by a person.
+func (s MCPSwitches) SwitchOff(server string) MCPSwitches {
+	s = s.without(server)
+	s.Off = append(s.Off, server)
+	return s
+}
+
+func (s MCPSwitches) without(server string) MCPSwitches {
+	s = s.Clone()
+	s.On = slices.DeleteFunc(s.On, func(w MCPSwitch) bool { return w.Server == server })
+	s.Off = slices.DeleteFunc(s.Off, func(name string) bool { return name == server })
+	return s
+}
+
+// SwitchTool returns the switches with one tool of a server on or off.
+func (s MCPSwitches) SwitchTool(server, tool string, on bool) MCPSwitches {
+	name := server + "/" + tool
+	s = s.Clone()
+	s.Tools = slices.DeleteFunc(s.Tools, func(t string) bool { return t == name })
+	if !on {
+		s.Tools = append(s.Tools, name)
+	}
+	return s
+}
+
+// The list of a checkpoint has the names of the servers that are on, and "-server/tool" for each of their tools that is
+// off. mcpNone alone says that nothing is on, which an empty list does not: it is that of an older checkpoint.
+const mcpNone = "-"
+
+// MCPList returns the list of a checkpoint.
+func MCPList(on, toolsOff []string) []string {
+	if len(on) == 0 {
+		return []string{mcpNone}
+	}
+	list := slices.Clone(on)
+	for _, t := range toolsOff {
+		list = append(list, mcpNone+t)
+	}
+	return list
+}
+
+// MCPNames returns the servers of a checkpoint's list.
+func MCPNames(list []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return strings.HasPrefix(s, mcpNone) })
+}
+
+// At returns the switches of a thread that goes on from a checkpoint with that list. What a person switched off stays
+// off unless it was on there.
+func (s MCPSwitches) At(list []string, why string) MCPSwitches {
+	if len(list) == 0 {
+		return s.Clone()
+	}
+	at := MCPSwitches{Exact: true}
+	for _, item := range list {
+		switch name, off := strings.CutPrefix(item, mcpNone); {
+		case !off:
+			w, known := s.Find(item)
+			if !known {
+				w = MCPSwitch{Server: item, By: MCPInherited, Why: why}
+			}
+			at.On = append(at.On, w)
+		case name != "":
+			at.Tools = append(at.Tools, name)
+		}
+	}
+	for _, name := range s.Off {
+		if _, on := at.Find(name); !on {
+			at.Off = append(at.Off, name)
+		}
+	}
+	return at
+}
+
+// MCPQuery asks for the MCP servers, for a thread if one is named.
+type MCPQuery struct {
+	Thread string `json:"thread,omitempty"`
+}
+
+// MCPReport is what is known of the MCP servers, for a thread.
+type MCPReport struct {
+	Servers []MCPServer `json:"servers"`
+	// Problems are what is wrong in configuration files.
+	Problems []MCPProblem `json:"problems,omitempty"`
+	// Takes says when a switch takes effect for the thread's agent: "at once", "at the next resume", ….
+	Takes string `json:"takes,omitempty"`
+	// CacheTokens are the tokens that the provider reads again without its cache after a change of the tools, and CacheUSD
+	// what that costs; 0 if a change costs nothing or it is not known.
+	CacheTokens int64   `json:"cacheTokens,omitempty"`
+	CacheUSD    float64 `json:"cacheUsd,omitempty"`
+	// Outside says what is not under our control for the thread's agent, a sentence each.
+	Outside []string `json:"outside,omitempty"`
+	// Tokens are those of all definitions that the thread's agent gets, All those of every server that is known.
+	Tokens int64 `json:"tokens"`
+	All    int64 `json:"all"`
+}
+
+// MCPProblem is something wrong in a configuration file.
+type MCPProblem struct {
+	File string `json:"file"`
+	Line int    `json:"line,omitempty"`
+	Text string `json:"text"`
+}
+
+// MCPSource is a place where a server is configured.
+type MCPSource struct {
+	File  string `json:"file"`
+	Line  int    `json:"line,omitempty"`
+	Agent string `json:"agent,omitempty"`
+	Scope string `json:"scope"` // "local", "user", "project"
+}
+
+// MCPServer is a configured MCP server, as a thread has it.
+type MCPServer struct {
+	ID        string      `json:"id"`
+	Name      string      `json:"name"`
+	Sources   []MCPSource `json:"sources,omitempty"`
+	Transport string      `json:"transport"` // "stdio", "http", "sse"
+	Target    string      `json:"target"`    // command or URL without secrets
+	// Trusted is set for one that the person configured, not a repository.
+	Trusted bool `json:"trusted"`
+	// Accepted is set if exactly this may be started; Changed if something else was accepted under its name before.
+	Accepted bool     `json:"accepted"`
+	Changed  bool     `json:"changed,omitempty"`
+	Hash     string   `json:"hash,omitempty"` // of its launch
+	Problem  string   `json:"problem,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+
+	State   string    `json:"state"` // "cold", "ready", …
+	Reason  string    `json:"reason,omitempty"`
+	Retry   time.Time `json:"retry,omitzero"`
+	Share   string    `json:"share"` // "thread", "project"
+	Memory  int64     `json:"memory,omitempty"`
+	Starts  int       `json:"starts,omitempty"`
+	PID     int       `json:"pid,omitempty"`
+	CallMS  float64   `json:"callMs,omitempty"` // how long its last call took
+	Called  time.Time `json:"called,omitzero"`
+	Pattern []string  `json:"patterns,omitempty"`
+
+	// Known is set if its tools are known, without which the numbers below are 0.
+	Known    bool  `json:"known"`
+	Tools    int   `json:"tools,omitempty"`
+	ToolsOn  int   `json:"toolsOn,omitempty"`
+	Withheld int   `json:"withheld,omitempty"` // changed since they were accepted, or not usable
+	Tokens   int64 `json:"tokens,omitempty"`   // of the definitions of those that are on
+
+	On bool `json:"on"`
+	// Ending is set while it is still on because the running turn has not ended.
+	Ending bool   `json:"ending,omitempty"`
+	By     MCPBy  `json:"by,omitempty"`
+	Why    string `json:"why,omitempty"`
+}
+
+// MCPDetail is everything about one server.
+type MCPDetail struct {
+	MCPServer
+	// Launch is exactly what is started, a line each; Diff how it differs from what was accepted.
+	Launch []string  `json:"launch"`
+	Diff   []string  `json:"diff,omitempty"`
+	List   []MCPTool `json:"list,omitempty"`
+	Log    []string  `json:"log,omitempty"`
+	// Rates say how often each pattern would have fired on the project's past prompts.
+	Rates []MCPRate `json:"rates,omitempty"`
+}
+
+// MCPTool is a tool of a server.
+type MCPTool struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"` // with hidden characters made visible
+	Tokens      int64  `json:"tokens"`
+	On          bool   `json:"on"`
+	// Withheld says why the agent does not get it; Diff how its definition has changed.
+	Withheld string   `json:"withheld,omitempty"`
+	Diff     []string `json:"diff,omitempty"`
+	Hidden   []string `json:"hidden,omitempty"` // what is hidden in its definition
+}
+
+// MCPRate is how often a pattern fires.
+type MCPRate struct {
+	Pattern string `json:"pattern"`
+	Fired   int    `json:"fired"`
+	Of      int    `json:"of"`
+	Problem string `json:"problem,omitempty"`
+}
+
+// MCPChange switches an MCP server, or one of its tools, for a thread.
+type MCPChange struct {
+	Thread string `json:"thread"`
+	Server string `json:"server"`
+	Tool   string `json:"tool,omitempty"`
+	On     bool   `json:"on"`
+	// Force switches off at once, and not at the end of the running turn.
+	Force bool `json:"force,omitempty"`
+}
+
+// MCPAct is something done to a server: "restart", "approve", "revoke", "login".
+type MCPAct struct {
+	Act    string `json:"act"`
+	Server string `json:"server"`
+	Thread string `json:"thread,omitempty"`
+	// Hash is that of the launch which the person saw, for "approve".
+	Hash string `json:"hash,omitempty"`
+}
+
+// MCPCall calls a tool of a server for a thread.
+type MCPCall struct {
+	Thread    string `json:"thread,omitempty"`
+	Server    string `json:"server"`
+	Tool      string `json:"tool"`
+	Arguments string `json:"arguments,omitempty"` // a JSON object
+}
+
+// MCPWhy says which servers a text would switch on or suggest, and why.
+type MCPWhy struct {
+	Server  string  `json:"server"`
+	On      bool    `json:"on"` // a pattern switches it on
+	Why     string  `json:"why"`
+	Score   float64 `json:"score,omitempty"`
+	Blocked string  `json:"blocked,omitempty"` // why it is not switched on all the same
+}
