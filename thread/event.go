@@ -15,6 +15,7 @@ const (
 	EventNotice     EventKind = "notice"     // Notice is a message for people
 	EventSwitch     EventKind = "switch"     // clients should show ThreadID
 	EventPrompt     EventKind = "prompt"     // Prompt is new or changed
+	EventMCP        EventKind = "mcp"        // the MCP servers of ThreadID, or of all threads, have changed
 	// A piece of the answer of ThreadID's model; only for clients that follow the thread.
 	EventSpeech EventKind = "speech"
 )

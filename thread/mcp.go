@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +18,8 @@ type MCP interface {
 	Launch(Thread) *MCPLaunch
 	// Launched tells what the agent's package made of it.
 	Launched(ID, MCPReach)
+	// Take switches on a server that was suggested.
+	Take(ctx context.Context, id ID, server, why string) error
 	// TurnEnded tells that a turn's last answer is durable.
 	TurnEnded(ID)
 	// Restored tells that a thread's switches were changed by something else than this port.
@@ -329,6 +332,17 @@ type MCPCall struct {
 	Server    string `json:"server"`
 	Tool      string `json:"tool"`
 	Arguments string `json:"arguments,omitempty"` // a JSON object
+}
+
+// MCPResult is what a tool answered.
+type MCPResult struct {
+	Result string `json:"result"` // JSON, as the server sent it
+}
+
+// MCPTask is a text of which is asked what servers it needs.
+type MCPTask struct {
+	Thread string `json:"thread,omitempty"`
+	Text   string `json:"text"`
 }
 
 // MCPWhy says which servers a text would switch on or suggest, and why.

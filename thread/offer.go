@@ -1,6 +1,6 @@
 package thread
 
-// Offer proposes to fork a thread, with a reason and a label.
+// Offer proposes to fork a thread, with a reason and a label, or to switch on an MCP server for it.
 type Offer struct {
 	ID     string       `json:"id"`
 	Thread ID           `json:"thread"`
@@ -9,6 +9,8 @@ type Offer struct {
 	Rule   string       `json:"rule"`
 	Why    string       `json:"why"`
 	Prompt string       `json:"prompt,omitempty"`
+	// Server is the MCP server to switch on; empty for a fork.
+	Server string `json:"server,omitempty"`
 }
 
 // OfferMode says what happens to fork suggestions.

@@ -284,7 +284,21 @@ func (s *server) Collect(_ context.Context, r thread.CollectRequest) (thread.Col
 	return thread.Collected{Threads: []thread.Dropped{{Name: "old-one-77aa", Bytes: 2048, Why: "archived 40 days ago"}}, Freed: 2048}, s.err
 }
 func (s *server) Agents(context.Context) ([]thread.AgentInfo, error) { return s.agents, nil }
-func (s *server) MCP(context.Context) ([]thread.MCPServer, error)    { return s.servers, nil }
+func (s *server) MCP(context.Context, thread.MCPQuery) (thread.MCPReport, error) {
+	return thread.MCPReport{Servers: s.servers}, nil
+}
+
+func (s *server) MCPDetail(_ context.Context, q thread.MCPAct) (thread.MCPDetail, error) {
+	return thread.MCPDetail{}, nil
+}
+
+func (s *server) SwitchMCP(context.Context, thread.MCPChange) (thread.MCPReport, error) {
+	return thread.MCPReport{Servers: s.servers}, nil
+}
+
+func (s *server) ActMCP(context.Context, thread.MCPAct) (thread.MCPDetail, error) {
+	return thread.MCPDetail{}, nil
+}
 
 // change changes a report as a server would.
 func change(r *thread.ContextReport, c thread.ContextChange) {

@@ -220,7 +220,7 @@ func TestHostileText(t *testing.T) {
 		srv.agents[i].Name, srv.agents[i].Problem, srv.agents[i].Hint, srv.agents[i].Version, srv.agents[i].Looked = evil, evil, evil, evil, []string{evil}
 	}
 	for i := range srv.servers {
-		srv.servers[i] = thread.MCPServer{Name: evil, Source: evil, Agent: evil, Transport: evil, Target: evil, Problem: evil}
+		srv.servers[i] = thread.MCPServer{Name: evil, Sources: []thread.MCPSource{{File: evil, Agent: evil}}, Transport: evil, Target: evil, Problem: evil}
 	}
 	for i := range srv.checkpoints {
 		c := &srv.checkpoints[i]

@@ -51,9 +51,9 @@ func world() *server {
 			{Name: "demo", Found: true, Version: "built in"}, {Name: "command", Found: true},
 		},
 		servers: []thread.MCPServer{
-			{Name: "github", Source: ".mcp.json", Transport: "stdio", Target: "npx github-mcp", Trusted: true, Enabled: true},
-			{Name: "sentry", Source: "~/.claude.json", Agent: "claude", Transport: "http", Target: "https://mcp.sentry.dev", Trusted: true},
-			{Name: "evil", Source: ".mcp.json", Transport: "stdio", Target: "curl x", Trusted: false},
+			{Name: "github", Sources: []thread.MCPSource{{File: ".mcp.json"}}, Transport: "stdio", Target: "npx github-mcp", Trusted: true, On: true},
+			{Name: "sentry", Sources: []thread.MCPSource{{File: "~/.claude.json", Agent: "claude"}}, Transport: "http", Target: "https://mcp.sentry.dev", Trusted: true},
+			{Name: "evil", Sources: []thread.MCPSource{{File: ".mcp.json"}}, Transport: "stdio", Target: "curl x", Trusted: false},
 		},
 		checkpoints: []thread.Checkpoint{
 			point(6, 4, thread.KindResponse, "now add \x1b[31mtests\u202e", "", 0), point(5, 3, thread.KindTurn, "use the new parser", "The parser is in place.\nMore.", 2),

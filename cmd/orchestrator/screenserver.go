@@ -225,6 +225,21 @@ func (s screenServer) Agents(ctx context.Context) ([]thread.AgentInfo, error) {
 }
 
 // MCP implements ui.Server.
-func (s screenServer) MCP(ctx context.Context) ([]thread.MCPServer, error) {
-	return api.MCP.Do(ctx, s.client, api.None{})
+func (s screenServer) MCP(ctx context.Context, q thread.MCPQuery) (thread.MCPReport, error) {
+	return api.MCP.Do(ctx, s.client, q)
+}
+
+// MCPDetail implements ui.Server.
+func (s screenServer) MCPDetail(ctx context.Context, q thread.MCPAct) (thread.MCPDetail, error) {
+	return api.MCPDetail.Do(ctx, s.client, q)
+}
+
+// SwitchMCP implements ui.Server.
+func (s screenServer) SwitchMCP(ctx context.Context, c thread.MCPChange) (thread.MCPReport, error) {
+	return api.SwitchMCP.Do(ctx, s.client, c)
+}
+
+// ActMCP implements ui.Server.
+func (s screenServer) ActMCP(ctx context.Context, a thread.MCPAct) (thread.MCPDetail, error) {
+	return api.ActMCP.Do(ctx, s.client, a)
 }

@@ -71,8 +71,11 @@ func Table() []Row {
 		{Op: "info", Verb: "doctor"},
 		{Op: "may", Verb: "doctor"},
 		{Op: "agents", Verb: "doctor"},
-		{Op: "mcp", Verb: "doctor"},
-		{Op: "list", Verb: "threads"}, // of which it sees what Visible leaves
+		{Op: "mcp", Verb: "mcp list"},
+		{Op: "mcp-detail", Verb: "mcp show", Others: Read},
+		{Op: "mcp-why", Verb: "mcp why", Others: Read},
+		{Op: "mcp-serve", Verb: "the agent's own MCP server"}, // of the caller's thread only
+		{Op: "list", Verb: "threads"},                         // of which it sees what Visible leaves
 
 		{Op: "stage", Verb: "stage"},
 		// Anybody may use a complete token. Prefixes match, and the list shows, only what Caller.Sees allows.
@@ -131,6 +134,9 @@ func Table() []Row {
 		{Op: "setgrants", Verb: "grants --add", Own: person, Others: person},
 		{Op: "context-change", Verb: "changing what is masked", Own: person, Others: person},
 		{Op: "setoffers", Verb: "changing fork offers", Own: person, Others: person},
+		{Op: "mcp-switch", Verb: "switching MCP servers", Own: person, Others: person},
+		{Op: "mcp-act", Verb: "mcp approve", Own: person, Others: person},
+		{Op: "mcp-call", Verb: "mcp call", Own: person, Others: person},
 		{Op: "export", Verb: "export", Own: person, Others: person},
 		{Op: "import", Verb: "import", Own: person, Others: person},
 		{Op: "backup", Verb: "backup", Own: person, Others: person},

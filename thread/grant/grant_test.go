@@ -120,9 +120,9 @@ func TestParseAndChange(t *testing.T) {
 
 // TestWhatEachGrantGives says once more, by hand, what the table gives away: a row that changes by mistake is seen here.
 func TestWhatEachGrantGives(t *testing.T) {
-	const free = "agents info list may mcp retrieve stage stage-info stage-list stage-touch"
+	const free = "agents info list may mcp mcp-serve retrieve stage stage-info stage-list stage-touch"
 	gives := map[thread.Grant]string{
-		grant.Read:   "context diff events find grants prompt prompts speech status timeline turn why",
+		grant.Read:   "context diff events find grants mcp-detail mcp-why prompt prompts speech status timeline turn why",
 		grant.Send:   "ask prompt-again prompt-cancel prompt-edit",
 		grant.Start:  "answeroffer fork new resume resumeall setup",
 		grant.Merge:  "finish merge mergeabort mergecontinue push rewind",
@@ -148,7 +148,7 @@ func TestWhatEachGrantGives(t *testing.T) {
 	if got := may(false); got != free {
 		t.Errorf("of others an agent without grants may %s", got)
 	}
-	if got, want := may(true), join(free, "context diff grants prompt prompts speech status timeline turn unstage why"); got != want {
+	if got, want := may(true), join(free, "context diff grants mcp-detail mcp-why prompt prompts speech status timeline turn unstage why"); got != want {
 		t.Errorf("of itself an agent without grants may %s, want %s", got, want)
 	}
 	for _, g := range grant.Names() {

@@ -210,6 +210,11 @@ func (m *core) promptKnown(id thread.ID, text string) {
 	}
 }
 
+// MCPChanged tells clients that the MCP servers of a thread, or of all if id is empty, have changed.
+func (m *core) MCPChanged(id thread.ID) {
+	m.bus.Publish(thread.Event{At: m.now(), Kind: thread.EventMCP, ThreadID: id})
+}
+
 // intend stores that an operation of several steps begins.
 func (m *core) intend(ctx context.Context, kind string, id thread.ID, data any) (thread.Intent, error) {
 	raw, err := json.Marshal(data)

@@ -21,13 +21,17 @@ type suggestions struct {
 	// What follows is guarded by core.mu.
 
 	mode    thread.OfferMode
+	servers thread.OfferMode              // for offers of MCP servers
 	open    []thread.Offer                // unanswered, oldest first
 	signals map[thread.ID]*offers.Signals // each is used by the steps of its thread's queue
 	going   map[thread.ID]bool            // goes on in a fork that is being made
 }
 
-// offersKey is the setting that stores that a person turned offers off.
-const offersKey = "offers"
+// The settings that store that a person turned offers off.
+const (
+	offersKey       = "offers"
+	serverOffersKey = "mcp-offers"
+)
 
 // maxOffers is how many unanswered offers are kept.
 const maxOffers = 100
@@ -169,6 +173,9 @@ func (m *suggestions) AnswerOffer(ctx context.Context, offerID, answer string) (
 	if l == nil {
 		return thread.Status{}, fmt.Errorf("offer for thread %s: %w", o.Thread, thread.ErrNotFound)
 	}
+	if o.Server != "" {
+		return l.current(), m.answerServer(ctx, o, answer)
+	}
 	switch answer {
 	case "take":
 		return m.forks.Fork(ctx, offers.Request(o))
@@ -181,6 +188,42 @@ func (m *suggestions) AnswerOffer(ctx context.Context, offerID, answer string) (
 		m.addOffer(o) // not answered
 		return thread.Status{}, thread.Hint(fmt.Errorf("answer %q: %w", answer, thread.ErrInvalid),
 			"use take, dismiss or off")
+	}
+}
+
+// SuggestMCP offers to switch on an MCP server for a thread, unless a person turned such offers off or one is open.
+func (m *suggestions) SuggestMCP(id thread.ID, server, why string) {
+	m.mu.Lock()
+	off := m.servers == thread.OffersOff || m.mode == thread.OffersOff
+	open := m.newest(id) != nil
+	m.mu.Unlock()
+	if off || open {
+		return
+	}
+	m.addOffer(thread.Offer{ID: thread.NewID[string](), Thread: id, Rule: "mcp", Why: why, Server: server})
+}
+
+// answerServer answers an offer to switch on an MCP server. "off" turns off offers of that kind only.
+func (m *suggestions) answerServer(ctx context.Context, o thread.Offer, answer string) error {
+	switch answer {
+	case "take":
+		if m.cfg.MCP == nil {
+			return fmt.Errorf("switch on %s: %w", o.Server, thread.ErrUnsupported)
+		}
+		return m.cfg.MCP.Take(ctx, o.Thread, o.Server, o.Why)
+	case "dismiss":
+		return nil
+	case "off":
+		m.mu.Lock()
+		m.servers = thread.OffersOff
+		m.mu.Unlock()
+		if err := m.cfg.Store.SetSetting(ctx, serverOffersKey, string(thread.OffersOff)); err != nil {
+			return fmt.Errorf("store the offer mode: %w", err)
+		}
+		return nil
+	default:
+		m.addOffer(o) // not answered
+		return thread.Hint(fmt.Errorf("answer %q: %w", answer, thread.ErrInvalid), "use take, dismiss or off")
 	}
 }
 
@@ -219,16 +262,25 @@ func (m *suggestions) SetOffers(ctx context.Context, mode thread.OfferMode) erro
 	m.mode = mode
 	if mode == thread.OffersOff {
 		m.keepOffers(nil)
+	} else {
+		m.servers = mode // whoever wants offers again wants those of servers too
 	}
 	m.mu.Unlock()
-	if err := m.cfg.Store.SetSetting(ctx, offersKey, string(mode)); err != nil {
-		return fmt.Errorf("store the offer mode: %w", err)
+	for _, key := range []string{offersKey, serverOffersKey} {
+		if err := m.cfg.Store.SetSetting(ctx, key, string(mode)); err != nil {
+			return fmt.Errorf("store the offer mode: %w", err)
+		}
 	}
 	return nil
 }
 
 // loadOffers loads what a person chose in an earlier run.
 func (m *suggestions) loadOffers(ctx context.Context) {
+	if mode, err := m.cfg.Store.Setting(ctx, serverOffersKey); err == nil {
+		m.mu.Lock()
+		m.servers = thread.OfferMode(mode)
+		m.mu.Unlock()
+	}
 	mode, err := m.cfg.Store.Setting(ctx, offersKey)
 	if err != nil || mode == "" {
 		return

@@ -58,7 +58,7 @@ func look(s thread.MCPServer) (box, glyph string, tok theme.Token) {
 		return "[!]", "✗", theme.Bad
 	case !s.Trusted:
 		return "[?]", "?", theme.Warn
-	case s.Enabled:
+	case s.On:
 		return "[x]", "●", theme.Good
 	default:
 		return "[ ]", "○", theme.Muted
@@ -77,11 +77,9 @@ func (p *Panel) Details() []string {
 		}
 		box, _, _ := look(s)
 		out = append(out, box+" "+plain.Line(s.Name)+"  "+plain.Line(s.Transport)+"  "+plain.Line(s.Target))
-		from := "    from " + plain.Line(s.Source)
-		if s.Agent != "" {
-			from += ", for " + plain.Line(s.Agent)
+		for _, from := range s.Sources {
+			out = append(out, "    from "+plain.Line(from.File))
 		}
-		out = append(out, from)
 		if !s.Trusted {
 			out = append(out, "    From this repository, not trusted yet: disabled.")
 		}

@@ -28,7 +28,7 @@ func TestPanel(t *testing.T) {
 		t.Errorf("empty: %q", got)
 	}
 	p.Set([]thread.MCPServer{
-		{Name: "zeta", Trusted: true}, {Name: "on", Trusted: true, Enabled: true}, {Name: "strange"},
+		{Name: "zeta", Trusted: true}, {Name: "on", Trusted: true, On: true}, {Name: "strange"},
 		{Name: "broken", Trusted: true, Problem: "no such\x1b file"},
 	})
 	got := draw(p, 4)

@@ -15,7 +15,10 @@ import (
 
 // Server is what the feature needs from the server.
 type Server interface {
-	MCP(context.Context) ([]thread.MCPServer, error)
+	MCP(context.Context, thread.MCPQuery) (thread.MCPReport, error)
+	MCPDetail(context.Context, thread.MCPAct) (thread.MCPDetail, error)
+	SwitchMCP(context.Context, thread.MCPChange) (thread.MCPReport, error)
+	ActMCP(context.Context, thread.MCPAct) (thread.MCPDetail, error)
 }
 
 // Feature lists the MCP servers.
@@ -42,11 +45,12 @@ func (f *Feature) Panel() *mcp.Panel { return &f.panel }
 
 // Load loads the servers.
 func (f *Feature) Load() tea.Cmd {
-	return host.Call(f.Host, host.Quick, f.srv.MCP, func(all []thread.MCPServer, err error) tea.Cmd {
+	load := func(ctx context.Context) (thread.MCPReport, error) { return f.srv.MCP(ctx, thread.MCPQuery{}) }
+	return host.Call(f.Host, host.Quick, load, func(all thread.MCPReport, err error) tea.Cmd {
 		if err != nil {
 			return f.Fail("list the MCP servers", err)
 		}
-		f.panel.Set(all)
+		f.panel.Set(all.Servers)
 		if f.open != nil {
 			f.open.Set(dialog.Plain(f.panel.Details()...))
 		}

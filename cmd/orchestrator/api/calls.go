@@ -6,9 +6,23 @@ import "orchestrator/thread"
 const (
 	Info Call[InfoRequest, ServerInfo] = "info"
 	Stop Call[StopRequest, StopReport] = "stop"
-	// Agents lists the agents that can be started here, MCP the configured MCP servers.
+	// Agents lists the agents that can be started here.
 	Agents Call[None, []thread.AgentInfo] = "agents"
-	MCP    Call[None, []thread.MCPServer] = "mcp"
+)
+
+// MCP servers.
+const (
+	// MCP lists the configured servers as a thread has them, MCPDetail returns everything about one, and MCPWhy says which
+	// ones a text needs.
+	MCP       Call[thread.MCPQuery, thread.MCPReport] = "mcp"
+	MCPDetail Call[thread.MCPAct, thread.MCPDetail]   = "mcp-detail"
+	MCPWhy    Call[thread.MCPTask, []thread.MCPWhy]   = "mcp-why"
+	// SwitchMCP switches a server or a tool for a thread; ActMCP restarts, accepts or signs in; CallMCP calls a tool.
+	SwitchMCP Call[thread.MCPChange, thread.MCPReport] = "mcp-switch"
+	ActMCP    Call[thread.MCPAct, thread.MCPDetail]    = "mcp-act"
+	CallMCP   Call[thread.MCPCall, thread.MCPResult]   = "mcp-call"
+	// ServeMCP is not a call: the connection becomes one of messages of MCP, for the agent that opens it.
+	ServeMCP = "mcp-serve"
 )
 
 // Permissions of callers.

@@ -17,6 +17,7 @@ func (s *Server) register(r *routes) {
 	s.registerHistory(r)
 	s.registerFiles(r)
 	s.registerStaging(r)
+	s.registerMCP(r)
 	answer(r, api.Context, func(ctx context.Context, q api.Ref) (thread.ContextReport, error) {
 		return s.Contexts.Context(ctx, q.Thread)
 	})
@@ -37,7 +38,6 @@ func (s *Server) registerServer(r *routes) {
 	answer(r, api.Agents, func(ctx context.Context, _ api.None) ([]thread.AgentInfo, error) {
 		return s.Agents(ctx), nil
 	})
-	answer(r, api.MCP, func(ctx context.Context, _ api.None) ([]thread.MCPServer, error) { return s.MCP(ctx) })
 	obey(r, api.May, s.may)
 	answer(r, api.Grants, s.grants)
 	answer(r, api.SetGrants, s.setGrants)

@@ -251,7 +251,7 @@ func fill(v reflect.Value, depth int) {
 // trips lists every operation but the terminal.
 func trips() []trip {
 	return []trip{
-		there(api.Info), there(api.Stop), there(api.Agents), there(api.MCP), told(api.May), there(api.Grants),
+		there(api.Info), there(api.Stop), there(api.Agents), there(api.MCP), there(api.MCPDetail), there(api.MCPWhy), there(api.SwitchMCP), there(api.ActMCP), there(api.CallMCP), told(api.May), there(api.Grants),
 		there(api.SetGrants), there(api.List), there(api.Status), there(api.New), there(api.Fork), there(api.Resume),
 		there(api.ResumeAll), there(api.SetUp), told(api.StopAgent), there(api.Why), there(api.Ask), there(api.Prompts),
 		there(api.Prompt), there(api.EditPrompt), there(api.CancelPrompt), there(api.AskAgain), there(api.Switch),
@@ -267,7 +267,7 @@ func trips() []trip {
 
 // TestRoundTrip takes every operation through a socket: what one side says is what the other hears.
 func TestRoundTrip(t *testing.T) {
-	travelled := []string{api.Terminal}
+	travelled := []string{api.Terminal, api.ServeMCP}
 	for _, one := range trips() {
 		travelled = append(travelled, one.op)
 		t.Run(one.op, one.run)

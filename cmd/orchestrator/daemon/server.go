@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -48,6 +49,18 @@ type Contexts interface {
 	Change(ctx context.Context, change thread.ContextChange) (thread.ContextReport, error)
 }
 
+// MCP controls MCP servers.
+type MCP interface {
+	Report(context.Context, thread.MCPQuery) (thread.MCPReport, error)
+	Detail(context.Context, thread.MCPAct) (thread.MCPDetail, error)
+	Why(context.Context, thread.MCPTask) ([]thread.MCPWhy, error)
+	Switch(context.Context, thread.MCPChange) (thread.MCPReport, error)
+	Act(context.Context, thread.MCPAct) (thread.MCPDetail, error)
+	Call(context.Context, thread.MCPCall) (thread.MCPResult, error)
+	// Serve serves a thread's agent over a connection until it ends, and closes it.
+	Serve(id thread.ID, connection io.ReadWriteCloser) error
+}
+
 // Callers finds out on whose behalf a process acts.
 type Callers interface {
 	// Caller returns the thread of the agent that a process descends from or whose token it carries. agent is set if it is
@@ -60,10 +73,11 @@ type Config struct {
 	Manager   *manager.Manager
 	Terminals Terminals
 	Callers   Callers
-	// Agents and MCP list what can be used here.
+	// Agents lists the agents that can be used here.
 	Agents func(context.Context) []thread.AgentInfo
-	MCP    func(context.Context) ([]thread.MCPServer, error)
-	Info   func(context.Context, api.InfoRequest) (api.ServerInfo, error)
+	// MCP controls the MCP servers.
+	MCP  MCP
+	Info func(context.Context, api.InfoRequest) (api.ServerInfo, error)
 	// Transfer exports and imports threads.
 	Transfer Transfer
 	// Staging keeps staged data.

@@ -1,0 +1,66 @@
+package daemon
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/mcpctl/bridge"
+	"orchestrator/thread"
+)
+
+// registerMCP adds the operations on MCP servers.
+func (s *Server) registerMCP(r *routes) {
+	m := s.MCP
+	answer(r, api.MCP, m.Report)
+	answer(r, api.MCPDetail, m.Detail)
+	answer(r, api.MCPWhy, m.Why)
+	answer(r, api.SwitchMCP, m.Switch)
+	answer(r, api.ActMCP, m.Act)
+	answer(r, api.CallMCP, m.Call)
+	r.handle(http.MethodPost, api.ServeMCP, s.serveMCP)
+}
+
+// serveMCP turns the connection of an agent's bridge into one of messages. It serves the tools of the thread that the
+// process belongs to, whatever the process says.
+func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
+	c := callerOf(r.Context())
+	switch {
+	case !c.Agent || c.Thread == "":
+		refuse(w, fmt.Errorf("only an agent of a thread is served MCP: %w", thread.ErrNotGranted))
+		return
+	case r.Header.Get("Upgrade") != bridge.Protocol:
+		refuse(w, fmt.Errorf("%w request: it must upgrade to %s", thread.ErrInvalid, bridge.Protocol))
+		return
+	}
+	conn, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		refuse(w, fmt.Errorf("take over the connection: %w", err))
+		return
+	}
+	_ = conn.SetDeadline(time.Time{}) // a connection that is lost is noticed by who reads from it
+	_, err = fmt.Fprintf(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n",
+		bridge.Protocol)
+	if err != nil {
+		_ = conn.Close()
+		return
+	}
+	if err := s.MCP.Serve(c.Thread, hijacked{Conn: conn, in: buffered.Reader}); err != nil {
+		s.Log.Debug("an agent's MCP connection ended", "thread", string(c.Thread), "err", err)
+	}
+}
+
+// hijacked is a connection of which a part was read already.
+type hijacked struct {
+	net.Conn
+	in *bufio.Reader
+}
+
+// Read implements io.Reader.
+func (h hijacked) Read(b []byte) (int, error) { return h.in.Read(b) }
+
+var _ io.ReadWriteCloser = hijacked{}
