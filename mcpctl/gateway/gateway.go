@@ -175,3 +175,16 @@ func (h *handler) Request(ctx context.Context, m rpc.Message) (json.RawMessage, 
 
 // Notification implements rpc.Handler.
 func (h *handler) Notification(m rpc.Message) { h.notification(m) }
+
+// Followed returns when a thread's agent was last told that its tools have changed, and when it last read them.
+func (g *Gateway) Followed(id thread.ID) (told, read time.Time) {
+	for _, c := range g.Connections(id) {
+		if c.Notified.After(told) {
+			told = c.Notified
+		}
+		if c.Listed.After(read) {
+			read = c.Listed
+		}
+	}
+	return told, read
+}

@@ -1,0 +1,194 @@
+package mcpctl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"orchestrator/mcpctl/definition"
+	"orchestrator/mcpctl/discovery"
+	"orchestrator/mcpctl/hub"
+	"orchestrator/mcpctl/match"
+	"orchestrator/mcpctl/trust"
+	"orchestrator/thread"
+)
+
+var (
+	errNobody  = errors.New("nobody can answer a question of the server now")
+	errNoLogin = errors.New("it is not a remote server that people sign in to")
+)
+
+// entry is a configured server with what the person said about it.
+type entry struct {
+	definition.Definition
+	hash     string
+	verdict  trust.Verdict
+	patterns match.Patterns
+}
+
+// accepted reports whether exactly this may be started.
+func (e *entry) accepted() bool { return e.verdict.State == trust.Accepted && e.Problem == "" }
+
+// server is the entry as the hub takes it.
+func (e *entry) server() hub.Server {
+	return hub.Server{ID: e.ID, Hash: e.hash, Definition: e.Definition, Trusted: e.Trusted()}
+}
+
+// isFor reports whether a server is on for an agent unless something else is decided: it is configured for that agent or
+// for the project as a whole, is enabled there, and has no patterns that would switch it on when it is needed.
+func (e *entry) isFor(agent string) bool {
+	if !e.Enabled || len(e.Patterns) > 0 {
+		return false
+	}
+	return slices.ContainsFunc(e.Sources, func(s definition.Source) bool {
+		return s.Agent == agent || s.Agent == "orchestrator" || strings.HasSuffix(s.File, "/.mcp.json")
+	})
+}
+
+// catalog is what is configured, at one moment.
+type catalog struct {
+	entries  []*entry // by ID
+	problems []discovery.Problem
+	at       time.Time
+}
+
+// find returns a server by its ID.
+func (c *catalog) find(id string) (*entry, bool) {
+	i, ok := slices.BinarySearchFunc(c.entries, id, func(e *entry, id string) int { return strings.Compare(e.ID, id) })
+	if !ok {
+		return nil, false
+	}
+	return c.entries[i], true
+}
+
+// current returns the catalog, read at most watchPause ago.
+func (c *Controller) current() *catalog {
+	c.mu.Lock()
+	now := c.catalog
+	c.mu.Unlock()
+	if now != nil && time.Since(now.at) < 2*watchPause {
+		return now
+	}
+	return c.refresh()
+}
+
+// refresh reads the configuration files again, and tells agents and screens if something has changed.
+func (c *Controller) refresh() *catalog {
+	next := c.read()
+	c.mu.Lock()
+	before := c.catalog
+	c.catalog = next
+	changed := before != nil && !same(before, next)
+	if before == nil || changed {
+		c.index = nil
+	}
+	c.mu.Unlock()
+	if changed {
+		c.tellAll()
+	}
+	return next
+}
+
+func same(a, b *catalog) bool {
+	return slices.EqualFunc(a.entries, b.entries, func(x, y *entry) bool {
+		return x.ID == y.ID && x.hash == y.hash && x.verdict.State == y.verdict.State && x.Problem == y.Problem &&
+			x.Enabled == y.Enabled && slices.Equal(x.Patterns, y.Patterns)
+	})
+}
+
+// read reads the configuration files, and judges what is there. The person's own files are accepted as they stand the
+// first time that they are seen.
+func (c *Controller) read() *catalog {
+	found := c.cfg.Places.Definitions()
+	hasher := c.cfg.Places.Hasher()
+	for _, file := range found.Own {
+		var servers []trust.Server
+		for _, d := range found.Definitions {
+			if hash := found.Hashes[d.ID]; hash != "" && d.Trusted() && d.Sources[0].File == file {
+				servers = append(servers, trust.Server{Definition: d, Hash: hash, Shown: d.Shown(hasher)})
+			}
+		}
+		if _, err := c.cfg.Trust.FirstSight(file, servers); err != nil {
+			c.cfg.Log.Warn("accept the person's own MCP servers", "file", file, "err", err)
+		}
+	}
+	cat := &catalog{problems: found.Problems, at: time.Now()}
+	for _, d := range found.Definitions {
+		e := &entry{Definition: d, hash: found.Hashes[d.ID]}
+		var err error
+		if e.hash != "" {
+			if e.verdict, err = c.cfg.Trust.Verdict(c.cfg.Project, d, e.hash); err != nil {
+				c.cfg.Log.Warn("look up what is accepted", "server", d.ID, "err", err)
+			}
+		}
+		var wrong []error
+		e.patterns, wrong = match.Compile(d.Patterns)
+		for _, err := range wrong {
+			e.Warnings = append(e.Warnings, err.Error())
+		}
+		cat.entries = append(cat.entries, e)
+	}
+	slices.SortFunc(cat.entries, func(a, b *entry) int { return strings.Compare(a.ID, b.ID) })
+	return cat
+}
+
+// launch is asked by the hub right before each start: it reads the configuration again, so that nothing is started that
+// was changed meanwhile or is not accepted any more.
+func (c *Controller) launch(_ context.Context, s hub.Server, dir string) (definition.Launch, []string, error) {
+	e, ok := c.read().find(s.ID)
+	switch {
+	case !ok:
+		return definition.Launch{}, nil, fmt.Errorf("%s is not configured any more: %w", s.ID, hub.ErrUnapproved)
+	case e.Problem != "":
+		return definition.Launch{}, nil, fmt.Errorf("%s: %s: %w", s.ID, e.Problem, hub.ErrUnapproved)
+	case e.hash != s.Hash || !e.accepted():
+		return definition.Launch{}, nil, fmt.Errorf("%s has changed since you accepted it: %w", s.ID, hub.ErrUnapproved)
+	}
+	if missing := definition.Missing(e.Definition, c.cfg.Env); missing != "" {
+		return definition.Launch{}, nil, errors.New(missing)
+	}
+	l, err := e.Expand(c.lookup)
+	var input *definition.NeedsInput
+	if errors.As(err, &input) {
+		return definition.Launch{}, nil, fmt.Errorf("%w: %w", err, hub.ErrNeedsInput)
+	}
+	if err != nil {
+		return definition.Launch{}, nil, err
+	}
+	if l.Dir == "" {
+		l.Dir = dir
+	}
+	env := append(definition.BaseEnv(c.cfg.Env), "CLAUDE_PROJECT_DIR="+c.cfg.Project)
+	return l, append(env, l.Env...), nil
+}
+
+// lookup returns the value of a variable in a definition.
+func (c *Controller) lookup(name string) (string, bool) {
+	if name == "workspaceFolder" {
+		return c.cfg.Project, true
+	}
+	for i := len(c.cfg.Env) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(c.cfg.Env[i], name+"="); ok {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// get returns a configured server.
+func (c *Controller) get(id string) (*entry, error) {
+	cat := c.current()
+	e, ok := cat.find(id)
+	if !ok {
+		var names []string
+		for _, e := range cat.entries {
+			names = append(names, e.ID)
+		}
+		return nil, thread.Hint(fmt.Errorf("MCP server %q: %w", id, thread.ErrNotFound),
+			"configured are: "+strings.Join(names, ", "))
+	}
+	return e, nil
+}

@@ -1,0 +1,267 @@
+package mcpctl
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"orchestrator/mcpctl/definition"
+	"orchestrator/mcpctl/hidden"
+	"orchestrator/mcpctl/hub"
+	"orchestrator/mcpctl/trust"
+	"orchestrator/thread"
+)
+
+// Report lists all servers, as a thread has them if one is named. It starts nothing.
+func (c *Controller) Report(_ context.Context, q thread.MCPQuery) (thread.MCPReport, error) {
+	var b *switchboard
+	if q.Thread != "" {
+		t, err := c.cfg.Threads.Find(q.Thread)
+		if err != nil {
+			return thread.MCPReport{}, err
+		}
+		b = c.board(t.ID)
+	}
+	cat := c.current()
+	states := c.hub.States()
+	report := thread.MCPReport{Servers: []thread.MCPServer{}}
+	for _, e := range cat.entries {
+		s := c.row(b, e, states)
+		if s.On {
+			report.Tokens += s.Tokens
+		}
+		report.All += c.tokensOf(e)
+		report.Servers = append(report.Servers, s)
+	}
+	for _, p := range cat.problems {
+		text := p.Text
+		if p.Server != "" {
+			text = p.Server + ": " + text
+		}
+		report.Problems = append(report.Problems, thread.MCPProblem{File: p.File, Line: p.Line, Text: hidden.Visible(text)})
+	}
+	if b != nil {
+		c.mu.Lock()
+		reach, id := b.reach, b.t.ID
+		c.mu.Unlock()
+		report.Takes, report.Outside = c.takes(id, reach), reach.Outside
+		if reach.Given && !reach.Deferred && c.cfg.CacheCost != nil {
+			report.CacheTokens, report.CacheUSD = c.cfg.CacheCost(id)
+		}
+	}
+	return report, nil
+}
+
+// takes says when a switch takes effect for the thread's agent.
+func (c *Controller) takes(id thread.ID, r thread.MCPReach) string {
+	switch {
+	case !r.Given && !slices.Contains(c.cfg.Threads.Running(), id):
+		return "at the next start"
+	case !r.Given:
+		return "never: this agent takes no MCP servers from us"
+	case r.Live && !c.stale(id):
+		return "at once"
+	default:
+		return "at the next resume"
+	}
+}
+
+// row returns a server as a thread has it.
+func (c *Controller) row(b *switchboard, e *entry, states []hub.State) thread.MCPServer {
+	s := thread.MCPServer{
+		ID: e.ID, Name: hidden.Visible(e.Name), Transport: string(e.Transport), Target: target(e.Definition),
+		Trusted: e.Trusted(), Accepted: e.verdict.State == trust.Accepted, Changed: e.verdict.State == trust.Changed,
+		Hash: e.hash, Problem: hidden.Visible(e.Problem), Share: string(shareOf(e.Definition)), Pattern: e.Patterns,
+		State: string(hub.Cold),
+	}
+	for _, w := range e.Warnings {
+		s.Warnings = append(s.Warnings, hidden.Visible(w))
+	}
+	for _, from := range e.Sources {
+		s.Sources = append(s.Sources, thread.MCPSource{File: from.File, Line: from.Line, Agent: from.Agent, Scope: string(from.Scope)})
+	}
+	var own thread.ID
+	if b != nil {
+		c.mu.Lock()
+		own = b.t.ID
+		if on, ok := b.state(e); ok {
+			s.On, s.Ending, s.By, s.Why = e.accepted(), on.ending, on.by, on.why
+		}
+		off := slices.Clone(b.decided.Tools)
+		c.mu.Unlock()
+		c.count(&s, e, off)
+	} else {
+		c.count(&s, e, nil)
+	}
+	for _, st := range states {
+		if st.Hash != e.hash || st.Thread != "" && own != "" && st.Thread != own {
+			continue
+		}
+		s.Memory += st.Bytes
+		s.Starts += st.Starts
+		if st.LastCall.After(s.Called) {
+			s.Called, s.CallMS = st.LastCall, float64(st.LastTook.Microseconds())/1000
+		}
+		s.State, s.Reason, s.Retry, s.PID = string(st.Status), hidden.Visible(st.Reason), st.Next, st.PID
+	}
+	switch {
+	case s.Problem != "":
+		s.State, s.Reason = string(hub.Failed), s.Problem
+	case e.verdict.State == trust.Rejected:
+		s.State, s.Reason = string(hub.Unapproved), "you have rejected it"
+	case s.Changed:
+		s.State, s.Reason = string(hub.Unapproved), "it has changed since you accepted it"
+	case !s.Accepted:
+		s.State, s.Reason = string(hub.Unapproved), "you have not accepted it yet"
+	}
+	return s
+}
+
+// count fills in the numbers of tools.
+func (c *Controller) count(s *thread.MCPServer, e *entry, off []string) {
+	if !e.accepted() {
+		return
+	}
+	r, known := c.reading(e)
+	s.Known = known
+	for _, t := range r.tools {
+		s.Tools++
+		switch {
+		case t.withheld != "":
+			s.Withheld++
+		case !slices.Contains(off, e.ID+"/"+t.Name):
+			s.ToolsOn++
+			s.Tokens += t.tokens
+		}
+	}
+}
+
+// tokensOf returns the tokens of all definitions of a server that are not withheld.
+func (c *Controller) tokensOf(e *entry) int64 {
+	var s thread.MCPServer
+	c.count(&s, e, nil)
+	return s.Tokens
+}
+
+// shareOf returns which threads share a server's process.
+func shareOf(d definition.Definition) definition.Share {
+	if d.Options.Share == "" {
+		return definition.ByThread
+	}
+	return d.Options.Share
+}
+
+// target is the command without its arguments, or the URL without what may be secret.
+func target(d definition.Definition) string {
+	if d.Transport == definition.Stdio {
+		return hidden.Visible(strings.TrimSpace(d.Command + " " + firstPackage(d.Args)))
+	}
+	return hidden.Visible(d.Place())
+}
+
+// firstPackage is the argument that names what a package runner runs, which tells more than its own name.
+func firstPackage(args []string) string {
+	for _, a := range args {
+		if !strings.HasPrefix(a, "-") && !strings.ContainsAny(a, "=$") {
+			return a
+		}
+	}
+	return ""
+}
+
+// Detail returns everything about one server. It starts nothing.
+func (c *Controller) Detail(ctx context.Context, q thread.MCPAct) (thread.MCPDetail, error) {
+	e, err := c.get(q.Server)
+	if err != nil {
+		return thread.MCPDetail{}, err
+	}
+	var b *switchboard
+	if q.Thread != "" {
+		t, err := c.cfg.Threads.Find(q.Thread)
+		if err != nil {
+			return thread.MCPDetail{}, err
+		}
+		b = c.board(t.ID)
+	}
+	d := thread.MCPDetail{MCPServer: c.row(b, e, c.hub.States()), Launch: e.Shown(c.cfg.Places.Hasher()), Log: c.hub.Log(e.hash)}
+	if e.verdict.State == trust.Changed {
+		d.Diff = definition.Diff(e.verdict.Was, d.Launch)
+	}
+	if e.accepted() {
+		r, _ := c.reading(e)
+		for _, t := range r.tools {
+			one := thread.MCPTool{
+				Name: hidden.Visible(t.Name), Description: hidden.Visible(description(t.Raw)), Tokens: t.tokens,
+				Withheld: hidden.Visible(t.withheld), Diff: t.review.Diff, On: t.withheld == "",
+			}
+			if b != nil {
+				c.mu.Lock()
+				one.On = one.On && !b.hides(e.ID, t.Name)
+				c.mu.Unlock()
+			}
+			for _, h := range t.review.Hidden {
+				one.Hidden = append(one.Hidden, h.String())
+			}
+			d.List = append(d.List, one)
+		}
+	}
+	d.Rates = c.rates(ctx, e)
+	return d, nil
+}
+
+// ratedPrompts is how many past prompts the rates of patterns are measured on.
+const ratedPrompts = 200
+
+// rates returns how often each pattern of a server would have fired on the project's past prompts.
+func (c *Controller) rates(ctx context.Context, e *entry) []thread.MCPRate {
+	if len(e.Patterns) == 0 {
+		return nil
+	}
+	prompts, err := c.cfg.Threads.Prompts(ctx, ratedPrompts)
+	if err != nil {
+		c.cfg.Log.Warn("read past prompts", "err", err)
+	}
+	each, _ := e.patterns.Rate(prompts)
+	var rates []thread.MCPRate
+	for _, r := range each {
+		rates = append(rates, thread.MCPRate{Pattern: hidden.Visible(r.Pattern), Fired: r.Hits, Of: r.Of})
+	}
+	return rates
+}
+
+// Why says which servers a text would switch on or suggest.
+func (c *Controller) Why(_ context.Context, q thread.MCPTask) ([]thread.MCPWhy, error) {
+	var b *switchboard
+	if q.Thread != "" {
+		t, err := c.cfg.Threads.Find(q.Thread)
+		if err != nil {
+			return nil, err
+		}
+		b = c.board(t.ID)
+	}
+	list := []thread.MCPWhy{}
+	cat := c.current()
+	for _, e := range cat.entries {
+		reason, ok := e.patterns.Match(q.Text)
+		if !ok {
+			continue
+		}
+		w := thread.MCPWhy{Server: e.ID, On: true, Why: reason}
+		if err := usable(e); err != nil {
+			w.On, w.Blocked = false, err.Error()
+		} else if b != nil {
+			c.mu.Lock()
+			if slices.Contains(b.decided.Off, e.ID) {
+				w.On, w.Blocked = false, "you switched it off for this thread"
+			}
+			c.mu.Unlock()
+		}
+		list = append(list, w)
+	}
+	for _, s := range c.likely(q.Text) {
+		if !slices.ContainsFunc(list, func(w thread.MCPWhy) bool { return w.Server == s.Server }) {
+			list = append(list, thread.MCPWhy{Server: s.Server, Why: s.Why, Score: s.Score})
+		}
+	}
+	return list, nil
+}
