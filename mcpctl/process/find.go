@@ -1,0 +1,43 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// errNoProgram is why a command is not started.
+var errNoProgram = errors.New("no such program")
+
+// Find returns the absolute path of a command: by the PATH of an environment if it is a bare name, else from dir. It
+// never finds a bare name in dir.
+func Find(command, dir string, env []string) (string, error) {
+	if strings.ContainsRune(command, '/') {
+		if !filepath.IsAbs(command) {
+			command = filepath.Join(dir, command)
+		}
+		if !executable(command) {
+			return "", fmt.Errorf("%s: %w", command, errNoProgram)
+		}
+		return command, nil
+	}
+	path := ""
+	for _, kv := range env {
+		if v, ok := strings.CutPrefix(kv, "PATH="); ok {
+			path = v
+		}
+	}
+	for _, folder := range filepath.SplitList(path) {
+		if at := filepath.Join(folder, command); command != "" && filepath.IsAbs(folder) && executable(at) {
+			return at, nil
+		}
+	}
+	return "", fmt.Errorf("%q: %w in PATH", command, errNoProgram)
+}
+
+func executable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
+}

@@ -1,0 +1,81 @@
+package process
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"orchestrator/thread"
+	"orchestrator/thread/private"
+)
+
+const (
+	recordName = "processes.json"
+	lockName   = "lock"
+	maxRecord  = 1 << 20
+)
+
+// record says in the state folder what has been started, for the next start of this program.
+type record struct {
+	Mark    string  `json:"mark"` // of every process that is started for this folder
+	Boot    string  `json:"boot"`
+	Leaders []start `json:"leaders"`
+}
+
+// start is one process: the pid alone may be used again.
+type start struct {
+	PID   int    `json:"pid"`
+	Start uint64 `json:"start"`
+}
+
+// readRecord returns the record of a folder, or a new one.
+func readRecord(f *private.Folder) (record, error) {
+	b, err := f.Read(recordName, maxRecord)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return record{}, fmt.Errorf("read the record of server processes: %w", err)
+	}
+	var r record
+	if err != nil || json.Unmarshal(b, &r) != nil || r.Mark == "" {
+		// What cannot be understood names no process.
+		return record{Mark: thread.NewID[string]() + thread.NewID[string]()}, nil
+	}
+	return r, nil
+}
+
+// write replaces the record. It is not synced: after a power cut there are no processes to find.
+func (r record) write(f *private.Folder) error {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("write the record of server processes: %w", err)
+	}
+	const next = recordName + ".new"
+	file, err := f.File(next, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+	if err != nil {
+		return fmt.Errorf("write the record of server processes: %w", err)
+	}
+	_, err = file.Write(b)
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = f.Replace(next, recordName)
+	}
+	if err != nil {
+		return fmt.Errorf("write the record of server processes: %w", err)
+	}
+	return nil
+}
+
+// lock takes the folder for this process until the file is closed.
+func lock(f *private.Folder) (*os.File, error) {
+	file, err := f.File(lockName, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, fmt.Errorf("lock the folder of server processes: %w", err)
+	}
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		file.Close()
+		return nil, fmt.Errorf("lock the folder of server processes, which another program uses: %w", err)
+	}
+	return file, nil
+}
