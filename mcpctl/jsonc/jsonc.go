@@ -13,7 +13,7 @@ import (
 )
 
 // maxDepth limits nesting.
-const maxDepth = 500
+const maxDepth = 200
 
 // Kind is what a value is.
 type Kind string

@@ -42,7 +42,7 @@ func TestFind(t *testing.T) {
 		"db":     {Agent: "codex", Transport: "stdio", Target: "pg", Trusted: true},
 		"web":    {Agent: "gemini", Transport: "http", Target: "http://127.0.0.1:9/x", Trusted: true, Enabled: true},
 		"files":  {Agent: "opencode", Transport: "stdio", Target: "node", Trusted: true, Enabled: true},
-		"odd":    {Agent: "opencode", Trusted: true, Enabled: true, Problem: "has neither a command nor a URL"},
+		"odd":    {Agent: "opencode", Transport: "stdio", Trusted: true, Enabled: true, Problem: "has no command"},
 	}
 	if len(got) != len(want) {
 		t.Errorf("found %d servers, want %d: %+v", len(got), len(want), got)
