@@ -1,13 +1,11 @@
 // Package definition says what an MCP server is, as somebody has configured it: how it is started or reached, where that
 // is written, and who wrote it.
 //
-// A definition holds no expanded variable: "${TOKEN}" stays as it is until the server is started. Two definitions with
-// the same hash start exactly the same thing.
+// A definition holds no expanded variable: "${TOKEN}" stays as it is until Expand, when the server is started. Two
+// definitions with the same hash start exactly the same thing, as far as Hash can know it.
 package definition
 
-import (
-	"time"
-)
+import "time"
 
 // Transport is how messages reach a server.
 type Transport string
@@ -42,14 +40,14 @@ const (
 type Source struct {
 	File  string // absolute
 	Line  int    // from 1; 0 if it is not known
-	Agent string // whose file it is: "claude", "codex", "gemini", "opencode", "cursor", "vscode"
+	Agent string // whose file it is: "claude", "codex", "gemini", "opencode", "cursor", "vscode", "orchestrator"
 	Scope Scope
 }
 
 // Definition is a configured server.
 type Definition struct {
-	// ID names the server among all that were found: letters, digits, "-", "_" and ".", at most 64. It is the configured
-	// name where that is unique and of that form.
+	// ID names the server among all that were found: letters, digits, "-", "_" and ".", at most 64, without two "_" in a
+	// row, which separate a server from its tool. It is the configured name where that is unique and of that form.
 	ID   string
 	Name string // as configured
 	// Sources are all places that configure exactly this, in order of precedence.
@@ -61,15 +59,20 @@ type Definition struct {
 	Args    []string
 	Env     map[string]string
 	EnvVars []string // names of variables that are passed on from the person's environment
-	EnvFile string
+	EnvFile string   // its variables are set unless Env has them
 	Dir     string
 
-	// For http and sse. BearerVar names a variable with a token. Helper is a command that prints headers as JSON.
-	URL       string
-	Headers   map[string]string
-	BearerVar string
-	Helper    string
-	OAuth     OAuth
+	// For http and sse. HeaderVars are headers whose values are in variables, BearerVar names a variable with a token.
+	// Helper is a command that prints headers as JSON.
+	URL        string
+	Headers    map[string]string
+	HeaderVars map[string]string // name of a header: name of a variable
+	BearerVar  string
+	Helper     string
+	OAuth      OAuth
+
+	// Inputs are values that its configuration says a person is asked for: "${input:id}".
+	Inputs []Input
 
 	// Enabled is unset if the agent's own configuration disables it.
 	Enabled  bool
@@ -87,6 +90,13 @@ type OAuth struct {
 	CallbackPort int
 	Scopes       []string
 	MetadataURL  string
+}
+
+// Input is a value that a person is asked for before the server can be started.
+type Input struct {
+	ID          string
+	Description string
+	Secret      bool
 }
 
 // Options are the settings for a server. Zero values mean the defaults of who uses them.

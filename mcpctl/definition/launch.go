@@ -1,19 +1,165 @@
 package definition
 
-// Launch is how a server is started or reached, with every variable expanded. It may hold secrets: it is never stored
-// or logged.
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"orchestrator/thread/private"
+)
+
+// Launch is what is started or connected to: a definition whose variables have their values. It holds secrets: it is
+// neither stored nor shown.
 type Launch struct {
 	Transport Transport
 
-	// For stdio. Env has the declared entries KEY=VALUE only, not the minimal environment that every server gets.
 	Command string
 	Args    []string
-	Env     []string
+	Env     []string // KEY=VALUE, sorted: what is declared, without BaseEnv
 	Dir     string
 
-	// For http and sse.
 	URL     string
 	Headers map[string]string
 	Helper  string
 	OAuth   OAuth
+}
+
+// maxEnvFile is the size limit of a file with variables.
+const maxEnvFile = 1 << 20
+
+// Expand replaces the variables of a definition by their values, in the syntax of the agent whose file it is from. This
+// is the only place where that is done.
+//
+// lookup knows the person's environment, "workspaceFolder" for the folder of the project, and "input:x" for what a
+// person has entered. A value is not expanded again, whatever it contains. A variable that is not set is an error that
+// names it, unless its agent defines it as empty; an input that is not known is a NeedsInput. No error contains a value.
+func (d Definition) Expand(lookup func(name string) (string, bool)) (Launch, error) {
+	e := expansion{syntax: d.syntax(), lookup: lookup}
+	out := Launch{Transport: d.Transport, OAuth: d.OAuth}
+	out.OAuth.ClientID = e.text("the client ID", d.OAuth.ClientID)
+	if d.Transport == Stdio {
+		out.Command = e.text("the command", d.Command)
+		for i, arg := range d.Args {
+			out.Args = append(out.Args, e.text(fmt.Sprintf("argument %d", i+1), arg))
+		}
+		out.Dir = e.text("the folder", d.Dir)
+		out.Env = d.environment(&e)
+	} else {
+		out.URL = e.text("the URL", d.URL)
+		out.Headers = d.headers(&e)
+		out.Helper = e.text("the headers helper", d.Helper)
+	}
+	if e.err != nil {
+		return Launch{}, fmt.Errorf("expand the configuration of %s: %w", d.ID, e.err)
+	}
+	return out, nil
+}
+
+// environment returns the declared variables of a process.
+func (d Definition) environment(e *expansion) []string {
+	set := make(map[string]string)
+	if d.EnvFile != "" {
+		path := e.text("the path of the environment file", d.EnvFile)
+		if e.err != nil {
+			return nil
+		}
+		content, err := readFile(path, maxEnvFile)
+		if err != nil {
+			e.fail(fmt.Errorf("environment file: %w", err))
+			return nil
+		}
+		maps.Copy(set, parseEnvFile(content))
+	}
+	for _, name := range d.EnvVars {
+		if value, ok := e.lookup(name); ok {
+			set[name] = value
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Env)) {
+		set[name] = e.text("variable "+name, d.Env[name])
+	}
+	var env []string
+	for name, value := range set {
+		if !validName(name) || strings.ContainsRune(value, 0) {
+			e.fail(fmt.Errorf("%q cannot be an environment variable", name))
+			continue
+		}
+		env = append(env, name+"="+value)
+	}
+	slices.Sort(env)
+	return env
+}
+
+// headers returns the headers of a remote server.
+func (d Definition) headers(e *expansion) map[string]string {
+	set := make(map[string]string)
+	for name, variable := range d.HeaderVars {
+		if value, ok := e.lookup(variable); ok {
+			set[name] = value
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Headers)) {
+		set[name] = e.text("header "+name, d.Headers[name])
+	}
+	if d.BearerVar != "" {
+		token, ok := e.lookup(d.BearerVar)
+		if !ok {
+			e.fail(fmt.Errorf("bearer token: %w", &Unset{Name: d.BearerVar}))
+		}
+		set["Authorization"] = "Bearer " + token
+	}
+	for name, value := range set {
+		if name == "" || strings.ContainsAny(name, "\r\n\x00: ") || strings.ContainsAny(value, "\r\n\x00") {
+			e.fail(fmt.Errorf("header %q contains a character that headers cannot have", name))
+		}
+	}
+	return set
+}
+
+func validName(name string) bool { return name != "" && !strings.ContainsAny(name, "=\x00") }
+
+// readFile reads a regular file that may be reached by links; anything else is refused without blocking.
+func readFile(path string, limit int64) ([]byte, error) {
+	real, err := resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	content, err := private.ReadRegular(real, limit)
+	if errors.Is(err, private.ErrTooLarge) {
+		return nil, fmt.Errorf("%s: more than %d bytes", path, limit)
+	}
+	return content, err
+}
+
+// parseEnvFile reads lines of NAME=value, as in a .env file: comments, "export " and quotes are understood, variables in
+// values are not.
+func parseEnvFile(content []byte) map[string]string {
+	set := make(map[string]string)
+	for line := range strings.Lines(string(content)) {
+		line = strings.TrimSpace(line)
+		line = strings.TrimSpace(strings.TrimPrefix(line, "export "))
+		name, value, ok := strings.Cut(line, "=")
+		name = strings.TrimSpace(name)
+		if !ok || strings.HasPrefix(line, "#") || !validName(name) {
+			continue
+		}
+		set[name] = unquote(strings.TrimSpace(value))
+	}
+	return set
+}
+
+func unquote(value string) string {
+	for _, quote := range []string{`"`, `'`} {
+		if rest, ok := strings.CutPrefix(value, quote); ok {
+			if inner, _, ok := strings.Cut(rest, quote); ok {
+				return inner
+			}
+		}
+	}
+	if i := strings.Index(value, " #"); i >= 0 {
+		return strings.TrimSpace(value[:i])
+	}
+	return value
 }

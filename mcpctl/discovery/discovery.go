@@ -1,225 +1,214 @@
-// Package discovery finds the MCP servers in the configuration files of the agents.
+// Package discovery finds the MCP servers in the configuration files of the agents and in our own.
 //
-// It only reads files: it starts nothing, writes nothing, and returns no value that could be a secret (environment,
-// headers, user information and query of URLs, arguments after the first). Servers from a repository's own files are
-// marked as not trusted.
+// It only reads files: it starts nothing, writes nothing and expands no variable of what it finds. What a repository
+// configures never takes the name of a server that the person configured. Errors and warnings quote names and lines, and
+// no values.
 package discovery
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
+	"strings"
+	"syscall"
 
-	"github.com/knadh/koanf/parsers/toml/v2"
-
-	"orchestrator/thread"
+	"orchestrator/mcpctl/definition"
+	"orchestrator/thread/private"
 )
 
-// maxFile is the size limit of a configuration file; Claude's own grows with its history.
-const maxFile = 64 << 20
+const (
+	// maxFile is the size limit of the person's own configuration files; Claude's own grows with its history.
+	maxFile = 64 << 20
+	// maxProjectFile is that of files of the repository.
+	maxProjectFile = 1 << 20
+	// maxServers is how many servers a file may have.
+	maxServers = 1000
+	// maxProblems is how many problems are listed for a file.
+	maxProblems = 100
+)
 
 // Places are the folders to search.
 type Places struct {
 	Project string
 	Home    string
 	// Claude, Codex, Gemini and OpenCode are the agents' own folders if they are not in their usual place in Home; empty
-	// means the usual place.
-	Claude, Codex, Gemini, OpenCode string
+	// means the usual place. OpenCodeConfig is one more file of OpenCode.
+	Claude, Codex, Gemini, OpenCode, OpenCodeConfig string
+	// Config is our own folder of configuration; empty means the usual place in Home.
+	Config string
+	// Roots are further folders of the repository, such as its main worktree.
+	Roots []string
+	// Lookup knows the person's environment, for the hashes of files that variables lead to; it may be nil.
+	Lookup func(name string) (string, bool)
 }
 
-// source is one file that may define servers.
-type source struct {
-	file    string
-	agent   string
-	trusted bool
-	read    func(content []byte, project string) (map[string]entry, error)
+// Found is what the files configure.
+type Found struct {
+	Definitions []definition.Definition // sorted by ID
+	Hashes      map[string]string       // launch hash by ID; none for a server with a Problem
+	Problems    []Problem               // by file and line
+	// Own are the person's own files, also those that do not exist.
+	Own []string
 }
 
-// entry is a server in any of the formats.
-type entry struct {
-	Type    string          `json:"type"`
-	Command json.RawMessage `json:"command"` // a string, or a list in OpenCode's format
-	Args    []string        `json:"args"`
-	URL     string          `json:"url"`
-	HTTPURL string          `json:"httpUrl"`
-	Enabled *bool           `json:"enabled"`
-	// Disabled is what some clients use instead of Enabled.
-	Disabled bool `json:"disabled"`
+// Problem is something wrong in a file.
+type Problem struct {
+	File   string
+	Line   int    // from 1; 0 if it is not known
+	Server string // the name of the server; empty if it is about the file
+	Text   string
 }
 
-// Find lists the servers of all files, sorted by name, source and agent. A file that cannot be read is listed as a
-// server with a Problem.
-func (p Places) Find() []thread.MCPServer {
-	var found []thread.MCPServer
-	for _, s := range p.sources() {
-		content, err := readFile(s.file)
-		if errors.Is(err, os.ErrNotExist) {
+func (p Problem) String() string {
+	text := p.Text
+	if p.Server != "" {
+		text = fmt.Sprintf("server %q: %s", p.Server, text)
+	}
+	if p.Line == 0 {
+		return p.File + ": " + text
+	}
+	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, text)
+}
+
+// Hasher returns what hashes definitions in these places.
+func (p Places) Hasher() definition.FileHasher {
+	lookup := func(name string) (string, bool) {
+		switch {
+		case name == "workspaceFolder":
+			return p.Project, p.Project != ""
+		case p.Lookup == nil:
+			return "", false
+		}
+		return p.Lookup(name)
+	}
+	return definition.FileHasher{Roots: append([]string{p.Project}, p.Roots...), Lookup: lookup}
+}
+
+// Definitions reads all files.
+func (p Places) Definitions() Found {
+	found := Found{Hashes: make(map[string]string)}
+	var all collection
+	for _, f := range p.files() {
+		if f.scope != definition.Project && !slices.Contains(found.Own, f.path) {
+			found.Own = append(found.Own, f.path)
+		}
+		r := &reader{file: f, places: p}
+		content, err := f.content()
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 			continue
+		case err != nil:
+			r.problem(0, "", "%s", err)
+		default:
+			f.read(r, content)
 		}
-		var entries map[string]entry
-		if err == nil {
-			entries, err = s.read(content, p.Project)
-		}
-		if err != nil {
-			found = append(found, thread.MCPServer{
-				Name: filepath.Base(s.file), Source: s.file, Agent: s.agent, Problem: err.Error(),
-			})
-			continue
-		}
-		for name, e := range entries {
-			found = append(found, e.server(name, s))
+		all.add(r)
+	}
+	all.toggle()
+	for _, s := range all.merge(p.Hasher()) {
+		found.Definitions = append(found.Definitions, s.Definition)
+		if s.hash != "" {
+			found.Hashes[s.ID] = s.hash
 		}
 	}
-	sort.Slice(found, func(i, j int) bool {
-		a, b := found[i], found[j]
-		if a.Name != b.Name {
-			return a.Name < b.Name
+	for _, r := range all.readers {
+		found.Problems = append(found.Problems, r.problems...)
+	}
+	slices.SortFunc(found.Definitions, func(a, b definition.Definition) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortStableFunc(found.Problems, func(a, b Problem) int {
+		if c := strings.Compare(a.File, b.File); c != 0 {
+			return c
 		}
-		if a.Source != b.Source {
-			return a.Source < b.Source
-		}
-		return a.Agent < b.Agent
+		return a.Line - b.Line
 	})
 	return found
 }
 
-func readFile(file string) ([]byte, error) {
-	info, err := os.Stat(file)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxFile {
-		return nil, fmt.Errorf("%s is not a regular file or is too large", file)
-	}
-	return os.ReadFile(file)
+// file is one that may configure servers.
+type file struct {
+	path  string
+	agent string
+	scope definition.Scope
+	read  func(r *reader, content []byte)
 }
 
-func (p Places) sources() []source {
+// files returns all in order of precedence.
+func (p Places) files() []file {
 	or := func(dir string, usual ...string) string {
 		if dir != "" {
 			return dir
 		}
 		return filepath.Join(append([]string{p.Home}, usual...)...)
 	}
-	claude := filepath.Join(p.Home, ".claude.json")
-	if p.Claude != "" {
-		claude = filepath.Join(p.Claude, ".claude.json")
+	own := func(agent string, read func(*reader, []byte), path ...string) file {
+		return file{path: filepath.Join(path...), agent: agent, scope: definition.User, read: read}
 	}
-	return []source{
-		{file: filepath.Join(p.Project, ".mcp.json"), agent: "claude", read: readServers},
-		{file: claude, agent: "claude", trusted: true, read: readClaude},
-		{file: filepath.Join(or(p.Codex, ".codex"), "config.toml"), agent: "codex", trusted: true, read: readCodex},
-		{file: filepath.Join(p.Project, ".codex", "config.toml"), agent: "codex", read: readCodex},
-		{file: filepath.Join(or(p.Gemini), ".gemini", "settings.json"), agent: "gemini", trusted: true, read: readServers},
-		{file: filepath.Join(p.Project, ".gemini", "settings.json"), agent: "gemini", read: readServers},
-		{file: filepath.Join(or(p.OpenCode, ".config", "opencode"), "opencode.json"), agent: "opencode", trusted: true,
-			read: readOpenCode},
-		{file: filepath.Join(p.Project, "opencode.json"), agent: "opencode", read: readOpenCode},
+	project := func(agent string, read func(*reader, []byte), path ...string) file {
+		return file{path: filepath.Join(append([]string{p.Project}, path...)...), agent: agent, scope: definition.Project,
+			read: read}
 	}
+	openCode := or(p.OpenCode, ".config", "opencode")
+	files := []file{
+		own(ours, readMCP, or(p.Config, ".config", "orchestrator"), "mcp.json"),
+		own(claude, readClaude, or(p.Claude), ".claude.json"),
+		own(codex, readCodex, or(p.Codex, ".codex"), "config.toml"),
+		own(gemini, readGemini, or(p.Gemini), ".gemini", "settings.json"),
+	}
+	files = append(files, extensions(filepath.Join(or(p.Gemini), ".gemini", "extensions"))...)
+	if p.OpenCodeConfig != "" {
+		files = append(files, own(openCodeAgent, readOpenCode, p.OpenCodeConfig))
+	}
+	for _, name := range []string{"opencode.json", "opencode.jsonc", "config.json"} {
+		files = append(files, own(openCodeAgent, readOpenCode, openCode, name))
+	}
+	files = append(files, own(cursor, readCursor, p.Home, ".cursor", "mcp.json"))
+	if p.Project == "" {
+		return files
+	}
+	return append(files,
+		project(claude, readMCP, ".mcp.json"),
+		project(codex, readCodex, ".codex", "config.toml"),
+		project(gemini, readGemini, ".gemini", "settings.json"),
+		project(openCodeAgent, readOpenCode, "opencode.json"),
+		project(openCodeAgent, readOpenCode, "opencode.jsonc"),
+		project(openCodeAgent, readOpenCode, ".opencode", "opencode.json"),
+		project(openCodeAgent, readOpenCode, ".opencode", "opencode.jsonc"),
+		project(cursor, readCursor, ".cursor", "mcp.json"),
+		project(vsCode, readVSCode, ".vscode", "mcp.json"))
 }
 
-// readServers reads {"mcpServers": {…}}: .mcp.json and Gemini's settings.
-func readServers(content []byte, _ string) (map[string]entry, error) {
-	var f struct {
-		Servers map[string]entry `json:"mcpServers"`
+// content reads a file: a regular one, and one of the repository only if it is not reached by a link.
+func (f file) content() ([]byte, error) {
+	if f.scope == definition.Project {
+		content, err := private.ReadRegular(f.path, maxProjectFile)
+		var about *private.Error
+		if errors.As(err, &about) {
+			err = about.Err // the path is known
+		}
+		return content, err
 	}
-	return f.Servers, decode(content, &f)
-}
-
-// readClaude reads the person's own servers and those for this project.
-func readClaude(content []byte, project string) (map[string]entry, error) {
-	var f struct {
-		Servers  map[string]entry `json:"mcpServers"`
-		Projects map[string]struct {
-			Servers map[string]entry `json:"mcpServers"`
-		} `json:"projects"`
+	opened, err := os.OpenFile(f.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, syscall.ENXIO) {
+		return nil, private.ErrNotRegular
 	}
-	if err := decode(content, &f); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	all := map[string]entry{}
-	for name, e := range f.Servers {
-		all[name] = e
-	}
-	for name, e := range f.Projects[project].Servers {
-		all[name] = e
-	}
-	return all, nil
-}
-
-func readOpenCode(content []byte, _ string) (map[string]entry, error) {
-	var f struct {
-		Servers map[string]entry `json:"mcp"`
-	}
-	return f.Servers, decode(content, &f)
-}
-
-// readCodex reads the [mcp_servers.name] tables, converted to JSON.
-func readCodex(content []byte, _ string) (map[string]entry, error) {
-	tree, err := toml.Parser().Unmarshal(content)
+	defer opened.Close()
+	info, err := opened.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("parse: %w", err)
+		return nil, err
 	}
-	b, err := json.Marshal(tree["mcp_servers"])
-	if err != nil {
-		return nil, fmt.Errorf("parse: %w", err)
+	if !info.Mode().IsRegular() {
+		return nil, private.ErrNotRegular
 	}
-	var servers map[string]entry
-	return servers, decode(b, &servers)
-}
-
-func decode(content []byte, to any) error {
-	if err := json.Unmarshal(content, to); err != nil {
-		return fmt.Errorf("parse: %w", err)
+	content, err := io.ReadAll(io.LimitReader(opened, maxFile+1))
+	if err == nil && len(content) > maxFile {
+		err = fmt.Errorf("%w: more than %d bytes", private.ErrTooLarge, maxFile)
 	}
-	return nil
-}
-
-func (e entry) server(name string, s source) thread.MCPServer {
-	out := thread.MCPServer{
-		Name: name, Source: s.file, Agent: s.agent, Trusted: s.trusted,
-		Enabled: !e.Disabled && (e.Enabled == nil || *e.Enabled),
-	}
-	address := e.URL
-	if address == "" {
-		address = e.HTTPURL
-	}
-	switch {
-	case address != "":
-		out.Transport, out.Target = "http", withoutSecrets(address)
-		if e.Type == "sse" {
-			out.Transport = "sse"
-		}
-	case len(e.Command) > 0:
-		out.Transport, out.Target = "stdio", e.program()
-	default:
-		out.Problem = "has neither a command nor a URL"
-	}
-	return out
-}
-
-// program is the command without its arguments.
-func (e entry) program() string {
-	var one string
-	if json.Unmarshal(e.Command, &one) == nil {
-		return one
-	}
-	var list []string
-	if json.Unmarshal(e.Command, &list) == nil && len(list) > 0 {
-		return list[0]
-	}
-	return ""
-}
-
-func withoutSecrets(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	u.User, u.RawQuery, u.Fragment = nil, "", ""
-	return u.String()
+	return content, err
 }

@@ -1,0 +1,103 @@
+package definition
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Hash returns the launch hash: hex SHA-256 over everything that decides what is started or connected to, unexpanded,
+// and over the content of the files of the project that the command line names, of the environment file, and of a bare
+// command that PATH finds in the project. It is the same in every worktree of a repository with the same files.
+//
+// It cannot know what a program loads by itself: what "python -m x", "npm run x" or "npx x" find, what a script
+// imports, what is in a folder that is named. Shown says so where a folder is named.
+func (d Definition) Hash(files FileHasher) (string, error) {
+	h := digest{sha256.New()}
+	h.add("transport", string(d.Transport))
+	if d.written() {
+		h.add("syntax", string(d.syntax()))
+	}
+	h.add("command", d.Command)
+	h.add("args", d.Args...)
+	h.pairs("env", d.Env)
+	h.add("env vars", sorted(d.EnvVars)...)
+	h.add("dir", files.place(d.Dir))
+	h.add("url", d.URL)
+	h.pairs("headers", d.Headers)
+	h.pairs("header vars", d.HeaderVars)
+	h.add("bearer", d.BearerVar)
+	h.add("helper", d.Helper)
+	h.add("oauth", d.OAuth.ClientID, strconv.Itoa(d.OAuth.CallbackPort), d.OAuth.MetadataURL)
+	h.add("scopes", sorted(d.OAuth.Scopes)...)
+	if d.EnvFile != "" {
+		sum, err := files.envFile(d)
+		if err != nil {
+			return "", fmt.Errorf("hash %s: %w", d.ID, err)
+		}
+		h.add("env file", files.place(d.EnvFile), sum)
+	}
+	found, err := files.named(d)
+	if err != nil {
+		return "", fmt.Errorf("hash %s: %w", d.ID, err)
+	}
+	for _, n := range found {
+		if !n.folder {
+			h.add("file", n.path, n.sum)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// written reports whether anything may be a variable, in any syntax.
+func (d Definition) written() bool {
+	for _, s := range slices.Concat([]string{d.Command, d.Dir, d.EnvFile, d.URL, d.Helper, d.OAuth.ClientID}, d.Args,
+		slices.Collect(maps.Values(d.Env)), slices.Collect(maps.Values(d.Headers))) {
+		if strings.ContainsAny(s, "${%") {
+			return true
+		}
+	}
+	return false
+}
+
+// envFile returns the hash of the environment file, which may be missing.
+func (f FileHasher) envFile(d Definition) (string, error) {
+	content, err := readFile(f.expanded(d, d.EnvFile), maxEnvFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "missing", nil
+	case err != nil:
+		return "", fmt.Errorf("environment file: %w", err)
+	}
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// digest hashes fields so that no two different ones have the same bytes.
+type digest struct{ hash.Hash }
+
+func (h digest) add(name string, values ...string) {
+	fmt.Fprintf(h, "%s %d\n", name, len(values))
+	for _, v := range values {
+		fmt.Fprintf(h, "%d:", len(v))
+		_, _ = io.WriteString(h, v) // a hash takes everything
+	}
+}
+
+func (h digest) pairs(name string, values map[string]string) {
+	var flat []string
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		flat = append(flat, key, values[key])
+	}
+	h.add(name, flat...)
+}
+
+func sorted(values []string) []string { return slices.Sorted(slices.Values(values)) }
