@@ -4,12 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"time"
 
 	"orchestrator/mcpctl/definition"
-	"orchestrator/mcpctl/gateway"
-	"orchestrator/mcpctl/rpc"
 	"orchestrator/thread"
 )
 
@@ -151,14 +148,4 @@ func (c *Controller) CallTool(ctx context.Context, r thread.MCPCall) (thread.MCP
 		return thread.MCPResult{}, fmt.Errorf("call %s of %s: %w", r.Tool, r.Server, err)
 	}
 	return thread.MCPResult{Result: string(result)}, nil
-}
-
-// Serve serves a thread's agent over a connection until it ends.
-func Serve(g *gateway.Gateway, threads Threads, id thread.ID, connection io.ReadWriteCloser) error {
-	t, err := threads.Find(string(id))
-	if err != nil {
-		_ = connection.Close()
-		return err
-	}
-	return g.Serve(id, t.Dir, rpc.NewLines(connection, connection, connection, nil))
 }

@@ -2,6 +2,7 @@ package mcpctl
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"log/slog"
 	"sync"
@@ -61,7 +62,7 @@ type Config struct {
 	// Web is the address for agents that shall use HTTP, with TokenVar and Token for a thread's secret; empty for none.
 	Web      string
 	TokenVar string
-	Token    func(thread.ID) string
+	Token    func(thread.Thread) string
 	// Tokens counts the tokens of a text.
 	Tokens func(string) int
 	// CacheCost returns what a thread's provider reads again if the tools change.
@@ -87,8 +88,9 @@ type Controller struct {
 	catalog *catalog
 	reads   map[string]reading // of manifests, by launch hash
 	threads map[thread.ID]*switchboard
-	told    map[string]hub.Status // last status that screens were told, by server and thread
-	index   *match.Index          // over all servers, nil if it must be made anew
+	told    map[string]hub.Status       // last status that screens were told, by server and thread
+	counted map[[sha256.Size]byte]int64 // tokens, by definition
+	index   *match.Index                // over all servers, nil if it must be made anew
 }
 
 // New returns a controller. Use must be called before agents connect.
@@ -100,7 +102,7 @@ func New(cfg Config) *Controller {
 		cfg.Tokens = func(s string) int { return (len(s) + 3) / 4 }
 	}
 	c := &Controller{cfg: cfg, reads: map[string]reading{}, threads: map[thread.ID]*switchboard{},
-		told: map[string]hub.Status{}}
+		told: map[string]hub.Status{}, counted: map[[sha256.Size]byte]int64{}}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	h := cfg.Hub
 	h.Dir, h.Launch, h.Changed, h.Event = cfg.Project, c.launch, c.manifestChanged, c.serverChanged

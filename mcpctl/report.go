@@ -2,6 +2,8 @@ package mcpctl
 
 import (
 	"context"
+	"crypto/sha256"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -131,10 +133,32 @@ func (c *Controller) count(s *thread.MCPServer, e *entry, off []string) {
 			s.Withheld++
 		case !slices.Contains(off, e.ID+"/"+t.Name):
 			s.ToolsOn++
-			s.Tokens += t.tokens
+			s.Tokens += c.tokens(t.Raw)
 		}
 	}
 }
+
+// tokens returns how many tokens a definition has.
+func (c *Controller) tokens(raw []byte) int64 {
+	sum := sha256.Sum256(raw)
+	c.mu.Lock()
+	n, ok := c.counted[sum]
+	c.mu.Unlock()
+	if ok {
+		return n
+	}
+	n = int64(c.cfg.Tokens(string(raw)))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.counted) >= maxCounted {
+		clear(c.counted)
+	}
+	c.counted[sum] = n
+	return n
+}
+
+// maxCounted is how many definitions' tokens are remembered.
+const maxCounted = 20_000
 
 // tokensOf returns the tokens of all definitions of a server that are not withheld.
 func (c *Controller) tokensOf(e *entry) int64 {
@@ -156,7 +180,12 @@ func target(d definition.Definition) string {
 	if d.Transport == definition.Stdio {
 		return hidden.Visible(strings.TrimSpace(d.Command + " " + firstPackage(d.Args)))
 	}
-	return hidden.Visible(d.Place())
+	u, err := url.Parse(d.URL)
+	if err != nil {
+		return ""
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return hidden.Visible(u.String())
 }
 
 // firstPackage is the argument that names what a package runner runs, which tells more than its own name.
@@ -191,7 +220,7 @@ func (c *Controller) Detail(ctx context.Context, q thread.MCPAct) (thread.MCPDet
 		r, _ := c.reading(e)
 		for _, t := range r.tools {
 			one := thread.MCPTool{
-				Name: hidden.Visible(t.Name), Description: hidden.Visible(description(t.Raw)), Tokens: t.tokens,
+				Name: hidden.Visible(t.Name), Description: hidden.Visible(description(t.Raw)), Tokens: c.tokens(t.Raw),
 				Withheld: hidden.Visible(t.withheld), Diff: t.review.Diff, On: t.withheld == "",
 			}
 			if b != nil {
@@ -224,7 +253,7 @@ func (c *Controller) rates(ctx context.Context, e *entry) []thread.MCPRate {
 	each, _ := e.patterns.Rate(prompts)
 	var rates []thread.MCPRate
 	for _, r := range each {
-		rates = append(rates, thread.MCPRate{Pattern: hidden.Visible(r.Pattern), Fired: r.Hits, Of: r.Of})
+		rates = append(rates, thread.MCPRate{Pattern: hidden.Visible(r.Pattern), Fired: r.Fired, Of: r.Of})
 	}
 	return rates
 }

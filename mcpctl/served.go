@@ -31,7 +31,6 @@ type tool struct {
 	manifest.Tool
 	review   trust.Tool
 	withheld string // why no agent gets it
-	tokens   int64
 }
 
 // reading returns what is known of a server's lists; false if it was never started. It starts nothing.
@@ -68,9 +67,6 @@ func (c *Controller) reading(e *entry) (reading, bool) {
 		}
 		if one.withheld == "" && !allows(e.Definition, t.Name) {
 			one.withheld = "its configuration leaves it out"
-		}
-		if t.Raw != nil {
-			one.tokens = int64(c.cfg.Tokens(string(t.Raw)))
 		}
 		r.tools = append(r.tools, one)
 	}

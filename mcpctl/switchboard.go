@@ -379,7 +379,7 @@ func (c *Controller) Launch(t thread.Thread) *thread.MCPLaunch {
 		Foreign: map[string][]thread.MCPForeign{}, Distrust: map[string]bool{},
 	}
 	if c.cfg.Web != "" {
-		l.Command, l.URL, l.TokenVar, l.Token = nil, c.cfg.Web, c.cfg.TokenVar, c.cfg.Token(t.ID)
+		l.Command, l.URL, l.TokenVar, l.Token = nil, c.cfg.Web, c.cfg.TokenVar, c.cfg.Token(t)
 	}
 	for _, e := range cat.entries {
 		for _, s := range e.Sources {

@@ -26,6 +26,8 @@ import (
 	"orchestrator/contextmgr/models"
 	"orchestrator/contextmgr/staging"
 	"orchestrator/contextmgr/tokens"
+	"orchestrator/mcpctl"
+	mcpgateway "orchestrator/mcpctl/gateway"
 	"orchestrator/thread"
 	"orchestrator/thread/ledger"
 	"orchestrator/thread/manager"
@@ -42,6 +44,8 @@ type appConfig struct {
 	Log     *slog.Logger
 	// Accepted reports whether the user has accepted exactly this content of a file or place.
 	Accepted func(place string, content []byte) bool
+	// StateHome is the user's state folder, ConfigHome that of their configuration.
+	StateHome, ConfigHome string
 	// Crashed describes the crash of the last server, if there was one.
 	Crashed string
 }
@@ -63,6 +67,9 @@ type App struct {
 	pins        *pins
 	masks       *masks.Store
 	masker      *masking.Masker
+	mcp         *mcpctl.Controller
+	mcpGateway  *mcpgateway.Gateway
+	mcpTokens   mcpgateway.Credentials
 	counts      *tokens.Counts
 	calibration *tokens.Calibration
 	retention   *retention

@@ -77,6 +77,9 @@ type Config struct {
 	// cache write; 0 is the policy's own.
 	Masking, MaskingLogin string
 	MaskingTokens         int
+	// MCP is set if agents get their MCP servers from us, by MCPTransport "socket" or "http".
+	MCP          bool
+	MCPTransport string
 	// MaskingKeep are the tools whose results are never masked; * in a name stands for any text.
 	MaskingKeep []string
 	// MaskingTools are rules by tool, which keep more: the user's and the project's, of which all hold.
@@ -176,6 +179,9 @@ func settings() map[string]setting {
 			about: "tools whose results are never masked: \"Read, mcp__docs__*\""},
 		"masking_tools": {kind: table, projectMay: true,
 			about: "rules by tool: masking_tools.\"mcp__docs__*\" = { keep = true, keep_last = …, min_tokens = … }"},
+		"mcp": {kind: text, allowed: []string{"on", "off"},
+			about: "whether agents get MCP servers from us, or start their own"},
+		"mcp_transport": {kind: text, allowed: []string{"socket", "http"}, about: "how agents reach our MCP server"},
 		"summaries": {kind: text, allowed: []string{"offer", "model", "extract", "program", "off"},
 			about: "who summarises old turns from 60% of the window on"},
 		"summary_usd":            {kind: amount, about: "most that a summary by the model may cost"},
@@ -452,6 +458,7 @@ func (c Config) fill(k *koanf.Koanf) (Config, error) {
 		return Config{}, fmt.Errorf("stage.token_length: %w", err)
 	}
 	c.Masking, c.MaskingLogin = str("masking", string(thread.MaskSafe)), str("masking_login", string(thread.MaskObserve))
+	c.MCP, c.MCPTransport = str("mcp", "on") == "on", str("mcp_transport", "socket")
 	c.MaskingTokens, c.Summaries = k.Int("masking_tokens"), str("summaries", "")
 	c.SummaryUSD, c.SummaryLogin = defaultSummaryUSD, str("summary_login", "ask") == "allow"
 	if k.Exists("summary_usd") {

@@ -28,7 +28,6 @@ import (
 	"orchestrator/contextmgr/wire/anthropic"
 	"orchestrator/contextmgr/wire/gemini"
 	"orchestrator/contextmgr/wire/openai"
-	"orchestrator/mcpctl/discovery"
 	"orchestrator/thread"
 	"orchestrator/thread/ledger"
 	"orchestrator/thread/manager"
@@ -42,7 +41,7 @@ import (
 func newApp(ctx context.Context, cfg appConfig) (app *App, err error) {
 	a := &App{appConfig: cfg, stop: make(chan struct{})}
 	for _, open := range []func(context.Context) error{a.openStore, a.openClock, a.openStaging, a.openMasks, a.openAgents,
-		a.openManager, a.openGateway, a.openRetention, a.listen} {
+		a.openMCP, a.openManager, a.openGateway, a.openRetention, a.listen} {
 		if err := open(ctx); err != nil {
 			return nil, errors.Join(err, a.Close())
 		}
@@ -135,6 +134,9 @@ func (a *App) openManager(ctx context.Context) error {
 			Continue: a.Config.OnLimit == "continue",
 		},
 		OnNotice: a.found.add, Readable: a.readable, Stage: a.stage,
+	}
+	if a.Config.MCP {
+		cfg.MCP = a.mcp
 	}
 	if a.Project.Repository {
 		worktrees, err := a.Project.Worktrees(a.Config.Worktrees)
@@ -264,10 +266,6 @@ func (a *App) listen(context.Context) error {
 		}
 		return nil
 	})
-	places := discovery.Places{
-		Project: a.Project.Root, Home: lookup(a.Env, "HOME"), Claude: lookup(a.Env, "CLAUDE_CONFIG_DIR"),
-		Codex: lookup(a.Env, "CODEX_HOME"), Gemini: lookup(a.Env, "GEMINI_CLI_HOME"),
-	}
 	a.daemon = daemon.New(daemon.Config{
 		Manager: a.manager, Terminals: terminals{a.sessions}, Callers: a.sessions, Info: a.info, Log: a.Log,
 		Agents: a.agents.Detect, Transfer: transfer{
@@ -278,7 +276,7 @@ func (a *App) listen(context.Context) error {
 		Staging: a.staging, Masks: a.masks, Contexts: contexts{manager: a.manager, masker: a.masker, rules: a.Config.contextRules()},
 		Collect: collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config),
 			clock: a.clock, staging: a.staging, masks: a.masks}.Collect,
-		MCP:  func(context.Context) ([]thread.MCPServer, error) { return places.Find(), nil },
+		MCP:  mcpServers{Controller: a.mcp, gateway: a.mcpGateway, threads: mcpThreads{a}},
 		Stop: a.end,
 	})
 	a.onClose(func() error {

@@ -68,7 +68,7 @@ func (c *cli) serve(ctx context.Context) error {
 	}
 	cfg := appConfig{
 		Project: c.project, Config: c.config, Program: kept, Env: forAgents(c.environ), Log: log,
-		Accepted: c.trust().accepted, Crashed: crashed,
+		Accepted: c.trust().accepted, Crashed: crashed, StateHome: c.stateHome(), ConfigHome: c.configHome(),
 	}
 	app, err := newApp(ctx, cfg)
 	for errors.Is(err, thread.ErrUnreachable) {

@@ -147,6 +147,9 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 		l.recorder.Poll(ctx) // read its last output
 	}
 	l.recorder.Flush(ctx)
+	if l.cfg.MCP != nil {
+		l.cfg.MCP.Ended(l.id)
+	}
 	l.interruptPrompts(ctx, "the agent exited: "+activity.Exit(exit))
 	interrupted = interrupted || !asked && exit.Code != 0 && l.recorder.Amid()
 	err := l.update(ctx, func(t *thread.Thread) error {

@@ -145,6 +145,18 @@ func (s *Server) staged(c grant.Caller, token string) (thread.Staged, error) {
 	return s.Staging.Find(token, c.Sees)
 }
 
+// Retrieve returns what is staged or masked under a token, as far as the caller may see it.
+func (s *Server) Retrieve(c grant.Caller, q api.RetrieveRequest) (thread.StagedData, error) {
+	d, err := s.staged(c, q.Token)
+	if errors.Is(err, thread.ErrNotFound) {
+		return s.masked(c, q, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.Staging.Retrieve(d.Token, q.Part)
+}
+
 // masked retrieves what is masked by its token; otherwise it returns an error that is already known. Like staged data,
 // anybody may read it who has the whole token.
 func (s *Server) masked(c grant.Caller, q api.RetrieveRequest, unknown error) (thread.StagedData, error) {

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"io"
 
 	"orchestrator/cmd/orchestrator/api"
@@ -141,14 +140,7 @@ func (s *Server) registerStaging(r *routes) {
 		return s.Staging.Stage(ctx, q, data)
 	})
 	download(r, api.Retrieve, func(ctx context.Context, q api.RetrieveRequest) (thread.StagedData, error) {
-		d, err := s.staged(callerOf(ctx), q.Token)
-		if errors.Is(err, thread.ErrNotFound) {
-			return s.masked(callerOf(ctx), q, err)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return s.Staging.Retrieve(d.Token, q.Part)
+		return s.Retrieve(callerOf(ctx), q)
 	})
 	answer(r, api.StageList, func(ctx context.Context, _ api.None) ([]thread.Staged, error) {
 		return s.Staging.List(callerOf(ctx).Sees)

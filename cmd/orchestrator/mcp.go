@@ -1,0 +1,264 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/contextmgr/tokens"
+	"orchestrator/mcpctl"
+	"orchestrator/mcpctl/discovery"
+	"orchestrator/mcpctl/gateway"
+	"orchestrator/mcpctl/hub"
+	"orchestrator/mcpctl/manifest"
+	"orchestrator/mcpctl/process"
+	"orchestrator/mcpctl/rpc"
+	mcptrust "orchestrator/mcpctl/trust"
+	"orchestrator/thread"
+	"orchestrator/thread/grant"
+	"orchestrator/thread/private"
+)
+
+// mcpTokenVar is the variable with the token of an agent that uses HTTP.
+const mcpTokenVar = "ORCHESTRATOR_MCP_TOKEN"
+
+// openMCP opens the control of MCP servers. Nothing is started before an agent or a person calls for it.
+func (a *App) openMCP(context.Context) error {
+	folder, err := private.Make(a.Project.StateDir(), "mcp")
+	if err != nil {
+		return fmt.Errorf("open the MCP servers: %w", err)
+	}
+	defer folder.Close()
+	registered, err := registeredName(folder)
+	if err != nil {
+		return fmt.Errorf("open the MCP servers: %w", err)
+	}
+	processes, err := process.New(filepath.Join(a.Project.StateDir(), "mcp"))
+	if err != nil {
+		return fmt.Errorf("open the MCP servers: %w", err)
+	}
+	a.onClose(processes.Close)
+	manifests, err := manifest.OpenCache(filepath.Join(a.Project.StateDir(), "mcp"))
+	if err != nil {
+		return fmt.Errorf("open the lists of MCP servers: %w", err)
+	}
+	a.onClose(manifests.Close)
+	threads := mcpThreads{a}
+	cfg := mcpctl.Config{
+		Project: a.Project.Root, Places: a.mcpPlaces(), Trust: mcptrust.Open(a.StateHome), Threads: threads, Env: a.Env,
+		Hub:    hub.Config{Processes: processes, Manifests: manifests, Name: "orchestrator", Version: version()},
+		Bridge: []string{a.Program.Path, "mcp-bridge", a.Project.Socket}, Registered: registered,
+		Tokens: tokens.New().Count, CacheCost: a.cacheCost, Log: a.Log,
+	}
+	if a.Config.MCPTransport == "http" {
+		if err := a.serveWeb(&cfg); err != nil {
+			return err
+		}
+	}
+	a.mcp = mcpctl.New(cfg)
+	a.onClose(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+		defer cancel()
+		return a.mcp.Close(ctx)
+	})
+	a.mcpGateway = gateway.New(gateway.Config{Servers: a.mcp, Stager: mcpStager{a}, Version: version(), Log: a.Log})
+	a.onClose(a.mcpGateway.Close)
+	a.mcp.Use(mcpAgents{Gateway: a.mcpGateway, credentials: &a.mcpTokens})
+	a.service(a.mcp.Run)
+	return nil
+}
+
+// serveWeb opens the address for agents that use HTTP.
+func (a *App) serveWeb(cfg *mcpctl.Config) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("open an address for MCP: %w", err)
+	}
+	cfg.Web, cfg.TokenVar = "http://"+l.Addr().String()+"/mcp", mcpTokenVar
+	cfg.Token = func(t thread.Thread) string { return a.mcpTokens.Give(t.ID, t.Dir) }
+	server := &http.Server{ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 64 << 10}
+	a.service(func(context.Context) error {
+		server.Handler = a.mcpGateway.NewWeb(a.mcpTokens.Allowed)
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serve MCP: %w", err)
+		}
+		return nil
+	})
+	a.onClose(server.Close)
+	return nil
+}
+
+// mcpPlaces are where MCP servers are configured.
+func (a *App) mcpPlaces() discovery.Places {
+	return discovery.Places{
+		Project: a.Project.Root, Home: lookup(a.Env, "HOME"), Claude: lookup(a.Env, "CLAUDE_CONFIG_DIR"),
+		Codex: lookup(a.Env, "CODEX_HOME"), Gemini: lookup(a.Env, "GEMINI_CLI_HOME"),
+		OpenCodeConfig: lookup(a.Env, "OPENCODE_CONFIG"), Config: filepath.Join(a.ConfigHome, "orchestrator"),
+		Lookup: func(name string) (string, bool) { v := lookup(a.Env, name); return v, v != "" },
+	}
+}
+
+// registeredName returns the name of the one server for agents into whose configuration a repository could merge: made
+// once for a project, and kept out of its reach. It is always the same, so that a conversation names the same tools.
+func registeredName(folder *private.Folder) (string, error) {
+	const file = "name"
+	b, err := folder.Read(file, 64)
+	if err == nil && len(b) == len(gateway.Name)+8 {
+		return string(b), nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	var random [4]byte
+	rand.Read(random[:]) // never fails
+	name := gateway.Name + hex.EncodeToString(random[:])
+	return name, folder.Write(file, []byte(name))
+}
+
+// cacheCost returns what a thread's provider reads again if the agent's tools change, as they stand before everything
+// else in a request.
+func (a *App) cacheCost(id thread.ID) (tokens int64, usd float64) {
+	s, err := a.manager.Status(context.Background(), string(id))
+	if err != nil {
+		return 0, 0
+	}
+	tokens = s.Gauge.Tokens
+	written, priced := knownModels{a.models}.Cost(s.Model, thread.Usage{CacheWrite: tokens})
+	read, _ := knownModels{a.models}.Cost(s.Model, thread.Usage{CacheRead: tokens})
+	if !priced {
+		return tokens, 0
+	}
+	return tokens, max(0, written-read)
+}
+
+// mcpThreads adapts the manager.
+type mcpThreads struct{ app *App }
+
+// Find implements mcpctl.Threads.
+func (t mcpThreads) Find(ref string) (thread.Thread, error) {
+	if t.app.manager == nil {
+		return thread.Thread{}, fmt.Errorf("the server is starting: %w", thread.ErrNotRunning)
+	}
+	s, err := t.app.manager.Status(context.Background(), ref)
+	return s.Thread, err
+}
+
+// Working implements mcpctl.Threads.
+func (t mcpThreads) Working(id thread.ID) bool {
+	s, err := t.app.manager.Status(context.Background(), string(id))
+	return err == nil && s.Execution != nil && s.State.State != thread.StateIdle && s.State.State != thread.StateDone
+}
+
+// Running implements mcpctl.Threads.
+func (t mcpThreads) Running() []thread.ID {
+	if t.app.manager == nil {
+		return nil
+	}
+	list, err := t.app.manager.List(context.Background())
+	if err != nil {
+		t.app.Log.Error("list the threads", "error", err)
+	}
+	var ids []thread.ID
+	for _, s := range list {
+		if s.Execution != nil {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
+}
+
+// SetMCP implements mcpctl.Threads.
+func (t mcpThreads) SetMCP(
+	ctx context.Context, ref string, next func(thread.MCPSwitches) thread.MCPSwitches,
+) error {
+	return t.app.manager.SetMCP(ctx, ref, next)
+}
+
+// Suggest implements mcpctl.Threads.
+func (t mcpThreads) Suggest(id thread.ID, server, why string) {
+	t.app.manager.SuggestMCP(id, server, why)
+}
+
+// Changed implements mcpctl.Threads.
+func (t mcpThreads) Changed(id thread.ID) {
+	if t.app.manager != nil {
+		t.app.manager.MCPChanged(id)
+	}
+}
+
+// Notice implements mcpctl.Threads.
+func (t mcpThreads) Notice(id thread.ID, level thread.Level, text string) {
+	t.app.manager.Notice(id, level, text)
+}
+
+// Prompts implements mcpctl.Threads.
+func (t mcpThreads) Prompts(ctx context.Context, limit int) ([]string, error) {
+	list, err := t.app.manager.NewestPrompts(ctx, "", false, limit)
+	var texts []string
+	for _, p := range list {
+		texts = append(texts, p.Text)
+	}
+	return texts, err
+}
+
+// mcpAgents tells agents of changes, over both ways that they connect.
+type mcpAgents struct {
+	*gateway.Gateway
+	credentials *gateway.Credentials
+}
+
+// Drop implements mcpctl.Agents.
+func (m mcpAgents) Drop(id thread.ID) {
+	m.credentials.Revoke(id)
+	m.Gateway.Drop(id)
+}
+
+// mcpStager stages large results, and reads what is staged or masked.
+type mcpStager struct{ app *App }
+
+// Stage implements gateway.Stager.
+func (s mcpStager) Stage(ctx context.Context, r thread.StageRequest, data io.Reader) (thread.Staged, error) {
+	return s.app.staging.Stage(ctx, r, data)
+}
+
+// Read implements gateway.Stager.
+func (s mcpStager) Read(_ context.Context, id thread.ID, token string, part thread.Selection, to io.Writer) error {
+	data, err := s.app.daemon.Retrieve(grant.Caller{Agent: true, Thread: id}, api.RetrieveRequest{Token: token, Part: part})
+	if err != nil {
+		return err
+	}
+	defer data.Close()
+	_, err = data.WriteTo(to)
+	return err
+}
+
+// mcpServers adapts the control of MCP servers to the daemon.
+type mcpServers struct {
+	*mcpctl.Controller
+	gateway *gateway.Gateway
+	threads mcpThreads
+}
+
+// Call implements daemon.MCP.
+func (m mcpServers) Call(ctx context.Context, r thread.MCPCall) (thread.MCPResult, error) {
+	return m.CallTool(ctx, r)
+}
+
+// Serve implements daemon.MCP.
+func (m mcpServers) Serve(id thread.ID, connection io.ReadWriteCloser) error {
+	t, err := m.threads.Find(string(id))
+	if err != nil {
+		_ = connection.Close()
+		return err
+	}
+	return m.gateway.Serve(id, t.Dir, rpc.NewLines(connection, connection, connection, nil))
+}
