@@ -189,7 +189,6 @@ func TestWhatAKilledHostLeaves(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer program.Wait()
 			defer program.Process.Kill()
 			var guardPID int
 			line, err := bufio.NewReader(out).ReadString('\n')
@@ -204,6 +203,7 @@ func TestWhatAKilledHostLeaves(t *testing.T) {
 				_ = syscall.Kill(guardPID, syscall.SIGKILL)
 			}
 			_ = program.Process.Kill()
+			_ = program.Wait()
 			if guarded {
 				eventually(t, "everything ends with the host", 3*time.Second, func() bool {
 					return len(running(append(pids, guardPID))) == 0
