@@ -1,23 +1,51 @@
 // Package mcptest is an MCP server for tests, with the faults that servers have.
+//
+// It runs as the test binary itself, started once more. Its modes are what is wrong with the whole server; its tools do
+// what is wrong with one call.
 package mcptest
 
 import "os"
 
-// argument is the first argument of a test binary that is to be the server.
-const argument = "mcptest-server"
-
 // Main is called first in TestMain: it does not return if this process is to be the server.
 func Main() {
-	if len(os.Args) > 1 && os.Args[1] == argument {
-		os.Exit(1)
+	if len(os.Args) < 2 {
+		return
+	}
+	switch os.Args[1] {
+	case serverArgument:
+		newServer(parse(os.Args[2:])).run()
+		os.Exit(0)
+	case childArgument:
+		child()
 	}
 }
 
 // Command returns how the server is started with some modes, each "name" or "name=value". The test binary must call Main.
+//
+//	starts=FILE     a line with the pid for each start
+//	witness=FILE    a line with the arguments for each call that is carried out
+//	banner          prints lines on standard output that are no messages
+//	garbage         prints bytes that are no text
+//	giant=BYTES     prints one line of that length instead of a response to initialize
+//	stderr=BYTES    prints that much on standard error
+//	silent          answers nothing
+//	crash           ends at once
+//	slow=DURATION   answers initialize later
+//	stubborn        ignores SIGTERM and the end of its input
+//	fork            starts such a child in its group and one in a session of its own; pids go to the starts file
+//	twice           answers each call twice
+//	modern          speaks 2026-07-28 only
+//	rug             has another description of echo after the second call, and says so
+//	tools=COUNT     lists so many more tools
+//	pages=COUNT     lists so many tools a page
+//	loop            its pages have no end
+//	null            lists tools with schemas that are none
+//	deep=DEPTH      lists a tool that is nested
+//	names           lists tools whose names collide, are long or have dots
 func Command(mode ...string) (cmd string, args, env []string) {
 	self, err := os.Executable()
 	if err != nil {
 		panic(err) // a test cannot go on
 	}
-	return self, append([]string{argument}, mode...), nil
+	return self, append([]string{serverArgument}, mode...), nil
 }

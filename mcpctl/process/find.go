@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// errNoProgram is why a command is not started.
-var errNoProgram = errors.New("no such program")
+// ErrNoProgram is why a command cannot be started at all.
+var ErrNoProgram = errors.New("no such program")
 
 // Find returns the absolute path of a command: by the PATH of an environment if it is a bare name, else from dir. It
 // never finds a bare name in dir.
@@ -19,7 +19,7 @@ func Find(command, dir string, env []string) (string, error) {
 			command = filepath.Join(dir, command)
 		}
 		if !executable(command) {
-			return "", fmt.Errorf("%s: %w", command, errNoProgram)
+			return "", fmt.Errorf("%s: %w", command, ErrNoProgram)
 		}
 		return command, nil
 	}
@@ -34,7 +34,7 @@ func Find(command, dir string, env []string) (string, error) {
 			return at, nil
 		}
 	}
-	return "", fmt.Errorf("%q: %w in PATH", command, errNoProgram)
+	return "", fmt.Errorf("%q: %w in PATH", command, ErrNoProgram)
 }
 
 func executable(path string) bool {

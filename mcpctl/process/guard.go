@@ -14,16 +14,15 @@ groups=' '
 while read -r what group; do
 	case $what in
 	+) groups="$groups$group " ;;
+	.) exit ;;
 	-) case $groups in *" $group "*) groups="${groups%% $group *} ${groups#* $group }" ;; esac ;;
 	esac
 done
 for group in $groups; do kill -s KILL -- "-$group"; done
 for round in 1 2 3; do
-	for environ in /proc/[0-9]*/environ; do
-		if grep -q -a -F "$1" "$environ"; then
-			pid=${environ#/proc/}
-			kill -s KILL "${pid%/environ}"
-		fi
+	for environ in $(grep -l -a -F "$1" /proc/[0-9]*/environ); do
+		pid=${environ#/proc/}
+		kill -s KILL "${pid%/environ}"
 	done
 done
 `
@@ -68,11 +67,12 @@ func (g *guard) tell(what string, group int) {
 	_, _ = fmt.Fprintf(g.input, "%s %d\n", what, group)                  // without a guard there is still the next start
 }
 
-// close ends the guard.
+// close ends the guard, which has nothing to do any more.
 func (g *guard) close() {
 	if g == nil {
 		return
 	}
+	g.tell(".", 0)
 	_ = g.input.Close()
 	_, _ = g.program.Wait()
 }

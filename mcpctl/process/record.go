@@ -53,11 +53,13 @@ func (r record) write(f *private.Folder) error {
 		return fmt.Errorf("write the record of server processes: %w", err)
 	}
 	const next = recordName + ".new"
-	file, err := f.File(next, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+	file, err := f.File(next, os.O_WRONLY|os.O_CREATE)
 	if err != nil {
 		return fmt.Errorf("write the record of server processes: %w", err)
 	}
-	_, err = file.Write(b)
+	if err = file.Truncate(0); err == nil {
+		_, err = file.Write(b)
+	}
 	if err = errors.Join(err, file.Close()); err == nil {
 		err = f.Replace(next, recordName)
 	}

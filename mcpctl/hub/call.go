@@ -1,0 +1,112 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"orchestrator/mcpctl/rpc"
+)
+
+// maxTries is how often a call is tried altogether.
+const maxTries = 4
+
+// call sends a request, to a server that is started for it if need be.
+func (b *backend) call(ctx context.Context, c Client, method string, params json.RawMessage) (json.RawMessage, error) {
+	b.mu.Lock()
+	timeout, trusted := b.callTimeout(), b.server.Trusted
+	b.mu.Unlock()
+	for try := 1; ; try++ {
+		s, err := b.ready(ctx)
+		if err != nil {
+			return nil, err
+		}
+		k, err := s.begin(ctx, c)
+		if err != nil {
+			if errors.Is(err, rpc.ErrClosed) && try < maxTries {
+				continue
+			}
+			return nil, err
+		}
+		b.refresh()
+		began := b.Clock.Now()
+		result, err := s.send(ctx, k, method, params, timeout)
+		var refused *rpc.Error
+		answered := err == nil || errors.As(err, &refused)
+		s.finish(k, answered)
+		if answered {
+			b.answered(b.Clock.Now().Sub(began))
+		}
+		b.refresh()
+		switch {
+		case answered, ctx.Err() != nil:
+			return result, err
+		case errors.Is(err, ErrNeedsAuth):
+			b.signIn(s, err)
+			return nil, err
+		case s.stopped():
+			return nil, fmt.Errorf("%s: %w: %w", b.server.ID, ErrStopped, err)
+		case try < maxTries && (!errors.Is(err, rpc.ErrUnsure) || trusted && b.repeatable(method, params)):
+			s.end("it does not take requests any more: "+err.Error(), false, true)
+			continue
+		}
+		return nil, b.unsure(s, err)
+	}
+}
+
+// stopped reports whether the session's end is ours.
+func (s *session) stopped() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.wanted
+}
+
+// unsure is the error of a call whose server has ended.
+func (b *backend) unsure(s *session, err error) error {
+	select {
+	case <-s.ended:
+		err = fmt.Errorf("%w: %s", err, s.why)
+	default:
+	}
+	if !errors.Is(err, rpc.ErrUnsure) {
+		return fmt.Errorf("%s: %w", b.server.ID, err)
+	}
+	return fmt.Errorf("%s ended during the call, which may or may not have taken effect and was not repeated: %w", b.server.ID, err)
+}
+
+// signIn ends a session that the server does not accept any more.
+func (b *backend) signIn(s *session, err error) {
+	b.mu.Lock()
+	if b.session == s {
+		b.session = nil
+		b.refuse(err)
+	}
+	b.mu.Unlock()
+	s.end(err.Error(), true, false)
+}
+
+// repeatable reports whether the server says that a call can be repeated. What is no call of a tool only reads.
+func (b *backend) repeatable(method string, params json.RawMessage) bool {
+	if method != "tools/call" {
+		return true
+	}
+	var p struct {
+		Name string `json:"name"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return false
+	}
+	m, _ := b.Manifests.Get(b.key.hash)
+	t, ok := m.Tool(p.Name)
+	if !ok {
+		return false
+	}
+	var hints struct {
+		Annotations struct {
+			ReadOnly   bool `json:"readOnlyHint"`
+			Idempotent bool `json:"idempotentHint"`
+		} `json:"annotations"`
+	}
+	return json.Unmarshal(t.Raw, &hints) == nil && (hints.Annotations.ReadOnly || hints.Annotations.Idempotent)
+}

@@ -1,0 +1,36 @@
+package mcptest
+
+import (
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// childLife is how long a process may at most be left behind by a test that fails.
+const childLife = 2 * time.Minute
+
+// child is a process that does not end when it is asked to.
+func child() {
+	ignore()
+	time.Sleep(childLife)
+	os.Exit(0)
+}
+
+func ignore() { signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE) }
+
+// fork starts a child and returns its pid.
+func fork(session bool) int {
+	self, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	c := exec.Command(self, childArgument)
+	c.Stdout, c.Stderr = os.Stdout, os.Stderr // it keeps the pipes open
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: session}
+	if err := c.Start(); err != nil {
+		panic(err)
+	}
+	return c.Process.Pid
+}
