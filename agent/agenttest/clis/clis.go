@@ -9,12 +9,16 @@ import (
 	"testing"
 )
 
-// Pinned are the npm packages, in the versions that the adapters were verified with.
+// Pinned are the npm packages, in the versions that the adapters and the control of MCP servers were verified with.
 var Pinned = map[string]string{
 	"@anthropic-ai/claude-code": "2.1.330",
 	"@openai/codex":             "0.169.0",
 	"@google/gemini-cli":        "0.61.0",
 	"opencode-ai":               "1.18.33",
+
+	"@modelcontextprotocol/server-everything": "2026.8.31",
+	"@modelcontextprotocol/server-filesystem": "2026.8.31",
+	"@modelcontextprotocol/server-memory":     "2026.8.31",
 }
 
 // FolderVar is the variable with the folder in which the CLIs are installed.
