@@ -13,14 +13,16 @@ import (
 // homeDir is the name of the folder, in the state folder, that Gemini CLI takes for its home.
 const homeDir = "gemini-home"
 
-// written are the files and folders that Gemini CLI writes in its folder. They are linked even if they are missing, so
+// writtenFiles and writtenFolders are what Gemini CLI writes in its folder. They are linked even if they are missing, so
 // that they come to be in the person's folder.
-func written() []string {
+func writtenFiles() []string {
 	return []string{
-		"tmp", "history", "installation_id", "google_accounts.json", "oauth_creds.json", "state.json", "projects.json",
-		"trustedFolders.json", "acknowledgments", "user_id", "gemini-credentials.json", "GEMINI.md",
+		"installation_id", "google_accounts.json", "oauth_creds.json", "state.json", "projects.json", "trustedFolders.json",
+		"user_id", "gemini-credentials.json", "GEMINI.md",
 	}
 }
+
+func writtenFolders() []string { return []string{"tmp", "history"} }
 
 // giveServer returns the arguments and the environment that leave Gemini CLI exactly one MCP server. It has no settings
 // for a single launch, so it gets a home of ours in which everything is a link to the person's own files, except for the
@@ -77,15 +79,15 @@ func mirror(from, to string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	names := written()
+	names := writtenFiles()
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	if len(entries) == 0 || !has(entries, "tmp") {
-		// A link to a missing folder cannot be created through.
-		if err := os.MkdirAll(filepath.Join(from, "tmp"), 0o700); err != nil {
+	for _, name := range writtenFolders() { // a missing folder cannot be made through a link to it
+		if err := os.MkdirAll(filepath.Join(from, name), 0o755); err != nil {
 			return err
 		}
+		names = append(names, name)
 	}
 	for _, name := range names {
 		if name == "settings.json" {
@@ -97,13 +99,4 @@ func mirror(from, to string) error {
 		}
 	}
 	return nil
-}
-
-func has(entries []os.DirEntry, name string) bool {
-	for _, e := range entries {
-		if e.Name() == name {
-			return true
-		}
-	}
-	return false
 }
