@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"orchestrator/mcpctl/hub"
 	"orchestrator/thread"
 )
 
@@ -22,6 +23,7 @@ type switchboard struct {
 	// prompts are hashes of the newest ones, to see each once.
 	prompts []uint64
 	task    string          // the prompt of the running turn
+	fresh   []*entry        // servers that it switched on and that were never started before
 	used    map[string]bool // servers that were called in it
 }
 
@@ -237,14 +239,87 @@ func (c *Controller) Prompt(id thread.ID, text string) {
 	}
 	t := b.t
 	c.mu.Unlock()
+	var fresh []*entry
 	for _, e := range on {
+		if _, known := c.reading(e); !known {
+			fresh = append(fresh, e)
+		}
 		c.hub.Prewarm(e.server(), nobody{t.ID, t.Dir})
 	}
+	c.mu.Lock()
+	b.fresh = fresh
+	c.mu.Unlock()
 	if len(on) > 0 {
 		c.background(func() { c.tell(id) })
 		c.save(id)
 	}
 	c.background(func() { c.suggest(id, text) })
+}
+
+// readyPause is how often Ready looks, and followPause how long it waits for the agent to read its tools.
+const (
+	readyPause  = 20 * time.Millisecond
+	followPause = time.Second
+)
+
+// Ready implements thread.MCP.
+func (c *Controller) Ready(ctx context.Context, id thread.ID) {
+	c.mu.Lock()
+	b := c.threads[id]
+	var fresh []*entry
+	if b != nil {
+		fresh, b.fresh = b.fresh, nil
+	}
+	c.mu.Unlock()
+	if len(fresh) == 0 {
+		return
+	}
+	began := time.Now()
+	tick := time.NewTicker(readyPause)
+	defer tick.Stop()
+	known := time.Time{}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		switch {
+		case known.IsZero() && c.started(fresh, id):
+			known = time.Now()
+		case !known.IsZero() && (c.followed(id, began) || time.Since(known) > followPause):
+			return
+		}
+	}
+}
+
+// started reports whether the tools of all servers are known, or will not be soon.
+func (c *Controller) started(servers []*entry, id thread.ID) bool {
+	states := c.hub.States()
+	for _, e := range servers {
+		if _, known := c.reading(e); known {
+			continue
+		}
+		failed := slices.ContainsFunc(states, func(s hub.State) bool {
+			return s.Hash == e.hash && (s.Thread == "" || s.Thread == id) && s.Status != hub.Starting && s.Status != hub.Cold
+		})
+		if !failed {
+			return false
+		}
+	}
+	return true
+}
+
+// followed reports whether the agent has been told of a change since a moment, and has read its tools.
+func (c *Controller) followed(id thread.ID, since time.Time) bool {
+	f, ok := c.agents.(Freshness)
+	if !ok {
+		return true
+	}
+	told, read := f.Followed(id)
+	return told.After(since) && read.After(told)
 }
 
 // maxPrompts is how many prompts of a thread are remembered as seen.

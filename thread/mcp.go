@@ -7,13 +7,17 @@ import (
 	"time"
 )
 
-// MCP controls the MCP servers of agents. Its methods return soon, and may be called while a thread is locked.
+// MCP controls the MCP servers of agents. Its methods return soon, but for Ready, and may be called while a thread is
+// locked, but for Ready and Take.
 type MCP interface {
 	// Enabled returns what a thread has switched on, in the form of a checkpoint's list.
 	Enabled(ID) []string
 	// Prompt tells a prompt as soon as it is known: when it is stored to be typed, when a hook reports it, and when it is
 	// in a model request. The same prompt may be told more than once.
 	Prompt(id ID, text string)
+	// Ready waits until the agent has the tools of the servers that the thread's newest prompt switched on, or the context
+	// ends. It returns at once unless one of them was never started before.
+	Ready(ctx context.Context, id ID)
 	// Launch returns how a thread's agent reaches its servers; nil if the agent is left to its own configuration.
 	Launch(Thread) *MCPLaunch
 	// Launched tells what the agent's package made of it.

@@ -60,9 +60,11 @@ func Read(wire Wire, raw []byte, label func(*Message)) (Turn, error) {
 // readTools reads one entry of a request's tools in any wire's shape.
 func (t *Turn) readTools(raw json.RawMessage) {
 	var e struct {
-		Name        string          `json:"name"`
-		InputSchema json.RawMessage `json:"input_schema"`
-		Parameters  json.RawMessage `json:"parameters"`
+		Type        string            `json:"type"`
+		Tools       []json.RawMessage `json:"tools"`
+		Name        string            `json:"name"`
+		InputSchema json.RawMessage   `json:"input_schema"`
+		Parameters  json.RawMessage   `json:"parameters"`
 		Function    struct {
 			Name       string          `json:"name"`
 			Parameters json.RawMessage `json:"parameters"`
@@ -80,6 +82,14 @@ func (t *Turn) readTools(raw json.RawMessage) {
 		t.Tools = append(t.Tools, Tool{Name: d.Name, Params: either(d.JSONSchema, d.Parameters)})
 	}
 	switch {
+	case e.Type == "namespace": // of Responses
+		from := len(t.Tools)
+		for _, raw := range e.Tools {
+			t.readTools(raw)
+		}
+		for i := range t.Tools[from:] {
+			t.Tools[from+i].Namespace = e.Name
+		}
 	case e.Function.Name != "":
 		t.Tools = append(t.Tools, Tool{Name: e.Function.Name, Params: e.Function.Parameters})
 	case e.Name != "":

@@ -70,6 +70,9 @@ func (a answer) responses(s *stream) any {
 			"type": "function_call", "id": a.id("fc", i), "call_id": a.id("call", i),
 			"name": c.Name, "arguments": string(encode(c.Args)), "status": "completed",
 		}
+		if c.Namespace != "" {
+			item["namespace"] = c.Namespace
+		}
 		if input, free := c.Args[""].(string); free {
 			item = object{
 				"type": "custom_tool_call", "id": a.id("ctc", i), "call_id": a.id("call", i),

@@ -44,6 +44,8 @@ type Tool struct {
 	Name   string
 	Params json.RawMessage // JSON schema
 	Free   bool            // has a text as input instead of arguments
+	// Namespace is the group of tools that it belongs to, on the Responses wire.
+	Namespace string
 }
 
 // Call is a tool call in an answer.
@@ -51,6 +53,8 @@ type Call struct {
 	Name string
 	// Args are the arguments; a string under the key "" is the whole input of a free-form tool.
 	Args map[string]any
+	// Namespace is that of the tool.
+	Namespace string
 }
 
 // Outcome is a call and its result.

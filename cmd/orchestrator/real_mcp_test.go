@@ -75,6 +75,9 @@ func TestRealMCPLook(t *testing.T) {
 	for _, cli := range clis.All() {
 		t.Run(cli.Name, func(t *testing.T) {
 			var r *realRig
+			if m := os.Getenv("TRY_MODEL"); m != "" {
+				cli.Model = m
+			}
 			r = newScripted(t, cli, func(turn model.Turn) scripted.Reply {
 				if turn.Side {
 					return model.Markers(turn)
@@ -106,4 +109,90 @@ func TestRealMCPLook(t *testing.T) {
 			t.Logf("witness: %v", witness())
 		})
 	}
+}
+
+// TestRealMCP has each real CLI use real servers through the gateway.
+func TestRealMCP(t *testing.T) {
+	for _, cli := range clis.All() {
+		t.Run(cli.Name, func(t *testing.T) {
+			if cli.Name == "codex" {
+				cli.Model = "gpt-4.1" // tools of newer models are behind a search
+			}
+			var r *realRig
+			var name string
+			r = newScripted(t, cli, func(turn model.Turn) scripted.Reply {
+				if turn.Side {
+					return model.Markers(turn)
+				}
+				last := ""
+				if n := len(turn.Outcomes); n > 0 {
+					last = turn.Outcomes[n-1].Output
+				}
+				use := func(tool string, args map[string]any) scripted.Reply {
+					if n := len(turn.Outcomes); n > 0 && strings.HasSuffix(turn.Outcomes[n-1].Name, plainTool(tool)) {
+						return scripted.Reply{Text: "it said: " + last[:min(len(last), 4000)]}
+					}
+					if call, ok := turn.MCP(tool, args); ok {
+						return scripted.Reply{Calls: []scripted.Call{call}}
+					}
+					return scripted.Reply{Text: "no tool " + tool}
+				}
+				switch {
+				case strings.Contains(turn.Prompt, "switch on"):
+					if turn.Round == 0 {
+						r.ok("mcp", "enable", "everything", "--thread", name)
+						return scripted.Reply{Calls: []scripted.Call{turn.Shell("sleep 3", false)}}
+					}
+					if turn.Round == 1 || turn.Round < 4 {
+						return use("everything__echo", map[string]any{"message": "from the model"})
+					}
+				case strings.Contains(turn.Prompt, "please xyzzy"):
+					return use("memory__read_graph", map[string]any{})
+				case strings.Contains(turn.Prompt, "switch off"):
+					if turn.Round == 0 {
+						r.ok("mcp", "disable", "--now", "everything", "--thread", name)
+					}
+					if turn.Round < 4 {
+						return use("everything__echo", map[string]any{"message": "again"})
+					}
+				}
+				return scripted.Reply{Text: "done"}
+			})
+			witness := r.hostile()
+			r.mcpServers(map[string]any{"everything": npmServer(t, "everything", nil, "plugh"),
+				"memory": npmServer(t, "memory", nil, "xyzzy")})
+			name = r.start("mcp")
+			say := func(prompt string) string {
+				t.Helper()
+				got := r.run("send", "--timeout", "2m", name, prompt)
+				if got.code != 0 {
+					t.Fatalf("%s: %+v", prompt, got)
+				}
+				return got.stdout
+			}
+			say("hello")
+			if strings.Contains(r.newest(), "everything__echo") || !strings.Contains(r.newest(), "retrieve") {
+				t.Errorf("before it is switched on, the request offers it, or not ours")
+			}
+			if got := say("switch on"); !strings.Contains(got, "Echo: from the model") {
+				t.Errorf("switched on in the turn: %s", got)
+			}
+			if got := say("please xyzzy"); !strings.Contains(got, "entities") {
+				t.Errorf("switched on by its pattern: %s", got)
+			}
+			if got := say("switch off"); strings.Contains(got, "Echo: again") {
+				t.Errorf("switched off: %s", got)
+			} else {
+				t.Logf("after it was switched off: %s", got)
+			}
+			t.Logf("%s", r.ok("mcp", "list", "--thread", name))
+			if w := witness(); len(w) > 0 {
+				t.Errorf("a repository's commands ran: %v", w)
+			}
+		})
+	}
+}
+
+func plainTool(name string) string {
+	return strings.ReplaceAll(name[strings.LastIndex(name, "__")+2:], "-", "_")
 }

@@ -214,10 +214,33 @@ func (l *typist) typeNow(s thread.Session, p thread.Prompt, leave func()) {
 	l.wait("")
 	go func() {
 		defer l.done()
+		l.awaitServers()
 		err := l.send(s, text)
 		leave()
 		l.typed(s, p.ID, err)
 	}()
+}
+
+// serversLimit is how long a prompt waits for MCP servers that its words switched on.
+const serversLimit = 5 * time.Second
+
+// awaitServers waits until the agent has the tools that the prompt needs.
+func (l *typist) awaitServers() {
+	if l.cfg.MCP == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(l.ctx, serversLimit)
+	defer cancel()
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		select {
+		case <-l.closing:
+			cancel()
+		case <-stop:
+		}
+	}()
+	l.cfg.MCP.Ready(ctx, l.id)
 }
 
 // leaves reports whether a program of which only the requests are visible seems to have given up a prompt: its requests

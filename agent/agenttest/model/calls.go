@@ -41,6 +41,30 @@ func (t Turn) Shell(command string, escalate bool) scripted.Call {
 	return scripted.Call{Name: tool.Name, Args: args}
 }
 
+// MCP returns a call of an MCP tool, named server__tool; false if the agent does not offer it. An agent that loads such
+// tools only when they are searched for is told to search first.
+func (t Turn) MCP(name string, args map[string]any) (scripted.Call, bool) {
+	for _, tool := range t.Tools {
+		if tool.Name == name || strings.HasSuffix(tool.Name, "_"+name) || tool.Namespace != "" && tool.Name == plain(name) {
+			return scripted.Call{Name: tool.Name, Args: args, Namespace: tool.Namespace}, true
+		}
+	}
+	search, ok := t.tool("ToolSearch")
+	if !ok {
+		return scripted.Call{}, false
+	}
+	full := "mcp__orch__" + name
+	for _, o := range t.Outcomes {
+		if o.Name == search.Name && !o.Failed && strings.Contains(fmt.Sprint(o.Args["query"]), full) {
+			return scripted.Call{Name: full, Args: args}, true
+		}
+	}
+	return scripted.Call{Name: search.Name, Args: map[string]any{"query": "select:" + full, "max_results": 5}}, true
+}
+
+// plain is a name as Codex shows it.
+func plain(name string) string { return strings.ReplaceAll(name, "-", "_") }
+
 // Write returns a call of the agent's tool for writing files, or of the shell if there is none.
 func (t Turn) Write(path, text string) scripted.Call {
 	tool, ok := t.tool("Write", "write_file", "write")
