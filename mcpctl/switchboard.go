@@ -256,10 +256,12 @@ func (c *Controller) Prompt(id thread.ID, text string) {
 	c.background(func() { c.suggest(id, text) })
 }
 
-// readyPause is how often Ready looks, and followPause how long it waits for the agent to read its tools.
+// readyPause is how often Ready looks; connectPause is how long it waits for an agent to connect, and followPause for it
+// to read its tools after a change.
 const (
-	readyPause  = 20 * time.Millisecond
-	followPause = time.Second
+	readyPause   = 20 * time.Millisecond
+	connectPause = 3 * time.Second
+	followPause  = time.Second
 )
 
 // Ready implements thread.MCP.
@@ -267,16 +269,27 @@ func (c *Controller) Ready(ctx context.Context, id thread.ID) {
 	c.mu.Lock()
 	b := c.threads[id]
 	var fresh []*entry
+	given := false
 	if b != nil {
 		fresh, b.fresh = b.fresh, nil
+		given = b.reach.Given
 	}
 	c.mu.Unlock()
-	if len(fresh) == 0 {
-		return
-	}
 	began := time.Now()
 	tick := time.NewTicker(readyPause)
 	defer tick.Stop()
+	for given && !c.connected(id) && time.Since(began) < connectPause {
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+	if len(fresh) == 0 {
+		return
+	}
 	known := time.Time{}
 	for {
 		select {
@@ -310,6 +323,16 @@ func (c *Controller) started(servers []*entry, id thread.ID) bool {
 		}
 	}
 	return true
+}
+
+// connected reports whether the agent has read its tools at all.
+func (c *Controller) connected(id thread.ID) bool {
+	f, ok := c.agents.(Freshness)
+	if !ok {
+		return true
+	}
+	_, read := f.Followed(id)
+	return !read.IsZero()
 }
 
 // followed reports whether the agent has been told of a change since a moment, and has read its tools.

@@ -15,8 +15,8 @@ type MCP interface {
 	// Prompt tells a prompt as soon as it is known: when it is stored to be typed, when a hook reports it, and when it is
 	// in a model request. The same prompt may be told more than once.
 	Prompt(id ID, text string)
-	// Ready waits until the agent has the tools of the servers that the thread's newest prompt switched on, or the context
-	// ends. It returns at once unless one of them was never started before.
+	// Ready waits until the agent has connected and has the tools of the servers that the thread's newest prompt switched
+	// on, or the context ends. It returns at once unless the agent has just started or a server was never started before.
 	Ready(ctx context.Context, id ID)
 	// Launch returns how a thread's agent reaches its servers; nil if the agent is left to its own configuration.
 	Launch(Thread) *MCPLaunch

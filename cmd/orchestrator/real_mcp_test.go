@@ -124,6 +124,9 @@ func TestRealMCP(t *testing.T) {
 				if turn.Side {
 					return model.Markers(turn)
 				}
+				for _, o := range turn.Outcomes {
+					t.Logf("round %d: %s %v: %.80q %v", turn.Round, o.Name, o.Args, o.Output, o.Failed)
+				}
 				last := ""
 				if n := len(turn.Outcomes); n > 0 {
 					last = turn.Outcomes[n-1].Output

@@ -64,7 +64,7 @@ func label(m *scripted.Message) {
 		return
 	}
 	m.Text = strings.TrimSpace(pasted().ReplaceAllString(m.Text, ""))
-	if strings.HasPrefix(m.Text, "<") || strings.HasPrefix(m.Text, "# AGENTS.md") {
+	if strings.HasPrefix(m.Text, "<") || strings.HasPrefix(m.Text, "# AGENTS.md") || m.Text == "Tool loaded." {
 		m.Role = scripted.System
 	}
 }
