@@ -30,6 +30,8 @@ require (
 
 require charm.land/lipgloss/v2 v2.0.6
 
+require github.com/kljensen/snowball v0.10.0
+
 require (
 	charm.land/bubbles/v2 v2.1.1
 	github.com/atotto/clipboard v0.1.4 // indirect
