@@ -4,9 +4,6 @@ import (
 	"path"
 	"regexp"
 	"strings"
-	"unicode"
-
-	"github.com/kljensen/snowball/english"
 )
 
 // term is a word as it is counted, and as it was written.
@@ -61,14 +58,6 @@ func terms(text string) []term {
 func alone(w string) bool {
 	r := []rune(w)
 	return len(r) == 1 && spaceless(r[0])
-}
-
-// stem returns the stem of an English word. A word with other letters or digits is its own.
-func stem(w string) string {
-	if strings.ContainsFunc(w, func(r rune) bool { return r > unicode.MaxASCII || unicode.IsDigit(r) }) {
-		return w
-	}
-	return english.Stem(w, true)
 }
 
 // pairs are the neighbours among terms: "word cloud" says more than its words.
