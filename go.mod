@@ -42,6 +42,8 @@ require (
 	golang.org/x/time v0.15.0 // indirect
 )
 
+require github.com/kljensen/snowball v0.10.0
+
 require (
 	charm.land/bubbles/v2 v2.1.1
 	github.com/atotto/clipboard v0.1.4 // indirect
