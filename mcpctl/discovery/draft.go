@@ -20,7 +20,6 @@ type draft struct {
 
 	kind     string // what its configuration calls its transport
 	plainURL definition.Transport
-	partial  bool // it has neither a command nor a URL: it may change another one
 	enabled  *bool
 }
 
@@ -71,7 +70,7 @@ func (d *draft) read(v jsonc.Value, set setter) {
 		if !known {
 			d.warn("%.60q is not known here", m.Key)
 		} else if must != "" {
-			d.fail(m.Line, "%s must be %s, not a %s", m.Key, must, m.Value.Kind)
+			d.fail(m.Line, "%s must be %s", m.Key, must)
 		}
 	}
 }
@@ -84,7 +83,6 @@ func (d *draft) finish() {
 	if d.enabled != nil {
 		d.Enabled = *d.enabled
 	}
-	d.partial = d.Command == "" && d.URL == "" && d.kind == ""
 	switch d.kind {
 	case "stdio", "local":
 		d.Transport = definition.Stdio
@@ -102,7 +100,7 @@ func (d *draft) finish() {
 		return
 	}
 	switch {
-	case d.partial:
+	case d.Command == "" && d.URL == "" && d.kind == "":
 		d.Transport = ""
 		if d.Problem == "" {
 			d.Problem = missingBoth
