@@ -77,10 +77,13 @@ func newRecord() *record {
 }
 
 func readRecord(folder *private.Folder) (*record, error) {
-	r := newRecord()
+	r := &record{}
 	ok, err := readJSON(folder, recordName, maxRecord, r)
-	if err != nil || !ok {
-		return r, err
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return newRecord(), nil
 	}
 	if r.Version != version || r.Servers == nil || r.Files == nil {
 		return nil, damaged(folder, recordName, errors.New("not a record of this version"))

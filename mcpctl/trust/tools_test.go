@@ -217,7 +217,7 @@ func TestDamagedPins(t *testing.T) {
 	s, d := trust.Open(home), of(definition.User, "s")
 	check(t, s, d, add)
 	file := filepath.Join(home, "orchestrator", "mcp-pins", hash("launch")+".json")
-	for _, content := range []string{"", "{", `{"version":1}`, `{"version":9,"tools":{}}`} {
+	for _, content := range []string{"", "{", "null", `{"version":1}`, `{"version":9,"tools":{}}`} {
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}

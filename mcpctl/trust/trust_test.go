@@ -187,7 +187,7 @@ func TestDamagedRecord(t *testing.T) {
 			if v.State == trust.Accepted || err == nil || !strings.Contains(err.Error(), file) {
 				t.Errorf("verdict %+v, %v", v, err)
 			}
-			var hinted *thread.Hinted
+			var hinted *thread.HintError
 			if name != "large" && (!errors.As(err, &hinted) || hinted.Hint == "") {
 				t.Errorf("no hint: %v", err)
 			}
