@@ -182,10 +182,22 @@ func TestP1HashFindsFiles(t *testing.T) {
 		"here on PATH": func(_ string, d *definition.Definition) {
 			d.Command, d.Env = "x.sh", map[string]string{"PATH": ".:/bin"}
 		},
+		"helper":      func(_ string, d *definition.Definition) { d.Helper = "sh x.sh" },
+		"bare helper": func(_ string, d *definition.Definition) { d.Helper = "x.sh -v" },
+		"npx":         func(_ string, d *definition.Definition) { d.Command, d.Args = "npx", []string{"-y", "tool@latest"} },
+		"package": func(root string, d *definition.Definition) {
+			d.Command, d.Args, d.Dir = "npx", []string{"@a/b@1.0"}, root+"/sub"
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := filepath.Join(t.TempDir(), "p")
 			write(t, root+"/x.sh", "one", 0o700)
+			for _, installed := range []string{"/node_modules/.bin/tool", "/node_modules/@a/b/package.json"} {
+				write(t, root+filepath.Dir(installed)+"/y", "", 0o600)
+				if err := os.Symlink(root+"/x.sh", root+installed); err != nil {
+					t.Fatal(err)
+				}
+			}
 			write(t, root+"/sub/y", "", 0o600)
 			write(t, root+"-out/y", "", 0o600)
 			for _, link := range []string{root + "/link.sh", root + "-out/link.sh"} {
@@ -202,8 +214,7 @@ func TestP1HashFindsFiles(t *testing.T) {
 			if hashOf(t, d, files) == before {
 				t.Error("another content is not asked for")
 			}
-			if shown := strings.Join(d.Shown(files), "\n"); !strings.Contains(shown, "file of the project: x.sh, SHA-256") &&
-				!strings.Contains(shown, "link.sh, SHA-256") {
+			if shown := strings.Join(d.Shown(files), "\n"); !strings.Contains(shown, "file of the project: ") {
 				t.Errorf("the file is not shown:\n%s", shown)
 			}
 		})

@@ -56,6 +56,9 @@ func TestExpandErrors(t *testing.T) {
 	if !errors.As(err, &unset) || unset.Name != "TOKEN" {
 		t.Errorf("got %v", err)
 	}
+	if _, err = (definition.Definition{Transport: definition.Stdio, Command: "c", Dir: "a/b"}).Expand(none); err == nil {
+		t.Error("a folder that depends on where we are")
+	}
 	_, err = definition.Definition{Transport: definition.HTTP, BearerVar: "TOKEN"}.Expand(none)
 	if !errors.As(err, &unset) || unset.Name != "TOKEN" {
 		t.Errorf("bearer: %v", err)

@@ -153,7 +153,7 @@ func TestOverlay(t *testing.T) {
 // TestOwnFiles lists the person's files, also missing ones, and none of the repository.
 func TestOwnFiles(t *testing.T) {
 	p := places(t, map[string]string{".mcp.json": "{}"})
-	p.OpenCodeConfig = filepath.Join(p.Project, "theirs.json") // named by the person
+	p.OpenCodeConfig = filepath.Join(p.Home, "one-more.json")
 	own := p.Definitions().Own
 	for _, want := range []string{p.Home + "/.claude.json", p.Home + "/.codex/config.toml", p.Home + "/.gemini/settings.json",
 		p.Home + "/.config/opencode/opencode.json", p.Home + "/.cursor/mcp.json", p.Home + "/.config/orchestrator/mcp.json",
@@ -171,6 +171,38 @@ func TestOwnFiles(t *testing.T) {
 		if !slices.Contains(own, want) {
 			t.Errorf("%s is missing in %q", want, own)
 		}
+	}
+}
+
+// TestOwnFolderInTheRepository: a folder of an agent that is in the repository is not the person's.
+func TestOwnFolderInTheRepository(t *testing.T) {
+	p := places(t, map[string]string{".codex/config.toml": "mcp_servers.a.command = \"x\"",
+		"~/.cursor/mcp.json": `{"mcpServers": {"a": {"command": "x"}}}`})
+	p.Codex = filepath.Join(p.Project, ".codex")
+	found := p.Definitions()
+	if got := summary(found); !slices.Equal(got, []string{"a x on cursor/user+codex/project"}) {
+		t.Errorf("got %q", got)
+	}
+	if slices.Contains(found.Own, p.Project+"/.codex/config.toml") {
+		t.Error("it is listed as the person's")
+	}
+	p = discovery.Places{Project: p.Project, Home: p.Project} // a person who works in the home folder
+	if got := summary(p.Definitions()); !slices.Equal(got, []string{"a x on codex/user"}) {
+		t.Errorf("at home: %q", got)
+	}
+}
+
+// TestProjectByALink: Claude's file knows the project by the path that links lead to.
+func TestProjectByALink(t *testing.T) {
+	p := places(t, nil)
+	write(t, p.Home+"/.claude.json", `{"projects": {`+quote(p.Project)+`: {"mcpServers": {"a": {"command": "x"}}}}}`)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(p.Project, link); err != nil {
+		t.Fatal(err)
+	}
+	p.Project = link
+	if got := summary(p.Definitions()); !slices.Equal(got, []string{"a x on claude/local"}) {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -136,8 +136,36 @@ type file struct {
 	read  func(r *reader, content []byte)
 }
 
-// files returns all in order of precedence.
+// files returns all in order of precedence. What is in the repository is the repository's, also where a setting of the
+// person leads to it; a repository that holds the home folder is the person's.
 func (p Places) files() []file {
+	var own, project []file
+	seen := make(map[string]bool)
+	for _, f := range p.all() {
+		if seen[f.path] {
+			continue
+		}
+		seen[f.path] = true
+		if p.holds(f.path) && !p.holds(p.Home) {
+			f.scope = definition.Project
+		}
+		if f.scope == definition.Project {
+			project = append(project, f)
+		} else {
+			own = append(own, f)
+		}
+	}
+	return append(own, project...)
+}
+
+// holds reports whether a path is in the project.
+func (p Places) holds(path string) bool {
+	rel, err := filepath.Rel(p.Project, path)
+	return p.Project != "" && err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// all returns the files where agents look for them.
+func (p Places) all() []file {
 	or := func(dir string, usual ...string) string {
 		if dir != "" {
 			return dir

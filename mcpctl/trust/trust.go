@@ -117,7 +117,8 @@ func (s *Store) decide(project string, d definition.Definition, hash string, sho
 
 // FirstSight accepts the servers of a file of the person's own that has never been read before, as they stand. It
 // reports whether this was the first time; from then on, what is added to the file or changed in it is new or changed.
-// Calling it for a file that does not exist yet, without servers, makes everything that is written there later new.
+// Calling it for a file that does not exist yet, without servers, makes everything that is written there later new. So
+// are servers for one project (definition.Local) of a file that was first seen in another project.
 func (s *Store) FirstSight(file string, servers []Server) (bool, error) {
 	if file == "" {
 		return false, errors.New("see a file for the first time: it has no name")
