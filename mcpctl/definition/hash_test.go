@@ -11,7 +11,7 @@ import (
 	"orchestrator/mcpctl/definition"
 )
 
-func write(t *testing.T, file, content string, mode os.FileMode) string {
+func write(t *testing.T, file, content string, mode os.FileMode) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		t.Fatal(err)
@@ -19,7 +19,6 @@ func write(t *testing.T, file, content string, mode os.FileMode) string {
 	if err := os.WriteFile(file, []byte(content), mode); err != nil {
 		t.Fatal(err)
 	}
-	return file
 }
 
 func hashOf(t *testing.T, d definition.Definition, files definition.FileHasher) string {

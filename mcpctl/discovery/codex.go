@@ -19,7 +19,7 @@ const maxOpeners = 100_000
 // readCodex reads the [mcp_servers.name] tables.
 func readCodex(r *reader, content []byte) {
 	if bytes.Count(content, []byte("["))+bytes.Count(content, []byte("{")) > maxOpeners {
-		r.problem(0, "", "more than %d tables and lists", maxOpeners)
+		r.problems.add(0, "", "more than %d tables and lists", maxOpeners)
 		return
 	}
 	var tree struct {
@@ -29,24 +29,24 @@ func readCodex(r *reader, content []byte) {
 	var syntax *toml.DecodeError
 	if errors.As(err, &syntax) {
 		line, _ := syntax.Position()
-		r.problem(line, "", "%s", syntax.Error())
+		r.problems.add(line, "", "%s", syntax.Error())
 		return
 	}
 	if err != nil { // a table that is there twice has no position
 		_, twice := tableLines(content)
-		r.problem(twice, "", "%s", err)
+		r.problems.add(twice, "", "%s", err)
 		return
 	}
 	text, err := json.Marshal(tree.Servers)
 	if err != nil {
-		r.problem(0, "", "mcp_servers: %s", err)
+		r.problems.add(0, "", "mcp_servers: %s", err)
 		return
 	}
 	v, err := jsonc.Parse(text)
 	if err != nil || v.Kind != jsonc.Object {
 		return
 	}
-	before := len(r.problems)
+	before := len(r.problems.list)
 	first := len(r.drafts)
 	r.servers(v, r.scope, setCodex)
 	// The lines are those of the converted text, which is one line: replace them by those of the tables.
@@ -55,8 +55,8 @@ func readCodex(r *reader, content []byte) {
 		d.line = lines[d.Name]
 		d.Sources[0].Line = d.line
 	}
-	for i := range r.problems[before:] {
-		p := &r.problems[before+i]
+	for i := range r.problems.list[before:] {
+		p := &r.problems.list[before+i]
 		p.Line = lines[p.Server]
 	}
 }

@@ -33,7 +33,7 @@ func (c *collection) add(r *reader) {
 		case partial && d.enabled != nil && (r.agent == codex || r.agent == openCodeAgent):
 			c.toggles = append(c.toggles, d)
 		case partial:
-			r.problem(d.line, d.Name, missingBoth)
+			r.problems.add(d.line, d.Name, missingBoth)
 			fallthrough
 		default:
 			c.drafts = append(c.drafts, d)
@@ -79,7 +79,7 @@ func (c *collection) merge(files definition.FileHasher) []*server {
 			hash, err := s.Hash(files)
 			if err != nil {
 				s.Problem = err.Error()
-				d.r.problem(d.line, d.Name, "%s", err)
+				d.problems.add(d.line, d.Name, "%s", err)
 			}
 			s.hash = hash
 		}
@@ -99,7 +99,7 @@ func (c *collection) merge(files definition.FileHasher) []*server {
 	for _, d := range c.overlays {
 		s := byID[d.Name]
 		if s == nil {
-			d.r.problem(d.line, d.Name, "no such server is configured")
+			d.problems.add(d.line, d.Name, "no such server is configured")
 			continue
 		}
 		s.overlay(d)
