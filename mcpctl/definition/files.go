@@ -118,26 +118,64 @@ func (f FileHasher) named(d Definition) ([]named, error) {
 		return err
 	}
 	words, dir := 0, f.dir(d)
-	for i, part := range append([]string{d.Command, d.Helper}, d.Args...) {
+	for _, part := range append([]string{d.Command, d.Helper}, d.Args...) {
 		for _, word := range wordsOf(f.expanded(d, part)) {
 			if words++; words > maxWords {
 				return nil, fmt.Errorf("a command line of more than %d words", maxWords)
 			}
-			for _, path := range f.candidates(word, dir, i < 2) {
+			paths := f.candidates(word, dir)
+			if runsPackages(d.Command) {
+				paths = append(paths, f.installed(word, dir)...)
+			}
+			for _, path := range paths {
 				if err := add(path); err != nil {
 					return nil, err
 				}
 			}
 		}
 	}
-	if bare := f.expanded(d, d.Command); bare != "" && !strings.Contains(bare, "/") {
-		if path := f.onPath(d, bare, dir); path != "" {
+	for _, command := range []string{d.Command, first(d.Helper)} {
+		if path := f.onPath(d, f.expanded(d, command), dir); path != "" {
 			if err := add(path); err != nil {
 				return nil, err
 			}
 		}
 	}
 	return found, nil
+}
+
+func first(command string) string {
+	word, _, _ := strings.Cut(strings.TrimSpace(command), " ")
+	return word
+}
+
+// runsPackages reports whether a command prefers what a project has installed.
+func runsPackages(command string) bool {
+	switch filepath.Base(command) {
+	case "npx", "pnpx", "bunx", "npm", "pnpm", "yarn", "bun":
+		return true
+	}
+	return false
+}
+
+// installed returns where a project has a package, or a program of one, of this name.
+func (f FileHasher) installed(word, dir string) []string {
+	name := word
+	if at := strings.LastIndex(word, "@"); at > 0 {
+		name = word[:at]
+	}
+	if name == "" || strings.HasPrefix(name, "-") || strings.HasPrefix(name, "/") || strings.Contains(name, "..") {
+		return nil
+	}
+	var paths []string
+	for _, base := range []string{dir, f.root()} {
+		modules := filepath.Join(base, "node_modules")
+		paths = append(paths, filepath.Join(modules, ".bin", filepath.Base(name)), filepath.Join(modules, name, "package.json"))
+		if dir == f.root() {
+			break
+		}
+	}
+	return paths
 }
 
 // wordsOf returns an argument, and the pieces of it that may be paths: "--config=x", "sh -c 'x && y'", "a:b".
@@ -151,8 +189,8 @@ func wordsOf(arg string) []string {
 	return append([]string{arg}, pieces...)
 }
 
-// candidates returns where a word may lead. A command without a slash is looked for on PATH instead.
-func (f FileHasher) candidates(word, dir string, command bool) []string {
+// candidates returns where a word may lead.
+func (f FileHasher) candidates(word, dir string) []string {
 	word = strings.TrimPrefix(word, "file://")
 	if rest, ok := strings.CutPrefix(word, "~/"); ok {
 		home, _ := f.lookup("HOME")
@@ -163,8 +201,6 @@ func (f FileHasher) candidates(word, dir string, command bool) []string {
 		return nil
 	case filepath.IsAbs(word):
 		return []string{filepath.Clean(word)}
-	case command && !strings.Contains(word, "/"):
-		return nil
 	case dir == f.root():
 		return []string{filepath.Join(dir, word)}
 	}
@@ -173,6 +209,9 @@ func (f FileHasher) candidates(word, dir string, command bool) []string {
 
 // onPath returns what a bare command is, or nothing.
 func (f FileHasher) onPath(d Definition, command, dir string) string {
+	if command == "" || strings.Contains(command, "/") {
+		return ""
+	}
 	path, ok := d.Env["PATH"]
 	if ok {
 		path = f.expanded(d, path)

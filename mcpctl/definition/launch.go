@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -45,6 +46,9 @@ func (d Definition) Expand(lookup func(name string) (string, bool)) (Launch, err
 			out.Args = append(out.Args, e.text(fmt.Sprintf("argument %d", i+1), arg))
 		}
 		out.Dir = e.text("the folder", d.Dir)
+		if out.Dir != "" && !filepath.IsAbs(out.Dir) {
+			e.fail(errors.New("the folder: not an absolute path"))
+		}
 		out.Env = d.environment(&e)
 	} else {
 		out.URL = e.text("the URL", d.URL)

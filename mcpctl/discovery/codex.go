@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/pelletier/go-toml/v2"
@@ -18,7 +19,7 @@ const maxOpeners = 100_000
 // readCodex reads the [mcp_servers.name] tables.
 func readCodex(r *reader, content []byte) {
 	if bytes.Count(content, []byte("["))+bytes.Count(content, []byte("{")) > maxOpeners {
-		r.problem(0, "", "more than %d tables and lists", maxOpeners)
+		r.problems.add(0, "", "more than %d tables and lists", maxOpeners)
 		return
 	}
 	var tree struct {
@@ -28,40 +29,43 @@ func readCodex(r *reader, content []byte) {
 	var syntax *toml.DecodeError
 	if errors.As(err, &syntax) {
 		line, _ := syntax.Position()
-		r.problem(line, "", "%s", syntax.Error())
+		r.problems.add(line, "", "%s", syntax.Error())
 		return
 	}
-	if err != nil {
-		r.problem(0, "", "%s", err)
+	if err != nil { // a table that is there twice has no position
+		_, twice := tableLines(content)
+		r.problems.add(twice, "", "%s", err)
 		return
 	}
 	text, err := json.Marshal(tree.Servers)
 	if err != nil {
-		r.problem(0, "", "mcp_servers: %s", err)
+		r.problems.add(0, "", "mcp_servers: %s", err)
 		return
 	}
 	v, err := jsonc.Parse(text)
 	if err != nil || v.Kind != jsonc.Object {
 		return
 	}
-	before := len(r.problems)
+	before := len(r.problems.list)
 	first := len(r.drafts)
 	r.servers(v, r.scope, setCodex)
 	// The lines are those of the converted text, which is one line: replace them by those of the tables.
-	lines := tableLines(content)
+	lines, _ := tableLines(content)
 	for _, d := range r.drafts[first:] {
 		d.line = lines[d.Name]
 		d.Sources[0].Line = d.line
 	}
-	for i := range r.problems[before:] {
-		p := &r.problems[before+i]
+	for i := range r.problems.list[before:] {
+		p := &r.problems.list[before+i]
 		p.Line = lines[p.Server]
 	}
 }
 
-// tableLines returns the line in which each table of mcp_servers begins.
-func tableLines(content []byte) map[string]int {
-	lines := make(map[string]int)
+// tableLines returns the line in which each table of mcp_servers begins, and that of the first table that is there
+// twice.
+func tableLines(content []byte) (lines map[string]int, twice int) {
+	lines = make(map[string]int)
+	seen := make(map[string]bool)
 	line, counted := 1, 0
 	var p unstable.Parser
 	p.Reset(content)
@@ -69,8 +73,12 @@ func tableLines(content []byte) map[string]int {
 	for p.NextExpression() {
 		node := p.Expression()
 		key, at := keyOf(node)
+		repeated := false
 		if node.Kind == unstable.Table || node.Kind == unstable.ArrayTable {
 			table = key
+			name := strings.Join(key, "\x00")
+			repeated = node.Kind == unstable.Table && seen[name]
+			seen[name] = true
 		} else if node.Kind == unstable.KeyValue {
 			key = append(table[:len(table):len(table)], key...)
 		}
@@ -79,11 +87,14 @@ func tableLines(content []byte) map[string]int {
 		}
 		line += bytes.Count(content[counted:at], []byte("\n"))
 		counted = at
+		if repeated && twice == 0 {
+			twice = line
+		}
 		if len(key) >= 2 && key[0] == "mcp_servers" && lines[key[1]] == 0 {
 			lines[key[1]] = line
 		}
 	}
-	return lines
+	return lines, twice
 }
 
 // keyOf returns the parts of a key and where it begins.

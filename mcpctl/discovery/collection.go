@@ -26,11 +26,15 @@ type server struct {
 func (c *collection) add(r *reader) {
 	c.readers = append(c.readers, r)
 	for _, d := range r.drafts {
+		partial := d.Problem == missingBoth
 		switch {
-		case d.partial && r.agent == ours && d.Problem == missingBoth:
+		case partial && r.agent == ours:
 			c.overlays = append(c.overlays, d)
-		case d.partial && d.enabled != nil && (r.agent == codex || r.agent == openCodeAgent):
+		case partial && d.enabled != nil && (r.agent == codex || r.agent == openCodeAgent):
 			c.toggles = append(c.toggles, d)
+		case partial:
+			r.problems.add(d.line, d.Name, missingBoth)
+			fallthrough
 		default:
 			c.drafts = append(c.drafts, d)
 		}
@@ -75,7 +79,7 @@ func (c *collection) merge(files definition.FileHasher) []*server {
 			hash, err := s.Hash(files)
 			if err != nil {
 				s.Problem = err.Error()
-				d.r.problem(d.line, d.Name, "%s", err)
+				d.problems.add(d.line, d.Name, "%s", err)
 			}
 			s.hash = hash
 		}
@@ -95,7 +99,7 @@ func (c *collection) merge(files definition.FileHasher) []*server {
 	for _, d := range c.overlays {
 		s := byID[d.Name]
 		if s == nil {
-			d.r.problem(d.line, d.Name, "no such server is configured")
+			d.problems.add(d.line, d.Name, "no such server is configured")
 			continue
 		}
 		s.overlay(d)
@@ -177,7 +181,8 @@ func free(taken map[string]bool, base string, from definition.Source) string {
 
 func cut(s string, n int) string { return s[:min(len(s), n)] }
 
-// clean returns a name in the form of an ID: without "__", which separates a server from its tool.
+// clean returns a name in the form of an ID: without "__", which separates a server from its tool, and not like a flag or
+// a folder.
 func clean(name string) string {
 	var out []byte
 	for _, r := range name {
@@ -192,7 +197,7 @@ func clean(name string) string {
 			break
 		}
 	}
-	id := strings.TrimRight(string(out), "_")
+	id := strings.TrimLeft(strings.TrimRight(string(out), "_"), "_-.")
 	if id == "" {
 		return "server"
 	}

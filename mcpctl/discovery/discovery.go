@@ -7,28 +7,13 @@ package discovery
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 
 	"orchestrator/mcpctl/definition"
-	"orchestrator/thread/private"
-)
-
-const (
-	// maxFile is the size limit of the person's own configuration files; Claude's own grows with its history.
-	maxFile = 64 << 20
-	// maxProjectFile is that of files of the repository.
-	maxProjectFile = 1 << 20
-	// maxServers is how many servers a file may have.
-	maxServers = 1000
-	// maxProblems is how many problems are listed for a file.
-	maxProblems = 100
 )
 
 // Places are the folders to search.
@@ -55,25 +40,6 @@ type Found struct {
 	Own []string
 }
 
-// Problem is something wrong in a file.
-type Problem struct {
-	File   string
-	Line   int    // from 1; 0 if it is not known
-	Server string // the name of the server; empty if it is about the file
-	Text   string
-}
-
-func (p Problem) String() string {
-	text := p.Text
-	if p.Server != "" {
-		text = fmt.Sprintf("server %q: %s", p.Server, text)
-	}
-	if p.Line == 0 {
-		return p.File + ": " + text
-	}
-	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, text)
-}
-
 // Hasher returns what hashes definitions in these places.
 func (p Places) Hasher() definition.FileHasher {
 	lookup := func(name string) (string, bool) {
@@ -96,13 +62,13 @@ func (p Places) Definitions() Found {
 		if f.scope != definition.Project && !slices.Contains(found.Own, f.path) {
 			found.Own = append(found.Own, f.path)
 		}
-		r := &reader{file: f, places: p}
+		r := newReader(f.file, p.Project)
 		content, err := f.content()
 		switch {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 			continue
 		case err != nil:
-			r.problem(0, "", "%s", err)
+			r.problems.add(0, "", "%s", err)
 		default:
 			f.read(r, content)
 		}
@@ -116,7 +82,7 @@ func (p Places) Definitions() Found {
 		}
 	}
 	for _, r := range all.readers {
-		found.Problems = append(found.Problems, r.problems...)
+		found.Problems = append(found.Problems, r.problems.list...)
 	}
 	slices.SortFunc(found.Definitions, func(a, b definition.Definition) int { return strings.Compare(a.ID, b.ID) })
 	slices.SortStableFunc(found.Problems, func(a, b Problem) int {
@@ -128,37 +94,65 @@ func (p Places) Definitions() Found {
 	return found
 }
 
-// file is one that may configure servers.
-type file struct {
-	path  string
-	agent string
-	scope definition.Scope
-	read  func(r *reader, content []byte)
+// format is a file and how it is read.
+type format struct {
+	file
+	read func(r *reader, content []byte)
 }
 
-// files returns all in order of precedence.
-func (p Places) files() []file {
+// files returns all in order of precedence. What is in the repository is the repository's, also where a setting of the
+// person leads to it; a repository that holds the home folder is the person's.
+func (p Places) files() []format {
+	var own, project []format
+	seen := make(map[string]bool)
+	for _, f := range p.all() {
+		if seen[f.path] {
+			continue
+		}
+		seen[f.path] = true
+		if p.holds(f.path) && !p.holds(p.Home) {
+			f.scope = definition.Project
+		}
+		if f.scope == definition.Project {
+			project = append(project, f)
+		} else {
+			own = append(own, f)
+		}
+	}
+	return append(own, project...)
+}
+
+// holds reports whether a path is in the project.
+func (p Places) holds(path string) bool {
+	rel, err := filepath.Rel(p.Project, path)
+	return p.Project != "" && err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// all returns the files where agents look for them.
+func (p Places) all() []format {
 	or := func(dir string, usual ...string) string {
 		if dir != "" {
 			return dir
 		}
 		return filepath.Join(append([]string{p.Home}, usual...)...)
 	}
-	own := func(agent string, read func(*reader, []byte), path ...string) file {
-		return file{path: filepath.Join(path...), agent: agent, scope: definition.User, read: read}
+	own := func(agent string, read func(*reader, []byte), path ...string) format {
+		return format{file{path: filepath.Join(path...), agent: agent, scope: definition.User}, read}
 	}
-	project := func(agent string, read func(*reader, []byte), path ...string) file {
-		return file{path: filepath.Join(append([]string{p.Project}, path...)...), agent: agent, scope: definition.Project,
-			read: read}
+	project := func(agent string, read func(*reader, []byte), path ...string) format {
+		path = append([]string{p.Project}, path...)
+		return format{file{path: filepath.Join(path...), agent: agent, scope: definition.Project}, read}
 	}
 	openCode := or(p.OpenCode, ".config", "opencode")
-	files := []file{
+	files := []format{
 		own(ours, readMCP, or(p.Config, ".config", "orchestrator"), "mcp.json"),
 		own(claude, readClaude, or(p.Claude), ".claude.json"),
 		own(codex, readCodex, or(p.Codex, ".codex"), "config.toml"),
 		own(gemini, readGemini, or(p.Gemini), ".gemini", "settings.json"),
 	}
-	files = append(files, extensions(filepath.Join(or(p.Gemini), ".gemini", "extensions"))...)
+	for _, path := range extensions(filepath.Join(or(p.Gemini), ".gemini", "extensions")) {
+		files = append(files, own(gemini, readExtension, path))
+	}
 	if p.OpenCodeConfig != "" {
 		files = append(files, own(openCodeAgent, readOpenCode, p.OpenCodeConfig))
 	}
@@ -179,36 +173,4 @@ func (p Places) files() []file {
 		project(openCodeAgent, readOpenCode, ".opencode", "opencode.jsonc"),
 		project(cursor, readCursor, ".cursor", "mcp.json"),
 		project(vsCode, readVSCode, ".vscode", "mcp.json"))
-}
-
-// content reads a file: a regular one, and one of the repository only if it is not reached by a link.
-func (f file) content() ([]byte, error) {
-	if f.scope == definition.Project {
-		content, err := private.ReadRegular(f.path, maxProjectFile)
-		var about *private.Error
-		if errors.As(err, &about) {
-			err = about.Err // the path is known
-		}
-		return content, err
-	}
-	opened, err := os.OpenFile(f.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, syscall.ENXIO) {
-		return nil, private.ErrNotRegular
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer opened.Close()
-	info, err := opened.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, private.ErrNotRegular
-	}
-	content, err := io.ReadAll(io.LimitReader(opened, maxFile+1))
-	if err == nil && len(content) > maxFile {
-		err = fmt.Errorf("%w: more than %d bytes", private.ErrTooLarge, maxFile)
-	}
-	return content, err
 }

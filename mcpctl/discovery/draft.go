@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"time"
 
 	"orchestrator/mcpctl/definition"
 	"orchestrator/mcpctl/jsonc"
@@ -15,12 +13,12 @@ import (
 // draft is a server while it is read.
 type draft struct {
 	definition.Definition
-	r    *reader
-	line int
+	project  string
+	problems *problems
+	line     int
 
 	kind     string // what its configuration calls its transport
 	plainURL definition.Transport
-	partial  bool // it has neither a command nor a URL: it may change another one
 	enabled  *bool
 }
 
@@ -28,12 +26,12 @@ type draft struct {
 // the key.
 type setter func(d *draft, key string, v jsonc.Value) (must string, known bool)
 
-func newDraft(r *reader, m jsonc.Member, scope definition.Scope) *draft {
+func newDraft(m jsonc.Member, scope definition.Scope, f file, project string, p *problems) *draft {
 	return &draft{
 		Definition: definition.Definition{Name: m.Key, ID: m.Key, Enabled: true, Sources: []definition.Source{
-			{File: r.path, Line: m.Line, Agent: r.agent, Scope: scope},
+			{File: f.path, Line: m.Line, Agent: f.agent, Scope: scope},
 		}},
-		r: r, line: m.Line, plainURL: definition.HTTP,
+		project: project, problems: p, line: m.Line, plainURL: definition.HTTP,
 	}
 }
 
@@ -43,7 +41,7 @@ func (d *draft) fail(line int, format string, args ...any) {
 	if d.Problem == "" {
 		d.Problem = text
 	}
-	d.r.problem(line, d.Name, "%s", text)
+	d.problems.add(line, d.Name, "%s", text)
 }
 
 // maxWarnings is how many are kept for a server.
@@ -71,7 +69,7 @@ func (d *draft) read(v jsonc.Value, set setter) {
 		if !known {
 			d.warn("%.60q is not known here", m.Key)
 		} else if must != "" {
-			d.fail(m.Line, "%s must be %s, not a %s", m.Key, must, m.Value.Kind)
+			d.fail(m.Line, "%s must be %s", m.Key, must)
 		}
 	}
 }
@@ -84,7 +82,6 @@ func (d *draft) finish() {
 	if d.enabled != nil {
 		d.Enabled = *d.enabled
 	}
-	d.partial = d.Command == "" && d.URL == "" && d.kind == ""
 	switch d.kind {
 	case "stdio", "local":
 		d.Transport = definition.Stdio
@@ -102,7 +99,7 @@ func (d *draft) finish() {
 		return
 	}
 	switch {
-	case d.partial:
+	case d.Command == "" && d.URL == "" && d.kind == "":
 		d.Transport = ""
 		if d.Problem == "" {
 			d.Problem = missingBoth
@@ -148,7 +145,7 @@ func (d *draft) absolute(path string) string {
 	if path == "" || filepath.IsAbs(path) || strings.ContainsAny(path[:1], "${%~") {
 		return path
 	}
-	return filepath.Join(d.r.places.Project, path)
+	return filepath.Join(d.project, path)
 }
 
 // unpinned returns the package that a command downloads in whatever version is the newest.
@@ -174,78 +171,5 @@ func unpinned(command string, args []string) string {
 		}
 		return ""
 	}
-	return ""
-}
-
-// The functions below take a value into a field; they return what it must be if it is something else.
-
-func text(to *string, v jsonc.Value) string {
-	if v.Kind != jsonc.String {
-		return "a text"
-	}
-	*to, _ = v.Text()
-	return ""
-}
-
-func boolean(to **bool, v jsonc.Value) string {
-	if v.Kind != jsonc.Bool {
-		return "true or false"
-	}
-	s, _ := v.Text()
-	b := s == "true"
-	*to = &b
-	return ""
-}
-
-func list(to *[]string, v jsonc.Value) string {
-	all, ok := texts(v)
-	if !ok {
-		return "a list of texts"
-	}
-	*to = all
-	return ""
-}
-
-func texts(v jsonc.Value) ([]string, bool) {
-	if v.Kind != jsonc.Array {
-		return nil, false
-	}
-	var out []string
-	for _, item := range v.Items() {
-		s, ok := item.Text()
-		if !ok {
-			return nil, false
-		}
-		out = append(out, s)
-	}
-	return out, true
-}
-
-// pairs takes an object of texts; numbers and booleans are taken as they are written.
-func pairs(to *map[string]string, v jsonc.Value) string {
-	if v.Kind != jsonc.Object {
-		return "an object of texts"
-	}
-	out := make(map[string]string)
-	for _, m := range v.Members() {
-		s, ok := m.Value.Text()
-		if _, twice := out[m.Key]; !ok || twice {
-			return "an object of texts with different names"
-		}
-		out[m.Key] = s
-	}
-	*to = out
-	return ""
-}
-
-// number takes a number of a unit of time.
-func number(to *time.Duration, unit time.Duration, v jsonc.Value) string {
-	const must = "a number that is not negative"
-	s, _ := v.Text()
-	n, err := strconv.ParseFloat(s, 64)
-	if v.Kind != jsonc.Number || err != nil || !(n >= 0 && n <= 1e9) {
-		return must
-	}
-	*to = time.Duration(n * float64(unit))
 	return ""
 }

@@ -38,7 +38,7 @@ func (r *reader) inputs(v jsonc.Value) []definition.Input {
 		return nil
 	}
 	if found.Kind != jsonc.Array {
-		r.problem(found.Line, "", "inputs must be a list, not a %s", found.Kind)
+		r.problems.add(found.Line, "", "inputs must be a list, not a %s", found.Kind)
 		return nil
 	}
 	var out []definition.Input
@@ -56,7 +56,7 @@ func (r *reader) inputs(v jsonc.Value) []definition.Input {
 			}
 		}
 		if in.ID == "" {
-			r.problem(item.Line, "", "an input has no id")
+			r.problems.add(item.Line, "", "an input has no id")
 			continue
 		}
 		out = append(out, in)

@@ -29,16 +29,14 @@ func readGemini(r *reader, content []byte) {
 const maxExtensions = 200
 
 // extensions returns the files of the extensions that the person has installed.
-func extensions(folder string) []file {
+func extensions(folder string) []string {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil
 	}
-	var files []file
+	var files []string
 	for _, entry := range entries[:min(len(entries), maxExtensions)] {
-		path := filepath.Join(folder, entry.Name())
-		files = append(files, file{path: filepath.Join(path, "gemini-extension.json"), agent: gemini, scope: definition.User,
-			read: readExtension})
+		files = append(files, filepath.Join(folder, entry.Name(), "gemini-extension.json"))
 	}
 	return files
 }
@@ -54,7 +52,7 @@ func readExtension(r *reader, content []byte) {
 		return
 	}
 	r.servers(servers, r.scope, setGemini)
-	fill := strings.NewReplacer("${extensionPath}", filepath.Dir(r.path), "${workspacePath}", r.places.Project,
+	fill := strings.NewReplacer("${extensionPath}", filepath.Dir(r.path), "${workspacePath}", r.project,
 		"${/}", string(filepath.Separator), "${pathSeparator}", string(filepath.Separator)).Replace
 	for _, d := range r.drafts {
 		d.Command, d.Dir = fill(d.Command), fill(d.Dir)

@@ -1,7 +1,6 @@
 package discovery
 
 import (
-	"strings"
 	"time"
 
 	"orchestrator/mcpctl/definition"
@@ -31,7 +30,7 @@ func options(d *draft, v jsonc.Value) string {
 			d.warn("x-orchestrator: %.60q is not known here", m.Key)
 		case must != "":
 			d.warn("x-orchestrator: %s must be %s; it is not used", m.Key, must)
-			d.r.problem(m.Line, d.Name, "x-orchestrator: %s must be %s", m.Key, must)
+			d.problems.add(m.Line, d.Name, "x-orchestrator: %s must be %s", m.Key, must)
 		}
 	}
 	return ""
@@ -72,16 +71,6 @@ func share(to *definition.Share, v jsonc.Value) string {
 	return `"thread" or "project"`
 }
 
-func duration(to *time.Duration, v jsonc.Value) string {
-	s, _ := v.Text()
-	found, err := time.ParseDuration(s)
-	if v.Kind != jsonc.String || err != nil || found < 0 {
-		return `a time such as "30s" or "10m"`
-	}
-	*to = found
-	return ""
-}
-
 func tools(o *definition.Options, v jsonc.Value) string {
 	wrong := v.Kind != jsonc.Object
 	for _, m := range v.Members() {
@@ -99,5 +88,3 @@ func tools(o *definition.Options, v jsonc.Value) string {
 	}
 	return ""
 }
-
-func fields(s string) []string { return strings.Fields(s) }

@@ -8,22 +8,14 @@ import (
 	"orchestrator/mcpctl/jsonc"
 )
 
-// The agents whose files are read.
-const (
-	ours          = "orchestrator"
-	claude        = "claude"
-	codex         = "codex"
-	gemini        = "gemini"
-	openCodeAgent = "opencode"
-	cursor        = "cursor"
-	vsCode        = "vscode"
-)
+// maxServers is how many servers a file may have.
+const maxServers = 1000
 
 // reader collects what one file has.
 type reader struct {
 	file
-	places   Places
-	problems []Problem
+	project  string
+	problems *problems
 	drafts   []*draft
 	// disabled are names of servers of this agent that the file disables, wherever they are configured. In Claude's file
 	// mcpjson are those of the repository.
@@ -32,14 +24,8 @@ type reader struct {
 	allowed []string
 }
 
-func (r *reader) problem(line int, server, format string, args ...any) {
-	switch len(r.problems) {
-	case maxProblems:
-	case maxProblems - 1:
-		r.problems = append(r.problems, Problem{File: r.path, Text: "more problems that are not listed"})
-	default:
-		r.problems = append(r.problems, Problem{File: r.path, Line: line, Server: server, Text: fmt.Sprintf(format, args...)})
-	}
+func newReader(f file, project string) *reader {
+	return &reader{file: f, project: project, problems: &problems{file: f.path}}
 }
 
 // parse reads a JSON file whose value is an object.
@@ -48,11 +34,11 @@ func (r *reader) parse(content []byte) (jsonc.Value, bool) {
 	var syntax *jsonc.Error
 	switch {
 	case errors.As(err, &syntax):
-		r.problem(syntax.Line, "", "%s", syntax.Text)
+		r.problems.add(syntax.Line, "", "%s", syntax.Text)
 	case err != nil:
-		r.problem(0, "", "%s", err)
+		r.problems.add(0, "", "%s", err)
 	case v.Kind != jsonc.Object:
-		r.problem(v.Line, "", "expected an object, found a %s", v.Kind)
+		r.problems.add(v.Line, "", "expected an object, found a %s", v.Kind)
 	}
 	return v, err == nil && v.Kind == jsonc.Object
 }
@@ -64,7 +50,7 @@ func (r *reader) object(v jsonc.Value, key string) (jsonc.Value, bool) {
 		return jsonc.Value{}, false
 	}
 	if found.Kind != jsonc.Object {
-		r.problem(found.Line, "", "%s must be an object, not a %s", key, found.Kind)
+		r.problems.add(found.Line, "", "%s must be an object, not a %s", key, found.Kind)
 		return jsonc.Value{}, false
 	}
 	return found, true
@@ -78,7 +64,7 @@ func (r *reader) names(v jsonc.Value, key string) []string {
 	}
 	list, ok := texts(found)
 	if !ok {
-		r.problem(found.Line, "", "%s must be a list of names", key)
+		r.problems.add(found.Line, "", "%s must be a list of names", key)
 	}
 	return list
 }
@@ -88,13 +74,13 @@ func (r *reader) servers(v jsonc.Value, scope definition.Scope, set setter) {
 	seen := make(map[string]*draft)
 	for i, m := range v.Members() {
 		if i == maxServers {
-			r.problem(m.Line, "", "more than %d servers: the others are not used", maxServers)
+			r.problems.add(m.Line, "", "more than %d servers: the others are not used", maxServers)
 			return
 		}
-		d := newDraft(r, m, scope)
+		d := newDraft(m, scope, r.file, r.project, r.problems)
 		if first := seen[m.Key]; first != nil {
 			// Parsers differ in which one they take: neither is used.
-			r.problem(m.Line, m.Key, "configured twice, also in line %d", first.line)
+			r.problems.add(m.Line, m.Key, "configured twice, also in line %d", first.line)
 			first.Problem = fmt.Sprintf("configured twice, in lines %d and %d", first.line, m.Line)
 			continue
 		}

@@ -306,7 +306,8 @@ func (p *parser) word() error {
 		p.at++
 	}
 	if !json.Valid(p.text[begin:p.at]) {
-		return p.fail("unexpected %.20q", p.text[begin:p.at])
+		p.at = begin
+		return p.fail("no number, true, false or null, but it begins with %s", p.shown()) // it may be a secret
 	}
 	return nil
 }

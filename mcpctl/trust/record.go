@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"syscall"
 	"time"
 
 	"orchestrator/thread"
@@ -15,11 +13,20 @@ import (
 )
 
 const (
-	folderName = "orchestrator"
 	recordName = "mcp-trust.json"
-	lockName   = "mcp-trust.lock"
 	maxRecord  = 16 << 20
 	version    = 1
+)
+
+// State is what is known of a server.
+type State string
+
+// The states.
+const (
+	Accepted State = "accepted"
+	Rejected State = "rejected" // the person has said no to exactly this
+	New      State = "new"
+	Changed  State = "changed" // the person has accepted another one of this name, here
 )
 
 // record is the content of the file.
@@ -59,28 +66,18 @@ func isHash(s string) bool {
 	return err == nil && len(b) == 32
 }
 
-// read returns the record, empty if there is none.
-func (s *Store) read() (*record, error) {
-	folder, err := private.Open(s.home, folderName)
-	if errors.Is(err, fs.ErrNotExist) {
-		return newRecord(), nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read what is accepted: %w", err)
-	}
-	defer folder.Close()
-	return readRecord(folder)
-}
-
 func newRecord() *record {
 	return &record{Version: version, Servers: map[string]map[string]decision{}, Files: map[string]time.Time{}}
 }
 
 func readRecord(folder *private.Folder) (*record, error) {
-	r := newRecord()
+	r := &record{}
 	ok, err := readJSON(folder, recordName, maxRecord, r)
-	if err != nil || !ok {
-		return r, err
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return newRecord(), nil
 	}
 	if r.Version != version || r.Servers == nil || r.Files == nil {
 		return nil, damaged(folder, recordName, errors.New("not a record of this version"))
@@ -93,38 +90,6 @@ func readRecord(folder *private.Folder) (*record, error) {
 		}
 	}
 	return r, nil
-}
-
-// update changes the record while no other process does. Nothing is written if change returns false or an error.
-func (s *Store) update(change func(*record) (bool, error)) error {
-	return s.locked(func(folder *private.Folder) error {
-		r, err := readRecord(folder)
-		if err != nil {
-			return err
-		}
-		if write, err := change(r); err != nil || !write {
-			return err
-		}
-		return writeJSON(folder, recordName, maxRecord, r)
-	})
-}
-
-// locked calls use while no other process does so.
-func (s *Store) locked(use func(*private.Folder) error) error {
-	folder, err := private.Make(s.home, folderName)
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	lock, err := folder.File(lockName, os.O_CREATE|os.O_RDWR)
-	if err != nil {
-		return err
-	}
-	defer lock.Close() // it unlocks
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return fmt.Errorf("lock %s: %w", folder.Path(lockName), err)
-	}
-	return use(folder)
 }
 
 // readJSON reads a file; ok is false if it is missing.

@@ -200,12 +200,14 @@ func (s *Store) withPins(hash string, use func(*pins) bool) error {
 		}
 		defer sub.Close()
 		name := strings.ToLower(hash) + ".json"
-		p := &pins{Version: version}
+		p := &pins{}
 		ok, err := readJSON(sub, name, maxPins, p)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if ok && (p.Version != version || p.Tools == nil) {
+		case !ok:
+			p.Version = version
+		case p.Version != version || p.Tools == nil:
 			return damaged(sub, name, errors.New("not a record of this version"))
 		}
 		for _, known := range p.Tools {

@@ -18,17 +18,6 @@ import (
 	"orchestrator/mcpctl/hidden"
 )
 
-// State is what is known of a server.
-type State string
-
-// The states.
-const (
-	Accepted State = "accepted"
-	Rejected State = "rejected" // the person has said no to exactly this
-	New      State = "new"
-	Changed  State = "changed" // the person has accepted another one of this name, here
-)
-
 // Verdict says whether a server may be started: only if it is Accepted.
 type Verdict struct {
 	State State
@@ -41,15 +30,6 @@ type Server struct {
 	Hash       string
 	Shown      []string
 }
-
-// Store is the record.
-type Store struct {
-	home string
-	now  func() time.Time
-}
-
-// Open returns the record in the user's state folder. Nothing is read or created yet.
-func Open(home string) *Store { return &Store{home: home, now: time.Now} }
 
 // Hidden returns what is hidden in a text of a server.
 func Hidden(text string) []hidden.Finding { return hidden.Find(text) }
@@ -117,7 +97,8 @@ func (s *Store) decide(project string, d definition.Definition, hash string, sho
 
 // FirstSight accepts the servers of a file of the person's own that has never been read before, as they stand. It
 // reports whether this was the first time; from then on, what is added to the file or changed in it is new or changed.
-// Calling it for a file that does not exist yet, without servers, makes everything that is written there later new.
+// Calling it for a file that does not exist yet, without servers, makes everything that is written there later new. So
+// are servers for one project (definition.Local) of a file that was first seen in another project.
 func (s *Store) FirstSight(file string, servers []Server) (bool, error) {
 	if file == "" {
 		return false, errors.New("see a file for the first time: it has no name")
