@@ -279,7 +279,7 @@ func (c *clock) After(d time.Duration) <-chan time.Time {
 
 // advance advances the time in small steps, between which others can act on it.
 func (c *clock) advance(d time.Duration) {
-	const steps = 20
+	const steps = 4
 	for range steps {
 		c.mu.Lock()
 		c.now = c.now.Add(d / steps)
@@ -306,4 +306,24 @@ func touch(t testing.TB, file string) {
 }
 
 // runOwner is a program with a hub that does not end by itself.
-func runOwner(string) {}
+func runOwner(dir string) {
+	host, err := process.New(filepath.Join(dir, "processes"))
+	if err != nil {
+		panic(err)
+	}
+	cache, err := manifest.OpenCache(filepath.Join(dir, "manifests"))
+	if err != nil {
+		panic(err)
+	}
+	h := hub.New(hub.Config{Processes: host, Manifests: cache, Dir: dir, Launch: launch})
+	for i := range 3 {
+		c := &client{id: thread.ID(fmt.Sprint("t", i)), dir: dir}
+		s := server("stubborn", "fork", "starts="+filepath.Join(dir, "starts"))
+		if _, err := h.Call(context.Background(), s, c, "ping", nil); err != nil {
+			panic(err)
+		}
+	}
+	fmt.Println("started")
+	time.Sleep(time.Minute)
+	os.Exit(1)
+}

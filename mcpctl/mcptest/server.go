@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -133,6 +134,11 @@ func (s *server) Request(ctx context.Context, m rpc.Message) (json.RawMessage, e
 	case "ping":
 		return nil, nil
 	case "tools/list":
+		if n := s.modes.number("deep"); n > maxNesting {
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[%s%s]}}`+"\n", m.ID, strings.Repeat("[", n), strings.Repeat("]", n))
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
 		return s.modes.page(p.Cursor, s.changed()), nil
 	case "prompts/list":
 		return json.RawMessage(`{"prompts":[{"name":"greet"},{"name":"bye"}]}`), nil
@@ -149,6 +155,9 @@ func (s *server) Request(ctx context.Context, m rpc.Message) (json.RawMessage, e
 }
 
 const capabilities = `{"tools":{"listChanged":true},"prompts":{},"resources":{},"x-unknown":{"n":9007199254740993123}}`
+
+// maxNesting is how deep JSON is nested that can be decoded.
+const maxNesting = 9000
 
 // changed reports whether the tools mean something else by now.
 func (s *server) changed() bool { return s.modes.has("rug") && s.calls.Load() >= 2 }

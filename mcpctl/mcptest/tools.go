@@ -101,7 +101,9 @@ func (c call) run(ctx context.Context) (json.RawMessage, error) {
 		if c.name == "stop" {
 			sig = syscall.SIGSTOP
 		}
-		return nil, syscall.Kill(os.Getpid(), sig)
+		err := syscall.Kill(os.Getpid(), sig)
+		time.Sleep(50 * time.Millisecond) // until it is acted on
+		return text("done"), err
 	}
 	return nil, rpc.Errorf(rpc.CodeInvalidParams, "unknown tool %q", c.name)
 }

@@ -98,3 +98,18 @@ func awaitEnd(pid int) bool {
 		}
 	}
 }
+
+// unreadOf returns how many bytes are in a pipe that nobody has read; 0 if that is not known.
+func unreadOf(pipe *os.File) int64 {
+	conn, err := pipe.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	n := 0
+	_ = conn.Control(func(fd uintptr) { // it fails if the pipe is closed
+		if n, err = unix.IoctlGetInt(int(fd), unix.TIOCINQ); err != nil {
+			n = 0
+		}
+	})
+	return int64(n)
+}
