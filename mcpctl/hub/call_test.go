@@ -303,6 +303,7 @@ func TestUnreadCallIsRepeated(t *testing.T) {
 	r.must(s, c, "echo", "{}")
 	pid := r.state(s.Hash).PID
 	kill(t, pid, syscall.SIGSTOP)
+	eventually(t, "all its threads have stopped", func() bool { return stopped(t, pid) })
 	done := make(chan error, 1)
 	go func() {
 		_, err := r.call(context.Background(), s, c, "write", `{"n":1}`)

@@ -183,7 +183,9 @@ func TestLongCallWithProgressGoesOn(t *testing.T) {
 // TestBusyIsNotSick: a server that answers nothing else during a call is left alone.
 func TestBusyIsNotSick(t *testing.T) {
 	witness := filepath.Join(t.TempDir(), "witness")
-	r := newRig(t, func(cfg *hub.Config) { cfg.Times = hub.Times{Probe: 10 * time.Millisecond, ProbeAnswer: 5 * time.Millisecond} })
+	r := newRig(t, func(cfg *hub.Config) {
+		cfg.Times = hub.Times{Probe: 10 * time.Millisecond, ProbeAnswer: 5 * time.Millisecond}
+	})
 	s, c := server("witness="+witness), r.by("t1")
 	if got := r.must(s, c, "busy", `{"ms":400}`); got != "done" {
 		t.Errorf("got %s", got)

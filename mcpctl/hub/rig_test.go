@@ -226,6 +226,22 @@ func running(file string) (n int) {
 	return n
 }
 
+// stopped reports whether all threads of a process have been stopped by a signal.
+func stopped(t testing.TB, pid int) bool {
+	t.Helper()
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	if err != nil || len(tasks) == 0 {
+		t.Fatalf("%d has no threads: %v", pid, err)
+	}
+	for _, file := range tasks {
+		b, err := os.ReadFile(file)
+		if err == nil && !strings.Contains(string(b), ") T ") {
+			return false
+		}
+	}
+	return true
+}
+
 func kill(t testing.TB, pid int, sig syscall.Signal) {
 	t.Helper()
 	if pid <= 1 {
