@@ -123,7 +123,9 @@ func newRig(t testing.TB, change func(*hub.Config)) *rig {
 		if err := host.Close(); err != nil {
 			t.Error(err)
 		}
-		cache.Close()
+		if err := cache.Close(); err != nil {
+			t.Error(err)
+		}
 	})
 	return r
 }

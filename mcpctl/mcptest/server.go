@@ -47,7 +47,7 @@ func (s *server) run() {
 		fmt.Print("Welcome!\n\x1b[2Jv1.0 {\"a\":1}\n{\"jsonrpc\":\"1.0\"}\n\n")
 	}
 	if m.has("garbage") {
-		os.Stdout.Write(bytes.Repeat([]byte("\x00\xff\xfe\x1b]0;title\x07\r\n{[\n"), 1000))
+		_, _ = os.Stdout.Write(bytes.Repeat([]byte("\x00\xff\xfe\x1b]0;title\x07\r\n{[\n"), 1000))
 	}
 	flood(os.Stderr, m.number("stderr"), 100)
 	if m.has("silent") {

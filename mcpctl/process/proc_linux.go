@@ -57,13 +57,10 @@ func allProcs() []proc {
 	return all
 }
 
-// marks reports whether an entry of a process's environment, as it was when its program was started, is a mark.
+// marks reports whether a mark is among the environment of a process, as it was when its program was started.
 func marks(pid int, is func(entry string) bool) bool {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
-		return false
-	}
-	if !bytes.Contains(b, []byte(markName+"=")) {
 		return false
 	}
 	for entry := range bytes.SplitSeq(b, []byte{0}) {
