@@ -126,8 +126,7 @@ func (b *backend) become(status Status, reason string) {
 	}
 	b.status, b.reason = status, reason
 	state := b.state()
-	switch status {
-	case Backoff, Failed, Cold, NeedsAuth, NeedsInput, Degraded:
+	if reason != "" {
 		lines := b.log.Lines()
 		state.Log = lines[max(0, len(lines)-logShown):]
 	}
@@ -220,7 +219,7 @@ func (b *backend) refuse(err error) bool {
 		if errors.Is(err, r.err) {
 			b.refused = err
 			b.next = time.Time{}
-			if r.err == ErrNeedsAuth { // asking costs the server something
+			if r.status == NeedsAuth { // asking costs the server something
 				b.next = b.Clock.Now().Add(askAgain)
 			}
 			b.become(r.status, err.Error())

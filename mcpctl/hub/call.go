@@ -47,8 +47,16 @@ func (b *backend) call(ctx context.Context, c Client, method string, params json
 			return nil, err
 		case s.stopped():
 			return nil, fmt.Errorf("%s: %w: %w", b.server.ID, ErrStopped, err)
-		case try < maxTries && (!errors.Is(err, rpc.ErrUnsure) || trusted && b.repeatable(method, params)):
-			s.end("it does not take requests any more: "+err.Error(), false, true)
+		}
+		unsure := errors.Is(err, rpc.ErrUnsure)
+		switch {
+		case !s.alive():
+			<-s.ended
+			unsure = unsure && !s.unread(k)
+		case s.program != nil || !unsure:
+			s.end("it takes no requests: "+err.Error(), false, true)
+		}
+		if try < maxTries && (!unsure || trusted && b.repeatable(method, params)) {
 			continue
 		}
 		return nil, b.unsure(s, err)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -291,6 +292,31 @@ func TestKilledDuringCall(t *testing.T) {
 				t.Errorf("the call was carried out %d times in %d starts", n, len(linesIn(starts)))
 			}
 		})
+	}
+}
+
+// TestUnreadCallIsRepeated: a call that its server had not read when it ended has not taken effect.
+func TestUnreadCallIsRepeated(t *testing.T) {
+	witness := filepath.Join(t.TempDir(), "witness")
+	r := newRig(t, nil)
+	s, c := server("witness="+witness), r.by("t1")
+	r.must(s, c, "echo", "{}")
+	pid := r.state(s.Hash).PID
+	kill(t, pid, syscall.SIGSTOP)
+	eventually(t, "all its threads have stopped", func() bool { return stopped(t, pid) })
+	done := make(chan error, 1)
+	go func() {
+		_, err := r.call(context.Background(), s, c, "write", `{"n":1}`)
+		done <- err
+	}()
+	eventually(t, "the call is under way", func() bool { return r.state(s.Hash).InFlight == 1 })
+	time.Sleep(20 * time.Millisecond) // until it is written
+	kill(t, pid, syscall.SIGKILL)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if got, want := linesIn(witness), []string{"echo {}", `write {"n":1}`}; !slices.Equal(got, want) || r.state(s.Hash).Starts != 2 {
+		t.Errorf("%d starts carried out %q, want %q", r.state(s.Hash).Starts, got, want)
 	}
 }
 

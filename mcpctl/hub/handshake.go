@@ -151,7 +151,7 @@ func (s *session) manifest(ctx context.Context, hash string) (manifest.Manifest,
 	m.Prompts = more(has.Prompts, "prompts/list", "prompts", "name")
 	m.Resources = more(has.Resources, "resources/list", "resources", "uri")
 	m.Templates = more(has.Resources, "resources/templates/list", "resourceTemplates", "uriTemplate")
-	return m, ctx.Err()
+	return m.Compact(), ctx.Err()
 }
 
 // ask sends a request of our own.

@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -25,7 +26,7 @@ func (s *session) send(ctx context.Context, k *call, method string, params json.
 	}
 	s.hears(k, theirs)
 	for range maxRounds {
-		result, err := s.request(ctx, method, sent, limit)
+		result, err := s.request(context.WithValue(ctx, placeKey{}, &k.place), method, sent, limit)
 		if err != nil || s.meta == nil {
 			return result, err
 		}
@@ -72,6 +73,15 @@ func (s *session) request(ctx context.Context, method string, params json.RawMes
 	}
 }
 
+// refusal makes an error of a client one that the server is not to blame for.
+func refusal(err error) error {
+	var refused *rpc.Error
+	if errors.As(err, &refused) {
+		return refused
+	}
+	return rpc.Errorf(rpc.CodeInternal, "what the server asks was not answered: %v", err)
+}
+
 // answer answers what a modern server asks instead of responding: it returns the parameters of the next request, and
 // false if the result is the response.
 func (s *session) answer(ctx context.Context, k *call, sent, result json.RawMessage) (json.RawMessage, bool, error) {
@@ -99,7 +109,7 @@ func (s *session) answer(ctx context.Context, k *call, sent, result json.RawMess
 			err = rpc.Errorf(rpc.CodeNoMethod, "the server asks for %s, which is not supported", q.Method)
 		}
 		if err != nil {
-			return nil, false, fmt.Errorf("answer the server: %w", err)
+			return nil, false, refusal(err)
 		}
 		answers[id] = a
 	}

@@ -123,7 +123,9 @@ func newRig(t testing.TB, change func(*hub.Config)) *rig {
 		if err := host.Close(); err != nil {
 			t.Error(err)
 		}
-		cache.Close()
+		if err := cache.Close(); err != nil {
+			t.Error(err)
+		}
 	})
 	return r
 }
@@ -226,6 +228,22 @@ func running(file string) (n int) {
 	return n
 }
 
+// stopped reports whether all threads of a process have been stopped by a signal.
+func stopped(t testing.TB, pid int) bool {
+	t.Helper()
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	if err != nil || len(tasks) == 0 {
+		t.Fatalf("%d has no threads: %v", pid, err)
+	}
+	for _, file := range tasks {
+		b, err := os.ReadFile(file)
+		if err == nil && !strings.Contains(string(b), ") T ") {
+			return false
+		}
+	}
+	return true
+}
+
 func kill(t testing.TB, pid int, sig syscall.Signal) {
 	t.Helper()
 	if pid <= 1 {
@@ -279,7 +297,7 @@ func (c *clock) After(d time.Duration) <-chan time.Time {
 
 // advance advances the time in small steps, between which others can act on it.
 func (c *clock) advance(d time.Duration) {
-	const steps = 20
+	const steps = 4
 	for range steps {
 		c.mu.Lock()
 		c.now = c.now.Add(d / steps)
@@ -306,4 +324,24 @@ func touch(t testing.TB, file string) {
 }
 
 // runOwner is a program with a hub that does not end by itself.
-func runOwner(string) {}
+func runOwner(dir string) {
+	host, err := process.New(filepath.Join(dir, "processes"))
+	if err != nil {
+		panic(err)
+	}
+	cache, err := manifest.OpenCache(filepath.Join(dir, "manifests"))
+	if err != nil {
+		panic(err)
+	}
+	h := hub.New(hub.Config{Processes: host, Manifests: cache, Dir: dir, Launch: launch})
+	for i := range 3 {
+		c := &client{id: thread.ID(fmt.Sprint("t", i)), dir: dir}
+		s := server("stubborn", "fork", "starts="+filepath.Join(dir, "starts"))
+		if _, err := h.Call(context.Background(), s, c, "ping", nil); err != nil {
+			panic(err)
+		}
+	}
+	fmt.Println("started")
+	time.Sleep(time.Minute)
+	os.Exit(1)
+}

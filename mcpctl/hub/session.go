@@ -61,12 +61,31 @@ type call struct {
 	client Client
 	token  string          // of its progress, toward the server
 	theirs json.RawMessage // the client's token; nil if it has none
+	place  atomic.Int64    // where its request begins in what was written to the program
 }
 
-// tap counts what a remote server sends.
+// tap counts what a server sends, and notes where in what is written to it a request begins.
 type tap struct {
 	rpc.Stream
-	read atomic.Int64
+	program *process.Process
+	read    atomic.Int64
+	writing sync.Mutex // held while a message is written to a program
+}
+
+// placeKey is the key of a context's *atomic.Int64 for the place of a request.
+type placeKey struct{}
+
+// Write implements rpc.Stream.
+func (t *tap) Write(ctx context.Context, m rpc.Message) error {
+	if t.program == nil {
+		return t.Stream.Write(ctx, m)
+	}
+	t.writing.Lock()
+	defer t.writing.Unlock()
+	if at, ok := ctx.Value(placeKey{}).(*atomic.Int64); ok {
+		at.Store(t.program.Wrote())
+	}
+	return t.Stream.Write(ctx, m)
 }
 
 func (t *tap) Read() (rpc.Message, error) {
@@ -78,7 +97,7 @@ func (t *tap) Read() (rpc.Message, error) {
 // newSession runs a connection. program is nil for a remote server.
 func newSession(program *process.Process, stream rpc.Stream, clock Clock, root string, log *process.Log) *session {
 	s := &session{
-		program: program, stream: &tap{Stream: stream}, clock: clock, root: root, log: log,
+		program: program, stream: &tap{Stream: stream, program: program}, clock: clock, root: root, log: log,
 		began: clock.Now(), used: clock.Now(),
 		changed: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
@@ -86,6 +105,9 @@ func newSession(program *process.Process, stream rpc.Stream, clock Clock, root s
 	go s.run()
 	return s
 }
+
+// closingWait is how long a program may go on after the end of its output.
+const closingWait = 500 * time.Millisecond
 
 // run runs until nothing of the session is left.
 func (s *session) run() {
@@ -95,7 +117,11 @@ func (s *session) run() {
 		if errors.Is(err, rpc.ErrTooLong) {
 			s.program.Kill()
 		} else {
-			s.program.Stop()
+			select {
+			case <-s.program.Done():
+			case <-time.After(closingWait): // it has closed its output only
+				s.program.Stop()
+			}
 			why = s.program.Exit()
 		}
 	}
@@ -143,6 +169,16 @@ func (s *session) heard() int64 {
 		return s.program.Read()
 	}
 	return s.stream.read.Load()
+}
+
+// unread reports whether a program has ended without having read a call's request.
+func (s *session) unread(k *call) bool {
+	select {
+	case <-s.ended:
+		return s.program != nil && k.place.Load() >= s.program.Took()
+	default:
+		return false
+	}
 }
 
 // pid is 0 if the server is remote.

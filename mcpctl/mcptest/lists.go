@@ -65,7 +65,7 @@ func (m modes) page(cursor string, changed bool) json.RawMessage {
 		size = len(all)
 	}
 	begin := 0
-	fmt.Sscan(cursor, &begin)
+	_, _ = fmt.Sscan(cursor, &begin) // 0 without a cursor
 	begin = min(begin, len(all))
 	end := min(begin+size, len(all))
 	result := map[string]any{"tools": all[begin:end]}

@@ -24,6 +24,7 @@ func Main() {
 //
 //	starts=FILE     a line with the pid for each start
 //	witness=FILE    a line with the arguments for each call that is carried out
+//	lists=FILE      a line for each page of tools that is listed
 //	banner          prints lines on standard output that are no messages
 //	garbage         prints bytes that are no text
 //	giant=BYTES     prints one line of that length instead of a response to initialize

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,7 +21,9 @@ type server struct {
 	peer   *rpc.Peer
 	stream *rpc.Lines
 	calls  atomic.Int64
-	busy   sync.RWMutex // held for writing while nothing is answered
+	// listening is set when a modern client wants to know of changes.
+	listening atomic.Bool
+	busy      sync.RWMutex // held for writing while nothing is answered
 }
 
 func newServer(m modes) *server { return &server{modes: m} }
@@ -44,7 +47,7 @@ func (s *server) run() {
 		fmt.Print("Welcome!\n\x1b[2Jv1.0 {\"a\":1}\n{\"jsonrpc\":\"1.0\"}\n\n")
 	}
 	if m.has("garbage") {
-		os.Stdout.Write(bytes.Repeat([]byte("\x00\xff\xfe\x1b]0;title\x07\r\n{[\n"), 1000))
+		_, _ = os.Stdout.Write(bytes.Repeat([]byte("\x00\xff\xfe\x1b]0;title\x07\r\n{[\n"), 1000))
 	}
 	flood(os.Stderr, m.number("stderr"), 100)
 	if m.has("silent") {
@@ -95,11 +98,12 @@ func (s *server) Notification(rpc.Message) {}
 // Request implements rpc.Handler.
 func (s *server) Request(ctx context.Context, m rpc.Message) (json.RawMessage, error) {
 	var p struct {
-		Name            string          `json:"name"`
-		Arguments       json.RawMessage `json:"arguments"`
-		Cursor          string          `json:"cursor"`
-		ProtocolVersion string          `json:"protocolVersion"`
-		Meta            struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+		Cursor    string          `json:"cursor"`
+		Answers   json.RawMessage `json:"inputResponses"`
+		State     json.RawMessage `json:"requestState"`
+		Meta      struct {
 			Token   json.RawMessage `json:"progressToken"`
 			Version string          `json:"io.modelcontextprotocol/protocolVersion"`
 		} `json:"_meta"`
@@ -108,8 +112,10 @@ func (s *server) Request(ctx context.Context, m rpc.Message) (json.RawMessage, e
 	if m.Method == "tools/call" && p.Name == "busy" {
 		return s.work(p.Arguments)
 	}
-	s.busy.RLock()
-	defer s.busy.RUnlock()
+	if m.Method != "subscriptions/listen" {
+		s.busy.RLock()
+		defer s.busy.RUnlock()
+	}
 	if s.modes.has("modern") && p.Meta.Version != "2026-07-28" {
 		return nil, &rpc.Error{Code: rpc.CodeVersion, Message: "unsupported protocol version",
 			Data: json.RawMessage(`{"supported":["2026-07-28"]}`)}
@@ -131,8 +137,21 @@ func (s *server) Request(ctx context.Context, m rpc.Message) (json.RawMessage, e
 			"serverInfo":   map[string]string{"name": "fake", "version": "2"}, "ttlMs": 0, "cacheScope": "private",
 		}), nil
 	case "ping":
+		if s.modes.has("modern") {
+			return nil, rpc.Errorf(rpc.CodeNoMethod, "no ping")
+		}
 		return nil, nil
+	case "subscriptions/listen":
+		s.listening.Store(true)
+		<-ctx.Done()
+		return nil, ctx.Err()
 	case "tools/list":
+		if n := s.modes.number("deep"); n > maxNesting {
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[%s%s]}}`+"\n", m.ID, strings.Repeat("[", n), strings.Repeat("]", n))
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		s.modes.note("lists", p.Cursor+".")
 		return s.modes.page(p.Cursor, s.changed()), nil
 	case "prompts/list":
 		return json.RawMessage(`{"prompts":[{"name":"greet"},{"name":"bye"}]}`), nil
@@ -141,7 +160,8 @@ func (s *server) Request(ctx context.Context, m rpc.Message) (json.RawMessage, e
 	case "resources/templates/list":
 		return json.RawMessage(`{"resourceTemplates":[{"uriTemplate":"mem://{x}","name":"x"}]}`), nil
 	case "tools/call":
-		return s.call(ctx, call{name: p.Name, args: p.Arguments, token: p.Meta.Token, peer: s.peer, modes: s.modes})
+		return s.call(ctx, call{name: p.Name, args: p.Arguments, token: p.Meta.Token, peer: s.peer, modes: s.modes,
+			answers: p.Answers, state: p.State})
 	case "test/params":
 		return m.Params, nil
 	}
@@ -150,13 +170,16 @@ func (s *server) Request(ctx context.Context, m rpc.Message) (json.RawMessage, e
 
 const capabilities = `{"tools":{"listChanged":true},"prompts":{},"resources":{},"x-unknown":{"n":9007199254740993123}}`
 
+// maxNesting is how deep JSON is nested that can be decoded.
+const maxNesting = 9000
+
 // changed reports whether the tools mean something else by now.
 func (s *server) changed() bool { return s.modes.has("rug") && s.calls.Load() >= 2 }
 
 // call carries out a call of a tool.
 func (s *server) call(ctx context.Context, c call) (json.RawMessage, error) {
 	s.modes.note("witness", c.name+" "+string(c.args))
-	if s.calls.Add(1); s.changed() {
+	if s.calls.Add(1); s.changed() && (!s.modes.has("modern") || s.listening.Load()) {
 		_ = s.peer.Notify(ctx, "notifications/tools/list_changed", nil)
 	}
 	return c.run(ctx)

@@ -24,6 +24,8 @@ type call struct {
 	peer  *rpc.Peer
 	// mode of the server
 	modes modes
+	// answers and state are what a modern client sends along when it was asked something.
+	answers, state json.RawMessage
 }
 
 // text is the result with one text.
@@ -73,6 +75,9 @@ func (c call) run(ctx context.Context) (json.RawMessage, error) {
 		time.AfterFunc(50*time.Millisecond, func() { c.progress(context.Background(), 99) }) // too late
 		return text("done"), nil
 	case "elicit":
+		if c.modes.has("modern") {
+			return c.require()
+		}
 		return c.ask(ctx, "elicitation/create", `{"message":"your name?","requestedSchema":{"type":"object"}}`)
 	case "elicit2":
 		first := make(chan error, 1)
@@ -101,9 +106,20 @@ func (c call) run(ctx context.Context) (json.RawMessage, error) {
 		if c.name == "stop" {
 			sig = syscall.SIGSTOP
 		}
-		return nil, syscall.Kill(os.Getpid(), sig)
+		err := syscall.Kill(os.Getpid(), sig)
+		time.Sleep(50 * time.Millisecond) // until it is acted on
+		return text("done"), err
 	}
 	return nil, rpc.Errorf(rpc.CodeInvalidParams, "unknown tool %q", c.name)
+}
+
+// require asks as modern servers do: the call is made again with the answer.
+func (c call) require() (json.RawMessage, error) {
+	if c.answers == nil {
+		return json.RawMessage(`{"resultType":"input_required","requestState":"s1","inputRequests":{` +
+			`"q":{"method":"elicitation/create","params":{"message":"your name?"}},"r":{"method":"roots/list"}}}`), nil
+	}
+	return text(string(c.state) + " " + string(c.answers)), nil
 }
 
 func (c call) progress(ctx context.Context, n int) {

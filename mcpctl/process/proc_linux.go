@@ -57,13 +57,10 @@ func allProcs() []proc {
 	return all
 }
 
-// marks reports whether an entry of a process's environment, as it was when its program was started, is a mark.
+// marks reports whether a mark is among the environment of a process, as it was when its program was started.
 func marks(pid int, is func(entry string) bool) bool {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
-		return false
-	}
-	if !bytes.Contains(b, []byte(markName+"=")) {
 		return false
 	}
 	for entry := range bytes.SplitSeq(b, []byte{0}) {
@@ -97,4 +94,19 @@ func awaitEnd(pid int) bool {
 			return err == nil
 		}
 	}
+}
+
+// unreadOf returns how many bytes are in a pipe that nobody has read; 0 if that is not known.
+func unreadOf(pipe *os.File) int64 {
+	conn, err := pipe.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	n := 0
+	_ = conn.Control(func(fd uintptr) { // it fails if the pipe is closed
+		if n, err = unix.IoctlGetInt(int(fd), unix.TIOCINQ); err != nil {
+			n = 0
+		}
+	})
+	return int64(n)
 }

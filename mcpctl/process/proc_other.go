@@ -2,7 +2,10 @@
 
 package process
 
-import "syscall"
+import (
+	"os"
+	"syscall"
+)
 
 // proc is a process. Those of others cannot be read here.
 type proc struct {
@@ -25,3 +28,6 @@ func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: tru
 
 // awaitEnd does not wait: the end is known when it is collected.
 func awaitEnd(int) bool { return false }
+
+// unreadOf is not known.
+func unreadOf(*os.File) int64 { return 0 }

@@ -31,6 +31,8 @@ type Process struct {
 	stderr *os.File
 	stream *rpc.Lines
 	read   atomic.Int64
+	wrote  atomic.Int64 // to its standard input
+	unread int64        // of that, when it ended; valid once done is closed
 
 	mu    sync.Mutex // guards ended; held while a signal is sent or the end is collected
 	ended bool       // collected: the pid may be another program's
@@ -66,6 +68,31 @@ func (c counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// input writes to the standard input of a program and counts.
+type input struct {
+	to    io.Writer
+	count *atomic.Int64
+}
+
+func (i input) Write(b []byte) (int, error) {
+	n, err := i.to.Write(b)
+	i.count.Add(int64(n))
+	return n, err
+}
+
+// inputEnd closes the standard input of a program whose output goes on. Otherwise the program is ending, and what it has
+// not read tells what it does not know of.
+type inputEnd struct{ p *Process }
+
+func (e inputEnd) Close() error {
+	select {
+	case <-e.p.drained:
+		return nil
+	default:
+		return e.p.stdin.Close()
+	}
+}
+
 // adopt makes a Process of a program that was started, and waits for its end.
 func adopt(program *os.Process, mark string, w waits, stdin, stdout, stderr *os.File, log *Log) *Process {
 	p := &Process{
@@ -73,7 +100,7 @@ func adopt(program *os.Process, mark string, w waits, stdin, stdout, stderr *os.
 		exited: make(chan struct{}), drained: make(chan struct{}), done: make(chan struct{}),
 	}
 	ended := sync.OnceFunc(func() { close(p.drained) })
-	p.stream = rpc.NewLines(counted{stdout, &p.read, ended}, stdin, stdin, log.Add)
+	p.stream = rpc.NewLines(counted{stdout, &p.read, ended}, input{stdin, &p.wrote}, inputEnd{p}, log.Add)
 	quiet := make(chan struct{})
 	go func() {
 		defer close(quiet)
@@ -108,6 +135,7 @@ func (p *Process) finish(program *os.Process, quiet <-chan struct{}) {
 	killAll(func(other proc) bool {
 		return marks(other.pid, func(entry string) bool { return entry == own })
 	})
+	p.unread = unreadOf(p.stdin)
 	_ = p.stdin.Close()
 	deadline := time.Now().Add(drainWait)
 	_ = p.stdout.SetReadDeadline(deadline) // pipes take deadlines
@@ -136,6 +164,15 @@ func (p *Process) PID() int { return p.pid }
 
 // Read returns how many bytes the program has printed: whether it is silent.
 func (p *Process) Read() int64 { return p.read.Load() }
+
+// Wrote returns how many bytes have been written to the program's standard input.
+func (p *Process) Wrote() int64 { return p.wrote.Load() }
+
+// Took returns how many of these bytes somebody may have read, once Done is closed.
+func (p *Process) Took() int64 {
+	<-p.done
+	return p.wrote.Load() - p.unread
+}
 
 // Exited is closed when the program itself has ended.
 func (p *Process) Exited() <-chan struct{} { return p.exited }

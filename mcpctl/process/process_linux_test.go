@@ -74,24 +74,24 @@ type quiet struct{}
 func (quiet) Request(context.Context, rpc.Message) (json.RawMessage, error) { return nil, nil }
 func (quiet) Notification(rpc.Message)                                      {}
 
-// answers waits until a server answers and returns the connection.
-func answers(p *Process) *rpc.Peer {
+// answers waits until a server answers.
+func answers(p *Process) {
 	peer := rpc.NewPeer(p.Stream(), quiet{})
 	go func() { _ = peer.Run() }()
 	if _, err := peer.Call(context.Background(), "ping", nil); err != nil {
 		panic(err)
 	}
-	return peer
 }
 
 // started starts a server that has answered.
-func started(t testing.TB, h *Host, log *Log, mode ...string) (*Process, *rpc.Peer) {
+func started(t testing.TB, h *Host, log *Log, mode ...string) *Process {
 	t.Helper()
 	p, err := h.Start(spec(log, mode...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p, answers(p)
+	answers(p)
+	return p
 }
 
 // pidsIn returns the pids in a file of mcptest.
@@ -152,7 +152,7 @@ func TestStop(t *testing.T) {
 			h := host(t, t.TempDir())
 			h.waits = waits{afterEOF: 500 * time.Millisecond, afterTerm: 50 * time.Millisecond}
 			file := filepath.Join(t.TempDir(), "starts")
-			p, _ := started(t, h, &Log{}, append(test.mode, "starts="+file)...)
+			p := started(t, h, &Log{}, append(test.mode, "starts="+file)...)
 			pids := pidsIn(t, file)
 			if want := 1 + 2*strings.Count(strings.Join(test.mode, " "), "fork"); len(pids) != want {
 				t.Fatalf("%d processes were started, want %d", len(pids), want)
@@ -226,7 +226,7 @@ func TestWhatAKilledHostLeaves(t *testing.T) {
 func TestSweepSparesOthers(t *testing.T) {
 	h := host(t, t.TempDir())
 	file := filepath.Join(t.TempDir(), "starts")
-	p, _ := started(t, h, &Log{}, "fork", "starts="+file)
+	p := started(t, h, &Log{}, "fork", "starts="+file)
 	pids := pidsIn(t, file)
 	seen, _ := readProc(p.PID())
 	for what, r := range map[string]record{
@@ -313,7 +313,7 @@ func TestDamagedRecord(t *testing.T) {
 func TestOutputIsBounded(t *testing.T) {
 	h := host(t, t.TempDir())
 	var log Log
-	p, _ := started(t, h, &log, "banner", "garbage", "stderr=5000000")
+	p := started(t, h, &log, "banner", "garbage", "stderr=5000000")
 	if p.Read() < 5000000 {
 		t.Errorf("%d bytes were read", p.Read())
 	}
@@ -422,7 +422,7 @@ func TestFind(t *testing.T) {
 
 func TestStartFails(t *testing.T) {
 	h := host(t, t.TempDir())
-	p, _ := started(t, h, &Log{}) // with the guard
+	p := started(t, h, &Log{}) // with the guard
 	p.Kill()
 	before := openFiles(t)
 	for what, s := range map[string]Spec{
@@ -469,7 +469,7 @@ func syscallGetsid(pid int) (int, error) {
 func BenchmarkStart(b *testing.B) {
 	h := host(b, b.TempDir())
 	for b.Loop() {
-		p, _ := started(b, h, &Log{})
+		p := started(b, h, &Log{})
 		p.Stop()
 	}
 }
