@@ -263,7 +263,7 @@ func (c *Controller) likely(text string) []match.Suggestion {
 		c.index = index
 		c.mu.Unlock()
 	}
-	return index.Suggest(text, c.cfg.Memory)
+	return index.Suggest(text)
 }
 
 // newIndex makes an index of all servers that could be switched on.
@@ -284,5 +284,5 @@ func (c *Controller) newIndex() *match.Index {
 		}
 		all = append(all, s)
 	}
-	return match.NewIndex(all)
+	return match.NewIndex(all, c.cfg.Memory)
 }

@@ -431,7 +431,9 @@ func (c *Controller) TurnEnded(id thread.ID) {
 	if task != "" && len(used) > 0 && c.cfg.Memory != nil {
 		slices.Sort(used)
 		c.background(func() {
-			if err := c.cfg.Memory.Remember(task, used); err != nil {
+			h := fnv.New64a()
+			h.Write([]byte(task))
+			if err := c.cfg.Memory.Remember(fmt.Sprintf("%s %x", id, h.Sum64()), task, used); err != nil {
 				c.cfg.Log.Warn("remember which MCP servers a task used", "err", err)
 			}
 		})

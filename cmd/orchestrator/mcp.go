@@ -20,6 +20,7 @@ import (
 	"orchestrator/mcpctl/gateway"
 	"orchestrator/mcpctl/hub"
 	"orchestrator/mcpctl/manifest"
+	"orchestrator/mcpctl/match"
 	"orchestrator/mcpctl/process"
 	"orchestrator/mcpctl/rpc"
 	mcptrust "orchestrator/mcpctl/trust"
@@ -37,7 +38,7 @@ func (a *App) openMCP(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open the MCP servers: %w", err)
 	}
-	defer folder.Close()
+	a.onClose(folder.Close)
 	registered, err := registeredName(folder)
 	if err != nil {
 		return fmt.Errorf("open the MCP servers: %w", err)
@@ -52,9 +53,13 @@ func (a *App) openMCP(context.Context) error {
 		return fmt.Errorf("open the lists of MCP servers: %w", err)
 	}
 	a.onClose(manifests.Close)
+	memory, err := match.OpenMemory(folder, "tasks")
+	if err != nil {
+		return fmt.Errorf("open what tasks used of MCP servers: %w", err)
+	}
 	threads := mcpThreads{a}
 	cfg := mcpctl.Config{
-		Project: a.Project.Root, Places: a.mcpPlaces(), Trust: mcptrust.Open(a.StateHome), Threads: threads, Env: a.Env,
+		Project: a.Project.Root, Places: a.mcpPlaces(), Trust: mcptrust.Open(a.StateHome), Threads: threads, Memory: memory, Env: a.Env,
 		Hub:    hub.Config{Processes: processes, Manifests: manifests, Name: "orchestrator", Version: version()},
 		Bridge: []string{a.Program.Path, "mcp-bridge", a.Project.Socket}, Registered: registered,
 		Tokens: tokens.New().Count, CacheCost: a.cacheCost, Log: a.Log,
