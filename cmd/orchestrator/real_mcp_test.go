@@ -5,12 +5,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"orchestrator/agent/agenttest/clis"
 	"orchestrator/agent/agenttest/model"
 	"orchestrator/agent/scripted"
+	"orchestrator/thread"
 )
 
 // mcpServers writes the person's own list of MCP servers: real ones from npm.
@@ -70,129 +74,163 @@ func (r *realRig) hostile() (witness func() []string) {
 	}
 }
 
-// TestRealMCPLook is an exploration.
-func TestRealMCPLook(t *testing.T) {
-	for _, cli := range clis.All() {
-		t.Run(cli.Name, func(t *testing.T) {
-			var r *realRig
-			if m := os.Getenv("TRY_MODEL"); m != "" {
-				cli.Model = m
-			}
-			r = newScripted(t, cli, func(turn model.Turn) scripted.Reply {
-				if turn.Side {
-					return model.Markers(turn)
-				}
-				if turn.Round == 0 && strings.Contains(turn.Prompt, "toggle") {
-					got := r.run("mcp", "enable", "everything", "--thread", "mcp")
-					t.Logf("enable: %d %s", got.code, got.stderr)
-					return scripted.Reply{Calls: []scripted.Call{turn.Shell("sleep 1", false)}}
-				}
-				return scripted.Reply{Text: "done"}
-			})
-			witness := r.hostile()
-			r.mcpServers(map[string]any{"everything": npmServer(t, "everything", nil, "xyzzy")})
-			name := r.start("mcp")
-			if got := r.run("send", "--timeout", "2m", name, "hello"); got.code != 0 {
-				t.Fatalf("%+v %+v", got, r.status(name))
-			}
-			r.ok("send", "--timeout", "2m", name, "toggle it")
-			for i, q := range r.model.Main() {
-				body := string(q.Body)
-				var names []string
-				for _, tool := range q.Turn.Tools {
-					names = append(names, tool.Name)
-				}
-				t.Logf("request %d: orch %d, everything %d of %d; %v", i, strings.Count(body, "orch__retrieve"), strings.Count(body, "everything__echo"), len(body), names)
-				os.WriteFile(fmt.Sprintf("/tmp/w/%s-%d.json", cli.Name, i), q.Body, 0o600)
-			}
-			t.Logf("%s", r.ok("mcp", "list", "--thread", name))
-			t.Logf("witness: %v", witness())
-		})
-	}
-}
-
-// TestRealMCP has each real CLI use real servers through the gateway.
+// TestRealMCP has each real CLI use real servers through the gateway: none before it is switched on, one that a person
+// switches on while a turn runs, one that a prompt's words switch on, a result of 100,000 records of which a part is
+// read, a server that is killed during a call, and one that is switched off. Nothing of the repository's runs.
 func TestRealMCP(t *testing.T) {
 	for _, cli := range clis.All() {
 		t.Run(cli.Name, func(t *testing.T) {
 			if cli.Name == "codex" {
 				cli.Model = "gpt-4.1" // tools of newer models are behind a search
 			}
-			var r *realRig
-			var name string
-			r = newScripted(t, cli, func(turn model.Turn) scripted.Reply {
-				if turn.Side {
-					return model.Markers(turn)
-				}
-				for _, o := range turn.Outcomes {
-					t.Logf("round %d: %s %v: %.80q %v", turn.Round, o.Name, o.Args, o.Output, o.Failed)
-				}
-				last := ""
-				if n := len(turn.Outcomes); n > 0 {
-					last = turn.Outcomes[n-1].Output
-				}
-				use := func(tool string, args map[string]any) scripted.Reply {
-					if n := len(turn.Outcomes); n > 0 && strings.HasSuffix(turn.Outcomes[n-1].Name, plainTool(tool)) {
-						return scripted.Reply{Text: "it said: " + last[:min(len(last), 4000)]}
-					}
-					if call, ok := turn.MCP(tool, args); ok {
-						return scripted.Reply{Calls: []scripted.Call{call}}
-					}
-					return scripted.Reply{Text: "no tool " + tool}
-				}
-				switch {
-				case strings.Contains(turn.Prompt, "switch on"):
-					if turn.Round == 0 {
-						r.ok("mcp", "enable", "everything", "--thread", name)
-						return scripted.Reply{Calls: []scripted.Call{turn.Shell("sleep 3", false)}}
-					}
-					if turn.Round == 1 || turn.Round < 4 {
-						return use("everything__echo", map[string]any{"message": "from the model"})
-					}
-				case strings.Contains(turn.Prompt, "please xyzzy"):
-					return use("memory__read_graph", map[string]any{})
-				case strings.Contains(turn.Prompt, "switch off"):
-					if turn.Round == 0 {
-						r.ok("mcp", "disable", "--now", "everything", "--thread", name)
-					}
-					if turn.Round < 4 {
-						return use("everything__echo", map[string]any{"message": "again"})
-					}
-				}
-				return scripted.Reply{Text: "done"}
-			})
-			witness := r.hostile()
-			r.mcpServers(map[string]any{"everything": npmServer(t, "everything", nil, "plugh"),
-				"memory": npmServer(t, "memory", nil, "xyzzy")})
-			name = r.start("mcp")
-			say := func(prompt string) string {
-				t.Helper()
-				got := r.run("send", "--timeout", "2m", name, prompt)
-				if got.code != 0 {
-					t.Fatalf("%s: %+v", prompt, got)
-				}
-				return got.stdout
+			m := &mcpScript{}
+			m.realRig = newScripted(t, cli, m.answer)
+			witness := m.hostile()
+			data := filepath.Join(m.project, "data")
+			if err := os.MkdirAll(data, 0o755); err != nil {
+				t.Fatal(err)
 			}
-			say("hello")
-			if strings.Contains(r.newest(), "everything__echo") || !strings.Contains(r.newest(), "retrieve") {
+			var records strings.Builder
+			for i := range 100_000 {
+				fmt.Fprintf(&records, "{\"n\":%d,\"name\":\"record %d\"}\n", i+1, i+1)
+			}
+			m.records = filepath.Join(data, "records.ndjson")
+			if err := os.WriteFile(m.records, []byte(records.String()), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			m.mcpServers(map[string]any{"everything": npmServer(t, "everything", nil, "plugh"),
+				"memory": npmServer(t, "memory", nil, "xyzzy"), "files": npmServer(t, "filesystem", []string{data}, "records")})
+			m.name = m.start("mcp")
+			m.say("hello")
+			if strings.Contains(m.newest(), "everything__echo") || !strings.Contains(m.newest(), "orch") {
 				t.Errorf("before it is switched on, the request offers it, or not ours")
 			}
-			if got := say("switch on"); !strings.Contains(got, "Echo: from the model") {
+			if got := m.say("switch on"); !strings.Contains(got, "Echo: from the model") {
 				t.Errorf("switched on in the turn: %s", got)
 			}
-			if got := say("please xyzzy"); !strings.Contains(got, "entities") {
+			if got := m.say("please xyzzy"); !strings.Contains(got, "entities") {
 				t.Errorf("switched on by its pattern: %s", got)
 			}
-			if got := say("switch off"); strings.Contains(got, "Echo: again") {
-				t.Errorf("switched off: %s", got)
-			} else {
-				t.Logf("after it was switched off: %s", got)
+			if got := m.say("read the records"); !strings.Contains(got, "record 54321") || strings.Contains(got, "record 54323") {
+				t.Errorf("a part of 100,000 records: %s", got)
 			}
-			t.Logf("%s", r.ok("mcp", "list", "--thread", name))
+			if got := m.say("kill it"); !strings.Contains(got, "may or may not have taken effect") || !strings.Contains(got, "Echo: after the kill") {
+				t.Errorf("killed in a call: %s", got)
+			}
+			t.Logf("the call after the kill took %v, start included", m.took.Round(time.Millisecond))
+			if got := m.say("switch off"); strings.Contains(got, "Echo: again") {
+				t.Errorf("switched off: %s", got)
+			}
+			list := get[thread.MCPReport](m.rig, "mcp", "list", "--thread", m.name)
+			for _, s := range list.Servers {
+				switch {
+				case s.ID == "everything" && (s.On || s.Starts != 2), s.ID == "memory" && (!s.On || s.By != thread.MCPPattern || s.Starts != 1),
+					s.ID == "files" && !s.On, strings.Contains(s.ID, "evil") && (s.On || s.Starts > 0):
+					t.Errorf("%+v", s)
+				}
+			}
+			if list.Takes != "at once" {
+				t.Errorf("a switch takes effect %s", list.Takes)
+			}
 			if w := witness(); len(w) > 0 {
 				t.Errorf("a repository's commands ran: %v", w)
 			}
 		})
+	}
+}
+
+// mcpScript is a model that uses MCP servers as the prompts say.
+type mcpScript struct {
+	*realRig
+	name, records string
+	killed        time.Time
+	took          time.Duration
+}
+
+func (m *mcpScript) say(prompt string) string {
+	m.t.Helper()
+	got := m.run("send", "--timeout", "2m", m.name, prompt)
+	if got.code != 0 {
+		m.t.Fatalf("%s: %+v", prompt, got)
+	}
+	return got.stdout
+}
+
+// step is a call of a tool.
+type step struct {
+	tool string
+	args map[string]any
+}
+
+func (m *mcpScript) answer(turn model.Turn) scripted.Reply {
+	if turn.Side {
+		return model.Markers(turn)
+	}
+	switch {
+	case strings.Contains(turn.Prompt, "switch on"):
+		if turn.Round == 0 {
+			m.ok("mcp", "enable", "everything", "--thread", m.name)
+			return scripted.Reply{Calls: []scripted.Call{turn.Shell("sleep 3", false)}}
+		}
+		return m.steps(turn, step{"everything__echo", map[string]any{"message": "from the model"}})
+	case strings.Contains(turn.Prompt, "please xyzzy"):
+		return m.steps(turn, step{"memory__read_graph", map[string]any{}})
+	case strings.Contains(turn.Prompt, "read the records"):
+		token := regexp.MustCompile("max:[0-9a-f]{8}").FindString(m.newestResult(turn))
+		return m.steps(turn, step{"files__read_text_file", map[string]any{"path": m.records}},
+			step{"orch__retrieve", map[string]any{"token": token, "from": 54321, "to": 54322}})
+	case strings.Contains(turn.Prompt, "kill it"):
+		return m.steps(turn, step{"everything__trigger-long-running-operation", map[string]any{"duration": 30, "steps": 3}},
+			step{"everything__echo", map[string]any{"message": "after the kill"}})
+	case strings.Contains(turn.Prompt, "switch off"):
+		if turn.Round == 0 {
+			m.ok("mcp", "disable", "--now", "everything", "--thread", m.name)
+		}
+		return m.steps(turn, step{"everything__echo", map[string]any{"message": "again"}})
+	}
+	return scripted.Reply{Text: "done"}
+}
+
+func (m *mcpScript) newestResult(turn model.Turn) string {
+	if n := len(turn.Outcomes); n > 0 {
+		return turn.Outcomes[n-1].Output
+	}
+	return ""
+}
+
+// steps calls the tools one after the other, and then says what came back.
+func (m *mcpScript) steps(turn model.Turn, all ...step) scripted.Reply {
+	var said []string
+	for _, o := range turn.Outcomes {
+		if len(said) < len(all) && strings.HasSuffix(o.Name, plainTool(all[len(said)].tool)) ||
+			len(said) < len(all) && strings.HasSuffix(o.Name, all[len(said)].tool) {
+			said = append(said, o.Output[:min(len(o.Output), 3000)])
+		}
+	}
+	if len(said) == len(all) || turn.Round > 8 {
+		if strings.HasPrefix(all[0].tool, "everything__trigger") {
+			m.took = time.Since(m.killed)
+		}
+		return scripted.Reply{Text: "it said: " + strings.Join(said, " / ")}
+	}
+	next := all[len(said)]
+	call, ok := turn.MCP(next.tool, next.args)
+	if !ok {
+		return scripted.Reply{Text: "there is no tool " + next.tool}
+	}
+	if strings.HasPrefix(next.tool, "everything__trigger") && call.Args["duration"] != nil {
+		time.AfterFunc(2*time.Second, m.kill)
+	}
+	return scripted.Reply{Calls: []scripted.Call{call}}
+}
+
+// kill kills the process of the server "everything".
+func (m *mcpScript) kill() {
+	for _, s := range get[thread.MCPReport](m.rig, "mcp", "list", "--thread", m.name).Servers {
+		if s.ID == "everything" && s.PID > 0 {
+			m.killed = time.Now()
+			_ = syscall.Kill(s.PID, syscall.SIGKILL)
+		}
 	}
 }
 

@@ -61,11 +61,11 @@ func (g *Gateway) bounded(ctx context.Context, id thread.ID, on []Server, e entr
 	if len(text) <= limit/2 { // the structure alone is large
 		data = recordsOf(structured)
 		if len(text) > 0 {
-			data.note += " The tool also said: " + cut(text, min(len(text), previewBytes))
+			data.note += " The tool also said: " + cut(text, previewBytes)
 		}
 	}
 	d, err := g.stager.Stage(ctx, thread.StageRequest{
-		Source: cut(source(e), min(200, len(source(e)))), Kind: data.kind, Thread: id, Labels: []string{"mcp"},
+		Source: cut(source(e), 200), Kind: data.kind, Thread: id, Labels: []string{"mcp"},
 	}, bytes.NewReader(data.bytes))
 	if err != nil {
 		g.log.Warn("stage a large result", "thread", string(id), "tool", e.name, "err", err)

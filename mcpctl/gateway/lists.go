@@ -78,6 +78,9 @@ func withoutHeaders(schema json.RawMessage) json.RawMessage {
 
 // cut cuts a text before a limit of bytes, between characters.
 func cut(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
 	for limit > 0 && !utf8.RuneStart(s[limit]) {
 		limit--
 	}

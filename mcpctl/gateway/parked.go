@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -78,6 +79,12 @@ func (c *call) parkable(ctx context.Context, server string, replaced object) (js
 	params := c.forwarded(replaced)
 	c.gateway.work.Go(func() {
 		defer cancel()
+		defer func() {
+			if v := recover(); v != nil {
+				c.gateway.log.Error("a call of an agent panicked", "thread", string(p.thread), "panic", v, "stack", string(debug.Stack()))
+				p.done <- outcome{err: rpc.Errorf(rpc.CodeInternal, "internal error in orchestrator: its log has the details")}
+			}
+		}()
 		result, err := c.gateway.servers.Call(run, server, asking{caller: caller{call: c, server: server}, parked: p}, c.method,
 			params.raw())
 		p.done <- outcome{result, err}

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -63,8 +64,15 @@ type call struct {
 	capabilities object
 }
 
-// request answers a request.
-func (s *session) request(ctx context.Context, m rpc.Message, out outlet) (json.RawMessage, error) {
+// request answers a request. A panic in it is an error of this request alone.
+func (s *session) request(ctx context.Context, m rpc.Message, out outlet) (_ json.RawMessage, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			s.gateway.log.Error("a request of an agent panicked", "thread", string(s.id), "method", m.Method, "panic", v,
+				"stack", string(debug.Stack()))
+			err = rpc.Errorf(rpc.CodeInternal, "internal error in orchestrator: its log has the details")
+		}
+	}()
 	params, err := asObject(m.Params)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,18 @@
+package discovery_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// write writes a file, with its folder.
+func write(t *testing.T, file, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
