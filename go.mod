@@ -42,7 +42,19 @@ require (
 	golang.org/x/time v0.15.0 // indirect
 )
 
-require github.com/kljensen/snowball v0.10.0
+require (
+	github.com/kljensen/snowball v0.10.0
+	github.com/modelcontextprotocol/go-sdk v1.8.0
+	golang.org/x/oauth2 v0.35.0
+)
+
+require (
+	github.com/google/jsonschema-go v0.4.3 // indirect
+	github.com/segmentio/asm v1.2.1 // indirect
+	github.com/segmentio/encoding v0.5.4 // indirect
+	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
+	golang.org/x/time v0.15.0 // indirect
+)
 
 require (
 	charm.land/bubbles/v2 v2.1.1
