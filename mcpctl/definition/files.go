@@ -191,7 +191,6 @@ func wordsOf(arg string) []string {
 
 // candidates returns where a word may lead.
 func (f FileHasher) candidates(word, dir string) []string {
-	word = strings.TrimPrefix(word, "file://")
 	if rest, ok := strings.CutPrefix(word, "~/"); ok {
 		home, _ := f.lookup("HOME")
 		return []string{filepath.Join(home, rest)}

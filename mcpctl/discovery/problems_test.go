@@ -130,6 +130,10 @@ func TestIrregularFiles(t *testing.T) {
 				if got := len(found.Definitions) == 1; got != want || (len(found.Problems) == 1) == want {
 					t.Errorf("own %v: %+v", own, found)
 				}
+				irregular := name == "pipe" || name == "folder" || name == "device"
+				if irregular && !strings.Contains(found.Problems[0].Text, "not a regular file") {
+					t.Errorf("own %v: %s", own, found.Problems[0])
+				}
 			}
 		})
 	}

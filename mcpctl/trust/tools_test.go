@@ -63,7 +63,14 @@ func TestP2RugPull(t *testing.T) {
 		if r := check(t, s, d, evilAdd); len(r.Withheld()) != 1 || !slices.Equal(r.Gone, []string{"sub"}) {
 			t.Errorf("seen once more, it is accepted: %+v", r)
 		}
-		if r := check(t, s, d, add, sub); r.Withheld() != nil || r.Gone != nil {
+		if scope == definition.User {
+			check(t, s, d, evilAdd, sub, mul) // the record is written
+			check(t, s, d, mul, sub)
+		}
+		if r := check(t, s, d, evilAdd, sub); !slices.Equal(r.Withheld(), []string{"add"}) {
+			t.Errorf("a new tool makes a changed one accepted: %+v", r)
+		}
+		if r := check(t, s, d, add, sub); r.Withheld() != nil {
 			t.Errorf("changed back: %+v", r)
 		}
 		if err := s.AcceptTools(d, hash("launch"), list(evilAdd)); err != nil {
