@@ -185,9 +185,14 @@ func TestP1HashFindsFiles(t *testing.T) {
 		"here on PATH": func(_ string, d *definition.Definition) {
 			d.Command, d.Env = "tool", map[string]string{"PATH": "/bin:one"}
 		},
-		"helper":      func(_ string, d *definition.Definition) { d.Helper = "sh x.sh" },
-		"bare helper": func(_ string, d *definition.Definition) { d.Helper = "theirs -v" },
-		"npx":         func(_ string, d *definition.Definition) { d.Command, d.Args = "npx", []string{"-y", "tool@latest"} },
+		"helper":         func(_ string, d *definition.Definition) { d.Helper = "sh x.sh" },
+		"bare helper":    func(_ string, d *definition.Definition) { d.Helper = "theirs -v" },
+		"npx":            func(_ string, d *definition.Definition) { d.Command, d.Args = "npx", []string{"-y", "tool@latest"} },
+		"no extension":   func(_ string, d *definition.Definition) { d.Command, d.Args = "node", []string{"./lib/main"} },
+		"index":          func(_ string, d *definition.Definition) { d.Command, d.Args = "node", []string{"lib"} },
+		"module":         func(_ string, d *definition.Definition) { d.Command, d.Args = "python3", []string{"-m", "mod"} },
+		"dotted module":  func(_ string, d *definition.Definition) { d.Command, d.Args = "python3", []string{"-m", "mod.sub"} },
+		"in a shell too": func(_ string, d *definition.Definition) { d.Args = []string{"-c", "cd . && /usr/bin/node lib/main"} },
 		"package": func(root string, d *definition.Definition) {
 			d.Command, d.Args, d.Dir = "npx", []string{"@a/b@1.0"}, root+"/sub"
 		},
@@ -195,7 +200,8 @@ func TestP1HashFindsFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			root := filepath.Join(t.TempDir(), "p")
 			write(t, root+"/x.sh", "one", 0o700)
-			for _, installed := range []string{"/node_modules/.bin/tool", "/node_modules/@a/b/package.json", "/one/tool", "/two/theirs"} {
+			for _, installed := range []string{"/node_modules/.bin/tool", "/node_modules/@a/b/package.json", "/one/tool", "/two/theirs",
+				"/lib/main.js", "/lib/index.js", "/mod/__main__.py", "/mod/sub.py"} {
 				write(t, root+filepath.Dir(installed)+"/y", "", 0o600)
 				if err := os.Symlink(root+"/x.sh", root+installed); err != nil {
 					t.Fatal(err)
@@ -254,9 +260,28 @@ func TestHashOutside(t *testing.T) {
 	if hashOf(t, definition.Definition{Args: []string{"a", "bc"}}, files) == a {
 		t.Error("arguments with other bounds have the same hash")
 	}
-	d.Args = []string{strings.Repeat("a ", 20_000)}
+	big, err := os.Create(root + "/big")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer big.Close()
+	if err := big.Truncate(200 << 20); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(root+"/big", root+"/again"); err != nil {
+		t.Fatal(err)
+	}
+	d.Args = []string{"big", "again"}
 	if _, err := d.Hash(files); err == nil {
-		t.Error("a command line of 20,000 words is accepted")
+		t.Error("400 MB are read for a hash")
+	}
+	d.Args = []string{strings.Repeat("a ", 1_100)}
+	if _, err := d.Hash(files); err == nil {
+		t.Error("a command line of 1,100 words is accepted")
+	}
+	d.Command, d.Args = "node", []string{strings.Repeat("a ", 250)}
+	if _, err := d.Hash(files); err == nil {
+		t.Error("a command line of 250 words for Node.js is accepted")
 	}
 	if _, err := (definition.Definition{EnvFile: "/dev/zero"}).Hash(files); err == nil {
 		t.Error("a device is read as an environment file")
