@@ -18,7 +18,7 @@ func (p Places) Find() []thread.MCPServer {
 	for _, problem := range all.Problems {
 		if problem.Server == "" {
 			found = append(found, thread.MCPServer{
-				Name: filepath.Base(problem.File), Source: problem.File, Problem: problem.Text,
+				Name: filepath.Base(problem.File), Source: problem.File, Agent: problem.Agent, Problem: problem.Text,
 			})
 		}
 	}

@@ -79,7 +79,7 @@ func TestUnreadable(t *testing.T) {
 			project := t.TempDir()
 			write(t, filepath.Join(project, ".mcp.json"), content)
 			got := discovery.Places{Project: project, Home: t.TempDir()}.Find()
-			if len(got) != 1 || got[0].Problem == "" || got[0].Trusted {
+			if len(got) != 1 || got[0].Problem == "" || got[0].Agent != "claude" || got[0].Trusted {
 				t.Errorf("got %+v, want one row with its problem", got)
 			}
 		})

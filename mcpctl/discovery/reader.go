@@ -25,7 +25,7 @@ type reader struct {
 }
 
 func newReader(f file, project string) *reader {
-	return &reader{file: f, project: project, problems: &problems{file: f.path}}
+	return &reader{file: f, project: project, problems: &problems{file: f.path, agent: f.agent}}
 }
 
 // parse reads a JSON file whose value is an object.
