@@ -8,16 +8,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
 
-const (
-	// maxHashed is the size limit of a file whose content belongs to a hash.
-	maxHashed = 256 << 20
-	// maxWords is how many words of a command line may be names of files.
-	maxWords = 10_000
-)
+// maxHashed is the size limit of all files of a command line whose content belongs to a hash.
+const maxHashed = 256 << 20
 
 // FileHasher reads the files that a hash depends on.
 type FileHasher struct {
@@ -104,133 +101,29 @@ func (f FileHasher) dir(d Definition) string {
 	return dir
 }
 
-// named returns the files and folders of the project that the command line of a definition names.
-func (f FileHasher) named(d Definition) ([]named, error) {
-	if len(f.Roots) == 0 {
-		return nil, nil
-	}
+// lookAll returns what of the paths is a file or folder of the project, each once.
+func (f FileHasher) lookAll(paths []string) ([]named, error) {
 	var found []named
-	add := func(path string) error {
-		n, ok, err := f.look(path)
-		if ok {
+	seen := map[string]bool{"": true}
+	left := int64(maxHashed)
+	for _, path := range paths {
+		if seen[path] {
+			continue
+		}
+		seen[path] = true
+		n, ok, err := f.look(path, &left)
+		if err != nil {
+			return nil, fmt.Errorf("read what the command line names: %w", err)
+		}
+		if ok && !slices.Contains(found, n) {
 			found = append(found, n)
-		}
-		return err
-	}
-	words, dir := 0, f.dir(d)
-	for _, part := range append([]string{d.Command, d.Helper}, d.Args...) {
-		for _, word := range wordsOf(f.expanded(d, part)) {
-			if words++; words > maxWords {
-				return nil, fmt.Errorf("a command line of more than %d words", maxWords)
-			}
-			paths := f.candidates(word, dir)
-			if runsPackages(d.Command) {
-				paths = append(paths, f.installed(word, dir)...)
-			}
-			for _, path := range paths {
-				if err := add(path); err != nil {
-					return nil, err
-				}
-			}
-		}
-	}
-	for _, command := range []string{d.Command, first(d.Helper)} {
-		if path := f.onPath(d, f.expanded(d, command), dir); path != "" {
-			if err := add(path); err != nil {
-				return nil, err
-			}
 		}
 	}
 	return found, nil
 }
 
-func first(command string) string {
-	word, _, _ := strings.Cut(strings.TrimSpace(command), " ")
-	return word
-}
-
-// runsPackages reports whether a command prefers what a project has installed.
-func runsPackages(command string) bool {
-	switch filepath.Base(command) {
-	case "npx", "pnpx", "bunx", "npm", "pnpm", "yarn", "bun":
-		return true
-	}
-	return false
-}
-
-// installed returns where a project has a package, or a program of one, of this name.
-func (f FileHasher) installed(word, dir string) []string {
-	name := word
-	if at := strings.LastIndex(word, "@"); at > 0 {
-		name = word[:at]
-	}
-	if name == "" || strings.HasPrefix(name, "-") || strings.HasPrefix(name, "/") || strings.Contains(name, "..") {
-		return nil
-	}
-	var paths []string
-	for _, base := range []string{dir, f.root()} {
-		modules := filepath.Join(base, "node_modules")
-		paths = append(paths, filepath.Join(modules, ".bin", filepath.Base(name)), filepath.Join(modules, name, "package.json"))
-		if dir == f.root() {
-			break
-		}
-	}
-	return paths
-}
-
-// wordsOf returns an argument, and the pieces of it that may be paths: "--config=x", "sh -c 'x && y'", "a:b".
-func wordsOf(arg string) []string {
-	pieces := strings.FieldsFunc(arg, func(r rune) bool {
-		return r <= ' ' || strings.ContainsRune("=,:;&|()<>\"'`", r)
-	})
-	if len(pieces) == 1 && pieces[0] == arg {
-		return pieces
-	}
-	return append([]string{arg}, pieces...)
-}
-
-// candidates returns where a word may lead.
-func (f FileHasher) candidates(word, dir string) []string {
-	word = strings.TrimPrefix(word, "file://")
-	if rest, ok := strings.CutPrefix(word, "~/"); ok {
-		home, _ := f.lookup("HOME")
-		return []string{filepath.Join(home, rest)}
-	}
-	switch {
-	case word == "" || len(word) > 4096 || strings.ContainsRune(word, 0):
-		return nil
-	case filepath.IsAbs(word):
-		return []string{filepath.Clean(word)}
-	case dir == f.root():
-		return []string{filepath.Join(dir, word)}
-	}
-	return []string{filepath.Join(dir, word), filepath.Join(f.root(), word)}
-}
-
-// onPath returns what a bare command is, or nothing.
-func (f FileHasher) onPath(d Definition, command, dir string) string {
-	if command == "" || strings.Contains(command, "/") {
-		return ""
-	}
-	path, ok := d.Env["PATH"]
-	if ok {
-		path = f.expanded(d, path)
-	} else {
-		path, _ = f.lookup("PATH")
-	}
-	for _, folder := range filepath.SplitList(path) {
-		if !filepath.IsAbs(folder) {
-			folder = filepath.Join(dir, folder)
-		}
-		if file := filepath.Join(folder, command); executable(file) {
-			return file
-		}
-	}
-	return ""
-}
-
-// look returns what a path is, if it is a file or folder of the project.
-func (f FileHasher) look(path string) (named, bool, error) {
+// look returns what a path is, if it is a file or folder of the project. It takes the size of a file from what is left.
+func (f FileHasher) look(path string, left *int64) (named, bool, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return named{}, false, nil // there is no such file, or no way to it: it is no name of one
@@ -244,33 +137,31 @@ func (f FileHasher) look(path string) (named, bool, error) {
 	case !info.Mode().IsRegular():
 		return named{}, false, nil
 	}
-	sum, err := sumOf(path)
-	if err != nil {
-		return named{}, false, fmt.Errorf("read what the command line names: %w", err)
-	}
-	return named{path: rel, sum: sum}, true, nil
+	sum, n, err := sumOf(path, *left)
+	*left -= n
+	return named{path: rel, sum: sum}, err == nil, err
 }
 
-// sumOf returns the hash of a file's content.
-func sumOf(path string) (string, error) {
+// sumOf returns the hash and the size of a regular file of at most limit bytes.
+func sumOf(path string, limit int64) (string, int64, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s: not a regular file", path)
+		return "", 0, fmt.Errorf("%s: not a regular file", path)
 	}
 	h := sha256.New()
-	n, err := io.Copy(h, io.LimitReader(file, maxHashed+1))
-	if err == nil && n > maxHashed {
-		err = fmt.Errorf("%s: more than %d bytes", path, maxHashed)
+	n, err := io.Copy(h, io.LimitReader(file, limit+1))
+	if err == nil && n > limit {
+		err = fmt.Errorf("%s: all together more than %d bytes", path, maxHashed)
 	}
-	return hex.EncodeToString(h.Sum(nil)), err
+	return hex.EncodeToString(h.Sum(nil)), n, err
 }
 
 // resolve returns a path without links.

@@ -18,9 +18,10 @@ import (
 // and over the content of the files of the project that the command line names, of the environment file, and of a bare
 // command that PATH finds in the project. It is the same in every worktree of a repository with the same files.
 //
-// It cannot know what a program loads by itself: what "python -m x" or "npm run x" find, what a script imports, what is
-// in a folder that is named. Shown says so where a folder is named. Of a package that "npx x" finds in the project, its
-// program and its package.json count.
+// It cannot know what a program loads by itself: what a script imports, what "npm run x" or "python -m x" with another
+// search path find, what is in a folder that is named. Shown says so where a folder is named. What Node.js and Python
+// load for a name without an extension counts, and of a package that "npx x" finds in the project its program and its
+// package.json.
 //
 // Files can change after it: whoever starts a server computes it again right before that.
 func (d Definition) Hash(files FileHasher) (string, error) {

@@ -58,6 +58,7 @@ func fill(t *testing.T, root string) {
 	write(t, root+"/conf/a.json", "{}", 0o600)
 	write(t, root+"/helper.sh", "echo {}", 0o700)
 	write(t, root+"/.env", "K=v\n", 0o600)
+	write(t, root+"/same.env", "K=v\n", 0o600)
 	write(t, root+"/other.js", "other()", 0o600)
 }
 
@@ -73,7 +74,7 @@ func TestP1HashAsksAgain(t *testing.T) {
 		"a name":          func(_ *testing.T, _ string, d *definition.Definition) { delete(d.Env, "A"); d.Env["AA"] = "1" },
 		"a default":       func(_ *testing.T, _ string, d *definition.Definition) { d.Env["B"] = "${B:-y}" },
 		"passed on":       func(_ *testing.T, _ string, d *definition.Definition) { d.EnvVars = append(d.EnvVars, "SECRET") },
-		"env file's path": func(_ *testing.T, root string, d *definition.Definition) { d.EnvFile = root + "/conf/a.json" },
+		"env file's path": func(_ *testing.T, root string, d *definition.Definition) { d.EnvFile = root + "/same.env" },
 		"env file": func(t *testing.T, root string, _ *definition.Definition) {
 			write(t, root+"/.env", "K=w\n", 0o600)
 		},
@@ -175,15 +176,23 @@ func TestP1HashFindsFiles(t *testing.T) {
 		"link":          func(_ string, d *definition.Definition) { d.Args = []string{"./link.sh"} },
 		"link outside":  func(root string, d *definition.Definition) { d.Args = []string{root + "-out/link.sh"} },
 		"on PATH": func(root string, d *definition.Definition) {
-			d.Command, d.Env = "x.sh", map[string]string{"PATH": root}
+			d.Command, d.Env = "tool", map[string]string{"PATH": root + "/one"}
 		},
-		"on our PATH": func(_ string, d *definition.Definition) { d.Command = "x.sh" },
+		"on PATH by a variable": func(_ string, d *definition.Definition) {
+			d.Command, d.Env = "tool", map[string]string{"PATH": "${workspaceFolder}/one"}
+		},
+		"on our PATH": func(_ string, d *definition.Definition) { d.Command = "theirs" },
 		"here on PATH": func(_ string, d *definition.Definition) {
-			d.Command, d.Env = "x.sh", map[string]string{"PATH": ".:/bin"}
+			d.Command, d.Env = "tool", map[string]string{"PATH": "/bin:one"}
 		},
-		"helper":      func(_ string, d *definition.Definition) { d.Helper = "sh x.sh" },
-		"bare helper": func(_ string, d *definition.Definition) { d.Helper = "x.sh -v" },
-		"npx":         func(_ string, d *definition.Definition) { d.Command, d.Args = "npx", []string{"-y", "tool@latest"} },
+		"helper":         func(_ string, d *definition.Definition) { d.Helper = "sh x.sh" },
+		"bare helper":    func(_ string, d *definition.Definition) { d.Helper = "theirs -v" },
+		"npx":            func(_ string, d *definition.Definition) { d.Command, d.Args = "npx", []string{"-y", "tool@latest"} },
+		"no extension":   func(_ string, d *definition.Definition) { d.Command, d.Args = "node", []string{"./lib/main"} },
+		"index":          func(_ string, d *definition.Definition) { d.Command, d.Args = "node", []string{"lib"} },
+		"module":         func(_ string, d *definition.Definition) { d.Command, d.Args = "python3", []string{"-m", "mod"} },
+		"dotted module":  func(_ string, d *definition.Definition) { d.Command, d.Args = "python3", []string{"-m", "mod.sub"} },
+		"in a shell too": func(_ string, d *definition.Definition) { d.Args = []string{"-c", "cd . && /usr/bin/node lib/main"} },
 		"package": func(root string, d *definition.Definition) {
 			d.Command, d.Args, d.Dir = "npx", []string{"@a/b@1.0"}, root+"/sub"
 		},
@@ -191,7 +200,8 @@ func TestP1HashFindsFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			root := filepath.Join(t.TempDir(), "p")
 			write(t, root+"/x.sh", "one", 0o700)
-			for _, installed := range []string{"/node_modules/.bin/tool", "/node_modules/@a/b/package.json"} {
+			for _, installed := range []string{"/node_modules/.bin/tool", "/node_modules/@a/b/package.json", "/one/tool", "/two/theirs",
+				"/lib/main.js", "/lib/index.js", "/mod/__main__.py", "/mod/sub.py"} {
 				write(t, root+filepath.Dir(installed)+"/y", "", 0o600)
 				if err := os.Symlink(root+"/x.sh", root+installed); err != nil {
 					t.Fatal(err)
@@ -205,7 +215,7 @@ func TestP1HashFindsFiles(t *testing.T) {
 				}
 			}
 			files := definition.FileHasher{Roots: []string{root}, Lookup: lookup(map[string]string{
-				"HOME": root, "workspaceFolder": root, "PATH": "/nowhere:" + root})}
+				"HOME": root, "workspaceFolder": root, "PATH": "/nowhere:" + root + "/two"})}
 			d := definition.Definition{ID: "s", Transport: definition.Stdio, Command: "sh"}
 			of(root, &d)
 			before := hashOf(t, d, files)
@@ -237,9 +247,41 @@ func TestHashOutside(t *testing.T) {
 	if shown := d.Shown(files); !slices.ContainsFunc(shown, func(s string) bool { return strings.Contains(s, "names a folder") }) {
 		t.Errorf("the folder is not pointed out: %q", shown)
 	}
-	d.Args = []string{strings.Repeat("a ", 20_000)}
+	if err := os.Symlink(out+"/x", root+"/link"); err != nil {
+		t.Fatal(err)
+	}
+	d.Args = []string{"./link"}
+	before = hashOf(t, d, files)
+	write(t, out+"/x", "three", 0o700)
+	if hashOf(t, d, files) == before {
+		t.Error("a link of the project leads to something else without a question")
+	}
+	a := hashOf(t, definition.Definition{Args: []string{"ab", "c"}}, files)
+	if hashOf(t, definition.Definition{Args: []string{"a", "bc"}}, files) == a {
+		t.Error("arguments with other bounds have the same hash")
+	}
+	big, err := os.Create(root + "/big")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer big.Close()
+	if err := big.Truncate(200 << 20); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(root+"/big", root+"/again"); err != nil {
+		t.Fatal(err)
+	}
+	d.Args = []string{"big", "again"}
 	if _, err := d.Hash(files); err == nil {
-		t.Error("a command line of 20,000 words is accepted")
+		t.Error("400 MB are read for a hash")
+	}
+	d.Args = []string{strings.Repeat("a ", 1_100)}
+	if _, err := d.Hash(files); err == nil {
+		t.Error("a command line of 1,100 words is accepted")
+	}
+	d.Command, d.Args = "node", []string{strings.Repeat("a ", 250)}
+	if _, err := d.Hash(files); err == nil {
+		t.Error("a command line of 250 words for Node.js is accepted")
 	}
 	if _, err := (definition.Definition{EnvFile: "/dev/zero"}).Hash(files); err == nil {
 		t.Error("a device is read as an environment file")

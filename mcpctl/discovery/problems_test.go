@@ -130,6 +130,10 @@ func TestIrregularFiles(t *testing.T) {
 				if got := len(found.Definitions) == 1; got != want || (len(found.Problems) == 1) == want {
 					t.Errorf("own %v: %+v", own, found)
 				}
+				irregular := name == "pipe" || name == "folder" || name == "device"
+				if irregular && !strings.Contains(found.Problems[0].Text, "not a regular file") {
+					t.Errorf("own %v: %s", own, found.Problems[0])
+				}
 			}
 		})
 	}
@@ -141,18 +145,38 @@ func TestManyServers(t *testing.T) {
 	for i := range 10_000 {
 		fmt.Fprintf(&b, "%q: {\"command\": 1, \"args\": [\"./s.js\"]},\n", fmt.Sprint("server", i))
 	}
-	project := t.TempDir()
-	write(t, filepath.Join(project, ".mcp.json"), "{\"mcpServers\": {\n"+b.String()+"}}")
-	write(t, filepath.Join(project, ".vscode", "mcp.json"), strings.ReplaceAll("{\"servers\": {\n"+b.String()+"}}", "1,", `"x",`))
-	found := discovery.Places{Project: project, Home: t.TempDir()}.Definitions()
-	if len(found.Definitions) != 2000 || len(found.Hashes) != 1000 {
+	wrong := "{\"mcpServers\": {\n" + b.String() + "}}"
+	right := strings.ReplaceAll(wrong, "1,", `"x",`)
+	p := places(t, map[string]string{".mcp.json": wrong, ".cursor/mcp.json": right, "~/.cursor/mcp.json": right})
+	found := p.Definitions()
+	// The repository's right ones are the same as the person's.
+	if len(found.Definitions) != 1100 || len(found.Hashes) != 1000 {
 		t.Errorf("%d servers, %d hashes", len(found.Definitions), len(found.Hashes))
 	}
-	if len(found.Problems) != 101 {
-		t.Errorf("%d problems", len(found.Problems))
+	last := make(map[string]discovery.Problem)
+	for _, problem := range found.Problems {
+		last[strings.TrimPrefix(problem.File, p.Project)] = problem
 	}
-	if last := found.Problems[len(found.Problems)-1]; last.Line != 1002 || !strings.Contains(last.Text, "more than 1000 servers") {
-		t.Errorf("the last problem: %s", last)
+	if len(found.Problems) != 100+1+1 || last["/.mcp.json"].Line != 100 ||
+		last["/.cursor/mcp.json"].Line != 102 || last[p.Home+"/.cursor/mcp.json"].Line != 1002 {
+		t.Errorf("%d problems, the last ones %v", len(found.Problems), last)
+	}
+}
+
+// TestManyWords: a file of the repository that names very many files is bounded.
+func TestManyWords(t *testing.T) {
+	var b strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&b, "\"s%d\": {\"command\": \"node\", \"args\": [\"", i)
+		for k := range 180 {
+			fmt.Fprintf(&b, "%d.%d ", i, k)
+		}
+		b.WriteString("\"]},")
+	}
+	p := places(t, map[string]string{".cursor/mcp.json": `{"mcpServers": {` + b.String() + `"x": {"command": "node", "args": ["` + strings.Repeat("x ", 200) + `"]}}}`})
+	found := p.Definitions()
+	if len(found.Hashes) != 20 || len(found.Problems) != 1 || !strings.Contains(found.Problems[0].Text, "more than 200 words") {
+		t.Errorf("%d hashes, problems: %v", len(found.Hashes), found.Problems)
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"orchestrator/mcpctl/jsonc"
 )
 
-// maxServers is how many servers a file may have.
-const maxServers = 1000
+// maxServers and maxProjectServers are how many servers a file of the person and of the repository may have.
+const maxServers, maxProjectServers = 1000, 100
 
 // reader collects what one file has.
 type reader struct {
@@ -25,7 +25,7 @@ type reader struct {
 }
 
 func newReader(f file, project string) *reader {
-	return &reader{file: f, project: project, problems: &problems{file: f.path}}
+	return &reader{file: f, project: project, problems: &problems{file: f.path, agent: f.agent}}
 }
 
 // parse reads a JSON file whose value is an object.
@@ -72,9 +72,13 @@ func (r *reader) names(v jsonc.Value, key string) []string {
 // servers reads an object of servers.
 func (r *reader) servers(v jsonc.Value, scope definition.Scope, set setter) {
 	seen := make(map[string]*draft)
+	limit := maxServers
+	if scope == definition.Project {
+		limit = maxProjectServers
+	}
 	for i, m := range v.Members() {
-		if i == maxServers {
-			r.problems.add(m.Line, "", "more than %d servers: the others are not used", maxServers)
+		if i == limit {
+			r.problems.add(m.Line, "", "more than %d servers: the others are not used", limit)
 			return
 		}
 		d := newDraft(m, scope, r.file, r.project, r.problems)

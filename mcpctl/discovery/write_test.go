@@ -1,6 +1,7 @@
 package discovery_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
@@ -15,4 +16,10 @@ func write(t *testing.T, file, content string) {
 	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// quote is a text as JSON.
+func quote(s string) string {
+	b, _ := json.Marshal(s)
+	return string(b)
 }

@@ -100,12 +100,12 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestLinear: hostile text of 8 MB ends, which it does not if its parts are read again and again.
+// TestLinear: hostile text of 1 MB ends, which it does not if its parts are read again and again.
 func TestLinear(t *testing.T) {
 	for name, text := range map[string]string{
-		"brackets": strings.Repeat("[", 8<<20), "objects": strings.Repeat(`{"a":`, 2<<20), "quotes": strings.Repeat(`"`, 8<<20),
-		"comments": strings.Repeat("/*", 4<<20), "slashes": "[" + strings.Repeat("//\n", 2<<20),
-		"commas": "[" + strings.Repeat("1,", 4<<20), "escapes": `"` + strings.Repeat(`\`, 8<<20),
+		"brackets": strings.Repeat("[", 1<<20), "objects": strings.Repeat(`{"a":`, 1<<18), "quotes": strings.Repeat(`"`, 1<<20),
+		"comments": strings.Repeat("/*", 1<<19), "slashes": "[" + strings.Repeat("//\n", 1<<18),
+		"commas": "[" + strings.Repeat("1,", 1<<19), "escapes": `"` + strings.Repeat(`\`, 1<<20),
 	} {
 		if _, err := jsonc.Parse([]byte(text)); err == nil {
 			t.Errorf("%s: accepted", name)

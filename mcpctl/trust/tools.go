@@ -17,11 +17,11 @@ import (
 
 const (
 	pinsFolder = "mcp-pins"
-	maxPins    = 32 << 20
+	maxPins    = 16 << 20
 	// maxTools is how many tools of a server are pinned; more are withheld.
-	maxTools = 10_000
+	maxTools = 5000
 	// maxText and maxTexts limit what is kept of a tool and of all tools of a server for a later diff.
-	maxText, maxTexts = 16 << 10, 8 << 20
+	maxText, maxTexts = 16 << 10, 4 << 20
 	// maxDescription is the length of a description in bytes from which it is flagged.
 	maxDescription = 2 << 10
 )

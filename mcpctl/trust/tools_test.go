@@ -63,7 +63,14 @@ func TestP2RugPull(t *testing.T) {
 		if r := check(t, s, d, evilAdd); len(r.Withheld()) != 1 || !slices.Equal(r.Gone, []string{"sub"}) {
 			t.Errorf("seen once more, it is accepted: %+v", r)
 		}
-		if r := check(t, s, d, add, sub); r.Withheld() != nil || r.Gone != nil {
+		if scope == definition.User {
+			check(t, s, d, evilAdd, sub, mul) // the record is written
+			check(t, s, d, mul, sub)
+		}
+		if r := check(t, s, d, evilAdd, sub); !slices.Equal(r.Withheld(), []string{"add"}) {
+			t.Errorf("a new tool makes a changed one accepted: %+v", r)
+		}
+		if r := check(t, s, d, add, sub); r.Withheld() != nil {
 			t.Errorf("changed back: %+v", r)
 		}
 		if err := s.AcceptTools(d, hash("launch"), list(evilAdd)); err != nil {
@@ -192,21 +199,21 @@ func TestInvalidTools(t *testing.T) {
 	}
 }
 
-// TestManyTools: a server with 10,500 tools is bounded.
+// TestManyTools: a server with 5,100 tools is bounded.
 func TestManyTools(t *testing.T) {
 	s, d := trust.Open(t.TempDir()), of(definition.User, "s")
 	var tools []string
 	text := strings.Repeat("x", 1000)
-	for i := range 10_500 {
+	for i := range 5_100 {
 		tools = append(tools, fmt.Sprintf(`{"name":"t%d","description":"%s"}`, i, text))
 	}
 	for range 2 {
 		r := check(t, s, d, tools...)
-		if n := len(r.Withheld()); n != 500 || r.Tools[0].Withheld || !r.Tools[10_499].Withheld {
+		if n := len(r.Withheld()); n != 100 || r.Tools[0].Withheld || !r.Tools[5_099].Withheld {
 			t.Errorf("%d are withheld", n)
 		}
 	}
-	r := check(t, s, d, strings.Replace(tools[0], "xxx", "y", 1), strings.Replace(tools[9999], "xxx", "y", 1))
+	r := check(t, s, d, strings.Replace(tools[0], "xxx", "y", 1), strings.Replace(tools[4999], "xxx", "y", 1))
 	if len(r.Tools[0].Diff) == 0 || !strings.Contains(strings.Join(r.Tools[1].Diff, ""), "too long to be kept") {
 		t.Errorf("diffs %.100q, %.100q", r.Tools[0].Diff, r.Tools[1].Diff)
 	}
