@@ -48,5 +48,6 @@ func Command(mode ...string) (cmd string, args, env []string) {
 	if err != nil {
 		panic(err) // a test cannot go on
 	}
-	return self, append([]string{serverArgument}, mode...), nil
+	// With the race detector, a process would wait for a second before it ends.
+	return self, append([]string{serverArgument}, mode...), []string{"GORACE=atexit_sleep_ms=0"}
 }

@@ -248,7 +248,7 @@ func TestEnvironmentAndFolder(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "canary")
 	h := host(t, t.TempDir())
 	s := spec(&Log{})
-	s.Env = []string{"A=1", markName + "=forged", "B=2"}
+	s.Env = []string{"GORACE=atexit_sleep_ms=0", "A=1", markName + "=forged", "B=2"}
 	s.Dir = t.TempDir()
 	p, err := h.Start(s)
 	if err != nil {
@@ -260,7 +260,7 @@ func TestEnvironmentAndFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := strings.Split(strings.TrimRight(string(b), "\x00"), "\x00")
-	if want := []string{"A=1", "B=2", markName + "=" + p.mark}; !slices.Equal(got, want) {
+	if want := []string{"GORACE=atexit_sleep_ms=0", "A=1", "B=2", markName + "=" + p.mark}; !slices.Equal(got, want) {
 		t.Errorf("its environment is %q, want %q", got, want)
 	}
 	if dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", p.PID())); err != nil || dir != s.Dir {
