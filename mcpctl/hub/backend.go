@@ -42,6 +42,7 @@ type key struct {
 type backend struct {
 	*env
 	key key
+	id  string // in errors
 	dir string
 	log *process.Log
 
@@ -74,7 +75,7 @@ type attempt struct {
 }
 
 func newBackend(e *env, k key, s Server, dir string) *backend {
-	return &backend{env: e, key: k, dir: dir, log: &process.Log{}, server: s, status: Cold}
+	return &backend{env: e, key: k, id: s.ID, dir: dir, log: &process.Log{}, server: s, status: Cold}
 }
 
 // share says who uses the backend.
@@ -87,6 +88,8 @@ func (b *backend) share() definition.Share {
 
 // idleStop is after what time without a call the server is stopped.
 func (b *backend) idleStop() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	switch d := b.server.Definition.Options.IdleStop; {
 	case d > 0:
 		return d
@@ -97,7 +100,7 @@ func (b *backend) idleStop() time.Duration {
 	}
 }
 
-// callTimeout is how long the server may be silent during a call.
+// callTimeout is how long the server may be silent during a call. Callers hold mu.
 func (b *backend) callTimeout() time.Duration {
 	if d := b.server.Definition.Options.CallTimeout; d > 0 {
 		return d
@@ -268,7 +271,7 @@ func (b *backend) down() error {
 	if wait := b.next.Sub(now); wait > 0 {
 		next = fmt.Sprintf("; it is started again in %v at the earliest", wait.Round(time.Second))
 	}
-	return fmt.Errorf("%s: %w: %s%s", b.server.ID, ErrDown, reason, next)
+	return fmt.Errorf("%s: %w: %s%s", b.id, ErrDown, reason, next)
 }
 
 // learn keeps what the server offers, and tells if that is new.

@@ -46,7 +46,7 @@ func (b *backend) call(ctx context.Context, c Client, method string, params json
 			b.signIn(s, err)
 			return nil, err
 		case s.stopped():
-			return nil, fmt.Errorf("%s: %w: %w", b.server.ID, ErrStopped, err)
+			return nil, fmt.Errorf("%s: %w: %w", b.id, ErrStopped, err)
 		}
 		unsure := errors.Is(err, rpc.ErrUnsure)
 		switch {
@@ -78,9 +78,9 @@ func (b *backend) unsure(s *session, err error) error {
 	default:
 	}
 	if !errors.Is(err, rpc.ErrUnsure) {
-		return fmt.Errorf("%s: %w", b.server.ID, err)
+		return fmt.Errorf("%s: %w", b.id, err)
 	}
-	return fmt.Errorf("%s ended during the call, which may or may not have taken effect and was not repeated: %w", b.server.ID, err)
+	return fmt.Errorf("%s ended during the call, which may or may not have taken effect and was not repeated: %w", b.id, err)
 }
 
 // signIn ends a session that the server does not accept any more.

@@ -94,7 +94,7 @@ func TestP4Environment(t *testing.T) {
 	r := newRig(t, nil)
 	env := r.must(server(), r.by("t1"), "environ", "{}")
 	for line := range strings.Lines(env) {
-		if name, _, _ := strings.Cut(line, "="); name != "PATH" && name != "ORCHESTRATOR_MCP_SERVER" {
+		if name, _, _ := strings.Cut(line, "="); name != "PATH" && name != "GORACE" && name != "ORCHESTRATOR_MCP_SERVER" {
 			t.Errorf("a server has %q", line)
 		}
 	}

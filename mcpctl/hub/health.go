@@ -24,10 +24,14 @@ func (b *backend) watch(s *session) {
 	idleStop := b.idleStop()
 	misses := 0
 	for {
+		wait := min(b.Times.Probe, idleStop)
+		if idle, free := s.idle(); free {
+			wait = max(min(wait, idleStop-idle), 0)
+		}
 		select {
 		case <-s.ended:
 			return
-		case <-b.Clock.After(min(b.Times.Probe, idleStop)):
+		case <-b.Clock.After(wait):
 		}
 		idle, free := s.idle()
 		switch {

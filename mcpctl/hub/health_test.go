@@ -202,12 +202,7 @@ func TestSickIsReplaced(t *testing.T) {
 	r := newRig(t, func(cfg *hub.Config) { cfg.Clock = clk })
 	s, c := server("starts="+file), r.by("t1")
 	r.must(s, c, "echo", "{}")
-	for range 3 { // it answers probes
-		clk.advance(40 * time.Second)
-	}
-	if got := r.statuses(s.Hash); strings.Contains(got, "degraded") {
-		t.Fatalf("statuses of a server that answers: %s", got)
-	}
+	probed(t, clk, r, file)
 	kill(t, r.state(s.Hash).PID, syscall.SIGSTOP)
 	eventually(t, "it is degraded", func() bool {
 		clk.advance(time.Second)
@@ -226,10 +221,25 @@ func TestSickIsReplaced(t *testing.T) {
 	}
 }
 
+// probed holds that a server is left alone that answers probes. The clock goes on before the limit of an answer.
+func probed(t *testing.T, clk *clock, r *rig, file string) {
+	t.Helper()
+	for range 5 {
+		clk.advance(31 * time.Second)
+		time.Sleep(20 * time.Millisecond)
+	}
+	if states := r.States(); len(linesIn(file)) != 1 || running(file) != 1 || states[0].Starts != 1 {
+		t.Fatalf("a server that answers probes is %+v", states)
+	}
+}
+
 // TestIdleStop: a server that nobody calls is stopped, and started again by the next call.
 func TestIdleStop(t *testing.T) {
 	clk := newClock()
-	r := newRig(t, func(cfg *hub.Config) { cfg.Clock = clk })
+	r := newRig(t, func(cfg *hub.Config) {
+		cfg.Clock = clk
+		cfg.Times.Probe = time.Hour
+	})
 	own, all, soon := server(), shared(server("x")), server("y")
 	soon.Definition.Options.IdleStop = time.Minute
 	c := r.by("t1")

@@ -259,11 +259,7 @@ func TestModern(t *testing.T) {
 	if _, err := r.call(context.Background(), s, c, "elicit", "{}"); !errors.As(err, &refused) {
 		t.Errorf("without an answer: %v", err)
 	}
-	clk.advance(2 * time.Minute)
-	time.Sleep(20 * time.Millisecond)
-	if got := r.statuses(s.Hash); strings.Contains(got, "degraded") || len(linesIn(file)) != 1 {
-		t.Errorf("statuses are %s after %d starts", got, len(linesIn(file)))
-	}
+	probed(t, clk, r, file)
 }
 
 // remote is a server on the other end of a connection.

@@ -133,7 +133,8 @@ func newRig(t testing.TB, change func(*hub.Config)) *rig {
 // launch starts a definition as it is.
 func launch(_ context.Context, s hub.Server, _ string) (definition.Launch, []string, error) {
 	d := s.Definition
-	return definition.Launch{Transport: d.Transport, Command: d.Command, Args: d.Args}, []string{"PATH=/usr/bin:/bin"}, nil
+	_, _, env := mcptest.Command()
+	return definition.Launch{Transport: d.Transport, Command: d.Command, Args: d.Args}, append(env, "PATH=/usr/bin:/bin"), nil
 }
 
 func (r *rig) seen() (launches int, events []hub.State, changed []string) {

@@ -109,10 +109,10 @@ func (b *backend) begin() *attempt {
 			b.session, b.wasReady = s, true
 			b.become(Ready, "")
 		case ctx.Err() != nil:
-			a.err = fmt.Errorf("%s: %w", b.server.ID, ErrStopped)
+			a.err = fmt.Errorf("%s: %w", b.id, ErrStopped)
 			b.become(Cold, ErrStopped.Error())
 		default:
-			a.err = fmt.Errorf("%s: %w", b.server.ID, err)
+			a.err = fmt.Errorf("%s: %w", b.id, err)
 			if !b.refuse(a.err) {
 				b.fail(err.Error())
 			}

@@ -20,14 +20,17 @@ func child() {
 
 func ignore() { signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE) }
 
-// fork starts a child and returns its pid.
-func fork(session bool) int {
+// fork starts a child, in a session of its own or without an environment, and returns its pid.
+func fork(session, bare bool) int {
 	self, err := os.Executable()
 	if err != nil {
 		panic(err)
 	}
 	c := exec.Command(self, childArgument)
 	c.Stdout, c.Stderr = os.Stdout, os.Stderr // it keeps the pipes open
+	if bare {
+		c.Env = []string{}
+	}
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: session}
 	if err := c.Start(); err != nil {
 		panic(err)

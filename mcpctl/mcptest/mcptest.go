@@ -34,6 +34,7 @@ func Main() {
 //	slow=DURATION   answers initialize later
 //	stubborn        ignores SIGTERM and the end of its input
 //	fork            starts such a child in its group and one in a session of its own; pids go to the starts file
+//	bare            the child in its group has no environment
 //	twice           answers each call twice
 //	modern          speaks 2026-07-28 only
 //	rug             has another description of echo after the second call, and says so
@@ -48,5 +49,6 @@ func Command(mode ...string) (cmd string, args, env []string) {
 	if err != nil {
 		panic(err) // a test cannot go on
 	}
-	return self, append([]string{serverArgument}, mode...), nil
+	// With the race detector, a process would wait for a second before it ends.
+	return self, append([]string{serverArgument}, mode...), []string{"GORACE=atexit_sleep_ms=0"}
 }

@@ -40,8 +40,8 @@ func (s *server) run() {
 		ignore()
 	}
 	if m.has("fork") {
-		m.note("starts", fmt.Sprint(fork(false)))
-		m.note("starts", fmt.Sprint(fork(true)))
+		m.note("starts", fmt.Sprint(fork(false, m.has("bare"))))
+		m.note("starts", fmt.Sprint(fork(true, false)))
 	}
 	if m.has("banner") {
 		fmt.Print("Welcome!\n\x1b[2Jv1.0 {\"a\":1}\n{\"jsonrpc\":\"1.0\"}\n\n")

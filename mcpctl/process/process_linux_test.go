@@ -26,6 +26,9 @@ import (
 // hostVar makes the test binary a program with a host in that folder.
 const hostVar = "PROCESS_TEST_HOST"
 
+// modeVar is one more mode of the server of that host.
+const modeVar = "PROCESS_TEST_MODE"
+
 func TestMain(m *testing.M) {
 	mcptest.Main()
 	if dir := os.Getenv(hostVar); dir != "" {
@@ -40,7 +43,7 @@ func runHost(dir string) {
 	if err != nil {
 		panic(err)
 	}
-	p, err := h.Start(spec(&Log{}, "stubborn", "fork", "starts="+filepath.Join(dir, "starts")))
+	p, err := h.Start(spec(&Log{}, "stubborn", "fork", os.Getenv(modeVar), "starts="+filepath.Join(dir, "starts")))
 	if err != nil {
 		panic(err)
 	}
@@ -139,11 +142,11 @@ func TestStop(t *testing.T) {
 		exit string
 	}{
 		{"one that ends with its input", nil, (*Process).Stop, "exit status 0"},
-		{"a stubborn one with stubborn children", []string{"stubborn", "fork"}, (*Process).Stop, "signal: killed"},
-		{"one with stubborn children", []string{"fork"}, (*Process).Stop, "exit status 0"},
-		{"kill", []string{"fork"}, (*Process).Kill, "signal: killed"},
-		{"kill of one that is stopped", []string{"fork"}, func(p *Process) { p.signal(syscall.SIGSTOP); p.Kill() }, "signal: killed"},
-		{"the program alone is killed", []string{"fork"}, func(p *Process) {
+		{"a stubborn one with stubborn children", []string{"stubborn", "fork", "bare"}, (*Process).Stop, "signal: killed"},
+		{"one with stubborn children", []string{"fork", "bare"}, (*Process).Stop, "exit status 0"},
+		{"kill", []string{"fork", "bare"}, (*Process).Kill, "signal: killed"},
+		{"kill of one that is stopped", []string{"fork", "bare"}, func(p *Process) { p.signal(syscall.SIGSTOP); p.Kill() }, "signal: killed"},
+		{"the program alone is killed", []string{"fork", "bare"}, func(p *Process) {
 			_ = syscall.Kill(p.pid, syscall.SIGKILL)
 			<-p.Done()
 		}, "signal: killed"},
@@ -182,6 +185,9 @@ func TestWhatAKilledHostLeaves(t *testing.T) {
 			}
 			program := exec.Command(self)
 			program.Env = append(os.Environ(), hostVar+"="+dir)
+			if guarded {
+				program.Env = append(program.Env, modeVar+"=bare")
+			}
 			out, err := program.StdoutPipe()
 			if err == nil {
 				err = program.Start()
@@ -248,7 +254,7 @@ func TestEnvironmentAndFolder(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "canary")
 	h := host(t, t.TempDir())
 	s := spec(&Log{})
-	s.Env = []string{"A=1", markName + "=forged", "B=2"}
+	s.Env = []string{"GORACE=atexit_sleep_ms=0", "A=1", markName + "=forged", "B=2"}
 	s.Dir = t.TempDir()
 	p, err := h.Start(s)
 	if err != nil {
@@ -260,7 +266,7 @@ func TestEnvironmentAndFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := strings.Split(strings.TrimRight(string(b), "\x00"), "\x00")
-	if want := []string{"A=1", "B=2", markName + "=" + p.mark}; !slices.Equal(got, want) {
+	if want := []string{"GORACE=atexit_sleep_ms=0", "A=1", "B=2", markName + "=" + p.mark}; !slices.Equal(got, want) {
 		t.Errorf("its environment is %q, want %q", got, want)
 	}
 	if dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", p.PID())); err != nil || dir != s.Dir {
