@@ -25,14 +25,16 @@ func Plain(lines ...string) []Line {
 	return out
 }
 
-// wrap wraps lines to a width, keeping their indentation, also after a leading mark.
+// wrap wraps lines to a width, keeping their indentation, also after a leading mark. Code keeps every space, and is
+// broken anywhere.
 func wrap(lines []Line, w int) []Line {
 	var out []Line
 	for _, l := range lines {
 		l.Text = plain.Line(l.Text)
 		head := l.Text[:margin(l.Text, w/2)]
-		for _, part := range plain.Wrap(l.Text[len(head):], w-plain.Width(head)) {
-			out = append(out, Line{Text: head + part, Tok: l.Tok})
+		rest := l.Text[len(head):]
+		for start, end := range plain.Breaks(rest, w-plain.Width(head), l.Tok == theme.Code) {
+			out = append(out, Line{Text: head + rest[start:end], Tok: l.Tok})
 			head = strings.Repeat(" ", plain.Width(head))
 		}
 	}

@@ -126,7 +126,7 @@ func (g *Guard) Ignored(k Key) string {
 // TextIgnored explains why text is ignored where keys are commands.
 func TextIgnored(scope intent.Scope, focus string) string {
 	switch scope {
-	case intent.Confirm, intent.List, intent.Resuming, intent.Form, intent.Field:
+	case intent.Confirm, intent.List, intent.Resuming, intent.Servers, intent.Tools, intent.Form, intent.Field:
 		return "Text ignored: a dialog is open"
 	default:
 		return "Text ignored; " + focus + " to type into the agent"
