@@ -252,3 +252,23 @@ func (r *rig) mustAsk(call string) {
 		r.t.Errorf("the server was not asked %q but %q", call, r.srv.calls)
 	}
 }
+
+// servers opens the panel of MCP servers, goes to one and presses keys.
+func (r *rig) servers(name string, keys ...string) {
+	r.t.Helper()
+	r.keys("m")
+	r.wait(time.Second)
+	if name != "" {
+		r.keys("home")
+		for n := len(r.srv.mcp.Servers); r.m.servers.Selected() != name; n-- {
+			if n == 0 {
+				r.t.Fatalf("no server %s:\n%s", name, r.see())
+			}
+			r.keys("down")
+		}
+	}
+	for _, k := range keys {
+		r.keys(k)
+		r.wait(time.Second)
+	}
+}

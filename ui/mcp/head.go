@@ -53,7 +53,11 @@ func costs(r thread.MCPReport) []styled.Span {
 		out = append(out, styled.Span{Text: " · a switch takes effect " + takes})
 	}
 	if r.CacheTokens > 0 {
-		text := " · a switch re-reads " + tokens(r.CacheTokens) + " tokens"
+		text := " · a switch re-reads "
+		if r.Takes != "" {
+			text = " and re-reads "
+		}
+		text += tokens(r.CacheTokens) + " tokens"
 		if r.CacheUSD > 0 {
 			text += fmt.Sprintf(" ($%.2f)", r.CacheUSD)
 		}

@@ -102,13 +102,24 @@ func (t *Table) Click(x, y int) (inBox bool) {
 	return ok && x-t.listed.X < boxWidth-1
 }
 
-// footRows is how many rows say more of the server under the cursor.
-const footRows = 3
+const (
+	headRows = 5 // at most, above the table
+	footRows = 3 // they say more of the server under the cursor
+)
+
+// Size returns how many rows the table needs in a width, at most h.
+func (t *Table) Size(w, h int) int {
+	rows := len(t.rows)
+	if rows == 0 {
+		rows = 12
+	}
+	return min(len(t.head(w, headRows, ""))+1+rows+footRows, h)
+}
 
 // Draw draws the table.
 func (t *Table) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, keys *intent.Table, now time.Time) {
 	t.listed = layout.Box{}
-	for _, l := range t.head(b.W, max(b.H/3, 2), label(keys, intent.Servers, intent.Problems)) {
+	for _, l := range t.head(b.W, headRows, label(keys, intent.Servers, intent.Problems)) {
 		var top layout.Box
 		top, b = b.Top(1)
 		c.PrintSpans(top, 0, 0, th, l.Spans)

@@ -73,6 +73,9 @@ func (t *Tools) Click(x, y int) (inBox bool) {
 	return ok && x-t.listed.X < boxWidth-1
 }
 
+// Rows returns how many rows the list needs.
+func (t *Tools) Rows() int { return max(len(t.tools), 5) + footRows }
+
 // Draw draws the list.
 func (t *Tools) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	t.listed = layout.Box{}

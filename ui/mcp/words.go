@@ -70,8 +70,10 @@ func took(ms float64) string {
 		return ""
 	case ms < 10:
 		return fmt.Sprintf("%.1fms", ms)
-	case ms < 10_000:
+	case ms < 1000:
 		return fmt.Sprintf("%.0fms", ms)
+	case ms < 10_000:
+		return fmt.Sprintf("%.1fs", ms/1000)
 	default:
 		return fmt.Sprintf("%.0fs", ms/1000)
 	}
@@ -99,11 +101,19 @@ func called(s *thread.MCPServer, now time.Time) string {
 	return took(s.CallMS) + " " + ago(now.Sub(s.Called))
 }
 
-// why says who or what switched a server on.
+// why says who or what switched a server on, or why it is not as it should be.
 func why(s *thread.MCPServer) string {
-	if !s.On {
-		return ""
+	if s.Problem != "" {
+		return clean(s.Problem)
 	}
+	if s.On {
+		return by(s)
+	}
+	return clean(s.Reason)
+}
+
+// by says who or what switched a server on.
+func by(s *thread.MCPServer) string {
 	because := clean(s.Why)
 	by := map[thread.MCPBy]string{
 		thread.MCPDefault: "by its configuration", thread.MCPPerson: "by you", thread.MCPOffer: "offered",
@@ -138,7 +148,7 @@ func facts(s *thread.MCPServer, keys *intent.Table, now time.Time) []string {
 		add(true, "starts again in "+plain.Elapsed(left))
 	}
 	add(s.Withheld > 0, plain.Count(s.Withheld, "tool")+" withheld: "+key(intent.Tool)+" shows why")
-	add(true, why(s))
+	add(s.On, by(s))
 	for _, w := range s.Warnings {
 		add(true, clean(w))
 	}

@@ -28,7 +28,10 @@ func (p *panel) Scope() intent.Scope { return intent.Servers }
 
 // Hints returns the keys to show in its frame.
 func (p *panel) Hints(layout.Box) []intent.Action {
-	return []intent.Action{intent.Toggle, intent.Approve, intent.Tool, intent.Open, intent.Cancel, intent.Sort,
+	if p.f.table.Selected() == nil {
+		return []intent.Action{intent.Cancel, intent.Help}
+	}
+	return []intent.Action{intent.Toggle, intent.Approve, intent.Tool, intent.Cancel, intent.Open, intent.Sort,
 		intent.Relaunch, intent.Log, intent.Help}
 }
 
@@ -37,8 +40,8 @@ func (p *panel) Label(a intent.Action) string {
 	return map[intent.Action]string{intent.Toggle: "switch", intent.Approve: "accept", intent.Tool: "tools", intent.Sort: "sort"}[a]
 }
 
-// Size returns the size that it needs: all of the screen.
-func (p *panel) Size(w, h int) (int, int) { return w, h }
+// Size returns the size that it needs.
+func (p *panel) Size(w, h int) (int, int) { return w, p.f.table.Size(w, h) }
 
 // Draw draws the table.
 func (p *panel) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {

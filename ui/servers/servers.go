@@ -152,3 +152,11 @@ func ref(s *thread.MCPServer) string {
 	}
 	return s.Name
 }
+
+// Selected returns the id of the server under the cursor of the panel, or "".
+func (f *Feature) Selected() string {
+	if s := f.table.Selected(); s != nil {
+		return ref(s)
+	}
+	return ""
+}

@@ -72,20 +72,20 @@ func (t *tools) Scope() intent.Scope { return intent.Tools }
 
 // Hints returns the keys to show in its frame.
 func (t *tools) Hints(layout.Box) []intent.Action {
-	out := []intent.Action{intent.Toggle, intent.Open}
+	out := []intent.Action{intent.Toggle}
 	if _, some := mcp.Withheld(t.detail); some {
 		out = append(out, intent.Approve)
 	}
-	return append(out, intent.Cancel)
+	return append(out, intent.Cancel, intent.Open, intent.Help)
 }
 
 // Label returns shorter words for keys.
 func (t *tools) Label(a intent.Action) string {
-	return map[intent.Action]string{intent.Toggle: "switch", intent.Approve: "accept changed tools"}[a]
+	return map[intent.Action]string{intent.Toggle: "switch", intent.Approve: "accept changed"}[a]
 }
 
-// Size returns the size that it needs: all of the screen.
-func (t *tools) Size(w, h int) (int, int) { return w, h }
+// Size returns the size that it needs.
+func (t *tools) Size(w, h int) (int, int) { return w, min(t.list.Rows(), h) }
 
 // Draw draws the list.
 func (t *tools) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) { t.list.Draw(c, b, th) }
