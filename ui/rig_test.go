@@ -10,6 +10,7 @@ import (
 	"orchestrator/agent/vterm"
 	"orchestrator/thread"
 	"orchestrator/ui/burst"
+	"orchestrator/ui/intent"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -253,11 +254,13 @@ func (r *rig) mustAsk(call string) {
 	}
 }
 
-// servers opens the panel of MCP servers, goes to one and presses keys.
+// servers opens the panel of MCP servers if it is not open, goes to one and presses keys.
 func (r *rig) servers(name string, keys ...string) {
 	r.t.Helper()
-	r.keys("m")
-	r.wait(time.Second)
+	if r.m.scopes()[0] != intent.Servers {
+		r.keys("m")
+		r.wait(time.Second)
+	}
 	if name != "" {
 		r.keys("home")
 		for n := len(r.srv.mcp.Servers); r.m.servers.Selected() != name; n-- {
