@@ -72,18 +72,21 @@ func (p *panel) Handle(in intent.Intent) dialog.Result {
 			f.Dialogs.Push(dialog.NewText("problems of MCP servers", mcp.Troubles(f.table.Report())))
 			return nil
 		})
+	default:
+		return p.onServer(act)
 	}
-	if f.table.Handle(act) {
+}
+
+// onServer moves to another server, or does something with the one under the cursor.
+func (p *panel) onServer(a intent.Action) dialog.Result {
+	if p.f.table.Handle(a) {
 		return nil
 	}
-	s := f.table.Selected()
-	if s == nil {
+	s, do := p.f.table.Selected(), p.f.action(a)
+	if s == nil || do == nil {
 		return nil
 	}
-	if do := f.action(act); do != nil {
-		return host.Stay(func() tea.Cmd { return do(s) })
-	}
-	return nil
+	return host.Stay(func() tea.Cmd { return do(s) })
 }
 
 // action returns what an action does with the selected server, or nil.

@@ -108,16 +108,22 @@ func (t *tools) Handle(in intent.Intent) dialog.Result {
 		return host.Stay(func() tea.Cmd { return t.f.Act(intent.Help) })
 	case intent.Approve:
 		return host.Stay(t.askWithheld)
+	default:
+		return t.onTool(act)
 	}
-	if t.list.Handle(act) {
+}
+
+// onTool moves to another tool, or does something with the one under the cursor.
+func (t *tools) onTool(a intent.Action) dialog.Result {
+	if t.list.Handle(a) {
 		return nil
 	}
 	tool := t.list.Selected()
 	switch {
 	case tool == nil:
-	case act == intent.Toggle:
+	case a == intent.Toggle:
 		return host.Stay(func() tea.Cmd { return t.toggle(tool) })
-	case act == intent.Open:
+	case a == intent.Open:
 		return host.Stay(func() tea.Cmd {
 			t.f.Dialogs.Push(dialog.NewText("tool of "+t.name, mcp.Tool(tool)))
 			return nil
