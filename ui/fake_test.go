@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -36,6 +37,7 @@ type server struct {
 	mcpErr      error                       // of reports
 	mcpAsked    []string                    // threads whose servers were asked for
 	mcpHold     chan struct{}               // holds reports up until something is sent, where it is set
+	switchHold  chan struct{} // holds switches up until something is sent, where it is set
 	mcpFlying   int
 	mcpMost     int // reports that were asked for at the same time
 	details     map[string]thread.MCPDetail
@@ -328,6 +330,7 @@ func (s *server) MCPDetail(_ context.Context, a thread.MCPAct) (thread.MCPDetail
 	d.List = slices.Clone(d.List)
 	for _, x := range s.mcpOf(a.Thread).Servers {
 		if x.ID == a.Server {
+			x.Hash = cmp.Or(d.Hash, x.Hash) // it may be newer than the report
 			d.MCPServer = x
 		}
 	}
@@ -336,6 +339,9 @@ func (s *server) MCPDetail(_ context.Context, a thread.MCPAct) (thread.MCPDetail
 
 func (s *server) SwitchMCP(_ context.Context, c thread.MCPChange) (thread.MCPReport, error) {
 	s.note("switch mcp %s %q of %s on=%v force=%v", c.Server, c.Tool, c.Thread, c.On, c.Force)
+	if s.switchHold != nil {
+		<-s.switchHold
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {

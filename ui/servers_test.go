@@ -198,6 +198,61 @@ func TestSwitchIsNotUndoneByAnOldReport(t *testing.T) {
 	})
 }
 
+// While a switch is on its way the same key does nothing: what it would be meant for is not on the screen yet.
+func TestSwitchOnce(t *testing.T) {
+	srv := world()
+	play(t, srv, 120, 36, nil, func(r *rig) {
+		stage(r)
+		r.servers("sentry")
+		srv.switchHold = make(chan struct{})
+		r.keys("space", "space", "space", "down", "space")
+		if n := srv.count("switch mcp sentry"); n != 1 || srv.count("switch mcp") != 2 {
+			t.Errorf("calls %q", srv.calls)
+		}
+		close(srv.switchHold)
+		r.settle()
+		r.must("[x] sentry")
+		r.keys("up", "space")
+		if n := srv.count("switch mcp sentry"); n != 2 {
+			t.Errorf("calls %q", srv.calls)
+		}
+	})
+}
+
+// Another thread is shown while a switch is on its way, or while the tools of a server are open.
+func TestServersWhileAnotherThreadIsShown(t *testing.T) {
+	srv := world()
+	srv.mcps = map[string]thread.MCPReport{"docs-f9a0": only("wiki")}
+	play(t, srv, 120, 36, nil, func(r *rig) {
+		stage(r)
+		r.servers("sentry")
+		srv.switchHold = make(chan struct{})
+		r.keys("space")
+		r.event(thread.Event{Kind: thread.EventSwitch, ThreadID: "docs-f9a0"})
+		r.wait(time.Second)
+		r.must("MCP servers of docs-f9a0", "[x] wiki")
+		srv.mcpHold = make(chan struct{})
+		close(srv.switchHold)
+		r.settle()
+		r.must("[x] wiki")
+		r.never("playwright")
+		close(srv.mcpHold)
+		r.event(thread.Event{Kind: thread.EventSwitch, ThreadID: "auth-feature-a3f2"})
+		r.wait(time.Second)
+		r.servers("github", "t")
+		r.must("tools of github")
+		r.event(thread.Event{Kind: thread.EventSwitch, ThreadID: "docs-f9a0"})
+		r.wait(time.Second)
+		r.never("tools of github")
+		before := srv.count("switch mcp")
+		r.keys("down", "space")
+		r.mustAsk(`switch mcp wiki "" of docs-f9a0 on=false force=false`)
+		if n := srv.count("switch mcp"); n != before+1 {
+			t.Errorf("calls %q", srv.calls)
+		}
+	})
+}
+
 // Without a thread there is nothing to switch for.
 func TestServersWithoutAThread(t *testing.T) {
 	srv := world()
@@ -286,6 +341,23 @@ func TestApprovalIsOfWhatWasSeen(t *testing.T) {
 		r.must("launch hash e0e2")
 		r.keys("enter")
 		r.mustAsk(`mcp approve evil for auth-feature-a3f2 hash="e0e2"`)
+	})
+}
+
+// The hash is that of the launch that is shown, also where the list is older or newer.
+func TestApprovalIsByTheHashThatWasShown(t *testing.T) {
+	srv := world()
+	d := srv.details["evil"]
+	d.Hash = "newer"
+	srv.details["evil"] = d
+	play(t, srv, 120, 36, nil, func(r *rig) {
+		stage(r)
+		r.servers("evil", "a")
+		r.must("launch hash newer")
+		r.mcpChanged("") // the list is still as it was
+		r.must("launch hash newer")
+		r.keys("right", "enter")
+		r.mustAsk(`mcp approve evil for auth-feature-a3f2 hash="newer"`)
 	})
 }
 
