@@ -40,17 +40,23 @@ func (m *Model) inDialog(in intent.Intent) tea.Cmd {
 	if search != nil {
 		before = search.Query()
 	}
-	switch r := m.dialogs.Handle(in).(type) {
-	case nil:
+	result := m.dialogs.Handle(in)
+	if result == nil && search != nil && search.Query() != before {
+		return m.search.Typed(search)
+	}
+	return run(result)
+}
+
+// run runs the result of a dialog.
+func run(r dialog.Result) tea.Cmd {
+	switch r := r.(type) {
 	case host.Do:
+		return r()
+	case host.Stay:
 		return r()
 	default:
 		return nil
 	}
-	if search != nil && search.Query() != before {
-		return m.search.Typed(search)
-	}
-	return nil
 }
 
 // inStatusInput handles input in the status line.

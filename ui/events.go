@@ -32,6 +32,8 @@ func (m *Model) apply(e thread.Event) tea.Cmd {
 		if e.Prompt != nil {
 			return m.prompts.Changed(*e.Prompt)
 		}
+	case thread.EventMCP:
+		m.servers.Changed(e.ThreadID)
 	case thread.EventNotice:
 		if e.Notice != nil {
 			return m.host.Notify(e.Notice.Level, e.Notice.Text)

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -31,7 +32,15 @@ type server struct {
 	dirty       []string // what is not committed where a merge goes
 	hits        []thread.Hit
 	agents      []thread.AgentInfo
-	servers     []thread.MCPServer
+	mcp         thread.MCPReport
+	mcps        map[string]thread.MCPReport // of threads that have others
+	mcpErr      error                       // of reports
+	mcpAsked    []string                    // threads whose servers were asked for
+	mcpHold     chan struct{}               // holds reports up until something is sent, where it is set
+	switchHold  chan struct{} // holds switches up until something is sent, where it is set
+	mcpFlying   int
+	mcpMost     int // reports that were asked for at the same time
+	details     map[string]thread.MCPDetail
 	prompts     []thread.Prompt
 	resumed     []thread.Status // all of them
 	context     thread.ContextReport
@@ -284,20 +293,88 @@ func (s *server) Collect(_ context.Context, r thread.CollectRequest) (thread.Col
 	return thread.Collected{Threads: []thread.Dropped{{Name: "old-one-77aa", Bytes: 2048, Why: "archived 40 days ago"}}, Freed: 2048}, s.err
 }
 func (s *server) Agents(context.Context) ([]thread.AgentInfo, error) { return s.agents, nil }
-func (s *server) MCP(context.Context, thread.MCPQuery) (thread.MCPReport, error) {
-	return thread.MCPReport{Servers: s.servers}, nil
+func (s *server) MCP(ctx context.Context, q thread.MCPQuery) (thread.MCPReport, error) {
+	s.mu.Lock()
+	s.mcpAsked = append(s.mcpAsked, q.Thread)
+	s.mcpFlying++
+	s.mcpMost = max(s.mcpMost, s.mcpFlying)
+	r, err := s.mcpOf(q.Thread), s.mcpErr
+	s.mu.Unlock()
+	if s.mcpHold != nil {
+		select {
+		case <-s.mcpHold:
+		case <-ctx.Done():
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mcpFlying--
+	return r, err
 }
 
-func (s *server) MCPDetail(_ context.Context, q thread.MCPAct) (thread.MCPDetail, error) {
-	return thread.MCPDetail{}, nil
+// mcpOf returns the servers of a thread. mu is held.
+func (s *server) mcpOf(id string) thread.MCPReport {
+	r, ok := s.mcps[id]
+	if !ok {
+		r = s.mcp
+	}
+	r.Servers = slices.Clone(r.Servers)
+	return r
 }
 
-func (s *server) SwitchMCP(context.Context, thread.MCPChange) (thread.MCPReport, error) {
-	return thread.MCPReport{Servers: s.servers}, nil
+func (s *server) MCPDetail(_ context.Context, a thread.MCPAct) (thread.MCPDetail, error) {
+	s.note("mcp detail of %s for %s", a.Server, a.Thread)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.details[a.Server]
+	d.List = slices.Clone(d.List)
+	for _, x := range s.mcpOf(a.Thread).Servers {
+		if x.ID == a.Server {
+			x.Hash = cmp.Or(d.Hash, x.Hash) // it may be newer than the report
+			d.MCPServer = x
+		}
+	}
+	return d, s.err
 }
 
-func (s *server) ActMCP(context.Context, thread.MCPAct) (thread.MCPDetail, error) {
-	return thread.MCPDetail{}, nil
+func (s *server) SwitchMCP(_ context.Context, c thread.MCPChange) (thread.MCPReport, error) {
+	s.note("switch mcp %s %q of %s on=%v force=%v", c.Server, c.Tool, c.Thread, c.On, c.Force)
+	if s.switchHold != nil {
+		<-s.switchHold
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return thread.MCPReport{}, s.err
+	}
+	if c.Tool != "" {
+		for i, t := range s.details[c.Server].List {
+			if t.Name == c.Tool {
+				s.details[c.Server].List[i].On = c.On
+			}
+		}
+		return s.mcpOf(c.Thread), nil
+	}
+	r := s.mcpOf(c.Thread)
+	for i := range r.Servers {
+		x := &r.Servers[i]
+		if x.ID != c.Server {
+			continue
+		}
+		working := s.find(c.Thread).State.State == thread.StateWorking
+		x.Ending = !c.On && x.On && working && !c.Force
+		x.On, x.By, x.Why = c.On || x.Ending, thread.MCPPerson, ""
+	}
+	if s.mcps == nil {
+		s.mcps = map[string]thread.MCPReport{}
+	}
+	s.mcps[c.Thread] = r
+	return s.mcpOf(c.Thread), nil
+}
+
+func (s *server) ActMCP(_ context.Context, a thread.MCPAct) (thread.MCPDetail, error) {
+	s.note("mcp %s %s for %s hash=%q", a.Act, a.Server, a.Thread, a.Hash)
+	return thread.MCPDetail{}, s.err
 }
 
 // change changes a report as a server would.

@@ -109,7 +109,18 @@ var scenes = []struct {
 		r.keys("M")
 	}},
 	{"why", func(r *rig) { r.keys("y") }},
-	{"mcp", func(r *rig) { r.keys("m") }},
+	{"mcp", func(r *rig) { r.servers("") }},
+	{"mcp-details", func(r *rig) { r.servers("playwright", "enter") }},
+	{"mcp-accept", func(r *rig) { r.servers("evil", "a") }},
+	{"mcp-tools", func(r *rig) { r.servers("notes", "t") }},
+	{"mcp-tools-accept", func(r *rig) { r.servers("notes", "t", "a") }},
+	{"mcp-problems", func(r *rig) { r.servers("", "p") }},
+	{"mcp-log", func(r *rig) { r.servers("github", "l") }},
+	{"mcp-ending", func(r *rig) { r.servers("github", "space") }},
+	{"mcp-empty", func(r *rig) { r.srv.mcp = thread.MCPReport{}; r.servers("") }},
+	{"mcp-offer", func(r *rig) {
+		r.offer(thread.Offer{ID: "o2", Thread: "auth-feature-a3f2", Server: "playwright", Why: "3 of your 5 similar tasks used it", Rule: "mcp"})
+	}},
 	{"agents", func(r *rig) { r.keys("g") }},
 	{"archive", func(r *rig) { r.keys("z") }},
 	{"resumes", func(r *rig) { r.keys("L") }},
@@ -187,6 +198,18 @@ func TestGoldenContextWithoutColours(t *testing.T) {
 			stage(r)
 			r.keys("tab", "tab")
 			goldenOf(t, "context-mono", size, r)
+		})
+	}
+}
+
+// Without colours the states of servers are told apart by glyphs and words.
+func TestGoldenServersWithoutColours(t *testing.T) {
+	for _, size := range [][2]int{{60, 20}, {120, 36}} {
+		play(t, world(), size[0], size[1], func(cfg *Config) { cfg.Profile = colorprofile.ASCII }, func(r *rig) {
+			stage(r)
+			r.servers("github")
+			goldenOf(t, "mcp-mono", size, r)
+			golden(t, fmt.Sprintf("mcp-mono-%dx%d.style", size[0], size[1]), r.styles())
 		})
 	}
 }

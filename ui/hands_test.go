@@ -16,7 +16,7 @@ import (
 )
 
 // harm are the calls that typing must never lead to: they end something, remove it, publish it or send something.
-var harm = []string{"merge ", "continue ", "abort ", "archive ", "delete ", "abandon ", "stop ", "rewind ", "send ", "offer o1 take", "offers ", "push ", "collect ", "export ", "import ", "edit ", "withdraw ", "again ", "grant", "restart"}
+var harm = []string{"merge ", "continue ", "abort ", "archive ", "delete ", "abandon ", "stop ", "rewind ", "send ", "offer o1 take", "offers ", "push ", "collect ", "export ", "import ", "edit ", "withdraw ", "again ", "grant", "restart", "mcp approve", "mcp revoke", "mcp restart", "mcp login"}
 
 // harmed returns the calls of a server that did harm.
 func harmed(calls []string) (out []string) {
@@ -49,6 +49,9 @@ var places = []struct {
 	{"a rewind", func(r *rig) { r.run(r.m.show(views.Timeline)); r.settle(); r.keys("down", "R") }},
 	{"the resume list", func(r *rig) { r.keys("L") }},
 	{"the prompts", func(r *rig) { r.srv.prompts = somePrompts(); r.keys("p") }},
+	{"the servers", func(r *rig) { r.servers("sentry") }},
+	{"what a server starts", func(r *rig) { r.servers("evil", "a") }},
+	{"the tools of a server", func(r *rig) { r.servers("notes", "t") }},
 	{"a prompt", func(r *rig) { r.srv.prompts = somePrompts(); r.keys("p", "enter") }},
 }
 

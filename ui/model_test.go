@@ -219,8 +219,20 @@ func TestHostileText(t *testing.T) {
 	for i := range srv.agents {
 		srv.agents[i].Name, srv.agents[i].Problem, srv.agents[i].Hint, srv.agents[i].Version, srv.agents[i].Looked = evil, evil, evil, evil, []string{evil}
 	}
-	for i := range srv.servers {
-		srv.servers[i] = thread.MCPServer{Name: evil, Sources: []thread.MCPSource{{File: evil, Agent: evil}}, Transport: evil, Target: evil, Problem: evil}
+	for i := range srv.mcp.Servers {
+		x := &srv.mcp.Servers[i]
+		x.Name, x.Target, x.Transport, x.Share, x.Reason, x.Why, x.Hash = evil, evil, evil, evil, evil, evil, evil
+		x.Sources, x.Warnings = []thread.MCPSource{{File: evil, Agent: evil, Scope: evil}}, []string{evil}
+	}
+	srv.mcp.Outside, srv.mcp.Problems, srv.mcp.Takes = []string{evil}, []thread.MCPProblem{{File: evil, Text: evil}}, evil
+	for id, d := range srv.details {
+		for i := range d.List {
+			x := &d.List[i]
+			x.Name, x.Description, x.Diff, x.Hidden = evil, evil, []string{"+" + evil}, []string{evil}
+		}
+		d.Launch, d.Diff, d.Log = []string{evil}, []string{evil}, []string{evil}
+		d.Rates = []thread.MCPRate{{Pattern: evil, Problem: evil}}
+		srv.details[id] = d
 	}
 	for i := range srv.checkpoints {
 		c := &srv.checkpoints[i]

@@ -110,8 +110,12 @@ func (m *Model) wheel(b boxes, at tea.Mouse) {
 	}
 }
 
-// mouseInDialog lets the wheel scroll the topmost dialog. It ignores clicks, so that a stray one decides nothing.
+// mouseInDialog lets the wheel scroll the topmost dialog, and passes clicks to one that takes them.
 func (m *Model) mouseInDialog(msg tea.MouseMsg) tea.Cmd {
+	if click, ok := msg.(tea.MouseClickMsg); ok && click.Button == tea.MouseLeft {
+		m.screen.stale = true
+		return run(m.dialogs.Click(click.X, click.Y))
+	}
 	w, ok := msg.(tea.MouseWheelMsg)
 	if !ok {
 		return nil

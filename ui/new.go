@@ -84,7 +84,7 @@ func (m *Model) addFeatures() {
 	m.servers = servers.New(h, srv)
 	m.search = search.New(h, srv, m.visit)
 	life := lifecycle.New(h, srv)
-	forks := fork.New(h, srv, fork.Config{Git: m.cfg.Git, Agents: m.agents.Known, Offer: m.offers.Current})
+	forks := fork.New(h, srv, fork.Config{Git: m.cfg.Git, Agents: m.agents.Known, Offer: m.offers.Fork})
 	rewinds := rewind.New(h, srv, func(id thread.ID) tea.Cmd { return m.views.Rewound(id) })
 	edit := editor.New(h, editor.Config{Command: m.cfg.Editor,
 		Leave: func() { m.suspendPane(true) }, Return: func() { m.suspendPane(false) },
@@ -97,7 +97,7 @@ func (m *Model) addFeatures() {
 		Visit: func(id thread.ID) tea.Cmd { return m.visit(thread.Hit{Thread: id}) }})
 	messages.Register(h)
 	grants.Register(h, srv)
-	why.Register(h, srv, m.offers.Current)
+	why.Register(h, srv, m.offers.Fork)
 	publish.Register(h, srv)
 	transfer.Register(h, srv, m.cfg.Project)
 	retention.Register(h, srv)
@@ -107,9 +107,12 @@ func (m *Model) addFeatures() {
 func (m *Model) connect() {
 	m.conn = connection.New(m.host, m.cfg.Server, connection.Config{
 		Version: m.cfg.Version, Outdated: m.cfg.Outdated, StartServer: m.cfg.StartServer, Restart: m.cfg.Restart,
-		Event:       m.apply,
-		Soon:        func() tea.Cmd { return m.screen.drawSoon(m.cfg) },
-		Back:        m.follow.Reattach,
+		Event: m.apply,
+		Soon:  func() tea.Cmd { return m.screen.drawSoon(m.cfg) },
+		Back: func() {
+			m.follow.Reattach()
+			m.servers.Changed("")
+		},
 		Interrupted: func() { m.resumes.Offer() },
 		First: func() {
 			if open := m.follow.PendingFocus(); open != "" {
@@ -157,7 +160,7 @@ func (m *Model) registerActions() {
 
 // Init starts listening.
 func (m *Model) Init() tea.Cmd {
-	cmds := []tea.Cmd{m.conn.Open(), m.agents.Load(), m.servers.Load()}
+	cmds := []tea.Cmd{m.conn.Open(), m.agents.Load(), m.servers.Follow()}
 	if m.cfg.Theme != "dark" && m.cfg.Theme != "light" {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}

@@ -71,12 +71,3 @@ func TestCompareTurns(t *testing.T) {
 		r.must("from turn 2 to turn 3")
 	})
 }
-
-// The list of MCP servers is what is configured now, not what was when it was last looked at.
-func TestMCPServersAreReadAnew(t *testing.T) {
-	on(t, world(), func(r *rig) {
-		r.srv.servers = []thread.MCPServer{{Name: "fresh", Transport: "http", Target: "https://fresh.example", Trusted: true}}
-		r.keys("m")
-		r.must("https://fresh.example")
-	})
-}

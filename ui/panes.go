@@ -92,7 +92,7 @@ func (m *Model) drawMain(b boxes) {
 	}
 }
 
-// drawOffer draws the offered fork.
+// drawOffer draws what is offered for the selected thread.
 func (m *Model) drawOffer(b layout.Box) {
 	leave := ""
 	if m.pane.focus { // the agent is focused

@@ -60,7 +60,7 @@ func (m *Model) placeSide(b *boxes) {
 		return
 	}
 	if rest.H >= mcpMin {
-		rest, b.mcpF = rest.Bottom(min(m.servers.Panel().Height(), 8) + 2)
+		rest, b.mcpF = rest.Bottom(min(m.servers.Panel().Height(), 9) + 2)
 		b.mcp = b.mcpF.Inset(1).Shrink(1, 0)
 	}
 	rest, b.gaugeF = rest.Bottom(gauge.Height + 2)

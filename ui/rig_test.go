@@ -10,6 +10,7 @@ import (
 	"orchestrator/agent/vterm"
 	"orchestrator/thread"
 	"orchestrator/ui/burst"
+	"orchestrator/ui/intent"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -250,5 +251,27 @@ func (r *rig) mustAsk(call string) {
 	r.t.Helper()
 	if !r.srv.asked(call) {
 		r.t.Errorf("the server was not asked %q but %q", call, r.srv.calls)
+	}
+}
+
+// servers opens the panel of MCP servers if it is not open, goes to one and presses keys.
+func (r *rig) servers(name string, keys ...string) {
+	r.t.Helper()
+	if r.m.scopes()[0] != intent.Servers {
+		r.keys("m")
+		r.wait(time.Second)
+	}
+	if name != "" {
+		r.keys("home")
+		for n := len(r.srv.mcp.Servers); r.m.servers.Selected() != name; n-- {
+			if n == 0 {
+				r.t.Fatalf("no server %s:\n%s", name, r.see())
+			}
+			r.keys("down")
+		}
+	}
+	for _, k := range keys {
+		r.keys(k)
+		r.wait(time.Second)
 	}
 }

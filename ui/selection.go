@@ -62,13 +62,14 @@ func (m *Model) followSelection() tea.Cmd {
 	if !m.screen.tooSmall() && !m.place().main.Empty() {
 		cmds = append(cmds, m.views.Follow())
 	}
-	cmds = append(cmds, m.followPane(sel), m.tick(at))
+	cmds = append(cmds, m.servers.Follow(), m.followPane(sel), m.tick(at))
 	return tea.Batch(cmds...)
 }
 
 // settled applies a selection that has settled.
 func (m *Model) settled() tea.Cmd {
 	m.follow.Rest()
+	m.servers.Show(m.follow.Selected())
 	m.screen.stale = true
 	m.views.Close()
 	return tea.Batch(m.views.Fill(), m.looking())

@@ -17,6 +17,8 @@ type Choice struct {
 	// Preset preselects it instead of the choice that cancels. It is for choices that are harmless if selected by
 	// accident.
 	Preset bool
+	// Read means that it cannot be selected before the end of the body was on the screen: until then its key scrolls.
+	Read bool
 }
 
 // Cancel returns the choice that changes nothing.
@@ -145,7 +147,11 @@ func (a *Ask) Handle(in intent.Intent) Result {
 	}
 	switch act {
 	case intent.Accept:
-		if a.at < len(a.choices) && !a.Recheck() {
+		switch {
+		case a.at >= len(a.choices) || a.Recheck():
+		case a.choices[a.at].Read && !a.body.ended:
+			a.body.Handle(intent.PageDown)
+		default:
 			return a.choices[a.at].Result
 		}
 	case intent.Cancel:

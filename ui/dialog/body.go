@@ -25,18 +25,25 @@ func Plain(lines ...string) []Line {
 	return out
 }
 
-// wrap wraps lines to a width, keeping their indentation, also after a leading mark.
+// wrap wraps lines to a width, keeping their indentation, also after a leading mark. Code and changes keep every
+// space, and are broken anywhere.
 func wrap(lines []Line, w int) []Line {
 	var out []Line
 	for _, l := range lines {
 		l.Text = plain.Line(l.Text)
 		head := l.Text[:margin(l.Text, w/2)]
-		for _, part := range plain.Wrap(l.Text[len(head):], w-plain.Width(head)) {
-			out = append(out, Line{Text: head + part, Tok: l.Tok})
+		rest := l.Text[len(head):]
+		for start, end := range plain.Breaks(rest, w-plain.Width(head), verbatim(l.Tok)) {
+			out = append(out, Line{Text: head + rest[start:end], Tok: l.Tok})
 			head = strings.Repeat(" ", plain.Width(head))
 		}
 	}
 	return out
+}
+
+// verbatim reports whether every space of a text counts.
+func verbatim(tok theme.Token) bool {
+	return tok == theme.Code || tok == theme.DiffAdd || tok == theme.DiffDel
 }
 
 // margin returns how many bytes to indent continuation lines by, up to a limit: leading spaces, and a mark before the
@@ -57,6 +64,7 @@ func margin(s string, most int) int {
 type Scroll struct {
 	lines []Line
 	win   list.Window
+	ended bool // its end was drawn
 }
 
 // NewScroll returns a scrollable body.
@@ -72,6 +80,7 @@ func (s *Scroll) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	for i, y := range s.win.Items() {
 		c.PrintSpans(b, 0, y, th, lines[i:i+1])
 	}
+	s.ended = s.ended || s.win.Below() == 0
 	if s.win.Above() > 0 {
 		c.PrintRight(b, 0, 0, th.Style(theme.Muted), " ↑")
 	}

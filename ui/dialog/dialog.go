@@ -20,6 +20,12 @@ type Cancelled struct{}
 // DialogResult marks it as a Result.
 func (Cancelled) DialogResult() {}
 
+// Step is a result after which the dialog stays open.
+type Step interface {
+	Result
+	Stays()
+}
+
 // Dialog is a dialog.
 type Dialog interface {
 	Title() string
@@ -36,6 +42,13 @@ type Dialog interface {
 type Hinter interface {
 	// Hints returns the actions to show in its frame, for a given size inside it.
 	Hints(inside layout.Box) []intent.Action
+}
+
+// Clicker is implemented by dialogs that take clicks on their cells of the screen. Optional: others ignore clicks, so that
+// a stray one decides nothing.
+type Clicker interface {
+	// Click handles a click. It returns the result, or nil while the dialog stays open.
+	Click(x, y int) Result
 }
 
 // Labeler is implemented by dialogs with their own words for what keys do. Optional.

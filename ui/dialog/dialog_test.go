@@ -1,12 +1,14 @@
 package dialog
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"orchestrator/ui/field"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
+	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
 
 	"github.com/charmbracelet/colorprofile"
@@ -157,5 +159,104 @@ func TestPicker(t *testing.T) {
 	p.Handle(intent.Type{Text: "zzz"})
 	if got := p.Handle(intent.Accept); got != nil {
 		t.Errorf("picked %v of nothing", got)
+	}
+}
+
+// TestCodeKeepsEverySpace: what has to be judged wraps without losing anything, below its own beginning.
+func TestCodeKeepsEverySpace(t *testing.T) {
+	for _, tok := range []theme.Token{theme.Code, theme.DiffAdd, theme.DiffDel} {
+		const text = "sh -c  'a   b'     rm -rf    /"
+		var got strings.Builder
+		for i, l := range wrap([]Line{{Text: "▸ " + text, Tok: tok}}, 12) {
+			if part, ok := strings.CutPrefix(l.Text, map[bool]string{true: "▸ ", false: "  "}[i == 0]); !ok || plain.Width(l.Text) > 12 || l.Tok != tok {
+				t.Errorf("line %d is %q", i, l.Text)
+			} else {
+				got.WriteString(part)
+			}
+		}
+		if got.String() != text {
+			t.Errorf("wrapped to %q", got.String())
+		}
+	}
+}
+
+// TestReadBefore: a choice that needs the whole text is not taken before its end was drawn.
+func TestReadBefore(t *testing.T) {
+	lines := make([]string, 40)
+	for i := range lines {
+		lines[i] = fmt.Sprint("line ", i)
+	}
+	var s Stack
+	s.Push(NewAsk("accept?", Plain(lines...), Cancel("Cancel"), Choice{Label: "Accept", Result: picked{"yes"}, Read: true}))
+	s.Handle(intent.Right)
+	if r := s.Handle(intent.Accept); r != nil {
+		t.Fatalf("taken before anything was drawn: %v", r)
+	}
+	for n := 0; ; n++ {
+		got := draw(t, &s, 60, 20)
+		r := s.Handle(intent.Accept)
+		if r == nil && n < 9 {
+			continue
+		}
+		if n < 1 || r != (picked{"yes"}) || !strings.Contains(got, "line 39") {
+			t.Errorf("taken as %v after %d screens:\n%s", r, n, got)
+		}
+		break
+	}
+	ask := NewAsk("accept?", Plain("short"), Choice{Label: "Accept", Result: picked{"yes"}, Read: true})
+	s.Push(ask)
+	draw(t, &s, 60, 20)
+	ask.Set(Plain(lines...), Choice{Label: "Accept", Result: picked{"yes"}, Read: true})
+	if r := s.Handle(intent.Accept); r != nil {
+		t.Errorf("the end of another text counts: %v", r)
+	}
+}
+
+// stepper stays open with whatever it is asked, and ends with a cancel.
+type stepper struct {
+	Text
+	clicks int
+}
+
+type stays struct{ picked }
+
+func (stays) Stays() {}
+
+func (s *stepper) Handle(in intent.Intent) Result {
+	if in == intent.Cancel {
+		return Cancelled{}
+	}
+	return stays{}
+}
+
+func (s *stepper) Click(x, y int) Result {
+	s.clicks++
+	if x == 9 {
+		return picked{"click"}
+	}
+	return nil
+}
+
+// TestSteps: a step leaves its dialog open; clicks are for dialogs that take them, and only for the topmost.
+func TestSteps(t *testing.T) {
+	var s Stack
+	d := &stepper{Text: *NewText("steps", nil)}
+	s.Push(d)
+	if r := s.Handle(intent.Accept); r != (stays{}) || !s.Has(d) {
+		t.Errorf("result %v, open %v", r, s.Open())
+	}
+	if r := s.Click(1, 1); r != nil || d.clicks != 1 || !s.Has(d) {
+		t.Errorf("click: %v, %d", r, d.clicks)
+	}
+	s.Push(NewText("above", nil))
+	if r := s.Click(9, 1); r != nil || d.clicks != 1 {
+		t.Errorf("a click below the topmost dialog: %v, %d", r, d.clicks)
+	}
+	s.Handle(intent.Cancel)
+	if r := s.Click(9, 1); r != (picked{"click"}) || s.Open() {
+		t.Errorf("click that ends: %v, open %v", r, s.Open())
+	}
+	if r := s.Click(9, 1); r != nil {
+		t.Errorf("click without a dialog: %v", r)
 	}
 }

@@ -49,9 +49,22 @@ func (s *Stack) Handle(in intent.Intent) Result {
 	if top == nil {
 		return nil
 	}
-	r := top.Handle(in)
-	if r != nil {
-		s.Close(top)
+	return s.ended(top, top.Handle(in))
+}
+
+// Click passes a click to the topmost dialog, if it takes clicks.
+func (s *Stack) Click(x, y int) Result {
+	top, ok := s.Top().(Clicker)
+	if !ok {
+		return nil
+	}
+	return s.ended(s.Top(), top.Click(x, y))
+}
+
+// ended closes a dialog that ended with a result, and returns the result.
+func (s *Stack) ended(d Dialog, r Result) Result {
+	if _, stays := r.(Step); r != nil && !stays {
+		s.Close(d)
 	}
 	return r
 }

@@ -16,6 +16,15 @@ type Do func() tea.Cmd
 // DialogResult marks it as a dialog.Result.
 func (Do) DialogResult() {}
 
+// Stay is a dialog result that is a function to run while the dialog stays open.
+type Stay func() tea.Cmd
+
+// DialogResult marks it as a dialog.Result.
+func (Stay) DialogResult() {}
+
+// Stays marks it as a dialog.Step.
+func (Stay) Stays() {}
+
 // registry maps actions to functions.
 type registry struct {
 	actions map[intent.Action]func() tea.Cmd

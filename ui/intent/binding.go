@@ -18,6 +18,8 @@ const (
 	List     Scope = "list"    // a dialog with a list or a text
 	Confirm  Scope = "confirm" // a dialog with a question
 	Resuming Scope = "resume"  // the list of interrupted threads
+	Servers  Scope = "mcp"     // the list of MCP servers
+	Tools    Scope = "tools"   // the tools of an MCP server
 	Form     Scope = "form"    // a dialog with fields
 	Field    Scope = "field"   // a text field: filter, search, palette
 )
@@ -25,7 +27,7 @@ const (
 // leaks reports whether keys that a scope does not bind are passed to the next one.
 func (s Scope) leaks() bool {
 	switch s {
-	case Terminal, List, Confirm, Resuming, Form, Field:
+	case Terminal, List, Confirm, Resuming, Servers, Tools, Form, Field:
 		return false
 	default:
 		return true
@@ -38,7 +40,9 @@ func (s Scope) types() bool { return s == Form || s == Field || s == Confirm }
 
 // Scopes returns all scopes, in the order in which the help shows them.
 func Scopes() []Scope {
-	return []Scope{Global, Tree, Terminal, Timeline, Turn, Diff, Context, Offer, Resuming, List, Confirm, Form, Field}
+	return []Scope{
+		Global, Tree, Terminal, Timeline, Turn, Diff, Context, Offer, Servers, Tools, Resuming, List, Confirm, Form, Field,
+	}
 }
 
 // Binding binds keys to an action in a scope. Its help has the label of the first key, and what it does.

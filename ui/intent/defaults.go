@@ -13,7 +13,7 @@ func command(s Scope, a Action, help string, keys ...string) Binding {
 // defaults returns the default table, in the order in which the help shows it.
 func defaults() []Binding {
 	var all []Binding
-	for _, part := range [][]Binding{global(), threads(), views(), dialogs(), editing()} {
+	for _, part := range [][]Binding{global(), threads(), views(), servers(), dialogs(), editing()} {
 		all = append(all, part...)
 	}
 	return all
@@ -79,9 +79,9 @@ func threads() []Binding {
 		command(Global, Collect, "delete old archived threads"),
 		command(Global, Offers, "fork offers: suggest, auto or off"),
 		command(Global, Why, "explain the state", "y"),
-		command(Offer, TakeOffer, "accept the offered fork", "a"),
+		command(Offer, TakeOffer, "accept the offered fork or MCP server", "a"),
 		command(Offer, DismissOffer, "dismiss the offer", "X"),
-		command(Offer, OffersOff, "turn off fork offers", "O"),
+		command(Offer, OffersOff, "turn off such offers", "O"),
 	}
 }
 
@@ -145,6 +145,43 @@ func views() []Binding {
 		bind(Context, Search, "filter results", "/"),
 		command(Context, About, "facts about the thread: usage, folder, branch", "o"),
 		bind(Context, Leave, "back to threads", "esc", "q", "ctrl+q"),
+	)
+}
+
+// rows returns the keys that move in a list whose space key switches.
+func rows(s Scope) []Binding {
+	return []Binding{
+		bind(s, Up, "up", "up", "k"),
+		bind(s, Down, "down", "down", "j"),
+		bind(s, PageUp, "page up", "pgup", "ctrl+u"),
+		bind(s, PageDown, "page down", "pgdown", "ctrl+d"),
+		bind(s, First, "go to the start", "home"),
+		bind(s, Last, "go to the end", "end", "G"),
+	}
+}
+
+func servers() []Binding {
+	all := append(rows(Servers),
+		bind(Servers, Toggle, "switch on or off; off waits for the end of the turn", "space"),
+		bind(Servers, SwitchNow, "switch off at once", "X"),
+		bind(Servers, Tool, "tools one by one", "t"),
+		bind(Servers, Approve, "show exactly what is started, and accept it", "a"),
+		bind(Servers, Open, "details", "enter", "i"),
+		bind(Servers, Relaunch, "restart", "r"),
+		bind(Servers, Log, "log", "l"),
+		bind(Servers, SignIn, "sign in", "S"),
+		bind(Servers, Sort, "sort by tokens, name, state or last call", "o"),
+		bind(Servers, Problems, "problems, and what is outside our control", "p"),
+		bind(Servers, Help, "keys", "?"),
+		bind(Servers, Cancel, "close", "esc", "q", "m", "ctrl+q", "ctrl+c"),
+	)
+	all = append(all, rows(Tools)...)
+	return append(all,
+		bind(Tools, Toggle, "switch the tool on or off", "space"),
+		bind(Tools, Open, "details", "enter", "i"),
+		bind(Tools, Approve, "accept tools that have changed", "a"),
+		bind(Tools, Help, "keys", "?"),
+		bind(Tools, Cancel, "back", "esc", "q", "t", "ctrl+q", "ctrl+c"),
 	)
 }
 

@@ -71,6 +71,15 @@ const (
 	Unfold   Action = "unfold"
 	Agents   Action = "agents"
 
+	SwitchNow Action = "switch-now"
+	Tool      Action = "tools"
+	Approve   Action = "approve"
+	Relaunch  Action = "restart-mcp"
+	Log       Action = "mcp-log"
+	SignIn    Action = "sign-in"
+	Sort      Action = "sort"
+	Problems  Action = "problems"
+
 	TakeOffer    Action = "take-offer"
 	DismissOffer Action = "dismiss-offer"
 	OffersOff    Action = "offers-off"

@@ -120,20 +120,20 @@ func TestOwnKeys(t *testing.T) {
 
 // A letter that a person binds stays text where text is typed, and what it would have done there keeps its keys.
 func TestOwnLettersAreText(t *testing.T) {
-	tab, err := NewTable(map[string][]string{"up": {"t", "alt+t"}, "down": {"w"}, "toggle": {"v"}})
+	tab, err := NewTable(map[string][]string{"up": {"T", "alt+t"}, "down": {"w"}, "toggle": {"v"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range []Scope{Form, Field} {
 		for key, want := range map[Key]Intent{
-			{"t", "t"}: Type{"t"}, {"w", "w"}: Type{"w"}, {"alt+t", ""}: Up, {"down", ""}: Down, {"v", "v"}: Type{"v"},
+			{"T", "T"}: Type{"T"}, {"w", "w"}: Type{"w"}, {"alt+t", ""}: Up, {"down", ""}: Down, {"v", "v"}: Type{"v"},
 		} {
 			if got := tab.Lookup([]Scope{s, Global}, key); got != want {
 				t.Errorf("%s in %s: %v, want %v", key.Name, s, got, want)
 			}
 		}
 	}
-	if got := tab.Lookup([]Scope{Tree, Global}, Key{"t", "t"}); got != Up {
-		t.Errorf("t leads to %v in the list", got)
+	if got := tab.Lookup([]Scope{Tree, Global}, Key{"T", "T"}); got != Up {
+		t.Errorf("T leads to %v in the list", got)
 	}
 }

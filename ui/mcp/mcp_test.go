@@ -1,47 +1,281 @@
 package mcp
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"orchestrator/thread"
+	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/styled"
 	"orchestrator/ui/theme"
 
 	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
 )
 
-func draw(p *Panel, h int) string {
+var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func drawPanel(p *Panel, h int) string {
 	var c layout.Canvas
-	c.Reset(24, h)
+	c.Reset(26, h)
 	p.Draw(&c, c.Bounds(), theme.New(colorprofile.ASCII, true))
-	return c.String()
+	return ansi.Strip(c.String())
+}
+
+func drawTable(t *Table, w, h int) string {
+	var c layout.Canvas
+	c.Reset(w, h)
+	keys, _ := intent.NewTable(nil)
+	t.Draw(&c, c.Bounds(), theme.New(colorprofile.ASCII, true), keys, now)
+	return ansi.Strip(c.String())
+}
+
+func text(lines []styled.Span) string {
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString(l.Text + "\n")
+	}
+	return b.String()
 }
 
 func TestPanel(t *testing.T) {
 	p := &Panel{}
-	if got := draw(p, 2); !strings.Contains(got, "…") {
+	if got := drawPanel(p, 2); !strings.Contains(got, "…") {
 		t.Errorf("before the list has come: %q", got)
 	}
-	p.Set(nil)
-	if got := draw(p, 2); !strings.Contains(got, "No servers") {
+	p.Set(thread.MCPReport{})
+	if got := drawPanel(p, 2); !strings.Contains(got, "No servers") || p.Height() != 1 {
 		t.Errorf("empty: %q", got)
 	}
-	p.Set([]thread.MCPServer{
-		{Name: "zeta", Trusted: true}, {Name: "on", Trusted: true, On: true}, {Name: "strange"},
-		{Name: "broken", Trusted: true, Problem: "no such\x1b file"},
-	})
-	got := draw(p, 4)
-	for _, want := range []string{"[!] broken", "[x] on", "[?] strange", "[ ] zeta"} {
+	p.Set(thread.MCPReport{Tokens: 11_900, All: 34_000, Servers: []thread.MCPServer{
+		{Name: "zeta", Accepted: true}, {Name: "small", Accepted: true, On: true, Known: true, Tokens: 120, State: "ready"},
+		{Name: "strange"}, {Name: "broken", Accepted: true, Problem: "no such\x1b file"},
+		{Name: "words", Accepted: true, On: true, By: thread.MCPPattern, Known: true, Tokens: 9800, State: "starting"},
+		{Name: "alpha with a very long name", Accepted: true, Known: true, Tokens: 4000},
+	}})
+	got := strings.Split(drawPanel(p, 7), "\n")
+	for i, want := range []string{
+		"[a] words          ~9.8k ◐", "[x] small           ~120 ●", "[!] broken             ✗", "[?] strange            ?",
+		"[ ] alpha with a … ~4.0k ○", "[ ] zeta               ○", "on ~12k of ~34k tokens",
+	} {
+		if strings.Join(strings.Fields(got[i]), " ") != strings.Join(strings.Fields(want), " ") || plain.Width(got[i]) > 26 {
+			t.Errorf("row %d is %q, want %q", i, got[i], want)
+		}
+	}
+	if n := p.Height(); n != 7 {
+		t.Errorf("height %d", n)
+	}
+	if got := drawPanel(p, 4); !strings.Contains(got, "… 4 more (m)") || !strings.Contains(got, "on ~12k") {
+		t.Errorf("cut: %q", got)
+	}
+	for h := range 9 {
+		if n := strings.Count(drawPanel(p, h), "\n"); n > max(h-1, 0) {
+			t.Errorf("%d rows of %d", n+1, h)
+		}
+	}
+	p.Fail(errors.New("it is\x1b gone"))
+	if got := drawPanel(p, 3); !strings.Contains(got, "✗ it is␛ gone") || strings.Contains(got, "words") {
+		t.Errorf("failed: %q", got)
+	}
+}
+
+// Every state has a glyph, a word and a box; what a person has to look at is told from what is only off.
+func TestStates(t *testing.T) {
+	on := thread.MCPServer{Accepted: true, On: true}
+	with := func(change func(*thread.MCPServer)) thread.MCPServer {
+		s := on
+		change(&s)
+		return s
+	}
+	for _, c := range []struct {
+		s         thread.MCPServer
+		box, sign string
+		tok       theme.Token
+	}{
+		{on, "[x]", "○", theme.Muted},
+		{with(func(s *thread.MCPServer) { s.On = false }), "[ ]", "○", theme.Muted},
+		{with(func(s *thread.MCPServer) { s.By = thread.MCPPattern }), "[a]", "○", theme.Muted},
+		{with(func(s *thread.MCPServer) { s.By = thread.MCPInherited }), "[x]", "○", theme.Muted},
+		{with(func(s *thread.MCPServer) { s.State = "ready" }), "[x]", "●", theme.Good},
+		{with(func(s *thread.MCPServer) { s.State = "starting" }), "[x]", "◐", theme.Working},
+		{with(func(s *thread.MCPServer) { s.State = "busy" }), "[x]", "◉", theme.Working},
+		{with(func(s *thread.MCPServer) { s.State = "degraded" }), "[x]", "◒", theme.Warn},
+		{with(func(s *thread.MCPServer) { s.State = "backoff" }), "[x]", "◌", theme.Warn},
+		{with(func(s *thread.MCPServer) { s.State = "needs-auth" }), "[x]", "◇", theme.Warn},
+		{with(func(s *thread.MCPServer) { s.State = "failed" }), "[!]", "✗", theme.Bad},
+		{with(func(s *thread.MCPServer) { s.Problem = "no command" }), "[!]", "✗", theme.Bad},
+		{with(func(s *thread.MCPServer) { s.Accepted = false }), "[?]", "?", theme.Warn},
+		{with(func(s *thread.MCPServer) { s.Withheld = 2 }), "[!]", "○", theme.Muted},
+		{with(func(s *thread.MCPServer) { s.State = "unheard\x1bof" }), "[x]", "·", theme.Muted},
+	} {
+		box, _ := boxOf(&c.s)
+		state := stateOf(&c.s)
+		if box != c.box || state.sign != c.sign || state.tok != c.tok || state.word == "" || strings.Contains(state.word, "\x1b") {
+			t.Errorf("%+v: %s %+v, want %s %s", c.s, box, state, c.box, c.sign)
+		}
+	}
+}
+
+// In every width, the columns and the name fit, and state and tokens are always there.
+func TestColumnsFit(t *testing.T) {
+	for w := 44; w < 220; w++ {
+		cols, name := fitting(w, 24)
+		total := boxWidth + name
+		titles := ""
+		for _, c := range cols {
+			total += c.w + 1
+			titles += c.title + " "
+		}
+		if total > w || name < nameMin || !strings.Contains(titles, "state") || !strings.Contains(titles, "tokens") {
+			t.Errorf("%d: %d cells, name %d, %s", w, total, name, titles)
+		}
+		if w >= 111 && len(cols) != len(columns()) {
+			t.Errorf("%d: only %s", w, titles)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	tab := &Table{}
+	if got := drawTable(tab, 60, 12); !strings.Contains(got, "…") {
+		t.Errorf("before the list has come:\n%s", got)
+	}
+	tab.Set(thread.MCPReport{})
+	if got := drawTable(tab, 60, 12); !strings.Contains(got, ".mcp.json") || !strings.Contains(got, "opencode.json") {
+		t.Errorf("empty:\n%s", got)
+	}
+	tab.Set(thread.MCPReport{Servers: []thread.MCPServer{{ID: "a", Name: "alpha"}, {ID: "b", Name: "beta", Known: true, Tokens: 9}}})
+	if s := tab.Selected(); s.ID != "b" {
+		t.Errorf("the first one is %s", s.ID)
+	}
+	tab.Handle(intent.Down)
+	tab.Set(thread.MCPReport{Servers: []thread.MCPServer{{ID: "a", Name: "alpha", Tokens: 99, Known: true}, {ID: "b", Name: "beta"}}})
+	if s := tab.Selected(); s.ID != "a" {
+		t.Errorf("the cursor went to %s", s.ID)
+	}
+	tab.Fail(errors.New("gone"), false)
+	if got := drawTable(tab, 60, 12); !strings.Contains(got, "not up to date: gone") || !strings.Contains(got, "alpha") {
+		t.Errorf("kept:\n%s", got)
+	}
+	tab.Fail(errors.New("gone"), true)
+	if got := drawTable(tab, 60, 12); !strings.Contains(got, "not loaded: gone") || strings.Contains(got, "alpha") || tab.Selected() != nil {
+		t.Errorf("dropped:\n%s", got)
+	}
+}
+
+// Whatever the size, nothing leaves the box, and there is a row of the list.
+func TestTableOfAnySize(t *testing.T) {
+	tab := &Table{}
+	r := thread.MCPReport{Takes: "at the next resume of the thread", CacheTokens: 84_000, CacheUSD: 0.42}
+	for i := range 30 {
+		r.Servers = append(r.Servers, thread.MCPServer{ID: fmt.Sprint(i), Name: fmt.Sprintf("server 日本 %d", i), Reason: strings.Repeat("why not ", 30)})
+		r.Outside = append(r.Outside, strings.Repeat("outside ", 20))
+	}
+	tab.Set(r)
+	tab.Handle(intent.Last)
+	for w := 20; w < 130; w += 7 {
+		for h := 1; h < 40; h += 3 {
+			got := strings.Split(drawTable(tab, w, h), "\n")
+			if len(got) > h {
+				t.Errorf("%d×%d: %d rows", w, h, len(got))
+			}
+			found := false
+			for _, line := range got {
+				found = found || strings.HasPrefix(line, "[?] server")
+			}
+			if h >= headRows+footRows+2 && !found {
+				t.Errorf("%d×%d has no row:\n%s", w, h, strings.Join(got, "\n"))
+			}
+		}
+	}
+}
+
+func TestHead(t *testing.T) {
+	tab := &Table{}
+	r := thread.MCPReport{Servers: make([]thread.MCPServer, 1), Tokens: 900, All: 1000}
+	show := func(most int) string {
+		tab.Set(r)
+		var b strings.Builder
+		for _, l := range tab.head(80, most, "p") {
+			b.WriteString(l.Text() + "\n")
+		}
+		return b.String()
+	}
+	if got := show(5); got != "on ~900 of ~1.0k tokens\n" {
+		t.Errorf("%q", got)
+	}
+	r.CacheTokens = 84_000
+	if got := show(5); got != "on ~900 of ~1.0k tokens · a switch re-reads ~84k tokens\n" {
+		t.Errorf("%q", got)
+	}
+	r.CacheUSD, r.Takes = 0.42, "at once"
+	if got := show(5); got != "on ~900 of ~1.0k tokens · a switch takes effect at once and re-reads ~84k tokens\n($0.42)\n" {
+		t.Errorf("%q", got)
+	}
+	r.Outside = []string{"one", "two"}
+	r.Problems = []thread.MCPProblem{{File: "a.json", Line: 3, Text: "bad"}, {File: "b.json", Text: "worse"}}
+	if got := show(6); !strings.HasSuffix(got, "! one\n! two\n✗ a.json:3: bad\n✗ b.json: worse\n") {
+		t.Errorf("%q", got)
+	}
+	if got := show(5); !strings.HasSuffix(got, "! one\n! two\n… 2 remarks (p)\n") {
+		t.Errorf("%q", got)
+	}
+	for most := 1; most < 8; most++ {
+		if got := show(most); strings.Count(got, "\n") > most {
+			t.Errorf("%d rows at most: %q", most, got)
+		}
+	}
+	if got := text(Troubles(r)); got != "! one\n! two\n✗ a.json:3: bad\n✗ b.json: worse\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestLaunchIsExact: each line of what is started is there, with every character that could hide something marked.
+func TestLaunchIsExact(t *testing.T) {
+	lines := []string{"sh -c  'a\nrm -rf ~'", "  indented", "a\u00a0b\u202ec", strings.Repeat("x", 5000) + "end", ""}
+	got := text(Launch(thread.MCPDetail{Launch: lines, MCPServer: thread.MCPServer{Hash: "h1"}}))
+	for _, want := range []string{"▸ sh -c  'a␊rm -rf ~'\n", "▸   indented\n", "▸ a<U+00A0>b<U+202E>c\n", strings.Repeat("x", 5000) + "end\n", "▸ \n", "launch hash h1"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%.60q is not in\n%.300s", want, got)
+		}
+	}
+	if n := strings.Count(got, "▸"); n != len(lines) {
+		t.Errorf("%d lines for %d", n, len(lines))
+	}
+	if got := text(Launch(thread.MCPDetail{})); !strings.Contains(got, "not known") {
+		t.Errorf("nothing to start: %q", got)
+	}
+}
+
+func TestDetails(t *testing.T) {
+	keys, _ := intent.NewTable(nil)
+	d := thread.MCPDetail{MCPServer: thread.MCPServer{Name: "x", Accepted: true, State: "backoff", Reason: "exit code 1", Retry: now.Add(12 * time.Second),
+		Transport: "stdio", Known: true, Tools: 3, ToolsOn: 2, Tokens: 1234, On: true, By: thread.MCPOffer, Why: "3 of 5", Warnings: []string{"unpinned version"},
+		Sources: []thread.MCPSource{{File: ".mcp.json", Line: 7, Agent: "claude", Scope: "project"}}},
+		Launch: []string{"npx x"}, Rates: []thread.MCPRate{{Pattern: "e2e", Fired: 4, Of: 1, Problem: "too wide"}}}
+	got := text(Details(d, keys, now))
+	for _, want := range []string{"◌ restarting", "exit code 1", "starts again in 0:12", "offered: 3 of 5", "unpinned version", ".mcp.json:7, for claude (project)",
+		"2 of 3 on, ~1.2k tokens", "▸ npx x", "e2e  4 of 1 past prompt  too wide", "comes with the repository"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
 	}
-	if got := draw(p, 3); !strings.Contains(got, "… 2 more (m)") {
-		t.Errorf("cut: %q", got)
-	}
-	all := strings.Join(p.Details(), "\n")
-	if !strings.Contains(all, "not trusted yet: disabled") || !strings.Contains(all, "no such␛ file") {
-		t.Errorf("details:\n%s", all)
+}
+
+func TestFormats(t *testing.T) {
+	for got, want := range map[string]string{
+		size(0): "", size(10): "1 KiB", size(84 << 20): "84 MiB", size(12_000 << 20): "11 GiB",
+		took(1.25): "1.2ms", took(120): "120ms", took(2400): "2.4s", took(62_000): "62s",
+		ago(5 * time.Second): "now", ago(-time.Hour) + " ": "now ", ago(4 * time.Minute): "4m ago", ago(5 * time.Hour): "5h ago", ago(72 * time.Hour): "3d ago",
+		called(&thread.MCPServer{}, now) + "-": "-",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

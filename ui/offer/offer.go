@@ -1,5 +1,5 @@
-// Package offer shows the forks that are offered for a thread, takes the user's answers, and sets when forks are
-// offered at all.
+// Package offer shows what is offered for a thread, a fork or an MCP server to switch on; it takes the user's answers,
+// and sets when forks are offered at all.
 package offer
 
 import (
@@ -32,7 +32,7 @@ type Feature struct {
 func New(h *host.Host, srv Server) *Feature {
 	f := &Feature{Host: h, srv: srv, answered: map[string]bool{}}
 	h.On(intent.Offers, f.openModes)
-	h.OnThread(intent.OffersOff, func(*thread.Status) tea.Cmd { return f.openModes() })
+	h.OnThread(intent.OffersOff, func(*thread.Status) tea.Cmd { return f.openOff() })
 	h.OnThread(intent.TakeOffer, func(*thread.Status) tea.Cmd { return f.open() })
 	h.OnThread(intent.DismissOffer, func(*thread.Status) tea.Cmd { return f.dismiss() })
 	return f
@@ -50,11 +50,22 @@ func (f *Feature) openModes() tea.Cmd {
 	return nil
 }
 
-// open asks whether to accept the offered fork.
+// openOff asks whether to turn off offers like the current one.
+func (f *Feature) openOff() tea.Cmd {
+	if o := f.Current(); o != nil && o.Server != "" {
+		return f.openServersOff(o)
+	}
+	return f.openModes()
+}
+
+// open asks whether to accept what is offered.
 func (f *Feature) open() tea.Cmd {
 	o := f.Current()
 	if o == nil {
 		return nil
+	}
+	if o.Server != "" {
+		return f.openServer(o)
 	}
 	id, in := o.ID, o.Thread
 	body := dialog.Plain("New thread: "+o.Label, "Offered because "+o.Why+".")
@@ -63,16 +74,30 @@ func (f *Feature) open() tea.Cmd {
 	}
 	f.Dialogs.Push(dialog.NewAsk("fork "+f.Name(in)+"?", body,
 		dialog.Cancel("Cancel"), dialog.Choice{Label: "Fork", Result: host.Do(func() tea.Cmd { return f.take(id) })}).
-		Until(func() string {
-			if s := f.Threads.Thread(in); s == nil || s.Offer == nil || s.Offer.ID != id {
-				return "The offer was answered from another screen or by a verb."
-			}
-			return ""
-		}))
+		Until(f.answeredElsewhere(o)))
 	return nil
 }
 
-// Current returns the fork offered for the selected thread.
+// answeredElsewhere returns a function that says why a question about an offer is obsolete, or "".
+func (f *Feature) answeredElsewhere(o *thread.Offer) func() string {
+	id, in := o.ID, o.Thread
+	return func() string {
+		if s := f.Threads.Thread(in); s == nil || s.Offer == nil || s.Offer.ID != id {
+			return "The offer was answered from another screen or by a verb."
+		}
+		return ""
+	}
+}
+
+// Fork returns the fork offered for the selected thread.
+func (f *Feature) Fork() *thread.Offer {
+	if o := f.Current(); o != nil && o.Server == "" {
+		return o
+	}
+	return nil
+}
+
+// Current returns what is offered for the selected thread.
 func (f *Feature) Current() *thread.Offer {
 	s := f.Threads.Selected()
 	if s == nil || s.Offer == nil || f.answered[s.Offer.ID] {
@@ -101,10 +126,14 @@ func (f *Feature) dismiss() tea.Cmd {
 	if o == nil {
 		return nil
 	}
-	id := o.ID
+	return f.answer("dismiss the offer", "Offer dismissed", o.ID, "dismiss")
+}
+
+// answer answers an offer, and says what was done.
+func (f *Feature) answer(task, done, id, answer string) tea.Cmd {
 	f.answered[id] = true
-	return f.Change("dismiss the offer", "Offer dismissed", func(ctx context.Context) error {
-		_, err := f.srv.AnswerOffer(ctx, id, "dismiss")
+	return f.Change(task, done, func(ctx context.Context) error {
+		_, err := f.srv.AnswerOffer(ctx, id, answer)
 		return err
 	}, nil)
 }

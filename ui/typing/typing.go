@@ -29,8 +29,10 @@ type Guard struct {
 	quitting bool // a letter asked to quit, and no other key has come yet
 	quits    int
 
-	top   dialog.Dialog // the topmost dialog, open since then
-	since time.Time
+	top    dialog.Dialog // the topmost dialog, open since then
+	since  time.Time
+	text   bool // the last key was text
+	unseen bool // it was opened by text, and no pause that a glance takes has come since
 }
 
 // Key is a key and what it would do.
@@ -92,19 +94,23 @@ func (g *Guard) Resumed() { g.burst = false }
 // Opened records since when a dialog has been on top.
 func (g *Guard) Opened(top dialog.Dialog, now time.Time) {
 	if top != g.top {
-		g.top, g.since = top, now
+		g.top, g.since, g.unseen = top, now, top != nil && g.text
 	}
 }
 
 // Ignored returns why a key is ignored, or "" if it is not. Keys that only move are never ignored.
 func (g *Guard) Ignored(k Key) string {
 	moves := k.Intent != nil && intent.Moves(k.Intent)
+	g.text = k.Text
+	g.unseen = g.unseen && k.SinceLast < glance
 	if k.SinceLast >= Pause || moves && !k.Text {
 		g.ignoring = ""
 	}
 	switch {
 	case g.ignoring != "":
 		return g.ignoring
+	case g.unseen && k.Text && !moves && (k.Scope == intent.Servers || k.Scope == intent.Tools):
+		return TextIgnored(k.Scope, k.Focus) // its letters act at once
 	case !g.burst || moves:
 		return ""
 	}
@@ -126,7 +132,7 @@ func (g *Guard) Ignored(k Key) string {
 // TextIgnored explains why text is ignored where keys are commands.
 func TextIgnored(scope intent.Scope, focus string) string {
 	switch scope {
-	case intent.Confirm, intent.List, intent.Resuming, intent.Form, intent.Field:
+	case intent.Confirm, intent.List, intent.Resuming, intent.Servers, intent.Tools, intent.Form, intent.Field:
 		return "Text ignored: a dialog is open"
 	default:
 		return "Text ignored; " + focus + " to type into the agent"

@@ -1,0 +1,66 @@
+package mcp
+
+import (
+	"orchestrator/thread"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/theme"
+)
+
+// glyph is how a state is drawn. In a list sorted by states, lower ranks come first.
+type glyph struct {
+	sign, word string
+	tok        theme.Token
+	rank       int
+}
+
+// stateOf returns how the state of a server is drawn.
+func stateOf(s *thread.MCPServer) glyph {
+	switch {
+	case s.Problem != "":
+		return glyph{"✗", "problem", theme.Bad, 0}
+	case !s.Accepted:
+		return glyph{"?", "not accepted", theme.Warn, 4}
+	}
+	switch s.State {
+	case "failed":
+		return glyph{"✗", "failed", theme.Bad, 1}
+	case "needs-auth":
+		return glyph{"◇", "sign in", theme.Warn, 2}
+	case "needs-input":
+		return glyph{"◆", "asks you", theme.Waiting, 2}
+	case "quarantined":
+		return glyph{"!", "withheld", theme.Warn, 2}
+	case "degraded":
+		return glyph{"◒", "degraded", theme.Warn, 3}
+	case "backoff":
+		return glyph{"◌", "restarting", theme.Warn, 3}
+	case "busy":
+		return glyph{"◉", "busy", theme.Working, 5}
+	case "starting":
+		return glyph{"◐", "starting", theme.Working, 6}
+	case "ready":
+		return glyph{"●", "ready", theme.Good, 7}
+	case "", "cold", "disabled", "unapproved":
+		return glyph{"○", "cold", theme.Muted, 8}
+	default:
+		return glyph{"·", plain.Line(start(s.State)), theme.Muted, 9}
+	}
+}
+
+// boxOf returns the check box of a server.
+func boxOf(s *thread.MCPServer) (string, theme.Token) {
+	switch {
+	case s.Problem != "" || s.State == "failed":
+		return "[!]", theme.Bad
+	case !s.Accepted:
+		return "[?]", theme.Warn
+	case s.Withheld > 0:
+		return "[!]", theme.Warn
+	case s.On && s.By == thread.MCPPattern:
+		return "[a]", theme.Accent
+	case s.On:
+		return "[x]", theme.Good
+	default:
+		return "[ ]", theme.Muted
+	}
+}

@@ -1,0 +1,53 @@
+package servers
+
+import (
+	"orchestrator/thread"
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/host"
+	"orchestrator/ui/mcp"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// askLaunch shows exactly what a server starts, and asks whether to accept that. What is accepted is what was shown,
+// whatever is configured by then.
+func (f *Feature) askLaunch(s *thread.MCPServer) tea.Cmd {
+	id, name, was, in := ref(s), mcp.Name(s), s.Hash, string(f.shown)
+	ask := dialog.NewAsk("accept "+name+"?", waiting(), dialog.Cancel("Close"))
+	f.Dialogs.Push(ask)
+	return f.detail(id, func(d thread.MCPDetail, err error) tea.Cmd {
+		if err != nil {
+			ask.Set(failed(err), dialog.Cancel("Close"))
+			return nil
+		}
+		ask.Until(func() string {
+			now := f.find(id)
+			switch {
+			case now == nil || now.Hash == "" || now.Hash == d.Hash || now.Hash == was:
+				return ""
+			default:
+				return "What it starts has changed meanwhile. Look at it again."
+			}
+		})
+		ask.Set(mcp.Launch(d), f.answers(thread.MCPAct{Server: id, Thread: in}, name, d)...)
+		return nil
+	})
+}
+
+// answers returns what can be done with what a server starts; a names the server.
+func (f *Feature) answers(a thread.MCPAct, name string, d thread.MCPDetail) []dialog.Choice {
+	switch {
+	case d.Hash == "" || len(d.Launch) == 0:
+		return []dialog.Choice{dialog.Cancel("Close")}
+	case d.Accepted:
+		a.Act = "revoke"
+		return []dialog.Choice{dialog.Cancel("Close"), {Label: "Revoke", Danger: true, Result: host.Do(func() tea.Cmd {
+			return f.act("revoke "+name, name+" is not accepted any more", a)
+		})}}
+	default:
+		a.Act, a.Hash = "approve", d.Hash
+		return []dialog.Choice{dialog.Cancel("Cancel"), {Label: "Accept", Read: true, Result: host.Do(func() tea.Cmd {
+			return f.act("accept "+name, name+" accepted", a)
+		})}}
+	}
+}

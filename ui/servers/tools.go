@@ -1,0 +1,170 @@
+package servers
+
+import (
+	"orchestrator/thread"
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/host"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/mcp"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/theme"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// tools is the dialog with the tools of a server for a thread.
+type tools struct {
+	f      *Feature
+	thread thread.ID
+	server string
+	name   string
+	list   mcp.Tools
+	detail thread.MCPDetail
+	loads  loads
+}
+
+// openTools opens the list of a server's tools.
+func (f *Feature) openTools(s *thread.MCPServer) tea.Cmd {
+	f.tools = &tools{f: f, thread: f.shown, server: ref(s), name: mcp.Name(s)}
+	f.tools.loads.again()
+	f.Dialogs.Push(f.tools)
+	return f.loadTools()
+}
+
+// loadTools loads the tools that are shown, if they are out of date and not on their way.
+func (f *Feature) loadTools() tea.Cmd {
+	t := f.tools
+	if t == nil {
+		return nil
+	}
+	if !f.Dialogs.Has(t) {
+		f.tools = nil
+		return nil
+	}
+	if t.thread != f.shown {
+		f.Dialogs.Close(t) // another thread is shown
+		f.tools = nil
+		return nil
+	}
+	n, ok := t.loads.begin()
+	if !ok {
+		return nil
+	}
+	return f.detail(t.server, func(d thread.MCPDetail, err error) tea.Cmd {
+		switch {
+		case !t.loads.end(n):
+		case err != nil:
+			t.list.Fail(err)
+		default:
+			t.detail = d
+			t.list.Set(d)
+		}
+		return nil
+	})
+}
+
+// Title returns the title.
+func (t *tools) Title() string { return "tools of " + t.name }
+
+// Scope returns the scope of its keys.
+func (t *tools) Scope() intent.Scope { return intent.Tools }
+
+// Hints returns the keys to show in its frame.
+func (t *tools) Hints(layout.Box) []intent.Action {
+	out := []intent.Action{intent.Toggle}
+	if _, some := mcp.Withheld(t.detail); some {
+		out = append(out, intent.Approve)
+	}
+	return append(out, intent.Cancel, intent.Open, intent.Help)
+}
+
+// Label returns shorter words for keys.
+func (t *tools) Label(a intent.Action) string {
+	return map[intent.Action]string{intent.Toggle: "switch", intent.Approve: "accept changed"}[a]
+}
+
+// Size returns the size that it needs.
+func (t *tools) Size(w, h int) (int, int) { return w, min(t.list.Rows(), h) }
+
+// Draw draws the list.
+func (t *tools) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) { t.list.Draw(c, b, th) }
+
+// Click selects a tool; a click on its box switches it.
+func (t *tools) Click(x, y int) dialog.Result {
+	if t.list.Click(x, y) {
+		return t.Handle(intent.Toggle)
+	}
+	return nil
+}
+
+// Handle handles an intent.
+func (t *tools) Handle(in intent.Intent) dialog.Result {
+	act, _ := in.(intent.Action)
+	switch act {
+	case intent.Cancel:
+		return dialog.Cancelled{}
+	case intent.Help:
+		return host.Stay(func() tea.Cmd { return t.f.Act(intent.Help) })
+	case intent.Approve:
+		return host.Stay(t.askWithheld)
+	default:
+		return t.onTool(act)
+	}
+}
+
+// onTool moves to another tool, or does something with the one under the cursor.
+func (t *tools) onTool(a intent.Action) dialog.Result {
+	if t.list.Handle(a) {
+		return nil
+	}
+	tool := t.list.Selected()
+	switch {
+	case tool == nil:
+	case a == intent.Toggle:
+		return host.Stay(func() tea.Cmd { return t.toggle(tool) })
+	case a == intent.Open:
+		return host.Stay(func() tea.Cmd {
+			t.f.Dialogs.Push(dialog.NewText("tool of "+t.name, mcp.Tool(tool)))
+			return nil
+		})
+	}
+	return nil
+}
+
+// toggle switches a tool on or off.
+func (t *tools) toggle(tool *thread.MCPTool) tea.Cmd {
+	name := plain.Cut(plain.Line(tool.Name), 60)
+	switch {
+	case t.thread == "":
+		return t.f.Notify(thread.LevelInfo, "Select a thread to switch its tools")
+	case tool.Withheld != "":
+		return t.f.Notify(thread.LevelWarn, name+" is withheld: "+plain.Cut(plain.Line(tool.Withheld), 100))
+	}
+	c := thread.MCPChange{Thread: string(t.thread), Server: t.server, Tool: tool.Name, On: !tool.On}
+	return t.f.change("switch "+name, c, func(thread.MCPReport) string {
+		if c.On {
+			return name + " on"
+		}
+		return name + " off"
+	})
+}
+
+// askWithheld shows the tools that are withheld, and asks whether to accept them.
+func (t *tools) askWithheld() tea.Cmd {
+	body, some := mcp.Withheld(t.detail)
+	if !some {
+		return t.f.Notify(thread.LevelInfo, "No tool of "+t.name+" is withheld")
+	}
+	a := thread.MCPAct{Act: "approve-tools", Server: t.server, Thread: string(t.thread), Hash: t.detail.Hash}
+	t.f.Dialogs.Push(dialog.NewAsk("accept these tools of "+t.name+"?", body, dialog.Cancel("Cancel"),
+		dialog.Choice{Label: "Accept", Read: true, Result: host.Do(func() tea.Cmd {
+			return t.f.act("accept tools of "+t.name, "Tools of "+t.name+" accepted", a)
+		})}))
+	return nil
+}
+
+// target is where a server is reached, exactly.
+func target(s *thread.MCPServer) dialog.Line {
+	return dialog.Line{Text: "▸ " + plain.Exact(s.Target), Tok: theme.Code}
+}
