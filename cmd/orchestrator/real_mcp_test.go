@@ -14,6 +14,7 @@ import (
 	"orchestrator/agent/agenttest/clis"
 	"orchestrator/agent/agenttest/model"
 	"orchestrator/agent/scripted"
+	"orchestrator/mcpctl/mcptest"
 	"orchestrator/thread"
 )
 
@@ -37,6 +38,17 @@ func (r *realRig) mcpServers(servers map[string]any) {
 func npmServer(t *testing.T, name string, args []string, patterns ...string) map[string]any {
 	return map[string]any{"command": filepath.Join(clis.Bin(t), "mcp-server-"+name), "args": append([]string{}, args...),
 		"taskPatterns": append([]string{}, patterns...)}
+}
+
+// fakeServer is an entry for the server of package mcptest: this test binary once more.
+func fakeServer(modes ...string) map[string]any {
+	command, args, env := mcptest.Command(modes...)
+	set := map[string]string{}
+	for _, kv := range env {
+		name, value, _ := strings.Cut(kv, "=")
+		set[name] = value
+	}
+	return map[string]any{"command": command, "args": args, "env": set}
 }
 
 // hostile writes files of a repository that would run a command which leaves a witness, in the formats of all agents.
@@ -94,12 +106,13 @@ func TestRealMCP(t *testing.T) {
 			for i := range 100_000 {
 				fmt.Fprintf(&records, "{\"n\":%d,\"name\":\"record %d\"}\n", i+1, i+1)
 			}
+			m.witness = filepath.Join(t.TempDir(), "witness")
 			m.records = filepath.Join(data, "records.ndjson")
 			if err := os.WriteFile(m.records, []byte(records.String()), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			m.mcpServers(map[string]any{"everything": npmServer(t, "everything", nil, "plugh"),
-				"memory": npmServer(t, "memory", nil, "xyzzy"), "files": npmServer(t, "filesystem", []string{data}, "records")})
+				"fake": fakeServer("witness=" + m.witness), "memory": npmServer(t, "memory", nil, "xyzzy"), "files": npmServer(t, "filesystem", []string{data}, "records")})
 			m.name = m.start("mcp")
 			m.say("hello")
 			if strings.Contains(m.newest(), "everything__echo") || !strings.Contains(m.newest(), "orch") {
@@ -114,8 +127,11 @@ func TestRealMCP(t *testing.T) {
 			if got := m.say("read the records"); !strings.Contains(got, "record 54321") || strings.Contains(got, "record 54323") {
 				t.Errorf("a part of 100,000 records: %s", got)
 			}
-			if got := m.say("kill it"); !strings.Contains(got, "may or may not have taken effect") || !strings.Contains(got, "Echo: after the kill") {
+			if got := m.say("kill it"); !strings.Contains(got, "may or may not have taken effect") || !strings.Contains(got, "after the kill") {
 				t.Errorf("killed in a call: %s", got)
+			}
+			if b, err := os.ReadFile(m.witness); err != nil || strings.Count(string(b), "write") != 1 {
+				t.Errorf("the call that was killed was carried out: %s %v", b, err)
 			}
 			t.Logf("the call after the kill took %v, start included", m.took.Round(time.Millisecond))
 			if got := m.say("switch off"); strings.Contains(got, "Echo: again") {
@@ -124,7 +140,7 @@ func TestRealMCP(t *testing.T) {
 			list := get[thread.MCPReport](m.rig, "mcp", "list", "--thread", m.name)
 			for _, s := range list.Servers {
 				switch {
-				case s.ID == "everything" && (s.On || s.Starts != 2), s.ID == "memory" && (!s.On || s.By != thread.MCPPattern || s.Starts != 1),
+				case s.ID == "everything" && (s.On || s.Starts != 1), s.ID == "fake" && s.Starts != 2, s.ID == "memory" && (!s.On || s.By != thread.MCPPattern || s.Starts != 1),
 					s.ID == "files" && !s.On, strings.Contains(s.ID, "evil") && (s.On || s.Starts > 0):
 					t.Errorf("%+v", s)
 				}
@@ -142,9 +158,9 @@ func TestRealMCP(t *testing.T) {
 // mcpScript is a model that uses MCP servers as the prompts say.
 type mcpScript struct {
 	*realRig
-	name, records string
-	killed        time.Time
-	took          time.Duration
+	name, records, witness string
+	killed                 time.Time
+	took                   time.Duration
 }
 
 func (m *mcpScript) say(prompt string) string {
@@ -176,12 +192,17 @@ func (m *mcpScript) answer(turn model.Turn) scripted.Reply {
 	case strings.Contains(turn.Prompt, "please xyzzy"):
 		return m.steps(turn, step{"memory__read_graph", map[string]any{}})
 	case strings.Contains(turn.Prompt, "read the records"):
-		token := regexp.MustCompile("max:[0-9a-f]{8}").FindString(m.newestResult(turn))
+		token := ""
+		for _, o := range turn.Outcomes {
+			if token == "" {
+				token = regexp.MustCompile("max:[0-9a-f]{8}").FindString(o.Output)
+			}
+		}
 		return m.steps(turn, step{"files__read_text_file", map[string]any{"path": m.records}},
 			step{"orch__retrieve", map[string]any{"token": token, "from": 54321, "to": 54322}})
 	case strings.Contains(turn.Prompt, "kill it"):
-		return m.steps(turn, step{"everything__trigger-long-running-operation", map[string]any{"duration": 30, "steps": 3}},
-			step{"everything__echo", map[string]any{"message": "after the kill"}})
+		return m.steps(turn, step{"fake__write", map[string]any{"ms": 30_000}},
+			step{"fake__echo", map[string]any{"say": "after the kill"}})
 	case strings.Contains(turn.Prompt, "switch off"):
 		if turn.Round == 0 {
 			m.ok("mcp", "disable", "--now", "everything", "--thread", m.name)
@@ -189,13 +210,6 @@ func (m *mcpScript) answer(turn model.Turn) scripted.Reply {
 		return m.steps(turn, step{"everything__echo", map[string]any{"message": "again"}})
 	}
 	return scripted.Reply{Text: "done"}
-}
-
-func (m *mcpScript) newestResult(turn model.Turn) string {
-	if n := len(turn.Outcomes); n > 0 {
-		return turn.Outcomes[n-1].Output
-	}
-	return ""
 }
 
 // steps calls the tools one after the other, and then says what came back.
@@ -208,7 +222,7 @@ func (m *mcpScript) steps(turn model.Turn, all ...step) scripted.Reply {
 		}
 	}
 	if len(said) == len(all) || turn.Round > 8 {
-		if strings.HasPrefix(all[0].tool, "everything__trigger") {
+		if all[0].tool == "fake__write" {
 			m.took = time.Since(m.killed)
 		}
 		return scripted.Reply{Text: "it said: " + strings.Join(said, " / ")}
@@ -218,16 +232,16 @@ func (m *mcpScript) steps(turn model.Turn, all ...step) scripted.Reply {
 	if !ok {
 		return scripted.Reply{Text: "there is no tool " + next.tool}
 	}
-	if strings.HasPrefix(next.tool, "everything__trigger") && call.Args["duration"] != nil {
+	if next.tool == "fake__write" && call.Args["ms"] != nil {
 		time.AfterFunc(2*time.Second, m.kill)
 	}
 	return scripted.Reply{Calls: []scripted.Call{call}}
 }
 
-// kill kills the process of the server "everything".
+// kill kills the process of the server "fake".
 func (m *mcpScript) kill() {
 	for _, s := range get[thread.MCPReport](m.rig, "mcp", "list", "--thread", m.name).Servers {
-		if s.ID == "everything" && s.PID > 0 {
+		if s.ID == "fake" && s.PID > 0 {
 			m.killed = time.Now()
 			_ = syscall.Kill(s.PID, syscall.SIGKILL)
 		}

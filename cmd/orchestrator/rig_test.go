@@ -26,6 +26,7 @@ import (
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/project"
+	"orchestrator/mcpctl/mcptest"
 	"orchestrator/thread"
 )
 
@@ -38,7 +39,10 @@ var program string
 // sandboxVariable names a program that the test's program runs in a sandbox without connections.
 const sandboxVariable = "ORCHESTRATOR_TEST_SANDBOX"
 
-func TestMain(m *testing.M) { os.Exit(testMain(m)) }
+func TestMain(m *testing.M) {
+	mcptest.Main()
+	os.Exit(testMain(m))
+}
 
 func testMain(m *testing.M) int {
 	if how := os.Getenv(drawVariable); how != "" {
