@@ -69,12 +69,11 @@ func TestServersOfAnotherThreadAreDropped(t *testing.T) {
 	srv.mcps = map[string]thread.MCPReport{"docs-f9a0": only("wiki")}
 	play(t, srv, 120, 36, nil, func(r *rig) {
 		stage(r)
-		srv.mcpHold = make(chan struct{})
+		srv.mcpHold, srv.mcp = make(chan struct{}), only("late")
 		r.mcpChanged("auth-feature-a3f2") // on its way
 		r.m.tree.Select("docs-f9a0")
 		r.keys("b", "b")
 		r.wait(time.Second)
-		srv.mcp = only("late")
 		srv.mcpHold <- struct{}{}
 		r.settle()
 		r.never("late")
@@ -144,6 +143,28 @@ func TestServersAreReadAnewWhileThePanelIsOpen(t *testing.T) {
 		r.wait(time.Minute)
 		if n := len(srv.mcpAsked) - before; n != 0 {
 			t.Errorf("asked %d times for a panel that is closed", n)
+		}
+	})
+}
+
+// Nothing is drawn for a panel that is closed.
+func TestClosedPanelRests(t *testing.T) {
+	srv := world()
+	for i := range srv.threads { // nobody works, so that no spinner turns
+		srv.threads[i].State.State, srv.threads[i].Execution = thread.StateIdle, nil
+	}
+	play(t, srv, 120, 36, nil, func(r *rig) {
+		stage(r)
+		r.servers("")
+		r.wait(12 * time.Second)
+		r.keys("esc")
+		r.wait(10 * time.Second)
+		r.see()
+		drawn := r.m.screen.drawn
+		r.wait(time.Minute)
+		r.see()
+		if r.m.screen.drawn != drawn {
+			t.Errorf("drawn at %v, then at %v", drawn, r.m.screen.drawn)
 		}
 	})
 }
@@ -265,7 +286,8 @@ func TestServersWithoutAThread(t *testing.T) {
 		if srv.asked("switch mcp") {
 			t.Errorf("switched: %q", srv.calls)
 		}
-		r.keys("t", "space")
+		r.servers("github", "t", "space")
+		r.must("Select a thread to switch its tools")
 		if srv.asked("switch mcp") {
 			t.Errorf("a tool was switched: %q", srv.calls)
 		}
@@ -414,6 +436,29 @@ func TestToolsAreSwitched(t *testing.T) {
 		r.must("No tool of github is withheld")
 		r.keys("down", "enter")
 		r.must("Deletes a repository, for good.")
+	})
+}
+
+// Tools that have changed are accepted only after all of the change was on the screen.
+func TestToolsAreReadBeforeTheyAreAccepted(t *testing.T) {
+	srv := world()
+	for i := range 60 {
+		srv.details["notes"].List[2].Diff = append(srv.details["notes"].List[2].Diff, fmt.Sprint("+line ", i))
+	}
+	play(t, srv, 120, 36, nil, func(r *rig) {
+		stage(r)
+		r.servers("notes", "t", "a")
+		r.must("line 9")
+		r.never("line 59")
+		r.keys("right", "enter")
+		if srv.asked("mcp approve-tools") {
+			t.Fatal("accepted before all of it was shown")
+		}
+		for range 5 {
+			r.see()
+			r.keys("enter")
+		}
+		r.mustAsk("mcp approve-tools notes")
 	})
 }
 
@@ -663,8 +708,9 @@ func TestServerIsOffered(t *testing.T) {
 				if srv.asked("offer") {
 					t.Error("Cancel is not what is chosen first")
 				}
-				r.keys("f")
-				r.must("fork auth-feature-a3f2")
+				r.keys("y")
+				r.must("approval")
+				r.never("Fork offered")
 				r.keys("esc")
 			}
 			r.keys(c.keys...)

@@ -9,21 +9,27 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// head returns the lines above the table: what tools and switches cost, when a switch takes effect, and what is wrong.
-// There are at most so many; key is the key that shows the rest.
-func (t *Table) head(w, most int, key string) []styled.Line {
+// head says above a table what tools and switches cost, when a switch takes effect, and what is wrong.
+type head struct {
+	report thread.MCPReport
+	known  bool // the report was loaded
+	err    string
+}
+
+// lines returns at most so many lines; key is the key that shows the rest.
+func (h head) lines(w, most int, key string) []styled.Line {
 	var out []styled.Line
-	if t.err != "" {
+	if h.err != "" {
 		text := "not loaded: "
-		if t.known {
+		if h.known {
 			text = "not up to date: "
 		}
-		out = styled.Wrap(w, styled.Span{Text: text + clean(t.err), Tok: theme.Bad})
+		out = styled.Wrap(w, styled.Span{Text: text + clean(h.err), Tok: theme.Bad})
 	}
-	if t.known && len(t.rows) > 0 {
-		out = append(out, styled.Wrap(w, costs(t.report)...)...)
+	if h.known && len(h.report.Servers) > 0 {
+		out = append(out, styled.Wrap(w, costs(h.report)...)...)
 	}
-	trouble := troubles(t.report)
+	trouble := troubles(h.report)
 	left := len(trouble)
 	for _, remark := range trouble {
 		lines := styled.Wrap(w, styled.Span{Text: plain.Line(start(remark.Text)), Tok: remark.Tok})

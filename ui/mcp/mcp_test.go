@@ -201,7 +201,7 @@ func TestHead(t *testing.T) {
 	show := func(most int) string {
 		tab.Set(r)
 		var b strings.Builder
-		for _, l := range tab.head(80, most, "p") {
+		for _, l := range tab.above.lines(80, most, "p") {
 			b.WriteString(l.Text() + "\n")
 		}
 		return b.String()

@@ -13,31 +13,23 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// row is a server with its texts, cleaned.
-type row struct {
-	server    thread.MCPServer
-	name, why string
-}
-
 // Table is the list of all servers. Its cursor stays on a server while others come, go and change places.
 type Table struct {
-	report thread.MCPReport
+	above  head
 	rows   []row
 	widest int // of the names
 	by     order
-	known  bool
-	err    string
 	win    list.Window
 	listed layout.Box // where the rows were drawn last
 }
 
 // Set replaces what is shown.
 func (t *Table) Set(r thread.MCPReport) {
-	t.report, t.known, t.err = r, true, ""
+	t.above = head{report: r, known: true}
 	at := t.Selected()
 	t.rows, t.widest = make([]row, len(r.Servers)), 0
 	for i, s := range r.Servers {
-		t.rows[i] = row{server: s, name: Name(&s), why: why(&s)}
+		t.rows[i] = rowOf(s)
 		t.widest = max(t.widest, plain.Width(t.rows[i].name))
 	}
 	t.arrange(at)
@@ -48,17 +40,14 @@ func (t *Table) Fail(err error, drop bool) {
 	if drop {
 		*t = Table{by: t.by}
 	}
-	t.err = err.Error()
+	t.above.err = err.Error()
 }
 
-// Clear drops what is shown.
-func (t *Table) Clear() { *t = Table{by: t.by} }
-
 // Known reports whether a list is shown.
-func (t *Table) Known() bool { return t.known }
+func (t *Table) Known() bool { return t.above.known }
 
 // Report returns the report that is shown.
-func (t *Table) Report() thread.MCPReport { return t.report }
+func (t *Table) Report() thread.MCPReport { return t.above.report }
 
 // Sort sorts by the next column, and returns its name.
 func (t *Table) Sort() string {
@@ -113,22 +102,22 @@ func (t *Table) Size(w, h int) int {
 	if rows == 0 {
 		rows = 12
 	}
-	return min(len(t.head(w, headRows, ""))+1+rows+footRows, h)
+	return min(len(t.above.lines(w, headRows, ""))+1+rows+footRows, h)
 }
 
 // Draw draws the table.
 func (t *Table) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, keys *intent.Table, now time.Time) {
 	t.listed = layout.Box{}
-	for _, l := range t.head(b.W, headRows, label(keys, intent.Servers, intent.Problems)) {
+	for _, l := range t.above.lines(b.W, headRows, label(keys, intent.Servers, intent.Problems)) {
 		var top layout.Box
 		top, b = b.Top(1)
 		c.PrintSpans(top, 0, 0, th, l.Spans)
 	}
 	switch {
-	case !t.known && t.err == "":
+	case !t.above.known && t.above.err == "":
 		c.Print(b, 0, 0, th.Style(theme.Muted), "…")
 		return
-	case len(t.rows) == 0 && t.known:
+	case len(t.rows) == 0 && t.above.known:
 		y := 0
 		for _, l := range none() {
 			for _, part := range plain.Wrap(l.Text, b.W) {

@@ -11,17 +11,17 @@ import (
 
 // askLaunch shows exactly what a server starts, and asks whether to accept that. What is accepted is what was shown,
 // whatever is configured by then.
-func (f *Feature) askLaunch(s *thread.MCPServer) tea.Cmd {
-	id, name, was, in := ref(s), mcp.Name(s), s.Hash, string(f.shown)
+func (r *reports) askLaunch(s *thread.MCPServer) tea.Cmd {
+	id, name, was, in := ref(s), mcp.Name(s), s.Hash, string(r.shown)
 	ask := dialog.NewAsk("accept "+name+"?", waiting(), dialog.Cancel("Close"))
-	f.Dialogs.Push(ask)
-	return f.detail(id, func(d thread.MCPDetail, err error) tea.Cmd {
+	r.Dialogs.Push(ask)
+	return r.fetch(id, func(d thread.MCPDetail, err error) tea.Cmd {
 		if err != nil {
 			ask.Set(failed(err), dialog.Cancel("Close"))
 			return nil
 		}
 		ask.Until(func() string {
-			now := f.find(id)
+			now := r.find(id)
 			switch {
 			case now == nil || now.Hash == "" || now.Hash == d.Hash || now.Hash == was:
 				return ""
@@ -29,25 +29,25 @@ func (f *Feature) askLaunch(s *thread.MCPServer) tea.Cmd {
 				return "What it starts has changed meanwhile. Look at it again."
 			}
 		})
-		ask.Set(mcp.Launch(d), f.answers(thread.MCPAct{Server: id, Thread: in}, name, d)...)
+		ask.Set(mcp.Launch(d), r.answers(thread.MCPAct{Server: id, Thread: in}, name, d)...)
 		return nil
 	})
 }
 
 // answers returns what can be done with what a server starts; a names the server.
-func (f *Feature) answers(a thread.MCPAct, name string, d thread.MCPDetail) []dialog.Choice {
+func (r *reports) answers(a thread.MCPAct, name string, d thread.MCPDetail) []dialog.Choice {
 	switch {
 	case d.Hash == "" || len(d.Launch) == 0:
 		return []dialog.Choice{dialog.Cancel("Close")}
 	case d.Accepted:
 		a.Act = "revoke"
 		return []dialog.Choice{dialog.Cancel("Close"), {Label: "Revoke", Danger: true, Result: host.Do(func() tea.Cmd {
-			return f.act("revoke "+name, name+" is not accepted any more", a)
+			return r.act("revoke "+name, name+" is not accepted any more", a)
 		})}}
 	default:
 		a.Act, a.Hash = "approve", d.Hash
 		return []dialog.Choice{dialog.Cancel("Cancel"), {Label: "Accept", Read: true, Result: host.Do(func() tea.Cmd {
-			return f.act("accept "+name, name+" accepted", a)
+			return r.act("accept "+name, name+" accepted", a)
 		})}}
 	}
 }

@@ -13,14 +13,17 @@ import (
 )
 
 // panel is the dialog with the table of servers.
-type panel struct{ f *Feature }
+type panel struct {
+	*reports
+	tools *tools // open or closed
+}
 
 // Title returns the title.
 func (p *panel) Title() string {
-	if p.f.shown == "" {
+	if p.shown == "" {
 		return "MCP servers"
 	}
-	return "MCP servers of " + p.f.Name(p.f.shown)
+	return "MCP servers of " + p.Name(p.shown)
 }
 
 // Scope returns the scope of its keys.
@@ -28,7 +31,7 @@ func (p *panel) Scope() intent.Scope { return intent.Servers }
 
 // Hints returns the keys to show in its frame.
 func (p *panel) Hints(layout.Box) []intent.Action {
-	if p.f.table.Selected() == nil {
+	if p.table.Selected() == nil {
 		return []intent.Action{intent.Cancel, intent.Help}
 	}
 	return []intent.Action{intent.Toggle, intent.Approve, intent.Tool, intent.Cancel, intent.Open, intent.Sort,
@@ -41,16 +44,16 @@ func (p *panel) Label(a intent.Action) string {
 }
 
 // Size returns the size that it needs.
-func (p *panel) Size(w, h int) (int, int) { return w, p.f.table.Size(w, h) }
+func (p *panel) Size(w, h int) (int, int) { return w, p.table.Size(w, h) }
 
 // Draw draws the table.
 func (p *panel) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
-	p.f.table.Draw(c, b, th, p.f.Keys, p.f.Clock())
+	p.table.Draw(c, b, th, p.Keys, p.Clock())
 }
 
 // Click selects a server; a click on its box switches it.
 func (p *panel) Click(x, y int) dialog.Result {
-	if p.f.table.Click(x, y) {
+	if p.table.Click(x, y) {
 		return p.Handle(intent.Toggle)
 	}
 	return nil
@@ -58,18 +61,17 @@ func (p *panel) Click(x, y int) dialog.Result {
 
 // Handle handles an intent.
 func (p *panel) Handle(in intent.Intent) dialog.Result {
-	f := p.f
 	act, _ := in.(intent.Action)
 	switch act {
 	case intent.Cancel:
 		return dialog.Cancelled{}
 	case intent.Help:
-		return host.Stay(func() tea.Cmd { return f.Act(intent.Help) })
+		return host.Stay(func() tea.Cmd { return p.Act(intent.Help) })
 	case intent.Sort:
-		return host.Stay(func() tea.Cmd { return f.Notify(thread.LevelInfo, "Sorted by "+f.table.Sort()) })
+		return host.Stay(func() tea.Cmd { return p.Notify(thread.LevelInfo, "Sorted by "+p.table.Sort()) })
 	case intent.Problems:
 		return host.Stay(func() tea.Cmd {
-			f.Dialogs.Push(dialog.NewText("problems of MCP servers", mcp.Troubles(f.table.Report())))
+			p.Dialogs.Push(dialog.NewText("problems of MCP servers", mcp.Troubles(p.table.Report())))
 			return nil
 		})
 	default:
@@ -79,10 +81,10 @@ func (p *panel) Handle(in intent.Intent) dialog.Result {
 
 // onServer moves to another server, or does something with the one under the cursor.
 func (p *panel) onServer(a intent.Action) dialog.Result {
-	if p.f.table.Handle(a) {
+	if p.table.Handle(a) {
 		return nil
 	}
-	s, do := p.f.table.Selected(), p.f.action(a)
+	s, do := p.table.Selected(), p.action(a)
 	if s == nil || do == nil {
 		return nil
 	}
@@ -90,25 +92,40 @@ func (p *panel) onServer(a intent.Action) dialog.Result {
 }
 
 // action returns what an action does with the selected server, or nil.
-func (f *Feature) action(a intent.Action) func(*thread.MCPServer) tea.Cmd {
+func (p *panel) action(a intent.Action) func(*thread.MCPServer) tea.Cmd {
 	switch a {
 	case intent.Toggle:
-		return func(s *thread.MCPServer) tea.Cmd { return f.toggle(s, false) }
+		return func(s *thread.MCPServer) tea.Cmd { return p.toggle(s, false) }
 	case intent.SwitchNow:
-		return func(s *thread.MCPServer) tea.Cmd { return f.toggle(s, true) }
+		return func(s *thread.MCPServer) tea.Cmd { return p.toggle(s, true) }
 	case intent.Tool:
-		return f.openTools
+		return p.openTools
 	case intent.Approve:
-		return f.askLaunch
+		return p.askLaunch
 	case intent.Open:
-		return f.openDetails
+		return p.openDetails
 	case intent.Log:
-		return f.openLog
+		return p.openLog
 	case intent.Relaunch:
-		return f.askRestart
+		return p.askRestart
 	case intent.SignIn:
-		return f.askSignIn
+		return p.askSignIn
 	default:
 		return nil
 	}
+}
+
+// openTools opens the list of a server's tools.
+func (p *panel) openTools(s *thread.MCPServer) tea.Cmd {
+	p.tools = newTools(p.reports, s)
+	p.Dialogs.Push(p.tools)
+	return p.tools.follow()
+}
+
+// follow loads what is out of date.
+func (p *panel) follow() tea.Cmd {
+	if p.tools == nil {
+		return nil
+	}
+	return p.tools.follow()
 }

@@ -15,45 +15,47 @@ import (
 
 // tools is the dialog with the tools of a server for a thread.
 type tools struct {
-	f      *Feature
-	thread thread.ID
+	*reports
+	in     thread.ID
 	server string
 	name   string
 	list   mcp.Tools
 	detail thread.MCPDetail
-	loads  loads
+	late   loads
+	// seenEvents and seenChanges are how many of them the list knows of.
+	seenEvents, seenChanges int
 }
 
-// openTools opens the list of a server's tools.
-func (f *Feature) openTools(s *thread.MCPServer) tea.Cmd {
-	f.tools = &tools{f: f, thread: f.shown, server: ref(s), name: mcp.Name(s)}
-	f.tools.loads.again()
-	f.Dialogs.Push(f.tools)
-	return f.loadTools()
+// newTools returns the dialog with the tools of a server.
+func newTools(r *reports, s *thread.MCPServer) *tools {
+	t := &tools{reports: r, in: r.shown, server: ref(s), name: mcp.Name(s), seenEvents: r.events, seenChanges: r.changes}
+	t.late.again()
+	return t
 }
 
-// loadTools loads the tools that are shown, if they are out of date and not on their way.
-func (f *Feature) loadTools() tea.Cmd {
-	t := f.tools
-	if t == nil {
+// follow loads the tools, if they are out of date and not on their way.
+func (t *tools) follow() tea.Cmd {
+	if !t.Dialogs.Has(t) {
 		return nil
 	}
-	if !f.Dialogs.Has(t) {
-		f.tools = nil
+	if t.in != t.shown {
+		t.Dialogs.Close(t) // another thread is shown
 		return nil
 	}
-	if t.thread != f.shown {
-		f.Dialogs.Close(t) // another thread is shown
-		f.tools = nil
-		return nil
+	if t.seenEvents != t.events {
+		t.late.again()
 	}
-	n, ok := t.loads.begin()
+	if t.seenChanges != t.changes {
+		t.late.discard()
+	}
+	t.seenEvents, t.seenChanges = t.events, t.changes
+	n, ok := t.late.begin()
 	if !ok {
 		return nil
 	}
-	return f.detail(t.server, func(d thread.MCPDetail, err error) tea.Cmd {
+	return t.fetch(t.server, func(d thread.MCPDetail, err error) tea.Cmd {
 		switch {
-		case !t.loads.end(n):
+		case !t.late.end(n):
 		case err != nil:
 			t.list.Fail(err)
 		default:
@@ -105,7 +107,7 @@ func (t *tools) Handle(in intent.Intent) dialog.Result {
 	case intent.Cancel:
 		return dialog.Cancelled{}
 	case intent.Help:
-		return host.Stay(func() tea.Cmd { return t.f.Act(intent.Help) })
+		return host.Stay(func() tea.Cmd { return t.Act(intent.Help) })
 	case intent.Approve:
 		return host.Stay(t.askWithheld)
 	default:
@@ -125,7 +127,7 @@ func (t *tools) onTool(a intent.Action) dialog.Result {
 		return host.Stay(func() tea.Cmd { return t.toggle(tool) })
 	case a == intent.Open:
 		return host.Stay(func() tea.Cmd {
-			t.f.Dialogs.Push(dialog.NewText("tool of "+t.name, mcp.Tool(tool)))
+			t.Dialogs.Push(dialog.NewText("tool of "+t.name, mcp.Tool(tool)))
 			return nil
 		})
 	}
@@ -136,13 +138,13 @@ func (t *tools) onTool(a intent.Action) dialog.Result {
 func (t *tools) toggle(tool *thread.MCPTool) tea.Cmd {
 	name := plain.Cut(plain.Line(tool.Name), 60)
 	switch {
-	case t.thread == "":
-		return t.f.Notify(thread.LevelInfo, "Select a thread to switch its tools")
+	case t.in == "":
+		return t.Notify(thread.LevelInfo, "Select a thread to switch its tools")
 	case tool.Withheld != "":
-		return t.f.Notify(thread.LevelWarn, name+" is withheld: "+plain.Cut(plain.Line(tool.Withheld), 100))
+		return t.Notify(thread.LevelWarn, name+" is withheld: "+plain.Cut(plain.Line(tool.Withheld), 100))
 	}
-	c := thread.MCPChange{Thread: string(t.thread), Server: t.server, Tool: tool.Name, On: !tool.On}
-	return t.f.change("switch "+name, c, func(thread.MCPReport) string {
+	c := thread.MCPChange{Thread: string(t.in), Server: t.server, Tool: tool.Name, On: !tool.On}
+	return t.change("switch "+name, c, func(thread.MCPReport) string {
 		if c.On {
 			return name + " on"
 		}
@@ -154,17 +156,12 @@ func (t *tools) toggle(tool *thread.MCPTool) tea.Cmd {
 func (t *tools) askWithheld() tea.Cmd {
 	body, some := mcp.Withheld(t.detail)
 	if !some {
-		return t.f.Notify(thread.LevelInfo, "No tool of "+t.name+" is withheld")
+		return t.Notify(thread.LevelInfo, "No tool of "+t.name+" is withheld")
 	}
-	a := thread.MCPAct{Act: "approve-tools", Server: t.server, Thread: string(t.thread), Hash: t.detail.Hash}
-	t.f.Dialogs.Push(dialog.NewAsk("accept these tools of "+t.name+"?", body, dialog.Cancel("Cancel"),
+	a := thread.MCPAct{Act: "approve-tools", Server: t.server, Thread: string(t.in), Hash: t.detail.Hash}
+	t.Dialogs.Push(dialog.NewAsk("accept these tools of "+t.name+"?", body, dialog.Cancel("Cancel"),
 		dialog.Choice{Label: "Accept", Read: true, Result: host.Do(func() tea.Cmd {
-			return t.f.act("accept tools of "+t.name, "Tools of "+t.name+" accepted", a)
+			return t.act("accept tools of "+t.name, "Tools of "+t.name+" accepted", a)
 		})}))
 	return nil
-}
-
-// target is where a server is reached, exactly.
-func target(s *thread.MCPServer) dialog.Line {
-	return dialog.Line{Text: "▸ " + plain.Exact(s.Target), Tok: theme.Code}
 }

@@ -1,0 +1,61 @@
+package offer
+
+import (
+	"context"
+
+	"orchestrator/thread"
+	"orchestrator/ui/host"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Server is what the feature needs from the server.
+type Server interface {
+	AnswerOffer(ctx context.Context, offerID, answer string) (thread.Status, error)
+	SetOffers(context.Context, thread.OfferMode) error
+}
+
+// Feature answers offers.
+type Feature struct {
+	*host.Host
+	srv Server
+	// answered has the ids of offers that were answered here: the server withdraws them a little later.
+	answered map[string]bool
+}
+
+// answeredElsewhere returns a function that says why a question about an offer is obsolete, or "".
+func (f *Feature) answeredElsewhere(o *thread.Offer) func() string {
+	id, in := o.ID, o.Thread
+	return func() string {
+		if s := f.Threads.Thread(in); s == nil || s.Offer == nil || s.Offer.ID != id {
+			return "The offer was answered from another screen or by a verb."
+		}
+		return ""
+	}
+}
+
+// Fork returns the fork offered for the selected thread.
+func (f *Feature) Fork() *thread.Offer {
+	if o := f.Current(); o != nil && o.Server == "" {
+		return o
+	}
+	return nil
+}
+
+// Current returns what is offered for the selected thread.
+func (f *Feature) Current() *thread.Offer {
+	s := f.Threads.Selected()
+	if s == nil || s.Offer == nil || f.answered[s.Offer.ID] {
+		return nil
+	}
+	return s.Offer
+}
+
+// answer answers an offer, and says what was done.
+func (f *Feature) answer(task, done, id, answer string) tea.Cmd {
+	f.answered[id] = true
+	return f.Change(task, done, func(ctx context.Context) error {
+		_, err := f.srv.AnswerOffer(ctx, id, answer)
+		return err
+	}, nil)
+}
