@@ -26,6 +26,7 @@ func (c *Controller) Act(ctx context.Context, r thread.MCPAct) (thread.MCPDetail
 	if err != nil {
 		return thread.MCPDetail{}, err
 	}
+	page := ""
 	switch r.Act {
 	case ActRestart:
 		if err = usable(e); err == nil {
@@ -40,7 +41,7 @@ func (c *Controller) Act(ctx context.Context, r thread.MCPAct) (thread.MCPDetail
 	case ActApproveTools:
 		err = c.approveTools(e)
 	case ActSignIn:
-		err = c.signIn(ctx, e)
+		page, err = c.signIn(e)
 	default:
 		err = thread.Hint(fmt.Errorf("act %q: %w", r.Act, thread.ErrInvalid),
 			"use restart, approve, approve-tools, reject, revoke or login")
@@ -49,7 +50,9 @@ func (c *Controller) Act(ctx context.Context, r thread.MCPAct) (thread.MCPDetail
 		return thread.MCPDetail{}, fmt.Errorf("%s %s: %w", r.Act, e.ID, err)
 	}
 	c.refresh()
-	return c.Detail(ctx, r)
+	d, err := c.Detail(ctx, r)
+	d.Page = page
+	return d, err
 }
 
 // approve accepts or rejects a server, if it still is what the person saw.
@@ -92,22 +95,31 @@ func (c *Controller) approveTools(e *entry) error {
 	return nil
 }
 
-// signIn signs in to a remote server.
-func (c *Controller) signIn(ctx context.Context, e *entry) error {
+// signIn begins to sign in to a remote server, and returns the page.
+func (c *Controller) signIn(e *entry) (page string, err error) {
 	if err := usable(e); err != nil {
-		return err
+		return "", err
 	}
 	if e.Transport == definition.Stdio || c.cfg.SignIn == nil {
-		return fmt.Errorf("%w: %w", errNoLogin, thread.ErrInvalid)
+		return "", fmt.Errorf("%w: %w", errNoLogin, thread.ErrInvalid)
 	}
 	l, err := e.Expand(c.lookup)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if err := c.cfg.SignIn(ctx, l); err != nil {
-		return err
-	}
-	return c.hub.Restart(ctx, e.hash)
+	return c.cfg.SignIn(c.ctx, l, func(err error) {
+		if err == nil {
+			err = c.hub.Restart(c.ctx, e.hash)
+		}
+		switch {
+		case c.ctx.Err() != nil:
+		case err != nil:
+			c.cfg.Threads.Notice("", thread.LevelWarn, "sign in to "+e.ID+": "+err.Error())
+		default:
+			c.cfg.Threads.Notice("", thread.LevelInfo, "you are signed in to "+e.ID)
+		}
+		c.cfg.Threads.Changed("")
+	})
 }
 
 // callLimit is how long a person's call of a tool may take.

@@ -67,8 +67,8 @@ type Config struct {
 	Tokens func(string) int
 	// CacheCost returns what a thread's provider reads again if the tools change.
 	CacheCost func(thread.ID) (tokens int64, usd float64)
-	// SignIn signs in to a remote server, as the person sees it in a browser; nil if that is not possible.
-	SignIn func(context.Context, definition.Launch) error
+	// SignIn begins to sign in to a remote server and returns the page for it; nil if that is not possible.
+	SignIn func(ctx context.Context, l definition.Launch, done func(error)) (page string, err error)
 	Log    *slog.Logger
 }
 

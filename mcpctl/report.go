@@ -129,8 +129,9 @@ func (c *Controller) count(s *thread.MCPServer, e *entry, off []string) {
 	for _, t := range r.tools {
 		s.Tools++
 		switch {
-		case t.withheld != "":
+		case t.review.Withheld:
 			s.Withheld++
+		case t.withheld != "":
 		case !slices.Contains(off, e.ID+"/"+t.Name):
 			s.ToolsOn++
 			s.Tokens += c.tokens(t.Raw)

@@ -15,10 +15,7 @@ import (
 	"orchestrator/thread"
 )
 
-const (
-	gatewayName  = gateway.Name
-	projectScope = definition.Project
-)
+const gatewayName = gateway.Name
 
 // reading is a manifest with the judgement of its tools.
 type reading struct {

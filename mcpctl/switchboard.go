@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"orchestrator/mcpctl/definition"
 	"orchestrator/mcpctl/hub"
 	"orchestrator/thread"
 )
@@ -77,7 +78,7 @@ func (b *switchboard) state(e *entry) (chosen, bool) {
 		return chosen{entry: e, by: thread.MCPPerson, why: "off at the end of the turn", ending: true}, true
 	}
 	if !b.decided.Exact && !slices.Contains(b.decided.Off, e.ID) && e.isFor(b.t.Agent) {
-		return chosen{entry: e, by: thread.MCPDefault, why: "its configuration"}, true
+		return chosen{entry: e, by: thread.MCPDefault}, true
 	}
 	return chosen{}, false
 }
@@ -481,11 +482,22 @@ func (c *Controller) Launch(t thread.Thread) *thread.MCPLaunch {
 	if c.cfg.Web != "" {
 		l.Command, l.URL, l.TokenVar, l.Token = nil, c.cfg.Web, c.cfg.TokenVar, c.cfg.Token(t)
 	}
+	accepted := map[string]bool{} // launch hashes
 	for _, e := range cat.entries {
-		for _, s := range e.Sources {
-			l.Foreign[s.Agent] = append(l.Foreign[s.Agent], thread.MCPForeign{Name: e.Name, Remote: e.URL != ""})
-			if s.Scope == projectScope && !e.accepted() {
-				l.Distrust[s.Agent] = true
+		accepted[e.hash] = accepted[e.hash] || e.accepted()
+		foreign(l, e.Definition, e.accepted())
+	}
+	// The agent reads the files of its own folder, which may be another one with other files.
+	for _, dir := range []string{t.Dir, t.Worktree.Path} {
+		if dir == "" || dir == c.cfg.Project {
+			continue
+		}
+		places := c.cfg.Places
+		places.Project = dir
+		found := places.Definitions()
+		for _, d := range found.Definitions {
+			if !d.Trusted() {
+				foreign(l, d, accepted[found.Hashes[d.ID]])
 			}
 		}
 	}
@@ -495,6 +507,16 @@ func (c *Controller) Launch(t thread.Thread) *thread.MCPLaunch {
 	}
 	c.mu.Unlock()
 	return l
+}
+
+// foreign notes a server that the agents' own files configure.
+func foreign(l *thread.MCPLaunch, d definition.Definition, accepted bool) {
+	for _, s := range d.Sources {
+		l.Foreign[s.Agent] = append(l.Foreign[s.Agent], thread.MCPForeign{Name: d.Name, Remote: d.URL != ""})
+		if s.Scope == definition.Project && !accepted {
+			l.Distrust[s.Agent] = true
+		}
+	}
 }
 
 // Launched implements thread.MCP.

@@ -289,6 +289,8 @@ type MCPDetail struct {
 	Log    []string  `json:"log,omitempty"`
 	// Rates say how often each pattern would have fired on the project's past prompts.
 	Rates []MCPRate `json:"rates,omitempty"`
+	// Page is where the person signs in, after that was asked for.
+	Page string `json:"page,omitempty"`
 }
 
 // MCPTool is a tool of a server.

@@ -16,12 +16,14 @@ import (
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/contextmgr/tokens"
 	"orchestrator/mcpctl"
+	"orchestrator/mcpctl/definition"
 	"orchestrator/mcpctl/discovery"
 	"orchestrator/mcpctl/gateway"
 	"orchestrator/mcpctl/hub"
 	"orchestrator/mcpctl/manifest"
 	"orchestrator/mcpctl/match"
 	"orchestrator/mcpctl/process"
+	"orchestrator/mcpctl/remote"
 	"orchestrator/mcpctl/rpc"
 	mcptrust "orchestrator/mcpctl/trust"
 	"orchestrator/thread"
@@ -57,12 +59,22 @@ func (a *App) openMCP(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open what tasks used of MCP servers: %w", err)
 	}
+	own, err := private.Make(a.StateHome, "orchestrator")
+	if err != nil {
+		return fmt.Errorf("open the tokens of MCP servers: %w", err)
+	}
+	a.onClose(own.Close)
+	tokensOf, err := remote.OpenTokens(own, "mcp-tokens.json")
+	if err != nil {
+		return fmt.Errorf("open the tokens of MCP servers: %w", err)
+	}
+	dialer := mcpctl.NewDialer(tokensOf, definition.BaseEnv(a.Env))
 	threads := mcpThreads{a}
 	cfg := mcpctl.Config{
 		Project: a.Project.Root, Places: a.mcpPlaces(), Trust: mcptrust.Open(a.StateHome), Threads: threads, Memory: memory, Env: a.Env,
-		Hub:    hub.Config{Processes: processes, Manifests: manifests, Name: "orchestrator", Version: version()},
+		Hub:    hub.Config{Processes: processes, Manifests: manifests, Dial: dialer.Dial, Name: "orchestrator", Version: version()},
 		Bridge: []string{a.Program.Path, "mcp-bridge", a.Project.Socket}, Registered: registered,
-		Tokens: tokens.New().Count, CacheCost: a.cacheCost, Log: a.Log,
+		Tokens: tokens.New().Count, CacheCost: a.cacheCost, SignIn: dialer.SignIn, Log: a.Log,
 	}
 	if a.Config.MCPTransport == "http" {
 		if err := a.serveWeb(&cfg); err != nil {

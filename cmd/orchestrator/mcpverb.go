@@ -152,8 +152,10 @@ func mcpReason(s thread.MCPServer) string {
 	switch {
 	case !s.Accepted && s.Problem == "":
 		return "accept it first: orchestrator mcp approve " + s.ID
+	case s.On && s.Why == "":
+		return "its configuration"
 	case s.On:
-		return dash(s.Why)
+		return s.Why
 	default:
 		return "-"
 	}
@@ -290,7 +292,13 @@ func mcpActVerb(c *cli, verb, act, short string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(d, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", d.ID, mcpState(d.MCPServer)) })
+			return c.show(d, func(w io.Writer) {
+				if d.Page != "" {
+					fmt.Fprintf(w, "sign in on this page, if the browser has not opened it:\n%s\n", d.Page)
+					return
+				}
+				fmt.Fprintf(w, "%s: %s\n", d.ID, mcpState(d.MCPServer))
+			})
 		}),
 	}
 }
