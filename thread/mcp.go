@@ -1,57 +1,10 @@
 package thread
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"time"
 )
-
-// MCP controls the MCP servers of agents. Its methods return soon, but for Ready, and may be called while a thread is
-// locked, but for Ready and Take.
-type MCP interface {
-	// Enabled returns what a thread has switched on, in the form of a checkpoint's list.
-	Enabled(ID) []string
-	// Prompt tells a prompt as soon as it is known: when it is stored to be typed, when a hook reports it, and when it is
-	// in a model request. The same prompt may be told more than once.
-	Prompt(id ID, text string)
-	// Ready waits until the agent has connected and has the tools of the servers that the thread's newest prompt switched
-	// on, or the context ends. It returns at once unless the agent has just started or a server was never started before.
-	Ready(ctx context.Context, id ID)
-	// Launch returns how a thread's agent reaches its servers; nil if the agent is left to its own configuration.
-	Launch(Thread) *MCPLaunch
-	// Launched tells what the agent's package made of it.
-	Launched(ID, MCPReach)
-	// Take switches on a server that was suggested.
-	Take(ctx context.Context, id ID, server, why string) error
-	// TurnEnded tells that a turn's last answer is durable.
-	TurnEnded(ID)
-	// Restored tells that a thread's switches were changed by something else than this port.
-	Restored(ID)
-	// Ended tells that a thread's agent is not running any more.
-	Ended(ID)
-}
-
-// MCPLaunch is how an agent reaches the one MCP server that it is given.
-type MCPLaunch struct {
-	// Name is the server's name for agents whose configuration nobody else can add to, Registered for the others: a
-	// repository cannot guess it.
-	Name, Registered string
-	// Command is the program with its arguments that speaks MCP on its standard streams.
-	Command []string
-	// URL is set instead if the agent shall use HTTP, with the token in the environment variable TokenVar.
-	URL, TokenVar, Token string
-	// Foreign are the servers that the agents' own files configure, by agent. The agent must start none of them.
-	Foreign map[string][]MCPForeign
-	// Distrust is set if the repository's files for the agent configure servers that nobody has accepted.
-	Distrust map[string]bool
-}
-
-// MCPForeign is a server in an agent's own configuration.
-type MCPForeign struct {
-	Name   string
-	Remote bool // it is reached by a URL
-}
 
 // MCPReach is what an agent's package says of the MCP servers of a run.
 type MCPReach struct {
