@@ -116,8 +116,8 @@ func TestRecovery(t *testing.T) {
 			t.Errorf("round %d took %v, a start %v", i, took, start)
 		}
 	}
-	if n := r.state(s.Hash).Starts; n != 6 {
-		t.Errorf("%d starts, want 6", n)
+	if n := r.state(s.Hash).Starts; n != 6 || strings.Contains(r.statuses(s.Hash), "backoff") {
+		t.Errorf("%d starts, want 6 without a delay: %s", n, r.statuses(s.Hash))
 	}
 }
 

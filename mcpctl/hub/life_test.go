@@ -78,18 +78,19 @@ func TestP1NothingRunsUnapproved(t *testing.T) {
 }
 
 func TestMissingProgram(t *testing.T) {
-	r := newRig(t, nil)
+	r := newRig(t, func(cfg *hub.Config) { cfg.Clock = newClock() }) // time stands still: nobody waits
 	s, c := server(), r.by("t1")
 	s.Definition.Command = "none-at-all"
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
 	for range 3 {
-		began := time.Now()
-		_, err := r.call(context.Background(), s, c, "echo", "{}")
+		_, err := r.call(ctx, s, c, "echo", "{}")
 		if !errors.Is(err, process.ErrNoProgram) || !strings.Contains(err.Error(), "none-at-all") {
 			t.Errorf("the call ends with %v", err)
 		}
-		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("it took %v", took)
-		}
+	}
+	if launches, _, _ := r.seen(); launches != 1 {
+		t.Errorf("it was tried %d times", launches)
 	}
 }
 
@@ -171,6 +172,25 @@ func TestBackoff(t *testing.T) {
 	want := "[1.2s 2.4s 4.8s 9.6s 5m0s 5m0s]"
 	if got := fmt.Sprint(waits); got != want {
 		t.Errorf("it is left alone for %s, want %s", got, want)
+	}
+}
+
+// TestBriefServer: a server that starts and ends before it was of use counts as one that does not start.
+func TestBriefServer(t *testing.T) {
+	clk := newClock()
+	r := newRig(t, func(cfg *hub.Config) { cfg.Clock = clk })
+	s, c := server("brief"), r.by("t1")
+	for i := range 5 {
+		r.Prewarm(s, c)
+		want := hub.Backoff
+		if i == 4 {
+			want = hub.Failed
+		}
+		eventually(t, fmt.Sprintf("it has failed %d times", i+1), func() bool {
+			got := r.state(s.Hash)
+			return got.Starts == i+1 && got.Status == want && got.Reason == "exit status 4"
+		})
+		clk.advance(20 * time.Second)
 	}
 }
 

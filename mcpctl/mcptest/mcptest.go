@@ -31,6 +31,7 @@ func Main() {
 //	stderr=BYTES    prints that much on standard error
 //	silent          answers nothing
 //	crash           ends at once
+//	brief           ends soon after it was listed
 //	slow=DURATION   answers initialize later
 //	stubborn        ignores SIGTERM and the end of its input
 //	fork            starts such a child in its group and one in a session of its own; pids go to the starts file

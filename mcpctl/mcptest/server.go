@@ -154,6 +154,9 @@ func (s *server) Request(ctx context.Context, m rpc.Message) (json.RawMessage, e
 		s.modes.note("lists", p.Cursor+".")
 		return s.modes.page(p.Cursor, s.changed()), nil
 	case "prompts/list":
+		if s.modes.has("brief") {
+			time.AfterFunc(brief, func() { os.Exit(4) })
+		}
 		return json.RawMessage(`{"prompts":[{"name":"greet"},{"name":"bye"}]}`), nil
 	case "resources/list":
 		return json.RawMessage(`{"resources":[{"uri":"mem://b","name":"b"},{"uri":"mem://a","name":"a"}]}`), nil
@@ -169,6 +172,9 @@ func (s *server) Request(ctx context.Context, m rpc.Message) (json.RawMessage, e
 }
 
 const capabilities = `{"tools":{"listChanged":true},"prompts":{},"resources":{},"x-unknown":{"n":9007199254740993123}}`
+
+// brief is how long a brief server lives after it was started.
+const brief = 30 * time.Millisecond
 
 // maxNesting is how deep JSON is nested that can be decoded.
 const maxNesting = 9000

@@ -27,16 +27,16 @@ const killRounds = 50
 
 // killAll kills the processes that belong, until there are none, and returns how many there were.
 func killAll(belongs func(proc) bool) int {
-	killed := make(map[proc]bool)
+	killed := make(map[start]bool) // one that is ending has no environment any more
 	for range killRounds {
 		left := false
 		for _, p := range allProcs() {
-			if p.ended || p.pid == unix.Getpid() || !belongs(p) {
+			known := start{PID: p.pid, Start: p.start}
+			if p.ended || p.pid == unix.Getpid() || !killed[known] && !belongs(p) {
 				continue
 			}
 			left = true
-			p.pages = 0
-			killed[p] = true
+			killed[known] = true
 			_ = unix.Kill(p.pid, unix.SIGKILL) // it may already be gone
 		}
 		if !left {

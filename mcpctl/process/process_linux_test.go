@@ -401,6 +401,7 @@ func TestFind(t *testing.T) {
 	write("b/run", 0o700)
 	write("b/plain", 0o600)
 	write("here", 0o700)
+	t.Chdir(dir)
 	path := "PATH=" + strings.Join([]string{".", "", filepath.Join(dir, "none"), filepath.Join(dir, "b"), filepath.Join(dir, "a")}, ":")
 	for _, test := range []struct{ command, env, want string }{
 		{"run", path, "b/run"},
