@@ -37,7 +37,7 @@ type server struct {
 	mcpErr      error                       // of reports
 	mcpAsked    []string                    // threads whose servers were asked for
 	mcpHold     chan struct{}               // holds reports up until something is sent, where it is set
-	switchHold  chan struct{} // holds switches up until something is sent, where it is set
+	switchHold  chan struct{}               // holds switches up until something is sent, where it is set
 	mcpFlying   int
 	mcpMost     int // reports that were asked for at the same time
 	details     map[string]thread.MCPDetail
@@ -374,6 +374,13 @@ func (s *server) SwitchMCP(_ context.Context, c thread.MCPChange) (thread.MCPRep
 
 func (s *server) ActMCP(_ context.Context, a thread.MCPAct) (thread.MCPDetail, error) {
 	s.note("mcp %s %s for %s hash=%q", a.Act, a.Server, a.Thread, a.Hash)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.mcp.Servers {
+		if x := &s.mcp.Servers[i]; x.ID == a.Server && s.err == nil {
+			x.Accepted = (x.Accepted || a.Act == "approve" && a.Hash == x.Hash) && a.Act != "revoke"
+		}
+	}
 	return thread.MCPDetail{}, s.err
 }
 

@@ -65,6 +65,7 @@ type Scroll struct {
 	lines []Line
 	win   list.Window
 	ended bool // its end was drawn
+	toEnd bool // it goes to its end when it is drawn
 }
 
 // NewScroll returns a scrollable body.
@@ -77,6 +78,10 @@ func (s *Scroll) Handle(a intent.Action) { s.win.Handle(a) }
 func (s *Scroll) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	lines := wrap(s.lines, b.W)
 	s.win.Fit(len(lines), b.H, nil)
+	if s.toEnd {
+		s.win.Move(len(lines))
+		s.toEnd = false
+	}
 	for i, y := range s.win.Items() {
 		c.PrintSpans(b, 0, y, th, lines[i:i+1])
 	}

@@ -19,6 +19,12 @@ func NewText(title string, body []Line) *Text { return &Text{title: title, body:
 // Set replaces the text.
 func (t *Text) Set(body []Line) { t.body = NewScroll(body) }
 
+// SetAtEnd replaces the text, and goes to its end.
+func (t *Text) SetAtEnd(body []Line) {
+	t.Set(body)
+	t.body.toEnd = true
+}
+
 // Title returns the title.
 func (t *Text) Title() string { return t.title }
 

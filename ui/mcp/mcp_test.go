@@ -279,3 +279,35 @@ func TestFormats(t *testing.T) {
 		}
 	}
 }
+
+// A server with very many tools, or a log without an end, neither stops the screen nor is cut without a word.
+func TestVeryMany(t *testing.T) {
+	d := thread.MCPDetail{MCPServer: thread.MCPServer{Known: true, Accepted: true}}
+	for i := range 100_000 {
+		d.List = append(d.List, thread.MCPTool{Name: fmt.Sprint("tool ", i), Description: "does something", On: true})
+	}
+	d.List[70_000].Withheld = "changed"
+	var tools Tools
+	tools.Set(d)
+	if s := tools.Selected(); s.Name != "tool 70000" || !tools.Withheld() {
+		t.Errorf("the first one is %s", s.Name)
+	}
+	var c layout.Canvas
+	th := theme.New(colorprofile.ASCII, true)
+	allocs := testing.AllocsPerRun(1, func() {
+		c.Reset(100, 30)
+		tools.Draw(&c, c.Bounds(), th)
+	})
+	if allocs > 5_000 {
+		t.Errorf("%v allocations for a frame", allocs)
+	}
+	d.Log = []string{strings.Repeat("line\n", 5000) + "the end"}
+	log := Log(d)
+	if len(log) != mostLines || log[0].Text != "… 4001 older lines" || log[len(log)-1].Text != "the end" {
+		t.Errorf("%d lines, from %q to %q", len(log), log[0].Text, log[len(log)-1].Text)
+	}
+	about := Tool(&thread.MCPTool{Name: "x", Description: strings.Repeat("line\n", 5000)})
+	if len(about) > mostLines+2 || about[len(about)-1].Text != "… there is more" {
+		t.Errorf("%d lines", len(about))
+	}
+}

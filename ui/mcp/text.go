@@ -12,6 +12,9 @@ import (
 	"orchestrator/ui/theme"
 )
 
+// mostLines is how many lines of a log or a description are laid out.
+const mostLines = 1000
+
 // Details says everything about a server.
 func Details(d thread.MCPDetail, keys *intent.Table, now time.Time) []styled.Span {
 	s := &d.MCPServer
@@ -84,6 +87,10 @@ func Log(d thread.MCPDetail) []styled.Span {
 			out = append(out, styled.Span{Text: l})
 		}
 	}
+	if more := len(out) - mostLines; more > 0 {
+		out[more] = styled.Span{Text: "… " + plain.Count(more, "older line"), Tok: theme.Muted}
+		out = out[more:]
+	}
 	return out
 }
 
@@ -114,7 +121,10 @@ func Tool(t *thread.MCPTool) []styled.Span {
 	if len(t.Diff) > 0 {
 		out = append(out, diff(t.Diff)...)
 	}
-	for _, l := range plain.Lines(strings.TrimSpace(t.Description)) {
+	for i, l := range plain.Lines(strings.TrimSpace(t.Description)) {
+		if i == mostLines {
+			return append(out, styled.Span{Text: "… there is more", Tok: theme.Muted})
+		}
 		out = append(out, styled.Span{Text: l})
 	}
 	return out

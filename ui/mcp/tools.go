@@ -15,6 +15,8 @@ import (
 // Tools is the list of a server's tools. Its cursor stays on a tool while others come and go.
 type Tools struct {
 	tools  []thread.MCPTool
+	widest int  // of the names
+	some   bool // some are withheld
 	known  bool
 	err    string
 	win    list.Window
@@ -24,7 +26,7 @@ type Tools struct {
 // Set replaces the tools. Those that are withheld come first.
 func (t *Tools) Set(d thread.MCPDetail) {
 	at := t.Selected()
-	t.tools, t.known, t.err = nil, true, ""
+	t.tools, t.widest, t.some, t.known, t.err = nil, 0, false, true, ""
 	if !d.Known && len(d.List) == 0 {
 		t.err = "The tools are not known before the server is started for the first time."
 		if !d.Accepted {
@@ -35,6 +37,8 @@ func (t *Tools) Set(d thread.MCPDetail) {
 		for _, tool := range d.List {
 			if (tool.Withheld != "") == withheld {
 				t.tools = append(t.tools, tool)
+				t.some = t.some || withheld
+				t.widest = max(t.widest, plain.Width(clean(tool.Name)))
 			}
 		}
 	}
@@ -48,6 +52,9 @@ func (t *Tools) Set(d thread.MCPDetail) {
 
 // Fail says that the tools could not be loaded.
 func (t *Tools) Fail(err error) { t.err = err.Error() }
+
+// Withheld reports whether some tools are withheld.
+func (t *Tools) Withheld() bool { return t.some }
 
 // Selected returns a copy of the tool under the cursor, or nil.
 func (t *Tools) Selected() *thread.MCPTool {
@@ -98,11 +105,7 @@ func (t *Tools) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	}
 	b, foot := b.Bottom(footRows)
 	t.listed = b
-	name := 0
-	for i := range t.tools {
-		name = max(name, plain.Width(clean(t.tools[i].Name)))
-	}
-	name = min(name, max(b.W/3, nameMin))
+	name := min(t.widest, max(b.W/3, nameMin))
 	t.win.Fit(len(t.tools), b.H, nil)
 	for i, y := range t.win.Items() {
 		drawTool(c, b.Row(y), th, &t.tools[i], name)

@@ -21,24 +21,25 @@ func (r *reports) fetch(server string, then func(thread.MCPDetail, error) tea.Cm
 
 // openDetails shows everything about a server.
 func (r *reports) openDetails(s *thread.MCPServer) tea.Cmd {
-	return r.openText(s, mcp.Name(s), func(d thread.MCPDetail) []dialog.Line { return mcp.Details(d, r.Keys, r.Clock()) })
+	open := dialog.NewText(mcp.Name(s), waiting())
+	return r.openText(s, open, func(d thread.MCPDetail) { open.Set(mcp.Details(d, r.Keys, r.Clock())) })
 }
 
-// openLog shows what a server printed.
+// openLog shows what a server printed, at its end.
 func (r *reports) openLog(s *thread.MCPServer) tea.Cmd {
-	return r.openText(s, "log of "+mcp.Name(s), mcp.Log)
+	open := dialog.NewText("log of "+mcp.Name(s), waiting())
+	return r.openText(s, open, func(d thread.MCPDetail) { open.SetAtEnd(mcp.Log(d)) })
 }
 
-// openText shows a text that is made of everything about a server.
-func (r *reports) openText(s *thread.MCPServer, title string, text func(thread.MCPDetail) []dialog.Line) tea.Cmd {
-	open := dialog.NewText(title, waiting())
+// openText opens a text, and fills it once everything about a server is loaded.
+func (r *reports) openText(s *thread.MCPServer, open *dialog.Text, fill func(thread.MCPDetail)) tea.Cmd {
 	r.Dialogs.Push(open)
 	return r.fetch(ref(s), func(d thread.MCPDetail, err error) tea.Cmd {
 		if err != nil {
 			open.Set(failed(err))
 			return nil
 		}
-		open.Set(text(d))
+		fill(d)
 		return nil
 	})
 }

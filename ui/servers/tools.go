@@ -75,7 +75,7 @@ func (t *tools) Scope() intent.Scope { return intent.Tools }
 // Hints returns the keys to show in its frame.
 func (t *tools) Hints(layout.Box) []intent.Action {
 	out := []intent.Action{intent.Toggle}
-	if _, some := mcp.Withheld(t.detail); some {
+	if t.list.Withheld() {
 		out = append(out, intent.Approve)
 	}
 	return append(out, intent.Cancel, intent.Open, intent.Help)
