@@ -3,110 +3,12 @@ package mcpctl
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
-	"orchestrator/mcpctl/definition"
 	"orchestrator/mcpctl/gateway"
-	"orchestrator/mcpctl/manifest"
-	"orchestrator/mcpctl/match"
-	"orchestrator/mcpctl/trust"
 	"orchestrator/thread"
 )
-
-const gatewayName = gateway.Name
-
-// reading is a manifest with the judgement of its tools.
-type reading struct {
-	manifest manifest.Manifest
-	tools    []tool
-}
-
-// tool is a tool of a server, with what speaks against showing it.
-type tool struct {
-	manifest.Tool
-	review   trust.Tool
-	withheld string // why no agent gets it
-}
-
-// reading returns what is known of a server's lists; false if it was never started. It starts nothing.
-func (c *Controller) reading(e *entry) (reading, bool) {
-	c.mu.Lock()
-	r, ok := c.reads[e.hash]
-	c.mu.Unlock()
-	if ok {
-		return r, true
-	}
-	m, ok := c.hub.Cached(e.server())
-	if !ok {
-		return reading{}, false
-	}
-	r = reading{manifest: m}
-	var raws []json.RawMessage
-	for _, t := range m.Tools {
-		if t.Problem == "" {
-			raws = append(raws, t.Raw)
-		}
-	}
-	review, err := c.cfg.Trust.Check(e.Definition, e.hash, raws)
-	next := 0
-	for _, t := range m.Tools {
-		one := tool{Tool: t, withheld: t.Problem}
-		switch {
-		case t.Problem != "":
-		case err != nil:
-			one.withheld = "its definition cannot be compared with the one you accepted: " + err.Error()
-		default:
-			one.review = review.Tools[next]
-			next++
-			one.withheld = withheld(one.review)
-		}
-		if one.withheld == "" && !allows(e.Definition, t.Name) {
-			one.withheld = "its configuration leaves it out"
-		}
-		r.tools = append(r.tools, one)
-	}
-	c.mu.Lock()
-	c.reads[e.hash] = r
-	c.mu.Unlock()
-	return r, true
-}
-
-// withheld says why a tool is withheld by what the person has accepted.
-func withheld(t trust.Tool) string {
-	switch {
-	case !t.Withheld:
-		return ""
-	case t.State == trust.ToolChanged:
-		return "its definition has changed since you accepted it"
-	case t.State == trust.ToolNew:
-		return "it is new, and the server is from the repository"
-	default:
-		return t.Problem
-	}
-}
-
-// allows reports whether the configuration of a server lets a tool through.
-func allows(d definition.Definition, tool string) bool {
-	if slices.Contains(d.Options.Deny, tool) {
-		return false
-	}
-	return len(d.Options.Allow) == 0 || slices.Contains(d.Options.Allow, tool)
-}
-
-// knows returns an error if a server is known not to have a tool.
-func (c *Controller) knows(e *entry, name string) error {
-	r, ok := c.reading(e)
-	if !ok {
-		return nil
-	}
-	if slices.ContainsFunc(r.tools, func(t tool) bool { return t.Name == name }) {
-		return nil
-	}
-	return thread.Hint(fmt.Errorf("tool %q of %s: %w", name, e.ID, thread.ErrNotFound),
-		"`orchestrator mcp show "+e.ID+"` lists its tools")
-}
 
 // On implements gateway.Servers.
 func (c *Controller) On(id thread.ID) []gateway.Server {
@@ -240,46 +142,4 @@ func (c *Controller) Find(_ context.Context, id thread.ID, query string) []gatew
 		found = append(found, s.Found)
 	}
 	return found
-}
-
-// description returns that of a tool.
-func description(raw json.RawMessage) string {
-	var t struct{ Description string }
-	_ = json.Unmarshal(raw, &t) // it was checked
-	return t.Description
-}
-
-// likely returns the servers that a task probably needs, by their descriptions and what similar tasks used.
-func (c *Controller) likely(text string) []match.Suggestion {
-	c.mu.Lock()
-	index := c.index
-	c.mu.Unlock()
-	if index == nil {
-		index = c.newIndex()
-		c.mu.Lock()
-		c.index = index
-		c.mu.Unlock()
-	}
-	return index.Suggest(text)
-}
-
-// newIndex makes an index of all servers that could be switched on.
-func (c *Controller) newIndex() *match.Index {
-	var all []match.Server
-	for _, e := range c.current().entries {
-		if !e.accepted() {
-			continue
-		}
-		s := match.Server{ID: e.ID, Name: e.Name, Tags: e.Options.Tags, Description: e.Options.Description}
-		if r, known := c.reading(e); known {
-			s.Description += "\n" + r.manifest.Instructions
-			for _, t := range r.tools {
-				if t.withheld == "" {
-					s.Tools = append(s.Tools, match.Tool{Name: t.Name, Description: description(t.Raw)})
-				}
-			}
-		}
-		all = append(all, s)
-	}
-	return match.NewIndex(all, c.cfg.Memory)
 }

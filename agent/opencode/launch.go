@@ -96,13 +96,3 @@ func configure(env launch.Env, spec thread.LaunchSpec) (launch.Env, error) {
 	}
 	return env.With("OPENCODE_CONFIG_CONTENT", string(raw)), nil
 }
-
-// table returns the table under a key, and creates it if it is missing.
-func table(in map[string]any, key string) map[string]any {
-	t, ok := in[key].(map[string]any)
-	if !ok {
-		t = map[string]any{}
-		in[key] = t
-	}
-	return t
-}

@@ -9,25 +9,6 @@ import (
 	"orchestrator/thread"
 )
 
-// listener is a stream of the stateless era on which an agent waits for changes.
-type listener struct {
-	id     json.RawMessage
-	out    outlet
-	wanted map[string]bool // methods of notifications
-}
-
-// change is a list of which the agent is told that it has changed.
-type change struct{ list, notification, wanted string }
-
-// changes returns the lists that can change.
-func changes() []change {
-	return []change{
-		{"tools/list", "notifications/tools/list_changed", "toolsListChanged"},
-		{"prompts/list", "notifications/prompts/list_changed", "promptsListChanged"},
-		{"resources/list", "notifications/resources/list_changed", "resourcesListChanged"},
-	}
-}
-
 // listen serves a stream of changes until the agent ends it.
 func (c *call) listen(ctx context.Context) (json.RawMessage, error) {
 	asked, err := asObject(c.params["notifications"])
@@ -105,4 +86,17 @@ func (s *session) tell(notification string) {
 			_ = l.out.Notify(ctx, notification, encoded(map[string]any{"_meta": map[string]any{metaSubscription: l.id}}))
 		}
 	}
+}
+
+// of returns the sessions of a thread.
+func (g *Gateway) of(id thread.ID) []*session {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var all []*session
+	for s := range g.sessions {
+		if s.id == id {
+			all = append(all, s)
+		}
+	}
+	return all
 }

@@ -4,12 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"sync"
 	"time"
 
-	"orchestrator/mcpctl/rpc"
 	"orchestrator/thread"
 )
 
@@ -61,88 +59,6 @@ func (g *Gateway) info() map[string]any {
 // errEnded is returned after Close.
 var errEnded = errors.New("the server is stopping")
 
-// Serve serves a thread's agent over a stream until it ends. dir is the thread's folder.
-func (g *Gateway) Serve(id thread.ID, dir string, stream rpc.Stream) error {
-	s := g.newSession(id, dir)
-	h := &handler{session: s}
-	peer := rpc.NewPeer(stream, h)
-	s.out, h.peer = peer, peer
-	if err := g.add(s, peer.Close); err != nil {
-		_ = peer.Close()
-		return err
-	}
-	defer g.remove(s)
-	if err := peer.Run(); !errors.Is(err, io.EOF) {
-		return err
-	}
-	return nil
-}
-
-func (g *Gateway) newSession(id thread.ID, dir string) *session {
-	return &session{gateway: g, id: id, dir: dir, listening: map[string]listener{}, known: map[string]string{}}
-}
-
-func (g *Gateway) add(s *session, end func() error) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.ended {
-		return errEnded
-	}
-	g.sessions[s] = end
-	return nil
-}
-
-func (g *Gateway) remove(s *session) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	delete(g.sessions, s)
-}
-
-// of returns the sessions of a thread.
-func (g *Gateway) of(id thread.ID) []*session {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	var all []*session
-	for s := range g.sessions {
-		if s.id == id {
-			all = append(all, s)
-		}
-	}
-	return all
-}
-
-// Drop ends the connections of a thread, whose credential is not valid any more.
-func (g *Gateway) Drop(id thread.ID) {
-	g.mu.Lock()
-	var ends []func() error
-	for s, end := range g.sessions {
-		if s.id == id {
-			ends = append(ends, end)
-		}
-	}
-	g.mu.Unlock()
-	for _, end := range ends {
-		_ = end()
-	}
-}
-
-// Close ends all connections and waits for the calls that are parked.
-func (g *Gateway) Close() error {
-	g.mu.Lock()
-	g.ended = true
-	var ends []func() error
-	for _, end := range g.sessions {
-		ends = append(ends, end)
-	}
-	g.mu.Unlock()
-	g.cancel()
-	for _, end := range ends {
-		_ = end()
-	}
-	g.work.Wait()
-	return nil
-}
-
 // Connection is what is known of a thread's agent.
 type Connection struct {
 	Client   string    // name and version, as it says
@@ -151,40 +67,89 @@ type Connection struct {
 	Listed   time.Time // when it last asked for its tools
 }
 
-// Connections returns the connections of a thread's agent.
-func (g *Gateway) Connections(id thread.ID) []Connection {
-	var all []Connection
-	for _, s := range g.of(id) {
-		s.mu.Lock()
-		all = append(all, Connection{Client: s.client, Modern: s.version == "", Notified: s.notified, Listed: s.listed})
-		s.mu.Unlock()
-	}
-	return all
+// outlet takes what is sent to an agent besides the response to its request.
+type outlet interface {
+	Notify(ctx context.Context, method string, params json.RawMessage) error
+	// Call asks the agent. It is used in the era with a handshake only.
+	Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 }
 
-// handler connects a session to a stream of both directions.
-type handler struct {
+// session is one connection of an agent.
+type session struct {
+	gateway *Gateway
+	id      thread.ID
+	dir     string
+	// out takes notifications that belong to no request; nil if there is no way for them.
+	out outlet
+
+	// mu guards the fields below.
+	mu           sync.Mutex
+	client       string // its name and version
+	version      string // of the handshake; "" before it
+	capabilities object // that the client declared in the handshake
+	ready        bool   // notifications may be sent
+	listening    map[string]listener
+	known        map[string]string // digests of the lists that the agent has, by method
+	notified     time.Time         // of a change of the tools
+	listed       time.Time         // when it last asked for the tools
+}
+
+// call is one request of an agent.
+type call struct {
 	*session
-	peer *rpc.Peer
+	out          outlet
+	method       string
+	params       object
+	id           json.RawMessage
+	modern       bool
+	capabilities object
 }
 
-// Request implements rpc.Handler.
-func (h *handler) Request(ctx context.Context, m rpc.Message) (json.RawMessage, error) {
-	return h.request(ctx, m, h.peer)
+// listener is a stream of the stateless era on which an agent waits for changes.
+type listener struct {
+	id     json.RawMessage
+	out    outlet
+	wanted map[string]bool // methods of notifications
 }
 
-// Notification implements rpc.Handler.
-func (h *handler) Notification(m rpc.Message) { h.notification(m) }
+// parked is a call of the stateless era that goes on while its agent is asked: the agent gets the question as a result
+// and calls again with the answer.
+type parked struct {
+	thread    thread.ID
+	method    string
+	server    string
+	cancel    context.CancelFunc
+	questions chan question
+	done      chan outcome
+	out       *current
+	answer    chan<- outcome // to the question that is open
+}
 
-// Followed returns when a thread's agent was last told that its tools have changed, and when it last read them.
-func (g *Gateway) Followed(id thread.ID) (told, read time.Time) {
-	for _, c := range g.Connections(id) {
-		if c.Notified.After(told) {
-			told = c.Notified
-		}
-		if c.Listed.After(read) {
-			read = c.Listed
-		}
-	}
-	return told, read
+type question struct {
+	method string
+	params json.RawMessage
+	answer chan<- outcome
+}
+
+type outcome struct {
+	result json.RawMessage
+	err    error
+}
+
+// current is the outlet of whoever waits for a parked call.
+type current struct {
+	mu  sync.Mutex
+	out outlet
+}
+
+func (c *current) set(out outlet) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.out = out
+}
+
+func (c *current) get() outlet {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.out
 }

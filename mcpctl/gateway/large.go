@@ -10,14 +10,6 @@ import (
 	"orchestrator/thread"
 )
 
-const (
-	// defaultStage is the size in bytes above which a result is staged. Codex cuts at about 12,000 characters and loses the
-	// rest, others later.
-	defaultStage = 10_000
-	// previewBytes is how much of a staged text the agent sees at once.
-	previewBytes = 1500
-)
-
 // bounded returns a result as the agent gets it: as it came, or with its large text staged and replaced by a preview
 // and a token. Errors, pictures and other content stay.
 func (g *Gateway) bounded(ctx context.Context, id thread.ID, on []Server, e entry, result json.RawMessage) json.RawMessage {

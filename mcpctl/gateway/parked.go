@@ -6,11 +6,9 @@ import (
 	"encoding/json"
 	"runtime/debug"
 	"strings"
-	"sync"
 	"time"
 
 	"orchestrator/mcpctl/rpc"
-	"orchestrator/thread"
 )
 
 const (
@@ -19,30 +17,6 @@ const (
 	// maxParked is how many calls may wait at once.
 	maxParked = 200
 )
-
-// parked is a call of the stateless era that goes on while its agent is asked: the agent gets the question as a result
-// and calls again with the answer.
-type parked struct {
-	thread    thread.ID
-	method    string
-	server    string
-	cancel    context.CancelFunc
-	questions chan question
-	done      chan outcome
-	out       *current
-	answer    chan<- outcome // to the question that is open
-}
-
-type question struct {
-	method string
-	params json.RawMessage
-	answer chan<- outcome
-}
-
-type outcome struct {
-	result json.RawMessage
-	err    error
-}
 
 // statePrefix begins the states of parked calls; other states are the servers' own.
 const statePrefix = "orch:"
@@ -176,24 +150,6 @@ func (a asking) Ask(ctx context.Context, method string, params json.RawMessage) 
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-}
-
-// current is the outlet of whoever waits for a parked call.
-type current struct {
-	mu  sync.Mutex
-	out outlet
-}
-
-func (c *current) set(out outlet) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.out = out
-}
-
-func (c *current) get() outlet {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.out
 }
 
 // questionsNamed puts the server's name in front of what it asks itself in the stateless era.

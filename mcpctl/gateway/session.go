@@ -5,64 +5,9 @@ import (
 	"encoding/json"
 	"runtime/debug"
 	"slices"
-	"sync"
-	"time"
 
 	"orchestrator/mcpctl/rpc"
-	"orchestrator/thread"
 )
-
-// The revisions of the protocol that are spoken: those with a handshake, newest first, and the stateless one.
-const modern = "2026-07-28"
-
-func legacy() []string { return []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"} }
-
-// The keys of _meta that the stateless era uses instead of the handshake.
-const (
-	metaPrefix       = "io.modelcontextprotocol/"
-	metaVersion      = metaPrefix + "protocolVersion"
-	metaCapabilities = metaPrefix + "clientCapabilities"
-	metaServer       = metaPrefix + "serverInfo"
-	metaSubscription = metaPrefix + "subscriptionId"
-)
-
-// outlet takes what is sent to an agent besides the response to its request.
-type outlet interface {
-	Notify(ctx context.Context, method string, params json.RawMessage) error
-	// Call asks the agent. It is used in the era with a handshake only.
-	Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
-}
-
-// session is one connection of an agent.
-type session struct {
-	gateway *Gateway
-	id      thread.ID
-	dir     string
-	// out takes notifications that belong to no request; nil if there is no way for them.
-	out outlet
-
-	// mu guards the fields below.
-	mu           sync.Mutex
-	client       string // its name and version
-	version      string // of the handshake; "" before it
-	capabilities object // that the client declared in the handshake
-	ready        bool   // notifications may be sent
-	listening    map[string]listener
-	known        map[string]string // digests of the lists that the agent has, by method
-	notified     time.Time         // of a change of the tools
-	listed       time.Time         // when it last asked for the tools
-}
-
-// call is one request of an agent.
-type call struct {
-	*session
-	out          outlet
-	method       string
-	params       object
-	id           json.RawMessage
-	modern       bool
-	capabilities object
-}
 
 // request answers a request. A panic in it is an error of this request alone.
 func (s *session) request(ctx context.Context, m rpc.Message, out outlet) (_ json.RawMessage, err error) {
@@ -100,13 +45,6 @@ func (s *session) request(ctx context.Context, m rpc.Message, out outlet) (_ jso
 		return result, err
 	}
 	return c.annotated(result), nil
-}
-
-// unsupported refuses a revision of the protocol.
-func unsupported(version string) error {
-	e := rpc.Errorf(rpc.CodeVersion, "protocol version %q is not supported", version)
-	e.Data = encoded(map[string]any{"supported": append([]string{modern}, legacy()...), "requested": version})
-	return e
 }
 
 // answer answers by method.
@@ -160,17 +98,6 @@ func (c *call) discover() (json.RawMessage, error) {
 		"instructions": instructions, "ttlMs": 0, "cacheScope": "private",
 	}), nil
 }
-
-// capable is what the gateway can do.
-func capable() map[string]any {
-	changes := map[string]any{"listChanged": true}
-	return map[string]any{"tools": changes, "prompts": changes, "resources": changes, "completions": struct{}{}}
-}
-
-// instructions tell the model how the tools are named.
-const instructions = "Tools are named server__tool. A large result is staged: it comes as a preview with a token, and " +
-	"orch__retrieve reads any part of it. Servers are switched on and off for this conversation by the person or by " +
-	"words of the task; orch__find_tool searches the tools of all of them."
 
 // annotated adds what every result of the stateless era has.
 func (c *call) annotated(result json.RawMessage) json.RawMessage {

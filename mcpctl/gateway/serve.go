@@ -1,0 +1,119 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"time"
+
+	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread"
+)
+
+// Serve serves a thread's agent over a stream until it ends. dir is the thread's folder.
+func (g *Gateway) Serve(id thread.ID, dir string, stream rpc.Stream) error {
+	s := g.newSession(id, dir)
+	h := &handler{session: s}
+	peer := rpc.NewPeer(stream, h)
+	s.out, h.peer = peer, peer
+	if err := g.add(s, peer.Close); err != nil {
+		_ = peer.Close()
+		return err
+	}
+	defer g.remove(s)
+	if err := peer.Run(); !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}
+
+func (g *Gateway) newSession(id thread.ID, dir string) *session {
+	return &session{gateway: g, id: id, dir: dir, listening: map[string]listener{}, known: map[string]string{}}
+}
+
+func (g *Gateway) add(s *session, end func() error) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ended {
+		return errEnded
+	}
+	g.sessions[s] = end
+	return nil
+}
+
+func (g *Gateway) remove(s *session) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.sessions, s)
+}
+
+// Drop ends the connections of a thread, whose credential is not valid any more.
+func (g *Gateway) Drop(id thread.ID) {
+	g.mu.Lock()
+	var ends []func() error
+	for s, end := range g.sessions {
+		if s.id == id {
+			ends = append(ends, end)
+		}
+	}
+	g.mu.Unlock()
+	for _, end := range ends {
+		_ = end()
+	}
+}
+
+// Close ends all connections and waits for the calls that are parked.
+func (g *Gateway) Close() error {
+	g.mu.Lock()
+	g.ended = true
+	var ends []func() error
+	for _, end := range g.sessions {
+		ends = append(ends, end)
+	}
+	g.mu.Unlock()
+	g.cancel()
+	for _, end := range ends {
+		_ = end()
+	}
+	g.work.Wait()
+	return nil
+}
+
+// Connections returns the connections of a thread's agent.
+func (g *Gateway) Connections(id thread.ID) []Connection {
+	var all []Connection
+	for _, s := range g.of(id) {
+		s.mu.Lock()
+		all = append(all, Connection{Client: s.client, Modern: s.version == "", Notified: s.notified, Listed: s.listed})
+		s.mu.Unlock()
+	}
+	return all
+}
+
+// Followed returns when a thread's agent was last told that its tools have changed, and when it last read them.
+func (g *Gateway) Followed(id thread.ID) (told, read time.Time) {
+	for _, c := range g.Connections(id) {
+		if c.Notified.After(told) {
+			told = c.Notified
+		}
+		if c.Listed.After(read) {
+			read = c.Listed
+		}
+	}
+	return told, read
+}
+
+// handler connects a session to a stream of both directions.
+type handler struct {
+	*session
+	peer *rpc.Peer
+}
+
+// Request implements rpc.Handler.
+func (h *handler) Request(ctx context.Context, m rpc.Message) (json.RawMessage, error) {
+	return h.request(ctx, m, h.peer)
+}
+
+// Notification implements rpc.Handler.
+func (h *handler) Notification(m rpc.Message) { h.notification(m) }

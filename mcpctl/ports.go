@@ -1,0 +1,76 @@
+package mcpctl
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"orchestrator/mcpctl/definition"
+	"orchestrator/mcpctl/discovery"
+	"orchestrator/mcpctl/hub"
+	"orchestrator/mcpctl/match"
+	"orchestrator/mcpctl/trust"
+	"orchestrator/thread"
+)
+
+// Threads are the threads of the project.
+type Threads interface {
+	// Find returns a thread by its id or by any name that people use.
+	Find(ref string) (thread.Thread, error)
+	// Working reports whether a turn of the thread is running.
+	Working(thread.ID) bool
+	// All returns the ids of all threads with an agent that runs.
+	Running() []thread.ID
+	// SetMCP stores decisions for a thread.
+	SetMCP(ctx context.Context, ref string, next func(thread.MCPSwitches) thread.MCPSwitches) error
+	// Suggest offers to switch a server on.
+	Suggest(id thread.ID, server, why string)
+	// Changed tells people's screens that the servers of a thread, or of all if id is empty, have changed.
+	Changed(id thread.ID)
+	// Notice tells people something about a thread.
+	Notice(id thread.ID, level thread.Level, text string)
+	// Prompts returns the newest prompts of all threads, for the rates of patterns.
+	Prompts(ctx context.Context, limit int) ([]string, error)
+}
+
+// Agents is told about agents' connections.
+type Agents interface {
+	// Changed tells a thread's agent that its lists have changed.
+	Changed(thread.ID)
+	// Drop ends the connections of a thread's agent.
+	Drop(thread.ID)
+}
+
+// Freshness is what is known of how an agent follows changes of its tools.
+type Freshness interface {
+	// Followed returns when a thread's agent was last told of a change, and when it last read its tools.
+	Followed(thread.ID) (told, read time.Time)
+}
+
+// Config configures a Controller.
+type Config struct {
+	Project string // its folder
+	Places  discovery.Places
+	Trust   *trust.Store
+	Threads Threads
+	// Memory remembers which servers the tasks of this project used; nil for none.
+	Memory *match.Memory
+	// Hub is the configuration of the servers behind; the Controller fills in Launch, Changed and Event.
+	Hub hub.Config
+	// Env is the person's environment: variables in definitions are looked up there, and servers get little of it.
+	Env []string
+	// Bridge is the program with arguments that connects an agent, and Registered a name that nobody can guess.
+	Bridge     []string
+	Registered string
+	// Web is the address for agents that shall use HTTP, with TokenVar and Token for a thread's secret; empty for none.
+	Web      string
+	TokenVar string
+	Token    func(thread.Thread) string
+	// Tokens counts the tokens of a text.
+	Tokens func(string) int
+	// CacheCost returns what a thread's provider reads again if the tools change.
+	CacheCost func(thread.ID) (tokens int64, usd float64)
+	// SignIn begins to sign in to a remote server and returns the page for it; nil if that is not possible.
+	SignIn func(ctx context.Context, l definition.Launch, done func(error)) (page string, err error)
+	Log    *slog.Logger
+}

@@ -1,0 +1,88 @@
+package mcpctl
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"orchestrator/thread"
+)
+
+// reading returns what is known of a server's lists; false if it was never started. It starts nothing.
+func (c *Controller) reading(e *entry) (reading, bool) {
+	c.mu.Lock()
+	r, ok := c.reads[e.hash]
+	c.mu.Unlock()
+	if ok {
+		return r, true
+	}
+	m, ok := c.hub.Cached(e.server())
+	if !ok {
+		return reading{}, false
+	}
+	r = reading{manifest: m}
+	var raws []json.RawMessage
+	for _, t := range m.Tools {
+		if t.Problem == "" {
+			raws = append(raws, t.Raw)
+		}
+	}
+	review, err := c.cfg.Trust.Check(e.Definition, e.hash, raws)
+	next := 0
+	for _, t := range m.Tools {
+		one := tool{Tool: t, withheld: t.Problem}
+		switch {
+		case t.Problem != "":
+		case err != nil:
+			one.withheld = "its definition cannot be compared with the one you accepted: " + err.Error()
+		default:
+			one.review = review.Tools[next]
+			next++
+			one.withheld = withheld(one.review)
+		}
+		if one.withheld == "" && !allows(e.Definition, t.Name) {
+			one.withheld = "its configuration leaves it out"
+		}
+		r.tools = append(r.tools, one)
+	}
+	c.mu.Lock()
+	c.reads[e.hash] = r
+	c.mu.Unlock()
+	return r, true
+}
+
+// knows returns an error if a server is known not to have a tool.
+func (c *Controller) knows(e *entry, name string) error {
+	r, ok := c.reading(e)
+	if !ok {
+		return nil
+	}
+	if slices.ContainsFunc(r.tools, func(t tool) bool { return t.Name == name }) {
+		return nil
+	}
+	return thread.Hint(fmt.Errorf("tool %q of %s: %w", name, e.ID, thread.ErrNotFound),
+		"`orchestrator mcp show "+e.ID+"` lists its tools")
+}
+
+// tokens returns how many tokens a definition has.
+func (c *Controller) tokens(raw []byte) int64 {
+	sum := sha256.Sum256(raw)
+	c.mu.Lock()
+	n, ok := c.counted[sum]
+	c.mu.Unlock()
+	if ok {
+		return n
+	}
+	n = int64(c.cfg.Tokens(string(raw)))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.counted) >= maxCounted {
+		clear(c.counted)
+	}
+	c.counted[sum] = n
+	return n
+}
+
+// maxCounted is how many definitions' tokens are remembered.
+const maxCounted = 20_000

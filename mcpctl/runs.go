@@ -1,0 +1,99 @@
+package mcpctl
+
+import (
+	"orchestrator/mcpctl/definition"
+	"orchestrator/mcpctl/gateway"
+	"orchestrator/thread"
+)
+
+const gatewayName = gateway.Name
+
+// Launch implements thread.MCP.
+func (c *Controller) Launch(t thread.Thread) *thread.MCPLaunch {
+	cat := c.refresh()
+	l := &thread.MCPLaunch{
+		Name: gatewayName, Registered: c.cfg.Registered, Command: c.cfg.Bridge,
+		Foreign: map[string][]thread.MCPForeign{}, Distrust: map[string]bool{},
+	}
+	if c.cfg.Web != "" {
+		l.Command, l.URL, l.TokenVar, l.Token = nil, c.cfg.Web, c.cfg.TokenVar, c.cfg.Token(t)
+	}
+	accepted := map[string]bool{} // launch hashes
+	for _, e := range cat.entries {
+		accepted[e.hash] = accepted[e.hash] || e.accepted()
+		foreign(l, e.Definition, e.accepted())
+	}
+	// The agent reads the files of its own folder, which may be another one with other files.
+	for _, dir := range []string{t.Dir, t.Worktree.Path} {
+		if dir == "" || dir == c.cfg.Project {
+			continue
+		}
+		places := c.cfg.Places
+		places.Project = dir
+		found := places.Definitions()
+		for _, d := range found.Definitions {
+			if !d.Trusted() {
+				foreign(l, d, accepted[found.Hashes[d.ID]])
+			}
+		}
+	}
+	c.mu.Lock()
+	if b := c.threads[t.ID]; b != nil {
+		b.t = t
+	}
+	c.mu.Unlock()
+	return l
+}
+
+// foreign notes a server that the agents' own files configure.
+func foreign(l *thread.MCPLaunch, d definition.Definition, accepted bool) {
+	for _, s := range d.Sources {
+		l.Foreign[s.Agent] = append(l.Foreign[s.Agent], thread.MCPForeign{Name: d.Name, Remote: d.URL != ""})
+		if s.Scope == definition.Project && !accepted {
+			l.Distrust[s.Agent] = true
+		}
+	}
+}
+
+// Launched implements thread.MCP.
+func (c *Controller) Launched(id thread.ID, r thread.MCPReach) {
+	b := c.board(id)
+	if b == nil {
+		return
+	}
+	c.mu.Lock()
+	b.reach = r
+	c.mu.Unlock()
+	c.cfg.Threads.Changed(id)
+}
+
+// Restored implements thread.MCP.
+func (c *Controller) Restored(id thread.ID) {
+	c.mu.Lock()
+	if b := c.threads[id]; b != nil {
+		clear(b.ending)
+	}
+	c.mu.Unlock()
+	t, err := c.cfg.Threads.Find(string(id))
+	if err != nil {
+		return
+	}
+	c.mu.Lock()
+	if b := c.threads[id]; b != nil {
+		b.t, b.decided = t, t.MCP.Clone()
+	}
+	c.mu.Unlock()
+	c.tell(id)
+}
+
+// Ended implements thread.MCP: the servers that only this thread used end with its agent.
+func (c *Controller) Ended(id thread.ID) {
+	c.mu.Lock()
+	if b := c.threads[id]; b != nil {
+		b.reach = thread.MCPReach{}
+		clear(b.ending)
+	}
+	c.mu.Unlock()
+	c.agents.Drop(id)
+	c.hub.Forget(id)
+}

@@ -1,0 +1,136 @@
+package mcpctl
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"orchestrator/thread"
+)
+
+// Enabled implements thread.MCP.
+func (c *Controller) Enabled(id thread.ID) []string {
+	b := c.board(id)
+	if b == nil {
+		return nil
+	}
+	cat := c.current()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var on []string
+	for _, s := range b.chosenFor(cat) {
+		if !s.ending {
+			on = append(on, s.ID)
+		}
+	}
+	return thread.MCPList(on, b.decided.Tools)
+}
+
+// Switch switches a server or a tool for a thread, as a person has asked.
+func (c *Controller) Switch(ctx context.Context, r thread.MCPChange) (thread.MCPReport, error) {
+	t, err := c.cfg.Threads.Find(r.Thread)
+	if err != nil {
+		return thread.MCPReport{}, err
+	}
+	e, err := c.get(r.Server)
+	if err != nil {
+		return thread.MCPReport{}, err
+	}
+	if r.On {
+		if err := usable(e); err != nil {
+			return thread.MCPReport{}, fmt.Errorf("switch on %s: %w", e.ID, err)
+		}
+	}
+	if r.Tool != "" {
+		if err := c.knows(e, r.Tool); err != nil {
+			return thread.MCPReport{}, err
+		}
+	}
+	working := c.cfg.Threads.Working(t.ID)
+	err = c.decide(ctx, t.ID, func(b *switchboard, s thread.MCPSwitches) thread.MCPSwitches {
+		switch {
+		case r.Tool != "":
+			return s.SwitchTool(e.ID, r.Tool, r.On)
+		case r.On:
+			delete(b.ending, e.ID)
+			return s.SwitchOn(thread.MCPSwitch{Server: e.ID, By: thread.MCPPerson, Why: "switched on by you"})
+		}
+		_, on := b.state(e)
+		if delete(b.ending, e.ID); on && working && !r.Force {
+			b.ending[e.ID] = true
+		}
+		return s.SwitchOff(e.ID)
+	})
+	if err != nil {
+		return thread.MCPReport{}, err
+	}
+	if r.On && r.Tool == "" {
+		c.hub.Prewarm(e.server(), nobody{t.ID, t.Dir})
+	}
+	return c.Report(ctx, thread.MCPQuery{Thread: string(t.ID)})
+}
+
+// Take implements thread.MCP.
+func (c *Controller) Take(ctx context.Context, id thread.ID, server, why string) error {
+	e, err := c.get(server)
+	if err == nil {
+		err = usable(e)
+	}
+	if err != nil {
+		return fmt.Errorf("switch on %s: %w", server, err)
+	}
+	return c.decide(ctx, id, func(b *switchboard, s thread.MCPSwitches) thread.MCPSwitches {
+		delete(b.ending, server)
+		return s.SwitchOn(thread.MCPSwitch{Server: server, By: thread.MCPOffer, Why: why})
+	})
+}
+
+// decide changes what is decided for a thread, stores it, and tells the agent and the screens.
+func (c *Controller) decide(
+	ctx context.Context, id thread.ID, next func(*switchboard, thread.MCPSwitches) thread.MCPSwitches,
+) error {
+	b := c.board(id)
+	if b == nil {
+		return fmt.Errorf("thread %s: %w", id, thread.ErrNotFound)
+	}
+	c.saving.Lock()
+	defer c.saving.Unlock()
+	c.mu.Lock()
+	before := b.decided
+	b.decided = next(b, before.Clone())
+	now := b.decided.Clone()
+	c.mu.Unlock()
+	err := c.cfg.Threads.SetMCP(ctx, string(id), func(thread.MCPSwitches) thread.MCPSwitches { return now })
+	if err != nil {
+		c.mu.Lock()
+		if b.decided.Equal(now) { // nothing else was decided meanwhile
+			b.decided = before
+		}
+		c.mu.Unlock()
+		return err
+	}
+	c.tell(id)
+	return nil
+}
+
+// save stores what is decided for a thread, soon.
+func (c *Controller) save(id thread.ID) {
+	c.background(func() {
+		c.saving.Lock()
+		defer c.saving.Unlock()
+		c.mu.Lock()
+		b := c.threads[id]
+		if b == nil {
+			c.mu.Unlock()
+			return
+		}
+		now := b.decided.Clone()
+		c.mu.Unlock()
+		ctx, cancel := context.WithTimeout(c.ctx, 30*time.Second)
+		defer cancel()
+		err := c.cfg.Threads.SetMCP(ctx, string(id), func(thread.MCPSwitches) thread.MCPSwitches { return now })
+		if err != nil && ctx.Err() == nil {
+			c.cfg.Log.Warn("store the switches of MCP servers", "thread", string(id), "err", err)
+		}
+	})
+}
