@@ -384,6 +384,7 @@ func TestGuard(t *testing.T) {
 		{"https://mcp.example", "auth.example", "fe80::1", false},
 		{"https://mcp.example", "auth.example", "fd00::1", false},
 		{"https://mcp.example", "auth.example", "100.64.0.1", false},
+		{"https://mcp.example", "auth.example", "::ffff:100.64.0.1", false},
 		{"https://mcp.example", "auth.example", "0.0.0.0", false},
 		{"https://mcp.example", "auth.example", "224.0.0.1", false},
 		{"https://mcp.example", "mcp.example", "10.0.0.1", true}, // the server itself is there
