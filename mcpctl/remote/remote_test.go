@@ -285,6 +285,30 @@ func TestSessionless(t *testing.T) {
 	}
 }
 
+func TestParams(t *testing.T) {
+	schema := `{"type":"object","properties":{
+		"region":{"type":"string","x-mcp-header":"Region"},"n":{"x-mcp-header":"N"},"on":{"x-mcp-header":"On"},
+		"deep":{"properties":{"x":{"x-mcp-header":"X"}}},"big":{"x-mcp-header":"Big"},"half":{"x-mcp-header":"Half"},
+		"none":{"x-mcp-header":"None"},"list":{"x-mcp-header":"List"},"bad":{"x-mcp-header":"a b"},"other":{"x-mcp-header":7}}}`
+	m := rpc.Message{Method: "tools/call", Params: json.RawMessage(`{"name":"t","arguments":{"region":"süd","n":-12,"on":true,
+		"deep":{"x":"y"},"big":9007199254740993,"half":0.5,"list":[1],"bad":"b","other":"o","unknown":1},
+		"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`)}
+	got := headersOf(m, "", "", func(tool string) json.RawMessage { return json.RawMessage(schema) })
+	want := map[string]string{"Region": "=?base64?c8O8ZA==?=", "N": "-12", "On": "true", "X": "y", "Big": "", "Half": "", "None": "", "List": "", "Other": ""}
+	for name, value := range want {
+		if v := got.Get("Mcp-Param-" + name); v != value {
+			t.Errorf("%s: %q, want %q", name, v, value)
+		}
+	}
+	if len(got) != 9 {
+		t.Errorf("%v", got)
+	}
+	m.Method = "prompts/get"
+	if got := headersOf(m, "", "", func(string) json.RawMessage { return json.RawMessage(schema) }); got.Get("Mcp-Param-N") != "" {
+		t.Errorf("%v", got)
+	}
+}
+
 func TestHeaderValue(t *testing.T) {
 	for in, want := range map[string]string{
 		"a b": "a b", "": "", " a": "=?base64?IGE=?=", "größe": "=?base64?Z3LDtsOfZQ==?=", "a\nb": "=?base64?YQpi?=", "=?base64?x": "=?base64?PT9iYXNlNjQ/eA==?=",

@@ -125,19 +125,6 @@ func register(config *auth.AuthorizationCodeHandlerConfig, o definition.OAuth, d
 	}
 }
 
-// pageOf checks the address of a page to sign in on, which the server has named.
-func pageOf(raw string) (*url.URL, error) {
-	page, err := url.Parse(raw)
-	switch {
-	case err != nil || page.Hostname() == "":
-		return nil, errors.New("the address to sign in at cannot be read")
-	case page.Scheme == "https", page.Scheme == "http" && loopback(page.Hostname()):
-		return page, nil
-	default:
-		return nil, fmt.Errorf("the address to sign in at is %s, not https", page.Scheme)
-	}
-}
-
 // issuerSeen notes who issues tokens, as the metadata say that are read.
 type issuerSeen struct {
 	next *http.Client

@@ -150,14 +150,6 @@ func (t *Tokens) Has(server string) bool {
 	return ok
 }
 
-// bare is the URL of a server without what is secret or does not name it.
-func bare(at *url.URL) string {
-	u := *at
-	u.User, u.RawQuery, u.Fragment = nil, "", ""
-	u.Host = strings.ToLower(u.Host)
-	return u.String()
-}
-
 // find returns the latest grant of a server.
 func (t *Tokens) find(at *url.URL, client string) (grant, bool) {
 	if t == nil {
