@@ -75,11 +75,11 @@ func compile(text string) (pattern, error) {
 			return p, errors.New(`a regular expression stands between two "/"`)
 		}
 		if _, err := regexp.Compile(inner); err != nil {
-			return p, err
+			return p, errors.New(plaintext.Line(err.Error())) // it repeats the pattern
 		}
 		re, err := regexp.Compile("(?i:" + inner + ")")
 		if err != nil {
-			return p, err
+			return p, errors.New("the regular expression is too large")
 		}
 		if re.MatchString("") {
 			return p, errors.New("it matches every text")

@@ -119,6 +119,7 @@ func TestRate(t *testing.T) {
 
 func FuzzMatch(f *testing.F) {
 	f.Add("doc*,!/x/", "documentation GitHub 数据库")
+	f.Add("/\x80/", "0")
 	f.Add("/a|b/,*c*,pull request", "\xff\u202ea")
 	f.Fuzz(func(t *testing.T, patterns, text string) {
 		p, errs := Compile(strings.Split(patterns, ","))

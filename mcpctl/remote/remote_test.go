@@ -254,7 +254,7 @@ func TestSessionless(t *testing.T) {
 	server := newSDKServer()
 	w, at := serve(t, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server.Server },
 		&mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true}))
-	p, _ := dial(t, definition.Launch{Transport: definition.HTTP, URL: at}, Options{})
+	p, it := dial(t, definition.Launch{Transport: definition.HTTP, URL: at}, Options{})
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"}}`
 	if got := ask(t, p, "server/discover", `{`+meta+`}`); !strings.Contains(got, "2026-07-28") {
 		t.Errorf("%s", got)
@@ -266,6 +266,18 @@ func TestSessionless(t *testing.T) {
 	if last.Get("Mcp-Method") != "tools/call" || last.Get("Mcp-Name") != "echo" || last.Get("Mcp-Protocol-Version") != "2026-07-28" || last.Get("Mcp-Session-Id") != "" {
 		t.Errorf("%v", last)
 	}
+	listening, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = p.Call(listening, "subscriptions/listen", json.RawMessage(`{"notifications":{"toolsListChanged":true},`+meta+`}`))
+	}()
+	it.wait(t, "notifications/subscriptions/acknowledged")
+	server.AddTool(&mcp.Tool{Name: "late", InputSchema: json.RawMessage(`{"type":"object"}`)}, nil)
+	it.wait(t, "notifications/tools/list_changed")
+	stop()
+	arrives(t, ended, "the end of listening")
+
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		<-server.started
