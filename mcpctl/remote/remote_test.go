@@ -46,6 +46,12 @@ func (s *side) Notification(m rpc.Message) {
 	}
 }
 
+func (s *side) saw(method string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Contains(s.notes, method)
+}
+
 func (s *side) wait(t *testing.T, method string) {
 	t.Helper()
 	for {
@@ -217,12 +223,13 @@ func TestLegacy(t *testing.T) {
 				}
 			}
 			if name != "stateless" {
-				for len(w.requests(http.MethodGet)) == 0 {
-					time.Sleep(time.Millisecond)
+				for i := 0; !it.saw("notifications/tools/list_changed"); i++ { // from when the stream is there
+					server.AddTool(&mcp.Tool{Name: fmt.Sprint("late", i), InputSchema: json.RawMessage(`{"type":"object"}`)}, nil)
+					time.Sleep(20 * time.Millisecond)
 				}
-				time.Sleep(20 * time.Millisecond) // until the stream is there
-				server.AddTool(&mcp.Tool{Name: "late", InputSchema: json.RawMessage(`{"type":"object"}`)}, nil)
-				it.wait(t, "notifications/tools/list_changed")
+				if len(w.requests(http.MethodGet)) != 1 {
+					t.Errorf("%d streams", len(w.requests(http.MethodGet)))
+				}
 
 				ctx, cancel := context.WithCancel(t.Context())
 				go func() {

@@ -63,7 +63,7 @@ func newProvider(t *testing.T) *provider {
 			issuer = p.issuer
 		}
 		p.say(w, map[string]any{
-			"issuer": issuer, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token",
+			"issuer": issuer, "authorization_endpoint": p.URL + "/authorize?from=metadata", "token_endpoint": p.URL + "/token",
 			"registration_endpoint": p.URL + "/register", "response_types_supported": []string{"code"},
 			"code_challenge_methods_supported": []string{"S256"}, "authorization_response_iss_parameter_supported": true,
 			"token_endpoint_auth_methods_supported": []string{"none"},
@@ -71,6 +71,9 @@ func newProvider(t *testing.T) *provider {
 	}
 	mux.HandleFunc("/.well-known/oauth-authorization-server", issuer)
 	mux.HandleFunc("/meta", issuer)
+	mux.HandleFunc("/elsewhere", func(w http.ResponseWriter, _ *http.Request) {
+		p.say(w, map[string]any{"resource": p.URL + "/mcp", "authorization_servers": []string{"http://127.0.0.1:1"}})
+	})
 	mux.HandleFunc("/register", func(w http.ResponseWriter, r *http.Request) {
 		var asked struct {
 			Name  string   `json:"client_name"`
@@ -264,7 +267,7 @@ func TestSignInConfigured(t *testing.T) {
 	if err := SignIn(t.Context(), l, challenge, tokens, SignInOptions{Browse: browser, Show: func(page string) { shown = page }}); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(shown, "scope=few&") || tokens.grants[0].Issuer != server.URL {
+	if !strings.Contains(shown, "scope=few&") || !strings.Contains(shown, "from=metadata&") || tokens.grants[0].Issuer != server.URL {
 		t.Errorf("%s, %s", shown, tokens.grants[0].Issuer)
 	}
 	for _, at := range []string{"http://example.org/", server.URL + "/none", server.URL + "/register", "file:///etc/passwd"} {
@@ -384,6 +387,17 @@ func TestSignInIgnoresOthers(t *testing.T) {
 			statuses = append(statuses, r.StatusCode)
 			_ = r.Body.Close()
 		}
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, back+"?code=x&state="+asked.Query().Get("state"), nil)
+		if err != nil {
+			return err
+		}
+		r.Host = "evil.example"
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return err
+		}
+		statuses = append(statuses, response.StatusCode)
+		_ = response.Body.Close()
 		http.DefaultClient.CloseIdleConnections()
 		return browser(ctx, page)
 	}
