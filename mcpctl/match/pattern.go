@@ -24,7 +24,7 @@ const (
 //	word      a whole word or a part of an identifier, in any case, also inflected: "deploys", "deployed", "deploying"
 //	word*     words that begin with it; *word: that end with it; *word*: that contain it
 //	two words both, next to each other
-//	/re2/     a regular expression, in any case
+//	/re2/     a regular expression, in any case; "(?-i:…)" for this case only
 //	!pattern  a veto: no pattern of the server matches a text that this matches
 type Patterns struct {
 	wanted, vetoes []pattern
