@@ -501,3 +501,27 @@ func TestTokensDamaged(t *testing.T) {
 		t.Errorf("%s, %v", token, err)
 	}
 }
+
+// Who holds the lock of the file keeps nobody from closing.
+func TestTokensLocked(t *testing.T) {
+	server, tokens := newProvider(t), openTokens(t, t.TempDir())
+	l := definition.Launch{Transport: definition.HTTP, URL: server.URL + "/mcp"}
+	if err := SignIn(t.Context(), l, nil, tokens, SignInOptions{Browse: browser}); err != nil {
+		t.Fatal(err)
+	}
+	server.revoke(false)
+	p, _ := dial(t, l, Options{Tokens: tokens})
+	err := tokens.locked(t.Context(), func() error {
+		for range 2 { // the second waits for the first in this process
+			ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer stop()
+			if _, err := p.Call(ctx, "x", nil); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%v", err)
+			}
+		}
+		return p.Close()
+	})
+	if err != nil || server.refreshes.Load() != 0 {
+		t.Errorf("%v, renewed %d times", err, server.refreshes.Load())
+	}
+}

@@ -22,6 +22,7 @@ import (
 const (
 	maxTokens = 4 << 20
 	maxAnswer = 1 << 20
+	lockPause = 20 * time.Millisecond
 	early     = 30 * time.Second // before it expires a token is renewed
 )
 
@@ -33,7 +34,7 @@ type Tokens struct {
 
 	mu       sync.Mutex // guards grants and renewing
 	grants   []grant
-	renewing map[string]*sync.Mutex // held while a grant is renewed, by key
+	renewing map[string]chan struct{} // full while a grant is renewed, by key
 }
 
 // grant is a server's permission to be used.
@@ -54,7 +55,7 @@ func (g grant) key() string { return g.Issuer + "\n" + g.Resource + "\n" + g.Cli
 
 // OpenTokens opens the tokens in a file of a folder.
 func OpenTokens(folder *private.Folder, name string) (*Tokens, error) {
-	t := &Tokens{folder: folder, name: name, renewing: map[string]*sync.Mutex{}}
+	t := &Tokens{folder: folder, name: name, renewing: map[string]chan struct{}{}}
 	if err := t.load(); err != nil {
 		return nil, err
 	}
@@ -82,7 +83,9 @@ func (t *Tokens) load() error {
 
 // change reads the file, changes the grants and writes it, while no other process does.
 func (t *Tokens) change(edit func([]grant) []grant) error {
-	return t.locked(func() error {
+	ctx, stop := context.WithTimeout(context.Background(), signInTime)
+	defer stop()
+	return t.locked(ctx, func() error {
 		if err := t.load(); err != nil {
 			return err
 		}
@@ -107,16 +110,26 @@ func (t *Tokens) store(edit func([]grant) []grant) error {
 }
 
 // locked runs do while no other process changes the file.
-func (t *Tokens) locked(do func() error) error {
+func (t *Tokens) locked(ctx context.Context, do func() error) error {
 	lock, err := t.folder.File(t.name+".lock", os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return fmt.Errorf("lock the tokens of servers: %w", err)
 	}
 	defer func() { _ = lock.Close() }()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return fmt.Errorf("lock the tokens of servers: %w", err)
+	for {
+		err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return do()
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			return fmt.Errorf("lock the tokens of servers: %w", err)
+		}
+		select {
+		case <-time.After(lockPause):
+		case <-ctx.Done():
+			return fmt.Errorf("lock the tokens of servers: %w", context.Cause(ctx))
+		}
 	}
-	return do()
 }
 
 // put keeps a grant instead of one with the same key.
@@ -180,10 +193,14 @@ func (t *Tokens) token(ctx context.Context, at *url.URL, client, refused string)
 		return g.Access, nil // the server will say what it thinks of it
 	}
 	one := t.one(g.key())
-	one.Lock()
-	defer one.Unlock()
+	select {
+	case one <- struct{}{}:
+		defer func() { <-one }()
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
 	access := ""
-	err := t.locked(func() error {
+	err := t.locked(ctx, func() error {
 		if err := t.load(); err != nil {
 			return err
 		}
@@ -201,11 +218,11 @@ func (t *Tokens) token(ctx context.Context, at *url.URL, client, refused string)
 	return access, err
 }
 
-func (t *Tokens) one(key string) *sync.Mutex {
+func (t *Tokens) one(key string) chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.renewing[key] == nil {
-		t.renewing[key] = &sync.Mutex{}
+		t.renewing[key] = make(chan struct{}, 1)
 	}
 	return t.renewing[key]
 }
