@@ -512,7 +512,7 @@ func TestTokensLocked(t *testing.T) {
 	server.revoke(false)
 	p, _ := dial(t, l, Options{Tokens: tokens})
 	err := tokens.locked(t.Context(), func() error {
-		for range 2 { // the second waits for the first in this process
+		for range 2 {
 			ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
 			defer stop()
 			if _, err := p.Call(ctx, "x", nil); !errors.Is(err, context.DeadlineExceeded) {

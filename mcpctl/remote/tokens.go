@@ -32,9 +32,8 @@ type Tokens struct {
 	folder *private.Folder
 	name   string
 
-	mu       sync.Mutex // guards grants and renewing
-	grants   []grant
-	renewing map[string]chan struct{} // full while a grant is renewed, by key
+	mu     sync.Mutex // guards grants
+	grants []grant
 }
 
 // grant is a server's permission to be used.
@@ -55,7 +54,7 @@ func (g grant) key() string { return g.Issuer + "\n" + g.Resource + "\n" + g.Cli
 
 // OpenTokens opens the tokens in a file of a folder.
 func OpenTokens(folder *private.Folder, name string) (*Tokens, error) {
-	t := &Tokens{folder: folder, name: name, renewing: map[string]chan struct{}{}}
+	t := &Tokens{folder: folder, name: name}
 	if err := t.load(); err != nil {
 		return nil, err
 	}
@@ -109,7 +108,7 @@ func (t *Tokens) store(edit func([]grant) []grant) error {
 	return nil
 }
 
-// locked runs do while no other process changes the file.
+// locked runs do while nobody else changes the file, in this process or another.
 func (t *Tokens) locked(ctx context.Context, do func() error) error {
 	lock, err := t.folder.File(t.name+".lock", os.O_RDWR|os.O_CREATE)
 	if err != nil {
@@ -192,13 +191,6 @@ func (t *Tokens) token(ctx context.Context, at *url.URL, client, refused string)
 	if g.Refresh == "" {
 		return g.Access, nil // the server will say what it thinks of it
 	}
-	one := t.one(g.key())
-	select {
-	case one <- struct{}{}:
-		defer func() { <-one }()
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	}
 	access := ""
 	err := t.locked(ctx, func() error {
 		if err := t.load(); err != nil {
@@ -216,15 +208,6 @@ func (t *Tokens) token(ctx context.Context, at *url.URL, client, refused string)
 		return t.store(func(all []grant) []grant { return replace(all, next) })
 	})
 	return access, err
-}
-
-func (t *Tokens) one(key string) chan struct{} {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.renewing[key] == nil {
-		t.renewing[key] = make(chan struct{}, 1)
-	}
-	return t.renewing[key]
 }
 
 func (g grant) fresh(refused string) bool {
