@@ -192,9 +192,9 @@ func (m *Memory) weight(stem string) float64 {
 
 // How memory corrects what servers say of themselves.
 const (
-	trusted   = 8.0  // a word counts for a server as if that many tasks with it had called the server
-	learnt    = 0.75 // the weight of a word that is known from tasks only
-	tooSingle = 1.0  // how little one task shows
+	trusted   = 8.0 // a word counts for a server as if that many tasks with it had called the server
+	learnt    = 0.5 // the weight of a word that is known from tasks only
+	tooSingle = 1.0 // how little one task shows
 )
 
 // weigh corrects how much each stem speaks for each server, by the tasks with that stem: those that have called the

@@ -24,7 +24,7 @@ const (
 //	word      a whole word or a part of an identifier, in any case, also inflected: "deploys", "deployed", "deploying"
 //	word*     words that begin with it; *word: that end with it; *word*: that contain it
 //	two words both, next to each other
-//	/re2/     a regular expression, in any case
+//	/re2/     a regular expression, in any case; "(?-i:…)" for this case only
 //	!pattern  a veto: no pattern of the server matches a text that this matches
 type Patterns struct {
 	wanted, vetoes []pattern
@@ -75,11 +75,11 @@ func compile(text string) (pattern, error) {
 			return p, errors.New(`a regular expression stands between two "/"`)
 		}
 		if _, err := regexp.Compile(inner); err != nil {
-			return p, err
+			return p, errors.New(plaintext.Line(err.Error())) // it repeats the pattern
 		}
 		re, err := regexp.Compile("(?i:" + inner + ")")
 		if err != nil {
-			return p, err
+			return p, errors.New("the regular expression is too large")
 		}
 		if re.MatchString("") {
 			return p, errors.New("it matches every text")

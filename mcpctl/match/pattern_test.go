@@ -54,6 +54,8 @@ func TestMatch(t *testing.T) {
 		{"next.js", "use Next.js", "matched `next.js`"},
 		{`/\bc\+\+/`, "in C++", "matched `/\\bc\\+\\+/` in \"C++\""},
 		{"/[A-Z]+-[0-9]+/", "see app-12", "matched `/[A-Z]+-[0-9]+/` in \"app-12\""},
+		{"/(?-i:[A-Z]+-[0-9]+)/", "eu-west-1", ""},
+		{"/(?-i:[A-Z]+-[0-9]+)/", "APP-1", "matched `/(?-i:[A-Z]+-[0-9]+)/` in \"APP-1\""},
 		{"/$/", "x", ""},
 		{"test,!unit", "add a test", "matched `test`"},
 		{"test,!unit", "add unit tests", ""},
@@ -119,6 +121,7 @@ func TestRate(t *testing.T) {
 
 func FuzzMatch(f *testing.F) {
 	f.Add("doc*,!/x/", "documentation GitHub 数据库")
+	f.Add("/\x80/", "0")
 	f.Add("/a|b/,*c*,pull request", "\xff\u202ea")
 	f.Fuzz(func(t *testing.T, patterns, text string) {
 		p, errs := Compile(strings.Split(patterns, ","))

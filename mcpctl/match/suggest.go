@@ -13,8 +13,8 @@ type Suggestion struct {
 	Score  float64 // 1 is just enough
 }
 
-// When a server is suggested. The figures are such that of tasks that need no server 2 % get a suggestion at most; they
-// are counted in words of the task that no other server has.
+// When a server is suggested: such that of tasks that need no server at most 2 % get a suggestion. Scores are counted in
+// words that only one server has.
 const (
 	maxSuggestions = 3
 	enough         = 3.4

@@ -2,16 +2,16 @@ package remote
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
-
-	"encoding/json"
 
 	"orchestrator/mcpctl/definition"
 	"orchestrator/mcpctl/rpc"
@@ -153,14 +153,16 @@ func TestUnreachable(t *testing.T) {
 
 func TestTooLarge(t *testing.T) {
 	for _, kind := range []string{"application/json", "text/event-stream"} {
+		var sent atomic.Int32 // MiB
 		_, at := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", kind)
 			_, _ = io.WriteString(w, `data: {"jsonrpc":"2.0","id":`+idOf(r)+`,"result":"`)
 			chunk := strings.Repeat("x", 1<<20)
-			for range 65 {
+			for range 200 {
 				if _, err := io.WriteString(w, chunk); err != nil {
 					return
 				}
+				sent.Add(1)
 			}
 			_, _ = io.WriteString(w, "\"}\n\n")
 		}))
@@ -168,6 +170,52 @@ func TestTooLarge(t *testing.T) {
 		if _, err := p.Call(t.Context(), "x", nil); err == nil || !strings.Contains(err.Error(), "too long") && !strings.Contains(err.Error(), "longer") {
 			t.Errorf("%s: %v", kind, err)
 		}
+		if n := sent.Load(); n > 150 {
+			t.Errorf("%s: %d MiB are read", kind, n)
+		}
+	}
+}
+
+// Two responses to one request arrive as one; initialize is never cancelled.
+func TestOnce(t *testing.T) {
+	hangs, ended := make(chan struct{}), make(chan struct{})
+	w, at := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(body), "initialize") {
+			close(hangs)
+			<-r.Context().Done()
+			close(ended)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, "["+answer(1, "1")+","+answer(1, "2")+`,{"jsonrpc":"2.0","method":"last"}]`)
+	}))
+	s, err := Dial(t.Context(), definition.Launch{Transport: definition.HTTP, URL: at}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	if err := s.Write(t.Context(), rpc.Message{ID: json.RawMessage("1"), Method: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	first, err := s.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last, err := s.Read(); err != nil || string(first.Result) != "1" || last.Method != "last" {
+		t.Errorf("%s, then %+v, %v", first.Result, last, err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	go func() {
+		<-hangs
+		stop()
+	}()
+	if err := s.Write(ctx, rpc.Message{ID: json.RawMessage("2"), Method: "initialize"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	arrives(t, ended, "the end of the request")
+	if n := len(w.requests(http.MethodPost)); n != 2 {
+		t.Errorf("%d requests", n)
 	}
 }
 

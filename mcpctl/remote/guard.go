@@ -44,11 +44,6 @@ func newGuarded(server *url.URL) *http.Client {
 	}
 }
 
-func loopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
-}
-
 // proxy is the person's proxy for a request. It resolves names itself, so that only addresses can be checked here.
 func (g *guard) proxy(r *http.Request) (*url.URL, error) {
 	to, err := http.ProxyFromEnvironment(r)

@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -12,29 +11,30 @@ import (
 // sessionless is the first revision of the protocol that has no sessions.
 const sessionless = "2026-07-28"
 
-// header returns the protocol's headers for a message.
-func (s *streamable) header(m rpc.Message) http.Header {
+// headersOf are the protocol's headers for a message of a session, which may not have begun.
+func headersOf(m rpc.Message, session, version string, schemaOf func(string) json.RawMessage) http.Header {
 	h := http.Header{}
 	h.Set("Content-Type", "application/json")
 	h.Set("Accept", "application/json, text/event-stream")
-	if version := versionIn(m.Params); version >= sessionless {
-		h.Set("Mcp-Protocol-Version", version)
+	if named := versionIn(m.Params); named >= sessionless {
+		h.Set("Mcp-Protocol-Version", named)
 		h.Set("Mcp-Method", m.Method)
 		if name := nameIn(m); name != "" {
 			h.Set("Mcp-Name", headerValue(name))
 		}
+		for name, value := range paramHeaders(m, schemaOf) {
+			h.Set(name, value)
+		}
 		return h
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if m.Method == "initialize" {
 		return h
 	}
-	if s.session != "" {
-		h.Set("Mcp-Session-Id", s.session)
+	if session != "" {
+		h.Set("Mcp-Session-Id", session)
 	}
-	if s.version != "" {
-		h.Set("Mcp-Protocol-Version", s.version)
+	if version != "" {
+		h.Set("Mcp-Protocol-Version", version)
 	}
 	return h
 }
@@ -71,32 +71,4 @@ func date(version string) string {
 		return ""
 	}
 	return version
-}
-
-// nameIn is what a request is about.
-func nameIn(m rpc.Message) string {
-	var p struct {
-		Name string `json:"name"`
-		URI  string `json:"uri"`
-	}
-	switch m.Method {
-	case "tools/call", "prompts/get", "resources/read":
-		if json.Unmarshal(m.Params, &p) != nil {
-			return ""
-		}
-	}
-	if m.Method == "resources/read" {
-		return p.URI
-	}
-	return p.Name
-}
-
-// headerValue encodes what cannot stand in a header.
-func headerValue(s string) string {
-	plain := strings.TrimSpace(s) == s && !strings.HasPrefix(s, "=?base64?") &&
-		!strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
-	if plain {
-		return s
-	}
-	return "=?base64?" + base64.StdEncoding.EncodeToString([]byte(s)) + "?="
 }

@@ -4,9 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+	"time"
 
 	"orchestrator/mcpctl/rpc"
 )
+
+// goodbyeTime is how long the last message of a call or session may take.
+const goodbyeTime = 2 * time.Second
 
 // inbox is the reading side of a stream: messages that have arrived, and why no more will.
 type inbox struct {

@@ -9,34 +9,12 @@ package remote
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/url"
 
 	"orchestrator/mcpctl/definition"
 	"orchestrator/mcpctl/rpc"
 )
-
-// ErrAuth is wrapped by errors of calls that a server refuses until the person has signed in, see [AuthError].
-var ErrAuth = errors.New("sign-in needed")
-
-// ErrGone is why a stream ends whose session the server has forgotten: a new one must be opened and initialized.
-var ErrGone = errors.New("the server has ended the session")
-
-// AuthError is a server's refusal for want of credentials.
-type AuthError struct {
-	Status    int      // 401 or 403
-	Challenge []string // its WWW-Authenticate headers, which SignIn needs
-}
-
-// Error implements error. It does not show what the server says.
-func (e *AuthError) Error() string {
-	return fmt.Sprintf("%v (%d %s)", ErrAuth, e.Status, http.StatusText(e.Status))
-}
-
-// Unwrap makes it an ErrAuth.
-func (e *AuthError) Unwrap() error { return ErrAuth }
 
 // Options are what a connection needs besides the launch.
 type Options struct {
@@ -44,6 +22,9 @@ type Options struct {
 	Tokens *Tokens
 	// Env is the whole environment of a command that prints headers: KEY=VALUE.
 	Env []string
+	// Schema returns the input schema of a tool, some arguments of which may have to be repeated in headers. It may be nil
+	// or return nil.
+	Schema func(tool string) json.RawMessage
 	// Stray gets what a server sends that is no message. It may be nil and must return soon.
 	Stray func(data []byte)
 }
@@ -57,7 +38,7 @@ func Dial(ctx context.Context, l definition.Launch, o Options) (rpc.Stream, erro
 	}
 	c := &client{
 		at: at, http: newHTTP(), given: l.Headers, helper: helper{command: l.Helper, dir: l.Dir, env: o.Env},
-		tokens: o.Tokens, clientID: l.OAuth.ClientID, stray: o.Stray,
+		tokens: o.Tokens, clientID: l.OAuth.ClientID, stray: o.Stray, schema: o.Schema,
 	}
 	switch l.Transport {
 	case definition.HTTP:
@@ -72,21 +53,3 @@ func Dial(ctx context.Context, l definition.Launch, o Options) (rpc.Stream, erro
 		return nil, fmt.Errorf("connect: transport %q is not remote", l.Transport)
 	}
 }
-
-// address reads the URL of a server. An error does not repeat it.
-func address(raw string) (*url.URL, error) {
-	u, err := url.Parse(raw)
-	switch {
-	case err != nil:
-		return nil, errors.New("the URL cannot be read")
-	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, errors.New("the URL is neither http nor https")
-	case u.Hostname() == "":
-		return nil, errors.New("the URL has no host")
-	}
-	u.Fragment = ""
-	return u, nil
-}
-
-// shown is a URL without what may be secret.
-func shown(u *url.URL) string { return u.Scheme + "://" + u.Host + u.EscapedPath() }

@@ -46,6 +46,12 @@ func (s *side) Notification(m rpc.Message) {
 	}
 }
 
+func (s *side) saw(method string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Contains(s.notes, method)
+}
+
 func (s *side) wait(t *testing.T, method string) {
 	t.Helper()
 	for {
@@ -217,12 +223,13 @@ func TestLegacy(t *testing.T) {
 				}
 			}
 			if name != "stateless" {
-				for len(w.requests(http.MethodGet)) == 0 {
-					time.Sleep(time.Millisecond)
+				for i := 0; !it.saw("notifications/tools/list_changed"); i++ { // from when the stream is there
+					server.AddTool(&mcp.Tool{Name: fmt.Sprint("late", i), InputSchema: json.RawMessage(`{"type":"object"}`)}, nil)
+					time.Sleep(20 * time.Millisecond)
 				}
-				time.Sleep(20 * time.Millisecond) // until the stream is there
-				server.AddTool(&mcp.Tool{Name: "late", InputSchema: json.RawMessage(`{"type":"object"}`)}, nil)
-				it.wait(t, "notifications/tools/list_changed")
+				if len(w.requests(http.MethodGet)) != 1 {
+					t.Errorf("%d streams", len(w.requests(http.MethodGet)))
+				}
 
 				ctx, cancel := context.WithCancel(t.Context())
 				go func() {
@@ -254,7 +261,7 @@ func TestSessionless(t *testing.T) {
 	server := newSDKServer()
 	w, at := serve(t, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server.Server },
 		&mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true}))
-	p, _ := dial(t, definition.Launch{Transport: definition.HTTP, URL: at}, Options{})
+	p, it := dial(t, definition.Launch{Transport: definition.HTTP, URL: at}, Options{})
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"}}`
 	if got := ask(t, p, "server/discover", `{`+meta+`}`); !strings.Contains(got, "2026-07-28") {
 		t.Errorf("%s", got)
@@ -266,6 +273,18 @@ func TestSessionless(t *testing.T) {
 	if last.Get("Mcp-Method") != "tools/call" || last.Get("Mcp-Name") != "echo" || last.Get("Mcp-Protocol-Version") != "2026-07-28" || last.Get("Mcp-Session-Id") != "" {
 		t.Errorf("%v", last)
 	}
+	listening, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = p.Call(listening, "subscriptions/listen", json.RawMessage(`{"notifications":{"toolsListChanged":true},`+meta+`}`))
+	}()
+	it.wait(t, "notifications/subscriptions/acknowledged")
+	server.AddTool(&mcp.Tool{Name: "late", InputSchema: json.RawMessage(`{"type":"object"}`)}, nil)
+	it.wait(t, "notifications/tools/list_changed")
+	stop()
+	arrives(t, ended, "the end of listening")
+
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		<-server.started
@@ -282,6 +301,30 @@ func TestSessionless(t *testing.T) {
 	}
 	if n := len(w.requests(http.MethodGet)) + len(w.requests(http.MethodDelete)); n != 0 {
 		t.Errorf("%d requests of sessions", n)
+	}
+}
+
+func TestParams(t *testing.T) {
+	schema := `{"type":"object","properties":{
+		"region":{"type":"string","x-mcp-header":"Region"},"n":{"x-mcp-header":"N"},"on":{"x-mcp-header":"On"},
+		"deep":{"properties":{"x":{"x-mcp-header":"X"}}},"big":{"x-mcp-header":"Big"},"half":{"x-mcp-header":"Half"},
+		"none":{"x-mcp-header":"None"},"list":{"x-mcp-header":"List"},"bad":{"x-mcp-header":"a b"},"other":{"x-mcp-header":7}}}`
+	m := rpc.Message{Method: "tools/call", Params: json.RawMessage(`{"name":"t","arguments":{"region":"süd","n":-12,"on":true,
+		"deep":{"x":"y"},"big":9007199254740993,"half":0.5,"list":[1],"bad":"b","other":"o","unknown":1},
+		"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`)}
+	got := headersOf(m, "", "", func(tool string) json.RawMessage { return json.RawMessage(schema) })
+	want := map[string]string{"Region": "=?base64?c8O8ZA==?=", "N": "-12", "On": "true", "X": "y", "Big": "", "Half": "", "None": "", "List": "", "Other": ""}
+	for name, value := range want {
+		if v := got.Get("Mcp-Param-" + name); v != value {
+			t.Errorf("%s: %q, want %q", name, v, value)
+		}
+	}
+	if len(got) != 9 {
+		t.Errorf("%v", got)
+	}
+	m.Method = "prompts/get"
+	if got := headersOf(m, "", "", func(string) json.RawMessage { return json.RawMessage(schema) }); got.Get("Mcp-Param-N") != "" {
+		t.Errorf("%v", got)
 	}
 }
 

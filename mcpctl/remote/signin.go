@@ -1,16 +1,10 @@
 package remote
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/url"
-	"strings"
-	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
@@ -46,19 +40,22 @@ func signIn(ctx context.Context, l definition.Launch, challenge []string, t *Tok
 	if err != nil {
 		return err
 	}
+	found := &discovery{next: newGuarded(at), resource: bare(at)}
 	if l.OAuth.MetadataURL != "" {
-		return errors.New("a configured address of metadata is not supported")
+		if err := found.configure(ctx, l.OAuth.MetadataURL); err != nil {
+			return fmt.Errorf("the configured metadata: %w", err)
+		}
+		challenge = nil // names others
 	}
 	back, err := newCallback(l.OAuth.CallbackPort)
 	if err != nil {
 		return err
 	}
 	defer back.close()
-	seen := &issuerSeen{next: newGuarded(at)}
 	var resource string
 	config := &auth.AuthorizationCodeHandlerConfig{
 		RedirectURL:           back.address(),
-		Client:                &http.Client{Transport: seen, CheckRedirect: sameHost, Timeout: signInTime},
+		Client:                &http.Client{Transport: found, CheckRedirect: sameHost, Timeout: signInTime},
 		RequestRefreshToken:   true,
 		AcceptUnadvertisedIss: true,
 		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
@@ -80,7 +77,7 @@ func signIn(ctx context.Context, l definition.Launch, challenge []string, t *Tok
 		},
 		NewTokenSource: func(_ context.Context, c *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
 			g := grant{
-				Server: bare(at), Issuer: seen.issuer(c.Endpoint.TokenURL), Resource: resource, Client: c.ClientID,
+				Server: bare(at), Issuer: found.issuerOf(c.Endpoint.TokenURL), Resource: resource, Client: c.ClientID,
 				Secret: c.ClientSecret, InHeader: c.Endpoint.AuthStyle == oauth2.AuthStyleInHeader,
 				TokenURL: c.Endpoint.TokenURL, Access: token.AccessToken, Refresh: token.RefreshToken, Expires: token.Expiry.UTC(),
 			}
@@ -123,62 +120,6 @@ func register(config *auth.AuthorizationCodeHandlerConfig, o definition.OAuth, d
 			TokenEndpointAuthMethod: "none",
 		},
 	}
-}
-
-// pageOf checks the address of a page to sign in on, which the server has named.
-func pageOf(raw string) (*url.URL, error) {
-	page, err := url.Parse(raw)
-	switch {
-	case err != nil || page.Hostname() == "":
-		return nil, errors.New("the address to sign in at cannot be read")
-	case page.Scheme == "https", page.Scheme == "http" && loopback(page.Hostname()):
-		return page, nil
-	default:
-		return nil, fmt.Errorf("the address to sign in at is %s, not https", page.Scheme)
-	}
-}
-
-// issuerSeen notes who issues tokens, as the metadata say that are read.
-type issuerSeen struct {
-	next *http.Client
-	mu   sync.Mutex
-	seen string
-}
-
-// RoundTrip implements http.RoundTripper.
-func (i *issuerSeen) RoundTrip(r *http.Request) (*http.Response, error) {
-	response, err := i.next.Transport.RoundTrip(r)
-	if err != nil || response.StatusCode != http.StatusOK || !strings.Contains(r.URL.Path, "/.well-known/") {
-		return response, err
-	}
-	content, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
-	_ = response.Body.Close()
-	if err != nil {
-		return nil, err
-	}
-	response.Body = io.NopCloser(bytes.NewReader(content))
-	var meta struct {
-		Issuer string `json:"issuer"`
-	}
-	if json.Unmarshal(content, &meta) == nil && meta.Issuer != "" {
-		i.mu.Lock()
-		i.seen = meta.Issuer
-		i.mu.Unlock()
-	}
-	return response, nil
-}
-
-// issuer is who was seen, or the host that gives the tokens.
-func (i *issuerSeen) issuer(tokenURL string) string {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.seen != "" {
-		return i.seen
-	}
-	if u, err := url.Parse(tokenURL); err == nil {
-		return u.Scheme + "://" + u.Host
-	}
-	return tokenURL
 }
 
 // withoutAnswer takes what a server has answered out of an error: it may repeat what it was sent.

@@ -37,6 +37,7 @@ type provider struct {
 	clients   []string           // redirect addresses of those that are registered
 	fault     func(q url.Values) // changes what the browser is sent back with
 	issuer    string             // that the metadata claim, if not the true one
+	bare      bool               // metadata are at /meta only
 }
 
 func newProvider(t *testing.T) *provider {
@@ -45,20 +46,33 @@ func newProvider(t *testing.T) *provider {
 	p.Server = httptest.NewServer(mux)
 	t.Cleanup(p.Close)
 	mux.HandleFunc("/mcp", p.mcp)
-	mux.HandleFunc("/.well-known/oauth-protected-resource/mcp", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("/.well-known/oauth-protected-resource/mcp", func(w http.ResponseWriter, r *http.Request) {
+		if p.bare {
+			http.NotFound(w, r)
+			return
+		}
 		p.say(w, map[string]any{"resource": p.URL + "/mcp", "authorization_servers": []string{p.URL}, "scopes_supported": []string{"read", "write"}})
 	})
-	mux.HandleFunc("/.well-known/oauth-authorization-server", func(w http.ResponseWriter, _ *http.Request) {
+	issuer := func(w http.ResponseWriter, r *http.Request) {
+		if p.bare && r.URL.Path != "/meta" {
+			http.NotFound(w, r)
+			return
+		}
 		issuer := p.URL
 		if p.issuer != "" {
 			issuer = p.issuer
 		}
 		p.say(w, map[string]any{
-			"issuer": issuer, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token",
+			"issuer": issuer, "authorization_endpoint": p.URL + "/authorize?from=metadata", "token_endpoint": p.URL + "/token",
 			"registration_endpoint": p.URL + "/register", "response_types_supported": []string{"code"},
 			"code_challenge_methods_supported": []string{"S256"}, "authorization_response_iss_parameter_supported": true,
 			"token_endpoint_auth_methods_supported": []string{"none"},
 		})
+	}
+	mux.HandleFunc("/.well-known/oauth-authorization-server", issuer)
+	mux.HandleFunc("/meta", issuer)
+	mux.HandleFunc("/elsewhere", func(w http.ResponseWriter, _ *http.Request) {
+		p.say(w, map[string]any{"resource": p.URL + "/mcp", "authorization_servers": []string{"http://127.0.0.1:1"}})
 	})
 	mux.HandleFunc("/register", func(w http.ResponseWriter, r *http.Request) {
 		var asked struct {
@@ -210,7 +224,7 @@ func TestSignIn(t *testing.T) {
 			t.Fatal(err)
 		}
 		q := asked.Query()
-		if q.Get("resource") != server.URL+"/mcp" || q.Get("code_challenge_method") != "S256" || q.Get("scope") != "read write" ||
+		if q.Get("resource") != server.URL+"/mcp" || q.Get("code_challenge_method") != "S256" || !strings.Contains("read write read", q.Get("scope")) || len(q.Get("scope")) != len("read write") ||
 			!strings.HasPrefix(q.Get("redirect_uri"), "http://127.0.0.1:") || strings.Contains(shown, canary) {
 			t.Errorf("%s", shown)
 		}
@@ -239,6 +253,52 @@ func TestSignIn(t *testing.T) {
 			t.Errorf("not forgotten: %v", err)
 		}
 		challenged(t, p)
+	}
+}
+
+// A configured address of the issuer's metadata counts, whatever the server says.
+func TestSignInConfigured(t *testing.T) {
+	server := newProvider(t)
+	server.bare = true
+	l := definition.Launch{Transport: definition.HTTP, URL: server.URL + "/mcp", OAuth: definition.OAuth{MetadataURL: server.URL + "/meta", Scopes: []string{"few"}}}
+	tokens := openTokens(t, t.TempDir())
+	var shown string
+	challenge := []string{`Bearer resource_metadata="` + server.URL + `/elsewhere"`}
+	if err := SignIn(t.Context(), l, challenge, tokens, SignInOptions{Browse: browser, Show: func(page string) { shown = page }}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(shown, "scope=few&") || !strings.Contains(shown, "from=metadata&") || tokens.grants[0].Issuer != server.URL {
+		t.Errorf("%s, %s", shown, tokens.grants[0].Issuer)
+	}
+	for _, at := range []string{"http://example.org/", server.URL + "/none", server.URL + "/register", "file:///etc/passwd"} {
+		l.OAuth.MetadataURL = at
+		if err := SignIn(t.Context(), l, nil, tokens, SignInOptions{Browse: browser}); err == nil || !strings.Contains(err.Error(), "configured metadata") {
+			t.Errorf("%s: %v", at, err)
+		}
+	}
+}
+
+// A token goes to the server that it is from, and to no other.
+func TestTokensStayAtHome(t *testing.T) {
+	server, tokens := newProvider(t), openTokens(t, t.TempDir())
+	if err := SignIn(t.Context(), definition.Launch{Transport: definition.HTTP, URL: server.URL + "/mcp"}, nil, tokens, SignInOptions{Browse: browser}); err != nil {
+		t.Fatal(err)
+	}
+	w, at := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	for _, to := range []string{at + "/mcp", server.URL + "/mcp2"} {
+		p, _ := dial(t, definition.Launch{Transport: definition.HTTP, URL: to}, Options{Tokens: tokens})
+		if _, err := p.Call(t.Context(), "x", nil); err == nil {
+			t.Errorf("%s answers", to)
+		}
+	}
+	for _, r := range w.requests(http.MethodPost) {
+		if got := r.Header.Get("Authorization"); got != "" {
+			t.Errorf("%s", got)
+		}
+	}
+	p, _ := dial(t, definition.Launch{Transport: definition.HTTP, URL: server.URL + "/mcp", Headers: map[string]string{"authorization": "Bearer own"}}, Options{Tokens: tokens})
+	if _, err := p.Call(t.Context(), "x", nil); !errors.Is(err, ErrAuth) {
+		t.Errorf("a configured header is replaced: %v", err)
 	}
 }
 
@@ -327,6 +387,17 @@ func TestSignInIgnoresOthers(t *testing.T) {
 			statuses = append(statuses, r.StatusCode)
 			_ = r.Body.Close()
 		}
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, back+"?code=x&state="+asked.Query().Get("state"), nil)
+		if err != nil {
+			return err
+		}
+		r.Host = "evil.example"
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return err
+		}
+		statuses = append(statuses, response.StatusCode)
+		_ = response.Body.Close()
 		http.DefaultClient.CloseIdleConnections()
 		return browser(ctx, page)
 	}
@@ -384,6 +455,7 @@ func TestGuard(t *testing.T) {
 		{"https://mcp.example", "auth.example", "fe80::1", false},
 		{"https://mcp.example", "auth.example", "fd00::1", false},
 		{"https://mcp.example", "auth.example", "100.64.0.1", false},
+		{"https://mcp.example", "auth.example", "::ffff:100.64.0.1", false},
 		{"https://mcp.example", "auth.example", "0.0.0.0", false},
 		{"https://mcp.example", "auth.example", "224.0.0.1", false},
 		{"https://mcp.example", "mcp.example", "10.0.0.1", true}, // the server itself is there
@@ -427,5 +499,29 @@ func TestTokensDamaged(t *testing.T) {
 	var none *Tokens
 	if token, err := none.token(t.Context(), &url.URL{}, "", ""); token != "" || err != nil || none.renewable(&url.URL{}, "") {
 		t.Errorf("%s, %v", token, err)
+	}
+}
+
+// Who holds the lock of the file keeps nobody from closing.
+func TestTokensLocked(t *testing.T) {
+	server, tokens := newProvider(t), openTokens(t, t.TempDir())
+	l := definition.Launch{Transport: definition.HTTP, URL: server.URL + "/mcp"}
+	if err := SignIn(t.Context(), l, nil, tokens, SignInOptions{Browse: browser}); err != nil {
+		t.Fatal(err)
+	}
+	server.revoke(false)
+	p, _ := dial(t, l, Options{Tokens: tokens})
+	err := tokens.locked(t.Context(), func() error {
+		for range 2 {
+			ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer stop()
+			if _, err := p.Call(ctx, "x", nil); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%v", err)
+			}
+		}
+		return p.Close()
+	})
+	if err != nil || server.refreshes.Load() != 0 {
+		t.Errorf("%v, renewed %d times", err, server.refreshes.Load())
 	}
 }

@@ -15,9 +15,8 @@ import (
 )
 
 const (
-	goodbyeTime = 2 * time.Second // for the last message of a call or session
-	maxSession  = 1024            // bytes of a session's name
-	resumptions = 3               // of a response whose connection broke
+	maxSession  = 1024 // bytes of a session's name
+	resumptions = 3    // of a response whose connection broke
 	pause       = 500 * time.Millisecond
 )
 
@@ -46,6 +45,12 @@ type call struct {
 
 func newStreamable(c *client) *streamable {
 	return &streamable{inbox: newInbox(), c: c, calls: map[string]*call{}}
+}
+
+func (s *streamable) header(m rpc.Message) http.Header {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return headersOf(m, s.session, s.version, s.c.schema)
 }
 
 // Write implements rpc.Stream.

@@ -22,6 +22,7 @@ import (
 const (
 	maxTokens = 4 << 20
 	maxAnswer = 1 << 20
+	lockPause = 20 * time.Millisecond
 	early     = 30 * time.Second // before it expires a token is renewed
 )
 
@@ -31,9 +32,8 @@ type Tokens struct {
 	folder *private.Folder
 	name   string
 
-	mu       sync.Mutex // guards grants and renewing
-	grants   []grant
-	renewing map[string]*sync.Mutex // held while a grant is renewed, by key
+	mu     sync.Mutex // guards grants
+	grants []grant
 }
 
 // grant is a server's permission to be used.
@@ -54,7 +54,7 @@ func (g grant) key() string { return g.Issuer + "\n" + g.Resource + "\n" + g.Cli
 
 // OpenTokens opens the tokens in a file of a folder.
 func OpenTokens(folder *private.Folder, name string) (*Tokens, error) {
-	t := &Tokens{folder: folder, name: name, renewing: map[string]*sync.Mutex{}}
+	t := &Tokens{folder: folder, name: name}
 	if err := t.load(); err != nil {
 		return nil, err
 	}
@@ -82,7 +82,9 @@ func (t *Tokens) load() error {
 
 // change reads the file, changes the grants and writes it, while no other process does.
 func (t *Tokens) change(edit func([]grant) []grant) error {
-	return t.locked(func() error {
+	ctx, stop := context.WithTimeout(context.Background(), signInTime)
+	defer stop()
+	return t.locked(ctx, func() error {
 		if err := t.load(); err != nil {
 			return err
 		}
@@ -106,17 +108,27 @@ func (t *Tokens) store(edit func([]grant) []grant) error {
 	return nil
 }
 
-// locked runs do while no other process changes the file.
-func (t *Tokens) locked(do func() error) error {
+// locked runs do while nobody else changes the file, in this process or another.
+func (t *Tokens) locked(ctx context.Context, do func() error) error {
 	lock, err := t.folder.File(t.name+".lock", os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return fmt.Errorf("lock the tokens of servers: %w", err)
 	}
 	defer func() { _ = lock.Close() }()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return fmt.Errorf("lock the tokens of servers: %w", err)
+	for {
+		err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return do()
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			return fmt.Errorf("lock the tokens of servers: %w", err)
+		}
+		select {
+		case <-time.After(lockPause):
+		case <-ctx.Done():
+			return fmt.Errorf("lock the tokens of servers: %w", context.Cause(ctx))
+		}
 	}
-	return do()
 }
 
 // put keeps a grant instead of one with the same key.
@@ -150,14 +162,6 @@ func (t *Tokens) Has(server string) bool {
 	return ok
 }
 
-// bare is the URL of a server without what is secret or does not name it.
-func bare(at *url.URL) string {
-	u := *at
-	u.User, u.RawQuery, u.Fragment = nil, "", ""
-	u.Host = strings.ToLower(u.Host)
-	return u.String()
-}
-
 // find returns the latest grant of a server.
 func (t *Tokens) find(at *url.URL, client string) (grant, bool) {
 	if t == nil {
@@ -187,11 +191,8 @@ func (t *Tokens) token(ctx context.Context, at *url.URL, client, refused string)
 	if g.Refresh == "" {
 		return g.Access, nil // the server will say what it thinks of it
 	}
-	one := t.one(g.key())
-	one.Lock()
-	defer one.Unlock()
 	access := ""
-	err := t.locked(func() error {
+	err := t.locked(ctx, func() error {
 		if err := t.load(); err != nil {
 			return err
 		}
@@ -207,15 +208,6 @@ func (t *Tokens) token(ctx context.Context, at *url.URL, client, refused string)
 		return t.store(func(all []grant) []grant { return replace(all, next) })
 	})
 	return access, err
-}
-
-func (t *Tokens) one(key string) *sync.Mutex {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.renewing[key] == nil {
-		t.renewing[key] = &sync.Mutex{}
-	}
-	return t.renewing[key]
 }
 
 func (g grant) fresh(refused string) bool {
