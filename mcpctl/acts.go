@@ -39,7 +39,7 @@ func (c *Controller) Act(ctx context.Context, r thread.MCPAct) (thread.MCPDetail
 			c.hub.Stop(e.hash)
 		}
 	case ActApproveTools:
-		err = c.approveTools(e)
+		err = c.approveTools(e, r.Hash)
 	case ActSignIn:
 		page, err = c.signIn(e)
 	default:
@@ -76,17 +76,14 @@ func (c *Controller) approve(e *entry, r thread.MCPAct) error {
 	return c.cfg.Trust.Accept(c.cfg.Project, fresh.Definition, fresh.hash, shown)
 }
 
-// approveTools pins the definitions of a server's tools as they are now.
-func (c *Controller) approveTools(e *entry) error {
-	r, known := c.reading(e)
-	if !known {
-		return fmt.Errorf("its tools are not known yet: %w", thread.ErrNotFound)
-	}
-	var raws []json.RawMessage
-	for _, t := range r.tools {
-		if t.Problem == "" && t.review.Withheld && t.review.Problem == "" {
-			raws = append(raws, t.Raw)
-		}
+// approveTools pins the definitions of a server's tools that are withheld, if they still are what the person saw.
+func (c *Controller) approveTools(e *entry, hash string) error {
+	now, raws := c.withheldTools(e)
+	switch {
+	case now == "":
+		return fmt.Errorf("no tool of it waits for you: %w", thread.ErrNotFound)
+	case hash != now:
+		return thread.Hint(fmt.Errorf("its tools have changed since you looked: %w", thread.ErrConflict), "look again")
 	}
 	if err := c.cfg.Trust.AcceptTools(e.Definition, e.hash, raws); err != nil {
 		return err

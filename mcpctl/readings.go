@@ -2,10 +2,12 @@ package mcpctl
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
 
+	"orchestrator/mcpctl/trust"
 	"orchestrator/thread"
 )
 
@@ -86,3 +88,24 @@ func (c *Controller) tokens(raw []byte) int64 {
 
 // maxCounted is how many definitions' tokens are remembered.
 const maxCounted = 20_000
+
+// withheldTools returns the definitions of a server that wait for the person, and what tells them from others; "" if
+// there are none.
+func (c *Controller) withheldTools(e *entry) (hash string, raws []json.RawMessage) {
+	if !e.accepted() {
+		return "", nil
+	}
+	r, _ := c.reading(e)
+	h := sha256.New()
+	for _, t := range r.tools {
+		if t.review.Withheld && t.review.State != trust.ToolInvalid {
+			raws = append(raws, t.Raw)
+			h.Write(t.Raw)
+			h.Write([]byte{'\n'})
+		}
+	}
+	if len(raws) == 0 {
+		return "", nil
+	}
+	return hex.EncodeToString(h.Sum(nil)), raws
+}

@@ -199,7 +199,12 @@ func (c *Controller) Detail(ctx context.Context, q thread.MCPAct) (thread.MCPDet
 		for _, t := range r.tools {
 			one := thread.MCPTool{
 				Name: hidden.Visible(t.Name), Description: hidden.Visible(description(t.Raw)), Tokens: c.tokens(t.Raw),
-				Withheld: hidden.Visible(t.withheld), Diff: t.review.Diff, On: t.withheld == "",
+				Diff: t.review.Diff, On: t.withheld == "",
+			}
+			if t.review.Withheld {
+				one.Withheld = hidden.Visible(t.withheld)
+			} else {
+				one.Unusable = hidden.Visible(t.withheld)
 			}
 			if b != nil {
 				c.mu.Lock()
@@ -212,6 +217,7 @@ func (c *Controller) Detail(ctx context.Context, q thread.MCPAct) (thread.MCPDet
 			d.List = append(d.List, one)
 		}
 	}
+	d.ToolsHash, _ = c.withheldTools(e)
 	d.Rates = c.rates(ctx, e)
 	return d, nil
 }

@@ -1,6 +1,8 @@
 package mcpctl
 
 import (
+	"slices"
+
 	"orchestrator/mcpctl/definition"
 	"orchestrator/mcpctl/gateway"
 	"orchestrator/thread"
@@ -95,5 +97,9 @@ func (c *Controller) Ended(id thread.ID) {
 	}
 	c.mu.Unlock()
 	c.agents.Drop(id)
-	c.hub.Forget(id)
+	c.background(func() { // a stubborn server takes seconds to end
+		if !slices.Contains(c.cfg.Threads.Running(), id) { // it may have been started again
+			c.hub.Forget(id)
+		}
+	})
 }

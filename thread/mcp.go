@@ -239,7 +239,9 @@ type MCPDetail struct {
 	Launch []string  `json:"launch"`
 	Diff   []string  `json:"diff,omitempty"`
 	List   []MCPTool `json:"list,omitempty"`
-	Log    []string  `json:"log,omitempty"`
+	// ToolsHash is that of the definitions that are withheld, for accepting exactly them.
+	ToolsHash string   `json:"toolsHash,omitempty"`
+	Log       []string `json:"log,omitempty"`
 	// Rates say how often each pattern would have fired on the project's past prompts.
 	Rates []MCPRate `json:"rates,omitempty"`
 	// Page is where the person signs in, after that was asked for.
@@ -252,7 +254,9 @@ type MCPTool struct {
 	Description string `json:"description,omitempty"` // with hidden characters made visible
 	Tokens      int64  `json:"tokens"`
 	On          bool   `json:"on"`
-	// Withheld says why the agent does not get it; Diff how its definition has changed.
+	// Unusable says why no agent can get it: it is no valid tool, or its configuration leaves it out. Withheld says why
+	// none gets it until the person has accepted it; Diff how its definition has changed.
+	Unusable string   `json:"unusable,omitempty"`
 	Withheld string   `json:"withheld,omitempty"`
 	Diff     []string `json:"diff,omitempty"`
 	Hidden   []string `json:"hidden,omitempty"` // what is hidden in its definition
@@ -276,12 +280,12 @@ type MCPChange struct {
 	Force bool `json:"force,omitempty"`
 }
 
-// MCPAct is something done to a server: "restart", "approve", "revoke", "login".
+// MCPAct is something done to a server: "restart", "approve", "approve-tools", "reject", "revoke", "login".
 type MCPAct struct {
 	Act    string `json:"act"`
 	Server string `json:"server"`
 	Thread string `json:"thread,omitempty"`
-	// Hash is that of the launch which the person saw, for "approve".
+	// Hash is what the person saw: that of the launch for "approve" and "reject", ToolsHash for "approve-tools".
 	Hash string `json:"hash,omitempty"`
 }
 

@@ -431,7 +431,7 @@ func TestToolsAreSwitched(t *testing.T) {
 		r.keys("a")
 		r.must("[ Accept ]")
 		r.keys("right", "enter")
-		r.mustAsk(`mcp approve-tools notes for auth-feature-a3f2 hash="c0"`)
+		r.mustAsk(`mcp approve-tools notes for auth-feature-a3f2 hash="7f"`)
 		r.keys("esc")
 		r.servers("github", "t", "a")
 		r.must("No tool of github is withheld")

@@ -208,8 +208,11 @@ func printMCPDetail(w io.Writer, d thread.MCPDetail) {
 				box = "[x]"
 			}
 			about, _, _ := strings.Cut(tool.Description, "\n")
-			if tool.Withheld != "" {
+			switch {
+			case tool.Withheld != "":
 				about = "withheld: " + tool.Withheld
+			case tool.Unusable != "":
+				about = "not usable: " + tool.Unusable
 			}
 			t.row(box, tool.Name, "~"+thousands(tool.Tokens), plaintext.Cut(about, 80))
 		}
@@ -247,6 +250,9 @@ func printLaunch(w io.Writer, d thread.MCPDetail) {
 		fmt.Fprintf(w, "%s: %s\n", d.State, d.Reason)
 	}
 	fmt.Fprintf(w, "hash %s\n", d.Hash)
+	if d.ToolsHash != "" {
+		fmt.Fprintf(w, "hash of the tools that are withheld %s\n", d.ToolsHash)
+	}
 }
 
 func mcpSwitchVerb(c *cli, on bool) *cobra.Command {
@@ -384,6 +390,9 @@ func mcpApproveVerb(c *cli) *cobra.Command {
 		switch {
 		case tools:
 			r.Act = mcpctl.ActApproveTools
+			if r.Hash = d.ToolsHash; hash != "" {
+				r.Hash = hash
+			}
 			printMCPDetail(c.stderr, d)
 		case hash != "":
 			r.Hash = hash

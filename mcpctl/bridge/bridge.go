@@ -91,9 +91,12 @@ func (b *Bridge) Run(ctx context.Context) error {
 // errRefused is why the server does not serve the bridge.
 var errRefused = errors.New("the server refused the connection")
 
+// firstPatience is how long the server may take to be there at all: an agent waits for the bridge meanwhile.
+const firstPatience = 5 * time.Second
+
 // keepConnected connects to the server again and again. first gets the outcome of the first time.
 func (b *Bridge) keepConnected(ctx context.Context, first chan<- error) error {
-	lost := time.Now()
+	lost, patience := time.Now(), min(firstPatience, b.cfg.Patience)
 	pause := 20 * time.Millisecond
 	once := sync.OnceFunc(func() { first <- nil })
 	for {
@@ -105,8 +108,8 @@ func (b *Bridge) keepConnected(ctx context.Context, first chan<- error) error {
 			once()
 			b.fromServer(in)
 			b.detach(conn)
-			lost = time.Now()
-		case errors.Is(err, errRefused), time.Since(lost) > b.cfg.Patience:
+			lost, patience = time.Now(), b.cfg.Patience
+		case errors.Is(err, errRefused), time.Since(lost) > patience:
 			err = fmt.Errorf("connect to the server of this project: %w", err)
 			select {
 			case first <- err:

@@ -115,6 +115,9 @@ func Tool(t *thread.MCPTool) []styled.Span {
 	if t.Withheld != "" {
 		out = append(out, styled.Span{Text: "! withheld: " + plain.Line(t.Withheld), Tok: theme.Warn})
 	}
+	if t.Unusable != "" {
+		out = append(out, styled.Span{Text: "not usable: " + plain.Line(t.Unusable), Tok: theme.Muted})
+	}
 	for _, h := range t.Hidden {
 		out = append(out, styled.Span{Text: "! hidden: " + plain.Line(h), Tok: theme.Warn})
 	}

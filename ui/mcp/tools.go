@@ -145,6 +145,9 @@ func drawTool(c *layout.Canvas, b layout.Box, th *theme.Theme, t *thread.MCPTool
 // said returns what a tool does, or why it is withheld.
 func said(t *thread.MCPTool) styled.Span {
 	text, tok := "", theme.Muted
+	if t.Unusable != "" {
+		text = "not usable: " + clean(t.Unusable) + " · "
+	}
 	if t.Withheld != "" {
 		text, tok = "withheld: "+clean(t.Withheld)+" · ", theme.Warn
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 
 	"orchestrator/thread"
+	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
+	"orchestrator/ui/plain"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -36,10 +38,15 @@ func (r *reports) change(task string, c thread.MCPChange, done func(thread.MCPRe
 func (r *reports) act(task, done string, a thread.MCPAct) tea.Cmd {
 	return host.Call(r.Host, host.Slow,
 		func(ctx context.Context) (thread.MCPDetail, error) { return r.srv.ActMCP(ctx, a) },
-		func(_ thread.MCPDetail, err error) tea.Cmd {
+		func(d thread.MCPDetail, err error) tea.Cmd {
 			r.discard()
 			if err != nil {
 				return r.Fail(task, err)
+			}
+			if d.Page != "" {
+				r.Dialogs.Push(dialog.NewText("sign in", dialog.Plain("Sign in on this page, if your browser has not opened it:", "",
+					plain.Exact(d.Page))))
+				return nil
 			}
 			return r.Notify(thread.LevelInfo, done)
 		})

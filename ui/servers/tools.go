@@ -140,6 +140,8 @@ func (t *tools) toggle(tool *thread.MCPTool) tea.Cmd {
 	switch {
 	case t.in == "":
 		return t.Notify(thread.LevelInfo, "Select a thread to switch its tools")
+	case tool.Unusable != "":
+		return t.Notify(thread.LevelWarn, name+" cannot be used: "+plain.Cut(plain.Line(tool.Unusable), 100))
 	case tool.Withheld != "":
 		return t.Notify(thread.LevelWarn, name+" is withheld: "+plain.Cut(plain.Line(tool.Withheld), 100))
 	}
@@ -158,7 +160,7 @@ func (t *tools) askWithheld() tea.Cmd {
 	if !some {
 		return t.Notify(thread.LevelInfo, "No tool of "+t.name+" is withheld")
 	}
-	a := thread.MCPAct{Act: "approve-tools", Server: t.server, Thread: string(t.in), Hash: t.detail.Hash}
+	a := thread.MCPAct{Act: "approve-tools", Server: t.server, Thread: string(t.in), Hash: t.detail.ToolsHash}
 	t.Dialogs.Push(dialog.NewAsk("accept these tools of "+t.name+"?", body, dialog.Cancel("Cancel"),
 		dialog.Choice{Label: "Accept", Read: true, Result: host.Do(func() tea.Cmd {
 			return t.act("accept tools of "+t.name, "Tools of "+t.name+" accepted", a)
