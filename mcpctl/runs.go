@@ -83,6 +83,7 @@ func (c *Controller) Restored(id thread.ID) {
 	c.mu.Lock()
 	if b := c.threads[id]; b != nil {
 		b.t, b.decided = t, t.MCP.Clone()
+		b.prompts = nil // the same words may come again, and mean the same
 	}
 	c.mu.Unlock()
 	c.tell(id)

@@ -3,6 +3,7 @@ package mcpctl
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"orchestrator/thread"
@@ -47,19 +48,20 @@ func (c *Controller) Switch(ctx context.Context, r thread.MCPChange) (thread.MCP
 		}
 	}
 	working := c.cfg.Threads.Working(t.ID)
-	err = c.decide(ctx, t.ID, func(b *switchboard, s thread.MCPSwitches) thread.MCPSwitches {
+	err = c.decide(ctx, t.ID, func(b *switchboard) {
 		switch {
 		case r.Tool != "":
-			return s.SwitchTool(e.ID, r.Tool, r.On)
+			b.decided = b.decided.SwitchTool(e.ID, r.Tool, r.On)
 		case r.On:
 			delete(b.ending, e.ID)
-			return s.SwitchOn(thread.MCPSwitch{Server: e.ID, By: thread.MCPPerson, Why: "switched on by you"})
+			b.decided = b.decided.SwitchOn(thread.MCPSwitch{Server: e.ID, By: thread.MCPPerson, Why: "switched on by you"})
+		default:
+			_, on := b.state(e)
+			if delete(b.ending, e.ID); on && working && !r.Force {
+				b.ending[e.ID] = true
+			}
+			b.decided = b.decided.SwitchOff(e.ID)
 		}
-		_, on := b.state(e)
-		if delete(b.ending, e.ID); on && working && !r.Force {
-			b.ending[e.ID] = true
-		}
-		return s.SwitchOff(e.ID)
 	})
 	if err != nil {
 		return thread.MCPReport{}, err
@@ -79,16 +81,15 @@ func (c *Controller) Take(ctx context.Context, id thread.ID, server, why string)
 	if err != nil {
 		return fmt.Errorf("switch on %s: %w", server, err)
 	}
-	return c.decide(ctx, id, func(b *switchboard, s thread.MCPSwitches) thread.MCPSwitches {
+	return c.decide(ctx, id, func(b *switchboard) {
 		delete(b.ending, server)
-		return s.SwitchOn(thread.MCPSwitch{Server: server, By: thread.MCPOffer, Why: why})
+		b.decided = b.decided.SwitchOn(thread.MCPSwitch{Server: server, By: thread.MCPOffer, Why: why})
 	})
 }
 
-// decide changes what is decided for a thread, stores it, and tells the agent and the screens.
-func (c *Controller) decide(
-	ctx context.Context, id thread.ID, next func(*switchboard, thread.MCPSwitches) thread.MCPSwitches,
-) error {
+// decide changes what is decided for a thread once that is stored, and tells the agent and the screens. next may be
+// called more than once.
+func (c *Controller) decide(ctx context.Context, id thread.ID, next func(*switchboard)) error {
 	b := c.board(id)
 	if b == nil {
 		return fmt.Errorf("thread %s: %w", id, thread.ErrNotFound)
@@ -96,18 +97,20 @@ func (c *Controller) decide(
 	c.saving.Lock()
 	defer c.saving.Unlock()
 	c.mu.Lock()
-	before := b.decided
-	b.decided = next(b, before.Clone())
-	now := b.decided.Clone()
+	try := &switchboard{t: b.t, decided: b.decided.Clone(), ending: maps.Clone(b.ending)}
 	c.mu.Unlock()
-	err := c.cfg.Threads.SetMCP(ctx, string(id), func(thread.MCPSwitches) thread.MCPSwitches { return now })
+	next(try)
+	now := try.decided
+	err := c.cfg.Threads.SetMCP(ctx, string(id), func(thread.MCPSwitches) thread.MCPSwitches { return now.Clone() })
 	if err != nil {
-		c.mu.Lock()
-		if b.decided.Equal(now) { // nothing else was decided meanwhile
-			b.decided = before
-		}
-		c.mu.Unlock()
 		return err
+	}
+	c.mu.Lock()
+	next(b)
+	more := !b.decided.Equal(now) // something else was decided meanwhile
+	c.mu.Unlock()
+	if more {
+		c.save(id)
 	}
 	c.tell(id)
 	return nil

@@ -82,6 +82,21 @@ func verbCases(one, old string) []verbCase {
 		usage("context", "pin", one), fails(exitNotFound, "no result of a tool", "context", "pin", one, "x"),
 		usage("context", "unpin", one), fails(exitNotFound, "no result of a tool", "context", "unpin", one, "x"),
 		fails(exitNotFound, "matches", "context", "replay", "nothing.here"),
+		fails(exitUsage, "expected mcp", "mcp"), fails(exitUsage, "did you mean list", "mcp", "lst"),
+		usage("mcp", "list", "x"), works("mcp", "list"), works("mcp", "list", "--thread", one), unknown("mcp", "list", "--thread", "nobody"),
+		usage("mcp", "health", "x"), works("mcp", "health"), usage("mcp", "why"), works("mcp", "why", "some task"), unknown("mcp", "why", "x", "--thread", "nobody"),
+		usage("mcp", "show"), fails(exitNotFound, "MCP server", "mcp", "show", "nothing"), works("mcp", "show", "repo"), unknown("mcp", "show", "repo", "--thread", "nobody"),
+		usage("mcp", "enable"), fails(exitUsage, "--thread", "mcp", "enable", "repo"), fails(exitNotFound, "MCP server", "mcp", "enable", "nothing", "--thread", one),
+		fails(exitRefused, "not accepted", "mcp", "enable", "repo", "--thread", one), unknown("mcp", "enable", "repo", "--thread", "nobody"),
+		usage("mcp", "disable"), fails(exitUsage, "--thread", "mcp", "disable", "repo"), works("mcp", "disable", "repo", "--thread", one, "--now"),
+		usage("mcp", "approve"), fails(exitNotFound, "MCP server", "mcp", "approve", "nothing"), fails(exitRefused, "nobody can be asked", "mcp", "approve", "repo"),
+		fails(exitRefused, "changed since you looked", "mcp", "approve", "repo", "--hash", "0"),
+		usage("mcp", "reject"), fails(exitNotFound, "MCP server", "mcp", "reject", "nothing"), works("mcp", "reject", "repo"),
+		usage("mcp", "revoke"), fails(exitNotFound, "MCP server", "mcp", "revoke", "nothing"), works("mcp", "revoke", "repo"),
+		usage("mcp", "restart"), fails(exitNotFound, "MCP server", "mcp", "restart", "nothing"), fails(exitRefused, "not accepted", "mcp", "restart", "repo"),
+		usage("mcp", "login"), fails(exitNotFound, "MCP server", "mcp", "login", "nothing"), fails(exitRefused, "not accepted", "mcp", "login", "repo"),
+		usage("mcp", "logs"), fails(exitNotFound, "MCP server", "mcp", "logs", "nothing"), works("mcp", "logs", "repo"),
+		usage("mcp", "call", "repo"), fails(exitNotFound, "MCP server", "mcp", "call", "nothing", "x"), fails(exitRefused, "not accepted", "mcp", "call", "repo", "x"),
 		usage("context", "summary"), unknown("context", "summary", "nobody"), works("context", "summary", one),
 		fails(exitNotFound, "no summary of", "context", "summary", one, "x"),
 		fails(exitNotFound, "lists them", "context", "summary", one, "x", "--drop"),
@@ -112,6 +127,7 @@ func TestVerbsKeepTheirExitCodes(t *testing.T) {
 	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
+	r.write(".mcp.json", `{"mcpServers":{"repo":{"command":"/bin/cat"}}}`)
 	one, old := r.demo("-p", "list files", "alone"), r.demo("namesake")
 	r.awaitState(one, thread.StateDone)
 	r.ok("stop", one)

@@ -32,7 +32,7 @@ func (d Definition) Shown(files FileHasher) []string {
 	if d.EnvFile != "" {
 		s.add("environment file", files.place(d.EnvFile)+files.envNames(d))
 	}
-	s.add("URL", s.redact(d.URL))
+	s.add("URL", s.redact(withoutKeys(d.URL)))
 	for _, name := range slices.Sorted(maps.Keys(d.Headers)) {
 		s.add("header", s.assignment(name, ": ", d.Headers[name]))
 	}
@@ -134,6 +134,21 @@ func (s *shown) assignment(name, sign, value string) string {
 		return name + sign + hide(value)
 	}
 	return s.redact(name + sign + value)
+}
+
+// withoutKeys returns a URL without the literal values of parameters that are named like credentials.
+func withoutKeys(url string) string {
+	base, query, _ := strings.Cut(url, "?")
+	if query == "" {
+		return url
+	}
+	parameters := strings.Split(query, "&")
+	for i, p := range parameters {
+		if name, value, _ := strings.Cut(p, "="); credential(name) && value != "" && !strings.ContainsAny(value, "${") {
+			parameters[i] = name + "=" + hide(value)
+		}
+	}
+	return base + "?" + strings.Join(parameters, "&")
 }
 
 // credential reports whether a name ends like that of a credential.

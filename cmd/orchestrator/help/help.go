@@ -24,6 +24,7 @@ func Topics() []Topic {
 		{"scripting", "Prompts from scripts: run, send, staged data, exit codes, JSON"},
 		{"settings", "Settings, limits, model windows and prices, retention"},
 		{"contexts", "How contexts are kept small, and what that costs"},
+		{"servers", "MCP servers: what may start, switching, task patterns"},
 		{"worktrees", "Forks, worktrees, shared folders, setup commands"},
 		{"permissions", "What an agent may do with this program"},
 		{"safety", "Secrets, what a repository can run, what is refused"},

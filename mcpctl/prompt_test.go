@@ -1,0 +1,263 @@
+package mcpctl_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"orchestrator/mcpctl"
+	"orchestrator/thread"
+)
+
+// TestPatterns switches servers on by the words of a prompt, at once and with the reason.
+func TestPatterns(t *testing.T) {
+	r := newRig(t, func(r *rig, _ *mcpctl.Config) {
+		r.own(conf{
+			"web":  with(r.fake("web"), "taskPatterns", []string{"e2e", "!unit"}),
+			"data": with(r.fake("data"), "taskPatterns", []string{"/sql|postgres/"}),
+		})
+		r.repository(conf{"repo": with(r.fake("repo"), "taskPatterns", []string{"e2e"})})
+	})
+	if got := r.on("t1"); got != "" {
+		t.Fatalf("on before a prompt: %s", got)
+	}
+	told := r.agents.tellings("t1")
+	r.Prompt("t1", "Run the e2e tests")
+	// At once: an agent's next request may come right after.
+	if got := r.on("t1"); got != "web" {
+		t.Errorf("on: %s", got)
+	}
+	s := r.server("t1", "web")
+	if s.By != thread.MCPPattern || !strings.Contains(s.Why, "e2e") {
+		t.Errorf("on by %q: %q", s.By, s.Why)
+	}
+	r.eventually("the agent is told", func() bool { return r.agents.tellings("t1") > told })
+	r.eventually("it is stored", func() bool { _, ok := r.threads.of("t1").Find("web"); return ok })
+	r.eventually("it is started", func() bool { return len(r.starts("web")) == 1 })
+	if n := len(r.starts("repo")) + len(r.starts("data")); n > 0 {
+		t.Errorf("%d others were started", n)
+	}
+	r.mustFlip("t1", "web", false)
+	r.Prompt("t1", "Run the e2e tests once more")
+	if got := r.on("t1"); got != "" {
+		t.Errorf("a pattern switched on what a person switched off: %s", got)
+	}
+	r.Prompt("t1", "run the unit e2e tests, and POSTGRES")
+	if got := r.on("t1"); got != "data" {
+		t.Errorf("on: %s", got)
+	}
+	r.Prompt("t9", "Run the e2e tests") // no such thread
+	r.Prompt("t1", " ")
+}
+
+// TestEachPromptOnce looks at the words of a prompt once, by however many ways it is told.
+func TestEachPromptOnce(t *testing.T) {
+	r := newRig(t, func(r *rig, _ *mcpctl.Config) {
+		r.own(conf{"web": with(r.fake("web"), "taskPatterns", []string{"e2e"})})
+	})
+	r.Prompt("t1", "Run the e2e tests")
+	r.eventually("it is stored", func() bool { return !r.threads.of("t1").IsZero() })
+	r.threads.change("t1", thread.MCPSwitches{})
+	r.Restored("t1") // the same words would match again
+	r.Prompt("t1", "other words")
+	r.Prompt("t1", "Run the  e2e\ntests ")
+	if got := r.on("t1"); got != "web" {
+		t.Fatalf("on: %s", got)
+	}
+	told := r.agents.tellings("t1")
+	r.Prompt("t1", "Run the e2e tests")
+	r.Prompt("t1", "Run the e2e tests\n")
+	time.Sleep(20 * time.Millisecond)
+	if got := r.agents.tellings("t1"); got > told+1 { // that of the prompt before may come late
+		t.Errorf("the agent was told %d times more", got-told)
+	}
+}
+
+// TestPatternDuringEnding leaves a server off that a person switches off, also if a prompt needs it before the turn ends.
+func TestPatternDuringEnding(t *testing.T) {
+	r := newRig(t, func(r *rig, _ *mcpctl.Config) {
+		r.own(conf{"web": with(r.fake("web"), "taskPatterns", []string{"e2e"})})
+	})
+	r.Prompt("t1", "Run the e2e tests")
+	r.threads.work("t1", true)
+	r.mustFlip("t1", "web", false)
+	r.Prompt("t1", "more e2e tests")
+	r.TurnEnded("t1")
+	if got := r.on("t1"); got != "" {
+		t.Errorf("on: %s", got)
+	}
+}
+
+// TestManifestKnownLater lists a server's tools after its first start, and then at once.
+func TestManifestKnownLater(t *testing.T) {
+	r := newRig(t, func(r *rig, _ *mcpctl.Config) {
+		r.own(conf{"web": with(r.fake("web", "slow=50ms"), "taskPatterns", []string{"e2e"})})
+	})
+	r.Prompt("t1", "e2e")
+	if len(r.tools("t1")) > 0 || r.server("t1", "web").Known {
+		t.Error("its tools are known before it was started")
+	}
+	r.eventually("its tools are listed", func() bool { return slices.Contains(r.tools("t1"), "web/echo") })
+	// For another thread they are there at once.
+	r.threads.add("t2", "claude", r.project)
+	r.Prompt("t2", "e2e")
+	if !slices.Contains(r.tools("t2"), "web/echo") {
+		t.Error("known tools are not listed at once")
+	}
+}
+
+// TestReady waits for the tools of a server that was never started, and for nothing else.
+func TestReady(t *testing.T) {
+	r := newRig(t, func(r *rig, _ *mcpctl.Config) {
+		r.own(conf{
+			"web":   with(r.fake("web", "slow=150ms"), "taskPatterns", []string{"e2e"}),
+			"crash": with(r.fake("crash", "crash"), "taskPatterns", []string{"boom"}),
+			"mute":  with(r.fake("mute", "silent"), "taskPatterns", []string{"mute"}),
+		})
+	})
+	ready := func() time.Duration {
+		began := time.Now()
+		r.Ready(context.Background(), "t1")
+		return time.Since(began)
+	}
+	if took := ready(); took > 100*time.Millisecond {
+		t.Errorf("with nothing to wait for: %v", took)
+	}
+	r.Prompt("t1", "e2e")
+	go func() { // the agent reads its tools once they are known
+		for len(r.tools("t1")) == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		now := time.Now()
+		r.agents.follow(now, now.Add(time.Millisecond))
+	}()
+	if took := ready(); took < 100*time.Millisecond || took > 900*time.Millisecond {
+		t.Errorf("a first start: %v", took)
+	}
+	if !slices.Contains(r.tools("t1"), "web/echo") {
+		t.Error("its tools are not there")
+	}
+	if took := ready(); took > 100*time.Millisecond {
+		t.Errorf("once more: %v", took)
+	}
+	r.Prompt("t1", "boom")
+	if took := ready(); took > 4*time.Second {
+		t.Errorf("a server that cannot start: %v", took)
+	}
+	r.Prompt("t1", "mute")
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	r.Ready(ctx, "t1")
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("the context has ended: %v", took)
+	}
+	// An agent that was given our server is waited for until it has connected.
+	r.agents.follow(time.Time{}, time.Time{})
+	r.Launched("t1", thread.MCPReach{Given: true})
+	time.AfterFunc(100*time.Millisecond, func() { r.agents.follow(time.Time{}, time.Now()) })
+	if took := ready(); took < 80*time.Millisecond || took > time.Second {
+		t.Errorf("an agent that connects: %v", took)
+	}
+}
+
+// TestMemory remembers at a turn's end what its task used, and suggests it for a similar one, once.
+func TestMemory(t *testing.T) {
+	r := newRig(t, func(r *rig, _ *mcpctl.Config) {
+		r.own(conf{
+			"tickets": with(with(r.fake("tickets"), "taskPatterns", []string{"zzz"}), "x-orchestrator",
+				map[string]any{"description": "issue tracker: tickets, sprints, boards"}),
+			"maps": with(with(r.fake("maps"), "taskPatterns", []string{"zzz"}), "x-orchestrator",
+				map[string]any{"description": "geographic maps and routes"}),
+		})
+	})
+	r.Launched("t1", thread.MCPReach{Given: true})
+	const task = "plan the quarterly offsite in the mountains"
+	r.Prompt("t1", task)
+	r.mustFlip("t1", "maps", true)
+	r.ready("t1", "maps")
+	if r.memory.Len() != 0 {
+		t.Fatal("it is remembered before the turn's end")
+	}
+	r.TurnEnded("t1")
+	r.eventually("it is remembered", func() bool { return r.memory.Len() == 1 })
+	r.TurnEnded("t1")
+	r.Prompt("t1", "a task that uses nothing")
+	r.TurnEnded("t1")
+	r.threads.add("t2", "claude", r.project)
+	r.Launched("t2", thread.MCPReach{Given: true})
+	r.Prompt("t2", "create tickets for the next sprint on the board")
+	r.eventually("tickets are suggested", func() bool {
+		return slices.ContainsFunc(r.threads.offers(), func(s string) bool { return strings.HasPrefix(s, "t2 tickets ") })
+	})
+	if r.on("t2") != "" {
+		t.Error("a suggestion switched on by itself")
+	}
+	if err := r.Take(context.Background(), "t2", "tickets", "similar tasks used it"); err != nil {
+		t.Fatal(err)
+	}
+	if s := r.server("t2", "tickets"); !s.On || s.By != thread.MCPOffer || s.Why != "similar tasks used it" {
+		t.Errorf("taken: %+v", s)
+	}
+	n := len(r.threads.offers())
+	r.Prompt("t2", "create tickets for the next sprint on the board")
+	r.Prompt("t2", "create more tickets for the next sprint on the board")
+	r.threads.add("t3", "claude", r.project) // its agent takes none of our servers
+	r.Prompt("t3", "create tickets for the next sprint on the board")
+	r.threads.add("t4", "claude", r.project)
+	r.Launched("t4", thread.MCPReach{Given: true})
+	r.mustFlip("t4", "tickets", false)
+	r.Prompt("t4", "create tickets for the next sprint on the board")
+	time.Sleep(30 * time.Millisecond)
+	for _, s := range r.threads.offers()[n:] {
+		if !strings.Contains(s, " maps ") {
+			t.Errorf("offered: %s", s)
+		}
+	}
+	if r.memory.Len() != 1 {
+		t.Errorf("%d tasks are remembered", r.memory.Len())
+	}
+}
+
+// TestWhy explains what words would do, and does nothing.
+func TestWhy(t *testing.T) {
+	r := newRig(t, func(r *rig, _ *mcpctl.Config) {
+		r.own(conf{"web": with(r.fake("web"), "taskPatterns", []string{"e2e", "browser*"})})
+		r.repository(conf{"repo": with(r.fake("repo"), "taskPatterns", []string{"e2e"})})
+		r.threads.prompts = []string{"e2e", "unit", "browsers and e2e", "docs"}
+	})
+	why := func(id, text string) map[string]thread.MCPWhy {
+		list, err := r.Why(context.Background(), thread.MCPTask{Thread: id, Text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := map[string]thread.MCPWhy{}
+		for _, w := range list {
+			all[w.Server] = w
+		}
+		return all
+	}
+	got := why("", "the e2e tests")
+	if w := got["web"]; !w.On || w.Blocked != "" || !strings.Contains(w.Why, "e2e") {
+		t.Errorf("web: %+v", w)
+	}
+	if w := got["repo"]; w.On || !strings.Contains(w.Blocked, "accepted") {
+		t.Errorf("repo: %+v", w)
+	}
+	if r.on("t1") != "" {
+		t.Error("why switched something on")
+	}
+	r.mustFlip("t1", "web", false)
+	if w := why("t1", "the e2e tests")["web"]; w.On || !strings.Contains(w.Blocked, "switched it off") {
+		t.Errorf("web: %+v", w)
+	}
+	if _, err := r.Why(context.Background(), thread.MCPTask{Thread: "t9", Text: "x"}); err == nil {
+		t.Error("a thread that there is not")
+	}
+	rates := r.detail("", "web").Rates
+	if len(rates) != 2 || rates[0].Fired != 2 || rates[1].Fired != 1 || rates[0].Of != 4 {
+		t.Errorf("rates: %+v", rates)
+	}
+}
