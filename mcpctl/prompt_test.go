@@ -66,6 +66,7 @@ func TestEachPromptOnce(t *testing.T) {
 	if got := r.on("t1"); got != "web" {
 		t.Fatalf("on: %s", got)
 	}
+	r.ready("t1", "web") // its list is told too
 	told := r.agents.tellings("t1")
 	r.Prompt("t1", "Run the e2e tests")
 	r.Prompt("t1", "Run the e2e tests\n")

@@ -1,8 +1,6 @@
 package mcpctl
 
 import (
-	"slices"
-
 	"orchestrator/mcpctl/definition"
 	"orchestrator/mcpctl/gateway"
 	"orchestrator/thread"
@@ -65,6 +63,7 @@ func (c *Controller) Launched(id thread.ID, r thread.MCPReach) {
 	}
 	c.mu.Lock()
 	b.reach = r
+	b.runs++
 	c.mu.Unlock()
 	c.cfg.Threads.Changed(id)
 }
@@ -92,14 +91,18 @@ func (c *Controller) Restored(id thread.ID) {
 // Ended implements thread.MCP: the servers that only this thread used end with its agent.
 func (c *Controller) Ended(id thread.ID) {
 	c.mu.Lock()
-	if b := c.threads[id]; b != nil {
-		b.reach = thread.MCPReach{}
+	b, run := c.threads[id], 0
+	if b != nil {
+		b.reach, run = thread.MCPReach{}, b.runs
 		clear(b.ending)
 	}
 	c.mu.Unlock()
 	c.agents.Drop(id)
 	c.background(func() { // a stubborn server takes seconds to end
-		if !slices.Contains(c.cfg.Threads.Running(), id) { // it may have been started again
+		c.mu.Lock()
+		again := b != nil && b.runs != run
+		c.mu.Unlock()
+		if !again { // otherwise the next run uses them
 			c.hub.Forget(id)
 		}
 	})

@@ -35,7 +35,7 @@ func TestDefaults(t *testing.T) {
 			t.Errorf("on for %s: %s, want %s", id, got, want)
 		}
 	}
-	if s := r.server("t1", "repo"); s.By != thread.MCPDefault || s.Why == "" {
+	if s := r.server("t1", "repo"); s.By != thread.MCPDefault || s.Why != "" {
 		t.Errorf("repo is on by %q as %q", s.By, s.Why)
 	}
 	if got := thread.MCPNames(r.Enabled("t1")); strings.Join(got, " ") != "claudeonly mine repo" {

@@ -14,6 +14,7 @@ type switchboard struct {
 	// ending are servers that are switched off but stay on until the running turn ends.
 	ending map[string]bool
 	reach  thread.MCPReach
+	runs   int // of its agent, to tell them apart
 	// prompts are hashes of the newest ones, to see each once.
 	prompts []uint64
 	task    string          // the prompt of the running turn

@@ -202,7 +202,7 @@ func TestRugPull(t *testing.T) {
 	}
 	told := r.agents.tellings("t1")
 	r.must("t1", "rug", "echo", "{}") // its second: the definition changes
-	r.eventually("echo is withheld", func() bool { return r.server("t1", "rug").Withheld == 2 }) // task never is shown
+	r.eventually("echo is withheld", func() bool { return r.server("t1", "rug").Withheld == 1 })
 	if r.agents.tellings("t1") == told {
 		t.Error("the agent was not told")
 	}
@@ -231,14 +231,17 @@ func TestRugPull(t *testing.T) {
 	if !strings.Contains(diff, "id_rsa") {
 		t.Errorf("diff: %s", diff)
 	}
-	if err := r.act(mcpctl.ActApproveTools, "rug", ""); err != nil {
+	if err := r.act(mcpctl.ActApproveTools, "rug", "other"); !errors.Is(err, thread.ErrConflict) {
+		t.Errorf("accepted what was not seen: %v", err)
+	}
+	if err := r.act(mcpctl.ActApproveTools, "rug", r.detail("t1", "rug").ToolsHash); err != nil {
 		t.Fatal(err)
 	}
-	if s := r.server("t1", "rug"); s.Withheld != 1 || !slices.Contains(r.tools("t1"), "rug/echo") {
+	if s := r.server("t1", "rug"); s.Withheld != 0 || !slices.Contains(r.tools("t1"), "rug/echo") {
 		t.Errorf("after it was accepted: %+v", s)
 	}
 	r.must("t1", "rug", "echo", "{}")
-	if err := r.act(mcpctl.ActApproveTools, "calm", ""); err != nil {
+	if err := r.act(mcpctl.ActApproveTools, "calm", ""); !errors.Is(err, thread.ErrNotFound) {
 		t.Errorf("nothing to accept: %v", err)
 	}
 }
@@ -247,19 +250,19 @@ func TestRugPull(t *testing.T) {
 func TestUnusableTools(t *testing.T) {
 	r := newRig(t, func(r *rig, _ *mcpctl.Config) {
 		r.own(conf{
-			"odd": r.fake("odd", "null", "names"),
-			"few": with(r.fake("few"), "x-orchestrator", map[string]any{"tools": map[string]any{"allow": []string{"echo", "write"}, "deny": []string{"write"}}}),
+			"odd":       r.fake("odd", "null", "names"),
+			"few":       with(r.fake("few"), "x-orchestrator", map[string]any{"tools": map[string]any{"allow": []string{"echo", "write"}, "deny": []string{"write"}}}),
 			"s\u200bly": with(r.fake("sly"), "args", []string{"-c", "true \u202e eurt"}),
 		})
 	})
 	r.ready("t1", "odd")
 	r.ready("t1", "few")
 	s := r.server("t1", "odd")
-	if s.Withheld == 0 || s.ToolsOn == 0 || s.Tools != s.ToolsOn+s.Withheld {
+	if s.Withheld != 0 || s.ToolsOn == 0 || s.Tools == s.ToolsOn {
 		t.Errorf("%+v", s)
 	}
 	for _, tool := range r.detail("t1", "odd").List {
-		if (tool.Withheld == "") != tool.On {
+		if (tool.Unusable == "") != tool.On || tool.Withheld != "" {
 			t.Errorf("%+v", tool)
 		}
 	}
