@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"orchestrator/mcpctl/gateway"
 	"orchestrator/mcpctl/trust"
 	"orchestrator/thread"
 )
@@ -67,7 +68,7 @@ func (c *Controller) knows(e *entry, name string) error {
 		"`orchestrator mcp show "+e.ID+"` lists its tools")
 }
 
-// tokens returns how many tokens a definition has.
+// tokens returns how many tokens a definition has, as an agent gets it.
 func (c *Controller) tokens(raw []byte) int64 {
 	sum := sha256.Sum256(raw)
 	c.mu.Lock()
@@ -76,7 +77,11 @@ func (c *Controller) tokens(raw []byte) int64 {
 	if ok {
 		return n
 	}
-	n = int64(c.cfg.Tokens(string(raw)))
+	definition, ok := gateway.Definition(raw, "")
+	if !ok {
+		definition = raw
+	}
+	n = int64(c.cfg.Tokens(string(definition)))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.counted) >= maxCounted {

@@ -14,6 +14,7 @@ import (
 	"orchestrator/agent/agenttest/clis"
 	"orchestrator/agent/agenttest/model"
 	"orchestrator/agent/scripted"
+	"orchestrator/contextmgr/tokens"
 	"orchestrator/mcpctl/mcptest"
 	"orchestrator/thread"
 )
@@ -250,4 +251,92 @@ func (m *mcpScript) kill() {
 
 func plainTool(name string) string {
 	return strings.ReplaceAll(name[strings.LastIndex(name, "__")+2:], "-", "_")
+}
+
+// fiveVariable names a file with five other servers to measure with, in the format of .mcp.json; "memory" is the needed
+// one.
+const fiveVariable = "ORCHESTRATOR_MCP_FIVE"
+
+// TestRealMCPTokens measures the definitions that the model gets of five servers when all are on, and when the words of
+// the task switch on the one that is needed.
+func TestRealMCPTokens(t *testing.T) {
+	for _, cli := range clis.All() {
+		t.Run(cli.Name, func(t *testing.T) {
+			if cli.Name == "codex" {
+				cli.Model = "gpt-4.1" // tools of newer models are behind a search
+			}
+			r := newScripted(t, cli, func(turn model.Turn) scripted.Reply {
+				if turn.Side {
+					return model.Markers(turn)
+				}
+				return scripted.Reply{Text: "done"}
+			})
+			if cli.Name == "claude" {
+				r.env = append(r.env, "ENABLE_TOOL_SEARCH=false")
+			}
+			five := map[string]any{"everything": npmServer(t, "everything", nil), "memory": npmServer(t, "memory", nil),
+				"files": npmServer(t, "filesystem", []string{r.project}), "many": fakeServer("tools=150"), "more": fakeServer("tools=150")}
+			if file := os.Getenv(fiveVariable); file != "" {
+				var f struct{ MCPServers map[string]map[string]any }
+				b, err := os.ReadFile(file)
+				if err == nil {
+					err = json.Unmarshal(b, &f)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				five = map[string]any{}
+				for name, s := range f.MCPServers {
+					five[name] = s
+				}
+			}
+			r.mcpServers(five)
+			for name := range five {
+				r.run("mcp", "call", name, "nothing") // its tools are known from then on
+			}
+			all := r.definitions("all")
+			for name, s := range five {
+				s := s.(map[string]any)
+				s["taskPatterns"] = []string{name}
+			}
+			r.mcpServers(five)
+			for name := range five { // the person's file has changed: it asks
+				r.ok("mcp", "approve", name, "--hash", get[thread.MCPDetail](r.rig, "mcp", "show", name).Hash)
+			}
+			one := r.definitions("put it into memory")
+			t.Logf("definitions of MCP tools in the request: %d tokens with all, %d with the one that is needed (−%d %%)", all, one,
+				100*(all-one)/max(all, 1))
+			if one*2 > all || one == 0 {
+				t.Errorf("%d tokens with all, %d with the one", all, one)
+			}
+		})
+	}
+}
+
+// definitions returns the tokens of the definitions of MCP tools in the request of a new thread's first prompt.
+func (r *realRig) definitions(prompt string) int {
+	r.t.Helper()
+	name := r.start("tokens")
+	if got := r.run("send", "--timeout", "2m", name, prompt); got.code != 0 {
+		r.t.Fatalf("%+v", got)
+	}
+	var body struct{ Tools []json.RawMessage }
+	if err := json.Unmarshal([]byte(r.newest()), &body); err != nil {
+		r.t.Fatal(err)
+	}
+	r.ok("stop", name)
+	count, n := tokens.New(), 0
+	for _, raw := range body.Tools {
+		var gemini struct{ FunctionDeclarations []json.RawMessage }
+		list := []json.RawMessage{raw}
+		if json.Unmarshal(raw, &gemini) == nil && len(gemini.FunctionDeclarations) > 0 {
+			list = gemini.FunctionDeclarations
+		}
+		for _, one := range list {
+			if strings.Contains(string(one), "orch") && strings.Contains(string(one), "__") {
+				n += count.Count(string(one))
+			}
+		}
+	}
+	return n
 }

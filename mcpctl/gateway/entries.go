@@ -29,7 +29,7 @@ func tools(servers []Server) []entry {
 			names[i] = t.Name
 		}
 		for i, name := range exposed(s.ID, names) {
-			if raw, ok := shown(s.Tools[i].Raw, name); ok {
+			if raw, ok := Definition(s.Tools[i].Raw, name); ok {
 				all = append(all, entry{name: name, server: s.ID, own: names[i], raw: raw})
 			}
 		}
@@ -37,9 +37,9 @@ func tools(servers []Server) []entry {
 	return sorted(all)
 }
 
-// shown returns a tool as the agent sees it: renamed, without what makes clients refuse staged results (outputSchema),
+// Definition returns a tool as the agent sees it: renamed, without what makes clients refuse staged results (outputSchema),
 // what is for remote transports (x-mcp-header), and what of its description is over the limit.
-func shown(raw json.RawMessage, name string) (json.RawMessage, bool) {
+func Definition(raw json.RawMessage, name string) (json.RawMessage, bool) {
 	o, err := asObject(raw)
 	if err != nil {
 		return nil, false
