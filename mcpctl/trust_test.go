@@ -201,7 +201,7 @@ func TestRugPull(t *testing.T) {
 		t.Fatalf("tools: %v", r.tools("t1"))
 	}
 	told := r.agents.tellings("t1")
-	r.must("t1", "rug", "echo", "{}") // its second: the definition changes
+	r.must("t1", "rug", "echo", "{}")                                                            // its second: the definition changes
 	r.eventually("echo is withheld", func() bool { return r.server("t1", "rug").Withheld == 2 }) // task never is shown
 	if r.agents.tellings("t1") == told {
 		t.Error("the agent was not told")
@@ -247,8 +247,8 @@ func TestRugPull(t *testing.T) {
 func TestUnusableTools(t *testing.T) {
 	r := newRig(t, func(r *rig, _ *mcpctl.Config) {
 		r.own(conf{
-			"odd": r.fake("odd", "null", "names"),
-			"few": with(r.fake("few"), "x-orchestrator", map[string]any{"tools": map[string]any{"allow": []string{"echo", "write"}, "deny": []string{"write"}}}),
+			"odd":       r.fake("odd", "null", "names"),
+			"few":       with(r.fake("few"), "x-orchestrator", map[string]any{"tools": map[string]any{"allow": []string{"echo", "write"}, "deny": []string{"write"}}}),
 			"s\u200bly": with(r.fake("sly"), "args", []string{"-c", "true \u202e eurt"}),
 		})
 	})
