@@ -10,6 +10,51 @@ import (
 	"orchestrator/thread"
 )
 
+// Switch switches a server or a tool for a thread, as a person has asked.
+func (c *Controller) Switch(ctx context.Context, r thread.MCPChange) (thread.MCPReport, error) {
+	t, err := c.cfg.Threads.Find(r.Thread)
+	if err != nil {
+		return thread.MCPReport{}, err
+	}
+	e, err := c.get(r.Server)
+	if err != nil {
+		return thread.MCPReport{}, err
+	}
+	if r.On {
+		if err := usable(e); err != nil {
+			return thread.MCPReport{}, fmt.Errorf("switch on %s: %w", e.ID, err)
+		}
+	}
+	if r.Tool != "" {
+		if err := c.knows(e, r.Tool); err != nil {
+			return thread.MCPReport{}, err
+		}
+	}
+	working := c.cfg.Threads.Working(t.ID)
+	err = c.decide(ctx, t.ID, func(b *switchboard) {
+		switch {
+		case r.Tool != "":
+			b.decided = b.decided.SwitchTool(e.ID, r.Tool, r.On)
+		case r.On:
+			delete(b.ending, e.ID)
+			b.decided = b.decided.SwitchOn(thread.MCPSwitch{Server: e.ID, By: thread.MCPPerson, Why: "switched on by you"})
+		default:
+			_, on := b.state(e)
+			if delete(b.ending, e.ID); on && working && !r.Force {
+				b.ending[e.ID] = true
+			}
+			b.decided = b.decided.SwitchOff(e.ID)
+		}
+	})
+	if err != nil {
+		return thread.MCPReport{}, err
+	}
+	if r.On && r.Tool == "" {
+		c.hub.Prewarm(e.server(), nobody{t.ID, t.Dir})
+	}
+	return c.Report(ctx, thread.MCPQuery{Thread: string(t.ID)})
+}
+
 // The acts on a server.
 const (
 	ActRestart      = "restart"

@@ -9,60 +9,11 @@ import (
 	"time"
 
 	"orchestrator/mcpctl/definition"
-	"orchestrator/mcpctl/discovery"
 	"orchestrator/mcpctl/hub"
 	"orchestrator/mcpctl/match"
 	"orchestrator/mcpctl/trust"
 	"orchestrator/thread"
 )
-
-var (
-	errNobody  = errors.New("nobody can answer a question of the server now")
-	errNoLogin = errors.New("it is not a remote server that people sign in to")
-)
-
-// entry is a configured server with what the person said about it.
-type entry struct {
-	definition.Definition
-	hash     string
-	verdict  trust.Verdict
-	patterns match.Patterns
-}
-
-// accepted reports whether exactly this may be started.
-func (e *entry) accepted() bool { return e.verdict.State == trust.Accepted && e.Problem == "" }
-
-// server is the entry as the hub takes it.
-func (e *entry) server() hub.Server {
-	return hub.Server{ID: e.ID, Hash: e.hash, Definition: e.Definition, Trusted: e.Trusted()}
-}
-
-// isFor reports whether a server is on for an agent unless something else is decided: it is configured for that agent or
-// for the project as a whole, is enabled there, and has no patterns that would switch it on when it is needed.
-func (e *entry) isFor(agent string) bool {
-	if !e.Enabled || len(e.Patterns) > 0 {
-		return false
-	}
-	return slices.ContainsFunc(e.Sources, func(s definition.Source) bool {
-		return s.Agent == agent || s.Agent == "orchestrator" || strings.HasSuffix(s.File, "/.mcp.json")
-	})
-}
-
-// catalog is what is configured, at one moment.
-type catalog struct {
-	entries  []*entry // by ID
-	problems []discovery.Problem
-	at       time.Time
-}
-
-// find returns a server by its ID.
-func (c *catalog) find(id string) (*entry, bool) {
-	i, ok := slices.BinarySearchFunc(c.entries, id, func(e *entry, id string) int { return strings.Compare(e.ID, id) })
-	if !ok {
-		return nil, false
-	}
-	return c.entries[i], true
-}
 
 // current returns the catalog, read at most watchPause ago.
 func (c *Controller) current() *catalog {
@@ -90,13 +41,6 @@ func (c *Controller) refresh() *catalog {
 		c.tellAll()
 	}
 	return next
-}
-
-func same(a, b *catalog) bool {
-	return slices.EqualFunc(a.entries, b.entries, func(x, y *entry) bool {
-		return x.ID == y.ID && x.hash == y.hash && x.verdict.State == y.verdict.State && x.Problem == y.Problem &&
-			x.Enabled == y.Enabled && slices.Equal(x.Patterns, y.Patterns)
-	})
 }
 
 // read reads the configuration files, and judges what is there. The person's own files are accepted as they stand the
@@ -165,19 +109,6 @@ func (c *Controller) launch(_ context.Context, s hub.Server, dir string) (defini
 	return l, append(env, l.Env...), nil
 }
 
-// lookup returns the value of a variable in a definition.
-func (c *Controller) lookup(name string) (string, bool) {
-	if name == "workspaceFolder" {
-		return c.cfg.Project, true
-	}
-	for i := len(c.cfg.Env) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(c.cfg.Env[i], name+"="); ok {
-			return v, true
-		}
-	}
-	return "", false
-}
-
 // get returns a configured server.
 func (c *Controller) get(id string) (*entry, error) {
 	cat := c.current()
@@ -192,3 +123,6 @@ func (c *Controller) get(id string) (*entry, error) {
 	}
 	return e, nil
 }
+
+// watchPause is how often the configuration files are looked at.
+const watchPause = 3 * time.Second

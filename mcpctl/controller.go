@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,6 +17,24 @@ import (
 	"orchestrator/mcpctl/trust"
 	"orchestrator/thread"
 )
+
+var (
+	errNobody  = errors.New("nobody can answer a question of the server now")
+	errNoLogin = errors.New("it is not a remote server that people sign in to")
+)
+
+// lookup returns the value of a variable in a definition.
+func (c *Controller) lookup(name string) (string, bool) {
+	if name == "workspaceFolder" {
+		return c.cfg.Project, true
+	}
+	for i := len(c.cfg.Env) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(c.cfg.Env[i], name+"="); ok {
+			return v, true
+		}
+	}
+	return "", false
+}
 
 // Threads are the threads of the project.
 type Threads interface {
@@ -93,53 +113,6 @@ type Controller struct {
 	index   *match.Index                // over all servers, nil if it must be made anew
 }
 
-// New returns a controller. Use must be called before agents connect.
-func New(cfg Config) *Controller {
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
-	if cfg.Tokens == nil {
-		cfg.Tokens = func(s string) int { return (len(s) + 3) / 4 }
-	}
-	c := &Controller{cfg: cfg, reads: map[string]reading{}, threads: map[thread.ID]*switchboard{},
-		told: map[string]hub.Status{}, counted: map[[sha256.Size]byte]int64{}}
-	c.ctx, c.cancel = context.WithCancel(context.Background())
-	h := cfg.Hub
-	h.Dir, h.Launch, h.Changed, h.Event = cfg.Project, c.launch, c.manifestChanged, c.serverChanged
-	c.hub = hub.New(h)
-	return c
-}
-
-// Use sets who tells agents that their lists have changed.
-func (c *Controller) Use(a Agents) { c.agents = a }
-
-// Close ends all servers. No process is left.
-func (c *Controller) Close(ctx context.Context) error {
-	c.cancel()
-	err := c.hub.Close(ctx)
-	c.work.Wait()
-	return err
-}
-
-// Run notices changed configuration files until the context ends.
-func (c *Controller) Run(ctx context.Context) error {
-	tick := time.NewTicker(watchPause)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-c.ctx.Done():
-			return nil
-		case <-tick.C:
-			c.refresh()
-		}
-	}
-}
-
-// watchPause is how often the configuration files are looked at.
-const watchPause = 3 * time.Second
-
 // manifestChanged is told by the hub that a server's lists are new.
 func (c *Controller) manifestChanged(hash string) {
 	c.mu.Lock()
@@ -179,10 +152,93 @@ type nobody struct {
 	dir string
 }
 
-func (n nobody) Thread() thread.ID        { return n.id }
-func (n nobody) Dir() string              { return n.dir }
+func (n nobody) Thread() thread.ID { return n.id }
+
+func (n nobody) Dir() string { return n.dir }
+
 func (n nobody) Progress(json.RawMessage) {}
 
 func (n nobody) Ask(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 	return nil, errNobody
+}
+
+// tokens returns how many tokens a definition has.
+func (c *Controller) tokens(raw []byte) int64 {
+	sum := sha256.Sum256(raw)
+	c.mu.Lock()
+	n, ok := c.counted[sum]
+	c.mu.Unlock()
+	if ok {
+		return n
+	}
+	n = int64(c.cfg.Tokens(string(raw)))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.counted) >= maxCounted {
+		clear(c.counted)
+	}
+	c.counted[sum] = n
+	return n
+}
+
+// maxCounted is how many definitions' tokens are remembered.
+const maxCounted = 20_000
+
+// board returns a thread's switchboard, loaded the first time; nil if there is no such thread.
+func (c *Controller) board(id thread.ID) *switchboard {
+	c.mu.Lock()
+	b := c.threads[id]
+	c.mu.Unlock()
+	if b != nil {
+		return b
+	}
+	t, err := c.cfg.Threads.Find(string(id))
+	if err != nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if b := c.threads[id]; b != nil {
+		return b
+	}
+	b = &switchboard{t: t, decided: t.MCP.Clone(), ending: map[string]bool{}, used: map[string]bool{}}
+	c.threads[id] = b
+	return b
+}
+
+// tell tells a thread's agent and the screens that its servers have changed.
+func (c *Controller) tell(id thread.ID) {
+	c.agents.Changed(id)
+	c.cfg.Threads.Changed(id)
+}
+
+// save stores what is decided for a thread, soon.
+func (c *Controller) save(id thread.ID) {
+	c.background(func() {
+		c.saving.Lock()
+		defer c.saving.Unlock()
+		c.mu.Lock()
+		b := c.threads[id]
+		if b == nil {
+			c.mu.Unlock()
+			return
+		}
+		now := b.decided.Clone()
+		c.mu.Unlock()
+		ctx, cancel := context.WithTimeout(c.ctx, 30*time.Second)
+		defer cancel()
+		err := c.cfg.Threads.SetMCP(ctx, string(id), func(thread.MCPSwitches) thread.MCPSwitches { return now })
+		if err != nil && ctx.Err() == nil {
+			c.cfg.Log.Warn("store the switches of MCP servers", "thread", string(id), "err", err)
+		}
+	})
+}
+
+// background does something that nobody waits for.
+func (c *Controller) background(do func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ctx.Err() == nil {
+		c.work.Go(do)
+	}
 }

@@ -24,3 +24,23 @@ func (c *Controller) stale(id thread.ID) bool {
 	told, read := f.Followed(id)
 	return !told.IsZero() && read.Before(told) && time.Since(told) > slow
 }
+
+// connected reports whether the agent has read its tools at all.
+func (c *Controller) connected(id thread.ID) bool {
+	f, ok := c.agents.(Freshness)
+	if !ok {
+		return true
+	}
+	_, read := f.Followed(id)
+	return !read.IsZero()
+}
+
+// followed reports whether the agent has been told of a change since a moment, and has read its tools.
+func (c *Controller) followed(id thread.ID, since time.Time) bool {
+	f, ok := c.agents.(Freshness)
+	if !ok {
+		return true
+	}
+	told, read := f.Followed(id)
+	return told.After(since) && read.After(told)
+}

@@ -2,7 +2,6 @@ package mcpctl
 
 import (
 	"context"
-	"crypto/sha256"
 	"net/url"
 	"slices"
 	"strings"
@@ -137,28 +136,6 @@ func (c *Controller) count(s *thread.MCPServer, e *entry, off []string) {
 		}
 	}
 }
-
-// tokens returns how many tokens a definition has.
-func (c *Controller) tokens(raw []byte) int64 {
-	sum := sha256.Sum256(raw)
-	c.mu.Lock()
-	n, ok := c.counted[sum]
-	c.mu.Unlock()
-	if ok {
-		return n
-	}
-	n = int64(c.cfg.Tokens(string(raw)))
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.counted) >= maxCounted {
-		clear(c.counted)
-	}
-	c.counted[sum] = n
-	return n
-}
-
-// maxCounted is how many definitions' tokens are remembered.
-const maxCounted = 20_000
 
 // tokensOf returns the tokens of all definitions of a server that are not withheld.
 func (c *Controller) tokensOf(e *entry) int64 {

@@ -7,31 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"orchestrator/mcpctl/definition"
 	"orchestrator/mcpctl/gateway"
-	"orchestrator/mcpctl/manifest"
 	"orchestrator/mcpctl/match"
-	"orchestrator/mcpctl/trust"
 	"orchestrator/thread"
 )
-
-const (
-	gatewayName  = gateway.Name
-	projectScope = definition.Project
-)
-
-// reading is a manifest with the judgement of its tools.
-type reading struct {
-	manifest manifest.Manifest
-	tools    []tool
-}
-
-// tool is a tool of a server, with what speaks against showing it.
-type tool struct {
-	manifest.Tool
-	review   trust.Tool
-	withheld string // why no agent gets it
-}
 
 // reading returns what is known of a server's lists; false if it was never started. It starts nothing.
 func (c *Controller) reading(e *entry) (reading, bool) {
@@ -74,28 +53,6 @@ func (c *Controller) reading(e *entry) (reading, bool) {
 	c.reads[e.hash] = r
 	c.mu.Unlock()
 	return r, true
-}
-
-// withheld says why a tool is withheld by what the person has accepted.
-func withheld(t trust.Tool) string {
-	switch {
-	case !t.Withheld:
-		return ""
-	case t.State == trust.ToolChanged:
-		return "its definition has changed since you accepted it"
-	case t.State == trust.ToolNew:
-		return "it is new, and the server is from the repository"
-	default:
-		return t.Problem
-	}
-}
-
-// allows reports whether the configuration of a server lets a tool through.
-func allows(d definition.Definition, tool string) bool {
-	if slices.Contains(d.Options.Deny, tool) {
-		return false
-	}
-	return len(d.Options.Allow) == 0 || slices.Contains(d.Options.Allow, tool)
 }
 
 // knows returns an error if a server is known not to have a tool.
@@ -243,13 +200,6 @@ func (c *Controller) Find(_ context.Context, id thread.ID, query string) []gatew
 		found = append(found, s.Found)
 	}
 	return found
-}
-
-// description returns that of a tool.
-func description(raw json.RawMessage) string {
-	var t struct{ Description string }
-	_ = json.Unmarshal(raw, &t) // it was checked
-	return t.Description
 }
 
 // likely returns the servers that a task probably needs, by their descriptions and what similar tasks used.

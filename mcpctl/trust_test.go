@@ -121,7 +121,7 @@ func TestChangedBeforeStart(t *testing.T) {
 	}
 	r.look()
 	s := r.server("t1", "repo")
-	if s.On || s.Accepted || !s.Changed || s.State != string(hub.Unapproved) {
+	if s.On || s.Accepted || !s.Changed || s.State != string(hub.Unapproved) || !strings.Contains(s.Reason, "changed") {
 		t.Errorf("%+v", s)
 	}
 	d := r.detail("t1", "repo")

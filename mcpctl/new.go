@@ -1,0 +1,55 @@
+package mcpctl
+
+import (
+	"context"
+	"crypto/sha256"
+	"log/slog"
+	"time"
+
+	"orchestrator/mcpctl/hub"
+	"orchestrator/thread"
+)
+
+// New returns a controller. Use must be called before agents connect.
+func New(cfg Config) *Controller {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Tokens == nil {
+		cfg.Tokens = func(s string) int { return (len(s) + 3) / 4 }
+	}
+	c := &Controller{cfg: cfg, reads: map[string]reading{}, threads: map[thread.ID]*switchboard{},
+		told: map[string]hub.Status{}, counted: map[[sha256.Size]byte]int64{}}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	h := cfg.Hub
+	h.Dir, h.Launch, h.Changed, h.Event = cfg.Project, c.launch, c.manifestChanged, c.serverChanged
+	c.hub = hub.New(h)
+	return c
+}
+
+// Use sets who tells agents that their lists have changed.
+func (c *Controller) Use(a Agents) { c.agents = a }
+
+// Close ends all servers. No process is left.
+func (c *Controller) Close(ctx context.Context) error {
+	c.cancel()
+	err := c.hub.Close(ctx)
+	c.work.Wait()
+	return err
+}
+
+// Run notices changed configuration files until the context ends.
+func (c *Controller) Run(ctx context.Context) error {
+	tick := time.NewTicker(watchPause)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-c.ctx.Done():
+			return nil
+		case <-tick.C:
+			c.refresh()
+		}
+	}
+}

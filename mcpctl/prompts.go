@@ -1,0 +1,192 @@
+package mcpctl
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+	"time"
+
+	"orchestrator/mcpctl/hub"
+	"orchestrator/thread"
+)
+
+// Prompt implements thread.MCP: its words may switch servers on, before the agent's next request.
+func (c *Controller) Prompt(id thread.ID, text string) {
+	b := c.board(id)
+	if b == nil || strings.TrimSpace(text) == "" {
+		return
+	}
+	h := fnv.New64a()
+	h.Write([]byte(strings.Join(strings.Fields(text), " ")))
+	cat := c.current()
+	c.mu.Lock()
+	if slices.Contains(b.prompts, h.Sum64()) {
+		c.mu.Unlock()
+		return
+	}
+	b.prompts = append(b.prompts, h.Sum64())
+	b.prompts = b.prompts[max(0, len(b.prompts)-maxPrompts):]
+	b.task = text
+	var on []*entry
+	for _, e := range cat.entries {
+		if _, already := b.state(e); already && !b.ending[e.ID] || slices.Contains(b.decided.Off, e.ID) || !e.accepted() {
+			continue
+		}
+		if reason, ok := e.patterns.Match(text); ok {
+			b.decided = b.decided.SwitchOn(thread.MCPSwitch{Server: e.ID, By: thread.MCPPattern, Why: reason})
+			on = append(on, e)
+		}
+	}
+	t := b.t
+	c.mu.Unlock()
+	var fresh []*entry
+	for _, e := range on {
+		if _, known := c.reading(e); !known {
+			fresh = append(fresh, e)
+		}
+		c.hub.Prewarm(e.server(), nobody{t.ID, t.Dir})
+	}
+	c.mu.Lock()
+	b.fresh = fresh
+	c.mu.Unlock()
+	if len(on) > 0 {
+		c.background(func() { c.tell(id) })
+		c.save(id)
+	}
+	c.background(func() { c.suggest(id, text) })
+}
+
+// readyPause is how often Ready looks; connectPause is how long it waits for an agent to connect, and followPause for it
+// to read its tools after a change.
+const (
+	readyPause   = 20 * time.Millisecond
+	connectPause = 3 * time.Second
+	followPause  = time.Second
+)
+
+// Ready implements thread.MCP.
+func (c *Controller) Ready(ctx context.Context, id thread.ID) {
+	c.mu.Lock()
+	b := c.threads[id]
+	var fresh []*entry
+	given := false
+	if b != nil {
+		fresh, b.fresh = b.fresh, nil
+		given = b.reach.Given
+	}
+	c.mu.Unlock()
+	began := time.Now()
+	tick := time.NewTicker(readyPause)
+	defer tick.Stop()
+	for given && !c.connected(id) && time.Since(began) < connectPause {
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+	if len(fresh) == 0 {
+		return
+	}
+	known := time.Time{}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		switch {
+		case known.IsZero() && c.started(fresh, id):
+			known = time.Now()
+		case !known.IsZero() && (c.followed(id, began) || time.Since(known) > followPause):
+			return
+		}
+	}
+}
+
+// started reports whether the tools of all servers are known, or will not be soon.
+func (c *Controller) started(servers []*entry, id thread.ID) bool {
+	states := c.hub.States()
+	for _, e := range servers {
+		if _, known := c.reading(e); known {
+			continue
+		}
+		failed := slices.ContainsFunc(states, func(s hub.State) bool {
+			return s.Hash == e.hash && (s.Thread == "" || s.Thread == id) && s.Status != hub.Starting && s.Status != hub.Cold
+		})
+		if !failed {
+			return false
+		}
+	}
+	return true
+}
+
+// maxPrompts is how many prompts of a thread are remembered as seen.
+const maxPrompts = 50
+
+// suggest offers the server that a task most likely needs and that is not on.
+func (c *Controller) suggest(id thread.ID, text string) {
+	b := c.board(id)
+	if b == nil {
+		return
+	}
+	cat := c.current()
+	for _, s := range c.likely(text) {
+		e, ok := cat.find(s.Server)
+		if !ok || !e.accepted() {
+			continue
+		}
+		c.mu.Lock()
+		_, on := b.state(e)
+		off := slices.Contains(b.decided.Off, e.ID)
+		given := b.reach.Given
+		c.mu.Unlock()
+		if on || off {
+			continue
+		}
+		if given {
+			c.cfg.Threads.Suggest(id, e.ID, s.Why)
+		}
+		return
+	}
+}
+
+// TurnEnded implements thread.MCP: what was to be off at the end of the turn is off now, and what the turn used is
+// remembered.
+func (c *Controller) TurnEnded(id thread.ID) {
+	c.mu.Lock()
+	b := c.threads[id]
+	if b == nil {
+		c.mu.Unlock()
+		return
+	}
+	ended := len(b.ending) > 0
+	clear(b.ending)
+	task := b.task
+	var used []string
+	for server := range b.used {
+		used = append(used, server)
+	}
+	b.task = ""
+	clear(b.used)
+	c.mu.Unlock()
+	if ended {
+		c.tell(id)
+	}
+	if task != "" && len(used) > 0 && c.cfg.Memory != nil {
+		slices.Sort(used)
+		c.background(func() {
+			h := fnv.New64a()
+			h.Write([]byte(task))
+			if err := c.cfg.Memory.Remember(fmt.Sprintf("%s %x", id, h.Sum64()), task, used); err != nil {
+				c.cfg.Log.Warn("remember which MCP servers a task used", "err", err)
+			}
+		})
+	}
+}
