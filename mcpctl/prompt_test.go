@@ -34,7 +34,7 @@ func TestPatterns(t *testing.T) {
 		t.Errorf("on by %q: %q", s.By, s.Why)
 	}
 	r.eventually("the agent is told", func() bool { return r.agents.tellings("t1") > told })
-	r.eventually("it is stored", func() bool { _, ok := r.threads.of("t1").Find("web"); return ok })
+	r.eventually("it is stored", func() bool { _, ok := r.threads.stores().Find("web"); return ok })
 	r.eventually("it is started", func() bool { return len(r.starts("web")) == 1 })
 	if n := len(r.starts("repo")) + len(r.starts("data")); n > 0 {
 		t.Errorf("%d others were started", n)
@@ -80,7 +80,7 @@ func TestPatternDuringEnding(t *testing.T) {
 		r.own(conf{"web": with(r.fake("web"), "taskPatterns", []string{"e2e"})})
 	})
 	r.Prompt("t1", "Run the e2e tests")
-	r.threads.work("t1", true)
+	r.threads.work(true)
 	r.mustFlip("t1", "web", false)
 	r.Prompt("t1", "more e2e tests")
 	r.TurnEnded("t1")
@@ -178,7 +178,7 @@ func TestMemory(t *testing.T) {
 	const task = "plan the quarterly offsite in the mountains"
 	r.Prompt("t1", task)
 	r.mustFlip("t1", "maps", true)
-	r.ready("t1", "maps")
+	r.ready("maps")
 	if r.memory.Len() != 0 {
 		t.Fatal("it is remembered before the turn's end")
 	}
