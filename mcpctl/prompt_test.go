@@ -34,7 +34,7 @@ func TestPatterns(t *testing.T) {
 		t.Errorf("on by %q: %q", s.By, s.Why)
 	}
 	r.eventually("the agent is told", func() bool { return r.agents.tellings("t1") > told })
-	r.eventually("it is stored", func() bool { _, ok := r.threads.of("t1").Find("web"); return ok })
+	r.eventually("it is stored", func() bool { _, ok := r.threads.stores().Find("web"); return ok })
 	r.eventually("it is started", func() bool { return len(r.starts("web")) == 1 })
 	if n := len(r.starts("repo")) + len(r.starts("data")); n > 0 {
 		t.Errorf("%d others were started", n)
@@ -54,25 +54,23 @@ func TestPatterns(t *testing.T) {
 
 // TestEachPromptOnce looks at the words of a prompt once, by however many ways it is told.
 func TestEachPromptOnce(t *testing.T) {
-	r := newRig(t, func(r *rig, _ *mcpctl.Config) {
-		r.own(conf{"web": with(r.fake("web"), "taskPatterns", []string{"e2e"})})
-	})
-	r.Prompt("t1", "Run the e2e tests")
-	r.eventually("it is stored", func() bool { return !r.threads.of("t1").IsZero() })
-	r.threads.change("t1", thread.MCPSwitches{})
-	r.Restored("t1") // the same words would match again
-	r.Prompt("t1", "other words")
-	r.Prompt("t1", "Run the  e2e\ntests ")
-	if got := r.on("t1"); got != "web" {
-		t.Fatalf("on: %s", got)
+	about := func(server map[string]any, text string) map[string]any {
+		return with(with(server, "taskPatterns", []string{"zzz"}), "x-orchestrator", map[string]any{"description": text})
 	}
-	r.ready("t1", "web") // its list is told too
-	told := r.agents.tellings("t1")
-	r.Prompt("t1", "Run the e2e tests")
-	r.Prompt("t1", "Run the e2e tests\n")
+	r := newRig(t, func(r *rig, _ *mcpctl.Config) {
+		r.own(conf{"tickets": about(r.fake("tickets"), "tickets, epics, sprints, boards and the backlog"),
+			"maps": about(r.fake("maps"), "geographic maps and routes")})
+	})
+	r.Launched("t1", thread.MCPReach{Given: true})
+	const task = "create tickets and epics in the backlog of the sprint board"
+	for _, text := range []string{task, strings.ReplaceAll(task, " and ", "\nand  ") + " ", task} {
+		r.Prompt("t1", text)
+	}
+	r.Prompt("t1", task+" of today")
+	r.eventually("both are looked at", func() bool { return len(r.threads.offers()) >= 2 })
 	time.Sleep(20 * time.Millisecond)
-	if got := r.agents.tellings("t1"); got > told+1 { // that of the prompt before may come late
-		t.Errorf("the agent was told %d times more", got-told)
+	if got := r.threads.offers(); len(got) != 2 {
+		t.Errorf("%d offers: %q", len(got), got)
 	}
 }
 
@@ -82,7 +80,7 @@ func TestPatternDuringEnding(t *testing.T) {
 		r.own(conf{"web": with(r.fake("web"), "taskPatterns", []string{"e2e"})})
 	})
 	r.Prompt("t1", "Run the e2e tests")
-	r.threads.work("t1", true)
+	r.threads.work(true)
 	r.mustFlip("t1", "web", false)
 	r.Prompt("t1", "more e2e tests")
 	r.TurnEnded("t1")
@@ -103,7 +101,9 @@ func TestManifestKnownLater(t *testing.T) {
 	r.eventually("its tools are listed", func() bool { return slices.Contains(r.tools("t1"), "web/echo") })
 	// For another thread they are there at once.
 	r.threads.add("t2", "claude", r.project)
+	told := r.agents.tellings("t2")
 	r.Prompt("t2", "e2e")
+	r.eventually("the agent is told", func() bool { return r.agents.tellings("t2") > told })
 	if !slices.Contains(r.tools("t2"), "web/echo") {
 		t.Error("known tools are not listed at once")
 	}
@@ -178,7 +178,7 @@ func TestMemory(t *testing.T) {
 	const task = "plan the quarterly offsite in the mountains"
 	r.Prompt("t1", task)
 	r.mustFlip("t1", "maps", true)
-	r.ready("t1", "maps")
+	r.ready("maps")
 	if r.memory.Len() != 0 {
 		t.Fatal("it is remembered before the turn's end")
 	}

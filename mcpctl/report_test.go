@@ -28,8 +28,8 @@ func TestReport(t *testing.T) {
 		t.Errorf("%+v", before)
 	}
 	r.mustFlip("t1", "b", true)
-	r.ready("t1", "a")
-	r.ready("t1", "b")
+	r.ready("a")
+	r.ready("b")
 	r.mustFlip("t1", "b", false)
 	rep := r.report("t1")
 	a, b := r.server("t1", "a"), r.server("t1", "b")
@@ -87,7 +87,7 @@ func TestReport(t *testing.T) {
 // TestHealthDoesNotChangeLists kills a server: its tools stay, and the next call is answered by a new process.
 func TestHealthDoesNotChangeLists(t *testing.T) {
 	r := newRig(t, func(r *rig, _ *mcpctl.Config) { r.own(conf{"a": r.fake("a")}) })
-	r.ready("t1", "a")
+	r.ready("a")
 	before := r.tools("t1")
 	told := r.agents.tellings("t1")
 	kill(t, r.starts("a")[0])
@@ -99,7 +99,7 @@ func TestHealthDoesNotChangeLists(t *testing.T) {
 		t.Errorf("a: %+v", s)
 	}
 	began := time.Now()
-	r.must("t1", "a", "echo", "{}")
+	r.must("t1", "a", "echo")
 	if took := time.Since(began); took > 2*time.Second {
 		t.Errorf("the next call took %v", took)
 	}
@@ -115,7 +115,7 @@ func TestFilesChange(t *testing.T) {
 	if got := r.on("t1"); got != "a b" {
 		t.Fatalf("on: %s", got)
 	}
-	r.ready("t1", "a")
+	r.ready("a")
 	told := r.agents.tellings("t1")
 	r.look()
 	if r.agents.tellings("t1") != told {
@@ -134,7 +134,7 @@ func TestFilesChange(t *testing.T) {
 	if got := r.on("t1"); got != "a b" { // what is added later is asked about
 		t.Errorf("on: %s", got)
 	}
-	r.must("t1", "a", "echo", "{}")
+	r.must("t1", "a", "echo")
 	if err := os.Remove(own); err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestFilesChange(t *testing.T) {
 	if got := r.on("t1"); got != "" || len(r.tools("t1")) > 0 {
 		t.Errorf("on: %s", got)
 	}
-	if _, err := r.call("t1", "a", "echo", "{}"); err == nil {
+	if _, err := r.call("t1", "a", "echo"); err == nil {
 		t.Error("a server that is not configured any more takes calls")
 	}
 	if err := os.MkdirAll(own, 0o700); err != nil { // a folder of that name

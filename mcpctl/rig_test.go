@@ -239,12 +239,12 @@ func (r *rig) on(id string) string {
 }
 
 // call calls a tool as a thread's agent does.
-func (r *rig) call(id thread.ID, server, tool, args string) (string, error) {
+func (r *rig) call(id thread.ID, server, tool string) (string, error) {
 	if why := r.Off(id, server, tool); why != "" {
 		return "", errors.New(why)
 	}
 	result, err := r.Call(context.Background(), server, caller{id, r.project}, "tools/call",
-		json.RawMessage(fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, args)))
+		json.RawMessage(fmt.Sprintf(`{"name":%q,"arguments":{}}`, tool)))
 	if err != nil {
 		return "", err
 	}
@@ -255,20 +255,20 @@ func (r *rig) call(id thread.ID, server, tool, args string) (string, error) {
 	return res.Content[0].Text, nil
 }
 
-func (r *rig) must(id thread.ID, server, tool, args string) string {
+func (r *rig) must(id thread.ID, server, tool string) string {
 	r.Helper()
-	text, err := r.call(id, server, tool, args)
+	text, err := r.call(id, server, tool)
 	if err != nil {
 		r.Fatalf("%s of %s: %v", tool, server, err)
 	}
 	return text
 }
 
-// ready starts a server for a thread, and waits for its lists.
-func (r *rig) ready(id thread.ID, server string) {
+// ready starts a server for thread t1, and waits for its lists.
+func (r *rig) ready(server string) {
 	r.Helper()
-	r.must(id, server, "echo", "{}")
-	r.eventually("the lists of "+server, func() bool { return r.server(string(id), server).Known })
+	r.must("t1", server, "echo")
+	r.eventually("the lists of "+server, func() bool { return r.server("t1", server).Known })
 }
 
 func (r *rig) eventually(what string, ok func() bool) {
@@ -343,16 +343,18 @@ func (t *threads) change(id thread.ID, s thread.MCPSwitches) {
 	t.all[id] = one
 }
 
-func (t *threads) of(id thread.ID) thread.MCPSwitches {
+// stores is what is stored for thread t1.
+func (t *threads) stores() thread.MCPSwitches {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.all[id].MCP.Clone()
+	return t.all["t1"].MCP.Clone()
 }
 
-func (t *threads) work(id thread.ID, working bool) {
+// work says whether a turn of thread t1 is running.
+func (t *threads) work(working bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.working[id] = working
+	t.working["t1"] = working
 }
 
 func (t *threads) refuse(err error) {

@@ -59,10 +59,10 @@ func TestSwitch(t *testing.T) {
 	if r.agents.tellings("t1") == told {
 		t.Error("the agent was not told")
 	}
-	if w, ok := r.threads.of("t1").Find("b"); !ok || w.By != thread.MCPPerson {
-		t.Errorf("stored: %+v", r.threads.of("t1"))
+	if w, ok := r.threads.stores().Find("b"); !ok || w.By != thread.MCPPerson {
+		t.Errorf("stored: %+v", r.threads.stores())
 	}
-	r.ready("t1", "b")
+	r.ready("b")
 	if !slices.Contains(r.tools("t1"), "b/echo") {
 		t.Fatalf("tools: %v", r.tools("t1"))
 	}
@@ -76,7 +76,7 @@ func TestSwitch(t *testing.T) {
 	if after := r.server("t1", "b"); after.ToolsOn != before.ToolsOn-1 || after.Tokens >= before.Tokens || after.Tools != before.Tools {
 		t.Errorf("before %+v, after %+v", before, after)
 	}
-	if _, err := r.call("t1", "b", "echo", "{}"); err == nil || !strings.Contains(err.Error(), "switched off") {
+	if _, err := r.call("t1", "b", "echo"); err == nil || !strings.Contains(err.Error(), "switched off") {
 		t.Errorf("a call of a tool that is off: %v", err)
 	}
 	if got := r.Enabled("t1"); !slices.Contains(got, "-b/echo") {
@@ -89,12 +89,12 @@ func TestSwitch(t *testing.T) {
 	if _, err := r.Switch(context.Background(), thread.MCPChange{Thread: "t1", Server: "b", Tool: "echo", On: true}); err != nil {
 		t.Fatal(err)
 	}
-	r.must("t1", "b", "echo", "{}")
+	r.must("t1", "b", "echo")
 	r.mustFlip("t1", "b", false)
 	if got := r.on("t1"); got != "a" {
 		t.Errorf("on: %s", got)
 	}
-	if _, err := r.call("t1", "b", "echo", "{}"); err == nil {
+	if _, err := r.call("t1", "b", "echo"); err == nil {
 		t.Error("a server that is off takes calls")
 	}
 	r.mustFlip("t1", "a", false)
@@ -129,26 +129,32 @@ func TestOnlyAcceptedServersAreSwitchedOn(t *testing.T) {
 		t.Errorf("an offer of one that is not accepted: %v", err)
 	}
 	r.mustFlip("t1", "repo", false) // that is always possible
-	if !r.threads.of("t1").IsZero() && len(r.threads.of("t1").On) > 0 || len(r.starts("repo")) > 0 {
-		t.Errorf("stored %+v, %d starts", r.threads.of("t1"), len(r.starts("repo")))
+	if !r.threads.stores().IsZero() && len(r.threads.stores().On) > 0 || len(r.starts("repo")) > 0 {
+		t.Errorf("stored %+v, %d starts", r.threads.stores(), len(r.starts("repo")))
 	}
 }
 
 // TestOffWaitsForTheTurn keeps a server on until the running turn ends, unless it is forced.
 func TestOffWaitsForTheTurn(t *testing.T) {
-	r := newRig(t, func(r *rig, _ *mcpctl.Config) { r.own(conf{"a": r.fake("a"), "b": r.fake("b")}) })
-	r.ready("t1", "a")
-	r.ready("t1", "b")
-	r.threads.work("t1", true)
+	r := newRig(t, func(r *rig, _ *mcpctl.Config) {
+		r.own(conf{"a": r.fake("a"), "b": r.fake("b"), "never": with(r.fake("never"), "taskPatterns", []string{"zzz"})})
+	})
+	r.ready("a")
+	r.ready("b")
+	r.threads.work(true)
+	r.mustFlip("t1", "never", false)
+	if s := r.server("t1", "never"); s.On || s.Ending {
+		t.Error("switching off what is not on switches it on")
+	}
 	r.mustFlip("t1", "a", false)
 	if s := r.server("t1", "a"); !s.On || !s.Ending {
 		t.Errorf("during the turn: on %v, ending %v", s.On, s.Ending)
 	}
-	r.must("t1", "a", "echo", "{}")
+	r.must("t1", "a", "echo")
 	if slices.Contains(thread.MCPNames(r.Enabled("t1")), "a") {
 		t.Error("a checkpoint has what is to be off")
 	}
-	if !slices.Contains(r.threads.of("t1").Off, "a") {
+	if !slices.Contains(r.threads.stores().Off, "a") {
 		t.Error("it is not stored at once")
 	}
 	told := r.agents.tellings("t1")
@@ -159,13 +165,13 @@ func TestOffWaitsForTheTurn(t *testing.T) {
 	if r.agents.tellings("t1") == told {
 		t.Error("the agent was not told at the turn's end")
 	}
-	if _, err := r.call("t1", "a", "echo", "{}"); err == nil {
+	if _, err := r.call("t1", "a", "echo"); err == nil {
 		t.Error("it takes calls after the turn")
 	}
 	if _, err := r.Switch(context.Background(), thread.MCPChange{Thread: "t1", Server: "b", Force: true}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.call("t1", "b", "echo", "{}"); err == nil {
+	if _, err := r.call("t1", "b", "echo"); err == nil {
 		t.Error("it takes calls after it was forced off")
 	}
 	// Once more: on again during the turn, and off while nothing runs.
@@ -183,7 +189,7 @@ func TestOffWaitsForTheTurn(t *testing.T) {
 	if s := r.server("t1", "a"); s.On {
 		t.Error("it cannot be forced off once it waits for the turn's end")
 	}
-	r.threads.work("t1", false)
+	r.threads.work(false)
 	r.mustFlip("t1", "a", true)
 	r.mustFlip("t1", "a", false)
 	if s := r.server("t1", "a"); s.On || s.Ending {
@@ -197,7 +203,7 @@ func TestStoreRefuses(t *testing.T) {
 	r := newRig(t, func(r *rig, _ *mcpctl.Config) {
 		r.own(conf{"a": r.fake("a"), "b": with(r.fake("b"), "taskPatterns", []string{"zzz", "nightly"})})
 	})
-	r.threads.work("t1", true)
+	r.threads.work(true)
 	r.threads.refuse(full)
 	for _, on := range []bool{false, true} {
 		for _, server := range []string{"a", "b"} {
@@ -249,9 +255,30 @@ func TestSwitchesDuringASwitch(t *testing.T) {
 		t.Errorf("on: %s", got)
 	}
 	r.eventually("both are stored", func() bool {
-		s := r.threads.of("t1")
+		s := r.threads.stores()
 		_, on := s.Find("b")
 		return on && slices.Contains(s.Off, "a")
+	})
+}
+
+// TestRewindDuringASwitch stores a switch together with what a rewind restores meanwhile.
+func TestRewindDuringASwitch(t *testing.T) {
+	r := newRig(t, func(r *rig, _ *mcpctl.Config) { r.own(conf{"a": r.fake("a"), "b": r.fake("b")}) })
+	r.on("t1")
+	var once sync.Once
+	r.threads.storing = func() {
+		once.Do(func() {
+			r.threads.change("t1", thread.MCPSwitches{}.At([]string{"a", "b"}, "on at turn 1"))
+			r.Restored("t1")
+		})
+	}
+	r.mustFlip("t1", "a", false)
+	if got := r.on("t1"); got != "b" {
+		t.Errorf("on: %s", got)
+	}
+	r.eventually("both are stored", func() bool {
+		s := r.threads.stores()
+		return s.Exact && len(s.On) == 1 && slices.Equal(s.Off, []string{"a"})
 	})
 }
 
@@ -278,7 +305,7 @@ func TestManySwitchesAtOnce(t *testing.T) {
 	if got := r.on("t1"); got != "" {
 		t.Errorf("still on: %s", got)
 	}
-	if got := len(r.threads.of("t1").Off); got != n {
+	if got := len(r.threads.stores().Off); got != n {
 		t.Errorf("%d are stored as off", got)
 	}
 }
@@ -287,7 +314,7 @@ func TestManySwitchesAtOnce(t *testing.T) {
 func TestThreadsAreApart(t *testing.T) {
 	r := newRig(t, func(r *rig, _ *mcpctl.Config) { r.own(conf{"a": r.fake("a")}) })
 	r.threads.add("t2", "claude", r.project)
-	r.ready("t1", "a")
+	r.ready("a")
 	r.mustFlip("t2", "a", false)
 	if r.on("t1") != "a" || r.on("t2") != "" || len(r.tools("t1")) == 0 || len(r.tools("t2")) != 0 {
 		t.Errorf("t1 has %q, t2 has %q", r.on("t1"), r.on("t2"))
@@ -309,10 +336,10 @@ func TestRestored(t *testing.T) {
 	if got := r.on("t1"); got != "a b c" {
 		t.Fatalf("on: %s", got)
 	}
-	r.threads.work("t1", true)
+	r.threads.work(true)
 	r.mustFlip("t1", "a", false)
-	r.eventually("it is stored", func() bool { return len(r.threads.of("t1").On) == 1 })
-	r.threads.change("t1", r.threads.of("t1").At([]string{"a", "-a/echo"}, "on at turn 1"))
+	r.eventually("it is stored", func() bool { return len(r.threads.stores().On) == 1 })
+	r.threads.change("t1", r.threads.stores().At([]string{"a", "-a/echo"}, "on at turn 1"))
 	told := r.agents.tellings("t1")
 	r.Restored("t1")
 	if got := r.on("t1"); got != "a" {
@@ -339,10 +366,10 @@ func TestEnded(t *testing.T) {
 		r.own(conf{"own": r.fake("own"), "shared": with(r.fake("shared"), "x-orchestrator", map[string]any{"share": "project"})})
 	})
 	r.threads.add("t2", "claude", r.project)
-	r.must("t1", "own", "echo", "{}")
-	r.must("t2", "own", "echo", "{}")
-	r.must("t1", "shared", "echo", "{}")
-	r.must("t2", "shared", "echo", "{}")
+	r.must("t1", "own", "echo")
+	r.must("t2", "own", "echo")
+	r.must("t1", "shared", "echo")
+	r.must("t2", "shared", "echo")
 	own, shared := r.starts("own"), r.starts("shared")
 	if len(own) != 2 || len(shared) != 1 {
 		t.Fatalf("%d own and %d shared processes", len(own), len(shared))
@@ -355,7 +382,7 @@ func TestEnded(t *testing.T) {
 	if len(r.agents.dropped) != 1 || r.agents.dropped[0] != "t1" {
 		t.Errorf("dropped: %v", r.agents.dropped)
 	}
-	r.must("t2", "own", "echo", "{}")
+	r.must("t2", "own", "echo")
 	if got := len(r.starts("own")); got != 2 {
 		t.Errorf("%d starts", got)
 	}

@@ -113,7 +113,7 @@ func TestChangedBeforeStart(t *testing.T) {
 		t.Fatal("it is not on")
 	}
 	r.repository(conf{"repo": r.fake("repo", "banner")}) // the Controller has not looked yet
-	if _, err := r.call("t1", "repo", "echo", "{}"); !errors.Is(err, hub.ErrUnapproved) {
+	if _, err := r.call("t1", "repo", "echo"); !errors.Is(err, hub.ErrUnapproved) {
 		t.Errorf("a call: %v", err)
 	}
 	if n := len(r.starts("repo")); n != 0 {
@@ -121,7 +121,7 @@ func TestChangedBeforeStart(t *testing.T) {
 	}
 	r.look()
 	s := r.server("t1", "repo")
-	if s.On || s.Accepted || !s.Changed || s.State != string(hub.Unapproved) {
+	if s.On || s.Accepted || !s.Changed || s.State != string(hub.Unapproved) || !strings.Contains(s.Reason, "changed") {
 		t.Errorf("%+v", s)
 	}
 	d := r.detail("t1", "repo")
@@ -129,10 +129,10 @@ func TestChangedBeforeStart(t *testing.T) {
 		t.Errorf("diff: %q", d.Diff)
 	}
 	r.approve("repo")
-	r.must("t1", "repo", "echo", "{}")
+	r.must("t1", "repo", "echo")
 	r.repository(conf{})
 	r.look()
-	if _, err := r.call("t1", "repo", "echo", "{}"); err == nil && len(r.starts("repo")) > 1 {
+	if _, err := r.call("t1", "repo", "echo"); err == nil && len(r.starts("repo")) > 1 {
 		t.Error("a server that is not configured any more is started")
 	}
 }
@@ -165,7 +165,7 @@ func TestApprove(t *testing.T) {
 	if !r.server("t1", "repo").Accepted {
 		t.Fatal("it is not accepted")
 	}
-	r.ready("t1", "repo")
+	r.ready("repo")
 	pid := r.starts("repo")[0]
 	if err := r.act(mcpctl.ActRevoke, "repo", ""); err != nil {
 		t.Fatal(err)
@@ -195,13 +195,13 @@ func TestRugPull(t *testing.T) {
 	})
 	r.approve("rug")
 	r.approve("calm")
-	r.ready("t1", "rug") // its first call
-	r.ready("t1", "calm")
+	r.ready("rug") // its first call
+	r.ready("calm")
 	if !slices.Contains(r.tools("t1"), "rug/echo") {
 		t.Fatalf("tools: %v", r.tools("t1"))
 	}
 	told := r.agents.tellings("t1")
-	r.must("t1", "rug", "echo", "{}") // its second: the definition changes
+	r.must("t1", "rug", "echo") // its second: the definition changes
 	r.eventually("echo is withheld", func() bool { return r.server("t1", "rug").Withheld == 1 })
 	if r.agents.tellings("t1") == told {
 		t.Error("the agent was not told")
@@ -210,10 +210,10 @@ func TestRugPull(t *testing.T) {
 	if slices.Contains(now, "rug/echo") || !slices.Contains(now, "rug/again") || !slices.Contains(now, "calm/echo") {
 		t.Errorf("tools: %v", now)
 	}
-	if _, err := r.call("t1", "rug", "echo", "{}"); err == nil || !strings.Contains(err.Error(), "changed") {
+	if _, err := r.call("t1", "rug", "echo"); err == nil || !strings.Contains(err.Error(), "changed") {
 		t.Errorf("a call of the changed tool: %v", err)
 	}
-	r.must("t1", "rug", "again", "{}")
+	r.must("t1", "rug", "again")
 	for _, f := range r.Find(context.Background(), "t1", "echo arguments") {
 		if f.Server == "rug" && f.Tool == "echo" {
 			t.Error("the changed tool is found")
@@ -240,7 +240,7 @@ func TestRugPull(t *testing.T) {
 	if s := r.server("t1", "rug"); s.Withheld != 0 || !slices.Contains(r.tools("t1"), "rug/echo") {
 		t.Errorf("after it was accepted: %+v", s)
 	}
-	r.must("t1", "rug", "echo", "{}")
+	r.must("t1", "rug", "echo")
 	if err := r.act(mcpctl.ActApproveTools, "calm", ""); !errors.Is(err, thread.ErrNotFound) {
 		t.Errorf("nothing to accept: %v", err)
 	}
@@ -255,8 +255,8 @@ func TestUnusableTools(t *testing.T) {
 			"s\u200bly": with(r.fake("sly"), "args", []string{"-c", "true \u202e eurt"}),
 		})
 	})
-	r.ready("t1", "odd")
-	r.ready("t1", "few")
+	r.ready("odd")
+	r.ready("few")
 	s := r.server("t1", "odd")
 	if s.Withheld != 0 || s.ToolsOn == 0 || s.Tools == s.ToolsOn {
 		t.Errorf("%+v", s)
@@ -275,7 +275,7 @@ func TestUnusableTools(t *testing.T) {
 	if !slices.Equal(few, []string{"few/echo"}) {
 		t.Errorf("allowed: %v", few)
 	}
-	if _, err := r.call("t1", "few", "write", "{}"); err == nil {
+	if _, err := r.call("t1", "few", "write"); err == nil {
 		t.Error("a tool is called that the configuration leaves out")
 	}
 	b, err := json.Marshal(r.report("t1"))
@@ -307,8 +307,8 @@ func TestP4MinimalEnvironment(t *testing.T) {
 		r.own(conf{"own": own, "other": other})
 	})
 	t.Setenv("ANTHROPIC_API_KEY", "canary-process")
-	r.must("t1", "other", "echo", "{}")
-	asked := r.must("t1", "own", "environ", "{}")
+	r.must("t1", "other", "echo")
+	asked := r.must("t1", "own", "environ")
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", r.starts("own")[0]))
 	if err != nil {
 		t.Fatal(err)
@@ -348,7 +348,7 @@ func TestP5SecretsStay(t *testing.T) {
 		return string(b)
 	}
 	ctx := context.Background()
-	r.ready("t1", "own")
+	r.ready("own")
 	r.Prompt("t1", "use the remote")
 	var out []string
 	for _, name := range []string{"own", "remote", "unset"} {

@@ -10,6 +10,7 @@ import (
 	"math/rand"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,7 +81,7 @@ func (w *world) put(id thread.ID, parent thread.Checkpoint, n int) thread.Checkp
 		Kind: thread.KindTurn, Created: now, Prompt: fmt.Sprint("prompt ", n), Answer: "done", Model: "claude-x[1m]",
 		Session: "s-1", Stop: "end_turn", Usage: thread.Usage{CacheWrite: int64(n), CacheWriteHour: int64(n) / 2},
 		Snapshot: &thread.Snapshot{Commit: strings.Repeat("ab", 20), Tree: strings.Repeat("cd", 20)},
-		MCP:      []string{"github"}},
+		MCP:      []string{"github", "-github/delete"}},
 		thread.Delta{Keep: parent.Items, Items: []thread.Item{{Wire: "anthropic", Raw: raw}},
 			Transcript: []thread.Chunk{{File: "main", Offset: size, Data: append(raw, '\n')}}})
 	if err != nil {
@@ -138,12 +139,16 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("thread %+v", th)
 		}
 		names[th.Name] = true
+		if w, on := th.MCP.Find("github"); !on || w.By != thread.MCPInherited || !th.MCP.Exact ||
+			!slices.Equal(th.MCP.Tools, []string{"github/delete"}) {
+			t.Errorf("MCP servers %+v", th.MCP)
+		}
 		if th.Usage != (thread.Usage{CacheWrite: 43, CacheWriteHour: 20}) {
 			t.Errorf("usage %+v", th.Usage)
 		}
 		same(t, w.store, w.fork.Head, to, th.Head)
 		own, err := to.Checkpoints(t.Context(), th.ID, thread.Page{})
-		if err != nil || len(own) != 9 || own[0].Kind != thread.KindImport {
+		if err != nil || len(own) != 9 || own[0].Kind != thread.KindImport || len(own[0].MCP) != 2 || len(own[1].MCP) != 2 {
 			t.Errorf("%d checkpoints, %v", len(own), err)
 		}
 		left, err := to.Intents(t.Context())

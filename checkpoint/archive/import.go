@@ -116,6 +116,8 @@ type importer struct {
 	ids map[thread.CheckpointID]thread.Checkpoint
 	// others are the tokens that are in use here, with those that stand for them instead.
 	others map[thread.Token]thread.Token
+	// servers is the list of MCP servers of the head.
+	servers []string
 }
 
 // undo takes back what was written. The parts go first: while the intent exists, a crash does not make the rest visible.
@@ -236,6 +238,9 @@ func (m *importer) record(h recordHead, d thread.Delta) error {
 	if err != nil {
 		return err
 	}
+	if old == m.about.Head {
+		m.servers = put.MCP
+	}
 	put.Prompt, put.Answer, put.MCP = "", "", nil // keep only what finish needs
 	m.ids[old] = put
 	failpoint.Hit("archive.import.record")
@@ -262,8 +267,8 @@ func (m *importer) finish() (thread.Thread, error) {
 	head := m.ids[m.about.Head]
 	c := thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: m.thread.ID, Parent: head.ID, Turn: head.Turn,
 		Kind: thread.KindImport, Created: m.Now, Model: head.Model, Gauge: head.Gauge, Session: m.about.Session,
-		Snapshot: head.Snapshot,
-		Note:     fmt.Sprintf(noteImported, m.about.Name)}
+		Snapshot: head.Snapshot, MCP: m.servers,
+		Note: fmt.Sprintf(noteImported, m.about.Name)}
 	if m.about.Redacted {
 		c.Note += noteRedacted
 	}
@@ -274,6 +279,8 @@ func (m *importer) finish() (thread.Thread, error) {
 	return m.to.UpdateThread(m.ctx, m.thread.ID, func(t *thread.Thread) error {
 		// No session: the original one may still belong to another thread here. The first start creates its own.
 		t.Deleted, t.Head, t.Turn, t.Session = time.Time{}, c.ID, head.Turn, ""
+		// Names only: a server of that name is used if it is configured and accepted here.
+		t.MCP = t.MCP.At(m.servers, "on where it was exported")
 		return nil
 	})
 }

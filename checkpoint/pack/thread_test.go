@@ -13,8 +13,10 @@ import (
 func filled() thread.Thread {
 	return thread.Thread{
 		ID: "t", Name: "t-0001", Dir: "/work", Created: time.Unix(1, 0).UTC(), Updated: time.Unix(2, 0).UTC(),
-		Grants:  []thread.Grant{"a"},
-		Launch:  thread.Flags{Args: []string{"a"}, Env: []string{"b"}, Program: []string{"c"}},
+		Grants: []thread.Grant{"a"},
+		Launch: thread.Flags{Args: []string{"a"}, Env: []string{"b"}, Program: []string{"c"}},
+		MCP: thread.MCPSwitches{On: []thread.MCPSwitch{{Server: "a", By: thread.MCPPerson}}, Off: []string{"b"},
+			Tools: []string{"a/x"}, Exact: true},
 		Handoff: &thread.Handoff{TaskID: "x", EnabledMCPs: []string{"m"}, Staged: []thread.Token{"max:0badcafe"}},
 	}
 }
@@ -93,7 +95,7 @@ func TestUnshared(t *testing.T) {
 		}
 	}
 	walk("Thread", reflect.ValueOf(one), reflect.ValueOf(two))
-	if seen != 7 {
+	if seen != 10 {
 		t.Errorf("%d fields point somewhere", seen)
 	}
 }

@@ -191,7 +191,11 @@ func (l *run) unanswered(ctx context.Context, t thread.Thread, c thread.Checkpoi
 
 // handoff is the payload that is stored with a fork.
 func (m *core) handoff(t, from thread.Thread, at thread.Checkpoint, label string) thread.Handoff {
-	mcps := thread.MCPNames(at.MCP)
+	list := at.MCP
+	if at.ID == from.Head && m.cfg.MCP != nil {
+		list = m.mcps(from.ID) // they may have been switched since then
+	}
+	mcps := thread.MCPNames(list)
 	if mcps == nil {
 		mcps = []string{}
 	}
