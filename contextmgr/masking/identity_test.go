@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -28,9 +29,12 @@ import (
 // TestByteIdentity: with observe and off, whatever a request is, the provider gets the bytes that the agent sent. That is
 // so for a thread that has masks too.
 func TestByteIdentity(t *testing.T) {
-	n := 10_000
+	n := 2000 // bodies; set the variable for more
 	if testing.Short() {
 		n = 250
+	}
+	if more, err := strconv.Atoi(os.Getenv("ORCHESTRATOR_BODIES")); err == nil {
+		n = more
 	}
 	for _, f := range formats() {
 		for _, mode := range []policy.Mode{policy.ModeObserve, policy.ModeOff} {
