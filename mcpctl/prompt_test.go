@@ -262,3 +262,20 @@ func TestWhy(t *testing.T) {
 		t.Errorf("rates: %+v", rates)
 	}
 }
+
+// TestPromptAfterClose begins nothing that nobody would wait for.
+func TestPromptAfterClose(t *testing.T) {
+	r := newRig(t, func(r *rig, _ *mcpctl.Config) {
+		r.own(conf{"web": with(r.fake("web"), "taskPatterns", []string{"e2e"})})
+	})
+	r.on("t1")
+	if err := r.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	r.Prompt("t1", "run e2e")
+	r.Ready(context.Background(), "t1")
+	time.Sleep(20 * time.Millisecond)
+	if s := r.threads.stores(); !s.IsZero() || len(r.starts("web")) > 0 {
+		t.Errorf("stored %+v, %d starts", s, len(r.starts("web")))
+	}
+}
