@@ -14,11 +14,14 @@ import (
 // callTool calls a tool. What goes wrong with it is told to the model as the tool's result, since it can act on that.
 func (c *call) callTool(ctx context.Context) (json.RawMessage, error) {
 	name := c.params.text("name")
-	if strings.HasPrefix(name, Name+separator) {
-		return c.callOwn(ctx, name)
+	switch name {
+	case retrieveTool:
+		return c.retrieve(ctx)
+	case findTool:
+		return c.findTool(ctx)
 	}
 	on := c.gateway.servers.On(c.session.id)
-	e, ok := find(tools(on), name)
+	e, ok := find(toolNames(named(on, name)), name)
 	if !ok {
 		return c.notListed(name)
 	}
@@ -34,6 +37,17 @@ func (c *call) callTool(ctx context.Context) (json.RawMessage, error) {
 		return failure(fmt.Sprintf("%s: %v", e.server, err)), nil
 	}
 	return c.gateway.bounded(ctx, c.session.id, on, e, result), nil
+}
+
+// named returns the servers whose tools' names can begin like a name.
+func named(on []Server, name string) []Server {
+	var all []Server
+	for _, s := range on {
+		if strings.HasPrefix(name, cut(plain(s.ID), maxName-7)) {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // notListed answers a call of a tool that the agent should not have, because its list is old.
@@ -194,7 +208,7 @@ func (c caller) Ask(ctx context.Context, method string, params json.RawMessage) 
 	if err := c.takes(method); err != nil {
 		return nil, err
 	}
-	return c.out.Call(ctx, method, named(c.server, params))
+	return c.out.Call(ctx, method, attributed(c.server, params))
 }
 
 // takes refuses a question that the agent does not take. Roots are answered by whoever runs the server.
@@ -205,11 +219,11 @@ func (c *call) takes(method string) error {
 	return rpc.Errorf(rpc.CodeNoMethod, "the agent does not take %s", method)
 }
 
-// named puts the name of the server in front of what it asks, so that nobody answers it for another.
-func named(server string, params json.RawMessage) json.RawMessage {
+// attributed puts the name of the server in front of what it asks, so that nobody answers it for another.
+func attributed(server string, params json.RawMessage) json.RawMessage {
 	o, err := asObject(params)
 	if err != nil {
-		return params
+		o = object{} // the agent refuses what is left
 	}
 	o.set("message", "The MCP server "+server+" asks: "+o.text("message"))
 	return o.raw()

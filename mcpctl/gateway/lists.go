@@ -21,8 +21,20 @@ type entry struct {
 // maxDescription is the most bytes of a tool's description that an agent gets.
 const maxDescription = 2048
 
-// tools returns the tools of the servers, by name.
+// tools returns the tools of the servers as an agent sees them, by name.
 func tools(servers []Server) []entry {
+	var all []entry
+	for _, e := range toolNames(servers) {
+		if raw, ok := shown(e.raw, e.name); ok {
+			e.raw = raw
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// toolNames returns the tools of the servers as the servers describe them, by name.
+func toolNames(servers []Server) []entry {
 	var all []entry
 	for _, s := range servers {
 		names := make([]string, len(s.Tools))
@@ -30,9 +42,7 @@ func tools(servers []Server) []entry {
 			names[i] = t.Name
 		}
 		for i, name := range exposed(s.ID, names) {
-			if raw, ok := shown(s.Tools[i].Raw, name); ok {
-				all = append(all, entry{name: name, server: s.ID, own: names[i], raw: raw})
-			}
+			all = append(all, entry{name: name, server: s.ID, own: names[i], raw: s.Tools[i].Raw})
 		}
 	}
 	return sorted(all)
@@ -152,9 +162,10 @@ func schemeOf(server string) string {
 	}, server)
 }
 
+// sorted sorts entries by name. Of those with the same name, which clients would refuse, the first one stays.
 func sorted(all []entry) []entry {
-	slices.SortFunc(all, func(a, b entry) int { return cmp.Compare(a.name, b.name) })
-	return all
+	slices.SortStableFunc(all, func(a, b entry) int { return cmp.Compare(a.name, b.name) })
+	return slices.CompactFunc(all, func(a, b entry) bool { return a.name == b.name })
 }
 
 // listOf returns the entries that a method lists, and the key of the list.
@@ -162,7 +173,7 @@ func (s *session) listOf(method string) (key string, all []entry) {
 	on := s.gateway.servers.On(s.id)
 	switch method {
 	case "tools/list":
-		return "tools", sorted(append(tools(on), ownTools()...))
+		return "tools", sorted(append(ownTools(), tools(on)...))
 	case "prompts/list":
 		return "prompts", prompts(on)
 	case "resources/list":
@@ -174,13 +185,19 @@ func (s *session) listOf(method string) (key string, all []entry) {
 
 // list answers with a whole list: what is known of the servers is bounded.
 func (c *call) list() (json.RawMessage, error) {
+	c.mu.Lock()
+	if _, asked := c.given[c.method]; !asked { // what changes from here on is told
+		c.given[c.method], c.told[c.method] = "", ""
+	}
+	c.mu.Unlock()
 	key, all := c.listOf(c.method)
+	now := c.digestOf(c.method, all)
 	items := make([]json.RawMessage, len(all))
 	for i, e := range all {
 		items[i] = e.raw
 	}
 	c.mu.Lock()
-	c.known[c.method] = c.digestOf(c.method, all)
+	c.given[c.method], c.told[c.method] = now, now
 	if c.method == "tools/list" {
 		c.listed = time.Now()
 	}

@@ -31,12 +31,18 @@ func exposed(server string, items []string) []string {
 	for i, item := range items {
 		p := plain(item)
 		names[i] = prefix + separator + p
-		if ambiguous || len(names[i]) > maxName || taken[p] > 1 && p != item {
+		if ambiguous || len(names[i]) > maxName || taken[p] > 1 && p != item || endsInHash(names[i]) {
 			sum := sha256.Sum256([]byte(server + "\x00" + item))
 			names[i] = names[i][:min(len(names[i]), maxName-7)] + "_" + hex.EncodeToString(sum[:3])
 		}
 	}
 	return names
+}
+
+// endsInHash reports whether a name ends like those that end in a hash, so that no other name can be one of them.
+func endsInHash(name string) bool {
+	i := len(name) - 7
+	return i >= 0 && name[i] == '_' && strings.Trim(name[i+1:], "0123456789abcdef") == ""
 }
 
 // plain replaces what models do not take in names.

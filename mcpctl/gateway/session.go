@@ -38,6 +38,8 @@ type session struct {
 	gateway *Gateway
 	id      thread.ID
 	dir     string
+	ctx     context.Context // ends with the session
+	stop    context.CancelFunc
 	// out takes notifications that belong to no request; nil if there is no way for them.
 	out outlet
 
@@ -47,8 +49,8 @@ type session struct {
 	version      string // of the handshake; "" before it
 	capabilities object // that the client declared in the handshake
 	ready        bool   // notifications may be sent
-	listening    map[string]listener
-	known        map[string]string // digests of the lists that the agent has, by method
+	listening    map[*listener]bool
+	given, told  map[string]string // digests of the lists that the agent has, and of those it knows to be newer, by method
 	notified     time.Time         // of a change of the tools
 	listed       time.Time         // when it last asked for the tools
 }
@@ -174,7 +176,7 @@ const instructions = "Tools are named server__tool. A large result is staged: it
 
 // annotated adds what every result of the stateless era has.
 func (c *call) annotated(result json.RawMessage) json.RawMessage {
-	if result == nil {
+	if result == nil || string(result) == "null" {
 		result = json.RawMessage("{}")
 	}
 	o, err := asObject(result)
