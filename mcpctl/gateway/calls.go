@@ -43,7 +43,7 @@ func (c *call) callTool(ctx context.Context) (json.RawMessage, error) {
 func named(on []Server, name string) []Server {
 	var all []Server
 	for _, s := range on {
-		if strings.HasPrefix(name, cut(plain(s.ID), maxName-7)) {
+		if strings.HasPrefix(name, cut(plain(s.ID), maxName-hashSize)) {
 			all = append(all, s)
 		}
 	}

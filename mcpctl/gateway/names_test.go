@@ -19,22 +19,22 @@ func TestExposed(t *testing.T) {
 	}{
 		{"fs", []string{"read", "write-file", "read_file"}, []string{"fs__read", "fs__write-file", "fs__read_file"}},
 		{"fs", []string{"a.b"}, []string{"fs__a_b"}},
-		{"fs", []string{"a.b", "a_b"}, []string{"fs__a_b_[0-9a-f]{6}", "fs__a_b"}},
-		{"fs", []string{"a.b", "a:b"}, []string{"fs__a_b_[0-9a-f]{6}", "fs__a_b_[0-9a-f]{6}"}},
+		{"fs", []string{"a.b", "a_b"}, []string{"fs__a_b_x[0-9a-f]{6}", "fs__a_b"}},
+		{"fs", []string{"a.b", "a:b"}, []string{"fs__a_b_x[0-9a-f]{6}", "fs__a_b_x[0-9a-f]{6}"}},
 		{"fs", []string{"é"}, []string{"fs___"}},
 		{"fs", []string{"\xff\xfe"}, []string{"fs____"}},
 		{"fs", []string{""}, []string{"fs__"}},
-		{"fs", []string{"get_facade", "_abcdef", "get_facades"}, []string{"fs__get_facade_[0-9a-f]{6}", "fs___abcdef_[0-9a-f]{6}", "fs__get_facades"}},
-		{"a.b", []string{"x"}, []string{"a_b__x_[0-9a-f]{6}"}},
-		{"a__b", []string{"c"}, []string{"a__b__c_[0-9a-f]{6}"}},
+		{"fs", []string{"get_xfacade", "_xabcdef", "get_facade"}, []string{"fs__get_xfacade_x[0-9a-f]{6}", "fs___xabcdef_x[0-9a-f]{6}", "fs__get_facade"}},
+		{"a.b", []string{"x"}, []string{"a_b__x_x[0-9a-f]{6}"}},
+		{"a__b", []string{"c"}, []string{"a__b__c_x[0-9a-f]{6}"}},
 		{"a", []string{"b__c"}, []string{"a__b__c"}},
-		{"a_", []string{"b"}, []string{"a___b_[0-9a-f]{6}"}},
+		{"a_", []string{"b"}, []string{"a___b_x[0-9a-f]{6}"}},
 		{"a", []string{"_b"}, []string{"a___b"}},
-		{"orch", []string{"retrieve", "find_tool"}, []string{"orch__retrieve_[0-9a-f]{6}", "orch__find_tool_[0-9a-f]{6}"}},
+		{"orch", []string{"retrieve", "find_tool"}, []string{"orch__retrieve_x[0-9a-f]{6}", "orch__find_tool_x[0-9a-f]{6}"}},
 		{"fs", []string{strings.Repeat("n", 40)}, []string{"fs__n{40}"}},
-		{"fs", []string{strings.Repeat("n", 41)}, []string{"fs__n{33}_[0-9a-f]{6}"}},
-		{"fs", []string{long + "1", long + "2"}, []string{"fs__[long]{33}_[0-9a-f]{6}", "fs__[long]{33}_[0-9a-f]{6}"}},
-		{long, []string{"a", "b"}, []string{"[long]{37}_[0-9a-f]{6}", "[long]{37}_[0-9a-f]{6}"}},
+		{"fs", []string{strings.Repeat("n", 41)}, []string{"fs__n{32}_x[0-9a-f]{6}"}},
+		{"fs", []string{long + "1", long + "2"}, []string{"fs__[long]{32}_x[0-9a-f]{6}", "fs__[long]{32}_x[0-9a-f]{6}"}},
+		{long, []string{"a", "b"}, []string{"[long]{36}_x[0-9a-f]{6}", "[long]{36}_x[0-9a-f]{6}"}},
 	} {
 		got := exposed(c.server, c.items)
 		seen := map[string]bool{}
@@ -57,7 +57,7 @@ func TestExposed(t *testing.T) {
 func TestExposedIsOneServersOwn(t *testing.T) {
 	taken := map[string]string{}
 	for _, server := range []string{"a", "a_", "a__b", "a.b", "a_b", "a__", "_a", "a._b", "orch", "orch_", "b"} {
-		items := []string{"x", "b__x", "_x", "_b__x", "b__x_abcdef"}
+		items := []string{"x", "b__x", "_x", "_b__x", "b__x_xabcdef"}
 		for other := range taken {
 			if rest, ok := strings.CutPrefix(other, plain(server)+separator); ok {
 				items = append(items, rest) // what a hostile server would do
