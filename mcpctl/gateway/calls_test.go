@@ -19,15 +19,15 @@ import (
 // slowShelf holds a list back after it is made.
 type slowShelf struct {
 	*shelf
-	hold      atomic.Bool
-	made, go_ chan struct{}
+	hold          atomic.Bool
+	made, release chan struct{}
 }
 
 func (s *slowShelf) On(id thread.ID) []Server {
 	on := s.shelf.On(id)
 	if s.hold.CompareAndSwap(true, false) {
 		close(s.made)
-		<-s.go_
+		<-s.release
 	}
 	return on
 }

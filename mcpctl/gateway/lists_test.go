@@ -151,7 +151,7 @@ func TestNotToldBeforeTheHandshake(t *testing.T) {
 // TestChangeWhileAListIsMade: an agent that is given an old list hears that it is old.
 func TestChangeWhileAListIsMade(t *testing.T) {
 	_, shelf, _ := newRig(t)
-	slow := &slowShelf{shelf: shelf, made: make(chan struct{}), go_: make(chan struct{})}
+	slow := &slowShelf{shelf: shelf, made: make(chan struct{}), release: make(chan struct{})}
 	g := New(Config{Servers: slow})
 	t.Cleanup(func() { _ = g.Close() })
 	a := connect(t, g, own, `{}`)
@@ -161,7 +161,7 @@ func TestChangeWhileAListIsMade(t *testing.T) {
 	receive(t, slow.made, "the list")
 	shelf.set(own)
 	g.Changed(own)
-	close(slow.go_)
+	close(slow.release)
 	if got := names(t, receive(t, list, "the list")); !strings.Contains(got, "fake__echo") {
 		t.Fatalf("the list is new: %s", got)
 	}
