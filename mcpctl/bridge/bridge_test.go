@@ -19,10 +19,14 @@ import (
 	"go.uber.org/goleak"
 
 	"orchestrator/mcpctl/bridge"
+	"orchestrator/mcpctl/mcptest"
 	"orchestrator/mcpctl/rpc"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	mcptest.Main()
+	goleak.VerifyTestMain(m)
+}
 
 // wait is how long something may take that happens at once.
 const wait = 10 * time.Second
