@@ -174,7 +174,7 @@ func TestP6OnlyItsThread(t *testing.T) {
 		t.Errorf("staged for %s", box.req[0].Thread)
 	}
 	g.Drop("t2")
-	receive(t, b.ended, "the end of the other thread's connection")
+	_ = receive(t, b.ended, "the end of the other thread's connection")
 	a.must("ping", `{}`)
 	if _, err := b.Call(t.Context(), "ping", nil); err == nil {
 		t.Error("it is served on")
@@ -300,7 +300,7 @@ func TestAnAgentThatDoesNotReadHoldsNobodyUp(t *testing.T) {
 	}()
 	receive(t, switched, "the end of the switches")
 	_ = left.Close()
-	receive(t, ended, "the end of the connection")
+	_ = receive(t, ended, "the end of the connection")
 }
 
 func TestProgressComesBeforeTheResponse(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -55,6 +56,25 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
+// signIn is a stream that says in the hub's words that the person has to sign in.
+type signIn struct{ rpc.Stream }
+
+func (s signIn) Read() (rpc.Message, error) {
+	m, err := s.Stream.Read()
+	return m, needsAuth(err)
+}
+
+func (s signIn) Write(ctx context.Context, m rpc.Message) error {
+	return needsAuth(s.Stream.Write(ctx, m))
+}
+
+func needsAuth(err error) error {
+	if errors.Is(err, remote.ErrAuth) {
+		return errors.Join(hub.ErrNeedsAuth, err)
+	}
+	return err
+}
+
 // TestP8NoTokenPassthrough: what the agent authenticates with never reaches a server, the server gets what it was given,
 // and its refusal is the tool's error, not one that makes the agent sign in to us.
 func TestP8NoTokenPassthrough(t *testing.T) {
@@ -78,7 +98,8 @@ func TestP8NoTokenPassthrough(t *testing.T) {
 			return launch, nil, nil
 		},
 		Dial: func(ctx context.Context, l definition.Launch) (rpc.Stream, error) {
-			return remote.Dial(ctx, l, remote.Options{})
+			s, err := remote.Dial(ctx, l, remote.Options{})
+			return signIn{s}, err
 		},
 	})
 	t.Cleanup(func() {

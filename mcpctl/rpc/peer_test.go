@@ -189,8 +189,8 @@ func TestPeerEndsRequestsThatAreCancelled(t *testing.T) {
 		t.Fatalf("the response to %s came first", m.ID)
 	}
 	select {
-	case <-ended:
-		t.Fatal("another request's cancellation ended it")
+	case err := <-ended:
+		t.Fatal("another request's cancellation ended it: ", err)
 	default:
 	}
 	r.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a"}}`)
