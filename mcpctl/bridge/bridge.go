@@ -49,9 +49,9 @@ type Bridge struct {
 	connected  chan struct{}              // closed while server is set
 	waiting    map[string]json.RawMessage // ids of the agent's requests without a response
 	listening  map[string][]byte          // lines of the agent's that open streams of changes, by id
+	repeated   map[string]bool            // ids of such streams that were opened again and are not acknowledged yet
 	initialize []byte                     // the agent's handshake, to be repeated
 	ready      []byte
-	skip       string // id of a repeated handshake, whose response the agent has already
 }
 
 // New returns a bridge.
@@ -60,7 +60,7 @@ func New(cfg Config) *Bridge {
 		cfg.Patience = time.Minute
 	}
 	return &Bridge{cfg: cfg, connected: make(chan struct{}), waiting: map[string]json.RawMessage{},
-		listening: map[string][]byte{}}
+		listening: map[string][]byte{}, repeated: map[string]bool{}}
 }
 
 // Run passes messages on until the agent closes its side, or the server refuses the bridge or is gone for too long.
@@ -68,7 +68,14 @@ func (b *Bridge) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	first := make(chan error, 1)
-	go func() { cancel(b.keepConnected(ctx, first)) }()
+	go func() {
+		err := b.keepConnected(ctx, first)
+		select {
+		case first <- err:
+		default: // it has been connected
+		}
+		cancel(err)
+	}()
 	if err := <-first; err != nil {
 		return err
 	}
@@ -76,17 +83,14 @@ func (b *Bridge) Run(ctx context.Context) error {
 	go func() { ended <- b.fromAgent(ctx) }()
 	select {
 	case err := <-ended:
-		cancel(err)
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		if b.server != nil {
-			_ = b.server.Close()
-		}
 		return err
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
+
+// answerLimit is how long the server may take to answer a new connection.
+const answerLimit = 10 * time.Second
 
 // errRefused is why the server does not serve the bridge.
 var errRefused = errors.New("the server refused the connection")
@@ -94,7 +98,7 @@ var errRefused = errors.New("the server refused the connection")
 // firstPatience is how long the server may take to be there at all: an agent waits for the bridge meanwhile.
 const firstPatience = 5 * time.Second
 
-// keepConnected connects to the server again and again. first gets the outcome of the first time.
+// keepConnected connects to the server again and again. first gets nil at the first time.
 func (b *Bridge) keepConnected(ctx context.Context, first chan<- error) error {
 	lost, patience := time.Now(), min(firstPatience, b.cfg.Patience)
 	pause := 20 * time.Millisecond
@@ -104,18 +108,18 @@ func (b *Bridge) keepConnected(ctx context.Context, first chan<- error) error {
 		switch {
 		case err == nil:
 			pause = 20 * time.Millisecond
+			stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 			b.attach(conn)
 			once()
-			b.fromServer(in)
+			err := b.fromServer(in)
+			stop()
 			b.detach(conn)
-			lost, patience = time.Now(), b.cfg.Patience
-		case errors.Is(err, errRefused), time.Since(lost) > patience:
-			err = fmt.Errorf("connect to the server of this project: %w", err)
-			select {
-			case first <- err:
-			default:
+			if err != nil {
+				return err
 			}
-			return err
+			lost = time.Now()
+		case errors.Is(err, errRefused), time.Since(lost) > patience:
+			return fmt.Errorf("connect to the server of this project: %w", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -126,14 +130,15 @@ func (b *Bridge) keepConnected(ctx context.Context, first chan<- error) error {
 	}
 }
 
-// connect opens a connection and upgrades it.
+// connect opens a connection, upgrades it, and repeats the handshake on it.
 func (b *Bridge) connect(ctx context.Context) (net.Conn, *bufio.Reader, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", b.cfg.Socket)
 	if err != nil {
 		return nil, nil, err
 	}
-	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(answerLimit))
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	token := ""
 	if b.cfg.Token != "" {
 		token = b.cfg.TokenHeader + ": " + b.cfg.Token + "\r\n"
@@ -152,32 +157,72 @@ func (b *Bridge) connect(ctx context.Context) (net.Conn, *bufio.Reader, error) {
 	if answer.StatusCode != http.StatusSwitchingProtocols {
 		why, _ := io.ReadAll(io.LimitReader(answer.Body, 4096))
 		_ = conn.Close()
-		return nil, nil, fmt.Errorf("%w: %s: %s", errRefused, answer.Status, strings.TrimSpace(string(why)))
+		err := fmt.Errorf("%s: %s", answer.Status, strings.TrimSpace(string(why)))
+		if answer.StatusCode < http.StatusInternalServerError { // others may be over when the server is up again
+			err = fmt.Errorf("%w: %w", errRefused, err)
+		}
+		return nil, nil, err
+	}
+	if err := b.handshake(conn, in); err != nil {
+		_ = conn.Close()
+		return nil, nil, fmt.Errorf("repeat the handshake: %w", err)
 	}
 	_ = conn.SetDeadline(time.Time{})
 	return conn, in, nil
 }
 
-// attach makes a connection the one that the agent's lines go to, and repeats the handshake on it if there was one.
+// handshake repeats the agent's handshake on a new connection, if there was one. The agent gets the response only if it
+// has none yet.
+func (b *Bridge) handshake(conn net.Conn, in *bufio.Reader) error {
+	b.mu.Lock()
+	initialize, ready := b.initialize, b.ready
+	b.mu.Unlock()
+	if initialize == nil {
+		return nil
+	}
+	asked, err := rpc.Decode(initialize)
+	if err != nil {
+		return err
+	}
+	if _, err := conn.Write(initialize); err != nil {
+		return err
+	}
+	for {
+		line, err := readLine(in)
+		if err != nil {
+			return err
+		}
+		m, err := rpc.Decode(line)
+		if err != nil || !m.IsResponse() || string(m.ID) != string(asked.ID) {
+			continue // nothing is said before the handshake
+		}
+		b.mu.Lock()
+		_, first := b.waiting[string(m.ID)]
+		delete(b.waiting, string(m.ID))
+		b.mu.Unlock()
+		if first {
+			_ = b.toAgent(line) // an agent that is gone is noticed by who reads from it
+		}
+		break
+	}
+	if ready != nil {
+		_, err = conn.Write(ready)
+	}
+	return err
+}
+
+// attach makes a connection the one that the agent's lines go to, and opens its streams of changes again.
 func (b *Bridge) attach(conn net.Conn) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	again := b.initialize != nil || len(b.listening) > 0
-	if b.initialize != nil {
-		var m struct{ ID json.RawMessage }
-		_ = json.Unmarshal(b.initialize, &m) // it was decoded before
-		b.skip = string(m.ID)
-		_, _ = conn.Write(b.initialize) // a connection that is lost again is noticed by who reads from it
-		if b.ready != nil {
-			_, _ = conn.Write(b.ready)
-		}
-	}
-	for _, line := range b.listening {
-		_, _ = conn.Write(line)
+	clear(b.repeated)
+	for id, line := range b.listening {
+		b.repeated[id] = true
+		_, _ = conn.Write(line) // a connection that is lost again is noticed by who reads from it
 	}
 	b.server = conn
 	close(b.connected)
-	if again && b.ready != nil {
+	if b.ready != nil { // the agent has had a connection before
 		go func() { _ = b.toAgent([]byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n")) }()
 	}
 }
@@ -230,14 +275,14 @@ func (b *Bridge) send(ctx context.Context, line []byte) error {
 		server, connected := b.server, b.connected
 		if server != nil {
 			b.remember(line)
-			_, err := server.Write(line)
-			b.mu.Unlock()
-			if err != nil {
+		}
+		b.mu.Unlock()
+		if server != nil { // what the server says meanwhile is passed on, since the line may be long
+			if _, err := server.Write(line); err != nil {
 				_ = server.Close() // who reads from it answers the request
 			}
 			return nil
 		}
-		b.mu.Unlock()
 		select {
 		case <-connected:
 		case <-ctx.Done():
@@ -273,41 +318,66 @@ func (b *Bridge) remember(line []byte) {
 	}
 }
 
-// fromServer passes on what the server says until the connection ends.
-func (b *Bridge) fromServer(in *bufio.Reader) {
+// fromServer passes on what the server says until the connection ends. An error means that the agent is gone.
+func (b *Bridge) fromServer(in *bufio.Reader) error {
 	for {
 		line, err := readLine(in)
 		if err != nil {
-			return // what is left of a line is no message
+			return nil // what is left of a line is no message
 		}
-		if b.wanted(line) && b.toAgent(line) != nil {
-			return
+		for _, l := range [][]byte{line, b.note(line)} {
+			if err := b.toAgent(l); err != nil {
+				return fmt.Errorf("write to the agent: %w", err)
+			}
 		}
 	}
 }
 
-// wanted notes a response, and reports whether the agent waits for it.
-func (b *Bridge) wanted(line []byte) bool {
+// The keys under which a stream of changes is acknowledged.
+const (
+	acknowledged   = "notifications/subscriptions/acknowledged"
+	subscriptionID = "io.modelcontextprotocol/subscriptionId"
+)
+
+// note notes what a line of the server's means, and returns what the agent gets after it.
+func (b *Bridge) note(line []byte) []byte {
 	m, err := rpc.Decode(line)
-	if err != nil || !m.IsResponse() {
-		return true
+	if err != nil {
+		return nil
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	id := string(m.ID)
-	if b.skip != "" && b.skip == id {
-		b.skip = ""
-		if _, first := b.waiting[id]; !first {
-			return false
-		}
+	if m.Method == acknowledged {
+		return b.missed(m)
 	}
-	delete(b.waiting, id)
-	delete(b.listening, id)
-	return true
+	if !m.IsResponse() {
+		return nil
+	}
+	delete(b.waiting, string(m.ID))
+	delete(b.listening, string(m.ID))
+	return nil
+}
+
+// missed returns the line that tells a stream of changes which was opened again that the tools may have changed
+// meanwhile. mu is held.
+func (b *Bridge) missed(m rpc.Message) []byte {
+	var p struct {
+		Meta map[string]json.RawMessage `json:"_meta"`
+	}
+	if json.Unmarshal(m.Params, &p) != nil || !b.repeated[string(p.Meta[subscriptionID])] {
+		return nil
+	}
+	id := p.Meta[subscriptionID]
+	delete(b.repeated, string(id))
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{%q:%s}}}`+"\n",
+		subscriptionID, id)
 }
 
 // toAgent writes a line to the agent.
 func (b *Bridge) toAgent(line []byte) error {
+	if len(line) == 0 {
+		return nil
+	}
 	b.out.Lock()
 	defer b.out.Unlock()
 	_, err := b.cfg.Out.Write(line)

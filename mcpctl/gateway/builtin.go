@@ -32,18 +32,10 @@ func ownTools() []entry {
 					"to":     map[string]any{"type": "integer", "description": "last line"},
 					"grep":   map[string]any{"type": "string", "description": "only lines that contain this regular expression"},
 					"head":   map[string]any{"type": "integer", "description": "only the first so many of the lines selected"},
-					"offset": map[string]any{"type": "integer", "description": "characters of the selection to skip"},
+					"offset": map[string]any{"type": "integer", "description": "bytes of the selection to skip"},
 				},
 			},
 			"annotations": map[string]any{"readOnlyHint": true},
 		})},
 	}
 }
-
-const (
-	// defaultStage is the size in bytes above which a result is staged. Codex cuts at about 12,000 characters and loses the
-	// rest, others later.
-	defaultStage = 10_000
-	// previewBytes is how much of a staged text the agent sees at once.
-	previewBytes = 1500
-)

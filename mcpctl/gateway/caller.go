@@ -30,7 +30,7 @@ func (c caller) Ask(ctx context.Context, method string, params json.RawMessage) 
 	if err := c.takes(method); err != nil {
 		return nil, err
 	}
-	return c.out.Call(ctx, method, named(c.server, params))
+	return c.out.Call(ctx, method, attributed(c.server, params))
 }
 
 // takes refuses a question that the agent does not take. Roots are answered by whoever runs the server.
@@ -41,11 +41,11 @@ func (c *call) takes(method string) error {
 	return rpc.Errorf(rpc.CodeNoMethod, "the agent does not take %s", method)
 }
 
-// named puts the name of the server in front of what it asks, so that nobody answers it for another.
-func named(server string, params json.RawMessage) json.RawMessage {
+// attributed puts the name of the server in front of what it asks, so that nobody answers it for another.
+func attributed(server string, params json.RawMessage) json.RawMessage {
 	o, err := asObject(params)
 	if err != nil {
-		return params
+		o = object{} // the agent refuses what is left
 	}
 	o.set("message", "The MCP server "+server+" asks: "+o.text("message"))
 	return o.raw()

@@ -13,11 +13,14 @@ import (
 // callTool calls a tool. What goes wrong with it is told to the model as the tool's result, since it can act on that.
 func (c *call) callTool(ctx context.Context) (json.RawMessage, error) {
 	name := c.params.text("name")
-	if strings.HasPrefix(name, Name+separator) {
-		return c.callOwn(ctx, name)
+	switch name {
+	case retrieveTool:
+		return c.retrieve(ctx)
+	case findTool:
+		return c.findTool(ctx)
 	}
 	on := c.gateway.servers.On(c.session.id)
-	e, ok := find(tools(on), name)
+	e, ok := find(toolNames(named(on, name)), name)
 	if !ok {
 		return c.notListed(name)
 	}
@@ -33,6 +36,17 @@ func (c *call) callTool(ctx context.Context) (json.RawMessage, error) {
 		return failure(fmt.Sprintf("%s: %v", e.server, err)), nil
 	}
 	return c.gateway.bounded(ctx, c.session.id, on, e, result), nil
+}
+
+// named returns the servers whose tools' names can begin like a name.
+func named(on []Server, name string) []Server {
+	var all []Server
+	for _, s := range on {
+		if strings.HasPrefix(name, cut(plain(s.ID), maxName-hashSize)) {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // notListed answers a call of a tool that the agent should not have, because its list is old.

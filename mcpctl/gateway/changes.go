@@ -15,7 +15,7 @@ func (c *call) listen(ctx context.Context) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := listener{id: c.id, out: c.out, wanted: map[string]bool{}}
+	l := &listener{id: c.id, out: c.out, wanted: map[string]bool{}}
 	granted := object{}
 	for _, ch := range changes() {
 		if string(asked[ch.wanted]) == "true" {
@@ -28,24 +28,28 @@ func (c *call) listen(ctx context.Context) (json.RawMessage, error) {
 		encoded(map[string]any{"_meta": meta, "notifications": granted})); err != nil {
 		return nil, err
 	}
-	key := string(c.id)
 	c.mu.Lock()
-	c.listening[key] = l
+	c.listening[l] = true
 	c.mu.Unlock()
 	defer func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		delete(c.listening, key)
+		delete(c.listening, l)
 	}()
-	select {
-	case <-ctx.Done():
-	case <-c.gateway.ctx.Done():
-	}
+	c.catchUp(l.tell)
+	<-ctx.Done()
 	return encoded(map[string]any{"_meta": map[string]any{metaSubscription: c.id, metaServer: c.gateway.info()}}), nil
 }
 
+// tell sends a notification if the listener wants it.
+func (l *listener) tell(notification string) bool {
+	return l.wanted[notification] && l.out.Notify(context.Background(), notification,
+		encoded(map[string]any{"_meta": map[string]any{metaSubscription: l.id}})) == nil
+}
+
 // Changed tells a thread's agent which of its lists have changed. One that has not asked for a list is not told of it,
-// and neither is one whose list is still the same: each change costs the agent its prompt cache.
+// and neither is one whose list is still the same: each change costs the agent its prompt cache. It does not wait for
+// the agent.
 func (g *Gateway) Changed(id thread.ID) {
 	for _, s := range g.of(id) {
 		for _, ch := range changes() {
@@ -58,45 +62,59 @@ func (g *Gateway) Changed(id thread.ID) {
 
 // changed reports whether a list differs from the one that the agent was last given or told of.
 func (s *session) changed(list string) bool {
-	_, all := s.listOf(list)
-	now := s.digestOf(list, all)
+	now, given, told := s.state(list)
+	if given == nil || *told == now {
+		return false
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before, asked := s.known[list]
-	s.known[list] = now
-	return asked && before != now
+	s.told[list] = now
+	return true
+}
+
+// catchUp tells of the lists that have changed since the agent was given them: it had no way of being told before.
+func (s *session) catchUp(tell func(notification string) bool) {
+	for _, ch := range changes() {
+		if now, given, _ := s.state(ch.list); given != nil && *given != now && tell(ch.notification) {
+			s.noted(ch.notification)
+		}
+	}
+}
+
+// state returns the digests of a list: as it is now, as the agent was given it, and as it was last told of. The latter
+// are nil if it has not asked for the list.
+func (s *session) state(list string) (now string, given, told *string) {
+	s.mu.Lock()
+	g, asked := s.given[list]
+	t := s.told[list]
+	s.mu.Unlock()
+	if !asked {
+		return "", nil, nil
+	}
+	_, all := s.listOf(list)
+	return s.digestOf(list, all), &g, &t
 }
 
 // tell sends a notification of a change in the agent's era.
 func (s *session) tell(notification string) {
 	s.mu.Lock()
-	if notification == changes()[0].notification {
-		s.notified = time.Now()
-	}
 	ready, out := s.ready, s.out
 	listening := maps.Clone(s.listening)
 	s.mu.Unlock()
-	ctx, cancel := context.WithTimeout(s.gateway.ctx, 5*time.Second)
-	defer cancel()
-	if ready && out != nil {
-		_ = out.Notify(ctx, notification, nil) // an agent that is gone needs none
+	told := ready && out != nil && out.Notify(s.ctx, notification, nil) == nil
+	for l := range listening {
+		told = l.tell(notification) || told
 	}
-	for _, l := range listening {
-		if l.wanted[notification] {
-			_ = l.out.Notify(ctx, notification, encoded(map[string]any{"_meta": map[string]any{metaSubscription: l.id}}))
-		}
+	if told {
+		s.noted(notification)
 	}
 }
 
-// of returns the sessions of a thread.
-func (g *Gateway) of(id thread.ID) []*session {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	var all []*session
-	for s := range g.sessions {
-		if s.id == id {
-			all = append(all, s)
-		}
+// noted notes that the agent was told of a change of its tools.
+func (s *session) noted(notification string) {
+	if notification == changes()[0].notification {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.notified = time.Now()
 	}
-	return all
 }

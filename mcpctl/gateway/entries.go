@@ -20,8 +20,20 @@ type entry struct {
 // maxDescription is the most bytes of a tool's description that an agent gets.
 const maxDescription = 2048
 
-// tools returns the tools of the servers, by name.
+// tools returns the tools of the servers as an agent sees them, by name.
 func tools(servers []Server) []entry {
+	var all []entry
+	for _, e := range toolNames(servers) {
+		if raw, ok := Definition(e.raw, e.name); ok {
+			e.raw = raw
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// toolNames returns the tools of the servers as the servers describe them, by name.
+func toolNames(servers []Server) []entry {
 	var all []entry
 	for _, s := range servers {
 		names := make([]string, len(s.Tools))
@@ -29,9 +41,7 @@ func tools(servers []Server) []entry {
 			names[i] = t.Name
 		}
 		for i, name := range exposed(s.ID, names) {
-			if raw, ok := Definition(s.Tools[i].Raw, name); ok {
-				all = append(all, entry{name: name, server: s.ID, own: names[i], raw: raw})
-			}
+			all = append(all, entry{name: name, server: s.ID, own: names[i], raw: s.Tools[i].Raw})
 		}
 	}
 	return sorted(all)
@@ -151,9 +161,10 @@ func schemeOf(server string) string {
 	}, server)
 }
 
+// sorted sorts entries by name. Of those with the same name, which clients would refuse, the first one stays.
 func sorted(all []entry) []entry {
-	slices.SortFunc(all, func(a, b entry) int { return cmp.Compare(a.name, b.name) })
-	return all
+	slices.SortStableFunc(all, func(a, b entry) int { return cmp.Compare(a.name, b.name) })
+	return slices.CompactFunc(all, func(a, b entry) bool { return a.name == b.name })
 }
 
 // digest tells lists apart.

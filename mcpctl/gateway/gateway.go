@@ -59,6 +59,30 @@ func (g *Gateway) info() map[string]any {
 // errEnded is returned after Close.
 var errEnded = errors.New("the server is stopping")
 
+// start does something that Close waits for; false after Close.
+func (g *Gateway) start(do func()) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ended {
+		return false
+	}
+	g.work.Go(do)
+	return true
+}
+
+// of returns the sessions of a thread.
+func (g *Gateway) of(id thread.ID) []*session {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var all []*session
+	for s := range g.sessions {
+		if s.id == id {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
 // Connection is what is known of a thread's agent.
 type Connection struct {
 	Client   string    // name and version, as it says
@@ -79,6 +103,8 @@ type session struct {
 	gateway *Gateway
 	id      thread.ID
 	dir     string
+	ctx     context.Context // ends with the session
+	stop    context.CancelFunc
 	// out takes notifications that belong to no request; nil if there is no way for them.
 	out outlet
 
@@ -88,8 +114,8 @@ type session struct {
 	version      string // of the handshake; "" before it
 	capabilities object // that the client declared in the handshake
 	ready        bool   // notifications may be sent
-	listening    map[string]listener
-	known        map[string]string // digests of the lists that the agent has, by method
+	listening    map[*listener]bool
+	given, told  map[string]string // digests of the lists that the agent has, and of those it knows to be newer, by method
 	notified     time.Time         // of a change of the tools
 	listed       time.Time         // when it last asked for the tools
 }

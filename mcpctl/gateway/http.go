@@ -54,7 +54,7 @@ type webSession struct {
 	next    int64
 	asked   map[string]chan rpc.Message // our requests without a response
 	running map[string]context.CancelFunc
-	stream  *events // the open GET, nil if there is none
+	stream  *outbox // the open GET, nil if there is none
 }
 
 // ServeHTTP implements http.Handler.
@@ -127,7 +127,7 @@ func (w *Web) post(rw http.ResponseWriter, r *http.Request, id thread.ID, dir st
 		return
 	}
 	// A connection that is lost cancels nothing in this era.
-	ctx, cancel := context.WithCancel(w.gateway.ctx)
+	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
 	if !s.begin(string(m.ID), cancel) {
 		reply(rw, http.StatusOK, rpc.Message{ID: m.ID,
@@ -136,7 +136,9 @@ func (w *Web) post(rw http.ResponseWriter, r *http.Request, id thread.ID, dir st
 	}
 	defer s.end(string(m.ID))
 	e := &events{w: rw}
-	result, err := s.request(ctx, m, &webOutlet{events: e, session: s})
+	box := s.newOutbox(&webOutlet{events: e, session: s})
+	result, err := s.request(ctx, m, box)
+	box.flush(ctx)
 	e.finish(rpc.Response(m.ID, result, err))
 }
 
@@ -157,7 +159,7 @@ func (w *Web) stateless(rw http.ResponseWriter, r *http.Request, m rpc.Message, 
 	w.mu.Unlock()
 	if s == nil {
 		s = w.gateway.newSession(id, dir)
-		if err := w.gateway.add(s, func() error { w.forget(id); return nil }); err != nil {
+		if err := w.gateway.add(s, func() error { w.forget(s); return nil }); err != nil {
 			http.Error(rw, err.Error(), http.StatusServiceUnavailable)
 			return
 		}
@@ -170,8 +172,13 @@ func (w *Web) stateless(rw http.ResponseWriter, r *http.Request, m rpc.Message, 
 		}
 		w.mu.Unlock()
 	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)()
 	e := &events{w: rw}
-	result, err := s.request(r.Context(), m, e)
+	box := s.newOutbox(e)
+	result, err := s.request(ctx, m, box)
+	box.flush(ctx)
 	if r.Context().Err() != nil {
 		return // closing the stream cancels in this era
 	}
@@ -201,8 +208,9 @@ func (w *Web) get(rw http.ResponseWriter, r *http.Request, id thread.ID) {
 	e := &events{w: rw}
 	s.mu.Lock()
 	taken := s.stream != nil
+	box := s.newOutbox(e)
 	if !taken {
-		s.stream = e
+		s.stream = box
 	}
 	s.mu.Unlock()
 	if taken {
@@ -210,9 +218,10 @@ func (w *Web) get(rw http.ResponseWriter, r *http.Request, id thread.ID) {
 		return
 	}
 	e.begin()
+	s.catchUp(func(notification string) bool { return box.Notify(r.Context(), notification, nil) == nil })
 	select {
 	case <-r.Context().Done():
-	case <-w.gateway.ctx.Done():
+	case <-s.ctx.Done():
 	}
 	s.mu.Lock()
 	s.stream = nil
@@ -243,6 +252,11 @@ func (w *Web) find(r *http.Request, id thread.ID) *webSession {
 
 // open begins a session.
 func (w *Web) open(id thread.ID, dir string) (key string, s *webSession, err error) {
+	key = rand.Text()
+	s = &webSession{
+		session: w.gateway.newSession(id, dir), asked: map[string]chan rpc.Message{}, running: map[string]context.CancelFunc{},
+	}
+	s.out = (*standing)(s)
 	w.mu.Lock()
 	n := 0
 	for _, other := range w.sessions {
@@ -250,21 +264,18 @@ func (w *Web) open(id thread.ID, dir string) (key string, s *webSession, err err
 			n++
 		}
 	}
+	if n < maxWeb {
+		w.sessions[key] = s
+	}
 	w.mu.Unlock()
 	if n >= maxWeb {
+		s.stop()
 		return "", nil, errors.New("the thread has too many sessions")
 	}
-	key = rand.Text()
-	s = &webSession{
-		session: w.gateway.newSession(id, dir), asked: map[string]chan rpc.Message{}, running: map[string]context.CancelFunc{},
-	}
-	s.out = (*standing)(s)
 	if err := w.gateway.add(s.session, func() error { w.drop(key, s); return nil }); err != nil {
+		w.drop(key, s)
 		return "", nil, err
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.sessions[key] = s
 	return key, s, nil
 }
 
@@ -274,22 +285,16 @@ func (w *Web) drop(key string, s *webSession) {
 	delete(w.sessions, key)
 	w.mu.Unlock()
 	w.gateway.remove(s.session)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, cancel := range s.running {
-		cancel()
-	}
 }
 
 // forget ends what is known of a thread's agent of the stateless era.
-func (w *Web) forget(id thread.ID) {
+func (w *Web) forget(s *session) {
 	w.mu.Lock()
-	s := w.modern[id]
-	delete(w.modern, id)
-	w.mu.Unlock()
-	if s != nil {
-		w.gateway.remove(s)
+	if w.modern[s.id] == s {
+		delete(w.modern, s.id)
 	}
+	w.mu.Unlock()
+	w.gateway.remove(s)
 }
 
 // begin notes a request that can be cancelled; false if its id is taken.

@@ -5,9 +5,18 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"orchestrator/thread"
+)
+
+const (
+	// defaultStage is the size in bytes above which a result is staged. Codex cuts at about 12,000 characters and loses the
+	// rest, others later.
+	defaultStage = 10_000
+	// previewBytes is how much of a staged text the agent sees at once.
+	previewBytes = 1500
 )
 
 // bounded returns a result as the agent gets it: as it came, or with its large text staged and replaced by a preview
@@ -31,44 +40,61 @@ func (g *Gateway) bounded(ctx context.Context, id thread.ID, on []Server, e entr
 		return result
 	}
 	var texts []string
-	var rest []json.RawMessage
-	at := -1
+	var kept, others []json.RawMessage // the others are no texts
+	at := -1                           // where the first text is among the others
 	for _, raw := range content {
 		block, err := asObject(raw)
 		if err == nil && block.text("type") == "text" {
 			if at < 0 {
-				at = len(rest)
+				at = len(others)
 			}
 			texts = append(texts, block.text("text"))
-			continue
+		} else {
+			others = append(others, raw)
 		}
-		rest = append(rest, raw)
+		kept = append(kept, raw)
 	}
 	text := strings.Join(texts, "\n")
 	structured := o["structuredContent"]
 	if len(text) <= limit/2 && len(structured) <= limit/2 {
 		return result // what is large is neither text nor structure
 	}
-	data := recordsOf([]byte(text))
-	if len(text) <= limit/2 { // the structure alone is large
-		data = recordsOf(structured)
-		if len(text) > 0 {
-			data.note += " The tool also said: " + cut(text, previewBytes)
+	if len(text) > limit/2 {
+		block, err := g.stage(ctx, id, e, []byte(text))
+		if err != nil {
+			return result
 		}
+		kept = slices.Insert(others, at, block)
 	}
+	if structured != nil && !says(texts, structured) {
+		block := textBlock("The structured content of this result is " + string(structured))
+		if len(structured) > limit/2 {
+			if block, err = g.stage(ctx, id, e, structured); err != nil {
+				return result
+			}
+		}
+		kept = append(kept, block)
+	}
+	o["content"] = encoded(kept)
+	delete(o, "structuredContent") // agents that see it do not read the texts
+	return o.raw()
+}
+
+// stage stages a large part of a result and returns what the agent sees instead.
+func (g *Gateway) stage(ctx context.Context, id thread.ID, e entry, part []byte) (json.RawMessage, error) {
+	data := recordsOf(part)
 	d, err := g.stager.Stage(ctx, thread.StageRequest{
 		Source: cut(source(e), 200), Kind: data.kind, Thread: id, Labels: []string{"mcp"},
 	}, bytes.NewReader(data.bytes))
 	if err != nil {
 		g.log.Warn("stage a large result", "thread", string(id), "tool", e.name, "err", err)
-		return result
+		return nil, err
 	}
-	block := encoded(map[string]any{"type": "text", "text": preview(d, data)})
-	at = max(at, 0)
-	rest = append(rest[:at:at], append([]json.RawMessage{block}, rest[at:]...)...)
-	o["content"] = encoded(rest)
-	delete(o, "structuredContent")
-	return o.raw()
+	return textBlock(preview(d, data)), nil
+}
+
+func textBlock(text string) json.RawMessage {
+	return encoded(map[string]any{"type": "text", "text": text})
 }
 
 // source names where staged data comes from.

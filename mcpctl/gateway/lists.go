@@ -10,7 +10,7 @@ func (s *session) listOf(method string) (key string, all []entry) {
 	on := s.gateway.servers.On(s.id)
 	switch method {
 	case "tools/list":
-		return "tools", sorted(append(tools(on), ownTools()...))
+		return "tools", sorted(append(ownTools(), tools(on)...))
 	case "prompts/list":
 		return "prompts", prompts(on)
 	case "resources/list":
@@ -22,13 +22,19 @@ func (s *session) listOf(method string) (key string, all []entry) {
 
 // list answers with a whole list: what is known of the servers is bounded.
 func (c *call) list() (json.RawMessage, error) {
+	c.mu.Lock()
+	if _, asked := c.given[c.method]; !asked { // what changes from here on is told
+		c.given[c.method], c.told[c.method] = "", ""
+	}
+	c.mu.Unlock()
 	key, all := c.listOf(c.method)
+	now := c.digestOf(c.method, all)
 	items := make([]json.RawMessage, len(all))
 	for i, e := range all {
 		items[i] = e.raw
 	}
 	c.mu.Lock()
-	c.known[c.method] = c.digestOf(c.method, all)
+	c.given[c.method], c.told[c.method] = now, now
 	if c.method == "tools/list" {
 		c.listed = time.Now()
 	}

@@ -9,32 +9,20 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"orchestrator/mcpctl/rpc"
 	"orchestrator/thread"
 )
 
-// callOwn calls one of them.
-func (c *call) callOwn(ctx context.Context, name string) (json.RawMessage, error) {
+// findTool searches.
+func (c *call) findTool(ctx context.Context) (json.RawMessage, error) {
 	arguments, err := asObject(c.params["arguments"])
 	if err != nil {
 		return nil, err
 	}
-	switch name {
-	case retrieveTool:
-		return c.retrieve(ctx, arguments)
-	case findTool:
-		return c.findTool(ctx, arguments)
-	}
-	return nil, rpc.Errorf(rpc.CodeInvalidParams, "unknown tool %q", name)
-}
-
-// findTool searches.
-func (c *call) findTool(ctx context.Context, arguments object) (json.RawMessage, error) {
 	found := c.gateway.servers.Find(ctx, c.session.id, arguments.text("query"))
 	if len(found) == 0 {
 		return said("No tool of the configured MCP servers fits."), nil
 	}
-	on := tools(c.gateway.servers.On(c.session.id))
+	on := toolNames(c.gateway.servers.On(c.session.id))
 	var out strings.Builder
 	for _, f := range found {
 		name := f.Server + separator + f.Tool
@@ -62,7 +50,11 @@ func firstLine(s string) string {
 }
 
 // retrieve reads staged data.
-func (c *call) retrieve(ctx context.Context, arguments object) (json.RawMessage, error) {
+func (c *call) retrieve(ctx context.Context) (json.RawMessage, error) {
+	arguments, err := asObject(c.params["arguments"])
+	if err != nil {
+		return nil, err
+	}
 	var a struct {
 		Token  string
 		From   int64
@@ -75,15 +67,20 @@ func (c *call) retrieve(ctx context.Context, arguments object) (json.RawMessage,
 		return failure("the arguments do not fit: " + err.Error()), nil
 	}
 	part := thread.Selection{From: a.From, To: a.To, Grep: a.Grep, Head: a.Head}
-	if err := part.Check(); err != nil || a.Offset < 0 {
+	switch err := part.Check(); {
+	case err != nil:
 		return failure(fmt.Sprintf("select lines from 1 on, and a range that does not end before it begins (%v)", err)), nil
+	case a.Offset < 0:
+		return failure("offset cannot be negative"), nil
 	}
 	out := &window{skip: a.Offset, left: defaultStage}
-	err := c.gateway.stager.Read(ctx, c.session.id, a.Token, part, out)
+	err = c.gateway.stager.Read(ctx, c.session.id, a.Token, part, out)
 	switch {
 	case errors.Is(err, errFull):
-		out.text.WriteString(fmt.Sprintf("\n[cut after %d bytes; go on with the same selection and offset %d, or select less]",
-			defaultStage, a.Offset+int64(defaultStage)))
+		n := len(whole(out.text.Bytes()))
+		out.text.Truncate(n)
+		fmt.Fprintf(&out.text, "\n[cut after %d bytes; go on with the same selection and offset %d, or select less]",
+			n, a.Offset+int64(n))
 	case err != nil:
 		return failure(err.Error()), nil
 	case out.text.Len() == 0:
@@ -94,6 +91,19 @@ func (c *call) retrieve(ctx context.Context, arguments object) (json.RawMessage,
 		text = bytes.ToValidUTF8(text, []byte("\uFFFD"))
 	}
 	return said(string(text)), nil
+}
+
+// whole returns a text without a character at its end that is cut.
+func whole(text []byte) []byte {
+	for i := len(text) - 1; i >= max(0, len(text)-utf8.UTFMax+1); i-- {
+		if utf8.RuneStart(text[i]) {
+			if !utf8.FullRune(text[i:]) {
+				return text[:i]
+			}
+			break
+		}
+	}
+	return text
 }
 
 // errFull ends the reading of a selection.

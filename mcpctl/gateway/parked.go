@@ -27,7 +27,7 @@ const inputKey = "1"
 // parkable sends a request of the stateless era to a server, or goes on with one that was parked.
 func (c *call) parkable(ctx context.Context, server string, replaced object) (json.RawMessage, error) {
 	if state := c.params.text("requestState"); strings.HasPrefix(state, statePrefix) {
-		p := c.gateway.unpark(state, c)
+		p := c.gateway.unpark(state, c, server)
 		if p == nil {
 			return nil, rpc.Errorf(rpc.CodeInvalidParams, "the question was answered already, or nobody answered it in time")
 		}
@@ -51,7 +51,7 @@ func (c *call) parkable(ctx context.Context, server string, replaced object) (js
 		questions: make(chan question), done: make(chan outcome, 1), out: &current{out: c.out},
 	}
 	params := c.forwarded(replaced)
-	c.gateway.work.Go(func() {
+	started := c.gateway.start(func() {
 		defer cancel()
 		defer func() {
 			if v := recover(); v != nil {
@@ -63,6 +63,10 @@ func (c *call) parkable(ctx context.Context, server string, replaced object) (js
 			params.raw())
 		p.done <- outcome{result, err}
 	})
+	if !started {
+		cancel()
+		return nil, errEnded
+	}
 	return c.wait(ctx, p)
 }
 
@@ -110,12 +114,13 @@ func (g *Gateway) park(p *parked) (state string, ok bool) {
 	return state, true
 }
 
-// unpark returns the parked call that a request goes on with: only the same thread's, and only once.
-func (g *Gateway) unpark(state string, c *call) *parked {
+// unpark returns the parked call that a request goes on with: only one of the same thread to the same server, and only
+// once.
+func (g *Gateway) unpark(state string, c *call, server string) *parked {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	p := g.parked[state]
-	if p == nil || p.thread != c.session.id || p.method != c.method {
+	if p == nil || p.thread != c.session.id || p.method != c.method || p.server != server {
 		return nil
 	}
 	delete(g.parked, state)
@@ -140,7 +145,7 @@ func (a asking) Ask(ctx context.Context, method string, params json.RawMessage) 
 	}
 	answer := make(chan outcome, 1)
 	select {
-	case a.questions <- question{method: method, params: named(a.caller.server, params), answer: answer}:
+	case a.questions <- question{method: method, params: attributed(a.caller.server, params), answer: answer}:
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -167,7 +172,7 @@ func questionsNamed(server string, result json.RawMessage) json.RawMessage {
 	}
 	for key, raw := range requests {
 		if q, err := asObject(raw); err == nil {
-			q["params"] = named(server, q["params"])
+			q["params"] = attributed(server, q["params"])
 			requests[key] = q.raw()
 		}
 	}

@@ -8,6 +8,12 @@ import (
 	"orchestrator/thread"
 )
 
+// Tool is a tool of a server as the server describes it.
+type Tool struct {
+	Name string
+	Raw  json.RawMessage
+}
+
 // Server is a server that is switched on for a thread.
 type Server struct {
 	ID string
@@ -53,10 +59,4 @@ type Stager interface {
 	Stage(context.Context, thread.StageRequest, io.Reader) (thread.Staged, error)
 	// Read writes a selection of what is staged under a token, as people write tokens.
 	Read(ctx context.Context, id thread.ID, token string, part thread.Selection, to io.Writer) error
-}
-
-// Tool is a tool of a server as the server describes it.
-type Tool struct {
-	Name string
-	Raw  json.RawMessage
 }

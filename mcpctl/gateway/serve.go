@@ -16,7 +16,8 @@ func (g *Gateway) Serve(id thread.ID, dir string, stream rpc.Stream) error {
 	s := g.newSession(id, dir)
 	h := &handler{session: s}
 	peer := rpc.NewPeer(stream, h)
-	s.out, h.peer = peer, peer
+	h.box = s.newOutbox(peer)
+	s.out = h.box
 	if err := g.add(s, peer.Close); err != nil {
 		_ = peer.Close()
 		return err
@@ -29,13 +30,18 @@ func (g *Gateway) Serve(id thread.ID, dir string, stream rpc.Stream) error {
 }
 
 func (g *Gateway) newSession(id thread.ID, dir string) *session {
-	return &session{gateway: g, id: id, dir: dir, listening: map[string]listener{}, known: map[string]string{}}
+	s := &session{
+		gateway: g, id: id, dir: dir, listening: map[*listener]bool{}, given: map[string]string{}, told: map[string]string{},
+	}
+	s.ctx, s.stop = context.WithCancel(g.ctx)
+	return s
 }
 
 func (g *Gateway) add(s *session, end func() error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.ended {
+		s.stop()
 		return errEnded
 	}
 	g.sessions[s] = end
@@ -43,6 +49,7 @@ func (g *Gateway) add(s *session, end func() error) error {
 }
 
 func (g *Gateway) remove(s *session) {
+	s.stop()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.sessions, s)
@@ -107,12 +114,13 @@ func (g *Gateway) Followed(id thread.ID) (told, read time.Time) {
 // handler connects a session to a stream of both directions.
 type handler struct {
 	*session
-	peer *rpc.Peer
+	box *outbox
 }
 
 // Request implements rpc.Handler.
 func (h *handler) Request(ctx context.Context, m rpc.Message) (json.RawMessage, error) {
-	return h.request(ctx, m, h.peer)
+	defer h.box.flush(ctx) // what belongs to the request comes before its response
+	return h.request(ctx, m, h.box)
 }
 
 // Notification implements rpc.Handler.

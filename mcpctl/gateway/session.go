@@ -101,7 +101,7 @@ func (c *call) discover() (json.RawMessage, error) {
 
 // annotated adds what every result of the stateless era has.
 func (c *call) annotated(result json.RawMessage) json.RawMessage {
-	if result == nil {
+	if result == nil || string(result) == "null" {
 		result = json.RawMessage("{}")
 	}
 	o, err := asObject(result)

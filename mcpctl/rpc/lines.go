@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 )
 
 // MaxFrame is the size limit of a message in bytes.
@@ -24,12 +23,12 @@ type Lines struct {
 	// stray takes lines that are no messages; nil drops them.
 	stray func(line []byte)
 
-	writing sync.Mutex // held while a line is written
+	writing chan struct{} // has an element while a line is written
 }
 
 // NewLines returns a stream that reads from in and writes to out. Close closes end.
 func NewLines(in io.Reader, out io.Writer, end io.Closer, stray func(line []byte)) *Lines {
-	return &Lines{in: bufio.NewReaderSize(in, 64<<10), out: out, end: end, stray: stray}
+	return &Lines{in: bufio.NewReaderSize(in, 64<<10), out: out, end: end, stray: stray, writing: make(chan struct{}, 1)}
 }
 
 // Read implements Stream. Lines that are no messages are passed to stray and skipped.
@@ -66,17 +65,22 @@ func (l *Lines) line() ([]byte, error) {
 	}
 }
 
-// Write implements Stream. It does not end with the context: a half-written line would ruin the connection.
+// Write implements Stream. It waits for other writes until the context ends, but once it has begun, only Close ends it: a
+// half-written line would ruin the connection.
 func (l *Lines) Write(ctx context.Context, m Message) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	b, err := m.Encode()
 	if err != nil {
 		return err
 	}
-	l.writing.Lock()
-	defer l.writing.Unlock()
+	if err := ctx.Err(); err != nil { // the select below takes any case that is ready
+		return err
+	}
+	select {
+	case l.writing <- struct{}{}:
+		defer func() { <-l.writing }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	n, err := l.out.Write(append(b, '\n'))
 	switch {
 	case err == nil:

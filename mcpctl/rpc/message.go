@@ -53,7 +53,18 @@ type wire struct {
 	Method  string          `json:"method,omitempty"`
 	Params  json.RawMessage `json:"params,omitempty"`
 	Result  json.RawMessage `json:"result,omitempty"`
-	Error   *Error          `json:"error,omitempty"`
+	Error   *errorOf        `json:"error,omitempty"`
+}
+
+// errorOf is an Error that takes what is none: its caller must hear that something went wrong.
+type errorOf Error
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (e *errorOf) UnmarshalJSON(raw []byte) error {
+	if err := json.Unmarshal(raw, (*Error)(e)); err != nil {
+		*e = errorOf{Code: CodeInternal, Message: "an error that is not one of JSON-RPC", Data: bytes.Clone(raw)}
+	}
+	return nil
 }
 
 // Decode decodes one message. Batches, which MCP had for one revision only, are not messages.
@@ -66,7 +77,7 @@ func Decode(frame []byte) (Message, error) {
 	if err := json.Unmarshal(frame, &w); err != nil {
 		return Message{}, fmt.Errorf("%w: %w", errMessage, err)
 	}
-	m := Message{ID: w.ID, Method: w.Method, Params: w.Params, Result: w.Result, Error: w.Error}
+	m := Message{ID: w.ID, Method: w.Method, Params: w.Params, Result: w.Result, Error: (*Error)(w.Error)}
 	if string(m.ID) == "null" {
 		m.ID = nil
 	}
@@ -90,7 +101,7 @@ func (m Message) Encode() ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
-	w := wire{Version: "2.0", ID: m.ID, Method: m.Method, Params: m.Params, Result: m.Result, Error: m.Error}
+	w := wire{Version: "2.0", ID: m.ID, Method: m.Method, Params: m.Params, Result: m.Result, Error: (*errorOf)(m.Error)}
 	if err := e.Encode(w); err != nil {
 		return nil, fmt.Errorf("encode a JSON-RPC message: %w", err)
 	}

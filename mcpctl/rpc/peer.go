@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strconv"
 	"sync"
 )
@@ -49,17 +50,23 @@ type Peer struct {
 	next    int64
 	waiting map[string]chan Message            // calls of ours, by id
 	serving map[string]context.CancelCauseFunc // requests of the other side, by id
+	answers int                                // to the other side that are not written yet
 	ended   bool
 }
 
-// maxServed is how many requests of the other side are answered at once; more are refused.
+// maxServed is how many requests of the other side are answered at once; more are refused. A connection ends whose other
+// side asks for as many again without reading what it is answered.
 const maxServed = 1000
+
+// errFlood is why such a connection ends.
+var errFlood = errors.New("the other side sends requests and does not read the responses")
 
 // NewPeer returns a side of the stream's connection. Run must be called.
 func NewPeer(s Stream, h Handler) *Peer {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	return &Peer{
 		stream: s, handler: h, ctx: ctx, cancel: cancel,
+		next:    rand.Int64N(1 << 40), // a late response to an earlier connection is not taken for one of this
 		waiting: map[string]chan Message{}, serving: map[string]context.CancelCauseFunc{},
 	}
 }
@@ -74,7 +81,10 @@ func (p *Peer) Run() error {
 			why = err
 			break
 		}
-		p.take(m)
+		if !p.take(m) {
+			why = errFlood
+			break
+		}
 	}
 	p.mu.Lock()
 	p.ended = true
@@ -94,7 +104,8 @@ func (p *Peer) Close() error {
 // Done is closed when the connection has ended.
 func (p *Peer) Done() <-chan struct{} { return p.ctx.Done() }
 
-func (p *Peer) take(m Message) {
+// take takes a message; false if the other side has to be stopped.
+func (p *Peer) take(m Message) bool {
 	switch {
 	case m.IsResponse():
 		p.mu.Lock()
@@ -105,13 +116,13 @@ func (p *Peer) take(m Message) {
 			c <- m
 		}
 	case m.IsRequest():
-		p.serve(m)
+		return p.serve(m)
 	case m.Method == cancelled:
 		var params struct {
 			RequestID json.RawMessage `json:"requestId"`
 		}
 		if json.Unmarshal(m.Params, &params) != nil {
-			return
+			return true
 		}
 		p.mu.Lock()
 		stop := p.serving[string(params.RequestID)]
@@ -122,28 +133,40 @@ func (p *Peer) take(m Message) {
 	default:
 		p.handler.Notification(m)
 	}
+	return true
 }
 
-func (p *Peer) serve(m Message) {
+// serve answers a request; false if too many are not answered yet.
+func (p *Peer) serve(m Message) bool {
 	id := string(m.ID)
 	ctx, stop := context.WithCancelCause(p.ctx)
 	p.mu.Lock()
 	_, twice := p.serving[id]
-	busy := len(p.serving) >= maxServed
+	busy := p.answers >= maxServed
+	flood := p.answers >= 2*maxServed
 	if !twice && !busy {
 		p.serving[id] = stop
 	}
+	p.answers++
 	p.mu.Unlock()
+	if flood {
+		stop(nil)
+		return false
+	}
 	if twice || busy {
 		stop(nil)
 		why := Errorf(CodeInvalidRequest, "request %s is already being answered", id)
 		if busy {
 			why = Errorf(CodeInternal, "too many requests at once")
 		}
-		p.work.Go(func() { _ = p.stream.Write(p.ctx, Message{ID: m.ID, Error: why}) })
-		return
+		p.work.Go(func() {
+			defer p.answered()
+			_ = p.stream.Write(p.ctx, Message{ID: m.ID, Error: why})
+		})
+		return true
 	}
 	p.work.Go(func() {
+		defer p.answered()
 		result, err := p.handler.Request(ctx, m)
 		gone := ctx.Err() != nil
 		p.mu.Lock()
@@ -155,6 +178,14 @@ func (p *Peer) serve(m Message) {
 		}
 		_ = p.stream.Write(p.ctx, Response(m.ID, result, err))
 	})
+	return true
+}
+
+// answered notes that an answer is written, or not wanted any more.
+func (p *Peer) answered() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.answers--
 }
 
 // Response returns the response to a request.
