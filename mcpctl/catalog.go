@@ -11,6 +11,7 @@ import (
 	"orchestrator/mcpctl/definition"
 	"orchestrator/mcpctl/hub"
 	"orchestrator/mcpctl/match"
+	"orchestrator/mcpctl/process"
 	"orchestrator/mcpctl/trust"
 	"orchestrator/thread"
 )
@@ -92,11 +93,12 @@ func (c *Controller) launch(_ context.Context, s hub.Server, dir string) (defini
 		return definition.Launch{}, nil, fmt.Errorf("%s has changed since you accepted it: %w", s.ID, hub.ErrUnapproved)
 	}
 	if missing := definition.Missing(e.Definition, c.cfg.Env); missing != "" {
-		return definition.Launch{}, nil, errors.New(missing)
+		return definition.Launch{}, nil, fmt.Errorf("%s: %w", missing, process.ErrNoProgram)
 	}
 	l, err := e.Expand(c.lookup)
 	var input *definition.NeedsInput
-	if errors.As(err, &input) {
+	var unset *definition.Unset
+	if errors.As(err, &input) || errors.As(err, &unset) {
 		return definition.Launch{}, nil, fmt.Errorf("%w: %w", err, hub.ErrNeedsInput)
 	}
 	if err != nil {

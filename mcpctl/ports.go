@@ -50,6 +50,8 @@ type Freshness interface {
 // Config configures a Controller.
 type Config struct {
 	Project string // its folder
+	// Off is set if agents are left to their own configuration.
+	Off     bool
 	Places  discovery.Places
 	Trust   *trust.Store
 	Threads Threads

@@ -56,6 +56,8 @@ func (c *Controller) Report(_ context.Context, q thread.MCPQuery) (thread.MCPRep
 // takes says when a switch takes effect for the thread's agent.
 func (c *Controller) takes(id thread.ID, r thread.MCPReach) string {
 	switch {
+	case c.cfg.Off:
+		return "never: the setting mcp is off, so agents start the servers of their own configuration"
 	case !r.Given && !slices.Contains(c.cfg.Threads.Running(), id):
 		return "at the next start"
 	case !r.Given:

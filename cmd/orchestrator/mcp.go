@@ -71,7 +71,7 @@ func (a *App) openMCP(context.Context) error {
 	dialer := mcpctl.NewDialer(tokensOf, definition.BaseEnv(a.Env))
 	threads := mcpThreads{a}
 	cfg := mcpctl.Config{
-		Project: a.Project.Root, Places: a.mcpPlaces(), Trust: mcptrust.Open(a.StateHome), Threads: threads, Memory: memory, Env: a.Env,
+		Project: a.Project.Root, Off: !a.Config.MCP, Places: a.mcpPlaces(), Trust: mcptrust.Open(a.StateHome), Threads: threads, Memory: memory, Env: a.Env,
 		Hub:    hub.Config{Processes: processes, Manifests: manifests, Dial: dialer.Dial, Name: "orchestrator", Version: version()},
 		Bridge: []string{a.Program.Path, "mcp-bridge", a.Project.Socket}, Registered: registered,
 		Tokens: tokens.New().Count, CacheCost: a.cacheCost, SignIn: dialer.SignIn, Log: a.Log,
@@ -103,8 +103,9 @@ func (a *App) serveWeb(cfg *mcpctl.Config) error {
 	cfg.Web, cfg.TokenVar = "http://"+l.Addr().String()+"/mcp", mcpTokenVar
 	cfg.Token = func(t thread.Thread) string { return a.mcpTokens.Give(t.ID, t.Dir) }
 	server := &http.Server{ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 64 << 10}
-	a.service(func(context.Context) error {
+	a.service(func(ctx context.Context) error {
 		server.Handler = a.mcpGateway.NewWeb(a.mcpTokens.Allowed)
+		defer context.AfterFunc(ctx, func() { _ = server.Close() })() // Serve has no context
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve MCP: %w", err)
 		}
