@@ -287,6 +287,14 @@ func TestAnAgentThatDoesNotReadHoldsNobodyUp(t *testing.T) {
 		}
 	}
 	receive(t, done, "the end of the reports")
+	for s := range g.sessions {
+		box := s.out.(*outbox)
+		box.mu.Lock()
+		if box.size > maxQueued || box.size < maxQueued/2 {
+			t.Errorf("%d bytes wait", box.size)
+		}
+		box.mu.Unlock()
+	}
 	switched := make(chan struct{})
 	go func() {
 		defer close(switched)

@@ -31,7 +31,7 @@ type Gateway struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
-	// mu guards the fields below; it is held for moments only. A session's lock is taken after it.
+	// mu guards the fields below; it is held for moments only. A session's lock is taken after it, that of an outbox before.
 	mu       sync.Mutex
 	sessions map[*session]func() error // with what ends their connection
 	parked   map[string]*parked

@@ -322,14 +322,40 @@ func TestPeerEndsWithAFlood(t *testing.T) {
 	}
 }
 
+// hasty is a stream that ends right after the response, before the request counts as written.
+type hasty struct {
+	in    chan rpc.Message
+	ended func() <-chan struct{}
+}
+
+func (h *hasty) Read() (rpc.Message, error) {
+	if m, ok := <-h.in; ok {
+		return m, nil
+	}
+	return rpc.Message{}, io.EOF
+}
+
+func (h *hasty) Write(_ context.Context, m rpc.Message) error {
+	h.in <- rpc.Message{ID: m.ID, Result: json.RawMessage("1")}
+	close(h.in)
+	<-h.ended()
+	return nil
+}
+
+func (h *hasty) Close() error { return nil }
+
 func TestPeerTakesAResponseJustBeforeTheEnd(t *testing.T) {
 	for range 50 {
-		r := newRaw(t, handler{})
-		c := r.call(t.Context())
-		r.say(`{"jsonrpc":"2.0","id":%s,"result":1}`, r.hear().ID)
-		_ = r.conn.Close()
-		if got := receive(t, c, "the response"); string(got.result) != "1" {
-			t.Fatalf("%s, %v", got.result, got.err)
+		h := &hasty{in: make(chan rpc.Message)}
+		p := rpc.NewPeer(h, handler{})
+		h.ended = p.Done
+		ended := make(chan error, 1)
+		go func() { ended <- p.Run() }()
+		if got, err := p.Call(t.Context(), "m", nil); string(got) != "1" {
+			t.Fatalf("%s, %v", got, err)
+		}
+		if err := receive(t, ended, "the end"); !errors.Is(err, io.EOF) {
+			t.Fatal(err)
 		}
 	}
 }
