@@ -45,7 +45,13 @@ func (c *Controller) Report(_ context.Context, q thread.MCPQuery) (thread.MCPRep
 		c.mu.Lock()
 		reach, id := b.reach, b.t.ID
 		c.mu.Unlock()
-		report.Takes, report.Outside = c.takes(id, reach), reach.Outside
+		report.Takes, report.Outside = c.takes(id, reach), slices.Clone(reach.Outside)
+		switch {
+		case c.cfg.Off:
+			report.Outside = append(report.Outside, "the setting mcp is off: agents start the servers of their own configuration")
+		case report.Takes == "":
+			report.Outside = append(report.Outside, "this agent takes no MCP servers from us")
+		}
 		if reach.Given && !reach.Deferred && c.cfg.CacheCost != nil {
 			report.CacheTokens, report.CacheUSD = c.cfg.CacheCost(id)
 		}
@@ -53,15 +59,15 @@ func (c *Controller) Report(_ context.Context, q thread.MCPQuery) (thread.MCPRep
 	return report, nil
 }
 
-// takes says when a switch takes effect for the thread's agent.
+// takes says when a switch takes effect for the thread's agent; empty for never.
 func (c *Controller) takes(id thread.ID, r thread.MCPReach) string {
 	switch {
 	case c.cfg.Off:
-		return "never: the setting mcp is off, so agents start the servers of their own configuration"
+		return ""
 	case !r.Given && !slices.Contains(c.cfg.Threads.Running(), id):
 		return "at the next start"
 	case !r.Given:
-		return "never: this agent takes no MCP servers from us"
+		return ""
 	case r.Live && !c.stale(id):
 		return "at once"
 	default:

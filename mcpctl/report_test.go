@@ -24,7 +24,7 @@ func TestReport(t *testing.T) {
 			"shared": with(r.fake("shared"), "x-orchestrator", map[string]any{"share": "project"})})
 	})
 	before := r.report("t1")
-	if before.Tokens != 0 || before.All != 0 || before.Takes != "never: this agent takes no MCP servers from us" {
+	if before.Tokens != 0 || before.All != 0 || before.Takes != "" || len(before.Outside) != 1 {
 		t.Errorf("%+v", before)
 	}
 	r.mustFlip("t1", "b", true)
@@ -56,7 +56,7 @@ func TestReport(t *testing.T) {
 		takes       string
 		cacheTokens int64
 	}{
-		{thread.MCPReach{}, 0, 0, "never: this agent takes no MCP servers from us", 0},
+		{thread.MCPReach{}, 0, 0, "", 0},
 		{thread.MCPReach{Given: true}, 0, 0, "at the next resume", 5000},
 		{thread.MCPReach{Given: true, Live: true}, 0, 0, "at once", 5000},
 		{thread.MCPReach{Given: true, Live: true, Deferred: true}, 0, 0, "at once", 0},
@@ -73,8 +73,11 @@ func TestReport(t *testing.T) {
 		r.agents.follow(ago(c.told), ago(c.read))
 		c.reach.Outside = []string{"plugins"}
 		r.Launched("t1", c.reach)
-		rep := r.report("t1")
-		if rep.Takes != c.takes || rep.CacheTokens != c.cacheTokens || !slices.Equal(rep.Outside, c.reach.Outside) {
+		rep, outside := r.report("t1"), []string{"plugins"}
+		if c.takes == "" {
+			outside = append(outside, "this agent takes no MCP servers from us")
+		}
+		if rep.Takes != c.takes || rep.CacheTokens != c.cacheTokens || !slices.Equal(rep.Outside, outside) {
 			t.Errorf("%+v: %q, %d tokens, %v", c, rep.Takes, rep.CacheTokens, rep.Outside)
 		}
 	}

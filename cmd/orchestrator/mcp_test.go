@@ -360,7 +360,7 @@ func TestMCPOff(t *testing.T) {
 	r.configureMCP(map[string]any{"alpha": fakeServer()})
 	one := r.agentShell("one")
 	rep := get[thread.MCPReport](r, "mcp", "list", "--thread", one.name)
-	if len(rep.Servers) != 1 || !strings.Contains(rep.Takes, "never") {
+	if len(rep.Servers) != 1 || rep.Takes != "" || !strings.Contains(strings.Join(rep.Outside, "\n"), "setting mcp is off") {
 		t.Errorf("report: %+v", rep)
 	}
 }
