@@ -65,3 +65,20 @@ func TestWorkingUntilItIsDurable(t *testing.T) {
 		}
 	}
 }
+
+// TestReadAgainAfterCheckpoint: a thread that cannot be read after its checkpoint was stored is read once it can be.
+func TestReadAgainAfterCheckpoint(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.create(thread.NewRequest{})
+		w.turn(s.ID, "p1")
+		w.store.unreadable(3)
+		w.respond(s.ID, "p2", "the answer", true)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		got := w.status(s.ID)
+		stored, err := w.store.Thread(ctx, s.ID)
+		if err != nil || got.Turn != 2 || got.Head != stored.Head {
+			t.Errorf("shown at turn %d with %s, stored with %s, %v", got.Turn, got.Head, stored.Head, err)
+		}
+	})
+}

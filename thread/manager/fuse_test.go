@@ -76,6 +76,7 @@ type failing struct {
 	// turnless is a thread whose turns' checkpoints are refused.
 	turnless thread.ID
 	lost     bool // the answers to puts of prompts are lost, which are stored
+	unread   int  // how many reads of threads fail
 	// held are the kinds of checkpoints whose puts wait until it is closed.
 	held map[thread.CheckpointKind]chan struct{}
 }
@@ -129,6 +130,24 @@ func (f *failing) fail(err error) {
 
 // keepRefusing has the store after the next crash refuse checkpoints too.
 func (f *failing) keepRefusing() { f.stays = true }
+
+// unreadable has so many reads of threads fail.
+func (f *failing) unreadable(times int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.unread = times
+}
+
+func (f *failing) Thread(ctx context.Context, id thread.ID) (thread.Thread, error) {
+	f.mu.Lock()
+	fails := f.unread > 0
+	f.unread = max(0, f.unread-1)
+	f.mu.Unlock()
+	if fails {
+		return thread.Thread{}, fmt.Errorf("connection lost: %w", thread.ErrUnreachable)
+	}
+	return f.Store.Thread(ctx, id)
+}
 
 func (f *failing) do(do func() error) error {
 	_, err := step(f.fuse, func() (struct{}, error) { return struct{}{}, do() })

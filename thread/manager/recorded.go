@@ -2,6 +2,7 @@ package manager
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"orchestrator/thread"
@@ -87,8 +88,21 @@ func (l recorded) Stored(ctx context.Context, s recording.Stored) {
 	l.mu.Unlock()
 	if err := l.reread(ctx); err != nil {
 		l.cfg.Log.Error("read the thread after a checkpoint", "thread", string(l.id), "err", err)
+		l.rereadSoon()
 	}
 	l.bus.Publish(thread.Event{At: l.now(), Kind: thread.EventCheckpoint, ThreadID: l.id, Checkpoint: &s.Checkpoint})
+}
+
+// rereadPause is how long after a failure the thread is read again.
+const rereadPause = time.Second
+
+// rereadSoon reads the thread again until the store returns it: what is shown of it is older than what is stored.
+func (l recorded) rereadSoon() {
+	l.later(rereadPause, func() {
+		if err := l.reread(l.ctx); err != nil && !errors.Is(err, thread.ErrNotFound) && l.ctx.Err() == nil {
+			l.rereadSoon()
+		}
+	})
 }
 
 // Answered implements recording.Reports: it releases the answer.
