@@ -24,12 +24,37 @@ func (c *Controller) current() *catalog {
 	if now != nil && time.Since(now.at) < 2*watchPause {
 		return now
 	}
+	return c.look()
+}
+
+// look reads the configuration files again if they, or what is accepted, seem to have changed, or after a while.
+func (c *Controller) look() *catalog {
+	stamp := c.stamp()
+	c.mu.Lock()
+	now := c.catalog
+	if now != nil && now.stamp == stamp && time.Since(now.read) < readPause {
+		same := *now
+		same.at = time.Now()
+		c.catalog = &same
+		c.mu.Unlock()
+		return &same
+	}
+	c.mu.Unlock()
 	return c.refresh()
 }
 
+// readPause is how often the configuration files are read even if they do not seem to have changed: files that they name
+// may have.
+const readPause = 30 * time.Second
+
+// stamp tells apart the states of the files.
+func (c *Controller) stamp() string { return c.cfg.Places.Stamp() + c.cfg.Trust.Stamp() }
+
 // refresh reads the configuration files again, and tells agents and screens if something has changed.
 func (c *Controller) refresh() *catalog {
+	stamp := c.stamp() // before they are read: what changes meanwhile is read again
 	next := c.read()
+	next.stamp = stamp
 	c.mu.Lock()
 	before := c.catalog
 	c.catalog = next
@@ -60,7 +85,7 @@ func (c *Controller) read() *catalog {
 			c.cfg.Log.Warn("accept the person's own MCP servers", "file", file, "err", err)
 		}
 	}
-	cat := &catalog{problems: found.Problems, at: time.Now()}
+	cat := &catalog{problems: found.Problems, at: time.Now(), read: time.Now()}
 	for _, d := range found.Definitions {
 		e := &entry{Definition: d, hash: found.Hashes[d.ID]}
 		var err error
@@ -90,6 +115,7 @@ func (c *Controller) launch(_ context.Context, s hub.Server, dir string) (defini
 	case e.Problem != "":
 		return definition.Launch{}, nil, fmt.Errorf("%s: %s: %w", s.ID, e.Problem, hub.ErrUnapproved)
 	case e.hash != s.Hash || !e.accepted():
+		c.background(func() { c.refresh() }) // so that people see it
 		return definition.Launch{}, nil, fmt.Errorf("%s has changed since you accepted it: %w", s.ID, hub.ErrUnapproved)
 	}
 	if missing := definition.Missing(e.Definition, c.cfg.Env); missing != "" {

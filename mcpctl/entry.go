@@ -49,7 +49,9 @@ func (e *entry) isFor(agent string) bool {
 type catalog struct {
 	entries  []*entry // by ID
 	problems []discovery.Problem
-	at       time.Time
+	at       time.Time // when it was looked at
+	read     time.Time
+	stamp    string // of the files then
 }
 
 // find returns a server by its ID.

@@ -49,7 +49,7 @@ func (c *Controller) Run(ctx context.Context) error {
 		case <-c.ctx.Done():
 			return nil
 		case <-tick.C:
-			c.refresh()
+			c.look()
 		}
 	}
 }

@@ -7,7 +7,9 @@ package discovery
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -173,4 +175,21 @@ func (p Places) all() []format {
 		project(openCodeAgent, readOpenCode, ".opencode", "opencode.jsonc"),
 		project(cursor, readCursor, ".cursor", "mcp.json"),
 		project(vsCode, readVSCode, ".vscode", "mcp.json"))
+}
+
+// Stamp tells apart the states of the files, as far as their sizes, times and places on the disk do. It reads none.
+func (p Places) Stamp() string {
+	var out strings.Builder
+	for _, f := range p.files() {
+		info, err := os.Stat(f.path)
+		if err != nil {
+			continue
+		}
+		fmt.Fprintf(&out, "%s %d %d", f.path, info.Size(), info.ModTime().UnixNano())
+		if s, ok := info.Sys().(*syscall.Stat_t); ok {
+			fmt.Fprintf(&out, " %d", s.Ino)
+		}
+		out.WriteByte('\n')
+	}
+	return out.String()
 }

@@ -11,7 +11,10 @@ package trust
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"orchestrator/mcpctl/definition"
@@ -158,4 +161,17 @@ func (s *Store) decision(d definition.Definition, shown []string, state State) d
 		}
 	}
 	return decision{Name: d.Name, State: state, Shown: shown, At: s.now().UTC()}
+}
+
+// Stamp tells apart the states of the record, as far as its size, time and place on the disk do. It does not read it.
+func (s *Store) Stamp() string {
+	info, err := os.Stat(filepath.Join(s.home, folderName, recordName))
+	if err != nil {
+		return ""
+	}
+	stamp := fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano())
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		stamp += fmt.Sprintf(" %d", st.Ino)
+	}
+	return stamp
 }
