@@ -61,6 +61,7 @@ func (c *Controller) refresh() *catalog {
 	changed := before != nil && !same(before, next)
 	if before == nil || changed {
 		c.index = nil
+		clear(c.reads) // which tools are left out may have changed
 	}
 	c.mu.Unlock()
 	if changed {

@@ -24,7 +24,7 @@ type Controller struct {
 	// mu guards the fields below; it is held for moments, never while a port or the hub is called.
 	mu      sync.Mutex
 	catalog *catalog
-	reads   map[string]reading // of manifests, by launch hash
+	reads   map[string]reading // of manifests, by ID and launch hash
 	threads map[thread.ID]*switchboard
 	told    map[string]hub.Status       // last status that screens were told, by server and thread
 	counted map[[sha256.Size]byte]int64 // tokens, by definition

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -66,7 +67,7 @@ func (c *catalog) find(id string) (*entry, bool) {
 func same(a, b *catalog) bool {
 	return slices.EqualFunc(a.entries, b.entries, func(x, y *entry) bool {
 		return x.ID == y.ID && x.hash == y.hash && x.verdict.State == y.verdict.State && x.Problem == y.Problem &&
-			x.Enabled == y.Enabled && slices.Equal(x.Patterns, y.Patterns)
+			x.Enabled == y.Enabled && slices.Equal(x.Patterns, y.Patterns) && reflect.DeepEqual(x.Options, y.Options)
 	})
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"log/slog"
+	"maps"
+	"strings"
 	"time"
 
 	"orchestrator/mcpctl/hub"
@@ -57,7 +59,7 @@ func (c *Controller) Run(ctx context.Context) error {
 // manifestChanged is told by the hub that a server's lists are new.
 func (c *Controller) manifestChanged(hash string) {
 	c.mu.Lock()
-	delete(c.reads, hash)
+	maps.DeleteFunc(c.reads, func(key string, _ reading) bool { return strings.HasSuffix(key, " "+hash) })
 	c.index = nil
 	c.mu.Unlock()
 	c.tellAll()

@@ -15,7 +15,7 @@ import (
 // reading returns what is known of a server's lists; false if it was never started. It starts nothing.
 func (c *Controller) reading(e *entry) (reading, bool) {
 	c.mu.Lock()
-	r, ok := c.reads[e.hash]
+	r, ok := c.reads[e.ID+" "+e.hash]
 	c.mu.Unlock()
 	if ok {
 		return r, true
@@ -50,7 +50,7 @@ func (c *Controller) reading(e *entry) (reading, bool) {
 		r.tools = append(r.tools, one)
 	}
 	c.mu.Lock()
-	c.reads[e.hash] = r
+	c.reads[e.ID+" "+e.hash] = r
 	c.mu.Unlock()
 	return r, true
 }

@@ -381,3 +381,19 @@ func TestP5SecretsStay(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestAllowedLater lets a tool through once the configuration does, without asking again: nothing else is started.
+func TestAllowedLater(t *testing.T) {
+	few := func(r *rig, allow ...string) conf {
+		return conf{"few": with(r.fake("few"), "x-orchestrator", map[string]any{"tools": map[string]any{"allow": allow}})}
+	}
+	r := newRig(t, func(r *rig, _ *mcpctl.Config) { r.own(few(r, "echo")) })
+	r.ready("few")
+	if got := r.tools("t1"); !slices.Equal(got, []string{"few/echo"}) {
+		t.Fatalf("tools: %v", got)
+	}
+	r.own(few(r, "echo", "write"))
+	r.eventually("the other tool is listed", func() bool {
+		return slices.Equal(r.tools("t1"), []string{"few/echo", "few/write"})
+	})
+}
