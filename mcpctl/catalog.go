@@ -43,9 +43,21 @@ func (c *Controller) look() *catalog {
 	return c.refresh()
 }
 
-// readPause is how often the configuration files are read even if they do not seem to have changed: files that they name
-// may have.
-const readPause = 30 * time.Second
+// readPause is how often the configuration files are read even if they do not seem to have changed, since files that
+// they name may have; watchedPause the same while somebody looks at the servers.
+const (
+	readPause    = 5 * time.Minute
+	watchedPause = 5 * time.Second
+)
+
+// watched returns the catalog for somebody who looks at it.
+func (c *Controller) watched() *catalog {
+	now := c.current()
+	if time.Since(now.read) > watchedPause {
+		return c.refresh()
+	}
+	return now
+}
 
 // stamp tells apart the states of the files.
 func (c *Controller) stamp() string { return c.cfg.Places.Stamp() + c.cfg.Trust.Stamp() }

@@ -23,7 +23,7 @@ func (c *Controller) Report(_ context.Context, q thread.MCPQuery) (thread.MCPRep
 		}
 		b = c.board(t.ID)
 	}
-	cat := c.current()
+	cat := c.watched()
 	states := c.hub.States()
 	report := thread.MCPReport{Servers: []thread.MCPServer{}}
 	for _, e := range cat.entries {
