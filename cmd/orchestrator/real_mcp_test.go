@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -152,11 +153,38 @@ func TestRealMCP(t *testing.T) {
 			if list.Takes != "at once" {
 				t.Errorf("a switch takes effect %s", list.Takes)
 			}
+			m.ok("stop", m.name)
+			m.ok("resume", m.name)
+			if got := m.say("please xyzzy again"); !strings.Contains(got, "entities") {
+				t.Errorf("after a resume: %s", got)
+			}
+			m.name, _, _ = strings.Cut(m.ok("fork", "more", "-t", m.name), " ")
+			if on := m.on(); !slices.Equal(on, []string{"fake", "files", "memory"}) {
+				t.Errorf("on in a fork: %v", on)
+			}
+			if got := m.say("please xyzzy in the fork"); !strings.Contains(got, "entities") {
+				t.Errorf("in a fork: %s", got)
+			}
+			m.ok("mcp", "disable", "--now", "memory", "--thread", m.name)
+			m.ok("checkpoint", "restore", m.name, fmt.Sprint(m.status(m.name).Turn), "--conversation")
+			if on := m.on(); !slices.Contains(on, "memory") {
+				t.Errorf("on after a rewind: %v", on)
+			}
 			if w := witness(); len(w) > 0 {
 				t.Errorf("a repository's commands ran: %v", w)
 			}
 		})
 	}
+}
+
+// on returns the servers that are on for the thread.
+func (m *mcpScript) on() (on []string) {
+	for _, s := range get[thread.MCPReport](m.rig, "mcp", "list", "--thread", m.name).Servers {
+		if s.On {
+			on = append(on, s.ID)
+		}
+	}
+	return on
 }
 
 // mcpScript is a model that uses MCP servers as the prompts say.
