@@ -43,7 +43,7 @@ func (a *App) openMCP(context.Context) error {
 	a.onClose(folder.Close)
 	registered, err := registeredName(folder)
 	if err != nil {
-		return fmt.Errorf("open the MCP servers: %w", err)
+		a.Log.Warn("keep the name of the MCP server", "error", err) // the disk may be full: this run has one all the same
 	}
 	processes, err := process.New(filepath.Join(a.Project.StateDir(), "mcp"))
 	if err != nil {
@@ -133,13 +133,13 @@ func registeredName(folder *private.Folder) (string, error) {
 	if err == nil && len(b) == len(gateway.Name)+8 {
 		return string(b), nil
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
 	var random [4]byte
 	rand.Read(random[:]) // never fails
 	name := gateway.Name + hex.EncodeToString(random[:])
-	return name, folder.Write(file, []byte(name))
+	return name, errors.Join(err, folder.Write(file, []byte(name)))
 }
 
 // cacheCost returns what a thread's provider reads again if the agent's tools change, as they stand before everything

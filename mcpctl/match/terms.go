@@ -2,8 +2,9 @@ package match
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	lazily "orchestrator/thread/pattern"
 )
 
 // term is a word as it is counted, and as it was written.
@@ -79,8 +80,8 @@ const (
 )
 
 var (
-	absolutePath = regexp.MustCompile(`(?:^|[\s"'(=` + "`" + `])(~?(?:/[\p{L}\p{N}_.@+~-]+)+/?)`)
-	webAddress   = regexp.MustCompile(`\bhttps?://[^\s"'<>)]+`)
+	absolutePath = lazily.Lazy(`(?:^|[\s"'(=` + "`" + `])(~?(?:/[\p{L}\p{N}_.@+~-]+)+/?)`)
+	webAddress   = lazily.Lazy(`\bhttps?://[^\s"'<>)]+`)
 )
 
 // query reads a task: its terms with their weights, and how they were written.
@@ -98,11 +99,11 @@ func query(text string) (weights map[string]float64, written map[string]string) 
 	add(list, 1)
 	add(pairs(list), 1)
 	var implied []term
-	for _, m := range absolutePath.FindAllStringSubmatch(text, maxPaths) {
+	for _, m := range absolutePath().FindAllStringSubmatch(text, maxPaths) {
 		add(terms(m[1]), fromPath-1)
 		implied = append(implied, terms(kindOf(m[1]))...)
 	}
-	for range webAddress.FindAllStringIndex(text, maxPaths) {
+	for range webAddress().FindAllStringIndex(text, maxPaths) {
 		implied = append(implied, terms("url web page fetch")...)
 	}
 	for t, w := range weights {

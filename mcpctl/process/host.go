@@ -26,6 +26,7 @@ type Host struct {
 	mu      sync.Mutex // guards the fields below; held while a program is started and recorded
 	record  record
 	guard   *guard
+	unnoted bool // the record could not be written: nothing is started before it is
 	running map[*Process]bool
 	started int
 	closed  bool
@@ -50,7 +51,7 @@ func New(dir string) (*Host, error) {
 	if h.record, err = readRecord(f); err == nil {
 		h.record.sweep()
 		h.record.Boot, h.record.Leaders = bootID(), nil
-		err = h.record.write(f) // the mark is known before anything has it
+		h.unnoted = h.record.write(f) != nil // on a full disk, for example
 	}
 	if err != nil {
 		held.Close()
@@ -93,6 +94,13 @@ func (h *Host) Start(s Spec) (*Process, error) {
 	if h.closed {
 		closeAll(ours)
 		return nil, ErrClosed
+	}
+	if h.unnoted { // the mark must be known before anything has it
+		if err := h.record.write(h.folder); err != nil {
+			closeAll(ours)
+			return nil, fmt.Errorf("start the server: %w", err)
+		}
+		h.unnoted = false
 	}
 	if h.guard == nil {
 		h.guard = newGuard(h.record.Mark)
