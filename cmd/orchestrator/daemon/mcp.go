@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -15,13 +16,22 @@ import (
 
 // registerMCP adds the operations on MCP servers.
 func (s *Server) registerMCP(r *routes) {
-	m := s.MCP
-	answer(r, api.MCP, m.Report)
-	answer(r, api.MCPDetail, m.Detail)
-	answer(r, api.MCPWhy, m.Why)
-	answer(r, api.SwitchMCP, m.Switch)
-	answer(r, api.ActMCP, m.Act)
-	answer(r, api.CallMCP, m.Call)
+	answer(r, api.MCP, func(ctx context.Context, q thread.MCPQuery) (thread.MCPReport, error) {
+		return s.MCP.Report(ctx, q)
+	})
+	answer(r, api.MCPDetail, func(ctx context.Context, q thread.MCPAct) (thread.MCPDetail, error) {
+		return s.MCP.Detail(ctx, q)
+	})
+	answer(r, api.MCPWhy, func(ctx context.Context, q thread.MCPTask) ([]thread.MCPWhy, error) { return s.MCP.Why(ctx, q) })
+	answer(r, api.SwitchMCP, func(ctx context.Context, q thread.MCPChange) (thread.MCPReport, error) {
+		return s.MCP.Switch(ctx, q)
+	})
+	answer(r, api.ActMCP, func(ctx context.Context, q thread.MCPAct) (thread.MCPDetail, error) {
+		return s.MCP.Act(ctx, q)
+	})
+	answer(r, api.CallMCP, func(ctx context.Context, q thread.MCPCall) (thread.MCPResult, error) {
+		return s.MCP.Call(ctx, q)
+	})
 	r.handle(http.MethodPost, api.ServeMCP, s.serveMCP)
 }
 
