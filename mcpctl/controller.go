@@ -28,7 +28,7 @@ type Controller struct {
 	threads map[thread.ID]*switchboard
 	told    map[string]hub.Status       // last status that screens were told, by server and thread
 	counted map[[sha256.Size]byte]int64 // tokens, by definition
-	index   *match.Index                // over all servers, nil if it must be made anew
+	index   *match.Index                // over all servers, nil if it must be made again
 }
 
 // tellAll tells all agents and screens that something of all threads may have changed.

@@ -241,7 +241,7 @@ func tableCalls(about thread.Status) (rows []grant.Row, list []apiCall) {
 // TestTableOfGrants goes through the table with every kind of caller, against a real server over its socket.
 func TestTableOfGrants(t *testing.T) {
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
-		t.Skip("processes are told apart by descent on Linux only")
+		t.Skip("SKIPPED: processes are told apart by descent on Linux only; run it there")
 	}
 	t.Parallel()
 	r := newRig(t)

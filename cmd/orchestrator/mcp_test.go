@@ -181,7 +181,7 @@ func (c *mcpClient) awaitChange() {
 // TestMCPOfThreads has the agents of two threads use MCP servers through the bridge, while a person switches them.
 func TestMCPOfThreads(t *testing.T) {
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
-		t.Skip("processes are told apart by descent on Linux only")
+		t.Skip("SKIPPED: processes are told apart by descent on Linux only; run it there")
 	}
 	manyStarts(t)
 	t.Parallel()

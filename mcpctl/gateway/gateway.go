@@ -51,7 +51,7 @@ func New(cfg Config) *Gateway {
 	return g
 }
 
-// info is what the gateway says of itself.
+// info is the name and version of the gateway.
 func (g *Gateway) info() map[string]any {
 	return map[string]any{"name": Name, "title": "orchestrator", "version": g.version}
 }

@@ -115,7 +115,7 @@ func (w *Web) post(rw http.ResponseWriter, r *http.Request, id thread.ID, dir st
 		rw.Header().Set(sessionHeader, key)
 		s = fresh
 	case s == nil:
-		http.Error(rw, "there is no such session", http.StatusNotFound) // the client then begins anew
+		http.Error(rw, "there is no such session", http.StatusNotFound) // the client then begins again
 		return
 	case m.IsResponse():
 		s.take(m)

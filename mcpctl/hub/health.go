@@ -99,7 +99,7 @@ func (b *backend) recovered(s *session) {
 	}
 }
 
-// follow reads the lists of a session anew when they change.
+// follow reads the lists of a session again when they change.
 func (b *backend) follow(s *session) {
 	ctx, cancel := context.WithCancel(b.ctx)
 	defer cancel()
