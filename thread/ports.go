@@ -116,6 +116,20 @@ type Agent interface {
 	Launch(ctx context.Context, spec LaunchSpec) (Launch, error)
 }
 
+// Prompted is an agent whose input takes a text as one prompt and never runs it. Any other program may run each line
+// that is typed into it, as a shell does, whatever its terminal modes are: only what the person agreed to is typed
+// there. Optional for an Agent.
+type Prompted interface {
+	// Prompted does nothing.
+	Prompted()
+}
+
+// RunsLines reports whether an agent's program may run what is typed into it: it is not Prompted.
+func RunsLines(a Agent) bool {
+	_, prompted := a.(Prompted)
+	return !prompted
+}
+
 // ConfigFiles is an agent that is configured by files of the project: instructions, permissions, programs to start.
 // Optional for an Agent.
 type ConfigFiles interface {

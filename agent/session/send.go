@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 
 	"orchestrator/thread"
 	"orchestrator/thread/typing"
@@ -42,7 +41,7 @@ var errNotTaken = errors.New("agent did not react to the prompt")
 func (s *Session) Send(ctx context.Context, text string) error {
 	s.sendMu.Lock()
 	defer s.sendMu.Unlock()
-	if text = printable(text); text == "" {
+	if text = typing.Printable(text); text == "" {
 		return fmt.Errorf("send prompt: it is empty: %w", thread.ErrInvalid)
 	}
 	if len(text) > maxPrompt {
@@ -305,21 +304,4 @@ func orElse(err, late error) error {
 		return late
 	}
 	return err
-}
-
-// printable removes from a prompt what a terminal could take for keys, and spaces at its ends.
-func printable(text string) string {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n', r == '\t':
-			return r
-		case r == '\r':
-			return '\n'
-		case unicode.IsControl(r):
-			return -1
-		}
-		return r
-	}, text)
-	return strings.TrimSpace(text)
 }

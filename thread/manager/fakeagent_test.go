@@ -33,6 +33,9 @@ type plainAgent struct{ name string }
 
 func (a *plainAgent) Name() string { return a.name }
 
+// Prompted implements thread.Prompted.
+func (a *plainAgent) Prompted() {}
+
 func (a *plainAgent) Upstreams([]string) map[string]string {
 	return map[string]string{"": "http://up.invalid"}
 }

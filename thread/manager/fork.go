@@ -50,7 +50,7 @@ func (m *forks) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, 
 	if r.NoStart {
 		return l.current(), nil
 	}
-	return m.creation.startNew(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt})
+	return m.creation.startNew(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt, lines: r.Lines, handOver: r.HandOver})
 }
 
 // forkOf prepares a fork and finds the checkpoint it begins at; the zero one if nothing was said yet.
@@ -100,7 +100,11 @@ func (m *forks) forkOf(
 	if len(r.Args) > 0 {
 		t.Launch.Args = r.Args
 	}
-	if err := m.creation.checkLaunch(t); err != nil {
+	err := m.creation.checkLaunch(t)
+	if err == nil {
+		err = m.consented(agent, thread.Prompt{From: thread.FromFirst, Text: r.Prompt, Lines: r.Lines})
+	}
+	if err != nil {
 		return thread.Thread{}, thread.Checkpoint{}, err
 	}
 	if at.ID != "" {

@@ -301,6 +301,7 @@ func (l *liveThread) setup() thread.Setup {
 func (l *liveThread) status() thread.Status {
 	s := thread.Status{Thread: l.t, Seq: l.bus.Newest(), State: l.shown, Depth: l.depth(l.t.Parent)}
 	s.Setup = l.setup()
+	s.RunsLines = l.runsLines(l.t.Agent)
 	s.Gauge.CostUSD += l.sideCost
 	if a := l.ahead; a.Context > 0 {
 		s.Gauge.Tokens, s.Gauge.Estimated, s.Gauge.Margin, s.Gauge.Masked = a.Context, true, a.Margin, a.Masked

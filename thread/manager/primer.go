@@ -24,16 +24,16 @@ const maxSummary = 1500
 const large = 16 << 10
 
 // writeHandoff writes a summary for an agent that cannot be given its native conversation, from our own record: at most
-// the budget of tokens, with bulky results as files that the agent may read.
-func (l *run) writeHandoff(ctx context.Context) (string, error) {
+// the budget of tokens, with bulky results as files that the agent may read. It returns the summary and its file.
+func (l *run) writeHandoff(ctx context.Context) (text, file string, err error) {
 	t := l.thread()
 	c, err := l.cfg.Store.Checkpoint(ctx, t.Head)
 	if err != nil {
-		return "", fmt.Errorf("read the checkpoint to hand over: %w", err)
+		return "", "", fmt.Errorf("read the checkpoint to hand over: %w", err)
 	}
 	items, err := l.cfg.Store.Conversation(ctx, t.Head)
 	if err != nil {
-		return "", fmt.Errorf("read the conversation to hand over: %w", err)
+		return "", "", fmt.Errorf("read the conversation to hand over: %w", err)
 	}
 	top := l.topOf(t)
 	in := handoff.Input{
@@ -47,7 +47,7 @@ func (l *run) writeHandoff(ctx context.Context) (string, error) {
 	const all = 1 << 20
 	list, err := l.past.Turns(ctx, c.ID, thread.Page{Limit: all})
 	if err != nil {
-		return "", fmt.Errorf("read the turns to hand over: %w", err)
+		return "", "", fmt.Errorf("read the turns to hand over: %w", err)
 	}
 	clean := func(s string) string { return secret.Redact(in.Own(s)) }
 	in.Turns = handoff.Turns(c, list, items, l.past.Entries, clean)
@@ -60,7 +60,7 @@ func (l *run) writeHandoff(ctx context.Context) (string, error) {
 		in.Label = t.Handoff.Description
 	}
 	if !slices.ContainsFunc(in.Turns, handoff.Turn.Says) {
-		return "", fmt.Errorf("hand over %d unreadable items: %w", len(items), thread.ErrDamaged)
+		return "", "", fmt.Errorf("hand over %d unreadable items: %w", len(items), thread.ErrDamaged)
 	}
 	in.Files = l.past.ChangedFiles(ctx, t, c)
 	in.Open = l.unanswered(ctx, t, c)
@@ -73,12 +73,12 @@ func (l *run) writeHandoff(ctx context.Context) (string, error) {
 		}
 		return saved, err
 	}
-	text, err := handoff.Primer(in)
+	text, err = handoff.Primer(in)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	if _, err := l.attachments(t.ID).Put(filepath.Join(folder, "primer.md"), []byte(text)); err != nil {
-		return "", err
+	if file, err = l.attachments(t.ID).Put(filepath.Join(folder, "primer.md"), []byte(text)); err != nil {
+		return "", "", err
 	}
 	err = l.update(ctx, func(t *thread.Thread) error {
 		h := l.handoff(*t, from, c, in.Label)
@@ -89,11 +89,11 @@ func (l *run) writeHandoff(ctx context.Context) (string, error) {
 		return nil
 	})
 	if err != nil {
-		return "", fmt.Errorf("store the handoff: %w", err)
+		return "", "", fmt.Errorf("store the handoff: %w", err)
 	}
 	l.notice(l.id, thread.LevelInfo, "%s: the agent gets a summary of %s tokens (budget %s) of %s up to turn %d",
 		t.DisplayName(), thread.Tokens(int64(l.cfg.Tokens(text))), thread.Tokens(int64(in.Budget)), in.Thread, c.Turn)
-	return text, nil
+	return text, file, nil
 }
 
 // saveBulky stores a text for an agent that gets a handoff. A large one is staged, so that it can be passed on, searched

@@ -31,6 +31,9 @@ func (l *typist) accept(ctx context.Context, queued thread.Prompt) (thread.Promp
 		return thread.Prompt{}, thread.Hint(
 			errQueueFull, "wait until some are answered, or cancel some with `orchestrator prompts`")
 	}
+	if err := l.consented(l.thread().Agent, queued); err != nil {
+		return thread.Prompt{}, fmt.Errorf("prompt not sent: %w", err)
+	}
 	queued.ID, queued.Thread = thread.NewPromptID(), l.id
 	queued = l.after(queued, outbox.Accepted, "")
 	p, err := l.put(ctx, queued)
@@ -185,11 +188,18 @@ func (l *typist) awaitLimit() {
 func (l *typist) typeNow(s thread.Session, p thread.Prompt, leave func()) {
 	d := &l.outbox
 	text := joinPrompts(d.Primer(), p.Text)
-	if p.ID == "" {
+	if d.Primer() != "" && (p.ID == "" || l.runsLines(l.thread().Agent)) { // by itself, it is one line
 		text = d.Primer()
 		p = thread.Prompt{
 			ID: thread.NewPromptID(), Thread: l.id, From: thread.FromPrimer, Text: text, Accepted: l.now(),
 		}
+	}
+	if err := l.consented(l.thread().Agent, p); err != nil { // an older server, or another machine, accepted it
+		leave()
+		p = l.after(l.after(p, outbox.TypingBegan, ""), outbox.Refused, plaintext.FirstLine(err.Error()))
+		l.put(l.ctx, p) //nolint:errcheck // logged; the outbox has it
+		l.scheduleTyping()
+		return
 	}
 	p, err := l.put(l.ctx, l.after(p, outbox.TypingBegan, ""))
 	if err != nil { // it must be recorded that it may have been typed
@@ -472,7 +482,7 @@ func (l *typist) askAgain(ctx context.Context, p thread.Prompt) (thread.Prompt, 
 	if from == thread.FromPane || from == thread.FromFirst {
 		from = thread.FromVerb
 	}
-	again, err := l.accept(ctx, thread.Prompt{From: from, Text: p.Text, Again: p.ID})
+	again, err := l.accept(ctx, thread.Prompt{From: from, Text: p.Text, Lines: p.Lines, Again: p.ID})
 	if err != nil {
 		return thread.Prompt{}, fmt.Errorf("send prompt %s again: %w", p.ID, err)
 	}

@@ -50,10 +50,23 @@ func (s *Server) registerThreads(r *routes) {
 		return callerOf(ctx).Visible(list), err
 	})
 	answer(r, api.Status, named(m.Status))
-	answer(r, api.New, m.New)
-	answer(r, api.Fork, m.Fork)
+	answer(r, api.New, func(ctx context.Context, q thread.NewRequest) (thread.Status, error) {
+		if err := consents(ctx, q.Lines); err != nil {
+			return thread.Status{}, err
+		}
+		return m.New(ctx, q)
+	})
+	answer(r, api.Fork, func(ctx context.Context, q thread.ForkRequest) (thread.Status, error) {
+		if err := consents(ctx, q.Lines || q.HandOver); err != nil {
+			return thread.Status{}, err
+		}
+		return m.Fork(ctx, q)
+	})
 	answer(r, api.Resume, func(ctx context.Context, q api.ResumeRequest) (thread.Status, error) {
-		return m.Resume(ctx, q.Thread, q.Cols, q.Rows)
+		if err := consents(ctx, q.HandOver); err != nil {
+			return thread.Status{}, err
+		}
+		return m.Resume(ctx, q.Thread, thread.ResumeRequest{Cols: q.Cols, Rows: q.Rows, HandOver: q.HandOver})
 	})
 	answer(r, api.ResumeAll, func(ctx context.Context, q api.ResumeRequest) ([]thread.Status, error) {
 		return m.ResumeAll(ctx, q.Cols, q.Rows)
@@ -80,7 +93,17 @@ func (s *Server) registerThreads(r *routes) {
 func (s *Server) registerPrompts(r *routes) {
 	m := s.Manager
 	answer(r, api.Ask, func(ctx context.Context, q api.AskRequest) (thread.Prompt, error) {
-		return m.Ask(ctx, q.Thread, thread.AskRequest{Text: q.Text})
+		to, err := m.Status(ctx, q.Thread)
+		if err == nil {
+			err = maySend(ctx, to)
+		}
+		if err == nil {
+			err = consents(ctx, q.Lines)
+		}
+		if err != nil {
+			return thread.Prompt{}, err
+		}
+		return m.Ask(ctx, string(to.ID), thread.AskRequest{Text: q.Text, Lines: q.Lines})
 	})
 	answer(r, api.Prompts, func(ctx context.Context, q api.PromptsRequest) ([]thread.Prompt, error) {
 		return m.NewestPrompts(ctx, q.Thread, q.Open, q.Limit)
@@ -89,12 +112,18 @@ func (s *Server) registerPrompts(r *routes) {
 		return m.Prompt(ctx, q.Thread, q.ID)
 	})
 	answer(r, api.EditPrompt, func(ctx context.Context, q api.EditRequest) (thread.Prompt, error) {
+		if err := s.mayChange(ctx, q.ID); err != nil {
+			return thread.Prompt{}, err
+		}
 		return m.EditPrompt(ctx, q.ID, q.Text)
 	})
 	answer(r, api.CancelPrompt, func(ctx context.Context, q api.PromptRef) (thread.Prompt, error) {
 		return m.CancelPrompt(ctx, q.ID)
 	})
 	answer(r, api.AskAgain, func(ctx context.Context, q api.PromptRef) (thread.Prompt, error) {
+		if err := s.mayChange(ctx, q.ID); err != nil {
+			return thread.Prompt{}, err
+		}
 		return m.AskAgain(ctx, q.ID)
 	})
 	answer(r, api.AnswerOffer, func(ctx context.Context, q api.OfferAnswer) (thread.Status, error) {
