@@ -418,6 +418,8 @@ type Observer interface {
 	ExchangeEnded(id ID, e Exchange)
 	// Hook is called for an agent's hook report.
 	Hook(id ID, event string, payload []byte)
+	// Notice shows people something about a thread, which the text need not name.
+	Notice(id ID, level Level, text string)
 }
 
 // Worktrees keeps the files of threads: snapshots in git and worktrees of their own.
