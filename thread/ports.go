@@ -287,7 +287,8 @@ type Session interface {
 	Report(Evidence)
 	// Send types a prompt into the empty input of an agent that waits for one, and returns when the agent took it. It
 	// returns NotReadyError if the agent does not wait for one: nothing was typed, and the person's draft, the menu or the
-	// running turn is untouched. An error that is ErrTyped leaves the prompt in the input, unsent.
+	// running turn is untouched. An error that is ErrTyped leaves the prompt in the input, unsent. After one that is
+	// ErrNoReaction the program has the prompt and the return, and nothing shows whether it took them.
 	Send(ctx context.Context, text string) error
 	// Input passes bytes on as typed.
 	Input([]byte) error

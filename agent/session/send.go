@@ -23,7 +23,7 @@ const (
 	startLimit = 90 * time.Second
 	// takeLimit is how long an agent may take to show that it accepted a prompt: machines can be busy.
 	takeLimit = 20 * time.Second
-	// pressAgain is the time without any effect after which return is sent once more.
+	// pressAgain is how long the input must go on showing the prompt until return is pressed once more.
 	pressAgain = 2 * time.Second
 	// believe is how long to wait for evidence of work before a changed screen is enough.
 	believe = time.Second
@@ -66,13 +66,15 @@ func (s *Session) send(ctx context.Context, text string) error {
 	if err := s.await(ctx, s.pace.takeLimit, p.press); err != nil {
 		return p.notSent(orElse(err, errNotTaken))
 	}
-	if err := s.await(ctx, s.pace.takeLimit, p.taken); err != nil {
-		if err = orElse(err, errNotTaken); p.found {
-			return p.notSent(err)
-		}
-		return err
+	err := s.await(ctx, s.pace.takeLimit, p.taken)
+	switch {
+	case err == nil:
+		return nil
+	case p.stuck():
+		return p.notSent(orElse(err, errNotTaken))
+	default:
+		return orElse(err, thread.ErrNoReaction)
 	}
-	return nil
 }
 
 // refuse records why Send typed nothing, until that changes.
@@ -136,6 +138,7 @@ func (p *prompt) press(now time.Time) (bool, error) {
 	if !arrived || err != nil {
 		return false, err
 	}
+	now = time.Now() // the prompt may have been drawn since await looked at the clock
 	p.pressed, p.last, p.sent = now, now, now
 	return true, p.proc.Write([]byte("\r"))
 }
@@ -224,14 +227,30 @@ func (p *prompt) taken(now time.Time) (bool, error) {
 	if changed && !left && (empty || now.Sub(p.gone) >= enough) {
 		return true, nil
 	}
-	if command {
-		return false, nil // a second return could choose in the menu that a command opens
-	}
-	if wait := now.Sub(p.last); left && wait >= pressAgain || !changed && p.last.Equal(p.pressed) && wait >= pressAgain {
-		p.last = now
+	// A second return could choose in the menu that a command opens, and a program of which we see no input may ask
+	// something by now. One whose screen has not changed may still get to the first return.
+	if !command && now.Sub(p.last) >= p.pace.pressAgain && p.printed.After(p.last) && p.holdsIt() {
+		p.last = time.Now()
 		return false, p.proc.Write([]byte("\r")) // some agents lose the first one after a paste
 	}
 	return false, nil
+}
+
+// holdsIt reports whether the agent's input is seen to hold the prompt.
+func (p *prompt) holdsIt() bool {
+	if !p.found {
+		return false
+	}
+	in, found := p.input(p.term)
+	match := typing.Compare(in.Text, p.text)
+	return found && (in.Pasted || match == typing.Whole || match == typing.Altered)
+}
+
+// stuck is holdsIt for a caller that does not hold mu.
+func (p *prompt) stuck() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.holdsIt()
 }
 
 // emptied reports whether the input shows that the prompt is gone from it. If no input is shown at all, a frame may be

@@ -279,13 +279,14 @@ func (l *typist) typed(s thread.Session, id thread.PromptID, err error) {
 	again := d.Typer.End()
 	l.mu.Lock()
 	same, silent := l.session == s, l.visibility == notVisible
+	blind := l.visibility.requestsAlone()
 	l.mu.Unlock()
-	if err == nil && same {
+	if (err == nil || errors.Is(err, thread.ErrNoReaction)) && same {
 		d.Prime("")
 	}
 	later := false
 	if p, known := d.Prompt(id); known && p.State == thread.PromptTyping {
-		p, later = l.typedAs(p, err, silent)
+		p, later = l.typedAs(p, err, silent, blind)
 		l.put(l.ctx, p) //nolint:errcheck // logged; the outbox has it
 	}
 	switch {
@@ -301,9 +302,14 @@ func (l *typist) typed(s thread.Session, id thread.PromptID, err error) {
 	l.typeNext()
 }
 
-// typedAs returns a prompt after it was typed or not; later is set if it is to be retried.
-func (l *typist) typedAs(p thread.Prompt, err error, silent bool) (_ thread.Prompt, later bool) {
+// typedAs returns a prompt after it was typed or not; later is set if it is to be retried. Nothing reports the answers
+// of a silent program, and only its requests show what a blind one does.
+func (l *typist) typedAs(p thread.Prompt, err error, silent, blind bool) (_ thread.Prompt, later bool) {
 	switch {
+	case errors.Is(err, thread.ErrNoReaction) && blind:
+		return l.after(p, outbox.Taken, thread.ErrNoReaction.Error()), false
+	case errors.Is(err, thread.ErrNoReaction):
+		return l.after(p, outbox.Typed, thread.ErrNoReaction.Error()), false
 	case err == nil && silent:
 		return l.after(p, outbox.Taken, "typed; this program does not report its answers"), false
 	case err == nil:
