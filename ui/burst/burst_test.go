@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,6 +91,52 @@ func TestEvents(t *testing.T) {
 		}
 		if g := strings.Join(got, " "); g != c.want {
 			t.Errorf("%q: %s, want %s", c.in, g, c.want)
+		}
+	}
+}
+
+// TestPasteEnds: a paste ends by its marker however that is cut, by ctrl+c, ctrl+q and by a key after a silence; what is
+// in it stays in it.
+func TestPasteEnds(t *testing.T) {
+	const silence = "…" // before the next read
+	for _, c := range []struct {
+		name  string
+		reads []string
+		want  []string
+	}{
+		{"cut after ESC", []string{"\x1b[200~hello", "\x1b", "[201~", "q"}, []string{"\x1b[200~hello", "", "\x1b[201~", "q"}},
+		{"cut after ESC [", []string{"\x1b[200~hello\x1b[", "201~q"}, []string{"\x1b[200~hello", "\x1b[201~q"}},
+		{"cut after each byte", []string{"\x1b[200~a", "\x1b", "[", "2", "0", "1", "~", "q"},
+			[]string{"\x1b[200~a", "", "", "", "", "", "\x1b[201~", "q"}},
+		{"cut after a silence", []string{"\x1b[200~a\x1b[20", silence, "1~", "q"}, []string{"\x1b[200~a", "\x1b[201~", "q"}},
+		{"each byte after a silence", []string{"\x1b[200~a", silence, "\x1b", silence, "[", silence, "201~", "q"},
+			[]string{"\x1b[200~a", "", "", "\x1b[201~", "q"}},
+		{"no marker but its beginning", []string{"\x1b[200~a\x1b[20", "x\x1b[201~"}, []string{"\x1b[200~a", "\x1b[20x\x1b[201~"}},
+		{"never, then ctrl+c", []string{"\x1b[200~hello", "\x03", "q"}, []string{"\x1b[200~hello", "\x1b[201~\x03", "q"}},
+		{"never, then ctrl+q", []string{"\x1b[200~hello\x1b", "\x11", "q"}, []string{"\x1b[200~hello", "\x1b[201~\x11", "q"}},
+		{"never, then ctrl+q of kitty", []string{"\x1b[200~hello", "\x1b[113;5u", "q"},
+			[]string{"\x1b[200~hello", "\x1b[201~\x1b[113;5u", "q"}},
+		{"ctrl+c within", []string{"\x1b[200~he", "l\x03lo", "\x1b[201~"}, []string{"\x1b[200~he", "l\x03lo", "\x1b[201~"}},
+		{"a key", []string{"\x1b[200~hello", "q"}, []string{"\x1b[200~hello", "q"}},
+		{"a key after a silence", []string{"\x1b[200~hello", silence, "q"}, []string{"\x1b[200~hello", "\x1b[201~q"}},
+		{"an arrow after a silence", []string{"\x1b[200~hello", silence, "\x1b[A"}, []string{"\x1b[200~hello", "\x1b[201~\x1b[A"}},
+		{"more of it after a silence", []string{"\x1b[200~hello", silence, "world", "\x1b[201~"},
+			[]string{"\x1b[200~hello", "world", "\x1b[201~"}},
+		{"the mouse after a silence", []string{"\x1b[200~hello", silence, "\x1b[<0;1;1M"}, []string{"\x1b[200~hello", "\x1b[<0;1;1M"}},
+	} {
+		var r Reader
+		var got []string
+		silent := false
+		for _, read := range c.reads {
+			if read == silence {
+				silent = true
+				continue
+			}
+			got = append(got, string(r.pass([]byte(read), silent)))
+			silent = false
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
 }
