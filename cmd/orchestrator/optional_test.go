@@ -34,8 +34,8 @@ var (
 func TestOptionalOfAgents(t *testing.T) {
 	all := newAgents("/bin/orchestrator", nil, "", "")
 	for name, lacks := range map[string][]string{
-		"claude": nil, "codex": {"windows"}, "gemini": {"windows"}, "opencode": nil, "demo": {"windows", "local", "checks"},
-		"command": {"transcript", "rebuild", "verify", "usage", "rebuild lost turns", "windows", "files", "local", "input", "prompts"},
+		"claude": nil, "codex": {"windows"}, "gemini": {"windows"}, "opencode": nil, "demo": {"windows", "files", "hooks"},
+		"command": {"transcript", "rebuild", "verify", "usage", "rebuild lost turns", "windows", "files", "input", "prompts"},
 	} {
 		a, err := all.Agent(name)
 		if err != nil {
