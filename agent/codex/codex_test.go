@@ -206,6 +206,8 @@ func TestForkOfCodexOwn(t *testing.T) {
 
 func TestRules(t *testing.T) {
 	agenttest.Rules(t, codex.New(launch.Config{}).Rules(), []agenttest.Screen{
+		{Name: "pager", Want: thread.StateQuestion,
+			Lines: "/ D I F F / / /\n+ a line\n─── 100% ─\n ↑/↓ to scroll   pgup/pgdn to page   home/end to jump\n q to quit"},
 		{Name: "approval", Lines: "Would you like to run the following command?\n\n$ touch a\n\n› 1. Yes, proceed (y)\n" +
 			"  3. No (esc)\n\nPress enter to confirm or esc to cancel", Want: thread.StateApproval},
 		{Name: "approval title", Lines: "x", Title: "[ ! ] Action Required | repo", Want: thread.StateApproval},
