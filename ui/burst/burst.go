@@ -12,6 +12,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -19,8 +20,12 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 )
 
-// Msg starts or ends a burst. The keys between the two came in one read.
-type Msg struct{ On bool }
+// Msg starts or ends a burst. The keys between the two came in one read; Text is what the read brought, from its first
+// printable character on.
+type Msg struct {
+	On   bool
+	Text string
+}
 
 // The marks are control sequences that no terminal sends.
 const (
@@ -29,11 +34,11 @@ const (
 )
 
 // Filter translates marks, and returns every other message unchanged.
-func Filter(msg tea.Msg) tea.Msg {
+func (r *Reader) Filter(msg tea.Msg) tea.Msg {
 	if unknown, ok := msg.(uv.UnknownCsiEvent); ok {
 		switch string(unknown) {
 		case begin:
-			return Msg{On: true}
+			return Msg{On: true, Text: r.nextText()}
 		case end:
 			return Msg{}
 		}
@@ -50,6 +55,31 @@ type Reader struct {
 	scan scanner
 	held []byte    // the beginning of an end marker, in a paste
 	read time.Time // when the last read ended
+
+	mu    sync.Mutex // guards texts: messages are filtered by another goroutine
+	texts []string   // of the bursts whose marks are on their way
+}
+
+func (r *Reader) nextText() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.texts) == 0 {
+		return ""
+	}
+	text := r.texts[0]
+	r.texts = r.texts[1:]
+	return text
+}
+
+// marked marks the burst in what was read.
+func (r *Reader) marked(b []byte) []byte {
+	out := r.scan.mark(b)
+	if text := r.scan.burst; text != "" {
+		r.mu.Lock()
+		r.texts = append(r.texts, text)
+		r.mu.Unlock()
+	}
+	return out
 }
 
 // ErrHungUp is how reading ends when the terminal is gone. The terminal library takes io.EOF for the end of some input,
@@ -84,14 +114,14 @@ const pasteSilence = 3 * time.Second
 // ended by ctrl+c and ctrl+q, and by any single key after a silence.
 func (r *Reader) pass(b []byte, silent bool) []byte {
 	if r.scan.at != paste || len(b) == 0 {
-		return r.hold(r.scan.mark(b))
+		return r.hold(r.marked(b))
 	}
 	whole := append(r.held, b...)
 	if r.held = nil; !bytes.HasPrefix(pasteEnd, whole) && (interrupts(b) || silent && alone(b)) {
 		whole = append(bytes.Clone(pasteEnd), b...)
 		r.scan.tail = nil
 	}
-	return r.hold(r.scan.mark(whole))
+	return r.hold(r.marked(whole))
 }
 
 // hold holds back the beginning of an end marker at the end of a paste so far.
@@ -168,6 +198,8 @@ type scanner struct {
 	seq  []byte // the relevant bytes of a control sequence
 	rest int    // missing bytes of a character
 	tail []byte // the last bytes of a paste
+
+	burst string // the text of the burst in the last read, "" if there was none
 }
 
 // Limits on what is kept of a sequence.
@@ -195,9 +227,10 @@ func (s *scanner) mark(b []byte) []byte {
 			to = i + 1
 		}
 	}
-	if printable < 2 {
+	if s.burst = ""; printable < 2 {
 		return b
 	}
+	s.burst = string(b[from:to])
 	out := make([]byte, 0, len(b)+len(begin)+len(end))
 	out = append(append(out, b[:from]...), begin...)
 	out = append(append(out, b[from:to]...), end...)

@@ -73,15 +73,19 @@ func TestEvents(t *testing.T) {
 		}
 		w.Close()
 		events := make(chan uv.Event, 100)
-		if err := uv.NewTerminalReader(NewReader(r), "xterm").StreamEvents(t.Context(), events); !errors.Is(err, ErrHungUp) {
+		reader := NewReader(r)
+		if err := uv.NewTerminalReader(reader, "xterm").StreamEvents(t.Context(), events); !errors.Is(err, ErrHungUp) {
 			t.Fatalf("the end of the terminal is reported as %v", err)
 		}
 		r.Close()
 		close(events)
 		var got []string
 		for e := range events {
-			switch e := Filter(e).(type) {
+			switch e := reader.Filter(e).(type) {
 			case Msg:
+				if e.On != (e.Text != "") || !strings.Contains(c.in, e.Text) {
+					t.Errorf("%q: the text of a burst is %q", c.in, e.Text)
+				}
 				got = append(got, map[bool]string{true: "(", false: ")"}[e.On])
 			case uv.KeyPressEvent:
 				got = append(got, e.String())
@@ -143,7 +147,7 @@ func TestPasteEnds(t *testing.T) {
 
 func TestFilterPassesOtherMessages(t *testing.T) {
 	for _, msg := range []tea.Msg{nil, tea.FocusMsg{}, uv.UnknownCsiEvent("\x1b[?1z"), tea.PasteMsg{Content: begin}} {
-		if got := Filter(msg); got != msg {
+		if got := NewReader(nil).Filter(msg); got != msg {
 			t.Errorf("%#v became %#v", msg, got)
 		}
 	}
