@@ -79,7 +79,21 @@ func (s *Store) Checkpoint(_ context.Context, id thread.CheckpointID) (thread.Ch
 	if err != nil {
 		return thread.Checkpoint{}, err
 	}
+	if r.bad {
+		return thread.Checkpoint{}, damaged(id)
+	}
 	return decode[thread.Checkpoint](r.doc), nil
+}
+
+// Spoil damages the content of a checkpoint.
+func (s *Store) Spoil(id thread.CheckpointID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.checkpoints[id].bad = true
+}
+
+func damaged(id thread.CheckpointID) error {
+	return fmt.Errorf("checkpoint %s: %w", id, thread.ErrDamaged)
 }
 
 // row finds a checkpoint. The caller holds mu.
@@ -123,6 +137,10 @@ func docs(rows []*checkpointRow) []thread.Checkpoint {
 	out := make([]thread.Checkpoint, len(rows))
 	for i, r := range rows {
 		out[i] = decode[thread.Checkpoint](r.doc)
+		if c := out[i]; r.bad {
+			out[i] = thread.Checkpoint{ID: c.ID, Thread: c.Thread, Parent: c.Parent, Seq: c.Seq, Turn: c.Turn, Kind: c.Kind,
+				Items: c.Items, Damaged: true}
+		}
 	}
 	return out
 }
@@ -137,6 +155,9 @@ func (s *Store) Conversation(_ context.Context, id thread.CheckpointID) ([]threa
 	}
 	out := make([]thread.Item, r.count)
 	for need := r.count; need > 0; r = s.checkpoints[r.parent] {
+		if r.bad {
+			return nil, damaged(id)
+		}
 		for i := r.keep; i < need; i++ {
 			it := r.items[i-r.keep]
 			out[i] = thread.Item{Wire: it.Wire, Raw: slices.Clone(it.Raw)}
@@ -150,8 +171,10 @@ func (s *Store) Conversation(_ context.Context, id thread.CheckpointID) ([]threa
 func (s *Store) Transcript(_ context.Context, id thread.CheckpointID) ([]thread.TranscriptFile, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, err := s.row(id); err != nil {
+	if r, err := s.row(id); err != nil {
 		return nil, err
+	} else if r.bad {
+		return nil, damaged(id)
 	}
 	var out []thread.TranscriptFile
 	for name, data := range s.files(id) {
@@ -182,7 +205,14 @@ func (s *Store) files(id thread.CheckpointID) map[string][]byte {
 	}
 	out := map[string][]byte{}
 	for _, r := range slices.Backward(lineage) {
+		if r.bad {
+			clear(out)
+			continue
+		}
 		for _, c := range r.chunks {
+			if int64(len(out[c.File])) < c.From {
+				continue // what it follows is damaged
+			}
 			out[c.File] = append(out[c.File][:c.From], c.Data...)
 		}
 	}
@@ -196,6 +226,9 @@ func (s *Store) Delta(_ context.Context, id thread.CheckpointID) (thread.Delta, 
 	r, err := s.row(id)
 	if err != nil {
 		return thread.Delta{}, err
+	}
+	if r.bad {
+		return thread.Delta{}, damaged(id)
 	}
 	d := thread.Delta{Keep: r.keep}
 	for _, it := range r.items {
