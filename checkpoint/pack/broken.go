@@ -4,40 +4,40 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"orchestrator/thread"
 )
 
-// broken are the rows that could not be read.
+// broken are the checkpoints that could not be read.
 type broken struct {
 	mu   sync.Mutex
-	rows map[thread.CheckpointID]bool
+	rows map[thread.CheckpointID]thread.Checkpoint
 }
 
 // note returns false if it was noted before.
-func (b *broken) note(id thread.CheckpointID) bool {
+func (b *broken) note(c thread.Checkpoint) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.rows[id] {
-		return false
-	}
-	b.rows[id] = true
-	return true
+	_, known := b.rows[c.ID]
+	b.rows[c.ID] = c
+	return !known
 }
 
-// damaged takes note of a row that cannot be read. From then on no record joins a group that was open before: a group
-// is unpacked from its first byte, and what followed the damage in it could not be read either.
-func (p *Packer) damaged(id thread.CheckpointID) {
-	if p.broken.note(id) {
-		p.frames.end()
-		p.cache.clear()
-	}
+// Unreadable returns the checkpoints that could not be read so far.
+func (r *Reader) Unreadable() []thread.Checkpoint {
+	b := &r.packer.broken
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Collect(maps.Values(b.rows))
 }
 
-// unreadable returns what a row tells of a checkpoint whose record cannot be read.
+// unreadable returns what a row tells of a checkpoint whose record cannot be read, and takes note of it. From then on
+// no record joins a group that was open before: a group is unpacked from its first byte, and what followed the damage
+// in it could not be read either.
 func (p *Packer) unreadable(ctx context.Context, src Source, row Row) (thread.Checkpoint, error) {
-	p.damaged(row.ID)
 	c := thread.Checkpoint{ID: row.ID, Seq: row.Seq, Turn: row.Turn, Kind: row.Kind, Items: row.Items, Damaged: true}
 	if row.Parent != 0 {
 		up, err := src.Lineage(ctx, row.Parent, 1)
@@ -54,30 +54,31 @@ func (p *Packer) unreadable(ctx context.Context, src Source, row Row) (thread.Ch
 			return c, err
 		}
 	}
+	if p.broken.note(c) {
+		p.frames.end()
+		p.cache.clear()
+	}
 	return c, nil
 }
 
 // checkpoint unpacks one row; thread.ErrDamaged if that is not possible.
 func (p *Packer) checkpoint(ctx context.Context, src Source, row Row) (thread.Checkpoint, error) {
-	members := []Row{row}
-	if row.Chain > 0 {
-		var err error
-		if members, err = src.Lineage(ctx, row.N, row.Chain+1); err != nil {
-			return thread.Checkpoint{}, err
-		}
+	cs, err := p.Checkpoints(ctx, src, []Row{row})
+	if err == nil && cs[0].Damaged {
+		err = p.why(ctx, src, row)
 	}
-	if row.Chain < 0 || row.Chain >= len(members) {
-		p.damaged(row.ID)
-		return thread.Checkpoint{}, errNoBeginning(row)
-	}
-	group, err := p.group(members, func(r Row) bool { return r.N == row.N })
 	if err != nil {
-		if errors.Is(err, thread.ErrDamaged) {
-			p.damaged(row.ID)
-		}
 		return thread.Checkpoint{}, err
 	}
-	return group[row.Chain].head.Checkpoint, nil
+	return cs[0], nil
+}
+
+// why says why a row cannot be read.
+func (p *Packer) why(ctx context.Context, src Source, row Row) error {
+	if _, err := p.Verify(ctx, src, row); errors.Is(err, thread.ErrDamaged) {
+		return err
+	}
+	return fmt.Errorf("checkpoint %s: %w", row.ID, thread.ErrDamaged)
 }
 
 // unknown returns the state of a parent whose record cannot be read: how many items it had, and nothing of its files.
@@ -89,6 +90,8 @@ func (p *Packer) unknown(ctx context.Context, src Source, n int64) (*state, erro
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("checkpoint row %d: %w", n, thread.ErrNotFound)
 	}
-	p.damaged(rows[0].ID)
+	if _, err := p.unreadable(ctx, src, rows[0]); err != nil {
+		return nil, err
+	}
 	return &state{items: max(0, rows[0].Items), files: map[string]fileState{}, lost: true}, nil
 }

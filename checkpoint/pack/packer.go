@@ -35,7 +35,7 @@ type Packer struct {
 // New returns a Packer.
 func New() *Packer {
 	p := &Packer{codec: newCodec(), frames: newFrames(), cache: newCache(cacheBytes)}
-	p.broken.rows = map[thread.CheckpointID]bool{}
+	p.broken.rows = map[thread.CheckpointID]thread.Checkpoint{}
 	p.opened.by = map[thread.ID]openedThread{}
 	time.AfterFunc(openedFor, p.opened.drop)
 	return p

@@ -92,6 +92,19 @@ func (s *Store) Spoil(id thread.CheckpointID) {
 	s.checkpoints[id].bad = true
 }
 
+// Unreadable implements thread.Unreadables.
+func (s *Store) Unreadable() []thread.Checkpoint {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var rows []*checkpointRow
+	for _, r := range s.checkpoints {
+		if r.bad {
+			rows = append(rows, r)
+		}
+	}
+	return docs(rows)
+}
+
 func damaged(id thread.CheckpointID) error {
 	return fmt.Errorf("checkpoint %s: %w", id, thread.ErrDamaged)
 }
