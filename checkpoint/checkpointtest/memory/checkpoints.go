@@ -40,7 +40,8 @@ func (s *Store) PutCheckpoint(_ context.Context, c thread.Checkpoint, d thread.D
 		return thread.Checkpoint{}, err
 	}
 	sizes := map[string]int64{}
-	for f, b := range s.files(c.Parent) {
+	files, _ := s.files(c.Parent)
+	for f, b := range files {
 		sizes[f] = int64(len(b))
 	}
 	splices, err := checkpoint.Splices(sizes, d.Transcript)
@@ -190,7 +191,11 @@ func (s *Store) Transcript(_ context.Context, id thread.CheckpointID) ([]thread.
 		return nil, damaged(id)
 	}
 	var out []thread.TranscriptFile
-	for name, data := range s.files(id) {
+	files, broken := s.files(id)
+	if len(broken) > 0 {
+		return nil, damaged(id)
+	}
+	for name, data := range files {
 		out = append(out, thread.TranscriptFile{File: name, Data: data})
 	}
 	slices.SortFunc(out, func(a, b thread.TranscriptFile) int { return cmp.Compare(a.File, b.File) })
@@ -210,26 +215,35 @@ func (s *Store) Marks(ctx context.Context, id thread.CheckpointID) ([]thread.Mar
 	return out, nil
 }
 
-// files replays a lineage's splices from the root on. The caller holds mu and may keep the result.
-func (s *Store) files(id thread.CheckpointID) map[string][]byte {
+// files replays a lineage's splices from the root on; broken are those that something damaged belongs to. The caller
+// holds mu and may keep the result.
+func (s *Store) files(id thread.CheckpointID) (out map[string][]byte, broken map[string]bool) {
 	var lineage []*checkpointRow
 	for r := s.checkpoints[id]; r != nil; r = s.checkpoints[r.parent] {
 		lineage = append(lineage, r)
 	}
-	out := map[string][]byte{}
+	out, broken = map[string][]byte{}, map[string]bool{}
 	for _, r := range slices.Backward(lineage) {
 		if r.bad {
+			for name := range out {
+				broken[name] = true
+			}
+			for _, c := range r.chunks {
+				broken[c.File] = true
+			}
 			clear(out)
 			continue
 		}
 		for _, c := range r.chunks {
-			if int64(len(out[c.File])) < c.From {
-				continue // what it follows is damaged
+			if c.From == 0 {
+				delete(broken, c.File)
 			}
-			out[c.File] = append(out[c.File][:c.From], c.Data...)
+			if !broken[c.File] {
+				out[c.File] = append(out[c.File][:c.From], c.Data...)
+			}
 		}
 	}
-	return out
+	return out, broken
 }
 
 // Delta returns what a checkpoint added to its parent.
