@@ -133,6 +133,12 @@ func (a *App) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo, er
 		i.Unreadable = append(i.Unreadable, u.String())
 	}
 	i.Notices = slices.Concat(i.Unreadable, i.Notices)
+	if a.store.Away != nil {
+		if at := a.store.Away(); !at.IsZero() {
+			i.Notices = append(i.Notices, fmt.Sprintf("%s does not answer since %s: what needs it is refused until it does, "+
+				"and answers of agents are kept meanwhile", a.store.About, at.Local().Format(time.TimeOnly)))
+		}
+	}
 	if a.Crashed != "" {
 		i.Found = append(i.Found, a.Crashed)
 	}
