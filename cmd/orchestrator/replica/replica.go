@@ -294,40 +294,6 @@ func sweep(root *os.Root, name string) (gone bool, err error) {
 	return true, nil
 }
 
-func ignoreMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
-func openRegular(root *os.Root, file string) (*os.File, error) {
-	f, err := root.OpenFile(file, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, f.Close(), fmt.Errorf("%s is not a regular file", file))
-	}
-	return f, nil
-}
-
-// hashDigits is the length of a hash in hex.
-const hashDigits = 2 * sha256.Size
-
-// hashOf returns the SHA-256 of a file's content, in hex.
-func hashOf(f *os.File) (string, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return "", err
-	}
-	h := sha256.New()
-	if _, err := io.Copy(h, io.NewSectionReader(f, 0, info.Size())); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
 // executable asks the kernel whether a program may be started: access(2) checks modes and noexec mounts.
 func executable(path string) error {
 	err := unix.Access(path, unix.X_OK)
