@@ -133,6 +133,13 @@ func (c *Controller) signIn(e *entry) (page string, err error) {
 	})
 }
 
+// nobodyOf is nobody for a thread.
+func (c *Controller) nobodyOf(b *switchboard) nobody {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return nobody{b.t.ID, b.t.Dir}
+}
+
 // callLimit is how long a person's call of a tool may take.
 const callLimit = 5 * time.Minute
 

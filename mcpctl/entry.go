@@ -39,6 +39,14 @@ func (e *entry) changed() string {
 	return "has changed since you accepted it"
 }
 
+// shareOf returns which threads share a server's process.
+func shareOf(d definition.Definition) definition.Share {
+	if d.Options.Share == "" {
+		return definition.ByThread
+	}
+	return d.Options.Share
+}
+
 // server is the entry as the hub takes it.
 func (e *entry) server() hub.Server {
 	return hub.Server{ID: e.ID, Hash: e.hash, Definition: e.Definition, Trusted: e.Trusted()}
@@ -110,13 +118,6 @@ var (
 type nobody struct {
 	id  thread.ID
 	dir string
-}
-
-// nobodyOf is nobody for a thread.
-func (c *Controller) nobodyOf(b *switchboard) nobody {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return nobody{b.t.ID, b.t.Dir}
 }
 
 func (n nobody) Thread() thread.ID { return n.id }

@@ -149,14 +149,6 @@ func (c *Controller) tokensOf(e *entry) int64 {
 	return s.Tokens
 }
 
-// shareOf returns which threads share a server's process.
-func shareOf(d definition.Definition) definition.Share {
-	if d.Options.Share == "" {
-		return definition.ByThread
-	}
-	return d.Options.Share
-}
-
 // target is the command without its arguments, or the URL without what may be secret.
 func target(d definition.Definition) string {
 	if d.Transport == definition.Stdio {
