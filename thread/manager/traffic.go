@@ -27,7 +27,7 @@ func (m *traffic) RequestStarted(id thread.ID, b thread.Begun) {
 	m.mu.Unlock()
 	// The start counts from the time given, however late it is reported: the end may be in the same millisecond.
 	l.report(activity.Started(b))
-	if b.Prompt != "" {
+	if b.Prompt != "" && !b.Stale {
 		m.promptKnown(id, b.Prompt)
 		l.enqueue(func() { l.promptReceived(m.ctx, b.Prompt, false) })
 	}
