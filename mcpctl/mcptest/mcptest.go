@@ -32,6 +32,7 @@ func Main() {
 //	silent          answers nothing
 //	crash           ends at once
 //	brief           ends soon after it was listed
+//	odd=KIND        writes its messages in a way of its own (see odd.go)
 //	slow=DURATION   answers initialize later
 //	stubborn        ignores SIGTERM and the end of its input
 //	fork            starts such a child in its group and one in a session of its own; pids go to the starts file

@@ -54,7 +54,7 @@ func (s *server) run() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}
-	s.stream = rpc.NewLines(os.Stdin, os.Stdout, os.Stdin, nil)
+	s.stream = rpc.NewLines(os.Stdin, &odd{to: os.Stdout, kind: m["odd"]}, os.Stdin, nil)
 	s.peer = rpc.NewPeer(doubled{s.stream, m.has("twice")}, s)
 	_ = s.peer.Run()
 	if m.has("stubborn") {

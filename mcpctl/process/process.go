@@ -159,6 +159,9 @@ func describe(state *os.ProcessState, err error) string {
 // Stream returns the messages of the program's standard streams. Closing it closes its standard input.
 func (p *Process) Stream() rpc.Stream { return p.stream }
 
+// Pending returns the beginning of a line on the standard output that has not ended.
+func (p *Process) Pending() []byte { return p.stream.Pending() }
+
 // PID returns the program's process id.
 func (p *Process) PID() int { return p.pid }
 
