@@ -17,6 +17,8 @@ func Main() {
 		os.Exit(0)
 	case childArgument:
 		child()
+	case strayArgument:
+		leave(os.Args[2])
 	}
 }
 
@@ -37,6 +39,7 @@ func Main() {
 //	stubborn        ignores SIGTERM and the end of its input
 //	fork            starts such a child in its group and one in a session of its own; pids go to the starts file
 //	bare            the child in its group has no environment
+//	strays=COUNT    starts such children in sessions of their own, without an environment, whose parents have ended
 //	twice           answers each call twice
 //	modern          speaks 2026-07-28 only
 //	rug             has another description of echo after the second call, and says so

@@ -43,6 +43,9 @@ func (s *server) run() {
 		m.note("starts", fmt.Sprint(fork(false, m.has("bare"))))
 		m.note("starts", fmt.Sprint(fork(true, false)))
 	}
+	for range m.number("strays") {
+		stray(m["starts"])
+	}
 	if m.has("banner") {
 		fmt.Print("Welcome!\n\x1b[2Jv1.0 {\"a\":1}\n{\"jsonrpc\":\"1.0\"}\n\n")
 	}
