@@ -126,5 +126,8 @@ func (l *run) promptReceived(ctx context.Context, said string, hook bool) {
 		}
 		l.put(ctx, l.after(p, outbox.Received, "")) //nolint:errcheck // logged; an answer reports it again
 	}
+	for _, p := range d.Superseded(0) {
+		l.put(ctx, l.after(p, outbox.Taken, superseded)) //nolint:errcheck // logged; the outbox has it
+	}
 	l.checkIdle()
 }

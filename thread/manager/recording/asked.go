@@ -28,6 +28,10 @@ func (r *Recorder) answering(said string, fresh []thread.Prompt) []thread.Prompt
 	}
 	asked, told := r.prompts.Answering(said, fresh, r.turn, first)
 	for _, p := range asked {
+		if p.State.Over() { // a turn of very many prompts
+			r.asked = slices.DeleteFunc(r.asked, func(id thread.PromptID) bool { return id == p.ID })
+			continue
+		}
 		r.asked = append(r.asked, p.ID)
 	}
 	r.told = r.told || told
