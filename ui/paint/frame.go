@@ -12,8 +12,8 @@ import (
 func (w *Writer) frame(out []byte) {
 	before := len(out)
 	if w.moved {
+		out = w.clear(out) // its old place
 		w.ahead = before == 0
-		out = w.wipe(out) // its old place
 	} else if w.fresh {
 		w.forget()
 	}
@@ -126,6 +126,16 @@ func (w *Writer) drawRows(t *vterm.Terminal) {
 		}
 		p.row(pane.Box.X, pane.Box.Y+i, width, key.selA, key.selB)
 	}
+}
+
+// clear appends what leaves the painted rows as Bubble Tea assumes them to be. A pane that was painted ahead of Bubble
+// Tea may cover what Bubble Tea has drawn, and will not draw again.
+func (w *Writer) clear(out []byte) []byte {
+	if w.ahead && w.chrome.Modes().AltScreen {
+		w.ahead = false
+		return w.uncover(out)
+	}
+	return w.wipe(out)
 }
 
 // wipe appends what blanks the painted rows, as Bubble Tea assumes them to be: because it draws there now, or because

@@ -388,6 +388,32 @@ func TestHiddenCursor(t *testing.T) {
 	}
 }
 
+// TestMovesAhead: a pane that grows over a border of Bubble Tea's and shrinks again, or goes, before Bubble Tea draws
+// leaves the border as it was.
+func TestMovesAhead(t *testing.T) {
+	small, large := Box{X: 2, Y: 1, W: 10, H: 3}, Box{X: 2, Y: 1, W: 10, H: 5}
+	for name, back := range map[string]func(f *fixture){
+		"shrinks": func(f *fixture) { f.SetPane(Pane{Box: small, Source: f.in}) },
+		"goes":    func(f *fixture) { f.Suspend() },
+		"moves":   func(f *fixture) { f.SetPane(Pane{Box: Box{X: 2, Y: 1, W: 4, H: 2}, Source: f.in}) },
+		"twice": func(f *fixture) {
+			f.SetPane(Pane{Box: Box{X: 2, Y: 1, W: 10, H: 4}, Source: f.in})
+			f.SetPane(Pane{Box: small, Source: f.in})
+		},
+	} {
+		f := newFixture(colorprofile.TrueColor, 14, 7, small)
+		if _, err := f.Write([]byte("\x1b[5;1H--- views ---\x1b[6;1Hoffer")); err != nil {
+			t.Fatal(err)
+		}
+		f.feed("1\r\n2\r\n3\r\n4\r\n5")
+		f.SetPane(Pane{Box: large, Source: f.in})
+		back(f)
+		if got := f.out.term.Text(); !strings.Contains(got, "--- views ---\noffer") {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
 func TestScrollAndSelection(t *testing.T) {
 	box := Box{X: 2, Y: 1, W: 10, H: 3}
 	f := newFixture(colorprofile.TrueColor, 14, 5, box)
