@@ -178,6 +178,9 @@ func signalled(t *testing.T, self string, sig syscall.Signal, twice bool) {
 	}
 	defer master.Close()
 	defer slave.Close()
+	if err := pty.Setsize(master, &pty.Winsize{Cols: 100, Rows: 30}); err != nil {
+		t.Fatal(err)
+	}
 	before, err := term.GetState(slave.Fd())
 	if err != nil {
 		t.Fatal(err)
