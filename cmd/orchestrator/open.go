@@ -72,7 +72,7 @@ func (a *App) openAgents(ctx context.Context) error {
 	a.sessions = session.New(session.Config{
 		Rules: a.agents.rules, Input: a.agents.input, Scrollback: a.Config.Scrollback,
 		Version:   "orchestrator(" + version() + ")",
-		Processes: a.Config.MaxProcesses, Project: a.Project.Root,
+		Processes: a.Config.MaxProcesses, Project: a.Project.Root, Foreign: a.agents.foreign(),
 	})
 	a.onClose(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)

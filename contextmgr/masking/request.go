@@ -82,7 +82,8 @@ func (r *request) measure() measured {
 	m.uses = make([]policy.Use, len(scan.Contents))
 	m.sizes = make([]int64, len(scan.Contents))
 	seen := make(map[key]int)
-	at, estimate := 0, int64(0)
+	list := r.list()
+	at, estimate := list.Start, r.ahead()
 	summarised := func(before int) { // counts the summary that stands before a place
 		if s := m.standing; s.to > s.from && at <= s.Start && s.Start < before {
 			estimate += r.tokens(body[at:s.Start]) + s.sum.Tokens
@@ -108,9 +109,29 @@ func (r *request) measure() measured {
 		}
 		estimate += m.sizes[i]
 	}
-	summarised(len(body))
-	m.estimate = estimate + r.tokens(body[at:])
+	summarised(list.End)
+	m.estimate = estimate + r.tokens(body[at:list.End])
 	return m
+}
+
+// list returns where the list of items is, the whole body if it has none.
+func (r *request) list() wire.Span {
+	if r.scan.List == (wire.Span{}) {
+		return wire.Span{End: len(r.outgoing.Call.Body)}
+	}
+	return r.scan.List
+}
+
+// ahead estimates what providers cache before the items: tools and the system prompt, wherever in the body they are.
+// Claude Code, Codex and OpenCode write them behind the items.
+func (r *request) ahead() int64 {
+	body, list := r.outgoing.Call.Body, r.list()
+	return r.tokens(body[:list.Start]) + r.tokens(body[list.End:])
+}
+
+// before estimates what providers cache before an item that begins at a place in the body.
+func (r *request) before(start int) int64 {
+	return r.ahead() + r.tokens(r.outgoing.Call.Body[r.list().Start:start])
 }
 
 // content returns what never changes about a content, the nth of the request. It is kept for the next request, in which

@@ -72,7 +72,7 @@ func (r *request) stands(m *measured) {
 	cold := c.changed(r.scan.Request) || r.cfg.Now().Sub(c.asked) > c.lifetime()
 	if c.scan != nil && text != c.stood && text != "" && !cold {
 		p := r.prices()
-		before := r.tokens(r.outgoing.Call.Body[:s.Start])
+		before := r.before(s.Start)
 		m.cost = max(m.cost, max(0, p.Write-p.Read)*float64(max(0, m.estimate-before)))
 	}
 	c.stood = text

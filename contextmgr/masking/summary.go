@@ -158,7 +158,7 @@ func (r *request) gain(m measured, sum masks.Summary, from int) policy.Batch {
 	if h := r.settings.HalfLife; h > 0 {
 		b.Expected *= h / (h + float64(m.requests))
 	}
-	before := r.tokens(r.outgoing.Call.Body[:r.scan.Items[from].Start])
+	before := r.before(r.scan.Items[from].Start)
 	b.Rewrites = max(0, m.estimate-before-sum.Replaced+sum.Tokens)
 	p := r.prices()
 	b.Cost, b.Saves = max(0, p.Write-p.Read)*float64(b.Rewrites), p.Read*float64(b.Frees)

@@ -198,6 +198,60 @@ func TestPriceOfMasking(t *testing.T) {
 	}
 }
 
+// TestBaseIsCachedFirst: providers cache tools and the system prompt before the items, so that masking never writes them
+// again, wherever an agent has them in the body: Claude Code, Codex and OpenCode have them behind the items.
+func TestBaseIsCachedFirst(t *testing.T) {
+	long := strings.Repeat("You are an agent and this is what you can do. ", 1000)
+	members := map[string]struct{ list, base string }{
+		"/v1/messages":         {"messages", `"system":[{"type":"text","text":"` + long + `"}],"tools":[{"name":"Bash"}]`},
+		"/v1/responses":        {"input", `"instructions":"` + long + `","tools":[{"type":"function","name":"shell"}]`},
+		"/v1/chat/completions": {"messages", `"tools":[{"type":"function","function":{"name":"bash","description":"` + long + `"}}]`},
+		"gemini": {"contents", `"systemInstruction":{"parts":[{"text":"` + long + `"}]},` +
+			`"tools":[{"functionDeclarations":[{"name":"run_shell_command"}]}]`},
+	}
+	for _, f := range formats() {
+		m, ok := members[f.path]
+		if !ok {
+			m = members["gemini"]
+		}
+		saved := map[string][]float64{}
+		for _, place := range []string{"before", "behind", "around"} {
+			g := f
+			g.body = func(model, items string) string {
+				list := `"` + m.list + `":[` + items + `]`
+				switch place {
+				case "before":
+					return `{"model":"` + model + `",` + m.base + `,` + list + `}`
+				case "behind":
+					return `{` + list + `,"model":"` + model + `",` + m.base + `}`
+				default:
+					system, tools, two := strings.Cut(m.base, `,"tools"`)
+					if !two {
+						return `{` + m.base + `,` + list + `,"model":"` + model + `"}`
+					}
+					return `{"model":"` + model + `","tools"` + tools + `,` + list + `,` + system + `}`
+				}
+			}
+			w := open(t, g, policy.ModeLean)
+			w.items = []string{w.person("fix the bug")}
+			if last := w.grow(60); len(stubs(last)) < 10 {
+				t.Errorf("%s %s: only %d are masked", f.path, place, len(stubs(last)))
+			}
+			saved[place] = w.saved
+		}
+		for _, place := range []string{"behind", "around"} {
+			if len(saved[place]) != len(saved["before"]) {
+				t.Fatalf("%s: %d requests and %d", f.path, len(saved[place]), len(saved["before"]))
+			}
+			for i, usd := range saved[place] {
+				if want := saved["before"][i]; math.Abs(usd-want) > math.Abs(want)/100+1e-6 {
+					t.Errorf("%s: with the base %s the items request %d saves $%f, before them $%f", f.path, place, i, usd, want)
+				}
+			}
+		}
+	}
+}
+
 // asked is when a thread's last answer came before the server started.
 type asked time.Time
 

@@ -18,9 +18,16 @@ func (l turnPrompts) Claim(said string) []thread.Prompt {
 	return l.outbox.Claim(said, false)
 }
 
+// Missed returns the prompts that a text contains, of those that seemed lost.
+func (l turnPrompts) Missed(said string) []thread.Prompt {
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	return l.outbox.ClaimPast(said)
+}
+
 // Answering returns the prompts that a turn is about, as they are stored with its first response; the first one names
 // the turn. fresh are those that the agent is known to have; if there are none, it is one that seemed lost, or one that
-// nobody reported.
+// nobody reported. Of very many in one turn the older ones end as taken.
 func (l turnPrompts) Answering(
 	said string, fresh []thread.Prompt, turn int, first thread.PromptID,
 ) (_ []thread.Prompt, told bool) {
@@ -45,8 +52,16 @@ func (l turnPrompts) Answering(
 		told = told || d.Reported(p.ID)
 		l.place(*p)
 	}
+	for _, p := range d.Superseded(turn) {
+		p = l.after(p, outbox.Taken, superseded)
+		l.place(p)
+		fresh = append(fresh, p)
+	}
 	return fresh, told
 }
+
+// superseded is the reason of a prompt that ended because many later ones have followed.
+const superseded = "later prompts followed before it was answered"
 
 // ofPane is a prompt that the person typed in the agent itself.
 func (l *typist) ofPane(said string) thread.Prompt {

@@ -30,6 +30,9 @@ const lockName = "lock"
 // ErrNoExec means that a folder's file system is mounted noexec, so that programs cannot be started from it.
 var ErrNoExec = errors.New("programs cannot be started from there (noexec)")
 
+// errOtherContent means that a file's content is not the one whose hash names the copy.
+var errOtherContent = errors.New("its content has changed")
+
 // Replica is a copy of this program. It exists until Close; the next Sweep removes copies that nobody holds.
 type Replica struct {
 	// Path is the program's path.
@@ -57,12 +60,9 @@ func Self() (*os.File, error) {
 }
 
 // Keep returns the copy of a program in dir and holds it. It creates the copy if it is missing or damaged, and dir with
-// mode 0700. After ErrNoExec the caller must try another folder.
+// mode 0700. Files whose content it has read before, and which have not changed since, are not read again. After
+// ErrNoExec the caller must try another folder.
 func Keep(dir string, self *os.File) (*Replica, error) {
-	sum, err := hashOf(self)
-	if err != nil {
-		return nil, fmt.Errorf("read this program: %w", err)
-	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create the program's folder: %w", err)
 	}
@@ -71,13 +71,31 @@ func Keep(dir string, self *os.File) (*Replica, error) {
 		return nil, fmt.Errorf("open the program's folder: %w", err)
 	}
 	defer root.Close()
+	sums := readKnown(root)
+	c, err := keep(root, dir, self, sums)
+	if errors.Is(err, errOtherContent) { // what was remembered is wrong, or the file is being replaced
+		sums = &known{}
+		c, err = keep(root, dir, self, sums)
+	}
+	if err != nil {
+		return nil, err
+	}
+	_ = sums.store(root) // without it the next start reads the files again
+	return c, nil
+}
+
+func keep(root *os.Root, dir string, self *os.File, sums *known) (*Replica, error) {
+	sum, err := sums.hash(self)
+	if err != nil {
+		return nil, fmt.Errorf("read this program: %w", err)
+	}
 	name := sum[:16]
 	lock, err := hold(root, name)
 	if err != nil {
 		return nil, err
 	}
 	c := &Replica{Path: filepath.Join(dir, name, Name), lock: lock}
-	if err := c.fill(root, name, self, sum); err != nil {
+	if err := c.fill(root, name, self, sum, sums); err != nil {
 		lock.Close()
 		return nil, err
 	}
@@ -85,23 +103,23 @@ func Keep(dir string, self *os.File) (*Replica, error) {
 }
 
 // fill writes the copy if it is not complete, and checks that it can be started.
-func (c *Replica) fill(root *os.Root, name string, self *os.File, sum string) error {
+func (c *Replica) fill(root *os.Root, name string, self *os.File, sum string, sums *known) error {
 	file := filepath.Join(name, Name)
 	if have, err := openRegular(root, file); err == nil {
-		there, err := hashOf(have)
+		there, err := sums.hash(have)
 		have.Close()
 		if err == nil && there == sum {
 			return executable(c.Path)
 		}
 	}
-	if err := write(root, file, self); err != nil {
+	if err := write(root, file, self, sum, sums); err != nil {
 		return fmt.Errorf("copy this program to %s: %w", c.Path, err)
 	}
 	return executable(c.Path)
 }
 
-// write copies self to file, which gets its name once it is complete and synced.
-func write(root *os.Root, file string, self *os.File) error {
+// write copies self to file, which gets its name once it is complete, has the hash sum and is synced.
+func write(root *os.Root, file string, self *os.File, sum string, sums *known) error {
 	if err := dropUnfinished(root, filepath.Dir(file)); err != nil {
 		return err
 	}
@@ -111,15 +129,23 @@ func write(root *os.Root, file string, self *os.File) error {
 		return err
 	}
 	info, err := self.Stat()
+	h := sha256.New()
 	if err == nil {
-		_, err = io.Copy(f, io.NewSectionReader(self, 0, info.Size()))
+		_, err = io.Copy(io.MultiWriter(f, h), io.NewSectionReader(self, 0, info.Size()))
+	}
+	if err == nil && hex.EncodeToString(h.Sum(nil)) != sum {
+		err = errOtherContent
 	}
 	if err == nil {
 		err = f.Sync()
 	}
-	if err = errors.Join(err, f.Close()); err == nil {
+	if err == nil {
 		err = root.Rename(temp, file)
 	}
+	if err == nil {
+		sums.written(f, sum)
+	}
+	err = errors.Join(err, f.Close())
 	if err != nil {
 		return errors.Join(err, ignoreMissing(root.Remove(temp)))
 	}
@@ -266,37 +292,6 @@ func sweep(root *os.Root, name string) (gone bool, err error) {
 		return true, ignoreMissing(err)
 	}
 	return true, nil
-}
-
-func ignoreMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
-func openRegular(root *os.Root, file string) (*os.File, error) {
-	f, err := root.OpenFile(file, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, f.Close(), fmt.Errorf("%s is not a regular file", file))
-	}
-	return f, nil
-}
-
-// hashOf returns the SHA-256 of a file's content, in hex.
-func hashOf(f *os.File) (string, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return "", err
-	}
-	h := sha256.New()
-	if _, err := io.Copy(h, io.NewSectionReader(f, 0, info.Size())); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // executable asks the kernel whether a program may be started: access(2) checks modes and noexec mounts.

@@ -118,6 +118,55 @@ func TestWhatWasCutOffIsRemoved(t *testing.T) {
 	}
 }
 
+// TestWhatIsRemembered holds that a program is not read again while its file is the same, and that what is remembered
+// wrongly costs only that.
+func TestWhatIsRemembered(t *testing.T) {
+	dir, self := filepath.Join(t.TempDir(), "bin"), script(t, "one")
+	first := keep(t, dir, self)
+	memory := filepath.Join(dir, "known.json")
+	raw, err := os.ReadFile(memory)
+	if err != nil || strings.Count(string(raw), ":") != 1+4+1 {
+		t.Fatalf("remembered %s, %v: only the copy, for the script may still change within the clock's resolution", raw, err)
+	}
+	copied, err := os.Open(first.Path) // what a server runs
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer copied.Close()
+	if again := keep(t, dir, copied); again.Path != first.Path {
+		t.Errorf("the copy's copy is %s", again.Path)
+	}
+	sum := filepath.Base(filepath.Dir(first.Path))
+	for name, content := range map[string]string{
+		"another sum": strings.Replace(string(raw), sum, strings.Repeat("0", len(sum)), 1),
+		"half":        string(raw[:len(raw)/2]),
+		"short sum":   strings.Replace(string(raw), sum, "", 1),
+		"nothing":     "",
+		"null":        "null",
+	} {
+		if err := os.WriteFile(memory, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if again := keep(t, dir, copied); again.Path != first.Path || says(t, again.Path) != "one\n" {
+			t.Errorf("%s: the copy is %s", name, again.Path)
+		}
+	}
+	// A program that is changed keeps its size; its file's time can be set back, the time of its change cannot.
+	info, err := os.Stat(first.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(first.Path, []byte("#!/bin/sh\necho bad\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(first.Path, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	if again := keep(t, dir, self); says(t, again.Path) != "one\n" {
+		t.Error("a changed copy is used")
+	}
+}
+
 func TestSweepLeavesWhatIsHeld(t *testing.T) {
 	dir := t.TempDir()
 	old, held := keep(t, dir, script(t, "old")), keep(t, dir, script(t, "held"))

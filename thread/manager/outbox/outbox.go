@@ -7,15 +7,21 @@ import (
 	"orchestrator/thread/turns"
 )
 
-// maxPast is how many ended prompts are kept.
-const maxPast = 20
+// The limits of an Outbox.
+const (
+	// maxPast is how many ended prompts are kept.
+	maxPast = 20
+	// maxOpen is how many prompts that the person typed in the agent itself stay open beside the one that names their turn.
+	maxOpen = 20
+)
 
 // Outbox holds the prompts of a thread that have not ended, and the newest of those that ended unanswered. The zero
 // Outbox is empty.
 type Outbox struct {
 	Typer Typer
 
-	prompts  []thread.Prompt // in the order of acceptance
+	prompts  []thread.Prompt         // in the order of acceptance
+	index    map[thread.PromptID]int // where each is in prompts
 	primer   string
 	begun    map[thread.PromptID]int
 	reported map[thread.PromptID]bool
@@ -69,32 +75,51 @@ func (o *Outbox) Keep(p thread.Prompt) {
 	if i := o.at(p.ID); i >= 0 {
 		o.prompts[i] = p
 	} else {
+		if o.index == nil {
+			o.index = map[thread.PromptID]int{}
+		}
+		o.index[p.ID] = len(o.prompts)
 		o.prompts = append(o.prompts, p)
 	}
-	if p.State == thread.PromptAnswered {
-		o.prompts = slices.DeleteFunc(o.prompts, func(q thread.Prompt) bool { return q.State.Over() && q.Seq <= p.Seq })
+	if p.State.Over() || p.Again != "" {
+		o.forget(p)
 	}
-	o.prompts = slices.DeleteFunc(o.prompts, func(q thread.Prompt) bool {
-		return q.State == thread.PromptCancelled || q.State.Over() && q.ID == p.Again && p.Again != ""
-	})
+}
+
+// forget removes the prompts that no longer count after one that ended or that repeats another.
+func (o *Outbox) forget(after thread.Prompt) {
 	past := 0
-	for i := len(o.prompts) - 1; i >= 0; i-- {
-		if o.prompts[i].State.Over() {
-			if past++; past > maxPast {
-				o.prompts = slices.Delete(o.prompts, i, i+1)
-			}
+	kept := make([]thread.Prompt, 0, len(o.prompts))
+	for _, q := range slices.Backward(o.prompts) {
+		over := q.State.Over()
+		switch {
+		case q.State == thread.PromptCancelled,
+			over && after.State == thread.PromptAnswered && q.Seq <= after.Seq,
+			over && after.Again != "" && q.ID == after.Again,
+			over && past == maxPast:
+			delete(o.index, q.ID)
+			delete(o.begun, q.ID)
+			delete(o.reported, q.ID)
+			continue
+		case over:
+			past++
 		}
+		kept = append(kept, q)
 	}
-	for id := range o.reported {
-		if o.at(id) < 0 {
-			delete(o.reported, id)
-		}
+	slices.Reverse(kept)
+	o.prompts = kept
+	for i, q := range kept {
+		o.index[q.ID] = i
 	}
-	for id := range o.begun {
-		if o.at(id) < 0 {
-			delete(o.begun, id)
-		}
-	}
+}
+
+// Superseded returns the open prompts that the person typed in the agent itself and that many later ones have followed,
+// oldest first: of those that no turn is known to answer, and of a turn. The one that names the turn is not among them.
+func (o *Outbox) Superseded(turn int) []thread.Prompt {
+	open := o.Filter(func(p thread.Prompt) bool {
+		return p.State == thread.PromptOpen && p.From == thread.FromPane && (p.Turn == 0 || p.Turn == turn && p.With != "")
+	})
+	return open[:max(0, len(open)-maxOpen)]
 }
 
 // Prime records the primer that this run's agent gets before its first prompt.
@@ -161,5 +186,8 @@ func underway(p thread.Prompt) bool {
 
 // at returns the index of a prompt, -1 if it is not there.
 func (o *Outbox) at(id thread.PromptID) int {
-	return slices.IndexFunc(o.prompts, func(p thread.Prompt) bool { return p.ID == id })
+	if i, known := o.index[id]; known {
+		return i
+	}
+	return -1
 }

@@ -148,3 +148,56 @@ func TestGate(t *testing.T) {
 		}
 	}
 }
+
+// TestSuperseded holds that an agent whose last prompt changes with each request keeps the outbox small.
+func TestSuperseded(t *testing.T) {
+	o := &outbox.Outbox{}
+	keep := func(n int, from thread.PromptOrigin, turn int, with thread.PromptID) {
+		id := thread.PromptID(fmt.Sprint(n))
+		o.Begin(id, n)
+		o.Keep(thread.Prompt{ID: id, Seq: int64(n), From: from, State: thread.PromptOpen, Turn: turn, With: with})
+	}
+	keep(1, thread.FromPane, 7, "")
+	keep(2, thread.FromVerb, 7, "1")
+	keep(3, thread.FromPane, 6, "0")
+	for n := range 300 {
+		keep(10+n, thread.FromPane, 7*(n%2), thread.PromptID(fmt.Sprint(n%2))) // of the turn, or of none yet
+		for _, p := range o.Superseded(7) {
+			p.State = thread.PromptTaken
+			o.Keep(p)
+		}
+	}
+	open := o.Filter(func(p thread.Prompt) bool { return p.State == thread.PromptOpen })
+	if got := ids(open); len(got) != 23 || got[0] != "1" || got[1] != "2" || got[2] != "3" || got[22] != "309" {
+		t.Errorf("open are %q", got)
+	}
+	if n := len(o.Filter(every)); n > 50 {
+		t.Errorf("%d prompts are kept", n)
+	}
+	if _, known := o.Begun("10"); known {
+		t.Error("something of a forgotten prompt is remembered")
+	}
+	for _, p := range o.Filter(every) {
+		if q, known := o.Prompt(p.ID); !known || q.ID != p.ID {
+			t.Errorf("prompt %s is found as %s, %v", p.ID, q.ID, known)
+		}
+	}
+}
+
+// BenchmarkKeep changes one of many open prompts; the time must not grow with their number.
+func BenchmarkKeep(b *testing.B) {
+	for _, n := range []int{20, 2_500} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			o := &outbox.Outbox{}
+			for i := range n {
+				id := thread.PromptID(fmt.Sprint(i))
+				o.Begin(id, i)
+				o.MarkReported(id)
+				o.Keep(thread.Prompt{ID: id, Seq: int64(i + 1), State: thread.PromptOpen})
+			}
+			for i := 0; b.Loop(); i++ {
+				o.Keep(thread.Prompt{ID: thread.PromptID(fmt.Sprint(i % n)), Seq: int64(i%n + 1), State: thread.PromptOpen})
+			}
+		})
+	}
+}
