@@ -81,7 +81,7 @@ func Defaults(m Mode) Settings {
 		Mode:         m,
 		TriggerShare: 30, TriggerTokens: 60_000,
 		KeptTokens: 3_000, KeptResults: 3, TurnRequests: 5,
-		FileRequests: 40, FileShare: 0.5, FileChanged: 2, RereadTokens: 10_000, FileTokens: 50_000,
+		FileRequests: 40, FileShare: 0.4, FileChanged: 3, RereadTokens: 10_000, FileTokens: 50_000,
 		MinBatch: 6_000, MinBatchCold: 2_000, MinResult: 120, StubTokens: 50,
 		Remaining: 50, HalfLife: 1_000,
 		RereadShare: 5,
