@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"orchestrator/mcpctl/definition"
+	"orchestrator/thread/frozen"
 )
 
 // Places are the folders to search.
@@ -29,6 +30,11 @@ type Places struct {
 	Config string
 	// Roots are further folders of the repository, such as its main worktree.
 	Roots []string
+	// Agents are folders elsewhere in which agents may write, such as that of the threads' worktrees: what lies there is as
+	// foreign as what lies in the project.
+	Agents []string
+	// Sums remembers the hashes of files that have not changed; it may be nil.
+	Sums *frozen.Sums
 	// Lookup knows the person's environment, for the hashes of files that variables lead to; it may be nil.
 	Lookup func(name string) (string, bool)
 }
@@ -54,10 +60,23 @@ func (p Places) Hasher(dir string) definition.FileHasher {
 		return p.Lookup(name)
 	}
 	roots := append([]string{p.Project}, p.Roots...)
-	if dir != p.Project {
-		roots = append([]string{dir}, roots...)
+	if p.Project == "" {
+		roots = p.Roots
 	}
-	return definition.FileHasher{Roots: roots, Lookup: lookup}
+	if dir != "" && !p.holds(dir) {
+		roots = append([]string{worktreeOf(dir)}, roots...)
+	}
+	return definition.FileHasher{Dir: dir, Roots: roots, Writable: p.Agents, Lookup: lookup, Sums: p.Sums}
+}
+
+// worktreeOf returns the worktree of git that holds a folder, or the folder.
+func worktreeOf(dir string) string {
+	for at := dir; at != filepath.Dir(at); at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+	}
+	return dir
 }
 
 // Definitions reads all files.
