@@ -204,3 +204,27 @@ func resolve(path string) (string, error) {
 	}
 	return filepath.EvalSymlinks(path)
 }
+
+// dependencies returns the folder of installed packages that holds a path of a root: node_modules, or a Python
+// environment.
+func dependencies(root, rel string) (string, bool) {
+	parts := strings.Split(filepath.ToSlash(rel), "/")
+	if i := slices.Index(parts, "node_modules"); i >= 0 {
+		return filepath.Join(parts[:i+1]...), true
+	}
+	for i := 1; i < len(parts); i++ {
+		if at := filepath.Join(parts[:i]...); installs(filepath.Base(at), filepath.Join(root, at)) {
+			return at, true
+		}
+	}
+	return "", false
+}
+
+// installs reports whether a folder holds what was installed, and not what somebody writes.
+func installs(name, path string) bool {
+	if name == "node_modules" {
+		return true
+	}
+	_, err := os.Stat(filepath.Join(path, "pyvenv.cfg"))
+	return err == nil
+}

@@ -9,30 +9,6 @@ import (
 	"strings"
 )
 
-// dependencies returns the folder of installed packages that holds a path of a root: node_modules, or a Python
-// environment.
-func dependencies(root, rel string) (string, bool) {
-	parts := strings.Split(filepath.ToSlash(rel), "/")
-	if i := slices.Index(parts, "node_modules"); i >= 0 {
-		return filepath.Join(parts[:i+1]...), true
-	}
-	for i := 1; i < len(parts); i++ {
-		if at := filepath.Join(parts[:i]...); installs(filepath.Base(at), filepath.Join(root, at)) {
-			return at, true
-		}
-	}
-	return "", false
-}
-
-// installs reports whether a folder holds what was installed, and not what somebody writes.
-func installs(name, path string) bool {
-	if name == "node_modules" {
-		return true
-	}
-	_, err := os.Stat(filepath.Join(path, "pyvenv.cfg"))
-	return err == nil
-}
-
 // scan looks in the texts of a file or folder for what they load from elsewhere in the project, and adds that. It is a
 // search for names: what it does not find is not in the copy, so that the server fails and says so.
 func (p *planner) scan(at located) {

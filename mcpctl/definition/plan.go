@@ -266,9 +266,6 @@ func (p *planner) word(path string) {
 		return
 	}
 	p.plan.words[path] = true
-	if !slices.Contains(p.plan.named, rel) {
-		p.plan.named = append(p.plan.named, rel)
-	}
 	p.file(at)
 }
 

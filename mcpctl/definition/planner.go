@@ -13,7 +13,6 @@ type plan struct {
 	manner  manner
 	dir     string          // where it would be started
 	inside  bool            // it is started in the copy, in the folder that has the place of dir
-	named   []string        // paths in the copy that the command line names, for people
 	folders []string        // that it names and that are not copied
 	entries []frozen.Entry  // what is copied
 	out     []string        // links that lead out

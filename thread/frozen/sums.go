@@ -18,12 +18,6 @@ type Sums struct {
 	known map[identity]string
 }
 
-// identity tells apart the states of a file.
-type identity struct {
-	dev, ino             uint64
-	size, mtime, changed int64
-}
-
 // settled is how long ago a file must have changed for its times to tell later changes, maxKnown how many are remembered.
 const (
 	settled  = 2 * time.Second
