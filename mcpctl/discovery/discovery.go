@@ -125,17 +125,27 @@ type format struct {
 	read func(r *reader, content []byte)
 }
 
-// files returns all in order of precedence. What is in the repository is the repository's, also where a setting of the
-// person leads to it; a repository that holds the home folder is the person's.
+// files returns all in order of precedence. What lies in the project, or where agents work, is the repository's, also
+// where a setting of the person or a link leads to it, and where the project holds the home folder. A relative path is
+// one in the project: that is where agents find it.
 func (p Places) files() []format {
 	var own, project []format
 	seen := make(map[string]bool)
 	for _, f := range p.all() {
-		if seen[f.path] {
+		if !filepath.IsAbs(f.path) {
+			if p.Project == "" {
+				continue
+			}
+			f.path = filepath.Join(p.Project, f.path)
+		}
+		if f.at = f.path; f.scope != definition.Project {
+			f.at = resolved(f.path)
+		}
+		if seen[f.path] || seen[f.agent+" "+f.at] {
 			continue
 		}
-		seen[f.path] = true
-		if p.holds(f.path) && !p.holds(p.Home) {
+		seen[f.path], seen[f.agent+" "+f.at] = true, true
+		if p.foreign(f.at) {
 			f.scope = definition.Project
 		}
 		if f.scope == definition.Project {
@@ -145,6 +155,44 @@ func (p Places) files() []format {
 		}
 	}
 	return append(own, project...)
+}
+
+// resolved returns a path without links, as far as it exists.
+func resolved(path string) string { return resolvedIn(path, 40) }
+
+// resolvedIn is resolved with a limit, as links can lead in circles.
+func resolvedIn(path string, steps int) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if text, err := os.Readlink(path); err == nil && steps > 0 { // what it leads to may be made later
+		if !filepath.IsAbs(text) {
+			text = filepath.Join(filepath.Dir(path), text)
+		}
+		if filepath.Clean(text) != path {
+			return filepath.Join(resolvedIn(filepath.Dir(text), steps-1), filepath.Base(text))
+		}
+	}
+	if parent := filepath.Dir(path); parent != path {
+		return filepath.Join(resolvedIn(parent, steps), filepath.Base(path))
+	}
+	return path
+}
+
+// foreign reports whether a path without links lies where a repository or an agent writes.
+func (p Places) foreign(at string) bool {
+	for _, folder := range slices.Concat([]string{p.Project}, p.Roots, p.Agents) {
+		if folder == "" {
+			continue
+		}
+		for _, f := range []string{folder, resolved(folder)} {
+			rel, err := filepath.Rel(f, at)
+			if err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // holds reports whether a path is in the project.
@@ -162,7 +210,7 @@ func (p Places) all() []format {
 		return filepath.Join(append([]string{p.Home}, usual...)...)
 	}
 	own := func(agent string, read func(*reader, []byte), path ...string) format {
-		return format{file{path: filepath.Join(path...), agent: agent, scope: definition.User}, read}
+		return format{file{path: filepath.Join(path...), agent: agent, scope: definition.User, own: true}, read}
 	}
 	project := func(agent string, read func(*reader, []byte), path ...string) format {
 		path = append([]string{p.Project}, path...)
