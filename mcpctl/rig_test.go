@@ -92,7 +92,7 @@ func newRig(t testing.TB, prepare func(*rig, *mcpctl.Config)) *rig {
 			t.Fatal(err)
 		}
 	}
-	host, err := process.New(filepath.Join(r.state, "mcp"))
+	host, err := process.New(filepath.Join(r.state, "mcp"), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
