@@ -102,6 +102,30 @@ func (c *Collector) Add(abs string) error {
 	return c.add(abs, rel)
 }
 
+// AddAs adds a regular file by another path of the copy.
+func (c *Collector) AddAs(abs, rel string) error {
+	if c.Has(rel) {
+		return nil
+	}
+	return c.file(abs, rel)
+}
+
+// Link adds a link to any place.
+func (c *Collector) Link(rel, target string) error { return c.put(Entry{Path: rel, Link: target}) }
+
+// Holds reports whether something is at a path of the copy or below it.
+func (c *Collector) Holds(rel string) bool {
+	if c.Has(rel) {
+		return true
+	}
+	for name := range c.entries {
+		if strings.HasPrefix(name, rel+"/") {
+			return true
+		}
+	}
+	return false
+}
+
 func (c *Collector) add(abs, rel string) error {
 	if rel != "" && c.Has(rel) {
 		return nil
