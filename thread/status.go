@@ -7,8 +7,11 @@ type Status struct {
 	Thread
 	// Seq is the number of the newest event when this was current: of two statuses of a thread from one run of a server,
 	// the one with the larger number is newer, whichever way they arrived.
-	Seq   int64       `json:"seq,omitempty"`
-	State StateReport `json:"state"`
+	Seq int64 `json:"seq,omitempty"`
+	// Around is set if its model requests do not come through the gateway: its turns are read from its transcript, and
+	// nothing is masked.
+	Around bool        `json:"around,omitempty"`
+	State  StateReport `json:"state"`
 	// Execution is the running process, nil if none runs.
 	Execution *Execution `json:"execution,omitempty"`
 	// Resume says what can be resumed; set for interrupted threads.

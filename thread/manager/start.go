@@ -150,7 +150,7 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	l.reported = thread.StateReport{}
 	l.stopping, l.amid = false, false
 	_, tells := agent.(thread.UsageReader)
-	l.visibility = visibilityOf(direct, tells)
+	l.visibility, l.around = visibilityOf(direct, tells), false
 	l.requests.Forget()
 	l.mu.Unlock()
 	session, err := l.cfg.Sessions.Start(ctx, thread.SessionSpec{
