@@ -300,6 +300,8 @@ type RouteSpec struct {
 	Upstreams map[string]string
 	// Windows are the windows from the agent's configuration; see Windower.
 	Windows map[string]int64
+	// Plain is set for a program of which only the requests are known: a small one may answer a prompt as well.
+	Plain bool
 }
 
 // Exchange is one model request with its response.

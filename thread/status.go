@@ -1,6 +1,9 @@
 package thread
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Status is a thread with its current state, as clients show it.
 type Status struct {
@@ -25,6 +28,23 @@ type Status struct {
 	Queued int `json:"queued,omitempty"`
 	// Depth is 0 for a thread without a parent.
 	Depth int `json:"depth"`
+}
+
+// Unanswered returns the newest prompt that was interrupted or refused with no answer after it, unless the agent works:
+// somebody may want to send it again.
+func (s Status) Unanswered() (Prompt, bool) {
+	if s.State.State == StateWorking || s.Queued > 0 {
+		return Prompt{}, false
+	}
+	for _, p := range slices.Backward(s.Prompts) {
+		if p.State == PromptOpen || p.State == PromptTyping {
+			return Prompt{}, false
+		}
+		if p.State.Again() {
+			return p, true
+		}
+	}
+	return Prompt{}, false
 }
 
 // Cost is what a thread has cost so far in USD, side requests included. It is unknown if no price of its models is

@@ -242,7 +242,8 @@ func (l *run) spec(agent thread.Agent, plan resumePlan) (spec thread.LaunchSpec,
 	if direct {
 		upstreams = nil
 	}
-	base, hook, err := l.Gateway.Route(t.ID, thread.RouteSpec{Agent: t.Agent, Upstreams: upstreams, Windows: own})
+	_, tells := agent.(thread.UsageReader)
+	base, hook, err := l.Gateway.Route(t.ID, thread.RouteSpec{Agent: t.Agent, Upstreams: upstreams, Windows: own, Plain: !tells})
 	if err != nil {
 		return spec, direct, fmt.Errorf("open the gateway: %w", err)
 	}
