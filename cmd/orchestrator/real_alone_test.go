@@ -23,7 +23,7 @@ func (r *realRig) outsideTurn(s thread.Status, text string) {
 	r.t.Helper()
 	args := map[string][]string{
 		"claude":   {"claude", "-p", "--resume", s.Session, "--model", r.cli.Model, text},
-		"codex":    {"codex", "exec", "resume", s.Session, "--json", text},
+		"codex":    {"codex", "exec", "resume", s.Session, "-m", r.cli.Model, "--json", text},
 		"gemini":   {"gemini", "--resume", s.Session, "-p", text},
 		"opencode": {"opencode", "run", "--format", "json", "-s", s.Session, text},
 	}[r.cli.Name]
