@@ -19,15 +19,9 @@ const settingsFile = "claude-settings.json"
 // uuid is the format of Claude Code's session ids.
 var uuid = pattern.Lazy(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// nestedVars are variables of an enclosing Claude Code that must not reach ours.
-var nestedVars = []string{
-	"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID",
-	"CLAUDE_CODE_CHILD_SESSION",
-}
-
 // Launch returns how to start Claude Code.
 func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Launch, error) {
-	env := launch.Environment(spec).Without(nestedVars...)
+	env := launch.Environment(spec)
 	found, err := a.program.Find(ctx, env)
 	if err != nil {
 		return thread.Launch{}, fmt.Errorf("launch claude: %w", err)

@@ -5,6 +5,7 @@ import (
 
 	"orchestrator/agent"
 	"orchestrator/agent/vterm"
+	"orchestrator/agent/world"
 )
 
 // Config configures sessions. The zero value is usable.
@@ -20,6 +21,9 @@ type Config struct {
 	Version string
 	// Project is the folder of the project; agents and what they start are told.
 	Project string
+	// Foreign are the variables by which agents speak to what they start: those of an agent around us mean nothing to
+	// ours.
+	Foreign []world.Family
 	// Processes is how many processes an agent may have, including all that it starts; 0 means no limit. They are counted
 	// every CountEvery, by default every 2 seconds, while agents run.
 	Processes  int

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"orchestrator/agent/pty"
+	"orchestrator/agent/world"
 	"orchestrator/thread"
 )
 
@@ -69,27 +70,11 @@ func Below(environ []string) (bool, error) {
 	return below, nil
 }
 
-// outer are variables that describe the terminal in which the server was started, which is not the agent's.
-var outer = []string{
-	"TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERM_SESSION_ID", "TERMINFO", "TERMCAP",
-	"COLUMNS", "LINES", "COLORFGBG", "TMUX", "TMUX_PANE", "STY", "WINDOWID", "VTE_VERSION", "KONSOLE_VERSION",
-	"KITTY_WINDOW_ID", "KITTY_PID", "KITTY_LISTEN_ON", "GHOSTTY_RESOURCES_DIR", "GHOSTTY_BIN_DIR",
-	"WEZTERM_PANE", "WEZTERM_EXECUTABLE", "ITERM_SESSION_ID", "ITERM_PROFILE", "LC_TERMINAL",
-	"LC_TERMINAL_VERSION", "ALACRITTY_WINDOW_ID", "ALACRITTY_SOCKET", "ALACRITTY_LOG", "WT_SESSION", "ZELLIJ",
-}
-
-// environment adapts an agent's environment to our terminal.
-func environment(env []string, project string, id thread.ID) []string {
-	out := make([]string, 0, len(env)+5)
-next:
-	for _, kv := range unthreaded(pty.Unmarked(env)) {
-		for _, name := range outer {
-			if strings.HasPrefix(kv, name+"=") {
-				continue next
-			}
-		}
-		out = append(out, kv)
-	}
+// environment adapts an agent's environment to our terminal: nothing in it speaks of another one or, with the families of
+// foreign, of another agent; its encoding is ours, and no proxy stands between the agent and this machine.
+func environment(env []string, project string, id thread.ID, foreign []world.Family) []string {
+	out := world.Without(unthreaded(pty.Unmarked(env)), world.Terminals(), foreign)
+	out = world.Direct(world.UTF8(out))
 	if project != "" {
 		out = append(out, projectVar+"="+project)
 	}

@@ -64,8 +64,9 @@ func (s *Sessions) Start(ctx context.Context, spec thread.SessionSpec) (thread.S
 	one := newSession(s.config, spec, s.pace, s.turns)
 	p, err := s.host.Start(pty.Spec{
 		Path: spec.Launch.Path, Args: spec.Launch.Args, Dir: spec.Launch.Dir,
-		Env: environment(spec.Launch.Env, s.config.Project, spec.Thread), Owner: threadVar + "=" + string(spec.Thread),
-		Cols: spec.Cols, Rows: spec.Rows, Output: one.output, Turn: one.turn, Exited: one.exited,
+		Env:   environment(spec.Launch.Env, s.config.Project, spec.Thread, s.config.Foreign),
+		Owner: threadVar + "=" + string(spec.Thread),
+		Cols:  spec.Cols, Rows: spec.Rows, Output: one.output, Turn: one.turn, Exited: one.exited,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start session: %w", err)

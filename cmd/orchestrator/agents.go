@@ -15,6 +15,7 @@ import (
 	"orchestrator/agent/launch"
 	"orchestrator/agent/opencode"
 	"orchestrator/agent/vterm"
+	"orchestrator/agent/world"
 	"orchestrator/thread"
 )
 
@@ -87,6 +88,17 @@ func (a adapters) local(name string) []string {
 		}
 	}
 	return patterns
+}
+
+// foreign returns the variables by which agents speak to what they start.
+func (a adapters) foreign() []world.Family {
+	var all []world.Family
+	for _, one := range a {
+		if f, ok := one.(world.Foreigner); ok {
+			all = append(all, f.Foreign())
+		}
+	}
+	return all
 }
 
 // rules returns an agent's screen rules.

@@ -40,9 +40,9 @@ func (c CLI) SetUp(t *testing.T, home, upstream string, dirs ...string) []string
 	}
 	return append([]string{
 		"TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8",
-		// Nothing leaves this machine, whatever the program tries.
+		// Nothing leaves this machine, whatever the program tries. That nothing of ours goes there is not the rig's business.
 		"HTTPS_PROXY=http://127.0.0.1:9", "https_proxy=http://127.0.0.1:9",
-		"NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost",
+		"HTTP_PROXY=http://127.0.0.1:9", "http_proxy=http://127.0.0.1:9",
 	}, c.env(upstream)...)
 }
 

@@ -1,0 +1,14 @@
+package opencode
+
+import "orchestrator/agent/world"
+
+// Foreign implements world.Foreigner.
+func (a *Agent) Foreign() world.Family {
+	return world.Family{Names: []string{"OPENCODE", "OPENCODE_*"}, Keep: []string{
+		"OPENCODE_*CONFIG*", "OPENCODE_DISABLE_*", "OPENCODE_ENABLE_*", "OPENCODE_EXPERIMENTAL*", "OPENCODE_*_KEY",
+		"OPENCODE_*_URL", "OPENCODE_*_PATH", "OPENCODE_DB", "OPENCODE_PERMISSION", "OPENCODE_PURE", "OPENCODE_MODELS_*",
+		"OPENCODE_AUTH_*", "OPENCODE_AUTO_*", "OPENCODE_ALWAYS_*", "OPENCODE_LOG_*", "OPENCODE_PRINT_LOGS",
+		"OPENCODE_WEBSEARCH_*", "OPENCODE_SHOW_*", "OPENCODE_FAST_BOOT", "OPENCODE_FAKE_VCS", "OPENCODE_GIT_*",
+		"OPENCODE_CONSOLE_TOKEN", "OPENCODE_SERVER_*", "OPENCODE_ZED_DB", "OPENCODE_TEST_*", "OPENCODE_GITLAB_*",
+	}}
+}
