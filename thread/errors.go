@@ -14,6 +14,7 @@ var (
 	ErrApproval     = errors.New("agent is waiting for approval")
 	ErrTyped        = errors.New("typed but not sent")
 	ErrNoReaction   = errors.New("typed; the program has shown no reaction")
+	ErrSent         = errors.New("sent, and nothing shows that it was taken")
 	ErrNotRunning   = errors.New("agent is not running")
 	ErrRunning      = errors.New("agent is running")
 	ErrNoRepository = errors.New("not a git repository")

@@ -289,7 +289,8 @@ type Session interface {
 	// Send types a prompt into the empty input of an agent that waits for one, and returns when the agent took it. It
 	// returns NotReadyError if the agent does not wait for one: nothing was typed, and the person's draft, the menu or the
 	// running turn is untouched. An error that is ErrTyped leaves the prompt in the input, unsent. After one that is
-	// ErrNoReaction the program has the prompt and the return, and nothing shows whether it took them.
+	// ErrNoReaction or ErrSent the return was pressed, and the prompt must not be typed again: nothing shows whether the
+	// program took it, or Send could not see that.
 	Send(ctx context.Context, text string) error
 	// Input passes bytes on as typed.
 	Input([]byte) error
@@ -315,6 +316,8 @@ type RouteSpec struct {
 	Upstreams map[string]string
 	// Windows are the windows from the agent's configuration; see Windower.
 	Windows map[string]int64
+	// Plain is set for a program of which only the requests are known: a small one may answer a prompt as well.
+	Plain bool
 }
 
 // Exchange is one model request with its response.

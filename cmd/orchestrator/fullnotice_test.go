@@ -13,11 +13,11 @@ func TestNoticesReachTheScreen(t *testing.T) {
 	name := r.demo("full")
 	s := r.open(120, 30)
 	s.see("full")
-	words := strings.Repeat("some words that fill the context of this thread ", 240)
+	words := strings.Repeat("some words that fill the context of this thread ", 480)
 	for range 2 {
 		r.turn(name, "say: "+words)
 	}
-	r.turn(name, "say: a bit more, "+words[:len(words)/3])
+	r.turn(name, "say: a bit more, "+words[:len(words)*2/3])
 	r.run("send", name, "hello")
 	s.see("full: the context has")
 	s.press("q")
