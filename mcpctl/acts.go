@@ -92,14 +92,14 @@ func (notSeen) Is(target error) bool { return target == thread.ErrConflict }
 
 // approveTools pins the definitions of a server's tools that are withheld, if they still are what the person saw.
 func (c *Controller) approveTools(e *entry, hash string) error {
-	now, raws := c.withheldTools(e)
+	now, lists := c.withheldTools(e)
 	switch {
 	case now == "":
 		return fmt.Errorf("no tool of it waits for you: %w", thread.ErrNotFound)
 	case hash != now:
 		return thread.Hint(notSeen{"the list of its changed tools"}, "read it again: `orchestrator mcp show "+e.ID+"`")
 	}
-	if err := c.cfg.Trust.AcceptTools(e.Definition, e.hash, raws); err != nil {
+	if err := c.cfg.Trust.AcceptTools(e.Definition, e.hash, lists); err != nil {
 		return err
 	}
 	c.manifestChanged(e.hash)

@@ -140,6 +140,11 @@ func (c *Controller) count(s *thread.MCPServer, e *entry, off []string) {
 			s.Tokens += c.tokens(t.Raw)
 		}
 	}
+	for _, o := range r.others {
+		if o.review.Withheld {
+			s.Withheld++
+		}
+	}
 }
 
 // tokensOf returns the tokens of all definitions of a server that are not withheld.
@@ -209,10 +214,31 @@ func (c *Controller) Detail(ctx context.Context, q thread.MCPAct) (thread.MCPDet
 			}
 			d.List = append(d.List, one)
 		}
+		for _, o := range r.others { // of the others, only what the person has to look at
+			if o.review.Withheld {
+				d.List = append(d.List, thread.MCPTool{
+					Name: kindWord(o.review.Kind) + " " + hidden.Visible(o.review.Name), Diff: o.review.Diff,
+					Description: hidden.Visible(description(o.raw)), Withheld: hidden.Visible(o.withheld),
+				})
+			}
+		}
 	}
 	d.ToolsHash, _ = c.withheldTools(e)
 	d.Rates = c.rates(ctx, e)
 	return d, nil
+}
+
+// kindWord says what a definition is of.
+func kindWord(k trust.Kind) string {
+	switch k {
+	case trust.OfPrompt:
+		return "prompt"
+	case trust.OfResource:
+		return "resource"
+	case trust.OfTemplate:
+		return "resource template"
+	}
+	return "tool"
 }
 
 // shown returns what a person sees of what a server starts.
