@@ -30,14 +30,9 @@ func giveServer(env launch.Env, spec thread.LaunchSpec) ([]string, launch.Env, t
 		}
 		servers[f.Name] = off
 	}
-	ours := map[string]any{"tool_timeout_sec": toolTimeout}
-	if spec.MCP.URL != "" {
-		ours["url"], ours["bearer_token_env_var"] = spec.MCP.URL, spec.MCP.TokenVar
-		env = env.With(spec.MCP.TokenVar, spec.MCP.Token)
-	} else {
-		ours["command"], ours["args"] = spec.MCP.Command[0], spec.MCP.Command[1:]
+	servers[spec.MCP.Registered] = map[string]any{
+		"command": spec.MCP.Command[0], "args": spec.MCP.Command[1:], "tool_timeout_sec": toolTimeout,
 	}
-	servers[spec.MCP.Registered] = ours
 	return []string{"-c", "mcp_servers=" + inline(servers), "-c", "features.mcp_tool_list_changed=true"}, env,
 		thread.MCPReach{
 			Given: true, Live: true,

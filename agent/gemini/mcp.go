@@ -31,13 +31,8 @@ func giveServer(env launch.Env, spec thread.LaunchSpec) ([]string, launch.Env, t
 	if spec.MCP == nil {
 		return nil, env, thread.MCPReach{}, nil
 	}
-	server := map[string]any{"timeout": 600_000, "trust": false} // milliseconds
-	if spec.MCP.URL != "" {
-		server["httpUrl"] = spec.MCP.URL
-		server["headers"] = map[string]string{"Authorization": "Bearer $" + spec.MCP.TokenVar}
-		env = env.With(spec.MCP.TokenVar, spec.MCP.Token)
-	} else {
-		server["command"], server["args"] = spec.MCP.Command[0], spec.MCP.Command[1:]
+	server := map[string]any{
+		"command": spec.MCP.Command[0], "args": spec.MCP.Command[1:], "timeout": 600_000, "trust": false, // milliseconds
 	}
 	own := map[string]any{}
 	if err := launch.ReadJSONC(filepath.Join(home(env), "settings.json"), &own); err != nil &&

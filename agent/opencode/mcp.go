@@ -38,16 +38,9 @@ func giveServer(env launch.Env, spec thread.LaunchSpec) (launch.Env, thread.MCPR
 	for _, f := range spec.MCP.Foreign[Name] {
 		table(servers, f.Name)["enabled"] = false
 	}
-	server := map[string]any{"enabled": true, "timeout": callTimeout}
-	if spec.MCP.URL != "" {
-		server["type"], server["url"] = "remote", spec.MCP.URL
-		server["headers"] = map[string]string{"Authorization": "Bearer {env:" + spec.MCP.TokenVar + "}"}
-		server["oauth"] = false
-		env = env.With(spec.MCP.TokenVar, spec.MCP.Token)
-	} else {
-		server["type"], server["command"] = "local", spec.MCP.Command
+	servers[spec.MCP.Name] = map[string]any{
+		"type": "local", "command": spec.MCP.Command, "enabled": true, "timeout": callTimeout,
 	}
-	servers[spec.MCP.Name] = server
 	reach := thread.MCPReach{Given: true, Live: true}
 	if spec.MCP.Distrust[Name] {
 		env = env.With("OPENCODE_DISABLE_PROJECT_CONFIG", "1")
