@@ -156,6 +156,15 @@ func (c *Controller) CallTool(ctx context.Context, r thread.MCPCall) (thread.MCP
 	if err != nil {
 		return thread.MCPResult{}, fmt.Errorf("call %s of %s: %w", r.Tool, r.Server, err)
 	}
+	if now, known := c.reading(e); known {
+		for _, t := range now.tools {
+			if t.Name == r.Tool && t.review.Withheld {
+				return thread.MCPResult{}, thread.Hint(
+					fmt.Errorf("call %s of %s: it is withheld: %s: %w", r.Tool, e.ID, t.withheld, thread.ErrRefused),
+					"read it and accept it: `orchestrator mcp approve "+e.ID+" --tools`")
+			}
+		}
+	}
 	who := nobody{dir: c.cfg.Project}
 	if b != nil {
 		who = c.nobodyOf(b)

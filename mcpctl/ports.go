@@ -63,6 +63,8 @@ type Config struct {
 	Memory *match.Memory
 	// Hub is the configuration of the servers behind; the Controller fills in Launch, Changed and Event.
 	Hub hub.Config
+	// Takes reports whether an agent takes servers from us; nil if all do.
+	Takes func(agent string) bool
 	// Env is the person's environment: variables in definitions are looked up there, and servers get little of it.
 	Env []string
 	// Bridge is the program with arguments that connects an agent, and Registered a name that nobody can guess.

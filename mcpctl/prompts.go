@@ -15,7 +15,7 @@ import (
 // Prompt implements thread.MCP: its words may switch servers on, before the agent's next request.
 func (c *Controller) Prompt(id thread.ID, text string) {
 	b := c.board(id)
-	if b == nil || strings.TrimSpace(text) == "" {
+	if b == nil || !b.takes || strings.TrimSpace(text) == "" {
 		return
 	}
 	h := fnv.New64a()

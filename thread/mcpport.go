@@ -28,6 +28,9 @@ type MCP interface {
 	Ended(ID)
 }
 
+// ServerTaker is an agent that takes MCP servers from us: that its launch says whether it was given them.
+type ServerTaker interface{ TakesServers() bool }
+
 // MCPLaunch is how an agent reaches the one MCP server that it is given.
 type MCPLaunch struct {
 	// Name is the server's name for agents whose configuration nobody else can add to, Registered for the others: a

@@ -11,6 +11,9 @@ import (
 // mcpFile is the name of our file with the one MCP server, in the state folder.
 const mcpFile = "claude-mcp.json"
 
+// TakesServers implements thread.ServerTaker.
+func (*Agent) TakesServers() bool { return true }
+
 // giveServer returns the arguments that leave Claude Code exactly one MCP server: those of the person's, the project's
 // and the local configuration are not started. The file has no secret.
 func giveServer(env launch.Env, spec thread.LaunchSpec) ([]string, launch.Env, thread.MCPReach, error) {

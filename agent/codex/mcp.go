@@ -13,6 +13,9 @@ import (
 // toolTimeout is how many seconds Codex waits for a tool: the gateway has limits of its own, and says what went wrong.
 const toolTimeout = 600
 
+// TakesServers implements thread.ServerTaker.
+func (*Agent) TakesServers() bool { return true }
+
 // giveServer returns the arguments that leave Codex exactly one MCP server. Codex merges what the command line says into
 // its files, so every other server is disabled by its name, and ours is registered under a name that a repository cannot
 // add to.

@@ -24,6 +24,9 @@ func writtenFiles() []string {
 
 func writtenFolders() []string { return []string{"tmp", "history"} }
 
+// TakesServers implements thread.ServerTaker.
+func (*Agent) TakesServers() bool { return true }
+
 // giveServer returns the arguments and the environment that leave Gemini CLI exactly one MCP server. It has no settings
 // for a single launch, so it gets a home of ours in which everything is a link to the person's own files, except for the
 // settings: those are the person's with other servers. Ours is registered under a name that a repository cannot define.

@@ -13,6 +13,9 @@ import (
 // callTimeout is how many milliseconds opencode waits for the server: the gateway has limits of its own.
 const callTimeout = 600_000
 
+// TakesServers implements thread.ServerTaker.
+func (*Agent) TakesServers() bool { return true }
+
 // giveServer adds the one MCP server to the configuration in the environment, and disables all others by their names.
 // What is in the environment wins over the files, so that a repository cannot change it. While a repository's files
 // configure servers that nobody has accepted, its configuration is not read at all.

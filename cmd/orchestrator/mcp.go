@@ -66,6 +66,7 @@ func (a *App) openMCP(context.Context) error {
 	threads := mcpThreads{a}
 	a.mcp = mcpctl.New(mcpctl.Config{
 		Project: a.Project.Root, Off: !a.Config.MCP, Places: a.mcpPlaces(), Trust: mcptrust.Open(a.StateHome), Threads: threads, Memory: memory, Env: a.Env,
+		Takes:  func(agent string) bool { return a.agents.takesServers(agent) },
 		Hub:    hub.Config{Processes: processes, Manifests: manifests, Dial: dialer.Dial, Name: "orchestrator", Version: version()},
 		Bridge: []string{a.Program.Path, "mcp-bridge", a.Project.Socket}, Registered: registered,
 		Tokens: tokens.New().Count, CacheCost: a.cacheCost, SignIn: dialer.SignIn, Log: a.Log,
