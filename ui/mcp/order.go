@@ -42,9 +42,9 @@ func (o order) sort(rows []row) {
 }
 
 // used compares two servers by what people look for: those that are on, then those that they have to look at, then the
-// others; of each, those first that take most of a context.
+// others; of each, those first that take most of a context, or would.
 func used(a, b *thread.MCPServer) int {
-	return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(cost(b), cost(a)))
+	return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(cost(b), cost(a)), cmp.Compare(b.Tokens, a.Tokens))
 }
 
 // place returns where a server stands.
