@@ -208,6 +208,26 @@ func TestSwitchIsInForce(t *testing.T) {
 	}
 }
 
+// TestAgentThatTakesNone: nothing is on, priced or started for it, and the report says so.
+func TestAgentThatTakesNone(t *testing.T) {
+	r := newRig(t, func(r *rig, cfg *mcpctl.Config) {
+		r.own(conf{"web": with(r.fake("web"), "taskPatterns", []string{"e2e"}), "always": r.fake("always")})
+		cfg.Takes = func(agent string) bool { return agent == "claude" }
+	})
+	r.threads.add("t2", "command", r.project)
+	r.Prompt("t2", "run the e2e tests")
+	r.mustFlip("t2", "always", true)
+	report, err := r.Report(context.Background(), thread.MCPQuery{Thread: "t2"})
+	if err != nil || !report.None || report.Takes != "" || report.Tokens+report.All != 0 || r.on("t2") != "" {
+		t.Errorf("on %q, %v, %+v", r.on("t2"), err, report)
+	}
+	if n := len(r.starts("web")) + len(r.starts("always")); n != 0 {
+		t.Errorf("%d processes were started", n)
+	}
+	r.Prompt("t1", "run the e2e tests")
+	r.eventually("it is started for another agent", func() bool { return len(r.starts("web")) == 1 })
+}
+
 // TestMemory remembers at a turn's end what its task used, and suggests it for a similar one, once.
 func TestMemory(t *testing.T) {
 	r := newRig(t, func(r *rig, _ *mcpctl.Config) {
