@@ -27,7 +27,8 @@ type route struct {
 	mu        sync.Mutex
 	upstreams map[string]*url.URL
 	windows   map[string]int64 // as configured for the agent
-	waits     time.Time        // until when the agent must wait
+	out       *way
+	waits     time.Time // until when the agent must wait
 }
 
 func (rt *route) window(t models.Table, model string, long bool, used int64) int64 {
@@ -41,6 +42,13 @@ func (rt *route) upstream(name string) *url.URL {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	return rt.upstreams[name]
+}
+
+// way is how the thread's requests leave this machine.
+func (rt *route) way() *way {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	return rt.out
 }
 
 // mustWait records that the agent was told not to retry before a time.

@@ -16,7 +16,7 @@ type Live interface {
 	SessionTaken(session string) bool
 	// Direct reports whether the thread's program runs without the gateway.
 	Direct() bool
-	// Windows are the context windows that the agent is configured with; see thread.Windower.
+	// Windows are the context windows that the agent is configured with; see thread.World.
 	Windows() map[string]int64
 	// Backlog reports whether another answer has arrived and waits to be recorded.
 	Backlog() bool
