@@ -91,7 +91,7 @@ func newRig(t testing.TB, prepare func(*rig, *mcpctl.Config)) *rig {
 			t.Fatal(err)
 		}
 	}
-	host, err := process.New(filepath.Join(r.state, "mcp"))
+	host, err := process.New(filepath.Join(r.state, "mcp"), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,10 +240,15 @@ func (r *rig) on(id string) string {
 
 // call calls a tool as a thread's agent does.
 func (r *rig) call(id thread.ID, server, tool string) (string, error) {
+	return r.callIn(id, r.project, server, tool)
+}
+
+// callIn is call for a thread with a folder of its own.
+func (r *rig) callIn(id thread.ID, dir, server, tool string) (string, error) {
 	if why := r.Off(id, server, tool); why != "" {
 		return "", errors.New(why)
 	}
-	result, err := r.Call(context.Background(), server, caller{id, r.project}, "tools/call",
+	result, err := r.Call(context.Background(), server, caller{id, dir}, "tools/call",
 		json.RawMessage(fmt.Sprintf(`{"name":%q,"arguments":{}}`, tool)))
 	if err != nil {
 		return "", err

@@ -309,8 +309,10 @@ type Exchange struct {
 	// Items is the conversation in the request; Answer the response's message, nil if there was none.
 	Items  []Item
 	Answer *Item
-	// Prompt is the text of the person's newest message in Items; Text is the answer's text.
+	// Prompt is the text of the person's newest message in Items, and Stale is set if the model has spoken since; Text is
+	// the answer's text.
 	Prompt string
+	Stale  bool
 	Text   string
 	// Tools names the tools that the answer calls.
 	Tools  []string
@@ -364,8 +366,9 @@ type Begun struct {
 	At    time.Time
 	// Again is set if it repeats the thread's previous main request, which failed.
 	Again bool
-	// Prompt is the text of the person's newest message in it.
+	// Prompt is the text of the person's newest message in it; Stale is set if the model has spoken since.
 	Prompt string
+	Stale  bool
 	// Context is how many tokens it likely has, 0 if that is not known, Margin by how much that may be wrong, as a
 	// fraction, and Masked how many tokens masks leave out of it.
 	Context int64

@@ -66,7 +66,7 @@ func (f *follower) ask(ctx context.Context, ref, text string) error {
 		return err
 	}
 	if p.Thread == s.ID {
-		f.waits = p.Reason
+		f.waits, f.stream.prompt = p.Reason, text
 		f.begin(s, thread.Prompt{ID: p.ID, Thread: p.Thread}) // the stream reports its state, in order
 		return f.follow(ctx, events)
 	}
@@ -101,6 +101,7 @@ func (f *follower) followFresh(ctx context.Context, s thread.Status, p thread.Pr
 	if err != nil {
 		return err
 	}
+	f.stream.prompt = p.Text
 	f.begin(s, p)
 	if err := f.refresh(ctx); err != nil {
 		return err

@@ -45,7 +45,7 @@ func (a *App) openMCP(context.Context) error {
 	if err != nil {
 		a.Log.Warn("keep the name of the MCP server", "error", err) // the disk may be full: this run has one all the same
 	}
-	processes, err := process.New(filepath.Join(a.Project.StateDir(), "mcp"))
+	processes, err := process.New(filepath.Join(a.Project.StateDir(), "mcp"), a.Config.MaxProcesses)
 	if err != nil {
 		return fmt.Errorf("open the MCP servers: %w", err)
 	}

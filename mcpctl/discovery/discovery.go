@@ -42,8 +42,8 @@ type Found struct {
 	Own []string
 }
 
-// Hasher returns what hashes definitions in these places.
-func (p Places) Hasher() definition.FileHasher {
+// Hasher returns what hashes definitions as they are started in a folder, the project or the folder of a thread.
+func (p Places) Hasher(dir string) definition.FileHasher {
 	lookup := func(name string) (string, bool) {
 		switch {
 		case name == "workspaceFolder":
@@ -53,7 +53,11 @@ func (p Places) Hasher() definition.FileHasher {
 		}
 		return p.Lookup(name)
 	}
-	return definition.FileHasher{Roots: append([]string{p.Project}, p.Roots...), Lookup: lookup}
+	roots := append([]string{p.Project}, p.Roots...)
+	if dir != p.Project {
+		roots = append([]string{dir}, roots...)
+	}
+	return definition.FileHasher{Roots: roots, Lookup: lookup}
 }
 
 // Definitions reads all files.
@@ -77,7 +81,7 @@ func (p Places) Definitions() Found {
 		all.add(r)
 	}
 	all.toggle()
-	for _, s := range all.merge(p.Hasher()) {
+	for _, s := range all.merge(p.Hasher(p.Project)) {
 		found.Definitions = append(found.Definitions, s.Definition)
 		if s.hash != "" {
 			found.Hashes[s.ID] = s.hash

@@ -114,8 +114,11 @@ func (m *history) Turn(ctx context.Context, ref, at string) ([]thread.Entry, err
 	if err != nil {
 		return nil, fmt.Errorf("read turn %d of %s: %w", c.Turn, t.Name, err)
 	}
-	// The previous turn ends where this one begins. A conversation that was compacted in between is shorter than before:
-	// then its last prompt is the closest match.
+	if from := c.First - 1; from >= 0 && from < len(items) {
+		return m.past.Entries(items[from:]), nil
+	}
+	// Older checkpoints do not say where their turn begins: where the previous one ended, or, if the conversation is
+	// shorter than it was then, with the last prompt.
 	if from, err := m.past.TurnStart(ctx, c); err == nil && from > 0 && from < len(items) {
 		return m.past.Entries(items[from:]), nil
 	}

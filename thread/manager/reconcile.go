@@ -9,6 +9,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/manager/outbox"
 	"orchestrator/thread/plaintext"
+	"orchestrator/thread/turns"
 )
 
 // leftBehind is the reason of a prompt that was open or being typed when no agent runs.
@@ -70,6 +71,18 @@ func (l *run) interruptPrompts(ctx context.Context, why string) {
 	}
 }
 
+// answeredOther is the step after an answer to one of the first model requests: it says nothing about the prompts that
+// the agent has and that its turn does not answer.
+func (l *run) answeredOther(requests int) {
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	for _, p := range l.outbox.Filter(func(p thread.Prompt) bool { return p.State == thread.PromptOpen && p.Turn == 0 }) {
+		if begun, known := l.outbox.Begun(p.ID); known {
+			l.outbox.Begin(p.ID, max(begun, requests))
+		}
+	}
+}
+
 // promptReceived is the step that handles evidence that the agent has a prompt: a hook's report, or the first request
 // to its model. A prompt that is not in the outbox was typed by the person in the agent itself.
 func (l *run) promptReceived(ctx context.Context, said string, hook bool) {
@@ -80,6 +93,12 @@ func (l *run) promptReceived(ctx context.Context, said string, hook bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	found := d.Claim(said, hook)
+	if len(found) == 0 {
+		if said = turns.Person(said); said == "" {
+			return // a program's own note
+		}
+		found = d.Claim(said, hook)
+	}
 	if len(found) == 0 {
 		if l.recorder.SaysAgain(said, hook) {
 			return // of the current turn

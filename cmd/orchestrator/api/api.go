@@ -9,7 +9,7 @@ package api
 import "orchestrator/thread/ledger"
 
 // Version of the protocol.
-const Version = 2
+const Version = 3
 
 // Prefix of all paths.
 const Prefix = "/v1/"

@@ -37,11 +37,7 @@ func look(root string, w git.Worktree, refused bool) (ground, error) {
 	if w.Root == "" {
 		return g, nil
 	}
-	dir := w.Common
-	if w.Linked() {
-		dir = w.GitDir
-	}
-	dir, err := filepath.EvalSymlinks(dir)
+	dir, err := filepath.EvalSymlinks(gitDirOf(w))
 	if err != nil {
 		return g, fmt.Errorf("find the git directory: %w", err)
 	}
@@ -55,6 +51,14 @@ func look(root string, w git.Worktree, refused bool) (ground, error) {
 	g.gitDir, g.gitAt = dir, placeOf(dir, info)
 	g.readMark()
 	return g, nil
+}
+
+// gitDirOf is the git directory that belongs to a worktree's folder alone.
+func gitDirOf(w git.Worktree) string {
+	if w.Linked() {
+		return w.GitDir
+	}
+	return w.Common
 }
 
 // again looks at the same folder again.

@@ -2,8 +2,13 @@ package project
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+
+	"orchestrator/checkpoint/git"
 )
 
 // kind of a decision.
@@ -33,7 +38,8 @@ type decision struct {
 }
 
 // match decides which state belongs to a folder. A state is taken without asking only where its place is the same: the
-// path with the git directory's mark or inode, or the git directory's inode with its mark.
+// path with the git directory's mark or inode, or the git directory's inode with its mark. What is at the path where a
+// project was says nothing about where it is now.
 func match(all []state, here ground) decision {
 	var good []state
 	for _, s := range all {
@@ -53,12 +59,12 @@ func match(all []state, here ground) decision {
 		return d
 	}
 	shared := false
-	if here.mark != "" {
-		var d decision
-		var ok bool
-		if d, shared, ok = marked(all, good, here); ok {
+	for _, find := range []func(all, good []state, here ground) (d decision, shared, ok bool){marked, placed} {
+		d, other, ok := find(all, good, here)
+		if ok {
 			return d
 		}
+		shared = shared || other
 	}
 	if d, ok := byPath(good, here); ok {
 		d.shared = shared
@@ -73,8 +79,12 @@ func match(all []state, here ground) decision {
 	}
 	for _, s := range good {
 		if string(s.Root) == here.root {
-			d.notices = append(d.notices, fmt.Sprintf("%s is another repository now than the one whose threads %s holds: "+
-				"`orchestrator adopt %s` continues with them", here.root, s.folder, s.folder))
+			what := "another repository now than the one"
+			if s.GitDir == "" {
+				what = "another folder now than the one"
+			}
+			d.notices = append(d.notices, fmt.Sprintf("%s is %s whose threads %s holds: "+
+				"`orchestrator adopt %s` continues with them", here.root, what, s.folder, s.folder))
 		}
 	}
 	return d
@@ -101,10 +111,13 @@ func exact(good []state, here ground) (state, bool) {
 		if string(s.Root) != here.root {
 			continue
 		}
-		if s.Mark == "" && s.GitDir == "" && here.gitDir == "" && !s.GitAt.known() {
+		if s.Mark == "" && s.GitDir == "" && here.gitDir == "" && !s.GitAt.known() &&
+			(!here.replaces(s) || !slices.ContainsFunc(good, here.isRoot)) {
 			return s, true
 		}
-		if s.GitAt.same(here.gitAt, true) {
+		// A disk's number may have changed: then its inodes alone are no proof against another mark.
+		if s.GitAt.same(here.gitAt, true) &&
+			(s.GitAt.Device == here.gitAt.Device || s.Mark == "" || here.mark == "" || s.Mark == here.mark) {
 			return s, true
 		}
 	}
@@ -114,6 +127,9 @@ func exact(good []state, here ground) (state, bool) {
 // marked looks for the state that the git directory's mark names. shared tells that it is another folder's, which
 // has the same git directory.
 func marked(all, good []state, here ground) (d decision, shared, ok bool) {
+	if here.mark == "" {
+		return decision{}, false, false
+	}
 	var named *state
 	for i := range good {
 		if good[i].Mark != here.mark {
@@ -136,23 +152,80 @@ func marked(all, good []state, here ground) (d decision, shared, ok bool) {
 		return decision{}, false, false
 	}
 	s := *named
-	rootNow, gitThere := devOf(string(s.Root)), exists(string(s.GitDir))
+	if s.GitAt.same(here.gitAt, false) {
+		return here.sameRepository(s)
+	}
+	if real, err := filepath.EvalSymlinks(string(s.Root)); err == nil && real == here.root {
+		return moved(s), false, true // to another disk, with a link left behind
+	}
+	if s.Root == "" || s.isThere() {
+		return copyOf(s), false, true
+	}
+	why := fmt.Sprintf("this repository carries the id of %s, which is not there now "+
+		"(moved to another disk, deleted, or its disk is not mounted)", s.Root)
+	return undecided(s, why, here.root), false, true
+}
+
+// placed looks for a state of this git directory that no mark tells of: it could not be written, or was lost.
+func placed(_, good []state, here ground) (d decision, shared, ok bool) {
+	for _, s := range good {
+		ours := here.isRoot(s) || git.Within(here.gitDir, here.root) // and not just a way to the same git directory
+		if ours && s.Mark != here.mark && s.GitAt.Born != 0 && s.GitAt.same(here.gitAt, false) {
+			d, shared, ok = here.sameRepository(s)
+			d.shared = slices.ContainsFunc(good, func(s state) bool { return here.mark != "" && s.Mark == here.mark })
+			return d, shared, ok
+		}
+	}
+	return decision{}, false, false
+}
+
+// sameRepository decides about a state whose git directory is this folder's.
+func (g ground) sameRepository(s state) (d decision, shared, ok bool) {
+	root := string(s.Root)
+	real, err := filepath.EvalSymlinks(root)
 	switch {
-	case s.GitAt.same(here.gitAt, false) && rootNow.same(here.rootAt, false):
+	case err == nil && real == root && devOf(root).same(g.rootAt, false):
 		return decision{kind: isAlias, state: s}, false, true
-	case s.GitAt.same(here.gitAt, false) && rootNow.known():
+	case err == nil && real == root && !g.isRoot(s) && leads(root, g.gitAt):
 		// Two folders lead to one git directory, as when a submodule's folder is copied.
 		return decision{}, true, false
-	case s.GitAt.same(here.gitAt, false):
-		notice := fmt.Sprintf("the project was moved from %s: its threads continue here", s.Root)
-		return decision{kind: isMoved, state: s, write: true, notices: []string{notice}}, false, true
-	case s.Root == "", gitThere:
-		return copyOf(s), false, true
 	default:
-		why := fmt.Sprintf("this repository carries the id of %s, which is not there now "+
-			"(moved to another disk, deleted, or its disk is not mounted)", s.Root)
-		return undecided(s, why, here.root), false, true
+		return moved(s), false, true
 	}
+}
+
+// isThere reports whether the repository that a state is of is still where the state has it.
+func (s state) isThere() bool {
+	at := devOf(string(s.GitDir))
+	if !at.known() || at.same(s.GitAt, true) {
+		return at.known()
+	}
+	now := ground{gitDir: string(s.GitDir)}
+	now.readMark() // put back there from a backup
+	return now.mark != "" && now.mark == s.Mark
+}
+
+// isRoot reports whether the folder is certainly the one that was a state's root, wherever that is now.
+func (g ground) isRoot(s state) bool { return s.RootAt.Born != 0 && s.RootAt.same(g.rootAt, false) }
+
+// replaces reports whether the folder is certainly another one than a state's root was.
+func (g ground) replaces(s state) bool {
+	return s.RootAt.Born != 0 && g.rootAt.Born != 0 && !s.RootAt.same(g.rootAt, true)
+}
+
+// leads reports whether a folder is still the root of the repository with a git directory.
+func leads(root string, gitAt place) bool {
+	w, err := git.Find(root)
+	return err == nil && w.Root == root && devOf(gitDirOf(w)).same(gitAt, false)
+}
+
+// moved is a decision for a project that is not where its state has it, whatever is there now.
+func moved(s state) decision {
+	notice := fmt.Sprintf("the project was moved from %s: its threads continue here", s.Root)
+	if info, err := os.Lstat(string(s.Root)); err == nil && info.Mode()&fs.ModeSymlink == 0 {
+		notice += fmt.Sprintf(" (what is at %s now is something else)", s.Root)
+	}
+	return decision{kind: isMoved, state: s, write: true, notices: []string{notice}}
 }
 
 func copyOf(s state) decision {
@@ -179,6 +252,9 @@ func byPath(good []state, here ground) (decision, bool) {
 			continue
 		}
 		switch {
+		case s.Mark == "" && s.GitDir == "" && here.replaces(s) &&
+			(here.gitDir != "" || slices.ContainsFunc(good, here.isRoot)):
+			continue // another project's folder is here now
 		case s.Mark == "" && s.GitDir == "":
 			// It had no repository, or none of ours, and has one now.
 			d := decision{kind: isFound, state: s, write: true}
@@ -197,10 +273,16 @@ func byPath(good []state, here ground) (decision, bool) {
 		return decision{}, false
 	}
 	for _, s := range good {
-		if s.Mark == "" && s.GitDir == "" && s.RootAt.same(here.rootAt, false) && s.RootAt.Born != 0 {
-			if _, err := os.Lstat(string(s.Root)); os.IsNotExist(err) {
-				return undecided(s, fmt.Sprintf("the folder seems to be %s, which is gone", s.Root), here.root), true
-			}
+		if s.Mark != "" || s.GitDir != "" || !here.isRoot(s) {
+			continue
+		}
+		switch real, err := filepath.EvalSymlinks(string(s.Root)); {
+		case err == nil && real == here.root: // the person left a link
+			return moved(s), true
+		case err == nil && real == string(s.Root) && devOf(real).same(here.rootAt, false):
+			return decision{kind: isAlias, state: s}, true
+		default:
+			return undecided(s, fmt.Sprintf("the folder seems to be the one that was at %s", s.Root), here.root), true
 		}
 	}
 	return decision{}, false

@@ -24,9 +24,16 @@ func (r *Recorder) answer(ctx context.Context, e arrival) {
 	if !e.direct {
 		keep = r.kept(e.Items, 0)
 	}
-	newTurn, fresh := r.begins(e.Exchange, r.spoke(e, keep))
+	words := append(slices.Clone(r.spoken[:keep]), r.words(e.Items[keep:])...)
+	newTurn, fresh := r.begins(e.Exchange, r.spoke(e, words))
 	if newTurn {
 		r.abandon(ctx)
+		keep = r.takeOver(ctx, e, keep, words, fresh)
+		if !r.loaded { // the store refused something for good: what it has counts
+			r.Load(ctx)
+			keep = r.kept(e.Items, 0)
+			words = r.words(e.Items)
+		}
 		r.turn++
 		r.asked, r.told = nil, false
 	}
@@ -41,6 +48,19 @@ func (r *Recorder) answer(ctx context.Context, e arrival) {
 		r.prompt = thread.Excerpt(asked[0].Text)
 	case newTurn:
 		r.prompt = thread.Excerpt(e.Prompt)
+	}
+	switch {
+	case e.direct || len(e.Items) == 0:
+		if newTurn {
+			r.first = len(r.hashes) + 1
+		}
+	case newTurn:
+		r.first = r.begin(e.Items, words, asked)
+		if r.first == 0 {
+			r.first = min(len(r.hashes), len(e.Items)) + 1
+		}
+	default:
+		r.first = r.moved(e.Items, words)
 	}
 	before := r.head
 	var news []thread.Item
@@ -109,7 +129,7 @@ func (r *Recorder) response(e thread.Exchange, keep int, news []thread.Item) (th
 		ID: thread.NewID[thread.CheckpointID](), Thread: r.id, Parent: r.head, Turn: r.turn, Kind: thread.KindResponse,
 		Created: r.now(), Prompt: r.prompt, Answer: thread.Excerpt(e.Text), Model: e.Model, Stop: e.Stop,
 		Usage: e.Usage, Gauge: r.gaugeOf(e), Interrupted: e.Interrupted, Session: r.session,
-		Items: len(r.hashes), MCP: r.cfg.MCPs(r.id),
+		Items: len(r.hashes), First: r.first, MCP: r.cfg.MCPs(r.id),
 	}
 	r.head, r.phase = c.ID, phaseAfter(e.EndsTurn, e.Interrupted, e.Unread)
 	return c, thread.Delta{Keep: keep, Items: items}

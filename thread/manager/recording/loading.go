@@ -30,7 +30,7 @@ func (r *Recorder) Load(ctx context.Context) {
 		return
 	}
 	r.turn, r.phase, r.prompt, r.said = c.Turn, phaseOf(c.Whole()), thread.Excerpt(c.Prompt), c.Prompt
-	r.asked = r.prompts.Of(c)
+	r.asked, r.first = r.prompts.Of(c), c.First
 	items, err := r.cfg.Store.Conversation(ctx, t.Head)
 	if err != nil {
 		// The next answer brings the whole conversation again: only space is lost.
@@ -64,7 +64,7 @@ func (r *Recorder) restack(items []thread.Item) {
 		keep := min(delta.Keep, len(items))
 		items = append(items[:keep:keep], delta.Items...)
 		r.head, r.turn, r.phase, r.prompt, r.gauge = p.c.ID, p.c.Turn, phaseOf(p.c.Whole()), p.c.Prompt, p.c.Gauge
-		r.said = p.c.Prompt
+		r.said, r.first = p.c.Prompt, p.c.First
 		if p.c.Snapshot != nil {
 			r.snapshot = p.c.Snapshot
 		}

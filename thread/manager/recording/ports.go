@@ -31,6 +31,8 @@ type Live interface {
 type Prompts interface {
 	// Claim returns the prompts that a text contains, of those that the agent has and that no turn is known to answer.
 	Claim(said string) []thread.Prompt
+	// Missed returns the prompts that a text contains, of those that seemed lost.
+	Missed(said string) []thread.Prompt
 	// Answering returns the prompts that a turn is about, as they are stored with its response. fresh are those that
 	// Claim returned; if there are none, it is one that seemed lost, or one that nobody reported. first is the prompt that
 	// names the turn, "" for the first of those that are returned. told is set if a hook has reported one of them.

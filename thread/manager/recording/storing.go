@@ -203,6 +203,9 @@ func (r *Recorder) rebase(on thread.Checkpoint, marks []thread.Mark) error {
 		bare = bare || !fits(marks, delta.Transcript)
 		before, now = delta.Keep+len(delta.Items), keep+len(delta.Items)
 		p.c.Parent, p.c.Turn, p.c.Items = parent, p.c.Turn+shift, now
+		if p.c.First > 0 {
+			p.c.First = max(0, p.c.First+keep-delta.Keep)
+		}
 		p.graft = &grafted{keep: keep, turn: p.c.Turn, bare: bare}
 		parent = p.c.ID
 		if bare {
