@@ -52,6 +52,9 @@ type Checkpoint struct {
 	Note     string    `json:"note,omitempty"` // for people: "before rewind to turn 3"
 	// Rewound is set in timelines for a turn that a rewind undid. It is not stored.
 	Rewound bool `json:"aside,omitempty"`
+	// Damaged is set by a store that cannot read the checkpoint's own content: everything above up to Kind is true, and
+	// Items, the rest is unknown. It is not stored.
+	Damaged bool `json:"damaged,omitempty"`
 }
 
 // NoteOutside is the note of turns that somebody else made in the thread's session: they came with the next request.

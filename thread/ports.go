@@ -26,7 +26,8 @@ type Checkpoints interface {
 	// same checkpoint twice stores it once.
 	PutCheckpoint(context.Context, Checkpoint, Delta) (Checkpoint, error)
 	Checkpoint(context.Context, CheckpointID) (Checkpoint, error)
-	// Checkpoints returns a thread's own checkpoints, newest first.
+	// Checkpoints returns a thread's own checkpoints, newest first. One whose content cannot be read is Damaged, here and
+	// in Lineage: it hides no other.
 	Checkpoints(context.Context, ID, Page) ([]Checkpoint, error)
 	// Lineage returns the checkpoints from one back to the root, newest first, across forks and rewinds, at most
 	// Page.Limit of those that Page selects (Before is a turn here).

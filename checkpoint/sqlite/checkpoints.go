@@ -179,6 +179,15 @@ func (t table) Lineage(ctx context.Context, n int64, limit int) ([]pack.Row, err
 	return rows, err
 }
 
+// Owner implements pack.Owners.
+func (t table) Owner(ctx context.Context, n int64) (id thread.ID, err error) {
+	err = t.s.read.QueryRowContext(ctx, "SELECT id FROM thread WHERE n = ?", n).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("thread row %d: %w", n, thread.ErrNotFound)
+	}
+	return id, translate(t.s.path, 0, db(err))
+}
+
 func (t table) Row(ctx context.Context, id thread.CheckpointID) (pack.Row, error) {
 	r, err := sqlrow.Checkpoint(t.s.read.QueryRowContext(ctx, "SELECT "+sqlrow.Columns+" FROM checkpoint c WHERE id = ?",
 		string(id)).Scan)

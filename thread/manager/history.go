@@ -3,6 +3,7 @@ package manager
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,10 +47,11 @@ func (m *history) Timeline(ctx context.Context, ref string, p thread.Page) ([]th
 func (m *history) withRest(
 	ctx context.Context, t thread.Thread, p thread.Page, turns []thread.Checkpoint,
 ) ([]thread.Checkpoint, error) {
-	head, err := m.cfg.Store.Checkpoint(ctx, t.Head)
-	if err != nil {
+	newest, err := m.cfg.Store.Lineage(ctx, t.Head, thread.Page{Limit: 1}) // it may be unreadable
+	if err != nil || len(newest) == 0 {
 		return nil, err
 	}
+	head := newest[0]
 	own, err := m.cfg.Store.Checkpoints(ctx, t.ID, thread.Page{Turns: true, Limit: 1 << 20})
 	if err != nil {
 		return nil, err
@@ -111,6 +113,10 @@ func (m *history) Turn(ctx context.Context, ref, at string) ([]thread.Entry, err
 		return []thread.Entry{}, nil
 	}
 	items, err := m.cfg.Store.Conversation(ctx, c.ID)
+	if errors.Is(err, thread.ErrDamaged) && !c.Damaged {
+		return []thread.Entry{{Kind: thread.EntryPrompt, Text: c.Prompt}, {Kind: thread.EntryAnswer,
+			Text: c.Answer + "\n\n(the rest of this turn cannot be read: the stored data is damaged)"}}, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read turn %d of %s: %w", c.Turn, t.Name, err)
 	}
