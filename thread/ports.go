@@ -268,6 +268,7 @@ type Session interface {
 	// Send types a prompt into the empty input of an agent that waits for one, and returns when the agent took it. It
 	// returns NotReadyError if the agent does not wait for one: nothing was typed, and the person's draft, the menu or the
 	// running turn is untouched. An error that is ErrTyped leaves the prompt in the input, unsent.
+	// With one that is ErrSent the return was pressed: the prompt must not be typed again.
 	Send(ctx context.Context, text string) error
 	// Input passes bytes on as typed.
 	Input([]byte) error
@@ -293,6 +294,8 @@ type RouteSpec struct {
 	Upstreams map[string]string
 	Windows   map[string]int64
 	Network   Network
+	// Plain is set for a program of which only the requests are known: a small one may answer a prompt as well.
+	Plain bool
 }
 
 // Exchange is one model request with its response.

@@ -160,7 +160,7 @@ func (g *Gateway) Route(id thread.ID, spec thread.RouteSpec) (baseURL, hookURL s
 		return "", "", fmt.Errorf("route %s: gateway is closed", agent)
 	}
 	out, err := g.ways.of(spec.Network)
-	base := "http://" + g.ln.Addr().String() + "/t/" + g.routes.set(id, ups, spec.Windows, out)
+	base := "http://" + g.ln.Addr().String() + "/t/" + g.routes.set(id, ups, spec, out)
 	if err != nil {
 		g.opts.Log.Warn("find the way out of this machine", "agent", agent, "err", err)
 		g.routes.of(id).notice(thread.LevelWarn, "requests to its model may fail: "+err.Error())

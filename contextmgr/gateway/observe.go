@@ -78,6 +78,7 @@ func (w *watcher) watch(rt *route, codec wire.Codec, out *http.Request, in seen,
 	o.announce = sync.OnceFunc(func() {
 		rt.queue.add(func() {
 			o.read()
+			o.request.Purpose = rt.purpose(o.request)
 			main := o.request.Purpose == wire.PurposeMain
 			again := main && rt.last.again(o.request.Items)
 			rt.observer.RequestStarted(rt.id, thread.Begun{

@@ -197,7 +197,10 @@ func (m *history) Find(ctx context.Context, query string, limit int) ([]thread.H
 	if err != nil {
 		return nil, fmt.Errorf("search %q: %w", query, err)
 	}
-	kept := m.promptHits(query, limit)
+	kept, err := m.promptHits(ctx, query, limit)
+	if err != nil {
+		return nil, fmt.Errorf("search %q: %w", query, err)
+	}
 	for _, h := range hits[:max(0, min(len(hits), limit-len(kept)))] {
 		if l := m.run(h.Thread); l != nil && l.thread().Deleted.IsZero() {
 			h.Name = l.thread().Name
@@ -207,25 +210,40 @@ func (m *history) Find(ctx context.Context, query string, limit int) ([]thread.H
 	return kept, nil
 }
 
-// promptHits finds unanswered prompts that contain all words of a query; the others are found by their turns.
-func (m *history) promptHits(query string, limit int) []thread.Hit {
+// promptHits finds prompts without an answer that contain all words of a query, newest first; the others are found by
+// their turns.
+func (m *history) promptHits(ctx context.Context, query string, limit int) ([]thread.Hit, error) {
 	words := strings.Fields(strings.ToLower(query))
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var hits []thread.Hit
-	for _, l := range slices.Backward(m.all()) {
-		for _, p := range slices.Backward(l.asked.Prompts) {
-			text := strings.ToLower(p.Text)
-			if len(hits) >= limit || len(words) == 0 || slices.ContainsFunc(words, func(w string) bool {
-				return !strings.Contains(text, w)
-			}) {
-				continue
-			}
-			hits = append(hits, thread.Hit{
-				Thread: l.id, Name: l.t.Name, Prompt: p.ID, Where: string(p.State) + " prompt",
-				Snippet: plaintext.Cut(secret.Redact(p.Text), outbox.MaxText), At: p.Accepted,
-			})
-		}
+	if len(words) == 0 {
+		return nil, nil
 	}
-	return hits
+	const searched = 10_000
+	all, err := m.cfg.Store.Prompts(ctx, "", false, searched)
+	if err != nil {
+		return nil, fmt.Errorf("read the prompts: %w", err)
+	}
+	var hits []thread.Hit
+	for _, p := range slices.Backward(all) {
+		if len(hits) >= limit {
+			break
+		}
+		l := m.run(p.Thread)
+		if l == nil || !l.thread().Deleted.IsZero() {
+			continue
+		}
+		if !p.State.Over() {
+			p = l.upToDate(p)
+		}
+		text := strings.ToLower(p.Text)
+		if p.State.Over() && !p.State.Again() || slices.ContainsFunc(words, func(w string) bool {
+			return !strings.Contains(text, w)
+		}) {
+			continue
+		}
+		hits = append(hits, thread.Hit{
+			Thread: l.id, Name: l.thread().Name, Prompt: p.ID, Where: string(p.State) + " prompt",
+			Snippet: plaintext.Cut(secret.Redact(p.Text), outbox.MaxText), At: p.Accepted,
+		})
+	}
+	return hits, nil
 }

@@ -62,7 +62,16 @@ func (l *run) writeHandoff(ctx context.Context) (string, error) {
 		in.Label = t.Handoff.Description
 	}
 	if !slices.ContainsFunc(in.Turns, handoff.Turn.Says) {
-		return "", fmt.Errorf("hand over %d unreadable items: %w", len(items), thread.ErrDamaged)
+		// The turns may not tell where they are in the conversation, as after it was compacted.
+		all := handoff.Turn{Number: c.Turn, Prompt: clean(c.Prompt), Said: clean(c.Answer), Loose: true}
+		for _, e := range l.past.Entries(items) {
+			e.Text = clean(e.Text)
+			all.Rest = append(all.Rest, e)
+		}
+		if !all.Says() {
+			return "", fmt.Errorf("hand over %d unreadable items: %w", len(items), thread.ErrDamaged)
+		}
+		in.Turns = []handoff.Turn{all}
 	}
 	in.Files = l.past.ChangedFiles(ctx, t, c)
 	in.Open = l.unanswered(ctx, t, c)

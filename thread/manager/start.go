@@ -150,7 +150,7 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	l.reported = thread.StateReport{}
 	l.stopping, l.amid = false, false
 	_, tells := agent.(thread.UsageReader)
-	l.visibility, l.aside = visibilityOf(aside != "", tells), aside
+	l.visibility, l.aside, l.around = visibilityOf(aside != "", tells), aside, false
 	l.requests.Forget()
 	l.mu.Unlock()
 	session, err := l.cfg.Sessions.Start(ctx, thread.SessionSpec{
@@ -247,8 +247,9 @@ func (l *run) spec(agent thread.Agent, plan resumePlan) (spec thread.LaunchSpec,
 	if aside != "" {
 		world.Upstreams = nil
 	}
+	_, tells := agent.(thread.UsageReader)
 	base, hook, err := l.Gateway.Route(t.ID, thread.RouteSpec{
-		Agent: t.Agent, Upstreams: world.Upstreams, Windows: world.Windows, Network: world.Network,
+		Agent: t.Agent, Upstreams: world.Upstreams, Windows: world.Windows, Network: world.Network, Plain: !tells,
 	})
 	if err != nil {
 		return spec, aside, fmt.Errorf("open the gateway: %w", err)

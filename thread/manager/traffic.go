@@ -24,7 +24,7 @@ func (m *traffic) RequestStarted(id thread.ID, b thread.Begun) {
 	}
 	m.mu.Lock()
 	l.requests.Begin()
-	l.ahead = b
+	l.ahead, l.around = b, false
 	m.mu.Unlock()
 	// The start counts from the time given, however late it is reported: the end may be in the same millisecond.
 	l.report(activity.Started(b))

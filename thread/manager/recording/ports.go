@@ -14,8 +14,6 @@ type Live interface {
 	Gone() bool
 	// SessionTaken reports whether another thread has a session.
 	SessionTaken(session string) bool
-	// Direct reports whether the thread's program runs without the gateway.
-	Direct() bool
 	// Windows are the context windows that the agent is configured with; see thread.World.
 	Windows() map[string]int64
 	// Backlog reports whether another answer has arrived and waits to be recorded.

@@ -167,7 +167,6 @@ type live struct{ w *world }
 func (l live) Thread() thread.Thread     { return l.w.thread }
 func (l live) Gone() bool                { return false }
 func (l live) SessionTaken(string) bool  { return false }
-func (l live) Direct() bool              { return false }
 func (l live) Windows() map[string]int64 { return nil }
 func (l live) Backlog() bool             { return false }
 func (l live) SideCost() float64         { return l.w.side }
