@@ -356,6 +356,9 @@ func (c *copying) show(ctx context.Context, t thread.Thread) error {
 	if t.Handoff != nil && c.lost[t.Handoff.CheckpointID] {
 		t.Handoff = nil
 	}
+	if t.Masks != nil { // their log is not in a backup
+		t.Masks = &thread.MaskSeal{Mode: t.Masks.Mode}
+	}
 	t.Interrupted = t.Interrupted || c.running[t.ID] && t.Archived.IsZero()
 	if c.redact {
 		t.Title, t.Label = secret.Redact(t.Title), secret.Redact(t.Label)

@@ -48,7 +48,11 @@ func (t table) Find(ctx context.Context, c thread.Checkpoint) (there bool, paren
 func (t table) Insert(
 	ctx context.Context, k *pack.Packed, c thread.Checkpoint, prompts []thread.Prompt,
 ) (row, seq int64, err error) {
-	err = t.s.doVital(ctx, int64(k.Row.Raw), func(x *tx) error {
+	do := t.s.doVital
+	if c.Kind == thread.KindRewind || c.Kind == thread.KindImport {
+		do = t.s.do // not an agent's answer, nor what one waits behind: it can be done again
+	}
+	err = do(ctx, int64(k.Row.Raw), func(x *tx) error {
 		var err error
 		if row, seq, err = t.s.insert(x, k, c); err != nil || row == 0 {
 			return err

@@ -132,6 +132,9 @@ func (a *App) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo, er
 		i.Unreadable = append(i.Unreadable, u.String())
 	}
 	i.Notices = slices.Concat(i.Unreadable, i.Notices)
+	if list, err := a.manager.List(ctx); err == nil {
+		i.Notices = slices.Concat(a.unsealed(list), i.Notices)
+	}
 	if a.store.Away != nil {
 		if at := a.store.Away(); !at.IsZero() {
 			i.Notices = append(i.Notices, fmt.Sprintf("%s does not answer since %s: what needs it is refused until it does, "+

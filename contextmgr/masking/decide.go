@@ -33,6 +33,12 @@ func (r *request) decide(m *measured) {
 	}
 	c.decision = policy.Decide(conv, r.settings)
 	c.next = c.decision
+	if c.shorter && c.heldIn == 0 {
+		c.heldIn = m.turn + 1
+	}
+	if c.shorter = c.shorter && m.turn < c.heldIn; c.shorter {
+		c.decision.Mask = nil
+	}
 	if r.masks() {
 		for _, res := range conv.Results {
 			if c.wanted[res.ID] && !res.Masked {
