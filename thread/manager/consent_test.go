@@ -22,7 +22,7 @@ func withShell(w *world) {
 // shell is an agent of which nothing is known.
 type shell struct{ thread.Agent }
 
-func (shell) Upstreams([]string) map[string]string { return nil }
+func (shell) World(thread.WorldSpec) (thread.World, error) { return thread.World{}, nil }
 
 // handed is what is typed with the person's consent.
 var handed = regexp.MustCompile(`^Read (/\S+/primer\.md)$`)

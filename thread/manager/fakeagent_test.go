@@ -36,8 +36,8 @@ func (a *plainAgent) Name() string { return a.name }
 // Prompted implements thread.Prompted.
 func (a *plainAgent) Prompted() {}
 
-func (a *plainAgent) Upstreams([]string) map[string]string {
-	return map[string]string{"": "http://up.invalid"}
+func (a *plainAgent) World(thread.WorldSpec) (thread.World, error) {
+	return thread.World{Upstreams: map[string]string{"": "http://up.invalid"}}, nil
 }
 
 func (a *plainAgent) Launch(_ context.Context, s thread.LaunchSpec) (thread.Launch, error) {
