@@ -90,12 +90,22 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	if spec.Model != "" {
 		l.Args = append(l.Args, "-m", spec.Model)
 	}
+	if spec.Resume && !setsFolder(spec.Flags.Args) {
+		l.Args = append(l.Args, "-C", spec.Dir) // without it, it asks which folder is meant if the session names another
+	}
 	l.Args = append(append(l.Args, mode...), spec.Flags.Args...)
 	if spec.Resume {
 		l.Args = append(l.Args, "--", spec.Session)
 	}
 	l.Env = env
 	return l, nil
+}
+
+// setsFolder reports whether the person's own arguments set the working folder.
+func setsFolder(args []string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool {
+		return arg == "--cd" || strings.HasPrefix(arg, "--cd=") || strings.HasPrefix(arg, "-C")
+	})
 }
 
 // keepPath returns what lets Codex's shell tool find the programs on Codex's own PATH. By default the tool runs a login

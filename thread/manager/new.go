@@ -101,6 +101,9 @@ func (m *creation) newThread(r thread.NewRequest) (thread.Thread, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return thread.Thread{}, thread.Hint(fmt.Errorf("folder %s: %w", dir, thread.ErrNotFound), "create it first")
 	}
+	if err := m.checkPlace(dir); err != nil {
+		return thread.Thread{}, err
+	}
 	label := cmp.Or(secret.Redact(r.Label), titleOf(r.Prompt))
 	now := m.now()
 	return thread.Thread{

@@ -79,6 +79,9 @@ func (l *run) ensureDir(ctx context.Context) error {
 	}
 	t := l.thread()
 	if info, err := os.Stat(t.Dir); err == nil && info.IsDir() {
+		if within(t.Dir, l.cfg.Project) {
+			return l.checkPlace(t.Dir) // it may have become a git directory
+		}
 		return nil
 	}
 	if t.Worktree.Path == "" || l.cfg.Worktrees == nil {
