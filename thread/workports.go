@@ -4,6 +4,11 @@ import (
 	"context"
 )
 
+// ProgramWaiter knows which of the person's programs its work waits for, such as a signer. Optional for Merges.
+type ProgramWaiter interface {
+	Programs() []string
+}
+
 // Pusher pushes branches to the person's remote. Optional for Merges.
 type Pusher interface {
 	// Push pushes a branch under its own name, never by force, and returns the remote's name.

@@ -33,6 +33,7 @@ type core struct {
 	ctx     context.Context // of steps and background work; cancelled when Close stops waiting
 	cancel  context.CancelFunc
 	closing chan struct{}        // closed when Close begins
+	merging *exclusive           // of what spans threads and the repository; taken before any other lock
 	typing  *semaphore.Semaphore // limits how many prompts are typed at once
 	drained chan struct{}        // closed when nothing is running any more, after Close began
 
@@ -67,6 +68,11 @@ func newCore(cfg Config) *core {
 		cfg: cfg, ctx: ctx, cancel: cancel,
 		closing: make(chan struct{}), typing: semaphore.New(typedAtOnce, typingShare), drained: make(chan struct{}),
 	}
+	var programs func() []string
+	if w, ok := cfg.Merges.(thread.ProgramWaiter); ok {
+		programs = w.Programs
+	}
+	m.merging = newExclusive(programs)
 	m.past = past.Reader{Store: cfg.Store, Codec: cfg.Reader, Differ: cfg.Differ, Log: cfg.Log}
 	m.bus.StartAfter(cfg.Clock().UnixMicro()) // numbers of an earlier run are smaller
 	return m

@@ -29,6 +29,9 @@ func (m *rewinds) Rewind(ctx context.Context, r thread.RewindRequest) (thread.Re
 			fmt.Errorf("rewind %s: nothing selected: %w", l.thread().Name, thread.ErrInvalid),
 			"choose files, conversation or both")
 	}
+	if err := m.merging.free(l.id); err != nil {
+		return thread.RewindReport{}, fmt.Errorf("rewind %s: %w", l.thread().Name, err)
+	}
 	var report thread.RewindReport
 	err = l.do(ctx, func(ctx context.Context) error {
 		var err error
