@@ -11,6 +11,8 @@ type Status struct {
 	State StateReport `json:"state"`
 	// Execution is the running process, nil if none runs.
 	Execution *Execution `json:"execution,omitempty"`
+	// Environ says with which environment its agent was started; nil for the server's.
+	Environ *EnvironUse `json:"environ,omitempty"`
 	// Resume says what can be resumed; set for interrupted threads.
 	Resume *ResumeProof `json:"resume,omitempty"`
 	// Offer is the open fork offer, nil if there is none.

@@ -57,6 +57,9 @@ func forkVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if said := environSaid(s); said != "" && !c.json {
+			fmt.Fprintln(c.stderr, said)
+		}
 		return c.show(s, func(w io.Writer) {
 			fmt.Fprintf(w, "%s at turn %d, %s, in %s\n", s.Name, s.Turn, s.Agent, s.Dir)
 		})

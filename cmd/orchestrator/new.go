@@ -41,6 +41,9 @@ func sayApart(c *cli, s thread.Status, r thread.NewRequest, chosen bool) {
 		fmt.Fprintf(c.stderr, "it works in its own worktree, %s; use --no-worktree to work in the folder itself\n",
 			s.Worktree.Path)
 	}
+	if said := environSaid(s); said != "" && !c.json {
+		fmt.Fprintln(c.stderr, said)
+	}
 	if at, err := c.standing(); err == nil && !chosen {
 		at.says(c, s)
 	}

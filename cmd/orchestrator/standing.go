@@ -83,6 +83,22 @@ func (s standing) says(c *cli, t thread.Status) {
 	}
 }
 
+// mostNamed is how many variables are named of an environment.
+const mostNamed = 5
+
+// environSaid says that a thread's agent was started with another environment than the server's; "" if it was not.
+func environSaid(s thread.Status) string {
+	if s.Environ == nil {
+		return ""
+	}
+	names, more := s.Environ.Differs, ""
+	if n := len(names) - mostNamed; n > 0 {
+		names, more = names[:mostNamed], fmt.Sprintf(" and %d more", n)
+	}
+	return "it has the environment of this shell; the server and its MCP servers have another " +
+		strings.Join(names, ", ") + more + ", until `orchestrator restart`"
+}
+
 // shortest is a path as seen from a folder, where that is shorter.
 func shortest(from, path string) string {
 	if rel, err := filepath.Rel(from, path); err == nil && len(rel) < len(path) {

@@ -233,6 +233,9 @@ func resumeVerb(c *cli) *cobra.Command {
 						how = ": " + s.Resume.Detail
 					}
 					fmt.Fprintf(w, "%s resumed at turn %d%s\n", s.Name, s.Turn, how)
+					if said := environSaid(s); said != "" {
+						fmt.Fprintf(w, "%s: %s\n", s.Name, said)
+					}
 					if problem := s.SetupProblem(); problem != "" {
 						fmt.Fprintf(w, "%s: %s\n", s.Name, problem)
 					}

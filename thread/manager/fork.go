@@ -50,7 +50,7 @@ func (m *forks) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, 
 	if r.NoStart {
 		return l.current(), nil
 	}
-	return m.creation.startNew(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt})
+	return m.creation.startNew(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt, env: thread.Environ(ctx)})
 }
 
 // forkOf prepares a fork and finds the checkpoint it begins at; the zero one if nothing was said yet.

@@ -308,7 +308,7 @@ func (l *liveThread) status() thread.Status {
 	s.Usage.CostUSD, _ = s.Cost()
 	if l.execution != nil {
 		e := *l.execution
-		s.Execution = &e
+		s.Execution, s.Environ = &e, l.environUse(l.id)
 	}
 	s.Offer = l.offer
 	s.Prompts, s.Queued = l.asked.Prompts, l.asked.Queued

@@ -37,7 +37,7 @@ func (m *creation) New(ctx context.Context, r thread.NewRequest) (thread.Status,
 	if err != nil {
 		return thread.Status{}, fmt.Errorf("new thread: %w", err)
 	}
-	return m.startNew(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt})
+	return m.startNew(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt, env: thread.Environ(ctx)})
 }
 
 // startNew starts the agent of a new thread. If that fails nothing is left of the thread: the person, who gets the

@@ -21,6 +21,7 @@ const (
 type launchRequest struct {
 	cols, rows int
 	prompt     string
+	env        []string // that the person brings who starts it; nil for none
 }
 
 // start is the step of Start. A thread that already runs is left alone.
@@ -50,6 +51,7 @@ func (l *run) start(ctx context.Context, r launchRequest) error {
 	if err != nil {
 		return fmt.Errorf("start %s: %w", t.Name, err)
 	}
+	l.bring(l.id, r.env)
 	if err := l.ensureDir(ctx); err != nil {
 		return fmt.Errorf("start %s: %w", t.Name, err)
 	}

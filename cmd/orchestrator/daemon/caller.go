@@ -104,7 +104,11 @@ func (s *Server) guarded(op string, next http.Handler) http.Handler {
 				return
 			}
 		}
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
+		ctx := context.WithValue(r.Context(), callerKey{}, c)
+		if env := api.Environ(r.Header); env != nil && !c.Agent {
+			ctx = thread.WithEnviron(ctx, env)
+		}
+		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 
