@@ -29,7 +29,7 @@ type EnvironUse struct {
 }
 
 // passing are variables that differ from one command to the next and say nothing about how an agent works.
-var passing = []string{"_", "PWD", "OLDPWD", "SHLVL", "COLUMNS", "LINES", "ORCHESTRATOR_HOST"}
+var passing = []string{"_", "PWD", "OLDPWD", "SHLVL", "COLUMNS", "LINES", "ORCHESTRATOR_SERVER"}
 
 // Differing names the variables that two environments have different values of, in the order of their names.
 func Differing(a, b []string) []string {

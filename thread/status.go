@@ -11,6 +11,8 @@ type Status struct {
 	State StateReport `json:"state"`
 	// Execution is the running process, nil if none runs.
 	Execution *Execution `json:"execution,omitempty"`
+	// LeftOut is what the fork left out whose answer this is.
+	LeftOut []LeftOut `json:"leftOut,omitempty"`
 	// Environ says with which environment its agent was started; nil for the server's.
 	Environ *EnvironUse `json:"environ,omitempty"`
 	// Resume says what can be resumed; set for interrupted threads.

@@ -62,6 +62,7 @@ func forkVerb(c *cli) *cobra.Command {
 		}
 		return c.show(s, func(w io.Writer) {
 			fmt.Fprintf(w, "%s at turn %d, %s, in %s\n", s.Name, s.Turn, s.Agent, s.Dir)
+			printLeftOut(w, s.LeftOut)
 		})
 	}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {

@@ -147,6 +147,7 @@ func (m *merges) mergeBranches(
 		return report, m.offerCommit(ctx, t.Name, in, err)
 	}
 	failpoint.Hit("thread.merge.merged")
+	report.LeftOut = m.leftOut(ctx, thread.OpMerge, child.id, in.Dir, t.Worktree.Path)
 	report.Commit, report.UpToDate, report.Conflicts = what.Commit, what.UpToDate, what.Conflicts
 	return report, nil
 }

@@ -31,6 +31,22 @@ func (m *core) checkPlace(dir string) error {
 	return m.cfg.Place(dir)
 }
 
+// leftOut tells what an operation left out, also on the screen. What cannot be found out is logged.
+func (m *core) leftOut(ctx context.Context, op thread.Operation, id thread.ID, dir, from string) []thread.LeftOut {
+	f, ok := m.cfg.Merges.(thread.LeftOutFinder)
+	if !ok {
+		return nil
+	}
+	left, err := f.LeftOut(ctx, op, dir, from)
+	if err != nil {
+		m.cfg.Log.Warn("find out what was left out", "operation", string(op), "thread", string(id), "err", err)
+	}
+	for _, l := range left {
+		m.notice(id, thread.LevelInfo, "%s leaves out %s", op, l)
+	}
+	return left
+}
+
 // within reports whether a path is a folder or lies below it.
 func within(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)

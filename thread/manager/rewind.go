@@ -118,6 +118,9 @@ func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.Rewind
 		return thread.RewindReport{Safety: safety.ID}, err
 	}
 	report := thread.RewindReport{Safety: safety.ID, Turn: to.Turn, Message: rewind.Note, Left: left}
+	if r.Files {
+		report.LeftOut = l.leftOut(ctx, thread.OpRewind, l.id, l.thread().Dir, "")
+	}
 	if len(left) > 0 {
 		report.Message += fmt.Sprintf("; kept %s that other threads in this folder may have written",
 			plaintext.Count(len(left), "file"))
