@@ -55,7 +55,7 @@ func TestWhereThePersonStands(t *testing.T) {
 		{from: app, args: []string{"--dir", "../../.git/refs/heads"}, says: "in a git directory"},
 		{from: side, dir: root, says: "--dir . works here"},
 		{from: side, args: []string{"--dir", "."}, dir: side},
-		{from: filepath.Dir(root), args: []string{"--project", app}, dir: app},
+		{from: filepath.Dir(root), args: []string{"--project", app}, dir: app, says: "it works in " + app},
 		{from: filepath.Dir(root), args: []string{"--project", app, "--dir", "project/tools"}, dir: filepath.Join(root, "tools")},
 	} {
 		r.project = c.from
