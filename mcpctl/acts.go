@@ -22,7 +22,11 @@ const (
 
 // Act does something to a server, as a person has asked.
 func (c *Controller) Act(ctx context.Context, r thread.MCPAct) (thread.MCPDetail, error) {
-	e, err := c.get(r.Server)
+	b, err := c.boardOf(r.Thread)
+	if err != nil {
+		return thread.MCPDetail{}, err
+	}
+	e, err := c.get(b, r.Server)
 	if err != nil {
 		return thread.MCPDetail{}, err
 	}
@@ -33,7 +37,7 @@ func (c *Controller) Act(ctx context.Context, r thread.MCPAct) (thread.MCPDetail
 			err = c.hub.Restart(ctx, e.hash)
 		}
 	case ActApprove, ActReject:
-		err = c.approve(e, r)
+		err = c.approve(b, e, r)
 	case ActRevoke:
 		if err = c.cfg.Trust.Revoke(c.cfg.Project, e.Definition, e.hash); err == nil {
 			c.hub.Stop(e.hash)
@@ -56,9 +60,9 @@ func (c *Controller) Act(ctx context.Context, r thread.MCPAct) (thread.MCPDetail
 }
 
 // approve accepts or rejects a server, if it still is what the person saw.
-func (c *Controller) approve(e *entry, r thread.MCPAct) error {
-	now := c.refresh() // it may have changed since it was read
-	fresh, ok := now.find(e.ID)
+func (c *Controller) approve(b *switchboard, e *entry, r thread.MCPAct) error {
+	c.refresh() // it may have changed since it was read
+	fresh, ok := c.judge(c.folderOf(b)).find(e.ID)
 	switch {
 	case e.Problem != "":
 		return fmt.Errorf("%s: %w", e.Problem, thread.ErrInvalid)
@@ -66,15 +70,25 @@ func (c *Controller) approve(e *entry, r thread.MCPAct) error {
 		return thread.Hint(fmt.Errorf("the hash of what you have seen is missing: %w", thread.ErrInvalid),
 			"`orchestrator mcp show "+e.ID+"` prints it")
 	case !ok || fresh.hash != r.Hash:
-		return thread.Hint(fmt.Errorf("it has changed since you looked: %w", thread.ErrConflict), "look again")
+		return thread.Hint(notSeen{"what it starts"}, "read it again: `orchestrator mcp show "+e.ID+"`")
 	}
-	shown := fresh.Shown(c.cfg.Places.Hasher())
+	shown := c.shown(fresh)
 	if r.Act == ActReject {
 		c.hub.Stop(fresh.hash)
 		return c.cfg.Trust.Reject(c.cfg.Project, fresh.Definition, fresh.hash, shown)
 	}
 	return c.cfg.Trust.Accept(c.cfg.Project, fresh.Definition, fresh.hash, shown)
 }
+
+// notSeen is why something is not accepted: it is not what the person has seen.
+type notSeen struct{ what string }
+
+func (e notSeen) Error() string {
+	return e.what + " is not what you have seen: its hash is another one"
+}
+
+// Is makes it an ErrConflict.
+func (notSeen) Is(target error) bool { return target == thread.ErrConflict }
 
 // approveTools pins the definitions of a server's tools that are withheld, if they still are what the person saw.
 func (c *Controller) approveTools(e *entry, hash string) error {
@@ -83,7 +97,7 @@ func (c *Controller) approveTools(e *entry, hash string) error {
 	case now == "":
 		return fmt.Errorf("no tool of it waits for you: %w", thread.ErrNotFound)
 	case hash != now:
-		return thread.Hint(fmt.Errorf("its tools have changed since you looked: %w", thread.ErrConflict), "look again")
+		return thread.Hint(notSeen{"the list of its changed tools"}, "read it again: `orchestrator mcp show "+e.ID+"`")
 	}
 	if err := c.cfg.Trust.AcceptTools(e.Definition, e.hash, raws); err != nil {
 		return err
@@ -119,12 +133,23 @@ func (c *Controller) signIn(e *entry) (page string, err error) {
 	})
 }
 
+// nobodyOf is nobody for a thread.
+func (c *Controller) nobodyOf(b *switchboard) nobody {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return nobody{b.t.ID, b.t.Dir}
+}
+
 // callLimit is how long a person's call of a tool may take.
 const callLimit = 5 * time.Minute
 
 // CallTool calls a tool for a person. A question of the server is not answered.
 func (c *Controller) CallTool(ctx context.Context, r thread.MCPCall) (thread.MCPResult, error) {
-	e, err := c.get(r.Server)
+	b, err := c.boardOf(r.Thread)
+	if err != nil {
+		return thread.MCPResult{}, err
+	}
+	e, err := c.get(b, r.Server)
 	if err == nil {
 		err = usable(e)
 	}
@@ -132,12 +157,8 @@ func (c *Controller) CallTool(ctx context.Context, r thread.MCPCall) (thread.MCP
 		return thread.MCPResult{}, fmt.Errorf("call %s of %s: %w", r.Tool, r.Server, err)
 	}
 	who := nobody{dir: c.cfg.Project}
-	if r.Thread != "" {
-		t, err := c.cfg.Threads.Find(r.Thread)
-		if err != nil {
-			return thread.MCPResult{}, err
-		}
-		who = nobody{t.ID, t.Dir}
+	if b != nil {
+		who = c.nobodyOf(b)
 	}
 	arguments := json.RawMessage(r.Arguments)
 	if r.Arguments == "" {

@@ -14,6 +14,7 @@ import (
 	"orchestrator/mcpctl/process"
 	"orchestrator/mcpctl/trust"
 	"orchestrator/thread"
+	"orchestrator/thread/frozen"
 )
 
 // current returns the catalog, read at most watchPause ago.
@@ -50,13 +51,103 @@ const (
 	watchedPause = 5 * time.Second
 )
 
-// watched returns the catalog for somebody who looks at it.
-func (c *Controller) watched() *catalog {
-	now := c.current()
-	if time.Since(now.read) > watchedPause {
-		return c.refresh()
+// watched returns the catalog of a folder for somebody who looks at it.
+func (c *Controller) watched(dir string) *catalog {
+	now := c.in(dir)
+	if time.Since(now.read) <= watchedPause {
+		return now
 	}
-	return now
+	c.refresh()
+	return c.judge(dir)
+}
+
+// in returns the catalog as it stands in the folder of a thread: the same servers, of which some may start something
+// else there.
+func (c *Controller) in(dir string) *catalog {
+	now := c.current()
+	if c.isProject(dir) {
+		return now
+	}
+	c.mu.Lock()
+	there := c.inside[dir]
+	c.mu.Unlock()
+	if there != nil && there.of(now) {
+		return there
+	}
+	return c.judge(dir)
+}
+
+// of returns the catalog in which a thread's servers are looked up.
+func (c *Controller) of(b *switchboard) *catalog {
+	return c.in(c.folderOf(b))
+}
+
+// folderOf returns the folder in which servers of a thread start; nil means that of the project.
+func (c *Controller) folderOf(b *switchboard) string {
+	if b == nil {
+		return c.cfg.Project
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return b.t.Dir
+}
+
+// isProject reports whether servers for a folder start in the project's.
+func (c *Controller) isProject(dir string) bool { return dir == "" || dir == c.cfg.Project }
+
+// judge reads again what the servers would start in a folder, and tells if that has changed.
+func (c *Controller) judge(dir string) *catalog {
+	now := c.current()
+	if c.isProject(dir) {
+		return now
+	}
+	next := &catalog{problems: now.problems, at: now.at, read: time.Now(), base: now.read, stamp: now.stamp}
+	for _, e := range now.entries {
+		next.entries = append(next.entries, c.entryIn(e, dir))
+	}
+	c.mu.Lock()
+	before := c.inside[dir]
+	if len(c.inside) >= maxInside {
+		clear(c.inside)
+	}
+	c.inside[dir] = next
+	c.mu.Unlock()
+	if before != nil && !same(before, next) {
+		c.tellAll()
+	}
+	return next
+}
+
+// maxInside is how many folders of threads are remembered.
+const maxInside = 1000
+
+// entryIn returns a server as it is started in a folder.
+func (c *Controller) entryIn(e *entry, dir string) *entry {
+	if e.hash == "" || shareOf(e.Definition) == definition.ByProject {
+		return e
+	}
+	hash, err := e.Hash(c.cfg.Places.Hasher(dir))
+	return c.judged(e, dir, hash, err)
+}
+
+// judged returns a server as it is started in a folder where it has a hash.
+func (c *Controller) judged(e *entry, dir, hash string, err error) *entry {
+	if err == nil && hash == e.hash {
+		return e
+	}
+	there := *e
+	there.hash, there.verdict = hash, trust.Verdict{State: trust.New}
+	if !c.isProject(dir) {
+		there.dir = dir
+	}
+	if err != nil {
+		there.Problem = err.Error()
+		return &there
+	}
+	if there.verdict, err = c.cfg.Trust.Verdict(c.cfg.Project, e.Definition, hash); err != nil {
+		c.cfg.Log.Warn("look up what is accepted", "server", e.ID, "err", err)
+	}
+	return &there
 }
 
 // stamp tells apart the states of the files.
@@ -86,7 +177,7 @@ func (c *Controller) refresh() *catalog {
 // first time that they are seen.
 func (c *Controller) read() *catalog {
 	found := c.cfg.Places.Definitions()
-	hasher := c.cfg.Places.Hasher()
+	hasher := c.cfg.Places.Hasher(c.cfg.Project)
 	for _, file := range found.Own {
 		var servers []trust.Server
 		for _, d := range found.Definitions {
@@ -118,23 +209,35 @@ func (c *Controller) read() *catalog {
 	return cat
 }
 
-// launch is asked by the hub right before each start: it reads the configuration again, so that nothing is started that
-// was changed meanwhile or is not accepted any more.
+// launch is asked by the hub right before each start: it reads the configuration again, and the files in the folder in
+// which the server starts, so that nothing is started that was changed meanwhile or is not accepted any more.
 func (c *Controller) launch(_ context.Context, s hub.Server, dir string) (definition.Launch, []string, error) {
 	e, ok := c.read().find(s.ID)
-	switch {
-	case !ok:
+	if !ok {
 		return definition.Launch{}, nil, fmt.Errorf("%s is not configured any more: %w", s.ID, hub.ErrUnapproved)
+	}
+	e, plan := c.planned(e, dir)
+	switch {
 	case e.Problem != "":
 		return definition.Launch{}, nil, fmt.Errorf("%s: %s: %w", s.ID, e.Problem, hub.ErrUnapproved)
 	case e.hash != s.Hash || !e.accepted():
-		c.background(func() { c.refresh() }) // so that people see it
-		return definition.Launch{}, nil, fmt.Errorf("%s has changed since you accepted it: %w", s.ID, hub.ErrUnapproved)
+		c.background(func() { c.refresh(); c.judge(dir) }) // so that people see it
+		return definition.Launch{}, nil, fmt.Errorf("%s %s: %w", s.ID, e.changed(), hub.ErrUnapproved)
 	}
 	if missing := definition.Missing(e.Definition, c.cfg.Env); missing != "" {
 		return definition.Launch{}, nil, fmt.Errorf("%s: %w", missing, process.ErrNoProgram)
 	}
-	l, err := e.Expand(c.lookup)
+	top := ""
+	if plan.Copied() {
+		var err error
+		switch top, err = c.cfg.Copies.Keep(plan.Entries); {
+		case errors.Is(err, frozen.ErrChanged):
+			return definition.Launch{}, nil, fmt.Errorf("%s: its files changed while they were read: %w", s.ID, hub.ErrUnapproved)
+		case err != nil:
+			return definition.Launch{}, nil, err
+		}
+	}
+	l, err := plan.Definition(e.Definition, top).Expand(c.lookup)
 	var input *definition.NeedsInput
 	var unset *definition.Unset
 	if errors.As(err, &input) || errors.As(err, &unset) {
@@ -146,8 +249,32 @@ func (c *Controller) launch(_ context.Context, s hub.Server, dir string) (defini
 	if l.Dir == "" {
 		l.Dir = dir
 	}
-	env := append(definition.BaseEnv(c.cfg.Env), "CLAUDE_PROJECT_DIR="+c.cfg.Project)
-	return l, append(env, l.Env...), nil
+	if plan.Copied() {
+		l = plan.In(l, top)
+	}
+	return l, environment(append(definition.BaseEnv(c.cfg.Env), "CLAUDE_PROJECT_DIR="+c.cfg.Project), l.Env), nil
+}
+
+// environment returns variables with others that take their places.
+func environment(base, more []string) []string {
+	named := func(name string) bool {
+		return slices.ContainsFunc(more, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
+	}
+	env := slices.DeleteFunc(base, func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return named(name)
+	})
+	return append(env, more...)
+}
+
+// planned returns a server as it is started in a folder now, and how.
+func (c *Controller) planned(e *entry, dir string) (*entry, definition.Plan) {
+	if e.Problem != "" {
+		return e, definition.Plan{}
+	}
+	hash, plan, err := e.Planned(c.cfg.Places.Hasher(dir))
+	now := c.judged(e, dir, hash, err)
+	return now, plan
 }
 
 // lookup returns the value of a variable in a definition.
@@ -163,9 +290,9 @@ func (c *Controller) lookup(name string) (string, bool) {
 	return "", false
 }
 
-// get returns a configured server.
-func (c *Controller) get(id string) (*entry, error) {
-	cat := c.current()
+// get returns a configured server, as it is started for a thread; nil means in the project's folder.
+func (c *Controller) get(b *switchboard, id string) (*entry, error) {
+	cat := c.of(b)
 	e, ok := cat.find(id)
 	if !ok {
 		var names []string

@@ -24,7 +24,8 @@ type Controller struct {
 	// mu guards the fields below; it is held for moments, never while a port or the hub is called.
 	mu      sync.Mutex
 	catalog *catalog
-	reads   map[string]reading // of manifests, by ID and launch hash
+	inside  map[string]*catalog // as it stands in folders of threads that are not the project's
+	reads   map[string]reading  // of manifests, by ID and launch hash
 	threads map[thread.ID]*switchboard
 	told    map[string]hub.Status       // last status that screens were told, by server and thread
 	counted map[[sha256.Size]byte]int64 // tokens, by definition
@@ -52,6 +53,18 @@ func (c *Controller) background(do func()) {
 func (c *Controller) tell(id thread.ID) {
 	c.agents.Changed(id)
 	c.cfg.Threads.Changed(id)
+}
+
+// boardOf returns the switchboard of a thread by any name that people use; nil for no name.
+func (c *Controller) boardOf(ref string) (*switchboard, error) {
+	if ref == "" {
+		return nil, nil
+	}
+	t, err := c.cfg.Threads.Find(ref)
+	if err != nil {
+		return nil, err
+	}
+	return c.board(t.ID), nil
 }
 
 // board returns a thread's switchboard, loaded the first time; nil if there is no such thread.

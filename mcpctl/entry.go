@@ -24,11 +24,28 @@ type entry struct {
 	definition.Definition
 	hash     string
 	verdict  trust.Verdict
+	dir      string // the folder of a thread in which it starts something else than in the project's
 	patterns match.Patterns
 }
 
 // accepted reports whether exactly this may be started.
 func (e *entry) accepted() bool { return e.verdict.State == trust.Accepted && e.Problem == "" }
+
+// changed says what is not accepted, in words that follow its name.
+func (e *entry) changed() string {
+	if e.dir != "" {
+		return "has changed in " + e.dir + " since you accepted it"
+	}
+	return "has changed since you accepted it"
+}
+
+// shareOf returns which threads share a server's process.
+func shareOf(d definition.Definition) definition.Share {
+	if d.Options.Share == "" {
+		return definition.ByThread
+	}
+	return d.Options.Share
+}
 
 // server is the entry as the hub takes it.
 func (e *entry) server() hub.Server {
@@ -52,7 +69,13 @@ type catalog struct {
 	problems []discovery.Problem
 	at       time.Time // when it was looked at
 	read     time.Time
-	stamp    string // of the files then
+	stamp    string    // of the files then
+	base     time.Time // for the folder of a thread: when the project's was read
+}
+
+// of reports whether the catalog of a thread's folder was made of the project's as it is now.
+func (c *catalog) of(project *catalog) bool {
+	return c.base.Equal(project.read) && c.stamp == project.stamp
 }
 
 // find returns a server by its ID.
@@ -76,6 +99,9 @@ func usable(e *entry) error {
 	switch {
 	case e.Problem != "":
 		return fmt.Errorf("%s: %w", e.Problem, thread.ErrInvalid)
+	case !e.accepted() && e.dir != "":
+		return thread.Hint(fmt.Errorf("it %s: %w", e.changed(), thread.ErrRefused),
+			"read it and accept it: `orchestrator mcp approve "+e.ID+" --thread THREAD`, or m and a on the screen")
 	case !e.accepted():
 		return thread.Hint(fmt.Errorf("you have not accepted what it starts: %w", thread.ErrRefused),
 			"read it and accept it: `orchestrator mcp approve "+e.ID+"`, or m and a on the screen")

@@ -20,7 +20,7 @@ func New(cfg Config) *Controller {
 	if cfg.Tokens == nil {
 		cfg.Tokens = func(s string) int { return (len(s) + 3) / 4 }
 	}
-	c := &Controller{cfg: cfg, reads: map[string]reading{}, threads: map[thread.ID]*switchboard{},
+	c := &Controller{cfg: cfg, inside: map[string]*catalog{}, reads: map[string]reading{}, threads: map[thread.ID]*switchboard{},
 		told: map[string]hub.Status{}, counted: map[[sha256.Size]byte]int64{}}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	h := cfg.Hub

@@ -20,7 +20,7 @@ func (c *Controller) Prompt(id thread.ID, text string) {
 	}
 	h := fnv.New64a()
 	h.Write([]byte(strings.Join(strings.Fields(text), " ")))
-	cat := c.current()
+	cat := c.of(b)
 	c.mu.Lock()
 	if slices.Contains(b.prompts, h.Sum64()) {
 		c.mu.Unlock()
@@ -136,7 +136,7 @@ func (c *Controller) suggest(id thread.ID, text string) {
 	if b == nil {
 		return
 	}
-	cat := c.current()
+	cat := c.of(b)
 	for _, s := range c.likely(text) {
 		e, ok := cat.find(s.Server)
 		if !ok || !e.accepted() {

@@ -15,15 +15,11 @@ import (
 
 // Report lists all servers, as a thread has them if one is named. It starts nothing.
 func (c *Controller) Report(_ context.Context, q thread.MCPQuery) (thread.MCPReport, error) {
-	var b *switchboard
-	if q.Thread != "" {
-		t, err := c.cfg.Threads.Find(q.Thread)
-		if err != nil {
-			return thread.MCPReport{}, err
-		}
-		b = c.board(t.ID)
+	b, err := c.boardOf(q.Thread)
+	if err != nil {
+		return thread.MCPReport{}, err
 	}
-	cat := c.watched()
+	cat := c.watched(c.folderOf(b))
 	states := c.hub.States()
 	report := thread.MCPReport{Servers: []thread.MCPServer{}}
 	for _, e := range cat.entries {
@@ -119,7 +115,7 @@ func (c *Controller) row(b *switchboard, e *entry, states []hub.State) thread.MC
 	case e.verdict.State == trust.Rejected:
 		s.State, s.Reason = string(hub.Unapproved), "you have rejected it"
 	case s.Changed:
-		s.State, s.Reason = string(hub.Unapproved), "it has changed since you accepted it"
+		s.State, s.Reason, s.ChangedIn = string(hub.Unapproved), "it "+e.changed(), e.dir
 	case !s.Accepted:
 		s.State, s.Reason = string(hub.Unapproved), "you have not accepted it yet"
 	}
@@ -153,14 +149,6 @@ func (c *Controller) tokensOf(e *entry) int64 {
 	return s.Tokens
 }
 
-// shareOf returns which threads share a server's process.
-func shareOf(d definition.Definition) definition.Share {
-	if d.Options.Share == "" {
-		return definition.ByThread
-	}
-	return d.Options.Share
-}
-
 // target is the command without its arguments, or the URL without what may be secret.
 func target(d definition.Definition) string {
 	if d.Transport == definition.Stdio {
@@ -186,19 +174,16 @@ func firstPackage(args []string) string {
 
 // Detail returns everything about one server. It starts nothing.
 func (c *Controller) Detail(ctx context.Context, q thread.MCPAct) (thread.MCPDetail, error) {
-	e, err := c.get(q.Server)
+	b, err := c.boardOf(q.Thread)
 	if err != nil {
 		return thread.MCPDetail{}, err
 	}
-	var b *switchboard
-	if q.Thread != "" {
-		t, err := c.cfg.Threads.Find(q.Thread)
-		if err != nil {
-			return thread.MCPDetail{}, err
-		}
-		b = c.board(t.ID)
+	c.watched(c.folderOf(b))
+	e, err := c.get(b, q.Server)
+	if err != nil {
+		return thread.MCPDetail{}, err
 	}
-	d := thread.MCPDetail{MCPServer: c.row(b, e, c.hub.States()), Launch: e.Shown(c.cfg.Places.Hasher()), Log: c.hub.Log(e.hash)}
+	d := thread.MCPDetail{MCPServer: c.row(b, e, c.hub.States()), Launch: c.shown(e), Log: c.hub.Log(e.hash)}
 	if e.verdict.State == trust.Changed {
 		d.Diff = definition.Diff(e.verdict.Was, d.Launch)
 	}
@@ -230,6 +215,15 @@ func (c *Controller) Detail(ctx context.Context, q thread.MCPAct) (thread.MCPDet
 	return d, nil
 }
 
+// shown returns what a person sees of what a server starts.
+func (c *Controller) shown(e *entry) []string {
+	dir := c.cfg.Project
+	if e.dir != "" {
+		dir = e.dir
+	}
+	return e.Shown(c.cfg.Places.Hasher(dir))
+}
+
 // ratedPrompts is how many past prompts the rates of patterns are measured on.
 const ratedPrompts = 200
 
@@ -252,16 +246,12 @@ func (c *Controller) rates(ctx context.Context, e *entry) []thread.MCPRate {
 
 // Why says which servers a text would switch on or suggest.
 func (c *Controller) Why(_ context.Context, q thread.MCPTask) ([]thread.MCPWhy, error) {
-	var b *switchboard
-	if q.Thread != "" {
-		t, err := c.cfg.Threads.Find(q.Thread)
-		if err != nil {
-			return nil, err
-		}
-		b = c.board(t.ID)
+	b, err := c.boardOf(q.Thread)
+	if err != nil {
+		return nil, err
 	}
 	list := []thread.MCPWhy{}
-	cat := c.current()
+	cat := c.of(b)
 	for _, e := range cat.entries {
 		reason, ok := e.patterns.Match(q.Text)
 		if !ok {

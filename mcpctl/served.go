@@ -16,7 +16,7 @@ func (c *Controller) On(id thread.ID) []gateway.Server {
 	if b == nil {
 		return nil
 	}
-	cat := c.current()
+	cat := c.of(b)
 	c.mu.Lock()
 	on := b.chosenFor(cat)
 	hidden := slices.Clone(b.decided.Tools)
@@ -49,7 +49,7 @@ func (c *Controller) Off(id thread.ID, server, name string) string {
 	if b == nil {
 		return "the thread is gone"
 	}
-	cat := c.current()
+	cat := c.of(b)
 	i := slices.IndexFunc(cat.entries, func(e *entry) bool { return e.ID == server })
 	if i < 0 {
 		i = slices.IndexFunc(cat.entries, func(e *entry) bool { return strings.ReplaceAll(e.ID, ".", "_") == server })
@@ -84,11 +84,12 @@ func (c *Controller) Off(id thread.ID, server, name string) string {
 func (c *Controller) Call(
 	ctx context.Context, server string, caller gateway.Caller, method string, params json.RawMessage,
 ) (json.RawMessage, error) {
-	e, err := c.get(server)
+	b := c.board(caller.Thread())
+	e, err := c.get(b, server)
 	if err != nil {
 		return nil, err
 	}
-	if b := c.board(caller.Thread()); b != nil && method == "tools/call" {
+	if b != nil && method == "tools/call" {
 		c.mu.Lock()
 		b.used[server] = true
 		c.mu.Unlock()
@@ -105,7 +106,7 @@ func (c *Controller) Find(_ context.Context, id thread.ID, query string) []gatew
 	if b == nil {
 		return nil
 	}
-	cat := c.current()
+	cat := c.of(b)
 	words := strings.FieldsFunc(strings.ToLower(query), func(r rune) bool {
 		return !('a' <= r && r <= 'z' || '0' <= r && r <= '9' || r > 127)
 	})

@@ -15,7 +15,7 @@ func (c *Controller) Enabled(id thread.ID) []string {
 	if b == nil {
 		return nil
 	}
-	cat := c.current()
+	cat := c.of(b)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var on []string
@@ -33,7 +33,7 @@ func (c *Controller) Switch(ctx context.Context, r thread.MCPChange) (thread.MCP
 	if err != nil {
 		return thread.MCPReport{}, err
 	}
-	e, err := c.get(r.Server)
+	e, err := c.get(c.board(t.ID), r.Server)
 	if err != nil {
 		return thread.MCPReport{}, err
 	}
@@ -74,7 +74,7 @@ func (c *Controller) Switch(ctx context.Context, r thread.MCPChange) (thread.MCP
 
 // Take implements thread.MCP.
 func (c *Controller) Take(ctx context.Context, id thread.ID, server, why string) error {
-	e, err := c.get(server)
+	e, err := c.get(c.board(id), server)
 	if err == nil {
 		err = usable(e)
 	}

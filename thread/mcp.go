@@ -64,11 +64,13 @@ type MCPServer struct {
 	// Trusted is set for one that the person configured, not a repository.
 	Trusted bool `json:"trusted"`
 	// Accepted is set if exactly this may be started; Changed if something else was accepted under its name before.
-	Accepted bool     `json:"accepted"`
-	Changed  bool     `json:"changed,omitempty"`
-	Hash     string   `json:"hash,omitempty"` // of its launch
-	Problem  string   `json:"problem,omitempty"`
-	Warnings []string `json:"warnings,omitempty"`
+	Accepted bool `json:"accepted"`
+	Changed  bool `json:"changed,omitempty"`
+	// ChangedIn is the folder of the thread in which it starts something else than what was accepted.
+	ChangedIn string   `json:"changedIn,omitempty"`
+	Hash      string   `json:"hash,omitempty"` // of its launch
+	Problem   string   `json:"problem,omitempty"`
+	Warnings  []string `json:"warnings,omitempty"`
 
 	State   string    `json:"state"` // "cold", "ready", …
 	Reason  string    `json:"reason,omitempty"`

@@ -27,7 +27,8 @@ type Checkpoints interface {
 	// same checkpoint twice stores it once.
 	PutCheckpoint(context.Context, Checkpoint, Delta) (Checkpoint, error)
 	Checkpoint(context.Context, CheckpointID) (Checkpoint, error)
-	// Checkpoints returns a thread's own checkpoints, newest first.
+	// Checkpoints returns a thread's own checkpoints, newest first. One whose content cannot be read is Damaged, here and
+	// in Lineage: it hides no other.
 	Checkpoints(context.Context, ID, Page) ([]Checkpoint, error)
 	// Lineage returns the checkpoints from one back to the root, newest first, across forks and rewinds, at most
 	// Page.Limit of those that Page selects (Before is a turn here).
@@ -278,6 +279,7 @@ type Session interface {
 	// Send types a prompt into the empty input of an agent that waits for one, and returns when the agent took it. It
 	// returns NotReadyError if the agent does not wait for one: nothing was typed, and the person's draft, the menu or the
 	// running turn is untouched. An error that is ErrTyped leaves the prompt in the input, unsent.
+	// With one that is ErrSent the return was pressed: the prompt must not be typed again.
 	Send(ctx context.Context, text string) error
 	// Input passes bytes on as typed.
 	Input([]byte) error
@@ -303,6 +305,8 @@ type RouteSpec struct {
 	Upstreams map[string]string
 	// Windows are the windows from the agent's configuration; see Windower.
 	Windows map[string]int64
+	// Plain is set for a program of which only the requests are known: a small one may answer a prompt as well.
+	Plain bool
 }
 
 // Exchange is one model request with its response.
@@ -320,8 +324,10 @@ type Exchange struct {
 	// Items is the conversation in the request; Answer the response's message, nil if there was none.
 	Items  []Item
 	Answer *Item
-	// Prompt is the text of the person's newest message in Items; Text is the answer's text.
+	// Prompt is the text of the person's newest message in Items, and Stale is set if the model has spoken since; Text is
+	// the answer's text.
 	Prompt string
+	Stale  bool
 	Text   string
 	// Tools names the tools that the answer calls.
 	Tools  []string
@@ -375,8 +381,9 @@ type Begun struct {
 	At    time.Time
 	// Again is set if it repeats the thread's previous main request, which failed.
 	Again bool
-	// Prompt is the text of the person's newest message in it.
+	// Prompt is the text of the person's newest message in it; Stale is set if the model has spoken since.
 	Prompt string
+	Stale  bool
 	// Context is how many tokens it likely has, 0 if that is not known, Margin by how much that may be wrong, as a
 	// fraction, and Masked how many tokens masks leave out of it.
 	Context int64

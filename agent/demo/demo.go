@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -92,6 +93,14 @@ func (a *Agent) Launch(_ context.Context, spec thread.LaunchSpec) (thread.Launch
 	}
 	if spec.Flags.PermissionMode != "" {
 		l.Args = append(l.Args, "--permission-mode", spec.Flags.PermissionMode)
+	}
+	if spec.MCP != nil {
+		raw, err := json.Marshal(map[string]any{"name": spec.MCP.Name, "command": spec.MCP.Command})
+		if err != nil {
+			return thread.Launch{}, fmt.Errorf("launch demo agent: %w", err)
+		}
+		l.Args = append(l.Args, "--mcp", string(raw))
+		l.MCP = thread.MCPReach{Given: true, Live: true}
 	}
 	l.Args = append(l.Args, spec.Flags.Args...)
 	base := spec.BaseURL

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,11 +38,13 @@ type calls struct {
 
 type apiCall struct{ Op, Body string }
 
-// called is what became of a call: the HTTP status, 0 where there was no answer, and what was said.
+// called is what became of a call: the HTTP status, 0 where there was no answer, and what was said. Answer is that of a
+// call that succeeded and is no stream.
 type called struct {
 	Status  int
 	Code    string
 	Message string
+	Answer  string
 }
 
 // makeCalls makes a file's calls and writes what became of them next to it.
@@ -90,7 +94,11 @@ func (c calls) one(client *http.Client, one apiCall) called {
 	} else if one.Op == "stage" {
 		method = http.MethodPut
 	}
-	r, err := http.NewRequestWithContext(ctx, method, "http://x"+api.Prefix+one.Op, strings.NewReader(one.Body))
+	path := api.Prefix + one.Op
+	if method == http.MethodPut && one.Body != "[]" {
+		path += "?" + url.Values{api.RequestQuery: {one.Body}}.Encode()
+	}
+	r, err := http.NewRequestWithContext(ctx, method, "http://x"+path, strings.NewReader(one.Body))
 	if err != nil {
 		return called{Message: err.Error()}
 	}
@@ -107,6 +115,12 @@ func (c calls) one(client *http.Client, one apiCall) called {
 		var e api.Error
 		_ = json.NewDecoder(res.Body).Decode(&e) // without it the code is empty
 		got.Code, got.Message = e.Code, e.Message
+	} else if res.Header.Get("Content-Type") != "text/event-stream" {
+		b, err := io.ReadAll(res.Body)
+		if err != nil {
+			return called{Message: err.Error()}
+		}
+		got.Answer = string(b)
 	}
 	return got
 }
@@ -223,15 +237,20 @@ func (i *inside) token() string {
 }
 
 // tableCalls makes a call of every operation of the server, about a thread. What would change something has a body
-// that is refused after the caller was looked at.
-func tableCalls(about thread.Status) (rows []grant.Row, list []apiCall) {
+// that is refused after the caller was looked at. data is the token of somebody else's data, or empty where a call
+// about it would be allowed.
+func tableCalls(about thread.Status, data string) (rows []grant.Row, list []apiCall) {
 	for _, r := range grant.Table() {
 		if r.Local {
 			continue
 		}
 		body := `[]`
-		if r.Own != r.Others {
+		switch ofData := r.Op == "unstage" || r.Op == "stage-touch"; {
+		case ofData && data != "":
+			body = `{"token":"` + data + `"}`
+		case !ofData && r.Own != r.Others:
 			body = `{"thread":"` + string(about.ID) + `"}`
+		default:
 		}
 		rows, list = append(rows, r), append(list, apiCall{r.Op, body})
 	}
@@ -250,6 +269,7 @@ func TestTableOfGrants(t *testing.T) {
 	other := r.ok("new", "-a", "command", "other", "--", "sleep", "1000")
 	socket := r.socket()
 	token := bare.token()
+	staged := r.ok("stage")
 	for _, c := range []struct {
 		name  string
 		about string // the thread that the calls are about
@@ -268,7 +288,11 @@ func TestTableOfGrants(t *testing.T) {
 		{"an agent with all grants", other, false, grant.Names(), true, func(c calls) []called { return granted.call("env", c) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			rows, list := tableCalls(r.status(c.about))
+			data := ""
+			if c.agent && !c.own && len(c.has) == 0 {
+				data = staged
+			}
+			rows, list := tableCalls(r.status(c.about), data)
 			for i, got := range c.make(calls{Socket: socket, List: list}) {
 				need := rows[i].Others
 				if c.own {
@@ -297,7 +321,7 @@ func TestTableOfGrants(t *testing.T) {
 		if os.Getuid() != 0 {
 			t.Skip("only root can be another user")
 		}
-		_, list := tableCalls(r.status(other))
+		_, list := tableCalls(r.status(other), "")
 		if err := os.Chmod(filepath.Dir(socket), 0o755); err != nil {
 			t.Fatal(err)
 		}

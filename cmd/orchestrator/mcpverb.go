@@ -150,6 +150,8 @@ func mcpCalled(s thread.MCPServer) string {
 
 func mcpReason(s thread.MCPServer) string {
 	switch {
+	case s.ChangedIn != "":
+		return "changed in " + s.ChangedIn + ": orchestrator mcp approve " + s.ID + " --thread THREAD"
 	case !s.Accepted && s.Problem == "":
 		return "accept it first: orchestrator mcp approve " + s.ID
 	case s.On && s.Why == "":
@@ -288,25 +290,28 @@ func mcpSwitchVerb(c *cli, on bool) *cobra.Command {
 
 // mcpActVerb is a verb that does something to a server.
 func mcpActVerb(c *cli, verb, act, short string) *cobra.Command {
-	return &cobra.Command{
-		Use: verb + " <server>", Short: short, Args: exactly("<server>"),
-		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-			d, err := api.MCPDetail.Do(ctx, cl, thread.MCPAct{Server: args[0]})
-			if err == nil {
-				d, err = api.ActMCP.Do(ctx, cl, thread.MCPAct{Act: act, Server: args[0], Hash: d.Hash})
-			}
-			if err != nil {
-				return err
-			}
-			return c.show(d, func(w io.Writer) {
-				if d.Page != "" {
-					fmt.Fprintf(w, "sign in on this page, if the browser has not opened it:\n%s\n", d.Page)
-					return
-				}
-				fmt.Fprintf(w, "%s: %s\n", d.ID, mcpState(d.MCPServer))
-			})
-		}),
+	var ref string
+	cmd := &cobra.Command{Use: verb + " <server>", Short: short, Args: exactly("<server>")}
+	if act == mcpctl.ActReject || act == mcpctl.ActRevoke {
+		cmd.Flags().StringVar(&ref, "thread", "", "as it would be started for this thread")
 	}
+	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+		d, err := api.MCPDetail.Do(ctx, cl, thread.MCPAct{Server: args[0], Thread: ref})
+		if err == nil {
+			d, err = api.ActMCP.Do(ctx, cl, thread.MCPAct{Act: act, Server: args[0], Thread: ref, Hash: d.Hash})
+		}
+		if err != nil {
+			return err
+		}
+		return c.show(d, func(w io.Writer) {
+			if d.Page != "" {
+				fmt.Fprintf(w, "sign in on this page, if the browser has not opened it:\n%s\n", d.Page)
+				return
+			}
+			fmt.Fprintf(w, "%s: %s\n", d.ID, mcpState(d.MCPServer))
+		})
+	})
+	return cmd
 }
 
 func mcpState(s thread.MCPServer) string {
@@ -371,22 +376,24 @@ func mcpWhyVerb(c *cli) *cobra.Command {
 }
 
 func mcpApproveVerb(c *cli) *cobra.Command {
-	var hash string
+	var hash, ref string
 	var tools bool
 	cmd := &cobra.Command{
 		Use: "approve <server>", Short: "Accept exactly what a server starts", Args: exactly("<server>"),
 		Long: "Show exactly what a server starts and, once you say yes, accept it. A change asks again. Without a terminal,\n" +
 			"--hash says what you have seen (`orchestrator mcp show` prints it). --tools accepts the definitions of its tools\n" +
-			"that are withheld because they have changed.",
+			"that are withheld because they have changed. --thread accepts what is started for that thread, whose folder may\n" +
+			"hold other files than the project's.",
 	}
+	cmd.Flags().StringVar(&ref, "thread", "", "as it would be started for this thread")
 	cmd.Flags().StringVar(&hash, "hash", "", "accept it if it has this hash, without asking")
 	cmd.Flags().BoolVar(&tools, "tools", false, "accept the definitions of its tools as they are now")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-		d, err := api.MCPDetail.Do(ctx, cl, thread.MCPAct{Server: args[0]})
+		d, err := api.MCPDetail.Do(ctx, cl, thread.MCPAct{Server: args[0], Thread: ref})
 		if err != nil {
 			return err
 		}
-		r := thread.MCPAct{Act: mcpctl.ActApprove, Server: args[0], Hash: d.Hash}
+		r := thread.MCPAct{Act: mcpctl.ActApprove, Server: args[0], Thread: ref, Hash: d.Hash}
 		switch {
 		case tools:
 			r.Act = mcpctl.ActApproveTools

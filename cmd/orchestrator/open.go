@@ -32,6 +32,7 @@ import (
 	"orchestrator/thread/ledger"
 	"orchestrator/thread/manager"
 	"orchestrator/thread/private"
+	"orchestrator/thread/rebuild"
 	"orchestrator/thread/reserve"
 	"orchestrator/thread/setup"
 	"orchestrator/thread/spool"
@@ -170,7 +171,12 @@ func (a *App) openManager(ctx context.Context) error {
 		return fmt.Errorf("read the prices: %w", err)
 	}
 	a.models, cfg.Models = table, knownModels{table}
-	a.recoverLost(ctx, kept, cfg.Models)
+	turns := rebuild.Config{Store: a.store, Agents: a.agents, Env: a.Env, Spool: kept, Models: cfg.Models}
+	if a.files != nil {
+		turns.Snapshots = a.snapshots
+	}
+	a.recoverLost(ctx, turns)
+	cfg.Mend = func(ctx context.Context, id thread.ID) (string, error) { return a.mend(ctx, turns, id) }
 	a.manager = manager.New(cfg)
 	return nil
 }

@@ -156,7 +156,7 @@ func (g *Gateway) Route(id thread.ID, spec thread.RouteSpec) (baseURL, hookURL s
 	if g.calls.over() {
 		return "", "", fmt.Errorf("route %s: gateway is closed", agent)
 	}
-	base := "http://" + g.ln.Addr().String() + "/t/" + g.routes.set(id, ups, spec.Windows)
+	base := "http://" + g.ln.Addr().String() + "/t/" + g.routes.set(id, ups, spec)
 	return base, base + hookPath, nil
 }
 

@@ -265,15 +265,12 @@ func TestHashOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer big.Close()
-	if err := big.Truncate(200 << 20); err != nil {
+	if err := big.Truncate(600 << 20); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(root+"/big", root+"/again"); err != nil {
-		t.Fatal(err)
-	}
-	d.Args = []string{"big", "again"}
-	if _, err := d.Hash(files); err == nil {
-		t.Error("400 MB are read for a hash")
+	d.Args = []string{"big"}
+	if _, err := d.Hash(files); err == nil || !strings.Contains(err.Error(), "cannot be copied") {
+		t.Errorf("600 MB are read for a hash: %v", err)
 	}
 	d.Args = []string{strings.Repeat("a ", 1_100)}
 	if _, err := d.Hash(files); err == nil {

@@ -219,7 +219,7 @@ func FuzzFiles(f *testing.F) {
 				t.Errorf("ID %q of %q", d.ID, d.Name)
 			}
 			seen[d.ID] = true
-			d.Shown(discovery.Places{Project: project}.Hasher())
+			d.Shown(discovery.Places{Project: project}.Hasher(""))
 		}
 		if len(found.Problems) > 101*len(files) {
 			t.Errorf("%d problems", len(found.Problems))

@@ -71,17 +71,17 @@ func Table() []Row {
 		{Op: "info", Verb: "doctor"},
 		{Op: "may", Verb: "doctor"},
 		{Op: "agents", Verb: "doctor"},
-		{Op: "mcp", Verb: "mcp list"},
+		{Op: "mcp", Verb: "mcp list", Others: Read}, // of which the caller's own thread is asked if none is named
 		{Op: "mcp-detail", Verb: "mcp show", Others: Read},
 		{Op: "mcp-why", Verb: "mcp why", Others: Read},
 		{Op: "mcp-serve", Verb: "the agent's own MCP server"}, // of the caller's thread only
 		{Op: "list", Verb: "threads"},                         // of which it sees what Visible leaves
 
 		{Op: "stage", Verb: "stage"},
-		// Anybody may use a complete token. Prefixes match, and the list shows, only what Caller.Sees allows.
+		// Anybody may read by a complete token. Prefixes match, and the list shows, only what Caller.Sees allows.
 		{Op: "retrieve", Verb: "retrieve"},
 		{Op: "stage-info", Verb: "stage info"},
-		{Op: "stage-touch", Verb: "stage touch"},
+		{Op: "stage-touch", Verb: "stage touch", Others: Manage},
 		{Op: "stage-list", Verb: "stage list"},
 		{Op: "unstage", Verb: "unstage", Others: Manage},
 

@@ -155,7 +155,7 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	l.reported = thread.StateReport{}
 	l.stopping, l.amid = false, false
 	_, tells := agent.(thread.UsageReader)
-	l.visibility = visibilityOf(direct, tells)
+	l.visibility, l.around = visibilityOf(direct, tells), false
 	l.requests.Forget()
 	l.mu.Unlock()
 	session, err := l.cfg.Sessions.Start(ctx, thread.SessionSpec{
@@ -247,7 +247,8 @@ func (l *run) spec(agent thread.Agent, plan resumePlan) (spec thread.LaunchSpec,
 	if direct {
 		upstreams = nil
 	}
-	base, hook, err := l.Gateway.Route(t.ID, thread.RouteSpec{Agent: t.Agent, Upstreams: upstreams, Windows: own})
+	_, tells := agent.(thread.UsageReader)
+	base, hook, err := l.Gateway.Route(t.ID, thread.RouteSpec{Agent: t.Agent, Upstreams: upstreams, Windows: own, Plain: !tells})
 	if err != nil {
 		return spec, direct, fmt.Errorf("open the gateway: %w", err)
 	}

@@ -101,11 +101,16 @@ func (w *writer) goesOn(t Turn) bool {
 // response prepares the checkpoint of a response.
 func (w *writer) response(t Turn, e thread.Exchange, n int) thread.Checkpoint {
 	w.complete(&e)
+	first := w.on.First
+	if n != w.on.Turn {
+		first = w.on.Items + 1
+	}
 	w.cost += t.side/float64(len(t.Said)) + e.Usage.CostUSD
 	c := thread.Checkpoint{
 		ID: thread.NewID[thread.CheckpointID](), Thread: w.t.ID, Parent: w.on.ID, Turn: n, Kind: thread.KindResponse,
 		Created: e.Ended, Prompt: excerpt(t.Prompt), Answer: excerpt(e.Text), Model: e.Model, Stop: e.Stop, Usage: e.Usage,
 		Interrupted: e.Interrupted, Session: w.t.Session, Note: thread.NoteRebuilt,
+		First: first,
 		Gauge: thread.Gauge{
 			Tokens: e.Usage.Context(), Window: e.Window, Model: e.Model, Source: "transcript", CostUSD: w.cost,
 		},

@@ -19,7 +19,7 @@ import (
 
 // TestWire holds the requests that clients and servers of Version send: one that changes here needs another Version.
 func TestWire(t *testing.T) {
-	if Version != 2 {
+	if Version != 3 {
 		t.Fatalf("version %d: write down what it sends", Version)
 	}
 	for want, req := range map[string]any{
@@ -45,7 +45,7 @@ func TestWire(t *testing.T) {
 		`{"source":"s","kind":"text"}`:         thread.StageRequest{Source: "s", Kind: thread.DataText, Thread: "not sent"},
 		`{"op":"new","thread":"a"}`:            MayRequest{Op: New.Name(), Thread: "a"},
 		`{"thread":"a","add":["read"]}`:        GrantsRequest{Thread: "a", Add: []thread.Grant{grant.Read}},
-		`{"protocol":2,"version":"v","build":"","pid":7,"project":"","stateDir":"","store":"","running":1}`: ServerInfo{
+		`{"protocol":3,"version":"v","build":"","pid":7,"project":"","stateDir":"","store":"","running":1}`: ServerInfo{
 			Protocol: Version, Version: "v", PID: 7, Running: 1,
 		},
 	} {

@@ -1,12 +1,8 @@
 package daemon
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -26,10 +22,7 @@ type origin struct {
 	err    error
 }
 
-type (
-	originKey struct{}
-	callerKey struct{}
-)
+type originKey struct{}
 
 // connected starts to find out who connects.
 func (s *Server) connected(ctx context.Context, c net.Conn) context.Context {
@@ -85,62 +78,15 @@ func (s *Server) identify(r *http.Request) (grant.Caller, error) {
 	return c, nil
 }
 
-// guarded lets requests through that the table of grants allows to the caller. Every operation goes through it.
-func (s *Server) guarded(op string, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c, err := s.identify(r)
-		if err != nil {
-			refuse(w, fmt.Errorf("identify the caller: %w: %w", err, thread.ErrNotGranted))
-			return
-		}
-		if c.Agent {
-			own, err := s.own(w, r, c)
-			if err == nil {
-				err = c.May(op, own)
-			}
-			if err != nil {
-				s.Log.Info("refused a call from an agent", "op", op, "thread", string(c.Thread))
-				refuse(w, err)
-				return
-			}
-		}
-		ctx := context.WithValue(r.Context(), callerKey{}, c)
-		if env := api.Environ(r.Header); env != nil && !c.Agent {
-			ctx = thread.WithEnviron(ctx, env)
-		}
-		next.ServeHTTP(w, r.WithContext(ctx))
-	})
+// refused implements gate.
+func (s *Server) refused(op string, c grant.Caller) {
+	s.Log.Info("refused a call from an agent", "op", op, "thread", string(c.Thread))
 }
 
-// own reports whether an agent's request is only about its own thread or about data which that thread staged. The body
-// can be read again afterwards.
-func (s *Server) own(w http.ResponseWriter, r *http.Request, c grant.Caller) (bool, error) {
-	if r.Method == http.MethodPut {
-		return false, nil // the body is data, of any size
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if err != nil {
-		return false, fmt.Errorf("%w request: %w", thread.ErrInvalid, err)
-	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	var names struct {
-		Thread string `json:"thread"`
-		Into   string `json:"into"`
-		Token  string `json:"token"`
-	}
-	// Decode as decode does, so that both see the same thread. It reports what is wrong with the body.
-	if json.NewDecoder(bytes.NewReader(body)).Decode(&names) != nil || names.Into != "" {
-		return false, nil
-	}
-	if names.Token != "" {
-		d, err := s.staged(c, names.Token)
-		return c.Thread != "" && (err != nil || d.Thread == c.Thread), nil // the handler reports a missing token
-	}
-	if names.Thread == "" {
-		return false, nil
-	}
-	st, err := s.Manager.Status(r.Context(), names.Thread)
-	return err == nil && c.Thread != "" && st.ID == c.Thread, nil //nolint:nilerr // a missing thread is not its own
+// threadNamed implements finder.
+func (s *Server) threadNamed(ctx context.Context, name string) (thread.ID, error) {
+	st, err := s.Manager.Status(ctx, name)
+	return st.ID, err
 }
 
 // staged returns the staged data of a token. Anybody may use a complete token; a prefix only matches data that the
@@ -182,22 +128,15 @@ func (s *Server) masked(c grant.Caller, q api.RetrieveRequest, unknown error) (t
 	return staging.Select(content, q.Part)
 }
 
-// callerOf returns the caller of a request that guarded has let through.
-func callerOf(ctx context.Context) grant.Caller {
-	c, ok := ctx.Value(callerKey{}).(grant.Caller)
-	if !ok {
-		return grant.Caller{Agent: true}
-	}
-	return c
-}
-
 // may reports whether the caller may use an operation.
 func (s *Server) may(ctx context.Context, r api.MayRequest) error {
 	c := callerOf(ctx)
 	own := false
-	if c.Agent && r.Thread != "" {
-		st, err := s.Manager.Status(ctx, r.Thread)
-		own = err == nil && st.ID == c.Thread
+	if c.Agent {
+		var err error
+		if own, err = aThread(func(q *api.MayRequest) *string { return &q.Thread })(ctx, s, c, &r); err != nil {
+			return err
+		}
 	}
 	return c.May(r.Op, own)
 }

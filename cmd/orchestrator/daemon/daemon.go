@@ -13,11 +13,12 @@ import (
 // New returns a server; Serve starts it.
 func New(c Config) *Server {
 	s := &Server{Config: c, lastSeen: time.Now()}
-	r := newRoutes(s.guarded)
+	r := newRoutes(s)
 	s.register(r)
 	s.http = &http.Server{
 		Handler:           s.recovered(r.mux),
 		ReadHeaderTimeout: 5 * time.Second,
+		IdleTimeout:       2 * time.Minute, // longer than clients keep a connection that they do not use
 		ConnContext:       s.connected,
 		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelWarn),
 	}

@@ -17,61 +17,61 @@ func (s *Server) register(r *routes) {
 	s.registerFiles(r)
 	s.registerStaging(r)
 	s.registerMCP(r)
-	answer(r, api.Context, func(ctx context.Context, q api.Ref) (thread.ContextReport, error) {
+	answer(r, api.Context, itsRef(), func(ctx context.Context, q api.Ref) (thread.ContextReport, error) {
 		return s.Contexts.Context(ctx, q.Thread)
 	})
-	answer(r, api.ChangeContext, func(ctx context.Context, q thread.ContextChange) (thread.ContextReport, error) {
+	answer(r, api.ChangeContext, nil, func(ctx context.Context, q thread.ContextChange) (thread.ContextReport, error) {
 		return s.Contexts.Change(ctx, q)
 	})
-	stream(r, api.Events, func(ctx context.Context, _ api.None) (<-chan thread.Event, error) {
+	stream(r, api.Events, nil, func(ctx context.Context, _ api.None) (<-chan thread.Event, error) {
 		return s.Manager.Events(ctx)
 	})
-	stream(r, api.Speech, named(s.Manager.Speech))
+	stream(r, api.Speech, itsRef(), named(s.Manager.Speech))
 	r.handle("GET", api.Terminal, s.terminal)
 }
 
 // registerServer adds the operations on the server itself and on permissions.
 func (s *Server) registerServer(r *routes) {
-	answer(r, api.Info, s.Info)
-	answer(r, api.Stop, s.Stop)
-	answer(r, api.Agents, func(ctx context.Context, _ api.None) ([]thread.AgentInfo, error) {
+	answer(r, api.Info, nil, s.Info)
+	answer(r, api.Stop, nil, s.Stop)
+	answer(r, api.Agents, nil, func(ctx context.Context, _ api.None) ([]thread.AgentInfo, error) {
 		return s.Agents(ctx), nil
 	})
-	obey(r, api.May, s.may)
-	answer(r, api.Grants, s.grants)
-	answer(r, api.SetGrants, s.setGrants)
+	obey(r, api.May, nil, s.may)
+	answer(r, api.Grants, itsRef(), s.grants)
+	answer(r, api.SetGrants, nil, s.setGrants)
 }
 
 // registerThreads adds the operations on threads and their agents.
 func (s *Server) registerThreads(r *routes) {
 	m := s.Manager
-	answer(r, api.List, func(ctx context.Context, _ api.None) ([]thread.Status, error) {
+	answer(r, api.List, nil, func(ctx context.Context, _ api.None) ([]thread.Status, error) {
 		list, err := m.List(ctx)
 		return callerOf(ctx).Visible(list), err
 	})
-	answer(r, api.Status, named(m.Status))
-	answer(r, api.New, m.New)
-	answer(r, api.Fork, m.Fork)
-	answer(r, api.Resume, func(ctx context.Context, q api.ResumeRequest) (thread.Status, error) {
+	answer(r, api.Status, itsRef(), named(m.Status))
+	answer(r, api.New, nil, m.New)
+	answer(r, api.Fork, nil, m.Fork)
+	answer(r, api.Resume, nil, func(ctx context.Context, q api.ResumeRequest) (thread.Status, error) {
 		return m.Resume(ctx, q.Thread, q.Cols, q.Rows)
 	})
-	answer(r, api.ResumeAll, func(ctx context.Context, q api.ResumeRequest) ([]thread.Status, error) {
+	answer(r, api.ResumeAll, nil, func(ctx context.Context, q api.ResumeRequest) ([]thread.Status, error) {
 		return m.ResumeAll(ctx, q.Cols, q.Rows)
 	})
-	answer(r, api.SetUp, named(m.SetUp))
-	obey(r, api.StopAgent, toNamed(m.StopAgent))
-	answer(r, api.Why, named(m.Why))
-	answer(r, api.Switch, named(m.Switch))
-	obey(r, api.Seen, toNamed(m.Seen))
-	answer(r, api.Rename, func(ctx context.Context, q api.RenameRequest) (thread.Status, error) {
+	answer(r, api.SetUp, nil, named(m.SetUp))
+	obey(r, api.StopAgent, nil, toNamed(m.StopAgent))
+	answer(r, api.Why, itsRef(), named(m.Why))
+	answer(r, api.Switch, nil, named(m.Switch))
+	obey(r, api.Seen, nil, toNamed(m.Seen))
+	answer(r, api.Rename, nil, func(ctx context.Context, q api.RenameRequest) (thread.Status, error) {
 		return m.Rename(ctx, q.Thread, q.Name)
 	})
-	obey(r, api.Pin, func(ctx context.Context, q api.PinRequest) error { return m.Pin(ctx, q.Thread, q.On) })
-	obey(r, api.Archive, toNamed(m.Archive))
-	obey(r, api.Unarchive, toNamed(m.Unarchive))
-	obey(r, api.Delete, toNamed(m.Delete))
-	obey(r, api.Undelete, toNamed(m.Undelete))
-	obey(r, api.Abandon, func(ctx context.Context, q api.AbandonRequest) error {
+	obey(r, api.Pin, nil, func(ctx context.Context, q api.PinRequest) error { return m.Pin(ctx, q.Thread, q.On) })
+	obey(r, api.Archive, nil, toNamed(m.Archive))
+	obey(r, api.Unarchive, nil, toNamed(m.Unarchive))
+	obey(r, api.Delete, nil, toNamed(m.Delete))
+	obey(r, api.Undelete, nil, toNamed(m.Undelete))
+	obey(r, api.Abandon, nil, func(ctx context.Context, q api.AbandonRequest) error {
 		return m.Abandon(ctx, q.Thread, q.Reason)
 	})
 }
@@ -79,93 +79,114 @@ func (s *Server) registerThreads(r *routes) {
 // registerPrompts adds the operations on prompts and fork offers.
 func (s *Server) registerPrompts(r *routes) {
 	m := s.Manager
-	answer(r, api.Ask, func(ctx context.Context, q api.AskRequest) (thread.Prompt, error) {
+	answer(r, api.Ask, nil, func(ctx context.Context, q api.AskRequest) (thread.Prompt, error) {
 		return m.Ask(ctx, q.Thread, thread.AskRequest{Text: q.Text})
 	})
-	answer(r, api.Prompts, func(ctx context.Context, q api.PromptsRequest) ([]thread.Prompt, error) {
-		return m.NewestPrompts(ctx, q.Thread, q.Open, q.Limit)
-	})
-	answer(r, api.Prompt, func(ctx context.Context, q api.PromptRef) (thread.Prompt, error) {
-		return m.Prompt(ctx, q.Thread, q.ID)
-	})
-	answer(r, api.EditPrompt, func(ctx context.Context, q api.EditRequest) (thread.Prompt, error) {
+	answer(r, api.Prompts, aThread(func(q *api.PromptsRequest) *string { return &q.Thread }),
+		func(ctx context.Context, q api.PromptsRequest) ([]thread.Prompt, error) {
+			return m.NewestPrompts(ctx, q.Thread, q.Open, q.Limit)
+		})
+	answer(r, api.Prompt, aThread(func(q *api.PromptRef) *string { return &q.Thread }),
+		func(ctx context.Context, q api.PromptRef) (thread.Prompt, error) {
+			return m.Prompt(ctx, q.Thread, q.ID)
+		})
+	answer(r, api.EditPrompt, nil, func(ctx context.Context, q api.EditRequest) (thread.Prompt, error) {
 		return m.EditPrompt(ctx, q.ID, q.Text)
 	})
-	answer(r, api.CancelPrompt, func(ctx context.Context, q api.PromptRef) (thread.Prompt, error) {
+	answer(r, api.CancelPrompt, nil, func(ctx context.Context, q api.PromptRef) (thread.Prompt, error) {
+		if err := s.ofThread(ctx, q); err != nil {
+			return thread.Prompt{}, err
+		}
 		return m.CancelPrompt(ctx, q.ID)
 	})
-	answer(r, api.AskAgain, func(ctx context.Context, q api.PromptRef) (thread.Prompt, error) {
+	answer(r, api.AskAgain, nil, func(ctx context.Context, q api.PromptRef) (thread.Prompt, error) {
+		if err := s.ofThread(ctx, q); err != nil {
+			return thread.Prompt{}, err
+		}
 		return m.AskAgain(ctx, q.ID)
 	})
-	answer(r, api.AnswerOffer, func(ctx context.Context, q api.OfferAnswer) (thread.Status, error) {
+	answer(r, api.AnswerOffer, nil, func(ctx context.Context, q api.OfferAnswer) (thread.Status, error) {
 		return m.AnswerOffer(ctx, q.Offer, q.Answer)
 	})
-	obey(r, api.SetOffers, func(ctx context.Context, q api.OffersRequest) error { return m.SetOffers(ctx, q.Mode) })
+	obey(r, api.SetOffers, nil, func(ctx context.Context, q api.OffersRequest) error { return m.SetOffers(ctx, q.Mode) })
+}
+
+// ofThread returns an error for a prompt that is not of the thread that the request names.
+func (s *Server) ofThread(ctx context.Context, q api.PromptRef) error {
+	if q.Thread == "" {
+		return nil
+	}
+	_, err := s.Manager.Prompt(ctx, q.Thread, q.ID)
+	return err
 }
 
 // registerHistory adds the operations on history and merges.
 func (s *Server) registerHistory(r *routes) {
 	m := s.Manager
-	answer(r, api.Timeline, func(ctx context.Context, q api.TimelineRequest) ([]thread.Checkpoint, error) {
-		return m.Timeline(ctx, q.Thread, q.Page)
-	})
-	answer(r, api.Turn, func(ctx context.Context, q api.TurnRequest) ([]thread.Entry, error) {
-		return m.Turn(ctx, q.Thread, q.At)
-	})
-	answer(r, api.Diff, m.Diff)
-	answer(r, api.Rewind, m.Rewind)
-	answer(r, api.Find, func(ctx context.Context, q api.FindRequest) ([]thread.Hit, error) {
+	answer(r, api.Timeline, aThread(func(q *api.TimelineRequest) *string { return &q.Thread }),
+		func(ctx context.Context, q api.TimelineRequest) ([]thread.Checkpoint, error) {
+			return m.Timeline(ctx, q.Thread, q.Page)
+		})
+	answer(r, api.Turn, aThread(func(q *api.TurnRequest) *string { return &q.Thread }),
+		func(ctx context.Context, q api.TurnRequest) ([]thread.Entry, error) {
+			return m.Turn(ctx, q.Thread, q.At)
+		})
+	answer(r, api.Diff, aThread(func(q *thread.DiffRequest) *string { return &q.Thread }), m.Diff)
+	answer(r, api.Rewind, nil, m.Rewind)
+	answer(r, api.Find, nil, func(ctx context.Context, q api.FindRequest) ([]thread.Hit, error) {
 		return m.Find(ctx, q.Query, q.Limit)
 	})
-	answer(r, api.Merge, m.Merge)
-	answer(r, api.MergeContinue, named(m.MergeContinue))
-	obey(r, api.MergeAbort, toNamed(m.MergeAbort))
-	answer(r, api.Finish, named(m.Finish))
-	answer(r, api.Push, m.Push)
+	answer(r, api.Merge, nil, m.Merge)
+	answer(r, api.MergeContinue, nil, named(m.MergeContinue))
+	obey(r, api.MergeAbort, nil, toNamed(m.MergeAbort))
+	answer(r, api.Finish, nil, named(m.Finish))
+	answer(r, api.Push, nil, m.Push)
 }
 
 // registerFiles adds export, import, backup and retention.
 func (s *Server) registerFiles(r *routes) {
-	answer(r, api.Export, s.Transfer.Export)
-	answer(r, api.Import, s.Transfer.Import)
-	answer(r, api.Backup, s.Transfer.Backup)
-	answer(r, api.RestoreBackup, s.Transfer.RestoreBackup)
-	answer(r, api.Collect, s.Collect)
+	answer(r, api.Export, nil, s.Transfer.Export)
+	answer(r, api.Import, nil, s.Transfer.Import)
+	answer(r, api.Backup, nil, s.Transfer.Backup)
+	answer(r, api.RestoreBackup, nil, s.Transfer.RestoreBackup)
+	answer(r, api.Collect, nil, s.Collect)
 }
 
 // registerStaging registers the operations on staged data.
 func (s *Server) registerStaging(r *routes) {
-	upload(r, api.Stage, func(ctx context.Context, q thread.StageRequest, data io.Reader) (thread.Staged, error) {
+	upload(r, api.Stage, nil, func(ctx context.Context, q thread.StageRequest, data io.Reader) (thread.Staged, error) {
 		q.Thread = callerOf(ctx).Thread
 		return s.Staging.Stage(ctx, q, data)
 	})
-	download(r, api.Retrieve, func(ctx context.Context, q api.RetrieveRequest) (thread.StagedData, error) {
+	download(r, api.Retrieve, nil, func(ctx context.Context, q api.RetrieveRequest) (thread.StagedData, error) {
 		return s.Retrieve(callerOf(ctx), q)
 	})
-	answer(r, api.StageList, func(ctx context.Context, _ api.None) ([]thread.Staged, error) {
+	answer(r, api.StageList, nil, func(ctx context.Context, _ api.None) ([]thread.Staged, error) {
 		return s.Staging.List(callerOf(ctx).Sees)
 	})
-	answer(r, api.StageInfo, func(ctx context.Context, q api.StagedRef) (thread.StagedInfo, error) {
+	answer(r, api.StageInfo, nil, func(ctx context.Context, q api.StagedRef) (thread.StagedInfo, error) {
 		d, err := s.staged(callerOf(ctx), q.Token)
 		if err != nil {
 			return thread.StagedInfo{}, err
 		}
 		return s.Staging.Info(d.Token)
 	})
-	answer(r, api.StageTouch, func(ctx context.Context, q api.TouchRequest) (thread.Staged, error) {
-		d, err := s.staged(callerOf(ctx), q.Token)
-		if err != nil {
+	answer(r, api.StageTouch, someData(func(q *api.TouchRequest) *string { return &q.Token }),
+		func(ctx context.Context, q api.TouchRequest) (thread.Staged, error) {
+			d, err := s.staged(callerOf(ctx), q.Token)
+			if err != nil {
+				return d, err
+			}
+			return s.Staging.Touch(d.Token, q.TTL)
+		})
+	answer(r, api.Unstage, someData(func(q *api.StagedRef) *string { return &q.Token }),
+		func(ctx context.Context, q api.StagedRef) (thread.Staged, error) {
+			d, err := s.staged(callerOf(ctx), q.Token)
+			if err == nil {
+				err = s.Staging.Unstage(d.Token)
+			}
 			return d, err
-		}
-		return s.Staging.Touch(d.Token, q.TTL)
-	})
-	answer(r, api.Unstage, func(ctx context.Context, q api.StagedRef) (thread.Staged, error) {
-		d, err := s.staged(callerOf(ctx), q.Token)
-		if err == nil {
-			err = s.Staging.Unstage(d.Token)
-		}
-		return d, err
-	})
+		})
 }
 
 // named adapts a use case whose only argument is a thread's name.

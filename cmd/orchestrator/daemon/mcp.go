@@ -16,20 +16,23 @@ import (
 
 // registerMCP adds the operations on MCP servers.
 func (s *Server) registerMCP(r *routes) {
-	answer(r, api.MCP, func(ctx context.Context, q thread.MCPQuery) (thread.MCPReport, error) {
-		return s.MCP.Report(ctx, q)
-	})
-	answer(r, api.MCPDetail, func(ctx context.Context, q thread.MCPAct) (thread.MCPDetail, error) {
-		return s.MCP.Detail(ctx, q)
-	})
-	answer(r, api.MCPWhy, func(ctx context.Context, q thread.MCPTask) ([]thread.MCPWhy, error) { return s.MCP.Why(ctx, q) })
-	answer(r, api.SwitchMCP, func(ctx context.Context, q thread.MCPChange) (thread.MCPReport, error) {
+	answer(r, api.MCP, thisThread(func(q *thread.MCPQuery) *string { return &q.Thread }),
+		func(ctx context.Context, q thread.MCPQuery) (thread.MCPReport, error) {
+			return s.MCP.Report(ctx, q)
+		})
+	answer(r, api.MCPDetail, aThread(func(q *thread.MCPAct) *string { return &q.Thread }),
+		func(ctx context.Context, q thread.MCPAct) (thread.MCPDetail, error) {
+			return s.MCP.Detail(ctx, q)
+		})
+	answer(r, api.MCPWhy, aThread(func(q *thread.MCPTask) *string { return &q.Thread }),
+		func(ctx context.Context, q thread.MCPTask) ([]thread.MCPWhy, error) { return s.MCP.Why(ctx, q) })
+	answer(r, api.SwitchMCP, nil, func(ctx context.Context, q thread.MCPChange) (thread.MCPReport, error) {
 		return s.MCP.Switch(ctx, q)
 	})
-	answer(r, api.ActMCP, func(ctx context.Context, q thread.MCPAct) (thread.MCPDetail, error) {
+	answer(r, api.ActMCP, nil, func(ctx context.Context, q thread.MCPAct) (thread.MCPDetail, error) {
 		return s.MCP.Act(ctx, q)
 	})
-	answer(r, api.CallMCP, func(ctx context.Context, q thread.MCPCall) (thread.MCPResult, error) {
+	answer(r, api.CallMCP, nil, func(ctx context.Context, q thread.MCPCall) (thread.MCPResult, error) {
 		return s.MCP.Call(ctx, q)
 	})
 	r.handle(http.MethodPost, api.ServeMCP, s.serveMCP)

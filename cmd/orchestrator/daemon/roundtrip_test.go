@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -26,6 +25,19 @@ import (
 
 // serve has a server answer on a socket until the test's end, and returns a client of it and what ends it before.
 func serve(t *testing.T, s *Server) (cl *client.Client, end func()) {
+	t.Helper()
+	cl, _, end = serveOn(t, s)
+	return cl, end
+}
+
+// serveAt is serve for a test that needs the socket.
+func serveAt(t *testing.T, s *Server) (cl *client.Client, socket string) {
+	t.Helper()
+	cl, socket, _ = serveOn(t, s)
+	return cl, socket
+}
+
+func serveOn(t *testing.T, s *Server) (cl *client.Client, socket string, end func()) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "daemon") // t.TempDir is too long for a socket
 	if err != nil {
@@ -55,13 +67,13 @@ func serve(t *testing.T, s *Server) (cl *client.Client, end func()) {
 	t.Cleanup(end)
 	cl = client.New(path)
 	t.Cleanup(cl.Close)
-	return cl, end
+	return cl, path, end
 }
 
 // bare is a server that answers what is registered, to everybody.
 func bare(register func(*routes)) *Server {
 	s := &Server{Config: Config{Log: slog.New(slog.DiscardHandler)}}
-	r := newRoutes(func(_ string, next http.Handler) http.Handler { return next })
+	r := newRoutes(person{})
 	register(r)
 	s.http = &http.Server{Handler: s.recovered(r.mux), ReadHeaderTimeout: time.Second}
 	return s
@@ -81,7 +93,7 @@ func there[Req, Resp any](c api.Call[Req, Resp]) trip {
 		fill(reflect.ValueOf(&req).Elem(), 0)
 		fill(reflect.ValueOf(&resp).Elem(), 0)
 		cl, _ := serve(t, bare(func(r *routes) {
-			answer(r, c, func(_ context.Context, q Req) (Resp, error) { got = q; return resp, nil })
+			answer(r, c, nil, func(_ context.Context, q Req) (Resp, error) { got = q; return resp, nil })
 		}))
 		back, err := c.Do(t.Context(), cl, req)
 		same(t, err, got, req, back, resp)
@@ -94,7 +106,7 @@ func told[Req any](c api.Command[Req]) trip {
 		var req, got Req
 		fill(reflect.ValueOf(&req).Elem(), 0)
 		cl, _ := serve(t, bare(func(r *routes) {
-			obey(r, c, func(_ context.Context, q Req) error { got = q; return nil })
+			obey(r, c, nil, func(_ context.Context, q Req) error { got = q; return nil })
 		}))
 		err := c.Do(t.Context(), cl, req)
 		same(t, err, got, req, nil, nil)
@@ -109,7 +121,7 @@ func heard[Req any](s api.Stream[Req]) trip {
 		fill(reflect.ValueOf(&req).Elem(), 0)
 		fill(reflect.ValueOf(&event).Elem(), 0)
 		cl, _ := serve(t, bare(func(r *routes) {
-			stream(r, s, func(_ context.Context, q Req) (<-chan thread.Event, error) {
+			stream(r, s, nil, func(_ context.Context, q Req) (<-chan thread.Event, error) {
 				got = q
 				events := make(chan thread.Event, 3)
 				events <- event
@@ -139,7 +151,7 @@ func taken[Req, Resp any](u api.Upload[Req, Resp]) trip {
 		fill(reflect.ValueOf(&resp).Elem(), 0)
 		const data = "data\x00\n"
 		cl, _ := serve(t, bare(func(r *routes) {
-			upload(r, u, func(_ context.Context, q Req, in io.Reader) (Resp, error) {
+			upload(r, u, nil, func(_ context.Context, q Req, in io.Reader) (Resp, error) {
 				got = q
 				b, err := io.ReadAll(in)
 				if string(b) != data {
@@ -176,7 +188,7 @@ func given[Req any](d api.Download[Req]) trip {
 		fill(reflect.ValueOf(&req).Elem(), 0)
 		text := strings.Repeat("data\x00\n", 100_000)
 		cl, _ := serve(t, bare(func(r *routes) {
-			download(r, d, func(_ context.Context, q Req) (thread.StagedData, error) {
+			download(r, d, nil, func(_ context.Context, q Req) (thread.StagedData, error) {
 				got = q
 				return parcel{text: text}, nil
 			})
@@ -282,14 +294,14 @@ func TestRoundTrip(t *testing.T) {
 // TestRefusalTravels: an error of a handler is the client's error, and secrets in its message are not.
 func TestRefusalTravels(t *testing.T) {
 	cl, _ := serve(t, bare(func(r *routes) {
-		answer(r, api.Fork, func(context.Context, thread.ForkRequest) (thread.Status, error) {
+		answer(r, api.Fork, nil, func(context.Context, thread.ForkRequest) (thread.Status, error) {
 			return thread.Status{}, fmt.Errorf("fork with sk-ant-api03-%s: %w", strings.Repeat("x1", 40), thread.ErrBusy)
 		})
-		obey(r, api.Archive, func(context.Context, api.Ref) error {
+		obey(r, api.Archive, nil, func(context.Context, api.Ref) error {
 			return &thread.UnknownThreadError{Name: "x", Nearest: []string{"xy"}}
 		})
-		stream(r, api.Speech, func(context.Context, api.Ref) (<-chan thread.Event, error) { return nil, thread.ErrNotFound })
-		obey(r, api.Seen, func(context.Context, api.Ref) error { panic("a bug") })
+		stream(r, api.Speech, nil, func(context.Context, api.Ref) (<-chan thread.Event, error) { return nil, thread.ErrNotFound })
+		obey(r, api.Seen, nil, func(context.Context, api.Ref) error { panic("a bug") })
 	}))
 	_, err := api.Fork.Do(t.Context(), cl, thread.ForkRequest{})
 	if !errors.Is(err, thread.ErrBusy) || strings.Contains(err.Error(), "x1x1") {
@@ -316,14 +328,14 @@ func TestRefusalTravels(t *testing.T) {
 // TestBrokenData: data that could not be sent whole ends with the reason, and data that is refused is not waited for.
 func TestBrokenData(t *testing.T) {
 	cl, end := serve(t, bare(func(r *routes) {
-		download(r, api.Retrieve, func(_ context.Context, q api.RetrieveRequest) (thread.StagedData, error) {
+		download(r, api.Retrieve, nil, func(_ context.Context, q api.RetrieveRequest) (thread.StagedData, error) {
 			if q.Token == "none" {
 				return nil, thread.ErrNotFound
 			}
 			err := fmt.Errorf("a line\nof sk-ant-api03-%s: %w", strings.Repeat("x1", 40), thread.ErrDamaged)
 			return parcel{"begin", err}, nil
 		})
-		upload(r, api.Stage, func(_ context.Context, _ thread.StageRequest, in io.Reader) (thread.Staged, error) {
+		upload(r, api.Stage, nil, func(_ context.Context, _ thread.StageRequest, in io.Reader) (thread.Staged, error) {
 			_, err := io.CopyN(io.Discard, in, 1<<20)
 			return thread.Staged{}, errors.Join(err, thread.ErrDiskFull)
 		})
@@ -398,22 +410,6 @@ func TestAnUnknownCallerIsRefused(t *testing.T) {
 	}
 }
 
-// TestOwnRequests: a request that names a thread to merge into is about that one too, and one that is too large about
-// none.
-func TestOwnRequests(t *testing.T) {
-	s := &Server{Config: Config{Manager: new(manager.Manager)}} // which knows of no thread, and need not be asked
-	ask := func(body string) (bool, error) {
-		return s.own(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body)),
-			grant.Caller{Agent: true, Thread: "t1"})
-	}
-	if own, err := ask(`{"thread":"t1","into":"t2"}`); own || err != nil {
-		t.Errorf("a merge into another thread: %v, %v", own, err)
-	}
-	if own, err := ask(strings.Repeat(" ", maxBody+1)); own || !errors.Is(err, thread.ErrInvalid) {
-		t.Errorf("a request that is too large: %v, %v", own, err)
-	}
-}
-
 // still is a terminal that shows nothing until its viewer is gone.
 type still struct{ closed chan struct{} }
 
@@ -454,7 +450,7 @@ func TestALeftTerminalIsClosed(t *testing.T) {
 func TestServerGone(t *testing.T) {
 	open := make(chan thread.Event)
 	cl, end := serve(t, bare(func(r *routes) {
-		stream(r, api.Events, func(context.Context, api.None) (<-chan thread.Event, error) { return open, nil })
+		stream(r, api.Events, nil, func(context.Context, api.None) (<-chan thread.Event, error) { return open, nil })
 	}))
 	leaving, leave := context.WithCancel(t.Context())
 	left, err := api.Events.Open(leaving, cl, api.None{})

@@ -7,43 +7,112 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"os"
 	"time"
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/thread"
+	"orchestrator/thread/grant"
 	"orchestrator/thread/secret"
 )
 
 // maxBody limits the size of a request: prompts may be long.
 const maxBody = 16 << 20
 
+// gate finds out who calls, and what requests name.
+type gate interface {
+	finder
+	// identify finds out who makes a request.
+	identify(*http.Request) (grant.Caller, error)
+	// refused is told of a call that an agent may not make.
+	refused(op string, c grant.Caller)
+}
+
 // routes has the handlers of operations.
 type routes struct {
-	mux *http.ServeMux
-	// guard wraps every handler to check the caller.
-	guard func(op string, next http.Handler) http.Handler
-	ops   []string
+	mux  *http.ServeMux
+	gate gate
+	ops  []route
+	// bodyTime is how long a client may take to send a request, which it has when it calls; silence is how long the data
+	// of an upload may pause: what produces it may have to work for it.
+	bodyTime, silence time.Duration
 }
 
-// newRoutes returns empty routes.
-func newRoutes(guard func(op string, next http.Handler) http.Handler) *routes {
-	return &routes{mux: http.NewServeMux(), guard: guard}
+// route is an operation that is served.
+type route struct {
+	op string
+	// own is set if a request is looked at for whose thread it is about.
+	own bool
 }
 
-// handle adds a handler for an operation.
+// newRoutes returns empty routes behind a gate.
+func newRoutes(g gate) *routes {
+	return &routes{mux: http.NewServeMux(), gate: g, bodyTime: 10 * time.Second, silence: 10 * time.Minute}
+}
+
+// handle adds a handler for an operation without a request, after its caller was let through.
 func (r *routes) handle(method, op string, h http.HandlerFunc) {
-	r.ops = append(r.ops, op)
-	r.mux.Handle(method+" "+api.Prefix+op, r.guard(op, h))
+	admit(r, method, op, nil, func(http.ResponseWriter, *http.Request) (api.None, error) { return api.None{}, nil },
+		func(w http.ResponseWriter, hr *http.Request, _ api.None) { h(w, hr) })
+}
+
+// admit adds a handler for an operation. Every request comes by here: it is read once, and what decides whether the
+// caller may make it is what the handler gets.
+func admit[Req any](r *routes, method, op string, about subject[Req],
+	read func(http.ResponseWriter, *http.Request) (Req, error), h func(http.ResponseWriter, *http.Request, Req)) {
+	r.ops = append(r.ops, route{op, about != nil})
+	r.mux.HandleFunc(method+" "+api.Prefix+op, func(w http.ResponseWriter, hr *http.Request) {
+		c, err := r.gate.identify(hr)
+		if err != nil {
+			refuse(w, fmt.Errorf("identify the caller: %w: %w", err, thread.ErrNotGranted))
+			return
+		}
+		var req Req
+		if !c.Agent || about != nil || c.May(op, false) == nil { // else it is refused whatever it asks
+			if req, err = read(w, hr); err != nil {
+				refuse(w, err)
+				return
+			}
+		}
+		if c.Agent {
+			own := false
+			if about != nil {
+				own, err = about(hr.Context(), r.gate, c, &req)
+			}
+			if err == nil {
+				err = c.May(op, own)
+			}
+			if err != nil {
+				r.gate.refused(op, c)
+				refuse(w, err)
+				return
+			}
+		}
+		ctx := context.WithValue(hr.Context(), callerKey{}, c)
+		if env := api.Environ(hr.Header); env != nil && !c.Agent {
+			ctx = thread.WithEnviron(ctx, env)
+		}
+		h(w, hr.WithContext(ctx), req)
+	})
+}
+
+// callerKey is the key of the caller in the context of a request.
+type callerKey struct{}
+
+// callerOf returns the caller of a request that was let through.
+func callerOf(ctx context.Context) grant.Caller {
+	c, ok := ctx.Value(callerKey{}).(grant.Caller)
+	if !ok {
+		return grant.Caller{Agent: true}
+	}
+	return c
 }
 
 // answer adds a function that handles a call.
-func answer[Req, Resp any](r *routes, c api.Call[Req, Resp], f func(context.Context, Req) (Resp, error)) {
-	r.handle(http.MethodPost, c.Name(), func(w http.ResponseWriter, hr *http.Request) {
-		req, err := decode[Req](w, hr)
-		if err != nil {
-			refuse(w, err)
-			return
-		}
+func answer[Req, Resp any](r *routes, c api.Call[Req, Resp], about subject[Req],
+	f func(context.Context, Req) (Resp, error)) {
+	admit(r, http.MethodPost, c.Name(), about, sent[Req](r), func(w http.ResponseWriter, hr *http.Request, req Req) {
 		resp, err := f(hr.Context(), req)
 		if err != nil {
 			refuse(w, err)
@@ -55,20 +124,16 @@ func answer[Req, Resp any](r *routes, c api.Call[Req, Resp], f func(context.Cont
 }
 
 // obey adds a function that handles a command.
-func obey[Req any](r *routes, c api.Command[Req], f func(context.Context, Req) error) {
-	answer(r, api.Call[Req, struct{}](c), func(ctx context.Context, req Req) (struct{}, error) {
+func obey[Req any](r *routes, c api.Command[Req], about subject[Req], f func(context.Context, Req) error) {
+	answer(r, api.Call[Req, struct{}](c), about, func(ctx context.Context, req Req) (struct{}, error) {
 		return struct{}{}, f(ctx, req)
 	})
 }
 
 // stream adds a function that opens a stream.
-func stream[Req any](r *routes, s api.Stream[Req], f func(context.Context, Req) (<-chan thread.Event, error)) {
-	r.handle(s.Method(), s.Name(), func(w http.ResponseWriter, hr *http.Request) {
-		req, err := decode[Req](w, hr)
-		if err != nil {
-			refuse(w, err)
-			return
-		}
+func stream[Req any](r *routes, s api.Stream[Req], about subject[Req],
+	f func(context.Context, Req) (<-chan thread.Event, error)) {
+	admit(r, s.Method(), s.Name(), about, sent[Req](r), func(w http.ResponseWriter, hr *http.Request, req Req) {
 		events, err := f(hr.Context(), req)
 		if err != nil {
 			refuse(w, err)
@@ -79,23 +144,21 @@ func stream[Req any](r *routes, s api.Stream[Req], f func(context.Context, Req) 
 }
 
 // upload adds an operation that takes data. An error is sent at once, so that the client need not send the rest.
-func upload[Req, Resp any](r *routes, u api.Upload[Req, Resp], f func(context.Context, Req, io.Reader) (Resp, error)) {
-	r.handle(http.MethodPut, u.Name(), func(w http.ResponseWriter, hr *http.Request) {
-		var req Req
+func upload[Req, Resp any](r *routes, u api.Upload[Req, Resp], about subject[Req],
+	f func(context.Context, Req, io.Reader) (Resp, error)) {
+	admit(r, http.MethodPut, u.Name(), about, queried[Req], func(w http.ResponseWriter, hr *http.Request, req Req) {
 		control := http.NewResponseController(w)
+		body := &paced{body: hr.Body, control: control, silence: r.silence}
 		err := control.EnableFullDuplex()
-		if err == nil {
-			if err = json.Unmarshal([]byte(hr.URL.Query().Get(api.RequestQuery)), &req); err != nil {
-				err = fmt.Errorf("%w request: %w", thread.ErrInvalid, err)
-			}
-		}
 		var resp Resp
 		if err == nil {
-			resp, err = f(hr.Context(), req, hr.Body)
+			resp, err = f(hr.Context(), req, body)
 		}
 		if err != nil {
+			w.Header().Set("Connection", "close") // there is no next request behind data that is left
 			refuse(w, err)
 			_ = control.Flush()
+			_ = control.SetReadDeadline(time.Now().Add(r.bodyTime))
 			_, _ = io.Copy(io.Discard, hr.Body) // until the client has read the error
 			return
 		}
@@ -104,14 +167,30 @@ func upload[Req, Resp any](r *routes, u api.Upload[Req, Resp], f func(context.Co
 	})
 }
 
+// paced is data that must go on coming.
+type paced struct {
+	body    io.Reader
+	control *http.ResponseController
+	silence time.Duration
+}
+
+// Read implements io.Reader.
+func (p *paced) Read(b []byte) (int, error) {
+	if err := p.control.SetReadDeadline(time.Now().Add(p.silence)); err != nil {
+		return 0, fmt.Errorf("limit how long data may take: %w", err)
+	}
+	n, err := p.body.Read(b)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return n, fmt.Errorf("no data came for %s: %w", p.silence, thread.ErrInvalid)
+	}
+	_ = p.control.SetReadDeadline(time.Time{}) // nobody waits for data now
+	return n, err
+}
+
 // download adds an operation that returns data.
-func download[Req any](r *routes, d api.Download[Req], f func(context.Context, Req) (thread.StagedData, error)) {
-	r.handle(http.MethodPost, d.Name(), func(w http.ResponseWriter, hr *http.Request) {
-		req, err := decode[Req](w, hr)
-		if err != nil {
-			refuse(w, err)
-			return
-		}
+func download[Req any](r *routes, d api.Download[Req], about subject[Req],
+	f func(context.Context, Req) (thread.StagedData, error)) {
+	admit(r, http.MethodPost, d.Name(), about, sent[Req](r), func(w http.ResponseWriter, hr *http.Request, req Req) {
 		data, err := f(hr.Context(), req)
 		if err != nil {
 			refuse(w, err)
@@ -131,13 +210,34 @@ func download[Req any](r *routes, d api.Download[Req], f func(context.Context, R
 	})
 }
 
-// decode reads a request. A missing body is the zero request.
-func decode[Req any](w http.ResponseWriter, r *http.Request) (req Req, err error) {
-	err = json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&req)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return req, fmt.Errorf("%w request: %w", thread.ErrInvalid, err)
+// sent reads the request that is a call's body. A query is none.
+func sent[Req any](r *routes) func(http.ResponseWriter, *http.Request) (Req, error) {
+	return func(w http.ResponseWriter, hr *http.Request) (req Req, err error) {
+		if hr.URL.RawQuery != "" {
+			return req, fmt.Errorf("%w request: it has a query", thread.ErrInvalid)
+		}
+		control := http.NewResponseController(w)
+		if err := control.SetReadDeadline(time.Now().Add(r.bodyTime)); err != nil {
+			return req, fmt.Errorf("limit how long a request may take: %w", err)
+		}
+		body, err := io.ReadAll(http.MaxBytesReader(w, hr.Body, maxBody))
+		if err != nil { // the deadline stays: what is left of the body is not waited for either
+			return req, fmt.Errorf("%w request: %w", thread.ErrInvalid, err)
+		}
+		if err := control.SetReadDeadline(time.Time{}); err != nil {
+			return req, fmt.Errorf("limit how long a request may take: %w", err)
+		}
+		return read[Req](body)
 	}
-	return req, nil
+}
+
+// queried reads the request that is the query of an upload.
+func queried[Req any](_ http.ResponseWriter, hr *http.Request) (req Req, err error) {
+	query, err := url.ParseQuery(hr.URL.RawQuery)
+	if err != nil || len(query) != 1 || len(query[api.RequestQuery]) != 1 {
+		return req, fmt.Errorf("%w request: its query must be one %s", thread.ErrInvalid, api.RequestQuery)
+	}
+	return read[Req]([]byte(query.Get(api.RequestQuery)))
 }
 
 // refuse responds with an error.

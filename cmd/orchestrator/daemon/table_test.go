@@ -9,17 +9,24 @@ import (
 )
 
 // TestEveryRouteHasItsRow: an operation that the table of grants does not list does not exist, and the other way
-// round.
+// round; and whose thread a request is about is asked where the table makes a difference.
 func TestEveryRouteHasItsRow(t *testing.T) {
 	// Routes are listed, none is called.
 	s := &Server{Config: Config{Manager: new(manager.Manager), Transfer: struct{ Transfer }{}}}
 	var served, listed []string
-	r := newRoutes(s.guarded)
+	r := newRoutes(s)
 	s.register(r)
-	served = append(served, r.ops...)
+	asked := map[string]bool{}
+	for _, one := range r.ops {
+		served = append(served, one.op)
+		asked[one.op] = one.own
+	}
 	for _, row := range grant.Table() {
 		if !row.Local {
 			listed = append(listed, row.Op)
+			if asked[row.Op] != (row.Own != row.Others) {
+				t.Errorf("%s: whose thread a request is about is asked: %v", row.Op, asked[row.Op])
+			}
 		}
 	}
 	slices.Sort(served)
