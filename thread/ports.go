@@ -111,9 +111,9 @@ type Agents interface {
 // Agent is the adapter of one coding agent, as the Manager uses it.
 type Agent interface {
 	Name() string
-	// Upstreams returns the addresses that the agent would send model requests to by its own configuration, by name; "" is
-	// the main one. Nil if it cannot be sent through a gateway.
-	Upstreams(env []string) map[string]string
+	// World reads what surrounds the agent: where it would send its model requests by its own configuration, and how. An
+	// error names what cannot be read; where the requests would go is then not known.
+	World(WorldSpec) (World, error)
 	// Launch prepares the start of the agent. It may write files below spec.StateDir only.
 	Launch(ctx context.Context, spec LaunchSpec) (Launch, error)
 }
@@ -234,13 +234,6 @@ type UsageReader interface {
 	ReadUsage(chunks []Chunk) ([]Exchange, error)
 }
 
-// Windower is an agent that can be configured with context windows. Optional for an Agent.
-type Windower interface {
-	// Windows returns the windows of the agent's own configuration: tokens by model, or by a pattern as in path.Match. Nil
-	// if there are none.
-	Windows(env []string) map[string]int64
-}
-
 // Models knows models by their names.
 type Models interface {
 	// Window returns the context window in tokens, 0 if it is unknown; used is how many tokens are in it, agents are the
@@ -301,10 +294,10 @@ type Gateway interface {
 // RouteSpec configures a thread's route.
 type RouteSpec struct {
 	Agent string
-	// Upstreams are the addresses to send requests to, by name; see Agent.Upstreams.
+	// Upstreams, Windows and Network are those of the agent's World.
 	Upstreams map[string]string
-	// Windows are the windows from the agent's configuration; see Windower.
-	Windows map[string]int64
+	Windows   map[string]int64
+	Network   Network
 	// Plain is set for a program of which only the requests are known: a small one may answer a prompt as well.
 	Plain bool
 }

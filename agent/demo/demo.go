@@ -66,8 +66,10 @@ func (a *Agent) Detect(context.Context) thread.AgentInfo {
 	return info
 }
 
-// Upstreams returns the address of the built-in model.
-func (a *Agent) Upstreams([]string) map[string]string { return map[string]string{"": a.config.Model} }
+// World implements thread.Agent: its model is built in.
+func (a *Agent) World(thread.WorldSpec) (thread.World, error) {
+	return thread.World{Upstreams: map[string]string{"": a.config.Model}}, nil
+}
 
 // Launch returns how to start the agent.
 func (a *Agent) Launch(_ context.Context, spec thread.LaunchSpec) (thread.Launch, error) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"path/filepath"
 	"time"
 
@@ -215,7 +214,7 @@ func (a *App) openGateway(ctx context.Context) error {
 	g, err := gateway.New("127.0.0.1:0", a.ledger, gateway.Options{
 		Rewriter: a.masker,
 		Codecs:   wire.Codecs{anthropic.New(), openai.NewResponses(), openai.NewChat(), gemini.New()},
-		Models:   a.models, Log: a.Log, Proxy: http.ProxyFromEnvironment,
+		Models:   a.models, Log: a.Log,
 		Caps: gateway.Caps{
 			RequestsPerMinute: a.Config.MaxRequests, USD: a.Config.MaxUSD, TotalUSD: a.Config.MaxTotalUSD,
 			Bytes: a.Config.MaxMemory,

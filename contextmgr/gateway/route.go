@@ -28,8 +28,9 @@ type route struct {
 	mu        sync.Mutex
 	upstreams map[string]*url.URL
 	windows   map[string]int64 // as configured for the agent
-	plain     bool             // see thread.RouteSpec
-	waits     time.Time        // until when the agent must wait
+	out       *way
+	plain     bool      // see thread.RouteSpec
+	waits     time.Time // until when the agent must wait
 }
 
 // purpose returns what a request is for. Small requests are side requests of the agents that make such; those of another
@@ -54,6 +55,13 @@ func (rt *route) upstream(name string) *url.URL {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	return rt.upstreams[name]
+}
+
+// way is how the thread's requests leave this machine.
+func (rt *route) way() *way {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	return rt.out
 }
 
 // mustWait records that the agent was told not to retry before a time.

@@ -131,8 +131,13 @@ func (w *writer) complete(e *thread.Exchange) {
 	}
 	if e.Window == 0 {
 		var own map[string]int64
-		if a, ok := w.agent.(thread.Windower); ok {
-			own = a.Windows(w.environ())
+		if a, ok := w.agent.(thread.Agent); ok {
+			around, err := a.World(thread.WorldSpec{
+				Dir: w.t.Dir, Env: w.Env, Flags: w.t.Launch, Model: w.t.Model,
+			})
+			if err == nil { // otherwise its own windows are not known
+				own = around.Windows
+			}
 		}
 		e.Window = w.Models.Window(e.Model, e.Usage.Context(), own)
 	}

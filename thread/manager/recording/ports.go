@@ -14,7 +14,7 @@ type Live interface {
 	Gone() bool
 	// SessionTaken reports whether another thread has a session.
 	SessionTaken(session string) bool
-	// Windows are the context windows that the agent is configured with; see thread.Windower.
+	// Windows are the context windows that the agent is configured with; see thread.World.
 	Windows() map[string]int64
 	// Backlog reports whether another answer has arrived and waits to be recorded.
 	Backlog() bool
