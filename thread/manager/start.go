@@ -155,7 +155,7 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	l.reported = thread.StateReport{}
 	l.stopping, l.amid = false, false
 	_, tells := agent.(thread.UsageReader)
-	l.visibility, l.aside, l.around = visibilityOf(aside != "", tells), aside, false
+	l.visibility, l.aside, l.around, l.before = visibilityOf(aside != "", tells), aside, false, l.requests.Begun()
 	l.requests.Forget()
 	l.mu.Unlock()
 	session, err := l.cfg.Sessions.Start(ctx, thread.SessionSpec{
