@@ -110,6 +110,9 @@ func (m *suggestions) Outgrown(id thread.ID, prompt string) bool {
 	if m.OfferMode() != thread.OffersAuto || m.continued(id) || m.run(id) == nil {
 		return false
 	}
+	if !m.begin() {
+		return false
+	}
 	m.mu.Lock()
 	if m.going == nil {
 		m.going = map[thread.ID]bool{}
@@ -118,10 +121,8 @@ func (m *suggestions) Outgrown(id thread.ID, prompt string) bool {
 	m.going[id] = true
 	m.mu.Unlock()
 	if going {
+		m.done()
 		return true
-	}
-	if !m.begin() {
-		return false
 	}
 	found, _ := suggest.Consider(suggest.Input{Prompt: thread.Excerpt(prompt), Share: full})
 	go func() {
