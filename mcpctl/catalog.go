@@ -14,6 +14,7 @@ import (
 	"orchestrator/mcpctl/process"
 	"orchestrator/mcpctl/trust"
 	"orchestrator/thread"
+	"orchestrator/thread/frozen"
 )
 
 // current returns the catalog, read at most watchPause ago.
@@ -126,11 +127,19 @@ func (c *Controller) entryIn(e *entry, dir string) *entry {
 		return e
 	}
 	hash, err := e.Hash(c.cfg.Places.Hasher(dir))
+	return c.judged(e, dir, hash, err)
+}
+
+// judged returns a server as it is started in a folder where it has a hash.
+func (c *Controller) judged(e *entry, dir, hash string, err error) *entry {
 	if err == nil && hash == e.hash {
 		return e
 	}
 	there := *e
-	there.dir, there.hash, there.verdict = dir, hash, trust.Verdict{State: trust.New}
+	there.hash, there.verdict = hash, trust.Verdict{State: trust.New}
+	if !c.isProject(dir) {
+		there.dir = dir
+	}
 	if err != nil {
 		there.Problem = err.Error()
 		return &there
@@ -207,9 +216,7 @@ func (c *Controller) launch(_ context.Context, s hub.Server, dir string) (defini
 	if !ok {
 		return definition.Launch{}, nil, fmt.Errorf("%s is not configured any more: %w", s.ID, hub.ErrUnapproved)
 	}
-	if !c.isProject(dir) {
-		e = c.entryIn(e, dir)
-	}
+	e, plan := c.planned(e, dir)
 	switch {
 	case e.Problem != "":
 		return definition.Launch{}, nil, fmt.Errorf("%s: %s: %w", s.ID, e.Problem, hub.ErrUnapproved)
@@ -220,7 +227,17 @@ func (c *Controller) launch(_ context.Context, s hub.Server, dir string) (defini
 	if missing := definition.Missing(e.Definition, c.cfg.Env); missing != "" {
 		return definition.Launch{}, nil, fmt.Errorf("%s: %w", missing, process.ErrNoProgram)
 	}
-	l, err := e.Expand(c.lookup)
+	top := ""
+	if plan.Copied() {
+		var err error
+		switch top, err = c.cfg.Copies.Keep(plan.Entries); {
+		case errors.Is(err, frozen.ErrChanged):
+			return definition.Launch{}, nil, fmt.Errorf("%s: its files changed while they were read: %w", s.ID, hub.ErrUnapproved)
+		case err != nil:
+			return definition.Launch{}, nil, err
+		}
+	}
+	l, err := plan.Definition(e.Definition, top).Expand(c.lookup)
 	var input *definition.NeedsInput
 	var unset *definition.Unset
 	if errors.As(err, &input) || errors.As(err, &unset) {
@@ -232,8 +249,32 @@ func (c *Controller) launch(_ context.Context, s hub.Server, dir string) (defini
 	if l.Dir == "" {
 		l.Dir = dir
 	}
-	env := append(definition.BaseEnv(c.cfg.Env), "CLAUDE_PROJECT_DIR="+c.cfg.Project)
-	return l, append(env, l.Env...), nil
+	if plan.Copied() {
+		l = plan.In(l, top)
+	}
+	return l, environment(append(definition.BaseEnv(c.cfg.Env), "CLAUDE_PROJECT_DIR="+c.cfg.Project), l.Env), nil
+}
+
+// environment returns variables with others that take their places.
+func environment(base, more []string) []string {
+	named := func(name string) bool {
+		return slices.ContainsFunc(more, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
+	}
+	env := slices.DeleteFunc(base, func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return named(name)
+	})
+	return append(env, more...)
+}
+
+// planned returns a server as it is started in a folder now, and how.
+func (c *Controller) planned(e *entry, dir string) (*entry, definition.Plan) {
+	if e.Problem != "" {
+		return e, definition.Plan{}
+	}
+	hash, plan, err := e.Planned(c.cfg.Places.Hasher(dir))
+	now := c.judged(e, dir, hash, err)
+	return now, plan
 }
 
 // lookup returns the value of a variable in a definition.

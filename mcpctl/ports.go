@@ -11,6 +11,7 @@ import (
 	"orchestrator/mcpctl/match"
 	"orchestrator/mcpctl/trust"
 	"orchestrator/thread"
+	"orchestrator/thread/frozen"
 )
 
 // Threads are the threads of the project.
@@ -51,9 +52,11 @@ type Freshness interface {
 type Config struct {
 	Project string // its folder
 	// Off is set if agents are left to their own configuration.
-	Off     bool
-	Places  discovery.Places
-	Trust   *trust.Store
+	Off    bool
+	Places discovery.Places
+	Trust  *trust.Store
+	// Copies keeps what was accepted of the project's files, from where it is started.
+	Copies  *frozen.Store
 	Threads Threads
 	// Memory remembers which servers the tasks of this project used; nil for none.
 	Memory *match.Memory

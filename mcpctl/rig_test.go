@@ -28,6 +28,7 @@ import (
 	"orchestrator/mcpctl/process"
 	"orchestrator/mcpctl/trust"
 	"orchestrator/thread"
+	"orchestrator/thread/frozen"
 	"orchestrator/thread/private"
 )
 
@@ -91,7 +92,7 @@ func newRig(t testing.TB, prepare func(*rig, *mcpctl.Config)) *rig {
 			t.Fatal(err)
 		}
 	}
-	host, err := process.New(filepath.Join(r.state, "mcp"))
+	host, err := process.New(filepath.Join(r.state, "mcp"), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,10 +107,14 @@ func newRig(t testing.TB, prepare func(*rig, *mcpctl.Config)) *rig {
 	if r.memory, err = match.OpenMemory(folder, "tasks"); err != nil {
 		t.Fatal(err)
 	}
+	copies, err := frozen.Open(r.state, "accepted")
+	if err != nil {
+		t.Fatal(err)
+	}
 	r.trust = trust.Open(filepath.Join(r.state, "trust"))
 	cfg := mcpctl.Config{
 		Project: r.project, Places: discovery.Places{Project: r.project, Home: r.home},
-		Trust: r.trust, Threads: r.threads, Memory: r.memory,
+		Trust: r.trust, Copies: copies, Threads: r.threads, Memory: r.memory,
 		Env: []string{"PATH=/usr/bin:/bin", "HOME=" + r.home},
 		Hub: hub.Config{Processes: host, Manifests: cache, Jitter: func() float64 { return 0 }},
 		Log: slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
@@ -120,7 +125,7 @@ func newRig(t testing.TB, prepare func(*rig, *mcpctl.Config)) *rig {
 	r.Controller = mcpctl.New(cfg)
 	r.Use(r.agents)
 	t.Cleanup(func() {
-		for _, err := range []error{r.Close(context.Background()), host.Close(), cache.Close(), folder.Close()} {
+		for _, err := range []error{r.Close(context.Background()), host.Close(), cache.Close(), folder.Close(), copies.Close()} {
 			if err != nil {
 				t.Error(err)
 			}

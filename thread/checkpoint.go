@@ -43,14 +43,25 @@ type Checkpoint struct {
 	// Interrupted is set when the answer was cut off.
 	Interrupted bool `json:"interrupted,omitempty"`
 
-	Session  string    `json:"session,omitempty"`
-	Items    int       `json:"items"` // length of the whole conversation
+	Session string `json:"session,omitempty"`
+	Items   int    `json:"items"` // length of the whole conversation
+	// First is the place in the conversation of the item that the turn begins with, counted from 1; 0 if it is not known.
+	First    int       `json:"first,omitempty"`
 	Snapshot *Snapshot `json:"snapshot,omitempty"`
 	MCP      []string  `json:"mcp,omitempty"`
 	Note     string    `json:"note,omitempty"` // for people: "before rewind to turn 3"
 	// Rewound is set in timelines for a turn that a rewind undid. It is not stored.
 	Rewound bool `json:"aside,omitempty"`
+	// Damaged is set by a store that cannot read the checkpoint's own content: everything above up to Kind is true, and
+	// Items, the rest is unknown. It is not stored.
+	Damaged bool `json:"damaged,omitempty"`
 }
+
+// NoteOutside is the note of turns that somebody else made in the thread's session: they came with the next request.
+const NoteOutside = "made outside of orchestrator"
+
+// NoteLate is the note of turns of which only the next request told, after the record of them was lost.
+const NoteLate = "recorded with the next request"
 
 // Whole reports whether a conversation can be cut at the checkpoint, which is not in the middle of a turn.
 func (c Checkpoint) Whole() bool { return c.Kind != KindResponse || c.Note == NoteTurnEnded }

@@ -43,10 +43,17 @@ type Speech struct {
 	// Missed is set if pieces were dropped because the reader was slow.
 	Missed bool `json:"missed,omitempty"`
 	// Done is set at the end of the request, and Cut if it was cut off: an agent that retries gets the whole answer again,
-	// with a later request.
+	// with a later request. Ends is set if the agent now waits for the person.
 	Done bool `json:"done,omitempty"`
 	Cut  bool `json:"cut,omitempty"`
+	Ends bool `json:"ends,omitempty"`
+	// Said is what the person said in the request since the model last spoke, at most MaxSaid bytes; it comes with the
+	// first piece. A request without it continues the work on what was said before, or the agent began it by itself.
+	Said string `json:"said,omitempty"`
 }
+
+// MaxSaid is the most bytes of Speech.Said.
+const MaxSaid = 64 << 10
 
 // Level is the severity of a notice.
 type Level string

@@ -26,7 +26,8 @@ type Checkpoints interface {
 	// same checkpoint twice stores it once.
 	PutCheckpoint(context.Context, Checkpoint, Delta) (Checkpoint, error)
 	Checkpoint(context.Context, CheckpointID) (Checkpoint, error)
-	// Checkpoints returns a thread's own checkpoints, newest first.
+	// Checkpoints returns a thread's own checkpoints, newest first. One whose content cannot be read is Damaged, here and
+	// in Lineage: it hides no other.
 	Checkpoints(context.Context, ID, Page) ([]Checkpoint, error)
 	// Lineage returns the checkpoints from one back to the root, newest first, across forks and rewinds, at most
 	// Page.Limit of those that Page selects (Before is a turn here).
@@ -109,9 +110,9 @@ type Agents interface {
 // Agent is the adapter of one coding agent, as the Manager uses it.
 type Agent interface {
 	Name() string
-	// Upstreams returns the addresses that the agent would send model requests to by its own configuration, by name; "" is
-	// the main one. Nil if it cannot be sent through a gateway.
-	Upstreams(env []string) map[string]string
+	// World reads what surrounds the agent: where it would send its model requests by its own configuration, and how. An
+	// error names what cannot be read; where the requests would go is then not known.
+	World(WorldSpec) (World, error)
 	// Launch prepares the start of the agent. It may write files below spec.StateDir only.
 	Launch(ctx context.Context, spec LaunchSpec) (Launch, error)
 }
@@ -229,13 +230,6 @@ type UsageReader interface {
 	ReadUsage(chunks []Chunk) ([]Exchange, error)
 }
 
-// Windower is an agent that can be configured with context windows. Optional for an Agent.
-type Windower interface {
-	// Windows returns the windows of the agent's own configuration: tokens by model, or by a pattern as in path.Match. Nil
-	// if there are none.
-	Windows(env []string) map[string]int64
-}
-
 // Models knows models by their names.
 type Models interface {
 	// Window returns the context window in tokens, 0 if it is unknown; used is how many tokens are in it, agents are the
@@ -274,6 +268,7 @@ type Session interface {
 	// Send types a prompt into the empty input of an agent that waits for one, and returns when the agent took it. It
 	// returns NotReadyError if the agent does not wait for one: nothing was typed, and the person's draft, the menu or the
 	// running turn is untouched. An error that is ErrTyped leaves the prompt in the input, unsent.
+	// With one that is ErrSent the return was pressed: the prompt must not be typed again.
 	Send(ctx context.Context, text string) error
 	// Input passes bytes on as typed.
 	Input([]byte) error
@@ -295,10 +290,12 @@ type Gateway interface {
 // RouteSpec configures a thread's route.
 type RouteSpec struct {
 	Agent string
-	// Upstreams are the addresses to send requests to, by name; see Agent.Upstreams.
+	// Upstreams, Windows and Network are those of the agent's World.
 	Upstreams map[string]string
-	// Windows are the windows from the agent's configuration; see Windower.
-	Windows map[string]int64
+	Windows   map[string]int64
+	Network   Network
+	// Plain is set for a program of which only the requests are known: a small one may answer a prompt as well.
+	Plain bool
 }
 
 // Exchange is one model request with its response.
@@ -316,8 +313,10 @@ type Exchange struct {
 	// Items is the conversation in the request; Answer the response's message, nil if there was none.
 	Items  []Item
 	Answer *Item
-	// Prompt is the text of the person's newest message in Items; Text is the answer's text.
+	// Prompt is the text of the person's newest message in Items, and Stale is set if the model has spoken since; Text is
+	// the answer's text.
 	Prompt string
+	Stale  bool
 	Text   string
 	// Tools names the tools that the answer calls.
 	Tools  []string
@@ -371,8 +370,9 @@ type Begun struct {
 	At    time.Time
 	// Again is set if it repeats the thread's previous main request, which failed.
 	Again bool
-	// Prompt is the text of the person's newest message in it.
+	// Prompt is the text of the person's newest message in it; Stale is set if the model has spoken since.
 	Prompt string
+	Stale  bool
 	// Context is how many tokens it likely has, 0 if that is not known, Margin by how much that may be wrong, as a
 	// fraction, and Masked how many tokens masks leave out of it.
 	Context int64

@@ -33,6 +33,9 @@ const (
 	PromptInterrupted PromptState = "interrupted" // cut off before it was answered: Reason says how
 	PromptRefused     PromptState = "refused"     // the agent or its provider did not take it: Reason says why
 	PromptCancelled   PromptState = "cancelled"   // withdrawn before it was typed
+	// PromptMoved is one that goes on in a fork, because it did not fit into the context any more: Fork is that thread, once
+	// it is made.
+	PromptMoved PromptState = "moved"
 	// PromptTaken is one that was typed and taken, but whose answer is not reported: a command that the agent runs itself,
 	// or a program that reports nothing.
 	PromptTaken PromptState = "taken"
@@ -76,6 +79,8 @@ type Prompt struct {
 	Answer CheckpointID `json:"answer,omitempty"`
 	// With is set if one turn answers several prompts: the one that names the turn.
 	With PromptID `json:"with,omitempty"`
+	// Fork is the thread in which it goes on.
+	Fork ID `json:"fork,omitempty"`
 	// Again is the prompt that this one repeats.
 	Again    PromptID  `json:"again,omitempty"`
 	Accepted time.Time `json:"accepted"`

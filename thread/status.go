@@ -1,16 +1,25 @@
 package thread
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Status is a thread with its current state, as clients show it.
 type Status struct {
 	Thread
 	// Seq is the number of the newest event when this was current: of two statuses of a thread from one run of a server,
 	// the one with the larger number is newer, whichever way they arrived.
-	Seq   int64       `json:"seq,omitempty"`
-	State StateReport `json:"state"`
+	Seq int64 `json:"seq,omitempty"`
+	// Around is set if its model requests do not come through the gateway: its turns are read from its transcript, and
+	// nothing is masked.
+	Around bool        `json:"around,omitempty"`
+	State  StateReport `json:"state"`
 	// Execution is the running process, nil if none runs.
 	Execution *Execution `json:"execution,omitempty"`
+	// Aside says why the running process sends its requests past the gateway, "" if it does not: nothing can be masked
+	// then, and answers are read from the agent's transcript.
+	Aside string `json:"aside,omitempty"`
 	// Resume says what can be resumed; set for interrupted threads.
 	Resume *ResumeProof `json:"resume,omitempty"`
 	// Offer is the open fork offer, nil if there is none.
@@ -22,6 +31,23 @@ type Status struct {
 	Queued int `json:"queued,omitempty"`
 	// Depth is 0 for a thread without a parent.
 	Depth int `json:"depth"`
+}
+
+// Unanswered returns the newest prompt that was interrupted or refused with no answer after it, unless the agent works:
+// somebody may want to send it again.
+func (s Status) Unanswered() (Prompt, bool) {
+	if s.State.State == StateWorking || s.Queued > 0 {
+		return Prompt{}, false
+	}
+	for _, p := range slices.Backward(s.Prompts) {
+		if p.State == PromptOpen || p.State == PromptTyping {
+			return Prompt{}, false
+		}
+		if p.State.Again() {
+			return p, true
+		}
+	}
+	return Prompt{}, false
 }
 
 // Cost is what a thread has cost so far in USD, side requests included. It is unknown if no price of its models is

@@ -62,6 +62,8 @@ type Thread struct {
 	Exit Exit `json:"exit,omitzero"`
 	// MCP is what was decided about MCP servers.
 	MCP MCPSwitches `json:"mcp,omitzero"`
+	// Masks says what the log of its masks has, nil if that is not known.
+	Masks *MaskSeal `json:"masks,omitempty"`
 }
 
 // Grant is something that a thread's agent may ask of the server.

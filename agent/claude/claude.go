@@ -14,13 +14,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"orchestrator/agent/launch"
 	"orchestrator/agent/transcript"
+	"orchestrator/agent/world"
 	"orchestrator/thread"
 )
 
@@ -70,66 +70,6 @@ func (a *Agent) Name() string { return Name }
 // Detect reports whether Claude Code can be started here.
 func (a *Agent) Detect(ctx context.Context) thread.AgentInfo { return a.program.Info(ctx, a.env) }
 
-// userSettings are the fields of the person's settings.json that are read.
-type userSettings struct {
-	Env map[string]any `json:"env"`
-}
-
-// configDir is Claude Code's own folder.
-func configDir(env launch.Env) string {
-	if dir := env.Value("CLAUDE_CONFIG_DIR"); dir != "" {
-		return dir
-	}
-	return filepath.Join(env.Home(), ".claude")
-}
-
-// effective returns the environment as Claude Code sees it: variables from its settings take precedence.
-func effective(env launch.Env) launch.Env {
-	var s userSettings
-	if launch.ReadJSON(filepath.Join(configDir(env), "settings.json"), &s) != nil {
-		return env // Claude Code itself reports a broken file
-	}
-	for k, v := range s.Env {
-		env = env.With(k, fmt.Sprint(v))
-	}
-	return env
-}
-
-// Windows returns Claude's context windows that remain if the person has turned off the long one.
-func (a *Agent) Windows(env []string) map[string]int64 {
-	if effective(env).Enabled("CLAUDE_CODE_DISABLE_1M_CONTEXT") {
-		return map[string]int64{"claude*": 200_000}
-	}
-	return nil
-}
-
-// Upstreams returns the address of the Messages API from the person's environment or settings; nil for the clouds that
-// sign their requests for one host.
-func (a *Agent) Upstreams(env []string) map[string]string {
-	e := effective(env)
-	for _, cloud := range []string{
-		"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY",
-		"CLAUDE_CODE_USE_ANTHROPIC_AWS", "CLAUDE_CODE_USE_MANTLE", "CLAUDE_CODE_USE_GATEWAY",
-	} {
-		if e.Enabled(cloud) {
-			return nil
-		}
-	}
-	if e.Value("ANTHROPIC_UNIX_SOCKET") != "" {
-		return nil
-	}
-	if base := strings.TrimRight(e.Value("ANTHROPIC_BASE_URL"), "/"); base != "" {
-		return map[string]string{"": base}
-	}
-	return map[string]string{"": firstParty}
-}
-
-// toAnthropic reports whether the person's own base URL is Anthropic's.
-func (a *Agent) toAnthropic(env launch.Env) bool {
-	u, err := url.Parse(a.Upstreams(env)[""])
-	return err == nil && u.Scheme == "https" && u.Hostname() == "api.anthropic.com"
-}
-
 // hookEvents are the events that indicate the thread's state. Tool events are left out, except for the tools that ask
 // the person something: each hook costs a process.
 var hookEvents = []struct{ event, matcher string }{
@@ -165,8 +105,8 @@ func (a *Agent) hooks() map[string]any {
 }
 
 // settings returns the content of our settings file: the hooks, the gateway's address, and the person's own --settings,
-// since Claude Code accepts only one.
-func (a *Agent) settings(spec thread.LaunchSpec, own map[string]any) map[string]any {
+// since Claude Code accepts only one. env is the environment as Claude Code sees it.
+func (a *Agent) settings(spec thread.LaunchSpec, env launch.Env, own map[string]any) map[string]any {
 	s := map[string]any{}
 	for k, v := range own {
 		s[k] = v
@@ -192,14 +132,15 @@ func (a *Agent) settings(spec thread.LaunchSpec, own map[string]any) map[string]
 		s["permissions"] = merged
 	}
 	if spec.BaseURL != "" {
-		// Settings override the environment, and a repository's settings would override the gateway if ours did not set it.
-		env := map[string]any{}
+		// Settings outrank the environment, and other settings would outrank the gateway if ours did not set it.
+		merged := map[string]any{}
 		theirs, _ := own["env"].(map[string]any)
-		for k, v := range theirs {
-			env[k] = v
+		maps.Copy(merged, theirs)
+		for name, list := range world.DirectValues(env) {
+			merged[name] = list
 		}
-		env["ANTHROPIC_BASE_URL"] = spec.BaseURL
-		s["env"] = env
+		merged["ANTHROPIC_BASE_URL"] = spec.BaseURL
+		s["env"] = merged
 	}
 	return s
 }
@@ -249,7 +190,10 @@ func ownSettings(dir string, args []string) (rest []string, own map[string]any, 
 			if !filepath.IsAbs(value) {
 				value = filepath.Join(dir, value)
 			}
-			err = launch.RequireJSON(value, &own)
+			var found bool
+			if found, err = world.ReadJSON(value, &own); err == nil && !found {
+				err = fmt.Errorf("%s: %w", value, thread.ErrNotFound)
+			}
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("read --settings: %w", err)

@@ -131,7 +131,6 @@ func TestUpstreams(t *testing.T) {
 		{"bedrock", []string{"CLAUDE_CODE_USE_BEDROCK=1"}, "", ""},
 		{"not bedrock", []string{"CLAUDE_CODE_USE_BEDROCK=0"}, "", "https://api.anthropic.com"},
 		{"vertex by settings", nil, `{"env":{"CLAUDE_CODE_USE_VERTEX":1}}`, ""},
-		{"broken settings", nil, `{"env":`, "https://api.anthropic.com"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -139,7 +138,7 @@ func TestUpstreams(t *testing.T) {
 			if tt.settings != "" {
 				agenttest.Put(t, filepath.Join(home, ".claude", "settings.json"), tt.settings)
 			}
-			got := claude.New(launch.Config{}).Upstreams(append(tt.env, "HOME="+home))
+			got := agenttest.World(t, claude.New(launch.Config{}), append(tt.env, "HOME="+home)).Upstreams
 			if got[""] != tt.want || (tt.want == "") != (got == nil) {
 				t.Errorf("got %v, want %q", got, tt.want)
 			}
@@ -255,11 +254,11 @@ func TestWindows(t *testing.T) {
 	for _, tc := range []struct{ env, config, want string }{
 		{"CLAUDE_CODE_DISABLE_1M_CONTEXT=1", "", `{"claude*":200000}`},
 		{"", `{"env":{"CLAUDE_CODE_DISABLE_1M_CONTEXT":"true"}}`, `{"claude*":200000}`},
-		{"CLAUDE_CODE_DISABLE_1M_CONTEXT=0", `{"env":`, `null`},
+		{"CLAUDE_CODE_DISABLE_1M_CONTEXT=0", `{}`, `null`},
 	} {
 		home := t.TempDir()
 		agenttest.Put(t, filepath.Join(home, ".claude", "settings.json"), tc.config)
-		got, err := json.Marshal(claude.New(launch.Config{}).Windows([]string{"HOME=" + home, tc.env}))
+		got, err := json.Marshal(agenttest.World(t, claude.New(launch.Config{}), []string{"HOME=" + home, tc.env}).Windows)
 		if err != nil || string(got) != tc.want {
 			t.Errorf("%s %s: %s, %v, want %s", tc.env, tc.config, got, err, tc.want)
 		}

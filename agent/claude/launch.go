@@ -40,6 +40,13 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	if err != nil {
 		return thread.Launch{}, fmt.Errorf("launch claude: %w", err)
 	}
+	around := surroundings{env: env}
+	if spec.BaseURL != "" {
+		around, err = look(thread.WorldSpec{Dir: spec.Dir, Origin: spec.Origin, Env: env, Flags: spec.Flags})
+		if err != nil {
+			return thread.Launch{}, fmt.Errorf("launch claude: %w", err)
+		}
+	}
 	l := thread.Launch{Path: found.Path, Dir: spec.Dir, Session: session, Ready: ready}
 	l.Args = append(l.Args, found.Args...)
 	if spec.Resume {
@@ -53,7 +60,7 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	if spec.Flags.PermissionMode != "" {
 		l.Args = append(l.Args, "--permission-mode", spec.Flags.PermissionMode)
 	}
-	if s := a.settings(spec, own); len(s) > 0 {
+	if s := a.settings(spec, around.env, own); len(s) > 0 {
 		path, err := launch.WriteFile(spec.StateDir, settingsFile, s)
 		if err != nil {
 			return thread.Launch{}, fmt.Errorf("launch claude: %w", err)
@@ -67,7 +74,7 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	l.MCP = reach
 	l.Args = append(append(l.Args, args...), rest...)
 	if spec.BaseURL != "" {
-		if a.toAnthropic(env) {
+		if base, _ := address(around.env); atAnthropic(base) {
 			env = env.Default("_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL", "1")
 		}
 		env = env.With("ANTHROPIC_BASE_URL", spec.BaseURL)

@@ -6,6 +6,7 @@ import (
 
 	"orchestrator/agent/transcript"
 	"orchestrator/thread"
+	"orchestrator/thread/turns"
 )
 
 // line is a line of a transcript, with the fields that are read.
@@ -130,8 +131,11 @@ func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {
 
 func promptOf(m *message) string {
 	for _, b := range m.content() {
-		if b.Type == "text" {
-			return b.Text
+		if b.Type != "text" {
+			continue
+		}
+		if said := turns.Person(b.Text); said != "" {
+			return said
 		}
 	}
 	return ""

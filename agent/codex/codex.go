@@ -12,12 +12,8 @@ package codex
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
-
-	"github.com/knadh/koanf/parsers/toml/v2"
 
 	"orchestrator/agent/launch"
 	"orchestrator/agent/transcript"
@@ -108,120 +104,8 @@ func home(env launch.Env) string {
 	return filepath.Join(env.Home(), ".codex")
 }
 
-// config are the settings of the person's config.toml that are read.
-type config struct {
-	provider  string
-	providers map[string]any
-	openAI    string
-	chatGPT   string
-	// loginShell is set if the person configured whether commands run in a login shell.
-	loginShell bool
-	window     int64 // model_context_window
-	// ownRoots is set if the person configured where the sandbox may write.
-	ownRoots bool
-}
-
-func readConfig(env launch.Env) config {
-	c := config{provider: "openai"}
-	raw, err := os.ReadFile(filepath.Join(home(env), "config.toml"))
-	if err != nil {
-		return c // Codex runs without one
-	}
-	c.ownRoots = namesRoots(raw)
-	all, err := toml.Parser().Unmarshal(raw)
-	if err != nil {
-		return c // Codex itself reports a broken file
-	}
-	text := func(from map[string]any, key string) string { s, _ := from[key].(string); return s }
-	table := func(from map[string]any, key string) map[string]any { m, _ := from[key].(map[string]any); return m }
-	c.providers = table(all, "model_providers")
-	c.openAI, c.chatGPT = text(all, "openai_base_url"), text(all, "chatgpt_base_url")
-	_, c.loginShell = all["allow_login_shell"]
-	if p := text(all, "model_provider"); p != "" {
-		c.provider = p
-	}
-	c.window, _ = all["model_context_window"].(int64)
-	if profile := text(all, "profile"); profile != "" {
-		chosen := table(table(all, "profiles"), profile)
-		if p := text(chosen, "model_provider"); p != "" {
-			c.provider = p
-		}
-		if n, ok := chosen["model_context_window"].(int64); ok {
-			c.window = n
-		}
-	}
-	return c
-}
-
-// Windows returns model_context_window, which applies to every model.
-func (a *Agent) Windows(env []string) map[string]int64 {
-	if n := readConfig(env).window; n > 0 {
-		return map[string]int64{"*": n}
-	}
-	return nil
-}
-
-// byChatGPT reports whether the person is logged in with a ChatGPT account. It only checks whether tokens exist.
-func byChatGPT(env launch.Env) bool {
-	var auth struct {
-		Mode   string          `json:"auth_mode"`
-		Key    json.RawMessage `json:"OPENAI_API_KEY"`
-		Tokens json.RawMessage `json:"tokens"`
-	}
-	if launch.ReadJSON(filepath.Join(home(env), "auth.json"), &auth) != nil {
-		return false
-	}
-	set := func(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" && string(raw) != `""` }
-	if auth.Mode != "" {
-		return strings.EqualFold(auth.Mode, "chatgpt")
-	}
-	return set(auth.Tokens) && !set(auth.Key)
-}
-
-// address returns the base URL that Codex would use, empty if it cannot go through a gateway.
-func (c config) address(env launch.Env) string {
-	switch c.provider {
-	case "openai":
-		switch {
-		case c.openAI != "":
-			return c.openAI
-		case byChatGPT(env):
-			if c.chatGPT != "" {
-				return strings.TrimRight(c.chatGPT, "/") + "/codex"
-			}
-			return chatGPT
-		default:
-			return openAI
-		}
-	case "ollama", "lmstudio":
-		if base := env.Value(ossURL); base != "" {
-			return base
-		}
-		if c.provider == "lmstudio" {
-			return studio
-		}
-		return ollama
-	default:
-		p, _ := c.providers[c.provider].(map[string]any)
-		base, _ := p["base_url"].(string)
-		return base
-	}
-}
-
 // plain matches the provider names that can be used in a -c override.
 var plain = pattern.Lazy(`^[A-Za-z0-9_-]+$`)
-
-// Upstreams returns the address of the person's model provider, without the API version: requests keep that in their
-// path. Nil for providers without an address of their own, such as Bedrock.
-func (a *Agent) Upstreams(env []string) map[string]string {
-	c := readConfig(env)
-	base := c.address(env)
-	if base == "" || !plain().MatchString(c.provider) {
-		return nil
-	}
-	root, _ := launch.SplitVersion(base, "/v1")
-	return map[string]string{"": root}
-}
 
 // quote encodes a string as TOML, which accepts JSON strings.
 func quote(s string) string {
@@ -236,6 +120,7 @@ func quote(s string) string {
 // whose headers cannot be configured otherwise.
 const (
 	ossURL       = "CODEX_OSS_BASE_URL" // accepts an address only
+	ossPort      = "CODEX_OSS_PORT"
 	organisation = "OPENAI_ORGANIZATION"
 	secretVar    = "ORCHESTRATOR_GATEWAY_SECRET"
 	secretHeader = "X-Orchestrator-Secret"
@@ -243,14 +128,18 @@ const (
 
 // viaGateway returns the overrides and the environment that send requests to the gateway. Overrides appear in the
 // arguments, and addresses in error messages, so the secret is sent as a header.
-func (c config) viaGateway(env launch.Env, baseURL string) ([]string, launch.Env) {
-	_, version := launch.SplitVersion(c.address(env), "/v1")
+func (c config) viaGateway(env launch.Env, baseURL string) ([]string, launch.Env, error) {
+	base, _, err := c.address(env)
+	if err != nil {
+		return nil, nil, err
+	}
+	_, version := launch.SplitVersion(base, "/v1")
 	open, mark := thread.PublicURL(baseURL)
 	switch {
 	case c.provider == "openai":
 		args := []string{"-c", "openai_base_url=" + quote(open+version)}
 		if mark == "" {
-			return args, env
+			return args, env, nil
 		}
 		own := env.Value(organisation)
 		// Commands of the agent get the person's own value: another Codex started by it would send ours.
@@ -258,19 +147,19 @@ func (c config) viaGateway(env launch.Env, baseURL string) ([]string, launch.Env
 		if own != "" {
 			mark += ";" + own
 		}
-		return args, env.With(organisation, mark)
+		return args, env.With(organisation, mark), nil
 	case c.provider == "ollama" || c.provider == "lmstudio":
-		return setForCommands(ossURL, env.Value(ossURL)), env.With(ossURL, baseURL+version)
+		return setForCommands(ossURL, env.Value(ossURL)), env.With(ossURL, baseURL+version), nil
 	case plain().MatchString(c.provider):
 		key := "model_providers." + c.provider
 		args := []string{"-c", key + ".base_url=" + quote(open+version)}
 		if mark == "" {
-			return args, env
+			return args, env, nil
 		}
 		args = append(args, "-c", key+".env_http_headers."+secretHeader+"="+quote(secretVar))
-		return append(args, setForCommands(secretVar, "")...), env.With(secretVar, mark)
+		return append(args, setForCommands(secretVar, "")...), env.With(secretVar, mark), nil
 	default:
-		return nil, env
+		return nil, env, nil
 	}
 }
 

@@ -92,25 +92,27 @@ func TestUpstreams(t *testing.T) {
 		env                []string
 		want               string // empty for none
 		args               string // the override for the gateway
+		broken             bool
 	}{
-		{"default", "", "", nil, "https://api.openai.com", `openai_base_url="http://gw/v1"`},
+		{"default", "", "", nil, "https://api.openai.com", `openai_base_url="http://gw/v1"`, false},
 		{"ignored variable", "", "", []string{"OPENAI_BASE_URL=https://x.example/v1"}, "https://api.openai.com",
-			`openai_base_url="http://gw/v1"`},
+			`openai_base_url="http://gw/v1"`, false},
 		{"own address", "openai_base_url = \"https://proxy.example/openai/v1/\"", "", nil, "https://proxy.example/openai",
-			`openai_base_url="http://gw/v1"`},
+			`openai_base_url="http://gw/v1"`, false},
 		{"chatgpt login", "", `{"auth_mode":"chatgpt","tokens":{"a":"b"}}`, nil, "https://chatgpt.com/backend-api/codex",
-			`openai_base_url="http://gw"`},
+			`openai_base_url="http://gw"`, false},
 		{"key login", "", `{"OPENAI_API_KEY":"k","tokens":null}`, nil, "https://api.openai.com",
-			`openai_base_url="http://gw/v1"`},
+			`openai_base_url="http://gw/v1"`, false},
 		{"provider", "model_provider = \"acme\"\n[model_providers.acme]\nbase_url = \"https://acme.example/v1\"", "", nil,
-			"https://acme.example", `model_providers.acme.base_url="http://gw/v1"`},
+			"https://acme.example", `model_providers.acme.base_url="http://gw/v1"`, false},
 		{"by profile", "profile = \"p\"\n[profiles.p]\nmodel_provider = \"acme\"\n[model_providers.acme]\n" +
-			"base_url = \"https://acme.example\"", "", nil, "https://acme.example", `model_providers.acme.base_url="http://gw"`},
-		{"ollama", "model_provider = \"ollama\"", "", []string{"CODEX_OSS_BASE_URL=http://box:1/v1"}, "http://box:1", ""},
-		{"bedrock", "model_provider = \"amazon-bedrock\"", "", nil, "", ""},
+			"base_url = \"https://acme.example\"", "", nil, "https://acme.example", `model_providers.acme.base_url="http://gw"`, false},
+		{"ollama", "model_provider = \"ollama\"", "", []string{"CODEX_OSS_BASE_URL=http://box:1/v1"}, "http://box:1", "", false},
+		{"bedrock", "model_provider = \"amazon-bedrock\"", "", nil, "", "", false},
 		{"odd name", "model_provider = \"a.b\"\n[model_providers.\"a.b\"]\nbase_url = \"https://acme.example\"", "",
-			nil, "", ""},
-		{"broken", "model_provider = ", "", nil, "https://api.openai.com", `openai_base_url="http://gw/v1"`},
+			nil, "", "", false},
+		{name: "broken", config: "model_provider = ", broken: true},
+		{name: "broken login", auth: "{", broken: true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -123,7 +125,15 @@ func TestUpstreams(t *testing.T) {
 			agenttest.Fake(t, filepath.Join(home, "bin", "codex"), "0.169.0")
 			env := append(tt.env, "HOME="+home, "PATH="+filepath.Join(home, "bin"))
 			a := codex.New(launch.Config{Env: env})
-			got := a.Upstreams(env)
+			if tt.broken {
+				for _, flags := range []thread.Flags{{}, {Args: []string{"-c", "model=\"x\""}}} {
+					if w, err := a.World(thread.WorldSpec{Dir: home, Env: env, Flags: flags}); err == nil {
+						t.Errorf("nobody knows where its model is, and it is sent to %v", w.Upstreams)
+					}
+				}
+				return
+			}
+			got := agenttest.World(t, a, env).Upstreams
 			if got[""] != tt.want || (tt.want == "") != (got == nil) {
 				t.Errorf("got %v, want %q", got, tt.want)
 			}
@@ -369,7 +379,7 @@ func TestWindows(t *testing.T) {
 	} {
 		home := t.TempDir()
 		agenttest.Put(t, filepath.Join(home, ".codex", "config.toml"), tc.config)
-		got, err := json.Marshal(codex.New(launch.Config{}).Windows([]string{"HOME=" + home, tc.env}))
+		got, err := json.Marshal(agenttest.World(t, codex.New(launch.Config{}), []string{"HOME=" + home, tc.env}).Windows)
 		if err != nil || string(got) != tc.want {
 			t.Errorf("%s %s: %s, %v, want %s", tc.env, tc.config, got, err, tc.want)
 		}

@@ -61,7 +61,10 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	if err != nil {
 		return thread.Launch{}, fmt.Errorf("launch codex: %w", err)
 	}
-	c := readConfig(env)
+	c, err := readConfig(env, spec.Flags.Args)
+	if err != nil && spec.BaseURL != "" {
+		return thread.Launch{}, fmt.Errorf("launch codex: %w", err)
+	}
 	l := thread.Launch{Path: found.Path, Args: found.Args, Dir: spec.Dir, Ready: ready}
 	if spec.Resume {
 		l.Session = spec.Session
@@ -80,17 +83,23 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 		return thread.Launch{}, fmt.Errorf("launch codex: %w", err)
 	}
 	l.Args = append(l.Args, handOver...)
+	var gateway []string
 	if spec.BaseURL != "" {
-		var args []string
-		args, env = c.viaGateway(env, spec.BaseURL)
-		l.Args = append(l.Args, args...)
+		if gateway, env, err = c.viaGateway(env, spec.BaseURL); err != nil {
+			return thread.Launch{}, fmt.Errorf("launch codex: %w", err)
+		}
 	}
 	server, env, reach := giveServer(env, spec)
 	l.Args, l.MCP = append(l.Args, server...), reach
 	if spec.Model != "" {
 		l.Args = append(l.Args, "-m", spec.Model)
 	}
-	l.Args = append(append(l.Args, mode...), spec.Flags.Args...)
+	// The gateway's address is the last one, which counts: the person's own arguments may have one too.
+	own, rest := spec.Flags.Args, []string(nil)
+	if end := slices.Index(own, "--"); end >= 0 {
+		own, rest = own[:end], own[end:]
+	}
+	l.Args = slices.Concat(l.Args, mode, own, gateway, rest)
 	if spec.Resume {
 		l.Args = append(l.Args, "--", spec.Session)
 	}
@@ -102,7 +111,7 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 // shell, whose profile resets PATH; even without one, bash reads ~/.bashrc if its input is a socket, unless it seems to
 // run inside another shell.
 func (c config) keepPath(env launch.Env) ([]string, launch.Env) {
-	if c.loginShell {
+	if c.loginShell() {
 		return nil, env // the person decided; ORCHESTRATOR_BIN in the environment is an absolute path
 	}
 	if level, err := strconv.Atoi(env.Value("SHLVL")); err != nil || level < 2 {

@@ -15,6 +15,7 @@ import (
 	"orchestrator/agent/hook"
 	"orchestrator/agent/launch"
 	"orchestrator/thread"
+	"orchestrator/thread/outward"
 )
 
 // Name is the adapter's name.
@@ -46,21 +47,25 @@ var bases = []struct{ name, variable string }{
 // versions are the suffixes of base URLs that requests repeat in their path.
 var versions = []string{"/v1beta", "/v1"}
 
-// Upstreams returns the addresses in the environment; nil if there are none.
-func (*Agent) Upstreams(env []string) map[string]string {
-	var all map[string]string
+// World implements thread.Agent: the addresses are those in the environment.
+func (*Agent) World(spec thread.WorldSpec) (thread.World, error) {
+	env := launch.Env(spec.Env).Adding(spec.Flags.Env)
+	w := thread.World{Network: outward.Of(env)}
 	for _, b := range bases {
-		address := launch.Env(env).Value(b.variable)
+		address := env.Value(b.variable)
 		if address == "" {
 			continue
 		}
 		root, _ := launch.SplitVersion(address, versions...)
-		if all == nil {
-			all = map[string]string{"": root}
+		if w.Upstreams == nil {
+			w.Upstreams = map[string]string{"": root}
 		}
-		all[b.name] = root
+		w.Upstreams[b.name] = root
 	}
-	return all
+	if w.Upstreams == nil {
+		w.Aside = "no variable says where its model is"
+	}
+	return w, nil
 }
 
 // CheckLaunch requires a program.

@@ -57,11 +57,11 @@ func TestFind(t *testing.T) {
 func TestGatewayByEnvironment(t *testing.T) {
 	env := []string{"OPENAI_BASE_URL=http://127.0.0.1:11434/v1/", "ANTHROPIC_BASE_URL=https://proxy.example"}
 	a := command.New(launch.Config{})
-	up := a.Upstreams(env)
+	up := agenttest.World(t, a, env).Upstreams
 	if up["openai"] != "http://127.0.0.1:11434" || up["anthropic"] != "https://proxy.example" || up[""] == "" {
 		t.Errorf("upstreams %v", up)
 	}
-	if up := a.Upstreams(nil); up != nil {
+	if up := agenttest.World(t, a, nil).Upstreams; up != nil {
 		t.Errorf("upstreams of nothing: %v", up)
 	}
 	l, err := a.Launch(t.Context(), thread.LaunchSpec{

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -65,8 +66,10 @@ func (a *Agent) Detect(context.Context) thread.AgentInfo {
 	return info
 }
 
-// Upstreams returns the address of the built-in model.
-func (a *Agent) Upstreams([]string) map[string]string { return map[string]string{"": a.config.Model} }
+// World implements thread.Agent: its model is built in.
+func (a *Agent) World(thread.WorldSpec) (thread.World, error) {
+	return thread.World{Upstreams: map[string]string{"": a.config.Model}}, nil
+}
 
 // Launch returns how to start the agent.
 func (a *Agent) Launch(_ context.Context, spec thread.LaunchSpec) (thread.Launch, error) {
@@ -92,6 +95,14 @@ func (a *Agent) Launch(_ context.Context, spec thread.LaunchSpec) (thread.Launch
 	}
 	if spec.Flags.PermissionMode != "" {
 		l.Args = append(l.Args, "--permission-mode", spec.Flags.PermissionMode)
+	}
+	if spec.MCP != nil {
+		raw, err := json.Marshal(map[string]any{"name": spec.MCP.Name, "command": spec.MCP.Command})
+		if err != nil {
+			return thread.Launch{}, fmt.Errorf("launch demo agent: %w", err)
+		}
+		l.Args = append(l.Args, "--mcp", string(raw))
+		l.MCP = thread.MCPReach{Given: true, Live: true}
 	}
 	l.Args = append(l.Args, spec.Flags.Args...)
 	base := spec.BaseURL

@@ -12,7 +12,7 @@ import (
 var rules = sync.OnceValue(func() []agent.Rule {
 	return []agent.Rule{
 		{State: thread.StateApproval, Lines: 10, Detail: "asks for permission",
-			Pattern: regexp.MustCompile(`(?m)^\? Allow this command\?`)},
+			Pattern: regexp.MustCompile(`(?m)^\? Allow this (?:command|tool)`)},
 		{State: thread.StateQuestion, Lines: 14, Detail: "asks a question",
 			Pattern: regexp.MustCompile(`(?m)^\? (?s:.*)^  enter to choose`)},
 		{State: thread.StateWorking, Lines: 8, Detail: `shows "esc to interrupt"`,

@@ -75,7 +75,7 @@ func trustOf(env launch.Env, dir string) string {
 
 // asksForTrust reports whether Gemini CLI asks about folders at all.
 func asksForTrust(env launch.Env) bool {
-	enabled := readSettings(env).Security.Trust.Enabled
+	enabled := leniently(env).Security.Trust.Enabled
 	return enabled == nil || *enabled
 }
 
@@ -150,7 +150,7 @@ func policy(env launch.Env, spec thread.LaunchSpec) ([]string, error) {
 	var args []string
 	own := func(arg string) bool { return arg == "--policy" || strings.HasPrefix(arg, "--policy=") }
 	if !slices.ContainsFunc(spec.Flags.Args, own) {
-		paths := readSettings(env).Policies
+		paths := leniently(env).Policies
 		if len(paths) == 0 {
 			paths = []string{filepath.Join(home(env), "policies")}
 		}

@@ -11,11 +11,8 @@
 package gemini
 
 import (
-	"bufio"
 	"context"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"orchestrator/agent/launch"
 	"orchestrator/agent/transcript"
@@ -52,14 +49,14 @@ func (a *Agent) Name() string { return Name }
 // Detect reports whether Gemini CLI can be started here.
 func (a *Agent) Detect(ctx context.Context) thread.AgentInfo {
 	info := a.program.Info(ctx, a.env)
-	if info.Problem == "" && !readSettings(a.env).keepsSessions() {
+	if info.Problem == "" && !leniently(a.env).keepsSessions() {
 		info.Hint = "it deletes resumed sessions; to prevent that, set general.sessionRetention.enabled to false " +
 			"in its settings"
 	}
 	return info
 }
 
-// settings are the fields of the person's settings.json that are read.
+// settings are the fields of settings files that are read.
 type settings struct {
 	General struct {
 		Retention struct {
@@ -67,6 +64,11 @@ type settings struct {
 		} `json:"sessionRetention"`
 	} `json:"general"`
 	Policies []string `json:"policyPaths"`
+	Advanced struct {
+		// Excluded are variables that are not taken from a project's .env file, Ignore takes nothing from those files.
+		Excluded []string `json:"excludedEnvVars"`
+		Ignore   bool     `json:"ignoreLocalEnv"`
+	} `json:"advanced"`
 	Security struct {
 		Auth struct {
 			Selected string `json:"selectedType"`
@@ -88,52 +90,4 @@ func home(env launch.Env) string {
 		root = env.Home()
 	}
 	return filepath.Join(root, ".gemini")
-}
-
-func readSettings(env launch.Env) settings {
-	var s settings
-	if launch.ReadJSONC(filepath.Join(home(env), "settings.json"), &s) != nil {
-		return settings{} // Gemini CLI itself reports a broken file
-	}
-	return s
-}
-
-// effective returns the environment with the variables that the person's .env file adds.
-func effective(env launch.Env) launch.Env {
-	for _, path := range []string{filepath.Join(home(env), ".env"), filepath.Join(env.Home(), ".env")} {
-		f, err := os.Open(path)
-		if err != nil {
-			continue
-		}
-		defer f.Close()
-		lines := bufio.NewScanner(f)
-		for lines.Scan() {
-			key, value, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(lines.Text()), "export "), "=")
-			key = strings.TrimSpace(key)
-			if ok && (key == "GOOGLE_GEMINI_BASE_URL" || strings.HasPrefix(key, "GOOGLE_GENAI_USE_")) {
-				env = env.Default(key, strings.Trim(strings.TrimSpace(value), `"'`))
-			}
-		}
-		break // only the first file is read
-	}
-	return env
-}
-
-// Upstreams returns the address of the Gemini API; nil for logins that use another API: a Google account's (Code
-// Assist) and Vertex AI.
-func (a *Agent) Upstreams(env []string) map[string]string {
-	e := effective(env)
-	switch readSettings(e).Security.Auth.Selected {
-	case "gemini-api-key", "gateway":
-	case "":
-		if e.Enabled("GOOGLE_GENAI_USE_VERTEXAI") || e.Enabled("GOOGLE_GENAI_USE_GCA") {
-			return nil
-		}
-	default:
-		return nil
-	}
-	if base := strings.TrimRight(e.Value("GOOGLE_GEMINI_BASE_URL"), "/"); base != "" {
-		return map[string]string{"": base}
-	}
-	return map[string]string{"": google}
 }

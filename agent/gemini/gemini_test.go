@@ -106,7 +106,7 @@ func TestUpstreams(t *testing.T) {
 			if tt.dotenv != "" {
 				agenttest.Put(t, filepath.Join(home, ".gemini", ".env"), tt.dotenv)
 			}
-			got := gemini.New(launch.Config{}).Upstreams(append(tt.env, "HOME="+home))
+			got := agenttest.World(t, gemini.New(launch.Config{}), append(tt.env, "HOME="+home)).Upstreams
 			if got[""] != tt.want || (tt.want == "") != (got == nil) {
 				t.Errorf("got %v, want %q", got, tt.want)
 			}

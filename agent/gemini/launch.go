@@ -56,7 +56,9 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	l.MCP = reach
 	l.Args = append(append(append(l.Args, args...), server...), spec.Flags.Args...)
 	if spec.BaseURL != "" {
-		env = env.With("GOOGLE_GEMINI_BASE_URL", spec.BaseURL)
+		if env, err = viaGateway(env, spec); err != nil {
+			return thread.Launch{}, fmt.Errorf("launch gemini: %w", err)
+		}
 	}
 	if trusted {
 		// After its question about the folder, Gemini CLI restarts itself, for which it needs a parent process of its own.

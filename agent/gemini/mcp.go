@@ -49,6 +49,9 @@ func giveServer(env launch.Env, spec thread.LaunchSpec) ([]string, launch.Env, t
 	if err := mirror(home(env), filepath.Join(root, ".gemini")); err != nil {
 		return nil, nil, thread.MCPReach{}, err
 	}
+	if err := linkEnv(filepath.Join(filepath.Dir(home(env)), ".env"), filepath.Join(root, ".env")); err != nil {
+		return nil, nil, thread.MCPReach{}, err
+	}
 	if _, err := launch.WriteFile(filepath.Join(root, ".gemini"), "settings.json", own); err != nil {
 		return nil, nil, thread.MCPReach{}, err
 	}
@@ -56,6 +59,22 @@ func giveServer(env launch.Env, spec thread.LaunchSpec) ([]string, launch.Env, t
 		Given: true, Live: true,
 		Outside: []string{"what is changed in Gemini CLI's /settings is forgotten at the next start of the thread"},
 	}, nil
+}
+
+// linkEnv links the person's .env file, which Gemini CLI also searches in its home.
+func linkEnv(from, to string) error {
+	if info, err := os.Lstat(to); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if err := os.Remove(to); err != nil {
+			return err
+		}
+	}
+	if _, err := os.Lstat(from); err != nil {
+		return nil // there is none
+	}
+	if err := os.Symlink(from, to); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
 }
 
 // mirror fills a folder with links to the entries of another, except for the settings. Links to what is gone are

@@ -231,7 +231,7 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 		if locate(spec.Env, spec.Dir, session).main != "" {
 			return "", fmt.Errorf("gemini session %s already exists: %w", session, thread.ErrConflict)
 		}
-		data = fork(data, spec.Session, session, resolve(spec.FromDir), resolve(spec.Dir))
+		data = fork(once(data), spec.Session, session, resolve(spec.FromDir), resolve(spec.Dir))
 	}
 	env := launch.Env(spec.Env)
 	f := locate(env, spec.Dir, session)

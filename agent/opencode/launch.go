@@ -61,9 +61,17 @@ func configure(env launch.Env, spec thread.LaunchSpec) (launch.Env, error) {
 	if err != nil || spec.BaseURL == "" {
 		return env, err
 	}
-	addresses := bases(env, readConfig(env))
-	if len(addresses) == 0 {
-		return env, nil
+	dir := spec.Dir
+	if spec.MCP != nil && spec.MCP.Distrust[Name] {
+		dir = "" // giveServer
+	}
+	c, decided, err := look(env, dir)
+	if err != nil {
+		return nil, err
+	}
+	addresses, err := bases(env, c, decided)
+	if err != nil || len(addresses) == 0 {
+		return env, err
 	}
 	content := map[string]json.RawMessage{}
 	if own := env.Value("OPENCODE_CONFIG_CONTENT"); own != "" {

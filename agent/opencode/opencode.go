@@ -12,14 +12,8 @@
 package opencode
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
-	"os"
 	"path/filepath"
-	"slices"
-	"sort"
-	"strings"
 
 	"orchestrator/agent/launch"
 	"orchestrator/thread"
@@ -64,45 +58,26 @@ func (a *Agent) Name() string { return Name }
 // Detect reports whether opencode can be started here.
 func (a *Agent) Detect(ctx context.Context) thread.AgentInfo { return a.program.Info(ctx, a.env) }
 
-// provider is what opencode knows about a provider without configuration: its address, and the variables with its key.
+// provider is what opencode knows about a provider without configuration: its address, the variables with its key, and
+// the one that replaces the address.
 type provider struct {
-	base string
-	keys []string
+	base    string
+	keys    []string
+	address string
 }
 
 // known are the providers that are built into opencode.
 var known = map[string]provider{
-	"anthropic": {"https://api.anthropic.com/v1", []string{"ANTHROPIC_API_KEY"}},
-	"openai":    {"https://api.openai.com/v1", []string{"OPENAI_API_KEY"}},
+	"anthropic": {"https://api.anthropic.com/v1", []string{"ANTHROPIC_API_KEY"}, "ANTHROPIC_BASE_URL"},
+	"openai":    {"https://api.openai.com/v1", []string{"OPENAI_API_KEY"}, "OPENAI_BASE_URL"},
 	"google": {
-		"https://generativelanguage.googleapis.com/v1beta", []string{"GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY"},
+		"https://generativelanguage.googleapis.com/v1beta", []string{"GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY"}, "",
 	},
-	"openrouter": {"https://openrouter.ai/api/v1", []string{"OPENROUTER_API_KEY"}},
-	"groq":       {"https://api.groq.com/openai/v1", []string{"GROQ_API_KEY"}},
-	"mistral":    {"https://api.mistral.ai/v1", []string{"MISTRAL_API_KEY"}},
-	"deepseek":   {"https://api.deepseek.com", []string{"DEEPSEEK_API_KEY"}},
-	"xai":        {"https://api.x.ai/v1", []string{"XAI_API_KEY"}},
-}
-
-// config are the fields of the person's configuration that are read.
-type config struct {
-	Model    string                    `json:"model"`
-	Provider map[string]configProvider `json:"provider"`
-}
-
-type configProvider struct {
-	NPM     string `json:"npm"`
-	Options struct {
-		BaseURL string `json:"baseURL"`
-	} `json:"options"`
-	Models map[string]configModel `json:"models"`
-}
-
-type configModel struct {
-	ID    string `json:"id"` // the name in requests; the key if empty
-	Limit struct {
-		Context int64 `json:"context"`
-	} `json:"limit"`
+	"openrouter": {"https://openrouter.ai/api/v1", []string{"OPENROUTER_API_KEY"}, ""},
+	"groq":       {"https://api.groq.com/openai/v1", []string{"GROQ_API_KEY"}, ""},
+	"mistral":    {"https://api.mistral.ai/v1", []string{"MISTRAL_API_KEY"}, ""},
+	"deepseek":   {"https://api.deepseek.com", []string{"DEEPSEEK_API_KEY"}, ""},
+	"xai":        {"https://api.x.ai/v1", []string{"XAI_API_KEY"}, ""},
 }
 
 // xdg returns one of the person's XDG folders, from its variable or its default below the home folder.
@@ -111,18 +86,6 @@ func xdg(env launch.Env, variable, fallback string) string {
 		return filepath.Join(dir, "opencode")
 	}
 	return filepath.Join(env.Home(), fallback, "opencode")
-}
-
-// userFiles returns the person's own configuration files; later ones take precedence.
-func userFiles(env launch.Env) []string {
-	var paths []string
-	for _, name := range []string{"config.json", "opencode.json", "opencode.jsonc"} {
-		paths = append(paths, filepath.Join(xdg(env, "XDG_CONFIG_HOME", ".config"), name))
-	}
-	if path := env.Value("OPENCODE_CONFIG"); path != "" {
-		paths = append(paths, path)
-	}
-	return paths
 }
 
 // ConfigFiles returns the files of a project that configure opencode.
@@ -140,132 +103,8 @@ func (a *Agent) LocalFiles() []string {
 	return []string{"AGENTS.md", "opencode.json", "opencode.jsonc"}
 }
 
-// readConfig reads the person's own files and variables; later ones take precedence. A repository's own configuration
-// is not read: it must not decide where credentials are sent.
-func readConfig(env launch.Env) config {
-	var all config
-	var raws [][]byte
-	for _, path := range userFiles(env) {
-		if raw, err := os.ReadFile(path); err == nil {
-			raws = append(raws, launch.StripComments(raw))
-		}
-	}
-	raws = append(raws, launch.StripComments([]byte(env.Value("OPENCODE_CONFIG_CONTENT"))))
-	for _, raw := range raws {
-		var c config
-		if json.Unmarshal(raw, &c) != nil {
-			continue // opencode itself reports a broken file
-		}
-		if c.Model != "" {
-			all.Model = c.Model
-		}
-		for id, p := range c.Provider {
-			if all.Provider == nil {
-				all.Provider = map[string]configProvider{}
-			}
-			old := all.Provider[id]
-			if p.NPM != "" {
-				old.NPM = p.NPM
-			}
-			if p.Options.BaseURL != "" {
-				old.Options.BaseURL = p.Options.BaseURL
-			}
-			for key, m := range p.Models {
-				if old.Models == nil {
-					old.Models = map[string]configModel{}
-				}
-				was := old.Models[key]
-				was.ID, was.Limit.Context = cmp.Or(m.ID, was.ID), cmp.Or(m.Limit.Context, was.Limit.Context)
-				old.Models[key] = was
-			}
-			all.Provider[id] = old
-		}
-	}
-	return all
-}
-
-// Windows returns the limit.context of the configured models.
-func (a *Agent) Windows(env []string) map[string]int64 {
-	var all map[string]int64
-	for _, p := range readConfig(env).Provider {
-		for key, m := range p.Models {
-			if m.Limit.Context <= 0 {
-				continue
-			}
-			if all == nil {
-				all = map[string]int64{}
-			}
-			all[cmp.Or(m.ID, key)] = m.Limit.Context
-		}
-	}
-	return all
-}
-
-// logins returns the providers that the person is logged in to, with the type of login. The credentials in the same
-// file are ignored.
-func logins(env launch.Env) map[string]string {
-	var auth map[string]struct {
-		Type string `json:"type"`
-	}
-	if launch.ReadJSON(filepath.Join(xdg(env, "XDG_DATA_HOME", ".local/share"), "auth.json"), &auth) != nil {
-		return nil
-	}
-	all := map[string]string{}
-	for id, a := range auth {
-		all[id] = a.Type
-	}
-	return all
-}
-
 // plain matches the provider names that can be part of a path.
 var plain = pattern.Lazy(`^[A-Za-z0-9_-]+$`)
 
-// bases returns the base URLs of the providers that the person uses and that can go through a gateway, by provider.
-// Logins by OAuth are left out: their plugins choose the address themselves.
-func bases(env launch.Env, c config) map[string]string {
-	all := map[string]string{}
-	login := logins(env)
-	for id, p := range known {
-		_, configured := c.Provider[id]
-		keyed := slices.ContainsFunc(p.keys, func(k string) bool { return env.Value(k) != "" })
-		if configured || keyed || login[id] == "api" {
-			all[id] = p.base
-		}
-	}
-	for id, p := range c.Provider {
-		if p.Options.BaseURL != "" && !strings.Contains(p.Options.BaseURL, "{") { // not one with placeholders
-			all[id] = p.Options.BaseURL
-		}
-	}
-	for id := range all {
-		if login[id] == "oauth" || !plain().MatchString(id) {
-			delete(all, id)
-		}
-	}
-	return all
-}
-
 // versions are the suffixes of base URLs that requests repeat in their path.
 var versions = []string{"/v1beta", "/v1"}
-
-// Upstreams returns the addresses of the person's providers, by provider, and as "" that of the default model; nil if
-// there is none.
-func (a *Agent) Upstreams(env []string) map[string]string {
-	c := readConfig(env)
-	all := map[string]string{}
-	var names []string
-	for id, base := range bases(env, c) {
-		all[id], _ = launch.SplitVersion(base, versions...)
-		names = append(names, id)
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	sort.Strings(names)
-	main, _, _ := strings.Cut(c.Model, "/")
-	if _, ok := all[main]; !ok {
-		main = names[0]
-	}
-	all[""] = all[main]
-	return all
-}

@@ -167,7 +167,15 @@ func TestUpstreams(t *testing.T) {
 		{"own provider", "{ // mine\n\"model\":\"fm/x\"," +
 			"\"provider\":{\"fm\":{\"options\":{\"baseURL\":\"http://box:1/v1\"}}}}", "", []string{"GEMINI_API_KEY=x"},
 			`{"":"http://box:1","fm":"http://box:1","google":"https://generativelanguage.googleapis.com"}`},
-		{"placeholder", `{"provider":{"fm":{"options":{"baseURL":"{env:X}"}}}}`, "", nil, `null`},
+		{"placeholder", `{"provider":{"fm":{"options":{"baseURL":"{env:X}/v1"}}}}`, "", []string{"X=http://box:2"},
+			`{"":"http://box:2","fm":"http://box:2"}`},
+		{"placeholder of its own", `{"provider":{"fm":{"options":{"baseURL":"https://${ACCOUNT}.example"}}}}`, "", nil, `null`},
+		{"other key for the address", `{"provider":{"fm":{"api":"http://box:3/v1"}}}`, "", nil,
+			`{"":"http://box:3","fm":"http://box:3"}`},
+		{"address of a model", `{"provider":{"fm":{"api":"http://box:3","models":{"x":{"provider":{"api":"http://box:4"}}}}}}`, "",
+			nil, `null`},
+		{"variable", "", "", []string{"ANTHROPIC_API_KEY=x", "ANTHROPIC_BASE_URL=http://box:5/v1"},
+			`{"":"http://box:5","anthropic":"http://box:5"}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -178,7 +186,7 @@ func TestUpstreams(t *testing.T) {
 			if tt.auth != "" {
 				agenttest.Put(t, filepath.Join(home, ".local", "share", "opencode", "auth.json"), tt.auth)
 			}
-			got := asJSON(t, opencode.New(launch.Config{}).Upstreams(append(tt.env, "HOME="+home)))
+			got := asJSON(t, agenttest.World(t, opencode.New(launch.Config{}), append(tt.env, "HOME="+home)).Upstreams)
 			if got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
@@ -231,11 +239,11 @@ func TestWindows(t *testing.T) {
 			`"limit":{"context":9}},"z":{}}}}}`, `{"vendor/y":9,"x":65536}`},
 		{`OPENCODE_CONFIG_CONTENT={"provider":{"fm":{"models":{"x":{"limit":{"context":7}}}}}}`,
 			`{"provider":{"fm":{"models":{"x":{"limit":{"context":65536}}}}}}`, `{"x":7}`},
-		{"", `{"provider":[]}`, `null`},
+		{"", `{"provider":{}}`, `null`},
 	} {
 		home := t.TempDir()
 		agenttest.Put(t, filepath.Join(home, ".config", "opencode", "opencode.json"), tc.config)
-		got, err := json.Marshal(opencode.New(launch.Config{}).Windows([]string{"HOME=" + home, tc.env}))
+		got, err := json.Marshal(agenttest.World(t, opencode.New(launch.Config{}), []string{"HOME=" + home, tc.env}).Windows)
 		if err != nil || string(got) != tc.want {
 			t.Errorf("%s %s: %s, %v, want %s", tc.env, tc.config, got, err, tc.want)
 		}

@@ -4,6 +4,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"orchestrator/thread/ground/process"
 )
 
 // adoptOrphans makes orphaned descendants children of this process instead of init's.
@@ -28,11 +30,11 @@ func ownSession() int {
 }
 
 // endedChildren returns this process's children that nobody has waited for yet.
-func endedChildren() []proc {
+func endedChildren() []process.Info {
 	self := os.Getpid()
-	var ended []proc
-	for _, pid := range children(self) {
-		if p, ok := readProc(pid); ok && p.ended && p.ppid == self {
+	var ended []process.Info
+	for _, pid := range process.Children(self) {
+		if p, ok := process.Look(pid); ok && p.Ended && p.Parent == self {
 			ended = append(ended, p)
 		}
 	}

@@ -2,6 +2,8 @@
 
 package pty
 
+import "orchestrator/thread/ground/process"
+
 // adoptOrphans does nothing: only Linux has subreapers.
 func adoptOrphans() {}
 
@@ -10,4 +12,4 @@ func keepDescriptors() {}
 
 func ownSession() int { return 0 }
 
-func endedChildren() []proc { return nil }
+func endedChildren() []process.Info { return nil }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/ground/process"
 )
 
 // Host starts processes and collects their ends. There is one per program: it makes the program a subreaper and listens
@@ -71,7 +72,7 @@ func (h *Host) Start(spec Spec) (*Process, error) {
 	defer slave.Close()
 	token := thread.NewID[string]() + thread.NewID[string]() // 128 bits
 	p := &Process{
-		table: h.table, token: token, label: newLabel(cmp.Or(spec.Owner, token)), spec: spec, terminal: terminal,
+		table: h.table, token: token, label: process.NewLabel(cmp.Or(spec.Owner, token)), spec: spec, terminal: terminal,
 		seen:  make(map[int]uint64),
 		ended: make(chan struct{}), drained: make(chan struct{}), done: make(chan struct{}),
 	}
@@ -81,7 +82,7 @@ func (h *Host) Start(spec Spec) (*Process, error) {
 		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0},
 	}
 	h.table.mu.Lock() // so that its end is not collected before it is known
-	proc, err := startLabelled(spec.Path, append([]string{spec.Path}, spec.Args...), attr, p.label)
+	proc, err := process.StartLabelled(spec.Path, append([]string{spec.Path}, spec.Args...), attr, p.label)
 	if err != nil {
 		h.table.mu.Unlock()
 		terminal.hangUp() // nothing was started on it
@@ -105,15 +106,15 @@ func (h *Host) ByToken(token string) *Process { return h.table.byToken(token) }
 // Counts returns how many processes belong to each running Process, by their labels.
 func (h *Host) Counts() map[*Process]int {
 	h.table.mu.Lock()
-	byLabel := make(map[uint64]*Process, len(h.table.running))
+	byLabel := make(map[process.Label]*Process, len(h.table.running))
 	for _, p := range h.table.running {
 		byLabel[p.label] = p
 	}
 	h.table.mu.Unlock()
 	counts := make(map[*Process]int, len(byLabel))
-	for label, n := range labels() {
+	for label, pids := range process.Labelled() {
 		if p := byLabel[label]; p != nil {
-			counts[p] = n
+			counts[p] = len(pids)
 		}
 	}
 	return counts

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"orchestrator/thread/ground/process"
 )
 
 // errMoving means that a process could not be examined because it, or one of its ancestors, ended in the meantime.
@@ -44,24 +46,24 @@ func (t *table) origin(pid int) (p *Process, below bool, err error) {
 
 // trace follows a process's ancestors once.
 func (t *table) trace(pid int) (found *Process, below bool, err error) {
-	q, ok := readProc(pid)
-	if !ok || q.ended {
+	q, ok := process.Look(pid)
+	if !ok || q.Ended {
 		return nil, true, errMoving
 	}
 	for {
-		if t != nil && q.pid == os.Getpid() {
+		if t != nil && q.PID == os.Getpid() {
 			return nil, true, nil // an orphan that was reparented to us
 		}
 		p, marked, host := t.claims(q)
 		if p != nil {
 			return p, true, nil
 		}
-		below = below || marked || host && q.pid != pid // a Host is not below itself
-		if q.ppid <= 1 {
+		below = below || marked || host && q.PID != pid // a Host is not below itself
+		if q.Parent <= 1 {
 			return nil, below, nil
 		}
-		parent, ok := readProc(q.ppid)
-		if !ok || parent.start > q.start { // it ended, and its number may have been reused
+		parent, ok := process.Look(q.Parent)
+		if !ok || parent.Start > q.Start { // it ended, and its number may have been reused
 			return nil, true, errMoving
 		}
 		q = parent
@@ -69,11 +71,11 @@ func (t *table) trace(pid int) (found *Process, below bool, err error) {
 }
 
 // claims returns to which Process one process belongs, whether it is marked by any, and as a Host or what one started.
-func (t *table) claims(q proc) (p *Process, marked, host bool) {
-	label := labelled(q.pid)
-	tokens, host := marks(q.pid)
+func (t *table) claims(q process.Info) (p *Process, marked, host bool) {
+	label := process.LabelOf(q.PID)
+	tokens, host := marks(q.PID)
 	p = t.search(func(p *Process) bool {
-		return label != 0 && p.label == label || p.pid == q.pid || p.pid == q.sid || p.pid == q.pgrp
+		return label != 0 && p.label == label || p.pid == q.PID || p.pid == q.Session || p.pid == q.Group
 	})
 	for _, token := range tokens {
 		if p == nil {
@@ -85,7 +87,7 @@ func (t *table) claims(q proc) (p *Process, marked, host bool) {
 
 // marks returns the tokens in the environment of a process, and whether it is a Host's.
 func marks(pid int) (tokens []string, host bool) {
-	environ(pid, func(kv string) bool {
+	process.Environ(pid, func(kv string) bool {
 		if v, ok := strings.CutPrefix(kv, tokenName+"="); ok {
 			tokens = append(tokens, v)
 		}

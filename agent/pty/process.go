@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"orchestrator/thread/ground/process"
 )
 
 // Spec is a program to start.
@@ -32,8 +34,8 @@ type Spec struct {
 type Process struct {
 	table    *table
 	pid      int
-	token    string // in its environment and no other
-	label    uint64 // passed on by the kernel
+	token    string        // in its environment and no other
+	label    process.Label // passed on by the kernel
 	spec     Spec
 	terminal *terminal
 

@@ -48,21 +48,21 @@ func (t *table) reapForeign(left map[int]time.Time) (later map[int]time.Time) {
 	defer t.mu.Unlock()
 	later = make(map[int]time.Time)
 	for _, z := range zombies {
-		if _, ours := t.running[z.pid]; ours || z.sid == ownSession() {
+		if _, ours := t.running[z.PID]; ours || z.Session == ownSession() {
 			continue // a Process, or an ordinary child that its starter waits for
 		}
-		if z.pid == z.sid {
-			since, known := left[z.pid]
+		if z.PID == z.Session {
+			since, known := left[z.PID]
 			if !known {
 				since = now
 			}
 			if now.Sub(since) < foreignGrace {
-				later[z.pid] = since
+				later[z.PID] = since
 				continue
 			}
 		}
 		var ws unix.WaitStatus
-		_, _ = wait(z.pid, &ws) // an error means that it was waited for elsewhere
+		_, _ = wait(z.PID, &ws) // an error means that it was waited for elsewhere
 	}
 	return later
 }

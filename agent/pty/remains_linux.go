@@ -1,42 +1,46 @@
 package pty
 
-import "os"
+import (
+	"os"
+
+	"orchestrator/thread/ground/process"
+)
 
 // remains finds what is left of the process: the program itself and its descendants, members of its group or session,
 // processes with its label or token, and what was found before (seen: pid to start), because a dying process no longer
 // has a readable environment. The program itself is left out once it has ended.
-func (p *Process) remains(seen map[int]uint64) []proc {
+func (p *Process) remains(seen map[int]uint64) []process.Info {
 	p.table.scanMu.Lock()
 	defer p.table.scanMu.Unlock()
-	all := allProcs()
+	all := process.All()
 	self := os.Getpid()
 	runs := p.table.holds(p)
 
 	ours := make(map[int]bool, 8)
 	entry := tokenName + "=" + p.token
 	for _, q := range all {
-		start, known := seen[q.pid]
+		start, known := seen[q.PID]
 		switch {
-		case q.pid == self || q.pid == 1 || q.pid == p.pid && !runs:
-		case known && start == q.start,
-			q.sid == p.pid, q.pgrp == p.pid, // in use while they have members, so never another's
-			labelled(q.pid) == p.label,
-			(q.ppid == self || q.ppid == 1) && !q.ended && marked(q.pid, entry): // adopted
-			ours[q.pid] = true
+		case q.PID == self || q.PID == 1 || q.PID == p.pid && !runs:
+		case known && start == q.Start,
+			q.Session == p.pid, q.Group == p.pid, // in use while they have members, so never another's
+			process.LabelOf(q.PID) == p.label,
+			(q.Parent == self || q.Parent == 1) && !q.Ended && process.Marked(q.PID, entry): // adopted
+			ours[q.PID] = true
 		}
 	}
 	for grew := true; grew; { // their descendants
 		grew = false
 		for _, q := range all {
-			if !ours[q.pid] && ours[q.ppid] {
-				ours[q.pid], grew = true, true
+			if !ours[q.PID] && ours[q.Parent] {
+				ours[q.PID], grew = true, true
 			}
 		}
 	}
-	var left []proc
+	var left []process.Info
 	for _, q := range all {
-		if ours[q.pid] && !(q.ended && q.pid == p.pid) { // the Host collects the program itself
-			seen[q.pid] = q.start
+		if ours[q.PID] && !(q.Ended && q.PID == p.pid) { // the Host collects the program itself
+			seen[q.PID] = q.Start
 			left = append(left, q)
 		}
 	}

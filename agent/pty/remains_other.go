@@ -2,12 +2,16 @@
 
 package pty
 
-import "golang.org/x/sys/unix"
+import (
+	"golang.org/x/sys/unix"
+
+	"orchestrator/thread/ground/process"
+)
 
 // remains returns whether the group has members.
-func (p *Process) remains(map[int]uint64) []proc {
+func (p *Process) remains(map[int]uint64) []process.Info {
 	if unix.Kill(-p.pid, 0) != nil {
 		return nil
 	}
-	return []proc{{pid: -p.pid}}
+	return []process.Info{{PID: -p.pid}}
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"orchestrator/thread/ground/process"
 )
 
 const (
@@ -74,7 +76,7 @@ func (p *Process) clear(grace time.Duration) {
 	defer p.stopMu.Unlock()
 	begin := time.Now()
 	wait := time.Millisecond
-	asked, killed := make(map[proc]bool), make(map[proc]bool)
+	asked, killed := make(map[process.Info]bool), make(map[process.Info]bool)
 	for {
 		if grace == 0 {
 			p.table.signalGroup(p, unix.SIGKILL)
@@ -86,18 +88,18 @@ func (p *Process) clear(grace time.Duration) {
 		var dead []int
 		grows := false
 		for _, q := range left {
-			key := proc{pid: q.pid, start: q.start}
+			key := process.Info{PID: q.PID, Start: q.Start}
 			switch {
-			case q.ended:
-				dead = append(dead, q.pid)
+			case q.Ended:
+				dead = append(dead, q.PID)
 			case time.Since(begin) >= grace:
-				_ = unix.Kill(q.pid, unix.SIGKILL) // it may already be gone
+				_ = unix.Kill(q.PID, unix.SIGKILL) // it may already be gone
 				grows = grows || !killed[key]
 				killed[key] = true
 			case !asked[key]:
 				asked[key] = true
-				_ = unix.Kill(q.pid, unix.SIGTERM)
-				_ = unix.Kill(q.pid, unix.SIGCONT)
+				_ = unix.Kill(q.PID, unix.SIGTERM)
+				_ = unix.Kill(q.PID, unix.SIGCONT)
 			}
 		}
 		p.table.reapStrays(dead)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"orchestrator/thread/ground/process"
 )
 
 // Sweep ends processes that an earlier, killed Host left behind: those with one of the environment entries KEY=VALUE or
@@ -19,27 +21,27 @@ func Sweep(ctx context.Context, entries []string, grace time.Duration) int {
 	spared := map[int]bool{1: true}
 	for pid := os.Getpid(); pid > 1 && !spared[pid]; {
 		spared[pid] = true
-		p, ok := readProc(pid)
+		p, ok := process.Look(pid)
 		if !ok {
 			break
 		}
-		pid = p.ppid
+		pid = p.Parent
 	}
 	begin, wait := time.Now(), time.Millisecond
 	found := make(map[int]uint64) // pid to start
 	for {
 		n := 0
-		for _, p := range allProcs() {
-			if spared[p.pid] || p.ended || !left(p.pid, entries) {
+		for _, p := range process.All() {
+			if spared[p.PID] || p.Ended || !left(p.PID, entries) {
 				continue
 			}
 			n++
-			if start, asked := found[p.pid]; !asked || start != p.start {
-				found[p.pid] = p.start
-				_ = unix.Kill(p.pid, unix.SIGTERM) // it may already be gone
-				_ = unix.Kill(p.pid, unix.SIGCONT)
+			if start, asked := found[p.PID]; !asked || start != p.Start {
+				found[p.PID] = p.Start
+				_ = unix.Kill(p.PID, unix.SIGTERM) // it may already be gone
+				_ = unix.Kill(p.PID, unix.SIGCONT)
 			} else if time.Since(begin) >= grace {
-				_ = unix.Kill(p.pid, unix.SIGKILL)
+				_ = unix.Kill(p.PID, unix.SIGKILL)
 			}
 		}
 		if n == 0 || time.Since(begin) > grace+killWait {
@@ -56,9 +58,9 @@ func Sweep(ctx context.Context, entries []string, grace time.Duration) int {
 
 // left reports whether a process belongs to one of the owners.
 func left(pid int, owners []string) bool {
-	label := labelled(pid)
-	if label != 0 && slices.ContainsFunc(owners, func(o string) bool { return hasOwner(label, o) }) {
+	label := process.LabelOf(pid)
+	if label != 0 && slices.ContainsFunc(owners, func(o string) bool { return label.Owner(o) }) {
 		return true
 	}
-	return marked(pid, owners...)
+	return process.Marked(pid, owners...)
 }

@@ -67,13 +67,24 @@ func (s *Session) send(ctx context.Context, text string) error {
 	if err := s.await(ctx, s.pace.takeLimit, p.press); err != nil {
 		return p.notSent(orElse(err, errNotTaken))
 	}
-	if err := s.await(ctx, s.pace.takeLimit, p.taken); err != nil {
+	if err := sent(s.await(ctx, s.pace.takeLimit, p.taken)); err != nil {
+		if errors.Is(err, thread.ErrSent) {
+			return err
+		}
 		if err = orElse(err, errNotTaken); p.found {
 			return p.notSent(err)
 		}
 		return err
 	}
 	return nil
+}
+
+// sent returns an error that kept Send from seeing what became of a prompt whose return was pressed.
+func sent(err error) error {
+	if errors.Is(err, thread.ErrNotRunning) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%w: %w", thread.ErrSent, err)
+	}
+	return err
 }
 
 // refuse records why Send typed nothing, until that changes.

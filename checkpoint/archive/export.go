@@ -43,6 +43,8 @@ type Export struct {
 	Snapshots io.Reader
 	// Secrets keeps secrets in prompts, answers and tool results.
 	Secrets bool
+	// Lost is called with checkpoints that are left out because they cannot be read; may be nil.
+	Lost func([]thread.Checkpoint)
 }
 
 // Write writes a thread as an archive. The output before an error is not an archive: it has no manifest.
@@ -85,6 +87,14 @@ func (x *exporter) all(ctx context.Context, from Source, t thread.Thread, e Expo
 	if err := x.entry(nameFormat, []byte(fmt.Sprint(layout))); err != nil {
 		return err
 	}
+	list, err := lineage(ctx, from, t)
+	if err != nil {
+		return err
+	}
+	sound := &Sound{From: from}
+	if t.Head, err = newestSound(ctx, from, list, t.Head); err != nil {
+		return err
+	}
 	a := about{ID: t.ID, Name: t.Name, Title: cleaned(secret.Redact(t.Title), 1000),
 		Label: cleaned(secret.Redact(t.Label), 1000), Agent: only(reName, t.Agent), Model: only(reWord, t.Model),
 		Session: only(reSession, t.Session), Head: t.Head, Created: t.Created.UTC(), Redacted: x.redact}
@@ -103,15 +113,18 @@ func (x *exporter) all(ctx context.Context, from Source, t thread.Thread, e Expo
 			return fmt.Errorf("%s: %w", strings.TrimSuffix(dir, "/"), err)
 		}
 	}
-	list, err := lineage(ctx, from, t)
-	if err != nil {
-		return err
-	}
 	records := &parts{x: x, dir: dirCheckpoints}
 	for _, c := range list {
-		if err := x.record(ctx, from, c, records); err != nil {
+		c, d, ok, err := sound.Read(ctx, c)
+		if err == nil && ok {
+			err = x.record(c, d, records)
+		}
+		if err != nil {
 			return fmt.Errorf("checkpoint %s: %w", c.ID, err)
 		}
+	}
+	if e.Lost != nil && len(sound.Lost) > 0 {
+		e.Lost(sound.Lost)
 	}
 	if err := records.flush(); err != nil {
 		return err
@@ -154,7 +167,7 @@ func Texts(ctx context.Context, from Source, id thread.ID, each func([]byte)) er
 	}
 	for _, c := range list {
 		d, err := from.Delta(ctx, c.ID)
-		if err != nil {
+		if err != nil && !errors.Is(err, thread.ErrDamaged) {
 			return fmt.Errorf("read checkpoint %s: %w", c.ID, err)
 		}
 		each([]byte(c.Prompt))
@@ -224,11 +237,7 @@ func parentsFirst(known map[thread.CheckpointID]thread.Checkpoint, all []thread.
 	return out
 }
 
-func (x *exporter) record(ctx context.Context, from Source, c thread.Checkpoint, to io.Writer) error {
-	d, err := from.Delta(ctx, c.ID)
-	if err != nil {
-		return err
-	}
+func (x *exporter) record(c thread.Checkpoint, d thread.Delta, to io.Writer) error {
 	c.Model, c.Stop, c.Session, c.Note = only(reWord, c.Model), only(reWord, c.Stop), only(reSession, c.Session),
 		cleaned(c.Note, 1000)
 	c.Gauge.Model, c.Gauge.Source = only(reWord, c.Gauge.Model), only(reWord, c.Gauge.Source)
@@ -361,4 +370,20 @@ func (p *parts) flush() error {
 func (p *parts) part(b []byte) error {
 	p.n++
 	return p.x.entry(fmt.Sprintf(partName, p.dir, p.n), b)
+}
+
+// newestSound returns the newest checkpoint, at or before a head, that an archive can have; "" if there is none.
+func newestSound(
+	ctx context.Context, from Source, list []thread.Checkpoint, head thread.CheckpointID,
+) (thread.CheckpointID, error) {
+	if !slices.ContainsFunc(list, func(c thread.Checkpoint) bool { return c.Damaged }) {
+		return head, nil
+	}
+	try := &Sound{From: from}
+	for _, c := range list {
+		if _, _, _, err := try.Read(ctx, c); err != nil {
+			return "", err
+		}
+	}
+	return try.at[head].id, nil
 }

@@ -57,8 +57,9 @@ type copying struct {
 	known        map[thread.CheckpointID]thread.Checkpoint // without texts
 	own          map[thread.ID][]thread.CheckpointID       // by owner, oldest first
 	done         map[thread.CheckpointID]bool              // copied
-	lost         map[thread.CheckpointID]bool              // damaged, or with a damaged ancestor
-	masked       map[thread.CheckpointID]bool              // secrets in its conversation were redacted
+	lost         map[thread.CheckpointID]bool              // damaged
+	sound        archive.Sound
+	masked       map[thread.CheckpointID]bool // secrets in its conversation were redacted
 }
 
 // Copied says what was copied.
@@ -73,6 +74,7 @@ func (c *copying) run(ctx context.Context) (Copied, error) {
 	c.placeholders, c.own = map[thread.ID]thread.ID{}, map[thread.ID][]thread.CheckpointID{}
 	c.known = map[thread.CheckpointID]thread.Checkpoint{}
 	c.done, c.lost = map[thread.CheckpointID]bool{}, map[thread.CheckpointID]bool{}
+	c.sound.From = c.from
 	c.masked = map[thread.CheckpointID]bool{}
 	all, err := c.from.Threads(ctx)
 	if err != nil {
@@ -82,10 +84,30 @@ func (c *copying) run(ctx context.Context) (Copied, error) {
 		return c.out, err
 	}
 	err = c.write(ctx, all)
+	c.out.Notes = append(c.out.Notes, c.left(all)...)
 	if err != nil { // roll back what was written, also after a cancellation
 		return c.out, errors.Join(err, c.rollBack(context.WithoutCancel(ctx)))
 	}
 	return c.out, nil
+}
+
+// left says which turns were left out, for people.
+func (c *copying) left(all []thread.Thread) []string {
+	turns := map[thread.ID][]int{}
+	for _, p := range c.sound.Lost {
+		turns[p.Thread] = append(turns[p.Thread], p.Turn)
+	}
+	var notes []string
+	for _, t := range all {
+		if of := turns[t.ID]; len(of) > 0 {
+			notes = append(notes, thread.Unreadable{Thread: t.ID, Name: t.Name, Turns: of}.String()+"; left out")
+			delete(turns, t.ID)
+		}
+	}
+	for id, of := range turns { // its thread was purged
+		notes = append(notes, thread.Unreadable{Thread: id, Name: "thread " + string(id), Turns: of}.String()+"; left out")
+	}
+	return notes
 }
 
 // survey finds all checkpoints: the threads' own, and ancestors whose threads are gone.
@@ -93,7 +115,8 @@ func (c *copying) survey(ctx context.Context, all []thread.Thread) error {
 	add := func(list []thread.Checkpoint) {
 		for _, p := range list {
 			if _, twice := c.known[p.ID]; !twice {
-				c.known[p.ID] = thread.Checkpoint{ID: p.ID, Thread: p.Thread, Parent: p.Parent, Seq: p.Seq, Turn: p.Turn}
+				c.known[p.ID] = thread.Checkpoint{ID: p.ID, Thread: p.Thread, Parent: p.Parent, Seq: p.Seq, Turn: p.Turn,
+					Items: p.Items, Damaged: p.Damaged}
 				c.own[p.Thread] = append(c.own[p.Thread], p.ID)
 			}
 		}
@@ -239,26 +262,29 @@ func (c *copying) checkpoints(ctx context.Context) error {
 
 // checkpoint copies one checkpoint.
 func (c *copying) checkpoint(ctx context.Context, owner thread.ID, p thread.Checkpoint) error {
-	if c.lost[p.Parent] {
+	whole := p
+	if !p.Damaged {
+		var err error
+		whole, err = c.from.Checkpoint(ctx, p.ID)
+		if errors.Is(err, thread.ErrDamaged) { // since the survey
+			whole, err = p, nil
+			whole.Damaged = true
+		}
+		if err != nil {
+			return err
+		}
+	}
+	whole, d, ok, err := c.sound.Read(ctx, whole)
+	if err != nil {
+		return err
+	}
+	if !ok {
 		c.lost[p.ID] = true
 		return nil
 	}
 	if _, err := c.to.Checkpoint(ctx, p.ID); err == nil {
 		c.done[p.ID] = true
 		return nil
-	}
-	whole, err := c.from.Checkpoint(ctx, p.ID)
-	var d thread.Delta
-	if err == nil {
-		d, err = c.from.Delta(ctx, p.ID)
-	}
-	if errors.Is(err, thread.ErrDamaged) {
-		c.lost[p.ID] = true
-		c.out.Notes = append(c.out.Notes, fmt.Sprintf("skipped turn %d and what follows it: %v", p.Turn, err))
-		return nil
-	}
-	if err != nil {
-		return err
 	}
 	if c.redact {
 		was := d
@@ -329,6 +355,9 @@ func (c *copying) show(ctx context.Context, t thread.Thread) error {
 	}
 	if t.Handoff != nil && c.lost[t.Handoff.CheckpointID] {
 		t.Handoff = nil
+	}
+	if t.Masks != nil { // their log is not in a backup
+		t.Masks = &thread.MaskSeal{Mode: t.Masks.Mode}
 	}
 	t.Interrupted = t.Interrupted || c.running[t.ID] && t.Archived.IsZero()
 	if c.redact {

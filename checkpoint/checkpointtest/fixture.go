@@ -22,6 +22,8 @@ type Harness struct {
 	Open func(t *testing.T) thread.Store
 	// Reopen closes a store and opens it again; nil if nothing outlives a store.
 	Reopen func(t *testing.T, s thread.Store) thread.Store
+	// Spoil damages the stored content of a checkpoint; nil if that is not possible.
+	Spoil func(t *testing.T, s thread.Store, id thread.CheckpointID)
 }
 
 // fixture is a store with helpers that fail the test on errors.

@@ -34,6 +34,7 @@ func Run(t *testing.T, h Harness) {
 		"Concurrent":   testConcurrent,
 		"Cancelled":    testCancelled,
 		"Isolated":     testIsolated,
+		"Damage":       testDamage,
 	} {
 		t.Run(name, func(t *testing.T) {
 			test(t, &fixture{T: t, h: h, Store: h.Open(t), ctx: t.Context()})

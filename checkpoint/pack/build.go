@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,7 +24,8 @@ type Packed struct {
 }
 
 // Pack packs a checkpoint that Check accepted, with what it adds to its parent, whose row has the given number; 0 for
-// none. Done must be called for the result.
+// none. Done must be called for the result. A parent that cannot be read is no reason to refuse a checkpoint: one that
+// has its whole conversation and whole files is complete, and so is what follows it.
 func (p *Packer) Pack(
 	ctx context.Context, src Source, parent int64, c thread.Checkpoint, d thread.Delta,
 ) (*Packed, error) {
@@ -31,7 +33,11 @@ func (p *Packer) Pack(
 	if parent != 0 {
 		if st = p.cache.get(c.Parent); st == nil || st.row != parent {
 			var err error
-			if st, err = p.load(ctx, src, parent); err != nil {
+			st, err = p.load(ctx, src, parent)
+			if errors.Is(err, thread.ErrDamaged) {
+				st, err = p.unknown(ctx, src, parent)
+			}
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -126,7 +132,7 @@ func (b *builder) run(from int) {
 
 // had returns the positions of the items that the parent has and this checkpoint does not keep; nil for none. It reads
 // them only if their keys are not in memory: an item that was repeated as a run again and again may have been added by
-// a record far back.
+// a record far back. Of what cannot be read nothing is repeated: it is stored again.
 func (b *builder) had(d thread.Delta) (map[itemKey]int, error) {
 	if d.Keep >= b.from.items || len(d.Items) == 0 {
 		return nil, nil
@@ -134,6 +140,9 @@ func (b *builder) had(d thread.Delta) (map[itemKey]int, error) {
 	keys := b.from.keys
 	if keys == nil {
 		old, err := b.p.conversation(b.ctx, b.src, b.parent.N, want{0, int64(b.from.items), 0}, b.from.items)
+		if errors.Is(err, thread.ErrDamaged) {
+			return nil, nil
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -195,6 +204,9 @@ func (b *builder) file(name string, splices []checkpoint.Splice) error {
 		return nil
 	}
 	old, err := b.p.file(b.ctx, b.src, b.parent, name, was.size)
+	if errors.Is(err, thread.ErrDamaged) && splices[0].From == 0 {
+		old, err = nil, nil // nothing of it stays
+	}
 	if err != nil {
 		return err
 	}
@@ -231,7 +243,7 @@ func (b *builder) rewrite(name string, old, now []byte) {
 func (b *builder) marks() {
 	b.head.Age = b.from.age + 1
 	names := b.touched
-	if len(b.files) <= max(4, len(names)) || b.head.Age >= max(16, len(b.files)) {
+	if b.from.lost || len(b.files) <= max(4, len(names)) || b.head.Age >= max(16, len(b.files)) {
 		b.head.Full, b.head.Age = true, 0
 		names = slices.Sorted(maps.Keys(b.files))
 	}

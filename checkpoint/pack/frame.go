@@ -137,6 +137,16 @@ func (fs *frames) leave(f *frame, at thread.CheckpointID) {
 	fs.ends[at] = f
 }
 
+// end ends all groups that are open and not in use.
+func (fs *frames) end() {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	for id, f := range fs.ends {
+		fs.spare = append(fs.spare, f)
+		delete(fs.ends, id)
+	}
+}
+
 // alone packs a record that is a group by itself.
 func (fs *frames) alone(raw plain) (piece []byte, err error) {
 	f := <-fs.big

@@ -14,6 +14,12 @@ type Source interface {
 	Lineage(ctx context.Context, n int64, limit int) ([]Row, error)
 }
 
+// Owners is a Source that knows whose rows it has.
+type Owners interface {
+	// Owner returns the thread with a number; thread.ErrNotFound if it was purged.
+	Owner(ctx context.Context, n int64) (thread.ID, error)
+}
+
 // cacheBytes bounds what a Packer keeps of the newest checkpoints, enough for many hundreds of threads.
 const cacheBytes = 8 << 20
 
@@ -23,11 +29,13 @@ type Packer struct {
 	frames *frames
 	cache  *cache
 	opened openedThreads
+	broken broken
 }
 
 // New returns a Packer.
 func New() *Packer {
 	p := &Packer{codec: newCodec(), frames: newFrames(), cache: newCache(cacheBytes)}
+	p.broken.rows = map[thread.CheckpointID]thread.Checkpoint{}
 	p.opened.by = map[thread.ID]openedThread{}
 	time.AfterFunc(openedFor, p.opened.drop)
 	return p

@@ -49,11 +49,15 @@ func (p *Packer) backward(ctx context.Context, src Source, n int64, visit func(r
 			return errNoBeginning(rows[0])
 		}
 		k := rows[0].Chain + 1
-		group, err := p.group(rows[:k], nil)
+		raws, err := p.raws(rows[:k])
 		if err != nil {
 			return err
 		}
-		for _, r := range slices.Backward(group) {
+		for i, row := range rows[:k] { // what is not visited need not be readable
+			r, err := open(row, raws[i])
+			if err != nil {
+				return err
+			}
 			if child != nil && child.head.Checkpoint.Parent != r.row.ID {
 				return fmt.Errorf("checkpoint %s: its parent is not %s: %w", child.row.ID, r.row.ID, thread.ErrDamaged)
 			}
@@ -84,6 +88,23 @@ func errNoBeginning(row Row) error {
 // group unpacks a group given newest first and returns it oldest first. With a need, the others are left nil: a wrong
 // byte in one shows in the hashes of the needed ones.
 func (p *Packer) group(rows []Row, need func(Row) bool) ([]*record, error) {
+	raws, err := p.raws(rows)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*record, len(rows))
+	for i, row := range rows {
+		if need == nil || need(row) {
+			if out[len(rows)-1-i], err = open(row, raws[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// raws unpacks a group, newest first.
+func (p *Packer) raws(rows []Row) ([][]byte, error) {
 	size := 0
 	pieces := make([][]byte, 0, len(rows))
 	for i, row := range slices.Backward(rows) {
@@ -100,21 +121,16 @@ func (p *Packer) group(rows []Row, need func(Row) bool) ([]*record, error) {
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint %s: its group: %w", rows[0].ID, err)
 	}
-	out := make([]*record, 0, len(rows))
-	for _, row := range slices.Backward(rows) {
-		var r *record
-		if need == nil || need(row) {
-			if r, err = open(row, raw[:row.Raw:row.Raw]); err != nil {
-				return nil, err
-			}
-		}
-		out = append(out, r)
+	out := make([][]byte, len(rows))
+	for i, row := range slices.Backward(rows) {
+		out[i] = raw[:row.Raw:row.Raw]
 		raw = raw[row.Raw:]
 	}
 	return out, nil
 }
 
 // Checkpoints unpacks rows. The rows' order is kept; those that share a group should follow each other, newest first.
+// One that cannot be read is Damaged and has what its row says.
 func (p *Packer) Checkpoints(ctx context.Context, src Source, rows []Row) ([]thread.Checkpoint, error) {
 	done := map[int64]thread.Checkpoint{}
 	asked := make(map[int64]bool, len(rows))
@@ -132,8 +148,21 @@ func (p *Packer) Checkpoints(ctx context.Context, src Source, rows []Row) ([]thr
 				if members, err = src.Lineage(ctx, row.N, row.Chain+1); err != nil {
 					return nil, err
 				}
+				if len(members) <= row.Chain { // what it began with is gone
+					members = []Row{row}
+				}
 			}
 			group, err := p.group(members, need)
+			if errors.Is(err, thread.ErrDamaged) { // of another one, or of this one
+				group, err = p.group(members, func(r Row) bool { return r.N == row.N })
+			}
+			if errors.Is(err, thread.ErrDamaged) {
+				if c, err = p.unreadable(ctx, src, row); err != nil {
+					return nil, err
+				}
+				out = append(out, c)
+				continue
+			}
 			if err != nil {
 				return nil, err
 			}

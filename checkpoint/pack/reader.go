@@ -28,11 +28,7 @@ func (r *Reader) Checkpoint(ctx context.Context, id thread.CheckpointID) (thread
 	if err != nil {
 		return thread.Checkpoint{}, err
 	}
-	cs, err := r.packer.Checkpoints(ctx, r.table, []Row{row})
-	if err != nil {
-		return thread.Checkpoint{}, err
-	}
-	return cs[0], nil
+	return r.packer.checkpoint(ctx, r.table, row)
 }
 
 // Conversation returns the items up to a checkpoint, oldest first.

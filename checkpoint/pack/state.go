@@ -17,7 +17,8 @@ type state struct {
 	items int
 	keys  []itemKey // of all items, nil if unknown
 	files map[string]fileState
-	age   int // of the parent's marks
+	age   int  // of the parent's marks
+	lost  bool // the parent cannot be read
 }
 
 // itemKey is the beginning of an item's hash, long enough that nobody can make two items with one key.

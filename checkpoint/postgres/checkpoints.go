@@ -157,6 +157,17 @@ func (t table) Lineage(ctx context.Context, n int64, limit int) ([]pack.Row, err
 	return rows, err
 }
 
+// Owner implements pack.Owners.
+func (t table) Owner(ctx context.Context, n int64) (id thread.ID, err error) {
+	ctx, cancel := t.s.limited(ctx)
+	defer cancel()
+	err = t.s.pool.QueryRow(ctx, "SELECT id FROM thread WHERE n = $1", n).Scan(&id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", fmt.Errorf("thread row %d: %w", n, thread.ErrNotFound)
+	}
+	return id, t.s.translate(err)
+}
+
 func (t table) Row(ctx context.Context, id thread.CheckpointID) (pack.Row, error) {
 	rows, err := t.s.query(ctx, "SELECT "+sqlrow.Columns+" FROM checkpoint c WHERE project = $1 AND id = $2", t.s.project,
 		string(id))

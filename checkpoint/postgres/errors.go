@@ -26,6 +26,9 @@ func (s *Store) translate(err error) error {
 	switch {
 	case errors.As(err, &e):
 		return s.serverError(e, err)
+	case errors.Is(err, errNoAnswer), !s.presence.away().IsZero():
+		return thread.Hint(&unreachable{fmt.Errorf("store: %s cannot be reached: %w", s.about,
+			&plainError{errNoAnswer.Error(), err})}, "is the database running, and is its address right?")
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("store: %s: %w", s.about, err)
 	case errors.As(err, &c), pgconn.Timeout(err), errors.Is(err, context.DeadlineExceeded):

@@ -34,6 +34,11 @@ const (
 	loginLimit = 15 * time.Second
 )
 
+// watch has connections notice silence.
+func watch(cfg *pgx.ConnConfig, limit time.Duration, silent func()) {
+	cfg.DialFunc, cfg.ConnectTimeout = dialer(limit, silent), limit
+}
+
 // Open connects to the database of a postgres:// URL and migrates its tables.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if o.Project == "" || o.Host == "" {
@@ -52,12 +57,19 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		limit: cmp.Or(o.Limit, callLimit),
 	}
 	s.Reader = s.packer.Reader(table{s})
+	patient := cfg.ConnConfig.Copy() // for migrations, which may wait for those of another server
+	asked := cfg.ConnConfig.Copy()
+	limit := cmp.Or(o.Silence, silence)
+	watch(asked, limit, func() {})
+	s.presence = newPresence(func(ctx context.Context) error { return ask(ctx, asked) })
+	watch(cfg.ConnConfig, limit, s.presence.silent)
 	if s.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 		return nil, fmt.Errorf("open %w", s.translate(err))
 	}
-	if err := s.prepare(ctx, cfg.ConnConfig, o.Project); err != nil {
-		s.pool.Close()
-		return nil, fmt.Errorf("open %w", s.translate(err))
+	if err := s.prepare(ctx, asked, patient, o.Project); err != nil {
+		err = fmt.Errorf("open %w", s.translate(err))
+		_ = s.Close()
+		return nil, err
 	}
 	return s, nil
 }
@@ -93,6 +105,7 @@ func Check(ctx context.Context, url string) (string, error) {
 		return "", err
 	}
 	s := &Store{about: about(cfg.ConnConfig)}
+	watch(cfg.ConnConfig, silence, func() {})
 	return s.about, s.translate(s.check(ctx, cfg.ConnConfig))
 }
 
@@ -133,11 +146,11 @@ func (s *Store) checkServer(version int, encoding string, readOnly bool) error {
 }
 
 // prepare migrates and finds the project's number.
-func (s *Store) prepare(ctx context.Context, cfg *pgx.ConnConfig, project string) error {
-	if err := s.check(ctx, cfg); err != nil {
+func (s *Store) prepare(ctx context.Context, watched, patient *pgx.ConnConfig, project string) error {
+	if err := s.check(ctx, watched); err != nil {
 		return err
 	}
-	if err := migrate(ctx, cfg); err != nil {
+	if err := migrate(ctx, patient); err != nil {
 		return err
 	}
 	_, err := s.pool.Exec(ctx, "INSERT INTO project (name) VALUES ($1) ON CONFLICT DO NOTHING", project)
@@ -203,8 +216,22 @@ func unlock(c *sql.Conn) {
 // About names the database for people.
 func (s *Store) About() string { return s.about }
 
+// Away returns since when the database does not answer, zero if it does.
+func (s *Store) Away() time.Time { return s.presence.away() }
+
+// ask returns nil if a database answers.
+func ask(ctx context.Context, cfg *pgx.ConnConfig) error {
+	c, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close(ctx) }()
+	return c.Ping(ctx)
+}
+
 // Close closes the connections.
 func (s *Store) Close() error {
+	s.presence.end()
 	s.pool.Close()
 	return nil
 }

@@ -63,6 +63,17 @@ func TestConformance(t *testing.T) {
 			projects[s] = projects[old]
 			return s
 		},
+		Spoil: func(t *testing.T, _ thread.Store, id thread.CheckpointID) {
+			c, err := pgx.Connect(t.Context(), server.URL(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close(t.Context())
+			if _, err := c.Exec(t.Context(), `UPDATE orchestrator.checkpoint
+				SET data = set_byte(data, length(data)/2, get_byte(data, length(data)/2) # 4) WHERE id = $1`, string(id)); err != nil {
+				t.Fatal(err)
+			}
+		},
 	})
 }
 

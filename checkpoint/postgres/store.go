@@ -22,8 +22,10 @@ type Options struct {
 	Project string
 	// Host identifies this server within the project, and stays the same over restarts.
 	Host string
-	// Limit is how long one call may take, for a database that has stopped answering; 0 means a minute.
+	// Limit is how long one call may take, however much the database sends; 0 means a minute.
 	Limit time.Duration
+	// Silence is how long the database may send nothing before it counts as away; 0 means five seconds.
+	Silence time.Duration
 }
 
 // Store implements thread.Store.
@@ -36,6 +38,8 @@ type Store struct {
 	project int64
 	host    string
 	limit   time.Duration
+	// presence knows whether the database answers.
+	presence *presence
 }
 
 var _ thread.Store = (*Store)(nil)

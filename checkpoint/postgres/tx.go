@@ -14,9 +14,9 @@ import (
 // number.
 const migrating = 0x6f726368
 
-// limited bounds a call: the network may have dropped the connection silently.
+// limited bounds a call. It ends at once when the database goes away, and fails at once while it is.
 func (s *Store) limited(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, s.limit)
+	return s.presence.bound(ctx, s.limit)
 }
 
 // lockKind is how a transaction takes the project's lock.

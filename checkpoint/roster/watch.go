@@ -11,6 +11,7 @@ import (
 // Backend is a store whose threads can be listed.
 type Backend interface {
 	thread.Store
+	thread.Unreadables
 	checkpoint.Deltas
 	ThreadSizes(context.Context) (map[thread.ID]int64, error)
 }

@@ -48,7 +48,11 @@ func (t table) Find(ctx context.Context, c thread.Checkpoint) (there bool, paren
 func (t table) Insert(
 	ctx context.Context, k *pack.Packed, c thread.Checkpoint, prompts []thread.Prompt,
 ) (row, seq int64, err error) {
-	err = t.s.doVital(ctx, int64(k.Row.Raw), func(x *tx) error {
+	do := t.s.doVital
+	if c.Kind == thread.KindRewind || c.Kind == thread.KindImport {
+		do = t.s.do // not an agent's answer, nor what one waits behind: it can be done again
+	}
+	err = do(ctx, int64(k.Row.Raw), func(x *tx) error {
 		var err error
 		if row, seq, err = t.s.insert(x, k, c); err != nil || row == 0 {
 			return err
@@ -177,6 +181,15 @@ func (t table) Lineage(ctx context.Context, n int64, limit int) ([]pack.Row, err
 		err = fmt.Errorf("checkpoint row %d: %w", n, thread.ErrNotFound)
 	}
 	return rows, err
+}
+
+// Owner implements pack.Owners.
+func (t table) Owner(ctx context.Context, n int64) (id thread.ID, err error) {
+	err = t.s.read.QueryRowContext(ctx, "SELECT id FROM thread WHERE n = ?", n).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("thread row %d: %w", n, thread.ErrNotFound)
+	}
+	return id, translate(t.s.path, 0, db(err))
 }
 
 func (t table) Row(ctx context.Context, id thread.CheckpointID) (pack.Row, error) {

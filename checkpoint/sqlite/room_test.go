@@ -67,6 +67,21 @@ func TestRoomOnAFullDisk(t *testing.T) {
 				if err := s.CreateThread(t.Context(), early); !errors.Is(err, thread.ErrDiskFull) {
 					t.Errorf("a new thread in the room that is kept for answers: %v", err)
 				}
+				rewind, delta := k.next("", "")
+				rewind.Kind, delta.Items = thread.KindRewind, nil
+				for what, other := range map[string]func() error{
+					"a change": func() error {
+						_, err := s.UpdateThread(t.Context(), k.id, func(th *thread.Thread) error { th.Pinned = true; return nil })
+						return err
+					},
+					"a setting": func() error { return s.SetSetting(t.Context(), "offers", "never") },
+					"an intent": func() error { return s.PutIntent(t.Context(), thread.Intent{ID: "i", Kind: "merge"}) },
+					"a rewind":  func() error { _, err := s.PutCheckpoint(t.Context(), rewind, delta); return err },
+				} {
+					if err := other(); !errors.Is(err, thread.ErrDiskFull) {
+						t.Errorf("%s in the room that is kept for answers: %v", what, err)
+					}
+				}
 				refused = true
 			}
 		}

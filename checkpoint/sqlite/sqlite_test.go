@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"database/sql"
 	"path/filepath"
 	"testing"
 
@@ -42,5 +43,30 @@ func TestConformance(t *testing.T) {
 			}
 			return open(t, old.Path())
 		},
+		Spoil: func(t *testing.T, s thread.Store, id thread.CheckpointID) {
+			old, ok := s.(*sqlite.Store)
+			if !ok {
+				t.Fatalf("%T", s)
+			}
+			spoil(t, old.Path(), id)
+		},
 	})
+}
+
+// spoil flips one bit in the middle of what is stored of a checkpoint.
+func spoil(t testing.TB, path string, id thread.CheckpointID) {
+	t.Helper()
+	db, err := sql.Open("sqlite3", "file:"+path+"?_busy_timeout=5000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var data []byte
+	if err := db.QueryRow("SELECT data FROM checkpoint WHERE id = ?", string(id)).Scan(&data); err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)/2] ^= 4
+	if _, err := db.Exec("UPDATE checkpoint SET data = ? WHERE id = ?", data, string(id)); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -24,9 +24,6 @@ func (s *Store) CreateThread(ctx context.Context, t thread.Thread) error {
 	if err := checkpoint.CheckThread(t); err != nil {
 		return err
 	}
-	if s.Short() {
-		return s.short()
-	}
 	t = checkpoint.NormalThread(t)
 	doc, sum, err := s.packer.Thread(t)
 	if err != nil {
@@ -193,7 +190,7 @@ func (s *Store) Threads(ctx context.Context) ([]thread.Thread, error) {
 
 // PurgeThread removes a thread and the checkpoints that nothing is based on any more.
 func (s *Store) PurgeThread(ctx context.Context, id thread.ID) error {
-	return s.do(ctx, 64<<10, func(x *tx) error {
+	return s.doFreeing(ctx, 64<<10, func(x *tx) error {
 		row, err := s.lookup(x, id)
 		if errors.Is(err, thread.ErrDamaged) {
 			err = nil // a damaged thread can be purged like any other

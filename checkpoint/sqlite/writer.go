@@ -29,8 +29,17 @@ var (
 	errPanic  = errors.New("store: a change that shared the transaction panicked")
 )
 
-// do writes a request and waits until it is durable. After ctx ends, its outcome is unknown.
+// do writes a request and waits until it is durable. After ctx ends, its outcome is unknown. While the space reserved for
+// answers is in use it is refused: answers alone may use that.
 func (s *Store) do(ctx context.Context, need int64, run func(*tx) error) error {
+	if s.Short() {
+		return s.short()
+	}
+	return s.doFreeing(ctx, need, run)
+}
+
+// doFreeing is do for what frees space.
+func (s *Store) doFreeing(ctx context.Context, need int64, run func(*tx) error) error {
 	return s.submit(&request{ctx: ctx, run: run, need: need, done: make(chan error, 1)})
 }
 

@@ -239,7 +239,11 @@ func (x *Index) Update(ctx context.Context) ([]thread.Thread, error) {
 	for _, t := range threads {
 		delete(gone, t.ID)
 		if m, ok := x.marks[t.ID]; !ok || m.head != t.Head {
-			if err := x.add(ctx, t, m); err != nil {
+			err := x.add(ctx, t, m)
+			if errors.Is(err, thread.ErrDamaged) {
+				continue // it hides no other thread; who asks what cannot be read learns it from the store
+			}
+			if err != nil {
 				return nil, fmt.Errorf("index %s: %w", t.Name, full(err))
 			}
 		}

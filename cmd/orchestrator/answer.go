@@ -19,6 +19,7 @@ const (
 	isInterrupted outcome = "interrupted" // cut off before it was answered
 	isRefused     outcome = "refused"     // the agent or its provider rejected it
 	isCancelled   outcome = "cancelled"   // withdrawn before it was typed
+	isMoved       outcome = "moved"       // it goes on in a fork, which is followed
 	isGone        outcome = "gone"        // the server or the thread went away
 )
 

@@ -125,6 +125,23 @@ func (a *App) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo, er
 		Store:    a.store.About, Notices: a.damage(), NoRepository: !a.Project.Repository, Running: a.running(),
 		Seq: a.manager.Seq(),
 	}
+	lost, err := a.manager.Unreadable(ctx)
+	if err != nil {
+		a.Log.Warn("list what cannot be read", "err", err)
+	}
+	for _, u := range lost {
+		i.Unreadable = append(i.Unreadable, u.String())
+	}
+	i.Notices = slices.Concat(i.Unreadable, i.Notices)
+	if list, err := a.manager.List(ctx); err == nil {
+		i.Notices = slices.Concat(a.unsealed(list), i.Notices)
+	}
+	if a.store.Away != nil {
+		if at := a.store.Away(); !at.IsZero() {
+			i.Notices = append(i.Notices, fmt.Sprintf("%s does not answer since %s: what needs it is refused until it does, "+
+				"and answers of agents are kept meanwhile", a.store.About, at.Local().Format(time.TimeOnly)))
+		}
+	}
 	if a.Crashed != "" {
 		i.Found = append(i.Found, a.Crashed)
 	}

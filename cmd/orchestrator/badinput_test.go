@@ -80,7 +80,7 @@ func TestStartsThatCannotBe(t *testing.T) {
 	}
 	r.env = append(slices.DeleteFunc(r.env, func(kv string) bool { return strings.HasPrefix(kv, "PATH=") }), "PATH="+path)
 	r.write(".orchestrator.toml", "limits.running = 1\n")
-	r.ok("trust")
+	r.ok("trust", "--yes")
 	name := r.ok("new", "-a", "demo", "first")
 	r.says(exitRefused, []string{"1 agent already running", "limits.running"}, "new", "-a", "demo", "second")
 	r.says(exitRefused, []string{"1 agent already running"}, "fork", "other way", "-t", name)
@@ -128,7 +128,7 @@ func TestProjectConfigurationIsAcceptedWhenRight(t *testing.T) {
 	r.write(".orchestrator.toml", "agent = \"nobody\"\n")
 	r.open(160, 30).see(".orchestrator.toml is ignored")
 	r.write(".orchestrator.toml", "limits.depth = 3\n")
-	r.ok("trust")
+	r.ok("trust", "--yes")
 	if out := r.ok("doctor"); !strings.Contains(out, ".orchestrator.toml") || strings.Contains(out, "not trusted") {
 		t.Errorf("the doctor said:\n%s", out)
 	}

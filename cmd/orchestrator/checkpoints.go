@@ -58,8 +58,12 @@ func checkpointList(c *cli) *cobra.Command {
 				if note == thread.NoteRebuilt {
 					kind, note = kind+", "+note, ""
 				}
+				when, about := cp.Created.Local().Format(time.DateTime), aboutOf(cp.Prompt, note)
+				if cp.Damaged {
+					when, about = "-", "cannot be read: the stored data is damaged"
+				}
 				fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\n", cp.ID[:8], cp.Turn, kind, contextOf(cp.Gauge), files,
-					cp.Created.Local().Format(time.DateTime), aboutOf(cp.Prompt, note))
+					when, about)
 			}
 		})
 	})

@@ -20,7 +20,7 @@ func TestContextRules(t *testing.T) {
 		t.Errorf("before the project is trusted:\n%s", out)
 	}
 	r.ok("stop", "--force")
-	r.ok("trust")
+	r.ok("trust", "--yes")
 	out := r.ok("context", "show", name)
 	if !strings.Contains(out, mine+"\n          mcp__") || !strings.Contains(out, "* keeps all\n") || strings.ContainsRune(out, '\x1b') {
 		t.Errorf("after that:\n%q", out)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orchestrator/agent/demo"
+	"orchestrator/mcpctl/notes"
 )
 
 // demoVerb runs the demo agent, in its terminal.
@@ -26,6 +28,17 @@ func demoVerb(c *cli) *cobra.Command {
 				return &silentError{code: code}
 			}
 			return nil
+		},
+	}
+}
+
+// demoNotesVerb runs the MCP server that the README's tour uses.
+func demoNotesVerb(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use: notes.Verb, Short: "Run a small MCP server to try MCP with", Hidden: true, Args: exactly(),
+		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
+		RunE: func(*cobra.Command, []string) error {
+			return notes.Serve(c.stdin, c.stdout, io.NopCloser(nil))
 		},
 	}
 }

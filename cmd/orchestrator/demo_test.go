@@ -298,3 +298,54 @@ func TestPush(t *testing.T) {
 	}
 	r.says(exitRefused, []string{"no branch"}, "push", name)
 }
+
+// TestDemoTakesServers: the agent that everybody has uses the MCP servers of its thread, as they are switched.
+func TestDemoTakesServers(t *testing.T) {
+	manyStarts(t)
+	t.Parallel()
+	r := newRig(t)
+	r.configureMCP(map[string]any{"notes": map[string]any{
+		"command": program, "args": []string{"demo-notes"}, "taskPatterns": []string{"remember"},
+	}})
+	name := r.demo("one")
+	says := func(thread, prompt string, want ...string) string {
+		t.Helper()
+		out := r.ok("send", thread, prompt)
+		for _, text := range want {
+			if !strings.Contains(out, text) {
+				t.Errorf("%q is answered by %q, want %q", prompt, out, text)
+			}
+		}
+		return out
+	}
+	if out := says(name, "which tools do you have?", "orch__find_tool"); strings.Contains(out, "notes__add") {
+		t.Errorf("a server that is off: %s", out)
+	}
+	r.ok("mcp", "enable", "notes", "--thread", name)
+	await(t, "the server", func() bool {
+		return get[thread.MCPReport](r, "mcp", "list", "--thread", name).Servers[0].State == "ready"
+	})
+	says(name, "call notes__add buy milk", "kept as note 1")
+	report := get[thread.MCPReport](r, "mcp", "list", "--thread", name)
+	if len(report.Servers) != 1 || !report.Servers[0].On || report.Servers[0].Starts != 1 || report.Takes != "at once" {
+		t.Errorf("report: %+v", report)
+	}
+	many := says(name, "call notes__many count=2000", "staged as max:")
+	_, token, _ := strings.Cut(many, "staged as ")
+	says(name, `call orch__retrieve {"token": "`+token[:len("max:")+8]+`", "from": 1999, "to": 1999}`, "record 1999")
+	r.ok("fork", "kid", "-t", name)
+	says("kid", "which tools do you have?", "notes__add")
+	r.ok("mcp", "disable", "notes", "--thread", name, "--now")
+	if out := says(name, "which tools do you have?"); strings.Contains(out, "notes__add") {
+		t.Errorf("a server that was switched off: %s", out)
+	}
+	says(name, "call notes__add more", "I have no tool")
+	says(r.demo("two"), "this is to remember\ncall notes__add bread", "kept as note 1")
+	// The person is asked before a tool is called, and says no.
+	careful := r.ok("new", "-a", "demo", "careful")
+	r.ok("mcp", "enable", "notes", "--thread", careful)
+	r.says(exitRefused, []string{"waiting for you"}, "send", careful, "call notes__add eggs")
+	if s := r.awaitState(careful, thread.StateApproval); s.Turn != 0 {
+		t.Errorf("waiting: %+v", s)
+	}
+}

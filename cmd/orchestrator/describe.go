@@ -52,6 +52,9 @@ func stateOf(s thread.Status) string {
 	if n := slices.IndexFunc(s.Prompts, func(p thread.Prompt) bool { return p.State.Again() }); n >= 0 {
 		state += ", prompt " + string(s.Prompts[n].State)
 	}
+	if s.Around {
+		state += ", not through the gateway"
+	}
 	if s.Outcome.Kind != thread.OutcomeNone {
 		state += ", " + string(s.Outcome.Kind)
 	}

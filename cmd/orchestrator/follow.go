@@ -66,16 +66,24 @@ func (f *follower) ask(ctx context.Context, ref, text string) error {
 		return err
 	}
 	if p.Thread == s.ID {
-		f.waits = p.Reason
+		f.waits, f.stream.prompt = p.Reason, text
 		f.begin(s, thread.Prompt{ID: p.ID, Thread: p.Thread}) // the stream reports its state, in order
 		return f.follow(ctx, events)
 	}
 	stop() // a fork took the prompt
-	fork, err := api.Status.Do(ctx, f.client, api.Ref{Thread: string(p.Thread)})
+	return f.followFork(ctx, s, p.Thread, p)
+}
+
+// followFork follows the first prompt of a thread's fork.
+func (f *follower) followFork(ctx context.Context, of thread.Status, id thread.ID, p thread.Prompt) error {
+	fork, err := api.Status.Do(ctx, f.client, api.Ref{Thread: string(id)})
 	if err != nil {
 		return err
 	}
-	f.print.notice(fmt.Sprintf("the prompt was sent to %s, a new fork of %s", fork.Name, s.Name))
+	f.print.notice(fmt.Sprintf("the prompt was sent to %s, a new fork of %s", fork.Name, of.Name))
+	if p.ID == "" {
+		return f.followFirst(ctx, fork)
+	}
 	return f.followFresh(ctx, fork, p)
 }
 
@@ -101,6 +109,7 @@ func (f *follower) followFresh(ctx context.Context, s thread.Status, p thread.Pr
 	if err != nil {
 		return err
 	}
+	f.stream.prompt = p.Text
 	f.begin(s, p)
 	if err := f.refresh(ctx); err != nil {
 		return err
@@ -158,6 +167,12 @@ func (f *follower) follow(ctx context.Context, events <-chan thread.Event) error
 			events = again
 		}
 	}
+	if f.ended == isMoved {
+		of := f.status
+		f.stream = answerStream{print: f.print}
+		f.prompt, f.turn, f.settled, f.ended, f.reason = thread.Prompt{Fork: f.prompt.Fork}, nil, nil, "", ""
+		return f.followFork(ctx, of, f.prompt.Fork, thread.Prompt{})
+	}
 	return f.end(ctx)
 }
 
@@ -211,6 +226,11 @@ func (f *follower) over() bool {
 	state := f.status.State.State
 	switch {
 	case f.ended != "", f.prompt.State == "":
+	case f.prompt.State == thread.PromptMoved:
+		if f.prompt.Fork == "" {
+			return false // it is being made
+		}
+		f.ended = isMoved
 	case f.prompt.State == thread.PromptAnswered:
 		if state == thread.StateWorking || state == thread.StateStarting || state.Trouble() {
 			if f.settled == nil {

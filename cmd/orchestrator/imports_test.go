@@ -77,11 +77,15 @@ func checkImports(t *testing.T, path, rel, top string, may []string) {
 		switch {
 		case below(ours, []string{"thread/manager"}) && top != "cmd" && !strings.HasPrefix(rel, "thread/manager/"):
 			t.Errorf("%s imports %s; only cmd wires the use cases", rel, imported)
+		case strings.HasPrefix(rel, "thread/ground/") && inside && !strings.HasSuffix(rel, "_test.go") &&
+			!below(ours, []string{"thread/ground"}):
+			t.Errorf("%s imports %s; the ground knows nothing of threads", rel, imported)
 		case inside:
 			if !below(ours, may) {
 				t.Errorf("%s imports %s; %s may import %s only", rel, imported, top, strings.Join(may, ", "))
 			}
-		case top == "thread" && !strings.HasSuffix(rel, "_test.go") && strings.Contains(imported, "."):
+		case top == "thread" && !strings.HasPrefix(rel, "thread/ground/") && !strings.HasSuffix(rel, "_test.go") &&
+			strings.Contains(imported, "."):
 			t.Errorf("%s imports %s; thread imports the standard library only", rel, imported)
 		case strings.HasPrefix(imported, "charm.land/") && top != "ui" && top != "cmd":
 			t.Errorf("%s imports %s; only ui and cmd draw", rel, imported)

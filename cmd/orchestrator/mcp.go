@@ -27,6 +27,7 @@ import (
 	"orchestrator/mcpctl/rpc"
 	mcptrust "orchestrator/mcpctl/trust"
 	"orchestrator/thread"
+	"orchestrator/thread/frozen"
 	"orchestrator/thread/grant"
 	"orchestrator/thread/private"
 )
@@ -45,7 +46,7 @@ func (a *App) openMCP(context.Context) error {
 	if err != nil {
 		a.Log.Warn("keep the name of the MCP server", "error", err) // the disk may be full: this run has one all the same
 	}
-	processes, err := process.New(filepath.Join(a.Project.StateDir(), "mcp"))
+	processes, err := process.New(filepath.Join(a.Project.StateDir(), "mcp"), a.Config.MaxProcesses)
 	if err != nil {
 		return fmt.Errorf("open the MCP servers: %w", err)
 	}
@@ -59,6 +60,11 @@ func (a *App) openMCP(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open what tasks used of MCP servers: %w", err)
 	}
+	copies, err := frozen.Open(a.Project.StateDir(), "accepted")
+	if err != nil {
+		return err
+	}
+	a.onClose(copies.Close)
 	own, err := private.Make(a.StateHome, "orchestrator")
 	if err != nil {
 		return fmt.Errorf("open the tokens of MCP servers: %w", err)
@@ -71,7 +77,7 @@ func (a *App) openMCP(context.Context) error {
 	dialer := mcpctl.NewDialer(tokensOf, definition.BaseEnv(a.Env))
 	threads := mcpThreads{a}
 	cfg := mcpctl.Config{
-		Project: a.Project.Root, Off: !a.Config.MCP, Places: a.mcpPlaces(), Trust: mcptrust.Open(a.StateHome), Threads: threads, Memory: memory, Env: a.Env,
+		Project: a.Project.Root, Off: !a.Config.MCP, Places: a.mcpPlaces(), Trust: mcptrust.Open(a.StateHome), Copies: copies, Threads: threads, Memory: memory, Env: a.Env,
 		Hub:    hub.Config{Processes: processes, Manifests: manifests, Dial: dialer.Dial, Name: "orchestrator", Version: version()},
 		Bridge: []string{a.Program.Path, "mcp-bridge", a.Project.Socket}, Registered: registered,
 		Tokens: tokens.New().Count, CacheCost: a.cacheCost, SignIn: dialer.SignIn, Log: a.Log,
@@ -117,7 +123,12 @@ func (a *App) serveWeb(cfg *mcpctl.Config) error {
 
 // mcpPlaces are where MCP servers are configured.
 func (a *App) mcpPlaces() discovery.Places {
+	worktrees, err := a.Project.Worktrees(a.Config.Worktrees)
+	if err != nil { // it is named where threads are opened
+		worktrees = a.Project.StateDir()
+	}
 	return discovery.Places{
+		Agents: []string{worktrees}, Sums: &frozen.Sums{},
 		Project: a.Project.Root, Home: lookup(a.Env, "HOME"), Claude: lookup(a.Env, "CLAUDE_CONFIG_DIR"),
 		Codex: lookup(a.Env, "CODEX_HOME"), Gemini: lookup(a.Env, "GEMINI_CLI_HOME"),
 		OpenCodeConfig: lookup(a.Env, "OPENCODE_CONFIG"), Config: filepath.Join(a.ConfigHome, "orchestrator"),

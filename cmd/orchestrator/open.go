@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"path/filepath"
 	"time"
 
@@ -32,6 +31,7 @@ import (
 	"orchestrator/thread/ledger"
 	"orchestrator/thread/manager"
 	"orchestrator/thread/private"
+	"orchestrator/thread/rebuild"
 	"orchestrator/thread/reserve"
 	"orchestrator/thread/setup"
 	"orchestrator/thread/spool"
@@ -170,7 +170,12 @@ func (a *App) openManager(ctx context.Context) error {
 		return fmt.Errorf("read the prices: %w", err)
 	}
 	a.models, cfg.Models = table, knownModels{table}
-	a.recoverLost(ctx, kept, cfg.Models)
+	turns := rebuild.Config{Store: a.store, Agents: a.agents, Env: a.Env, Spool: kept, Models: cfg.Models}
+	if a.files != nil {
+		turns.Snapshots = a.snapshots
+	}
+	a.recoverLost(ctx, turns)
+	cfg.Mend = func(ctx context.Context, id thread.ID) (string, error) { return a.mend(ctx, turns, id) }
 	a.manager = manager.New(cfg)
 	return nil
 }
@@ -209,7 +214,7 @@ func (a *App) openGateway(ctx context.Context) error {
 	g, err := gateway.New("127.0.0.1:0", a.ledger, gateway.Options{
 		Rewriter: a.masker,
 		Codecs:   wire.Codecs{anthropic.New(), openai.NewResponses(), openai.NewChat(), gemini.New()},
-		Models:   a.models, Log: a.Log, Proxy: http.ProxyFromEnvironment,
+		Models:   a.models, Log: a.Log,
 		Caps: gateway.Caps{
 			RequestsPerMinute: a.Config.MaxRequests, USD: a.Config.MaxUSD, TotalUSD: a.Config.MaxTotalUSD,
 			Bytes: a.Config.MaxMemory,

@@ -119,7 +119,7 @@ func TestNothingPrintedActsOnATerminal(t *testing.T) {
 	shows("<U+202E>", "checkpoint", "diff", name)
 	shows("TURN", "checkpoint", "list", name)
 	for _, args := range [][]string{
-		{"threads", "--all", "--tree"}, {"why", name}, {"why", broken}, {"resume", broken}, {"switch", name}, {"doctor"}, {"trust"}, {"version"}, {"gc", "--dry-run"},
+		{"threads", "--all", "--tree"}, {"why", name}, {"why", broken}, {"resume", broken}, {"switch", name}, {"doctor"}, {"trust", "--yes"}, {"version"}, {"gc", "--dry-run"},
 		{"checkpoint", "restore", fork, "1"}, {"merge", fork, "--dry-run"}, {"merge", fork, "--into", name}, {"finish", fork}, {"push", name}, {"pr", name},
 		{"export", name, "-o", filepath.Join(r.home, hostileName)}, {"export", name, "-o", filepath.Join(r.home, hostileName)},
 		{"import", filepath.Join(r.home, hostileName)}, {"import", "note.txt"}, {"pin", name}, {"rename", name, hostile}, {"archive", broken}, {"restore", broken},

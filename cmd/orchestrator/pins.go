@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -76,7 +77,7 @@ func (p *pins) find(ctx context.Context) (map[thread.Token][]string, error) {
 	}
 	p.threads = known
 	for _, t := range threads {
-		if err := p.read(ctx, t); err != nil {
+		if err := p.read(ctx, t); err != nil && !errors.Is(err, thread.ErrDamaged) {
 			return nil, fmt.Errorf("read what %s needs: %w", t.Name, err)
 		}
 		n := known[t.ID]

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orchestrator/agent/agenttest/clis"
+	"orchestrator/agent/scripted"
 	"orchestrator/thread"
 )
 
@@ -67,6 +68,18 @@ func (r *realRig) forkHears(name, prompt string, more ...string) {
 	r.ok("send", fork.Name, prompt+" #say:fork-done.")
 	q := r.request(prompt)
 	holdsTurns(r.t, q, turns)
+	calls, results := 0, 0
+	for _, m := range q.Turn.History {
+		switch {
+		case m.Call != "":
+			calls++
+		case m.Role == scripted.Result:
+			results++
+		}
+	}
+	if results > calls {
+		r.t.Errorf("%s the fork's model heard %d results of %d calls", prompt, results, calls)
+	}
 	said := q.Turn.Prompts()
 	if want := turns + len(more) + 1; len(said) != want {
 		r.t.Errorf("%s the fork's model heard %d prompts, want %d: %q", prompt, len(said), want, said)

@@ -21,14 +21,10 @@ import (
 
 // recoverLost recovers what the store lost: threads that only the repository knows of, and turns from the agents' own
 // transcripts. The result is reported until the user dismisses it. The server starts even if this fails.
-func (a *App) recoverLost(ctx context.Context, spool rebuild.Spool, models thread.Models) {
+func (a *App) recoverLost(ctx context.Context, cfg rebuild.Config) {
 	found, err := a.fromRefs(ctx)
 	if err != nil {
 		a.store.Problems = append(a.store.Problems, err.Error())
-	}
-	cfg := rebuild.Config{Store: a.store, Agents: a.agents, Env: a.Env, Spool: spool, Models: models}
-	if a.files != nil {
-		cfg.Snapshots = a.snapshots
 	}
 	outcomes, err := rebuild.Run(ctx, cfg)
 	if err != nil {
@@ -39,6 +35,21 @@ func (a *App) recoverLost(ctx context.Context, spool rebuild.Spool, models threa
 			a.store.Problems = append(a.store.Problems, err.Error(), text)
 		}
 	}
+}
+
+// mend rebuilds the newest turns of one thread that cannot be read, and reports it until the user dismisses it.
+func (a *App) mend(ctx context.Context, cfg rebuild.Config, id thread.ID) (string, error) {
+	o, mended, err := rebuild.Mend(ctx, cfg, id, time.Now())
+	if !mended {
+		return "", err
+	}
+	said := o.String()
+	if o.Why != "" {
+		said += fmt.Sprintf("; it continues after turn %d", o.Thread.Turn)
+	}
+	return said, errors.Join(err, a.reportLoss("Turns could not be read, because the stored data is damaged.\n"+said+
+		"\nWhat cannot be read stays in the database, out of the thread's way. A rebuilt turn has its prompt, answers, "+
+		"usage and transcript. Tool results are only in the transcript.\n"))
 }
 
 // recoveryReport describes what was lost and recovered; it is "" if nothing was lost. Its first line is shown to the

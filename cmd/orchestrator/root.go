@@ -115,7 +115,7 @@ func (c *cli) verbs() []*cobra.Command {
 		refVerb(c, "delete", "Delete a thread (undelete restores it until gc removes it)", api.Delete, "deleted"),
 		refVerb(c, "undelete", "Restore a deleted thread", api.Undelete, "restored"),
 		stopVerb(c), restartVerb(c), doctorVerb(c), trustVerb(c), adoptVerb(c), versionVerb(c),
-		serveVerb(c), c.hookVerb(), demoVerb(c),
+		serveVerb(c), c.hookVerb(), demoVerb(c), demoNotesVerb(c),
 	}
 }
 

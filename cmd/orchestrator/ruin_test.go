@@ -89,7 +89,7 @@ func newRuin(t *testing.T, end func(*rig), killed bool) *ruin {
 	put(t, filepath.Join(w.project, ".orchestrator.toml"), "offers = \"off\"\n")
 	w.git("add", ".")
 	w.git("commit", "-qm", "settings")
-	w.ok("trust")
+	w.ok("trust", "--yes")
 	first, second := w.demo("alpha"), w.demo("beta")
 	w.turn(first, "write a.txt: one")
 	left := get[thread.Status](w.rig, "fork", "left", "-t", first).Name

@@ -25,7 +25,7 @@ func TestForkCanWork(t *testing.T) {
 	r.git("add", "-A")
 	r.git("commit", "-q", "-m", "a project with a setup")
 	r.write("local.env", "KEY=1\n")
-	out := r.ok("trust")
+	out := r.ok("trust", "--yes")
 	for _, want := range []string{"sh tools/setup.sh", `file "tools/setup.sh"`, "teardown", "not what those start in turn"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not shown:\n%s", want, out)
@@ -75,7 +75,7 @@ func TestSetupIsCutOff(t *testing.T) {
 	r.write(".orchestrator.toml", "setup = \"sh tools/setup.sh\"\n")
 	r.git("add", "-A")
 	r.git("commit", "-q", "-m", "a project with a setup")
-	r.ok("trust")
+	r.ok("trust", "--yes")
 	name := r.demo()
 	r.turn(name, "write a.txt: words")
 	forking := r.command("fork", "other way", "-t", name)

@@ -36,6 +36,8 @@ type openStore struct {
 	RolledBack bool
 	// Short reports whether the disk is full and the space reserved for answers is in use; nil if none is reserved.
 	Short func() bool
+	// Away returns since when the store does not answer, zero if it does; nil for one that cannot go away.
+	Away func() time.Time
 	// Lost are the threads that lost turns, as far as the list of threads can tell.
 	Lost []roster.Loss
 	// Damaged is set if the store was damaged at the start. Doubtful is set if it may lack threads that the list does not
@@ -142,7 +144,8 @@ func newPostgres(ctx context.Context, p project.Project, c Config) (*openStore, 
 	if err != nil {
 		return nil, err
 	}
-	o := &openStore{backend: s, About: s.About(), Close: s.Close, Compact: func(context.Context) error { return nil },
+	o := &openStore{backend: s, About: s.About(), Away: s.Away, Close: s.Close,
+		Compact: func(context.Context) error { return nil },
 		Sizes: func(ctx context.Context) (string, error) {
 			z, err := s.Sizes(ctx)
 			return fmt.Sprintf("%d threads here, %d checkpoints in the whole project: %s in %s; database of all projects %s",

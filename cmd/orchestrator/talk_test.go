@@ -139,7 +139,7 @@ func TestFollowsAutomaticForks(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.write(".orchestrator.toml", "offers = \"auto\"\n")
-	r.ok("trust")
+	r.ok("trust", "--yes")
 	name := r.demo("cookies")
 	r.turn(name, "say we sign the session cookies with a key")
 	r.turn(name, "say the session cookies live for a day")

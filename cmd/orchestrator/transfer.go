@@ -37,6 +37,14 @@ func (p transfer) Export(ctx context.Context, r thread.TransferRequest) (thread.
 		return done, err
 	}
 	e := archive.Export{Thread: done.ID, Program: version(), Now: time.Now(), Secrets: r.WithSecrets}
+	var lost []string
+	e.Lost = func(list []thread.Checkpoint) {
+		u := thread.Unreadable{Name: done.Name}
+		for _, c := range list {
+			u.Turns = append(u.Turns, c.Turn)
+		}
+		lost = append(lost, u.String()+"; left out")
+	}
 	notes, err := p.carry.into(ctx, &e, p.store, done.Thread)
 	if err != nil {
 		return done, fmt.Errorf("export %s: %w", done.Name, err)
@@ -52,7 +60,7 @@ func (p transfer) Export(ctx context.Context, r thread.TransferRequest) (thread.
 	if err := writeFile(r.File, func(w io.Writer) error { return e.Write(ctx, p.store, w) }); err != nil {
 		return done, fmt.Errorf("export %s: %w", done.Name, err)
 	}
-	done.Notes = notes()
+	done.Notes = append(notes(), lost...)
 	return done, nil
 }
 

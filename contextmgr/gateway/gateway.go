@@ -40,6 +40,7 @@ type Gateway struct {
 
 	calls     *calls
 	routes    *routes
+	ways      *ways
 	upstreams *upstreams
 	bodies    *bodies
 	limiter   *limiter
@@ -75,7 +76,8 @@ func New(listen string, obs thread.Observer, opts Options) (*Gateway, error) {
 		observer: obs, calls: g.calls, log: g.opts.Log,
 		byID: map[thread.ID]*route{}, bySecret: map[[sha256.Size]byte]*route{},
 	}
-	g.upstreams = &upstreams{transport: g.opts.Transport, breakers: map[string]*breaker{}}
+	g.ways = &ways{every: g.opts.Transport}
+	g.upstreams = &upstreams{breakers: map[string]*breaker{}}
 	g.bodies = &bodies{opts: &g.opts, budget: newBudget(g.opts.Caps.Bytes), growing: make(chan struct{}, 1)}
 	g.limiter = &limiter{opts: &g.opts, spending: spending{before: opts.Spent}}
 	unpacker := newUnpacker(g.opts.Caps.Bytes, g.opts.MaxBody)
@@ -134,6 +136,7 @@ func (g *Gateway) Close() error {
 	case <-timer.C:
 		g.opts.Log.Warn("gateway closed before everything was stored")
 	}
+	g.ways.close()
 	if t, ok := g.opts.Transport.(*http.Transport); ok {
 		t.CloseIdleConnections()
 	}
@@ -157,7 +160,12 @@ func (g *Gateway) Route(id thread.ID, spec thread.RouteSpec) (baseURL, hookURL s
 	if g.calls.over() {
 		return "", "", fmt.Errorf("route %s: gateway is closed", agent)
 	}
-	base := "http://" + g.ln.Addr().String() + "/t/" + g.routes.set(id, ups, spec.Windows)
+	out, err := g.ways.of(spec.Network)
+	base := "http://" + g.ln.Addr().String() + "/t/" + g.routes.set(id, ups, spec, out)
+	if err != nil {
+		g.opts.Log.Warn("find the way out of this machine", "agent", agent, "err", err)
+		g.routes.of(id).notice(thread.LevelWarn, "requests to its model may fail: "+err.Error())
+	}
 	return base, base + hookPath, nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"orchestrator/contextmgr/wire"
 	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 )
 
 // observation is what is learned about one request beside its stream. A nil one observes nothing. Until end is called,
@@ -78,20 +79,32 @@ func (w *watcher) watch(rt *route, codec wire.Codec, out *http.Request, in seen,
 	o.announce = sync.OnceFunc(func() {
 		rt.queue.add(func() {
 			o.read()
+			o.request.Purpose = rt.purpose(o.request)
 			main := o.request.Purpose == wire.PurposeMain
 			again := main && rt.last.again(o.request.Items)
 			rt.observer.RequestStarted(rt.id, thread.Begun{
 				Main: main, Model: o.request.Model, At: o.started, Again: again, Prompt: o.request.Prompt,
+				Stale:   o.stale(),
 				Context: o.in.rewritten.Context, Margin: o.in.rewritten.Margin, Masked: o.in.rewritten.Masked,
 			})
 			o.progress.began(main, again)
-			o.speech.begin(main)
+			o.speech.begin(main, o.said())
 		})
 	})
 	o.progress.start(w.opts.ConnectSlow, o.late)
 	o.timer = time.AfterFunc(startDelay, o.announceCounted)
 	return o
 }
+
+// said is what the person said since the model last spoke; stale reports whether there is only what was said before.
+func (o *observation) said() string {
+	if o.request.Fresh {
+		return plaintext.Cut(o.request.Prompt, thread.MaxSaid)
+	}
+	return ""
+}
+
+func (o *observation) stale() bool { return o.request.Prompt != "" && !o.request.Fresh }
 
 // announceCounted reports the start from the timer's goroutine, unless the gateway is closed.
 func (o *observation) announceCounted() {

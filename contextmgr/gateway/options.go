@@ -2,9 +2,7 @@ package gateway
 
 import (
 	"log/slog"
-	"net"
 	"net/http"
-	"net/url"
 	"time"
 
 	"orchestrator/contextmgr/models"
@@ -22,9 +20,7 @@ type Options struct {
 	Rewriter Rewriter
 	// Log receives errors of the gateway itself; never bodies, headers or addresses with secrets. Nil discards them.
 	Log *slog.Logger
-	// Proxy returns the proxy for an upstream, as in http.Transport; nil uses none.
-	Proxy func(*http.Request) (*url.URL, error)
-	// Transport replaces the transport to the upstreams, for tests.
+	// Transport replaces the transports to the upstreams, for tests.
 	Transport http.RoundTripper
 
 	// Caps limit what agents may use. Spent returns what each thread had cost before the gateway was opened; it is called
@@ -66,29 +62,7 @@ func (o Options) withDefaults() Options {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Transport == nil {
-		o.Transport = newTransport(o.Proxy)
-	}
 	return o
-}
-
-// newTransport returns a transport to the upstreams that adds nothing: no compression, no user agent, no retry of
-// requests that may have been received.
-func newTransport(proxy func(*http.Request) (*url.URL, error)) *http.Transport {
-	return &http.Transport{
-		Proxy:               proxy,
-		DialContext:         (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		ForceAttemptHTTP2:   true,
-		DisableCompression:  true,
-		MaxIdleConns:        200,
-		MaxIdleConnsPerHost: 100,
-		// Less than the 60 s after which common servers close idle connections, so that a request is not sent on a connection
-		// that is just being closed.
-		IdleConnTimeout:     50 * time.Second,
-		TLSHandshakeTimeout: 15 * time.Second,
-		WriteBufferSize:     64 << 10,
-		ReadBufferSize:      32 << 10,
-	}
 }
 
 // Caps limit what agents may use through a gateway. Zero means no limit, except for Bytes.

@@ -27,18 +27,16 @@ const (
 
 // upstreams sends requests to the providers.
 type upstreams struct {
-	transport http.RoundTripper
-
 	// mu guards breakers. It is a leaf: nothing is called while it is held.
 	mu       sync.Mutex
-	breakers map[string]*breaker // by the upstream's scheme and host
+	breakers map[string]*breaker // by the upstream's scheme and host, and the way there
 }
 
-// breakerOf returns the breaker of an upstream's host.
-func (u *upstreams) breakerOf(to *url.URL) *breaker {
+// breakerOf returns the breaker of an upstream's host, as it is reached by a way.
+func (u *upstreams) breakerOf(to *url.URL, out *way) *breaker {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	key := to.Scheme + "://" + to.Host
+	key := to.Scheme + "://" + to.Host + " " + out.id
 	b := u.breakers[key]
 	if b == nil {
 		b = &breaker{}
@@ -68,7 +66,8 @@ func (e *unreachableError) Error() string {
 // reach sends a request. It is retried while it has no connection, unless the agent was told to wait or ctx ends. The
 // error is an *unreachableError if the upstream is not tried at all.
 func (u *upstreams) reach(ctx context.Context, rt *route, out *http.Request) (*http.Response, error) {
-	b := u.breakerOf(out.URL)
+	way := rt.way()
+	b := u.breakerOf(out.URL, way)
 	ok, probe, wait := b.enter(time.Now())
 	if !ok {
 		return nil, &unreachableError{host: out.URL.Host, why: "it did not answer a moment ago", wait: wait}
@@ -79,7 +78,7 @@ func (u *upstreams) reach(ctx context.Context, rt *route, out *http.Request) (*h
 	}
 	end, pause := time.Now().Add(repeatFor), repeatAfter
 	for try := 1; ; try++ {
-		resp, connected, err := u.once(out)
+		resp, connected, err := u.once(way, out)
 		switch {
 		case connected:
 			b.reached()
@@ -105,7 +104,7 @@ func (u *upstreams) reach(ctx context.Context, rt *route, out *http.Request) (*h
 }
 
 // once sends a request and reports whether there was a connection for it.
-func (u *upstreams) once(out *http.Request) (resp *http.Response, connected bool, err error) {
+func (u *upstreams) once(way *way, out *http.Request) (resp *http.Response, connected bool, err error) {
 	var got connection
 	ctx := httptrace.WithClientTrace(out.Context(), &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { got.set() },
@@ -118,7 +117,7 @@ func (u *upstreams) once(out *http.Request) (resp *http.Response, connected bool
 		}
 		again.Body = body
 	}
-	resp, err = u.transport.RoundTrip(again)
+	resp, err = way.transport.RoundTrip(again)
 	return resp, got.is(), err
 }
 

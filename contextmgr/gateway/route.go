@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orchestrator/contextmgr/models"
+	"orchestrator/contextmgr/wire"
 	"orchestrator/thread"
 )
 
@@ -27,7 +28,20 @@ type route struct {
 	mu        sync.Mutex
 	upstreams map[string]*url.URL
 	windows   map[string]int64 // as configured for the agent
-	waits     time.Time        // until when the agent must wait
+	out       *way
+	plain     bool      // see thread.RouteSpec
+	waits     time.Time // until when the agent must wait
+}
+
+// purpose returns what a request is for. Small requests are side requests of the agents that make such; those of another
+// program are what it says to its model about a prompt.
+func (rt *route) purpose(q wire.Request) wire.Purpose {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	if rt.plain && q.Purpose == wire.PurposeOther && q.Fresh {
+		return wire.PurposeMain
+	}
+	return q.Purpose
 }
 
 func (rt *route) window(t models.Table, model string, long bool, used int64) int64 {
@@ -41,6 +55,13 @@ func (rt *route) upstream(name string) *url.URL {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	return rt.upstreams[name]
+}
+
+// way is how the thread's requests leave this machine.
+func (rt *route) way() *way {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	return rt.out
 }
 
 // mustWait records that the agent was told not to retry before a time.

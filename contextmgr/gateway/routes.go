@@ -30,7 +30,7 @@ type routes struct {
 }
 
 // set sets a thread's route and returns its secret. A thread without a route gets one.
-func (t *routes) set(id thread.ID, upstreams map[string]*url.URL, windows map[string]int64) (secret string) {
+func (t *routes) set(id thread.ID, upstreams map[string]*url.URL, spec thread.RouteSpec, out *way) (secret string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	rt := t.byID[id]
@@ -42,7 +42,7 @@ func (t *routes) set(id thread.ID, upstreams map[string]*url.URL, windows map[st
 		t.bySecret[sha256.Sum256([]byte(rt.secret))] = rt
 	}
 	rt.mu.Lock()
-	rt.upstreams, rt.windows = upstreams, windows
+	rt.upstreams, rt.windows, rt.plain, rt.out = upstreams, spec.Windows, spec.Plain, out
 	rt.mu.Unlock()
 	return rt.secret
 }

@@ -16,6 +16,7 @@ type speech struct {
 	rt       *route
 	streamer wire.TextStreamer // nil if the answer has no text before its end
 	number   int64             // the request's; the queue's
+	said     string            // of the person, not reported yet; the queue's
 	any      bool              // something was reported; the queue's
 
 	mu      sync.Mutex // taken before queue.mu; guards the rest
@@ -60,7 +61,7 @@ func (s *speech) offer() {
 }
 
 // begin is called by the queue when the request was read.
-func (s *speech) begin(main bool) {
+func (s *speech) begin(main bool, said string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open, s.closed = main, !main
@@ -69,7 +70,7 @@ func (s *speech) begin(main bool) {
 		return
 	}
 	s.rt.spoken++
-	s.number = s.rt.spoken
+	s.number, s.said = s.rt.spoken, said
 	if len(s.text) > 0 || s.missed {
 		s.offer()
 	}
@@ -88,6 +89,7 @@ func (s *speech) next() thread.Speech {
 func (s *speech) tell(p thread.Speech) {
 	if p.Text != "" || p.Missed || p.Done {
 		s.any = s.any || p.Text != "" || p.Missed
+		p.Said, s.said = s.said, ""
 		s.rt.observer.Spoke(s.rt.id, p)
 	}
 }
@@ -98,7 +100,7 @@ func (s *speech) end(e thread.Exchange) {
 		return
 	}
 	last := s.next()
-	last.Done, last.Cut = true, e.Interrupted
+	last.Done, last.Cut, last.Ends = true, e.Interrupted, e.EndsTurn
 	if !s.any && last.Text == "" {
 		last.Text, last.Missed = e.Text, false
 	}

@@ -23,6 +23,8 @@ type conversation struct {
 	settings policy.Settings // of the last request
 	login    bool            // likewise
 	told     map[string]bool // what people have been told
+	shorter  bool            // what was masked is lost: in the turn that finds it nothing more is masked by itself
+	heldIn   int             // where the turn after that begins, 0 if it is not known yet
 
 	scan    *wire.Scan // of the last main request
 	session string     // of the last main request, likewise the next two
@@ -100,6 +102,10 @@ func (c *conversation) lifetime() time.Duration {
 // mode returns the mode in force, and why it is.
 func (c *conversation) mode(s policy.Settings) (thread.MaskMode, string) {
 	switch {
+	case c.set.Mode() != "" && c.set.LostWhy() != "":
+		return thread.MaskMode(c.set.Mode()), c.set.LostWhy()
+	case c.set.LostWhy() != "":
+		return thread.MaskMode(s.Mode), "as configured; " + c.set.LostWhy()
 	case c.set.Mode() != "":
 		return thread.MaskMode(c.set.Mode()), "set for this thread"
 	case c.login && s.Mode == policy.ModeObserve:

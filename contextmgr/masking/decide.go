@@ -14,9 +14,11 @@ func (r *request) decide(m *measured) {
 	c := r.conversation
 	c.window = r.window()
 	size := c.context(m.estimate)
-	if m.estimate > 0 { // what stands before a content, as the provider counts
+	scale := 1.0 // of what the provider counts to what is estimated
+	if m.estimate > 0 {
+		scale = float64(size) / float64(m.estimate)
 		for i := range m.results {
-			m.results[i].Before = int64(float64(m.results[i].Before) * float64(size) / float64(m.estimate))
+			m.results[i].Before = int64(float64(m.results[i].Before) * scale)
 		}
 	}
 	now := r.cfg.Now()
@@ -31,6 +33,12 @@ func (r *request) decide(m *measured) {
 	}
 	c.decision = policy.Decide(conv, r.settings)
 	c.next = c.decision
+	if c.shorter && c.heldIn == 0 {
+		c.heldIn = m.turn + 1
+	}
+	if c.shorter = c.shorter && m.turn < c.heldIn; c.shorter {
+		c.decision.Mask = nil
+	}
 	if r.masks() {
 		for _, res := range conv.Results {
 			if c.wanted[res.ID] && !res.Masked {
@@ -61,7 +69,7 @@ func (r *request) decide(m *measured) {
 		m.sizes[i] -= freed
 		m.estimate -= freed
 		m.masked += freed
-		rewritten -= freed
+		rewritten -= int64(float64(freed) * scale)
 		if res.Reads != "" {
 			c.maskedAt[part{res.Reads, m.uses[i].Part}] = m.requests
 		}

@@ -95,6 +95,7 @@ func (m *Masker) conversation(id thread.ID) (*conversation, error) {
 		return nil, err
 	}
 	c.set, c.asked = set, last
+	c.shorter = set.Shorter()
 	return c, nil
 }
 

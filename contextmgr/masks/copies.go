@@ -233,7 +233,7 @@ func (c *copies) openLog(id thread.ID) (*os.File, error) {
 }
 
 // scanLog calls each for the records of a thread's log. A thread without a log has none.
-func (c *copies) scanLog(id thread.ID, each func(record)) (scanned, error) {
+func (c *copies) scanLog(id thread.ID, each func(record), with *sealing) (scanned, error) {
 	log, err := c.openLog(id)
 	if errors.Is(err, fs.ErrNotExist) {
 		return scanned{}, nil
@@ -242,7 +242,7 @@ func (c *copies) scanLog(id thread.ID, each func(record)) (scanned, error) {
 		return scanned{}, err
 	}
 	defer log.Close()
-	return scan(log, each)
+	return scanSealed(log, each, with)
 }
 
 // explain adds what to do to the errors of a disk.

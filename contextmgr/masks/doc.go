@@ -10,6 +10,8 @@
 //   - A content is what was masked, by its SHA-256, or an error.
 //   - A record that is damaged is dropped and reported; the others stay. Damage to the content in a record does not
 //     drop its mask: the copy has the content too.
+//   - How many records a log has, a sum over them and the mode lie with the thread too. A log that has lost some is
+//     noticed when it is opened, and the mode stays what the person set; where that is not known, nothing more is masked.
 //   - A fork begins with what its parent has at that moment. It names the parent's outputs, which are kept for as long
 //     as a thread needs them.
 //   - A token names one content of the store. Two sets of the same thread are the same one. Contents are not kept in

@@ -137,7 +137,7 @@ func (s *Store) logged(id thread.ID, t thread.Token) (m Mask, ok bool, err error
 		if r.Kind == kindMask && r.Mask.Token == t {
 			x.apply(id, r, s.shelf.path)
 		}
-	})
+	}, &sealing{})
 	m, ok = x.named(t)
 	return m, ok, err
 }

@@ -19,8 +19,17 @@ type scanned struct {
 
 // scan reads a log and calls each for its records, in order and without contents.
 func scan(r io.Reader, each func(record)) (scanned, error) {
+	return scanSealed(r, each, &sealing{})
+}
+
+// scanSealed is scan and has the lines compared with a seal.
+func scanSealed(r io.Reader, each func(record), with *sealing) (scanned, error) {
 	s := scanner{each: each}
-	if err := lines(r, s.add); err != nil {
+	err := lines(r, func(line []byte, size int64) {
+		s.add(line, size)
+		with.line(line, s.end)
+	})
+	if err != nil {
 		return s.scanned, err
 	}
 	return s.finish(), nil

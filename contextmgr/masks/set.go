@@ -24,6 +24,7 @@ type shelf struct {
 	writer *writer
 	log    *slog.Logger
 	notice func(id thread.ID, text string)
+	seals  Seals // nil for none
 }
 
 // Set is what is masked of one thread's conversation. It is safe for concurrent use.
@@ -31,21 +32,32 @@ type Set struct {
 	shelf *shelf
 	id    thread.ID
 	lost  int
+	fresh bool // it has lost something since it was opened the last time
 
 	mu    sync.Mutex // guards all below, and the log
 	index *index
-	end   int64 // of the log
-	gone  bool  // the thread was removed
+	end   int64  // of the log
+	gone  bool   // the thread was removed
+	tally tally  // of the log
+	why   string // says what was lost of it, "" for nothing
+
+	sealing sync.Mutex // held while the seal is stored; taken before mu
 }
 
 // openSet reads a thread's log, and mends what a crash or the agent did.
 func openSet(shelf *shelf, id thread.ID) (*Set, error) {
 	s := &Set{shelf: shelf, id: id, index: newIndex()}
-	found, err := shelf.scanLog(id, func(r record) { s.index.apply(id, r, shelf.path) })
+	var with sealing
+	if shelf.seals != nil {
+		with.seal = shelf.seals.Seal(id)
+	}
+	found, err := shelf.scanLog(id, func(r record) { s.index.apply(id, r, shelf.path) }, &with)
 	if err != nil {
 		return nil, err
 	}
 	s.end, s.lost = found.end, found.damaged
+	s.tally = with.upTo(s.end)
+	s.compare(with)
 	if cut, err := s.cut(); err != nil { // it is cut before the next write
 		shelf.log.Warn("cut off a batch of masks that is not complete", "thread", string(id), "err", err)
 	} else if cut > 0 {
@@ -53,10 +65,6 @@ func openSet(shelf *shelf, id thread.ID) (*Set, error) {
 	}
 	for _, m := range s.index.masks {
 		shelf.tokens.add(m.Token)
-	}
-	if s.lost > 0 {
-		shelf.notice(id, fmt.Sprintf("%d records of what is masked are damaged: what they masked is sent again (%s)",
-			s.lost, shelf.folder.Path(string(id), logName)))
 	}
 	lost, err := shelf.mendAll(s.index.masks)
 	if lost > 0 {
@@ -68,6 +76,30 @@ func openSet(shelf *shelf, id thread.ID) (*Set, error) {
 	}
 	return s, nil
 }
+
+// compare takes the mode from the seal, and says what was lost since that was stored. Without a seal, the mode of a
+// damaged log is not known: then nothing is masked until a person says so.
+func (s *Set) compare(with sealing) {
+	lost := with.judge(s.tally, s.lost)
+	switch {
+	case with.seal != nil:
+		s.index.mode, s.why = with.seal.Mode, with.seal.Lost
+	case lost != "" && s.index.mode == "":
+		s.index.mode = string(policy.ModeObserve)
+		lost += ", and maybe the mode that was set: nothing more is masked until you set it (`orchestrator context mask --mode`)"
+	}
+	if lost != "" {
+		s.fresh, s.why = true, lost
+		s.shelf.notice(s.id, fmt.Sprintf("%s: what they masked is sent again (%s)", lost,
+			s.shelf.folder.Path(string(s.id), logName)))
+	}
+	if lost != "" || with.seal == nil && s.index.begun {
+		s.sealSoon()
+	}
+}
+
+// Shorter reports whether the log was found to have lost something when the set was opened.
+func (s *Set) Shorter() bool { return s.fresh }
 
 // cut removes from the log what is not a complete batch. It returns how much that was.
 func (s *Set) cut() (int64, error) {
@@ -184,6 +216,8 @@ func (s *Set) append(records []record) error {
 		return fmt.Errorf("write %s: %w", folder.Path(logName), err)
 	}
 	s.end += int64(len(b))
+	s.tally.addAll(b)
+	s.sealSoon()
 	for _, r := range records {
 		r.packed = nil
 		s.index.apply(s.id, r, s.shelf.path)

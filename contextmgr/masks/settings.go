@@ -46,12 +46,21 @@ func (s *Set) Mode() string {
 	return s.index.mode
 }
 
-// SetMode sets the thread's mode; "" takes it back.
+// SetMode sets the thread's mode; "" takes it back. It lies with the thread, and in the log.
 func (s *Set) SetMode(mode string) error {
 	if !utf8.ValidString(mode) {
 		return fmt.Errorf("mode %.20q: %w", mode, thread.ErrInvalid)
 	}
-	return s.note(record{Kind: kindMode, Mode: mode}, func(x *index) bool { return x.mode == mode })
+	if err := s.note(record{Kind: kindMode, Mode: mode}, func(x *index) bool { return x.mode == mode }); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.why = "" // who sets it knows
+	s.mu.Unlock()
+	if err := s.putSeal(); err != nil {
+		return fmt.Errorf("store the mode of thread %s: %w", s.id, err)
+	}
+	return nil
 }
 
 // Summaries returns the summaries, oldest first.

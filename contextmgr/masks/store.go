@@ -23,6 +23,8 @@ type Config struct {
 	Notice func(id thread.ID, text string)
 	// Taken reports whether something else uses a token, such as staged data. It must not use the store.
 	Taken func(thread.Token) bool
+	// Seals keeps the seals of logs; nil for none: then a log that is shorter than it was is not noticed.
+	Seals Seals
 }
 
 // Store stores the masks of all threads of a project. It is safe for concurrent use.
@@ -54,7 +56,7 @@ func Open(folder *private.Folder, cfg Config) *Store {
 	return &Store{
 		shelf: &shelf{
 			contents: c, disk: realDisk(), tokens: newTokens(c.tokens, cfg.Taken), writer: newWriter(c, log), log: log,
-			notice: notice,
+			notice: notice, seals: cfg.Seals,
 		},
 		sets: map[thread.ID]*entry{},
 	}

@@ -85,7 +85,7 @@ func (s *Store) needs(gone map[thread.ID]bool) (needs, error) {
 				}
 				need(home)[r.Mask.Token] = true
 			}
-		})
+		}, &sealing{})
 		if err != nil {
 			return n, fmt.Errorf("read what thread %s needs: %w", id, err)
 		}

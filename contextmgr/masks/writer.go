@@ -18,7 +18,8 @@ type writer struct {
 	mu    sync.Mutex // guards all below
 	idle  *sync.Cond
 	queue []job
-	busy  bool // a goroutine works on the queue
+	seals map[*Set]bool // to be stored
+	busy  bool          // a goroutine works on the queue
 }
 
 // job is a batch that was stored.
@@ -45,9 +46,29 @@ func (w *writer) add(j job) {
 	}
 }
 
+// seal has the seal of a set stored soon. The set keeps changing: what is stored is what it is then.
+func (w *writer) seal(s *Set) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.seals == nil {
+		w.seals = map[*Set]bool{}
+	}
+	w.seals[s] = true
+	if !w.busy {
+		w.busy = true
+		go w.work()
+	}
+}
+
 // work works on the queue until it is empty.
 func (w *writer) work() {
-	for j, ok := w.take(); ok; j, ok = w.take() {
+	for j, set, ok := w.take(); ok; j, set, ok = w.take() {
+		if set != nil {
+			if err := set.putSeal(); err != nil { // it may lag
+				w.log.Warn("store the seal of masks", "thread", string(set.id), "err", err)
+			}
+			continue
+		}
 		w.sweeping.RLock()
 		err := w.contents.writeAll(j.home, j.from, j.want)
 		w.sweeping.RUnlock()
@@ -57,17 +78,21 @@ func (w *writer) work() {
 	}
 }
 
-// take returns the next batch; without one, the goroutine ends.
-func (w *writer) take() (j job, ok bool) {
+// take returns the next batch, or the set whose seal comes next; without one, the goroutine ends.
+func (w *writer) take() (j job, set *Set, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	for set := range w.seals {
+		delete(w.seals, set)
+		return j, set, true
+	}
 	if len(w.queue) == 0 {
 		w.queue, w.busy = nil, false
 		w.idle.Broadcast()
-		return j, false
+		return j, nil, false
 	}
 	j, w.queue = w.queue[0], w.queue[1:]
-	return j, true
+	return j, nil, true
 }
 
 // wait returns once the queue is empty.

@@ -47,10 +47,15 @@ type Settings struct {
 	// TurnRequests are the newest requests of the running turn whose results are never masked. A turn may have hundreds of
 	// requests: if all of them were kept, the longest conversations would stay as they are.
 	TurnRequests int
-	// FileRequests is for how many requests a file counts as worked on after it was read or written, in mode safe, and
-	// FileTokens how much of such files is kept, those first that were touched last.
-	FileRequests int
-	FileTokens   int64
+	// A file counts as worked on, in mode safe, for at most FileRequests requests after it was read or written, and not
+	// longer than keeping its last read costs FileShare of what reading it again would cost (see worth); for one that the
+	// conversation has changed, FileChanged times as long. RereadTokens is what the call for reading it again costs besides
+	// the request, in tokens that are read from the cache. FileTokens is how much of such files is kept, those first that
+	// were touched last.
+	FileRequests           int
+	FileShare, FileChanged float64
+	RereadTokens           int64
+	FileTokens             int64
 
 	// MinBatch and MinBatchCold are the tokens that a batch frees at least; the latter holds when the cache is lost.
 	MinBatch, MinBatchCold int64
@@ -75,7 +80,8 @@ func Defaults(m Mode) Settings {
 	return Settings{
 		Mode:         m,
 		TriggerShare: 30, TriggerTokens: 60_000,
-		KeptTokens: 5_000, KeptResults: 3, TurnRequests: 10, FileRequests: 30, FileTokens: 10_000,
+		KeptTokens: 3_000, KeptResults: 3, TurnRequests: 5,
+		FileRequests: 40, FileShare: 0.4, FileChanged: 3, RereadTokens: 10_000, FileTokens: 50_000,
 		MinBatch: 6_000, MinBatchCold: 2_000, MinResult: 120, StubTokens: 50,
 		Remaining: 50, HalfLife: 1_000,
 		RereadShare: 5,

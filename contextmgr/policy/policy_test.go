@@ -16,7 +16,8 @@ func settings(m Mode) Settings {
 	return Settings{
 		Mode:         m,
 		TriggerShare: 30, TriggerTokens: 60_000,
-		KeptTokens: 6_000, KeptResults: 3, TurnRequests: 8, FileRequests: 30, FileTokens: 10_000,
+		KeptTokens: 6_000, KeptResults: 3, TurnRequests: 8, FileTokens: 10_000,
+		FileRequests: 30, FileShare: math.Inf(1), FileChanged: 1, // as long as FileRequests, whatever it costs
 		MinBatch: 8_000, MinBatchCold: 2_000, MinResult: 120, StubTokens: 50,
 		Remaining: 50, HalfLife: 400, RereadShare: 5,
 	}
@@ -276,6 +277,47 @@ func TestFiles(t *testing.T) {
 		c.talk.c.Cold = true
 		if d := Decide(c.talk.c, settings(c.mode)); !slices.Equal(d.Mask, c.mask) {
 			t.Errorf("%s: masks %v, want %v", c.name, d.Mask, c.mask)
+		}
+	}
+}
+
+// TestWorth: a read is kept until that has cost a share of what reading again would cost.
+func TestWorth(t *testing.T) {
+	s := Settings{Mode: ModeSafe, FileRequests: 40, FileShare: 0.5, FileChanged: 2, RereadTokens: 10_000}
+	fiveMinutes := Prices{Read: 0.1, Write: 1.25}
+	for _, c := range []struct {
+		tokens, context int64
+		prices          Prices
+		changed         bool
+		want            float64
+	}{
+		{5_000, 80_000, fiveMinutes, false, 0.5 * (12.5 + 18)},
+		{5_000, 80_000, fiveMinutes, true, 12.5 + 18},
+		{15_000, 80_000, fiveMinutes, false, 0.5 * (12.5 + 6)},
+		{15_000, 140_000, fiveMinutes, false, 0.5 * (12.5 + 10)},       // reading again reads a larger context
+		{15_000, 80_000, Prices{Read: 0.1, Write: 2}, false, 0.5 * 26}, // and writing costs more
+		{500, 80_000, fiveMinutes, false, 40},                          // never longer
+		{5_000, 80_000, Prices{}, false, 40},
+		{0, 80_000, fiveMinutes, true, 40},
+	} {
+		got := s.worth(Conversation{Context: c.context, Prices: c.prices}, c.tokens, c.changed)
+		if math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%+v: %v requests", c, got)
+		}
+	}
+	// A large file goes before a small one that was read with it, and a changed one stays.
+	talk := func(after int) Conversation {
+		k := newTalk().add(Result{ID: "large", Tokens: 20_000, Reads: "l"}).add(Result{ID: "changed", Tokens: 20_000, Reads: "c"}).
+			add(Result{ID: "small", Tokens: 1_000, Reads: "s"}).add(Result{ID: "w", Kind: KindInput, Tokens: 100, Writes: "c"}).
+			outputs("a", 3, 5_000).later(after)
+		k.c.Cold = true
+		return k.c
+	}
+	s = settings(ModeSafe)
+	s.FileTokens, s.FileShare, s.FileChanged, s.RereadTokens, s.FileRequests = 100_000, 0.5, 2, 10_000, 40
+	for after, want := range map[int][]ID{1: nil, 10: ids("large"), 20: ids("large", "changed"), 40: ids("large", "changed", "small")} {
+		if d := Decide(talk(after), s); !slices.Equal(d.Mask, want) {
+			t.Errorf("%d requests later: masks %v, want %v", after, d.Mask, want)
 		}
 	}
 }

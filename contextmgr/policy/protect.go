@@ -100,19 +100,37 @@ func (s Settings) newest(c Conversation) int {
 // files are the files that are being worked on: for each one the index of its last read, -1 if there is none.
 type files map[string]int
 
-// files returns the files that were read or written in the last requests, in the modes that keep them, as far as they
-// fit.
+// worth returns for how many requests a read of a file is worth keeping. Each of them reads its tokens T from the cache,
+// at the price Read. If it is masked and needed again, T are written, at the price Write, and one more request reads the
+// whole context C. Both cost the same after Write/Read + C/T requests, so that small files are kept long and large ones
+// only while they are in use; not every file is needed again, so that a share of it is spent.
+func (s Settings) worth(c Conversation, tokens int64, changed bool) float64 {
+	n := s.FileShare * (c.Prices.Write/c.Prices.Read + float64(c.Context+s.RereadTokens)/float64(tokens))
+	if changed {
+		n *= s.FileChanged
+	}
+	if most := float64(s.FileRequests); !(n < most) { // prices that say nothing make no number
+		return most
+	}
+	return n
+}
+
+// files returns the files that are being worked on, in the modes that keep them, as far as they fit.
 func (s Settings) files(c Conversation) files {
 	if s.Mode == ModeLean {
 		return nil
 	}
-	after := c.Request - s.FileRequests*s.stretch(c)
-	touched, last := make(map[string]int), make(files)
+	stretch := s.stretch(c)
+	after := c.Request - s.FileRequests*stretch
+	touched, last, changed := make(map[string]int), make(files), make(map[string]bool)
 	for i, r := range c.Results {
 		for _, name := range []string{r.Reads, r.Writes} {
 			if name != "" && r.Request > after {
 				touched[name] = i
 			}
+		}
+		if r.Writes != "" {
+			changed[r.Writes] = true
 		}
 		if r.Reads != "" && r.Kind == KindOutput && !r.Error {
 			last[r.Reads] = i
@@ -121,13 +139,14 @@ func (s Settings) files(c Conversation) files {
 	names := slices.SortedFunc(maps.Keys(touched), func(a, b string) int {
 		return cmp.Or(touched[b]-touched[a], strings.Compare(a, b))
 	})
-	out, left := make(files), s.FileTokens*int64(s.stretch(c))
+	out, left := make(files), s.FileTokens*int64(stretch)
 	for _, name := range names {
 		at, read := last[name]
 		switch {
 		case !read:
 			out[name] = -1
-		case !c.Results[at].Masked && c.Results[at].Tokens <= left:
+		case c.Results[at].Masked || c.Results[at].Tokens > left:
+		case float64(c.Request-c.Results[touched[name]].Request) <= s.worth(c, c.Results[at].Tokens, changed[name])*float64(stretch):
 			out[name] = at
 			left -= c.Results[at].Tokens
 		}

@@ -191,6 +191,16 @@ func (r *ItemReader) Prompt(flag Flags, person func(json.RawMessage) string) str
 	return ""
 }
 
+// Fresh reports whether the model has written nothing after the text that Prompt returned.
+func (r *ItemReader) Fresh() bool {
+	for i := r.prompted; i >= 0 && i < len(r.facts); i++ {
+		if r.facts[i].flags&ByModel != 0 {
+			return false
+		}
+	}
+	return r.prompted >= 0
+}
+
 // Scan returns the scan of a request that was read without an error.
 func (r *ItemReader) Scan(request Request) *Scan {
 	s := &Scan{Request: request, Items: orNil(r.spans), Prompted: r.prompted}

@@ -63,6 +63,7 @@ type Request struct {
 	Items   []thread.Item
 	Tools   []string // names of the offered tools
 	Prompt  string   // the person's newest message
+	Fresh   bool     // the model has written nothing after Prompt
 	Session string
 	Purpose Purpose
 	// Stream is set if the request asks for a streamed answer.

@@ -47,7 +47,7 @@ func newStack(b testing.TB) *stack {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = os.RemoveAll(dir) })
-	host, err := process.New(filepath.Join(dir, "processes"))
+	host, err := process.New(filepath.Join(dir, "processes"), 0)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -109,6 +109,8 @@ type Options struct {
 	StageChars   int      // results longer than that are staged
 	Description  string
 	Tags         []string
+	// Files are files and folders of the project, relative to it, that the server loads besides those that are found.
+	Files []string
 }
 
 // Trusted reports whether the person wrote it.

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// BaseEnv returns what a server gets of an environment without declaring it: where things are, the language and the
-// time zone. Keys, tokens and our own variables are not among it.
+// BaseEnv returns what a server gets of an environment without declaring it: where things are, the language, the time
+// zone, and how other machines are reached. Keys, tokens and our own variables are not among it.
 func BaseEnv(environ []string) []string {
 	var out []string
 	for _, entry := range environ {
@@ -17,7 +17,7 @@ func BaseEnv(environ []string) []string {
 		switch name {
 		case "HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "TMPDIR", "TZ":
 		default:
-			if !strings.HasPrefix(name, "LC_") && !slices.Contains(baseFolders(), name) {
+			if !strings.HasPrefix(name, "LC_") && !slices.Contains(baseFolders(), name) && !outgoing(name) {
 				continue
 			}
 		}
@@ -30,6 +30,22 @@ func BaseEnv(environ []string) []string {
 func baseFolders() []string {
 	return []string{"XDG_CACHE_HOME", "XDG_CONFIG_DIRS", "XDG_CONFIG_HOME", "XDG_DATA_DIRS", "XDG_DATA_HOME",
 		"XDG_RUNTIME_DIR", "XDG_STATE_HOME"}
+}
+
+// outgoing reports whether a variable says how other machines are reached, in whichever spelling: proxies, certificates,
+// and where packages come from. Without them a server that npx or uvx downloads does not start behind a proxy.
+func outgoing(name string) bool {
+	switch strings.ToUpper(name) {
+	case "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "FTP_PROXY", "GRPC_PROXY", "NODE_USE_ENV_PROXY",
+		"NODE_EXTRA_CA_CERTS", "NODE_USE_SYSTEM_CA", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
+		"GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "AWS_CA_BUNDLE", "PIP_CERT", "DENO_CERT", "DENO_TLS_CA_STORE", "UV_NATIVE_TLS",
+		"UV_SYSTEM_CERTS", "NPM_CONFIG_REGISTRY", "NPM_CONFIG_PROXY", "NPM_CONFIG_HTTP_PROXY", "NPM_CONFIG_HTTPS_PROXY",
+		"NPM_CONFIG_NOPROXY", "NPM_CONFIG_CAFILE", "NPM_CONFIG_USERCONFIG", "NPM_CONFIG_STRICT_SSL", "YARN_NPM_REGISTRY_SERVER",
+		"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_CONFIG_FILE", "UV_INDEX", "UV_INDEX_URL", "UV_DEFAULT_INDEX",
+		"UV_EXTRA_INDEX_URL", "UV_CONFIG_FILE", "GOPROXY":
+		return true
+	}
+	return false
 }
 
 // Missing says in a sentence that the command of a server is not there, for an environment (KEY=VALUE); it is empty if

@@ -1,35 +1,30 @@
 package definition
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
-)
 
-// maxHashed is the size limit of all files of a command line whose content belongs to a hash.
-const maxHashed = 256 << 20
+	"orchestrator/thread/frozen"
+)
 
 // FileHasher reads the files that a hash depends on.
 type FileHasher struct {
-	// Roots are the folders that a repository fills: that of the thread or project, which is where servers are started,
-	// and others of the same repository.
+	// Dir is where servers are started: the folder of the project or of a thread. Empty means the first of Roots.
+	Dir string
+	// Roots are the folders that a repository fills: the one that holds Dir, and others of the same repository.
 	Roots []string
+	// Writable are further folders in which agents may write.
+	Writable []string
 	// Lookup knows the person's environment, PATH among it, and what Expand asks for; nil knows nothing.
 	Lookup func(name string) (string, bool)
-}
-
-// named is a file or folder of the project that a command line names.
-type named struct {
-	path   string // relative to its root
-	sum    string // of its content, hex SHA-256; empty for a folder
-	folder bool
+	// Sums remembers the hashes of files that have not changed; it may be nil.
+	Sums *frozen.Sums
 }
 
 func (f FileHasher) lookup(name string) (string, bool) {
@@ -39,45 +34,85 @@ func (f FileHasher) lookup(name string) (string, bool) {
 	return f.Lookup(name)
 }
 
-// root is the folder in which servers are started.
+// root is the folder of the repository in which servers are started.
 func (f FileHasher) root() string {
 	if len(f.Roots) == 0 {
-		return ""
+		return f.Dir
 	}
 	return f.Roots[0]
 }
 
-// inside returns the path relative to the root that it is in. Links in it count: it is in a root if it is there by its
-// name or by what it leads to.
-func (f FileHasher) inside(path string) (string, bool) {
-	real, err := resolve(path)
-	for _, root := range f.Roots {
-		if rel, ok := below(root, path); ok {
-			return rel, true
-		}
-		if realRoot, rootErr := resolve(root); err == nil && rootErr == nil {
-			if rel, ok := below(realRoot, real); ok {
-				return rel, true
-			}
-		}
-	}
-	return "", false
+// writable are all folders in which agents may write.
+func (f FileHasher) writable() []string {
+	return slices.Concat(f.Roots, f.Writable, []string{os.TempDir(), "/tmp", "/var/tmp", "/dev/shm"})
 }
 
-// below returns the path relative to a folder that holds it.
-func below(root, path string) (string, bool) {
-	rel, err := filepath.Rel(root, path)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return "", false
+// located is a path of the repository.
+type located struct {
+	add  string // what is copied for it: itself, or the first link on the way to it
+	root string // the root that it is in, without links
+	rel  string // its path in that root
+}
+
+// locate finds a path in the roots. Links count: it is in a root if it is there by its name or by what it leads to.
+func (f FileHasher) locate(path string) (located, bool) {
+	if !filepath.IsAbs(path) {
+		return located{}, false
 	}
-	return filepath.ToSlash(rel), true
+	path = filepath.Clean(path)
+	real, err := filepath.EvalSymlinks(path)
+	for _, root := range f.Roots {
+		realRoot, rootErr := filepath.EvalSymlinks(root)
+		if rootErr != nil {
+			continue
+		}
+		for _, from := range []string{root, realRoot} {
+			if rel, relErr := filepath.Rel(from, path); relErr == nil && within(from, path) {
+				return located{add: firstLink(realRoot, rel), root: realRoot, rel: rel}, true
+			}
+		}
+		if err == nil && within(realRoot, real) {
+			rel, _ := filepath.Rel(realRoot, real) // it is within
+			return located{add: real, root: realRoot, rel: rel}, true
+		}
+	}
+	return located{}, false
+}
+
+// firstLink returns the first link on the way to a path below a folder, or the path if there is none before its end.
+func firstLink(root, rel string) string {
+	at := root
+	parts := strings.Split(rel, string(filepath.Separator))
+	for _, part := range parts[:len(parts)-1] {
+		at = filepath.Join(at, part)
+		if info, err := os.Lstat(at); err == nil && info.Mode()&os.ModeSymlink != 0 {
+			return at
+		}
+	}
+	return filepath.Join(root, rel)
+}
+
+func within(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 // place returns a path in a form that is the same in every worktree.
 func (f FileHasher) place(path string) string {
 	if filepath.IsAbs(path) {
-		if rel, ok := f.inside(path); ok {
-			return "project:" + rel
+		for _, root := range f.Roots {
+			real, err := filepath.EvalSymlinks(path)
+			realRoot, rootErr := filepath.EvalSymlinks(root)
+			switch {
+			case within(root, path):
+			case err == nil && rootErr == nil && within(realRoot, real):
+				root, path = realRoot, real
+			default:
+				continue
+			}
+			if rel, err := filepath.Rel(root, path); err == nil {
+				return "project:" + filepath.ToSlash(rel)
+			}
 		}
 	}
 	return path
@@ -94,74 +129,72 @@ func (f FileHasher) expanded(d Definition, s string) string {
 
 // dir is where the process of a definition is started.
 func (f FileHasher) dir(d Definition) string {
+	start := f.Dir
+	if start == "" {
+		start = f.root()
+	}
 	dir := f.expanded(d, d.Dir)
 	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(f.root(), dir)
+		dir = filepath.Join(start, dir)
 	}
 	return dir
 }
 
-// lookAll returns what of the paths is a file or folder of the project, each once.
-func (f FileHasher) lookAll(paths []string) ([]named, error) {
-	var found []named
-	seen := map[string]bool{"": true}
-	left := int64(maxHashed)
-	for _, path := range paths {
-		if seen[path] {
-			continue
-		}
-		seen[path] = true
-		n, ok, err := f.look(path, &left)
-		if err != nil {
-			return nil, fmt.Errorf("read what the command line names: %w", err)
-		}
-		if ok && !slices.Contains(found, n) {
-			found = append(found, n)
-		}
-	}
-	return found, nil
-}
-
-// look returns what a path is, if it is a file or folder of the project. It takes the size of a file from what is left.
-func (f FileHasher) look(path string, left *int64) (named, bool, error) {
+// exists reports what is at a path, through links.
+func exists(path string) (folder, file bool) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return named{}, false, nil // there is no such file, or no way to it: it is no name of one
+		return false, false
 	}
-	rel, ok := f.inside(path)
-	switch {
-	case !ok:
-		return named{}, false, nil
-	case info.IsDir():
-		return named{path: rel, folder: true}, true, nil
-	case !info.Mode().IsRegular():
-		return named{}, false, nil
-	}
-	sum, n, err := sumOf(path, *left)
-	*left -= n
-	return named{path: rel, sum: sum}, err == nil, err
+	return info.IsDir(), info.Mode().IsRegular()
 }
 
-// sumOf returns the hash and the size of a regular file of at most limit bytes.
-func sumOf(path string, limit int64) (string, int64, error) {
+// maxScanned is the size limit of a file whose text is searched for what it loads.
+const maxScanned = 1 << 20
+
+// textOf returns the content of a file if it is a text of moderate size. What it says is only a hint.
+func textOf(path string) []byte {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return "", 0, err
+		return nil
 	}
 	defer file.Close()
-	info, err := file.Stat()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxScanned {
+		return nil
+	}
+	content, err := io.ReadAll(io.LimitReader(file, maxScanned))
+	if err != nil || bytes.IndexByte(content, 0) >= 0 {
+		return nil
+	}
+	return content
+}
+
+// shebang returns the interpreter of a script, without its path, and that path; empty for a program.
+func shebang(path string) (name, interpreter string) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return "", 0, err
+		return "", ""
 	}
-	if !info.Mode().IsRegular() {
-		return "", 0, fmt.Errorf("%s: not a regular file", path)
+	defer file.Close()
+	line := make([]byte, 512)
+	n, _ := io.ReadFull(file, line)
+	text, ok := bytes.CutPrefix(line[:n], []byte("#!"))
+	if !ok {
+		return "", ""
 	}
-	h := sha256.New()
-	n, err := io.Copy(h, io.LimitReader(file, limit+1))
-	if err == nil && n > limit {
-		err = fmt.Errorf("%s: all together more than %d bytes", path, maxHashed)
+	first, _, _ := bytes.Cut(text, []byte("\n"))
+	words := strings.Fields(string(first))
+	if len(words) == 0 {
+		return "", ""
 	}
-	return hex.EncodeToString(h.Sum(nil)), n, err
+	if filepath.Base(words[0]) == "env" {
+		for _, w := range words[1:] {
+			if !strings.HasPrefix(w, "-") && !strings.Contains(w, "=") {
+				return nameOf(w), ""
+			}
+		}
+	}
+	return nameOf(words[0]), words[0]
 }
 
 // resolve returns a path without links.
@@ -170,4 +203,28 @@ func resolve(path string) (string, error) {
 		return "", errors.New("not an absolute path")
 	}
 	return filepath.EvalSymlinks(path)
+}
+
+// dependencies returns the folder of installed packages that holds a path of a root: node_modules, or a Python
+// environment.
+func dependencies(root, rel string) (string, bool) {
+	parts := strings.Split(filepath.ToSlash(rel), "/")
+	if i := slices.Index(parts, "node_modules"); i >= 0 {
+		return filepath.Join(parts[:i+1]...), true
+	}
+	for i := 1; i < len(parts); i++ {
+		if at := filepath.Join(parts[:i]...); installs(filepath.Base(at), filepath.Join(root, at)) {
+			return at, true
+		}
+	}
+	return "", false
+}
+
+// installs reports whether a folder holds what was installed, and not what somebody writes.
+func installs(name, path string) bool {
+	if name == "node_modules" {
+		return true
+	}
+	_, err := os.Stat(filepath.Join(path, "pyvenv.cfg"))
+	return err == nil
 }

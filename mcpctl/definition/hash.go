@@ -12,19 +12,29 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"orchestrator/thread/frozen"
 )
 
 // Hash returns the launch hash: hex SHA-256 over everything that decides what is started or connected to, unexpanded,
-// and over the content of the files of the project that the command line names, of the environment file, and of a bare
-// command that PATH finds in the project. It is the same in every worktree of a repository with the same files.
+// and over the files of the project that it may load: those that its command line, its variables and its helper name,
+// with the folders that they are in, the packages installed there, the settings of the program that runs them, and what
+// all these name in turn. It is the same in every worktree of a repository with the same files.
 //
-// It cannot know what a program loads by itself: what a script imports, what "npm run x" or "python -m x" with another
-// search path find, what is in a folder that is named. Shown says so where a folder is named. What Node.js and Python
-// load for a name without an extension counts, and of a package that "npx x" finds in the project its program and its
-// package.json.
+// It need not find everything: a server is started from a copy of exactly these files (Plan), and what is not among them
+// is not there for it. What it opens by the name of its working folder or of another place is not covered; Shown says so.
 //
-// Files can change after it: whoever starts a server computes it again right before that.
+// Files can change after it: whoever starts a server computes it again, for the copy, right before that.
 func (d Definition) Hash(files FileHasher) (string, error) {
+	p, err := files.plan(d)
+	if err != nil {
+		return "", fmt.Errorf("hash %s: %w", d.ID, err)
+	}
+	return d.hash(files, p)
+}
+
+// hash returns the launch hash of what is started by a plan.
+func (d Definition) hash(files FileHasher, p plan) (string, error) {
 	h := digest{sha256.New()}
 	h.add("transport", string(d.Transport))
 	if d.written() {
@@ -49,14 +59,8 @@ func (d Definition) Hash(files FileHasher) (string, error) {
 		}
 		h.add("env file", files.place(d.EnvFile), sum)
 	}
-	found, err := files.named(d)
-	if err != nil {
-		return "", fmt.Errorf("hash %s: %w", d.ID, err)
-	}
-	for _, n := range found {
-		if !n.folder {
-			h.add("file", n.path, n.sum)
-		}
+	if len(p.entries) > 0 {
+		h.add("files", frozen.Hash(p.entries))
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"orchestrator/mcpctl/hidden"
+	"orchestrator/thread/frozen"
 	"orchestrator/thread/secret"
 )
 
@@ -42,7 +43,7 @@ func (d Definition) Shown(files FileHasher) []string {
 	s.add("bearer token", d.BearerVar)
 	s.add("headers helper, a command", s.redact(d.Helper))
 	s.oauth(d.OAuth)
-	s.files(files.named(d))
+	s.files(files, d)
 	return s.lines
 }
 
@@ -83,16 +84,79 @@ func (s *shown) oauth(o OAuth) {
 	s.add("OAuth metadata", o.MetadataURL)
 }
 
-func (s *shown) files(found []named, err error) {
+// maxFilesShown is how many files are shown by themselves.
+const maxFilesShown = 200
+
+// files shows what is copied from the project, where it is started, and what can change without a question.
+func (s *shown) files(files FileHasher, d Definition) {
+	if len(files.Roots) == 0 {
+		return
+	}
+	p, err := files.plan(d)
 	if err != nil {
 		s.add("files", err.Error())
+		return
 	}
-	for _, n := range found {
-		if n.folder {
-			s.add("names a folder of the project, whose content can change without a question", n.path)
-		} else {
-			s.add("file of the project", n.path+", SHA-256 "+n.sum)
+	var more []frozen.Entry
+	installed := map[string][]frozen.Entry{}
+	shown := 0
+	for _, e := range p.entries {
+		top, ok := dependencies(files.root(), e.Path)
+		switch {
+		case ok:
+			installed[top] = append(installed[top], e)
+		case shown >= maxFilesShown:
+			more = append(more, e)
+		case e.Link != "":
+			shown++
+			s.add("link of the project", e.Path+" → "+e.Link)
+		default:
+			shown++
+			s.add("file of the project", e.Path+", SHA-256 "+e.Sum)
 		}
+	}
+	for _, top := range slices.Sorted(maps.Keys(installed)) {
+		s.add("installed in the project", fmt.Sprintf("%s, %d files, SHA-256 %s", top, len(installed[top]), frozen.Hash(installed[top])))
+	}
+	if len(more) > 0 {
+		s.add("more files of the project", fmt.Sprintf("%d, SHA-256 %s", len(more), frozen.Hash(more)))
+	}
+	if d.Transport == Stdio || d.Helper != "" {
+		s.start(p)
+		s.uncovered(p, d)
+	}
+}
+
+// start says where it is started.
+func (s *shown) start(p plan) {
+	switch {
+	case p.inside && len(p.entries) == 0:
+		s.add("starts in", "an empty folder, as it would load what it finds in the thread's folder")
+	case p.inside:
+		s.add("starts in", "a copy of these files, not in the thread's folder: what it reads and writes by relative names is the copy")
+	case len(p.entries) > 0:
+		s.add("starts in", "the thread's folder; these files are run from a copy")
+	}
+}
+
+// uncovered says what can change without a question.
+func (s *shown) uncovered(p plan, d Definition) {
+	if d.Trusted() && len(p.entries) == 0 && len(p.folders) == 0 {
+		return
+	}
+	for _, folder := range p.folders {
+		s.add("names a folder of the project, whose content can change without a question", folder)
+	}
+	for _, link := range p.out {
+		s.add("leads out of the project, where it can change without a question", link)
+	}
+	switch {
+	case p.manner == packages && len(p.entries) == 0:
+		s.add("not covered", "the package that is downloaded")
+	case p.inside:
+		s.add("not covered", "what its own code opens or runs by an absolute path, or downloads")
+	default:
+		s.add("not covered", "what its own code opens or runs in the thread's folder or by an absolute path, or downloads")
 	}
 }
 

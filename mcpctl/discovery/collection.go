@@ -103,6 +103,13 @@ func (c *collection) merge(files definition.FileHasher) []*server {
 			continue
 		}
 		s.overlay(d)
+		if len(d.Options.Files) > 0 && s.Problem == "" {
+			hash, err := s.Hash(files)
+			if err != nil {
+				s.Problem = err.Error()
+			}
+			s.hash = hash
+		}
 	}
 	return all
 }

@@ -186,9 +186,101 @@ func TestOwnFolderInTheRepository(t *testing.T) {
 	if slices.Contains(found.Own, p.Project+"/.codex/config.toml") {
 		t.Error("it is listed as the person's")
 	}
-	p = discovery.Places{Project: p.Project, Home: p.Project} // a person who works in the home folder
-	if got := summary(p.Definitions()); !slices.Equal(got, []string{"a x on codex/user"}) {
+	p = discovery.Places{Project: p.Project, Home: p.Project} // an agent that works in the home folder writes there
+	if got := summary(p.Definitions()); !slices.Equal(got, []string{"a x on codex/project"}) {
 		t.Errorf("at home: %q", got)
+	}
+}
+
+// TestOwnOrForeign: what lies in the project or where agents work is the repository's, however its path is written.
+func TestOwnOrForeign(t *testing.T) {
+	const codex, claude = "[mcp_servers.a]\ncommand = \"x\"\n", `{"mcpServers": {"a": {"command": "x"}}, "projects": {"$P": {"mcpServers": {"b": {"command": "y"}}}}}`
+	link := func(t *testing.T, to, at string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(to, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, of := range map[string]func(t *testing.T, p *discovery.Places, worktree string){
+		"relative Codex": func(t *testing.T, p *discovery.Places, _ string) {
+			write(t, p.Project+"/conf/config.toml", codex)
+			p.Codex = "conf"
+		},
+		"relative Claude": func(t *testing.T, p *discovery.Places, _ string) {
+			write(t, p.Project+"/.claude.json", strings.ReplaceAll(claude, "$P", p.Project))
+			p.Claude = "."
+		},
+		"relative Gemini": func(t *testing.T, p *discovery.Places, _ string) {
+			write(t, p.Project+"/g/.gemini/settings.json", claude)
+			p.Gemini = "./g"
+		},
+		"relative file of OpenCode": func(t *testing.T, p *discovery.Places, _ string) {
+			write(t, p.Project+"/oc.json", `{"mcp": {"a": {"type": "local", "command": ["x"]}}}`)
+			p.OpenCodeConfig = "oc.json"
+		},
+		"linked folder": func(t *testing.T, p *discovery.Places, _ string) {
+			write(t, p.Project+"/dot/codex/config.toml", codex)
+			link(t, p.Project+"/dot/codex", p.Home+"/.codex")
+		},
+		"linked file": func(t *testing.T, p *discovery.Places, _ string) {
+			write(t, p.Project+"/cursor.json", claude)
+			link(t, p.Project+"/cursor.json", p.Home+"/.cursor/mcp.json")
+		},
+		"links in a row": func(t *testing.T, p *discovery.Places, _ string) {
+			write(t, p.Project+"/dot/claude.json", claude)
+			link(t, p.Project+"/dot/claude.json", p.Home+"/one")
+			link(t, p.Home+"/one", p.Home+"/.claude.json")
+		},
+		"project by a link": func(t *testing.T, p *discovery.Places, _ string) {
+			write(t, p.Project+"/.dot/config.toml", codex)
+			p.Codex = p.Project + "/.dot"
+			link(t, p.Project, p.Home+"/way")
+			p.Project = p.Home + "/way"
+		},
+		"worktree": func(t *testing.T, p *discovery.Places, worktree string) {
+			write(t, worktree+"/.codex/config.toml", codex)
+			p.Codex = worktree + "/.codex"
+		},
+		"linked worktree": func(t *testing.T, p *discovery.Places, worktree string) {
+			write(t, worktree+"/mcp.json", claude)
+			link(t, worktree+"/mcp.json", p.Home+"/.config/orchestrator/mcp.json")
+		},
+		"home in the project": func(t *testing.T, p *discovery.Places, _ string) {
+			p.Home = p.Project + "/home"
+			write(t, p.Home+"/.codex/config.toml", codex)
+		},
+		"dots": func(t *testing.T, p *discovery.Places, _ string) {
+			write(t, p.Project+"/c/config.toml", codex)
+			p.Codex = p.Home + "/../" + filepath.Base(filepath.Dir(p.Project)) + "/" + filepath.Base(p.Project) + "/c"
+			if filepath.Dir(p.Home) != filepath.Dir(filepath.Dir(p.Project)) {
+				p.Codex = p.Project + "/x/../c"
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, worktrees := places(t, nil), t.TempDir()
+			p.Agents = []string{worktrees}
+			of(t, &p, filepath.Join(worktrees, "t"))
+			found := p.Definitions()
+			if len(found.Definitions) == 0 {
+				t.Fatalf("nothing is found: %+v", found)
+			}
+			for _, d := range found.Definitions {
+				if d.Trusted() {
+					t.Errorf("%s counts as the person's: %+v", d.Name, d.Sources)
+				}
+			}
+		})
+	}
+	p := places(t, nil) // and the person's own by a link to elsewhere stays theirs
+	dot := t.TempDir()
+	write(t, dot+"/codex/config.toml", codex)
+	link(t, dot+"/codex", p.Home+"/.codex")
+	if found := p.Definitions(); len(found.Definitions) != 1 || !found.Definitions[0].Trusted() {
+		t.Errorf("%+v", found)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"orchestrator/mcpctl/definition"
+	"orchestrator/thread/frozen"
 )
 
 // Places are the folders to search.
@@ -29,6 +30,11 @@ type Places struct {
 	Config string
 	// Roots are further folders of the repository, such as its main worktree.
 	Roots []string
+	// Agents are folders elsewhere in which agents may write, such as that of the threads' worktrees: what lies there is as
+	// foreign as what lies in the project.
+	Agents []string
+	// Sums remembers the hashes of files that have not changed; it may be nil.
+	Sums *frozen.Sums
 	// Lookup knows the person's environment, for the hashes of files that variables lead to; it may be nil.
 	Lookup func(name string) (string, bool)
 }
@@ -54,10 +60,23 @@ func (p Places) Hasher(dir string) definition.FileHasher {
 		return p.Lookup(name)
 	}
 	roots := append([]string{p.Project}, p.Roots...)
-	if dir != p.Project {
-		roots = append([]string{dir}, roots...)
+	if p.Project == "" {
+		roots = p.Roots
 	}
-	return definition.FileHasher{Roots: roots, Lookup: lookup}
+	if dir != "" && !p.holds(dir) {
+		roots = append([]string{worktreeOf(dir)}, roots...)
+	}
+	return definition.FileHasher{Dir: dir, Roots: roots, Writable: p.Agents, Lookup: lookup, Sums: p.Sums}
+}
+
+// worktreeOf returns the worktree of git that holds a folder, or the folder.
+func worktreeOf(dir string) string {
+	for at := dir; at != filepath.Dir(at); at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+	}
+	return dir
 }
 
 // Definitions reads all files.
@@ -106,17 +125,27 @@ type format struct {
 	read func(r *reader, content []byte)
 }
 
-// files returns all in order of precedence. What is in the repository is the repository's, also where a setting of the
-// person leads to it; a repository that holds the home folder is the person's.
+// files returns all in order of precedence. What lies in the project, or where agents work, is the repository's, also
+// where a setting of the person or a link leads to it, and where the project holds the home folder. A relative path is
+// one in the project: that is where agents find it.
 func (p Places) files() []format {
 	var own, project []format
 	seen := make(map[string]bool)
 	for _, f := range p.all() {
-		if seen[f.path] {
+		if !filepath.IsAbs(f.path) {
+			if p.Project == "" {
+				continue
+			}
+			f.path = filepath.Join(p.Project, f.path)
+		}
+		if f.at = f.path; f.scope != definition.Project {
+			f.at = resolved(f.path)
+		}
+		if seen[f.path] || seen[f.agent+" "+f.at] {
 			continue
 		}
-		seen[f.path] = true
-		if p.holds(f.path) && !p.holds(p.Home) {
+		seen[f.path], seen[f.agent+" "+f.at] = true, true
+		if p.foreign(f.at) {
 			f.scope = definition.Project
 		}
 		if f.scope == definition.Project {
@@ -126,6 +155,44 @@ func (p Places) files() []format {
 		}
 	}
 	return append(own, project...)
+}
+
+// resolved returns a path without links, as far as it exists.
+func resolved(path string) string { return resolvedIn(path, 40) }
+
+// resolvedIn is resolved with a limit, as links can lead in circles.
+func resolvedIn(path string, steps int) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if text, err := os.Readlink(path); err == nil && steps > 0 { // what it leads to may be made later
+		if !filepath.IsAbs(text) {
+			text = filepath.Join(filepath.Dir(path), text)
+		}
+		if filepath.Clean(text) != path {
+			return filepath.Join(resolvedIn(filepath.Dir(text), steps-1), filepath.Base(text))
+		}
+	}
+	if parent := filepath.Dir(path); parent != path {
+		return filepath.Join(resolvedIn(parent, steps), filepath.Base(path))
+	}
+	return path
+}
+
+// foreign reports whether a path without links lies where a repository or an agent writes.
+func (p Places) foreign(at string) bool {
+	for _, folder := range slices.Concat([]string{p.Project}, p.Roots, p.Agents) {
+		if folder == "" {
+			continue
+		}
+		for _, f := range []string{folder, resolved(folder)} {
+			rel, err := filepath.Rel(f, at)
+			if err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // holds reports whether a path is in the project.
@@ -143,7 +210,7 @@ func (p Places) all() []format {
 		return filepath.Join(append([]string{p.Home}, usual...)...)
 	}
 	own := func(agent string, read func(*reader, []byte), path ...string) format {
-		return format{file{path: filepath.Join(path...), agent: agent, scope: definition.User}, read}
+		return format{file{path: filepath.Join(path...), agent: agent, scope: definition.User, own: true}, read}
 	}
 	project := func(agent string, read func(*reader, []byte), path ...string) format {
 		path = append([]string{p.Project}, path...)

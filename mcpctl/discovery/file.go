@@ -32,14 +32,20 @@ const (
 // file is one that may configure servers.
 type file struct {
 	path  string
+	at    string // where it is: for one of the person's own without the links on the way
+	own   bool   // it stands where the person's own files are
 	agent string
 	scope definition.Scope
 }
 
-// content reads a file: a regular one, and one of the repository only if it is not reached by a link.
+// content reads a file: a regular one, and one of the repository only if it is no link there.
 func (f file) content() ([]byte, error) {
 	if f.scope == definition.Project {
-		content, err := private.ReadRegular(f.path, maxProjectFile)
+		limit := int64(maxProjectFile)
+		if f.own {
+			limit = maxFile
+		}
+		content, err := private.ReadRegular(f.at, limit)
 		var about *private.Error
 		if errors.As(err, &about) {
 			err = about.Err // the path is known

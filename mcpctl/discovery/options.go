@@ -57,6 +57,8 @@ func option(o *definition.Options, key string, v jsonc.Value) (must string, know
 		return text(&o.Description, v), true
 	case "tags":
 		return list(&o.Tags, v), true
+	case "files":
+		return list(&o.Files, v), true
 	}
 	return "", false
 }

@@ -71,6 +71,9 @@ func (r *reader) names(v jsonc.Value, key string) []string {
 
 // servers reads an object of servers.
 func (r *reader) servers(v jsonc.Value, scope definition.Scope, set setter) {
+	if r.scope == definition.Project { // whatever the file says
+		scope = definition.Project
+	}
 	seen := make(map[string]*draft)
 	limit := maxServers
 	if scope == definition.Project {

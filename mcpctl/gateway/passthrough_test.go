@@ -82,7 +82,7 @@ func TestP8NoTokenPassthrough(t *testing.T) {
 	backend := httptest.NewServer(r)
 	t.Cleanup(backend.Close)
 	dir := t.TempDir()
-	host, err := process.New(filepath.Join(dir, "processes"))
+	host, err := process.New(filepath.Join(dir, "processes"), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

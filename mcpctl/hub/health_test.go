@@ -447,7 +447,8 @@ func TestP9HostileServer(t *testing.T) {
 		{name: "pages without an end", mode: []string{"pages=5", "loop"}, tools: 4, problem: "its pages repeat"},
 		{name: "100,000 tools", mode: []string{"tools=100000"}, tools: 1999, problem: "98018 more tools"},
 		{name: "a giant line", mode: []string{"giant=1000000000"}, slow: true, fails: "64 MiB"},
-		{name: "silence", mode: []string{"silent"}, timeout: 200 * time.Millisecond, fails: "did not start in 200ms"},
+		{name: "silence", mode: []string{"silent"}, timeout: 200 * time.Millisecond,
+			fails: "did not start in 200ms; it printed nothing"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if test.slow && testing.Short() {
@@ -465,7 +466,8 @@ func TestP9HostileServer(t *testing.T) {
 			}
 			m, err := r.Manifest(ctx, s, c)
 			if test.fails != "" {
-				if state := r.state(s.Hash); err == nil || !strings.Contains(state.Reason, test.fails) {
+				state := r.state(s.Hash)
+				if err == nil || !strings.Contains(state.Reason, test.fails) {
 					t.Fatalf("%v, and it says %q, want %q", err, state.Reason, test.fails)
 				}
 				r.Stop(s.Hash)

@@ -81,7 +81,7 @@ type rig struct {
 func newRig(t testing.TB, change func(*hub.Config)) *rig {
 	t.Helper()
 	state := t.TempDir()
-	host, err := process.New(filepath.Join(state, "processes"))
+	host, err := process.New(filepath.Join(state, "processes"), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,7 +326,7 @@ func touch(t testing.TB, file string) {
 
 // runOwner is a program with a hub that does not end by itself.
 func runOwner(dir string) {
-	host, err := process.New(filepath.Join(dir, "processes"))
+	host, err := process.New(filepath.Join(dir, "processes"), 0)
 	if err != nil {
 		panic(err)
 	}

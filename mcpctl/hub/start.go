@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"orchestrator/mcpctl/definition"
 	"orchestrator/mcpctl/process"
+	"orchestrator/thread/secret"
 )
 
 // ready returns a running session. It starts the server if it does not run, once for all callers, and waits for that:
@@ -151,6 +153,7 @@ func (b *backend) start(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("launch: %w", err)
 	}
+	before := b.log.Added()
 	s, err := b.open(ctx, launch, environ)
 	if err != nil {
 		return nil, err
@@ -168,11 +171,42 @@ func (b *backend) start(ctx context.Context) (*session, error) {
 	if timed {
 		err = context.Cause(ctx)
 	}
+	var pending []byte
+	if s.program != nil {
+		pending = s.program.Pending()
+	}
 	s.end("", false, timed)
-	if b.ctx.Err() == nil && !timed && !errors.Is(err, ErrNeedsAuth) {
+	if b.ctx.Err() != nil || errors.Is(err, ErrNeedsAuth) {
+		return nil, err
+	}
+	if !timed {
 		err = fmt.Errorf("%w (%s)", err, s.why)
 	}
-	return nil, err
+	if s.program == nil {
+		return nil, err
+	}
+	lines := b.log.Since(before)
+	if len(lines) == 0 && len(pending) > 0 {
+		b.log.Add(pending)
+		lines = b.log.Since(before)
+	}
+	return nil, fmt.Errorf("%w; %s", err, printed(lines))
+}
+
+// maxPrinted is how many characters a reason has of what a program printed.
+const maxPrinted = 240
+
+// printed says what a program printed that is no message: its beginning and its end. Secrets are redacted: a reason is
+// shown to agents too.
+func printed(lines []string) string {
+	text := secret.Redact(strings.Join(strings.Fields(strings.Join(lines, " ")), " "))
+	if text == "" {
+		return "it printed nothing"
+	}
+	if all := []rune(text); len(all) > maxPrinted {
+		text = string(all[:maxPrinted/3]) + " … " + string(all[len(all)-2*maxPrinted/3:])
+	}
+	return "it printed: " + text
 }
 
 // open starts a program or connects to a remote server.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -36,4 +37,34 @@ func fork(session, bare bool) int {
 		panic(err)
 	}
 	return c.Process.Pid
+}
+
+// stray starts a process that leaves a child behind which has nothing of this one but what the kernel keeps.
+func stray(file string) {
+	self, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	c := exec.Command(self, strayArgument, file)
+	c.Env = []string{}
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := c.Run(); err != nil {
+		panic(err)
+	}
+}
+
+// leave starts a child, notes its pid in a file and ends.
+func leave(file string) {
+	self, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	c := exec.Command(self, childArgument)
+	c.Env = []string{}
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := c.Start(); err != nil {
+		panic(err)
+	}
+	modes{"starts": file}.note("starts", strconv.Itoa(c.Process.Pid))
+	os.Exit(0)
 }

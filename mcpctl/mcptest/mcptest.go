@@ -17,6 +17,8 @@ func Main() {
 		os.Exit(0)
 	case childArgument:
 		child()
+	case strayArgument:
+		leave(os.Args[2])
 	}
 }
 
@@ -32,10 +34,12 @@ func Main() {
 //	silent          answers nothing
 //	crash           ends at once
 //	brief           ends soon after it was listed
+//	odd=KIND        writes its messages in a way of its own (see odd.go)
 //	slow=DURATION   answers initialize later
 //	stubborn        ignores SIGTERM and the end of its input
 //	fork            starts such a child in its group and one in a session of its own; pids go to the starts file
 //	bare            the child in its group has no environment
+//	strays=COUNT    starts such children in sessions of their own, without an environment, whose parents have ended
 //	twice           answers each call twice
 //	modern          speaks 2026-07-28 only
 //	rug             has another description of echo after the second call, and says so

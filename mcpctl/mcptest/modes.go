@@ -9,10 +9,11 @@ import (
 )
 
 const (
-	// serverArgument and childArgument are the first arguments of a test binary that is to be the server, or a process
-	// that the server starts.
+	// The first arguments of a test binary that is to be the server, a process that the server starts, or one that starts
+	// such a process and ends.
 	serverArgument = "mcptest-server"
 	childArgument  = "mcptest-child"
+	strayArgument  = "mcptest-stray"
 )
 
 // modes are what a server was started with.

@@ -43,6 +43,9 @@ func (s *server) run() {
 		m.note("starts", fmt.Sprint(fork(false, m.has("bare"))))
 		m.note("starts", fmt.Sprint(fork(true, false)))
 	}
+	for range m.number("strays") {
+		stray(m["starts"])
+	}
 	if m.has("banner") {
 		fmt.Print("Welcome!\n\x1b[2Jv1.0 {\"a\":1}\n{\"jsonrpc\":\"1.0\"}\n\n")
 	}
@@ -54,7 +57,7 @@ func (s *server) run() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}
-	s.stream = rpc.NewLines(os.Stdin, os.Stdout, os.Stdin, nil)
+	s.stream = rpc.NewLines(os.Stdin, &odd{to: os.Stdout, kind: m["odd"]}, os.Stdin, nil)
 	s.peer = rpc.NewPeer(doubled{s.stream, m.has("twice")}, s)
 	_ = s.peer.Run()
 	if m.has("stubborn") {

@@ -3,13 +3,16 @@ package process
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	ground "orchestrator/thread/ground/process"
 	"orchestrator/thread/private"
 )
 
@@ -29,12 +32,18 @@ type Host struct {
 	unnoted bool // the record could not be written: nothing is started before it is
 	running map[*Process]bool
 	started int
+	counts  bool // processes are counted
 	closed  bool
 	ends    sync.WaitGroup
+
+	limit   int // of the processes of a program; 0 means none
+	every   time.Duration
+	closing chan struct{}
 }
 
-// New ends what an earlier, killed Host of a state folder left behind, and returns a new one.
-func New(dir string) (*Host, error) {
+// New ends what an earlier, killed Host of a state folder left behind, and returns a new one. A program that has more
+// processes than the limit, including all that it starts, is ended; 0 means no limit. They are counted on Linux only.
+func New(dir string, limit int) (*Host, error) {
 	f, err := private.Make(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open the folder of server processes: %w", err)
@@ -45,12 +54,12 @@ func New(dir string) (*Host, error) {
 		return nil, err
 	}
 	h := &Host{
-		folder: f, lock: held, running: make(map[*Process]bool),
+		folder: f, lock: held, running: make(map[*Process]bool), limit: limit, every: countEvery, closing: make(chan struct{}),
 		waits: waits{afterEOF: 2 * time.Second, afterTerm: time.Second},
 	}
 	if h.record, err = readRecord(f); err == nil {
 		h.record.sweep()
-		h.record.Boot, h.record.Leaders = bootID(), nil
+		h.record.Boot, h.record.Leaders = ground.Boot(), nil
 		h.unnoted = h.record.write(f) != nil // on a full disk, for example
 	}
 	if err != nil {
@@ -65,17 +74,19 @@ func New(dir string) (*Host, error) {
 // sweep kills what is left of earlier Hosts and returns how many processes that were.
 func (r record) sweep() int {
 	groups := make(map[int]bool)
-	if r.Boot == bootID() {
+	if r.Boot == ground.Boot() {
 		for _, l := range r.Leaders {
-			if p, ok := readProc(l.PID); ok && p.start == l.Start {
+			if p, ok := ground.Look(l.PID); ok && p.Start == l.Start {
 				groups[l.PID] = true
 			}
 		}
 	}
 	prefix := markName + "=" + r.Mark + "."
-	return killAll(func(p proc) bool {
-		return groups[p.pgrp] || marks(p.pid, func(entry string) bool { return strings.HasPrefix(entry, prefix) })
-	})
+	return kin{
+		groups: groups,
+		label:  func(l ground.Label) bool { return l.Owner(r.Mark) },
+		mark:   func(entry string) bool { return strings.HasPrefix(entry, prefix) },
+	}.kill()
 }
 
 // Start starts a program.
@@ -107,26 +118,32 @@ func (h *Host) Start(s Spec) (*Process, error) {
 	}
 	h.started++
 	mark := fmt.Sprintf("%s.%d-%d", h.record.Mark, os.Getpid(), h.started)
+	label := ground.NewLabel(h.record.Mark)
 	program, err := h.starter.start(path, append([]string{s.Command}, s.Args...), &os.ProcAttr{
 		Dir: s.Dir, Env: marked(s.Env, mark), Files: theirs, Sys: attributes(),
-	})
+	}, label)
 	if err != nil {
 		closeAll(ours)
 		return nil, fmt.Errorf("start the server: %w", err)
 	}
-	h.guard.tell("+", program.Pid)
-	p := adopt(program, mark, h.waits, ours[0], ours[1], ours[2], s.Log)
+	h.guard.tell("+", program.Pid, label)
+	p := adopt(program, mark, label, h.waits, ours[0], ours[1], ours[2], s.Log)
 	h.running[p] = true
 	h.ends.Go(func() {
 		<-p.exited
 		h.mu.Lock()
-		h.guard.tell("-", p.pid)
+		h.guard.tell("-", p.pid, 0)
 		h.mu.Unlock()
 		<-p.done
 		h.mu.Lock()
+		h.guard.tell("x", 0, label)
 		delete(h.running, p)
 		h.mu.Unlock()
 	})
+	if h.limit > 0 && !h.counts {
+		h.counts = true
+		h.ends.Go(h.count)
+	}
 	if err := h.note(); err != nil {
 		p.signal(unix.SIGKILL)
 		return nil, fmt.Errorf("start the server: %w", err)
@@ -138,8 +155,8 @@ func (h *Host) Start(s Spec) (*Process, error) {
 func (h *Host) note() error {
 	h.record.Leaders = nil
 	for p := range h.running {
-		if seen, ok := readProc(p.pid); ok {
-			h.record.Leaders = append(h.record.Leaders, start{PID: p.pid, Start: seen.start})
+		if seen, ok := ground.Look(p.pid); ok {
+			h.record.Leaders = append(h.record.Leaders, start{PID: p.pid, Start: seen.Start})
 		}
 	}
 	return h.record.write(h.folder)
@@ -168,14 +185,55 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// Memory returns the resident bytes of each process group.
+// Memory returns the resident bytes of each running program with what it has started, by its pid.
 func (h *Host) Memory() map[int]int64 {
-	groups := make(map[int]int64)
+	h.mu.Lock()
+	running := slices.Collect(maps.Keys(h.running))
+	h.mu.Unlock()
 	page := int64(os.Getpagesize())
-	for _, p := range allProcs() {
-		groups[p.pgrp] += int64(p.pages) * page
+	all := make(map[int]int64)
+	labelled := ground.Labelled()
+	for _, p := range running {
+		pids := labelled[p.label]
+		if !slices.Contains(pids, p.pid) { // it has no label here
+			pids = []int{p.pid}
+		}
+		for _, pid := range pids {
+			if seen, ok := ground.Look(pid); ok {
+				all[p.pid] += int64(seen.Pages) * page
+			}
+		}
 	}
-	return groups
+	return all
+}
+
+// countEvery is how often the processes of programs are counted while one runs.
+const countEvery = 2 * time.Second
+
+// count ends programs that have more processes than they may, until none runs.
+func (h *Host) count() {
+	tick := time.NewTicker(h.every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-h.closing:
+			return
+		}
+		labelled := ground.Labelled()
+		h.mu.Lock()
+		if len(h.running) == 0 {
+			h.counts = false
+			h.mu.Unlock()
+			return
+		}
+		for p := range h.running {
+			if n := len(labelled[p.label]); n > h.limit {
+				p.endFor(fmt.Sprintf("ended with its %d processes: limits.processes allows %d", n, h.limit))
+			}
+		}
+		h.mu.Unlock()
+	}
 }
 
 // Close stops every program, and returns when nothing is left.
@@ -186,6 +244,7 @@ func (h *Host) Close() error {
 		return nil
 	}
 	h.closed = true
+	close(h.closing)
 	var stops sync.WaitGroup
 	for p := range h.running {
 		stops.Go(p.Stop)

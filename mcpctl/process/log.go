@@ -18,6 +18,7 @@ type Log struct {
 	mu    sync.Mutex // guards the fields; held for moments
 	lines [][]byte   // as they came, each cut to maxLine
 	size  int
+	added int // lines, ever
 }
 
 // Add adds a line.
@@ -27,6 +28,7 @@ func (l *Log) Add(line []byte) {
 	defer l.mu.Unlock()
 	l.lines = append(l.lines, line)
 	l.size += len(line)
+	l.added++
 	for len(l.lines) > maxLines || l.size > maxLog {
 		l.size -= len(l.lines[0])
 		l.lines[0] = nil
@@ -34,11 +36,21 @@ func (l *Log) Add(line []byte) {
 	}
 }
 
-// Lines returns the lines, the oldest first, without anything that a terminal would act on.
-func (l *Log) Lines() []string {
+// Added returns how many lines have ever been added.
+func (l *Log) Added() int {
 	l.mu.Lock()
-	lines := bytes.Join(l.lines, []byte("\n"))
-	n := len(l.lines)
+	defer l.mu.Unlock()
+	return l.added
+}
+
+// Lines returns the lines, the oldest first, without anything that a terminal would act on.
+func (l *Log) Lines() []string { return l.Since(0) }
+
+// Since returns those of the lines that came after so many were added.
+func (l *Log) Since(added int) []string {
+	l.mu.Lock()
+	n := min(len(l.lines), l.added-added)
+	lines := bytes.Join(l.lines[len(l.lines)-n:], []byte("\n"))
 	l.mu.Unlock()
 	if n == 0 {
 		return nil

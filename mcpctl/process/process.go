@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"orchestrator/mcpctl/rpc"
+	ground "orchestrator/thread/ground/process"
 )
 
 // Spec is a program to start.
@@ -25,6 +26,7 @@ type Spec struct {
 type Process struct {
 	pid    int // its group's and session's too
 	mark   string
+	label  ground.Label
 	waits  waits
 	stdin  *os.File
 	stdout *os.File
@@ -34,7 +36,8 @@ type Process struct {
 	wrote  atomic.Int64 // to its standard input
 	unread int64        // of that, when it ended; valid once done is closed
 
-	mu    sync.Mutex // guards ended; held while a signal is sent or the end is collected
+	mu    sync.Mutex // guards the fields below; held while a signal is sent or the end is collected
+	cause string     // of its end, if it is known before
 	ended bool       // collected: the pid may be another program's
 
 	exited  chan struct{} // the program itself has ended
@@ -94,9 +97,9 @@ func (e inputEnd) Close() error {
 }
 
 // adopt makes a Process of a program that was started, and waits for its end.
-func adopt(program *os.Process, mark string, w waits, stdin, stdout, stderr *os.File, log *Log) *Process {
+func adopt(program *os.Process, mark string, label ground.Label, w waits, stdin, stdout, stderr *os.File, log *Log) *Process {
 	p := &Process{
-		pid: program.Pid, mark: mark, waits: w, stdin: stdin, stdout: stdout, stderr: stderr,
+		pid: program.Pid, mark: mark, label: label, waits: w, stdin: stdin, stdout: stdout, stderr: stderr,
 		exited: make(chan struct{}), drained: make(chan struct{}), done: make(chan struct{}),
 	}
 	ended := sync.OnceFunc(func() { close(p.drained) })
@@ -121,20 +124,21 @@ func (p *Process) finish(program *os.Process, quiet <-chan struct{}) {
 		state, err := program.Wait()
 		p.ended = true
 		p.mu.Unlock()
-		p.exit = describe(state, err)
+		p.exit = p.describe(state, err)
 	} else {
 		state, err := program.Wait()
 		p.mu.Lock()
 		_ = unix.Kill(-p.pid, unix.SIGKILL)
 		p.ended = true
 		p.mu.Unlock()
-		p.exit = describe(state, err)
+		p.exit = p.describe(state, err)
 	}
 	close(p.exited)
 	own := markName + "=" + p.mark
-	killAll(func(other proc) bool {
-		return marks(other.pid, func(entry string) bool { return entry == own })
-	})
+	kin{
+		label: func(l ground.Label) bool { return l == p.label },
+		mark:  func(entry string) bool { return entry == own },
+	}.kill()
 	p.unread = unreadOf(p.stdin)
 	_ = p.stdin.Close()
 	deadline := time.Now().Add(drainWait)
@@ -149,7 +153,12 @@ func (p *Process) finish(program *os.Process, quiet <-chan struct{}) {
 	p.stderr.Close()
 }
 
-func describe(state *os.ProcessState, err error) string {
+func (p *Process) describe(state *os.ProcessState, err error) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cause != "" {
+		return p.cause
+	}
 	if err != nil {
 		return "ended"
 	}
@@ -158,6 +167,9 @@ func describe(state *os.ProcessState, err error) string {
 
 // Stream returns the messages of the program's standard streams. Closing it closes its standard input.
 func (p *Process) Stream() rpc.Stream { return p.stream }
+
+// Pending returns the beginning of a line on the standard output that has not ended.
+func (p *Process) Pending() []byte { return p.stream.Pending() }
 
 // PID returns the program's process id.
 func (p *Process) PID() int { return p.pid }
@@ -204,6 +216,17 @@ func (p *Process) Stop() {
 func (p *Process) Kill() {
 	p.signal(unix.SIGKILL)
 	<-p.done
+}
+
+// endFor kills the program for a reason. It does not wait.
+func (p *Process) endFor(cause string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended || p.cause != "" {
+		return
+	}
+	p.cause = cause
+	_ = unix.Kill(-p.pid, unix.SIGKILL)
 }
 
 // endsWithin reports whether the program ends in time; then it returns when nothing is left.

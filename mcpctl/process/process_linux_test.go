@@ -21,6 +21,7 @@ import (
 
 	"orchestrator/mcpctl/mcptest"
 	"orchestrator/mcpctl/rpc"
+	ground "orchestrator/thread/ground/process"
 )
 
 // hostVar makes the test binary a program with a host in that folder.
@@ -39,11 +40,11 @@ func TestMain(m *testing.M) {
 
 // runHost starts a server with children that do not end by themselves, and does not end by itself either.
 func runHost(dir string) {
-	h, err := New(filepath.Join(dir, "state"))
+	h, err := New(filepath.Join(dir, "state"), 0)
 	if err != nil {
 		panic(err)
 	}
-	p, err := h.Start(spec(&Log{}, "stubborn", "fork", os.Getenv(modeVar), "starts="+filepath.Join(dir, "starts")))
+	p, err := h.Start(spec(&Log{}, "stubborn", "fork", "strays=3", os.Getenv(modeVar), "starts="+filepath.Join(dir, "starts")))
 	if err != nil {
 		panic(err)
 	}
@@ -60,7 +61,7 @@ func spec(log *Log, mode ...string) Spec {
 
 func host(t testing.TB, dir string) *Host {
 	t.Helper()
-	h, err := New(dir)
+	h, err := New(dir, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,7 @@ func pidsIn(t testing.TB, file string) []int {
 // running returns which of some pids run.
 func running(pids []int) (left []int) {
 	for _, pid := range pids {
-		if p, ok := readProc(pid); ok && !p.ended {
+		if p, ok := ground.Look(pid); ok && !p.Ended {
 			left = append(left, pid)
 		}
 	}
@@ -144,6 +145,8 @@ func TestStop(t *testing.T) {
 		{"one that ends with its input", nil, (*Process).Stop, "exit status 0"},
 		{"a stubborn one with stubborn children", []string{"stubborn", "fork", "bare"}, (*Process).Stop, "signal: killed"},
 		{"one with stubborn children", []string{"fork", "bare"}, (*Process).Stop, "exit status 0"},
+		{"one with strays", []string{"strays=20"}, (*Process).Stop, "exit status 0"},
+		{"one that is killed with strays", []string{"stubborn", "strays=20"}, (*Process).Kill, "signal: killed"},
 		{"kill", []string{"fork", "bare"}, (*Process).Kill, "signal: killed"},
 		{"kill of one that is stopped", []string{"fork", "bare"}, func(p *Process) { p.signal(syscall.SIGSTOP); p.Kill() }, "signal: killed"},
 		{"the program alone is killed", []string{"fork", "bare"}, func(p *Process) {
@@ -157,7 +160,8 @@ func TestStop(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "starts")
 			p := started(t, h, &Log{}, append(test.mode, "starts="+file)...)
 			pids := pidsIn(t, file)
-			if want := 1 + 2*strings.Count(strings.Join(test.mode, " "), "fork"); len(pids) != want {
+			mode := strings.Join(test.mode, " ")
+			if want := 1 + 2*strings.Count(mode, "fork") + 20*strings.Count(mode, "strays=20"); len(pids) != want {
 				t.Fatalf("%d processes were started, want %d", len(pids), want)
 			}
 			if left := running(pids); len(left) != len(pids) {
@@ -206,7 +210,7 @@ func TestWhatAKilledHostLeaves(t *testing.T) {
 				t.Fatalf("%q %v", line, err)
 			}
 			pids := pidsIn(t, filepath.Join(dir, "starts"))
-			if left := running(pids); len(left) != 3 {
+			if left := running(pids); len(left) != 6 {
 				t.Fatalf("%v of %v run", left, pids)
 			}
 			if !guarded {
@@ -221,7 +225,7 @@ func TestWhatAKilledHostLeaves(t *testing.T) {
 				return
 			}
 			eventually(t, "the program ends with the host", 3*time.Second, func() bool { return len(running(pids[:1])) == 0 })
-			if left := running(pids); len(left) != 2 {
+			if left := running(pids); len(left) != 5 {
 				t.Fatalf("%v of %v are left without a guard, want the children", left, pids)
 			}
 			host(t, filepath.Join(dir, "state"))
@@ -238,19 +242,47 @@ func TestSweepSparesOthers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "starts")
 	p := started(t, h, &Log{}, "fork", "starts="+file)
 	pids := pidsIn(t, file)
-	seen, _ := readProc(p.PID())
+	seen, _ := ground.Look(p.PID())
 	for what, r := range map[string]record{
-		"another start": {Mark: "another", Boot: bootID(), Leaders: []start{{p.PID(), seen.start + 1}}},
-		"another boot":  {Mark: "another", Boot: "another", Leaders: []start{{p.PID(), seen.start}}},
-		"a longer mark": {Mark: h.record.Mark[:len(h.record.Mark)-1], Boot: bootID()},
+		"another start": {Mark: "another", Boot: ground.Boot(), Leaders: []start{{p.PID(), seen.Start + 1}}},
+		"another boot":  {Mark: "another", Boot: "another", Leaders: []start{{p.PID(), seen.Start}}},
+		"a longer mark": {Mark: h.record.Mark[:len(h.record.Mark)-1], Boot: ground.Boot()},
 	} {
 		if n := r.sweep(); n != 0 || len(running(pids)) != 3 {
 			t.Errorf("%s: %d processes were killed, %v are left", what, n, running(pids))
 		}
 	}
-	r := record{Mark: "another", Boot: bootID(), Leaders: []start{{p.PID(), seen.start}}}
+	r := record{Mark: "another", Boot: ground.Boot(), Leaders: []start{{p.PID(), seen.Start}}}
 	if n := r.sweep(); n != 2 || slices.Contains(running(pids), p.PID()) {
 		t.Errorf("%d processes of the group were killed, want the program and its child", n)
+	}
+}
+
+// TestTooManyProcesses: a program is ended with all that it has started, and says why.
+func TestTooManyProcesses(t *testing.T) {
+	h := host(t, t.TempDir())
+	h.limit, h.every = 10, 10*time.Millisecond
+	file := filepath.Join(t.TempDir(), "starts")
+	few := started(t, h, &Log{}, "strays=3", "starts="+file)
+	p, err := h.Start(spec(&Log{}, "strays=30", "starts="+file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.Done()
+	if want := "processes: limits.processes allows 10"; !strings.Contains(p.Exit(), want) {
+		t.Errorf("it ended with %q, want %q", p.Exit(), want)
+	}
+	eventually(t, "the other one is left with its own", 3*time.Second, func() bool { return len(running(pidsIn(t, file))) == 4 })
+	few.Stop()
+}
+
+// TestMemoryIsThatOfAllProcesses: also of those that have left the group.
+func TestMemoryIsThatOfAllProcesses(t *testing.T) {
+	h := host(t, t.TempDir())
+	alone := started(t, h, &Log{})
+	many := started(t, h, &Log{}, "strays=5", "starts="+filepath.Join(t.TempDir(), "starts"))
+	if m := h.Memory(); m[many.PID()] < 2*m[alone.PID()] {
+		t.Errorf("one with 5 more processes has %d bytes, one alone %d", m[many.PID()], m[alone.PID()])
 	}
 }
 
@@ -297,14 +329,14 @@ func TestRecordIsWrittenBeforeAnythingIsSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	var r record
-	if err := json.Unmarshal(b, &r); err != nil || r.Mark == "" || r.Boot != bootID() || len(r.Leaders) != 1 ||
+	if err := json.Unmarshal(b, &r); err != nil || r.Mark == "" || r.Boot != ground.Boot() || len(r.Leaders) != 1 ||
 		r.Leaders[0].PID != p.PID() {
 		t.Errorf("recorded is %s %v", b, err)
 	}
 	if info, err := os.Stat(filepath.Join(dir, recordName)); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("its mode is %v %v", info.Mode(), err)
 	}
-	if _, err := New(dir); err == nil {
+	if _, err := New(dir, 0); err == nil {
 		t.Error("a second host in the same folder")
 	}
 }

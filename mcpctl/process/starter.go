@@ -3,6 +3,8 @@ package process
 import (
 	"os"
 	"runtime"
+
+	ground "orchestrator/thread/ground/process"
 )
 
 // starter starts programs from one operating system thread that lives until it is closed: the kernel ends a program with
@@ -25,12 +27,12 @@ func newStarter() *starter {
 	return s
 }
 
-// start starts a program.
-func (s *starter) start(path string, args []string, attr *os.ProcAttr) (p *os.Process, err error) {
+// start starts a program with a label.
+func (s *starter) start(path string, args []string, attr *os.ProcAttr, label ground.Label) (p *os.Process, err error) {
 	done := make(chan struct{})
 	s.work <- func() {
 		defer close(done)
-		p, err = os.StartProcess(path, args, attr)
+		p, err = ground.StartLabelled(path, args, attr, label)
 	}
 	<-done
 	return p, err

@@ -8,9 +8,12 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
 	"sync"
 	"syscall"
 	"time"
+
+	"orchestrator/thread/outward"
 )
 
 // signInTime is how long one request for signing in may take.
@@ -24,15 +27,22 @@ type guard struct {
 	dialer  net.Dialer
 	mu      sync.Mutex
 	proxies map[string]bool // addresses of the person's proxies
+	through func(*http.Request) (*url.URL, error)
 }
 
 // newGuarded returns a client for signing in to a server.
 func newGuarded(server *url.URL) *http.Client {
-	g := &guard{server: server.Hostname(), here: loopback(server.Hostname()), proxies: map[string]bool{}}
+	network := outward.Of(os.Environ())
+	g := &guard{
+		server: server.Hostname(), here: loopback(server.Hostname()), proxies: map[string]bool{}, through: outward.Proxy(network),
+	}
+	// Certificates that cannot be read show as an error of the connection.
+	trust, _ := outward.TLS(network)
 	g.dialer = net.Dialer{Timeout: connectTime}
 	return &http.Client{
 		Transport: &http.Transport{
 			Proxy:                  g.proxy,
+			TLSClientConfig:        trust,
 			DialContext:            g.dial,
 			TLSHandshakeTimeout:    connectTime,
 			MaxResponseHeaderBytes: maxHeader,
@@ -46,7 +56,7 @@ func newGuarded(server *url.URL) *http.Client {
 
 // proxy is the person's proxy for a request. It resolves names itself, so that only addresses can be checked here.
 func (g *guard) proxy(r *http.Request) (*url.URL, error) {
-	to, err := http.ProxyFromEnvironment(r)
+	to, err := g.through(r)
 	if err != nil || to == nil {
 		return to, err
 	}

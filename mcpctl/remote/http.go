@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"orchestrator/thread/outward"
 )
 
 // The limits of a connection. A response may take as long as it needs: who calls decides.
@@ -18,11 +20,15 @@ const (
 	maxHops     = 5
 )
 
-// newHTTP returns an HTTP client whose redirects stay on the host that was asked.
-func newHTTP() *http.Client {
+// newHTTP returns an HTTP client whose redirects stay on the host that was asked. It goes through the proxy of an
+// environment, and trusts its certificates; those that cannot be read are named in the error.
+func newHTTP(env []string) (*http.Client, error) {
+	network := outward.Of(env)
+	trust, err := outward.TLS(network)
 	return &http.Client{
 		Transport: &http.Transport{
-			Proxy:                  http.ProxyFromEnvironment,
+			Proxy:                  outward.Proxy(network),
+			TLSClientConfig:        trust,
 			DialContext:            (&net.Dialer{Timeout: connectTime, KeepAlive: 30 * time.Second}).DialContext,
 			TLSHandshakeTimeout:    connectTime,
 			MaxResponseHeaderBytes: maxHeader,
@@ -30,7 +36,7 @@ func newHTTP() *http.Client {
 			ForceAttemptHTTP2:      true,
 		},
 		CheckRedirect: sameHost,
-	}
+	}, err
 }
 
 // errRedirect is why a redirect is not followed. Who redirects has done nothing else.

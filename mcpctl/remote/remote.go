@@ -20,7 +20,8 @@ import (
 type Options struct {
 	// Tokens are those of servers that the person has signed in to; nil for none.
 	Tokens *Tokens
-	// Env is the whole environment of a command that prints headers: KEY=VALUE.
+	// Env is the environment (KEY=VALUE) with the proxy and the certificates, and the whole one of a command that prints
+	// headers.
 	Env []string
 	// Schema returns the input schema of a tool, some arguments of which may have to be repeated in headers. It may be nil
 	// or return nil.
@@ -36,8 +37,12 @@ func Dial(ctx context.Context, l definition.Launch, o Options) (rpc.Stream, erro
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
+	out, err := newHTTP(o.Env)
+	if err != nil && o.Stray != nil {
+		o.Stray([]byte(err.Error()))
+	}
 	c := &client{
-		at: at, http: newHTTP(), given: l.Headers, helper: helper{command: l.Helper, dir: l.Dir, env: o.Env},
+		at: at, http: out, given: l.Headers, helper: helper{command: l.Helper, dir: l.Dir, env: o.Env},
 		tokens: o.Tokens, clientID: l.OAuth.ClientID, stray: o.Stray, schema: o.Schema,
 	}
 	switch l.Transport {

@@ -16,38 +16,71 @@ const MaxFrame = 64 << 20
 var ErrTooLong = errors.New("a line is longer than 64 MiB")
 
 // Lines is a Stream of one message a line, as on the standard streams of MCP servers.
+//
+// It reads what the agents' own clients get along with: lines that are no messages, and text in front of the first
+// message: a byte order mark, colours, a prompt without a newline.
 type Lines struct {
-	in  *bufio.Reader
-	out io.Writer
-	end io.Closer
-	// stray takes lines that are no messages; nil drops them.
+	in   *bufio.Reader
+	tail *tail
+	out  io.Writer
+	end  io.Closer
+	// stray takes lines, and text in front of the first message, that are no messages; nil drops them.
 	stray func(line []byte)
+	begun bool // a message has been read
 
 	writing chan struct{} // has an element while a line is written
 }
 
 // NewLines returns a stream that reads from in and writes to out. Close closes end.
 func NewLines(in io.Reader, out io.Writer, end io.Closer, stray func(line []byte)) *Lines {
-	return &Lines{in: bufio.NewReaderSize(in, 64<<10), out: out, end: end, stray: stray, writing: make(chan struct{}, 1)}
+	t := &tail{in: in}
+	return &Lines{in: bufio.NewReaderSize(t, 64<<10), tail: t, out: out, end: end, stray: stray, writing: make(chan struct{}, 1)}
 }
+
+// Pending returns the beginning of a line that has not ended, as far as it has come.
+func (l *Lines) Pending() []byte { return l.tail.line() }
 
 // Read implements Stream. Lines that are no messages are passed to stray and skipped.
 func (l *Lines) Read() (Message, error) {
 	for {
 		line, err := l.line()
 		if len(line) > 0 {
-			m, bad := Decode(line)
-			if bad == nil {
-				return m, nil
+			m, before, bad := l.decode(line)
+			if len(before) > 0 && l.stray != nil {
+				l.stray(before)
 			}
-			if l.stray != nil {
-				l.stray(line)
+			if bad == nil {
+				l.begun = true
+				return m, nil
 			}
 		}
 		if err != nil {
 			return Message{}, err
 		}
 	}
+}
+
+// maxStarts is in how many places of a line the first message is looked for.
+const maxStarts = 64
+
+// decode decodes a line. What it returns as before is no part of a message: all of the line, or what stands in front of
+// the first message.
+func (l *Lines) decode(line []byte) (m Message, before []byte, err error) {
+	if m, err = Decode(line); err == nil {
+		return m, nil, nil
+	}
+	for at, n := 0, 0; !l.begun && n < maxStarts; n++ {
+		next := bytes.IndexByte(line[at:], '{')
+		if next < 0 {
+			break
+		}
+		at += next
+		if m, bad := Decode(line[at:]); bad == nil {
+			return m, line[:at], nil
+		}
+		at++
+	}
+	return Message{}, line, err
 }
 
 // line returns the next line without its end. What it returns is not overwritten later.

@@ -42,6 +42,12 @@ func TestLinesRead(t *testing.T) {
 		{"half of a last line", note + "\n" + note[:10], 1, []string{note[:10]}},
 		{"stray lines", "Welcome!\n" + note + "\n{\"a\":1}\n\x00\xff\n" + note + "\n", 2, []string{"Welcome!", `{"a":1}`, "\x00\xff"}},
 		{"a batch", "[" + note + "]\n" + note + "\n", 1, []string{"[" + note + "]"}},
+		{"a byte order mark", "\ufeff" + note + "\n" + note + "\n", 2, []string{"\ufeff"}},
+		{"a prompt", "> " + note + "\n", 1, []string{"> "}},
+		{"a prompt in lines", "Hello\nLoading {x}... " + note + "\n", 1, []string{"Hello", "Loading {x}... "}},
+		{"text in front of a later message", note + "\n> " + note + "\n", 1, []string{"> " + note}},
+		{"a message in a message", `{"x":` + note + "}\n" + note + "\n", 1, []string{`{"x":` + note + "}"}},
+		{"too many places", strings.Repeat("{", 100) + note + "\n" + note + "\n", 1, []string{strings.Repeat("{", 100) + note}},
 		{"longer than the buffer", `{"jsonrpc":"2.0","method":"` + strings.Repeat("m", 300<<10) + "\"}\n" + note + "\n", 2, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -52,6 +58,30 @@ func TestLinesRead(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestLinesShowWhatHasNotEnded: a line without an end is not lost to those who look why there is no message.
+func TestLinesShowWhatHasNotEnded(t *testing.T) {
+	in, out := io.Pipe()
+	l := rpc.NewLines(in, io.Discard, in, nil)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := l.Read()
+		ended <- err
+	}()
+	for _, part := range []string{"one\ntwo", " three", strings.Repeat("x", 10_000)} {
+		if _, err := out.Write([]byte(part)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, _ = out.Write(nil) // the part before has been read then
+	if got := string(l.Pending()); !strings.HasPrefix(got, "two threexxx") || len(got) > 4096 {
+		t.Errorf("pending are %d bytes: %.40q", len(got), got)
+	}
+	_ = out.Close()
+	if err := <-ended; !errors.Is(err, io.EOF) {
+		t.Error(err)
 	}
 }
 

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -108,9 +110,10 @@ func (p *Peer) Done() <-chan struct{} { return p.ctx.Done() }
 func (p *Peer) take(m Message) bool {
 	switch {
 	case m.IsResponse():
+		id := numberOf(m.ID)
 		p.mu.Lock()
-		c := p.waiting[string(m.ID)]
-		delete(p.waiting, string(m.ID)) // a second response is dropped
+		c := p.waiting[id]
+		delete(p.waiting, id) // a second response is dropped
 		p.mu.Unlock()
 		if c != nil {
 			c <- m
@@ -134,6 +137,24 @@ func (p *Peer) take(m Message) bool {
 		p.handler.Notification(m)
 	}
 	return true
+}
+
+// numberOf returns the number of a call of ours in the id of a response, in whatever way the other side writes it: as 7,
+// "7", 7.0 or 7e0. It is empty if there is none.
+func numberOf(id json.RawMessage) string {
+	text := string(id)
+	if len(id) > 0 && id[0] == '"' && json.Unmarshal(id, &text) != nil {
+		return ""
+	}
+	text = strings.TrimSpace(text)
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return strconv.FormatInt(n, 10)
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || n != math.Trunc(n) || math.Abs(n) >= 1<<53 {
+		return ""
+	}
+	return strconv.FormatInt(int64(n), 10)
 }
 
 // serve answers a request; false if too many are not answered yet.

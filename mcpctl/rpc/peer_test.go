@@ -110,7 +110,7 @@ func TestPeerDropsWhatNobodyWaitsFor(t *testing.T) {
 	r := newRaw(t, handler{})
 	one := r.call(t.Context())
 	id := string(r.hear().ID)
-	r.say(`{"jsonrpc":"2.0","id":"%s","result":"the id of another type"}`, id)
+	r.say(`{"jsonrpc":"2.0","id":"x%s","result":"the id of another"}`, id)
 	r.say(`{"jsonrpc":"2.0","id":424242,"result":"never asked"}`)
 	r.say(`{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"nobody's"}}`)
 	r.say(`{"jsonrpc":"2.0","id":%s,"result":1}`, id)
@@ -381,4 +381,24 @@ func TestPeerInABubble(t *testing.T) {
 		_ = left.Close()
 		synctest.Wait()
 	})
+}
+
+// TestPeerKnowsItsIDs: servers write the ids of responses in their own way, as the agents' clients allow.
+func TestPeerKnowsItsIDs(t *testing.T) {
+	for _, format := range []string{`%s`, `"%s"`, `%s.0`, `%se0`, `" %s "`, `"%s.0"`, `"0%s"`} {
+		r := newRaw(t, handler{})
+		answered := make(chan error, 1)
+		go func() {
+			_, err := r.Call(t.Context(), "m", nil)
+			answered <- err
+		}()
+		asked := r.hear()
+		for _, other := range []string{`"x%s"`, `%s.5`, `1e400`, `""`, `"%s1"`, `-%s`} {
+			r.say(`{"jsonrpc":"2.0","id":%s,"error":{"code":1,"message":"another's"}}`, strings.ReplaceAll(other, "%s", string(asked.ID)))
+		}
+		r.say(`{"jsonrpc":"2.0","id":%s,"result":{}}`, fmt.Sprintf(format, asked.ID))
+		if err := receive(t, answered, "the response"); err != nil {
+			t.Errorf("%s: %v", format, err)
+		}
+	}
 }

@@ -54,7 +54,7 @@ func TestP1RepositoryIsAskedFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return v, d, found.Hashes[d.ID], d.Shown(p.Hasher())
+		return v, d, found.Hashes[d.ID], d.Shown(p.Hasher(""))
 	}
 	v, d, hash, shown := judge(root)
 	if v.State != trust.New {

@@ -76,6 +76,51 @@ func Names(commands []Command, root string) []string {
 	return slices.Compact(names)
 }
 
+// Elsewhere returns a line in which the words that name these files of the repository, as Names finds them, name them
+// below another folder. They are quoted as the place where they stand needs it.
+func Elsewhere(line, root, folder string, names []string) string {
+	var out strings.Builder
+	var quote rune
+	for len(line) > 0 {
+		end := strings.IndexFunc(line, separates)
+		if end < 0 {
+			end = len(line)
+		}
+		word := line[:end]
+		named := Names([]Command{{Line: word}}, root)
+		if len(named) == 1 && slices.Contains(names, named[0]) {
+			word = quoted(filepath.Join(folder, filepath.FromSlash(named[0])), quote)
+		}
+		out.WriteString(word)
+		if end == len(line) {
+			break
+		}
+		switch r := rune(line[end]); { // all that separates is ASCII
+		case (r == '\'' || r == '"') && quote == 0:
+			quote = r
+		case r == quote:
+			quote = 0
+		}
+		out.WriteByte(line[end])
+		line = line[end+1:]
+	}
+	return out.String()
+}
+
+// quoted quotes a path for a shell, within quotes that are open already.
+func quoted(path string, open rune) string {
+	const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+,"
+	switch {
+	case strings.Trim(path, safe) == "":
+		return path
+	case open == '\'':
+		return strings.ReplaceAll(path, "'", `'\''`)
+	case open == '"':
+		return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(path)
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
 // separates reports whether a rune ends a word: what a shell splits at, and what quotes and assigns. A name that
 // contains such a character is not found, which the README says.
 func separates(r rune) bool { return strings.ContainsRune(" \t\r\n\"'`;&|<>(){}=$", r) }

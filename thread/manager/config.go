@@ -61,6 +61,9 @@ type Config struct {
 	NewWorktree WorktreeMode
 	// MergeNote says whether the target's agent is told about a merge; NoteAsk when empty.
 	MergeNote thread.NoteMode
+	// Mend sets a thread whose newest turns cannot be read back to what can be, and rebuilds what followed; "" if nothing
+	// was to be done. Its agent does not run meanwhile. May be nil.
+	Mend func(context.Context, thread.ID) (said string, err error)
 	// MCP controls the MCP servers of agents; nil leaves them to the agents.
 	MCP thread.MCP
 	// Readable returns more folders that the agent of a thread may read without asking, given the thread's parent or "";

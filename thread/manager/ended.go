@@ -60,6 +60,7 @@ func (l *run) stateChanged(id thread.ExecutionID, r thread.StateReport) {
 	l.scheduleTyping()
 	if _, idle := idleSince(r); idle {
 		l.checkIdle()
+		l.lookAround()
 	}
 	if waits {
 		l.enqueue(func() { l.closeIfLeft() })
@@ -150,7 +151,7 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 	if l.cfg.MCP != nil {
 		l.cfg.MCP.Ended(l.id)
 	}
-	l.interruptPrompts(ctx, "the agent exited: "+activity.Exit(exit))
+	l.interruptPrompts(ctx, "the agent exited: "+activity.Exit(exit), !asked && !exit.Killed() && !exit.Limit)
 	interrupted = interrupted || !asked && exit.Code != 0 && l.recorder.Amid()
 	err := l.update(ctx, func(t *thread.Thread) error {
 		t.Interrupted, t.Exit = interrupted, exit

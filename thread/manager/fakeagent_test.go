@@ -33,8 +33,8 @@ type plainAgent struct{ name string }
 
 func (a *plainAgent) Name() string { return a.name }
 
-func (a *plainAgent) Upstreams([]string) map[string]string {
-	return map[string]string{"": "http://up.invalid"}
+func (a *plainAgent) World(thread.WorldSpec) (thread.World, error) {
+	return thread.World{Upstreams: map[string]string{"": "http://up.invalid"}}, nil
 }
 
 func (a *plainAgent) Launch(_ context.Context, s thread.LaunchSpec) (thread.Launch, error) {

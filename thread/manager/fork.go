@@ -27,6 +27,11 @@ func (m *forks) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, 
 	if err != nil {
 		return thread.Status{}, err
 	}
+	if _, err := m.past.Point(ctx, parent.thread(), r.At); errors.Is(err, thread.ErrDamaged) {
+		if err := parent.do(ctx, func(ctx context.Context) error { parent.mend(ctx); return nil }); err != nil {
+			return thread.Status{}, fmt.Errorf("fork %s: %w", parent.thread().Name, err)
+		}
+	}
 	p := parent.thread()
 	t, at, err := m.forkOf(ctx, parent, r)
 	if err != nil {

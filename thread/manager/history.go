@@ -3,6 +3,7 @@ package manager
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,10 +47,11 @@ func (m *history) Timeline(ctx context.Context, ref string, p thread.Page) ([]th
 func (m *history) withRest(
 	ctx context.Context, t thread.Thread, p thread.Page, turns []thread.Checkpoint,
 ) ([]thread.Checkpoint, error) {
-	head, err := m.cfg.Store.Checkpoint(ctx, t.Head)
-	if err != nil {
+	newest, err := m.cfg.Store.Lineage(ctx, t.Head, thread.Page{Limit: 1}) // it may be unreadable
+	if err != nil || len(newest) == 0 {
 		return nil, err
 	}
+	head := newest[0]
 	own, err := m.cfg.Store.Checkpoints(ctx, t.ID, thread.Page{Turns: true, Limit: 1 << 20})
 	if err != nil {
 		return nil, err
@@ -111,11 +113,18 @@ func (m *history) Turn(ctx context.Context, ref, at string) ([]thread.Entry, err
 		return []thread.Entry{}, nil
 	}
 	items, err := m.cfg.Store.Conversation(ctx, c.ID)
+	if errors.Is(err, thread.ErrDamaged) && !c.Damaged {
+		return []thread.Entry{{Kind: thread.EntryPrompt, Text: c.Prompt}, {Kind: thread.EntryAnswer,
+			Text: c.Answer + "\n\n(the rest of this turn cannot be read: the stored data is damaged)"}}, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read turn %d of %s: %w", c.Turn, t.Name, err)
 	}
-	// The previous turn ends where this one begins. A conversation that was compacted in between is shorter than before:
-	// then its last prompt is the closest match.
+	if from := c.First - 1; from >= 0 && from < len(items) {
+		return m.past.Entries(items[from:]), nil
+	}
+	// Older checkpoints do not say where their turn begins: where the previous one ended, or, if the conversation is
+	// shorter than it was then, with the last prompt.
 	if from, err := m.past.TurnStart(ctx, c); err == nil && from > 0 && from < len(items) {
 		return m.past.Entries(items[from:]), nil
 	}
@@ -188,7 +197,10 @@ func (m *history) Find(ctx context.Context, query string, limit int) ([]thread.H
 	if err != nil {
 		return nil, fmt.Errorf("search %q: %w", query, err)
 	}
-	kept := m.promptHits(query, limit)
+	kept, err := m.promptHits(ctx, query, limit)
+	if err != nil {
+		return nil, fmt.Errorf("search %q: %w", query, err)
+	}
 	for _, h := range hits[:max(0, min(len(hits), limit-len(kept)))] {
 		if l := m.run(h.Thread); l != nil && l.thread().Deleted.IsZero() {
 			h.Name = l.thread().Name
@@ -198,25 +210,40 @@ func (m *history) Find(ctx context.Context, query string, limit int) ([]thread.H
 	return kept, nil
 }
 
-// promptHits finds unanswered prompts that contain all words of a query; the others are found by their turns.
-func (m *history) promptHits(query string, limit int) []thread.Hit {
+// promptHits finds prompts without an answer that contain all words of a query, newest first; the others are found by
+// their turns.
+func (m *history) promptHits(ctx context.Context, query string, limit int) ([]thread.Hit, error) {
 	words := strings.Fields(strings.ToLower(query))
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var hits []thread.Hit
-	for _, l := range slices.Backward(m.all()) {
-		for _, p := range slices.Backward(l.asked.Prompts) {
-			text := strings.ToLower(p.Text)
-			if len(hits) >= limit || len(words) == 0 || slices.ContainsFunc(words, func(w string) bool {
-				return !strings.Contains(text, w)
-			}) {
-				continue
-			}
-			hits = append(hits, thread.Hit{
-				Thread: l.id, Name: l.t.Name, Prompt: p.ID, Where: string(p.State) + " prompt",
-				Snippet: plaintext.Cut(secret.Redact(p.Text), outbox.MaxText), At: p.Accepted,
-			})
-		}
+	if len(words) == 0 {
+		return nil, nil
 	}
-	return hits
+	const searched = 10_000
+	all, err := m.cfg.Store.Prompts(ctx, "", false, searched)
+	if err != nil {
+		return nil, fmt.Errorf("read the prompts: %w", err)
+	}
+	var hits []thread.Hit
+	for _, p := range slices.Backward(all) {
+		if len(hits) >= limit {
+			break
+		}
+		l := m.run(p.Thread)
+		if l == nil || !l.thread().Deleted.IsZero() {
+			continue
+		}
+		if !p.State.Over() {
+			p = l.upToDate(p)
+		}
+		text := strings.ToLower(p.Text)
+		if p.State.Over() && !p.State.Again() || slices.ContainsFunc(words, func(w string) bool {
+			return !strings.Contains(text, w)
+		}) {
+			continue
+		}
+		hits = append(hits, thread.Hit{
+			Thread: l.id, Name: l.thread().Name, Prompt: p.ID, Where: string(p.State) + " prompt",
+			Snippet: plaintext.Cut(secret.Redact(p.Text), outbox.MaxText), At: p.Accepted,
+		})
+	}
+	return hits, nil
 }

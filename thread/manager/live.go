@@ -81,7 +81,10 @@ type liveThread struct {
 	pending    int               // checkpoints that the store has refused so far
 	unsaved    int               // those of them that are not in the spool either
 	visibility visibility        // how much is known about what its program does
+	aside      string            // why its program runs without the gateway, "" if it does not
 	polling    bool              // a poll is queued
+	around     bool              // its newest turn went around the gateway
+	searching  bool              // a search for the answer to such a prompt is scheduled
 	stopping   bool              // we asked it to end
 	amid       bool              // it ended while it worked
 	judging    bool              // a check of the prompts that the agent took is scheduled
@@ -301,6 +304,7 @@ func (l *liveThread) setup() thread.Setup {
 func (l *liveThread) status() thread.Status {
 	s := thread.Status{Thread: l.t, Seq: l.bus.Newest(), State: l.shown, Depth: l.depth(l.t.Parent)}
 	s.Setup = l.setup()
+	s.Around = l.around || l.session != nil && l.visibility.direct()
 	s.Gauge.CostUSD += l.sideCost
 	if a := l.ahead; a.Context > 0 {
 		s.Gauge.Tokens, s.Gauge.Estimated, s.Gauge.Margin, s.Gauge.Masked = a.Context, true, a.Margin, a.Masked
@@ -308,7 +312,7 @@ func (l *liveThread) status() thread.Status {
 	s.Usage.CostUSD, _ = s.Cost()
 	if l.execution != nil {
 		e := *l.execution
-		s.Execution = &e
+		s.Execution, s.Aside = &e, l.aside
 	}
 	s.Offer = l.offer
 	s.Prompts, s.Queued = l.asked.Prompts, l.asked.Queued

@@ -3,6 +3,7 @@ package manager
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -27,11 +28,7 @@ const large = 16 << 10
 // the budget of tokens, with bulky results as files that the agent may read.
 func (l *run) writeHandoff(ctx context.Context) (string, error) {
 	t := l.thread()
-	c, err := l.cfg.Store.Checkpoint(ctx, t.Head)
-	if err != nil {
-		return "", fmt.Errorf("read the checkpoint to hand over: %w", err)
-	}
-	items, err := l.cfg.Store.Conversation(ctx, t.Head)
+	c, items, later, err := l.remains(ctx, t)
 	if err != nil {
 		return "", fmt.Errorf("read the conversation to hand over: %w", err)
 	}
@@ -51,6 +48,11 @@ func (l *run) writeHandoff(ctx context.Context) (string, error) {
 	}
 	clean := func(s string) string { return secret.Redact(in.Own(s)) }
 	in.Turns = handoff.Turns(c, list, items, l.past.Entries, clean)
+	for _, o := range slices.Backward(later) {
+		in.Turns = append(in.Turns, handoff.Turn{
+			Number: o.Turn, Prompt: clean(o.Prompt), Said: clean(o.Answer), Cut: o.Interrupted,
+		})
+	}
 	from := t
 	if p := l.other(c.Thread); p != nil {
 		from = p.thread()
@@ -60,7 +62,16 @@ func (l *run) writeHandoff(ctx context.Context) (string, error) {
 		in.Label = t.Handoff.Description
 	}
 	if !slices.ContainsFunc(in.Turns, handoff.Turn.Says) {
-		return "", fmt.Errorf("hand over %d unreadable items: %w", len(items), thread.ErrDamaged)
+		// The turns may not tell where they are in the conversation, as after it was compacted.
+		all := handoff.Turn{Number: c.Turn, Prompt: clean(c.Prompt), Said: clean(c.Answer), Loose: true}
+		for _, e := range l.past.Entries(items) {
+			e.Text = clean(e.Text)
+			all.Rest = append(all.Rest, e)
+		}
+		if !all.Says() {
+			return "", fmt.Errorf("hand over %d unreadable items: %w", len(items), thread.ErrDamaged)
+		}
+		in.Turns = []handoff.Turn{all}
 	}
 	in.Files = l.past.ChangedFiles(ctx, t, c)
 	in.Open = l.unanswered(ctx, t, c)
@@ -94,6 +105,35 @@ func (l *run) writeHandoff(ctx context.Context) (string, error) {
 	l.notice(l.id, thread.LevelInfo, "%s: the agent gets a summary of %s tokens (budget %s) of %s up to turn %d",
 		t.DisplayName(), thread.Tokens(int64(l.cfg.Tokens(text))), thread.Tokens(int64(in.Budget)), in.Thread, c.Turn)
 	return text, nil
+}
+
+// remains returns the newest checkpoint of a thread whose conversation can be read, with that, and the turns that came
+// later, newest first, of which only their checkpoints are left. It says so if there are such.
+func (l *run) remains(ctx context.Context, t thread.Thread) (
+	c thread.Checkpoint, items []thread.Item, later []thread.Checkpoint, err error,
+) {
+	if c, err = l.cfg.Store.Checkpoint(ctx, t.Head); err == nil {
+		items, err = l.cfg.Store.Conversation(ctx, t.Head)
+	}
+	if !errors.Is(err, thread.ErrDamaged) {
+		return c, items, nil, err
+	}
+	why := err
+	if c, items, err = l.past.Readable(ctx, t.Head); err != nil {
+		return c, nil, nil, err
+	}
+	if c.ID == "" {
+		return c, nil, nil, why
+	}
+	turns, err := l.past.Turns(ctx, t.Head, thread.Page{Limit: 1 << 20})
+	for _, o := range turns {
+		if o.Turn > c.Turn && !o.Damaged {
+			later = append(later, o)
+		}
+	}
+	l.notice(l.id, thread.LevelWarn, "%s: what was said after turn %d cannot be read in full (%v): the agent gets what is left",
+		t.DisplayName(), c.Turn, why)
+	return c, items, later, err
 }
 
 // saveBulky stores a text for an agent that gets a handoff. A large one is staged, so that it can be passed on, searched

@@ -9,6 +9,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/manager/outbox"
 	"orchestrator/thread/plaintext"
+	"orchestrator/thread/turns"
 )
 
 // leftBehind is the reason of a prompt that was open or being typed when no agent runs.
@@ -16,7 +17,8 @@ const leftBehind = "the server ended before it was answered"
 
 // reconcile is the step that finds out what became of prompts that an earlier server left with an agent that is gone.
 // One that was answered just before the end is settled with its turn first. One that was being typed is queued again,
-// unless the agent's files contain it: nothing is sent twice unless it is known not to have arrived.
+// unless the agent's files contain it, or it is a command, of which they never tell: nothing is sent twice unless it is
+// known not to have arrived.
 func (l *run) reconcile(ctx context.Context) {
 	l.recorder.Settle(ctx)
 	d := &l.outbox
@@ -28,7 +30,7 @@ func (l *run) reconcile(ctx context.Context) {
 		d.mu.Lock()
 		if now, known := d.Prompt(p.ID); known && now.State == p.State {
 			e, reason := outbox.Stopped, leftBehind
-			if p.State == thread.PromptTyping && !mentions(wrote, p.Text) {
+			if p.State == thread.PromptTyping && !turns.Command(p.Text) && !mentions(wrote, p.Text) {
 				e, reason = outbox.Postponed, "the server ended before it was typed"
 			}
 			if p.From == thread.FromPrimer { // the next start writes it again
@@ -59,14 +61,31 @@ func (l *run) left() []thread.Prompt {
 	})
 }
 
-// interruptPrompts is the step at the end of a run: the prompts that the agent had are interrupted.
-func (l *run) interruptPrompts(ctx context.Context, why string) {
+// interruptPrompts is the step at the end of a run: the prompts that the agent had are interrupted. If the agent ended
+// by itself, a command is what ended it.
+func (l *run) interruptPrompts(ctx context.Context, why string, itself bool) {
 	for _, p := range l.left() {
 		l.outbox.mu.Lock()
 		if p, known := l.outbox.Prompt(p.ID); known && p.State == thread.PromptOpen {
-			l.put(ctx, l.after(p, outbox.Stopped, why)) //nolint:errcheck // logged; the outbox has it
+			e, why := outbox.Stopped, why
+			if itself && p.Turn == 0 && turns.Command(p.Text) {
+				e, why = outbox.Taken, endedWith
+			}
+			l.put(ctx, l.after(p, e, why)) //nolint:errcheck // logged; the outbox has it
 		}
 		l.outbox.mu.Unlock()
+	}
+}
+
+// answeredOther is the step after an answer to one of the first model requests: it says nothing about the prompts that
+// the agent has and that its turn does not answer.
+func (l *run) answeredOther(requests int) {
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	for _, p := range l.outbox.Filter(func(p thread.Prompt) bool { return p.State == thread.PromptOpen && p.Turn == 0 }) {
+		if begun, known := l.outbox.Begun(p.ID); known {
+			l.outbox.Begin(p.ID, max(begun, requests))
+		}
 	}
 }
 
@@ -81,10 +100,18 @@ func (l *run) promptReceived(ctx context.Context, said string, hook bool) {
 	defer d.mu.Unlock()
 	found := d.Claim(said, hook)
 	if len(found) == 0 {
+		if said = turns.Person(said); said == "" {
+			return // a program's own note
+		}
+		found = d.Claim(said, hook)
+	}
+	if len(found) == 0 {
 		if l.recorder.SaysAgain(said, hook) {
 			return // of the current turn
 		}
-		found = d.ClaimPast(said)
+		if found = d.ClaimPast(said); len(found) == 0 && len(d.ClaimMoved(said)) > 0 {
+			return
+		}
 	}
 	l.mu.Lock()
 	requests := l.requests.Begun()

@@ -33,13 +33,6 @@ func (l recorded) Gone() bool { return l.isGone() }
 // SessionTaken implements recording.Live.
 func (l recorded) SessionTaken(session string) bool { return l.sessionTaken(l.id, session) }
 
-// Direct implements recording.Live.
-func (l recorded) Direct() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.visibility.direct()
-}
-
 // Windows implements recording.Live.
 func (l recorded) Windows() map[string]int64 {
 	l.mu.Lock()

@@ -367,8 +367,15 @@ func (m *recovery) keepAll(ctx context.Context, repairer thread.RefRepairer) err
 	m.mu.Unlock()
 	for _, l := range lines {
 		commits, err := commitsOf(ctx, m.cfg.Store, l.id)
+		if errors.Is(err, thread.ErrDamaged) {
+			m.notice(l.id, thread.LevelError, "%s: its checkpoints cannot be read: %v", l.thread().DisplayName(), err)
+			continue
+		}
 		if err != nil {
 			return err
+		}
+		if _, err := m.cfg.Store.Checkpoint(ctx, l.thread().Head); errors.Is(err, thread.ErrDamaged) {
+			l.enqueue(func() { l.mend(m.ctx) })
 		}
 		if !slices.ContainsFunc(commits, func(c string) bool { return !kept[l.id][c] }) {
 			continue

@@ -56,6 +56,7 @@ func (l *run) assess(ctx context.Context, agent thread.Agent) thread.ResumeProof
 // planResume finds and prepares the best way to resume a thread's conversation. If there is none it returns an error
 // rather than a blank session.
 func (l *run) planResume(ctx context.Context, agent thread.Agent) (resumePlan, error) {
+	l.mend(ctx)
 	p := l.assess(ctx, agent)
 	switch p.How {
 	case thread.ResumeFresh:
@@ -86,6 +87,7 @@ func (l *run) planResume(ctx context.Context, agent thread.Agent) (resumePlan, e
 // prove records how a thread that does not run can be resumed.
 func (l *run) prove(ctx context.Context) {
 	l.recorder.Settle(ctx)
+	l.mend(ctx)
 	t := l.thread()
 	agent, err := l.cfg.Agents.Agent(t.Agent)
 	var p thread.ResumeProof

@@ -349,7 +349,7 @@ func (a *polledAgent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error
 				prompt = text
 				continue
 			}
-			out = append(out, thread.Exchange{Main: true, Status: 200, Prompt: prompt, Text: text, EndsTurn: true,
+			out = append(out, thread.Exchange{Main: true, Status: 200, Prompt: prompt, Text: text, EndsTurn: text != "call",
 				Ended: time.Now(), Usage: thread.Usage{Input: 3, Output: 4}})
 		}
 	}

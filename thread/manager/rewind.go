@@ -52,7 +52,7 @@ func (m *rewinds) repairRewind(ctx context.Context, i thread.Intent) error {
 		return nil
 	}
 	name := l.thread().Name
-	_, err := m.cfg.Store.Checkpoint(ctx, d.Rewind)
+	c, err := m.cfg.Store.Checkpoint(ctx, d.Rewind)
 	switch {
 	case errors.Is(err, thread.ErrNotFound):
 		m.notice(i.Thread, thread.LevelWarn, "a rewind of %s was interrupted: "+
@@ -63,7 +63,7 @@ func (m *rewinds) repairRewind(ctx context.Context, i thread.Intent) error {
 		return err
 	}
 	if d.Conversation && l.thread().Head == d.Rewind {
-		if err := l.update(ctx, func(t *thread.Thread) error { t.Session = ""; return nil }); err != nil {
+		if err := l.asAt(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -314,16 +314,8 @@ func (l *run) setBack(ctx context.Context, c thread.Checkpoint, conversation boo
 	failpoint.Hit("thread.rewind.stored")
 	l.recorder.Forget()
 	if conversation {
-		err := l.update(ctx, func(t *thread.Thread) error {
-			t.Session = ""
-			t.MCP = t.MCP.At(c.MCP, fmt.Sprintf("on at turn %d", c.Turn))
-			return nil
-		})
-		if err != nil {
+		if err := l.asAt(ctx, c); err != nil {
 			return fmt.Errorf("forget the old session: %w", err)
-		}
-		if l.cfg.MCP != nil {
-			l.cfg.MCP.Restored(l.id)
 		}
 	}
 	if err := l.reread(ctx); err != nil {
@@ -335,6 +327,19 @@ func (l *run) setBack(ctx context.Context, c thread.Checkpoint, conversation boo
 	}
 	l.bus.Publish(thread.Event{At: l.now(), Kind: thread.EventCheckpoint, ThreadID: l.id, Checkpoint: &stored})
 	return nil
+}
+
+// asAt makes of a thread's row what a rewind of its conversation leaves of it: no session, and the MCP servers of then.
+func (l *run) asAt(ctx context.Context, c thread.Checkpoint) error {
+	err := l.update(ctx, func(t *thread.Thread) error {
+		t.Session = ""
+		t.MCP = t.MCP.At(c.MCP, fmt.Sprintf("on at turn %d", c.Turn))
+		return nil
+	})
+	if err == nil && l.cfg.MCP != nil {
+		l.cfg.MCP.Restored(l.id)
+	}
+	return err
 }
 
 // rewindIntent is stored before a rewind changes anything.

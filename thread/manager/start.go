@@ -123,7 +123,7 @@ func (l *run) ensureDir(ctx context.Context) error {
 // launch starts the process after storing everything that leads to it.
 func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r launchRequest) error {
 	t := l.thread()
-	spec, direct, err := l.spec(agent, plan)
+	spec, aside, err := l.spec(agent, plan)
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	l.reported = thread.StateReport{}
 	l.stopping, l.amid = false, false
 	_, tells := agent.(thread.UsageReader)
-	l.visibility = visibilityOf(direct, tells)
+	l.visibility, l.aside, l.around = visibilityOf(aside != "", tells), aside, false
 	l.requests.Forget()
 	l.mu.Unlock()
 	session, err := l.cfg.Sessions.Start(ctx, thread.SessionSpec{
@@ -211,54 +211,70 @@ func (l *run) launched(ctx context.Context, session thread.Session, launch threa
 	return nil
 }
 
-// spec prepares how the agent is started, and reports whether it runs without the gateway.
-func (l *run) spec(agent thread.Agent, plan resumePlan) (spec thread.LaunchSpec, direct bool, err error) {
+// spec prepares how the agent is started, and says why it runs without the gateway, "" if it does not.
+func (l *run) spec(agent thread.Agent, plan resumePlan) (spec thread.LaunchSpec, aside string, err error) {
 	t := l.thread()
 	spec = thread.LaunchSpec{
 		Thread: t.ID, Dir: t.Dir, StateDir: l.stateDir(t.ID), Env: l.env(t), Flags: t.Launch, Model: t.Model, Bin: l.cfg.Bin,
 		Session: plan.session, Resume: plan.resume,
 	}
 	if err := os.MkdirAll(spec.StateDir, 0o700); err != nil {
-		return spec, false, fmt.Errorf("create the thread's folder: %w", err)
+		return spec, "", fmt.Errorf("create the thread's folder: %w", err)
 	}
 	if t.Worktree.Path != "" {
 		spec.Origin = subDir(t.Worktree.Path, t.Dir, l.cfg.Project)
 	}
 	if spec.ReadDirs, err = l.readDirs(t); err != nil {
-		return spec, false, err
+		return spec, "", err
 	}
-	own := windows(agent, spec.Env)
-	l.mu.Lock()
-	l.windows = own
-	l.mu.Unlock()
 	if l.cfg.MCP != nil {
 		spec.MCP = l.cfg.MCP.Launch(t)
 	}
-	upstreams := agent.Upstreams(spec.Env)
-	direct = l.Gateway == nil || t.Launch.NoGateway || upstreams == nil
 	if l.Gateway == nil {
-		return spec, direct, nil
+		return spec, "the server has no gateway", nil
 	}
-	if direct {
-		upstreams = nil
-	}
-	base, hook, err := l.Gateway.Route(t.ID, thread.RouteSpec{Agent: t.Agent, Upstreams: upstreams, Windows: own})
+	world, err := worldOf(agent, t, spec)
 	if err != nil {
-		return spec, direct, fmt.Errorf("open the gateway: %w", err)
+		return spec, "", err
+	}
+	l.mu.Lock()
+	l.windows = world.Windows
+	l.mu.Unlock()
+	aside = world.Aside
+	if t.Launch.NoGateway {
+		aside = "it was started with --no-gateway"
+	}
+	if aside != "" {
+		world.Upstreams = nil
+	}
+	_, tells := agent.(thread.UsageReader)
+	base, hook, err := l.Gateway.Route(t.ID, thread.RouteSpec{
+		Agent: t.Agent, Upstreams: world.Upstreams, Windows: world.Windows, Network: world.Network, Plain: !tells,
+	})
+	if err != nil {
+		return spec, aside, fmt.Errorf("open the gateway: %w", err)
 	}
 	spec.HookURL = hook
-	if !direct {
+	if aside == "" {
 		spec.BaseURL = base
 	}
-	return spec, direct, nil
+	return spec, aside, nil
 }
 
-// windows returns the context windows from the agent's own configuration.
-func windows(agent thread.Agent, env []string) map[string]int64 {
-	if w, ok := agent.(thread.Windower); ok {
-		return w.Windows(env)
+// worldOf reads what surrounds an agent that is about to be started. Without the gateway, what cannot be read is the
+// agent's own affair.
+func worldOf(agent thread.Agent, t thread.Thread, spec thread.LaunchSpec) (thread.World, error) {
+	w, err := agent.World(thread.WorldSpec{
+		Dir: spec.Dir, Origin: spec.Origin, Env: spec.Env, Flags: spec.Flags, Model: spec.Model,
+		Closed: spec.MCP != nil && spec.MCP.Distrust[t.Agent],
+	})
+	if err != nil && !t.Launch.NoGateway {
+		return thread.World{}, err
 	}
-	return nil
+	if err == nil && w.Upstreams == nil && w.Aside == "" {
+		w.Aside = "its requests cannot be sent through it"
+	}
+	return w, nil
 }
 
 // readDirs returns the folders that a thread's agent may read without asking: its own, and those of the threads that it

@@ -54,6 +54,9 @@ func (m *status) Why(_ context.Context, ref string) (thread.StateReport, error) 
 		}
 		r.Evidence = append(slices.Clip(r.Evidence), unansweredEvidence(p))
 	}
+	if l.around {
+		r.Notes = append(slices.Clip(r.Notes), aroundNote)
+	}
 	if problem := l.status().SetupProblem(); problem != "" {
 		r.Notes = append(r.Notes, problem)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/manager/offers"
+	"orchestrator/thread/manager/outbox"
 	"orchestrator/thread/manager/recording"
 	"orchestrator/thread/suggest"
 )
@@ -92,15 +93,54 @@ func (m *suggestions) continued(id thread.ID) bool {
 
 // continueFresh accepts the offer for a full context without a person. If that fails, it becomes an ordinary offer.
 func (m *suggestions) continueFresh(o thread.Offer) {
+	moved := m.move(o)
 	f, err := m.forks.Fork(m.ctx, offers.Request(o))
 	if err != nil {
 		m.notice(o.Thread, thread.LevelWarn, "%s, but the fork failed: %v", o.Why, err)
 		m.addOffer(o)
+		moved("", fmt.Sprintf("%s, but the fork failed: %v", o.Why, err))
 		return
 	}
+	moved(f.ID, "it goes on in "+f.Name)
 	m.notice(f.ID, thread.LevelInfo, "forked to %s: %s", f.DisplayName(), o.Why)
 	if _, err := m.life.Switch(m.ctx, string(f.ID)); err != nil {
 		m.cfg.Log.Warn("show a fork", "thread", string(f.ID), "err", err)
+	}
+}
+
+// move records that the prompt of an offer goes on in a fork that is being made. What it returns records how that ended:
+// in the fork, or, without one, refused for a reason.
+func (m *suggestions) move(o thread.Offer) (ended func(fork thread.ID, why string)) {
+	l := m.run(o.Thread)
+	if l == nil || o.Prompt == "" {
+		return func(thread.ID, string) {}
+	}
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	found := l.outbox.Claim(o.Prompt, false)
+	if len(found) == 0 {
+		found = l.outbox.ClaimPast(o.Prompt) // judged already
+	}
+	for _, p := range found {
+		l.put(m.ctx, l.after(p, outbox.Moved, "it goes on in a fork that is being made")) //nolint:errcheck // logged; the outbox has it
+	}
+	return func(fork thread.ID, why string) {
+		l.outbox.mu.Lock()
+		defer l.outbox.mu.Unlock()
+		for _, p := range found {
+			p, known := l.outbox.Prompt(p.ID)
+			switch {
+			case !known:
+				continue
+			case fork == "":
+				p = l.after(p, outbox.Refused, why)
+			default:
+				p = l.after(p, outbox.Moved, why)
+				p.Fork = fork
+			}
+			l.put(m.ctx, p) //nolint:errcheck // logged; the outbox has it
+		}
+		l.typeNext()
 	}
 }
 
@@ -108,9 +148,6 @@ func (m *suggestions) continueFresh(o thread.Offer) {
 // goes on in a fork that begins with a summary; Outgrown reports whether it does.
 func (m *suggestions) Outgrown(id thread.ID, prompt string) bool {
 	if m.OfferMode() != thread.OffersAuto || m.continued(id) || m.run(id) == nil {
-		return false
-	}
-	if !m.begin() {
 		return false
 	}
 	m.mu.Lock()
@@ -121,8 +158,13 @@ func (m *suggestions) Outgrown(id thread.ID, prompt string) bool {
 	m.going[id] = true
 	m.mu.Unlock()
 	if going {
-		m.done()
 		return true
+	}
+	if !m.begin() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.going, id)
+		return false
 	}
 	found, _ := suggest.Consider(suggest.Input{Prompt: thread.Excerpt(prompt), Share: full})
 	go func() {

@@ -7,6 +7,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/manager/activity"
 	"orchestrator/thread/manager/recording"
+	"orchestrator/thread/turns"
 )
 
 // traffic handles the reports of the gateway and of the agents' hooks: it implements thread.Observer.
@@ -23,11 +24,11 @@ func (m *traffic) RequestStarted(id thread.ID, b thread.Begun) {
 	}
 	m.mu.Lock()
 	l.requests.Begin()
-	l.ahead = b
+	l.ahead, l.around = b, false
 	m.mu.Unlock()
 	// The start counts from the time given, however late it is reported: the end may be in the same millisecond.
 	l.report(activity.Started(b))
-	if b.Prompt != "" {
+	if b.Prompt != "" && !b.Stale {
 		m.promptKnown(id, b.Prompt)
 		l.enqueue(func() { l.promptReceived(m.ctx, b.Prompt, false) })
 	}
@@ -87,6 +88,7 @@ func (m *traffic) ExchangeEnded(id thread.ID, e thread.Exchange) {
 		}
 		m.mu.Unlock()
 		l.recorder.Answer(m.ctx, e, requests, held)
+		l.answeredOther(requests)
 	})
 	if !recorded {
 		held.End()
@@ -135,7 +137,9 @@ func (m *traffic) Hook(id thread.ID, event string, payload []byte) {
 		l.enqueue(func() { l.recorder.Adopt(m.ctx, r.Session) })
 	}
 	if r.Prompt != "" {
-		m.promptKnown(id, r.Prompt)
+		if said := turns.Person(r.Prompt); said != "" {
+			m.promptKnown(id, said)
+		}
 		l.enqueue(func() { l.promptReceived(m.ctx, r.Prompt, true) })
 	}
 	if direct && r.State == thread.StateIdle {

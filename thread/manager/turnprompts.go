@@ -18,6 +18,13 @@ func (l turnPrompts) Claim(said string) []thread.Prompt {
 	return l.outbox.Claim(said, false)
 }
 
+// Missed returns the prompts that a text contains, of those that seemed lost.
+func (l turnPrompts) Missed(said string) []thread.Prompt {
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	return l.outbox.ClaimPast(said)
+}
+
 // Answering returns the prompts that a turn is about, as they are stored with its first response; the first one names
 // the turn. fresh are those that the agent is known to have; if there are none, it is one that seemed lost, or one that
 // nobody reported. Of very many in one turn the older ones end as taken.

@@ -298,6 +298,10 @@ func (l *typist) typedAs(p thread.Prompt, err error, silent bool) (_ thread.Prom
 		return l.after(p, outbox.Taken, "typed; this program does not report its answers"), false
 	case err == nil:
 		return l.after(p, outbox.Typed, ""), false
+	case errors.Is(err, thread.ErrSent) && errors.Is(err, thread.ErrNotRunning) && turns.Command(p.Text):
+		return l.after(p, outbox.Taken, endedWith), false
+	case errors.Is(err, thread.ErrSent):
+		return l.after(p, outbox.Stopped, "the agent ended before it answered"), false
 	case errors.Is(err, errClosed), errors.Is(err, thread.ErrNotRunning):
 		return l.after(p, outbox.Postponed, "the agent exited before it was typed"), false
 	case !errors.Is(err, thread.ErrTyped) && (errors.Is(err, thread.ErrApproval) || errors.Is(err, thread.ErrBusy)):
@@ -316,6 +320,9 @@ func (l *typist) typedAs(p thread.Prompt, err error, silent bool) (_ thread.Prom
 	}
 }
 
+// endedWith is the reason of a command that ended its agent.
+const endedWith = "the agent ended with it"
+
 // send gives a prompt to an agent. The end of the server interrupts it: errClosed.
 func (l *typist) send(s thread.Session, text string) error {
 	ctx, cancel := context.WithTimeout(l.ctx, sendTimeout)
@@ -331,6 +338,9 @@ func (l *typist) send(s thread.Session, text string) error {
 	}()
 	err := s.Send(ctx, text)
 	if err != nil && errors.Is(context.Cause(ctx), errClosed) {
+		if errors.Is(err, thread.ErrSent) {
+			return fmt.Errorf("%w: %w", thread.ErrSent, errClosed)
+		}
 		return errClosed
 	}
 	return err
@@ -390,6 +400,7 @@ func (l *typist) judge(ctx context.Context) time.Duration {
 	since, idle := idleSince(l.reported)
 	idle = idle && l.session != nil && l.requests.Quiet()
 	requests, failure := l.requests.Begun(), l.requests.Failure()
+	unseen := l.around || l.visibility.direct()
 	l.mu.Unlock()
 	if !idle {
 		return 0
@@ -406,7 +417,7 @@ func (l *typist) judge(ctx context.Context) time.Duration {
 			begin = p.Opened
 		}
 		v, reason, wait := turns.Judge(turns.Idle{
-			For: l.now().Sub(begin), Text: p.Text, Requests: requests - begun, Failure: failure,
+			For: l.now().Sub(begin), Text: p.Text, Requests: requests - begun, Failure: failure, Unseen: unseen,
 		})
 		if v == turns.Wait {
 			if again == 0 || wait < again {

@@ -40,7 +40,10 @@ func (j *job) stands(ctx context.Context) (thread.CheckpointID, error) {
 	}
 	if j.was.ForkPoint != "" {
 		_, err := j.Store.Checkpoint(ctx, j.was.ForkPoint)
-		if err == nil || !errors.Is(err, thread.ErrNotFound) {
+		switch {
+		case errors.Is(err, thread.ErrDamaged):
+			return "", nil
+		case !errors.Is(err, thread.ErrNotFound):
 			return j.was.ForkPoint, err
 		}
 	}

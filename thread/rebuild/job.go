@@ -18,6 +18,61 @@ type job struct {
 	agent  Agent
 }
 
+// back sets a thread whose newest checkpoints cannot be read back to the newest one that can: what followed is rebuilt
+// from there. What it leaves behind stays stored.
+func (j *job) back(ctx context.Context) error {
+	if j.t.Head == "" {
+		return nil
+	}
+	list, err := j.Store.Lineage(ctx, j.t.Head, thread.Page{Limit: 1 << 20})
+	if err != nil || len(list) == 0 || !list[0].Damaged {
+		return err
+	}
+	var on thread.Checkpoint
+	for _, c := range list {
+		if c.Damaged {
+			continue
+		}
+		if _, err := j.Store.Marks(ctx, c.ID); errors.Is(err, thread.ErrDamaged) {
+			continue
+		} else if err != nil {
+			return err
+		}
+		on = c
+		break
+	}
+	usage, err := j.used(ctx)
+	if err != nil {
+		return err
+	}
+	if j.was == nil {
+		was := j.t
+		j.was = &was
+	}
+	j.t, err = j.Store.UpdateThread(ctx, j.t.ID, func(t *thread.Thread) error {
+		t.Head, t.Turn, t.Usage = on.ID, on.Turn, usage
+		if on.Kind == thread.KindResponse && t.Turn > 0 {
+			t.Turn-- // it is not complete
+		}
+		return nil
+	})
+	return err
+}
+
+// used returns the usage of the thread's checkpoints that can be read: what is rebuilt is counted again.
+func (j *job) used(ctx context.Context) (sum thread.Usage, err error) {
+	for before := int64(0); ; {
+		list, err := j.Store.Checkpoints(ctx, j.t.ID, thread.Page{Limit: 500, Before: before})
+		if err != nil || len(list) == 0 {
+			return sum, err
+		}
+		for _, c := range list {
+			sum = sum.Add(c.Usage)
+			before = c.Seq
+		}
+	}
+}
+
 // begins resets a fork without turns of its own to the turn of its parent where it began; 0 if it is not one.
 func (j *job) begins(ctx context.Context) (at int, err error) {
 	if j.t.Head != "" || j.t.Session != "" || j.was == nil || j.was.Turn == 0 || j.was.Session != "" {

@@ -203,7 +203,46 @@ func (c Config) marked(ctx context.Context) (map[thread.ID]*thread.Thread, []thr
 	return marked, all, nil
 }
 
+// Mend sets one thread whose newest checkpoint cannot be read back to the newest one that can, and rebuilds what
+// followed from its agent's transcript. Its agent must not run. mended is false for a thread that needs nothing.
+func Mend(ctx context.Context, cfg Config, id thread.ID, now time.Time) (o Outcome, mended bool, err error) {
+	t, err := cfg.Store.Thread(ctx, id)
+	if err != nil || t.Head == "" {
+		return o, false, err
+	}
+	if _, err = cfg.Store.Checkpoint(ctx, t.Head); !errors.Is(err, thread.ErrDamaged) {
+		return o, false, err
+	}
+	if err := Mark(ctx, cfg.Store, id, &t, now); err != nil {
+		return o, false, err
+	}
+	marked, intents, err := cfg.marked(ctx)
+	if err != nil {
+		return o, false, err
+	}
+	all, err := cfg.Store.Threads(ctx)
+	if err != nil {
+		return o, false, fmt.Errorf("rebuild turns: %w", err)
+	}
+	j := job{Config: cfg, t: t, was: marked[id], others: all}
+	if o, err = j.run(ctx); err != nil {
+		return o, false, fmt.Errorf("rebuild the turns of %s: %w", t.Name, err)
+	}
+	for _, i := range intents {
+		if i.Thread != id {
+			continue
+		}
+		if err := cfg.Store.DropIntent(ctx, i.ID); err != nil {
+			return o, true, fmt.Errorf("rebuild turns: %w", err)
+		}
+	}
+	return o, true, nil
+}
+
 func (j *job) run(ctx context.Context) (Outcome, error) {
+	if err := j.back(ctx); err != nil {
+		return Outcome{Thread: j.t}, err
+	}
 	o := Outcome{Thread: j.t, Was: j.t.Turn}
 	if j.was != nil {
 		o.Was = max(o.Was, j.was.Turn)

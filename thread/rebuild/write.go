@@ -101,11 +101,16 @@ func (w *writer) goesOn(t Turn) bool {
 // response prepares the checkpoint of a response.
 func (w *writer) response(t Turn, e thread.Exchange, n int) thread.Checkpoint {
 	w.complete(&e)
+	first := w.on.First
+	if n != w.on.Turn {
+		first = w.on.Items + 1
+	}
 	w.cost += t.side/float64(len(t.Said)) + e.Usage.CostUSD
 	c := thread.Checkpoint{
 		ID: thread.NewID[thread.CheckpointID](), Thread: w.t.ID, Parent: w.on.ID, Turn: n, Kind: thread.KindResponse,
 		Created: e.Ended, Prompt: excerpt(t.Prompt), Answer: excerpt(e.Text), Model: e.Model, Stop: e.Stop, Usage: e.Usage,
 		Interrupted: e.Interrupted, Session: w.t.Session, Note: thread.NoteRebuilt,
+		First: first,
 		Gauge: thread.Gauge{
 			Tokens: e.Usage.Context(), Window: e.Window, Model: e.Model, Source: "transcript", CostUSD: w.cost,
 		},
@@ -126,8 +131,13 @@ func (w *writer) complete(e *thread.Exchange) {
 	}
 	if e.Window == 0 {
 		var own map[string]int64
-		if a, ok := w.agent.(thread.Windower); ok {
-			own = a.Windows(w.environ())
+		if a, ok := w.agent.(thread.Agent); ok {
+			around, err := a.World(thread.WorldSpec{
+				Dir: w.t.Dir, Env: w.Env, Flags: w.t.Launch, Model: w.t.Model,
+			})
+			if err == nil { // otherwise its own windows are not known
+				own = around.Windows
+			}
 		}
 		e.Window = w.Models.Window(e.Model, e.Usage.Context(), own)
 	}

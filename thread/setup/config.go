@@ -2,7 +2,11 @@ package setup
 
 import (
 	"context"
+	"path/filepath"
+	"sync"
 	"time"
+
+	"orchestrator/thread/frozen"
 )
 
 // Ignored lists the files of a worktree that match patterns in .gitignore syntax and that its repository ignores.
@@ -33,7 +37,14 @@ type Config struct {
 type Commands struct{ Setup, Teardown string }
 
 // Setup prepares worktrees.
-type Setup struct{ cfg Config }
+type Setup struct {
+	cfg    Config
+	copies func() (*frozen.Store, error) // of accepted files, beside the logs
+}
 
 // New returns a Setup.
-func New(cfg Config) *Setup { return &Setup{cfg: cfg} }
+func New(cfg Config) *Setup {
+	return &Setup{cfg: cfg, copies: sync.OnceValues(func() (*frozen.Store, error) {
+		return frozen.Open(filepath.Dir(cfg.Logs), filepath.Base(cfg.Logs), "accepted")
+	})}
+}

@@ -8,13 +8,14 @@
 // and leaves no process behind (on Linux including those that left its group, unless they also cleared their
 // environment). Its output goes to a log of bounded size. Failures are reported; the worktree stays usable.
 //
-// It does not check what a command's files run in turn.
+// What runs are copies of the files that the person accepted. What these run in turn is not checked.
 package setup
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -26,17 +27,27 @@ import (
 // Content returns what the person accepts, and its name: both commands, and the files of a folder that they name. It is
 // empty if there is no command.
 func (c Commands) Content(dir string) (place string, content []byte, err error) {
+	return c.contentIn(dir, dir)
+}
+
+// contentIn is Content with the files of another folder that has the same layout.
+func (c Commands) contentIn(files, dir string) (place string, content []byte, err error) {
+	all := c.all()
+	if len(all) == 0 {
+		return "", nil, nil
+	}
+	content, err = accept.Content(all, accept.Folder(files), dir)
+	return "commands#" + accept.Short(content), content, err
+}
+
+func (c Commands) all() []accept.Command {
 	var all []accept.Command
 	for _, one := range []accept.Command{{Name: "setup", Line: c.Setup}, {Name: "teardown", Line: c.Teardown}} {
 		if one.Line != "" {
 			all = append(all, one)
 		}
 	}
-	if len(all) == 0 {
-		return "", nil, nil
-	}
-	content, err = accept.Content(all, accept.Folder(dir), dir)
-	return "commands#" + accept.Short(content), content, err
+	return all
 }
 
 var _ thread.SetupRunner = (*Setup)(nil)
@@ -73,7 +84,11 @@ func (s *Setup) run(ctx context.Context, t thread.Thread, what, line string, say
 		say(thread.LevelWarn, fmt.Sprintf("%s of %s %s: %v%s", what, t.Name, how, err, more))
 		return fmt.Errorf("it %s: %w", how, err)
 	}
-	place, content, err := s.cfg.Commands.Content(t.Worktree.Path)
+	copied, names, err := s.copyNamed(t.Worktree.Path)
+	if err != nil {
+		return fail("did not run", err, "")
+	}
+	place, content, err := s.cfg.Commands.contentIn(copied, t.Worktree.Path)
 	if err != nil {
 		return fail("did not run", err, "")
 	}
@@ -82,8 +97,14 @@ func (s *Setup) run(ctx context.Context, t thread.Thread, what, line string, say
 			"review them in %s, then accept them with `orchestrator --project %s trust`", t.Worktree.Path, t.Worktree.Path)), "")
 	}
 	say(thread.LevelInfo, fmt.Sprintf("running %s of %s: %s", what, t.Name, short(line)))
+	for _, name := range names {
+		if text, err := os.ReadFile(filepath.Join(copied, name)); err == nil && findsItself(text) {
+			say(thread.LevelWarn, fmt.Sprintf("%s of %s: %s looks for files by its own place, which is a copy of what was accepted: "+
+				"let it use $ORCHESTRATOR_WORKTREE", what, t.Name, name))
+		}
+	}
 	begin := time.Now()
-	c := command{line: line, dir: t.Worktree.Path, run: runOf(t.ID), limit: s.cfg.Limit,
+	c := command{line: accept.Elsewhere(line, t.Worktree.Path, copied, names), dir: t.Worktree.Path, run: runOf(t.ID), limit: s.cfg.Limit,
 		env: append(s.cfg.Env[:len(s.cfg.Env):len(s.cfg.Env)],
 			"ORCHESTRATOR_PROJECT_DIR="+s.cfg.Project, "ORCHESTRATOR_WORKTREE="+t.Worktree.Path)}
 	c.progress = func(last string) {

@@ -339,3 +339,67 @@ func TestIncludeRefuses(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatWasAcceptedRuns: while somebody exchanges the script of a setup as fast as they can, what was accepted runs or
+// nothing does; it runs in the worktree, finds other files beside it, and its copy's place may need quotes.
+func TestWhatWasAcceptedRuns(t *testing.T) {
+	p := newPlace(t)
+	p.cfg.Logs = filepath.Join(filepath.Dir(p.project), "it's a \"$log\"", "logs")
+	if err := os.MkdirAll(filepath.Dir(p.cfg.Logs), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	evil := filepath.Join(p.project, "evil")
+	const good = ". \"$(dirname \"$0\")/lib.sh\"; pwd >> \"$ORCHESTRATOR_PROJECT_DIR/ran\"; echo \"$lib\" > said\n"
+	p.write(p.tree, "tools/setup.sh", good)
+	p.write(p.tree, "tools/lib.sh", "lib=$1loaded\n")
+	for _, line := range []string{"sh tools/setup.sh", "sh './tools/setup.sh'", "sh \"tools/setup.sh\"", "cd . && sh " + p.tree + "/tools/setup.sh"} {
+		p.cfg.Commands.Setup = line
+		place, content, err := p.cfg.Commands.Content(p.tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.accepted[setup.Place(p.project, place)] = string(content)
+		if err := setup.New(p.cfg).SetUp(t.Context(), p.thread(), p.say); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+		if got := p.read(p.tree, "said"); got != "loaded\n" {
+			t.Errorf("%s: it said %q", line, got)
+		}
+		_ = os.Remove(filepath.Join(p.tree, "said"))
+	}
+	s := setup.New(p.cfg)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			content := good
+			if i%3 == 2 {
+				content = "touch '" + evil + "'\n"
+			}
+			_ = os.WriteFile(filepath.Join(p.tree, "tools/new"), []byte(content), 0o600)
+			_ = os.Rename(filepath.Join(p.tree, "tools/new"), filepath.Join(p.tree, "tools/setup.sh"))
+		}
+	}()
+	ran, refused := 0, 0
+	for i := 0; i < 40 || ran == 0 && i < 4000; i++ {
+		if s.SetUp(t.Context(), p.thread(), p.say) == nil {
+			ran++
+		} else {
+			refused++
+		}
+		if _, err := os.Stat(evil); err == nil {
+			t.Fatalf("what was not accepted ran, after %d accepted runs and %d refusals", ran, refused)
+		}
+	}
+	close(stop)
+	<-stopped
+	t.Logf("%d accepted runs, %d refused", ran, refused)
+	if ran == 0 {
+		t.Error("nothing ran")
+	}
+}

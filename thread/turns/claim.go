@@ -13,12 +13,12 @@ import (
 // A prompt that equals the text except for white space is alone in it. Otherwise each prompt must fill whole lines of
 // its own, or be the text with files in place of their names, or be so long that the text is its beginning.
 func Claim(said string, prompts []string) []int {
-	whole := fold(said)
+	whole := Fold(said)
 	if whole == "" {
 		return nil
 	}
 	for i, p := range prompts {
-		if fold(p) == whole {
+		if Fold(p) == whole {
 			return []int{i}
 		}
 	}
@@ -26,7 +26,7 @@ func Claim(said string, prompts []string) []int {
 		return claimed
 	}
 	for i, p := range prompts {
-		if cutShort(whole, fold(p)) || expands(whole, p) {
+		if cutShort(whole, Fold(p)) || expands(whole, p) {
 			return []int{i}
 		}
 	}
@@ -35,7 +35,7 @@ func Claim(said string, prompts []string) []int {
 
 // Same reports whether two texts are the same prompt, as far as both go: excerpts are cut.
 func Same(a, b string) bool {
-	x, y := fold(a), fold(b)
+	x, y := Fold(a), Fold(b)
 	return x == y || cutShort(x, y) || cutShort(y, x)
 }
 
@@ -55,8 +55,8 @@ func Command(prompt string) bool {
 	}
 }
 
-// fold returns a text with single spaces between words and without invisible characters.
-func fold(s string) string {
+// Fold returns a text with single spaces between words and without invisible characters.
+func Fold(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	gap := false
@@ -93,7 +93,7 @@ func cutShort(short, long string) bool {
 func claimLines(said string, prompts []string) []int {
 	var lines []string
 	for line := range strings.Lines(said) {
-		if f := fold(line); f != "" {
+		if f := Fold(line); f != "" {
 			lines = append(lines, f)
 		}
 	}
@@ -104,7 +104,7 @@ func claimLines(said string, prompts []string) []int {
 	order := make([]int, len(prompts))
 	folded := make([]string, len(prompts))
 	for i, p := range prompts {
-		order[i], folded[i] = i, fold(p)
+		order[i], folded[i] = i, Fold(p)
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return len(folded[b]) - len(folded[a]) })
 	var claimed []int
@@ -155,7 +155,7 @@ func expands(whole, prompt string) bool {
 		literals = append(literals, strings.Join(words, " "))
 		words = nil
 	}
-	for _, w := range strings.Fields(fold(prompt)) {
+	for _, w := range strings.Fields(Fold(prompt)) {
 		if strings.HasPrefix(w, "@") && len(w) > 1 {
 			names++
 			flush()

@@ -27,6 +27,7 @@ type Idle struct {
 	Text     string        // the prompt
 	Requests int           // to its model since it took the prompt, none of them answered
 	Failure  string        // how the last of them failed, "" if it was cancelled
+	Unseen   bool          // its requests do not come through the gateway: that there were none says nothing
 }
 
 // Judge judges the prompt, with the reason for people and how long to wait for a verdict.
@@ -47,6 +48,8 @@ func Judge(i Idle) (v Verdict, reason string, wait time.Duration) {
 		return Interrupted, "stopped before the model answered", 0
 	case Command(i.Text):
 		return Taken, "a command that the agent handles itself", 0
+	case i.Unseen:
+		return Refused, "the agent is idle, and there is no answer in its transcript", 0
 	default:
 		return Refused, "the agent is idle and did not ask its model", 0
 	}

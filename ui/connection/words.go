@@ -43,7 +43,9 @@ func restartLines(outdated, version string, threads []*thread.Status) []dialog.L
 		if host.Running(s) {
 			run++
 		}
-		if s.State.State == thread.StateWorking {
+		if s.State.State == thread.StateWorking || slices.ContainsFunc(s.Prompts, func(p thread.Prompt) bool {
+			return p.State == thread.PromptOpen || p.State == thread.PromptTyping
+		}) {
 			work++
 		}
 	}
@@ -56,7 +58,7 @@ func restartLines(outdated, version string, threads []*thread.Status) []dialog.L
 	}
 	if work > 0 {
 		body = append(body,
-			dialog.Line{Text: plain.Count(work, "agent") + " working: unfinished answers are cut off.", Tok: theme.Warn})
+			dialog.Line{Text: plain.Count(work, "agent") + " working: unfinished turns are lost, and their prompts are not sent again by themselves.", Tok: theme.Warn})
 	}
 	return body
 }

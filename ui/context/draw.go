@@ -157,7 +157,7 @@ func (m *Model) empty(s *thread.Status) (string, theme.Token) {
 		return "context: " + plain.Line(start(m.err)), theme.Bad
 	case !m.known:
 		return "…", theme.Muted
-	case s.Gauge.Source == "transcript":
+	case s.Around, s.Gauge.Source == "transcript":
 		return "Its requests go directly to the provider: what fills its context is not seen, and nothing is masked.",
 			theme.Muted
 	default:

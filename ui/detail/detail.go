@@ -137,6 +137,9 @@ func about(s *thread.Status, parent string, sharing []string, w int) []styled.Li
 	if s.Launch.NoGateway {
 		add(fact("gateway", "off for this thread", w))
 	}
+	if s.Around && !s.Launch.NoGateway {
+		add(fact("gateway", "its requests do not come through it: nothing is masked", w))
+	}
 	switch s.Outcome.Kind {
 	case thread.OutcomeMerged:
 		add(fact("outcome", "merged as "+short(s.Outcome.Commit), w))

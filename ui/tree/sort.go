@@ -73,6 +73,10 @@ func (t *Tree) count(s *thread.Status) {
 		t.counts.Unseen++
 	case st == thread.StateInterrupted && s.Outcome.Kind == thread.OutcomeNone:
 		t.counts.Interrupted++
+	default:
+		if _, left := s.Unanswered(); left && s.Outcome.Kind == thread.OutcomeNone {
+			t.counts.Waiting++
+		}
 	}
 	if s.Execution != nil && st.Live() {
 		t.counts.Running++

@@ -30,6 +30,12 @@ func LookOf(s *thread.Status) Look {
 	if s.State.State == thread.StateExited && s.Exit.Code != 0 {
 		look.Word, look.Style = fmt.Sprintf("exited (%d)", s.Exit.Code), theme.Warn
 	}
+	if p, ok := s.Unanswered(); ok {
+		look.Word += ", prompt " + string(p.State)
+		if look.Mark == "" || look.Mark == "•" {
+			look.Mark = "p"
+		}
+	}
 	return look
 }
 
@@ -106,9 +112,11 @@ func need(s *thread.Status) int {
 		return 1
 	case st == thread.StateInterrupted:
 		return 2
-	default:
-		return 3
 	}
+	if _, left := s.Unanswered(); left {
+		return 1
+	}
+	return 3
 }
 
 // Waits reports whether `w` selects a thread.

@@ -9,8 +9,8 @@ import (
 	"orchestrator/thread/pattern"
 )
 
-// shown is how many lines of a file or of a command's output an answer repeats.
-const shown = 12
+// shownLines is how many lines of a file or of a command's output an answer repeats.
+const shownLines = 12
 
 // help is the model's answer about itself.
 const help = `I am the demo agent that comes with orchestrator. I am a set of rules, not a language model, ` +
@@ -27,8 +27,10 @@ const help = `I am the demo agent that comes with orchestrator. I am a set of ru
 - ask: Which colour? [red | green | blue]
 - what time is it?
 - what did I ask before?
+- which tools do you have?
+- call notes__add buy milk
 
-Before I run a command I ask you. ` +
+Before I run a command or call a tool of an MCP server I ask you. ` +
 	`Add #slow, #long or #429 to a prompt to see how waiting, long answers and limits look.`
 
 var (
@@ -56,8 +58,10 @@ func announce(calls []scripted.Call) string {
 		return fmt.Sprintf("I will change `%s`.", arg(c, "path"))
 	case "run_command":
 		return fmt.Sprintf("I will run `%s`.", arg(c, "command"))
-	default:
+	case "ask_person":
 		return ""
+	default:
+		return fmt.Sprintf("I will call `%s`.", shown(c.Name))
 	}
 }
 
@@ -78,6 +82,8 @@ func conclude(t scripted.Turn, prompt string, steps []step) string {
 	}
 	plain := strip(prompt, true)
 	switch m := []string(nil); {
+	case isHandoff(t.Prompt) && plain == "":
+		return fmt.Sprintf("I have read the record of %d words and go on from there.", len(strings.Fields(t.Prompt)))
 	case match(greeting, plain, &m):
 		return "Hello! " + help
 	case match(memory, prompt, &m):
@@ -127,20 +133,20 @@ func report(o scripted.Outcome, explained bool) string {
 	switch o.Name {
 	case "list_files":
 		return fmt.Sprintf("There are %s in `%s`:\n\n```\n%s\n```",
-			things(len(lines(out)), "entry"), orDot(arg(o.Call, "path")), head(out, 3*shown))
+			things(len(lines(out)), "entry"), orDot(arg(o.Call, "path")), head(out, 3*shownLines))
 	case "read_file":
 		f := arg(o.Call, "path")
 		if explained {
 			return describeFile(f, out)
 		}
-		return fmt.Sprintf("`%s` has %s:\n\n```\n%s\n```", f, things(len(lines(out)), "line"), head(out, shown))
+		return fmt.Sprintf("`%s` has %s:\n\n```\n%s\n```", f, things(len(lines(out)), "line"), head(out, shownLines))
 	case "write_file", "edit_file":
 		return upper(out) + "."
 	case "run_command":
-		return fmt.Sprintf("`%s` printed:\n\n```\n%s\n```", clip(arg(o.Call, "command"), 120), head(out, shown))
+		return fmt.Sprintf("`%s` printed:\n\n```\n%s\n```", clip(arg(o.Call, "command"), 120), head(out, shownLines))
 	case "ask_person":
 		return fmt.Sprintf("You chose: %s.", clip(out, 100))
 	default:
-		return out
+		return fmt.Sprintf("`%s` returned:\n\n```\n%s\n```", shown(o.Name), head(out, shownLines))
 	}
 }

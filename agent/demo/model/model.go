@@ -78,7 +78,7 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answer answers one request; begun are its beginnings.
 func (m *Model) answer(w http.ResponseWriter, r *http.Request, t scripted.Turn, begun []beginning) {
 	key := string(begun[len(begun)-1].key[:])
-	f := faults(t.Prompt)
+	f := faults(unquoted(t.Prompt))
 	first := len(t.Outcomes) == 0 // only a turn's first answer fails
 	if first && f.status != 0 && m.attempts.Fail(key, f.times) {
 		w.Header().Set("Retry-After", "1")

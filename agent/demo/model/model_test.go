@@ -17,6 +17,40 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// offered are tools as a thread with two MCP servers has them.
+var offered = []scripted.Tool{
+	{Name: "read_file"},
+	{Name: "mcp__orch__notes__add", Params: json.RawMessage(`{"properties":{"text":{"type":"string"}},"required":["text"]}`)},
+	{Name: "mcp__orch__notes__list", Params: json.RawMessage(`{"type":"object"}`)},
+	{Name: "mcp__orch__files__list", Params: json.RawMessage(`null`)},
+	{Name: "mcp__orch__files__cut", Params: json.RawMessage(
+		`{"properties":{"n":{"type":"integer"},"deep":{"type":"boolean"},"of":{"type":"array"},"path":{"type":"string"}}}`)},
+}
+
+// TestMarksOfThePerson: only what a person asks for in own words makes a request fail.
+func TestMarksOfThePerson(t *testing.T) {
+	handed := "# Handoff\n\nYou are taking over.\n\n### Turn 1\n\n> help #429\n\nAdd #slow, #long or #429 to a prompt\n\n" +
+		"## Now\n\nYou work in /w. Confirm in one sentence."
+	for prompt, want := range map[string]int{
+		"hello #429": 429, "hello\n\n#503x2": 503, "what does `#429` do?": 0, "```\n#429\n```": 0, "> said #429": 0,
+		"- try #429": 0, "1. then #500": 0, handed: 0, handed + "\n\ngo on #429": 429, handed + "\n\nread `#429`": 0,
+		"# Handoff\n\n#429": 0, "#429": 429,
+	} {
+		if got := faults(unquoted(prompt)).status; got != want {
+			t.Errorf("%q fails with %d, want %d", prompt, got, want)
+		}
+	}
+	for _, tc := range []struct{ prompt, want string }{
+		{handed, "I have read the record"},
+		{handed + "\n\nsay: on it", "on it"},
+		{"# Handoff\n\nrun rm -rf x", "I have read the record"},
+	} {
+		if got := next(scripted.Turn{Prompt: tc.prompt}); !strings.HasPrefix(got.Text, tc.want) || len(got.Calls) > 0 {
+			t.Errorf("%.60q is answered by %q and %d calls", tc.prompt, got.Text, len(got.Calls))
+		}
+	}
+}
+
 func TestPlan(t *testing.T) {
 	for prompt, want := range map[string]string{
 		"list files":                       `list_files map[path:.]`,
@@ -41,12 +75,19 @@ func TestPlan(t *testing.T) {
 		"ask: Which one? [red | green]": `ask_person map[options:[red green] question:Which one?]`,
 		"#do: run ls ;; write x: a, then b ;; say done": "run_command map[command:ls]; " +
 			"write_file map[content:a, then b\n path:x]; say done",
-		"say: hello":                      `say hello`,
-		"hello":                           ``,
-		"what is the meaning of all this": ``,
+		"call notes__add buy milk": `mcp__orch__notes__add map[text:buy milk]`,
+		"use the tool `add` with {\"text\": \"x\", \"more\": 1}, then list files": `mcp__orch__notes__add map[more:1 text:x]; list_files map[path:.]`,
+		"Please call mcp__orch__notes__list.":                                     `mcp__orch__notes__list map[]`,
+		"call files__cut n=3 deep=true of=[1] path=a":                             `mcp__orch__files__cut map[deep:true n:3 of:[1] path:a]`,
+		"call files__cut this":                                                    "say `files__cut` takes deep, n, of, path: call it with key=value pairs or a JSON object.",
+		"call list":                                                               "say Several servers have a tool `list`: call one by its whole name.",
+		"use memory to remember this":                                             ``,
+		"say: hello":                                                              `say hello`,
+		"hello":                                                                   ``,
+		"what is the meaning of all this":                                         ``,
 	} {
 		var got []string
-		for _, s := range plan(prompt) {
+		for _, s := range plan(prompt, offered) {
 			if s.call != nil {
 				got = append(got, fmt.Sprintf("%s %v", s.call.Name, s.call.Args))
 			} else {

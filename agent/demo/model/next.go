@@ -22,11 +22,14 @@ func next(t scripted.Turn) scripted.Reply {
 	if n := len(t.Outcomes); n > 0 && strings.HasPrefix(t.Outcomes[n-1].Output, denied) {
 		return scripted.Reply{Text: "All right, I did not do that. What should I do instead?"}
 	}
-	prompt := marks().ReplaceAllString(t.Prompt, " ")
+	prompt := marks().ReplaceAllString(task(t.Prompt), " ")
+	if tooling().MatchString(prompt) {
+		return scripted.Reply{Text: toolbox(t.Tools)}
+	}
 	if about().MatchString(prompt) && !strings.Contains(prompt, "#do:") {
 		return explore(t.Outcomes)
 	}
-	steps := plan(prompt)
+	steps := plan(prompt, t.Tools)
 	var calls []scripted.Call
 	for _, s := range steps {
 		if s.call != nil {

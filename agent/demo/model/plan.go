@@ -36,13 +36,14 @@ var (
 	explain  = pattern.Lazy(`(?i)^(?:explain|describe|summari[sz]e)(?: the)?(?: file)?\s+(\S*[./]\S*)$`)
 	readFile = pattern.Lazy(`(?i)^(?:read|show|cat|open|print|display)(?: me)?(?: the)?(?: contents? of)?(?: the)?` +
 		`(?: file)?\s+` + quotes + `(\S+?)` + quotes + `$`)
-	ask = pattern.Lazy(`(?is)^ask(?: me)?:?\s+(.+?)(?:\s*\[(.*)\])?$`)
-	say = pattern.Lazy(`(?is)^say:?\s+(.*)$`)
+	ask      = pattern.Lazy(`(?is)^ask(?: me)?:?\s+(.+?)(?:\s*\[(.*)\])?$`)
+	callTool = pattern.Lazy(`(?is)^(?:call|use)(?: the)?(?: tool)?\s+` + quotes + `([\w.-]+)` + quotes + `(?:\s+(?:with\s+)?(.+))?$`)
+	say      = pattern.Lazy(`(?is)^say:?\s+(.*)$`)
 )
 
-// plan splits a prompt into steps. What it does not understand is not a step; a text to be written may contain any
+// plan splits a prompt into steps; offered are the tools that may be called. What it does not understand is not a step; a text to be written may contain any
 // words, so a prompt is split only if all its pieces are understood.
-func plan(prompt string) []step {
+func plan(prompt string, offered []scripted.Tool) []step {
 	before, script, literal := strings.Cut(prompt, "#do:")
 	pieces := joints().Split(strings.TrimSpace(before), -1)
 	if literal {
@@ -51,20 +52,20 @@ func plan(prompt string) []step {
 	var steps []step
 	all := true
 	for _, p := range pieces {
-		s, ok := understand(strings.TrimSpace(p))
+		s, ok := understand(strings.TrimSpace(p), offered)
 		if ok {
 			steps = append(steps, s)
 		}
 		all = all && ok
 	}
-	if whole, ok := understand(strings.TrimSpace(prompt)); ok && !all && !literal {
+	if whole, ok := understand(strings.TrimSpace(prompt), offered); ok && !all && !literal {
 		return []step{whole}
 	}
 	return steps
 }
 
 // understand parses one request.
-func understand(s string) (step, bool) {
+func understand(s string, offered []scripted.Tool) (step, bool) {
 	if m := writeFile().FindStringSubmatch(strip(s, false)); m != nil {
 		text := m[2]
 		if !strings.HasSuffix(text, "\n") {
@@ -101,6 +102,8 @@ func understand(s string) (step, bool) {
 		}
 		args := map[string]any{"question": m[1], "options": options}
 		return step{call: &scripted.Call{Name: "ask_person", Args: args}}, true
+	case match(callTool, s, &m):
+		return remote(m[1], m[2], offered)
 	case match(say, s, &m):
 		return step{say: m[1]}, true
 	}

@@ -58,10 +58,12 @@ type answer struct {
 	usage   record.Usage
 }
 
-// ask sends a conversation and returns the answer; each is called with its text as it arrives.
-func (c *client) ask(ctx context.Context, messages []json.RawMessage, each func(text string)) (answer, error) {
+// ask sends a conversation, offering tools, and returns the answer; each is called with its text as it arrives.
+func (c *client) ask(
+	ctx context.Context, messages []json.RawMessage, tools []definition, each func(text string),
+) (answer, error) {
 	body, err := json.Marshal(map[string]any{
-		"model": c.model, "max_tokens": maxOut, "stream": true, "messages": messages, "tools": definitions,
+		"model": c.model, "max_tokens": maxOut, "stream": true, "messages": messages, "tools": tools,
 		"system": []any{
 			map[string]any{"type": "text", "text": system, "cache_control": map[string]any{"type": "ephemeral"}},
 		},

@@ -39,6 +39,7 @@ type loop struct {
 	frame   int
 	dialog  *dialog
 	leaving bool // ctrl-c was pressed once
+	greeted bool // nothing but the greeting was printed
 	tokens  int64
 }
 
@@ -87,7 +88,12 @@ func (l *loop) run() error {
 			l.handle(e)
 		case <-winch:
 			l.screen.cols = width(l.stdout)
-			l.paint(nil)
+			if l.greeted { // a terminal gets its size when somebody looks at it
+				l.screen.clear()
+				l.greet()
+			} else {
+				l.paint(nil)
+			}
 		case <-tick.C:
 			l.frame++
 			l.paint(nil)
@@ -129,15 +135,16 @@ func (l *loop) read() {
 }
 
 func (l *loop) greet() {
-	above := []line{
-		{styleAccent, "◆ demo agent"},
-		{styleDim, "  real tools, a scripted model, no network; say hello to see what it can do"},
-		{styleDim, "  " + plain(l.talk.folder.dir)},
-		{},
+	above := []line{{styleAccent, "◆ demo agent"}}
+	for _, text := range []string{
+		"real tools, a scripted model, no network; say hello to see what it can do", plain(l.talk.folder.dir),
+	} {
+		above = append(above, l.screen.wrapped(styleDim, "  ", "  ", text)...)
 	}
+	above = append(above, line{})
 	if n := len(l.talk.messages); n > 0 {
-		resuming := fmt.Sprintf("  resuming session %s with %d messages", l.talk.client.session, n)
-		above = append(above, line{styleDim, resuming})
+		resuming := fmt.Sprintf("resuming session %s with %d messages", l.talk.client.session, n)
+		above = append(above, l.screen.wrapped(styleDim, "  ", "  ", resuming)...)
 		for _, r := range l.talk.retell(repeated) {
 			above = append(above, l.screen.wrapped(r.style, "", "  ", r.text)...)
 		}
@@ -145,6 +152,7 @@ func (l *loop) greet() {
 	}
 	l.rest("idle", "")
 	l.paint(above)
+	l.greeted = true
 }
 
 // working reports to the terminal that a turn is running.
@@ -291,6 +299,7 @@ func (l *loop) end(err error) {
 
 // paint draws the live part, below the finished lines.
 func (l *loop) paint(above []line) {
+	l.greeted = l.greeted && len(above) == 0
 	live := append(l.out.live(), line{})
 	if l.dialog != nil {
 		live = append(live, l.dialog.lines(l.screen)...)

@@ -46,6 +46,10 @@ func run(o options, stdin, stdout *os.File) error {
 	if err := t.open(o, dir); err != nil {
 		return err
 	}
+	if o.mcp.Name != "" {
+		t.mcp = connect(o.mcp)
+		defer t.mcp.close()
+	}
 	defer func() { _ = t.file.Close() }() // every line is synced already
 	restore, err := rawMode(stdin)
 	if err != nil {

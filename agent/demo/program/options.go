@@ -1,6 +1,7 @@
 package program
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -22,6 +23,7 @@ type options struct {
 	session, resume, mode, model, prompt string
 	base, key, home                      string
 	color                                bool
+	mcp                                  mcpServer
 }
 
 func readOptions(args, env []string) (options, error) {
@@ -44,6 +46,15 @@ func readOptions(args, env []string) (options, error) {
 	f.StringVar(&o.resume, "resume", "", "id of the session to resume")
 	f.StringVar(&o.mode, "permission-mode", ModeAsk, "ask before commands, or auto")
 	f.StringVar(&o.model, "model", "demo-1", "model")
+	f.Func("mcp", "the MCP server whose tools are offered: its name and its command, as JSON", func(s string) error {
+		if err := json.Unmarshal([]byte(s), &o.mcp); err != nil {
+			return err
+		}
+		if o.mcp.Name == "" || len(o.mcp.Command) == 0 {
+			return errors.New("it needs a name and a command")
+		}
+		return nil
+	})
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}

@@ -137,6 +137,12 @@ func (s *screen) put(b *strings.Builder, l line) {
 	fmt.Fprintf(b, "\x1b[%sm%s\x1b[m", l.style, l.text)
 }
 
+// clear begins again at the top.
+func (s *screen) clear() {
+	_, _ = io.WriteString(s.w, "\x1b[H\x1b[J") // as in draw
+	s.row = 0
+}
+
 // title sets the terminal's title.
 func (s *screen) title(text string) {
 	fmt.Fprintf(s.w, "\x1b]0;%s\x07", strings.ReplaceAll(plain(text), "\n", " "))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"orchestrator/agent/demo/record"
@@ -41,8 +42,10 @@ type talk struct {
 	folder   *folder
 	file     *record.File
 	messages []json.RawMessage
-	tokens   int64 // in the context, according to the newest answer
-	allow    bool  // commands run without a question
+	tokens   int64      // in the context, according to the newest answer
+	allow    bool       // commands and tools of MCP servers run without a question
+	mcp      *mcpClient // nil if the agent was given no MCP server
+	silent   bool       // the person knows that it cannot be reached
 	tell     func(any)
 }
 
@@ -53,7 +56,7 @@ func (t *talk) turn(ctx context.Context, prompt string) error {
 		return err
 	}
 	for {
-		a, err := t.client.ask(ctx, t.messages, func(text string) { t.tell(said{plain(text)}) })
+		a, err := t.client.ask(ctx, t.messages, t.offered(ctx), func(text string) { t.tell(said{plain(text)}) })
 		if ctx.Err() != nil {
 			return errInterrupted
 		}
@@ -75,6 +78,19 @@ func (t *talk) turn(ctx context.Context, prompt string) error {
 			return errInterrupted
 		}
 	}
+}
+
+// offered returns the tools that the model may call now: what an MCP server offers may change with each request.
+func (t *talk) offered(ctx context.Context) []definition {
+	if t.mcp == nil {
+		return definitions
+	}
+	more, err := t.mcp.list(ctx)
+	if err != nil && ctx.Err() == nil && !t.silent {
+		t.silent = true
+		t.tell(noted{fmt.Sprintf("the MCP server %s cannot be reached: %s", t.mcp.server.Name, plain(err.Error()))})
+	}
+	return slices.Concat(definitions, more)
 }
 
 // total returns the tokens in the context after an answer.
@@ -116,6 +132,9 @@ func (t *talk) tool(ctx context.Context, b record.Block) (string, error) {
 	if ctx.Err() != nil {
 		return "", errInterrupted
 	}
+	if t.mcp != nil && strings.HasPrefix(b.Name, t.mcp.prefix()) {
+		return t.remote(ctx, b)
+	}
 	in, err := readInput(b.Input)
 	if err != nil {
 		return "", err
@@ -128,24 +147,49 @@ func (t *talk) tool(ctx context.Context, b record.Block) (string, error) {
 			return "", err
 		}
 		return in.Options[n], nil
-	case b.Name == "run_command" && !t.allow:
-		n, err := t.ask(ctx, asked{
-			question: "Allow this command?", detail: plain(in.Command), permission: true,
-			options: []string{"Yes", "Yes, and do not ask again in this session", "No"},
-		})
-		if err != nil {
+	case b.Name == "run_command":
+		if err := t.permit(ctx, "Allow this command?", in.Command); err != nil {
 			return "", err
 		}
-		if n == 2 {
-			return "", errDenied
-		}
-		t.allow = n == 1
 	}
 	out, err := t.folder.run(ctx, b.Name, in)
 	if ctx.Err() != nil {
 		err = errInterrupted
 	}
 	return out, err
+}
+
+// remote calls a tool of the MCP server.
+func (t *talk) remote(ctx context.Context, b record.Block) (string, error) {
+	name := strings.TrimPrefix(b.Name, t.mcp.prefix())
+	t.tell(calling{name, plain(string(b.Input))})
+	if err := t.permit(ctx, "Allow this tool of an MCP server?", name+" "+string(b.Input)); err != nil {
+		return "", err
+	}
+	out, err := t.mcp.use(ctx, b.Name, b.Input)
+	if ctx.Err() != nil {
+		err = errInterrupted
+	}
+	return out, err
+}
+
+// permit asks the person whether something may be done, unless it may be without a question.
+func (t *talk) permit(ctx context.Context, question, what string) error {
+	if t.allow {
+		return nil
+	}
+	n, err := t.ask(ctx, asked{
+		question: question, detail: plain(what), permission: true,
+		options: []string{"Yes", "Yes, and do not ask again in this session", "No"},
+	})
+	if err != nil {
+		return err
+	}
+	if n == 2 {
+		return errDenied
+	}
+	t.allow = n == 1
+	return nil
 }
 
 // ask asks the person a question.

@@ -40,7 +40,8 @@ func (s *Store) PutCheckpoint(_ context.Context, c thread.Checkpoint, d thread.D
 		return thread.Checkpoint{}, err
 	}
 	sizes := map[string]int64{}
-	for f, b := range s.files(c.Parent) {
+	files, _ := s.files(c.Parent)
+	for f, b := range files {
 		sizes[f] = int64(len(b))
 	}
 	splices, err := checkpoint.Splices(sizes, d.Transcript)
@@ -79,7 +80,34 @@ func (s *Store) Checkpoint(_ context.Context, id thread.CheckpointID) (thread.Ch
 	if err != nil {
 		return thread.Checkpoint{}, err
 	}
+	if r.bad {
+		return thread.Checkpoint{}, damaged(id)
+	}
 	return decode[thread.Checkpoint](r.doc), nil
+}
+
+// Spoil damages the content of a checkpoint.
+func (s *Store) Spoil(id thread.CheckpointID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.checkpoints[id].bad = true
+}
+
+// Unreadable implements thread.Unreadables.
+func (s *Store) Unreadable() []thread.Checkpoint {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var rows []*checkpointRow
+	for _, r := range s.checkpoints {
+		if r.bad {
+			rows = append(rows, r)
+		}
+	}
+	return docs(rows)
+}
+
+func damaged(id thread.CheckpointID) error {
+	return fmt.Errorf("checkpoint %s: %w", id, thread.ErrDamaged)
 }
 
 // row finds a checkpoint. The caller holds mu.
@@ -123,6 +151,10 @@ func docs(rows []*checkpointRow) []thread.Checkpoint {
 	out := make([]thread.Checkpoint, len(rows))
 	for i, r := range rows {
 		out[i] = decode[thread.Checkpoint](r.doc)
+		if c := out[i]; r.bad {
+			out[i] = thread.Checkpoint{ID: c.ID, Thread: c.Thread, Parent: c.Parent, Seq: c.Seq, Turn: c.Turn, Kind: c.Kind,
+				Items: c.Items, Damaged: true}
+		}
 	}
 	return out
 }
@@ -137,6 +169,9 @@ func (s *Store) Conversation(_ context.Context, id thread.CheckpointID) ([]threa
 	}
 	out := make([]thread.Item, r.count)
 	for need := r.count; need > 0; r = s.checkpoints[r.parent] {
+		if r.bad {
+			return nil, damaged(id)
+		}
 		for i := r.keep; i < need; i++ {
 			it := r.items[i-r.keep]
 			out[i] = thread.Item{Wire: it.Wire, Raw: slices.Clone(it.Raw)}
@@ -150,11 +185,17 @@ func (s *Store) Conversation(_ context.Context, id thread.CheckpointID) ([]threa
 func (s *Store) Transcript(_ context.Context, id thread.CheckpointID) ([]thread.TranscriptFile, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, err := s.row(id); err != nil {
+	if r, err := s.row(id); err != nil {
 		return nil, err
+	} else if r.bad {
+		return nil, damaged(id)
 	}
 	var out []thread.TranscriptFile
-	for name, data := range s.files(id) {
+	files, broken := s.files(id)
+	if len(broken) > 0 {
+		return nil, damaged(id)
+	}
+	for name, data := range files {
 		out = append(out, thread.TranscriptFile{File: name, Data: data})
 	}
 	slices.SortFunc(out, func(a, b thread.TranscriptFile) int { return cmp.Compare(a.File, b.File) })
@@ -174,19 +215,35 @@ func (s *Store) Marks(ctx context.Context, id thread.CheckpointID) ([]thread.Mar
 	return out, nil
 }
 
-// files replays a lineage's splices from the root on. The caller holds mu and may keep the result.
-func (s *Store) files(id thread.CheckpointID) map[string][]byte {
+// files replays a lineage's splices from the root on; broken are those that something damaged belongs to. The caller
+// holds mu and may keep the result.
+func (s *Store) files(id thread.CheckpointID) (out map[string][]byte, broken map[string]bool) {
 	var lineage []*checkpointRow
 	for r := s.checkpoints[id]; r != nil; r = s.checkpoints[r.parent] {
 		lineage = append(lineage, r)
 	}
-	out := map[string][]byte{}
+	out, broken = map[string][]byte{}, map[string]bool{}
 	for _, r := range slices.Backward(lineage) {
+		if r.bad {
+			for name := range out {
+				broken[name] = true
+			}
+			for _, c := range r.chunks {
+				broken[c.File] = true
+			}
+			clear(out)
+			continue
+		}
 		for _, c := range r.chunks {
-			out[c.File] = append(out[c.File][:c.From], c.Data...)
+			if c.From == 0 {
+				delete(broken, c.File)
+			}
+			if !broken[c.File] {
+				out[c.File] = append(out[c.File][:c.From], c.Data...)
+			}
 		}
 	}
-	return out
+	return out, broken
 }
 
 // Delta returns what a checkpoint added to its parent.
@@ -196,6 +253,9 @@ func (s *Store) Delta(_ context.Context, id thread.CheckpointID) (thread.Delta, 
 	r, err := s.row(id)
 	if err != nil {
 		return thread.Delta{}, err
+	}
+	if r.bad {
+		return thread.Delta{}, damaged(id)
 	}
 	d := thread.Delta{Keep: r.keep}
 	for _, it := range r.items {

@@ -48,6 +48,7 @@ type checkpointRow struct {
 	count  int // items of the whole conversation
 	items  []thread.Item
 	chunks []checkpoint.Splice
+	bad    bool // its content cannot be read
 }
 
 var _ thread.Store = (*Store)(nil)

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -97,6 +98,38 @@ func (s *Server) Kill(t testing.TB, signal syscall.Signal) {
 	t.Helper()
 	if err := s.kill(signal); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Freeze stops all processes of the server without ending them, or has them go on.
+func (s *Server) Freeze(t testing.TB, frozen bool) {
+	t.Helper()
+	signal := syscall.SIGCONT
+	if frozen {
+		signal = syscall.SIGSTOP
+	}
+	pids := []int{s.cmd.Process.Pid}
+	children, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pids[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range children {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range strings.Fields(string(b)) {
+			pid, err := strconv.Atoi(word)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pids = append(pids, pid)
+		}
+	}
+	for _, pid := range pids { // the first one first: it starts no more
+		if err := syscall.Kill(pid, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -32,6 +32,8 @@ type ServerInfo struct {
 	// Notices are printed by every verb: damage of the store that was not dismissed yet, and a store that cannot be
 	// reached, the most important last. Problems includes them.
 	Notices []string `json:"notices,omitempty"`
+	// Unreadable are the turns that were found unreadable so far, a line for each thread. Notices include it.
+	Unreadable []string `json:"unreadable,omitempty"`
 	// Found is what the server found at its start and could or could not repair; the verb that started it prints it.
 	// Problems includes it.
 	Found   []string `json:"found,omitempty"`

@@ -88,6 +88,7 @@ func (b *body) read(call wire.Call) error {
 	}
 	b.Items = b.items.Items()
 	b.Prompt = b.items.Prompt(spoken, personText)
+	b.Fresh = b.items.Fresh()
 	b.Purpose = purpose(call, b)
 	if err != nil {
 		b.Items, b.Purpose = nil, wire.PurposeOther // part of a conversation does not count

@@ -71,6 +71,7 @@ func (b *body) readChat(call wire.Call) error {
 	b.Items = b.items.Items()
 	b.Session = session(call.Header, b)
 	b.Prompt = b.items.Prompt(spoken, personText)
+	b.Fresh = b.items.Fresh()
 	b.Purpose = classify(b)
 	if call.Header.Get("X-Parent-Session-Id") != "" {
 		b.Purpose = wire.PurposeSubagent

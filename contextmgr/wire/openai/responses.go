@@ -57,6 +57,7 @@ func (b *body) readResponses(call wire.Call) error {
 	b.Items = b.items.Items()
 	b.Session = session(call.Header, b)
 	b.Prompt = b.items.Prompt(spoken, personText)
+	b.Fresh = b.items.Fresh()
 	b.Purpose = responsesPurpose(call, b)
 	if err != nil {
 		b.Items, b.Purpose = nil, wire.PurposeOther // part of a conversation does not count

@@ -25,6 +25,7 @@ type followers struct {
 // soFar is the text so far of a thread's running response.
 type soFar struct {
 	request int64
+	said    string // of the person
 	text    []byte
 	over    bool // too long to keep
 }
@@ -50,7 +51,7 @@ func (fs *followers) add(f *follower, now time.Time) {
 	if s := fs.said[f.thread]; s != nil {
 		f.queueEvent(thread.Event{
 			At: now, Kind: thread.EventSpeech, ThreadID: f.thread,
-			Speech: &thread.Speech{Request: s.request, Text: string(s.text), Missed: s.over},
+			Speech: &thread.Speech{Request: s.request, Said: s.said, Text: string(s.text), Missed: s.over},
 		})
 	}
 }
@@ -76,7 +77,7 @@ func (fs *followers) keep(id thread.ID, s thread.Speech) {
 		fs.said = make(map[thread.ID]*soFar)
 	}
 	if now == nil || now.request != s.Request {
-		now = &soFar{request: s.Request}
+		now = &soFar{request: s.Request, said: s.Said}
 		fs.said[id] = now
 	}
 	if now.over = now.over || s.Missed || len(now.text)+len(s.Text) > followSoFar; now.over {
@@ -104,7 +105,7 @@ func (f *follower) queueEvent(e thread.Event) {
 		if s.Request <= f.lost && !s.Missed && !s.Done {
 			return
 		}
-		cost = len(s.Text) + followEvent/8
+		cost = len(s.Text) + len(s.Said) + followEvent/8
 	}
 	switch {
 	case f.missed, f.size+cost > followBacklog:
@@ -144,7 +145,7 @@ func (f *follower) join(s *thread.Speech) bool {
 		return false
 	}
 	joined := *s
-	joined.Text = last.Speech.Text + s.Text
+	joined.Text, joined.Said = last.Speech.Text+s.Text, last.Speech.Said
 	last.Speech = &joined // others may be reading the previous one
 	return true
 }

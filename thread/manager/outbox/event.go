@@ -22,6 +22,7 @@ const (
 	Typed       Event = "typed"     // the agent took it
 	Taken       Event = "taken"     // the agent took it, and its answer will not be reported
 	Refused     Event = "refused"   // the agent or the provider did not take it
+	Moved       Event = "moved"     // it goes on in a fork
 	Stopped     Event = "stopped"   // the agent exited, or was stopped, before it answered
 
 	Received  Event = "received"  // a hook, or a request to the model, shows that the agent has it
@@ -56,8 +57,10 @@ var table = map[Event]transition{
 	Postponed:   {states(thread.PromptTyping), thread.PromptQueued},
 	Typed:       {states(thread.PromptTyping), thread.PromptOpen},
 	Taken:       {states(thread.PromptTyping, thread.PromptOpen), thread.PromptTaken},
-	Refused:     {states(thread.PromptTyping, thread.PromptOpen), thread.PromptRefused},
-	Stopped:     {states(thread.PromptTyping, thread.PromptOpen), thread.PromptInterrupted},
+	Refused:     {states(thread.PromptTyping, thread.PromptOpen, thread.PromptMoved), thread.PromptRefused},
+	Moved: {states(thread.PromptTyping, thread.PromptOpen, thread.PromptRefused, thread.PromptInterrupted,
+		thread.PromptMoved), thread.PromptMoved},
+	Stopped: {states(thread.PromptTyping, thread.PromptOpen), thread.PromptInterrupted},
 
 	Received:  {append(states(fresh), given...), thread.PromptOpen},
 	Answering: {append(states(fresh), given...), thread.PromptOpen},

@@ -166,6 +166,11 @@ func (o *Outbox) ClaimPast(said string) []thread.Prompt {
 	return Claim(said, past)
 }
 
+// ClaimMoved is Claim among those that go on in a fork.
+func (o *Outbox) ClaimMoved(said string) []thread.Prompt {
+	return Claim(said, o.Filter(func(p thread.Prompt) bool { return p.State == thread.PromptMoved }))
+}
+
 // Claim returns the prompts that are contained in a text that the agent sent to its model.
 func Claim(said string, ps []thread.Prompt) []thread.Prompt {
 	texts := make([]string, len(ps))

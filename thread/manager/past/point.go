@@ -19,23 +19,30 @@ func (r Reader) Point(ctx context.Context, t thread.Thread, at string) (thread.C
 		}
 		return thread.Checkpoint{}, fmt.Errorf("point %q of %s: no turns yet: %w", at, t.Name, thread.ErrNotFound)
 	}
+	find := r.checkpointPoint
 	if at == "" {
-		return r.newestWhole(ctx, t)
+		find = r.newestWhole
+	} else if n, err := strconv.Atoi(at); err == nil && len(at) < 8 { // longer ones are ids without a letter
+		find = func(ctx context.Context, t thread.Thread, _ string) (thread.Checkpoint, error) {
+			return r.turnPoint(ctx, t, n)
+		}
 	}
-	if n, err := strconv.Atoi(at); err == nil && len(at) < 8 { // longer ones are ids without a letter
-		return r.turnPoint(ctx, t, n)
+	c, err := find(ctx, t, at)
+	if err == nil && c.Damaged {
+		return c, thread.Hint(fmt.Errorf("turn %d of %s cannot be read: %w", c.Turn, t.Name, thread.ErrDamaged),
+			"choose another one; `orchestrator checkpoint list "+t.Name+"` marks those that cannot be read")
 	}
-	return r.checkpointPoint(ctx, t, at)
+	return c, err
 }
 
 // newestWhole returns the newest checkpoint that ends a turn.
-func (r Reader) newestWhole(ctx context.Context, t thread.Thread) (thread.Checkpoint, error) {
-	head, err := r.Store.Checkpoint(ctx, t.Head)
+func (r Reader) newestWhole(ctx context.Context, t thread.Thread, _ string) (thread.Checkpoint, error) {
+	head, err := r.Store.Lineage(ctx, t.Head, thread.Page{Limit: 1})
 	if err != nil {
 		return thread.Checkpoint{}, fmt.Errorf("read the newest checkpoint of %s: %w", t.Name, err)
 	}
-	if head.Whole() {
-		return head, nil
+	if len(head) > 0 && (head[0].Damaged || head[0].Whole()) {
+		return head[0], nil
 	}
 	list, err := r.Store.Lineage(ctx, t.Head, thread.Page{Turns: true, Limit: 1})
 	if err != nil {

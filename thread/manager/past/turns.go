@@ -2,6 +2,7 @@ package past
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"orchestrator/thread"
@@ -44,6 +45,25 @@ func (r Reader) Turns(ctx context.Context, head thread.CheckpointID, p thread.Pa
 		}
 	}
 	return list, nil
+}
+
+// Readable returns the newest checkpoint, at or before another one, whose whole conversation can be read, with that;
+// the zero one if there is none.
+func (r Reader) Readable(ctx context.Context, at thread.CheckpointID) (thread.Checkpoint, []thread.Item, error) {
+	list, err := r.Store.Lineage(ctx, at, thread.Page{Limit: 1 << 20})
+	if err != nil {
+		return thread.Checkpoint{}, nil, fmt.Errorf("read the checkpoints: %w", err)
+	}
+	for i, c := range list {
+		if c.Damaged || i > 0 && !list[i-1].Damaged { // as little of it as of the one after it
+			continue
+		}
+		items, err := r.Store.Conversation(ctx, c.ID)
+		if err == nil || !errors.Is(err, thread.ErrDamaged) {
+			return c, items, err
+		}
+	}
+	return thread.Checkpoint{}, nil, nil
 }
 
 // TurnStart returns the number of items when a checkpoint's turn began.

@@ -24,9 +24,16 @@ func (r *Recorder) answer(ctx context.Context, e arrival) {
 	if !e.direct {
 		keep = r.kept(e.Items, 0)
 	}
-	newTurn, fresh := r.begins(e.Exchange, r.spoke(e, keep))
+	words := append(slices.Clone(r.spoken[:keep]), r.words(e.Items[keep:])...)
+	newTurn, fresh := r.begins(e.Exchange, r.spoke(e, words))
 	if newTurn {
 		r.abandon(ctx)
+		keep = r.takeOver(ctx, e, keep, words, fresh)
+		if !r.loaded { // the store refused something for good: what it has counts
+			r.Load(ctx)
+			keep = r.kept(e.Items, 0)
+			words = r.words(e.Items)
+		}
 		r.turn++
 		r.asked, r.told = nil, false
 	}
@@ -42,6 +49,19 @@ func (r *Recorder) answer(ctx context.Context, e arrival) {
 	case newTurn:
 		r.prompt = thread.Excerpt(e.Prompt)
 	}
+	switch {
+	case e.direct || len(e.Items) == 0:
+		if newTurn {
+			r.first = len(r.hashes) + 1
+		}
+	case newTurn:
+		r.first = r.begin(e.Items, words, asked)
+		if r.first == 0 {
+			r.first = min(len(r.hashes), len(e.Items)) + 1
+		}
+	default:
+		r.first = r.moved(e.Items, words)
+	}
 	before := r.head
 	var news []thread.Item
 	if e.direct && len(e.Items) == 0 {
@@ -51,7 +71,7 @@ func (r *Recorder) answer(ctx context.Context, e arrival) {
 			news = []thread.Item{*e.Answer}
 		}
 	}
-	c, delta := r.response(e.Exchange, keep, news)
+	c, delta := r.response(e.Exchange, keep, news, e.direct)
 	delta.Prompts = asked
 	ends := e.EndsTurn && !e.Interrupted
 	switch {
@@ -91,7 +111,9 @@ func (r *Recorder) answer(ctx context.Context, e arrival) {
 
 // response returns the checkpoint of a main response and what it adds to the conversation: the new items of the request
 // and its answer, or news if there is no request. keep is how many of the request's items are already stored.
-func (r *Recorder) response(e thread.Exchange, keep int, news []thread.Item) (thread.Checkpoint, thread.Delta) {
+func (r *Recorder) response(
+	e thread.Exchange, keep int, news []thread.Item, direct bool,
+) (thread.Checkpoint, thread.Delta) {
 	items := news
 	if news != nil {
 		keep = len(r.hashes)
@@ -108,19 +130,19 @@ func (r *Recorder) response(e thread.Exchange, keep int, news []thread.Item) (th
 	c := thread.Checkpoint{
 		ID: thread.NewID[thread.CheckpointID](), Thread: r.id, Parent: r.head, Turn: r.turn, Kind: thread.KindResponse,
 		Created: r.now(), Prompt: r.prompt, Answer: thread.Excerpt(e.Text), Model: e.Model, Stop: e.Stop,
-		Usage: e.Usage, Gauge: r.gaugeOf(e), Interrupted: e.Interrupted, Session: r.session,
-		Items: len(r.hashes), MCP: r.cfg.MCPs(r.id),
+		Usage: e.Usage, Gauge: r.gaugeOf(e, direct), Interrupted: e.Interrupted, Session: r.session,
+		Items: len(r.hashes), First: r.first, MCP: r.cfg.MCPs(r.id),
 	}
 	r.head, r.phase = c.ID, phaseAfter(e.EndsTurn, e.Interrupted, e.Unread)
 	return c, thread.Delta{Keep: keep, Items: items}
 }
 
-// gaugeOf returns how full the context is after a response.
-func (r *Recorder) gaugeOf(e thread.Exchange) thread.Gauge {
+// gaugeOf returns how full the context is after a response; direct is set if only the transcript tells of it.
+func (r *Recorder) gaugeOf(e thread.Exchange, direct bool) thread.Gauge {
 	g := thread.Gauge{
 		Tokens: e.Usage.Context(), Window: e.Window, Model: e.Model, Source: "gateway", Masked: e.Masked,
 	}
-	if r.live.Direct() {
+	if direct {
 		g.Source = "transcript"
 	}
 	if g.Tokens == 0 && r.gauge.Tokens > 0 { // cut off before the provider reported the count

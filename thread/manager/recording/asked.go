@@ -2,7 +2,6 @@ package recording
 
 import (
 	"slices"
-	"strings"
 
 	"orchestrator/thread"
 )
@@ -10,7 +9,9 @@ import (
 // begins reports whether a response begins a turn, and which unanswered prompts it is about. spoke is set if its
 // request contains words of the person that the one before did not.
 func (r *Recorder) begins(e thread.Exchange, spoke bool) (begins bool, fresh []thread.Prompt) {
-	fresh = r.prompts.Claim(e.Prompt)
+	if !e.Stale { // otherwise it is another request's
+		fresh = r.prompts.Claim(e.Prompt)
+	}
 	ours := slices.ContainsFunc(fresh, func(p thread.Prompt) bool { return p.From != thread.FromPane })
 	if r.head == "" {
 		return !r.phase.open(), fresh
@@ -45,9 +46,8 @@ func (r *Recorder) Answers(id thread.PromptID) bool {
 }
 
 // spoke reports whether a response's request contains words of the person that the conversation did not contain before:
-// an agent may continue by itself after a turn, with the results of a background sub-agent. keep is how many of its
-// items are already stored.
-func (r *Recorder) spoke(e arrival, keep int) bool {
+// an agent may continue by itself after a turn, with the results of a background sub-agent. words are those of its items.
+func (r *Recorder) spoke(e arrival, words []uint64) bool {
 	switch {
 	case e.direct, len(e.Items) == 0, r.cfg.Past.Codec == nil:
 		return r.phase != phaseLeft || e.Prompt != "" && !r.same(e.Prompt)
@@ -56,23 +56,15 @@ func (r *Recorder) spoke(e arrival, keep int) bool {
 	case len(e.Items) < len(r.hashes): // it was compacted, or the person went back and repeated a prompt
 		return false
 	}
-	count := func(all []bool) (n int) {
-		for _, is := range all {
-			if is {
-				n++
-			}
-		}
-		return n
-	}
-	return count(r.words(e.Items[keep:])) > count(r.spoken[keep:])
+	return count(words) > count(r.spoken)
 }
 
-// words reports which items contain words of the person.
-func (r *Recorder) words(items []thread.Item) []bool {
-	out := make([]bool, len(items))
-	for i := range items {
-		out[i] = slices.ContainsFunc(r.cfg.Past.Entries(items[i:i+1]),
-			func(e thread.Entry) bool { return e.Kind == thread.EntryPrompt && strings.TrimSpace(e.Text) != "" })
+// count returns how many items contain words.
+func count(words []uint64) (n int) {
+	for _, w := range words {
+		if w != 0 {
+			n++
+		}
 	}
-	return out
+	return n
 }

@@ -27,10 +27,11 @@ func (r *Recorder) Load(ctx context.Context) {
 	c, err := r.cfg.Store.Checkpoint(ctx, t.Head)
 	if err != nil {
 		r.notice(thread.LevelError, "the newest checkpoint of %s cannot be read: %v", t.DisplayName(), err)
+		r.restack(nil)
 		return
 	}
 	r.turn, r.phase, r.prompt, r.said = c.Turn, phaseOf(c.Whole()), thread.Excerpt(c.Prompt), c.Prompt
-	r.asked = r.prompts.Of(c)
+	r.asked, r.first = r.prompts.Of(c), c.First
 	items, err := r.cfg.Store.Conversation(ctx, t.Head)
 	if err != nil {
 		// The next answer brings the whole conversation again: only space is lost.
@@ -61,10 +62,13 @@ func (r *Recorder) restack(items []thread.Item) {
 			r.cfg.Log.Error("read the spool", "thread", string(r.id), "err", fmt.Errorf("restack: %w", err))
 			continue // flush gives it up with a notice
 		}
-		keep := min(delta.Keep, len(items))
-		items = append(items[:keep:keep], delta.Items...)
+		if delta.Keep > len(items) { // of a conversation that cannot be read: the next answer brings it again
+			items = nil
+		} else {
+			items = append(items[:delta.Keep:delta.Keep], delta.Items...)
+		}
 		r.head, r.turn, r.phase, r.prompt, r.gauge = p.c.ID, p.c.Turn, phaseOf(p.c.Whole()), p.c.Prompt, p.c.Gauge
-		r.said = p.c.Prompt
+		r.said, r.first = p.c.Prompt, p.c.First
 		if p.c.Snapshot != nil {
 			r.snapshot = p.c.Snapshot
 		}

@@ -14,9 +14,7 @@ type Live interface {
 	Gone() bool
 	// SessionTaken reports whether another thread has a session.
 	SessionTaken(session string) bool
-	// Direct reports whether the thread's program runs without the gateway.
-	Direct() bool
-	// Windows are the context windows that the agent is configured with; see thread.Windower.
+	// Windows are the context windows that the agent is configured with; see thread.World.
 	Windows() map[string]int64
 	// Backlog reports whether another answer has arrived and waits to be recorded.
 	Backlog() bool
@@ -31,6 +29,8 @@ type Live interface {
 type Prompts interface {
 	// Claim returns the prompts that a text contains, of those that the agent has and that no turn is known to answer.
 	Claim(said string) []thread.Prompt
+	// Missed returns the prompts that a text contains, of those that seemed lost.
+	Missed(said string) []thread.Prompt
 	// Answering returns the prompts that a turn is about, as they are stored with its response. fresh are those that
 	// Claim returned; if there are none, it is one that seemed lost, or one that nobody reported. first is the prompt that
 	// names the turn, "" for the first of those that are returned. told is set if a hook has reported one of them.

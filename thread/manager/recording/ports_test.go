@@ -26,6 +26,7 @@ type world struct {
 	said   []string
 	later  []func(context.Context)
 	open   []thread.Prompt // that no turn answers yet
+	lost   []thread.Prompt // that seemed lost
 	side   float64         // what side requests cost that no stored checkpoint includes
 	native []thread.Chunk  // what the agent writes next into its own files
 	marks  []thread.Mark   // what was known of them when they were read last
@@ -133,11 +134,14 @@ type words struct{}
 
 func (words) Entries(items []thread.Item) (out []thread.Entry) {
 	for _, it := range items {
-		kind := thread.EntryPrompt
-		if strings.HasPrefix(string(it.Raw), `"answer`) {
+		kind, text := thread.EntryPrompt, strings.Trim(string(it.Raw), `"`)
+		switch {
+		case strings.HasPrefix(text, "answer"):
 			kind = thread.EntryAnswer
+		case strings.HasPrefix(text, "note"):
+			continue
 		}
-		out = append(out, thread.Entry{Kind: kind, Text: string(it.Raw)})
+		out = append(out, thread.Entry{Kind: kind, Text: text})
 	}
 	return out
 }
@@ -163,7 +167,6 @@ type live struct{ w *world }
 func (l live) Thread() thread.Thread     { return l.w.thread }
 func (l live) Gone() bool                { return false }
 func (l live) SessionTaken(string) bool  { return false }
-func (l live) Direct() bool              { return false }
 func (l live) Windows() map[string]int64 { return nil }
 func (l live) Backlog() bool             { return false }
 func (l live) SideCost() float64         { return l.w.side }
@@ -176,7 +179,16 @@ type asked struct{ w *world }
 
 func (a asked) Claim(said string) (found []thread.Prompt) {
 	for _, p := range a.w.open {
-		if p.Text == said && p.Turn == 0 {
+		if slices.Contains(strings.Split(said, "\n"), p.Text) && p.Turn == 0 {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+func (a asked) Missed(said string) (found []thread.Prompt) {
+	for _, p := range a.w.lost {
+		if p.Text == said {
 			found = append(found, p)
 		}
 	}
@@ -192,7 +204,7 @@ func (a asked) Answering(_ string, fresh []thread.Prompt, turn int, _ thread.Pro
 }
 
 func (a asked) Ended(ids []thread.PromptID, c thread.Checkpoint, why string) (out []thread.Prompt) {
-	for _, p := range a.w.open {
+	for _, p := range slices.Concat(a.w.open, a.w.lost) {
 		if slices.Contains(ids, p.ID) {
 			p.State, p.Reason, p.Answer = thread.PromptAnswered, why, c.ID
 			if c.Interrupted {

@@ -25,7 +25,8 @@ type record struct {
 	said     string              // the person's words in its newest request
 	told     bool                // a hook has reported it
 	asked    []thread.PromptID   // answered by the turn
-	spoken   []bool              // which items of the conversation contain words of the person
+	first    int                 // place of the turn's first item, counted from 1; 0 if it is not known
+	spoken   []uint64            // the keys of the person's words in each item of the conversation, 0 for none
 	snapshot *thread.Snapshot
 	looked   time.Time // when the end of a turn started taking snapshot
 	gauge    thread.Gauge

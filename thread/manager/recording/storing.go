@@ -29,8 +29,9 @@ func (r *Recorder) commit(ctx context.Context, p put) {
 	}
 }
 
-// Flush stores what is pending, in order. What the store refuses is retried until it works or the thread is gone; it is
-// never dropped silently.
+// Flush stores what is pending, in order. What the store refuses for a while is retried until it works or the thread is
+// gone. What it refuses for good stays in the spool for the next start, which may have repaired the store. Nothing is
+// dropped silently.
 func (r *Recorder) Flush(ctx context.Context) {
 	for len(r.pending) > 0 {
 		p := r.pending[0]
@@ -59,6 +60,10 @@ func (r *Recorder) Flush(ctx context.Context) {
 			r.lighten(ctx, err)
 			continue
 		}
+		if lasts(err) {
+			r.leave(ctx, err)
+			return
+		}
 		if err != nil {
 			r.refused(p, err)
 			return
@@ -71,6 +76,32 @@ func (r *Recorder) Flush(ctx context.Context) {
 		}
 		r.accepted(ctx, p, c)
 	}
+}
+
+// lasts reports whether an error of the store stays as it is however often the put is repeated. A full disk, a store
+// that is away, locked or read-only passes, and so may what is not known.
+func lasts(err error) bool {
+	return errors.Is(err, thread.ErrDamaged) || errors.Is(err, thread.ErrUnsupported)
+}
+
+// leave keeps what is pending in the spool and goes on without it. If that is not possible it is retried after all.
+func (r *Recorder) leave(ctx context.Context, cause error) {
+	r.spool()
+	if slices.ContainsFunc(r.pending, func(p put) bool { return !p.spooled }) {
+		r.refused(r.pending[0], cause)
+		return
+	}
+	r.notice(thread.LevelError, "%s: the answer of turn %d cannot be stored: %v. It is kept and stored at the next start, "+
+		"if that can repair the store: `orchestrator restart`", r.name(), r.pending[0].c.Turn, cause)
+	for _, p := range r.pending {
+		p.held.End()
+		r.prompts.Lost(p.prompts)
+		if p.answered != nil {
+			r.reports.Answered(ctx, *p.answered)
+		}
+	}
+	r.Forget()
+	r.tellWaiting()
 }
 
 // accepted publishes what is now durable.
@@ -203,6 +234,9 @@ func (r *Recorder) rebase(on thread.Checkpoint, marks []thread.Mark) error {
 		bare = bare || !fits(marks, delta.Transcript)
 		before, now = delta.Keep+len(delta.Items), keep+len(delta.Items)
 		p.c.Parent, p.c.Turn, p.c.Items = parent, p.c.Turn+shift, now
+		if p.c.First > 0 {
+			p.c.First = max(0, p.c.First+keep-delta.Keep)
+		}
 		p.graft = &grafted{keep: keep, turn: p.c.Turn, bare: bare}
 		parent = p.c.ID
 		if bare {

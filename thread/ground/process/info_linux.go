@@ -1,4 +1,4 @@
-package pty
+package process
 
 import (
 	"bytes"
@@ -9,28 +9,25 @@ import (
 	"strings"
 )
 
-// proc is a process as /proc shows it.
-type proc struct {
-	pid, ppid, sid, pgrp int
-	start                uint64 // ticks since boot: detects a reused pid
-	ended                bool
-}
-
-// readProc reads one process; false if it is gone.
-func readProc(pid int) (proc, bool) {
+// Look reads one process; false if it is gone. Start counts ticks since boot.
+func Look(pid int) (Info, bool) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return proc{}, false
+		return Info{}, false
 	}
-	// pid (name) state ppid pgrp session … and the start as the 20th after the name, which may contain anything.
+	// pid (name) state ppid pgrp session … with the start as the 20th and the resident pages as the 22nd after the name,
+	// which may contain anything.
 	at := bytes.LastIndexByte(b, ')')
 	f := strings.Fields(string(b[at+1:]))
-	if at < 0 || len(f) < 20 {
-		return proc{}, false
+	if at < 0 || len(f) < 22 {
+		return Info{}, false
 	}
 	n := func(i int) int { v, _ := strconv.Atoi(f[i]); return v } // the kernel writes numbers
 	start, _ := strconv.ParseUint(f[19], 10, 64)
-	return proc{pid: pid, ppid: n(1), pgrp: n(2), sid: n(3), start: start, ended: f[0] == "Z" || f[0] == "X"}, true
+	pages, _ := strconv.ParseUint(f[21], 10, 64)
+	return Info{
+		PID: pid, Parent: n(1), Group: n(2), Session: n(3), Start: start, Pages: pages, Ended: f[0] == "Z" || f[0] == "X",
+	}, true
 }
 
 // pids iterates over the pids of all processes.
@@ -50,21 +47,21 @@ func pids() iter.Seq[int] {
 	}
 }
 
-// allProcs reads every process.
-func allProcs() []proc {
-	var all []proc
+// All reads every process.
+func All() []Info {
+	var all []Info
 	for pid := range pids() {
-		if p, ok := readProc(pid); ok {
+		if p, ok := Look(pid); ok {
 			all = append(all, p)
 		}
 	}
 	return all
 }
 
-// children returns the children of a process, of all its threads.
-func children(pid int) []int {
+// Children returns the children of a process, of all its threads.
+func Children(pid int) []int {
 	files, err := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
-	var pids []int
+	var found []int
 	if err == nil && len(files) > 0 {
 		for _, f := range files {
 			b, err := os.ReadFile(f)
@@ -73,16 +70,25 @@ func children(pid int) []int {
 			}
 			for _, w := range strings.Fields(string(b)) {
 				if n, err := strconv.Atoi(w); err == nil {
-					pids = append(pids, n)
+					found = append(found, n)
 				}
 			}
 		}
-		return pids
+		return found
 	}
-	for _, p := range allProcs() { // a kernel without the children file
-		if p.ppid == pid {
-			pids = append(pids, p.pid)
+	for _, p := range All() { // a kernel without the children file
+		if p.Parent == pid {
+			found = append(found, p.PID)
 		}
 	}
-	return pids
+	return found
+}
+
+// Boot tells one start of the machine from another.
+func Boot() string {
+	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
 }

@@ -7,22 +7,6 @@ import (
 	"syscall"
 )
 
-// proc is a process. Those of others cannot be read here.
-type proc struct {
-	pid, pgrp int
-	start     uint64
-	pages     uint64
-	ended     bool
-}
-
-func readProc(int) (proc, bool) { return proc{}, false }
-
-func allProcs() []proc { return nil }
-
-func marks(int, func(string) bool) bool { return false }
-
-func bootID() string { return "" }
-
 // attributes make a program lead a session of its own. The end of its standard input tells it that we have ended.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 

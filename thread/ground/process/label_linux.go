@@ -1,4 +1,4 @@
-package pty
+package process
 
 import (
 	"crypto/rand"
@@ -11,11 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A label is a number that the kernel passes on to everything that a process starts: its hard limit of file locks,
-// which Linux keeps for every process and has not enforced since 2.4. A program that leaves its session, clears its
-// environment and outlives its parent still has it; without privileges it can only be lowered, which no program does by
-// accident.
 const (
+	// labelResource is what has the label: the hard limit of file locks, which Linux keeps for every process and has not
+	// enforced since 2.4. Without privileges it can only be lowered, which no program does by accident.
 	labelResource = unix.RLIMIT_LOCKS
 	labelMagic    = 0x4
 	ownerBits     = 36
@@ -30,47 +28,47 @@ func ownerOf(entry string) uint64 {
 	return (sum ^ sum>>ownerBits) & (1<<ownerBits - 1)
 }
 
-// newLabel returns the label for one run of an owner, which differs from those of its other runs: a copied project may
+// NewLabel returns the label for one run of an owner, which differs from those of its other runs: a copied project may
 // run the same threads at the same time.
-func newLabel(owner string) uint64 {
+func NewLabel(owner string) Label {
 	var b [runBits / 8]byte
 	rand.Read(b[:]) // never fails
 	run := uint64(b[0])<<16 | uint64(b[1])<<8 | uint64(b[2])
-	return labelMagic<<(ownerBits+runBits) | ownerOf(owner)<<runBits | run
+	return Label(labelMagic<<(ownerBits+runBits) | ownerOf(owner)<<runBits | run)
 }
 
 // isLabel distinguishes a label from a limit.
 func isLabel(n uint64) bool { return n>>(ownerBits+runBits) == labelMagic }
 
-// hasOwner reports whether a label belongs to a run of an owner.
-func hasOwner(label uint64, owner string) bool {
-	return isLabel(label) && label>>runBits&(1<<ownerBits-1) == ownerOf(owner)
+// Owner reports whether the label belongs to a run of an owner.
+func (l Label) Owner(owner string) bool {
+	return isLabel(uint64(l)) && uint64(l)>>runBits&(1<<ownerBits-1) == ownerOf(owner)
 }
 
-// labelled returns the label of a process, 0 if it has none.
-func labelled(pid int) uint64 {
+// LabelOf returns the label of a process, 0 if it has none.
+func LabelOf(pid int) Label {
 	var limit unix.Rlimit
 	if unix.Prlimit(pid, labelResource, nil, &limit) != nil || !isLabel(limit.Max) {
 		return 0 // gone, or another user's
 	}
-	return limit.Max
+	return Label(limit.Max)
 }
 
-// labels counts the processes with each label.
-func labels() map[uint64]int {
-	counts := make(map[uint64]int)
+// Labelled returns the pids of the processes with each label.
+func Labelled() map[Label][]int {
+	all := make(map[Label][]int)
 	for pid := range pids() {
-		if label := labelled(pid); label != 0 {
-			counts[label]++
+		if label := LabelOf(pid); label != 0 {
+			all[label] = append(all[label], pid)
 		}
 	}
-	return counts
+	return all
 }
 
-// startLabelled starts a program that has a label from its first instruction on: ptrace stops it at the end of its exec
+// StartLabelled starts a program that has a label from its first instruction on: ptrace stops it at the end of its exec
 // until it is labelled. Where ptrace is not allowed, and for programs that run as another user, which ptrace would
 // prevent, the label is set a moment later.
-func startLabelled(path string, argv []string, attr *os.ProcAttr, label uint64) (*os.Process, error) {
+func StartLabelled(path string, argv []string, attr *os.ProcAttr, label Label) (*os.Process, error) {
 	runtime.LockOSThread() // only the thread that started a process with ptrace can detach from it
 	defer runtime.UnlockOSThread()
 	if info, err := os.Stat(path); err == nil && info.Mode()&(os.ModeSetuid|os.ModeSetgid) == 0 {
@@ -95,8 +93,8 @@ func startLabelled(path string, argv []string, attr *os.ProcAttr, label uint64) 
 // stopLimit is how long to wait for a program to stop at the end of its exec. It usually has when we begin to wait.
 const stopLimit = 2 * time.Second
 
-// awaitStop waits until a process that was started with ptrace has stopped or ended. It leaves the end for the Host to
-// collect.
+// awaitStop waits until a process that was started with ptrace has stopped or ended. It leaves the end to be
+// collected.
 func awaitStop(pid int) {
 	pause := 20 * time.Microsecond
 	for begin := time.Now(); time.Since(begin) < stopLimit; pause = min(2*pause, time.Millisecond) {
@@ -111,12 +109,12 @@ func awaitStop(pid int) {
 
 // attach labels a process and what it has already started. If that is refused, ancestry and environment have to
 // suffice.
-func attach(pid int, label uint64) {
-	if unix.Prlimit(pid, labelResource, &unix.Rlimit{Cur: label, Max: label}, nil) != nil {
+func attach(pid int, label Label) {
+	if unix.Prlimit(pid, labelResource, &unix.Rlimit{Cur: uint64(label), Max: uint64(label)}, nil) != nil {
 		return
 	}
-	for _, child := range children(pid) { // they follow their parents, so none is left out
-		if labelled(child) != label {
+	for _, child := range Children(pid) { // they follow their parents, so none is left out
+		if LabelOf(child) != label {
 			attach(child, label)
 		}
 	}

@@ -1,0 +1,40 @@
+package model
+
+import (
+	"strings"
+
+	"orchestrator/thread/pattern"
+)
+
+var (
+	fenced = pattern.Lazy("(?s)```.*?(?:```|$)|`[^`\n]*`")
+	listed = pattern.Lazy(`(?m)^[ \t]*(?:>|[-*•]|\d+[.)])[ \t].*$`)
+)
+
+// handoff begins a summary that orchestrator writes for an agent that takes over a conversation; its last section, with
+// what the agent is to do, begins with handoffNow and is one paragraph.
+const (
+	handoff    = "# Handoff\n"
+	handoffNow = "\n## Now\n\n"
+)
+
+// isHandoff reports whether a prompt is or begins with a handoff.
+func isHandoff(prompt string) bool { return strings.HasPrefix(strings.TrimSpace(prompt), handoff) }
+
+// task returns the words of a prompt that ask for something: what a handoff quotes does not.
+func task(prompt string) string {
+	if !isHandoff(prompt) {
+		return prompt
+	}
+	at := strings.LastIndex(prompt, handoffNow)
+	if at < 0 {
+		return ""
+	}
+	_, rest, _ := strings.Cut(prompt[at+len(handoffNow):], "\n\n")
+	return rest
+}
+
+// unquoted returns a prompt without what it quotes: code, quotations and lists.
+func unquoted(prompt string) string {
+	return listed().ReplaceAllString(fenced().ReplaceAllString(task(prompt), " "), " ")
+}

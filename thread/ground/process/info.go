@@ -1,0 +1,13 @@
+// Package process knows the processes of the system: which there are, which belong together by a label that the kernel
+// passes on, and how a program is started with one. It knows nothing of what they are for.
+package process
+
+// Info is a process as the system shows it.
+type Info struct {
+	PID, Parent, Group, Session int
+	// Start detects a pid that is used again. What it counts depends on the system.
+	Start uint64
+	// Pages is how many pages of memory are resident; 0 where that is not known.
+	Pages uint64
+	Ended bool // and nobody has waited for it
+}

@@ -1,0 +1,66 @@
+package manager
+
+import (
+	"context"
+	"slices"
+
+	"orchestrator/thread"
+)
+
+// mend rebuilds the newest turns of a thread if they cannot be read. It is a step of the thread's queue and does nothing
+// while its agent runs: then the next answer brings the conversation again.
+func (l *run) mend(ctx context.Context) {
+	if l.cfg.Mend == nil || l.running() != nil {
+		return
+	}
+	said, err := l.cfg.Mend(ctx, l.id)
+	if err != nil {
+		l.notice(l.id, thread.LevelError, "%s: its newest turns cannot be read, and rebuilding them failed: %v",
+			l.thread().DisplayName(), err)
+	}
+	if said == "" {
+		return
+	}
+	l.recorder.Forget()
+	if err := l.reread(ctx); err != nil {
+		l.cfg.Log.Error("read a thread that was mended", "thread", string(l.id), "err", err)
+	}
+	l.notice(l.id, thread.LevelWarn, "its newest turns could not be read, because the stored data is damaged: %s", said)
+}
+
+// Unreadable returns the turns that are known to be unreadable, of the threads that still stand on them.
+func (m *history) Unreadable(ctx context.Context) ([]thread.Unreadable, error) {
+	known, ok := m.cfg.Store.(thread.Unreadables)
+	if !ok {
+		return nil, nil
+	}
+	broken := map[thread.ID][]thread.Checkpoint{}
+	for _, c := range known.Unreadable() {
+		broken[c.Thread] = append(broken[c.Thread], c)
+	}
+	out := []thread.Unreadable{}
+	m.mu.Lock()
+	lines := m.all()
+	m.mu.Unlock()
+	for _, l := range lines {
+		t := l.thread()
+		if len(broken[t.ID]) == 0 || !t.Deleted.IsZero() {
+			continue
+		}
+		stands, err := m.cfg.Store.Lineage(ctx, t.Head, thread.Page{Limit: 1 << 20})
+		if err != nil {
+			return nil, err
+		}
+		u := thread.Unreadable{Thread: t.ID, Name: t.Name}
+		for _, c := range stands {
+			if c.Damaged && c.Thread == t.ID {
+				u.Turns = append(u.Turns, c.Turn)
+			}
+		}
+		if slices.Sort(u.Turns); len(u.Turns) > 0 {
+			u.Turns = slices.Compact(u.Turns)
+			out = append(out, u)
+		}
+	}
+	return out, nil
+}
