@@ -92,14 +92,14 @@ func (notSeen) Is(target error) bool { return target == thread.ErrConflict }
 
 // approveTools pins the definitions of a server's tools that are withheld, if they still are what the person saw.
 func (c *Controller) approveTools(e *entry, hash string) error {
-	now, raws := c.withheldTools(e)
+	now, lists := c.withheldTools(e)
 	switch {
 	case now == "":
 		return fmt.Errorf("no tool of it waits for you: %w", thread.ErrNotFound)
 	case hash != now:
 		return thread.Hint(notSeen{"the list of its changed tools"}, "read it again: `orchestrator mcp show "+e.ID+"`")
 	}
-	if err := c.cfg.Trust.AcceptTools(e.Definition, e.hash, raws); err != nil {
+	if err := c.cfg.Trust.AcceptTools(e.Definition, e.hash, lists); err != nil {
 		return err
 	}
 	c.manifestChanged(e.hash)
@@ -155,6 +155,15 @@ func (c *Controller) CallTool(ctx context.Context, r thread.MCPCall) (thread.MCP
 	}
 	if err != nil {
 		return thread.MCPResult{}, fmt.Errorf("call %s of %s: %w", r.Tool, r.Server, err)
+	}
+	if now, known := c.reading(e); known {
+		for _, t := range now.tools {
+			if t.Name == r.Tool && t.review.Withheld {
+				return thread.MCPResult{}, thread.Hint(
+					fmt.Errorf("call %s of %s: it is withheld: %s: %w", r.Tool, e.ID, t.withheld, thread.ErrRefused),
+					"read it and accept it: `orchestrator mcp approve "+e.ID+" --tools`")
+			}
+		}
 	}
 	who := nobody{dir: c.cfg.Project}
 	if b != nil {

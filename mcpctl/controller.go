@@ -84,7 +84,10 @@ func (c *Controller) board(id thread.ID) *switchboard {
 	if b := c.threads[id]; b != nil {
 		return b
 	}
-	b = &switchboard{t: t, decided: t.MCP.Clone(), ending: map[string]bool{}, used: map[string]bool{}}
+	b = &switchboard{
+		t: t, decided: t.MCP.Clone(), takes: c.cfg.Takes == nil || c.cfg.Takes(t.Agent),
+		ending: map[string]bool{}, used: map[string]bool{},
+	}
 	c.threads[id] = b
 	return b
 }

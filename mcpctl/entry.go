@@ -130,10 +130,29 @@ func (n nobody) Ask(context.Context, string, json.RawMessage) (json.RawMessage, 
 	return nil, errNobody
 }
 
-// reading is a manifest with the judgement of its tools.
+// reading is a manifest with the judgement of its tools, and of its prompts, resources and templates.
 type reading struct {
 	manifest manifest.Manifest
 	tools    []tool
+	others   []other
+}
+
+// other is a prompt, a resource or a template of resources, with what speaks against showing it.
+type other struct {
+	raw      json.RawMessage
+	review   trust.Tool
+	withheld string // why no agent gets it
+}
+
+// shown returns those of a kind that agents may see.
+func (r reading) shown(k trust.Kind) []json.RawMessage {
+	var all []json.RawMessage
+	for _, o := range r.others {
+		if o.review.Kind == k && o.withheld == "" {
+			all = append(all, o.raw)
+		}
+	}
+	return all
 }
 
 // tool is a tool of a server, with what speaks against showing it.

@@ -29,12 +29,15 @@ func (c *Controller) connected(id thread.ID) bool {
 	return !read.IsZero()
 }
 
-// followed reports whether the agent has been told of a change since a moment, and has read its tools.
-func (c *Controller) followed(id thread.ID, since time.Time) bool {
+// upToDate reports whether the agent has its tools as they are now.
+func (c *Controller) upToDate(id thread.ID) bool {
 	f, ok := c.agents.(Freshness)
-	if !ok {
-		return true
+	return !ok || f.Current(id)
+}
+
+// remind tells the agent once more that its tools have changed.
+func (c *Controller) remind(id thread.ID) {
+	if f, ok := c.agents.(Freshness); ok {
+		f.Remind(id)
 	}
-	told, read := f.Followed(id)
-	return told.After(since) && read.After(told)
 }

@@ -19,7 +19,7 @@ func TestLaunch(t *testing.T) {
 		r.repository(conf{"repo": r.fake("repo")})
 	})
 	l := r.Launch(thread.Thread{ID: "t1"})
-	if l.Name != "orch" || l.Registered != "orch1234" || !slices.Equal(l.Command, []string{"/bin/orchestrator", "mcp-bridge", "/s"}) || l.URL+l.Token+l.TokenVar != "" {
+	if l.Name != "orch" || l.Registered != "orch1234" || !slices.Equal(l.Command, []string{"/bin/orchestrator", "mcp-bridge", "/s"}) {
 		t.Errorf("%+v", l)
 	}
 	if got := l.Foreign["codex"]; len(got) != 2 || !slices.Contains(got, thread.MCPForeign{Name: "mail"}) || !slices.Contains(got, thread.MCPForeign{Name: "far", Remote: true}) {
@@ -34,12 +34,5 @@ func TestLaunch(t *testing.T) {
 	r.approve("repo")
 	if l := r.Launch(thread.Thread{ID: "t1"}); l.Distrust["claude"] {
 		t.Error("what is accepted is distrusted")
-	}
-	web := newRig(t, func(_ *rig, cfg *mcpctl.Config) {
-		cfg.Bridge, cfg.Web, cfg.TokenVar = []string{"x"}, "http://127.0.0.1:1/mcp", "TOKEN_VAR"
-		cfg.Token = func(t thread.Thread) string { return "secret of " + string(t.ID) }
-	})
-	if l := web.Launch(thread.Thread{ID: "t1"}); l.Command != nil || l.URL != "http://127.0.0.1:1/mcp" || l.TokenVar != "TOKEN_VAR" || l.Token != "secret of t1" {
-		t.Errorf("over HTTP: %+v", l)
 	}
 }

@@ -46,6 +46,10 @@ type Agents interface {
 type Freshness interface {
 	// Followed returns when a thread's agent was last told of a change, and when it last read its tools.
 	Followed(thread.ID) (told, read time.Time)
+	// Current reports whether it has them as they are now.
+	Current(thread.ID) bool
+	// Remind tells it once more that they have changed, if it does not have them as they are now.
+	Remind(thread.ID)
 }
 
 // Config configures a Controller.
@@ -62,15 +66,13 @@ type Config struct {
 	Memory *match.Memory
 	// Hub is the configuration of the servers behind; the Controller fills in Launch, Changed and Event.
 	Hub hub.Config
+	// Takes reports whether an agent takes servers from us; nil if all do.
+	Takes func(agent string) bool
 	// Env is the person's environment: variables in definitions are looked up there, and servers get little of it.
 	Env []string
 	// Bridge is the program with arguments that connects an agent, and Registered a name that nobody can guess.
 	Bridge     []string
 	Registered string
-	// Web is the address for agents that shall use HTTP, with TokenVar and Token for a thread's secret; empty for none.
-	Web      string
-	TokenVar string
-	Token    func(thread.Thread) string
 	// Tokens counts the tokens of a text.
 	Tokens func(string) int
 	// CacheCost returns what a thread's provider reads again if the tools change.

@@ -164,6 +164,70 @@ func TestReady(t *testing.T) {
 	}
 }
 
+// TestSwitchIsInForce holds a prompt until the agent has read what was switched, reminds it, and says so if it does not.
+func TestSwitchIsInForce(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		reads    time.Duration // after what time the agent reads its tools; 0 for never
+		from, to time.Duration // how long the prompt waits
+		reminded bool
+		notice   string
+	}{
+		{"nothing was switched", -1, 0, 200 * time.Millisecond, false, ""},
+		{"soon", 200 * time.Millisecond, 150 * time.Millisecond, 900 * time.Millisecond, false, ""},
+		{"after it is reminded", 1500 * time.Millisecond, 1400 * time.Millisecond, 2800 * time.Millisecond, true, ""},
+		{"never", 0, 2900 * time.Millisecond, 4 * time.Second, true, "has not read that within 3s"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, func(*rig, *mcpctl.Config) {})
+			r.Launched("t1", thread.MCPReach{Given: true})
+			now := time.Now()
+			r.agents.follow(now, now)
+			if test.reads >= 0 {
+				r.agents.follow(now.Add(time.Millisecond), now)
+			}
+			if test.reads > 0 {
+				time.AfterFunc(test.reads, func() { r.agents.follow(now, now) })
+			}
+			told := r.agents.tellings("t1")
+			r.Ready(context.Background(), "t1")
+			if took := time.Since(now); took < test.from || took > test.to+time.Second {
+				t.Errorf("the prompt waited for %v", took)
+			}
+			if r.agents.tellings("t1") == told {
+				t.Error("the agent was not told")
+			}
+			if got := r.agents.reminders() > 0; got != test.reminded {
+				t.Errorf("reminded: %v", got)
+			}
+			if got := strings.Join(r.threads.noticed(), "; "); !strings.Contains(got, test.notice) || (got == "") != (test.notice == "") {
+				t.Errorf("people are told %q", got)
+			}
+		})
+	}
+}
+
+// TestAgentThatTakesNone: nothing is on, priced or started for it, and the report says so.
+func TestAgentThatTakesNone(t *testing.T) {
+	r := newRig(t, func(r *rig, cfg *mcpctl.Config) {
+		r.own(conf{"web": with(r.fake("web"), "taskPatterns", []string{"e2e"}), "always": r.fake("always")})
+		cfg.Takes = func(agent string) bool { return agent == "claude" }
+	})
+	r.threads.add("t2", "command", r.project)
+	r.Prompt("t2", "run the e2e tests")
+	r.mustFlip("t2", "always", true)
+	report, err := r.Report(context.Background(), thread.MCPQuery{Thread: "t2"})
+	if err != nil || !report.None || report.Takes != "" || report.Tokens+report.All != 0 || r.on("t2") != "" {
+		t.Errorf("on %q, %v, %+v", r.on("t2"), err, report)
+	}
+	if n := len(r.starts("web")) + len(r.starts("always")); n != 0 {
+		t.Errorf("%d processes were started", n)
+	}
+	r.Prompt("t1", "run the e2e tests")
+	r.eventually("it is started for another agent", func() bool { return len(r.starts("web")) == 1 })
+}
+
 // TestMemory remembers at a turn's end what its task used, and suggests it for a similar one, once.
 func TestMemory(t *testing.T) {
 	r := newRig(t, func(r *rig, _ *mcpctl.Config) {

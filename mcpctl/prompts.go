@@ -15,7 +15,7 @@ import (
 // Prompt implements thread.MCP: its words may switch servers on, before the agent's next request.
 func (c *Controller) Prompt(id thread.ID, text string) {
 	b := c.board(id)
-	if b == nil || strings.TrimSpace(text) == "" {
+	if b == nil || !b.takes || strings.TrimSpace(text) == "" {
 		return
 	}
 	h := fnv.New64a()
@@ -61,12 +61,13 @@ func (c *Controller) Prompt(id thread.ID, text string) {
 // maxPrompts is how many prompts of a thread are remembered as seen.
 const maxPrompts = 50
 
-// readyPause is how often Ready looks; connectPause is how long it waits for an agent to connect, and followPause for it
-// to read its tools after a change.
+// readyPause is how often Ready looks; connectPause is how long it waits for an agent to connect, and listPause for it to
+// read its tools after a change, of which it is reminded each remindPause.
 const (
 	readyPause   = 20 * time.Millisecond
 	connectPause = 3 * time.Second
-	followPause  = time.Second
+	listPause    = 3 * time.Second
+	remindPause  = time.Second
 )
 
 // Ready implements thread.MCP.
@@ -80,37 +81,59 @@ func (c *Controller) Ready(ctx context.Context, id thread.ID) {
 		given = b.reach.Given
 	}
 	c.mu.Unlock()
-	began := time.Now()
+	if given {
+		c.wait(ctx, connectPause, func() bool { return c.connected(id) })
+	}
+	c.wait(ctx, startPause, func() bool { return c.started(fresh, id) })
+	c.agents.Changed(id) // a switch may not have been told yet
+	reminded := time.Now()
+	read := c.wait(ctx, listPause, func() bool {
+		if c.upToDate(id) {
+			return true
+		}
+		if time.Since(reminded) > remindPause {
+			reminded = time.Now()
+			c.remind(id)
+		}
+		return false
+	})
+	var late []string
+	for _, e := range fresh {
+		if !c.started([]*entry{e}, id) {
+			late = append(late, e.ID)
+		}
+	}
+	if len(late) > 0 && c.ctx.Err() == nil {
+		c.cfg.Threads.Notice(id, thread.LevelWarn, fmt.Sprintf("%s has not started within %v: the prompt goes without; its tools come "+
+			"as soon as it has", strings.Join(late, ", "), startPause))
+	}
+	if !read && ctx.Err() == nil && c.ctx.Err() == nil {
+		c.cfg.Threads.Notice(id, thread.LevelWarn, fmt.Sprintf("the agent was told that its MCP servers are switched otherwise and "+
+			"has not read that within %v: the prompt goes without", listPause))
+	}
+}
+
+// startPause is how long Ready waits for servers that were never started before.
+const startPause = 5 * time.Second
+
+// wait waits until something is so, looking at once and then often; false if it is not in time or the context ends.
+func (c *Controller) wait(ctx context.Context, limit time.Duration, so func() bool) bool {
 	tick := time.NewTicker(readyPause)
 	defer tick.Stop()
-	for given && !c.connected(id) && time.Since(began) < connectPause {
+	end := time.NewTimer(limit)
+	defer end.Stop()
+	for !so() {
 		select {
 		case <-ctx.Done():
-			return
+			return false
 		case <-c.ctx.Done():
-			return
+			return false
+		case <-end.C:
+			return false
 		case <-tick.C:
 		}
 	}
-	if len(fresh) == 0 {
-		return
-	}
-	known := time.Time{}
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-c.ctx.Done():
-			return
-		case <-tick.C:
-		}
-		switch {
-		case known.IsZero() && c.started(fresh, id):
-			known = time.Now()
-		case !known.IsZero() && (c.followed(id, began) || time.Since(known) > followPause):
-			return
-		}
-	}
+	return true
 }
 
 // started reports whether the tools of all servers are known, or will not be soon.

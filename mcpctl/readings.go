@@ -31,7 +31,8 @@ func (c *Controller) reading(e *entry) (reading, bool) {
 			raws = append(raws, t.Raw)
 		}
 	}
-	review, err := c.cfg.Trust.Check(e.Definition, e.hash, raws)
+	review, err := c.cfg.Trust.Check(e.Definition, e.hash,
+		trust.Lists{Tools: raws, Prompts: m.Prompts, Resources: m.Resources, Templates: m.Templates})
 	next := 0
 	for _, t := range m.Tools {
 		one := tool{Tool: t, withheld: t.Problem}
@@ -49,10 +50,22 @@ func (c *Controller) reading(e *entry) (reading, bool) {
 		}
 		r.tools = append(r.tools, one)
 	}
+	if err == nil {
+		r.judge(m.Prompts, review.Prompts)
+		r.judge(m.Resources, review.Resources)
+		r.judge(m.Templates, review.Templates)
+	}
 	c.mu.Lock()
 	c.reads[e.ID+" "+e.hash] = r
 	c.mu.Unlock()
 	return r, true
+}
+
+// judge adds what is no tool, with the judgement of each.
+func (r *reading) judge(raws []json.RawMessage, reviews []trust.Tool) {
+	for i, raw := range raws {
+		r.others = append(r.others, other{raw: raw, review: reviews[i], withheld: withheld(reviews[i])})
+	}
 }
 
 // knows returns an error if a server is known not to have a tool.
@@ -96,21 +109,40 @@ const maxCounted = 20_000
 
 // withheldTools returns the definitions of a server that wait for the person, and what tells them from others; "" if
 // there are none.
-func (c *Controller) withheldTools(e *entry) (hash string, raws []json.RawMessage) {
+func (c *Controller) withheldTools(e *entry) (hash string, lists trust.Lists) {
 	if !e.accepted() {
-		return "", nil
+		return "", lists
 	}
 	r, _ := c.reading(e)
 	h := sha256.New()
+	waits := func(t trust.Tool, raw json.RawMessage) bool {
+		if !t.Withheld || t.State == trust.ToolInvalid {
+			return false
+		}
+		hash = "some"
+		fmt.Fprintf(h, "%s %s\n", t.Kind, raw)
+		return true
+	}
 	for _, t := range r.tools {
-		if t.review.Withheld && t.review.State != trust.ToolInvalid {
-			raws = append(raws, t.Raw)
-			h.Write(t.Raw)
-			h.Write([]byte{'\n'})
+		if waits(t.review, t.Raw) {
+			lists.Tools = append(lists.Tools, t.Raw)
 		}
 	}
-	if len(raws) == 0 {
-		return "", nil
+	for _, o := range r.others {
+		if !waits(o.review, o.raw) {
+			continue
+		}
+		switch o.review.Kind {
+		case trust.OfPrompt:
+			lists.Prompts = append(lists.Prompts, o.raw)
+		case trust.OfResource:
+			lists.Resources = append(lists.Resources, o.raw)
+		default:
+			lists.Templates = append(lists.Templates, o.raw)
+		}
 	}
-	return hex.EncodeToString(h.Sum(nil)), raws
+	if hash == "" {
+		return "", lists
+	}
+	return hex.EncodeToString(h.Sum(nil)), lists
 }

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"orchestrator/mcpctl/definition"
 	"orchestrator/mcpctl/hidden"
@@ -27,7 +28,9 @@ func (c *Controller) Report(_ context.Context, q thread.MCPQuery) (thread.MCPRep
 		if s.On {
 			report.Tokens += s.Tokens
 		}
-		report.All += c.tokensOf(e)
+		if b == nil || b.takes {
+			report.All += c.tokensOf(e)
+		}
 		report.Servers = append(report.Servers, s)
 	}
 	for _, p := range cat.problems {
@@ -41,11 +44,14 @@ func (c *Controller) Report(_ context.Context, q thread.MCPQuery) (thread.MCPRep
 		c.mu.Lock()
 		reach, id := b.reach, b.t.ID
 		c.mu.Unlock()
-		report.Takes, report.Outside = c.takes(id, reach), slices.Clone(reach.Outside)
+		report.Outside = slices.Clone(reach.Outside)
+		if report.None = !b.takes; !report.None {
+			report.Takes = c.takes(id, reach)
+		}
 		switch {
 		case c.cfg.Off:
 			report.Outside = append(report.Outside, "the setting mcp is off: agents start the servers of their own configuration")
-		case report.Takes == "":
+		case report.None, report.Takes == "":
 			report.Outside = append(report.Outside, "this agent takes no MCP servers from us")
 		}
 		if reach.Given && !reach.Deferred && c.cfg.CacheCost != nil {
@@ -90,7 +96,7 @@ func (c *Controller) row(b *switchboard, e *entry, states []hub.State) thread.MC
 		c.mu.Lock()
 		own = b.t.ID
 		if on, ok := b.state(e); ok {
-			s.On, s.Ending, s.By, s.Why = e.accepted(), on.ending, on.by, on.why
+			s.On, s.Ending, s.By, s.Why = e.accepted() && b.takes, on.ending, on.by, on.why
 		}
 		off := slices.Clone(b.decided.Tools)
 		c.mu.Unlock()
@@ -98,6 +104,7 @@ func (c *Controller) row(b *switchboard, e *entry, states []hub.State) thread.MC
 	} else {
 		c.count(&s, e, nil)
 	}
+	best := len(byUse())
 	for _, st := range states {
 		if st.Hash != e.hash || st.Thread != "" && own != "" && st.Thread != own {
 			continue
@@ -107,7 +114,13 @@ func (c *Controller) row(b *switchboard, e *entry, states []hub.State) thread.MC
 		if st.LastCall.After(s.Called) {
 			s.Called, s.CallMS = st.LastCall, float64(st.LastTook.Microseconds())/1000
 		}
-		s.State, s.Reason, s.Retry, s.PID = string(st.Status), hidden.Visible(st.Reason), st.Next, st.PID
+		if rank := slices.Index(byUse(), st.Status); rank < best {
+			best = rank
+			s.State, s.Reason, s.Retry, s.PID = string(st.Status), hidden.Visible(st.Reason), st.Next, st.PID
+		}
+	}
+	if b != nil && e.accepted() && !s.On {
+		s.State, s.Reason, s.Retry = string(hub.Disabled), "", time.Time{} // others may use it
 	}
 	switch {
 	case s.Problem != "":
@@ -120,6 +133,14 @@ func (c *Controller) row(b *switchboard, e *entry, states []hub.State) thread.MC
 		s.State, s.Reason = string(hub.Unapproved), "you have not accepted it yet"
 	}
 	return s
+}
+
+// byUse are the states of a server with several processes: the first that one of them has is the server's.
+func byUse() []hub.Status {
+	return []hub.Status{
+		hub.Busy, hub.Ready, hub.Degraded, hub.Starting, hub.NeedsInput, hub.NeedsAuth, hub.Quarantined, hub.Backoff, hub.Failed,
+		hub.Unapproved, hub.Disabled, hub.Cold,
+	}
 }
 
 // count fills in the numbers of tools.
@@ -138,6 +159,11 @@ func (c *Controller) count(s *thread.MCPServer, e *entry, off []string) {
 		case !slices.Contains(off, e.ID+"/"+t.Name):
 			s.ToolsOn++
 			s.Tokens += c.tokens(t.Raw)
+		}
+	}
+	for _, o := range r.others {
+		if o.review.Withheld {
+			s.Withheld++
 		}
 	}
 }
@@ -209,10 +235,31 @@ func (c *Controller) Detail(ctx context.Context, q thread.MCPAct) (thread.MCPDet
 			}
 			d.List = append(d.List, one)
 		}
+		for _, o := range r.others { // of the others, only what the person has to look at
+			if o.review.Withheld {
+				d.List = append(d.List, thread.MCPTool{
+					Name: kindWord(o.review.Kind) + " " + hidden.Visible(o.review.Name), Diff: o.review.Diff,
+					Description: hidden.Visible(description(o.raw)), Withheld: hidden.Visible(o.withheld),
+				})
+			}
+		}
 	}
 	d.ToolsHash, _ = c.withheldTools(e)
 	d.Rates = c.rates(ctx, e)
 	return d, nil
+}
+
+// kindWord says what a definition is of.
+func kindWord(k trust.Kind) string {
+	switch k {
+	case trust.OfPrompt:
+		return "prompt"
+	case trust.OfResource:
+		return "resource"
+	case trust.OfTemplate:
+		return "resource template"
+	}
+	return "tool"
 }
 
 // shown returns what a person sees of what a server starts.

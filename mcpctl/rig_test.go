@@ -332,6 +332,7 @@ type threads struct {
 	suggested []string // thread server why
 	changed   int
 	prompts   []string
+	notices   []string
 }
 
 func newThreads() *threads {
@@ -437,7 +438,18 @@ func (t *threads) Changed(thread.ID) {
 	t.changed++
 }
 
-func (t *threads) Notice(thread.ID, thread.Level, string) {}
+func (t *threads) Notice(_ thread.ID, _ thread.Level, text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.notices = append(t.notices, text)
+}
+
+// noticed returns what people were told.
+func (t *threads) noticed() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.notices)
+}
 
 func (t *threads) Prompts(_ context.Context, limit int) ([]string, error) {
 	t.mu.Lock()
@@ -451,6 +463,7 @@ type agents struct {
 	told       []thread.ID
 	dropped    []thread.ID
 	when, read time.Time
+	reminded   int
 }
 
 func (a *agents) Changed(id thread.ID) {
@@ -469,6 +482,24 @@ func (a *agents) Followed(thread.ID) (told, read time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.when, a.read
+}
+
+func (a *agents) Current(thread.ID) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return !a.when.After(a.read)
+}
+
+func (a *agents) Remind(thread.ID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.reminded++
+}
+
+func (a *agents) reminders() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.reminded
 }
 
 func (a *agents) follow(told, read time.Time) {

@@ -15,9 +15,6 @@ func (c *Controller) Launch(t thread.Thread) *thread.MCPLaunch {
 		Name: gatewayName, Registered: c.cfg.Registered, Command: c.cfg.Bridge,
 		Foreign: map[string][]thread.MCPForeign{}, Distrust: map[string]bool{},
 	}
-	if c.cfg.Web != "" {
-		l.Command, l.URL, l.TokenVar, l.Token = nil, c.cfg.Web, c.cfg.TokenVar, c.cfg.Token(t)
-	}
 	accepted := map[string]bool{} // launch hashes
 	for _, e := range cat.entries {
 		accepted[e.hash] = accepted[e.hash] || e.accepted()

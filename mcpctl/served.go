@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"orchestrator/mcpctl/gateway"
+	"orchestrator/mcpctl/trust"
 	"orchestrator/thread"
 )
 
@@ -31,7 +32,7 @@ func (c *Controller) On(id thread.ID) []gateway.Server {
 		}
 		one := gateway.Server{
 			ID: s.ID, StageChars: s.Options.StageChars,
-			Prompts: r.manifest.Prompts, Resources: r.manifest.Resources, Templates: r.manifest.Templates,
+			Prompts: r.shown(trust.OfPrompt), Resources: r.shown(trust.OfResource), Templates: r.shown(trust.OfTemplate),
 		}
 		for _, t := range r.tools {
 			if t.withheld == "" && !slices.Contains(hidden, s.ID+"/"+t.Name) {

@@ -54,7 +54,7 @@ func (c *Controller) Switch(ctx context.Context, r thread.MCPChange) (thread.MCP
 			b.decided = b.decided.SwitchTool(e.ID, r.Tool, r.On)
 		case r.On:
 			delete(b.ending, e.ID)
-			b.decided = b.decided.SwitchOn(thread.MCPSwitch{Server: e.ID, By: thread.MCPPerson, Why: "switched on by you"})
+			b.decided = b.decided.SwitchOn(thread.MCPSwitch{Server: e.ID, By: thread.MCPPerson})
 		default:
 			_, on := b.state(e)
 			if delete(b.ending, e.ID); on && working && !r.Force {
@@ -66,7 +66,7 @@ func (c *Controller) Switch(ctx context.Context, r thread.MCPChange) (thread.MCP
 	if err != nil {
 		return thread.MCPReport{}, err
 	}
-	if r.On && r.Tool == "" {
+	if b := c.board(t.ID); r.On && r.Tool == "" && b != nil && b.takes {
 		c.hub.Prewarm(e.server(), nobody{t.ID, t.Dir})
 	}
 	return c.Report(ctx, thread.MCPQuery{Thread: string(t.ID)})

@@ -11,6 +11,7 @@ import (
 type switchboard struct {
 	t       thread.Thread // as it was when it was loaded: its agent and folder
 	decided thread.MCPSwitches
+	takes   bool // its agent takes servers
 	// ending are servers that are switched off but stay on until the running turn ends.
 	ending map[string]bool
 	reach  thread.MCPReach
@@ -32,6 +33,9 @@ type chosen struct {
 
 // chosenFor returns the servers that a thread has switched on, by ID. mu is held.
 func (b *switchboard) chosenFor(cat *catalog) []chosen {
+	if !b.takes {
+		return nil
+	}
 	var all []chosen
 	for _, e := range cat.entries {
 		if on, ok := b.state(e); ok && e.accepted() {

@@ -19,6 +19,8 @@ const (
 type ContextReport struct {
 	Thread ID     `json:"thread"`
 	Name   string `json:"name"`
+	// Aside is that of the thread's Status: nothing can be masked if it is set.
+	Aside string `json:"aside,omitempty"`
 	// Model, Window and Tokens are those of the last request as it was sent; Window is 0 if it is unknown, Tokens if there
 	// was no request since the server started.
 	Model  string  `json:"model"`

@@ -28,6 +28,8 @@ type MCPReport struct {
 	Problems []MCPProblem `json:"problems,omitempty"`
 	// Takes says when a switch takes effect for the thread's agent: "at once", "at the next resume", ….
 	Takes string `json:"takes,omitempty"`
+	// None is set if the thread's agent takes no servers from us, whatever is switched on.
+	None bool `json:"none,omitempty"`
 	// CacheTokens are the tokens that the provider reads again without its cache after a change of the tools, and CacheUSD
 	// what that costs; 0 if a change costs nothing or it is not known.
 	CacheTokens int64   `json:"cacheTokens,omitempty"`

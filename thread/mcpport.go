@@ -10,8 +10,9 @@ type MCP interface {
 	// Prompt tells a prompt as soon as it is known: when it is stored to be typed, when a hook reports it, and when it is
 	// in a model request. The same prompt may be told more than once.
 	Prompt(id ID, text string)
-	// Ready waits until the agent has connected and has the tools of the servers that the thread's newest prompt switched
-	// on, or the context ends. It returns at once unless the agent has just started or a server was never started before.
+	// Ready waits until the agent has connected and has its tools as they are switched now, or the context ends. If the
+	// agent does not read them in time, it says so and returns. It returns at once if nothing was switched since the agent
+	// read them.
 	Ready(ctx context.Context, id ID)
 	// Launch returns how a thread's agent reaches its servers; nil if the agent is left to its own configuration.
 	Launch(Thread) *MCPLaunch
@@ -27,6 +28,9 @@ type MCP interface {
 	Ended(ID)
 }
 
+// ServerTaker is an agent that takes MCP servers from us: that its launch says whether it was given them.
+type ServerTaker interface{ TakesServers() bool }
+
 // MCPLaunch is how an agent reaches the one MCP server that it is given.
 type MCPLaunch struct {
 	// Name is the server's name for agents whose configuration nobody else can add to, Registered for the others: a
@@ -34,8 +38,6 @@ type MCPLaunch struct {
 	Name, Registered string
 	// Command is the program with its arguments that speaks MCP on its standard streams.
 	Command []string
-	// URL is set instead if the agent shall use HTTP, with the token in the environment variable TokenVar.
-	URL, TokenVar, Token string
 	// Foreign are the servers that the agents' own files configure, by agent. The agent must start none of them.
 	Foreign map[string][]MCPForeign
 	// Distrust is set if the repository's files for the agent configure servers that nobody has accepted.

@@ -2,6 +2,7 @@ package thread
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -217,10 +218,13 @@ type RebuildSpec struct {
 	Answer     string // that the conversation ends with, "" if it ends otherwise
 }
 
+// ErrElsewhere says that an agent would run a session in another folder than it is started in.
+var ErrElsewhere = errors.New("the session works in another folder")
+
 // Verifier is an agent that can verify a session's native files. Optional for an Agent.
 type Verifier interface {
 	// Verify compares the native files with the marks: how many bytes match, and whether the files contain all of them.
-	// More bytes than marked are fine: the agent has written more.
+	// More bytes than marked are fine: the agent has written more. ErrElsewhere is for a session that names its folder.
 	Verify(ctx context.Context, spec TranscriptSpec) (matched int64, whole bool, err error)
 }
 

@@ -19,6 +19,8 @@ type PushReport struct {
 	Remote string `json:"remote"`
 	Commit string `json:"commit"`
 	PR     string `json:"pr,omitempty"` // address of the pull request
+	// LeftOut is what the push left out.
+	LeftOut []LeftOut `json:"leftOut,omitempty"`
 }
 
 // The requests of the Manager's use cases, as clients send them. A thread is given by its name, a unique prefix of it,
@@ -78,6 +80,8 @@ type RewindReport struct {
 	// Left are files that were left alone: other threads in the folder may have written them.
 	Left    []string `json:"left,omitempty"`
 	Message string   `json:"message"`
+	// LeftOut is what the rewind left out.
+	LeftOut []LeftOut `json:"leftOut,omitempty"`
 }
 
 // DiffRequest asks for the files between two points of a thread. From and To: "base", "now",
@@ -150,6 +154,8 @@ type MergeReport struct {
 	Ask      bool   `json:"ask,omitempty"`
 	Finished bool   `json:"finished,omitempty"`
 	Kept     string `json:"kept,omitempty"` // why the worktree was not removed
+	// LeftOut is what the merge left out.
+	LeftOut []LeftOut `json:"leftOut,omitempty"`
 }
 
 // TransferRequest asks to export a thread to a file or to import one. File is absolute.

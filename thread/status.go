@@ -17,6 +17,10 @@ type Status struct {
 	State  StateReport `json:"state"`
 	// Execution is the running process, nil if none runs.
 	Execution *Execution `json:"execution,omitempty"`
+	// LeftOut is what the fork left out whose answer this is.
+	LeftOut []LeftOut `json:"leftOut,omitempty"`
+	// Environ says with which environment its agent was started; nil for the server's.
+	Environ *EnvironUse `json:"environ,omitempty"`
 	// Aside says why the running process sends its requests past the gateway, "" if it does not: nothing can be masked
 	// then, and answers are read from the agent's transcript.
 	Aside string `json:"aside,omitempty"`

@@ -4,6 +4,17 @@ import (
 	"context"
 )
 
+// ProgramWaiter knows which of the person's programs its work waits for, such as a signer. Optional for Merges.
+type ProgramWaiter interface {
+	Programs() []string
+}
+
+// LeftOutFinder knows what an operation leaves out. Optional for Merges.
+type LeftOutFinder interface {
+	// LeftOut looks at the folder that an operation made or changed; from is the one that its files came from, "" for none.
+	LeftOut(ctx context.Context, op Operation, dir, from string) ([]LeftOut, error)
+}
+
 // Pusher pushes branches to the person's remote. Optional for Merges.
 type Pusher interface {
 	// Push pushes a branch under its own name, never by force, and returns the remote's name.

@@ -18,7 +18,9 @@ type Config struct {
 	Pane Pane
 
 	Project string // the project's folder
-	Git     bool   // forks can have worktrees
+	// Folder is the one in the project that new threads work in unless the person says another; Project when empty.
+	Folder  string
+	Git     bool // forks can have worktrees
 	Version string
 	// Agent is preselected in the dialog for a new thread.
 	Agent string

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"time"
 
 	"orchestrator/thread"
@@ -76,7 +77,7 @@ func (m *Model) addFeatures() {
 	h, srv := m.host, m.cfg.Server
 	m.agents = agents.New(h, srv, func() tea.Cmd { return m.start.Demo() })
 	m.start = start.New(h, srv, start.Config{
-		Project: m.cfg.Project, Git: m.cfg.Git, Agent: m.cfg.Agent, Agents: m.agents.Known,
+		Folder: cmp.Or(m.cfg.Folder, m.cfg.Project), Git: m.cfg.Git, Agent: m.cfg.Agent, Agents: m.agents.Known,
 	})
 	m.offers = offer.New(h, srv)
 	m.resumes = resume.New(h, srv)

@@ -11,20 +11,16 @@ import (
 // mcpFile is the name of our file with the one MCP server, in the state folder.
 const mcpFile = "claude-mcp.json"
 
+// TakesServers implements thread.ServerTaker.
+func (*Agent) TakesServers() bool { return true }
+
 // giveServer returns the arguments that leave Claude Code exactly one MCP server: those of the person's, the project's
-// and the local configuration are not started. The file has no secret: with HTTP the token stays in the environment.
+// and the local configuration are not started. The file has no secret.
 func giveServer(env launch.Env, spec thread.LaunchSpec) ([]string, launch.Env, thread.MCPReach, error) {
 	if spec.MCP == nil {
 		return nil, env, thread.MCPReach{}, nil
 	}
-	server := map[string]any{}
-	if spec.MCP.URL != "" {
-		server["type"], server["url"] = "http", spec.MCP.URL
-		server["headers"] = map[string]string{"Authorization": "Bearer ${" + spec.MCP.TokenVar + "}"}
-		env = env.With(spec.MCP.TokenVar, spec.MCP.Token)
-	} else {
-		server["type"], server["command"], server["args"] = "stdio", spec.MCP.Command[0], spec.MCP.Command[1:]
-	}
+	server := map[string]any{"type": "stdio", "command": spec.MCP.Command[0], "args": spec.MCP.Command[1:]}
 	path, err := launch.WriteFile(spec.StateDir, mcpFile,
 		map[string]any{"mcpServers": map[string]any{spec.MCP.Name: server}})
 	if err != nil {

@@ -94,6 +94,9 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	if spec.Model != "" {
 		l.Args = append(l.Args, "-m", spec.Model)
 	}
+	if spec.Resume && !setsFolder(spec.Flags.Args) {
+		l.Args = append(l.Args, "-C", spec.Dir) // without it, it asks which folder is meant if the session names another
+	}
 	// The gateway's address is the last one, which counts: the person's own arguments may have one too.
 	own, rest := spec.Flags.Args, []string(nil)
 	if end := slices.Index(own, "--"); end >= 0 {
@@ -105,6 +108,13 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	}
 	l.Env = env
 	return l, nil
+}
+
+// setsFolder reports whether the person's own arguments set the working folder.
+func setsFolder(args []string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool {
+		return arg == "--cd" || strings.HasPrefix(arg, "--cd=") || strings.HasPrefix(arg, "-C")
+	})
 }
 
 // keepPath returns what lets Codex's shell tool find the programs on Codex's own PATH. By default the tool runs a login

@@ -13,6 +13,9 @@ import (
 // toolTimeout is how many seconds Codex waits for a tool: the gateway has limits of its own, and says what went wrong.
 const toolTimeout = 600
 
+// TakesServers implements thread.ServerTaker.
+func (*Agent) TakesServers() bool { return true }
+
 // giveServer returns the arguments that leave Codex exactly one MCP server. Codex merges what the command line says into
 // its files, so every other server is disabled by its name, and ours is registered under a name that a repository cannot
 // add to.
@@ -30,14 +33,9 @@ func giveServer(env launch.Env, spec thread.LaunchSpec) ([]string, launch.Env, t
 		}
 		servers[f.Name] = off
 	}
-	ours := map[string]any{"tool_timeout_sec": toolTimeout}
-	if spec.MCP.URL != "" {
-		ours["url"], ours["bearer_token_env_var"] = spec.MCP.URL, spec.MCP.TokenVar
-		env = env.With(spec.MCP.TokenVar, spec.MCP.Token)
-	} else {
-		ours["command"], ours["args"] = spec.MCP.Command[0], spec.MCP.Command[1:]
+	servers[spec.MCP.Registered] = map[string]any{
+		"command": spec.MCP.Command[0], "args": spec.MCP.Command[1:], "tool_timeout_sec": toolTimeout,
 	}
-	servers[spec.MCP.Registered] = ours
 	return []string{"-c", "mcp_servers=" + inline(servers), "-c", "features.mcp_tool_list_changed=true"}, env,
 		thread.MCPReach{
 			Given: true, Live: true,

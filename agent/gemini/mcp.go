@@ -24,6 +24,9 @@ func writtenFiles() []string {
 
 func writtenFolders() []string { return []string{"tmp", "history"} }
 
+// TakesServers implements thread.ServerTaker.
+func (*Agent) TakesServers() bool { return true }
+
 // giveServer returns the arguments and the environment that leave Gemini CLI exactly one MCP server. It has no settings
 // for a single launch, so it gets a home of ours in which everything is a link to the person's own files, except for the
 // settings: those are the person's with other servers. Ours is registered under a name that a repository cannot define.
@@ -31,13 +34,8 @@ func giveServer(env launch.Env, spec thread.LaunchSpec) ([]string, launch.Env, t
 	if spec.MCP == nil {
 		return nil, env, thread.MCPReach{}, nil
 	}
-	server := map[string]any{"timeout": 600_000, "trust": false} // milliseconds
-	if spec.MCP.URL != "" {
-		server["httpUrl"] = spec.MCP.URL
-		server["headers"] = map[string]string{"Authorization": "Bearer $" + spec.MCP.TokenVar}
-		env = env.With(spec.MCP.TokenVar, spec.MCP.Token)
-	} else {
-		server["command"], server["args"] = spec.MCP.Command[0], spec.MCP.Command[1:]
+	server := map[string]any{
+		"command": spec.MCP.Command[0], "args": spec.MCP.Command[1:], "timeout": 600_000, "trust": false, // milliseconds
 	}
 	own := map[string]any{}
 	if err := launch.ReadJSONC(filepath.Join(home(env), "settings.json"), &own); err != nil &&

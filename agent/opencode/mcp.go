@@ -13,6 +13,9 @@ import (
 // callTimeout is how many milliseconds opencode waits for the server: the gateway has limits of its own.
 const callTimeout = 600_000
 
+// TakesServers implements thread.ServerTaker.
+func (*Agent) TakesServers() bool { return true }
+
 // giveServer adds the one MCP server to the configuration in the environment, and disables all others by their names.
 // What is in the environment wins over the files, so that a repository cannot change it. While a repository's files
 // configure servers that nobody has accepted, its configuration is not read at all.
@@ -38,16 +41,9 @@ func giveServer(env launch.Env, spec thread.LaunchSpec) (launch.Env, thread.MCPR
 	for _, f := range spec.MCP.Foreign[Name] {
 		table(servers, f.Name)["enabled"] = false
 	}
-	server := map[string]any{"enabled": true, "timeout": callTimeout}
-	if spec.MCP.URL != "" {
-		server["type"], server["url"] = "remote", spec.MCP.URL
-		server["headers"] = map[string]string{"Authorization": "Bearer {env:" + spec.MCP.TokenVar + "}"}
-		server["oauth"] = false
-		env = env.With(spec.MCP.TokenVar, spec.MCP.Token)
-	} else {
-		server["type"], server["command"] = "local", spec.MCP.Command
+	servers[spec.MCP.Name] = map[string]any{
+		"type": "local", "command": spec.MCP.Command, "enabled": true, "timeout": callTimeout,
 	}
-	servers[spec.MCP.Name] = server
 	reach := thread.MCPReach{Given: true, Live: true}
 	if spec.MCP.Distrust[Name] {
 		env = env.With("OPENCODE_DISABLE_PROJECT_CONFIG", "1")

@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,7 +40,8 @@ func (a *Agent) Rebuild(ctx context.Context, spec thread.RebuildSpec) (string, e
 	if len(s.main) == 0 || len(s.session) == 0 {
 		return "", fmt.Errorf("rebuild opencode session: it is stored only in part: %w", thread.ErrInvalid)
 	}
-	main, err := complete(s.main, spec.FromDir, spec.Answer)
+	from := cmp.Or(directory(s.session), spec.FromDir) // the project may have moved since
+	main, err := complete(s.main, from, spec.Answer)
 	if err != nil {
 		return "", fmt.Errorf("rebuild opencode session: %w", err)
 	}
@@ -49,7 +51,7 @@ func (a *Agent) Rebuild(ctx context.Context, spec thread.RebuildSpec) (string, e
 		switch {
 		case err != nil:
 			return "", fmt.Errorf("rebuild opencode session: %w", err)
-		case bytes.HasPrefix(now.main, s.main):
+		case bytes.HasPrefix(now.main, s.main) && worksIn(now.session, spec.Dir):
 			return id, nil
 		case len(now.main) > len(s.main):
 			return "", fmt.Errorf("opencode session %s differs from the stored one and is longer: %w", id, thread.ErrConflict)
@@ -69,7 +71,7 @@ func (a *Agent) Rebuild(ctx context.Context, spec thread.RebuildSpec) (string, e
 	if id != spec.Session {
 		s = renewIDs(s, spec.Session, id)
 	}
-	if err := a.load(ctx, spec, s); err != nil {
+	if err := a.load(ctx, spec, from, s); err != nil {
 		return "", fmt.Errorf("rebuild opencode session: %w", err)
 	}
 	made, err := load(ctx, spec.Env, id)
@@ -108,7 +110,7 @@ func renewIDs(s stored, from, to string) stored {
 }
 
 // load lets opencode import a session.
-func (a *Agent) load(ctx context.Context, spec thread.RebuildSpec, s stored) error {
+func (a *Agent) load(ctx context.Context, spec thread.RebuildSpec, from string, s stored) error {
 	info := fields{}
 	if err := json.Unmarshal(s.session, &info); err != nil {
 		return fmt.Errorf("stored session: %w", err)
@@ -116,7 +118,7 @@ func (a *Agent) load(ctx context.Context, spec thread.RebuildSpec, s stored) err
 	info["directory"] = quote(spec.Dir)
 	var messages []json.RawMessage
 	transcript.Lines(s.main, func(line []byte) {
-		messages = append(messages, bytes.Clone(relocate(line, spec.FromDir, spec.Dir)))
+		messages = append(messages, bytes.Clone(relocate(line, from, spec.Dir)))
 	})
 	path, err := launch.WriteFile(spec.StateDir, "opencode-import.json",
 		map[string]any{"info": info, "messages": messages})

@@ -2,7 +2,9 @@ package opencode
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"path/filepath"
 
 	"orchestrator/agent/transcript"
 	"orchestrator/thread"
@@ -40,8 +42,29 @@ func (a *Agent) ReadTranscript(ctx context.Context, spec thread.TranscriptSpec) 
 	}.Await(ctx, read)
 }
 
+// directory is the working folder that a session's data names, in which opencode runs it wherever it is started.
+func directory(session []byte) string {
+	var s struct {
+		Directory string `json:"directory"`
+	}
+	if json.Unmarshal(session, &s) != nil {
+		return ""
+	}
+	return s.Directory
+}
+
+// worksIn reports whether opencode would run a session in a folder.
+func worksIn(session []byte, dir string) bool {
+	at := directory(session)
+	if at == dir {
+		return true
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	return err == nil && at == real
+}
+
 // Verify compares the session with the marks. The data of the session itself may have changed: only the conversation
-// counts.
+// counts, and that the session works in today's folder.
 func (a *Agent) Verify(ctx context.Context, spec thread.TranscriptSpec) (int64, bool, error) {
 	if err := checkSession(spec.Session); err != nil {
 		return 0, false, err
@@ -49,6 +72,9 @@ func (a *Agent) Verify(ctx context.Context, spec thread.TranscriptSpec) (int64, 
 	s, err := load(ctx, spec.Env, spec.Session)
 	if err != nil {
 		return 0, false, fmt.Errorf("verify opencode session: %w", err)
+	}
+	if s.session != nil && !worksIn(s.session, spec.Dir) {
+		return 0, false, fmt.Errorf("verify opencode session: %w: %s", thread.ErrElsewhere, directory(s.session))
 	}
 	var matched int64
 	whole := false

@@ -32,6 +32,9 @@ type Merger struct {
 
 var _ thread.Merges = (*Merger)(nil)
 
+// Programs names the person's programs that git waits for now: signers, helpers, filters.
+func (m *Merger) Programs() []string { return m.git.Programs() }
+
 // New returns a Merger. It removes what processes that were killed during a merge left in the temporary folder and in
 // ours.
 func New(cfg Config) (*Merger, error) {

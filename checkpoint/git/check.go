@@ -26,10 +26,21 @@ func (g *Git) Check(ctx context.Context, w Worktree) error {
 	case errors.As(err, &said) && strings.Contains(said.Stderr, "dubious ownership"):
 		return thread.Hint(fmt.Errorf("check repository %s: %w", w.Root, ErrOwner),
 			"run git config --global --add safe.directory "+w.Root)
+	case errors.As(err, &said) && strings.Contains(said.Stderr, "must be run in a work tree"):
+		return w.bare()
 	case err != nil:
 		return fmt.Errorf("check repository: %w", err)
 	case out != "true":
-		return fmt.Errorf("check repository %s: %w", w.Root, ErrBare)
+		return w.bare()
 	}
 	return nil
+}
+
+// bare says that git takes a worktree for a bare repository, and what helps.
+func (w Worktree) bare() error {
+	hint := elsewhere(w.Common)
+	if w.Linked() { // core.bare of the repository counts in its worktrees where each has a configuration of its own
+		hint = fmt.Sprintf("run git -C %s config --worktree core.bare false", Printable(w.Root))
+	}
+	return thread.Hint(fmt.Errorf("check repository %s: %w", w.Root, ErrBare), hint)
 }

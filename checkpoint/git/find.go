@@ -56,12 +56,60 @@ func Find(dir string) (Worktree, error) {
 			return Worktree{}, err
 		}
 		if isGitDir(at) {
-			return Worktree{}, fmt.Errorf("find repository: %s: %w", at, ErrBare)
+			return Worktree{}, thread.Hint(fmt.Errorf("find repository: %s is a git directory: %w", at, ErrBare), elsewhere(at))
 		}
 		if at == filepath.Dir(at) {
 			return Worktree{}, fmt.Errorf("find repository: %s: %w", dir, thread.ErrNoRepository)
 		}
 	}
+}
+
+// mostListed is how many worktrees a hint names.
+const mostListed = 5
+
+// elsewhere says where to work instead of in a git directory, or in the folder of a repository without files.
+func elsewhere(gitDir string) string {
+	if filepath.Base(gitDir) == ".git" {
+		if w, err := worktreeAt(filepath.Dir(gitDir)); err == nil && w.GitDir == gitDir {
+			return "go to " + Printable(w.Root)
+		}
+	}
+	var roots []string
+	entries, err := os.ReadDir(filepath.Join(gitDir, "worktrees"))
+	if err == nil {
+		for _, e := range entries {
+			root := listed(filepath.Join(gitDir, "worktrees"), e.Name())
+			if _, err := os.Lstat(filepath.Join(root, ".git")); root != "" && err == nil {
+				roots = append(roots, Printable(root))
+			}
+		}
+	}
+	switch n := len(roots); {
+	case n == 0:
+		return "make a worktree with `git worktree add`, and go there"
+	case n > mostListed:
+		return fmt.Sprintf("go to one of its worktrees: %s and %d more", strings.Join(roots[:mostListed], ", "), n-mostListed)
+	case n > 1:
+		return "go to one of its worktrees: " + strings.Join(roots, ", ")
+	default:
+		return "go to its worktree " + roots[0]
+	}
+}
+
+// listed returns the root of a worktree as its repository lists it, "" where it cannot be read.
+func listed(lists, name string) string {
+	b, err := readSmall(filepath.Join(lists, name, "gitdir"))
+	if err != nil {
+		return "" // it is being removed
+	}
+	root := filepath.Dir(strings.TrimSpace(string(b)))
+	if !filepath.IsAbs(root) {
+		root = filepath.Join(lists, name, root)
+	}
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		root = real
+	}
+	return root
 }
 
 // owns returns an error if dir is in another worktree of the repository, below this one: that one has lost its .git
@@ -79,16 +127,9 @@ func (w Worktree) owns(dir string) error {
 		return fmt.Errorf("find repository: %w", err)
 	}
 	for _, e := range entries {
-		b, err := readSmall(filepath.Join(lists, e.Name(), "gitdir"))
-		if err != nil {
-			continue // it is being removed
-		}
-		other := filepath.Dir(strings.TrimSpace(string(b)))
-		if !filepath.IsAbs(other) {
-			other = filepath.Join(lists, e.Name(), other)
-		}
-		if real, err := filepath.EvalSymlinks(other); err == nil {
-			other = real
+		other := listed(lists, e.Name())
+		if other == "" {
+			continue
 		}
 		if Within(dir, other) && other != w.Root && Within(other, w.Root) {
 			return thread.Hint(fmt.Errorf("find repository: the worktree %s has no .git file: %w", Printable(other), ErrForeign),

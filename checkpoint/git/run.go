@@ -20,6 +20,7 @@ type Git struct {
 	path      string
 	env       []string
 	readLimit time.Duration // for reading a configuration
+	running   *running
 }
 
 // readLimit bounds reading a configuration, which may include a file that never ends.
@@ -32,7 +33,7 @@ func New(extra ...string) (*Git, error) {
 	if err != nil {
 		return nil, thread.Hint(fmt.Errorf("find git: %w", err), "install git 2.31 or newer")
 	}
-	return &Git{path: path, env: environ(append(os.Environ(), extra...)), readLimit: readLimit}, nil
+	return &Git{path: path, env: environ(append(os.Environ(), extra...)), readLimit: readLimit, running: &running{}}, nil
 }
 
 // Path returns the path of the git program.
@@ -155,7 +156,7 @@ func (g *Git) RunCode(ctx context.Context, c Call) ([]byte, int, error) {
 	}
 	var said tail
 	cmd.Stderr = &said
-	code, err := runGroup(ctx, cmd)
+	code, err := g.running.runGroup(ctx, cmd)
 	if err != nil {
 		return nil, -1, fmt.Errorf("run git %s: %w", c.Args[0], err)
 	}
@@ -178,17 +179,30 @@ func (g *Git) Line(ctx context.Context, c Call) (string, error) {
 
 // runGroup runs a command in its own process group, which ends with the context: it is asked to exit first, so that git
 // removes its lock files, then killed. It returns the exit code.
-func runGroup(ctx context.Context, cmd *exec.Cmd) (int, error) {
+// Where it waited for programs that git had started, the error names them.
+func (r *running) runGroup(ctx context.Context, cmd *exec.Cmd) (int, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	var waited []string
+	cmd.Cancel = func() error {
+		waited = programsIn(cmd.Process.Pid)
+		return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+	}
 	cmd.WaitDelay = 2 * time.Second
-	err := cmd.Run()
+	err := cmd.Start()
+	if err == nil {
+		ended := r.add(cmd.Process.Pid)
+		err = cmd.Wait()
+		ended()
+	}
 	if ctx.Err() != nil {
 		if cmd.Process != nil {
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // whatever it started
 		}
 		if err == nil {
 			return 0, nil // it finished before the context did
+		}
+		if len(waited) > 0 {
+			return -1, fmt.Errorf("%w while it waited for %s", context.Cause(ctx), strings.Join(waited, ", "))
 		}
 		return -1, context.Cause(ctx)
 	}

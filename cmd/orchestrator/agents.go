@@ -90,6 +90,13 @@ func (a adapters) local(name string) []string {
 	return patterns
 }
 
+// takesServers reports whether an agent takes MCP servers from us.
+func (a adapters) takesServers(name string) bool {
+	one, err := a.Agent(name)
+	taker, ok := one.(thread.ServerTaker)
+	return err == nil && ok && taker.TakesServers()
+}
+
 // foreign returns the variables by which agents speak to what they start.
 func (a adapters) foreign() []world.Family {
 	var all []world.Family

@@ -69,7 +69,6 @@ type App struct {
 	masker      *masking.Masker
 	mcp         *mcpctl.Controller
 	mcpGateway  *mcpgateway.Gateway
-	mcpTokens   mcpgateway.Credentials
 	counts      *tokens.Counts
 	calibration *tokens.Calibration
 	retention   *retention

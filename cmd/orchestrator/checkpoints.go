@@ -182,6 +182,7 @@ func checkpointRestore(c *cli) *cobra.Command {
 			}
 			fmt.Fprintf(w, "%s\nundo: orchestrator checkpoint restore%s %s %s\n", report.Message, undoFlags(r), args[0],
 				report.Safety)
+			printLeftOut(w, report.LeftOut)
 		})
 	})
 	return cmd

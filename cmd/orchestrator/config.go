@@ -77,9 +77,8 @@ type Config struct {
 	// cache write; 0 is the policy's own.
 	Masking, MaskingLogin string
 	MaskingTokens         int
-	// MCP is set if agents get their MCP servers from us, by MCPTransport "socket" or "http".
-	MCP          bool
-	MCPTransport string
+	// MCP is set if agents get their MCP servers from us.
+	MCP bool
 	// MaskingKeep are the tools whose results are never masked; * in a name stands for any text.
 	MaskingKeep []string
 	// MaskingTools are rules by tool, which keep more: the user's and the project's, of which all hold.
@@ -181,7 +180,6 @@ func settings() map[string]setting {
 			about: "rules by tool: masking_tools.\"mcp__docs__*\" = { keep = true, keep_last = …, min_tokens = … }"},
 		"mcp": {kind: text, allowed: []string{"on", "off"},
 			about: "whether agents get MCP servers from us, or start their own"},
-		"mcp_transport": {kind: text, allowed: []string{"socket", "http"}, about: "how agents reach our MCP server"},
 		"summaries": {kind: text, allowed: []string{"offer", "model", "extract", "program", "off"},
 			about: "who summarises old turns from 60% of the window on"},
 		"summary_usd":            {kind: amount, about: "most that a summary by the model may cost"},
@@ -301,10 +299,14 @@ func (c *Config) merge(k *koanf.Koanf, file string, content []byte, may func(set
 // loadEnv merges ORCHESTRATOR_ variables: ORCHESTRATOR_LIMITS_DEPTH is limits.depth. Other variables are ignored.
 func loadEnv(k *koanf.Koanf, environ []string) error {
 	names := map[string]string{}
+	variable := func(key string) string { return "ORCHESTRATOR_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_")) }
 	for key, s := range settings() {
 		if s.kind != table {
-			names["ORCHESTRATOR_"+strings.ToUpper(strings.ReplaceAll(key, ".", "_"))] = key
+			names[variable(key)] = key
 		}
+	}
+	for key := range formerSettings() {
+		names[variable(key)] = key
 	}
 	one := koanf.New(".")
 	err := one.Load(env.Provider(".", env.Opt{
@@ -315,10 +317,7 @@ func loadEnv(k *koanf.Koanf, environ []string) error {
 	if err != nil {
 		return fmt.Errorf("read ORCHESTRATOR_ variables: %w", err)
 	}
-	at := func(key string) string {
-		return "ORCHESTRATOR_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
-	}
-	if err := check(one, at, nil); err != nil {
+	if err := check(one, variable, nil); err != nil {
 		return err
 	}
 	return k.Merge(one)
@@ -333,6 +332,11 @@ func forAgents(environ []string) []string {
 	})
 }
 
+// formerSettings are the settings of earlier builds, with what became of them.
+func formerSettings() map[string]string {
+	return map[string]string{"mcp_transport": "agents always reach our MCP server by the socket"}
+}
+
 // check validates settings: unknown ones, those that a project may not set, and invalid values.
 func check(k *koanf.Koanf, at func(key string) string, may func(setting) bool) error {
 	all := settings()
@@ -340,6 +344,9 @@ func check(k *koanf.Koanf, at func(key string) string, may func(setting) bool) e
 		s, ok := all[key]
 		if !ok {
 			if s, ok = all[strings.SplitN(key, ".", 2)[0]]; !ok || s.kind != table {
+				if why := formerSettings()[key]; why != "" {
+					return fmt.Errorf("%s: %q is no setting any more: %s. Remove it.", at(key), key, why)
+				}
 				hint := ""
 				if strings.HasPrefix(key, "masking.") {
 					hint = " (rules by tool are set in [masking_tools.\"NAME\"])"
@@ -458,7 +465,7 @@ func (c Config) fill(k *koanf.Koanf) (Config, error) {
 		return Config{}, fmt.Errorf("stage.token_length: %w", err)
 	}
 	c.Masking, c.MaskingLogin = str("masking", string(thread.MaskSafe)), str("masking_login", string(thread.MaskObserve))
-	c.MCP, c.MCPTransport = str("mcp", "on") == "on", str("mcp_transport", "socket")
+	c.MCP = str("mcp", "on") == "on"
 	c.MaskingTokens, c.Summaries = k.Int("masking_tokens"), str("summaries", "")
 	c.SummaryUSD, c.SummaryLogin = defaultSummaryUSD, str("summary_login", "ask") == "allow"
 	if k.Exists("summary_usd") {

@@ -149,6 +149,11 @@ func printContext(w io.Writer, r thread.ContextReport, results bool) {
 	if r.Masked > 0 {
 		row("Masked", thread.Tokens(r.Masked)+" tokens are not sent"+saved(r.SavedUSD))
 	}
+	if r.Aside != "" {
+		row("Gateway", "not through the gateway: nothing can be masked")
+		row("", plaintext.OneLine(r.Aside, 300))
+		return
+	}
 	row("Mode", strings.TrimSuffix(string(r.Mode)+", "+r.Why, ", "))
 	printRules(w, r.Rules)
 	row("Forecast", forecast(r))

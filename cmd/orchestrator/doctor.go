@@ -18,6 +18,7 @@ import (
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
+	"orchestrator/thread/outward"
 )
 
 // finding is one line of the doctor's report.
@@ -80,7 +81,7 @@ func examine(ctx context.Context, c *cli) []finding {
 	out := []finding{
 		{About: "version", OK: true, Found: version()},
 		{About: "project", OK: true, Found: c.project.Root},
-		examineConfig(c), examineCaps(c.config), examineGit(ctx, c.project), examineState(c), examineTerminal(c),
+		examineConfig(c), examineCaps(c.config), examineGit(ctx, c.project), examineState(c), examineTerminal(c), examineNetwork(c.environ),
 	}
 	out = append(out, examineServer(ctx, c)...)
 	return append(out, examineAgents(ctx, c)...)
@@ -100,6 +101,35 @@ func examineConfig(c *cli) finding {
 	}
 	if cfg.Untrusted != "" {
 		f.Found += "; " + cfg.Untrusted + " is not trusted yet (read it, then run `orchestrator trust`)"
+	}
+	return f
+}
+
+// examineNetwork names the proxies and the certificates of the environment, without passwords.
+func examineNetwork(environ []string) finding {
+	n := outward.Of(environ)
+	f := finding{About: "proxy", OK: true, Found: "none"}
+	var parts []string
+	for _, one := range []struct{ kind, address string }{{"https", n.HTTPS}, {"http", n.HTTP}} {
+		if one.address == "" {
+			continue
+		}
+		u, err := outward.Address(one.address)
+		if err != nil {
+			f.OK, f.Remedy = false, "mend the variable, such as HTTPS_PROXY=http://host:port"
+			parts = append(parts, one.kind+" through an address that cannot be read")
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("%s through %s://%s", one.kind, u.Scheme, u.Host))
+	}
+	if len(parts) > 0 {
+		f.Found = strings.Join(parts, ", ") + "; this machine, and with it the gateway, without"
+	}
+	if _, err := outward.TLS(n); err != nil {
+		f.OK, f.Remedy = false, "mend the variable that names the file, such as NODE_EXTRA_CA_CERTS"
+		f.Found += "; " + err.Error()
+	} else if len(n.Roots) > 0 {
+		f.Found += "; certificates in " + strings.Join(n.Roots, ", ")
 	}
 	return f
 }

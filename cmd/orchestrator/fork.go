@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -55,8 +57,12 @@ func forkVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if said := environSaid(s); said != "" && !c.json {
+			fmt.Fprintln(c.stderr, said)
+		}
 		return c.show(s, func(w io.Writer) {
 			fmt.Fprintf(w, "%s at turn %d, %s, in %s\n", s.Name, s.Turn, s.Agent, s.Dir)
+			printLeftOut(w, s.LeftOut)
 		})
 	}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -77,17 +83,23 @@ func forkArgs(ctx context.Context, c *cli, cl *client.Client, r *thread.ForkRequ
 	if len(rest) == 0 {
 		return nil
 	}
-	n := thread.NewRequest{Agent: r.Agent}
-	if n.Agent == "" {
-		parent, err := api.Status.Do(ctx, cl, api.Ref{Thread: r.Thread})
-		if err != nil {
-			return err
-		}
-		n.Agent = parent.Agent
+	parent, err := api.Status.Do(ctx, cl, api.Ref{Thread: r.Thread})
+	if err != nil {
+		return err
 	}
+	n := thread.NewRequest{Agent: cmp.Or(r.Agent, parent.Agent)}
 	if err := agentArgs(c, &n, rest); err != nil {
 		return err
 	}
+	at, err := c.standing()
+	if err != nil {
+		return err
+	}
+	dir := parent.Dir // the fork's is the same in its own worktree
+	if rel, err := filepath.Rel(parent.Worktree.Path, dir); err == nil && parent.Worktree.Path != "" {
+		dir = filepath.Join(c.project.Root, rel)
+	}
+	n.Flags.Program = at.program(n.Flags.Program, dir)
 	r.Program, r.Args = n.Flags.Program, n.Flags.Args
 	return nil
 }

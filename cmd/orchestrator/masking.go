@@ -211,7 +211,7 @@ func (c contexts) Context(ctx context.Context, name string) (thread.ContextRepor
 	if err != nil {
 		return r, fmt.Errorf("describe the context of %s: %w", s.Name, err)
 	}
-	r.Name, r.SavedUSD, r.Rules = s.Name, s.Gauge.SavedUSD, c.rules
+	r.Name, r.Aside, r.SavedUSD, r.Rules = s.Name, s.Aside, s.Gauge.SavedUSD, c.rules
 	if r.Tokens == 0 {
 		r.Tokens, r.Masked = s.Gauge.Tokens, s.Gauge.Masked
 	}

@@ -8,10 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
-	"net/http"
 	"path/filepath"
-	"time"
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/contextmgr/tokens"
@@ -31,9 +28,6 @@ import (
 	"orchestrator/thread/grant"
 	"orchestrator/thread/private"
 )
-
-// mcpTokenVar is the variable with the token of an agent that uses HTTP.
-const mcpTokenVar = "ORCHESTRATOR_MCP_TOKEN"
 
 // openMCP opens the control of MCP servers. Nothing is started before an agent or a person calls for it.
 func (a *App) openMCP(context.Context) error {
@@ -76,18 +70,13 @@ func (a *App) openMCP(context.Context) error {
 	}
 	dialer := mcpctl.NewDialer(tokensOf, definition.BaseEnv(a.Env))
 	threads := mcpThreads{a}
-	cfg := mcpctl.Config{
+	a.mcp = mcpctl.New(mcpctl.Config{
 		Project: a.Project.Root, Off: !a.Config.MCP, Places: a.mcpPlaces(), Trust: mcptrust.Open(a.StateHome), Copies: copies, Threads: threads, Memory: memory, Env: a.Env,
+		Takes:  func(agent string) bool { return a.agents.takesServers(agent) },
 		Hub:    hub.Config{Processes: processes, Manifests: manifests, Dial: dialer.Dial, Name: "orchestrator", Version: version()},
 		Bridge: []string{a.Program.Path, "mcp-bridge", a.Project.Socket}, Registered: registered,
 		Tokens: tokens.New().Count, CacheCost: a.cacheCost, SignIn: dialer.SignIn, Log: a.Log,
-	}
-	if a.Config.MCPTransport == "http" {
-		if err := a.serveWeb(&cfg); err != nil {
-			return err
-		}
-	}
-	a.mcp = mcpctl.New(cfg)
+	})
 	a.onClose(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 		defer cancel()
@@ -95,29 +84,8 @@ func (a *App) openMCP(context.Context) error {
 	})
 	a.mcpGateway = gateway.New(gateway.Config{Servers: a.mcp, Stager: mcpStager{a}, Version: version(), Log: a.Log})
 	a.onClose(a.mcpGateway.Close)
-	a.mcp.Use(mcpAgents{Gateway: a.mcpGateway, credentials: &a.mcpTokens})
+	a.mcp.Use(a.mcpGateway)
 	a.service(a.mcp.Run)
-	return nil
-}
-
-// serveWeb opens the address for agents that use HTTP.
-func (a *App) serveWeb(cfg *mcpctl.Config) error {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return fmt.Errorf("open an address for MCP: %w", err)
-	}
-	cfg.Web, cfg.TokenVar = "http://"+l.Addr().String()+"/mcp", mcpTokenVar
-	cfg.Token = func(t thread.Thread) string { return a.mcpTokens.Give(t.ID, t.Dir) }
-	server := &http.Server{ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 64 << 10}
-	a.service(func(ctx context.Context) error {
-		server.Handler = a.mcpGateway.NewWeb(a.mcpTokens.Allowed)
-		defer context.AfterFunc(ctx, func() { _ = server.Close() })() // Serve has no context
-		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			return fmt.Errorf("serve MCP: %w", err)
-		}
-		return nil
-	})
-	a.onClose(server.Close)
 	return nil
 }
 
@@ -237,18 +205,6 @@ func (t mcpThreads) Prompts(ctx context.Context, limit int) ([]string, error) {
 		texts = append(texts, p.Text)
 	}
 	return texts, err
-}
-
-// mcpAgents tells agents of changes, over both ways that they connect.
-type mcpAgents struct {
-	*gateway.Gateway
-	credentials *gateway.Credentials
-}
-
-// Drop implements mcpctl.Agents.
-func (m mcpAgents) Drop(id thread.ID) {
-	m.credentials.Revoke(id)
-	m.Gateway.Drop(id)
 }
 
 // mcpStager stages large results, and reads what is staged or masked.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -88,6 +89,10 @@ func printMCP(w io.Writer, r thread.MCPReport, ofThread bool) {
 	if !ofThread {
 		return
 	}
+	if r.None {
+		fmt.Fprintln(w, "this agent takes no MCP servers from us: nothing is started for it, and switches are kept for forks")
+		return
+	}
 	fmt.Fprintf(w, "definitions in the context: ~%s of ~%s tokens\n", thousands(r.Tokens), thousands(r.All))
 	if r.Takes != "" {
 		fmt.Fprintf(w, "a switch takes effect %s\n", r.Takes)
@@ -154,6 +159,8 @@ func mcpReason(s thread.MCPServer) string {
 		return "changed in " + s.ChangedIn + ": orchestrator mcp approve " + s.ID + " --thread THREAD"
 	case !s.Accepted && s.Problem == "":
 		return "accept it first: orchestrator mcp approve " + s.ID
+	case s.On && s.By == thread.MCPPerson:
+		return "switched on by you"
 	case s.On && s.Why == "":
 		return "its configuration"
 	case s.On:
@@ -453,7 +460,8 @@ func mcpCallVerb(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "call <server> <tool> [<arguments>]", Short: "Call a tool of a server and print its result",
 		Args: between(2, 3, "<server>", "<tool>", "[<arguments>]"),
-		Long: "Call a tool of a server and print its result as JSON. The arguments are a JSON object.",
+		Long: "Call a tool of a server and print its result as JSON. The arguments are a JSON object. A result that says that " +
+			"the tool has failed is printed too, and the exit code is 1.",
 	}
 	cmd.Flags().StringVar(&r.Thread, "thread", "", "use the server of this thread, in its folder")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
@@ -464,7 +472,18 @@ func mcpCallVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(result, func(w io.Writer) { fmt.Fprintln(w, result.Result) })
+		if err := c.show(result, func(w io.Writer) { fmt.Fprintln(w, result.Result) }); err != nil || !failed(result) {
+			return err
+		}
+		return &silentError{exitError}
 	})
 	return cmd
+}
+
+// failed reports whether a tool says that it has failed.
+func failed(r thread.MCPResult) bool {
+	var said struct {
+		IsError bool `json:"isError"`
+	}
+	return json.Unmarshal([]byte(r.Result), &said) == nil && said.IsError
 }

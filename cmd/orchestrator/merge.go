@@ -74,6 +74,13 @@ func noteFlags(cmd *cobra.Command) func() thread.NoteMode {
 	}
 }
 
+// printLeftOut says what an operation left out.
+func printLeftOut(w io.Writer, left []thread.LeftOut) {
+	for _, l := range left {
+		fmt.Fprintf(w, "left out: %s\n", plaintext.Line(l.String()))
+	}
+}
+
 // merged prints a merge's report. Conflicts end with exit code 4.
 func merged(c *cli, report thread.MergeReport, err error, name string) error {
 	if err != nil {
@@ -132,6 +139,7 @@ func merged(c *cli, report thread.MergeReport, err error, name string) error {
 		case report.Finished:
 			fmt.Fprintln(w, "archived; worktree removed")
 		}
+		printLeftOut(w, report.LeftOut)
 	})
 	if err == nil && (report.Stopped || len(report.Conflicts) > 0) {
 		return &silentError{code: exitRefused}
@@ -201,6 +209,7 @@ func pushVerb(c *cli, pr bool) *cobra.Command {
 			if report.PR != "" {
 				fmt.Fprintln(w, report.PR)
 			}
+			printLeftOut(w, report.LeftOut)
 		})
 	})
 	return cmd

@@ -20,7 +20,7 @@ func newFlags(c *cli, cmd *cobra.Command, r *thread.NewRequest) {
 	offer(cmd, "agent", c.completeAgents)
 	f.StringVarP(&r.Model, "model", "m", "", "model, as the agent names it")
 	f.StringVarP(&r.Name, "name", "n", "", "name (default: from the label or the prompt)")
-	f.StringVar(&r.Dir, "dir", "", "folder to work in (default: the project's)")
+	f.StringVar(&r.Dir, "dir", "", "folder to work in (default: the one you are in)")
 	f.BoolVarP(&r.Worktree, "worktree", "w", false, "create a git worktree for it")
 	f.BoolVar(&r.InPlace, "no-worktree", false, "work in the folder itself, even if other threads do")
 	cmd.PreRunE = func(*cobra.Command, []string) error {
@@ -34,12 +34,18 @@ func newFlags(c *cli, cmd *cobra.Command, r *thread.NewRequest) {
 	f.BoolVar(&r.Flags.NoGateway, "no-gateway", false, "do not route its model requests through the gateway")
 }
 
-// sayApart says where a new thread works if it got a worktree that was not asked for. Programs read that from the
-// thread.
-func sayApart(c *cli, s thread.Status, r thread.NewRequest) {
+// sayApart says where a new thread works if it got a worktree that was not asked for, or if its folder may not be the
+// one that the person expects. Programs read that from the thread.
+func sayApart(c *cli, s thread.Status, r thread.NewRequest, chosen bool) {
 	if s.Worktree.Path != "" && !r.Worktree && !c.json {
 		fmt.Fprintf(c.stderr, "it works in its own worktree, %s; use --no-worktree to work in the folder itself\n",
 			s.Worktree.Path)
+	}
+	if said := environSaid(s); said != "" && !c.json {
+		fmt.Fprintln(c.stderr, said)
+	}
+	if at, err := c.standing(); err == nil && !chosen {
+		at.says(c, s)
 	}
 }
 
@@ -59,11 +65,15 @@ func newVerb(c *cli) *cobra.Command {
 		}
 		return c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
 			var s thread.Status
+			chosen := r.Dir != ""
+			if err := c.place(&r); err != nil {
+				return err
+			}
 			err := c.withWarnings(ctx, cl, func() (err error) { s, err = api.New.Do(ctx, cl, r); return })
 			if err != nil {
 				return err
 			}
-			sayApart(c, s, r)
+			sayApart(c, s, r, chosen)
 			return c.show(s, func(w io.Writer) { fmt.Fprintln(w, s.Name) })
 		})(cmd, args)
 	}
@@ -85,4 +95,13 @@ func agentArgs(c *cli, r *thread.NewRequest, rest []string) error {
 		r.Flags.Args = rest
 	}
 	return nil
+}
+
+// place has the folder and the program of a request mean what they mean where the person is.
+func (c *cli) place(r *thread.NewRequest) error {
+	at, err := c.standing()
+	if err == nil {
+		at.place(r)
+	}
+	return err
 }

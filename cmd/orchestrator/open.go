@@ -124,7 +124,7 @@ func (a *App) openManager(ctx context.Context) error {
 	index := words.Open(a.Project.StateDir(), a.store, fillAfter)
 	a.onClose(index.Close)
 	cfg := manager.Config{
-		Project: a.Project.Root, Moved: a.Project.Was, StateDir: a.Project.StateDir(), Bin: a.Program.Bin,
+		Project: a.Project.Root, Moved: a.Project.Was, Place: a.Project.CheckPlace, StateDir: a.Project.StateDir(), Bin: a.Program.Bin,
 		Store: a.store, Spool: kept, Agents: a.agents, Sessions: sessions{a.sessions},
 		Reader: readers(), Finder: index, Env: a.Env, Log: a.Log, Tokens: tokens.New().Count,
 		Offers: thread.OfferMode(a.Config.Offers), NewWorktree: newWorktree(a.Config.NewWorktree),

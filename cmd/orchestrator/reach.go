@@ -45,6 +45,9 @@ func (c *cli) reach(ctx context.Context) (*client.Client, api.ServerInfo, error)
 		return nil, api.ServerInfo{}, errNoServer
 	}
 	cl := client.NewBelow(c.project.Dial, session.Token(c.environ))
+	if session.Token(c.environ) == "" {
+		cl.Bring(forAgents(c.environ))
+	}
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
 	info, err := api.Info.Do(ctx, cl, api.InfoRequest{})

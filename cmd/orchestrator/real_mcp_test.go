@@ -99,9 +99,6 @@ func TestRealMCP(t *testing.T) {
 			}
 			m := &mcpScript{}
 			m.realRig = newScripted(t, cli, m.answer)
-			if how := os.Getenv(transportVariable); how != "" {
-				m.env = append(m.env, "ORCHESTRATOR_MCP_TRANSPORT="+how)
-			}
 			witness := m.hostile()
 			data := filepath.Join(m.project, "data")
 			if err := os.MkdirAll(data, 0o755); err != nil {
@@ -371,6 +368,3 @@ func (r *realRig) definitions(prompt string) int {
 	}
 	return n
 }
-
-// transportVariable sets mcp_transport for TestRealMCP.
-const transportVariable = "MCP_TRANSPORT"

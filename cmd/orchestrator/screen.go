@@ -115,13 +115,17 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 			vterm.MaxCols, vterm.MaxRows),
 			"`stty cols 120 rows 36` sets a sane size")
 	}
+	at, err := c.standing()
+	if err != nil {
+		return err
+	}
 	colours := c.colours(out)
 	writer := paint.New(out, colours, cols, rows)
 	defer func() { _ = writer.Close() }() // stops painting; the terminal stays open
 	pane := livePane{terminal.New(dialer{cl}, writer)}
 	defer pane.Close()
 	model := ui.New(ui.Config{
-		Server: screenServer{cl}, Pane: pane, Project: c.project.Root, Git: !info.NoRepository, Version: version(),
+		Server: screenServer{cl}, Pane: pane, Project: c.project.Root, Folder: at.folder, Git: !info.NoRepository, Version: version(),
 		Agent: c.config.Agent,
 		Open:  open, Problems: info.Problems, Theme: c.config.Theme, Profile: colours, Keys: keysOf(c.config.Keys),
 		Notify: notifyOf(c.config.Notify),

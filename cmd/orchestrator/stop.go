@@ -117,7 +117,7 @@ func (c *cli) reachHolder(ctx context.Context, while time.Duration) (*client.Cli
 func stopped(r api.StopReport) string {
 	out := "server stopped"
 	if r.Spooled > 0 {
-		out += fmt.Sprintf("; %d answers that the store refused are kept, to be stored at the next start", r.Spooled)
+		out += fmt.Sprintf("; %d answers that could not be stored yet are kept, and stored at the next start", r.Spooled)
 	}
 	if r.Lost > 0 {
 		out += fmt.Sprintf("; %d answers could not be saved", r.Lost)

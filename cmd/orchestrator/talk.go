@@ -41,11 +41,15 @@ func runVerb(c *cli) *cobra.Command {
 				return err
 			}
 			var s thread.Status
+			chosen := r.Dir != ""
+			if err := c.place(&r); err != nil {
+				return err
+			}
 			if err := c.withWarnings(ctx, cl, func() (err error) { s, err = api.New.Do(ctx, cl, r); return }); err != nil {
 				return err
 			}
 			if t.format == "text" {
-				sayApart(c, s, r)
+				sayApart(c, s, r, chosen)
 			}
 			return c.follower(cl, t).followFirst(ctx, s)
 		})(cmd, args)

@@ -102,6 +102,11 @@ func printThreads(w io.Writer, list []listed, asTree bool, names map[thread.ID]s
 				costOf(s.Status), age(now.Sub(s.Updated))}, s.sharedWith())
 	}
 	t.print(w)
+	for _, s := range list {
+		if s.Aside != "" {
+			fmt.Fprintf(w, "%s: not through the gateway, so that nothing can be masked: %s\n", s.Name, plain.Line(s.Aside))
+		}
+	}
 }
 
 // treeRow is a thread with its tree lines.
@@ -233,6 +238,9 @@ func resumeVerb(c *cli) *cobra.Command {
 						how = ": " + s.Resume.Detail
 					}
 					fmt.Fprintf(w, "%s resumed at turn %d%s\n", s.Name, s.Turn, how)
+					if said := environSaid(s); said != "" {
+						fmt.Fprintf(w, "%s: %s\n", s.Name, said)
+					}
 					if problem := s.SetupProblem(); problem != "" {
 						fmt.Fprintf(w, "%s: %s\n", s.Name, problem)
 					}

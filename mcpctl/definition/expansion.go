@@ -23,8 +23,8 @@ type syntax string
 const (
 	plain    syntax = ""         // Codex: none
 	shell    syntax = "shell"    // Claude Code: ${VAR}, ${VAR:-default}
-	gemini   syntax = "gemini"   // $VAR, ${VAR}, ${VAR:-default}, %VAR%; what is not set is empty
-	braces   syntax = "braces"   // OpenCode: {env:VAR}
+	gemini   syntax = "gemini"   // $VAR, ${VAR}, ${VAR:-default}; what is not set stays as it is written
+	braces   syntax = "braces"   // OpenCode: {env:VAR}; what is not set is empty
 	prefixed syntax = "prefixed" // VS Code and Cursor: ${env:VAR}, ${workspaceFolder}, ${input:x}
 )
 
@@ -124,7 +124,7 @@ func (e *expansion) withDefault(text string) (string, bool, error) {
 		v, ok = e.lookup("workspaceFolder")
 	}
 	switch {
-	case ok && (v != "" || !has):
+	case ok: // also if it is empty: so Claude Code does
 		return v, true, nil
 	case has:
 		return otherwise, true, nil
@@ -141,11 +141,8 @@ func (e *expansion) braced(text string) (string, bool, error) {
 	case kind != "env" || !variable(name):
 		return "", false, nil
 	}
-	v, ok := e.lookup(name)
-	if !ok {
-		return "", false, &Unset{Name: name}
-	}
-	return v, true, nil
+	v, _ := e.lookup(name)
+	return v, true, nil // what is not set is empty
 }
 
 // named knows what editors define.
@@ -184,7 +181,7 @@ func (e *expansion) named(text string) (string, bool, error) {
 	return "", false, nil
 }
 
-// loose expands $VAR, ${VAR}, ${VAR:-default} and %VAR%.
+// loose expands $VAR, ${VAR} and ${VAR:-default}. What is not set and has no default stays as it is written.
 func (e *expansion) loose(s string) (string, error) {
 	var out strings.Builder
 	for i := 0; i < len(s); {
@@ -194,10 +191,14 @@ func (e *expansion) loose(s string) (string, error) {
 			i++
 			continue
 		}
-		name, otherwise, _ := strings.Cut(text, ":-")
-		v, _ := e.lookup(name)
-		if v == "" {
+		name, otherwise, has := strings.Cut(text, ":-")
+		v, ok := e.lookup(name)
+		switch {
+		case ok:
+		case has:
 			v = otherwise
+		default:
+			v = s[i : i+n]
 		}
 		out.WriteString(v)
 		i += n
@@ -207,15 +208,10 @@ func (e *expansion) loose(s string) (string, error) {
 
 // looseName returns what is between the marks of the variable that s begins with, and its length with them.
 func looseName(s string) (string, int) {
-	for _, form := range []struct{ begin, end string }{{"${", "}"}, {"%", "%"}} {
-		rest, ok := strings.CutPrefix(s, form.begin)
-		if !ok {
-			continue
-		}
-		text, _, closed := strings.Cut(rest, form.end)
-		name, _, _ := strings.Cut(text, ":-")
-		if closed && variable(name) && (form.end == "}" || name == text) {
-			return text, len(form.begin) + len(text) + len(form.end)
+	if rest, ok := strings.CutPrefix(s, "${"); ok {
+		text, _, closed := strings.Cut(rest, "}")
+		if name, _, _ := strings.Cut(text, ":-"); closed && variable(name) {
+			return text, len("${") + len(text) + len("}")
 		}
 	}
 	if rest, ok := strings.CutPrefix(s, "$"); ok {

@@ -15,7 +15,7 @@ func TestExpandSyntax(t *testing.T) {
 		"CYCLE": "${CYCLE}", "BACK": "${FORTH}", "FORTH": "${BACK}", "P": "%A% $A {env:A} ${env:A} ${A}"})
 	for _, c := range []struct{ agent, in, want, fails string }{
 		{"claude", "x${A}y${A}", "xoney" + "one", ""},
-		{"claude", "${NO:-d e}", "d e", ""}, {"claude", "${EMPTY:-d}", "d", ""}, {"claude", "${EMPTY}", "", ""},
+		{"claude", "${NO:-d e}", "d e", ""}, {"claude", "${EMPTY:-d}", "", ""}, {"claude", "${NO:-b:-c}", "b:-c", ""}, {"claude", "${NO:-${A}/x}", "${A/x}", ""}, {"claude", "${EMPTY}", "", ""},
 		{"claude", "${NO:-}", "", ""}, {"claude", "${NO}", "", "NO is not set"}, {"claude", "$A %A% {env:A}", "$A %A% {env:A}", ""},
 		{"claude", "${", "${", ""}, {"claude", "${A", "${A", ""}, {"claude", "${}", "${}", ""}, {"claude", "${1}", "${1}", ""},
 		{"claude", "${x y} ${A}", "${x y} one", ""}, {"claude", "${CLAUDE_PROJECT_DIR}/s", "/p/q/s", ""},
@@ -23,10 +23,10 @@ func TestExpandSyntax(t *testing.T) {
 		{"claude", "${P}", "%A% $A {env:A} ${env:A} ${A}", ""},
 		{"orchestrator", "${A}", "one", ""},
 		{"codex", "${A} $A", "${A} $A", ""},
-		{"gemini", "$A-${A}-%A%", "one-one-one", ""}, {"gemini", "[$NO${NO}%NO%]", "[]", ""}, {"gemini", "100%", "100%", ""},
+		{"gemini", "$A-${A}-%A%", "one-one-%A%", ""}, {"gemini", "[$NO${NO}%NO%]", "[$NO${NO}%NO%]", ""}, {"gemini", "${EMPTY:-d}$EMPTY", "", ""}, {"gemini", "100%", "100%", ""},
 		{"gemini", "50% of 10%", "50% of 10%", ""}, {"gemini", "$ $1 ${", "$ $1 ${", ""}, {"gemini", "${NO:-d}", "d", ""},
 		{"gemini", "$CYCLE ${P}", "${CYCLE} %A% $A {env:A} ${env:A} ${A}", ""},
-		{"opencode", "{env:A}{", "one{", ""}, {"opencode", "{env:NO}", "", "NO is not set"}, {"opencode", "{x} ${A}", "{x} ${A}", ""},
+		{"opencode", "{env:A}{", "one{", ""}, {"opencode", "[{env:NO}]", "[]", ""}, {"opencode", "{x} ${A}", "{x} ${A}", ""},
 		{"opencode", `{"a":{"b":"{env:A}"}}`, `{"a":{"b":"one"}}`, ""},
 		{"opencode", "{file:/etc/passwd}", "", "not supported"},
 		{"vscode", "${env:A} ${workspaceFolder} ${workspaceFolderBasename} ${userHome}${/}x", "one /p/q q /h/x", ""},

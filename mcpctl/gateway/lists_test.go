@@ -134,6 +134,52 @@ func TestChangedTellsOfRealChangesOnly(t *testing.T) {
 	}
 }
 
+// TestCurrent: an agent is behind from a change until it reads its tools, and is reminded as often as is asked for.
+func TestCurrent(t *testing.T) {
+	g, shelf, _ := newRig(t)
+	a := connect(t, g, own, `{}`)
+	step := func(when string, current bool) {
+		t.Helper()
+		if g.Current(own) != current {
+			t.Errorf("%s: current is %v", when, !current)
+		}
+	}
+	step("before it has asked", true)
+	a.must("tools/list", `{}`)
+	step("as given", true)
+	g.Remind(own)
+	a.quiet("it is not behind")
+	shelf.set(own, serverOf("b", "x"))
+	step("before it is told", false)
+	g.Changed(own)
+	a.note()
+	step("told", false)
+	for range 2 {
+		g.Remind(own)
+		if m := a.note(); m.Method != "notifications/tools/list_changed" {
+			t.Errorf("reminded of %s", m.Method)
+		}
+	}
+	a.must("prompts/list", `{}`)
+	step("it has read another list", false)
+	a.must("tools/list", `{}`)
+	step("it has read its tools", true)
+	shelf.set(own)
+	shelf.set(own, serverOf("b", "x"))
+	step("switched to and fro", true)
+	second := connect(t, g, own, `{}`)
+	second.must("tools/list", `{}`)
+	shelf.set(own)
+	a.must("tools/list", `{}`)
+	step("another connection of it is behind", false)
+	_ = second.Close()
+	for end := time.Now().Add(wait); !g.Current(own); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("a connection that has ended is waited for")
+		}
+	}
+}
+
 // TestNotToldBeforeTheHandshake: an agent that has not finished its handshake takes no notifications.
 func TestNotToldBeforeTheHandshake(t *testing.T) {
 	g, shelf, _ := newRig(t)

@@ -63,8 +63,10 @@ func (c *call) retrieve(ctx context.Context) (json.RawMessage, error) {
 		Head   int64
 		Offset int64
 	}
-	if err := json.Unmarshal(arguments.raw(), &a); err != nil {
-		return failure("the arguments do not fit: " + err.Error()), nil
+	strict := json.NewDecoder(bytes.NewReader(arguments.raw()))
+	strict.DisallowUnknownFields()
+	if err := strict.Decode(&a); err != nil {
+		return failure("the arguments do not fit: " + err.Error() + "; there are token, from, to, grep, head and offset"), nil
 	}
 	part := thread.Selection{From: a.From, To: a.To, Grep: a.Grep, Head: a.Head}
 	switch err := part.Check(); {

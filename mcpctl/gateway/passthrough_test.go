@@ -52,7 +52,9 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 			"tools/list": `{"tools":[{"name":"x","inputSchema":{"type":"object"}}]}`,
 			"tools/call": `{"content":[{"type":"text","text":"done"}]}`,
 		}
-		reply(w, http.StatusOK, rpc.Message{ID: m.ID, Result: json.RawMessage(cmp.Or(results[m.Method], `{}`))})
+		answer, _ := rpc.Message{ID: m.ID, Result: json.RawMessage(cmp.Or(results[m.Method], `{}`))}.Encode()
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(answer)
 	}
 }
 
@@ -112,26 +114,19 @@ func TestP8NoTokenPassthrough(t *testing.T) {
 	shelf.answer = func(ctx context.Context, _ string, c Caller, method string, params json.RawMessage) (json.RawMessage, error) {
 		return h.Call(ctx, server, c, method, params)
 	}
-	url := web(t, g)
-	header := handshake(t, url)
-	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"r__x","arguments":{}}}`
-	res := send(t, "POST", url, call, header, "Cookie: session="+token, "X-Api-Key: "+token)
-	if text := body(t, res); res.StatusCode != http.StatusOK || !strings.Contains(text, "done") {
-		t.Fatalf("%s: %s", res.Status, text)
+	a := connect(t, g, own, `{}`)
+	if text, isError := a.tool("r__x", `{}`); isError || text != "done" {
+		t.Fatalf("%v: %s", isError, text)
 	}
 	r.mu.Lock()
 	r.refuses = true
 	r.mu.Unlock()
-	res = send(t, "POST", url, call, header)
-	if text := body(t, res); res.StatusCode != http.StatusOK || res.Header.Get("WWW-Authenticate") != "" || !strings.Contains(text, `"isError":true`) || strings.Contains(text, "its-own") || strings.Contains(text, "evil.example") {
-		t.Errorf("the server's 401 became %s %v: %s", res.Status, res.Header, text)
+	if text, isError := a.tool("r__x", `{}`); !isError || strings.Contains(text, "its-own") || strings.Contains(text, "evil.example") {
+		t.Errorf("the server's 401 became %v: %s", isError, text)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	seen := r.seen.String()
-	if strings.Contains(seen, token) || strings.Contains(seen, strings.TrimPrefix(header, sessionHeader+": ")) {
-		t.Errorf("the server got the agent's token or session:\n%s", seen)
-	}
 	if !strings.Contains(seen, "Bearer its-own") || !strings.Contains(seen, "tools/call") {
 		t.Errorf("the server got\n%s", seen)
 	}

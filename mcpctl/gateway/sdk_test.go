@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -14,39 +12,24 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"orchestrator/mcpctl/rpc"
-	"orchestrator/thread"
 )
 
 // way is how a client reaches the gateway.
 type way struct {
 	name    string
 	version string // "" for the newest
-	web     bool
 }
 
 func ways() []way {
-	return []way{
-		{"lines, handshake", "2025-11-25", false}, {"lines, stateless", "", false},
-		{"web, handshake", "2025-11-25", true}, {"web, stateless", "", true},
-	}
+	return []way{{"handshake", "2025-11-25"}, {"stateless", ""}}
 }
-
-const token = "0123456789abcdef0123456789abcdef"
 
 func (w way) connect(t *testing.T, g *Gateway, opts *mcp.ClientOptions) *mcp.ClientSession {
 	t.Helper()
 	client := mcp.NewClient(&mcp.Implementation{Name: "sdk", Version: "1"}, opts)
-	var transport mcp.Transport
-	if w.web {
-		server := httptest.NewServer(g.NewWeb(func(s string) (thread.ID, string, bool) { return own, "/p", s == token }))
-		t.Cleanup(server.Close)
-		t.Cleanup(func() { _ = g.Close() })
-		transport = &mcp.StreamableClientTransport{Endpoint: server.URL, HTTPClient: &http.Client{Transport: bearer{}}}
-	} else {
-		a, b := net.Pipe()
-		go func() { _ = g.Serve(own, "/p", rpc.NewLines(b, b, b, nil)) }()
-		transport = &mcp.IOTransport{Reader: a, Writer: a}
-	}
+	a, b := net.Pipe()
+	go func() { _ = g.Serve(own, "/p", rpc.NewLines(b, b, b, nil)) }()
+	transport := &mcp.IOTransport{Reader: a, Writer: a}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	s, err := client.Connect(ctx, transport, &mcp.ClientSessionOptions{ProtocolVersion: w.version})
@@ -57,15 +40,7 @@ func (w way) connect(t *testing.T, g *Gateway, opts *mcp.ClientOptions) *mcp.Cli
 	return s
 }
 
-type bearer struct{}
-
-func (bearer) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+token)
-	return http.DefaultTransport.RoundTrip(r)
-}
-
-// TestOfficialClient has the official SDK's client use everything, in both eras and over both transports.
+// TestOfficialClient has the official SDK's client use everything, in both eras.
 func TestOfficialClient(t *testing.T) {
 	for _, w := range ways() {
 		t.Run(w.name, func(t *testing.T) {

@@ -111,6 +111,27 @@ func (g *Gateway) Followed(id thread.ID) (told, read time.Time) {
 	return told, read
 }
 
+// Current reports whether a thread's agent has its tools as they are now. One that has not asked for them is not waited
+// for: it will get them so.
+func (g *Gateway) Current(id thread.ID) bool {
+	for _, s := range g.of(id) {
+		if now, given, _ := s.state("tools/list"); given != nil && *given != now {
+			return false
+		}
+	}
+	return true
+}
+
+// Remind tells a thread's agent once more that its tools have changed if it has not read them since: agents may miss a
+// change that comes while they read.
+func (g *Gateway) Remind(id thread.ID) {
+	for _, s := range g.of(id) {
+		if now, given, _ := s.state("tools/list"); given != nil && *given != now {
+			s.tell(changes()[0].notification)
+		}
+	}
+}
+
 // handler connects a session to a stream of both directions.
 type handler struct {
 	*session

@@ -232,6 +232,13 @@ func (b *backend) refuse(err error) bool {
 	return false
 }
 
+// cannot notes that there is nothing to start. A person may change that at any time. Callers hold mu.
+func (b *backend) cannot(err error) {
+	b.refused = err
+	b.next = b.Clock.Now().Add(askAgain)
+	b.become(Failed, err.Error())
+}
+
 // lost notes that a session has ended.
 func (b *backend) lost(s *session) {
 	b.mu.Lock()

@@ -92,6 +92,9 @@ func TestMissingProgram(t *testing.T) {
 	if launches, _, _ := r.seen(); launches != 1 {
 		t.Errorf("it was tried %d times", launches)
 	}
+	if got := r.state(s.Hash); got.Status != hub.Failed || !strings.Contains(got.Reason, "no such program") {
+		t.Errorf("it is %s: %s", got.Status, got.Reason)
+	}
 }
 
 // TestStop: a server that is stopped ends its calls, and is not started by them again.

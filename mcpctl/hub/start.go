@@ -115,7 +115,11 @@ func (b *backend) begin() *attempt {
 			b.become(Cold, ErrStopped.Error())
 		default:
 			a.err = fmt.Errorf("%s: %w", b.id, err)
-			if !b.refuse(a.err) {
+			switch {
+			case b.refuse(a.err):
+			case errors.Is(err, process.ErrNoProgram):
+				b.cannot(err)
+			default:
 				b.fail(err.Error())
 			}
 			if final(a.err) {

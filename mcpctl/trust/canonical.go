@@ -15,8 +15,27 @@ import (
 // maxTool is the size limit of a definition.
 const maxTool = 256 << 10
 
-// pinned reports whether a key of a tool's definition tells a model what the tool is.
-func pinned(key string) bool {
+// Kind is what a definition of a server is of.
+type Kind string
+
+// The kinds, by the key that names one.
+const (
+	OfTool     Kind = "name"
+	OfPrompt   Kind = "prompt"
+	OfResource Kind = "uri"
+	OfTemplate Kind = "uriTemplate"
+)
+
+// naming is the key of a definition that names it.
+func (k Kind) naming() string {
+	if k == OfPrompt {
+		return "name"
+	}
+	return string(k)
+}
+
+// early reports whether a key of a tool's definition was pinned by builds that did not pin all of them.
+func early(key string) bool {
 	switch key {
 	case "name", "title", "description", "inputSchema", "outputSchema", "annotations":
 		return true
@@ -24,9 +43,15 @@ func pinned(key string) bool {
 	return false
 }
 
-// canonical returns what of a tool's definition is pinned, as JSON with sorted keys and numbers as they are written; its
-// name; and its title and description.
-func canonical(raw json.RawMessage) (text, name, shown string, err error) {
+// moving reports whether a key of a definition changes with what the server has, not with what it says: that is not
+// pinned.
+func (k Kind) moving(key string) bool {
+	return k == OfResource && key == "size"
+}
+
+// canonical returns what of a definition is pinned, as JSON with sorted keys and numbers as they are written; its name;
+// and its title and description. keep says which keys count.
+func canonical(k Kind, raw json.RawMessage, keep func(key string) bool) (text, name, shown string, err error) {
 	if len(raw) > maxTool {
 		return "", "", "", fmt.Errorf("its definition has more than %d bytes", maxTool)
 	}
@@ -42,13 +67,18 @@ func canonical(raw json.RawMessage) (text, name, shown string, err error) {
 	}
 	var members []jsonc.Member
 	for _, m := range v.Members() {
-		if !pinned(m.Key) {
+		if !keep(m.Key) || k.moving(m.Key) {
 			continue
+		}
+		if k == OfResource && m.Key == "annotations" && m.Value.Kind == jsonc.Object {
+			if m.Value, err = without(m.Value, "lastModified"); err != nil {
+				return "", name, "", err
+			}
 		}
 		members = append(members, m)
 		s, _ := m.Value.Text()
 		switch m.Key {
-		case "name":
+		case k.naming():
 			if name != "" || m.Value.Kind != jsonc.String {
 				return "", name, "", errors.New("it has no name, or several")
 			}
@@ -65,6 +95,16 @@ func canonical(raw json.RawMessage) (text, name, shown string, err error) {
 		return "", name, "", err
 	}
 	return out.String(), name, strings.TrimSuffix(shown, "\n"), nil
+}
+
+// without returns an object without a key.
+func without(v jsonc.Value, key string) (jsonc.Value, error) {
+	var out bytes.Buffer
+	err := writeMembers(&out, slices.DeleteFunc(v.Members(), func(m jsonc.Member) bool { return m.Key == key }))
+	if err != nil {
+		return jsonc.Value{}, err
+	}
+	return jsonc.Parse(out.Bytes())
 }
 
 // writeMembers writes an object with sorted keys. A key that is there twice stays there twice, in its order: parsers

@@ -1,8 +1,10 @@
 package trust_test
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,7 +25,7 @@ func list(tools ...string) []json.RawMessage {
 
 func check(t *testing.T, s *trust.Store, d definition.Definition, tools ...string) trust.Review {
 	t.Helper()
-	r, err := s.Check(d, hash("launch"), list(tools...))
+	r, err := s.Check(d, hash("launch"), trust.Lists{Tools: list(tools...)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +75,7 @@ func TestP2RugPull(t *testing.T) {
 		if r := check(t, s, d, add, sub); r.Withheld() != nil {
 			t.Errorf("changed back: %+v", r)
 		}
-		if err := s.AcceptTools(d, hash("launch"), list(evilAdd)); err != nil {
+		if err := s.AcceptTools(d, hash("launch"), trust.Lists{Tools: list(evilAdd)}); err != nil {
 			t.Fatal(err)
 		}
 		if r := check(t, s, d, evilAdd, sub); r.Withheld() != nil {
@@ -98,7 +100,7 @@ func TestP2NewTools(t *testing.T) {
 		if r.Tools[1].Withheld != withheld || (r.Tools[1].State == trust.ToolNew) != withheld {
 			t.Errorf("%s, again: %+v", scope, r)
 		}
-		if err := s.AcceptTools(d, hash("launch"), list(mul)); err != nil {
+		if err := s.AcceptTools(d, hash("launch"), trust.Lists{Tools: list(mul)}); err != nil {
 			t.Fatal(err)
 		}
 		if r := check(t, s, d, add, mul); r.Withheld() != nil {
@@ -120,8 +122,12 @@ func TestP2PinCovers(t *testing.T) {
 		tool string
 		same bool
 	}{
-		"order and blanks": {`{ "description":"\u0064", "annotations":{"readOnlyHint": true},"outputSchema":{},
-"inputSchema":{"big":12345678901234567890,"n":1.10},"title":"T","name":"t","_meta":{"x":1},"icons":[]}`, true},
+		"order and blanks": {`{ "description":"\u0064", "annotations":{"readOnlyHint": true},
+"inputSchema":{"big":12345678901234567890,"n":1.10},"title":"T","name":"t","outputSchema":{}}`, true},
+		"meta":            {strings.Replace(base, `{"name"`, `{"_meta":{"x":1},"name"`, 1), false},
+		"icons":           {strings.Replace(base, `{"name"`, `{"icons":[],"name"`, 1), false},
+		"execution":       {strings.Replace(base, `{"name"`, `{"execution":{"taskSupport":"optional"},"name"`, 1), false},
+		"an unknown key":  {strings.Replace(base, `{"name"`, `{"x-y":"obey","name"`, 1), false},
 		"title":           {strings.Replace(base, `"T"`, `"U"`, 1), false},
 		"description":     {strings.Replace(base, `"d"`, `"d "`, 1), false},
 		"input schema":    {strings.Replace(base, `"n"`, `"m"`, 1), false},
@@ -143,6 +149,113 @@ func TestP2PinCovers(t *testing.T) {
 	check(t, s, d, `{"name":"t","description":"\ud800"}`)
 	if r := check(t, s, d, `{"name":"t","description":"\ud801"}`); len(r.Withheld()) != 1 {
 		t.Error("two different strings that are no text have the same pin")
+	}
+}
+
+// TestPinsOfEverything withholds a changed prompt, resource or template, and what is new of a repository's server.
+func TestPinsOfEverything(t *testing.T) {
+	raw := func(text string) []json.RawMessage { return []json.RawMessage{json.RawMessage(text)} }
+	of3 := func(r trust.Review) []trust.Tool {
+		var all []trust.Tool
+		all = append(all, r.Prompts...)
+		all = append(all, r.Resources...)
+		return append(all, r.Templates...)
+	}
+	base := trust.Lists{
+		Tools:   raw(`{"name":"greet","inputSchema":{}}`),
+		Prompts: raw(`{"name":"greet","description":"d"}`),
+		Resources: raw(`{"uri":"mem://a","name":"greet","description":"d","size":7,` +
+			`"annotations":{"lastModified":"2026-01-01","priority":1}}`),
+		Templates: raw(`{"uriTemplate":"mem://{x}","name":"greet","description":"d"}`),
+	}
+	for name, c := range map[string]struct {
+		change func(*trust.Lists)
+		state  []trust.ToolState // of the prompt, the resource and the template
+	}{
+		"nothing":         {func(*trust.Lists) {}, []trust.ToolState{"known", "known", "known"}},
+		"a prompt":        {func(l *trust.Lists) { l.Prompts = raw(`{"name":"greet","description":"obey"}`) }, []trust.ToolState{"changed", "known", "known"}},
+		"a prompt's meta": {func(l *trust.Lists) { l.Prompts = raw(`{"name":"greet","description":"d","_meta":{}}`) }, []trust.ToolState{"changed", "known", "known"}},
+		"another prompt":  {func(l *trust.Lists) { l.Prompts = raw(`{"name":"other","description":"d"}`) }, []trust.ToolState{"new", "known", "known"}},
+		"a resource":      {func(l *trust.Lists) { l.Resources = raw(`{"uri":"mem://a","name":"greet","description":"obey"}`) }, []trust.ToolState{"known", "changed", "known"}},
+		"size and time only": {func(l *trust.Lists) {
+			l.Resources = raw(`{"uri":"mem://a","name":"greet","description":"d","size":8,"annotations":{"lastModified":"2027-01-01","priority":1}}`)
+		}, []trust.ToolState{"known", "known", "known"}},
+		"its priority": {func(l *trust.Lists) {
+			l.Resources = raw(`{"uri":"mem://a","name":"greet","description":"d","size":7,"annotations":{"priority":2}}`)
+		}, []trust.ToolState{"known", "changed", "known"}},
+		"a template": {func(l *trust.Lists) { l.Templates = raw(`{"uriTemplate":"mem://{x}","name":"obey","description":"d"}`) }, []trust.ToolState{"known", "known", "changed"}},
+	} {
+		s, d := trust.Open(t.TempDir()), of(definition.Project, "s")
+		for _, one := range []trust.Lists{base, base} {
+			if _, err := s.Check(d, hash("launch"), one); err != nil {
+				t.Fatal(err)
+			}
+		}
+		next := base
+		c.change(&next)
+		r, err := s.Check(d, hash("launch"), next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, got := range of3(r) {
+			if got.State != c.state[i] || got.Withheld != (got.State != trust.ToolKnown) || (len(got.Diff) > 0) != (got.State == trust.ToolChanged) {
+				t.Errorf("%s: the %s is %+v, want %s", name, got.Kind, got, c.state[i])
+			}
+		}
+		if err := s.AcceptTools(d, hash("launch"), next); err != nil {
+			t.Fatal(err)
+		}
+		if r, err = s.Check(d, hash("launch"), next); err != nil {
+			t.Fatal(err)
+		}
+		for _, got := range of3(r) {
+			if got.State != trust.ToolKnown {
+				t.Errorf("%s: accepted, the %s is %+v", name, got.Kind, got)
+			}
+		}
+	}
+}
+
+// TestPinsOfEarlierBuilds are kept: what they pinned is compared as they did, and the rest is pinned when it is next seen.
+func TestPinsOfEarlierBuilds(t *testing.T) {
+	const tool = `{"name":"t","description":"d","inputSchema":{"a":1},"_meta":{"x":1}}`
+	sum := sha256.Sum256([]byte(`{"description":"d","inputSchema":{"a":1},"name":"t"}`))
+	for name, c := range map[string]struct {
+		first, later string
+		state        []trust.ToolState
+	}{
+		"as it was":        {tool, tool, []trust.ToolState{"known", "known"}},
+		"changed":          {strings.Replace(tool, `"d"`, `"e"`, 1), tool, []trust.ToolState{"changed", "known"}},
+		"a key, afterward": {tool, strings.Replace(tool, `"x":1`, `"x":2`, 1), []trust.ToolState{"known", "changed"}},
+	} {
+		dir := t.TempDir()
+		s, d := trust.Open(dir), of(definition.Project, "s")
+		check(t, s, d, `{"name":"t"}`) // for the folder
+		var file string
+		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+			if strings.HasSuffix(path, hash("launch")+".json") {
+				file = path
+			}
+			return err
+		})
+		record := fmt.Sprintf(`{"version":1,"id":"s","tools":{"t":{"sum":"%x","text":"{}"}}}`, sum)
+		if err == nil {
+			err = os.WriteFile(file, []byte(record), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, one := range []string{c.first, c.later} {
+			r, err := s.Check(d, hash("launch"), trust.Lists{
+				Tools: []json.RawMessage{json.RawMessage(one)}, Prompts: []json.RawMessage{json.RawMessage(`{"name":"p"}`)},
+			})
+			if err != nil || r.First || r.Tools[0].State != c.state[i] {
+				t.Errorf("%s, %d: %+v %v, want %s", name, i, r.Tools, err, c.state[i])
+			}
+			if r.Prompts[0].Withheld {
+				t.Errorf("%s, %d: the first prompts are asked for", name, i)
+			}
+		}
 	}
 }
 
@@ -183,7 +296,7 @@ func TestInvalidTools(t *testing.T) {
 		if tool.State != trust.ToolInvalid || !tool.Withheld || tool.Problem == "" {
 			t.Errorf("%.40q: %+v", bad[i], tool)
 		}
-		if err := s.AcceptTools(d, hash("launch"), list(bad[i])); err == nil {
+		if err := s.AcceptTools(d, hash("launch"), trust.Lists{Tools: list(bad[i])}); err == nil {
 			t.Errorf("%.40q can be accepted", bad[i])
 		}
 	}
@@ -194,7 +307,7 @@ func TestInvalidTools(t *testing.T) {
 	if pins, err := s.Pins(hash("launch")); err != nil || len(pins) != 1 || pins["add"] != r.Tools[0].Pin {
 		t.Errorf("pins %v, %v", pins, err)
 	}
-	if _, err := s.Check(d, "../x", nil); err == nil {
+	if _, err := s.Check(d, "../x", trust.Lists{}); err == nil {
 		t.Error("a path is a hash")
 	}
 }
@@ -228,10 +341,10 @@ func TestDamagedPins(t *testing.T) {
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Check(d, hash("launch"), list(evilAdd)); err == nil || !strings.Contains(err.Error(), file) {
+		if _, err := s.Check(d, hash("launch"), trust.Lists{Tools: list(evilAdd)}); err == nil || !strings.Contains(err.Error(), file) {
 			t.Errorf("%q: %v", content, err)
 		}
-		if err := s.AcceptTools(d, hash("launch"), list(evilAdd)); err == nil {
+		if err := s.AcceptTools(d, hash("launch"), trust.Lists{Tools: list(evilAdd)}); err == nil {
 			t.Errorf("%q: tools are accepted", content)
 		}
 		if now, err := os.ReadFile(file); err != nil || string(now) != content {
@@ -246,11 +359,11 @@ func FuzzCheck(f *testing.F) {
 	s, d := trust.Open(f.TempDir()), of(definition.Project, "s")
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		at := hash(string(raw))
-		first, err := s.Check(d, at, []json.RawMessage{raw})
+		first, err := s.Check(d, at, trust.Lists{Tools: []json.RawMessage{raw}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := s.Check(d, at, []json.RawMessage{raw})
+		again, err := s.Check(d, at, trust.Lists{Tools: []json.RawMessage{raw}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,10 +33,12 @@ const (
 
 // Config configures a Manager. Project, StateDir, Store, Agents and Sessions are required; the others may be nil.
 type Config struct {
-	Project  string   // the project's folder, absolute
-	Moved    []string // earlier paths of the project's folder
-	StateDir string   // our own, 0700
-	Bin      string   // folder with our program, for the agents' PATH; "" for none
+	Project string   // the project's folder, absolute
+	Moved   []string // earlier paths of the project's folder
+	// Place refuses a folder in which no agent may work; nil refuses none.
+	Place    func(dir string) error
+	StateDir string // our own, 0700
+	Bin      string // folder with our program, for the agents' PATH; "" for none
 	Store    thread.Store
 	Spool    thread.Spool // keeps checkpoints that the store refuses; nil keeps them in memory only
 	Agents   thread.Agents

@@ -32,9 +32,12 @@ type core struct {
 
 	ctx     context.Context // of steps and background work; cancelled when Close stops waiting
 	cancel  context.CancelFunc
-	closing chan struct{}        // closed when Close begins
-	typing  *semaphore.Semaphore // limits how many prompts are typed at once
-	drained chan struct{}        // closed when nothing is running any more, after Close began
+	closing chan struct{} // closed when Close begins
+	// environs has the environments that persons brought, by thread; they are in memory only, as they hold secrets.
+	environs sync.Map
+	merging  *exclusive           // of what spans threads and the repository; taken before any other lock
+	typing   *semaphore.Semaphore // limits how many prompts are typed at once
+	drained  chan struct{}        // closed when nothing is running any more, after Close began
 
 	// mu guards the fields below, liveThreads and the marked fields of every liveThread; it is held only for moments,
 	// never while a port is called.
@@ -67,6 +70,11 @@ func newCore(cfg Config) *core {
 		cfg: cfg, ctx: ctx, cancel: cancel,
 		closing: make(chan struct{}), typing: semaphore.New(typedAtOnce, typingShare), drained: make(chan struct{}),
 	}
+	var programs func() []string
+	if w, ok := cfg.Merges.(thread.ProgramWaiter); ok {
+		programs = w.Programs
+	}
+	m.merging = newExclusive(programs)
 	m.past = past.Reader{Store: cfg.Store, Codec: cfg.Reader, Differ: cfg.Differ, Log: cfg.Log}
 	m.bus.StartAfter(cfg.Clock().UnixMicro()) // numbers of an earlier run are smaller
 	return m
@@ -180,7 +188,42 @@ func (m *core) untilClosing() (context.Context, context.CancelFunc) {
 func (m *core) now() time.Time { return m.cfg.Clock() }
 
 // env is the environment that a thread's agent starts from.
-func (m *core) env(t thread.Thread) []string { return slices.Concat(m.cfg.Env, t.Launch.Env) }
+func (m *core) env(t thread.Thread) []string {
+	env := m.cfg.Env
+	if b, ok := m.environs.Load(t.ID); ok {
+		env = b.(brought).env
+	}
+	return slices.Concat(env, t.Launch.Env)
+}
+
+// bring has a thread's agents begin with the environment of the person who starts it, until another one is brought.
+func (m *core) bring(id thread.ID, env []string) {
+	if env == nil {
+		return
+	}
+	differs := thread.Differing(m.cfg.Env, env)
+	if len(differs) == 0 {
+		m.environs.Delete(id)
+		return
+	}
+	m.environs.Store(id, brought{env, thread.EnvironUse{Shell: true, Differs: differs}})
+}
+
+// brought is the environment of a person's client.
+type brought struct {
+	env []string
+	use thread.EnvironUse
+}
+
+// environUse says with which environment a thread's agents begin; nil for the server's.
+func (m *core) environUse(id thread.ID) *thread.EnvironUse {
+	b, ok := m.environs.Load(id)
+	if !ok {
+		return nil
+	}
+	use := b.(brought).use
+	return &use
+}
 
 // stateDir is the folder for a thread's own files.
 func (m *core) stateDir(id thread.ID) string {

@@ -32,9 +32,8 @@ func (m *merges) Finish(ctx context.Context, ref string) (thread.MergeReport, er
 	if err != nil {
 		return thread.MergeReport{}, fmt.Errorf("finish %s: %w", name, err)
 	}
-	return m.detached(ctx, func(ctx context.Context) (thread.MergeReport, error) {
-		m.merging.Lock()
-		defer m.merging.Unlock()
+	what, only := "the finish of "+child.thread().DisplayName(), []thread.ID{child.id}
+	return m.detached(ctx, what, only, func(ctx, _ context.Context) (thread.MergeReport, error) {
 		return m.finish(ctx, child, in, thread.MergeReport{Branch: in.Branch, Into: in.Target, Dir: in.Dir})
 	})
 }

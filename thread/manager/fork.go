@@ -52,10 +52,18 @@ func (m *forks) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, 
 	if err != nil {
 		return thread.Status{}, fmt.Errorf("fork %s: %w", p.Name, err)
 	}
-	if r.NoStart {
-		return l.current(), nil
+	var left []thread.LeftOut
+	if made := l.thread().Worktree.Path; made != "" {
+		left = m.leftOut(ctx, thread.OpFork, l.id, made, m.rootOf(p))
 	}
-	return m.creation.startNew(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt})
+	if r.NoStart {
+		s := l.current()
+		s.LeftOut = left
+		return s, nil
+	}
+	s, err := m.creation.startNew(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt, env: thread.Environ(ctx)})
+	s.LeftOut = left
+	return s, err
 }
 
 // forkOf prepares a fork and finds the checkpoint it begins at; the zero one if nothing was said yet.

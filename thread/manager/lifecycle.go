@@ -139,6 +139,9 @@ func (m *lifecycle) Archive(ctx context.Context, ref string) error {
 	if err != nil {
 		return err
 	}
+	if err := m.merging.free(l.id); err != nil {
+		return fmt.Errorf("archive %s: %w", l.thread().Name, err)
+	}
 	return l.do(ctx, func(ctx context.Context) error { return l.archive(ctx) })
 }
 
@@ -158,6 +161,9 @@ func (m *lifecycle) Delete(ctx context.Context, ref string) error {
 	l, err := m.find(ref)
 	if err != nil {
 		return err
+	}
+	if err := m.merging.free(l.id); err != nil {
+		return fmt.Errorf("delete %s: %w", l.thread().Name, err)
 	}
 	return l.do(ctx, func(ctx context.Context) error {
 		if err := l.stop(ctx, "deleted"); err != nil {

@@ -82,6 +82,7 @@ type liveThread struct {
 	unsaved    int               // those of them that are not in the spool either
 	visibility visibility        // how much is known about what its program does
 	aside      string            // why its program runs without the gateway, "" if it does not
+	before     int               // requests before its program was started
 	polling    bool              // a poll is queued
 	around     bool              // its newest turn went around the gateway
 	searching  bool              // a search for the answer to such a prompt is scheduled
@@ -312,7 +313,7 @@ func (l *liveThread) status() thread.Status {
 	s.Usage.CostUSD, _ = s.Cost()
 	if l.execution != nil {
 		e := *l.execution
-		s.Execution, s.Aside = &e, l.aside
+		s.Execution, s.Environ, s.Aside = &e, l.environUse(l.id), l.aside
 	}
 	s.Offer = l.offer
 	s.Prompts, s.Queued = l.asked.Prompts, l.asked.Queued

@@ -43,10 +43,12 @@ func (m *merges) Merge(ctx context.Context, r thread.MergeRequest) (thread.Merge
 		}
 		return report, nil
 	}
-	return m.detached(ctx, func(ctx context.Context) (thread.MergeReport, error) {
-		m.merging.Lock()
-		defer m.merging.Unlock()
-		report, err := m.merge(ctx, child, target, in, r.Message)
+	both := []thread.ID{child.id}
+	if target != nil {
+		both = append(both, target.id)
+	}
+	return m.detached(ctx, m.mergeOf(child), both, func(ctx, git context.Context) (thread.MergeReport, error) {
+		report, err := m.merge(ctx, git, child, target, in, r.Message)
 		if err != nil {
 			return report, fmt.Errorf("merge %s: %w", child.thread().Name, err)
 		}
@@ -54,9 +56,12 @@ func (m *merges) Merge(ctx context.Context, r thread.MergeRequest) (thread.Merge
 	})
 }
 
+// mergeOf names a merge for those who wait for it.
+func (m *merges) mergeOf(child *run) string { return "the merge of " + child.thread().DisplayName() }
+
 // merge commits the child's work and merges it. Manager.merging is held.
 func (m *merges) merge(
-	ctx context.Context, child, target *run, in mergeIntent, message string,
+	ctx, git context.Context, child, target *run, in mergeIntent, message string,
 ) (thread.MergeReport, error) {
 	report := m.mergeReport(child, in)
 	if err := m.mergeStopped(ctx, child, in.Dir, &report); err != nil || report.Stopped {
@@ -95,7 +100,7 @@ func (m *merges) merge(
 		return report, err
 	}
 	failpoint.Hit("thread.merge.intended")
-	report, err = m.mergeBranches(ctx, child, in, message, report)
+	report, err = m.mergeBranches(ctx, git, child, in, message, report)
 	if err != nil {
 		m.notMerged(ctx, child, target)
 		return report, errors.Join(err, m.settled(ctx, intent))
@@ -112,7 +117,7 @@ func (m *merges) merge(
 
 // mergeBranches commits the child's worktree and merges its branch.
 func (m *merges) mergeBranches(
-	ctx context.Context, child *run, in mergeIntent, message string, report thread.MergeReport,
+	ctx, git context.Context, child *run, in mergeIntent, message string, report thread.MergeReport,
 ) (thread.MergeReport, error) {
 	t := child.thread()
 	if m.cfg.Differ != nil {
@@ -122,7 +127,7 @@ func (m *merges) mergeBranches(
 		}
 		report.Files = files
 	}
-	if _, err := m.cfg.Merges.Commit(ctx, t.Worktree.Path, message); err != nil {
+	if _, err := m.cfg.Merges.Commit(git, t.Worktree.Path, message); err != nil {
 		return report, fmt.Errorf("commit its work: %w", err)
 	}
 	failpoint.Hit("thread.merge.committed")
@@ -133,15 +138,16 @@ func (m *merges) mergeBranches(
 				return report, err
 			}
 		}
-		if _, err := m.cfg.Merges.Commit(ctx, in.Dir, "Work before the merge of "+t.Name); err != nil {
+		if _, err := m.cfg.Merges.Commit(git, in.Dir, "Work before the merge of "+t.Name); err != nil {
 			return report, fmt.Errorf("commit the work of %s: %w", in.Dir, err)
 		}
 	}
-	what, err := m.cfg.Merges.Merge(ctx, in.Dir, in.Branch, "Merge "+t.Name+"\n\n"+message)
+	what, err := m.cfg.Merges.Merge(git, in.Dir, in.Branch, "Merge "+t.Name+"\n\n"+message)
 	if err != nil {
 		return report, m.offerCommit(ctx, t.Name, in, err)
 	}
 	failpoint.Hit("thread.merge.merged")
+	report.LeftOut = m.leftOut(ctx, thread.OpMerge, child.id, in.Dir, t.Worktree.Path)
 	report.Commit, report.UpToDate, report.Conflicts = what.Commit, what.UpToDate, what.Conflicts
 	return report, nil
 }
@@ -183,16 +189,14 @@ func (m *merges) MergeContinue(ctx context.Context, ref string) (thread.MergeRep
 	if err != nil {
 		return thread.MergeReport{}, err
 	}
-	return m.detached(ctx, func(ctx context.Context) (thread.MergeReport, error) {
-		m.merging.Lock()
-		defer m.merging.Unlock()
+	return m.detached(ctx, m.mergeOf(child), []thread.ID{child.id}, func(ctx, git context.Context) (thread.MergeReport, error) {
 		name := child.thread().Name
 		intent, in, err := m.openMerge(ctx, child)
 		if err != nil {
 			return thread.MergeReport{}, fmt.Errorf("continue the merge of %s: %w", name, err)
 		}
 		report := thread.MergeReport{Branch: in.Branch, Into: in.Target, Dir: in.Dir}
-		what, err := m.cfg.Merges.Continue(ctx, in.Dir)
+		what, err := m.cfg.Merges.Continue(git, in.Dir)
 		if err != nil {
 			return report, fmt.Errorf("continue the merge of %s: %w", name, err)
 		}
@@ -212,9 +216,7 @@ func (m *merges) MergeAbort(ctx context.Context, ref string) error {
 	if err != nil {
 		return err
 	}
-	_, err = m.detached(ctx, func(ctx context.Context) (thread.MergeReport, error) {
-		m.merging.Lock()
-		defer m.merging.Unlock()
+	_, err = m.detached(ctx, m.mergeOf(child), []thread.ID{child.id}, func(ctx, _ context.Context) (thread.MergeReport, error) {
 		intent, in, err := m.openMerge(ctx, child)
 		if err == nil {
 			err = m.cfg.Merges.Abort(ctx, in.Dir)

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
+	"time"
 
 	"orchestrator/thread"
 )
@@ -15,9 +15,6 @@ import (
 type merges struct {
 	*registry
 	life *lifecycle
-	// merging is held during a merge or finish: they span two threads and one repository. It is taken before any other
-	// lock.
-	merging sync.Mutex
 }
 
 // mergeIntent is a merge in progress, or one that waits for a person to resolve its conflicts.
@@ -33,9 +30,23 @@ type mergeIntent struct {
 	Commit bool `json:"commit,omitempty"`
 }
 
-// detached runs a use case that spans several threads to its end, even if the client disconnects.
+// mergeLimit bounds how long git and the person's programs that it starts, such as a signer, may take for a merge.
+const mergeLimit = 10 * time.Minute
+
+// closeGrace is how long they may go on when the server stops.
+const closeGrace = 2 * time.Second
+
+// The reasons why git is ended.
+var (
+	errGone = errors.New("it was cancelled")
+	errSlow = fmt.Errorf("it took longer than %v", mergeLimit)
+)
+
+// detached runs a use case that spans several threads to a state from which nothing is lost, whatever becomes of the
+// client. Git, with the programs of the person that it starts, goes on only as long as the client waits for it.
 func (m *merges) detached(
-	ctx context.Context, run func(context.Context) (thread.MergeReport, error),
+	ctx context.Context, what string, threads []thread.ID,
+	run func(ctx, git context.Context) (thread.MergeReport, error),
 ) (thread.MergeReport, error) {
 	if !m.begin() {
 		return thread.MergeReport{}, errClosed
@@ -44,18 +55,38 @@ func (m *merges) detached(
 		report thread.MergeReport
 		err    error
 	}
+	git, cancel := m.whileWaited(ctx)
 	done := make(chan result, 1)
 	go func() {
 		defer m.done()
-		report, err := run(m.ctx)
+		defer cancel()
+		release, err := m.merging.take(git, what, threads...)
+		if err != nil {
+			done <- result{err: err}
+			return
+		}
+		defer release()
+		report, err := run(m.ctx, git)
 		done <- result{report, err}
 	}()
-	select {
-	case r := <-done:
-		return r.report, r.err
-	case <-ctx.Done():
-		return thread.MergeReport{}, fmt.Errorf("wait for the merge: %w", ctx.Err())
-	}
+	r := <-done
+	return r.report, r.err
+}
+
+// whileWaited is the context of git for a client's call: it ends with the call, with its time, or when the server stops.
+func (m *core) whileWaited(ctx context.Context) (git context.Context, end context.CancelFunc) {
+	git, cancel := context.WithCancelCause(m.ctx)
+	limited, stop := context.WithTimeoutCause(git, mergeLimit, errSlow)
+	go func() { // ends with the use case
+		select {
+		case <-ctx.Done():
+			cancel(errGone)
+		case <-m.closing:
+			time.AfterFunc(closeGrace, func() { cancel(errClosed) })
+		case <-git.Done():
+		}
+	}()
+	return limited, func() { stop(); cancel(nil) }
 }
 
 // mergeTarget finds the target of a merge; the run is nil for the project's own folder.

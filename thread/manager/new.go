@@ -37,7 +37,7 @@ func (m *creation) New(ctx context.Context, r thread.NewRequest) (thread.Status,
 	if err != nil {
 		return thread.Status{}, fmt.Errorf("new thread: %w", err)
 	}
-	return m.startNew(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt})
+	return m.startNew(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt, env: thread.Environ(ctx)})
 }
 
 // startNew starts the agent of a new thread. If that fails nothing is left of the thread: the person, who gets the
@@ -100,6 +100,9 @@ func (m *creation) newThread(r thread.NewRequest) (thread.Thread, error) {
 	dir = filepath.Clean(dir)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return thread.Thread{}, thread.Hint(fmt.Errorf("folder %s: %w", dir, thread.ErrNotFound), "create it first")
+	}
+	if err := m.checkPlace(dir); err != nil {
+		return thread.Thread{}, err
 	}
 	label := cmp.Or(secret.Redact(r.Label), titleOf(r.Prompt))
 	now := m.now()

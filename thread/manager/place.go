@@ -23,6 +23,30 @@ func subDir(from, dir, to string) string {
 	return moved
 }
 
+// checkPlace refuses a folder in which no agent may work.
+func (m *core) checkPlace(dir string) error {
+	if m.cfg.Place == nil {
+		return nil
+	}
+	return m.cfg.Place(dir)
+}
+
+// leftOut tells what an operation left out, also on the screen. What cannot be found out is logged.
+func (m *core) leftOut(ctx context.Context, op thread.Operation, id thread.ID, dir, from string) []thread.LeftOut {
+	f, ok := m.cfg.Merges.(thread.LeftOutFinder)
+	if !ok {
+		return nil
+	}
+	left, err := f.LeftOut(ctx, op, dir, from)
+	if err != nil {
+		m.cfg.Log.Warn("find out what was left out", "operation", string(op), "thread", string(id), "err", err)
+	}
+	for _, l := range left {
+		m.notice(id, thread.LevelInfo, "%s leaves out %s", op, l)
+	}
+	return left
+}
+
 // within reports whether a path is a folder or lies below it.
 func within(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
@@ -66,11 +90,12 @@ func (m *core) location(ctx context.Context, t thread.Thread) (thread.Worktree, 
 		w.Path = found.Path
 		return w, subDir(t.Worktree.Path, t.Dir, w.Path)
 	}
-	if within(t.Dir, m.cfg.Project) {
+	if _, err := os.Lstat(t.Dir); err == nil && within(t.Dir, m.cfg.Project) {
 		return t.Worktree, t.Dir
 	}
 	for _, was := range m.cfg.Moved {
-		if within(t.Dir, was) {
+		here := within(t.Dir, m.cfg.Project) && within(m.cfg.Project, was) // a folder of today's that is gone
+		if within(t.Dir, was) && !here {
 			return t.Worktree, subDir(was, t.Dir, m.cfg.Project)
 		}
 	}

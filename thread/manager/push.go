@@ -30,8 +30,11 @@ func (m *merges) Push(ctx context.Context, r thread.PushRequest) (thread.PushRep
 		return thread.PushReport{}, fmt.Errorf("push %s: %w", t.Name, err)
 	}
 	report := thread.PushReport{Branch: on}
-	m.merging.Lock()
-	defer m.merging.Unlock()
+	release, err := m.merging.take(ctx, "the push of "+t.DisplayName(), l.id)
+	if err != nil {
+		return thread.PushReport{}, fmt.Errorf("push %s: %w", t.Name, err)
+	}
+	defer release()
 	err = l.do(ctx, func(ctx context.Context) error {
 		if err := l.idle(ctx); err != nil {
 			return err
@@ -53,5 +56,6 @@ func (m *merges) Push(ctx context.Context, r thread.PushRequest) (thread.PushRep
 	if err != nil {
 		return report, fmt.Errorf("push %s: %w", t.Name, err)
 	}
+	report.LeftOut = m.leftOut(ctx, thread.OpPush, l.id, t.Worktree.Path, "")
 	return report, nil
 }

@@ -29,6 +29,9 @@ func (m *rewinds) Rewind(ctx context.Context, r thread.RewindRequest) (thread.Re
 			fmt.Errorf("rewind %s: nothing selected: %w", l.thread().Name, thread.ErrInvalid),
 			"choose files, conversation or both")
 	}
+	if err := m.merging.free(l.id); err != nil {
+		return thread.RewindReport{}, fmt.Errorf("rewind %s: %w", l.thread().Name, err)
+	}
 	var report thread.RewindReport
 	err = l.do(ctx, func(ctx context.Context) error {
 		var err error
@@ -115,6 +118,9 @@ func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.Rewind
 		return thread.RewindReport{Safety: safety.ID}, err
 	}
 	report := thread.RewindReport{Safety: safety.ID, Turn: to.Turn, Message: rewind.Note, Left: left}
+	if r.Files {
+		report.LeftOut = l.leftOut(ctx, thread.OpRewind, l.id, l.thread().Dir, "")
+	}
 	if len(left) > 0 {
 		report.Message += fmt.Sprintf("; kept %s that other threads in this folder may have written",
 			plaintext.Count(len(left), "file"))

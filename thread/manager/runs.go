@@ -18,7 +18,7 @@ func (m *runs) Start(ctx context.Context, ref string, cols, rows int) (thread.St
 	if err != nil {
 		return thread.Status{}, err
 	}
-	return m.startLine(ctx, l, launchRequest{cols: cols, rows: rows})
+	return m.startLine(ctx, l, launchRequest{cols: cols, rows: rows, env: thread.Environ(ctx)})
 }
 
 func (m *runs) startLine(ctx context.Context, l *run, r launchRequest) (thread.Status, error) {
@@ -46,7 +46,7 @@ func (m *runs) ResumeAll(ctx context.Context, cols, rows int) ([]thread.Status, 
 	list := []thread.Status{}
 	var errs []error
 	for _, l := range lines {
-		s, err := m.startLine(ctx, l, launchRequest{cols: cols, rows: rows})
+		s, err := m.startLine(ctx, l, launchRequest{cols: cols, rows: rows, env: thread.Environ(ctx)})
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -77,7 +77,7 @@ func (m *runs) ready(ctx context.Context, t thread.Thread) error {
 		return err
 	}
 	release() // start takes its own
-	if len(t.Launch.Env) > 0 {
+	if len(t.Launch.Env) > 0 || thread.Environ(ctx) != nil {
 		return nil // with its own PATH an agent may be found that is not found here
 	}
 	agent, err := m.cfg.Agents.Agent(t.Agent)

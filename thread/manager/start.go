@@ -21,6 +21,7 @@ const (
 type launchRequest struct {
 	cols, rows int
 	prompt     string
+	env        []string // that the person brings who starts it; nil for none
 }
 
 // start is the step of Start. A thread that already runs is left alone.
@@ -50,6 +51,7 @@ func (l *run) start(ctx context.Context, r launchRequest) error {
 	if err != nil {
 		return fmt.Errorf("start %s: %w", t.Name, err)
 	}
+	l.bring(l.id, r.env)
 	if err := l.ensureDir(ctx); err != nil {
 		return fmt.Errorf("start %s: %w", t.Name, err)
 	}
@@ -79,6 +81,9 @@ func (l *run) ensureDir(ctx context.Context) error {
 	}
 	t := l.thread()
 	if info, err := os.Stat(t.Dir); err == nil && info.IsDir() {
+		if within(t.Dir, l.cfg.Project) {
+			return l.checkPlace(t.Dir) // it may have become a git directory
+		}
 		return nil
 	}
 	if t.Worktree.Path == "" || l.cfg.Worktrees == nil {
@@ -150,7 +155,7 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	l.reported = thread.StateReport{}
 	l.stopping, l.amid = false, false
 	_, tells := agent.(thread.UsageReader)
-	l.visibility, l.aside, l.around = visibilityOf(aside != "", tells), aside, false
+	l.visibility, l.aside, l.around, l.before = visibilityOf(aside != "", tells), aside, false, l.requests.Begun()
 	l.requests.Forget()
 	l.mu.Unlock()
 	session, err := l.cfg.Sessions.Start(ctx, thread.SessionSpec{

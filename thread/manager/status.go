@@ -54,6 +54,14 @@ func (m *status) Why(_ context.Context, ref string) (thread.StateReport, error) 
 		}
 		r.Evidence = append(slices.Clip(r.Evidence), unansweredEvidence(p))
 	}
+	switch {
+	case l.session == nil:
+	case l.aside != "":
+		r.Notes = append(r.Notes, "not through the gateway: nothing can be masked, and answers are read from the agent's "+
+			"transcript ("+l.aside+")")
+	case l.requests.Begun() == l.before:
+		r.Notes = append(r.Notes, "nothing has come through the gateway since the agent was started")
+	}
 	if l.around {
 		r.Notes = append(slices.Clip(r.Notes), aroundNote)
 	}

@@ -221,8 +221,8 @@ func (l *typist) typeNow(s thread.Session, p thread.Prompt, leave func()) {
 	}()
 }
 
-// serversLimit is how long a prompt waits for MCP servers that its words switched on.
-const serversLimit = 5 * time.Second
+// serversLimit is how long a prompt waits for MCP servers, whatever they do: those that wait have shorter limits.
+const serversLimit = 12 * time.Second
 
 // awaitServers waits until the agent has the tools that the prompt needs.
 func (l *typist) awaitServers() {

@@ -58,12 +58,12 @@ func Proxy(n thread.Network) func(*http.Request) (*url.URL, error) {
 		if raw == "" || except.has(r.URL) {
 			return nil, nil
 		}
-		return address(raw)
+		return Address(raw)
 	}
 }
 
-// address reads the address of a proxy, whose scheme may be left out.
-func address(raw string) (*url.URL, error) {
+// Address reads the address of a proxy, whose scheme may be left out.
+func Address(raw string) (*url.URL, error) {
 	raw = strings.TrimSpace(raw)
 	if !strings.Contains(raw, "://") {
 		raw = "http://" + raw

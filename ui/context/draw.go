@@ -153,6 +153,8 @@ func (m *Model) empty(s *thread.Status) (string, theme.Token) {
 	case s.Launch.NoGateway:
 		return "This thread was started without the gateway: what fills its context is not seen, and nothing is masked.",
 			theme.Muted
+	case s.Aside != "":
+		return "Not through the gateway: nothing can be masked. " + plain.Line(s.Aside), theme.Muted
 	case m.err != "":
 		return "context: " + plain.Line(start(m.err)), theme.Bad
 	case !m.known:

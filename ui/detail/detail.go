@@ -136,6 +136,8 @@ func about(s *thread.Status, parent string, sharing []string, w int) []styled.Li
 	add(fact("grants", grants(s), w))
 	if s.Launch.NoGateway {
 		add(fact("gateway", "off for this thread", w))
+	} else if s.Aside != "" {
+		add(fact("gateway", "not used: "+plain.Line(s.Aside), w))
 	}
 	if s.Around && !s.Launch.NoGateway {
 		add(fact("gateway", "its requests do not come through it: nothing is masked", w))

@@ -23,7 +23,7 @@ func stateOf(s *thread.MCPServer) glyph {
 	}
 	switch s.State {
 	case "failed":
-		return glyph{"✗", "failed", theme.Bad, 1}
+		return glyph{"✗", "cannot start", theme.Bad, 1}
 	case "needs-auth":
 		return glyph{"◇", "sign in", theme.Warn, 2}
 	case "needs-input":
@@ -40,8 +40,10 @@ func stateOf(s *thread.MCPServer) glyph {
 		return glyph{"◐", "starting", theme.Working, 6}
 	case "ready":
 		return glyph{"●", "ready", theme.Good, 7}
-	case "", "cold", "disabled", "unapproved":
+	case "", "cold", "unapproved":
 		return glyph{"○", "cold", theme.Muted, 8}
+	case "disabled":
+		return glyph{"○", "off", theme.Muted, 8}
 	default:
 		return glyph{"·", plain.Line(start(s.State)), theme.Muted, 9}
 	}

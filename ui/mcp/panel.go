@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"orchestrator/thread"
 	"orchestrator/ui/layout"
@@ -23,31 +24,13 @@ type Panel struct {
 func (p *Panel) Set(r thread.MCPReport) {
 	p.servers = slices.Clone(r.Servers)
 	slices.SortStableFunc(p.servers, func(a, b thread.MCPServer) int {
-		return cmp.Or(cmp.Compare(place(&a), place(&b)), cmp.Compare(cost(&b), cost(&a)), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(used(&a, &b), cmp.Compare(strings.ToLower(Name(&a)), strings.ToLower(Name(&b))), cmp.Compare(a.ID, b.ID))
 	})
 	p.sum = "on " + tokens(r.Tokens) + " of " + tokens(r.All) + " tokens"
+	if r.None {
+		p.sum = "this agent takes none"
+	}
 	p.known, p.err = true, ""
-}
-
-// place returns where a server stands: those that are on, then those that a person has to look at, then the others.
-func place(s *thread.MCPServer) int {
-	box, _ := boxOf(s)
-	switch {
-	case s.On:
-		return 0
-	case box != "[ ]":
-		return 1
-	default:
-		return 2
-	}
-}
-
-// cost returns the tokens that a server takes of a context.
-func cost(s *thread.MCPServer) int64 {
-	if s.On {
-		return s.Tokens
-	}
-	return 0
 }
 
 // Fail drops the list, because it could not be loaded.

@@ -196,7 +196,8 @@ func (t *Table) drawFoot(c *layout.Canvas, b layout.Box, th *theme.Theme, keys *
 func none() []styled.Span {
 	return []styled.Span{
 		{Text: "No MCP servers are configured.", Tok: theme.Strong}, {},
-		{Text: "Configure them in .mcp.json in the project's folder, or in an agent's own files: ~/.claude.json, " +
+		{Text: "Configure them in .mcp.json in the project's folder, in ~/.config/orchestrator/mcp.json for all of yours, " +
+			"or in an agent's own files: ~/.claude.json, " +
 			"~/.codex/config.toml, ~/.gemini/settings.json, opencode.json."}, {},
 		{Text: "Agents get the tools of those that are switched on here. Nothing of a file that comes with the " +
 			"repository runs before you have accepted it.", Tok: theme.Muted},

@@ -2,7 +2,9 @@
 package start
 
 import (
+	"cmp"
 	"context"
+	"path/filepath"
 
 	"orchestrator/thread"
 	"orchestrator/ui/host"
@@ -19,10 +21,10 @@ type Server interface {
 
 // Config configures the feature.
 type Config struct {
-	Project string // the project's folder
-	Git     bool   // threads can have worktrees
-	Agent   string // the default agent; "" is the first one installed
-	Agents  func() []thread.AgentInfo
+	Folder string // where new threads work, if nothing else is said; what is typed is relative to it
+	Git    bool   // threads can have worktrees
+	Agent  string // the default agent; "" is the first one installed
+	Agents func() []thread.AgentInfo
 }
 
 // Feature starts threads.
@@ -41,8 +43,8 @@ func New(h *host.Host, srv Server, cfg Config) *Feature {
 
 // Open opens the dialog for a new thread.
 func (f *Feature) Open() tea.Cmd {
-	d := defaults{agent: f.cfg.Agent, dir: f.cfg.Project, git: f.cfg.Git,
-		taken: f.Threads.Sharing(thread.Thread{Dir: f.cfg.Project})}
+	d := defaults{agent: f.cfg.Agent, dir: f.cfg.Folder, git: f.cfg.Git,
+		taken: f.Threads.Sharing(thread.Thread{Dir: f.cfg.Folder})}
 	if d.agent == "" {
 		d.agent = runner.First(f.cfg.Agents())
 	}
@@ -53,8 +55,17 @@ func (f *Feature) Open() tea.Cmd {
 // Demo starts a thread with the built-in demo agent.
 func (f *Feature) Demo() tea.Cmd { return f.create(thread.NewRequest{Agent: "demo"}) }
 
+// place is the folder that a person means.
+func (f *Feature) place(typed string) string {
+	if typed == "" || filepath.IsAbs(typed) {
+		return cmp.Or(typed, f.cfg.Folder)
+	}
+	return filepath.Join(f.cfg.Folder, typed)
+}
+
 func (f *Feature) create(req thread.NewRequest) tea.Cmd {
 	req.Cols, req.Rows = f.PaneSize()
+	req.Dir = f.place(req.Dir)
 	return tea.Batch(f.Notify(thread.LevelInfo, "Starting "+req.Agent+" …"), f.Start("start a thread", "started", true,
 		func(ctx context.Context) (thread.Status, error) { return f.srv.New(ctx, req) }))
 }

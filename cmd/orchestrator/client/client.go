@@ -21,7 +21,13 @@ import (
 )
 
 // Client is a client of one server.
-type Client struct{ http *http.Client }
+type Client struct {
+	http *http.Client
+	env  []string // for the agents that its calls start
+}
+
+// Bring has the agents that the client's calls start begin with an environment.
+func (c *Client) Bring(env []string) { c.env = env }
 
 // Dial connects to the server, wherever it currently listens.
 type Dial func(context.Context) (net.Conn, error)
@@ -106,6 +112,7 @@ func (c *Client) request(ctx context.Context, method, name, query string, body i
 	if err != nil {
 		return nil, fmt.Errorf("call %s on the server: %w", name, err)
 	}
+	api.SetEnviron(hr.Header, name, c.env)
 	res, err := c.http.Do(hr)
 	if err != nil {
 		return nil, fmt.Errorf("call %s on the server: %w", name, err)

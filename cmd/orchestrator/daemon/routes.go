@@ -89,7 +89,11 @@ func admit[Req any](r *routes, method, op string, about subject[Req],
 				return
 			}
 		}
-		h(w, hr.WithContext(context.WithValue(hr.Context(), callerKey{}, c)), req)
+		ctx := context.WithValue(hr.Context(), callerKey{}, c)
+		if env := api.Environ(hr.Header); env != nil && !c.Agent {
+			ctx = thread.WithEnviron(ctx, env)
+		}
+		h(w, hr.WithContext(ctx), req)
 	})
 }
 

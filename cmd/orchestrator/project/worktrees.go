@@ -1,6 +1,7 @@
 package project
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -36,4 +37,35 @@ func (p Project) Worktrees(set string) (string, error) {
 		return "", thread.Hint(fmt.Errorf("worktrees = %q is below the temporary folder %s: %w", set, t, ErrExposed), remedy)
 	}
 	return dir, nil
+}
+
+// CheckPlace refuses a folder as the place where an agent works: one in a git directory, and one outside of the
+// project, which is somebody else's. Other worktrees of the repository are the project's.
+func (p Project) CheckPlace(dir string) error {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return fmt.Errorf("find the folder %s: %w", dir, err)
+	}
+	w, err := git.Find(real)
+	var hint *thread.HintError
+	switch {
+	case errors.Is(err, git.ErrBare) && errors.As(err, &hint):
+		return thread.Hint(fmt.Errorf("no agent works in %s, which is in a git directory: %w", dir, thread.ErrInvalid), hint.Hint)
+	case git.Within(real, p.Root):
+		return nil
+	case err == nil && p.here.gitDir != "" && devOf(w.Common).same(p.commonAt(), false):
+		return nil
+	default:
+		return thread.Hint(fmt.Errorf("%s is outside of the project %s: %w", dir, p.Root, thread.ErrInvalid),
+			"go to that folder and start orchestrator there")
+	}
+}
+
+// commonAt is the place of the repository that the project's worktrees share.
+func (p Project) commonAt() place {
+	w, err := git.Find(p.Root)
+	if err != nil {
+		return place{}
+	}
+	return devOf(w.Common)
 }

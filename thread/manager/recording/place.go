@@ -95,8 +95,8 @@ func (r *Recorder) outsiders(items []thread.Item, words []uint64, first int) []o
 			known = append(known, w)
 		}
 	}
-	if len(known) == 0 && r.head == "" {
-		return nil // the session is taken over as it is
+	if len(known) == 0 && (r.head == "" || len(r.hashes) == 0) {
+		return nil // the session is taken over as it is, or what is stored of it cannot be read
 	}
 	var out []outside
 	for i := 0; i < first-1; i++ {

@@ -2,6 +2,7 @@ package resume
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"orchestrator/thread"
@@ -79,6 +80,9 @@ func (f Finder) assessNative(
 	spec := thread.TranscriptSpec{Session: t.Session, Dir: t.Dir, Env: f.Env(t), Marks: marks}
 	matched, whole, err := v.Verify(ctx, spec)
 	switch {
+	case errors.Is(err, thread.ErrElsewhere):
+		p.Detail = "the agent's session names the folder where the project was"
+		return false
 	case err != nil:
 		p.Detail = "the agent's transcript cannot be read: " + err.Error()
 		return false

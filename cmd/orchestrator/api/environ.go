@@ -1,0 +1,40 @@
+package api
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strings"
+)
+
+// environHeader carries the environment of a person's client to calls that start agents.
+const environHeader = "Orchestrator-Environ"
+
+// mostEnviron is the largest environment that is sent, in bytes; servers refuse much larger headers.
+const mostEnviron = 512 << 10
+
+// starts reports whether a call starts agents.
+func starts(call string) bool {
+	switch call {
+	case New.Name(), Fork.Name(), Resume.Name(), ResumeAll.Name(), AnswerOffer.Name():
+		return true
+	default:
+		return false
+	}
+}
+
+// SetEnviron adds an environment to a call, if that starts agents.
+func SetEnviron(h http.Header, call string, env []string) {
+	text := strings.Join(env, "\x00")
+	if starts(call) && len(env) > 0 && len(text) <= mostEnviron {
+		h.Set(environHeader, base64.StdEncoding.EncodeToString([]byte(text)))
+	}
+}
+
+// Environ returns the environment that came with a call, nil for none.
+func Environ(h http.Header) []string {
+	text, err := base64.StdEncoding.DecodeString(h.Get(environHeader))
+	if err != nil || len(text) == 0 {
+		return nil
+	}
+	return strings.Split(string(text), "\x00")
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"orchestrator/agent/agenttest/clis"
+	"orchestrator/thread"
+)
+
+// TestRealMoved moves a project with a thread of each real CLI, again and again, and puts something else where it was:
+// the next request holds the whole conversation and today's folder, and the agent works there.
+func TestRealMoved(t *testing.T) {
+	steps := []struct{ what, script string }{
+		{"moved", `mv "$OLD" "$NEW"`},
+		{"a link at the old place", `mv "$OLD" "$NEW"; ln -s "$NEW" "$OLD"`},
+		{"another repository at the old place", `mv "$OLD" "$NEW"; git init -q "$OLD"`},
+		{"exchanged with another project", `mv "$NEW" "$NEW.x"; mv "$OLD" "$NEW"; mv "$NEW.x" "$OLD"`},
+		{"moved by its parent", `mkdir "$OLD.up"; mv "$OLD" "$OLD.up/"; mkdir "$OLD"; mv "$OLD.up" "${NEW%/*}"`},
+	}
+	for _, cli := range clis.All() {
+		t.Run(cli.Name, func(t *testing.T) {
+			r := newRealRig(t, cli)
+			begin := time.Now()
+			top := filepath.Dir(r.project)
+			places := []string{r.project}
+			for i := range steps {
+				places = append(places, filepath.Join(top, fmt.Sprintf("place-%d", i+1)))
+			}
+			last := len(places) - 1
+			places[last] = filepath.Join(places[last], filepath.Base(places[last-1]))
+			cli.SetUp(t, r.home, r.model.URL(), places...)
+			name := r.talked(2)
+			fork := get[thread.Status](r.rig, "fork", "another way", "-t", name)
+			r.ok("send", fork.Name, "forked. #say:answered-forked.")
+			r.project = places[4]
+			if err := os.Mkdir(r.project, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			r.git("init", "-q")
+			other := r.demo("other")
+			r.turn(other, "write other.txt: mine")
+			r.ok("stop")
+			r.project = places[0]
+			asked := []string{"prompt-1.", "prompt-2."}
+			for i, step := range steps {
+				r.ok("stop")
+				r.project = places[i+1]
+				cmd := exec.CommandContext(t.Context(), "sh", "-ec", step.script)
+				cmd.Dir, cmd.Env = top, append(os.Environ(), "OLD="+places[i], "NEW="+r.project)
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Fatalf("%s: %v\n%s", step.script, err, out)
+				}
+				r.ok("resume", name)
+				prompt := fmt.Sprintf("moved-%d.", i+1)
+				r.ok("send", name, prompt+" #bash:pwd > where.txt #say:answered-"+prompt)
+				q := r.request(prompt)
+				for _, p := range asked {
+					if !strings.Contains(strings.Join(q.Turn.Prompts(), "\n"), p) {
+						t.Errorf("%s: the request lacks %s", step.what, p)
+					}
+				}
+				asked = append(asked, prompt)
+				if got := strings.TrimSpace(r.read("where.txt")); got != r.project {
+					t.Errorf("%s: the agent works in %s, not in %s", step.what, got, r.project)
+				}
+				if !strings.Contains(string(q.Body), r.project) {
+					t.Errorf("%s: the request does not name %s", step.what, r.project)
+				}
+				t.Logf("%s: %s, %d prompts in the request", cli.Name, step.what, len(q.Turn.Prompts()))
+			}
+			r.ok("resume", fork.Name)
+			r.ok("send", fork.Name, "fork-after. #say:answered-after.")
+			if got := strings.Join(r.request("fork-after.").Turn.Prompts(), "\n"); !strings.Contains(got, "prompt-2.") || !strings.Contains(got, "forked.") {
+				t.Errorf("the fork's request holds %q", got)
+			}
+			late := get[thread.Status](r.rig, "fork", "a late one", "-t", name)
+			r.ok("send", late.Name, "late. #bash:pwd > where.txt #say:answered-late.")
+			q := r.request("late.")
+			for _, p := range asked {
+				if !strings.Contains(strings.Join(q.Turn.Prompts(), "\n"), p) {
+					t.Errorf("a fork of what was moved lacks %s", p)
+				}
+			}
+			if b, err := os.ReadFile(filepath.Join(late.Dir, "where.txt")); err != nil || strings.TrimSpace(string(b)) != late.Dir {
+				t.Errorf("a fork of what was moved works in %q: %v", b, err)
+			}
+			t.Logf("%s: moved %d times in %v", cli.Name, len(steps), time.Since(begin).Round(time.Second))
+		})
+	}
+}

@@ -1,0 +1,34 @@
+package thread
+
+import "fmt"
+
+// LeftOut is something that an operation did not bring, check or change, though a person may expect it.
+type LeftOut struct {
+	Kind LeftOutKind `json:"kind"`
+	Path string      `json:"path"`
+	Why  string      `json:"why"` // and what helps, for people
+}
+
+// LeftOutKind is the kind of thing that is left out.
+type LeftOutKind string
+
+// The kinds.
+const (
+	LeftSubmodule  LeftOutKind = "submodule"
+	LeftRepository LeftOutKind = "repository" // inside the worktree, with a history of its own
+	LeftGate       LeftOutKind = "gate"       // a hook that was not run
+	LeftHooks      LeftOutKind = "hooks"      // a folder of hooks that is not there
+)
+
+func (l LeftOut) String() string { return fmt.Sprintf("%s %s: %s", l.Kind, l.Path, l.Why) }
+
+// Operation is what leaves something out.
+type Operation string
+
+// The operations.
+const (
+	OpFork   Operation = "fork"
+	OpMerge  Operation = "merge"
+	OpPush   Operation = "push"
+	OpRewind Operation = "rewind"
+)

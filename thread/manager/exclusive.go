@@ -1,0 +1,83 @@
+package manager
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"orchestrator/thread"
+)
+
+// exclusive lets one use case at a time work on the repository. Who waits can give up, and is told for what it waits.
+type exclusive struct {
+	slot chan struct{}
+	// programs names the person's programs that git waits for now, such as a signer.
+	programs func() []string
+
+	mu      sync.Mutex
+	what    string // the use case that has it
+	threads []thread.ID
+}
+
+// explainAfter is how long one waits for another use case before it is looked whether that waits for a program.
+const explainAfter = 5 * time.Second
+
+func newExclusive(programs func() []string) *exclusive {
+	return &exclusive{slot: make(chan struct{}, 1), programs: programs}
+}
+
+// take waits for the others. It refuses where the one that has it waits for a program of the person's itself.
+func (e *exclusive) take(ctx context.Context, what string, threads ...thread.ID) (release func(), err error) {
+	look := time.NewTicker(explainAfter)
+	defer look.Stop()
+	for {
+		select {
+		case e.slot <- struct{}{}:
+			e.mu.Lock()
+			e.what, e.threads = what, threads
+			e.mu.Unlock()
+			return e.release, nil
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for %s: %w", e.holder(), context.Cause(ctx))
+		case <-look.C:
+			if waits := e.waits(); waits != "" {
+				return nil, thread.Hint(fmt.Errorf("%s is not done, it waits for %s: %w", e.holder(), waits, thread.ErrBusy),
+					"answer that program, or end that verb with ctrl+c")
+			}
+		}
+	}
+}
+
+func (e *exclusive) release() {
+	e.mu.Lock()
+	e.what, e.threads = "", nil
+	e.mu.Unlock()
+	<-e.slot
+}
+
+func (e *exclusive) holder() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.what
+}
+
+func (e *exclusive) waits() string {
+	if e.programs == nil {
+		return ""
+	}
+	return strings.Join(e.programs(), ", ")
+}
+
+// free refuses to change a thread while a use case works on its files.
+func (e *exclusive) free(id thread.ID) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, busy := range e.threads {
+		if busy == id {
+			return thread.Hint(fmt.Errorf("%s is not done: %w", e.what, thread.ErrBusy), "wait for it, or end that verb with ctrl+c")
+		}
+	}
+	return nil
+}
