@@ -45,9 +45,17 @@ func (t Thread) DisplayName() string { return cmp.Or(t.Title, t.Name) }
 
 // Called reports whether ref is the thread's title, or the beginning of it.
 func (t Thread) Called(ref string) (whole, begins bool) {
-	if t.Title == "" || ref == "" {
+	if ref == "" {
 		return false, false
 	}
-	title, ref := strings.ToLower(t.Title), strings.ToLower(ref)
+	ref = strings.ToLower(ref)
+	if t.Title == "" { // it is called what its name was made of
+		slug := t.Name
+		if i := strings.LastIndexByte(slug, '-'); i > 0 {
+			slug = slug[:i]
+		}
+		return strings.ToLower(t.Label) == ref || slug == ref, false
+	}
+	title := strings.ToLower(t.Title)
 	return title == ref, strings.HasPrefix(title, ref)
 }

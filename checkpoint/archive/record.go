@@ -12,6 +12,7 @@ import (
 	"orchestrator/checkpoint"
 	"orchestrator/thread"
 	"orchestrator/thread/pattern"
+	"orchestrator/thread/plaintext"
 )
 
 // manifest is the last entry.
@@ -130,7 +131,7 @@ func (c *checks) text(what, s string, limit int) {
 
 func clip(s string) string {
 	if len(s) > 80 {
-		return s[:80] + "…"
+		return plaintext.Cut(s, 80) + "…"
 	}
 	return s
 }

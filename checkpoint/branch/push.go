@@ -16,6 +16,7 @@ import (
 
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 )
 
 // Push pushes a branch to the remote of the person's configuration, under the same name and never by force, and returns
@@ -162,7 +163,7 @@ func (m *Merger) OpenPR(ctx context.Context, dir, branch, base, title, body stri
 	if err := git.CheckBranch(branch); err != nil {
 		return "", fmt.Errorf("open pull request: %w", err)
 	}
-	args := []string{"pr", "create", "--head=" + branch, "--title=" + strings.TrimSpace(title), "--body-file=-"}
+	args := []string{"pr", "create", "--head=" + branch, "--title=" + plaintext.Line(strings.TrimSpace(title)), "--body-file=-"}
 	if base != "" {
 		if err := git.CheckBranch(base); err != nil {
 			return "", fmt.Errorf("open pull request: %w", err)
@@ -177,7 +178,7 @@ func (m *Merger) OpenPR(ctx context.Context, dir, branch, base, title, body stri
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir = t.Root
 	cmd.Env = append(append(m.git.Env(), t.frozen...), "GH_PROMPT_DISABLED=1", "NO_COLOR=1", "GH_NO_UPDATE_NOTIFIER=1")
-	cmd.Stdin = strings.NewReader(body)
+	cmd.Stdin = strings.NewReader(plaintext.Text(body)) // what is published shows all that is in it
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 2 * time.Second

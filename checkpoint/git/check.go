@@ -15,6 +15,9 @@ func (g *Git) Check(ctx context.Context, w Worktree) error {
 	if err := w.Sound(); err != nil {
 		return fmt.Errorf("check repository: %w", err)
 	}
+	if err := w.Unlinked(); err != nil {
+		return fmt.Errorf("check repository: %w", err)
+	}
 	limited, cancel := context.WithTimeout(ctx, g.readLimit)
 	defer cancel()
 	out, err := g.Line(limited, Call{Dir: w.Root, Args: []string{"rev-parse", "--is-inside-work-tree"}})

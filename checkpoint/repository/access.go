@@ -60,8 +60,15 @@ func (a *Access) view() string { return filepath.Join(a.Home, "view") }
 
 // Ours runs git through our own git folder and index.
 func (a *Access) Ours(ctx context.Context, c git.Call) ([]byte, error) {
+	if err := unlinked(a.Worktree, c); err != nil {
+		return nil, err
+	}
 	c.Dir, c.Env = a.Root, append(a.private(), c.Env...)
-	return a.git.Run(ctx, c)
+	out, err := a.git.Run(ctx, c)
+	if info, statErr := os.Lstat(a.Index()); statErr == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
+		err = errors.Join(err, os.Chmod(a.Index(), 0o600)) // git makes it as the umask has it
+	}
+	return out, err
 }
 
 // Theirs runs git with the person's repository and index, by the frozen view.
@@ -76,12 +83,26 @@ func (a *Access) Theirs(ctx context.Context, c git.Call) ([]byte, error) {
 
 // TheirsIn is Theirs in another worktree of the repository, with a view that exists.
 func (a *Access) TheirsIn(ctx context.Context, w git.Worktree, c git.Call) ([]byte, error) {
+	if err := unlinked(w, c); err != nil {
+		return nil, err
+	}
 	c.Dir, c.Env = w.Root, append(w.In(a.view()), c.Env...)
 	return a.git.Run(ctx, c)
 }
 
+// unlinked returns an error if a call would write through a link.
+func unlinked(w git.Worktree, c git.Call) error {
+	if !c.Durable && !c.Reflog {
+		return nil
+	}
+	return w.Unlinked()
+}
+
 // Live runs git with the repository as it is, for commands that start no program whatever its configuration says.
 func (a *Access) Live(ctx context.Context, c git.Call) ([]byte, error) {
+	if err := unlinked(a.Worktree, c); err != nil {
+		return nil, err
+	}
 	c.Dir, c.Env = a.Root, append(a.Env(), c.Env...)
 	return a.git.Run(ctx, c)
 }

@@ -61,7 +61,7 @@ func (p transfer) Backup(ctx context.Context, r thread.TransferRequest) (kept th
 
 // RestoreBackup restores the threads of a backup that do not exist here.
 func (p transfer) RestoreBackup(ctx context.Context, r thread.TransferRequest) (kept thread.BackupReport, err error) {
-	f, err := os.Open(r.File)
+	f, err := openRegular(r.File)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%s: %w", r.File, thread.ErrNotFound)
@@ -69,9 +69,6 @@ func (p transfer) RestoreBackup(ctx context.Context, r thread.TransferRequest) (
 		return kept, fmt.Errorf("restore: %w", err)
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return kept, fmt.Errorf("restore %s: %w: not a regular file", r.File, thread.ErrInvalid)
-	}
 	dir, err := os.MkdirTemp(p.spool, backupRoom)
 	if err != nil {
 		return kept, fmt.Errorf("restore: %w", err)

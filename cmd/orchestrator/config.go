@@ -492,9 +492,25 @@ const defaultSummaryUSD = 0.50
 
 // lineOf finds the line that sets a key, or returns 1 if it cannot tell.
 func lineOf(content []byte, key string) int {
-	last := key[strings.LastIndexByte(key, '.')+1:]
+	bare := func(name string) string {
+		parts := strings.Split(name, ".")
+		for i, part := range parts {
+			parts[i] = strings.Trim(strings.TrimSpace(part), `"'`)
+		}
+		return strings.Join(parts, ".")
+	}
+	table := ""
 	for i, line := range strings.Split(string(content), "\n") {
-		if name, _, ok := strings.Cut(line, "="); ok && strings.Trim(strings.TrimSpace(name), `"'`) == last {
+		line = strings.TrimSpace(line)
+		if head, ok := strings.CutPrefix(line, "["); ok {
+			head, _, _ = strings.Cut(strings.TrimPrefix(head, "["), "]")
+			table = bare(head) + "."
+			if bare(head) == key {
+				return i + 1
+			}
+			continue
+		}
+		if name, _, ok := strings.Cut(line, "="); ok && table+bare(name) == key {
 			return i + 1
 		}
 	}

@@ -81,11 +81,11 @@ func stagedNote(d thread.Staged) string {
 	case d.Bytes == 0:
 		amount = "nothing, because standard input was empty"
 	case d.Kind == thread.DataText:
-		amount = fmt.Sprintf("%s lines, %s", thousands(d.Records), amount)
+		amount = fmt.Sprintf("%s, %s", counted(d.Records, "line"), amount)
 	case d.Records > 0:
-		amount = fmt.Sprintf("%s records, %s", thousands(d.Records), amount)
+		amount = fmt.Sprintf("%s, %s", counted(d.Records, "record"), amount)
 	}
-	return fmt.Sprintf("staged %s; kept until %s unless it is used", amount, d.Expires.Local().Format(time.DateTime))
+	return fmt.Sprintf("staged %s; kept until %s, and longer if it is used", amount, d.Expires.Local().Format(time.DateTime))
 }
 
 func stageListVerb(c *cli) *cobra.Command {
@@ -120,7 +120,7 @@ func expiry(d thread.Staged, now time.Time) string {
 	if len(d.Pins) > 0 {
 		return "pinned"
 	}
-	return age(d.Expires.Sub(now))
+	return age(d.Expires.Sub(now).Round(time.Minute)) // what is kept for three hours is not said to be for two
 }
 
 func dash(s string) string {
@@ -170,6 +170,14 @@ func printInfo(w io.Writer, d thread.StagedInfo, now time.Time) {
 	if d.More {
 		fmt.Fprintf(w, "%-9s ...\n", "")
 	}
+}
+
+// counted formats a number of things.
+func counted(n int64, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return thousands(n) + " " + what
 }
 
 // thousands formats a number with commas.
@@ -364,7 +372,7 @@ func (c *cli) completeTokens(cmd *cobra.Command, args []string, prefix string) (
 		list, err := api.StageList.Do(ctx, cl, api.None{})
 		var tokens []string
 		for _, d := range list {
-			tokens = append(tokens, fmt.Sprintf("%s\t%d records of %s, %s", d.Token, d.Records, dash(d.Source),
+			tokens = append(tokens, fmt.Sprintf("%s\t%s of %s, %s", d.Token, counted(d.Records, "record"), dash(d.Source),
 				thread.Bytes(d.Bytes)))
 		}
 		return tokens, err

@@ -149,7 +149,7 @@ func (p transfer) bundle(ctx context.Context, t thread.Thread) (bundle io.Reader
 
 // Import imports a thread from an archive, after checking the whole file.
 func (p transfer) Import(ctx context.Context, r thread.TransferRequest) (thread.Status, error) {
-	f, err := os.Open(r.File)
+	f, err := openRegular(r.File)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%s: %w", r.File, thread.ErrNotFound)
@@ -157,9 +157,6 @@ func (p transfer) Import(ctx context.Context, r thread.TransferRequest) (thread.
 		return thread.Status{}, fmt.Errorf("import: %w", err)
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return thread.Status{}, fmt.Errorf("import %s: %w: not a regular file", r.File, thread.ErrInvalid)
-	}
 	in := archive.Import{File: r.File, Dir: p.project, Now: time.Now(), Agent: p.known}
 	if p.files != nil && !r.NoFiles {
 		in.Snapshots = func(id thread.ID, bundle io.Reader) error { return p.unbundle(ctx, id, bundle) }
@@ -174,6 +171,22 @@ func (p transfer) Import(ctx context.Context, r thread.TransferRequest) (thread.
 		p.manager.Notice(t.ID, thread.LevelInfo, note)
 	}
 	return s, err
+}
+
+// openRegular opens a file that a person has named. Anything else, such as a pipe or a device, is refused without
+// waiting for whoever writes to it.
+func openRegular(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if errors.Is(err, unix.ENXIO) { // a socket
+		return nil, fmt.Errorf("%s: %w: not a regular file", path, thread.ErrInvalid)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(fmt.Errorf("%s: %w: not a regular file", path, thread.ErrInvalid), err, f.Close())
+	}
+	return f, nil
 }
 
 // unbundle imports the files of an archive.

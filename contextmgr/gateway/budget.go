@@ -20,7 +20,20 @@ type budget struct {
 }
 
 // account is what one thread holds, and how much of that belongs to finished answers.
-type account struct{ held, kept int64 }
+type account struct {
+	held, kept int64
+	unpacks    chan struct{} // contains an element while a body is unpacked; nil until one is
+}
+
+// unpacking returns what contains an element while a body of the account is unpacked.
+func (a *account) unpacking(b *budget) chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if a.unpacks == nil {
+		a.unpacks = make(chan struct{}, 1)
+	}
+	return a.unpacks
+}
 
 // hold is what is held for one request. A nil hold holds nothing.
 type hold struct {
@@ -29,6 +42,8 @@ type hold struct {
 	n   int64
 	// kept is set for what was passed to the observer and is not stored yet.
 	kept bool
+	// large is what is held in addition of the memory for large unpacked bodies, and released with it; nil for nothing.
+	large *hold
 }
 
 // waiter is a hold that waits for more.
@@ -83,6 +98,26 @@ func (h *hold) force(n int64) bool {
 	return h.b.held <= 2*h.b.max
 }
 
+// try holds n more bytes if they may be held now, and reports that.
+func (h *hold) try(n int64) bool {
+	h.b.mu.Lock()
+	defer h.b.mu.Unlock()
+	if h.b.held > h.n && h.b.held+n > h.b.max {
+		return false
+	}
+	h.add(n)
+	return true
+}
+
+// passOn takes what is held of the memory for large bodies, which whoever gets it releases.
+func (h *hold) passOn() *hold {
+	h.b.mu.Lock()
+	defer h.b.mu.Unlock()
+	large := h.large
+	h.large = nil
+	return large
+}
+
 // bytes returns how many bytes are held.
 func (h *hold) bytes() int64 {
 	if h == nil {
@@ -99,9 +134,12 @@ func (h *hold) release() {
 		return
 	}
 	h.b.mu.Lock()
-	defer h.b.mu.Unlock()
+	large := h.large
+	h.large = nil
 	h.add(-h.n)
 	h.b.serve()
+	h.b.mu.Unlock()
+	large.release()
 }
 
 // total returns the bytes held by all threads.

@@ -106,7 +106,7 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	rewritten, plain := g.rewriting.rewrite(ctx, rt, codec, to, r.Header, body, held)
+	rewritten, plain, unreadable := g.rewriting.rewrite(ctx, rt, codec, to, r.Header, body, held)
 	if rewritten.Refusal != "" {
 		g.limiter.turnAway(w, r, rt, codec, rewritten.Status, rewritten.Refusal, 0)
 		return
@@ -122,7 +122,7 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 	}
 	var o *observation
 	if codec != nil {
-		o, told = g.watcher.watch(rt, codec, out, seen{body: body, plain: plain, rewritten: rewritten}, held), true
+		o, told = g.watcher.watch(rt, codec, out, seen{body: body, plain: plain, unreadable: unreadable, rewritten: rewritten}, held), true
 		out = o.progress.traced(out)
 	}
 	resp, err := g.upstreams.reach(ctx, rt, out)

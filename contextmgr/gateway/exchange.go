@@ -57,6 +57,7 @@ func (o *observation) rewriterEnded(e *thread.Exchange) {
 func (o *observation) keep(n int64) (release func()) {
 	h := o.w.budget.hold(&o.rt.held)
 	h.kept = true
+	h.large = o.held.passOn()
 	h.force(n)
 	return h.release
 }

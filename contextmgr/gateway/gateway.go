@@ -80,10 +80,11 @@ func New(listen string, obs thread.Observer, opts Options) (*Gateway, error) {
 	g.upstreams = &upstreams{breakers: map[string]*breaker{}}
 	g.bodies = &bodies{opts: &g.opts, budget: newBudget(g.opts.Caps.Bytes), growing: make(chan struct{}, 1)}
 	g.limiter = &limiter{opts: &g.opts, spending: spending{before: opts.Spent}}
-	g.rewriting = &rewriting{
-		rewriter: opts.Rewriter, models: opts.Models, log: g.opts.Log, maxBody: g.opts.MaxBody,
+	unpacker := newUnpacker(g.opts.Caps.Bytes, g.opts.MaxBody)
+	g.rewriting = &rewriting{rewriter: opts.Rewriter, models: opts.Models, log: g.opts.Log, unpacker: unpacker}
+	g.watcher = &watcher{
+		opts: &g.opts, calls: g.calls, budget: g.bodies.budget, limiter: g.limiter, unpacker: unpacker,
 	}
-	g.watcher = &watcher{opts: &g.opts, calls: g.calls, budget: g.bodies.budget, limiter: g.limiter}
 	_, port, _ := net.SplitHostPort(ln.Addr().String()) // an address of ours
 	for _, h := range []string{"127.0.0.1", "localhost", "::1", host} {
 		g.hosts[net.JoinHostPort(h, port)] = true

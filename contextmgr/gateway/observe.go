@@ -1,8 +1,7 @@
 package gateway
 
 import (
-	"bytes"
-	"errors"
+	"context"
 	"fmt"
 	"net/http"
 	"sync"
@@ -55,16 +54,18 @@ const startDelay = 20 * time.Millisecond
 
 // watcher observes requests beside their streams.
 type watcher struct {
-	opts    *Options
-	calls   *calls
-	budget  *budget
-	limiter *limiter
+	opts     *Options
+	calls    *calls
+	budget   *budget
+	limiter  *limiter
+	unpacker *unpacker
 }
 
-// seen is a request as the agent sent it: its body, the body without compression if it was unpacked, and what is sent
-// in its place.
+// seen is a request as the agent sent it: its body, the body without compression if it was unpacked or why it could not
+// be, and what is sent in its place.
 type seen struct {
 	body, plain []byte
+	unreadable  error
 	rewritten   Rewritten
 }
 
@@ -139,14 +140,16 @@ func (o *observation) read() {
 	if enc := codings(o.call.Header["Content-Encoding"]); o.in.plain != nil {
 		o.call.Body = o.in.plain
 	} else if len(enc) > 0 {
-		var plain bytes.Buffer
-		err := unpack(counter{&plain, o.held}, enc, bytes.NewReader(o.in.body), o.w.opts.MaxBody)
+		plain, err := []byte(nil), o.in.unreadable
+		if err == nil {
+			plain, err = o.w.unpacker.body(context.Background(), o.held, enc, o.in.body)
+		}
 		if err != nil {
 			o.unread("a request", err)
 			o.request = wire.Request{Purpose: wire.PurposeOther}
 			return
 		}
-		o.call.Body = plain.Bytes()
+		o.call.Body = plain
 	}
 	req, err := o.codec.Request(o.call)
 	if err != nil {
@@ -155,24 +158,8 @@ func (o *observation) read() {
 	o.request = req
 }
 
-// counter counts the written bytes as held, and accepts no more than the limit.
-type counter struct {
-	to interface{ Write(b []byte) (int, error) }
-	h  *hold
-}
-
-func (c counter) Write(b []byte) (int, error) {
-	if !c.h.force(int64(len(b))) {
-		return 0, errFull
-	}
-	return c.to.Write(b)
-}
-
 // errLarge means that an answer is larger than what is kept of one.
 var errLarge = fmt.Errorf("it is larger than %d MB", wire.MaxAnswer>>20)
-
-// errFull means that too much is held to read on.
-var errFull = errors.New("too much memory is in use to read it")
 
 // unread reports, once per thread, that a part of its traffic cannot be read.
 func (o *observation) unread(what string, err error) {
@@ -204,7 +191,7 @@ func (o *observation) begin(resp *http.Response) {
 	}
 	o.speech.listen(o.answer)
 	if len(o.encoding) > 0 {
-		o.unpacking = newUnpacking(answerWriter{o}, o.encoding)
+		o.unpacking = newUnpacking(o.w.unpacker.growing(answerWriter{o}, o.held), o.encoding)
 	}
 }
 
@@ -253,9 +240,6 @@ func (o *observation) feed(b []byte) {
 type answerWriter struct{ o *observation }
 
 func (w answerWriter) Write(b []byte) (int, error) {
-	if !w.o.held.force(int64(len(b))) {
-		return 0, errFull
-	}
 	w.o.feed(b)
 	return len(b), nil
 }

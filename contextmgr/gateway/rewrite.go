@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -20,7 +19,7 @@ type rewriting struct {
 	rewriter Rewriter
 	models   models.Table
 	log      *slog.Logger
-	maxBody  int64
+	unpacker *unpacker
 }
 
 // signed reports whether a request's header vouches for its body, as with the signatures of AWS: with another body the
@@ -37,12 +36,12 @@ func signed(header http.Header) bool {
 }
 
 // rewrite returns what is sent in place of a request, and the request's body without compression if it had to be
-// unpacked; nil otherwise.
+// unpacked; nil otherwise. An error says why it cannot be read: then it is forwarded as it is.
 func (w *rewriting) rewrite(
 	ctx context.Context, rt *route, codec wire.Codec, to *url.URL, header http.Header, body []byte, held *hold,
-) (rewritten Rewritten, plain []byte) {
+) (rewritten Rewritten, plain []byte, unreadable error) {
 	if w.rewriter == nil || codec == nil || len(body) == 0 || signed(header) {
-		return Rewritten{}, nil
+		return Rewritten{}, nil, nil
 	}
 	defer func() {
 		if p := recover(); p != nil {
@@ -55,11 +54,10 @@ func (w *rewriting) rewrite(
 	}()
 	call := wire.Call{Path: to.Path, Query: to.RawQuery, Header: header, Body: body}
 	if enc := codings(header["Content-Encoding"]); len(enc) > 0 {
-		var unpacked bytes.Buffer
-		if unpack(counter{&unpacked, held}, enc, bytes.NewReader(body), w.maxBody) != nil {
-			return Rewritten{}, nil // whoever observes it reports why it cannot be read
+		var err error
+		if plain, err = w.unpacker.body(ctx, held, enc, body); err != nil {
+			return Rewritten{}, nil, err
 		}
-		plain = unpacked.Bytes()
 		call.Body = plain
 	}
 	rewritten = w.rewriter.Rewrite(ctx, Outgoing{
@@ -67,5 +65,5 @@ func (w *rewriting) rewrite(
 		Window: func(model string, long bool, used int64) int64 { return rt.window(w.models, model, long, used) },
 		Notice: rt.notice,
 	})
-	return rewritten, plain
+	return rewritten, plain, nil
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/secret"
 )
 
 // chunk is how much of the data is in memory at a time, and how much of its beginning determines its kind.
@@ -63,7 +64,10 @@ func (s *Store) receive(ctx context.Context, name string, r thread.StageRequest,
 		return d, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	d.Kind, d.Source, d.Labels, d.Thread = r.Kind, r.Source, r.Labels, r.Thread
+	d.Kind, d.Source, d.Thread = r.Kind, secret.Redact(r.Source), r.Thread
+	for _, label := range r.Labels { // lists show them to everybody who sees the data
+		d.Labels = append(d.Labels, secret.Redact(label))
+	}
 	if d.TTL = r.TTL; d.TTL == 0 {
 		d.TTL = s.cfg.TTL
 	}
@@ -109,7 +113,7 @@ func (d *document) describe(head []byte, all bool) {
 		d.Kind = kindOf(head, all)
 	}
 	if d.Source == "" {
-		d.Source = sourceOf(head, d.Kind)
+		d.Source = secret.Redact(sourceOf(head, d.Kind))
 	}
 }
 
