@@ -13,6 +13,7 @@ var (
 	ErrBusy         = errors.New("agent is working")
 	ErrApproval     = errors.New("agent is waiting for approval")
 	ErrTyped        = errors.New("typed but not sent")
+	ErrNoReaction   = errors.New("typed; the program has shown no reaction")
 	ErrSent         = errors.New("sent, and nothing shows that it was taken")
 	ErrNotRunning   = errors.New("agent is not running")
 	ErrRunning      = errors.New("agent is running")

@@ -118,6 +118,20 @@ type Agent interface {
 	Launch(ctx context.Context, spec LaunchSpec) (Launch, error)
 }
 
+// Prompted is an agent whose input takes a text as one prompt and never runs it. Any other program may run each line
+// that is typed into it, as a shell does, whatever its terminal modes are: only what the person agreed to is typed
+// there. Optional for an Agent.
+type Prompted interface {
+	// Prompted does nothing.
+	Prompted()
+}
+
+// RunsLines reports whether an agent's program may run what is typed into it: it is not Prompted.
+func RunsLines(a Agent) bool {
+	_, prompted := a.(Prompted)
+	return !prompted
+}
+
 // ConfigFiles is an agent that is configured by files of the project: instructions, permissions, programs to start.
 // Optional for an Agent.
 type ConfigFiles interface {
@@ -271,8 +285,9 @@ type Session interface {
 	Report(Evidence)
 	// Send types a prompt into the empty input of an agent that waits for one, and returns when the agent took it. It
 	// returns NotReadyError if the agent does not wait for one: nothing was typed, and the person's draft, the menu or the
-	// running turn is untouched. An error that is ErrTyped leaves the prompt in the input, unsent.
-	// With one that is ErrSent the return was pressed: the prompt must not be typed again.
+	// running turn is untouched. An error that is ErrTyped leaves the prompt in the input, unsent. After one that is
+	// ErrNoReaction or ErrSent the return was pressed, and the prompt must not be typed again: nothing shows whether the
+	// program took it, or Send could not see that.
 	Send(ctx context.Context, text string) error
 	// Input passes bytes on as typed.
 	Input([]byte) error
@@ -408,6 +423,8 @@ type Observer interface {
 	ExchangeEnded(id ID, e Exchange)
 	// Hook is called for an agent's hook report.
 	Hook(id ID, event string, payload []byte)
+	// Notice shows people something about a thread, which the text need not name.
+	Notice(id ID, level Level, text string)
 }
 
 // Worktrees keeps the files of threads: snapshots in git and worktrees of their own.

@@ -79,6 +79,8 @@ type Prompt struct {
 	Answer CheckpointID `json:"answer,omitempty"`
 	// With is set if one turn answers several prompts: the one that names the turn.
 	With PromptID `json:"with,omitempty"`
+	// Lines is as in AskRequest.
+	Lines bool `json:"lines,omitempty"`
 	// Fork is the thread in which it goes on.
 	Fork ID `json:"fork,omitempty"`
 	// Again is the prompt that this one repeats.
@@ -112,4 +114,6 @@ type Prompts interface {
 type AskRequest struct {
 	Text string
 	From PromptOrigin // FromVerb when empty
+	// Lines is the person's consent to typing a text of several lines into a program that may run each of them.
+	Lines bool
 }

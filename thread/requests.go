@@ -38,6 +38,7 @@ type NewRequest struct {
 	// decides.
 	Worktree bool  `json:"worktree,omitempty"`
 	InPlace  bool  `json:"inPlace,omitempty"`
+	Lines    bool  `json:"lines,omitempty"` // see AskRequest
 	Flags    Flags `json:"flags"`
 	Cols     int   `json:"cols,omitempty"`
 	Rows     int   `json:"rows,omitempty"`
@@ -58,10 +59,20 @@ type ForkRequest struct {
 	// Program and Args replace the parent's.
 	Program []string `json:"program,omitempty"`
 	Args    []string `json:"args,omitempty"`
+	// Lines is as in AskRequest. HandOver is the person's consent to typing one line with the path of the handoff into a
+	// program that may run it.
+	Lines    bool `json:"lines,omitempty"`
+	HandOver bool `json:"handOver,omitempty"`
 	// NoStart stores the fork without starting its agent.
 	NoStart bool `json:"noStart,omitempty"`
 	Cols    int  `json:"cols,omitempty"`
 	Rows    int  `json:"rows,omitempty"`
+}
+
+// ResumeRequest says how a thread's agent is resumed.
+type ResumeRequest struct {
+	Cols, Rows int
+	HandOver   bool // as in ForkRequest
 }
 
 // RewindRequest asks to rewind a thread to one of its checkpoints.
@@ -150,8 +161,10 @@ type MergeReport struct {
 	// Committed are the files that CommitInto committed first, or would.
 	Committed []string `json:"committed,omitempty"`
 	// Told is set if Summary is sent to the target's agent as a note; Ask if it is not decided: NoteOnly sends it.
-	Told     bool   `json:"told,omitempty"`
-	Ask      bool   `json:"ask,omitempty"`
+	Told bool `json:"told,omitempty"`
+	Ask  bool `json:"ask,omitempty"`
+	// Untold is why no note can be sent to the target's agent, "" if one can.
+	Untold   string `json:"untold,omitempty"`
 	Finished bool   `json:"finished,omitempty"`
 	Kept     string `json:"kept,omitempty"` // why the worktree was not removed
 	// LeftOut is what the merge left out.
@@ -251,4 +264,6 @@ type AgentInfo struct {
 	Problem string   `json:"problem,omitempty"` // "not found", "too old: 1.2, requires 2.0 or newer"
 	Hint    string   `json:"hint,omitempty"`    // how to fix it
 	Looked  []string `json:"looked,omitempty"`  // where it was searched for
+	// RunsLines is set if it may run what is typed into it; see Prompted.
+	RunsLines bool `json:"runsLines,omitempty"`
 }

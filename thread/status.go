@@ -33,6 +33,8 @@ type Status struct {
 	Prompts []Prompt `json:"prompts,omitempty"`
 	// Queued is the number of queued prompts.
 	Queued int `json:"queued,omitempty"`
+	// RunsLines is set if its program may run what is typed into it; see Prompted.
+	RunsLines bool `json:"runsLines,omitempty"`
 	// Depth is 0 for a thread without a parent.
 	Depth int `json:"depth"`
 }

@@ -113,14 +113,15 @@ func (s *server) New(_ context.Context, r thread.NewRequest) (thread.Status, err
 	return status("made", "", thread.StateStarting, 99), s.err
 }
 func (s *server) Fork(_ context.Context, r thread.ForkRequest) (thread.Status, error) {
-	s.note("fork %s at %q label %q agent %q fresh=%v program=%q", r.Thread, r.At, r.Label, r.Agent, r.Fresh, r.Program)
+	s.note("fork %s at %q label %q agent %q fresh=%v program=%q handOver=%v lines=%v", r.Thread, r.At, r.Label, r.Agent, r.Fresh,
+		r.Program, r.HandOver, r.Lines)
 	if r.Prompt != "" {
 		s.note("send to the fork %q", r.Prompt)
 	}
 	return status("forked", r.Thread, thread.StateStarting, 99), s.err
 }
-func (s *server) Resume(_ context.Context, ref string, cols, rows int) (thread.Status, error) {
-	s.note("resume %s %dx%d", ref, cols, rows)
+func (s *server) Resume(_ context.Context, ref string, r thread.ResumeRequest) (thread.Status, error) {
+	s.note("resume %s %dx%d handOver=%v", ref, r.Cols, r.Rows, r.HandOver)
 	t := s.find(ref)
 	t.State.State = thread.StateStarting
 	t.Execution = &thread.Execution{ID: "new"}
@@ -131,9 +132,9 @@ func (s *server) ResumeAll(context.Context, int, int) ([]thread.Status, error) {
 	return s.resumed, s.err
 }
 func (s *server) StopAgent(_ context.Context, ref string) error { s.note("stop %s", ref); return s.err }
-func (s *server) Ask(_ context.Context, ref, text string) (thread.Prompt, error) {
-	s.note("send %s %q", ref, text)
-	p := thread.Prompt{ID: "p-new", Thread: thread.ID(ref), Text: text, State: thread.PromptOpen}
+func (s *server) Ask(_ context.Context, ref string, r thread.AskRequest) (thread.Prompt, error) {
+	s.note("send %s %q lines=%v", ref, r.Text, r.Lines)
+	p := thread.Prompt{ID: "p-new", Thread: thread.ID(ref), Text: r.Text, State: thread.PromptOpen}
 	if s.find(ref).State.State == thread.StateWorking {
 		p.State, p.Reason = thread.PromptQueued, "its agent works"
 	}

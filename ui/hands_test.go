@@ -200,14 +200,29 @@ func (r *rig) slowly(s string) {
 	}
 }
 
-// Keys that move act in a burst as well; those that act are dropped, which is told once.
+// TestBurstOfNumbers: a pasted list of numbers, which select rows one by one, selects nothing.
+func TestBurstOfNumbers(t *testing.T) {
+	for _, text := range []string{"1\r2\r3\r", "kkd?\r", "1 2", "2\n1", "seq 1 3"} {
+		on(t, world(), func(r *rig) {
+			r.burst("jj")
+			r.burst(text)
+			if s := r.m.tree.Selected(); s.ID != "refresh-d4e5" || r.m.dialogs.Open() || r.pane.focus {
+				t.Errorf("%q: %s is selected, a dialog is open: %v", text, s.ID, r.m.dialogs.Open())
+			}
+			r.must("Text ignored")
+		})
+	}
+}
+
+// Keys that move act in a burst of such keys as well; one that holds others is dropped, which is told once.
 func TestBurst(t *testing.T) {
 	on(t, world(), func(r *rig) {
 		r.burst("jj")
 		if s := r.m.tree.Selected(); s.ID != "refresh-d4e5" {
 			t.Errorf("%s is selected", s.ID)
 		}
-		r.burst("kkd?\r")
+		r.keys("k", "k")
+		r.burst("d?\r")
 		if s := r.m.tree.Selected(); s.ID != "auth-feature-a3f2" || r.m.dialogs.Open() || r.pane.focus {
 			t.Errorf("%s is selected, a dialog is open: %v", s.ID, r.m.dialogs.Open())
 		}

@@ -39,6 +39,25 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	return m.do(in)
 }
 
+// acts reports whether a text, as keys, would do anything but move.
+func (m *Model) acts(text string) bool {
+	for _, r := range text {
+		k := intent.Key{Name: string(r), Text: string(r)}
+		switch r {
+		case '\r', '\n':
+			k = intent.Key{Name: "enter"}
+		case '\t':
+			k = intent.Key{Name: "tab"}
+		case ' ':
+			k.Name = "space"
+		}
+		if in := m.keys.Lookup(m.scopes(), k); in == nil || !intent.Moves(in) {
+			return true
+		}
+	}
+	return false
+}
+
 // harmless reports whether an intent may be handled while nothing is shown, because it only leaves something.
 func harmless(in intent.Intent) bool {
 	return in == intent.Quit || in == intent.Suspend || in == intent.Cancel || in == intent.Leave

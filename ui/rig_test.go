@@ -121,7 +121,7 @@ func (r *rig) text(s string) {
 
 // burst types a text that comes in one read.
 func (r *rig) burst(s string) {
-	r.send(burst.Msg{On: true})
+	r.send(burst.Msg{On: true, Text: s})
 	r.text(s)
 	r.send(burst.Msg{})
 }

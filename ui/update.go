@@ -22,7 +22,7 @@ func (m *Model) input(msg tea.Msg) (tea.Cmd, bool) {
 	case tea.KeyPressMsg:
 		return m.key(msg), true
 	case burst.Msg:
-		m.typing.Burst(msg.On)
+		m.typing.Burst(msg.On, msg.On && m.acts(msg.Text))
 		return nil, true
 	case tea.ResumeMsg:
 		return m.resumed(), true

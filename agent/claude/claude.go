@@ -67,6 +67,9 @@ func native(path string) (string, []string) {
 // Name returns "claude".
 func (a *Agent) Name() string { return Name }
 
+// Prompted implements thread.Prompted.
+func (*Agent) Prompted() {}
+
 // Detect reports whether Claude Code can be started here.
 func (a *Agent) Detect(ctx context.Context) thread.AgentInfo { return a.program.Info(ctx, a.env) }
 

@@ -233,6 +233,14 @@ func TestReadDirs(t *testing.T) {
 
 func TestRules(t *testing.T) {
 	agenttest.Rules(t, claude.New(launch.Config{}).Rules(), []agenttest.Screen{
+		{Name: "new MCP servers", Want: thread.StateQuestion,
+			Lines: " 3 new MCP servers found in this project\n Select any you wish to enable.\n\n ❯ [✔] one\n   [✔] two\n   [✔] three\n" +
+				"   Enable selected\n\n Space to select · Esc to reject all"},
+		{Name: "a new MCP server", Want: thread.StateQuestion,
+			Lines: " New MCP server found in this project: one\n\n   Use this MCP server\n   Use this and all future MCP servers in this project\n" +
+				" ❯ Continue without using this MCP server\n\n Enter to confirm · Esc to cancel"},
+		{Name: "transcript", Want: thread.StateQuestion,
+			Lines: "> hello\n● hi\n────\n  Showing detailed transcript · ctrl+o to toggle · ctrl+e to show all"},
 		{Name: "approval", Lines: "Bash command\n\n touch a\n\nDo you want to proceed?\n❯ 1. Yes\n" +
 			"  2. Yes, and always allow\n  3. No\n\nEsc to cancel · Tab to amend", Title: "✳ x", Want: thread.StateApproval},
 		{Name: "trust", Lines: "Quick safety check: Is this a project you created or one you trust?\n❯ No, exit\n" +

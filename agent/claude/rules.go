@@ -32,6 +32,11 @@ var rules = sync.OnceValue(func() []agent.Rule {
 			State: thread.StateApproval, Lines: 20, Detail: "warns about bypassing permissions",
 			Pattern: regexp.MustCompile(`Yes, I accept`),
 		},
+		{ // whatever is chosen has no effect: with --strict-mcp-config none of them is started
+			State: thread.StateQuestion, Lines: 40, Detail: "asks which MCP servers of the project to use",
+			Pattern: regexp.MustCompile(`(?s)\d+ new MCP servers found in this project\b.*\breject all\b|` +
+				`New MCP server found in this project: .*Continue without using this MCP server`),
+		},
 		{
 			State: thread.StateUnauthorised, Lines: 20, Detail: "asks to log in",
 			Pattern: regexp.MustCompile(`Select login method|Paste code here if prompted`),
@@ -43,6 +48,10 @@ var rules = sync.OnceValue(func() []agent.Rule {
 		{
 			State: thread.StateQuestion, Lines: 14, Detail: "asks a question",
 			Pattern: regexp.MustCompile(`Enter to select · .*(Tab|↑/↓).* · Esc to cancel`),
+		},
+		{
+			State: thread.StateQuestion, Lines: 3, Detail: "shows its transcript instead of its input",
+			Pattern: regexp.MustCompile(`\bShowing detailed transcript\b`),
 		},
 		{State: thread.StateQuestion, Lines: 6, Pattern: regexp.MustCompile(`Syntax theme: `), Detail: "asks for a theme"},
 		{

@@ -83,6 +83,9 @@ func native(path string) (string, []string) {
 // Name returns "codex".
 func (a *Agent) Name() string { return Name }
 
+// Prompted implements thread.Prompted.
+func (*Agent) Prompted() {}
+
 // Detect reports whether Codex can be started here.
 func (a *Agent) Detect(ctx context.Context) thread.AgentInfo { return a.program.Info(ctx, a.env) }
 

@@ -166,7 +166,7 @@ func TestLaunch(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "resume -c features.daemon_auto_start=false -c sandbox_workspace_write.writable_roots=[\"" + spec.StateDir +
-		"/drop\"] -a on-request -s workspace-write -- " + spec.Session
+		"/drop\"] -C " + spec.Dir + " -a on-request -s workspace-write -- " + spec.Session
 	if got := strings.Join(l.Args, " "); got != want {
 		t.Errorf("arguments %q, want %q", got, want)
 	}
@@ -216,6 +216,8 @@ func TestForkOfCodexOwn(t *testing.T) {
 
 func TestRules(t *testing.T) {
 	agenttest.Rules(t, codex.New(launch.Config{}).Rules(), []agenttest.Screen{
+		{Name: "pager", Want: thread.StateQuestion,
+			Lines: "/ D I F F / / /\n+ a line\n─── 100% ─\n ↑/↓ to scroll   pgup/pgdn to page   home/end to jump\n q to quit"},
 		{Name: "approval", Lines: "Would you like to run the following command?\n\n$ touch a\n\n› 1. Yes, proceed (y)\n" +
 			"  3. No (esc)\n\nPress enter to confirm or esc to cancel", Want: thread.StateApproval},
 		{Name: "approval title", Lines: "x", Title: "[ ! ] Action Required | repo", Want: thread.StateApproval},

@@ -37,6 +37,10 @@ var rules = sync.OnceValue(func() []agent.Rule {
 			Pattern: regexp.MustCompile(`(?m)^\s*enter \w+\b.*\besc (back|dismiss|exit)\b`),
 		},
 		{
+			State: thread.StateQuestion, Lines: 4, Detail: "shows a pager instead of its input",
+			Pattern: regexp.MustCompile(`\bto scroll\b.*\bto page\b.*\bto jump\b`),
+		},
+		{
 			State: thread.StateWorking, Lines: agent.InTitle, Detail: "title shows activity",
 			Pattern: regexp.MustCompile(`^[⠁-⣿] `),
 		},

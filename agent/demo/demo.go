@@ -57,6 +57,9 @@ func Main(args []string, stdin, stdout *os.File, env []string) int {
 // Name returns "demo".
 func (a *Agent) Name() string { return Name }
 
+// Prompted implements thread.Prompted.
+func (*Agent) Prompted() {}
+
 // Detect reports that the demo agent is always available.
 func (a *Agent) Detect(context.Context) thread.AgentInfo {
 	info := thread.AgentInfo{Name: Name, Found: true, Path: a.config.Program[0], Version: "built in"}

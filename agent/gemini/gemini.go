@@ -46,6 +46,9 @@ func New(c launch.Config) *Agent {
 // Name returns "gemini".
 func (a *Agent) Name() string { return Name }
 
+// Prompted implements thread.Prompted.
+func (*Agent) Prompted() {}
+
 // Detect reports whether Gemini CLI can be started here.
 func (a *Agent) Detect(ctx context.Context) thread.AgentInfo {
 	info := a.program.Info(ctx, a.env)

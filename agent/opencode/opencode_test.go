@@ -222,6 +222,8 @@ func TestLaunchConfiguration(t *testing.T) {
 
 func TestRules(t *testing.T) {
 	agenttest.Rules(t, opencode.New(launch.Config{}).Rules(), []agenttest.Screen{
+		{Name: "a list beside history", Want: thread.StateQuestion,
+			Lines: "  answer to: te   Select model                                   esc\n  more words      Search\n   ctrl+p commands"},
 		{Name: "approval", Lines: "┃ △ Permission required\n┃ # Shell command\n┃ $ touch a\n" +
 			"┃ Allow once   Allow always   Reject", Want: thread.StateApproval},
 		{Name: "working", Lines: "┃ Build\n■⬝⬝⬝ esc interrupt   tab agents   ctrl+p commands", Want: thread.StateWorking},

@@ -22,7 +22,7 @@ var rules = sync.OnceValue(func() []agent.Rule {
 		},
 		{
 			State: thread.StateQuestion, Lines: 30, Detail: "a list is open",
-			Pattern: regexp.MustCompile(`↑↓ select\s+enter submit|(?m)^\s+[A-Z][\w ]*\s{4,}esc\s*$`),
+			Pattern: regexp.MustCompile(`↑↓ select\s+enter submit|(?m)\s{2,}[A-Z][\w ]*\s{4,}esc\s*$`),
 		},
 		{
 			State: thread.StateWorking, Lines: 12, Detail: `shows "esc to interrupt"`,

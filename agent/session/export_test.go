@@ -9,6 +9,9 @@ func (s *Sessions) SetTakeLimit(d time.Duration) { s.pace.takeLimit = d }
 // first Start only.
 func (s *Sessions) SetSettled(d time.Duration) { s.pace.settled = d }
 
+// SetPressAgain shortens the wait before a return is pressed once more. Before the first Start only.
+func (s *Sessions) SetPressAgain(d time.Duration) { s.pace.pressAgain = d }
+
 // Holding reports whether a prompt is being typed.
 func (s *Session) Holding() bool {
 	s.mu.Lock()

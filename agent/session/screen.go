@@ -20,6 +20,8 @@ const (
 	redraws = 1500 * time.Millisecond
 	// mounted is how long a prompt must have been shown: some agents show it before they read from it.
 	mounted = time.Second
+	// startLimitQuiet is how long a program that prints nothing counts as starting: it may be one that only reads.
+	startLimitQuiet = 3 * time.Second
 	// unknownLimit is how long to search for an agent's input before the agent counts as started without it: a newer
 	// version may look different.
 	unknownLimit = 30 * time.Second
@@ -38,6 +40,7 @@ type screen struct {
 	tracker *state.Tracker
 	signs   state.Signs // of a program without rules
 
+	began    time.Time // when it was started
 	first    time.Time // first output; zero before
 	printed  time.Time // newest output
 	burst    time.Time // since when it prints without a pause of restless
@@ -56,7 +59,7 @@ func newScreen(
 	rules []agent.Rule, read func(*vterm.Terminal) (agent.Input, bool), startup time.Duration, now time.Time,
 ) *screen {
 	s := &screen{
-		rules: rules, startup: startup, tracker: state.New(now),
+		rules: rules, startup: startup, tracker: state.New(now), began: now,
 		tells: slices.ContainsFunc(rules, func(r agent.Rule) bool { return !dialog(r.State) }),
 		waits: read != nil || slices.ContainsFunc(rules, func(r agent.Rule) bool { return r.Prompt }),
 	}
@@ -193,7 +196,11 @@ func (s *screen) takes(now time.Time) {
 // starts reports whether the agent may still lose keys, and until when at most, if that is known.
 func (s *screen) starts(now time.Time) (again time.Time, starts bool) {
 	if s.first.IsZero() {
-		return again, true
+		if s.waits {
+			return again, true
+		}
+		again = s.began.Add(startLimitQuiet)
+		return again, now.Before(again)
 	}
 	if again = s.first.Add(s.startup); now.Before(again) {
 		return again, true

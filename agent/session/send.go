@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 
 	"orchestrator/thread"
 	"orchestrator/thread/typing"
@@ -24,7 +23,7 @@ const (
 	startLimit = 90 * time.Second
 	// takeLimit is how long an agent may take to show that it accepted a prompt: machines can be busy.
 	takeLimit = 20 * time.Second
-	// pressAgain is the time without any effect after which return is sent once more.
+	// pressAgain is how long the input must go on showing the prompt until return is pressed once more.
 	pressAgain = 2 * time.Second
 	// believe is how long to wait for evidence of work before a changed screen is enough.
 	believe = time.Second
@@ -42,7 +41,7 @@ var errNotTaken = errors.New("agent did not react to the prompt")
 func (s *Session) Send(ctx context.Context, text string) error {
 	s.sendMu.Lock()
 	defer s.sendMu.Unlock()
-	if text = printable(text); text == "" {
+	if text = typing.Printable(text); text == "" {
 		return fmt.Errorf("send prompt: it is empty: %w", thread.ErrInvalid)
 	}
 	if len(text) > maxPrompt {
@@ -67,16 +66,15 @@ func (s *Session) send(ctx context.Context, text string) error {
 	if err := s.await(ctx, s.pace.takeLimit, p.press); err != nil {
 		return p.notSent(orElse(err, errNotTaken))
 	}
-	if err := sent(s.await(ctx, s.pace.takeLimit, p.taken)); err != nil {
-		if errors.Is(err, thread.ErrSent) {
-			return err
-		}
-		if err = orElse(err, errNotTaken); p.found {
-			return p.notSent(err)
-		}
+	err := sent(s.await(ctx, s.pace.takeLimit, p.taken))
+	switch {
+	case err == nil, errors.Is(err, thread.ErrSent):
 		return err
+	case p.stuck():
+		return p.notSent(orElse(err, errNotTaken))
+	default:
+		return orElse(err, thread.ErrNoReaction)
 	}
-	return nil
 }
 
 // sent returns an error that kept Send from seeing what became of a prompt whose return was pressed.
@@ -148,6 +146,7 @@ func (p *prompt) press(now time.Time) (bool, error) {
 	if !arrived || err != nil {
 		return false, err
 	}
+	now = time.Now() // the prompt may have been drawn since await looked at the clock
 	p.pressed, p.last, p.sent = now, now, now
 	return true, p.proc.Write([]byte("\r"))
 }
@@ -236,14 +235,30 @@ func (p *prompt) taken(now time.Time) (bool, error) {
 	if changed && !left && (empty || now.Sub(p.gone) >= enough) {
 		return true, nil
 	}
-	if command {
-		return false, nil // a second return could choose in the menu that a command opens
-	}
-	if wait := now.Sub(p.last); left && wait >= pressAgain || !changed && p.last.Equal(p.pressed) && wait >= pressAgain {
-		p.last = now
+	// A second return could choose in the menu that a command opens, and a program of which we see no input may ask
+	// something by now. One whose screen has not changed may still get to the first return.
+	if !command && now.Sub(p.last) >= p.pace.pressAgain && p.printed.After(p.last) && p.holdsIt() {
+		p.last = time.Now()
 		return false, p.proc.Write([]byte("\r")) // some agents lose the first one after a paste
 	}
 	return false, nil
+}
+
+// holdsIt reports whether the agent's input is seen to hold the prompt.
+func (p *prompt) holdsIt() bool {
+	if !p.found {
+		return false
+	}
+	in, found := p.input(p.term)
+	match := typing.Compare(in.Text, p.text)
+	return found && (in.Pasted || match == typing.Whole || match == typing.Altered)
+}
+
+// stuck is holdsIt for a caller that does not hold mu.
+func (p *prompt) stuck() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.holdsIt()
 }
 
 // emptied reports whether the input shows that the prompt is gone from it. If no input is shown at all, a frame may be
@@ -316,21 +331,4 @@ func orElse(err, late error) error {
 		return late
 	}
 	return err
-}
-
-// printable removes from a prompt what a terminal could take for keys, and spaces at its ends.
-func printable(text string) string {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n', r == '\t':
-			return r
-		case r == '\r':
-			return '\n'
-		case unicode.IsControl(r):
-			return -1
-		}
-		return r
-	}, text)
-	return strings.TrimSpace(text)
 }

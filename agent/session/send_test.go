@@ -3,6 +3,9 @@ package session_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -50,6 +53,49 @@ head -c 1 >/dev/null; printf '\r\nTAKEN\r\n> '; sleep 1000`)
 	}
 	if !h.shows("TAKEN") {
 		t.Errorf("it counts as taken: %q", h.Screen())
+	}
+}
+
+// TestSecondReturn counts the returns that a program gets: a second one only if its own input is seen to hold the prompt
+// after the first. Silence and a screen that stands still show nothing, nor does any screen without an input.
+func TestSecondReturn(t *testing.T) {
+	const count = `while c=$(head -c 1 | od -An -tx1); do case $c in *0d) echo . >>"$OUT"; %s;; esac; done`
+	for _, c := range []struct {
+		name, begin, each string
+		shows             bool // its input can be read
+		returns           int
+		want              error
+	}{
+		{"says nothing", "stty raw -echo; printf 'task> '", ":", false, 1, thread.ErrNoReaction},
+		{"says nothing at all", "stty raw -echo", ":", false, 1, thread.ErrNoReaction},
+		{"repeats its prompt", "stty raw -echo; printf 'ready>'", "printf '\\rready>'", false, 1, nil},
+		{"its input stands still", "stty raw -echo; printf '> ours'", ":", true, 1, thread.ErrTyped},
+		{"its input still holds it", "stty raw -echo; printf '> ours'", "printf '\\r> ours'", true, 2, thread.ErrTyped},
+		{"its input holds something else", "stty raw -echo; printf '> ours'", "printf '\\r> something else'", true, 1, thread.ErrNoReaction},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			all := sessions(t)
+			if c.shows {
+				all = sessionsThatShow(t)
+			}
+			all.SetTakeLimit(2 * time.Second)
+			all.SetPressAgain(100 * time.Millisecond)
+			out := filepath.Join(t.TempDir(), "returns")
+			script := c.begin
+			if c.shows { // the prompt is drawn once it has been typed
+				script = "stty raw -echo; printf '> '; head -c 4 >/dev/null; printf ours"
+			}
+			h := start(t, all, "a", "OUT="+out+"; "+script+"; "+fmt.Sprintf(count, c.each))
+			err := h.Send(context.Background(), "ours")
+			if !errors.Is(err, c.want) {
+				t.Errorf("send: %v, want %v; screen %q", err, c.want, h.Screen())
+			}
+			got, _ := os.ReadFile(out)
+			if n := strings.Count(string(got), "."); n != c.returns && (c.returns < 2 || n < c.returns) {
+				t.Errorf("%d returns were pressed, want %d", n, c.returns)
+			}
+		})
 	}
 }
 
@@ -103,7 +149,7 @@ func TestSendSaysWhenNothingHappens(t *testing.T) {
 	all := sessions(t)
 	all.SetTakeLimit(2500 * time.Millisecond) // longer than until the return is pressed again
 	h := start(t, all, "a", `stty raw -echo; printf 'ready>\r\n'; sleep 1000`)
-	if err := h.Send(context.Background(), "text"); err == nil || !strings.Contains(err.Error(), "did not react") {
+	if err := h.Send(context.Background(), "text"); !errors.Is(err, thread.ErrNoReaction) || errors.Is(err, thread.ErrTyped) {
 		t.Errorf("send: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

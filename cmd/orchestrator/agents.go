@@ -69,7 +69,7 @@ func (a adapters) Detect(ctx context.Context) []thread.AgentInfo {
 	infos := make([]thread.AgentInfo, len(a))
 	var wg sync.WaitGroup
 	for i, one := range a {
-		wg.Go(func() { infos[i] = one.Detect(ctx) })
+		wg.Go(func() { infos[i] = one.Detect(ctx); infos[i].RunsLines = thread.RunsLines(one) })
 	}
 	wg.Wait()
 	return infos

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"sync"
+	"syscall"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/term"
@@ -21,9 +24,14 @@ func draw(ctx context.Context, model tea.Model, out *os.File, options ...tea.Pro
 		return fmt.Errorf("get the terminal state: %w", err)
 	}
 	guarded := &guarded{model: model}
-	program := tea.NewProgram(guarded, append(options, tea.WithContext(ctx))...)
+	program := tea.NewProgram(guarded, append(options, tea.WithoutSignalHandler())...)
 	guarded.quit = program.Quit
+	ctx, stop := whileDrawn(ctx)
+	defer stop()
+	ended := make(chan struct{})
+	go leave(ctx, program, ended)
 	_, err = program.Run()
+	close(ended)
 	err = errors.Join(guarded.err(), err)
 	if rerr := term.Restore(out.Fd(), before); rerr != nil {
 		err = errors.Join(err, fmt.Errorf("restore the terminal: %w", rerr))
@@ -32,6 +40,36 @@ func draw(ctx context.Context, model tea.Model, out *os.File, options ...tea.Pro
 		return fmt.Errorf("draw the screen: %w", err)
 	}
 	return nil
+}
+
+// whileDrawn returns a context that also ends by the signals that would otherwise end the process with the terminal as it
+// is. All signals have one owner, this context: a second one would wait for a program that has ended.
+func whileDrawn(ctx context.Context) (context.Context, context.CancelFunc) {
+	signals := []os.Signal{syscall.SIGQUIT}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signal.NotifyContext(ctx, signals...)
+}
+
+// leaveLimit is how long a program may take to end by itself.
+const leaveLimit = 2 * time.Second
+
+// leave ends a program when ctx does, and kills it if it does not end: both restore the terminal.
+func leave(ctx context.Context, program *tea.Program, ended <-chan struct{}) {
+	select {
+	case <-ctx.Done():
+	case <-ended:
+		return
+	}
+	go program.Quit() // waits while the program is busy
+	late := time.NewTimer(leaveLimit)
+	defer late.Stop()
+	select {
+	case <-late.C:
+		program.Kill()
+	case <-ended:
+	}
 }
 
 // guarded is a model whose panics end the program.

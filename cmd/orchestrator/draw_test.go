@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"reflect"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/term"
@@ -53,6 +56,7 @@ func (f *frail) View() tea.View {
 	}
 	v := tea.NewView("drawn")
 	v.AltScreen, v.MouseMode, v.ReportFocus = true, tea.MouseModeAllMotion, true
+	v.KeyboardEnhancements.ReportEventTypes = true
 	return v
 }
 
@@ -60,7 +64,9 @@ func drawAndPanic(how string) int {
 	o := newOutput(os.Stdout, os.Stderr)
 	defer o.close()
 	out, _ := o.terminal()
-	if err := draw(context.Background(), &frail{how: how}, out, tea.WithInput(os.Stdin), tea.WithOutput(out)); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := draw(ctx, &frail{how: how}, out, tea.WithInput(os.Stdin), tea.WithOutput(out)); err != nil {
 		fmt.Fprintln(o.stderr, err)
 		return exitError
 	}
@@ -136,6 +142,97 @@ func TestPanicLeavesTheTerminalAsItWas(t *testing.T) {
 				t.Error("the panic's words reached the terminal")
 			}
 		})
+	}
+}
+
+// signalRounds is how often each signal is sent; 50 with ORCHESTRATOR_TEST_SIGNALS set.
+func signalRounds() int {
+	if os.Getenv("ORCHESTRATOR_TEST_SIGNALS") != "" {
+		return 50
+	}
+	return 3
+}
+
+// TestSignalsLeaveTheTerminalAsItWas: whichever signal ends the screen, also twice at once, it ends, and all modes are
+// set back.
+func TestSignalsLeaveTheTerminalAsItWas(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT} {
+		t.Run(sig.String(), func(t *testing.T) {
+			for round := range signalRounds() {
+				signalled(t, self, sig, round%2 == 1)
+			}
+		})
+	}
+}
+
+func signalled(t *testing.T, self string, sig syscall.Signal, twice bool) {
+	t.Helper()
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	defer slave.Close()
+	if err := pty.Setsize(master, &pty.Winsize{Cols: 100, Rows: 30}); err != nil {
+		t.Fatal(err)
+	}
+	before, err := term.GetState(slave.Fd())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), drawVariable+"=signal", "TERM=xterm-256color")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	hung := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	var out bytes.Buffer
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		buf, sent := make([]byte, 4096), false
+		for {
+			n, err := master.Read(buf)
+			out.Write(buf[:n])
+			if err != nil {
+				return // EIO when nobody has the terminal
+			}
+			if !sent && strings.Contains(out.String(), "drawn") {
+				sent = true
+				_ = cmd.Process.Signal(sig)
+				if twice {
+					_ = cmd.Process.Signal(sig)
+				}
+			}
+		}
+	}()
+	_ = cmd.Wait() // its exit code is looked at below
+	if !hung.Stop() {
+		t.Errorf("%s: it hangs", sig)
+	}
+	after, err := term.GetState(slave.Fd())
+	if err != nil {
+		t.Fatal(err)
+	}
+	slave.Close()
+	<-read
+	if !reflect.DeepEqual(before, after) {
+		t.Errorf("%s: the terminal's modes were %+v, are %+v", sig, before, after)
+	}
+	said := out.String()
+	for _, mode := range []string{"1049", "2004", "1004", "1003", "1006"} {
+		if on, off := strings.LastIndex(said, "\x1b[?"+mode+"h"), strings.LastIndex(said, "\x1b[?"+mode+"l"); on < 0 || off < on {
+			t.Errorf("%s: mode %s stays: %q", sig, mode, said)
+		}
+	}
+	if code := cmd.ProcessState.ExitCode(); code != exitOK || strings.Contains(said, "goroutine ") {
+		t.Errorf("%s: exit %d, printed %q", sig, code, said)
 	}
 }
 

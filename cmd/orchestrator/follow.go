@@ -49,8 +49,8 @@ func (c *cli) follower(cl *client.Client, t followOptions) *follower {
 }
 
 // ask sends a prompt and follows it.
-func (f *follower) ask(ctx context.Context, ref, text string) error {
-	s, err := api.Status.Do(ctx, f.client, api.Ref{Thread: ref})
+func (f *follower) ask(ctx context.Context, r api.AskRequest) error {
+	s, err := api.Status.Do(ctx, f.client, api.Ref{Thread: r.Thread})
 	if err != nil {
 		return err
 	}
@@ -61,12 +61,13 @@ func (f *follower) ask(ctx context.Context, ref, text string) error {
 	if err != nil {
 		return err
 	}
-	p, err := api.Ask.Do(ctx, f.client, api.AskRequest{Thread: string(s.ID), Text: text})
+	r.Thread = string(s.ID)
+	p, err := api.Ask.Do(ctx, f.client, r)
 	if err != nil {
 		return err
 	}
 	if p.Thread == s.ID {
-		f.waits, f.stream.prompt = p.Reason, text
+		f.waits, f.stream.prompt = p.Reason, r.Text
 		f.begin(s, thread.Prompt{ID: p.ID, Thread: p.Thread}) // the stream reports its state, in order
 		return f.follow(ctx, events)
 	}

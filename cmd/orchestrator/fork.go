@@ -32,6 +32,8 @@ func forkVerb(c *cli) *cobra.Command {
 	f.StringVarP(&r.Name, "name", "n", "", "name (default: from the label)")
 	f.StringVarP(&r.Prompt, "prompt", "p", "", "first prompt of the fork")
 	f.BoolVar(&r.NoWorktree, "no-worktree", false, "share the thread's folder")
+	f.BoolVar(&r.Lines, "lines", false, linesHelp)
+	f.BoolVar(&r.HandOver, "hand-over", false, handOverHelp)
 	f.BoolVar(&r.NoStart, "no-start", false, "do not start the agent")
 	offer(cmd, "agent", c.completeAgents)
 	offer(cmd, "at", c.completeFork(&r.Thread))
@@ -77,6 +79,9 @@ func forkVerb(c *cli) *cobra.Command {
 	}
 	return cmd
 }
+
+// handOverHelp is the help text of --hand-over.
+const handOverHelp = "let a line with the path of the handoff be typed into a program that may run it (--agent command)"
 
 // forkArgs sets the agent's arguments in a fork request.
 func forkArgs(ctx context.Context, c *cli, cl *client.Client, r *thread.ForkRequest, rest []string) error {

@@ -128,6 +128,8 @@ func merged(c *cli, report thread.MergeReport, err error, name string) error {
 			fmt.Fprintf(w, "other threads in %s see the merged files: %s\n", report.Dir, plain.Names(report.Beside))
 		}
 		switch {
+		case report.Untold != "":
+			fmt.Fprintf(w, "its agent was not told: %s\n", report.Untold)
 		case report.Told:
 			fmt.Fprintln(w, "note sent to its agent")
 		case report.Ask:

@@ -29,10 +29,14 @@ func newFlags(c *cli, cmd *cobra.Command, r *thread.NewRequest) {
 		}
 		return nil
 	}
+	f.BoolVar(&r.Lines, "lines", false, linesHelp)
 	f.StringVar(&r.Flags.PermissionMode, "permission-mode", "", "permission mode, as the agent names it")
 	f.StringArrayVar(&r.Flags.Env, "env", nil, "KEY=VALUE for the agent; stored, so no credentials")
 	f.BoolVar(&r.Flags.NoGateway, "no-gateway", false, "do not route its model requests through the gateway")
 }
+
+// linesHelp is the help text of --lines.
+const linesHelp = "let a prompt of several lines be typed into a program that may run each of them (--agent command)"
 
 // sayApart says where a new thread works if it got a worktree that was not asked for, or if its folder may not be the
 // one that the person expects. Programs read that from the thread.

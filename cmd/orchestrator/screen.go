@@ -132,17 +132,20 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 		Editor: c.editor(), StartServer: c.ensureServer, Outdated: outdated, Restart: c.restartBehind,
 	})
 	defer model.Close()
-	filter := func(m tea.Model, msg tea.Msg) tea.Msg { return writer.Filter(m, burst.Filter(msg)) }
-	return draw(ctx, model, out, tea.WithInput(keyboard(c.stdin)), tea.WithOutput(writer),
+	input, bursts := keyboard(c.stdin)
+	filter := func(m tea.Model, msg tea.Msg) tea.Msg { return writer.Filter(m, bursts(msg)) }
+	return draw(ctx, model, out, tea.WithInput(input), tea.WithOutput(writer),
 		tea.WithEnvironment(c.environ), tea.WithColorProfile(colours), tea.WithFilter(filter))
 }
 
-// keyboard wraps standard input so that text that arrives at once can be told from single keys.
-func keyboard(in io.Reader) io.Reader {
+// keyboard wraps standard input so that text that arrives at once can be told from single keys, by what messages are
+// filtered with.
+func keyboard(in io.Reader) (io.Reader, func(tea.Msg) tea.Msg) {
 	if f, ok := in.(*os.File); ok {
-		return burst.NewReader(f)
+		r := burst.NewReader(f)
+		return r, r.Filter
 	}
-	return in
+	return in, func(msg tea.Msg) tea.Msg { return msg }
 }
 
 // behind returns a copy that works behind the screen and prints nothing.

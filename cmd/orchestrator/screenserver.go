@@ -44,8 +44,8 @@ func (s screenServer) Fork(ctx context.Context, r thread.ForkRequest) (thread.St
 }
 
 // Resume implements ui.Server.
-func (s screenServer) Resume(ctx context.Context, ref string, cols, rows int) (thread.Status, error) {
-	return api.Resume.Do(ctx, s.client, api.ResumeRequest{Thread: ref, Cols: cols, Rows: rows})
+func (s screenServer) Resume(ctx context.Context, ref string, r thread.ResumeRequest) (thread.Status, error) {
+	return api.Resume.Do(ctx, s.client, api.ResumeRequest{Thread: ref, Cols: r.Cols, Rows: r.Rows, HandOver: r.HandOver})
 }
 
 // ResumeAll implements ui.Server.
@@ -59,8 +59,8 @@ func (s screenServer) StopAgent(ctx context.Context, ref string) error {
 }
 
 // Ask implements ui.Server.
-func (s screenServer) Ask(ctx context.Context, ref, text string) (thread.Prompt, error) {
-	return api.Ask.Do(ctx, s.client, api.AskRequest{Thread: ref, Text: text})
+func (s screenServer) Ask(ctx context.Context, ref string, r thread.AskRequest) (thread.Prompt, error) {
+	return api.Ask.Do(ctx, s.client, api.AskRequest{Thread: ref, Text: r.Text, Lines: r.Lines})
 }
 
 // Prompts implements ui.Server.

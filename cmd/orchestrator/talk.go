@@ -61,7 +61,7 @@ func runVerb(c *cli) *cobra.Command {
 const mostTyped = 1 << 20
 
 func sendVerb(c *cli) *cobra.Command {
-	var detach bool
+	var detach, lines bool
 	var t followOptions
 	cmd := &cobra.Command{
 		Use: "send <thread> <text>|-", Short: "Send a prompt to a thread and print the answer",
@@ -71,6 +71,7 @@ func sendVerb(c *cli) *cobra.Command {
 		Args: exactly("<thread>", "<text>"), ValidArgsFunction: c.completeThreads,
 	}
 	cmd.Flags().BoolVarP(&detach, "detach", "d", false, "do not wait for the answer")
+	cmd.Flags().BoolVar(&lines, "lines", false, linesHelp)
 	t.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := t.check(c.json); err != nil {
@@ -90,7 +91,7 @@ func sendVerb(c *cli) *cobra.Command {
 		}
 		return c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 			if detach {
-				p, err := api.Ask.Do(ctx, cl, api.AskRequest{Thread: args[0], Text: args[1]})
+				p, err := api.Ask.Do(ctx, cl, api.AskRequest{Thread: args[0], Text: args[1], Lines: lines})
 				if err != nil {
 					return err
 				}
@@ -99,7 +100,7 @@ func sendVerb(c *cli) *cobra.Command {
 			if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.Ask.Name(), Thread: args[0]}); err != nil {
 				return err // before asking for what following needs
 			}
-			return c.follower(cl, t).ask(ctx, args[0], args[1])
+			return c.follower(cl, t).ask(ctx, api.AskRequest{Thread: args[0], Text: args[1], Lines: lines})
 		})(cmd, args)
 	}
 	return cmd

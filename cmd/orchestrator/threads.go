@@ -211,7 +211,8 @@ func setupVerb(c *cli) *cobra.Command {
 }
 
 func resumeVerb(c *cli) *cobra.Command {
-	return &cobra.Command{
+	var handOver bool
+	cmd := &cobra.Command{
 		Use: "resume [thread]", Short: "Resume a thread's agent, or without a name all interrupted ones",
 		Args: between(0, 1, "[thread]"), ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
@@ -221,7 +222,7 @@ func resumeVerb(c *cli) *cobra.Command {
 					list, err = api.ResumeAll.Do(ctx, cl, api.ResumeRequest{})
 					return err
 				}
-				s, err := api.Resume.Do(ctx, cl, api.ResumeRequest{Thread: args[0]})
+				s, err := api.Resume.Do(ctx, cl, api.ResumeRequest{Thread: args[0], HandOver: handOver})
 				list = append(list, s)
 				return err
 			})
@@ -248,6 +249,8 @@ func resumeVerb(c *cli) *cobra.Command {
 			})
 		}),
 	}
+	cmd.Flags().BoolVar(&handOver, "hand-over", false, handOverHelp)
+	return cmd
 }
 
 // folders returns which threads of a list work on the same files.

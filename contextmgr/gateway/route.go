@@ -78,11 +78,6 @@ func (rt *route) waiting(now time.Time) bool {
 	return now.Before(rt.waits)
 }
 
-// noticer is an observer that shows notices to people.
-type noticer interface {
-	Notice(id thread.ID, level thread.Level, text string)
-}
-
 // notices records the notices about a thread, so that they are not repeated with every request.
 type notices struct {
 	mu sync.Mutex // a leaf
@@ -106,7 +101,5 @@ func (n *notices) due(what string, now time.Time, while time.Duration) bool {
 
 // notice shows people something about the thread, in order with its other reports.
 func (rt *route) notice(level thread.Level, text string) {
-	if n, ok := rt.observer.(noticer); ok {
-		rt.queue.offer(func() { n.Notice(rt.id, level, text) })
-	}
+	rt.queue.offer(func() { rt.observer.Notice(rt.id, level, text) })
 }

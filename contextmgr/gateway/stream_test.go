@@ -182,6 +182,7 @@ func (deaf) RequestStarted(thread.ID, thread.Begun) {}
 func (deaf) RequestReached(thread.ID, thread.Stage, time.Time) {}
 func (deaf) ExchangeEnded(thread.ID, thread.Exchange)          {}
 func (deaf) Spoke(thread.ID, thread.Speech)                    {}
+func (deaf) Notice(thread.ID, thread.Level, string)            {}
 func (deaf) Hook(thread.ID, string, []byte)                    {}
 
 // start runs this test binary as a part and returns its address.

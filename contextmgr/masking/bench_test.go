@@ -52,6 +52,7 @@ type silent struct{}
 func (silent) RequestStarted(thread.ID, thread.Begun)               {}
 func (silent) RequestReached(thread.ID, thread.Stage, time.Time)    {}
 func (silent) Spoke(thread.ID, thread.Speech)                       {}
+func (silent) Notice(thread.ID, thread.Level, string)               {}
 func (silent) ExchangeEnded(thread.ID, thread.Exchange)             {}
 func (silent) Hook(id thread.ID, event string, payload []byte)      {}
 func (silent) Lineage(thread.ID) (parent thread.ID, last time.Time) { return "", time.Time{} }

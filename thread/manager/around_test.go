@@ -113,7 +113,7 @@ func TestAPromptThatEndsTheAgent(t *testing.T) {
 				if p = w.prompt(p.ID); p.State != tc.state {
 					t.Errorf("%q is %s (%s)", tc.text, p.State, p.Reason)
 				}
-				if _, err := w.m.Resume(ctx, string(s.ID), 80, 24); err != nil {
+				if _, err := w.m.Start(ctx, string(s.ID), 80, 24); err != nil {
 					t.Fatal(err)
 				}
 				synctest.Wait()

@@ -402,7 +402,7 @@ func TestKilledBeforeTheFirstResponse(t *testing.T) {
 		if _, err := w.m.AskAgain(ctx, cut.ID); !errors.Is(err, thread.ErrNotRunning) {
 			t.Errorf("again without an agent: %v", err)
 		}
-		if _, err := w.m.Resume(ctx, s.Name, 0, 0); err != nil {
+		if _, err := w.m.Start(ctx, s.Name, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -437,7 +437,7 @@ func TestKilledWhileItIsTyped(t *testing.T) {
 			if got := w.is(p.ID, want); got.Reason == "" {
 				t.Errorf("arrived %v: %+v", arrived, got)
 			}
-			if _, err := w.m.Resume(ctx, s.Name, 0, 0); err != nil {
+			if _, err := w.m.Start(ctx, s.Name, 0, 0); err != nil {
 				t.Fatal(err)
 			}
 			w.idle(s.ID)
@@ -460,7 +460,7 @@ func TestCutTurnIsNoHole(t *testing.T) {
 		if p := w.is(cut.ID, thread.PromptInterrupted); p.Turn != 2 {
 			t.Errorf("%+v", p)
 		}
-		if _, err := w.m.Resume(ctx, s.Name, 0, 0); err != nil {
+		if _, err := w.m.Start(ctx, s.Name, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		next := w.ask(s.ID, "three")
@@ -487,7 +487,7 @@ func TestAgentGoesOnWithACutTurn(t *testing.T) {
 		w.respond(s.ID, "two", "call", false)
 		w.crash()
 		w.is(p.ID, thread.PromptInterrupted)
-		if _, err := w.m.Resume(ctx, s.Name, 0, 0); err != nil {
+		if _, err := w.m.Start(ctx, s.Name, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		w.respond(s.ID, "two", "answer to two", true)
@@ -568,7 +568,7 @@ func TestRefusedIsNotSentLater(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		w.crash()
-		if _, err := w.m.Resume(ctx, s.Name, 80, 24); err != nil {
+		if _, err := w.m.Start(ctx, s.Name, 80, 24); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)

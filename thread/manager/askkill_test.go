@@ -61,7 +61,7 @@ func askedAndKilled(t *testing.T, at int, after bool) (died bool) {
 					t.Errorf("after the restart %q is %s", p.Text, p.State)
 				}
 			}
-			if _, err := w.m.Resume(ctx, s.Name, 0, 0); err != nil {
+			if _, err := w.m.Start(ctx, s.Name, 0, 0); err != nil {
 				t.Fatal(err)
 			}
 			w.idle(s.ID)
@@ -205,7 +205,7 @@ func TestConcurrentAsks(t *testing.T) {
 			}
 			for _, id := range ids {
 				if s := w.status(id); !s.State.State.Live() {
-					if _, err := w.m.Resume(ctx, s.Name, 0, 0); err != nil {
+					if _, err := w.m.Start(ctx, s.Name, 0, 0); err != nil {
 						t.Fatal(err)
 					}
 					w.idle(id)

@@ -168,7 +168,7 @@ func (w *world) usable(where string, s thread.Status) {
 	if !s.Archived.IsZero() {
 		return
 	}
-	if _, err := w.m.Resume(ctx, string(s.ID), 0, 0); err != nil {
+	if _, err := w.m.Start(ctx, string(s.ID), 0, 0); err != nil {
 		w.t.Errorf("%s: resume %s: %v", where, s.Name, err)
 		return
 	}

@@ -33,6 +33,9 @@ type plainAgent struct{ name string }
 
 func (a *plainAgent) Name() string { return a.name }
 
+// Prompted implements thread.Prompted.
+func (a *plainAgent) Prompted() {}
+
 func (a *plainAgent) World(thread.WorldSpec) (thread.World, error) {
 	return thread.World{Upstreams: map[string]string{"": "http://up.invalid"}}, nil
 }

@@ -61,7 +61,9 @@ func (m *forks) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, 
 		s.LeftOut = left
 		return s, nil
 	}
-	s, err := m.creation.startNew(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt, env: thread.Environ(ctx)})
+	s, err := m.creation.startNew(ctx, l, launchRequest{
+		cols: r.Cols, rows: r.Rows, prompt: r.Prompt, lines: r.Lines, handOver: r.HandOver, env: thread.Environ(ctx),
+	})
 	s.LeftOut = left
 	return s, err
 }
@@ -113,7 +115,11 @@ func (m *forks) forkOf(
 	if len(r.Args) > 0 {
 		t.Launch.Args = r.Args
 	}
-	if err := m.creation.checkLaunch(t); err != nil {
+	err := m.creation.checkLaunch(t)
+	if err == nil {
+		err = m.consented(agent, thread.Prompt{From: thread.FromFirst, Text: r.Prompt, Lines: r.Lines})
+	}
+	if err != nil {
 		return thread.Thread{}, thread.Checkpoint{}, err
 	}
 	if at.ID != "" {

@@ -327,7 +327,7 @@ func TestMissingWorktreeIsMadeAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.trees.set(f.Dir, "")
-		if _, err := w.m.Resume(ctx, f.Name, 0, 0); err != nil {
+		if _, err := w.m.Start(ctx, f.Name, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.trees.get(w.status(f.ID).Dir); got != "files 2" || !strings.Contains(w.events.notices(), "was missing") {

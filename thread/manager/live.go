@@ -305,6 +305,7 @@ func (l *liveThread) setup() thread.Setup {
 func (l *liveThread) status() thread.Status {
 	s := thread.Status{Thread: l.t, Seq: l.bus.Newest(), State: l.shown, Depth: l.depth(l.t.Parent)}
 	s.Setup = l.setup()
+	s.RunsLines = l.runsLines(l.t.Agent)
 	s.Around = l.around || l.session != nil && l.visibility.direct()
 	s.Gauge.CostUSD += l.sideCost
 	if a := l.ahead; a.Context > 0 {

@@ -169,6 +169,9 @@ func (m *merges) merged(
 	t := child.thread()
 	report.Summary = handoff.MergeNote(t, report, m.past.LastAnswer(ctx, t))
 	if target := m.run(in.Into); target != nil && !report.UpToDate {
+		if m.runsLines(target.thread().Agent) {
+			in.Tell, in.Ask, report.Untold = false, false, noNote
+		}
 		report.Told, report.Ask = in.Tell, in.Ask
 		if in.Tell {
 			m.tell(ctx, target, report.Summary)

@@ -264,7 +264,7 @@ func TestMergeTellsABusyParentLater(t *testing.T) {
 			t.Errorf("told in a dialog: %s", told)
 		}
 		w.crash()
-		if _, err := w.m.Resume(ctx, p.Name, 0, 0); err != nil {
+		if _, err := w.m.Start(ctx, p.Name, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()

@@ -17,6 +17,9 @@ func (m *merges) tellMerged(ctx context.Context, child, target *run, in mergeInt
 		return report, thread.Hint(fmt.Errorf("it has not been merged into another thread's branch: %w", thread.ErrInvalid),
 			"merge it first")
 	}
+	if m.runsLines(target.thread().Agent) {
+		return report, fmt.Errorf("%s: %w", noNote, thread.ErrRefused)
+	}
 	if m.cfg.Differ != nil {
 		files, err := m.cfg.Differ.Diff(ctx, t.Dir, t.Worktree.Base, "")
 		if err != nil {

@@ -37,7 +37,7 @@ func (m *creation) New(ctx context.Context, r thread.NewRequest) (thread.Status,
 	if err != nil {
 		return thread.Status{}, fmt.Errorf("new thread: %w", err)
 	}
-	return m.startNew(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt, env: thread.Environ(ctx)})
+	return m.startNew(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt, lines: r.Lines, env: thread.Environ(ctx)})
 }
 
 // startNew starts the agent of a new thread. If that fails nothing is left of the thread: the person, who gets the
@@ -91,6 +91,10 @@ func (m *creation) newThread(r thread.NewRequest) (thread.Thread, error) {
 		return thread.Thread{}, err
 	}
 	if err := m.checkLaunch(thread.Thread{Agent: r.Agent, Launch: r.Flags}); err != nil {
+		return thread.Thread{}, err
+	}
+	first := thread.Prompt{From: thread.FromFirst, Text: r.Prompt, Lines: r.Lines}
+	if err := m.consented(r.Agent, first); err != nil {
 		return thread.Thread{}, err
 	}
 	dir := cmp.Or(r.Dir, m.cfg.Project)

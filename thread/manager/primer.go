@@ -25,12 +25,12 @@ const maxSummary = 1500
 const large = 16 << 10
 
 // writeHandoff writes a summary for an agent that cannot be given its native conversation, from our own record: at most
-// the budget of tokens, with bulky results as files that the agent may read.
-func (l *run) writeHandoff(ctx context.Context) (string, error) {
+// the budget of tokens, with bulky results as files that the agent may read. It returns the summary and its file.
+func (l *run) writeHandoff(ctx context.Context) (text, file string, err error) {
 	t := l.thread()
 	c, items, later, err := l.remains(ctx, t)
 	if err != nil {
-		return "", fmt.Errorf("read the conversation to hand over: %w", err)
+		return "", "", fmt.Errorf("read the conversation to hand over: %w", err)
 	}
 	top := l.topOf(t)
 	in := handoff.Input{
@@ -44,7 +44,7 @@ func (l *run) writeHandoff(ctx context.Context) (string, error) {
 	const all = 1 << 20
 	list, err := l.past.Turns(ctx, c.ID, thread.Page{Limit: all})
 	if err != nil {
-		return "", fmt.Errorf("read the turns to hand over: %w", err)
+		return "", "", fmt.Errorf("read the turns to hand over: %w", err)
 	}
 	clean := func(s string) string { return secret.Redact(in.Own(s)) }
 	in.Turns = handoff.Turns(c, list, items, l.past.Entries, clean)
@@ -69,7 +69,7 @@ func (l *run) writeHandoff(ctx context.Context) (string, error) {
 			all.Rest = append(all.Rest, e)
 		}
 		if !all.Says() {
-			return "", fmt.Errorf("hand over %d unreadable items: %w", len(items), thread.ErrDamaged)
+			return "", "", fmt.Errorf("hand over %d unreadable items: %w", len(items), thread.ErrDamaged)
 		}
 		in.Turns = []handoff.Turn{all}
 	}
@@ -84,12 +84,12 @@ func (l *run) writeHandoff(ctx context.Context) (string, error) {
 		}
 		return saved, err
 	}
-	text, err := handoff.Primer(in)
+	text, err = handoff.Primer(in)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	if _, err := l.attachments(t.ID).Put(filepath.Join(folder, "primer.md"), []byte(text)); err != nil {
-		return "", err
+	if file, err = l.attachments(t.ID).Put(filepath.Join(folder, "primer.md"), []byte(text)); err != nil {
+		return "", "", err
 	}
 	err = l.update(ctx, func(t *thread.Thread) error {
 		h := l.handoff(*t, from, c, in.Label)
@@ -100,11 +100,11 @@ func (l *run) writeHandoff(ctx context.Context) (string, error) {
 		return nil
 	})
 	if err != nil {
-		return "", fmt.Errorf("store the handoff: %w", err)
+		return "", "", fmt.Errorf("store the handoff: %w", err)
 	}
 	l.notice(l.id, thread.LevelInfo, "%s: the agent gets a summary of %s tokens (budget %s) of %s up to turn %d",
 		t.DisplayName(), thread.Tokens(int64(l.cfg.Tokens(text))), thread.Tokens(int64(in.Budget)), in.Thread, c.Turn)
-	return text, nil
+	return text, file, nil
 }
 
 // remains returns the newest checkpoint of a thread whose conversation can be read, with that, and the turns that came

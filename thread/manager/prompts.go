@@ -41,7 +41,7 @@ func (m *prompts) Ask(ctx context.Context, ref string, r thread.AskRequest) (thr
 	if r.From == "" {
 		r.From = thread.FromVerb
 	}
-	p, err := l.accept(ctx, thread.Prompt{From: r.From, Text: r.Text})
+	p, err := l.accept(ctx, thread.Prompt{From: r.From, Text: r.Text, Lines: r.Lines})
 	if err != nil {
 		return thread.Prompt{}, fmt.Errorf("send to %s: %w", name, err)
 	}
@@ -140,6 +140,9 @@ func (m *prompts) changeQueued(
 	}
 	was := p
 	change(&p)
+	if err := l.consented(l.thread().Agent, p); p.Text != was.Text && err != nil {
+		return was, fmt.Errorf("%s prompt %s: %w", verb, id, err)
+	}
 	p = l.after(p, e, p.Reason)
 	stored, err := l.put(ctx, p)
 	if err != nil {
@@ -175,6 +178,15 @@ func (m *prompts) Prompt(ctx context.Context, ref string, id thread.PromptID) (t
 		return thread.Prompt{}, fmt.Errorf("read prompt: %w", err)
 	}
 	return l.upToDate(p), nil
+}
+
+// PromptThread returns the thread of a prompt.
+func (m *prompts) PromptThread(ctx context.Context, id thread.PromptID) (thread.Status, error) {
+	_, l, err := m.prompt(ctx, id)
+	if err != nil {
+		return thread.Status{}, fmt.Errorf("find the thread of a prompt: %w", err)
+	}
+	return l.current(), nil
 }
 
 // prompt finds a prompt with its thread.

@@ -314,7 +314,7 @@ func TestRealMissingWorktree(t *testing.T) {
 	if err := os.RemoveAll(p.Dir); err != nil {
 		t.Fatal(err)
 	}
-	s, err := r.m.Resume(ctx, p.Name, 0, 0)
+	s, err := r.m.Start(ctx, p.Name, 0, 0)
 	if err != nil || r.read(s.Dir, "new.txt") != "uncommitted\n" {
 		t.Errorf("resumed in %s: %v", s.Dir, err)
 	}

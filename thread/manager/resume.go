@@ -15,6 +15,7 @@ type resumePlan struct {
 	session string // to resume
 	resume  bool
 	primer  string // the first prompt of a new session
+	file    string // that contains it
 }
 
 // finder finds ways to resume a conversation.
@@ -76,12 +77,12 @@ func (l *run) planResume(ctx context.Context, agent thread.Agent) (resumePlan, e
 	case thread.ResumePrimer:
 	default:
 	}
-	text, err := l.writeHandoff(ctx)
+	text, file, err := l.writeHandoff(ctx)
 	if err != nil {
 		return resumePlan{}, thread.Hint(err, "the stored conversation is damaged; fork the thread at an earlier turn")
 	}
 	l.recorder.Rewritten()
-	return resumePlan{how: thread.ResumePrimer, primer: text}, nil
+	return resumePlan{how: thread.ResumePrimer, primer: text, file: file}, nil
 }
 
 // prove records how a thread that does not run can be resumed.

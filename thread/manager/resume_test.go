@@ -81,7 +81,7 @@ func TestCrashOnAFullDisk(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		w.store.refuse(nil)
-		if _, err := w.m.Resume(ctx, goes.Name, 0, 0); err != nil {
+		if _, err := w.m.Start(ctx, goes.Name, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(5 * time.Second)
@@ -109,7 +109,7 @@ func TestLostTranscriptIsRebuilt(t *testing.T) {
 			t.Fatalf("killed agent: %s %+v", got.State.State, got.Resume)
 		}
 		w.natives.remove(s.Session)
-		if _, err := w.m.Resume(ctx, s.Name, 0, 0); err != nil {
+		if _, err := w.m.Start(ctx, s.Name, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		if w.natives.bytes(s.Session) != was || w.args(s.ID) != "--resume "+s.Session {
@@ -133,7 +133,7 @@ func TestForeignTranscriptIsNotAdopted(t *testing.T) {
 		}
 		foreign := was + strings.Repeat("{\"role\":\"user\",\"text\":\"somebody else's\"}\n", 9)
 		w.natives.set(s.Session, foreign[1:])
-		if _, err := w.m.Resume(ctx, s.Name, 0, 0); err != nil {
+		if _, err := w.m.Start(ctx, s.Name, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		got := w.status(s.ID)
@@ -155,7 +155,7 @@ func TestUnrebuildableGetsAPrimer(t *testing.T) {
 		}
 		w.natives.remove(s.Session)
 		w.natives.refuse = errors.New("unknown format")
-		if _, err := w.m.Resume(ctx, s.Name, 0, 0); err != nil {
+		if _, err := w.m.Start(ctx, s.Name, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -200,7 +200,7 @@ func (w *world) share(id thread.ID, change func(*thread.Thread)) {
 // resumed resumes a thread and returns what its agent was started with.
 func (w *world) resumed(s thread.Status) string {
 	w.t.Helper()
-	if _, err := w.m.Resume(ctx, s.Name, 0, 0); err != nil {
+	if _, err := w.m.Start(ctx, s.Name, 0, 0); err != nil {
 		w.t.Fatal(err)
 	}
 	synctest.Wait()
@@ -224,7 +224,7 @@ func TestLostRecordTakesNobodysSession(t *testing.T) {
 				t.Errorf("taken %v: proof %+v", taken, p)
 			}
 			if taken { // there is nothing else to go on with, and a blank session would pass for its own
-				if _, err := w.m.Resume(ctx, b.Name, 0, 0); !errors.Is(err, thread.ErrNotFound) || w.sess.of(b.ID) != nil {
+				if _, err := w.m.Start(ctx, b.Name, 0, 0); !errors.Is(err, thread.ErrNotFound) || w.sess.of(b.ID) != nil {
 					t.Errorf("resumed without its session: %v", err)
 				}
 			} else if got := w.resumed(b); got != "--resume "+session {

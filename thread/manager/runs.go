@@ -14,11 +14,7 @@ type runs struct{ *registry }
 
 // Start starts a thread's agent where it left off.
 func (m *runs) Start(ctx context.Context, ref string, cols, rows int) (thread.Status, error) {
-	l, err := m.find(ref)
-	if err != nil {
-		return thread.Status{}, err
-	}
-	return m.startLine(ctx, l, launchRequest{cols: cols, rows: rows, env: thread.Environ(ctx)})
+	return m.Resume(ctx, ref, thread.ResumeRequest{Cols: cols, Rows: rows})
 }
 
 func (m *runs) startLine(ctx context.Context, l *run, r launchRequest) (thread.Status, error) {
@@ -27,8 +23,12 @@ func (m *runs) startLine(ctx context.Context, l *run, r launchRequest) (thread.S
 }
 
 // Resume starts a thread's agent where it left off.
-func (m *runs) Resume(ctx context.Context, ref string, cols, rows int) (thread.Status, error) {
-	return m.Start(ctx, ref, cols, rows)
+func (m *runs) Resume(ctx context.Context, ref string, r thread.ResumeRequest) (thread.Status, error) {
+	l, err := m.find(ref)
+	if err != nil {
+		return thread.Status{}, err
+	}
+	return m.startLine(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, handOver: r.HandOver, env: thread.Environ(ctx)})
 }
 
 // ResumeAll resumes every interrupted thread that is still in use. The error lists those that cannot be resumed; the

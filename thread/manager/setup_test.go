@@ -59,7 +59,7 @@ func TestSetupIsCutOff(t *testing.T) {
 				if err != nil || s.Setup.State != thread.SetupRuns {
 					t.Fatalf("while it runs: %+v, %v", s.Setup, err)
 				}
-				if _, err := w.m.Resume(ctx, "child", 80, 24); !errors.Is(err, thread.ErrBusy) {
+				if _, err := w.m.Start(ctx, "child", 80, 24); !errors.Is(err, thread.ErrBusy) {
 					t.Errorf("an agent starts in a worktree that is being set up: %v", err)
 				}
 				if _, err := w.m.SetUp(ctx, "child"); !errors.Is(err, thread.ErrBusy) {
@@ -77,7 +77,7 @@ func TestSetupIsCutOff(t *testing.T) {
 					t.Errorf("why says %v, %v", r.Notes, err)
 				}
 				f.hang = false
-				if _, err := w.m.Resume(ctx, "child", 80, 24); err != nil {
+				if _, err := w.m.Start(ctx, "child", 80, 24); err != nil {
 					t.Fatal(err)
 				}
 				synctest.Wait()

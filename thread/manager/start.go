@@ -21,6 +21,8 @@ const (
 type launchRequest struct {
 	cols, rows int
 	prompt     string
+	lines      bool     // it may be typed as several lines
+	handOver   bool     // the path of a handoff may be typed
 	env        []string // that the person brings who starts it; nil for none
 }
 
@@ -56,7 +58,7 @@ func (l *run) start(ctx context.Context, r launchRequest) error {
 		return fmt.Errorf("start %s: %w", t.Name, err)
 	}
 	if strings.TrimSpace(r.prompt) != "" {
-		if _, err := l.accept(ctx, thread.Prompt{From: thread.FromFirst, Text: r.prompt}); err != nil {
+		if _, err := l.accept(ctx, thread.Prompt{From: thread.FromFirst, Text: r.prompt, Lines: r.lines}); err != nil {
 			return fmt.Errorf("start %s: store its first prompt: %w", t.Name, err)
 		}
 	}
@@ -66,6 +68,9 @@ func (l *run) start(ctx context.Context, r launchRequest) error {
 	plan, err := l.planResume(ctx, agent)
 	if err != nil {
 		return fmt.Errorf("resume %s: %w", t.Name, err)
+	}
+	if plan.primer != "" && thread.RunsLines(agent) {
+		plan.primer = l.handOver(plan.file, r.handOver)
 	}
 	if err := l.launch(ctx, agent, plan, r); err != nil {
 		return fmt.Errorf("start %s: %w", t.Name, err)

@@ -56,7 +56,7 @@ func (m *suggestions) observe(ctx context.Context, l *liveThread, a recording.Re
 	if !ok {
 		return
 	}
-	if offers.Full(o) && m.OfferMode() == thread.OffersAuto && !m.continued(l.id) && m.begin() {
+	if offers.Full(o) && !m.runsLines(l.thread().Agent) && m.OfferMode() == thread.OffersAuto && !m.continued(l.id) && m.begin() {
 		go func() { // a fork waits for steps of this thread
 			defer m.done()
 			m.continueFresh(o)
@@ -147,7 +147,8 @@ func (m *suggestions) move(o thread.Offer) (ended func(fork thread.ID, why strin
 // Outgrown tells that a thread's request was not sent because its context is full. If offers are automatic, its prompt
 // goes on in a fork that begins with a summary; Outgrown reports whether it does.
 func (m *suggestions) Outgrown(id thread.ID, prompt string) bool {
-	if m.OfferMode() != thread.OffersAuto || m.continued(id) || m.run(id) == nil {
+	l := m.run(id)
+	if m.OfferMode() != thread.OffersAuto || m.continued(id) || l == nil || m.runsLines(l.thread().Agent) {
 		return false
 	}
 	m.mu.Lock()
@@ -221,7 +222,12 @@ func (m *suggestions) AnswerOffer(ctx context.Context, offerID, answer string) (
 	}
 	switch answer {
 	case "take":
-		return m.forks.Fork(ctx, offers.Request(o))
+		r := offers.Request(o)
+		if err := m.consented(l.thread().Agent, thread.Prompt{From: thread.FromFirst, Text: r.Prompt}); err != nil {
+			r.Prompt = ""
+			m.notice(l.id, thread.LevelWarn, "%s: the prompt of the fork was not typed: %v", l.thread().DisplayName(), err)
+		}
+		return m.forks.Fork(ctx, r)
 	case "dismiss":
 		return l.current(), nil
 	case "off":
@@ -337,7 +343,7 @@ func (m *suggestions) loadOffers(ctx context.Context) {
 // nil if it belongs to the thread. The agent already has prompts that were typed in the terminal: for those only an
 // offer is possible.
 func (m *suggestions) autoFork(ctx context.Context, l *run, prompt string) (*run, error) {
-	if m.OfferMode() != thread.OffersAuto {
+	if m.OfferMode() != thread.OffersAuto || m.runsLines(l.thread().Agent) {
 		return nil, nil
 	}
 	var s suggest.Offer

@@ -39,7 +39,7 @@ func TestEndWhileAnAgentIsTold(t *testing.T) {
 				if told := deaf.prompts(); told != "" {
 					t.Fatalf("told at the end: %q", told)
 				}
-				if _, err := w.m.Resume(ctx, p.Name, 0, 0); err != nil {
+				if _, err := w.m.Start(ctx, p.Name, 0, 0); err != nil {
 					t.Fatal(err)
 				}
 				for range 2 {
@@ -76,7 +76,7 @@ func TestToldBeforeTheKill(t *testing.T) {
 		if err := w.store.SetSetting(ctx, "tell:"+string(p.ID), string(list)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.m.Resume(ctx, p.Name, 0, 0); err != nil {
+		if _, err := w.m.Start(ctx, p.Name, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		w.m.Hook(p.ID, "SessionStart", nil)
@@ -94,7 +94,7 @@ func TestEndBeforeTheFirstPrompt(t *testing.T) {
 		s := w.create(thread.NewRequest{Prompt: "look around"})
 		w.reopen()
 		w.sess.ignore(false)
-		if _, err := w.m.Resume(context.Background(), s.Name, 0, 0); err != nil {
+		if _, err := w.m.Start(context.Background(), s.Name, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		w.m.Hook(s.ID, "SessionStart", nil)
@@ -138,7 +138,7 @@ func TestFirstPromptWaitsForADialog(t *testing.T) {
 				s := asked(w)
 				end(w)
 				w.sess.asking(false)
-				if _, err := w.m.Resume(ctx, s.Name, 0, 0); err != nil {
+				if _, err := w.m.Start(ctx, s.Name, 0, 0); err != nil {
 					t.Fatal(err)
 				}
 				w.m.Hook(s.ID, "SessionStart", nil)

@@ -96,8 +96,11 @@ func (m *traffic) ExchangeEnded(id thread.ID, e thread.Exchange) {
 	}
 }
 
-// Notice shows people a notice from the gateway about a thread.
+// Notice implements Observer. It names the thread.
 func (m *traffic) Notice(id thread.ID, level thread.Level, text string) {
+	if l := m.run(id); l != nil {
+		text = l.thread().DisplayName() + ": " + text
+	}
 	m.notice(id, level, "%s", text)
 }
 

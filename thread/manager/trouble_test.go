@@ -126,7 +126,7 @@ func TestHowItEnded(t *testing.T) {
 					}
 					w.crash()
 				}
-				if _, err := w.m.Resume(ctx, string(s.ID), 80, 24); err != nil {
+				if _, err := w.m.Start(ctx, string(s.ID), 80, 24); err != nil {
 					t.Fatal(err)
 				}
 				synctest.Wait()

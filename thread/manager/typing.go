@@ -31,6 +31,9 @@ func (l *typist) accept(ctx context.Context, queued thread.Prompt) (thread.Promp
 		return thread.Prompt{}, thread.Hint(
 			errQueueFull, "wait until some are answered, or cancel some with `orchestrator prompts`")
 	}
+	if err := l.consented(l.thread().Agent, queued); err != nil {
+		return thread.Prompt{}, fmt.Errorf("prompt not sent: %w", err)
+	}
 	queued.ID, queued.Thread = thread.NewPromptID(), l.id
 	queued = l.after(queued, outbox.Accepted, "")
 	p, err := l.put(ctx, queued)
@@ -185,11 +188,18 @@ func (l *typist) awaitLimit() {
 func (l *typist) typeNow(s thread.Session, p thread.Prompt, leave func()) {
 	d := &l.outbox
 	text := joinPrompts(d.Primer(), p.Text)
-	if p.ID == "" {
+	if d.Primer() != "" && (p.ID == "" || l.runsLines(l.thread().Agent)) { // by itself, it is one line
 		text = d.Primer()
 		p = thread.Prompt{
 			ID: thread.NewPromptID(), Thread: l.id, From: thread.FromPrimer, Text: text, Accepted: l.now(),
 		}
+	}
+	if err := l.consented(l.thread().Agent, p); err != nil { // an older server, or another machine, accepted it
+		leave()
+		p = l.after(l.after(p, outbox.TypingBegan, ""), outbox.Refused, plaintext.FirstLine(err.Error()))
+		l.put(l.ctx, p) //nolint:errcheck // logged; the outbox has it
+		l.scheduleTyping()
+		return
 	}
 	p, err := l.put(l.ctx, l.after(p, outbox.TypingBegan, ""))
 	if err != nil { // it must be recorded that it may have been typed
@@ -269,13 +279,14 @@ func (l *typist) typed(s thread.Session, id thread.PromptID, err error) {
 	again := d.Typer.End()
 	l.mu.Lock()
 	same, silent := l.session == s, l.visibility == notVisible
+	blind := l.visibility.requestsAlone()
 	l.mu.Unlock()
-	if err == nil && same {
+	if (err == nil || errors.Is(err, thread.ErrNoReaction)) && same {
 		d.Prime("")
 	}
 	later := false
 	if p, known := d.Prompt(id); known && p.State == thread.PromptTyping {
-		p, later = l.typedAs(p, err, silent)
+		p, later = l.typedAs(p, err, silent, blind)
 		l.put(l.ctx, p) //nolint:errcheck // logged; the outbox has it
 	}
 	switch {
@@ -291,9 +302,14 @@ func (l *typist) typed(s thread.Session, id thread.PromptID, err error) {
 	l.typeNext()
 }
 
-// typedAs returns a prompt after it was typed or not; later is set if it is to be retried.
-func (l *typist) typedAs(p thread.Prompt, err error, silent bool) (_ thread.Prompt, later bool) {
+// typedAs returns a prompt after it was typed or not; later is set if it is to be retried. Nothing reports the answers
+// of a silent program, and only its requests show what a blind one does.
+func (l *typist) typedAs(p thread.Prompt, err error, silent, blind bool) (_ thread.Prompt, later bool) {
 	switch {
+	case errors.Is(err, thread.ErrNoReaction) && blind:
+		return l.after(p, outbox.Taken, thread.ErrNoReaction.Error()), false
+	case errors.Is(err, thread.ErrNoReaction):
+		return l.after(p, outbox.Typed, thread.ErrNoReaction.Error()), false
 	case err == nil && silent:
 		return l.after(p, outbox.Taken, "typed; this program does not report its answers"), false
 	case err == nil:
@@ -483,7 +499,7 @@ func (l *typist) askAgain(ctx context.Context, p thread.Prompt) (thread.Prompt, 
 	if from == thread.FromPane || from == thread.FromFirst {
 		from = thread.FromVerb
 	}
-	again, err := l.accept(ctx, thread.Prompt{From: from, Text: p.Text, Again: p.ID})
+	again, err := l.accept(ctx, thread.Prompt{From: from, Text: p.Text, Lines: p.Lines, Again: p.ID})
 	if err != nil {
 		return thread.Prompt{}, fmt.Errorf("send prompt %s again: %w", p.ID, err)
 	}

@@ -3,8 +3,8 @@
 //
 // The terminal library delivers keys one by one and does not say how they arrived. So Reader puts marks around the
 // bytes of a read that has two or more printable characters, and Filter turns the marks into messages between the keys.
-// A mark is never inside an escape sequence, a multi-byte character or a bracketed paste, and no input is changed or
-// held back. A character that is read alone is never part of a burst, whatever follows it.
+// A mark is never inside an escape sequence, a multi-byte character or a bracketed paste, and no input is changed; only
+// the beginning of a paste's end marker is held back. A character that is read alone is never part of a burst, whatever follows it.
 package burst
 
 import (
@@ -12,6 +12,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -19,8 +20,12 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 )
 
-// Msg starts or ends a burst. The keys between the two came in one read.
-type Msg struct{ On bool }
+// Msg starts or ends a burst. The keys between the two came in one read; Text is what the read brought, from its first
+// printable character on.
+type Msg struct {
+	On   bool
+	Text string
+}
 
 // The marks are control sequences that no terminal sends.
 const (
@@ -29,11 +34,11 @@ const (
 )
 
 // Filter translates marks, and returns every other message unchanged.
-func Filter(msg tea.Msg) tea.Msg {
+func (r *Reader) Filter(msg tea.Msg) tea.Msg {
 	if unknown, ok := msg.(uv.UnknownCsiEvent); ok {
 		switch string(unknown) {
 		case begin:
-			return Msg{On: true}
+			return Msg{On: true, Text: r.nextText()}
 		case end:
 			return Msg{}
 		}
@@ -48,7 +53,33 @@ const escapeTimeout = 2 * uv.DefaultEscTimeout
 type Reader struct {
 	*os.File
 	scan scanner
+	held []byte    // the beginning of an end marker, in a paste
 	read time.Time // when the last read ended
+
+	mu    sync.Mutex // guards texts: messages are filtered by another goroutine
+	texts []string   // of the bursts whose marks are on their way
+}
+
+func (r *Reader) nextText() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.texts) == 0 {
+		return ""
+	}
+	text := r.texts[0]
+	r.texts = r.texts[1:]
+	return text
+}
+
+// marked marks the burst in what was read.
+func (r *Reader) marked(b []byte) []byte {
+	out := r.scan.mark(b)
+	if text := r.scan.burst; text != "" {
+		r.mu.Lock()
+		r.texts = append(r.texts, text)
+		r.mu.Unlock()
+	}
+	return out
 }
 
 // ErrHungUp is how reading ends when the terminal is gone. The terminal library takes io.EOF for the end of some input,
@@ -60,7 +91,7 @@ func NewReader(f *os.File) *Reader { return &Reader{File: f} }
 
 // Read implements io.Reader.
 func (r *Reader) Read(p []byte) (int, error) {
-	room := len(p) - len(begin) - len(end)
+	room := len(p) - len(begin) - len(end) - 2*len(pasteEnd)
 	if room <= 0 {
 		n, err := r.File.Read(p)
 		return n, hungUp(err)
@@ -70,8 +101,74 @@ func (r *Reader) Read(p []byte) (int, error) {
 	if now.Sub(r.read) >= escapeTimeout {
 		r.scan.expire()
 	}
+	silent := now.Sub(r.read) >= pasteSilence
 	r.read = now
-	return copy(p, r.scan.mark(p[:n])), hungUp(err)
+	return copy(p, r.pass(p[:n], silent)), hungUp(err)
+}
+
+// pasteSilence is how long a paste must have been silent until a single key is no longer part of it.
+const pasteSilence = 3 * time.Second
+
+// pass returns what is read of some bytes. In a paste the beginning of an end marker is held back until its rest comes:
+// the terminal library would take its ESC for a key after a moment, and never find the end. A paste without an end is
+// ended by ctrl+c and ctrl+q, and by any single key after a silence.
+func (r *Reader) pass(b []byte, silent bool) []byte {
+	if r.scan.at != paste || len(b) == 0 {
+		return r.hold(r.marked(b))
+	}
+	whole := append(r.held, b...)
+	if r.held = nil; !bytes.HasPrefix(pasteEnd, whole) && (interrupts(b) || silent && alone(b)) {
+		whole = append(bytes.Clone(pasteEnd), b...)
+		r.scan.tail = nil
+	}
+	return r.hold(r.marked(whole))
+}
+
+// hold holds back the beginning of an end marker at the end of a paste so far.
+func (r *Reader) hold(b []byte) []byte {
+	if r.scan.at != paste {
+		return b
+	}
+	for n := min(len(pasteEnd)-1, len(r.scan.tail)); n > 0; n-- {
+		if bytes.HasSuffix(r.scan.tail, pasteEnd[:n]) {
+			r.held = bytes.Clone(pasteEnd[:n])
+			r.scan.tail = r.scan.tail[:len(r.scan.tail)-n]
+			return b[:len(b)-n]
+		}
+	}
+	return b
+}
+
+// interrupts reports whether bytes are ctrl+c or ctrl+q alone, in any of the encodings of terminals.
+func interrupts(b []byte) bool {
+	switch string(b) {
+	case "\x03", "\x11", "\x1b[99;5u", "\x1b[113;5u", "\x1b[99;5:1u", "\x1b[113;5:1u", "\x1b[27;5;99~", "\x1b[27;5;113~":
+		return true
+	}
+	return false
+}
+
+// alone reports whether bytes are one key, and no report of the terminal such as of the mouse or the focus.
+func alone(b []byte) bool {
+	if b[0] != 0x1b {
+		_, n := utf8.DecodeRune(b)
+		return n == len(b)
+	}
+	var s scanner
+	for i, c := range b {
+		if s.next(c); s.at == ground && i < len(b)-1 {
+			return false
+		}
+	}
+	switch {
+	case len(b) == 1:
+		return true
+	case s.at != ground:
+		return false
+	case b[1] != '[':
+		return len(b) == 2 || b[1] == 'O'
+	}
+	return !bytes.ContainsAny(b[2:3], "<?>=") && bytes.IndexByte([]byte("ABCDEFHPQSZ~u"), b[len(b)-1]) >= 0
 }
 
 func hungUp(err error) error {
@@ -101,6 +198,8 @@ type scanner struct {
 	seq  []byte // the relevant bytes of a control sequence
 	rest int    // missing bytes of a character
 	tail []byte // the last bytes of a paste
+
+	burst string // the text of the burst in the last read, "" if there was none
 }
 
 // Limits on what is kept of a sequence.
@@ -128,9 +227,10 @@ func (s *scanner) mark(b []byte) []byte {
 			to = i + 1
 		}
 	}
-	if printable < 2 {
+	if s.burst = ""; printable < 2 {
 		return b
 	}
+	s.burst = string(b[from:to])
 	out := make([]byte, 0, len(b)+len(begin)+len(end))
 	out = append(append(out, b[:from]...), begin...)
 	out = append(append(out, b[from:to]...), end...)

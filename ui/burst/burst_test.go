@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,15 +73,19 @@ func TestEvents(t *testing.T) {
 		}
 		w.Close()
 		events := make(chan uv.Event, 100)
-		if err := uv.NewTerminalReader(NewReader(r), "xterm").StreamEvents(t.Context(), events); !errors.Is(err, ErrHungUp) {
+		reader := NewReader(r)
+		if err := uv.NewTerminalReader(reader, "xterm").StreamEvents(t.Context(), events); !errors.Is(err, ErrHungUp) {
 			t.Fatalf("the end of the terminal is reported as %v", err)
 		}
 		r.Close()
 		close(events)
 		var got []string
 		for e := range events {
-			switch e := Filter(e).(type) {
+			switch e := reader.Filter(e).(type) {
 			case Msg:
+				if e.On != (e.Text != "") || !strings.Contains(c.in, e.Text) {
+					t.Errorf("%q: the text of a burst is %q", c.in, e.Text)
+				}
 				got = append(got, map[bool]string{true: "(", false: ")"}[e.On])
 			case uv.KeyPressEvent:
 				got = append(got, e.String())
@@ -94,9 +99,55 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// TestPasteEnds: a paste ends by its marker however that is cut, by ctrl+c, ctrl+q and by a key after a silence; what is
+// in it stays in it.
+func TestPasteEnds(t *testing.T) {
+	const silence = "…" // before the next read
+	for _, c := range []struct {
+		name  string
+		reads []string
+		want  []string
+	}{
+		{"cut after ESC", []string{"\x1b[200~hello", "\x1b", "[201~", "q"}, []string{"\x1b[200~hello", "", "\x1b[201~", "q"}},
+		{"cut after ESC [", []string{"\x1b[200~hello\x1b[", "201~q"}, []string{"\x1b[200~hello", "\x1b[201~q"}},
+		{"cut after each byte", []string{"\x1b[200~a", "\x1b", "[", "2", "0", "1", "~", "q"},
+			[]string{"\x1b[200~a", "", "", "", "", "", "\x1b[201~", "q"}},
+		{"cut after a silence", []string{"\x1b[200~a\x1b[20", silence, "1~", "q"}, []string{"\x1b[200~a", "\x1b[201~", "q"}},
+		{"each byte after a silence", []string{"\x1b[200~a", silence, "\x1b", silence, "[", silence, "201~", "q"},
+			[]string{"\x1b[200~a", "", "", "\x1b[201~", "q"}},
+		{"no marker but its beginning", []string{"\x1b[200~a\x1b[20", "x\x1b[201~"}, []string{"\x1b[200~a", "\x1b[20x\x1b[201~"}},
+		{"never, then ctrl+c", []string{"\x1b[200~hello", "\x03", "q"}, []string{"\x1b[200~hello", "\x1b[201~\x03", "q"}},
+		{"never, then ctrl+q", []string{"\x1b[200~hello\x1b", "\x11", "q"}, []string{"\x1b[200~hello", "\x1b[201~\x11", "q"}},
+		{"never, then ctrl+q of kitty", []string{"\x1b[200~hello", "\x1b[113;5u", "q"},
+			[]string{"\x1b[200~hello", "\x1b[201~\x1b[113;5u", "q"}},
+		{"ctrl+c within", []string{"\x1b[200~he", "l\x03lo", "\x1b[201~"}, []string{"\x1b[200~he", "l\x03lo", "\x1b[201~"}},
+		{"a key", []string{"\x1b[200~hello", "q"}, []string{"\x1b[200~hello", "q"}},
+		{"a key after a silence", []string{"\x1b[200~hello", silence, "q"}, []string{"\x1b[200~hello", "\x1b[201~q"}},
+		{"an arrow after a silence", []string{"\x1b[200~hello", silence, "\x1b[A"}, []string{"\x1b[200~hello", "\x1b[201~\x1b[A"}},
+		{"more of it after a silence", []string{"\x1b[200~hello", silence, "world", "\x1b[201~"},
+			[]string{"\x1b[200~hello", "world", "\x1b[201~"}},
+		{"the mouse after a silence", []string{"\x1b[200~hello", silence, "\x1b[<0;1;1M"}, []string{"\x1b[200~hello", "\x1b[<0;1;1M"}},
+	} {
+		var r Reader
+		var got []string
+		silent := false
+		for _, read := range c.reads {
+			if read == silence {
+				silent = true
+				continue
+			}
+			got = append(got, string(r.pass([]byte(read), silent)))
+			silent = false
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
 func TestFilterPassesOtherMessages(t *testing.T) {
 	for _, msg := range []tea.Msg{nil, tea.FocusMsg{}, uv.UnknownCsiEvent("\x1b[?1z"), tea.PasteMsg{Content: begin}} {
-		if got := Filter(msg); got != msg {
+		if got := NewReader(nil).Filter(msg); got != msg {
 			t.Errorf("%#v became %#v", msg, got)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"orchestrator/thread/suggest"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
+	"orchestrator/ui/runner"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -52,7 +53,26 @@ func (f *Feature) Open(at host.Point) {
 	if o := f.cfg.Offer(); o != nil {
 		d.label, d.fresh = o.Label, o.Rule == string(suggest.RuleBand)
 	}
-	f.Dialogs.Push(newForm(s, at, f.cfg.Agents(), d, f.fork))
+	f.Dialogs.Push(newForm(s, at, f.cfg.Agents(), d, f.ask))
+}
+
+// ask asks for what the person must consent to, and forks.
+func (f *Feature) ask(req thread.ForkRequest) tea.Cmd {
+	s := f.Threads.Thread(thread.ID(req.Thread))
+	if s == nil {
+		return f.fork(req)
+	}
+	runsLines := s.RunsLines
+	if req.Agent != "" {
+		runsLines = runner.RunsLines(f.cfg.Agents(), req.Agent)
+	}
+	return f.TypeLines(runsLines, req.Prompt, func(lines bool) tea.Cmd {
+		req.Lines = lines
+		return f.HandOver(runsLines && s.Turn > 0 && req.At != "0", func(agreed bool) tea.Cmd {
+			req.HandOver = agreed
+			return f.fork(req)
+		})
+	})
 }
 
 func (f *Feature) fork(req thread.ForkRequest) tea.Cmd {

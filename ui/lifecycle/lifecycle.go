@@ -19,7 +19,7 @@ import (
 // Server is what the feature needs from the server.
 type Server interface {
 	StopAgent(ctx context.Context, ref string) error
-	Resume(ctx context.Context, ref string, cols, rows int) (thread.Status, error)
+	Resume(ctx context.Context, ref string, r thread.ResumeRequest) (thread.Status, error)
 	Rename(ctx context.Context, ref, name string) (thread.Status, error)
 	Pin(ctx context.Context, ref string, on bool) error
 	Archive(ctx context.Context, ref string) error
@@ -195,7 +195,7 @@ func (f *Feature) restoreStep(
 					if err := restore(ctx, ref); err != nil {
 						return thread.Status{}, err
 					}
-					return f.srv.Resume(ctx, ref, cols, rows)
+					return f.srv.Resume(ctx, ref, thread.ResumeRequest{Cols: cols, Rows: rows})
 				})
 		}
 	}

@@ -106,6 +106,9 @@ func mergedText(name string, r thread.MergeReport) string {
 	if r.Kept != "" {
 		text += "; worktree kept: " + r.Kept
 	}
+	if r.Untold != "" {
+		text += "; its agent was not told: " + r.Untold
+	}
 	if r.Told {
 		text += "; note sent to its agent"
 	}

@@ -74,7 +74,7 @@ func (w *Writer) adoptNow() {
 	}
 	if w.pane != nil {
 		w.frame(nil)
-	} else if out := w.back(w.wipe(nil)); len(out) > 0 && w.err == nil {
+	} else if out := w.back(w.clear(nil)); len(out) > 0 && w.err == nil {
 		w.err = w.put(out)
 	}
 }

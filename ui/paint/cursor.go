@@ -10,10 +10,13 @@ func (w *Writer) placeCursor(out []byte, at cursorAt) []byte {
 		out = append(out, '\x1b', '[', '0'+byte(at.style), ' ', 'q')
 		w.shape = at.style
 	}
-	if !w.shown {
+	switch {
+	case at.visible && !w.shown:
 		out = append(out, "\x1b[?25h"...)
-		w.shown = true
+	case !at.visible && w.shown:
+		out = append(out, "\x1b[?25l"...)
 	}
+	w.shown = at.visible
 	return out
 }
 

@@ -12,8 +12,8 @@ import (
 func (w *Writer) frame(out []byte) {
 	before := len(out)
 	if w.moved {
+		out = w.clear(out) // its old place
 		w.ahead = before == 0
-		out = w.wipe(out) // its old place
 	} else if w.fresh {
 		w.forget()
 	}
@@ -36,7 +36,7 @@ func (w *Writer) paint(out []byte) []byte {
 	p := &w.painter
 	p.out, p.profile, p.styled = p.out[:0], w.profile, false
 	var cursor vterm.Cursor
-	held := false
+	held, ours := false, false
 	pane.Source.View(func(t *vterm.Terminal) {
 		p.term = t
 		if held = w.held(t); held {
@@ -45,14 +45,14 @@ func (w *Writer) paint(out []byte) []byte {
 		w.compare(t)
 		w.drawRows(t)
 		cursor = t.Cursor()
-		cursor.Visible = cursor.Visible && pane.Cursor && !pane.Scrolled && cursor.X < pane.Box.W &&
-			cursor.Y < pane.Box.H
+		ours = pane.Cursor && !pane.Scrolled && cursor.X < pane.Box.W && cursor.Y < pane.Box.H
 	})
 	p.term = nil
 	if held && len(out) == 0 {
 		return out
 	}
-	return w.compose(out, cursor, held)
+	at := cursorAt{pane.Box.X + cursor.X, pane.Box.Y + cursor.Y, ours, ours && cursor.Visible, cursor.Style}
+	return w.compose(out, at, held)
 }
 
 // touched invalidates the rows that Bubble Tea has drawn on since the last frame.
@@ -128,6 +128,16 @@ func (w *Writer) drawRows(t *vterm.Terminal) {
 	}
 }
 
+// clear appends what leaves the painted rows as Bubble Tea assumes them to be. A pane that was painted ahead of Bubble
+// Tea may cover what Bubble Tea has drawn, and will not draw again.
+func (w *Writer) clear(out []byte) []byte {
+	if w.ahead && w.chrome.Modes().AltScreen {
+		w.ahead = false
+		return w.uncover(out)
+	}
+	return w.wipe(out)
+}
+
 // wipe appends what blanks the painted rows, as Bubble Tea assumes them to be: because it draws there now, or because
 // its next output moves cells, and those of the pane must not move into the chrome.
 func (w *Writer) wipe(out []byte) []byte {
@@ -187,15 +197,15 @@ func (w *Writer) uncover(out []byte) []byte {
 	return append(out, "\x1b[m\x1b[?2026l"...)
 }
 
-// compose assembles the frame: save Bubble Tea's cursor, draw rows, then place our cursor or restore Bubble Tea's.
-func (w *Writer) compose(out []byte, cursor vterm.Cursor, held bool) []byte {
+// compose assembles the frame: save Bubble Tea's cursor, draw rows, then place our cursor or restore Bubble Tea's. A
+// hidden cursor is placed too: windows of input methods open at it.
+func (w *Writer) compose(out []byte, at cursorAt, held bool) []byte {
 	rows := w.painter.out
-	box := w.pane.Box
-	at := cursorAt{box.X + cursor.X, box.Y + cursor.Y, cursor.Visible, cursor.Style}
 	if held {
 		at = w.cursorWas // between the halves of a frame the cursor stays where it was
 	}
-	if len(rows) == 0 && w.shown == at.visible && (!at.visible || w.cursorWas == at) {
+	stays := !at.ours && !w.cursorWas.ours && !w.shown || at.ours && w.away && w.cursorWas == at && w.shown == at.visible
+	if len(rows) == 0 && stays {
 		return out
 	}
 	out = append(out, "\x1b[?2026h"...)
@@ -214,7 +224,7 @@ func (w *Writer) compose(out []byte, cursor vterm.Cursor, held bool) []byte {
 		}
 	}
 	w.cursorWas = at
-	if at.visible {
+	if at.ours {
 		out = w.placeCursor(out, at)
 	} else {
 		out = w.back(out)

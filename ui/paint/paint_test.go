@@ -356,6 +356,64 @@ func TestSuspend(t *testing.T) {
 	}
 }
 
+// TestHiddenCursor: the cursor stands where the program's is, also while the program hides it and draws elsewhere, and
+// is Bubble Tea's again without focus.
+func TestHiddenCursor(t *testing.T) {
+	box := Box{X: 10, Y: 2, W: 20, H: 5}
+	for _, hide := range []string{"", "\x1b[?25l"} {
+		for _, c := range []struct {
+			typed string
+			x     int
+		}{{"abc", 3}, {"한글", 4}, {"日本a", 5}, {"👩‍👧b", 3}, {"é", 1}, {"", 0}} {
+			f := newFixture(colorprofile.TrueColor, 40, 9, box)
+			f.SetPane(Pane{Box: box, Source: f.in, Cursor: true})
+			f.feed("%s\x1b[4;1H%s", hide, c.typed)
+			for i := range 10 { // a spinner
+				f.feed("\x1b7\x1b[1;1H%c\x1b8", "|/-\\"[i%4])
+				if _, err := f.Write([]byte("\x1b[1;1Hchrome")); err != nil {
+					t.Fatal(err)
+				}
+				f.feed("\x1b[?2026h\x1b[1;3H%c\x1b[4;%dH\x1b[?2026l", "|/-\\"[i%4], c.x+1)
+				if got := f.out.term.Cursor(); got.X != box.X+c.x || got.Y != box.Y+3 || got.Visible != (hide == "") {
+					t.Errorf("hidden %q, typed %q: cursor %d,%d visible %v, want %d,%d", hide, c.typed, got.X, got.Y, got.Visible,
+						box.X+c.x, box.Y+3)
+					break
+				}
+			}
+			f.SetPane(Pane{Box: box, Source: f.in})
+			if got := f.out.term.Cursor(); got.Visible || got.X != 6 || got.Y != 0 {
+				t.Errorf("without focus the cursor is %+v", got)
+			}
+		}
+	}
+}
+
+// TestMovesAhead: a pane that grows over a border of Bubble Tea's and shrinks again, or goes, before Bubble Tea draws
+// leaves the border as it was.
+func TestMovesAhead(t *testing.T) {
+	small, large := Box{X: 2, Y: 1, W: 10, H: 3}, Box{X: 2, Y: 1, W: 10, H: 5}
+	for name, back := range map[string]func(f *fixture){
+		"shrinks": func(f *fixture) { f.SetPane(Pane{Box: small, Source: f.in}) },
+		"goes":    func(f *fixture) { f.Suspend() },
+		"moves":   func(f *fixture) { f.SetPane(Pane{Box: Box{X: 2, Y: 1, W: 4, H: 2}, Source: f.in}) },
+		"twice": func(f *fixture) {
+			f.SetPane(Pane{Box: Box{X: 2, Y: 1, W: 10, H: 4}, Source: f.in})
+			f.SetPane(Pane{Box: small, Source: f.in})
+		},
+	} {
+		f := newFixture(colorprofile.TrueColor, 14, 7, small)
+		if _, err := f.Write([]byte("\x1b[5;1H--- views ---\x1b[6;1Hoffer")); err != nil {
+			t.Fatal(err)
+		}
+		f.feed("1\r\n2\r\n3\r\n4\r\n5")
+		f.SetPane(Pane{Box: large, Source: f.in})
+		back(f)
+		if got := f.out.term.Text(); !strings.Contains(got, "--- views ---\noffer") {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
 func TestScrollAndSelection(t *testing.T) {
 	box := Box{X: 2, Y: 1, W: 10, H: 3}
 	f := newFixture(colorprofile.TrueColor, 14, 5, box)

@@ -73,7 +73,7 @@ func (w *Writer) Close() error {
 	w.closed = true
 	w.pane = nil
 	w.stopTimer()
-	if out := w.back(w.wipe(nil)); len(out) > 0 {
+	if out := w.back(w.clear(nil)); len(out) > 0 {
 		return w.put(out)
 	}
 	return nil

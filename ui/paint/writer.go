@@ -20,6 +20,7 @@ type File interface {
 // cursorAt is where the cursor was left.
 type cursorAt struct {
 	x, y    int
+	ours    bool // it stands in the pane
 	visible bool
 	style   vterm.CursorStyle
 }

@@ -19,7 +19,7 @@ import (
 
 // Server is what the feature needs from the server. A prompt is stored before it is typed.
 type Server interface {
-	Ask(ctx context.Context, ref, text string) (thread.Prompt, error)
+	Ask(ctx context.Context, ref string, r thread.AskRequest) (thread.Prompt, error)
 	// Prompts returns the newest prompts of a thread, oldest first.
 	Prompts(ctx context.Context, ref string, open bool) ([]thread.Prompt, error)
 	EditPrompt(ctx context.Context, id thread.PromptID, text string) (thread.Prompt, error)
@@ -170,7 +170,12 @@ func (f *Feature) again(id thread.PromptID) host.Do {
 }
 
 func (f *Feature) send(to thread.ID, text string) tea.Cmd {
-	return f.ask(to, "", func(ctx context.Context) (thread.Prompt, error) { return f.srv.Ask(ctx, string(to), text) })
+	s := f.Threads.Thread(to)
+	return f.TypeLines(s != nil && s.RunsLines, text, func(lines bool) tea.Cmd {
+		return f.ask(to, "", func(ctx context.Context) (thread.Prompt, error) {
+			return f.srv.Ask(ctx, string(to), thread.AskRequest{Text: text, Lines: lines})
+		})
+	})
 }
 
 func (f *Feature) change(id thread.PromptID, text string) tea.Cmd {

@@ -17,7 +17,7 @@ import (
 
 // Server is what the feature needs from the server.
 type Server interface {
-	Resume(ctx context.Context, ref string, cols, rows int) (thread.Status, error)
+	Resume(ctx context.Context, ref string, r thread.ResumeRequest) (thread.Status, error)
 	ResumeAll(ctx context.Context, cols, rows int) ([]thread.Status, error)
 }
 
@@ -51,7 +51,10 @@ func (f *Feature) resume(s *thread.Status) tea.Cmd {
 
 // Begin resumes an agent; with focus it is focused as soon as it runs.
 func (f *Feature) Begin(s *thread.Status, focus bool) tea.Cmd {
-	return tea.Batch(f.Notify(thread.LevelInfo, "Resuming "+s.DisplayName()+" …"), f.one(s.ID, focus))
+	id, name := s.ID, s.DisplayName()
+	return f.HandOver(s.RunsLines && s.Turn > 0, func(agreed bool) tea.Cmd {
+		return tea.Batch(f.Notify(thread.LevelInfo, "Resuming "+name+" …"), f.one(id, focus, agreed))
+	})
 }
 
 // openAll asks whether to resume all interrupted threads.
@@ -97,14 +100,14 @@ func (f *Feature) Offer() bool {
 	if len(left) == 0 {
 		return false
 	}
-	f.Dialogs.Push(newThreads(left, f.Threads.Thread, func(id thread.ID) tea.Cmd { return f.one(id, false) }, f.All))
+	f.Dialogs.Push(newThreads(left, f.Threads.Thread, func(id thread.ID) tea.Cmd { return f.one(id, false, false) }, f.All))
 	return true
 }
 
-func (f *Feature) one(id thread.ID, focus bool) tea.Cmd {
+func (f *Feature) one(id thread.ID, focus, handOver bool) tea.Cmd {
 	cols, rows := f.PaneSize()
 	return f.Start("resume", "resumed", focus, func(ctx context.Context) (thread.Status, error) {
-		return f.srv.Resume(ctx, string(id), cols, rows)
+		return f.srv.Resume(ctx, string(id), thread.ResumeRequest{Cols: cols, Rows: rows, HandOver: handOver})
 	})
 }
 

@@ -16,6 +16,12 @@ const command = "command"
 // IsCommand reports whether an agent is the one that runs any program.
 func IsCommand(agent string) bool { return agent == command }
 
+// RunsLines reports whether an agent's program may run what is typed into it, as far as the agents are known.
+func RunsLines(agents []thread.AgentInfo, agent string) bool {
+	i := slices.IndexFunc(agents, func(a thread.AgentInfo) bool { return a.Name == agent })
+	return i >= 0 && agents[i].RunsLines
+}
+
 // Inputs are the fields. Program is hidden unless the agent runs any program.
 type Inputs struct{ Agent, Program *dialog.Input }
 

@@ -64,8 +64,11 @@ func (f *Feature) place(typed string) string {
 }
 
 func (f *Feature) create(req thread.NewRequest) tea.Cmd {
-	req.Cols, req.Rows = f.PaneSize()
-	req.Dir = f.place(req.Dir)
-	return tea.Batch(f.Notify(thread.LevelInfo, "Starting "+req.Agent+" …"), f.Start("start a thread", "started", true,
-		func(ctx context.Context) (thread.Status, error) { return f.srv.New(ctx, req) }))
+	return f.TypeLines(runner.RunsLines(f.cfg.Agents(), req.Agent), req.Prompt, func(lines bool) tea.Cmd {
+		req.Lines = lines
+		req.Cols, req.Rows = f.PaneSize()
+		req.Dir = f.place(req.Dir)
+		return tea.Batch(f.Notify(thread.LevelInfo, "Starting "+req.Agent+" …"), f.Start("start a thread", "started", true,
+			func(ctx context.Context) (thread.Status, error) { return f.srv.New(ctx, req) }))
+	})
 }

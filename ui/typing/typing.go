@@ -21,6 +21,7 @@ const (
 // Guard tracks how keys arrive.
 type Guard struct {
 	burst  bool // the current keys came in one read
+	acts   bool // not all of them only move
 	warned bool // the user was told that keys are ignored
 	// ignoring is why text is ignored until the user pauses: the text before it was meant for something else.
 	ignoring string
@@ -85,8 +86,8 @@ func (g *Guard) CancelQuit(key string) {
 	}
 }
 
-// Burst starts or ends a burst of keys that came in one read.
-func (g *Guard) Burst(on bool) { g.burst, g.warned = on, false }
+// Burst starts or ends a burst of keys that came in one read; acts is set if not all of them only move.
+func (g *Guard) Burst(on, acts bool) { g.burst, g.acts, g.warned = on, acts, false }
 
 // Resumed records that the shell has given the terminal back.
 func (g *Guard) Resumed() { g.burst = false }
@@ -98,7 +99,8 @@ func (g *Guard) Opened(top dialog.Dialog, now time.Time) {
 	}
 }
 
-// Ignored returns why a key is ignored, or "" if it is not. Keys that only move are never ignored.
+// Ignored returns why a key is ignored, or "" if it is not. Keys that only move are ignored only if they are text, in a
+// burst with others that act: a pasted list of numbers selects nothing.
 func (g *Guard) Ignored(k Key) string {
 	moves := k.Intent != nil && intent.Moves(k.Intent)
 	g.text = k.Text
@@ -111,7 +113,7 @@ func (g *Guard) Ignored(k Key) string {
 		return g.ignoring
 	case g.unseen && k.Text && !moves && (k.Scope == intent.Servers || k.Scope == intent.Tools):
 		return TextIgnored(k.Scope, k.Focus) // its letters act at once
-	case !g.burst || moves:
+	case !g.burst || moves && !(k.Text && g.acts):
 		return ""
 	}
 	switch k.Scope {

@@ -34,12 +34,15 @@ type ResumeRequest struct {
 	Thread string `json:"thread,omitempty"`
 	Cols   int    `json:"cols,omitempty"`
 	Rows   int    `json:"rows,omitempty"`
+	// HandOver is as in thread.ForkRequest; for one thread only.
+	HandOver bool `json:"handOver,omitempty"`
 }
 
 // AskRequest is a prompt for a thread's agent.
 type AskRequest struct {
 	Thread string `json:"thread"`
 	Text   string `json:"text"`
+	Lines  bool   `json:"lines,omitempty"` // as in thread.AskRequest
 }
 
 // PromptsRequest asks for the prompts of a thread, or of all threads if Thread is empty. Open leaves out those that are

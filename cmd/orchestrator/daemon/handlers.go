@@ -50,10 +50,23 @@ func (s *Server) registerThreads(r *routes) {
 		return callerOf(ctx).Visible(list), err
 	})
 	answer(r, api.Status, itsRef(), named(m.Status))
-	answer(r, api.New, nil, m.New)
-	answer(r, api.Fork, nil, m.Fork)
+	answer(r, api.New, nil, func(ctx context.Context, q thread.NewRequest) (thread.Status, error) {
+		if err := consents(ctx, q.Lines); err != nil {
+			return thread.Status{}, err
+		}
+		return m.New(ctx, q)
+	})
+	answer(r, api.Fork, nil, func(ctx context.Context, q thread.ForkRequest) (thread.Status, error) {
+		if err := consents(ctx, q.Lines || q.HandOver); err != nil {
+			return thread.Status{}, err
+		}
+		return m.Fork(ctx, q)
+	})
 	answer(r, api.Resume, nil, func(ctx context.Context, q api.ResumeRequest) (thread.Status, error) {
-		return m.Resume(ctx, q.Thread, q.Cols, q.Rows)
+		if err := consents(ctx, q.HandOver); err != nil {
+			return thread.Status{}, err
+		}
+		return m.Resume(ctx, q.Thread, thread.ResumeRequest{Cols: q.Cols, Rows: q.Rows, HandOver: q.HandOver})
 	})
 	answer(r, api.ResumeAll, nil, func(ctx context.Context, q api.ResumeRequest) ([]thread.Status, error) {
 		return m.ResumeAll(ctx, q.Cols, q.Rows)
@@ -80,7 +93,17 @@ func (s *Server) registerThreads(r *routes) {
 func (s *Server) registerPrompts(r *routes) {
 	m := s.Manager
 	answer(r, api.Ask, nil, func(ctx context.Context, q api.AskRequest) (thread.Prompt, error) {
-		return m.Ask(ctx, q.Thread, thread.AskRequest{Text: q.Text})
+		to, err := m.Status(ctx, q.Thread)
+		if err == nil {
+			err = maySend(ctx, to)
+		}
+		if err == nil {
+			err = consents(ctx, q.Lines)
+		}
+		if err != nil {
+			return thread.Prompt{}, err
+		}
+		return m.Ask(ctx, string(to.ID), thread.AskRequest{Text: q.Text, Lines: q.Lines})
 	})
 	answer(r, api.Prompts, aThread(func(q *api.PromptsRequest) *string { return &q.Thread }),
 		func(ctx context.Context, q api.PromptsRequest) ([]thread.Prompt, error) {
@@ -91,6 +114,9 @@ func (s *Server) registerPrompts(r *routes) {
 			return m.Prompt(ctx, q.Thread, q.ID)
 		})
 	answer(r, api.EditPrompt, nil, func(ctx context.Context, q api.EditRequest) (thread.Prompt, error) {
+		if err := s.mayChange(ctx, q.ID); err != nil {
+			return thread.Prompt{}, err
+		}
 		return m.EditPrompt(ctx, q.ID, q.Text)
 	})
 	answer(r, api.CancelPrompt, nil, func(ctx context.Context, q api.PromptRef) (thread.Prompt, error) {
@@ -101,6 +127,9 @@ func (s *Server) registerPrompts(r *routes) {
 	})
 	answer(r, api.AskAgain, nil, func(ctx context.Context, q api.PromptRef) (thread.Prompt, error) {
 		if err := s.ofThread(ctx, q); err != nil {
+			return thread.Prompt{}, err
+		}
+		if err := s.mayChange(ctx, q.ID); err != nil {
 			return thread.Prompt{}, err
 		}
 		return m.AskAgain(ctx, q.ID)

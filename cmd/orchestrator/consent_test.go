@@ -1,0 +1,99 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"orchestrator/thread"
+)
+
+// TestShellRunsNothingOfAConversation forks a conversation into a real shell, which sets bracketed paste: what the model
+// said is not run, with the person's consent or without; their own lines are.
+func TestShellRunsNothingOfAConversation(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.demo("canary")
+	r.turn(name, "say: use `touch PWNED` to do it; or $(touch PWNED)")
+	has := func(file string) bool { _, err := os.Stat(filepath.Join(r.project, file)); return err == nil }
+	there := func(file string) {
+		t.Helper()
+		await(t, file, func() bool { return has(file) })
+	}
+	if has("PWNED") {
+		t.Fatal("the demo agent ran it")
+	}
+	for _, consent := range []bool{false, true} {
+		args := []string{"fork", "x", "-t", name, "-a", "command", "--no-worktree"}
+		if consent {
+			args = append(args, "--hand-over")
+		}
+		res := r.run(append(args, "--", "bash", "--norc", "-i")...)
+		fork, _, _ := strings.Cut(res.stdout, " ")
+		if res.code != exitOK || strings.Contains(res.stderr, "primer.md") == consent {
+			t.Fatalf("consent %v: exit %d, %q", consent, res.code, res.stderr)
+		}
+		r.says(exitRefused, []string{"may run each line", "--lines"}, "send", fork, "touch PWNED\ntouch PWNED")
+		r.ok("send", fork, "history >was; touch done", "-d")
+		there("done")
+		if has("PWNED") {
+			t.Errorf("consent %v: the conversation was run", consent)
+		}
+		was, err := os.ReadFile(filepath.Join(r.project, "was"))
+		if err != nil || strings.Contains(string(was), "/primer.md") != consent || strings.Contains(string(was), "PWNED") {
+			t.Errorf("consent %v: the shell got %q, %v", consent, was, err)
+		}
+		r.ok("send", fork, "touch one\ntouch two", "-d", "--lines")
+		there("two")
+		for _, file := range []string{"done", "one", "two"} {
+			if err := os.Remove(filepath.Join(r.project, file)); err != nil {
+				t.Error(err)
+			}
+		}
+		if !r.status(fork).RunsLines {
+			t.Errorf("%s is not known to run lines", fork)
+		}
+	}
+}
+
+// TestAgentTypesIntoNoShell: an agent that may send prompts has no shell run its text, unless it may start programs too,
+// and never consents for the person.
+func TestAgentTypesIntoNoShell(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	shell := r.ok("new", "-a", "command", "--no-worktree", "shell", "--", "bash", "--norc", "-i")
+	i := r.agentShell("agent")
+	r.ok("grants", i.name, "--add", "send,read")
+	queued := get[thread.Prompt](r, "send", shell, "read -p 'Overwrite? [y/N] ' x", "-d")
+	r.awaitState(shell, thread.StateQuestion)
+	later := get[thread.Prompt](r, "send", shell, "true", "-d")
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"send", shell, "touch PWNED", "-d"}, `"start"`},
+		{[]string{"send", shell, "touch PWNED", "-d", "--lines"}, `"start"`},
+		{[]string{"prompts", "edit", string(later.ID), "touch PWNED"}, `"start"`},
+		{[]string{"prompts", "again", string(queued.ID)}, `"start"`},
+	} {
+		if res := i.orchestrator(c.args...); res.code != exitRefused || !strings.Contains(res.stderr, c.want) {
+			t.Errorf("%q: exit %d, %s%s", c.args, res.code, res.stdout, res.stderr)
+		}
+	}
+	r.ok("grants", i.name, "--add", "start")
+	for _, args := range [][]string{
+		{"send", shell, "touch PWNED", "-d", "--lines"}, {"fork", "x", "-t", shell, "--hand-over"}, {"resume", shell, "--hand-over"},
+		{"new", "-a", "command", "-p", "touch PWNED", "--lines", "--", "bash"},
+	} {
+		if res := i.orchestrator(args...); res.code != exitRefused || !strings.Contains(res.stderr, "only the user") {
+			t.Errorf("%q: exit %d, %s%s", args, res.code, res.stdout, res.stderr)
+		}
+	}
+	if res := i.orchestrator("send", shell, "touch allowed", "-d"); res.code != exitOK {
+		t.Errorf("with both grants: exit %d, %s", res.code, res.stderr)
+	}
+	if _, err := os.Stat(filepath.Join(r.project, "PWNED")); err == nil {
+		t.Error("a shell ran what an agent sent")
+	}
+}

@@ -1,0 +1,56 @@
+package manager
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"orchestrator/thread"
+	"orchestrator/thread/typing"
+)
+
+// runsLines reports whether an agent's program may run what is typed into it. One that is not known may.
+func (m *core) runsLines(agent string) bool {
+	a, err := m.cfg.Agents.Agent(agent)
+	return err != nil || thread.RunsLines(a)
+}
+
+// consented refuses a prompt that must not be typed into an agent's program, which may run it: our own texts, which quote
+// conversations, and several lines without the person's consent.
+func (m *core) consented(agent string, p thread.Prompt) error {
+	switch {
+	case !m.runsLines(agent), p.From == thread.FromPrimer: // a primer for it is one line that hold no words of others
+		return nil
+	case p.From == thread.FromNote:
+		return fmt.Errorf("%s: %w", noNote, thread.ErrRefused)
+	case typing.Lines(p.Text) && !p.Lines:
+		return thread.Hint(fmt.Errorf("its program may run each line of it: %w", thread.ErrRefused),
+			"send one line, or allow it with --lines")
+	}
+	return nil
+}
+
+// noNote is why a note on a merge is not typed.
+const noNote = "its program may run what is typed into it, and the note quotes a conversation"
+
+// handOver returns what is typed into a program that may run it, to hand a conversation over: with the person's consent
+// one line with the path of the handoff, otherwise nothing. It says where the handoff is.
+func (l *run) handOver(path string, agreed bool) string {
+	line, name := "Read "+path, l.thread().DisplayName()
+	if strings.ContainsFunc(path, special) {
+		l.notice(l.id, thread.LevelWarn, "%s: nothing is typed into its program, which may run it: "+
+			"the path of the handoff has characters that shells interpret: %s", name, path)
+		return ""
+	}
+	if agreed {
+		return line
+	}
+	l.notice(l.id, thread.LevelWarn, "%s: nothing is typed into its program, which may run it; the handoff is %s. "+
+		"To have it read, run `orchestrator send %s %q`", name, path, l.thread().Name, line)
+	return ""
+}
+
+// special reports whether a program that reads lines may take a character of a path for more than itself.
+func special(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" ./_-+,:@=", r)
+}
