@@ -166,7 +166,7 @@ func TestLaunch(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "resume -c features.daemon_auto_start=false -c sandbox_workspace_write.writable_roots=[\"" + spec.StateDir +
-		"/drop\"] -a on-request -s workspace-write -- " + spec.Session
+		"/drop\"] -C " + spec.Dir + " -a on-request -s workspace-write -- " + spec.Session
 	if got := strings.Join(l.Args, " "); got != want {
 		t.Errorf("arguments %q, want %q", got, want)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime/debug"
 	"time"
 )
 
@@ -30,7 +31,9 @@ type unpacker struct {
 }
 
 func newUnpacker(memory, limit int64) *unpacker {
-	return &unpacker{large: newBudget(memory / 4), slots: make(chan struct{}, decoders), limit: limit}
+	// Reading and storing one takes several times its size.
+	share := memory / 8
+	return &unpacker{large: newBudget(share), slots: make(chan struct{}, decoders), limit: min(limit, share)}
 }
 
 // body returns the content of a packed body, which it counts as held.
@@ -49,6 +52,7 @@ func (u *unpacker) body(ctx context.Context, held *hold, encoding []string, pack
 		if err := u.room(held).take(ctx, first.n); err != nil {
 			return nil, err
 		}
+		u.collect(first.n)
 	}
 	if !held.force(first.n) {
 		return nil, errFull
@@ -87,6 +91,14 @@ func (u *unpacker) room(held *hold) *hold {
 	return held.large
 }
 
+// collect returns to the system what was left of earlier bodies, before much is held of another one: the collector alone
+// would wait until half as much again is in use.
+func (u *unpacker) collect(n int64) {
+	if n > u.large.max/8 {
+		debug.FreeOSMemory()
+	}
+}
+
 // growing returns a writer of an answer's content that takes room before it passes on what is large.
 func (u *unpacker) growing(to io.Writer, held *hold) io.Writer {
 	return &growing{to: to, u: u, held: held}
@@ -123,6 +135,7 @@ func (g *growing) Write(b []byte) (int, error) {
 		if !g.u.room(g.held).try(more) {
 			return 0, errFull
 		}
+		g.u.collect(more)
 		g.taken += more
 	}
 	if !g.held.force(int64(len(b))) {
