@@ -18,7 +18,6 @@ import (
 	"orchestrator/agent/launch"
 	"orchestrator/agent/transcript"
 	"orchestrator/thread"
-	"orchestrator/thread/pattern"
 )
 
 // Name is the adapter's name.
@@ -107,9 +106,6 @@ func home(env launch.Env) string {
 	return filepath.Join(env.Home(), ".codex")
 }
 
-// plain matches the provider names that can be used in a -c override.
-var plain = pattern.Lazy(`^[A-Za-z0-9_-]+$`)
-
 // quote encodes a string as TOML, which accepts JSON strings.
 func quote(s string) string {
 	raw, err := json.Marshal(s)
@@ -117,57 +113,4 @@ func quote(s string) string {
 		panic("codex: " + err.Error()) // strings can always be marshalled
 	}
 	return string(raw)
-}
-
-// The variables that put a thread's secret into requests. OPENAI_ORGANIZATION becomes a header of Codex's own provider,
-// whose headers cannot be configured otherwise.
-const (
-	ossURL       = "CODEX_OSS_BASE_URL" // accepts an address only
-	ossPort      = "CODEX_OSS_PORT"
-	organisation = "OPENAI_ORGANIZATION"
-	secretVar    = "ORCHESTRATOR_GATEWAY_SECRET"
-	secretHeader = "X-Orchestrator-Secret"
-)
-
-// viaGateway returns the overrides and the environment that send requests to the gateway. Overrides appear in the
-// arguments, and addresses in error messages, so the secret is sent as a header.
-func (c config) viaGateway(env launch.Env, baseURL string) ([]string, launch.Env, error) {
-	base, _, err := c.address(env)
-	if err != nil {
-		return nil, nil, err
-	}
-	_, version := launch.SplitVersion(base, "/v1")
-	open, mark := thread.PublicURL(baseURL)
-	switch {
-	case c.provider == "openai":
-		args := []string{"-c", "openai_base_url=" + quote(open+version)}
-		if mark == "" {
-			return args, env, nil
-		}
-		own := env.Value(organisation)
-		// Commands of the agent get the person's own value: another Codex started by it would send ours.
-		args = append(args, setForCommands(organisation, own)...)
-		if own != "" {
-			mark += ";" + own
-		}
-		return args, env.With(organisation, mark), nil
-	case c.provider == "ollama" || c.provider == "lmstudio":
-		return setForCommands(ossURL, env.Value(ossURL)), env.With(ossURL, baseURL+version), nil
-	case plain().MatchString(c.provider):
-		key := "model_providers." + c.provider
-		args := []string{"-c", key + ".base_url=" + quote(open+version)}
-		if mark == "" {
-			return args, env, nil
-		}
-		args = append(args, "-c", key+".env_http_headers."+secretHeader+"="+quote(secretVar))
-		return append(args, setForCommands(secretVar, "")...), env.With(secretVar, mark), nil
-	default:
-		return nil, env, nil
-	}
-}
-
-// setForCommands returns arguments that set a variable for the agent's commands. Codex writes the variables that
-// commands inherit to a file that others may read (0644, with shell_snapshot).
-func setForCommands(variable, value string) []string {
-	return []string{"-c", "shell_environment_policy.set." + variable + "=" + quote(value)}
 }

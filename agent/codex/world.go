@@ -14,10 +14,14 @@ import (
 	"orchestrator/agent/world"
 	"orchestrator/thread"
 	"orchestrator/thread/outward"
+	"orchestrator/thread/pattern"
 )
 
 // systemDir is where organisations put their configuration.
 const systemDir = "/etc/codex"
+
+// plain matches the provider names that can be used in a -c override.
+var plain = pattern.Lazy(`^[A-Za-z0-9_-]+$`)
 
 // config is what Codex would read: the tables of its files and arguments, merged. A repository's own configuration is
 // left out, because Codex takes nothing from it that says where requests go.
@@ -285,4 +289,57 @@ func (a *Agent) World(spec thread.WorldSpec) (thread.World, error) {
 		w.Upstreams = map[string]string{"": root}
 	}
 	return w, nil
+}
+
+// The variables that put a thread's secret into requests. OPENAI_ORGANIZATION becomes a header of Codex's own provider,
+// whose headers cannot be configured otherwise.
+const (
+	ossURL       = "CODEX_OSS_BASE_URL" // accepts an address only
+	ossPort      = "CODEX_OSS_PORT"
+	organisation = "OPENAI_ORGANIZATION"
+	secretVar    = "ORCHESTRATOR_GATEWAY_SECRET"
+	secretHeader = "X-Orchestrator-Secret"
+)
+
+// viaGateway returns the overrides and the environment that send requests to the gateway. Overrides appear in the
+// arguments, and addresses in error messages, so the secret is sent as a header.
+func (c config) viaGateway(env launch.Env, baseURL string) ([]string, launch.Env, error) {
+	base, _, err := c.address(env)
+	if err != nil {
+		return nil, nil, err
+	}
+	_, version := launch.SplitVersion(base, "/v1")
+	open, mark := thread.PublicURL(baseURL)
+	switch {
+	case c.provider == "openai":
+		args := []string{"-c", "openai_base_url=" + quote(open+version)}
+		if mark == "" {
+			return args, env, nil
+		}
+		own := env.Value(organisation)
+		// Commands of the agent get the person's own value: another Codex started by it would send ours.
+		args = append(args, setForCommands(organisation, own)...)
+		if own != "" {
+			mark += ";" + own
+		}
+		return args, env.With(organisation, mark), nil
+	case c.provider == "ollama" || c.provider == "lmstudio":
+		return setForCommands(ossURL, env.Value(ossURL)), env.With(ossURL, baseURL+version), nil
+	case plain().MatchString(c.provider):
+		key := "model_providers." + c.provider
+		args := []string{"-c", key + ".base_url=" + quote(open+version)}
+		if mark == "" {
+			return args, env, nil
+		}
+		args = append(args, "-c", key+".env_http_headers."+secretHeader+"="+quote(secretVar))
+		return append(args, setForCommands(secretVar, "")...), env.With(secretVar, mark), nil
+	default:
+		return nil, env, nil
+	}
+}
+
+// setForCommands returns arguments that set a variable for the agent's commands. Codex writes the variables that
+// commands inherit to a file that others may read (0644, with shell_snapshot).
+func setForCommands(variable, value string) []string {
+	return []string{"-c", "shell_environment_policy.set." + variable + "=" + quote(value)}
 }

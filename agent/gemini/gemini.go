@@ -12,7 +12,6 @@ package gemini
 
 import (
 	"context"
-	"path/filepath"
 
 	"orchestrator/agent/launch"
 	"orchestrator/agent/transcript"
@@ -57,40 +56,4 @@ func (a *Agent) Detect(ctx context.Context) thread.AgentInfo {
 			"in its settings"
 	}
 	return info
-}
-
-// settings are the fields of settings files that are read.
-type settings struct {
-	General struct {
-		Retention struct {
-			Enabled *bool `json:"enabled"`
-		} `json:"sessionRetention"`
-	} `json:"general"`
-	Policies []string `json:"policyPaths"`
-	Advanced struct {
-		// Excluded are variables that are not taken from a project's .env file, Ignore takes nothing from those files.
-		Excluded []string `json:"excludedEnvVars"`
-		Ignore   bool     `json:"ignoreLocalEnv"`
-	} `json:"advanced"`
-	Security struct {
-		Auth struct {
-			Selected string `json:"selectedType"`
-		} `json:"auth"`
-		Trust struct {
-			Enabled *bool `json:"enabled"`
-		} `json:"folderTrust"`
-	} `json:"security"`
-}
-
-func (s settings) keepsSessions() bool {
-	return s.General.Retention.Enabled != nil && !*s.General.Retention.Enabled
-}
-
-// home is Gemini CLI's own folder.
-func home(env launch.Env) string {
-	root := env.Value("GEMINI_CLI_HOME")
-	if root == "" {
-		root = env.Home()
-	}
-	return filepath.Join(root, ".gemini")
 }

@@ -1,14 +1,11 @@
 package gemini
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 
 	"orchestrator/agent/launch"
 	"orchestrator/agent/world"
@@ -18,89 +15,6 @@ import (
 
 // baseVar is the variable with the address of the Gemini API.
 const baseVar = "GOOGLE_GEMINI_BASE_URL"
-
-// systemSettings returns the organisation's settings: the file whose values can be replaced, and the one that replaces
-// all others.
-func systemSettings(env launch.Env) (defaults, system string) {
-	system = env.Value("GEMINI_CLI_SYSTEM_SETTINGS_PATH")
-	if system == "" {
-		system = "/etc/gemini-cli/settings.json"
-		if runtime.GOOS == "darwin" {
-			system = "/Library/Application Support/GeminiCli/settings.json"
-		}
-	}
-	defaults = env.Value("GEMINI_CLI_SYSTEM_DEFAULTS_PATH")
-	if defaults == "" {
-		defaults = filepath.Join(filepath.Dir(system), "system-defaults.json")
-	}
-	return defaults, system
-}
-
-// secure reports whether Gemini CLI obeys a file of the organisation: only root may write it and the folders above.
-func secure(path string) bool {
-	for at := path; ; at = filepath.Dir(at) {
-		info, err := os.Stat(at)
-		if err != nil {
-			return false
-		}
-		owner, ok := info.Sys().(*syscall.Stat_t)
-		if !ok || owner.Uid != 0 || info.Mode().Perm()&0o022 != 0 {
-			return false
-		}
-		if at == filepath.Dir(at) {
-			return true
-		}
-	}
-}
-
-// readSettings reads the settings in Gemini CLI's order, in which later ones win: the organisation's defaults, the
-// person's, the folder's if dir is not "", the organisation's.
-func readSettings(env launch.Env, dir string) (settings, error) {
-	defaults, system := systemSettings(env)
-	paths := []string{defaults, filepath.Join(home(env), "settings.json")}
-	if dir != "" && filepath.Join(dir, ".gemini") != home(env) {
-		paths = append(paths, filepath.Join(dir, ".gemini", "settings.json"))
-	}
-	merged := map[string]any{}
-	for _, path := range append(paths, system) {
-		if (path == defaults || path == system) && !secure(path) {
-			continue
-		}
-		one := map[string]any{}
-		if _, err := world.ReadJSONC(path, &one); err != nil {
-			return settings{}, err
-		}
-		merge(merged, one)
-	}
-	raw, err := json.Marshal(merged)
-	if err != nil {
-		return settings{}, err
-	}
-	var s settings
-	return s, json.Unmarshal(raw, &s)
-}
-
-// merge adds one object to another; what it says wins.
-func merge(to, from map[string]any) {
-	for key, v := range from {
-		inner, ok := v.(map[string]any)
-		if was, both := to[key].(map[string]any); ok && both {
-			merge(was, inner)
-			continue
-		}
-		to[key] = v
-	}
-}
-
-// leniently returns the person's and the organisation's settings; none if they cannot be read, which Gemini CLI reports
-// itself.
-func leniently(env launch.Env) settings {
-	s, err := readSettings(env, "")
-	if err != nil {
-		return settings{}
-	}
-	return s
-}
 
 // envFile returns the .env file that Gemini CLI reads, "" if there is none: the first one of the folder and those above,
 // and of its home. Those in .gemini come first, and count only where the person trusts the folder.

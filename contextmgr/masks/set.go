@@ -1,6 +1,7 @@
 package masks
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -98,6 +99,36 @@ func (s *Set) compare(with sealing) {
 	}
 }
 
+// sealed returns the seal of the set as it is. The caller holds mu.
+func (s *Set) sealed() thread.MaskSeal {
+	return thread.MaskSeal{
+		Records: s.tally.records, Sum: hex.EncodeToString(s.tally.sum[:]), Mode: s.index.mode, Lost: s.why,
+	}
+}
+
+// putSeal stores the seal as it is now. It may lag behind the log, and never leads.
+func (s *Set) putSeal() error {
+	if s.shelf.seals == nil {
+		return nil
+	}
+	s.sealing.Lock()
+	defer s.sealing.Unlock()
+	s.mu.Lock()
+	seal, gone := s.sealed(), s.gone
+	s.mu.Unlock()
+	if gone {
+		return nil
+	}
+	return s.shelf.seals.PutSeal(s.id, seal)
+}
+
+// sealSoon stores the seal without anybody waiting for it. The caller holds mu.
+func (s *Set) sealSoon() {
+	if s.shelf.seals != nil {
+		s.shelf.writer.seal(s.id, s)
+	}
+}
+
 // Shorter reports whether the log was found to have lost something when the set was opened.
 func (s *Set) Shorter() bool { return s.fresh }
 
@@ -132,6 +163,13 @@ func (s *Set) cut() (int64, error) {
 
 // Lost returns how many records of the log are damaged: what they masked is not masked any more.
 func (s *Set) Lost() int { return s.lost }
+
+// LostWhy says what was lost of the set, "" if nothing was.
+func (s *Set) LostWhy() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.why
+}
 
 // Add masks contents: all of them or, with an error, none. What is masked already stays as it is, and of two contents
 // with one id the first is masked. It is durable when Add returns. The copies are written after that: see Store.Settle.

@@ -18,8 +18,8 @@ type writer struct {
 	mu    sync.Mutex // guards all below
 	idle  *sync.Cond
 	queue []job
-	seals map[*Set]bool // to be stored
-	busy  bool          // a goroutine works on the queue
+	seals map[sealed]thread.ID // whose seals are to be stored
+	busy  bool                 // a goroutine works on the queue
 }
 
 // job is a batch that was stored.
@@ -28,6 +28,9 @@ type job struct {
 	from int64 // place of its records in the log
 	want map[thread.Token]Mask
 }
+
+// sealed is a set whose seal is stored.
+type sealed interface{ putSeal() error }
 
 func newWriter(c *contents, log *slog.Logger) *writer {
 	w := &writer{contents: c, log: log}
@@ -46,14 +49,14 @@ func (w *writer) add(j job) {
 	}
 }
 
-// seal has the seal of a set stored soon. The set keeps changing: what is stored is what it is then.
-func (w *writer) seal(s *Set) {
+// seal has the seal of a thread's set stored soon. The set keeps changing: what is stored is what it is then.
+func (w *writer) seal(id thread.ID, s sealed) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.seals == nil {
-		w.seals = map[*Set]bool{}
+		w.seals = map[sealed]thread.ID{}
 	}
-	w.seals[s] = true
+	w.seals[s] = id
 	if !w.busy {
 		w.busy = true
 		go w.work()
@@ -65,7 +68,7 @@ func (w *writer) work() {
 	for j, set, ok := w.take(); ok; j, set, ok = w.take() {
 		if set != nil {
 			if err := set.putSeal(); err != nil { // it may lag
-				w.log.Warn("store the seal of masks", "thread", string(set.id), "err", err)
+				w.log.Warn("store the seal of masks", "thread", string(j.home), "err", err)
 			}
 			continue
 		}
@@ -78,13 +81,13 @@ func (w *writer) work() {
 	}
 }
 
-// take returns the next batch, or the set whose seal comes next; without one, the goroutine ends.
-func (w *writer) take() (j job, set *Set, ok bool) {
+// take returns the next batch, or the set whose seal comes next and its thread; without one, the goroutine ends.
+func (w *writer) take() (j job, set sealed, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for set := range w.seals {
+	for set, id := range w.seals {
 		delete(w.seals, set)
-		return j, set, true
+		return job{home: id}, set, true
 	}
 	if len(w.queue) == 0 {
 		w.queue, w.busy = nil, false
