@@ -19,7 +19,10 @@ func TestNoticesReachTheScreen(t *testing.T) {
 	}
 	r.turn(name, "say: a bit more, "+words[:len(words)*2/3])
 	r.run("send", name, "hello")
-	s.see("full: the context has")
+	s.press("!")
+	s.see("messages", r.status(name).DisplayName()+": the context has")
+	s.press("\x1b")
+	s.see("n new")
 	s.press("q")
 	s.end()
 }
