@@ -177,6 +177,17 @@ func (g *Git) Line(ctx context.Context, c Call) (string, error) {
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
+// Programs names the programs that running gits wait for now: signers, helpers, filters.
+func (g *Git) Programs() []string {
+	g.running.mu.Lock()
+	var groups []int
+	for group := range g.running.groups {
+		groups = append(groups, group)
+	}
+	g.running.mu.Unlock()
+	return programsIn(groups...)
+}
+
 // runGroup runs a command in its own process group, which ends with the context: it is asked to exit first, so that git
 // removes its lock files, then killed. It returns the exit code.
 // Where it waited for programs that git had started, the error names them.

@@ -30,17 +30,6 @@ func (r *running) add(group int) (ended func()) {
 	}
 }
 
-// Programs names the programs that running gits wait for now: signers, helpers, filters.
-func (g *Git) Programs() []string {
-	g.running.mu.Lock()
-	var groups []int
-	for group := range g.running.groups {
-		groups = append(groups, group)
-	}
-	g.running.mu.Unlock()
-	return programsIn(groups...)
-}
-
 // maxName is more than the name of a program in the table of processes takes.
 const maxName = 64
 

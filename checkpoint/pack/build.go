@@ -282,3 +282,18 @@ func (b *builder) finish() (*Packed, error) {
 	}
 	return k, nil
 }
+
+// unknown returns the state of a parent whose record cannot be read: how many items it had, and nothing of its files.
+func (p *Packer) unknown(ctx context.Context, src Source, n int64) (*state, error) {
+	rows, err := src.Lineage(ctx, n, 1)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("checkpoint row %d: %w", n, thread.ErrNotFound)
+	}
+	if _, err := p.unreadable(ctx, src, rows[0]); err != nil {
+		return nil, err
+	}
+	return &state{items: max(0, rows[0].Items), files: map[string]fileState{}, lost: true}, nil
+}

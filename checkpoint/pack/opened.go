@@ -58,5 +58,9 @@ func unshared(t thread.Thread) thread.Thread {
 		h.EnabledMCPs, h.Staged = slices.Clone(h.EnabledMCPs), slices.Clone(h.Staged)
 		t.Handoff = &h
 	}
+	if t.Masks != nil {
+		m := *t.Masks
+		t.Masks = &m
+	}
 	return t
 }

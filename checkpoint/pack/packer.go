@@ -2,6 +2,7 @@ package pack
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"orchestrator/thread"
@@ -52,3 +53,30 @@ func (p *Packer) Known(id thread.CheckpointID) (n int64, ok bool) {
 // Forget drops what the Packer keeps in memory about checkpoints. A store calls it after deleting rows, whose numbers
 // may be reused.
 func (p *Packer) Forget() { p.cache.clear() }
+
+// unreadable returns what a row tells of a checkpoint whose record cannot be read, and takes note of it. From then on
+// no record joins a group that was open before: a group is unpacked from its first byte, and what followed the damage
+// in it could not be read either.
+func (p *Packer) unreadable(ctx context.Context, src Source, row Row) (thread.Checkpoint, error) {
+	c := thread.Checkpoint{ID: row.ID, Seq: row.Seq, Turn: row.Turn, Kind: row.Kind, Items: row.Items, Damaged: true}
+	if row.Parent != 0 {
+		up, err := src.Lineage(ctx, row.Parent, 1)
+		if err != nil && !errors.Is(err, thread.ErrNotFound) {
+			return c, err
+		}
+		if len(up) > 0 {
+			c.Parent = up[0].ID
+		}
+	}
+	if known, ok := src.(Owners); ok {
+		var err error
+		if c.Thread, err = known.Owner(ctx, row.Thread); err != nil && !errors.Is(err, thread.ErrNotFound) {
+			return c, err
+		}
+	}
+	if p.broken.note(c) {
+		p.frames.end()
+		p.cache.clear()
+	}
+	return c, nil
+}

@@ -2,6 +2,10 @@ package pack
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
 
 	"orchestrator/thread"
 )
@@ -65,4 +69,32 @@ func (r *Reader) Delta(ctx context.Context, id thread.CheckpointID) (thread.Delt
 		return thread.Delta{}, err
 	}
 	return r.packer.Delta(ctx, r.table, row)
+}
+
+// checkpoint unpacks one row; thread.ErrDamaged if that is not possible.
+func (p *Packer) checkpoint(ctx context.Context, src Source, row Row) (thread.Checkpoint, error) {
+	cs, err := p.Checkpoints(ctx, src, []Row{row})
+	if err == nil && cs[0].Damaged {
+		err = p.why(ctx, src, row)
+	}
+	if err != nil {
+		return thread.Checkpoint{}, err
+	}
+	return cs[0], nil
+}
+
+// why says why a row cannot be read.
+func (p *Packer) why(ctx context.Context, src Source, row Row) error {
+	if _, err := p.Verify(ctx, src, row); errors.Is(err, thread.ErrDamaged) {
+		return err
+	}
+	return fmt.Errorf("checkpoint %s: %w", row.ID, thread.ErrDamaged)
+}
+
+// Unreadable returns the checkpoints that could not be read so far.
+func (r *Reader) Unreadable() []thread.Checkpoint {
+	b := &r.packer.broken
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Collect(maps.Values(b.rows))
 }

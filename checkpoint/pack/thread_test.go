@@ -18,6 +18,7 @@ func filled() thread.Thread {
 		MCP: thread.MCPSwitches{On: []thread.MCPSwitch{{Server: "a", By: thread.MCPPerson}}, Off: []string{"b"},
 			Tools: []string{"a/x"}, Exact: true},
 		Handoff: &thread.Handoff{TaskID: "x", EnabledMCPs: []string{"m"}, Staged: []thread.Token{"max:0badcafe"}},
+		Masks:   &thread.MaskSeal{Records: 3, Sum: "5", Mode: "lean"},
 	}
 }
 
@@ -95,7 +96,7 @@ func TestUnshared(t *testing.T) {
 		}
 	}
 	walk("Thread", reflect.ValueOf(one), reflect.ValueOf(two))
-	if seen != 10 {
+	if seen != 11 {
 		t.Errorf("%d fields point somewhere", seen)
 	}
 }

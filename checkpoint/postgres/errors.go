@@ -13,9 +13,6 @@ import (
 	"orchestrator/thread"
 )
 
-// errNoAnswer is the cause of a call that the database did not answer.
-var errNoAnswer = errors.New("no answer")
-
 // translate turns the driver's errors into the domain's, with hints. None shows the URL or the password.
 func (s *Store) translate(err error) error {
 	if err == nil || refused(err) {

@@ -15,6 +15,9 @@ const silence = 5 * time.Second
 // piece is how many bytes are written under one such limit.
 const piece = 64 << 10
 
+// errNoAnswer is the cause of a call that the database did not answer.
+var errNoAnswer = errors.New("no answer")
+
 // watched is a connection that does not wait longer than that.
 type watched struct {
 	net.Conn

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"orchestrator/checkpoint"
 	"orchestrator/checkpoint/pack"
@@ -51,14 +50,6 @@ func (s *Store) CreateThread(ctx context.Context, t thread.Thread) error {
 		}
 		return x.exec("INSERT INTO thread (id, name, sum, doc) VALUES (?, ?, ?, ?)", string(t.ID), t.Name, sum, doc)
 	})
-}
-
-// short refuses writes that would use the space reserved for answers.
-func (s *Store) short() error {
-	free, _ := freeSpace(filepath.Dir(s.path))
-	return thread.Hint(fmt.Errorf("store: %w: the last %d bytes in %s are reserved for agents' answers",
-		thread.ErrDiskFull, free, filepath.Dir(s.path)),
-		"free some space; the store then continues by itself")
 }
 
 // checkBases checks that the checkpoints a thread is based on are stored.

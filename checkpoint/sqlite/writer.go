@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/mattn/go-sqlite3"
 
+	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
 )
 
@@ -261,4 +263,12 @@ func (s *Store) begin(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// short refuses writes that would use the space reserved for answers.
+func (s *Store) short() error {
+	free, _ := freeSpace(filepath.Dir(s.path))
+	return thread.Hint(fmt.Errorf("store: %w: the last %d bytes in %s are reserved for agents' answers",
+		thread.ErrDiskFull, free, filepath.Dir(s.path)),
+		"free some space; the store then continues by itself")
 }

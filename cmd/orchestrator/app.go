@@ -133,7 +133,7 @@ func (a *App) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo, er
 	}
 	i.Notices = slices.Concat(i.Unreadable, i.Notices)
 	if list, err := a.manager.List(ctx); err == nil {
-		i.Notices = slices.Concat(a.unsealed(list), i.Notices)
+		i.Notices = slices.Concat(unsealed(a.store, list), i.Notices)
 	}
 	if a.store.Away != nil {
 		if at := a.store.Away(); !at.IsZero() {

@@ -27,7 +27,11 @@ func draw(ctx context.Context, model tea.Model, out *os.File, options ...tea.Pro
 	program := tea.NewProgram(guarded, append(options, tea.WithoutSignalHandler())...)
 	guarded.quit = program.Quit
 	ctx, stop := whileDrawn(ctx)
-	defer stop()
+	defer func() {
+		if ctx.Err() == nil { // otherwise the process ends, and a second signal must not end it sooner
+			stop()
+		}
+	}()
 	ended := make(chan struct{})
 	go leave(ctx, program, ended)
 	_, err = program.Run()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -48,46 +47,6 @@ func (a *App) openMasks(context.Context) error {
 	a.calibration = tokens.OpenCalibration(counted, a.Log)
 	a.onClose(a.calibration.Close)
 	return nil
-}
-
-// seals keeps the seals of masks in the rows of threads. It reads them from the list of threads, which is here also
-// while the store is away.
-type seals struct{ store *openStore }
-
-// Seal implements masks.Seals.
-func (s seals) Seal(id thread.ID) *thread.MaskSeal {
-	if s.store.Listed != nil {
-		if t, ok := s.store.Listed(id); ok {
-			return t.Masks
-		}
-	}
-	t, err := s.store.Thread(context.Background(), id)
-	if err != nil {
-		return nil
-	}
-	return t.Masks
-}
-
-// PutSeal implements masks.Seals.
-func (s seals) PutSeal(id thread.ID, seal thread.MaskSeal) error {
-	_, err := s.store.UpdateThread(context.Background(), id, func(t *thread.Thread) error {
-		t.Masks = &seal
-		return nil
-	})
-	if errors.Is(err, thread.ErrNotFound) {
-		return nil // it was removed, or an import makes it later
-	}
-	return err
-}
-
-// unsealed says which threads have lost masks, a line for each.
-func (a *App) unsealed(list []thread.Status) (lines []string) {
-	for _, s := range list {
-		if seal := (seals{a.store}).Seal(s.ID); seal != nil && seal.Lost != "" && s.Deleted.IsZero() {
-			lines = append(lines, fmt.Sprintf("%s: %s; `orchestrator context show %s`", s.Name, seal.Lost, s.Name))
-		}
-	}
-	return lines
 }
 
 // openMasker opens what masks requests.

@@ -9,12 +9,6 @@ import (
 	"orchestrator/thread/typing"
 )
 
-// runsLines reports whether an agent's program may run what is typed into it. One that is not known may.
-func (m *core) runsLines(agent string) bool {
-	a, err := m.cfg.Agents.Agent(agent)
-	return err != nil || thread.RunsLines(a)
-}
-
 // consented refuses a prompt that must not be typed into an agent's program, which may run it: our own texts, which quote
 // conversations, and several lines without the person's consent.
 func (m *core) consented(agent string, p thread.Prompt) error {

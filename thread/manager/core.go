@@ -278,3 +278,9 @@ func (m *core) settled(ctx context.Context, i thread.Intent) error {
 	}
 	return nil
 }
+
+// runsLines reports whether an agent's program may run what is typed into it. One that is not known may.
+func (m *core) runsLines(agent string) bool {
+	a, err := m.cfg.Agents.Agent(agent)
+	return err != nil || thread.RunsLines(a)
+}

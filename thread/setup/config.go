@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"orchestrator/thread/accept"
 	"orchestrator/thread/frozen"
 )
 
@@ -47,4 +48,14 @@ func New(cfg Config) *Setup {
 	return &Setup{cfg: cfg, copies: sync.OnceValues(func() (*frozen.Store, error) {
 		return frozen.Open(filepath.Dir(cfg.Logs), filepath.Base(cfg.Logs), "accepted")
 	})}
+}
+
+func (c Commands) all() []accept.Command {
+	var all []accept.Command
+	for _, one := range []accept.Command{{Name: "setup", Line: c.Setup}, {Name: "teardown", Line: c.Teardown}} {
+		if one.Line != "" {
+			all = append(all, one)
+		}
+	}
+	return all
 }

@@ -40,16 +40,6 @@ func (c Commands) contentIn(files, dir string) (place string, content []byte, er
 	return "commands#" + accept.Short(content), content, err
 }
 
-func (c Commands) all() []accept.Command {
-	var all []accept.Command
-	for _, one := range []accept.Command{{Name: "setup", Line: c.Setup}, {Name: "teardown", Line: c.Teardown}} {
-		if one.Line != "" {
-			all = append(all, one)
-		}
-	}
-	return all
-}
-
 var _ thread.SetupRunner = (*Setup)(nil)
 
 // SetUp copies files into a thread's worktree and runs the setup command there. The error says why that failed or was

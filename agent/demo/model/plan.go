@@ -8,12 +8,6 @@ import (
 	"orchestrator/thread/pattern"
 )
 
-// step is one part of a plan: a tool call or a text.
-type step struct {
-	call *scripted.Call
-	say  string
-}
-
 // quotes may surround a name in a request.
 const quotes = `["'` + "`" + `]?`
 
