@@ -258,8 +258,9 @@ func kindWord(k trust.Kind) string {
 		return "resource"
 	case trust.OfTemplate:
 		return "resource template"
+	default:
+		return "tool"
 	}
-	return "tool"
 }
 
 // shown returns what a person sees of what a server starts.

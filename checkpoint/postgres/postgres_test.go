@@ -68,7 +68,11 @@ func TestConformance(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer c.Close(t.Context())
+			defer func() {
+				if err := c.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}()
 			if _, err := c.Exec(t.Context(), `UPDATE orchestrator.checkpoint
 				SET data = set_byte(data, length(data)/2, get_byte(data, length(data)/2) # 4) WHERE id = $1`, string(id)); err != nil {
 				t.Fatal(err)

@@ -345,7 +345,7 @@ func check(k *koanf.Koanf, at func(key string) string, may func(setting) bool) e
 		if !ok {
 			if s, ok = all[strings.SplitN(key, ".", 2)[0]]; !ok || s.kind != table {
 				if why := formerSettings()[key]; why != "" {
-					return fmt.Errorf("%s: %q is no setting any more: %s. Remove it.", at(key), key, why)
+					return fmt.Errorf("%s: %q is no setting any more: %s; remove it", at(key), key, why)
 				}
 				hint := ""
 				if strings.HasPrefix(key, "masking.") {

@@ -36,7 +36,7 @@ func nameOf(command string) string {
 func quiet(interpreter, option string) bool {
 	switch interpreter {
 	case "python", "pypy":
-		return strings.Trim(option, "uBsESIOOPRvq") == "-"
+		return strings.Trim(option, "uBsESIOPRvq") == "-"
 	case "node":
 		for _, begin := range []string{"--no-", "--enable-source-maps", "--max-", "--experimental-", "--stack-", "--trace-", "--harmony",
 			"--unhandled-rejections"} {

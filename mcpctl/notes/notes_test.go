@@ -55,5 +55,5 @@ func TestServe(t *testing.T) {
 	if err := ask.Close(); err != nil {
 		t.Fatal(err)
 	}
-	<-done // it ends with its input, whatever it says
+	_ = <-done // it ends with its input, whatever it says
 }

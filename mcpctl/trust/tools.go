@@ -86,8 +86,9 @@ func (r *Review) of(k Kind) *[]Tool {
 		return &r.Resources
 	case OfTemplate:
 		return &r.Templates
+	default:
+		return &r.Tools
 	}
-	return &r.Tools
 }
 
 // Withheld returns the names of the tools that no agent may see.
@@ -170,12 +171,12 @@ func (p *pins) check(k Kind, raw json.RawMessage, listed map[string]bool, mayPin
 	if t.State == ToolInvalid {
 		return t, false
 	}
-	if key := string(k) + " " + t.Name; listed[key] {
+	name := string(k) + " " + t.Name
+	if listed[name] {
 		t.State, t.Withheld, t.Problem = ToolInvalid, true, "another one has this name"
 		return t, false
-	} else {
-		listed[key] = true
 	}
+	listed[name] = true
 	all, key := p.at(t)
 	known, ok := all[key]
 	switch {
