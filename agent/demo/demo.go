@@ -116,3 +116,6 @@ func (a *Agent) Launch(_ context.Context, spec thread.LaunchSpec) (thread.Launch
 		With("ANTHROPIC_BASE_URL", base).With("ANTHROPIC_API_KEY", "demo").With(program.HomeVar, a.config.Home)
 	return l, nil
 }
+
+// TakesServers implements thread.ServerTaker.
+func (a *Agent) TakesServers() bool { return true }
