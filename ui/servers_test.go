@@ -226,14 +226,14 @@ func TestSwitchOnce(t *testing.T) {
 		stage(r)
 		r.servers("sentry")
 		srv.switchHold = make(chan struct{})
-		r.keys("space", "space", "space", "down", "space")
+		r.keys("space", "space", "space", "up", "up", "up", "space")
 		if n := srv.count("switch mcp sentry"); n != 1 || srv.count("switch mcp") != 2 {
 			t.Errorf("calls %q", srv.calls)
 		}
 		close(srv.switchHold)
 		r.settle()
 		r.must("[x] sentry")
-		r.keys("up", "space")
+		r.keys("up", "up", "space")
 		if n := srv.count("switch mcp sentry"); n != 2 {
 			t.Errorf("calls %q", srv.calls)
 		}
@@ -495,7 +495,7 @@ func TestServersByMouse(t *testing.T) {
 		r.servers("")
 		row := func(name string) (x, y int) {
 			for y, line := range strings.Split(r.see(), "\n") {
-				if at := strings.Index(line, "] "+name+" "); at > 0 && strings.Contains(line, "│ │ [") {
+				if at := strings.Index(line, "] "+name+" "); at > 0 && !strings.HasPrefix(line, "│ [") {
 					return len([]rune(line[:at])) - 2, y
 				}
 			}
