@@ -564,8 +564,9 @@ func TestServersAreSorted(t *testing.T) {
 	play(t, srv, 120, 36, nil, func(r *rig) {
 		stage(r)
 		r.servers("")
-		for _, want := range []string{"playwright sentry github notes evil figma", "evil figma github notes playwright sentry",
-			"figma sentry evil playwright github notes", "playwright github evil figma notes sentry", "playwright sentry"} {
+		for _, want := range []string{"playwright github notes evil figma sentry",
+			"playwright sentry github notes evil figma", "evil figma github notes playwright sentry",
+			"figma sentry evil playwright github notes", "playwright github evil figma notes sentry", "playwright github"} {
 			see, at := r.see(), 0
 			for _, name := range strings.Fields(want) {
 				next := strings.Index(see, "] "+name+" ")
