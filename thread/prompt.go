@@ -95,13 +95,6 @@ func (p Prompt) Unanswered() bool {
 	return (p.State.Again() || p.State == PromptTaken) && p.Answer == "" && p.From != FromPrimer
 }
 
-// Row returns the row of an unanswered prompt in a timeline, after a turn.
-func (p Prompt) Row(after int) Checkpoint {
-	p = p.Brief()
-	return Checkpoint{ID: CheckpointID(p.ID), Thread: p.Thread, Turn: after, Kind: KindPrompt, Created: p.Accepted,
-		Prompt: p.Text, Note: p.Reason, Ended: p.State}
-}
-
 // Brief returns the prompt with a redacted excerpt of its text.
 func (p Prompt) Brief() Prompt {
 	text := Excerpt(p.Text)

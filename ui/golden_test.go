@@ -61,8 +61,9 @@ var scenes = []struct {
 	{"timeline-lost", func(r *rig) {
 		lost := thread.Checkpoint{ID: "c2", Thread: r.srv.checkpoints[0].Thread, Turn: r.srv.checkpoints[0].Turn - 1,
 			Kind: thread.KindTurn, Damaged: true}
-		asked := thread.Prompt{ID: "p1", Thread: lost.Thread, State: thread.PromptInterrupted, Text: "and the tests too",
-			Reason: "the agent exited: ended by signal 9", Accepted: r.srv.checkpoints[0].Created}.Row(lost.Turn)
+		asked := thread.PromptRow(thread.Prompt{ID: "p1", Thread: lost.Thread, State: thread.PromptInterrupted,
+			Text: "and the tests too", Reason: "the agent exited: ended by signal 9",
+			Accepted: r.srv.checkpoints[0].Created}, lost.Turn)
 		r.srv.checkpoints = slices.Insert(r.srv.checkpoints, 1, asked, lost)
 		r.keys("tab")
 	}},

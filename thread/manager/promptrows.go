@@ -54,7 +54,7 @@ func promptRows(t thread.Thread, prompts []thread.Prompt) []thread.Checkpoint {
 		case answered(p):
 			most = min(most, p.Turn-1)
 		case p.Unanswered():
-			rows = append(rows, p.Row(min(after[i], most)))
+			rows = append(rows, thread.PromptRow(p, min(after[i], most)))
 		}
 	}
 	return rows

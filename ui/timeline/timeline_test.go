@@ -255,8 +255,8 @@ func TestTakenBack(t *testing.T) {
 func TestPromptsWithoutATurn(t *testing.T) {
 	m := made(cp("b", 6, 4, thread.KindTurn), cp("b", 5, 3, thread.KindTurn), cp("a", 2, 2, thread.KindTurn))
 	asked := func(id string, after int, how thread.PromptState) thread.Checkpoint {
-		return thread.Prompt{ID: thread.PromptID(id), Thread: "b", Text: "text of " + id, State: how, Reason: "why " + id,
-			Accepted: epoch}.Row(after)
+		return thread.PromptRow(thread.Prompt{ID: thread.PromptID(id), Thread: "b", Text: "text of " + id, State: how,
+			Reason: "why " + id, Accepted: epoch}, after)
 	}
 	m.SetRest("b", []thread.Checkpoint{asked("p4", 4, thread.PromptRefused), cp("b", 6, 4, thread.KindTurn),
 		asked("p3", 3, thread.PromptInterrupted), asked("p2", 2, thread.PromptTaken)})
