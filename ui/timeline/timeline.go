@@ -50,8 +50,8 @@ const (
 	rowTurn rowKind = iota
 	rowResponse
 	rowDivider
-	rowPrompt // a prompt that no turn answered
 	rowMark   // where the parent's turns start; not a checkpoint, skipped by the cursor
+	rowPrompt // a prompt that no turn answered
 )
 
 // row is a visible entry.
