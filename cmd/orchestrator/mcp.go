@@ -13,7 +13,6 @@ import (
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/contextmgr/tokens"
 	"orchestrator/mcpctl"
-	"orchestrator/mcpctl/definition"
 	"orchestrator/mcpctl/discovery"
 	"orchestrator/mcpctl/gateway"
 	"orchestrator/mcpctl/hub"
@@ -68,7 +67,7 @@ func (a *App) openMCP(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open the tokens of MCP servers: %w", err)
 	}
-	dialer := mcpctl.NewDialer(tokensOf, definition.BaseEnv(a.Env))
+	dialer := mcpctl.NewDialer(tokensOf)
 	threads := mcpThreads{a}
 	a.mcp = mcpctl.New(mcpctl.Config{
 		Project: a.Project.Root, Off: !a.Config.MCP, Places: a.mcpPlaces(), Trust: mcptrust.Open(a.StateHome), Copies: copies, Threads: threads, Memory: memory, Env: a.Env,
@@ -147,6 +146,14 @@ func (t mcpThreads) Find(ref string) (thread.Thread, error) {
 	}
 	s, err := t.app.manager.Status(context.Background(), ref)
 	return s.Thread, err
+}
+
+// Environ implements mcpctl.Threads.
+func (t mcpThreads) Environ(id thread.ID) []string {
+	if t.app.manager == nil {
+		return nil
+	}
+	return t.app.manager.Environ(id)
 }
 
 // Working implements mcpctl.Threads.
