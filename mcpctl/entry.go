@@ -35,7 +35,7 @@ func (e *entry) accepted() bool { return e.verdict.State == trust.Accepted && e.
 // changed says what is not accepted, in words that follow its name.
 func (e *entry) changed() string {
 	if len(e.values) > 0 {
-		return "takes other values from this thread's environment since you accepted it (" + strings.Join(e.values, ", ") + ")"
+		return "takes other values from this thread's environment than you accepted (" + strings.Join(e.values, ", ") + ")"
 	}
 	if e.at.dir != "" {
 		return "has changed in " + e.at.dir + " since you accepted it"
