@@ -211,7 +211,7 @@ var visits = map[string][]visit{
 		}},
 		{name: "menus", places: append([]place{
 			{name: "answered", see: "answer to: tell me", want: thread.StateIdle,
-				ask: "tell me " + strings.Repeat("a long story that fills every line of the screen ", 60)},
+				ask: "tell me #say:answer to: tell me" + strings.Repeat(" a long story that fills every line of the screen", 40)},
 			{name: "palette-menu", press: []string{ctrlP}, menu: true},
 		}, menus("models", "agents", "sessions", "themes", "mcps", "status", "help", "connect", "timeline", "skills",
 			"variants", "stash", "org")...)},

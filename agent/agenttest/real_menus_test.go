@@ -268,6 +268,9 @@ func (m *mirror) visit(p place) {
 	m.see(p.see)
 	m.still(time.Second)
 	if p.menu {
+		m.still(3 * time.Second) // some come late
+	}
+	if p.menu {
 		defer m.leave(p.name)
 		if !m.covered(&p) {
 			return
@@ -285,18 +288,23 @@ func (m *mirror) visit(p place) {
 
 // covered completes a place that may be a menu, and reports whether it is one: the agent's input is not shown.
 func (m *mirror) covered(p *place) bool {
-	m.mu.Lock()
-	_, shown := m.agent.Input(m.term)
-	m.mu.Unlock()
-	if shown { // a command without a menu, or none of this version
-		m.t.Logf("%s: no menu", p.name)
-		return false
-	}
 	p.want = thread.StateQuestion
-	if got := m.await(p.want); got.State == thread.StateUnauthorised || got.State == thread.StateApproval {
-		p.want = got.State
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		m.mu.Lock()
+		_, shown := m.agent.Input(m.term)
+		m.mu.Unlock()
+		if shown { // a command without a menu, or none of this version
+			m.t.Logf("%s: no menu", p.name)
+			return false
+		}
+		switch got := m.session.State().State; {
+		case got == thread.StateUnauthorised, got == thread.StateApproval:
+			p.want = got
+			return true
+		case got == p.want, time.Now().After(end):
+			return true
+		}
 	}
-	return true
 }
 
 // leave goes back to the empty input, out of whatever is open.
