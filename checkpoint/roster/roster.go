@@ -46,9 +46,9 @@ type Roster struct {
 
 	mu      sync.Mutex // guards all below
 	file    *os.File
-	written int64 // to file
+	written int64                        // to file
 	threads map[thread.ID]*thread.Thread // each is replaced, never changed
-	at      time.Time // of the newest line
+	at      time.Time                    // of the newest line
 }
 
 // Open reads the list, which may be missing. It uses dir until Close.
