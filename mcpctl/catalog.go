@@ -237,7 +237,7 @@ func (c *Controller) launch(_ context.Context, s hub.Server, dir string) (defini
 			return definition.Launch{}, nil, err
 		}
 	}
-	l, err := plan.Definition(e.Definition, top).Expand(c.lookup)
+	l, err := plan.Definition(e.Definition).Expand(c.lookup)
 	var input *definition.NeedsInput
 	var unset *definition.Unset
 	if errors.As(err, &input) || errors.As(err, &unset) {
@@ -252,7 +252,8 @@ func (c *Controller) launch(_ context.Context, s hub.Server, dir string) (defini
 	if plan.Copied() {
 		l = plan.In(l, top)
 	}
-	return l, environment(append(definition.BaseEnv(c.cfg.Env), "CLAUDE_PROJECT_DIR="+c.cfg.Project), l.Env), nil
+	base := plan.Base(definition.BaseEnv(c.cfg.Env), top)
+	return l, environment(append(base, "CLAUDE_PROJECT_DIR="+c.cfg.Project), l.Env), nil
 }
 
 // environment returns variables with others that take their places.

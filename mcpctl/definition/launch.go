@@ -1,6 +1,8 @@
 package definition
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -69,12 +71,15 @@ func (d Definition) environment(e *expansion) []string {
 		if e.err != nil {
 			return nil
 		}
-		content, err := readFile(path, maxEnvFile)
-		if err != nil {
-			e.fail(fmt.Errorf("environment file: %w", err))
+		read := d.environ
+		if read == nil {
+			read = readVariables(path)
+		}
+		if read.err != nil {
+			e.fail(fmt.Errorf("environment file: %w", read.err))
 			return nil
 		}
-		maps.Copy(set, parseEnvFile(content))
+		maps.Copy(set, read.set)
 	}
 	for _, name := range d.EnvVars {
 		if value, ok := e.lookup(name); ok {
@@ -135,6 +140,23 @@ func readFile(path string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s: more than %d bytes", path, limit)
 	}
 	return content, err
+}
+
+// variables are what a file of them says, and the hash of its content.
+type variables struct {
+	set map[string]string
+	sum string
+	err error
+}
+
+// readVariables reads a file of variables once: what is hashed is what is used.
+func readVariables(path string) *variables {
+	content, err := readFile(path, maxEnvFile)
+	if err != nil {
+		return &variables{err: err}
+	}
+	sum := sha256.Sum256(content)
+	return &variables{set: parseEnvFile(content), sum: hex.EncodeToString(sum[:])}
 }
 
 // parseEnvFile reads lines of NAME=value, as in a .env file: comments, "export " and quotes are understood, variables in
