@@ -309,6 +309,11 @@ func (p *planner) runsFolder(path string) bool {
 // variable adds what a variable names.
 func (p *planner) variable(name, value string) {
 	for _, word := range wordsOf(value) {
+		if loads(name) {
+			for _, module := range p.modules(word) {
+				p.word(module)
+			}
+		}
 		path := p.absolute(word)
 		folder, file := exists(path)
 		at, ok := p.locate(path)
