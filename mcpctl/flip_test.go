@@ -254,7 +254,7 @@ func TestFlip(t *testing.T) {
 				_ = prepared.SetUp(context.Background(), one, say)
 			} else {
 				what = "teardown"
-				prepared.TearDown(context.Background(), one, say)
+				_ = prepared.TearDown(context.Background(), one, say)
 			}
 			counts.add(what, ran)
 		}
