@@ -35,22 +35,24 @@ good = [open(p, 'rb').read() for p, _ in pairs]
 evil = [open(e, 'rb').read() for _, e in pairs]
 def put(i, content, how):
     path = pairs[i][0]
-    if how == 0: # in place, which a reader can see half way
+    temp = os.path.join('flips', str(i)) # not in the folders of servers, which would not be as they were accepted
+    if how == 0 and not os.path.islink(path): # in place, which a reader can see half way
         with open(path, 'wb') as f:
             f.write(content)
         return
-    with open(path + '.new', 'wb') as f:
+    with open(temp, 'wb') as f:
         f.write(content)
     if how == 1:
-        os.replace(path + '.new', path)
+        os.replace(temp, path)
     elif how == 2: # by a link
-        os.symlink(os.path.basename(path) + '.evil', path + '.link')
-        os.replace(path + '.new', path + '.evil')
-        os.replace(path + '.link', path)
+        os.symlink(os.path.abspath(temp), temp + '.link')
+        os.replace(temp + '.link', path)
     else: # gone in between
-        os.remove(path)
-        os.replace(path + '.new', path)
+        if os.path.lexists(path):
+            os.remove(path)
+        os.replace(temp, path)
 flips = 0
+os.makedirs('flips', exist_ok=True)
 print('begun', flush=True)
 while True:
     chosen = random.sample(range(len(pairs)), random.randint(1, max(1, len(pairs) // 3)))
