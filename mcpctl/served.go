@@ -60,7 +60,7 @@ func (c *Controller) Off(id thread.ID, server, name string) string {
 	}
 	e := cat.entries[i]
 	if !e.accepted() { // its files may be again as they were accepted
-		if now, ok := c.watched(c.folderOf(b)).find(e.ID); ok {
+		if now, ok := c.watched(c.spotOf(b)).find(e.ID); ok {
 			e = now
 		}
 	}

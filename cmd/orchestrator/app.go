@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"orchestrator/agent/session"
+	"orchestrator/agent/world"
 	"orchestrator/checkpoint/elapsed"
 	"orchestrator/checkpoint/quarantine"
 	"orchestrator/cmd/orchestrator/api"
@@ -117,12 +118,19 @@ func (a *App) spent() map[thread.ID]float64 {
 	return out
 }
 
+// plainEnv returns an environment without what the terminal around speaks by: it differs from one to the next, and no agent
+// gets it.
+func plainEnv(env []string) []string { return world.Without(env, world.Terminals()) }
+
 func (a *App) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo, error) {
 	i := api.ServerInfo{
 		Protocol: api.Version, Version: version(), Build: a.Program.Build, PID: os.Getpid(), Project: a.Project.Root,
 		StateDir: a.Project.StateDir(),
 		Store:    a.store.About, Notices: a.damage(), NoRepository: !a.Project.Repository, Running: a.running(),
 		Seq: a.manager.Seq(),
+	}
+	if env := thread.Environ(ctx); env != nil {
+		i.Differs = thread.Differing(plainEnv(a.Env), env)
 	}
 	lost, err := a.manager.Unreadable(ctx)
 	if err != nil {

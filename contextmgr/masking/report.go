@@ -1,6 +1,8 @@
 package masking
 
 import (
+	"math"
+
 	"orchestrator/thread"
 )
 
@@ -32,8 +34,23 @@ func (m *Masker) Report(id thread.ID) (thread.ContextReport, error) {
 		r.Reason = ""
 	}
 	r.Parts = c.picture.parts()
+	fit(r.Parts, r.Tokens)
 	for _, e := range c.picture.entries {
 		r.Results = append(r.Results, c.shown(e))
 	}
 	return r, nil
+}
+
+// fit scales parts, which are estimated one by one, to what the whole has: a provider counts otherwise than we do.
+func fit(parts []thread.ContextPart, whole int64) {
+	var sum int64
+	for _, p := range parts {
+		sum += p.Tokens
+	}
+	if sum == 0 {
+		return
+	}
+	for i := range parts {
+		parts[i].Tokens = int64(math.Round(float64(parts[i].Tokens) * float64(whole) / float64(sum)))
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"time"
 
+	"orchestrator/agent/world"
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/thread"
 	"orchestrator/thread/grant"
@@ -91,7 +92,8 @@ func admit[Req any](r *routes, method, op string, about subject[Req],
 		}
 		ctx := context.WithValue(hr.Context(), callerKey{}, c)
 		if env := api.Environ(hr.Header); env != nil && !c.Agent {
-			ctx = thread.WithEnviron(ctx, env)
+			// What its terminal speaks by is no agent's business, and differs from one to the next.
+			ctx = thread.WithEnviron(ctx, world.Without(env, world.Terminals()))
 		}
 		h(w, hr.WithContext(ctx), req)
 	})
