@@ -18,7 +18,7 @@ func (m *Masker) Report(id thread.ID) (thread.ContextReport, error) {
 	r := thread.ContextReport{Thread: id, Model: c.model, Window: c.window, Rereads: c.rereads}
 	r.Mode, r.Why = c.mode(settings)
 	r.Summaries = c.summaries()
-	if p := c.offer; p != nil {
+	if p := c.offer; p != nil && p.gain.Frees > 0 {
 		r.Offer = &thread.SummaryOffer{
 			Turns: p.turns, Replaced: p.sum.Replaced, Frees: p.gain.Frees, CostUSD: p.usd, Priced: p.priced,
 		}
