@@ -33,10 +33,10 @@ func TestSignalsEndTheProgram(t *testing.T) {
 		stop            bool
 	}{
 		{"the list", "", name[:7], false},
-		{"a dialog", "n", "Cancel", false},
-		{"the help", "?", "keys", false},
+		{"a dialog", "n", "new thread", false},
+		{"the help", "?", "Type to search", false},
 		{"an agent", "\r", "demo agent", false},
-		{"the timeline", "\t", "timeline", false},
+		{"the timeline", "\t", "No turns yet", false},
 		{"stopped", "", name[:7], true},
 	}
 	round := 0
