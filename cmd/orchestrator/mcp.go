@@ -196,17 +196,7 @@ func (t mcpThreads) Running() []thread.ID {
 	if t.app.manager == nil {
 		return nil
 	}
-	list, err := t.app.manager.List(context.Background())
-	if err != nil {
-		t.app.Log.Error("list the threads", "error", err)
-	}
-	var ids []thread.ID
-	for _, s := range list {
-		if s.Execution != nil {
-			ids = append(ids, s.ID)
-		}
-	}
-	return ids
+	return t.app.manager.Running()
 }
 
 // SetMCP implements mcpctl.Threads.

@@ -432,7 +432,7 @@ func (a *App) watchPlace(ctx context.Context) error {
 		case changed:
 			a.Log.Info("the project is back")
 		}
-		if why != "" && a.running() == 0 && !a.unsaved() {
+		if why != "" && len(a.manager.Running()) == 0 && !a.unsaved() {
 			a.Log.Info("exiting: the project was moved and no agent is running")
 			_, err := a.end(ctx, api.StopRequest{})
 			return err

@@ -166,7 +166,7 @@ func (r *realRig) settle(p stand, d *decoy) {
 		return strings.HasSuffix(name, "_BASE_URL") || strings.HasSuffix(strings.ToLower(name), "_proxy")
 	})
 	r.env = append(append(r.env, d.env()...), "ORCHESTRATOR_MASKING=lean", "ORCHESTRATOR_MASKING_TOKENS=10000")
-	if p.tls {
+	if p.tls || p.cli == "opencode" { // which waits for minutes for a registry of packages that it cannot reach
 		r.env = append(r.env, d.trusting()...)
 	}
 	r.env = append(r.env, r.filled(p, d, p.env)...)

@@ -120,8 +120,7 @@ func answer[Req, Resp any](r *routes, c api.Call[Req, Resp], about subject[Req],
 			refuse(w, err)
 			return
 		}
-		w.Header().Set("Content-Type", "application/json")
-		json.NewEncoder(w).Encode(resp) //nolint:errcheck // the client is gone, there is nobody to tell
+		_ = api.WriteResponse(w, resp) // the client is gone, there is nobody to tell
 	})
 }
 
@@ -164,8 +163,7 @@ func upload[Req, Resp any](r *routes, u api.Upload[Req, Resp], about subject[Req
 			_, _ = io.Copy(io.Discard, hr.Body) // until the client has read the error
 			return
 		}
-		w.Header().Set("Content-Type", "application/json")
-		json.NewEncoder(w).Encode(resp) //nolint:errcheck // the client is gone; nobody to tell
+		_ = api.WriteResponse(w, resp) // the client is gone, there is nobody to tell
 	})
 }
 
