@@ -5,14 +5,20 @@
 package daemon
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"time"
+
+	"orchestrator/thread"
 )
 
 // New returns a server; Serve starts it.
 func New(c Config) *Server {
-	s := &Server{Config: c, lastSeen: time.Now()}
+	s := &Server{Config: c, lastSeen: time.Now(), misses: newMisses()}
+	s.guard = guard{callers: c.Callers, log: c.Log, status: func(ctx context.Context, name string) (thread.Status, error) {
+		return c.Manager.Status(ctx, name)
+	}}
 	r := newRoutes(s)
 	s.register(r)
 	s.http = &http.Server{

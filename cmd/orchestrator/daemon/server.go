@@ -96,6 +96,8 @@ type Config struct {
 // Server serves clients.
 type Server struct {
 	Config
+	guard
+	misses  *misses
 	http    *http.Server
 	clients atomic.Int64
 
