@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/front"
 )
 
 // New returns a server; Serve starts it.
@@ -28,5 +29,6 @@ func New(c Config) *Server {
 		ConnContext:       s.connected,
 		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelWarn),
 	}
+	front.Guard(s.http)
 	return s
 }

@@ -17,6 +17,7 @@ import (
 	"orchestrator/contextmgr/masks"
 	"orchestrator/contextmgr/staging"
 	"orchestrator/thread"
+	"orchestrator/thread/front"
 	"orchestrator/thread/manager"
 )
 
@@ -108,7 +109,7 @@ type Server struct {
 
 // Serve serves clients of a listener until Close.
 func (s *Server) Serve(l net.Listener) error {
-	if err := s.http.Serve(&ownerOnly{Listener: l, uid: os.Getuid(), log: s.Log}); !errors.Is(err, http.ErrServerClosed) {
+	if err := s.http.Serve(&ownerOnly{Listener: front.New(l, front.Most), uid: os.Getuid(), log: s.Log}); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve the socket: %w", err)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/thread"
+	"orchestrator/thread/front"
 	"orchestrator/thread/grant"
 )
 
@@ -55,5 +56,6 @@ func NewWaiting(w Waiting) *Server {
 		ConnContext: g.connected,
 		ErrorLog:    slog.NewLogLogger(w.Log.Handler(), slog.LevelWarn),
 	}
+	front.Guard(s.http)
 	return s
 }
