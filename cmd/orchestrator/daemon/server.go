@@ -62,13 +62,6 @@ type MCP interface {
 	Serve(id thread.ID, connection io.ReadWriteCloser) error
 }
 
-// Callers finds out on whose behalf a process acts.
-type Callers interface {
-	// Caller returns the thread of the agent that a process descends from or whose token it carries. agent is set if it is
-	// some agent's, known or not.
-	Caller(pid int, token string) (id thread.ID, agent bool, err error)
-}
-
 // Config configures a Server.
 type Config struct {
 	Manager   *manager.Manager
