@@ -45,7 +45,7 @@ func (c *Controller) Act(ctx context.Context, r thread.MCPAct) (thread.MCPDetail
 	case ActApproveTools:
 		err = c.approveTools(e, r.Hash)
 	case ActSignIn:
-		page, err = c.signIn(e)
+		page, err = c.signIn(ctx, b, e)
 	default:
 		err = thread.Hint(fmt.Errorf("act %q: %w", r.Act, thread.ErrInvalid),
 			"use restart, approve, approve-tools, reject, revoke or login")
@@ -62,7 +62,7 @@ func (c *Controller) Act(ctx context.Context, r thread.MCPAct) (thread.MCPDetail
 // approve accepts or rejects a server, if it still is what the person saw.
 func (c *Controller) approve(b *switchboard, e *entry, r thread.MCPAct) error {
 	c.refresh() // it may have changed since it was read
-	fresh, ok := c.judge(c.folderOf(b)).find(e.ID)
+	fresh, ok := c.judge(c.spotOf(b)).find(e.ID)
 	switch {
 	case e.Problem != "":
 		return fmt.Errorf("%s: %w", e.Problem, thread.ErrInvalid)
@@ -106,19 +106,24 @@ func (c *Controller) approveTools(e *entry, hash string) error {
 	return nil
 }
 
-// signIn begins to sign in to a remote server, and returns the page.
-func (c *Controller) signIn(e *entry) (page string, err error) {
+// signIn begins to sign in to a remote server, in the environment of the person who asks, and returns the page.
+func (c *Controller) signIn(ctx context.Context, b *switchboard, e *entry) (page string, err error) {
 	if err := usable(e); err != nil {
 		return "", err
 	}
 	if e.Transport == definition.Stdio || c.cfg.SignIn == nil {
 		return "", fmt.Errorf("%w: %w", errNoLogin, thread.ErrInvalid)
 	}
-	l, err := e.Expand(c.lookup)
+	at := c.spotOf(b)
+	l, err := e.Expand(c.lookup(at))
 	if err != nil {
 		return "", err
 	}
-	return c.cfg.SignIn(c.ctx, l, func(err error) {
+	env := thread.Environ(ctx)
+	if env == nil {
+		env = c.environ(at)
+	}
+	return c.cfg.SignIn(c.ctx, l, definition.BaseEnv(env), func(err error) {
 		if err == nil {
 			err = c.hub.Restart(c.ctx, e.hash)
 		}

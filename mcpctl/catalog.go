@@ -51,66 +51,52 @@ const (
 	watchedPause = 5 * time.Second
 )
 
-// watched returns the catalog of a folder for somebody who looks at it.
-func (c *Controller) watched(dir string) *catalog {
-	now := c.in(dir)
+// watched returns the catalog of a spot for somebody who looks at it.
+func (c *Controller) watched(at spot) *catalog {
+	now := c.in(at)
 	if time.Since(now.read) <= watchedPause {
 		return now
 	}
 	c.refresh()
-	return c.judge(dir)
+	return c.judge(at)
 }
 
-// in returns the catalog as it stands in the folder of a thread: the same servers, of which some may start something
-// else there.
-func (c *Controller) in(dir string) *catalog {
+// in returns the catalog as it stands at a spot: the same servers, of which some may start something else there.
+func (c *Controller) in(at spot) *catalog {
 	now := c.current()
-	if c.isProject(dir) {
+	if c.isProject(at) {
 		return now
 	}
 	c.mu.Lock()
-	there := c.inside[dir]
+	there := c.inside[at.key()]
 	c.mu.Unlock()
 	if there != nil && there.of(now) {
 		return there
 	}
-	return c.judge(dir)
+	return c.judge(at)
 }
 
 // of returns the catalog in which a thread's servers are looked up.
 func (c *Controller) of(b *switchboard) *catalog {
-	return c.in(c.folderOf(b))
+	return c.in(c.spotOf(b))
 }
 
-// folderOf returns the folder in which servers of a thread start; nil means that of the project.
-func (c *Controller) folderOf(b *switchboard) string {
-	if b == nil {
-		return c.cfg.Project
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return b.t.Dir
-}
-
-// isProject reports whether servers for a folder start in the project's.
-func (c *Controller) isProject(dir string) bool { return dir == "" || dir == c.cfg.Project }
-
-// judge reads again what the servers would start in a folder, and tells if that has changed.
-func (c *Controller) judge(dir string) *catalog {
+// judge reads again what the servers would start at a spot, and tells if that has changed.
+func (c *Controller) judge(at spot) *catalog {
 	now := c.current()
-	if c.isProject(dir) {
+	if c.isProject(at) {
 		return now
 	}
 	next := &catalog{problems: now.problems, at: now.at, read: time.Now(), base: now.read, stamp: now.stamp}
 	for _, e := range now.entries {
-		next.entries = append(next.entries, c.entryIn(e, dir))
+		next.entries = append(next.entries, c.entryIn(e, at))
 	}
 	c.mu.Lock()
-	before := c.inside[dir]
+	before := c.inside[at.key()]
 	if len(c.inside) >= maxInside {
 		clear(c.inside)
 	}
-	c.inside[dir] = next
+	c.inside[at.key()] = next
 	c.mu.Unlock()
 	if before != nil && !same(before, next) {
 		c.tellAll()
@@ -118,27 +104,30 @@ func (c *Controller) judge(dir string) *catalog {
 	return next
 }
 
-// maxInside is how many folders of threads are remembered.
+// maxInside is how many spots of threads are remembered.
 const maxInside = 1000
 
-// entryIn returns a server as it is started in a folder.
-func (c *Controller) entryIn(e *entry, dir string) *entry {
+// entryIn returns a server as it is started at a spot.
+func (c *Controller) entryIn(e *entry, at spot) *entry {
 	if e.hash == "" || shareOf(e.Definition) == definition.ByProject {
 		return e
 	}
-	hash, err := e.Hash(c.cfg.Places.Hasher(dir))
-	return c.judged(e, dir, hash, err)
+	hash, err := e.Hash(c.places(at).Hasher(at.dir))
+	return c.judged(e, at, hash, err)
 }
 
-// judged returns a server as it is started in a folder where it has a hash.
-func (c *Controller) judged(e *entry, dir, hash string, err error) *entry {
+// judged returns a server as it is started at a spot where it has a hash.
+func (c *Controller) judged(e *entry, at spot, hash string, err error) *entry {
 	if err == nil && hash == e.hash {
 		return e
 	}
 	there := *e
 	there.hash, there.verdict = hash, trust.Verdict{State: trust.New}
-	if !c.isProject(dir) {
-		there.dir = dir
+	if !c.isProject(at) {
+		there.at = at
+	}
+	if at.env != nil {
+		there.values = e.Differing(c.cfg.Places.Hasher(at.dir), c.places(at).Hasher(at.dir))
 	}
 	if err != nil {
 		there.Problem = err.Error()
@@ -211,20 +200,21 @@ func (c *Controller) read() *catalog {
 
 // launch is asked by the hub right before each start: it reads the configuration again, and the files in the folder in
 // which the server starts, so that nothing is started that was changed meanwhile or is not accepted any more.
-func (c *Controller) launch(_ context.Context, s hub.Server, dir string) (definition.Launch, []string, error) {
+func (c *Controller) launch(_ context.Context, s hub.Server, id thread.ID, dir string) (definition.Launch, []string, error) {
+	at := c.spotIn(id, dir)
 	e, ok := c.read().find(s.ID)
 	if !ok {
 		return definition.Launch{}, nil, fmt.Errorf("%s is not configured any more: %w", s.ID, hub.ErrUnapproved)
 	}
-	e, plan := c.planned(e, dir)
+	e, plan := c.planned(e, at)
 	switch {
 	case e.Problem != "":
 		return definition.Launch{}, nil, fmt.Errorf("%s: %s: %w", s.ID, e.Problem, hub.ErrUnapproved)
 	case e.hash != s.Hash || !e.accepted():
-		c.background(func() { c.refresh(); c.judge(dir) }) // so that people see it
+		c.background(func() { c.refresh(); c.judge(at) }) // so that people see it
 		return definition.Launch{}, nil, fmt.Errorf("%s %s: %w", s.ID, e.changed(), hub.ErrUnapproved)
 	}
-	if missing := definition.Missing(e.Definition, c.cfg.Env); missing != "" {
+	if missing := definition.Missing(e.Definition, c.environ(at)); missing != "" {
 		return definition.Launch{}, nil, fmt.Errorf("%s: %w", missing, process.ErrNoProgram)
 	}
 	top := ""
@@ -237,7 +227,7 @@ func (c *Controller) launch(_ context.Context, s hub.Server, dir string) (defini
 			return definition.Launch{}, nil, err
 		}
 	}
-	l, err := plan.Definition(e.Definition, top).Expand(c.lookup)
+	l, err := plan.Definition(e.Definition, top).Expand(c.lookup(at))
 	var input *definition.NeedsInput
 	var unset *definition.Unset
 	if errors.As(err, &input) || errors.As(err, &unset) {
@@ -252,7 +242,7 @@ func (c *Controller) launch(_ context.Context, s hub.Server, dir string) (defini
 	if plan.Copied() {
 		l = plan.In(l, top)
 	}
-	return l, environment(append(definition.BaseEnv(c.cfg.Env), "CLAUDE_PROJECT_DIR="+c.cfg.Project), l.Env), nil
+	return l, environment(append(definition.BaseEnv(c.environ(at)), "CLAUDE_PROJECT_DIR="+c.cfg.Project), l.Env), nil
 }
 
 // environment returns variables with others that take their places.
@@ -267,27 +257,14 @@ func environment(base, more []string) []string {
 	return append(env, more...)
 }
 
-// planned returns a server as it is started in a folder now, and how.
-func (c *Controller) planned(e *entry, dir string) (*entry, definition.Plan) {
+// planned returns a server as it is started at a spot now, and how.
+func (c *Controller) planned(e *entry, at spot) (*entry, definition.Plan) {
 	if e.Problem != "" {
 		return e, definition.Plan{}
 	}
-	hash, plan, err := e.Planned(c.cfg.Places.Hasher(dir))
-	now := c.judged(e, dir, hash, err)
+	hash, plan, err := e.Planned(c.places(at).Hasher(at.dir))
+	now := c.judged(e, at, hash, err)
 	return now, plan
-}
-
-// lookup returns the value of a variable in a definition.
-func (c *Controller) lookup(name string) (string, bool) {
-	if name == "workspaceFolder" {
-		return c.cfg.Project, true
-	}
-	for i := len(c.cfg.Env) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(c.cfg.Env[i], name+"="); ok {
-			return v, true
-		}
-	}
-	return "", false
 }
 
 // get returns a configured server, as it is started for a thread; nil means in the project's folder.

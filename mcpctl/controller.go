@@ -24,7 +24,7 @@ type Controller struct {
 	// mu guards the fields below; it is held for moments, never while a port or the hub is called.
 	mu      sync.Mutex
 	catalog *catalog
-	inside  map[string]*catalog // as it stands in folders of threads that are not the project's
+	inside  map[string]*catalog // as it stands at spots of threads that differ from the project's
 	reads   map[string]reading  // of manifests, by ID and launch hash
 	threads map[thread.ID]*switchboard
 	told    map[string]hub.Status       // last status that screens were told, by server and thread

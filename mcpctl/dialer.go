@@ -16,20 +16,19 @@ import (
 // Dialer connects to remote servers, and has people sign in to them.
 type Dialer struct {
 	tokens *remote.Tokens
-	env    []string // of commands that print headers
 
 	mu         sync.Mutex          // guards challenges
 	challenges map[string][]string // of the last refusal, by URL
 }
 
 // NewDialer returns a dialer that keeps what people get by signing in among tokens.
-func NewDialer(tokens *remote.Tokens, env []string) *Dialer {
-	return &Dialer{tokens: tokens, env: env, challenges: map[string][]string{}}
+func NewDialer(tokens *remote.Tokens) *Dialer {
+	return &Dialer{tokens: tokens, challenges: map[string][]string{}}
 }
 
-// Dial connects to a server.
-func (d *Dialer) Dial(ctx context.Context, l definition.Launch) (rpc.Stream, error) {
-	s, err := remote.Dial(ctx, l, remote.Options{Tokens: d.tokens, Env: d.env})
+// Dial connects to a server, through the proxy of an environment.
+func (d *Dialer) Dial(ctx context.Context, l definition.Launch, env []string) (rpc.Stream, error) {
+	s, err := remote.Dial(ctx, l, remote.Options{Tokens: d.tokens, Env: env})
 	if err != nil {
 		return nil, d.noted(l.URL, err)
 	}
@@ -82,7 +81,7 @@ const (
 
 // SignIn begins to sign in to a server: the page is opened in the browser, and returned for people who have none here.
 // done is called when the person is done, or gave up.
-func (d *Dialer) SignIn(ctx context.Context, l definition.Launch, done func(error)) (page string, err error) {
+func (d *Dialer) SignIn(ctx context.Context, l definition.Launch, env []string, done func(error)) (page string, err error) {
 	d.mu.Lock()
 	challenge := d.challenges[l.URL]
 	d.mu.Unlock()
@@ -91,7 +90,7 @@ func (d *Dialer) SignIn(ctx context.Context, l definition.Launch, done func(erro
 	go func() {
 		ctx, cancel := context.WithTimeout(ctx, signInLimit)
 		defer cancel()
-		err := remote.SignIn(ctx, l, challenge, d.tokens, remote.SignInOptions{Show: func(page string) {
+		err := remote.SignIn(ctx, l, challenge, d.tokens, remote.SignInOptions{Env: env, Show: func(page string) {
 			select {
 			case pages <- page:
 			default:

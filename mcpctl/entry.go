@@ -24,7 +24,8 @@ type entry struct {
 	definition.Definition
 	hash     string
 	verdict  trust.Verdict
-	dir      string // the folder of a thread in which it starts something else than in the project's
+	at       spot     // of a thread for which something else is started than for the project
+	values   []string // variables that have other values there
 	patterns match.Patterns
 }
 
@@ -33,8 +34,11 @@ func (e *entry) accepted() bool { return e.verdict.State == trust.Accepted && e.
 
 // changed says what is not accepted, in words that follow its name.
 func (e *entry) changed() string {
-	if e.dir != "" {
-		return "has changed in " + e.dir + " since you accepted it"
+	if len(e.values) > 0 {
+		return "takes other values from this thread's environment than you accepted (" + strings.Join(e.values, ", ") + ")"
+	}
+	if e.at.dir != "" {
+		return "has changed in " + e.at.dir + " since you accepted it"
 	}
 	return "has changed since you accepted it"
 }
@@ -99,7 +103,7 @@ func usable(e *entry) error {
 	switch {
 	case e.Problem != "":
 		return fmt.Errorf("%s: %w", e.Problem, thread.ErrInvalid)
-	case !e.accepted() && e.dir != "":
+	case !e.accepted() && e.at.dir != "":
 		return thread.Hint(fmt.Errorf("it %s: %w", e.changed(), thread.ErrRefused),
 			"read it and accept it: `orchestrator mcp approve "+e.ID+" --thread THREAD`, or m and a on the screen")
 	case !e.accepted():

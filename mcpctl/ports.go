@@ -18,6 +18,8 @@ import (
 type Threads interface {
 	// Find returns a thread by its id or by any name that people use.
 	Find(ref string) (thread.Thread, error)
+	// Environ is the environment that a thread's agent was started with if that is not our own process's, otherwise nil.
+	Environ(thread.ID) []string
 	// Working reports whether a turn of the thread is running.
 	Working(thread.ID) bool
 	// All returns the ids of all threads with an agent that runs.
@@ -77,7 +79,8 @@ type Config struct {
 	Tokens func(string) int
 	// CacheCost returns what a thread's provider reads again if the tools change.
 	CacheCost func(thread.ID) (tokens int64, usd float64)
-	// SignIn begins to sign in to a remote server and returns the page for it; nil if that is not possible.
-	SignIn func(ctx context.Context, l definition.Launch, done func(error)) (page string, err error)
+	// SignIn begins to sign in to a remote server, with an environment, and returns the page for it; nil if that is not
+	// possible.
+	SignIn func(ctx context.Context, l definition.Launch, env []string, done func(error)) (page string, err error)
 	Log    *slog.Logger
 }

@@ -1,6 +1,7 @@
 package mcpctl
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"slices"
@@ -20,7 +21,7 @@ func (c *Controller) Report(_ context.Context, q thread.MCPQuery) (thread.MCPRep
 	if err != nil {
 		return thread.MCPReport{}, err
 	}
-	cat := c.watched(c.folderOf(b))
+	cat := c.watched(c.spotOf(b))
 	states := c.hub.States()
 	report := thread.MCPReport{Servers: []thread.MCPServer{}}
 	for _, e := range cat.entries {
@@ -51,6 +52,8 @@ func (c *Controller) Report(_ context.Context, q thread.MCPQuery) (thread.MCPRep
 		switch {
 		case c.cfg.Off:
 			report.Outside = append(report.Outside, "the setting mcp is off: agents start the servers of their own configuration")
+		case reach.Offered && !reach.Given:
+			report.Outside = append(report.Outside, "this program has not connected to them: the file that ORCHESTRATOR_MCP_CONFIG names says how")
 		case report.None, report.Takes == "":
 			report.Outside = append(report.Outside, "this agent takes no MCP servers from us")
 		}
@@ -128,7 +131,7 @@ func (c *Controller) row(b *switchboard, e *entry, states []hub.State) thread.MC
 	case e.verdict.State == trust.Rejected:
 		s.State, s.Reason = string(hub.Unapproved), "you have rejected it"
 	case s.Changed:
-		s.State, s.Reason, s.ChangedIn = string(hub.Unapproved), "it "+e.changed(), e.dir
+		s.State, s.Reason, s.ChangedIn = string(hub.Unapproved), "it "+e.changed(), e.at.dir
 	case !s.Accepted:
 		s.State, s.Reason = string(hub.Unapproved), "you have not accepted it yet"
 	}
@@ -204,7 +207,7 @@ func (c *Controller) Detail(ctx context.Context, q thread.MCPAct) (thread.MCPDet
 	if err != nil {
 		return thread.MCPDetail{}, err
 	}
-	c.watched(c.folderOf(b))
+	c.watched(c.spotOf(b))
 	e, err := c.get(b, q.Server)
 	if err != nil {
 		return thread.MCPDetail{}, err
@@ -265,11 +268,7 @@ func kindWord(k trust.Kind) string {
 
 // shown returns what a person sees of what a server starts.
 func (c *Controller) shown(e *entry) []string {
-	dir := c.cfg.Project
-	if e.dir != "" {
-		dir = e.dir
-	}
-	return e.Shown(c.cfg.Places.Hasher(dir))
+	return e.Shown(c.places(e.at).Hasher(cmp.Or(e.at.dir, c.cfg.Project)))
 }
 
 // ratedPrompts is how many past prompts the rates of patterns are measured on.

@@ -333,6 +333,7 @@ type threads struct {
 	changed   int
 	prompts   []string
 	notices   []string
+	environs  map[thread.ID][]string
 }
 
 func newThreads() *threads {
@@ -390,6 +391,22 @@ func (t *threads) Find(ref string) (thread.Thread, error) {
 	}
 	one.MCP = one.MCP.Clone()
 	return one, nil
+}
+
+func (t *threads) Environ(id thread.ID) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.environs[id]
+}
+
+// bring has the agent of a thread be started in an environment.
+func (t *threads) bring(id thread.ID, env []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.environs == nil {
+		t.environs = map[thread.ID][]string{}
+	}
+	t.environs[id] = env
 }
 
 func (t *threads) Working(id thread.ID) bool {

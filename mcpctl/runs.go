@@ -10,7 +10,10 @@ const gatewayName = gateway.Name
 
 // Launch implements thread.MCP.
 func (c *Controller) Launch(t thread.Thread) *thread.MCPLaunch {
-	cat := c.refresh()
+	cat, at := c.refresh(), c.spotIn(t.ID, c.cfg.Project)
+	if at.env != nil {
+		cat = c.judge(at)
+	}
 	l := &thread.MCPLaunch{
 		Name: gatewayName, Registered: c.cfg.Registered, Command: c.cfg.Bridge,
 		Foreign: map[string][]thread.MCPForeign{}, Distrust: map[string]bool{},
@@ -25,7 +28,7 @@ func (c *Controller) Launch(t thread.Thread) *thread.MCPLaunch {
 		if dir == "" || dir == c.cfg.Project {
 			continue
 		}
-		places := c.cfg.Places
+		places := c.places(at)
 		places.Project = dir
 		found := places.Definitions()
 		for _, d := range found.Definitions {

@@ -19,10 +19,14 @@ func (c *Controller) On(id thread.ID) []gateway.Server {
 	}
 	cat := c.of(b)
 	c.mu.Lock()
+	connected := b.connects()
 	on := b.chosenFor(cat)
 	hidden := slices.Clone(b.decided.Tools)
 	t := b.t
 	c.mu.Unlock()
+	if connected {
+		c.cfg.Threads.Changed(id)
+	}
 	var all []gateway.Server
 	for _, s := range on {
 		r, known := c.reading(s.entry)

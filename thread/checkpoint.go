@@ -18,6 +18,9 @@ const (
 	KindSafety   CheckpointKind = "safety"   // before a rewind, merge or risky action
 	KindRewind   CheckpointKind = "rewind"   // the thread was rewound
 	KindImport   CheckpointKind = "import"   // came from an archive
+	// KindPrompt is a prompt that no turn answered. It is a row of timelines and no checkpoint: its ID is the prompt's, its
+	// Turn the one that it came after.
+	KindPrompt CheckpointKind = "prompt"
 )
 
 // NoteRebuilt is the note of checkpoints that the store lost and that were restored from the agent's transcript.
@@ -55,6 +58,8 @@ type Checkpoint struct {
 	// Damaged is set by a store that cannot read the checkpoint's own content: everything above up to Kind is true, and
 	// Items, the rest is unknown. It is not stored.
 	Damaged bool `json:"damaged,omitempty"`
+	// Ended says how the prompt of a KindPrompt ended; Note says why. It is not stored.
+	Ended PromptState `json:"ended,omitempty"`
 }
 
 // NoteOutside is the note of turns that somebody else made in the thread's session: they came with the next request.
@@ -144,8 +149,8 @@ type Page struct {
 	Limit int
 	// Turns leaves out the responses inside turns.
 	Turns bool
-	// All adds to a timeline of turns the newest response of an unfinished turn, and the turns that a rewind undid, with
-	// Rewound set. Stores ignore it.
+	// All adds to a timeline of turns the newest response of an unfinished turn, the turns that a rewind undid, with
+	// Rewound set, and the prompts that no turn answered. Stores ignore it.
 	All bool
 }
 

@@ -40,8 +40,9 @@ type ContextReport struct {
 	Reason   string `json:"reason"`
 	// Rereads is how many masked results the agent read again soon after.
 	Rereads int `json:"rereads"`
-	// Parts are what fills the context, largest first, and Results the results of tools, oldest first.
-	Parts   []ContextPart   `json:"parts"`
+	// Parts are what fills the context, largest first. Together they have its tokens.
+	Parts []ContextPart `json:"parts"`
+	// Results are the results of tools, oldest first.
 	Results []ContextResult `json:"results"`
 	// Summaries stand in place of older parts of the conversation, oldest first.
 	Summaries []ContextSummary `json:"summaries,omitempty"`

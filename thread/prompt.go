@@ -90,6 +90,11 @@ type Prompt struct {
 	Ended    time.Time `json:"ended,omitzero"`
 }
 
+// Unanswered reports whether a prompt has ended and no turn tells of it.
+func (p Prompt) Unanswered() bool {
+	return (p.State.Again() || p.State == PromptTaken) && p.Answer == "" && p.From != FromPrimer
+}
+
 // Brief returns the prompt with a redacted excerpt of its text.
 func (p Prompt) Brief() Prompt {
 	text := Excerpt(p.Text)

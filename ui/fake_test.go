@@ -192,7 +192,7 @@ func (s *server) Undelete(_ context.Context, ref string) error {
 func (s *server) Timeline(_ context.Context, ref string, p thread.Page) ([]thread.Checkpoint, error) {
 	var out []thread.Checkpoint
 	for _, c := range s.checkpoints {
-		if c.Rewound && !p.All {
+		if (c.Rewound || c.Kind == thread.KindPrompt) && !p.All {
 			continue
 		}
 		if p.Before == 0 || int64(c.Turn) < p.Before {

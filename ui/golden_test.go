@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -57,6 +58,15 @@ var scenes = []struct {
 	{"terminal", func(r *rig) { r.keys("enter") }},
 	{"stopped", func(r *rig) { r.m.tree.Select("session-c8d3"); r.keys("tab", "shift+tab"); r.showMain() }},
 	{"timeline", func(r *rig) { r.keys("tab") }},
+	{"timeline-lost", func(r *rig) {
+		lost := thread.Checkpoint{ID: "c2", Thread: r.srv.checkpoints[0].Thread, Turn: r.srv.checkpoints[0].Turn - 1,
+			Kind: thread.KindTurn, Damaged: true}
+		asked := thread.PromptRow(thread.Prompt{ID: "p1", Thread: lost.Thread, State: thread.PromptInterrupted,
+			Text: "and the tests too", Reason: "the agent exited: ended by signal 9",
+			Accepted: r.srv.checkpoints[0].Created}, lost.Turn)
+		r.srv.checkpoints = slices.Insert(r.srv.checkpoints, 1, asked, lost)
+		r.keys("tab")
+	}},
 	{"responses", func(r *rig) { r.keys("tab", "down", "right") }},
 	{"turn", func(r *rig) { r.keys("tab", "down", "enter") }},
 	{"turn-open", func(r *rig) { r.keys("tab", "down", "enter", "o") }},

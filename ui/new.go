@@ -90,7 +90,8 @@ func (m *Model) addFeatures() {
 	edit := editor.New(h, editor.Config{Command: m.cfg.Editor,
 		Leave: func() { m.suspendPane(true) }, Return: func() { m.suspendPane(false) },
 		After: func() tea.Cmd { return m.views.Reload() }})
-	m.views = views.New(h, srv, views.Actions{Fork: forks.Open, Rewind: rewinds.Open, Edit: edit.Open})
+	m.views = views.New(h, srv, views.Actions{Fork: forks.Open, Rewind: rewinds.Open, Edit: edit.Open,
+		Prompts: m.prompts.Open})
 	merge.Register(h, srv, life.Archive)
 	undo.Register(h)
 	help.Register(h, m.cfg.Version, m.scopes)

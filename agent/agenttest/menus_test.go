@@ -11,6 +11,8 @@ const (
 	up       = "\x1b[A"
 	altEnter = "\x1b\r"
 	ctrlC    = "\x03"
+	ctrlO    = "\x0f"
+	ctrlT    = "\x14"
 	ctrlP    = "\x10"
 	ctrlR    = "\x12"
 	ctrlU    = "\x15"
@@ -19,6 +21,15 @@ const (
 // codexConfig is what Codex is configured with wherever a visit writes its configuration itself.
 const codexConfig = "openai_base_url = \"URL/v1\"\ncheck_for_update_on_startup = false\n" +
 	"[features]\nplugins = false\n[analytics]\nenabled = false\n"
+
+// menus returns a place for each slash command: whatever it opens, no prompt of ours is typed there, and it is not idle.
+func menus(names ...string) []place {
+	var all []place
+	for _, n := range names {
+		all = append(all, place{name: n + "-menu", press: []string{"/" + n, "\r"}, menu: true})
+	}
+	return all
+}
 
 // visits are the screens of each CLI that are looked at.
 var visits = map[string][]visit{
@@ -42,6 +53,11 @@ var visits = map[string][]visit{
 			{name: "help", press: []string{"/help", "\r"}, see: "sc to", want: thread.StateQuestion, back: []string{esc}},
 			{name: "login", press: []string{"/login", "\r"}, see: "sc to", back: []string{esc}},
 		}},
+		{name: "menus", mode: "manual", places: append([]place{
+			{name: "answered", ask: "tell me", see: "answer to: tell me", want: thread.StateIdle},
+			{name: "transcript", press: []string{ctrlO}, menu: true},
+		}, menus("mcp", "memory", "agents", "hooks", "status", "doctor", "export", "plugin", "skills", "tasks", "context",
+			"statusline", "output-style", "privacy-settings", "ide", "rewind", "diff", "effort", "color")...)},
 		{name: "talk", mode: "manual", places: []place{
 			{name: "answered", ask: "tell me", see: "answer to: tell me", want: thread.StateIdle},
 			{name: "history", press: []string{up}, see: "❯ tell me", draft: "tell me", want: thread.StateIdle,
@@ -107,6 +123,11 @@ var visits = map[string][]visit{
 			{name: "new", press: []string{"/new", "\r"}, see: "enter", want: thread.StateQuestion, back: []string{esc}},
 			{name: "resume", press: []string{"/resume", "\r"}, see: "esc", want: thread.StateQuestion, back: []string{esc}},
 		}},
+		{name: "menus", mode: "on-request/workspace-write", places: append([]place{
+			{name: "answered", ask: "tell me", see: "answer to: tell me", want: thread.StateIdle},
+			{name: "transcript", press: []string{ctrlT}, menu: true},
+		}, menus("diff", "approvals", "experimental", "skills", "review", "personality", "theme", "statusline", "title", "apps",
+			"hooks", "keymap", "feedback", "agent", "mcp", "memories", "plugins", "debug-config", "collab", "side")...)},
 		{name: "talk", mode: "on-request/workspace-write", places: []place{
 			{name: "answered", ask: "tell me", see: "answer to: tell me", want: thread.StateIdle},
 			{name: "history", press: []string{up}, see: "› tell me", draft: "tell me", want: thread.StateIdle,
@@ -143,6 +164,10 @@ var visits = map[string][]visit{
 				back: []string{esc}},
 			{name: "resume", press: []string{"/resume", "\r"}, see: "esume", back: []string{esc, "q"}},
 		}},
+		{name: "menus", mode: "default", places: append([]place{
+			{name: "answered", ask: "tell me", see: "answer to: tell me", want: thread.StateIdle},
+		}, menus("auth", "resume", "model", "settings", "theme", "editor", "privacy", "agents", "hooks", "extensions", "ide", "permissions", "policies", "skills", "mcp",
+			"terminal-setup", "rewind", "stats", "tools", "footer", "help", "about")...)},
 		{name: "talk", mode: "default", places: []place{
 			{name: "answered", ask: "tell me", see: "answer to: tell me", want: thread.StateIdle},
 			{name: "history", press: []string{up}, see: "> tell me", draft: "tell me", want: thread.StateIdle,
@@ -184,6 +209,12 @@ var visits = map[string][]visit{
 			{name: "palette", press: []string{ctrlP}, see: "ommand", want: thread.StateQuestion, back: []string{esc}},
 			{name: "themes", press: []string{"/themes", "\r"}, see: "heme", want: thread.StateQuestion, back: []string{esc}},
 		}},
+		{name: "menus", places: append([]place{
+			{name: "answered", see: "answer to: tell me", want: thread.StateIdle,
+				ask: "tell me #say:answer to: tell me" + strings.Repeat(" a long story that fills every line of the screen", 40)},
+			{name: "palette-menu", press: []string{ctrlP}, menu: true},
+		}, menus("models", "agents", "sessions", "themes", "mcps", "status", "help", "connect", "timeline", "skills",
+			"variants", "stash", "org")...)},
 		{name: "talk", set: []string{`OPENCODE_PERMISSION={"bash":"ask","edit":"ask"}`}, places: []place{
 			{name: "answered", ask: "tell me", see: "answer to: tell me", want: thread.StateIdle},
 			{name: "history", press: []string{up}, see: "tell me", draft: "tell me", want: thread.StateIdle,

@@ -36,6 +36,7 @@ type place struct {
 	want  thread.State
 	draft string   // what the input holds
 	open  bool     // a prompt of ours may be typed there: the next place asks for it
+	menu  bool     // it may be a menu, or nothing: it waits for the person unless its empty input is shown
 	back  []string // keys that lead back to the empty input
 }
 
@@ -248,7 +249,8 @@ func (m *mirror) press(keys string) {
 
 // kitty are the keys as they are sent where the program asks for the Kitty protocol.
 var kitty = strings.NewReplacer(up, up, altEnter, "\x1b[13;3u", esc, "\x1b[27u", ctrlC, "\x1b[99;5u",
-	ctrlU, "\x1b[117;5u", ctrlR, "\x1b[114;5u", ctrlP, "\x1b[112;5u")
+	ctrlU, "\x1b[117;5u", ctrlR, "\x1b[114;5u", ctrlP, "\x1b[112;5u",
+	ctrlO, "\x1b[111;5u", ctrlT, "\x1b[116;5u")
 
 func (m *mirror) visit(p place) {
 	m.t.Helper()
@@ -265,6 +267,15 @@ func (m *mirror) visit(p place) {
 	}
 	m.see(p.see)
 	m.still(time.Second)
+	if p.menu {
+		m.still(3 * time.Second) // some come late
+	}
+	if p.menu {
+		defer m.leave(p.name)
+		if !m.covered(&p) {
+			return
+		}
+	}
 	if p.draft != "" {
 		m.holds(p.draft)
 	}
@@ -273,6 +284,44 @@ func (m *mirror) visit(p place) {
 	for _, keys := range p.back {
 		m.press(keys)
 	}
+}
+
+// covered completes a place that may be a menu, and reports whether it is one: the agent's input is not shown.
+func (m *mirror) covered(p *place) bool {
+	p.want = thread.StateQuestion
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		m.mu.Lock()
+		_, shown := m.agent.Input(m.term)
+		m.mu.Unlock()
+		if shown { // a command without a menu, or none of this version
+			m.t.Logf("%s: no menu", p.name)
+			return false
+		}
+		switch got := m.session.State().State; {
+		case got == thread.StateUnauthorised, got == thread.StateApproval:
+			p.want = got
+			return true
+		case got == p.want, time.Now().After(end):
+			return true
+		}
+	}
+}
+
+// leave goes back to the empty input, out of whatever is open.
+func (m *mirror) leave(name string) {
+	m.t.Helper()
+	for _, keys := range []string{"", esc, esc, "q", ctrlC, esc, ctrlU, esc} {
+		if keys != "" {
+			m.press(keys)
+		}
+		m.mu.Lock()
+		in, shown := m.agent.Input(m.term)
+		m.mu.Unlock()
+		if shown && in.Empty() {
+			return
+		}
+	}
+	m.t.Fatalf("%s: no way back:\n%s", name, m.text())
 }
 
 // holds waits until the input holds a draft: what is recalled comes late on a busy machine.

@@ -107,8 +107,8 @@ func (a *Agent) hooks() map[string]any {
 	return table
 }
 
-// settings returns the content of our settings file: the hooks, the gateway's address, and the person's own --settings,
-// since Claude Code accepts only one. env is the environment as Claude Code sees it.
+// settings returns the content of our settings file: the hooks, the gateway's address, the project's MCP servers, which
+// are not to be asked about, and the person's own --settings, since Claude Code accepts only one. env is the environment as Claude Code sees it.
 func (a *Agent) settings(spec thread.LaunchSpec, env launch.Env, own map[string]any) map[string]any {
 	s := map[string]any{}
 	for k, v := range own {
@@ -133,6 +133,10 @@ func (a *Agent) settings(spec thread.LaunchSpec, env launch.Env, own map[string]
 			merged[key] = slices.Concat(list, more)
 		}
 		s["permissions"] = merged
+	}
+	if names := projectServers(spec.Dir); spec.MCP != nil && len(names) > 0 {
+		theirs, _ := own["disabledMcpjsonServers"].([]any)
+		s["disabledMcpjsonServers"] = slices.Concat(theirs, names)
 	}
 	if spec.BaseURL != "" {
 		// Settings outrank the environment, and other settings would outrank the gateway if ours did not set it.

@@ -205,6 +205,67 @@ func TestLaunchSettings(t *testing.T) {
 	}
 }
 
+// TestProjectServersAreNotAskedAbout: where Claude Code is left our MCP server only, it does not ask about those of the
+// project, in whatever folder above the thread's they are, and what the person rejected stays rejected.
+func TestProjectServersAreNotAskedAbout(t *testing.T) {
+	home, state := t.TempDir(), t.TempDir()
+	bin, sub := filepath.Join(home, "bin"), filepath.Join(home, "p", "sub")
+	for _, dir := range []string{bin, sub} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	agenttest.Fake(t, filepath.Join(bin, "claude"), "2.1.330")
+	env := []string{"HOME=" + home, "PATH=" + bin}
+	a := claude.New(launch.Config{Env: env})
+	server := &thread.MCPLaunch{Name: "orch", Command: []string{"/o", "mcp-bridge"}}
+	for _, c := range []struct {
+		name     string
+		own, top string // .mcp.json of the folder and of the one above
+		settings string
+		mcp      *thread.MCPLaunch
+		want     string
+	}{
+		{"none", "", "", "", server, ""},
+		{"its own", `{"mcpServers":{"b":{"command":"x"},"a":{"url":"y"}}}`, "", "", server, "a b"},
+		{"the one above", "", `{"mcpServers":{"up":{}}}`, "", server, "up"},
+		{"both, one with a byte order mark", `{"mcpServers":{"a":{}}}`, "\ufeff" + `{"mcpServers":{"up":{}}}`, "", server, "a up"},
+		{"rejected by the person", `{"mcpServers":{"a":{}}}`, "", `{"disabledMcpjsonServers":["mine"]}`, server, "mine a"},
+		{"not JSON", `{"mcpServers":`, "", "", server, ""},
+		{"odd", `{"mcpServers":["a"]}`, "", "", server, ""},
+		{"its servers are started", `{"mcpServers":{"a":{}}}`, "", "", nil, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for path, text := range map[string]string{filepath.Join(sub, ".mcp.json"): c.own,
+				filepath.Join(home, "p", ".mcp.json"): c.top} {
+				_ = os.Remove(path)
+				if text != "" {
+					agenttest.Put(t, path, text)
+				}
+			}
+			_ = os.Remove(filepath.Join(state, "claude-settings.json"))
+			spec := thread.LaunchSpec{Dir: sub, StateDir: state, Env: env, MCP: c.mcp}
+			if c.settings != "" {
+				spec.Flags.Args = []string{"--settings", c.settings}
+			}
+			if _, err := a.Launch(t.Context(), spec); err != nil {
+				t.Fatal(err)
+			}
+			var got struct {
+				Rejected []string `json:"disabledMcpjsonServers"`
+			}
+			if raw, err := os.ReadFile(filepath.Join(state, "claude-settings.json")); err == nil {
+				if err := json.Unmarshal(raw, &got); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if strings.Join(got.Rejected, " ") != c.want {
+				t.Errorf("rejected %q, want %q", got.Rejected, c.want)
+			}
+		})
+	}
+}
+
 // TestReadDirs: what is named is read without a question and not edited; the person's rules stay.
 func TestReadDirs(t *testing.T) {
 	home, state := t.TempDir(), t.TempDir()

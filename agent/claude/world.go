@@ -20,6 +20,8 @@ import (
 // settings are the fields of a settings file that are read.
 type settings struct {
 	Env map[string]any `json:"env"`
+	// Gateway is where the organisation has people sign in, and where their requests go then.
+	Gateway string `json:"forceLoginGatewayUrl"`
 	// Fetched are the settings in a file that Claude Code has fetched.
 	Fetched *settings `json:"settings"`
 }
@@ -34,6 +36,8 @@ type surroundings struct {
 	// of the file.
 	managed map[string]any
 	from    string
+	// gateway is set if settings have the person sign in to a gateway.
+	gateway bool
 }
 
 // configDir is Claude Code's own folder.
@@ -74,6 +78,7 @@ func look(spec thread.WorldSpec) (surroundings, error) {
 	read := func(path string) (map[string]any, error) {
 		var one settings
 		_, err := world.ReadJSON(path, &one)
+		s.gateway = s.gateway || one.Gateway != "" || one.Fetched != nil && one.Fetched.Gateway != ""
 		if one.Fetched != nil && one.Env == nil {
 			one.Env = one.Fetched.Env
 		}
@@ -169,7 +174,10 @@ func (k state) trustsPath(dir string) bool {
 }
 
 // managedDir is where organisations put their settings.
-func managedDir() string {
+func managedDir(env launch.Env) string {
+	if dir := env.Value("CLAUDE_CODE_MANAGED_SETTINGS_PATH"); dir != "" {
+		return dir
+	}
 	if runtime.GOOS == "darwin" {
 		return "/Library/Application Support/ClaudeCode"
 	}
@@ -179,8 +187,8 @@ func managedDir() string {
 // readManaged reads the organisation's settings: its file, the files beside it in the order of their names, and those
 // that Claude Code has fetched.
 func (s *surroundings) readManaged(env launch.Env, read func(string) (map[string]any, error)) error {
-	paths := []string{filepath.Join(managedDir(), "managed-settings.json")}
-	dropIns := filepath.Join(managedDir(), "managed-settings.d")
+	paths := []string{filepath.Join(managedDir(env), "managed-settings.json")}
+	dropIns := filepath.Join(managedDir(env), "managed-settings.d")
 	entries, err := os.ReadDir(dropIns)
 	if err != nil && !os.IsNotExist(err) {
 		return fmt.Errorf("read the organisation's settings: %w", err)
@@ -191,6 +199,9 @@ func (s *surroundings) readManaged(env launch.Env, read func(string) (map[string
 		}
 	}
 	paths = append(paths, filepath.Join(configDir(env), "remote-settings.json"))
+	if path := env.Value("CLAUDE_CODE_REMOTE_SETTINGS_PATH"); path != "" {
+		paths = append(paths, path)
+	}
 	for _, path := range paths {
 		own, err := read(path)
 		if err != nil {
@@ -212,7 +223,7 @@ func (s *surroundings) readManaged(env launch.Env, read func(string) (map[string
 func clouds() []string {
 	return []string{
 		"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY",
-		"CLAUDE_CODE_USE_ANTHROPIC_AWS", "CLAUDE_CODE_USE_MANTLE", "CLAUDE_CODE_USE_GATEWAY", "CLAUDE_CODE_USE_GOOGLE_CLOUD",
+		"CLAUDE_CODE_USE_ANTHROPIC_AWS", "CLAUDE_CODE_USE_MANTLE", "CLAUDE_CODE_USE_GATEWAY", "CLAUDE_CODE_USE_ANTHROPIC_GOOGLE_CLOUD",
 	}
 }
 
@@ -229,7 +240,46 @@ func address(env launch.Env) (base, aside string) {
 	if base = strings.TrimRight(strings.TrimSpace(env.Value("ANTHROPIC_BASE_URL")), "/"); base != "" {
 		return base, ""
 	}
+	for _, other := range []string{"CLAUDE_CODE_API_BASE_URL", "CLAUDE_CODE_CUSTOM_OAUTH_URL"} {
+		if env.Value(other) != "" {
+			return "", other + " is set, which may say where its model is"
+		}
+	}
+	if aside = profiled(env); aside != "" {
+		return "", aside
+	}
 	return firstParty, ""
+}
+
+// profiled returns why a profile of Anthropic's tools, which may hold an address, may say where the model is, "" if there
+// is none with an address.
+func profiled(env launch.Env) string {
+	dir := env.Value("ANTHROPIC_CONFIG_DIR")
+	if dir == "" {
+		dir = env.Value("XDG_CONFIG_HOME")
+		if dir == "" {
+			dir = filepath.Join(env.Home(), ".config")
+		}
+		dir = filepath.Join(dir, "anthropic")
+	}
+	name := strings.TrimSpace(env.Value("ANTHROPIC_PROFILE"))
+	if name == "" {
+		raw, _, err := world.Read(filepath.Join(dir, "active_config"))
+		if err != nil {
+			return "which of its profiles is used cannot be read"
+		}
+		if name = strings.TrimSpace(string(raw)); name == "" {
+			name = "default"
+		}
+	}
+	path := filepath.Join(dir, "configs", name+".json")
+	var profile struct {
+		Base string `json:"base_url"`
+	}
+	if _, err := world.ReadJSON(path, &profile); err != nil || profile.Base != "" {
+		return path + ", a profile, may say where its model is"
+	}
+	return ""
 }
 
 // atAnthropic reports whether an address is Anthropic's.
@@ -263,6 +313,9 @@ func (a *Agent) World(spec thread.WorldSpec) (thread.World, error) {
 		w.Windows = map[string]int64{"claude*": 200_000} // those that remain without the long one
 	}
 	base, aside := address(s.env)
+	if aside == "" && s.gateway && s.env.Value("ANTHROPIC_BASE_URL") == "" {
+		aside = "its settings have you sign in to a gateway, where its requests go then"
+	}
 	if aside == "" {
 		aside = s.outranked()
 	}

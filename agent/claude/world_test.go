@@ -1,10 +1,8 @@
 package claude_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"orchestrator/agent/agenttest"
@@ -53,6 +51,25 @@ func TestWorldFiles(t *testing.T) {
 			aside: "trust"},
 		{name: "cloud by project", files: map[string]string{"work/.claude/settings.json": `{"env":{"CLAUDE_CODE_USE_BEDROCK":"1"}}`}, aside: "BEDROCK"},
 		{name: "fetched by the organisation", files: map[string]string{"home/.claude/remote-settings.json": at(company)}, aside: "remote-settings.json"},
+		{name: "cloud of Google", env: []string{"CLAUDE_CODE_USE_ANTHROPIC_GOOGLE_CLOUD=1"}, aside: "GOOGLE_CLOUD"},
+		{name: "socket", files: map[string]string{"home/.claude/settings.json": `{"env":{"ANTHROPIC_UNIX_SOCKET":"/s"}}`}, aside: "UNIX_SOCKET"},
+		{name: "another host of the API", env: []string{"CLAUDE_CODE_API_BASE_URL=" + company}, aside: "API_BASE_URL"},
+		{name: "another host of the login", env: []string{"CLAUDE_CODE_CUSTOM_OAUTH_URL=" + company}, aside: "OAUTH_URL"},
+		{name: "another host, and an address", env: []string{"CLAUDE_CODE_API_BASE_URL=http://a", "ANTHROPIC_BASE_URL=" + company}, want: company},
+		{name: "profile", files: map[string]string{"home/.config/anthropic/configs/default.json": `{"base_url":"` + company + `"}`}, aside: "default.json"},
+		{name: "active profile", files: map[string]string{"home/.config/anthropic/configs/work.json": `{"base_url":"` + company + `"}`,
+			"home/.config/anthropic/active_config": "work\n"}, aside: "work.json"},
+		{name: "named profile", files: map[string]string{"home/.config/anthropic/configs/x.json": `{"base_url":"` + company + `"}`},
+			env: []string{"ANTHROPIC_PROFILE=x"}, aside: "x.json"},
+		{name: "profile without an address", files: map[string]string{"home/.config/anthropic/configs/default.json": `{"organization_id":"o"}`},
+			want: "https://api.anthropic.com"},
+		{name: "profile, and an address", files: map[string]string{"home/.config/anthropic/configs/default.json": `{"base_url":"http://a"}`},
+			env: []string{"ANTHROPIC_BASE_URL=" + company}, want: company},
+		{name: "broken profile", files: map[string]string{"home/.config/anthropic/configs/default.json": `{`}, aside: "default.json"},
+		{name: "gateway to sign in to", files: map[string]string{"home/.claude/settings.json": `{"forceLoginGatewayUrl":"` + company + `"}`}, aside: "gateway"},
+		{name: "elsewhere managed", files: map[string]string{"m/managed-settings.json": at(company)}, env: []string{"CLAUDE_CODE_MANAGED_SETTINGS_PATH=ROOT/m"}, aside: "managed-settings.json"},
+		{name: "elsewhere fetched", files: map[string]string{"r.json": at(company)}, env: []string{"CLAUDE_CODE_REMOTE_SETTINGS_PATH=ROOT/r.json"}, aside: "r.json"},
+		{name: "moved folder", files: map[string]string{"moved/settings.json": at(company)}, env: []string{"CLAUDE_CONFIG_DIR=ROOT/moved"}, want: company},
 		{name: "broken project", files: map[string]string{"work/.claude/settings.json": `{"env":`}, refuse: "settings.json"},
 		{name: "comments", files: map[string]string{"work/.claude/settings.local.json": "// mine\n" + at(company)}, refuse: "settings.local.json"},
 		{name: "folder", files: map[string]string{"work/.claude/settings.json/x": ""}, refuse: "settings.json"},
@@ -70,6 +87,9 @@ func TestWorldFiles(t *testing.T) {
 			}
 			for name, text := range tt.files {
 				agenttest.Put(t, filepath.Join(root, name), text)
+			}
+			for i := range tt.env {
+				tt.env[i] = strings.ReplaceAll(tt.env[i], "ROOT", root)
 			}
 			spec := thread.WorldSpec{Dir: dir, Env: append(tt.env, "HOME="+home), Flags: thread.Flags{Args: tt.args}}
 			if tt.dir != "" {
@@ -97,41 +117,11 @@ func TestWorldFiles(t *testing.T) {
 	}
 }
 
-// TestWorldOddFiles has settings in what is no file: they are not waited for, and nothing goes to the vendor instead.
+// TestWorldOddFiles has settings in what is no file: nothing goes to the vendor instead.
 func TestWorldOddFiles(t *testing.T) {
-	dir, home := t.TempDir(), t.TempDir()
-	path := filepath.Join(dir, ".claude", "settings.json")
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for name, make := range map[string]func() error{
-		"pipe":   func() error { return syscall.Mkfifo(path, 0o600) },
-		"device": func() error { return os.Symlink("/dev/zero", path) },
-		"huge": func() error {
-			f, err := os.Create(path)
-			if err != nil {
-				return err
-			}
-			defer f.Close()
-			return f.Truncate(3 << 30)
-		},
-	} {
-		if err := make(); err != nil {
-			t.Fatal(err)
-		}
-		if w, err := claude.New(launch.Config{}).World(thread.WorldSpec{Dir: dir, Env: []string{"HOME=" + home}}); err == nil {
-			t.Errorf("%s: %+v", name, w)
-		}
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Symlink(os.DevNull, path); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := claude.New(launch.Config{}).World(thread.WorldSpec{Dir: dir, Env: []string{"HOME=" + home}}); err != nil {
-		t.Error(err)
-	}
+	dir := t.TempDir()
+	spec := thread.WorldSpec{Dir: dir, Env: []string{"HOME=" + t.TempDir()}}
+	agenttest.OddFiles(t, claude.New(launch.Config{}), spec, filepath.Join(dir, ".claude", "settings.json"))
 }
 
 // TestWorldNetwork reads the proxy and the certificates that settings name, and keeps the gateway from the proxy.

@@ -80,7 +80,40 @@ func readConfig(env launch.Env, args []string) (config, error) {
 	if p, _ := c.all["model_provider"].(string); p != "" {
 		c.provider = p
 	}
+	if oss, local := localProvider(args); oss {
+		if c.provider = local; local == "" {
+			c.provider = text(c.all, "oss_provider")
+		}
+	}
 	return c, nil
+}
+
+// localProvider reports whether arguments ask for a model on this machine, and the provider that they name, "" for none.
+func localProvider(args []string) (oss bool, provider string) {
+	for i := 0; i < len(args) && args[i] != "--"; i++ {
+		const flag = "--local-provider"
+		if value, ok := strings.CutPrefix(args[i], flag+"="); ok {
+			provider = value
+		} else if args[i] == flag && i+1 < len(args) {
+			i++
+			provider = args[i]
+		}
+		oss = oss || args[i] == "--oss"
+	}
+	return oss, provider
+}
+
+// remoteServer reports whether arguments name a server elsewhere that asks the model.
+func remoteServer(args []string) bool {
+	for _, a := range args {
+		if a == "--" {
+			return false
+		}
+		if a == "--remote" || strings.HasPrefix(a, "--remote=") {
+			return true
+		}
+	}
+	return false
 }
 
 // readTOML reads a file of Codex; an empty table if there is none.
@@ -281,7 +314,11 @@ func (a *Agent) World(spec thread.WorldSpec) (thread.World, error) {
 	if err != nil {
 		return thread.World{}, err
 	}
-	if aside == "" {
+	switch {
+	case aside != "":
+	case remoteServer(spec.Flags.Args):
+		aside = "it works with a server elsewhere (--remote), which asks the model"
+	default:
 		aside = c.outranked()
 	}
 	if w.Aside = aside; aside == "" {

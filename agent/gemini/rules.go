@@ -34,7 +34,7 @@ var rules = sync.OnceValue(func() []agent.Rule {
 		{
 			State: thread.StateQuestion, Lines: 10, Detail: "a menu is open",
 			Pattern: regexp.MustCompile(`\(Use Enter to select\b|\(Press (Enter|Esc) to |(?m)^\W*Press q to exit|` +
-				`^Navigate: .*Quit: q`),
+				`^\s*Navigate: .*Quit: q`),
 		},
 		{
 			State: thread.StateQuestion, Lines: 24, Detail: "a choice is open",

@@ -19,6 +19,8 @@ func TestScreens(t *testing.T) {
 		"edit":        {State: thread.StateApproval, Hidden: true},
 		"history":     {State: thread.StateIdle, Input: "tell me"},
 		"idle":        {State: thread.StateIdle},
+		"auth-menu":   {State: thread.StateUnauthorised, Hidden: true},
+		"resume-menu": {State: thread.StateQuestion, Hidden: true},
 		"login":       {State: thread.StateUnauthorised, Hidden: true},
 		"loop":        {State: thread.StateQuestion, Hidden: true},
 		"model":       {State: thread.StateQuestion, Hidden: true},

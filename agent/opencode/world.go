@@ -3,6 +3,7 @@ package opencode
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"syscall"
 
 	"orchestrator/agent/launch"
 	"orchestrator/agent/world"
@@ -49,7 +51,10 @@ type configModel struct {
 type fixed map[string]string
 
 // managedDir is where organisations put their configuration.
-func managedDir() string {
+func managedDir(env launch.Env) string {
+	if dir := env.Value("OPENCODE_TEST_MANAGED_CONFIG_DIR"); dir != "" {
+		return dir
+	}
 	if runtime.GOOS == "darwin" {
 		return "/Library/Application Support/opencode"
 	}
@@ -112,7 +117,7 @@ func look(env launch.Env, dir string) (config, fixed, error) {
 		all.add(one, dir)
 	}
 	decided := fixed{}
-	for _, path := range filesIn(managedDir()) {
+	for _, path := range filesIn(managedDir(env)) {
 		var one config
 		if _, err := world.ReadJSONC(path, &one); err != nil {
 			return all, nil, err
@@ -171,14 +176,17 @@ func (c config) windows() map[string]int64 {
 	return all
 }
 
-// logins returns the providers that the person is logged in to, with the type of login. The credentials in the same
-// file are ignored.
+// logins returns the providers that the person is logged in to, with the type of login. The credentials beside it are
+// ignored.
 func logins(env launch.Env) (map[string]string, error) {
 	var auth map[string]struct {
 		Type string `json:"type"`
 	}
-	if _, err := world.ReadJSON(filepath.Join(xdg(env, "XDG_DATA_HOME", ".local/share"), "auth.json"), &auth); err != nil {
-		return nil, err
+	content := env.Value("OPENCODE_AUTH_CONTENT")
+	if content == "" || json.Unmarshal([]byte(content), &auth) != nil { // one that is not JSON is no login
+		if _, err := world.ReadJSON(filepath.Join(xdg(env, "XDG_DATA_HOME", ".local/share"), "auth.json"), &auth); err != nil {
+			return nil, err
+		}
 	}
 	all := map[string]string{}
 	for id, a := range auth {
@@ -261,6 +269,41 @@ func fill(env launch.Env, base, folder string) (string, error) {
 	}
 }
 
+// fetched is why requests of somebody who works for an organisation are left alone.
+const fetched = "its organisation's configuration, which it fetches, may say where its model is"
+
+// inOrganisation reports whether the person is signed in to opencode's console and has chosen an organisation there.
+func inOrganisation(env launch.Env) (bool, error) {
+	path := database(env)
+	info, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return false, nil
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a file")
+	}
+	if err != nil {
+		return false, world.Unreadable(path, err)
+	}
+	if info.Size() == 0 {
+		return false, nil // opencode is just making it
+	}
+	db, err := open(path)
+	if err != nil {
+		return false, world.Unreadable(path, err)
+	}
+	defer db.Close()
+	var tables, chosen int
+	err = db.QueryRow(`SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'account_state'`).Scan(&tables)
+	if err == nil && tables > 0 {
+		err = db.QueryRow(`SELECT count(*) FROM account_state WHERE coalesce(active_org_id, '') <> ''`).Scan(&chosen)
+	}
+	if err != nil {
+		return false, world.Unreadable(path, err)
+	}
+	return chosen > 0, nil
+}
+
 // World implements thread.Agent.
 func (a *Agent) World(spec thread.WorldSpec) (thread.World, error) {
 	env := launch.Env(spec.Env).Adding(spec.Flags.Env)
@@ -279,9 +322,15 @@ func (a *Agent) World(spec thread.WorldSpec) (thread.World, error) {
 	}
 	for _, kind := range login {
 		if kind == "wellknown" {
-			w.Aside = "its organisation's configuration, which it fetches, may say where its model is"
+			w.Aside = fetched
 			return w, nil
 		}
+	}
+	if in, err := inOrganisation(env); err != nil {
+		return thread.World{}, err
+	} else if in {
+		w.Aside = fetched
+		return w, nil
 	}
 	addresses, err := bases(env, c, decided)
 	if err != nil {

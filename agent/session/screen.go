@@ -22,6 +22,8 @@ const (
 	mounted = time.Second
 	// startLimitQuiet is how long a program that prints nothing counts as starting: it may be one that only reads.
 	startLimitQuiet = 3 * time.Second
+	// coveredLimit is how long an input must not be shown until something counts as lying over it.
+	coveredLimit = 2 * time.Second
 	// unknownLimit is how long to search for an agent's input before the agent counts as started without it: a newer
 	// version may look different.
 	unknownLimit = 30 * time.Second
@@ -49,6 +51,7 @@ type screen struct {
 	relook   time.Time // when to examine a screen again that is not trusted yet; zero if it is
 	rests    bool      // it was idle when the rules were last applied
 	odd      time.Time // since when no rule matches; zero while one does
+	covered  time.Time // since when its input is not shown though it seems to wait for a prompt; zero otherwise
 	usable   time.Time // when it first showed that it accepts a prompt; zero before
 	found    bool      // its input has been on its screen
 }
@@ -161,6 +164,19 @@ func (s *screen) examine(now time.Time) {
 		s.activity(now)
 		return
 	}
+	if s.hides(r, ok, now) {
+		if s.covered.IsZero() {
+			s.covered = now
+		}
+		at := s.covered.Add(coveredLimit)
+		if now.Before(at) { // some clear their screen to draw it anew
+			s.relook = at
+			return
+		}
+		r, ok = agent.Rule{State: thread.StateQuestion, Detail: "does not show its input: a menu may be open"}, true
+	} else {
+		s.covered = time.Time{}
+	}
 	if !ok {
 		if s.odd.IsZero() {
 			s.odd = now
@@ -184,6 +200,19 @@ func (s *screen) examine(now time.Time) {
 		return
 	}
 	s.tracker.Report(thread.Evidence{Source: thread.SourceScreen, State: r.State, Detail: r.Detail, At: now})
+}
+
+// hides reports whether something lies over the input of an agent that has shown it, and that seems to wait for a
+// prompt: a menu that no rule knows.
+func (s *screen) hides(r agent.Rule, known bool, now time.Time) bool {
+	if !s.found || s.usable.IsZero() || s.blank() || known && !waits(r.State) {
+		return false
+	}
+	if is := s.tracker.State(now).State; !waits(is) && (s.covered.IsZero() || is != thread.StateQuestion) {
+		return false // it works, as others know
+	}
+	_, shown := s.input(s.term)
+	return !shown
 }
 
 // takes records that the agent accepts a prompt.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,7 +59,7 @@ func (s *Session) Send(ctx context.Context, text string) error {
 func (s *Session) send(ctx context.Context, text string) error {
 	p := &prompt{Session: s, text: text}
 	if err := s.await(ctx, startLimit, p.begin); err != nil {
-		err = orElse(err, p.why)
+		err = orElse(err, cmp.Or(p.why, err))
 		s.refuse(err)
 		return err
 	}
@@ -79,7 +80,7 @@ func (s *Session) send(ctx context.Context, text string) error {
 
 // sent returns an error that kept Send from seeing what became of a prompt whose return was pressed.
 func sent(err error) error {
-	if errors.Is(err, thread.ErrNotRunning) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, thread.ErrNotRunning) || errors.Is(err, context.Canceled) {
 		return fmt.Errorf("%w: %w", thread.ErrSent, err)
 	}
 	return err
@@ -325,9 +326,9 @@ func (s *Session) await(ctx context.Context, limit time.Duration, step func(now 
 // errLate is what await returns when its limit is over.
 var errLate = errors.New("it took too long")
 
-// orElse replaces errLate with another error.
+// orElse replaces the error of a limit, of await or of the caller, with another one.
 func orElse(err, late error) error {
-	if errors.Is(err, errLate) {
+	if errors.Is(err, errLate) || errors.Is(err, context.DeadlineExceeded) {
 		return late
 	}
 	return err

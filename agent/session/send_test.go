@@ -191,3 +191,23 @@ func TestSendPressesNothingBlindly(t *testing.T) {
 		t.Errorf("sent what is not there: %v", err)
 	}
 }
+
+// TestSendRunsOutOfTime: a caller whose time is over before the agent could be typed to hears why it waited, so that the
+// prompt is kept for later and not given up.
+func TestSendRunsOutOfTime(t *testing.T) {
+	for _, c := range []struct{ name, script string }{
+		{"an empty screen", "stty raw -echo; sleep 1000"},
+		{"it draws without a pause", `stty raw -echo; printf '\033[?2026h> '; while :; do printf '\r> '; done`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			defer cancel()
+			err := start(t, sessionsThatShow(t), "a", c.script).Send(ctx, "ours")
+			var not *thread.NotReadyError
+			if !errors.As(err, &not) || errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("it says %v", err)
+			}
+		})
+	}
+}

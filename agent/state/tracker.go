@@ -308,8 +308,8 @@ func overrides(low, high thread.Evidence, later func(time.Time) bool) bool {
 	}
 	screen := low.Source == thread.SourceScreen
 	switch {
-	case dialog(low.State):
-		return true
+	case dialog(low.State), low.State == thread.StateUnauthorised && screen:
+		return true // also of one that had answered: it asks to log in now
 	case waits(low.State):
 		switch {
 		case waits(high.State), high.State.Trouble():

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -195,9 +196,12 @@ func TestProgramsAreRefused(t *testing.T) {
 // TestConfigurationFlips changes the repository's own configuration, and what its files ask for, every few milliseconds
 // while all steps are done again and again.
 func TestConfigurationFlips(t *testing.T) {
-	rounds := 50
-	if testing.Short() {
-		rounds = 8
+	rounds := 8
+	if s := os.Getenv("FLIP_ROUNDS"); s != "" {
+		var err error
+		if rounds, err = strconv.Atoi(s); err != nil {
+			t.Fatal(err)
+		}
 	}
 	b := newBaited(t)
 	gittest.PlantHooks(t, filepath.Join(b.dir, ".git"), b.canary)

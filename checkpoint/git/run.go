@@ -188,21 +188,34 @@ func (g *Git) Programs() []string {
 	return programsIn(groups...)
 }
 
+const (
+	// grace is how long a command has to exit once it was asked to.
+	grace = 2 * time.Second
+	// drain is how long its output may take to be read once it has exited: on a busy machine what the pipe still holds
+	// takes seconds. A program that it left behind may keep the pipe open for ever.
+	drain = 10 * time.Second
+)
+
 // runGroup runs a command in its own process group, which ends with the context: it is asked to exit first, so that git
 // removes its lock files, then killed. It returns the exit code.
 // Where it waited for programs that git had started, the error names them.
 func (r *running) runGroup(ctx context.Context, cmd *exec.Cmd) (int, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var waited []string
+	var kill *time.Timer
 	cmd.Cancel = func() error {
 		waited = programsIn(cmd.Process.Pid)
+		kill = time.AfterFunc(grace, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 		return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
 	}
-	cmd.WaitDelay = 2 * time.Second
+	cmd.WaitDelay = drain
 	err := cmd.Start()
 	if err == nil {
 		ended := r.add(cmd.Process.Pid)
 		err = cmd.Wait()
+		if kill != nil {
+			kill.Stop()
+		}
 		ended()
 	}
 	if ctx.Err() != nil {

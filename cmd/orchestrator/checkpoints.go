@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -59,10 +60,14 @@ func checkpointList(c *cli) *cobra.Command {
 					kind, note = kind+", "+note, ""
 				}
 				when, about := cp.Created.Local().Format(time.DateTime), aboutOf(cp.Prompt, note)
+				turn := strconv.Itoa(cp.Turn)
+				if cp.Kind == thread.KindPrompt {
+					turn, kind = "-", kind+", "+string(cp.Ended)
+				}
 				if cp.Damaged {
 					when, about = "-", "cannot be read: the stored data is damaged"
 				}
-				fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\n", cp.ID[:8], cp.Turn, kind, contextOf(cp.Gauge), files,
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", cp.ID[:8], turn, kind, contextOf(cp.Gauge), files,
 					when, about)
 			}
 		})

@@ -97,3 +97,35 @@ func TestAgentTypesIntoNoShell(t *testing.T) {
 		t.Error("a shell ran what an agent sent")
 	}
 }
+
+// TestAgentRunsNoCommandOfAnother: a text that an agent takes as a command of its own, such as a line for a shell, is
+// typed for the person and for an agent that may start programs, and for no other agent by any way. Other texts are.
+func TestAgentRunsNoCommandOfAnother(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.demo("worker")
+	i := r.agentShell("agent")
+	r.ok("grants", i.name, "--add", "send,read")
+	r.ok("send", name, "ask: shall I?", "-d")
+	r.awaitState(name, thread.StateQuestion)
+	asked := get[thread.Prompt](r, "send", name, "!touch PWNED", "-d")
+	plain := get[thread.Prompt](r, "send", name, "later", "-d")
+	for _, text := range []string{"!touch PWNED", "  !touch PWNED", "!\ntouch PWNED", "\x01!touch PWNED", "/permissions", "\n/exit",
+		"/mcp__x__y z", "# remember this"} {
+		for _, args := range [][]string{{"send", name, text, "-d"}, {"prompts", "edit", string(plain.ID), text}} {
+			if res := i.orchestrator(args...); res.code != exitRefused || !strings.Contains(res.stderr, `"start"`) {
+				t.Errorf("%q: exit %d, %s%s", args, res.code, res.stdout, res.stderr)
+			}
+		}
+	}
+	r.ok("prompts", "cancel", string(asked.ID))
+	for _, text := range []string{"what does !touch do?", "/home/me/notes.md is wrong", "a\n!touch PWNED"} {
+		if res := i.orchestrator("send", name, text, "-d"); res.code != exitOK {
+			t.Errorf("%q: exit %d, %s", text, res.code, res.stderr)
+		}
+	}
+	r.ok("grants", i.name, "--add", "start")
+	if res := i.orchestrator("send", name, "/help", "-d"); res.code != exitOK {
+		t.Errorf("with both grants: exit %d, %s", res.code, res.stderr)
+	}
+}

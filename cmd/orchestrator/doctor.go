@@ -245,7 +245,7 @@ func examineServer(ctx context.Context, c *cli) []finding {
 		f.OK, f.Found, f.Remedy = false, err.Error(), "run `orchestrator restart`"
 	}
 	sized, err := api.Info.Do(ctx, cl, api.InfoRequest{Sizes: true})
-	out := []finding{f, storeFinding(info.Store, err,
+	out := []finding{f, environFinding(info.Differs), storeFinding(info.Store, err,
 		"agents keep running, and their answers are stored when the store works again")}
 	for _, line := range sized.Sizes {
 		out = append(out, finding{About: "size", OK: true, Found: line})
@@ -254,6 +254,17 @@ func examineServer(ctx context.Context, c *cli) []finding {
 		out = append(out, finding{About: "notice", Found: p})
 	}
 	return out
+}
+
+// environFinding says whether the server's environment is that of this shell.
+func environFinding(differs []string) finding {
+	f := finding{About: "environment", OK: true, Found: "the server has that of this shell"}
+	if len(differs) > 0 {
+		f.OK = false
+		f.Found = "the server has another " + variables(differs) + " than this shell; agents that you start from here have yours"
+		f.Remedy = "run `orchestrator restart` to give it to the server, and to the MCP servers that threads share, too"
+	}
+	return f
 }
 
 // storeFinding describes the store, or what is wrong with it.

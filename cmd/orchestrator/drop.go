@@ -68,19 +68,12 @@ func (a *App) takeDropped(ctx context.Context) error {
 }
 
 // dropHomes returns the folders of the running threads whose agents hand data over in files.
-func (a *App) dropHomes(ctx context.Context) map[thread.ID]string {
-	list, err := a.manager.List(ctx)
-	if err != nil {
-		a.Log.Warn("look which agents stage by files", "error", err)
-	}
+func (a *App) dropHomes() map[thread.ID]string {
 	homes := map[thread.ID]string{}
-	for _, s := range list {
-		home := threadHome(a.Project.StateDir(), s.ID)
-		if s.Execution == nil {
-			continue
-		}
+	for _, id := range a.manager.Running() {
+		home := threadHome(a.Project.StateDir(), id)
 		if _, err := os.Lstat(filepath.Join(home, thread.DropFolder)); err == nil {
-			homes[s.ID] = home
+			homes[id] = home
 		}
 	}
 	return homes

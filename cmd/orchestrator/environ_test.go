@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -89,5 +90,63 @@ func TestEnvironmentOfTheShell(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestServersOfTheShell has an MCP server take a value from the environment of the shell that its thread was started from:
+// another value than was accepted is asked about, and given once it is accepted; doctor names what differs.
+func TestServersOfTheShell(t *testing.T) {
+	manyStarts(t)
+	t.Parallel()
+	r := newRig(t)
+	const secret = "sk-of-todays-shell-9876543210"
+	first := r.env
+	r.env = append(slices.Clone(first), "NEW_KEY=old-value", "TMUX_PANE=%1")
+	server := fakeServer()
+	server["env"].(map[string]string)["GIVEN"] = "${NEW_KEY}"
+	text, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"repo": server}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.write(".mcp.json", string(text))
+	accept := func(more ...string) {
+		t.Helper()
+		hash := get[thread.MCPDetail](r, append([]string{"mcp", "show", "repo"}, more...)...).Hash
+		r.ok(append([]string{"mcp", "approve", "repo", "--hash", hash}, more...)...)
+	}
+	agent := []string{"-a", "command", "--no-worktree", "--", "/bin/sh", "-c", "exec cat"}
+	old := r.ok(append([]string{"new", "old"}, agent...)...)
+	accept()
+	if got := r.ok("mcp", "call", "repo", "environ", "--thread", old); !strings.Contains(got, "GIVEN=old-value") {
+		t.Errorf("%s", got)
+	}
+	if got := r.ok("doctor"); !strings.Contains(got, "the server has that of this shell") {
+		t.Errorf("doctor in the same shell:\n%s", got)
+	}
+	r.env = append(slices.Clone(first), "NEW_KEY="+secret, "HTTPS_PROXY=http://today.corp.example:3128", "TMUX_PANE=%2")
+	doctor := r.ok("doctor")
+	if !strings.Contains(doctor, "HTTPS_PROXY, NEW_KEY") || !strings.Contains(doctor, "orchestrator restart") || strings.Contains(doctor, "TMUX") {
+		t.Errorf("doctor in a newer shell:\n%s", doctor)
+	}
+	newer := strings.TrimSpace(r.run(append([]string{"new", "newer"}, agent...)...).stdout)
+	r.says(exitRefused, []string{"NEW_KEY", "mcp approve repo --thread"}, "mcp", "call", "repo", "environ", "--thread", newer)
+	show := r.ok("mcp", "show", "repo", "--thread", newer)
+	if !strings.Contains(show, "NEW_KEY") || strings.Contains(show+doctor, secret) {
+		t.Errorf("what is asked:\n%s", show)
+	}
+	accept("--thread", newer)
+	got := r.ok("mcp", "call", "repo", "environ", "--thread", newer)
+	if !strings.Contains(got, "GIVEN="+secret) || !strings.Contains(got, "today.corp.example") {
+		t.Errorf("once it is accepted: %s", got)
+	}
+	if got := r.ok("mcp", "call", "repo", "environ", "--thread", old); !strings.Contains(got, "GIVEN=old-value") {
+		t.Errorf("the other thread's: %s", got)
+	}
+	r.ok("restart") // the server has this shell's environment now, and what was accepted for it counts
+	if got := r.ok("doctor"); !strings.Contains(got, "the server has that of this shell") {
+		t.Errorf("doctor after the restart:\n%s", got)
+	}
+	if got := r.ok("mcp", "call", "repo", "environ"); !strings.Contains(got, "GIVEN="+secret) {
+		t.Errorf("after the restart: %s", got)
 	}
 }

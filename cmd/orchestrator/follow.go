@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,7 @@ type follower struct {
 
 	prompt thread.Prompt // as last reported
 	status thread.Status // of the prompt's thread
-	waits  string        // why the prompt was not sent when it was accepted
+	waits  string        // why the prompt was not sent, as last reported
 	turn   *thread.Checkpoint
 	stream answerStream
 
@@ -204,8 +205,9 @@ func (f *follower) take(ctx context.Context, e thread.Event) error {
 
 // asked handles a new state of the prompt.
 func (f *follower) asked(p thread.Prompt) {
-	if p.State == thread.PromptQueued && p.Reason == "" {
-		p.Reason = f.waits // no event reports the reason of a prompt behind others
+	if p.State == thread.PromptQueued {
+		p.Reason = cmp.Or(p.Reason, f.waits) // no event reports the reason of a prompt behind others
+		f.waits = p.Reason
 	}
 	if p.State != f.prompt.State || p.Reason != f.prompt.Reason {
 		f.print.prompt(p)
@@ -245,7 +247,7 @@ func (f *follower) over() bool {
 		f.reason = f.prompt.Reason
 	case state.NeedsPerson():
 		f.ended, f.reason = isWaiting, f.prompt.Reason
-	case f.prompt.State == thread.PromptQueued && f.status.Execution == nil && !state.Live():
+	case f.prompt.State == thread.PromptQueued && f.status.Execution == nil && !state.Live() && f.late == nil:
 		f.ended, f.reason = isQueued, "its agent is not running"
 	}
 	return f.ended != ""
@@ -256,6 +258,9 @@ func (f *follower) giveUp() {
 	switch f.prompt.State {
 	case thread.PromptQueued, thread.PromptTyping:
 		f.ended, f.reason = isQueued, f.prompt.Reason
+		if f.status.Execution == nil && !f.status.State.State.Live() {
+			f.reason = "its agent is not running"
+		}
 	case thread.PromptAnswered:
 		f.ended = isAnswered
 	default:
@@ -319,9 +324,7 @@ func (f *follower) end(ctx context.Context) error {
 			api.PromptRef{Thread: string(f.prompt.Thread), ID: f.prompt.ID}); err == nil {
 			a.Reason = p.Reason
 		}
-		if a.Reason == "" {
-			a.Reason = "its agent is starting or busy with another prompt"
-		}
+		a.Reason = cmp.Or(a.Reason, f.waits, "its agent is starting or busy with another prompt")
 	}
 	var said []string
 	if f.prompt.Answer != "" {

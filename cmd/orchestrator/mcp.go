@@ -13,7 +13,6 @@ import (
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/contextmgr/tokens"
 	"orchestrator/mcpctl"
-	"orchestrator/mcpctl/definition"
 	"orchestrator/mcpctl/discovery"
 	"orchestrator/mcpctl/gateway"
 	"orchestrator/mcpctl/hub"
@@ -68,10 +67,14 @@ func (a *App) openMCP(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open the tokens of MCP servers: %w", err)
 	}
-	dialer := mcpctl.NewDialer(tokensOf, definition.BaseEnv(a.Env))
+	values, err := valuesKey(own)
+	if err != nil {
+		a.Log.Warn("keep the key of what MCP servers take from environments", "error", err) // this run asks about them again
+	}
+	dialer := mcpctl.NewDialer(tokensOf)
 	threads := mcpThreads{a}
 	a.mcp = mcpctl.New(mcpctl.Config{
-		Project: a.Project.Root, Off: !a.Config.MCP, Places: a.mcpPlaces(), Trust: mcptrust.Open(a.StateHome), Copies: copies, Threads: threads, Memory: memory, Env: a.Env,
+		Project: a.Project.Root, Off: !a.Config.MCP, Places: a.mcpPlaces(values), Trust: mcptrust.Open(a.StateHome), Copies: copies, Threads: threads, Memory: memory, Env: a.Env,
 		Takes:  func(agent string) bool { return a.agents.takesServers(agent) },
 		Hub:    hub.Config{Processes: processes, Manifests: manifests, Dial: dialer.Dial, Name: "orchestrator", Version: version()},
 		Bridge: []string{a.Program.Path, "mcp-bridge", a.Project.Socket}, Registered: registered,
@@ -89,19 +92,44 @@ func (a *App) openMCP(context.Context) error {
 	return nil
 }
 
-// mcpPlaces are where MCP servers are configured.
-func (a *App) mcpPlaces() discovery.Places {
+// mcpPlaces are where MCP servers are configured. The key is that of the values in their hashes.
+func (a *App) mcpPlaces(key []byte) discovery.Places {
 	worktrees, err := a.Project.Worktrees(a.Config.Worktrees)
 	if err != nil { // it is named where threads are opened
 		worktrees = a.Project.StateDir()
 	}
 	return discovery.Places{
-		Agents: []string{worktrees}, Sums: &frozen.Sums{},
+		Agents: []string{worktrees}, Sums: &frozen.Sums{}, Key: key,
 		Project: a.Project.Root, Home: lookup(a.Env, "HOME"), Claude: lookup(a.Env, "CLAUDE_CONFIG_DIR"),
 		Codex: lookup(a.Env, "CODEX_HOME"), Gemini: lookup(a.Env, "GEMINI_CLI_HOME"),
 		OpenCodeConfig: lookup(a.Env, "OPENCODE_CONFIG"), Config: filepath.Join(a.ConfigHome, "orchestrator"),
 		Lookup: func(name string) (string, bool) { v := lookup(a.Env, name); return v, v != "" },
 	}
+}
+
+// valuesKey returns the person's key for the values in the hashes of servers, made once: by a hash that an agent sees, it
+// cannot try values.
+func valuesKey(folder *private.Folder) ([]byte, error) {
+	const file, size = "mcp-values", 32
+	key, err := folder.Read(file, size)
+	if err == nil && len(key) == size {
+		return key, nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	key = make([]byte, size)
+	rand.Read(key) // never fails
+	if err == nil {
+		switch err = folder.Create(file, key); {
+		case errors.Is(err, fs.ErrExist): // another server has just made it
+			if made, err := folder.Read(file, size); err == nil && len(made) == size {
+				return made, nil
+			}
+			err = folder.Write(file, key)
+		}
+	}
+	return key, err
 }
 
 // registeredName returns the name of the one server for agents into whose configuration a repository could merge: made
@@ -149,6 +177,14 @@ func (t mcpThreads) Find(ref string) (thread.Thread, error) {
 	return s.Thread, err
 }
 
+// Environ implements mcpctl.Threads.
+func (t mcpThreads) Environ(id thread.ID) []string {
+	if t.app.manager == nil {
+		return nil
+	}
+	return t.app.manager.Environ(id)
+}
+
 // Working implements mcpctl.Threads.
 func (t mcpThreads) Working(id thread.ID) bool {
 	s, err := t.app.manager.Status(context.Background(), string(id))
@@ -160,17 +196,7 @@ func (t mcpThreads) Running() []thread.ID {
 	if t.app.manager == nil {
 		return nil
 	}
-	list, err := t.app.manager.List(context.Background())
-	if err != nil {
-		t.app.Log.Error("list the threads", "error", err)
-	}
-	var ids []thread.ID
-	for _, s := range list {
-		if s.Execution != nil {
-			ids = append(ids, s.ID)
-		}
-	}
-	return ids
+	return t.app.manager.Running()
 }
 
 // SetMCP implements mcpctl.Threads.

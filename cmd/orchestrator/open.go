@@ -126,7 +126,7 @@ func (a *App) openManager(ctx context.Context) error {
 	cfg := manager.Config{
 		Project: a.Project.Root, Moved: a.Project.Was, Place: a.Project.CheckPlace, StateDir: a.Project.StateDir(), Bin: a.Program.Bin,
 		Store: a.store, Spool: kept, Agents: a.agents, Sessions: sessions{a.sessions},
-		Reader: readers(), Finder: index, Env: a.Env, Log: a.Log, Tokens: tokens.New().Count,
+		Reader: readers(), Finder: index, Env: plainEnv(a.Env), Log: a.Log, Tokens: tokens.New().Count,
 		Offers: thread.OfferMode(a.Config.Offers), NewWorktree: newWorktree(a.Config.NewWorktree),
 		MergeNote: thread.NoteMode(a.Config.MergeNote),
 		Limits: manager.Limits{
@@ -433,7 +433,7 @@ func (a *App) watchPlace(ctx context.Context) error {
 		case changed:
 			a.Log.Info("the project is back")
 		}
-		if why != "" && a.running() == 0 && !a.unsaved() {
+		if why != "" && len(a.manager.Running()) == 0 && !a.unsaved() {
 			a.Log.Info("exiting: the project was moved and no agent is running")
 			_, err := a.end(ctx, api.StopRequest{})
 			return err

@@ -91,12 +91,17 @@ func environSaid(s thread.Status) string {
 	if s.Environ == nil {
 		return ""
 	}
-	names, more := s.Environ.Differs, ""
+	return "it and its MCP servers have the environment of the shell that it was started from; the server, and MCP servers " +
+		"that threads share, have another " + variables(s.Environ.Differs) + ", until `orchestrator restart`"
+}
+
+// variables names some of many variables.
+func variables(names []string) string {
+	more := ""
 	if n := len(names) - mostNamed; n > 0 {
 		names, more = names[:mostNamed], fmt.Sprintf(" and %d more", n)
 	}
-	return "it has the environment of this shell; the server and its MCP servers have another " +
-		strings.Join(names, ", ") + more + ", until `orchestrator restart`"
+	return strings.Join(names, ", ") + more
 }
 
 // shortest is a path as seen from a folder, where that is shorter.

@@ -153,6 +153,32 @@ func TestFollowsAutomaticForks(t *testing.T) {
 	}
 }
 
+// TestFollowsTheEmergencyFork sends prompts to a thread whose context is full: each is answered, the one that does not
+// fit in a fork that has room, and nothing else is printed; both threads tell of it.
+func TestFollowsTheEmergencyFork(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	put(t, filepath.Join(r.home, ".config", "orchestrator", "config.toml"), "offers = \"auto\"\nsummaries = \"off\"\n")
+	name := r.demo("full")
+	words := strings.Repeat("some words that fill the context of this thread ", 480)
+	for i := range 8 {
+		want := fmt.Sprintf("%d ", i) + strings.TrimSpace(words)
+		res := r.run("send", name, "say: "+want)
+		if res.code != exitOK || strings.TrimSpace(res.stdout) != want {
+			t.Fatalf("prompt %d: exit %d, %d bytes of %d, %s", i, res.code, len(res.stdout), len(want), res.stderr)
+		}
+		if !strings.Contains(res.stderr, "a new fork of "+name) {
+			continue
+		}
+		all := get[[]thread.Prompt](r, "prompts", name)
+		if last := all[len(all)-1]; last.State != thread.PromptMoved || last.Fork == "" {
+			t.Errorf("the prompt that moved: %+v", last)
+		}
+		return
+	}
+	t.Error("its context was never full")
+}
+
 // TestWithoutGatewayTheAnswerComesAtTheEnd says so once.
 func TestWithoutGatewayTheAnswerComesAtTheEnd(t *testing.T) {
 	t.Parallel()

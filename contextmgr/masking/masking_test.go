@@ -646,9 +646,13 @@ func TestWishes(t *testing.T) {
 	if r.Masked == 0 || r.Mode != thread.MaskSafe || len(r.Results) < 60 || r.Tokens == 0 {
 		t.Fatalf("%+v", r)
 	}
-	kinds := map[string]bool{}
+	kinds, sum := map[string]bool{}, int64(0)
 	for _, p := range r.Parts {
 		kinds[p.Kind+" "+p.Name] = true
+		sum += p.Tokens
+	}
+	if diff := sum - r.Tokens; diff < -int64(len(r.Parts)) || diff > int64(len(r.Parts)) {
+		t.Errorf("the parts have %d tokens, the context %d", sum, r.Tokens)
 	}
 	for _, want := range []string{"system ", "tools ", "tools github", "messages ", "results Bash", "inputs Bash"} {
 		if !kinds[want] {

@@ -1,6 +1,8 @@
 package masking
 
 import (
+	"math"
+
 	"orchestrator/thread"
 )
 
@@ -16,7 +18,7 @@ func (m *Masker) Report(id thread.ID) (thread.ContextReport, error) {
 	r := thread.ContextReport{Thread: id, Model: c.model, Window: c.window, Rereads: c.rereads}
 	r.Mode, r.Why = c.mode(settings)
 	r.Summaries = c.summaries()
-	if p := c.offer; p != nil {
+	if p := c.offer; p != nil && p.gain.Frees > 0 {
 		r.Offer = &thread.SummaryOffer{
 			Turns: p.turns, Replaced: p.sum.Replaced, Frees: p.gain.Frees, CostUSD: p.usd, Priced: p.priced,
 		}
@@ -32,8 +34,23 @@ func (m *Masker) Report(id thread.ID) (thread.ContextReport, error) {
 		r.Reason = ""
 	}
 	r.Parts = c.picture.parts()
+	fit(r.Parts, r.Tokens)
 	for _, e := range c.picture.entries {
 		r.Results = append(r.Results, c.shown(e))
 	}
 	return r, nil
+}
+
+// fit scales parts, which are estimated one by one, to what the whole has: a provider counts otherwise than we do.
+func fit(parts []thread.ContextPart, whole int64) {
+	var sum int64
+	for _, p := range parts {
+		sum += p.Tokens
+	}
+	if sum == 0 {
+		return
+	}
+	for i := range parts {
+		parts[i].Tokens = int64(math.Round(float64(parts[i].Tokens) * float64(whole) / float64(sum)))
+	}
 }

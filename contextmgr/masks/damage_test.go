@@ -226,7 +226,8 @@ func TestMended(t *testing.T) {
 		},
 		"no outputs": func(t *testing.T, path string) { must(t, os.RemoveAll(filepath.Dir(path))) },
 		"left over": func(t *testing.T, path string) {
-			must(t, os.Remove(path), os.WriteFile(filepath.Join(filepath.Dir(path), ".new-"+filepath.Base(path)), nil, 0o400))
+			left := filepath.Join(filepath.Dir(path), ".new-"+filepath.Base(path))
+			must(t, os.Remove(path), os.RemoveAll(left), os.WriteFile(left, nil, 0o400))
 		},
 	}
 	for what, spoil := range spoil {

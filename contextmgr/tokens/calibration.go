@@ -18,7 +18,8 @@ import (
 //
 // It is fed with samples: what a provider counted more than for the request before, and what was added in between.
 // Samples that cannot be of one conversation that goes on are left out, and of the others a wrong minority does not
-// move a factor. Until there are five of a kind, its factor is what was measured for models of that name, or 1.
+// move a factor. Until there are five of a kind, or two large ones that agree, its factor is what was measured for models
+// of that name, or 1.
 //
 // It is bounded: of 32 models, and 64 tools of each, those that were not heard of for longest are given up. It is in a
 // file of the folder, written some minutes after a change and by Close; one that is missing, damaged or not ours is as

@@ -60,7 +60,7 @@ func TestFactorBeforeAnythingIsLearned(t *testing.T) {
 func TestFiveAreEnough(t *testing.T) {
 	c := calibration(t)
 	for range 4 {
-		c.Observe(claude, 1500, map[string]int64{"Read": 1000})
+		c.Observe(claude, 1350, map[string]int64{"Read": 900})
 	}
 	factor(t, c, claude, "Read", 1.14, 0.3, 0)
 	if rows := c.All(); len(rows) != 2 || rows[0].Learned || rows[0].Observations != 4 || rows[0].Factor != 1.17 {
@@ -78,6 +78,26 @@ func TestFiveAreEnough(t *testing.T) {
 	rows := c.All()
 	if len(rows) != 2 || rows[0].Tool != tokens.AllTools || rows[0].Observations != 10 || !rows[1].Learned {
 		t.Errorf("%+v", rows)
+	}
+}
+
+// TestTwoLargeOnesThatAgree: a model that counts quite otherwise is known from its third answer on, if large texts agree.
+func TestTwoLargeOnesThatAgree(t *testing.T) {
+	for _, tc := range []struct {
+		growths [2]int64
+		ours    int64
+		want    float64
+	}{
+		{[2]int64{2500, 2500}, 5000, 0.5}, {[2]int64{2600, 2500}, 5000, 0.5}, {[2]int64{7500, 7400}, 5000, 1.48},
+		{[2]int64{2500, 3500}, 5000, 1}, {[2]int64{450, 450}, 900, 1}, {[2]int64{2500, 0}, 5000, 1},
+	} {
+		c := calibration(t)
+		for _, growth := range tc.growths {
+			c.Observe(gpt, growth, map[string]int64{"Read": tc.ours})
+		}
+		if got, _, _ := c.Factor(gpt, "Read"); got != tc.want {
+			t.Errorf("%v of %d: factor %g, want %g", tc.growths, tc.ours, got, tc.want)
+		}
 	}
 }
 

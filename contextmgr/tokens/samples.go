@@ -13,8 +13,11 @@ const (
 	leastRate, mostRate = 0.25, 6
 	// A factor is never outside of these.
 	leastFactor, mostFactor = 0.5, 3
-	// enough is how many samples a factor needs before it is believed.
-	enough = 5
+	// enough is how many samples a factor needs before it is believed; fewAgree do if they are large and agree this far.
+	enough   = 5
+	fewAgree = 2
+	agreed   = 0.05
+	large    = 1_000 // tokens
 	// window is how many samples a factor is made of, and mostTokens what one of them weighs at most.
 	window     = 48
 	mostTokens = 4_000
@@ -72,7 +75,17 @@ func (s *samples) add(p sample) {
 func (s sample) off(factor float64) float64 { return min(math.Abs(s.ratio/factor-1), mostMargin) }
 
 // believed reports whether there have been enough of them.
-func (s *samples) believed() bool { return s != nil && s.n >= enough }
+func (s *samples) believed() bool {
+	if s == nil || s.n >= enough || s.n < fewAgree {
+		return s != nil && s.n >= enough
+	}
+	for _, p := range s.seen {
+		if p.weight < large || p.off(s.factor) > agreed {
+			return false
+		}
+	}
+	return true
+}
 
 // median returns the ratio that half of the weight is not above, within the bounds of a factor.
 func median(seen []sample) float64 {

@@ -62,7 +62,7 @@ func newStack(b testing.TB) *stack {
 	}
 	s.hub = hub.New(hub.Config{
 		Processes: host, Manifests: cache, Dir: dir,
-		Launch: func(context.Context, hub.Server, string) (definition.Launch, []string, error) {
+		Launch: func(context.Context, hub.Server, thread.ID, string) (definition.Launch, []string, error) {
 			return definition.Launch{Transport: definition.Stdio, Command: cmd, Args: args}, append(env, "PATH=/usr/bin:/bin"), nil
 		},
 	})

@@ -23,6 +23,8 @@ type FileHasher struct {
 	Writable []string
 	// Lookup knows the person's environment, PATH among it, and what Expand asks for; nil knows nothing.
 	Lookup func(name string) (string, bool)
+	// Key makes fingerprints of values that nobody can guess the values by.
+	Key []byte
 	// Sums remembers the hashes of files that have not changed; it may be nil.
 	Sums *frozen.Sums
 }

@@ -16,8 +16,8 @@ import (
 	"orchestrator/thread/frozen"
 )
 
-// Hash returns the launch hash: hex SHA-256 over everything that decides what is started or connected to, unexpanded,
-// and over the files of the project that it may load: those that its command line, its variables and its helper name,
+// Hash returns the launch hash: hex SHA-256 over everything that decides what is started or connected to, unexpanded, over
+// the values that it takes from the person's environment, and over the files of the project that it may load: those that its command line, its variables and its helper name,
 // with the folders that they are in, the packages installed there, the settings of the program that runs them, and what
 // all these name in turn. It is the same in every worktree of a repository with the same files.
 //
@@ -58,6 +58,9 @@ func (d Definition) hash(files FileHasher, p plan) (string, error) {
 			return "", fmt.Errorf("hash %s: %w", d.ID, err)
 		}
 		h.add("env file", files.place(d.EnvFile), sum)
+	}
+	if values := files.values(d); len(values) > 0 {
+		h.pairs("values", values)
 	}
 	if len(p.entries) > 0 {
 		h.add("files", frozen.Hash(p.entries))

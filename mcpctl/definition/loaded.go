@@ -4,9 +4,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"orchestrator/thread/pattern"
 )
 
 // scan looks in the texts of a file or folder for what they load from elsewhere in the project, and adds that. It is a
@@ -69,9 +70,9 @@ func (p *planner) holdsScripts(at located) bool {
 }
 
 var (
-	pythonImport = regexp.MustCompile(`(?m)^[ \t]*(?:from|import)[ \t]+([\w. \t,]+)`)
-	quoted       = regexp.MustCompile("[\"'`]([^\"'`\\s]{1,200})[\"'`]")
-	token        = regexp.MustCompile(`[\w@][\w@./+-]*|\.{1,2}/[\w@./+-]+`)
+	pythonImport = pattern.Lazy(`(?m)^[ \t]*(?:from|import)[ \t]+([\w. \t,]+)`)
+	quoted       = pattern.Lazy("[\"'`]([^\"'`\\s]{1,200})[\"'`]")
+	token        = pattern.Lazy(`[\w@][\w@./+-]*|\.{1,2}/[\w@./+-]+`)
 )
 
 // text looks in one file.
@@ -89,7 +90,7 @@ func (p *planner) text(root, rel string) {
 	}
 	switch filepath.Ext(rel) {
 	case ".py", ".pyi", ".pyw":
-		for _, m := range pythonImport.FindAllSubmatch(content, -1) {
+		for _, m := range pythonImport().FindAllSubmatch(content, -1) {
 			for _, name := range strings.Split(string(m[1]), ",") {
 				if words := strings.Fields(name); len(words) > 0 {
 					p.pythonModule(root, from, words[0])
@@ -103,7 +104,7 @@ func (p *planner) text(root, rel string) {
 		p.quoted(root, from, content, goModule(root))
 	case ".md", ".txt", ".rst", ".lock", ".map", ".html", ".css", ".svg", ".csv", ".log":
 	default:
-		for _, m := range token.FindAll(content, -1) {
+		for _, m := range token().FindAll(content, -1) {
 			p.mention(root, from, string(m), false)
 		}
 	}
@@ -131,7 +132,7 @@ func holdsPython(folder string) bool {
 }
 
 func (p *planner) quoted(root string, from []string, content []byte, module string) {
-	for _, m := range quoted.FindAllSubmatch(content, -1) {
+	for _, m := range quoted().FindAllSubmatch(content, -1) {
 		name := string(m[1])
 		if rest, ok := strings.CutPrefix(name, module+"/"); ok && module != "" {
 			p.mention(root, []string{"."}, rest, true)

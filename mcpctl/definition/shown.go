@@ -43,6 +43,10 @@ func (d Definition) Shown(files FileHasher) []string {
 	s.add("bearer token", d.BearerVar)
 	s.add("headers helper, a command", s.redact(d.Helper))
 	s.oauth(d.OAuth)
+	values := files.values(d)
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		s.add("variable of your environment", name+", whose value has the fingerprint "+values[name])
+	}
 	s.files(files, d)
 	return s.lines
 }

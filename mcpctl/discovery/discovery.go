@@ -37,6 +37,8 @@ type Places struct {
 	Sums *frozen.Sums
 	// Lookup knows the person's environment, for the hashes of files that variables lead to; it may be nil.
 	Lookup func(name string) (string, bool)
+	// Key makes the fingerprints of values in hashes.
+	Key []byte
 }
 
 // Found is what the files configure.
@@ -66,7 +68,7 @@ func (p Places) Hasher(dir string) definition.FileHasher {
 	if dir != "" && !p.holds(dir) {
 		roots = append([]string{worktreeOf(dir)}, roots...)
 	}
-	return definition.FileHasher{Dir: dir, Roots: roots, Writable: p.Agents, Lookup: lookup, Sums: p.Sums}
+	return definition.FileHasher{Dir: dir, Roots: roots, Writable: p.Agents, Lookup: lookup, Key: p.Key, Sums: p.Sums}
 }
 
 // worktreeOf returns the worktree of git that holds a folder, or the folder.

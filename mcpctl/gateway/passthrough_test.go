@@ -19,6 +19,7 @@ import (
 	"orchestrator/mcpctl/process"
 	"orchestrator/mcpctl/remote"
 	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread"
 )
 
 // recorder is a remote server that notes everything it is sent.
@@ -96,10 +97,10 @@ func TestP8NoTokenPassthrough(t *testing.T) {
 	server := hub.Server{ID: "r", Hash: "r", Definition: definition.Definition{ID: "r", Transport: definition.HTTP, URL: launch.URL}}
 	h := hub.New(hub.Config{
 		Processes: host, Manifests: cache, Dir: dir,
-		Launch: func(context.Context, hub.Server, string) (definition.Launch, []string, error) {
+		Launch: func(context.Context, hub.Server, thread.ID, string) (definition.Launch, []string, error) {
 			return launch, nil, nil
 		},
-		Dial: func(ctx context.Context, l definition.Launch) (rpc.Stream, error) {
+		Dial: func(ctx context.Context, l definition.Launch, _ []string) (rpc.Stream, error) {
 			s, err := remote.Dial(ctx, l, remote.Options{})
 			return signIn{s}, err
 		},

@@ -39,11 +39,13 @@ type Config struct {
 	Manifests *manifest.Cache
 	// Dir is the folder of the project: where servers are started that its threads share.
 	Dir string
-	// Launch is asked right before every start. It expands the definition and returns the complete environment, or an
-	// error that may wrap ErrUnapproved, ErrNeedsInput or ErrQuarantined: then nothing is started.
-	Launch func(ctx context.Context, s Server, dir string) (l definition.Launch, env []string, err error)
-	// Dial connects to a remote server. Its error may wrap ErrNeedsAuth, as may those of the stream.
-	Dial func(ctx context.Context, l definition.Launch) (rpc.Stream, error)
+	// Launch is asked right before every start, for a thread, or for all that share the server if id is empty. It expands
+	// the definition and returns the complete environment, or an error that may wrap ErrUnapproved, ErrNeedsInput or
+	// ErrQuarantined: then nothing is started.
+	Launch func(ctx context.Context, s Server, id thread.ID, dir string) (l definition.Launch, env []string, err error)
+	// Dial connects to a remote server, as its environment says. Its error may wrap ErrNeedsAuth, as may those of the
+	// stream.
+	Dial func(ctx context.Context, l definition.Launch, env []string) (rpc.Stream, error)
 	// Changed is told, in a goroutine of the hub, that the manifest of a hash is new or differs.
 	Changed func(hash string)
 	// Event is told of every transition, in order, in a goroutine of the hub.

@@ -20,6 +20,7 @@ import (
 	"orchestrator/mcpctl/definition"
 	"orchestrator/mcpctl/hub"
 	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread"
 )
 
 // TestCrashLoopStarts: 200 callers of a server that ends at once, in 4 s, cause 3 starts; at the fifth it is given up.
@@ -272,7 +273,7 @@ func TestFourAtOnce(t *testing.T) {
 	now, most, all := 0, 0, 0
 	gate := make(chan struct{})
 	r := newRig(t, func(cfg *hub.Config) {
-		cfg.Launch = func(ctx context.Context, s hub.Server, dir string) (definition.Launch, []string, error) {
+		cfg.Launch = func(ctx context.Context, s hub.Server, _ thread.ID, dir string) (definition.Launch, []string, error) {
 			mu.Lock()
 			now++
 			all++
@@ -282,7 +283,7 @@ func TestFourAtOnce(t *testing.T) {
 			mu.Lock()
 			now--
 			mu.Unlock()
-			return launch(ctx, s, dir)
+			return launch(ctx, s, "", dir)
 		}
 	})
 	c := r.by("t1")

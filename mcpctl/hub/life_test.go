@@ -17,6 +17,7 @@ import (
 	"orchestrator/mcpctl/hub"
 	"orchestrator/mcpctl/process"
 	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread"
 )
 
 // TestP1NothingRunsUnapproved: Launch is asked before every start, and what it refuses is not started.
@@ -32,11 +33,11 @@ func TestP1NothingRunsUnapproved(t *testing.T) {
 			var refused atomic.Bool
 			refused.Store(true)
 			r := newRig(t, func(cfg *hub.Config) {
-				cfg.Launch = func(ctx context.Context, s hub.Server, dir string) (definition.Launch, []string, error) {
+				cfg.Launch = func(ctx context.Context, s hub.Server, _ thread.ID, dir string) (definition.Launch, []string, error) {
 					if refused.Load() {
 						return definition.Launch{}, nil, fmt.Errorf("%w: its command is new", test.err)
 					}
-					return launch(ctx, s, dir)
+					return launch(ctx, s, "", dir)
 				}
 			})
 			s, c := trusted(server("starts="+file)), r.by("t1")
@@ -316,7 +317,7 @@ func (d denied) Write(ctx context.Context, m rpc.Message) error {
 func TestRemote(t *testing.T) {
 	var signedIn, expired atomic.Bool
 	r := newRig(t, func(cfg *hub.Config) {
-		cfg.Dial = func(_ context.Context, l definition.Launch) (rpc.Stream, error) {
+		cfg.Dial = func(_ context.Context, l definition.Launch, _ []string) (rpc.Stream, error) {
 			if !signedIn.Load() {
 				return nil, fmt.Errorf("%s: %w", l.Command, hub.ErrNeedsAuth)
 			}

@@ -109,11 +109,11 @@ func newRig(t testing.TB, change func(*hub.Config)) *rig {
 		change(&cfg)
 	}
 	given := cfg.Launch
-	cfg.Launch = func(ctx context.Context, s hub.Server, dir string) (definition.Launch, []string, error) {
+	cfg.Launch = func(ctx context.Context, s hub.Server, id thread.ID, dir string) (definition.Launch, []string, error) {
 		r.mu.Lock()
 		r.launches++
 		r.mu.Unlock()
-		return given(ctx, s, dir)
+		return given(ctx, s, id, dir)
 	}
 	r.Hub = hub.New(cfg)
 	t.Cleanup(func() {
@@ -131,7 +131,7 @@ func newRig(t testing.TB, change func(*hub.Config)) *rig {
 }
 
 // launch starts a definition as it is.
-func launch(_ context.Context, s hub.Server, _ string) (definition.Launch, []string, error) {
+func launch(_ context.Context, s hub.Server, _ thread.ID, _ string) (definition.Launch, []string, error) {
 	d := s.Definition
 	_, _, env := mcptest.Command()
 	return definition.Launch{Transport: d.Transport, Command: d.Command, Args: d.Args}, append(env, "PATH=/usr/bin:/bin"), nil

@@ -153,7 +153,7 @@ func (b *backend) start(ctx context.Context) (*session, error) {
 	b.mu.Unlock()
 	ctx, cancel := withTimeout(ctx, b.Clock, timeout, fmt.Errorf("it did not start in %v", timeout))
 	defer cancel()
-	launch, environ, err := b.Launch(ctx, server, b.dir)
+	launch, environ, err := b.Launch(ctx, server, b.key.thread, b.dir)
 	if err != nil {
 		return nil, fmt.Errorf("launch: %w", err)
 	}
@@ -222,7 +222,7 @@ func (b *backend) open(ctx context.Context, l definition.Launch, environ []strin
 		if b.Dial == nil {
 			return nil, fmt.Errorf("servers by %s are not supported", l.Transport)
 		}
-		stream, err := b.Dial(ctx, l)
+		stream, err := b.Dial(ctx, l, environ)
 		if err != nil {
 			return nil, fmt.Errorf("connect: %w", err)
 		}

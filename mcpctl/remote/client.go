@@ -89,7 +89,7 @@ func (c *client) request(ctx context.Context, method string, at *url.URL, body [
 		}
 	}
 	if request.Header.Get("Authorization") == "" {
-		token, err = c.tokens.token(ctx, c.at, c.clientID, stale)
+		token, err = c.tokens.token(ctx, c.at, c.clientID, stale, c.helper.env)
 		if err != nil {
 			return nil, "", err
 		}

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -30,9 +29,10 @@ type guard struct {
 	through func(*http.Request) (*url.URL, error)
 }
 
-// newGuarded returns a client for signing in to a server.
-func newGuarded(server *url.URL) *http.Client {
-	network := outward.Of(os.Environ())
+// newGuarded returns a client for signing in to a server. It goes through the proxy of an environment, and trusts its
+// certificates.
+func newGuarded(server *url.URL, env []string) *http.Client {
+	network := outward.Of(env)
 	g := &guard{
 		server: server.Hostname(), here: loopback(server.Hostname()), proxies: map[string]bool{}, through: outward.Proxy(network),
 	}

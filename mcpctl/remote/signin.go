@@ -15,6 +15,8 @@ import (
 
 // SignInOptions are how a person signs in.
 type SignInOptions struct {
+	// Env is the environment (KEY=VALUE) with the proxy and the certificates.
+	Env []string
 	// Browse opens a page; nil means Browse of this package. That it fails does not end the sign-in.
 	Browse func(ctx context.Context, page string) error
 	// Show gets the address of the page for people whose browser does not open. It may be nil.
@@ -40,7 +42,7 @@ func signIn(ctx context.Context, l definition.Launch, challenge []string, t *Tok
 	if err != nil {
 		return err
 	}
-	found := &discovery{next: newGuarded(at), resource: bare(at)}
+	found := &discovery{next: newGuarded(at, o.Env), resource: bare(at)}
 	if l.OAuth.MetadataURL != "" {
 		if err := found.configure(ctx, l.OAuth.MetadataURL); err != nil {
 			return fmt.Errorf("the configured metadata: %w", err)

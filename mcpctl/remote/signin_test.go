@@ -477,7 +477,7 @@ func TestGuard(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if response, err := newGuarded(&url.URL{Scheme: "https", Host: "mcp.example"}).Do(r); err == nil {
+		if response, err := newGuarded(&url.URL{Scheme: "https", Host: "mcp.example"}, nil).Do(r); err == nil {
 			_ = response.Body.Close()
 			t.Errorf("%s is reached", to)
 		}
@@ -497,7 +497,7 @@ func TestTokensDamaged(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	var none *Tokens
-	if token, err := none.token(t.Context(), &url.URL{}, "", ""); token != "" || err != nil || none.renewable(&url.URL{}, "") {
+	if token, err := none.token(t.Context(), &url.URL{}, "", "", nil); token != "" || err != nil || none.renewable(&url.URL{}, "") {
 		t.Errorf("%s, %v", token, err)
 	}
 }

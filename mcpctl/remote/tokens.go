@@ -182,8 +182,9 @@ func (t *Tokens) renewable(at *url.URL, client string) bool {
 	return ok && g.Refresh != ""
 }
 
-// token returns the token for a server, or nothing. One that expires, or is the one that was refused, is renewed.
-func (t *Tokens) token(ctx context.Context, at *url.URL, client, refused string) (string, error) {
+// token returns the token for a server, or nothing. One that expires, or is the one that was refused, is renewed, through
+// the proxy of an environment.
+func (t *Tokens) token(ctx context.Context, at *url.URL, client, refused string, env []string) (string, error) {
 	g, ok := t.find(at, client)
 	if !ok || g.fresh(refused) {
 		return g.Access, nil
@@ -200,7 +201,7 @@ func (t *Tokens) token(ctx context.Context, at *url.URL, client, refused string)
 			access = g.Access // somebody else renewed it
 			return nil
 		}
-		next, err := g.renew(ctx, newGuarded(at))
+		next, err := g.renew(ctx, newGuarded(at, env))
 		if err != nil {
 			return err
 		}

@@ -14,15 +14,19 @@ import (
 const aroundPause = time.Second
 
 // lookAround looks in the transcript for the answers to prompts that the agent is idle with and made no request for, until
-// there is one or something else becomes of them. It does not block.
+// there is one or something else becomes of them. Agents say that they are idle before they have written down why; one
+// that runs without the gateway is looked at once more for what the person typed in it, too. It does not block.
 func (l *run) lookAround() {
 	l.mu.Lock()
-	due := l.session != nil && l.visibility == fullVisibility && l.asked.Open && !l.searching
-	if due {
-		l.searching = true
-	}
+	direct := l.visibility == transcriptVisible // it was read just now
+	due := l.session != nil && !l.searching && (direct || l.visibility == fullVisibility && l.asked.Open)
+	l.searching = l.searching || due
 	l.mu.Unlock()
-	if due && !l.enqueue(l.search) {
+	switch {
+	case !due:
+	case direct:
+		l.later(aroundPause, l.search)
+	case !l.enqueue(l.search):
 		l.mu.Lock()
 		l.searching = false
 		l.mu.Unlock()
@@ -35,34 +39,57 @@ func (l *run) search() {
 	l.searching = false
 	_, idle := idleSince(l.reported)
 	idle = idle && l.session != nil && l.requests.Quiet()
-	requests := l.requests.Begun()
+	direct := l.visibility == transcriptVisible
 	l.mu.Unlock()
 	if !idle {
 		return // the next idle state looks again
 	}
-	l.outbox.mu.Lock()
-	waiting := l.outbox.Filter(func(p thread.Prompt) bool {
-		begun, known := l.outbox.Begun(p.ID)
-		return p.State == thread.PromptOpen && p.Turn == 0 && known && begun >= requests
-	})
-	l.outbox.mu.Unlock()
-	if len(waiting) == 0 {
-		return
-	}
-	texts := make([]string, len(waiting))
-	for i, p := range waiting {
-		texts[i] = p.Text
-	}
-	if !l.recorder.Around(l.ctx, func(said string) bool { return len(turns.Claim(said, texts)) > 0 }) {
-		l.mu.Lock()
-		due := !l.searching
-		l.searching = true
-		l.mu.Unlock()
-		if due {
-			l.later(aroundPause, l.search)
+	if direct {
+		l.recorder.Poll(l.ctx)
+		if len(l.unexplained()) > 0 {
+			l.searchAgain()
 		}
 		return
 	}
+	texts := l.unexplained()
+	switch {
+	case len(texts) == 0:
+	case l.recorder.Around(l.ctx, func(said string) bool { return len(turns.Claim(said, texts)) > 0 }):
+		l.goesAround()
+	default:
+		l.searchAgain()
+	}
+}
+
+// unexplained returns the open prompts that no request was made for, and that no turn answers.
+func (l *run) unexplained() (texts []string) {
+	l.mu.Lock()
+	requests := l.requests.Begun()
+	l.mu.Unlock()
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	for _, p := range l.outbox.Filter(func(p thread.Prompt) bool {
+		begun, known := l.outbox.Begun(p.ID)
+		return p.State == thread.PromptOpen && p.Turn == 0 && known && begun >= requests
+	}) {
+		texts = append(texts, p.Text)
+	}
+	return texts
+}
+
+// searchAgain looks again after a pause.
+func (l *run) searchAgain() {
+	l.mu.Lock()
+	due := !l.searching
+	l.searching = true
+	l.mu.Unlock()
+	if due {
+		l.later(aroundPause, l.search)
+	}
+}
+
+// goesAround notes that the agent does not use the gateway.
+func (l *run) goesAround() {
 	l.mu.Lock()
 	first := !l.around
 	l.around = true

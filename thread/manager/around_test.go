@@ -87,6 +87,59 @@ func TestATurnAroundTheGateway(t *testing.T) {
 	}
 }
 
+// TestATurnWithoutTheGateway has an agent without a route write its answer down later than it says that it is done: the
+// turn is recorded, and the prompt is answered by it, however late.
+func TestATurnWithoutTheGateway(t *testing.T) {
+	answer := []thread.Item{item("user", "hi"), item("assistant", "hello")}
+	for name, tc := range map[string]struct {
+		late  time.Duration
+		typed bool // by the person in its pane
+		wrote []thread.Item
+		state thread.PromptState
+	}{
+		"at once":                  {0, false, answer, thread.PromptAnswered},
+		"a moment later":           {100 * time.Millisecond, false, answer, thread.PromptAnswered},
+		"late":                     {3500 * time.Millisecond, false, answer, thread.PromptAnswered},
+		"just in time":             {18 * time.Second, false, answer, thread.PromptAnswered},
+		"of two responses":         {time.Second, false, append([]thread.Item{item("user", "hi"), item("assistant", "call")}, answer[1]), thread.PromptAnswered},
+		"after something else":     {time.Second, false, append([]thread.Item{item("user", "x"), item("assistant", "y")}, answer...), thread.PromptAnswered},
+		"nothing":                  {0, false, nil, thread.PromptRefused},
+		"typed, and a moment late": {100 * time.Millisecond, true, answer, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.agents["polled"] = &polledAgent{fullAgent{plainAgent{"polled"}, w.natives}}
+				s := w.create(thread.NewRequest{Agent: "polled", Flags: thread.Flags{NoGateway: true}})
+				var p thread.Prompt
+				if !tc.typed {
+					p = w.asked(s.ID, "hi")
+				}
+				w.m.Hook(s.ID, "UserPromptSubmit", []byte(`{"prompt":"hi"}`))
+				synctest.Wait()
+				w.m.Hook(s.ID, "Stop", nil)
+				synctest.Wait()
+				time.Sleep(tc.late)
+				w.natives.append(s.Session, tc.wrote)
+				time.Sleep(3 * time.Second)
+				synctest.Wait()
+				if tc.state == thread.PromptRefused {
+					time.Sleep(20 * time.Second)
+					synctest.Wait()
+				}
+				if got := w.status(s.ID); tc.wrote != nil && (got.Turn == 0 || got.Gauge.Source != "transcript" || got.Usage.Output == 0) {
+					t.Errorf("turn %d, gauge %+v, usage %+v", got.Turn, got.Gauge, got.Usage)
+				}
+				if tc.typed {
+					return
+				}
+				if p = w.prompt(p.ID); p.State != tc.state {
+					t.Errorf("the prompt is %s (%s)", p.State, p.Reason)
+				}
+			}, func(w *world) { w.cfg.Models = oneModel{} })
+		})
+	}
+}
+
 // TestAPromptThatEndsTheAgent sends what ends the agent: it was sent, and no resume types it again.
 func TestAPromptThatEndsTheAgent(t *testing.T) {
 	for name, tc := range map[string]struct {

@@ -189,11 +189,10 @@ func (m *core) now() time.Time { return m.cfg.Clock() }
 
 // env is the environment that a thread's agent starts from.
 func (m *core) env(t thread.Thread) []string {
-	env := m.cfg.Env
-	if b, ok := m.environs.Load(t.ID); ok {
-		env = b.(brought).env
+	if env := m.Environ(t.ID); env != nil {
+		return slices.Concat(env, t.Launch.Env)
 	}
-	return slices.Concat(env, t.Launch.Env)
+	return slices.Concat(m.cfg.Env, t.Launch.Env)
 }
 
 // bring has a thread's agents begin with the environment of the person who starts it, until another one is brought.
@@ -223,6 +222,14 @@ func (m *core) environUse(id thread.ID) *thread.EnvironUse {
 	}
 	use := b.(brought).use
 	return &use
+}
+
+// Environ returns the environment that a person's client brought for a thread's agents, nil if there is none.
+func (m *core) Environ(id thread.ID) []string {
+	if b, ok := m.environs.Load(id); ok {
+		return b.(brought).env
+	}
+	return nil
 }
 
 // stateDir is the folder for a thread's own files.

@@ -25,22 +25,41 @@ func (m *history) Timeline(ctx context.Context, ref string, p thread.Page) ([]th
 		return nil, err
 	}
 	t := l.thread()
-	if t.Head == "" {
-		return []thread.Checkpoint{}, nil
-	}
-	var list []thread.Checkpoint
-	if p.Turns {
+	list := []thread.Checkpoint{}
+	switch {
+	case t.Head == "": // it may have been asked all the same
+	case p.Turns:
 		list, err = m.past.Turns(ctx, t.Head, p)
 		if err == nil && p.All {
 			list, err = m.withRest(ctx, t, p, list)
 		}
-	} else {
+	default:
 		list, err = m.cfg.Store.Lineage(ctx, t.Head, p)
+	}
+	if err == nil && p.Turns && p.All {
+		list, err = m.withPrompts(ctx, l, p, list)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("timeline of %s: %w", t.Name, err)
 	}
 	return list, nil
+}
+
+// searched is how many of the newest prompts are looked at.
+const searched = 10_000
+
+// withPrompts adds to a page of turns the prompts that no turn answered.
+func (m *history) withPrompts(
+	ctx context.Context, l *run, p thread.Page, turns []thread.Checkpoint,
+) ([]thread.Checkpoint, error) {
+	all, err := m.cfg.Store.Prompts(ctx, l.id, false, searched)
+	if err != nil {
+		return nil, fmt.Errorf("read the prompts: %w", err)
+	}
+	for i, p := range all {
+		all[i] = l.upToDate(p)
+	}
+	return insertPrompts(l.thread(), p, turns, all), nil
 }
 
 // withRest adds to a page of turns what Page.All asks for.
@@ -217,7 +236,6 @@ func (m *history) promptHits(ctx context.Context, query string, limit int) ([]th
 	if len(words) == 0 {
 		return nil, nil
 	}
-	const searched = 10_000
 	all, err := m.cfg.Store.Prompts(ctx, "", false, searched)
 	if err != nil {
 		return nil, fmt.Errorf("read the prompts: %w", err)
@@ -235,7 +253,7 @@ func (m *history) promptHits(ctx context.Context, query string, limit int) ([]th
 			p = l.upToDate(p)
 		}
 		text := strings.ToLower(p.Text)
-		if p.State.Over() && !p.State.Again() || slices.ContainsFunc(words, func(w string) bool {
+		if p.State.Over() && !p.Unanswered() && !p.State.Again() || slices.ContainsFunc(words, func(w string) bool {
 			return !strings.Contains(text, w)
 		}) {
 			continue

@@ -3,6 +3,7 @@ package manager_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,4 +74,72 @@ func TestAnswersAreListedAtOnce(t *testing.T) {
 			t.Errorf("after the kill %q, want %q", got, want)
 		}
 	})
+}
+
+// TestPromptsWithoutATurnAreRows: a prompt that was refused, cut or never reported is a row after the turn that it came
+// after, also after later turns, a rewind, a fork and a restart; and it is found.
+func TestPromptsWithoutATurnAreRows(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.create(thread.NewRequest{})
+		lose := func(id thread.ID, text string, how thread.PromptState) {
+			p, err := w.store.PutPrompt(ctx, thread.Prompt{ID: thread.NewPromptID(), Thread: id, From: thread.FromVerb,
+				Text: text, State: how, Reason: "why not", Accepted: time.Now()})
+			if err != nil || p.Seq == 0 {
+				t.Fatal(p, err)
+			}
+		}
+		check := func(name string, p thread.Page, want ...string) {
+			t.Helper()
+			if got := w.rows(name, p); !slices.Equal(got, want) {
+				t.Errorf("%q\nwant %q", got, want)
+			}
+		}
+		answer := func(id thread.ID, text string) {
+			w.ask(id, text)
+			w.turn(id, text)
+			time.Sleep(time.Second)
+		}
+		lose(s.ID, "before all", thread.PromptRefused)
+		check(s.Name, thread.Page{}, "prompt 0 before all")
+		answer(s.ID, "one")
+		lose(s.ID, "after one", thread.PromptInterrupted)
+		lose(s.ID, "withdrawn", thread.PromptCancelled)
+		lose(s.ID, "/compact", thread.PromptTaken)
+		answer(s.ID, "two")
+		lose(s.ID, "after two", thread.PromptRefused)
+		want := []string{"prompt 2 after two", "turn 2 two", "prompt 1 /compact", "prompt 1 after one", "turn 1 one",
+			"prompt 0 before all"}
+		check(s.Name, thread.Page{}, want...)
+		check(s.Name, thread.Page{Limit: 1}, "prompt 2 after two", "turn 2 two")
+		check(s.Name, thread.Page{Before: 2}, want[2:]...)
+		w.crash()
+		check(s.Name, thread.Page{}, want...)
+		for _, text := range []string{"before all", "after one", "compact", "after two"} {
+			if hits, err := w.m.Find(ctx, text, 5); err != nil || len(hits) != 1 || hits[0].Thread != s.ID {
+				t.Errorf("find %s: %+v %v", text, hits, err)
+			}
+		}
+		if hits, err := w.m.Find(ctx, "withdrawn", 5); err != nil || len(hits) != 0 {
+			t.Errorf("find what was withdrawn: %+v %v", hits, err)
+		}
+		if _, err := w.m.Resume(ctx, s.Name, thread.ResumeRequest{}); err != nil {
+			t.Fatal(err)
+		}
+		fork, err := w.m.Fork(ctx, thread.ForkRequest{Thread: s.Name, At: "1", Label: "other"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lose(fork.ID, "in the fork", thread.PromptRefused)
+		check(fork.Name, thread.Page{}, "prompt 1 in the fork", "turn 1 one")
+		if _, err := w.m.Rewind(ctx, thread.RewindRequest{Thread: s.Name, At: "1", Conversation: true}); err != nil {
+			t.Fatal(err)
+		}
+		rows := w.rows(s.Name, thread.Page{})
+		for i, r := range rows {
+			if strings.HasPrefix(r, "prompt") && (i == len(rows)-1) != strings.HasSuffix(r, "before all") ||
+				strings.HasPrefix(r, "prompt 2") {
+				t.Errorf("after the rewind: %q", rows)
+			}
+		}
+	}, func(w *world) { w.cfg.Finder = noFinder{} })
 }

@@ -81,7 +81,11 @@ func (l turnPrompts) Ended(ids []thread.PromptID, c thread.Checkpoint, why strin
 			continue
 		}
 		if c.Interrupted {
-			p = l.after(p, outbox.Cut, cmp.Or(why, "stopped before the turn ended"))
+			how := cmp.Or(why, "stopped before the turn ended")
+			if p.State == thread.PromptInterrupted {
+				how = cmp.Or(p.Reason, how) // what ended it is known better than what followed
+			}
+			p = l.after(p, outbox.Cut, how)
 		} else {
 			p = l.after(p, outbox.Answered, "").Brief()
 		}

@@ -465,7 +465,7 @@ func waiting(s thread.State) bool { return s == thread.StateIdle || s == thread.
 // offerAgain tells how to resend a prompt that a limit refused when the limit ends, or resends it if configured.
 func (l *typist) offerAgain(p thread.Prompt) {
 	l.mu.Lock()
-	limited, until, name := l.limited(), l.shown.Until.Local().Format("15:04"), l.t.Name
+	limited, until, name := l.limited(), l.shown.Until.Local().Format(time.TimeOnly), l.t.Name
 	l.mu.Unlock()
 	if !limited || p.Again != "" && !l.cfg.Limits.Continue {
 		return

@@ -13,7 +13,7 @@ import (
 
 // height returns the height of an entry in rows.
 func (r row) height() int {
-	if r.kind == rowTurn {
+	if r.kind == rowTurn || r.kind == rowPrompt {
 		return 2
 	}
 	return 1
@@ -69,9 +69,20 @@ func (m *Model) drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r row) 
 		right := c.PrintRight(b, 0, 0, muted, numbers(r.cp.Usage))
 		x := c.Print(b, 4, 0, muted, "· "+r.cp.Created.Local().Format("15:04:05")+" ")
 		c.Print(b, x, 0, muted, plain.Cut(answer(r.cp), right-x-1))
+	case rowPrompt:
+		right := c.PrintRight(b, 0, 0, muted, r.cp.Created.Local().Format("15:04"))
+		c.Print(b, 4, 0, muted, plain.Cut(plain.First(r.cp.Prompt), right-5))
+		x := c.Print(b, 4, 1, th.Style(ending(r.cp.Ended)), string(r.cp.Ended)+" · ")
+		c.Print(b, x, 1, muted, plain.Cut(plain.Line(r.cp.Note), b.W-x))
 	default:
-		right := m.drawFacts(c, b, th, r)
 		x := c.Print(b, 0, 0, th.Style(theme.Accent), fmt.Sprintf("%3d ", r.cp.Turn))
+		if r.cp.Damaged { // nothing else is known of it
+			c.Print(b, x, 0, muted, plain.Cut("(no prompt)", b.W-x))
+			x = c.Print(b, x, 1, th.Style(theme.Bad), "damaged · ")
+			c.Print(b, x, 1, muted, plain.Cut("its stored data cannot be read", b.W-x))
+			return
+		}
+		right := m.drawFacts(c, b, th, r)
 		prompt := plain.First(r.cp.Prompt)
 		if prompt == "" {
 			prompt = "(no prompt)"
@@ -99,6 +110,14 @@ func (m *Model) drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r row) 
 		}
 		c.Print(b, x, 1, muted, plain.Cut(answer(r.cp), b.W-x))
 	}
+}
+
+// ending returns the colour of how a prompt ended.
+func ending(s thread.PromptState) theme.Token {
+	if s.Again() {
+		return theme.Warn
+	}
+	return theme.Muted
 }
 
 func answer(cp thread.Checkpoint) string {

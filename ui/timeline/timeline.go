@@ -22,9 +22,10 @@ type Model struct {
 	open map[int]bool // turns whose responses are shown
 	done bool         // the oldest checkpoint is loaded
 	busy bool         // a page is being loaded
-	// rewound has the turns that a rewind left behind; asked is the newest rewind when they were requested.
-	rewound []thread.Checkpoint
-	asked   thread.CheckpointID
+	// rest has what is in no page: the turns that a rewind left behind and the prompts that no turn answered. asked is what
+	// it depended on when it was requested.
+	rest  []thread.Checkpoint
+	asked *version
 	// stuck is set if a page brought nothing new, because a single turn fills it.
 	stuck bool
 	err   string
@@ -37,13 +38,20 @@ type Model struct {
 	names func(thread.ID) string
 }
 
+// version is what the rest of a timeline depends on.
+type version struct {
+	rewind  thread.CheckpointID // the newest one
+	prompts string              // the thread's unanswered prompts with their states
+}
+
 type rowKind int
 
 const (
 	rowTurn rowKind = iota
 	rowResponse
 	rowDivider
-	rowMark // where the parent's turns start; not a checkpoint, skipped by the cursor
+	rowMark   // where the parent's turns start; not a checkpoint, skipped by the cursor
+	rowPrompt // a prompt that no turn answered
 )
 
 // row is a visible entry.
@@ -118,27 +126,37 @@ func (m *Model) Add(id thread.ID, page []thread.Checkpoint, err error) {
 	m.stale = true
 }
 
-// WantRewound reports whether to load turns that a rewind left behind, and marks them as requested.
-func (m *Model) WantRewound() bool {
-	i := slices.IndexFunc(m.cps, func(c thread.Checkpoint) bool {
-		return c.Kind == thread.KindRewind && c.Thread == m.id
-	})
-	if i < 0 || m.cps[i].ID == m.asked {
+// WantRest reports whether to load what is in no page, and marks it as requested; prompts are the thread's unanswered
+// ones.
+func (m *Model) WantRest(prompts []thread.Prompt) bool {
+	if m.id == "" {
 		return false
 	}
-	m.asked = m.cps[i].ID
+	var now version
+	if i := slices.IndexFunc(m.cps, func(c thread.Checkpoint) bool {
+		return c.Kind == thread.KindRewind && c.Thread == m.id
+	}); i >= 0 {
+		now.rewind = m.cps[i].ID
+	}
+	for _, p := range prompts {
+		now.prompts += string(p.ID) + " " + string(p.State) + "\n"
+	}
+	if m.asked != nil && *m.asked == now {
+		return false
+	}
+	m.asked = &now
 	return true
 }
 
-// SetRewound sets the turns of a thread, of which those left behind by a rewind are shown.
-func (m *Model) SetRewound(id thread.ID, turns []thread.Checkpoint) {
+// SetRest sets what is in no page, from a timeline with all.
+func (m *Model) SetRest(id thread.ID, all []thread.Checkpoint) {
 	if id != m.id {
 		return
 	}
-	m.rewound, m.stale = nil, true
-	for _, cp := range turns {
-		if cp.Rewound {
-			m.rewound = append(m.rewound, cp)
+	m.rest, m.stale = nil, true
+	for _, cp := range all {
+		if cp.Rewound || cp.Kind == thread.KindPrompt {
+			m.rest = append(m.rest, cp)
 		}
 	}
 }
@@ -304,13 +322,26 @@ func (m *Model) sort() {
 		}
 		i = m.group(i)
 	}
-	for _, cp := range m.rewound {
-		at := slices.IndexFunc(m.rows, func(r row) bool { return r.kind != rowMark && r.cp.Created.Before(cp.Created) })
-		if at < 0 {
-			at = len(m.rows)
+	for _, cp := range m.rest {
+		if cp.Kind == thread.KindPrompt {
+			m.insert(row{kind: rowPrompt, cp: cp}, func(r row) bool {
+				return r.kind == rowMark || r.kind == rowTurn && r.cp.Turn <= cp.Turn && !r.cp.Rewound
+			})
+			continue
 		}
-		m.rows = slices.Insert(m.rows, at, row{kind: rowTurn, cp: cp, usage: cp.Usage})
+		m.insert(row{kind: rowTurn, cp: cp, usage: cp.Usage}, func(r row) bool {
+			return r.kind != rowMark && r.kind != rowPrompt && !r.cp.Damaged && r.cp.Created.Before(cp.Created)
+		})
 	}
+}
+
+// insert inserts a row before the first one that it is newer than.
+func (m *Model) insert(r row, newer func(row) bool) {
+	at := slices.IndexFunc(m.rows, newer)
+	if at < 0 {
+		at = len(m.rows)
+	}
+	m.rows = slices.Insert(m.rows, at, r)
 }
 
 func dividerText(cp thread.Checkpoint) string {

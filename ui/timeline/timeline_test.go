@@ -200,19 +200,19 @@ func TestStrangersAndErrors(t *testing.T) {
 // the way
 // from turn to turn.
 func TestTurnsLeftBehind(t *testing.T) {
-	if made(cp("b", 1, 1, thread.KindTurn)).WantRewound() {
-		t.Error("they are asked for where nothing was rewound")
-	}
 	m := made(cp("b", 6, 2, thread.KindTurn), cp("b", 5, 1, thread.KindRewind), cp("b", 4, 3, thread.KindSafety),
 		cp("b", 1, 1, thread.KindTurn))
-	if !m.WantRewound() || m.WantRewound() {
+	if !m.WantRest(nil) || m.WantRest(nil) {
 		t.Error("they are to be asked for once")
+	}
+	if p := []thread.Prompt{{ID: "p1", State: thread.PromptRefused}}; !m.WantRest(p) || m.WantRest(p) {
+		t.Error("another prompt without an answer is to be asked for once")
 	}
 	left := []thread.Checkpoint{cp("b", 3, 3, thread.KindTurn), cp("b", 2, 2, thread.KindTurn),
 		cp("b", 1, 1, thread.KindTurn)}
 	left[0].Rewound, left[1].Rewound = true, true
-	m.SetRewound("other", left)
-	m.SetRewound("b", left)
+	m.SetRest("other", left)
+	m.SetRest("b", left)
 	text := draw(m, 80, 20)
 	var order []int
 	for _, want := range []string{"answer 6", "rewound", "safety checkpoint", "answer 3", "answer 2", "answer 1"} {
@@ -247,5 +247,47 @@ func TestTakenBack(t *testing.T) {
 	back.Parent = "b-9"
 	if text := draw(made(back, before, cp("b", 1, 1, thread.KindTurn)), 80, 20); strings.Count(text, "merge") != 2 {
 		t.Errorf("something happened in between:\n%s", text)
+	}
+}
+
+// Prompts that no turn answered are listed after the turn that they came after, before and after a fork, and none of
+// the way from turn to turn.
+func TestPromptsWithoutATurn(t *testing.T) {
+	m := made(cp("b", 6, 4, thread.KindTurn), cp("b", 5, 3, thread.KindTurn), cp("a", 2, 2, thread.KindTurn))
+	asked := func(id string, after int, how thread.PromptState) thread.Checkpoint {
+		return thread.PromptRow(thread.Prompt{ID: thread.PromptID(id), Thread: "b", Text: "text of " + id, State: how,
+			Reason: "why " + id, Accepted: epoch}, after)
+	}
+	m.SetRest("b", []thread.Checkpoint{asked("p4", 4, thread.PromptRefused), cp("b", 6, 4, thread.KindTurn),
+		asked("p3", 3, thread.PromptInterrupted), asked("p2", 2, thread.PromptTaken)})
+	text := draw(m, 80, 20)
+	at := -1
+	for _, want := range []string{"text of p4", "refused", "why p4", "answer 6", "text of p3", "interrupted", "why p3", "answer 5",
+		"text of p2", "taken", "why p2", "forked from", "answer 2"} {
+		was := at
+		if at = strings.Index(text, want); at <= was {
+			t.Errorf("%q is at %d, after %d:\n%s", want, at, was, text)
+		}
+	}
+	if s := m.Step(3, 1); s == nil || s.Turn != 4 {
+		t.Errorf("turn after 3 is %v", s)
+	}
+	m.Move(-9)
+	if s := m.Selected(); s == nil || s.Kind != thread.KindPrompt {
+		t.Errorf("on the first row is %v", s)
+	}
+}
+
+// A turn that cannot be read says so, and no time, prompt or answer that nobody knows.
+func TestDamagedTurn(t *testing.T) {
+	lost := thread.Checkpoint{ID: "b-2", Thread: "b", Seq: 2, Turn: 2, Kind: thread.KindTurn, Damaged: true}
+	text := draw(made(cp("b", 3, 3, thread.KindTurn), lost, cp("b", 1, 1, thread.KindTurn)), 80, 20)
+	for _, want := range []string{"answer 3", "damaged", "its stored data cannot be read", "answer 1"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "00:00") || strings.Contains(text, "no text") {
+		t.Errorf("it says what is not known:\n%s", text)
 	}
 }

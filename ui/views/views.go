@@ -36,8 +36,8 @@ func (v View) String() string {
 	return [...]string{"terminal", "timeline", "context", "diff"}[v]
 }
 
-// mostRewound limits how many turns are searched for those that a rewind left behind.
-const mostRewound = 1000
+// mostRest limits how many turns are searched for what is in no page of a timeline.
+const mostRest = 1000
 
 // Server is what the views need from the server.
 type Server interface {
@@ -52,6 +52,8 @@ type Actions struct {
 	Fork   func(host.Point)
 	Rewind func(at thread.CheckpointID, turn int) tea.Cmd
 	Edit   func(path string) tea.Cmd
+	// Prompts opens the prompts of a thread.
+	Prompts func(*thread.Status) tea.Cmd
 }
 
 // Feature has the views of the main pane.
@@ -138,13 +140,18 @@ func (f *Feature) Fill() tea.Cmd {
 	}
 }
 
-// Follow loads the context again if it is out of date: the selected thread's gauge says so. Call it after every message
+// Follow loads again what is out of date: the context, as the selected thread's gauge says, and the prompts in the
+// timeline. Call it after every message
 // while the main pane is visible; nothing is loaded for another view.
 func (f *Feature) Follow() tea.Cmd {
-	if f.now != Context {
+	switch f.now {
+	case Timeline:
+		return f.loadRest(f.timeline.Thread())
+	case Context:
+		return f.context.follow()
+	default:
 		return nil
 	}
-	return f.context.follow()
 }
 
 // Listed reports whether the results in a context are on the screen, so that keys are for them.
@@ -249,6 +256,9 @@ func (f *Feature) inTimeline(a intent.Action) (tea.Cmd, bool) {
 	if cp == nil {
 		return nil, false
 	}
+	if cp.Kind == thread.KindPrompt {
+		return f.onPrompt(a)
+	}
 	switch a {
 	case intent.Open:
 		f.reading = true
@@ -269,6 +279,22 @@ func (f *Feature) inTimeline(a intent.Action) (tea.Cmd, bool) {
 		return nil, false
 	}
 	return nil, true
+}
+
+// onPrompt handles an action on a prompt that no turn answered: there is nothing to read, to fork or to compare.
+func (f *Feature) onPrompt(a intent.Action) (tea.Cmd, bool) {
+	switch a {
+	case intent.Open:
+		if s := f.Threads.Thread(f.timeline.Thread()); s != nil {
+			return f.do.Prompts(s), true
+		}
+		return nil, true
+	case intent.ForkAt, intent.Rewind, intent.ShowDiff, intent.Compare:
+		return f.Notify(thread.LevelInfo, "This prompt has no turn: no answer came. Go to a turn, or press enter to see the "+
+			"prompt."), true
+	default:
+		return nil, false
+	}
 }
 
 func pointOf(cp thread.Checkpoint) host.Point {
@@ -344,24 +370,30 @@ func step(a intent.Action) int {
 
 func (f *Feature) loadTimeline() tea.Cmd {
 	id := f.timeline.Thread()
-	var rewound tea.Cmd
-	if f.timeline.WantRewound() {
-		rewound = f.page(id, thread.Page{Turns: true, All: true, Limit: mostRewound},
-			func(turns []thread.Checkpoint, err error) tea.Cmd {
-				if err == nil { // the timeline itself shows the error
-					f.timeline.SetRewound(id, turns)
-				}
-				return nil
-			})
-	}
+	rest := f.loadRest(id)
 	p, want := f.timeline.Want()
 	if !want {
-		return rewound
+		return rest
 	}
-	return tea.Batch(rewound, f.page(id, p, func(page []thread.Checkpoint, err error) tea.Cmd {
+	return tea.Batch(rest, f.page(id, p, func(page []thread.Checkpoint, err error) tea.Cmd {
 		f.timeline.Add(id, page, err)
 		return f.loadTimeline()
 	}))
+}
+
+// loadRest loads what is in no page of the timeline, if that has changed.
+func (f *Feature) loadRest(id thread.ID) tea.Cmd {
+	s := f.Threads.Thread(id)
+	if s == nil || !f.timeline.WantRest(s.Prompts) {
+		return nil
+	}
+	return f.page(id, thread.Page{Turns: true, All: true, Limit: mostRest},
+		func(all []thread.Checkpoint, err error) tea.Cmd {
+			if err == nil { // the timeline itself shows the error
+				f.timeline.SetRest(id, all)
+			}
+			return nil
+		})
 }
 
 func (f *Feature) page(id thread.ID, p thread.Page, then func([]thread.Checkpoint, error) tea.Cmd) tea.Cmd {

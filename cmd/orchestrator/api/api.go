@@ -38,6 +38,8 @@ type ServerInfo struct {
 	// Problems includes it.
 	Found   []string `json:"found,omitempty"`
 	Running int      `json:"running"`
+	// Differs names the variables of which the server has other values than the person's client; an agent is not told.
+	Differs []string `json:"differs,omitempty"`
 	// Seq is the number of the newest event.
 	Seq int64 `json:"seq,omitempty"`
 	// NoRepository is set if there is no repository, so that forks share one folder.

@@ -6,26 +6,27 @@ import (
 	"strings"
 )
 
-// environHeader carries the environment of a person's client to calls that start agents.
+// environHeader carries the environment of a person's client to calls that use it.
 const environHeader = "Orchestrator-Environ"
 
 // mostEnviron is the largest environment that is sent, in bytes; servers refuse much larger headers.
 const mostEnviron = 512 << 10
 
-// starts reports whether a call starts agents.
-func starts(call string) bool {
+// takesEnviron reports whether a call uses the environment of who calls: it starts agents, signs in to a server, or
+// compares it with the server's.
+func takesEnviron(call string) bool {
 	switch call {
-	case New.Name(), Fork.Name(), Resume.Name(), ResumeAll.Name(), AnswerOffer.Name():
+	case New.Name(), Fork.Name(), Resume.Name(), ResumeAll.Name(), AnswerOffer.Name(), ActMCP.Name(), Info.Name():
 		return true
 	default:
 		return false
 	}
 }
 
-// SetEnviron adds an environment to a call, if that starts agents.
+// SetEnviron adds an environment to a call, if that uses one.
 func SetEnviron(h http.Header, call string, env []string) {
 	text := strings.Join(env, "\x00")
-	if starts(call) && len(env) > 0 && len(text) <= mostEnviron {
+	if takesEnviron(call) && len(env) > 0 && len(text) <= mostEnviron {
 		h.Set(environHeader, base64.StdEncoding.EncodeToString([]byte(text)))
 	}
 }

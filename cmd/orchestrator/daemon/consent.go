@@ -6,6 +6,8 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/grant"
+	"orchestrator/thread/turns"
+	"orchestrator/thread/typing"
 )
 
 // consents refuses an agent that consents for the person to what is typed into a program that may run it.
@@ -17,18 +19,28 @@ func consents(ctx context.Context, given bool) error {
 		thread.ErrNotGranted), "ask the user to send it")
 }
 
-// maySend refuses an agent that may not start programs but would have a program run its text.
-func maySend(ctx context.Context, to thread.Status) error {
+// maySend refuses an agent that may not start programs but would have a program run its text: as a shell does, or as an
+// agent does with its own commands, which run a line in a shell, answer its questions or change what it may do.
+func maySend(ctx context.Context, to thread.Status, text string) error {
 	c := callerOf(ctx)
-	if !to.RunsLines || c.Has(grant.Start) {
+	if !c.Agent || c.Has(grant.Start) {
 		return nil
 	}
-	return thread.Hint(fmt.Errorf("the program of %s may run what is typed into it, which needs the grant %q: %w",
-		to.Name, grant.Start, thread.ErrNotGranted), "ask the user to send it")
+	what := ""
+	switch {
+	case to.RunsLines:
+		what = fmt.Sprintf("the program of %s may run what is typed into it", to.Name)
+	case turns.Command(typing.Printable(text)):
+		what = fmt.Sprintf("%s may take this text for a command of its own, such as a line for a shell", to.Name)
+	default:
+		return nil
+	}
+	return thread.Hint(fmt.Errorf("%s, which needs the grant %q: %w", what, grant.Start, thread.ErrNotGranted),
+		"ask the user to send it")
 }
 
-// mayChange is maySend for a prompt of a thread.
-func (s *Server) mayChange(ctx context.Context, id thread.PromptID) error {
+// mayChange is maySend for a prompt of a thread that gets another text, or is sent again with its own if that is empty.
+func (s *Server) mayChange(ctx context.Context, id thread.PromptID, text string) error {
 	if !callerOf(ctx).Agent {
 		return nil
 	}
@@ -36,5 +48,12 @@ func (s *Server) mayChange(ctx context.Context, id thread.PromptID) error {
 	if err != nil {
 		return err
 	}
-	return maySend(ctx, to)
+	if text == "" {
+		p, err := s.Manager.Prompt(ctx, string(to.ID), id)
+		if err != nil {
+			return err
+		}
+		text = p.Text
+	}
+	return maySend(ctx, to, text)
 }

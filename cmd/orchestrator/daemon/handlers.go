@@ -95,7 +95,7 @@ func (s *Server) registerPrompts(r *routes) {
 	answer(r, api.Ask, nil, func(ctx context.Context, q api.AskRequest) (thread.Prompt, error) {
 		to, err := m.Status(ctx, q.Thread)
 		if err == nil {
-			err = maySend(ctx, to)
+			err = maySend(ctx, to, q.Text)
 		}
 		if err == nil {
 			err = consents(ctx, q.Lines)
@@ -114,7 +114,7 @@ func (s *Server) registerPrompts(r *routes) {
 			return m.Prompt(ctx, q.Thread, q.ID)
 		})
 	answer(r, api.EditPrompt, nil, func(ctx context.Context, q api.EditRequest) (thread.Prompt, error) {
-		if err := s.mayChange(ctx, q.ID); err != nil {
+		if err := s.mayChange(ctx, q.ID, q.Text); err != nil {
 			return thread.Prompt{}, err
 		}
 		return m.EditPrompt(ctx, q.ID, q.Text)
@@ -129,7 +129,7 @@ func (s *Server) registerPrompts(r *routes) {
 		if err := s.ofThread(ctx, q); err != nil {
 			return thread.Prompt{}, err
 		}
-		if err := s.mayChange(ctx, q.ID); err != nil {
+		if err := s.mayChange(ctx, q.ID, ""); err != nil {
 			return thread.Prompt{}, err
 		}
 		return m.AskAgain(ctx, q.ID)

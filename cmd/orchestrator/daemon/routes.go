@@ -11,6 +11,7 @@ import (
 	"os"
 	"time"
 
+	"orchestrator/agent/world"
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/thread"
 	"orchestrator/thread/grant"
@@ -100,7 +101,8 @@ func admit[Req any](r *routes, method, op string, about subject[Req],
 		}
 		ctx := context.WithValue(hr.Context(), callerKey{}, c)
 		if env := api.Environ(hr.Header); env != nil && !c.Agent {
-			ctx = thread.WithEnviron(ctx, env)
+			// What its terminal speaks by is no agent's business, and differs from one to the next.
+			ctx = thread.WithEnviron(ctx, world.Without(env, world.Terminals()))
 		}
 		h(w, hr.WithContext(ctx), req)
 	})
@@ -127,8 +129,7 @@ func answer[Req, Resp any](r *routes, c api.Call[Req, Resp], about subject[Req],
 			refuse(w, err)
 			return
 		}
-		w.Header().Set("Content-Type", "application/json")
-		json.NewEncoder(w).Encode(resp) //nolint:errcheck // the client is gone, there is nobody to tell
+		_ = api.WriteResponse(w, resp) // the client is gone, there is nobody to tell
 	})
 }
 
@@ -171,8 +172,7 @@ func upload[Req, Resp any](r *routes, u api.Upload[Req, Resp], about subject[Req
 			_, _ = io.Copy(io.Discard, hr.Body) // until the client has read the error
 			return
 		}
-		w.Header().Set("Content-Type", "application/json")
-		json.NewEncoder(w).Encode(resp) //nolint:errcheck // the client is gone; nobody to tell
+		_ = api.WriteResponse(w, resp) // the client is gone, there is nobody to tell
 	})
 }
 

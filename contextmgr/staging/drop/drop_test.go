@@ -279,7 +279,7 @@ func TestNoThreadWaitsForAnother(t *testing.T) {
 	go func() {
 		defer close(done)
 		pace := drop.Pace{Threads: time.Millisecond, Folder: time.Millisecond, Longest: 20 * time.Millisecond}
-		taker.Serve(ctx, pace, func(context.Context) map[thread.ID]string {
+		taker.Serve(ctx, pace, func() map[thread.ID]string {
 			return map[thread.ID]string{"slow": slow.dir, "full": full.dir, "quick": quick.dir}
 		})
 	}()

@@ -21,7 +21,7 @@ const share = 20
 
 // Serve takes for threads until the context ends. Each has a worker of its own: however much one hands over, and whatever
 // it puts into its folder, no other waits for it. homes returns the folders of those that hand data over now.
-func (k Taker) Serve(ctx context.Context, pace Pace, homes func(context.Context) map[thread.ID]string) {
+func (k Taker) Serve(ctx context.Context, pace Pace, homes func() map[thread.ID]string) {
 	var workers sync.WaitGroup
 	defer workers.Wait()
 	ctx, end := context.WithCancel(ctx)
@@ -31,7 +31,7 @@ func (k Taker) Serve(ctx context.Context, pace Pace, homes func(context.Context)
 	look := time.NewTicker(pace.Threads)
 	defer look.Stop()
 	for {
-		now := homes(ctx)
+		now := homes()
 		for id, home := range now {
 			if cancels[id] != nil {
 				continue

@@ -25,7 +25,7 @@ func (g Gate) Closed() string {
 		return "its agent is being stopped"
 	case g.Silent: // its state is unknown
 	case !g.Limit.IsZero():
-		return "rate limited until " + g.Limit.Local().Format("15:04")
+		return "rate limited until " + g.Limit.Local().Format(time.TimeOnly)
 	case g.State == thread.StateWorking, g.State == thread.StateSilent:
 		return "its agent is working"
 	case g.State == thread.StateApproval, g.State == thread.StateQuestion:

@@ -136,7 +136,7 @@ func TestGate(t *testing.T) {
 		{outbox.Gate{Running: true, State: thread.StateUnknown}, ""},
 		{outbox.Gate{Running: true, Stopping: true, Silent: true}, "its agent is being stopped"},
 		{outbox.Gate{Running: true, Silent: true, State: thread.StateWorking, Limit: end}, ""},
-		{outbox.Gate{Running: true, State: thread.StateLimited, Limit: end}, "rate limited until 14:30"},
+		{outbox.Gate{Running: true, State: thread.StateLimited, Limit: end}, "rate limited until 14:30:00"},
 		{outbox.Gate{Running: true, State: thread.StateLimited}, ""},
 		{outbox.Gate{Running: true, State: thread.StateWorking}, "its agent is working"},
 		{outbox.Gate{Running: true, State: thread.StateSilent}, "its agent is working"},
