@@ -8,13 +8,13 @@ import (
 
 // Folders finds the threads of a project that work on the same files.
 type Folders struct {
-	threads []Thread // those in use
+	threads []*Thread // those in use
 	index   *share.Index
 	found   map[share.Place][]int // what the index found, looked up once per place
 }
 
-// NewFolders indexes the threads that are in use.
-func NewFolders(project string, all iter.Seq[Thread]) *Folders {
+// NewFolders indexes the threads that are in use, which must not change while the index is used.
+func NewFolders(project string, all iter.Seq[*Thread]) *Folders {
 	f := &Folders{found: make(map[share.Place][]int)}
 	var places []share.Place
 	for t := range all {
@@ -28,26 +28,26 @@ func NewFolders(project string, all iter.Seq[Thread]) *Folders {
 }
 
 // With returns the threads that work on the same files as t, in the order they were given; none if t is not in use.
-func (f *Folders) With(t Thread) []Thread {
+func (f *Folders) With(t *Thread) []Thread {
 	if !t.InUse() {
 		return nil
 	}
 	var others []Thread
 	for _, i := range f.at(t) {
 		if o := f.threads[i]; o.ID != t.ID {
-			others = append(others, o)
+			others = append(others, *o)
 		}
 	}
 	return others
 }
 
 // Names returns the names of at most `most` threads that work on the same files as t, and how many more there are.
-func (f *Folders) Names(t Thread, most int) (names []string, more int) {
+func (f *Folders) Names(t *Thread, most int) (names []string, more int) {
 	if !t.InUse() {
 		return nil, 0
 	}
 	for _, i := range f.at(t) {
-		switch o := &f.threads[i]; {
+		switch o := f.threads[i]; {
 		case o.ID == t.ID:
 		case len(names) < most:
 			names = append(names, o.Name)
@@ -59,7 +59,7 @@ func (f *Folders) Names(t Thread, most int) (names []string, more int) {
 }
 
 // at returns the indexes of the threads that work on the same files as t, itself included.
-func (f *Folders) at(t Thread) []int {
+func (f *Folders) at(t *Thread) []int {
 	p := placeOf(t)
 	found, ok := f.found[p]
 	if !ok {
@@ -69,7 +69,7 @@ func (f *Folders) at(t Thread) []int {
 	return found
 }
 
-func placeOf(t Thread) share.Place { return share.Place{Dir: t.Dir, Worktree: t.Worktree.Path} }
+func placeOf(t *Thread) share.Place { return share.Place{Dir: t.Dir, Worktree: t.Worktree.Path} }
 
 // NamesOf returns the names of threads.
 func NamesOf(threads []Thread) []string {
@@ -81,6 +81,6 @@ func NamesOf(threads []Thread) []string {
 }
 
 // InUse reports whether a thread still works on its files.
-func (t Thread) InUse() bool {
+func (t *Thread) InUse() bool {
 	return t.Deleted.IsZero() && t.Archived.IsZero() && t.Outcome.Kind == OutcomeNone
 }

@@ -17,9 +17,16 @@ func TestFoldersNames(t *testing.T) {
 	}
 	all[1].Archived = time.Unix(1, 0)
 	alone := thread.Thread{ID: "alone", Name: "alone", Dir: "/elsewhere"}
-	folders := thread.NewFolders("/p", slices.Values(append(all, alone)))
+	folders := thread.NewFolders("/p", func(yield func(*thread.Thread) bool) {
+		for i := range all {
+			if !yield(&all[i]) {
+				return
+			}
+		}
+		yield(&alone)
+	})
 	for i, one := range all {
-		names, more := folders.Names(one, 2)
+		names, more := folders.Names(&one, 2)
 		want, wantMore := []string{"name-0", "name-2"}, 4996
 		switch i {
 		case 0:
@@ -33,7 +40,7 @@ func TestFoldersNames(t *testing.T) {
 			t.Fatalf("%s is with %q and %d more, want %q and %d", one.Name, names, more, want, wantMore)
 		}
 	}
-	if names, more := folders.Names(alone, 2); len(names) != 0 || more != 0 {
+	if names, more := folders.Names(&alone, 2); len(names) != 0 || more != 0 {
 		t.Errorf("%q and %d more work with one that is alone", names, more)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -45,14 +46,14 @@ type Roster struct {
 
 	mu      sync.Mutex // guards all below
 	file    *os.File
-	written int64 // to file
-	threads map[thread.ID]thread.Thread
-	at      time.Time // of the newest line
+	written int64                        // to file
+	threads map[thread.ID]*thread.Thread // each is replaced, never changed
+	at      time.Time                    // of the newest line
 }
 
 // Open reads the list, which may be missing. It uses dir until Close.
 func Open(dir *private.Folder, name string) (*Roster, error) {
-	r := &Roster{dir: dir, name: name, threads: map[thread.ID]thread.Thread{}}
+	r := &Roster{dir: dir, name: name, threads: map[thread.ID]*thread.Thread{}}
 	f, err := dir.File(name, os.O_RDONLY)
 	if err == nil {
 		r.read(f)
@@ -101,7 +102,7 @@ func (r *Roster) take(line []byte) {
 		return
 	}
 	if e.Thread != nil && checkpoint.CheckThread(*e.Thread) == nil {
-		r.threads[e.Thread.ID] = *e.Thread
+		r.threads[e.Thread.ID] = e.Thread
 	}
 	delete(r.threads, e.Gone)
 	r.at = e.At
@@ -121,7 +122,14 @@ func encode(e entry) ([]byte, error) {
 func (r *Roster) Threads() ([]thread.Thread, time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.list(), r.at
+	return r.selected(func(*thread.Thread) bool { return true }), r.at
+}
+
+// Select returns the listed threads that match, oldest first.
+func (r *Roster) Select(match func(*thread.Thread) bool) []thread.Thread {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.selected(match)
 }
 
 // Len returns the number of listed threads.
@@ -135,18 +143,26 @@ func (r *Roster) Len() int {
 func (r *Roster) Thread(id thread.ID) (t thread.Thread, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t, ok = r.threads[id]
-	return t, ok
+	if listed := r.threads[id]; listed != nil {
+		return *listed, true
+	}
+	return t, false
 }
 
-func (r *Roster) list() []thread.Thread {
-	list := make([]thread.Thread, 0, len(r.threads))
-	for _, t := range r.threads {
-		list = append(list, t)
-	}
-	slices.SortFunc(list, func(a, b thread.Thread) int {
+// list returns all threads, oldest first. The caller holds mu.
+func (r *Roster) list() []*thread.Thread {
+	return slices.SortedFunc(maps.Values(r.threads), func(a, b *thread.Thread) int {
 		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
 	})
+}
+
+// selected is Select. The caller holds mu.
+func (r *Roster) selected(match func(*thread.Thread) bool) (list []thread.Thread) {
+	for _, t := range r.list() {
+		if match(t) {
+			list = append(list, *t)
+		}
+	}
 	return list
 }
 
@@ -154,9 +170,9 @@ func (r *Roster) list() []thread.Thread {
 func (r *Roster) Set(list []thread.Thread, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.threads, r.at = make(map[thread.ID]thread.Thread, len(list)), now
-	for _, t := range list {
-		r.threads[t.ID] = t
+	r.threads, r.at = make(map[thread.ID]*thread.Thread, len(list)), now
+	for i := range list {
+		r.threads[list[i].ID] = &list[i]
 	}
 	return r.rewrite()
 }
@@ -165,7 +181,7 @@ func (r *Roster) Set(list []thread.Thread, now time.Time) error {
 func (r *Roster) rewrite() error {
 	var b bytes.Buffer
 	for _, t := range r.list() {
-		line, err := encode(entry{At: r.at, Thread: &t})
+		line, err := encode(entry{At: r.at, Thread: t})
 		if err != nil {
 			return err
 		}
@@ -186,7 +202,7 @@ func (r *Roster) rewrite() error {
 func (r *Roster) Put(t thread.Thread, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.threads[t.ID] = t
+	r.threads[t.ID] = &t
 	return r.append(entry{At: now, Thread: &t})
 }
 
@@ -194,12 +210,13 @@ func (r *Roster) Put(t thread.Thread, now time.Time) error {
 func (r *Roster) Advance(c thread.Checkpoint, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t, ok := r.threads[c.Thread]
-	if !ok || t.Head == c.ID {
+	was := r.threads[c.Thread]
+	if was == nil || was.Head == c.ID {
 		return nil
 	}
+	t := *was
 	checkpoint.Advance(&t, c)
-	r.threads[t.ID] = t
+	r.threads[t.ID] = &t
 	return r.append(entry{At: now, Thread: &t})
 }
 

@@ -209,13 +209,13 @@ func FuzzLines(f *testing.F) {
 	f.Add(line)
 	f.Add(append(line, gone...))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r := &Roster{threads: map[thread.ID]thread.Thread{}}
+		r := &Roster{threads: map[thread.ID]*thread.Thread{}}
 		for l := range bytes.SplitSeq(b, []byte("\n")) {
 			r.take(l)
 		}
-		again := &Roster{threads: map[thread.ID]thread.Thread{}}
+		again := &Roster{threads: map[thread.ID]*thread.Thread{}}
 		for _, one := range r.list() {
-			l, err := encode(entry{Thread: &one})
+			l, err := encode(entry{Thread: one})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -126,7 +126,7 @@ func (a *App) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo, er
 	i := api.ServerInfo{
 		Protocol: api.Version, Version: version(), Build: a.Program.Build, PID: os.Getpid(), Project: a.Project.Root,
 		StateDir: a.Project.StateDir(),
-		Store:    a.store.About, Notices: a.damage(), NoRepository: !a.Project.Repository, Running: a.running(),
+		Store:    a.store.About, Notices: a.damage(), NoRepository: !a.Project.Repository, Running: len(a.manager.Running()),
 		Seq: a.manager.Seq(),
 	}
 	if env := thread.Environ(ctx); env != nil {
@@ -140,9 +140,7 @@ func (a *App) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo, er
 		i.Unreadable = append(i.Unreadable, u.String())
 	}
 	i.Notices = slices.Concat(i.Unreadable, i.Notices)
-	if list, err := a.manager.List(ctx); err == nil {
-		i.Notices = slices.Concat(unsealed(a.store, list), i.Notices)
-	}
+	i.Notices = slices.Concat(unsealed(a.store), i.Notices)
 	if a.store.Away != nil {
 		if at := a.store.Away(); !at.IsZero() {
 			i.Notices = append(i.Notices, fmt.Sprintf("%s does not answer since %s: what needs it is refused until it does, "+
@@ -269,23 +267,6 @@ func (a *App) unsaved() bool {
 	return n > 0
 }
 
-// running returns the number of running agents.
-func (a *App) running() int {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	list, err := a.manager.List(ctx)
-	if err != nil {
-		return 0
-	}
-	n := 0
-	for _, s := range list {
-		if s.Execution != nil {
-			n++
-		}
-	}
-	return n
-}
-
 // errStopped makes Run return without an error.
 var errStopped = errors.New("stopped")
 
@@ -305,7 +286,7 @@ func (a *App) Run(ctx context.Context) error {
 			case <-ctx.Done():
 			case <-a.stop:
 			case <-idle.C:
-				if a.Config.IdleStop == 0 || a.daemon.Idle() < a.Config.IdleStop || a.running() > 0 || a.unsaved() {
+				if a.Config.IdleStop == 0 || a.daemon.Idle() < a.Config.IdleStop || len(a.manager.Running()) > 0 || a.unsaved() {
 					continue
 				}
 				a.Log.Info("server is idle, exiting")

@@ -39,11 +39,13 @@ func (s seals) PutSeal(id thread.ID, seal thread.MaskSeal) error {
 }
 
 // unsealed says which of the threads have lost masks, a line for each.
-func unsealed(store *openStore, list []thread.Status) (lines []string) {
-	for _, s := range list {
-		if seal := (seals{store}).Seal(s.ID); seal != nil && seal.Lost != "" && s.Deleted.IsZero() {
-			lines = append(lines, fmt.Sprintf("%s: %s; `orchestrator context show %s`", s.Name, seal.Lost, s.Name))
-		}
+func unsealed(store *openStore) (lines []string) {
+	if store.Select == nil {
+		return nil
+	}
+	lost := func(t *thread.Thread) bool { return t.Masks != nil && t.Masks.Lost != "" && t.Deleted.IsZero() }
+	for _, t := range store.Select(lost) {
+		lines = append(lines, fmt.Sprintf("%s: %s; `orchestrator context show %s`", t.Name, t.Masks.Lost, t.Name))
 	}
 	return lines
 }

@@ -45,6 +45,8 @@ type openStore struct {
 	Damaged, Doubtful bool
 	// Listed returns a thread from the list of threads; nil if there is no list.
 	Listed func(thread.ID) (thread.Thread, bool)
+	// Select returns the threads of that list that match, oldest first.
+	Select func(match func(*thread.Thread) bool) []thread.Thread
 	// Sizes describes what the store holds and how much space it takes.
 	Sizes func(context.Context) (string, error)
 	// Compact returns free space to the disk.
@@ -119,7 +121,7 @@ func (o *openStore) watch(ctx context.Context, p project.Project, name string, r
 		o.Problems = append(o.Problems, err.Error())
 	}
 	o.Doubtful = restore && (o.Damaged || list.Len() == 0)
-	o.backend, o.Listed = watched, list.Thread
+	o.backend, o.Listed, o.Select = watched, list.Thread, list.Select
 	return nil
 }
 

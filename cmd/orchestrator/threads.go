@@ -29,19 +29,17 @@ func threadsVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		kept := list[:0]
 		names := make(map[thread.ID]string, len(list))
-		for _, s := range list {
+		folders := c.folders(list)
+		rows := make([]listed, 0, len(list))
+		for i := range list {
+			s := &list[i]
 			names[s.ID] = s.Name
 			if all || s.Archived.IsZero() {
-				kept = append(kept, s)
+				row := listed{Status: s}
+				row.SharedWith, row.SharedMore = folders.Names(&s.Thread, mostShared)
+				rows = append(rows, row)
 			}
-		}
-		folders := c.folders(list)
-		rows := make([]listed, len(kept))
-		for i, s := range kept {
-			rows[i].Status = s
-			rows[i].SharedWith, rows[i].SharedMore = folders.Names(s.Thread, mostShared)
 		}
 		return c.show(rows, func(w io.Writer) { printThreads(w, rows, asTree, names, time.Now()) })
 	})
@@ -50,7 +48,7 @@ func threadsVerb(c *cli) *cobra.Command {
 
 // listed is a thread of the list.
 type listed struct {
-	thread.Status
+	*thread.Status
 	// SharedWith names the threads that work in the same folder, up to mostShared of them.
 	SharedWith []string `json:"sharedWith,omitempty"`
 	// SharedMore is how many more there are.
@@ -98,8 +96,8 @@ func printThreads(w io.Writer, list []listed, asTree bool, names map[thread.ID]s
 			of = " (of " + names[s.Parent] + ")"
 		}
 		add(row.branch+s.Name+of, plain.Cut(plain.Line(s.Title), mostTitle),
-			[]string{s.Agent, stateOf(s.Status), fmt.Sprint(s.Turn), contextOf(s.Gauge),
-				costOf(s.Status), age(now.Sub(s.Updated))}, s.sharedWith())
+			[]string{s.Agent, stateOf(*s.Status), fmt.Sprint(s.Turn), contextOf(s.Gauge),
+				costOf(*s.Status), age(now.Sub(s.Updated))}, s.sharedWith())
 	}
 	t.print(w)
 	for _, s := range list {
@@ -127,7 +125,7 @@ func rowsOf(list []listed, asTree bool) []treeRow {
 	byID := make(map[thread.ID]listed, len(list))
 	all := make([]*thread.Status, len(list))
 	for i := range list {
-		byID[list[i].ID], all[i] = list[i], &list[i].Status
+		byID[list[i].ID], all[i] = list[i], list[i].Status
 	}
 	for _, r := range tree.Rows(all, nil) {
 		rows = append(rows, treeRow{status: byID[r.ID], branch: r.Guide})
@@ -217,13 +215,19 @@ func resumeVerb(c *cli) *cobra.Command {
 		Args: between(0, 1, "[thread]"), ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 			var list []thread.Status
+			runs := false // already, so that nothing was resumed
 			err := c.withWarnings(ctx, cl, func() (err error) {
 				if len(args) == 0 {
 					list, err = api.ResumeAll.Do(ctx, cl, api.ResumeRequest{})
 					return err
 				}
+				before, err := api.Status.Do(ctx, cl, api.Ref{Thread: args[0]})
+				if err != nil {
+					return err
+				}
 				s, err := api.Resume.Do(ctx, cl, api.ResumeRequest{Thread: args[0], HandOver: handOver})
-				list = append(list, s)
+				list, runs = append(list, s), err == nil && before.Execution != nil && s.Execution != nil &&
+					before.Execution.ID == s.Execution.ID
 				return err
 			})
 			if err != nil {
@@ -234,6 +238,10 @@ func resumeVerb(c *cli) *cobra.Command {
 					fmt.Fprintln(w, "no interrupted threads")
 				}
 				for _, s := range list {
+					if runs {
+						fmt.Fprintf(w, "%s runs already, at turn %d\n", s.Name, s.Turn)
+						continue
+					}
 					how := ""
 					if s.Resume != nil {
 						how = ": " + s.Resume.Detail
@@ -255,9 +263,9 @@ func resumeVerb(c *cli) *cobra.Command {
 
 // folders returns which threads of a list work on the same files.
 func (c *cli) folders(list []thread.Status) *thread.Folders {
-	return thread.NewFolders(c.project.Root, func(yield func(thread.Thread) bool) {
-		for _, s := range list {
-			if !yield(s.Thread) {
+	return thread.NewFolders(c.project.Root, func(yield func(*thread.Thread) bool) {
+		for i := range list {
+			if !yield(&list[i].Thread) {
 				return
 			}
 		}
@@ -274,5 +282,5 @@ func sharing(ctx context.Context, c *cli, cl *client.Client, ref string) ([]stri
 	if err != nil {
 		return nil, err
 	}
-	return thread.NamesOf(c.folders(list).With(one.Thread)), nil
+	return thread.NamesOf(c.folders(list).With(&one.Thread)), nil
 }

@@ -129,10 +129,10 @@ func (m *liveThreads) sessionTaken(id thread.ID, session string) bool {
 }
 
 // threads returns all threads, oldest first. core.mu is held during the iteration.
-func (m *liveThreads) threads() iter.Seq[thread.Thread] {
-	return func(yield func(thread.Thread) bool) {
+func (m *liveThreads) threads() iter.Seq[*thread.Thread] {
+	return func(yield func(*thread.Thread) bool) {
 		for _, id := range m.order {
-			if !yield(m.live[id].t) {
+			if !yield(&m.live[id].t) {
 				return
 			}
 		}
@@ -141,7 +141,7 @@ func (m *liveThreads) threads() iter.Seq[thread.Thread] {
 
 // sharing names the threads in use that work on the same files as t. core.mu is held.
 func (m *liveThreads) sharing(t thread.Thread) []string {
-	return thread.NamesOf(thread.NewFolders(m.cfg.Project, m.threads()).With(t))
+	return thread.NamesOf(thread.NewFolders(m.cfg.Project, m.threads()).With(&t))
 }
 
 // besides is sharing for a thread whether it is in use or not.
@@ -161,7 +161,7 @@ func (m *liveThreads) together(t thread.Thread) []thread.Thread {
 	at := share.Place{Dir: t.Dir, Worktree: t.Worktree.Path}
 	for o := range m.threads() {
 		if o.ID != t.ID && share.Together(m.cfg.Project, at, share.Place{Dir: o.Dir, Worktree: o.Worktree.Path}) {
-			others = append(others, o)
+			others = append(others, *o)
 		}
 	}
 	return others

@@ -24,6 +24,18 @@ func (m *status) List(context.Context) ([]thread.Status, error) {
 	return list, nil
 }
 
+// Running returns the threads whose agents run, oldest first.
+func (m *status) Running() (ids []thread.ID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, id := range m.order {
+		if l := m.byID[id]; l.execution != nil && l.t.Deleted.IsZero() {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
 // Events returns the events from now on, until ctx ends. A subscriber that falls behind sees a gap in Seq and must list
 // again.
 func (m *status) Events(ctx context.Context) (<-chan thread.Event, error) {

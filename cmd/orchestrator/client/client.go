@@ -85,7 +85,7 @@ func (c *Client) Do(ctx context.Context, name string, req, resp any) error {
 	if resp == nil {
 		_, err = io.Copy(io.Discard, res.Body)
 	} else {
-		err = json.NewDecoder(res.Body).Decode(resp)
+		err = api.ReadResponse(res, resp)
 	}
 	if err != nil {
 		return fmt.Errorf("read the response to %s: %w", name, err)
@@ -149,7 +149,7 @@ func (c *Client) Upload(ctx context.Context, name string, req any, data io.Reade
 		return err
 	}
 	defer res.Body.Close()
-	if err := json.NewDecoder(res.Body).Decode(resp); err != nil {
+	if err := api.ReadResponse(res, resp); err != nil {
 		return fmt.Errorf("read the response to %s: %w", name, err)
 	}
 	return nil
