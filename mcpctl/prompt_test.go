@@ -228,6 +228,30 @@ func TestAgentThatTakesNone(t *testing.T) {
 	r.eventually("it is started for another agent", func() bool { return len(r.starts("web")) == 1 })
 }
 
+// TestAgentThatIsOffered takes servers from its first connection on, and none before.
+func TestAgentThatIsOffered(t *testing.T) {
+	r := newRig(t, func(r *rig, cfg *mcpctl.Config) {
+		r.own(conf{"web": with(r.fake("web"), "taskPatterns", []string{"e2e"}), "always": r.fake("always")})
+		cfg.Takes = func(agent string) bool { return agent == "claude" }
+	})
+	r.threads.add("t2", "command", r.project)
+	r.Launched("t2", thread.MCPReach{Offered: true, Live: true})
+	r.Prompt("t2", "run the e2e tests")
+	before := r.report("t2")
+	if !before.None || before.Takes != "" || len(before.Outside) != 1 || !strings.Contains(before.Outside[0], "ORCHESTRATOR_MCP_CONFIG") {
+		t.Errorf("before it connects: %+v", before)
+	}
+	if n := len(r.starts("web")) + len(r.starts("always")); n != 0 {
+		t.Errorf("%d processes were started", n)
+	}
+	r.eventually("it gets its tools", func() bool { return slices.Contains(r.tools("t2"), "always/echo") })
+	if after := r.report("t2"); after.None || after.Takes != "at once" || len(after.Outside) > 0 || r.on("t2") != "always" {
+		t.Errorf("connected: on %q, %+v", r.on("t2"), after)
+	}
+	r.Prompt("t2", "run the e2e tests once more")
+	r.eventually("prompts switch for it", func() bool { return r.on("t2") == "always web" })
+}
+
 // TestMemory remembers at a turn's end what its task used, and suggests it for a similar one, once.
 func TestMemory(t *testing.T) {
 	r := newRig(t, func(r *rig, _ *mcpctl.Config) {

@@ -52,6 +52,8 @@ func (c *Controller) Report(_ context.Context, q thread.MCPQuery) (thread.MCPRep
 		switch {
 		case c.cfg.Off:
 			report.Outside = append(report.Outside, "the setting mcp is off: agents start the servers of their own configuration")
+		case reach.Offered && !reach.Given:
+			report.Outside = append(report.Outside, "this program has not connected to them: the file that ORCHESTRATOR_MCP_CONFIG names says how")
 		case report.None, report.Takes == "":
 			report.Outside = append(report.Outside, "this agent takes no MCP servers from us")
 		}

@@ -19,10 +19,14 @@ func (c *Controller) On(id thread.ID) []gateway.Server {
 	}
 	cat := c.of(b)
 	c.mu.Lock()
+	connected := b.connects()
 	on := b.chosenFor(cat)
 	hidden := slices.Clone(b.decided.Tools)
 	t := b.t
 	c.mu.Unlock()
+	if connected {
+		c.cfg.Threads.Changed(id)
+	}
 	var all []gateway.Server
 	for _, s := range on {
 		r, known := c.reading(s.entry)
@@ -59,6 +63,11 @@ func (c *Controller) Off(id thread.ID, server, name string) string {
 		return ""
 	}
 	e := cat.entries[i]
+	if !e.accepted() { // its files may be again as they were accepted
+		if now, ok := c.watched(c.spotOf(b)).find(e.ID); ok {
+			e = now
+		}
+	}
 	c.mu.Lock()
 	_, on := b.state(e)
 	off := b.hides(e.ID, name)

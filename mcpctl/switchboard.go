@@ -59,6 +59,16 @@ func (b *switchboard) state(e *entry) (chosen, bool) {
 	return chosen{}, false
 }
 
+// connects notes that an agent reads what it is offered: it takes servers, which nobody could know before. It reports
+// whether that is new. mu is held.
+func (b *switchboard) connects() bool {
+	if b.reach.Given || !b.reach.Offered {
+		return false
+	}
+	b.takes, b.reach.Given = true, true
+	return true
+}
+
 // hides reports whether a tool is switched off.
 func (b *switchboard) hides(server, tool string) bool {
 	return slices.Contains(b.decided.Tools, server+"/"+tool)

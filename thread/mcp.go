@@ -8,6 +8,8 @@ import (
 type MCPReach struct {
 	// Given is set if the agent was given the server.
 	Given bool `json:"given,omitempty"`
+	// Offered is set if the agent was told where the server is, and may connect to it or not.
+	Offered bool `json:"offered,omitempty"`
 	// Live is set if it takes changes of the tools while it runs.
 	Live bool `json:"live,omitempty"`
 	// Deferred is set if tools are not part of the prompt until they are used, so that a change costs no prompt cache.

@@ -2,7 +2,7 @@
 //
 // The program runs in its terminal as the person specified it. It has no session to resume and no transcript to read.
 // Its model requests go through the gateway only if the person's environment contains the address of a model API: that
-// variable is then set to the gateway's address.
+// variable is then set to the gateway's address. Its MCP server is offered to it in a file that a variable names.
 package command
 
 import (
@@ -20,6 +20,9 @@ import (
 
 // Name is the adapter's name.
 const Name = "command"
+
+// ServersVar is the variable with the path of a file in the format of .mcp.json, which has the MCP server of the thread.
+const ServersVar = "ORCHESTRATOR_MCP_CONFIG"
 
 // Agent is the adapter.
 type Agent struct{ hooks []hook.Table }
@@ -102,6 +105,17 @@ func (*Agent) Launch(_ context.Context, spec thread.LaunchSpec) (thread.Launch, 
 	}
 	if spec.HookURL != "" {
 		env = env.With(launch.HookURLVar, spec.HookURL)
+	}
+	env = env.Without(ServersVar) // of an outer thread
+	if spec.MCP != nil {
+		server := map[string]any{"type": "stdio", "command": spec.MCP.Command[0], "args": spec.MCP.Command[1:]}
+		file, err := launch.WriteFile(spec.StateDir, "command-mcp.json",
+			map[string]any{"mcpServers": map[string]any{spec.MCP.Name: server}})
+		if err != nil {
+			return thread.Launch{}, fmt.Errorf("launch command: %w", err)
+		}
+		env = env.With(ServersVar, file)
+		l.MCP = thread.MCPReach{Offered: true, Live: true}
 	}
 	l.Env = env
 	return l, nil

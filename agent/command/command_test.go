@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"orchestrator/agent/agenttest"
@@ -74,6 +75,44 @@ func TestGatewayByEnvironment(t *testing.T) {
 	if e.Value("OPENAI_BASE_URL") != "http://gw/t/s/@openai/v1" ||
 		e.Value("ANTHROPIC_BASE_URL") != "http://gw/t/s/@anthropic" {
 		t.Errorf("environment %q", l.Env)
+	}
+}
+
+// TestServersAreOffered in a file that a variable names: who reads it can connect.
+func TestServersAreOffered(t *testing.T) {
+	a, state := command.New(launch.Config{}), t.TempDir()
+	spec := thread.LaunchSpec{
+		Dir: "/", StateDir: state, Env: []string{command.ServersVar + "=/of/an/outer/thread"},
+		Flags: thread.Flags{Program: []string{"/bin/sh"}},
+		MCP:   &thread.MCPLaunch{Name: "orch", Command: []string{"/bin/bridge", "mcp-bridge", "/a socket"}},
+	}
+	l, err := a.Launch(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Servers map[string]struct {
+			Command string   `json:"command"`
+			Args    []string `json:"args"`
+		} `json:"mcpServers"`
+	}
+	path := launch.Env(l.Env).Value(command.ServersVar)
+	if err := launch.RequireJSON(path, &file); err != nil {
+		t.Fatal(err)
+	}
+	got := file.Servers["orch"]
+	if filepath.Dir(path) != state || got.Command != "/bin/bridge" || !slices.Equal(got.Args, []string{"mcp-bridge", "/a socket"}) {
+		t.Errorf("%s: %+v", path, file)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v (%v)", info.Mode(), err)
+	}
+	if !l.MCP.Offered || l.MCP.Given || !l.MCP.Live {
+		t.Errorf("%+v", l.MCP)
+	}
+	spec.MCP = nil
+	if l, err = a.Launch(t.Context(), spec); err != nil || launch.Env(l.Env).Value(command.ServersVar) != "" || l.MCP.Offered {
+		t.Errorf("with MCP off: %q, %+v (%v)", launch.Env(l.Env).Value(command.ServersVar), l.MCP, err)
 	}
 }
 

@@ -349,3 +349,42 @@ func TestDemoTakesServers(t *testing.T) {
 		t.Errorf("waiting: %+v", s)
 	}
 }
+
+// connecting is a program of a person's that reads how to connect to its thread's MCP server, once it is told to.
+const connecting = `read go
+IFS='
+'
+set -- $(sed -n 's/^ *"\([^"]*\)",*$/\1/p' "$ORCHESTRATOR_MCP_CONFIG")
+bridge=$(sed -n 's/^ *"command": "\([^"]*\)",*$/\1/p' "$ORCHESTRATOR_MCP_CONFIG")
+{
+	echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"mine","version":"1"}}}'
+	echo '{"jsonrpc":"2.0","method":"notifications/initialized"}'
+	echo '{"jsonrpc":"2.0","id":2,"method":"tools/list"}'
+	cat
+} | "$bridge" "$@"`
+
+// TestCommandTakesServers: nothing is started for a program that has not connected, and everything for one that has.
+func TestCommandTakesServers(t *testing.T) {
+	manyStarts(t)
+	t.Parallel()
+	r := newRig(t)
+	r.configureMCP(map[string]any{"notes": map[string]any{"command": program, "args": []string{"demo-notes"}}})
+	name := r.ok("new", "-a", "command", "mine", "--", "sh", "-c", connecting)
+	r.ok("mcp", "enable", "notes", "--thread", name)
+	report := get[thread.MCPReport](r, "mcp", "list", "--thread", name)
+	if !report.None || report.Servers[0].Starts != 0 || !strings.Contains(strings.Join(report.Outside, " "), "ORCHESTRATOR_MCP_CONFIG") {
+		t.Errorf("before it connects: %+v", report)
+	}
+	r.ok("send", "-d", name, "go")
+	await(t, "the server", func() bool {
+		report = get[thread.MCPReport](r, "mcp", "list", "--thread", name)
+		return report.Takes == "at once" && report.Servers[0].On && report.Servers[0].State == "ready"
+	})
+	if report.None || len(report.Outside) > 0 || report.Tokens == 0 {
+		t.Errorf("connected: %+v", report)
+	}
+	r.ok("mcp", "disable", "notes", "--thread", name, "--now")
+	if report = get[thread.MCPReport](r, "mcp", "list", "--thread", name); report.Servers[0].On || report.Tokens != 0 {
+		t.Errorf("switched off: %+v", report)
+	}
+}
