@@ -90,7 +90,7 @@ func TestRealAnswersAlone(t *testing.T) {
 					t.Errorf("turn %d: %d %q, want %q\n%s", i, got.code, got.stdout, want, got.stderr)
 				}
 			}
-			list := get[[]thread.Checkpoint](r.rig, "checkpoint", "list", name)
+			list := get[[]thread.Checkpoint](r.rig, "checkpoint", "list", "--limit", "0", name)
 			made := 0
 			for _, c := range list {
 				if c.Note == thread.NoteOutside {
