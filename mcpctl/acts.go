@@ -33,6 +33,7 @@ func (c *Controller) Act(ctx context.Context, r thread.MCPAct) (thread.MCPDetail
 	page := ""
 	switch r.Act {
 	case ActRestart:
+		e = c.again(b, e)
 		if err = usable(e); err == nil {
 			err = c.hub.Restart(ctx, e.hash)
 		}
@@ -57,6 +58,18 @@ func (c *Controller) Act(ctx context.Context, r thread.MCPAct) (thread.MCPDetail
 	d, err := c.Detail(ctx, r)
 	d.Page = page
 	return d, err
+}
+
+// again returns a server that is not accepted as it is now: its files may be again as they were accepted.
+func (c *Controller) again(b *switchboard, e *entry) *entry {
+	if e.accepted() {
+		return e
+	}
+	c.refresh()
+	if now, ok := c.judge(c.spotOf(b)).find(e.ID); ok {
+		return now
+	}
+	return e
 }
 
 // approve accepts or rejects a server, if it still is what the person saw.
@@ -156,6 +169,7 @@ func (c *Controller) CallTool(ctx context.Context, r thread.MCPCall) (thread.MCP
 	}
 	e, err := c.get(b, r.Server)
 	if err == nil {
+		e = c.again(b, e)
 		err = usable(e)
 	}
 	if err != nil {

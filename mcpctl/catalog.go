@@ -227,7 +227,7 @@ func (c *Controller) launch(_ context.Context, s hub.Server, id thread.ID, dir s
 			return definition.Launch{}, nil, err
 		}
 	}
-	l, err := plan.Definition(e.Definition, top).Expand(c.lookup(at))
+	l, err := plan.Definition(e.Definition).Expand(c.lookup(at))
 	var input *definition.NeedsInput
 	var unset *definition.Unset
 	if errors.As(err, &input) || errors.As(err, &unset) {
@@ -242,7 +242,8 @@ func (c *Controller) launch(_ context.Context, s hub.Server, id thread.ID, dir s
 	if plan.Copied() {
 		l = plan.In(l, top)
 	}
-	return l, environment(append(definition.BaseEnv(c.environ(at)), "CLAUDE_PROJECT_DIR="+c.cfg.Project), l.Env), nil
+	base := plan.Base(definition.BaseEnv(c.environ(at)), top)
+	return l, environment(append(base, "CLAUDE_PROJECT_DIR="+c.cfg.Project), l.Env), nil
 }
 
 // environment returns variables with others that take their places.

@@ -1,6 +1,9 @@
 package mcpctl_test
 
 import (
+	"encoding/json"
+	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +14,7 @@ import (
 
 	"orchestrator/mcpctl"
 	"orchestrator/thread"
+	"orchestrator/thread/frozen"
 )
 
 // pythonServer answers what MCP asks with what is in word, and says where it runs.
@@ -56,10 +60,22 @@ type loading struct {
 	needs   string // a program without which it is not tried
 	server  map[string]any
 	files   map[string]string
-	changed string // the file that is changed, which must not be run without a question
-	to      string // its other content; by default "good" is replaced by "EVIL"
-	inside  bool   // it starts in the copy
+	changed string            // the file that is changed, which must not be run without a question
+	to      string            // its other content; by default "good" is replaced by "EVIL"
+	inside  bool              // it starts in the copy
+	runners map[string]string // programs of other people, on PATH
+	vscode  bool              // it is in VS Code's file
+	prepare func(*rig)
 }
+
+// script stands for a runner: what it runs is what package.json, or another file of the folder in which it is, says.
+const (
+	packageScript = "#!/bin/sh\nwhile [ $# -gt 1 ]; do case $1 in -C|--cwd|--dir|--prefix) cd \"$2\"; shift;; esac; shift; done\n" +
+		"exec sh -c \"$(node -p \"require('./package.json').scripts['$1']\")\"\n"
+	projectScript = "#!/bin/sh\nwhile [ $# -gt 1 ]; do case $1 in --directory|--project) cd \"$2\"; shift;; esac; shift; done\n" +
+		"exec python3 -c \"import os, sys, tomllib; sys.path.insert(0, ''); __import__(tomllib.load(open('pyproject.toml', 'rb'))['project']['scripts']['$1'])\"\n"
+	fileRunner = "#!/bin/sh\nwhile [ $# -gt 1 ]; do case $1 in -C|--manifest-path) cd \"$2\" || cd \"$(dirname \"$2\")\"; shift;; esac; shift; done\nexec python3 \"$1/main\"\n"
+)
 
 func args(words ...string) []string { return words }
 
@@ -139,7 +155,140 @@ func loadings() []loading {
 		{name: "npm --prefix", needs: "npm", inside: true, server: map[string]any{"command": "npm", "args": args("--prefix", "sub", "run", "--silent", "mcp")},
 			files:   map[string]string{"sub/package.json": `{"scripts": {"mcp": "W=good node srv.js"}}`, "sub/srv.js": js(`process.env.W`), "sub/mcp.js": nodeServer},
 			changed: "sub/package.json"},
+		{name: "npm run, what comes before", needs: "npm", inside: true, server: map[string]any{"command": "npm", "args": args("run", "--silent", "mcp")},
+			files: map[string]string{"package.json": `{"scripts": {"premcp": "sh ./first.sh", "mcp": "node tools/srv.js"}}`, "first.sh": "echo good > \"$TMP_WORD\"\n",
+				"tools/srv.js": js(`require("fs").readFileSync(process.env.TMP_WORD, "utf8").trim()`), "tools/mcp.js": nodeServer},
+			changed: "first.sh", prepare: func(r *rig) { r.word = filepath.Join(r.state, "word") }},
+		{name: "npx", needs: "npx", server: map[string]any{"command": "npx", "args": args("--no", "srv")},
+			files: map[string]string{"node_modules/srv/package.json": `{"name": "srv", "version": "1.0.0", "bin": "srv.js"}`, "node_modules/srv/srv.js": "#!/usr/bin/env node\n" + js("'good'"),
+				"node_modules/srv/mcp.js": nodeServer, "package.json": "{}"},
+			changed: "node_modules/srv/srv.js", prepare: func(r *rig) { r.link("node_modules/.bin/srv", "../srv/srv.js") }},
+		{name: "npx --prefix", needs: "npx", inside: true, server: map[string]any{"command": "npx", "args": args("--no", "--prefix", "sub", "srv")},
+			files: map[string]string{"sub/node_modules/srv/package.json": `{"name": "srv", "version": "1.0.0", "bin": "srv.js"}`,
+				"sub/node_modules/srv/srv.js": "#!/usr/bin/env node\n" + js("'good'"), "sub/node_modules/srv/mcp.js": nodeServer, "sub/package.json": "{}"},
+			changed: "sub/node_modules/srv/srv.js", prepare: func(r *rig) { r.link("sub/node_modules/.bin/srv", "../srv/srv.js") }},
+		{name: "relative program", needs: "python3", server: map[string]any{"command": "./bin/srv"},
+			files:   map[string]string{"bin/srv": "#!/usr/bin/env python3\nimport word\n" + py("word.w"), "bin/word.py": "w = 'good'\n", "bin/mcp.py": pythonServer},
+			changed: "bin/word.py"},
+		{name: "venv", needs: "python3", server: map[string]any{"command": ".venv/bin/python", "args": args("tools/srv.py")},
+			files:   map[string]string{"tools/srv.py": "import word\n" + py("word.w")},
+			changed: ".venv/lib/python/word.py", prepare: func(r *rig) { r.venv(".venv") }},
+		{name: "node --import", needs: "node", inside: true, server: map[string]any{"command": "node", "args": args("--import", "./inject.mjs", "tools/srv.js")},
+			files:   map[string]string{"tools/srv.js": js(`process.env.W`), "tools/mcp.js": nodeServer, "inject.mjs": "process.env.W = 'good'\n"},
+			changed: "inject.mjs"},
+		{name: "node -r", needs: "node", inside: true, server: map[string]any{"command": "node", "args": args("-r", "./inject", "tools/srv.js")},
+			files:   map[string]string{"tools/srv.js": js(`process.env.W`), "tools/mcp.js": nodeServer, "inject.js": "process.env.W = require('./deep/word')\n", "deep/word.js": "module.exports = 'good'\n"},
+			changed: "deep/word.js"},
+		{name: "node --loader", needs: "node", inside: true, server: map[string]any{"command": "node", "args": args("--no-warnings", "--loader=./hook.mjs", "tools/srv.js")},
+			files: map[string]string{"tools/srv.js": js(`require("fs").readFileSync(process.env.TMP_WORD, "utf8").trim()`), "tools/mcp.js": nodeServer,
+				"hook.mjs": "import {writeFileSync} from 'fs'\nwriteFileSync(process.env.TMP_WORD, 'good')\n"},
+			changed: "hook.mjs", prepare: func(r *rig) { r.word = filepath.Join(r.state, "word") }},
+		{name: "variables in a file", needs: "node", inside: true, vscode: true,
+			server:  map[string]any{"command": "node", "args": args("tools/srv.js"), "envFile": "${workspaceFolder}/conf/mcp.env"},
+			files:   map[string]string{"conf/mcp.env": "NODE_OPTIONS=--require ./inject.js\n", "tools/srv.js": js(`process.env.W`), "tools/mcp.js": nodeServer, "inject.js": "process.env.W = 'good'\n"},
+			changed: "inject.js"},
+		{name: "a value in a file", needs: "node", vscode: true,
+			server:  map[string]any{"command": "node", "args": args("tools/srv.js"), "envFile": "${workspaceFolder}/mcp.env"},
+			files:   map[string]string{"mcp.env": "W=good\n", "tools/srv.js": js(`process.env.W`), "tools/mcp.js": nodeServer},
+			changed: "mcp.env"},
+		{name: "make -C", needs: "make", inside: true, server: map[string]any{"command": "make", "args": args("-s", "--no-print-directory", "-C", "sub", "mcp")},
+			files: map[string]string{"sub/Makefile": "include defs.mk\nmcp:\n\t@W=$(W) python3 srv.py\n", "sub/defs.mk": "W=good\n", "sub/srv.py": "import os\n" + py("os.environ['W']"),
+				"sub/mcp.py": pythonServer}, changed: "sub/defs.mk"},
+		{name: "make -f", needs: "make", inside: true, server: map[string]any{"command": "make", "args": args("-s", "-f", "build/mcp.mk", "mcp")},
+			files: map[string]string{"build/mcp.mk": "mcp:\n\t@python3 tools/srv.py\n", "tools/srv.py": py("'good'"), "tools/mcp.py": pythonServer}, changed: "tools/srv.py"},
+		{name: "env", needs: "python3", inside: true, server: map[string]any{"command": "env", "args": args("W=x", "PYTHONPATH=lib", "python3", "tools/srv.py")},
+			files:   map[string]string{"tools/srv.py": "import word\n" + py("word.w"), "tools/mcp.py": pythonServer, "lib/word.py": "w = 'good'\n"},
+			changed: "lib/word.py"},
+		{name: "env -C", needs: "python3", inside: true, server: map[string]any{"command": "env", "args": args("-C", "sub", "python3", "srv.py")},
+			files:   map[string]string{"sub/srv.py": "import word\n" + py("word.w"), "sub/mcp.py": pythonServer, "sub/word.py": "w = 'good'\n"},
+			changed: "sub/word.py"},
+		{name: "pnpm", needs: "node", inside: true, runners: map[string]string{"pnpm": packageScript}, server: map[string]any{"command": "pnpm", "args": args("-C", "sub", "run", "mcp")},
+			files:   map[string]string{"sub/package.json": `{"scripts": {"mcp": "W=good node srv.js"}}`, "sub/srv.js": js(`process.env.W`), "sub/mcp.js": nodeServer},
+			changed: "sub/package.json"},
+		{name: "yarn", needs: "node", inside: true, runners: map[string]string{"yarn": packageScript}, server: map[string]any{"command": "yarn", "args": args("--cwd", "sub", "mcp")},
+			files:   map[string]string{"sub/package.json": `{"scripts": {"mcp": "node srv.js"}}`, "sub/srv.js": js(`require("./word")`), "sub/word.js": "module.exports = 'good'\n", "sub/mcp.js": nodeServer},
+			changed: "sub/word.js"},
+		{name: "bun", needs: "node", inside: true, runners: map[string]string{"bun": "#!/bin/sh\nshift\nexec node \"$@\"\n"}, server: map[string]any{"command": "bun", "args": args("run", "src/srv.js")},
+			files:   map[string]string{"src/srv.js": js(`require("../lib/word")`), "lib/word.js": "module.exports = 'good'\n", "src/mcp.js": nodeServer},
+			changed: "lib/word.js"},
+		{name: "deno task", needs: "node", inside: true, runners: map[string]string{"deno": "#!/bin/sh\nexec sh -c \"$(node -p \"require('./deno.json').tasks.$2\")\"\n"},
+			server:  map[string]any{"command": "deno", "args": args("task", "mcp")},
+			files:   map[string]string{"deno.json": `{"tasks": {"mcp": "W=good node srv.js"}}`, "srv.js": js(`process.env.W`), "mcp.js": nodeServer},
+			changed: "deno.json"},
+		{name: "uv run", needs: "python3", inside: true, runners: map[string]string{"uv": projectScript}, server: map[string]any{"command": "uv", "args": args("run", "srv")},
+			files: map[string]string{"pyproject.toml": "[project.scripts]\nsrv = \"pkg.good\"\n", "pkg/good.py": "from pkg import mcp\nmcp.serve('good')\n",
+				"pkg/EVIL.py": "from pkg import mcp\nmcp.serve('EVIL')\n", "pkg/mcp.py": pythonServer},
+			changed: "pyproject.toml"},
+		{name: "uv --directory", needs: "python3", inside: true, runners: map[string]string{"uv": projectScript}, server: map[string]any{"command": "uv", "args": args("--directory", "sub", "run", "srv")},
+			files: map[string]string{"sub/pyproject.toml": "[project.scripts]\nsrv = \"pkg.srv\"\n", "sub/pkg/srv.py": "from pkg import mcp, word\nmcp.serve(word.w)\n",
+				"sub/pkg/word.py": "w = 'good'\n", "sub/pkg/mcp.py": pythonServer},
+			changed: "sub/pkg/word.py"},
+		{name: "uvx --from", needs: "python3", inside: true, runners: map[string]string{"uvx": "#!/bin/sh\nexec python3 \"$2/$3.py\"\n"}, server: map[string]any{"command": "uvx", "args": args("--from", "./tool", "srv")},
+			files:   map[string]string{"tool/srv.py": "import word\n" + py("word.w"), "tool/word.py": "w = 'good'\n", "tool/mcp.py": pythonServer},
+			changed: "tool/word.py"},
+		{name: "go run", needs: "python3", inside: true, runners: map[string]string{"go": fileRunner}, server: map[string]any{"command": "go", "args": args("run", "./cmd/srv")},
+			files:   map[string]string{"go.mod": "module x\n", "cmd/srv/main": "import word\n" + py("word.w"), "cmd/srv/word.py": "w = 'good'\n", "cmd/srv/mcp.py": pythonServer},
+			changed: "cmd/srv/word.py"},
+		{name: "go -C", needs: "python3", inside: true, runners: map[string]string{"go": fileRunner}, server: map[string]any{"command": "go", "args": args("-C", "sub", "run", ".")},
+			files:   map[string]string{"sub/go.mod": "module x\n", "sub/main": "import word\n" + py("word.w"), "sub/word.py": "w = 'good'\n", "sub/mcp.py": pythonServer},
+			changed: "sub/word.py"},
+		{name: "cargo", needs: "python3", inside: true, runners: map[string]string{"cargo": fileRunner}, server: map[string]any{"command": "cargo", "args": args("run", "-q", "--manifest-path", "sub/Cargo.toml", "src")},
+			files:   map[string]string{"sub/Cargo.toml": "", "sub/src/main": "import word\n" + py("word.w"), "sub/src/word.py": "w = 'good'\n", "sub/src/mcp.py": pythonServer},
+			changed: "sub/src/word.py"},
 	}
+}
+
+// link makes a link in the project, venv a Python environment there.
+func (r *rig) link(name, target string) {
+	r.Helper()
+	path := filepath.Join(r.project, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.Symlink(target, path)); err != nil {
+		r.Fatal(err)
+	}
+}
+
+func (r *rig) venv(name string) {
+	r.Helper()
+	folder := filepath.Join(r.project, name)
+	make := exec.Command("python3", "-m", "venv", "--without-pip", folder)
+	make.Env = []string{"PATH=" + searchPath()}
+	if out, err := make.CombinedOutput(); err != nil {
+		r.Skipf("no virtual environments here: %v: %s", err, out)
+	}
+	site, err := filepath.Glob(filepath.Join(folder, "lib", "python*", "site-packages"))
+	if err != nil || len(site) != 1 {
+		r.Fatal(site, err)
+	}
+	r.put(filepath.Join(site[0], "mcp.py"), []byte(pythonServer))
+	r.put(filepath.Join(site[0], "word.py"), []byte("w = 'good'\n"))
+	r.word = filepath.Join(site[0], "word.py")
+}
+
+// exchanging keeps copies, and then does something before the copy is used. It can return another folder instead.
+type exchanging struct {
+	*frozen.Store
+	mu      sync.Mutex
+	then    func()
+	instead string
+}
+
+func (e *exchanging) Keep(entries []frozen.Entry) (string, error) {
+	top, err := e.Store.Keep(entries)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.then != nil {
+		e.then()
+	}
+	if e.instead != "" {
+		top = e.instead
+	}
+	return top, err
+}
+
+func (e *exchanging) set(then func(), instead string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.then, e.instead = then, instead
 }
 
 // said calls the one tool of a server for a thread, and returns what it loaded and where it ran.
@@ -149,8 +298,43 @@ func (r *rig) said(id thread.ID, dir, server string) (word, cwd string, err erro
 	return word, cwd, err
 }
 
-// TestRunsWhatWasAccepted changes, for each way to load code, a file that was loaded: until that is accepted, what was
-// accepted runs or nothing does.
+// exchanged writes "EVIL" for "good" into all files of a server, and what else would change it; undo puts back what was.
+func (r *rig) exchanged(c loading) (undo func()) {
+	r.Helper()
+	old := map[string][]byte{}
+	change := func(path string, content []byte) {
+		was, err := os.ReadFile(path)
+		if err != nil {
+			was = nil
+		}
+		if _, ok := old[path]; !ok {
+			old[path] = was
+		}
+		r.put(path, content)
+	}
+	for name, content := range c.files {
+		change(filepath.Join(r.project, name), []byte(strings.ReplaceAll(content, "good", "EVIL")))
+	}
+	if c.to != "" {
+		change(filepath.Join(r.project, c.changed), []byte(c.to))
+	}
+	if strings.HasPrefix(r.word, r.project) {
+		change(r.word, []byte("w = 'EVIL'\n"))
+	}
+	return func() {
+		for path, content := range old {
+			if content == nil {
+				_ = os.Remove(path)
+				continue
+			}
+			r.put(path, content)
+		}
+	}
+}
+
+// TestRunsWhatWasAccepted changes, for each way to load code, what is loaded. Between the copy and the start: what was
+// accepted runs, and it is seen that the folder instead of the copy would not. Before the start: until the change is
+// accepted, what was accepted runs or nothing does.
 func TestRunsWhatWasAccepted(t *testing.T) {
 	for _, c := range loadings() {
 		t.Run(c.name, func(t *testing.T) {
@@ -158,31 +342,76 @@ func TestRunsWhatWasAccepted(t *testing.T) {
 			if _, err := exec.LookPath(c.needs); err != nil {
 				t.Skip(c.needs + " is not there")
 			}
+			copies := &exchanging{}
 			r := newRig(t, func(r *rig, cfg *mcpctl.Config) {
-				cfg.Env = []string{"PATH=" + searchPath(), "HOME=" + r.home}
-				for name, content := range c.files {
+				copies.Store = cfg.Copies.(*frozen.Store)
+				cfg.Copies = copies
+				if c.prepare != nil {
+					c.prepare(r)
+				}
+				bin := filepath.Join(r.home, "bin")
+				cfg.Env = []string{"PATH=" + bin + ":" + searchPath(), "HOME=" + r.home}
+				files := maps.Clone(c.files)
+				for name, content := range files {
 					r.put(filepath.Join(r.project, name), []byte(content))
 					if strings.HasPrefix(content, "#!") {
-						if err := os.Chmod(filepath.Join(r.project, name), 0o700); err != nil {
-							t.Fatal(err)
-						}
+						r.executable(filepath.Join(r.project, name))
 					}
+				}
+				for name, content := range c.runners {
+					r.put(filepath.Join(bin, name), []byte(content))
+					r.executable(filepath.Join(bin, name))
+				}
+				if r.word != "" && !strings.HasPrefix(r.word, r.project) {
+					c.server = maps.Clone(c.server)
+					c.server["env"] = map[string]any{"TMP_WORD": r.word}
+				}
+				if c.vscode {
+					b, err := json.Marshal(map[string]any{"servers": conf{"x": c.server}})
+					if err != nil {
+						t.Fatal(err)
+					}
+					r.put(filepath.Join(r.project, ".vscode/mcp.json"), b)
+					return
 				}
 				r.repository(conf{"x": c.server})
 			})
 			r.approve("x")
-			word, cwd, err := r.said("t1", r.project, "x")
-			if err != nil || word != "good" {
-				t.Fatalf("as it was accepted: %q, %v\n%s\n%s", word, err, strings.Join(r.detail("t1", "x").Log, "\n"), strings.Join(r.detail("t1", "x").Launch, "\n"))
+			if c.vscode {
+				r.mustFlip("t1", "x", true)
 			}
+			var undo func()
+			copies.set(func() { undo = r.exchanged(c) }, "")
+			word, cwd, err := r.said("t1", r.project, "x")
+			copies.set(nil, "")
+			if err != nil || word != "good" {
+				t.Fatalf("as it was accepted, and exchanged after it was copied: %q, %v\n%s\n%s", word, err, strings.Join(r.detail("t1", "x").Log, "\n"), strings.Join(r.detail("t1", "x").Launch, "\n"))
+			}
+			if undo == nil {
+				t.Fatal("it was not copied")
+			}
+			undo()
 			if (cwd != r.project) != c.inside {
 				t.Errorf("it runs in %s", cwd)
 			}
+			r.look()
 			shown := strings.Join(r.detail("t1", "x").Launch, "\n")
 			if !strings.Contains(shown, "starts in: ") || !strings.Contains(shown, "not covered: ") {
 				t.Errorf("it is not said where it starts, or what is not covered:\n%s", shown)
 			}
+			// The same from the folder: what was exchanged runs, so that the above shows something.
+			copies.set(func() { undo = r.exchanged(c) }, r.project)
+			_ = r.act(mcpctl.ActRestart, "x", "") // what is exchanged may end at once
+			if word, _, err = r.said("t1", r.project, "x"); err == nil && word == "good" {
+				t.Errorf("it is not seen that the folder is run instead of the copy")
+			}
+			copies.set(nil, "")
+			undo()
+			// Before the start.
 			path := filepath.Join(r.project, c.changed)
+			if strings.HasPrefix(r.word, r.project) {
+				path = r.word
+			}
 			old, err := os.ReadFile(path)
 			evil := strings.ReplaceAll(string(old), "good", "EVIL")
 			if c.to != "" || err != nil {
@@ -219,7 +448,7 @@ func TestNotInTheCopy(t *testing.T) {
 	}
 	r := newRig(t, func(r *rig, cfg *mcpctl.Config) {
 		cfg.Env = []string{"PATH=" + searchPath(), "HOME=" + r.home}
-		r.put(filepath.Join(r.project, "tools/srv.py"), []byte("import sys\nsys.path.insert(0, __file__ + '/../..')\nimport importlib\nw = importlib.import_module('wo' + 'rd').w\nimport mcp\nmcp.serve(w)\n"))
+		r.put(filepath.Join(r.project, "tools/srv.py"), []byte("import os, sys\nsys.path.insert(0, os.path.dirname(os.path.dirname(__file__)))\nimport importlib\nw = importlib.import_module('wo' + 'rd').w\nimport mcp\nmcp.serve(w)\n"))
 		r.put(filepath.Join(r.project, "tools/mcp.py"), []byte(pythonServer))
 		r.put(filepath.Join(r.project, "word.py"), []byte("w = 'good'\n"))
 		r.repository(conf{"x": {"command": "python3", "args": args("tools/srv.py")}})
@@ -245,22 +474,10 @@ func TestEnvironmentOfPython(t *testing.T) {
 		cfg.Env = []string{"PATH=" + searchPath(), "HOME=" + r.home}
 		worktree = filepath.Join(r.state, "worktrees", "t2")
 		venv := filepath.Join(r.project, ".venv")
-		make := exec.Command("python3", "-m", "venv", "--without-pip", venv)
-		make.Env = []string{"PATH=" + searchPath()}
-		if out, err := make.CombinedOutput(); err != nil {
-			t.Skipf("no virtual environments here: %v: %s", err, out)
-		}
-		site, err := filepath.Glob(filepath.Join(venv, "lib", "python*", "site-packages"))
-		if err != nil || len(site) != 1 {
-			t.Fatal(site, err)
-		}
-		r.put(filepath.Join(site[0], "mcp.py"), []byte(pythonServer))
-		r.put(filepath.Join(site[0], "word.py"), []byte("w = 'good'\n"))
+		r.venv(".venv")
 		script := "#!" + venv + "/bin/python\nimport mcp, word, sys\nmcp.serve(word.w + ':' + sys.prefix)\n"
 		r.put(filepath.Join(venv, "bin", "srv"), []byte(script))
-		if err := os.Chmod(filepath.Join(venv, "bin", "srv"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		r.executable(filepath.Join(venv, "bin", "srv"))
 		for _, dir := range []string{r.project, worktree} {
 			r.put(filepath.Join(dir, "tools/srv.py"), []byte("import mcp, word, sys\nmcp.serve(word.w + ':' + sys.prefix)\n"))
 		}

@@ -54,6 +54,12 @@ type Freshness interface {
 	Remind(thread.ID)
 }
 
+// Copies keeps copies of files.
+type Copies interface {
+	// Keep returns a folder that holds exactly these entries; frozen.ErrChanged if they are not what they were.
+	Keep([]frozen.Entry) (string, error)
+}
+
 // Config configures a Controller.
 type Config struct {
 	Project string // its folder
@@ -62,7 +68,7 @@ type Config struct {
 	Places discovery.Places
 	Trust  *trust.Store
 	// Copies keeps what was accepted of the project's files, from where it is started.
-	Copies  *frozen.Store
+	Copies  Copies
 	Threads Threads
 	// Memory remembers which servers the tasks of this project used; nil for none.
 	Memory *match.Memory

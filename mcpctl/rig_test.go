@@ -42,6 +42,7 @@ type rig struct {
 	testing.TB
 	*mcpctl.Controller
 	project, home, state string
+	word                 string // a file with what a server says
 	threads              *threads
 	agents               *agents
 	trust                *trust.Store
@@ -157,6 +158,13 @@ func (r *rig) put(path string, content []byte) {
 		r.Fatal(err)
 	}
 	if err := os.WriteFile(path, content, 0o600); err != nil {
+		r.Fatal(err)
+	}
+}
+
+func (r *rig) executable(path string) {
+	r.Helper()
+	if err := os.Chmod(path, 0o700); err != nil {
 		r.Fatal(err)
 	}
 }

@@ -63,6 +63,11 @@ func (c *Controller) Off(id thread.ID, server, name string) string {
 		return ""
 	}
 	e := cat.entries[i]
+	if !e.accepted() { // its files may be again as they were accepted
+		if now, ok := c.watched(c.spotOf(b)).find(e.ID); ok {
+			e = now
+		}
+	}
 	c.mu.Lock()
 	_, on := b.state(e)
 	off := b.hides(e.ID, name)

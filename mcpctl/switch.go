@@ -6,6 +6,7 @@ import (
 	"maps"
 	"time"
 
+	"orchestrator/mcpctl/definition"
 	"orchestrator/thread"
 )
 
@@ -38,7 +39,11 @@ func (c *Controller) Switch(ctx context.Context, r thread.MCPChange) (thread.MCP
 		return thread.MCPReport{}, err
 	}
 	if r.On {
-		if err := usable(e); err != nil {
+		err := usable(e)
+		if missing := definition.Missing(e.Definition, c.environ(c.spotOf(c.board(t.ID)))); err == nil && missing != "" {
+			err = thread.Hint(fmt.Errorf("it cannot start: %s: %w", missing, thread.ErrRefused), "install it, or correct its configuration")
+		}
+		if err != nil {
 			return thread.MCPReport{}, fmt.Errorf("switch on %s: %w", e.ID, err)
 		}
 	}

@@ -387,3 +387,18 @@ func TestEnded(t *testing.T) {
 		t.Errorf("%d starts", got)
 	}
 }
+
+// TestBrokenIsNotSwitchedOn: a server whose program is not there is not said to be switched on.
+func TestBrokenIsNotSwitchedOn(t *testing.T) {
+	r := newRig(t, func(r *rig, _ *mcpctl.Config) {
+		r.own(conf{"broken": {"command": "no-such-program"}, "gone": {"command": "/nowhere/srv"}, "whole": r.fake("whole")})
+	})
+	for _, server := range []string{"broken", "gone"} {
+		err := r.flip("t1", server, true)
+		if !errors.Is(err, thread.ErrRefused) || !strings.Contains(err.Error(), "cannot start") {
+			t.Errorf("%s: %v", server, err)
+		}
+		r.mustFlip("t1", server, false) // off is always possible
+	}
+	r.mustFlip("t1", "whole", true)
+}

@@ -46,6 +46,10 @@ func (r *rig) script(path, name string, marks ...string) {
 // accepted is not started, is named with its folder, and can be accepted for itself.
 func TestChangedInWorktree(t *testing.T) {
 	r, worktree := scripted(t)
+	// What a sandbox leaves above is no repository.
+	if err := os.Mkdir(filepath.Join(filepath.Dir(worktree), ".git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	r.approve("repo")
 	if _, err := r.callIn("t2", worktree, "repo", "echo"); err != nil {
 		t.Fatalf("the same files are not accepted: %v", err)

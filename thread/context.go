@@ -124,6 +124,9 @@ type ContextResult struct {
 	Path  string `json:"path,omitempty"`
 	// Kept is why it cannot be masked, "" if it can.
 	Kept string `json:"kept,omitempty"`
+	// Why says why it is masked, and MaskedIn since which request; or why it is not masked yet.
+	Why      string `json:"why,omitempty"`
+	MaskedIn int    `json:"maskedIn,omitempty"`
 }
 
 // ContextPoint is the size of a context at a moment.

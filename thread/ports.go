@@ -242,6 +242,19 @@ type Verifier interface {
 	Verify(ctx context.Context, spec TranscriptSpec) (matched int64, whole bool, err error)
 }
 
+// SessionFinder is an agent that names its session itself, and tells only its model of it. Optional for an Agent.
+type SessionFinder interface {
+	// FindSession returns the session that an agent has opened, "" if there is none yet or it is not certain which.
+	FindSession(ctx context.Context, spec FindSpec) (string, error)
+}
+
+// FindSpec says how an agent was started.
+type FindSpec struct {
+	Dir, StateDir string // as in LaunchSpec
+	Env           []string
+	Since         time.Time
+}
+
 // UsageReader is an agent whose transcript contains usage, for threads without a gateway. Optional for an Agent.
 type UsageReader interface {
 	// ReadUsage returns the responses in chunks.

@@ -167,6 +167,8 @@ type MergeReport struct {
 	Untold   string `json:"untold,omitempty"`
 	Finished bool   `json:"finished,omitempty"`
 	Kept     string `json:"kept,omitempty"` // why the worktree was not removed
+	// Undone says why the teardown of the worktree failed or did not run.
+	Undone string `json:"undone,omitempty"`
 	// LeftOut is what the merge left out.
 	LeftOut []LeftOut `json:"leftOut,omitempty"`
 }

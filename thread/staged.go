@@ -169,6 +169,7 @@ type StageRequest struct {
 	Labels []string      `json:"labels,omitempty"`
 	TTL    time.Duration `json:"ttl,omitempty"`
 	Thread ID            `json:"-"` // of the agent that stages it
+	Size   int64         `json:"-"` // of the data, if it is known before it is read
 }
 
 // Check validates the request.

@@ -108,8 +108,11 @@ func (r StateReport) More() string {
 	more := ""
 	if until := r.Until.Local(); !r.Until.IsZero() {
 		format := "15:04"
-		if until.Sub(r.Since) > 12*time.Hour {
+		switch left := until.Sub(r.Since); {
+		case left > 12*time.Hour:
 			format = "Jan 2 15:04"
+		case left < 5*time.Minute: // else it is over when it is read
+			format = time.TimeOnly
 		}
 		more = " until " + until.Format(format)
 	}

@@ -31,3 +31,26 @@ func TestTitled(t *testing.T) {
 		}
 	}
 }
+
+// TestCalled: a thread is called by all of its label, also where others begin with it.
+func TestCalled(t *testing.T) {
+	for _, c := range []struct {
+		thread        Thread
+		ref           string
+		whole, begins bool
+	}{
+		{Thread{Name: "keep-ad55", Label: "keep"}, "keep", true, false},
+		{Thread{Name: "keep-ad55"}, "keep", true, false},
+		{Thread{Name: "keepb-ad55", Label: "keepb"}, "keep", false, false},
+		{Thread{Name: "keep-b-ad55", Label: "Keep B"}, "keep", false, false},
+		{Thread{Name: "keep-b-ad55", Label: "Keep B"}, "KEEP b", true, false},
+		{Thread{Name: "x-ad55", Title: "Keep, please"}, "keep, please", true, true},
+		{Thread{Name: "x-ad55", Title: "Keep, please"}, "keep", false, true},
+		{Thread{Name: "ad55"}, "", false, false},
+		{Thread{Name: "ad55"}, "ad55", true, false},
+	} {
+		if whole, begins := c.thread.Called(c.ref); whole != c.whole || begins != c.begins {
+			t.Errorf("%+v by %q: %v, %v", c.thread, c.ref, whole, begins)
+		}
+	}
+}

@@ -122,7 +122,8 @@ type RepairReporter interface {
 type SetupRunner interface {
 	// SetUp returns why the setup failed, or was not run, after reporting it.
 	SetUp(ctx context.Context, t Thread, say func(Level, string)) error
-	TearDown(ctx context.Context, t Thread, say func(Level, string))
+	// TearDown returns why the teardown failed, or was not run, after reporting it.
+	TearDown(ctx context.Context, t Thread, say func(Level, string)) error
 	// StopSetup kills the processes that a SetUp of an earlier process left running in a thread's worktree, and returns
 	// their number.
 	StopSetup(t Thread) (ended int)

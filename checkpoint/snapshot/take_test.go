@@ -45,6 +45,20 @@ func TestTakeHoldsWhatIsNotIgnored(t *testing.T) {
 	if after := r.Visible(); after != before {
 		t.Errorf("the repository looks different after a snapshot:\n%s\n==\n%s", before, after)
 	}
+	indexes := 0
+	err := filepath.WalkDir(filepath.Join(r.Top, "state"), func(path string, e os.DirEntry, err error) error {
+		if err != nil || e.Name() != "index" {
+			return err
+		}
+		info, err := e.Info()
+		if indexes++; err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s is %v: it names the person's files", path, info.Mode())
+		}
+		return err
+	})
+	if err != nil || indexes == 0 {
+		t.Errorf("%d indexes, %v", indexes, err)
+	}
 	if snap.Base != r.Git("rev-parse", "HEAD") || snap.Base != r.Git("rev-parse", snap.Commit+"^") {
 		t.Errorf("base = %s", snap.Base)
 	}

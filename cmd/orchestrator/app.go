@@ -122,6 +122,10 @@ func (a *App) spent() map[thread.ID]float64 {
 // gets it.
 func plainEnv(env []string) []string { return world.Without(env, world.Terminals()) }
 
+// olderState is said where a project has no threads here, but may have some of an older build.
+const olderState = ".orchestrator/ of an older build lies here: its threads are not used. Export them with that build, " +
+	"then import the files here"
+
 func (a *App) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo, error) {
 	i := api.ServerInfo{
 		Protocol: api.Version, Version: version(), Build: a.Program.Build, PID: os.Getpid(), Project: a.Project.Root,
@@ -149,6 +153,15 @@ func (a *App) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo, er
 	}
 	if a.Crashed != "" {
 		i.Found = append(i.Found, a.Crashed)
+	}
+	if a.Project.Older() {
+		list, err := a.manager.List(ctx)
+		if err != nil {
+			return i, err
+		}
+		if len(list) == 0 { // later the folder is no news, and may be somebody else's
+			i.Found = append(i.Found, olderState)
+		}
 	}
 	i.Found = slices.Concat(i.Found, a.store.Problems, a.manager.Skipped, a.found.all(), a.retention.news())
 	i.Problems = slices.Concat(i.Notices, i.Found)

@@ -20,6 +20,7 @@ import (
 // cli is one run of the program: its arguments and environment, and what its verbs share.
 type cli struct {
 	output
+	called  string // what the program was called as
 	stdin   io.Reader
 	environ []string
 	dir     string // --project

@@ -67,9 +67,10 @@ type Config struct {
 	MaxMemory           int64
 	// MaxFile is the size in bytes of the largest file in a snapshot.
 	MaxFile int64
-	// StageTTL is how long staged data is kept by default, MaxStaged the maximum size of such data in bytes; 0 is no limit.
-	StageTTL  time.Duration
-	MaxStaged int64
+	// StageTTL is how long staged data is kept by default. MaxStaged is the maximum size of such data in bytes,
+	// MaxStagedThread what all of a thread may take, MaxStagedTotal what all of the project may; 0 is no limit.
+	StageTTL                                   time.Duration
+	MaxStaged, MaxStagedThread, MaxStagedTotal int64
 	// TokenDigits is how many digits the token of new staged data has.
 	TokenDigits int
 	// Masking is how much is masked of conversations by default: "safe", "lean", "observe" or "off"; MaskingLogin is the
@@ -163,6 +164,8 @@ func settings() map[string]setting {
 		"limits.total_usd":           {kind: amount, about: "cost limit of all threads together"},
 		"limits.memory_mb":           {kind: number, about: "memory for unstored requests and answers"},
 		"limits.stage_mb":            {kind: number, about: "largest staged data"},
+		"limits.stage_thread_mb":     {kind: number, about: "all staged data of a thread"},
+		"limits.stage_total_mb":      {kind: number, about: "all staged data of a project"},
 		"setup":                      {kind: text, projectMay: true, about: "setup command of new worktrees, once accepted"},
 		"teardown": {kind: text, projectMay: true,
 			about: "command to run before a worktree is removed, once accepted"},
@@ -435,6 +438,8 @@ func (c Config) fill(k *koanf.Koanf) (Config, error) {
 	c.MaxPrimer = num("limits.primer", 12_000)
 	c.MaxFile = int64(num("limits.file_mb", 50)) << 20
 	c.MaxStaged = int64(num("limits.stage_mb", 10_240)) << 20
+	c.MaxStagedThread = int64(num("limits.stage_thread_mb", 10_240)) << 20
+	c.MaxStagedTotal = int64(num("limits.stage_total_mb", 20_480)) << 20
 	c.MaxProcesses = num("limits.processes", 512)
 	c.MaxRequests = num("limits.requests_per_minute", 0)
 	c.MaxUSD = k.Float64("limits.usd")

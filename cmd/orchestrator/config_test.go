@@ -49,6 +49,8 @@ func TestConfig(t *testing.T) {
 			return c.MaxProcesses == 512 && c.MaxUSD == 0 && c.MaxTotalUSD == 0 && c.MaxRequests == 0
 		}},
 		{name: "a cap below nothing", user: "[limits]\nusd = -1\n", err: []string{"config.toml:2", "limits.usd", "US dollars"}},
+		{name: "a line in its own table", user: "[retention]\ndays = 5\n[models.\"x-*\"]\nusd = 1\n[limits]\nusd = -1\n",
+			err: []string{"config.toml:6", "limits.usd"}},
 		{name: "a cap that is no number", user: "[limits]\nusd = \"much\"\n", err: []string{"config.toml:2", "limits.usd", "2.50"}},
 		{name: "an endless cap", env: []string{"ORCHESTRATOR_LIMITS_USD=inf"}, err: []string{"ORCHESTRATOR_LIMITS_USD"}},
 		{name: "a project that raises a cap", project: "[limits]\nprocesses = 100000\n", trusted: always, err: []string{".orchestrator.toml:2", "limits.processes", "your own configuration"}},

@@ -220,10 +220,14 @@ func forecast(r thread.ContextReport) string {
 
 func resultState(r thread.ContextResult) string {
 	switch {
+	case r.Masked && r.Why != "":
+		return fmt.Sprintf("masked %s at request %d: %s", r.Token, r.MaskedIn, r.Why)
 	case r.Masked:
 		return "masked " + string(r.Token)
 	case r.Kept != "":
 		return "kept: " + r.Kept
+	case r.Why != "":
+		return "sent: " + r.Why
 	default:
 		return "sent"
 	}

@@ -17,12 +17,11 @@ import (
 const (
 	// dropWait is how long a sandboxed agent's verb waits for the server.
 	dropWait = 30 * time.Second
-	// dropPause is how often the server looks for what agents hand over in files, and dropLook how often it looks which
-	// running agents do.
-	dropPause = 500 * time.Millisecond
-	dropLook  = 3 * time.Second
-	// dropShare bounds the share of time that looking may take, whatever an agent puts there.
-	dropShare = 20
+	// dropPause is how often the server looks for what an agent hands over in files, and dropLook how often it looks which
+	// running agents do. However dear an agent makes a look, the next one comes after dropLongest.
+	dropPause   = 500 * time.Millisecond
+	dropLook    = 3 * time.Second
+	dropLongest = 10 * time.Second
 )
 
 // threadHome returns the folder of a thread's state.
@@ -52,29 +51,20 @@ func (c *cli) stageByFile(ctx context.Context, r thread.StageRequest, refused er
 
 // takeDropped takes what sandboxed agents hand over in files, for as long as the context lives.
 func (a *App) takeDropped(ctx context.Context) error {
-	taker := drop.Taker{Stage: a.staging.Stage}
-	var looked time.Time
-	var homes map[thread.ID]string
-	for pause := dropPause; ; {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	go func() {
+		defer end()
 		select {
 		case <-ctx.Done():
-			return nil
 		case <-a.stop:
-			return nil
-		case <-time.After(pause):
 		}
-		begun := time.Now()
-		if begun.Sub(looked) > dropLook {
-			homes, looked = a.dropHomes(), begun
-		}
-		for id, home := range homes {
-			if _, err := taker.Take(ctx, home, id); err != nil && ctx.Err() == nil {
-				a.Log.Warn("take what an agent stages", "thread", string(id), "error", err)
-				delete(homes, id) // looked at again later
-			}
-		}
-		pause = max(dropPause, dropShare*time.Since(begun))
-	}
+	}()
+	taker := drop.Taker{Stage: a.staging.Stage, Failed: func(id thread.ID, err error) {
+		a.Log.Warn("take what an agent stages", "thread", string(id), "error", err)
+	}}
+	taker.Serve(ctx, drop.Pace{Threads: dropLook, Folder: dropPause, Longest: dropLongest}, a.dropHomes)
+	return nil
 }
 
 // dropHomes returns the folders of the running threads whose agents hand data over in files.

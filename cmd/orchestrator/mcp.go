@@ -242,8 +242,8 @@ func (s mcpStager) Stage(ctx context.Context, r thread.StageRequest, data io.Rea
 }
 
 // Read implements gateway.Stager.
-func (s mcpStager) Read(_ context.Context, id thread.ID, token string, part thread.Selection, to io.Writer) error {
-	data, err := s.app.daemon.Retrieve(grant.Caller{Agent: true, Thread: id}, api.RetrieveRequest{Token: token, Part: part})
+func (s mcpStager) Read(ctx context.Context, id thread.ID, token string, part thread.Selection, to io.Writer) error {
+	data, err := s.app.daemon.Retrieve(ctx, grant.Caller{Agent: true, Thread: id}, api.RetrieveRequest{Token: token, Part: part})
 	if err != nil {
 		return err
 	}

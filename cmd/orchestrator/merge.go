@@ -141,6 +141,9 @@ func merged(c *cli, report thread.MergeReport, err error, name string) error {
 		case report.Finished:
 			fmt.Fprintln(w, "archived; worktree removed")
 		}
+		if report.Undone != "" {
+			fmt.Fprintf(w, "teardown: %s\n", plaintext.Line(report.Undone))
+		}
 		printLeftOut(w, report.LeftOut)
 	})
 	if err == nil && (report.Stopped || len(report.Conflicts) > 0) {

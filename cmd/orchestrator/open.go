@@ -354,7 +354,8 @@ func (a *App) openStaging(context.Context) error {
 		return a.masks.Names(id, since)
 	}}
 	a.staging = staging.New(folder, staging.Config{
-		TTL: a.Config.StageTTL, MaxBytes: a.Config.MaxStaged, Since: a.clock.Since, Pins: a.stagedPins,
+		TTL: a.Config.StageTTL, MaxBytes: a.Config.MaxStaged, OfThread: a.Config.MaxStagedThread, OfAll: a.Config.MaxStagedTotal,
+		Since: a.clock.Since, Pins: a.stagedPins,
 		Digits: a.Config.TokenDigits,
 		Taken:  func(t thread.Token) (bool, error) { return a.masks.Has(t) },
 	})

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -261,5 +262,57 @@ func TestOddThreadIDs(t *testing.T) {
 	r.run("resume", "odd-00aa")
 	if _, err := os.Stat(filepath.Join(victim, "thesis.txt")); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestFolderOfAnOlderBuild is named while a project has no threads. Nothing of it is read, whatever it is.
+func TestFolderOfAnOlderBuild(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	const said = ".orchestrator/ of an older build lies here"
+	old := filepath.Join(r.project, ".orchestrator")
+	for _, dir := range []string{old, filepath.Join(old, "state.db")} { // whoever opened it as a file would fail
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := syscall.Mkfifo(filepath.Join(old, "lock"), 0o600); err != nil { // and wait for ever here
+		t.Fatal(err)
+	}
+	if out := r.run("threads"); out.code != exitOK || strings.Count(out.stderr, said) != 1 {
+		t.Errorf("threads: %d, %q", out.code, out.stderr)
+	}
+	if out := r.run("doctor"); strings.Count(out.stdout, said) != 1 {
+		t.Errorf("doctor: %s", out.stdout)
+	}
+	r.demo("one")
+	r.ok("stop")
+	if out := r.run("threads"); strings.Contains(out.stderr, said) {
+		t.Errorf("with threads of its own: %q", out.stderr)
+	}
+}
+
+// TestRestartAsks on a terminal before it cuts off a turn, and a script is not asked.
+func TestRestartAsks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.demo("busy")
+	asks := func(answer string) {
+		t.Helper()
+		s := r.open(100, 30, "restart")
+		s.see("1 agent at work: " + name)
+		s.press(answer + "\r")
+		<-s.done
+	}
+	r.ok("send", "-d", name, "#slow:600s list files")
+	r.awaitState(name, thread.StateWorking, thread.StateSilent)
+	before := r.servers()
+	asks("n")
+	if after := r.servers(); !slices.Equal(before, after) {
+		t.Errorf("servers %v, before %v", after, before)
+	}
+	asks("y")
+	if after := r.servers(); slices.Equal(before, after) {
+		t.Errorf("it was not restarted: %v", after)
 	}
 }

@@ -9,6 +9,8 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
+	"orchestrator/ui/plain"
 )
 
 // restarted is the result of a restart.
@@ -73,6 +75,9 @@ func restartVerb(c *cli) *cobra.Command {
 		Use: "restart", Short: "Restart the server with this program, and resume its agents",
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if yes, err := c.mayCut(cmd.Context()); err != nil || !yes {
+				return err
+			}
 			done, err := c.restart(cmd.Context(), 0, 0)
 			for _, text := range done.warned {
 				fmt.Fprintln(c.stderr, "orchestrator:", text)
@@ -94,4 +99,31 @@ func restartVerb(c *cli) *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// mayCut asks on a terminal whether the turns that are running may be cut off; a script has said so with the verb.
+func (c *cli) mayCut(ctx context.Context) (bool, error) {
+	if c.terminalFit() != nil {
+		return true, nil
+	}
+	cl, err := c.reachHolder(ctx, healLimit)
+	if err != nil {
+		return true, nil // the restart tells
+	}
+	defer cl.Close()
+	list, err := api.List.Do(ctx, cl, api.None{})
+	if err != nil {
+		return true, nil // of another build: the restart tells
+	}
+	var working []string
+	for _, s := range list {
+		if s.Execution != nil && s.State.Works() {
+			working = append(working, s.Name)
+		}
+	}
+	if len(working) == 0 {
+		return true, nil
+	}
+	return c.ask(fmt.Sprintf("orchestrator: %s at work: %s. Unfinished turns are lost, and their prompts are not sent again by themselves.\n"+
+		"Restart all the same? (y/n)\n", plaintext.Count(len(working), "agent"), plain.Few(working)))
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"syscall"
 
@@ -20,7 +21,7 @@ import (
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	c := &cli{output: newOutput(stdout, stderr), stdin: stdin, environ: environ}
+	c := &cli{output: newOutput(stdout, stderr), called: os.Args[0], stdin: stdin, environ: environ}
 	defer c.close()
 	root := c.command()
 	root.SetArgs(args)
@@ -73,10 +74,18 @@ func (c *cli) showError(err error) error {
 	return c.show(f, nil)
 }
 
+// name is what the person or agent calls the program.
+func (c *cli) name() string {
+	if filepath.Base(c.called) == alias {
+		return alias
+	}
+	return "orchestrator"
+}
+
 // command returns the root command with all verbs.
 func (c *cli) command() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "orchestrator",
+		Use:   c.name(),
 		Short: "Run coding agents in threads that can be forked, resumed and merged",
 		Long: "Without a verb, orchestrator opens the screen for the project in the current folder. Its server keeps\n" +
 			"agents running when the screen is closed.",
@@ -92,6 +101,7 @@ func (c *cli) command() *cobra.Command {
 	root.PersistentFlags().BoolVar(&c.json, "json", false, "print JSON")
 	root.AddCommand(c.verbs()...)
 	root.AddCommand(topics()...)
+	knownHelp(root)
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
 		if cmd.HasSubCommands() && !cmd.Runnable() {

@@ -63,6 +63,17 @@ func TestForkCanWork(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(fork.Worktree.Path, "changed")); err == nil {
 		t.Error("a changed script ran")
 	}
+	// Its teardown does not run either, which finish says, also to programs.
+	if err := os.Remove(filepath.Join(r.home, "torn-down")); err != nil {
+		t.Fatal(err)
+	}
+	r.awaitState(fork.Name, thread.StateIdle, thread.StateDone)
+	if report := get[thread.MergeReport](r, "finish", fork.Name); !strings.Contains(report.Undone, "it did not run") || !strings.Contains(report.Undone, "accepted") {
+		t.Errorf("finish says %+v", report)
+	}
+	if _, err := os.Stat(filepath.Join(r.home, "torn-down")); err == nil {
+		t.Error("a teardown that was not accepted ran")
+	}
 }
 
 // TestSetupIsCutOff kills the server in the middle of a setup: the next one ends what is left of it, list, why and resume

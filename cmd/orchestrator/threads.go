@@ -215,13 +215,19 @@ func resumeVerb(c *cli) *cobra.Command {
 		Args: between(0, 1, "[thread]"), ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 			var list []thread.Status
+			runs := false // already, so that nothing was resumed
 			err := c.withWarnings(ctx, cl, func() (err error) {
 				if len(args) == 0 {
 					list, err = api.ResumeAll.Do(ctx, cl, api.ResumeRequest{})
 					return err
 				}
+				before, err := api.Status.Do(ctx, cl, api.Ref{Thread: args[0]})
+				if err != nil {
+					return err
+				}
 				s, err := api.Resume.Do(ctx, cl, api.ResumeRequest{Thread: args[0], HandOver: handOver})
-				list = append(list, s)
+				list, runs = append(list, s), err == nil && before.Execution != nil && s.Execution != nil &&
+					before.Execution.ID == s.Execution.ID
 				return err
 			})
 			if err != nil {
@@ -232,6 +238,10 @@ func resumeVerb(c *cli) *cobra.Command {
 					fmt.Fprintln(w, "no interrupted threads")
 				}
 				for _, s := range list {
+					if runs {
+						fmt.Fprintf(w, "%s runs already, at turn %d\n", s.Name, s.Turn)
+						continue
+					}
 					how := ""
 					if s.Resume != nil {
 						how = ": " + s.Resume.Detail

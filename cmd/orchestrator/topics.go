@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,4 +24,23 @@ func topics() []*cobra.Command {
 		all = append(all, cmd)
 	}
 	return all
+}
+
+// knownHelp has the help on what there is not fail.
+func knownHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() != "help" {
+			continue
+		}
+		cmd.Run, cmd.PersistentPreRunE = nil, func(*cobra.Command, []string) error { return nil }
+		cmd.RunE = func(_ *cobra.Command, args []string) error {
+			about, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return usagef("no help on %q; `%s help` lists verbs and topics", strings.Join(args, " "), root.Name())
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		}
+	}
 }

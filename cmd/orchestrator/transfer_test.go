@@ -3,9 +3,12 @@ package main
 import (
 	"errors"
 	"io"
+	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"orchestrator/thread"
@@ -97,6 +100,36 @@ func TestFilesThatAreThere(t *testing.T) {
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
 		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestOnlyFilesAreImported: what is no file, such as a pipe that nobody writes to, is refused at once; a link to a file
+// that the person names is that file.
+func TestOnlyFilesAreImported(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	if err := errors.Join(os.WriteFile(at("file"), []byte("x"), 0o600), os.Symlink("file", at("link")),
+		syscall.Mkfifo(at("pipe"), 0o600), os.Symlink("pipe", at("link to a pipe")), os.Mkdir(at("folder"), 0o700),
+		os.Symlink("/dev/zero", at("link to a device")), os.Symlink("nothing", at("link to nothing"))); err != nil {
+		t.Fatal(err)
+	}
+	socket, err := net.Listen("unix", at("socket"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	for path, want := range map[string]error{
+		at("file"): nil, at("link"): nil, at("pipe"): thread.ErrInvalid, at("link to a pipe"): thread.ErrInvalid,
+		at("folder"): thread.ErrInvalid, at("socket"): thread.ErrInvalid, "/dev/zero": thread.ErrInvalid,
+		"/dev/null": thread.ErrInvalid, at("link to a device"): thread.ErrInvalid, at("link to nothing"): fs.ErrNotExist,
+	} {
+		f, err := openRegular(path)
+		if !errors.Is(err, want) {
+			t.Errorf("%s: %v", path, err)
+		}
+		if err == nil {
+			_ = f.Close()
+		}
 	}
 }
 

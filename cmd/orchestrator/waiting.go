@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"orchestrator/agent/session"
 	"orchestrator/checkpoint/postgres"
 	"orchestrator/checkpoint/roster"
 	"orchestrator/cmd/orchestrator/api"
@@ -32,7 +33,8 @@ func awaitStore(ctx context.Context, cfg appConfig, cause error) (back bool, err
 	defer stop(nil)
 	w := &waiting{cfg: cfg, list: list, at: at, cause: cause}
 	server := daemon.NewWaiting(daemon.Waiting{
-		Info: w.info, List: func() []thread.Status { return w.list }, Refusal: w.refusal, Log: cfg.Log,
+		Callers: session.New(session.Config{Project: cfg.Project.Root}), // has none of its own
+		Info:    w.info, List: func() []thread.Status { return w.list }, Refusal: w.refusal, Log: cfg.Log,
 		Stop: func(context.Context, api.StopRequest) (api.StopReport, error) {
 			stop(errStopped)
 			return api.StopReport{}, nil

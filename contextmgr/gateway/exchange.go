@@ -123,7 +123,7 @@ func (o *observation) fault(r wire.Result, left bool) thread.Fault {
 		return thread.FaultUnreachable
 	case o.status >= 300 || o.cannot != nil || o.broken:
 		return thread.FaultNone
-	case o.err != nil && !left:
+	case o.err != nil && !left, o.damaged:
 		return thread.FaultCut
 	}
 	kind := thread.FaultNone

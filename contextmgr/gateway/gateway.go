@@ -5,7 +5,8 @@
 // back byte for byte, flushed as it arrives. What people see of a request is what the agent sent. Nothing is redirected
 // or buffered on the way back, and no request that may have been received is retried. A stream that breaks off upstream
 // breaks off for the agent too. The traffic is read beside the stream: no error or panic in reading it, and no slow
-// observer, changes or delays it. An observer gets a thread's requests in the order in which they ended, after their
+// observer, changes or delays it. A request that could be read in two ways is refused, and connections that others leave
+// open keep nobody out (thread/front). An observer gets a thread's requests in the order in which they ended, after their
 // last byte, and the model's text as it arrives. Every request needs the thread's secret, in its address or in a header
 // that is not passed on, a Host name of ours and no Origin.
 //
@@ -28,6 +29,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/front"
 )
 
 // Gateway implements thread.Gateway.
@@ -85,6 +87,7 @@ func New(listen string, obs thread.Observer, opts Options) (*Gateway, error) {
 	g.watcher = &watcher{
 		opts: &g.opts, calls: g.calls, budget: g.bodies.budget, limiter: g.limiter, unpacker: unpacker,
 	}
+	g.ln = front.New(ln, front.Most)
 	_, port, _ := net.SplitHostPort(ln.Addr().String()) // an address of ours
 	for _, h := range []string{"127.0.0.1", "localhost", "::1", host} {
 		g.hosts[net.JoinHostPort(h, port)] = true
@@ -97,6 +100,7 @@ func New(listen string, obs thread.Observer, opts Options) (*Gateway, error) {
 		MaxHeaderBytes: 256 << 10,
 		ErrorLog:       log.New(io.Discard, "", 0), // its lines may contain addresses with secrets
 	}
+	front.Guard(g.srv)
 	return g, nil
 }
 

@@ -34,7 +34,8 @@ type observation struct {
 	over      bool  // unpacking did not get everything
 	full      bool  // too much is held to read on
 	broken    bool  // the codec panicked
-	cannot    error // why a complete answer could not be read
+	cannot    error // why an answer that may be complete could not be read
+	damaged   bool  // the answer's own bytes cannot be unpacked
 	result    *wire.Result
 	err       error
 
@@ -288,9 +289,14 @@ func (o *observation) outcome() wire.Result {
 			err = errLarge
 		}
 		r = o.answer.Result()
-		if err != nil && !r.Complete && o.err == nil {
+		switch {
+		case err == nil || r.Complete || o.err != nil:
+		case bounded(err):
 			o.cannot = err
 			r.Err = "the answer cannot be read: " + err.Error()
+		default: // the agent cannot read it either
+			o.damaged = true
+			r.Err = "the answer is damaged: " + err.Error()
 		}
 	})
 	if o.broken {

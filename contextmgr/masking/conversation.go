@@ -42,14 +42,15 @@ type conversation struct {
 	window             int64
 	larger             bool // the provider counted more for a request that it answered than the window has
 
-	contents map[key]content    // that were described
-	order    []described        // those of the last request
-	last     measured           // of the last main request
-	picture  picture            // likewise, for people
-	wanted   map[policy.ID]bool // what people want masked with the next request
-	decision policy.Decision    // about it
-	next     policy.Decision    // what masking more would mean
-	whole    map[policy.ID]bool // contents that do not become shorter
+	contents map[key]content     // that were described
+	order    []described         // those of the last request
+	last     measured            // of the last main request
+	picture  picture             // likewise, for people
+	wanted   map[policy.ID]bool  // what people want masked with the next request
+	decision policy.Decision     // about it
+	next     policy.Decision     // what masking more would mean
+	judged   policy.Conversation // what that is about
+	whole    map[policy.ID]bool  // contents that do not become shorter
 	stubs    map[policy.ID][]byte
 	rereads  int
 	offer    *planned     // the summary that could be written, nil if there is none
@@ -115,6 +116,21 @@ func (c *conversation) mode(s policy.Settings) (thread.MaskMode, string) {
 	}
 }
 
+// yet says why what is not masked is not masked yet, "" if nothing keeps it.
+func (c *conversation) yet(why map[policy.ID]string, res thread.ContextResult) string {
+	held, may := why[policy.ID(res.ID)]
+	switch {
+	case res.Masked || res.Kept != "" || !may:
+		return res.Why
+	case held != "":
+		return held
+	case c.wanted[policy.ID(res.ID)]:
+		return "masked with the next request"
+	default:
+		return c.next.Reason.Says()
+	}
+}
+
 // shown describes a content for people.
 func (c *conversation) shown(e entry) thread.ContextResult {
 	res := e.result
@@ -124,6 +140,7 @@ func (c *conversation) shown(e entry) thread.ContextResult {
 	}
 	if mask, ok := c.set.Mask(res.ID); ok && !out.Pinned {
 		out.Masked, out.Token, out.Path = true, mask.Token, mask.File
+		out.Why, out.MaskedIn = policy.Reason(mask.Reason).Says(), mask.Request
 	}
 	switch {
 	case out.Masked:

@@ -32,7 +32,8 @@ func (r *request) decide(m *measured) {
 		conv.Idle = max(0, now.Sub(c.asked))
 	}
 	c.decision = policy.Decide(conv, r.settings)
-	c.next = c.decision
+	c.next, c.judged = c.decision, conv
+	ruled := len(c.decision.Mask)
 	if c.shorter && c.heldIn == 0 {
 		c.heldIn = m.turn + 1
 	}
@@ -49,7 +50,7 @@ func (r *request) decide(m *measured) {
 	if len(c.decision.Mask) == 0 {
 		return
 	}
-	batch, at := r.batch(m, c.decision)
+	batch, at := r.batch(m, c.decision, ruled)
 	if len(batch) == 0 {
 		c.wanted = nil
 		return
@@ -78,7 +79,7 @@ func (r *request) decide(m *measured) {
 		m.cost = max(0, conv.Prices.Write-conv.Prices.Read) * float64(max(0, rewritten))
 	}
 	conv.Context = c.decision.Context
-	c.next = policy.Decide(conv, r.settings)
+	c.next, c.judged = policy.Decide(conv, r.settings), conv
 }
 
 // growth returns how many tokens a request adds in the mean: what stands before the first result belongs to none.
@@ -89,15 +90,21 @@ func growth(m measured, size int64) float64 {
 	return float64(max(0, size-m.results[0].Before)) / float64(m.requests)
 }
 
-// batch returns the contents that a decision masks, once each, and the indexes of all of them.
-func (r *request) batch(m *measured, d policy.Decision) (batch []masks.New, at []int) {
-	chosen := make(map[policy.ID]bool, len(d.Mask))
-	for _, id := range d.Mask {
-		chosen[id] = true
+// batch returns the contents that a decision masks, once each, and the indexes of all of them. Those after the first few,
+// which the policy chose, are masked because the person wants it.
+func (r *request) batch(m *measured, d policy.Decision, ruled int) (batch []masks.New, at []int) {
+	chosen := make(map[policy.ID]policy.Reason, len(d.Mask))
+	for n, id := range d.Mask {
+		switch {
+		case n < ruled:
+			chosen[id] = d.Reason
+		case chosen[id] == "":
+			chosen[id] = policy.ReasonPerson
+		}
 	}
 	for i, content := range r.scan.Contents {
 		res := m.results[i]
-		if !chosen[res.ID] {
+		if chosen[res.ID] == "" {
 			continue
 		}
 		raw := content.Of(r.outgoing.Call.Body)
@@ -117,7 +124,7 @@ func (r *request) batch(m *measured, d policy.Decision) (batch []masks.New, at [
 		batch = append(batch, masks.New{
 			Mask: masks.Mask{
 				ID: res.ID, Tool: content.Tool, Lines: count, Tokens: tokens, Input: content.Form == wire.FormInput,
-				At: r.cfg.Now(), Reason: string(d.Reason), Request: m.requests,
+				At: r.cfg.Now(), Reason: string(chosen[res.ID]), Request: m.requests,
 			},
 			Content: []byte(text), Text: stub,
 		})

@@ -35,8 +35,11 @@ func (m *Masker) Report(id thread.ID) (thread.ContextReport, error) {
 	}
 	r.Parts = c.picture.parts()
 	fit(r.Parts, r.Tokens)
+	why := c.settings.Unmasked(c.judged)
 	for _, e := range c.picture.entries {
-		r.Results = append(r.Results, c.shown(e))
+		res := c.shown(e)
+		res.Why = c.yet(why, res)
+		r.Results = append(r.Results, res)
 	}
 	return r, nil
 }

@@ -180,9 +180,11 @@ func (r *request) result(nth int, c wire.Content, request int, seen map[key]int)
 	if _, masked := r.conversation.set.Mask(res.ID); masked && !r.conversation.set.Pinned(res.ID) {
 		res.Masked = true
 	}
-	keep := r.cfg.Keep != nil && r.cfg.Keep(c.Tool)
-	if keep || r.conversation.whole[res.ID] || r.conversation.set.Pinned(res.ID) {
-		res.Kind = policy.KindServer
+	switch {
+	case r.cfg.Keep != nil && r.cfg.Keep(c.Tool):
+		res.Kind = policy.KindNamed
+	case r.conversation.whole[res.ID] || r.conversation.set.Pinned(res.ID):
+		res.Kind = policy.KindKept
 	}
 	return res, use
 }

@@ -29,6 +29,14 @@ func TestRules(t *testing.T) {
 		if err != nil || len(r.Results) == 0 {
 			t.Fatal(err)
 		}
+		for _, res := range r.Results { // each says why it is as it is
+			if res.Masked != (res.MaskedIn > 0) || res.Why == "" && res.Kept == "" {
+				t.Errorf("%+v: nothing says why: %+v", c.rule, res)
+			}
+		}
+		if last := r.Results[len(r.Results)-1]; last.Kept == "" && last.Why != "its turn is still running" && last.Why != "one of the newest" {
+			t.Errorf("%+v: the newest result: %+v", c.rule, last)
+		}
 		largest := slices.MaxFunc(r.Results, func(a, b thread.ContextResult) int { return cmp.Compare(a.Tokens, b.Tokens) })
 		if largest.Kept != c.kept {
 			t.Errorf("%+v: kept because %q, want %q", c.rule, largest.Kept, c.kept)

@@ -46,7 +46,9 @@ func (r *request) plan(m measured) (planned, error) {
 	}
 	p.sum.Replaced = r.sent(m, p.from, p.to)
 	p.sum.Tokens = min(mostSummary, p.sum.Replaced/4) + r.settings.StubTokens
-	p.gain = r.gain(m, p.sum, p.from)
+	if p.gain = r.gain(m, p.sum, p.from); p.gain.Frees <= 0 {
+		return p, fmt.Errorf("a summary of them would be no shorter: %w", errNothing)
+	}
 	p.usd, p.priced = r.cost(m, p.sum.Tokens)
 	return p, nil
 }

@@ -216,7 +216,7 @@ func (w *writer) allow(c *conversation, s Summaries, by thread.SummaryAuthor) er
 			"use model, extract or program")
 	case c.login && !s.Login:
 		return thread.Hint(fmt.Errorf("the agent uses a subscription login, and a request of the program's own needs consent: %w",
-			thread.ErrRefused), "set summary_login = true in the configuration, or make an extract")
+			thread.ErrRefused), "set summary_login = \"allow\" in the configuration, or make an extract")
 	case s.Model == nil:
 		return fmt.Errorf("no model writes summaries: %w", thread.ErrRefused)
 	default:

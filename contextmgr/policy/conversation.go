@@ -17,7 +17,9 @@ const (
 	KindSkill     Kind = "skill"
 	KindSubagent  Kind = "subagent"
 	KindPerson    Kind = "person" // what the person answered
-	KindServer    Kind = "server" // of a tool that the provider runs
+	KindServer    Kind = "run by the provider"
+	KindNamed     Kind = "named in masking_keep"
+	KindKept      Kind = "kept" // for another reason than its tool
 	KindImage     Kind = "image"
 	KindRetrieval Kind = "retrieval" // masked content that was read again
 )

@@ -12,6 +12,7 @@ const (
 	ReasonCold      Reason = "cold cache"
 	ReasonPays      Reason = "pays"
 	ReasonEmergency Reason = "emergency"
+	ReasonPerson    Reason = "by you" // never of a batch
 	ReasonSmall     Reason = "context is small"
 	ReasonFew       Reason = "batch is small"
 	ReasonCosts     Reason = "does not pay"

@@ -21,15 +21,70 @@ func (s Settings) stretch(c Conversation) int {
 	return int(min(mostStretch, max(1, math.Ceil(share/s.RereadShare))))
 }
 
-// eligible returns the indexes of the results that may be masked, in order.
-func (s Settings) eligible(c Conversation) []int {
+// Why a result is not masked yet, although it may be later.
+const (
+	yetRule   = "one of the newest that a rule keeps"
+	yetNewest = "one of the newest"
+	yetTurn   = "its turn is still running"
+	yetFile   = "its file is being worked on"
+)
+
+// protection returns a function that says why a result is protected, "" if it is not.
+func (s Settings) protection(c Conversation) func(i int) string {
 	kept := s.newest(c)
 	files, rules := s.files(c), s.ruled(c)
-	return c.unmasked(s, func(i int) bool {
+	return func(i int) string {
 		r := c.Results[i]
-		return rules.protect(i, false) || i >= kept || r.Request > c.Request-s.TurnRequests && r.Request >= c.TurnBegins ||
-			r.Kind == KindInput && r.Request >= c.TurnBegins || files.protect(i, r)
-	})
+		switch {
+		case rules.protect(i, false):
+			return yetRule
+		case r.Kind == KindInput && r.Request >= c.TurnBegins,
+			r.Request > c.Request-s.TurnRequests && r.Request >= c.TurnBegins:
+			return yetTurn
+		case i >= kept:
+			return yetNewest
+		case files.protect(i, r):
+			return yetFile
+		default:
+			return ""
+		}
+	}
+}
+
+// eligible returns the indexes of the results that may be masked, in order.
+func (s Settings) eligible(c Conversation) []int {
+	protected := s.protection(c)
+	return c.unmasked(s, func(i int) bool { return protected(i) != "" })
+}
+
+// Unmasked says of each result that is not masked, and may be one day, why it is not yet: what protects it, "" if only
+// the batch that it belongs to does not pay.
+func (s Settings) Unmasked(c Conversation) map[ID]string {
+	protected := s.protection(c)
+	out := make(map[ID]string)
+	for i, r := range c.Results {
+		if r.Masked || !r.maskable(s) {
+			continue
+		}
+		if why, known := out[r.ID]; !known || why == "" {
+			out[r.ID] = protected(i)
+		}
+	}
+	return out
+}
+
+// Says returns a reason in words for people, of why something is masked.
+func (r Reason) Says() string {
+	switch r {
+	case ReasonCold:
+		return "the cache was lost"
+	case ReasonPays:
+		return "it pays"
+	case ReasonEmergency:
+		return "the window was almost full"
+	case ReasonPerson, ReasonOff, ReasonNothing, ReasonSmall, ReasonFew, ReasonCosts:
+	}
+	return string(r)
 }
 
 // eligibleLate returns what may be masked when the window is almost full: all but the newest result and the inputs of

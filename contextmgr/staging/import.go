@@ -89,6 +89,9 @@ func (s *Store) Discard(tokens []thread.Token) error {
 		d, err := s.read(t.Digits())
 		if err == nil {
 			err = errors.Join(s.drop(t.Digits()+documentEnd), s.drop(d.dataName()))
+			if err == nil && d.Gone.IsZero() {
+				s.sums.give(d.Thread, roomOf(d.Bytes))
+			}
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("remove %s: %w", t, err))

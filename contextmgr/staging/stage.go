@@ -1,6 +1,7 @@
 package staging
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -39,11 +40,13 @@ func (s *Store) stage(ctx context.Context, r thread.StageRequest, data io.Reader
 	stem := newStem()
 	s.reserve(stem)
 	defer s.release(stem)
-	d, err := s.receive(ctx, stem+partEnd, r, data)
+	held := &charge{store: s, id: r.Thread}
+	d, err := s.receive(ctx, stem+partEnd, r, data, held)
 	if err == nil {
 		d, err = s.name(stem+partEnd, d, want)
 	}
 	if err != nil {
+		held.back()
 		return d, errors.Join(explain(err), s.drop(stem+partEnd))
 	}
 	return d, nil
@@ -56,9 +59,21 @@ func newStem() string {
 	return hex.EncodeToString(b[:])
 }
 
-// receive writes data to a file, syncs it and describes it.
-func (s *Store) receive(ctx context.Context, name string, r thread.StageRequest, data io.Reader) (d document,
+// check returns an error if there is no room for so much data.
+func (s *Store) check(bytes int64, held *charge) error {
+	if s.cfg.MaxBytes > 0 && bytes > s.cfg.MaxBytes {
+		return thread.Hint(fmt.Errorf("the data is larger than %s: %w", thread.Bytes(s.cfg.MaxBytes), thread.ErrLimit),
+			"stage it in several parts, or raise limits.stage_mb")
+	}
+	return held.grow(bytes)
+}
+
+// receive writes data to a file, syncs it and describes it. What is nothing but zeros is left out of the file as a hole.
+func (s *Store) receive(ctx context.Context, name string, r thread.StageRequest, data io.Reader, held *charge) (d document,
 	err error) {
+	if err := s.check(max(r.Size, 0), held); err != nil { // what is known to be too much is not read
+		return d, err
+	}
 	file, err := s.folder.File(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return d, err
@@ -71,7 +86,7 @@ func (s *Store) receive(ctx context.Context, name string, r thread.StageRequest,
 	if d.TTL = r.TTL; d.TTL == 0 {
 		d.TTL = s.cfg.TTL
 	}
-	hash, count, buf := sha256.New(), lines{}, make([]byte, chunk)
+	hash, count, buf, zeros := sha256.New(), lines{}, make([]byte, chunk), make([]byte, chunk)
 	for first, all := true, false; !all; first = false {
 		n, err := fill(data, buf)
 		if all = errors.Is(err, io.EOF); err != nil && !all {
@@ -80,20 +95,29 @@ func (s *Store) receive(ctx context.Context, name string, r thread.StageRequest,
 		if err := ctx.Err(); err != nil {
 			return d, err
 		}
-		if d.Bytes += int64(n); s.cfg.MaxBytes > 0 && d.Bytes > s.cfg.MaxBytes {
-			return d, thread.Hint(fmt.Errorf("the data is larger than %s: %w", thread.Bytes(s.cfg.MaxBytes), thread.ErrLimit),
-				"stage it in several parts, or raise limits.stage_mb")
+		d.Bytes += int64(n)
+		if err := s.check(max(d.Bytes, r.Size), held); err != nil {
+			return d, err
 		}
 		if first {
 			d.describe(buf[:n], all)
 		}
-		if _, err := file.Write(buf[:n]); err != nil {
+		if n == chunk && bytes.Equal(buf, zeros) {
+			_, err = file.Seek(chunk, io.SeekCurrent)
+		} else {
+			_, err = file.Write(buf[:n])
+		}
+		if err != nil {
 			return d, err
 		}
 		hash.Write(buf[:n])
 		count.add(buf[:n])
 	}
 	d.Records, d.SHA256 = count.records(d.Kind, d.Bytes), hex.EncodeToString(hash.Sum(nil))
+	held.settle(d.Bytes)
+	if err := file.Truncate(d.Bytes); err != nil { // if it ends in a hole
+		return d, err
+	}
 	return d, file.Sync()
 }
 

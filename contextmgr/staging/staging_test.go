@@ -904,3 +904,26 @@ func TestTokensOfOthers(t *testing.T) {
 		t.Errorf("left behind: %v", s.files())
 	}
 }
+
+// TestWhatListsShowIsRedacted: a secret in a label or a source is in no list and in no file of ours, whether it was given
+// or found in the data.
+func TestWhatListsShowIsRedacted(t *testing.T) {
+	const secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyz"
+	s := newShelf(t)
+	s.stage("x", thread.StageRequest{Source: "curl -H " + secret, Labels: []string{"mine", "token " + secret}})
+	s.stage("{\"source\":\""+secret+"\"}\n{}\n", thread.StageRequest{})
+	list, err := s.List(anybody)
+	if err != nil || len(list) != 2 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if text := fmt.Sprintf("%+v", list); strings.Contains(text, secret) || !strings.Contains(text, "mine") ||
+		!strings.Contains(text, "curl -H") {
+		t.Errorf("it shows %s", text)
+	}
+	for _, name := range s.files() {
+		b, err := os.ReadFile(filepath.Join(s.dir, name))
+		if err != nil || strings.HasSuffix(name, ".meta.json") && strings.Contains(string(b), secret) {
+			t.Errorf("%s has it: %v", name, err)
+		}
+	}
+}

@@ -30,8 +30,9 @@ import (
 type Config struct {
 	// TTL is how long data is kept if its request does not say it; by default an hour.
 	TTL time.Duration
-	// MaxBytes is the maximum size of an entry; 0 means no limit.
-	MaxBytes int64
+	// MaxBytes is the maximum size of an entry, OfThread what all entries of a thread may take, and OfAll what all entries
+	// may take, of which a quarter is the person's; 0 means no limit.
+	MaxBytes, OfThread, OfAll int64
 	// Since returns the time since a moment, even if the clock was set in between; by default time.Since.
 	Since func(time.Time) time.Duration
 	// Pins returns what needs staged data, by its token, such as prompts that name it. Data that something needs does not
@@ -55,6 +56,7 @@ type Store struct {
 	folder *private.Folder
 	now    func() time.Time
 	draw   func(digits int) thread.Token
+	sums   sums
 
 	// documents is held while documents change: shared to add one, exclusively to change one.
 	documents sync.RWMutex
@@ -80,7 +82,8 @@ func New(folder *private.Folder, cfg Config) *Store {
 	if cfg.Taken == nil {
 		cfg.Taken = func(thread.Token) (bool, error) { return false, nil }
 	}
-	return &Store{cfg: cfg, folder: folder, now: time.Now, draw: thread.NewLongToken, busy: map[string]bool{}}
+	return &Store{cfg: cfg, folder: folder, now: time.Now, draw: thread.NewLongToken, busy: map[string]bool{},
+		sums: sums{ofThread: cfg.OfThread, ofAll: cfg.OfAll}}
 }
 
 // Has reports whether a token is in use here, also by what is being staged and by what has expired but is still known.
@@ -236,7 +239,11 @@ func (s *Store) remove(d document) error {
 			return err
 		}
 	}
-	return s.drop(d.dataName())
+	err := s.drop(d.dataName())
+	if err == nil {
+		s.sums.give(d.Thread, roomOf(d.Bytes))
+	}
+	return err
 }
 
 // drop removes a regular file of ours. It is no error if the file does not exist.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,8 +16,6 @@ const (
 	// goneFor is how long the document of a removed entry stays, and maxGone how many of them do.
 	goneFor = 24 * time.Hour
 	maxGone = 1000
-	// newBegin is the prefix of the names of documents that are being written.
-	newBegin = ".new-"
 )
 
 // Swept is what Sweep removed.
@@ -132,31 +129,6 @@ func (s *Store) sweepAway(name string) (bool, error) {
 	}
 	return err == nil, err
 }
-
-// isNew reports whether a name is that of a document being written.
-func isNew(name string) bool {
-	stem, ok := strings.CutPrefix(name, newBegin)
-	return ok && isHex(stem, 16)
-}
-
-// dataOf returns the stem of the name of a data file: the token's digits if data is set, otherwise the name of data
-// that has no token yet. It is empty for other files.
-func dataOf(name string) (stem string, data bool) {
-	if stem, ok := strings.CutSuffix(name, partEnd); ok {
-		if isHex(stem, 16) {
-			return stem, false
-		}
-		return "", false
-	}
-	for _, end := range suffixes() {
-		if stem, ok := strings.CutSuffix(name, end); ok && digitsOf(stem+documentEnd) == stem {
-			return stem, true
-		}
-	}
-	return "", false
-}
-
-func isHex(s string, n int) bool { return len(s) == n && strings.Trim(s, "0123456789abcdef") == "" }
 
 // forget removes the documents of entries that were removed long ago, and the oldest ones if there are too many.
 func (s *Store) forget(gone []document) error {

@@ -60,6 +60,7 @@ type Definition struct {
 	Env     map[string]string
 	EnvVars []string // names of variables that are passed on from the person's environment
 	EnvFile string   // its variables are set unless Env has them
+	environ *variables
 	Dir     string
 
 	// For http and sse. HeaderVars are headers whose values are in variables, BearerVar names a variable with a token.

@@ -2,7 +2,6 @@ package definition
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -197,14 +196,6 @@ func shebang(path string) (name, interpreter string) {
 		}
 	}
 	return nameOf(words[0]), words[0]
-}
-
-// resolve returns a path without links.
-func resolve(path string) (string, error) {
-	if !filepath.IsAbs(path) {
-		return "", errors.New("not an absolute path")
-	}
-	return filepath.EvalSymlinks(path)
 }
 
 // dependencies returns the folder of installed packages that holds a path of a root: node_modules, or a Python

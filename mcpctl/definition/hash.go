@@ -53,9 +53,12 @@ func (d Definition) hash(files FileHasher, p plan) (string, error) {
 	h.add("oauth", d.OAuth.ClientID, strconv.Itoa(d.OAuth.CallbackPort), d.OAuth.MetadataURL)
 	h.add("scopes", sorted(d.OAuth.Scopes)...)
 	if d.EnvFile != "" {
-		sum, err := files.envFile(d)
-		if err != nil {
-			return "", fmt.Errorf("hash %s: %w", d.ID, err)
+		sum := p.env.sum
+		switch err := p.env.err; {
+		case errors.Is(err, fs.ErrNotExist):
+			sum = "missing"
+		case err != nil:
+			return "", fmt.Errorf("hash %s: environment file: %w", d.ID, err)
 		}
 		h.add("env file", files.place(d.EnvFile), sum)
 	}
@@ -64,6 +67,17 @@ func (d Definition) hash(files FileHasher, p plan) (string, error) {
 	}
 	if len(p.entries) > 0 {
 		h.add("files", frozen.Hash(p.entries))
+	}
+	if len(p.entries) > 0 || p.manner != direct && !d.Trusted() {
+		h.add("started", string(p.manner), p.command, p.by)
+		if p.inside {
+			h.add("start", p.start)
+		}
+		leads := make(map[string]string, len(p.leads))
+		for word, rel := range p.leads {
+			leads[files.place(word)] = rel
+		}
+		h.pairs("leads", leads)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
@@ -77,19 +91,6 @@ func (d Definition) written() bool {
 		}
 	}
 	return false
-}
-
-// envFile returns the hash of the environment file, which may be missing.
-func (f FileHasher) envFile(d Definition) (string, error) {
-	content, err := readFile(f.expanded(d, d.EnvFile), maxEnvFile)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "missing", nil
-	case err != nil:
-		return "", fmt.Errorf("environment file: %w", err)
-	}
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:]), nil
 }
 
 // digest hashes fields so that no two different ones have the same bytes.

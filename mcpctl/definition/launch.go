@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"orchestrator/thread/private"
 )
 
 // Launch is what is started or connected to: a definition whose variables have their values. It holds secrets: it is
@@ -26,9 +24,6 @@ type Launch struct {
 	Helper  string
 	OAuth   OAuth
 }
-
-// maxEnvFile is the size limit of a file with variables.
-const maxEnvFile = 1 << 20
 
 // Expand replaces the variables of a definition by their values, in the syntax of the agent whose file it is from. This
 // is the only place where that is done.
@@ -69,12 +64,15 @@ func (d Definition) environment(e *expansion) []string {
 		if e.err != nil {
 			return nil
 		}
-		content, err := readFile(path, maxEnvFile)
-		if err != nil {
-			e.fail(fmt.Errorf("environment file: %w", err))
+		read := d.environ
+		if read == nil {
+			read = readVariables(path)
+		}
+		if read.err != nil {
+			e.fail(fmt.Errorf("environment file: %w", read.err))
 			return nil
 		}
-		maps.Copy(set, parseEnvFile(content))
+		maps.Copy(set, read.set)
 	}
 	for _, name := range d.EnvVars {
 		if value, ok := e.lookup(name); ok {
@@ -120,50 +118,4 @@ func (d Definition) headers(e *expansion) map[string]string {
 		}
 	}
 	return set
-}
-
-func validName(name string) bool { return name != "" && !strings.ContainsAny(name, "=\x00") }
-
-// readFile reads a regular file that may be reached by links; anything else is refused without blocking.
-func readFile(path string, limit int64) ([]byte, error) {
-	real, err := resolve(path)
-	if err != nil {
-		return nil, err
-	}
-	content, err := private.ReadRegular(real, limit)
-	if errors.Is(err, private.ErrTooLarge) {
-		return nil, fmt.Errorf("%s: more than %d bytes", path, limit)
-	}
-	return content, err
-}
-
-// parseEnvFile reads lines of NAME=value, as in a .env file: comments, "export " and quotes are understood, variables in
-// values are not.
-func parseEnvFile(content []byte) map[string]string {
-	set := make(map[string]string)
-	for line := range strings.Lines(string(content)) {
-		line = strings.TrimSpace(line)
-		line = strings.TrimSpace(strings.TrimPrefix(line, "export "))
-		name, value, ok := strings.Cut(line, "=")
-		name = strings.TrimSpace(name)
-		if !ok || strings.HasPrefix(line, "#") || !validName(name) {
-			continue
-		}
-		set[name] = unquote(strings.TrimSpace(value))
-	}
-	return set
-}
-
-func unquote(value string) string {
-	for _, quote := range []string{`"`, `'`} {
-		if rest, ok := strings.CutPrefix(value, quote); ok {
-			if inner, _, ok := strings.Cut(rest, quote); ok {
-				return inner
-			}
-		}
-	}
-	if i := strings.Index(value, " #"); i >= 0 {
-		return strings.TrimSpace(value[:i])
-	}
-	return value
 }

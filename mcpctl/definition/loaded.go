@@ -102,6 +102,15 @@ func (p *planner) text(root, rel string) {
 		p.quoted(root, from, content, "")
 	case ".go":
 		p.quoted(root, from, content, goModule(root))
+	case ".toml", ".cfg", ".ini": // of Python projects, among others
+		folders := slices.Clone(from)
+		for _, folder := range from {
+			folders = append(folders, filepath.Join(folder, "src"))
+		}
+		for _, m := range token().FindAll(content, -1) {
+			p.mention(root, from, string(m), false)
+			p.pythonModule(root, folders, string(m))
+		}
 	case ".md", ".txt", ".rst", ".lock", ".map", ".html", ".css", ".svg", ".csv", ".log":
 	default:
 		for _, m := range token().FindAll(content, -1) {
@@ -220,8 +229,8 @@ func (p *planner) file(at located) {
 		if by, ok := p.locate(interpreter); ok && !p.scanned["#"+interpreter] {
 			p.scanned["#"+interpreter] = true
 			p.file(by)
-			if p.plan.runs[0] == "" {
-				p.plan.runs = [2]string{filepath.Join(at.root, at.rel), interpreter}
+			if p.runs[0] == "" {
+				p.runs = [2]string{filepath.Join(at.root, at.rel), interpreter}
 			}
 		}
 	}

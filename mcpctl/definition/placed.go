@@ -13,8 +13,7 @@ type Plan struct {
 	// Entries are what is copied.
 	Entries []frozen.Entry
 
-	files FileHasher
-	plan  plan
+	plan plan
 }
 
 // Planned returns the launch hash of a definition, and how exactly what it stands for is started.
@@ -23,7 +22,7 @@ func (d Definition) Planned(files FileHasher) (hash string, p Plan, err error) {
 	if err == nil {
 		hash, err = d.hash(files, made)
 	}
-	return hash, Plan{Entries: made.entries, files: files, plan: made}, err
+	return hash, Plan{Entries: made.entries, plan: made}, err
 }
 
 // Copied reports whether the server needs a copy, which may be an empty folder.
@@ -31,14 +30,9 @@ func (p Plan) Copied() bool {
 	return len(p.Entries) > 0 || p.plan.inside || p.plan.manner == packages
 }
 
-// Definition returns a definition that reads its environment file from the copy.
-func (p Plan) Definition(d Definition, top string) Definition {
-	if d.EnvFile == "" {
-		return d
-	}
-	if to, ok := p.copyOf(p.files.expanded(d, d.EnvFile), top); ok {
-		d.EnvFile = to
-	}
+// Definition returns a definition with the variables of its environment file as they were read for the plan.
+func (p Plan) Definition(d Definition) Definition {
+	d.environ = p.plan.env
 	return d
 }
 
@@ -48,46 +42,65 @@ func (p Plan) In(l Launch, top string) Launch {
 	if p.plan.manner == packages {
 		l.Args = append([]string{"--prefix=" + top}, l.Args...)
 		l.Env = withDefaults(l.Env)
-		return l
+		return p.command(l, top)
 	}
-	replace := func(text string) string { return p.replaced(text, top) }
 	args := make([]string, 0, len(l.Args)+1)
 	for i, a := range l.Args {
-		if p.plan.inside && i > 0 && p.isData(l.Args, i) {
-			args = append(args, p.absolute(a))
+		if path, ok := p.plan.data[i]; ok {
+			args = append(args, path)
 			continue
 		}
-		args = append(args, replace(a))
+		args = append(args, p.replaced(a, top))
 	}
 	l.Args = args
-	l.Helper = replace(l.Helper)
-	program := p.plan.program
-	if strings.Contains(l.Command, "/") {
-		program = p.absolute(l.Command)
-	}
-	if to, ok := p.copyOf(program, top); ok {
-		l.Command = to
-		if at, located := p.files.locate(program); located && p.plan.runs[0] == filepath.Join(at.root, at.rel) {
-			if by, ok := p.copyOf(p.plan.runs[1], top); ok {
-				l.Command, l.Args = by, append([]string{to}, l.Args...)
-			}
-		}
-	}
+	l.Helper = p.replaced(l.Helper, top)
 	env := make([]string, 0, len(l.Env)+3)
 	for _, kv := range l.Env {
 		name, value, _ := strings.Cut(kv, "=")
-		env = append(env, name+"="+replace(value))
+		env = append(env, name+"="+p.replaced(value, top))
 	}
 	if p.plan.inside {
-		l.Dir = top
-		if at, ok := p.files.locate(p.plan.dir); ok {
-			l.Dir = filepath.Join(top, at.rel)
-		}
+		l.Dir = frozen.Path(top, p.plan.start)
 		if len(p.Entries) > 0 {
 			env = append(env, "CLAUDE_PROJECT_DIR="+top)
 		}
 	}
 	l.Env = withDefaults(env)
+	return p.command(l, top)
+}
+
+// Base returns the variables that every server gets, of which PATH finds programs of the project in the copy, if there
+// is one.
+func (p Plan) Base(env []string, top string) []string {
+	if top == "" {
+		return env
+	}
+	out := make([]string, 0, len(env))
+	for _, kv := range env {
+		if list, ok := strings.CutPrefix(kv, "PATH="); ok {
+			folders := filepath.SplitList(list)
+			for i, folder := range folders {
+				if rel, ok := p.plan.path[folder]; ok {
+					folders[i] = frozen.Path(top, rel)
+				}
+			}
+			kv = "PATH=" + strings.Join(folders, string(filepath.ListSeparator))
+		}
+		out = append(out, kv)
+	}
+	return out
+}
+
+// command returns a launch of the program that was found when the plan was made, whatever is there to find by now.
+func (p Plan) command(l Launch, top string) Launch {
+	switch {
+	case p.plan.command != "" && p.plan.by != "":
+		l.Command, l.Args = frozen.Path(top, p.plan.by), append([]string{frozen.Path(top, p.plan.command)}, l.Args...)
+	case p.plan.command != "":
+		l.Command = frozen.Path(top, p.plan.command)
+	case p.plan.program != "":
+		l.Command = p.plan.program
+	}
 	return l
 }
 
@@ -102,47 +115,10 @@ func withDefaults(env []string) []string {
 	return env
 }
 
-// isData reports whether an argument is for a Python module, and names a folder of the project: that stays the thread's own.
-func (p Plan) isData(args []string, i int) bool {
-	m := slices.Index(args, "-m")
-	if m < 0 || i < m+2 || !p.plan.module {
-		return false
-	}
-	folder, _ := exists(p.absolute(args[i]))
-	return folder
-}
-
-func (p Plan) absolute(word string) string {
-	return (&planner{FileHasher: p.files, plan: p.plan}).absolute(word)
-}
-
-// copyOf returns where a path of the project is in the copy.
-func (p Plan) copyOf(path, top string) (string, bool) {
-	if path == "" {
-		return "", false
-	}
-	at, ok := p.files.locate(path)
-	if !ok {
-		return "", false
-	}
-	to := filepath.Join(top, at.rel)
-	if p.plan.inside {
-		return to, true
-	}
-	rel := filepath.ToSlash(at.rel)
-	_, found := slices.BinarySearchFunc(p.Entries, rel, func(e frozen.Entry, rel string) int { return strings.Compare(e.Path, rel) })
-	if !found {
-		found = slices.ContainsFunc(p.Entries, func(e frozen.Entry) bool { return strings.HasPrefix(e.Path, rel+"/") })
-		folder, _ := exists(path)
-		found = found && (!folder || p.plan.words[path])
-	}
-	return to, found
-}
-
-// replaced returns a text in which paths of the project lead to the copy: relative ones too, unless it is started there.
+// replaced returns a text in which words that name what is copied lead to the copy.
 func (p Plan) replaced(text, top string) string {
-	if to, ok := p.wordOf(text, top); ok {
-		return to
+	if rel, ok := p.plan.leads[text]; ok {
+		return frozen.Path(top, rel)
 	}
 	var out strings.Builder
 	for len(text) > 0 {
@@ -151,8 +127,8 @@ func (p Plan) replaced(text, top string) string {
 			end = len(text)
 		}
 		word := text[:end]
-		if to, ok := p.wordOf(word, top); ok {
-			word = to
+		if rel, ok := p.plan.leads[word]; ok {
+			word = frozen.Path(top, rel)
 		}
 		out.WriteString(word)
 		if end < len(text) {
@@ -162,15 +138,4 @@ func (p Plan) replaced(text, top string) string {
 		text = text[end:]
 	}
 	return out.String()
-}
-
-func (p Plan) wordOf(word, top string) (string, bool) {
-	if word == "" || word == "." || word == "./" || p.plan.inside && !filepath.IsAbs(word) && !strings.HasPrefix(word, "~/") {
-		return "", false
-	}
-	path := p.absolute(word)
-	if folder, _ := exists(path); folder && !p.plan.inside && !p.plan.words[path] {
-		return "", false
-	}
-	return p.copyOf(path, top)
 }

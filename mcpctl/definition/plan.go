@@ -18,7 +18,11 @@ const maxWords, maxModuleWords = 1000, 200
 // plan returns how a definition is started.
 func (f FileHasher) plan(d Definition) (plan, error) {
 	dir := f.dir(d)
-	p := &planner{FileHasher: f, d: d, scanned: map[string]bool{}, plan: plan{dir: dir, words: map[string]bool{}}}
+	p := &planner{FileHasher: f, d: d, scanned: map[string]bool{}, words: map[string]bool{},
+		plan: plan{dir: dir, leads: map[string]string{}, path: map[string]string{}, data: map[int]string{}}}
+	if d.EnvFile != "" {
+		p.plan.env = readVariables(f.expanded(d, d.EnvFile))
+	}
 	if len(f.Roots) == 0 {
 		return p.plan, nil
 	}
@@ -40,7 +44,6 @@ func (f FileHasher) plan(d Definition) (plan, error) {
 			p.plan.out = append(p.plan.out, rel+" → "+to)
 		}
 		slices.Sort(p.plan.out)
-		p.plan.inside = p.plan.manner == around
 	}
 	if errors.Is(p.err, frozen.ErrTooLarge) {
 		return p.plan, fmt.Errorf("what it loads from the project cannot be copied, so it is not started: %w; move the server into "+
@@ -66,6 +69,7 @@ func (p *planner) commandLine() {
 		p.err = fmt.Errorf("a command line of more than %d words", limit)
 		return
 	}
+	p.variables = p.environ()
 	p.plan.program = p.onPath(d, command, p.plan.dir)
 	if p.plan.program != "" {
 		p.word(p.plan.program)
@@ -93,8 +97,10 @@ func (p *planner) commandLine() {
 			p.scan(at)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(d.Env)) {
-		p.variable(name, p.expanded(d, d.Env[name]))
+	texts := append([]string{command, helper}, args...)
+	for _, name := range slices.Sorted(maps.Keys(p.variables)) {
+		p.variable(name, p.variables[name])
+		texts = append(texts, p.variables[name])
 	}
 	if p.plan.manner != direct && !p.elsewhere(append([]string{command}, args...)) {
 		for _, word := range words {
@@ -105,6 +111,10 @@ func (p *planner) commandLine() {
 		for _, word := range words {
 			p.installed(word)
 		}
+	}
+	if p.err == nil {
+		p.plan.inside = p.plan.manner == around
+		p.settle(command, args, texts)
 	}
 }
 
@@ -135,18 +145,20 @@ func (p *planner) mannerOf(command string, args []string) manner {
 			}
 		}
 	}
-	for variable, value := range p.d.Env {
-		if loads(variable) && !p.certain(p.expanded(p.d, value)) {
+	for variable, value := range p.variables {
+		if loads(variable) && !p.certain(value) {
 			return around
 		}
 	}
 	switch {
 	case name == "npx":
 		return p.ofNpx(args)
+	case name == "uvx":
+		return p.ofUvx(args)
 	case looksAround(name):
 		return around
 	case interprets(name):
-		p.plan.module = name == "python" || name == "pypy"
+		p.module = name == "python" || name == "pypy"
 		for _, a := range args {
 			if !strings.HasPrefix(a, "-") {
 				if _, file := exists(p.absolute(a)); file {
@@ -207,6 +219,26 @@ func (p *planner) ofNpx(args []string) manner {
 	return around
 }
 
+// ofUvx returns how uvx finds what it runs: a package that is known before, unless an argument names what is in the
+// project. It reads no settings of the folder in which it is started.
+func (p *planner) ofUvx(args []string) manner {
+	own := true // so far all arguments are for uvx itself
+	for _, a := range args {
+		for _, word := range wordsOf(a) {
+			at, ok := p.locate(p.absolute(word))
+			folder, file := exists(p.absolute(word))
+			if ok && (file || folder && own && at.rel != "." && strings.Contains(word, "/")) {
+				return around
+			}
+		}
+		if own && (a == "--directory" || a == "--project" || strings.ContainsAny(a[:min(1, len(a))], "./~")) {
+			return around
+		}
+		own = own && strings.HasPrefix(a, "-") || slices.Contains([]string{"--from", "--with", "--with-editable", "--python", "-p"}, a)
+	}
+	return direct
+}
+
 // candidates adds what a word may lead to.
 func (p *planner) candidates(word string, command bool) {
 	if word == "" || len(word) > 4096 || strings.ContainsRune(word, 0) || command && !strings.Contains(word, "/") {
@@ -261,11 +293,11 @@ func (p *planner) word(path string) {
 			}
 			return
 		}
-		p.plan.words[path] = true
+		p.words[path] = true
 		p.tree(at)
 		return
 	}
-	p.plan.words[path] = true
+	p.words[path] = true
 	p.file(at)
 }
 
@@ -277,6 +309,11 @@ func (p *planner) runsFolder(path string) bool {
 // variable adds what a variable names.
 func (p *planner) variable(name, value string) {
 	for _, word := range wordsOf(value) {
+		if loads(name) {
+			for _, module := range p.modules(word) {
+				p.word(module)
+			}
+		}
 		path := p.absolute(word)
 		folder, file := exists(path)
 		at, ok := p.locate(path)
@@ -285,7 +322,7 @@ func (p *planner) variable(name, value string) {
 		case file:
 			p.word(path)
 		case loads(name) && at.rel != ".":
-			p.plan.words[path] = true
+			p.words[path] = true
 			p.tree(at)
 		case !slices.Contains(p.plan.folders, filepath.ToSlash(at.rel)):
 			p.plan.folders = append(p.plan.folders, filepath.ToSlash(at.rel))

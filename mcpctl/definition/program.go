@@ -7,15 +7,15 @@ import (
 )
 
 // manner is how a command line finds what it loads.
-type manner int
+type manner string
 
 const (
 	// direct: a program, or an interpreter with a file. What it loads it finds by the places of its own files.
-	direct manner = iota
+	direct manner = ""
 	// packages: npx, which runs a package of the project if there is one and downloads it otherwise.
-	packages
+	packages manner = "packages"
 	// around: what it loads it finds by the folder in which it is started.
-	around
+	around manner = "around"
 )
 
 // nameOf is a program's name without its version: python for python3.11.
@@ -116,7 +116,7 @@ func settingsOf(name string) []string {
 	case "poetry", "pipenv", "hatch", "pdm", "rye", "pixi", "conda", "mamba", "tox", "nox", "invoke", "pytest":
 		return append(python, "poetry.lock", "Pipfile", "Pipfile.lock", "pdm.lock", "tasks.py", "conftest.py", "environment.yml", "pixi.toml",
 			"tox.ini", "noxfile.py", "sitecustomize.py", "usercustomize.py")
-	case "uv":
+	case "uv", "uvx":
 		return append(python, "uv.lock", "uv.toml")
 	case "make", "gmake":
 		return []string{"Makefile", "makefile", "GNUmakefile"}

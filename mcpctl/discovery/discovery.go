@@ -71,10 +71,15 @@ func (p Places) Hasher(dir string) definition.FileHasher {
 	return definition.FileHasher{Dir: dir, Roots: roots, Writable: p.Agents, Lookup: lookup, Key: p.Key, Sums: p.Sums}
 }
 
-// worktreeOf returns the worktree of git that holds a folder, or the folder.
+// worktreeOf returns the worktree of git that holds a folder, or the folder. A folder .git without a HEAD is none of git's:
+// sandboxes leave empty ones behind.
 func worktreeOf(dir string) string {
 	for at := dir; at != filepath.Dir(at); at = filepath.Dir(at) {
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+		info, err := os.Lstat(filepath.Join(at, ".git"))
+		if err == nil && info.IsDir() {
+			_, err = os.Lstat(filepath.Join(at, ".git", "HEAD"))
+		}
+		if err == nil {
 			return at
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 
+	"orchestrator/thread/front"
 	"orchestrator/thread/plaintext"
 )
 
@@ -28,16 +29,21 @@ type callback struct {
 	state string
 }
 
+// mostPages bounds the connections of browsers.
+const mostPages = 64
+
 // newCallback listens on the port, or on any free one.
 func newCallback(port int) (*callback, error) {
 	on, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		return nil, fmt.Errorf("listen for the browser: %w", err)
 	}
+	on = front.New(on, mostPages)
 	c := &callback{on: on, got: make(chan *auth.AuthorizationResult, 1), failed: make(chan error, 1)}
 	c.server = &http.Server{
 		Handler: http.HandlerFunc(c.serve), ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: maxHeader,
 	}
+	front.Guard(c.server)
 	go func() { _ = c.server.Serve(on) }()
 	return c, nil
 }

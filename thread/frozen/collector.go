@@ -79,6 +79,9 @@ func (c *Collector) Has(rel string) bool {
 	return ok || c.folders[rel]
 }
 
+// IsFolder reports whether a path of the copy is a folder that was walked.
+func (c *Collector) IsFolder(rel string) bool { return c.folders[rel] }
+
 // Entries returns all, sorted.
 func (c *Collector) Entries() []Entry {
 	list := make([]Entry, 0, len(c.entries))

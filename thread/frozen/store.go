@@ -163,7 +163,7 @@ func (e Entry) writeTo(to string) error {
 		return os.Symlink(filepath.FromSlash(e.Link), to)
 	}
 	in, _, err := open(e.from)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, errIrregular) {
 		return fmt.Errorf("%s: %w", e.Path, ErrChanged)
 	}
 	if err != nil {

@@ -3,6 +3,7 @@ package frozen
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -62,6 +63,8 @@ func (s *Sums) of(path string, limit int64) (sum string, info os.FileInfo, err e
 	return sum, info, nil
 }
 
+var errIrregular = errors.New("not a regular file")
+
 // open opens a regular file, never through a link.
 func open(path string) (*os.File, os.FileInfo, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
@@ -70,7 +73,7 @@ func open(path string) (*os.File, os.FileInfo, error) {
 	}
 	info, err := file.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s: not a regular file", path)
+		err = fmt.Errorf("%s: %w", path, errIrregular)
 	}
 	if err != nil {
 		file.Close()

@@ -44,6 +44,7 @@ func (l *run) search() {
 	if !idle {
 		return // the next idle state looks again
 	}
+	l.findSession()
 	if direct {
 		l.recorder.Poll(l.ctx)
 		if len(l.unexplained()) > 0 {
@@ -59,6 +60,26 @@ func (l *run) search() {
 	default:
 		l.searchAgain()
 	}
+}
+
+// findSession adopts the session that an agent has opened, if nothing has told of it.
+func (l *run) findSession() {
+	l.mu.Lock()
+	x := l.execution
+	t := l.t
+	l.mu.Unlock()
+	agent, err := l.cfg.Agents.Agent(t.Agent)
+	finder, ok := agent.(thread.SessionFinder)
+	if err != nil || !ok || x == nil || t.Session != "" {
+		return
+	}
+	session, err := finder.FindSession(l.ctx, thread.FindSpec{
+		Dir: t.Dir, StateDir: l.stateDir(t.ID), Env: l.env(t), Since: x.Started,
+	})
+	if err != nil {
+		l.cfg.Log.Warn("find the session of an agent", "thread", string(l.id), "err", err)
+	}
+	l.recorder.Adopt(l.ctx, session)
 }
 
 // unexplained returns the open prompts that no request was made for, and that no turn answers.

@@ -1,6 +1,7 @@
 package manager_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -138,6 +139,48 @@ func TestATurnWithoutTheGateway(t *testing.T) {
 			}, func(w *world) { w.cfg.Models = oneModel{} })
 		})
 	}
+}
+
+// findingAgent tells nobody of its session; it can be found by where it was started.
+type findingAgent struct {
+	polledAgent
+	session string
+	spec    thread.FindSpec
+}
+
+func (a *findingAgent) Launch(c context.Context, s thread.LaunchSpec) (thread.Launch, error) {
+	l, err := a.polledAgent.Launch(c, s)
+	l.Session = ""
+	return l, err
+}
+
+func (a *findingAgent) FindSession(_ context.Context, spec thread.FindSpec) (string, error) {
+	a.spec = spec
+	return a.session, nil
+}
+
+// TestASessionThatNobodyTellsOf has an agent without a route whose session only its model is told of: it is found, and its
+// turn is recorded.
+func TestASessionThatNobodyTellsOf(t *testing.T) {
+	inWorld(t, func(w *world) {
+		a := &findingAgent{polledAgent: polledAgent{fullAgent{plainAgent{"polled"}, w.natives}}}
+		w.agents["polled"] = a
+		s := w.create(thread.NewRequest{Agent: "polled", Flags: thread.Flags{NoGateway: true}})
+		p := w.asked(s.ID, "hi")
+		a.session = "0123-found"
+		w.natives.append(a.session, []thread.Item{item("user", "hi"), item("assistant", "hello")})
+		w.m.Hook(s.ID, "UserPromptSubmit", []byte(`{"prompt":"hi"}`))
+		synctest.Wait()
+		w.m.Hook(s.ID, "Stop", nil)
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		if p, got := w.prompt(p.ID), w.status(s.ID); p.State != thread.PromptAnswered || got.Turn != 1 || got.Session != a.session {
+			t.Errorf("the prompt is %s (%s); turn %d of session %q", p.State, p.Reason, got.Turn, got.Session)
+		}
+		if a.spec.Dir != s.Dir || a.spec.StateDir == "" || a.spec.Since.IsZero() {
+			t.Errorf("it was looked for by %+v", a.spec)
+		}
+	}, func(w *world) { w.cfg.Models = oneModel{} })
 }
 
 // TestAPromptThatEndsTheAgent sends what ends the agent: it was sent, and no resume types it again.

@@ -75,6 +75,7 @@ func (l *run) pollStep() {
 	l.mu.Lock()
 	l.polling = false
 	l.mu.Unlock()
+	l.findSession()
 	l.recorder.Poll(l.ctx)
 	l.release()
 }

@@ -80,7 +80,7 @@ func (m *merges) finishStep(ctx context.Context, child *run, in mergeIntent, rep
 		report.Kept = cmp.Or(why, "it has unmerged changes")
 		return nil
 	}
-	if err := child.removeWorktree(ctx); err != nil {
+	if report.Undone, err = child.removeWorktree(ctx); err != nil {
 		report.Kept = err.Error() // archived all the same; nothing is lost
 		return nil
 	}

@@ -145,13 +145,22 @@ func (m *lifecycle) Archive(ctx context.Context, ref string) error {
 	return l.do(ctx, func(ctx context.Context) error { return l.archive(ctx) })
 }
 
-// Unarchive restores an archived thread.
+// Unarchive restores an archived thread. One that is not archived is refused.
 func (m *lifecycle) Unarchive(ctx context.Context, ref string) error {
-	var none thread.Thread
-	return m.change(ctx, ref, "restore", func(t *thread.Thread) bool {
-		was := t.Archived
-		t.Archived = none.Archived
-		return !was.IsZero()
+	l, err := m.find(ref)
+	if err != nil {
+		return err
+	}
+	return l.do(ctx, func(ctx context.Context) error {
+		var none thread.Thread
+		if l.thread().Archived.IsZero() {
+			return thread.Hint(fmt.Errorf("restore %s: it is not archived: %w", l.thread().Name, thread.ErrRefused),
+				"to take back turns of it, run `orchestrator checkpoint restore "+l.thread().Name+" TURN`")
+		}
+		if err := l.update(ctx, func(t *thread.Thread) error { t.Archived = none.Archived; return nil }); err != nil {
+			return fmt.Errorf("restore %s: %w", l.thread().Name, err)
+		}
+		return nil
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/manager/activity"
+	"orchestrator/thread/manager/offers"
 	"orchestrator/thread/manager/outbox"
 	"orchestrator/thread/plaintext"
 	"orchestrator/thread/share"
@@ -316,7 +317,7 @@ func (l *liveThread) status() thread.Status {
 		e := *l.execution
 		s.Execution, s.Environ, s.Aside = &e, l.environUse(l.id), l.aside
 	}
-	s.Offer = l.offer
+	s.Offer = offers.Current(l.offer, s.Gauge.Share())
 	s.Prompts, s.Queued = l.asked.Prompts, l.asked.Queued
 	if l.proof != nil && l.session == nil {
 		p := proofWith(*l.proof, s.Prompts)

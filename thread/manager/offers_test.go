@@ -116,6 +116,11 @@ func TestOfferInTheEmergencyBand(t *testing.T) {
 		if len(offers) != 1 || offers[0].Rule != "band" || offers[0].At != w.status(p.ID).Head {
 			t.Errorf("offers %+v", offers)
 		}
+		w.full(p.ID, "more") // the open offer tells how full it is now, as the gauge does
+		s := w.status(p.ID)
+		if s.Offer == nil || !strings.Contains(s.Offer.Why, "105%") || s.Gauge.Share() != 105 {
+			t.Errorf("the gauge says %.0f%%, the offer %+v", s.Gauge.Share(), s.Offer)
+		}
 	})
 }
 

@@ -41,7 +41,7 @@ func (l *run) purge(ctx context.Context) error {
 		return err
 	}
 	failpoint.Hit("thread.delete.intended")
-	if err := l.removeWorktree(ctx); err != nil {
+	if _, err := l.removeWorktree(ctx); err != nil {
 		return errors.Join(err, l.settled(ctx, intent))
 	}
 	failpoint.Hit("thread.delete.removed")
@@ -72,27 +72,27 @@ func removeStateDir(state string, id thread.ID) error {
 }
 
 // removeWorktree saves uncommitted changes in a thread's worktree and removes it. One that is already gone, after a
-// finish or an earlier try, is not an error.
-func (l *run) removeWorktree(ctx context.Context) error {
+// finish or an earlier try, is not an error. undone says why its teardown failed or did not run.
+func (l *run) removeWorktree(ctx context.Context) (undone string, err error) {
 	t := l.thread()
 	if t.Worktree.Path == "" || l.cfg.Worktrees == nil {
-		return nil
+		return "", nil
 	}
 	if others := l.besides(t); len(others) > 0 {
-		return fmt.Errorf("remove worktree %s: %s is using it too: %w",
+		return "", fmt.Errorf("remove worktree %s: %s is using it too: %w",
 			t.Worktree.Path, strings.Join(others, ", "), thread.ErrRefused)
 	}
-	l.tearDown(t)
+	undone = l.tearDown(t)
 	saved, err := l.cfg.Worktrees.Remove(ctx, l.id, t.Worktree)
 	if errors.Is(err, thread.ErrNotFound) {
-		return nil
+		return undone, nil
 	}
 	if err != nil {
-		return fmt.Errorf("remove the worktree: %w", err)
+		return undone, fmt.Errorf("remove the worktree: %w", err)
 	}
 	if saved.Commit != "" {
 		l.notice(l.id, thread.LevelInfo, "%s: worktree removed; its files are kept in commit %s",
 			t.DisplayName(), saved.Commit)
 	}
-	return nil
+	return undone, nil
 }

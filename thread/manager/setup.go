@@ -81,13 +81,17 @@ func (l *run) inTurn(ctx context.Context, change func(*thread.Thread) error) err
 	return l.do(ctx, func(ctx context.Context) error { return l.update(ctx, change) })
 }
 
-// tearDown runs the teardown of a worktree that is about to be removed.
-func (l *run) tearDown(t thread.Thread) {
+// tearDown runs the teardown of a worktree that is about to be removed. It returns why it failed or was not run, for
+// people.
+func (l *run) tearDown(t thread.Thread) (undone string) {
 	if info, err := os.Stat(t.Worktree.Path); l.cfg.Setup == nil || err != nil || !info.IsDir() || !l.begin() {
-		return
+		return ""
 	}
 	defer l.done()
 	ctx, cancel := l.untilClosing()
 	defer cancel()
-	l.cfg.Setup.TearDown(ctx, t, l.about(t.ID))
+	if err := l.cfg.Setup.TearDown(ctx, t, l.about(t.ID)); err != nil {
+		return plaintext.Cut(secret.Redact(err.Error()), 1000)
+	}
+	return ""
 }

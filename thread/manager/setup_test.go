@@ -16,6 +16,8 @@ type fakeSetup struct {
 	hang bool
 	err  error
 
+	undone error
+
 	mu    sync.Mutex // guards what follows
 	ran   []string
 	ended []string
@@ -32,7 +34,9 @@ func (f *fakeSetup) SetUp(ctx context.Context, t thread.Thread, _ func(thread.Le
 	return f.err
 }
 
-func (f *fakeSetup) TearDown(context.Context, thread.Thread, func(thread.Level, string)) {}
+func (f *fakeSetup) TearDown(context.Context, thread.Thread, func(thread.Level, string)) error {
+	return f.undone
+}
 
 func (f *fakeSetup) StopSetup(t thread.Thread) int {
 	f.mu.Lock()

@@ -126,6 +126,15 @@ func owner(info fs.FileInfo) (int, bool) {
 	return int(st.Uid), true
 }
 
+// names returns how many names a file has.
+func names(info fs.FileInfo) int {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 1
+	}
+	return int(st.Nlink)
+}
+
 // Path is the path of the folder, or of something in it.
 func (f *Folder) Path(names ...string) string {
 	return filepath.Join(append([]string{f.path}, names...)...)
@@ -212,7 +221,13 @@ func (f *Folder) check() error {
 
 // File opens a file of the folder with O_RDONLY, O_WRONLY or O_RDWR, and O_CREATE, O_EXCL or O_APPEND. It must be a
 // regular file of this user; a link or anything else is refused.
-func (f *Folder) File(name string, flag int) (*os.File, error) {
+func (f *Folder) File(name string, flag int) (*os.File, error) { return f.file(name, flag, false) }
+
+// Sole is File for a folder that others of this user's programs may write to: a file that has another name somewhere is
+// refused, before anything of it is changed.
+func (f *Folder) Sole(name string, flag int) (*os.File, error) { return f.file(name, flag, true) }
+
+func (f *Folder) file(name string, flag int, sole bool) (*os.File, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
@@ -235,6 +250,9 @@ func (f *Folder) File(name string, flag int) (*os.File, error) {
 		if found, err = f.root.Lstat(name); err == nil && !os.SameFile(found, opened) {
 			err = notOurs(f.Path(name), "move it away", "replaced while it was being opened")
 		}
+	}
+	if err == nil && sole && names(opened) > 1 {
+		err = notOurs(f.Path(name), "copy it instead of linking it", "it has another name elsewhere")
 	}
 	if err == nil && opened.Mode().Perm()&0o077 != 0 {
 		err = file.Chmod(0o600)
@@ -278,8 +296,13 @@ func (f *Folder) checkFile(name string, info fs.FileInfo) error {
 }
 
 // Read returns a file of at most limit bytes.
-func (f *Folder) Read(name string, limit int64) ([]byte, error) {
-	file, err := f.File(name, os.O_RDONLY)
+func (f *Folder) Read(name string, limit int64) ([]byte, error) { return f.read(name, limit, false) }
+
+// ReadSole is Read for a file as Sole opens it.
+func (f *Folder) ReadSole(name string, limit int64) ([]byte, error) { return f.read(name, limit, true) }
+
+func (f *Folder) read(name string, limit int64, sole bool) ([]byte, error) {
+	file, err := f.file(name, os.O_RDONLY, sole)
 	if err != nil {
 		return nil, err
 	}
@@ -375,6 +398,24 @@ func (f *Folder) List() ([]fs.DirEntry, error) {
 		return nil, f.fail("", err)
 	}
 	return list, nil
+}
+
+// ListSome is List for at most so many entries, unsorted; the error is ErrTooLarge if there are more.
+func (f *Folder) ListSome(most int) ([]fs.DirEntry, error) {
+	self, err := f.root.Open(".")
+	if err != nil {
+		return nil, f.fail("", err)
+	}
+	defer self.Close()
+	list, err := self.ReadDir(most + 1)
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		return nil, f.fail("", err)
+	case len(list) > most:
+		return list[:most], &Error{Path: f.path, Err: fmt.Errorf("%w: more than %d files", ErrTooLarge, most)}
+	default:
+		return list, nil
+	}
 }
 
 // Sync makes the names in the folder durable.

@@ -49,9 +49,9 @@ func (s *Setup) SetUp(ctx context.Context, t thread.Thread, say func(thread.Leve
 	return s.run(ctx, t, "setup", s.cfg.Commands.Setup, say)
 }
 
-// TearDown runs the teardown command in a thread's worktree.
-func (s *Setup) TearDown(ctx context.Context, t thread.Thread, say func(thread.Level, string)) {
-	_ = s.run(ctx, t, "teardown", s.cfg.Commands.Teardown, say)
+// TearDown runs the teardown command in a thread's worktree. The error says why that failed or was not done.
+func (s *Setup) TearDown(ctx context.Context, t thread.Thread, say func(thread.Level, string)) error {
+	return s.run(ctx, t, "teardown", s.cfg.Commands.Teardown, say)
 }
 
 // StopSetup kills the processes of a command that an earlier process of ours left running in a thread's worktree, and

@@ -118,13 +118,17 @@ func TestSetupRunsWhatWasAccepted(t *testing.T) {
 	if got := p.read(p.cfg.Logs, "setup-t1.log"); got != "one\ntwo\n" {
 		t.Errorf("its log is %q", got)
 	}
-	setup.New(p.cfg).TearDown(t.Context(), p.thread(), p.say)
+	if err := setup.New(p.cfg).TearDown(t.Context(), p.thread(), p.say); err != nil {
+		t.Error(err)
+	}
 	if _, err := os.Stat(filepath.Join(p.tree, "torn-down")); err != nil {
 		t.Error("teardown did not run")
 	}
 	p.write(p.tree, "tools/setup.sh", "touch changed\n")
 	p.has(p.setUp(t.Context()), "have not been accepted")
-	setup.New(p.cfg).TearDown(t.Context(), p.thread(), p.say)
+	if err := setup.New(p.cfg).TearDown(t.Context(), p.thread(), p.say); err == nil || !strings.Contains(err.Error(), "did not run") {
+		t.Errorf("the teardown of what was not accepted: %v", err)
+	}
 	p.write(p.tree, "tools/setup.sh", "echo one; echo two >&2; pwd >ran; echo $ORCHESTRATOR_PROJECT_DIR >>ran\n")
 	p.cfg.Commands.Setup += " more"
 	p.has(p.setUp(t.Context()), "have not been accepted")

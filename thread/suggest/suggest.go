@@ -39,11 +39,15 @@ type Offer struct {
 	Why   string // for people, one sentence
 }
 
+// Full says why a fork is offered when so many percent of the context are used.
+func Full(share float64) string {
+	return fmt.Sprintf("the context is %.0f%% full: a fork continues with a summary in a new context", share)
+}
+
 // Consider returns the offer that the rules make, if any.
 func Consider(in Input) (Offer, bool) {
 	if in.Share >= bandShare {
-		return Offer{RuleBand, label(in.Prompt, "continue fresh"),
-			fmt.Sprintf("the context is %.0f%% full: a fork continues with a summary in a new context", in.Share)}, true
+		return Offer{RuleBand, label(in.Prompt, "continue fresh"), Full(in.Share)}, true
 	}
 	if in.Failures >= sameFailures {
 		return Offer{RuleLoop, "another way",

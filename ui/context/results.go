@@ -1,6 +1,7 @@
 package context
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -31,10 +32,13 @@ func rowOf(r thread.ContextResult) row {
 	switch {
 	case r.Masked:
 		out.status = "masked"
+		if r.Why != "" {
+			out.status = fmt.Sprintf("masked at %d: %s", r.MaskedIn, plain.Line(start(r.Why)))
+		}
 	case r.Pinned:
 		out.status = "pinned"
 	default:
-		out.status = plain.Line(start(r.Kept))
+		out.status = plain.Line(start(cmp.Or(r.Kept, r.Why)))
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -73,6 +74,9 @@ func (t *Table) override(a Action, keys []string) error {
 		if keys[i] == "" {
 			return fmt.Errorf("keys: %q has an empty key", a)
 		}
+		if !exists(keys[i]) {
+			return fmt.Errorf("keys: %q: there is no key %q; keys are such as q, f5, ctrl+q or alt+enter", a, k)
+		}
 	}
 	if a == Leave && len(keys) == 0 {
 		return fmt.Errorf("keys: %q needs a key, because it is the only way to leave an agent", a)
@@ -113,10 +117,29 @@ func normal(key string) string {
 	case "pageup":
 		return "pgup"
 	}
-	if strings.Contains(key, "+") && len(key) > 1 {
+	if utf8.RuneCountInString(key) > 1 {
 		return strings.ToLower(key)
 	}
 	return key
+}
+
+// exists reports whether there is a key of this name: a character or a named key, with modifiers before it.
+func exists(key string) bool {
+	last := key
+	if i := strings.LastIndexByte(strings.TrimSuffix(key, "+"), '+'); i >= 0 {
+		last = key[i+1:]
+		for m := range strings.SplitSeq(key[:i], "+") {
+			if !slices.Contains([]string{"ctrl", "alt", "shift", "meta", "super", "hyper"}, m) {
+				return false
+			}
+		}
+	}
+	if number, ok := strings.CutPrefix(strings.ToLower(last), "f"); ok && number != "" {
+		n, err := strconv.Atoi(number)
+		return err == nil && n >= 1 && n <= 63
+	}
+	return utf8.RuneCountInString(last) == 1 || slices.Contains([]string{"enter", "esc", "tab", "space", "backspace", "delete",
+		"insert", "up", "down", "left", "right", "home", "end", "pgup", "pgdown", "begin", "menu", "pause", "printscreen"}, last)
 }
 
 func (t *Table) actions() []string {

@@ -25,7 +25,7 @@ func TestDefaultsAreSound(t *testing.T) {
 			t.Errorf("%s: help %q", b.Action, help)
 		}
 		for _, k := range b.Keys() {
-			if normal(k) != k {
+			if normal(k) != k || !exists(k) {
 				t.Errorf("%s: key %q is not spelled as keys are", b.Action, k)
 			}
 		}
@@ -135,5 +135,19 @@ func TestOwnLettersAreText(t *testing.T) {
 	}
 	if got := tab.Lookup([]Scope{Tree, Global}, Key{"T", "T"}); got != Up {
 		t.Errorf("T leads to %v in the list", got)
+	}
+}
+
+// TestKeysExist: what no key is called is no key, and says so; every spelling of one that there is counts.
+func TestKeysExist(t *testing.T) {
+	for _, k := range []string{"ctrl+banana", "banana", "contrl+q", "ctrl+", "+q", "f0", "f64", "f5x", "ctrl q", "ctrl-q", "ctrl++q"} {
+		if _, err := NewTable(map[string][]string{"quit": {k}}); err == nil || !strings.Contains(err.Error(), k) {
+			t.Errorf("%q: %v", k, err)
+		}
+	}
+	for _, k := range []string{"x", "X", "ü", "+", "ctrl++", "F5", "f12", "Ctrl+X", "alt+shift+left", "PageUp", "return", "Escape", "space"} {
+		if wrong := Check(map[string][]string{"palette": {k}}); len(wrong) > 0 && strings.Contains(wrong[0].Text, "there is no key") {
+			t.Errorf("%q: %v", k, wrong[0].Text)
+		}
 	}
 }

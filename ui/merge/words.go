@@ -106,6 +106,9 @@ func mergedText(name string, r thread.MergeReport) string {
 	if r.Kept != "" {
 		text += "; worktree kept: " + r.Kept
 	}
+	if r.Undone != "" {
+		text += "; teardown: " + r.Undone
+	}
 	if r.Untold != "" {
 		text += "; its agent was not told: " + r.Untold
 	}

@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"orchestrator/thread/front"
 )
 
 // Server is a model on a loopback port, behind a secret path.
@@ -32,9 +34,10 @@ func Start(o Options) (*Server, error) {
 		url:  "http://" + l.Addr().String() + base,
 		done: make(chan struct{}),
 	}
+	front.Guard(s.http)
 	go func() {
 		defer close(s.done)
-		_ = s.http.Serve(l) // until Close
+		_ = s.http.Serve(front.New(l, front.Most)) // until Close
 	}()
 	return s, nil
 }

@@ -131,11 +131,11 @@ func TestAnEndedCallerIsNobody(t *testing.T) {
 			end()
 			t.Skipf("SKIPPED: this kernel has no handles of processes (%v)", err)
 		}
-		s := &Server{Config: Config{Callers: asked{meanwhile: func() {
+		s := &guard{callers: asked{meanwhile: func() {
 			if ends {
 				end()
 			}
-		}}}}
+		}}}
 		ctx := s.connected(t.Context(), &known{peer: peer{uid: os.Getuid(), pid: cmd.Process.Pid, handle: handle}})
 		o, ok := ctx.Value(originKey{}).(*origin)
 		if !ok {

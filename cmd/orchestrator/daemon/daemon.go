@@ -5,14 +5,21 @@
 package daemon
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"time"
+
+	"orchestrator/thread"
+	"orchestrator/thread/front"
 )
 
 // New returns a server; Serve starts it.
 func New(c Config) *Server {
-	s := &Server{Config: c, lastSeen: time.Now()}
+	s := &Server{Config: c, lastSeen: time.Now(), misses: newMisses()}
+	s.guard = guard{callers: c.Callers, log: c.Log, status: func(ctx context.Context, name string) (thread.Status, error) {
+		return c.Manager.Status(ctx, name)
+	}}
 	r := newRoutes(s)
 	s.register(r)
 	s.http = &http.Server{
@@ -22,5 +29,6 @@ func New(c Config) *Server {
 		ConnContext:       s.connected,
 		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelWarn),
 	}
+	front.Guard(s.http)
 	return s
 }

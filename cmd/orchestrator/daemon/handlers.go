@@ -188,13 +188,13 @@ func (s *Server) registerStaging(r *routes) {
 		return s.Staging.Stage(ctx, q, data)
 	})
 	download(r, api.Retrieve, nil, func(ctx context.Context, q api.RetrieveRequest) (thread.StagedData, error) {
-		return s.Retrieve(callerOf(ctx), q)
+		return s.Retrieve(ctx, callerOf(ctx), q)
 	})
 	answer(r, api.StageList, nil, func(ctx context.Context, _ api.None) ([]thread.Staged, error) {
 		return s.Staging.List(callerOf(ctx).Sees)
 	})
 	answer(r, api.StageInfo, nil, func(ctx context.Context, q api.StagedRef) (thread.StagedInfo, error) {
-		d, err := s.staged(callerOf(ctx), q.Token)
+		d, err := s.staged(ctx, callerOf(ctx), q.Token)
 		if err != nil {
 			return thread.StagedInfo{}, err
 		}
@@ -202,7 +202,7 @@ func (s *Server) registerStaging(r *routes) {
 	})
 	answer(r, api.StageTouch, someData(func(q *api.TouchRequest) *string { return &q.Token }),
 		func(ctx context.Context, q api.TouchRequest) (thread.Staged, error) {
-			d, err := s.staged(callerOf(ctx), q.Token)
+			d, err := s.staged(ctx, callerOf(ctx), q.Token)
 			if err != nil {
 				return d, err
 			}
@@ -210,7 +210,7 @@ func (s *Server) registerStaging(r *routes) {
 		})
 	answer(r, api.Unstage, someData(func(q *api.StagedRef) *string { return &q.Token }),
 		func(ctx context.Context, q api.StagedRef) (thread.Staged, error) {
-			d, err := s.staged(callerOf(ctx), q.Token)
+			d, err := s.staged(ctx, callerOf(ctx), q.Token)
 			if err == nil {
 				err = s.Staging.Unstage(d.Token)
 			}

@@ -35,6 +35,9 @@ func (l *ownerOnly) Accept() (net.Conn, error) {
 
 // peerOf returns who is at the other end of a connection.
 func peerOf(c net.Conn) (p peer, err error) {
+	if inner, ok := c.(interface{ NetConn() net.Conn }); ok {
+		c = inner.NetConn()
+	}
 	u, ok := c.(*net.UnixConn)
 	if !ok {
 		return p, fmt.Errorf("not a unix connection: %T", c)
@@ -55,3 +58,6 @@ type known struct {
 	net.Conn
 	peer peer
 }
+
+// NetConn returns the connection itself.
+func (k *known) NetConn() net.Conn { return k.Conn }

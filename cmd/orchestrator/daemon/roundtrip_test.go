@@ -70,6 +70,18 @@ func serveOn(t *testing.T, s *Server) (cl *client.Client, socket string, end fun
 	return cl, path, end
 }
 
+// person is a gate that takes everybody for the person.
+type person struct{}
+
+func (person) identify(*http.Request) (grant.Caller, error) { return grant.Caller{}, nil }
+func (person) refused(string, grant.Caller)                 {}
+func (person) threadNamed(context.Context, string) (thread.ID, error) {
+	return "", thread.ErrNotFound
+}
+func (person) staged(context.Context, grant.Caller, string) (thread.Staged, error) {
+	return thread.Staged{}, thread.ErrNotFound
+}
+
 // bare is a server that answers what is registered, to everybody.
 func bare(register func(*routes)) *Server {
 	s := &Server{Config: Config{Log: slog.New(slog.DiscardHandler)}}
@@ -489,6 +501,7 @@ func ended(t *testing.T, events <-chan thread.Event) {
 // TestWaitingServer: it says who it is and the last list; everything else is refused.
 func TestWaitingServer(t *testing.T) {
 	s := NewWaiting(Waiting{
+		Callers: persons{},
 		Info:    func(context.Context, api.InfoRequest) (api.ServerInfo, error) { return api.ServerInfo{PID: 7}, nil },
 		List:    func() []thread.Status { return []thread.Status{{Thread: thread.Thread{Name: "one"}}} },
 		Stop:    func(context.Context, api.StopRequest) (api.StopReport, error) { return api.StopReport{}, nil },
@@ -507,5 +520,61 @@ func TestWaitingServer(t *testing.T) {
 	}
 	if _, err := api.Events.Open(t.Context(), cl, api.None{}); err != nil {
 		t.Errorf("events: %v", err)
+	}
+}
+
+// persons takes every process for the person's.
+type persons struct{}
+
+func (persons) Caller(int, string) (thread.ID, bool, error) { return "", false, nil }
+
+// of takes every process for an agent's of a thread.
+type of thread.ID
+
+func (id of) Caller(int, string) (thread.ID, bool, error) { return thread.ID(id), true, nil }
+
+// TestWaitingServerGuards: a server without its store decides who calls as one that has it. Agents of the last server
+// may still run: they see their own thread, stop nothing, and somebody of whom nothing is known may do nothing.
+func TestWaitingServerGuards(t *testing.T) {
+	one := func(id thread.ID, grants ...thread.Grant) thread.Status {
+		return thread.Status{Thread: thread.Thread{ID: id, Name: "n-" + string(id), Grants: grants}}
+	}
+	list := []thread.Status{one("a"), one("b", grant.Read), one("c")}
+	for name, c := range map[string]struct {
+		callers Callers
+		sees    int
+		refused bool // all of it
+	}{
+		"the person": {callers: persons{}, sees: 3}, "an agent": {callers: of("a"), sees: 1},
+		"an agent that may read": {callers: of("b"), sees: 3}, "an agent of no thread": {callers: of(""), sees: 0},
+		"an agent of a thread that is not listed": {callers: of("z"), sees: 0}, "an unknown": {callers: unknown{}, refused: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stopped := false
+			cl, _ := serve(t, NewWaiting(Waiting{
+				Callers: c.callers, List: func() []thread.Status { return list }, Log: slog.New(slog.DiscardHandler),
+				Info: func(context.Context, api.InfoRequest) (api.ServerInfo, error) { return api.ServerInfo{}, nil },
+				Stop: func(context.Context, api.StopRequest) (api.StopReport, error) {
+					stopped = true
+					return api.StopReport{}, nil
+				},
+				Refusal: func() error { return thread.ErrUnreachable },
+			}))
+			got, err := api.List.Do(t.Context(), cl, api.None{})
+			if len(got) != c.sees || c.refused != errors.Is(err, thread.ErrNotGranted) {
+				t.Errorf("sees %d threads, %v", len(got), err)
+			}
+			mayStop := c.callers == Callers(persons{})
+			if _, err := api.Stop.Do(t.Context(), cl, api.StopRequest{}); stopped != mayStop || mayStop != (err == nil) {
+				t.Errorf("stopped: %v, %v", stopped, err)
+			}
+			mayRead := mayStop || c.sees == 3
+			if _, err := api.Events.Open(t.Context(), cl, api.None{}); mayRead != (err == nil) {
+				t.Errorf("events: %v", err)
+			}
+			if len(list) != 3 || list[0].ID != "a" {
+				t.Errorf("the list is now %v", list)
+			}
+		})
 	}
 }

@@ -18,8 +18,14 @@ import (
 	"orchestrator/thread/secret"
 )
 
-// maxBody limits the size of a request: prompts may be long.
-const maxBody = 16 << 20
+const (
+	// maxBody limits the size of a request: prompts may be long.
+	maxBody = 16 << 20
+	// smallBody is how much of any request is read at once; mostLarge is how many larger ones are read at the same time, of
+	// the person and of agents.
+	smallBody = 64 << 10
+	mostLarge = 4
+)
 
 // gate finds out who calls, and what requests name.
 type gate interface {
@@ -38,6 +44,8 @@ type routes struct {
 	// bodyTime is how long a client may take to send a request, which it has when it calls; silence is how long the data
 	// of an upload may pause: what produces it may have to work for it.
 	bodyTime, silence time.Duration
+	// large are the places for requests that are large: agents that leave theirs half sent keep no place of the person's.
+	large, agentsLarge chan struct{}
 }
 
 // route is an operation that is served.
@@ -49,19 +57,20 @@ type route struct {
 
 // newRoutes returns empty routes behind a gate.
 func newRoutes(g gate) *routes {
-	return &routes{mux: http.NewServeMux(), gate: g, bodyTime: 10 * time.Second, silence: 10 * time.Minute}
+	return &routes{mux: http.NewServeMux(), gate: g, bodyTime: 10 * time.Second, silence: 10 * time.Minute,
+		large: make(chan struct{}, mostLarge), agentsLarge: make(chan struct{}, mostLarge)}
 }
 
 // handle adds a handler for an operation without a request, after its caller was let through.
 func (r *routes) handle(method, op string, h http.HandlerFunc) {
-	admit(r, method, op, nil, func(http.ResponseWriter, *http.Request) (api.None, error) { return api.None{}, nil },
+	admit(r, method, op, nil, func(http.ResponseWriter, *http.Request, grant.Caller) (api.None, error) { return api.None{}, nil },
 		func(w http.ResponseWriter, hr *http.Request, _ api.None) { h(w, hr) })
 }
 
 // admit adds a handler for an operation. Every request comes by here: it is read once, and what decides whether the
 // caller may make it is what the handler gets.
 func admit[Req any](r *routes, method, op string, about subject[Req],
-	read func(http.ResponseWriter, *http.Request) (Req, error), h func(http.ResponseWriter, *http.Request, Req)) {
+	read func(http.ResponseWriter, *http.Request, grant.Caller) (Req, error), h func(http.ResponseWriter, *http.Request, Req)) {
 	r.ops = append(r.ops, route{op, about != nil})
 	r.mux.HandleFunc(method+" "+api.Prefix+op, func(w http.ResponseWriter, hr *http.Request) {
 		c, err := r.gate.identify(hr)
@@ -71,7 +80,7 @@ func admit[Req any](r *routes, method, op string, about subject[Req],
 		}
 		var req Req
 		if !c.Agent || about != nil || c.May(op, false) == nil { // else it is refused whatever it asks
-			if req, err = read(w, hr); err != nil {
+			if req, err = read(w, hr, c); err != nil {
 				refuse(w, err)
 				return
 			}
@@ -211,8 +220,8 @@ func download[Req any](r *routes, d api.Download[Req], about subject[Req],
 }
 
 // sent reads the request that is a call's body. A query is none.
-func sent[Req any](r *routes) func(http.ResponseWriter, *http.Request) (Req, error) {
-	return func(w http.ResponseWriter, hr *http.Request) (req Req, err error) {
+func sent[Req any](r *routes) func(http.ResponseWriter, *http.Request, grant.Caller) (Req, error) {
+	return func(w http.ResponseWriter, hr *http.Request, c grant.Caller) (req Req, err error) {
 		if hr.URL.RawQuery != "" {
 			return req, fmt.Errorf("%w request: it has a query", thread.ErrInvalid)
 		}
@@ -220,7 +229,8 @@ func sent[Req any](r *routes) func(http.ResponseWriter, *http.Request) (Req, err
 		if err := control.SetReadDeadline(time.Now().Add(r.bodyTime)); err != nil {
 			return req, fmt.Errorf("limit how long a request may take: %w", err)
 		}
-		body, err := io.ReadAll(http.MaxBytesReader(w, hr.Body, maxBody))
+		body, done, err := r.body(http.MaxBytesReader(w, hr.Body, maxBody), c)
+		defer done()
 		if err != nil { // the deadline stays: what is left of the body is not waited for either
 			return req, fmt.Errorf("%w request: %w", thread.ErrInvalid, err)
 		}
@@ -231,8 +241,31 @@ func sent[Req any](r *routes) func(http.ResponseWriter, *http.Request) (Req, err
 	}
 }
 
+// body reads a request's body. A large one is read when there is a place, until done is called, if that is in time.
+func (r *routes) body(in io.Reader, c grant.Caller) (body []byte, done func(), err error) {
+	done = func() {}
+	body, err = io.ReadAll(io.LimitReader(in, smallBody))
+	if err != nil || len(body) < smallBody {
+		return body, done, err
+	}
+	places := r.large
+	if c.Agent {
+		places = r.agentsLarge
+	}
+	wait := time.NewTimer(r.bodyTime)
+	defer wait.Stop()
+	select {
+	case places <- struct{}{}:
+		done = func() { <-places }
+	case <-wait.C:
+		return body, done, fmt.Errorf("%d other large requests are being read: %w", mostLarge, thread.ErrLimit)
+	}
+	rest, err := io.ReadAll(in)
+	return append(body, rest...), done, err
+}
+
 // queried reads the request that is the query of an upload.
-func queried[Req any](_ http.ResponseWriter, hr *http.Request) (req Req, err error) {
+func queried[Req any](_ http.ResponseWriter, hr *http.Request, _ grant.Caller) (req Req, err error) {
 	query, err := url.ParseQuery(hr.URL.RawQuery)
 	if err != nil || len(query) != 1 || len(query[api.RequestQuery]) != 1 {
 		return req, fmt.Errorf("%w request: its query must be one %s", thread.ErrInvalid, api.RequestQuery)

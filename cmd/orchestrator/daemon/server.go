@@ -17,6 +17,7 @@ import (
 	"orchestrator/contextmgr/masks"
 	"orchestrator/contextmgr/staging"
 	"orchestrator/thread"
+	"orchestrator/thread/front"
 	"orchestrator/thread/manager"
 )
 
@@ -61,13 +62,6 @@ type MCP interface {
 	Serve(id thread.ID, connection io.ReadWriteCloser) error
 }
 
-// Callers finds out on whose behalf a process acts.
-type Callers interface {
-	// Caller returns the thread of the agent that a process descends from or whose token it carries. agent is set if it is
-	// some agent's, known or not.
-	Caller(pid int, token string) (id thread.ID, agent bool, err error)
-}
-
 // Config configures a Server.
 type Config struct {
 	Manager   *manager.Manager
@@ -96,6 +90,8 @@ type Config struct {
 // Server serves clients.
 type Server struct {
 	Config
+	guard
+	misses  *misses
 	http    *http.Server
 	clients atomic.Int64
 
@@ -106,7 +102,7 @@ type Server struct {
 
 // Serve serves clients of a listener until Close.
 func (s *Server) Serve(l net.Listener) error {
-	if err := s.http.Serve(&ownerOnly{Listener: l, uid: os.Getuid(), log: s.Log}); !errors.Is(err, http.ErrServerClosed) {
+	if err := s.http.Serve(&ownerOnly{Listener: front.New(l, front.Most), uid: os.Getuid(), log: s.Log}); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve the socket: %w", err)
 	}
 	return nil

@@ -18,7 +18,7 @@ type finder interface {
 	// threadNamed finds a thread by what stands for one in a request.
 	threadNamed(ctx context.Context, name string) (thread.ID, error)
 	// staged finds data by its token or, among what the caller sees, by a prefix of it.
-	staged(c grant.Caller, token string) (thread.Staged, error)
+	staged(ctx context.Context, c grant.Caller, token string) (thread.Staged, error)
 }
 
 // aThread is the subject of a request that names a thread. One that names none is about no single one.
@@ -52,9 +52,9 @@ func itsRef() subject[api.Ref] { return aThread(func(q *api.Ref) *string { retur
 
 // someData is the subject of a request that names staged data: the thread that has staged it.
 func someData[Req any](token func(*Req) *string) subject[Req] {
-	return func(_ context.Context, f finder, c grant.Caller, q *Req) (bool, error) {
+	return func(ctx context.Context, f finder, c grant.Caller, q *Req) (bool, error) {
 		at := token(q)
-		d, err := f.staged(c, *at)
+		d, err := f.staged(ctx, c, *at)
 		if err != nil {
 			return false, err
 		}

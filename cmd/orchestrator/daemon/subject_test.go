@@ -26,7 +26,7 @@ func (things) threadNamed(_ context.Context, name string) (thread.ID, error) {
 	}
 }
 
-func (things) staged(_ grant.Caller, token string) (thread.Staged, error) {
+func (things) staged(_ context.Context, _ grant.Caller, token string) (thread.Staged, error) {
 	switch token {
 	case "max:1":
 		return thread.Staged{Token: "max:11111111", Thread: "id-mine"}, nil

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"orchestrator/checkpoint/git"
@@ -179,6 +180,12 @@ func (p Project) Probe() error {
 		return hint(fmt.Errorf("write to the state folder: %w", err))
 	}
 	return folder.Remove(name)
+}
+
+// Older reports whether the folder lies here in which builds before this layout kept their state. Nothing of it is read.
+func (p Project) Older() bool {
+	info, err := os.Lstat(filepath.Join(p.Root, ".orchestrator"))
+	return err == nil && info.IsDir()
 }
 
 // Still reports an error where the project's folder is no longer the one that was found.

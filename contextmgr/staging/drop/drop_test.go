@@ -244,3 +244,128 @@ func TestLinkedFolder(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestNoThreadWaitsForAnother: while what one thread hands over is being taken, and while another's folder is full of
+// what is in the way, a third is answered, and the first takes up no more than its own worker.
+func TestNoThreadWaitsForAnother(t *testing.T) {
+	slow, full, quick := newHome(t), newHome(t), newHome(t)
+	release, begun := make(chan struct{}), make(chan struct{}, 1)
+	taker := drop.Taker{
+		Stage: func(ctx context.Context, r thread.StageRequest, data io.Reader) (thread.Staged, error) {
+			if r.Thread == "slow" {
+				begun <- struct{}{}
+				select {
+				case <-release:
+				case <-ctx.Done():
+				}
+			}
+			return quick.store.Stage(ctx, r, data)
+		},
+		Failed: func(thread.ID, error) {},
+	}
+	for n := range 500 {
+		if err := os.WriteFile(full.path(fmt.Sprintf("junk-%d", n)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(full.path(fmt.Sprintf("%016x.data", 1), "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(full.path(fmt.Sprintf("%016x.json", 1)), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		pace := drop.Pace{Threads: time.Millisecond, Folder: time.Millisecond, Longest: 20 * time.Millisecond}
+		taker.Serve(ctx, pace, func() map[thread.ID]string {
+			return map[thread.ID]string{"slow": slow.dir, "full": full.dir, "quick": quick.dir}
+		})
+	}()
+	answered := make(chan error, 1)
+	go func() {
+		_, err := slow.put(thread.StageRequest{}, strings.NewReader("x"))
+		answered <- err
+	}()
+	<-begun
+	for range 3 {
+		if _, err := quick.put(thread.StageRequest{}, strings.NewReader("x")); err != nil {
+			t.Fatalf("beside a slow one: %v", err)
+		}
+	}
+	if _, err := full.put(thread.StageRequest{}, strings.NewReader("x")); err != nil {
+		t.Errorf("in a full folder: %v", err)
+	}
+	close(release)
+	if err := <-answered; err != nil {
+		t.Errorf("the slow one: %v", err)
+	}
+	end()
+	<-done
+}
+
+// TestWhatIsHandedOver: a file that has another name elsewhere is not taken and not changed, one with holes counts in
+// full before it is read, and one that grows is taken as it was.
+func TestWhatIsHandedOver(t *testing.T) {
+	h := newHome(t)
+	name := func(n int) string { return fmt.Sprintf("%016x", n) }
+	person := filepath.Join(h.dir, "notes")
+	if err := errors.Join(os.WriteFile(person, []byte("the person's"), 0o644), os.Link(person, h.path(name(1)+".data")),
+		os.WriteFile(h.path(name(1)+".json"), []byte("{}"), 0o600), os.Link(person, h.path(name(2)+".json")),
+		os.WriteFile(h.path(name(3)+".data"), nil, 0o600), os.Truncate(h.path(name(3)+".data"), 3<<30),
+		os.WriteFile(h.path(name(3)+".json"), []byte("{}"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if n := h.take(); n != 3 {
+		t.Errorf("%d requests were answered", n)
+	}
+	for n, words := range map[int]string{1: "another name", 2: "another name", 3: "larger than 1 MiB"} {
+		b, err := os.ReadFile(filepath.Join(h.dir, "answers", name(n)+".json"))
+		if err != nil || !strings.Contains(string(b), words) {
+			t.Errorf("the answer to %d is %q, %v", n, b, err)
+		}
+	}
+	if info, err := os.Stat(person); err != nil || info.Mode().Perm() != 0o644 {
+		t.Errorf("the person's file is %v, %v", info.Mode(), err)
+	}
+	grow := drop.Taker{Stage: func(ctx context.Context, r thread.StageRequest, data io.Reader) (thread.Staged, error) {
+		file, err := os.OpenFile(h.path(name(4)+".data"), os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			return thread.Staged{}, err
+		}
+		defer file.Close()
+		if _, err := file.WriteString("more"); err != nil {
+			return thread.Staged{}, err
+		}
+		return h.store.Stage(ctx, r, data)
+	}}
+	if err := errors.Join(os.WriteFile(h.path(name(4)+".data"), []byte("data"), 0o600),
+		os.WriteFile(h.path(name(4)+".json"), []byte("{}"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := grow.Take(t.Context(), h.dir, "t1"); n != 1 || err != nil {
+		t.Errorf("took %d, %v", n, err)
+	}
+	list, err := h.store.List(func(thread.Staged) bool { return true })
+	if err != nil || len(list) != 1 || list[0].Bytes != 4 {
+		t.Errorf("staged %+v, %v", list, err)
+	}
+}
+
+// TestThousandsOfRequests: some are taken at a time, and none is lost.
+func TestThousandsOfRequests(t *testing.T) {
+	h := newHome(t)
+	const all = 3_000
+	for n := range all {
+		if err := os.WriteFile(h.path(fmt.Sprintf("%016x.json", n)), []byte(`{"ttl":-1}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := h.take(); n != 20 {
+		t.Errorf("took %d at once", n)
+	}
+	if left := len(h.left()); left != all-20 {
+		t.Errorf("%d of %d are left", left, all)
+	}
+}

@@ -19,6 +19,8 @@ import (
 const (
 	// atOnce is how many requests of a thread are taken before others have their turn.
 	atOnce = 20
+	// mostFiles is how many files of a folder are looked at.
+	mostFiles = 20_000
 	// leftAfter is how old a file is that nobody waits for any more.
 	leftAfter = time.Hour
 )
@@ -27,6 +29,8 @@ const (
 type Taker struct {
 	// Stage stages data.
 	Stage func(context.Context, thread.StageRequest, io.Reader) (thread.Staged, error)
+	// Failed is told by Serve what is in the way in a thread's folder.
+	Failed func(thread.ID, error)
 }
 
 // Take takes what a thread's agent has put into its folder, and answers. It returns how many requests it answered. A
@@ -40,11 +44,13 @@ func (k Taker) Take(ctx context.Context, home string, id thread.ID) (taken int, 
 		return 0, err
 	}
 	defer folder.Close()
-	list, err := folder.List()
-	if err != nil {
-		return 0, err
-	}
-	var errs []error
+	list, err := folder.ListSome(mostFiles)
+	errs := []error{err} // what can be seen is taken all the same
+	defer func() {
+		if taken > 0 {
+			err = errors.Join(err, forget(home))
+		}
+	}()
 	for _, e := range list {
 		if !e.Type().IsRegular() {
 			continue // the agent's own
@@ -59,6 +65,10 @@ func (k Taker) Take(ctx context.Context, home string, id thread.ID) (taken int, 
 		}
 		taken++
 		a := k.answer(ctx, folder, name, id)
+		if a.Error != "" && ctx.Err() != nil {
+			taken--
+			break // it is taken another time
+		}
 		errs = append(errs, write(home, name, a), drop(folder, name+requestEnd), drop(folder, name+dataEnd))
 	}
 	return taken, errors.Join(errs...)
@@ -74,7 +84,7 @@ func (k Taker) answer(ctx context.Context, folder *private.Folder, name string, 
 }
 
 func (k Taker) stage(ctx context.Context, folder *private.Folder, name string, id thread.ID) (thread.Staged, error) {
-	b, err := folder.Read(name+requestEnd, maxRequest)
+	b, err := folder.ReadSole(name+requestEnd, maxRequest)
 	if err != nil {
 		return thread.Staged{}, err
 	}
@@ -85,15 +95,20 @@ func (k Taker) stage(ctx context.Context, folder *private.Folder, name string, i
 		return thread.Staged{}, fmt.Errorf("%w request: %w", thread.ErrInvalid, err)
 	}
 	r.Thread = id
-	data, err := folder.File(name+dataEnd, os.O_RDONLY)
+	data, err := folder.Sole(name+dataEnd, os.O_RDONLY)
 	if err != nil {
 		return thread.Staged{}, err
 	}
 	defer data.Close()
-	return k.Stage(ctx, r, data)
+	info, err := data.Stat()
+	if err != nil {
+		return thread.Staged{}, err
+	}
+	r.Size = info.Size() // what is written to it from now on does not count
+	return k.Stage(ctx, r, io.LimitReader(data, r.Size))
 }
 
-// write writes an answer, and removes those that nobody waits for any more.
+// write writes an answer.
 func write(home, name string, a answer) error {
 	folder, err := private.Make(home, answersFolder)
 	if err != nil {
@@ -104,8 +119,18 @@ func write(home, name string, a answer) error {
 	if err == nil {
 		err = folder.Write(name+requestEnd, b)
 	}
-	list, listErr := folder.List()
-	errs := []error{err, listErr}
+	return err
+}
+
+// forget removes answers that nobody waits for any more.
+func forget(home string) error {
+	folder, err := private.Open(home, answersFolder)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	list, err := folder.List()
+	errs := []error{err}
 	for _, e := range list {
 		errs = append(errs, sweep(folder, e, requestEnd))
 	}

@@ -107,6 +107,16 @@ func Request(o thread.Offer) thread.ForkRequest {
 // Full reports whether an offer is one for a full context.
 func Full(o thread.Offer) bool { return o.Rule == string(suggest.RuleBand) }
 
+// Current returns an open offer as it is true now, with so many percent of the context used.
+func Current(o *thread.Offer, share float64) *thread.Offer {
+	if o == nil || !Full(*o) {
+		return o
+	}
+	now := *o
+	now.Why = suggest.Full(share)
+	return &now
+}
+
 // leaves reports whether a rule is about a prompt that leaves its thread's subject.
 func leaves(r suggest.Rule) bool { return r == suggest.RuleApproach || r == suggest.RuleSubject }
 

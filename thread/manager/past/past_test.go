@@ -25,6 +25,9 @@ func stored(t *testing.T) (past.Reader, thread.Thread) {
 			ID: thread.CheckpointID(id), Parent: parent, Thread: th.ID, Turn: turn, Kind: kind, Snapshot: snap,
 			Usage: thread.Usage{Input: used}, Answer: "answer " + id,
 		}
+		if id == "aaaa1" {
+			c.Note = thread.NoteTurnEnded
+		}
 		item := thread.Item{Wire: "text", Raw: []byte(fmt.Sprintf("%q", id))}
 		delta := thread.Delta{Keep: turn - 1, Items: []thread.Item{item}}
 		if _, err := store.PutCheckpoint(t.Context(), c, delta); err != nil {
@@ -48,6 +51,7 @@ func TestPoint(t *testing.T) {
 	r, th := stored(t)
 	for at, want := range map[string]string{
 		"": "bbbb2", "1": "aaaa2", "2": "bbbb2", "cccc": "cccc1", "AAAA2": "aaaa2",
+		"aaaa1": "aaaa2", "bbbb1": "bbbb1",
 	} {
 		if c, err := r.Point(t.Context(), th, at); err != nil || string(c.ID) != want {
 			t.Errorf("point %q: %s, %v, want %s", at, c.ID, err, want)

@@ -81,7 +81,8 @@ func (r Reader) turnPoint(ctx context.Context, t thread.Thread, turn int) (threa
 }
 
 // checkpointPoint returns the checkpoint with an id or a unique prefix of one, among those of the thread's lineage and
-// its own. Checkpoints of other threads are not found: they are not its past.
+// its own. Checkpoints of other threads are not found: they are not its past. The response that ended a turn stands for
+// the turn, which has its files.
 func (r Reader) checkpointPoint(ctx context.Context, t thread.Thread, at string) (thread.Checkpoint, error) {
 	if len(at) < 4 {
 		return thread.Checkpoint{}, thread.Hint(fmt.Errorf("point %q of %s: %w", at, t.Name, thread.ErrInvalid),
@@ -108,9 +109,19 @@ func (r Reader) checkpointPoint(ctx context.Context, t thread.Thread, at string)
 			"`orchestrator checkpoint list "+t.Name+"` lists them")
 	case 1:
 		for _, c := range found {
-			return c, nil
+			return ended(c, append(list, own...)), nil
 		}
 	}
 	return thread.Checkpoint{}, thread.Hint(fmt.Errorf("point %q of %s is ambiguous, it matches %d checkpoints: %w",
 		at, t.Name, len(found), thread.ErrInvalid), "give more digits")
+}
+
+// ended returns the checkpoint of the turn that a response ended, if it is among all, and otherwise the response.
+func ended(c thread.Checkpoint, all []thread.Checkpoint) thread.Checkpoint {
+	for _, turn := range all {
+		if c.Note == thread.NoteTurnEnded && turn.Kind == thread.KindTurn && turn.Parent == c.ID {
+			return turn
+		}
+	}
+	return c
 }
