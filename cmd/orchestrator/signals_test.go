@@ -55,6 +55,7 @@ func TestSignalsEndTheProgram(t *testing.T) {
 			if p.stop {
 				s.signal(syscall.SIGCONT)
 			}
+			t.Logf("%s at %s", sig, p.name)
 			s.end()
 			after, err := term.GetState(s.tty.Fd())
 			if err != nil {
