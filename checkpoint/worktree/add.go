@@ -113,7 +113,11 @@ func branchFree(
 		case strings.EqualFold(ref, want):
 			return false, fmt.Errorf("branch %s differs from %s only in case: %w",
 				strings.TrimPrefix(ref, "refs/heads/"), o.Branch, thread.ErrNameTaken)
-		case strings.EqualFold(ref+"/", "refs/heads/"+repository.BranchPrefix) || strings.HasPrefix(ref, want+"/"):
+		case strings.EqualFold(ref+"/", "refs/heads/"+repository.BranchPrefix):
+			own := strings.TrimPrefix(ref, "refs/heads/")
+			return false, thread.Hint(fmt.Errorf("branch %s conflicts with %s, as git keeps no branch below another: %w",
+				own, o.Branch, thread.ErrNameTaken), fmt.Sprintf("rename it with `git branch -m %s NAME`, or use --no-worktree", own))
+		case strings.HasPrefix(ref, want+"/"):
 			return false, fmt.Errorf("branch %s conflicts with %s: %w",
 				strings.TrimPrefix(ref, "refs/heads/"), o.Branch, thread.ErrNameTaken)
 		}

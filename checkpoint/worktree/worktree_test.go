@@ -162,7 +162,9 @@ func TestAddClashes(t *testing.T) {
 	other := isolate(t)
 	other.Git("commit", "-q", "--allow-empty", "-m", "x")
 	other.Git("branch", "orchestrator")
-	if _, err := other.Store.Add(ctx, "t2", other.Dir, "x", other.Take(nil)); !errors.Is(err, thread.ErrNameTaken) {
+	var hint *thread.HintError
+	if _, err := other.Store.Add(ctx, "t2", other.Dir, "x", other.Take(nil)); !errors.Is(err, thread.ErrNameTaken) ||
+		!errors.As(err, &hint) || !strings.Contains(hint.Hint, "git branch -m orchestrator") {
 		t.Errorf("a branch called orchestrator: %v", err)
 	}
 	if said, err := r.Store.Repair(ctx); err != nil || len(said) > 0 {
