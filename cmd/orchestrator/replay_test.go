@@ -63,7 +63,7 @@ func TestContextReplay(t *testing.T) {
 	for _, want := range []string{
 		"claude, all, clean start, over 100k: 80 requests in 1 segment, mean context 97k (history 55k)", "pi, all, clean start, over 100k: ", "sliding  5m ", "raw      5m, 1h",
 		"3 files, of which 1 without the provider's token counts left out; 2 broken lines skipped; 1 other file is no session",
-		"With lean, the input of your 2 sessions would have cost about $1.11 less (-11.7%) with a prompt cache of 5 minutes.\n",
+		"With lean, the input of your 2 sessions would have cost about $2.70 less (-28.4%) with a prompt cache of 5 minutes.\n",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing:\n%s", want, out)

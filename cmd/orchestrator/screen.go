@@ -75,20 +75,6 @@ func (c *cli) offerRestart(ctx context.Context, other *otherProtocol) (*client.C
 	return c.connect(ctx)
 }
 
-// terminalFit returns an error if the terminal cannot show the screen.
-func (c *cli) terminalFit() error {
-	in, inOK := c.stdin.(*os.File)
-	out, outOK := c.terminal()
-	if !inOK || !outOK || !term.IsTerminal(in.Fd()) || !term.IsTerminal(out.Fd()) {
-		return errNoTerminal
-	}
-	if name := lookup(c.environ, "TERM"); name == "" || name == "dumb" {
-		return fmt.Errorf("the screen cannot run with TERM=%q: set TERM (such as xterm-256color), "+
-			"or use the verbs (see `orchestrator --help`)", name)
-	}
-	return nil
-}
-
 // screen runs the screen until the user quits. If open names a thread, its agent is focused.
 func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) error {
 	if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.Terminal}); err != nil {

@@ -2,10 +2,13 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"orchestrator/contextmgr/wire"
 	"orchestrator/thread"
@@ -161,6 +164,19 @@ func (o *observation) read() {
 
 // errLarge means that an answer is larger than what is kept of one.
 var errLarge = fmt.Errorf("it is larger than %d MB", wire.MaxAnswer>>20)
+
+// bounded reports whether a body could not be unpacked because we do not read as much, or not in that coding: whoever it
+// is for can. Otherwise its own bytes are damaged.
+func bounded(err error) bool {
+	for _, ours := range []error{
+		errBomb, errLarge, errFull, thread.ErrUnsupported, zstd.ErrWindowSizeExceeded, zstd.ErrDecoderSizeExceeded,
+	} {
+		if errors.Is(err, ours) {
+			return true
+		}
+	}
+	return false
+}
 
 // unread reports, once per thread, that a part of its traffic cannot be read.
 func (o *observation) unread(what string, err error) {

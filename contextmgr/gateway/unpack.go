@@ -26,19 +26,6 @@ const maxWindow = 16 << 20
 // errBomb means that a decoded body is larger than what is read of it.
 var errBomb = errors.New("it unpacks to more than may be read")
 
-// bounded reports whether a body could not be unpacked because we do not read as much, or not in that coding: whoever it
-// is for can. Otherwise its own bytes are damaged.
-func bounded(err error) bool {
-	for _, ours := range []error{
-		errBomb, errLarge, errFull, thread.ErrUnsupported, zstd.ErrWindowSizeExceeded, zstd.ErrDecoderSizeExceeded,
-	} {
-		if errors.Is(err, ours) {
-			return true
-		}
-	}
-	return false
-}
-
 // codings returns the content codings of a header in the order in which they were applied.
 func codings(header []string) []string {
 	var all []string

@@ -18,6 +18,20 @@ const (
 	ReasonCosts     Reason = "does not pay"
 )
 
+// Says returns a reason in words for people, of why something is masked.
+func (r Reason) Says() string {
+	switch r {
+	case ReasonCold:
+		return "the cache was lost"
+	case ReasonPays:
+		return "it pays"
+	case ReasonEmergency:
+		return "the window was almost full"
+	case ReasonPerson, ReasonOff, ReasonNothing, ReasonSmall, ReasonFew, ReasonCosts:
+	}
+	return string(r)
+}
+
 // masks reports whether a batch is masked for this reason.
 func (r Reason) masks() bool { return r == ReasonCold || r == ReasonPays || r == ReasonEmergency }
 

@@ -73,20 +73,6 @@ func (s Settings) Unmasked(c Conversation) map[ID]string {
 	return out
 }
 
-// Says returns a reason in words for people, of why something is masked.
-func (r Reason) Says() string {
-	switch r {
-	case ReasonCold:
-		return "the cache was lost"
-	case ReasonPays:
-		return "it pays"
-	case ReasonEmergency:
-		return "the window was almost full"
-	case ReasonPerson, ReasonOff, ReasonNothing, ReasonSmall, ReasonFew, ReasonCosts:
-	}
-	return string(r)
-}
-
 // eligibleLate returns what may be masked when the window is almost full: all but the newest result and the inputs of
 // the running turn.
 func (s Settings) eligibleLate(c Conversation) []int {
