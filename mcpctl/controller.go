@@ -85,7 +85,7 @@ func (c *Controller) board(id thread.ID) *switchboard {
 		return b
 	}
 	b = &switchboard{
-		t: t, decided: t.MCP.Clone(), takes: c.cfg.Takes == nil || c.cfg.Takes(t.Agent),
+		t: t, decided: t.MCP.Clone(), takes: c.cfg.Takes == nil || t.MCP.Taken || c.cfg.Takes(t.Agent),
 		ending: map[string]bool{}, used: map[string]bool{},
 	}
 	c.threads[id] = b

@@ -248,6 +248,10 @@ func TestAgentThatIsOffered(t *testing.T) {
 	if after := r.report("t2"); after.None || after.Takes != "at once" || len(after.Outside) > 0 || r.on("t2") != "always" {
 		t.Errorf("connected: on %q, %+v", r.on("t2"), after)
 	}
+	r.eventually("it is stored", func() bool {
+		stored, err := r.threads.Find("t2")
+		return err == nil && stored.MCP.Taken
+	})
 	r.Prompt("t2", "run the e2e tests once more")
 	r.eventually("prompts switch for it", func() bool { return r.on("t2") == "always web" })
 }

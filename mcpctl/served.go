@@ -25,6 +25,7 @@ func (c *Controller) On(id thread.ID) []gateway.Server {
 	t := b.t
 	c.mu.Unlock()
 	if connected {
+		c.save(id)
 		c.cfg.Threads.Changed(id)
 	}
 	var all []gateway.Server

@@ -65,7 +65,7 @@ func (b *switchboard) connects() bool {
 	if b.reach.Given || !b.reach.Offered {
 		return false
 	}
-	b.takes, b.reach.Given = true, true
+	b.takes, b.reach.Given, b.decided.Taken = true, true, true
 	return true
 }
 

@@ -33,16 +33,18 @@ type MCPSwitches struct {
 	Tools []string `json:"tools,omitempty"`
 	// Exact is set if no other servers are on than those of On, whatever their configuration says.
 	Exact bool `json:"exact,omitempty"`
+	// Taken is set once an agent that may take servers or not has taken them.
+	Taken bool `json:"taken,omitempty"`
 }
 
 // IsZero reports whether nothing was decided.
 func (s MCPSwitches) IsZero() bool {
-	return len(s.On) == 0 && len(s.Off) == 0 && len(s.Tools) == 0 && !s.Exact
+	return len(s.On) == 0 && len(s.Off) == 0 && len(s.Tools) == 0 && !s.Exact && !s.Taken
 }
 
 // Equal reports whether two sets of decisions are the same.
 func (s MCPSwitches) Equal(o MCPSwitches) bool {
-	return s.Exact == o.Exact && slices.Equal(s.On, o.On) && slices.Equal(s.Off, o.Off) && slices.Equal(s.Tools, o.Tools)
+	return s.Exact == o.Exact && s.Taken == o.Taken && slices.Equal(s.On, o.On) && slices.Equal(s.Off, o.Off) && slices.Equal(s.Tools, o.Tools)
 }
 
 // Clone returns a copy that shares nothing.
@@ -119,7 +121,7 @@ func (s MCPSwitches) At(list []string, why string) MCPSwitches {
 	if len(list) == 0 {
 		return s.Clone()
 	}
-	at := MCPSwitches{Exact: true}
+	at := MCPSwitches{Exact: true, Taken: s.Taken}
 	for _, item := range list {
 		switch name, off := strings.CutPrefix(item, mcpNone); {
 		case !off:

@@ -90,7 +90,7 @@ func verbCases(one, old string) []verbCase {
 		fails(exitRefused, "not accepted", "mcp", "enable", "repo", "--thread", one), unknown("mcp", "enable", "repo", "--thread", "nobody"),
 		usage("mcp", "disable"), fails(exitUsage, "--thread", "mcp", "disable", "repo"), works("mcp", "disable", "repo", "--thread", one, "--now"),
 		usage("mcp", "approve"), fails(exitNotFound, "MCP server", "mcp", "approve", "nothing"), fails(exitRefused, "nobody can be asked", "mcp", "approve", "repo"),
-		fails(exitRefused, "changed since you looked", "mcp", "approve", "repo", "--hash", "0"),
+		fails(exitRefused, "not what you have seen", "mcp", "approve", "repo", "--hash", "0"),
 		usage("mcp", "reject"), fails(exitNotFound, "MCP server", "mcp", "reject", "nothing"), works("mcp", "reject", "repo"),
 		usage("mcp", "revoke"), fails(exitNotFound, "MCP server", "mcp", "revoke", "nothing"), works("mcp", "revoke", "repo"),
 		usage("mcp", "restart"), fails(exitNotFound, "MCP server", "mcp", "restart", "nothing"), fails(exitRefused, "not accepted", "mcp", "restart", "repo"),

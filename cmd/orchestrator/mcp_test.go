@@ -339,7 +339,7 @@ func TestMCPVerbs(t *testing.T) {
 	r.write(".mcp.json", strings.Replace(string(b), "starts=", "banner\",\"starts=", 1))
 	await(t, "the change", func() bool { return get[thread.MCPDetail](r, "mcp", "show", "repo").Changed })
 	r.says(exitRefused, []string{"changed since you accepted", "+", "banner"}, "mcp", "approve", "repo")
-	r.says(exitRefused, []string{"changed since you looked"}, "mcp", "approve", "repo", "--hash", show.Hash)
+	r.says(exitRefused, []string{"not what you have seen"}, "mcp", "approve", "repo", "--hash", show.Hash)
 	r.ok("mcp", "approve", "repo", "--hash", get[thread.MCPDetail](r, "mcp", "show", "repo").Hash)
 	r.ok("mcp", "call", "repo", "echo")
 	if out := r.ok("mcp", "logs", "repo"); !strings.Contains(out, "Welcome!") || strings.Contains(out, "\x1b") {

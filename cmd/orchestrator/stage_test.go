@@ -81,7 +81,7 @@ func TestStagingSession(t *testing.T) {
 			"max retrieve max:TOKEN | cmp - $(max stage info max:TOKEN --json | jq -r .file)", `^$`},
 		{"max stage list", `(?s)^TOKEN  .*\nmax:[0-9a-f]{8} +5000 .*ndjson +hubspot/contact `},
 		{"max stage info max:TOKEN", `(?s)^Token: +max:TOKEN\nRecords: +5,000\nSize: .*\nSource: +hubspot/contact\n` +
-			`Created: .* ago\nExpires: .*59m\n.*File: +/.*\.ndjson\nPreview: +{"id":"1",.*\n +\.\.\.\n$`},
+			`Created: .* ago\nExpires: .*(1h|59m)\n.*File: +/.*\.ndjson\nPreview: +{"id":"1",.*\n +\.\.\.\n$`},
 		{"exec 2>/dev/null\nDOCS=$(max search gdrive --type=file --filter \"name~=*Acme*\" --fields name,id -o ndjson |\n" +
 			"max stage --source gdrive/file --label Acme)\n" +
 			"echo Their docs: ${DOCS}; max retrieve $DOCS | jq -r .name | wc -l", `^Their docs: max:[0-9a-f]{8}\n *47\n$`},
