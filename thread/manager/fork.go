@@ -102,7 +102,7 @@ func (m *forks) forkOf(
 	if at.ID != p.Head {
 		t.MCP = p.MCP.At(at.MCP, fmt.Sprintf("on in %s at turn %d", p.DisplayName(), at.Turn))
 	}
-	t.MCP.Taken = false // another program may take none
+	t.MCP.Taken = false                      // another program may take none
 	t.Gauge.CostUSD, t.Gauge.SavedUSD = 0, 0 // its own cost starts here
 	if agent == p.Agent {
 		t.Model = p.Model
