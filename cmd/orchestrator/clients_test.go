@@ -441,7 +441,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{"stage"}, {"stage", "list"}, {"retrieve", staged}, {"context", "show", in.name},
 		{"mcp", "list"}, {"mcp", "list", "--thread", in.name}, {"mcp", "health"}, {"mcp", "why", "x", "--thread", in.name}, {"mcp", "show", "repo", "--thread", in.name}, {"mcp-bridge", r.socket()},
 	}
-	tried := map[string]bool{"hook": true, "demo-agent": true, "context": true} // which do not speak to the server
+	tried := map[string]bool{"hook": true, "demo-agent": true, "demo-notes": true, "context": true} // which do not speak to the server
 	for _, v := range refused {
 		tried[v.words[0]] = true
 		if got := in.orchestrator(v.words...); got.code != exitRefused || !strings.Contains(got.stderr, v.say) {

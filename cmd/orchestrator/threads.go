@@ -221,12 +221,9 @@ func resumeVerb(c *cli) *cobra.Command {
 					list, err = api.ResumeAll.Do(ctx, cl, api.ResumeRequest{})
 					return err
 				}
-				before, err := api.Status.Do(ctx, cl, api.Ref{Thread: args[0]})
-				if err != nil {
-					return err
-				}
+				before, unknown := api.Status.Do(ctx, cl, api.Ref{Thread: args[0]}) // who may resume may not be allowed to look
 				s, err := api.Resume.Do(ctx, cl, api.ResumeRequest{Thread: args[0], HandOver: handOver})
-				list, runs = append(list, s), err == nil && before.Execution != nil && s.Execution != nil &&
+				list, runs = append(list, s), err == nil && unknown == nil && before.Execution != nil && s.Execution != nil &&
 					before.Execution.ID == s.Execution.ID
 				return err
 			})
