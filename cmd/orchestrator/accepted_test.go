@@ -67,7 +67,7 @@ func TestChildrenOfServersEnd(t *testing.T) {
 	mark := fmt.Sprintf("600.%d", os.Getpid())
 	path := filepath.Join(r.home, "server.sh")
 	script(t, path, "i=0", fmt.Sprintf("[ -e '%s.alone' ] || while [ $i -lt %d ]; do", path, children),
-		"\t(env -i setsid nohup sleep "+mark+" </dev/null >/dev/null 2>&1 &)", "\ti=$((i+1))", "done",
+		"\t(env -i setsid nohup sleep "+mark+" </dev/null >/dev/null 2>&1 &)", "\ti=$((i+1))", "done &",
 		"exec '"+program+"' demo-notes")
 	r.configureMCP(map[string]any{"parent": map[string]any{"command": path}})
 	left := func() (n int) {

@@ -17,7 +17,7 @@ func TestStoppedWhileTheDatabaseIsDown(t *testing.T) {
 	t.Parallel()
 	for how, end := range map[string]func(*rig){
 		"stopped": func(r *rig) {
-			if out := r.ok("stop"); !strings.Contains(out, "to be stored at the next start") {
+			if out := r.ok("stop"); !strings.Contains(out, "stored at the next start") {
 				r.t.Errorf("stop printed %q", out)
 			}
 		},

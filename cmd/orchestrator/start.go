@@ -65,13 +65,16 @@ func (c *cli) startOnce(ctx context.Context) error {
 		return fmt.Errorf("open the server's log: %w", err)
 	}
 	argv := append(scope(c.environ), exe, "serve", "--project", c.project.Root)
-	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Dir = c.project.Root
-	cmd.Env = session.HostEnv(c.environ)
-	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	closeInheritedOnExec()
-	if err := cmd.Start(); err != nil {
+	cmd, err := start(ctx, func() *exec.Cmd {
+		cmd := exec.Command(argv[0], argv[1:]...)
+		cmd.Dir = c.project.Root
+		cmd.Env = session.HostEnv(c.environ)
+		cmd.Stdout, cmd.Stderr = log, log
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		return cmd
+	})
+	if err != nil {
 		return fmt.Errorf("start the server: %w", err)
 	}
 	runs, over := context.WithCancelCause(ctx)
@@ -94,6 +97,24 @@ func (c *cli) startOnce(ctx context.Context) error {
 		return project.ErrServed
 	}
 	return fmt.Errorf("%w: %s", ended, lastLine(log, begin))
+}
+
+// start starts a command, which it makes anew for each try. A program that was just copied is busy for moments: what the
+// copying process starts meanwhile inherits the open file until it executes something itself.
+func start(ctx context.Context, command func() *exec.Cmd) (*exec.Cmd, error) {
+	const pause, limit = 10 * time.Millisecond, 5 * time.Second
+	for end := time.Now().Add(limit); ; {
+		cmd := command()
+		err := cmd.Start()
+		if !errors.Is(err, syscall.ETXTBSY) || time.Now().After(end) {
+			return cmd, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
 }
 
 // serverProgram returns the path of the program to run the server from, and a function that releases it once the server

@@ -186,7 +186,7 @@ d.command = "d"
 					w.Name = w.ID
 				}
 			}
-			if diff := cmp.Diff(c.want, found.Definitions, cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(c.want, found.Definitions, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(definition.Definition{})); diff != "" {
 				t.Errorf("want (-), got (+):\n%s", diff)
 			}
 			if len(found.Hashes) != len(c.want) {
