@@ -57,8 +57,8 @@ func TestAcceptedServerAndItsAgent(t *testing.T) {
 	}
 }
 
-// TestChildrenOfServersEnd: 250 programs that a server left behind, each in a session of its own, end with it: switched
-// off, crashed, and when our server was killed and starts again.
+// TestChildrenOfServersEnd: 250 programs that a server left behind, each in a session of its own, end with it: restarted,
+// crashed, and when our server was killed and starts again.
 func TestChildrenOfServersEnd(t *testing.T) {
 	manyStarts(t)
 	t.Parallel()
@@ -84,7 +84,7 @@ func TestChildrenOfServersEnd(t *testing.T) {
 	}
 	name := r.demo("one")
 	for what, end := range map[string]func(pid int){
-		"switched off": func(int) { r.ok("mcp", "disable", "parent", "--thread", name, "--now") },
+		"restarted": func(int) { r.ok("mcp", "restart", "parent", "--thread", name) },
 		"crashed": func(pid int) {
 			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 				t.Error(err)

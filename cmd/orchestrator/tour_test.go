@@ -11,8 +11,9 @@ import (
 // keysOfTour are the keys that the tour names, as a terminal sends them; every other one is typed as it is written.
 var keysOfTour = map[string]string{"enter": "\r", "esc": "\x1b", "tab": "\t", "ctrl+q": "\x11", "→": "\x1b[C"}
 
-// pace is the time between two things that a person does: what arrives at once counts as a paste.
-const pace = 200 * time.Millisecond
+// pace is the time between two things that a person does: what arrives at once counts as a paste, and what comes within
+// half a second of a dialog's opening as typed without looking.
+const pace = 600 * time.Millisecond
 
 // TestReadmeTour takes the README's tour as it is written, in an empty home: what is pressed, what is typed in another
 // terminal, and what the right side quotes is seen.
