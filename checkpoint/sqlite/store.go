@@ -48,6 +48,8 @@ type Store struct {
 
 	puts map[thread.ID]putThread
 
+	first atomic.Pointer[[]thread.Thread] // all threads as the start read them, until asked for or something is written
+
 	mu     sync.Mutex // guards the two below
 	queue  []*request // waiting to be written
 	closed bool
