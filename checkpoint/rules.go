@@ -106,6 +106,23 @@ func NormalThread(t thread.Thread) thread.Thread {
 	return t
 }
 
+// Unshared returns a copy of a thread that shares no memory with others.
+func Unshared(t thread.Thread) thread.Thread {
+	t.Launch.Args, t.Launch.Env = slices.Clone(t.Launch.Args), slices.Clone(t.Launch.Env)
+	t.Launch.Program = slices.Clone(t.Launch.Program)
+	t.Grants, t.MCP = slices.Clone(t.Grants), t.MCP.Clone()
+	if t.Handoff != nil {
+		h := *t.Handoff
+		h.EnabledMCPs, h.Staged = slices.Clone(h.EnabledMCPs), slices.Clone(h.Staged)
+		t.Handoff = &h
+	}
+	if t.Masks != nil {
+		m := *t.Masks
+		t.Masks = &m
+	}
+	return t
+}
+
 func utc(t time.Time) time.Time { return t.UTC().Round(0) }
 
 // cut shortens s to MaxText bytes at the boundary of a rune.

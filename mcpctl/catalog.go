@@ -122,7 +122,7 @@ func (c *Controller) judged(e *entry, at spot, hash string, err error) *entry {
 		return e
 	}
 	there := *e
-	there.hash, there.verdict = hash, trust.Verdict{State: trust.New}
+	there.hash, there.verdict, there.unread = hash, trust.Verdict{State: trust.New}, ""
 	if !c.isProject(at) {
 		there.at = at
 	}
@@ -133,10 +133,18 @@ func (c *Controller) judged(e *entry, at spot, hash string, err error) *entry {
 		there.Problem = err.Error()
 		return &there
 	}
-	if there.verdict, err = c.cfg.Trust.Verdict(c.cfg.Project, e.Definition, hash); err != nil {
-		c.cfg.Log.Warn("look up what is accepted", "server", e.ID, "err", err)
-	}
+	there.verdict, there.unread = c.verdict(e.Definition, hash)
 	return &there
+}
+
+// verdict looks up what was accepted; unread says why that could not be read.
+func (c *Controller) verdict(d definition.Definition, hash string) (v trust.Verdict, unread string) {
+	v, err := c.cfg.Trust.Verdict(c.cfg.Project, d, hash)
+	if err != nil {
+		c.cfg.Log.Warn("look up what is accepted", "server", d.ID, "err", err)
+		return v, err.Error()
+	}
+	return v, ""
 }
 
 // stamp tells apart the states of the files.
@@ -181,11 +189,8 @@ func (c *Controller) read() *catalog {
 	cat := &catalog{problems: found.Problems, at: time.Now(), read: time.Now()}
 	for _, d := range found.Definitions {
 		e := &entry{Definition: d, hash: found.Hashes[d.ID]}
-		var err error
 		if e.hash != "" {
-			if e.verdict, err = c.cfg.Trust.Verdict(c.cfg.Project, d, e.hash); err != nil {
-				c.cfg.Log.Warn("look up what is accepted", "server", d.ID, "err", err)
-			}
+			e.verdict, e.unread = c.verdict(d, e.hash)
 		}
 		var wrong []error
 		e.patterns, wrong = match.Compile(d.Patterns)

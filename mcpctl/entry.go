@@ -24,6 +24,7 @@ type entry struct {
 	definition.Definition
 	hash     string
 	verdict  trust.Verdict
+	unread   string   // why it is not known what was accepted, "" if it is
 	at       spot     // of a thread for which something else is started than for the project
 	values   []string // variables that have other values there
 	patterns match.Patterns

@@ -128,6 +128,8 @@ func (c *Controller) row(b *switchboard, e *entry, states []hub.State) thread.MC
 	switch {
 	case s.Problem != "":
 		s.State, s.Reason = string(hub.Failed), s.Problem
+	case e.unread != "":
+		s.State, s.Reason = string(hub.Unapproved), e.unread
 	case e.verdict.State == trust.Rejected:
 		s.State, s.Reason = string(hub.Unapproved), "you have rejected it"
 	case s.Changed:

@@ -188,6 +188,34 @@ func TestApprove(t *testing.T) {
 	}
 }
 
+// TestDamagedRecordIsNamed: while it cannot be read what was accepted, the list says so, and names the file.
+func TestDamagedRecordIsNamed(t *testing.T) {
+	r := newRig(t, func(r *rig, _ *mcpctl.Config) { r.repository(conf{"repo": r.fake("repo")}) })
+	r.approve("repo")
+	found, err := filepath.Glob(filepath.Join(r.state, "trust", "*", "mcp-trust*.json"))
+	if err != nil || len(found) == 0 {
+		t.Fatal(found, err)
+	}
+	for _, file := range found {
+		if err := os.WriteFile(file, []byte(`{"half`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.look()
+	if s := r.server("t1", "repo"); s.On || s.Accepted || !strings.Contains(s.Reason, filepath.Join(r.state, "trust")) {
+		t.Errorf("with a damaged record: %+v", s)
+	}
+	for _, file := range found {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.look()
+	if s := r.server("t1", "repo"); s.Accepted || !strings.Contains(s.Reason, "not accepted it yet") {
+		t.Errorf("without a record: %+v", s)
+	}
+}
+
 // TestRugPull withholds a tool whose definition changes, shows how, and leaves the others alone.
 func TestRugPull(t *testing.T) {
 	r := newRig(t, func(r *rig, _ *mcpctl.Config) {

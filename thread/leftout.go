@@ -18,6 +18,8 @@ const (
 	LeftRepository LeftOutKind = "repository" // inside the worktree, with a history of its own
 	LeftGate       LeftOutKind = "gate"       // a hook that was not run
 	LeftHooks      LeftOutKind = "hooks"      // a folder of hooks that is not there
+	LeftFiles      LeftOutKind = "files"      // of a thread, in a folder that has others
+	LeftMasks      LeftOutKind = "masks"      // of conversations, and staged data
 )
 
 func (l LeftOut) String() string { return fmt.Sprintf("%s %s: %s", l.Kind, l.Path, l.Why) }
@@ -31,4 +33,5 @@ const (
 	OpMerge  Operation = "merge"
 	OpPush   Operation = "push"
 	OpRewind Operation = "rewind"
+	OpImport Operation = "import" // also a restore of a backup
 )

@@ -188,6 +188,12 @@ type Exported struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
+// Imported is a thread that was imported; its LeftOut is what it came without.
+type Imported struct {
+	Status
+	Notes []string `json:"notes,omitempty"`
+}
+
 // BackupReport says what a backup contains, or what was restored from one.
 type BackupReport struct {
 	File        string `json:"file"`
@@ -199,7 +205,12 @@ type BackupReport struct {
 	Files   bool `json:"files"`
 	// Existing are the threads of a backup that were not restored because they already exist.
 	Existing []string `json:"there,omitempty"`
-	Notes    []string `json:"notes,omitempty"` // for people
+	// Archived and Deleted are those of them that the list of threads does not show.
+	Archived []string `json:"archived,omitempty"`
+	Deleted  []string `json:"deleted,omitempty"`
+	// LeftOut is what was not restored of the threads.
+	LeftOut []LeftOut `json:"leftOut,omitempty"`
+	Notes   []string  `json:"notes,omitempty"` // for people
 }
 
 // CollectRequest asks to delete archived threads past the retention limits.

@@ -62,6 +62,9 @@ type Thread struct {
 	Exit Exit `json:"exit,omitzero"`
 	// MCP is what was decided about MCP servers.
 	MCP MCPSwitches `json:"mcp,omitzero"`
+	// Displaced is set if its folder was not given the files of Head, as after an import: the next start takes the folder
+	// as it is.
+	Displaced bool `json:"displaced,omitempty"`
 	// Masks says what the log of its masks has, nil if that is not known.
 	Masks *MaskSeal `json:"masks,omitempty"`
 }

@@ -10,6 +10,7 @@ import (
 	"math/rand"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -317,5 +318,21 @@ func imported(t *testing.T, b []byte, secrets bool, size int64, items int) {
 func TestOldFormatIsRead(t *testing.T) {
 	if _, err := importInto(memory.New(), with(goodRecord, "{}").bytes(t), nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestMemory exports a small thread: that does not take the memory of a large one.
+func TestMemory(t *testing.T) {
+	w := newWorld(t)
+	bundle := make([]byte, 256<<10)
+	taken := func() uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		w.export(bytes.NewReader(bundle))
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if got, most := min(taken(), taken()), uint64(8<<20); got > most {
+		t.Errorf("an export took %d bytes of memory, want at most %d", got, most)
 	}
 }

@@ -45,7 +45,8 @@ const (
 	maxDepth   = 64       // of JSON
 	partSize   = 4 << 20  // of "checkpoints/…" and "snapshots/…" as we write them
 	maxPart    = 64 << 20 // as we read them
-	maxWindow  = 8 << 20  // of zstd
+	window     = 4 << 20  // of zstd as we write it: each export has about as much memory
+	maxWindow  = 8 << 20  // as we read it
 	maxCells   = 2 << 20  // sizes of transcript files, over all checkpoints
 	maxBody    = checkpoint.MaxBody
 )

@@ -54,7 +54,8 @@ func (e Export) Write(ctx context.Context, from Source, w io.Writer) (err error)
 		return fmt.Errorf("export: %w", err)
 	}
 	z, err := zstd.NewWriter(w,
-		zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithWindowSize(maxWindow), zstd.WithEncoderConcurrency(1))
+		zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1),
+		zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		return fmt.Errorf("export: %w", err)
 	}

@@ -278,7 +278,7 @@ func (m *importer) finish() (thread.Thread, error) {
 	}
 	return m.to.UpdateThread(m.ctx, m.thread.ID, func(t *thread.Thread) error {
 		// No session: the original one may still belong to another thread here. The first start creates its own.
-		t.Deleted, t.Head, t.Turn, t.Session = time.Time{}, c.ID, head.Turn, ""
+		t.Deleted, t.Head, t.Turn, t.Session, t.Displaced = time.Time{}, c.ID, head.Turn, "", true
 		// Names only: a server of that name is used if it is configured and accepted here.
 		t.MCP = t.MCP.At(m.servers, "on where it was exported")
 		return nil

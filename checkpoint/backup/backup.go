@@ -85,7 +85,7 @@ func (b Backup) write(ctx context.Context, from Source, w io.Writer) (Copied, er
 		return Copied{}, err
 	}
 	file := filepath.Join(b.Dir, nameStore)
-	store, err := sqlite.Open(ctx, file, sqlite.Options{})
+	store, err := sqlite.Open(ctx, file, sqlite.Options{InOrder: true})
 	if err != nil {
 		return Copied{}, err
 	}
@@ -200,7 +200,7 @@ func (r Restore) read(ctx context.Context, to Store, in io.Reader) (about About,
 	if about, err = r.unpack(in); err != nil {
 		return about, done, err
 	}
-	store, err := sqlite.Open(ctx, filepath.Join(r.Dir, nameStore), sqlite.Options{})
+	store, err := sqlite.Open(ctx, filepath.Join(r.Dir, nameStore), sqlite.Options{InOrder: true})
 	if err != nil {
 		return about, done, err
 	}

@@ -66,8 +66,8 @@ type copying struct {
 type Copied struct {
 	Threads     []thread.Thread // as they are now
 	Checkpoints int
-	Existing    []string // names of threads that already existed
-	Notes       []string // for people
+	Existing    []thread.Thread // that already existed, as they are
+	Notes       []string        // for people
 }
 
 func (c *copying) run(ctx context.Context) (Copied, error) {
@@ -167,7 +167,7 @@ func (c *copying) write(ctx context.Context, all []thread.Thread) error {
 	for _, t := range all {
 		switch there, err := c.to.Thread(ctx, t.ID); {
 		case err == nil:
-			c.out.Existing = append(c.out.Existing, there.Name)
+			c.out.Existing = append(c.out.Existing, there)
 			continue
 		case !errors.Is(err, thread.ErrNotFound):
 			return err

@@ -14,8 +14,8 @@ import (
 const (
 	// openFrames is how many groups can be open at once; each takes about 700 KB.
 	openFrames = 24
-	// idlePuts is how many puts must have gone to other groups before an open group may be replaced.
-	idlePuts = 4 * openFrames
+	// idlePuts is how many puts a frame must have gone to other groups before an open group may be replaced.
+	idlePuts = 4
 	// bigWindow is the window of a frame whose record is a group by itself.
 	bigWindow = 4 << 20
 )
@@ -67,6 +67,9 @@ func (f *frame) full() bool { return f.bytes >= groupLimit || f.records >= group
 
 // frames are the open groups of one store. A checkpoint whose parent's group is not open starts another.
 type frames struct {
+	most int   // open at once
+	idle int64 // how many puts must have gone to other groups before an open group may be replaced
+
 	mu    sync.Mutex                     // guards all up to big
 	ends  map[thread.CheckpointID]*frame // by the last checkpoint
 	spare []*frame
@@ -75,8 +78,8 @@ type frames struct {
 	big   chan *frame // for records that are alone; nil entries are created at first use
 }
 
-func newFrames() *frames {
-	fs := &frames{ends: map[thread.CheckpointID]*frame{}, big: make(chan *frame, 1)}
+func newFrames(most int) *frames {
+	fs := &frames{most: most, idle: int64(idlePuts * (most - 1)), ends: map[thread.CheckpointID]*frame{}, big: make(chan *frame, 1)}
 	fs.big <- nil
 	return fs
 }
@@ -104,7 +107,7 @@ func (fs *frames) fresh() (*frame, error) {
 		fs.spare = fs.spare[:k]
 		return f, nil
 	}
-	if fs.made < openFrames {
+	if fs.made < fs.most {
 		f, err := newFrame(groupLimit)
 		if err == nil {
 			fs.made++
@@ -118,7 +121,7 @@ func (fs *frames) fresh() (*frame, error) {
 			at, oldest = id, f
 		}
 	}
-	if oldest == nil || fs.clock-oldest.used < idlePuts {
+	if oldest == nil || fs.clock-oldest.used < fs.idle {
 		return nil, nil
 	}
 	delete(fs.ends, at)

@@ -1,10 +1,10 @@
 package pack
 
 import (
-	"slices"
 	"sync"
 	"time"
 
+	"orchestrator/checkpoint"
 	"orchestrator/thread"
 )
 
@@ -37,30 +37,13 @@ func (o *openedThreads) get(id thread.ID, doc, sum []byte) (thread.Thread, bool)
 	if !ok || k.doc != string(doc) || k.sum != string(sum) {
 		return thread.Thread{}, false
 	}
-	return unshared(k.t), true
+	return checkpoint.Unshared(k.t), true
 }
 
 func (o *openedThreads) put(t thread.Thread, doc, sum []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.by != nil {
-		o.by[t.ID] = openedThread{string(doc), string(sum), unshared(t)}
+		o.by[t.ID] = openedThread{string(doc), string(sum), checkpoint.Unshared(t)}
 	}
-}
-
-// unshared returns a copy of a thread that shares no memory with others.
-func unshared(t thread.Thread) thread.Thread {
-	t.Launch.Args, t.Launch.Env = slices.Clone(t.Launch.Args), slices.Clone(t.Launch.Env)
-	t.Launch.Program = slices.Clone(t.Launch.Program)
-	t.Grants, t.MCP = slices.Clone(t.Grants), t.MCP.Clone()
-	if t.Handoff != nil {
-		h := *t.Handoff
-		h.EnabledMCPs, h.Staged = slices.Clone(h.EnabledMCPs), slices.Clone(h.Staged)
-		t.Handoff = &h
-	}
-	if t.Masks != nil {
-		m := *t.Masks
-		t.Masks = &m
-	}
-	return t
 }

@@ -34,8 +34,14 @@ type Packer struct {
 }
 
 // New returns a Packer.
-func New() *Packer {
-	p := &Packer{codec: newCodec(), frames: newFrames(), cache: newCache(cacheBytes)}
+func New() *Packer { return newPacker(openFrames) }
+
+// InOrder returns a Packer for a store that one caller fills, thread by thread. It keeps one group open and so takes
+// little memory.
+func InOrder() *Packer { return newPacker(1) }
+
+func newPacker(groups int) *Packer {
+	p := &Packer{codec: newCodec(), frames: newFrames(groups), cache: newCache(cacheBytes)}
 	p.broken.rows = map[thread.CheckpointID]thread.Checkpoint{}
 	p.opened.by = map[thread.ID]openedThread{}
 	time.AfterFunc(openedFor, p.opened.drop)

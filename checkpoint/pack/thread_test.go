@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"orchestrator/checkpoint"
 	"orchestrator/thread"
 )
 
@@ -71,7 +72,7 @@ func TestOpenedOnce(t *testing.T) {
 // TestUnshared looks at every field of a thread: none points to what the copy points to.
 func TestUnshared(t *testing.T) {
 	one := filled()
-	two := unshared(one)
+	two := checkpoint.Unshared(one)
 	seen := 0
 	var walk func(path string, a, b reflect.Value)
 	walk = func(path string, a, b reflect.Value) {

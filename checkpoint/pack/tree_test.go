@@ -99,7 +99,7 @@ func TestOpenGroups(t *testing.T) {
 		t.Errorf("%d of %d records joined a group with %d lines, want those of %d lines", got, 6*openFrames, 2*openFrames,
 			openFrames)
 	}
-	if got, all := round(make([]int64, 1), idlePuts+10), idlePuts+10; got == 0 {
+	if got, all := round(make([]int64, 1), idlePuts*openFrames+10), idlePuts*openFrames+10; got == 0 {
 		t.Errorf("none of %d records of one line joined a group after the others rested", all)
 	}
 }

@@ -23,6 +23,10 @@ const (
 	groupRecords = 128
 )
 
+// docWindow is how far back the compression of a document looks; each goroutine that compresses has as much memory.
+// Nearly all documents are much shorter.
+const docWindow = 256 << 10
+
 // coders is how many goroutines compress documents, or unpack, at once.
 const coders = 4
 
@@ -39,7 +43,8 @@ type codec struct {
 func newCodec() *codec {
 	var c codec
 	var err [3]error
-	c.pack, err[0] = newEncoder(zstd.WithEncoderConcurrency(coders), zstd.WithEncoderDictRaw(version, seed()))
+	c.pack, err[0] = newEncoder(zstd.WithEncoderConcurrency(coders), zstd.WithWindowSize(docWindow),
+		zstd.WithEncoderDictRaw(version, seed()))
 	c.unpack, err[1] = newDecoder(zstd.WithDecoderDictRaw(version, seed()))
 	c.groups, err[2] = newDecoder()
 	for _, e := range err {

@@ -24,6 +24,9 @@ import (
 // Kind is the kind of an operation of several steps.
 type Kind string
 
+// journals is the folder of the journals in our state of a repository.
+const journals = "journal"
+
 // The operations.
 const (
 	KindRestore Kind = "restore"
@@ -133,7 +136,7 @@ func (js Journals) write(o Operation) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := private.Make(js.state, js.repository, "journal")
+	dir, err := private.Make(js.state, js.repository, journals)
 	if err != nil {
 		return nil, err
 	}
@@ -177,10 +180,17 @@ func (j *Journal) End() error {
 // Leave keeps the journal for Repair.
 func (j *Journal) Leave() { j.file.Close() }
 
+// Quiet reports whether there is no journal of a repository, by the folder of its name in our state: no operation has
+// begun or was left unfinished.
+func Quiet(state, repository string) bool {
+	left, err := os.ReadDir(filepath.Join(state, repository, journals))
+	return errors.Is(err, fs.ErrNotExist) || err == nil && len(left) == 0
+}
+
 // Left returns the operations that have begun and that nobody works on any more. Files among the journals that are not
 // ours are quarantined and reported in refused.
 func (js Journals) Left() (ops []Operation, refused []string, err error) {
-	dir, err := private.Open(js.state, js.repository, "journal")
+	dir, err := private.Open(js.state, js.repository, journals)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
@@ -262,7 +272,7 @@ func (js Journals) quarantine(dir *private.Folder, name string, why error) (stri
 
 // Forget removes the journal of a settled operation.
 func (js Journals) Forget(o Operation) error {
-	dir, err := private.Open(js.state, js.repository, "journal")
+	dir, err := private.Open(js.state, js.repository, journals)
 	if err == nil {
 		defer dir.Close()
 		err = dir.Remove(o.ID + ".json")

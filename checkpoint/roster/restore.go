@@ -29,33 +29,38 @@ func (l Loss) String() string {
 // Recovery says where the rest of its conversation may be.
 func (l Loss) Recovery() string { return recovery(l.Was) }
 
-// Restore compares a store with the list after a start. A listed thread that the store lost is stored again without its
-// turns, so that it is shown and its agent's own session can be resumed. It returns each loss.
-func (r *Roster) Restore(ctx context.Context, store thread.Store) (lost []Loss, err error) {
-	stored, err := store.Threads(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("compare with the list of threads: %w", err)
+// Restore compares a store, of which stored are the threads, with the list after a start. A listed thread that the store
+// lost is stored again without its turns, so that it is shown and its agent's own session can be resumed. It returns each
+// loss, and whether it changed the store.
+func (r *Roster) Restore(ctx context.Context, store thread.Store, stored []thread.Thread) (lost []Loss, changed bool,
+	err error) {
+	has := make(map[thread.ID]*thread.Thread, len(stored))
+	for i := range stored {
+		has[stored[i].ID] = &stored[i]
 	}
-	has := make(map[thread.ID]thread.Thread, len(stored))
-	for _, t := range stored {
-		has[t.ID] = t
-	}
-	listed, _ := r.Threads()
-	for _, t := range listed {
-		now, ok := has[t.ID]
-		if !ok {
+	for _, listed := range r.all() {
+		now := has[listed.ID]
+		if now != nil && (now.Agent != "" || listed.Agent == "") && (listed.Head == "" || listed.Head == now.Head) {
+			continue // as listed
+		}
+		t := *listed
+		if now == nil {
+			changed = true
 			name, err := again(ctx, store, t)
 			if err != nil {
-				return lost, fmt.Errorf("restore thread %q: %w", t.Name, err)
+				return lost, changed, fmt.Errorf("restore thread %q: %w", t.Name, err)
 			}
 			t.Name = name
 			lost = append(lost, Loss{Was: t, Gone: true})
 			continue
 		}
 		if now.Agent == "" && t.Agent != "" { // its own record was damaged
-			if now, err = record(ctx, store, t); err != nil {
-				return lost, fmt.Errorf("restore thread %q: %w", t.Name, err)
+			changed = true
+			again, err := record(ctx, store, t)
+			if err != nil {
+				return lost, changed, fmt.Errorf("restore thread %q: %w", t.Name, err)
 			}
+			now = &again
 		}
 		if t.Head == "" || t.Head == now.Head {
 			continue
@@ -64,10 +69,10 @@ func (r *Roster) Restore(ctx context.Context, store thread.Store) (lost []Loss, 
 			t.Name = now.Name
 			lost = append(lost, Loss{Was: t, Turn: now.Turn})
 		} else if err != nil && !errors.Is(err, thread.ErrDamaged) {
-			return lost, fmt.Errorf("compare thread %q: %w", t.Name, err)
+			return lost, changed, fmt.Errorf("compare thread %q: %w", t.Name, err)
 		}
 	}
-	return lost, nil
+	return lost, changed, nil
 }
 
 // recovery says where the rest of a conversation may be.

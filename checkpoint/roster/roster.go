@@ -16,6 +16,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -30,6 +31,8 @@ const (
 	mostLine = 1 << 20
 	// dead is how many bytes of superseded lines are kept before the file is rewritten.
 	dead = 4 << 20
+	// superseded is how many superseded lines are left in a small list at the start.
+	superseded = 100
 )
 
 // entry is one line: a thread as it is now, or the id of one that is gone.
@@ -47,6 +50,7 @@ type Roster struct {
 	mu      sync.Mutex // guards all below
 	file    *os.File
 	written int64                        // to file
+	lines   int                          // in the file as it was opened, 0 if it has to be rewritten at the next Set
 	threads map[thread.ID]*thread.Thread // each is replaced, never changed
 	at      time.Time                    // of the newest line
 }
@@ -56,7 +60,7 @@ func Open(dir *private.Folder, name string) (*Roster, error) {
 	r := &Roster{dir: dir, name: name, threads: map[thread.ID]*thread.Thread{}}
 	f, err := dir.File(name, os.O_RDONLY)
 	if err == nil {
-		r.read(f)
+		r.lines = r.read(f)
 		err = f.Close()
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -65,15 +69,19 @@ func Open(dir *private.Folder, name string) (*Roster, error) {
 	return r, nil
 }
 
-func (r *Roster) read(f *os.File) {
+// read applies all lines and returns how many there are that are not empty.
+func (r *Roster) read(f *os.File) (lines int) {
 	in := bufio.NewReaderSize(f, 64<<10)
 	for {
 		line, long, err := readLine(in)
+		if len(line) > 0 || long {
+			lines++
+		}
 		if !long {
 			r.take(line)
 		}
 		if err != nil {
-			return // the end, or the last readable line
+			return lines // the end, or the last readable line
 		}
 	}
 }
@@ -149,6 +157,13 @@ func (r *Roster) Thread(id thread.ID) (t thread.Thread, ok bool) {
 	return t, false
 }
 
+// all returns the listed threads, oldest first. They must not be changed.
+func (r *Roster) all() []*thread.Thread {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.list()
+}
+
 // list returns all threads, oldest first. The caller holds mu.
 func (r *Roster) list() []*thread.Thread {
 	return slices.SortedFunc(maps.Values(r.threads), func(a, b *thread.Thread) int {
@@ -166,15 +181,55 @@ func (r *Roster) selected(match func(*thread.Thread) bool) (list []thread.Thread
 	return list
 }
 
-// Set replaces the list by the store's threads, durably.
+// Set replaces the list by the store's threads, durably. A file that lists just these, with few lines that are
+// superseded, is not written again.
 func (r *Roster) Set(list []thread.Thread, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.lists(list) {
+		return r.sync()
+	}
 	r.threads, r.at = make(map[thread.ID]*thread.Thread, len(list)), now
-	for i := range list {
-		r.threads[list[i].ID] = &list[i]
+	for _, t := range list {
+		t = checkpoint.Unshared(t)
+		r.threads[t.ID] = &t
 	}
 	return r.rewrite()
+}
+
+// lists reports whether the file lists just these threads. The caller holds mu.
+func (r *Roster) lists(list []thread.Thread) bool {
+	if r.file != nil || r.lines == 0 || r.lines > 2*len(list)+superseded || len(list) != len(r.threads) {
+		return false
+	}
+	for i := range list {
+		if listed := r.threads[list[i].ID]; listed == nil || !same(listed, &list[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// sync makes the file durable as it is: the server that appended to it may have been killed. The caller holds mu.
+func (r *Roster) sync() error {
+	f, err := r.dir.File(r.name, os.O_RDONLY)
+	if err == nil {
+		err = errors.Join(f.Sync(), f.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("write the list of threads: %w", err)
+	}
+	return nil
+}
+
+// same reports whether a thread is written as another one is.
+func same(a, b *thread.Thread) bool {
+	if reflect.DeepEqual(a, b) {
+		return true
+	}
+	one, err1 := json.Marshal(a) // which does not tell an empty list from none
+	two, err2 := json.Marshal(b)
+	return err1 == nil && err2 == nil && bytes.Equal(one, two)
 }
 
 // rewrite replaces the file by one line per thread. The caller holds mu.
@@ -194,7 +249,7 @@ func (r *Roster) rewrite() error {
 	if err := r.dir.Write(r.name, b.Bytes()); err != nil {
 		return fmt.Errorf("write the list of threads: %w", err)
 	}
-	r.written = 0
+	r.written, r.lines = 0, len(r.threads)
 	return nil
 }
 

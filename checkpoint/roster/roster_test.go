@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,7 +47,7 @@ func (sized) ThreadSizes(context.Context) (map[thread.ID]int64, error) { return 
 // watched is a store with its list.
 func watched(t *testing.T, dir *private.Folder) Watched {
 	t.Helper()
-	w, err := open(t, dir).Watch(t.Context(), sized{memory.New()}, clock)
+	w, err := open(t, dir).Watch(sized{memory.New()}, nil, clock)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,6 +63,21 @@ func put(t *testing.T, s thread.Store, id thread.ID, turn int, parent thread.Che
 		t.Fatal(err)
 	}
 	return c.ID
+}
+
+// restore compares a store with the list in a folder.
+func restore(t *testing.T, dir *private.Folder, s thread.Store) ([]Loss, error) {
+	t.Helper()
+	stored, err := s.Threads(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost, changed, err := open(t, dir).Restore(t.Context(), s, stored)
+	gone := func(l Loss) bool { return l.Gone }
+	if changed != slices.ContainsFunc(lost, gone) {
+		t.Errorf("changed the store: %v, lost %q", changed, lost)
+	}
+	return lost, err
 }
 
 func create(t *testing.T, s thread.Store, id thread.ID) {
@@ -95,11 +111,11 @@ func TestRestore(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if lost, err := open(t, dir).Restore(t.Context(), s.Backend); err != nil || len(lost) != 0 {
+	if lost, err := restore(t, dir, s.Backend); err != nil || len(lost) != 0 {
 		t.Errorf("nothing is lost, and %q is named: %v", lost, err)
 	}
 	empty := memory.New()
-	lost, err := open(t, dir).Restore(t.Context(), empty)
+	lost, err := restore(t, dir, empty)
 	if err != nil || len(lost) != 2 || !strings.Contains(lost[0].String(), "session-a") ||
 		!strings.Contains(lost[0].String(), "3 turns") {
 		t.Fatalf("%q, %v", lost, err)
@@ -116,7 +132,7 @@ func TestRestore(t *testing.T) {
 	create(t, older, "a")
 	create(t, older, "b")
 	put(t, older, "a", 1, "")
-	lost, err = open(t, dir).Restore(t.Context(), older)
+	lost, err = restore(t, dir, older)
 	if err != nil || len(lost) != 1 || !strings.Contains(lost[0].String(), "at turn 1 of 3 now") {
 		t.Errorf("%q, %v", lost, err)
 	}
@@ -136,7 +152,7 @@ func TestRestoreFork(t *testing.T) {
 	older := memory.New()
 	create(t, older, "p")
 	put(t, older, "p", 1, "")
-	if lost, err := open(t, dir).Restore(t.Context(), older); err != nil || len(lost) != 1 {
+	if lost, err := restore(t, dir, older); err != nil || len(lost) != 1 {
 		t.Errorf("%q, %v", lost, err)
 	}
 	if f, err := older.Thread(t.Context(), "f"); err != nil || f.Head != point || f.Turn != 1 {
@@ -171,6 +187,109 @@ func TestDamagedLines(t *testing.T) {
 				t.Fatalf("a wrong one is read: %+v", th)
 			}
 		}
+	}
+}
+
+// counted counts how often a store's threads are read.
+type counted struct {
+	sized
+	read int
+}
+
+func (c *counted) Threads(ctx context.Context) ([]thread.Thread, error) {
+	c.read++
+	return c.sized.Threads(ctx)
+}
+
+// TestOneReading starts with threads that are listed as they are stored: the file is not written, and the first who asks
+// gets what was read already, unless something was written since. What differs in any way is written.
+func TestOneReading(t *testing.T) {
+	dir := folder(t)
+	s := &counted{sized: sized{memory.New()}}
+	start := func() Watched {
+		t.Helper()
+		stored, err := s.sized.Threads(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := open(t, dir)
+		if lost, changed, err := r.Restore(t.Context(), s, stored); err != nil || changed || len(lost) > 0 {
+			t.Fatalf("%q, %v, %v", lost, changed, err)
+		}
+		w, err := r.Watch(s, stored, clock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	stat := func() os.FileInfo {
+		t.Helper()
+		info, err := os.Stat(dir.Path("threads"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info
+	}
+	w := start()
+	for i := range 20 {
+		create(t, w, thread.ID(fmt.Sprintf("t%02d", i)))
+	}
+	put(t, w, "t03", 1, "")
+	if err := w.list.Close(); err != nil {
+		t.Fatal(err)
+	}
+	was := stat()
+	s.read = 0
+	w = start()
+	if now := stat(); !os.SameFile(was, now) || now.Size() != was.Size() {
+		t.Errorf("the list was written again: %d bytes, %d before", now.Size(), was.Size())
+	}
+	for i := range 2 {
+		if list, err := w.Threads(t.Context()); err != nil || len(list) != 20 || s.read != i {
+			t.Errorf("reading %d: %d threads, %v; the store was read %d times", i, len(list), err, s.read)
+		}
+	}
+	for name, write := range map[string]func(w Watched){
+		"create": func(w Watched) { create(t, w, "new") },
+		"put":    func(w Watched) { put(t, w, "t04", 1, "") },
+		"purge": func(w Watched) {
+			if err := w.PurgeThread(t.Context(), "t05"); err != nil {
+				t.Error(err)
+			}
+		},
+		"update": func(w Watched) {
+			if _, err := w.UpdateThread(t.Context(), "t06", func(t *thread.Thread) error {
+				t.Label = "changed"
+				return nil
+			}); err != nil {
+				t.Error(err)
+			}
+		},
+	} {
+		s.read = 0
+		w := start()
+		write(w)
+		if _, err := w.Threads(t.Context()); err != nil || s.read != 1 {
+			t.Errorf("after %s: %v; the store was read %d times", name, err, s.read)
+		}
+		if err := w.list.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	// The list lags: the store was written past it.
+	if _, err := s.UpdateThread(t.Context(), "t07", func(t *thread.Thread) error {
+		t.Label = "unlisted"
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	was = stat()
+	start()
+	if os.SameFile(was, stat()) {
+		t.Error("a list that lags was left as it is")
+	}
+	if list := open(t, dir).Select(func(t *thread.Thread) bool { return t.Label == "unlisted" }); len(list) != 1 {
+		t.Errorf("listed as stored: %+v", list)
 	}
 }
 

@@ -46,13 +46,20 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	return s, nil
 }
 
+func packer(o Options) *pack.Packer {
+	if o.InOrder {
+		return pack.InOrder()
+	}
+	return pack.New()
+}
+
 // openIn opens the store in its folder, which it takes over.
 func openIn(ctx context.Context, dir *private.Folder, path string, o Options) (*Store, error) {
 	rep, err := finishRescue(dir, path)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	s := &Store{path: path, dir: dir, lock: o.Lock, packer: pack.New(), report: rep,
+	s := &Store{path: path, dir: dir, lock: o.Lock, packer: packer(o), report: rep,
 		turn: make(chan struct{}, 1), puts: map[thread.ID]putThread{}, idle: time.NewTimer(time.Hour),
 		stop: make(chan struct{}), stopped: make(chan struct{})}
 	s.Reader = s.packer.Reader(table{s})

@@ -43,7 +43,8 @@ func (s *Store) repairNumbers(ctx context.Context) error {
 // and the newest of its checkpoints.
 func (s *Store) repairRecords(ctx context.Context) error {
 	bad := map[thread.ID]string{}
-	rows, err := s.read.QueryContext(ctx, "SELECT id, name, sum, doc FROM thread")
+	all := []thread.Thread{}
+	rows, err := s.read.QueryContext(ctx, "SELECT id, name, sum, doc FROM thread ORDER BY n")
 	if err != nil {
 		return db(err)
 	}
@@ -53,13 +54,19 @@ func (s *Store) repairRecords(ctx context.Context) error {
 		if err := scan(&id, &name, &sum, &doc); err != nil {
 			return err
 		}
-		if _, err := s.packer.OpenListed(thread.ID(id), doc, sum); err != nil {
+		if t, err := s.packer.OpenListed(thread.ID(id), doc, sum); err != nil {
 			bad[thread.ID(id)] = name
+		} else {
+			all = append(all, t)
 		}
 		return nil
 	})
-	if err != nil || len(bad) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(bad) == 0 {
+		s.first.Store(&all)
+		return nil
 	}
 	if s.report == nil {
 		s.report = &Report{Cause: "records of threads do not match their hashes"}

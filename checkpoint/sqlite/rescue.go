@@ -129,7 +129,7 @@ func copyBest(ctx context.Context, l *onDisk, path string, cause error) (*Report
 func copyView(
 	ctx context.Context, l *onDisk, v *raw.File, path string, cause error,
 ) (rep *Report, score int, err error) {
-	to := &Store{path: fresh(path), packer: pack.New()}
+	to := &Store{path: fresh(path), packer: pack.InOrder()}
 	image := path + rescueEnd + "-image"
 	if err := removeAll(to.path, image); err != nil {
 		return nil, 0, err

@@ -22,6 +22,8 @@ type Options struct {
 	Lock time.Duration
 	// Room is how many bytes of disk space are reserved for answers that arrive when the disk is full; none if 0.
 	Room int
+	// InOrder says that one caller fills the store, thread by thread, as a copy does: it then takes little memory.
+	InOrder bool
 }
 
 // Store implements thread.Store.
@@ -45,6 +47,8 @@ type Store struct {
 	mark   *mark.File    // the same, beside the database; nil if there was no space for it
 
 	puts map[thread.ID]putThread
+
+	first atomic.Pointer[[]thread.Thread] // all threads as the start read them, until asked for or something is written
 
 	mu     sync.Mutex // guards the two below
 	queue  []*request // waiting to be written

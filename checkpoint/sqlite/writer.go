@@ -114,6 +114,7 @@ func (s *Store) serve(ctx context.Context) {
 	if err != nil && ctx.Err() != nil {
 		return
 	}
+	s.first.Store(nil)
 	s.write(s.gather(), err)
 	s.idle.Reset(foldIdle)
 }

@@ -43,6 +43,9 @@ func (k *Keeper) repair(ctx context.Context, f folder) (said []string, err error
 	if err := sweepOdd(filepath.Join(k.state, f.key)); err != nil {
 		return nil, err
 	}
+	if idle, err := k.idle(f.key); idle || err != nil {
+		return nil, err
+	}
 	w, err := k.Open(ctx, f.dir)
 	if err != nil {
 		return nil, err
@@ -69,6 +72,16 @@ func (k *Keeper) repair(ctx context.Context, f folder) (said []string, err error
 	}
 	rebuilt, err := k.rebuild(ctx, w.Repo, f.key)
 	return append(said, rebuilt...), err
+}
+
+// idle reports whether our state of a repository has no worktree and no operation: nothing of ours can need repair, and
+// git is not asked.
+func (k *Keeper) idle(key string) (bool, error) {
+	records, damaged, err := k.records(key)
+	if err != nil || len(records)+len(damaged) > 0 {
+		return false, err
+	}
+	return repository.Quiet(k.state, key), nil
 }
 
 // called names what an operation works on, for people.

@@ -46,6 +46,8 @@ func (p transfer) Backup(ctx context.Context, r thread.TransferRequest) (kept th
 	if err != nil {
 		return kept, err
 	}
+	kept.LeftOut = []thread.LeftOut{{Kind: thread.LeftMasks, Path: r.File, Why: "a backup has neither masks nor staged " +
+		"data: after a restore, what was masked is sent again (`orchestrator export` carries both)"}}
 	kept.File, kept.Threads, kept.Checkpoints, kept.Secrets, kept.Notes = r.File, len(done.Threads), done.Checkpoints,
 		r.WithSecrets, done.Notes
 	if spooled, unsaved := p.manager.Refused(); spooled+unsaved > 0 {
@@ -89,12 +91,24 @@ func (p transfer) RestoreBackup(ctx context.Context, r thread.TransferRequest) (
 		return t, nil
 	}
 	about, done, err := in.Read(ctx, p.store, f)
+	var ids []thread.ID
 	for _, t := range done.Threads { // including those shown before an error
 		if _, aerr := p.manager.Adopt(ctx, t.ID); aerr != nil {
 			err = errors.Join(err, aerr)
 		}
+		ids = append(ids, t.ID)
 	}
-	kept.File, kept.Threads, kept.Checkpoints, kept.Existing = r.File, len(done.Threads), done.Checkpoints, done.Existing
+	kept.LeftOut = p.manager.Displaced(ctx, ids)
+	kept.File, kept.Threads, kept.Checkpoints = r.File, len(done.Threads), done.Checkpoints
+	for _, t := range done.Existing {
+		kept.Existing = append(kept.Existing, t.Name)
+		switch {
+		case !t.Deleted.IsZero():
+			kept.Deleted = append(kept.Deleted, t.Name)
+		case !t.Archived.IsZero():
+			kept.Archived = append(kept.Archived, t.Name)
+		}
+	}
 	kept.Secrets, kept.Files, kept.Notes = !about.Redacted, in.Snapshots != nil, append(kept.Notes, done.Notes...)
 	return kept, err
 }
@@ -108,12 +122,14 @@ func (p transfer) settle(ctx context.Context, was string, t thread.Thread) (thre
 	if !t.Deleted.IsZero() {
 		return t, "" // its folders stay deleted
 	}
+	t.Displaced = true // unless it gets its files below
 	if old := t.Worktree; old.Path != "" {
 		if isFolder(old.Path) {
 			return t, ""
 		}
 		made, err := p.worktree(ctx, t)
 		if err == nil {
+			t.Displaced = false
 			t.Worktree, t.Dir = made, within(t.Dir, old.Path, made.Path)
 			return t, ""
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,6 +114,24 @@ func TestBackup(t *testing.T) {
 	}
 	if s := r.status(other); s.Turn != 3 {
 		t.Errorf("turn %d after a second restore", s.Turn)
+	}
+
+	// What was deleted or archived since is out of sight: the way back is another verb.
+	r.ok("delete", grandchild.Name)
+	out := r.ok("restore-backup", clean)
+	for _, want := range []string{"restored 0 threads", "deleted: " + grandchild.Name + " (`orchestrator undelete " + grandchild.Name + "`",
+		"archived: " + away + " (`orchestrator restore " + away + "`"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("a restore after a delete does not say %q:\n%s", want, out)
+		}
+	}
+	back = get[thread.BackupReport](r, "restore-backup", clean)
+	if len(back.Existing) != 4 || !slices.Equal(back.Deleted, []string{grandchild.Name}) || !slices.Equal(back.Archived, []string{away}) {
+		t.Errorf("a restore after a delete: %+v", back)
+	}
+	r.ok("undelete", grandchild.Name)
+	if back = get[thread.BackupReport](r, "restore-backup", clean); len(back.Deleted) != 0 {
+		t.Errorf("a restore after an undelete: %+v", back)
 	}
 
 	// Another machine, and no secrets.

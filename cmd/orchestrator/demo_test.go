@@ -121,7 +121,8 @@ func TestRunPrintsTheAnswer(t *testing.T) {
 		t.Errorf("the answer:\n%s", out)
 	}
 	a := get[answer](r, "run", "-a", "demo", "list files")
-	if a.Outcome != "answered" || !strings.Contains(a.Answer, "hello.go") || a.Checkpoint == nil || a.Checkpoint.Turn != 1 {
+	if a.Outcome != "answered" || !strings.Contains(a.Answer, "hello.go") || a.Checkpoint == nil || a.Checkpoint.Turn != 1 ||
+		!a.Checkpoint.Usage.Priced || a.Checkpoint.Usage.Output == 0 {
 		t.Errorf("as JSON: %+v", a)
 	}
 	if res := r.run("run", "-a", "demo", "run touch made.txt"); res.code != exitRefused || !strings.Contains(res.stderr, "is waiting for you") {

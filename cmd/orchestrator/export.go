@@ -12,6 +12,7 @@ import (
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 )
 
 func exportVerb(c *cli) *cobra.Command {
@@ -85,7 +86,13 @@ func importVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(s, func(w io.Writer) { fmt.Fprintf(w, "%s at turn %d, %s\n", s.Name, s.Turn, s.Agent) })
+		return c.show(s, func(w io.Writer) {
+			fmt.Fprintf(w, "%s at turn %d, %s\n", s.Name, s.Turn, s.Agent)
+			printLeftOut(w, s.LeftOut)
+			for _, n := range s.Notes {
+				fmt.Fprintln(w, n)
+			}
+		})
 	})
 	return cmd
 }
@@ -111,6 +118,7 @@ func backupVerb(c *cli) *cobra.Command {
 			fmt.Fprintf(w, "%d thread(s), %d checkpoint(s) → %s, %s\n", kept.Threads, kept.Checkpoints, kept.File,
 				thread.Bytes(kept.Bytes))
 			fmt.Fprintln(w, exported{Secrets: kept.Secrets, Files: kept.Files}.about())
+			printLeftOut(w, kept.LeftOut)
 			for _, n := range kept.Notes {
 				fmt.Fprintln(w, n)
 			}
@@ -139,14 +147,31 @@ func restoreBackupVerb(c *cli) *cobra.Command {
 			return err
 		}
 		return c.show(kept, func(w io.Writer) {
-			fmt.Fprintf(w, "restored %d thread(s), %d checkpoint(s)\n", kept.Threads, kept.Checkpoints)
-			if len(kept.Existing) > 0 {
-				fmt.Fprintf(w, "%d already exist and are unchanged: %s\n", len(kept.Existing), strings.Join(kept.Existing, ", "))
-			}
-			for _, n := range kept.Notes {
-				fmt.Fprintln(w, n)
-			}
+			printRestored(w, kept)
 		})
 	})
 	return cmd
+}
+
+// printRestored says what was restored from a backup, and how what exists already comes back if it is out of sight.
+func printRestored(w io.Writer, kept thread.BackupReport) {
+	fmt.Fprintf(w, "restored %s, %s\n", plaintext.Count(kept.Threads, "thread"),
+		plaintext.Count(kept.Checkpoints, "checkpoint"))
+	if len(kept.Existing) > 0 {
+		fmt.Fprintf(w, "unchanged, since it is here already: %s: %s\n", plaintext.Count(len(kept.Existing), "thread"),
+			strings.Join(kept.Existing, ", "))
+	}
+	for _, of := range []struct {
+		names     []string
+		are, verb string
+	}{{kept.Deleted, "deleted", "undelete"}, {kept.Archived, "archived", "restore"}} {
+		if len(of.names) > 0 {
+			fmt.Fprintf(w, "of these, %s: %s (`orchestrator %s %s` brings it back)\n", of.are,
+				strings.Join(of.names, ", "), of.verb, of.names[0])
+		}
+	}
+	printLeftOut(w, kept.LeftOut)
+	for _, n := range kept.Notes {
+		fmt.Fprintln(w, n)
+	}
 }

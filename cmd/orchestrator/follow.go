@@ -350,14 +350,15 @@ func (f *follower) end(ctx context.Context) error {
 // answers reads the agent's complete answers in the prompt's turn.
 func (f *follower) answers(ctx context.Context, a *answer) (said []string) {
 	ref, at := string(f.prompt.Thread), f.prompt.Answer
-	if f.turn == nil || f.turn.ID != at {
+	if f.turn != nil && f.turn.ID != at {
 		f.turn = nil
-		list, err := api.Timeline.Do(ctx, f.client,
-			api.TimelineRequest{Thread: ref, Page: thread.Page{Turns: true, Limit: 20}})
-		for i := range list {
-			if err == nil && list[i].ID == at {
-				f.turn = &list[i]
-			}
+	}
+	// The event of a turn does not have what its responses used: the timeline adds that up.
+	list, err := api.Timeline.Do(ctx, f.client,
+		api.TimelineRequest{Thread: ref, Page: thread.Page{Turns: true, Limit: 20}})
+	for i := range list {
+		if err == nil && list[i].ID == at {
+			f.turn = &list[i]
 		}
 	}
 	entries, err := api.Turn.Do(ctx, f.client, api.TurnRequest{Thread: ref, At: string(at)})

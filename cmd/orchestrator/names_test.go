@@ -31,7 +31,7 @@ func TestNamesOfEveryScript(t *testing.T) {
 			t.Errorf("columns that are not straight:\n%s", table)
 		}
 	}
-	if !strings.Contains(table, "LABEL") || !strings.Contains(table, zh.Name) || !strings.Contains(table, "修复 缓存 🚀") {
+	if !strings.Contains(table, "TITLE") || !strings.Contains(table, zh.Name) || !strings.Contains(table, "修复 缓存 🚀") {
 		t.Errorf("the list:\n%s", table)
 	}
 	if got := r.ok("why", "תיקון"); !strings.Contains(got, "idle") && got == "" {

@@ -3,8 +3,11 @@ package main
 import (
 	"bytes"
 	"database/sql"
+	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -134,4 +137,95 @@ func (r *rig) forgetSession(session string) (n int) {
 		r.t.Fatal(err)
 	}
 	return n
+}
+
+// TestOneBitAnywhere flips one bit of a file of the state, any one and anywhere in it, and starts again: no verb hangs or
+// panics, each thread has its turn or is named, and answers. ORCHESTRATOR_ONEBIT sets the number of rounds,
+// ORCHESTRATOR_ONEBIT_SEED which.
+func TestOneBitAnywhere(t *testing.T) {
+	manyStarts(t)
+	t.Parallel()
+	rounds, seed := 2, uint64(1)
+	if n, err := strconv.Atoi(os.Getenv("ORCHESTRATOR_ONEBIT")); err == nil {
+		rounds = n
+	}
+	if n, err := strconv.ParseUint(os.Getenv("ORCHESTRATOR_ONEBIT_SEED"), 10, 64); err == nil {
+		seed = n
+	}
+	random := rand.New(rand.NewPCG(seed, seed))
+	r := newRig(t)
+	names := map[string]string{r.demo("first"): "write a.txt: mango", r.demo("second"): "write b.txt: pineapple"}
+	for name, prompt := range names {
+		r.turn(name, prompt)
+	}
+	r.ok("context", "policy", "first", "safe")
+	r.ok("stop")
+	state, saved := r.stateDir(), filepath.Join(t.TempDir(), "saved")
+	if err := os.CopyFS(saved, os.DirFS(state)); err != nil {
+		t.Fatal(err)
+	}
+	var files []string
+	err := filepath.WalkDir(saved, func(path string, e fs.DirEntry, err error) error {
+		if info, ierr := e.Info(); err == nil && ierr == nil && info.Mode().IsRegular() && info.Size() > 0 {
+			files = append(files, strings.TrimPrefix(path, saved+"/"))
+		}
+		return err
+	})
+	if err != nil || len(files) < 5 {
+		t.Fatal(files, err)
+	}
+	for round := range rounds {
+		r.run("stop", "--force")
+		if err := os.RemoveAll(state); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.CopyFS(state, os.DirFS(saved)); err != nil {
+			t.Fatal(err)
+		}
+		name := files[random.IntN(len(files))]
+		if random.IntN(2) == 0 { // most of what is stored is in here
+			name = "state.db"
+		}
+		b, err := os.ReadFile(filepath.Join(state, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, bit := random.IntN(len(b)), random.IntN(8)
+		b[at] ^= 1 << bit
+		if err := os.WriteFile(filepath.Join(state, name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r.afterOneBit(t, names, name+", byte "+strconv.Itoa(at)+", bit "+strconv.Itoa(bit)+", round "+strconv.Itoa(round))
+	}
+}
+
+// afterOneBit uses a state in which one bit is wrong.
+func (r *rig) afterOneBit(t *testing.T, names map[string]string, what string) {
+	t.Helper()
+	list := r.run("threads", "--all")
+	doctor := r.run("doctor")
+	told := list.stdout + list.stderr + doctor.stdout + doctor.stderr + r.reports(r.stateDir())
+	if strings.Contains(told, "panic") || strings.Contains(told, "goroutine ") {
+		t.Fatalf("%s: %s", what, told)
+	}
+	if list.code != 0 { // the state itself is in doubt: in words, with a way out
+		if !strings.Contains(list.stderr, "(") {
+			t.Errorf("%s: %s", what, list.stderr)
+		}
+		t.Logf("%s: refused: %s", what, list.stderr)
+		return
+	}
+	for name, prompt := range names {
+		show := r.run("checkpoint", "show", name, "1")
+		if (show.code != 0 || !strings.Contains(show.stdout, prompt)) && !strings.Contains(told+show.stderr, name) {
+			t.Errorf("%s: turn 1 of %s is gone and nothing names it: exit %d, %s%s\n%s", what, name, show.code, show.stdout, show.stderr, told)
+		}
+		if res := r.run("resume", name); res.code != 0 {
+			t.Errorf("%s: resume %s: exit %d, %s", what, name, res.code, res.stderr)
+			continue
+		}
+		if res := r.run("send", name, "list files"); res.code != 0 {
+			t.Errorf("%s: send %s: exit %d, %s", what, name, res.code, res.stderr)
+		}
+	}
 }

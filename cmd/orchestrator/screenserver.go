@@ -211,7 +211,8 @@ func (s screenServer) Export(ctx context.Context, r thread.TransferRequest) (thr
 
 // Import implements ui.Server.
 func (s screenServer) Import(ctx context.Context, r thread.TransferRequest) (thread.Status, error) {
-	return api.Import.Do(ctx, s.client, r)
+	done, err := api.Import.Do(ctx, s.client, r)
+	return done.Status, err
 }
 
 // Collect implements ui.Server.

@@ -108,15 +108,25 @@ func (o *openStore) watch(ctx context.Context, p project.Project, name string, r
 	}
 	closeStore := o.Close
 	o.Close = func() error { return errors.Join(closeStore(), list.Close(), dir.Close()) }
-	if restore {
-		lost, err := list.Restore(ctx, o.backend)
-		err = errors.Join(err, o.mark(ctx, lost))
-		if err != nil {
-			o.Problems = append(o.Problems, err.Error())
-			return nil // the list is left alone until it can be compared
-		}
+	stored, err := o.Threads(ctx)
+	if err != nil {
+		err = fmt.Errorf("compare with the list of threads: %w", err)
 	}
-	watched, err := list.Watch(ctx, o.backend, time.Now)
+	if restore && err == nil {
+		var lost []roster.Loss
+		changed := false
+		lost, changed, err = list.Restore(ctx, o.backend, stored)
+		if changed {
+			again, unread := o.Threads(ctx)
+			stored, err = again, errors.Join(err, unread)
+		}
+		err = errors.Join(err, o.mark(ctx, lost, stored))
+	}
+	if err != nil {
+		o.Problems = append(o.Problems, err.Error())
+		return nil // the list is left alone until it can be compared
+	}
+	watched, err := list.Watch(o.backend, stored, time.Now)
 	if err != nil {
 		o.Problems = append(o.Problems, err.Error())
 	}
@@ -202,8 +212,8 @@ func listName(url string) (string, error) {
 	return "threads-" + hex.EncodeToString(sum[:4]), err
 }
 
-// mark records which threads may have lost turns, before the list of threads is updated from the store.
-func (o *openStore) mark(ctx context.Context, lost []roster.Loss) error {
+// mark records which of the stored threads may have lost turns, before the list of threads is updated from the store.
+func (o *openStore) mark(ctx context.Context, lost []roster.Loss, stored []thread.Thread) error {
 	o.Lost = lost
 	now := time.Now()
 	listed := map[thread.ID]bool{}
@@ -216,11 +226,7 @@ func (o *openStore) mark(ctx context.Context, lost []roster.Loss) error {
 	if !o.Damaged {
 		return nil
 	}
-	threads, err := o.Threads(ctx)
-	if err != nil {
-		return err
-	}
-	for _, t := range threads {
+	for _, t := range stored {
 		if listed[t.ID] || t.Session == "" {
 			continue
 		}

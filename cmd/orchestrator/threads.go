@@ -88,7 +88,7 @@ func printThreads(w io.Writer, list []listed, asTree bool, names map[thread.ID]s
 		}
 		t.row(cells...)
 	}
-	add("THREAD", "LABEL", []string{"AGENT", "STATE", "TURNS", "CONTEXT", "COST", "AGE"}, "SHARED WITH")
+	add("THREAD", "TITLE", []string{"AGENT", "STATE", "TURNS", "CONTEXT", "COST", "AGE"}, "SHARED WITH")
 	for _, row := range rowsOf(list, asTree) {
 		s := row.status
 		of := ""

@@ -148,13 +148,13 @@ func (p transfer) bundle(ctx context.Context, t thread.Thread) (bundle io.Reader
 }
 
 // Import imports a thread from an archive, after checking the whole file.
-func (p transfer) Import(ctx context.Context, r thread.TransferRequest) (thread.Status, error) {
+func (p transfer) Import(ctx context.Context, r thread.TransferRequest) (thread.Imported, error) {
 	f, err := openRegular(r.File)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%s: %w", r.File, thread.ErrNotFound)
 		}
-		return thread.Status{}, fmt.Errorf("import: %w", err)
+		return thread.Imported{}, fmt.Errorf("import: %w", err)
 	}
 	defer f.Close()
 	in := archive.Import{File: r.File, Dir: p.project, Now: time.Now(), Agent: p.known}
@@ -164,13 +164,15 @@ func (p transfer) Import(ctx context.Context, r thread.TransferRequest) (thread.
 	notes := p.carry.outOf(ctx, &in)
 	t, err := in.Read(ctx, p.store, f)
 	if err != nil {
-		return thread.Status{}, err
+		return thread.Imported{}, err
 	}
-	s, err := p.manager.Adopt(ctx, t.ID)
-	for _, note := range notes() {
+	var done thread.Imported
+	done.Status, err = p.manager.Adopt(ctx, t.ID)
+	done.LeftOut, done.Notes = p.manager.Displaced(ctx, []thread.ID{t.ID}), notes()
+	for _, note := range done.Notes {
 		p.manager.Notice(t.ID, thread.LevelInfo, note)
 	}
-	return s, err
+	return done, err
 }
 
 // openRegular opens a file that a person has named. Anything else, such as a pipe or a device, is refused without

@@ -45,6 +45,21 @@ func TestExportAndImportElsewhere(t *testing.T) {
 	if s := there.status(s.Name); s.Turn != 3 {
 		t.Errorf("turn %d after going on", s.Turn)
 	}
+	// A folder with other files: said by the verb, and no change of the next turn.
+	again := get[thread.Imported](there, "import", file)
+	if len(again.LeftOut) != 1 || again.LeftOut[0].Kind != thread.LeftFiles || again.LeftOut[0].Path != there.project ||
+		!strings.Contains(again.LeftOut[0].Why, "restore --files "+again.Name+" 2") {
+		t.Errorf("what the import left out: %+v", again.LeftOut)
+	}
+	there.ok("resume", again.Name)
+	there.turn(again.Name, "write other.txt: one line")
+	list := get[[]thread.Checkpoint](there, "checkpoint", "list", again.Name)
+	if len(list) == 0 || list[0].Turn != 3 || list[0].Snapshot == nil || list[0].Snapshot.Files != 1 || list[0].Snapshot.Deletions != 0 {
+		t.Errorf("the next turn: %+v", list[:min(len(list), 1)])
+	}
+	if out := there.ok("import", file); !strings.Contains(out, "left out: files "+there.project) {
+		t.Errorf("the import says:\n%s", out)
+	}
 	there.says(exitUsage, []string{"README.md", "not an exported archive", "invalid"}, "import", "README.md")
 	there.says(exitNotFound, []string{"missing.file"}, "import", "missing.file")
 }

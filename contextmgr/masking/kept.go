@@ -96,7 +96,8 @@ func (k *kept) get(id thread.ID) (gateway.Outgoing, wire.Scanner, error) {
 	k.mu.Unlock()
 	if e == nil {
 		return gateway.Outgoing{}, nil, thread.Hint(
-			fmt.Errorf("its agent has ended no turn in the last hour: %w", thread.ErrRefused), "send it a prompt first")
+			fmt.Errorf("the last request of its agent is not in memory, where it is for an hour after each turn: %w",
+				thread.ErrRefused), "send it a prompt first")
 	}
 	o := e.outgoing
 	var err error

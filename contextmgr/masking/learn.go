@@ -7,9 +7,6 @@ import (
 	"orchestrator/thread"
 )
 
-// leastKept is the size in bytes of the smallest request that is kept for a summary.
-const leastKept = 16 << 10
-
 // ended returns what is done when the exchange is over: its counts are learned, and what is new is counted.
 func (r *request) ended(m measured, main bool) func(*thread.Exchange) {
 	queued := make(chan struct{})
@@ -23,7 +20,7 @@ func (r *request) ended(m measured, main bool) func(*thread.Exchange) {
 			return
 		}
 		c := r.conversation
-		if e.EndsTurn && r.masks() && len(r.outgoing.Call.Body) >= leastKept {
+		if e.EndsTurn && r.masks() {
 			r.between.keep(r.outgoing, r.scanner)
 		}
 		c.mu.Lock()

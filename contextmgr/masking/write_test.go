@@ -218,7 +218,8 @@ func TestSummaryIsRefused(t *testing.T) {
 			return w.Summarise(w.Context(), "t1", thread.ByModel)
 		},
 		"no older turns":   func(w *world) error { return w.Summarise(w.Context(), "small", thread.ByExtract) },
-		"ended no turn":    func(w *world) error { return w.Summarise(w.Context(), "other", thread.ByExtract) },
+		"older turns":      func(w *world) error { return w.Summarise(w.Context(), "tiny", thread.ByExtract) },
+		"is not in memory": func(w *world) error { return w.Summarise(w.Context(), "other", thread.ByExtract) },
 		"summary_program":  func(w *world) error { return w.Summarise(w.Context(), "t1", thread.ByProgram) },
 		"does not write":   func(w *world) error { return w.Summarise(w.Context(), "t1", "oracle") },
 		"a cancelled call": func(w *world) error { return cancelled(w) },
@@ -230,6 +231,8 @@ func TestSummaryIsRefused(t *testing.T) {
 		items := w.items
 		w.items = []string{w.person(strings.Repeat("long ", 5000))}
 		w.send("small")
+		w.items = []string{w.person("a few words")} // are a turn too
+		w.send("tiny")
 		w.items = items
 		err := do(w)
 		said := fmt.Sprint(err)

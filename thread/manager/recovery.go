@@ -308,10 +308,13 @@ func (m *recovery) follow(ctx context.Context) {
 }
 
 // repairSnapshotRefs makes snapshots with damaged refs reachable again. Refs of unknown threads are left alone: they
-// may belong to another project that this one is a copy of.
+// may belong to another project that this one is a copy of. So without threads there is nothing to look for.
 func (m *recovery) repairSnapshotRefs(ctx context.Context) {
 	repairer, ok := m.cfg.Worktrees.(thread.RefRepairer)
-	if !ok {
+	m.mu.Lock()
+	none := len(m.byID) == 0
+	m.mu.Unlock()
+	if !ok || none {
 		return
 	}
 	ids, err := repairer.Damaged(ctx)
@@ -358,13 +361,16 @@ func (m *recovery) checkKept() {
 }
 
 func (m *recovery) keepAll(ctx context.Context, repairer thread.RefRepairer) error {
+	m.mu.Lock()
+	lines := m.all()
+	m.mu.Unlock()
+	if len(lines) == 0 {
+		return nil
+	}
 	kept, err := repairer.Kept(ctx)
 	if err != nil {
 		return err
 	}
-	m.mu.Lock()
-	lines := m.all()
-	m.mu.Unlock()
 	for _, l := range lines {
 		commits, err := commitsOf(ctx, m.cfg.Store, l.id)
 		if errors.Is(err, thread.ErrDamaged) {

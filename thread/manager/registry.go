@@ -60,28 +60,30 @@ func (m *registry) run(id thread.ID) *run {
 
 // find returns the run for a name, a unique prefix of one or an id, among all threads that are not deleted.
 func (m *registry) find(ref string) (*run, error) {
-	return m.findAmong(ref, func(t thread.Thread) bool { return t.Deleted.IsZero() })
+	return m.findAmong(ref, func(t *thread.Thread) bool { return t.Deleted.IsZero() })
 }
 
 // findDeleted is find among the deleted threads.
 func (m *registry) findDeleted(ref string) (*run, error) {
-	return m.findAmong(ref, func(t thread.Thread) bool { return !t.Deleted.IsZero() })
+	return m.findAmong(ref, func(t *thread.Thread) bool { return !t.Deleted.IsZero() })
 }
 
-func (m *registry) findAmong(ref string, among func(thread.Thread) bool) (*run, error) {
+func (m *registry) findAmong(ref string, among func(*thread.Thread) bool) (*run, error) {
 	ref = strings.TrimSpace(ref)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if l := m.byID[thread.ID(ref)]; l != nil && among(l.t) {
+	if l := m.byID[thread.ID(ref)]; l != nil && among(&l.t) {
 		return l, nil
+	}
+	for _, l := range m.byID { // names are unique
+		if l.t.Name == ref && among(&l.t) {
+			return l, nil
+		}
 	}
 	var all, begin, active, called []*run
 	for _, l := range m.all() {
-		if !among(l.t) {
+		if !among(&l.t) {
 			continue
-		}
-		if l.t.Name == ref {
-			return l, nil
 		}
 		all = append(all, l)
 		whole, begins := l.t.Called(ref)

@@ -65,6 +65,9 @@ func (l *run) start(ctx context.Context, r launchRequest) error {
 	// What was added to the agent's files after the last checkpoint must not be lost by rewriting them.
 	l.recorder.Settle(ctx)
 	l.reconcile(ctx)
+	if err := l.stand(ctx); err != nil {
+		return fmt.Errorf("start %s: %w", t.Name, err)
+	}
 	plan, err := l.planResume(ctx, agent)
 	if err != nil {
 		return fmt.Errorf("resume %s: %w", t.Name, err)

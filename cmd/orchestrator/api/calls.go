@@ -122,7 +122,7 @@ const (
 // Export, import, backup and retention.
 const (
 	Export        Call[thread.TransferRequest, thread.Exported]     = "export"
-	Import        Call[thread.TransferRequest, thread.Status]       = "import"
+	Import        Call[thread.TransferRequest, thread.Imported]     = "import"
 	Backup        Call[thread.TransferRequest, thread.BackupReport] = "backup"
 	RestoreBackup Call[thread.TransferRequest, thread.BackupReport] = "restorebackup"
 	// Collect deletes threads past the retention limits.

@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"syscall"
 	"time"
 
 	"orchestrator/cmd/orchestrator/api"
@@ -115,7 +116,7 @@ func (c *Client) request(ctx context.Context, method, name, query string, body i
 	api.SetEnviron(hr.Header, name, c.env)
 	res, err := c.http.Do(hr)
 	if err != nil {
-		return nil, fmt.Errorf("call %s on the server: %w", name, err)
+		return nil, fmt.Errorf("call %s on the server: %w", name, inWords(err))
 	}
 	if err := refusal(res); err != nil {
 		res.Body.Close()
@@ -123,6 +124,24 @@ func (c *Client) request(ctx context.Context, method, name, query string, body i
 	}
 	return res, nil
 }
+
+// inWords leaves out of an error the address that only HTTP needs, and says what an end without an answer means.
+func inWords(err error) error {
+	var at *url.Error
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) {
+		return thread.Hint(ended{err}, "run it again")
+	}
+	return err
+}
+
+// ended is the error of a call whose server ended before it had answered.
+type ended struct{ cause error }
+
+func (ended) Error() string   { return "it ended before it had answered" }
+func (e ended) Unwrap() error { return e.cause }
 
 // refusal returns the error in a response, or nil if it is a success.
 func refusal(res *http.Response) error {

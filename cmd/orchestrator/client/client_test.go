@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -44,6 +45,33 @@ func TestUnreadableEvents(t *testing.T) {
 	}
 	if !slices.Equal(seqs, []int64{1}) {
 		t.Errorf("events %v came", seqs)
+	}
+}
+
+// TestEndsUnanswered: a server that goes away amid a call is named in words, without the address of our socket.
+func TestEndsUnanswered(t *testing.T) {
+	dir, err := os.MkdirTemp("", "client") // t.TempDir is too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	l, err := net.Listen("unix", filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(
+		func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })}
+	go s.Serve(l) //nolint:errcheck // it ends with the test
+	t.Cleanup(func() { _ = s.Close() })
+	cl := New(l.Addr().String())
+	defer cl.Close()
+	err = cl.Do(t.Context(), "restorebackup", api.None{}, nil)
+	if err == nil || err.Error() != "call restorebackup on the server: it ended before it had answered (run it again)" || !Gone(err) {
+		t.Errorf("%v, gone: %v", err, Gone(err))
+	}
+	_ = s.Close()
+	if err := cl.Do(t.Context(), "list", api.None{}, nil); err == nil || strings.Contains(err.Error(), "http:") || !Gone(err) {
+		t.Errorf("%v, gone: %v", err, Gone(err))
 	}
 }
 

@@ -39,7 +39,7 @@ type Viewer interface {
 // Transfer moves threads between the project and files: it exports, imports, backs up and restores them.
 type Transfer interface {
 	Export(context.Context, thread.TransferRequest) (thread.Exported, error)
-	Import(context.Context, thread.TransferRequest) (thread.Status, error)
+	Import(context.Context, thread.TransferRequest) (thread.Imported, error)
 	Backup(context.Context, thread.TransferRequest) (thread.BackupReport, error)
 	RestoreBackup(context.Context, thread.TransferRequest) (thread.BackupReport, error)
 }

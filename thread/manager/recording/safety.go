@@ -9,6 +9,24 @@ import (
 	"orchestrator/thread"
 )
 
+// Stand takes a thread's folder as it is: if its files are not those of the newest snapshot, a safety checkpoint has
+// them, and the next turn is compared with that.
+func (r *Recorder) Stand(ctx context.Context, note string) error {
+	r.Load(ctx)
+	if r.cfg.Files == nil || r.head == "" {
+		return nil
+	}
+	s, err := r.cfg.Files.Take(ctx, r.id, r.live.Thread().Dir, r.snapshot)
+	if errors.Is(err, thread.ErrNoRepository) || err == nil && r.snapshot != nil && s.Tree == r.snapshot.Tree {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("take a snapshot: %w", err)
+	}
+	_, err = r.Safety(ctx, note, true)
+	return err
+}
+
 // Safety writes a checkpoint of the thread's current state, including its files, and waits until it is durable. With
 // files set, failing to keep them is an error.
 func (r *Recorder) Safety(ctx context.Context, note string, files bool) (thread.Checkpoint, error) {
