@@ -221,10 +221,10 @@ func TestServersDoNotHoldPromptsUp(t *testing.T) {
 		if got := w.sess.of(p.ID).prompts(); got != "" {
 			t.Errorf("typed %q at once", got)
 		}
-		time.Sleep(6 * time.Second)
+		time.Sleep(13 * time.Second)
 		synctest.Wait()
 		if got := w.sess.of(p.ID).prompts(); got != "run e2e" {
-			t.Errorf("typed %q after 6 s", got)
+			t.Errorf("typed %q after 13 s", got)
 		}
 	})
 	withServers(t, func(w *world, s *servers) {

@@ -20,7 +20,7 @@ func insertPrompts(
 		from = list[n-1].Turn
 	}
 	rows := slices.DeleteFunc(promptRows(t, prompts), func(r thread.Checkpoint) bool {
-		return r.Turn < from || p.Before > 0 && int64(r.Turn) >= p.Before
+		return r.Turn < from || p.Before > 0 && int64(r.Turn) >= p.Before || begun(list, r)
 	})
 	all := make([]thread.Checkpoint, 0, len(list)+len(rows))
 	for _, c := range list {
@@ -30,6 +30,13 @@ func insertPrompts(
 		all = append(all, c)
 	}
 	return append(all, rows...)
+}
+
+// begun reports whether a list has responses of the turn that a prompt's row would stand before: they name the prompt.
+func begun(list []thread.Checkpoint, row thread.Checkpoint) bool {
+	return slices.ContainsFunc(list, func(c thread.Checkpoint) bool {
+		return c.Kind == thread.KindResponse && c.Thread == row.Thread && c.Turn == row.Turn+1 && c.Prompt == row.Prompt
+	})
 }
 
 // promptRows returns the rows of the prompts that no turn answered, newest first. The turn of each is the one that it
