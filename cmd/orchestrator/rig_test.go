@@ -183,7 +183,7 @@ func newBase(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := filepath.Join(cache, "orchestrator-test")
+	all := filepath.Join(cache, "otest") // short: a socket has 107 bytes for its path
 	if err := os.MkdirAll(all, 0o700); err != nil {
 		t.Fatal(err)
 	}
