@@ -311,7 +311,7 @@ func TestWhatIsHandedOver(t *testing.T) {
 	h := newHome(t)
 	name := func(n int) string { return fmt.Sprintf("%016x", n) }
 	person := filepath.Join(h.dir, "notes")
-	if err := errors.Join(os.WriteFile(person, []byte("the person's"), 0o644), os.Link(person, h.path(name(1)+".data")),
+	if err := errors.Join(os.WriteFile(person, []byte("the person's"), 0o600), os.Chmod(person, 0o644), os.Link(person, h.path(name(1)+".data")),
 		os.WriteFile(h.path(name(1)+".json"), []byte("{}"), 0o600), os.Link(person, h.path(name(2)+".json")),
 		os.WriteFile(h.path(name(3)+".data"), nil, 0o600), os.Truncate(h.path(name(3)+".data"), 3<<30),
 		os.WriteFile(h.path(name(3)+".json"), []byte("{}"), 0o600)); err != nil {
