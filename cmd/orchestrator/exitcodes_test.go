@@ -103,7 +103,7 @@ func verbCases(one, old string) []verbCase {
 		fails(exitUsage, "name the summary", "context", "summary", one, "--edit"),
 		fails(exitUsage, "--by is for --write", "context", "summary", one, "--by", "model"),
 		fails(exitUsage, "use model, extract", "context", "summary", one, "--write", "--by", "oracle"),
-		fails(exitRefused, "send it a prompt", "context", "summary", one, "--write"),
+		fails(exitRefused, "no older turns to summarise", "context", "summary", one, "--write"),
 		usage("rename", one), unknown("rename", "nobody", "x"), fails(exitUsage, "no letters or digits", "rename", one, ""),
 		usage("pin"), unknown("pin", "nobody"), works("pin", one), works("pin", one, "--off"),
 		usage("export"), unknown("export", "nobody"),
