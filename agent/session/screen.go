@@ -169,7 +169,7 @@ func (s *screen) examine(now time.Time) {
 			s.covered = now
 		}
 		at := s.covered.Add(coveredLimit)
-		if now.Before(at) { // some clear their screen to draw it anew
+		if now.Before(at) { // some clear their screen to draw it again
 			s.relook = at
 			return
 		}

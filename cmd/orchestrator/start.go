@@ -99,7 +99,7 @@ func (c *cli) startOnce(ctx context.Context) error {
 	return fmt.Errorf("%w: %s", ended, lastLine(log, begin))
 }
 
-// start starts a command, which it makes anew for each try. A program that was just copied is busy for moments: what the
+// start starts a command, which it makes again for each try. A program that was just copied is busy for moments: what the
 // copying process starts meanwhile inherits the open file until it executes something itself.
 func start(ctx context.Context, command func() *exec.Cmd) (*exec.Cmd, error) {
 	const pause, limit = 10 * time.Millisecond, 5 * time.Second
