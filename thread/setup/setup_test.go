@@ -2,6 +2,7 @@ package setup_test
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,6 +31,17 @@ type place struct {
 func newPlace(t *testing.T) *place {
 	t.Helper()
 	top := t.TempDir()
+	t.Cleanup(func() { // nobody but root could remove what is in copies
+		err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.IsDir() {
+				err = os.Chmod(path, 0o700)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
 	p := &place{T: t, project: filepath.Join(top, "project"), tree: filepath.Join(top, "tree"), accepted: map[string]string{}}
 	for _, dir := range []string{p.project, p.tree} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
