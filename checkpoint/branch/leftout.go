@@ -94,7 +94,7 @@ func (m *Merger) submoduleLeft(ctx context.Context, op thread.Operation, w git.W
 		return "files in it are not rewound"
 	case thread.OpPush:
 		return "commits made in it are not pushed; push them from there"
-	case thread.OpMerge: // see below
+	case thread.OpMerge, thread.OpImport: // see below
 	}
 	inside := filepath.Join(w.Root, path)
 	if _, err := os.Lstat(filepath.Join(inside, ".git")); err != nil {

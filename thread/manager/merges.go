@@ -75,15 +75,15 @@ func (m *merges) detached(
 
 // whileWaited is the context of git for a client's call: it ends with the call, with its time, or when the server stops.
 func (m *core) whileWaited(ctx context.Context) (git context.Context, end context.CancelFunc) {
-	git, cancel := context.WithCancelCause(m.ctx)
-	limited, stop := context.WithTimeoutCause(git, mergeLimit, errSlow)
+	waited, cancel := context.WithCancelCause(m.ctx)
+	limited, stop := context.WithTimeoutCause(waited, mergeLimit, errSlow)
 	go func() { // ends with the use case
 		select {
 		case <-ctx.Done():
 			cancel(errGone)
 		case <-m.closing:
 			time.AfterFunc(closeGrace, func() { cancel(errClosed) })
-		case <-git.Done():
+		case <-waited.Done():
 		}
 	}()
 	return limited, func() { stop(); cancel(nil) }
