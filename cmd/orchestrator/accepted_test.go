@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -48,7 +49,7 @@ func TestAcceptedServerAndItsAgent(t *testing.T) {
 	if show := get[thread.MCPDetail](r, "mcp", "show", "repo", "--thread", kid); show.Accepted || !show.Changed {
 		t.Errorf("in the worktree: %+v", show)
 	}
-	r.says(exitRefused, []string{"accept"}, "mcp", "call", "repo", "add", `{"text":"eggs"}`, "--thread", kid)
+	r.says(exitcode.Refused, []string{"accept"}, "mcp", "call", "repo", "add", `{"text":"eggs"}`, "--thread", kid)
 	if _, err := os.Stat(canary); err == nil {
 		t.Error("what nobody accepted ran")
 	}

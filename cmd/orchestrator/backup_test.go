@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -56,7 +57,7 @@ func TestBackup(t *testing.T) {
 		t.Errorf("the backup: %+v", kept)
 	}
 	r.ok("backup", "--with-secrets", whole)
-	r.says(exitError, []string{whole + ": file already exists (choose another name)"}, "backup", whole)
+	r.says(exitcode.Error, []string{whole + ": file already exists (choose another name)"}, "backup", whole)
 	for _, file := range []string{clean, whole} {
 		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v %v", file, info, err)
@@ -176,11 +177,11 @@ func TestDamagedBackup(t *testing.T) {
 		if err := os.WriteFile(bad, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if res := there.run("restore-backup", bad); res.code == exitOK || !strings.Contains(res.stderr, bad) {
+		if res := there.run("restore-backup", bad); res.code == exitcode.OK || !strings.Contains(res.stderr, bad) {
 			t.Errorf("%s: exit %d, %s", name, res.code, res.stderr)
 		}
 	}
-	there.says(exitNotFound, []string{"missing.file"}, "restore-backup", "missing.file")
+	there.says(exitcode.NotFound, []string{"missing.file"}, "restore-backup", "missing.file")
 	if list := get[[]thread.Status](there, "threads", "--all"); len(list) != 0 {
 		t.Errorf("%d threads came of damaged backups", len(list))
 	}

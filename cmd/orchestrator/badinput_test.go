@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -34,14 +35,14 @@ func (r *rig) says(code int, words []string, args ...string) {
 func TestBadCommandLines(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.says(exitUsage, []string{"unknown verb", "threads"}, "threds")
-	r.says(exitUsage, []string{"unknown flag"}, "threads", "--tre")
-	r.says(exitUsage, []string{"<thread>"}, "why")
-	r.says(exitUsage, []string{"<task>"}, "run")
-	r.says(exitUsage, []string{"label"}, "fork", " ")
-	r.says(exitError, []string{"needs a terminal"})
+	r.says(exitcode.Usage, []string{"unknown verb", "threads"}, "threds")
+	r.says(exitcode.Usage, []string{"unknown flag"}, "threads", "--tre")
+	r.says(exitcode.Usage, []string{"<thread>"}, "why")
+	r.says(exitcode.Usage, []string{"<task>"}, "run")
+	r.says(exitcode.Usage, []string{"label"}, "fork", " ")
+	r.says(exitcode.Error, []string{"needs a terminal"})
 	r.env = append(r.env, "TERM=dumb")
-	if s := r.open(80, 24); s.end() != exitError || !strings.Contains(s.text(), "dumb") {
+	if s := r.open(80, 24); s.end() != exitcode.Error || !strings.Contains(s.text(), "dumb") {
 		t.Errorf("a dumb terminal got:\n%s", s.text())
 	}
 }
@@ -50,12 +51,12 @@ func TestUnknownThreads(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	name := r.ok("new", "-a", "demo", "auth feature")
-	r.says(exitNotFound, []string{"no thread named", name}, "why", "auth-featur-0000")
-	r.says(exitNotFound, []string{"no thread named"}, "send", "nothing-like-it", "hello")
-	r.says(exitNotFound, []string{"agent"}, "new", "-a", "klaud", "x")
+	r.says(exitcode.NotFound, []string{"no thread named", name}, "why", "auth-featur-0000")
+	r.says(exitcode.NotFound, []string{"no thread named"}, "send", "nothing-like-it", "hello")
+	r.says(exitcode.NotFound, []string{"agent"}, "new", "-a", "klaud", "x")
 	for _, odd := range []string{"--version", "-x", "../..", "a;id", "$(id)", "a\nb", strings.Repeat("x", 5000)} {
 		res := r.run("why", "--", odd)
-		if res.code != exitNotFound && res.code != exitUsage {
+		if res.code != exitcode.NotFound && res.code != exitcode.Usage {
 			t.Errorf("why %q: exit %d %s", odd, res.code, res.stderr)
 		}
 	}
@@ -82,14 +83,14 @@ func TestStartsThatCannotBe(t *testing.T) {
 	r.write(".orchestrator.toml", "limits.running = 1\n")
 	r.ok("trust", "--yes")
 	name := r.ok("new", "-a", "demo", "first")
-	r.says(exitRefused, []string{"1 agent already running", "limits.running"}, "new", "-a", "demo", "second")
-	r.says(exitRefused, []string{"1 agent already running"}, "fork", "other way", "-t", name)
+	r.says(exitcode.Refused, []string{"1 agent already running", "limits.running"}, "new", "-a", "demo", "second")
+	r.says(exitcode.Refused, []string{"1 agent already running"}, "fork", "other way", "-t", name)
 	r.ok("stop", name)
-	r.says(exitNotFound, []string{"codex", "not found", "npm install"}, "new", "-a", "codex", "-w", "third")
-	r.says(exitNotFound, []string{"codex", "not found"}, "fork", "to codex", "-t", name, "-a", "codex")
-	r.says(exitUsage, []string{"no program given", "after --"}, "fork", "to a program", "-t", name, "-a", "command")
-	r.says(exitNotFound, []string{"nosuchprogram", "not found"}, "fork", "to a program", "-t", name, "-a", "command", "--", "nosuchprogram")
-	r.says(exitNotFound, []string{"nosuchprogram", "not found"}, "new", "-a", "command", "-w", "a program", "--", "nosuchprogram")
+	r.says(exitcode.NotFound, []string{"codex", "not found", "npm install"}, "new", "-a", "codex", "-w", "third")
+	r.says(exitcode.NotFound, []string{"codex", "not found"}, "fork", "to codex", "-t", name, "-a", "codex")
+	r.says(exitcode.Usage, []string{"no program given", "after --"}, "fork", "to a program", "-t", name, "-a", "command")
+	r.says(exitcode.NotFound, []string{"nosuchprogram", "not found"}, "fork", "to a program", "-t", name, "-a", "command", "--", "nosuchprogram")
+	r.says(exitcode.NotFound, []string{"nosuchprogram", "not found"}, "new", "-a", "command", "-w", "a program", "--", "nosuchprogram")
 	if branches := r.git("branch", "--list", "orchestrator/*"); strings.TrimSpace(branches) != "" {
 		t.Errorf("branches were left behind: %s", branches)
 	}
@@ -106,12 +107,12 @@ func TestBadConfiguration(t *testing.T) {
 	r := newRig(t)
 	r.ok("threads")
 	put(t, filepath.Join(r.home, ".config", "orchestrator", "config.toml"), "theme = \"dark\"\ncolour = 1\n")
-	r.says(exitError, []string{"config.toml:2", "colour", "theme"}, "threads")
-	if res := r.run("stop"); res.code != exitOK || !strings.Contains(res.stderr, "config.toml:2") {
+	r.says(exitcode.Error, []string{"config.toml:2", "colour", "theme"}, "threads")
+	if res := r.run("stop"); res.code != exitcode.OK || !strings.Contains(res.stderr, "config.toml:2") {
 		t.Errorf("stop said (exit %d): %s%s", res.code, res.stdout, res.stderr)
 	}
 	res := r.run("doctor")
-	if res.code != exitError || !strings.Contains(res.stdout, "config.toml:2") {
+	if res.code != exitcode.Error || !strings.Contains(res.stdout, "config.toml:2") {
 		t.Errorf("the doctor said (exit %d):\n%s%s", res.code, res.stdout, res.stderr)
 	}
 }
@@ -122,9 +123,9 @@ func TestProjectConfigurationIsAcceptedWhenRight(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.write(".orchestrator.toml", "agent = \"demo\"\ntheme = \"dark\"\n")
-	r.says(exitError, []string{"not accepted", ".orchestrator.toml:2", "theme", "your own configuration"}, "trust")
+	r.says(exitcode.Error, []string{"not accepted", ".orchestrator.toml:2", "theme", "your own configuration"}, "trust")
 	r.write(".orchestrator.toml", "[limits]\ndepth = \"deep\"\n")
-	r.says(exitError, []string{"not accepted", ".orchestrator.toml:2", "limits.depth"}, "trust")
+	r.says(exitcode.Error, []string{"not accepted", ".orchestrator.toml:2", "limits.depth"}, "trust")
 	r.write(".orchestrator.toml", "agent = \"nobody\"\n")
 	r.open(160, 30).see(".orchestrator.toml is ignored")
 	r.write(".orchestrator.toml", "limits.depth = 3\n")
@@ -138,7 +139,7 @@ func TestOneServerAProject(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.ok("threads")
-	r.says(exitRefused, []string{"runs already", "process"}, "serve")
+	r.says(exitcode.Refused, []string{"runs already", "process"}, "serve")
 	r.ok("threads")
 }
 
@@ -184,8 +185,8 @@ func TestFolderThatCannotBeWritten(t *testing.T) {
 	r := newRig(t)
 	// A file where the folder should be: root, who runs CI, may write everywhere else.
 	put(t, filepath.Join(r.home, ".local", "state", "orchestrator"), "x")
-	r.says(exitError, []string{"state folder", "move it away"}, "new", "-a", "demo", "x")
-	r.says(exitError, []string{"move it away"}, "threads")
+	r.says(exitcode.Error, []string{"state folder", "move it away"}, "new", "-a", "demo", "x")
+	r.says(exitcode.Error, []string{"move it away"}, "threads")
 }
 
 func TestSocketFolderOfSomebodyElse(t *testing.T) {
@@ -195,7 +196,7 @@ func TestSocketFolderOfSomebodyElse(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(run, 0o700), os.Chmod(run, 0o777)); err != nil {
 		t.Fatal(err)
 	}
-	r.says(exitError, []string{"not private to this user", run}, "threads")
+	r.says(exitcode.Error, []string{"not private to this user", run}, "threads")
 }
 
 func TestSocketLeftBehind(t *testing.T) {
@@ -217,7 +218,7 @@ func TestNoGit(t *testing.T) {
 	if s.Turn != 1 {
 		t.Errorf("turn %d after one answer", s.Turn)
 	}
-	r.says(exitError, []string{"git"}, "new", "-a", "demo", "-w", "with a worktree")
+	r.says(exitcode.Error, []string{"git"}, "new", "-a", "demo", "-w", "with a worktree")
 }
 
 func TestDamagedDatabase(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/contextmgr/masks"
 	"orchestrator/contextmgr/policy"
 	"orchestrator/thread"
@@ -139,7 +140,7 @@ func TestStagedDataIsKept(t *testing.T) {
 	kept, lost := r.stage("kept\n", "--ttl", "1s"), r.stage("lost\n", "--ttl", "1s")
 	name := r.demo("reader")
 	r.turn(name, "list files for "+kept)
-	await(t, "data that nothing needs to expire", func() bool { return r.run("stage", "info", lost).code == exitNotFound })
+	await(t, "data that nothing needs to expire", func() bool { return r.run("stage", "info", lost).code == exitcode.NotFound })
 	for _, c := range []struct{ verb, want string }{
 		{"gc", kept + ", 5 B, is kept because of turn 1 of " + name},
 		{"doctor", "1 of them, 5 B, kept because something names them"},
@@ -156,7 +157,7 @@ func TestStagedDataIsKept(t *testing.T) {
 	r.turn(other, "list files")
 	r.ok("archive", other) // the older one is past the limit
 	r.ok("gc")
-	await(t, "data of a thread that is gone to expire", func() bool { return r.run("stage", "info", kept).code == exitNotFound })
+	await(t, "data of a thread that is gone to expire", func() bool { return r.run("stage", "info", kept).code == exitcode.NotFound })
 }
 
 // TestHostileArchive: an archive whose masks are not what was exported is refused as a whole.
@@ -174,7 +175,7 @@ func TestHostileArchive(t *testing.T) {
 		t.Fatal(err)
 	}
 	there := newRig(t)
-	there.says(exitUsage, []string{file}, "import", file)
+	there.says(exitcode.Usage, []string{file}, "import", file)
 	if n := len(get[[]thread.Status](there, "threads", "--all")); n != 0 {
 		t.Errorf("%d threads", n)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 	"orchestrator/thread/grant"
 )
@@ -444,13 +445,13 @@ func TestAgentCallsVerbs(t *testing.T) {
 	tried := map[string]bool{"hook": true, "demo-agent": true, "demo-notes": true, "context": true} // which do not speak to the server
 	for _, v := range refused {
 		tried[v.words[0]] = true
-		if got := in.orchestrator(v.words...); got.code != exitRefused || !strings.Contains(got.stderr, v.say) {
+		if got := in.orchestrator(v.words...); got.code != exitcode.Refused || !strings.Contains(got.stderr, v.say) {
 			t.Errorf("%v: exit %d\n%s%s", v.words, got.code, got.stdout, got.stderr)
 		}
 	}
 	for _, words := range allowed {
 		tried[words[0]] = true
-		if got := in.orchestrator(words...); got.code != exitOK || strings.Contains(got.stdout, other) {
+		if got := in.orchestrator(words...); got.code != exitcode.OK || strings.Contains(got.stdout, other) {
 			t.Errorf("%v: exit %d\n%s%s", words, got.code, got.stdout, got.stderr)
 		}
 	}
@@ -489,7 +490,7 @@ func TestAgentLeavesItself(t *testing.T) {
 			"setsid":      "setsid " + env + " " + verb(words) + " &\nexit 77",
 			"double fork": "(setsid " + env + " sh -c '(sleep 0.2; setsid " + program + " " + words + " >$OUT 2>$ERR; echo $? >$RC) &' >/dev/null 2>&1 </dev/null &)\nexit 77",
 		} {
-			if got := in.sh(script); got.code != exitRefused || !strings.Contains(got.stderr, "not granted") {
+			if got := in.sh(script); got.code != exitcode.Refused || !strings.Contains(got.stderr, "not granted") {
 				t.Errorf("%s, %s: exit %d\n%s%s", words, name, got.code, got.stdout, got.stderr)
 			}
 		}
@@ -510,18 +511,18 @@ func TestAgentOfAnotherProject(t *testing.T) {
 			program + " --project " + there.project + " " + words)
 	}
 	for _, prefix := range []string{"env", `env -i PATH="$PATH"`} {
-		if got := call(prefix, "threads"); got.code != exitRefused || !strings.Contains(got.stderr, "starting a server: only the user may do this") {
+		if got := call(prefix, "threads"); got.code != exitcode.Refused || !strings.Contains(got.stderr, "starting a server: only the user may do this") {
 			t.Errorf("%s: an agent started a server: exit %d\n%s%s", prefix, got.code, got.stdout, got.stderr)
 		}
 	}
 	other := there.ok("new", "-a", "command", "other", "--", "sleep", "1000")
 	for _, prefix := range []string{"env", `env -i PATH="$PATH"`, `setsid -w env -i PATH="$PATH"`} {
 		for _, words := range []string{"delete " + other, "why " + other, "send -d " + other + " hello", "stop"} {
-			if got := call(prefix, words); got.code != exitRefused || !strings.Contains(got.stderr, "not granted") {
+			if got := call(prefix, words); got.code != exitcode.Refused || !strings.Contains(got.stderr, "not granted") {
 				t.Errorf("%s, %s: exit %d\n%s%s", prefix, words, got.code, got.stdout, got.stderr)
 			}
 		}
-		if got := call(prefix, "threads"); got.code != exitOK || strings.Contains(got.stdout, other) {
+		if got := call(prefix, "threads"); got.code != exitcode.OK || strings.Contains(got.stdout, other) {
 			t.Errorf("%s, threads: exit %d\n%s%s", prefix, got.code, got.stdout, got.stderr)
 		}
 	}
@@ -537,7 +538,7 @@ func TestGrantsOfAThread(t *testing.T) {
 		t.Errorf("a new thread has %v", got.Grants)
 	}
 	r.ok("grants", in.name, "--add", "manage,read")
-	if got := in.orchestrator("pin", other); got.code != exitOK {
+	if got := in.orchestrator("pin", other); got.code != exitcode.OK {
 		t.Errorf("with the grant: exit %d, %s", got.code, got.stderr)
 	}
 	if !r.status(other).Pinned {
@@ -552,11 +553,11 @@ func TestGrantsOfAThread(t *testing.T) {
 		t.Errorf("after a restart: %v", got.Grants)
 	}
 	r.ok("grants", in.name, "--remove", "manage")
-	if got := in.orchestrator("pin", "--off", other); got.code != exitRefused {
+	if got := in.orchestrator("pin", "--off", other); got.code != exitcode.Refused {
 		t.Errorf("without the grant: exit %d, %s", got.code, got.stderr)
 	}
 	for _, words := range [][]string{{"grants", in.name, "--add", "everything"}, {"grants"}, {"grants", in.name, "--remove", "trust"}} {
-		if got := r.run(words...); got.code != exitUsage {
+		if got := r.run(words...); got.code != exitcode.Usage {
 			t.Errorf("%v: exit %d, %s", words, got.code, got.stderr)
 		}
 	}

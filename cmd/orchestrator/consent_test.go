@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -31,10 +32,10 @@ func TestShellRunsNothingOfAConversation(t *testing.T) {
 		}
 		res := r.run(append(args, "--", "bash", "--norc", "-i")...)
 		fork, _, _ := strings.Cut(res.stdout, " ")
-		if res.code != exitOK || strings.Contains(res.stderr, "primer.md") == consent {
+		if res.code != exitcode.OK || strings.Contains(res.stderr, "primer.md") == consent {
 			t.Fatalf("consent %v: exit %d, %q", consent, res.code, res.stderr)
 		}
-		r.says(exitRefused, []string{"may run each line", "--lines"}, "send", fork, "touch PWNED\ntouch PWNED")
+		r.says(exitcode.Refused, []string{"may run each line", "--lines"}, "send", fork, "touch PWNED\ntouch PWNED")
 		r.ok("send", fork, "history >was; touch done", "-d")
 		there("done")
 		if has("PWNED") {
@@ -77,7 +78,7 @@ func TestAgentTypesIntoNoShell(t *testing.T) {
 		{[]string{"prompts", "edit", string(later.ID), "touch PWNED"}, `"start"`},
 		{[]string{"prompts", "again", string(queued.ID)}, `"start"`},
 	} {
-		if res := i.orchestrator(c.args...); res.code != exitRefused || !strings.Contains(res.stderr, c.want) {
+		if res := i.orchestrator(c.args...); res.code != exitcode.Refused || !strings.Contains(res.stderr, c.want) {
 			t.Errorf("%q: exit %d, %s%s", c.args, res.code, res.stdout, res.stderr)
 		}
 	}
@@ -86,11 +87,11 @@ func TestAgentTypesIntoNoShell(t *testing.T) {
 		{"send", shell, "touch PWNED", "-d", "--lines"}, {"fork", "x", "-t", shell, "--hand-over"}, {"resume", shell, "--hand-over"},
 		{"new", "-a", "command", "-p", "touch PWNED", "--lines", "--", "bash"},
 	} {
-		if res := i.orchestrator(args...); res.code != exitRefused || !strings.Contains(res.stderr, "only the user") {
+		if res := i.orchestrator(args...); res.code != exitcode.Refused || !strings.Contains(res.stderr, "only the user") {
 			t.Errorf("%q: exit %d, %s%s", args, res.code, res.stdout, res.stderr)
 		}
 	}
-	if res := i.orchestrator("send", shell, "touch allowed", "-d"); res.code != exitOK {
+	if res := i.orchestrator("send", shell, "touch allowed", "-d"); res.code != exitcode.OK {
 		t.Errorf("with both grants: exit %d, %s", res.code, res.stderr)
 	}
 	if _, err := os.Stat(filepath.Join(r.project, "PWNED")); err == nil {
@@ -113,19 +114,19 @@ func TestAgentRunsNoCommandOfAnother(t *testing.T) {
 	for _, text := range []string{"!touch PWNED", "  !touch PWNED", "!\ntouch PWNED", "\x01!touch PWNED", "/permissions", "\n/exit",
 		"/mcp__x__y z", "# remember this"} {
 		for _, args := range [][]string{{"send", name, text, "-d"}, {"prompts", "edit", string(plain.ID), text}} {
-			if res := i.orchestrator(args...); res.code != exitRefused || !strings.Contains(res.stderr, `"start"`) {
+			if res := i.orchestrator(args...); res.code != exitcode.Refused || !strings.Contains(res.stderr, `"start"`) {
 				t.Errorf("%q: exit %d, %s%s", args, res.code, res.stdout, res.stderr)
 			}
 		}
 	}
 	r.ok("prompts", "cancel", string(asked.ID))
 	for _, text := range []string{"what does !touch do?", "/home/me/notes.md is wrong", "a\n!touch PWNED"} {
-		if res := i.orchestrator("send", name, text, "-d"); res.code != exitOK {
+		if res := i.orchestrator("send", name, text, "-d"); res.code != exitcode.OK {
 			t.Errorf("%q: exit %d, %s", text, res.code, res.stderr)
 		}
 	}
 	r.ok("grants", i.name, "--add", "start")
-	if res := i.orchestrator("send", name, "/help", "-d"); res.code != exitOK {
+	if res := i.orchestrator("send", name, "/help", "-d"); res.code != exitcode.OK {
 		t.Errorf("with both grants: exit %d, %s", res.code, res.stderr)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/exitcode"
 )
 
 // crashVariable has the test's own binary panic in a goroutine, with what a crash prints going to a file.
@@ -20,12 +21,12 @@ const crashVariable = "ORCHESTRATOR_TEST_CRASH"
 func crashInto(path string) int {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return exitError
+		return exitcode.Error
 	}
 	c := &cli{output: newOutput(os.Stdout, os.Stderr)}
 	if err := c.catchCrash(f); err != nil {
 		fmt.Fprintln(c.stderr, err)
-		return exitError
+		return exitcode.Error
 	}
 	fmt.Fprintln(c.stderr, "still said")
 	go panic(hostile)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orchestrator/agent/vterm"
+	"orchestrator/cmd/orchestrator/exitcode"
 )
 
 // cursor waits until the terminal's cursor is right behind a text, shown in the shape that the person chose; "" waits
@@ -70,7 +71,7 @@ func TestCursorIsWhereTypingGoes(t *testing.T) {
 		s.see("n new")
 		s.cursor("")
 		s.press("q")
-		if code := s.end(); code != exitOK {
+		if code := s.end(); code != exitcode.OK {
 			t.Errorf("at %v the program ended with %d", size, code)
 		}
 	}

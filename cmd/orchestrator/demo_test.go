@@ -10,6 +10,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -125,7 +126,7 @@ func TestRunPrintsTheAnswer(t *testing.T) {
 		!a.Checkpoint.Usage.Priced || a.Checkpoint.Usage.Output == 0 {
 		t.Errorf("as JSON: %+v", a)
 	}
-	if res := r.run("run", "-a", "demo", "run touch made.txt"); res.code != exitRefused || !strings.Contains(res.stderr, "is waiting for you") {
+	if res := r.run("run", "-a", "demo", "run touch made.txt"); res.code != exitcode.Refused || !strings.Contains(res.stderr, "is waiting for you") {
 		t.Errorf("an approval: exit %d, %s", res.code, res.stderr)
 	}
 	if _, err := os.Stat(filepath.Join(r.project, "made.txt")); err == nil {
@@ -139,7 +140,7 @@ func TestRunAndSendEndByTheirTimeout(t *testing.T) {
 	r := newRig(t)
 	res := r.run("run", "-a", "demo", "--timeout", "10s", "#slow:600s list files", "--json")
 	var a answer
-	if err := json.Unmarshal([]byte(res.stdout), &a); err != nil || res.code != exitAgent || a.Outcome != "timeout" || !strings.Contains(res.stderr, "keeps running") {
+	if err := json.Unmarshal([]byte(res.stdout), &a); err != nil || res.code != exitcode.Agent || a.Outcome != "timeout" || !strings.Contains(res.stderr, "keeps running") {
 		t.Errorf("exit %d, %+v %v, %s", res.code, a, err, res.stderr)
 	}
 	if s := r.status(a.Thread); s.Execution == nil {
@@ -147,7 +148,7 @@ func TestRunAndSendEndByTheirTimeout(t *testing.T) {
 	}
 	another := r.demo("another")
 	r.awaitState(another, thread.StateIdle)
-	if res := r.run("send", "--timeout", "5s", another, "#slow:600s list files"); res.code != exitAgent || !strings.Contains(res.stderr, "has not finished in time") {
+	if res := r.run("send", "--timeout", "5s", another, "#slow:600s list files"); res.code != exitcode.Agent || !strings.Contains(res.stderr, "has not finished in time") {
 		t.Errorf("send: exit %d, %s", res.code, res.stderr)
 	}
 }
@@ -289,7 +290,7 @@ func TestPush(t *testing.T) {
 	r.turn(name, "list files")
 	fork := get[thread.Status](r, "fork", "to push", "-t", name)
 	r.turn(fork.Name, "write pushed.txt: yes")
-	r.says(exitNotFound, []string{"no remote", "git remote add"}, "push", fork.Name)
+	r.says(exitcode.NotFound, []string{"no remote", "git remote add"}, "push", fork.Name)
 	remote := filepath.Join(r.home, "remote.git")
 	r.git("init", "-q", "--bare", remote)
 	r.git("remote", "add", "origin", remote)
@@ -297,7 +298,7 @@ func TestPush(t *testing.T) {
 	if got := r.git("--git-dir", remote, "show", report.Branch+":pushed.txt"); !strings.Contains(got, "yes") {
 		t.Errorf("at the remote: %q", got)
 	}
-	r.says(exitRefused, []string{"no branch"}, "push", name)
+	r.says(exitcode.Refused, []string{"no branch"}, "push", name)
 }
 
 // TestDemoTakesServers: the agent that everybody has uses the MCP servers of its thread, as they are switched.
@@ -345,7 +346,7 @@ func TestDemoTakesServers(t *testing.T) {
 	// The person is asked before a tool is called, and says no.
 	careful := r.ok("new", "-a", "demo", "careful")
 	r.ok("mcp", "enable", "notes", "--thread", careful)
-	r.says(exitRefused, []string{"waiting for you"}, "send", careful, "call notes__add eggs")
+	r.says(exitcode.Refused, []string{"waiting for you"}, "send", careful, "call notes__add eggs")
 	if s := r.awaitState(careful, thread.StateApproval); s.Turn != 0 {
 		t.Errorf("waiting: %+v", s)
 	}

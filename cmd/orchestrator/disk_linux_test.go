@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -67,9 +68,9 @@ func TestReadOnlyStateFolder(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.stateDisk(syscall.MS_RDONLY)
-	r.says(exitError, []string{"state folder", "read-only", "mounted so that it can be written"}, "threads")
+	r.says(exitcode.Error, []string{"state folder", "read-only", "mounted so that it can be written"}, "threads")
 	res := r.run("doctor")
-	if res.code != exitError || !strings.Contains(res.stdout, "→ have the file system") {
+	if res.code != exitcode.Error || !strings.Contains(res.stdout, "→ have the file system") {
 		t.Errorf("the doctor said (exit %d):\n%s%s", res.code, res.stdout, res.stderr)
 	}
 }
@@ -126,13 +127,13 @@ func TestStartOnAFullDisk(t *testing.T) {
 				defer r.fill(disk)()
 				res = r.run("doctor")
 			}
-			if res.code != exitError || !strings.Contains(res.stdout, "→ free some space") {
+			if res.code != exitcode.Error || !strings.Contains(res.stdout, "→ free some space") {
 				t.Errorf("the doctor said (exit %d):\n%s%s", res.code, res.stdout, res.stderr)
 			}
 			if got := r.ok("checkpoint", "show", name, "1"); !strings.Contains(got, "list files") {
 				t.Errorf("the turn on a full disk: %s", got)
 			}
-			r.says(exitError, []string{"disk is full", "free"}, "new", "-a", "demo", "more")
+			r.says(exitcode.Error, []string{"disk is full", "free"}, "new", "-a", "demo", "more")
 			if res := r.run("find", "files"); res.code != 0 && !strings.Contains(res.stderr, "disk is full") {
 				t.Errorf("a search on a full disk: exit %d %s", res.code, res.stderr)
 			}
@@ -168,7 +169,7 @@ func TestImportOnFullDisk(t *testing.T) {
 
 	there := newRig(t)
 	dir := there.stateDisk(0)
-	there.says(exitError, []string{"disk is full", "free some space"}, "import", file)
+	there.says(exitcode.Error, []string{"disk is full", "free some space"}, "import", file)
 	if n := len(get[[]thread.Status](there, "threads", "--all")); n != 0 {
 		t.Errorf("%d threads", n)
 	}

@@ -21,6 +21,7 @@ import (
 	"orchestrator/agent/vterm"
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/exitcode"
 )
 
 // drawVariable has the test's own binary draw a model that panics.
@@ -68,9 +69,9 @@ func drawAndPanic(how string) int {
 	defer stop()
 	if err := draw(ctx, &frail{how: how}, out, tea.WithInput(os.Stdin), tea.WithOutput(out)); err != nil {
 		fmt.Fprintln(o.stderr, err)
-		return exitError
+		return exitcode.Error
 	}
-	return exitOK
+	return exitcode.OK
 }
 
 // TestPanicLeavesTheTerminalAsItWas: modes, screen and cursor are set back, and what the panic says is cleaned.
@@ -130,7 +131,7 @@ func TestPanicLeavesTheTerminalAsItWas(t *testing.T) {
 			}
 			said := out.String()
 			end := strings.LastIndex(said, "\x1b[?1049l")
-			if code := cmd.ProcessState.ExitCode(); code != exitError || end < 0 || strings.LastIndex(said, "\x1b[?1049h") > end ||
+			if code := cmd.ProcessState.ExitCode(); code != exitcode.Error || end < 0 || strings.LastIndex(said, "\x1b[?1049h") > end ||
 				strings.LastIndex(said, "\x1b[?1003h") > strings.LastIndex(said, "\x1b[?1003l") || strings.LastIndex(said, "\x1b[?25l") > strings.LastIndex(said, "\x1b[?25h") {
 				t.Errorf("exit %d, printed %q", code, said)
 			}
@@ -231,7 +232,7 @@ func signalled(t *testing.T, self string, sig syscall.Signal, twice bool) {
 			t.Errorf("%s: mode %s stays: %q", sig, mode, said)
 		}
 	}
-	if code := cmd.ProcessState.ExitCode(); code != exitOK || strings.Contains(said, "goroutine ") {
+	if code := cmd.ProcessState.ExitCode(); code != exitcode.OK || strings.Contains(said, "goroutine ") {
 		t.Errorf("%s: exit %d, printed %q", sig, code, said)
 	}
 }
@@ -273,7 +274,7 @@ func TestSizesThatNoTerminalHas(t *testing.T) {
 		t.Errorf("the screen took %d MB", mb)
 	}
 	s.press("q")
-	if code := s.end(); code != exitOK {
+	if code := s.end(); code != exitcode.OK {
 		t.Errorf("the screen ended with %d", code)
 	}
 	cl := client.New(r.claimed().Socket)
@@ -329,7 +330,7 @@ func TestScreenRefusesToStartTooLarge(t *testing.T) {
 	r := newRig(t)
 	r.ok("threads")
 	s := r.open(65535, 65535)
-	if code := s.end(); code != exitError || !strings.Contains(s.text(), "65535×65535") || !strings.Contains(s.text(), "stty cols") {
+	if code := s.end(); code != exitcode.Error || !strings.Contains(s.text(), "65535×65535") || !strings.Contains(s.text(), "stty cols") {
 		t.Errorf("exit %d:\n%.500s", code, s.text())
 	}
 }

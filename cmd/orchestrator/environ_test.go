@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -129,7 +130,7 @@ func TestServersOfTheShell(t *testing.T) {
 		t.Errorf("doctor in a newer shell:\n%s", doctor)
 	}
 	newer := strings.TrimSpace(r.run(append([]string{"new", "newer"}, agent...)...).stdout)
-	r.says(exitRefused, []string{"NEW_KEY", "mcp approve repo --thread"}, "mcp", "call", "repo", "environ", "--thread", newer)
+	r.says(exitcode.Refused, []string{"NEW_KEY", "mcp approve repo --thread"}, "mcp", "call", "repo", "environ", "--thread", newer)
 	show := r.ok("mcp", "show", "repo", "--thread", newer)
 	if !strings.Contains(show, "NEW_KEY") || strings.Contains(show+doctor, secret) {
 		t.Errorf("what is asked:\n%s", show)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"orchestrator/agent/demo/model"
+	"orchestrator/cmd/orchestrator/exitcode"
 )
 
 // clockPrompt has the demo's model say when it began to answer, at the beginning of an answer that takes seconds.
@@ -53,7 +54,7 @@ func TestFirstByte(t *testing.T) {
 			t.Fatalf("%v: %s", err, k.stderr.String())
 		}
 		ours = append(ours, since(t, string(first)+k.upTo(" here."), at))
-		if _, code := k.end(); code != exitOK {
+		if _, code := k.end(); code != exitcode.OK {
 			t.Fatalf("exit %d: %s", code, k.stderr.String())
 		}
 	}

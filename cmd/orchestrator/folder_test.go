@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -53,7 +54,7 @@ func TestNewThreadsWorkApart(t *testing.T) {
 	if next := get[thread.Status](r, "new", "-a", "demo", "fourth"); next.Dir != r.project {
 		t.Errorf("with the folder free the next works in %s", next.Dir)
 	}
-	r.says(exitUsage, []string{"worktree"}, "new", "-a", "demo", "--worktree", "--no-worktree", "fifth")
+	r.says(exitcode.Usage, []string{"worktree"}, "new", "-a", "demo", "--worktree", "--no-worktree", "fifth")
 }
 
 // TestNewThreadsShareWithoutACommit: a branch begins at a commit; where there is none, or no git, threads share.
@@ -154,7 +155,7 @@ func TestRunSaysWhereItWorks(t *testing.T) {
 	r := newRigApart(t)
 	r.demo("first")
 	res := r.run("run", "-a", "demo", "list files")
-	if res.code != exitOK || !strings.Contains(res.stderr, "/worktrees/") || !strings.Contains(res.stderr, "--no-worktree") || strings.Contains(res.stdout, "worktree of its own") {
+	if res.code != exitcode.OK || !strings.Contains(res.stderr, "/worktrees/") || !strings.Contains(res.stderr, "--no-worktree") || strings.Contains(res.stdout, "worktree of its own") {
 		t.Errorf("exit %d: %q, %q", res.code, res.stdout, res.stderr)
 	}
 	for _, form := range [][]string{{"--json"}, {"-o", "ndjson"}} {

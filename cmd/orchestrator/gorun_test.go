@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"orchestrator/agent/agenttest/clis"
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -92,7 +93,7 @@ func copyModule(t *testing.T, to string) {
 func (s *screen) leave() {
 	s.t.Helper()
 	s.press("q")
-	if code := s.end(); code != exitOK {
+	if code := s.end(); code != exitcode.OK {
 		s.t.Fatalf("the program ended with %d:\n%s", code, s.text())
 	}
 }

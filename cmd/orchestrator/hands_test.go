@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -124,8 +125,8 @@ func TestDiffOfTwoTurns(t *testing.T) {
 	if out := r.ok("checkpoint", "diff", name, "1"); !strings.Contains(out, "two.txt") || strings.Contains(out, "one.txt") {
 		t.Errorf("turn 1 to now: %s", out)
 	}
-	r.says(exitUsage, []string{"--from set the same point"}, "checkpoint", "diff", name, "1", "--from", "2")
-	r.says(exitUsage, []string{"expected <thread> [from] [to]"}, "checkpoint", "diff", name, "1", "2", "3")
+	r.says(exitcode.Usage, []string{"--from set the same point"}, "checkpoint", "diff", name, "1", "--from", "2")
+	r.says(exitcode.Usage, []string{"expected <thread> [from] [to]"}, "checkpoint", "diff", name, "1", "2", "3")
 	if out := r.run("doctor").stdout; !strings.Contains(out, "the output is not a terminal: verbs work") {
 		t.Errorf("doctor: %s", out)
 	}

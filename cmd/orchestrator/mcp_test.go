@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/mcpctl/rpc"
 	"orchestrator/thread"
 )
@@ -234,7 +235,7 @@ func TestMCPOfThreads(t *testing.T) {
 			t.Error("a process of one thread gets the tools of another by its token")
 		}
 		person := r.run("mcp-bridge", r.socket())
-		if person.code == exitOK || !strings.Contains(person.stderr, "only an agent") {
+		if person.code == exitcode.OK || !strings.Contains(person.stderr, "only an agent") {
 			t.Errorf("a person's process is served: %+v", person)
 		}
 		got := calls{Socket: r.socket(), List: []apiCall{{"mcp-serve", `{}`}}}.make()
@@ -297,13 +298,13 @@ func TestMCPVerbs(t *testing.T) {
 	if show.Accepted || !strings.Contains(strings.Join(show.Launch, "\n"), command) {
 		t.Errorf("show: %+v", show)
 	}
-	r.says(exitRefused, []string{"not accepted"}, "mcp", "call", "repo", "echo")
-	r.says(exitRefused, []string{"nobody can be asked", command}, "mcp", "approve", "repo")
+	r.says(exitcode.Refused, []string{"not accepted"}, "mcp", "call", "repo", "echo")
+	r.says(exitcode.Refused, []string{"nobody can be asked", command}, "mcp", "approve", "repo")
 	// On a terminal it asks, and takes no for an answer.
 	s := r.open(200, 30, "mcp", "approve", "repo")
 	s.see(filepath.Base(command), "Accept it?")
 	s.press("n\r")
-	if code := s.end(); code != exitRefused {
+	if code := s.end(); code != exitcode.Refused {
 		t.Errorf("no ends with %d:\n%s", code, s.text())
 	}
 	if get[thread.MCPDetail](r, "mcp", "show", "repo").Accepted {
@@ -312,7 +313,7 @@ func TestMCPVerbs(t *testing.T) {
 	s = r.open(200, 30, "mcp", "approve", "repo")
 	s.see("Accept it?")
 	s.press("y\r")
-	if code := s.end(); code != exitOK {
+	if code := s.end(); code != exitcode.OK {
 		t.Errorf("yes ends with %d:\n%s", code, s.text())
 	}
 	if len(pidsIn(t, witness)) > 0 {
@@ -324,7 +325,7 @@ func TestMCPVerbs(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.ok("mcp", "call", "repo", "echo", `{"a":1}`)), &result); err != nil || result.Content[0].Text != `{"a":1}` {
 		t.Errorf("call: %v %+v", err, result)
 	}
-	r.says(exitUsage, []string{"JSON object"}, "mcp", "call", "repo", "echo", "[1]")
+	r.says(exitcode.Usage, []string{"JSON object"}, "mcp", "call", "repo", "echo", "[1]")
 	if got := get[thread.MCPResult](r, "mcp", "call", "repo", "verbatim").Result; !strings.Contains(got, "9007199254740993123") {
 		t.Errorf("call --json: %s", got)
 	}
@@ -338,8 +339,8 @@ func TestMCPVerbs(t *testing.T) {
 	// What has changed is asked about again, and shows how.
 	r.write(".mcp.json", strings.Replace(string(b), "starts=", "banner\",\"starts=", 1))
 	await(t, "the change", func() bool { return get[thread.MCPDetail](r, "mcp", "show", "repo").Changed })
-	r.says(exitRefused, []string{"changed since you accepted", "+", "banner"}, "mcp", "approve", "repo")
-	r.says(exitRefused, []string{"not what you have seen"}, "mcp", "approve", "repo", "--hash", show.Hash)
+	r.says(exitcode.Refused, []string{"changed since you accepted", "+", "banner"}, "mcp", "approve", "repo")
+	r.says(exitcode.Refused, []string{"not what you have seen"}, "mcp", "approve", "repo", "--hash", show.Hash)
 	r.ok("mcp", "approve", "repo", "--hash", get[thread.MCPDetail](r, "mcp", "show", "repo").Hash)
 	r.ok("mcp", "call", "repo", "echo")
 	if out := r.ok("mcp", "logs", "repo"); !strings.Contains(out, "Welcome!") || strings.Contains(out, "\x1b") {
@@ -349,7 +350,7 @@ func TestMCPVerbs(t *testing.T) {
 		t.Error("why says nothing")
 	}
 	r.ok("mcp", "revoke", "repo")
-	r.says(exitRefused, []string{"not accepted"}, "mcp", "call", "repo", "echo")
+	r.says(exitcode.Refused, []string{"not accepted"}, "mcp", "call", "repo", "echo")
 }
 
 // TestMCPOff leaves agents to their own configuration.

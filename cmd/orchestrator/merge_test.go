@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -20,8 +21,8 @@ func TestCommitAndMerge(t *testing.T) {
 	r.write("hello.go", "package main\n\nfunc main() { println(\"mine\") }\n")
 	r.write("mine.txt", "mine\n")
 	offer := []string{"hello.go", "mine.txt", "merge " + fork.Name + " --commit-parent"}
-	r.says(exitRefused, offer, "merge", fork.Name)
-	r.says(exitRefused, offer, "merge", fork.Name, "--dry-run")
+	r.says(exitcode.Refused, offer, "merge", fork.Name)
+	r.says(exitcode.Refused, offer, "merge", fork.Name, "--dry-run")
 	head := r.git("rev-parse", "HEAD")
 	if out := r.ok("merge", fork.Name, "--dry-run", "--commit-parent"); !strings.Contains(out, "would be committed first") || !strings.Contains(out, "mine.txt") {
 		t.Errorf("the dry run:\n%s", out)
@@ -30,7 +31,7 @@ func TestCommitAndMerge(t *testing.T) {
 		t.Error("a dry run committed something")
 	}
 	res := r.run("merge", fork.Name, "--commit-parent")
-	if res.code != exitRefused || !strings.Contains(res.stdout, "committed first") || !strings.Contains(res.stdout, "conflicts in") {
+	if res.code != exitcode.Refused || !strings.Contains(res.stdout, "committed first") || !strings.Contains(res.stdout, "conflicts in") {
 		t.Fatalf("exit %d\n%s%s", res.code, res.stdout, res.stderr)
 	}
 	r.ok("merge", fork.Name, "--abort")

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 	"orchestrator/ui/plain"
 )
@@ -43,12 +44,12 @@ func TestNamesOfEveryScript(t *testing.T) {
 			t.Errorf("%q is completed to %q", prefix, out)
 		}
 	}
-	r.says(exitNotFound, []string{zh.Name}, "why", "修复 缓冲 🚀")
+	r.says(exitcode.NotFound, []string{zh.Name}, "why", "修复 缓冲 🚀")
 	renamed := get[thread.Status](r, "rename", ascii, "Größe ändern")
 	if renamed.Title != "Größe ändern" || !strings.HasSuffix(renamed.Name, ascii[len(ascii)-4:]) {
 		t.Errorf("renamed %q, %q", renamed.Name, renamed.Title)
 	}
-	r.says(exitUsage, []string{"letters and digits"}, "rename", renamed.Name, "\u202e--")
+	r.says(exitcode.Usage, []string{"letters and digits"}, "rename", renamed.Name, "\u202e--")
 	if hits := get[[]thread.Hit](r, "find", "größe"); len(hits) != 1 || hits[0].Thread != renamed.ID {
 		t.Errorf("found %+v", hits)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orchestrator/checkpoint/sqlite"
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -40,12 +41,12 @@ func TestMovedWhileItRuns(t *testing.T) {
 	if err := os.Rename(r.project, there.project); err != nil {
 		t.Fatal(err)
 	}
-	there.says(exitRefused, []string{"moved while its server runs", "orchestrator stop"}, "threads")
+	there.says(exitcode.Refused, []string{"moved while its server runs", "orchestrator stop"}, "threads")
 	await(t, "the server to notice", func() bool {
 		b, err := os.ReadFile(log)
 		return err == nil && strings.Contains(string(b), "the project has been moved or removed")
 	})
-	there.says(exitRefused, []string{"moved while its server runs", "orchestrator stop"}, "threads")
+	there.says(exitcode.Refused, []string{"moved while its server runs", "orchestrator stop"}, "threads")
 	there.ok("stop")
 	res := there.run("threads")
 	if res.code != 0 || !strings.Contains(res.stdout, name) || !strings.Contains(res.stderr, "moved from "+r.project) {
@@ -121,11 +122,11 @@ func TestHomeAsProject(t *testing.T) {
 	r := newRig(t)
 	t.Cleanup(func() { r.run("stop", "--force") })
 	home := r.in(r.home)
-	home.says(exitRefused, []string{"your home folder", "could write orchestrator's own state", "trust --folder"}, "threads")
+	home.says(exitcode.Refused, []string{"your home folder", "could write orchestrator's own state", "trust --folder"}, "threads")
 	s := home.open(100, 30, "threads")
 	s.see("(y/n)")
 	s.press("n\n")
-	if code := s.end(); code != exitRefused {
+	if code := s.end(); code != exitcode.Refused {
 		t.Errorf("refused: exit %d\n%s", code, s.text())
 	}
 	s = home.open(100, 30, "threads")
@@ -136,7 +137,7 @@ func TestHomeAsProject(t *testing.T) {
 	}
 	home.ok("threads")
 	home.ok("stop")
-	r.in("/").says(exitRefused, []string{"whole file system", "trust --folder"}, "threads")
+	r.in("/").says(exitcode.Refused, []string{"whole file system", "trust --folder"}, "threads")
 }
 
 // TestStateBelowATemporaryFolder is refused before anything is made.
@@ -146,9 +147,9 @@ func TestStateBelowATemporaryFolder(t *testing.T) {
 	temp := t.TempDir()
 	r.env = append(r.env, "XDG_STATE_HOME="+filepath.Join(temp, "state"))
 	for _, verb := range [][]string{{"threads"}, {"new", "-a", "demo", "x"}, {"serve"}, {"adopt"}, {"trust", "--folder"}} {
-		r.says(exitRefused, []string{"temporary folder", "XDG_STATE_HOME"}, verb...)
+		r.says(exitcode.Refused, []string{"temporary folder", "XDG_STATE_HOME"}, verb...)
 	}
-	if res := r.run("doctor"); res.code != exitError || !strings.Contains(res.stdout, "temporary folder") {
+	if res := r.run("doctor"); res.code != exitcode.Error || !strings.Contains(res.stdout, "temporary folder") {
 		t.Errorf("the doctor said (exit %d):\n%s", res.code, res.stdout)
 	}
 	if list, err := os.ReadDir(temp); err != nil || len(list) != 0 {
@@ -181,18 +182,18 @@ func TestAdopt(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.project = there.project // for what ends the test
-	there.says(exitRefused, []string{"not clear", "which is not there now", "orchestrator adopt", "adopt --new"}, "threads")
-	if res := there.run("doctor"); res.code != exitError || !strings.Contains(res.stdout, "orchestrator adopt") {
+	there.says(exitcode.Refused, []string{"not clear", "which is not there now", "orchestrator adopt", "adopt --new"}, "threads")
+	if res := there.run("doctor"); res.code != exitcode.Error || !strings.Contains(res.stdout, "orchestrator adopt") {
 		t.Errorf("the doctor said (exit %d):\n%s", res.code, res.stdout)
 	}
-	there.says(exitNotFound, []string{"no state is called", "project-"}, "adopt", "nobody-00000000")
+	there.says(exitcode.NotFound, []string{"no state is called", "project-"}, "adopt", "nobody-00000000")
 	if out := there.ok("adopt"); !strings.Contains(out, there.project) {
 		t.Errorf("adopt said %s", out)
 	}
 	if s := there.status(name); s.Turn != 1 || s.Dir != there.project {
 		t.Errorf("adopted: turn %d in %s", s.Turn, s.Dir)
 	}
-	there.says(exitUsage, []string{"nothing to decide"}, "adopt", "--new")
+	there.says(exitcode.Usage, []string{"nothing to decide"}, "adopt", "--new")
 }
 
 // TestForeignRepositoryIsNamed: what git refuses because of its owner is said with the way out.
@@ -279,7 +280,7 @@ func TestFolderOfAnOlderBuild(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(old, "lock"), 0o600); err != nil { // and wait for ever here
 		t.Fatal(err)
 	}
-	if out := r.run("threads"); out.code != exitOK || strings.Count(out.stderr, said) != 1 {
+	if out := r.run("threads"); out.code != exitcode.OK || strings.Count(out.stderr, said) != 1 {
 		t.Errorf("threads: %d, %q", out.code, out.stderr)
 	}
 	if out := r.run("doctor"); strings.Count(out.stdout, said) != 1 {

@@ -14,6 +14,7 @@ import (
 	"orchestrator/checkpoint/postgres/pgtest"
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
 )
@@ -182,7 +183,7 @@ func (r *rig) told(threads []thread.Status) {
 			return strings.Contains(r.ok("why", s.Name), "the last answer is not stored yet")
 		})
 	})
-	if res := r.run("doctor"); res.code != exitError || !strings.Contains(res.stdout, "✗ store") || !strings.Contains(res.stdout, "cannot be reached") {
+	if res := r.run("doctor"); res.code != exitcode.Error || !strings.Contains(res.stdout, "✗ store") || !strings.Contains(res.stdout, "cannot be reached") {
 		r.t.Errorf("the doctor, exit %d:\n%s", res.code, res.stdout)
 	}
 	r.noSecret()

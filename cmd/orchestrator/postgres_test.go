@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"orchestrator/checkpoint/postgres/pgtest"
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -243,7 +244,7 @@ func TestBadDatabase(t *testing.T) {
 		{"postgres://ann:hunter2@127.0.0.1:port/db", []string{"is not valid", "%40"}},
 	} {
 		r.keepIn(bad.url)
-		r.says(exitError, bad.words, "threads")
+		r.says(exitcode.Error, bad.words, "threads")
 		res := r.run("doctor")
 		for _, w := range append(bad.words, "✗ store") {
 			if !strings.Contains(res.stdout, w) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/exitcode"
 )
 
 // TestOneProtocol: a server is met only where it speaks exactly the protocol of this program.
@@ -46,12 +47,12 @@ func TestAnotherProtocol(t *testing.T) {
 	go func() { _ = server.Serve(listener) }() // until Close
 	t.Cleanup(func() { server.Close() })
 	for _, args := range [][]string{{"threads"}, {"new", "-a", "demo", "one"}, {"find", "words"}} {
-		r.says(exitError, []string{"from-tomorrow", "orchestrator restart", "3 agents"}, args...)
+		r.says(exitcode.Error, []string{"from-tomorrow", "orchestrator restart", "3 agents"}, args...)
 	}
 	s := r.open(200, 30)
 	s.see("from-tomorrow", "Restart it now? (y/n)")
 	s.press("n\n")
-	if code := s.end(); code != exitError {
+	if code := s.end(); code != exitcode.Error {
 		t.Errorf("the screen ended with %d:\n%s", code, s.text())
 	}
 	if len(asked) > 0 {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"orchestrator/agent/agenttest/clis"
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -20,7 +21,7 @@ func TestRealExit(t *testing.T) {
 			t.Logf("%s: exit %d, %s", how, res.code, res.stderr)
 			await(t, "the agent to end", func() bool { return r.status(name).Execution == nil })
 			r.ok("resume", name)
-			if res := r.run("send", name, "two. #say:second", "--timeout", "5m"); res.code != exitOK || res.stdout != "second\n" {
+			if res := r.run("send", name, "two. #say:second", "--timeout", "5m"); res.code != exitcode.OK || res.stdout != "second\n" {
 				t.Errorf("after the resume: exit %d, %q, %s", res.code, res.stdout, res.stderr)
 			}
 			prompts := get[[]thread.Prompt](r.rig, "prompts", name)

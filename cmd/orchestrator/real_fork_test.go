@@ -9,6 +9,7 @@ import (
 
 	"orchestrator/agent/agenttest/clis"
 	"orchestrator/agent/scripted"
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -25,7 +26,7 @@ func TestRealForksAtBadTimes(t *testing.T) {
 
 			r.ok("send", "-d", name, "tool. #bash:touch started; while [ ! -e go ]; do sleep 0.1; done #say:tool is done.")
 			await(t, "the tool to run", func() bool { _, err := os.Stat(filepath.Join(r.project, "started")); return err == nil })
-			if res := r.run("fork", "no", "-t", name, "--at", "3"); res.code == exitOK || !strings.Contains(res.stderr, "turn 3") {
+			if res := r.run("fork", "no", "-t", name, "--at", "3"); res.code == exitcode.OK || !strings.Contains(res.stderr, "turn 3") {
 				t.Errorf("a fork at a turn that is not over: exit %d, %s", res.code, res.stderr)
 			}
 			r.forkHears(name, "in-tool.")

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"orchestrator/cmd/orchestrator/exitcode"
 )
 
 // piece is one piece of a made-up session, which each format writes in its way.
@@ -458,7 +460,7 @@ func replayedAs(t *testing.T, path string) replayed {
 	t.Helper()
 	code, out, problems := contextReplay(t, path, "--json")
 	var r replayed
-	if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitOK {
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitcode.OK {
 		t.Fatalf("%s: exit %d, %v: %s", filepath.Base(path), code, err, problems)
 	}
 	return r

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -38,7 +39,7 @@ func (r *rig) restoreKilledAt(point string) {
 
 	healthy := r.env
 	r.env = append(append([]string(nil), healthy...), "ORCHESTRATOR_FAILPOINT="+point)
-	if res := r.run("restore-backup", file); res.code == exitOK {
+	if res := r.run("restore-backup", file); res.code == exitcode.OK {
 		r.t.Errorf("the restore passed %s: %s", point, res.stdout)
 	}
 	r.env = healthy

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -36,45 +38,27 @@ var buildFlags []string
 // program is the built program; TestMain sets it.
 var program string
 
-// sandboxVariable names a program that the test's program runs in a sandbox without connections.
-const sandboxVariable = "ORCHESTRATOR_TEST_SANDBOX"
-
-func TestMain(m *testing.M) {
-	mcptest.Main()
-	os.Exit(testMain(m))
+// mode is what a test program does instead of its tests where a variable of the environment is set.
+type mode struct {
+	Variable string
+	Run      func(value string) (code int)
 }
 
-func testMain(m *testing.M) int {
-	if how := os.Getenv(drawVariable); how != "" {
-		return drawAndPanic(how)
-	}
-	if file := os.Getenv(crashVariable); file != "" {
-		return crashInto(file)
-	}
-	if tries := os.Getenv(askVariable); tries != "" {
-		return asks(tries)
-	}
-	if path := os.Getenv(sandboxVariable); path != "" {
-		return runInSandbox(path)
-	}
-	if file := os.Getenv(callsName); file != "" {
-		return makeCalls(file)
+// testMain builds the program and runs a package's tests; what it returns is the code to exit with.
+func testMain(m *testing.M, modes ...mode) int {
+	mcptest.Main()
+	for _, mode := range append(modes, mode{callsName, makeCalls}) {
+		if value := os.Getenv(mode.Variable); value != "" {
+			return mode.Run(value)
+		}
 	}
 	if below, err := session.Below(os.Environ()); below || err != nil {
 		fmt.Fprintf(os.Stderr, "these tests act for a person, and this runs below an agent of orchestrator (%v): run them elsewhere\n", err)
 		return 1
 	}
-	dir, err := os.MkdirTemp("", "orchestrator-test-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	program = filepath.Join(dir, "orchestrator")
-	// Without a version: git refuses to tell it in a checkout that another user owns.
-	args := append(append([]string{"build", "-buildvcs=false"}, buildFlags...), "-o", program, ".")
-	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build the program: %v\n%s", err, out)
+	var err error
+	if program, err = buildProgram(); err != nil {
+		fmt.Fprintln(os.Stderr, "build the program:", err)
 		return 1
 	}
 	flag.Parse()
@@ -91,6 +75,46 @@ func testMain(m *testing.M) int {
 		return 1
 	}
 	return code
+}
+
+// buildProgram builds the program once for all packages of tests: each of them, and each later run, finds it there, and go
+// makes it anew where the code has changed.
+func buildProgram() (path string, err error) {
+	gomod, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", fmt.Errorf("find the module: %w", err)
+	}
+	root := filepath.Dir(strings.TrimSpace(string(gomod)))
+	room := filepath.Join(os.TempDir(), fmt.Sprintf("orchestrator-test-%d", os.Getuid()))
+	if err := os.Mkdir(room, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return "", err
+	}
+	if info, err := os.Lstat(room); err != nil {
+		return "", err
+	} else if stat, ok := info.Sys().(*syscall.Stat_t); !ok || !info.IsDir() || int(stat.Uid) != os.Getuid() || info.Mode().Perm() != 0o700 {
+		return "", fmt.Errorf("%s is not a folder of yours alone; remove it", room)
+	}
+	id := sha256.Sum256([]byte(root + "\x00" + strings.Join(buildFlags, "\x00")))
+	dir := filepath.Join(room, hex.EncodeToString(id[:8]))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return "", err
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return "", fmt.Errorf("wait for another build: %w", err)
+	}
+	path = filepath.Join(dir, "orchestrator")
+	// Without a version: git refuses to tell it in a checkout that another user owns.
+	cmd := exec.Command("go", append(append([]string{"build", "-buildvcs=false"}, buildFlags...), "-o", path, "./cmd/orchestrator")...)
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return path, nil
 }
 
 // patience is how long a test waits for what must come; only a broken program takes that long.
@@ -198,7 +222,17 @@ func newBase(t *testing.T) string {
 }
 
 // places are what the program takes from the rig's environment.
-func (r *rig) places() project.Places { return (&cli{environ: r.env}).places() }
+func (r *rig) places() project.Places {
+	state := lookup(r.env, "XDG_STATE_HOME")
+	if state == "" {
+		state = filepath.Join(lookup(r.env, "HOME"), ".local", "state")
+	}
+	return project.Places{
+		Home: lookup(r.env, "HOME"), State: state, Runtime: lookup(r.env, "XDG_RUNTIME_DIR"),
+		Temp:     []string{"/tmp", "/var/tmp", lookup(r.env, "TMPDIR"), os.TempDir()},
+		Accepted: func(string) bool { return true }, // whoever made the rig
+	}
+}
 
 // found is the project as the program finds it.
 func (r *rig) found() project.Project {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"orchestrator/cmd/orchestrator/exitcode"
 )
 
 // TestVerbsSayWhatIsSo: a verb that has nothing to do does not say that it did something.
@@ -11,7 +13,7 @@ func TestVerbsSayWhatIsSo(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	name := r.demo("hello")
-	r.says(exitRefused, []string{"restore " + name + ": it is not archived", "checkpoint restore"}, "restore", name)
+	r.says(exitcode.Refused, []string{"restore " + name + ": it is not archived", "checkpoint restore"}, "restore", name)
 	if got := r.ok("resume", name); !strings.Contains(got, name+" runs already, at turn") || strings.Contains(got, "resumed") {
 		t.Errorf("resume of a thread that runs: %q", got)
 	}
@@ -40,7 +42,7 @@ func TestHelpOnNothing(t *testing.T) {
 	}
 	for _, args := range [][]string{{"help", "nope"}, {"help", "stage", "nope"}, {"help", "help", "me"}, {"help", "trouble", "x"}} {
 		out, err := help("/bin/orchestrator", args...)
-		if err == nil || exitCode(err) != exitUsage || !strings.Contains(err.Error(), "`orchestrator help` lists") || out != "" {
+		if err == nil || exitCode(err) != exitcode.Usage || !strings.Contains(err.Error(), "`orchestrator help` lists") || out != "" {
 			t.Errorf("%q: %v, %q", args, err, out)
 		}
 	}

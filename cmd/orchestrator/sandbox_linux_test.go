@@ -13,8 +13,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
+
+// sandboxVariable names a program that the test program runs in a sandbox without connections.
+const sandboxVariable = "ORCHESTRATOR_TEST_SANDBOX"
 
 // runInSandbox replaces this program by another one that cannot connect to anything, as in Codex's sandbox.
 func runInSandbox(path string) int {
@@ -61,11 +65,11 @@ func TestStagingInSandbox(t *testing.T) {
 	if got := get[retrieved](&inside, "retrieve", token, "--head", "1"); got.Data != "a line\n" {
 		t.Errorf("retrieve as JSON: %+v", got)
 	}
-	inside.says(exitUsage, []string{"complete token"}, "retrieve", token[:8])
-	inside.says(exitNotFound, []string{"gdrive", "was unstaged at"}, "retrieve", gone)
-	inside.says(exitNotFound, []string{"nothing is staged as max:00000000"}, "retrieve", "max:00000000")
-	inside.says(exitError, []string{"cannot be reached from this sandbox", "write the data to a file"}, "stage")
-	inside.says(exitError, []string{"sandbox that forbids sockets"}, "stage", "list")
+	inside.says(exitcode.Usage, []string{"complete token"}, "retrieve", token[:8])
+	inside.says(exitcode.NotFound, []string{"gdrive", "was unstaged at"}, "retrieve", gone)
+	inside.says(exitcode.NotFound, []string{"nothing is staged as max:00000000"}, "retrieve", "max:00000000")
+	inside.says(exitcode.Error, []string{"cannot be reached from this sandbox", "write the data to a file"}, "stage")
+	inside.says(exitcode.Error, []string{"sandbox that forbids sockets"}, "stage", "list")
 	if got := r.ok("retrieve", token, "--head", "1"); got != "a line" {
 		t.Errorf("outside: %q", got)
 	}
@@ -86,7 +90,7 @@ func TestStageFromSandbox(t *testing.T) {
 	inside := *r
 	inside.program = self
 	inside.env = append(slices.Clone(r.env), sandboxVariable+"="+r.program, "ORCHESTRATOR_THREAD="+string(id))
-	inside.says(exitError, []string{"cannot be reached from this sandbox", "write the data to a file"}, "stage")
+	inside.says(exitcode.Error, []string{"cannot be reached from this sandbox", "write the data to a file"}, "stage")
 	folder := filepath.Join(threadHome(r.stateDir(), id), thread.DropFolder)
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
@@ -104,5 +108,5 @@ func TestStageFromSandbox(t *testing.T) {
 	}
 	other := inside
 	other.env = append(slices.Clone(inside.env), "ORCHESTRATOR_THREAD=../../x")
-	other.says(exitError, []string{"cannot be reached from this sandbox"}, "stage")
+	other.says(exitcode.Error, []string{"cannot be reached from this sandbox"}, "stage")
 }

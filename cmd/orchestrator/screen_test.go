@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -24,7 +25,7 @@ func TestScreen(t *testing.T) {
 		s.press("\x11") // ctrl+q
 		s.see("n new")
 		s.press("q")
-		if code := s.end(); code != exitOK {
+		if code := s.end(); code != exitcode.OK {
 			t.Errorf("at %v the program ended with %d:\n%s", size, code, s.text())
 		}
 		if st := r.status(name); st.Turn != 1 || st.Execution == nil {
@@ -58,7 +59,7 @@ func TestFirstRun(t *testing.T) {
 	s.press("\x11")
 	s.see("n new")
 	s.press("q")
-	if code := s.end(); code != exitOK {
+	if code := s.end(); code != exitcode.OK {
 		t.Errorf("the program ended with %d:\n%s", code, s.text())
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -39,8 +40,8 @@ func TestSendsThroughKills(t *testing.T) {
 			said := strings.TrimSpace(res.stdout)
 			end := "answered"
 			switch {
-			case res.code == exitOK && said == words:
-			case res.code != exitOK && strings.TrimSpace(res.stderr) != "" && strings.HasPrefix(words, said):
+			case res.code == exitcode.OK && said == words:
+			case res.code != exitcode.OK && strings.TrimSpace(res.stderr) != "" && strings.HasPrefix(words, said):
 				end = fmt.Sprintf("exit %d", res.code)
 				t.Logf("%s: %s", words, strings.TrimSpace(res.stderr))
 			default:

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -91,7 +92,7 @@ func TestServerOutlivesTheLogin(t *testing.T) {
 	s.press("\t") // what the open screen asks for now goes over a connection of its own
 	s.see("still")
 	s.press("\x11q")
-	if code := s.end(); code != exitOK {
+	if code := s.end(); code != exitcode.OK {
 		t.Errorf("the screen ended with %d", code)
 	}
 	r.ok("stop")
@@ -107,8 +108,8 @@ func TestStopSaysWhoHoldsTheProject(t *testing.T) {
 	}
 	defer lock.Close()
 	me := fmt.Sprintf("process %d", os.Getpid())
-	r.says(exitRefused, []string{me, "cannot be reached", "stop --force"}, "stop")
-	if res := r.run("doctor"); res.code != exitError || !strings.Contains(res.stdout, me) || !strings.Contains(res.stdout, "stop --force") {
+	r.says(exitcode.Refused, []string{me, "cannot be reached", "stop --force"}, "stop")
+	if res := r.run("doctor"); res.code != exitcode.Error || !strings.Contains(res.stdout, me) || !strings.Contains(res.stdout, "stop --force") {
 		t.Errorf("the doctor said (exit %d):\n%s", res.code, res.stdout)
 	}
 	go func() {

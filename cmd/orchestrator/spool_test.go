@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"orchestrator/checkpoint/postgres/pgtest"
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -40,7 +41,7 @@ func TestStoppedWhileTheDatabaseIsDown(t *testing.T) {
 			name := r.demo("kept")
 			r.turn(name, "write notes.txt: one")
 			db.Kill(t, syscall.SIGKILL)
-			r.says(exitRefused, []string{"not sent", "type it into the agent itself"}, "send", "-d", name, "write notes.txt: nothing")
+			r.says(exitcode.Refused, []string{"not sent", "type it into the agent itself"}, "send", "-d", name, "write notes.txt: nothing")
 			if err := typeIn(t.Context(), r.client(), r.status(name).ID, "write notes.txt: two"); err != nil {
 				t.Fatal(err)
 			}
@@ -85,8 +86,8 @@ func TestStopRefusesWhileAnswersAreUnsaved(t *testing.T) {
 	await(t, "the answer to be refused", func() bool {
 		return strings.Contains(r.run("why", name).stdout, "not stored yet")
 	})
-	r.says(exitRefused, []string{"not saved", "--force"}, "stop")
-	if res := r.run("stop", "--force"); res.code != exitError || !strings.Contains(res.stdout, "could not be saved") {
+	r.says(exitcode.Refused, []string{"not saved", "--force"}, "stop")
+	if res := r.run("stop", "--force"); res.code != exitcode.Error || !strings.Contains(res.stdout, "could not be saved") {
 		t.Errorf("stop --force: exit %d, %q", res.code, res.stdout)
 	}
 }

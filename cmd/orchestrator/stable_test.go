@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -140,7 +141,7 @@ func TestRestartOnTheScreen(t *testing.T) {
 	s.press("\x11")
 	s.see("n new")
 	s.press("q")
-	if code := s.end(); code != exitOK {
+	if code := s.end(); code != exitcode.OK {
 		t.Errorf("the screen ended with %d", code)
 	}
 	if res := r.run("threads"); res.stderr != "" {

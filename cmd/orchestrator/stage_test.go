@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -123,11 +124,11 @@ func TestStagedBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := r.run("retrieve", token)
-	if got.code != exitError || got.stdout != strings.ToUpper(hostile)+"\n" || !strings.Contains(got.stderr, "SHA-256") ||
+	if got.code != exitcode.Error || got.stdout != strings.ToUpper(hostile)+"\n" || !strings.Contains(got.stderr, "SHA-256") ||
 		!strings.Contains(got.stderr, file) {
 		t.Errorf("data that was changed on disk: %+v", got)
 	}
-	r.says(exitError, []string{"SHA-256"}, "retrieve", token, "--json")
+	r.says(exitcode.Error, []string{"SHA-256"}, "retrieve", token, "--json")
 	if err := os.WriteFile(file, []byte(hostile+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -188,12 +189,12 @@ func TestStagedDataStays(t *testing.T) {
 	if len(list) != 1 || string(list[0].Token) != token || !slices.Equal(list[0].Labels, []string{"of a test"}) {
 		t.Errorf("after a restart: %+v", list)
 	}
-	r.says(exitNotFound, []string{brief, "expired"}, "retrieve", brief)
+	r.says(exitcode.NotFound, []string{brief, "expired"}, "retrieve", brief)
 	r.ok("gc")
 	if files, err := filepath.Glob(filepath.Join(r.stateDir(), "staging", "*.txt")); err != nil || len(files) != 1 {
 		t.Errorf("after gc there are %v (%v)", files, err)
 	}
-	r.says(exitNotFound, []string{brief, "expired"}, "retrieve", brief)
+	r.says(exitcode.NotFound, []string{brief, "expired"}, "retrieve", brief)
 }
 
 // TestPromptsKeepStagedData: data that a queued prompt names does not expire.
@@ -205,7 +206,7 @@ func TestPromptsKeepStagedData(t *testing.T) {
 	kept, lost := r.stage("kept\n", "--ttl", "1s"), r.stage("lost\n", "--ttl", "1s")
 	p := get[thread.Prompt](r, "send", "-d", name, "sum up "+kept+".")
 	expired := func(token string) func() bool {
-		return func() bool { return r.run("stage", "info", token).code == exitNotFound }
+		return func() bool { return r.run("stage", "info", token).code == exitcode.NotFound }
 	}
 	await(t, "data that nothing needs to expire", expired(lost))
 	info := get[thread.StagedInfo](r, "stage", "info", kept)
@@ -272,14 +273,14 @@ func TestAgentStages(t *testing.T) {
 		{two, "max stage list", 0, other, mine},
 		{one, "max stage info " + mine, 0, string(r.status(one.name).ID), ""},
 		{one, "max retrieve " + mine[:6], 0, "mine", ""},
-		{one, "max retrieve " + other[:11], exitNotFound, "no token begins with", ""},
-		{one, "max unstage " + other, exitRefused, `"manage"`, ""},
-		{one, "max unstage " + of, exitRefused, `"manage"`, ""},
-		{one, "max stage touch " + other, exitRefused, `"manage"`, ""},
+		{one, "max retrieve " + other[:11], exitcode.NotFound, "no token begins with", ""},
+		{one, "max unstage " + other, exitcode.Refused, `"manage"`, ""},
+		{one, "max unstage " + of, exitcode.Refused, `"manage"`, ""},
+		{one, "max stage touch " + other, exitcode.Refused, `"manage"`, ""},
 		{one, "max stage touch " + mine, 0, "kept until", ""},
 		{one, "max unstage " + mine, 0, "unstaged", ""},
-		{one, "max unstage " + mine, exitNotFound, "was unstaged", ""},
-		{two, "max --project " + elsewhere + " stage list", exitRefused, "only the user may do this", ""},
+		{one, "max unstage " + mine, exitcode.NotFound, "was unstaged", ""},
+		{two, "max --project " + elsewhere + " stage list", exitcode.Refused, "only the user may do this", ""},
 	} {
 		got := from(c.who, c.script)
 		if all := got.stdout + got.stderr; got.code != c.code || !strings.Contains(all, c.out) ||

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -80,7 +81,7 @@ func TestSendPrintsWhatTheModelSays(t *testing.T) {
 		t.Errorf("while it prints: %+v", list)
 	}
 	r.ok("stop", name)
-	if rest, code := k.end(); code != exitAgent || strings.Count(rest, "\n") > 1900 || !strings.Contains(k.stderr.String(), "prompts again p") {
+	if rest, code := k.end(); code != exitcode.Agent || strings.Count(rest, "\n") > 1900 || !strings.Contains(k.stderr.String(), "prompts again p") {
 		t.Errorf("exit %d after %d more bytes: %s", code, len(rest), k.stderr.String())
 	}
 	r.ok("resume", name)
@@ -99,7 +100,7 @@ func TestEverySendGetsItsOwnAnswer(t *testing.T) {
 		all.Go(func() {
 			words := fmt.Sprintf("this is number %d of all", i)
 			res := r.run("send", names[i%2], "say "+words)
-			if res.code != exitOK || strings.TrimSpace(res.stdout) != words {
+			if res.code != exitcode.OK || strings.TrimSpace(res.stdout) != words {
 				t.Errorf("%d: exit %d, %q, %s", i, res.code, res.stdout, res.stderr)
 			}
 		})
@@ -120,16 +121,16 @@ func TestQueuedPromptIsWaitedFor(t *testing.T) {
 	if p.State != thread.PromptQueued || p.Reason == "" {
 		t.Errorf("behind it: %+v", p)
 	}
-	r.says(exitRefused, []string{"is queued", "working", "prompts cancel p"}, "send", name, "say the third", "--timeout", "300ms")
+	r.says(exitcode.Refused, []string{"is queued", "working", "prompts cancel p"}, "send", name, "say the third", "--timeout", "300ms")
 	res := r.run("send", name, "say the fourth", "--timeout", "300ms", "--json")
 	var a answer
-	if err := json.Unmarshal([]byte(res.stdout), &a); err != nil || a.Outcome != isQueued || a.Reason == "" || a.Prompt == "" || res.code != exitRefused {
+	if err := json.Unmarshal([]byte(res.stdout), &a); err != nil || a.Outcome != isQueued || a.Reason == "" || a.Prompt == "" || res.code != exitcode.Refused {
 		t.Errorf("as JSON: %v, exit %d, %+v", err, res.code, a)
 	}
 	k := r.talk("send", name, "say the fifth")
 	await(t, "the fifth to be queued", func() bool { return len(get[[]thread.Prompt](r, "prompts", name, "--open")) == 5 })
 	r.ok("stop", name)
-	if rest, code := k.end(); code != exitRefused || rest != "" || !strings.Contains(k.stderr.String(), "is not running") {
+	if rest, code := k.end(); code != exitcode.Refused || rest != "" || !strings.Contains(k.stderr.String(), "is not running") {
 		t.Errorf("without an agent: exit %d, %q, %s", code, rest, k.stderr.String())
 	}
 }
@@ -144,7 +145,7 @@ func TestFollowsAutomaticForks(t *testing.T) {
 	r.turn(name, "say we sign the session cookies with a key")
 	r.turn(name, "say the session cookies live for a day")
 	res := r.run("send", name, "let's try another approach: say tokens in the header", "--timeout", "60s")
-	if res.code != exitOK || strings.TrimSpace(res.stdout) == "" || !strings.Contains(res.stderr, "a new fork of ") {
+	if res.code != exitcode.OK || strings.TrimSpace(res.stdout) == "" || !strings.Contains(res.stderr, "a new fork of ") {
 		t.Fatalf("exit %d, %q, %s", res.code, res.stdout, res.stderr)
 	}
 	list := get[[]thread.Status](r, "threads")
@@ -164,7 +165,7 @@ func TestFollowsTheEmergencyFork(t *testing.T) {
 	for i := range 8 {
 		want := fmt.Sprintf("%d ", i) + strings.TrimSpace(words)
 		res := r.run("send", name, "say: "+want)
-		if res.code != exitOK || strings.TrimSpace(res.stdout) != want {
+		if res.code != exitcode.OK || strings.TrimSpace(res.stdout) != want {
 			t.Fatalf("prompt %d: exit %d, %d bytes of %d, %s", i, res.code, len(res.stdout), len(want), res.stderr)
 		}
 		if !strings.Contains(res.stderr, "a new fork of "+name) {
@@ -184,7 +185,7 @@ func TestWithoutGatewayTheAnswerComesAtTheEnd(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	res := r.run("run", "-a", "demo", "--no-gateway", "say it all at once", "--timeout", "60s")
-	if res.code != exitOK || strings.TrimSpace(res.stdout) != "it all at once" || strings.Count(res.stderr, "without the gateway") != 1 {
+	if res.code != exitcode.OK || strings.TrimSpace(res.stdout) != "it all at once" || strings.Count(res.stderr, "without the gateway") != 1 {
 		t.Errorf("exit %d, %q, %s", res.code, res.stdout, res.stderr)
 	}
 }
@@ -197,7 +198,7 @@ func TestCutAnswerIsGivenAgain(t *testing.T) {
 	words := strings.TrimSpace(strings.Repeat("and on ", 40)) + " to the end"
 	res := r.run("send", name, "say "+words+" #cutx1")
 	first, again, ok := strings.Cut(strings.TrimSpace(res.stdout), "\n")
-	if res.code != exitOK || !ok || again != words || !strings.HasPrefix(words, strings.TrimSpace(first)) || !strings.Contains(res.stderr, "the agent retries") {
+	if res.code != exitcode.OK || !ok || again != words || !strings.HasPrefix(words, strings.TrimSpace(first)) || !strings.Contains(res.stderr, "the agent retries") {
 		t.Errorf("exit %d, %q, %s", res.code, res.stdout, res.stderr)
 	}
 	if a := get[answer](r, "send", name, "say "+words+" #cutx1 now"); a.Outcome != isAnswered || !strings.HasPrefix(a.Answer, words) {
@@ -215,11 +216,11 @@ func TestFollowsThroughARestart(t *testing.T) {
 	waits := r.talk("send", name, "say after the restart")
 	await(t, "it to be queued", func() bool { return len(get[[]thread.Prompt](r, "prompts", name, "--open")) == 2 })
 	r.ok("restart")
-	if rest, code := open.end(); code != exitAgent || rest != "" || !strings.Contains(open.stderr.String(), "prompts again p") {
+	if rest, code := open.end(); code != exitcode.Agent || rest != "" || !strings.Contains(open.stderr.String(), "prompts again p") {
 		t.Errorf("the open one: exit %d, %q, %s", code, rest, open.stderr.String())
 	}
 	rest, code := waits.end()
-	if answered := code == exitOK && strings.TrimSpace(rest) == "after the restart"; !answered && code != exitRefused {
+	if answered := code == exitcode.OK && strings.TrimSpace(rest) == "after the restart"; !answered && code != exitcode.Refused {
 		t.Errorf("the queued one: exit %d, %q, %s", code, rest, waits.stderr.String())
 	}
 }
@@ -237,7 +238,7 @@ func TestServerThatDoesNotComeBack(t *testing.T) {
 	if err := syscall.Kill(r.serverPID(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if rest, code := k.end(); code != exitAgent || rest != "" || !strings.Contains(k.stderr.String(), "lost track of prompt") {
+	if rest, code := k.end(); code != exitcode.Agent || rest != "" || !strings.Contains(k.stderr.String(), "lost track of prompt") {
 		t.Errorf("exit %d, %q, %s", code, rest, k.stderr.String())
 	}
 }
@@ -255,7 +256,7 @@ func TestClientThatReadsNothing(t *testing.T) {
 	rest, code := k.end()
 	entries := get[[]thread.Entry](r, "checkpoint", "show", name, "1")
 	want := entries[len(entries)-1].Text
-	if code != exitOK || len(want) < 1<<20 || !strings.HasSuffix(strings.TrimSpace(rest), strings.TrimSpace(want[len(want)-1000:])) {
+	if code != exitcode.OK || len(want) < 1<<20 || !strings.HasSuffix(strings.TrimSpace(rest), strings.TrimSpace(want[len(want)-1000:])) {
 		t.Errorf("exit %d, %d bytes of %d: %s", code, len(rest), len(want), k.stderr.String())
 	}
 	if n := strings.Count(rest, "begin"); n != 1 {
@@ -285,7 +286,7 @@ func TestThousandPrompts(t *testing.T) {
 			t.Errorf("%.20q: %+v, %v", odd, p.State, err)
 		}
 	}
-	r.says(exitRefused, []string{"1000 prompts are already queued"}, "send", name, "say one too many")
+	r.says(exitcode.Refused, []string{"1000 prompts are already queued"}, "send", name, "say one too many")
 	begin := time.Now()
 	if list := get[[]thread.Prompt](r, "prompts", name, "--open"); len(list) != 50 {
 		t.Errorf("%d prompts are listed", len(list))
@@ -294,7 +295,7 @@ func TestThousandPrompts(t *testing.T) {
 		t.Errorf("%d prompts are listed without a limit", len(list))
 	}
 	r.ok("prompts", "cancel", string(last.ID))
-	if res := r.run("send", name, "say in its place", "--timeout", "100ms"); res.code != exitRefused {
+	if res := r.run("send", name, "say in its place", "--timeout", "100ms"); res.code != exitcode.Refused {
 		t.Errorf("in the place of one that was cancelled: %+v", res)
 	}
 	r.ok("stop", name)
@@ -366,6 +367,6 @@ func TestNdjson(t *testing.T) {
 	if err != nil || !bytes.Equal(got.Bytes(), want) {
 		t.Errorf("%v; got\n%s\nwant\n%s", err, got.Bytes(), want)
 	}
-	r.says(exitUsage, []string{"--output"}, "send", name, "x", "-o", "yaml")
-	r.says(exitUsage, []string{"cannot be combined"}, "send", name, "x", "-o", "ndjson", "--json")
+	r.says(exitcode.Usage, []string{"--output"}, "send", name, "x", "-o", "yaml")
+	r.says(exitcode.Usage, []string{"cannot be combined"}, "send", name, "x", "-o", "ndjson", "--json")
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"orchestrator/cmd/orchestrator/exitcode"
 )
 
 // keysOfTour are the keys that the tour names, as a terminal sends them; every other one is typed as it is written.
@@ -51,7 +53,7 @@ func TestReadmeTour(t *testing.T) {
 			s.see(text)
 		}
 		if row[0] == "`q`" {
-			if code := s.end(); code != exitOK {
+			if code := s.end(); code != exitcode.OK {
 				t.Fatalf("the program ended with %d:\n%s", code, s.text())
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -23,7 +24,7 @@ func TestExportAndImportElsewhere(t *testing.T) {
 	r.turn(name, "write notes.txt: two")
 	file := filepath.Join(r.home, "carried")
 	r.ok("export", name, "-o", file)
-	r.says(exitError, []string{file + ": file already exists (choose another name)"}, "export", name, "-o", file)
+	r.says(exitcode.Error, []string{file + ": file already exists (choose another name)"}, "export", name, "-o", file)
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the archive: %v %v", info, err)
 	}
@@ -60,8 +61,8 @@ func TestExportAndImportElsewhere(t *testing.T) {
 	if out := there.ok("import", file); !strings.Contains(out, "left out: files "+there.project) {
 		t.Errorf("the import says:\n%s", out)
 	}
-	there.says(exitUsage, []string{"README.md", "not an exported archive", "invalid"}, "import", "README.md")
-	there.says(exitNotFound, []string{"missing.file"}, "import", "missing.file")
+	there.says(exitcode.Usage, []string{"README.md", "not an exported archive", "invalid"}, "import", "README.md")
+	there.says(exitcode.NotFound, []string{"missing.file"}, "import", "missing.file")
 }
 
 func TestCollect(t *testing.T) {
@@ -106,7 +107,7 @@ func TestFilesThatAreThere(t *testing.T) {
 	}
 	for _, at := range []string{file, folder} {
 		err := writeFile(at, func(w io.Writer) error { _, err := io.WriteString(w, "an export"); return err })
-		if err == nil || err.Error() != at+": file already exists (choose another name)" || exitCode(err) != exitError {
+		if err == nil || err.Error() != at+": file already exists (choose another name)" || exitCode(err) != exitcode.Error {
 			t.Errorf("%s: %v, exit code %d", at, err, exitCode(err))
 		}
 	}
@@ -164,7 +165,7 @@ func TestExportAfterAKilledOne(t *testing.T) {
 	if _, err := killed.WriteString(strings.Repeat("half an archive ", 10_000)); err != nil {
 		t.Fatal(err)
 	}
-	r.says(exitRefused, []string{"another export", "is running"}, "export", name, "-o", file)
+	r.says(exitcode.Refused, []string{"another export", "is running"}, "export", name, "-o", file)
 	if err := killed.Close(); err != nil { // as its end does
 		t.Fatal(err)
 	}
@@ -194,7 +195,7 @@ func TestListSaysThatThereIsMore(t *testing.T) {
 			t.Errorf("--limit %s: %d rows, %q", tc.limit, rows, res.stderr)
 		}
 	}
-	r.says(exitUsage, []string{"--limit -1"}, "checkpoint", "list", name, "--limit", "-1")
+	r.says(exitcode.Usage, []string{"--limit -1"}, "checkpoint", "list", name, "--limit", "-1")
 	for _, verb := range []string{"prompts", "find"} {
 		args := []string{verb, name}
 		if verb == "find" {

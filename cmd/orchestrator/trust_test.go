@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -13,15 +14,15 @@ func TestRepositoryProgramsAreAccepted(t *testing.T) {
 	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
-	r.says(exitNotFound, []string{"nothing to trust"}, "trust", "--git")
+	r.says(exitcode.NotFound, []string{"nothing to trust"}, "trust", "--git")
 	name := r.demo()
 	r.turn(name, "write a.txt: words")
 	fork := get[thread.Thread](r, "fork", "other way", "-t", name).Name
 	r.turn(fork, "write b.txt: more words")
 	r.git("config", "filter.up.clean", "tr a-z A-Z")
 	r.write(".git/info/attributes", "*.txt filter=up\n")
-	r.says(exitError, []string{"filter.up.clean", "not trusted", "b.txt", "trust --git"}, "finish", fork)
-	r.says(exitError, []string{"not trusted"}, "push", fork)
+	r.says(exitcode.Error, []string{"filter.up.clean", "not trusted", "b.txt", "trust --git"}, "finish", fork)
+	r.says(exitcode.Error, []string{"not trusted"}, "push", fork)
 	out := r.ok("trust", "--git", "--yes")
 	for _, want := range []string{"filter.up.clean = tr a-z A-Z", "accepted"} {
 		if !strings.Contains(out, want) {
@@ -69,5 +70,5 @@ func TestTrustShowsFirst(t *testing.T) {
 		}
 		r.ok(append(c.args, "--hash", hash)...)
 	}
-	r.says(exitUsage, []string{"cannot be combined"}, "trust", "--yes", "--hash", "x")
+	r.says(exitcode.Usage, []string{"cannot be combined"}, "trust", "--yes", "--hash", "x")
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"orchestrator/checkpoint/postgres/pgtest"
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -39,9 +40,9 @@ func TestPostgresDownAtTheStart(t *testing.T) {
 		t.Errorf("the last list says %+v", s)
 	}
 	for _, verb := range [][]string{{"send", name, "list files"}, {"new", "-a", "demo", "more"}, {"checkpoint", "list", name}, {"delete", name}, {"find", "files"}} {
-		r.says(exitRefused, []string{"cannot be reached", "not available"}, verb...)
+		r.says(exitcode.Refused, []string{"cannot be reached", "not available"}, verb...)
 	}
-	if res := r.run("doctor"); res.code != exitError || !strings.Contains(res.stdout, "✗ store") {
+	if res := r.run("doctor"); res.code != exitcode.Error || !strings.Contains(res.stdout, "✗ store") {
 		t.Errorf("the doctor: exit %d\n%s", res.code, res.stdout)
 	}
 	r.noSecret()
