@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,8 +33,22 @@ import (
 	"orchestrator/thread"
 )
 
-// buildFlags are what the test binary itself was built with, for the program under test.
-var buildFlags []string
+// buildFlags are what the test program itself was built with, for the program under test.
+func buildFlags() (flags []string) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return nil
+	}
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "-race" && s.Value == "true":
+			flags = append(flags, "-race")
+		case s.Key == "-tags":
+			flags = append(flags, "-tags", s.Value)
+		}
+	}
+	return flags
+}
 
 // program is the built program; TestMain sets it.
 var program string
@@ -84,6 +99,7 @@ func buildProgram() (path string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("find the module: %w", err)
 	}
+	flags := buildFlags()
 	root := filepath.Dir(strings.TrimSpace(string(gomod)))
 	room := filepath.Join(os.TempDir(), fmt.Sprintf("orchestrator-test-%d", os.Getuid()))
 	if err := os.Mkdir(room, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
@@ -94,7 +110,7 @@ func buildProgram() (path string, err error) {
 	} else if stat, ok := info.Sys().(*syscall.Stat_t); !ok || !info.IsDir() || int(stat.Uid) != os.Getuid() || info.Mode().Perm() != 0o700 {
 		return "", fmt.Errorf("%s is not a folder of yours alone; remove it", room)
 	}
-	id := sha256.Sum256([]byte(root + "\x00" + strings.Join(buildFlags, "\x00")))
+	id := sha256.Sum256([]byte(root + "\x00" + strings.Join(flags, "\x00")))
 	dir := filepath.Join(room, hex.EncodeToString(id[:8]))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
@@ -109,7 +125,7 @@ func buildProgram() (path string, err error) {
 	}
 	path = filepath.Join(dir, "orchestrator")
 	// Without a version: git refuses to tell it in a checkout that another user owns.
-	cmd := exec.Command("go", append(append([]string{"build", "-buildvcs=false"}, buildFlags...), "-o", path, "./cmd/orchestrator")...)
+	cmd := exec.Command("go", append(append([]string{"build", "-buildvcs=false"}, flags...), "-o", path, "./cmd/orchestrator")...)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
