@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
@@ -125,22 +126,22 @@ func verbCases(one, old string) []verbCase {
 
 // TestVerbsKeepTheirExitCodes calls every verb rightly and wrongly, in words and with --json.
 func TestVerbsKeepTheirExitCodes(t *testing.T) {
-	manyStarts(t)
+	e2e.ManyStarts(t)
 	t.Parallel()
-	r := newRig(t)
-	r.write(".mcp.json", `{"mcpServers":{"repo":{"command":"/bin/cat"}}}`)
-	one, old := r.demo("-p", "list files", "alone"), r.demo("namesake")
-	r.awaitState(one, thread.StateDone)
-	r.ok("stop", one)
-	r.ok("archive", old)
-	r.demo("-n", "twin-a")
-	r.demo("-n", "twin-b")
+	r := e2e.NewRig(t)
+	r.Write(".mcp.json", `{"mcpServers":{"repo":{"command":"/bin/cat"}}}`)
+	one, old := r.Demo("-p", "list files", "alone"), r.Demo("namesake")
+	r.AwaitState(one, thread.StateDone)
+	r.Ok("stop", one)
+	r.Ok("archive", old)
+	r.Demo("-n", "twin-a")
+	r.Demo("-n", "twin-b")
 	cases := verbCases(one, old)
 	for _, c := range cases {
 		if c.code != exitcode.OK {
-			r.says(c.code, []string{c.says}, c.args...)
+			r.Says(c.code, []string{c.says}, c.args...)
 		}
-		res := r.run(append(slices.Clone(c.args), "--json")...)
+		res := r.Run(append(slices.Clone(c.args), "--json")...)
 		checkJSON(t, c, res)
 	}
 	called := map[string]bool{}
@@ -164,54 +165,20 @@ func TestVerbsKeepTheirExitCodes(t *testing.T) {
 }
 
 // checkJSON holds what a verb prints with --json: one value, and an error with its message and exit code.
-func checkJSON(t *testing.T, c verbCase, res result) {
+func checkJSON(t *testing.T, c verbCase, res e2e.Result) {
 	t.Helper()
-	dec := json.NewDecoder(strings.NewReader(res.stdout))
+	dec := json.NewDecoder(strings.NewReader(res.Stdout))
 	var v any
 	if err := dec.Decode(&v); err != nil || dec.Decode(new(any)) != io.EOF {
-		t.Errorf("orchestrator %q --json prints no single value: %v\n%s", c.args, err, res.stdout)
+		t.Errorf("orchestrator %q --json prints no single value: %v\n%s", c.args, err, res.Stdout)
 		return
 	}
 	var f failure
-	if err := json.NewDecoder(bytes.NewReader([]byte(res.stdout))).Decode(&f); c.code != exitcode.OK {
-		if err != nil || res.code != c.code || f.Error.Exit != c.code || f.Error.Code == "" || !strings.Contains(f.Error.Message, c.says) {
-			t.Errorf("orchestrator %q --json: exit %d, %v, %+v", c.args, res.code, err, f.Error)
+	if err := json.NewDecoder(bytes.NewReader([]byte(res.Stdout))).Decode(&f); c.code != exitcode.OK {
+		if err != nil || res.Code != c.code || f.Error.Exit != c.code || f.Error.Code == "" || !strings.Contains(f.Error.Message, c.says) {
+			t.Errorf("orchestrator %q --json: exit %d, %v, %+v", c.args, res.Code, err, f.Error)
 		}
-	} else if res.code != exitcode.OK {
-		t.Errorf("orchestrator %q --json: exit %d: %s", c.args, res.code, res.stdout)
+	} else if res.Code != exitcode.OK {
+		t.Errorf("orchestrator %q --json: exit %d: %s", c.args, res.Code, res.Stdout)
 	}
-}
-
-// TestNamesAreTheServers has an archived thread and a running one with the same beginning: every verb means the one
-// that is not put away.
-func TestNamesAreTheServers(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	old := r.demo("auth")
-	r.ok("archive", old)
-	name := r.demo("auth")
-	if got := get[answer](r, "send", "auth", "list files").Thread; got != name {
-		t.Errorf("send auth went to %s, not to %s", got, name)
-	}
-	if got := get[exported](r, "export", "auth").Thread; got != name {
-		t.Errorf("export auth took %s, not %s", got, name)
-	}
-	if res := r.run("attach", "auth"); res.code != exitcode.Error || !strings.Contains(res.stderr, "terminal") {
-		t.Errorf("attach auth: exit %d, %s", res.code, res.stderr)
-	}
-}
-
-// TestPromptsThatHaveEnded: to change one, or send it again, is asked rightly and not possible as things are.
-func TestPromptsThatHaveEnded(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	name := r.demo("ended")
-	r.turn(name, "list files")
-	answered := get[[]thread.Prompt](r, "prompts", name)[0].ID
-	for _, verb := range [][]string{{"edit", string(answered), "x"}, {"cancel", string(answered)}, {"again", string(answered)}} {
-		r.says(exitcode.Refused, []string{"answered"}, append([]string{"prompts"}, verb...)...)
-	}
-	r.says(exitcode.Usage, []string{"empty"}, "prompts", "edit", string(answered), " ")
-	r.ok("stop", name)
-	r.says(exitcode.Refused, []string{"answered"}, "prompts", "again", string(answered))
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/contextmgr/replay"
 )
@@ -115,7 +116,7 @@ func TestContextReplayYours(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	file := filepath.Join(home, "one.jsonl")
-	put(t, file, storyOf(80))
+	e2e.Put(t, file, storyOf(80))
 	config := filepath.Join(home, ".config", "orchestrator", "config.toml")
 	results := func(args ...string) []replay.Outcome {
 		t.Helper()
@@ -129,7 +130,7 @@ func TestContextReplayYours(t *testing.T) {
 	if code, _, problems := contextReplay(t, file, "--policy", "yours"); code != exitcode.Usage || !strings.Contains(problems, "must be among raw") {
 		t.Errorf("without rules: exit %d, %s", code, problems)
 	}
-	put(t, config, "masking = \"lean\"\n[masking_tools.Read]\nkeep_last = 40\n")
+	e2e.Put(t, config, "masking = \"lean\"\n[masking_tools.Read]\nkeep_last = 40\n")
 	lean, mine := results("--policy", "lean")[0], results("--policy", "yours")[0]
 	if mine.Policy != "yours" || mine.Masks == 0 || mine.ContextCut >= lean.ContextCut || mine.USD <= lean.USD || mine.RawUSD != lean.RawUSD {
 		t.Errorf("with a rule %+v, without %+v", mine, lean)
@@ -137,15 +138,15 @@ func TestContextReplayYours(t *testing.T) {
 	if _, out, _ := contextReplay(t, file); !strings.Contains(out, "  yours    5m ") || !strings.Contains(out, "With your configuration, the input of your 1 session would") {
 		t.Errorf("does not show what is configured:\n%s", out)
 	}
-	put(t, config, "masking_keep = \"*\"\n")
+	e2e.Put(t, config, "masking_keep = \"*\"\n")
 	if kept := results("--policy", "yours")[0]; kept.Masks > 0 {
 		t.Errorf("masks what is kept: %+v", kept)
 	}
-	put(t, config, "masking_tools = 1\n")
+	e2e.Put(t, config, "masking_tools = 1\n")
 	if code, out, problems := contextReplay(t, file); code != exitcode.OK || strings.Contains(out, "yours") || !strings.Contains(problems, "your configuration is not applied: read the configuration: "+config+":1: ") {
 		t.Errorf("with a broken configuration: exit %d, %s", code, problems)
 	}
-	put(t, config, "[models.\"claude-opus-4-6\"]\ninput = 0\noutput = 0\nwindow = 1000000\n")
+	e2e.Put(t, config, "[models.\"claude-opus-4-6\"]\ninput = 0\noutput = 0\nwindow = 1000000\n")
 	if r := results("--policy", "safe")[0]; r.RawUSD != 0 {
 		t.Errorf("a free model costs %v", r.RawUSD)
 	}
@@ -158,7 +159,7 @@ func TestContextReplayHostile(t *testing.T) {
 		t.Skip("SKIPPED: a name that acts on terminals; this file system allows none, others run it:", err)
 	}
 	code, out, problems := contextReplay(t, path)
-	if bad := harms([]byte(out + problems)); bad != "" || code != exitcode.OK || !strings.Contains(out, "evil") {
+	if bad := e2e.Harms([]byte(out + problems)); bad != "" || code != exitcode.OK || !strings.Contains(out, "evil") {
 		t.Errorf("exit %d, prints %s: %q %q", code, bad, out, problems)
 	}
 }

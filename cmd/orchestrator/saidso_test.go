@@ -8,25 +8,6 @@ import (
 	"orchestrator/cmd/orchestrator/exitcode"
 )
 
-// TestVerbsSayWhatIsSo: a verb that has nothing to do does not say that it did something.
-func TestVerbsSayWhatIsSo(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	name := r.demo("hello")
-	r.says(exitcode.Refused, []string{"restore " + name + ": it is not archived", "checkpoint restore"}, "restore", name)
-	if got := r.ok("resume", name); !strings.Contains(got, name+" runs already, at turn") || strings.Contains(got, "resumed") {
-		t.Errorf("resume of a thread that runs: %q", got)
-	}
-	r.ok("stop", name)
-	if got := r.ok("resume", name); !strings.Contains(got, name+" resumed at turn") {
-		t.Errorf("resume: %q", got)
-	}
-	r.ok("archive", name)
-	if got := r.ok("restore", name); !strings.Contains(got, "restored") {
-		t.Errorf("restore: %q", got)
-	}
-}
-
 // TestHelpOnNothing: help on what there is not fails, and says where to look; and the help speaks of the program by the
 // name that it was called by.
 func TestHelpOnNothing(t *testing.T) {
