@@ -23,6 +23,7 @@ import (
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
+	"orchestrator/thread/frozen/frozentest"
 )
 
 // Patience is how long a test waits for what must come; only a broken program takes that long.
@@ -95,6 +96,9 @@ func NewRigIn(t *testing.T, base, disk string) *Rig {
 		if t.Failed() {
 			log, _ := os.ReadFile(filepath.Join(r.StateDir(), "log", "server.log"))
 			t.Logf("the server's log:\n%s", Tail(log, 6000))
+		}
+		if err := frozentest.Open(base); err != nil {
+			t.Error(err)
 		}
 		os.RemoveAll(base)
 	})
