@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"database/sql"
+	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -139,8 +140,9 @@ func (r *rig) forgetSession(session string) (n int) {
 	return n
 }
 
-// TestOneBitAnywhere flips one bit of a file of the state, any one and anywhere in it, and starts again: no verb hangs or
-// panics, each thread has its turn or is named, and answers. ORCHESTRATOR_ONEBIT sets the number of rounds,
+// TestOneBitAnywhere flips one bit of a file of the state, any one and anywhere in it, and starts again. What reads as
+// another thing than before is named, by its thread or its file; it is one thread at most; a start that is refused says
+// which command is the way out, and it is one; and every thread goes on. ORCHESTRATOR_ONEBIT sets the number of rounds,
 // ORCHESTRATOR_ONEBIT_SEED which.
 func TestOneBitAnywhere(t *testing.T) {
 	manyStarts(t)
@@ -154,11 +156,14 @@ func TestOneBitAnywhere(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(seed, seed))
 	r := newRig(t)
-	names := map[string]string{r.demo("first"): "write a.txt: mango", r.demo("second"): "write b.txt: pineapple"}
-	for name, prompt := range names {
-		r.turn(name, prompt)
+	names := []string{r.demo("first"), r.demo("second")}
+	r.turn(names[0], "write a.txt: mango")
+	r.turn(names[1], "write b.txt: pineapple")
+	r.ok("context", "policy", names[0], "safe")
+	was := map[string]map[string]string{}
+	for _, name := range names {
+		was[name] = r.asked(name)
 	}
-	r.ok("context", "policy", "first", "safe")
 	r.ok("stop")
 	state, saved := r.stateDir(), filepath.Join(t.TempDir(), "saved")
 	if err := os.CopyFS(saved, os.DirFS(state)); err != nil {
@@ -195,37 +200,80 @@ func TestOneBitAnywhere(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(state, name), b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r.afterOneBit(t, names, name+", byte "+strconv.Itoa(at)+", bit "+strconv.Itoa(bit)+", round "+strconv.Itoa(round))
+		r.afterOneBit(was, name, fmt.Sprintf("%s, byte %d, bit %d, round %d", name, at, bit, round))
 	}
 }
 
-// afterOneBit uses a state in which one bit is wrong.
-func (r *rig) afterOneBit(t *testing.T, names map[string]string, what string) {
+// asked returns what the verbs say of a thread's turns and settings, a row for each.
+func (r *rig) asked(name string) map[string]string {
+	r.t.Helper()
+	said := map[string]string{}
+	for _, args := range [][]string{
+		{"checkpoint", "list", name, "--json"}, {"checkpoint", "show", name, "1"}, {"checkpoint", "diff", name, "1"}, {"context", "policy", name},
+	} {
+		res := r.run(args...)
+		said[strings.Join(args, " ")] = fmt.Sprint(res.code, res.stdout, res.stderr)
+	}
+	return said
+}
+
+// afterOneBit uses a state in which one bit of a file is wrong.
+func (r *rig) afterOneBit(was map[string]map[string]string, file, what string) {
+	t := r.t
 	t.Helper()
 	list := r.run("threads", "--all")
+	if list.code != 0 { // the state itself is in doubt: in words, with a command that is the way out
+		t.Logf("%s: refused: %s", what, list.stderr)
+		_, way, _ := strings.Cut(list.stderr, "`orchestrator ")
+		way, _, _ = strings.Cut(way, "`")
+		if way == "" {
+			t.Errorf("%s: no way out is said: %s", what, list.stderr)
+			return
+		}
+		if out := r.run(strings.Fields(way)...); out.code != 0 {
+			t.Errorf("%s: %s: exit %d, %s", what, way, out.code, out.stderr)
+			return
+		}
+		list = r.run("threads", "--all")
+	}
 	doctor := r.run("doctor")
 	told := list.stdout + list.stderr + doctor.stdout + doctor.stderr + r.reports(r.stateDir())
-	if strings.Contains(told, "panic") || strings.Contains(told, "goroutine ") {
-		t.Fatalf("%s: %s", what, told)
+	if list.code != 0 || strings.Contains(told, "panic") || strings.Contains(told, "goroutine ") {
+		t.Fatalf("%s: exit %d: %s", what, list.code, told)
 	}
-	if list.code != 0 { // the state itself is in doubt: in words, with a way out
-		if !strings.Contains(list.stderr, "(") {
-			t.Errorf("%s: %s", what, list.stderr)
+	hit := 0
+	for name, before := range was {
+		if !strings.Contains(list.stdout, name) && !strings.Contains(list.stderr, name) {
+			t.Errorf("%s: %s is not listed: %s%s", what, name, list.stdout, list.stderr)
+			continue
 		}
-		t.Logf("%s: refused: %s", what, list.stderr)
-		return
-	}
-	for name, prompt := range names {
-		show := r.run("checkpoint", "show", name, "1")
-		if (show.code != 0 || !strings.Contains(show.stdout, prompt)) && !strings.Contains(told+show.stderr, name) {
-			t.Errorf("%s: turn 1 of %s is gone and nothing names it: exit %d, %s%s\n%s", what, name, show.code, show.stdout, show.stderr, told)
+		changed := ""
+		for verb, now := range r.asked(name) {
+			if now != before[verb] {
+				changed += verb + ":\n" + now + "was\n" + before[verb] + "\n"
+			}
+		}
+		if changed != "" {
+			hit++
+			t.Logf("%s: %s is hit", what, name)
+			if !strings.Contains(told, filepath.Base(file)) && !strings.Contains(list.stderr+doctor.stdout+doctor.stderr+r.reports(r.stateDir()), name) {
+				t.Errorf("%s: %s changed and nothing names it: %s\n%s", what, name, changed, told)
+			}
 		}
 		if res := r.run("resume", name); res.code != 0 {
 			t.Errorf("%s: resume %s: exit %d, %s", what, name, res.code, res.stderr)
 			continue
 		}
-		if res := r.run("send", name, "list files"); res.code != 0 {
-			t.Errorf("%s: send %s: exit %d, %s", what, name, res.code, res.stderr)
+		if res := r.run("send", name, "list files"); res.code != 0 || !strings.Contains(res.stdout+res.stderr, ".txt") {
+			t.Errorf("%s: send %s: exit %d, %s%s", what, name, res.code, res.stdout, res.stderr)
+		}
+	}
+	if hit > 1 {
+		t.Errorf("%s: %d threads are hit", what, hit)
+	}
+	for _, args := range [][]string{{"find", "list files"}, {"stage", "list"}, {"gc"}, {"backup", filepath.Join(t.TempDir(), "all")}, {"mcp", "list"}} {
+		if res := r.run(args...); res.code != 0 {
+			t.Errorf("%s: %v: exit %d, %s", what, args, res.code, res.stderr)
 		}
 	}
 }

@@ -111,6 +111,7 @@ func TestPostgresKilled(t *testing.T) {
 	sent := make([][]string, 5)
 	var talking sync.WaitGroup
 	threads := list(t, cl)
+	defer r.saysWhy(threads)
 	for i, s := range threads {
 		talking.Go(func() { sent[i] = converse(talk, cl, s.ID) })
 	}
@@ -186,6 +187,16 @@ func (r *rig) told(threads []thread.Status) {
 		r.t.Errorf("the doctor, exit %d:\n%s", res.code, res.stdout)
 	}
 	r.noSecret()
+}
+
+// saysWhy logs, if the test has failed, what is known of each thread.
+func (r *rig) saysWhy(threads []thread.Status) {
+	if !r.t.Failed() {
+		return
+	}
+	for _, s := range threads {
+		r.t.Logf("%s\n%s\n%s", r.run("why", s.Name).stdout, r.run("prompts", s.Name).stdout, r.run("checkpoint", "list", s.Name).stdout)
+	}
 }
 
 // onceEach checks that a thread's turns are the prompts that it was sent, and that all that was acknowledged is there.
