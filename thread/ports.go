@@ -224,8 +224,8 @@ type Rebuilder interface {
 type RebuildSpec struct {
 	Session    string // the session that the files came from
 	NewSession string // the session to write; empty rewrites Session
-	FromDir    string
-	Dir        string // where the agent will run
+	FromDirs   []string // where its agent has run: a project may have moved
+	Dir        string   // where the agent will run
 	StateDir   string
 	Env        []string
 	Files      []TranscriptFile

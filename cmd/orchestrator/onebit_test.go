@@ -212,7 +212,7 @@ func (r *rig) asked(name string) map[string]string {
 		{"checkpoint", "list", name, "--json"}, {"checkpoint", "show", name, "1"}, {"checkpoint", "diff", name, "1"}, {"context", "policy", name},
 	} {
 		res := r.run(args...)
-		said[strings.Join(args, " ")] = fmt.Sprint(res.code, res.stdout, res.stderr)
+		said[strings.Join(args, " ")] = fmt.Sprint(res.code, res.stdout) // notices are no part of it
 	}
 	return said
 }
@@ -255,7 +255,7 @@ func (r *rig) afterOneBit(was map[string]map[string]string, file, what string) {
 		}
 		if changed != "" {
 			hit++
-			t.Logf("%s: %s is hit", what, name)
+			t.Logf("%s: %s is hit: %s", what, name, changed)
 			if !strings.Contains(told, filepath.Base(file)) && !strings.Contains(list.stderr+doctor.stdout+doctor.stderr+r.reports(r.stateDir()), name) {
 				t.Errorf("%s: %s changed and nothing names it: %s\n%s", what, name, changed, told)
 			}

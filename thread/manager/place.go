@@ -24,6 +24,17 @@ func subDir(from, dir, to string) string {
 	return moved
 }
 
+// places returns where a folder is, and where it was if it is one of the project's and the project has moved.
+func (m *core) places(dir string) []string {
+	all := []string{dir}
+	if rel, err := filepath.Rel(m.cfg.Project, dir); err == nil && filepath.IsLocal(rel) {
+		for _, was := range m.cfg.Moved {
+			all = append(all, filepath.Join(was, rel))
+		}
+	}
+	return all
+}
+
 // checkPlace refuses a folder in which no agent may work.
 func (m *core) checkPlace(dir string) error {
 	if m.cfg.Place == nil {
