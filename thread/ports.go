@@ -222,8 +222,8 @@ type Rebuilder interface {
 
 // RebuildSpec says what to write a native session from.
 type RebuildSpec struct {
-	Session    string // the session that the files came from
-	NewSession string // the session to write; empty rewrites Session
+	Session    string   // the session that the files came from
+	NewSession string   // the session to write; empty rewrites Session
 	FromDirs   []string // where its agent has run: a project may have moved
 	Dir        string   // where the agent will run
 	StateDir   string
