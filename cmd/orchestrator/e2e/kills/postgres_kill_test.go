@@ -113,6 +113,7 @@ func TestPostgresKilled(t *testing.T) {
 	sent := make([][]string, 5)
 	var talking sync.WaitGroup
 	threads := e2e.List(t, cl)
+	defer saysWhy(r, threads)
 	for i, s := range threads {
 		talking.Go(func() { sent[i] = converse(talk, cl, s.ID) })
 	}
@@ -188,6 +189,16 @@ func told(r *e2e.Rig, threads []thread.Status) {
 		r.T.Errorf("the doctor, exit %d:\n%s", res.Code, res.Stdout)
 	}
 	r.NoSecret()
+}
+
+// saysWhy logs, if the test has failed, what is known of each thread.
+func saysWhy(r *e2e.Rig, threads []thread.Status) {
+	if !r.T.Failed() {
+		return
+	}
+	for _, s := range threads {
+		r.T.Logf("%s\n%s\n%s", r.Run("why", s.Name).Stdout, r.Run("prompts", s.Name).Stdout, r.Run("checkpoint", "list", s.Name).Stdout)
+	}
 }
 
 // onceEach checks that a thread's turns are the prompts that it was sent, and that all that was acknowledged is there.

@@ -3,6 +3,7 @@ package stores
 import (
 	"bytes"
 	"database/sql"
+	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -140,8 +141,9 @@ func forgetSession(r *e2e.Rig, session string) (n int) {
 	return n
 }
 
-// TestOneBitAnywhere flips one bit of a file of the state, any one and anywhere in it, and starts again: no verb hangs or
-// panics, each thread has its turn or is named, and answers. ORCHESTRATOR_ONEBIT sets the number of rounds,
+// TestOneBitAnywhere flips one bit of a file of the state, any one and anywhere in it, and starts again. What reads as
+// another thing than before is named, by its thread or its file; it is one thread at most; a start that is refused says
+// which command is the way out, and it is one; and every thread goes on. ORCHESTRATOR_ONEBIT sets the number of rounds,
 // ORCHESTRATOR_ONEBIT_SEED which.
 func TestOneBitAnywhere(t *testing.T) {
 	e2e.ManyStarts(t)
@@ -155,11 +157,14 @@ func TestOneBitAnywhere(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(seed, seed))
 	r := e2e.NewRig(t)
-	names := map[string]string{r.Demo("first"): "write a.txt: mango", r.Demo("second"): "write b.txt: pineapple"}
-	for name, prompt := range names {
-		r.Turn(name, prompt)
+	names := []string{r.Demo("first"), r.Demo("second")}
+	r.Turn(names[0], "write a.txt: mango")
+	r.Turn(names[1], "write b.txt: pineapple")
+	r.Ok("context", "policy", names[0], "safe")
+	was := map[string]map[string]string{}
+	for _, name := range names {
+		was[name] = saidOf(r, name)
 	}
-	r.Ok("context", "policy", "first", "safe")
 	r.Ok("stop")
 	state, saved := r.StateDir(), filepath.Join(t.TempDir(), "saved")
 	if err := os.CopyFS(saved, os.DirFS(state)); err != nil {
@@ -196,37 +201,80 @@ func TestOneBitAnywhere(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(state, name), b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		afterOneBit(r, t, names, name+", byte "+strconv.Itoa(at)+", bit "+strconv.Itoa(bit)+", round "+strconv.Itoa(round))
+		afterOneBit(r, was, name, fmt.Sprintf("%s, byte %d, bit %d, round %d", name, at, bit, round))
 	}
 }
 
-// afterOneBit uses a state in which one bit is wrong.
-func afterOneBit(r *e2e.Rig, t *testing.T, names map[string]string, what string) {
+// saidOf returns what the verbs say of a thread's turns and settings, a row for each.
+func saidOf(r *e2e.Rig, name string) map[string]string {
+	r.T.Helper()
+	said := map[string]string{}
+	for _, args := range [][]string{
+		{"checkpoint", "list", name, "--json"}, {"checkpoint", "show", name, "1"}, {"checkpoint", "diff", name, "1"}, {"context", "policy", name},
+	} {
+		res := r.Run(args...)
+		said[strings.Join(args, " ")] = fmt.Sprint(res.Code, res.Stdout) // notices are no part of it
+	}
+	return said
+}
+
+// afterOneBit uses a state in which one bit of a file is wrong.
+func afterOneBit(r *e2e.Rig, was map[string]map[string]string, file, what string) {
+	t := r.T
 	t.Helper()
 	list := r.Run("threads", "--all")
+	if list.Code != 0 { // the state itself is in doubt: in words, with a command that is the way out
+		t.Logf("%s: refused: %s", what, list.Stderr)
+		_, way, _ := strings.Cut(list.Stderr, "`orchestrator ")
+		way, _, _ = strings.Cut(way, "`")
+		if way == "" {
+			t.Errorf("%s: no way out is said: %s", what, list.Stderr)
+			return
+		}
+		if out := r.Run(strings.Fields(way)...); out.Code != 0 {
+			t.Errorf("%s: %s: exit %d, %s", what, way, out.Code, out.Stderr)
+			return
+		}
+		list = r.Run("threads", "--all")
+	}
 	doctor := r.Run("doctor")
 	told := list.Stdout + list.Stderr + doctor.Stdout + doctor.Stderr + r.Reports(r.StateDir())
-	if strings.Contains(told, "panic") || strings.Contains(told, "goroutine ") {
-		t.Fatalf("%s: %s", what, told)
+	if list.Code != 0 || strings.Contains(told, "panic") || strings.Contains(told, "goroutine ") {
+		t.Fatalf("%s: exit %d: %s", what, list.Code, told)
 	}
-	if list.Code != 0 { // the state itself is in doubt: in words, with a way out
-		if !strings.Contains(list.Stderr, "(") {
-			t.Errorf("%s: %s", what, list.Stderr)
+	hit := 0
+	for name, before := range was {
+		if !strings.Contains(list.Stdout, name) && !strings.Contains(list.Stderr, name) {
+			t.Errorf("%s: %s is not listed: %s%s", what, name, list.Stdout, list.Stderr)
+			continue
 		}
-		t.Logf("%s: refused: %s", what, list.Stderr)
-		return
-	}
-	for name, prompt := range names {
-		show := r.Run("checkpoint", "show", name, "1")
-		if (show.Code != 0 || !strings.Contains(show.Stdout, prompt)) && !strings.Contains(told+show.Stderr, name) {
-			t.Errorf("%s: turn 1 of %s is gone and nothing names it: exit %d, %s%s\n%s", what, name, show.Code, show.Stdout, show.Stderr, told)
+		changed := ""
+		for verb, now := range saidOf(r, name) {
+			if now != before[verb] {
+				changed += verb + ":\n" + now + "was\n" + before[verb] + "\n"
+			}
+		}
+		if changed != "" {
+			hit++
+			t.Logf("%s: %s is hit: %s", what, name, changed)
+			if !strings.Contains(told, filepath.Base(file)) && !strings.Contains(list.Stderr+doctor.Stdout+doctor.Stderr+r.Reports(r.StateDir()), name) {
+				t.Errorf("%s: %s changed and nothing names it: %s\n%s", what, name, changed, told)
+			}
 		}
 		if res := r.Run("resume", name); res.Code != 0 {
 			t.Errorf("%s: resume %s: exit %d, %s", what, name, res.Code, res.Stderr)
 			continue
 		}
-		if res := r.Run("send", name, "list files"); res.Code != 0 {
-			t.Errorf("%s: send %s: exit %d, %s", what, name, res.Code, res.Stderr)
+		if res := r.Run("send", name, "list files"); res.Code != 0 || !strings.Contains(res.Stdout+res.Stderr, ".txt") {
+			t.Errorf("%s: send %s: exit %d, %s%s", what, name, res.Code, res.Stdout, res.Stderr)
+		}
+	}
+	if hit > 1 {
+		t.Errorf("%s: %d threads are hit", what, hit)
+	}
+	for _, args := range [][]string{{"find", "list files"}, {"stage", "list"}, {"gc"}, {"backup", filepath.Join(t.TempDir(), "all")}, {"mcp", "list"}} {
+		if res := r.Run(args...); res.Code != 0 {
+			t.Errorf("%s: %v: exit %d, %s", what, args, res.Code, res.Stderr)
 		}
 	}
 }
