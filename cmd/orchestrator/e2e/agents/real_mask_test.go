@@ -80,6 +80,13 @@ func TestRealMasks(t *testing.T) {
 			}
 			t.Logf("%d masks; the last request has %d bytes, %d are masked\n%s", len(before), len(last),
 				r.Status(name).Gauge.Masked, r.Ok("context", "show", name))
+			// The model counts a token for four bytes.
+			s := r.Status(name)
+			want := savedAs(t, s.Model, r.model.Main(), 4)
+			t.Logf("masking saved $%.4f; by what the provider got it is $%.4f", s.Gauge.SavedUSD, want)
+			if !nearly(s.Gauge.SavedUSD, want) {
+				t.Errorf("masking is said to have saved $%.4f; by what the provider got it is $%.4f", s.Gauge.SavedUSD, want)
+			}
 			same := func(what string) {
 				t.Helper()
 				now := stubs(r.newest())
