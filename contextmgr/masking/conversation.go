@@ -85,6 +85,14 @@ func (c *conversation) context(estimate int64) int64 {
 	return max(0, c.counted+estimate-c.estimated)
 }
 
+// added returns how many tokens a request adds to the one before, 0 if that is unknown.
+func (c *conversation) added(estimate int64) int64 {
+	if c.counted == 0 {
+		return 0
+	}
+	return max(0, estimate-c.estimated)
+}
+
 // The lifetimes of prompt caches. Without a sign of either, the longer one is assumed: to believe that a cache is lost
 // although it is not costs a cache write.
 const (

@@ -14,16 +14,15 @@ func (r *request) decide(m *measured) {
 	c := r.conversation
 	c.window = r.window()
 	size := c.context(m.estimate)
-	scale := 1.0 // of what the provider counts to what is estimated
 	if m.estimate > 0 {
-		scale = float64(size) / float64(m.estimate)
+		m.scale = float64(size) / float64(m.estimate)
 		for i := range m.results {
-			m.results[i].Before = int64(float64(m.results[i].Before) * scale)
+			m.results[i].Before = int64(float64(m.results[i].Before) * m.scale)
 		}
 	}
 	now := r.cfg.Now()
 	conv := policy.Conversation{
-		Window: c.window, Context: size, Request: m.requests, TurnBegins: m.turn, Results: m.results,
+		Window: c.window, Context: size, New: c.added(m.estimate), Request: m.requests, TurnBegins: m.turn, Results: m.results,
 		Growth: growth(*m, size), Prices: r.prices(), TTL: c.lifetime(),
 		Cold:    c.changed(r.scan.Request),
 		Rereads: c.rereads, MaskedResults: countMasked(m.results),
@@ -62,7 +61,7 @@ func (r *request) decide(m *measured) {
 	}
 	delete(c.told, "unstored")
 	c.wanted = nil
-	rewritten := size - m.results[at[0]].Before // is written to the cache again, less what is masked
+	rewritten := conv.Cached() - m.results[at[0]].Before // is written to the cache again, less what is masked
 	for _, i := range at {
 		res := &m.results[i]
 		res.Masked = true
@@ -70,7 +69,7 @@ func (r *request) decide(m *measured) {
 		m.sizes[i] -= freed
 		m.estimate -= freed
 		m.masked += freed
-		rewritten -= int64(float64(freed) * scale)
+		rewritten -= int64(float64(freed) * m.scale)
 		if res.Reads != "" {
 			c.maskedAt[part{res.Reads, m.uses[i].Part}] = m.requests
 		}

@@ -200,7 +200,8 @@ type world struct {
 	// What the provider reports: usage is the input of the next request if it is not 0.
 	status                  int
 	usage, write, writeHour int64
-	saved                   []float64 // by each request, in USD
+	saved                   []float64   // by each request, in USD
+	billed                  [][2]string // each request, as the agent sent it and as the provider got it
 
 	calibration masking.Calibration
 	wayOut      string
@@ -326,7 +327,7 @@ func (w *world) sendBody(id thread.ID, body string) string {
 		w.answered = e.Usage.Context()
 		out.Ended(&e)
 		w.Settle()
-		w.saved = append(w.saved, e.SavedUSD)
+		w.saved, w.billed = append(w.saved, e.SavedUSD), append(w.billed, [2]string{body, got})
 	}
 	if string(sent) != body {
 		w.Fatal("the request was changed in place")

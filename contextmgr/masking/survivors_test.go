@@ -198,6 +198,48 @@ func TestPriceOfMasking(t *testing.T) {
 	}
 }
 
+// TestSavedAsBilled: what masking is said to have saved over a conversation is what can be recomputed from the requests as
+// the agent sent them and as the provider got them: what one has in common with the one before is read from the cache,
+// the rest is written to it.
+func TestSavedAsBilled(t *testing.T) {
+	for _, f := range formats() {
+		for _, rounds := range []int{28, 80} { // few, when what an event costs shows most, and many
+			w := open(t, f, policy.ModeSafe)
+			w.items = []string{w.person("fix the bug")}
+			if last := w.grow(rounds); len(stubs(last)) < 5 {
+				t.Errorf("%s %d: only %d are masked", f.path, rounds, len(stubs(last)))
+			}
+			table, err := models.Builtin()
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := w.model
+			if strings.Contains(f.path, "gemini") {
+				name = "gemini-2.5-pro"
+			}
+			price := func(n models.Tokens) float64 { usd, _ := table.Cost(name, n); return usd / 1000 }
+			read, write := price(models.Tokens{CacheRead: 1000}), price(models.Tokens{CacheWrite: 1000})
+			var want, said float64
+			var before [2]string
+			for i, b := range w.billed {
+				var cost [2]float64
+				for j := range b {
+					same := 0
+					for same < len(b[j]) && same < len(before[j]) && b[j][same] == before[j][same] {
+						same++
+					}
+					cost[j] = (read*float64(same) + write*float64(len(b[j])-same)) / 4
+				}
+				want, said, before = want+cost[0]-cost[1], said+w.saved[i], b
+			}
+			t.Logf("%s %d: said to save $%.4f, by the requests $%.4f", f.path, rounds, said, want)
+			if math.Abs(said-want) > math.Abs(want)/5+0.012 {
+				t.Errorf("%s %d: masking is said to have saved $%.4f; by the requests it is $%.4f", f.path, rounds, said, want)
+			}
+		}
+	}
+}
+
 // TestBaseIsCachedFirst: providers cache tools and the system prompt before the items, so that masking never writes them
 // again, wherever an agent has them in the body: Claude Code, Codex and OpenCode have them behind the items.
 func TestBaseIsCachedFirst(t *testing.T) {

@@ -54,6 +54,8 @@ type Conversation struct {
 	Window int64
 	// Context is the request's size in tokens as it would be sent without a new mask.
 	Context int64
+	// New is how many tokens of it no request had before: they are written to the cache whatever is masked.
+	New int64
 	// Request is its number, from 0, and TurnBegins the number of the request with which the running turn began.
 	Request, TurnBegins int
 	// Growth is how many tokens a request adds in the mean.
@@ -70,6 +72,9 @@ type Conversation struct {
 	// Rereads is how many masked results were read again soon after they were masked, of the MaskedResults masked so far.
 	Rereads, MaskedResults int
 }
+
+// Cached is how much of the context the request before had.
+func (c Conversation) Cached() int64 { return max(0, c.Context-max(0, c.New)) }
 
 // cold reports whether nothing of the request can be read from the cache.
 func (c Conversation) cold() bool { return c.Cold || c.TTL > 0 && c.Idle > c.TTL }

@@ -64,7 +64,7 @@ func (s Settings) whole(c Conversation, indexes []int) Batch {
 		b.Frees += r.Tokens - s.StubTokens
 	}
 	if !c.cold() {
-		b.Rewrites = max(0, c.Context-c.Results[indexes[0]].Before-b.Frees)
+		b.Rewrites = max(0, c.Cached()-c.Results[indexes[0]].Before-b.Frees)
 	}
 	b.price(c.Prices)
 	return b
@@ -98,7 +98,7 @@ func (s Settings) best(c Conversation, indexes []int) Batch {
 	for k := len(indexes) - 1; k > 0; k-- {
 		r := c.Results[indexes[k]]
 		at.Frees += r.Tokens - s.StubTokens
-		at.Rewrites = max(0, c.Context-r.Before-at.Frees)
+		at.Rewrites = max(0, c.Cached()-r.Before-at.Frees)
 		at.price(c.Prices)
 		if at.Net() > net {
 			from, net = k, at.Net()

@@ -60,6 +60,7 @@ type run struct {
 	maskedAt map[read]int    // what was read and is masked, since when
 	rereads  int
 	masked   int
+	sent     int64 // how large the request before was
 }
 
 // read is a part of a file that was read.
@@ -70,7 +71,7 @@ type read struct{ file, part string }
 func Simulate(ctx context.Context, seg Segment, p Policy, c Cache, window int64) (Tally, error) {
 	r := &run{policy: p, cache: c, window: window, segment: seg, maskedAt: make(map[read]int)}
 	r.tally.Segments = 1
-	var rawSent, sent int64
+	var rawSent int64
 	for n, req := range seg.Requests {
 		if err := ctx.Err(); err != nil {
 			return Tally{}, err
@@ -82,11 +83,11 @@ func Simulate(ctx context.Context, seg Segment, p Policy, c Cache, window int64)
 			size -= it.result.Tokens - r.tokens[i]
 		}
 		size = max(0, size) // a context may have shrunk a little, again and again
-		rawRead, read := rawSent, min(sent, first)
+		rawRead, read := rawSent, min(r.sent, first)
 		if r.lost(n) || c.TTL > 0 && req.Pause > c.TTL {
 			rawRead, read = 0, 0
 		}
-		rawSent, sent = req.Context, size
+		rawSent, r.sent = req.Context, size
 		r.count(req, size)
 		r.tally.RawCost += c.cost(req.Context, rawRead)
 		r.tally.Cost += c.cost(size, read)
@@ -192,7 +193,7 @@ func (r *run) conversation(n int, req Request, size int64) policy.Conversation {
 		growth = float64(req.Context-r.segment.Requests[0].Context) / float64(n)
 	}
 	return policy.Conversation{
-		Window: r.window, Context: size, Request: n, TurnBegins: req.turn, Growth: growth, Results: r.results,
+		Window: r.window, Context: size, New: size - r.sent, Request: n, TurnBegins: req.turn, Growth: growth, Results: r.results,
 		Prices: r.cache.Prices, Idle: req.Pause, TTL: r.cache.TTL, Cold: r.lost(n),
 		Rereads: r.rereads, MaskedResults: r.masked,
 	}
