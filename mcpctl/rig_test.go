@@ -293,7 +293,7 @@ func (r *rig) ready(server string) {
 
 func (r *rig) eventually(what string, ok func() bool) {
 	r.Helper()
-	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			r.Fatalf("never: %s", what)
 		}

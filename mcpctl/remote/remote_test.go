@@ -60,7 +60,7 @@ func (s *side) wait(t *testing.T, method string) {
 			if got == method {
 				return
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatalf("%s does not come", method)
 		}
 	}
@@ -184,7 +184,7 @@ func arrives(t *testing.T, c <-chan struct{}, what string) {
 	t.Helper()
 	select {
 	case <-c:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatalf("%s does not happen", what)
 	}
 }

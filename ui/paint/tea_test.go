@@ -122,7 +122,7 @@ func TestUnderBubbleTea(t *testing.T) {
 			}
 			return strings.TrimSuffix(b.String(), "\n")
 		}
-		deadline := time.Now().Add(30 * time.Second)
+		deadline := time.Now().Add(time.Minute)
 		for out.text() != whole() {
 			if time.Now().After(deadline) {
 				t.Fatalf("after %d:\n%s\nwant\n%s", n, out.text(), whole())
@@ -153,7 +153,7 @@ func TestUnderBubbleTea(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the program does not end")
 	}
 	if err := w.Close(); err != nil {

@@ -126,7 +126,7 @@ func (p *painter) Changed()             { p.mu.Lock(); defer p.mu.Unlock(); p.ch
 
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for !ok() {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s does not come", what)
@@ -165,7 +165,7 @@ func (p *pane) news() {
 	select {
 	case msg := <-got:
 		p.next = p.Update(msg)
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		p.t.Fatal("no news")
 	}
 }

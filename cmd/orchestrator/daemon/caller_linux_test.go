@@ -96,7 +96,7 @@ func TestAnotherUserIsRefused(t *testing.T) {
 			k.peer.release()
 		}
 		c.Close()
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("the socket's owner was not accepted")
 	}
 	if len(accepted) != 0 {

@@ -453,7 +453,7 @@ func TestALeftTerminalIsClosed(t *testing.T) {
 	}
 	select {
 	case <-v.closed:
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("the viewer is there still")
 	}
 }
@@ -493,7 +493,7 @@ func ended(t *testing.T, events <-chan thread.Event) {
 		if ok {
 			t.Errorf("an event came: %+v", e)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the stream has not ended")
 	}
 }

@@ -56,7 +56,7 @@ func TestBodiesThatDoNotCome(t *testing.T) {
 		t.Errorf("beside them: %v", err)
 	}
 	for i, c := range all {
-		if err := c.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		if err := c.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 		in := bufio.NewReader(c)

@@ -63,7 +63,7 @@ func (h *person) meets(p Project, l net.Listener) {
 	}
 	defer c.Close()
 	said := make([]byte, 4)
-	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(time.Minute))
 	if _, err := c.Read(said); err != nil || string(said) != "here" {
 		h.t.Fatalf("another one answers: %q %v", said, err)
 	}

@@ -89,7 +89,7 @@ func TestServerInheritsNoFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := read.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := read.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := read.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
