@@ -127,8 +127,10 @@ func ReadResponse(res *http.Response, resp any) error {
 	rows.SetLimit(runtime.GOMAXPROCS(0))
 	defer rows.Wait() //nolint:errcheck // after an error of the reader
 	in := bufio.NewReaderSize(res.Body, 64<<10)
+	var buf []byte
 	for at := 0; at < n; at += batch {
-		some, err := readBatch(in, form, at, min(batch, n-at))
+		some, whole, err := readBatch(buf, in, form, at, min(batch, n-at))
+		buf = whole[:0]
 		if err != nil {
 			return err
 		}
@@ -221,14 +223,13 @@ func (dense) end(in *bufio.Reader, n int, _ any) error {
 // batch is how many rows are decoded by one goroutine.
 const batch = 128
 
-// readBatch reads n rows, as parts of one string.
-func readBatch(in *bufio.Reader, f form, at, n int) ([]string, error) {
-	var all []byte
+// readBatch reads n rows into a buffer, which it returns, and copies them as parts of one string.
+func readBatch(all []byte, in *bufio.Reader, f form, at, n int) ([]string, []byte, error) {
 	ends := make([]int, n)
 	for i := range n {
 		var err error
 		if all, err = f.row(all, in, at+i); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		ends[i] = len(all)
 	}
@@ -236,7 +237,7 @@ func readBatch(in *bufio.Reader, f form, at, n int) ([]string, error) {
 	for i, end := range ends {
 		rows[i], begin = text[begin:end], end
 	}
-	return rows, nil
+	return rows, all, nil
 }
 
 // decodeBatch decodes rows into their places in a list.
