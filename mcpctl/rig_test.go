@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -30,6 +29,7 @@ import (
 	"orchestrator/mcpctl/trust"
 	"orchestrator/thread"
 	"orchestrator/thread/frozen"
+	"orchestrator/thread/frozen/frozentest"
 	"orchestrator/thread/private"
 )
 
@@ -94,17 +94,7 @@ func newRig(t testing.TB, prepare func(*rig, *mcpctl.Config)) *rig {
 			t.Fatal(err)
 		}
 	}
-	t.Cleanup(func() { // nobody but root could remove what is in copies
-		err := filepath.WalkDir(r.state, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && d.IsDir() {
-				err = os.Chmod(path, 0o700)
-			}
-			return err
-		})
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			t.Error(err)
-		}
-	})
+	frozentest.Removable(t, r.state)
 	host, err := process.New(filepath.Join(r.state, "mcp"), 0)
 	if err != nil {
 		t.Fatal(err)

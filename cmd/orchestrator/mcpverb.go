@@ -14,6 +14,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/mcpctl"
 	"orchestrator/thread"
 	"orchestrator/thread/plaintext"
@@ -478,7 +479,7 @@ func mcpCallVerb(c *cli) *cobra.Command {
 		if err := c.show(result, func(w io.Writer) { fmt.Fprintln(w, result.Result) }); err != nil || !failed(result) {
 			return err
 		}
-		return &silentError{exitError}
+		return &silentError{exitcode.Error}
 	})
 	return cmd
 }
