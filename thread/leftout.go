@@ -20,6 +20,8 @@ const (
 	LeftHooks      LeftOutKind = "hooks"      // a folder of hooks that is not there
 	LeftFiles      LeftOutKind = "files"      // of a thread, in a folder that has others
 	LeftMasks      LeftOutKind = "masks"      // of conversations, and staged data
+	LeftFile       LeftOutKind = "file"       // that snapshots do not take, such as a large one
+	LeftContent    LeftOutKind = "content"    // of a file of git-lfs, whose pointer alone is there
 )
 
 func (l LeftOut) String() string { return fmt.Sprintf("%s %s: %s", l.Kind, l.Path, l.Why) }
@@ -31,6 +33,7 @@ type Operation string
 const (
 	OpFork   Operation = "fork"
 	OpMerge  Operation = "merge"
+	OpDryRun Operation = "merge --dry-run"
 	OpPush   Operation = "push"
 	OpRewind Operation = "rewind"
 	OpImport Operation = "import" // also a restore of a backup

@@ -222,10 +222,10 @@ type Rebuilder interface {
 
 // RebuildSpec says what to write a native session from.
 type RebuildSpec struct {
-	Session    string // the session that the files came from
-	NewSession string // the session to write; empty rewrites Session
-	FromDir    string
-	Dir        string // where the agent will run
+	Session    string   // the session that the files came from
+	NewSession string   // the session to write; empty rewrites Session
+	FromDirs   []string // where its agent has run: a project may have moved
+	Dir        string   // where the agent will run
 	StateDir   string
 	Env        []string
 	Files      []TranscriptFile

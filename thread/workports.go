@@ -11,7 +11,8 @@ type ProgramWaiter interface {
 
 // LeftOutFinder knows what an operation leaves out. Optional for Merges.
 type LeftOutFinder interface {
-	// LeftOut looks at the folder that an operation made or changed; from is the one that its files came from, "" for none.
+	// LeftOut looks at the folder that an operation made or changed; from is the one that its files came from, "" for none,
+	// and for a push the commit that its branch began at.
 	LeftOut(ctx context.Context, op Operation, dir, from string) ([]LeftOut, error)
 }
 

@@ -21,11 +21,20 @@ func Moved(
 	if err != nil {
 		t.Fatal(err)
 	}
-	const from = "/w/p"
 	env := []string{"HOME=" + home}
+	for _, from := range []string{"/w/p", "/old/p"} {
+		moved(t, agent(launch.Config{Env: env}), file, session, home, from, env)
+	}
+}
+
+// moved rebuilds a session of a project that is in /w/p and was in /old/p, for a fork.
+func moved(
+	t *testing.T, agent thread.Rebuilder, file func(id string) string, session func(id, dir string) string, home, from string, env []string,
+) {
+	t.Helper()
 	parent, child, dir := launch.UUID(), launch.UUID(), filepath.Join(home, "it's a fork")
-	id, err := agent(launch.Config{Env: env}).Rebuild(t.Context(), thread.RebuildSpec{
-		Session: parent, NewSession: child, FromDir: from, Dir: dir, StateDir: t.TempDir(), Env: env,
+	id, err := agent.Rebuild(t.Context(), thread.RebuildSpec{
+		Session: parent, NewSession: child, FromDirs: []string{"/w/p", "/old/p"}, Dir: dir, StateDir: t.TempDir(), Env: env,
 		Files: []thread.TranscriptFile{{File: "main", Data: []byte(session(parent, from))}},
 	})
 	if err != nil || id != child {

@@ -62,7 +62,7 @@ func badScenario(t *testing.T, cli clis.CLI) {
 	}
 	for i, bad := range all {
 		id, err := s.agent.Rebuild(t.Context(), thread.RebuildSpec{
-			Session: parent.native, NewSession: launch.UUID(), FromDir: dir, Dir: forkDir,
+			Session: parent.native, NewSession: launch.UUID(), FromDirs: []string{dir}, Dir: forkDir,
 			StateDir: filepath.Join(root, "state-fork"), Env: s.env, Files: bad.files, Answer: bad.answer,
 		})
 		if err != nil {

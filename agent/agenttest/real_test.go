@@ -87,7 +87,7 @@ func (r *running) checkUsage() {
 func (s *stage) fork(parent *running, dir string, files []thread.TranscriptFile) {
 	s.t.Helper()
 	id, err := s.agent.Rebuild(s.t.Context(), thread.RebuildSpec{
-		Session: parent.native, NewSession: launch.UUID(), FromDir: parent.dir, Dir: dir,
+		Session: parent.native, NewSession: launch.UUID(), FromDirs: []string{parent.dir}, Dir: dir,
 		StateDir: filepath.Join(filepath.Dir(s.home), "state-fork"), Env: s.env, Files: files,
 	})
 	if err != nil {

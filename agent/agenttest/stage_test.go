@@ -336,7 +336,7 @@ func (r *running) responses(turns int) []thread.Exchange {
 
 func (r *running) repair() thread.RebuildSpec {
 	return thread.RebuildSpec{
-		Session: r.native, FromDir: r.dir, Dir: r.dir, Env: r.env, Files: r.files(),
+		Session: r.native, FromDirs: []string{r.dir}, Dir: r.dir, Env: r.env, Files: r.files(),
 		StateDir: filepath.Join(filepath.Dir(r.home), "state-"+string(r.id)),
 	}
 }

@@ -132,7 +132,7 @@ func hostile(t *testing.T, s Subject) {
 		}
 		if r, ok := b.agent.(thread.Rebuilder); ok {
 			_, err := r.Rebuild(t.Context(), thread.RebuildSpec{
-				Session: id, Dir: b.dir, FromDir: b.dir, StateDir: b.state, Env: b.env,
+				Session: id, Dir: b.dir, FromDirs: []string{b.dir}, StateDir: b.state, Env: b.env,
 				Files: []thread.TranscriptFile{{File: "main", Data: []byte("{}\n")}},
 			})
 			if !errors.Is(err, thread.ErrInvalid) {

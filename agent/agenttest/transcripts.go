@@ -292,8 +292,8 @@ func (b *bench) rebuild(spec thread.RebuildSpec) (string, error) {
 		b.t.Fatal("is no Rebuilder")
 	}
 	spec.Env, spec.StateDir = b.env, b.state
-	if spec.FromDir == "" {
-		spec.FromDir = b.dir
+	if len(spec.FromDirs) == 0 {
+		spec.FromDirs = []string{b.dir}
 	}
 	if spec.Dir == "" {
 		spec.Dir = b.dir

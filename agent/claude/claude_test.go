@@ -205,6 +205,56 @@ func TestLaunchSettings(t *testing.T) {
 	}
 }
 
+// TestSearchesTools: a change of the tools costs no prompt cache where Claude Code searches for them. As the real one was
+// seen to do it.
+func TestSearchesTools(t *testing.T) {
+	bin := filepath.Join(t.TempDir(), "claude")
+	agenttest.Fake(t, bin, "2.1.330")
+	for _, c := range []struct {
+		env      []string
+		settings string
+		model    string
+		deferred bool
+	}{
+		{deferred: true},
+		{env: []string{"ENABLE_TOOL_SEARCH="}, deferred: true},
+		{env: []string{"ENABLE_TOOL_SEARCH=true"}, deferred: true},
+		{env: []string{"ENABLE_TOOL_SEARCH=junk"}, deferred: true},
+		{env: []string{"ENABLE_TOOL_SEARCH=auto:0"}, deferred: true},
+		{env: []string{"ENABLE_TOOL_SEARCH=auto"}},
+		{env: []string{"ENABLE_TOOL_SEARCH=auto:100"}},
+		{env: []string{"ENABLE_TOOL_SEARCH=false"}},
+		{env: []string{"ENABLE_TOOL_SEARCH=0"}},
+		{env: []string{"ENABLE_TOOL_SEARCH=no"}},
+		{env: []string{"ENABLE_TOOL_SEARCH=OFF"}},
+		{env: []string{"CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS=1", "ENABLE_TOOL_SEARCH=force"}},
+		{settings: `{"env":{"ENABLE_TOOL_SEARCH":"false"}}`},
+		{settings: `{"env":{"ENABLE_TOOL_SEARCH":"false"}}`, env: []string{"ENABLE_TOOL_SEARCH=true"}},
+		{model: "claude-haiku-4-5", deferred: true},
+		{model: "claude-3-5-haiku-20241022"},
+	} {
+		home, state := t.TempDir(), t.TempDir()
+		if c.settings != "" {
+			if err := os.Mkdir(filepath.Join(home, ".claude"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(home, ".claude", "settings.json"), []byte(c.settings), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l, err := claude.New(launch.Config{}).Launch(t.Context(), thread.LaunchSpec{
+			Dir: home, StateDir: state, Env: append([]string{"HOME=" + home, "PATH=" + filepath.Dir(bin) + ":/usr/bin:/bin"}, c.env...), Model: c.model, BaseURL: "http://127.0.0.1:1/t",
+			MCP: &thread.MCPLaunch{Name: "orch", Command: []string{"/o"}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.MCP.Deferred != c.deferred || !l.MCP.Live || l.MCP.Keeps == "" {
+			t.Errorf("%+v: %+v", c, l.MCP)
+		}
+	}
+}
+
 // TestProjectServersAreNotAskedAbout: where Claude Code is left our MCP server only, it does not ask about those of the
 // project, in whatever folder above the thread's they are, and what the person rejected stays rejected.
 func TestProjectServersAreNotAskedAbout(t *testing.T) {

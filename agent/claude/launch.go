@@ -67,7 +67,7 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 		}
 		l.Args = append(l.Args, "--settings", path)
 	}
-	args, env, reach, err := giveServer(env, spec)
+	args, env, reach, err := giveServer(env, around.env, spec)
 	if err != nil {
 		return thread.Launch{}, fmt.Errorf("launch claude: %w", err)
 	}

@@ -6,15 +6,16 @@ import (
 	"orchestrator/agent/transcript"
 )
 
-// relocate replaces a folder with another in the tool calls of a line and their results. Claude Code watches the files
+// relocate replaces folders with another in the tool calls of a line, their results and its working folder. Claude Code watches the files
 // that its conversation has read and written, and reports others' changes to the model: without this, a fork would be
 // told about everything its parent keeps doing, and would work on the parent's files.
-func relocate(line []byte, from, to string) []byte {
+func relocate(line []byte, from []string, to string) []byte {
 	var l struct {
 		Message struct {
 			Content json.RawMessage `json:"content"`
 		} `json:"message"`
 		Result json.RawMessage `json:"toolUseResult"`
+		Dir    json.RawMessage `json:"cwd"`
 	}
 	if json.Unmarshal(line, &l) != nil {
 		return line
@@ -31,5 +32,5 @@ func relocate(line []byte, from, to string) []byte {
 			tools = append(tools, part)
 		}
 	}
-	return transcript.Relocate(line, from, to, append(tools, l.Result)...)
+	return transcript.Relocate(line, from, to, append(tools, l.Result, l.Dir)...)
 }

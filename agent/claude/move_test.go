@@ -14,7 +14,7 @@ import (
 // Claude Code looks for changes there, and all else is as it was, to the byte.
 func TestForkMoves(t *testing.T) {
 	lines := []string{
-		`{"type":"user","uuid":"1","cwd":"/w/p","sessionId":"PARENT","message":{"role":"user",` +
+		`{"type":"user","uuid":"1","cwd":"»","sessionId":"PARENT","message":{"role":"user",` +
 			`"content":"look at /w/p/a.go"}}`,
 		`{"type":"user","uuid":"2","sessionId":"PARENT","message":{"role":"user","content":[{"type":"text",` +
 			`"text":"and /w/p/b.go"}]}}`,

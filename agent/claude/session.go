@@ -129,7 +129,7 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 		if locate(root, spec.Dir, session) != "" {
 			return "", fmt.Errorf("claude session %s already exists: %w", session, thread.ErrConflict)
 		}
-		edit = func(data []byte) []byte { return fork(data, spec.Session, session, spec.FromDir, spec.Dir) }
+		edit = func(data []byte) []byte { return fork(data, spec.Session, session, spec.FromDirs, spec.Dir) }
 	}
 	if project == "" {
 		project = slug(spec.Dir)
@@ -157,7 +157,7 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 
 // fork rewrites a transcript for a new session in another folder: the lines of the conversation, with the new id. Lines
 // that only repeat requests, or refer to the end of the old session, are left out.
-func fork(data []byte, from, to, fromDir, dir string) []byte {
+func fork(data []byte, from, to string, fromDirs []string, dir string) []byte {
 	oldID, newID := []byte(`"`+from+`"`), []byte(`"`+to+`"`)
 	var out bytes.Buffer
 	transcript.Lines(data, func(line []byte) {
@@ -174,7 +174,7 @@ func fork(data []byte, from, to, fromDir, dir string) []byte {
 		for _, key := range []string{`"sessionId":`, `"sessionId": `} {
 			line = bytes.ReplaceAll(line, append([]byte(key), oldID...), append([]byte(key), newID...))
 		}
-		out.Write(relocate(line, fromDir, dir))
+		out.Write(relocate(line, fromDirs, dir))
 		out.WriteByte('\n')
 	})
 	return out.Bytes()

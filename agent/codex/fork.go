@@ -11,7 +11,7 @@ import (
 // fork rewrites a rollout for a new session in another folder. Ids are replaced wherever a value is one; folders are
 // replaced outside the conversation, and in its tool calls and their results. The texts of the conversation stay as the
 // model saw them.
-func fork(data []byte, from, to, fromDir, dir string) []byte {
+func fork(data []byte, from, to string, fromDirs []string, dir string) []byte {
 	var out bytes.Buffer
 	transcript.Lines(data, func(line []byte) {
 		var l struct {
@@ -23,11 +23,15 @@ func fork(data []byte, from, to, fromDir, dir string) []byte {
 			return // Codex skips a damaged line too
 		}
 		switch {
-		case fromDir == "" || dir == "" || fromDir == dir:
+		case dir == "":
 		case l.Type != "response_item":
-			line = bytes.ReplaceAll(line, []byte(quote(fromDir)), []byte(quote(dir)))
+			for _, from := range fromDirs {
+				if from != "" {
+					line = bytes.ReplaceAll(line, []byte(quote(from)), []byte(quote(dir)))
+				}
+			}
 		case isTool(l.Payload) && !strings.ContainsAny(dir, `"\`): // arguments are JSON in a text: escaped twice
-			line = transcript.Relocate(line, fromDir, dir, l.Payload)
+			line = transcript.Relocate(line, fromDirs, dir, l.Payload)
 		}
 		out.Write(line)
 		out.WriteByte('\n')

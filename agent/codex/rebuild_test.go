@@ -24,7 +24,7 @@ func TestRebuildWhereItWas(t *testing.T) {
 	meta := fmt.Sprintf(`{"timestamp":%q,"ordinal":0,"type":"session_meta","payload":{"id":%q,"timestamp":%q}}`+"\n",
 		made.Add(90*time.Second).Format(time.RFC3339Nano), session, made.Format(time.RFC3339Nano))
 	if _, err := codex.New(launch.Config{Env: env}).Rebuild(t.Context(), thread.RebuildSpec{
-		Session: session, Dir: home, FromDir: home, StateDir: t.TempDir(), Env: env,
+		Session: session, Dir: home, FromDirs: []string{home}, StateDir: t.TempDir(), Env: env,
 		Files: []thread.TranscriptFile{{File: "main", Data: []byte(meta)}},
 	}); err != nil {
 		t.Fatal(err)
@@ -62,7 +62,7 @@ func TestRebuildEndsTheTurn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			id, err := a.Rebuild(t.Context(), thread.RebuildSpec{
-				Session: parent, NewSession: launch.UUID(), FromDir: "/w", Dir: home, StateDir: t.TempDir(), Env: env,
+				Session: parent, NewSession: launch.UUID(), FromDirs: []string{"/w"}, Dir: home, StateDir: t.TempDir(), Env: env,
 				Files: []thread.TranscriptFile{{File: "main", Data: []byte(tt.data)}}, Answer: tt.answer,
 			})
 			if err != nil {

@@ -190,7 +190,7 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 		if locate(root, session) != "" {
 			return "", fmt.Errorf("codex session %s already exists: %w", session, thread.ErrConflict)
 		}
-		edit = func(data []byte) []byte { return fork(data, spec.Session, session, spec.FromDir, spec.Dir) }
+		edit = func(data []byte) []byte { return fork(data, spec.Session, session, spec.FromDirs, spec.Dir) }
 	}
 	wrote := false
 	for _, f := range spec.Files {

@@ -339,7 +339,7 @@ func TestResumeAndFork(t *testing.T) {
 	kill(t, r)
 
 	id, err := s.agent.Rebuild(context.Background(), thread.RebuildSpec{
-		Session: r.id, NewSession: launch.UUID(), FromDir: s.dir, Dir: s.dir, StateDir: filepath.Join(s.dir, "state"),
+		Session: r.id, NewSession: launch.UUID(), FromDirs: []string{s.dir}, Dir: s.dir, StateDir: filepath.Join(s.dir, "state"),
 		Files: []thread.TranscriptFile{{File: "main", Data: at}},
 	})
 	if err != nil {

@@ -176,7 +176,7 @@ func TestStub(t *testing.T) {
 		t.Errorf("with a stub: %d bytes, whole %v, %v", n, whole, err)
 	}
 	_, err = a.Rebuild(t.Context(), thread.RebuildSpec{
-		Session: session, FromDir: dir, Dir: dir, StateDir: state, Env: env,
+		Session: session, FromDirs: []string{dir}, Dir: dir, StateDir: state, Env: env,
 		Files: []thread.TranscriptFile{{File: "main", Data: chunks[0].Data}},
 	})
 	if err != nil {

@@ -231,7 +231,7 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 		if locate(spec.Env, spec.Dir, session).main != "" {
 			return "", fmt.Errorf("gemini session %s already exists: %w", session, thread.ErrConflict)
 		}
-		data = fork(once(data), spec.Session, session, resolve(spec.FromDir), resolve(spec.Dir))
+		data = fork(once(data), spec.Session, session, resolved(spec.FromDirs), resolve(spec.Dir))
 	}
 	env := launch.Env(spec.Env)
 	f := locate(env, spec.Dir, session)
@@ -271,8 +271,17 @@ func moveAway(path, stateDir string) error {
 	return os.Remove(path)
 }
 
+// resolved resolves the folders that are there.
+func resolved(dirs []string) []string {
+	all := slices.Clone(dirs)
+	for i, dir := range all {
+		all[i] = resolve(dir)
+	}
+	return all
+}
+
 // fork rewrites a chat file for a new session in another folder.
-func fork(data []byte, from, to, fromDir, dir string) []byte {
+func fork(data []byte, from, to string, fromDirs []string, dir string) []byte {
 	sum := sha256.Sum256([]byte(dir))
 	hash, err := json.Marshal(hex.EncodeToString(sum[:]))
 	if err != nil {
@@ -290,14 +299,14 @@ func fork(data []byte, from, to, fromDir, dir string) []byte {
 		if _, ok := head["id"]; !ok { // the header and changes to it, not the conversation
 			line = bytes.ReplaceAll(line, []byte(`"`+from+`"`), []byte(`"`+to+`"`))
 		}
-		out.Write(relocate(line, fromDir, dir))
+		out.Write(relocate(line, fromDirs, dir))
 		out.WriteByte('\n')
 	})
 	return out.Bytes()
 }
 
-// relocate replaces a folder with another in the tool calls of a line and their results.
-func relocate(line []byte, from, to string) []byte {
+// relocate replaces folders with another in the tool calls of a line and their results.
+func relocate(line []byte, from []string, to string) []byte {
 	var l struct {
 		Content json.RawMessage `json:"content"`
 		Calls   json.RawMessage `json:"toolCalls"`

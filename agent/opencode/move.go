@@ -6,9 +6,9 @@ import (
 	"orchestrator/agent/transcript"
 )
 
-// relocate replaces a folder with another in a message: in its working folder, in its tool calls and their results, and
+// relocate replaces folders with another in a message: in its working folder, in its tool calls and their results, and
 // in its patches, which are the files that opencode's undo restores. Texts are unchanged.
-func relocate(line []byte, from, to string) []byte {
+func relocate(line []byte, from []string, to string) []byte {
 	var m struct {
 		Info struct {
 			Path json.RawMessage `json:"path"`

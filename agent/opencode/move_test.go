@@ -18,7 +18,7 @@ func TestMoved(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			in, want := strings.ReplaceAll(line, "»", "/w/p"), strings.ReplaceAll(line, "»", "/w/a fork")
-			if got := string(relocate([]byte(in), "/w/p", "/w/a fork")); got != want {
+			if got := string(relocate([]byte(in), []string{"/w/p"}, "/w/a fork")); got != want {
 				t.Errorf("%s, want %s", got, want)
 			}
 		})

@@ -40,8 +40,8 @@ func (a *Agent) Rebuild(ctx context.Context, spec thread.RebuildSpec) (string, e
 	if len(s.main) == 0 || len(s.session) == 0 {
 		return "", fmt.Errorf("rebuild opencode session: it is stored only in part: %w", thread.ErrInvalid)
 	}
-	from := cmp.Or(directory(s.session), spec.FromDir) // the project may have moved since
-	main, err := complete(s.main, from, spec.Answer)
+	from := append([]string{directory(s.session)}, spec.FromDirs...)
+	main, err := complete(s.main, cmp.Or(from...), spec.Answer)
 	if err != nil {
 		return "", fmt.Errorf("rebuild opencode session: %w", err)
 	}
@@ -110,7 +110,7 @@ func renewIDs(s stored, from, to string) stored {
 }
 
 // load lets opencode import a session.
-func (a *Agent) load(ctx context.Context, spec thread.RebuildSpec, from string, s stored) error {
+func (a *Agent) load(ctx context.Context, spec thread.RebuildSpec, from []string, s stored) error {
 	info := fields{}
 	if err := json.Unmarshal(s.session, &info); err != nil {
 		return fmt.Errorf("stored session: %w", err)

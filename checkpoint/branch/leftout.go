@@ -16,7 +16,7 @@ import (
 // gates are the hooks that git would run for a person who did it by hand, and that we do not run.
 func gates(op thread.Operation) []string {
 	switch op {
-	case thread.OpMerge:
+	case thread.OpMerge, thread.OpDryRun:
 		return []string{"pre-commit", "prepare-commit-msg", "commit-msg", "pre-merge-commit", "post-commit", "post-merge"}
 	case thread.OpPush:
 		return []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-push"}
@@ -42,7 +42,7 @@ func (m *Merger) LeftOut(ctx context.Context, op thread.Operation, dir, from str
 	for _, name := range gates(op) {
 		if info, err := os.Stat(filepath.Join(hooks, name)); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
 			left = append(left, thread.LeftOut{Kind: thread.LeftGate, Path: filepath.Join(hooks, name),
-				Why: fmt.Sprintf("a %s runs no hooks; run it yourself if it must pass", op)})
+				Why: fmt.Sprintf("a %s runs no hooks; run it yourself if it must pass", strings.TrimSuffix(string(op), " --dry-run"))})
 		}
 	}
 	if rel, err := filepath.Rel(w.Root, hooks); op == thread.OpFork && err == nil && filepath.IsLocal(rel) {
@@ -52,6 +52,9 @@ func (m *Merger) LeftOut(ctx context.Context, op thread.Operation, dir, from str
 		}
 	}
 	modules, err := m.submodules(ctx, w)
+	if err == nil && op == thread.OpDryRun { // what stands in the thread's worktree is what would come
+		modules, err = m.comingSubmodules(ctx, from)
+	}
 	if err != nil {
 		return left, err
 	}
@@ -60,24 +63,30 @@ func (m *Merger) LeftOut(ctx context.Context, op thread.Operation, dir, from str
 			left = append(left, thread.LeftOut{Kind: thread.LeftSubmodule, Path: path, Why: why})
 		}
 	}
-	where := w.Root
-	if op == thread.OpFork {
-		where = from
-	}
-	if op == thread.OpFork || op == thread.OpRewind {
+	if why := nestedWhy[op]; why != "" {
+		where := w.Root
+		if op != thread.OpRewind && op != thread.OpPush {
+			where = from
+		}
 		nested, err := m.nested(ctx, where)
 		if err != nil {
 			return left, err
 		}
-		why := map[thread.Operation]string{
-			thread.OpFork:   "it is a repository of its own, and is not in the fork",
-			thread.OpRewind: "it is a repository of its own: files in it are not rewound",
-		}[op]
 		for _, path := range nested {
 			left = append(left, thread.LeftOut{Kind: thread.LeftRepository, Path: path, Why: why})
 		}
 	}
-	return left, nil
+	content, err := m.contentLeft(ctx, op, w, from)
+	return append(left, content...), err
+}
+
+// nestedWhy says what an operation does not do about a repository inside a worktree.
+var nestedWhy = map[thread.Operation]string{
+	thread.OpFork:   "it is a repository of its own, and is not in the fork",
+	thread.OpRewind: "it is a repository of its own: files in it are not rewound",
+	thread.OpMerge:  "it is a repository of its own: its files are not merged",
+	thread.OpDryRun: "it is a repository of its own: its files would not be merged",
+	thread.OpPush:   "it is a repository of its own: its files are not pushed",
 }
 
 func isDir(path string) bool {
@@ -94,7 +103,7 @@ func (m *Merger) submoduleLeft(ctx context.Context, op thread.Operation, w git.W
 		return "files in it are not rewound"
 	case thread.OpPush:
 		return "commits made in it are not pushed; push them from there"
-	case thread.OpMerge, thread.OpImport: // see below
+	case thread.OpMerge, thread.OpDryRun, thread.OpImport: // see below
 	}
 	inside := filepath.Join(w.Root, path)
 	if _, err := os.Lstat(filepath.Join(inside, ".git")); err != nil {
@@ -148,6 +157,35 @@ func (m *Merger) submodules(ctx context.Context, w git.Worktree) (map[string]str
 		}
 	}
 	return all, nil
+}
+
+// comingSubmodules returns the commits of a worktree's submodules as a commit of it would have them.
+func (m *Merger) comingSubmodules(ctx context.Context, dir string) (map[string]string, error) {
+	w, err := git.Find(dir)
+	if err != nil {
+		return nil, err
+	}
+	modules, err := m.submodules(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	for path := range modules {
+		inside := filepath.Join(w.Root, path)
+		sub, err := git.Find(inside)
+		if err != nil || sub.Root != inside {
+			continue // not filled
+		}
+		out, code, err := m.git.RunCode(ctx, git.Call{
+			Dir: inside, Env: sub.Env(), Args: []string{"rev-parse", "--verify", "--quiet", "HEAD^{commit}"}, OK: []int{1, 128},
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read the submodule %s: %w", path, err)
+		}
+		if code == 0 {
+			modules[path] = strings.TrimSpace(string(out))
+		}
+	}
+	return modules, nil
 }
 
 // nested returns the repositories in a worktree that are not part of it.

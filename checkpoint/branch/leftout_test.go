@@ -45,8 +45,10 @@ func TestLeftOut(t *testing.T) {
 	}{
 		{thread.OpFork, "fork", "p", "hooks .husky/_|submodule sub|repository nested"},
 		{thread.OpRewind, "p", "", "submodule sub|repository nested"},
-		{thread.OpPush, "p", "", "gate pre-commit|gate pre-push|submodule sub"},
+		{thread.OpPush, "p", "", "gate pre-commit|gate pre-push|submodule sub|repository nested"},
 		{thread.OpMerge, "p", "fork", "gate pre-commit"},
+		{thread.OpDryRun, "p", "fork", "gate pre-commit"},
+		{thread.OpMerge, "fork", "p", "repository nested"},
 		{thread.OpPush, "fork", "", "submodule sub"},
 		{thread.OpFork, "plainfork", "plain", ""},
 		{thread.OpMerge, "plain", "plainfork", ""},
@@ -71,7 +73,15 @@ func TestLeftOut(t *testing.T) {
 	}
 	// A pointer to a commit that only the thread's worktree has.
 	sh(`git -C fork -c protocol.file.allow=always submodule --quiet update --init; git -C fork/sub commit -q --allow-empty -m two
-		git -C fork commit -qam two; git -C p -c core.hooksPath=/dev/null merge -q fork`)
+		git init -q fork/own`)
+	for range 2 { // before it is committed, which a merge does, and after it
+		left, err := m.LeftOut(t.Context(), thread.OpDryRun, filepath.Join(top, "p"), filepath.Join(top, "fork"))
+		if err != nil || len(left) != 3 || left[1].Path != "sub" || !strings.Contains(left[1].Why, "is not here") || left[2].Path != "own" {
+			t.Errorf("a dry run for a commit that is nowhere else: %v %v", left, err)
+		}
+		sh(`git -C fork add sub; git -C fork commit -qm two || true`)
+	}
+	sh(`rm -r fork/own; git -C p -c core.hooksPath=/dev/null merge -q fork`)
 	left, err := m.LeftOut(t.Context(), thread.OpMerge, filepath.Join(top, "p"), filepath.Join(top, "fork"))
 	if err != nil || len(left) != 2 || left[1].Path != "sub" || !strings.Contains(left[1].Why, "is not here") {
 		t.Errorf("a commit that is nowhere else: %v %v", left, err)

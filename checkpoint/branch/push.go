@@ -111,10 +111,17 @@ func (t tree) receivePack(ctx context.Context, address string) (string, error) {
 
 // pushLarge uploads the large files of a branch, as git-lfs itself does in a hook.
 func (t tree) pushLarge(ctx context.Context, remote, branch string, env []string) error {
-	if _, err := os.Lstat(filepath.Join(t.Common, "lfs", "objects")); err != nil || !t.own.LFS() {
+	if !t.own.LFS() {
 		return nil
 	}
-	_, err := t.run(ctx, git.Call{Args: []string{"lfs", "push", "--", remote, branch}, Env: env})
+	storage, err := largeStorage(t.Common, func(c git.Call) ([]byte, error) { return t.run(ctx, c) })
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(filepath.Join(storage, "objects")); err != nil {
+		return nil
+	}
+	_, err = t.run(ctx, git.Call{Args: []string{"lfs", "push", "--", remote, branch}, Env: env})
 	return err
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -39,11 +40,11 @@ type answer struct {
 func (a answer) exit() int {
 	switch a.Outcome {
 	case isAnswered, isTaken:
-		return exitOK
+		return exitcode.OK
 	case isWaiting, isQueued, isCancelled:
-		return exitRefused
+		return exitcode.Refused
 	default:
-		return exitAgent
+		return exitcode.Agent
 	}
 }
 

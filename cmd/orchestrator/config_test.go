@@ -11,13 +11,15 @@ import (
 	"testing"
 	"time"
 
+	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/cmd/orchestrator/help"
 	"orchestrator/contextmgr/models"
 	"orchestrator/contextmgr/policy"
 	"orchestrator/thread"
 )
 
-func never(string, []byte) bool  { return false }
+func never(string, []byte) bool { return false }
+
 func always(string, []byte) bool { return true }
 
 func TestConfig(t *testing.T) {
@@ -111,8 +113,8 @@ func TestConfig(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			home, root := t.TempDir(), t.TempDir()
-			put(t, filepath.Join(home, "orchestrator", "config.toml"), test.user)
-			put(t, filepath.Join(root, ".orchestrator.toml"), test.project)
+			e2e.Put(t, filepath.Join(home, "orchestrator", "config.toml"), test.user)
+			e2e.Put(t, filepath.Join(root, ".orchestrator.toml"), test.project)
 			if test.trusted == nil {
 				test.trusted = never
 			}
@@ -132,19 +134,6 @@ func TestConfig(t *testing.T) {
 				t.Errorf("got %+v", c)
 			}
 		})
-	}
-}
-
-func put(t *testing.T, file, content string) {
-	t.Helper()
-	if content == "" {
-		return
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -178,7 +167,7 @@ func TestOddProjectFiles(t *testing.T) {
 func TestOwnModels(t *testing.T) {
 	load := func(t *testing.T, content string) (Config, error) {
 		home := t.TempDir()
-		put(t, filepath.Join(home, "orchestrator", "config.toml"), content)
+		e2e.Put(t, filepath.Join(home, "orchestrator", "config.toml"), content)
 		return loadConfig(t.TempDir(), nil, home, func(string, []byte) bool { return true })
 	}
 	c, err := load(t, "[models.\"gpt-5*\"]\nwindow = 100000\n[models.\"openai/gpt-5.5\"]\nwindow = 400000\ninput = 1\noutput = 2.5\ncache_read = 0\n[models.local]\ninput = 0\noutput = 0\n")

@@ -12,6 +12,8 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/e2e"
+	"orchestrator/cmd/orchestrator/exitcode"
 )
 
 // crashVariable has the test's own binary panic in a goroutine, with what a crash prints going to a file.
@@ -20,15 +22,15 @@ const crashVariable = "ORCHESTRATOR_TEST_CRASH"
 func crashInto(path string) int {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return exitError
+		return exitcode.Error
 	}
 	c := &cli{output: newOutput(os.Stdout, os.Stderr)}
 	if err := c.catchCrash(f); err != nil {
 		fmt.Fprintln(c.stderr, err)
-		return exitError
+		return exitcode.Error
 	}
 	fmt.Fprintln(c.stderr, "still said")
-	go panic(hostile)
+	go panic(e2e.Hostile)
 	select {}
 }
 
@@ -53,9 +55,9 @@ func TestCrashIsCaught(t *testing.T) {
 // so.
 func TestCrashedServerIsNamed(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.ok("threads")
-	cl := client.New(r.claimed().Socket)
+	r := e2e.NewRig(t)
+	r.Ok("threads")
+	cl := client.New(r.Claimed().Socket)
 	info, err := api.Info.Do(t.Context(), cl, api.InfoRequest{})
 	cl.Close()
 	if err != nil {
@@ -64,8 +66,8 @@ func TestCrashedServerIsNamed(t *testing.T) {
 	if err := syscall.Kill(info.PID, syscall.SIGABRT); err != nil { // the runtime prints that as it prints a panic
 		t.Fatal(err)
 	}
-	crash, log := filepath.Join(r.stateDir(), "log", "crash"), filepath.Join(r.stateDir(), "log", "server.log")
-	await(t, "the server to print where it stands", func() bool {
+	crash, log := filepath.Join(r.StateDir(), "log", "crash"), filepath.Join(r.StateDir(), "log", "server.log")
+	e2e.Await(t, "the server to print where it stands", func() bool {
 		b, err := os.ReadFile(crash)
 		return err == nil && bytes.Contains(b, []byte("SIGABRT")) && syscall.Kill(info.PID, 0) != nil
 	})
@@ -73,19 +75,19 @@ func TestCrashedServerIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.WriteString(hostile); err != nil {
+	if _, err := f.WriteString(e2e.Hostile); err != nil {
 		t.Fatal(err)
 	}
 	f.Close()
-	res := r.run("threads")
-	if res.code != 0 || !strings.Contains(res.stderr, "the last server crashed") || !strings.Contains(res.stderr, "SIGABRT") || !strings.Contains(res.stderr, log) {
-		t.Errorf("exit %d, %q", res.code, res.stderr)
+	res := r.Run("threads")
+	if res.Code != 0 || !strings.Contains(res.Stderr, "the last server crashed") || !strings.Contains(res.Stderr, "SIGABRT") || !strings.Contains(res.Stderr, log) {
+		t.Errorf("exit %d, %q", res.Code, res.Stderr)
 	}
 	if b, err := os.ReadFile(log); err != nil || !bytes.Contains(b, []byte("SIGABRT")) || bytes.ContainsRune(b, 0x1b) || bytes.ContainsRune(b, 0x202e) {
 		t.Errorf("the log has the crash: %v, and is clean: %v; %v", bytes.Contains(b, []byte("SIGABRT")), !bytes.ContainsRune(b, 0x1b), err)
 	}
-	r.ok("stop")
-	if res := r.run("threads"); strings.Contains(res.stderr, "crashed") {
-		t.Errorf("after a stop: %q", res.stderr)
+	r.Ok("stop")
+	if res := r.Run("threads"); strings.Contains(res.Stderr, "crashed") {
+		t.Errorf("after a stop: %q", res.Stderr)
 	}
 }

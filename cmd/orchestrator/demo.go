@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orchestrator/agent/demo"
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/mcpctl/notes"
 )
 
@@ -24,7 +25,7 @@ func demoVerb(c *cli) *cobra.Command {
 				return errNoTerminal
 			}
 			signal.Reset(os.Interrupt, syscall.SIGTERM) // it exits as any other agent does
-			if code := demo.Main(args, in, out, c.environ); code != exitOK {
+			if code := demo.Main(args, in, out, c.environ); code != exitcode.OK {
 				return &silentError{code: code}
 			}
 			return nil

@@ -16,6 +16,7 @@ import (
 
 	"orchestrator/checkpoint/postgres"
 	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
 	"orchestrator/thread/outward"
@@ -59,7 +60,7 @@ func doctorVerb(c *cli) *cobra.Command {
 			}
 			for _, f := range findings {
 				if !f.OK && essential(f.About) {
-					return &silentError{code: exitError}
+					return &silentError{code: exitcode.Error}
 				}
 			}
 			return nil

@@ -21,6 +21,8 @@ import (
 	"orchestrator/agent/vterm"
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/e2e"
+	"orchestrator/cmd/orchestrator/exitcode"
 )
 
 // drawVariable has the test's own binary draw a model that panics.
@@ -41,18 +43,18 @@ func (f *frail) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	f.broken = true
 	switch f.how {
 	case "update":
-		panic(hostile)
+		panic(e2e.Hostile)
 	case "command":
-		return f, func() tea.Msg { panic(hostile) }
+		return f, func() tea.Msg { panic(e2e.Hostile) }
 	case "batch":
-		return f, tea.Batch(func() tea.Msg { return nil }, func() tea.Msg { panic(hostile) })
+		return f, tea.Batch(func() tea.Msg { return nil }, func() tea.Msg { panic(e2e.Hostile) })
 	}
 	return f, nil
 }
 
 func (f *frail) View() tea.View {
 	if f.broken && f.how == "view" {
-		panic(hostile)
+		panic(e2e.Hostile)
 	}
 	v := tea.NewView("drawn")
 	v.AltScreen, v.MouseMode, v.ReportFocus = true, tea.MouseModeAllMotion, true
@@ -68,9 +70,9 @@ func drawAndPanic(how string) int {
 	defer stop()
 	if err := draw(ctx, &frail{how: how}, out, tea.WithInput(os.Stdin), tea.WithOutput(out)); err != nil {
 		fmt.Fprintln(o.stderr, err)
-		return exitError
+		return exitcode.Error
 	}
-	return exitOK
+	return exitcode.OK
 }
 
 // TestPanicLeavesTheTerminalAsItWas: modes, screen and cursor are set back, and what the panic says is cleaned.
@@ -130,12 +132,12 @@ func TestPanicLeavesTheTerminalAsItWas(t *testing.T) {
 			}
 			said := out.String()
 			end := strings.LastIndex(said, "\x1b[?1049l")
-			if code := cmd.ProcessState.ExitCode(); code != exitError || end < 0 || strings.LastIndex(said, "\x1b[?1049h") > end ||
+			if code := cmd.ProcessState.ExitCode(); code != exitcode.Error || end < 0 || strings.LastIndex(said, "\x1b[?1049h") > end ||
 				strings.LastIndex(said, "\x1b[?1003h") > strings.LastIndex(said, "\x1b[?1003l") || strings.LastIndex(said, "\x1b[?25l") > strings.LastIndex(said, "\x1b[?25h") {
 				t.Errorf("exit %d, printed %q", code, said)
 			}
 			bug := strings.Index(said, "this is a bug")
-			if bug < end || harms(out.Bytes()[max(bug, 0):]) != "" {
+			if bug < end || e2e.Harms(out.Bytes()[max(bug, 0):]) != "" {
 				t.Errorf("the panic is told as %q", said[max(bug, 0):])
 			}
 			if strings.Contains(said, "\x1b]52") {
@@ -143,14 +145,6 @@ func TestPanicLeavesTheTerminalAsItWas(t *testing.T) {
 			}
 		})
 	}
-}
-
-// signalRounds is how often each signal is sent; 50 with ORCHESTRATOR_TEST_SIGNALS set.
-func signalRounds() int {
-	if os.Getenv("ORCHESTRATOR_TEST_SIGNALS") != "" {
-		return 50
-	}
-	return 3
 }
 
 // TestSignalsLeaveTheTerminalAsItWas: whichever signal ends the screen, also twice at once, it ends, and all modes are
@@ -163,7 +157,7 @@ func TestSignalsLeaveTheTerminalAsItWas(t *testing.T) {
 	}
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT} {
 		t.Run(sig.String(), func(t *testing.T) {
-			for round := range signalRounds() {
+			for round := range e2e.SignalRounds() {
 				signalled(t, self, sig, round%2 == 1)
 			}
 		})
@@ -191,7 +185,7 @@ func signalled(t *testing.T, self string, sig syscall.Signal, twice bool) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	hung := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	hung := time.AfterFunc(e2e.Patience, func() { _ = cmd.Process.Kill() })
 	var out bytes.Buffer
 	read := make(chan struct{})
 	go func() {
@@ -231,7 +225,7 @@ func signalled(t *testing.T, self string, sig syscall.Signal, twice bool) {
 			t.Errorf("%s: mode %s stays: %q", sig, mode, said)
 		}
 	}
-	if code := cmd.ProcessState.ExitCode(); code != exitOK || strings.Contains(said, "goroutine ") {
+	if code := cmd.ProcessState.ExitCode(); code != exitcode.OK || strings.Contains(said, "goroutine ") {
 		t.Errorf("%s: exit %d, printed %q", sig, code, said)
 	}
 }
@@ -253,32 +247,32 @@ func memory(t *testing.T, pid int) int {
 
 // TestSizesThatNoTerminalHas are told by the person's terminal and by clients: screen and server go on.
 func TestSizesThatNoTerminalHas(t *testing.T) {
-	manyStarts(t)
+	e2e.ManyStarts(t)
 	t.Parallel()
-	r := newRig(t)
-	name := r.demo("large")
-	s := r.open(100, 30, "attach", name)
-	s.see("demo agent")
+	r := e2e.NewRig(t)
+	name := r.Demo("large")
+	s := r.Open(100, 30, "attach", name)
+	s.See("demo agent")
 	for _, size := range []pty.Winsize{{Cols: 65535, Rows: 65535}, {Cols: 65535, Rows: 1}, {Cols: 1, Rows: 65535}, {}, {Cols: 100, Rows: 30}} {
-		if err := pty.Setsize(s.tty, &size); err != nil {
+		if err := pty.Setsize(s.Tty, &size); err != nil {
 			t.Fatal(err)
 		}
 		if size.Cols == 65535 && size.Rows == 65535 { // it has been drawn that large
-			await(t, "the agent's terminal to grow", func() bool { return r.terminalSize(name) > 200 })
+			e2e.Await(t, "the agent's terminal to grow", func() bool { return terminalSize(r, name) > 200 })
 		}
 	}
-	s.press("\x11")
-	s.see("n new")
-	if mb := memory(t, s.cmd.Process.Pid); mb > 1000 {
+	s.Press("\x11")
+	s.See("n new")
+	if mb := memory(t, s.Cmd.Process.Pid); mb > 1000 {
 		t.Errorf("the screen took %d MB", mb)
 	}
-	s.press("q")
-	if code := s.end(); code != exitOK {
+	s.Press("q")
+	if code := s.End(); code != exitcode.OK {
 		t.Errorf("the screen ended with %d", code)
 	}
-	cl := client.New(r.claimed().Socket)
+	cl := client.New(r.Claimed().Socket)
 	defer cl.Close()
-	id := r.status(name).ID
+	id := r.Status(name).ID
 	for _, size := range [][2]int{{65535, 65535}, {1 << 31, 1 << 31}, {0, 0}, {-1, -65535}, {1, 1}, {-1 << 62, 1 << 62}} {
 		view, err := cl.Attach(t.Context(), id, size[0], size[1])
 		if err != nil {
@@ -290,35 +284,35 @@ func TestSizesThatNoTerminalHas(t *testing.T) {
 			}
 		}
 		if size[0] > vterm.MaxCols {
-			await(t, "the agent's terminal to take the size", func() bool { return r.terminalSize(name) >= vterm.MaxCols })
+			e2e.Await(t, "the agent's terminal to take the size", func() bool { return terminalSize(r, name) >= vterm.MaxCols })
 		}
 		if err := view.Close(); err != nil {
 			t.Error(err)
 		}
-		r.ok("stop", name)
+		r.Ok("stop", name)
 		if _, err := api.Resume.Do(t.Context(), cl, api.ResumeRequest{Thread: string(id), Cols: size[0], Rows: size[1]}); err != nil {
 			t.Errorf("%v: %v", size, err)
 		}
-		r.terminalSize(name)
+		terminalSize(r, name)
 	}
-	r.turn(name, "list files")
-	if mb := memory(t, r.serverPID()); mb > 500 {
+	r.Turn(name, "list files")
+	if mb := memory(t, r.ServerPID()); mb > 500 {
 		t.Errorf("the server took %d MB", mb)
 	}
 }
 
 // terminalSize is how wide the terminal of a thread's agent is.
-func (r *rig) terminalSize(name string) int {
-	r.t.Helper()
-	pid := r.status(name).Execution.PID
+func terminalSize(r *e2e.Rig, name string) int {
+	r.T.Helper()
+	pid := r.Status(name).Execution.PID
 	tty, err := os.Open(fmt.Sprintf("/proc/%d/fd/0", pid))
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	defer tty.Close()
 	cols, rows, err := term.GetSize(tty.Fd())
 	if err != nil || cols > vterm.MaxCols || rows > vterm.MaxRows {
-		r.t.Errorf("the agent's terminal is %d×%d, %v", cols, rows, err)
+		r.T.Errorf("the agent's terminal is %d×%d, %v", cols, rows, err)
 	}
 	return cols
 }
@@ -326,10 +320,10 @@ func (r *rig) terminalSize(name string) int {
 // TestScreenRefusesToStartTooLarge, before anything is drawn.
 func TestScreenRefusesToStartTooLarge(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.ok("threads")
-	s := r.open(65535, 65535)
-	if code := s.end(); code != exitError || !strings.Contains(s.text(), "65535×65535") || !strings.Contains(s.text(), "stty cols") {
-		t.Errorf("exit %d:\n%.500s", code, s.text())
+	r := e2e.NewRig(t)
+	r.Ok("threads")
+	s := r.Open(65535, 65535)
+	if code := s.End(); code != exitcode.Error || !strings.Contains(s.Text(), "65535×65535") || !strings.Contains(s.Text(), "stty cols") {
+		t.Errorf("exit %d:\n%.500s", code, s.Text())
 	}
 }

@@ -4,18 +4,9 @@ import (
 	"errors"
 	"fmt"
 
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
-)
-
-// Exit codes; the README lists them.
-const (
-	exitOK       = 0
-	exitError    = 1 // any other error
-	exitUsage    = 2 // the command line is wrong
-	exitNotFound = 3 // a thread, turn, agent or file was not found
-	exitRefused  = 4 // not now: busy, waiting for an approval, conflict, limit; or not granted to an agent
-	exitAgent    = 5 // the agent did not finish its answer
 )
 
 // usageError is an error in the command line.
@@ -42,9 +33,9 @@ func exitCode(err error) int {
 	case errors.As(err, &silent):
 		return silent.code
 	case errors.As(err, &usage), errors.Is(err, thread.ErrInvalid):
-		return exitUsage
+		return exitcode.Usage
 	case errors.Is(err, thread.ErrNotFound), errors.Is(err, thread.ErrExpired):
-		return exitNotFound
+		return exitcode.NotFound
 	case errors.Is(err, thread.ErrBusy), errors.Is(err, thread.ErrApproval), errors.Is(err, thread.ErrUnsaved),
 		errors.Is(err, thread.ErrConflict),
 		errors.Is(err, thread.ErrLimit), errors.Is(err, thread.ErrRunning), errors.Is(err, thread.ErrNotRunning),
@@ -53,9 +44,9 @@ func exitCode(err error) int {
 		errors.Is(err, project.ErrExposed),
 		errors.Is(err, thread.ErrNotGranted), errors.Is(err, thread.ErrUnreachable), errors.Is(err, thread.ErrRefused),
 		errors.Is(err, thread.ErrNameTaken):
-		return exitRefused
+		return exitcode.Refused
 	default:
-		return exitError
+		return exitcode.Error
 	}
 }
 

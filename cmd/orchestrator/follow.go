@@ -9,6 +9,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
 
@@ -341,7 +342,7 @@ func (f *follower) end(ctx context.Context) error {
 	if text := a.words(); text != "" {
 		fmt.Fprintf(f.stderr, "orchestrator: %s\n", text)
 	}
-	if code == exitOK {
+	if code == exitcode.OK {
 		return nil
 	}
 	return &silentError{code: code}

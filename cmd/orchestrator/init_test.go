@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/cmd/orchestrator/hook"
 )
 
@@ -17,7 +18,7 @@ import (
 func initialised(t *testing.T, environ []string, args ...string) map[string]int {
 	t.Helper()
 	var trace strings.Builder
-	cmd := exec.Command(program, args...)
+	cmd := exec.Command(e2e.Program, args...)
 	cmd.Env = append(append(os.Environ(), environ...), "GODEBUG=inittrace=1")
 	cmd.Stderr = &trace
 	if err := cmd.Run(); err != nil {
@@ -97,7 +98,7 @@ func TestVersionIsAnsweredFirst(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{"version"}, {"version", "--json=false"}, {"--project", "/nowhere/at/all", "version"}} {
-		cmd := exec.Command(program, args...)
+		cmd := exec.Command(e2e.Program, args...)
 		cmd.Dir, cmd.Env = t.TempDir(), []string{"HOME=/nowhere"}
 		if err := os.WriteFile(cmd.Dir+"/.orchestrator.toml", []byte("no configuration"), 0o600); err != nil {
 			t.Fatal(err)

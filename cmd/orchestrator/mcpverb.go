@@ -14,6 +14,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/mcpctl"
 	"orchestrator/thread"
 	"orchestrator/thread/plaintext"
@@ -78,6 +79,9 @@ func printMCP(w io.Writer, r thread.MCPReport, ofThread bool) {
 	for _, s := range r.Servers {
 		if s.Reason != "" {
 			fmt.Fprintf(w, "%s: %s\n", s.ID, s.Reason)
+		}
+		if s.Kept != "" {
+			fmt.Fprintf(w, "%s: %s\n", s.ID, s.Kept)
 		}
 		for _, warning := range s.Warnings {
 			fmt.Fprintf(w, "%s: %s\n", s.ID, warning)
@@ -475,7 +479,7 @@ func mcpCallVerb(c *cli) *cobra.Command {
 		if err := c.show(result, func(w io.Writer) { fmt.Fprintln(w, result.Result) }); err != nil || !failed(result) {
 			return err
 		}
-		return &silentError{exitError}
+		return &silentError{exitcode.Error}
 	})
 	return cmd
 }

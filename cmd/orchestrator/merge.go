@@ -11,6 +11,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 	"orchestrator/thread/plaintext"
 	"orchestrator/ui/plain"
@@ -147,7 +148,7 @@ func merged(c *cli, report thread.MergeReport, err error, name string) error {
 		printLeftOut(w, report.LeftOut)
 	})
 	if err == nil && (report.Stopped || len(report.Conflicts) > 0) {
-		return &silentError{code: exitRefused}
+		return &silentError{code: exitcode.Refused}
 	}
 	return err
 }

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
-	"net/http"
-	"strings"
 	"testing"
 
 	"orchestrator/cmd/orchestrator/api"
@@ -21,40 +18,5 @@ func TestOneProtocol(t *testing.T) {
 				t.Errorf("%s meets protocol %d: %v", verb, protocol, err)
 			}
 		}
-	}
-}
-
-// TestAnotherProtocol meets a server of another version: verbs refuse it and name the way out, and ask it for nothing
-// else.
-func TestAnotherProtocol(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	p := r.claimed()
-	listener, err := p.Listen()
-	if err != nil {
-		t.Fatal(err)
-	}
-	asked := make(chan string, 100)
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		if !strings.HasSuffix(q.URL.Path, "/info") {
-			asked <- q.URL.Path
-		}
-		if err := json.NewEncoder(w).Encode(api.ServerInfo{Protocol: api.Version + 1, Version: "from-tomorrow", Project: p.Root, Running: 3}); err != nil {
-			t.Error(err)
-		}
-	})}
-	go func() { _ = server.Serve(listener) }() // until Close
-	t.Cleanup(func() { server.Close() })
-	for _, args := range [][]string{{"threads"}, {"new", "-a", "demo", "one"}, {"find", "words"}} {
-		r.says(exitError, []string{"from-tomorrow", "orchestrator restart", "3 agents"}, args...)
-	}
-	s := r.open(200, 30)
-	s.see("from-tomorrow", "Restart it now? (y/n)")
-	s.press("n\n")
-	if code := s.end(); code != exitError {
-		t.Errorf("the screen ended with %d:\n%s", code, s.text())
-	}
-	if len(asked) > 0 {
-		t.Errorf("it was asked for %s all the same", <-asked)
 	}
 }

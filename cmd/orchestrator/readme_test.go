@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,43 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/ui/intent"
 )
-
-// readme returns a section of the README, and the first and second cells of its first table.
-func readme(t *testing.T, section string) (text string, rows [][2]string) {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, found := strings.Cut(string(b), "\n## "+section+"\n")
-	if !found {
-		t.Fatalf("the README has no section %q", section)
-	}
-	text, _, _ = strings.Cut(rest, "\n## ")
-	for line := range strings.Lines(text) {
-		cells := strings.Split(strings.ReplaceAll(line, `\|`, "\x00"), "|")
-		if len(cells) != 4 || strings.HasPrefix(cells[1], "--") {
-			continue
-		}
-		rows = append(rows, [2]string{strings.TrimSpace(strings.ReplaceAll(cells[1], "\x00", "|")), strings.TrimSpace(strings.ReplaceAll(cells[2], "\x00", "|"))})
-	}
-	if len(rows) < 10 {
-		t.Fatalf("section %q has %d rows", section, len(rows))
-	}
-	return text, rows[1:]
-}
-
-var quoted = regexp.MustCompile("`([^`]+)`")
-
-// quotes returns what a text quotes as code.
-func quotes(text string) (out []string) {
-	for _, m := range quoted.FindAllStringSubmatch(text, -1) {
-		out = append(out, m[1])
-	}
-	return out
-}
 
 // TestReadmeKeys: each key of the README means what it says, and each command without a key is named.
 func TestReadmeKeys(t *testing.T) {
@@ -54,7 +19,7 @@ func TestReadmeKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, rows := readme(t, "Keys")
+	text, rows := e2e.Readme(t, "Keys")
 	said := map[intent.Action]bool{}
 	for _, row := range rows {
 		scopes := []intent.Scope{intent.Offer, intent.Tree, intent.Global}
@@ -64,7 +29,7 @@ func TestReadmeKeys(t *testing.T) {
 		if strings.Contains(row[0], "in the context view") {
 			scopes = []intent.Scope{intent.Context, intent.Global}
 		}
-		for _, key := range quotes(row[0]) {
+		for _, key := range e2e.Quotes(row[0]) {
 			in := table.Lookup(scopes, intent.Key{Name: key})
 			if in == nil {
 				t.Errorf("README: %q does nothing in %v", key, scopes)
@@ -79,7 +44,7 @@ func TestReadmeKeys(t *testing.T) {
 				t.Errorf("README: %q is %q, the table says %q", key, row[1], help)
 			}
 		}
-		for _, key := range quotes(row[1]) { // keys beside: where the row leads
+		for _, key := range e2e.Quotes(row[1]) { // keys beside: where the row leads
 			known := key == "fg"
 			for _, s := range intent.Scopes() {
 				known = known || table.Lookup([]intent.Scope{s}, intent.Key{Name: key}) != nil
@@ -139,10 +104,10 @@ func sharesAll(a, b string) bool {
 func TestReadmeVerbs(t *testing.T) {
 	root := (&cli{output: newOutput(os.Stdout, os.Stderr)}).command()
 	root.InitDefaultCompletionCmd()
-	_, rows := readme(t, "Verbs")
+	_, rows := e2e.Readme(t, "Verbs")
 	said := map[string]bool{}
 	for _, row := range rows {
-		for _, usage := range quotes(row[0]) {
+		for _, usage := range e2e.Quotes(row[0]) {
 			words := strings.Fields(usage)
 			verbs := []string{words[0]}
 			cmd := named(root, words[0])

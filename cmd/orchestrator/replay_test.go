@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"orchestrator/cmd/orchestrator/e2e"
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/contextmgr/replay"
 )
 
@@ -57,7 +59,7 @@ func TestContextReplay(t *testing.T) {
 	bare := put("bare.jsonl", `{"role":"user","type":"text","content":"no counts"}`)
 
 	code, out, problems := contextReplay(t, dir)
-	if code != exitOK {
+	if code != exitcode.OK {
 		t.Fatalf("exit %d: %s", code, problems)
 	}
 	for _, want := range []string{
@@ -75,7 +77,7 @@ func TestContextReplay(t *testing.T) {
 
 	code, out, _ = contextReplay(t, filepath.Join(dir, "*", "*.jsonl"), one, one, "--policy", "lean,safe", "--json")
 	var got replayed
-	if err := json.Unmarshal([]byte(out), &got); err != nil || code != exitOK {
+	if err := json.Unmarshal([]byte(out), &got); err != nil || code != exitcode.OK {
 		t.Fatalf("exit %d, %v: %s", code, err, out)
 	}
 	if got.Files != 2 || len(got.Groups) != 6 || len(got.Problems) != 1 || got.Problems[0].Broken != 2 || got.Problems[0].File != one {
@@ -92,16 +94,16 @@ func TestContextReplay(t *testing.T) {
 		says string
 		args []string
 	}{
-		{exitError, "no requests with the provider's token counts in 1 file", []string{bare}},
-		{exitNotFound, "matches", []string{filepath.Join(dir, "nothing*")}},
-		{exitNotFound, "ends in .jsonl", []string{t.TempDir()}},
-		{exitError, "settings.json: not a recorded session: the formats that are read are claude, codex, gemini, opencode, ", []string{note}},
-		{exitNotFound, "none of 1 file is a recorded session", []string{onlyNote}},
-		{exitOK, "shell.log: not a recorded session: ", []string{one, lines}},
-		{exitUsage, "codex     ~/.codex/sessions/*/*/*/rollout-*.jsonl               none here", nil},
-		{exitUsage, "claude    ~/.claude/projects/*/*.jsonl                          1 file\n", nil},
-		{exitUsage, "syntax error in pattern", []string{"["}},
-		{exitUsage, "must be among raw", []string{one, "--policy", "naive"}},
+		{exitcode.Error, "no requests with the provider's token counts in 1 file", []string{bare}},
+		{exitcode.NotFound, "matches", []string{filepath.Join(dir, "nothing*")}},
+		{exitcode.NotFound, "ends in .jsonl", []string{t.TempDir()}},
+		{exitcode.Error, "settings.json: not a recorded session: the formats that are read are claude, codex, gemini, opencode, ", []string{note}},
+		{exitcode.NotFound, "none of 1 file is a recorded session", []string{onlyNote}},
+		{exitcode.OK, "shell.log: not a recorded session: ", []string{one, lines}},
+		{exitcode.Usage, "codex     ~/.codex/sessions/*/*/*/rollout-*.jsonl               none here", nil},
+		{exitcode.Usage, "claude    ~/.claude/projects/*/*.jsonl                          1 file\n", nil},
+		{exitcode.Usage, "syntax error in pattern", []string{"["}},
+		{exitcode.Usage, "must be among raw", []string{one, "--policy", "naive"}},
 	} {
 		if code, _, problems := contextReplay(t, c.args...); code != c.code || !strings.Contains(problems, c.says) {
 			t.Errorf("%v: exit %d, %s; want %d, %s", c.args, code, problems, c.code, c.says)
@@ -114,21 +116,21 @@ func TestContextReplayYours(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	file := filepath.Join(home, "one.jsonl")
-	put(t, file, storyOf(80))
+	e2e.Put(t, file, storyOf(80))
 	config := filepath.Join(home, ".config", "orchestrator", "config.toml")
 	results := func(args ...string) []replay.Outcome {
 		t.Helper()
 		code, out, problems := contextReplay(t, append([]string{file, "--json"}, args...)...)
 		var r replayed
-		if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitOK {
+		if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitcode.OK {
 			t.Fatalf("exit %d, %v: %s", code, err, problems)
 		}
 		return r.Groups[0].Results
 	}
-	if code, _, problems := contextReplay(t, file, "--policy", "yours"); code != exitUsage || !strings.Contains(problems, "must be among raw") {
+	if code, _, problems := contextReplay(t, file, "--policy", "yours"); code != exitcode.Usage || !strings.Contains(problems, "must be among raw") {
 		t.Errorf("without rules: exit %d, %s", code, problems)
 	}
-	put(t, config, "masking = \"lean\"\n[masking_tools.Read]\nkeep_last = 40\n")
+	e2e.Put(t, config, "masking = \"lean\"\n[masking_tools.Read]\nkeep_last = 40\n")
 	lean, mine := results("--policy", "lean")[0], results("--policy", "yours")[0]
 	if mine.Policy != "yours" || mine.Masks == 0 || mine.ContextCut >= lean.ContextCut || mine.USD <= lean.USD || mine.RawUSD != lean.RawUSD {
 		t.Errorf("with a rule %+v, without %+v", mine, lean)
@@ -136,15 +138,15 @@ func TestContextReplayYours(t *testing.T) {
 	if _, out, _ := contextReplay(t, file); !strings.Contains(out, "  yours    5m ") || !strings.Contains(out, "With your configuration, the input of your 1 session would") {
 		t.Errorf("does not show what is configured:\n%s", out)
 	}
-	put(t, config, "masking_keep = \"*\"\n")
+	e2e.Put(t, config, "masking_keep = \"*\"\n")
 	if kept := results("--policy", "yours")[0]; kept.Masks > 0 {
 		t.Errorf("masks what is kept: %+v", kept)
 	}
-	put(t, config, "masking_tools = 1\n")
-	if code, out, problems := contextReplay(t, file); code != exitOK || strings.Contains(out, "yours") || !strings.Contains(problems, "your configuration is not applied: read the configuration: "+config+":1: ") {
+	e2e.Put(t, config, "masking_tools = 1\n")
+	if code, out, problems := contextReplay(t, file); code != exitcode.OK || strings.Contains(out, "yours") || !strings.Contains(problems, "your configuration is not applied: read the configuration: "+config+":1: ") {
 		t.Errorf("with a broken configuration: exit %d, %s", code, problems)
 	}
-	put(t, config, "[models.\"claude-opus-4-6\"]\ninput = 0\noutput = 0\nwindow = 1000000\n")
+	e2e.Put(t, config, "[models.\"claude-opus-4-6\"]\ninput = 0\noutput = 0\nwindow = 1000000\n")
 	if r := results("--policy", "safe")[0]; r.RawUSD != 0 {
 		t.Errorf("a free model costs %v", r.RawUSD)
 	}
@@ -157,7 +159,7 @@ func TestContextReplayHostile(t *testing.T) {
 		t.Skip("SKIPPED: a name that acts on terminals; this file system allows none, others run it:", err)
 	}
 	code, out, problems := contextReplay(t, path)
-	if bad := harms([]byte(out + problems)); bad != "" || code != exitOK || !strings.Contains(out, "evil") {
+	if bad := e2e.Harms([]byte(out + problems)); bad != "" || code != exitcode.OK || !strings.Contains(out, "evil") {
 		t.Errorf("exit %d, prints %s: %q %q", code, bad, out, problems)
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"orchestrator/cmd/orchestrator/e2e"
+	"orchestrator/cmd/orchestrator/exitcode"
 )
 
 // piece is one piece of a made-up session, which each format writes in its way.
@@ -435,7 +438,7 @@ func asStorage(t *testing.T, dir string, story []piece) string {
 		l := jsonLines{t: t}
 		l.add(v)
 		name := filepath.Join(append([]string{dir, "storage"}, path...)...)
-		put(t, name, l.String())
+		e2e.Put(t, name, l.String())
 		return name
 	}
 	for i, m := range openCodeMessages(story, 1) {
@@ -448,8 +451,8 @@ func asStorage(t *testing.T, dir string, story []piece) string {
 			w(p, "part", id, fmt.Sprintf("prt_%03d.json", j))
 		}
 	}
-	put(t, filepath.Join(dir, "storage", "message", "ses_abcdefgh", "msg_99999.json"), `{"half":`)
-	put(t, filepath.Join(dir, "storage", "part", "msg_00001", "prt_999.json"), `{"half":`)
+	e2e.Put(t, filepath.Join(dir, "storage", "message", "ses_abcdefgh", "msg_99999.json"), `{"half":`)
+	e2e.Put(t, filepath.Join(dir, "storage", "part", "msg_00001", "prt_999.json"), `{"half":`)
 	return w(object{"id": "ses_abcdefgh", "projectID": "global", "directory": "/w"}, "session", "global", "note.txt")
 }
 
@@ -458,7 +461,7 @@ func replayedAs(t *testing.T, path string) replayed {
 	t.Helper()
 	code, out, problems := contextReplay(t, path, "--json")
 	var r replayed
-	if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitOK {
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitcode.OK {
 		t.Fatalf("%s: exit %d, %v: %s", filepath.Base(path), code, err, problems)
 	}
 	return r
@@ -503,7 +506,7 @@ func TestContextReplayNative(t *testing.T) {
 			}
 			dir := t.TempDir()
 			ours := filepath.Join(dir, "x__"+c.agent+"__ours.jsonl")
-			put(t, ours, own(t, story, c.model))
+			e2e.Put(t, ours, own(t, story, c.model))
 			want := replayedAs(t, ours)
 			if len(want.Groups) == 0 || want.Groups[0].Segments < 2 != c.short || want.Groups[0].Results[6].Masks == 0 || want.Groups[0].Results[6].EditsRead == 0 {
 				t.Fatalf("the story says nothing: %+v", want)
@@ -521,7 +524,7 @@ func TestContextReplayNative(t *testing.T) {
 					at := strings.Index(text[len(text)/2:], "\n") + len(text)/2 + 1
 					text = text[:at] + "{\"type\":\"assi\n" + text[at:] + `{"half":`
 				}
-				put(t, native, text)
+				e2e.Put(t, native, text)
 			}
 			got := replayedAs(t, native)
 			if !reflect.DeepEqual(got.Groups, want.Groups) {

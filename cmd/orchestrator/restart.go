@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 	"orchestrator/thread/plaintext"
 	"orchestrator/ui/plain"
@@ -94,7 +95,7 @@ func restartVerb(c *cli) *cobra.Command {
 				return err
 			}
 			if len(done.Failed) > 0 {
-				return &silentError{code: exitError}
+				return &silentError{code: exitcode.Error}
 			}
 			return nil
 		},

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread/secret"
 )
 
@@ -30,7 +31,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []str
 	root.SetErr(c.stderr)
 	err := guard(func() (*cobra.Command, error) { return root.ExecuteContextC(ctx) })
 	if err == nil {
-		return exitOK
+		return exitcode.OK
 	}
 	if quiet := (*silentError)(nil); !errors.As(err, &quiet) {
 		fmt.Fprintf(c.stderr, "orchestrator: %v\n", err)
@@ -67,7 +68,7 @@ func (c *cli) showError(err error) error {
 	switch general := f.Error.Code == "error"; {
 	case errors.As(err, &usage):
 		f.Error.Code = "usage"
-	case general && f.Error.Exit == exitRefused:
+	case general && f.Error.Exit == exitcode.Refused:
 		f.Error.Code = "refused"
 	}
 	c.json = true

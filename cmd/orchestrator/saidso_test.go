@@ -4,26 +4,9 @@ import (
 	"bytes"
 	"strings"
 	"testing"
-)
 
-// TestVerbsSayWhatIsSo: a verb that has nothing to do does not say that it did something.
-func TestVerbsSayWhatIsSo(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	name := r.demo("hello")
-	r.says(exitRefused, []string{"restore " + name + ": it is not archived", "checkpoint restore"}, "restore", name)
-	if got := r.ok("resume", name); !strings.Contains(got, name+" runs already, at turn") || strings.Contains(got, "resumed") {
-		t.Errorf("resume of a thread that runs: %q", got)
-	}
-	r.ok("stop", name)
-	if got := r.ok("resume", name); !strings.Contains(got, name+" resumed at turn") {
-		t.Errorf("resume: %q", got)
-	}
-	r.ok("archive", name)
-	if got := r.ok("restore", name); !strings.Contains(got, "restored") {
-		t.Errorf("restore: %q", got)
-	}
-}
+	"orchestrator/cmd/orchestrator/exitcode"
+)
 
 // TestHelpOnNothing: help on what there is not fails, and says where to look; and the help speaks of the program by the
 // name that it was called by.
@@ -40,7 +23,7 @@ func TestHelpOnNothing(t *testing.T) {
 	}
 	for _, args := range [][]string{{"help", "nope"}, {"help", "stage", "nope"}, {"help", "help", "me"}, {"help", "trouble", "x"}} {
 		out, err := help("/bin/orchestrator", args...)
-		if err == nil || exitCode(err) != exitUsage || !strings.Contains(err.Error(), "`orchestrator help` lists") || out != "" {
+		if err == nil || exitCode(err) != exitcode.Usage || !strings.Contains(err.Error(), "`orchestrator help` lists") || out != "" {
 			t.Errorf("%q: %v, %q", args, err, out)
 		}
 	}

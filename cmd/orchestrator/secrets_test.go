@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/thread"
 	"orchestrator/thread/secret/secrettest"
 )
@@ -20,26 +21,26 @@ import (
 // TestSecretsAreNowhereElse has every kind of secret come through prompts, labels, names, tool output, errors and
 // addresses, and looks for them in all that is kept or shown beside the conversation.
 func TestSecretsAreNowhereElse(t *testing.T) {
-	manyStarts(t)
+	e2e.ManyStarts(t)
 	t.Parallel()
-	r := newRig(t)
+	r := e2e.NewRig(t)
 	all := secrettest.All()
 	var texts []string
 	for _, c := range all {
 		texts = append(texts, c.Text)
 	}
 	together := strings.Join(texts, "\n\n")
-	r.write("keys.txt", together+"\n")
+	r.Write("keys.txt", together+"\n")
 	var shown bytes.Buffer
 	call := func(args ...string) {
-		res := r.run(args...)
-		shown.WriteString(res.stdout + res.stderr)
+		res := r.Run(args...)
+		shown.WriteString(res.Stdout + res.Stderr)
 	}
-	name := r.demo("-w", "-p", "read keys.txt")
-	r.awaitState(name, thread.StateIdle, thread.StateDone)
+	name := r.Demo("-w", "-p", "read keys.txt")
+	r.AwaitState(name, thread.StateIdle, thread.StateDone)
 	call("send", "-d", name, "take note: "+together)
-	await(t, "the second turn", func() bool { return r.status(name).Turn == 2 })
-	r.awaitState(name, thread.StateIdle, thread.StateDone)
+	e2e.Await(t, "the second turn", func() bool { return r.Status(name).Turn == 2 })
+	r.AwaitState(name, thread.StateIdle, thread.StateDone)
 	for i, c := range all[:9] {
 		text := strings.ReplaceAll(c.Text, "\n", " ")
 		switch i % 3 {
@@ -49,7 +50,7 @@ func TestSecretsAreNowhereElse(t *testing.T) {
 			call("fork", "-t", name, "--no-start", text)
 		default:
 			call("rename", name, "key "+text)
-			name = r.status(r.newest()).Name
+			name = r.Status(newestName(r)).Name
 		}
 	}
 	for _, c := range all {
@@ -69,27 +70,27 @@ func TestSecretsAreNowhereElse(t *testing.T) {
 	call("fork", "-t", all[7].Secret, "x")
 	call("threads", "--all", "--json")
 	call("find", "redacted", "--json")
-	call("checkpoint", "list", r.newest(), "--json")
-	r.ok("export", r.newest(), "--no-files", "-o", filepath.Join(r.home, "out"))
-	there := newRig(t)
-	s := get[thread.Status](there, "import", filepath.Join(r.home, "out"))
-	shown.WriteString(there.ok("checkpoint", "show", s.Name, "1") + there.ok("checkpoint", "show", s.Name, "2"))
-	there.ok("resume", s.Name)
-	there.turn(s.Name, "what did I ask before?")
-	shown.WriteString(there.ok("checkpoint", "show", s.Name))
+	call("checkpoint", "list", newestName(r), "--json")
+	r.Ok("export", newestName(r), "--no-files", "-o", filepath.Join(r.Home, "out"))
+	there := e2e.NewRig(t)
+	s := e2e.Get[thread.Status](there, "import", filepath.Join(r.Home, "out"))
+	shown.WriteString(there.Ok("checkpoint", "show", s.Name, "1") + there.Ok("checkpoint", "show", s.Name, "2"))
+	there.Ok("resume", s.Name)
+	there.Turn(s.Name, "what did I ask before?")
+	shown.WriteString(there.Ok("checkpoint", "show", s.Name))
 	for _, c := range all {
 		if c.In(shown.String()) {
 			t.Errorf("%s is shown", c.Name)
 		}
-		if refs := r.git("for-each-ref"); c.In(refs) {
+		if refs := r.Git("for-each-ref"); c.In(refs) {
 			t.Errorf("%s is in the names of branches: %s", c.Name, refs)
 		}
 	}
-	if whole := r.ok("checkpoint", "show", r.newest(), "1"); !all[0].In(whole) {
+	if whole := r.Ok("checkpoint", "show", newestName(r), "1"); !all[0].In(whole) {
 		t.Error("the conversation lost what resuming needs")
 	}
-	p := r.claimed()
-	r.ok("stop")
+	p := r.Claimed()
+	r.Ok("stop")
 	files := 0
 	err := filepath.WalkDir(p.StateDir(), func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -115,13 +116,13 @@ func TestSecretsAreNowhereElse(t *testing.T) {
 }
 
 // newest is the id of the thread that the demo agent talks in.
-func (r *rig) newest() string {
-	r.t.Helper()
-	for _, s := range get[[]thread.Status](r, "threads", "--all") {
+func newestName(r *e2e.Rig) string {
+	r.T.Helper()
+	for _, s := range e2e.Get[[]thread.Status](r, "threads", "--all") {
 		if s.Agent == "demo" && s.Parent == "" {
 			return string(s.ID)
 		}
 	}
-	r.t.Fatal("no demo thread")
+	r.T.Fatal("no demo thread")
 	return ""
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"orchestrator/agent/session"
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
 )
@@ -93,7 +94,7 @@ func (c *cli) startOnce(ctx context.Context) error {
 		return context.Cause(runs)
 	}
 	var exit *exec.ExitError
-	if errors.As(ended.err, &exit) && exit.ExitCode() == exitRefused {
+	if errors.As(ended.err, &exit) && exit.ExitCode() == exitcode.Refused {
 		return project.ErrServed
 	}
 	return fmt.Errorf("%w: %s", ended, lastLine(log, begin))

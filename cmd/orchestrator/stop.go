@@ -12,6 +12,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
 )
@@ -83,7 +84,7 @@ func (c *cli) stopServer(ctx context.Context, force bool) error {
 		return err
 	}
 	if report.Lost > 0 {
-		return &silentError{code: exitError}
+		return &silentError{code: exitcode.Error}
 	}
 	return nil
 }

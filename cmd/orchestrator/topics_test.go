@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/cmd/orchestrator/help"
 )
 
@@ -24,7 +25,7 @@ func TestHelpTopics(t *testing.T) {
 	named := regexp.MustCompile("`orchestrator (?:help ([a-z]+)|([a-z-]+))")
 	for _, topic := range help.Topics() {
 		var out, errs bytes.Buffer
-		if code := run([]string{"help", topic.Name}, strings.NewReader(""), &out, &errs, nil); code != exitOK {
+		if code := run([]string{"help", topic.Name}, strings.NewReader(""), &out, &errs, nil); code != exitcode.OK {
 			t.Errorf("help %s ends with %d: %s", topic.Name, code, &errs)
 		}
 		text, err := help.Text(topic.Name)

@@ -72,9 +72,14 @@ func TestCrashLoopStarts(t *testing.T) {
 	if wait := state.Next.Sub(clk.Now()); wait < 4*time.Minute || wait > 5*time.Minute {
 		t.Errorf("it is started again in %v", wait)
 	}
-	_, events, _ := r.seen()
-	if last := events[len(events)-1]; len(last.Log) == 0 || !strings.Contains(last.Log[len(last.Log)-1], "no such database") {
-		t.Errorf("the event says %q", last.Log)
+	var last hub.State
+	eventually(t, "the event is told", func() bool { // events follow the state that they tell of
+		_, events, _ := r.seen()
+		last = events[len(events)-1]
+		return last.Status == hub.Failed
+	})
+	if len(last.Log) == 0 || !strings.Contains(last.Log[len(last.Log)-1], "no such database") {
+		t.Errorf("the event says %+v", last)
 	}
 
 	// Nothing is started until the time has come or a person asks for it; then once.

@@ -44,10 +44,11 @@ func (m *forks) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, 
 	}
 	name := cmp.Or(secret.Redact(r.Name), cmp.Or(secret.Redact(r.Label), cmp.Or(titleOf(r.Prompt), slugOf(p.Name))))
 	var l *run
+	var skips []thread.Skip
 	if r.NoWorktree || m.cfg.Worktrees == nil {
 		l, err = m.creation.create(ctx, t, name)
 	} else {
-		l, err = m.forkWithWorktree(ctx, t, name, p, at)
+		l, skips, err = m.forkWithWorktree(ctx, t, name, p, at)
 	}
 	if err != nil {
 		return thread.Status{}, fmt.Errorf("fork %s: %w", p.Name, err)
@@ -55,6 +56,7 @@ func (m *forks) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, 
 	var left []thread.LeftOut
 	if made := l.thread().Worktree.Path; made != "" {
 		left = m.leftOut(ctx, thread.OpFork, l.id, made, m.rootOf(p))
+		left = append(left, m.skipped(thread.OpFork, l.id, made, skips, left)...)
 	}
 	if r.NoStart {
 		s := l.current()
@@ -140,13 +142,13 @@ func (m *forks) forkOf(
 }
 
 // forkWithWorktree creates the fork with a worktree at the files of its fork point. Without a repository the fork
-// shares its parent's folder, with a notice.
+// shares its parent's folder, with a notice. It returns the files that its snapshot does not have.
 func (m *forks) forkWithWorktree(
 	ctx context.Context, t thread.Thread, name string, p thread.Thread, at thread.Checkpoint,
-) (*run, error) {
+) (*run, []thread.Skip, error) {
 	snap, err := m.past.SnapshotAt(ctx, at.ID)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if at.ID != "" && at.Snapshot == nil && snap != nil {
 		m.notice(p.ID, thread.LevelWarn, "turn %d has no snapshot; the fork starts with the files of the snapshot before it",
@@ -154,7 +156,7 @@ func (m *forks) forkWithWorktree(
 	}
 	if snap == nil {
 		if snap, err = m.startFiles(ctx, p, at); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if snap == nil {
@@ -162,10 +164,11 @@ func (m *forks) forkWithWorktree(
 		if errors.Is(err, thread.ErrNoRepository) {
 			m.notice(p.ID, thread.LevelWarn, "%s is not a git repository: the fork shares the folder with %s", p.Dir,
 				p.DisplayName())
-			return m.creation.create(ctx, t, name)
+			l, err := m.creation.create(ctx, t, name)
+			return l, nil, err
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	// The parent's folder may be gone with an archived thread; the project's repository is the same.
@@ -173,7 +176,8 @@ func (m *forks) forkWithWorktree(
 	if info, err := os.Stat(t.Dir); err != nil || !info.IsDir() {
 		t.Dir, root = m.cfg.Project, m.cfg.Project
 	}
-	return m.creation.createWithWorktree(ctx, t, name, root, snap)
+	l, err := m.creation.createWithWorktree(ctx, t, name, root, snap)
+	return l, snap.Skipped, err
 }
 
 // startFiles returns the files that a thread began with, for a fork at its turn 0; nil for another turn or if they are

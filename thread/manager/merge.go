@@ -209,6 +209,7 @@ func (m *merges) MergeContinue(ctx context.Context, ref string) (thread.MergeRep
 				plaintext.Count(len(what.Conflicts), "file"), thread.ErrConflict), "resolve the conflicts in "+in.Dir)
 		}
 		report.Commit = what.Commit
+		report.LeftOut = m.leftOut(ctx, thread.OpMerge, child.id, in.Dir, child.thread().Worktree.Path)
 		return m.merged(ctx, child, intent, in, report)
 	})
 }

@@ -29,6 +29,7 @@ func (m *merges) mergePreview(ctx context.Context, child *run, in mergeIntent) (
 		}
 	}
 	report.UpToDate, report.Conflicts = what.UpToDate, what.Conflicts
+	report.LeftOut = m.leftOut(ctx, thread.OpDryRun, child.id, in.Dir, t.Worktree.Path)
 	if m.cfg.Differ != nil && !what.UpToDate {
 		report.Files, err = m.cfg.Differ.Diff(ctx, t.Dir, t.Worktree.Base, "")
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"orchestrator/thread"
 )
@@ -21,6 +22,17 @@ func subDir(from, dir, to string) string {
 		return to
 	}
 	return moved
+}
+
+// places returns where a folder is, and where it was if it is one of the project's and the project has moved.
+func (m *core) places(dir string) []string {
+	all := []string{dir}
+	if rel, err := filepath.Rel(m.cfg.Project, dir); err == nil && filepath.IsLocal(rel) {
+		for _, was := range m.cfg.Moved {
+			all = append(all, filepath.Join(was, rel))
+		}
+	}
+	return all
 }
 
 // checkPlace refuses a folder in which no agent may work.
@@ -41,10 +53,55 @@ func (m *core) leftOut(ctx context.Context, op thread.Operation, id thread.ID, d
 	if err != nil {
 		m.cfg.Log.Warn("find out what was left out", "operation", string(op), "thread", string(id), "err", err)
 	}
-	for _, l := range left {
-		m.notice(id, thread.LevelInfo, "%s leaves out %s", op, l)
+	if op != thread.OpDryRun { // who asked is told
+		m.tellLeftOut(op, id, left)
 	}
 	return left
+}
+
+// tellLeftOut tells on the screen what an operation left out.
+func (m *core) tellLeftOut(op thread.Operation, id thread.ID, left []thread.LeftOut) {
+	for i, l := range left {
+		if i == tellAtMost {
+			m.notice(id, thread.LevelInfo, "%s leaves out %d more", op, len(left)-i)
+			return
+		}
+		m.notice(id, thread.LevelInfo, "%s leaves out %s", op, l)
+	}
+}
+
+// skipped tells which files an operation left out because a snapshot does not have them, also on the screen, but for
+// those below what is already known to be left out. dir is the folder that the operation made or changed.
+func (m *core) skipped(op thread.Operation, id thread.ID, dir string, files []thread.Skip, known []thread.LeftOut) []thread.LeftOut {
+	named := map[string]bool{}
+	for _, l := range known {
+		named[l.Path] = true
+	}
+	var left []thread.LeftOut
+	for _, k := range files {
+		path := strings.TrimSuffix(k.Path, "/")
+		if named[path] {
+			continue
+		}
+		named[path] = true
+		_, err := os.Lstat(filepath.Join(dir, path))
+		left = append(left, thread.LeftOut{Kind: thread.LeftFile, Path: path, Why: k.Reason + ": " + skippedWords(op, err == nil)})
+	}
+	m.tellLeftOut(op, id, left)
+	return left
+}
+
+// skippedWords says what becomes of a file that a snapshot does not have.
+func skippedWords(op thread.Operation, there bool) string {
+	switch {
+	case op == thread.OpRewind && there:
+		return "it stays as it is now"
+	case op == thread.OpRewind:
+		return "it is not brought back"
+	case there:
+		return "it is here as it was committed, or as it was"
+	}
+	return "it is not here; copy it if it is needed"
 }
 
 // within reports whether a path is a folder or lies below it.

@@ -56,6 +56,6 @@ func (m *merges) Push(ctx context.Context, r thread.PushRequest) (thread.PushRep
 	if err != nil {
 		return report, fmt.Errorf("push %s: %w", t.Name, err)
 	}
-	report.LeftOut = m.leftOut(ctx, thread.OpPush, l.id, t.Worktree.Path, "")
+	report.LeftOut = m.leftOut(ctx, thread.OpPush, l.id, t.Worktree.Path, t.Worktree.Base)
 	return report, nil
 }

@@ -21,7 +21,7 @@ type resumePlan struct {
 // finder finds ways to resume a conversation.
 func (l *run) finder() resume.Finder {
 	return resume.Finder{
-		Store: l.cfg.Store, Past: l.past, Threads: others{l.liveThreads}, Env: l.env, StateDir: l.stateDir, Log: l.cfg.Log,
+		Store: l.cfg.Store, Past: l.past, Threads: others{l.liveThreads}, Env: l.env, StateDir: l.stateDir, Places: l.places, Log: l.cfg.Log,
 	}
 }
 

@@ -103,8 +103,9 @@ func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.Rewind
 	}
 	failpoint.Hit("thread.rewind.intended")
 	var left []string
+	var skips []thread.Skip
 	if r.Files {
-		if left, err = l.restore(ctx, to, *snap, safety, &rewind); err != nil {
+		if left, skips, err = l.restore(ctx, to, *snap, safety, &rewind); err != nil {
 			err = fmt.Errorf("restore the files: %w", err)
 			return thread.RewindReport{Safety: safety.ID}, errors.Join(
 				thread.Hint(err, "their previous state is checkpoint "+string(safety.ID)), l.settled(ctx, intent))
@@ -120,6 +121,7 @@ func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.Rewind
 	report := thread.RewindReport{Safety: safety.ID, Turn: to.Turn, Message: rewind.Note, Left: left}
 	if r.Files {
 		report.LeftOut = l.leftOut(ctx, thread.OpRewind, l.id, l.thread().Dir, "")
+		report.LeftOut = append(report.LeftOut, l.skipped(thread.OpRewind, l.id, l.rootOf(l.thread()), skips, report.LeftOut)...)
 	}
 	if len(left) > 0 {
 		report.Message += fmt.Sprintf("; kept %s that other threads in this folder may have written",
@@ -140,28 +142,30 @@ func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.Rewind
 }
 
 // restore restores the files of a snapshot. In a folder that other threads use too it restores only what this thread
-// alone wrote, and returns what it left; the rewind then keeps the resulting files.
+// alone wrote, and returns what it left; the rewind then keeps the resulting files. skips are the files that no snapshot
+// has, or that could not be replaced.
 func (l *run) restore(
 	ctx context.Context, to thread.Checkpoint, snap thread.Snapshot, safety thread.Checkpoint, rewind *thread.Checkpoint,
-) (left []string, err error) {
+) (left []string, skips []thread.Skip, err error) {
 	trees, dir := l.cfg.Worktrees, l.thread().Dir
 	own, left, shared, err := l.ownFiles(ctx, to, snap, *safety.Snapshot)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if !shared {
-		_, err := trees.Restore(ctx, l.id, dir, snap)
-		return nil, err
+		before, err := trees.Restore(ctx, l.id, dir, snap)
+		return nil, slices.Concat(snap.Skipped, before.Skipped), err
 	}
-	if _, err := trees.RestoreOnly(ctx, l.id, dir, snap, own); err != nil {
-		return nil, err
+	before, err := trees.RestoreOnly(ctx, l.id, dir, snap, own)
+	if err != nil {
+		return nil, nil, err
 	}
 	after, err := trees.Take(ctx, l.id, dir, &snap)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	rewind.Snapshot = &after
-	return left, nil
+	return left, slices.Concat(snap.Skipped, before.Skipped), nil
 }
 
 // ownFiles divides the files of a shared folder that changed since a checkpoint into those that only this thread can

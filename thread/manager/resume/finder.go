@@ -17,6 +17,7 @@ type Finder struct {
 	Threads  Threads
 	Env      func(thread.Thread) []string // the environment that a thread's agent starts from
 	StateDir func(thread.ID) string       // for a thread's own files
+	Places   func(dir string) []string    // where a folder is and was before
 	Log      *slog.Logger
 }
 

@@ -25,7 +25,7 @@ func (f Finder) Rebuild(ctx context.Context, t thread.Thread, agent thread.Agent
 		return "", err
 	}
 	spec := thread.RebuildSpec{
-		Session: origin.Session, FromDir: origin.Dir, Dir: t.Dir, StateDir: f.StateDir(t.ID), Env: f.Env(t), Files: files,
+		Session: origin.Session, FromDirs: f.Places(origin.Dir), Dir: t.Dir, StateDir: f.StateDir(t.ID), Env: f.Env(t), Files: files,
 		Answer: f.Past.FinalAnswer(ctx, t.Head),
 	}
 	f.catchUp(ctx, t, agent, origin, &spec)

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,6 +79,7 @@ func said(t *testing.T) (resume.Finder, thread.Thread) {
 	return resume.Finder{
 		Store: store, Past: past.Reader{Store: store, Log: log}, Threads: threads{}, Log: log,
 		Env: func(thread.Thread) []string { return nil }, StateDir: func(thread.ID) string { return "/state" },
+		Places: func(dir string) []string { return []string{dir, "/old" + dir} },
 	}, th
 }
 
@@ -139,8 +141,8 @@ func TestRebuild(t *testing.T) {
 	if err != nil || session == "s1" || len(a.specs) != 2 {
 		t.Errorf("session %q after %d tries, %v", session, len(a.specs), err)
 	}
-	if got := string(a.specs[1].Files[0].Data); got != "one" || a.specs[1].FromDir != "/work" {
-		t.Errorf("written from %q of %s", got, a.specs[1].FromDir)
+	if got := string(a.specs[1].Files[0].Data); got != "one" || !slices.Equal(a.specs[1].FromDirs, []string{"/work", "/old/work"}) {
+		t.Errorf("written from %q of %s", got, a.specs[1].FromDirs)
 	}
 	fork := th
 	fork.Session = ""

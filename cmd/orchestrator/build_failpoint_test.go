@@ -1,5 +1,0 @@
-//go:build failpoint
-
-package main
-
-func init() { buildFlags = append(buildFlags, "-tags", "failpoint") }

@@ -1,0 +1,30 @@
+package verbs
+
+import (
+	"strings"
+	"testing"
+
+	"orchestrator/cmd/orchestrator/e2e"
+)
+
+// TestNoticesReachTheScreen fills a context: what masking has to say of it is shown with the thread's name, in the
+// program as it is put together.
+func TestNoticesReachTheScreen(t *testing.T) {
+	t.Parallel()
+	r := e2e.NewRig(t)
+	name := r.Demo("full")
+	s := r.Open(120, 30)
+	s.See("full")
+	words := strings.Repeat("some words that fill the context of this thread ", 480)
+	for range 2 {
+		r.Turn(name, "say: "+words)
+	}
+	r.Turn(name, "say: a bit more, "+words[:len(words)*2/3])
+	r.Run("send", name, "hello")
+	s.Press("!")
+	s.See("messages", r.Status(name).DisplayName()+": the context has")
+	s.Press("\x1b")
+	s.See("n new")
+	s.Press("q")
+	s.End()
+}
