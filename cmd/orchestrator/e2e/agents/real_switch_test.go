@@ -34,31 +34,32 @@ func switchIsInForce(t *testing.T, cli clis.CLI, env ...string) {
 	r.Env = append(r.Env, env...)
 	r.mcpServers(map[string]any{"fake": e2e.FakeServer(), "other": e2e.FakeServer()})
 	name := r.start("switches")
-	said := func(what string) bool {
+	kept := func() bool { // the list says that what is off is still shown
 		for _, s := range e2e.Get[thread.MCPReport](r.Rig, "mcp", "list", "--thread", name).Servers {
 			if s.ID == "fake" {
-				return strings.Contains(s.Kept, what)
+				return s.Kept != ""
 			}
 		}
 		return false
 	}
-	kept := 0
+	shown, late := 0, 0
 	check := func(round int, on bool) {
 		t.Helper()
 		res := r.Run("send", name, fmt.Sprintf("round %d, %v?", round, on), "--timeout", "4m")
 		got := strings.TrimSpace(res.Stdout)
-		switch {
+		switch said := strings.Contains(res.Stderr, "MCP servers are switched otherwise"); {
 		case res.Code != 0:
 			t.Fatalf("round %d: exit %d, %s", round, res.Code, res.Stderr)
-		case strings.Contains(res.Stderr, "MCP servers are switched otherwise"):
-			t.Errorf("round %d, on %v: the agent did not read its tools: %s", round, on, res.Stderr)
+		case said:
+			late++
+			t.Logf("round %d, on %v: it went without the switch, and said so: %q", round, on, got)
 		case on && got == "called", !on && got == "not offered":
-		case !on && got == "refused" && said("goes on showing"):
-			kept++
+		case !on && got == "refused" && kept():
+			shown++
 		default:
 			t.Errorf("round %d, on %v: %q", round, on, got)
 		}
-		if on && said("goes on showing") {
+		if on && kept() {
 			t.Errorf("round %d: it is on, and said to be shown although it is off", round)
 		}
 	}
@@ -71,12 +72,12 @@ func switchIsInForce(t *testing.T, cli clis.CLI, env ...string) {
 		}
 		check(round, true)
 		out := r.Ok("mcp", "disable", "--now", "fake", "--thread", name)
-		if said("goes on showing") != strings.Contains(out, "goes on showing") {
+		if kept() != strings.Contains(out, "goes on showing") {
 			t.Errorf("round %d: the verb says %s", round, out)
 		}
 		check(round, false)
 	}
-	t.Logf("%s: %d prompts after a switch, in %d of %d that was off was still shown", cli.Name, 2*switchRounds, kept, switchRounds)
+	t.Logf("%s: %d prompts after a switch, %d went late and said so; %d times that was off was still shown", cli.Name, 2*switchRounds, late, shown)
 }
 
 // callsFake calls a tool of the server "fake", as often as it takes to load it, and says what came of it.
