@@ -235,12 +235,7 @@ func TestSearchesTools(t *testing.T) {
 	} {
 		home, state := t.TempDir(), t.TempDir()
 		if c.settings != "" {
-			if err := os.Mkdir(filepath.Join(home, ".claude"), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(home, ".claude", "settings.json"), []byte(c.settings), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			agenttest.Put(t, filepath.Join(home, ".claude", "settings.json"), c.settings)
 		}
 		l, err := claude.New(launch.Config{}).Launch(t.Context(), thread.LaunchSpec{
 			Dir: home, StateDir: state, Env: append([]string{"HOME=" + home, "PATH=" + filepath.Dir(bin) + ":/usr/bin:/bin"}, c.env...), Model: c.model, BaseURL: "http://127.0.0.1:1/t",
@@ -251,6 +246,37 @@ func TestSearchesTools(t *testing.T) {
 		}
 		if l.MCP.Deferred != c.deferred || !l.MCP.Live || l.MCP.Keeps == "" {
 			t.Errorf("%+v: %+v", c, l.MCP)
+		}
+	}
+}
+
+// TestAddressOfTheGateway: the gateway stands where Claude Code's settings say that the model is, in the environment and in
+// settings that outrank the person's.
+func TestAddressOfTheGateway(t *testing.T) {
+	bin := filepath.Join(t.TempDir(), "claude")
+	agenttest.Fake(t, bin, "2.1.330")
+	for _, c := range []struct{ settings, variable, other string }{
+		{`{}`, "ANTHROPIC_BASE_URL", "ANTHROPIC_FOUNDRY_BASE_URL"},
+		{`{"env":{"ANTHROPIC_BASE_URL":"http://company"}}`, "ANTHROPIC_BASE_URL", "ANTHROPIC_FOUNDRY_BASE_URL"},
+		{`{"env":{"CLAUDE_CODE_USE_FOUNDRY":"1","ANTHROPIC_FOUNDRY_BASE_URL":"http://company"}}`, "ANTHROPIC_FOUNDRY_BASE_URL", "ANTHROPIC_BASE_URL"},
+	} {
+		home, state := t.TempDir(), t.TempDir()
+		agenttest.Put(t, filepath.Join(home, ".claude", "settings.json"), c.settings)
+		l, err := claude.New(launch.Config{}).Launch(t.Context(), thread.LaunchSpec{
+			Dir: home, StateDir: state, Env: []string{"HOME=" + home, "PATH=" + filepath.Dir(bin)}, BaseURL: "http://127.0.0.1:1/t",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ours struct{ Env map[string]string }
+		raw, err := os.ReadFile(filepath.Join(state, "claude-settings.json"))
+		if err == nil {
+			err = json.Unmarshal(raw, &ours)
+		}
+		env := launch.Env(l.Env)
+		if err != nil || ours.Env[c.variable] != "http://127.0.0.1:1/t" || env.Value(c.variable) != "http://127.0.0.1:1/t" ||
+			ours.Env[c.other] != "" || env.Value(c.other) != "" {
+			t.Errorf("%s: %v, settings %v, environment %q", c.settings, err, ours.Env, l.Env)
 		}
 	}
 }
