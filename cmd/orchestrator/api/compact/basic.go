@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// errCut is the error for bytes that end too early.
+var errCut = errors.New("a value ends before its end")
+
 // source is what is left of the bytes that are read.
 type source struct{ rest string }
 

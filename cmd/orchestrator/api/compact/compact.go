@@ -18,9 +18,6 @@ import (
 // few is for how many elements room is made at once.
 const few = 64
 
-// errCut is the error for bytes that end too early.
-var errCut = errors.New("a value ends before its end")
-
 // Codec writes and reads the values of one type.
 type Codec struct {
 	root   *kind
