@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread"
 )
 
 // connect returns a client of the project's server, starting one if none runs.
@@ -30,7 +32,9 @@ func (c *cli) connect(ctx context.Context) (*client.Client, error) {
 	if !gone(err) {
 		return nil, err
 	}
-	if err := c.startServer(ctx); err != nil {
+	if err := c.startServer(ctx); errors.Is(err, thread.ErrReadOnly) {
+		return c.lastKnown(ctx, err)
+	} else if err != nil {
 		return nil, err
 	}
 	cl, info, err = c.reach(ctx)
