@@ -33,7 +33,11 @@ func (c *cli) connect(ctx context.Context) (*client.Client, error) {
 		return nil, err
 	}
 	if err := c.startServer(ctx); errors.Is(err, thread.ErrReadOnly) {
-		return c.lastKnown(ctx, err)
+		cl, info, err := c.lastKnown(ctx, err)
+		if err != nil {
+			return nil, err
+		}
+		return cl, c.meet(info)
 	} else if err != nil {
 		return nil, err
 	}

@@ -19,14 +19,14 @@ import (
 
 // lastKnown returns a client that sees the last list of threads, for a state folder that cannot be written, where no server
 // can start. What answers is in this process, until the context ends. Without a list the cause is the error.
-func (c *cli) lastKnown(ctx context.Context, cause error) (*client.Client, error) {
+func (c *cli) lastKnown(ctx context.Context, cause error) (*client.Client, api.ServerInfo, error) {
 	list, at, err := lastList(c.project, c.config.Store)
 	if err != nil || len(list) == 0 {
-		return nil, errors.Join(cause, err)
+		return nil, api.ServerInfo{}, errors.Join(cause, err)
 	}
 	about, err := storeName(c.project, c.config.Store)
 	if err != nil {
-		return nil, errors.Join(cause, err)
+		return nil, api.ServerInfo{}, errors.Join(cause, err)
 	}
 	w := &waiting{project: c.project, store: about, build: build(), list: list, at: at, cause: cause}
 	server := daemon.NewWaiting(daemon.Waiting{
@@ -40,9 +40,9 @@ func (c *cli) lastKnown(ctx context.Context, cause error) (*client.Client, error
 	cl := client.NewBelow(l.Dial, session.Token(c.environ))
 	info, err := api.Info.Do(ctx, cl, api.InfoRequest{})
 	if err != nil {
-		return nil, errors.Join(cause, err)
+		return nil, api.ServerInfo{}, errors.Join(cause, err)
 	}
-	return cl, c.meet(info)
+	return cl, info, nil
 }
 
 // inside is a listener that this process alone can dial: by pairs of sockets, which need no folder.

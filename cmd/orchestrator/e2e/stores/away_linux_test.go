@@ -47,7 +47,6 @@ func TestReadOnlyShowsTheLastList(t *testing.T) {
 	}
 	s := r.Open(100, 30)
 	s.See(name, "read-only")
-	s.Leave()
 	mount(0)
 	r.Ok("resume", name)
 	r.Turn(name, "list files")
