@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -30,6 +29,7 @@ import (
 	"orchestrator/mcpctl/trust"
 	"orchestrator/thread"
 	"orchestrator/thread/frozen"
+	"orchestrator/thread/frozen/frozentest"
 	"orchestrator/thread/private"
 )
 
@@ -94,17 +94,7 @@ func newRig(t testing.TB, prepare func(*rig, *mcpctl.Config)) *rig {
 			t.Fatal(err)
 		}
 	}
-	t.Cleanup(func() { // nobody but root could remove what is in copies
-		err := filepath.WalkDir(r.state, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && d.IsDir() {
-				err = os.Chmod(path, 0o700)
-			}
-			return err
-		})
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			t.Error(err)
-		}
-	})
+	frozentest.Removable(t, r.state)
 	host, err := process.New(filepath.Join(r.state, "mcp"), 0)
 	if err != nil {
 		t.Fatal(err)
@@ -501,6 +491,25 @@ type agents struct {
 	dropped    []thread.ID
 	when, read time.Time
 	reminded   int
+	given      map[string]bool // tools, as server/tool, and servers with a tool
+}
+
+func (a *agents) Given(_ thread.ID, server, tool string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if tool != "" {
+		server += "/" + tool
+	}
+	return a.given[server]
+}
+
+func (a *agents) give(names ...string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.given = map[string]bool{}
+	for _, name := range names {
+		a.given[name] = true
+	}
 }
 
 func (a *agents) Changed(id thread.ID) {

@@ -103,17 +103,22 @@ func (c *cli) completeFork(ref *string) completion {
 	}
 }
 
-// points returns the numbers of a thread's turns, newest first. If the prefix is not a number, it returns checkpoint
-// ids.
+// beginsTurn reports whether what was typed begins the number of a turn. Longer numbers are checkpoint ids without a
+// letter, as they are for the server.
+func beginsTurn(typed string) bool {
+	_, err := strconv.Atoi(typed)
+	return typed == "" || err == nil && len(typed) < 8
+}
+
+// points returns the numbers of a thread's turns, newest first. If the prefix begins none, it returns checkpoint ids.
 func points(ctx context.Context, cl *client.Client, ref, prefix string) ([]string, error) {
-	_, err := strconv.Atoi(prefix)
-	turns := prefix == "" || err == nil
+	turns := beginsTurn(prefix)
 	list, err := api.Timeline.Do(ctx, cl,
 		api.TimelineRequest{Thread: ref, Page: thread.Page{Turns: turns, Limit: mostPoints}})
 	var out []string
 	for _, cp := range list {
 		about := aboutOf(cp.Prompt, cp.Note)
-		if !turns || err != nil {
+		if !turns {
 			out = append(out, fmt.Sprintf("%s\tturn %d, %s: %s", cp.ID[:8], cp.Turn, kindOf(cp), about))
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"orchestrator/thread/frozen"
+	"orchestrator/thread/frozen/frozentest"
 )
 
 // rig is a repository, another folder, and a store.
@@ -45,18 +46,9 @@ func (r *rig) open() {
 		r.Fatal(err)
 	}
 	r.store = store
+	frozentest.Removable(r, r.state)
 	r.Cleanup(func() {
 		if err := store.Close(); err != nil {
-			r.Error(err)
-		}
-		// Nobody but root could remove what is in copies.
-		err := filepath.WalkDir(r.state, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && d.IsDir() {
-				err = os.Chmod(path, 0o700)
-			}
-			return err
-		})
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			r.Error(err)
 		}
 	})

@@ -50,15 +50,22 @@ func within(path, dir string) bool {
 
 // worktreeMadeFor finds a worktree that was made for a thread.
 func (m *core) worktreeMadeFor(ctx context.Context, id thread.ID) (thread.Worktree, bool, error) {
+	made, err := m.worktreesMade(ctx)
+	w, ok := made[id]
+	return w, ok, err
+}
+
+// worktreesMade returns the worktrees that were made for threads.
+func (m *core) worktreesMade(ctx context.Context) (map[thread.ID]thread.Worktree, error) {
 	f, ok := m.cfg.Worktrees.(thread.WorktreeFinder)
 	if !ok {
-		return thread.Worktree{}, false, nil
+		return nil, nil
 	}
-	w, ok, err := f.Made(ctx, id)
+	made, err := f.Made(ctx)
 	if errors.Is(err, thread.ErrNoRepository) {
-		return thread.Worktree{}, false, nil
+		return nil, nil
 	}
-	return w, ok, err
+	return made, err
 }
 
 // forgetFiles drops the snapshots of a purged thread.
@@ -72,12 +79,17 @@ func (m *core) forgetFiles(ctx context.Context, id thread.ID) error {
 	return nil
 }
 
-func (m *core) location(ctx context.Context, t thread.Thread) (thread.Worktree, string) {
+// madeWorktrees returns the worktrees that were made for threads.
+type madeWorktrees func() (map[thread.ID]thread.Worktree, error)
+
+// location returns where a thread's worktree and folder are now. made is asked if its worktree is not where it was.
+func (m *core) location(t thread.Thread, made madeWorktrees) (thread.Worktree, string) {
 	if t.Worktree.Path != "" {
 		if _, err := os.Lstat(t.Worktree.Path); err == nil {
 			return t.Worktree, t.Dir
 		}
-		found, ok, err := m.worktreeMadeFor(ctx, t.ID)
+		all, err := made()
+		found, ok := all[t.ID]
 		if err != nil || !ok || found.Path == t.Worktree.Path {
 			return t.Worktree, t.Dir // missing: resuming the thread recreates it
 		}

@@ -2,7 +2,6 @@ package setup_test
 
 import (
 	"context"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/frozen/frozentest"
 	"orchestrator/thread/setup"
 )
 
@@ -31,17 +31,7 @@ type place struct {
 func newPlace(t *testing.T) *place {
 	t.Helper()
 	top := t.TempDir()
-	t.Cleanup(func() { // nobody but root could remove what is in copies
-		err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && d.IsDir() {
-				err = os.Chmod(path, 0o700)
-			}
-			return err
-		})
-		if err != nil {
-			t.Error(err)
-		}
-	})
+	frozentest.Removable(t, top)
 	p := &place{T: t, project: filepath.Join(top, "project"), tree: filepath.Join(top, "tree"), accepted: map[string]string{}}
 	for _, dir := range []string{p.project, p.tree} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
@@ -253,7 +243,7 @@ func TestIncludeCopies(t *testing.T) {
 	p.write(p.project, "there.env", "from the project\n")
 	p.write(p.tree, "there.env", "the worktree's\n")
 	p.write(p.project, "state/state.db", "ours\n")
-	if err := os.Chmod(filepath.Join(p.project, ".env"), 0o640); err != nil {
+	if err := os.Chmod(filepath.Join(p.project, ".env"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for link, to := range map[string]string{
@@ -276,7 +266,7 @@ func TestIncludeCopies(t *testing.T) {
 	if got := p.read(p.tree, ".env"); got != "KEY=1\n" {
 		t.Errorf(".env is %q", got)
 	}
-	if info, err := os.Stat(filepath.Join(p.tree, ".env")); err != nil || info.Mode().Perm() != 0o640 {
+	if info, err := os.Stat(filepath.Join(p.tree, ".env")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf(".env: %v %v", info.Mode(), err)
 	}
 	if got := p.read(p.tree, "there.env"); got != "the worktree's\n" {

@@ -136,7 +136,8 @@ func (r *Rig) AgentShell(label string) *Inside {
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		r.T.Fatal(err)
 	}
-	loop := `while :; do while read -r job; do sh "$job" >"$job.out" 2>"$job.err" </dev/null; echo $? >"$job.tmp"; mv "$job.tmp" "$job.rc"; done <"$1"; done`
+	// Open for both, the pipe never ends and loses nothing that is written between two jobs.
+	loop := `exec 3<>"$1"; while read -r job <&3; do sh "$job" >"$job.out" 2>"$job.err" </dev/null 3<&-; echo $? >"$job.tmp"; mv "$job.tmp" "$job.rc"; done`
 	name := r.Ok("new", "-a", "command", label, "--", "/bin/sh", "-c", loop, "sh", fifo)
 	return &Inside{Rig: r, Name: name, dir: dir}
 }

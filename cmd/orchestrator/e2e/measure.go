@@ -38,6 +38,7 @@ func Percentile(times []time.Duration, p int) time.Duration {
 	return times[min(len(times)-1, len(times)*p/100)]
 }
 
+// Client is a client of the server, which need not run yet.
 func (r *Rig) Client() *client.Client {
 	r.T.Helper()
 	p := r.Claimed()

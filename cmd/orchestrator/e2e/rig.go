@@ -23,6 +23,7 @@ import (
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
+	"orchestrator/thread/frozen/frozentest"
 )
 
 // Patience is how long a test waits for what must come; only a broken program takes that long.
@@ -37,6 +38,16 @@ type Rig struct {
 	Env     []string
 	// Patience is how long an agent may take to get where it must.
 	Patience time.Duration
+
+	found *found
+}
+
+// found is where a rig's project was found last.
+type found struct {
+	// mu guards what follows.
+	mu  sync.Mutex
+	by  string // the folder and the environment by which it was found
+	who project.Project
 }
 
 // inPlace has new threads work in the project's folder though others do too.
@@ -52,7 +63,7 @@ func NewRig(t *testing.T) *Rig {
 // NewRigIn is newRig with home and project on a disk of their own.
 func NewRigIn(t *testing.T, base, disk string) *Rig {
 	t.Helper()
-	r := &Rig{T: t, Home: filepath.Join(disk, "home"), Project: filepath.Join(disk, "project"), Program: Program, Patience: Patience}
+	r := &Rig{T: t, Home: filepath.Join(disk, "home"), Project: filepath.Join(disk, "project"), Program: Program, Patience: Patience, found: new(found)}
 	run := filepath.Join(base, "run")
 	for _, d := range []string{r.Home, r.Project, run} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
@@ -85,6 +96,9 @@ func NewRigIn(t *testing.T, base, disk string) *Rig {
 		if t.Failed() {
 			log, _ := os.ReadFile(filepath.Join(r.StateDir(), "log", "server.log"))
 			t.Logf("the server's log:\n%s", Tail(log, 6000))
+		}
+		if err := frozentest.Open(base); err != nil {
+			t.Error(err)
 		}
 		os.RemoveAll(base)
 	})
@@ -264,13 +278,51 @@ func Get[T any](r *Rig, args ...string) T {
 // Status returns a thread's status.
 func (r *Rig) Status(name string) thread.Status {
 	r.T.Helper()
-	for _, s := range Get[[]thread.Status](r, "threads", "--all") {
-		if s.Name == name || string(s.ID) == name {
-			return s
+	for _, list := range []func() []thread.Status{r.list, func() []thread.Status {
+		return Get[[]thread.Status](r, "threads", "--all")
+	}} {
+		for _, s := range list() {
+			if s.Name == name || string(s.ID) == name {
+				return s
+			}
 		}
 	}
 	r.T.Fatalf("no thread %q", name)
 	return thread.Status{}
+}
+
+// place is where the project is, looked for once.
+func (r *Rig) place() (p project.Project, ok bool) {
+	if r.found == nil { // as another user, whose socket is not ours
+		return p, false
+	}
+	r.found.mu.Lock()
+	defer r.found.mu.Unlock()
+	by := r.Project + "\x00" + strings.Join(r.Env, "\x00")
+	if r.found.by != by {
+		p, err := project.Find(r.T.Context(), r.Project, r.places())
+		if err != nil || p.ID == "" {
+			return p, false
+		}
+		r.found.by, r.found.who = by, p
+	}
+	return r.found.who, true
+}
+
+// list asks a server that runs for its threads, without a process: tests look often, and what they wait for needs the
+// processors. It is empty where no server is reached, which only the program can start.
+func (r *Rig) list() []thread.Status {
+	p, ok := r.place()
+	if !ok {
+		return nil
+	}
+	cl := client.NewBelow(p.Dial, "")
+	defer cl.Close()
+	list, err := api.List.Do(r.T.Context(), cl, api.None{})
+	if err != nil {
+		return nil
+	}
+	return list
 }
 
 // Await polls until a condition holds.
@@ -281,12 +333,11 @@ func Await(t *testing.T, what string, cond func() bool) {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited %v in vain for %s", Patience, what)
 		}
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond)
 	}
 }
 
-// AwaitState waits for a thread's state. It looks seldom: each look is a process, and an agent that starts
-// needs the processors.
+// AwaitState waits for a thread's state.
 func (r *Rig) AwaitState(name string, want ...thread.State) thread.Status {
 	r.T.Helper()
 	for deadline := time.Now().Add(r.Patience); ; time.Sleep(100 * time.Millisecond) {

@@ -16,11 +16,11 @@ type Answer struct {
 	Thread     string             `json:"thread"`
 	Prompt     thread.PromptID    `json:"prompt"`
 	Outcome    string             `json:"outcome"`
-	Reason     string             `json:"reason"`
+	Reason     string             `json:"reason,omitempty"`
 	Answer     string             `json:"answer"`
 	State      thread.State       `json:"state"`
-	Turn       int                `json:"turn"`
-	Checkpoint *thread.Checkpoint `json:"checkpoint"`
+	Turn       int                `json:"turn,omitempty"`
+	Checkpoint *thread.Checkpoint `json:"checkpoint,omitempty"`
 }
 
 // Outcomes of an Answer.
@@ -33,14 +33,14 @@ const (
 type TalkEvent struct {
 	Event   string          `json:"event"`
 	At      time.Time       `json:"at"`
-	Thread  string          `json:"thread"`
-	Prompt  thread.PromptID `json:"prompt"`
-	State   string          `json:"state"`
-	Turn    int             `json:"turn"`
-	Reason  string          `json:"reason"`
-	Request int64           `json:"request"`
-	Text    string          `json:"text"`
-	Answer  *Answer         `json:"answer"`
+	Thread  string          `json:"thread,omitempty"`
+	Prompt  thread.PromptID `json:"prompt,omitempty"`
+	State   string          `json:"state,omitempty"`
+	Turn    int             `json:"turn,omitempty"`
+	Reason  string          `json:"reason,omitempty"`
+	Request int64           `json:"request,omitempty"`
+	Text    string          `json:"text,omitempty"`
+	Answer  *Answer         `json:"answer,omitempty"`
 }
 
 // Retrieved is what `retrieve` prints with --json.
