@@ -1,6 +1,7 @@
 package mcpctl
 
 import (
+	"slices"
 	"time"
 
 	"orchestrator/thread"
@@ -33,6 +34,18 @@ func (c *Controller) connected(id thread.ID) bool {
 func (c *Controller) upToDate(id thread.ID) bool {
 	f, ok := c.agents.(Freshness)
 	return !ok || f.Current(id)
+}
+
+// given reports whether the agent was given one of the tools of a server, any if none is named.
+func (c *Controller) given(id thread.ID, server string, tools ...string) bool {
+	f, ok := c.agents.(Freshness)
+	if !ok {
+		return false
+	}
+	if len(tools) == 0 {
+		return f.Given(id, server, "")
+	}
+	return slices.ContainsFunc(tools, func(tool string) bool { return f.Given(id, server, tool) })
 }
 
 // remind tells the agent once more that its tools have changed.

@@ -50,6 +50,8 @@ type Freshness interface {
 	Followed(thread.ID) (told, read time.Time)
 	// Current reports whether it has them as they are now.
 	Current(thread.ID) bool
+	// Given reports whether it was given a tool of a server, or any if the tool is empty.
+	Given(id thread.ID, server, tool string) bool
 	// Remind tells it once more that they have changed, if it does not have them as they are now.
 	Remind(thread.ID)
 }

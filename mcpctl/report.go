@@ -95,18 +95,18 @@ func (c *Controller) row(b *switchboard, e *entry, states []hub.State) thread.MC
 		s.Sources = append(s.Sources, thread.MCPSource{File: from.File, Line: from.Line, Agent: from.Agent, Scope: string(from.Scope)})
 	}
 	var own thread.ID
+	var kept string
+	var off []string
 	if b != nil {
 		c.mu.Lock()
-		own = b.t.ID
+		own, kept = b.t.ID, b.reach.Keeps
 		if on, ok := b.state(e); ok {
 			s.On, s.Ending, s.By, s.Why = e.accepted() && b.takes, on.ending, on.by, on.why
 		}
-		off := slices.Clone(b.decided.Tools)
+		off = slices.Clone(b.decided.Tools)
 		c.mu.Unlock()
-		c.count(&s, e, off)
-	} else {
-		c.count(&s, e, nil)
 	}
+	c.count(&s, e, off)
 	best := len(byUse())
 	for _, st := range states {
 		if st.Hash != e.hash || st.Thread != "" && own != "" && st.Thread != own {
@@ -137,7 +137,24 @@ func (c *Controller) row(b *switchboard, e *entry, states []hub.State) thread.MC
 	case !s.Accepted:
 		s.State, s.Reason = string(hub.Unapproved), "you have not accepted it yet"
 	}
+	if kept != "" && c.shows(own, &s, off) {
+		s.Kept = kept
+	}
 	return s
+}
+
+// shows reports whether the agent was given tools of a server that are off now: all of them, or those in the list.
+func (c *Controller) shows(id thread.ID, s *thread.MCPServer, off []string) bool {
+	if !s.On {
+		return c.given(id, s.ID)
+	}
+	var own []string
+	for _, ref := range off {
+		if tool, ok := strings.CutPrefix(ref, s.ID+"/"); ok {
+			own = append(own, tool)
+		}
+	}
+	return len(own) > 0 && c.given(id, s.ID, own...)
 }
 
 // byUse are the states of a server with several processes: the first that one of them has is the server's.

@@ -87,6 +87,49 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// TestKeptTools: where an agent goes on showing its model what it has shown it, a server that is off says so, and one of
+// which tools are off, but only if the agent was given them.
+func TestKeptTools(t *testing.T) {
+	const keeps = "it goes on showing them"
+	r := newRig(t, func(r *rig, _ *mcpctl.Config) { r.own(conf{"a": r.fake("a")}) })
+	r.ready("a")
+	for _, c := range []struct {
+		name  string
+		keeps string
+		given []string
+		on    bool
+		tool  string // that is off
+		want  string
+	}{
+		{"off, never given", keeps, nil, false, "", ""},
+		{"off, given", keeps, []string{"a", "a/echo"}, false, "", keeps},
+		{"off, of an agent that drops them", "", []string{"a", "a/echo"}, false, "", ""},
+		{"on, given", keeps, []string{"a", "a/echo"}, true, "", ""},
+		{"a tool is off, given", keeps, []string{"a", "a/echo"}, true, "echo", keeps},
+		{"a tool is off, never given", keeps, []string{"a", "a/large"}, true, "echo", ""},
+		{"another server was given", keeps, []string{"b", "b/echo"}, false, "", ""},
+		{"off, and a tool was off before it was given", keeps, []string{"a", "a/large"}, false, "echo", keeps},
+	} {
+		r.Launched("t1", thread.MCPReach{Given: true, Live: true, Keeps: c.keeps})
+		r.agents.give(c.given...)
+		r.mustFlip("t1", "a", true)
+		if c.tool != "" {
+			if _, err := r.Switch(context.Background(), thread.MCPChange{Thread: "t1", Server: "a", Tool: c.tool}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.mustFlip("t1", "a", c.on)
+		if got := r.server("t1", "a").Kept; got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+		if c.tool != "" {
+			if _, err := r.Switch(context.Background(), thread.MCPChange{Thread: "t1", Server: "a", Tool: c.tool, On: true}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 // TestHealthDoesNotChangeLists kills a server: its tools stay, and the next call is answered by a new process.
 func TestHealthDoesNotChangeLists(t *testing.T) {
 	r := newRig(t, func(r *rig, _ *mcpctl.Config) { r.own(conf{"a": r.fake("a")}) })

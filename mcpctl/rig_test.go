@@ -491,6 +491,25 @@ type agents struct {
 	dropped    []thread.ID
 	when, read time.Time
 	reminded   int
+	given      map[string]bool // tools, as server/tool, and servers with a tool
+}
+
+func (a *agents) Given(_ thread.ID, server, tool string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if tool != "" {
+		server += "/" + tool
+	}
+	return a.given[server]
+}
+
+func (a *agents) give(names ...string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.given = map[string]bool{}
+	for _, name := range names {
+		a.given[name] = true
+	}
 }
 
 func (a *agents) Changed(id thread.ID) {

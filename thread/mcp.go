@@ -14,6 +14,9 @@ type MCPReach struct {
 	Live bool `json:"live,omitempty"`
 	// Deferred is set if tools are not part of the prompt until they are used, so that a change costs no prompt cache.
 	Deferred bool `json:"deferred,omitempty"`
+	// Keeps is set if it goes on showing its model the tools that it has shown it, although they are switched off: a sentence
+	// that says so.
+	Keeps string `json:"keeps,omitempty"`
 	// Outside says what may start servers past us, a sentence each.
 	Outside []string `json:"outside,omitempty"`
 }
@@ -76,8 +79,10 @@ type MCPServer struct {
 	Problem   string   `json:"problem,omitempty"`
 	Warnings  []string `json:"warnings,omitempty"`
 
-	State   string    `json:"state"` // "cold", "ready", …
-	Reason  string    `json:"reason,omitempty"`
+	State  string `json:"state"` // "cold", "ready", …
+	Reason string `json:"reason,omitempty"`
+	// Kept says that the agent goes on showing its model tools of it that are off; empty if it shows none.
+	Kept    string    `json:"kept,omitempty"`
 	Retry   time.Time `json:"retry,omitzero"`
 	Share   string    `json:"share"` // "thread", "project"
 	Memory  int64     `json:"memory,omitempty"`

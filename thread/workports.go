@@ -130,8 +130,9 @@ type SetupRunner interface {
 	StopSetup(t Thread) (ended int)
 }
 
-// WorktreeFinder finds the worktree that Add made for a thread. Optional for Worktrees: with it a fork that a crash
+// WorktreeFinder finds the worktrees that Add made for threads. Optional for Worktrees: with it a fork that a crash
 // interrupted after its worktree was made is completed instead of rolled back.
 type WorktreeFinder interface {
-	Made(ctx context.Context, id ID) (made Worktree, ok bool, err error)
+	// Made returns those whose folders exist.
+	Made(ctx context.Context) (map[ID]Worktree, error)
 }

@@ -83,6 +83,11 @@ var scenes = []struct {
 		c.Mode, c.Why, c.Masked, c.SavedUSD, c.Rereads = thread.MaskObserve, "subscription login", 0, -0.12, 0
 		r.keys("tab", "tab")
 	}},
+	{"context-aside", func(r *rig) {
+		r.aside()
+		r.srv.context = thread.ContextReport{Aside: r.srv.threads[0].Aside}
+		r.keys("tab", "tab")
+	}},
 	{"context-empty", func(r *rig) { r.srv.context = thread.ContextReport{}; r.keys("tab", "tab") }},
 	{"diff", func(r *rig) { r.keys("tab", "tab", "tab") }},
 	{"help", func(r *rig) { r.keys("?") }},
@@ -137,6 +142,7 @@ var scenes = []struct {
 	{"offer", func(r *rig) {
 		r.offer(thread.Offer{ID: "o1", Thread: "auth-feature-a3f2", Label: "try sqlite", Why: "the prompt leaves the subject", Rule: "subject"})
 	}},
+	{"aside", func(r *rig) { r.aside() }},
 	{"notice", func(r *rig) {
 		r.event(thread.Event{Kind: thread.EventNotice, Notice: &thread.Notice{Level: thread.LevelWarn, Text: "disk is nearly full \x1b[31m"}})
 	}},
@@ -147,6 +153,14 @@ func (r *rig) masked() {
 	s := r.srv.threads[0]
 	s.Gauge.Masked, s.Gauge.SavedUSD = 31_000, 1.42
 	r.event(thread.Event{Kind: thread.EventThread, ThreadID: s.ID, Status: &s})
+}
+
+// aside has the server tell that the first thread's requests go past the gateway.
+func (r *rig) aside() {
+	s := &r.srv.threads[0]
+	s.Aside = "/etc/claude-code/managed-settings.json says where its model is, and nothing outranks it"
+	told := *s
+	r.event(thread.Event{Kind: thread.EventThread, ThreadID: s.ID, Status: &told})
 }
 
 // showMain gives the keys to the main pane, so that it shows where the side bar is folded.

@@ -200,6 +200,21 @@ func TestServersAreSwitched(t *testing.T) {
 	})
 }
 
+// An agent that goes on showing its model what is off is not said to be rid of it.
+func TestSwitchedOffAndStillShown(t *testing.T) {
+	srv := world()
+	for i := range srv.mcp.Servers {
+		if s := &srv.mcp.Servers[i]; s.ID == "github" {
+			s.Kept = "calls of tools that are off are refused; it goes on showing the model those that it has shown it"
+		}
+	}
+	play(t, srv, 200, 50, nil, func(r *rig) {
+		stage(r)
+		r.servers("github", "X")
+		r.must("github off: calls of tools that are off are refused; it goes on showing the model those that it has shown it", "[ ] github")
+	})
+}
+
 // A report that was on its way while something was switched may be from before: it is dropped.
 func TestSwitchIsNotUndoneByAnOldReport(t *testing.T) {
 	srv := world()

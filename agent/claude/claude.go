@@ -108,8 +108,9 @@ func (a *Agent) hooks() map[string]any {
 }
 
 // settings returns the content of our settings file: the hooks, the gateway's address, the project's MCP servers, which
-// are not to be asked about, and the person's own --settings, since Claude Code accepts only one. env is the environment as Claude Code sees it.
-func (a *Agent) settings(spec thread.LaunchSpec, env launch.Env, own map[string]any) map[string]any {
+// are not to be asked about, and the person's own --settings, since Claude Code accepts only one. env is the environment as Claude
+// Code sees it, variable the one with the address of its model.
+func (a *Agent) settings(spec thread.LaunchSpec, env launch.Env, variable string, own map[string]any) map[string]any {
 	s := map[string]any{}
 	for k, v := range own {
 		s[k] = v
@@ -146,7 +147,7 @@ func (a *Agent) settings(spec thread.LaunchSpec, env launch.Env, own map[string]
 		for name, list := range world.DirectValues(env) {
 			merged[name] = list
 		}
-		merged["ANTHROPIC_BASE_URL"] = spec.BaseURL
+		merged[variable] = spec.BaseURL
 		s["env"] = merged
 	}
 	return s

@@ -205,6 +205,82 @@ func TestLaunchSettings(t *testing.T) {
 	}
 }
 
+// TestSearchesTools: a change of the tools costs no prompt cache where Claude Code searches for them. As the real one was
+// seen to do it.
+func TestSearchesTools(t *testing.T) {
+	bin := filepath.Join(t.TempDir(), "claude")
+	agenttest.Fake(t, bin, "2.1.330")
+	for _, c := range []struct {
+		env      []string
+		settings string
+		model    string
+		deferred bool
+	}{
+		{deferred: true},
+		{env: []string{"ENABLE_TOOL_SEARCH="}, deferred: true},
+		{env: []string{"ENABLE_TOOL_SEARCH=true"}, deferred: true},
+		{env: []string{"ENABLE_TOOL_SEARCH=junk"}, deferred: true},
+		{env: []string{"ENABLE_TOOL_SEARCH=auto:0"}, deferred: true},
+		{env: []string{"ENABLE_TOOL_SEARCH=auto"}},
+		{env: []string{"ENABLE_TOOL_SEARCH=auto:100"}},
+		{env: []string{"ENABLE_TOOL_SEARCH=false"}},
+		{env: []string{"ENABLE_TOOL_SEARCH=0"}},
+		{env: []string{"ENABLE_TOOL_SEARCH=no"}},
+		{env: []string{"ENABLE_TOOL_SEARCH=OFF"}},
+		{env: []string{"CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS=1", "ENABLE_TOOL_SEARCH=force"}},
+		{settings: `{"env":{"ENABLE_TOOL_SEARCH":"false"}}`},
+		{settings: `{"env":{"ENABLE_TOOL_SEARCH":"false"}}`, env: []string{"ENABLE_TOOL_SEARCH=true"}},
+		{model: "claude-haiku-4-5", deferred: true},
+		{model: "claude-3-5-haiku-20241022"},
+	} {
+		home, state := t.TempDir(), t.TempDir()
+		if c.settings != "" {
+			agenttest.Put(t, filepath.Join(home, ".claude", "settings.json"), c.settings)
+		}
+		l, err := claude.New(launch.Config{}).Launch(t.Context(), thread.LaunchSpec{
+			Dir: home, StateDir: state, Env: append([]string{"HOME=" + home, "PATH=" + filepath.Dir(bin) + ":/usr/bin:/bin"}, c.env...), Model: c.model, BaseURL: "http://127.0.0.1:1/t",
+			MCP: &thread.MCPLaunch{Name: "orch", Command: []string{"/o"}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.MCP.Deferred != c.deferred || !l.MCP.Live || l.MCP.Keeps == "" {
+			t.Errorf("%+v: %+v", c, l.MCP)
+		}
+	}
+}
+
+// TestAddressOfTheGateway: the gateway stands where Claude Code's settings say that the model is, in the environment and in
+// settings that outrank the person's.
+func TestAddressOfTheGateway(t *testing.T) {
+	bin := filepath.Join(t.TempDir(), "claude")
+	agenttest.Fake(t, bin, "2.1.330")
+	for _, c := range []struct{ settings, variable, other string }{
+		{`{}`, "ANTHROPIC_BASE_URL", "ANTHROPIC_FOUNDRY_BASE_URL"},
+		{`{"env":{"ANTHROPIC_BASE_URL":"http://company"}}`, "ANTHROPIC_BASE_URL", "ANTHROPIC_FOUNDRY_BASE_URL"},
+		{`{"env":{"CLAUDE_CODE_USE_FOUNDRY":"1","ANTHROPIC_FOUNDRY_BASE_URL":"http://company"}}`, "ANTHROPIC_FOUNDRY_BASE_URL", "ANTHROPIC_BASE_URL"},
+	} {
+		home, state := t.TempDir(), t.TempDir()
+		agenttest.Put(t, filepath.Join(home, ".claude", "settings.json"), c.settings)
+		l, err := claude.New(launch.Config{}).Launch(t.Context(), thread.LaunchSpec{
+			Dir: home, StateDir: state, Env: []string{"HOME=" + home, "PATH=" + filepath.Dir(bin)}, BaseURL: "http://127.0.0.1:1/t",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ours struct{ Env map[string]string }
+		raw, err := os.ReadFile(filepath.Join(state, "claude-settings.json"))
+		if err == nil {
+			err = json.Unmarshal(raw, &ours)
+		}
+		env := launch.Env(l.Env)
+		if err != nil || ours.Env[c.variable] != "http://127.0.0.1:1/t" || env.Value(c.variable) != "http://127.0.0.1:1/t" ||
+			ours.Env[c.other] != "" || env.Value(c.other) != "" {
+			t.Errorf("%s: %v, settings %v, environment %q", c.settings, err, ours.Env, l.Env)
+		}
+	}
+}
+
 // TestProjectServersAreNotAskedAbout: where Claude Code is left our MCP server only, it does not ask about those of the
 // project, in whatever folder above the thread's they are, and what the person rejected stays rejected.
 func TestProjectServersAreNotAskedAbout(t *testing.T) {

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -47,6 +48,8 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 			return thread.Launch{}, fmt.Errorf("launch claude: %w", err)
 		}
 	}
+	at := addressIn(around.env)
+	at.variable = cmp.Or(at.variable, ownAddress)
 	l := thread.Launch{Path: found.Path, Dir: spec.Dir, Session: session, Ready: ready}
 	l.Args = append(l.Args, found.Args...)
 	if spec.Resume {
@@ -60,24 +63,24 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	if spec.Flags.PermissionMode != "" {
 		l.Args = append(l.Args, "--permission-mode", spec.Flags.PermissionMode)
 	}
-	if s := a.settings(spec, around.env, own); len(s) > 0 {
+	if s := a.settings(spec, around.env, at.variable, own); len(s) > 0 {
 		path, err := launch.WriteFile(spec.StateDir, settingsFile, s)
 		if err != nil {
 			return thread.Launch{}, fmt.Errorf("launch claude: %w", err)
 		}
 		l.Args = append(l.Args, "--settings", path)
 	}
-	args, env, reach, err := giveServer(env, spec)
+	args, env, reach, err := giveServer(env, around.env, spec)
 	if err != nil {
 		return thread.Launch{}, fmt.Errorf("launch claude: %w", err)
 	}
 	l.MCP = reach
 	l.Args = append(append(l.Args, args...), rest...)
 	if spec.BaseURL != "" {
-		if base, _ := address(around.env); atAnthropic(base) {
+		if atAnthropic(at.base) {
 			env = env.Default("_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL", "1")
 		}
-		env = env.With("ANTHROPIC_BASE_URL", spec.BaseURL)
+		env = env.With(at.variable, spec.BaseURL)
 	}
 	if spec.HookURL != "" {
 		env = env.With(launch.HookURLVar, spec.HookURL)

@@ -16,7 +16,8 @@ func (*Agent) TakesServers() bool { return true }
 
 // giveServer returns the arguments that leave Claude Code exactly one MCP server: those of the person's, the project's
 // and the local configuration are not started. The file has no secret.
-func giveServer(env launch.Env, spec thread.LaunchSpec) ([]string, launch.Env, thread.MCPReach, error) {
+// around is its environment with what its settings say.
+func giveServer(env, around launch.Env, spec thread.LaunchSpec) ([]string, launch.Env, thread.MCPReach, error) {
 	if spec.MCP == nil {
 		return nil, env, thread.MCPReach{}, nil
 	}
@@ -26,7 +27,10 @@ func giveServer(env launch.Env, spec thread.LaunchSpec) ([]string, launch.Env, t
 	if err != nil {
 		return nil, nil, thread.MCPReach{}, err
 	}
-	reach := thread.MCPReach{Given: true, Live: true, Deferred: searchesTools(env)}
+	reach := thread.MCPReach{
+		Given: true, Live: true, Deferred: searchesTools(around, spec.Model),
+		Keeps: "calls of tools that are off are refused; Claude Code goes on showing the model those that it has shown it",
+	}
 	own := func(arg string) bool { return arg == "--mcp-config" || strings.HasPrefix(arg, "--mcp-config=") }
 	if slices.ContainsFunc(spec.Flags.Args, own) {
 		reach.Outside = append(reach.Outside, "the thread's own arguments have --mcp-config: Claude Code starts those servers")
@@ -34,11 +38,16 @@ func giveServer(env launch.Env, spec thread.LaunchSpec) ([]string, launch.Env, t
 	return []string{"--mcp-config", path, "--strict-mcp-config"}, env, reach, nil
 }
 
-// searchesTools reports whether Claude Code loads the definitions of MCP tools only when it needs them.
-func searchesTools(env launch.Env) bool {
-	switch strings.ToLower(env.Value("ENABLE_TOOL_SEARCH")) {
-	case "false", "0", "no", "off":
+// searchesTools reports whether Claude Code loads the definitions of MCP tools only when its model searches for them. With
+// "auto" it depends on how long they are.
+func searchesTools(env launch.Env, model string) bool {
+	if env.Enabled("CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS") || strings.HasPrefix(model, "claude-3") {
 		return false
 	}
-	return true
+	switch mode := strings.ToLower(env.Value("ENABLE_TOOL_SEARCH")); mode {
+	case "false", "0", "no", "off":
+		return false
+	default:
+		return mode == "auto:0" || !strings.HasPrefix(mode, "auto")
+	}
 }

@@ -222,33 +222,56 @@ func (s *surroundings) readManaged(env launch.Env, read func(string) (map[string
 // clouds are the variables that select clouds, which sign their requests for one host.
 func clouds() []string {
 	return []string{
-		"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY",
-		"CLAUDE_CODE_USE_ANTHROPIC_AWS", "CLAUDE_CODE_USE_MANTLE", "CLAUDE_CODE_USE_GATEWAY", "CLAUDE_CODE_USE_ANTHROPIC_GOOGLE_CLOUD",
+		"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_ANTHROPIC_AWS",
+		"CLAUDE_CODE_USE_MANTLE", "CLAUDE_CODE_USE_GATEWAY", "CLAUDE_CODE_USE_ANTHROPIC_GOOGLE_CLOUD",
 	}
 }
 
-// address returns the address of the Messages API in an environment, or why its requests cannot be sent elsewhere.
-func address(env launch.Env) (base, aside string) {
+// address is where the Messages API is.
+type address struct {
+	base     string
+	variable string // that says so, and that sends requests elsewhere
+	aside    string // why they cannot be sent elsewhere, "" if they can
+}
+
+// ownAddress is the variable with the address of the API in Anthropic's own form.
+const ownAddress = "ANTHROPIC_BASE_URL"
+
+// foundry is the variable that selects Microsoft Foundry: the same API, with a key or a token.
+const foundry = "CLAUDE_CODE_USE_FOUNDRY"
+
+// addressIn returns the address in an environment.
+func addressIn(env launch.Env) address {
 	for _, cloud := range clouds() {
 		if env.Enabled(cloud) {
-			return "", cloud + " is set: requests are signed for one host"
+			return address{aside: cloud + " is set: requests are signed for one host"}
 		}
 	}
 	if env.Value("ANTHROPIC_UNIX_SOCKET") != "" {
-		return "", "ANTHROPIC_UNIX_SOCKET is set"
+		return address{aside: "ANTHROPIC_UNIX_SOCKET is set"}
 	}
-	if base = strings.TrimRight(strings.TrimSpace(env.Value("ANTHROPIC_BASE_URL")), "/"); base != "" {
-		return base, ""
+	if env.Enabled(foundry) {
+		if base := addressOf(env, "ANTHROPIC_FOUNDRY_BASE_URL"); base != "" {
+			return address{base: base, variable: "ANTHROPIC_FOUNDRY_BASE_URL"}
+		}
+		return address{aside: foundry + " is set without ANTHROPIC_FOUNDRY_BASE_URL"}
+	}
+	if base := addressOf(env, ownAddress); base != "" {
+		return address{base: base, variable: ownAddress}
 	}
 	for _, other := range []string{"CLAUDE_CODE_API_BASE_URL", "CLAUDE_CODE_CUSTOM_OAUTH_URL"} {
 		if env.Value(other) != "" {
-			return "", other + " is set, which may say where its model is"
+			return address{aside: other + " is set, which may say where its model is"}
 		}
 	}
-	if aside = profiled(env); aside != "" {
-		return "", aside
+	if aside := profiled(env); aside != "" {
+		return address{aside: aside}
 	}
-	return firstParty, ""
+	return address{base: firstParty, variable: ownAddress}
+}
+
+func addressOf(env launch.Env, variable string) string {
+	return strings.TrimRight(strings.TrimSpace(env.Value(variable)), "/")
 }
 
 // profiled returns why a profile of Anthropic's tools, which may hold an address, may say where the model is, "" if there
@@ -312,28 +335,30 @@ func (a *Agent) World(spec thread.WorldSpec) (thread.World, error) {
 	if s.env.Enabled("CLAUDE_CODE_DISABLE_1M_CONTEXT") {
 		w.Windows = map[string]int64{"claude*": 200_000} // those that remain without the long one
 	}
-	base, aside := address(s.env)
-	if aside == "" && s.gateway && s.env.Value("ANTHROPIC_BASE_URL") == "" {
+	at := addressIn(s.env)
+	aside := at.aside
+	if aside == "" && s.gateway && s.env.Value(ownAddress) == "" {
 		aside = "its settings have you sign in to a gateway, where its requests go then"
 	}
 	if aside == "" {
-		aside = s.outranked()
+		aside = s.outranked(at.variable)
 	}
 	if aside == "" {
-		if other, why := address(s.strange); other != base || why != "" || !reflect.DeepEqual(network(s.strange), w.Network) {
+		if addressIn(s.strange) != at || !reflect.DeepEqual(network(s.strange), w.Network) {
 			aside = "the folder's settings say where its model is, and Claude Code asks first whether you trust the folder; " +
 				"resume the thread after you have answered"
 		}
 	}
 	if w.Aside = aside; aside == "" {
-		w.Upstreams = map[string]string{"": base}
+		w.Upstreams = map[string]string{"": at.base}
 	}
 	return w, nil
 }
 
-// outranked returns why the organisation's settings would keep requests from reaching the gateway, "" if they do not.
-func (s surroundings) outranked() string {
-	if _, ok := s.managed["ANTHROPIC_BASE_URL"]; ok {
+// outranked returns why the organisation's settings would keep requests from reaching the gateway, to which a variable
+// would send them, "" if they do not.
+func (s surroundings) outranked(variable string) string {
+	if _, ok := s.managed[variable]; ok {
 		return s.from + " says where its model is, and nothing outranks it"
 	}
 	_, upper := s.managed["NO_PROXY"]
@@ -357,7 +382,7 @@ func unreadablePolicy() string {
 	paths, _ := filepath.Glob("/Library/Managed Preferences/*/com.anthropic.claudecode.plist")
 	for _, path := range append(paths, "/Library/Managed Preferences/com.anthropic.claudecode.plist") {
 		raw, ok, err := world.Read(path)
-		if err != nil || ok && (strings.Contains(string(raw), "ANTHROPIC_BASE_URL") || strings.Contains(string(raw), "CLAUDE_CODE_USE_")) {
+		if err != nil || ok && (strings.Contains(string(raw), ownAddress) || strings.Contains(string(raw), "CLAUDE_CODE_USE_")) {
 			return path + " may say where its model is, and nothing outranks it"
 		}
 	}

@@ -16,8 +16,45 @@ type Error struct {
 	Stderr  string // the last 8 KB, as git wrote it, without credentials in URLs
 }
 
+// damage finds what git says of an object that it cannot read, in its several ways.
+var damage = pattern.Lazy(`(?m)loose object ([0-9a-f]{40,64})|unable to unpack ([0-9a-f]{40,64}) header|header for ([0-9a-f]{40,64}) too long|` +
+	`([0-9a-f]{40,64}): object corrupt or missing|hash mismatch ([0-9a-f]{40,64})|unable to read (?:tree |commit |blob )?\(?([0-9a-f]{40,64})|` +
+	`objects/([0-9a-f]{2}/[0-9a-f]{38,62})(?: is empty|: inflate)|packed object ([0-9a-f]{40,64})|` +
+	`(?:unpack tree object|[Cc]ould not read|missing (?:blob|tree|commit)(?: object)?) '?([0-9a-f]{40,64})|` +
+	`bad (?:tree |blob |commit )?object ([0-9a-f]{40,64})|inflate: data stream error|packfile \S+ .*(?:corrupt|does not match|cannot be mapped)`)
+
+// Damaged returns the object that git could not read; false if that was not why it failed, and "" if git does not say which.
+func (e *Error) Damaged() (object string, ok bool) {
+	for _, m := range damage().FindAllStringSubmatch(e.Stderr, -1) {
+		ok = true
+		for _, id := range m[1:] {
+			if id != "" {
+				return strings.ReplaceAll(id, "/", ""), true
+			}
+		}
+	}
+	return "", ok
+}
+
+// damagedHint is what a person can do about an object that git cannot read.
+const damagedHint = "`git fsck` lists what is damaged; git fetch, or a copy of the file from another clone, brings it back"
+
+// failed returns the error of git, with what helps.
+func failed(e *Error) error {
+	if _, damaged := e.Damaged(); damaged {
+		return thread.Hint(e, damagedHint)
+	}
+	return e
+}
+
 // Error returns git's message on one line, without control characters.
 func (e *Error) Error() string {
+	if object, damaged := e.Damaged(); damaged {
+		if object == "" {
+			return fmt.Sprintf("git %s: an object of the repository is damaged or missing", e.Command)
+		}
+		return fmt.Sprintf("git %s: object %.12s of the repository is damaged or missing", e.Command, object)
+	}
 	lines := strings.FieldsFunc(e.Stderr, func(r rune) bool { return r == '\n' || r == '\r' })
 	said := Printable(strings.Join(lines, "; "))
 	if said == "" {

@@ -168,7 +168,7 @@ func (g *Git) RunCode(ctx context.Context, c Call) ([]byte, int, error) {
 			return out.Bytes(), code, nil
 		}
 	}
-	return out.Bytes(), code, &Error{Command: c.Args[0], Code: code, Stderr: Redact(said.String())}
+	return out.Bytes(), code, failed(&Error{Command: c.Args[0], Code: code, Stderr: Redact(said.String())})
 }
 
 // Line runs git and returns its output without the newline at the end.

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 
 	"orchestrator/thread"
@@ -42,27 +41,18 @@ func (s *Store) repairNumbers(ctx context.Context) error {
 // repairRecords looks at every thread's record. One that is damaged by itself is rebuilt from what is left: its name,
 // and the newest of its checkpoints.
 func (s *Store) repairRecords(ctx context.Context) error {
-	bad := map[thread.ID]string{}
-	all := []thread.Thread{}
-	rows, err := s.read.QueryContext(ctx, "SELECT id, name, sum, doc FROM thread ORDER BY n")
-	if err != nil {
-		return db(err)
-	}
-	err = each(rows, func(scan func(...any) error) error {
-		var id, name string
-		var sum, doc sql.RawBytes
-		if err := scan(&id, &name, &sum, &doc); err != nil {
-			return err
-		}
-		if t, err := s.packer.OpenListed(thread.ID(id), doc, sum); err != nil {
-			bad[thread.ID(id)] = name
-		} else {
-			all = append(all, t)
-		}
-		return nil
-	})
+	rows, err := s.list(ctx)
 	if err != nil {
 		return err
+	}
+	bad := map[thread.ID]string{}
+	all := make([]thread.Thread, 0, len(rows))
+	for i := range rows {
+		if r := &rows[i]; r.damage != nil {
+			bad[thread.ID(r.id)] = r.name
+		} else {
+			all = append(all, r.t)
+		}
 	}
 	if len(bad) == 0 {
 		s.first.Store(&all)

@@ -160,24 +160,15 @@ func (s *Store) Threads(ctx context.Context) ([]thread.Thread, error) {
 	if first := s.first.Swap(nil); first != nil && ctx.Err() == nil {
 		return *first, nil
 	}
-	rows, err := s.read.QueryContext(ctx, "SELECT id, sum, doc FROM thread ORDER BY n")
-	if err != nil {
-		return nil, translate(s.path, 0, db(err))
-	}
-	out := []thread.Thread{}
-	err = each(rows, func(scan func(...any) error) error {
-		var id thread.ID
-		var doc, sum sql.RawBytes
-		if err := scan(&id, &sum, &doc); err != nil {
-			return err
-		}
-		if t, err := s.packer.OpenListed(id, doc, sum); err == nil {
-			out = append(out, t)
-		}
-		return nil
-	})
+	rows, err := s.list(ctx)
 	if err != nil {
 		return nil, translate(s.path, 0, err)
+	}
+	out := make([]thread.Thread, 0, len(rows))
+	for i := range rows {
+		if r := &rows[i]; r.damage == nil {
+			out = append(out, r.t)
+		}
 	}
 	return out, nil
 }

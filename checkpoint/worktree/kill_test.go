@@ -288,7 +288,8 @@ func (sc *scene) wholeParent(t *testing.T) {
 func (sc *scene) wholeFork(t *testing.T) {
 	t.Helper()
 	_, err := os.Lstat(sc.Fork.Path)
-	made, known, merr := sc.Store.Made(context.Background(), "t2")
+	all, merr := sc.Store.Made(context.Background())
+	made, known := all["t2"]
 	if merr != nil {
 		t.Fatal(merr)
 	}
@@ -311,7 +312,8 @@ func (sc *scene) wholeFork(t *testing.T) {
 // wholeSecond: the fork that was being made is there whole, or there is no trace of it.
 func (sc *scene) wholeSecond(t *testing.T) {
 	t.Helper()
-	made, known, err := sc.Store.Made(context.Background(), "t3")
+	all, err := sc.Store.Made(context.Background())
+	made, known := all["t3"]
 	if err != nil {
 		t.Fatal(err)
 	}

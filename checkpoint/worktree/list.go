@@ -48,16 +48,17 @@ func (f *Finder) List(ctx context.Context) ([]Entry, error) {
 	return list, nil
 }
 
-// Made returns the worktree that Add made for a thread and whose folder exists; ok is false if there is none.
-func (f *Finder) Made(ctx context.Context, id thread.ID) (made thread.Worktree, ok bool, err error) {
+// Made returns the worktrees that Add made for threads and whose folders exist.
+func (f *Finder) Made(ctx context.Context) (map[thread.ID]thread.Worktree, error) {
 	list, err := f.List(ctx)
 	if err != nil {
-		return thread.Worktree{}, false, err
+		return nil, err
 	}
+	made := map[thread.ID]thread.Worktree{}
 	for _, e := range list {
-		if e.Thread == id && !e.Missing {
-			return e.Worktree, true, nil
+		if _, known := made[e.Thread]; !known && !e.Missing {
+			made[e.Thread] = e.Worktree
 		}
 	}
-	return thread.Worktree{}, false, nil
+	return made, nil
 }

@@ -154,7 +154,8 @@ func (p transfer) worktree(ctx context.Context, t thread.Thread) (made thread.Wo
 	if head.Snapshot == nil {
 		return made, errors.New("its last checkpoint has no files")
 	}
-	if made, ok, err := p.files.Made(ctx, t.ID); err != nil || ok { // by an interrupted restore
+	all, err := p.files.Made(ctx)
+	if made, ok := all[t.ID]; err != nil || ok { // by an interrupted restore
 		return made, err
 	}
 	for _, name := range []string{t.Name, thread.NewName(t.Label), thread.NewName(t.Label)} {

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"fmt"
+	"bytes"
 	"io"
 	"strings"
 
@@ -20,21 +20,29 @@ func (t *columns) row(cells ...string) {
 
 func (t *columns) print(w io.Writer) {
 	var wide []int
+	size := 0
 	for _, r := range t.rows {
 		for i, c := range r {
 			if i == len(wide) {
 				wide = append(wide, 0)
 			}
 			wide[i] = max(wide[i], plain.Width(c))
+			size += len(c)
 		}
 	}
 	var out strings.Builder // written at once: the writer below scans every piece and makes a system call for it
+	out.Grow(2 * size)
+	var line []byte
 	for _, r := range t.rows {
-		var line strings.Builder
+		line = line[:0]
 		for i, c := range r {
-			line.WriteString(c + strings.Repeat(" ", wide[i]-plain.Width(c)+2))
+			line = append(line, c...)
+			for range wide[i] - plain.Width(c) + 2 {
+				line = append(line, ' ')
+			}
 		}
-		fmt.Fprintln(&out, strings.TrimRight(line.String(), " "))
+		out.Write(bytes.TrimRight(line, " "))
+		out.WriteByte('\n')
 	}
 	io.WriteString(w, out.String()) //nolint:errcheck // as with Fprintln: there is nobody to tell
 }

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread"
 )
 
 // connect returns a client of the project's server, starting one if none runs.
@@ -30,7 +32,13 @@ func (c *cli) connect(ctx context.Context) (*client.Client, error) {
 	if !gone(err) {
 		return nil, err
 	}
-	if err := c.startServer(ctx); err != nil {
+	if err := c.startServer(ctx); errors.Is(err, thread.ErrReadOnly) {
+		cl, info, err := c.lastKnown(ctx, err)
+		if err != nil {
+			return nil, err
+		}
+		return cl, c.meet(info)
+	} else if err != nil {
 		return nil, err
 	}
 	cl, info, err = c.reach(ctx)

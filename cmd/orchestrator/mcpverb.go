@@ -80,6 +80,9 @@ func printMCP(w io.Writer, r thread.MCPReport, ofThread bool) {
 		if s.Reason != "" {
 			fmt.Fprintf(w, "%s: %s\n", s.ID, s.Reason)
 		}
+		if s.Kept != "" {
+			fmt.Fprintf(w, "%s: %s\n", s.ID, s.Kept)
+		}
 		for _, warning := range s.Warnings {
 			fmt.Fprintf(w, "%s: %s\n", s.ID, warning)
 		}

@@ -73,15 +73,16 @@ func newStore(ctx context.Context, p project.Project, c Config) (*openStore, err
 }
 
 func newSQLite(ctx context.Context, p project.Project, _ Config) (*openStore, error) {
-	const (
-		name = "state.db"
-		room = 4 << 20 // about a hundred answers of 30 KB
-	)
-	s, err := sqlite.Open(ctx, filepath.Join(p.StateDir(), name), sqlite.Options{Room: room})
+	const room = 4 << 20 // about a hundred answers of 30 KB
+	s, err := sqlite.Open(ctx, filepath.Join(p.StateDir(), fileName), sqlite.Options{Room: room})
 	if err != nil {
 		return nil, err
 	}
-	o := &openStore{backend: s, About: "SQLite, " + s.Path(), Close: s.Close, Compact: s.Compact, Short: s.Short,
+	about, err := storeName(p, "")
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	o := &openStore{backend: s, About: about, Close: s.Close, Compact: s.Compact, Short: s.Short,
 		Sizes: func(ctx context.Context) (string, error) {
 			z, err := s.Sizes(ctx)
 			return fmt.Sprintf("%d threads, %d checkpoints: %s in %s; file %s with %s free, log %s",
@@ -89,7 +90,7 @@ func newSQLite(ctx context.Context, p project.Project, _ Config) (*openStore, er
 				thread.Bytes(z.Free), thread.Bytes(z.Log)), err
 		}}
 	o.Damaged = s.Report() != nil
-	if err := o.watch(ctx, p, name+"-threads", true); err != nil {
+	if err := o.watch(ctx, p, fileName+"-threads", true); err != nil {
 		return nil, errors.Join(err, o.Close())
 	}
 	return o, nil
@@ -205,8 +206,22 @@ func firstCommit(ctx context.Context, p project.Project) string {
 	return roots[len(roots)-1]
 }
 
-// listName returns the name of the file with the last list of threads of a shared database.
+// fileName is the file of a store of our own.
+const fileName = "state.db"
+
+// storeName says which store it is, without its password.
+func storeName(p project.Project, url string) (string, error) {
+	if url == "" {
+		return "SQLite, " + filepath.Join(p.StateDir(), fileName), nil
+	}
+	return postgres.About(url)
+}
+
+// listName returns the name of the file with the last list of threads of a store.
 func listName(url string) (string, error) {
+	if url == "" {
+		return fileName + "-threads", nil
+	}
 	about, err := postgres.About(url)
 	sum := sha256.Sum256([]byte(about))
 	return "threads-" + hex.EncodeToString(sum[:4]), err

@@ -14,6 +14,7 @@ import (
 	"orchestrator/checkpoint/roster"
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/daemon"
+	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
 	"orchestrator/thread/private"
 )
@@ -25,13 +26,20 @@ const tryAgain = 2 * time.Second
 // It returns false if a client stops the server or nobody needs it, and if there is no list yet: the first start fails
 // with the cause.
 func awaitStore(ctx context.Context, cfg appConfig, cause error) (back bool, err error) {
-	list, at, err := lastList(cfg)
+	list, at, err := lastList(cfg.Project, cfg.Config.Store)
 	if err != nil || len(list) == 0 {
 		return false, errors.Join(cause, err)
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	w := &waiting{cfg: cfg, list: list, at: at, cause: cause}
+	about, err := storeName(cfg.Project, cfg.Config.Store)
+	if err != nil {
+		return false, errors.Join(cause, err)
+	}
+	w := &waiting{
+		project: cfg.Project, store: about, build: cfg.Program.Build, list: list, at: at, cause: cause,
+		idle: cfg.Config.IdleStop, check: func(ctx context.Context) error { _, err := postgres.Check(ctx, cfg.Config.Store); return err },
+	}
 	server := daemon.NewWaiting(daemon.Waiting{
 		Callers: session.New(session.Config{Project: cfg.Project.Root}), // has none of its own
 		Info:    w.info, List: func() []thread.Status { return w.list }, Refusal: w.refusal, Log: cfg.Log,
@@ -63,12 +71,12 @@ func awaitStore(ctx context.Context, cfg appConfig, cause error) (back bool, err
 }
 
 // lastList reads the list of threads that the last server kept.
-func lastList(cfg appConfig) ([]thread.Status, time.Time, error) {
-	name, err := listName(cfg.Config.Store)
+func lastList(p project.Project, store string) ([]thread.Status, time.Time, error) {
+	name, err := listName(store)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	dir, err := private.Open(cfg.Project.StateDir())
+	dir, err := private.Open(p.StateDir())
 	if err != nil {
 		return nil, time.Time{}, err
 	}
@@ -83,18 +91,22 @@ func lastList(cfg appConfig) ([]thread.Status, time.Time, error) {
 		if t.Deleted.IsZero() {
 			list = append(list, thread.Status{Thread: t, State: thread.StateReport{State: thread.StateUnknown, Since: at,
 				Evidence: []thread.Evidence{{Source: thread.SourceSilence, State: thread.StateUnknown, At: at,
-					Detail: "the store cannot be reached"}}}})
+					Detail: "the store cannot be used"}}}})
 		}
 	}
 	return list, at, errors.Join(r.Close())
 }
 
-// waiting is a server that waits for its store.
+// waiting is a server without its store.
 type waiting struct {
-	cfg  appConfig
-	list []thread.Status
-	at   time.Time
-	keep func() // keeps the server reachable for clients
+	project project.Project
+	store   string // for people
+	build   string
+	list    []thread.Status
+	at      time.Time
+	idle    time.Duration // after which it ends, 0 for never
+	check   func(context.Context) error
+	keep    func() // keeps the server reachable for clients
 
 	mu    sync.Mutex // guards cause
 	cause error
@@ -111,14 +123,14 @@ func (w *waiting) poll(ctx context.Context, server *daemon.Server) bool {
 		case <-again.C:
 		}
 		w.keep()
-		_, err := postgres.Check(ctx, w.cfg.Config.Store)
+		err := w.check(ctx)
 		if err == nil || !errors.Is(err, thread.ErrUnreachable) {
 			return true // any other error fails the start
 		}
 		w.mu.Lock()
 		w.cause = err
 		w.mu.Unlock()
-		if idle := w.cfg.Config.IdleStop; idle > 0 && server.Idle() > idle {
+		if w.idle > 0 && server.Idle() > w.idle {
 			return false
 		}
 	}
@@ -133,10 +145,6 @@ func (w *waiting) refusal() error {
 
 // info answers who the server is.
 func (w *waiting) info(_ context.Context, ask api.InfoRequest) (api.ServerInfo, error) {
-	about, err := postgres.About(w.cfg.Config.Store)
-	if err != nil {
-		return api.ServerInfo{}, err
-	}
 	if ask.Sizes {
 		return api.ServerInfo{}, w.refusal()
 	}
@@ -145,8 +153,8 @@ func (w *waiting) info(_ context.Context, ask api.InfoRequest) (api.ServerInfo, 
 	notice := fmt.Sprintf("showing the last known list, as of %s, read-only: %v", w.at.Local().Format(time.DateTime),
 		w.cause)
 	i := api.ServerInfo{
-		Protocol: api.Version, Version: version(), Build: w.cfg.Program.Build, PID: os.Getpid(), Project: w.cfg.Project.Root,
-		StateDir: w.cfg.Project.StateDir(), Store: about, Notices: []string{notice}, NoRepository: !w.cfg.Project.Repository,
+		Protocol: api.Version, Version: version(), Build: w.build, PID: os.Getpid(), Project: w.project.Root,
+		StateDir: w.project.StateDir(), Store: w.store, Notices: []string{notice}, NoRepository: !w.project.Repository,
 	}
 	i.Problems = slices.Clone(i.Notices)
 	return i, nil

@@ -115,10 +115,14 @@ type session struct {
 	capabilities object // that the client declared in the handshake
 	ready        bool   // notifications may be sent
 	listening    map[*listener]bool
-	given, told  map[string]string // digests of the lists that the agent has, and of those it knows to be newer, by method
-	notified     time.Time         // of a change of the tools
-	listed       time.Time         // when it last asked for the tools
+	given, told  map[string]string  // digests of the lists that the agent has, and of those it knows to be newer, by method
+	shown        map[shownTool]bool // tools that the agent was ever given
+	notified     time.Time          // of a change of the tools
+	listed       time.Time          // when it last asked for the tools
 }
+
+// shownTool is a tool of a server, or any of them if the tool is empty.
+type shownTool struct{ server, tool string }
 
 // call is one request of an agent.
 type call struct {

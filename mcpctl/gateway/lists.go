@@ -37,6 +37,9 @@ func (c *call) list() (json.RawMessage, error) {
 	c.given[c.method], c.told[c.method] = now, now
 	if c.method == "tools/list" {
 		c.listed = time.Now()
+		for _, e := range all {
+			c.shown[shownTool{e.server, e.own}], c.shown[shownTool{e.server, ""}] = true, true
+		}
 	}
 	c.mu.Unlock()
 	result := map[string]any{key: items}

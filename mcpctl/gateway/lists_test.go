@@ -180,6 +180,39 @@ func TestCurrent(t *testing.T) {
 	}
 }
 
+// TestGiven: what an agent was given once counts as given, whatever becomes of it, for its connection.
+func TestGiven(t *testing.T) {
+	g, shelf, _ := newRig(t)
+	a := connect(t, g, own, `{}`)
+	step := func(when, server, tool string, want bool) {
+		t.Helper()
+		if g.Given(own, server, tool) != want {
+			t.Errorf("%s: %s of %s was given: %v", when, tool, server, !want)
+		}
+	}
+	shelf.set(own, serverOf("b", "x"))
+	step("before it has asked", "b", "", false)
+	a.must("prompts/list", `{}`)
+	step("it has read another list", "b", "", false)
+	a.must("tools/list", `{}`)
+	step("as given", "b", "x", true)
+	step("as given", "b", "y", false)
+	step("as given", "x", "", false)
+	shelf.set(own)
+	a.must("tools/list", `{}`)
+	step("switched off", "b", "", true)
+	step("switched off", "b", "x", true)
+	if g.Given("t2", "b", "") {
+		t.Error("another thread was given it")
+	}
+	_ = a.Close()
+	for end := time.Now().Add(wait); g.Given(own, "b", "x"); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("a connection that has ended counts")
+		}
+	}
+}
+
 // TestNotToldBeforeTheHandshake: an agent that has not finished its handshake takes no notifications.
 func TestNotToldBeforeTheHandshake(t *testing.T) {
 	g, shelf, _ := newRig(t)

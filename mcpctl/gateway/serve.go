@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	"orchestrator/mcpctl/rpc"
@@ -32,6 +33,7 @@ func (g *Gateway) Serve(id thread.ID, dir string, stream rpc.Stream) error {
 func (g *Gateway) newSession(id thread.ID, dir string) *session {
 	s := &session{
 		gateway: g, id: id, dir: dir, listening: map[*listener]bool{}, given: map[string]string{}, told: map[string]string{},
+		shown: map[shownTool]bool{},
 	}
 	s.ctx, s.stop = context.WithCancel(g.ctx)
 	return s
@@ -120,6 +122,15 @@ func (g *Gateway) Current(id thread.ID) bool {
 		}
 	}
 	return true
+}
+
+// Given reports whether a thread's agent was given a tool of a server since it connected, or any if the tool is empty.
+func (g *Gateway) Given(id thread.ID, server, tool string) bool {
+	return slices.ContainsFunc(g.of(id), func(s *session) bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.shown[shownTool{server, tool}]
+	})
 }
 
 // Remind tells a thread's agent once more that its tools have changed if it has not read them since: agents may miss a

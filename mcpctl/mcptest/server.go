@@ -134,6 +134,9 @@ func (s *server) Request(ctx context.Context, m rpc.Message) (json.RawMessage, e
 			"serverInfo": map[string]string{"name": "fake", "version": "1"}, "instructions": "Be kind.",
 		}), nil
 	case "server/discover":
+		if s.modes.has("odd") { // clients of the stateless era want more of a result than ours has
+			return nil, rpc.Errorf(rpc.CodeNoMethod, "no method %s", m.Method)
+		}
 		return encode(map[string]any{
 			"resultType": "complete", "supportedVersions": []string{"2026-07-28"},
 			"capabilities": json.RawMessage(capabilities),

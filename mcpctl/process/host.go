@@ -58,8 +58,10 @@ func New(dir string, limit int) (*Host, error) {
 		waits: waits{afterEOF: 2 * time.Second, afterTerm: time.Second},
 	}
 	if h.record, err = readRecord(f); err == nil {
-		h.record.sweep()
-		h.record.Boot, h.record.Leaders = ground.Boot(), nil
+		if !h.record.Unused { // else there is nothing to look for among all processes of the system
+			h.record.sweep()
+		}
+		h.record.Boot, h.record.Leaders, h.record.Unused = ground.Boot(), nil, true
 		h.unnoted = h.record.write(f) != nil // on a full disk, for example
 	}
 	if err != nil {
@@ -106,8 +108,10 @@ func (h *Host) Start(s Spec) (*Process, error) {
 		closeAll(ours)
 		return nil, ErrClosed
 	}
-	if h.unnoted { // the mark must be known before anything has it
+	if h.unnoted || h.record.Unused { // the mark must be known, and said to be used, before anything has it
+		h.record.Unused = false
 		if err := h.record.write(h.folder); err != nil {
+			h.record.Unused = true
 			closeAll(ours)
 			return nil, fmt.Errorf("start the server: %w", err)
 		}

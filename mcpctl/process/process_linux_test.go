@@ -258,6 +258,31 @@ func TestSweepSparesOthers(t *testing.T) {
 	}
 }
 
+// TestUnusedMark: the processes of the system are looked through only where something may have been started.
+func TestUnusedMark(t *testing.T) {
+	h := host(t, t.TempDir())
+	file := filepath.Join(t.TempDir(), "starts")
+	started(t, h, &Log{}, "fork", "starts="+file)
+	pids := pidsIn(t, file)
+	for _, unused := range []bool{true, false} {
+		dir := t.TempDir()
+		b, err := json.Marshal(record{Mark: h.record.Mark, Boot: ground.Boot(), Unused: unused})
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, recordName), b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		host(t, dir)
+		if left := running(pids); (len(left) > 0) != unused {
+			t.Errorf("unused %v: %v of %v are left", unused, left, pids)
+		}
+		if b, err = os.ReadFile(filepath.Join(dir, recordName)); err != nil || !strings.Contains(string(b), `"unused":true`) {
+			t.Errorf("unused %v: the record is %s, %v", unused, b, err)
+		}
+	}
+}
+
 // TestTooManyProcesses: a program is ended with all that it has started, and says why.
 func TestTooManyProcesses(t *testing.T) {
 	h := host(t, t.TempDir())
@@ -325,8 +350,8 @@ func TestRecordIsWrittenBeforeAnythingIsSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(filepath.Join(dir, recordName))
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || strings.Contains(string(b), "unused") {
+		t.Fatalf("%s, %v", b, err)
 	}
 	var r record
 	if err := json.Unmarshal(b, &r); err != nil || r.Mark == "" || r.Boot != ground.Boot() || len(r.Leaders) != 1 ||

@@ -21,7 +21,9 @@ const (
 
 // record says in the state folder what has been started, for the next start of this program.
 type record struct {
-	Mark    string  `json:"mark"` // of every process that is started for this folder
+	Mark string `json:"mark"` // of every process that is started for this folder
+	// Unused is set while nothing that has the mark has been started since what an earlier Host left was ended.
+	Unused  bool    `json:"unused,omitempty"`
 	Boot    string  `json:"boot"`
 	Leaders []start `json:"leaders"`
 }
@@ -41,7 +43,7 @@ func readRecord(f *private.Folder) (record, error) {
 	var r record
 	if err != nil || json.Unmarshal(b, &r) != nil || r.Mark == "" {
 		// What cannot be understood names no process.
-		return record{Mark: thread.NewID[string]() + thread.NewID[string]()}, nil
+		return record{Mark: thread.NewID[string]() + thread.NewID[string](), Unused: true}, nil
 	}
 	return r, nil
 }

@@ -12,9 +12,6 @@ import (
 // noteStands is the note of the safety checkpoint that a displaced thread begins with.
 const noteStands = "the folder as it was when the agent was started here; the files of turn %d were not restored"
 
-// tellAtMost is how many threads' files the screen is told of one by one.
-const tellAtMost = 5
-
 // Displaced says which threads came to folders that do not have their files, also on the screen.
 func (m *lifecycle) Displaced(ctx context.Context, ids []thread.ID) []thread.LeftOut {
 	var left []thread.LeftOut

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -248,9 +249,10 @@ func (w mortal) Restore(ctx context.Context, id thread.ID, dir string, at thread
 }
 
 // Made implements thread.WorktreeFinder.
-func (w mortal) Made(_ context.Context, id thread.ID) (thread.Worktree, bool, error) {
+func (w mortal) Made(context.Context) (map[thread.ID]thread.Worktree, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	made, ok := w.made[id]
-	return made, ok && !w.removed[made.Path], nil
+	made := maps.Clone(w.made)
+	maps.DeleteFunc(made, func(_ thread.ID, t thread.Worktree) bool { return w.removed[t.Path] })
+	return made, nil
 }

@@ -1,6 +1,7 @@
 package manager_test
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -66,6 +67,45 @@ func TestWhatIsHeldIsGivenBackWhenItIsStored(t *testing.T) {
 		if n := m.bytes(); n != 0 || w.status(s.ID).Turn != 6 {
 			t.Errorf("at the end %d bytes are held, turn %d", n, w.status(s.ID).Turn)
 		}
+	})
+}
+
+// patientAgent has files that never contain an answer: it waits for it for as long as it may.
+type patientAgent struct{ *fullAgent }
+
+func (a patientAgent) ReadTranscript(ctx context.Context, s thread.TranscriptSpec) ([]thread.Chunk, error) {
+	if wait := time.Until(s.By); s.Answer != "" && wait > 0 {
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		}
+	}
+	return a.fullAgent.ReadTranscript(context.WithoutCancel(ctx), s)
+}
+
+// TestNoAnswerWaitsForTheFilesOfAnother holds that an answer is stored, and its memory given back, at once although the
+// files of the agent never contain the one before: only of the newest answer are they waited for.
+func TestNoAnswerWaitsForTheFilesOfAnother(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s, m := w.create(thread.NewRequest{}), &meter{}
+		begin := time.Now()
+		for i := range 20 {
+			w.ended(s.ID, i, time.Now(), m)
+			synctest.Wait()
+			if n := m.bytes(); n != 0 {
+				t.Errorf("%d bytes are held %v after answer %d", n, time.Since(begin), i)
+			}
+		}
+		if waited := time.Since(begin); waited != 0 {
+			t.Errorf("20 answers were recorded in %v", waited)
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if got := w.status(s.ID); got.Turn != 20 || got.State.State != thread.StateDone {
+			t.Errorf("turn %d, %s", got.Turn, got.State.State)
+		}
+	}, func(w *world) {
+		w.agents["claude"] = patientAgent{w.agents["claude"].(*fullAgent)}
 	})
 }
 

@@ -78,6 +78,7 @@ type liveThread struct {
 	proof      *thread.ResumeProof
 	published  *thread.Status
 	requests   activity.Requests // main ones; the idle of an older answer does not count
+	newer      chan struct{}     // closed when the next answer arrives; nil if nobody has asked since an answer was taken
 	trouble    string            // why answers are not stored, while the store refuses them
 	pending    int               // checkpoints that the store has refused so far
 	unsaved    int               // those of them that are not in the spool either

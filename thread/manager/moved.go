@@ -8,9 +8,9 @@ import (
 )
 
 // follow updates one thread.
-func (l *run) follow(ctx context.Context) error {
+func (l *run) follow(ctx context.Context, made madeWorktrees) error {
 	t := l.thread()
-	w, dir := l.location(ctx, t)
+	w, dir := l.location(t, made)
 	if w == t.Worktree && dir == t.Dir {
 		return nil
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"orchestrator/thread"
 )
@@ -43,67 +42,6 @@ func (m *core) checkPlace(dir string) error {
 	return m.cfg.Place(dir)
 }
 
-// leftOut tells what an operation left out, also on the screen. What cannot be found out is logged.
-func (m *core) leftOut(ctx context.Context, op thread.Operation, id thread.ID, dir, from string) []thread.LeftOut {
-	f, ok := m.cfg.Merges.(thread.LeftOutFinder)
-	if !ok {
-		return nil
-	}
-	left, err := f.LeftOut(ctx, op, dir, from)
-	if err != nil {
-		m.cfg.Log.Warn("find out what was left out", "operation", string(op), "thread", string(id), "err", err)
-	}
-	if op != thread.OpDryRun { // who asked is told
-		m.tellLeftOut(op, id, left)
-	}
-	return left
-}
-
-// tellLeftOut tells on the screen what an operation left out.
-func (m *core) tellLeftOut(op thread.Operation, id thread.ID, left []thread.LeftOut) {
-	for i, l := range left {
-		if i == tellAtMost {
-			m.notice(id, thread.LevelInfo, "%s leaves out %d more", op, len(left)-i)
-			return
-		}
-		m.notice(id, thread.LevelInfo, "%s leaves out %s", op, l)
-	}
-}
-
-// skipped tells which files an operation left out because a snapshot does not have them, also on the screen, but for
-// those below what is already known to be left out. dir is the folder that the operation made or changed.
-func (m *core) skipped(op thread.Operation, id thread.ID, dir string, files []thread.Skip, known []thread.LeftOut) []thread.LeftOut {
-	named := map[string]bool{}
-	for _, l := range known {
-		named[l.Path] = true
-	}
-	var left []thread.LeftOut
-	for _, k := range files {
-		path := strings.TrimSuffix(k.Path, "/")
-		if named[path] {
-			continue
-		}
-		named[path] = true
-		_, err := os.Lstat(filepath.Join(dir, path))
-		left = append(left, thread.LeftOut{Kind: thread.LeftFile, Path: path, Why: k.Reason + ": " + skippedWords(op, err == nil)})
-	}
-	m.tellLeftOut(op, id, left)
-	return left
-}
-
-// skippedWords says what becomes of a file that a snapshot does not have.
-func skippedWords(op thread.Operation, there bool) string {
-	switch {
-	case op == thread.OpRewind && there:
-		return "it stays as it is now"
-	case op == thread.OpRewind:
-		return "it is not brought back"
-	case there:
-		return "it is here as it was committed, or as it was"
-	}
-	return "it is not here; copy it if it is needed"
-}
-
 // within reports whether a path is a folder or lies below it.
 func within(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
@@ -112,15 +50,22 @@ func within(path, dir string) bool {
 
 // worktreeMadeFor finds a worktree that was made for a thread.
 func (m *core) worktreeMadeFor(ctx context.Context, id thread.ID) (thread.Worktree, bool, error) {
+	made, err := m.worktreesMade(ctx)
+	w, ok := made[id]
+	return w, ok, err
+}
+
+// worktreesMade returns the worktrees that were made for threads.
+func (m *core) worktreesMade(ctx context.Context) (map[thread.ID]thread.Worktree, error) {
 	f, ok := m.cfg.Worktrees.(thread.WorktreeFinder)
 	if !ok {
-		return thread.Worktree{}, false, nil
+		return nil, nil
 	}
-	w, ok, err := f.Made(ctx, id)
+	made, err := f.Made(ctx)
 	if errors.Is(err, thread.ErrNoRepository) {
-		return thread.Worktree{}, false, nil
+		return nil, nil
 	}
-	return w, ok, err
+	return made, err
 }
 
 // forgetFiles drops the snapshots of a purged thread.
@@ -134,12 +79,17 @@ func (m *core) forgetFiles(ctx context.Context, id thread.ID) error {
 	return nil
 }
 
-func (m *core) location(ctx context.Context, t thread.Thread) (thread.Worktree, string) {
+// madeWorktrees returns the worktrees that were made for threads.
+type madeWorktrees func() (map[thread.ID]thread.Worktree, error)
+
+// location returns where a thread's worktree and folder are now. made is asked if its worktree is not where it was.
+func (m *core) location(t thread.Thread, made madeWorktrees) (thread.Worktree, string) {
 	if t.Worktree.Path != "" {
 		if _, err := os.Lstat(t.Worktree.Path); err == nil {
 			return t.Worktree, t.Dir
 		}
-		found, ok, err := m.worktreeMadeFor(ctx, t.ID)
+		all, err := made()
+		found, ok := all[t.ID]
 		if err != nil || !ok || found.Path == t.Worktree.Path {
 			return t.Worktree, t.Dir // missing: resuming the thread recreates it
 		}

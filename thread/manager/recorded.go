@@ -40,11 +40,17 @@ func (l recorded) Windows() map[string]int64 {
 	return l.windows
 }
 
-// Backlog implements recording.Live.
-func (l recorded) Backlog() bool {
+// Newer implements recording.Live.
+func (l recorded) Newer() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.requests.Waiting()
+	if l.newer == nil {
+		l.newer = make(chan struct{})
+		if l.requests.Waiting() {
+			close(l.newer)
+		}
+	}
+	return l.newer
 }
 
 // SideCost implements recording.Live.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"orchestrator/thread"
@@ -297,11 +298,12 @@ func (m *recovery) follow(ctx context.Context) {
 	m.mu.Lock()
 	lines := m.all()
 	m.mu.Unlock()
+	made := sync.OnceValues(func() (map[thread.ID]thread.Worktree, error) { return m.worktreesMade(ctx) })
 	for _, l := range lines {
 		if t := l.thread(); !t.Archived.IsZero() || !t.Deleted.IsZero() {
 			continue // when it is resumed
 		}
-		if err := l.follow(ctx); err != nil {
+		if err := l.follow(ctx, made); err != nil {
 			m.notice(l.id, thread.LevelError, "%s: %v", l.thread().DisplayName(), err)
 		}
 	}

@@ -84,7 +84,7 @@ func (l *run) start(ctx context.Context, r launchRequest) error {
 // ensureDir makes sure that the agent's folder exists. One of our worktrees that was removed is recreated from the
 // newest snapshot.
 func (l *run) ensureDir(ctx context.Context) error {
-	if err := l.follow(ctx); err != nil {
+	if err := l.follow(ctx, func() (map[thread.ID]thread.Worktree, error) { return l.worktreesMade(ctx) }); err != nil {
 		return err
 	}
 	t := l.thread()

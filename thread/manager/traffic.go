@@ -65,6 +65,7 @@ func (m *traffic) ExchangeEnded(id thread.ID, e thread.Exchange) {
 	if !answered {
 		l.ahead = thread.Begun{}
 	} else {
+		l.arrived()
 		l.show()
 	}
 	m.mu.Unlock()
@@ -83,6 +84,7 @@ func (m *traffic) ExchangeEnded(id thread.ID, e thread.Exchange) {
 	recorded := l.enqueue(func() {
 		m.mu.Lock()
 		l.requests.Take()
+		l.newer = nil
 		if l.requests.Begun() == requests {
 			l.ahead = thread.Begun{} // the answer's count is shown from now on
 		}
@@ -93,6 +95,18 @@ func (m *traffic) ExchangeEnded(id thread.ID, e thread.Exchange) {
 	if !recorded {
 		held.End()
 		m.cfg.Log.Error("an answer came after the server had stopped", "thread", string(id))
+	}
+}
+
+// arrived tells the recorder that an answer has arrived. core.mu is held.
+func (l *liveThread) arrived() {
+	if l.newer == nil {
+		l.newer = make(chan struct{})
+	}
+	select {
+	case <-l.newer:
+	default:
+		close(l.newer)
 	}
 }
 

@@ -52,6 +52,9 @@ func Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, st *thread.Status) {
 		c.Print(b, x, 1, th.Style(Token(g.Band())), " "+string(g.Band()))
 	}
 	var facts []string
+	if st.Aside != "" && !st.Launch.NoGateway {
+		facts = append(facts, "not through the gateway")
+	}
 	if g.Masked > 0 {
 		facts = append(facts, Masked(g.Masked))
 	}

@@ -255,11 +255,11 @@ func TestLaunchIsExact(t *testing.T) {
 func TestDetails(t *testing.T) {
 	keys, _ := intent.NewTable(nil)
 	d := thread.MCPDetail{MCPServer: thread.MCPServer{Name: "x", Accepted: true, State: "backoff", Reason: "exit code 1", Retry: now.Add(12 * time.Second),
-		Transport: "stdio", Known: true, Tools: 3, ToolsOn: 2, Tokens: 1234, On: true, By: thread.MCPOffer, Why: "3 of 5", Warnings: []string{"unpinned version"},
+		Transport: "stdio", Known: true, Tools: 3, ToolsOn: 2, Tokens: 1234, On: true, By: thread.MCPOffer, Why: "3 of 5", Warnings: []string{"unpinned version"}, Kept: "it goes on showing them",
 		Sources: []thread.MCPSource{{File: ".mcp.json", Line: 7, Agent: "claude", Scope: "project"}}},
 		Launch: []string{"npx x"}, Rates: []thread.MCPRate{{Pattern: "e2e", Fired: 4, Of: 1, Problem: "too wide"}}}
 	got := text(Details(d, keys, now))
-	for _, want := range []string{"◌ restarting", "exit code 1", "starts again in 0:12", "offered: 3 of 5", "unpinned version", ".mcp.json:7, for claude (project)",
+	for _, want := range []string{"◌ restarting", "exit code 1", "it goes on showing them", "starts again in 0:12", "offered: 3 of 5", "unpinned version", ".mcp.json:7, for claude (project)",
 		"2 of 3 on, ~1.2k tokens", "▸ npx x", "e2e  4 of 1 past prompt  too wide", "comes with the repository"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -109,7 +110,7 @@ func why(s *thread.MCPServer) string {
 	if s.On {
 		return by(s)
 	}
-	return clean(s.Reason)
+	return clean(cmp.Or(s.Reason, s.Kept))
 }
 
 // by says who or what switched a server on.
@@ -144,6 +145,7 @@ func facts(s *thread.MCPServer, keys *intent.Table, now time.Time) []string {
 		" shows exactly what it starts")
 	add(s.State == "needs-auth", key(intent.SignIn)+" signs in")
 	add(s.Reason != "", clean(s.Reason))
+	add(s.Kept != "", clean(s.Kept))
 	if left := s.Retry.Sub(now); left > 0 && !s.Retry.IsZero() {
 		add(true, "starts again in "+plain.Elapsed(left))
 	}

@@ -38,10 +38,18 @@ func (r *reports) switched(name string, c thread.MCPChange, got thread.MCPReport
 		case s.On:
 			return name + " on"
 		default:
-			return name + " off"
+			return off(name, s)
 		}
 	}
 	return name + " is not configured any more"
+}
+
+// off says that a server or a tool of it is off, and what that leaves.
+func off(name string, s *thread.MCPServer) string {
+	if s.Kept == "" {
+		return name + " off"
+	}
+	return name + " off: " + plain.Cut(plain.Line(s.Kept), 120)
 }
 
 // key returns the label of a key of the panel.

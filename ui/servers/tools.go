@@ -146,9 +146,14 @@ func (t *tools) toggle(tool *thread.MCPTool) tea.Cmd {
 		return t.Notify(thread.LevelWarn, name+" is withheld: "+plain.Cut(plain.Line(tool.Withheld), 100))
 	}
 	c := thread.MCPChange{Thread: string(t.in), Server: t.server, Tool: tool.Name, On: !tool.On}
-	return t.change("switch "+name, c, func(thread.MCPReport) string {
+	return t.change("switch "+name, c, func(got thread.MCPReport) string {
 		if c.On {
 			return name + " on"
+		}
+		for i := range got.Servers {
+			if s := &got.Servers[i]; ref(s) == c.Server {
+				return off(name, s)
+			}
 		}
 		return name + " off"
 	})

@@ -17,10 +17,13 @@ import (
 )
 
 // answered returns the response that a server sends.
-func answered(t testing.TB, resp any) *http.Response {
+func answered(t testing.TB, resp any) *http.Response { return answeredTo(t, http.Header{}, resp) }
+
+// answeredTo returns the response to a request with a header.
+func answeredTo(t testing.TB, asked http.Header, resp any) *http.Response {
 	t.Helper()
 	w := httptest.NewRecorder()
-	if err := api.WriteResponse(w, resp); err != nil {
+	if err := api.WriteResponse(w, asked, resp); err != nil {
 		t.Fatal(err)
 	}
 	return w.Result()
@@ -34,6 +37,14 @@ func TestResponseIsRead(t *testing.T) {
 		"lists in a list": [][]string{{"a"}, nil, {}}, "bytes": []byte("abc"), "JSON": json.RawMessage(`[1, 2]`),
 		"texts with brackets": []string{"[", "],", `"]`, "\n"}, "a map": map[string]int{"a": 1},
 	} {
+		asked, compact := http.Header{}, reflect.New(reflect.TypeOf(resp))
+		api.AskCompact(asked, compact.Interface())
+		if err := api.ReadResponse(answeredTo(t, asked, resp), compact.Interface()); err != nil {
+			t.Errorf("%s, compact: %v", name, err)
+		}
+		if len(asked) > 0 && !reflect.DeepEqual(compact.Elem().Interface(), resp) {
+			t.Errorf("%s, compact: read %+v, want %+v", name, compact.Elem(), resp)
+		}
 		res := answered(t, resp)
 		body, err := io.ReadAll(res.Body)
 		if err != nil {
@@ -85,6 +96,50 @@ func TestResponseIsCut(t *testing.T) {
 	}
 }
 
+// TestLayouts: a list is compact only between programs with the same rows. Any other asker gets JSON, and a client takes no
+// layout that it does not have.
+func TestLayouts(t *testing.T) {
+	list := statuses(3)
+	asked := http.Header{}
+	api.AskCompact(asked, &list)
+	if asked.Get("Orchestrator-Layout") == "" {
+		t.Fatal("no layout is asked for")
+	}
+	res := answeredTo(t, asked, list)
+	if got := res.Header.Get("Orchestrator-Layout"); got != asked.Get("Orchestrator-Layout") {
+		t.Fatalf("the layout is %q", got)
+	}
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range body {
+		var read []thread.Status
+		cut := &http.Response{Header: res.Header, Body: io.NopCloser(bytes.NewReader(body[:n]))}
+		if err := api.ReadResponse(cut, &read); err == nil {
+			t.Errorf("%d of %d bytes were read as a list", n, len(body))
+		}
+	}
+	for name, header := range map[string]http.Header{
+		"another layout": {"Orchestrator-Layout": {"0123456789abcdef"}, "Orchestrator-Rows": {"3"}},
+		"no rows":        {"Orchestrator-Layout": res.Header["Orchestrator-Layout"]},
+		"two rows":       {"Orchestrator-Layout": res.Header["Orchestrator-Layout"], "Orchestrator-Rows": {"2"}},
+		"four rows":      {"Orchestrator-Layout": res.Header["Orchestrator-Layout"], "Orchestrator-Rows": {"4"}},
+	} {
+		var read []thread.Status
+		if err := api.ReadResponse(&http.Response{Header: header, Body: io.NopCloser(bytes.NewReader(body))}, &read); err == nil {
+			t.Errorf("%s: read %d rows", name, len(read))
+		}
+	}
+	for name, asker := range map[string]http.Header{"nothing": {}, "an older client": {"Orchestrator-Layout": {"0123456789abcdef"}}} {
+		var read []thread.Status
+		res := answeredTo(t, asker, list)
+		if err := json.NewDecoder(res.Body).Decode(&read); err != nil || !reflect.DeepEqual(read, list) {
+			t.Errorf("%s asked: read %+v, %v", name, read, err)
+		}
+	}
+}
+
 // TestListIsSentRowByRow: a client gets the first rows of a long list before the last are encoded, and makes room for
 // all of them once.
 func TestListIsSentRowByRow(t *testing.T) {
@@ -94,7 +149,7 @@ func TestListIsSentRowByRow(t *testing.T) {
 	for i := range list {
 		list[i].written = sent.bytes
 	}
-	if err := api.WriteResponse(sent, list); err != nil {
+	if err := api.WriteResponse(sent, http.Header{}, list); err != nil {
 		t.Fatal(err)
 	}
 	if before := list[rows-1].before; before < sent.Body.Len()/2 {
@@ -126,28 +181,43 @@ func (r *row) MarshalJSON() ([]byte, error) {
 	return []byte(`"a row of a list"`), nil
 }
 
-// BenchmarkList reads a list of 5,000 threads row by row, beside reading it as a whole.
+// BenchmarkList sends and reads a list of 5,000 threads: compact, and beside it as JSON row by row and as a whole.
 func BenchmarkList(b *testing.B) {
-	body, err := io.ReadAll(answered(b, statuses(5000)).Body)
+	list := statuses(5000)
+	compact, asked := http.Header{}, http.Header{}
+	api.AskCompact(compact, &list)
+	for name, asked := range map[string]http.Header{"compact": compact, "JSON": asked} {
+		res := answeredTo(b, asked, list)
+		body, err := io.ReadAll(res.Body)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run("write/"+name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				answeredTo(b, asked, list)
+			}
+		})
+		b.Run("read/"+name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				var read []thread.Status
+				res := &http.Response{Header: res.Header, Body: io.NopCloser(bytes.NewReader(body))}
+				if err := api.ReadResponse(res, &read); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	body, err := io.ReadAll(answered(b, list).Body)
 	if err != nil {
 		b.Fatal(err)
 	}
-	header := http.Header{"Orchestrator-Rows": {"5000"}}
-	b.Run("rows", func(b *testing.B) {
+	b.Run("read/JSON as a whole", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			var list []thread.Status
-			res := &http.Response{Header: header, Body: io.NopCloser(bytes.NewReader(body))}
-			if err := api.ReadResponse(res, &list); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("whole", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			var list []thread.Status
-			if err := json.NewDecoder(bytes.NewReader(body)).Decode(&list); err != nil {
+			var read []thread.Status
+			if err := json.NewDecoder(bytes.NewReader(body)).Decode(&read); err != nil {
 				b.Fatal(err)
 			}
 		}

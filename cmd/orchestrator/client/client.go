@@ -78,7 +78,7 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Do makes one call of package api; resp may be nil.
 func (c *Client) Do(ctx context.Context, name string, req, resp any) error {
-	res, err := c.send(ctx, http.MethodPost, name, req)
+	res, err := c.send(ctx, http.MethodPost, name, req, resp)
 	if err != nil {
 		return err
 	}
@@ -94,8 +94,9 @@ func (c *Client) Do(ctx context.Context, name string, req, resp any) error {
 	return nil
 }
 
-// send sends a request, without a body if it is a GET, and returns the response unless it is an error.
-func (c *Client) send(ctx context.Context, method, name string, req any) (*http.Response, error) {
+// send sends a request, without a body if it is a GET, and returns the response unless it is an error. resp is what the
+// response is read into by package api, if it is.
+func (c *Client) send(ctx context.Context, method, name string, req, resp any) (*http.Response, error) {
 	var body io.Reader
 	if method != http.MethodGet {
 		b, err := json.Marshal(req)
@@ -104,16 +105,17 @@ func (c *Client) send(ctx context.Context, method, name string, req any) (*http.
 		}
 		body = bytes.NewReader(b)
 	}
-	return c.request(ctx, method, name, "", body)
+	return c.request(ctx, method, name, "", body, resp)
 }
 
 // request sends a request with a body, which may be nil, and returns the response to one that was not refused.
-func (c *Client) request(ctx context.Context, method, name, query string, body io.Reader) (*http.Response, error) {
+func (c *Client) request(ctx context.Context, method, name, query string, body io.Reader, resp any) (*http.Response, error) {
 	hr, err := http.NewRequestWithContext(ctx, method, "http://orchestrator"+api.Prefix+name+query, body)
 	if err != nil {
 		return nil, fmt.Errorf("call %s on the server: %w", name, err)
 	}
 	api.SetEnviron(hr.Header, name, c.env)
+	api.AskCompact(hr.Header, resp)
 	res, err := c.http.Do(hr)
 	if err != nil {
 		return nil, fmt.Errorf("call %s on the server: %w", name, inWords(err))
@@ -163,7 +165,7 @@ func (c *Client) Upload(ctx context.Context, name string, req any, data io.Reade
 	}
 	query := url.Values{api.RequestQuery: {string(b)}}
 	// The caller closes the data.
-	res, err := c.request(ctx, http.MethodPut, name, "?"+query.Encode(), io.NopCloser(data))
+	res, err := c.request(ctx, http.MethodPut, name, "?"+query.Encode(), io.NopCloser(data), resp)
 	if err != nil {
 		return err
 	}
@@ -176,7 +178,7 @@ func (c *Client) Upload(ctx context.Context, name string, req any, data io.Reade
 
 // Download requests data of any size. Reading it fails at the end if the server could not send all of it.
 func (c *Client) Download(ctx context.Context, name string, req any) (io.ReadCloser, error) {
-	res, err := c.send(ctx, http.MethodPost, name, req)
+	res, err := c.send(ctx, http.MethodPost, name, req, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +208,7 @@ func (d download) Read(b []byte) (int, error) {
 // Stream opens a stream of package api. Its channel is closed when the context ends or the stream breaks. A caller that
 // needs everything must then ask for the current state and open the stream again.
 func (c *Client) Stream(ctx context.Context, method, name string, req any) (<-chan thread.Event, error) {
-	res, err := c.send(ctx, method, name, req)
+	res, err := c.send(ctx, method, name, req, nil)
 	if err != nil {
 		return nil, err
 	}

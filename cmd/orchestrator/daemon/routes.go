@@ -129,7 +129,7 @@ func answer[Req, Resp any](r *routes, c api.Call[Req, Resp], about subject[Req],
 			refuse(w, err)
 			return
 		}
-		_ = api.WriteResponse(w, resp) // the client is gone, there is nobody to tell
+		_ = api.WriteResponse(w, hr.Header, resp) // the client is gone, there is nobody to tell
 	})
 }
 
@@ -172,7 +172,7 @@ func upload[Req, Resp any](r *routes, u api.Upload[Req, Resp], about subject[Req
 			_, _ = io.Copy(io.Discard, hr.Body) // until the client has read the error
 			return
 		}
-		_ = api.WriteResponse(w, resp) // the client is gone, there is nobody to tell
+		_ = api.WriteResponse(w, hr.Header, resp) // the client is gone, there is nobody to tell
 	})
 }
 

@@ -46,6 +46,7 @@ func NewWaiting(w Waiting) *Server {
 	r := newRoutes(g)
 	answer(r, api.Info, nil, w.Info)
 	answer(r, api.Stop, nil, w.Stop)
+	obey(r, api.May, nil, func(ctx context.Context, q api.MayRequest) error { return callerOf(ctx).May(q.Op, false) })
 	answer(r, api.List, nil, func(ctx context.Context, _ api.None) ([]thread.Status, error) {
 		return callerOf(ctx).Visible(slices.Clone(w.List())), nil
 	})

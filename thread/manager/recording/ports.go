@@ -16,8 +16,8 @@ type Live interface {
 	SessionTaken(session string) bool
 	// Windows are the context windows that the agent is configured with; see thread.World.
 	Windows() map[string]int64
-	// Backlog reports whether another answer has arrived and waits to be recorded.
-	Backlog() bool
+	// Newer is closed once another answer has arrived that waits to be recorded.
+	Newer() <-chan struct{}
 	// SideCost is the cost of side requests that no stored checkpoint includes.
 	SideCost() float64
 	// Later runs a step of the thread's queue after a while, unless the server stops before.

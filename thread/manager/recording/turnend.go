@@ -23,7 +23,7 @@ func (r *Recorder) endTurn(ctx context.Context, last thread.Checkpoint, e arriva
 	asked := r.prompts.Ended(r.asked, c, e.why)
 	delta := thread.Delta{Keep: last.Items, Prompts: asked}
 	if !e.direct && !e.past {
-		delta.Transcript = r.note(r.peek(ctx, plaintext.LastLine(e.Text), r.waitUntil(e.Exchange)))
+		delta.Transcript = r.note(r.await(ctx, e.Exchange))
 	}
 	if !e.past && (e.Ended.IsZero() || !e.came().Before(r.looked)) {
 		// The files of turns that ended while the previous one was being recorded were already read, closer to their ends
@@ -39,17 +39,30 @@ func (r *Recorder) endTurn(ctx context.Context, last thread.Checkpoint, e arriva
 // answerWait is how long an agent may take to write down the answer that ended its turn.
 const answerWait = time.Second
 
-// waitUntil returns how long to wait for an answer in its agent's transcript. If the next one has already arrived the
-// agent has moved on: of a backlog only the last is waited for.
-func (r *Recorder) waitUntil(e thread.Exchange) time.Time {
-	switch {
-	case e.Ended.IsZero():
-		return time.Time{}
-	case r.live.Backlog():
-		return e.Ended
-	default:
-		return e.Ended.Add(answerWait)
+// await returns what was added to the agent's native files, when they contain the answer that ended its turn. Once the
+// next answer has arrived the agent has moved on, and nothing is waited for: the next one is held until it is recorded,
+// and the thread's requests wait while too much is held.
+func (r *Recorder) await(ctx context.Context, e thread.Exchange) []thread.Chunk {
+	by := time.Time{}
+	if !e.Ended.IsZero() {
+		by = e.Ended.Add(answerWait)
 	}
+	newer := r.live.Newer()
+	select {
+	case <-newer:
+		by = e.Ended
+	default:
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		select {
+		case <-newer:
+			stop()
+		case <-ctx.Done():
+		}
+	}()
+	return r.peek(ctx, plaintext.LastLine(e.Text), by)
 }
 
 // keepFiles takes a snapshot of a thread's files; prev is the previous one. If that is not possible it returns nil and

@@ -48,6 +48,7 @@ func places() []stand {
 		{cli: "claude", name: "local", project: map[string]string{".claude/settings.local.json": claudeAt}},
 		{cli: "claude", name: "argument", args: []string{"--settings", claudeAt}},
 		{cli: "claude", name: "environment", env: []string{"ANTHROPIC_BASE_URL=%s"}},
+		{cli: "claude", name: "Foundry", env: []string{"CLAUDE_CODE_USE_FOUNDRY=1", "ANTHROPIC_FOUNDRY_BASE_URL=%s", "ANTHROPIC_FOUNDRY_API_KEY=dummy"}},
 		{cli: "claude", name: "folder", env: []string{"CLAUDE_CONFIG_DIR=HOME/moved"}, home: map[string]string{
 			"moved/.claude.json":  `{"hasCompletedOnboarding":true,"projects":{"PROJECT":{"hasTrustDialogAccepted":true}}}`,
 			"moved/settings.json": `{"skipDangerousModePermissionPrompt":true,"env":{"ANTHROPIC_BASE_URL":"%s"}}`}},

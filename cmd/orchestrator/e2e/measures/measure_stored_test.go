@@ -14,22 +14,32 @@ import (
 )
 
 // TestMeasureStored says how long a server takes until it has listed its threads, and how much of the processors its
-// process and the client's need, with none, 1,000 and 5,000 of them stored, by turns in one run; then the same list where
-// all work in one folder.
+// process and the client's need, how long the list and the first picture of the screen then take, with none, 1,000 and
+// 5,000 of them stored, by turns in one run; then the same where all work in one folder. MEASURE_BESIDE names the program
+// of another build, which is measured by turns with this one.
 func TestMeasureStored(t *testing.T) {
 	if os.Getenv("MEASURE") == "" {
 		t.Skip("SKIPPED: it measures; `MEASURE=1 go test -v -count=1 -run TestMeasureStored ./cmd/orchestrator/e2e/measures` runs it")
 	}
-	cases := []struct {
-		threads int
-		shared  bool
-		rig     *e2e.Rig
-		starts  []time.Duration
-		work    []time.Duration
-		lists   []time.Duration
-	}{{threads: 0}, {threads: 1000}, {threads: 5000}, {threads: 5000, shared: true}}
+	type measured struct {
+		threads                       int
+		shared                        bool
+		beside                        string
+		rig                           *e2e.Rig
+		starts, work, lists, pictures []time.Duration
+	}
+	var cases []measured
+	for _, c := range []measured{{threads: 0}, {threads: 1000}, {threads: 5000}, {threads: 5000, shared: true}} {
+		cases = append(cases, c)
+		if c.beside = os.Getenv("MEASURE_BESIDE"); c.beside != "" {
+			cases = append(cases, c)
+		}
+	}
 	for i := range cases {
 		cases[i].rig = e2e.NewRig(t)
+		if cases[i].beside != "" {
+			cases[i].rig.Program = cases[i].beside
+		}
 		storeThreads(t, cases[i].rig, cases[i].threads, cases[i].shared)
 	}
 	for range 7 {
@@ -45,14 +55,25 @@ func TestMeasureStored(t *testing.T) {
 			begin = time.Now()
 			c.rig.Ok("threads", "--json")
 			c.lists = append(c.lists, time.Since(begin))
+			begin = time.Now()
+			s := c.rig.Open(80, 24)
+			if c.threads > 0 {
+				s.See("stored")
+			} else {
+				s.See("threads")
+			}
+			c.pictures = append(c.pictures, time.Since(begin))
+			s.Press("q")
+			s.End()
 			c.rig.Ok("stop")
 		}
 	}
 	empty, idle := e2e.Percentile(cases[0].starts, 50), e2e.Percentile(cases[0].work, 50)
 	for _, c := range cases {
 		start, work := e2e.Percentile(c.starts, 50), e2e.Percentile(c.work, 50)
-		t.Logf("%d threads stored, one folder %v: started and listed in %v (%.2f times an empty start), with %v of the processors (%.2f times), listed again in %v (medians)",
-			c.threads, c.shared, start, float64(start)/float64(empty), work, float64(work)/float64(idle), e2e.Percentile(c.lists, 50))
+		t.Logf("%s%d threads stored, one folder %v: started and listed in %v (%.2f times an empty start), with %v of the processors (%.2f times), listed again in %v, on the screen in %v (medians)",
+			c.beside+" ", c.threads, c.shared, start, float64(start)/float64(empty), work, float64(work)/float64(idle),
+			e2e.Percentile(c.lists, 50), e2e.Percentile(c.pictures, 50))
 	}
 }
 
