@@ -75,10 +75,10 @@ func (c *Controller) Ready(ctx context.Context, id thread.ID) {
 	c.mu.Lock()
 	b := c.threads[id]
 	var fresh []*entry
-	given := false
+	given, atTurn := false, false
 	if b != nil {
 		fresh, b.fresh = b.fresh, nil
-		given = b.reach.Given
+		given, atTurn = b.reach.Given, b.reach.AtTurn
 	}
 	c.mu.Unlock()
 	if given {
@@ -88,7 +88,7 @@ func (c *Controller) Ready(ctx context.Context, id thread.ID) {
 	c.agents.Changed(id) // a switch may not have been told yet
 	reminded := time.Now()
 	read := c.wait(ctx, listPause, func() bool {
-		if c.upToDate(id) {
+		if atTurn || c.upToDate(id) {
 			return true
 		}
 		if time.Since(reminded) > remindPause {

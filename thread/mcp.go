@@ -12,6 +12,8 @@ type MCPReach struct {
 	Offered bool `json:"offered,omitempty"`
 	// Live is set if it takes changes of the tools while it runs.
 	Live bool `json:"live,omitempty"`
+	// AtTurn is set if it reads a changed list of tools when its next turn begins, and not before.
+	AtTurn bool `json:"atTurn,omitempty"`
 	// Deferred is set if tools are not part of the prompt until they are used, so that a change costs no prompt cache.
 	Deferred bool `json:"deferred,omitempty"`
 	// Keeps is set if it goes on showing its model the tools that it has shown it, although they are switched off: a sentence

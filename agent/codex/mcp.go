@@ -38,7 +38,7 @@ func giveServer(env launch.Env, spec thread.LaunchSpec) ([]string, launch.Env, t
 	}
 	return []string{"-c", "mcp_servers=" + inline(servers), "-c", "features.mcp_tool_list_changed=true"}, env,
 		thread.MCPReach{
-			Given: true, Live: true,
+			Given: true, Live: true, AtTurn: true,
 			Outside: []string{"plugins that are installed in Codex may bring servers of their own"},
 		}
 }
