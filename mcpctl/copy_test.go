@@ -88,6 +88,22 @@ var searchPath = sync.OnceValue(func() string {
 	return path
 })
 
+// preloaded is a library that sets the variable W when it is loaded; "" where no compiler makes one.
+func preloaded(word string) string {
+	dir, err := os.MkdirTemp("", "preloaded-")
+	if err != nil {
+		return ""
+	}
+	defer os.RemoveAll(dir)
+	from, to := filepath.Join(dir, "w.c"), filepath.Join(dir, "w.so")
+	code := "#include <stdlib.h>\n__attribute__((constructor)) static void w(void) { setenv(\"W\", \"" + word + "\", 1); }\n"
+	if os.WriteFile(from, []byte(code), 0o600) != nil || exec.Command("cc", "-shared", "-fPIC", "-o", to, from).Run() != nil {
+		return ""
+	}
+	library, _ := os.ReadFile(to) // "" where it cannot be read
+	return string(library)
+}
+
 // loadings are ways to load code that is not a word of the command line.
 func loadings() []loading {
 	py := func(word string) string { return "import mcp\nmcp.serve(" + word + ")\n" }
@@ -145,6 +161,10 @@ func loadings() []loading {
 			server:  map[string]any{"command": "node", "args": args("tools/srv.js"), "env": map[string]any{"NODE_OPTIONS": "--require ./inject.js"}},
 			files:   map[string]string{"tools/srv.js": js(`process.env.W`), "tools/mcp.js": nodeServer, "inject.js": "process.env.W = 'good'\n"},
 			changed: "inject.js"},
+		{name: "LD_PRELOAD", needs: "cc", inside: true,
+			server: map[string]any{"command": "python3", "args": args("tools/srv.py"), "env": map[string]any{"LD_PRELOAD": "./inject.so"}},
+			files: map[string]string{"tools/srv.py": "import os\n" + py("os.environ.get('W', 'good')"), "tools/mcp.py": pythonServer,
+				"inject.so": preloaded("good")}, changed: "inject.so", to: preloaded("EVIL")},
 		{name: "declared", needs: "python3",
 			server: map[string]any{"command": "python3", "args": args("tools/srv.py"), "x-orchestrator": map[string]any{"files": args("data")}},
 			files: map[string]string{"tools/srv.py": "import os, pathlib\n" + py("(pathlib.Path(__file__).parent.parent / ('da' + 'ta') / 'word').read_text().strip()"),

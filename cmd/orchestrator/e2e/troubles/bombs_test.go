@@ -6,14 +6,17 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
@@ -67,6 +70,17 @@ func bomb(t *testing.T, coding, head string, megabytes int, tail string) []byte 
 	return out.Bytes()
 }
 
+// addressOf starts an agent and returns where it sends requests of a model.
+func addressOf(r *e2e.Rig, label string) (name, url string) {
+	r.T.Helper()
+	name = r.Ok("new", "-a", "command", label, "--", "/bin/sh", "-c", `printf %s "$ANTHROPIC_BASE_URL" >`+label+`.part && mv `+label+`.part `+label+`; read x`)
+	e2e.Await(r.T, "the agent", func() bool {
+		_, err := os.Stat(filepath.Join(r.Project, label))
+		return err == nil
+	})
+	return name, strings.TrimSpace(r.Read(label)) + "/v1/messages"
+}
+
 type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
@@ -94,14 +108,7 @@ func TestBombs(t *testing.T) {
 	}))
 	defer up.Close()
 	r.Env = append(r.Env, "ANTHROPIC_BASE_URL="+up.URL)
-	base := func(label string) (name, url string) {
-		name = r.Ok("new", "-a", "command", label, "--", "/bin/sh", "-c", `printf %s "$ANTHROPIC_BASE_URL" >`+label+`.part && mv `+label+`.part `+label+`; read x`)
-		e2e.Await(t, "the agent", func() bool {
-			_, err := os.Stat(filepath.Join(r.Project, label))
-			return err == nil
-		})
-		return name, strings.TrimSpace(r.Read(label)) + "/v1/messages"
-	}
+	base := func(label string) (name, url string) { return addressOf(r, label) }
 	_, sends := base("sends")
 	_, gets := base("gets")
 	quiet, other := base("quiet")
@@ -157,4 +164,68 @@ func TestBombs(t *testing.T) {
 		}
 	}
 	e2e.Await(t, "the other thread's turn", func() bool { return r.Status(quiet).Turn > 0 })
+}
+
+// TestHalfSentBodies leaves 3,000 requests half sent, 100 KB of each: the server takes no more memory than its limit, and
+// another thread is served meanwhile and afterwards.
+func TestHalfSentBodies(t *testing.T) {
+	e2e.ManyStarts(t)
+	t.Parallel()
+	r := e2e.NewRig(t)
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"type":"message","role":"assistant","model":"claude-sonnet-4-6","stop_reason":"end_turn","content":[{"type":"text","text":"noted"}],"usage":{"input_tokens":6,"output_tokens":2}}`)
+	}))
+	defer up.Close()
+	r.Env = append(r.Env, "ANTHROPIC_BASE_URL="+up.URL)
+	_, half := addressOf(r, "half")
+	_, other := addressOf(r, "other")
+	ask := func() {
+		t.Helper()
+		res, err := http.Post(other, "application/json", strings.NewReader(`{"model":"claude-sonnet-4-6","max_tokens":9,"tools":[{"name":"Bash"}],"messages":[{"role":"user","content":"hello"}]}`))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer res.Body.Close()
+		if b, err := io.ReadAll(res.Body); err != nil || !strings.Contains(string(b), "noted") {
+			t.Errorf("beside them: %s, %v, %s", res.Status, err, b)
+		}
+	}
+	ask()
+	pid := r.ServerPID()
+	idle := e2e.ProcessOf(t, pid, "status", "VmRSS")
+	to, err := url.Parse(half)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := "POST " + to.Path + " HTTP/1.1\r\nHost: " + to.Host + "\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n"
+	part := head + `{"model":"claude-sonnet-4-6","messages":[{"role":"user","content":"` + strings.Repeat("a", 100<<10)
+	var open []net.Conn
+	defer func() {
+		for _, c := range open {
+			c.Close()
+		}
+	}()
+	most := idle
+	for i := range 3000 {
+		c, err := net.Dial("tcp", to.Host)
+		if err != nil {
+			t.Fatalf("connection %d: %v", i, err)
+		}
+		open = append(open, c)
+		_ = c.SetWriteDeadline(time.Now().Add(200 * time.Millisecond)) // what is not read waits in the kernel
+		_, _ = io.WriteString(c, part)                                 // the oldest may have been closed for it
+		if i%250 == 0 {
+			most = max(most, e2e.ProcessOf(t, pid, "status", "VmRSS"))
+			ask()
+		}
+	}
+	most = max(most, e2e.ProcessOf(t, pid, "status", "VmRSS"))
+	ask()
+	t.Logf("idle %d MB, at most %d MB", idle>>10, most>>10)
+	if race := slices.Contains(e2e.BuildFlags(), "-race"); most > idle+256<<10 && !race {
+		t.Errorf("the server took %d MB more than at rest", (most-idle)>>10)
+	}
 }
