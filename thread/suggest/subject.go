@@ -209,14 +209,14 @@ yes btw topic subject separate`)
 
 // Limits of the rules.
 const (
-	bandShare     = 90 // percent of the context
-	sameFailures  = 4  // similar tool failures in a row
-	complaints    = 3  // prompts in a row that say that it still fails
-	subjectTurns  = 2  // turns that a thread has before its subject can be left
-	subjectWords  = 30 // words that identify a thread's subject well
-	fewWords      = 20 // fewer are not enough to tell
-	promptWords   = 5  // words that a prompt needs to be about something else
-	openingWords  = 8  // words within which people say that the subject changes, unless it begins a sentence
-	far           = 4  // the evidence for another subject needed to offer a fork
-	maxLabelWords = 6
+	bandShare    = 90 // percent of the context
+	sameFailures = 4  // similar tool failures in a row
+	complaints   = 3  // prompts in a row that say that it still fails
+	subjectTurns = 2  // turns that a thread has before its subject can be left
+	subjectWords = 30 // words that identify a thread's subject well
+	fewWords     = 20 // fewer are not enough to tell
+	promptWords  = 5  // words that a prompt needs to be about something else
+	openingWords = 8  // words within which people say that the subject changes, unless it begins a sentence
+	far          = 4  // the evidence for another subject needed to offer a fork
+	maxLabel     = 40 // bytes of a label
 )

@@ -10,6 +10,10 @@ package suggest
 import (
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"orchestrator/thread/plaintext"
 )
 
 // Rule is the rule by which a fork is offered.
@@ -85,20 +89,57 @@ func besides(prompt string, said found) string {
 	return prompt[:said.from]
 }
 
-// label makes a fork's label from the first content words of a text.
+// label makes a fork's label from the first clause of a text that says something: its words as they were written, without
+// those before it that say nothing, and as many as a list has room for.
 func label(text, otherwise string) string {
-	var out []string
-	for _, w := range tokens(text) {
-		if stopWords()[w] || fillers()[w] {
+	for _, clause := range clauses(text) {
+		list := strings.Fields(unquoted.Replace(clause))
+		for len(list) > 0 && empty(list[0]) {
+			list = list[1:]
+		}
+		if len(list) == 0 {
 			continue
 		}
-		out = append(out, w)
-		if len(out) == maxLabelWords {
-			break
+		n, length := 1, len(list[0])
+		for n < len(list) && length+1+len(list[n]) <= maxLabel {
+			length += 1 + len(list[n])
+			n++
+		}
+		for cut := n < len(list); cut && n > 1 && empty(list[n-1]); {
+			n--
+		}
+		return plaintext.Cut(plaintext.Line(strings.Join(list[:n], " ")), maxLabel)
+	}
+	return otherwise
+}
+
+var unquoted = strings.NewReplacer("\"", "", "`", "", "*", "", "“", "", "”", "", "«", "", "»", "")
+
+// clauses cuts a text where a sentence or a part of one ends.
+func clauses(text string) []string {
+	text = strings.ToValidUTF8(text, " ")
+	var out []string
+	from := 0
+	for i, r := range text {
+		next, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):])
+		ends := strings.ContainsRune("\n;!?…。！？", r) || strings.ContainsRune(".,:—–", r) && (next == utf8.RuneError || unicode.IsSpace(next))
+		if ends {
+			out = append(out, text[from:i])
+			from = i + utf8.RuneLen(r)
 		}
 	}
-	if len(out) == 0 {
-		return otherwise
+	return append(out, text[from:])
+}
+
+// leads are words before what is wanted.
+var leads = set(`instance please kindly you we us i me my our lets why how what could may might shall hey hi hello also just then`)
+
+// empty reports whether a word says nothing of what is wanted.
+func empty(word string) bool {
+	for _, w := range tokens(word) {
+		if !stopWords()[w] && !fillers()[w] && !leads()[w] {
+			return false
+		}
 	}
-	return strings.Join(out, " ")
+	return true
 }

@@ -224,3 +224,19 @@ func FuzzConsider(f *testing.F) {
 		}
 	})
 }
+
+// TestLabelsAreTheirWords: a label is a part of what the person wrote, as it was written.
+func TestLabelsAreTheirWords(t *testing.T) {
+	for prompt, want := range map[string]string{
+		"Could you please look why the iOS app crashes on start? It did not yesterday.": "iOS app crashes on start",
+		"ok. now the release notes for v2.1, in docs/CHANGES.md":                        "release notes for v2.1",
+		"please write the `README` for internationalisation of everything we have here": "README for internationalisation",
+		"修复登录页面。谢谢":                                                                     "修复登录页面",
+		"":                                                                              "continue fresh",
+		"?! .":                                                                          "continue fresh",
+	} {
+		if o, ok := suggest.Consider(suggest.Input{Prompt: prompt, Share: 95}); !ok || o.Label != want {
+			t.Errorf("%q: label %q, want %q", prompt, o.Label, want)
+		}
+	}
+}
