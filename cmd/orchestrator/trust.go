@@ -18,6 +18,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/plaintext"
 	"orchestrator/thread/setup"
+	"orchestrator/ui/plain"
 )
 
 // acceptance is something that a person is asked to accept, all of it or nothing.
@@ -175,6 +176,10 @@ func (c *cli) projectFile() (acceptance, error) {
 		a.parts = append(a.parts, part{setup.Place(c.project.Root, place), named})
 		a.shown = append(a.shown, strings.Split(strings.TrimSpace(string(named)), "\n")...)
 		a.note = "The commands, including the files of " + root + " that they name, of which a copy runs, but not what those start in turn."
+		if missing := commands.Missing(root); len(missing) > 0 {
+			a.json["missing"] = missing
+			a.note += " Not there now, and not accepted with them, whatever it is once they run: " + plain.Few(missing) + "."
+		}
 	}
 	return a, nil
 }

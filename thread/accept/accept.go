@@ -76,6 +76,29 @@ func Names(commands []Command, root string) []string {
 	return slices.Compact(names)
 }
 
+// Missing returns the paths in commands, written with a slash, that name no file of the repository: what is there once the
+// commands run is not accepted with them.
+func Missing(commands []Command, files Files, root string) []string {
+	var missing []string
+	for _, c := range commands {
+		for _, word := range strings.FieldsFunc(c.Line, separates) {
+			if !strings.Contains(word, "/") || strings.Contains(word, "://") || strings.HasPrefix(word, "-") {
+				continue
+			}
+			for _, name := range Names([]Command{{Line: word}}, root) {
+				f, err := files.Open(name)
+				if err == nil {
+					f.Close()
+				} else if errors.Is(err, fs.ErrNotExist) {
+					missing = append(missing, name)
+				}
+			}
+		}
+	}
+	slices.Sort(missing)
+	return slices.Compact(missing)
+}
+
 // Elsewhere returns a line in which the words that name these files of the repository, as Names finds them, name them
 // below another folder. They are quoted as the place where they stand needs it.
 func Elsewhere(line, root, folder string, names []string) string {

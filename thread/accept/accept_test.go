@@ -24,6 +24,26 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// TestMissing: what a command names and is not there yet is named, and nothing else.
+func TestMissing(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "there.sh"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string][]string{
+		"npm ci":                         nil,
+		"./there.sh --to=./out":          {"out"},
+		"sh ./there.sh && ./later.sh":    {"later.sh"},
+		"make build; build/tool ./x ./x": {"build/tool", "x"},
+		"curl https://example.com/x.sh -C a/b /usr/bin/env": {"a/b"},
+		dir + "/there.sh " + dir + "/not.sh":                {"not.sh"},
+	} {
+		if got := accept.Missing([]accept.Command{{Line: line}}, accept.Folder(dir), dir); !slices.Equal(got, want) {
+			t.Errorf("%s: %q are missing, want %q", line, got, want)
+		}
+	}
+}
+
 // TestContent: everything that counts changes it, and nothing else.
 func TestContent(t *testing.T) {
 	dir := t.TempDir()
