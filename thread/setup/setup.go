@@ -31,7 +31,9 @@ func (c Commands) Content(dir string) (place string, content []byte, err error) 
 }
 
 // Missing returns the files of a folder that the commands name and that are not there, which are not accepted.
-func (c Commands) Missing(dir string) []string { return accept.Missing(c.all(), accept.Folder(dir), dir) }
+func (c Commands) Missing(dir string) []string {
+	return accept.Missing(c.all(), accept.Folder(dir), dir)
+}
 
 // contentIn is Content with the files of another folder that has the same layout.
 func (c Commands) contentIn(files, dir string) (place string, content []byte, err error) {
