@@ -41,14 +41,17 @@ func cloned(r *e2e.Rig) {
 	}
 	r.Git("config", "user.name", "Tess")
 	r.Git("config", "user.email", "tess@example.com")
-	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH", "GOPROXY", "GOTOOLCHAIN"} {
+	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH", "GOPROXY", "GOTOOLCHAIN", "GOFLAGS"} {
 		out, err := exec.Command("go", "env", name).Output()
 		if err != nil {
 			r.T.Fatal(err)
 		}
-		r.Env = append(r.Env, name+"="+strings.TrimSpace(string(out)))
+		value := strings.TrimSpace(string(out))
+		if name == "GOFLAGS" { // with those of this run, what others wrote is compiled already; the program is linked anew
+			value = strings.TrimSpace(fmt.Sprintf("%s -ldflags=-X=main.unused=%d", value, time.Now().UnixNano()))
+		}
+		r.Env = append(r.Env, name+"="+value)
 	}
-	r.Env = append(r.Env, fmt.Sprintf("GOFLAGS=-trimpath -ldflags=-X=main.unused=%d", time.Now().UnixNano()))
 	r.Program = filepath.Join(r.Home, "go-run")
 	if err := os.WriteFile(r.Program, []byte("#!/bin/sh\nexec go run ./cmd/orchestrator \"$@\"\n"), 0o700); err != nil {
 		r.T.Fatal(err)
