@@ -52,6 +52,11 @@ func cloned(r *e2e.Rig) {
 		}
 		r.Env = append(r.Env, name+"="+value)
 	}
+	build := exec.Command("go", "build", "-o", os.DevNull, "./cmd/orchestrator") // which takes as long as it takes
+	build.Dir, build.Env = r.Project, r.Env
+	if out, err := build.CombinedOutput(); err != nil {
+		r.T.Fatalf("build: %v\n%s", err, out)
+	}
 	r.Program = filepath.Join(r.Home, "go-run")
 	if err := os.WriteFile(r.Program, []byte("#!/bin/sh\nexec go run ./cmd/orchestrator \"$@\"\n"), 0o700); err != nil {
 		r.T.Fatal(err)
