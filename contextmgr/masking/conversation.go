@@ -85,6 +85,14 @@ func (c *conversation) context(estimate int64) int64 {
 	return max(0, c.counted+estimate-c.estimated)
 }
 
+// ratio returns how many tokens the provider counts for one that is estimated.
+func (c *conversation) ratio() float64 {
+	if c.counted <= 0 || c.estimated <= 0 {
+		return 1
+	}
+	return float64(c.counted) / float64(c.estimated)
+}
+
 // added returns how many tokens a request adds to the one before, 0 if that is unknown.
 func (c *conversation) added(estimate int64) int64 {
 	if c.counted == 0 {

@@ -14,10 +14,11 @@ func (r *request) decide(m *measured) {
 	c := r.conversation
 	c.window = r.window()
 	size := c.context(m.estimate)
+	scale := 1.0 // of what the provider counts to what is estimated
 	if m.estimate > 0 {
-		m.scale = float64(size) / float64(m.estimate)
+		scale = float64(size) / float64(m.estimate)
 		for i := range m.results {
-			m.results[i].Before = int64(float64(m.results[i].Before) * m.scale)
+			m.results[i].Before = int64(float64(m.results[i].Before) * scale)
 		}
 	}
 	now := r.cfg.Now()
@@ -69,7 +70,7 @@ func (r *request) decide(m *measured) {
 		m.sizes[i] -= freed
 		m.estimate -= freed
 		m.masked += freed
-		rewritten -= int64(float64(freed) * m.scale)
+		rewritten -= int64(float64(freed) * scale)
 		if res.Reads != "" {
 			c.maskedAt[part{res.Reads, m.uses[i].Part}] = m.requests
 		}

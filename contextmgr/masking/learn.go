@@ -56,7 +56,7 @@ func (r *request) ended(m measured, main bool) func(*thread.Exchange) {
 func (r *request) saved(m measured) float64 {
 	usd := r.cfg.inputPrice(r.scan.Request.Model)
 	prices := r.prices()
-	return usd * (prices.Read*float64(m.masked)*m.scale - m.cost)
+	return usd * (prices.Read*float64(m.masked)*r.conversation.ratio() - m.cost)
 }
 
 // queue has the contents counted that are not yet.

@@ -20,7 +20,6 @@ type measured struct {
 	sizes    []int64
 	estimate int64   // of the whole request as it is sent
 	masked   int64   // tokens that masks take out of it
-	scale    float64 // of what the provider counts to what is estimated
 	cost     float64 // of what was masked with this request first, in tokens of input that goes past the cache
 	number   numbering
 	standing standing

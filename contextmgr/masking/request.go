@@ -74,7 +74,7 @@ const imageTokens = 1600
 func (r *request) measure() measured {
 	scan, body := r.scan, r.outgoing.Call.Body
 	number := numbers(scan)
-	m := measured{scale: 1, number: number, requests: number.last, turn: number.turn}
+	m := measured{number: number, requests: number.last, turn: number.turn}
 	if r.masks() {
 		m.standing = items{scan, r.scanner}.standing(r.conversation.set.Summaries())
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	_ "github.com/mattn/go-sqlite3" // the driver
+
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/thread"
 )
