@@ -101,6 +101,10 @@ func TestOneBit(t *testing.T) {
 			if c.at > 0 && c.gone {
 				more = 2 // its agent took over from a summary, which is a turn
 			}
+			if c.at > 0 && c.gone && strings.Contains(r.Reports(r.StateDir()), "turns 2 to 3 are not in the transcript") {
+				// The turn after it is stored as what differs from it, and may need just what was hit: then that is named too.
+				more = 0
+			}
 			if now[0].Prompt != "list files" || len(now) != len(was)+more {
 				t.Errorf("after going on: %s", e2e.Prompts(now))
 			}
