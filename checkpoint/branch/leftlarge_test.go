@@ -84,6 +84,7 @@ func TestContentLeftOut(t *testing.T) {
 				dir, from = fork, repo
 			case thread.OpPush, thread.OpRewind:
 				from = c.since
+			case thread.OpMerge, thread.OpDryRun, thread.OpImport: // from the branch to the project's folder
 			}
 			left, err := m.LeftOut(t.Context(), c.op, dir, from)
 			if err != nil {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"orchestrator/checkpoint/checkpointtest"
 	"orchestrator/checkpoint/sqlite"
 	"orchestrator/thread"
 )
@@ -134,7 +135,7 @@ func stored(t testing.TB, s *sqlite.Store) sqlite.Sizes {
 
 // TestSmall holds the store to its byte budgets; they do not depend on the machine.
 func TestSmall(t *testing.T) {
-	if raceEnabled {
+	if checkpointtest.Raced() {
 		t.Skip("SKIPPED under -race: sizes are the same without; run go test -run Small ./checkpoint/sqlite")
 	}
 	for _, tc := range []struct {

@@ -14,6 +14,7 @@ import (
 	"testing/cryptotest"
 	"time"
 
+	"orchestrator/checkpoint/checkpointtest"
 	"orchestrator/checkpoint/sqlite"
 	"orchestrator/thread"
 )
@@ -27,7 +28,7 @@ func rounds(t testing.TB, few int) int {
 		}
 		return n
 	}
-	if raceEnabled {
+	if checkpointtest.Raced() {
 		few = (few + 2) / 3
 	}
 	t.Logf("%d rounds; STORE_ROUNDS=300 go test ./checkpoint/sqlite makes more", few)

@@ -28,10 +28,11 @@ type Calls struct {
 	Socket string
 	Token  string
 	UID    int // 0: as it is
-	List   []ApiCall
+	List   []APICall
 }
 
-type ApiCall struct{ Op, Body string }
+// APICall is a call of the API with its body as it is sent.
+type APICall struct{ Op, Body string }
 
 // Called is what became of a call: the HTTP status, 0 where there was no answer, and what was said. Answer is that of a
 // call that succeeded and is no stream.
@@ -80,7 +81,7 @@ func (c Calls) Make() []Called {
 	return out
 }
 
-func (c Calls) one(client *http.Client, one ApiCall) Called {
+func (c Calls) one(client *http.Client, one APICall) Called {
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
 	method := http.MethodPost

@@ -6,6 +6,7 @@ import (
 	"testing"
 )
 
+// Put writes a file and makes its folder.
 func Put(t *testing.T, file, content string) {
 	t.Helper()
 	if content == "" {

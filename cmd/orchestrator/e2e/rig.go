@@ -188,6 +188,7 @@ func (r *Rig) StateDir() string {
 	return p.StateDir()
 }
 
+// Tail is the end of a text.
 func Tail(b []byte, n int) []byte {
 	if len(b) > n {
 		return b[len(b)-n:]
@@ -215,6 +216,7 @@ func (r *Rig) Read(name string) string {
 	return string(b)
 }
 
+// Git runs git in the project and returns what it printed.
 func (r *Rig) Git(args ...string) string {
 	r.T.Helper()
 	cmd := exec.Command("git", args...)

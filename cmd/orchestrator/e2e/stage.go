@@ -6,6 +6,7 @@ import (
 	"strings"
 )
 
+// OneToken matches what `stage` prints.
 var OneToken = regexp.MustCompile(`^max:[0-9a-f]{8}\n$`)
 
 // Stage stages a text and returns its token, which must be the only output.

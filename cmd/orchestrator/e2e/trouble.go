@@ -30,6 +30,7 @@ type Provider struct {
 	srv    *http.Server
 }
 
+// NewProvider starts a provider in front of a scripted model.
 func NewProvider(t *testing.T, m *model.Server) *Provider {
 	p := &Provider{t: t, model: m, addr: "127.0.0.1:0"}
 	p.listen()
@@ -37,7 +38,8 @@ func NewProvider(t *testing.T, m *model.Server) *Provider {
 	return p
 }
 
-func (p *Provider) Url() string { return "http://" + p.addr }
+// URL is where requests are sent.
+func (p *Provider) URL() string { return "http://" + p.addr }
 
 func (p *Provider) listen() {
 	p.t.Helper()
@@ -160,6 +162,7 @@ type watcher struct {
 	all []Moment
 }
 
+// Watch follows what is shown of a thread.
 func Watch(t *testing.T, cl *client.Client, id thread.ID) *watcher {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -215,6 +218,7 @@ func (w *watcher) Until(mark int, what string, limit time.Duration, ok func(thre
 	}
 }
 
+// Told describes what was shown, for people.
 func Told(all []Moment) string {
 	var out []string
 	for _, s := range all {

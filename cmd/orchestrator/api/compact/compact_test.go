@@ -90,7 +90,7 @@ type everything struct {
 	Of       map[thread.ID]time.Time
 	Nothing  struct{}
 	Pointers []*int
-	unsent   int `json:"-"`
+	unsent   int `json:"-"` //nolint:unused // no codec may send it
 }
 
 // TestWhole: what is read is what was written, to the last nil.

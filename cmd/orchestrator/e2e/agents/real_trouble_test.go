@@ -23,7 +23,7 @@ func newTroubleRig(t *testing.T, cli clis.CLI) (*realRig, *e2e.Provider) {
 	r.Patience = 3 * e2e.Patience
 	r.Env = slices.DeleteFunc(r.Env, func(kv string) bool { return strings.HasPrefix(kv, "PATH=") })
 	r.Env = append(r.Env, "PATH="+bin+":"+os.Getenv("PATH"))
-	r.Env = append(r.Env, cli.SetUp(t, r.Home, p.Url(), r.Project)...)
+	r.Env = append(r.Env, cli.SetUp(t, r.Home, p.URL(), r.Project)...)
 	return r, p
 }
 

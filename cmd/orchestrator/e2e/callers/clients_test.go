@@ -21,7 +21,7 @@ import (
 // tableCalls makes a call of every operation of the server, about a thread. What would change something has a body
 // that is refused after the caller was looked at. data is the token of somebody else's data, or empty where a call
 // about it would be allowed.
-func tableCalls(about thread.Status, data string) (rows []grant.Row, list []e2e.ApiCall) {
+func tableCalls(about thread.Status, data string) (rows []grant.Row, list []e2e.APICall) {
 	for _, r := range grant.Table() {
 		if r.Local {
 			continue
@@ -34,7 +34,7 @@ func tableCalls(about thread.Status, data string) (rows []grant.Row, list []e2e.
 			body = `{"thread":"` + string(about.ID) + `"}`
 		default:
 		}
-		rows, list = append(rows, r), append(list, e2e.ApiCall{Op: r.Op, Body: body})
+		rows, list = append(rows, r), append(list, e2e.APICall{Op: r.Op, Body: body})
 	}
 	return rows, list
 }

@@ -98,13 +98,13 @@ func TestForeignFields(t *testing.T) {
 	o := odd{rand.New(rand.NewPCG(21, 4)), []string{
 		string(victim.ID), victim.Name, victim.Name[:4], string(own.ID), own.Name, string(prompt.ID), token[:8], "max:0000", "x", "turn", "status",
 	}}
-	var list []e2e.ApiCall
+	var list []e2e.APICall
 	for range 2000 {
-		list = append(list, e2e.ApiCall{Op: o.pick(often...), Body: o.body()})
+		list = append(list, e2e.APICall{Op: o.pick(often...), Body: o.body()})
 	}
 	// What is known to have worked once, and one request in full of every operation.
 	for _, op := range ops {
-		list = append(list, e2e.ApiCall{Op: op, Body: `{"thread":"` + victim.Name + `","token":"x"}`}, e2e.ApiCall{Op: op, Body: `{"thread":"` + own.Name + `","Thread":"` + victim.Name + `"}`})
+		list = append(list, e2e.APICall{Op: op, Body: `{"thread":"` + victim.Name + `","token":"x"}`}, e2e.APICall{Op: op, Body: `{"thread":"` + own.Name + `","Thread":"` + victim.Name + `"}`})
 	}
 	socket := r.Socket()
 	answered := 0
@@ -129,16 +129,16 @@ func TestForeignFields(t *testing.T) {
 		"context": ``, "prompts": `,"open":false`, "prompt": `,"id":"` + string(prompt.ID) + `"`, "mcp": ``, "mcp-why": `,"text":"x"`, "speech": ``,
 	}
 	list = nil
-	var refused []e2e.ApiCall
+	var refused []e2e.APICall
 	for _, op := range ops {
 		more, ok := reads[op]
 		if !ok {
 			continue
 		}
 		whole := `{"thread":"` + victim.Name + `"` + more
-		list = append(list, e2e.ApiCall{Op: op, Body: whole + `}`}, e2e.ApiCall{Op: op, Body: `{"thread":"` + string(victim.ID) + `"` + more + `}`})
+		list = append(list, e2e.APICall{Op: op, Body: whole + `}`}, e2e.APICall{Op: op, Body: `{"thread":"` + string(victim.ID) + `"` + more + `}`})
 		for _, extra := range []string{"token", "Thread", "into", "thread", "x"} {
-			refused = append(refused, e2e.ApiCall{Op: op, Body: whole + `,"` + extra + `":"` + own.Name + `"}`})
+			refused = append(refused, e2e.APICall{Op: op, Body: whole + `,"` + extra + `":"` + own.Name + `"}`})
 		}
 	}
 	if len(list) != 2*len(reads) {

@@ -104,7 +104,7 @@ func TestMCPOfThreads(t *testing.T) {
 		if person.Code == exitcode.OK || !strings.Contains(person.Stderr, "only an agent") {
 			t.Errorf("a person's process is served: %+v", person)
 		}
-		got := e2e.Calls{Socket: r.Socket(), List: []e2e.ApiCall{{Op: "mcp-serve", Body: `{}`}}}.Make()
+		got := e2e.Calls{Socket: r.Socket(), List: []e2e.APICall{{Op: "mcp-serve", Body: `{}`}}}.Make()
 		if got[0].Status != http.StatusForbidden {
 			t.Errorf("a person's call: %+v", got[0])
 		}

@@ -67,7 +67,7 @@ func TestTroubleIsShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Env = append(r.Env, askVariable+"=2", "ANTHROPIC_BASE_URL="+p.Url())
+	r.Env = append(r.Env, askVariable+"=2", "ANTHROPIC_BASE_URL="+p.URL())
 	name := r.Ok("new", "-a", "command", "asks", "--", self)
 	cl := r.Client()
 	w := e2e.Watch(t, cl, r.Status(name).ID)
