@@ -160,9 +160,10 @@ func Wrap(s string, w int) []string {
 	return out
 }
 
-// Breaks yields the start and end of each line when wrapping a safe line to at most w cells: at spaces if possible, or
-// anywhere. A space at a break belongs to neither line. There is at least one line.
-func Breaks(s string, w int, anywhere bool) iter.Seq2[int, int] {
+// Breaks yields the start and end of each line when wrapping a safe line to at most w cells: at spaces if possible, and
+// a space at a break belongs to neither line; or, where every space counts, behind one near the end of the line, else
+// anywhere. There is at least one line.
+func Breaks(s string, w int, whole bool) iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {
 		start, col := 0, 0       // the start of the current line, and its width so far
 		space, spaceCol := -1, 0 // its last space, and the width up to there
@@ -172,11 +173,14 @@ func Breaks(s string, w int, anywhere bool) iter.Seq2[int, int] {
 			for col+n > max(w, 1) && pos > start {
 				end, next := pos, pos
 				switch {
-				case v == " " && !anywhere:
+				case v == " " && !whole:
 					next, n = pos+1, 0
 					col = 0
-				case space > start && !anywhere:
+				case space > start && !whole:
 					end, next = space, space+1
+					col -= spaceCol + 1
+				case space > start && (spaceCol+1)*3 >= w*2:
+					end, next = space+1, space+1
 					col -= spaceCol + 1
 				default:
 					col = 0

@@ -37,7 +37,7 @@ func TestWrap(t *testing.T) {
 			"<1:x>|<1:ab><2:cd>"},
 		{"equal neighbours", show(Wrap(9, a, a)), "<1:one>|<1:twoone>|<1:two>"},
 		{"nothing", show(Wrap(5)), ""},
-		{"anywhere", show(Break(5, a, b)), "<1:one t>|<1:wo><2: th>|<2:ree>"},
+		{"anywhere", show(Break(5, a, b)), "<1:one >|<1:two><2: >|<2:three>"},
 		{"indent", show(Indent(Wrap(3, a), Span{Text: "• "}, Span{Text: "  "})), "<0:• ><1:one>|<0:  ><1:two>"},
 		{"all", show(WrapAll(4, 3, []string{"a b", "", "cc dd"})), "<3:a b>||<3:cc>|<3:dd>"},
 	} {
