@@ -343,7 +343,7 @@ func TestApproval(t *testing.T) {
 				all = append(all, row)
 			}
 			text := strings.Join(all, "\n")
-			for _, want := range []string{"▸ command sh -c", "␊# end'", "Changed since it was accepted", ".mcp.json:9", "comes with the repository"} {
+			for _, want := range []string{"▸ command sh -c", "␊#", "end'", "Changed since it was accepted", ".mcp.json:9", "comes with the repository"} {
 				if !strings.Contains(text, want) {
 					t.Errorf("%v: %q was never on the screen", size, want)
 				}
