@@ -82,8 +82,8 @@ func TestRealMasks(t *testing.T) {
 				r.Status(name).Gauge.Masked, r.Ok("context", "show", name))
 			// The model counts a token for four bytes.
 			s := r.Status(name)
-			want := savedAs(t, s.Model, r.model.Main(), 4)
-			t.Logf("masking saved $%.4f; by what the provider got it is $%.4f", s.Gauge.SavedUSD, want)
+			want, priced := savedAs(t, s.Model, r.model.Main(), 4)
+			t.Logf("masking saved $%.4f; by what the provider got it is $%.4f (with a price: %v)", s.Gauge.SavedUSD, want, priced)
 			if !nearly(s.Gauge.SavedUSD, want) {
 				t.Errorf("masking is said to have saved $%.4f; by what the provider got it is $%.4f", s.Gauge.SavedUSD, want)
 			}
