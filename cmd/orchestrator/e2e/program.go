@@ -47,7 +47,7 @@ func Build(path string, flags ...string) error {
 }
 
 // buildOnce builds the program once for all packages of tests: each of them, and each later run, finds it in a folder
-// of this user, and go makes it anew where the code has changed.
+// of this user, and go builds it again when the code has changed.
 func buildOnce() (path string, err error) {
 	gomod, err := exec.Command("go", "env", "GOMOD").Output()
 	if err != nil {

@@ -47,7 +47,7 @@ func cloned(r *e2e.Rig) {
 			r.T.Fatal(err)
 		}
 		value := strings.TrimSpace(string(out))
-		if name == "GOFLAGS" { // with those of this run, what others wrote is compiled already; the program is linked anew
+		if name == "GOFLAGS" { // with those of this run, what others wrote is compiled already; the program is linked again
 			value = strings.TrimSpace(fmt.Sprintf("%s -ldflags=-X=main.unused=%d", value, time.Now().UnixNano()))
 		}
 		r.Env = append(r.Env, name+"="+value)

@@ -229,7 +229,7 @@ func TestFollowsThroughARestart(t *testing.T) {
 // TestServerThatDoesNotComeBack kills the server behind a send.
 func TestServerThatDoesNotComeBack(t *testing.T) {
 	if testing.Short() {
-		t.Skip("waits for the server as long as a person does")
+		t.Skip("SKIPPED under -short: it waits for the server as long as a person does; without it, it runs")
 	}
 	t.Parallel()
 	r := e2e.NewRig(t)

@@ -101,7 +101,7 @@ func TestTableOfGrants(t *testing.T) {
 	}
 	t.Run("another user", func(t *testing.T) {
 		if os.Getuid() != 0 {
-			t.Skip("only root can be another user")
+			t.Skip("SKIPPED: only root can be another user; run as root to test it")
 		}
 		_, list := tableCalls(r.Status(other), "")
 		if err := os.Chmod(filepath.Dir(socket), 0o755); err != nil {
@@ -144,7 +144,7 @@ func TestTableOfGrants(t *testing.T) {
 // TestAgentLeavesItself calls a verb in the ways in which a process hides whose it is.
 func TestAgentLeavesItself(t *testing.T) {
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
-		t.Skip("what left its parents is known on Linux only")
+		t.Skip("SKIPPED: what left its parents is known on Linux only; run it there")
 	}
 	t.Parallel()
 	r := e2e.NewRig(t)
@@ -244,7 +244,7 @@ func TestGrantsOfAThread(t *testing.T) {
 func TestStopEndsWhatTheAgentLeft(t *testing.T) {
 	e2e.ManyStarts(t)
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
-		t.Skip("what left its parents is known on Linux only")
+		t.Skip("SKIPPED: what left its parents is known on Linux only; run it there")
 	}
 	t.Parallel()
 	r := e2e.NewRig(t)
@@ -274,7 +274,7 @@ func TestStopEndsWhatTheAgentLeft(t *testing.T) {
 // TestCapsOfAThread are shown, and an agent with too many processes ends and says why.
 func TestCapsOfAThread(t *testing.T) {
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
-		t.Skip("processes are counted on Linux only")
+		t.Skip("SKIPPED: processes are counted on Linux only; run it there")
 	}
 	t.Parallel()
 	r := e2e.NewRig(t)
