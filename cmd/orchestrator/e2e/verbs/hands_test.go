@@ -75,7 +75,7 @@ func TestTypingAtTheScreen(t *testing.T) {
 // TestRandomKeysInATerminal presses keys at random in a real terminal: text, returns and tabs, some at once.
 func TestRandomKeysInATerminal(t *testing.T) {
 	if testing.Short() {
-		t.Skip("types for ten seconds; run without -short")
+		t.Skip("SKIPPED under -short: it types for ten seconds; without it, it runs")
 	}
 	t.Parallel()
 	r := e2e.NewRig(t)
