@@ -54,7 +54,7 @@ func (c *Controller) Act(ctx context.Context, r thread.MCPAct) (thread.MCPDetail
 	if err != nil {
 		return thread.MCPDetail{}, fmt.Errorf("%s %s: %w", r.Act, e.ID, err)
 	}
-	c.refresh()
+	c.refresh(c.folder(c.spotOf(b)))
 	d, err := c.Detail(ctx, r)
 	d.Page = page
 	return d, err
@@ -65,8 +65,9 @@ func (c *Controller) again(b *switchboard, e *entry) *entry {
 	if e.accepted() {
 		return e
 	}
-	c.refresh()
-	if now, ok := c.judge(c.spotOf(b)).find(e.ID); ok {
+	at := c.spotOf(b)
+	c.refresh(c.folder(at))
+	if now, ok := c.judge(at).find(e.ID); ok {
 		return now
 	}
 	return e
@@ -74,8 +75,9 @@ func (c *Controller) again(b *switchboard, e *entry) *entry {
 
 // approve accepts or rejects a server, if it still is what the person saw.
 func (c *Controller) approve(b *switchboard, e *entry, r thread.MCPAct) error {
-	c.refresh() // it may have changed since it was read
-	fresh, ok := c.judge(c.spotOf(b)).find(e.ID)
+	at := c.spotOf(b)
+	c.refresh(c.folder(at)) // it may have changed since it was read
+	fresh, ok := c.judge(at).find(e.ID)
 	switch {
 	case e.Problem != "":
 		return fmt.Errorf("%s: %w", e.Problem, thread.ErrInvalid)

@@ -335,7 +335,7 @@ func (c *Controller) Why(_ context.Context, q thread.MCPTask) ([]thread.MCPWhy, 
 		}
 		list = append(list, w)
 	}
-	for _, s := range c.likely(q.Text) {
+	for _, s := range c.likely(c.spotOf(b), q.Text) {
 		if !slices.ContainsFunc(list, func(w thread.MCPWhy) bool { return w.Server == s.Server }) {
 			list = append(list, thread.MCPWhy{Server: s.Server, Why: s.Why, Score: s.Score})
 		}
