@@ -293,9 +293,9 @@ func (c *Controller) planned(e *entry, at spot) (*entry, definition.Plan) {
 	return now, plan
 }
 
-// get returns a configured server, as it is started for a thread; nil means in the project's folder.
-func (c *Controller) get(b *switchboard, id string) (*entry, error) {
-	cat := c.of(b)
+// get returns a configured server, as it is started at a spot.
+func (c *Controller) get(at spot, id string) (*entry, error) {
+	cat := c.in(at)
 	e, ok := cat.find(id)
 	if !ok {
 		var names []string

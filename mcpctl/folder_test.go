@@ -52,6 +52,10 @@ func TestServersOfFolders(t *testing.T) {
 			t.Errorf("thread %q: servers %q, want %q", id, got, want)
 		}
 	}
+	in, err := r.Report(context.Background(), thread.MCPQuery{Dir: app})
+	if err != nil || len(in.Servers) != 4 {
+		t.Errorf("who is in the folder sees %+v (%v)", in.Servers, err)
+	}
 	// Nothing of it is started before it is accepted, and what is accepted of the project is not what stands in the folder.
 	r.approve("same")
 	if s := r.server("t1", "same"); !s.Accepted {

@@ -9,6 +9,14 @@ import (
 	"orchestrator/thread"
 )
 
+// spotFor returns where the servers of a thread are started, or without one those of a folder, empty for the project's.
+func (c *Controller) spotFor(b *switchboard, dir string) spot {
+	if b == nil && dir != "" {
+		return c.spotIn("", c.cfg.Places.In(dir).Where())
+	}
+	return c.spotOf(b)
+}
+
 // spotOf returns where the servers of a thread are started; nil means the project.
 func (c *Controller) spotOf(b *switchboard) spot {
 	if b == nil {
