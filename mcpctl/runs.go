@@ -10,7 +10,8 @@ const gatewayName = gateway.Name
 
 // Launch implements thread.MCP.
 func (c *Controller) Launch(t thread.Thread) *thread.MCPLaunch {
-	cat, at := c.refresh(), c.spotIn(t.ID, c.cfg.Project)
+	at := c.spotIn(t.ID, c.cfg.Places.In(t.Dir).Where())
+	cat := c.refresh(c.folder(at))
 	if at.env != nil {
 		cat = c.judge(at)
 	}
@@ -24,12 +25,8 @@ func (c *Controller) Launch(t thread.Thread) *thread.MCPLaunch {
 		foreign(l, e.Definition, e.accepted())
 	}
 	// The agent reads the files of its own folder, which may be another one with other files.
-	for _, dir := range []string{t.Dir, t.Worktree.Path} {
-		if dir == "" || dir == c.cfg.Project {
-			continue
-		}
-		places := c.places(at)
-		places.Project = dir
+	if places := c.places(at); t.Dir != "" && places.Where() != t.Dir {
+		places.Project = places.Top(t.Dir)
 		found := places.Definitions()
 		for _, d := range found.Definitions {
 			if !d.Trusted() {
