@@ -43,8 +43,9 @@ type Masker struct {
 
 	*writer
 
-	mu      sync.Mutex // guards threads; a conversation's lock is never taken while it is held
+	mu      sync.Mutex // guards the rest; a conversation's lock is never taken while it is held
 	threads map[thread.ID]*conversation
+	resting []thread.ID // those of threads whose agents do not run, the longest unused first
 }
 
 // New returns a masker. Close ends it.
@@ -65,7 +66,7 @@ const byDefault = "default"
 // Summarise has a summary of a thread's older turns written and stored, for the requests that follow. An author of ""
 // is the one of the settings, or else the model.
 func (m *Masker) Summarise(ctx context.Context, id thread.ID, by thread.SummaryAuthor) error {
-	c, err := m.conversation(id)
+	c, err := m.conversation(id, false)
 	if err != nil {
 		return err
 	}
@@ -75,15 +76,10 @@ func (m *Masker) Summarise(ctx context.Context, id thread.ID, by thread.SummaryA
 	return m.byHand(ctx, c, by)
 }
 
-// conversation returns what is known about a thread's conversation.
-func (m *Masker) conversation(id thread.ID) (*conversation, error) {
-	m.mu.Lock()
-	c := m.threads[id]
-	if c == nil {
-		c = &conversation{id: id, told: map[string]bool{}}
-		m.threads[id] = c
-	}
-	m.mu.Unlock()
+// conversation returns what is known about a thread's conversation; asks is set for a request of its agent.
+func (m *Masker) conversation(id thread.ID, asks bool) (*conversation, error) {
+	c := m.find(id, asks)
+	defer m.trim()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.set != nil {
@@ -107,7 +103,7 @@ func (m *Masker) Rewrite(_ context.Context, o gateway.Outgoing) gateway.Rewritte
 	}
 	login := scanner.Login(o.Call.Header)
 	settings := m.cfg.Settings(o.Thread, login)
-	c, err := m.conversation(o.Thread)
+	c, err := m.conversation(o.Thread, true)
 	if err != nil {
 		m.cfg.Log.Error("open the masks of a thread", "thread", string(o.Thread), "err", err)
 		o.Notice(thread.LevelWarn, "its requests are sent unmasked: "+err.Error())
