@@ -29,7 +29,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync"
 
 	"orchestrator/contextmgr/gateway"
 	"orchestrator/contextmgr/policy"
@@ -43,10 +42,10 @@ type Masker struct {
 
 	*writer
 
-	mu      sync.Mutex // guards the rest; a conversation's lock is never taken while it is held
-	threads map[thread.ID]*conversation
-	resting []thread.ID // those of threads whose agents do not run, the longest unused first
+	live inMemory
 }
+
+var _ gateway.Keeper = (*Masker)(nil)
 
 // New returns a masker. Close ends it.
 func New(cfg Config) (*Masker, error) {
@@ -57,7 +56,7 @@ func New(cfg Config) (*Masker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the masks: %w", err)
 	}
-	return &Masker{cfg: cfg, writer: w, threads: map[thread.ID]*conversation{}}, nil
+	return &Masker{cfg: cfg, writer: w, live: inMemory{of: map[thread.ID]*conversation{}}}, nil
 }
 
 // byDefault is what people write for the author of the settings.
@@ -78,8 +77,8 @@ func (m *Masker) Summarise(ctx context.Context, id thread.ID, by thread.SummaryA
 
 // conversation returns what is known about a thread's conversation; asks is set for a request of its agent.
 func (m *Masker) conversation(id thread.ID, asks bool) (*conversation, error) {
-	c := m.find(id, asks)
-	defer m.trim()
+	c := m.live.get(id, asks)
+	defer m.live.trim()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.set != nil {
@@ -93,6 +92,15 @@ func (m *Masker) conversation(id thread.ID, asks bool) (*conversation, error) {
 	c.set, c.asked = set, last
 	c.shorter = set.Shorter()
 	return c, nil
+}
+
+// Rest implements gateway.Keeper.
+func (m *Masker) Rest(id thread.ID) { m.live.rest(id) }
+
+// Forget implements gateway.Keeper.
+func (m *Masker) Forget(id thread.ID) {
+	m.live.forget(id)
+	m.kept.forget(id)
 }
 
 // Rewrite implements gateway.Rewriter.
