@@ -253,6 +253,12 @@ type FindSpec struct {
 	Dir, StateDir string // as in LaunchSpec
 	Env           []string
 	Since         time.Time
+	// Prompts are those that the agent was asked and that no turn answers yet; none says nothing.
+	Prompts []string
+	// Taken reports whether a session is another thread's.
+	Taken func(session string) bool
+	// Rivals is set if other threads' agents in the same folder have no session yet either.
+	Rivals bool
 }
 
 // UsageReader is an agent whose transcript contains usage, for threads without a gateway. Optional for an Agent.

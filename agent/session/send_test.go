@@ -56,6 +56,34 @@ head -c 1 >/dev/null; printf '\r\nTAKEN\r\n> '; sleep 1000`)
 	}
 }
 
+// TestSendWaitsForPastes has an agent show its input before it asks for pastes: the prompt is pasted, never typed as keys.
+// One that does not ask gets keys in the end.
+func TestSendWaitsForPastes(t *testing.T) {
+	const pasted = `033   [   2   0   0   ~   w   h   y   ? 033   [   2   0   1   ~`
+	for _, c := range []struct {
+		name, asks string
+		limit      time.Duration
+		bytes      int
+		want       string
+	}{
+		{"at once", `printf '\033[?2004h> '`, deadline, 16, pasted},
+		{"later", `printf '> '; sleep 1; printf '\033[?2004h'`, deadline, 16, pasted},
+		{"never", `printf '> '`, 100 * time.Millisecond, 4, `w   h   y   ?`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			all := sessionsThatShow(t)
+			all.SetPlainLimit(c.limit)
+			all.SetTakeLimit(100 * time.Millisecond)
+			h := start(t, all, "a", fmt.Sprintf(`stty raw -echo; %s; head -c %d | od -An -c -w40; sleep 1000`, c.asks, c.bytes))
+			if err := h.Send(context.Background(), "why?"); !errors.Is(err, thread.ErrTyped) {
+				t.Errorf("send: %v", err) // it shows no more than the bytes
+			}
+			eventually(t, c.want, func() bool { return h.shows(c.want) })
+		})
+	}
+}
+
 // TestSecondReturn counts the returns that a program gets: a second one only if its own input is seen to hold the prompt
 // after the first. Silence and a screen that stands still show nothing, nor does any screen without an input.
 func TestSecondReturn(t *testing.T) {

@@ -55,7 +55,7 @@ type Session struct {
 var _ thread.Session = (*Session)(nil)
 
 // pace holds the time limits for typing a prompt: the constants, except in tests.
-type pace struct{ takeLimit, settled, pressAgain time.Duration }
+type pace struct{ takeLimit, settled, pressAgain, plainLimit time.Duration }
 
 func newSession(c Config, spec thread.SessionSpec, pace pace, turns chan struct{}) *Session {
 	var rules []agent.Rule

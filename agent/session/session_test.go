@@ -55,6 +55,7 @@ func sessionsThatShow(t testing.TB) *session.Sessions {
 		Rules: func(string) []agent.Rule { return rules },
 		Input: func(string) func(*vterm.Terminal) (agent.Input, bool) { return inputOf },
 	})
+	s.SetPlainLimit(0) // the scripts of tests take no pastes
 	t.Cleanup(func() {
 		if err := s.Close(context.Background(), 0); err != nil {
 			t.Error(err)

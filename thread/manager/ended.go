@@ -146,6 +146,7 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 	interrupted := l.lost(exit)
 	l.mu.Unlock()
 	if direct {
+		l.findSession()
 		l.recorder.Poll(ctx) // read its last output
 	}
 	l.recorder.Flush(ctx)
