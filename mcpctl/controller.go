@@ -27,7 +27,7 @@ type Controller struct {
 	inside   map[string]*catalog // as it stands at spots of threads that differ from the project's
 	reads    map[string]reading  // of manifests, by ID and launch hash
 	threads  map[thread.ID]*switchboard
-	told     map[string]hub.Status       // last status that screens were told, by server and thread
+	told     map[string]hub.Status       // last status that screens were told, by server and thread; Cold if there is none
 	counted  map[[sha256.Size]byte]int64 // tokens, by definition
 	indexes  map[string]*match.Index     // over all servers of a folder; those that are not there must be made
 }

@@ -70,14 +70,19 @@ func (c *Controller) manifestChanged(hash string) {
 func (c *Controller) serverChanged(s hub.State) {
 	key := s.Hash + " " + string(s.Thread)
 	c.mu.Lock()
-	last := c.told[key]
+	last, known := c.told[key]
+	if !known {
+		last = hub.Cold
+	}
 	now := s.Status
 	if now == hub.Busy {
 		now = hub.Ready
 	}
-	c.told[key] = now
+	if c.told[key] = now; now == hub.Cold {
+		delete(c.told, key)
+	}
 	c.mu.Unlock()
-	if last != now {
+	if now != last {
 		c.cfg.Threads.Changed(s.Thread)
 	}
 }

@@ -326,6 +326,10 @@ type Gateway interface {
 	Route(id ID, spec RouteSpec) (baseURL, hookURL string, err error)
 	// Unroute closes it.
 	Unroute(ID)
+	// Rest tells that the thread's agent has ended: what is in memory for its requests may go.
+	Rest(ID)
+	// Forget lets go of a thread that is removed for good.
+	Forget(ID)
 }
 
 // RouteSpec configures a thread's route.

@@ -153,6 +153,9 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 	if l.cfg.MCP != nil {
 		l.cfg.MCP.Ended(l.id)
 	}
+	if l.Gateway != nil {
+		l.Gateway.Rest(l.id)
+	}
 	l.interruptPrompts(ctx, "the agent exited: "+activity.Exit(exit), !asked && !exit.Killed() && !exit.Limit)
 	interrupted = interrupted || !asked && exit.Code != 0 && l.recorder.Amid()
 	err := l.update(ctx, func(t *thread.Thread) error {
