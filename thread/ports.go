@@ -190,6 +190,9 @@ type Launch struct {
 	Session string
 	// Ready is how long after its first output the agent may ignore keys; prompts wait for it.
 	Ready time.Duration
+	// Loaded reports whether the agent has loaded the conversation that it resumes; prompts wait for it. It is nil if the
+	// agent shows its input only then.
+	Loaded func() bool
 	// MCP says what became of the server that it was given.
 	MCP MCPReach
 }

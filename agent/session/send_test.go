@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -82,6 +83,28 @@ func TestSendWaitsForPastes(t *testing.T) {
 			eventually(t, c.want, func() bool { return h.shows(c.want) })
 		})
 	}
+}
+
+// TestSendWaitsForTheConversation has an agent show its input before it has loaded the conversation that it resumes: it is
+// not idle, and nothing is typed to it.
+func TestSendWaitsForTheConversation(t *testing.T) {
+	var looks atomic.Int32
+	var loaded atomic.Bool
+	all := sessionsThatShow(t)
+	all.SetTakeLimit(100 * time.Millisecond)
+	h := resume(t, all, "a", `stty raw -echo; printf '> '; head -c 4 >/dev/null; printf ours; sleep 1000`,
+		func() bool { looks.Add(1); return loaded.Load() })
+	sent := make(chan error, 1)
+	go func() { sent <- h.Send(context.Background(), "ours") }()
+	eventually(t, "several looks", func() bool { return looks.Load() > 4 })
+	if h.Holding() || h.told(thread.StateIdle) {
+		t.Errorf("it was typed to (%v), and was %v", h.Holding(), h.now())
+	}
+	loaded.Store(true)
+	if err := <-sent; !errors.Is(err, thread.ErrTyped) {
+		t.Errorf("send: %v", err) // the script shows nothing for the return
+	}
+	eventually(t, "ours", func() bool { return h.shows("ours") })
 }
 
 // TestSecondReturn counts the returns that a program gets: a second one only if its own input is seen to hold the prompt

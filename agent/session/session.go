@@ -72,6 +72,7 @@ func newSession(c Config, spec thread.SessionSpec, pace pace, turns chan struct{
 		told: thread.StateReport{State: thread.StateStarting}, toldAll: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
 	s.screen = newScreen(rules, input, spec.Launch.Ready, time.Now())
+	s.loaded = spec.Launch.Loaded
 	s.term = vterm.New(spec.Cols, spec.Rows, vterm.Options{
 		Scrollback: c.Scrollback, Version: c.Version, Reply: s.reply, Event: s.event,
 	})

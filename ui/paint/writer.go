@@ -52,6 +52,7 @@ type Writer struct {
 	shown      bool // we made the cursor visible
 	shape      vterm.CursorStyle
 	cursorWas  cursorAt
+	drift      drift
 	last       time.Time // of the last frame that drew something
 	timer      *time.Timer
 	syncSince  time.Time // since when the program has been holding its frame back
@@ -78,6 +79,7 @@ func (w *Writer) put(b []byte) error {
 func (w *Writer) forget() { clear(w.rows) }
 
 func (w *Writer) stopTimer() {
+	w.drift.stop()
 	if w.syncTimer != nil {
 		w.syncTimer.Stop()
 		w.syncTimer = nil
