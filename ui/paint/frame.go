@@ -18,7 +18,10 @@ func (w *Writer) frame(out []byte) {
 	} else if w.fresh {
 		w.forget()
 	}
-	w.moved, w.fresh = false, false
+	if w.appeared && before == 0 {
+		w.ahead = true
+	}
+	w.moved, w.fresh, w.appeared = false, false, false
 	if w.chrome.Modes().AltScreen {
 		out = w.paint(out, jumps)
 	}
@@ -139,7 +142,7 @@ func (w *Writer) drawRows(t *vterm.Terminal) {
 }
 
 // clear appends what leaves the painted rows as Bubble Tea assumes them to be. A pane that was painted ahead of Bubble
-// Tea may cover what Bubble Tea has drawn, and will not draw again.
+// Tea, because it has moved or appeared, may cover what Bubble Tea has drawn, and will not draw again.
 func (w *Writer) clear(out []byte) []byte {
 	if w.ahead && w.chrome.Modes().AltScreen {
 		w.ahead = false
