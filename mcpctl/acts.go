@@ -1,6 +1,7 @@
 package mcpctl
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -26,19 +27,20 @@ func (c *Controller) Act(ctx context.Context, r thread.MCPAct) (thread.MCPDetail
 	if err != nil {
 		return thread.MCPDetail{}, err
 	}
-	e, err := c.get(b, r.Server)
+	at := c.spotFor(b, r.Dir)
+	e, err := c.get(at, r.Server)
 	if err != nil {
 		return thread.MCPDetail{}, err
 	}
 	page := ""
 	switch r.Act {
 	case ActRestart:
-		e = c.again(b, e)
+		e = c.again(at, e)
 		if err = usable(e); err == nil {
 			err = c.hub.Restart(ctx, e.hash)
 		}
 	case ActApprove, ActReject:
-		err = c.approve(b, e, r)
+		err = c.approve(at, e, r)
 	case ActRevoke:
 		if err = c.cfg.Trust.Revoke(c.cfg.Project, e.Definition, e.hash); err == nil {
 			c.hub.Stop(e.hash)
@@ -46,7 +48,7 @@ func (c *Controller) Act(ctx context.Context, r thread.MCPAct) (thread.MCPDetail
 	case ActApproveTools:
 		err = c.approveTools(e, r.Hash)
 	case ActSignIn:
-		page, err = c.signIn(ctx, b, e)
+		page, err = c.signIn(ctx, at, e)
 	default:
 		err = thread.Hint(fmt.Errorf("act %q: %w", r.Act, thread.ErrInvalid),
 			"use restart, approve, approve-tools, reject, revoke or login")
@@ -54,28 +56,28 @@ func (c *Controller) Act(ctx context.Context, r thread.MCPAct) (thread.MCPDetail
 	if err != nil {
 		return thread.MCPDetail{}, fmt.Errorf("%s %s: %w", r.Act, e.ID, err)
 	}
-	c.refresh()
+	c.refresh(c.folder(at))
 	d, err := c.Detail(ctx, r)
 	d.Page = page
 	return d, err
 }
 
 // again returns a server that is not accepted as it is now: its files may be again as they were accepted.
-func (c *Controller) again(b *switchboard, e *entry) *entry {
+func (c *Controller) again(at spot, e *entry) *entry {
 	if e.accepted() {
 		return e
 	}
-	c.refresh()
-	if now, ok := c.judge(c.spotOf(b)).find(e.ID); ok {
+	c.refresh(c.folder(at))
+	if now, ok := c.judge(at).find(e.ID); ok {
 		return now
 	}
 	return e
 }
 
 // approve accepts or rejects a server, if it still is what the person saw.
-func (c *Controller) approve(b *switchboard, e *entry, r thread.MCPAct) error {
-	c.refresh() // it may have changed since it was read
-	fresh, ok := c.judge(c.spotOf(b)).find(e.ID)
+func (c *Controller) approve(at spot, e *entry, r thread.MCPAct) error {
+	c.refresh(c.folder(at)) // it may have changed since it was read
+	fresh, ok := c.judge(at).find(e.ID)
 	switch {
 	case e.Problem != "":
 		return fmt.Errorf("%s: %w", e.Problem, thread.ErrInvalid)
@@ -120,14 +122,13 @@ func (c *Controller) approveTools(e *entry, hash string) error {
 }
 
 // signIn begins to sign in to a remote server, in the environment of the person who asks, and returns the page.
-func (c *Controller) signIn(ctx context.Context, b *switchboard, e *entry) (page string, err error) {
+func (c *Controller) signIn(ctx context.Context, at spot, e *entry) (page string, err error) {
 	if err := usable(e); err != nil {
 		return "", err
 	}
 	if e.Transport == definition.Stdio || c.cfg.SignIn == nil {
 		return "", fmt.Errorf("%w: %w", errNoLogin, thread.ErrInvalid)
 	}
-	at := c.spotOf(b)
 	l, err := e.Expand(c.lookup(at))
 	if err != nil {
 		return "", err
@@ -167,9 +168,10 @@ func (c *Controller) CallTool(ctx context.Context, r thread.MCPCall) (thread.MCP
 	if err != nil {
 		return thread.MCPResult{}, err
 	}
-	e, err := c.get(b, r.Server)
+	at := c.spotFor(b, r.Dir)
+	e, err := c.get(at, r.Server)
 	if err == nil {
-		e = c.again(b, e)
+		e = c.again(at, e)
 		err = usable(e)
 	}
 	if err != nil {
@@ -184,7 +186,7 @@ func (c *Controller) CallTool(ctx context.Context, r thread.MCPCall) (thread.MCP
 			}
 		}
 	}
-	who := nobody{dir: c.cfg.Project}
+	who := nobody{dir: cmp.Or(at.dir, c.cfg.Project)}
 	if b != nil {
 		who = c.nobodyOf(b)
 	}

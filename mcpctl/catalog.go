@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -17,31 +18,41 @@ import (
 	"orchestrator/thread/frozen"
 )
 
-// current returns the catalog, read at most watchPause ago.
-func (c *Controller) current() *catalog {
+// current returns the catalog of a folder of the project, read at most watchPause ago.
+func (c *Controller) current(folder string) *catalog {
 	c.mu.Lock()
-	now := c.catalog
+	now := c.catalogs[folder]
 	c.mu.Unlock()
 	if now != nil && time.Since(now.at) < 2*watchPause {
 		return now
 	}
-	return c.look()
+	return c.look(folder)
 }
 
 // look reads the configuration files again if they, or what is accepted, seem to have changed, or after a while.
-func (c *Controller) look() *catalog {
-	stamp := c.stamp()
+func (c *Controller) look(folder string) *catalog {
+	stamp := c.stamp(folder)
 	c.mu.Lock()
-	now := c.catalog
+	now := c.catalogs[folder]
 	if now != nil && now.stamp == stamp && time.Since(now.read) < readPause {
 		same := *now
 		same.at = time.Now()
-		c.catalog = &same
+		c.catalogs[folder] = &same
 		c.mu.Unlock()
 		return &same
 	}
 	c.mu.Unlock()
-	return c.refresh()
+	return c.refresh(folder)
+}
+
+// lookAll looks at the folders of which somebody asked.
+func (c *Controller) lookAll() {
+	c.mu.Lock()
+	folders := slices.Collect(maps.Keys(c.catalogs))
+	c.mu.Unlock()
+	for _, folder := range folders {
+		c.look(folder)
+	}
 }
 
 // readPause is how often the configuration files are read even if they do not seem to have changed, since files that
@@ -57,13 +68,13 @@ func (c *Controller) watched(at spot) *catalog {
 	if time.Since(now.read) <= watchedPause {
 		return now
 	}
-	c.refresh()
+	c.refresh(c.folder(at))
 	return c.judge(at)
 }
 
 // in returns the catalog as it stands at a spot: the same servers, of which some may start something else there.
 func (c *Controller) in(at spot) *catalog {
-	now := c.current()
+	now := c.current(c.folder(at))
 	if c.isProject(at) {
 		return now
 	}
@@ -83,7 +94,7 @@ func (c *Controller) of(b *switchboard) *catalog {
 
 // judge reads again what the servers would start at a spot, and tells if that has changed.
 func (c *Controller) judge(at spot) *catalog {
-	now := c.current()
+	now := c.current(c.folder(at))
 	if c.isProject(at) {
 		return now
 	}
@@ -148,19 +159,24 @@ func (c *Controller) verdict(d definition.Definition, hash string) (v trust.Verd
 }
 
 // stamp tells apart the states of the files.
-func (c *Controller) stamp() string { return c.cfg.Places.Stamp() + c.cfg.Trust.Stamp() }
+func (c *Controller) stamp(folder string) string {
+	return c.cfg.Places.In(folder).Stamp() + c.cfg.Trust.Stamp()
+}
 
-// refresh reads the configuration files again, and tells agents and screens if something has changed.
-func (c *Controller) refresh() *catalog {
-	stamp := c.stamp() // before they are read: what changes meanwhile is read again
-	next := c.read()
+// refresh reads the configuration files of a folder again, and tells agents and screens if something has changed.
+func (c *Controller) refresh(folder string) *catalog {
+	stamp := c.stamp(folder) // before they are read: what changes meanwhile is read again
+	next := c.read(folder)
 	next.stamp = stamp
 	c.mu.Lock()
-	before := c.catalog
-	c.catalog = next
+	before := c.catalogs[folder]
+	if before == nil && len(c.catalogs) >= maxInside {
+		clear(c.catalogs)
+	}
+	c.catalogs[folder] = next
 	changed := before != nil && !same(before, next)
 	if before == nil || changed {
-		c.index = nil
+		clear(c.indexes)
 		clear(c.reads) // which tools are left out may have changed
 	}
 	c.mu.Unlock()
@@ -170,11 +186,12 @@ func (c *Controller) refresh() *catalog {
 	return next
 }
 
-// read reads the configuration files, and judges what is there. The person's own files are accepted as they stand the
-// first time that they are seen.
-func (c *Controller) read() *catalog {
-	found := c.cfg.Places.Definitions()
-	hasher := c.cfg.Places.Hasher(c.cfg.Project)
+// read reads the configuration files that count in a folder of the project, and judges what is there. The person's own
+// files are accepted as they stand the first time that they are seen.
+func (c *Controller) read(folder string) *catalog {
+	places := c.cfg.Places.In(folder)
+	found := places.Definitions()
+	hasher := places.Hasher(folder)
 	for _, file := range found.Own {
 		var servers []trust.Server
 		for _, d := range found.Definitions {
@@ -188,7 +205,10 @@ func (c *Controller) read() *catalog {
 	}
 	cat := &catalog{problems: found.Problems, at: time.Now(), read: time.Now()}
 	for _, d := range found.Definitions {
-		e := &entry{Definition: d, hash: found.Hashes[d.ID]}
+		e := &entry{Definition: d, hash: found.Hashes[d.ID], base: places.Base(d.Sources[0].File)}
+		if folder != c.cfg.Project {
+			e.at.dir = folder
+		}
 		if e.hash != "" {
 			e.verdict, e.unread = c.verdict(d, e.hash)
 		}
@@ -207,7 +227,7 @@ func (c *Controller) read() *catalog {
 // which the server starts, so that nothing is started that was changed meanwhile or is not accepted any more.
 func (c *Controller) launch(_ context.Context, s hub.Server, id thread.ID, dir string) (definition.Launch, []string, error) {
 	at := c.spotIn(id, dir)
-	e, ok := c.read().find(s.ID)
+	e, ok := c.read(c.folder(at)).find(s.ID)
 	if !ok {
 		return definition.Launch{}, nil, fmt.Errorf("%s is not configured any more: %w", s.ID, hub.ErrUnapproved)
 	}
@@ -216,7 +236,7 @@ func (c *Controller) launch(_ context.Context, s hub.Server, id thread.ID, dir s
 	case e.Problem != "":
 		return definition.Launch{}, nil, fmt.Errorf("%s: %s: %w", s.ID, e.Problem, hub.ErrUnapproved)
 	case e.hash != s.Hash || !e.accepted():
-		c.background(func() { c.refresh(); c.judge(at) }) // so that people see it
+		c.background(func() { c.refresh(c.folder(at)); c.judge(at) }) // so that people see it
 		return definition.Launch{}, nil, fmt.Errorf("%s %s: %w", s.ID, e.changed(), hub.ErrUnapproved)
 	}
 	if missing := definition.Missing(e.Definition, c.environ(at)); missing != "" {
@@ -273,9 +293,9 @@ func (c *Controller) planned(e *entry, at spot) (*entry, definition.Plan) {
 	return now, plan
 }
 
-// get returns a configured server, as it is started for a thread; nil means in the project's folder.
-func (c *Controller) get(b *switchboard, id string) (*entry, error) {
-	cat := c.of(b)
+// get returns a configured server, as it is started at a spot.
+func (c *Controller) get(at spot, id string) (*entry, error) {
+	cat := c.in(at)
 	e, ok := cat.find(id)
 	if !ok {
 		var names []string

@@ -22,14 +22,14 @@ type Controller struct {
 	saving sync.Mutex // held while switches are stored; taken before mu
 
 	// mu guards the fields below; it is held for moments, never while a port or the hub is called.
-	mu      sync.Mutex
-	catalog *catalog
-	inside  map[string]*catalog // as it stands at spots of threads that differ from the project's
-	reads   map[string]reading  // of manifests, by ID and launch hash
-	threads map[thread.ID]*switchboard
-	told    map[string]hub.Status       // last status that screens were told, by server and thread
-	counted map[[sha256.Size]byte]int64 // tokens, by definition
-	index   *match.Index                // over all servers, nil if it must be made again
+	mu       sync.Mutex
+	catalogs map[string]*catalog // by folder of the project
+	inside   map[string]*catalog // as it stands at spots of threads that differ from the project's
+	reads    map[string]reading  // of manifests, by ID and launch hash
+	threads  map[thread.ID]*switchboard
+	told     map[string]hub.Status       // last status that screens were told, by server and thread; Cold if there is none
+	counted  map[[sha256.Size]byte]int64 // tokens, by definition
+	indexes  map[string]*match.Index     // over all servers of a folder; those that are not there must be made
 }
 
 // tellAll tells all agents and screens that something of all threads may have changed.

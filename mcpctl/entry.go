@@ -25,7 +25,8 @@ type entry struct {
 	hash     string
 	verdict  trust.Verdict
 	unread   string   // why it is not known what was accepted, "" if it is
-	at       spot     // of a thread for which something else is started than for the project
+	at       spot     // where it stands, if that is not the project's folder
+	base     string   // where it is started if threads share it
 	values   []string // variables that have other values there
 	patterns match.Patterns
 }
@@ -54,7 +55,7 @@ func shareOf(d definition.Definition) definition.Share {
 
 // server is the entry as the hub takes it.
 func (e *entry) server() hub.Server {
-	return hub.Server{ID: e.ID, Hash: e.hash, Definition: e.Definition, Trusted: e.Trusted()}
+	return hub.Server{ID: e.ID, Hash: e.hash, Definition: e.Definition, Dir: e.base, Trusted: e.Trusted()}
 }
 
 // isFor reports whether a server is on for an agent unless something else is decided: it is configured for that agent or
@@ -75,7 +76,7 @@ type catalog struct {
 	at       time.Time // when it was looked at
 	read     time.Time
 	stamp    string    // of the files then
-	base     time.Time // for the folder of a thread: when the project's was read
+	base     time.Time // for the folder of a thread: when that of the project's same folder was read
 }
 
 // of reports whether the catalog of a thread's folder was made of the project's as it is now.
@@ -104,6 +105,9 @@ func usable(e *entry) error {
 	switch {
 	case e.Problem != "":
 		return fmt.Errorf("%s: %w", e.Problem, thread.ErrInvalid)
+	case !e.accepted() && e.at.dir != "" && e.verdict.State != trust.Changed:
+		return thread.Hint(fmt.Errorf("you have not accepted what it starts: %w", thread.ErrRefused),
+			"read it and accept it: `orchestrator mcp approve "+e.ID+" --thread THREAD`, or m and a on the screen")
 	case !e.accepted() && e.at.dir != "":
 		return thread.Hint(fmt.Errorf("it %s: %w", e.changed(), thread.ErrRefused),
 			"read it and accept it: `orchestrator mcp approve "+e.ID+" --thread THREAD`, or m and a on the screen")

@@ -4,24 +4,25 @@ import (
 	"orchestrator/mcpctl/match"
 )
 
-// likely returns the servers that a task probably needs, by their descriptions and what similar tasks used.
-func (c *Controller) likely(text string) []match.Suggestion {
+// likely returns the servers of a spot that a task probably needs, by their descriptions and what similar tasks used.
+func (c *Controller) likely(at spot, text string) []match.Suggestion {
+	folder := c.folder(at)
 	c.mu.Lock()
-	index := c.index
+	index := c.indexes[folder]
 	c.mu.Unlock()
 	if index == nil {
-		index = c.newIndex()
+		index = c.newIndex(folder)
 		c.mu.Lock()
-		c.index = index
+		c.indexes[folder] = index
 		c.mu.Unlock()
 	}
 	return index.Suggest(text)
 }
 
-// newIndex makes an index of all servers that could be switched on.
-func (c *Controller) newIndex() *match.Index {
+// newIndex makes an index of all servers of a folder that could be switched on.
+func (c *Controller) newIndex(folder string) *match.Index {
 	var all []match.Server
-	for _, e := range c.current().entries {
+	for _, e := range c.current(folder).entries {
 		if !e.accepted() {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orchestrator/mcpctl/hub"
+	"orchestrator/mcpctl/match"
 	"orchestrator/thread"
 )
 
@@ -20,7 +21,7 @@ func New(cfg Config) *Controller {
 	if cfg.Tokens == nil {
 		cfg.Tokens = func(s string) int { return (len(s) + 3) / 4 }
 	}
-	c := &Controller{cfg: cfg, inside: map[string]*catalog{}, reads: map[string]reading{}, threads: map[thread.ID]*switchboard{},
+	c := &Controller{cfg: cfg, catalogs: map[string]*catalog{}, inside: map[string]*catalog{}, indexes: map[string]*match.Index{}, reads: map[string]reading{}, threads: map[thread.ID]*switchboard{},
 		told: map[string]hub.Status{}, counted: map[[sha256.Size]byte]int64{}}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	h := cfg.Hub
@@ -51,7 +52,7 @@ func (c *Controller) Run(ctx context.Context) error {
 		case <-c.ctx.Done():
 			return nil
 		case <-tick.C:
-			c.look()
+			c.lookAll()
 		}
 	}
 }
@@ -60,7 +61,7 @@ func (c *Controller) Run(ctx context.Context) error {
 func (c *Controller) manifestChanged(hash string) {
 	c.mu.Lock()
 	maps.DeleteFunc(c.reads, func(key string, _ reading) bool { return strings.HasSuffix(key, " "+hash) })
-	c.index = nil
+	clear(c.indexes)
 	c.mu.Unlock()
 	c.tellAll()
 }
@@ -69,14 +70,19 @@ func (c *Controller) manifestChanged(hash string) {
 func (c *Controller) serverChanged(s hub.State) {
 	key := s.Hash + " " + string(s.Thread)
 	c.mu.Lock()
-	last := c.told[key]
+	last, known := c.told[key]
+	if !known {
+		last = hub.Cold
+	}
 	now := s.Status
 	if now == hub.Busy {
 		now = hub.Ready
 	}
-	c.told[key] = now
+	if c.told[key] = now; now == hub.Cold {
+		delete(c.told, key)
+	}
 	c.mu.Unlock()
-	if last != now {
+	if now != last {
 		c.cfg.Threads.Changed(s.Thread)
 	}
 }

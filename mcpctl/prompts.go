@@ -160,7 +160,7 @@ func (c *Controller) suggest(id thread.ID, text string) {
 		return
 	}
 	cat := c.of(b)
-	for _, s := range c.likely(text) {
+	for _, s := range c.likely(c.spotOf(b), text) {
 		e, ok := cat.find(s.Server)
 		if !ok || !e.accepted() {
 			continue

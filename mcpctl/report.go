@@ -21,7 +21,7 @@ func (c *Controller) Report(_ context.Context, q thread.MCPQuery) (thread.MCPRep
 	if err != nil {
 		return thread.MCPReport{}, err
 	}
-	cat := c.watched(c.spotOf(b))
+	cat := c.watched(c.spotFor(b, q.Dir))
 	states := c.hub.States()
 	report := thread.MCPReport{Servers: []thread.MCPServer{}}
 	for _, e := range cat.entries {
@@ -226,8 +226,9 @@ func (c *Controller) Detail(ctx context.Context, q thread.MCPAct) (thread.MCPDet
 	if err != nil {
 		return thread.MCPDetail{}, err
 	}
-	c.watched(c.spotOf(b))
-	e, err := c.get(b, q.Server)
+	at := c.spotFor(b, q.Dir)
+	c.watched(at)
+	e, err := c.get(at, q.Server)
 	if err != nil {
 		return thread.MCPDetail{}, err
 	}
@@ -317,8 +318,8 @@ func (c *Controller) Why(_ context.Context, q thread.MCPTask) ([]thread.MCPWhy, 
 		return nil, err
 	}
 	list := []thread.MCPWhy{}
-	cat := c.of(b)
-	for _, e := range cat.entries {
+	at := c.spotFor(b, q.Dir)
+	for _, e := range c.in(at).entries {
 		reason, ok := e.patterns.Match(q.Text)
 		if !ok {
 			continue
@@ -335,7 +336,7 @@ func (c *Controller) Why(_ context.Context, q thread.MCPTask) ([]thread.MCPWhy, 
 		}
 		list = append(list, w)
 	}
-	for _, s := range c.likely(q.Text) {
+	for _, s := range c.likely(at, q.Text) {
 		if !slices.ContainsFunc(list, func(w thread.MCPWhy) bool { return w.Server == s.Server }) {
 			list = append(list, thread.MCPWhy{Server: s.Server, Why: s.Why, Score: s.Score})
 		}

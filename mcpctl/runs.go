@@ -1,8 +1,12 @@
 package mcpctl
 
 import (
+	"maps"
+	"strings"
+
 	"orchestrator/mcpctl/definition"
 	"orchestrator/mcpctl/gateway"
+	"orchestrator/mcpctl/hub"
 	"orchestrator/thread"
 )
 
@@ -10,7 +14,8 @@ const gatewayName = gateway.Name
 
 // Launch implements thread.MCP.
 func (c *Controller) Launch(t thread.Thread) *thread.MCPLaunch {
-	cat, at := c.refresh(), c.spotIn(t.ID, c.cfg.Project)
+	at := c.spotIn(t.ID, c.cfg.Places.In(t.Dir).Where())
+	cat := c.refresh(c.folder(at))
 	if at.env != nil {
 		cat = c.judge(at)
 	}
@@ -24,12 +29,8 @@ func (c *Controller) Launch(t thread.Thread) *thread.MCPLaunch {
 		foreign(l, e.Definition, e.accepted())
 	}
 	// The agent reads the files of its own folder, which may be another one with other files.
-	for _, dir := range []string{t.Dir, t.Worktree.Path} {
-		if dir == "" || dir == c.cfg.Project {
-			continue
-		}
-		places := c.places(at)
-		places.Project = dir
+	if places := c.places(at); t.Dir != "" && places.Where() != t.Dir {
+		places.Project = places.Top(t.Dir)
 		found := places.Definitions()
 		for _, d := range found.Definitions {
 			if !d.Trusted() {
@@ -104,6 +105,31 @@ func (c *Controller) Ended(id thread.ID) {
 		c.mu.Unlock()
 		if !again { // otherwise the next run uses them
 			c.hub.Forget(id)
+			c.rest(id, b, run)
 		}
+	})
+}
+
+// rest lets go of the switchboard of a thread whose agent has ended with a run, if all of it is stored.
+func (c *Controller) rest(id thread.ID, b *switchboard, run int) {
+	c.saving.Lock()
+	defer c.saving.Unlock()
+	t, err := c.cfg.Threads.Find(string(id))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	maps.DeleteFunc(c.told, func(key string, _ hub.Status) bool { return strings.HasSuffix(key, " "+string(id)) })
+	if b != nil && c.threads[id] == b && b.runs == run && (err != nil || t.MCP.Equal(b.decided)) {
+		delete(c.threads, id)
+	}
+}
+
+// Forget implements thread.MCP.
+func (c *Controller) Forget(id thread.ID) {
+	c.mu.Lock()
+	delete(c.threads, id)
+	c.mu.Unlock()
+	c.background(func() {
+		c.hub.Forget(id)
+		c.rest(id, nil, 0)
 	})
 }

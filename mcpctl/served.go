@@ -96,7 +96,7 @@ func (c *Controller) Call(
 	ctx context.Context, server string, caller gateway.Caller, method string, params json.RawMessage,
 ) (json.RawMessage, error) {
 	b := c.board(caller.Thread())
-	e, err := c.get(b, server)
+	e, err := c.get(c.spotOf(b), server)
 	if err != nil {
 		return nil, err
 	}

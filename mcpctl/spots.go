@@ -9,6 +9,14 @@ import (
 	"orchestrator/thread"
 )
 
+// spotFor returns where the servers of a thread are started, or without one those of a folder, empty for the project's.
+func (c *Controller) spotFor(b *switchboard, dir string) spot {
+	if b == nil && dir != "" {
+		return c.spotIn("", c.cfg.Places.In(dir).Where())
+	}
+	return c.spotOf(b)
+}
+
 // spotOf returns where the servers of a thread are started; nil means the project.
 func (c *Controller) spotOf(b *switchboard) spot {
 	if b == nil {
@@ -33,9 +41,18 @@ func (c *Controller) spotIn(id thread.ID, dir string) spot {
 	return s
 }
 
-// isProject reports whether servers for a spot are started as the project's are.
+// folder returns the folder of the project whose catalog holds at a spot: the spot's own, or in a worktree the one that
+// it is a copy of.
+func (c *Controller) folder(s spot) string {
+	if s.dir == "" {
+		return c.cfg.Project
+	}
+	return c.cfg.Places.In(s.dir).Where()
+}
+
+// isProject reports whether servers for a spot are started as those of the catalog are.
 func (c *Controller) isProject(s spot) bool {
-	return (s.dir == "" || s.dir == c.cfg.Project) && s.env == nil
+	return s.env == nil && (s.dir == "" || s.dir == c.folder(s))
 }
 
 // environ is the environment at a spot.
@@ -64,7 +81,7 @@ func (c *Controller) lookup(s spot) func(name string) (string, bool) {
 
 // places are where servers are configured, with the values of a spot.
 func (c *Controller) places(s spot) discovery.Places {
-	p := c.cfg.Places
+	p := c.cfg.Places.In(s.dir)
 	if s.env != nil {
 		p.Lookup = c.lookup(s)
 	}

@@ -34,7 +34,7 @@ func (c *Controller) Switch(ctx context.Context, r thread.MCPChange) (thread.MCP
 	if err != nil {
 		return thread.MCPReport{}, err
 	}
-	e, err := c.get(c.board(t.ID), r.Server)
+	e, err := c.get(c.spotOf(c.board(t.ID)), r.Server)
 	if err != nil {
 		return thread.MCPReport{}, err
 	}
@@ -79,7 +79,7 @@ func (c *Controller) Switch(ctx context.Context, r thread.MCPChange) (thread.MCP
 
 // Take implements thread.MCP.
 func (c *Controller) Take(ctx context.Context, id thread.ID, server, why string) error {
-	e, err := c.get(c.board(id), server)
+	e, err := c.get(c.spotOf(c.board(id)), server)
 	if err == nil {
 		err = usable(e)
 	}

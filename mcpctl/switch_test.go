@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -385,6 +386,53 @@ func TestEnded(t *testing.T) {
 	r.must("t2", "own", "echo")
 	if got := len(r.starts("own")); got != 2 {
 		t.Errorf("%d starts", got)
+	}
+}
+
+// TestThreadsThatEndedAreForgotten: of threads that ended or are gone nothing stays in memory, and what was decided for
+// them is as it was when they come back.
+func TestThreadsThatEndedAreForgotten(t *testing.T) {
+	r := newRig(t, func(r *rig, _ *mcpctl.Config) {
+		r.own(conf{"own": r.fake("own"), "broken": {"command": "no-such-program"}})
+	})
+	var ids []thread.ID
+	for i := range 30 {
+		id := thread.ID("many" + strconv.Itoa(i))
+		ids = append(ids, id)
+		r.threads.add(id, "claude", r.project)
+		r.Launched(id, thread.MCPReach{Given: true})
+		r.mustFlip(string(id), "own", i%2 == 0)
+		_, _ = r.call(id, "broken", "echo")
+		if i%6 == 0 {
+			r.must(id, "own", "echo")
+		}
+	}
+	for _, id := range ids {
+		r.Ended(id)
+	}
+	r.eventually("they are forgotten", func() bool {
+		threads, states := r.Held()
+		return threads == 0 && states == 0
+	})
+	for i, id := range ids {
+		if s := r.server(string(id), "own"); s.On != (i%2 == 0) {
+			t.Errorf("%s is switched otherwise than it was: %+v", id, s)
+		}
+	}
+	for _, id := range ids {
+		r.Forget(id)
+	}
+	r.eventually("they are forgotten again", func() bool {
+		threads, states := r.Held()
+		return threads == 0 && states == 0
+	})
+	// One that runs again meanwhile keeps what it has.
+	r.Launched("t1", thread.MCPReach{Given: true})
+	r.Ended("t1")
+	r.Launched("t1", thread.MCPReach{Given: true, Live: true})
+	r.must("t1", "own", "echo")
+	if got := r.report("t1").Takes; got != "at once" {
+		t.Errorf("a switch takes effect %q", got)
 	}
 }
 

@@ -23,9 +23,11 @@ type MCPReach struct {
 	Outside []string `json:"outside,omitempty"`
 }
 
-// MCPQuery asks for the MCP servers, for a thread if one is named.
+// MCPQuery asks for the MCP servers, for a thread if one is named, otherwise as threads in a folder of the project have
+// them; with neither, in the project's own.
 type MCPQuery struct {
 	Thread string `json:"thread,omitempty"`
+	Dir    string `json:"dir,omitempty"` // absolute
 }
 
 // MCPReport is what is known of the MCP servers, for a thread.
@@ -161,6 +163,7 @@ type MCPAct struct {
 	Act    string `json:"act"`
 	Server string `json:"server"`
 	Thread string `json:"thread,omitempty"`
+	Dir    string `json:"dir,omitempty"` // as in MCPQuery
 	// Hash is what the person saw: that of the launch for "approve" and "reject", ToolsHash for "approve-tools".
 	Hash string `json:"hash,omitempty"`
 }
@@ -168,6 +171,7 @@ type MCPAct struct {
 // MCPCall calls a tool of a server for a thread.
 type MCPCall struct {
 	Thread    string `json:"thread,omitempty"`
+	Dir       string `json:"dir,omitempty"` // as in MCPQuery
 	Server    string `json:"server"`
 	Tool      string `json:"tool"`
 	Arguments string `json:"arguments,omitempty"` // a JSON object
@@ -181,6 +185,7 @@ type MCPResult struct {
 // MCPTask is a text of which is asked what servers it needs.
 type MCPTask struct {
 	Thread string `json:"thread,omitempty"`
+	Dir    string `json:"dir,omitempty"` // as in MCPQuery
 	Text   string `json:"text"`
 }
 

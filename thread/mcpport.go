@@ -26,6 +26,8 @@ type MCP interface {
 	Restored(ID)
 	// Ended tells that a thread's agent is not running any more.
 	Ended(ID)
+	// Forget lets go of a thread that is removed for good.
+	Forget(ID)
 }
 
 // ServerTaker is an agent that takes MCP servers from us: that its launch says whether it was given them.

@@ -190,6 +190,9 @@ type Launch struct {
 	Session string
 	// Ready is how long after its first output the agent may ignore keys; prompts wait for it.
 	Ready time.Duration
+	// Loaded reports whether the agent has loaded the conversation that it resumes; prompts wait for it. It is nil if the
+	// agent shows its input only then.
+	Loaded func() bool
 	// MCP says what became of the server that it was given.
 	MCP MCPReach
 }
@@ -253,6 +256,12 @@ type FindSpec struct {
 	Dir, StateDir string // as in LaunchSpec
 	Env           []string
 	Since         time.Time
+	// Prompts are those that the agent was asked and that no turn answers yet; none says nothing.
+	Prompts []string
+	// Taken reports whether a session is another thread's.
+	Taken func(session string) bool
+	// Rivals is set if other threads' agents in the same folder have no session yet either.
+	Rivals bool
 }
 
 // UsageReader is an agent whose transcript contains usage, for threads without a gateway. Optional for an Agent.
@@ -317,6 +326,10 @@ type Gateway interface {
 	Route(id ID, spec RouteSpec) (baseURL, hookURL string, err error)
 	// Unroute closes it.
 	Unroute(ID)
+	// Rest tells that the thread's agent has ended: what is in memory for its requests may go.
+	Rest(ID)
+	// Forget lets go of a thread that is removed for good.
+	Forget(ID)
 }
 
 // RouteSpec configures a thread's route.

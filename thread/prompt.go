@@ -77,6 +77,8 @@ type Prompt struct {
 	// Turn is the number of the turn that answers it, 0 while unknown; Answer is that turn's checkpoint.
 	Turn   int          `json:"turn,omitempty"`
 	Answer CheckpointID `json:"answer,omitempty"`
+	// Rewound is set in lists if a rewind undid that turn. It is not stored.
+	Rewound bool `json:"rewound,omitempty"`
 	// With is set if one turn answers several prompts: the one that names the turn.
 	With PromptID `json:"with,omitempty"`
 	// Lines is as in AskRequest.

@@ -101,6 +101,49 @@ func TestRestartedElsewhere(t *testing.T) {
 	})
 }
 
+// TestRestartedByAVerb: who restarts the server elsewhere resumes its agents too; this screen asks about those that are
+// still interrupted a while later, and no longer than that.
+func TestRestartedByAVerb(t *testing.T) {
+	back := func(r *rig) {
+		stage(r)
+		r.m.conn.Disconnected(nil)
+		r.send(connection.Retry{Gen: r.m.conn.Generation()})
+		r.must("Reconnected to the server")
+		if see := r.see(); strings.Contains(see, "interrupted") && strings.Contains(see, "1 thread") {
+			t.Errorf("asked at once:\n%s", see)
+		}
+	}
+	resume := func(r *rig) {
+		for i := range r.srv.threads {
+			if s := &r.srv.threads[i]; s.State.State == thread.StateInterrupted {
+				s.State.State = thread.StateIdle
+				now := *s
+				r.srv.seq++ // the rig's first stream is still open: this goes to the second
+				r.send(connection.Happened{Gen: r.m.conn.Generation(), Events: []thread.Event{
+					{Seq: r.srv.seq, Kind: thread.EventThread, ThreadID: s.ID, Status: &now}}})
+				r.wait(40 * time.Millisecond)
+			}
+		}
+	}
+	play(t, world(), 100, 30, nil, func(r *rig) {
+		back(r)
+		resume(r)
+		r.wait(2 * connection.OfferAfter)
+		if see := r.see(); strings.Contains(see, "1 thread interrupted") {
+			t.Errorf("asked about what runs again:\n%s", see)
+		}
+	})
+	play(t, world(), 100, 30, nil, func(r *rig) {
+		back(r)
+		r.wait(2 * connection.OfferAfter)
+		r.must("1 thread interrupted")
+		resume(r)
+		if see := r.see(); strings.Contains(see, "1 thread interrupted") {
+			t.Errorf("still asked about what runs again:\n%s", see)
+		}
+	})
+}
+
 func TestRestartThatFails(t *testing.T) {
 	outdated(t, 100, 30, func() (connection.Restarted, error) {
 		return connection.Restarted{}, errors.New("answers are not saved")

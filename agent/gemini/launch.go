@@ -35,6 +35,9 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	l := thread.Launch{Path: found.Path, Args: found.Args, Dir: spec.Dir, Session: session, Ready: ready}
 	if spec.Resume {
 		l.Args = append(l.Args, "--resume", session)
+		if f := locate(env, spec.Dir, session); f.main != "" {
+			l.Loaded = loaded(filepath.Join(projects(env), f.main), session)
+		}
 	} else {
 		l.Args = append(l.Args, "--session-id", session)
 	}

@@ -44,27 +44,34 @@ func open(path string) (*sql.DB, error) {
 	return sql.Open("sqlite3", source.String())
 }
 
-// load reads a session from the database.
-func load(ctx context.Context, env launch.Env, session string) (stored, error) {
-	path := database(env)
+// begin begins to read a database; there is nothing to end if there is none yet.
+func begin(ctx context.Context, path string) (tx *sql.Tx, end func(), err error) {
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		if err == nil {
 			err = fmt.Errorf("%s is not a regular file: %w", path, thread.ErrInvalid)
 		} else if errors.Is(err, os.ErrNotExist) {
 			err = nil
 		}
-		return stored{}, err
+		return nil, nil, err
 	}
 	db, err := open(path)
 	if err != nil {
+		return nil, nil, err
+	}
+	if tx, err = db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}); err != nil {
+		db.Close()
+		return nil, nil, err
+	}
+	return tx, func() { tx.Rollback(); db.Close() }, nil
+}
+
+// load reads a session from the database.
+func load(ctx context.Context, env launch.Env, session string) (stored, error) {
+	tx, end, err := begin(ctx, database(env))
+	if err != nil || tx == nil {
 		return stored{}, err
 	}
-	defer db.Close()
-	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return stored{}, err
-	}
-	defer tx.Rollback()
+	defer end()
 	var s stored
 	if s.session, err = loadSession(ctx, tx, session); err != nil || s.session == nil {
 		return stored{}, err

@@ -12,6 +12,9 @@ func (s *Sessions) SetSettled(d time.Duration) { s.pace.settled = d }
 // SetPressAgain shortens the wait before a return is pressed once more. Before the first Start only.
 func (s *Sessions) SetPressAgain(d time.Duration) { s.pace.pressAgain = d }
 
+// SetPlainLimit shortens the wait for an agent that takes no pastes. Before the first Start only.
+func (s *Sessions) SetPlainLimit(d time.Duration) { s.pace.plainLimit = d }
+
 // Holding reports whether a prompt is being typed.
 func (s *Session) Holding() bool {
 	s.mu.Lock()

@@ -24,6 +24,10 @@ const (
 	startLimitQuiet = 3 * time.Second
 	// coveredLimit is how long an input must not be shown until something counts as lying over it.
 	coveredLimit = 2 * time.Second
+	// loadedPause is how long to wait between two looks whether an agent has loaded the conversation that it resumes.
+	loadedPause = 50 * time.Millisecond
+	// loadedLimit is how long to wait for that once it shows its input: another version may not tell.
+	loadedLimit = time.Minute
 	// unknownLimit is how long to search for an agent's input before the agent counts as started without it: a newer
 	// version may look different.
 	unknownLimit = 30 * time.Second
@@ -38,6 +42,7 @@ type screen struct {
 	tells   bool                                      // some rule shows when it works or waits
 	waits   bool                                      // some rule, or the input, shows when a prompt is accepted
 	startup time.Duration                             // the minimum time after its first output until it is ready
+	loaded  func() bool                               // whether it has loaded the conversation that it resumes; nil once it has
 
 	tracker *state.Tracker
 	signs   state.Signs // of a program without rules
@@ -54,6 +59,7 @@ type screen struct {
 	covered  time.Time // since when its input is not shown though it seems to wait for a prompt; zero otherwise
 	usable   time.Time // when it first showed that it accepts a prompt; zero before
 	found    bool      // its input has been on its screen
+	unloaded time.Time // when to look again whether it has loaded its conversation
 }
 
 // newScreen returns the state before the agent starts; the caller sets term. read finds the agent's input on its screen
@@ -248,8 +254,27 @@ func (s *screen) starts(now time.Time) (again time.Time, starts bool) {
 			return again, now.Before(again) || s.blank()
 		}
 	}
-	again = s.usable.Add(mounted)
-	return again, now.Before(again)
+	if again = s.usable.Add(mounted); now.Before(again) {
+		return again, true
+	}
+	return s.loads(now)
+}
+
+// loads reports whether the agent shows its input and has not loaded the conversation that it resumes, and when to look
+// again. One that never says so counts as having loaded it in the end.
+func (s *screen) loads(now time.Time) (again time.Time, loads bool) {
+	if s.loaded == nil {
+		return again, false
+	}
+	if now.Before(s.unloaded) {
+		return s.unloaded, true
+	}
+	if s.loaded() || !now.Before(s.usable.Add(loadedLimit)) {
+		s.loaded = nil
+		return again, false
+	}
+	s.unloaded = now.Add(loadedPause)
+	return s.unloaded, true
 }
 
 // blank reports whether nothing is on the screen.

@@ -25,6 +25,9 @@ const (
 	// takeLimit is how long an agent may take to show a prompt, and then that it accepted it: with a hundred agents on two
 	// processors some took longer than 20 s.
 	takeLimit = time.Minute
+	// plainLimit is how long to wait for an agent to ask for pastes once it shows its input: some show it first, and take
+	// what is typed as keys until then, of which some are commands.
+	plainLimit = 20 * time.Second
 	// pressAgain is how long the input must go on showing the prompt until return is pressed once more.
 	pressAgain = 2 * time.Second
 	// believe is how long to wait for evidence of work before a changed screen is enough.
@@ -106,6 +109,7 @@ type prompt struct {
 	text    string
 	why     error // why it is not typed yet
 	typed   []byte
+	plain   time.Time // since when its input was shown without that it took pastes
 	before  int       // how often the screen already showed it
 	began   time.Time // when it was typed
 	again   bool      // it was typed once more
@@ -129,6 +133,10 @@ func (p *prompt) begin(now time.Time) (bool, error) {
 		}
 		return false, &err
 	}
+	if p.keysOnly(now) {
+		p.why = &thread.NotReadyError{Reason: "it takes no pastes yet"}
+		return false, nil
+	}
 	p.refused = nil // that is over
 	if p.term.Modes().BracketedPaste {
 		p.typed = []byte("\x1b[200~" + p.text + "\x1b[201~")
@@ -137,6 +145,18 @@ func (p *prompt) begin(now time.Time) (bool, error) {
 	}
 	p.before, p.began, p.holding, p.stop = typing.Within(p.term.Text(), p.text), now, true, false
 	return true, p.proc.Write(p.typed)
+}
+
+// keysOnly reports whether an agent that shows its input has not asked for pastes yet.
+func (p *prompt) keysOnly(now time.Time) bool {
+	if !p.found || p.term.Modes().BracketedPaste {
+		p.plain = time.Time{}
+		return false
+	}
+	if p.plain.IsZero() {
+		p.plain = now
+	}
+	return now.Sub(p.plain) < p.pace.plainLimit
 }
 
 // press presses return once the agent shows the prompt in its input.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,6 +55,56 @@ head -c 1 >/dev/null; printf '\r\nTAKEN\r\n> '; sleep 1000`)
 	if !h.shows("TAKEN") {
 		t.Errorf("it counts as taken: %q", h.Screen())
 	}
+}
+
+// TestSendWaitsForPastes has an agent show its input before it asks for pastes: the prompt is pasted, never typed as keys.
+// One that does not ask gets keys in the end.
+func TestSendWaitsForPastes(t *testing.T) {
+	const pasted = `033   [   2   0   0   ~   w   h   y   ? 033   [   2   0   1   ~`
+	for _, c := range []struct {
+		name, asks string
+		limit      time.Duration
+		bytes      int
+		want       string
+	}{
+		{"at once", `printf '\033[?2004h> '`, deadline, 16, pasted},
+		{"later", `printf '> '; sleep 1; printf '\033[?2004h'`, deadline, 16, pasted},
+		{"never", `printf '> '`, 100 * time.Millisecond, 4, `w   h   y   ?`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			all := sessionsThatShow(t)
+			all.SetPlainLimit(c.limit)
+			all.SetTakeLimit(100 * time.Millisecond)
+			h := start(t, all, "a", fmt.Sprintf(`stty raw -echo; %s; head -c %d | od -An -c -w40; sleep 1000`, c.asks, c.bytes))
+			if err := h.Send(context.Background(), "why?"); !errors.Is(err, thread.ErrTyped) {
+				t.Errorf("send: %v", err) // it shows no more than the bytes
+			}
+			eventually(t, c.want, func() bool { return h.shows(c.want) })
+		})
+	}
+}
+
+// TestSendWaitsForTheConversation has an agent show its input before it has loaded the conversation that it resumes: it is
+// not idle, and nothing is typed to it.
+func TestSendWaitsForTheConversation(t *testing.T) {
+	var looks atomic.Int32
+	var loaded atomic.Bool
+	all := sessionsThatShow(t)
+	all.SetTakeLimit(100 * time.Millisecond)
+	h := resume(t, all, "a", `stty raw -echo; printf '> '; head -c 4 >/dev/null; printf ours; sleep 1000`,
+		func() bool { looks.Add(1); return loaded.Load() })
+	sent := make(chan error, 1)
+	go func() { sent <- h.Send(context.Background(), "ours") }()
+	eventually(t, "several looks", func() bool { return looks.Load() > 4 })
+	if h.Holding() || h.told(thread.StateIdle) {
+		t.Errorf("it was typed to (%v), and was %v", h.Holding(), h.now())
+	}
+	loaded.Store(true)
+	if err := <-sent; !errors.Is(err, thread.ErrTyped) {
+		t.Errorf("send: %v", err) // the script shows nothing for the return
+	}
+	eventually(t, "ours", func() bool { return h.shows("ours") })
 }
 
 // TestSecondReturn counts the returns that a program gets: a second one only if its own input is seen to hold the prompt

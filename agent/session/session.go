@@ -55,7 +55,7 @@ type Session struct {
 var _ thread.Session = (*Session)(nil)
 
 // pace holds the time limits for typing a prompt: the constants, except in tests.
-type pace struct{ takeLimit, settled, pressAgain time.Duration }
+type pace struct{ takeLimit, settled, pressAgain, plainLimit time.Duration }
 
 func newSession(c Config, spec thread.SessionSpec, pace pace, turns chan struct{}) *Session {
 	var rules []agent.Rule
@@ -72,6 +72,7 @@ func newSession(c Config, spec thread.SessionSpec, pace pace, turns chan struct{
 		told: thread.StateReport{State: thread.StateStarting}, toldAll: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
 	s.screen = newScreen(rules, input, spec.Launch.Ready, time.Now())
+	s.loaded = spec.Launch.Loaded
 	s.term = vterm.New(spec.Cols, spec.Rows, vterm.Options{
 		Scrollback: c.Scrollback, Version: c.Version, Reply: s.reply, Event: s.event,
 	})

@@ -55,6 +55,7 @@ func sessionsThatShow(t testing.TB) *session.Sessions {
 		Rules: func(string) []agent.Rule { return rules },
 		Input: func(string) func(*vterm.Terminal) (agent.Input, bool) { return inputOf },
 	})
+	s.SetPlainLimit(0) // the scripts of tests take no pastes
 	t.Cleanup(func() {
 		if err := s.Close(context.Background(), 0); err != nil {
 			t.Error(err)
@@ -97,12 +98,19 @@ func (h *heard) shows(text string) bool {
 
 func start(t testing.TB, all *session.Sessions, id thread.ID, script string) *heard {
 	t.Helper()
+	return resume(t, all, id, script, nil)
+}
+
+// resume starts an agent that resumes a conversation.
+func resume(t testing.TB, all *session.Sessions, id thread.ID, script string, loaded func() bool) *heard {
+	t.Helper()
 	h := &heard{ready: make(chan struct{}, 100)}
 	s, err := all.Start(context.Background(), thread.SessionSpec{
 		Thread: id, Agent: "test", Cols: 80, Rows: 24,
 		Launch: thread.Launch{
 			Path: "/bin/sh", Args: []string{"-c", script}, Dir: t.TempDir(),
-			Env: []string{"PATH=" + os.Getenv("PATH"), "TERM=dumb", "TMUX=1"},
+			Env:    []string{"PATH=" + os.Getenv("PATH"), "TERM=dumb", "TMUX=1"},
+			Loaded: loaded,
 		},
 		OnState: func(r thread.StateReport) { h.mu.Lock(); h.states = append(h.states, r.State); h.mu.Unlock() },
 		OnExit:  func(e thread.Exit) { h.mu.Lock(); h.exits = append(h.exits, e); h.mu.Unlock() },

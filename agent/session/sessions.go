@@ -37,7 +37,7 @@ type Sessions struct {
 // New returns an empty set of sessions. Close stops them.
 func New(c Config) *Sessions {
 	return &Sessions{
-		config: c, host: pty.NewHost(), turns: make(chan struct{}, 1), pace: pace{takeLimit, settled, pressAgain},
+		config: c, host: pty.NewHost(), turns: make(chan struct{}, 1), pace: pace{takeLimit, settled, pressAgain, plainLimit},
 		live: make(map[thread.ID]*Session), closing: make(chan struct{}),
 	}
 }

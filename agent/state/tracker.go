@@ -52,6 +52,7 @@ type Tracker struct {
 	startup time.Duration   // how long it may take until then
 	trouble thread.Evidence // the failure of the gateway's last requests, while none has succeeded since
 	retried bool            // the failed request has been repeated
+	gave    bool            // the agent has given up since: what it draws again changes nothing
 	answers time.Time       // when the answer to the repeated request began; zero before
 	shown   bool            // the screen has shown the dialog that the hook reported
 
@@ -85,6 +86,7 @@ func (t *Tracker) Report(e thread.Evidence) {
 	t.settle(e.At)
 	switch e.Source {
 	case thread.SourceGateway, thread.SourceTranscript:
+		t.gave = false
 		t.trackTrouble(e)
 		e.Began = newest(e, *slot)
 	case thread.SourceHook:
@@ -127,7 +129,7 @@ func (t *Tracker) clearTrouble() {
 	if t.gateway.State.Trouble() {
 		t.gateway = thread.Evidence{}
 	}
-	t.trouble, t.retried, t.answers = thread.Evidence{}, false, time.Time{}
+	t.trouble, t.retried, t.gave, t.answers = thread.Evidence{}, false, false, time.Time{}
 }
 
 // Withdraw records that a source no longer indicates anything: no rule matches the screen.
@@ -205,6 +207,7 @@ func (t *Tracker) settle(now time.Time) thread.Evidence {
 	if best.State != t.state {
 		t.state, t.since = best.State, now
 	}
+	t.gave = t.stuck(until(now, nil))
 	return best
 }
 
@@ -281,6 +284,9 @@ func (t *Tracker) gatewayEvidence(later func(time.Time) bool) thread.Evidence {
 func (t *Tracker) stuck(later func(time.Time) bool) bool {
 	if s := t.gateway.State; t.trouble.State == "" || s == thread.StateWorking || s == thread.StateSilent {
 		return false // nothing to give up, or an attempt is in progress
+	}
+	if t.gave {
+		return true
 	}
 	given := false
 	for _, e := range []thread.Evidence{t.hook, t.screen} {

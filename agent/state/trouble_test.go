@@ -43,6 +43,22 @@ func TestTrouble(t *testing.T) {
 			{step{901_000, hook, working, working}, ""}, // the person goes on
 			{step{901_100, gateway, working, working}, ""},
 		}},
+		{"it gave up, and draws its screen again", []row{
+			{step{1000, gateway, working, working}, ""},
+			{step{1001, gateway, unavailable, unavailable}, ""},
+			{step{2000, again, working, unavailable}, retries},
+			{step{2001, gateway, unavailable, unavailable}, retries},
+			{step{2100, screen, idle, unavailable}, retries},
+			{step{3600, look, "", unavailable}, stuck},
+			{step{9000, screen, idle, unavailable}, stuck},
+			{step{9500, screen, working, unavailable}, stuck}, // a window that is drawn from its top
+			{step{9600, screen, idle, unavailable}, stuck},
+			{step{9700, hook, idle, unavailable}, stuck},
+			{step{20_000, again, working, unavailable}, retries}, // it did not
+			{step{20_001, gateway, unavailable, unavailable}, retries},
+			{step{21_000, screen, idle, unavailable}, retries},
+			{step{22_500, look, "", unavailable}, stuck},
+		}},
 		{"cut again and again", []row{
 			{step{1000, gateway, working, working}, ""},
 			{step{3000, gateway, cut, cut}, ""},

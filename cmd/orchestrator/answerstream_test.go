@@ -14,7 +14,7 @@ func printed(t *testing.T, play func(v *answerStream)) (stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	c := &cli{output: newOutput(&out, &errs)}
-	v := &answerStream{print: newPrinter(c, followOptions{format: "text"}), prompt: "the prompt"}
+	v := &answerStream{print: newPrinter(c, followOptions{}), prompt: "the prompt"}
 	play(v)
 	c.close()
 	return out.String(), errs.String()

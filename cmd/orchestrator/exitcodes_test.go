@@ -120,11 +120,12 @@ func verbCases(one, old string) []verbCase {
 		usage("trust", "x"), fails(exitcode.NotFound, "nothing to trust", "trust"), fails(exitcode.Usage, "cannot be combined", "trust", "--git", "--folder"),
 		usage("doctor", "x"), usage("version", "x"), works("version"), usage("completion"), fails(exitcode.Usage, "did you mean bash", "completion", "bsh"),
 		usage("serve", "x"), fails(exitcode.Refused, "runs already", "serve"), usage("restart", "x"),
-		usage("stop", "a", "b"), unknown("stop", "nobody"), fails(exitcode.Usage, "unknown verb", "thrads"), fails(exitcode.Usage, "unknown flag", "threads", "--tre"),
+		usage("stop", "a", "b"), fails(exitcode.Usage, "must be text or json", "threads", "-o", "yaml"),
+		fails(exitcode.Usage, "must be text or json or ndjson", "send", one, "x", "-o", "yaml"), unknown("stop", "nobody"), fails(exitcode.Usage, "unknown verb", "thrads"), fails(exitcode.Usage, "unknown flag", "threads", "--tre"),
 	}
 }
 
-// TestVerbsKeepTheirExitCodes calls every verb rightly and wrongly, in words and with --json.
+// TestVerbsKeepTheirExitCodes calls every verb rightly and wrongly, in words and for JSON.
 func TestVerbsKeepTheirExitCodes(t *testing.T) {
 	e2e.ManyStarts(t)
 	t.Parallel()
@@ -137,12 +138,15 @@ func TestVerbsKeepTheirExitCodes(t *testing.T) {
 	r.Demo("-n", "twin-a")
 	r.Demo("-n", "twin-b")
 	cases := verbCases(one, old)
-	for _, c := range cases {
+	for i, c := range cases {
 		if c.code != exitcode.OK {
 			r.Says(c.code, []string{c.says}, c.args...)
 		}
-		res := r.Run(append(slices.Clone(c.args), "--json")...)
-		checkJSON(t, c, res)
+		asks := [][]string{{"--json"}, {"-o", "json"}, {"--output=json"}}[i%3]
+		if c.args[0] == "export" { // where -o names the file
+			asks = []string{"--json"}
+		}
+		checkJSON(t, c, r.Run(append(slices.Clone(c.args), asks...)...))
 	}
 	called := map[string]bool{}
 	for _, c := range cases {

@@ -46,7 +46,7 @@ func mcpListVerb(c *cli) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&ref, "thread", "", "the thread")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
-		r, err := api.MCP.Do(ctx, cl, thread.MCPQuery{Thread: ref})
+		r, err := api.MCP.Do(ctx, cl, thread.MCPQuery{Thread: ref, Dir: c.here()})
 		if err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func mcpReason(s thread.MCPServer) string {
 	case s.ChangedIn != "":
 		return "changed in " + s.ChangedIn + ": orchestrator mcp approve " + s.ID + " --thread THREAD"
 	case !s.Accepted && s.Problem == "":
-		return "accept it first: orchestrator mcp approve " + s.ID
+		return "accept it first: orchestrator mcp approve " + s.ID + " --thread THREAD"
 	case s.On && s.By == thread.MCPPerson:
 		return "switched on by you"
 	case s.On && s.Why == "":
@@ -197,7 +197,7 @@ func mcpShowVerb(c *cli) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&ref, "thread", "", "say what is on for this thread")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-		d, err := api.MCPDetail.Do(ctx, cl, thread.MCPAct{Server: args[0], Thread: ref})
+		d, err := api.MCPDetail.Do(ctx, cl, thread.MCPAct{Server: args[0], Dir: c.here(), Thread: ref})
 		if err != nil {
 			return err
 		}
@@ -307,9 +307,9 @@ func mcpActVerb(c *cli, verb, act, short string) *cobra.Command {
 		cmd.Flags().StringVar(&ref, "thread", "", "as it would be started for this thread")
 	}
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-		d, err := api.MCPDetail.Do(ctx, cl, thread.MCPAct{Server: args[0], Thread: ref})
+		d, err := api.MCPDetail.Do(ctx, cl, thread.MCPAct{Server: args[0], Dir: c.here(), Thread: ref})
 		if err == nil {
-			d, err = api.ActMCP.Do(ctx, cl, thread.MCPAct{Act: act, Server: args[0], Thread: ref, Hash: d.Hash})
+			d, err = api.ActMCP.Do(ctx, cl, thread.MCPAct{Act: act, Server: args[0], Dir: c.here(), Thread: ref, Hash: d.Hash})
 		}
 		if err != nil {
 			return err
@@ -336,7 +336,7 @@ func mcpHealthVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "health", Short: "Say how the servers are", Args: exactly(),
 		RunE: c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
-			r, err := api.MCP.Do(ctx, cl, thread.MCPQuery{})
+			r, err := api.MCP.Do(ctx, cl, thread.MCPQuery{Dir: c.here()})
 			if err != nil {
 				return err
 			}
@@ -363,7 +363,7 @@ func mcpWhyVerb(c *cli) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&ref, "thread", "", "for this thread")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-		list, err := api.MCPWhy.Do(ctx, cl, thread.MCPTask{Thread: ref, Text: args[0]})
+		list, err := api.MCPWhy.Do(ctx, cl, thread.MCPTask{Thread: ref, Dir: c.here(), Text: args[0]})
 		if err != nil {
 			return err
 		}
@@ -400,11 +400,11 @@ func mcpApproveVerb(c *cli) *cobra.Command {
 	cmd.Flags().StringVar(&hash, "hash", "", "accept it if it has this hash, without asking")
 	cmd.Flags().BoolVar(&tools, "tools", false, "accept the definitions of its tools as they are now")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-		d, err := api.MCPDetail.Do(ctx, cl, thread.MCPAct{Server: args[0], Thread: ref})
+		d, err := api.MCPDetail.Do(ctx, cl, thread.MCPAct{Server: args[0], Dir: c.here(), Thread: ref})
 		if err != nil {
 			return err
 		}
-		r := thread.MCPAct{Act: mcpctl.ActApprove, Server: args[0], Thread: ref, Hash: d.Hash}
+		r := thread.MCPAct{Act: mcpctl.ActApprove, Server: args[0], Dir: c.here(), Thread: ref, Hash: d.Hash}
 		switch {
 		case tools:
 			r.Act = mcpctl.ActApproveTools
@@ -446,7 +446,7 @@ func mcpLogsVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "logs <server>", Short: "Print the last lines that a server printed", Args: exactly("<server>"),
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-			d, err := api.MCPDetail.Do(ctx, cl, thread.MCPAct{Server: args[0]})
+			d, err := api.MCPDetail.Do(ctx, cl, thread.MCPAct{Server: args[0], Dir: c.here()})
 			if err != nil {
 				return err
 			}
@@ -469,6 +469,7 @@ func mcpCallVerb(c *cli) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&r.Thread, "thread", "", "use the server of this thread, in its folder")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+		r.Dir = c.here()
 		if r.Server, r.Tool = args[0], args[1]; len(args) > 2 {
 			r.Arguments = args[2]
 		}

@@ -30,7 +30,7 @@ func newPrinter(c *cli, t followOptions) printer {
 	switch {
 	case c.json:
 		return &jsonPrinter{cli: c}
-	case t.format == "ndjson":
+	case t.lines():
 		return &ndjsonPrinter{cli: c}
 	default:
 		return &textPrinter{cli: c}
@@ -159,23 +159,25 @@ func (l *ndjsonPrinter) end(a answer) error {
 
 // followOptions has the flags of verbs that wait for an agent's answer.
 type followOptions struct {
-	limit  time.Duration // 0 is none
-	format string        // "text" or "ndjson"
+	limit time.Duration // 0 is none
+	as    formatFlag
 }
 
-func (t *followOptions) flags(cmd *cobra.Command) {
+// lines reports whether each event is to be a line of JSON.
+func (t followOptions) lines() bool { return t.as.format == formatNDJSON }
+
+func (t *followOptions) flags(c *cli, cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&t.limit, "timeout", 0,
 		"stop waiting for the answer after this time, such as 10m; the agent keeps running")
-	cmd.Flags().StringVarP(&t.format, "output", "o", "text",
-		"text: stream the answer; ndjson: stream events, one JSON object per line")
+	t.as = formatFlag{json: &c.json, lines: true}
+	cmd.Flags().VarP(&t.as, "output", "o",
+		"text: stream the answer; json: the same as --json; ndjson: stream events, one JSON object per line")
 }
 
 // check validates the flags.
 func (t *followOptions) check(json bool) error {
 	switch {
-	case t.format != "text" && t.format != "ndjson":
-		return usagef("--output %q: must be text or ndjson", t.format)
-	case json && t.format == "ndjson":
+	case json && t.lines():
 		return usagef("--json and -o ndjson cannot be combined")
 	case t.limit < 0:
 		return usagef("--timeout %v: must be a duration, such as 10m", t.limit)

@@ -129,6 +129,9 @@ func promptState(p thread.Prompt) string {
 	if p.State == thread.PromptAnswered {
 		s = fmt.Sprintf("%s in turn %d", s, p.Turn)
 	}
+	if p.Rewound {
+		s += ", rewound since"
+	}
 	if p.With != "" {
 		s += " with " + string(p.With)
 	}

@@ -47,7 +47,17 @@ func wantsJSON(args []string) bool {
 	if at := slices.Index(args, "--"); at >= 0 {
 		args = args[:at]
 	}
-	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
+	for i, arg := range args {
+		switch arg {
+		case "--json", "--json=true", "--output=json", "-o=json", "-ojson":
+			return true
+		case "-o", "--output":
+			if i+1 < len(args) && args[i+1] == string(formatJSON) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // failure is what a verb prints with --json if it fails. Code is the server's code for the error, or "usage" for an
@@ -100,6 +110,7 @@ func (c *cli) command() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err: err} })
 	root.PersistentFlags().StringVar(&c.dir, "project", ".", "project folder")
 	root.PersistentFlags().BoolVar(&c.json, "json", false, "print JSON")
+	root.PersistentFlags().VarP(&formatFlag{json: &c.json}, "output", "o", "text, or json: the same as --json")
 	root.AddCommand(c.verbs()...)
 	root.AddCommand(topics()...)
 	knownHelp(root)

@@ -43,6 +43,15 @@ func (c *cli) standing() (standing, error) {
 	return s, nil
 }
 
+// here is the folder of the project whose MCP servers a verb is about where no thread is named; empty for the project's.
+func (c *cli) here() string {
+	s, err := c.standing()
+	if err != nil {
+		return ""
+	}
+	return s.folder
+}
+
 // place makes the folder of a request an absolute one.
 func (s standing) place(r *thread.NewRequest) {
 	switch {

@@ -23,7 +23,7 @@ func runVerb(c *cli) *cobra.Command {
 			"task could not be sent yet; 5 the agent did not finish, or not within --timeout.",
 	}
 	newFlags(c, cmd, &r)
-	t.flags(cmd)
+	t.flags(c, cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		words, rest := split(cmd, args)
 		r.Prompt = strings.TrimSpace(strings.Join(words, " "))
@@ -48,7 +48,7 @@ func runVerb(c *cli) *cobra.Command {
 			if err := c.withWarnings(ctx, cl, func() (err error) { s, err = api.New.Do(ctx, cl, r); return }); err != nil {
 				return err
 			}
-			if t.format == "text" {
+			if !t.lines() {
 				sayApart(c, s, r, chosen)
 			}
 			return c.follower(cl, t).followFirst(ctx, s)
@@ -72,7 +72,7 @@ func sendVerb(c *cli) *cobra.Command {
 	}
 	cmd.Flags().BoolVarP(&detach, "detach", "d", false, "do not wait for the answer")
 	cmd.Flags().BoolVar(&lines, "lines", false, linesHelp)
-	t.flags(cmd)
+	t.flags(c, cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := t.check(c.json); err != nil {
 			return err

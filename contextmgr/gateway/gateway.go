@@ -176,6 +176,22 @@ func (g *Gateway) Route(id thread.ID, spec thread.RouteSpec) (baseURL, hookURL s
 // Unroute implements thread.Gateway. Running requests continue to their end.
 func (g *Gateway) Unroute(id thread.ID) { g.routes.remove(id) }
 
+// Rest implements thread.Gateway.
+func (g *Gateway) Rest(id thread.ID) {
+	if k, ok := g.opts.Rewriter.(Keeper); ok {
+		k.Rest(id)
+	}
+}
+
+// Forget implements thread.Gateway.
+func (g *Gateway) Forget(id thread.ID) {
+	g.routes.remove(id)
+	g.limiter.spending.forget(id)
+	if k, ok := g.opts.Rewriter.(Keeper); ok {
+		k.Forget(id)
+	}
+}
+
 // parseUpstream checks an upstream's address. An address of ours would forward requests in a circle.
 func (g *Gateway) parseUpstream(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)

@@ -15,6 +15,14 @@ type Rewriter interface {
 	Rewrite(ctx context.Context, o Outgoing) Rewritten
 }
 
+// Keeper is a Rewriter that keeps something of threads in memory.
+type Keeper interface {
+	// Rest is called when a thread's agent has ended, Forget when the thread is removed for good. Requests may still be
+	// on their way.
+	Rest(thread.ID)
+	Forget(thread.ID)
+}
+
 // Outgoing is a request that is about to be sent.
 type Outgoing struct {
 	Thread thread.ID

@@ -46,6 +46,13 @@ func (s *spending) add(id thread.ID, usd float64) {
 	s.total += usd
 }
 
+// forget forgets what a thread has cost by itself; the total has it.
+func (s *spending) forget(id thread.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.by, id)
+}
+
 func (s *spending) spent(id thread.ID) (own, total float64) {
 	s.open()
 	s.mu.Lock()

@@ -9,7 +9,7 @@ import (
 
 // Change applies what a person wants masked or not, from the thread's next request on.
 func (m *Masker) Change(id thread.ID, change thread.ContextChange) error {
-	c, err := m.conversation(id)
+	c, err := m.conversation(id, false)
 	if err != nil {
 		return err
 	}

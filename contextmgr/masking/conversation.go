@@ -48,6 +48,7 @@ type conversation struct {
 	picture  picture             // likewise, for people
 	wanted   map[policy.ID]bool  // what people want masked with the next request
 	decision policy.Decision     // about it
+	refused  refused             // the last one that was not sent
 	next     policy.Decision     // what masking more would mean
 	judged   policy.Conversation // what that is about
 	whole    map[policy.ID]bool  // contents that do not become shorter

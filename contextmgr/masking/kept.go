@@ -70,7 +70,14 @@ func (k *kept) keep(o gateway.Outgoing, scanner wire.Scanner) {
 	})
 }
 
-// drop forgets a thread's request.
+// forget forgets a thread's request.
+func (k *kept) forget(id thread.ID) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.drop(id)
+}
+
+// drop forgets a thread's request. mu is held.
 func (k *kept) drop(id thread.ID) {
 	e := k.of[id]
 	if e == nil {

@@ -29,7 +29,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync"
 
 	"orchestrator/contextmgr/gateway"
 	"orchestrator/contextmgr/policy"
@@ -43,9 +42,10 @@ type Masker struct {
 
 	*writer
 
-	mu      sync.Mutex // guards threads; a conversation's lock is never taken while it is held
-	threads map[thread.ID]*conversation
+	live inMemory
 }
+
+var _ gateway.Keeper = (*Masker)(nil)
 
 // New returns a masker. Close ends it.
 func New(cfg Config) (*Masker, error) {
@@ -56,7 +56,7 @@ func New(cfg Config) (*Masker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the masks: %w", err)
 	}
-	return &Masker{cfg: cfg, writer: w, threads: map[thread.ID]*conversation{}}, nil
+	return &Masker{cfg: cfg, writer: w, live: inMemory{of: map[thread.ID]*conversation{}}}, nil
 }
 
 // byDefault is what people write for the author of the settings.
@@ -65,7 +65,7 @@ const byDefault = "default"
 // Summarise has a summary of a thread's older turns written and stored, for the requests that follow. An author of ""
 // is the one of the settings, or else the model.
 func (m *Masker) Summarise(ctx context.Context, id thread.ID, by thread.SummaryAuthor) error {
-	c, err := m.conversation(id)
+	c, err := m.conversation(id, false)
 	if err != nil {
 		return err
 	}
@@ -75,15 +75,10 @@ func (m *Masker) Summarise(ctx context.Context, id thread.ID, by thread.SummaryA
 	return m.byHand(ctx, c, by)
 }
 
-// conversation returns what is known about a thread's conversation.
-func (m *Masker) conversation(id thread.ID) (*conversation, error) {
-	m.mu.Lock()
-	c := m.threads[id]
-	if c == nil {
-		c = &conversation{id: id, told: map[string]bool{}}
-		m.threads[id] = c
-	}
-	m.mu.Unlock()
+// conversation returns what is known about a thread's conversation; asks is set for a request of its agent.
+func (m *Masker) conversation(id thread.ID, asks bool) (*conversation, error) {
+	c := m.live.get(id, asks)
+	defer m.live.trim()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.set != nil {
@@ -99,6 +94,15 @@ func (m *Masker) conversation(id thread.ID) (*conversation, error) {
 	return c, nil
 }
 
+// Rest implements gateway.Keeper.
+func (m *Masker) Rest(id thread.ID) { m.live.rest(id) }
+
+// Forget implements gateway.Keeper.
+func (m *Masker) Forget(id thread.ID) {
+	m.live.forget(id)
+	m.kept.forget(id)
+}
+
 // Rewrite implements gateway.Rewriter.
 func (m *Masker) Rewrite(_ context.Context, o gateway.Outgoing) gateway.Rewritten {
 	scanner, ok := o.Codec.(wire.Scanner)
@@ -107,7 +111,7 @@ func (m *Masker) Rewrite(_ context.Context, o gateway.Outgoing) gateway.Rewritte
 	}
 	login := scanner.Login(o.Call.Header)
 	settings := m.cfg.Settings(o.Thread, login)
-	c, err := m.conversation(o.Thread)
+	c, err := m.conversation(o.Thread, true)
 	if err != nil {
 		m.cfg.Log.Error("open the masks of a thread", "thread", string(o.Thread), "err", err)
 		o.Notice(thread.LevelWarn, "its requests are sent unmasked: "+err.Error())

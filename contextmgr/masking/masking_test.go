@@ -396,6 +396,53 @@ func TestFull(t *testing.T) {
 	}
 }
 
+// TestRefusedOnce: an agent repeats a refused prompt by itself, larger than it was. It is one refusal, of one size, and
+// once something else may be sent it is sent.
+func TestRefusedOnce(t *testing.T) {
+	for _, f := range formats() {
+		w := open(t, f, policy.ModeSafe)
+		asked := 0
+		w.wayOut = "Fork it."
+		w.items = []string{w.person("fix the bug " + text(0, 20_000))}
+		for i := range 4 {
+			w.step(i, 10)
+			w.send("t1")
+		}
+		r, err := w.Report("t1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.window = r.Tokens * 100 / 97
+		w.items = append(w.items, w.person("and now this"))
+		refuse := func(body string) (why string, size int64) {
+			t.Helper()
+			w.refused = ""
+			w.sendBody("t1", body)
+			asked++
+			r, err := w.Report("t1")
+			if err != nil || w.refused == "" {
+				t.Fatalf("%s: request %d is not refused (%v)", f.codec.Wire(), asked, err)
+			}
+			return w.refused, r.Tokens
+		}
+		body := w.body(w.model, strings.Join(w.items, ","))
+		larger := strings.Replace(body, "{", `{"x":"`+strings.Repeat("tool ", 4000)+`",`, 1)
+		why, size := refuse(body)
+		again, now := refuse(larger)
+		if again != why || now != size {
+			t.Errorf("%s: refused as %q of %d tokens, then as %q of %d", f.codec.Wire(), why, size, again, now)
+		}
+		w.now = w.now.Add(time.Minute) // a person sends it again
+		if later, now := refuse(larger); later == why || now <= size {
+			t.Errorf("%s: what a person sends later has the size of before: %q, %d", f.codec.Wire(), later, now)
+		}
+		w.window, w.refused = 10*size, ""
+		if w.sendBody("t1", larger); w.refused != "" {
+			t.Errorf("%s: refused although there is room: %s", f.codec.Wire(), w.refused)
+		}
+	}
+}
+
 // negative returns how many requests cost more than masks saved.
 func (w *world) negative() (n int) {
 	for _, usd := range w.saved {

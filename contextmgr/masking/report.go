@@ -8,7 +8,7 @@ import (
 
 // Report says what fills a thread's context.
 func (m *Masker) Report(id thread.ID) (thread.ContextReport, error) {
-	c, err := m.conversation(id)
+	c, err := m.conversation(id, false)
 	if err != nil {
 		return thread.ContextReport{}, err
 	}

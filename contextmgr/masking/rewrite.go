@@ -29,7 +29,7 @@ func (r *request) rewrite() gateway.Rewritten {
 		r.stands(&m)
 		c.scan, c.last = scan.Memory(), m
 		if why := r.full(); why != "" {
-			c.picture = r.picture(m)
+			r.refuse(m, why)
 			return gateway.Rewritten{Refusal: why, Status: refusedStatus}
 		}
 	}

@@ -61,7 +61,9 @@ type Definition struct {
 	EnvVars []string // names of variables that are passed on from the person's environment
 	EnvFile string   // its variables are set unless Env has them
 	environ *variables
-	Dir     string
+	// contents are those of the files that {file:…} names, read once; nil reads each when it is needed.
+	contents contents
+	Dir      string
 
 	// For http and sse. HeaderVars are headers whose values are in variables, BearerVar names a variable with a token.
 	// Helper is a command that prints headers as JSON.

@@ -62,7 +62,7 @@ func Missing(d Definition, env []string) string {
 		}
 		return "", false
 	}
-	e := expansion{syntax: d.syntax(), lookup: lookup}
+	e := d.expansion(lookup)
 	command, err := e.expand(d.Command)
 	if err != nil {
 		return ""

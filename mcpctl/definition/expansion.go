@@ -24,7 +24,7 @@ const (
 	plain    syntax = ""         // Codex: none
 	shell    syntax = "shell"    // Claude Code: ${VAR}, ${VAR:-default}
 	gemini   syntax = "gemini"   // $VAR, ${VAR}, ${VAR:-default}; what is not set stays as it is written
-	braces   syntax = "braces"   // OpenCode: {env:VAR}; what is not set is empty
+	braces   syntax = "braces"   // OpenCode: {env:VAR}, {file:PATH}; what is not set is empty
 	prefixed syntax = "prefixed" // VS Code and Cursor: ${env:VAR}, ${workspaceFolder}, ${input:x}
 )
 
@@ -50,7 +50,18 @@ func (d Definition) syntax() syntax {
 type expansion struct {
 	syntax syntax
 	lookup func(name string) (string, bool)
+	files  func(path string) ([]byte, error) // reads what {file:…} names
+	dir    string                            // of the file with the definition
 	err    error
+}
+
+// expansion returns what expands the texts of a definition.
+func (d Definition) expansion(lookup func(name string) (string, bool)) expansion {
+	e := expansion{syntax: d.syntax(), lookup: lookup, files: d.contents.read}
+	if len(d.Sources) > 0 {
+		e.dir = filepath.Dir(d.Sources[0].File)
+	}
+	return e
 }
 
 func (e *expansion) fail(err error) {
@@ -77,7 +88,7 @@ func (e *expansion) expand(s string) (string, error) {
 	case shell:
 		return replace(s, "${", "}", e.withDefault)
 	case braces:
-		return replace(s, "{", "}", e.braced)
+		return e.bracedAll(s)
 	case prefixed:
 		return replace(s, "${", "}", e.named)
 	case gemini:
@@ -132,13 +143,77 @@ func (e *expansion) withDefault(text string) (string, bool, error) {
 	return "", false, &Unset{Name: name}
 }
 
+// bracedAll expands {env:VAR} and {file:PATH}, in which variables may stand. What variables and files contain is not
+// expanded again.
+func (e *expansion) bracedAll(s string) (string, error) {
+	var out strings.Builder
+	for {
+		before, rest, found := strings.Cut(s, "{file:")
+		text, err := replace(before, "{", "}", e.braced)
+		if err != nil {
+			return "", err
+		}
+		out.WriteString(text)
+		if !found {
+			return out.String(), nil
+		}
+		path, n, err := e.pathOf(rest)
+		if err != nil {
+			return "", err
+		}
+		if n == 0 { // it names none
+			out.WriteString("{file:")
+			s = rest
+			continue
+		}
+		content, err := e.content(path)
+		if err != nil {
+			return "", fmt.Errorf("{file:%s}: %w", rest[:n-1], err)
+		}
+		out.WriteString(content)
+		s = rest[n:]
+	}
+}
+
+// pathOf returns the path that a text begins with, up to its brace, with its variables replaced, and the length of all
+// that; 0 if there is none.
+func (e *expansion) pathOf(s string) (path string, n int, err error) {
+	for at := 0; ; {
+		end := strings.IndexByte(s[at:], '}')
+		if end < 0 {
+			return "", 0, nil
+		}
+		end += at
+		if open := strings.LastIndex(s[:end], "{env:"); open >= at { // this brace is the variable's
+			at = end + 1
+			continue
+		}
+		if path, err = replace(s[:end], "{", "}", e.braced); path == "" {
+			return "", 0, err
+		}
+		return path, end + 1, err
+	}
+}
+
+// content returns the text of a file, without spaces around it, as OpenCode takes it.
+func (e *expansion) content(path string) (string, error) {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		home, _ := e.lookup("HOME")
+		path = filepath.Join(home, rest)
+	} else if !filepath.IsAbs(path) {
+		path = filepath.Join(e.dir, path)
+	}
+	content, err := e.files(path)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(strings.ToValidUTF8(string(content), "\uFFFD")), nil
+}
+
 // braced knows env:VAR.
 func (e *expansion) braced(text string) (string, bool, error) {
 	kind, name, _ := strings.Cut(text, ":")
-	switch {
-	case kind == "file" && name != "":
-		return "", false, errors.New("{file:…} is not supported here")
-	case kind != "env" || !variable(name):
+	if kind != "env" || !variable(name) {
 		return "", false, nil
 	}
 	v, _ := e.lookup(name)

@@ -121,7 +121,7 @@ func (f FileHasher) place(path string) string {
 
 // expanded expands a text as far as that is possible.
 func (f FileHasher) expanded(d Definition, s string) string {
-	e := expansion{syntax: d.syntax(), lookup: f.lookup}
+	e := d.expansion(f.lookup)
 	if out, err := e.expand(s); err == nil {
 		return out
 	}

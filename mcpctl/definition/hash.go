@@ -35,6 +35,7 @@ func (d Definition) Hash(files FileHasher) (string, error) {
 
 // hash returns the launch hash of what is started by a plan.
 func (d Definition) hash(files FileHasher, p plan) (string, error) {
+	d.contents = p.contents
 	h := digest{sha256.New()}
 	h.add("transport", string(d.Transport))
 	if d.written() {
@@ -84,8 +85,7 @@ func (d Definition) hash(files FileHasher, p plan) (string, error) {
 
 // written reports whether anything may be a variable, in any syntax.
 func (d Definition) written() bool {
-	for _, s := range slices.Concat([]string{d.Command, d.Dir, d.EnvFile, d.URL, d.Helper, d.OAuth.ClientID}, d.Args,
-		slices.Collect(maps.Values(d.Env)), slices.Collect(maps.Values(d.Headers))) {
+	for _, s := range d.texts() {
 		if strings.ContainsAny(s, "${%") {
 			return true
 		}

@@ -32,7 +32,7 @@ type Launch struct {
 // person has entered. A value is not expanded again, whatever it contains. A variable that is not set is an error that
 // names it, unless its agent defines it as empty; an input that is not known is a NeedsInput. No error contains a value.
 func (d Definition) Expand(lookup func(name string) (string, bool)) (Launch, error) {
-	e := expansion{syntax: d.syntax(), lookup: lookup}
+	e := d.expansion(lookup)
 	out := Launch{Transport: d.Transport, OAuth: d.OAuth}
 	out.OAuth.ClientID = e.text("the client ID", d.OAuth.ClientID)
 	if d.Transport == Stdio {

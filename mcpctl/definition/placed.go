@@ -30,9 +30,10 @@ func (p Plan) Copied() bool {
 	return len(p.Entries) > 0 || p.plan.inside || p.plan.manner == packages
 }
 
-// Definition returns a definition with the variables of its environment file as they were read for the plan.
+// Definition returns a definition with the variables of its environment file, and the contents of other files that it
+// names, as they were read for the plan.
 func (p Plan) Definition(d Definition) Definition {
-	d.environ = p.plan.env
+	d.environ, d.contents = p.plan.env, p.plan.contents
 	return d
 }
 

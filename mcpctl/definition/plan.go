@@ -17,9 +17,10 @@ const maxWords, maxModuleWords = 1000, 200
 
 // plan returns how a definition is started.
 func (f FileHasher) plan(d Definition) (plan, error) {
+	d = d.withContents(f.lookup)
 	dir := f.dir(d)
 	p := &planner{FileHasher: f, d: d, scanned: map[string]bool{}, words: map[string]bool{},
-		plan: plan{dir: dir, leads: map[string]string{}, path: map[string]string{}, data: map[int]string{}}}
+		plan: plan{dir: dir, contents: d.contents, leads: map[string]string{}, path: map[string]string{}, data: map[int]string{}}}
 	if d.EnvFile != "" {
 		p.plan.env = readVariables(f.expanded(d, d.EnvFile))
 	}

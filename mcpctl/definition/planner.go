@@ -13,20 +13,21 @@ import (
 // plan is how a server is started from a copy of what it loads from the repository. All of it is decided when it is made:
 // nothing is looked at again when the server is started.
 type plan struct {
-	manner  manner
-	dir     string            // where it would be started
-	start   string            // its path in the copy
-	inside  bool              // it is started in the copy, at start
-	folders []string          // that it names and that are not copied
-	entries []frozen.Entry    // what is copied
-	out     []string          // links that lead out
-	program string            // what a bare command is found to be
-	command string            // the program's path in the copy, if it is copied
-	by      string            // the path in the copy of the interpreter that the program names, if it is copied
-	leads   map[string]string // words that name what is copied, to its path in the copy
-	env     *variables        // of its environment file
-	path    map[string]string // folders of the person's PATH that are in the project, to their paths in the copy
-	data    map[int]string    // arguments that name folders of the thread, which are not run, to their absolute paths
+	manner   manner
+	dir      string            // where it would be started
+	start    string            // its path in the copy
+	inside   bool              // it is started in the copy, at start
+	folders  []string          // that it names and that are not copied
+	entries  []frozen.Entry    // what is copied
+	out      []string          // links that lead out
+	program  string            // what a bare command is found to be
+	command  string            // the program's path in the copy, if it is copied
+	by       string            // the path in the copy of the interpreter that the program names, if it is copied
+	leads    map[string]string // words that name what is copied, to its path in the copy
+	env      *variables        // of its environment file
+	contents contents          // of the files that its texts name
+	path     map[string]string // folders of the person's PATH that are in the project, to their paths in the copy
+	data     map[int]string    // arguments that name folders of the thread, which are not run, to their absolute paths
 }
 
 // planner makes a plan.

@@ -45,6 +45,10 @@ func (d Definition) Shown(files FileHasher) []string {
 	s.oauth(d.OAuth)
 	values := files.values(d)
 	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if path, ok := strings.CutPrefix(name, fileValue); ok {
+			s.add("content of a file", path+", whose fingerprint is "+values[name])
+			continue
+		}
 		s.add("variable of your environment", name+", whose value has the fingerprint "+values[name])
 	}
 	s.files(files, d)

@@ -21,6 +21,16 @@ type collection struct {
 type server struct {
 	definition.Definition
 	hash string
+	base string // where it is started if threads share it
+}
+
+// startedBy returns what hashes a server by where it is started: for each thread in the folder of its agent, once for all
+// where its file configures it.
+func startedBy(share definition.Share, files definition.FileHasher, base string) definition.FileHasher {
+	if share == definition.ByProject {
+		files.Dir = base
+	}
+	return files
 }
 
 func (c *collection) add(r *reader) {
@@ -69,14 +79,30 @@ func (c *collection) toggle() {
 
 func (d *draft) agent() string { return d.Sources[0].Agent }
 
+// hide leaves out what a CLI does not use of a repository: of those with one name, it takes the first file's.
+func (c *collection) hide() {
+	first := make(map[[2]string]string)
+	c.drafts = slices.DeleteFunc(c.drafts, func(d *draft) bool {
+		from := d.Sources[0]
+		if from.Scope != definition.Project || d.Problem == missingBoth {
+			return false
+		}
+		key := [2]string{from.Agent, d.Name}
+		if first[key] == "" {
+			first[key] = from.File
+		}
+		return first[key] != from.File
+	})
+}
+
 // merge makes one server of those with the same name and hash, gives each an ID, and applies our options.
 func (c *collection) merge(files definition.FileHasher) []*server {
 	var all []*server
 	known := make(map[[2]string]*server)
 	for _, d := range c.drafts {
-		s := &server{Definition: d.Definition}
+		s := &server{Definition: d.Definition, base: d.base}
 		if s.Problem == "" {
-			hash, err := s.Hash(files)
+			hash, err := s.Hash(startedBy(s.Options.Share, files, d.base))
 			if err != nil {
 				s.Problem = err.Error()
 				d.problems.add(d.line, d.Name, "%s", err)
@@ -103,8 +129,8 @@ func (c *collection) merge(files definition.FileHasher) []*server {
 			continue
 		}
 		s.overlay(d)
-		if len(d.Options.Files) > 0 && s.Problem == "" {
-			hash, err := s.Hash(files)
+		if (len(d.Options.Files) > 0 || d.Options.Share != "") && s.Problem == "" {
+			hash, err := s.Hash(startedBy(s.Options.Share, files, s.base))
 			if err != nil {
 				s.Problem = err.Error()
 			}

@@ -22,7 +22,10 @@ import (
 // Places are the folders to search.
 type Places struct {
 	Project string
-	Home    string
+	// Folder is the folder below Project in which an agent works, relative to it, empty for Project itself: what is
+	// configured there, and on the way there, is found as each CLI finds it.
+	Folder string
+	Home   string
 	// Claude, Codex, Gemini and OpenCode are the agents' own folders if they are not in their usual place in Home; empty
 	// means the usual place. OpenCodeConfig is one more file of OpenCode.
 	Claude, Codex, Gemini, OpenCode, OpenCodeConfig string
@@ -94,7 +97,7 @@ func (p Places) Definitions() Found {
 		if f.scope != definition.Project && !slices.Contains(found.Own, f.path) {
 			found.Own = append(found.Own, f.path)
 		}
-		r := newReader(f.file, p.Project)
+		r := newReader(f.file, p.Project, p.Base(f.path))
 		content, err := f.content()
 		switch {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
@@ -107,7 +110,8 @@ func (p Places) Definitions() Found {
 		all.add(r)
 	}
 	all.toggle()
-	for _, s := range all.merge(p.Hasher(p.Project)) {
+	all.hide()
+	for _, s := range all.merge(p.Hasher(p.Where())) {
 		found.Definitions = append(found.Definitions, s.Definition)
 		if s.hash != "" {
 			found.Hashes[s.ID] = s.hash
@@ -134,7 +138,7 @@ type format struct {
 
 // files returns all in order of precedence. What lies in the project, or where agents work, is the repository's, also
 // where a setting of the person or a link leads to it, and where the project holds the home folder. A relative path is
-// one in the project: that is where agents find it.
+// one in the folder in which an agent works: that is where it finds it.
 func (p Places) files() []format {
 	var own, project []format
 	seen := make(map[string]bool)
@@ -143,7 +147,7 @@ func (p Places) files() []format {
 			if p.Project == "" {
 				continue
 			}
-			f.path = filepath.Join(p.Project, f.path)
+			f.path = filepath.Join(p.Where(), f.path)
 		}
 		if f.at = f.path; f.scope != definition.Project {
 			f.at = resolved(f.path)
@@ -243,16 +247,78 @@ func (p Places) all() []format {
 	if p.Project == "" {
 		return files
 	}
+	way := p.way()
+	for _, dir := range way {
+		files = append(files, project(claude, readMCP, dir, ".mcp.json"))
+	}
+	for _, dir := range way {
+		files = append(files, project(codex, readCodex, dir, ".codex", "config.toml"))
+	}
+	files = append(files, project(gemini, readGemini, p.Folder, ".gemini", "settings.json"))
+	for _, dir := range slices.Backward(way) { // the highest folder counts most
+		files = append(files, project(openCodeAgent, readOpenCode, dir, ".opencode", "opencode.json"),
+			project(openCodeAgent, readOpenCode, dir, ".opencode", "opencode.jsonc"))
+	}
+	for _, dir := range way {
+		files = append(files, project(openCodeAgent, readOpenCode, dir, "opencode.json"),
+			project(openCodeAgent, readOpenCode, dir, "opencode.jsonc"))
+	}
 	return append(files,
-		project(claude, readMCP, ".mcp.json"),
-		project(codex, readCodex, ".codex", "config.toml"),
-		project(gemini, readGemini, ".gemini", "settings.json"),
-		project(openCodeAgent, readOpenCode, "opencode.json"),
-		project(openCodeAgent, readOpenCode, "opencode.jsonc"),
-		project(openCodeAgent, readOpenCode, ".opencode", "opencode.json"),
-		project(openCodeAgent, readOpenCode, ".opencode", "opencode.jsonc"),
 		project(cursor, readCursor, ".cursor", "mcp.json"),
 		project(vsCode, readVSCode, ".vscode", "mcp.json"))
+}
+
+// Where is the absolute folder in which an agent works.
+func (p Places) Where() string {
+	if p.Project == "" {
+		return ""
+	}
+	return filepath.Join(p.Project, p.Folder)
+}
+
+// In returns the places for an agent in a folder of the project, or in one of a worktree of it: what counts there is
+// what the project has in the same folder.
+func (p Places) In(dir string) Places {
+	p.Folder = ""
+	if dir == "" || p.Project == "" {
+		return p
+	}
+	top := p.Project
+	if !p.holds(dir) {
+		top = worktreeOf(dir)
+	}
+	if rel, err := filepath.Rel(top, dir); err == nil && rel != "." {
+		p.Folder = rel
+	}
+	return p
+}
+
+// Top is the folder of a worktree that holds a folder, or the project if that holds it.
+func (p Places) Top(dir string) string {
+	if p.holds(dir) {
+		return p.Project
+	}
+	return worktreeOf(dir)
+}
+
+// way returns the folders from the one in which an agent works up to the project, relative to it.
+func (p Places) way() []string {
+	var all []string
+	for at := filepath.Clean(p.Folder); at != "."; at = filepath.Dir(at) {
+		all = append(all, at)
+	}
+	return append(all, "")
+}
+
+// Base returns the folder that relative paths of a file start from, and where a server of it is started that threads
+// share: the one on the way that the file configures.
+func (p Places) Base(path string) string {
+	for _, dir := range p.way() {
+		if at := filepath.Join(p.Project, dir); strings.HasPrefix(path, at+string(filepath.Separator)) {
+			return at
+		}
+	}
+	return p.Project
 }
 
 // Stamp tells apart the states of the files, as far as their sizes, times and places on the disk do. It reads none.

@@ -13,7 +13,7 @@ import (
 // draft is a server while it is read.
 type draft struct {
 	definition.Definition
-	project  string
+	base     string // where relative paths start from
 	problems *problems
 	line     int
 
@@ -26,12 +26,12 @@ type draft struct {
 // the key.
 type setter func(d *draft, key string, v jsonc.Value) (must string, known bool)
 
-func newDraft(m jsonc.Member, scope definition.Scope, f file, project string, p *problems) *draft {
+func newDraft(m jsonc.Member, scope definition.Scope, f file, base string, p *problems) *draft {
 	return &draft{
 		Definition: definition.Definition{Name: m.Key, ID: m.Key, Enabled: true, Sources: []definition.Source{
 			{File: f.path, Line: m.Line, Agent: f.agent, Scope: scope},
 		}},
-		project: project, problems: p, line: m.Line, plainURL: definition.HTTP,
+		base: base, problems: p, line: m.Line, plainURL: definition.HTTP,
 	}
 }
 
@@ -140,12 +140,12 @@ func (d *draft) remote() {
 	}
 }
 
-// absolute returns a path in the project; one that begins with a variable stays as it is.
+// absolute returns a path in the folder that its file configures; one that begins with a variable stays as it is.
 func (d *draft) absolute(path string) string {
 	if path == "" || filepath.IsAbs(path) || strings.ContainsAny(path[:1], "${%~") {
 		return path
 	}
-	return filepath.Join(d.project, path)
+	return filepath.Join(d.base, path)
 }
 
 // unpinned returns the package that a command downloads in whatever version is the newest.

@@ -15,6 +15,7 @@ const maxServers, maxProjectServers = 1000, 100
 type reader struct {
 	file
 	project  string
+	base     string // where relative paths start from
 	problems *problems
 	drafts   []*draft
 	// disabled are names of servers of this agent that the file disables, wherever they are configured. In Claude's file
@@ -24,8 +25,8 @@ type reader struct {
 	allowed []string
 }
 
-func newReader(f file, project string) *reader {
-	return &reader{file: f, project: project, problems: &problems{file: f.path, agent: f.agent}}
+func newReader(f file, project, base string) *reader {
+	return &reader{file: f, project: project, base: base, problems: &problems{file: f.path, agent: f.agent}}
 }
 
 // parse reads a JSON file whose value is an object.
@@ -84,7 +85,7 @@ func (r *reader) servers(v jsonc.Value, scope definition.Scope, set setter) {
 			r.problems.add(m.Line, "", "more than %d servers: the others are not used", limit)
 			return
 		}
-		d := newDraft(m, scope, r.file, r.project, r.problems)
+		d := newDraft(m, scope, r.file, r.base, r.problems)
 		if first := seen[m.Key]; first != nil {
 			// Parsers differ in which one they take: neither is used.
 			r.problems.add(m.Line, m.Key, "configured twice, also in line %d", first.line)

@@ -17,6 +17,8 @@ type Server struct {
 	ID         string
 	Hash       string // of its launch
 	Definition definition.Definition
+	// Dir is where it is started if threads share it; empty for the project's folder.
+	Dir string
 	// Trusted reports whether the person trusts what the server says of its tools, such as that a call may be repeated.
 	Trusted bool
 }

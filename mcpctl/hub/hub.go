@@ -39,7 +39,7 @@ func New(cfg Config) *Hub {
 func (h *Hub) backend(s Server, c Client) (*backend, error) {
 	k, dir := key{hash: s.Hash, thread: c.Thread()}, c.Dir()
 	if s.Definition.Options.Share == definition.ByProject {
-		k.thread, dir = "", h.env.Dir
+		k.thread, dir = "", cmp.Or(s.Dir, h.env.Dir)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -75,6 +75,8 @@ func (l *run) findSession() {
 	}
 	session, err := finder.FindSession(l.ctx, thread.FindSpec{
 		Dir: t.Dir, StateDir: l.stateDir(t.ID), Env: l.env(t), Since: x.Started,
+		Prompts: l.unexplained(), Taken: func(session string) bool { return l.sessionTaken(l.id, session) },
+		Rivals: l.rivals(t),
 	})
 	if err != nil {
 		l.cfg.Log.Warn("find the session of an agent", "thread", string(l.id), "err", err)

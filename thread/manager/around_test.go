@@ -3,6 +3,7 @@ package manager_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -177,8 +178,28 @@ func TestASessionThatNobodyTellsOf(t *testing.T) {
 		if p, got := w.prompt(p.ID), w.status(s.ID); p.State != thread.PromptAnswered || got.Turn != 1 || got.Session != a.session {
 			t.Errorf("the prompt is %s (%s); turn %d of session %q", p.State, p.Reason, got.Turn, got.Session)
 		}
-		if a.spec.Dir != s.Dir || a.spec.StateDir == "" || a.spec.Since.IsZero() {
+		if a.spec.Dir != s.Dir || a.spec.StateDir == "" || a.spec.Since.IsZero() || a.spec.Rivals || !slices.Equal(a.spec.Prompts, []string{"hi"}) {
 			t.Errorf("it was looked for by %+v", a.spec)
+		}
+		if a.spec.Taken(a.session) || a.spec.Taken("0123-other") {
+			t.Error("a session is said to be another's")
+		}
+		rival := w.create(thread.NewRequest{Agent: "polled", Flags: thread.Flags{NoGateway: true}})
+		a.session = "4567-found"
+		w.natives.append(a.session, []thread.Item{item("user", "typed"), item("assistant", "hello")})
+		w.m.Hook(rival.ID, "Stop", nil)
+		synctest.Wait()
+		if a.spec.Rivals || len(a.spec.Prompts) > 0 || !a.spec.Taken("0123-found") || w.status(rival.ID).Session != a.session {
+			t.Errorf("another in the same folder is looked for by %+v", a.spec)
+		}
+		a.session = ""
+		first, last := w.create(thread.NewRequest{Agent: "polled", Flags: thread.Flags{NoGateway: true}}), w.create(thread.NewRequest{Agent: "polled", Flags: thread.Flags{NoGateway: true}})
+		a.session = "8901-found"
+		w.natives.append(a.session, []thread.Item{item("user", "typed"), item("assistant", "bye")})
+		w.sess.of(last.ID).exit(0)
+		synctest.Wait()
+		if !a.spec.Rivals || w.status(last.ID).Turn != 1 || w.status(first.ID).Turn != 0 {
+			t.Errorf("one that left: turn %d; looked for by %+v", w.status(last.ID).Turn, a.spec)
 		}
 	}, func(w *world) { w.cfg.Models = oneModel{} })
 }

@@ -146,11 +146,15 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 	interrupted := l.lost(exit)
 	l.mu.Unlock()
 	if direct {
+		l.findSession()
 		l.recorder.Poll(ctx) // read its last output
 	}
 	l.recorder.Flush(ctx)
 	if l.cfg.MCP != nil {
 		l.cfg.MCP.Ended(l.id)
+	}
+	if l.Gateway != nil {
+		l.Gateway.Rest(l.id)
 	}
 	l.interruptPrompts(ctx, "the agent exited: "+activity.Exit(exit), !asked && !exit.Killed() && !exit.Limit)
 	interrupted = interrupted || !asked && exit.Code != 0 && l.recorder.Amid()

@@ -11,8 +11,9 @@ import (
 
 // gateway routes without carrying anything.
 type gateway struct {
-	mu      sync.Mutex // guards the field
-	removed map[thread.ID]bool
+	mu                 sync.Mutex // guards the fields
+	removed            map[thread.ID]bool
+	resting, forgotten []thread.ID
 }
 
 func (*gateway) Route(id thread.ID, _ thread.RouteSpec) (string, string, error) {
@@ -23,6 +24,18 @@ func (g *gateway) Unroute(id thread.ID) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.removed[id] = true
+}
+
+func (g *gateway) Rest(id thread.ID) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.resting = append(g.resting, id)
+}
+
+func (g *gateway) Forget(id thread.ID) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.forgotten = append(g.forgotten, id)
 }
 
 // sessions starts fake processes.

@@ -130,6 +130,18 @@ func (m *liveThreads) sessionTaken(id thread.ID, session string) bool {
 	return false
 }
 
+// rivals reports whether another thread runs the same agent in the same folder, and has no session yet.
+func (m *liveThreads) rivals(t thread.Thread) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, other := range m.live {
+		if other.id != t.ID && other.session != nil && other.t.Agent == t.Agent && other.t.Dir == t.Dir && other.t.Session == "" {
+			return true
+		}
+	}
+	return false
+}
+
 // threads returns all threads, oldest first. core.mu is held during the iteration.
 func (m *liveThreads) threads() iter.Seq[*thread.Thread] {
 	return func(yield func(*thread.Thread) bool) {

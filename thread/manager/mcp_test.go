@@ -85,6 +85,7 @@ func (s *servers) Take(_ context.Context, id thread.ID, server, why string) erro
 func (s *servers) TurnEnded(id thread.ID) { s.note("turn ended %s", id) }
 func (s *servers) Restored(id thread.ID)  { s.note("restored %s", id) }
 func (s *servers) Ended(id thread.ID)     { s.note("ended %s", id) }
+func (s *servers) Forget(id thread.ID)    { s.note("forget %s", id) }
 
 // withServers is inWorld with a control of MCP servers.
 func withServers(t *testing.T, test func(*world, *servers)) {

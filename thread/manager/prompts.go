@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -99,7 +100,40 @@ func (m *prompts) NewestPrompts(ctx context.Context, ref string, open bool, limi
 		}
 		out = append(out, p)
 	}
+	m.markRewound(ctx, out)
 	return out, nil
+}
+
+// markRewound marks the prompts whose turns a rewind undid. Only of threads with a turn that stands twice, or past their
+// end, more is read.
+func (m *prompts) markRewound(ctx context.Context, list []thread.Prompt) {
+	stands := map[thread.ID]map[thread.CheckpointID]bool{}
+	next := map[thread.ID]thread.Prompt{} // the one that was answered after it
+	for _, p := range slices.Backward(list) {
+		if p.State != thread.PromptAnswered || p.Answer == "" {
+			continue
+		}
+		t := m.run(p.Thread).thread()
+		later, follows := next[p.Thread]
+		next[p.Thread] = p
+		again := follows && later.Turn <= p.Turn && later.Answer != p.Answer
+		if !again && p.Turn <= t.Turn || stands[p.Thread] != nil {
+			continue
+		}
+		turns, err := m.cfg.Store.Lineage(ctx, t.Head, thread.Page{Turns: true, Limit: 1 << 20})
+		if err != nil { // the list is right without the marks
+			m.cfg.Log.Warn("read which turns were undone", "thread", t.Name, "err", err)
+			continue
+		}
+		stands[p.Thread] = map[thread.CheckpointID]bool{}
+		for _, c := range turns {
+			stands[p.Thread][c.ID] = true
+		}
+	}
+	for i, p := range list {
+		in := stands[p.Thread]
+		list[i].Rewound = in != nil && p.State == thread.PromptAnswered && p.Answer != "" && !in[p.Answer]
+	}
 }
 
 // maxWhole is the most bytes of a prompt that a list shows whole.

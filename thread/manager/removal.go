@@ -52,6 +52,12 @@ func (l *run) purge(ctx context.Context) error {
 	l.mu.Lock()
 	l.forget()
 	l.mu.Unlock()
+	if l.cfg.MCP != nil {
+		l.cfg.MCP.Forget(l.id)
+	}
+	if l.Gateway != nil {
+		l.Gateway.Forget(l.id)
+	}
 	if err := removeStateDir(l.cfg.StateDir, l.id); err != nil {
 		l.cfg.Log.Warn("remove the thread's folder", "thread", string(l.id), "err", err)
 	}

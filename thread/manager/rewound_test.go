@@ -29,6 +29,59 @@ func (w *world) rows(name string, p thread.Page) []string {
 	return out
 }
 
+// TestPromptsOfRewoundTurns: a prompt whose turn a rewind undid says so, for as long as that stands.
+func TestPromptsOfRewoundTurns(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s, other := w.create(thread.NewRequest{}), w.create(thread.NewRequest{})
+		ask := func(text string) {
+			t.Helper()
+			p := w.ask(s.ID, text)
+			w.turn(s.ID, text)
+			w.is(p.ID, thread.PromptAnswered)
+			time.Sleep(time.Second)
+		}
+		rewind := func(at string) string {
+			t.Helper()
+			r, err := w.m.Rewind(ctx, thread.RewindRequest{Thread: s.Name, At: at, Conversation: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			return string(r.Safety)
+		}
+		undone := func(want ...string) {
+			t.Helper()
+			for _, ref := range []string{s.Name, ""} {
+				list, err := w.m.Prompts(ctx, ref, false)
+				var got []string
+				for _, p := range list {
+					if p.Rewound {
+						got = append(got, p.Text)
+					}
+				}
+				if err != nil || !slices.Equal(got, want) {
+					t.Errorf("of %q: %q are rewound, want %q (%v)", ref, got, want, err)
+				}
+			}
+		}
+		w.ask(other.ID, "elsewhere")
+		w.turn(other.ID, "elsewhere")
+		for _, text := range []string{"one", "two", "three"} {
+			ask(text)
+		}
+		undone()
+		safety := rewind("1")
+		undone("two", "three")
+		ask("another two")
+		undone("two", "three")
+		ask("another three")
+		ask("another four")
+		undone("two", "three")
+		rewind(safety)
+		undone("another two", "another three", "another four")
+	})
+}
+
 // TestUndoneRewindKeepsWhatFollowedIt rewinds, works on, and undoes the rewind: what was worked on is in the list.
 func TestUndoneRewindKeepsWhatFollowedIt(t *testing.T) {
 	inWorld(t, func(w *world) {

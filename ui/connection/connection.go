@@ -17,6 +17,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
+// offer shows what can be resumed since the server is back, if that is still so.
+type offer struct{ gen int }
+
 // Config configures a connection.
 type Config struct {
 	Version string // of this program
@@ -39,13 +42,14 @@ type Config struct {
 // Feature is the connection to the server.
 type Feature struct {
 	*host.Host
-	cfg    Config
-	stream stream
-	listed bool
-	late   bool // the first list is taking a while
-	lost   bool
-	tries  int         // since the connection was lost
-	asking *dialog.Ask // the question whether to start a server
+	cfg     Config
+	stream  stream
+	listed  bool
+	late    bool // the first list is taking a while
+	lost    bool
+	tries   int         // since the connection was lost
+	asking  *dialog.Ask // the question whether to start a server
+	started bool        // this screen has started the server that it waits for
 
 	outdated   string      // the version of a server that runs another build
 	offering   *dialog.Ask // the question whether to restart it
@@ -97,6 +101,11 @@ func (f *Feature) Update(msg tea.Msg) (cmd tea.Cmd, known bool) {
 	case Retry:
 		if msg.Gen == f.stream.gen {
 			return f.stream.subscribe(f.Context()), true
+		}
+	case offer:
+		if msg.gen == f.stream.gen && !f.lost && !f.restarting {
+			f.cfg.Interrupted()
+			f.Redraw()
 		}
 	case late:
 		f.late = true
@@ -175,10 +184,12 @@ func (f *Feature) Disconnected(err error) tea.Cmd {
 
 // startServer starts a server; the stream reconnects by itself.
 func (f *Feature) startServer() tea.Cmd {
+	f.started = true
 	return tea.Batch(f.Notify(thread.LevelInfo, "Starting the server …"), host.Call(f.Host, host.Slow,
 		func(ctx context.Context) (struct{}, error) { return struct{}{}, f.cfg.StartServer(ctx) },
 		func(_ struct{}, err error) tea.Cmd {
 			if err != nil {
+				f.started = false
 				return f.Fail("start the server", err)
 			}
 			return nil
@@ -204,7 +215,12 @@ func (f *Feature) list(msg Listed) tea.Cmd {
 			f.outdated = "" // it may be another server, restarted from another screen
 			f.Dialogs.Close(f.offering)
 			cmd = f.Notify(thread.LevelInfo, "Reconnected to the server")
-			f.cfg.Interrupted()
+			if f.started {
+				f.started = false
+				f.cfg.Interrupted()
+			} else { // whoever has started it may resume its agents
+				cmd = tea.Batch(cmd, f.After(OfferAfter, offer{f.stream.gen}))
+			}
 		}
 	}
 	if !f.listed {

@@ -13,6 +13,8 @@ import (
 const (
 	// RetryAfter is the delay between attempts to reconnect.
 	RetryAfter = time.Second
+	// OfferAfter is how long another client that has restarted the server gets to resume its agents.
+	OfferAfter = 3 * time.Second
 	// Moment is how long to wait silently for the first list.
 	Moment = 300 * time.Millisecond
 	// AskAfter is the number of attempts after which to ask whether to start a server.

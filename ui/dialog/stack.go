@@ -69,13 +69,18 @@ func (s *Stack) ended(d Dialog, r Result) Result {
 	return r
 }
 
-// Recheck withdraws obsolete questions.
+// Ending is a dialog that closes by itself once there is nothing to do in it.
+type Ending interface{ Ended() bool }
+
+// Recheck withdraws obsolete questions, and closes dialogs that have ended.
 func (s *Stack) Recheck() {
-	for _, d := range s.open {
+	s.open = slices.DeleteFunc(s.open, func(d Dialog) bool {
 		if a, ok := d.(*Ask); ok {
 			a.Recheck()
 		}
-	}
+		e, ok := d.(Ending)
+		return ok && e.Ended()
+	})
 }
 
 // Draw draws the dialogs over the screen.

@@ -1,8 +1,64 @@
 package paint
 
 import (
+	"time"
+
 	"orchestrator/agent/vterm"
 )
+
+// A program that hides its cursor moves it about while it draws a frame, which may come in pieces, and leaves it at its
+// input. So a hidden cursor is moved once it rests.
+const (
+	// parkDelay is how long it must rest.
+	parkDelay = 30 * time.Millisecond
+	// parkLimit is how long it stays where it was at most.
+	parkLimit = 250 * time.Millisecond
+)
+
+// drift is where a hidden cursor is that has left its place.
+type drift struct {
+	x, y        int
+	left, since time.Time // when it left its place, and since when it is where it is; left is zero while it is in its place
+	timer       *time.Timer
+}
+
+func (d *drift) stop() {
+	if d.timer != nil {
+		d.timer.Stop()
+	}
+	*d = drift{}
+}
+
+// parked returns where the cursor is to be placed that is at a place now.
+func (w *Writer) parked(at cursorAt) cursorAt {
+	was, d := w.cursorWas, &w.drift
+	if at.visible || !at.ours || !was.ours || at.x == was.x && at.y == was.y {
+		d.stop()
+		return at
+	}
+	now := w.now()
+	if d.left.IsZero() {
+		d.left = now
+	}
+	if d.x != at.x || d.y != at.y || d.since.IsZero() {
+		d.x, d.y, d.since = at.x, at.y, now
+	}
+	wait := min(parkDelay-now.Sub(d.since), parkLimit-now.Sub(d.left))
+	if wait <= 0 {
+		d.stop()
+		return at
+	}
+	if d.timer == nil {
+		d.timer = w.later(wait, func() {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.drift.timer = nil
+			w.wake()
+		})
+	}
+	at.x, at.y = was.x, was.y
+	return at
+}
 
 func (w *Writer) placeCursor(out []byte, at cursorAt) []byte {
 	out = moveTo(out, at.x, at.y)

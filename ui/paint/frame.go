@@ -11,15 +11,19 @@ import (
 // frame writes Bubble Tea's output, if any, followed by the changed rows of the pane.
 func (w *Writer) frame(out []byte) {
 	before := len(out)
+	jumps := w.moved || w.fresh
 	if w.moved {
 		out = w.clear(out) // its old place
 		w.ahead = before == 0
 	} else if w.fresh {
 		w.forget()
 	}
-	w.moved, w.fresh = false, false
+	if w.appeared && before == 0 {
+		w.ahead = true
+	}
+	w.moved, w.fresh, w.appeared = false, false, false
 	if w.chrome.Modes().AltScreen {
-		out = w.paint(out)
+		out = w.paint(out, jumps)
 	}
 	if len(out) > before {
 		w.last = w.now()
@@ -29,8 +33,9 @@ func (w *Writer) frame(out []byte) {
 	}
 }
 
-// paint appends a frame of the pane, or nothing if the screen is up to date.
-func (w *Writer) paint(out []byte) []byte {
+// paint appends a frame of the pane, or nothing if the screen is up to date. The cursor jumps if the pane shows another
+// program or is elsewhere.
+func (w *Writer) paint(out []byte, jumps bool) []byte {
 	pane := w.pane
 	w.touched()
 	p := &w.painter
@@ -52,7 +57,15 @@ func (w *Writer) paint(out []byte) []byte {
 		return out
 	}
 	at := cursorAt{pane.Box.X + cursor.X, pane.Box.Y + cursor.Y, ours, ours && cursor.Visible, cursor.Style}
-	return w.compose(out, at, held)
+	switch {
+	case held:
+		at = w.cursorWas // between the halves of a frame the cursor stays where it was
+	case jumps:
+		w.drift.stop()
+	default:
+		at = w.parked(at)
+	}
+	return w.compose(out, at)
 }
 
 // touched invalidates the rows that Bubble Tea has drawn on since the last frame.
@@ -129,7 +142,7 @@ func (w *Writer) drawRows(t *vterm.Terminal) {
 }
 
 // clear appends what leaves the painted rows as Bubble Tea assumes them to be. A pane that was painted ahead of Bubble
-// Tea may cover what Bubble Tea has drawn, and will not draw again.
+// Tea, because it has moved or appeared, may cover what Bubble Tea has drawn, and will not draw again.
 func (w *Writer) clear(out []byte) []byte {
 	if w.ahead && w.chrome.Modes().AltScreen {
 		w.ahead = false
@@ -199,11 +212,8 @@ func (w *Writer) uncover(out []byte) []byte {
 
 // compose assembles the frame: save Bubble Tea's cursor, draw rows, then place our cursor or restore Bubble Tea's. A
 // hidden cursor is placed too: windows of input methods open at it.
-func (w *Writer) compose(out []byte, at cursorAt, held bool) []byte {
+func (w *Writer) compose(out []byte, at cursorAt) []byte {
 	rows := w.painter.out
-	if held {
-		at = w.cursorWas // between the halves of a frame the cursor stays where it was
-	}
 	stays := !at.ours && !w.cursorWas.ours && !w.shown || at.ours && w.away && w.cursorWas == at && w.shown == at.visible
 	if len(rows) == 0 && stays {
 		return out

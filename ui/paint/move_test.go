@@ -51,3 +51,34 @@ func TestGrow(t *testing.T) {
 	}
 	f.check(t, chrome, large)
 }
+
+// TestAppear: a pane that was suspended, under a dialog, appears larger than it was, before Bubble Tea knows: over its border
+// and over what is left of the dialog.
+func TestAppear(t *testing.T) {
+	small, large := Box{X: 1, Y: 1, W: 18, H: 5}, Box{X: 1, Y: 1, W: 18, H: 6}
+	for name, then := range map[string]string{
+		"the border moves": "\x1b[3;5H          \x1b[7;8r\x1b[7;1H\x1b[L\x1b[r",
+		"it is drawn anew": "\x1b[3;5H          \x1b[7;2H                  \x1b[8;1H\x1b[31m####################\x1b[m",
+		"nothing moves":    "\x1b[3;5H          ",
+	} {
+		f := newFixture(colorprofile.TrueColor, 20, 9, small)
+		chrome := vterm.New(20, 9, vterm.Options{})
+		write := func(s string) {
+			_, _ = f.Write([]byte(s))
+			_, _ = chrome.Write([]byte(s))
+		}
+		write("\x1b[7;1H\x1b[31m####################\x1b[m")
+		f.feed("%s", strings.Repeat("x", small.W*small.H))
+		f.Suspend()
+		write("\x1b[3;5H[ dialog ]")
+		box := large
+		if name == "nothing moves" {
+			box = small
+		}
+		f.in = newInner(box.W, box.H)
+		f.in.feed("%s", strings.Repeat("y", box.W*box.H))
+		f.SetPane(Pane{Box: box, Source: f.in})
+		write(then)
+		t.Run(name, func(t *testing.T) { f.check(t, chrome, box) })
+	}
+}

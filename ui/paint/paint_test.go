@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -385,6 +386,65 @@ func TestHiddenCursor(t *testing.T) {
 				t.Errorf("without focus the cursor is %+v", got)
 			}
 		}
+	}
+}
+
+// TestCursorParks: a hidden cursor that a program moves about in the middle of a frame stays where it was until it rests; one
+// that never rests is followed after a while.
+func TestCursorParks(t *testing.T) {
+	box := Box{X: 10, Y: 2, W: 20, H: 5}
+	f := newFixture(colorprofile.TrueColor, 40, 9, box)
+	now := f.at.Add(time.Hour)
+	f.now = func() time.Time { return now }
+	at := func(step string, x, y int) {
+		t.Helper()
+		if got := f.out.term.Cursor(); got.X != box.X+x || got.Y != box.Y+y || got.Visible {
+			t.Errorf("%s: cursor %d,%d visible %v, want %d,%d", step, got.X-box.X, got.Y-box.Y, got.Visible, x, y)
+		}
+	}
+	feed := func(s string) {
+		now = now.Add(frameGap)
+		f.feed("%s", s)
+	}
+	rest := func() {
+		now = now.Add(parkDelay)
+		late := f.late
+		f.late = nil
+		for _, do := range late {
+			do()
+		}
+	}
+	feed("\x1b[3;1Habc") // still shown
+	feed("\x1b[?25l\x1b[1;1H|")
+	at("hidden, and half a frame", 3, 2)
+	feed("\x1b[3;4H")
+	at("its end", 3, 2)
+	rest()
+	at("at rest", 3, 2)
+	feed("\x1b[1;1H/")
+	if !strings.Contains(f.out.text(), "/") {
+		t.Error("what is drawn waits too")
+	}
+	_, _ = f.Write([]byte("\x1b[1;1Hchrome"))
+	at("half a frame, and Bubble Tea draws", 3, 2)
+	feed("\x1b[3;4Hd")
+	at("a letter", 3, 2)
+	rest()
+	at("a letter at rest", 4, 2)
+	for i := range int(parkLimit/frameGap) + 2 {
+		feed("\x1b[1;" + strconv.Itoa(1+i%15) + "Hx")
+	}
+	if got := f.out.term.Cursor(); got.Y != box.Y {
+		t.Errorf("a cursor that never rests is at row %d", got.Y-box.Y)
+	}
+	feed("\x1b[4;2H")
+	f.SetPane(Pane{Box: Box{X: 10, Y: 1, W: 20, H: 5}, Source: f.in, Cursor: true})
+	if got := f.out.term.Cursor(); got.X != 11 || got.Y != 4 {
+		t.Errorf("the pane moved, and the cursor is at %d,%d", got.X, got.Y)
+	}
+	feed("\x1b[?25h\x1b[1;1H")
+	if got := f.out.term.Cursor(); got.X != 10 || got.Y != 1 || !got.Visible {
+		t.Errorf("a cursor that is shown is at %d,%d, visible %v", got.X, got.Y, got.Visible)
 	}
 }
 

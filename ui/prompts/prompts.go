@@ -86,7 +86,7 @@ func (f *Feature) fill(into *dialog.Picker, list []thread.Prompt, err error) {
 	}
 	var waiting, again []dialog.Item
 	for _, p := range list {
-		item := dialog.Item{Title: plain.First(p.Text), Note: string(p.State), Detail: p.Reason, Result: f.seen(p)}
+		item := dialog.Item{Title: plain.First(p.Text), Note: stateWords(p), Detail: p.Reason, Result: f.seen(p)}
 		switch {
 		case !p.State.Over():
 			waiting = append(waiting, item)
@@ -104,7 +104,7 @@ func (f *Feature) openPrompt(p thread.Prompt) {
 	for _, l := range plain.Lines(p.Text) {
 		body = append(body, dialog.Line{Text: l})
 	}
-	state := string(p.State) + ", sent at " + p.Accepted.Local().Format("15:04:05")
+	state := stateWords(p) + ", sent at " + p.Accepted.Local().Format("15:04:05")
 	if p.Reason != "" {
 		state += ": " + p.Reason
 	}

@@ -24,3 +24,11 @@ func Unanswered(prompts []thread.Prompt) []dialog.Line {
 	}
 	return out
 }
+
+// stateWords says what became of a prompt.
+func stateWords(p thread.Prompt) string {
+	if p.Rewound {
+		return string(p.State) + ", rewound since"
+	}
+	return string(p.State)
+}

@@ -1,6 +1,8 @@
 package resume
 
 import (
+	"slices"
+
 	"orchestrator/thread"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
@@ -33,6 +35,14 @@ func newThreads(
 	l := &threads{ids: ids, look: look, one: one, all: all}
 	l.win.Fit(len(ids), 0, nil)
 	return l
+}
+
+// Ended reports whether all of them run again, or are gone: somebody else has resumed them.
+func (l *threads) Ended() bool {
+	return !slices.ContainsFunc(l.ids, func(id thread.ID) bool {
+		s := l.look(id)
+		return s != nil && s.State.State == thread.StateInterrupted
+	})
 }
 
 // Title returns the title.

@@ -1,0 +1,44 @@
+package screens
+
+import (
+	"strings"
+	"testing"
+
+	"orchestrator/cmd/orchestrator/e2e"
+	"orchestrator/thread"
+)
+
+// TestBorderAfterAnOffer accepts an offered fork on the screen: the row that the offer's bar had taken is the pane's border
+// again, with the names of the views.
+func TestBorderAfterAnOffer(t *testing.T) {
+	t.Parallel()
+	r := e2e.NewRig(t)
+	for _, size := range [][2]int{{120, 36}, {100, 30}} {
+		name := r.Demo("cookies")
+		r.Turn(name, "say we sign the session cookies with a key")
+		s := r.Open(size[0], size[1], "attach", name)
+		s.See("demo agent")
+		s.Press("let's try another approach: say tokens in the header\r")
+		r.AwaitState(name, thread.StateIdle, thread.StateDone)
+		e2e.Await(t, "the offer", func() bool { return r.Status(name).Offer != nil })
+		s.Press("\x11")
+		s.See("⑂ fork?", "terminal · timeline")
+		s.Press("a")
+		s.See("[ Fork ]")
+		s.Press("\x1b[C")
+		s.Press("\r")
+		s.See("threads 2")
+		e2e.Await(t, "the fork's answer", func() bool {
+			list := e2e.Get[[]thread.Status](r, "threads")
+			return len(list) > 1 && list[len(list)-1].Turn > 1
+		})
+		bottom := func() string {
+			rows := strings.Split(strings.TrimRight(s.Text(), "\n"), "\n")
+			return rows[len(rows)-2]
+		}
+		e2e.Await(t, "the pane's border", func() bool { return strings.Contains(bottom(), "└─ terminal · timeline · context · diff ─") })
+		r.Ok("delete", name)
+		s.Press("q")
+		s.End()
+	}
+}
