@@ -8,7 +8,7 @@
 //
 // opencode keeps its sessions in an SQLite database. They are read from it, read-only, and exported as two files:
 // "main", a line of JSON for each finished message, and "session", the data of the session itself. opencode chooses its
-// session ids; they are learned from its requests.
+// session ids; they are learned from its requests, or found in the database if those go past the gateway.
 package opencode
 
 import (

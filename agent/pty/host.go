@@ -23,9 +23,11 @@ type Host struct {
 
 // NewHost makes this process adopt orphans and keeps its descriptors from programs that it starts, including those that
 // it was started with, and begins to listen for ends.
-func NewHost() *Host {
+func NewHost() *Host { return newHost(endedChildren) }
+
+func newHost(zombies func() []process.Info) *Host {
 	h := &Host{
-		table:   &table{running: make(map[int]*Process)},
+		table:   &table{running: make(map[int]*Process), zombies: zombies},
 		signals: make(chan os.Signal, 1),
 		stop:    make(chan struct{}), stopped: make(chan struct{}),
 	}
@@ -43,22 +45,33 @@ func (h *Host) Close() {
 	<-h.stopped
 }
 
-// listen waits for all ends.
+// listen waits for all ends. Orphans are looked for a moment after an end, once for all ends until then: every program
+// that ends sends a signal, git's too, and every look reads all children.
 func (h *Host) listen() {
 	defer close(h.stopped)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	look := time.Now()            // when the timer fires; zero if it does not
 	var foreign map[int]time.Time // ended session leaders that nothing here started, and since when
+	at := func(d time.Duration) {
+		if next := time.Now().Add(d); look.IsZero() || next.Before(look) {
+			look = next
+			timer.Reset(d)
+		}
+	}
 	for {
 		select {
 		case <-h.stop:
 			return
 		case <-h.signals:
+			h.table.reap()
+			at(foreignPause)
 		case <-timer.C:
-		}
-		h.table.reap()
-		if foreign = h.table.reapForeign(foreign); len(foreign) > 0 {
-			timer.Reset(foreignGrace)
+			look = time.Time{}
+			h.table.reap()
+			if foreign = h.table.reapForeign(foreign); len(foreign) > 0 {
+				at(foreignGrace)
+			}
 		}
 	}
 }

@@ -84,6 +84,7 @@ type table struct {
 	// hitting another process. No lock is taken under it.
 	mu      sync.Mutex
 	running map[int]*Process
+	zombies func() []process.Info // the children that have ended and were not waited for
 }
 
 // holds reports whether the end of a process has not been collected yet.

@@ -11,6 +11,9 @@ import (
 // another part of this program may have started it and be about to wait for it.
 const foreignGrace = 10 * time.Second
 
+// foreignPause is how long orphans that have ended may stay.
+const foreignPause = 500 * time.Millisecond
+
 // reap collects the processes that ended and reports them.
 func (t *table) reap() {
 	type end struct {
@@ -43,7 +46,7 @@ func (t *table) reap() {
 // later, with the time of each, and returns those that it leaves now.
 func (t *table) reapForeign(left map[int]time.Time) (later map[int]time.Time) {
 	now := time.Now()
-	zombies := endedChildren()
+	zombies := t.zombies()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	later = make(map[int]time.Time)

@@ -26,6 +26,8 @@ const (
 	coveredLimit = 2 * time.Second
 	// loadedPause is how long to wait between two looks whether an agent has loaded the conversation that it resumes.
 	loadedPause = 50 * time.Millisecond
+	// loadedLimit is how long to wait for that once it shows its input: another version may not tell.
+	loadedLimit = time.Minute
 	// unknownLimit is how long to search for an agent's input before the agent counts as started without it: a newer
 	// version may look different.
 	unknownLimit = 30 * time.Second
@@ -267,7 +269,7 @@ func (s *screen) loads(now time.Time) (again time.Time, loads bool) {
 	if now.Before(s.unloaded) {
 		return s.unloaded, true
 	}
-	if s.loaded() || !now.Before(s.usable.Add(unknownLimit)) {
+	if s.loaded() || !now.Before(s.usable.Add(loadedLimit)) {
 		s.loaded = nil
 		return again, false
 	}

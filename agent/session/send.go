@@ -22,8 +22,9 @@ const (
 	settleLimit = 3 * time.Second
 	// startLimit is how long to wait for what will be over in a moment, such as an agent's start.
 	startLimit = 90 * time.Second
-	// takeLimit is how long an agent may take to show that it accepted a prompt: machines can be busy.
-	takeLimit = 20 * time.Second
+	// takeLimit is how long an agent may take to show a prompt, and then that it accepted it: with a hundred agents on two
+	// processors some took longer than 20 s.
+	takeLimit = time.Minute
 	// plainLimit is how long to wait for an agent to ask for pastes once it shows its input: some show it first, and take
 	// what is typed as keys until then, of which some are commands.
 	plainLimit = 20 * time.Second
@@ -206,7 +207,7 @@ func (p *prompt) arrived(now time.Time) (bool, error) {
 	switch {
 	case (in.Pasted || match == typing.Whole) && age >= in.PasteDelay, match == typing.Altered && age >= alteredLimit:
 		return true, nil
-	case in.Empty() && !p.again && now.Sub(p.began) >= p.pace.takeLimit/2 && p.printed.After(p.began):
+	case in.Empty() && !p.again && now.Sub(p.began) >= p.pace.takeLimit/6 && p.printed.After(p.began):
 		p.again = true
 		return false, p.proc.Write(p.typed) // it was lost while the agent started; one without output is only slow
 	case match == typing.Other && age >= settleLimit:

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io/fs"
-	"maps"
 	"os"
 	"reflect"
 	"slices"
@@ -130,7 +129,7 @@ func encode(e entry) ([]byte, error) {
 func (r *Roster) Threads() ([]thread.Thread, time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.selected(func(*thread.Thread) bool { return true }), r.at
+	return r.selected(every), r.at
 }
 
 // Select returns the listed threads that match, oldest first.
@@ -161,22 +160,28 @@ func (r *Roster) Thread(id thread.ID) (t thread.Thread, ok bool) {
 func (r *Roster) all() []*thread.Thread {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.list()
+	return r.matching(every)
 }
 
-// list returns all threads, oldest first. The caller holds mu.
-func (r *Roster) list() []*thread.Thread {
-	return slices.SortedFunc(maps.Values(r.threads), func(a, b *thread.Thread) int {
+func every(*thread.Thread) bool { return true }
+
+// matching returns the threads that match, oldest first. The caller holds mu.
+func (r *Roster) matching(match func(*thread.Thread) bool) (list []*thread.Thread) {
+	for _, t := range r.threads {
+		if match(t) {
+			list = append(list, t)
+		}
+	}
+	slices.SortFunc(list, func(a, b *thread.Thread) int {
 		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
 	})
+	return list
 }
 
 // selected is Select. The caller holds mu.
 func (r *Roster) selected(match func(*thread.Thread) bool) (list []thread.Thread) {
-	for _, t := range r.list() {
-		if match(t) {
-			list = append(list, *t)
-		}
+	for _, t := range r.matching(match) {
+		list = append(list, *t)
 	}
 	return list
 }
@@ -235,7 +240,7 @@ func same(a, b *thread.Thread) bool {
 // rewrite replaces the file by one line per thread. The caller holds mu.
 func (r *Roster) rewrite() error {
 	var b bytes.Buffer
-	for _, t := range r.list() {
+	for _, t := range r.matching(every) {
 		line, err := encode(entry{At: r.at, Thread: t})
 		if err != nil {
 			return err

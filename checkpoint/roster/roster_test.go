@@ -333,7 +333,7 @@ func FuzzLines(f *testing.F) {
 			r.take(l)
 		}
 		again := &Roster{threads: map[thread.ID]*thread.Thread{}}
-		for _, one := range r.list() {
+		for _, one := range r.all() {
 			l, err := encode(entry{Thread: one})
 			if err != nil {
 				t.Fatal(err)

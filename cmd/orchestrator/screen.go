@@ -80,6 +80,9 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 	if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.Terminal}); err != nil {
 		return err
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	server := openScreenServer(ctx, cl)
 	info, err := api.Info.Do(ctx, cl, api.InfoRequest{})
 	if err != nil {
 		return err
@@ -111,7 +114,7 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 	pane := livePane{terminal.New(dialer{cl}, writer)}
 	defer pane.Close()
 	model := ui.New(ui.Config{
-		Server: screenServer{cl}, Pane: pane, Project: c.project.Root, Folder: at.folder, Git: !info.NoRepository, Version: version(),
+		Server: server, Pane: pane, Project: c.project.Root, Folder: at.folder, Git: !info.NoRepository, Version: version(),
 		Agent: c.config.Agent,
 		Open:  open, Problems: info.Problems, Theme: c.config.Theme, Profile: colours, Keys: keysOf(c.config.Keys),
 		Notify: notifyOf(c.config.Notify),

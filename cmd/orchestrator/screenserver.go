@@ -4,23 +4,64 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync"
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
+	"orchestrator/ui/host"
 )
 
 // screenServer implements ui.Server with the calls of the API.
-type screenServer struct{ client *client.Client }
+type screenServer struct {
+	client *client.Client
+	// events and list have the first answers, for whoever asks first.
+	events chan func() (<-chan thread.Event, error)
+	list   chan func() ([]thread.Status, error)
+}
+
+// openScreenServer asks for what every screen asks for first, while the screen is being set up: the events from now on,
+// until ctx ends, and then the threads.
+func openScreenServer(ctx context.Context, cl *client.Client) screenServer {
+	s := screenServer{cl, make(chan func() (<-chan thread.Event, error), 1), make(chan func() ([]thread.Status, error), 1)}
+	events := ahead(func() (<-chan thread.Event, error) { return api.Events.Open(ctx, cl, api.None{}) })
+	s.events <- events
+	s.list <- ahead(func() ([]thread.Status, error) {
+		if _, err := events(); err != nil {
+			return nil, err
+		}
+		ctx, cancel := context.WithTimeout(ctx, host.Quick)
+		defer cancel()
+		return api.List.Do(ctx, cl, api.None{})
+	})
+	return s
+}
+
+// ahead runs a function and returns one that waits for its result.
+func ahead[T any](f func() (T, error)) func() (T, error) {
+	once := sync.OnceValues(f)
+	go func() { _, _ = once() }()
+	return once
+}
 
 // List implements ui.Server.
 func (s screenServer) List(ctx context.Context) ([]thread.Status, error) {
-	return api.List.Do(ctx, s.client, api.None{})
+	select {
+	case first := <-s.list:
+		return first()
+	default:
+		return api.List.Do(ctx, s.client, api.None{})
+	}
 }
 
 // Events implements ui.Server.
 func (s screenServer) Events(ctx context.Context) (<-chan thread.Event, error) {
-	return api.Events.Open(ctx, s.client, api.None{})
+	select {
+	case first := <-s.events:
+		return first()
+	default:
+		return api.Events.Open(ctx, s.client, api.None{})
+	}
 }
 
 // Why implements ui.Server.

@@ -53,8 +53,12 @@ func (m *core) skipped(op thread.Operation, id thread.ID, dir string, files []th
 			continue
 		}
 		named[path] = true
+		kind := thread.LeftFile
+		if path != k.Path { // git lists a repository below as a folder
+			kind = thread.LeftRepository
+		}
 		_, err := os.Lstat(filepath.Join(dir, path))
-		left = append(left, thread.LeftOut{Kind: thread.LeftFile, Path: path, Why: k.Reason + ": " + skippedWords(op, err == nil)})
+		left = append(left, thread.LeftOut{Kind: kind, Path: path, Why: k.Reason + ": " + skippedWords(op, err == nil)})
 	}
 	m.tellLeftOut(op, id, left)
 	return left

@@ -39,6 +39,9 @@ func (m *history) Unreadable(ctx context.Context) ([]thread.Unreadable, error) {
 		broken[c.Thread] = append(broken[c.Thread], c)
 	}
 	out := []thread.Unreadable{}
+	if len(broken) == 0 {
+		return out, nil
+	}
 	m.mu.Lock()
 	lines := m.all()
 	m.mu.Unlock()

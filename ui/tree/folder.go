@@ -15,7 +15,7 @@ func (t *Tree) Sharing(one thread.Thread) []string {
 	if t.folders == nil {
 		t.working = t.working[:0]
 		places := make([]share.Place, 0, len(t.threads))
-		for _, s := range t.threads {
+		for _, s := range t.All() {
 			if s.InUse() {
 				t.working = append(t.working, s)
 				places = append(places, share.Place{Dir: s.Dir, Worktree: s.Worktree.Path})
@@ -23,16 +23,11 @@ func (t *Tree) Sharing(one thread.Thread) []string {
 		}
 		t.folders = share.NewIndex(t.project, places)
 	}
-	var others []*thread.Status
-	for _, i := range t.folders.With(share.Place{Dir: one.Dir, Worktree: one.Worktree.Path}) {
+	var names []string
+	for _, i := range slices.Sorted(slices.Values(t.folders.With(share.Place{Dir: one.Dir, Worktree: one.Worktree.Path}))) {
 		if s := t.working[i]; s.ID != one.ID {
-			others = append(others, s)
+			names = append(names, s.DisplayName())
 		}
-	}
-	slices.SortFunc(others, t.older)
-	names := make([]string, len(others))
-	for i, s := range others {
-		names[i] = s.DisplayName()
 	}
 	return names
 }

@@ -22,32 +22,29 @@ type Row struct {
 // first, then pinned ones. Forks whose parent is not in the list start their own trees. folded reports whether to leave
 // out a thread's forks; it may be nil.
 func Rows(list []*thread.Status, folded func(thread.ID) bool) []Row {
-	b := builder{kids: map[thread.ID][]*thread.Status{}, folded: folded, in: make(map[thread.ID]bool, len(list))}
-	rank := make(map[thread.ID]int, len(list))
-	for _, s := range list {
-		b.in[s.ID] = true
+	nodes := make([]node, len(list))
+	at := make(map[thread.ID]*node, len(list))
+	for i, s := range list {
+		nodes[i].of = s
+		at[s.ID] = &nodes[i]
 	}
-	var roots []*thread.Status
-	for _, s := range list {
-		if b.in[s.Parent] {
-			b.kids[s.Parent] = append(b.kids[s.Parent], s)
+	roots := make([]*node, 0, len(list))
+	for i := range nodes {
+		n := &nodes[i]
+		if p := at[n.of.Parent]; p != nil {
+			p.kids = append(p.kids, n)
 		} else {
-			roots = append(roots, s)
+			roots = append(roots, n)
 		}
 	}
 	for _, r := range roots {
-		b.lift(r, rank, 0)
+		r.lift(0)
 	}
-	order := func(x, y *thread.Status) int {
-		return cmp.Or(boolRank(rank[x.ID] == 0, rank[y.ID] == 0), boolRank(x.Pinned, y.Pinned),
-			cmp.Compare(rank[x.ID], rank[y.ID]))
+	slices.SortStableFunc(roots, before)
+	for i := range nodes {
+		slices.SortStableFunc(nodes[i].kids, before)
 	}
-	slices.SortStableFunc(roots, order)
-	for _, k := range b.kids {
-		slices.SortStableFunc(k, order)
-	}
-	clear(b.in)
-	b.rows = make([]Row, 0, len(list))
+	b := builder{folded: folded, rows: make([]Row, 0, len(list))}
 	for _, r := range roots {
 		b.add(r, "", "")
 	}
@@ -57,37 +54,56 @@ func Rows(list []*thread.Status, folded func(thread.ID) bool) []Row {
 // maxDepth limits the recursion over parents, which come from outside.
 const maxDepth = 64
 
+// node is a thread in the tree with its forks.
+type node struct {
+	of   *thread.Status
+	kids []*node
+	rank int // the best of its own need and its forks'
+	put  bool
+}
+
+func before(a, b *node) int {
+	return cmp.Or(boolRank(a.rank == 0, b.rank == 0), boolRank(a.of.Pinned, b.of.Pinned), cmp.Compare(a.rank, b.rank))
+}
+
+// lift computes a thread's rank, and those of its forks.
+func (n *node) lift(depth int) int {
+	n.rank = need(n.of)
+	if depth < maxDepth {
+		for _, k := range n.kids {
+			n.rank = min(n.rank, k.lift(depth+1))
+		}
+	}
+	return n.rank
+}
+
+// below counts the forks of a thread, and their forks.
+func (n *node) below(depth int) int {
+	sum := len(n.kids)
+	if depth < maxDepth {
+		for _, k := range n.kids {
+			sum += k.below(depth + 1)
+		}
+	}
+	return sum
+}
+
 // builder builds rows.
 type builder struct {
-	kids   map[thread.ID][]*thread.Status
 	folded func(thread.ID) bool
-	in     map[thread.ID]bool // threads in the list, later those in the rows
 	rows   []Row
 }
 
-// lift computes a thread's rank: the best of its own and its forks'.
-func (b *builder) lift(s *thread.Status, rank map[thread.ID]int, depth int) int {
-	n := need(s)
-	if depth < maxDepth {
-		for _, k := range b.kids[s.ID] {
-			n = min(n, b.lift(k, rank, depth+1))
-		}
-	}
-	rank[s.ID] = n
-	return n
-}
-
 // add appends a thread and its forks to the rows.
-func (b *builder) add(s *thread.Status, lead, branch string) {
-	if b.in[s.ID] || len(lead) > maxDepth*4 {
+func (b *builder) add(n *node, lead, branch string) {
+	if n.put || len(lead) > maxDepth*4 {
 		return
 	}
-	b.in[s.ID] = true
-	kids := b.kids[s.ID]
-	r := Row{ID: s.ID, Guide: lead + branch, Forks: len(kids) > 0}
-	folded := b.folded != nil && b.folded(s.ID)
+	n.put = true
+	r := Row{ID: n.of.ID, Guide: lead + branch, Forks: len(n.kids) > 0}
+	folded := b.folded != nil && b.folded(n.of.ID)
 	if folded {
-		r.Hides = b.below(s.ID, 0)
+		r.Hides = n.below(0)
 	}
 	b.rows = append(b.rows, r)
 	if folded {
@@ -99,24 +115,13 @@ func (b *builder) add(s *thread.Status, lead, branch string) {
 	case "└ ":
 		lead += "  "
 	}
-	for i, k := range kids {
+	for i, k := range n.kids {
 		branch := "├ "
-		if i == len(kids)-1 {
+		if i == len(n.kids)-1 {
 			branch = "└ "
 		}
 		b.add(k, lead, branch)
 	}
-}
-
-// below counts the forks of a thread, and their forks.
-func (b *builder) below(id thread.ID, depth int) int {
-	n := len(b.kids[id])
-	if depth < maxDepth {
-		for _, k := range b.kids[id] {
-			n += b.below(k.ID, depth+1)
-		}
-	}
-	return n
 }
 
 func boolRank(a, b bool) int {

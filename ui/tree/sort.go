@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -16,9 +15,7 @@ func (t *Tree) sort() {
 	}
 	t.stale = false
 	was := t.index[t.selected]
-	shown := t.pick()
-	list := slices.SortedFunc(maps.Values(shown), t.older)
-	t.rows = Rows(list, func(id thread.ID) bool { return t.folded[id] && t.filter == "" })
+	t.rows = Rows(t.pick(), func(id thread.ID) bool { return t.folded[id] && t.filter == "" })
 	clear(t.index)
 	clear(t.titles)
 	for i, r := range t.rows {
@@ -35,27 +32,31 @@ func (t *Tree) sort() {
 	}
 }
 
-// pick returns the threads to show, and counts all.
-func (t *Tree) pick() map[thread.ID]*thread.Status {
+// pick returns the threads to show, oldest first, and counts all.
+func (t *Tree) pick() []*thread.Status {
 	words := strings.Fields(strings.ToLower(t.filter))
 	t.counts = Counts{}
-	shown := make(map[thread.ID]*thread.Status, len(t.threads))
-	for id, s := range t.threads {
+	shown := t.All()
+	for _, s := range shown {
 		t.count(s)
-		if s.Archived.IsZero() == t.archived || !matches(s, words) {
+	}
+	hidden := func(s *thread.Status) bool { return s.Archived.IsZero() == t.archived }
+	if len(words) == 0 {
+		return slices.DeleteFunc(shown, hidden)
+	}
+	wanted := map[thread.ID]bool{}
+	for _, s := range shown {
+		if hidden(s) || !matches(s, words) {
 			continue
 		}
-		shown[id] = s
-		if len(words) == 0 {
-			continue
-		}
+		wanted[s.ID] = true
 		p := t.threads[s.Parent]
-		for n := 0; p != nil && n < maxDepth && p.Archived.IsZero() != t.archived; n++ {
-			shown[p.ID] = p
+		for n := 0; p != nil && n < maxDepth && !hidden(p); n++ {
+			wanted[p.ID] = true
 			p = t.threads[p.Parent]
 		}
 	}
-	return shown
+	return slices.DeleteFunc(shown, func(s *thread.Status) bool { return !wanted[s.ID] })
 }
 
 func (t *Tree) count(s *thread.Status) {

@@ -6,7 +6,6 @@
 package tree
 
 import (
-	"cmp"
 	"slices"
 
 	"orchestrator/thread"
@@ -21,9 +20,8 @@ type Tree struct {
 
 	project  string // the project's folder
 	threads  map[thread.ID]*thread.Status
+	arrived  []thread.ID         // the threads in order of arrival, because clocks may be set
 	gone     map[thread.ID]int64 // the events that removed threads: older reports are ignored
-	order    map[thread.ID]int   // order of arrival, because clocks may be set
-	next     int                 // the order of the next thread
 	folded   map[thread.ID]bool
 	filter   string
 	archived bool // show the archive instead of the others
@@ -34,7 +32,7 @@ type Tree struct {
 	titles   map[string]int   // how many visible threads have a title
 	stale    bool             // rows are older than threads
 	folders  *share.Index     // index of working; nil if older than threads
-	working  []*thread.Status // the active threads
+	working  []*thread.Status // the active threads, oldest first
 	win      list.Window      // of the rows
 	counts   Counts
 	frame    int // the spinners' frame
@@ -48,7 +46,7 @@ type Counts struct {
 
 // New returns an empty list of a project's threads.
 func New(project string) *Tree {
-	return &Tree{project: project, threads: map[thread.ID]*thread.Status{}, order: map[thread.ID]int{},
+	return &Tree{project: project, threads: map[thread.ID]*thread.Status{},
 		gone: map[thread.ID]int64{}, folded: map[thread.ID]bool{}, index: map[thread.ID]int{}, titles: map[string]int{}}
 }
 
@@ -63,58 +61,68 @@ func (t *Tree) Restart() {
 }
 
 // Set replaces all threads by a list, except for what newer events have reported. The list is in order of creation, and
-// not older than the event with the number made.
+// not older than the event with the number made. The tree keeps it.
 func (t *Tree) Set(all []thread.Status, made int64) {
 	t.folders = nil
-	was, before := t.threads, t.order
-	t.threads, t.order, t.next = make(map[thread.ID]*thread.Status, len(all)), make(map[thread.ID]int, len(all)), 0
-	for i := range all {
-		t.came(all[i].ID)
-		made = max(made, all[i].Seq)
-		if known := was[all[i].ID]; known != nil {
-			t.threads[known.ID] = known
+	was, before := t.threads, t.arrived
+	t.threads, t.arrived = make(map[thread.ID]*thread.Status, len(all)), make([]thread.ID, 0, len(all))
+	listed := func(thread.ID) bool { return false }
+	if len(was) > 0 {
+		ids := make(map[thread.ID]bool, len(all))
+		for i := range all {
+			ids[all[i].ID] = true
 		}
-		t.Put(all[i])
+		listed = func(id thread.ID) bool { return ids[id] }
 	}
-	for id, s := range was {
-		if s.Seq > made { // newer than the list
-			t.threads[id] = s
-			if _, listed := t.order[id]; !listed {
-				t.order[id] = len(all) + before[id]
-				t.next = max(t.next, t.order[id]+1)
-			}
+	for i := range all {
+		s := &all[i]
+		made = max(made, s.Seq)
+		if known := was[s.ID]; known != nil && known.Seq > s.Seq {
+			s = known
+		}
+		t.put(s)
+	}
+	for _, id := range before {
+		if s := was[id]; s.Seq > made && !listed(id) { // newer than the list
+			t.put(s)
 		}
 	}
 	t.stale = true
 }
 
 // Put adds or replaces a thread, unless a newer report is known: a reply can arrive after the events that followed it.
-func (t *Tree) Put(s thread.Status) {
-	if known := t.threads[s.ID]; known != nil && known.Seq > s.Seq || t.gone[s.ID] > s.Seq {
+func (t *Tree) Put(s thread.Status) { t.put(&s) }
+
+func (t *Tree) put(s *thread.Status) {
+	known := t.threads[s.ID]
+	if known != nil && known.Seq > s.Seq || t.gone[s.ID] > s.Seq {
 		return
 	}
-	if known := t.threads[s.ID]; known == nil || !sameFolder(known, &s) {
+	if known == nil || !sameFolder(known, s) {
 		t.folders = nil
 	}
-	delete(t.threads, s.ID)
-	if s.Deleted.IsZero() {
-		t.threads[s.ID] = &s
-		t.came(s.ID)
-	}
 	t.stale = true
+	switch {
+	case !s.Deleted.IsZero():
+		t.drop(s.ID)
+		return
+	case known == nil:
+		t.arrived = append(t.arrived, s.ID)
+	}
+	t.threads[s.ID] = s
 }
 
-// came puts a new thread after the others.
-func (t *Tree) came(id thread.ID) {
-	if _, known := t.order[id]; !known {
-		t.order[id] = t.next
-		t.next++
+func (t *Tree) drop(id thread.ID) {
+	if t.threads[id] == nil {
+		return
 	}
+	delete(t.threads, id)
+	t.arrived = slices.DeleteFunc(t.arrived, func(other thread.ID) bool { return other == id })
 }
 
 // Remove removes a thread; seq is the number of the event.
 func (t *Tree) Remove(id thread.ID, seq int64) {
-	delete(t.threads, id)
+	t.drop(id)
 	t.gone[id] = seq
 	t.folders, t.stale = nil, true
 }
@@ -130,12 +138,9 @@ func (t *Tree) Thread(id thread.ID) *thread.Status { return t.threads[id] }
 
 // All returns all threads, oldest first.
 func (t *Tree) All() []*thread.Status {
-	all := make([]*thread.Status, 0, len(t.threads))
-	for _, s := range t.threads {
-		all = append(all, s)
+	all := make([]*thread.Status, len(t.arrived))
+	for i, id := range t.arrived {
+		all[i] = t.threads[id]
 	}
-	slices.SortFunc(all, t.older)
 	return all
 }
-
-func (t *Tree) older(a, b *thread.Status) int { return cmp.Compare(t.order[a.ID], t.order[b.ID]) }

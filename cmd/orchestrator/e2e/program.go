@@ -5,11 +5,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -45,6 +47,17 @@ func Build(path string, flags ...string) error {
 	}
 	return nil
 }
+
+// openSources opens the folders of the code once, so that a change of the program is a change of what the test has seen:
+// go test takes results from its cache otherwise, for it knows what tests open, once they run, and not what a build reads.
+var openSources = sync.OnceValue(func() error {
+	return filepath.WalkDir(Root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != Root {
+			return filepath.SkipDir
+		}
+		return err
+	})
+})
 
 // buildOnce builds the program once for all packages of tests: each of them, and each later run, finds it in a folder
 // of this user, and go builds it again when the code has changed.

@@ -63,6 +63,9 @@ func NewRig(t *testing.T) *Rig {
 // NewRigIn is newRig with home and project on a disk of their own.
 func NewRigIn(t *testing.T, base, disk string) *Rig {
 	t.Helper()
+	if err := openSources(); err != nil {
+		t.Fatal("look at the code: ", err)
+	}
 	r := &Rig{T: t, Home: filepath.Join(disk, "home"), Project: filepath.Join(disk, "project"), Program: Program, Patience: Patience, found: new(found)}
 	run := filepath.Join(base, "run")
 	for _, d := range []string{r.Home, r.Project, run} {

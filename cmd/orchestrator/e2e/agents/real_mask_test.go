@@ -21,6 +21,9 @@ import (
 // masked matches what stands in place of a masked result.
 var masked = regexp.MustCompile(`\[Masked: [^\]]+ returned \d+ lines, \d+ tokens\] (/[^\s"\\]+/outputs/[0-9a-f]{8}\.txt) max:[0-9a-f]{8}`)
 
+// beginning matches the first line of what a command of the long task prints.
+var beginning = regexp.MustCompile(`\b(\d+)00001\n`)
+
 // maskRounds is how many commands the long task runs, and maskLines how many lines each prints.
 const (
 	maskRounds = 24
@@ -69,10 +72,11 @@ func TestRealMasks(t *testing.T) {
 			}
 			path := masked.FindStringSubmatch(before[0])[1]
 			content, err := os.ReadFile(path)
-			if err != nil || !strings.Contains(string(content), "100001\n") {
-				t.Errorf("%s: %.40q (%v)", path, content, err)
+			printed := beginning.FindSubmatch(content) // a busy agent may return a part of the first ones, too short to be masked
+			if err != nil || printed == nil {
+				t.Fatalf("%s: %.40q (%v)", path, content, err)
 			}
-			if !strings.Contains(last, "100500") {
+			if !strings.Contains(last, string(printed[1])+"00300") {
 				t.Error("the agent did not read what is masked")
 			}
 			if s := r.Status(name); s.Gauge.Masked == 0 || s.State.State != thread.StateDone {

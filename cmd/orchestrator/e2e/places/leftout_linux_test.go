@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -35,12 +36,26 @@ func TestLargeFilesAreLeftOut(t *testing.T) {
 	if err := os.Truncate(big, 60<<20); err != nil {
 		t.Fatal(err)
 	}
+	nested := filepath.Join(r.Project, "nested")
+	for _, args := range [][]string{{"init", "-q", nested}, {"-C", nested, "-c", "user.name=n", "-c", "user.email=n@example.com",
+		"commit", "-q", "--allow-empty", "-m", "theirs"}} {
+		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v: %s", args, err, out)
+		}
+	}
 	name := r.Demo("parent")
 	r.Turn(name, "write a.txt: one")
 	r.Turn(name, "write a.txt: two")
 	fork := e2e.Get[thread.Status](r, "fork", "way", "-t", name)
 	if why := leftFile(fork.LeftOut, "big.bin"); !strings.Contains(why, "larger than") || !strings.Contains(why, "not here") {
 		t.Errorf("the fork left out %+v", fork.LeftOut)
+	}
+	for _, of := range []string{name, fork.Name} { // which has the nested repository, and which has not
+		left := e2e.Get[thread.Status](r, "fork", "further", "-t", of).LeftOut
+		nested := slices.DeleteFunc(left, func(l thread.LeftOut) bool { return l.Path != "nested" })
+		if len(nested) != 1 || nested[0].Kind != thread.LeftRepository {
+			t.Errorf("of the nested repository, a fork of %s left out %+v", of, nested)
+		}
 	}
 	if out := r.Ok("fork", "another", "-t", name); !strings.Contains(out, "left out: file big.bin: larger than") {
 		t.Errorf("the fork said %s", out)
