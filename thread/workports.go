@@ -9,6 +9,13 @@ type ProgramWaiter interface {
 	Programs() []string
 }
 
+// ContentFinder knows which files of a snapshot have their content elsewhere. Optional for Merges.
+type ContentFinder interface {
+	// ContentLeft returns the files of a commit of which only a pointer is in the repository of a folder, and the content
+	// not on this machine.
+	ContentLeft(ctx context.Context, dir, commit string) ([]LeftOut, error)
+}
+
 // LeftOutFinder knows what an operation leaves out. Optional for Merges.
 type LeftOutFinder interface {
 	// LeftOut looks at the folder that an operation made or changed; from is the one that its files came from, "" for none,

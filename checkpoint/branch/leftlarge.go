@@ -89,6 +89,83 @@ func (m *Merger) notUploaded(ctx context.Context, w git.Worktree, since string) 
 	return left, nil
 }
 
+// ContentLeft implements thread.ContentFinder.
+func (m *Merger) ContentLeft(ctx context.Context, dir, commit string) ([]thread.LeftOut, error) {
+	w, err := git.Find(dir)
+	if err != nil {
+		return nil, err
+	}
+	run := func(c git.Call) ([]byte, error) {
+		c.Dir, c.Env = w.Root, slices.Concat(w.Env(), []string{"GIT_LITERAL_PATHSPECS=0"}, c.Env)
+		return m.git.Run(ctx, c)
+	}
+	const filter, spec = "filter=lfs", "version https://git-lfs.github.com/spec/"
+	uses, err := run(git.Call{OK: []int{1}, Args: []string{"grep", "-l", "-z", "-F", "-e", filter, commit, "--", ":(glob)**/.gitattributes"}})
+	if err != nil || len(uses) == 0 {
+		return nil, err
+	}
+	out, err := run(git.Call{OK: []int{1}, Args: []string{"grep", "-l", "-z", "-F", "-e", spec, commit}})
+	if err != nil {
+		return nil, fmt.Errorf("find the files of git-lfs: %w", err)
+	}
+	var names []string
+	for _, name := range git.Fields(out) {
+		names = append(names, strings.TrimPrefix(name, commit+":"))
+	}
+	if names, err = largeOf(run, m.temp, commit, names); err != nil || len(names) == 0 {
+		return nil, err
+	}
+	storage, err := largeStorage(w.Common, run)
+	if err != nil {
+		return nil, err
+	}
+	var left []thread.LeftOut
+	for _, name := range names {
+		text, err := run(git.Call{Args: []string{"cat-file", "blob", commit + ":" + name}})
+		if err != nil {
+			return left, fmt.Errorf("read %s: %w", name, err)
+		}
+		sum := pointer(text)
+		if len(sum) < 4 {
+			continue // it only looks like one
+		}
+		if _, err := os.Lstat(filepath.Join(storage, "objects", sum[:2], sum[2:4], sum)); err != nil {
+			left = append(left, thread.LeftOut{Kind: thread.LeftContent, Path: name,
+				Why: "only its git-lfs pointer came, and its content is not on this machine; git lfs fetch gets it from a remote that has it"})
+		}
+	}
+	return left, nil
+}
+
+// largeOf returns those files of a commit whose content git-lfs keeps, by the attributes in the commit.
+func largeOf(run func(git.Call) ([]byte, error), temp, commit string, names []string) ([]string, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	tmp, err := newScratch(temp)
+	if err != nil {
+		return nil, fmt.Errorf("find the files of git-lfs: %w", err)
+	}
+	defer tmp.remove()
+	index := []string{"GIT_INDEX_FILE=" + filepath.Join(tmp.dir, "index")}
+	_, err = run(git.Call{Env: index, Args: []string{"read-tree", commit}})
+	var out []byte
+	if err == nil {
+		out, err = run(git.Call{Env: index, Args: []string{"check-attr", "-z", "--stdin", "--cached", "filter"},
+			Stdin: strings.NewReader(strings.Join(names, "\x00") + "\x00")})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find the files of git-lfs: %w", err)
+	}
+	var large []string
+	for f := git.Fields(out); len(f) >= 3; f = f[3:] { // name, attribute, value
+		if f[2] == "lfs" {
+			large = append(large, f[0])
+		}
+	}
+	return large, nil
+}
+
 // largeFiles returns the files of a worktree whose content git-lfs keeps.
 func (m *Merger) largeFiles(ctx context.Context, w git.Worktree) ([]string, error) {
 	out, err := m.git.Run(ctx, git.Call{

@@ -44,6 +44,12 @@ func TestContentLeftOut(t *testing.T) {
 		"a push of a branch that changed it":  {op: thread.OpPush, since: "HEAD~1", want: "content a.psd: its content is not on this machine"},
 		"a push of content kept elsewhere":    {op: thread.OpPush, prepare: setUp + stored + "mv .git/lfs .git/large; git config lfs.storage large"},
 		"a push of content that is committed": {op: thread.OpPush, prepare: "cp content a.psd; git -c filter.lfs.clean= commit -qam raw"},
+		"an import without the content":       {op: thread.OpImport, want: "content a.psd: only its git-lfs pointer came"},
+		"an import beside the content":        {op: thread.OpImport, prepare: stored},
+		"an import beside content elsewhere":  {op: thread.OpImport, prepare: stored + "mv .git/lfs .git/large; git config lfs.storage large"},
+		"an import of committed content":      {op: thread.OpImport, prepare: "cp content a.psd; git -c filter.lfs.clean= commit -qam raw"},
+		"an import from deep below":           {op: thread.OpImport, prepare: stored + "mkdir -p 'd e'; git mv a.psd .gitattributes 'd e'; sed s/oid.sha256:./\\&0/ pointer > 'd e/a.psd'; git commit -qam deep", want: "content d e/a.psd: only"},
+		"an import of what only reads so":     {op: thread.OpImport, prepare: "git rm -q --cached a.psd; git mv pointer b.txt; git commit -qam text; rm .gitattributes; git commit -qam none"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -86,7 +92,12 @@ func TestContentLeftOut(t *testing.T) {
 				from = c.since
 			case thread.OpMerge, thread.OpDryRun, thread.OpImport: // from the branch to the project's folder
 			}
-			left, err := m.LeftOut(t.Context(), c.op, dir, from)
+			left, err := []thread.LeftOut(nil), error(nil)
+			if c.op == thread.OpImport {
+				left, err = m.ContentLeft(t.Context(), repo, strings.TrimSpace(headOf(t, repo, env)))
+			} else {
+				left, err = m.LeftOut(t.Context(), c.op, dir, from)
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,4 +110,16 @@ func TestContentLeftOut(t *testing.T) {
 			}
 		})
 	}
+}
+
+// headOf is the newest commit of a repository.
+func headOf(t *testing.T, repo string, env []string) string {
+	t.Helper()
+	cmd := exec.Command("git", "rev-parse", "HEAD")
+	cmd.Dir, cmd.Env = repo, env
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
 }

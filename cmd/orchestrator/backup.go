@@ -98,7 +98,7 @@ func (p transfer) RestoreBackup(ctx context.Context, r thread.TransferRequest) (
 		}
 		ids = append(ids, t.ID)
 	}
-	kept.LeftOut = p.manager.Displaced(ctx, ids)
+	kept.LeftOut = p.manager.Imported(ctx, ids)
 	kept.File, kept.Threads, kept.Checkpoints = r.File, len(done.Threads), done.Checkpoints
 	for _, t := range done.Existing {
 		kept.Existing = append(kept.Existing, t.Name)

@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -49,11 +52,55 @@ func (a *App) openMasks(context.Context) error {
 	return nil
 }
 
+// pictures keeps what filled threads' contexts last, in a file each that begins with the sum of the rest.
+type pictures struct{ folder *private.Folder }
+
+// mostPicture is the size limit of such a file.
+const mostPicture = 8 << 20
+
+func pictureFile(id thread.ID) string { return string(id) + ".picture" }
+
+// Keep implements masking.Pictures.
+func (p pictures) Keep(id thread.ID, picture []byte) error {
+	if len(picture) > mostPicture {
+		return p.Drop(id)
+	}
+	sum := sha256.Sum256(picture)
+	return p.folder.Write(pictureFile(id), append(sum[:], picture...))
+}
+
+// Last implements masking.Pictures.
+func (p pictures) Last(id thread.ID) ([]byte, error) {
+	b, err := p.folder.Read(pictureFile(id), sha256.Size+mostPicture)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case len(b) < sha256.Size || sha256.Sum256(b[sha256.Size:]) != [sha256.Size]byte(b):
+		return nil, fmt.Errorf("%s: %w", p.folder.Path(pictureFile(id)), thread.ErrDamaged)
+	}
+	return b[sha256.Size:], nil
+}
+
+// Drop implements masking.Pictures.
+func (p pictures) Drop(id thread.ID) error {
+	if err := p.folder.Remove(pictureFile(id)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
 // openMasker opens what masks requests.
 func (a *App) openMasker() (err error) {
+	folder, err := private.Make(a.Project.StateDir(), "contexts")
+	if err != nil {
+		return fmt.Errorf("open what fills contexts: %w", err)
+	}
+	a.onClose(folder.Close)
 	a.masker, err = masking.New(masking.Config{
 		Masks: a.masks, Counts: a.counts, Calibration: a.calibration, Threads: lineage{a.manager},
-		Models: a.models, Settings: a.maskSettings, WayOut: a.wayOut, Keep: keeps(a.Config.MaskingKeep),
+		Models: a.models, Settings: a.maskSettings, Pictures: pictures{folder}, WayOut: a.wayOut, Keep: keeps(a.Config.MaskingKeep),
 		Summaries: a.summaries, Now: time.Now, Log: a.Log,
 	})
 	return err

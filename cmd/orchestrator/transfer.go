@@ -168,7 +168,7 @@ func (p transfer) Import(ctx context.Context, r thread.TransferRequest) (thread.
 	}
 	var done thread.Imported
 	done.Status, err = p.manager.Adopt(ctx, t.ID)
-	done.LeftOut, done.Notes = p.manager.Displaced(ctx, []thread.ID{t.ID}), notes()
+	done.LeftOut, done.Notes = p.manager.Imported(ctx, []thread.ID{t.ID}), notes()
 	for _, note := range done.Notes {
 		p.manager.Notice(t.ID, thread.LevelInfo, note)
 	}

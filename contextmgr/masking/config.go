@@ -47,6 +47,8 @@ type Config struct {
 	Summaries func() Summaries
 	// Keep reports whether results and inputs of a tool are never masked; nil is for none.
 	Keep func(tool string) bool
+	// Pictures keeps what fills contexts beyond the life of this process; nil for not at all.
+	Pictures Pictures
 	// WayOut tells an agent, and with it the person, what to do when a thread's context is full and a request with a prompt
 	// is not sent. If it is nil or returns "", the request is sent all the same.
 	WayOut func(id thread.ID, prompt string) string

@@ -46,6 +46,7 @@ type conversation struct {
 	order    []described         // those of the last request
 	last     measured            // of the last main request
 	picture  picture             // likewise, for people
+	before   *last               // what was kept of it by an earlier process, nil if there was a request since
 	wanted   map[policy.ID]bool  // what people want masked with the next request
 	decision policy.Decision     // about it
 	refused  refused             // the last one that was not sent

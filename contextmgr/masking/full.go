@@ -3,7 +3,6 @@ package masking
 import (
 	"fmt"
 	"net/http"
-	"time"
 
 	"orchestrator/contextmgr/policy"
 	"orchestrator/thread"
@@ -31,7 +30,7 @@ func (r *request) full() (refusal string) {
 	share := thread.Percent(float64(size) * 100 / float64(window))
 	how := fmt.Sprintf("the context has %s of %s tokens (%s)", thread.Tokens(size), thread.Tokens(window), share)
 	refuses := c.decision.Ask == policy.AskFork && !c.larger && r.cfg.WayOut != nil && (!r.inTurn() || size >= window)
-	if refuses && c.refused.again(r) {
+	if refuses && r.again() {
 		return c.refused.why
 	}
 	r.tell("full", how+": have the agent compact it, or fork the thread with a summary")
@@ -49,32 +48,15 @@ func (r *request) full() (refusal string) {
 	return fmt.Sprintf("orchestrator does not send this request: %s. %s", how, out)
 }
 
-// againWithin is how soon an agent repeats by itself what was refused: Claude Code does once, with all its tools.
-const againWithin = 30 * time.Second
-
-// refused is a request that was not sent, with what people see of it.
-type refused struct {
-	at     time.Time
-	items  int
-	prompt string
-	why    string
-
-	last           measured
-	picture        picture
-	decision, next policy.Decision
-	judged         policy.Conversation
-}
-
-// again reports whether a request is the same prompt once more, which its agent repeats: people see one refusal, and the
-// size that it was about.
-func (f refused) again(r *request) bool {
-	return f.why != "" && f.items == len(r.scan.Items) && f.prompt == r.scan.Request.Prompt && r.cfg.Now().Sub(f.at) < againWithin
+// again reports whether the request is the prompt once more that was not sent.
+func (r *request) again() bool {
+	return r.conversation.refused.again(len(r.scan.Items), r.scan.Request.Prompt, r.cfg.Now())
 }
 
 // refuse notes that the last main request is not sent.
 func (r *request) refuse(m measured, why string) {
 	c := r.conversation
-	if f := c.refused; f.again(r) {
+	if f := c.refused; r.again() {
 		c.last, c.picture, c.decision, c.next, c.judged = f.last, f.picture, f.decision, f.next, f.judged
 		return
 	}
@@ -83,6 +65,7 @@ func (r *request) refuse(m measured, why string) {
 		at: r.cfg.Now(), items: len(r.scan.Items), prompt: r.scan.Request.Prompt, why: why,
 		last: m, picture: c.picture, decision: c.decision, next: c.next, judged: c.judged,
 	}
+	r.keepLast(r.last())
 }
 
 // inTurn reports whether the request goes on with a turn: its last item is not what a person said.

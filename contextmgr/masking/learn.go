@@ -1,6 +1,7 @@
 package masking
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"orchestrator/contextmgr/wire"
@@ -19,36 +20,74 @@ func (r *request) ended(m measured, main bool) func(*thread.Exchange) {
 		if !main {
 			return
 		}
-		c := r.conversation
 		if e.EndsTurn && r.masks() {
 			r.between.keep(r.outgoing, r.scanner)
 		}
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.picture = r.picture(m)
-		u := e.Usage
-		input := u.Input + u.CacheRead + u.CacheWrite
-		if e.Status >= 300 || input <= 0 {
-			c.owed += m.cost // the next request writes the cache
-			return
+		if kept, ok := r.learned(m, e); ok {
+			r.keepLast(kept)
 		}
-		if r.masks() {
-			m.cost += c.owed
-			e.SavedUSD = r.saved(m) - c.spent
-			c.owed, c.spent = 0, 0
-		}
-		r.learn(m, input)
-		c.counted, c.estimated, c.answered, c.asking = input, m.estimate, u.Context(), m.requests
-		c.larger = r.window() > 0 && input > r.window()
-		switch {
-		case u.CacheWriteHour > 0:
-			c.ttl = longLife
-		case u.CacheWrite > 0:
-			c.ttl = shortLife
-		}
-		if e.EndsTurn && r.masks() {
-			r.turnEnded(m)
-		}
+	}
+}
+
+// learned takes over what a main request was counted, and returns what is to be kept of it at the end of a turn.
+func (r *request) learned(m measured, e *thread.Exchange) (kept last, ok bool) {
+	c := r.conversation
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.picture = r.picture(m)
+	u := e.Usage
+	input := u.Input + u.CacheRead + u.CacheWrite
+	if e.Status >= 300 || input <= 0 {
+		c.owed += m.cost // the next request writes the cache
+		return last{}, false
+	}
+	if r.masks() {
+		m.cost += c.owed
+		e.SavedUSD = r.saved(m) - c.spent
+		c.owed, c.spent = 0, 0
+	}
+	r.learn(m, input)
+	c.counted, c.estimated, c.answered, c.asking = input, m.estimate, u.Context(), m.requests
+	c.larger = r.window() > 0 && input > r.window()
+	switch {
+	case u.CacheWriteHour > 0:
+		c.ttl = longLife
+	case u.CacheWrite > 0:
+		c.ttl = shortLife
+	}
+	if e.EndsTurn && r.masks() {
+		r.turnEnded(m)
+	}
+	if !e.EndsTurn {
+		return last{}, false
+	}
+	return r.last(), true
+}
+
+// last returns what is to be kept of the last main request. The conversation's lock is held.
+func (r *request) last() last {
+	c, p := r.conversation, r.conversation.picture
+	l := last{
+		At: r.cfg.Now(), Model: r.scan.Request.Model, Window: c.window, Tokens: c.context(c.last.estimate), Masked: c.last.masked,
+		System: p.system, Messages: p.messages, Tools: p.tools, ToolsN: p.toolsN, Offered: p.offered, Items: p.items,
+	}
+	for _, e := range p.entries {
+		l.Entries = append(l.Entries, lastEntry{e.result, e.size, e.error, e.images})
+	}
+	return l
+}
+
+// keepLast keeps what fills the context.
+func (r *request) keepLast(l last) {
+	if r.cfg.Pictures == nil {
+		return
+	}
+	text, err := json.Marshal(l)
+	if err == nil {
+		err = r.cfg.Pictures.Keep(r.conversation.id, text)
+	}
+	if err != nil {
+		r.cfg.Log.Warn("keep what fills the context", "thread", string(r.conversation.id), "err", err)
 	}
 }
 

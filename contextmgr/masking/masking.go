@@ -91,6 +91,15 @@ func (m *Masker) conversation(id thread.ID, asks bool) (*conversation, error) {
 	}
 	c.set, c.asked = set, last
 	c.shorter = set.Shorter()
+	if m.cfg.Pictures != nil {
+		was, err := readLast(m.cfg.Pictures, id)
+		if err != nil { // the next request tells
+			m.cfg.Log.Warn("show what filled a context", "thread", string(id), "err", err)
+		}
+		if was != nil {
+			c.before, c.picture = was, was.picture()
+		}
+	}
 	return c, nil
 }
 
@@ -101,6 +110,11 @@ func (m *Masker) Rest(id thread.ID) { m.live.rest(id) }
 func (m *Masker) Forget(id thread.ID) {
 	m.live.forget(id)
 	m.kept.forget(id)
+	if m.cfg.Pictures != nil {
+		if err := m.cfg.Pictures.Drop(id); err != nil {
+			m.cfg.Log.Warn("remove what filled a context", "thread", string(id), "err", err)
+		}
+	}
 }
 
 // Rewrite implements gateway.Rewriter.

@@ -2,7 +2,9 @@ package masking_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -275,12 +277,28 @@ func (w *world) restart() {
 			return s
 		},
 		WayOut: func(thread.ID, string) string { return w.wayOut },
-		Now:    func() time.Time { return w.now },
+		Now:    func() time.Time { return w.now }, Pictures: w,
 	})
 	if err != nil {
 		w.Fatal(err)
 	}
 }
+
+func (w *world) picture(id thread.ID) string { return filepath.Join(w.dir, string(id)+".picture") }
+
+func (w *world) Keep(id thread.ID, picture []byte) error {
+	return os.WriteFile(w.picture(id), picture, 0o600)
+}
+
+func (w *world) Last(id thread.ID) ([]byte, error) {
+	b, err := os.ReadFile(w.picture(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return b, err
+}
+
+func (w *world) Drop(id thread.ID) error { return os.Remove(w.picture(id)) }
 
 func (w *world) Lineage(id thread.ID) (thread.ID, time.Time) { return w.parents[id], time.Time{} }
 
@@ -439,6 +457,65 @@ func TestRefusedOnce(t *testing.T) {
 		w.window, w.refused = 10*size, ""
 		if w.sendBody("t1", larger); w.refused != "" {
 			t.Errorf("%s: refused although there is room: %s", f.codec.Wire(), w.refused)
+		}
+	}
+}
+
+// TestPictureAfterARestart: what filled a context is shown after a restart too, as what it is; contents can be pinned and
+// masked by it, and the next request takes its place. One that is damaged shows nothing and stops nothing.
+func TestPictureAfterARestart(t *testing.T) {
+	for _, f := range formats() {
+		w := open(t, f, policy.ModeLean)
+		w.window = 200_000
+		w.items = []string{w.person("fix the bug")}
+		for i := range 12 {
+			w.step(i, 3000)
+			w.send("t1")
+		}
+		if err := w.Change("t1", thread.ContextChange{Mask: []string{"all"}}); err != nil {
+			t.Fatal(err)
+		}
+		w.ends = true
+		w.send("t1")
+		before, err := w.Report("t1")
+		if err != nil || before.Tokens == 0 || len(before.Results) == 0 || before.Masked == 0 {
+			t.Fatalf("%s: %+v (%v)", f.codec.Wire(), before, err)
+		}
+		w.restart()
+		after, err := w.Report("t1")
+		if err != nil || after.Tokens != before.Tokens || after.Masked != before.Masked || after.Window != before.Window ||
+			after.Model != before.Model || len(after.Parts) != len(before.Parts) || len(after.Results) != len(before.Results) {
+			t.Errorf("%s: after a restart %+v, before %+v (%v)", f.codec.Wire(), after, before, err)
+		}
+		if !strings.HasPrefix(after.Reason, "from before the restart, ") || after.Forecast != "" || after.Mode != before.Mode {
+			t.Errorf("%s: said is %q, %q, mode %s", f.codec.Wire(), after.Reason, after.Forecast, after.Mode)
+		}
+		for i, res := range after.Results {
+			if was := before.Results[i]; res.ID != was.ID || res.Masked != was.Masked || res.Token != was.Token || res.Kept != was.Kept {
+				t.Errorf("%s: result %d is %+v, was %+v", f.codec.Wire(), i, res, was)
+			}
+		}
+		masked := slices.IndexFunc(after.Results, func(r thread.ContextResult) bool { return r.Masked })
+		if err := w.Change("t1", thread.ContextChange{Unmask: []string{after.Results[masked].ID}}); err != nil {
+			t.Errorf("%s: by hand: %v", f.codec.Wire(), err)
+		}
+		w.send("t1")
+		if now, err := w.Report("t1"); err != nil || strings.Contains(now.Reason, "restart") || now.Results[masked].Masked {
+			t.Errorf("%s: after the next request: %q, %+v (%v)", f.codec.Wire(), now.Reason, now.Results[masked], err)
+		}
+		for _, damaged := range []string{"", "{", `{"Entries":7}`, "[]"} {
+			if err := w.Keep("t1", []byte(damaged)); err != nil {
+				t.Fatal(err)
+			}
+			w.restart()
+			if r, err := w.Report("t1"); err != nil || len(r.Results) != 0 || !strings.Contains(r.Reason, "no request since") {
+				t.Errorf("%s: %q: %+v (%v)", f.codec.Wire(), damaged, r, err)
+			}
+		}
+		w.send("t1")
+		w.Forget("t1")
+		if _, err := os.Stat(w.picture("t1")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: a picture of a thread that is gone is kept: %v", f.codec.Wire(), err)
 		}
 	}
 }

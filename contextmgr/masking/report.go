@@ -24,8 +24,8 @@ func (m *Masker) Report(id thread.ID) (thread.ContextReport, error) {
 		}
 	}
 	if c.scan == nil {
-		r.Reason = "no request since the server started"
-		return r, nil
+		c.settings = settings
+		return c.reportBefore(r), nil
 	}
 	r.Tokens, r.Masked = c.context(c.last.estimate), c.last.masked
 	_, r.Margin, _ = m.cfg.Calibration.Factor(c.model, "")
@@ -42,6 +42,23 @@ func (m *Masker) Report(id thread.ID) (thread.ContextReport, error) {
 		r.Results = append(r.Results, res)
 	}
 	return r, nil
+}
+
+// reportBefore completes the report on a thread that has sent no request since the server started: with what filled the
+// context before, if that is known.
+func (c *conversation) reportBefore(r thread.ContextReport) thread.ContextReport {
+	if c.before == nil {
+		r.Reason = "no request since the server started"
+		return r
+	}
+	r.Model, r.Window, r.Tokens, r.Masked = c.before.Model, c.before.Window, c.before.Tokens, c.before.Masked
+	r.Reason = "from before the restart, " + c.before.At.Local().Format("Jan 2 15:04") + ": the next request tells how it is now"
+	r.Parts = c.picture.parts()
+	fit(r.Parts, r.Tokens)
+	for _, e := range c.picture.entries {
+		r.Results = append(r.Results, c.shown(e))
+	}
+	return r
 }
 
 // fit scales parts, which are estimated one by one, to what the whole has: a provider counts otherwise than we do.

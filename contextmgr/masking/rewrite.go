@@ -27,7 +27,7 @@ func (r *request) rewrite() gateway.Rewritten {
 		r.reread(m)
 		r.decide(&m)
 		r.stands(&m)
-		c.scan, c.last = scan.Memory(), m
+		c.scan, c.last, c.before = scan.Memory(), m, nil
 		if why := r.full(); why != "" {
 			r.refuse(m, why)
 			return gateway.Rewritten{Refusal: why, Status: refusedStatus}

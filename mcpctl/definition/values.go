@@ -54,6 +54,27 @@ func (d Definition) takes(lookup func(name string) (string, bool)) {
 	}
 }
 
+// withContents returns the definition with what its texts name with {file:…} read now, if that was not done.
+func (d Definition) withContents(lookup func(name string) (string, bool)) Definition {
+	if d.contents != nil || d.syntax() != braces {
+		return d
+	}
+	all := contents{}
+	e := d.expansion(lookup)
+	e.files = func(path string) ([]byte, error) {
+		if _, known := all[path]; !known {
+			text, err := contents(nil).read(path)
+			all[path] = content{text, err}
+		}
+		return all[path].text, all[path].err
+	}
+	for _, text := range d.texts() {
+		_, _ = e.expand(text) // what cannot be read is an error for who starts it
+	}
+	d.contents = all
+	return d
+}
+
 // texts are those in which variables may stand.
 func (d Definition) texts() []string {
 	return slices.Concat([]string{d.Command, d.Dir, d.EnvFile, d.URL, d.Helper, d.OAuth.ClientID}, d.Args,

@@ -12,8 +12,50 @@ import (
 // noteStands is the note of the safety checkpoint that a displaced thread begins with.
 const noteStands = "the folder as it was when the agent was started here; the files of turn %d were not restored"
 
-// Displaced says which threads came to folders that do not have their files, also on the screen.
-func (m *lifecycle) Displaced(ctx context.Context, ids []thread.ID) []thread.LeftOut {
+// Imported says what threads came without, also on the screen: their files, where their folders have others, and what
+// the snapshots of them do not have.
+func (m *lifecycle) Imported(ctx context.Context, ids []thread.ID) []thread.LeftOut {
+	left := m.displaced(ctx, ids)
+	looked := map[string]bool{} // trees
+	for _, id := range ids {
+		l := m.run(id)
+		if l == nil {
+			continue
+		}
+		more, err := l.neverTaken(ctx, looked, left)
+		if err != nil {
+			m.cfg.Log.Warn("find out what the snapshots of a thread do not have", "thread", string(id), "err", err)
+		}
+		left = append(left, more...)
+	}
+	return left
+}
+
+// neverTaken returns what the files of a thread's newest turn lack: files that no snapshot takes, and contents that
+// git-lfs keeps.
+func (l *run) neverTaken(ctx context.Context, looked map[string]bool, known []thread.LeftOut) ([]thread.LeftOut, error) {
+	t := l.thread()
+	if t.Head == "" || !t.Deleted.IsZero() || !t.Archived.IsZero() {
+		return nil, nil
+	}
+	was, err := l.past.SnapshotAt(ctx, t.Head)
+	if err != nil || was == nil || looked[was.Tree] {
+		return nil, err
+	}
+	looked[was.Tree] = true
+	dir := l.rootOf(t)
+	left := l.skipped(thread.OpImport, l.id, dir, was.Skipped, known)
+	f, ok := l.cfg.Merges.(thread.ContentFinder)
+	if !ok {
+		return left, nil
+	}
+	content, err := f.ContentLeft(ctx, dir, was.Commit)
+	l.tellLeftOut(thread.OpImport, l.id, content)
+	return append(left, content...), err
+}
+
+// displaced says which threads came to folders that do not have their files, also on the screen.
+func (m *lifecycle) displaced(ctx context.Context, ids []thread.ID) []thread.LeftOut {
 	var left []thread.LeftOut
 	stands := map[string]thread.Snapshot{} // by folder
 	for _, id := range ids {

@@ -20,7 +20,7 @@ func TestDisplaced(t *testing.T) {
 		"same files":   {before: func(*world, thread.Status) {}},
 		"restored first": {before: func(w *world, s thread.Status) {
 			w.trees.set(s.Dir, "its own")
-			w.m.Displaced(ctx, []thread.ID{s.ID})
+			w.m.Imported(ctx, []thread.ID{s.ID})
 			if _, err := w.m.Rewind(ctx, thread.RewindRequest{Thread: s.Name, At: "1", Files: true}); err != nil {
 				w.t.Fatal(err)
 			}
@@ -38,7 +38,7 @@ func TestDisplaced(t *testing.T) {
 				}
 				w.open()
 				c.before(w, s)
-				left := w.m.Displaced(ctx, []thread.ID{s.ID})
+				left := w.m.Imported(ctx, []thread.ID{s.ID})
 				if told := len(left) == 1; told != c.told {
 					t.Fatalf("told: %v", left)
 				}

@@ -64,6 +64,16 @@ func TestLargeFilesAreLeftOut(t *testing.T) {
 	if why := leftFile(rewound.LeftOut, "big.bin"); !strings.Contains(why, "stays as it is now") {
 		t.Errorf("the rewind left out %+v", rewound.LeftOut)
 	}
+	archive := filepath.Join(r.Home, "carried")
+	r.Ok("export", name, "-o", archive)
+	there := e2e.NewRig(t)
+	imported := e2e.Get[thread.Imported](there, "import", archive)
+	if why := leftFile(imported.LeftOut, "big.bin"); !strings.Contains(why, "larger than") || !strings.Contains(why, "not here") {
+		t.Errorf("the import left out %+v", imported.LeftOut)
+	}
+	if out := there.Ok("import", archive); !strings.Contains(out, "left out: file big.bin: larger than") {
+		t.Errorf("the import said %s", out)
+	}
 	gate := filepath.Join(r.Project, ".git", "hooks", "pre-commit")
 	e2e.Put(t, gate, "#!/bin/sh\nexit 1\n")
 	if err := os.Chmod(gate, 0o700); err != nil {

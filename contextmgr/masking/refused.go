@@ -1,0 +1,29 @@
+package masking
+
+import (
+	"time"
+
+	"orchestrator/contextmgr/policy"
+)
+
+// againWithin is how soon an agent repeats by itself what was refused: Claude Code does once, with all its tools.
+const againWithin = 30 * time.Second
+
+// refused is a request that was not sent, with what people see of it.
+type refused struct {
+	at     time.Time
+	items  int
+	prompt string
+	why    string
+
+	last           measured
+	picture        picture
+	decision, next policy.Decision
+	judged         policy.Conversation
+}
+
+// again reports whether a request is the same prompt once more, which its agent repeats: people see one refusal, and the
+// size that it was about.
+func (f refused) again(items int, prompt string, now time.Time) bool {
+	return f.why != "" && f.items == items && f.prompt == prompt && now.Sub(f.at) < againWithin
+}
