@@ -33,14 +33,12 @@ type conversation struct {
 	asked   time.Time     // when the last main request was sent, or an answer came before this server started
 	ttl     time.Duration // how long the provider keeps the cache, 0 if unknown
 
-	// What the provider counted for a main request, and what was estimated for the same request. A later request is
-	// estimated by how its estimate differs.
-	counted, estimated int64
-	answered           int64   // with the answer to it
-	owed               float64 // what masking cost requests that failed, in tokens as in measured
-	asking             int     // its number
-	window             int64
-	larger             bool // the provider counted more for a request that it answered than the window has
+	counted  counted // of the last main request that was answered; a later one is estimated by how its estimate differs
+	answered int64   // with the answer to it
+	owed     float64 // what masking cost requests that failed, in tokens as in measured
+	asking   int     // its number
+	window   int64
+	larger   bool // the provider counted more for a request that it answered than the window has
 
 	contents map[key]content     // that were described
 	order    []described         // those of the last request
@@ -75,32 +73,40 @@ func (c *conversation) changed(q wire.Request) bool {
 func (c *conversation) begin(q wire.Request) {
 	if c.session != q.Session {
 		c.session, c.model, c.tools = q.Session, "", 0
-		c.counted, c.estimated, c.answered = 0, 0, 0
+		c.counted, c.answered = counted{}, 0
+	}
+}
+
+// recall takes over what the provider counted before this process started, if a request goes on with that conversation.
+// Without it, what is only estimated may seem to fill the window.
+func (c *conversation) recall(model string, items int) {
+	if was := c.before; was != nil && c.counted.Input == 0 && was.Model == model && was.Counted.Items <= items {
+		c.counted = was.Counted
 	}
 }
 
 // context returns how many tokens a request has that is estimated to have so many.
 func (c *conversation) context(estimate int64) int64 {
-	if c.counted == 0 {
+	if c.counted.Input == 0 {
 		return estimate
 	}
-	return max(0, c.counted+estimate-c.estimated)
+	return max(0, c.counted.Input+estimate-c.counted.Estimate)
 }
 
 // ratio returns how many tokens the provider counts for one that is estimated.
 func (c *conversation) ratio() float64 {
-	if c.counted <= 0 || c.estimated <= 0 {
+	if c.counted.Input <= 0 || c.counted.Estimate <= 0 {
 		return 1
 	}
-	return float64(c.counted) / float64(c.estimated)
+	return float64(c.counted.Input) / float64(c.counted.Estimate)
 }
 
 // added returns how many tokens a request adds to the one before, 0 if that is unknown.
 func (c *conversation) added(estimate int64) int64 {
-	if c.counted == 0 {
+	if c.counted.Input == 0 {
 		return 0
 	}
-	return max(0, estimate-c.estimated)
+	return max(0, estimate-c.counted.Estimate)
 }
 
 // The lifetimes of prompt caches. Without a sign of either, the longer one is assumed: to believe that a cache is lost

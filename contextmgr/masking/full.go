@@ -29,7 +29,7 @@ func (r *request) full() (refusal string) {
 	}
 	share := thread.Percent(float64(size) * 100 / float64(window))
 	how := fmt.Sprintf("the context has %s of %s tokens (%s)", thread.Tokens(size), thread.Tokens(window), share)
-	refuses := c.decision.Ask == policy.AskFork && !c.larger && r.cfg.WayOut != nil && (!r.inTurn() || size >= window)
+	refuses := c.decision.Ask == policy.AskFork && !c.larger && r.cfg.WayOut != nil && (!r.inTurn() || size >= window) && r.sure()
 	if refuses && r.again() {
 		return c.refused.why
 	}
@@ -46,6 +46,18 @@ func (r *request) full() (refusal string) {
 		return ""
 	}
 	return fmt.Sprintf("orchestrator does not send this request: %s. %s", how, out)
+}
+
+// sure reports whether the window is almost full by what the provider counted, or by as little as an estimate can mean.
+// Otherwise the provider is asked.
+func (r *request) sure() bool {
+	c := r.conversation
+	if c.counted.Input > 0 {
+		return true
+	}
+	_, margin, _ := r.cfg.Calibration.Factor(r.scan.Request.Model, "")
+	least := int64(float64(c.decision.Context) * (1 - margin))
+	return thread.Gauge{Tokens: least, Window: c.window}.Band() == thread.BandFull
 }
 
 // again reports whether the request is the prompt once more that was not sent.

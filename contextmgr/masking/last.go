@@ -23,6 +23,7 @@ type last struct {
 	At                     time.Time
 	Model                  string
 	Window, Tokens, Masked int64
+	Counted                counted // of the last one that was answered
 
 	Entries          []lastEntry
 	System, Messages int64
@@ -30,6 +31,13 @@ type last struct {
 	ToolsN           map[string]int
 	Offered          []string
 	Items            int
+}
+
+// counted is what the provider counted for a main request, what was estimated for the same request, and how many items
+// it had.
+type counted struct {
+	Input, Estimate int64
+	Items           int
 }
 
 type lastEntry struct {

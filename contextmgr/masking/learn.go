@@ -47,7 +47,7 @@ func (r *request) learned(m measured, e *thread.Exchange) (kept last, ok bool) {
 		c.owed, c.spent = 0, 0
 	}
 	r.learn(m, input)
-	c.counted, c.estimated, c.answered, c.asking = input, m.estimate, u.Context(), m.requests
+	c.counted, c.answered, c.asking = counted{input, m.estimate, len(r.scan.Items)}, u.Context(), m.requests
 	c.larger = r.window() > 0 && input > r.window()
 	switch {
 	case u.CacheWriteHour > 0:
@@ -69,7 +69,8 @@ func (r *request) last() last {
 	c, p := r.conversation, r.conversation.picture
 	l := last{
 		At: r.cfg.Now(), Model: r.scan.Request.Model, Window: c.window, Tokens: c.context(c.last.estimate), Masked: c.last.masked,
-		System: p.system, Messages: p.messages, Tools: p.tools, ToolsN: p.toolsN, Offered: p.offered, Items: p.items,
+		Counted: c.counted,
+		System:  p.system, Messages: p.messages, Tools: p.tools, ToolsN: p.toolsN, Offered: p.offered, Items: p.items,
 	}
 	for _, e := range p.entries {
 		l.Entries = append(l.Entries, lastEntry{e.result, e.size, e.error, e.images})

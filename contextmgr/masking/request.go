@@ -38,7 +38,7 @@ func (r *request) masks() bool {
 
 func (r *request) window() int64 {
 	q := r.scan.Request
-	return r.outgoing.Window(q.Model, q.LongWindow, r.conversation.counted)
+	return r.outgoing.Window(q.Model, q.LongWindow, r.conversation.counted.Input)
 }
 
 // tell tells people something once.

@@ -21,6 +21,7 @@ func (r *request) rewrite() gateway.Rewritten {
 	main := scan.Request.Purpose == wire.PurposeMain
 	if main {
 		c.begin(scan.Request)
+		c.recall(scan.Request.Model, len(scan.Items))
 	}
 	m := r.measure()
 	if main {
