@@ -93,6 +93,19 @@ func (c *conversation) context(estimate int64) int64 {
 	return max(0, c.counted.Input+estimate-c.counted.Estimate)
 }
 
+// aloneMargin is by how much the size of a whole conversation can be wrong of which the provider has counted nothing: what
+// was learned of others says little about it.
+const aloneMargin = 0.3
+
+// margin returns the relative error of what context returns.
+func (c *conversation) margin(of Calibration, model string) float64 {
+	_, learned, _ := of.Factor(model, "")
+	if c.counted.Input == 0 {
+		return max(learned, aloneMargin)
+	}
+	return learned
+}
+
 // ratio returns how many tokens the provider counts for one that is estimated.
 func (c *conversation) ratio() float64 {
 	if c.counted.Input <= 0 || c.counted.Estimate <= 0 {

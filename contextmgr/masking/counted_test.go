@@ -51,13 +51,6 @@ func TestCountedBeforeARestart(t *testing.T) {
 	}
 }
 
-// unsure is a calibration that has learned nothing.
-type unsure struct{}
-
-func (unsure) Observe(string, int64, map[string]int64) {}
-
-func (unsure) Factor(string, string) (float64, float64, int) { return 1, 0.3, 0 }
-
 // TestUnsureIsNotRefused: a request is refused only if it fills the window even if everything is counted as little as
 // the estimate can be wrong.
 func TestUnsureIsNotRefused(t *testing.T) {
@@ -67,8 +60,6 @@ func TestUnsureIsNotRefused(t *testing.T) {
 			refused bool
 		}{{96, false}, {125, false}, {150, true}} {
 			w := open(t, f, policy.ModeSafe)
-			w.calibration = unsure{}
-			w.restart()
 			w.window = 1_000_000
 			w.items = []string{w.person("fix the bug " + text(0, 20_000))}
 			w.send("t0") // another thread's, for its size

@@ -55,8 +55,7 @@ func (r *request) sure() bool {
 	if c.counted.Input > 0 {
 		return true
 	}
-	_, margin, _ := r.cfg.Calibration.Factor(r.scan.Request.Model, "")
-	least := int64(float64(c.decision.Context) * (1 - margin))
+	least := int64(float64(c.decision.Context) * (1 - c.margin(r.cfg.Calibration, r.scan.Request.Model)))
 	return thread.Gauge{Tokens: least, Window: c.window}.Band() == thread.BandFull
 }
 

@@ -28,7 +28,7 @@ func (m *Masker) Report(id thread.ID) (thread.ContextReport, error) {
 		return c.reportBefore(r), nil
 	}
 	r.Tokens, r.Masked = c.context(c.last.estimate), c.last.masked
-	_, r.Margin, _ = m.cfg.Calibration.Factor(c.model, "")
+	r.Margin = c.margin(m.cfg.Calibration, c.model)
 	r.Forecast, r.Reason = c.next.Batch.Forecast(m.cfg.inputPrice(c.model)), string(c.next.Reason)
 	if r.Reason == r.Forecast {
 		r.Reason = ""

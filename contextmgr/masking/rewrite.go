@@ -42,7 +42,7 @@ func (r *request) rewrite() gateway.Rewritten {
 	}
 	if main {
 		out.Context = c.context(m.estimate)
-		_, out.Margin, _ = r.cfg.Calibration.Factor(scan.Request.Model, "")
+		out.Margin = c.margin(r.cfg.Calibration, scan.Request.Model)
 	}
 	if main {
 		c.asked, c.model, c.tools = r.cfg.Now(), scan.Request.Model, len(scan.Request.Tools)
