@@ -9,14 +9,10 @@ import (
 
 	"orchestrator/agent/launch"
 	"orchestrator/thread"
-	"orchestrator/thread/pattern"
 )
 
 // ready is how long after its first output Gemini CLI may still lose keys.
 const ready = 3 * time.Second
-
-// uuid is the format of session ids.
-var uuid = pattern.Lazy(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // Launch returns how to start Gemini CLI.
 func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Launch, error) {

@@ -19,6 +19,7 @@ import (
 	"orchestrator/agent/launch"
 	"orchestrator/agent/transcript"
 	"orchestrator/thread"
+	"orchestrator/thread/pattern"
 )
 
 // mainFile is the name of a session's only file.
@@ -29,6 +30,9 @@ const marker = ".project_root"
 
 // projects is the folder that contains all project folders.
 func projects(env launch.Env) string { return filepath.Join(home(env), "tmp") }
+
+// uuid is the format of session ids.
+var uuid = pattern.Lazy(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // resolve returns a working folder as the process in it sees it.
 func resolve(dir string) string {
