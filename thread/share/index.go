@@ -10,8 +10,8 @@ import (
 type Index struct {
 	project string
 	places  []Place
-	byDir   []dirAt // sorted by folder
-	byRoot  []dirAt // sorted by the folder whose files are theirs
+	byDir   []dirAt          // sorted by folder
+	byRoot  map[string][]int // the places by the folder whose files are theirs
 }
 
 type dirAt struct {
@@ -22,18 +22,17 @@ type dirAt struct {
 // NewIndex indexes the places of a project.
 func NewIndex(project string, places []Place) *Index {
 	x := &Index{
-		project: project, places: places, byDir: make([]dirAt, 0, len(places)), byRoot: make([]dirAt, 0, len(places)),
+		project: project, places: places, byDir: make([]dirAt, 0, len(places)), byRoot: make(map[string][]int, len(places)),
 	}
 	for i, p := range places {
 		if p.Dir == "" { // unknown
 			continue
 		}
 		x.byDir = append(x.byDir, dirAt{p.Dir, i})
-		x.byRoot = append(x.byRoot, dirAt{p.root(project), i})
+		root := p.root(project)
+		x.byRoot[root] = append(x.byRoot[root], i)
 	}
-	for _, list := range [][]dirAt{x.byDir, x.byRoot} {
-		slices.SortFunc(list, func(a, b dirAt) int { return strings.Compare(a.dir, b.dir) })
-	}
+	slices.SortFunc(x.byDir, func(a, b dirAt) int { return strings.Compare(a.dir, b.dir) })
 	return x
 }
 
@@ -62,12 +61,7 @@ func (x *Index) With(p Place) []int {
 		}
 	}
 	for dir := p.Dir; p.below(dir); dir = path.Dir(dir) {
-		for _, d := range from(x.byRoot, dir) {
-			if d.dir != dir {
-				break
-			}
-			found = append(found, d.at)
-		}
+		found = append(found, x.byRoot[dir]...)
 		if dir == path.Dir(dir) {
 			break
 		}
