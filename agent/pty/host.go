@@ -45,18 +45,20 @@ func (h *Host) Close() {
 	<-h.stopped
 }
 
-// listen waits for all ends. Orphans are looked for a moment after an end, once for all ends until then: every program
-// that ends sends a signal, git's too, and every look reads all children.
+// listen waits for all ends. Every program that ends sends a signal, git's too, and every look asks for all processes, for
+// orphans all children: so after a look there is a pause, at the end of which there is one for all signals since.
 func (h *Host) listen() {
 	defer close(h.stopped)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	look := time.Now()            // when the timer fires; zero if it does not
+	fires := time.Now() // the timer; zero if it does not
+	var looked time.Time
+	orphans := fires              // when to look for them, zero if there is no reason
 	var foreign map[int]time.Time // ended session leaders that nothing here started, and since when
-	at := func(d time.Duration) {
-		if next := time.Now().Add(d); look.IsZero() || next.Before(look) {
-			look = next
-			timer.Reset(d)
+	at := func(when time.Time) {
+		if fires.IsZero() || when.Before(fires) {
+			fires = when
+			timer.Reset(time.Until(when))
 		}
 	}
 	for {
@@ -64,14 +66,26 @@ func (h *Host) listen() {
 		case <-h.stop:
 			return
 		case <-h.signals:
-			h.table.reap()
-			at(foreignPause)
-		case <-timer.C:
-			look = time.Time{}
-			h.table.reap()
-			if foreign = h.table.reapForeign(foreign); len(foreign) > 0 {
-				at(foreignGrace)
+			if soon := time.Now().Add(foreignPause); orphans.IsZero() || soon.Before(orphans) {
+				orphans = soon
 			}
+			if pause := looked.Add(reapPause); time.Now().Before(pause) {
+				at(pause)
+				continue
+			}
+		case <-timer.C:
+			fires = time.Time{}
+		}
+		looked = time.Now()
+		h.table.reap()
+		if !orphans.IsZero() && !looked.Before(orphans) {
+			orphans = time.Time{}
+			if foreign = h.table.reapForeign(foreign); len(foreign) > 0 {
+				orphans = looked.Add(foreignGrace)
+			}
+		}
+		if !orphans.IsZero() {
+			at(orphans)
 		}
 	}
 }

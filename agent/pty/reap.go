@@ -12,7 +12,10 @@ import (
 const foreignGrace = 10 * time.Second
 
 // foreignPause is how long orphans that have ended may stay.
-const foreignPause = 500 * time.Millisecond
+const foreignPause = 2 * time.Second
+
+// reapPause is how long after one look for ended processes the next one is.
+const reapPause = 50 * time.Millisecond
 
 // reap collects the processes that ended and reports them.
 func (t *table) reap() {

@@ -211,7 +211,7 @@ func (s *screen) examine(now time.Time) {
 // hides reports whether something lies over the input of an agent that has shown it, and that seems to wait for a
 // prompt: a menu that no rule knows.
 func (s *screen) hides(r agent.Rule, known bool, now time.Time) bool {
-	if !s.found || s.usable.IsZero() || s.blank() || known && !waits(r.State) {
+	if !s.found || s.usable.IsZero() || s.term.Blank() || known && !waits(r.State) {
 		return false
 	}
 	if is := s.tracker.State(now).State; !waits(is) && (s.covered.IsZero() || is != thread.StateQuestion) {
@@ -251,7 +251,7 @@ func (s *screen) starts(now time.Time) (again time.Time, starts bool) {
 		}
 		if s.usable.IsZero() {
 			again = s.first.Add(unknownLimit)
-			return again, now.Before(again) || s.blank()
+			return again, now.Before(again) || s.term.Blank()
 		}
 	}
 	if again = s.usable.Add(mounted); now.Before(again) {
@@ -277,12 +277,9 @@ func (s *screen) loads(now time.Time) (again time.Time, loads bool) {
 	return s.unloaded, true
 }
 
-// blank reports whether nothing is on the screen.
-func (s *screen) blank() bool { return strings.TrimSpace(s.term.Text()) == "" }
-
 // draws reports whether the agent's screen is empty, where its input should be. Gemini CLI shows its input, and then
 // draws a long history for many seconds, in which it reads nothing.
-func (s *screen) draws() bool { return s.waits && s.readsInput() && s.blank() }
+func (s *screen) draws() bool { return s.waits && s.readsInput() && s.term.Blank() }
 
 // readsInput reports whether the agent's input can be found on its screen.
 func (s *screen) readsInput() bool { return s.input != nil }

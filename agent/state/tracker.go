@@ -167,7 +167,8 @@ func (t *Tracker) Output(at time.Time) {
 // State returns the agent's state with the evidence for it, the deciding one first.
 func (t *Tracker) State(now time.Time) thread.StateReport {
 	best := t.settle(now)
-	r := thread.StateReport{State: t.state, Since: t.since, Evidence: []thread.Evidence{best}}
+	r := thread.StateReport{State: t.state, Since: t.since, Evidence: make([]thread.Evidence, 1, 5)}
+	r.Evidence[0] = best
 	if best.State.Trouble() {
 		r.Until, r.Stuck = best.Until, best.Source == thread.SourceHook || best == t.trouble && t.stuck(until(now, nil))
 		r.Retrying = best == t.trouble && t.retried && !r.Stuck

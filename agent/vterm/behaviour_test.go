@@ -32,6 +32,20 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// TestBlank: spaces, coloured ones too, and what was cleared show nothing; one character anywhere does.
+func TestBlank(t *testing.T) {
+	for in, want := range map[string]bool{
+		"": true, " \r\n\t ": true, "\x1b[41m   \x1b[0m": true, "a\x1b[2J": true, "a\b ": true, "\u00a0\u3000": true,
+		"a": false, "\x1b[4;20Hx": false, "\u97d3": false, "e\u0301": false, "\x1b[8msecret": false,
+	} {
+		term := New(20, 4, Options{})
+		_, _ = term.Write([]byte(in))
+		if term.Blank() != want || want != (strings.TrimSpace(term.Text()) == "") {
+			t.Errorf("%q: blank is %v, its text %q", in, term.Blank(), term.Text())
+		}
+	}
+}
+
 // TestQueryStorm: a million queries give a bounded number of answers, and more come with time.
 func TestQueryStorm(t *testing.T) {
 	now := time.Unix(100, 0)

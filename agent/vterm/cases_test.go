@@ -127,6 +127,9 @@ func (c vtCase) check(term *Terminal, replies string) []string {
 			}
 		}
 	}
+	if text := term.Text(); term.Blank() != (strings.TrimSpace(text) == "") {
+		fail("blank: got %v of %q", term.Blank(), text)
+	}
 	cur := term.Cursor()
 	if len(c.Cur) == 2 && (cur.X != c.Cur[0] || cur.Y != c.Cur[1]) {
 		fail("cursor: got %d,%d, want %v", cur.X, cur.Y, c.Cur)

@@ -123,6 +123,19 @@ func (t *Terminal) Text() string {
 	return b.String()
 }
 
+// Blank reports whether nothing is on the screen.
+func (t *Terminal) Blank() bool {
+	for y := range t.rows {
+		r := t.scr.rows[y]
+		for _, c := range r.cells[:r.used] {
+			if c.width() > 0 && strings.TrimSpace(t.text(c.ch)) != "" {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // RowText returns line y of the screen without trailing blanks.
 func (t *Terminal) RowText(y int) string {
 	if y < 0 || y >= t.rows {
