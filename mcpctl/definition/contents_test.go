@@ -15,10 +15,9 @@ import (
 func TestContents(t *testing.T) {
 	const canary = "sk-canary-0123456789"
 	dir, home, link := t.TempDir(), t.TempDir(), ""
-	put := func(path, text string) string {
+	put := func(path, text string) {
 		t.Helper()
 		write(t, path, text, 0o600)
-		return path
 	}
 	put(filepath.Join(dir, "tok.txt"), "  "+canary+"\n{env:A} {file:tok.txt}\n\n")
 	put(filepath.Join(home, "h.txt"), "homey\n")

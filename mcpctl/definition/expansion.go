@@ -86,11 +86,11 @@ func (e *expansion) text(what, s string) string {
 func (e *expansion) expand(s string) (string, error) {
 	switch e.syntax {
 	case shell:
-		return replace(s, "${", "}", e.withDefault)
+		return replace(s, "${", e.withDefault)
 	case braces:
 		return e.bracedAll(s)
 	case prefixed:
-		return replace(s, "${", "}", e.named)
+		return replace(s, "${", e.named)
 	case gemini:
 		return e.loose(s)
 	case plain:
@@ -98,13 +98,13 @@ func (e *expansion) expand(s string) (string, error) {
 	return s, nil
 }
 
-// replace replaces what is between begin and end by what value returns for it; if ok is false it stays as it is. A value
+// replace replaces what is between begin and a closing brace by what value returns for it; if ok is false it stays as it is. A value
 // is not searched again.
-func replace(s, begin, end string, value func(name string) (v string, ok bool, err error)) (string, error) {
+func replace(s, begin string, value func(name string) (v string, ok bool, err error)) (string, error) {
 	var out strings.Builder
 	for {
 		before, rest, found := strings.Cut(s, begin)
-		name, after, closed := strings.Cut(rest, end)
+		name, after, closed := strings.Cut(rest, "}")
 		if !found || !closed {
 			out.WriteString(s)
 			return out.String(), nil
@@ -149,7 +149,7 @@ func (e *expansion) bracedAll(s string) (string, error) {
 	var out strings.Builder
 	for {
 		before, rest, found := strings.Cut(s, "{file:")
-		text, err := replace(before, "{", "}", e.braced)
+		text, err := replace(before, "{", e.braced)
 		if err != nil {
 			return "", err
 		}
@@ -188,7 +188,7 @@ func (e *expansion) pathOf(s string) (path string, n int, err error) {
 			at = end + 1
 			continue
 		}
-		if path, err = replace(s[:end], "{", "}", e.braced); path == "" {
+		if path, err = replace(s[:end], "{", e.braced); path == "" {
 			return "", 0, err
 		}
 		return path, end + 1, err

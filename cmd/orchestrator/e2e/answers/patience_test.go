@@ -45,7 +45,7 @@ func TestSendNamesTheDraft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer pane.Close()
+	defer func() { _ = pane.Close() }()
 	if _, err := pane.Read(t.Context()); err != nil {
 		t.Fatal(err)
 	}
