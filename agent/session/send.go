@@ -36,6 +36,8 @@ const (
 	alteredLimit = time.Second
 	// look is how often the conditions are checked while a prompt is being sent, if nothing else happens.
 	look = 20 * time.Millisecond
+	// lookLater is how often once that takes longer than a second: a hundred agents may be waiting.
+	lookLater = 100 * time.Millisecond
 )
 
 // errNotTaken is what Send returns when the agent shows nothing after the prompt.
@@ -306,12 +308,17 @@ func (p *prompt) left() bool {
 // step returns no error and the limit is over, the error is errLate. While the agent's screen is empty, the limit does
 // not begin: it draws.
 func (s *Session) await(ctx context.Context, limit time.Duration, step func(now time.Time) (bool, error)) error {
-	end := time.Now().Add(limit)
-	last := time.Now().Add(startLimit)
+	begin := time.Now()
+	end, last := begin.Add(limit), begin.Add(startLimit)
 	tick := time.NewTicker(look)
 	defer tick.Stop()
+	every := look
 	for {
 		now := time.Now()
+		if every == look && now.Sub(begin) > time.Second {
+			every = lookLater
+			tick.Reset(every)
+		}
 		s.mu.Lock()
 		if s.dirty && now.Sub(s.printed) >= quiet {
 			s.examine(now) // the timer may be late, and a dialog may be open
