@@ -50,13 +50,14 @@ func mcpListVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(r, func(w io.Writer) { printMCP(w, r, ref != "") })
+		return c.show(r, func(w io.Writer) { printMCP(w, r, ref) })
 	})
 	return cmd
 }
 
-// printMCP prints the list of servers.
-func printMCP(w io.Writer, r thread.MCPReport, ofThread bool) {
+// printMCP prints the list of servers, of a thread if one is named.
+func printMCP(w io.Writer, r thread.MCPReport, of string) {
+	ofThread := of != ""
 	if len(r.Servers) == 0 {
 		fmt.Fprintln(w, "no MCP servers are configured; .mcp.json of the project or an agent's own file adds one")
 	} else {
@@ -69,7 +70,7 @@ func printMCP(w io.Writer, r thread.MCPReport, ofThread bool) {
 		for _, s := range r.Servers {
 			row := []string{s.ID, s.State, s.Share, mcpTools(s), mcpTokens(s), dash(mcpMemory(s)), fmt.Sprint(s.Starts), mcpCalled(s)}
 			if ofThread {
-				t.row(append(append([]string{mcpBox(s)}, row...), mcpReason(s))...)
+				t.row(append(append([]string{mcpBox(s)}, row...), mcpReason(s, of))...)
 			} else {
 				t.row(append(row, mcpFrom(s))...)
 			}
@@ -157,12 +158,12 @@ func mcpCalled(s thread.MCPServer) string {
 	return fmt.Sprintf("%.0f ms", s.CallMS)
 }
 
-func mcpReason(s thread.MCPServer) string {
+func mcpReason(s thread.MCPServer, of string) string {
 	switch {
 	case s.ChangedIn != "":
-		return "changed in " + s.ChangedIn + ": orchestrator mcp approve " + s.ID + " --thread THREAD"
+		return "changed in " + s.ChangedIn + ": orchestrator mcp approve " + s.ID + " --thread " + of
 	case !s.Accepted && s.Problem == "":
-		return "accept it first: orchestrator mcp approve " + s.ID + " --thread THREAD"
+		return "accept it first: orchestrator mcp approve " + s.ID + " --thread " + of
 	case s.On && s.By == thread.MCPPerson:
 		return "switched on by you"
 	case s.On && s.Why == "":
@@ -294,7 +295,7 @@ func mcpSwitchVerb(c *cli, on bool) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(report, func(w io.Writer) { printMCP(w, report, true) })
+		return c.show(report, func(w io.Writer) { printMCP(w, report, r.Thread) })
 	})
 	return cmd
 }
