@@ -157,6 +157,9 @@ func TestSignalsLeaveTheTerminalAsItWas(t *testing.T) {
 	}
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT} {
 		t.Run(sig.String(), func(t *testing.T) {
+			if sig == syscall.SIGHUP && signal.Ignored(sig) {
+				t.Skip("SKIPPED: this runs below nohup, where a hangup ends nothing; without it the test runs")
+			}
 			for round := range e2e.SignalRounds() {
 				signalled(t, self, sig, round%2 == 1)
 			}
