@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"orchestrator/agent/agenttest/clis"
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/thread"
 )
@@ -114,6 +115,16 @@ func goneFrom(r *e2e.Rig, exe string) {
 	}
 }
 
+// welcomed reports whether the first screen greets, which it does where no coding agent is installed.
+func welcomed(r *e2e.Rig) bool {
+	r.T.Helper()
+	all, err := api.Agents.Do(r.T.Context(), r.Client(), api.None{})
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	return !slices.ContainsFunc(all, func(a thread.AgentInfo) bool { return a.Found && a.Name != "demo" && a.Name != "command" })
+}
+
 // runsFrom is the file of the program that `go run` started in the screen.
 func runsFrom(s *e2e.Screen) string {
 	s.T.Helper()
@@ -148,7 +159,8 @@ func TestGoRunTwice(t *testing.T) {
 	begin := time.Now()
 	s := r.Open(120, 36)
 	s.See("q  Quit")
-	if strings.Contains(s.Text(), "No coding agents found") {
+	if welcomed(r) {
+		s.See("No coding agents found", "Try the demo")
 		s.Press("\r")
 	} else {
 		s.Press("n")
