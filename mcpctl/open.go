@@ -78,8 +78,10 @@ func (c *Controller) serverChanged(s hub.State) {
 	if now == hub.Busy {
 		now = hub.Ready
 	}
-	if c.told[key] = now; now == hub.Cold {
+	if forgotten := s.Thread != "" && c.threads[s.Thread] == nil; now == hub.Cold || forgotten { // its end may be told late
 		delete(c.told, key)
+	} else {
+		c.told[key] = now
 	}
 	c.mu.Unlock()
 	if now != last {
