@@ -31,10 +31,13 @@ type client struct {
 	printed map[string]string // by the helper; nil before its first run
 }
 
+// mostDials is how often a request waits for another connection because somebody else's cancellation ended its own.
+const mostDials = 3
+
 // do sends a request with the server's credentials. If these are refused, it renews what can be renewed and sends once
 // more. The body may be nil. An error that is not an *AuthError wraps rpc.ErrUnsure if the request may have arrived.
 func (c *client) do(ctx context.Context, method string, at *url.URL, body []byte, header http.Header) (*http.Response, error) {
-	stale := ""
+	stale, dials := "", 0
 	for try := 0; ; try++ {
 		request, token, err := c.request(ctx, method, at, body, header, try > 0, stale)
 		if err != nil {
@@ -45,6 +48,12 @@ func (c *client) do(ctx context.Context, method string, at *url.URL, body []byte
 		trace := &httptrace.ClientTrace{WroteRequest: func(i httptrace.WroteRequestInfo) { wrote.Store(i.Err == nil) }}
 		response, err := c.http.Do(request.WithContext(httptrace.WithClientTrace(ctx, trace)))
 		if err != nil {
+			// A connection that net/http was opening for a request that is cancelled fails another one that waits for it.
+			if errors.Is(err, context.Canceled) && ctx.Err() == nil && !wrote.Load() && dials < mostDials {
+				dials++
+				try--
+				continue
+			}
 			if err = plain(err); wrote.Load() && method == http.MethodPost && !errors.Is(err, errRedirect) {
 				return nil, fmt.Errorf("%w: %w", err, rpc.ErrUnsure)
 			}
