@@ -16,7 +16,7 @@ const (
 	formatNDJSON format = "ndjson"
 )
 
-// formatFlag is the flag -o. What it says of JSON is what --json says.
+// formatFlag is the flag -o; `-o json` means the same as --json.
 type formatFlag struct {
 	json   *bool
 	format format

@@ -12,7 +12,7 @@ import (
 )
 
 // TestScreenAsksAhead: what a screen needs first is on its way before it asks, the threads not before the stream of
-// events is open, so that no event is missed; later questions are asked anew.
+// events is open, so that no event is missed; what is asked later goes to the server again.
 func TestScreenAsksAhead(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", socket)

@@ -49,7 +49,7 @@ func (m tmux) do(args ...string) string {
 	return strings.TrimRight(string(out), "\n")
 }
 
-// before returns what stands before the terminal's cursor in its row, and whether the cursor is shown. The picture and the
+// before returns the text before the terminal's cursor in its row, and whether the cursor is shown. The picture and the
 // cursor are of one moment.
 func (m tmux) before() (text string, shown bool) {
 	m.t.Helper()
