@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"orchestrator/mcpctl"
+	"orchestrator/mcpctl/hub"
 	"orchestrator/thread"
 )
 
@@ -414,6 +415,10 @@ func TestThreadsThatEndedAreForgotten(t *testing.T) {
 		threads, states := r.Held()
 		return threads == 0 && states == 0
 	})
+	r.ServerChanged(hub.State{Hash: "late", Thread: ids[0], Status: hub.Ready}) // told late
+	if _, states := r.Held(); states != 0 {
+		t.Errorf("%d states of threads that are forgotten", states)
+	}
 	for i, id := range ids {
 		if s := r.server(string(id), "own"); s.On != (i%2 == 0) {
 			t.Errorf("%s is switched otherwise than it was: %+v", id, s)
