@@ -15,6 +15,9 @@ import (
 	"orchestrator/thread"
 )
 
+// mainFile is the name of a session's own file; those of sub-agents are "subagents/agent-….jsonl".
+const mainFile = "main"
+
 // maxSubagents limits how many files of sub-agents are read per session.
 const maxSubagents = 500
 
@@ -99,7 +102,7 @@ func (a *Agent) ReadTranscript(ctx context.Context, spec thread.TranscriptSpec) 
 		return a.reader.Read(root, files(root, spec.Dir, spec.Session), spec.Marks)
 	}
 	return transcript.Answer{
-		File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn, By: spec.By,
+		File: mainFile, Text: spec.Answer, Read: format(true).Answer, Begins: a.BeginsTurn, By: spec.By,
 	}.Await(ctx, read)
 }
 

@@ -160,7 +160,7 @@ func (a *Agent) ReadTranscript(ctx context.Context, spec thread.TranscriptSpec) 
 		return a.reader.Read(root, files(root, spec.Session), spec.Marks)
 	}
 	return transcript.Answer{
-		File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn, By: spec.By,
+		File: mainFile, Text: spec.Answer, Read: format(false).Answer, Begins: a.BeginsTurn, By: spec.By,
 	}.Await(ctx, read)
 }
 

@@ -201,7 +201,7 @@ func (a *Agent) ReadTranscript(ctx context.Context, spec thread.TranscriptSpec) 
 		return a.reader.Read(projects(spec.Env), locate(spec.Env, spec.Dir, spec.Session).files(), spec.Marks)
 	}
 	return transcript.Answer{
-		File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn, By: spec.By,
+		File: mainFile, Text: spec.Answer, Read: format().Answer, Begins: a.BeginsTurn, By: spec.By,
 	}.Await(ctx, read)
 }
 
