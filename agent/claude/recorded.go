@@ -10,10 +10,14 @@ import (
 
 	"orchestrator/agent/launch"
 	"orchestrator/agent/recorded"
+	"orchestrator/agent/transcript"
 	"orchestrator/thread"
 	"orchestrator/thread/lines"
 	"orchestrator/thread/turns"
 )
+
+// projects is the folder that contains all sessions.
+func projects(env launch.Env) string { return filepath.Join(configDir(env), "projects") }
 
 // Places returns where Claude Code keeps its sessions.
 func (a *Agent) Places(env []string) []string {
@@ -121,7 +125,7 @@ func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {
 	var all []thread.Exchange
 	for _, c := range chunks {
 		for _, e := range format(true).Exchanges(c.Data) {
-			if e.Main = e.Main && c.File == mainFile; !e.Main {
+			if e.Main = e.Main && c.File == transcript.Main; !e.Main {
 				e.Purpose = "subagent"
 			}
 			all = append(all, e)

@@ -13,9 +13,13 @@ import (
 
 	"orchestrator/agent/launch"
 	"orchestrator/agent/recorded"
+	"orchestrator/agent/transcript"
 	"orchestrator/thread"
 	"orchestrator/thread/lines"
 )
+
+// sessions is the folder that contains the rollouts, by day.
+func sessions(env launch.Env) string { return filepath.Join(home(env), "sessions") }
 
 // Places returns where Codex keeps its sessions.
 func (a *Agent) Places(env []string) []string {
@@ -29,9 +33,6 @@ func (a *Agent) Recognises(beginning []byte) bool {
 	types := []string{"session_meta", "turn_context", "response_item", "event_msg", "compacted", "token_usage_record", "world_state"}
 	return payload && slices.Contains(types, lines.Word(f["type"]))
 }
-
-// mainFile is the name of a session's own rollout; those it is based on are "base/<session>".
-const mainFile = "main"
 
 // line is a line of a rollout, with the fields that are read.
 type line struct {
@@ -92,7 +93,7 @@ func (a *Agent) Pieces(ctx context.Context, f *os.File) iter.Seq2[recorded.Piece
 func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {
 	var all []thread.Exchange
 	for _, c := range chunks {
-		if c.File == mainFile {
+		if c.File == transcript.Main {
 			all = append(all, format(false).Exchanges(c.Data)...)
 		}
 	}

@@ -21,6 +21,9 @@ import (
 	"orchestrator/thread/lines"
 )
 
+// projects is the folder that contains all project folders.
+func projects(env launch.Env) string { return filepath.Join(home(env), "tmp") }
+
 // Places returns where Gemini CLI keeps its sessions; older versions wrote one object of JSON.
 func (a *Agent) Places(env []string) []string {
 	chats := filepath.Join(projects(launch.Env(env)), "*", "chats", "session-*.json")

@@ -84,7 +84,7 @@ func databasePieces(ctx context.Context, path string, yield func(recorded.Piece,
 		return fmt.Errorf("open opencode's database: %w", err)
 	}
 	defer tx.Rollback()
-	sessions, err := sessionIDs(ctx, tx)
+	sessions, err := column(ctx, tx, `SELECT id FROM session ORDER BY time_created, id`)
 	if err != nil {
 		return fmt.Errorf("list the sessions of opencode: %w", err)
 	}
@@ -107,24 +107,6 @@ func databasePieces(ctx context.Context, path string, yield func(recorded.Piece,
 		}
 	}
 	return nil
-}
-
-// sessionIDs returns the ids of all sessions, oldest first.
-func sessionIDs(ctx context.Context, tx *sql.Tx) ([]string, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT id FROM session ORDER BY time_created, id`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []string
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		all = append(all, id)
-	}
-	return all, rows.Err()
 }
 
 // objectPieces reads an exported session, or what older versions wrote of one.
