@@ -196,6 +196,28 @@ func TestPromptsOfThePane(t *testing.T) {
 	}
 }
 
+// TestLongPromptOfThePane: what is longer than a prompt may be is cut off, at a whole character; the turn has it all.
+func TestLongPromptOfThePane(t *testing.T) {
+	for name, text := range map[string]string{
+		"as long as may be": strings.Repeat("x", thread.MaxPrompt),
+		"longer":            strings.Repeat("x", thread.MaxPrompt+1),
+		"in a character":    strings.Repeat("x", thread.MaxPrompt-1) + "ü",
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				s := w.create(thread.NewRequest{})
+				w.m.RequestStarted(s.ID, thread.Begun{Main: true, Prompt: text, At: time.Now()})
+				synctest.Wait()
+				got := w.status(s.ID).Prompts
+				if len(got) != 1 || len(got[0].Text) > thread.MaxPrompt || got[0].Cut != (len(text) > thread.MaxPrompt) ||
+					len(got[0].Text) < thread.MaxPrompt-1 || !strings.HasPrefix(text, got[0].Text) {
+					t.Errorf("%d prompts, the first of %d bytes, cut %v", len(got), len(got[0].Text), got[0].Cut)
+				}
+			})
+		})
+	}
+}
+
 // TestHookThatIsLate tells of a prompt whose turn has ended: it is not another one.
 func TestHookThatIsLate(t *testing.T) {
 	inWorld(t, func(w *world) {
