@@ -10,9 +10,6 @@ import (
 	"orchestrator/thread"
 )
 
-// MaxPrompt is the most bytes of text that a prompt may have.
-const MaxPrompt = 4 << 20
-
 // CheckPrompt refuses a prompt that no store may accept, with thread.ErrInvalid.
 func CheckPrompt(p thread.Prompt) error {
 	if err := checkName("prompt id", string(p.ID)); err != nil {
@@ -21,8 +18,8 @@ func CheckPrompt(p thread.Prompt) error {
 	if err := checkName("thread id", string(p.Thread)); err != nil {
 		return err
 	}
-	if len(p.Text) > MaxPrompt {
-		return fmt.Errorf("prompt %s has %d bytes, the limit is %d: %w", p.ID, len(p.Text), MaxPrompt, thread.ErrInvalid)
+	if len(p.Text) > thread.MaxPrompt {
+		return fmt.Errorf("prompt %s has %d bytes, the limit is %d: %w", p.ID, len(p.Text), thread.MaxPrompt, thread.ErrInvalid)
 	}
 	return nil
 }

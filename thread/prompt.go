@@ -61,6 +61,9 @@ const (
 	FromPrimer PromptOrigin = "primer" // one of our own: the summary for a session that starts without its past
 )
 
+// MaxPrompt is the most bytes of text that a prompt may have.
+const MaxPrompt = 4 << 20
+
 // Prompt is a prompt for an agent. It is stored from the moment that it is accepted: one from a verb before it is
 // typed, one typed in the agent itself at the first evidence of it.
 type Prompt struct {

@@ -75,7 +75,7 @@ type Caps struct {
 	// settings limits.usd and limits.total_usd.
 	USD, TotalUSD float64
 	// Bytes limits the bytes of bodies and answers that are held at once, until they are stored; 0 is 256 MB. A thread may
-	// have an eighth of them, and what is packed is read if it unpacks to no more than that. It is the setting
+	// have an eighth of them, and what is packed is read if it unpacks to no more than a twelfth. It is the setting
 	// limits.memory_mb.
 	Bytes int64
 }

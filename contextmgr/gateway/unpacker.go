@@ -31,8 +31,8 @@ type unpacker struct {
 }
 
 func newUnpacker(memory, limit int64) *unpacker {
-	// Reading and storing one takes several times its size.
-	share := memory / 8
+	// Reading and storing one takes about ten times its size.
+	share := memory / 12
 	return &unpacker{large: newBudget(share), slots: make(chan struct{}, decoders), limit: min(limit, share)}
 }
 
@@ -60,7 +60,7 @@ func (u *unpacker) body(ctx context.Context, held *hold, encoding []string, pack
 	if whole {
 		return first.buf, nil
 	}
-	all := bytes.NewBuffer(make([]byte, 0, first.n))
+	all := bytes.NewBuffer(make([]byte, 0, first.n+bytes.MinRead)) // with room to see its end without growing
 	if err := u.decode(ctx, held, all, encoding, packed); err != nil {
 		return nil, err
 	}

@@ -196,6 +196,23 @@ func TestPromptsOfThePane(t *testing.T) {
 	}
 }
 
+// TestLongPromptOfThePane: what is longer than a prompt may be is cut off at a whole character; the turn has it all.
+func TestLongPromptOfThePane(t *testing.T) {
+	text := strings.Repeat("x", thread.MaxPrompt-1) + "ü"
+	inWorld(t, func(w *world) {
+		s := w.create(thread.NewRequest{})
+		w.m.RequestStarted(s.ID, thread.Begun{Main: true, Prompt: text, At: time.Now()})
+		synctest.Wait()
+		open := w.status(s.ID).Prompts
+		if len(open) != 1 {
+			t.Fatalf("%d prompts", len(open))
+		}
+		if p, err := w.store.Prompt(ctx, open[0].ID); err != nil || p.Text != text[:thread.MaxPrompt-1] || !p.Cut {
+			t.Errorf("%d bytes, cut %v, %v", len(p.Text), p.Cut, err)
+		}
+	})
+}
+
 // TestHookThatIsLate tells of a prompt whose turn has ended: it is not another one.
 func TestHookThatIsLate(t *testing.T) {
 	inWorld(t, func(w *world) {

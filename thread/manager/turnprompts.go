@@ -6,6 +6,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/manager/outbox"
+	"orchestrator/thread/plaintext"
 )
 
 // turnPrompts is the outbox as the thread's recorder sees it: it implements recording.Prompts.
@@ -63,10 +64,15 @@ func (l turnPrompts) Answering(
 // superseded is the reason of a prompt that ended because many later ones have followed.
 const superseded = "later prompts followed before it was answered"
 
-// ofPane is a prompt that the person typed in the agent itself.
+// ofPane is a prompt that the person typed in the agent itself. What is longer than a prompt may be is cut off: the turn
+// has the whole.
 func (l *typist) ofPane(said string) thread.Prompt {
+	text := said
+	if len(said) > thread.MaxPrompt {
+		text = strings.Clone(plaintext.Cut(said, thread.MaxPrompt))
+	}
 	return thread.Prompt{
-		ID: thread.NewPromptID(), Thread: l.id, From: thread.FromPane, Text: said, Accepted: l.now(),
+		ID: thread.NewPromptID(), Thread: l.id, From: thread.FromPane, Text: text, Cut: text != said, Accepted: l.now(),
 	}
 }
 

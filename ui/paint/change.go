@@ -95,7 +95,7 @@ func (w *Writer) adopt() bool {
 	case p == nil:
 		w.stopTimer()
 	case w.pane == nil:
-		w.fresh, w.appeared = true, true
+		w.fresh = true
 	default:
 		w.fresh = w.fresh || w.pane.Source != p.Source
 		w.moved = w.moved || w.pane.Box != p.Box

@@ -6,7 +6,7 @@
 // only as printable characters inside the pane's box, with colours and attributes from a fixed list: no controls,
 // links, titles or queries.
 //
-// Install it with tea.WithOutput(w) and tea.WithFilter(w.Filter). Bubble Tea's view must leave the pane's box blank and
-// use the alternate screen; otherwise the pane is not drawn. Suspend the pane while a dialog covers it. A program
+// Install it with tea.WithOutput(w) and tea.WithFilter(w.Filter), and let Bubble Tea read from the terminal, which is in
+// raw mode then. Its view must leave the pane's box blank and use the alternate screen; otherwise the pane is not drawn. Suspend the pane while a dialog covers it. A program
 // started through tea.ExecProcess must get the real os.Stdout, not this writer.
 package paint

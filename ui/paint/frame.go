@@ -14,14 +14,10 @@ func (w *Writer) frame(out []byte) {
 	jumps := w.moved || w.fresh
 	if w.moved {
 		out = w.clear(out) // its old place
-		w.ahead = before == 0
 	} else if w.fresh {
 		w.forget()
 	}
-	if w.appeared && before == 0 {
-		w.ahead = true
-	}
-	w.moved, w.fresh, w.appeared = false, false, false
+	w.moved, w.fresh = false, false
 	if w.chrome.Modes().AltScreen {
 		out = w.paint(out, jumps)
 	}
@@ -141,18 +137,11 @@ func (w *Writer) drawRows(t *vterm.Terminal) {
 	}
 }
 
-// clear appends what leaves the painted rows as Bubble Tea assumes them to be. A pane that was painted ahead of Bubble
-// Tea, because it has moved or appeared, may cover what Bubble Tea has drawn, and will not draw again.
-func (w *Writer) clear(out []byte) []byte {
-	if w.ahead && w.chrome.Modes().AltScreen {
-		w.ahead = false
-		return w.uncover(out)
-	}
-	return w.wipe(out)
-}
+// clear appends what leaves the painted rows as Bubble Tea assumes them to be.
+func (w *Writer) clear(out []byte) []byte { return w.wipe(w.uncover(out)) }
 
-// wipe appends what blanks the painted rows, as Bubble Tea assumes them to be: because it draws there now, or because
-// its next output moves cells, and those of the pane must not move into the chrome.
+// wipe appends what blanks the painted rows: because Bubble Tea draws there now, or because its next output moves cells,
+// and those of the pane must not move into the chrome.
 func (w *Writer) wipe(out []byte) []byte {
 	if !w.chrome.Modes().AltScreen {
 		w.forget() // Bubble Tea has left the alternate screen, and the pane is gone too
@@ -184,20 +173,28 @@ func (w *Writer) wipe(out []byte) []byte {
 	return out
 }
 
-// uncover appends what restores Bubble Tea's content below the painted rows.
+// uncover appends what restores Bubble Tea's content below the painted rows where there is some. The pane may have moved
+// or appeared before Bubble Tea knows, which will not draw again what it believes to be there.
 func (w *Writer) uncover(out []byte) []byte {
+	if !w.chrome.Modes().AltScreen {
+		return out
+	}
 	p := &w.painter
 	p.out, p.profile, p.styled, p.term, p.look = p.out[:0], w.profile, false, w.chrome, look{}
 	_, rows := w.chrome.Size()
 	for i := range w.rows {
-		if y := w.painted.Y + i; w.rows[i].valid && y < rows {
-			p.cells = w.chrome.Row(p.cells[:0], y)
-			p.cells = p.cells[min(w.painted.X, len(p.cells)):]
+		y := w.painted.Y + i
+		if !w.rows[i].valid || y >= rows {
+			continue
+		}
+		p.cells = w.chrome.Row(p.cells[:0], y)
+		p.cells = p.cells[min(w.painted.X, len(p.cells)):min(w.painted.X+w.painted.W, len(p.cells))]
+		if !blank(p.cells) {
 			p.row(w.painted.X, y, w.painted.W, 0, 0)
+			w.rows[i] = rowKey{}
 		}
 	}
 	p.term = nil
-	w.forget()
 	if len(p.out) == 0 {
 		return out
 	}
@@ -208,6 +205,15 @@ func (w *Writer) uncover(out []byte) []byte {
 	}
 	out = append(out, p.out...)
 	return append(out, "\x1b[m\x1b[?2026l"...)
+}
+
+func blank(cells []vterm.Cell) bool {
+	for i := range cells {
+		if c := &cells[i]; c.Rune > ' ' || c.Cluster != "" || c.Style != (vterm.Style{}) {
+			return false
+		}
+	}
+	return true
 }
 
 // compose assembles the frame: save Bubble Tea's cursor, draw rows, then place our cursor or restore Bubble Tea's. A

@@ -35,26 +35,41 @@ func TestMove(t *testing.T) {
 	}
 }
 
+// stale is what Bubble Tea may still draw of an older frame before it knows where the pane is.
+var stale = map[string]string{"": "", ", after an older frame": "\x1b[9;3H-", ", after two": "\x1b[9;3H-\x1b[9;3H|"}
+
 // TestGrow: the pane grows over a border before Bubble Tea knows, which then moves the border out of the way.
 func TestGrow(t *testing.T) {
 	small, large := Box{X: 1, Y: 1, W: 18, H: 5}, Box{X: 1, Y: 1, W: 18, H: 6}
-	f := newFixture(colorprofile.TrueColor, 20, 9, small)
-	chrome := vterm.New(20, 9, vterm.Options{})
-	for i, s := range []string{"\x1b[7;1H\x1b[31m####################\x1b[m", "\x1b[7;8r\x1b[7;1H\x1b[L\x1b[r"} {
-		if i == 1 {
-			f.in = newInner(large.W, large.H)
-			f.in.feed("%s", strings.Repeat("x", large.W*large.H))
-			f.SetPane(Pane{Box: large, Source: f.in})
+	for name, before := range stale {
+		f := newFixture(colorprofile.TrueColor, 20, 9, small)
+		chrome := vterm.New(20, 9, vterm.Options{})
+		for i, s := range []string{"\x1b[7;1H\x1b[31m####################\x1b[m", before, "\x1b[7;8r\x1b[7;1H\x1b[L\x1b[r"} {
+			if i == 1 {
+				f.in = newInner(large.W, large.H)
+				f.in.feed("%s", strings.Repeat("x", large.W*large.H))
+				f.want(&Pane{Box: large, Source: f.in})
+			}
+			if s == "" {
+				f.SetPane(Pane{Box: large, Source: f.in})
+				continue
+			}
+			_, _ = f.Write([]byte(s))
+			_, _ = chrome.Write([]byte(s))
 		}
-		_, _ = f.Write([]byte(s))
-		_, _ = chrome.Write([]byte(s))
+		t.Run(name, func(t *testing.T) { f.check(t, chrome, large) })
 	}
-	f.check(t, chrome, large)
 }
 
 // TestAppear: a pane that was suspended, under a dialog, appears larger than it was, before Bubble Tea knows: over its border
 // and over what is left of the dialog.
 func TestAppear(t *testing.T) {
+	for name, before := range stale {
+		t.Run(name, func(t *testing.T) { testAppear(t, before) })
+	}
+}
+
+func testAppear(t *testing.T, before string) {
 	small, large := Box{X: 1, Y: 1, W: 18, H: 5}, Box{X: 1, Y: 1, W: 18, H: 6}
 	for name, then := range map[string]string{
 		"the border moves": "\x1b[3;5H          \x1b[7;8r\x1b[7;1H\x1b[L\x1b[r",
@@ -77,7 +92,12 @@ func TestAppear(t *testing.T) {
 		}
 		f.in = newInner(box.W, box.H)
 		f.in.feed("%s", strings.Repeat("y", box.W*box.H))
-		f.SetPane(Pane{Box: box, Source: f.in})
+		if before == "" {
+			f.SetPane(Pane{Box: box, Source: f.in})
+		} else {
+			f.want(&Pane{Box: box, Source: f.in}) // it is drawn together with the older frame
+			write(before)
+		}
 		write(then)
 		t.Run(name, func(t *testing.T) { f.check(t, chrome, box) })
 	}

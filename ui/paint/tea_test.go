@@ -91,7 +91,7 @@ func TestUnderBubbleTea(t *testing.T) {
 	in := newInner(box.W, box.H)
 	w := New(slave, colorprofile.TrueColor, 50, 12)
 	m := &chromeModel{w: w, box: box, pane: Pane{Box: box, Source: in, Cursor: true}}
-	p := tea.NewProgram(m, tea.WithOutput(w), tea.WithFilter(w.Filter), tea.WithInput(nil), tea.WithoutSignals(),
+	p := tea.NewProgram(m, tea.WithOutput(w), tea.WithFilter(w.Filter), tea.WithInput(slave), tea.WithoutSignals(),
 		tea.WithEnvironment([]string{"TERM=xterm-256color", "COLORTERM=truecolor"}), tea.WithWindowSize(50, 12))
 	done := make(chan error, 1)
 	go func() { _, err := p.Run(); done <- err }()

@@ -26,11 +26,7 @@ func (w *Writer) Write(b []byte) (int, error) {
 		return 0, w.err
 	}
 	w.adopt()
-	var out []byte
-	if w.ahead {
-		w.ahead = false
-		out = w.uncover(out) // b may move what is drawn there
-	}
+	out := w.uncover(nil) // b may move what is drawn there
 	shifts := w.chrome.Shifts()
 	_, _ = w.chrome.Write(b)
 	if w.chrome.Shifts() != shifts || w.pane == nil || w.moved {

@@ -35,16 +35,14 @@ type Writer struct {
 	wake    func() // paints what has changed; the caller holds mu
 	next    wanted
 
-	mu       sync.Mutex // guards all below, and the order of writes
-	pane     *Pane      // nil if there is none or it is suspended
-	fresh    bool       // the pane shows another source than the painted one
-	moved    bool       // the pane is not where it was painted
-	appeared bool       // there was no pane
-	ahead    bool       // the pane has moved or appeared, and Bubble Tea has drawn nothing since
-	chrome   *vterm.Terminal
-	rows     []rowKey // the painted rows of the box
-	painted  Box      // where they were painted
-	looked   look
+	mu      sync.Mutex // guards all below, and the order of writes
+	pane    *Pane      // nil if there is none or it is suspended
+	fresh   bool       // the pane shows another source than the painted one
+	moved   bool       // the pane is not where it was painted
+	chrome  *vterm.Terminal
+	rows    []rowKey // the painted rows of the box
+	painted Box      // where they were painted
+	looked  look
 	// chromeRows are the generations of the chrome's rows at the last paint: if they differ, Bubble Tea may have drawn
 	// over the pane.
 	chromeRows []uint64

@@ -134,7 +134,17 @@ func TestStartOnAFullDisk(t *testing.T) {
 			if got := r.Ok("checkpoint", "show", name, "1"); !strings.Contains(got, "list files") {
 				t.Errorf("the turn on a full disk: %s", got)
 			}
-			r.Says(exitcode.Error, []string{"disk is full", "free"}, "new", "-a", "demo", "more")
+			res = r.Run("new", "-a", "demo", "more")
+			for range 5 { // a server at rest may have freed some more
+				if res.Code != 0 {
+					break
+				}
+				defer fill(r, disk)()
+				res = r.Run("new", "-a", "demo", "more")
+			}
+			if res.Code != exitcode.Error || !strings.Contains(res.Stderr, "disk is full") || !strings.Contains(res.Stderr, "free") {
+				t.Errorf("a new thread on a full disk: exit %d %s%s", res.Code, res.Stdout, res.Stderr)
+			}
 			if res := r.Run("find", "files"); res.Code != 0 && !strings.Contains(res.Stderr, "disk is full") {
 				t.Errorf("a search on a full disk: exit %d %s", res.Code, res.Stderr)
 			}

@@ -116,7 +116,7 @@ func TestBombs(t *testing.T) {
 	codings := []string{"gzip", "br", "zstd", "gzip, gzip"}
 	requests := map[string][]byte{}
 	for i, c := range codings {
-		requests[c] = bomb(t, c, head, 30+30*(i%2), tail) // read, and too much to be read
+		requests[c] = bomb(t, c, head, 20+40*(i%2), tail) // read, and too much to be read
 		answers[c] = bomb(t, c, `{"type":"message","content":[{"type":"text","text":"`, 400, `"}]}`)
 	}
 	pid := r.ServerPID()
