@@ -2,7 +2,6 @@ package suggest
 
 import (
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -93,16 +92,6 @@ func appendWords(list []word, text string, offset int) []word {
 
 // inName reports whether a rune joins both sides into one name.
 func inName(r rune) bool { return strings.ContainsRune(`/._\=`, r) }
-
-func set(words string) func() map[string]bool {
-	return sync.OnceValue(func() map[string]bool {
-		m := make(map[string]bool)
-		for _, w := range strings.Fields(words) {
-			m[w] = true
-		}
-		return m
-	})
-}
 
 func short(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
