@@ -228,7 +228,7 @@ func (a *App) openGateway(ctx context.Context) error {
 	a.onClose(g.Close)
 	a.onClose(a.masker.Close)
 	a.service(g.Run)
-	a.service(a.watchPlace)
+	a.watchPlace()
 	a.service(a.takeDropped)
 	if err := a.manager.Open(ctx); err != nil {
 		return err
@@ -285,22 +285,7 @@ func (a *App) openRetention(context.Context) error {
 	c := collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config), clock: a.clock,
 		masks: a.masks, careful: true}
 	a.retention = &retention{settings: a.store, collect: c.Collect, since: a.clock.Since, now: time.Now, policy: c.policy}
-	a.service(func(ctx context.Context) error {
-		pause := time.NewTicker(lookPause)
-		defer pause.Stop()
-		for {
-			if err := a.retention.look(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Warn("delete threads past the retention limits", "error", err)
-			}
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-a.stop:
-				return nil
-			case <-pause.C:
-			}
-		}
-	})
+	a.every(lookPause, "delete threads past the retention limits", a.retention.look)
 	return nil
 }
 
@@ -322,22 +307,7 @@ func (a *App) openClock(ctx context.Context) error {
 		}
 		return nil
 	})
-	a.service(func(ctx context.Context) error {
-		pause := time.NewTicker(lookPause)
-		defer pause.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-a.stop:
-				return nil
-			case <-pause.C:
-			}
-			if err := clock.Check(ctx); err != nil {
-				a.Log.Warn("check the clock", "error", err)
-			}
-		}
-	})
+	a.every(lookPause, "check the clock", clock.Check)
 	return nil
 }
 
@@ -360,21 +330,9 @@ func (a *App) openStaging(context.Context) error {
 		Taken:  func(t thread.Token) (bool, error) { return a.masks.Has(t) },
 	})
 	a.onClose(a.staging.Close)
-	a.service(func(ctx context.Context) error {
-		pause := time.NewTicker(lookPause)
-		defer pause.Stop()
-		for {
-			if _, err := a.staging.Sweep(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Warn("remove expired staged data", "error", err)
-			}
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-a.stop:
-				return nil
-			case <-pause.C:
-			}
-		}
+	a.every(lookPause, "remove expired staged data", func(ctx context.Context) error {
+		_, err := a.staging.Sweep(ctx)
+		return err
 	})
 	return nil
 }
@@ -412,18 +370,9 @@ func (t terminals) Attach(id thread.ID, cols, rows int) (daemon.Viewer, error) {
 
 // watchPlace reports when the project is moved or removed while the server runs. Without agents the server then exits,
 // so that the next verb starts one in the new place.
-func (a *App) watchPlace(ctx context.Context) error {
-	pause := time.NewTicker(placePause)
-	defer pause.Stop()
+func (a *App) watchPlace() {
 	var kept error // the last problem with the socket, to report it once
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-a.stop:
-			return nil
-		case <-pause.C:
-		}
+	a.every(placePause, "look whether the project is in its place", func(ctx context.Context) error {
 		kept = keepListening(a.listener, a.Log, kept)
 		why, changed := a.place.look(a.Project)
 		switch {
@@ -438,5 +387,6 @@ func (a *App) watchPlace(ctx context.Context) error {
 			_, err := a.end(ctx, api.StopRequest{})
 			return err
 		}
-	}
+		return nil
+	})
 }
