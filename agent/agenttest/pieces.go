@@ -33,8 +33,8 @@ func Pieces(t *testing.T, a recorded.Reader, text string) string {
 		case p.Person:
 			s = "person " + s
 		}
-		if p.Usage != nil {
-			s += fmt.Sprint(" ", p.Usage.Input, ">", p.Usage.Output)
+		if r := p.Response; r != nil {
+			s += fmt.Sprint(" ", r.Usage.Input, ">", r.Usage.Output)
 		}
 		if p.Images > 0 {
 			s += " picture"

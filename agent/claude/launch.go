@@ -8,7 +8,6 @@ import (
 
 	"orchestrator/agent/launch"
 	"orchestrator/thread"
-	"orchestrator/thread/pattern"
 )
 
 // ready is how long after its first output Claude Code may still lose keys.
@@ -16,9 +15,6 @@ const ready = time.Second
 
 // settingsFile is the name of our settings file in the state folder.
 const settingsFile = "claude-settings.json"
-
-// uuid is the format of Claude Code's session ids.
-var uuid = pattern.Lazy(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // Launch returns how to start Claude Code.
 func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Launch, error) {
@@ -34,7 +30,7 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 		}
 		session = launch.UUID()
 	}
-	if !uuid().MatchString(session) {
+	if !launch.IsUUID(session) {
 		return thread.Launch{}, fmt.Errorf("launch claude: session %q is not a UUID: %w", session, thread.ErrInvalid)
 	}
 	rest, own, err := ownSettings(spec.Dir, spec.Flags.Args)

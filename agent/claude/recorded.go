@@ -6,12 +6,18 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"time"
 
 	"orchestrator/agent/launch"
 	"orchestrator/agent/recorded"
+	"orchestrator/agent/transcript"
 	"orchestrator/thread"
 	"orchestrator/thread/lines"
+	"orchestrator/thread/turns"
 )
+
+// projects is the folder that contains all sessions.
+func projects(env launch.Env) string { return filepath.Join(configDir(env), "projects") }
 
 // Places returns where Claude Code keeps its sessions.
 func (a *Agent) Places(env []string) []string {
@@ -40,20 +46,52 @@ func (a *Agent) Recognises(beginning []byte) bool {
 	return false
 }
 
-// recordedLine is a line of a session's file with what a conversation is made of.
-type recordedLine struct {
-	line
-	UUID     string `json:"uuid"`
-	Parent   string `json:"parentUuid"`
-	Subtype  string `json:"subtype"`
-	Summary  bool   `json:"isCompactSummary"`
-	Rendered []struct {
+// line is a line of a transcript, with the fields that are read.
+type line struct {
+	Type      string    `json:"type"`
+	Subtype   string    `json:"subtype"`
+	SessionID string    `json:"sessionId"`
+	UUID      string    `json:"uuid"`
+	Parent    string    `json:"parentUuid"`
+	Sidechain bool      `json:"isSidechain"`
+	Meta      bool      `json:"isMeta"`
+	Summary   bool      `json:"isCompactSummary"`
+	APIError  bool      `json:"isApiErrorMessage"`
+	Timestamp time.Time `json:"timestamp"`
+	Message   *message  `json:"message"`
+	Rendered  []struct {
 		Content json.RawMessage `json:"content"`
 	} `json:"rendered"`
 }
 
-// recordedBlock is a block of a message's content.
-type recordedBlock struct {
+type message struct {
+	ID      string          `json:"id"`
+	Model   string          `json:"model"`
+	Content json.RawMessage `json:"content"`
+	Stop    string          `json:"stop_reason"`
+	Usage   *usage          `json:"usage"`
+}
+
+type usage struct {
+	Input      int64 `json:"input_tokens"`
+	CacheRead  int64 `json:"cache_read_input_tokens"`
+	CacheWrite int64 `json:"cache_creation_input_tokens"`
+	Output     int64 `json:"output_tokens"`
+	Creation   struct {
+		Hour int64 `json:"ephemeral_1h_input_tokens"`
+	} `json:"cache_creation"`
+}
+
+// tokens returns the counts in the domain's words. Older versions do not say how long a cache keeps what was written.
+func (u *usage) tokens() thread.Usage {
+	return thread.Usage{
+		Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
+		CacheWriteHour: min(max(u.Creation.Hour, 0), max(u.CacheWrite, 0)), Output: u.Output,
+	}
+}
+
+// block is a block of a message's content.
+type block struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text"`
 	Thinking  string          `json:"thinking"`
@@ -67,69 +105,72 @@ type recordedBlock struct {
 	Error     bool            `json:"is_error"`
 }
 
-// Pieces reads a session's file. In that of a sub-agent all lines are a sidechain; in others sidechains, which old
-// versions wrote there, are left out.
-func (a *Agent) Pieces(ctx context.Context, f *os.File) iter.Seq2[recorded.Piece, error] {
-	return func(yield func(recorded.Piece, error) bool) {
-		r := recordedReader{parents: map[string]string{}, responses: map[string]string{}}
-		r.out.To = func(p recorded.Piece) bool { return yield(p, nil) }
-		for l, err := range lines.Parse(f, parseRecorded) {
-			switch {
-			case ctx.Err() != nil:
-				yield(recorded.Piece{}, ctx.Err())
-				return
-			case err != nil:
-				if !yield(recorded.Piece{}, err) {
-					return
-				}
-			default:
-				r.line(l)
-			}
-			if r.out.Stopped() {
-				return
-			}
+// format reads a session's file. In that of a sub-agent all lines are a sidechain; in others sidechains, which old
+// versions wrote there, are left out unless all is read.
+func format(all bool) recorded.Format {
+	return func(out *recorded.Responses) recorded.Decoder {
+		return &reader{
+			out: out, all: all, counted: map[string]bool{}, parents: map[string]string{}, responses: map[string]string{},
 		}
-		r.end()
 	}
 }
 
-func parseRecorded(raw []byte) (recordedLine, error) {
-	var l recordedLine
-	if err := json.Unmarshal(raw, &l); err != nil {
-		return l, err
-	}
-	if m := l.Message; m != nil && m.Usage != nil {
-		return l, recorded.Check(m.Usage.tokens())
-	}
-	return l, nil
+// Pieces reads a session's file.
+func (a *Agent) Pieces(ctx context.Context, f *os.File) iter.Seq2[recorded.Piece, error] {
+	return format(false).Pieces(ctx, f)
 }
 
-// recordedReader makes pieces of lines. A response is several lines, with the results of its tools between them.
-type recordedReader struct {
-	out       recorded.Responses
+// ReadUsage returns the responses in the chunks.
+func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {
+	var all []thread.Exchange
+	for _, c := range chunks {
+		for _, e := range format(true).Exchanges(c.Data) {
+			if e.Main = e.Main && c.File == transcript.Main; !e.Main {
+				e.Purpose = "subagent"
+			}
+			all = append(all, e)
+		}
+	}
+	return all, nil
+}
+
+// BeginsTurn reports whether a line of a session's main file is the first of a turn.
+func (a *Agent) BeginsTurn(line []byte) bool { return format(true).Begins(line) }
+
+// reader reads lines. A response is several lines, with the results of its tools between them.
+type reader struct {
+	out       *recorded.Responses
+	all       bool // sidechains too
 	known     bool // whether the file is of a sub-agent
 	sidechain bool
 	id        string // of the response that is being read
-	usage     *thread.Usage
-	model     string
 
+	counted   map[string]bool   // the responses before, by their ids
 	parents   map[string]string // the line before each line
 	responses map[string]string // of lines, the ids of the responses
 	last      string            // the id of the last response
 }
 
-func (r *recordedReader) line(l recordedLine) {
-	if l.Type == "user" || l.Type == "assistant" {
-		if !r.known {
-			r.known, r.sidechain = true, l.Sidechain
+// Line implements recorded.Decoder.
+func (r *reader) Line(raw []byte) error {
+	var l line
+	if err := json.Unmarshal(raw, &l); err != nil {
+		return err
+	}
+	if m := l.Message; m != nil && m.Usage != nil {
+		if err := recorded.Check(m.Usage.tokens()); err != nil {
+			return err
 		}
 	}
-	if l.Sidechain != r.sidechain && l.UUID != "" {
-		return
+	if !r.known && (l.Type == "user" || l.Type == "assistant") {
+		r.known, r.sidechain = true, l.Sidechain
+	}
+	if !r.all && l.Sidechain != r.sidechain && l.UUID != "" {
+		return nil
 	}
 	switch {
 	case l.Type == "system" && l.Subtype == "compact_boundary":
-		r.end()
+		r.End()
 		r.last = ""
 		r.out.Add(recorded.Piece{Kind: recorded.Boundary, At: l.Timestamp})
 	case l.Type == "assistant" && l.Message != nil:
@@ -138,7 +179,7 @@ func (r *recordedReader) line(l recordedLine) {
 		r.user(l)
 	case l.Type == "attachment":
 		for _, part := range l.Rendered {
-			r.out.Add(r.content(recorded.Piece{Kind: recorded.Text, At: l.Timestamp}, part.Content))
+			r.out.Add(content(recorded.Piece{Kind: recorded.Text, At: l.Timestamp}, part.Content))
 		}
 	}
 	if l.UUID != "" {
@@ -147,22 +188,30 @@ func (r *recordedReader) line(l recordedLine) {
 			r.responses[l.UUID] = l.Message.ID
 		}
 	}
+	return nil
 }
 
+// End implements recorded.Decoder.
+func (r *reader) End() { r.out.End() }
+
 // answer adds a line of a response.
-func (r *recordedReader) answer(l recordedLine) {
+func (r *reader) answer(l line) {
 	m := l.Message
 	if l.APIError || m.Model == "<synthetic>" {
 		return // Claude Code's own words, which are not sent
 	}
-	if !r.out.Open() || m.ID != r.id {
-		r.end()
-		r.out.Begin()
+	if r.out.Now() == nil || m.ID != r.id {
+		r.out.Begin(thread.Exchange{Main: !l.Sidechain, Session: l.SessionID, Started: l.Timestamp})
+		r.counted[r.id] = r.id != ""
 		r.id, r.last = m.ID, m.ID
 	}
-	if m.Usage != nil {
-		u := m.Usage.tokens()
-		r.usage, r.model = &u, m.Model
+	e := r.out.Now()
+	if m.Usage != nil && !r.counted[m.ID] {
+		r.out.Count(m.Usage.tokens())
+		e.Model, e.Ended = m.Model, l.Timestamp
+	}
+	if m.Stop != "" {
+		e.Stop, e.EndsTurn = m.Stop, m.Stop != "tool_use" && m.Stop != "pause_turn"
 	}
 	for _, b := range blocks(m.Content) {
 		p := recorded.Piece{Kind: recorded.Text, Own: true, At: l.Timestamp}
@@ -179,28 +228,38 @@ func (r *recordedReader) answer(l recordedLine) {
 			p = p.Say(string(b.Input))
 		default: // of a tool that the provider runs
 			p = p.Say(string(b.Input) + string(b.Content))
+			p.Text = ""
 		}
 		r.out.Add(p)
 	}
 }
 
 // user adds what the person or a tool said.
-func (r *recordedReader) user(l recordedLine) {
-	said := promptOf(l.Message) != "" && !l.Meta && !l.Summary
-	results := false
-	for _, b := range blocks(l.Message.Content) {
+func (r *reader) user(l line) {
+	all, prompt, results := blocks(l.Message.Content), "", false
+	for _, b := range all {
 		results = results || b.Type == "tool_result"
+		if b.Type == "text" && prompt == "" && !l.Meta && !l.Summary {
+			prompt = turns.Person(b.Text)
+		}
 	}
-	if said && !results && r.wentBack(l) {
-		r.end()
+	said := prompt != "" && !results
+	if prompt != "" {
+		r.out.Asked(prompt)
+		if !l.Sidechain {
+			r.out.Turn()
+		}
+	}
+	if said && r.wentBack(l) {
+		r.End()
 		r.out.Add(recorded.Piece{Kind: recorded.Rewind, At: l.Timestamp})
 	}
-	for _, b := range blocks(l.Message.Content) {
-		p := recorded.Piece{Kind: recorded.Text, Person: said && !results, At: l.Timestamp}
+	for _, b := range all {
+		p := recorded.Piece{Kind: recorded.Text, Person: said, At: l.Timestamp}
 		switch b.Type {
 		case "tool_result":
 			p.Kind, p.ID, p.Error = recorded.Result, b.Call, b.Error
-			p = r.content(p, b.Content)
+			p = content(p, b.Content)
 		case "image", "document":
 			p.Images = 1
 		default:
@@ -211,7 +270,7 @@ func (r *recordedReader) user(l recordedLine) {
 }
 
 // wentBack reports whether a prompt does not follow the last response.
-func (r *recordedReader) wentBack(l recordedLine) bool {
+func (r *reader) wentBack(l line) bool {
 	if r.last == "" || l.UUID == "" {
 		return false
 	}
@@ -229,7 +288,7 @@ func (r *recordedReader) wentBack(l recordedLine) bool {
 }
 
 // content adds the size of a content: a text, or blocks.
-func (r *recordedReader) content(p recorded.Piece, raw json.RawMessage) recorded.Piece {
+func content(p recorded.Piece, raw json.RawMessage) recorded.Piece {
 	for _, b := range blocks(raw) {
 		if b.Type == "image" || b.Type == "document" {
 			p.Images++
@@ -240,18 +299,12 @@ func (r *recordedReader) content(p recorded.Piece, raw json.RawMessage) recorded
 	return p
 }
 
-// end ends the response that is being read.
-func (r *recordedReader) end() {
-	r.out.End(r.usage, r.model)
-	r.usage, r.model = nil, ""
-}
-
-func blocks(raw json.RawMessage) []recordedBlock {
+func blocks(raw json.RawMessage) []block {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
-		return []recordedBlock{{Type: "text", Text: text}}
+		return []block{{Type: "text", Text: text}}
 	}
-	var all []recordedBlock
+	var all []block
 	if json.Unmarshal(raw, &all) != nil {
 		return nil
 	}

@@ -21,6 +21,7 @@ func TestPieces(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"went back", prompt("1", "") + answer("2", "1", "m1") + answer("3", "1", "m2") + prompt("4", "3") + prompt("5", "1"),
 			"person text2|own text3 9>4|own text3 9>4|person text2|rewind0|person text2"},
+		{"written again", answer("1", "", "m1") + answer("2", "1", "m2") + answer("1", "", "m1"), "own text3 9>4|own text3 9>4|own text3"},
 		{"goes on from any block", answer("1", "", "m1") + answer("2", "1", "m1") + prompt("3", "1"), "own text3 9>4|own text3|person text2"},
 		{"nothing is known of what is before", answer("1", "0", "m1") + prompt("2", "unknown"), "own text3 9>4|person text2"},
 		{"a prompt behind a compaction", answer("1", "", "m1") + `{"type":"system","subtype":"compact_boundary","uuid":"2","parentUuid":null}` + "\n" + prompt("3", "2"),

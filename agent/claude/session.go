@@ -2,6 +2,7 @@ package claude
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,11 +16,11 @@ import (
 	"orchestrator/thread"
 )
 
+// subagents begins the names of sub-agents' files.
+const subagents = "subagents/"
+
 // maxSubagents limits how many files of sub-agents are read per session.
 const maxSubagents = 500
-
-// projects is the folder that contains all sessions.
-func projects(env launch.Env) string { return filepath.Join(configDir(env), "projects") }
 
 // slug is the name of the sessions folder of a working folder: everything except letters and digits is replaced by a
 // hyphen.
@@ -63,8 +64,8 @@ func files(root, dir, session string) []transcript.File {
 	if project == "" {
 		return nil
 	}
-	all := []transcript.File{{Name: mainFile, Path: filepath.Join(project, session+".jsonl")}}
-	folder := filepath.Join(project, session, "subagents")
+	all := []transcript.File{{Name: transcript.Main, Path: filepath.Join(project, session+".jsonl")}}
+	folder := filepath.Join(project, session, subagents)
 	entries, err := os.ReadDir(filepath.Join(root, folder))
 	if err != nil {
 		return all // no sub-agents
@@ -77,105 +78,64 @@ func files(root, dir, session string) []transcript.File {
 	}
 	sort.Strings(names)
 	for _, n := range names[:min(len(names), maxSubagents)] {
-		all = append(all, transcript.File{Name: "subagents/" + n, Path: filepath.Join(folder, n)})
+		all = append(all, transcript.File{Name: subagents + n, Path: filepath.Join(folder, n)})
 	}
 	return all
 }
 
-func checkSession(session string) error {
-	if !uuid().MatchString(session) {
-		return fmt.Errorf("claude session %q is not a UUID: %w", session, thread.ErrInvalid)
+// layout is where sessions are, one in a folder for each working folder.
+func layout(env launch.Env) transcript.Layout {
+	root := projects(env)
+	return transcript.Layout{
+		Agent: Name, Root: root, Valid: launch.IsUUID, Fork: fork,
+		Files: func(dir, session string) []transcript.File { return files(root, dir, session) },
+		Place: func(spec thread.RebuildSpec, session string, f thread.TranscriptFile) (string, []byte, error) {
+			project := cmp.Or(locate(root, spec.Dir, session), slug(spec.Dir))
+			if f.File == transcript.Main {
+				return filepath.Join(project, session+".jsonl"), f.Data, nil
+			}
+			base, ok := strings.CutPrefix(f.File, subagents)
+			if !ok || !filepath.IsLocal(base) || strings.ContainsAny(base, `/\`) {
+				return "", nil, fmt.Errorf("file %q: %w", f.File, thread.ErrInvalid)
+			}
+			return filepath.Join(project, session, subagents, base), f.Data, nil
+		},
 	}
-	return nil
 }
 
 // ReadTranscript returns what was appended to the session's files.
 func (a *Agent) ReadTranscript(ctx context.Context, spec thread.TranscriptSpec) ([]thread.Chunk, error) {
-	if err := checkSession(spec.Session); err != nil {
-		return nil, err
-	}
-	root := projects(spec.Env)
-	read := func() ([]thread.Chunk, error) {
-		return a.reader.Read(root, files(root, spec.Dir, spec.Session), spec.Marks)
-	}
-	return transcript.Answer{
-		File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn, By: spec.By,
-	}.Await(ctx, read)
+	return layout(spec.Env).Read(ctx, a.reader, spec, format(true))
 }
 
 // Verify compares the session's files with the marks.
 func (a *Agent) Verify(_ context.Context, spec thread.TranscriptSpec) (int64, bool, error) {
-	if err := checkSession(spec.Session); err != nil {
-		return 0, false, err
-	}
-	root := projects(spec.Env)
-	return transcript.Verify(root, files(root, spec.Dir, spec.Session), spec.Marks)
+	return layout(spec.Env).Verify(spec)
 }
 
 // Rebuild writes the session's files: in place if Session is to be restored, or as NewSession in the project folder of
 // Dir.
 func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, error) {
-	if err := checkSession(spec.Session); err != nil {
-		return "", err
-	}
-	root := projects(spec.Env)
-	session, project := spec.Session, locate(root, spec.Dir, spec.Session)
-	edit := func(data []byte) []byte { return data }
-	if spec.NewSession != "" && spec.NewSession != spec.Session {
-		session, project = spec.NewSession, ""
-		if !uuid().MatchString(session) {
-			session = launch.UUID() // Claude Code would not accept the id
-		}
-		if locate(root, spec.Dir, session) != "" {
-			return "", fmt.Errorf("claude session %s already exists: %w", session, thread.ErrConflict)
-		}
-		edit = func(data []byte) []byte { return fork(data, spec.Session, session, spec.FromDirs, spec.Dir) }
-	}
-	if project == "" {
-		project = slug(spec.Dir)
-	}
-	wrote := false
-	for _, f := range spec.Files {
-		name := filepath.Join(project, session+".jsonl")
-		if f.File != mainFile {
-			base, ok := strings.CutPrefix(f.File, "subagents/")
-			if !ok || !filepath.IsLocal(base) || strings.ContainsAny(base, `/\`) {
-				return "", fmt.Errorf("rebuild claude session: file %q: %w", f.File, thread.ErrInvalid)
-			}
-			name = filepath.Join(project, session, "subagents", base)
-		}
-		if err := transcript.Write(root, name, edit(f.Data), spec.StateDir); err != nil {
-			return "", fmt.Errorf("rebuild claude session: %w", err)
-		}
-		wrote = wrote || f.File == mainFile
-	}
-	if !wrote {
-		return "", fmt.Errorf("rebuild claude session: no main file stored: %w", thread.ErrInvalid)
-	}
-	return session, nil
+	return layout(spec.Env).Rebuild(spec)
 }
 
 // fork rewrites a transcript for a new session in another folder: the lines of the conversation, with the new id. Lines
 // that only repeat requests, or refer to the end of the old session, are left out.
-func fork(data []byte, from, to string, fromDirs []string, dir string) []byte {
-	oldID, newID := []byte(`"`+from+`"`), []byte(`"`+to+`"`)
-	var out bytes.Buffer
-	transcript.Lines(data, func(line []byte) {
+func fork(spec thread.RebuildSpec, session string, f thread.TranscriptFile) []byte {
+	return transcript.Edited(f.Data, func(line []byte) []byte {
 		var l struct {
 			Type string `json:"type"`
 			UUID string `json:"uuid"`
 		}
 		if json.Unmarshal(line, &l) != nil {
-			return // Claude Code cannot read a damaged line either
+			return nil // Claude Code cannot read a damaged line either
 		}
 		if l.UUID == "" && l.Type != "summary" && l.Type != "file-history-snapshot" && l.Type != "mode" {
-			return
+			return nil
 		}
-		for _, key := range []string{`"sessionId":`, `"sessionId": `} {
-			line = bytes.ReplaceAll(line, append([]byte(key), oldID...), append([]byte(key), newID...))
+		for _, key := range []string{`"sessionId":"`, `"sessionId": "`} {
+			line = bytes.ReplaceAll(line, []byte(key+spec.Session+`"`), []byte(key+session+`"`))
 		}
-		out.Write(relocate(line, fromDirs, dir))
-		out.WriteByte('\n')
+		return relocate(line, spec.FromDirs, spec.Dir)
 	})
-	return out.Bytes()
 }

@@ -6,37 +6,38 @@ import (
 	"strings"
 
 	"orchestrator/agent/transcript"
+	"orchestrator/thread"
 )
 
 // fork rewrites a rollout for a new session in another folder. Ids are replaced wherever a value is one; folders are
 // replaced outside the conversation, and in its tool calls and their results. The texts of the conversation stay as the
 // model saw them.
-func fork(data []byte, from, to string, fromDirs []string, dir string) []byte {
-	var out bytes.Buffer
-	transcript.Lines(data, func(line []byte) {
+func fork(spec thread.RebuildSpec, session string, f thread.TranscriptFile) []byte {
+	if f.File != transcript.Main {
+		return f.Data
+	}
+	return transcript.Edited(f.Data, func(line []byte) []byte {
 		var l struct {
 			Type    string          `json:"type"`
 			Payload json.RawMessage `json:"payload"`
 		}
-		line = bytes.ReplaceAll(line, []byte(quote(from)), []byte(quote(to)))
+		line = bytes.ReplaceAll(line, []byte(quote(spec.Session)), []byte(quote(session)))
 		if json.Unmarshal(line, &l) != nil {
-			return // Codex skips a damaged line too
+			return nil // Codex skips a damaged line too
 		}
 		switch {
-		case dir == "":
+		case spec.Dir == "":
 		case l.Type != "response_item":
-			for _, from := range fromDirs {
+			for _, from := range spec.FromDirs {
 				if from != "" {
-					line = bytes.ReplaceAll(line, []byte(quote(from)), []byte(quote(dir)))
+					line = bytes.ReplaceAll(line, []byte(quote(from)), []byte(quote(spec.Dir)))
 				}
 			}
-		case isTool(l.Payload) && !strings.ContainsAny(dir, `"\`): // arguments are JSON in a text: escaped twice
-			line = transcript.Relocate(line, fromDirs, dir, l.Payload)
+		case isTool(l.Payload) && !strings.ContainsAny(spec.Dir, `"\`): // arguments are JSON in a text: escaped twice
+			line = transcript.Relocate(line, spec.FromDirs, spec.Dir, l.Payload)
 		}
-		out.Write(line)
-		out.WriteByte('\n')
+		return line
 	})
-	return out.Bytes()
 }
 
 // isTool reports whether an item of the conversation is a tool call or its result.

@@ -13,14 +13,10 @@ import (
 
 	"orchestrator/agent/launch"
 	"orchestrator/thread"
-	"orchestrator/thread/pattern"
 )
 
 // ready is how long after its first output Codex may still lose keys.
 const ready = time.Second
-
-// uuid is the format of Codex's session ids.
-var uuid = pattern.Lazy(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // permission converts a permission mode to arguments. Codex has two independent settings; a mode sets one or both, as
 // in "on-request/workspace-write".
@@ -54,7 +50,7 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	if err != nil {
 		return thread.Launch{}, fmt.Errorf("launch codex: %w", err)
 	}
-	if spec.Resume && !uuid().MatchString(spec.Session) {
+	if spec.Resume && !launch.IsUUID(spec.Session) {
 		return thread.Launch{}, fmt.Errorf("launch codex: session %q is not a UUID: %w", spec.Session, thread.ErrInvalid)
 	}
 	mode, err := permission(spec.Flags.PermissionMode)

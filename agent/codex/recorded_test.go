@@ -29,6 +29,8 @@ func TestPieces(t *testing.T) {
 		{"counts that are repeated", asked + said + counted(1) + said + counted(1) + said + counted(2),
 			"person text2|own text3 9>4|own text3 9>4|own text3"},
 		{"counts that repeat a record", asked + said + recorded + said + counted(1) + said + recorded, "person text2|own text3 7>3|own text3 7>3|own text3"},
+		{"a record that is damaged", asked + said + recorded + counted(1) + said + "{\n" + counted(2), "person text2|own text3 7>3|" +
+			"line 6: unexpected end of JSON input|own text3 9>4"},
 		{"broken off", asked + said + aborted + asked + said + counted(1), "person text2|own text3|person text2|own text3 9>4"},
 		{"counts of a response that was broken off", asked + counted(1) + asked + said + said, "person text2|person text2|own text3|own text3"},
 		{"went back", asked + said + counted(1) + `{"type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":1}}` + "\n" + asked,

@@ -7,10 +7,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"orchestrator/agent/launch"
@@ -18,21 +20,11 @@ import (
 	"orchestrator/thread"
 )
 
-// basePrefix is the prefix of their names.
+// basePrefix begins the names of the rollouts that a session is based on.
 const basePrefix = "base/"
 
 // maxBases limits how many forks a session is followed back.
 const maxBases = 16
-
-// sessions is the folder that contains the rollouts, by day.
-func sessions(env launch.Env) string { return filepath.Join(home(env), "sessions") }
-
-func checkSession(session string) error {
-	if !uuid().MatchString(session) {
-		return fmt.Errorf("codex session %q is not a UUID: %w", session, thread.ErrInvalid)
-	}
-	return nil
-}
 
 // locate returns the rollout of a session below root, empty if there is none. Ids contain their creation time, so that
 // day is searched first.
@@ -98,51 +90,17 @@ func inDay(root, day, session string) string {
 	return ""
 }
 
-// base returns the session that a rollout is based on, empty for most.
-func base(root, path string) string {
-	info, err := os.Lstat(filepath.Join(root, path))
-	if err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	f, err := os.Open(filepath.Join(root, path))
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	first, err := bufio.NewReader(f).ReadBytes('\n')
-	if err != nil {
-		return ""
-	}
-	return baseOf(first)
-}
-
-func baseOf(first []byte) string {
-	var l struct {
-		Type    string `json:"type"`
-		Payload struct {
-			Base *struct {
-				Thread string `json:"thread_id"`
-			} `json:"history_base"`
-		} `json:"payload"`
-	}
-	if json.Unmarshal(first, &l) != nil || l.Type != "session_meta" || l.Payload.Base == nil ||
-		!uuid().MatchString(l.Payload.Base.Thread) {
-		return ""
-	}
-	return l.Payload.Base.Thread
-}
-
 // files lists a session's native files: its own and those it is based on.
 func files(root, session string) []transcript.File {
 	var all []transcript.File
-	for name := mainFile; len(all) <= maxBases; {
+	for name := transcript.Main; len(all) <= maxBases; {
 		path := locate(root, session)
 		if path == "" || slices.ContainsFunc(all, func(f transcript.File) bool { return f.Path == path }) {
 			break
 		}
 		all = append(all, transcript.File{Name: name, Path: path})
-		session = base(root, path)
-		if session == "" {
+		first, _ := firstLine(filepath.Join(root, path))
+		if session = first.Payload.Base.Thread; !launch.IsUUID(session) {
 			break
 		}
 		name = basePrefix + session
@@ -150,85 +108,51 @@ func files(root, session string) []transcript.File {
 	return all
 }
 
+// layout is where sessions are: a rollout, and those it is based on.
+func layout(env launch.Env) transcript.Layout {
+	root := sessions(env)
+	return transcript.Layout{
+		Agent: Name, Root: root, Valid: launch.IsUUID, Fork: fork,
+		Files: func(_, session string) []transcript.File { return files(root, session) },
+		Place: func(spec thread.RebuildSpec, session string, f thread.TranscriptFile) (string, []byte, error) {
+			if f.File != transcript.Main {
+				var ok bool
+				if session, ok = strings.CutPrefix(f.File, basePrefix); !ok || !launch.IsUUID(session) {
+					return "", nil, fmt.Errorf("file %q: %w", f.File, thread.ErrInvalid)
+				}
+			}
+			if path := locate(root, session); path != "" {
+				return path, f.Data, nil
+			}
+			path := rollout(session, f.Data)
+			if f.File == transcript.Main {
+				f.Data = endTurn(f.Data, spec.Answer)
+			}
+			return path, f.Data, nil
+		},
+	}
+}
+
 // ReadTranscript returns what was appended to the session's files.
 func (a *Agent) ReadTranscript(ctx context.Context, spec thread.TranscriptSpec) ([]thread.Chunk, error) {
-	if err := checkSession(spec.Session); err != nil {
-		return nil, err
-	}
-	root := sessions(spec.Env)
-	read := func() ([]thread.Chunk, error) {
-		return a.reader.Read(root, files(root, spec.Session), spec.Marks)
-	}
-	return transcript.Answer{
-		File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn, By: spec.By,
-	}.Await(ctx, read)
+	return layout(spec.Env).Read(ctx, a.reader, spec, format(false))
 }
 
 // Verify compares the session's files with the marks.
 func (a *Agent) Verify(_ context.Context, spec thread.TranscriptSpec) (int64, bool, error) {
-	if err := checkSession(spec.Session); err != nil {
-		return 0, false, err
-	}
-	root := sessions(spec.Env)
-	return transcript.Verify(root, files(root, spec.Session), spec.Marks)
+	return layout(spec.Env).Verify(spec)
 }
 
 // Rebuild writes the session's rollout, in place or under a new id that replaces every occurrence of the old one, and
 // those rollouts it is based on that are missing.
 func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, error) {
-	if err := checkSession(spec.Session); err != nil {
-		return "", err
-	}
-	root := sessions(spec.Env)
-	session := spec.Session
-	edit := func(data []byte) []byte { return data }
-	if spec.NewSession != "" && spec.NewSession != spec.Session {
-		session = spec.NewSession
-		if !uuid().MatchString(session) {
-			session = launch.UUID() // Codex would not accept the id
-		}
-		if locate(root, session) != "" {
-			return "", fmt.Errorf("codex session %s already exists: %w", session, thread.ErrConflict)
-		}
-		edit = func(data []byte) []byte { return fork(data, spec.Session, session, spec.FromDirs, spec.Dir) }
-	}
-	wrote := false
-	for _, f := range spec.Files {
-		id, data := session, f.Data
-		if f.File == mainFile {
-			data, wrote = edit(data), true
-		} else {
-			var ok bool
-			if id, ok = strings.CutPrefix(f.File, basePrefix); !ok || !uuid().MatchString(id) {
-				return "", fmt.Errorf("rebuild codex session: file %q: %w", f.File, thread.ErrInvalid)
-			}
-		}
-		path := locate(root, id)
-		if path == "" {
-			path = rollout(id, data)
-			if f.File == mainFile {
-				data = endTurn(data, spec.Answer)
-			}
-		}
-		if err := transcript.Write(root, path, data, spec.StateDir); err != nil {
-			return "", fmt.Errorf("rebuild codex session: %w", err)
-		}
-	}
-	if !wrote {
-		return "", fmt.Errorf("rebuild codex session: no main file stored: %w", thread.ErrInvalid)
-	}
-	return session, nil
+	return layout(spec.Env).Rebuild(spec)
 }
 
 // rollout returns the file name of a session as Codex forms it, from the time at which the session was created; Codex
 // finds it under no other name. The first line is written later, at the first prompt.
 func rollout(session string, data []byte) string {
-	var meta struct {
-		Timestamp time.Time `json:"timestamp"`
-		Payload   struct {
-			Timestamp time.Time `json:"timestamp"`
-		} `json:"payload"`
-	}
+	var meta opened
 	first, _, _ := bytes.Cut(data, []byte("\n"))
 	t := time.Now()
 	if json.Unmarshal(first, &meta) == nil {
@@ -241,4 +165,34 @@ func rollout(session string, data []byte) string {
 	t = t.Local()
 	return filepath.Join(filepath.FromSlash(t.Format("2006/01/02")),
 		"rollout-"+t.Format("2006-01-02T15-04-05")+"-"+session+".jsonl")
+}
+
+// opened is the first line of a rollout.
+type opened struct {
+	Timestamp time.Time `json:"timestamp"`
+	Type      string    `json:"type"`
+	Payload   struct {
+		ID        string    `json:"id"`
+		Timestamp time.Time `json:"timestamp"`
+		Dir       string    `json:"cwd"`
+		Roots     []string  `json:"runtime_workspace_roots"`
+		Source    any       `json:"source"` // an object for a sub-agent
+		Base      struct {
+			Thread string `json:"thread_id"`
+		} `json:"history_base"`
+	} `json:"payload"`
+}
+
+// longestFirst is the size of the longest first line: it has the instructions.
+const longestFirst = 4 << 20
+
+// firstLine reads the first line of a rollout.
+func firstLine(path string) (o opened, ok bool) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return o, false
+	}
+	defer f.Close()
+	line, err := bufio.NewReader(io.LimitReader(f, longestFirst)).ReadBytes('\n')
+	return o, err == nil && json.Unmarshal(line, &o) == nil && o.Type == "session_meta"
 }

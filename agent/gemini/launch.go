@@ -25,7 +25,7 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	if session == "" && !spec.Resume {
 		session = launch.UUID()
 	}
-	if !uuid().MatchString(session) {
+	if !launch.IsUUID(session) {
 		return thread.Launch{}, fmt.Errorf("launch gemini: session %q is not a UUID: %w", session, thread.ErrInvalid)
 	}
 	l := thread.Launch{Path: found.Path, Args: found.Args, Dir: spec.Dir, Session: session, Ready: ready}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"orchestrator/agent/launch"
 	"orchestrator/agent/recorded"
@@ -19,6 +20,9 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/lines"
 )
+
+// projects is the folder that contains all project folders.
+func projects(env launch.Env) string { return filepath.Join(home(env), "tmp") }
 
 // Places returns where Gemini CLI keeps its sessions; older versions wrote one object of JSON.
 func (a *Agent) Places(env []string) []string {
@@ -33,10 +37,16 @@ func (a *Agent) Recognises(beginning []byte) bool {
 	return hash && lines.Word(f["sessionId"]) != ""
 }
 
-// recordedLine is a line of a session: a message, or a change of what is known of the session.
-type recordedLine struct {
-	line
-	Calls []struct {
+// line is a line of a session: a message, or a change of what is known of the session.
+type line struct {
+	ID        string          `json:"id"`
+	Session   string          `json:"sessionId"`
+	Type      string          `json:"type"`
+	Timestamp time.Time       `json:"timestamp"`
+	Model     string          `json:"model"`
+	Content   json.RawMessage `json:"content"`
+	Tokens    *tokens         `json:"tokens"`
+	Calls     []struct {
 		ID     string          `json:"id"`
 		Name   string          `json:"name"`
 		Args   json.RawMessage `json:"args"`
@@ -47,16 +57,25 @@ type recordedLine struct {
 		Subject     string `json:"subject"`
 		Description string `json:"description"`
 	} `json:"thoughts"`
-	Messages []recordedLine `json:"messages"`
-	Rewind   *string        `json:"$rewindTo"`
-	again    bool           // it was said again when the session was resumed
-	Set      *struct {
-		Messages []recordedLine `json:"messages"`
+	Messages []line  `json:"messages"`
+	Rewind   *string `json:"$rewindTo"`
+	again    bool    // it was said again when the session was resumed
+	Set      struct {
+		Messages []line `json:"messages"`
 	} `json:"$set"`
 }
 
-// recordedPart is a part of a message.
-type recordedPart struct {
+// tokens are the provider's counts of a response.
+type tokens struct {
+	Input    int64 `json:"input"`
+	Output   int64 `json:"output"`
+	Cached   int64 `json:"cached"`
+	Thoughts int64 `json:"thoughts"`
+	Tool     int64 `json:"tool"`
+}
+
+// part is a part of a message.
+type part struct {
 	Text   string `json:"text"`
 	Inline *struct {
 		Data string `json:"data"`
@@ -74,38 +93,28 @@ type recordedPart struct {
 	} `json:"functionResponse"`
 }
 
-// Pieces reads a session. Messages are written again when more is known of them, so nothing is given before the end.
-func (a *Agent) Pieces(ctx context.Context, f *os.File) iter.Seq2[recorded.Piece, error] {
-	return func(yield func(recorded.Piece, error) bool) {
-		s := recordedSession{at: map[string]int{}}
-		in, err := oneObject(f)
-		if err != nil {
-			yield(recorded.Piece{}, err)
-			return
-		}
-		parse := func(raw []byte) (recordedLine, error) {
-			var l recordedLine
-			if err := json.Unmarshal(raw, &l); err != nil {
-				return l, err
-			}
-			return l, l.check()
-		}
-		for l, err := range lines.Parse(in, parse) {
-			switch {
-			case ctx.Err() != nil:
-				yield(recorded.Piece{}, ctx.Err())
-				return
-			case err != nil:
-				if !yield(recorded.Piece{}, err) {
-					return
-				}
-			default:
-				s.line(l)
-			}
-		}
-		s.pieces(func(p recorded.Piece) bool { return yield(p, nil) })
-	}
+// format reads a session. Messages are written again when more is known of them, so nothing is given before the end.
+func format() recorded.Format {
+	return func(out *recorded.Responses) recorded.Decoder { return &reader{out: out, at: map[string]int{}} }
 }
+
+// Pieces reads a session.
+func (a *Agent) Pieces(ctx context.Context, f *os.File) iter.Seq2[recorded.Piece, error] {
+	in, err := oneObject(f)
+	if err != nil {
+		return func(yield func(recorded.Piece, error) bool) { yield(recorded.Piece{}, err) }
+	}
+	return format().Pieces(ctx, in)
+}
+
+// ReadUsage returns the responses in the chunks.
+func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {
+	return format().Usage(chunks), nil
+}
+
+// BeginsTurn reports whether a line of a session's main file is the first of a turn: tool results are lines of the
+// person's, too, but have no text.
+func (a *Agent) BeginsTurn(line []byte) bool { return format().Begins(line) }
 
 // oneObject returns a reader of a file as one line if it is one object over many lines, as older versions wrote it.
 func oneObject(f *os.File) (io.Reader, error) {
@@ -129,12 +138,8 @@ func oneObject(f *os.File) (io.Reader, error) {
 }
 
 // check returns an error if counts cannot be true.
-func (l recordedLine) check() error {
-	all := append(slices.Clone(l.Messages), l)
-	if l.Set != nil {
-		all = append(all, l.Set.Messages...)
-	}
-	for _, m := range all {
+func (l line) check() error {
+	for _, m := range slices.Concat([]line{l}, l.Messages, l.Set.Messages) {
 		if t := m.Tokens; t != nil {
 			if err := recorded.Check(thread.Usage{Input: t.Input, CacheRead: t.Cached, CacheWrite: t.Tool, Output: t.Output + t.Thoughts}); err != nil {
 				return err
@@ -144,9 +149,11 @@ func (l recordedLine) check() error {
 	return nil
 }
 
-// recordedSession has the messages of a session as far as it is read.
-type recordedSession struct {
-	all []recordedLine // a line without an id is a mark
+// reader has the messages of a session as far as it is read.
+type reader struct {
+	out     *recorded.Responses
+	session string
+	all     []line // a line without an id is a mark
 	// at has the messages that the model is sent by their ids, and from is where those begin.
 	at   map[string]int
 	from int
@@ -160,7 +167,18 @@ const (
 	markRewind   = "rewind"
 )
 
-func (s *recordedSession) line(l recordedLine) {
+// Line implements recorded.Decoder.
+func (s *reader) Line(raw []byte) error {
+	var l line
+	if err := json.Unmarshal(raw, &l); err != nil {
+		return err
+	}
+	if err := l.check(); err != nil {
+		return err
+	}
+	if l.Session != "" {
+		s.session = l.Session
+	}
 	switch {
 	case l.ID == "" && l.Session != "":
 		s.starts = true
@@ -169,15 +187,16 @@ func (s *recordedSession) line(l recordedLine) {
 		}
 	case l.Rewind != nil:
 		s.rewind(*l.Rewind)
-	case l.Set != nil && l.Set.Messages != nil:
+	case l.Set.Messages != nil:
 		s.replace(l.Set.Messages)
 	case l.ID != "":
 		s.message(l)
 	}
+	return nil
 }
 
 // message adds a message, or says more of one.
-func (s *recordedSession) message(l recordedLine) {
+func (s *reader) message(l line) {
 	if i, ok := s.at[l.ID]; ok {
 		s.all[i] = l
 		return
@@ -186,12 +205,12 @@ func (s *recordedSession) message(l recordedLine) {
 	s.all = append(s.all, l)
 }
 
-func (s *recordedSession) mark(kind string) {
-	s.all = append(s.all, recordedLine{line: line{Type: kind}})
+func (s *reader) mark(kind string) {
+	s.all = append(s.all, line{Type: kind})
 }
 
 // rewind takes back a message and all after it, all of them if it is not known.
-func (s *recordedSession) rewind(id string) {
+func (s *reader) rewind(id string) {
 	from, ok := s.at[id]
 	if !ok {
 		from = s.from
@@ -206,12 +225,12 @@ func (s *recordedSession) rewind(id string) {
 
 // replace takes what the model is sent from now on: all messages when a session is resumed, fewer after a compression.
 // What is said of known messages is less than what is known.
-func (s *recordedSession) replace(list []recordedLine) {
+func (s *reader) replace(list []line) {
 	kept := make(map[string]bool, len(list))
 	for _, m := range list {
 		kept[m.ID] = true
 	}
-	answered := slices.ContainsFunc(list, func(m recordedLine) bool { return m.Type == "gemini" })
+	answered := slices.ContainsFunc(list, func(m line) bool { return m.Type == "gemini" })
 	starts := s.starts && !answered // it has only its own words yet
 	s.starts = starts
 	first, last := "", ""
@@ -253,7 +272,7 @@ type tools struct {
 }
 
 // tools returns what the messages tell of the calls.
-func (s *recordedSession) tools() tools {
+func (s *reader) tools() tools {
 	t := tools{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	for _, l := range s.all {
 		for _, c := range l.Calls {
@@ -270,47 +289,53 @@ func (s *recordedSession) tools() tools {
 	return t
 }
 
-// pieces gives the pieces of all messages.
-func (s *recordedSession) pieces(yield func(recorded.Piece) bool) {
-	out := recorded.Responses{To: yield}
+// End implements recorded.Decoder: it gives the pieces of all messages.
+func (s *reader) End() {
 	t := s.tools()
 	for _, l := range s.all {
 		switch l.Type {
 		case markBoundary:
-			out.Add(recorded.Piece{Kind: recorded.Boundary})
+			s.out.Add(recorded.Piece{Kind: recorded.Boundary})
 		case markRewind:
-			out.Add(recorded.Piece{Kind: recorded.Rewind})
+			s.out.Add(recorded.Piece{Kind: recorded.Rewind})
 		case "user":
-			l.parts(false, t, out.Add)
+			if text := l.text(); text != "" && !l.again {
+				s.out.Turn()
+				if text[0] != '<' {
+					s.out.Asked(text)
+				}
+			}
+			s.parts(l, false, t)
 		case "gemini":
-			l.answer(t, &out)
+			s.answer(l, t)
 		}
-		if out.Stopped() {
+		if s.out.Stopped() {
 			return
 		}
 	}
 }
 
 // answer gives the pieces of a response and the results of its tools.
-func (l recordedLine) answer(t tools, out *recorded.Responses) {
-	out.Begin()
+func (s *reader) answer(l line, t tools) {
+	s.out.Begin(thread.Exchange{Main: true, Session: s.session, Model: l.Model, Started: l.Timestamp, Ended: l.Timestamp})
 	for _, thought := range l.Thoughts {
-		out.Add(recorded.Piece{Kind: recorded.Thinking, Own: true, At: l.Timestamp}.Say(thought.Subject + thought.Description))
+		s.out.Add(recorded.Piece{Kind: recorded.Thinking, Own: true, At: l.Timestamp}.Say(thought.Subject + thought.Description))
 	}
-	l.parts(true, t, out.Add)
+	s.parts(l, true, t)
 	for _, c := range l.Calls {
 		if c.ID == "" || !t.called[c.ID] {
 			t.called[c.ID] = true
-			out.Add(recorded.Piece{Kind: recorded.Call, Own: true, Tool: c.Name, ID: c.ID, Input: c.Args, At: l.Timestamp}.
+			s.out.Add(recorded.Piece{Kind: recorded.Call, Own: true, Tool: c.Name, ID: c.ID, Input: c.Args, At: l.Timestamp}.
 				Say(string(c.Args)))
 		}
 	}
-	if l.Tokens != nil {
-		var e thread.Exchange
-		fill(&e, l.line)
-		out.End(&e.Usage, l.Model)
+	if e := s.out.Now(); e.Text != "" && len(e.Tools) == 0 {
+		e.Stop, e.EndsTurn = "STOP", true
 	}
-	out.End(nil, "")
+	if u := l.Tokens; u != nil {
+		s.out.Count(thread.Usage{Input: max(0, u.Input-u.Cached) + u.Tool, CacheRead: u.Cached, Output: u.Output + u.Thoughts})
+	}
+	s.out.End()
 	for _, c := range l.Calls {
 		if t.sent[c.ID] {
 			continue
@@ -319,21 +344,35 @@ func (l recordedLine) answer(t tools, out *recorded.Responses) {
 			if part.Result != nil {
 				part.Result.ID = c.ID
 			}
-			t.give(part, recorded.Piece{At: l.Timestamp}, out.Add)
+			t.give(part, recorded.Piece{At: l.Timestamp}, s.out.Add)
 		}
 	}
 }
 
-// parts gives the pieces of a message.
-func (l recordedLine) parts(own bool, t tools, add func(recorded.Piece)) {
+// text returns the text of a message.
+func (l line) text() string {
+	text := ""
+	for _, p := range partsOf(l.Content) {
+		text += p.Text
+	}
+	return text
+}
+
+// parts gives the pieces of a message. What is said again counts, but nobody says it now.
+func (s *reader) parts(l line, own bool, t tools) {
 	person := !own && !strings.HasPrefix(l.text(), "<")
 	for _, part := range partsOf(l.Content) {
-		t.give(part, recorded.Piece{Own: own, Person: person, At: l.Timestamp}, add)
+		t.give(part, recorded.Piece{Own: own, Person: person, At: l.Timestamp}, func(p recorded.Piece) {
+			if l.again {
+				p.Text = ""
+			}
+			s.out.Add(p)
+		})
 	}
 }
 
 // give gives the piece of a part.
-func (t tools) give(part recordedPart, p recorded.Piece, add func(recorded.Piece)) {
+func (t tools) give(part part, p recorded.Piece, add func(recorded.Piece)) {
 	switch {
 	case part.Call != nil:
 		p.Kind, p.Tool, p.ID, p.Input = recorded.Call, part.Call.Name, part.Call.ID, part.Call.Args
@@ -371,18 +410,18 @@ func responseText(raw json.RawMessage) string {
 }
 
 // partsOf reads a content: a text, a part or a list of them.
-func partsOf(raw json.RawMessage) []recordedPart {
+func partsOf(raw json.RawMessage) []part {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
-		return []recordedPart{{Text: text}}
+		return []part{{Text: text}}
 	}
-	var all []recordedPart
+	var all []part
 	if json.Unmarshal(raw, &all) == nil {
 		return all
 	}
-	var one recordedPart
+	var one part
 	if json.Unmarshal(raw, &one) != nil {
 		return nil
 	}
-	return []recordedPart{one}
+	return []part{one}
 }

@@ -19,20 +19,10 @@ import (
 	"orchestrator/agent/launch"
 	"orchestrator/agent/transcript"
 	"orchestrator/thread"
-	"orchestrator/thread/pattern"
 )
-
-// mainFile is the name of a session's only file.
-const mainFile = "main"
 
 // marker is the file in a project folder that names its working folder.
 const marker = ".project_root"
-
-// projects is the folder that contains all project folders.
-func projects(env launch.Env) string { return filepath.Join(home(env), "tmp") }
-
-// uuid is the format of session ids.
-var uuid = pattern.Lazy(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // resolve returns a working folder as the process in it sees it.
 func resolve(dir string) string {
@@ -178,84 +168,58 @@ func inspect(path string) (session string, hasMessages bool) {
 	}
 }
 
-func checkSession(session string) error {
-	if !uuid().MatchString(session) {
-		return fmt.Errorf("gemini session %q is not a UUID: %w", session, thread.ErrInvalid)
+// layout is where sessions are: one file each, in a folder for each working folder.
+func layout(env launch.Env) transcript.Layout {
+	return transcript.Layout{
+		Agent: Name, Root: projects(env), Valid: launch.IsUUID, Fork: fork,
+		Files: func(dir, session string) []transcript.File {
+			if f := locate(env, dir, session); f.main != "" {
+				return []transcript.File{{Name: transcript.Main, Path: f.main}}
+			}
+			return nil
+		},
+		Place: func(spec thread.RebuildSpec, session string, f thread.TranscriptFile) (string, []byte, error) {
+			if f.File != transcript.Main {
+				return "", nil, fmt.Errorf("file %q: %w", f.File, thread.ErrInvalid)
+			}
+			if there := locate(env, spec.Dir, session); there.main != "" {
+				return there.main, f.Data, nil
+			}
+			name := slug(env, spec.Dir)
+			if name == "" {
+				var err error
+				if name, err = newProject(env, spec.Dir); err != nil {
+					return "", nil, err
+				}
+			}
+			// Named by the current minute: then a start within that minute adds no second file.
+			minute := time.Now().UTC().Format("2006-01-02T15-04")
+			return filepath.Join(name, "chats", "session-"+minute+"-"+session[:8]+".jsonl"), f.Data, nil
+		},
 	}
-	return nil
-}
-
-func (f found) files() []transcript.File {
-	if f.main == "" {
-		return nil
-	}
-	return []transcript.File{{Name: mainFile, Path: f.main}}
 }
 
 // ReadTranscript returns what was appended to the session's file.
 func (a *Agent) ReadTranscript(ctx context.Context, spec thread.TranscriptSpec) ([]thread.Chunk, error) {
-	if err := checkSession(spec.Session); err != nil {
-		return nil, err
-	}
-	read := func() ([]thread.Chunk, error) {
-		return a.reader.Read(projects(spec.Env), locate(spec.Env, spec.Dir, spec.Session).files(), spec.Marks)
-	}
-	return transcript.Answer{
-		File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn, By: spec.By,
-	}.Await(ctx, read)
+	return layout(spec.Env).Read(ctx, a.reader, spec, format())
 }
 
 // Verify compares the session's file with the mark. It does not report the session as whole if there is a file that
 // would make Gemini CLI delete both.
 func (a *Agent) Verify(_ context.Context, spec thread.TranscriptSpec) (int64, bool, error) {
-	if err := checkSession(spec.Session); err != nil {
-		return 0, false, err
-	}
-	f := locate(spec.Env, spec.Dir, spec.Session)
-	n, whole, err := transcript.Verify(projects(spec.Env), f.files(), spec.Marks)
-	return n, whole && len(f.stubs) == 0, err
+	n, whole, err := layout(spec.Env).Verify(spec)
+	return n, whole && len(locate(spec.Env, spec.Dir, spec.Session).stubs) == 0, err
 }
 
 // Rebuild writes the session's file, in place or under a new id in the project folder of Dir, and moves away the files
 // that contain only its id.
 func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, error) {
-	if err := checkSession(spec.Session); err != nil {
+	session, err := layout(spec.Env).Rebuild(spec)
+	if err != nil {
 		return "", err
 	}
-	i := slices.IndexFunc(spec.Files, func(f thread.TranscriptFile) bool { return f.File == mainFile })
-	if i < 0 {
-		return "", fmt.Errorf("rebuild gemini session: no main file stored: %w", thread.ErrInvalid)
-	}
-	session, data := spec.Session, spec.Files[i].Data
-	if spec.NewSession != "" && spec.NewSession != spec.Session {
-		session = spec.NewSession
-		if !uuid().MatchString(session) {
-			session = launch.UUID() // Gemini CLI would not accept the id
-		}
-		if locate(spec.Env, spec.Dir, session).main != "" {
-			return "", fmt.Errorf("gemini session %s already exists: %w", session, thread.ErrConflict)
-		}
-		data = fork(once(data), spec.Session, session, resolved(spec.FromDirs), resolve(spec.Dir))
-	}
-	env := launch.Env(spec.Env)
-	f := locate(env, spec.Dir, session)
-	if f.main == "" {
-		name := slug(env, spec.Dir)
-		if name == "" {
-			var err error
-			if name, err = newProject(env, spec.Dir); err != nil {
-				return "", fmt.Errorf("rebuild gemini session: %w", err)
-			}
-		}
-		// Named by the current minute: then a start within that minute adds no second file.
-		minute := time.Now().UTC().Format("2006-01-02T15-04")
-		f.main = filepath.Join(name, "chats", "session-"+minute+"-"+session[:8]+".jsonl")
-	}
-	if err := transcript.Write(projects(env), f.main, data, spec.StateDir); err != nil {
-		return "", fmt.Errorf("rebuild gemini session: %w", err)
-	}
-	for _, stub := range f.stubs {
-		if err := moveAway(filepath.Join(projects(env), stub), spec.StateDir); err != nil {
+	for _, stub := range locate(spec.Env, spec.Dir, session).stubs {
+		if err := moveAway(filepath.Join(projects(spec.Env), stub), spec.StateDir); err != nil {
 			return "", fmt.Errorf("rebuild gemini session: %w", err)
 		}
 	}
@@ -275,38 +239,28 @@ func moveAway(path, stateDir string) error {
 	return os.Remove(path)
 }
 
-// resolved resolves the folders that are there.
-func resolved(dirs []string) []string {
-	all := slices.Clone(dirs)
-	for i, dir := range all {
-		all[i] = resolve(dir)
-	}
-	return all
-}
-
 // fork rewrites a chat file for a new session in another folder.
-func fork(data []byte, from, to string, fromDirs []string, dir string) []byte {
+func fork(spec thread.RebuildSpec, session string, f thread.TranscriptFile) []byte {
+	dir := resolve(spec.Dir)
 	sum := sha256.Sum256([]byte(dir))
-	hash, err := json.Marshal(hex.EncodeToString(sum[:]))
-	if err != nil {
-		panic("gemini: " + err.Error()) // a string can always be marshalled
+	hash := []byte(quote(hex.EncodeToString(sum[:])))
+	dirs := slices.Clone(spec.FromDirs)
+	for i, dir := range dirs {
+		dirs[i] = resolve(dir)
 	}
-	var out bytes.Buffer
-	transcript.Lines(data, func(line []byte) {
+	return transcript.Edited(once(f.Data), func(line []byte) []byte {
 		var head map[string]json.RawMessage
 		if json.Unmarshal(line, &head) != nil {
-			return // Gemini CLI skips a damaged line too
+			return nil // Gemini CLI skips a damaged line too
 		}
 		if old, ok := head["projectHash"]; ok {
 			line = bytes.ReplaceAll(line, old, hash)
 		}
 		if _, ok := head["id"]; !ok { // the header and changes to it, not the conversation
-			line = bytes.ReplaceAll(line, []byte(`"`+from+`"`), []byte(`"`+to+`"`))
+			line = bytes.ReplaceAll(line, []byte(quote(spec.Session)), []byte(quote(session)))
 		}
-		out.Write(relocate(line, fromDirs, dir))
-		out.WriteByte('\n')
+		return relocate(line, dirs, dir)
 	})
-	return out.Bytes()
 }
 
 // relocate replaces folders with another in the tool calls of a line and their results.

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"orchestrator/thread/pattern"
 )
 
 // WriteFile writes a file for one launch below the state folder, mode 0600, and returns its path. It replaces the file
@@ -156,3 +158,8 @@ func StripComments(raw []byte) []byte {
 	}
 	return out
 }
+
+// IsUUID reports whether a text is a UUID as agents write it.
+func IsUUID(s string) bool { return uuid().MatchString(s) }
+
+var uuid = pattern.Lazy(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)

@@ -197,6 +197,23 @@ func encodeMessage(session, id string, info fields, parts []fields) (line []byte
 	return append(line, '\n'), done, err
 }
 
+// column returns what a query selects.
+func column(ctx context.Context, tx *sql.Tx, query string, args ...any) (all []string, err error) {
+	rows, err := tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var one string
+		if err := rows.Scan(&one); err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, rows.Err()
+}
+
 func quote(s string) json.RawMessage {
 	raw, err := json.Marshal(s)
 	if err != nil {

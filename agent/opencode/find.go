@@ -78,20 +78,3 @@ func hears(ctx context.Context, tx *sql.Tx, session string, prompts []string) (b
 	}
 	return false, nil
 }
-
-// column returns what a query selects.
-func column(ctx context.Context, tx *sql.Tx, query string, args ...any) (all []string, err error) {
-	rows, err := tx.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var one string
-		if err := rows.Scan(&one); err != nil {
-			return nil, err
-		}
-		all = append(all, one)
-	}
-	return all, rows.Err()
-}

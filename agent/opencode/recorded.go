@@ -12,7 +12,6 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -85,7 +84,7 @@ func databasePieces(ctx context.Context, path string, yield func(recorded.Piece,
 		return fmt.Errorf("open opencode's database: %w", err)
 	}
 	defer tx.Rollback()
-	sessions, err := sessionIDs(ctx, tx)
+	sessions, err := column(ctx, tx, `SELECT id FROM session ORDER BY time_created, id`)
 	if err != nil {
 		return fmt.Errorf("list the sessions of opencode: %w", err)
 	}
@@ -103,29 +102,11 @@ func databasePieces(ctx context.Context, path string, yield func(recorded.Piece,
 			}
 			continue
 		}
-		if err := messagePieces(bytes.NewReader(main), yield); err != nil {
+		if err := messagePieces(ctx, bytes.NewReader(main), yield); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// sessionIDs returns the ids of all sessions, oldest first.
-func sessionIDs(ctx context.Context, tx *sql.Tx) ([]string, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT id FROM session ORDER BY time_created, id`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []string
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		all = append(all, id)
-	}
-	return all, rows.Err()
 }
 
 // objectPieces reads an exported session, or what older versions wrote of one.
@@ -154,7 +135,7 @@ func objectPieces(ctx context.Context, f *os.File, yield func(recorded.Piece, er
 		}
 		main.WriteByte('\n')
 	}
-	return messagePieces(&main, yield)
+	return messagePieces(ctx, &main, yield)
 }
 
 // storedMessages reads the messages of a session, which are in a file each, with their parts, likewise.
@@ -219,71 +200,109 @@ func storedObjects(folder string) ([]json.RawMessage, error) {
 	return all, nil
 }
 
-// recordedMessage is a message with what a conversation is made of.
-type recordedMessage struct {
-	line
-	Parts []recordedPart `json:"parts"`
-}
-
-type recordedPart struct {
-	Type      string  `json:"type"`
-	Text      string  `json:"text"`
-	Synthetic bool    `json:"synthetic"`
-	Ignored   bool    `json:"ignored"`
-	Mime      string  `json:"mime"`
-	Tool      string  `json:"tool"`
-	Call      string  `json:"callID"`
-	Tokens    *tokens `json:"tokens"`
-	State     struct {
-		Status      string          `json:"status"`
-		Input       json.RawMessage `json:"input"`
-		Output      string          `json:"output"`
-		Error       string          `json:"error"`
-		Attachments []struct{}      `json:"attachments"`
-	} `json:"state"`
-}
-
-// messagePieces reads messages, one for each line.
-func messagePieces(r io.Reader, yield func(recorded.Piece, error) bool) error {
-	out := recorded.Responses{To: func(p recorded.Piece) bool { return yield(p, nil) }}
-	parse := func(raw []byte) (recordedMessage, error) {
-		var m recordedMessage
-		if err := json.Unmarshal(raw, &m); err != nil {
-			return m, err
-		}
-		return m, m.check()
-	}
-	for m, err := range lines.Parse(r, parse) {
-		if err != nil {
-			broken := (*lines.Broken)(nil)
-			if !errors.As(err, &broken) {
-				return err
-			}
-			if !yield(recorded.Piece{}, err) {
-				return errStopped
-			}
-			continue
-		}
-		switch {
-		case m.Info.Role == "assistant" && string(m.Info.Summary) == "true": // its request has what it sums up
-			out.Add(recorded.Piece{Kind: recorded.Boundary, At: m.at()})
-			m.answer(&out, false)
-		case m.Info.Role == "assistant":
-			m.answer(&out, true)
-		case m.Info.Role == "user":
-			m.prompt(&out)
-		}
-		if out.Stopped() {
+// messagePieces gives the pieces of messages, one for each line.
+func messagePieces(ctx context.Context, in io.Reader, yield func(recorded.Piece, error) bool) error {
+	for p, err := range format(false).Pieces(ctx, in) {
+		if !yield(p, err) {
 			return errStopped
 		}
 	}
 	return nil
 }
 
+// line is a message, with the fields that are read.
+type line struct {
+	Info struct {
+		Role    string `json:"role"`
+		Session string `json:"sessionID"`
+		Model   string `json:"modelID"`
+		Finish  string `json:"finish"`
+		Cost    float64
+		Error   json.RawMessage `json:"error"`
+		Summary json.RawMessage `json:"summary"`
+		Time    struct{ Created, Completed int64 }
+		Tokens  *tokens `json:"tokens"`
+	} `json:"info"`
+	Parts []struct {
+		Type      string  `json:"type"`
+		Text      string  `json:"text"`
+		Synthetic bool    `json:"synthetic"`
+		Ignored   bool    `json:"ignored"`
+		Mime      string  `json:"mime"`
+		Tool      string  `json:"tool"`
+		Call      string  `json:"callID"`
+		Tokens    *tokens `json:"tokens"`
+		State     struct {
+			Status      string          `json:"status"`
+			Input       json.RawMessage `json:"input"`
+			Output      string          `json:"output"`
+			Error       string          `json:"error"`
+			Attachments []struct{}      `json:"attachments"`
+		} `json:"state"`
+	} `json:"parts"`
+}
+
+// tokens are the provider's counts of a response.
+type tokens struct {
+	Input, Output, Reasoning int64
+	Cache                    struct{ Read, Write int64 }
+}
+
+func (t *tokens) usage() thread.Usage {
+	return thread.Usage{
+		Input: t.Input, CacheRead: t.Cache.Read, CacheWrite: t.Cache.Write, Output: t.Output + t.Reasoning,
+	}
+}
+
+// format reads messages, one for each line. What the agent summed up is counted only if all is read: its request has
+// what it sums up.
+func format(all bool) recorded.Format {
+	return func(out *recorded.Responses) recorded.Decoder { return &reader{out: out, all: all} }
+}
+
+// ReadUsage returns the responses in the chunks.
+func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {
+	return format(true).Usage(chunks), nil
+}
+
+// BeginsTurn reports whether a line of a session's main file is the first of a turn.
+func (a *Agent) BeginsTurn(line []byte) bool { return format(true).Begins(line) }
+
+// reader reads messages.
+type reader struct {
+	out *recorded.Responses
+	all bool
+}
+
+// Line implements recorded.Decoder.
+func (r *reader) Line(raw []byte) error {
+	var l line
+	if err := json.Unmarshal(raw, &l); err != nil {
+		return err
+	}
+	if err := l.check(); err != nil {
+		return err
+	}
+	switch l.Info.Role {
+	case "assistant":
+		sums := string(l.Info.Summary) == "true"
+		if sums {
+			r.out.Add(recorded.Piece{Kind: recorded.Boundary, At: l.at()})
+		}
+		r.answer(l, sums)
+	case "user":
+		r.prompt(l)
+	}
+	return nil
+}
+
+// End implements recorded.Decoder.
+func (r *reader) End() {}
+
 // check returns an error if counts cannot be true.
-func (m recordedMessage) check() error {
-	all := []*tokens{m.Info.Tokens}
-	for _, p := range m.Parts {
+func (l line) check() error {
+	all := []*tokens{l.Info.Tokens}
+	for _, p := range l.Parts {
 		all = append(all, p.Tokens)
 	}
 	for _, t := range all {
@@ -296,65 +315,93 @@ func (m recordedMessage) check() error {
 	return nil
 }
 
-func (m recordedMessage) at() time.Time {
-	if m.Info.Time.Created == 0 {
+func (l line) at() time.Time {
+	if l.Info.Time.Created == 0 {
 		return time.Time{}
 	}
-	return time.UnixMilli(m.Info.Time.Created)
+	return time.UnixMilli(l.Info.Time.Created)
 }
 
 // prompt gives the pieces of what the person said, and of what opencode adds to it.
-func (m recordedMessage) prompt(out *recorded.Responses) {
-	for _, part := range m.Parts {
-		p := recorded.Piece{Kind: recorded.Text, Person: !part.Synthetic, At: m.at()}
+func (r *reader) prompt(l line) {
+	text := ""
+	for _, part := range l.Parts {
+		p := recorded.Piece{Kind: recorded.Text, Person: !part.Synthetic, At: l.at()}
+		if part.Type == "text" && p.Person {
+			text += part.Text
+		}
 		switch {
 		case part.Ignored:
 		case part.Type == "text":
-			out.Add(p.Say(part.Text))
+			r.out.Add(p.Say(part.Text))
 		case part.Type == "file" && strings.HasPrefix(part.Mime, "image/"):
 			p.Images = 1
-			out.Add(p)
+			r.out.Add(p)
 		}
 	}
+	r.out.Turn()
+	r.out.Asked(text)
 }
 
 // answer gives the pieces of a message of the model. Older versions wrote several responses, which are steps, into one
 // message.
-func (m recordedMessage) answer(out *recorded.Responses, counted bool) {
-	steps := slices.ContainsFunc(m.Parts, func(p recordedPart) bool { return p.Type == "step-finish" && p.Tokens != nil })
+func (r *reader) answer(l line, sums bool) {
 	var results []recorded.Piece
-	end := func(t *tokens) {
-		var u *thread.Usage
-		if counted && t != nil {
-			tokens := t.usage()
-			u = &tokens
+	begin := func() {
+		i := l.Info
+		e := thread.Exchange{
+			Main: !sums, Session: i.Session, Model: i.Model, Stop: i.Finish,
+			Started: time.UnixMilli(i.Time.Created), Ended: time.UnixMilli(i.Time.Completed),
+			EndsTurn: i.Finish != "" && i.Finish != "tool-calls" && i.Finish != "unknown",
 		}
-		out.End(u, m.Info.Model)
+		if sums {
+			e.Purpose = "compaction"
+		}
+		if len(i.Error) > 0 {
+			e.Interrupted, e.EndsTurn = true, true
+		}
+		r.out.Begin(e)
+	}
+	end := func(t *tokens) {
+		if t != nil && (r.all || !sums) {
+			u := t.usage()
+			u.CostUSD, u.Priced = l.Info.Cost, l.Info.Cost > 0
+			r.out.Count(u)
+		}
+		r.out.End()
 		for _, p := range results {
-			out.Add(p)
+			r.out.Add(p)
 		}
 		results = nil
 	}
-	out.Begin()
-	for _, part := range m.Parts {
-		p := recorded.Piece{Kind: recorded.Text, Own: true, At: m.at()}
+	steps := false
+	for _, p := range l.Parts {
+		steps = steps || !r.all && p.Type == "step-finish" && p.Tokens != nil
+	}
+	begin()
+	for _, part := range l.Parts {
+		p := recorded.Piece{Kind: recorded.Text, Own: true, At: l.at()}
 		switch part.Type {
 		case "text":
-			out.Add(p.Say(part.Text))
+			p = p.Say(part.Text)
+			if part.Synthetic {
+				p.Text = ""
+			}
+			r.out.Add(p)
 		case "reasoning":
 			p.Kind = recorded.Thinking
-			out.Add(p.Say(part.Text))
+			r.out.Add(p.Say(part.Text))
 		case "tool":
 			p.Kind, p.Tool, p.ID, p.Input = recorded.Call, part.Tool, part.Call, part.State.Input
-			out.Add(p.Say(string(p.Input)))
+			r.out.Add(p.Say(string(p.Input)))
 			results = append(results, recorded.Piece{
-				Kind: recorded.Result, Tool: part.Tool, ID: part.Call, At: m.at(), Error: part.State.Status == "error",
+				Kind: recorded.Result, Tool: part.Tool, ID: part.Call, At: l.at(), Error: part.State.Status == "error",
 				Images: len(part.State.Attachments),
 			}.Say(part.State.Output+part.State.Error))
 		case "step-finish":
 			if steps {
 				end(part.Tokens)
-				out.Begin()
+				begin()
 			}
 		}
 	}
@@ -362,5 +409,5 @@ func (m recordedMessage) answer(out *recorded.Responses, counted bool) {
 		end(nil)
 		return
 	}
-	end(m.Info.Tokens)
+	end(l.Info.Tokens)
 }

@@ -38,7 +38,7 @@ func (a *Agent) ReadTranscript(ctx context.Context, spec thread.TranscriptSpec) 
 		return chunks, nil
 	}
 	return transcript.Answer{
-		File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn, By: spec.By,
+		File: mainFile, Text: spec.Answer, Read: format(true).Answer, Begins: a.BeginsTurn, By: spec.By,
 	}.Await(ctx, read)
 }
 

@@ -1,6 +1,7 @@
 package pty
 
 import (
+	"errors"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -27,6 +28,20 @@ func ownSession() int {
 		return 0
 	}
 	return sid
+}
+
+// anyEnded reports whether a child has ended that nobody has waited for yet.
+func anyEnded() bool {
+	var of unix.Siginfo
+	for {
+		switch err := unix.Waitid(unix.P_ALL, 0, &of, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil); {
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.ECHILD):
+			return false
+		default:
+			return err != nil || of.Signo != 0 // one that cannot be asked may
+		}
+	}
 }
 
 // endedChildren returns this process's children that nobody has waited for yet.

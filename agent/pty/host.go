@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"orchestrator/thread"
 	"orchestrator/thread/ground/process"
 )
@@ -23,11 +25,11 @@ type Host struct {
 
 // NewHost makes this process adopt orphans and keeps its descriptors from programs that it starts, including those that
 // it was started with, and begins to listen for ends.
-func NewHost() *Host { return newHost(endedChildren) }
+func NewHost() *Host { return newHost(endedChildren, wait) }
 
-func newHost(zombies func() []process.Info) *Host {
+func newHost(zombies func() []process.Info, wait func(pid int, ws *unix.WaitStatus) (int, error)) *Host {
 	h := &Host{
-		table:   &table{running: make(map[int]*Process), zombies: zombies},
+		table:   &table{running: make(map[int]*Process), zombies: zombies, wait: wait},
 		signals: make(chan os.Signal, 1),
 		stop:    make(chan struct{}), stopped: make(chan struct{}),
 	}
@@ -45,8 +47,10 @@ func (h *Host) Close() {
 	<-h.stopped
 }
 
-// listen waits for all ends. Every program that ends sends a signal, git's too, and every look asks for all processes, for
-// orphans all children: so after a look there is a pause, at the end of which there is one for all signals since.
+// listen waits for all ends. Every program that ends sends a signal, git's too, and a look may ask for each process, one for
+// orphans for each child: so after a look there is a pause, at the end of which there is one for all signals since, and
+// none is asked for if no child waits to be collected: most have been by who started them. The look for orphans asks for
+// each process all the same.
 func (h *Host) listen() {
 	defer close(h.stopped)
 	timer := time.NewTimer(0)
@@ -66,21 +70,29 @@ func (h *Host) listen() {
 		case <-h.stop:
 			return
 		case <-h.signals:
-			if soon := time.Now().Add(foreignPause); orphans.IsZero() || soon.Before(orphans) {
+			now := time.Now()
+			if soon := now.Add(foreignPause); orphans.IsZero() || soon.Before(orphans) {
 				orphans = soon
 			}
-			if pause := looked.Add(reapPause); time.Now().Before(pause) {
+			if soon, pause := now.Add(reapDelay), looked.Add(reapPause); soon.Before(pause) {
 				at(pause)
-				continue
+			} else {
+				at(soon)
 			}
+			continue
 		case <-timer.C:
 			fires = time.Time{}
 		}
 		looked = time.Now()
-		h.table.reap()
-		if !orphans.IsZero() && !looked.Before(orphans) {
+		due, some := !orphans.IsZero() && !looked.Before(orphans), anyEnded()
+		if due || some {
+			h.table.reap()
+		}
+		if due {
 			orphans = time.Time{}
-			if foreign = h.table.reapForeign(foreign); len(foreign) > 0 {
+			if !some {
+				foreign = nil
+			} else if foreign = h.table.reapForeign(foreign); len(foreign) > 0 {
 				orphans = looked.Add(foreignGrace)
 			}
 		}

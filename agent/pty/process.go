@@ -85,6 +85,7 @@ type table struct {
 	mu      sync.Mutex
 	running map[int]*Process
 	zombies func() []process.Info // the children that have ended and were not waited for
+	wait    func(pid int, ws *unix.WaitStatus) (int, error)
 }
 
 // holds reports whether the end of a process has not been collected yet.

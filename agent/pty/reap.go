@@ -14,6 +14,9 @@ const foreignGrace = 10 * time.Second
 // foreignPause is how long orphans that have ended may stay.
 const foreignPause = 2 * time.Second
 
+// reapDelay is how long whoever started a program has to collect its end before there is a look.
+const reapDelay = 5 * time.Millisecond
+
 // reapPause is how long after one look for ended processes the next one is.
 const reapPause = 50 * time.Millisecond
 
@@ -27,7 +30,7 @@ func (t *table) reap() {
 	t.mu.Lock()
 	for pid, p := range t.running {
 		var ws unix.WaitStatus
-		got, err := wait(pid, &ws)
+		got, err := t.wait(pid, &ws)
 		if err == nil && got != pid {
 			continue // still running
 		}
@@ -68,7 +71,7 @@ func (t *table) reapForeign(left map[int]time.Time) (later map[int]time.Time) {
 			}
 		}
 		var ws unix.WaitStatus
-		_, _ = wait(z.PID, &ws) // an error means that it was waited for elsewhere
+		_, _ = t.wait(z.PID, &ws) // an error means that it was waited for elsewhere
 	}
 	return later
 }
@@ -82,7 +85,7 @@ func (t *table) reapStrays(pids []int) {
 			continue
 		}
 		var ws unix.WaitStatus
-		_, _ = wait(pid, &ws) // not our child, or not ended: nothing to collect
+		_, _ = t.wait(pid, &ws) // not our child, or not ended: nothing to collect
 	}
 }
 

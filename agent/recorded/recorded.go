@@ -57,16 +57,19 @@ type Piece struct {
 	Tool, ID string
 	Input    []byte
 	Error    bool
-	// Usage is set on the first piece of each response: the request's.
-	Usage *thread.Usage
-	Model string
-	At    time.Time // zero if unknown
+	// Text is what was said.
+	Text string
+	// Response is set on the first piece of each response of which the provider's counts are known. It may be added to
+	// until the next one.
+	Response *thread.Exchange
+	At       time.Time // zero if unknown
 	// Name is that of a session.
 	Name string
 }
 
-// Say gives a piece the size of a text.
+// Say adds a text to a piece.
 func (p Piece) Say(text string) Piece {
+	p.Text += text
 	p.Bytes += int64(len(text))
 	if text != "" {
 		p.Lines += strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1

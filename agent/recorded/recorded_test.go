@@ -15,26 +15,32 @@ func TestResponses(t *testing.T) {
 	var got []string
 	r := recorded.Responses{To: func(p recorded.Piece) bool {
 		s := p.ID
-		if p.Usage != nil {
-			s += fmt.Sprint(" ", p.Usage.Output, p.Model)
+		if e := p.Response; e != nil {
+			s += fmt.Sprint(" ", e.Usage.Output, e.Model)
 		}
 		got = append(got, s)
 		return p.ID != "enough"
 	}}
 	add := func(id string, own bool) { r.Add(recorded.Piece{ID: id, Own: own}) }
+	end := func(output int64) {
+		r.Now().Model = "m"
+		r.Count(thread.Usage{Output: output})
+		r.End()
+	}
 	add("prompt", false)
-	r.Begin()
+	r.Begin(thread.Exchange{})
 	add("a", true)
 	add("result of a", false)
 	add("b", true)
-	r.End(&thread.Usage{Output: 7}, "m")
+	end(7)
 	add("result of b", false)
-	r.Begin()
+	r.Begin(thread.Exchange{})
 	add("broken off", true)
-	r.Begin()
+	r.Begin(thread.Exchange{})
 	add("result", false)
-	r.End(&thread.Usage{Output: 8}, "m")
-	r.End(&thread.Usage{Output: 9}, "m")
+	end(8)
+	r.Begin(thread.Exchange{})
+	end(9)
 	want := []string{"prompt", "a 7m", "result of a", "b", "result of b", "broken off", " 8m", "result", " 9m"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

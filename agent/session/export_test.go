@@ -1,6 +1,9 @@
 package session
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // SetTakeLimit shortens the wait for an agent that does not react. Before the first Start only.
 func (s *Sessions) SetTakeLimit(d time.Duration) { s.pace.takeLimit = d }
@@ -27,4 +30,10 @@ func (s *Session) Examined() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.dirty && !s.examined.IsZero()
+}
+
+// Looks returns how often a prompt that waits for nothing in particular looks at its agent within a time.
+func (s *Session) Looks(ctx context.Context, d time.Duration) (n int) {
+	_ = s.await(ctx, d, func(time.Time) (bool, error) { n++; return false, nil })
+	return n
 }

@@ -57,6 +57,17 @@ head -c 1 >/dev/null; printf '\r\nTAKEN\r\n> '; sleep 1000`)
 	}
 }
 
+// TestLooksAreFew waits while nothing happens: looks follow what happens and the clock, and not each other.
+func TestLooksAreFew(t *testing.T) {
+	h := start(t, sessionsThatShow(t), "a", `printf 'ready\r\n> '; sleep 1000`)
+	eventually(t, "the input", func() bool { return h.shows("ready") })
+	begin := time.Now()
+	n := h.Looks(t.Context(), 200*time.Millisecond)
+	if most := int(time.Since(begin)/(20*time.Millisecond)) + 10; n > most {
+		t.Errorf("it looked %d times, at most %d are right", n, most)
+	}
+}
+
 // TestSendWaitsForPastes has an agent show its input before it asks for pastes: the prompt is pasted, never typed as keys.
 // One that does not ask gets keys in the end.
 func TestSendWaitsForPastes(t *testing.T) {

@@ -138,6 +138,7 @@ func (s *Session) exited(code int) {
 	for _, f := range s.feeds {
 		f.wake()
 	}
+	s.rouse()
 	s.notify()
 	s.mu.Unlock()
 }
@@ -220,13 +221,15 @@ func (s *Session) fire() {
 		}
 		thin = thin || f.thin
 	}
+	s.rouse()
 	s.schedule(now)
 	if thin && s.armed.IsZero() {
 		s.arm(now.Add(quiet))
 	}
 }
 
-// rouse makes a prompt that is being typed look again. mu is held.
+// rouse makes a prompt that is being typed look again. Whatever changes what it looks at calls it, and it itself never
+// does: it would look again without a pause. mu is held.
 func (s *Session) rouse() {
 	select {
 	case s.wake <- struct{}{}:
@@ -274,7 +277,6 @@ func (s *Session) retry(now time.Time) (again time.Time) {
 
 // notify calls the listeners if there is news. mu is held.
 func (s *Session) notify() {
-	s.rouse()
 	news := !s.tracker.State(time.Now()).Same(s.told) || s.exit != nil && !s.toldExit || s.again
 	if news && !s.telling {
 		s.telling = true
@@ -342,6 +344,7 @@ func (s *Session) Report(e thread.Evidence) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tracker.Report(e)
+	s.rouse()
 	s.schedule(time.Now())
 }
 

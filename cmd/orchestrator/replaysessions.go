@@ -56,12 +56,14 @@ func (n nativeFormat) Read(ctx context.Context, f *os.File) iter.Seq2[replay.Eve
 func event(p recorded.Piece, began time.Time) replay.Event {
 	e := replay.Event{
 		Kind: eventKind(p.Kind), Person: !p.Own, Aside: !p.Own && !p.Person, Bytes: p.Bytes, Lines: p.Lines, Images: p.Images,
-		Tool: p.Tool, ID: p.ID, Error: p.Error, Model: p.Model,
+		Tool: p.Tool, ID: p.ID, Error: p.Error,
 	}
 	if p.Kind == recorded.Call {
 		e.Use = policy.Describe(p.Tool, p.Input)
 	}
-	if u := p.Usage; u != nil {
+	if r := p.Response; r != nil {
+		u := r.Usage
+		e.Model = r.Model
 		e.Usage = &replay.Usage{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output}
 	}
 	if !p.At.IsZero() {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 // callTool calls a tool. What goes wrong with it is told to the model as the tool's result, since it can act on that.

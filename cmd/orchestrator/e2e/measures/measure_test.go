@@ -36,20 +36,30 @@ func TestMeasure(t *testing.T) {
 // cpuOf returns the processor time of a process.
 func cpuOf(t *testing.T, pid int) time.Duration {
 	t.Helper()
+	own, _ := cpusOf(t, pid)
+	return own
+}
+
+// cpusOf returns the processor time of a process, and that of the programs that it ran and that have ended.
+func cpusOf(t *testing.T, pid int) (own, ran time.Duration) {
+	t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		t.Fatal(err)
 	}
 	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-	user, err := strconv.Atoi(fields[11])
-	if err != nil {
-		t.Fatal(err)
+	ticks := func(user, system string) time.Duration {
+		var sum time.Duration
+		for _, f := range []string{user, system} {
+			n, err := strconv.Atoi(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += time.Duration(n) * 10 * time.Millisecond
+		}
+		return sum
 	}
-	system, err := strconv.Atoi(fields[12])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(user+system) * 10 * time.Millisecond
+	return ticks(fields[11], fields[12]), ticks(fields[13], fields[14])
 }
 
 const liveThreads = 100

@@ -80,7 +80,8 @@ func turnsAtOnce(t *testing.T, r *e2e.Rig, n int, apart bool) {
 	following.Go(func() { missed = followTurns(events, want, times) })
 
 	pid := r.ServerPID()
-	cpu, begin := cpuOf(t, pid), time.Now()
+	cpuBefore, gitBefore := cpusOf(t, pid)
+	begin := time.Now()
 	var asking sync.WaitGroup
 	var mu sync.Mutex // guards accepted
 	for i, id := range ids {
@@ -109,7 +110,8 @@ func turnsAtOnce(t *testing.T, r *e2e.Rig, n int, apart bool) {
 		t.Errorf("only %d of %d prompts were heard of", len(times), want)
 	}
 	whole := time.Since(begin)
-	cpu = cpuOf(t, pid) - cpu
+	cpu, git := cpusOf(t, pid)
+	cpu, git = cpu-cpuBefore, git-gitBefore
 	var typed, sinceAccepted, keys, model []time.Duration
 	for id, at := range times {
 		if at.durable.IsZero() || at.typing.IsZero() || at.open.IsZero() {
@@ -132,9 +134,9 @@ func turnsAtOnce(t *testing.T, r *e2e.Rig, n int, apart bool) {
 	if err != nil {
 		t.Log(err)
 	}
-	t.Logf("%d threads, %d turns in %v (accepted in %v), server CPU %v a turn, %d events missed, load %s\n"+
+	t.Logf("%d threads, %d turns in %v (accepted in %v), server CPU %v a turn, git's %v, %d events missed, load %s\n"+
 		"from the first key: %s\n  typing: %s\n  from open on: %s\nfrom acceptance: %s",
-		n, len(typed), whole.Round(time.Millisecond), asked.Round(time.Millisecond), (cpu / time.Duration(want)).Round(time.Millisecond), missed,
+		n, len(typed), whole.Round(time.Millisecond), asked.Round(time.Millisecond), (cpu / time.Duration(want)).Round(time.Millisecond), (git / time.Duration(want)).Round(time.Millisecond), missed,
 		strings.TrimSpace(string(load)), say(typed), say(keys), say(model), say(sinceAccepted))
 }
 
