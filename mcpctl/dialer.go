@@ -10,7 +10,7 @@ import (
 	"orchestrator/mcpctl/definition"
 	"orchestrator/mcpctl/hub"
 	"orchestrator/mcpctl/remote"
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 // Dialer connects to remote servers, and has people sign in to them.

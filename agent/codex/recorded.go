@@ -13,7 +13,6 @@ import (
 
 	"orchestrator/agent/launch"
 	"orchestrator/agent/recorded"
-	"orchestrator/agent/transcript"
 	"orchestrator/thread"
 	"orchestrator/thread/lines"
 )
@@ -91,13 +90,7 @@ func (a *Agent) Pieces(ctx context.Context, f *os.File) iter.Seq2[recorded.Piece
 
 // ReadUsage returns the responses in the chunks.
 func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {
-	var all []thread.Exchange
-	for _, c := range chunks {
-		if c.File == transcript.Main {
-			all = append(all, format(false).Exchanges(c.Data)...)
-		}
-	}
-	return all, nil
+	return format(false).Usage(chunks), nil
 }
 
 // BeginsTurn reports whether a line of a session's main file is the first of a turn.

@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/knadh/koanf/parsers/toml/v2"
+	"github.com/pelletier/go-toml/v2"
 
 	"orchestrator/agent/launch"
 	"orchestrator/agent/world"
@@ -125,8 +125,8 @@ func readTOML(path string) (map[string]any, []byte, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, raw, nil
 	}
-	all, err := toml.Parser().Unmarshal(raw)
-	if err != nil {
+	var all map[string]any
+	if err := toml.Unmarshal(raw, &all); err != nil {
 		return nil, nil, world.Unreadable(path, fmt.Errorf("not valid TOML: %w", err))
 	}
 	return all, raw, nil
@@ -166,7 +166,8 @@ func override(arg string) map[string]any {
 		return nil
 	}
 	var v any = strings.Trim(strings.TrimSpace(value), `"'`)
-	if parsed, err := toml.Parser().Unmarshal([]byte("v = " + value)); err == nil {
+	var parsed map[string]any
+	if err := toml.Unmarshal([]byte("v = "+value), &parsed); err == nil {
 		v = parsed["v"]
 	}
 	names := strings.Split(strings.TrimSpace(key), ".")

@@ -102,9 +102,5 @@ func (a *Agent) BeginsTurn(line []byte) bool { return recorded.Format(format).Be
 
 // ReadUsage returns the responses in the chunks.
 func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {
-	var all []thread.Exchange
-	for _, c := range chunks {
-		all = append(all, recorded.Format(format).Exchanges(c.Data)...)
-	}
-	return all, nil
+	return recorded.Format(format).Usage(chunks), nil
 }

@@ -109,11 +109,7 @@ func (a *Agent) Pieces(ctx context.Context, f *os.File) iter.Seq2[recorded.Piece
 
 // ReadUsage returns the responses in the chunks.
 func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {
-	var all []thread.Exchange
-	for _, c := range chunks {
-		all = append(all, format().Exchanges(c.Data)...)
-	}
-	return all, nil
+	return format().Usage(chunks), nil
 }
 
 // BeginsTurn reports whether a line of a session's main file is the first of a turn: tool results are lines of the

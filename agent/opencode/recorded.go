@@ -262,13 +262,7 @@ func format(all bool) recorded.Format {
 
 // ReadUsage returns the responses in the chunks.
 func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {
-	var all []thread.Exchange
-	for _, c := range chunks {
-		if c.File == mainFile {
-			all = append(all, format(true).Exchanges(c.Data)...)
-		}
-	}
-	return all, nil
+	return format(true).Usage(chunks), nil
 }
 
 // BeginsTurn reports whether a line of a session's main file is the first of a turn.

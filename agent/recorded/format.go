@@ -53,6 +53,16 @@ func (f Format) Exchanges(data []byte) []thread.Exchange {
 	return out
 }
 
+// Usage returns the responses in what was added to a session's own file.
+func (f Format) Usage(chunks []thread.Chunk) (all []thread.Exchange) {
+	for _, c := range chunks {
+		if c.File == transcript.Main {
+			all = append(all, f.Exchanges(c.Data)...)
+		}
+	}
+	return all
+}
+
 // Answer returns what the model said in a line.
 func (f Format) Answer(line []byte) string {
 	text := ""

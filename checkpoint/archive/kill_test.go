@@ -18,6 +18,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv("ARCHIVE_CHILD"); path != "" {
+		failpoint.Arm()
 		ctx := context.Background()
 		s, err := sqlite.Open(ctx, path, sqlite.Options{})
 		if err == nil {
@@ -38,9 +39,6 @@ func TestMain(m *testing.M) {
 
 // TestKill dies at each step of an import: the next start takes back what was cut off, or it was whole.
 func TestKill(t *testing.T) {
-	if !failpoint.Enabled {
-		t.Skip("SKIPPED: kills in an import; run go test -tags failpoint ./checkpoint/archive")
-	}
 	b := newWorld(t).export(strings.NewReader("bundle"))
 	for _, point := range []string{"archive.import.intended", "archive.import.created", "archive.import.record",
 		"archive.import.record:5",

@@ -1,5 +1,3 @@
-//go:build failpoint
-
 package branch_test
 
 import (
@@ -16,22 +14,23 @@ import (
 
 	"orchestrator/checkpoint/branch"
 	"orchestrator/checkpoint/killtest"
+	"orchestrator/thread/failpoint"
 )
 
-func init() {
-	child = func() {
-		m, err := branch.New(branch.Config{State: os.Getenv("BRANCH_STATE"),
-			Env: strings.Split(os.Getenv("BRANCH_ENV"), "\n")})
-		if err != nil {
-			panic(err)
-		}
-		ctx := context.Background()
-		if _, err := m.Commit(ctx, os.Getenv("BRANCH_SIDE"), "work"); err != nil {
-			panic(err)
-		}
-		if _, err := m.Merge(ctx, os.Getenv("BRANCH_DIR"), "side", "the merge"); err != nil {
-			panic(err)
-		}
+// child does the work of a process that is to be killed.
+func child() {
+	failpoint.Arm()
+	m, err := branch.New(branch.Config{State: os.Getenv("BRANCH_STATE"),
+		Env: strings.Split(os.Getenv("BRANCH_ENV"), "\n")})
+	if err != nil {
+		panic(err)
+	}
+	ctx := context.Background()
+	if _, err := m.Commit(ctx, os.Getenv("BRANCH_SIDE"), "work"); err != nil {
+		panic(err)
+	}
+	if _, err := m.Merge(ctx, os.Getenv("BRANCH_DIR"), "side", "the merge"); err != nil {
+		panic(err)
 	}
 }
 

@@ -46,9 +46,8 @@ func newRepoIn(t *testing.T, top string) *repo {
 	if r.merger, err = branch.New(branch.Config{State: r.views, Accepted: r.accepts, Env: r.env}); err != nil {
 		t.Fatal(err)
 	}
-	r.git("config", "--global", "user.name", "A Person")
-	r.git("config", "--global", "user.email", "person@example.org")
-	r.git("init", "-q", "-b", "main")
+	r.writeIn(home, ".gitconfig", "[user]\n\tname = A Person\n\temail = person@example.org\n")
+	gittest.Init(r, r.dir)
 	r.write("a", "1\n2\n3\n")
 	r.write("b", "b\n")
 	r.write(".gitignore", "*.env\n")

@@ -3,10 +3,14 @@ package git
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
+
+	"orchestrator/thread"
 )
 
 // A frozen view is a folder that replaces the shared part of a repository, GIT_COMMON_DIR for git: refs and objects are
@@ -42,17 +46,25 @@ func (o *Own) Freeze(dir string, accepted bool) ([]string, error) {
 				continue
 			}
 			if err := os.Remove(link); err != nil { // the repository was moved
-				return nil, fmt.Errorf("freeze the configuration: %w", err)
+				return nil, notFrozen(err)
 			}
 		}
 		if err := os.Symlink(to, link); err != nil {
-			return nil, fmt.Errorf("freeze the configuration: %w", err)
+			return nil, notFrozen(err)
 		}
 	}
 	if err := replace(filepath.Join(dir, "config"), sealed(o.text(accepted))); err != nil {
-		return nil, fmt.Errorf("freeze the configuration: %w", err)
+		return nil, notFrozen(err)
 	}
 	return o.worktree.In(dir), nil
+}
+
+// notFrozen is why there is no view; on a full disk it is a thread.ErrDiskFull.
+func notFrozen(err error) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		return thread.Hint(fmt.Errorf("freeze the configuration: %w: %w", thread.ErrDiskFull, err), "free some space, then try again")
+	}
+	return fmt.Errorf("freeze the configuration: %w", err)
 }
 
 // Frozen reports whether a folder has a view whose configuration is unchanged.

@@ -65,11 +65,11 @@ type Held struct {
 	About  About     `json:"about,omitzero"`
 }
 
-// Holds returns the content of the private index; false if it cannot be trusted.
+// Holds returns the content of the private index; false if it cannot be trusted, or is damaged or missing.
 func (w *Worktree) Holds() (Held, bool) {
 	var h Held
 	b, err := os.ReadFile(w.meta())
-	if err != nil || json.Unmarshal(b, &h) != nil || !git.IsObjectID(h.Commit) || !git.IsObjectID(h.Tree) {
+	if err != nil || json.Unmarshal(b, &h) != nil || !git.IsObjectID(h.Commit) || !git.IsObjectID(h.Tree) || git.DamagedIndex(w.Index(), true) {
 		return Held{}, false
 	}
 	return h, true

@@ -1,9 +1,12 @@
 package snapshot_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -69,5 +72,46 @@ func TestDropTakesDamagedRefs(t *testing.T) {
 	}
 	if ids, err := r.Store.Damaged(t.Context()); err != nil || len(ids) != 0 {
 		t.Errorf("damaged: %v %v", ids, err)
+	}
+}
+
+// TestDamagedIndex flips one bit in each part of the private index, which git does not notice: snapshots and diffs are
+// right all the same.
+func TestDamagedIndex(t *testing.T) {
+	r := isolate(t)
+	r.Write("a", "1\n")
+	r.Write("dir/b", "2\n")
+	base := r.CommitAll("first")
+	first := r.Take(nil)
+	index := filepath.Join(r.Top, "state", "own", "main", "index")
+	sound, err := os.ReadFile(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 3; at < len(sound); at += 31 {
+		r.Write("a", fmt.Sprintf("%d\n", at))
+		for what, use := range map[string]func() (string, error){
+			"diff": func() (string, error) {
+				d, err := r.Store.Diff(t.Context(), r.Dir, base, "")
+				return fmt.Sprint(d), err
+			},
+			"take": func() (string, error) {
+				snap, err := r.TakeIn(r.Dir, &first), error(nil)
+				return fmt.Sprint(r.Held(snap)), err
+			},
+		} {
+			b := bytes.Clone(sound)
+			b[at] ^= 1 << (at % 8)
+			if err := os.WriteFile(index, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got, err := use()
+			if err != nil || !strings.Contains(got, strconv.Itoa(at)) || strings.Contains(got, "dir/b") != (what == "take") {
+				t.Errorf("%s with byte %d wrong: %v\n%s", what, at, err, got)
+			}
+		}
+		if sound, err = os.ReadFile(index); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -111,9 +111,6 @@ func (w files) currentIndex(ctx context.Context) (h repository.Held, trusted boo
 	if refErr != nil {
 		return repository.Held{}, false, "", refErr
 	}
-	if _, err := os.Stat(w.Index()); err != nil {
-		trusted = false
-	}
 	return h, trusted && at == h.Commit, base, nil
 }
 

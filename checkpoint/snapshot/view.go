@@ -51,8 +51,7 @@ func (v *view) readNow(ctx context.Context, limit int64) error {
 	if err != nil {
 		return err
 	}
-	_, trusted := v.w.Holds()
-	if _, err := os.Stat(v.w.Index()); err != nil || !trusted || v.w.Settings.Sparse {
+	if _, trusted := v.w.Holds(); !trusted || v.w.Settings.Sparse {
 		err = v.w.seed(ctx)
 		if err != nil {
 			unlock()

@@ -34,6 +34,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	if path := os.Getenv("STORE_CHILD"); path != "" {
+		failpoint.Arm()
 		if err := child(path); err != nil {
 			fmt.Println("error", err)
 			os.Exit(1)
@@ -213,9 +214,6 @@ func TestKill(t *testing.T) {
 
 // TestKillAtFailpoints dies at each place where a crash would hurt.
 func TestKillAtFailpoints(t *testing.T) {
-	if !failpoint.Enabled {
-		t.Skip("SKIPPED: kills at named places; run go test -tags failpoint -run Failpoints ./checkpoint/sqlite")
-	}
 	for _, point := range []string{"sqlite.migrate.step", "sqlite.migrate.version", "sqlite.migrate.done",
 		"sqlite.commit.before", "sqlite.commit.before:7",
 		"sqlite.commit.after", "sqlite.commit.after:40", "sqlite.fold.before", "sqlite.fold.after"} {
@@ -240,9 +238,6 @@ func TestKillAtFailpoints(t *testing.T) {
 
 // TestKillRescue dies while a damaged store is being rescued: the next start does it again.
 func TestKillRescue(t *testing.T) {
-	if !failpoint.Enabled {
-		t.Skip("SKIPPED: kills in a rescue; run go test -tags failpoint -run Rescue ./checkpoint/sqlite")
-	}
 	for _, point := range []string{"sqlite.rescue.copied", "sqlite.rescue.moved", "sqlite.rescue.moved:2",
 		"sqlite.rescue.moved:3"} {
 		t.Run(point, func(t *testing.T) {

@@ -111,7 +111,7 @@ func hollow(common string, r record, root string) []string {
 	if b, err := disk.ReadSmall(branch); err == nil && !repository.IsRef(b) {
 		found = append(found, branch)
 	}
-	if index := filepath.Join(part, "index"); badIndex(index, r.Base != "") {
+	if index := filepath.Join(part, "index"); git.DamagedIndex(index, r.Base != "") {
 		found = append(found, index)
 	}
 	return found

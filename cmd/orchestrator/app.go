@@ -19,6 +19,7 @@ import (
 	"orchestrator/checkpoint/elapsed"
 	"orchestrator/checkpoint/quarantine"
 	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/config"
 	"orchestrator/cmd/orchestrator/daemon"
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/contextmgr/gateway"
@@ -39,7 +40,7 @@ import (
 // appConfig configures a server.
 type appConfig struct {
 	Project project.Project
-	Config  Config
+	Config  config.Config
 	Program *stable
 	Env     []string
 	Log     *slog.Logger

@@ -13,6 +13,7 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"orchestrator/agent/session"
+	"orchestrator/cmd/orchestrator/config"
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread/grant"
 )
@@ -26,7 +27,7 @@ type cli struct {
 	dir     string // --project
 
 	project project.Project
-	config  Config
+	config  config.Config
 	told    bool // the user was told that the server runs another build
 	warned  bool // the user was warned of a damaged store
 }
@@ -48,7 +49,7 @@ func (c *cli) find() (err error) {
 // configure loads the configuration, and warns of what is odd in it.
 func (c *cli) configure() (err error) {
 	p := c.project
-	c.config, err = loadConfig(p.Root, c.environ, c.configHome(), c.trust().accepted)
+	c.config, err = config.Load(p.Root, c.environ, c.configHome(), c.trust().accepted)
 	for _, w := range c.config.Warnings {
 		fmt.Fprintln(c.stderr, "orchestrator:", w)
 	}

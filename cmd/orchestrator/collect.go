@@ -11,6 +11,7 @@ import (
 
 	"orchestrator/checkpoint"
 	"orchestrator/checkpoint/elapsed"
+	"orchestrator/cmd/orchestrator/config"
 	"orchestrator/contextmgr/masks"
 	"orchestrator/contextmgr/staging"
 	"orchestrator/thread"
@@ -31,7 +32,7 @@ type collector struct {
 }
 
 // policyOf returns the configured retention policy.
-func policyOf(c Config) checkpoint.Policy {
+func policyOf(c config.Config) checkpoint.Policy {
 	return checkpoint.Policy{
 		Deleted: time.Duration(c.KeepDeleted) * 24 * time.Hour, Archived: time.Duration(c.KeepDays) * 24 * time.Hour,
 		Count: c.KeepThreads, Bytes: int64(c.KeepMB) << 20,

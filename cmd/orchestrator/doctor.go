@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 
 	"orchestrator/checkpoint/postgres"
 	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/config"
 	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
@@ -90,13 +90,13 @@ func examine(ctx context.Context, c *cli) []finding {
 
 func examineConfig(c *cli) finding {
 	f := finding{About: "configuration", OK: true}
-	cfg, err := loadConfig(c.project.Root, c.environ, c.configHome(), c.trust().accepted)
+	cfg, err := config.Load(c.project.Root, c.environ, c.configHome(), c.trust().accepted)
 	switch {
 	case err != nil:
 		return finding{About: f.About, Found: err.Error(),
 			Remedy: "fix that line; see `orchestrator help settings`"}
 	case len(cfg.Files) == 0:
-		f.Found = "none (" + filepath.Join(c.configHome(), "orchestrator", "config.toml") + " does not exist)"
+		f.Found = "none (" + config.PersonFile(c.configHome()) + " does not exist)"
 	default:
 		f.Found = strings.Join(cfg.Files, ", ")
 	}
@@ -136,7 +136,7 @@ func examineNetwork(environ []string) finding {
 }
 
 // examineCaps lists the limits of agents.
-func examineCaps(cfg Config) finding {
+func examineCaps(cfg config.Config) finding {
 	words := func(set bool, format string, n any, setting string) string {
 		if !set {
 			return "unlimited " + setting

@@ -5,9 +5,12 @@ package main
 import (
 	"os"
 	"strings"
+
+	"orchestrator/thread/failpoint"
 )
 
 func main() {
+	failpoint.Main()
 	stderr := os.Stderr
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "__complete") {
 		os.Stderr = nil // cobra writes completion errors there directly, bypassing the sanitising writer

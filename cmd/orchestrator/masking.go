@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"orchestrator/cmd/orchestrator/config"
 	"orchestrator/contextmgr/masking"
 	"orchestrator/contextmgr/masks"
 	"orchestrator/contextmgr/policy"
@@ -113,32 +114,13 @@ func (a *App) maskSettings(_ thread.ID, login bool) policy.Settings {
 	if login {
 		mode = policy.Mode(a.Config.MaskingLogin)
 	}
-	return a.Config.maskSettings(mode)
-}
-
-// maskSettings returns the settings of a mode as configured.
-func (c Config) maskSettings(mode policy.Mode) policy.Settings {
-	s := policy.Defaults(mode)
-	if c.MaskingTokens > 0 {
-		s.TriggerTokens = int64(c.MaskingTokens)
-	}
-	s.Rules = c.MaskingTools
-	return s
-}
-
-// rules returns the rules by tool, those of the setting masking_keep first.
-func (c Config) rules() []policy.Rule {
-	var all []policy.Rule
-	for _, tool := range c.MaskingKeep {
-		all = append(all, policy.Rule{Tool: tool, Keep: true})
-	}
-	return append(all, c.MaskingTools...)
+	return a.Config.Mode(mode)
 }
 
 // contextRules returns the rules by tool for people.
-func (c Config) contextRules() []thread.ContextRule {
+func contextRules(c config.Config) []thread.ContextRule {
 	var all []thread.ContextRule
-	for _, r := range c.rules() {
+	for _, r := range c.Rules() {
 		all = append(all, thread.ContextRule{Tool: r.Tool, Keep: r.Keep, MinTokens: r.MinTokens, KeepLast: r.KeepLast})
 	}
 	return all

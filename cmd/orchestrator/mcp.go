@@ -20,11 +20,11 @@ import (
 	"orchestrator/mcpctl/match"
 	"orchestrator/mcpctl/process"
 	"orchestrator/mcpctl/remote"
-	"orchestrator/mcpctl/rpc"
 	mcptrust "orchestrator/mcpctl/trust"
 	"orchestrator/thread"
 	"orchestrator/thread/frozen"
 	"orchestrator/thread/grant"
+	"orchestrator/thread/ground/rpc"
 	"orchestrator/thread/private"
 )
 

@@ -265,7 +265,7 @@ func (a *App) listen(context.Context) error {
 			carry: carry{staging: a.staging, masks: a.masks},
 			known: a.agents.known,
 		},
-		Staging: a.staging, Masks: a.masks, Contexts: contexts{manager: a.manager, masker: a.masker, rules: a.Config.contextRules()},
+		Staging: a.staging, Masks: a.masks, Contexts: contexts{manager: a.manager, masker: a.masker, rules: contextRules(a.Config)},
 		Collect: collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config),
 			clock: a.clock, staging: a.staging, masks: a.masks}.Collect,
 		MCP:  mcpServers{Controller: a.mcp, gateway: a.mcpGateway, threads: mcpThreads{a}},

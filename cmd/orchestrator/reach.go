@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 	"time"
 
 	"orchestrator/agent/session"
+	"orchestrator/checkpoint/git"
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
@@ -83,4 +86,13 @@ func (c *cli) unreached() error {
 		return nil
 	}
 	return thread.Hint(fmt.Errorf("the server cannot be reached from here: %w", refused), killHint)
+}
+
+// forAgents returns the environment for agents: without the store's address, which is none of their business, and
+// without variables that point git to a repository, since each thread's git must find its own.
+func forAgents(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
+		key, _, _ := strings.Cut(kv, "=")
+		return key == "ORCHESTRATOR_STORE" || git.Locates(key)
+	})
 }

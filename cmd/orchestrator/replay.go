@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orchestrator/cmd/orchestrator/config"
 	"orchestrator/contextmgr/models"
 	"orchestrator/contextmgr/policy"
 	"orchestrator/contextmgr/replay"
@@ -57,7 +58,7 @@ func contextReplayVerb(c *cli) *cobra.Command {
 			return usagef("expected <files...>: recorded sessions. The agents keep theirs in\n%s",
 				strings.TrimRight(places.String(), "\n"))
 		}
-		policies, err := policiesNamed(names, append(replay.Policies(), c.config.replayPolicies()...))
+		policies, err := policiesNamed(names, append(replay.Policies(), replayPolicies(c.config)...))
 		if err != nil {
 			return err
 		}
@@ -85,12 +86,12 @@ func contextReplayVerb(c *cli) *cobra.Command {
 const yours = "yours"
 
 // replayPolicies returns the policy as configured, if it is more than a mode.
-func (c Config) replayPolicies() []replay.Policy {
-	rules := c.rules()
+func replayPolicies(c config.Config) []replay.Policy {
+	rules := c.Rules()
 	if len(rules) == 0 && c.MaskingTokens == 0 {
 		return nil
 	}
-	s := c.maskSettings(policy.Mode(c.Masking))
+	s := c.Mode(policy.Mode(c.Masking))
 	s.Rules = rules
 	return []replay.Policy{{Name: yours, Settings: s}}
 }

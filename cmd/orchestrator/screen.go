@@ -116,7 +116,7 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 	model := ui.New(ui.Config{
 		Server: server, Pane: pane, Project: c.project.Root, Folder: at.folder, Git: !info.NoRepository, Version: version(),
 		Agent: c.config.Agent,
-		Open:  open, Problems: info.Problems, Theme: c.config.Theme, Profile: colours, Keys: keysOf(c.config.Keys),
+		Open:  open, Problems: info.Problems, Theme: c.config.Theme, Profile: colours, Keys: c.config.Keys,
 		Notify: notifyOf(c.config.Notify),
 		Editor: c.editor(), StartServer: c.ensureServer, Outdated: outdated, Restart: c.restartBehind,
 	})

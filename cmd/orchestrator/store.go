@@ -16,6 +16,7 @@ import (
 	"orchestrator/checkpoint/postgres"
 	"orchestrator/checkpoint/roster"
 	"orchestrator/checkpoint/sqlite"
+	"orchestrator/cmd/orchestrator/config"
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
 	"orchestrator/thread/private"
@@ -55,7 +56,7 @@ type openStore struct {
 }
 
 // newStore opens the configured store.
-func newStore(ctx context.Context, p project.Project, c Config) (*openStore, error) {
+func newStore(ctx context.Context, p project.Project, c config.Config) (*openStore, error) {
 	open := newSQLite
 	if c.Store != "" {
 		open = newPostgres
@@ -72,7 +73,7 @@ func newStore(ctx context.Context, p project.Project, c Config) (*openStore, err
 	return o, nil
 }
 
-func newSQLite(ctx context.Context, p project.Project, _ Config) (*openStore, error) {
+func newSQLite(ctx context.Context, p project.Project, _ config.Config) (*openStore, error) {
 	const room = 4 << 20 // about a hundred answers of 30 KB
 	s, err := sqlite.Open(ctx, filepath.Join(p.StateDir(), fileName), sqlite.Options{Room: room})
 	if err != nil {
@@ -138,7 +139,7 @@ func (o *openStore) watch(ctx context.Context, p project.Project, name string, r
 
 // newPostgres opens a database that several servers may share. A server is identified by its machine and folder. Clones
 // of a repository are one project, identified by its first commit.
-func newPostgres(ctx context.Context, p project.Project, c Config) (*openStore, error) {
+func newPostgres(ctx context.Context, p project.Project, c config.Config) (*openStore, error) {
 	host := c.Host
 	if host == "" {
 		var err error

@@ -14,6 +14,7 @@ import (
 
 	"orchestrator/checkpoint/branch"
 	"orchestrator/checkpoint/git"
+	"orchestrator/cmd/orchestrator/config"
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
 	"orchestrator/thread/plaintext"
@@ -136,9 +137,9 @@ func (c *cli) gitPrograms(ctx context.Context) (acceptance, error) {
 // projectFile is the project's configuration file with the commands in it, and with the files that those name as they are
 // in the current worktree.
 func (c *cli) projectFile() (acceptance, error) {
-	file := projectFile(c.project.Root)
+	file := config.ProjectFile(c.project.Root)
 	a := acceptance{what: file + ":", json: map[string]any{"file": file}}
-	content, err := readProjectFile(c.project.Root)
+	content, err := config.ReadProjectFile(c.project.Root)
 	switch {
 	case errors.Is(err, os.ErrNotExist) && c.config.Setup+c.config.Teardown != "":
 		// the user's own configuration, but its commands may name files of the repository
@@ -148,7 +149,7 @@ func (c *cli) projectFile() (acceptance, error) {
 	case err != nil:
 		return a, fmt.Errorf("read the project's configuration: %w", err)
 	default:
-		if err := checkProject(file, content); err != nil {
+		if err := config.CheckProject(file, content); err != nil {
 			return a, fmt.Errorf("not accepted: %w", err)
 		}
 		a.parts = append(a.parts, part{file, content})
@@ -156,7 +157,7 @@ func (c *cli) projectFile() (acceptance, error) {
 			a.shown = append(a.shown, plaintext.Line(strings.TrimRight(line, "\r\n")))
 		}
 	}
-	config, err := loadConfig(c.project.Root, c.environ, c.configHome(), func(name string, bytes []byte) bool {
+	now, err := config.Load(c.project.Root, c.environ, c.configHome(), func(name string, bytes []byte) bool {
 		return name == file && string(bytes) == string(content) || c.trust().accepted(name, bytes)
 	})
 	if err != nil {
@@ -166,7 +167,7 @@ func (c *cli) projectFile() (acceptance, error) {
 	if w, err := git.Find(c.dir); err == nil {
 		root = w.Root
 	}
-	commands := setup.Commands{Setup: config.Setup, Teardown: config.Teardown}
+	commands := setup.Commands{Setup: now.Setup, Teardown: now.Teardown}
 	place, named, err := commands.Content(root)
 	if err != nil {
 		return a, fmt.Errorf("accept the commands: %w", err)

@@ -1,5 +1,3 @@
-//go:build failpoint
-
 package masks_test
 
 import (

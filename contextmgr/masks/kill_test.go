@@ -18,6 +18,7 @@ import (
 	"orchestrator/contextmgr/masks"
 	"orchestrator/contextmgr/policy"
 	"orchestrator/thread"
+	"orchestrator/thread/failpoint"
 	"orchestrator/thread/private"
 )
 
@@ -26,6 +27,7 @@ const writerVariable = "MASKS_WRITER"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(writerVariable); dir != "" {
+		failpoint.Arm()
 		fmt.Fprintln(os.Stderr, maskForEver(dir))
 		os.Exit(1)
 	}
@@ -140,10 +142,10 @@ func newHunt(t *testing.T) *hunt {
 
 // kill starts a writer, which is killed at a failpoint, or some time after it stored its first batch; then it checks
 // what is left.
-func (h *hunt) kill(t *testing.T, failpoint string, after time.Duration) {
+func (h *hunt) kill(t *testing.T, place string, after time.Duration) {
 	t.Helper()
 	cmd := exec.Command(h.exe)
-	cmd.Env = append(os.Environ(), writerVariable+"="+h.dir, "ORCHESTRATOR_FAILPOINT="+failpoint)
+	cmd.Env = append(os.Environ(), writerVariable+"="+h.dir, "ORCHESTRATOR_FAILPOINT="+place)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.StdoutPipe()
@@ -151,7 +153,7 @@ func (h *hunt) kill(t *testing.T, failpoint string, after time.Duration) {
 	must(t, cmd.Start())
 	lines := bufio.NewReader(out)
 	first, err := lines.ReadString('\n')
-	if failpoint == "" {
+	if place == "" {
 		if err != nil {
 			t.Fatalf("the writer ended: %v\n%s", err, &errs)
 		}

@@ -25,8 +25,8 @@ import (
 	"orchestrator/mcpctl/manifest"
 	"orchestrator/mcpctl/mcptest"
 	"orchestrator/mcpctl/process"
-	"orchestrator/mcpctl/rpc"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/rpc"
 )
 
 // stack is a gateway before a hub with one server, served to bridges on a socket.

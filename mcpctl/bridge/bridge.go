@@ -19,7 +19,7 @@ import (
 	"sync"
 	"time"
 
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 // Protocol is what a connection to the server is upgraded to.

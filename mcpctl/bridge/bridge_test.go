@@ -20,7 +20,7 @@ import (
 
 	"orchestrator/mcpctl/bridge"
 	"orchestrator/mcpctl/mcptest"
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 func TestMain(m *testing.M) {

@@ -11,8 +11,8 @@ import (
 	"go.uber.org/goleak"
 
 	"orchestrator/mcpctl/mcptest"
-	"orchestrator/mcpctl/rpc"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/rpc"
 )
 
 func TestMain(m *testing.M) {

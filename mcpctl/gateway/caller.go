@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
-	"orchestrator/mcpctl/rpc"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/rpc"
 )
 
 // caller is whom a server works for during a call.

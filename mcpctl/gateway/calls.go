@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 	"orchestrator/thread/plaintext"
 )
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"orchestrator/mcpctl/mcptest"
-	"orchestrator/mcpctl/rpc"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/rpc"
 )
 
 // slowShelf holds a list back after it is made.

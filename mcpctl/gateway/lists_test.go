@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 func raws(all ...string) (out []json.RawMessage) {

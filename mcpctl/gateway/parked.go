@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 // parkedCall returns what a parked call is found by, and what was asked.

@@ -18,8 +18,8 @@ import (
 	"orchestrator/mcpctl/manifest"
 	"orchestrator/mcpctl/process"
 	"orchestrator/mcpctl/remote"
-	"orchestrator/mcpctl/rpc"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/rpc"
 )
 
 // recorder is a remote server that notes everything it is sent.

@@ -1,7 +1,7 @@
 package gateway
 
 import (
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 // The revisions of the protocol that are spoken: those with a handshake, newest first, and the stateless one.

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 // object is a JSON object whose values stay as they came.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"orchestrator/mcpctl/rpc"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/rpc"
 )
 
 // Serve serves a thread's agent over a stream until it ends. dir is the thread's folder.

@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 	"slices"
 
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 // request answers a request. A panic in it is an error of this request alone.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"orchestrator/mcpctl/mcptest"
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 var params = json.RawMessage(`{"name":"echo","arguments":{"text":"hello"}}`)

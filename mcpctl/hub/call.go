@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 // maxTries is how often a call is tried altogether.

@@ -15,7 +15,7 @@ import (
 
 	"orchestrator/mcpctl/hub"
 	"orchestrator/mcpctl/mcptest"
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 // TestLazy: a known server is listed without a process; the first call starts it.

@@ -8,8 +8,8 @@ import (
 	"orchestrator/mcpctl/definition"
 	"orchestrator/mcpctl/manifest"
 	"orchestrator/mcpctl/process"
-	"orchestrator/mcpctl/rpc"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/rpc"
 )
 
 // Server is a server to start. The hub starts what it is given: accepting it is up to the caller and to Config.Launch.

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"orchestrator/mcpctl/manifest"
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 // capabilities are what servers may ask of us, whatever the client of a call can do.

@@ -19,8 +19,8 @@ import (
 
 	"orchestrator/mcpctl/definition"
 	"orchestrator/mcpctl/hub"
-	"orchestrator/mcpctl/rpc"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/rpc"
 )
 
 // TestCrashLoopStarts: 200 callers of a server that ends at once, in 4 s, cause 3 starts; at the fifth it is given up.

@@ -16,8 +16,8 @@ import (
 	"orchestrator/mcpctl/definition"
 	"orchestrator/mcpctl/hub"
 	"orchestrator/mcpctl/process"
-	"orchestrator/mcpctl/rpc"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/rpc"
 )
 
 // TestP1NothingRunsUnapproved: Launch is asked before every start, and what it refuses is not started.

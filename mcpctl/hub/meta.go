@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 const (

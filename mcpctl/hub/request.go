@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 const (

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"orchestrator/mcpctl/process"
-	"orchestrator/mcpctl/rpc"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/rpc"
 )
 
 // session is one connection to a server, from its start to its end.

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 // server answers requests.

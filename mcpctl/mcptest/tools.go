@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 // Verbatim is the result of the tool "verbatim": what typed clients lose.

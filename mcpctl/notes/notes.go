@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 // Verb is the command of this program that runs the server.

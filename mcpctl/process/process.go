@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"orchestrator/mcpctl/rpc"
 	ground "orchestrator/thread/ground/process"
+	"orchestrator/thread/ground/rpc"
 )
 
 // Spec is a program to start.

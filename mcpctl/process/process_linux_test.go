@@ -20,8 +20,8 @@ import (
 	"go.uber.org/goleak"
 
 	"orchestrator/mcpctl/mcptest"
-	"orchestrator/mcpctl/rpc"
 	ground "orchestrator/thread/ground/process"
+	"orchestrator/thread/ground/rpc"
 )
 
 // hostVar makes the test binary a program with a host in that folder.

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 // client sends requests to one server.

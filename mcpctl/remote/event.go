@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 // event is a server-sent event.

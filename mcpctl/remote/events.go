@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 // events is a stream over a response of server-sent events, and requests to the address that its first event names.

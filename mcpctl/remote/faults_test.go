@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"orchestrator/mcpctl/definition"
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 // canaries are what must not be in an error.

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 // sessionless is the first revision of the protocol that has no sessions.

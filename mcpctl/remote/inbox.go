@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 // goodbyeTime is how long the last message of a call or session may take.

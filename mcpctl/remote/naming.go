@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 // nameIn is what a request is about.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 // maxDepth is how deep in a schema an argument with a header may be.

@@ -13,7 +13,7 @@ import (
 	"fmt"
 
 	"orchestrator/mcpctl/definition"
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 // Options are what a connection needs besides the launch.

@@ -17,7 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"orchestrator/mcpctl/definition"
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

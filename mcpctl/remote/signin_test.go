@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"orchestrator/mcpctl/definition"
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 	"orchestrator/thread/private"
 )
 

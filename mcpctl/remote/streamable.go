@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 const (

@@ -121,11 +121,23 @@ func TestOfferInTheEmergencyBand(t *testing.T) {
 		if s.Offer == nil || !strings.Contains(s.Offer.Why, "105%") || s.Gauge.Share() != 105 {
 			t.Errorf("the gauge says %.0f%%, the offer %+v", s.Gauge.Share(), s.Offer)
 		}
+		for _, step := range []struct {
+			tokens int64
+			open   bool
+		}{{130, true}, {118, false}, {190, true}, {40, false}} { // masked a little, and much; full once more; masked
+			w.filled(p.ID, fmt.Sprint("with ", step.tokens), step.tokens)
+			if s := w.status(p.ID); (s.Offer != nil) != step.open {
+				t.Errorf("at %.0f%%: the offer %+v", s.Gauge.Share(), s.Offer)
+			}
+		}
 	})
 }
 
 // full has a thread's agent answer with more in its context than that holds.
-func (w *world) full(id thread.ID, prompt string) {
+func (w *world) full(id thread.ID, prompt string) { w.filled(id, prompt, 210) }
+
+// filled has a thread's agent answer with so many tokens in a context of 200.
+func (w *world) filled(id thread.ID, prompt string, tokens int64) {
 	w.t.Helper()
 	s := w.status(id)
 	conv := w.natives.conversation(s.Session)
@@ -133,7 +145,7 @@ func (w *world) full(id thread.ID, prompt string) {
 	items := append(conv, item("user", prompt))
 	w.natives.append(s.Session, append(items[len(conv):], answer))
 	w.m.ExchangeEnded(id, thread.Exchange{Main: true, Status: 200, Session: s.Session, Items: items, Answer: &answer,
-		Prompt: prompt, Usage: thread.Usage{Input: 210}, Window: 200, EndsTurn: true, Ended: time.Now()})
+		Prompt: prompt, Usage: thread.Usage{Input: tokens}, Window: 200, EndsTurn: true, Ended: time.Now()})
 	synctest.Wait()
 }
 

@@ -52,6 +52,9 @@ func (m *suggestions) observe(ctx context.Context, l *liveThread, a recording.Re
 	if m.OfferMode() == thread.OffersOff {
 		return
 	}
+	if a.EndsTurn {
+		m.drop(func(o thread.Offer) bool { return o.Thread == l.id && offers.Past(o, a.Gauge) })
+	}
 	o, ok := m.signalsOf(l.id).Observe(ctx, a, l.thread().ForkPoint)
 	if !ok {
 		return
@@ -189,6 +192,15 @@ func (m *suggestions) addOffer(o thread.Offer) {
 	defer m.mu.Unlock()
 	open := append(m.open, o)
 	m.keepOffers(open[max(0, len(open)-maxOffers):])
+}
+
+// drop takes back open offers.
+func (m *suggestions) drop(which func(thread.Offer) bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if slices.ContainsFunc(m.open, which) {
+		m.keepOffers(slices.DeleteFunc(slices.Clone(m.open), which))
+	}
 }
 
 // keepOffers replaces the open offers and publishes the threads that gained or lost one. core.mu is held.

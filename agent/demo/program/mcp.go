@@ -1,16 +1,16 @@
 package program
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os/exec"
 	"strings"
 	"sync"
 	"time"
+
+	"orchestrator/thread/ground/rpc"
 )
 
 // The limits of what an MCP server is given and gives.
@@ -18,7 +18,6 @@ const (
 	mcpVersion   = "2025-11-25"
 	mcpStart     = 10 * time.Second // until it has answered the handshake
 	mcpMostPages = 50
-	mcpMostLine  = 32 << 20
 )
 
 // mcpServer is one MCP server, by its name and the command that speaks MCP on its standard streams.
@@ -31,45 +30,22 @@ type mcpServer struct {
 // tools. Its methods may be called from several goroutines.
 type mcpClient struct {
 	server mcpServer
-	stdin  io.WriteCloser
+	peer   *rpc.Peer
 	wait   func() error
 	stop   context.CancelFunc // ends the handshake
 	ready  chan struct{}      // closed when the handshake is over
 	failed error              // why it did not succeed; set before ready is closed
 
-	mu      sync.Mutex // guards the rest and the writing of messages
-	next    int
-	pending map[int]chan mcpMessage
+	mu      sync.Mutex // guards the rest
 	tools   []definition
-	listed  bool  // tools are what the server offers
-	changes int   // how often it told that they have changed
-	gone    error // set when the server's output has ended
+	listed  bool // tools are what the server offers
+	changes int  // how often it told that they have changed
 }
-
-// mcpMessage is a message of JSON-RPC.
-type mcpMessage struct {
-	Version string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id,omitempty"`
-	Method  string          `json:"method,omitempty"`
-	Params  any             `json:"params,omitempty"`
-	Result  json.RawMessage `json:"result,omitempty"`
-	Error   *mcpError       `json:"error,omitempty"`
-}
-
-type mcpError struct {
-	Code    int    `json:"code"`
-	Message string `json:"message"`
-}
-
-func (e *mcpError) Error() string { return e.Message }
-
-// methodNotFound is JSON-RPC's code.
-const methodNotFound = -32601
 
 // connect starts a server and shakes hands beside the caller.
 func connect(s mcpServer) *mcpClient {
 	ctx, stop := context.WithTimeout(context.Background(), mcpStart)
-	c := &mcpClient{server: s, stop: stop, ready: make(chan struct{}), pending: map[int]chan mcpMessage{}}
+	c := &mcpClient{server: s, stop: stop, ready: make(chan struct{})}
 	go func() {
 		defer close(c.ready)
 		defer stop()
@@ -91,111 +67,66 @@ func (c *mcpClient) start(ctx context.Context) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	c.stdin, c.wait = stdin, cmd.Wait
-	go c.read(stdout)
-	if _, err := c.call(ctx, "initialize", map[string]any{
+	c.peer, c.wait = rpc.NewPeer(rpc.NewLines(stdout, stdin, stdin, nil), c), cmd.Wait
+	go func() { _ = c.peer.Run() }() // calls tell that it has ended
+	if err := c.call(ctx, "initialize", map[string]any{
 		"protocolVersion": mcpVersion, "capabilities": map[string]any{},
 		"clientInfo": map[string]any{"name": "orchestrator-demo", "version": "1"},
-	}); err != nil {
+	}, nil); err != nil {
 		return err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.write(mcpMessage{Method: "notifications/initialized"})
+	return c.peer.Notify(ctx, "notifications/initialized", nil)
 }
 
 // close ends the server: it ends when its input does.
 func (c *mcpClient) close() {
 	c.stop()
 	<-c.ready
-	if c.stdin != nil {
-		_ = c.stdin.Close() // it may have ended
-		_ = c.wait()        // how it ends is its own affair
+	if c.peer != nil {
+		_ = c.peer.Close() // it may have ended
+		_ = c.wait()       // how it ends is its own affair
 	}
 }
 
-// write sends a message. mu is held.
-func (c *mcpClient) write(m mcpMessage) error {
-	m.Version = "2.0"
-	raw, err := json.Marshal(m)
+// call asks for something and reads the result, unless into is nil.
+func (c *mcpClient) call(ctx context.Context, method string, params, into any) error {
+	raw, err := json.Marshal(params)
 	if err != nil {
 		return err
 	}
-	_, err = c.stdin.Write(append(raw, '\n'))
-	return err
+	result, err := c.peer.Call(ctx, method, raw)
+	refused := (*rpc.Error)(nil)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, rpc.ErrClosed):
+		return fmt.Errorf("the MCP server %s has ended", c.server.Name)
+	case errors.As(err, &refused):
+		return errors.New(refused.Message)
+	case err != nil || into == nil:
+		return err
+	}
+	if err := json.Unmarshal(result, into); err != nil {
+		return fmt.Errorf("read the result of %s: %w", method, err)
+	}
+	return nil
 }
 
-// call asks for something and waits for the result.
-func (c *mcpClient) call(ctx context.Context, method string, params any) (json.RawMessage, error) {
-	answer := make(chan mcpMessage, 1)
-	c.mu.Lock()
-	c.next++
-	id := c.next
-	err := c.gone
-	if err == nil {
-		c.pending[id] = answer
-		err = c.write(mcpMessage{ID: json.RawMessage(fmt.Sprint(id)), Method: method, Params: params})
+// Request implements rpc.Handler.
+func (*mcpClient) Request(_ context.Context, m rpc.Message) (json.RawMessage, error) {
+	if m.Method == "ping" {
+		return nil, nil
 	}
-	c.mu.Unlock()
-	defer func() {
-		c.mu.Lock()
-		delete(c.pending, id)
-		c.mu.Unlock()
-	}()
-	if err != nil {
-		return nil, err
-	}
-	select {
-	case m, ok := <-answer:
-		switch {
-		case !ok:
-			return nil, c.gone // set before the channel was closed
-		case m.Error != nil:
-			return nil, m.Error
-		}
-		return m.Result, nil
-	case <-ctx.Done():
+	return nil, rpc.Errorf(rpc.CodeNoMethod, "not supported: %s", m.Method)
+}
+
+// Notification implements rpc.Handler.
+func (c *mcpClient) Notification(m rpc.Message) {
+	if m.Method == "notifications/tools/list_changed" {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		_ = c.write(mcpMessage{Method: "notifications/cancelled", Params: map[string]any{"requestId": id}})
-		return nil, ctx.Err()
-	}
-}
-
-// read takes what the server says until its output ends.
-func (c *mcpClient) read(stdout io.Reader) {
-	lines := bufio.NewScanner(stdout)
-	lines.Buffer(make([]byte, 0, 16<<10), mcpMostLine)
-	for lines.Scan() {
-		var m mcpMessage
-		if json.Unmarshal(lines.Bytes(), &m) == nil {
-			c.take(m)
-		}
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.gone = errors.Join(fmt.Errorf("the MCP server %s has ended", c.server.Name), lines.Err())
-	for id, waiting := range c.pending {
-		close(waiting)
-		delete(c.pending, id)
-	}
-}
-
-func (c *mcpClient) take(m mcpMessage) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var id int
-	switch {
-	case m.Method == "notifications/tools/list_changed":
 		c.listed = false
 		c.changes++
-	case m.Method == "ping":
-		_ = c.write(mcpMessage{ID: m.ID, Result: json.RawMessage("{}")})
-	case m.Method != "" && m.ID != nil:
-		_ = c.write(mcpMessage{ID: m.ID, Error: &mcpError{methodNotFound, "not supported: " + m.Method}})
-	case m.Method == "" && json.Unmarshal(m.ID, &id) == nil && c.pending[id] != nil:
-		c.pending[id] <- m
-		delete(c.pending, id)
 	}
 }
 
@@ -232,10 +163,6 @@ func (c *mcpClient) pages(ctx context.Context) ([]definition, error) {
 	var all []definition
 	params := map[string]any{}
 	for range mcpMostPages {
-		raw, err := c.call(ctx, "tools/list", params)
-		if err != nil {
-			return nil, err
-		}
 		var page struct {
 			Tools []struct {
 				Name        string         `json:"name"`
@@ -244,8 +171,8 @@ func (c *mcpClient) pages(ctx context.Context) ([]definition, error) {
 			} `json:"tools"`
 			Next string `json:"nextCursor"`
 		}
-		if err := json.Unmarshal(raw, &page); err != nil {
-			return nil, fmt.Errorf("read the list of tools: %w", err)
+		if err := c.call(ctx, "tools/list", params, &page); err != nil {
+			return nil, err
 		}
 		for _, t := range page.Tools {
 			all = append(all, definition{c.prefix() + t.Name, t.Description, t.InputSchema})
@@ -260,12 +187,6 @@ func (c *mcpClient) pages(ctx context.Context) ([]definition, error) {
 
 // use calls a tool by the name that the model knows, and returns the text of its result.
 func (c *mcpClient) use(ctx context.Context, name string, input json.RawMessage) (string, error) {
-	raw, err := c.call(ctx, "tools/call", map[string]any{
-		"name": strings.TrimPrefix(name, c.prefix()), "arguments": input,
-	})
-	if err != nil {
-		return "", err
-	}
 	var result struct {
 		Content []struct {
 			Type string `json:"type"`
@@ -273,8 +194,10 @@ func (c *mcpClient) use(ctx context.Context, name string, input json.RawMessage)
 		} `json:"content"`
 		IsError bool `json:"isError"`
 	}
-	if err := json.Unmarshal(raw, &result); err != nil {
-		return "", fmt.Errorf("read the result: %w", err)
+	if err := c.call(ctx, "tools/call", map[string]any{
+		"name": strings.TrimPrefix(name, c.prefix()), "arguments": input,
+	}, &result); err != nil {
+		return "", err
 	}
 	var parts []string
 	for _, part := range result.Content {

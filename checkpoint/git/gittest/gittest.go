@@ -24,10 +24,10 @@ func Env(home string) []string {
 }
 
 // Run runs git in a folder, with env and no other git variables, and returns its output without the last newline. It
-// fails the test if git fails.
+// fails the test if git fails. A commit starts no second git that looks whether there is something to collect.
 func Run(t T, env []string, dir string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command("git", args...)
+	cmd := exec.Command("git", append([]string{"-c", "maintenance.auto=false"}, args...)...)
 	cmd.Dir = dir
 	for _, kv := range os.Environ() {
 		if !strings.HasPrefix(kv, "GIT_") {

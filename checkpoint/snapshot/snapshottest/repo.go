@@ -2,6 +2,7 @@
 package snapshottest
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
@@ -83,7 +84,11 @@ func New(t T, top string, args ...string) *Repo {
 			t.Fatal(err)
 		}
 	}
-	r.Git(append([]string{"init", "-q", "-b", "main"}, args...)...)
+	if len(args) == 0 {
+		gittest.Init(t, r.Dir)
+	} else {
+		r.Git(append([]string{"init", "-q", "-b", "main"}, args...)...)
+	}
 	r.Store = r.Open(0)
 	return r
 }
@@ -160,7 +165,7 @@ func (r *Repo) CommitAll(message string) string {
 	r.Helper()
 	r.Git("add", "-A")
 	r.Git("commit", "-q", "--allow-empty", "-m", message)
-	return r.Git("rev-parse", "HEAD")
+	return gittest.Head(r, r.Env, r.Dir)
 }
 
 // Take takes a snapshot of the main worktree for the thread t1.
@@ -232,34 +237,54 @@ func (r *Repo) Files(dir string) map[string]string {
 func (r *Repo) Held(snap thread.Snapshot) map[string]string {
 	r.Helper()
 	found := map[string]string{}
+	var names, kinds, oids []string
 	for _, line := range strings.Split(strings.TrimSuffix(r.Git("ls-tree", "-r", "-z", snap.Commit), "\x00"), "\x00") {
 		if line == "" {
 			continue
 		}
 		head, name, _ := strings.Cut(line, "\t")
 		f := strings.Fields(head)
+		kind := ""
 		switch f[0] {
 		case "160000":
 			found[name] = "repo " + f[2]
+			continue
 		case "120000":
-			found[name] = "link " + r.blob(f[2])
+			kind = "link "
 		case "100755":
-			found[name] = "exec " + r.blob(f[2])
-		default:
-			found[name] = r.blob(f[2])
+			kind = "exec "
 		}
+		names, kinds, oids = append(names, name), append(kinds, kind), append(oids, f[2])
+	}
+	for i, body := range r.blobs(oids) {
+		found[names[i]] = kinds[i] + body
 	}
 	return found
 }
 
-func (r *Repo) blob(oid string) string {
-	cmd := exec.Command("git", "cat-file", "blob", oid)
+// blobs reads blobs with one git.
+func (r *Repo) blobs(oids []string) []string {
+	r.Helper()
+	if len(oids) == 0 {
+		return nil
+	}
+	cmd := exec.Command("git", "cat-file", "--batch")
 	cmd.Dir = r.Dir
+	cmd.Stdin = strings.NewReader(strings.Join(oids, "\n") + "\n")
 	out, err := cmd.Output()
 	if err != nil {
 		r.Fatal(err)
 	}
-	return string(out)
+	bodies := make([]string, 0, len(oids))
+	for _, oid := range oids {
+		head, rest, _ := bytes.Cut(out, []byte{'\n'})
+		size := -1
+		if n, err := fmt.Sscanf(string(head), oid+" blob %d", &size); n != 1 || err != nil || size >= len(rest) {
+			r.Fatalf("blob %s: git wrote %q", oid, head)
+		}
+		bodies, out = append(bodies, string(rest[:size])), rest[size+1:]
+	}
+	return bodies
 }
 
 // Same compares two sets of files.
@@ -284,9 +309,12 @@ func (r *Repo) Visible() string {
 		return nil
 	})
 	slices.Sort(logs)
+	head, _ := os.ReadFile(filepath.Join(r.Dir, ".git/HEAD"))
+	// Branches with what they follow, tags, the stash: what `git branch`, `tag`, `log` print follows from this.
+	refs := r.Git("for-each-ref", "--format=%(refname) %(objectname) %(upstream) %(upstream:track)",
+		"refs/heads", "refs/tags", "refs/remotes", "refs/stash")
 	return strings.Join([]string{
-		r.Git("branch", "-a", "-vv"), r.Git("tag"), r.Git("stash", "list"), r.Git("worktree", "list"),
-		string(index), string(config), strings.Join(logs, "\n"), r.Git("log", "--branches", "--tags", "--oneline"),
+		string(head), refs, r.Git("worktree", "list", "--porcelain"), string(index), string(config), strings.Join(logs, "\n"),
 	}, "\n--\n")
 }
 

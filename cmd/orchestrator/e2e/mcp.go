@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 // ConfigureMCP writes what the person configures for all agents.

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"orchestrator/thread/failpoint"
 )
 
 // Set by TestMain.
@@ -59,6 +61,10 @@ var openSources = sync.OnceValue(func() error {
 	})
 })
 
+// killable are the flags of a program that tests kill at failpoints. Linking it without what only debuggers read is
+// quicker.
+func killable() []string { return []string{"-ldflags=-w " + failpoint.Linker} }
+
 // buildOnce builds the program once for all packages of tests: each of them, and each later run, finds it in a folder
 // of this user, and go builds it again when the code has changed.
 func buildOnce() (path string, err error) {
@@ -78,7 +84,7 @@ func buildOnce() (path string, err error) {
 	if stat, ok := info.Sys().(*syscall.Stat_t); !ok || !info.IsDir() || int(stat.Uid) != os.Getuid() || info.Mode().Perm() != 0o700 {
 		return "", fmt.Errorf("%s: it is no folder for you alone. Remove it", room)
 	}
-	flags := BuildFlags()
+	flags := append(BuildFlags(), killable()...)
 	id := sha256.Sum256([]byte(Root + "\x00" + strings.Join(flags, "\x00")))
 	dir := filepath.Join(room, hex.EncodeToString(id[:8]))
 	if err := os.MkdirAll(dir, 0o700); err != nil {

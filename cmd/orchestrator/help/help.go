@@ -6,6 +6,8 @@ import (
 	"embed"
 	"fmt"
 	"strings"
+
+	"orchestrator/cmd/orchestrator/config"
 )
 
 //go:embed *.txt
@@ -40,5 +42,7 @@ func Text(name string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("unknown help topic %q", name)
 	}
-	return string(b), nil
+	return strings.NewReplacer(
+		"{settings}", config.Help(""), "{limits}", config.Help("limits"), "{retention}", config.Help("retention"),
+	).Replace(string(b)), nil
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Group has a command lead a process group that is killed with the command's context. Once the command has ended, its output
-// is read for some time at most: what it left behind may keep it open.
+// Group has a command run in a process group of its own, all of which is killed when the command's context ends. drain
+// is how long its output is read once it has ended: a process that it left behind may keep that open.
 func Group(cmd *exec.Cmd, drain time.Duration) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return SignalGroup(cmd, syscall.SIGKILL) }

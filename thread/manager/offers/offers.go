@@ -60,6 +60,9 @@ func (s *Signals) Observe(
 	}
 	if a.EndsTurn { // a person cannot act on it in the middle of a turn
 		in.Share = a.Gauge.Share()
+		if Past(thread.Offer{Rule: string(suggest.RuleBand)}, a.Gauge) {
+			delete(s.offered, suggest.RuleBand) // when it is full again that is new
+		}
 	}
 	found, ok := suggest.Consider(in)
 	at := a.Began
@@ -106,6 +109,12 @@ func Request(o thread.Offer) thread.ForkRequest {
 
 // Full reports whether an offer is one for a full context.
 func Full(o thread.Offer) bool { return o.Rule == string(suggest.RuleBand) }
+
+// Past reports whether an offer for a full context has nothing to say any more: masking or a summary has freed much of it.
+func Past(o thread.Offer, now thread.Gauge) bool {
+	band := now.Band()
+	return Full(o) && (band == thread.BandNormal || band == thread.BandMasking)
+}
 
 // Current returns an open offer as it is true now, with so many percent of the context used.
 func Current(o *thread.Offer, share float64) *thread.Offer {

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"orchestrator/checkpoint/killtest"
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/thread"
-	"orchestrator/thread/failpoint"
 )
 
 // killPoint is a place in a use case where the server is killed.
@@ -48,12 +48,9 @@ func killPoints() []killPoint {
 // restore-backup, with the demo agent, git and SQLite: nothing uncommitted is lost, no thread is half there, and what
 // was cut off can be done again.
 func TestKilledAtFailpoints(t *testing.T) {
-	if !failpoint.Enabled {
-		t.Skip("SKIPPED without failpoints: go test -tags failpoint -run TestKilledAtFailpoints ./cmd/orchestrator/e2e/kills runs it")
-	}
 	rounds := e2e.FromEnv(t, "FAILPOINT_ROUNDS", 1)
 	restoresKilled(t, rounds)
-	for _, k := range killPoints() {
+	for _, k := range killtest.Some(t, killPoints()) {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
 			for round := range rounds { // each ends its server

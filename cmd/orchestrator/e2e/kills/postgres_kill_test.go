@@ -17,15 +17,11 @@ import (
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
-	"orchestrator/thread/failpoint"
 )
 
 // TestKilledOnPostgres is TestKilledAtFailpoints with PostgreSQL as the store: at one step of each use case, and
 // around a commit; at all steps when more rounds are asked for.
 func TestKilledOnPostgres(t *testing.T) {
-	if !failpoint.Enabled {
-		t.Skip("SKIPPED without failpoints: go test -tags failpoint -run TestKilledOnPostgres ./cmd/orchestrator/e2e/kills runs it")
-	}
 	rounds := e2e.FromEnv(t, "FAILPOINT_ROUNDS", 1)
 	few := []string{"thread.fork.stored", "thread.rewind.restored", "thread.merge.merged", "archive.import.record"}
 	for _, k := range killPoints() {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"orchestrator/checkpoint/killtest"
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
@@ -87,7 +88,7 @@ func restoreKilledAt(r *e2e.Rig, point string) {
 }
 
 func restoresKilled(t *testing.T, rounds int) {
-	for _, point := range restorePoints {
+	for _, point := range killtest.Some(t, restorePoints) {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
 			for range rounds {

@@ -12,7 +12,6 @@ import (
 	"orchestrator/contextmgr/masks"
 	"orchestrator/contextmgr/policy"
 	"orchestrator/thread"
-	"orchestrator/thread/failpoint"
 	"orchestrator/thread/private"
 )
 
@@ -188,9 +187,6 @@ func TestHostileArchive(t *testing.T) {
 // TestImportOfPartsKilled kills the server while it imports staged data and masks: nothing of the thread is left, and
 // the import works again.
 func TestImportOfPartsKilled(t *testing.T) {
-	if !failpoint.Enabled {
-		t.Skip("SKIPPED without failpoints: go test -tags failpoint -run TestImportOfPartsKilled ./cmd/orchestrator/e2e/stores runs it")
-	}
 	r := e2e.NewRig(t)
 	file, _, token, mask := carried(r, "--with-secrets")
 	for _, point := range []string{"staging.import.entry", "archive.import.part", "masks.import.batch", "archive.import.part:2",

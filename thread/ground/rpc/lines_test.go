@@ -11,7 +11,7 @@ import (
 	"testing/iotest"
 	"time"
 
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 const note = `{"jsonrpc":"2.0","method":"m"}`

@@ -1,4 +1,4 @@
-package worktree
+package git
 
 import (
 	"bytes"
@@ -14,9 +14,9 @@ import (
 // maxIndex is the largest index whose checksum is verified: about two million files.
 const maxIndex = 256 << 20
 
-// badIndex reports whether an index is invalid, or does not match the checksum at its end; git itself checks that only
-// in fsck. A missing one is bad if due is set, and something else than a file is not judged here: odd reports it.
-func badIndex(file string, due bool) bool {
+// DamagedIndex reports whether an index is invalid, or does not match the checksum at its end; git itself checks that only
+// in fsck. A missing one is bad if due is set, and something else than a file is not judged.
+func DamagedIndex(file string, due bool) bool {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // without blocking at a pipe
 	if err != nil {
 		return due && errors.Is(err, fs.ErrNotExist)

@@ -1,5 +1,3 @@
-//go:build failpoint
-
 package failpoint
 
 import (
@@ -7,14 +5,42 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
-// Enabled reports whether this build can be killed at failpoints.
-const Enabled = true
+// Linker is the flag of the linker with which a program can be armed by its environment.
+const Linker = "-X=orchestrator/thread/failpoint.linked=yes"
 
-// points is what the environment selects, read once, at the first hit.
+// linked is set by the linker, to "yes" by Linker.
+var linked string
+
+// armed is what this process was armed with, nil in one that was not. It is the only state that failpoints share in
+// the process: the environment belongs to the process too.
+var armed atomic.Pointer[points]
+
+// Hit marks the place called name: it ends the process with SIGKILL if it was armed for that place.
+func Hit(name string) {
+	if p := armed.Load(); p != nil {
+		p.hit(name)
+	}
+}
+
+// Arm makes the process obey its environment. It is for the programs of tests.
+func Arm() {
+	p := &points{trace: os.Getenv("ORCHESTRATOR_FAILPOINT_TRACE")}
+	p.name, p.left = parse(os.Getenv("ORCHESTRATOR_FAILPOINT"))
+	armed.Store(p)
+}
+
+// Main arms a program that was linked with Linker, and no other.
+func Main() {
+	if linked == "yes" {
+		Arm()
+	}
+}
+
+// points is what the environment selects.
 type points struct {
-	once  sync.Once
 	name  string // the place that kills, or ""
 	trace string // file that the names of all passed places are written to, or ""
 
@@ -22,14 +48,7 @@ type points struct {
 	left int        // hits of name until the kill
 }
 
-// state is the only state that failpoints share in the process: the environment belongs to the process too.
-var state points
-
-// Hit marks the place called name: it ends the process with SIGKILL when the environment says so.
-func Hit(name string) { state.hit(name) }
-
 func (p *points) hit(name string) {
-	p.once.Do(p.read)
 	if p.trace != "" {
 		p.note(name)
 	}
@@ -43,11 +62,6 @@ func (p *points) hit(name string) {
 	if die {
 		p.die()
 	}
-}
-
-func (p *points) read() {
-	p.name, p.left = parse(os.Getenv("ORCHESTRATOR_FAILPOINT"))
-	p.trace = os.Getenv("ORCHESTRATOR_FAILPOINT_TRACE")
 }
 
 // parse splits "name:n". Without a valid number the first hit counts.

@@ -1,5 +1,3 @@
-//go:build failpoint
-
 package failpoint
 
 import (
@@ -13,7 +11,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv("FAILPOINT_CHILD") == "1" {
+	if how := os.Getenv("FAILPOINT_CHILD"); how != "" {
+		switch how {
+		case "arm":
+			Arm()
+		case "main":
+			Main()
+		}
 		for range 5 {
 			Hit("a.b")
 			Hit("a.c")
@@ -40,7 +44,7 @@ func TestHit(t *testing.T) {
 		t.Run(tc.point, func(t *testing.T) {
 			trace := filepath.Join(t.TempDir(), "trace")
 			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), "FAILPOINT_CHILD=1", "ORCHESTRATOR_FAILPOINT="+tc.point,
+			cmd.Env = append(os.Environ(), "FAILPOINT_CHILD=arm", "ORCHESTRATOR_FAILPOINT="+tc.point,
 				"ORCHESTRATOR_FAILPOINT_TRACE="+trace)
 			err := cmd.Run()
 			killed := false
@@ -60,5 +64,28 @@ func TestHit(t *testing.T) {
 				t.Errorf("passed %d places, want %d:\n%s", n, tc.passed, b)
 			}
 		})
+	}
+}
+
+// TestStrangersEnvironment: a program that neither called Arm nor was linked for it lives, whatever is set where it
+// starts.
+func TestStrangersEnvironment(t *testing.T) {
+	for _, how := range []string{"main", "nothing"} {
+		trace := filepath.Join(t.TempDir(), "trace")
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "FAILPOINT_CHILD="+how, "ORCHESTRATOR_FAILPOINT=a.b", "ORCHESTRATOR_FAILPOINT_TRACE="+trace)
+		if err := cmd.Run(); err != nil {
+			t.Errorf("%s: %v", how, err)
+		}
+		if _, err := os.Stat(trace); err == nil {
+			t.Errorf("%s: it noted what it passed", how)
+		}
+	}
+}
+
+// BenchmarkHit is what a place costs in a process that is not armed.
+func BenchmarkHit(b *testing.B) {
+	for range b.N {
+		Hit("a.b")
 	}
 }

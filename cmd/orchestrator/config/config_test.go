@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -12,17 +12,15 @@ import (
 	"time"
 
 	"orchestrator/cmd/orchestrator/e2e"
-	"orchestrator/cmd/orchestrator/help"
 	"orchestrator/contextmgr/models"
 	"orchestrator/contextmgr/policy"
-	"orchestrator/thread"
 )
 
 func never(string, []byte) bool { return false }
 
 func always(string, []byte) bool { return true }
 
-func TestConfig(t *testing.T) {
+func TestLoad(t *testing.T) {
 	tests := []struct {
 		name, user, project string
 		env                 []string
@@ -34,7 +32,9 @@ func TestConfig(t *testing.T) {
 			return c.Theme == "auto" && c.Offers == "suggest" && c.IdleStop == 30*time.Minute && c.Scrollback == 10_000
 		}},
 		{name: "the user's file", user: "theme = \"dark\"\n[limits]\ndepth = 3\n[keys]\nfork = \"ctrl+y\"\n",
-			check: func(c Config) bool { return c.Theme == "dark" && c.MaxDepth == 3 && c.Keys["fork"] == "ctrl+y" }},
+			check: func(c Config) bool {
+				return c.Theme == "dark" && c.MaxDepth == 3 && slices.Equal(c.Keys["fork"], []string{"ctrl+y"})
+			}},
 		{name: "variables win", user: "theme = \"dark\"\n", env: []string{"ORCHESTRATOR_THEME=light", "ORCHESTRATOR_LIMITS_DEPTH=4", "ORCHESTRATOR_REAL_AGENTS=1"},
 			check: func(c Config) bool { return c.Theme == "light" && c.MaxDepth == 4 }},
 		{name: "a project that is trusted", user: "agent = \"claude\"\n", project: "agent = \"codex\"\n", trusted: always,
@@ -77,20 +77,20 @@ func TestConfig(t *testing.T) {
 			return len(c.MaskingTools) == 0 && c.Untrusted != ""
 		}},
 		{name: "rules in force", user: "masking_keep = \"Read\"\nmasking_tokens = 7\n[masking_tools.Bash]\nkeep_last = 1\n", check: func(c Config) bool {
-			s := c.maskSettings(policy.ModeLean)
-			return s.TriggerTokens == 7 && len(s.Rules) == 1 && slices.Equal(c.rules(), []policy.Rule{{Tool: "Read", Keep: true}, {Tool: "Bash", KeepLast: 1}})
+			s := c.Mode(policy.ModeLean)
+			return s.TriggerTokens == 7 && len(s.Rules) == 1 && slices.Equal(c.Rules(), []policy.Rule{{Tool: "Read", Keep: true}, {Tool: "Bash", KeepLast: 1}})
 		}},
 		{name: "a rule that keeps nothing", user: "# mine\n[masking_tools.Read]\nkeep = true\n[masking_tools.Bash]\nkeep = false\n",
-			err: []string{"config.toml:4: masking_tools.\"Bash\": keeps nothing"}},
+			err: []string{"config.toml:4:16: masking_tools.\"Bash\": keeps nothing"}},
 		{name: "rules with errors", user: "[masking_tools.Bash]\nkeep = true\n[masking_tools.\"mcp__*\"]\nkeep_last = 3\nkeep = \"yes\"\n[masking_tools.\"[\"]\nkeep = true\n",
-			err: []string{"config.toml:5: masking_tools.\"mcp__*\": \"keep\" is yes, but must be true or false", "config.toml:6: masking_tools.\"[\": is not a name"}},
+			err: []string{"config.toml:5:1: masking_tools.\"mcp__*\": \"keep\" is yes, but must be true or false", "config.toml:6:16: masking_tools.\"[\": is not a name"}},
 		{name: "a rule with a negative number", project: "\nmasking_tools.Bash.min_tokens = -1\n", trusted: always,
-			err: []string{".orchestrator.toml:2: masking_tools.\"Bash\": \"min_tokens\" is -1, but must be a whole number, 0 to 1000000000"}},
+			err: []string{".orchestrator.toml:2:20: masking_tools.\"Bash\": \"min_tokens\" is -1, but must be a whole number, 0 to 1000000000"}},
 		{name: "a rule with an unknown key", user: "[masking_tools]\nRead = { keep = true }\nBash = { mask = true }\n",
-			err: []string{"config.toml:3: masking_tools.\"Bash\": unknown key \"mask\"; known keys: keep, keep_last, min_tokens"}},
-		{name: "a rule that is no table", user: "[masking_tools]\nBash = true\n", err: []string{"config.toml:2: masking_tools.\"Bash\": must be a table"}},
-		{name: "rules that are no table", user: "agent = \"x\"\nmasking_tools = \"Bash\"\n", err: []string{"config.toml:2: \"masking_tools\" must be a table"}},
-		{name: "rules in the wrong table", user: "[masking.tools.Bash]\nkeep = true\n", err: []string{"config.toml:2: unknown setting", "[masking_tools.\"NAME\"]"}},
+			err: []string{"config.toml:3:10: masking_tools.\"Bash\": unknown key \"mask\"; known keys: keep, keep_last, min_tokens"}},
+		{name: "a rule that is no table", user: "[masking_tools]\nBash = true\n", err: []string{"config.toml:2:1: masking_tools.\"Bash\": must be a table"}},
+		{name: "rules that are no table", user: "agent = \"x\"\nmasking_tools = \"Bash\"\n", err: []string{"config.toml:2:1: \"masking_tools\" must be a table"}},
+		{name: "rules in the wrong table", user: "[masking.tools.Bash]\nkeep = true\n", err: []string{"config.toml:2:1: unknown setting", "[masking_tools.\"NAME\"]"}},
 		{name: "masking as it is", check: func(c Config) bool { return c.Masking == "safe" && c.MaskingTokens == 0 }},
 		{name: "a login's requests are the user's", project: "masking_login = \"lean\"\n", trusted: always, err: []string{"your own configuration"}},
 		{name: "no such mode", user: "masking = \"more\"\n", err: []string{"safe, lean, observe, off"}},
@@ -98,14 +98,14 @@ func TestConfig(t *testing.T) {
 		{name: "long tokens", project: "[stage]\ntoken_length = 12\n", trusted: always,
 			check: func(c Config) bool { return c.TokenDigits == 12 }},
 		{name: "tokens of the usual length", check: func(c Config) bool { return c.TokenDigits == 8 }},
-		{name: "tokens that are too short", user: "stage.token_length = 6\n", err: []string{"stage.token_length", "not 6"}},
-		{name: "staged for no time", user: "stage_ttl = \"0s\"\n", err: []string{"stage_ttl is 0s", "8760h"}},
+		{name: "tokens that are too short", user: "stage.token_length = 6\n", err: []string{"stage.token_length", "is 6, but must be 8, 10"}},
+		{name: "staged for no time", user: "stage_ttl = \"0s\"\n", err: []string{"stage_ttl\" is \"0s\"", "8760h"}},
 		{name: "a project that stages more", project: "[limits]\nstage_mb = 0\n", trusted: always,
 			err: []string{".orchestrator.toml:2", "limits.stage_mb", "your own configuration"}},
 		{name: "an unknown action", user: "[keys]\nfork = \"f\"\nfrok = \"F\"\n", err: []string{"config.toml:3", "unknown action \"frok\""}},
 		{name: "keys that clash", user: "[keys]\nfork = \"ctrl+y\"\nnew = \"ctrl+y\"\n", err: []string{"config.toml:", "\"ctrl+y\" is", "\"new\"", "\"fork\""}},
 		{name: "a key of another action", user: "theme = \"dark\"\n[keys]\nnew = \"f\"\n", err: []string{"config.toml:3", "\"f\" is"}},
-		{name: "keys changed round", user: "[keys]\nnew = \"f\"\nfork = \"n\"\n", check: func(c Config) bool { return c.Keys["new"] == "f" }},
+		{name: "keys changed round", user: "[keys]\nnew = \"f\"\nfork = \"n\"\n", check: func(c Config) bool { return slices.Equal(c.Keys["new"], []string{"f"}) }},
 		{name: "keys without quotes", user: "[keys]\nnew = [\"f\"]\n", err: []string{"config.toml:2", "keys.new", "in quotes"}},
 		{name: "a bad variable", env: []string{"ORCHESTRATOR_THEME=pink"}, err: []string{"ORCHESTRATOR_THEME", "pink"}},
 		{name: "an odd store", user: "\nstore = \"mysql://ann:hunter2@x\"\n", err: []string{"config.toml:2", "store", "postgres://"}},
@@ -118,7 +118,7 @@ func TestConfig(t *testing.T) {
 			if test.trusted == nil {
 				test.trusted = never
 			}
-			c, err := loadConfig(root, test.env, home, test.trusted)
+			c, err := Load(root, test.env, home, test.trusted)
 			if (err != nil) != (test.err != nil) {
 				t.Fatalf("error %v", err)
 			}
@@ -155,7 +155,7 @@ func TestOddProjectFiles(t *testing.T) {
 			if err := plant(file); err != nil {
 				t.Fatal(err)
 			}
-			c, err := loadConfig(root, nil, t.TempDir(), func(string, []byte) bool { return true })
+			c, err := Load(root, nil, t.TempDir(), func(string, []byte) bool { return true })
 			if err != nil || c.Agent != "" || c.Untrusted != "" || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], file) {
 				t.Errorf("got %+v, %v", c, err)
 			}
@@ -168,7 +168,7 @@ func TestOwnModels(t *testing.T) {
 	load := func(t *testing.T, content string) (Config, error) {
 		home := t.TempDir()
 		e2e.Put(t, filepath.Join(home, "orchestrator", "config.toml"), content)
-		return loadConfig(t.TempDir(), nil, home, func(string, []byte) bool { return true })
+		return Load(t.TempDir(), nil, home, func(string, []byte) bool { return true })
 	}
 	c, err := load(t, "[models.\"gpt-5*\"]\nwindow = 100000\n[models.\"openai/gpt-5.5\"]\nwindow = 400000\ninput = 1\noutput = 2.5\ncache_read = 0\n[models.local]\ninput = 0\noutput = 0\n")
 	if err != nil || len(c.Models) != 3 {
@@ -205,48 +205,17 @@ func TestOwnModels(t *testing.T) {
 	}
 }
 
-// TestCostIsNeverGuessed: a cost of 0 is shown only where nothing was to be paid.
-func TestCostIsNeverGuessed(t *testing.T) {
-	used := thread.Usage{Input: 10}
-	for want, s := range map[string]thread.Status{
-		"-":        {},
-		"no price": {Thread: thread.Thread{Usage: used}},
-		"$0.00":    {Thread: thread.Thread{Usage: thread.Usage{Input: 10, Priced: true}}},
-		"$1.50":    {Thread: thread.Thread{Usage: used, Gauge: thread.Gauge{CostUSD: 1.5}}},
-	} {
-		if got := costOf(s); got != want {
-			t.Errorf("%+v: %s, want %s", s.Usage, got, want)
+// TestHelp: each setting is in one of the tables, which are as wide as a help text.
+func TestHelp(t *testing.T) {
+	text := Help("") + Help("limits") + Help("retention")
+	for _, s := range settings() {
+		if n := len(regexp.MustCompile(`(?m)^  `+regexp.QuoteMeta(s.key)+` +\S`).FindAllString(text, -1)); n != 1 {
+			t.Errorf("help lists %q %d times", s.key, n)
 		}
 	}
-	if got := contextOf(thread.Gauge{Tokens: 299, Window: 1000}); got != "299/1.0k 29%" {
-		t.Errorf("just below a band: %s", got)
-	}
-}
-
-func TestTrustAsksAgain(t *testing.T) {
-	tr := trust{home: filepath.Join(t.TempDir(), "deep")}
-	if tr.accepted("/p/.orchestrator.toml", []byte("a")) {
-		t.Error("trusted before it was accepted")
-	}
-	if err := tr.accept("/p/.orchestrator.toml", []byte("a")); err != nil {
-		t.Fatal(err)
-	}
-	if !tr.accepted("/p/.orchestrator.toml", []byte("a")) {
-		t.Error("not trusted after it was accepted")
-	}
-	if tr.accepted("/p/.orchestrator.toml", []byte("b")) || tr.accepted("/q/.orchestrator.toml", []byte("a")) {
-		t.Error("other content or another file is trusted too")
-	}
-}
-
-func TestHelpListsSettings(t *testing.T) {
-	text, err := help.Text("settings")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for key := range settings() {
-		if !regexp.MustCompile(`(?m)(^  |, )` + regexp.QuoteMeta(key) + `\b`).MatchString(text) {
-			t.Errorf("`orchestrator help settings` does not list %q", key)
+	for line := range strings.Lines(text) {
+		if len([]rune(line)) > columns+1 {
+			t.Errorf("%d columns: %s", len([]rune(line))-1, line)
 		}
 	}
 }

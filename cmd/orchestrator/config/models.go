@@ -1,6 +1,7 @@
-package main
+package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,35 +10,30 @@ import (
 	"orchestrator/contextmgr/models"
 )
 
-// modelRows reads the table of the user's own windows and prices. By model, or by a pattern such as "qwen3*", it has
-// the window in tokens and the prices in USD per million tokens.
-func modelRows(value any) ([]models.Row, error) {
-	if value == nil {
-		return nil, nil
-	}
-	all, ok := value.(map[string]any)
+// setModels takes over the table of the person's own windows and prices. By model, or by a pattern such as "qwen3*", it
+// has the window in tokens and the prices in USD per million tokens.
+func setModels(c *Config, v any, at func(path ...string) string) error {
+	all, ok := v.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("%q must be a table, such as [models.\"qwen3*\"] with window = 131072", "models")
+		return fmt.Errorf("%s: %q must be a table, such as [models.\"qwen3*\"] with window = 131072", at("models"), "models")
 	}
 	var rows []models.Row
 	// The longest patterns first: they are the most specific.
 	names := slices.SortedFunc(maps.Keys(all), func(a, b string) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		return strings.Compare(a, b)
+		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
 	})
 	for _, name := range names {
 		row, err := modelRow(name, all[name])
+		if err == nil {
+			_, err = (models.Table{}).With([]models.Row{row})
+		}
 		if err != nil {
-			return nil, err
+			return fmt.Errorf("%s: %w", at("models", name), err)
 		}
 		rows = append(rows, row)
 	}
-	if _, err := (models.Table{}).With(rows); err != nil {
-		return nil, fmt.Errorf("models: %w", err)
-	}
-	return rows, nil
+	c.Models = append(rows, c.Models...)
+	return nil
 }
 
 func modelRow(name string, value any) (models.Row, error) {

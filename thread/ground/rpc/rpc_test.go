@@ -9,7 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orchestrator/mcpctl/rpc"
+	"orchestrator/thread/ground/rpc"
 )
 
 func echo(_ context.Context, m rpc.Message) (json.RawMessage, error) { return m.Params, nil }

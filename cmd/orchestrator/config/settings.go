@@ -1,0 +1,153 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"orchestrator/thread"
+)
+
+// former are the settings of earlier builds, with what became of them.
+func former() map[string]string {
+	return map[string]string{"mcp_transport": "agents always reach our MCP server by the socket"}
+}
+
+func byKey() map[string]setting {
+	all := map[string]setting{}
+	for _, s := range settings() {
+		all[s.key] = s
+	}
+	return all
+}
+
+// settings returns all settings in the order of `orchestrator help settings`.
+func settings() []setting {
+	masks := []string{string(thread.MaskSafe), string(thread.MaskLean), string(thread.MaskObserve), string(thread.MaskOff)}
+	return []setting{
+		text("agent", "", "agent of new threads", func(c *Config) *string { return &c.Agent }).or("you are asked").ofProjects(),
+		choice("theme", "auto", "auto, dark, light, none", func(c *Config) *string { return &c.Theme },
+			"auto", "dark", "light", "none"),
+		{key: "keys", about: "table: action = \"keys\"", table: setKeys},
+		{key: "models", about: "windows and prices, see below; only in your own file", none: "built in", table: setModels},
+		choice("notify", "bell", "bell, osc9, osc777, off", func(c *Config) *string { return &c.Notify },
+			"bell", "osc9", "osc777", "off"),
+		choice("merge_note", string(thread.NoteAsk), "whether to tell an agent about a merge into its branch, which costs it a turn: "+
+			"ask, always, never; only in your own file", func(c *Config) *string { return &c.MergeNote },
+			string(thread.NoteAsk), string(thread.NoteAlways), string(thread.NoteNever)),
+		choice("offers", "suggest", "fork offers: suggest, auto, off; until set on the screen",
+			func(c *Config) *string { return &c.Offers }, "suggest", "auto", "off").ofProjects(),
+		count("scrollback", "10000", "lines that a terminal keeps", func(c *Config) *int { return &c.Scrollback }),
+		words("store", "", "postgres://…, see `orchestrator help postgres`", setStore).or("SQLite"),
+		text("project", "", "the project's name in a shared store", func(c *Config) *string { return &c.Project }).or("first commit"),
+		text("host", "", "this machine's name in a shared store", func(c *Config) *string { return &c.Host }).or("host name"),
+		choice("on_limit", "ask", "what happens to a prompt refused by a rate limit once its agent has given up: ask, or continue "+
+			"to send it again when the limit ends", func(c *Config) *string { return &c.OnLimit }, "ask", "continue"),
+		choice("new_worktree", "shared", "when a new thread gets a worktree: always, never, or shared: if another active thread "+
+			"uses the folder", func(c *Config) *string { return &c.NewWorktree }, "shared", "always", "never").ofProjects(),
+		text("worktrees", "", "folder for the worktrees of forks, with a folder for each project; only in your own file",
+			func(c *Config) *string { return &c.Worktrees }).or("state folder"),
+		text("setup", "", "command for a new worktree, once accepted; see `orchestrator help worktrees`",
+			func(c *Config) *string { return &c.Setup }).ofProjects(),
+		text("teardown", "", "command before a worktree is removed, once accepted",
+			func(c *Config) *string { return &c.Teardown }).ofProjects(),
+		span("setup_timeout", "10m", "how long either may run", func(c *Config) *time.Duration { return &c.SetupLimit },
+			func(d time.Duration) error {
+				if d <= 0 {
+					return errors.New("more than 0")
+				}
+				return nil
+			}).ofProjects(),
+		span("stage_ttl", "1h", "how long staged data is kept by default: 1s to 8760h",
+			func(c *Config) *time.Duration { return &c.StageTTL }, func(d time.Duration) error {
+				if thread.CheckTTL(d) != nil || d == 0 {
+					return errors.New("between 1s and 8760h")
+				}
+				return nil
+			}).ofProjects(),
+		words("stage.token_length", fmt.Sprint(thread.TokenDigits), "hex digits in the token of new staged data (8 to 16, even); "+
+			"longer ones for a project with very many entries", setTokenDigits).ofProjects(),
+		choice("masking", string(thread.MaskSafe), "how much is masked of contexts: safe, lean, observe or off; `context policy` "+
+			"sets it for a thread", func(c *Config) *string { return &c.Masking }, masks...).ofProjects(),
+		choice("masking_login", string(thread.MaskObserve), "the same for agents with a subscription login; only in your own file",
+			func(c *Config) *string { return &c.MaskingLogin }, masks...),
+		choice("summaries", "", "who summarises old turns when a context still has 60% of the window: offer, model, extract, "+
+			"program, off; see `orchestrator help contexts`; this and the next three only in your own file",
+			func(c *Config) *string { return &c.Summaries }, "offer", "model", "extract", "program", "off").or("as offers"),
+		dollars("summary_usd", "0.50", "most that a summary by the model may cost", func(c *Config) *float64 { return &c.SummaryUSD }),
+		either("summary_login", "ask", "ask or allow: whether the model may write them with a subscription login",
+			func(c *Config) *bool { return &c.SummaryLogin }, "allow", "ask"),
+		words("summary_program", "", "shell command that writes them", func(c *Config, v string) error {
+			c.SummaryProgram = strings.TrimSpace(v)
+			return nil
+		}),
+		text("summary_also", "", "what they keep besides: \"ticket numbers\"", func(c *Config) *string { return &c.SummaryAlso }).ofProjects(),
+		words("masking_keep", "", "tools whose results are never masked, such as \"Read, mcp__docs__*\"", setMaskingKeep).ofProjects(),
+		setting{key: "masking_tools", about: "table of rules by tool, which keep more; see `orchestrator help contexts`",
+			table: setMaskingTools}.ofProjects(),
+		count("masking_tokens", "", "context in tokens from which on masking may cost a cache write; 30% of the window if that is less",
+			func(c *Config) *int { return &c.MaskingTokens }).or("60000").ofProjects(),
+		either("mcp", "on", "on: agents get MCP servers from us, see `orchestrator help servers`; off: their own",
+			func(c *Config) *bool { return &c.MCP }, "on", "off"),
+		span("idle_stop", "30m", "when a server without agents and clients exits", func(c *Config) *time.Duration { return &c.IdleStop },
+			func(time.Duration) error { return nil }),
+
+		count("limits.depth", "16", "forks of forks", func(c *Config) *int { return &c.MaxDepth }).ofProjects(),
+		count("limits.running", "120", "agents running at the same time", func(c *Config) *int { return &c.MaxRunning }).ofProjects(),
+		count("limits.processes", "512", "processes of a thread, and of an MCP server; Linux only",
+			func(c *Config) *int { return &c.MaxProcesses }),
+		count("limits.primer", "12000", "tokens of the summary that replaces a conversation", func(c *Config) *int { return &c.MaxPrimer }),
+		megabytes("limits.file_mb", "50", "largest file in a snapshot", func(c *Config) *int64 { return &c.MaxFile }).ofProjects(),
+		megabytes("limits.stage_mb", "10240", "largest staged data", func(c *Config) *int64 { return &c.MaxStaged }),
+		megabytes("limits.stage_thread_mb", "10240", "all staged data of a thread", func(c *Config) *int64 { return &c.MaxStagedThread }),
+		megabytes("limits.stage_total_mb", "20480", "all staged data of the project; threads may use three quarters",
+			func(c *Config) *int64 { return &c.MaxStagedTotal }),
+		count("limits.requests_per_minute", "0", "model requests of a thread", func(c *Config) *int { return &c.MaxRequests }),
+		dollars("limits.usd", "0", "cost of a thread over its life", func(c *Config) *float64 { return &c.MaxUSD }),
+		dollars("limits.total_usd", "0", "cost of all threads of the project together", func(c *Config) *float64 { return &c.MaxTotalUSD }),
+		megabytes("limits.memory_mb", "256", "memory for requests and answers until they are stored",
+			func(c *Config) *int64 { return &c.MaxMemory }),
+
+		count("retention.days", "90", "days without changes after which archived threads are deleted, 0 never",
+			func(c *Config) *int { return &c.KeepDays }),
+		count("retention.deleted_days", "7", "days for which deleted threads can be restored, 0 always",
+			func(c *Config) *int { return &c.KeepDeleted }),
+		count("retention.threads", "0", "archived threads to keep, 0 all", func(c *Config) *int { return &c.KeepThreads }),
+		count("retention.size_mb", "0", "total size of all threads above which the oldest archived ones are deleted, 0 any",
+			func(c *Config) *int { return &c.KeepMB }),
+	}
+}
+
+// setStore takes over the address of a database, which may contain a password, so no message shows it.
+func setStore(c *Config, v string) error {
+	if v != "" && !strings.HasPrefix(v, "postgres://") && !strings.HasPrefix(v, "postgresql://") {
+		return secret{errors.New("a postgres:// URL, or empty for SQLite")}
+	}
+	c.Store = v
+	return nil
+}
+
+func setTokenDigits(c *Config, v string) error {
+	n, err := whole(v, 1<<10)
+	if err != nil {
+		return err
+	}
+	if thread.CheckTokenDigits(int(n)) != nil {
+		return errors.New("8, 10, 12, 14 or 16")
+	}
+	c.TokenDigits = int(n)
+	return nil
+}
+
+func setMaskingKeep(c *Config, v string) error {
+	c.MaskingKeep = nil
+	for name := range strings.FieldsFuncSeq(v, func(r rune) bool { return r == ',' || r == ' ' }) {
+		if _, err := path.Match(name, ""); err != nil {
+			return fmt.Errorf("names of tools, with * for any text: %q is none", name)
+		}
+		c.MaskingKeep = append(c.MaskingKeep, name)
+	}
+	return nil
+}
