@@ -19,9 +19,11 @@ import (
 	"orchestrator/checkpoint/elapsed"
 	"orchestrator/checkpoint/quarantine"
 	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/buildinfo"
 	"orchestrator/cmd/orchestrator/config"
 	"orchestrator/cmd/orchestrator/daemon"
 	"orchestrator/cmd/orchestrator/project"
+	"orchestrator/cmd/orchestrator/replica"
 	"orchestrator/contextmgr/gateway"
 	"orchestrator/contextmgr/masking"
 	"orchestrator/contextmgr/masks"
@@ -41,7 +43,7 @@ import (
 type appConfig struct {
 	Project project.Project
 	Config  config.Config
-	Program *stable
+	Program *replica.Stable
 	Env     []string
 	Log     *slog.Logger
 	// Accepted reports whether the user has accepted exactly this content of a file or place.
@@ -129,7 +131,7 @@ const olderState = ".orchestrator/ of an older build lies here: its threads are 
 
 func (a *App) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo, error) {
 	i := api.ServerInfo{
-		Protocol: api.Version, Version: version(), Build: a.Program.Build, PID: os.Getpid(), Project: a.Project.Root,
+		Protocol: api.Version, Version: buildinfo.Version(), Build: a.Program.Build, PID: os.Getpid(), Project: a.Project.Root,
 		StateDir: a.Project.StateDir(),
 		Store:    a.store.About, Notices: a.damage(), NoRepository: !a.Project.Repository, Running: len(a.manager.Running()),
 		Seq: a.manager.Seq(),
@@ -292,7 +294,7 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	group.Go(func() error { return a.daemon.Serve(a.listener) })
 	group.Go(func() error {
-		a.Log.Info("server started", "project", a.Project.Root, "version", version())
+		a.Log.Info("server started", "project", a.Project.Root, "version", buildinfo.Version())
 		idle := time.NewTicker(max(a.Config.IdleStop/30, time.Second))
 		defer idle.Stop()
 		for {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/buildinfo"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 )
@@ -82,7 +83,7 @@ type otherProtocol struct{ info api.ServerInfo }
 func (o *otherProtocol) Error() string {
 	return fmt.Sprintf("the running server is version %s, which this program (%s) cannot talk to: "+
 		"`orchestrator restart` restarts the server and resumes its %d agents",
-		o.info.Version, version(), o.info.Running)
+		o.info.Version, buildinfo.Version(), o.info.Running)
 }
 
 // with wraps a function that needs the server as the function of a verb.

@@ -15,6 +15,7 @@ import (
 
 	"orchestrator/checkpoint/postgres"
 	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/buildinfo"
 	"orchestrator/cmd/orchestrator/config"
 	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/cmd/orchestrator/project"
@@ -80,7 +81,7 @@ func essential(about string) bool {
 
 func examine(ctx context.Context, c *cli) []finding {
 	out := []finding{
-		{About: "version", OK: true, Found: version()},
+		{About: "version", OK: true, Found: buildinfo.Version()},
 		{About: "project", OK: true, Found: c.project.Root},
 		examineConfig(c), examineCaps(c.config), examineGit(ctx, c.project), examineState(c), examineTerminal(c), examineNetwork(c.environ),
 	}
@@ -210,7 +211,7 @@ func examineTerminal(c *cli) finding {
 	if err != nil {
 		return finding{About: f.About, Found: err.Error(), Remedy: "use another terminal"}
 	}
-	name := lookup(c.environ, "TERM")
+	name := thread.Lookup(c.environ, "TERM")
 	f.Found = fmt.Sprintf("%s, %d×%d", name, cols, rows)
 	if name == "" || name == "dumb" {
 		f.OK, f.Remedy = false, "set TERM to the type of your terminal, such as xterm-256color"

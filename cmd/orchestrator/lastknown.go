@@ -14,6 +14,7 @@ import (
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/daemon"
+	"orchestrator/cmd/orchestrator/replica"
 	"orchestrator/thread"
 )
 
@@ -28,7 +29,7 @@ func (c *cli) lastKnown(ctx context.Context, cause error) (*client.Client, api.S
 	if err != nil {
 		return nil, api.ServerInfo{}, errors.Join(cause, err)
 	}
-	w := &waiting{project: c.project, store: about, build: build(), list: list, at: at, cause: cause}
+	w := &waiting{project: c.project, store: about, build: replica.This(), list: list, at: at, cause: cause}
 	server := daemon.NewWaiting(daemon.Waiting{
 		Callers: session.New(session.Config{Project: c.project.Root}),
 		Info:    w.info, List: func() []thread.Status { return w.list }, Refusal: w.refusal, Log: slog.New(slog.DiscardHandler),

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/buildinfo"
 	"orchestrator/contextmgr/tokens"
 	"orchestrator/mcpctl"
 	"orchestrator/mcpctl/discovery"
@@ -76,7 +77,7 @@ func (a *App) openMCP(context.Context) error {
 	a.mcp = mcpctl.New(mcpctl.Config{
 		Project: a.Project.Root, Off: !a.Config.MCP, Places: a.mcpPlaces(values), Trust: mcptrust.Open(a.StateHome), Copies: copies, Threads: threads, Memory: memory, Env: a.Env,
 		Takes:  func(agent string) bool { return a.agents.takesServers(agent) },
-		Hub:    hub.Config{Processes: processes, Manifests: manifests, Dial: dialer.Dial, Name: "orchestrator", Version: version()},
+		Hub:    hub.Config{Processes: processes, Manifests: manifests, Dial: dialer.Dial, Name: "orchestrator", Version: buildinfo.Version()},
 		Bridge: []string{a.Program.Path, "mcp-bridge", a.Project.Socket}, Registered: registered,
 		Tokens: tokens.New().Count, CacheCost: a.cacheCost, SignIn: dialer.SignIn, Log: a.Log,
 	})
@@ -85,7 +86,7 @@ func (a *App) openMCP(context.Context) error {
 		defer cancel()
 		return a.mcp.Close(ctx)
 	})
-	a.mcpGateway = gateway.New(gateway.Config{Servers: a.mcp, Stager: mcpStager{a}, Version: version(), Log: a.Log})
+	a.mcpGateway = gateway.New(gateway.Config{Servers: a.mcp, Stager: mcpStager{a}, Version: buildinfo.Version(), Log: a.Log})
 	a.onClose(a.mcpGateway.Close)
 	a.mcp.Use(a.mcpGateway)
 	a.service(a.mcp.Run)
@@ -100,10 +101,10 @@ func (a *App) mcpPlaces(key []byte) discovery.Places {
 	}
 	return discovery.Places{
 		Agents: []string{worktrees}, Sums: &frozen.Sums{}, Key: key,
-		Project: a.Project.Root, Home: lookup(a.Env, "HOME"), Claude: lookup(a.Env, "CLAUDE_CONFIG_DIR"),
-		Codex: lookup(a.Env, "CODEX_HOME"), Gemini: lookup(a.Env, "GEMINI_CLI_HOME"),
-		OpenCodeConfig: lookup(a.Env, "OPENCODE_CONFIG"), Config: filepath.Join(a.ConfigHome, "orchestrator"),
-		Lookup: func(name string) (string, bool) { v := lookup(a.Env, name); return v, v != "" },
+		Project: a.Project.Root, Home: thread.Lookup(a.Env, "HOME"), Claude: thread.Lookup(a.Env, "CLAUDE_CONFIG_DIR"),
+		Codex: thread.Lookup(a.Env, "CODEX_HOME"), Gemini: thread.Lookup(a.Env, "GEMINI_CLI_HOME"),
+		OpenCodeConfig: thread.Lookup(a.Env, "OPENCODE_CONFIG"), Config: filepath.Join(a.ConfigHome, "orchestrator"),
+		Lookup: func(name string) (string, bool) { v := thread.Lookup(a.Env, name); return v, v != "" },
 	}
 }
 

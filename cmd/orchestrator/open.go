@@ -18,6 +18,7 @@ import (
 	"orchestrator/checkpoint/words"
 	"orchestrator/checkpoint/worktree"
 	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/buildinfo"
 	"orchestrator/cmd/orchestrator/daemon"
 	"orchestrator/contextmgr/gateway"
 	"orchestrator/contextmgr/models"
@@ -70,7 +71,7 @@ func (a *App) openAgents(ctx context.Context) error {
 	a.agents = newAgents(a.Program.Path, a.Env, filepath.Join(a.Project.StateDir(), "demo"), demoModel.URL())
 	a.sessions = session.New(session.Config{
 		Rules: a.agents.rules, Input: a.agents.input, Scrollback: a.Config.Scrollback,
-		Version:   "orchestrator(" + version() + ")",
+		Version:   "orchestrator(" + buildinfo.Version() + ")",
 		Processes: a.Config.MaxProcesses, Project: a.Project.Root, Foreign: a.agents.foreign(),
 	})
 	a.onClose(func() error {

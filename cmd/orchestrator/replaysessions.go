@@ -14,6 +14,7 @@ import (
 	"orchestrator/agent/recorded"
 	"orchestrator/contextmgr/policy"
 	"orchestrator/contextmgr/replay"
+	"orchestrator/thread"
 	"orchestrator/thread/lines"
 	"orchestrator/thread/plaintext"
 )
@@ -200,7 +201,7 @@ func agentNamed(file string) string {
 
 // inHome shortens a path in the home folder.
 func inHome(path string, environ []string) string {
-	if home := lookup(environ, "HOME"); home != "" {
+	if home := thread.Lookup(environ, "HOME"); home != "" {
 		if rest, ok := strings.CutPrefix(path, filepath.Clean(home)+string(filepath.Separator)); ok {
 			return "~" + string(filepath.Separator) + rest
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orchestrator/agent/session"
+	"orchestrator/cmd/orchestrator/replica"
 	"orchestrator/thread"
 )
 
@@ -57,7 +58,7 @@ func (c *cli) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	kept, err := c.openStable(filepath.Join(c.project.StateDir(), "bin"))
+	kept, err := replica.OpenStable(c.programFolders(), filepath.Join(c.project.StateDir(), "bin"), thread.Lookup(c.environ, "PATH"))
 	if err != nil {
 		return err
 	}

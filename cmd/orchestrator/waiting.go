@@ -13,6 +13,7 @@ import (
 	"orchestrator/checkpoint/postgres"
 	"orchestrator/checkpoint/roster"
 	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/buildinfo"
 	"orchestrator/cmd/orchestrator/daemon"
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
@@ -153,7 +154,7 @@ func (w *waiting) info(_ context.Context, ask api.InfoRequest) (api.ServerInfo, 
 	notice := fmt.Sprintf("showing the last known list, as of %s, read-only: %v", w.at.Local().Format(time.DateTime),
 		w.cause)
 	i := api.ServerInfo{
-		Protocol: api.Version, Version: version(), Build: w.build, PID: os.Getpid(), Project: w.project.Root,
+		Protocol: api.Version, Version: buildinfo.Version(), Build: w.build, PID: os.Getpid(), Project: w.project.Root,
 		StateDir: w.project.StateDir(), Store: w.store, Notices: []string{notice}, NoRepository: !w.project.Repository,
 	}
 	i.Problems = slices.Clone(i.Notices)
