@@ -34,7 +34,7 @@ func (c *cli) connect(ctx context.Context) (*client.Client, error) {
 		return nil, err
 	}
 	if err := c.startServer(ctx); errors.Is(err, thread.ErrReadOnly) {
-		cl, info, err := c.lastKnown(ctx, err)
+		cl, info, err := LastKnown(ctx, c.project, c.config.Store, c.environ, err)
 		if err != nil {
 			return nil, err
 		}

@@ -414,7 +414,7 @@ func (t terminals) Attach(id thread.ID, cols, rows int) (daemon.Viewer, error) {
 // watchPlace reports when the project is moved or removed while the server runs. Without agents the server then exits,
 // so that the next verb starts one in the new place.
 func (a *App) watchPlace(ctx context.Context) error {
-	pause := time.NewTicker(placePause)
+	pause := time.NewTicker(PlacePause)
 	defer pause.Stop()
 	var kept error // the last problem with the socket, to report it once
 	for {

@@ -18,16 +18,13 @@ import (
 // What the program passes to a port has the optional abilities that are asked for there: a wrapper that embeds an
 // interface would lose them without a word.
 var (
-	_ thread.Observer       = (*ledger.Ledger)(nil)
-	_ thread.RefRepairer    = (*keptFiles)(nil)
-	_ thread.WorktreeFinder = (*keptFiles)(nil)
-	_ thread.RepairReporter = (*keptFiles)(nil)
-	_ thread.Pusher         = (*branch.Merger)(nil)
-	_ mcpctl.Freshness      = (*mcpgateway.Gateway)(nil)
-	_ wire.Scanner          = anthropic.New()
-	_ wire.Scanner          = openai.NewResponses()
-	_ wire.Scanner          = openai.NewChat()
-	_ wire.Scanner          = gemini.New()
+	_ thread.Observer  = (*ledger.Ledger)(nil)
+	_ thread.Pusher    = (*branch.Merger)(nil)
+	_ mcpctl.Freshness = (*mcpgateway.Gateway)(nil)
+	_ wire.Scanner     = anthropic.New()
+	_ wire.Scanner     = openai.NewResponses()
+	_ wire.Scanner     = openai.NewChat()
+	_ wire.Scanner     = gemini.New()
 )
 
 // TestOptionalOfAgents: so have the agents, as the program finds them by name.
