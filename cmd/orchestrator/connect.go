@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"github.com/spf13/cobra"
-
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/buildinfo"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/server"
 	"orchestrator/thread"
+
+	"github.com/spf13/cobra"
 )
 
 // connect returns a client of the project's server, starting one if none runs.
@@ -34,7 +34,7 @@ func (c *cli) connect(ctx context.Context) (*client.Client, error) {
 		return nil, err
 	}
 	if err := c.startServer(ctx); errors.Is(err, thread.ErrReadOnly) {
-		cl, info, err := LastKnown(ctx, c.project, c.config.Store, c.environ, err)
+		cl, info, err := server.LastKnown(ctx, c.project, c.config.Store, c.environ, err)
 		if err != nil {
 			return nil, err
 		}

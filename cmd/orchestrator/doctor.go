@@ -5,15 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
-	"strings"
-	"time"
-
-	"github.com/charmbracelet/x/term"
-	"github.com/spf13/cobra"
-
 	"orchestrator/checkpoint/postgres"
+	"orchestrator/cmd/orchestrator/agents"
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/buildinfo"
 	"orchestrator/cmd/orchestrator/config"
@@ -21,6 +14,13 @@ import (
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
 	"orchestrator/thread/outward"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
 )
 
 // finding is one line of the doctor's report.
@@ -284,7 +284,7 @@ func examineAgents(ctx context.Context, c *cli) []finding {
 	if err != nil {
 		return []finding{{About: "agents", Found: "find this program: " + err.Error()}}
 	}
-	agents := newAgents(exe, c.environ, "", "")
+	agents := agents.New(exe, c.environ, "", "")
 	var out []finding
 	for _, a := range agents.Detect(ctx) {
 		out = append(out, agentFinding(a))

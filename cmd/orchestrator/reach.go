@@ -5,15 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
-	"strings"
-	"time"
-
 	"orchestrator/agent/session"
 	"orchestrator/checkpoint/git"
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/server"
 	"orchestrator/thread"
+	"slices"
+	"strings"
+	"time"
 )
 
 // killHint is the hint for a server that holds the project's lock but cannot be asked to stop.
@@ -24,7 +24,7 @@ const (
 	// for another server to exit.
 	startLimit = 90 * time.Second
 	// healLimit is how long a server may take to repair the record of its socket; see PlacePause.
-	healLimit = 5 * PlacePause
+	healLimit = 5 * server.PlacePause
 	// answerLimit is how long a server may take to identify itself: machines can be busy.
 	answerLimit = 30 * time.Second
 )

@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"context"
@@ -26,7 +26,7 @@ const tryAgain = 2 * time.Second
 // awaitStore serves the last list of threads, read-only, until the store can be reached again, and then returns true.
 // It returns false if a client stops the server or nobody needs it, and if there is no list yet: the first start fails
 // with the cause.
-func awaitStore(ctx context.Context, cfg appConfig, cause error) (back bool, err error) {
+func AwaitStore(ctx context.Context, cfg Options, cause error) (back bool, err error) {
 	list, at, err := lastList(cfg.Project, cfg.Config.Store)
 	if err != nil || len(list) == 0 {
 		return false, errors.Join(cause, err)

@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"context"
@@ -19,7 +19,7 @@ const (
 )
 
 // takeDropped takes what sandboxed agents hand over in files, for as long as the context lives.
-func (a *App) takeDropped(ctx context.Context) error {
+func (a *Server) takeDropped(ctx context.Context) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	go func() {
@@ -37,7 +37,7 @@ func (a *App) takeDropped(ctx context.Context) error {
 }
 
 // dropHomes returns the folders of the running threads whose agents hand data over in files.
-func (a *App) dropHomes() map[thread.ID]string {
+func (a *Server) dropHomes() map[thread.ID]string {
 	homes := map[thread.ID]string{}
 	for _, id := range a.manager.Running() {
 		home := a.Project.ThreadHome(id)

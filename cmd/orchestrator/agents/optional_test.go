@@ -1,4 +1,4 @@
-package main
+package agents
 
 import (
 	"testing"
@@ -29,7 +29,7 @@ var (
 
 // TestOptionalOfAgents: so have the agents, as the program finds them by name.
 func TestOptionalOfAgents(t *testing.T) {
-	all := newAgents("/bin/orchestrator", nil, "", "")
+	all := New("/bin/orchestrator", nil, "", "")
 	for name, lacks := range map[string][]string{
 		"claude": nil, "codex": {"windows"}, "gemini": {"windows"}, "opencode": nil, "demo": {"windows", "files", "hooks"},
 		"command": {"transcript", "rebuild", "verify", "usage", "rebuild lost turns", "windows", "files", "input", "prompts"},
@@ -39,7 +39,7 @@ func TestOptionalOfAgents(t *testing.T) {
 			t.Fatal(err)
 		}
 		has := map[string]bool{
-			"rules": all.rules(name) != nil, "input": all.input(name) != nil, "prompts": !thread.RunsLines(a),
+			"rules": all.Rules(name) != nil, "input": all.Input(name) != nil, "prompts": !thread.RunsLines(a),
 		}
 		_, has["transcript"] = a.(thread.Transcriber)
 		_, has["rebuild"] = a.(thread.Rebuilder)

@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"context"
@@ -30,7 +30,7 @@ import (
 )
 
 // openMCP opens the control of MCP servers. Nothing is started before an agent or a person calls for it.
-func (a *App) openMCP(context.Context) error {
+func (a *Server) openMCP(context.Context) error {
 	folder, err := private.Make(a.Project.StateDir(), "mcp")
 	if err != nil {
 		return fmt.Errorf("open the MCP servers: %w", err)
@@ -76,7 +76,7 @@ func (a *App) openMCP(context.Context) error {
 	threads := mcpThreads{a}
 	a.mcp = mcpctl.New(mcpctl.Config{
 		Project: a.Project.Root, Off: !a.Config.MCP, Places: a.mcpPlaces(values), Trust: mcptrust.Open(a.StateHome), Copies: copies, Threads: threads, Memory: memory, Env: a.Env,
-		Takes:  func(agent string) bool { return a.agents.takesServers(agent) },
+		Takes:  func(agent string) bool { return a.agents.TakesServers(agent) },
 		Hub:    hub.Config{Processes: processes, Manifests: manifests, Dial: dialer.Dial, Name: "orchestrator", Version: buildinfo.Version()},
 		Bridge: []string{a.Program.Path, "mcp-bridge", a.Project.Socket}, Registered: registered,
 		Tokens: tokens.New().Count, CacheCost: a.cacheCost, SignIn: dialer.SignIn, Log: a.Log,
@@ -94,7 +94,7 @@ func (a *App) openMCP(context.Context) error {
 }
 
 // mcpPlaces are where MCP servers are configured. The key is that of the values in their hashes.
-func (a *App) mcpPlaces(key []byte) discovery.Places {
+func (a *Server) mcpPlaces(key []byte) discovery.Places {
 	worktrees, err := a.Project.Worktrees(a.Config.Worktrees)
 	if err != nil { // it is named where threads are opened
 		worktrees = a.Project.StateDir()
@@ -152,7 +152,7 @@ func registeredName(folder *private.Folder) (string, error) {
 
 // cacheCost returns what a thread's provider reads again if the agent's tools change, as they stand before everything
 // else in a request.
-func (a *App) cacheCost(id thread.ID) (tokens int64, usd float64) {
+func (a *Server) cacheCost(id thread.ID) (tokens int64, usd float64) {
 	s, err := a.manager.Status(context.Background(), string(id))
 	if err != nil {
 		return 0, 0
@@ -167,7 +167,7 @@ func (a *App) cacheCost(id thread.ID) (tokens int64, usd float64) {
 }
 
 // mcpThreads adapts the manager.
-type mcpThreads struct{ app *App }
+type mcpThreads struct{ app *Server }
 
 // Find implements mcpctl.Threads.
 func (t mcpThreads) Find(ref string) (thread.Thread, error) {
@@ -235,7 +235,7 @@ func (t mcpThreads) Prompts(ctx context.Context, limit int) ([]string, error) {
 }
 
 // mcpStager stages large results, and reads what is staged or masked.
-type mcpStager struct{ app *App }
+type mcpStager struct{ app *Server }
 
 // Stage implements gateway.Stager.
 func (s mcpStager) Stage(ctx context.Context, r thread.StageRequest, data io.Reader) (thread.Staged, error) {
