@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"orchestrator/agent/recorded"
+	"orchestrator/thread"
 )
 
 // Pieces reads a file with this text, and returns its pieces as words.
@@ -41,6 +42,30 @@ func Pieces(t *testing.T, a recorded.Reader, text string) string {
 		}
 		if p.Error {
 			s += " failed"
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, "|")
+}
+
+// Responses reads lines of a session's file, and returns the responses in them as words.
+func Responses(t *testing.T, a thread.UsageReader, file, text string) string {
+	t.Helper()
+	all, err := a.ReadUsage([]thread.Chunk{{File: file, Data: []byte(text)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range all {
+		s := fmt.Sprint(e.Purpose, "[", e.Prompt, "] ", e.Text, " ", e.Tools, " ", e.Usage.Input, ">", e.Usage.Output)
+		if e.Main {
+			s = "main" + s
+		}
+		if e.EndsTurn {
+			s += " ends"
+		}
+		if e.Interrupted {
+			s += " interrupted"
 		}
 		out = append(out, s)
 	}

@@ -1,6 +1,7 @@
 package claude_test
 
 import (
+	"fmt"
 	"testing"
 
 	"orchestrator/agent/agenttest"
@@ -58,6 +59,31 @@ func TestRecognises(t *testing.T) {
 	} {
 		if got := claude.New(launch.Config{}).Recognises([]byte(text)); got != want {
 			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
+// TestResponses: those of sub-agents are told apart, in their own files and, of old versions, in that of the session.
+func TestResponses(t *testing.T) {
+	line := func(kind string, aside bool, message string) string {
+		return fmt.Sprintf(`{"type":%q,"uuid":"u","isSidechain":%v,"message":%s}`, kind, aside, message) + "\n"
+	}
+	answer := func(id, stop, content string) string {
+		return `{"id":"` + id + `","stop_reason":"` + stop + `","content":` + content + `,"usage":{"input_tokens":9,"output_tokens":4}}`
+	}
+	text := line("user", false, `{"content":"go"}`) +
+		line("assistant", false, answer("1", "", `[{"type":"text","text":"I look."}]`)) +
+		line("assistant", false, answer("1", "tool_use", `[{"type":"tool_use","name":"Task","input":{}}]`)) +
+		line("user", true, `{"content":"look"}`) +
+		line("assistant", true, answer("2", "end_turn", `"seen"`)) +
+		line("user", false, `{"content":[{"type":"tool_result","content":"seen"}]}`) +
+		line("assistant", false, answer("3", "end_turn", `[{"type":"text","text":"done"},{"type":"server_tool_use","input":{"q":1}}]`))
+	for file, want := range map[string]string{
+		"main":              "main[go] I look. [Task] 9>4|subagent[look] seen [] 9>4 ends|main[look] done [] 9>4 ends",
+		"subagents/agent-1": "subagent[go] I look. [Task] 9>4|subagent[look] seen [] 9>4 ends|subagent[look] done [] 9>4 ends",
+	} {
+		if got := agenttest.Responses(t, claude.New(launch.Config{}), file, text); got != want {
+			t.Errorf("%s:\n%s, want\n%s", file, got, want)
 		}
 	}
 }

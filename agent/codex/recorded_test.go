@@ -51,3 +51,18 @@ func TestPieces(t *testing.T) {
 		}
 	}
 }
+
+// TestResponses: a part of a session is read as far as it tells, and what the session is based on is not its own.
+func TestResponses(t *testing.T) {
+	const done = `{"type":"event_msg","payload":{"type":"task_complete"}}` + "\n"
+	for _, c := range []struct{ name, file, text, want string }{
+		{"a turn", "main", asked + said + recorded + counted(1) + done, "main[go] yes [] 7>3 ends"},
+		{"counts of what was said before", "main", counted(1) + said + counted(2) + aborted,
+			"main[]  [] 9>4|main[] yes [] 9>4 ends interrupted"},
+		{"a fork's parent", "base/x", asked + said + counted(1), ""},
+	} {
+		if got := agenttest.Responses(t, codex.New(launch.Config{}), c.file, c.text); got != c.want {
+			t.Errorf("%s:\n%s, want\n%s", c.name, got, c.want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,21 +30,15 @@ const maxBases = 16
 // locate returns the rollout of a session below root, empty if there is none. Ids contain their creation time, so that
 // day is searched first.
 func locate(root, session string) string {
+	places := []string{"*/*/*"}
 	if t, ok := createdAt(session); ok {
-		for _, offset := range []int{0, -1, 1} {
-			day := t.AddDate(0, 0, offset).Local().Format("2006/01/02")
-			if path := inDay(root, filepath.FromSlash(day), session); path != "" {
-				return path
-			}
-		}
+		day := func(offset int) string { return t.AddDate(0, 0, offset).Local().Format("2006/01/02") }
+		places = []string{day(0), day(-1), day(1), "*/*/*"}
 	}
-	for _, year := range folders(root, "") {
-		for _, month := range folders(root, year) {
-			for _, day := range folders(root, month) {
-				if path := inDay(root, day, session); path != "" {
-					return path
-				}
-			}
+	for _, place := range places {
+		found, err := fs.Glob(os.DirFS(root), place+"/rollout-*-"+session+".jsonl")
+		if err == nil && len(found) > 0 {
+			return filepath.FromSlash(found[len(found)-1]) // the newest
 		}
 	}
 	return ""
@@ -60,34 +55,6 @@ func createdAt(session string) (time.Time, bool) {
 		ms = ms<<8 | int64(b)
 	}
 	return time.UnixMilli(ms), true
-}
-
-// folders lists the subfolders of a folder below root, newest first.
-func folders(root, in string) []string {
-	entries, err := os.ReadDir(filepath.Join(root, in))
-	if err != nil {
-		return nil
-	}
-	var all []string
-	for _, e := range slices.Backward(entries) {
-		if e.IsDir() {
-			all = append(all, filepath.Join(in, e.Name()))
-		}
-	}
-	return all
-}
-
-func inDay(root, day, session string) string {
-	entries, err := os.ReadDir(filepath.Join(root, day))
-	if err != nil {
-		return ""
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "rollout-") && strings.HasSuffix(e.Name(), "-"+session+".jsonl") {
-			return filepath.Join(day, e.Name())
-		}
-	}
-	return ""
 }
 
 // files lists a session's native files: its own and those it is based on.

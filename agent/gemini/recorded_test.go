@@ -1,11 +1,14 @@
 package gemini_test
 
 import (
+	"os"
 	"testing"
+	"time"
 
 	"orchestrator/agent/agenttest"
 	"orchestrator/agent/gemini"
 	"orchestrator/agent/launch"
+	"orchestrator/thread"
 )
 
 // TestPieces holds what is read of each kind of line.
@@ -43,5 +46,42 @@ func TestPieces(t *testing.T) {
 		if got := agenttest.Pieces(t, gemini.New(launch.Config{}), c.text); got != c.want {
 			t.Errorf("%s:\n%s, want\n%s", c.name, got, c.want)
 		}
+	}
+}
+
+// TestResponses: a response that calls tools does not end its turn, and what is said again when a session is resumed is
+// no answer and begins no turn.
+func TestResponses(t *testing.T) {
+	const tokens = `"tokens":{"input":9,"output":4}`
+	a := gemini.New(launch.Config{})
+	text := `{"id":"1","type":"user","content":"go"}` + "\n" +
+		`{"id":"2","type":"gemini","content":"I look.","toolCalls":[{"id":"a","name":"glob","args":{}}],` + tokens + "}\n" +
+		`{"id":"3","type":"gemini","content":"done",` + tokens + "}\n"
+	if got, want := agenttest.Responses(t, a, "main", text), "main[go] I look. [glob] 9>4|main[go] done [] 9>4 ends"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	again := `{"$set":{"messages":[{"id":"8","type":"user","content":"go"},{"id":"9","type":"gemini","content":"later",` + tokens + `}]}}`
+	if a.BeginsTurn([]byte(again)) || agenttest.Responses(t, a, "main", again) != "" {
+		t.Error("what is said again is new")
+	}
+	home, session := t.TempDir(), launch.UUID()
+	env := []string{"HOME=" + home}
+	n := write(t, env, home, session, 1)
+	f, err := os.OpenFile(n.Main, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(again + "\n" + `{"id":"10","type":"user","content":"more"}` + "\n"); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(n.Main)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunks, err := gemini.New(launch.Config{Env: env}).ReadTranscript(t.Context(),
+		thread.TranscriptSpec{Session: session, Dir: home, Env: env, Answer: "later", By: time.Now()})
+	if err != nil || len(chunks) != 1 || len(chunks[0].Data) != len(whole) {
+		t.Errorf("it ends with an answer that was said again: %d chunks, %v", len(chunks), err)
 	}
 }

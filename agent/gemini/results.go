@@ -13,56 +13,49 @@ import (
 // model made and into a message of its own, and sends both when it resumes a session: after each resume the context has
 // all results once more. The message stays, since it is what was sent.
 func once(data []byte) []byte {
-	type line struct {
-		raw      []byte
-		answered []string // ids of the calls whose results are messages of this line
-	}
-	var lines []line
-	transcript.Lines(data, func(raw []byte) {
-		lines = append(lines, line{slices.Clone(raw), answers(raw)})
-	})
-	later := map[string]bool{} // the calls that a message of this line or a later one answers
-	for i, l := range slices.Backward(lines) {
-		for _, id := range l.answered {
-			later[id] = true
+	var all [][]byte
+	transcript.Lines(data, func(raw []byte) { all = append(all, raw) })
+	answered := map[string]bool{} // the calls that a message of this line or a later one answers
+	for i, raw := range slices.Backward(all) {
+		for _, one := range append(chatOf(raw).Set.Messages, raw) {
+			if m := chatOf(one); !strings.HasSuffix(m.ID, copied) {
+				for _, id := range m.results() {
+					answered[id] = true
+				}
+			}
 		}
-		lines[i].raw = withoutCopies(l.raw, later)
+		all[i] = withoutCopies(raw, answered)
 	}
-	var out bytes.Buffer
-	for _, l := range lines {
-		out.Write(l.raw)
-		out.WriteByte('\n')
-	}
-	return out.Bytes()
+	return append(bytes.Join(all, []byte("\n")), '\n')
 }
 
 // copied ends the id of a message that Gemini CLI made at a resume of the results in a call.
 const copied = "_response"
 
-// chatLine is a line of a chat file: a message, or the list of all that were there at a resume.
-type chatLine struct {
-	chatMessage
-	Set struct {
-		Messages []json.RawMessage `json:"messages"`
-	} `json:"$set"`
-}
-
-// chatMessage is the part of a message that has to do with results.
-type chatMessage struct {
+// chat is a line of a chat file as far as it has to do with results: a message, or the list of all that were there at a
+// resume.
+type chat struct {
 	ID      string            `json:"id"`
 	Type    string            `json:"type"`
 	Content json.RawMessage   `json:"content"`
 	Calls   []json.RawMessage `json:"toolCalls"`
+	Set     struct {
+		Messages []json.RawMessage `json:"messages"`
+	} `json:"$set"`
+}
+
+// chatOf reads a line or a message; what cannot be read, Gemini CLI skips.
+func chatOf(raw []byte) (c chat) {
+	if json.Unmarshal(raw, &c) != nil {
+		return chat{}
+	}
+	return c
 }
 
 // results returns the ids of the calls that a message answers, if it does nothing else.
-func (m chatMessage) results() []string {
-	var parts []struct {
-		Result *struct {
-			ID string `json:"id"`
-		} `json:"functionResponse"`
-	}
-	if m.Type != "user" || json.Unmarshal(m.Content, &parts) != nil {
+func (c chat) results() []string {
+	var parts []part
+	if c.Type != "user" || json.Unmarshal(c.Content, &parts) != nil {
 		return nil
 	}
 	var ids []string
@@ -75,59 +68,24 @@ func (m chatMessage) results() []string {
 	return ids
 }
 
-// answers returns the calls that the messages of a line answer, copies not counted.
-func answers(raw []byte) (ids []string) {
-	for _, m := range messages(raw) {
-		if !strings.HasSuffix(m.ID, copied) {
-			ids = append(ids, m.results()...)
-		}
-	}
-	return ids
-}
-
-// messages returns the messages of a line.
-func messages(raw []byte) (all []chatMessage) {
-	var l chatLine
-	if json.Unmarshal(raw, &l) != nil {
-		return nil // Gemini CLI skips it
-	}
-	if l.Type != "" {
-		return []chatMessage{l.chatMessage}
-	}
-	for _, raw := range l.Set.Messages {
-		var m chatMessage
-		if json.Unmarshal(raw, &m) == nil {
-			all = append(all, m)
-		}
-	}
-	return all
-}
-
 // withoutCopies returns a line without the results of answered calls that are in the calls, or in messages made of
 // those. What cannot be read stays as it is.
 func withoutCopies(raw []byte, answered map[string]bool) []byte {
-	var l chatLine
-	if json.Unmarshal(raw, &l) != nil {
-		return raw
-	}
+	l := chatOf(raw)
 	if l.Type != "" {
-		return edited(raw, l.chatMessage, answered)
+		return l.edited(raw, answered)
 	}
 	var kept []json.RawMessage
 	changed := false
 	for _, one := range l.Set.Messages {
-		var m chatMessage
-		if json.Unmarshal(one, &m) != nil {
-			kept = append(kept, one)
-			continue
-		}
-		isAnswered := func(id string) bool { return answered[id] }
+		m := chatOf(one)
+		isOpen := func(id string) bool { return !answered[id] }
 		ids := m.results()
-		if strings.HasSuffix(m.ID, copied) && len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return !isAnswered(id) }) {
+		if strings.HasSuffix(m.ID, copied) && len(ids) > 0 && !slices.ContainsFunc(ids, isOpen) {
 			changed = true
 			continue
 		}
-		now := edited(one, m, answered)
+		now := m.edited(one, answered)
 		changed = changed || !bytes.Equal(now, one)
 		kept = append(kept, now)
 	}
@@ -140,9 +98,9 @@ func withoutCopies(raw []byte, answered map[string]bool) []byte {
 }
 
 // edited returns a message without the results in its calls that are answered by a message of their own.
-func edited(raw []byte, m chatMessage, answered map[string]bool) []byte {
+func (c chat) edited(raw []byte, answered map[string]bool) []byte {
 	changed := false
-	calls := slices.Clone(m.Calls)
+	calls := slices.Clone(c.Calls)
 	for i, call := range calls {
 		var fields map[string]json.RawMessage
 		var id string

@@ -28,3 +28,24 @@ func TestPieces(t *testing.T) {
 		}
 	}
 }
+
+// TestResponses: a compaction is a response beside the conversation, whose request is not that of what follows.
+func TestResponses(t *testing.T) {
+	a := opencode.New(launch.Config{})
+	const asked = `{"info":{"role":"user"},"parts":[{"type":"text","text":"go"}]}`
+	const sums = `{"info":{"role":"assistant","summary":true,"finish":"stop","tokens":{"input":9,"output":4}},` +
+		`"parts":[{"type":"text","text":"sum"}]}`
+	const failed = `{"info":{"role":"assistant","error":{"name":"x"},"tokens":{"input":8,"output":3}},` +
+		`"parts":[{"type":"tool","tool":"bash","state":{}},{"type":"text","text":"note","synthetic":true}]}`
+	text := asked + "\n" + sums + "\n" + failed + "\n"
+	if got, want := agenttest.Responses(t, a, "main", text), "compaction[go] sum [] 9>4 ends|main[go]  [bash] 8>3 ends interrupted"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := agenttest.Responses(t, a, "session", text); got != "" {
+		t.Errorf("the data of the session has %s", got)
+	}
+	export := `{"info":{"id":"ses_abcdefgh"},"messages":[` + asked + "," + sums + `]}`
+	if got, want := agenttest.Pieces(t, a, export), "person text2|boundary0|own text3"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -11,11 +11,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/process"
 	"orchestrator/thread/plaintext"
 )
 
@@ -186,9 +186,7 @@ func (m *Merger) OpenPR(ctx context.Context, dir, branch, base, title, body stri
 	cmd.Dir = t.Root
 	cmd.Env = append(append(m.git.Env(), t.frozen...), "GH_PROMPT_DISABLED=1", "NO_COLOR=1", "GH_NO_UPDATE_NOTIFIER=1")
 	cmd.Stdin = strings.NewReader(plaintext.Text(body)) // what is published shows all that is in it
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = 2 * time.Second
+	process.Group(cmd, 2*time.Second)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {

@@ -73,25 +73,15 @@ func event(p recorded.Piece, began time.Time) replay.Event {
 	return e
 }
 
+// eventKind returns the replay's word for a kind: most are the same.
 func eventKind(k recorded.Kind) replay.Kind {
-	switch k {
-	case recorded.Text:
-		return replay.KindText
-	case recorded.Thinking:
-		return replay.KindThinking
-	case recorded.Call:
+	if k == recorded.Call {
 		return replay.KindCall
-	case recorded.Result:
-		return replay.KindResult
-	case recorded.Boundary:
-		return replay.KindBoundary
-	case recorded.Rewind:
-		return replay.KindRewind
-	case recorded.Session:
-		return replay.KindSession
-	default:
-		return replay.Kind(k)
 	}
+	if k == recorded.Result {
+		return replay.KindResult
+	}
+	return replay.Kind(k)
 }
 
 // formats returns the formats of recorded sessions: the agents' and our own.

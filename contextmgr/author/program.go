@@ -7,11 +7,11 @@ import (
 	"io"
 	"os/exec"
 	"strings"
-	"syscall"
 	"time"
 
 	"orchestrator/contextmgr/summary"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/process"
 )
 
 // Program has summaries written by a program: it reads what a model would be asked for and the conversation from its
@@ -35,9 +35,7 @@ func (p Program) Write(ctx context.Context, d summary.Draft) (summary.Written, e
 	cmd.Stdin = io.MultiReader(strings.NewReader(d.Prompt()+"\n\nThe conversation:\n\n"), strings.NewReader(d.Replaced))
 	out, said := capped{end: cancel}, capped{end: cancel}
 	cmd.Stdout, cmd.Stderr = &out, &said
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = endLimit
+	process.Group(cmd, endLimit)
 	err := cmd.Run()
 	switch {
 	case out.full, said.full:

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
+
+	"orchestrator/thread/ground/process"
 )
 
 const (
@@ -28,9 +30,7 @@ func (h helper) run(ctx context.Context) (map[string]string, error) {
 	defer stop()
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", h.command)
 	cmd.Dir, cmd.Env = h.dir, append([]string{}, h.env...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
+	process.Group(cmd, time.Second)
 	printed := &bounded{most: maxPrinted}
 	cmd.Stdout = printed
 	err := cmd.Run()
