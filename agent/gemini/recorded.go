@@ -39,19 +39,19 @@ func (a *Agent) Recognises(beginning []byte) bool {
 
 // line is a line of a session: a message, or a change of what is known of the session.
 type line struct {
-	ID        string          `json:"id"`
-	Session   string          `json:"sessionId"`
-	Type      string          `json:"type"`
-	Timestamp time.Time       `json:"timestamp"`
-	Model     string          `json:"model"`
-	Content   json.RawMessage `json:"content"`
-	Tokens    *tokens         `json:"tokens"`
+	ID        string    `json:"id"`
+	Session   string    `json:"sessionId"`
+	Type      string    `json:"type"`
+	Timestamp time.Time `json:"timestamp"`
+	Model     string    `json:"model"`
+	Content   content   `json:"content"`
+	Tokens    *tokens   `json:"tokens"`
 	Calls     []struct {
 		ID     string          `json:"id"`
 		Name   string          `json:"name"`
 		Args   json.RawMessage `json:"args"`
 		Status string          `json:"status"`
-		Result json.RawMessage `json:"result"`
+		Result content         `json:"result"`
 	} `json:"toolCalls"`
 	Thoughts []struct {
 		Subject     string `json:"subject"`
@@ -139,11 +139,14 @@ func oneObject(f *os.File) (io.Reader, error) {
 
 // check returns an error if counts cannot be true.
 func (l line) check() error {
-	for _, m := range slices.Concat([]line{l}, l.Messages, l.Set.Messages) {
-		if t := m.Tokens; t != nil {
-			if err := recorded.Check(thread.Usage{Input: t.Input, CacheRead: t.Cached, CacheWrite: t.Tool, Output: t.Output + t.Thoughts}); err != nil {
-				return err
-			}
+	if t := l.Tokens; t != nil {
+		if err := recorded.Check(thread.Usage{Input: t.Input, CacheRead: t.Cached, CacheWrite: t.Tool, Output: t.Output + t.Thoughts}); err != nil {
+			return err
+		}
+	}
+	for _, m := range slices.Concat(l.Messages, l.Set.Messages) {
+		if err := m.check(); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -279,7 +282,7 @@ func (s *reader) tools() tools {
 			t.failed[c.ID] = c.Status == "error" || c.Status == "cancelled"
 		}
 		if l.Type == "user" && !l.again {
-			for _, part := range partsOf(l.Content) {
+			for _, part := range l.Content {
 				if part.Result != nil {
 					t.sent[part.Result.ID] = true
 				}
@@ -299,13 +302,14 @@ func (s *reader) End() {
 		case markRewind:
 			s.out.Add(recorded.Piece{Kind: recorded.Rewind})
 		case "user":
-			if text := l.text(); text != "" && !l.again {
+			text := l.text()
+			if text != "" && !l.again {
 				s.out.Turn()
 				if text[0] != '<' {
 					s.out.Asked(text)
 				}
 			}
-			s.parts(l, false, t)
+			s.parts(l, false, !strings.HasPrefix(text, "<"), t)
 		case "gemini":
 			s.answer(l, t)
 		}
@@ -321,7 +325,7 @@ func (s *reader) answer(l line, t tools) {
 	for _, thought := range l.Thoughts {
 		s.out.Add(recorded.Piece{Kind: recorded.Thinking, Own: true, At: l.Timestamp}.Say(thought.Subject + thought.Description))
 	}
-	s.parts(l, true, t)
+	s.parts(l, true, false, t)
 	for _, c := range l.Calls {
 		if c.ID == "" || !t.called[c.ID] {
 			t.called[c.ID] = true
@@ -340,7 +344,7 @@ func (s *reader) answer(l line, t tools) {
 		if t.sent[c.ID] {
 			continue
 		}
-		for _, part := range partsOf(c.Result) {
+		for _, part := range c.Result {
 			if part.Result != nil {
 				part.Result.ID = c.ID
 			}
@@ -352,16 +356,15 @@ func (s *reader) answer(l line, t tools) {
 // text returns the text of a message.
 func (l line) text() string {
 	text := ""
-	for _, p := range partsOf(l.Content) {
+	for _, p := range l.Content {
 		text += p.Text
 	}
 	return text
 }
 
 // parts gives the pieces of a message. What is said again counts, but nobody says it now.
-func (s *reader) parts(l line, own bool, t tools) {
-	person := !own && !strings.HasPrefix(l.text(), "<")
-	for _, part := range partsOf(l.Content) {
+func (s *reader) parts(l line, own, person bool, t tools) {
+	for _, part := range l.Content {
 		t.give(part, recorded.Piece{Own: own, Person: person, At: l.Timestamp}, func(p recorded.Piece) {
 			if l.again {
 				p.Text = ""
@@ -409,19 +412,21 @@ func responseText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// partsOf reads a content: a text, a part or a list of them.
-func partsOf(raw json.RawMessage) []part {
+// content is a text, a part or a list of them, as parts.
+type content []part
+
+// UnmarshalJSON implements json.Unmarshaler. What is none of them is empty.
+func (c *content) UnmarshalJSON(raw []byte) error {
 	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return []part{{Text: text}}
-	}
-	var all []part
-	if json.Unmarshal(raw, &all) == nil {
-		return all
-	}
 	var one part
-	if json.Unmarshal(raw, &one) != nil {
-		return nil
+	switch {
+	case json.Unmarshal(raw, &text) == nil:
+		*c = content{{Text: text}}
+	case json.Unmarshal(raw, (*[]part)(c)) == nil:
+	case json.Unmarshal(raw, &one) == nil:
+		*c = content{one}
+	default:
+		*c = nil
 	}
-	return []part{one}
+	return nil
 }

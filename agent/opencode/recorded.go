@@ -2,8 +2,8 @@ package opencode
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -70,20 +70,18 @@ var errStopped = errors.New("stopped")
 
 // databasePieces reads all sessions of a database.
 func databasePieces(ctx context.Context, path string, yield func(recorded.Piece, error) bool) error {
-	path, err := filepath.Abs(path)
+	path, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
 	if err != nil {
 		return err
 	}
-	db, err := open(path)
-	if err != nil {
-		return fmt.Errorf("open opencode's database: %w", err)
+	tx, end, err := begin(ctx, path)
+	if err != nil || tx == nil {
+		return fmt.Errorf("open opencode's database: %w", cmp.Or(err, fs.ErrNotExist))
 	}
-	defer db.Close()
-	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return fmt.Errorf("open opencode's database: %w", err)
-	}
-	defer tx.Rollback()
+	defer end()
 	sessions, err := column(ctx, tx, `SELECT id FROM session ORDER BY time_created, id`)
 	if err != nil {
 		return fmt.Errorf("list the sessions of opencode: %w", err)
