@@ -12,6 +12,15 @@ import (
 // when it was first seen.
 func TestSubmoduleThatIsFilledLater(t *testing.T) {
 	const place = "vendor/lib"
+	prepared := isolate(t)
+	lib := filepath.Join(prepared.Top, "lib")
+	prepared.Git("init", "-q", "-b", "main", lib)
+	prepared.WriteIn(lib, "l", "l", 0o644)
+	prepared.GitIn(lib, "add", "l")
+	prepared.GitIn(lib, "commit", "-q", "-m", "lib")
+	prepared.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib, place)
+	prepared.CommitAll("first")
+	prepared.Git("submodule", "--quiet", "deinit", "--all")
 	for name, before := range map[string]func(r *repo, place string){
 		"empty":    func(*repo, string) {},
 		"missing":  func(r *repo, dir string) { r.rmdir(dir) },
@@ -34,15 +43,11 @@ func TestSubmoduleThatIsFilledLater(t *testing.T) {
 			},
 		} {
 			t.Run(name+", "+kind, func(t *testing.T) {
+				t.Parallel()
 				r := isolate(t)
-				lib := filepath.Join(r.Top, "lib")
-				r.Git("init", "-q", "-b", "main", lib)
-				r.WriteIn(lib, "l", "l", 0o644)
-				r.GitIn(lib, "add", "l")
-				r.GitIn(lib, "commit", "-q", "-m", "lib")
-				r.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib, place)
-				r.CommitAll("first")
-				r.Git("submodule", "--quiet", "deinit", "--all")
+				if err := errors.Join(os.RemoveAll(r.Dir), os.CopyFS(r.Dir, os.DirFS(prepared.Dir))); err != nil {
+					t.Fatal(err)
+				}
 				dir := filepath.Join(r.Dir, place)
 				before(r, dir)
 				first := r.Take(nil)

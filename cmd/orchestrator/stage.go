@@ -18,6 +18,7 @@ import (
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/contextmgr/staging"
+	"orchestrator/contextmgr/staging/drop"
 	"orchestrator/thread"
 	"orchestrator/thread/private"
 )
@@ -377,4 +378,27 @@ func (c *cli) completeTokens(cmd *cobra.Command, args []string, prefix string) (
 		}
 		return tokens, err
 	})
+}
+
+// dropWait is how long a sandboxed agent's verb waits for the server.
+const dropWait = 30 * time.Second
+
+// stageByFile stages standard input through the folder of the agent's own thread, for a sandbox that forbids
+// connections to the server. The error is refused if there is no such folder or the sandbox does not let it be written
+// to.
+func (c *cli) stageByFile(ctx context.Context, r thread.StageRequest, refused error) (thread.Staged, error) {
+	id := session.Thread(c.environ)
+	if id == "" {
+		return thread.Staged{}, refused
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, dropWait, fmt.Errorf("waited %s", dropWait))
+	defer cancel()
+	d, err := drop.Put(ctx, c.project.ThreadHome(id), r, c.stdin)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, drop.ErrClosed) {
+		return d, refused
+	}
+	if err != nil {
+		return d, fmt.Errorf("stage: %w", err)
+	}
+	return d, nil
 }

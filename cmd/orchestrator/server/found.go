@@ -1,20 +1,14 @@
-package main
+package server
 
 import (
-	"fmt"
-	"io"
 	"slices"
 	"sync"
 
 	"orchestrator/thread"
 )
 
-const (
-	// maxFound is how many warnings from its start a server keeps.
-	maxFound = 200
-	// shownFound is how many of them the verb that started the server prints.
-	shownFound = 10
-)
+// maxFound is how many warnings from its start a server keeps.
+const maxFound = 200
 
 // startWarnings are the warnings from a server's start: what it found damaged, and what it could or could not repair.
 // No client is connected yet when they are issued, so they are kept for the first call of Info.
@@ -45,14 +39,4 @@ func (w *startWarnings) all() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.list)
-}
-
-// printFound prints the warnings of the server that this run has started.
-func printFound(w io.Writer, found []string) {
-	for _, text := range found[:min(shownFound, len(found))] {
-		fmt.Fprintln(w, "orchestrator:", text)
-	}
-	if more := len(found) - shownFound; more > 0 {
-		fmt.Fprintf(w, "orchestrator: %d more; `orchestrator doctor` lists them\n", more)
-	}
 }

@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"orchestrator/checkpoint/postgres"
 	"orchestrator/checkpoint/roster"
 	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/buildinfo"
 	"orchestrator/cmd/orchestrator/daemon"
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
@@ -25,7 +26,7 @@ const tryAgain = 2 * time.Second
 // awaitStore serves the last list of threads, read-only, until the store can be reached again, and then returns true.
 // It returns false if a client stops the server or nobody needs it, and if there is no list yet: the first start fails
 // with the cause.
-func awaitStore(ctx context.Context, cfg appConfig, cause error) (back bool, err error) {
+func AwaitStore(ctx context.Context, cfg Options, cause error) (back bool, err error) {
 	list, at, err := lastList(cfg.Project, cfg.Config.Store)
 	if err != nil || len(list) == 0 {
 		return false, errors.Join(cause, err)
@@ -153,7 +154,7 @@ func (w *waiting) info(_ context.Context, ask api.InfoRequest) (api.ServerInfo, 
 	notice := fmt.Sprintf("showing the last known list, as of %s, read-only: %v", w.at.Local().Format(time.DateTime),
 		w.cause)
 	i := api.ServerInfo{
-		Protocol: api.Version, Version: version(), Build: w.build, PID: os.Getpid(), Project: w.project.Root,
+		Protocol: api.Version, Version: buildinfo.Version(), Build: w.build, PID: os.Getpid(), Project: w.project.Root,
 		StateDir: w.project.StateDir(), Store: w.store, Notices: []string{notice}, NoRepository: !w.project.Repository,
 	}
 	i.Problems = slices.Clone(i.Notices)

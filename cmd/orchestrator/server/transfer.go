@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"orchestrator/checkpoint/archive"
+	"orchestrator/cmd/orchestrator/buildinfo"
 	"orchestrator/thread"
 	"orchestrator/thread/manager"
 )
@@ -36,7 +37,7 @@ func (p transfer) Export(ctx context.Context, r thread.TransferRequest) (thread.
 	if done.Status, err = p.manager.Status(ctx, r.Thread); err != nil {
 		return done, err
 	}
-	e := archive.Export{Thread: done.ID, Program: version(), Now: time.Now(), Secrets: r.WithSecrets}
+	e := archive.Export{Thread: done.ID, Program: buildinfo.Version(), Now: time.Now(), Secrets: r.WithSecrets}
 	var lost []string
 	e.Lost = func(list []thread.Checkpoint) {
 		u := thread.Unreadable{Name: done.Name}

@@ -1,4 +1,4 @@
-package main
+package agents
 
 import (
 	"testing"
@@ -10,7 +10,7 @@ import (
 // TestForeign checks that what an agent around us tells what it starts does not reach ours, and that people's
 // configuration does.
 func TestForeign(t *testing.T) {
-	families := newAgents("/x", nil, "", "").foreign()
+	families := New("/x", nil, "", "").Foreign()
 	for _, name := range []string{
 		"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION",
 		"CLAUDE_CODE_EXECPATH", "CLAUDE_PID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID", "CODEX_SANDBOX",

@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 
 	"orchestrator/checkpoint/backup"
 	"orchestrator/checkpoint/git"
+	"orchestrator/cmd/orchestrator/buildinfo"
 	"orchestrator/thread"
 )
 
@@ -36,7 +37,7 @@ func (p transfer) Backup(ctx context.Context, r thread.TransferRequest) (kept th
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	b := backup.Backup{
-		About: backup.About{Program: version(), Created: time.Now(), Project: p.project, Redacted: !r.WithSecrets}, Dir: dir,
+		About: backup.About{Program: buildinfo.Version(), Created: time.Now(), Project: p.project, Redacted: !r.WithSecrets}, Dir: dir,
 	}
 	if p.files != nil && !r.NoFiles {
 		b.Snapshots, kept.Files = p.files.Save, true

@@ -1,4 +1,4 @@
-package main
+package agents
 
 import (
 	"testing"
@@ -18,21 +18,18 @@ import (
 // What the program passes to a port has the optional abilities that are asked for there: a wrapper that embeds an
 // interface would lose them without a word.
 var (
-	_ thread.Observer       = (*ledger.Ledger)(nil)
-	_ thread.RefRepairer    = (*keptFiles)(nil)
-	_ thread.WorktreeFinder = (*keptFiles)(nil)
-	_ thread.RepairReporter = (*keptFiles)(nil)
-	_ thread.Pusher         = (*branch.Merger)(nil)
-	_ mcpctl.Freshness      = (*mcpgateway.Gateway)(nil)
-	_ wire.Scanner          = anthropic.New()
-	_ wire.Scanner          = openai.NewResponses()
-	_ wire.Scanner          = openai.NewChat()
-	_ wire.Scanner          = gemini.New()
+	_ thread.Observer  = (*ledger.Ledger)(nil)
+	_ thread.Pusher    = (*branch.Merger)(nil)
+	_ mcpctl.Freshness = (*mcpgateway.Gateway)(nil)
+	_ wire.Scanner     = anthropic.New()
+	_ wire.Scanner     = openai.NewResponses()
+	_ wire.Scanner     = openai.NewChat()
+	_ wire.Scanner     = gemini.New()
 )
 
 // TestOptionalOfAgents: so have the agents, as the program finds them by name.
 func TestOptionalOfAgents(t *testing.T) {
-	all := newAgents("/bin/orchestrator", nil, "", "")
+	all := New("/bin/orchestrator", nil, "", "")
 	for name, lacks := range map[string][]string{
 		"claude": nil, "codex": {"windows"}, "gemini": {"windows"}, "opencode": nil, "demo": {"windows", "files", "hooks"},
 		"command": {"transcript", "rebuild", "verify", "usage", "rebuild lost turns", "windows", "files", "input", "prompts"},
@@ -42,7 +39,7 @@ func TestOptionalOfAgents(t *testing.T) {
 			t.Fatal(err)
 		}
 		has := map[string]bool{
-			"rules": all.rules(name) != nil, "input": all.input(name) != nil, "prompts": !thread.RunsLines(a),
+			"rules": all.Rules(name) != nil, "input": all.Input(name) != nil, "prompts": !thread.RunsLines(a),
 		}
 		_, has["transcript"] = a.(thread.Transcriber)
 		_, has["rebuild"] = a.(thread.Rebuilder)

@@ -1,4 +1,7 @@
-package main
+// Package server puts the server of a project together: the store, the agents, the gateway of models and that of MCP
+// servers, the threads over them and the socket on which clients reach them. It opens its parts in the order of what they
+// need and closes them in reverse; no part names this package.
+package server
 
 import (
 	"context"
@@ -6,6 +9,24 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"orchestrator/agent/session"
+	"orchestrator/agent/world"
+	"orchestrator/checkpoint/elapsed"
+	"orchestrator/checkpoint/quarantine"
+	"orchestrator/cmd/orchestrator/agents"
+	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/buildinfo"
+	"orchestrator/cmd/orchestrator/config"
+	"orchestrator/cmd/orchestrator/daemon"
+	"orchestrator/cmd/orchestrator/project"
+	"orchestrator/cmd/orchestrator/replica"
+	"orchestrator/contextmgr/gateway"
+	"orchestrator/contextmgr/masking"
+	"orchestrator/contextmgr/masks"
+	"orchestrator/contextmgr/models"
+	"orchestrator/contextmgr/staging"
+	"orchestrator/contextmgr/tokens"
+	"orchestrator/mcpctl"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,21 +35,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"orchestrator/agent/session"
-	"orchestrator/agent/world"
-	"orchestrator/checkpoint/elapsed"
-	"orchestrator/checkpoint/quarantine"
-	"orchestrator/cmd/orchestrator/api"
-	"orchestrator/cmd/orchestrator/config"
-	"orchestrator/cmd/orchestrator/daemon"
-	"orchestrator/cmd/orchestrator/project"
-	"orchestrator/contextmgr/gateway"
-	"orchestrator/contextmgr/masking"
-	"orchestrator/contextmgr/masks"
-	"orchestrator/contextmgr/models"
-	"orchestrator/contextmgr/staging"
-	"orchestrator/contextmgr/tokens"
-	"orchestrator/mcpctl"
 	mcpgateway "orchestrator/mcpctl/gateway"
 	"orchestrator/thread"
 	"orchestrator/thread/ledger"
@@ -38,10 +44,10 @@ import (
 )
 
 // appConfig configures a server.
-type appConfig struct {
+type Options struct {
 	Project project.Project
 	Config  config.Config
-	Program *stable
+	Program *replica.Stable
 	Env     []string
 	Log     *slog.Logger
 	// Accepted reports whether the user has accepted exactly this content of a file or place.
@@ -52,10 +58,10 @@ type appConfig struct {
 	Crashed string
 }
 
-// App is the server of one project, and the place where its parts are wired together.
-type App struct {
-	appConfig
-	agents      adapters
+// Server is the server of one project, and the place where its parts are wired together.
+type Server struct {
+	Options
+	agents      agents.All
 	sessions    *session.Sessions
 	manager     *manager.Manager
 	gateway     *gateway.Gateway
@@ -92,13 +98,13 @@ const closeLimit = 20 * time.Second
 const accountDays = 31
 
 // onClose adds a function for Close to call, last in first out.
-func (a *App) onClose(f func() error) { a.closers = append(a.closers, f) }
+func (a *Server) onClose(f func() error) { a.closers = append(a.closers, f) }
 
 // service adds a function that runs for as long as Run does.
-func (a *App) service(f func(context.Context) error) { a.services = append(a.services, f) }
+func (a *Server) service(f func(context.Context) error) { a.services = append(a.services, f) }
 
 // agentOf returns the name of a thread's agent.
-func (a *App) agentOf(id thread.ID) string {
+func (a *Server) agentOf(id thread.ID) string {
 	s, err := a.manager.Status(context.Background(), string(id))
 	if err != nil {
 		return ""
@@ -107,7 +113,7 @@ func (a *App) agentOf(id thread.ID) string {
 }
 
 // spent returns what each thread has cost, side requests included.
-func (a *App) spent() map[thread.ID]float64 {
+func (a *Server) spent() map[thread.ID]float64 {
 	list, err := a.manager.List(context.Background())
 	if err != nil {
 		a.Log.Error("read the cost of threads", "error", err)
@@ -127,9 +133,9 @@ func plainEnv(env []string) []string { return world.Without(env, world.Terminals
 const olderState = ".orchestrator/ of an older build lies here: its threads are not used. Export them with that build, " +
 	"then import the files here"
 
-func (a *App) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo, error) {
+func (a *Server) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo, error) {
 	i := api.ServerInfo{
-		Protocol: api.Version, Version: version(), Build: a.Program.Build, PID: os.Getpid(), Project: a.Project.Root,
+		Protocol: api.Version, Version: buildinfo.Version(), Build: a.Program.Build, PID: os.Getpid(), Project: a.Project.Root,
 		StateDir: a.Project.StateDir(),
 		Store:    a.store.About, Notices: a.damage(), NoRepository: !a.Project.Repository, Running: len(a.manager.Running()),
 		Seq: a.manager.Seq(),
@@ -213,7 +219,7 @@ func (a *App) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo, er
 }
 
 // stagedSize says how much is staged.
-func (a *App) stagedSize() (string, error) {
+func (a *Server) stagedSize() (string, error) {
 	list, err := a.staging.List(func(thread.Staged) bool { return true })
 	if err != nil {
 		return "", err
@@ -235,7 +241,7 @@ func (a *App) stagedSize() (string, error) {
 }
 
 // damage returns the damage that was found and not dismissed yet.
-func (a *App) damage() []string {
+func (a *Server) damage() []string {
 	dir, err := private.Open(a.Project.StateDir())
 	if err != nil {
 		return []string{err.Error()}
@@ -253,7 +259,7 @@ func (a *App) damage() []string {
 
 // end stops all agents, saves work in progress and makes Run return. It refuses and changes nothing while there are
 // answers in memory only.
-func (a *App) end(_ context.Context, r api.StopRequest) (api.StopReport, error) {
+func (a *Server) end(_ context.Context, r api.StopRequest) (api.StopReport, error) {
 	a.ending.Lock()
 	defer a.ending.Unlock()
 	if a.ended != nil {
@@ -276,7 +282,7 @@ func (a *App) end(_ context.Context, r api.StopRequest) (api.StopReport, error) 
 }
 
 // unsaved reports whether there are answers in memory only. The server must not exit by itself then.
-func (a *App) unsaved() bool {
+func (a *Server) unsaved() bool {
 	_, n := a.manager.Refused()
 	return n > 0
 }
@@ -285,14 +291,14 @@ func (a *App) unsaved() bool {
 var errStopped = errors.New("stopped")
 
 // Run serves until the context ends, a client stops the server, or nobody needs it any more.
-func (a *App) Run(ctx context.Context) error {
+func (a *Server) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, s := range a.services {
 		group.Go(func() error { return s(ctx) })
 	}
 	group.Go(func() error { return a.daemon.Serve(a.listener) })
 	group.Go(func() error {
-		a.Log.Info("server started", "project", a.Project.Root, "version", version())
+		a.Log.Info("server started", "project", a.Project.Root, "version", buildinfo.Version())
 		idle := time.NewTicker(max(a.Config.IdleStop/30, time.Second))
 		defer idle.Stop()
 		for {
@@ -317,7 +323,7 @@ func (a *App) Run(ctx context.Context) error {
 }
 
 // Close stops everything in the reverse order of its start.
-func (a *App) Close() error {
+func (a *Server) Close() error {
 	var errs []error
 	for i := len(a.closers) - 1; i >= 0; i-- {
 		errs = append(errs, a.closers[i]())

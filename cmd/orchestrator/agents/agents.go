@@ -1,4 +1,5 @@
-package main
+// Package agents lists the agents that the program knows.
+package agents
 
 import (
 	"context"
@@ -26,19 +27,19 @@ type adapter interface {
 }
 
 // adapters are the known agents, in the order in which they are listed.
-type adapters []adapter
+type All []adapter
 
 // newAgents returns all adapters. Without a home and a model the demo agent can be listed but not started. exe is this
 // program, for hooks and the demo agent.
-func newAgents(exe string, environ []string, demoHome, demoModel string) adapters {
+func New(exe string, environ []string, demoHome, demoModel string) All {
 	c := launch.Config{Env: environ, Hook: []string{exe, "hook"}}
-	return adapters{claude.New(c), codex.New(c), gemini.New(c), opencode.New(c),
+	return All{claude.New(c), codex.New(c), gemini.New(c), opencode.New(c),
 		command.New(c, claude.Hooks, codex.Hooks, gemini.Hooks, opencode.Hooks),
 		demo.New(demo.Config{Program: []string{exe}, Home: demoHome, Model: demoModel})}
 }
 
 // Agent implements thread.Agents.
-func (a adapters) Agent(name string) (thread.Agent, error) {
+func (a All) Agent(name string) (thread.Agent, error) {
 	for _, one := range a {
 		if one.Name() == name {
 			return one, nil
@@ -48,7 +49,7 @@ func (a adapters) Agent(name string) (thread.Agent, error) {
 }
 
 // known returns the name of the agent if it is known, and otherwise that of the agent for any program.
-func (a adapters) known(name string) string {
+func (a All) Known(name string) string {
 	if _, err := a.Agent(name); err != nil {
 		return command.Name
 	}
@@ -56,7 +57,7 @@ func (a adapters) known(name string) string {
 }
 
 // Names implements thread.Agents.
-func (a adapters) Names() []string {
+func (a All) Names() []string {
 	var names []string
 	for _, one := range a {
 		names = append(names, one.Name())
@@ -65,7 +66,7 @@ func (a adapters) Names() []string {
 }
 
 // Detect looks for all agents concurrently; each one runs its program to get the version.
-func (a adapters) Detect(ctx context.Context) []thread.AgentInfo {
+func (a All) Detect(ctx context.Context) []thread.AgentInfo {
 	infos := make([]thread.AgentInfo, len(a))
 	var wg sync.WaitGroup
 	for i, one := range a {
@@ -76,7 +77,7 @@ func (a adapters) Detect(ctx context.Context) []thread.AgentInfo {
 }
 
 // local returns patterns of the personal files that an agent looks for at a project's root.
-func (a adapters) local(name string) []string {
+func (a All) Local(name string) []string {
 	one, err := a.Agent(name)
 	if err != nil {
 		return nil
@@ -91,14 +92,14 @@ func (a adapters) local(name string) []string {
 }
 
 // takesServers reports whether an agent takes MCP servers from us.
-func (a adapters) takesServers(name string) bool {
+func (a All) TakesServers(name string) bool {
 	one, err := a.Agent(name)
 	taker, ok := one.(thread.ServerTaker)
 	return err == nil && ok && taker.TakesServers()
 }
 
 // foreign returns the variables by which agents speak to what they start.
-func (a adapters) foreign() []world.Family {
+func (a All) Foreign() []world.Family {
 	var all []world.Family
 	for _, one := range a {
 		if f, ok := one.(world.Foreigner); ok {
@@ -109,7 +110,7 @@ func (a adapters) foreign() []world.Family {
 }
 
 // rules returns an agent's screen rules.
-func (a adapters) rules(name string) []agent.Rule {
+func (a All) Rules(name string) []agent.Rule {
 	for _, one := range a {
 		if r, ok := one.(agent.RuleSource); ok && one.Name() == name {
 			return r.Rules()
@@ -119,7 +120,7 @@ func (a adapters) rules(name string) []agent.Rule {
 }
 
 // input returns a function that finds an agent's input on its screen, or nil if there is none.
-func (a adapters) input(name string) func(*vterm.Terminal) (agent.Input, bool) {
+func (a All) Input(name string) func(*vterm.Terminal) (agent.Input, bool) {
 	for _, one := range a {
 		if r, ok := one.(agent.InputReader); ok && one.Name() == name {
 			return r.Input

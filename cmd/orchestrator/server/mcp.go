@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/buildinfo"
 	"orchestrator/contextmgr/tokens"
 	"orchestrator/mcpctl"
 	"orchestrator/mcpctl/discovery"
@@ -29,7 +30,7 @@ import (
 )
 
 // openMCP opens the control of MCP servers. Nothing is started before an agent or a person calls for it.
-func (a *App) openMCP(context.Context) error {
+func (a *Server) openMCP(context.Context) error {
 	folder, err := private.Make(a.Project.StateDir(), "mcp")
 	if err != nil {
 		return fmt.Errorf("open the MCP servers: %w", err)
@@ -75,8 +76,8 @@ func (a *App) openMCP(context.Context) error {
 	threads := mcpThreads{a}
 	a.mcp = mcpctl.New(mcpctl.Config{
 		Project: a.Project.Root, Off: !a.Config.MCP, Places: a.mcpPlaces(values), Trust: mcptrust.Open(a.StateHome), Copies: copies, Threads: threads, Memory: memory, Env: a.Env,
-		Takes:  func(agent string) bool { return a.agents.takesServers(agent) },
-		Hub:    hub.Config{Processes: processes, Manifests: manifests, Dial: dialer.Dial, Name: "orchestrator", Version: version()},
+		Takes:  func(agent string) bool { return a.agents.TakesServers(agent) },
+		Hub:    hub.Config{Processes: processes, Manifests: manifests, Dial: dialer.Dial, Name: "orchestrator", Version: buildinfo.Version()},
 		Bridge: []string{a.Program.Path, "mcp-bridge", a.Project.Socket}, Registered: registered,
 		Tokens: tokens.New().Count, CacheCost: a.cacheCost, SignIn: dialer.SignIn, Log: a.Log,
 	})
@@ -85,7 +86,7 @@ func (a *App) openMCP(context.Context) error {
 		defer cancel()
 		return a.mcp.Close(ctx)
 	})
-	a.mcpGateway = gateway.New(gateway.Config{Servers: a.mcp, Stager: mcpStager{a}, Version: version(), Log: a.Log})
+	a.mcpGateway = gateway.New(gateway.Config{Servers: a.mcp, Stager: mcpStager{a}, Version: buildinfo.Version(), Log: a.Log})
 	a.onClose(a.mcpGateway.Close)
 	a.mcp.Use(a.mcpGateway)
 	a.service(a.mcp.Run)
@@ -93,17 +94,17 @@ func (a *App) openMCP(context.Context) error {
 }
 
 // mcpPlaces are where MCP servers are configured. The key is that of the values in their hashes.
-func (a *App) mcpPlaces(key []byte) discovery.Places {
+func (a *Server) mcpPlaces(key []byte) discovery.Places {
 	worktrees, err := a.Project.Worktrees(a.Config.Worktrees)
 	if err != nil { // it is named where threads are opened
 		worktrees = a.Project.StateDir()
 	}
 	return discovery.Places{
 		Agents: []string{worktrees}, Sums: &frozen.Sums{}, Key: key,
-		Project: a.Project.Root, Home: lookup(a.Env, "HOME"), Claude: lookup(a.Env, "CLAUDE_CONFIG_DIR"),
-		Codex: lookup(a.Env, "CODEX_HOME"), Gemini: lookup(a.Env, "GEMINI_CLI_HOME"),
-		OpenCodeConfig: lookup(a.Env, "OPENCODE_CONFIG"), Config: filepath.Join(a.ConfigHome, "orchestrator"),
-		Lookup: func(name string) (string, bool) { v := lookup(a.Env, name); return v, v != "" },
+		Project: a.Project.Root, Home: thread.Lookup(a.Env, "HOME"), Claude: thread.Lookup(a.Env, "CLAUDE_CONFIG_DIR"),
+		Codex: thread.Lookup(a.Env, "CODEX_HOME"), Gemini: thread.Lookup(a.Env, "GEMINI_CLI_HOME"),
+		OpenCodeConfig: thread.Lookup(a.Env, "OPENCODE_CONFIG"), Config: filepath.Join(a.ConfigHome, "orchestrator"),
+		Lookup: func(name string) (string, bool) { v := thread.Lookup(a.Env, name); return v, v != "" },
 	}
 }
 
@@ -151,7 +152,7 @@ func registeredName(folder *private.Folder) (string, error) {
 
 // cacheCost returns what a thread's provider reads again if the agent's tools change, as they stand before everything
 // else in a request.
-func (a *App) cacheCost(id thread.ID) (tokens int64, usd float64) {
+func (a *Server) cacheCost(id thread.ID) (tokens int64, usd float64) {
 	s, err := a.manager.Status(context.Background(), string(id))
 	if err != nil {
 		return 0, 0
@@ -166,7 +167,7 @@ func (a *App) cacheCost(id thread.ID) (tokens int64, usd float64) {
 }
 
 // mcpThreads adapts the manager.
-type mcpThreads struct{ app *App }
+type mcpThreads struct{ app *Server }
 
 // Find implements mcpctl.Threads.
 func (t mcpThreads) Find(ref string) (thread.Thread, error) {
@@ -234,7 +235,7 @@ func (t mcpThreads) Prompts(ctx context.Context, limit int) ([]string, error) {
 }
 
 // mcpStager stages large results, and reads what is staged or masked.
-type mcpStager struct{ app *App }
+type mcpStager struct{ app *Server }
 
 // Stage implements gateway.Stager.
 func (s mcpStager) Stage(ctx context.Context, r thread.StageRequest, data io.Reader) (thread.Staged, error) {

@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 
 // recoverLost recovers what the store lost: threads that only the repository knows of, and turns from the agents' own
 // transcripts. The result is reported until the user dismisses it. The server starts even if this fails.
-func (a *App) recoverLost(ctx context.Context, cfg rebuild.Config) {
+func (a *Server) recoverLost(ctx context.Context, cfg rebuild.Config) {
 	found, err := a.fromRefs(ctx)
 	if err != nil {
 		a.store.Problems = append(a.store.Problems, err.Error())
@@ -38,7 +38,7 @@ func (a *App) recoverLost(ctx context.Context, cfg rebuild.Config) {
 }
 
 // mend rebuilds the newest turns of one thread that cannot be read, and reports it until the user dismisses it.
-func (a *App) mend(ctx context.Context, cfg rebuild.Config, id thread.ID) (string, error) {
+func (a *Server) mend(ctx context.Context, cfg rebuild.Config, id thread.ID) (string, error) {
 	o, mended, err := rebuild.Mend(ctx, cfg, id, time.Now())
 	if !mended {
 		return "", err
@@ -54,7 +54,7 @@ func (a *App) mend(ctx context.Context, cfg rebuild.Config, id thread.ID) (strin
 
 // recoveryReport describes what was lost and recovered; it is "" if nothing was lost. Its first line is shown to the
 // user.
-func (a *App) recoveryReport(found []thread.Thread, outcomes []rebuild.Outcome) string {
+func (a *Server) recoveryReport(found []thread.Thread, outcomes []rebuild.Outcome) string {
 	var lines []string
 	turns, whole := 0, true
 	for _, t := range found {
@@ -107,7 +107,7 @@ func unknownOf(t thread.Thread) string {
 }
 
 // reportLoss keeps the report until the user dismisses it.
-func (a *App) reportLoss(text string) error {
+func (a *Server) reportLoss(text string) error {
 	dir, err := private.Open(a.Project.StateDir())
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func (a *App) reportLoss(text string) error {
 }
 
 // about returns what a thread's snapshots record about it.
-func (a *App) about(id thread.ID) (snapshot.About, bool) {
+func (a *Server) about(id thread.ID) (snapshot.About, bool) {
 	if a.store.Listed == nil {
 		return snapshot.About{}, false
 	}
@@ -130,7 +130,7 @@ func (a *App) about(id thread.ID) (snapshot.About, bool) {
 }
 
 // snapshots returns the snapshots of a thread's files.
-func (a *App) snapshots(ctx context.Context, id thread.ID) ([]rebuild.Snapshot, error) {
+func (a *Server) snapshots(ctx context.Context, id thread.ID) ([]rebuild.Snapshot, error) {
 	kept, err := a.files.Taken(ctx, id)
 	list := make([]rebuild.Snapshot, 0, len(kept))
 	for _, k := range kept {
@@ -142,7 +142,7 @@ func (a *App) snapshots(ctx context.Context, id thread.ID) ([]rebuild.Snapshot, 
 // fromRefs lists threads again that are missing in both the store and the list of threads, by the refs of their
 // snapshots and by their worktrees. It ignores threads of which our own state has no trace, because copies of a
 // repository come with refs too.
-func (a *App) fromRefs(ctx context.Context) ([]thread.Thread, error) {
+func (a *Server) fromRefs(ctx context.Context) ([]thread.Thread, error) {
 	if a.files == nil || !a.store.Doubtful || !a.worked() {
 		return nil, nil
 	}
@@ -170,13 +170,13 @@ func (a *App) fromRefs(ctx context.Context) ([]thread.Thread, error) {
 }
 
 // worked reports whether threads have run here before.
-func (a *App) worked() bool {
+func (a *Server) worked() bool {
 	entries, err := os.ReadDir(filepath.Join(a.Project.StateDir(), "threads"))
 	return err == nil && len(entries) > 0
 }
 
 // traced reports whether our state has a trace of a thread.
-func (a *App) traced(k snapshot.Known) bool {
+func (a *Server) traced(k snapshot.Known) bool {
 	if k.Worktree.Path != "" {
 		return true // by its record
 	}
@@ -195,7 +195,7 @@ func nameOf(k snapshot.Known) string {
 }
 
 // listAgain stores a thread with what the repository knows about it.
-func (a *App) listAgain(ctx context.Context, k snapshot.Known) (thread.Thread, error) {
+func (a *Server) listAgain(ctx context.Context, k snapshot.Known) (thread.Thread, error) {
 	t := thread.Thread{
 		ID: k.Thread, Name: nameOf(k), Label: "found by its files", Agent: k.Agent, Session: k.Session, Parent: k.Parent,
 		Dir: k.Dir, Worktree: k.Worktree, Created: k.First, Updated: k.Last,

@@ -1,12 +1,16 @@
-package main
+package server
 
 import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"orchestrator/cmd/orchestrator/project"
 )
+
+// PlacePause is how often a server checks whether its project is still where it was.
+const PlacePause = time.Second
 
 // place tracks whether the project is still where the server found it.
 type place struct {

@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"context"
@@ -14,30 +14,32 @@ import (
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/daemon"
+	"orchestrator/cmd/orchestrator/project"
+	"orchestrator/cmd/orchestrator/replica"
 	"orchestrator/thread"
 )
 
-// lastKnown returns a client that sees the last list of threads, for a state folder that cannot be written, where no server
+// LastKnown returns a client that sees the last list of threads, for a state folder that cannot be written, where no server
 // can start. What answers is in this process, until the context ends. Without a list the cause is the error.
-func (c *cli) lastKnown(ctx context.Context, cause error) (*client.Client, api.ServerInfo, error) {
-	list, at, err := lastList(c.project, c.config.Store)
+func LastKnown(ctx context.Context, p project.Project, store string, environ []string, cause error) (*client.Client, api.ServerInfo, error) {
+	list, at, err := lastList(p, store)
 	if err != nil || len(list) == 0 {
 		return nil, api.ServerInfo{}, errors.Join(cause, err)
 	}
-	about, err := storeName(c.project, c.config.Store)
+	about, err := storeName(p, store)
 	if err != nil {
 		return nil, api.ServerInfo{}, errors.Join(cause, err)
 	}
-	w := &waiting{project: c.project, store: about, build: build(), list: list, at: at, cause: cause}
+	w := &waiting{project: p, store: about, build: replica.This(), list: list, at: at, cause: cause}
 	server := daemon.NewWaiting(daemon.Waiting{
-		Callers: session.New(session.Config{Project: c.project.Root}),
+		Callers: session.New(session.Config{Project: p.Root}),
 		Info:    w.info, List: func() []thread.Status { return w.list }, Refusal: w.refusal, Log: slog.New(slog.DiscardHandler),
 		Stop: func(context.Context, api.StopRequest) (api.StopReport, error) { return api.StopReport{}, nil },
 	})
 	l := &inside{conns: make(chan net.Conn), closed: make(chan struct{})}
 	go func() { _ = server.Serve(l) }() // it ends with the listener
 	context.AfterFunc(ctx, func() { server.Close(ctx); _ = l.Close() })
-	cl := client.NewBelow(l.Dial, session.Token(c.environ))
+	cl := client.NewBelow(l.Dial, session.Token(environ))
 	info, err := api.Info.Do(ctx, cl, api.InfoRequest{})
 	if err != nil {
 		return nil, api.ServerInfo{}, errors.Join(cause, err)

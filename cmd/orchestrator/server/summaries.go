@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 )
 
 // summaries returns how older turns are summarised. Unless that is configured, summaries are offered as forks are.
-func (a *App) summaries() masking.Summaries {
+func (a *Server) summaries() masking.Summaries {
 	s := masking.Summaries{
 		Model: author.Model{Asker: asker{a}}, Login: a.Config.SummaryLogin, MostUSD: a.Config.SummaryUSD,
 		Also: a.Config.SummaryAlso, How: a.howToSummarise,
@@ -41,7 +41,7 @@ func (a *App) summaries() masking.Summaries {
 }
 
 // howToSummarise tells how to have a summary of a thread written.
-func (a *App) howToSummarise(id thread.ID) string {
+func (a *Server) howToSummarise(id thread.ID) string {
 	s, err := a.manager.Status(context.Background(), string(id))
 	if err != nil {
 		return "press s in the context view"
@@ -50,7 +50,7 @@ func (a *App) howToSummarise(id thread.ID) string {
 }
 
 // asker sends requests through the gateway, which is opened later.
-type asker struct{ app *App }
+type asker struct{ app *Server }
 
 // Ask implements author.Asker.
 func (a asker) Ask(ctx context.Context, id thread.ID, q gateway.Question) (thread.Exchange, error) {

@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"context"
@@ -22,7 +22,7 @@ import (
 )
 
 // openMasks opens the store of masks and the counts of tokens.
-func (a *App) openMasks(context.Context) error {
+func (a *Server) openMasks(context.Context) error {
 	folder, err := private.Make(a.Project.StateDir(), "masks")
 	if err != nil {
 		return fmt.Errorf("open the masks: %w", err)
@@ -93,7 +93,7 @@ func (p pictures) Drop(id thread.ID) error {
 }
 
 // openMasker opens what masks requests.
-func (a *App) openMasker() (err error) {
+func (a *Server) openMasker() (err error) {
 	folder, err := private.Make(a.Project.StateDir(), "contexts")
 	if err != nil {
 		return fmt.Errorf("open what fills contexts: %w", err)
@@ -109,7 +109,7 @@ func (a *App) openMasker() (err error) {
 
 // maskSettings returns how a thread's requests are masked unless the thread has a mode of its own. With a subscription
 // login nothing is masked before the person has allowed it.
-func (a *App) maskSettings(_ thread.ID, login bool) policy.Settings {
+func (a *Server) maskSettings(_ thread.ID, login bool) policy.Settings {
 	mode := policy.Mode(a.Config.Masking)
 	if login {
 		mode = policy.Mode(a.Config.MaskingLogin)
@@ -138,7 +138,7 @@ func keeps(names []string) func(tool string) bool {
 
 // wayOut tells what to do when a thread's context is full, "" if its agent is to find out itself. Where offers are
 // automatic, the prompt goes on in a fork.
-func (a *App) wayOut(id thread.ID, prompt string) string {
+func (a *Server) wayOut(id thread.ID, prompt string) string {
 	if a.manager.OfferMode() == thread.OffersOff {
 		return ""
 	}
@@ -171,7 +171,7 @@ func (l lineage) Lineage(id thread.ID) (parent thread.ID, last time.Time) {
 }
 
 // readable returns the folders with what is masked in a thread's conversation.
-func (a *App) readable(id, parent thread.ID) ([]string, error) {
+func (a *Server) readable(id, parent thread.ID) ([]string, error) {
 	set, err := a.masks.Thread(id, parent)
 	if err != nil {
 		return nil, err

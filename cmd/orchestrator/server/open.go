@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"context"
@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"path/filepath"
-	"time"
-
 	"orchestrator/agent/demo/model"
 	"orchestrator/agent/session"
 	"orchestrator/checkpoint/branch"
@@ -17,7 +14,9 @@ import (
 	"orchestrator/checkpoint/snapshot"
 	"orchestrator/checkpoint/words"
 	"orchestrator/checkpoint/worktree"
+	"orchestrator/cmd/orchestrator/agents"
 	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/buildinfo"
 	"orchestrator/cmd/orchestrator/daemon"
 	"orchestrator/contextmgr/gateway"
 	"orchestrator/contextmgr/models"
@@ -35,11 +34,13 @@ import (
 	"orchestrator/thread/reserve"
 	"orchestrator/thread/setup"
 	"orchestrator/thread/spool"
+	"path/filepath"
+	"time"
 )
 
 // newApp opens the parts of a server in order of their dependencies; Close closes them in reverse.
-func newApp(ctx context.Context, cfg appConfig) (app *App, err error) {
-	a := &App{appConfig: cfg, stop: make(chan struct{})}
+func New(ctx context.Context, cfg Options) (app *Server, err error) {
+	a := &Server{Options: cfg, stop: make(chan struct{})}
 	for _, open := range []func(context.Context) error{a.openStore, a.openClock, a.openStaging, a.openMasks, a.openAgents,
 		a.openMCP, a.openManager, a.openGateway, a.openRetention, a.listen} {
 		if err := open(ctx); err != nil {
@@ -49,7 +50,7 @@ func newApp(ctx context.Context, cfg appConfig) (app *App, err error) {
 	return a, nil
 }
 
-func (a *App) openStore(ctx context.Context) error {
+func (a *Server) openStore(ctx context.Context) error {
 	err := dropBackupRooms(a.Project.StateDir())
 	if err != nil {
 		a.Log.Warn("remove leftovers of a backup", "error", err)
@@ -61,17 +62,17 @@ func (a *App) openStore(ctx context.Context) error {
 	return nil
 }
 
-func (a *App) openAgents(ctx context.Context) error {
+func (a *Server) openAgents(ctx context.Context) error {
 	demoModel, err := model.Start(model.Options{Pace: 10 * time.Millisecond})
 	if err != nil {
 		return fmt.Errorf("start the demo agent's model: %w", err)
 	}
 	a.onClose(demoModel.Close)
-	a.agents = newAgents(a.Program.Path, a.Env, filepath.Join(a.Project.StateDir(), "demo"), demoModel.URL())
+	a.agents = agents.New(a.Program.Path, a.Env, filepath.Join(a.Project.StateDir(), "demo"), demoModel.URL())
 	a.sessions = session.New(session.Config{
-		Rules: a.agents.rules, Input: a.agents.input, Scrollback: a.Config.Scrollback,
-		Version:   "orchestrator(" + version() + ")",
-		Processes: a.Config.MaxProcesses, Project: a.Project.Root, Foreign: a.agents.foreign(),
+		Rules: a.agents.Rules, Input: a.agents.Input, Scrollback: a.Config.Scrollback,
+		Version:   "orchestrator(" + buildinfo.Version() + ")",
+		Processes: a.Config.MaxProcesses, Project: a.Project.Root, Foreign: a.agents.Foreign(),
 	})
 	a.onClose(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
@@ -82,7 +83,7 @@ func (a *App) openAgents(ctx context.Context) error {
 }
 
 // sweep ends agents left running by a server that was killed.
-func (a *App) sweep(ctx context.Context) error {
+func (a *Server) sweep(ctx context.Context) error {
 	open, err := a.store.OpenExecutions(ctx)
 	if err != nil {
 		return fmt.Errorf("look for leftover agents: %w", err)
@@ -110,7 +111,7 @@ const spoolRoom = 1 << 20
 // fillAfter is how long after the start the search index is completed, so that the first answers do not wait for it.
 const fillAfter = 2 * time.Second
 
-func (a *App) openManager(ctx context.Context) error {
+func (a *Server) openManager(ctx context.Context) error {
 	refused, err := private.Make(a.Project.StateDir(), "spool")
 	if err != nil {
 		return fmt.Errorf("open the spool: %w", err)
@@ -188,7 +189,7 @@ func newWorktree(setting string) manager.WorktreeMode {
 }
 
 // worktreeSetup returns what prepares new worktrees as the project has configured.
-func (a *App) worktreeSetup(worktrees string) (thread.SetupRunner, error) {
+func (a *Server) worktreeSetup(worktrees string) (thread.SetupRunner, error) {
 	g, err := git.New(a.Env...)
 	if err != nil {
 		return nil, err
@@ -197,11 +198,11 @@ func (a *App) worktreeSetup(worktrees string) (thread.SetupRunner, error) {
 	return setup.New(setup.Config{
 		Project: a.Project.Root, Own: []string{state, worktrees}, Logs: filepath.Join(state, "setup"), Env: a.Env,
 		Commands: setup.Commands{Setup: a.Config.Setup, Teardown: a.Config.Teardown}, Limit: a.Config.SetupLimit,
-		Accepted: a.Accepted, Ignored: g.Ignored, Local: a.agents.local,
+		Accepted: a.Accepted, Ignored: g.Ignored, Local: a.agents.Local,
 	}), nil
 }
 
-func (a *App) openGateway(ctx context.Context) error {
+func (a *Server) openGateway(ctx context.Context) error {
 	a.ledger = ledger.New(a.manager, a.store, a.agentOf, a.Log)
 	a.onClose(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
@@ -243,7 +244,7 @@ func (a *App) openGateway(ctx context.Context) error {
 }
 
 // listen opens the socket.
-func (a *App) listen(context.Context) error {
+func (a *Server) listen(context.Context) error {
 	l, err := a.Project.Listen()
 	if l == nil {
 		return err
@@ -263,7 +264,7 @@ func (a *App) listen(context.Context) error {
 		Agents: a.agents.Detect, Transfer: transfer{
 			manager: a.manager, store: a.store, files: a.files, project: a.Project.Root, spool: a.Project.StateDir(),
 			carry: carry{staging: a.staging, masks: a.masks},
-			known: a.agents.known,
+			known: a.agents.Known,
 		},
 		Staging: a.staging, Masks: a.masks, Contexts: contexts{manager: a.manager, masker: a.masker, rules: contextRules(a.Config)},
 		Collect: collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config),
@@ -281,7 +282,7 @@ func (a *App) listen(context.Context) error {
 }
 
 // openRetention starts automatic retention.
-func (a *App) openRetention(context.Context) error {
+func (a *Server) openRetention(context.Context) error {
 	c := collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config), clock: a.clock,
 		masks: a.masks, careful: true}
 	a.retention = &retention{settings: a.store, collect: c.Collect, since: a.clock.Since, now: time.Now, policy: c.policy}
@@ -305,7 +306,7 @@ func (a *App) openRetention(context.Context) error {
 }
 
 // openClock starts the clock that measures the age of threads.
-func (a *App) openClock(ctx context.Context) error {
+func (a *Server) openClock(ctx context.Context) error {
 	clock, err := elapsed.Open(ctx, a.store, time.Now, elapsed.Machine)
 	if clock == nil {
 		return err
@@ -345,7 +346,7 @@ func (a *App) openClock(ctx context.Context) error {
 const pinsLimit = 20 * time.Second
 
 // openStaging opens the store of staged data and removes expired data periodically.
-func (a *App) openStaging(context.Context) error {
+func (a *Server) openStaging(context.Context) error {
 	folder, err := private.Make(a.Project.StateDir(), "staging")
 	if err != nil {
 		return fmt.Errorf("open the staged data: %w", err)
@@ -380,14 +381,14 @@ func (a *App) openStaging(context.Context) error {
 }
 
 // stagedPins returns what needs staged data.
-func (a *App) stagedPins() (map[thread.Token][]string, error) {
+func (a *Server) stagedPins() (map[thread.Token][]string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), pinsLimit)
 	defer cancel()
 	return a.pins.find(ctx)
 }
 
 // stage stages data and says where it is.
-func (a *App) stage(ctx context.Context, r thread.StageRequest, data io.Reader) (thread.StagedInfo, error) {
+func (a *Server) stage(ctx context.Context, r thread.StageRequest, data io.Reader) (thread.StagedInfo, error) {
 	d, err := a.staging.Stage(ctx, r, data)
 	if err != nil {
 		return thread.StagedInfo{}, err
@@ -412,8 +413,8 @@ func (t terminals) Attach(id thread.ID, cols, rows int) (daemon.Viewer, error) {
 
 // watchPlace reports when the project is moved or removed while the server runs. Without agents the server then exits,
 // so that the next verb starts one in the new place.
-func (a *App) watchPlace(ctx context.Context) error {
-	pause := time.NewTicker(placePause)
+func (a *Server) watchPlace(ctx context.Context) error {
+	pause := time.NewTicker(PlacePause)
 	defer pause.Stop()
 	var kept error // the last problem with the socket, to report it once
 	for {
