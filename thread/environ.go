@@ -57,3 +57,14 @@ func Differing(a, b []string) []string {
 	slices.Sort(names)
 	return names
 }
+
+// Lookup returns the value of a variable in an environment, the last one; "" if it is not set.
+func Lookup(environ []string, name string) string {
+	value := ""
+	for _, kv := range environ {
+		if k, v, ok := strings.Cut(kv, "="); ok && k == name {
+			value = v
+		}
+	}
+	return value
+}

@@ -4,8 +4,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"orchestrator/cmd/orchestrator/buildinfo"
 )
 
 // exactly requires these arguments.
@@ -70,17 +68,3 @@ func belowOf(cmd *cobra.Command) string {
 	}
 	return strings.Join(names, ", ")
 }
-
-// lookup returns the value of an environment variable.
-func lookup(environ []string, name string) string {
-	value := ""
-	for _, kv := range environ {
-		if k, v, ok := strings.Cut(kv, "="); ok && k == name {
-			value = v
-		}
-	}
-	return value
-}
-
-// version returns the program's version.
-func version() string { return buildinfo.Version() }

@@ -15,6 +15,7 @@ import (
 	"orchestrator/agent/session"
 	"orchestrator/cmd/orchestrator/config"
 	"orchestrator/cmd/orchestrator/project"
+	"orchestrator/thread"
 	"orchestrator/thread/grant"
 )
 
@@ -59,8 +60,8 @@ func (c *cli) configure() (err error) {
 // places returns the user's folders in which our files are.
 func (c *cli) places() project.Places {
 	return project.Places{
-		Home: lookup(c.environ, "HOME"), State: c.stateHome(), Runtime: lookup(c.environ, "XDG_RUNTIME_DIR"),
-		Temp: []string{"/tmp", "/var/tmp", lookup(c.environ, "TMPDIR"), os.TempDir()}, Accepted: c.trust().wide,
+		Home: thread.Lookup(c.environ, "HOME"), State: c.stateHome(), Runtime: thread.Lookup(c.environ, "XDG_RUNTIME_DIR"),
+		Temp: []string{"/tmp", "/var/tmp", thread.Lookup(c.environ, "TMPDIR"), os.TempDir()}, Accepted: c.trust().wide,
 	}
 }
 
@@ -78,18 +79,18 @@ func (c *cli) claim() error {
 
 // configHome returns $XDG_CONFIG_HOME, or ~/.config if it is not set.
 func (c *cli) configHome() string {
-	if dir := lookup(c.environ, "XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+	if dir := thread.Lookup(c.environ, "XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return dir
 	}
-	return filepath.Join(lookup(c.environ, "HOME"), ".config")
+	return filepath.Join(thread.Lookup(c.environ, "HOME"), ".config")
 }
 
 // stateHome returns $XDG_STATE_HOME, or ~/.local/state if it is not set.
 func (c *cli) stateHome() string {
-	if dir := lookup(c.environ, "XDG_STATE_HOME"); filepath.IsAbs(dir) {
+	if dir := thread.Lookup(c.environ, "XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return dir
 	}
-	return filepath.Join(lookup(c.environ, "HOME"), ".local", "state")
+	return filepath.Join(thread.Lookup(c.environ, "HOME"), ".local", "state")
 }
 
 func (c *cli) trust() trust { return trust{home: c.stateHome()} }

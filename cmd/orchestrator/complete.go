@@ -3,16 +3,16 @@ package main
 import (
 	"context"
 	"fmt"
+	"orchestrator/cmd/orchestrator/agents"
+	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"orchestrator/cmd/orchestrator/api"
-	"orchestrator/cmd/orchestrator/client"
-	"orchestrator/thread"
-	"orchestrator/thread/plaintext"
 )
 
 // completion is cobra's completion function. Each result is a word and, after a tab, its description.
@@ -66,7 +66,7 @@ func (c *cli) completeThreads(cmd *cobra.Command, args []string, prefix string) 
 
 // completeAgents suggests agents.
 func (c *cli) completeAgents(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	names := slices.DeleteFunc(newAgents("", c.environ, "", "").Names(),
+	names := slices.DeleteFunc(agents.New("", c.environ, "", "").Names(),
 		func(s string) bool { return !strings.HasPrefix(s, prefix) })
 	return names, cobra.ShellCompDirectiveNoFileComp
 }

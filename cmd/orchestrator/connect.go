@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/buildinfo"
+	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/server"
+	"orchestrator/thread"
 
 	"github.com/spf13/cobra"
-
-	"orchestrator/cmd/orchestrator/api"
-	"orchestrator/cmd/orchestrator/client"
-	"orchestrator/thread"
 )
 
 // connect returns a client of the project's server, starting one if none runs.
@@ -33,7 +34,7 @@ func (c *cli) connect(ctx context.Context) (*client.Client, error) {
 		return nil, err
 	}
 	if err := c.startServer(ctx); errors.Is(err, thread.ErrReadOnly) {
-		cl, info, err := c.lastKnown(ctx, err)
+		cl, info, err := server.LastKnown(ctx, c.project, c.config.Store, c.environ, err)
 		if err != nil {
 			return nil, err
 		}
@@ -82,7 +83,7 @@ type otherProtocol struct{ info api.ServerInfo }
 func (o *otherProtocol) Error() string {
 	return fmt.Sprintf("the running server is version %s, which this program (%s) cannot talk to: "+
 		"`orchestrator restart` restarts the server and resumes its %d agents",
-		o.info.Version, version(), o.info.Running)
+		o.info.Version, buildinfo.Version(), o.info.Running)
 }
 
 // with wraps a function that needs the server as the function of a verb.

@@ -5,6 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"orchestrator/checkpoint/postgres"
+	"orchestrator/cmd/orchestrator/agents"
+	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/buildinfo"
+	"orchestrator/cmd/orchestrator/config"
+	"orchestrator/cmd/orchestrator/exitcode"
+	"orchestrator/cmd/orchestrator/project"
+	"orchestrator/thread"
+	"orchestrator/thread/outward"
 	"os"
 	"os/exec"
 	"strings"
@@ -12,14 +21,6 @@ import (
 
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
-
-	"orchestrator/checkpoint/postgres"
-	"orchestrator/cmd/orchestrator/api"
-	"orchestrator/cmd/orchestrator/config"
-	"orchestrator/cmd/orchestrator/exitcode"
-	"orchestrator/cmd/orchestrator/project"
-	"orchestrator/thread"
-	"orchestrator/thread/outward"
 )
 
 // finding is one line of the doctor's report.
@@ -80,7 +81,7 @@ func essential(about string) bool {
 
 func examine(ctx context.Context, c *cli) []finding {
 	out := []finding{
-		{About: "version", OK: true, Found: version()},
+		{About: "version", OK: true, Found: buildinfo.Version()},
 		{About: "project", OK: true, Found: c.project.Root},
 		examineConfig(c), examineCaps(c.config), examineGit(ctx, c.project), examineState(c), examineTerminal(c), examineNetwork(c.environ),
 	}
@@ -210,7 +211,7 @@ func examineTerminal(c *cli) finding {
 	if err != nil {
 		return finding{About: f.About, Found: err.Error(), Remedy: "use another terminal"}
 	}
-	name := lookup(c.environ, "TERM")
+	name := thread.Lookup(c.environ, "TERM")
 	f.Found = fmt.Sprintf("%s, %d×%d", name, cols, rows)
 	if name == "" || name == "dumb" {
 		f.OK, f.Remedy = false, "set TERM to the type of your terminal, such as xterm-256color"
@@ -283,7 +284,7 @@ func examineAgents(ctx context.Context, c *cli) []finding {
 	if err != nil {
 		return []finding{{About: "agents", Found: "find this program: " + err.Error()}}
 	}
-	agents := newAgents(exe, c.environ, "", "")
+	agents := agents.New(exe, c.environ, "", "")
 	var out []finding
 	for _, a := range agents.Detect(ctx) {
 		out = append(out, agentFinding(a))

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"orchestrator/cmd/orchestrator/buildinfo"
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/cmd/orchestrator/hook"
 )
@@ -104,7 +105,7 @@ func TestVersionIsAnsweredFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		out, err := cmd.CombinedOutput()
-		if want := "orchestrator " + version() + "\n"; err != nil || string(out) != want {
+		if want := "orchestrator " + buildinfo.Version() + "\n"; err != nil || string(out) != want {
 			t.Errorf("%v: %q, %v; want %q", args, out, err, want)
 		}
 	}

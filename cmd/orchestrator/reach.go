@@ -5,29 +5,26 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
-	"strings"
-	"time"
-
 	"orchestrator/agent/session"
 	"orchestrator/checkpoint/git"
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/server"
 	"orchestrator/thread"
+	"slices"
+	"strings"
+	"time"
 )
 
 // killHint is the hint for a server that holds the project's lock but cannot be asked to stop.
 const killHint = "`orchestrator stop --force` kills it; its agents can be resumed"
 
-// placePause is how often a server checks whether its project is still where it was.
-const placePause = time.Second
-
 const (
 	// startLimit is how long a server may take until it listens. Before that it may have to check a damaged store, or wait
 	// for another server to exit.
 	startLimit = 90 * time.Second
-	// healLimit is how long a server may take to repair the record of its socket; see placePause.
-	healLimit = 5 * placePause
+	// healLimit is how long a server may take to repair the record of its socket; see PlacePause.
+	healLimit = 5 * server.PlacePause
 	// answerLimit is how long a server may take to identify itself: machines can be busy.
 	answerLimit = 30 * time.Second
 )

@@ -7,6 +7,13 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"orchestrator/cmd/orchestrator/agents"
+	"orchestrator/cmd/orchestrator/config"
+	"orchestrator/contextmgr/models"
+	"orchestrator/contextmgr/policy"
+	"orchestrator/contextmgr/replay"
+	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -14,13 +21,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"orchestrator/cmd/orchestrator/config"
-	"orchestrator/contextmgr/models"
-	"orchestrator/contextmgr/policy"
-	"orchestrator/contextmgr/replay"
-	"orchestrator/thread"
-	"orchestrator/thread/plaintext"
 )
 
 // contextReplayVerb replays recorded sessions. It needs no project and no server.
@@ -51,10 +51,10 @@ func contextReplayVerb(c *cli) *cobra.Command {
 	}
 	cmd.Flags().StringSliceVar(&names, "policy", nil, "policies: raw, observe, safe, lean, sliding, yours (default all)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		agents := newAgents("", c.environ, "", "")
+		known := agents.New("", c.environ, "", "")
 		if len(args) == 0 {
 			var places strings.Builder
-			agents.printPlaces(&places, c.environ)
+			printPlaces(&places, known, c.environ)
 			return usagef("expected <files...>: recorded sessions. The agents keep theirs in\n%s",
 				strings.TrimRight(places.String(), "\n"))
 		}
@@ -66,7 +66,7 @@ func contextReplayVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r, err := replayFiles(cmd.Context(), files, agents.formats(), policies, c.config.Models)
+		r, err := replayFiles(cmd.Context(), files, formats(known), policies, c.config.Models)
 		if err != nil {
 			return err
 		}

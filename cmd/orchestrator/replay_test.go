@@ -143,7 +143,7 @@ func TestContextReplayYours(t *testing.T) {
 		t.Errorf("masks what is kept: %+v", kept)
 	}
 	e2e.Put(t, config, "masking_tools = 1\n")
-	if code, out, problems := contextReplay(t, file); code != exitcode.OK || strings.Contains(out, "yours") || !strings.Contains(problems, "your configuration is not applied: read the configuration: "+config+":1: ") {
+	if code, out, problems := contextReplay(t, file); code != exitcode.OK || strings.Contains(out, "yours") || !strings.Contains(problems, "your configuration is not applied: read the configuration: "+config+":1:1: ") {
 		t.Errorf("with a broken configuration: exit %d, %s", code, problems)
 	}
 	e2e.Put(t, config, "[models.\"claude-opus-4-6\"]\ninput = 0\noutput = 0\nwindow = 1000000\n")

@@ -6,16 +6,17 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"orchestrator/agent/recorded"
+	"orchestrator/cmd/orchestrator/agents"
+	"orchestrator/contextmgr/policy"
+	"orchestrator/contextmgr/replay"
+	"orchestrator/thread"
+	"orchestrator/thread/lines"
+	"orchestrator/thread/plaintext"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
-
-	"orchestrator/agent/recorded"
-	"orchestrator/contextmgr/policy"
-	"orchestrator/contextmgr/replay"
-	"orchestrator/thread/lines"
-	"orchestrator/thread/plaintext"
 )
 
 // nativeFormat is the format in which an agent itself records its sessions.
@@ -84,7 +85,7 @@ func eventKind(k recorded.Kind) replay.Kind {
 }
 
 // formats returns the formats of recorded sessions: the agents' and our own.
-func (a adapters) formats() []replay.Format {
+func formats(a agents.All) []replay.Format {
 	var all []replay.Format
 	for _, one := range a {
 		if r, ok := one.(recorded.Reader); ok {
@@ -95,7 +96,7 @@ func (a adapters) formats() []replay.Format {
 }
 
 // printPlaces prints where the agents keep their sessions, and how many files there are.
-func (a adapters) printPlaces(w io.Writer, environ []string) {
+func printPlaces(w io.Writer, a agents.All, environ []string) {
 	var t columns
 	for _, one := range a {
 		r, ok := one.(recorded.Reader)
@@ -190,7 +191,7 @@ func agentNamed(file string) string {
 
 // inHome shortens a path in the home folder.
 func inHome(path string, environ []string) string {
-	if home := lookup(environ, "HOME"); home != "" {
+	if home := thread.Lookup(environ, "HOME"); home != "" {
 		if rest, ok := strings.CutPrefix(path, filepath.Clean(home)+string(filepath.Separator)); ok {
 			return "~" + string(filepath.Separator) + rest
 		}

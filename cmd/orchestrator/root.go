@@ -14,7 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/buildinfo"
 	"orchestrator/cmd/orchestrator/exitcode"
+	"orchestrator/cmd/orchestrator/replica"
 	"orchestrator/thread/secret"
 )
 
@@ -87,8 +89,8 @@ func (c *cli) showError(err error) error {
 
 // name is what the person or agent calls the program.
 func (c *cli) name() string {
-	if filepath.Base(c.called) == alias {
-		return alias
+	if filepath.Base(c.called) == replica.Alias {
+		return replica.Alias
 	}
 	return "orchestrator"
 }
@@ -148,8 +150,8 @@ func versionVerb(c *cli) *cobra.Command {
 		Use: "version", Short: "Print the version", Args: exactly(),
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(*cobra.Command, []string) error {
-			return c.show(map[string]string{"version": version()},
-				func(w io.Writer) { fmt.Fprintln(w, "orchestrator", version()) })
+			return c.show(map[string]string{"version": buildinfo.Version()},
+				func(w io.Writer) { fmt.Fprintln(w, "orchestrator", buildinfo.Version()) })
 		},
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"orchestrator/agent/vterm"
 	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/buildinfo"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 	"orchestrator/ui"
@@ -114,7 +115,7 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 	pane := livePane{terminal.New(dialer{cl}, writer)}
 	defer pane.Close()
 	model := ui.New(ui.Config{
-		Server: server, Pane: pane, Project: c.project.Root, Folder: at.folder, Git: !info.NoRepository, Version: version(),
+		Server: server, Pane: pane, Project: c.project.Root, Folder: at.folder, Git: !info.NoRepository, Version: buildinfo.Version(),
 		Agent: c.config.Agent,
 		Open:  open, Problems: info.Problems, Theme: c.config.Theme, Profile: colours, Keys: c.config.Keys,
 		Notify: notifyOf(c.config.Notify),
@@ -188,7 +189,7 @@ func notifyOf(how string) []string {
 // editor returns the command that opens a file: $VISUAL or $EDITOR.
 func (c *cli) editor() []string {
 	for _, name := range []string{"VISUAL", "EDITOR"} {
-		if words := strings.Fields(lookup(c.environ, name)); len(words) > 0 {
+		if words := strings.Fields(thread.Lookup(c.environ, name)); len(words) > 0 {
 			return words
 		}
 	}

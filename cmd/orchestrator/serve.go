@@ -5,15 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"orchestrator/agent/session"
+	"orchestrator/cmd/orchestrator/replica"
+	"orchestrator/cmd/orchestrator/server"
+	"orchestrator/thread"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"syscall"
 
 	"github.com/spf13/cobra"
-
-	"orchestrator/agent/session"
-	"orchestrator/thread"
 )
 
 func serveVerb(c *cli) *cobra.Command {
@@ -57,7 +58,7 @@ func (c *cli) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	kept, err := c.openStable(filepath.Join(c.project.StateDir(), "bin"))
+	kept, err := replica.OpenStable(c.programFolders(), filepath.Join(c.project.StateDir(), "bin"), thread.Lookup(c.environ, "PATH"))
 	if err != nil {
 		return err
 	}
@@ -66,19 +67,19 @@ func (c *cli) serve(ctx context.Context) error {
 	if kept.Unswept != nil {
 		log.Warn(kept.Unswept.Error())
 	}
-	cfg := appConfig{
+	cfg := server.Options{
 		Project: c.project, Config: c.config, Program: kept, Env: forAgents(c.environ), Log: log,
 		Accepted: c.trust().accepted, Crashed: crashed, StateHome: c.stateHome(), ConfigHome: c.configHome(),
 	}
-	app, err := newApp(ctx, cfg)
+	app, err := server.New(ctx, cfg)
 	for errors.Is(err, thread.ErrUnreachable) {
 		var back bool
-		if back, err = awaitStore(ctx, cfg, err); !back && err != nil {
+		if back, err = server.AwaitStore(ctx, cfg, err); !back && err != nil {
 			return fmt.Errorf("%s", err.Error()) // exit code 4 would mean that another server is running
 		} else if !back {
 			return nil
 		}
-		app, err = newApp(ctx, cfg)
+		app, err = server.New(ctx, cfg)
 	}
 	if err != nil {
 		return err

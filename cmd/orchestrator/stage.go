@@ -18,6 +18,7 @@ import (
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/contextmgr/staging"
+	"orchestrator/contextmgr/staging/drop"
 	"orchestrator/thread"
 	"orchestrator/thread/private"
 )
@@ -110,7 +111,7 @@ func printStaged(w io.Writer, list []thread.Staged, now time.Time) {
 	t.row("TOKEN", "RECORDS", "SIZE", "TYPE", "SOURCE", "AGE", "EXPIRES", "LABELS")
 	for _, d := range list {
 		t.row(string(d.Token), strconv.FormatInt(d.Records, 10), thread.Bytes(d.Bytes), string(d.Kind), dash(d.Source),
-			age(now.Sub(d.Created)), expiry(d, now), strings.Join(d.Labels, ", "))
+			thread.Age(now.Sub(d.Created)), expiry(d, now), strings.Join(d.Labels, ", "))
 	}
 	t.print(w)
 }
@@ -120,7 +121,7 @@ func expiry(d thread.Staged, now time.Time) string {
 	if len(d.Pins) > 0 {
 		return "pinned"
 	}
-	return age(d.Expires.Sub(now).Round(time.Minute)) // what is kept for three hours is not said to be for two
+	return thread.Age(d.Expires.Sub(now).Round(time.Minute)) // what is kept for three hours is not said to be for two
 }
 
 func dash(s string) string {
@@ -157,7 +158,7 @@ func printInfo(w io.Writer, d thread.StagedInfo, now time.Time) {
 	row("Source", d.Source)
 	row("Labels", strings.Join(d.Labels, ", "))
 	row("Thread", string(d.Thread))
-	row("Created", age(now.Sub(d.Created))+" ago")
+	row("Created", thread.Age(now.Sub(d.Created))+" ago")
 	row("Expires", expiry(d.Staged, now))
 	row("Kept because of", strings.Join(d.Pins, ", "))
 	row("SHA-256", d.SHA256)
@@ -377,4 +378,27 @@ func (c *cli) completeTokens(cmd *cobra.Command, args []string, prefix string) (
 		}
 		return tokens, err
 	})
+}
+
+// dropWait is how long a sandboxed agent's verb waits for the server.
+const dropWait = 30 * time.Second
+
+// stageByFile stages standard input through the folder of the agent's own thread, for a sandbox that forbids
+// connections to the server. The error is refused if there is no such folder or the sandbox does not let it be written
+// to.
+func (c *cli) stageByFile(ctx context.Context, r thread.StageRequest, refused error) (thread.Staged, error) {
+	id := session.Thread(c.environ)
+	if id == "" {
+		return thread.Staged{}, refused
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, dropWait, fmt.Errorf("waited %s", dropWait))
+	defer cancel()
+	d, err := drop.Put(ctx, c.project.ThreadHome(id), r, c.stdin)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, drop.ErrClosed) {
+		return d, refused
+	}
+	if err != nil {
+		return d, fmt.Errorf("stage: %w", err)
+	}
+	return d, nil
 }

@@ -15,6 +15,7 @@ import (
 	"orchestrator/agent/session"
 	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/cmd/orchestrator/project"
+	"orchestrator/cmd/orchestrator/replica"
 	"orchestrator/thread"
 )
 
@@ -121,7 +122,7 @@ func start(ctx context.Context, command func() *exec.Cmd) (*exec.Cmd, error) {
 // serverProgram returns the path of the program to run the server from, and a function that releases it once the server
 // holds it itself.
 func (c *cli) serverProgram() (path string, release func(), err error) {
-	if kept, err := c.keepProgram(); err == nil {
+	if kept, err := replica.KeepIn(c.programFolders()); err == nil {
 		return kept.Path, kept.Close, nil
 	}
 	exe, err := os.Executable() // the server reports why there is no copy
@@ -177,7 +178,7 @@ func lastLine(log io.ReaderAt, begin int64) string {
 // scope returns the command that runs a server in its own systemd scope, so that it survives the end of the login
 // session. It is empty if there is no systemd user instance.
 func scope(environ []string) []string {
-	runtimeDir := lookup(environ, "XDG_RUNTIME_DIR")
+	runtimeDir := thread.Lookup(environ, "XDG_RUNTIME_DIR")
 	if runtimeDir == "" {
 		return nil
 	}

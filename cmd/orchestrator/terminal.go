@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"orchestrator/thread"
 	"os"
 
 	"github.com/charmbracelet/x/term"
@@ -14,7 +15,7 @@ func (c *cli) terminalFit() error {
 	if !inOK || !outOK || !term.IsTerminal(in.Fd()) || !term.IsTerminal(out.Fd()) {
 		return errNoTerminal
 	}
-	if name := lookup(c.environ, "TERM"); name == "" || name == "dumb" {
+	if name := thread.Lookup(c.environ, "TERM"); name == "" || name == "dumb" {
 		return fmt.Errorf("the screen cannot run with TERM=%q: set TERM (such as xterm-256color), "+
 			"or use the verbs (see `orchestrator --help`)", name)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"time"
 
@@ -68,4 +69,17 @@ func untilEvent(events <-chan thread.Event, until <-chan int64) []string {
 		}
 	}
 	return texts
+}
+
+// shownFound is how many warnings of a start the verb that started the server prints.
+const shownFound = 10
+
+// printFound prints the warnings of the server that this run has started.
+func printFound(w io.Writer, found []string) {
+	for _, text := range found[:min(shownFound, len(found))] {
+		fmt.Fprintln(w, "orchestrator:", text)
+	}
+	if more := len(found) - shownFound; more > 0 {
+		fmt.Fprintf(w, "orchestrator: %d more; `orchestrator doctor` lists them\n", more)
+	}
 }

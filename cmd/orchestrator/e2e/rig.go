@@ -148,13 +148,13 @@ func NewBase(t *testing.T) string {
 
 // places are what the program takes from the rig's environment.
 func (r *Rig) places() project.Places {
-	state := Lookup(r.Env, "XDG_STATE_HOME")
+	state := thread.Lookup(r.Env, "XDG_STATE_HOME")
 	if state == "" {
-		state = filepath.Join(Lookup(r.Env, "HOME"), ".local", "state")
+		state = filepath.Join(thread.Lookup(r.Env, "HOME"), ".local", "state")
 	}
 	return project.Places{
-		Home: Lookup(r.Env, "HOME"), State: state, Runtime: Lookup(r.Env, "XDG_RUNTIME_DIR"),
-		Temp:     []string{"/tmp", "/var/tmp", Lookup(r.Env, "TMPDIR"), os.TempDir()},
+		Home: thread.Lookup(r.Env, "HOME"), State: state, Runtime: thread.Lookup(r.Env, "XDG_RUNTIME_DIR"),
+		Temp:     []string{"/tmp", "/var/tmp", thread.Lookup(r.Env, "TMPDIR"), os.TempDir()},
 		Accepted: func(string) bool { return true }, // whoever made the rig
 	}
 }

@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"path/filepath"
-	"strings"
 	"time"
 
 	"orchestrator/contextmgr/replay"
@@ -93,19 +91,3 @@ const (
 
 // BackupRoom is the pattern of the folders in a project's state in which backups are made and unpacked.
 const BackupRoom = "backup-*"
-
-// ThreadHome is a thread's folder in a project's state.
-func ThreadHome(state string, id thread.ID) string {
-	return filepath.Join(state, "threads", string(id))
-}
-
-// Lookup is the value of a variable in an environment.
-func Lookup(environ []string, name string) string {
-	value := ""
-	for _, kv := range environ {
-		if k, v, ok := strings.Cut(kv, "="); ok && k == name {
-			value = v
-		}
-	}
-	return value
-}

@@ -145,6 +145,11 @@ func (p Project) StateDir() string {
 	return filepath.Join(p.places.home(), p.folder)
 }
 
+// ThreadHome is the folder of a thread in it.
+func (p Project) ThreadHome(id thread.ID) string {
+	return filepath.Join(p.StateDir(), "threads", string(id))
+}
+
 // mainWorktree finds the main worktree that dir belongs to, through linked worktrees; the worktree itself where the
 // main one is bare or elsewhere. Of a repository that git refuses the worktree comes with the error.
 func mainWorktree(ctx context.Context, dir string) (git.Worktree, error) {

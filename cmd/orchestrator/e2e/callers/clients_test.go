@@ -150,7 +150,7 @@ func TestAgentLeavesItself(t *testing.T) {
 	r := e2e.NewRig(t)
 	in := r.AgentShell("inside")
 	other := r.Ok("new", "-a", "command", "other", "--", "sleep", "1000")
-	env := "env -i PATH=\"$PATH\" HOME=" + r.Home + " XDG_RUNTIME_DIR=" + e2e.Lookup(r.Env, "XDG_RUNTIME_DIR") + " RC=$RC OUT=$OUT ERR=$ERR"
+	env := "env -i PATH=\"$PATH\" HOME=" + r.Home + " XDG_RUNTIME_DIR=" + thread.Lookup(r.Env, "XDG_RUNTIME_DIR") + " RC=$RC OUT=$OUT ERR=$ERR"
 	verb := func(v string) string { return "sh -c '" + e2e.Program + " " + v + " >$OUT 2>$ERR; echo $? >$RC'" }
 	for _, words := range []string{"delete " + other, "trust", "stop --force"} {
 		for name, script := range map[string]string{
@@ -177,7 +177,7 @@ func TestAgentOfAnotherProject(t *testing.T) {
 	in := r.AgentShell("inside")
 	r.Ok("grants", in.Name, "--add", "read,send,start,merge,manage,switch")
 	call := func(prefix, words string) e2e.Result {
-		return in.Sh(prefix + " HOME=" + there.Home + " XDG_RUNTIME_DIR=" + e2e.Lookup(there.Env, "XDG_RUNTIME_DIR") + " " +
+		return in.Sh(prefix + " HOME=" + there.Home + " XDG_RUNTIME_DIR=" + thread.Lookup(there.Env, "XDG_RUNTIME_DIR") + " " +
 			e2e.Program + " --project " + there.Project + " " + words)
 	}
 	for _, prefix := range []string{"env", `env -i PATH="$PATH"`} {

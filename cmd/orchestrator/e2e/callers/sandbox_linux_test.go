@@ -92,7 +92,7 @@ func TestStageFromSandbox(t *testing.T) {
 	inside.Program = self
 	inside.Env = append(slices.Clone(r.Env), sandboxVariable+"="+r.Program, "ORCHESTRATOR_THREAD="+string(id))
 	inside.Says(exitcode.Error, []string{"cannot be reached from this sandbox", "write the data to a file"}, "stage")
-	folder := filepath.Join(e2e.ThreadHome(r.StateDir(), id), thread.DropFolder)
+	folder := filepath.Join(r.StateDir(), "threads", string(id), thread.DropFolder)
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -78,7 +78,7 @@ func TestServerOutlivesTheLogin(t *testing.T) {
 	s := r.Open(100, 30)
 	s.See(name)
 	pid := r.ServerPID()
-	run := e2e.Lookup(r.Env, "XDG_RUNTIME_DIR")
+	run := thread.Lookup(r.Env, "XDG_RUNTIME_DIR")
 	if err := os.RemoveAll(run); err != nil {
 		t.Fatal(err)
 	}

@@ -176,7 +176,7 @@ func TestFolderThatCannotBeWritten(t *testing.T) {
 func TestSocketFolderOfSomebodyElse(t *testing.T) {
 	t.Parallel()
 	r := e2e.NewRig(t)
-	run := filepath.Join(e2e.Lookup(r.Env, "XDG_RUNTIME_DIR"), "orchestrator")
+	run := filepath.Join(thread.Lookup(r.Env, "XDG_RUNTIME_DIR"), "orchestrator")
 	if err := errors.Join(os.MkdirAll(run, 0o700), os.Chmod(run, 0o777)); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,136 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"orchestrator/checkpoint"
+	"orchestrator/checkpoint/elapsed"
+	"orchestrator/cmd/orchestrator/config"
+	"orchestrator/contextmgr/masks"
+	"orchestrator/contextmgr/staging"
+	"orchestrator/thread"
+	"orchestrator/thread/manager"
+)
+
+// collector deletes what is past the retention limits.
+type collector struct {
+	manager *manager.Manager
+	store   *openStore
+	files   *keptFiles // nil without a repository
+	policy  checkpoint.Policy
+	clock   *elapsed.Clock
+	staging *staging.Store // nil leaves staged data to its own service
+	masks   *masks.Store
+	// careful keeps archived threads that have a worktree and are neither merged nor abandoned.
+	careful bool
+}
+
+// policyOf returns the configured retention policy.
+func policyOf(c config.Config) checkpoint.Policy {
+	return checkpoint.Policy{
+		Deleted: time.Duration(c.KeepDeleted) * 24 * time.Hour, Archived: time.Duration(c.KeepDays) * 24 * time.Hour,
+		Count: c.KeepThreads, Bytes: int64(c.KeepMB) << 20,
+	}
+}
+
+// Collect reports what is past the limits and, unless it is a dry run, deletes it. Uncommitted files of a worktree are
+// kept in git. Trash older than the limit for deleted threads is emptied. Setting the clock does not make anything old.
+func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread.Collected, error) {
+	var done thread.Collected
+	threads, err := c.store.Threads(ctx)
+	if err != nil {
+		return done, fmt.Errorf("collect: %w", err)
+	}
+	sizes, err := c.store.ThreadSizes(ctx)
+	if err != nil {
+		return done, fmt.Errorf("collect: %w", err)
+	}
+	var all []checkpoint.Candidate
+	for _, t := range threads {
+		s, err := c.manager.Status(ctx, string(t.ID))
+		running := err == nil && s.Execution != nil || c.careful && t.Deleted.IsZero() && unmerged(t)
+		all = append(all, checkpoint.Candidate{Thread: t, Bytes: sizes[t.ID], Running: running})
+	}
+	if err := c.clock.Check(ctx); err != nil {
+		return done, fmt.Errorf("collect: %w", err)
+	}
+	for _, s := range c.clock.Skips() {
+		done.Notes = append(done.Notes,
+			fmt.Sprintf("the clock jumped from %s to %s: %d days of that do not count towards the age of what is older",
+				s.From.Local().Format(time.DateOnly), s.To.Local().Format(time.DateOnly), int(s.Lost.Hours()/24)))
+	}
+	doomed := c.policy.Select(c.clock.Since, all)
+	if !r.DryRun {
+		doomed, err = checkpoint.Collect(ctx, c.store, doomed, c.manager.Discard)
+		if c.files != nil && c.policy.Deleted > 0 {
+			freed, trashErr := c.files.EmptyTrash(c.clock.Before(c.policy.Deleted))
+			done.Freed, err = done.Freed+freed, errors.Join(err, trashErr)
+		}
+		if c.staging != nil {
+			swept, sweepErr := c.staging.Sweep(ctx)
+			done.Freed, err = done.Freed+swept.Bytes, errors.Join(err, sweepErr)
+		}
+		_, swept, sweepErr := c.masks.Sweep(c.store.mayExist(ctx))
+		done.Freed, err = done.Freed+swept, errors.Join(err, sweepErr, c.store.Compact(ctx))
+	}
+	if c.staging != nil {
+		kept, keptErr := c.keptData()
+		done.Notes, err = append(done.Notes, kept...), errors.Join(err, keptErr)
+	}
+	for _, d := range doomed {
+		done.Threads = append(done.Threads, thread.Dropped{Name: d.Name, Bytes: d.Bytes, Why: d.Why})
+		done.Freed += d.Bytes
+	}
+	if err != nil {
+		return done, fmt.Errorf("collect: %w", err)
+	}
+	return done, nil
+}
+
+// maxKept is how many entries of staged data are named that something keeps from expiring.
+const maxKept = 20
+
+// keptData says which staged data does not expire, and why.
+func (c collector) keptData() ([]string, error) {
+	list, err := c.staging.List(func(d thread.Staged) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(d thread.Staged) bool { return len(d.Pins) == 0 })
+	var notes []string
+	for _, d := range list[:min(len(list), maxKept)] {
+		notes = append(notes, fmt.Sprintf("%s, %s, is kept because of %s", d.Token, thread.Bytes(d.Bytes),
+			strings.Join(d.Pins, ", ")))
+	}
+	if more := len(list) - len(notes); more > 0 {
+		notes = append(notes, fmt.Sprintf("%d more entries of staged data are kept because something names them", more))
+	}
+	return notes, nil
+}
+
+// mayExist returns a function that reports whether a thread may exist: what is not known to be gone does.
+func (o *openStore) mayExist(ctx context.Context) func(thread.ID) bool {
+	return func(id thread.ID) bool {
+		_, err := o.Thread(ctx, id)
+		return !errors.Is(err, thread.ErrNotFound)
+	}
+}
+
+// unmerged reports whether a thread has a worktree and is neither merged nor abandoned.
+func unmerged(t thread.Thread) bool {
+	return t.Worktree.Path != "" && t.Outcome.Kind == thread.OutcomeNone && isFolder(t.Worktree.Path)
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// lookPause is how often a server compares the clocks.
+const lookPause = 5 * time.Minute

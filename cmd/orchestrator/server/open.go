@@ -1,0 +1,393 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"orchestrator/agent/demo/model"
+	"orchestrator/agent/session"
+	"orchestrator/checkpoint/branch"
+	"orchestrator/checkpoint/elapsed"
+	"orchestrator/checkpoint/git"
+	"orchestrator/checkpoint/snapshot"
+	"orchestrator/checkpoint/words"
+	"orchestrator/checkpoint/worktree"
+	"orchestrator/cmd/orchestrator/agents"
+	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/buildinfo"
+	"orchestrator/cmd/orchestrator/daemon"
+	"orchestrator/contextmgr/gateway"
+	"orchestrator/contextmgr/models"
+	"orchestrator/contextmgr/staging"
+	"orchestrator/contextmgr/tokens"
+	"orchestrator/contextmgr/wire"
+	"orchestrator/contextmgr/wire/anthropic"
+	"orchestrator/contextmgr/wire/gemini"
+	"orchestrator/contextmgr/wire/openai"
+	"orchestrator/thread"
+	"orchestrator/thread/ledger"
+	"orchestrator/thread/manager"
+	"orchestrator/thread/private"
+	"orchestrator/thread/rebuild"
+	"orchestrator/thread/reserve"
+	"orchestrator/thread/setup"
+	"orchestrator/thread/spool"
+	"path/filepath"
+	"time"
+)
+
+// newApp opens the parts of a server in order of their dependencies; Close closes them in reverse.
+func New(ctx context.Context, cfg Options) (app *Server, err error) {
+	a := &Server{Options: cfg, stop: make(chan struct{})}
+	for _, open := range []func(context.Context) error{a.openStore, a.openClock, a.openStaging, a.openMasks, a.openAgents,
+		a.openMCP, a.openManager, a.openGateway, a.openRetention, a.listen} {
+		if err := open(ctx); err != nil {
+			return nil, errors.Join(err, a.Close())
+		}
+	}
+	return a, nil
+}
+
+func (a *Server) openStore(ctx context.Context) error {
+	err := dropBackupRooms(a.Project.StateDir())
+	if err != nil {
+		a.Log.Warn("remove leftovers of a backup", "error", err)
+	}
+	if a.store, err = newStore(ctx, a.Project, a.Config); err != nil {
+		return err
+	}
+	a.onClose(a.store.Close)
+	return nil
+}
+
+func (a *Server) openAgents(ctx context.Context) error {
+	demoModel, err := model.Start(model.Options{Pace: 10 * time.Millisecond})
+	if err != nil {
+		return fmt.Errorf("start the demo agent's model: %w", err)
+	}
+	a.onClose(demoModel.Close)
+	a.agents = agents.New(a.Program.Path, a.Env, filepath.Join(a.Project.StateDir(), "demo"), demoModel.URL())
+	a.sessions = session.New(session.Config{
+		Rules: a.agents.Rules, Input: a.agents.Input, Scrollback: a.Config.Scrollback,
+		Version:   "orchestrator(" + buildinfo.Version() + ")",
+		Processes: a.Config.MaxProcesses, Project: a.Project.Root, Foreign: a.agents.Foreign(),
+	})
+	a.onClose(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+		defer cancel()
+		return a.sessions.Close(ctx, 2*time.Second)
+	})
+	return a.sweep(ctx)
+}
+
+// sweep ends agents left running by a server that was killed.
+func (a *Server) sweep(ctx context.Context) error {
+	open, err := a.store.OpenExecutions(ctx)
+	if err != nil {
+		return fmt.Errorf("look for leftover agents: %w", err)
+	}
+	ids := make([]thread.ID, 0, len(open))
+	for _, x := range open {
+		ids = append(ids, x.Thread)
+	}
+	if n := a.sessions.Sweep(ctx, ids); n > 0 {
+		a.Log.Warn("ended agents left running by a killed server", "processes", n)
+	}
+	return nil
+}
+
+// readers returns the readers of all formats in which conversations are stored.
+func readers() wire.Readers {
+	chat, responses := openai.NewChat(), openai.NewResponses()
+	return wire.Readers{wire.Anthropic: anthropic.New(), wire.Responses: responses, wire.Chat: chat,
+		wire.Gemini: gemini.New()}
+}
+
+// spoolRoom is the disk space reserved for answers that the store refuses, besides what the store itself reserves.
+const spoolRoom = 1 << 20
+
+// fillAfter is how long after the start the search index is completed, so that the first answers do not wait for it.
+const fillAfter = 2 * time.Second
+
+func (a *Server) openManager(ctx context.Context) error {
+	refused, err := private.Make(a.Project.StateDir(), "spool")
+	if err != nil {
+		return fmt.Errorf("open the spool: %w", err)
+	}
+	room, err := reserve.New(refused, "room", spoolRoom)
+	if err != nil {
+		a.Log.Warn("reserve disk space for answers that the store refuses", "err", err)
+	}
+	kept := spool.Open(refused, room)
+	a.onClose(kept.Close)
+	index := words.Open(a.Project.StateDir(), a.store, fillAfter)
+	a.onClose(index.Close)
+	cfg := manager.Config{
+		Project: a.Project.Root, Moved: a.Project.Was, Place: a.Project.CheckPlace, StateDir: a.Project.StateDir(), Bin: a.Program.Bin,
+		Store: a.store, Spool: kept, Agents: a.agents, Sessions: sessions{a.sessions},
+		Reader: readers(), Finder: index, Env: plainEnv(a.Env), Log: a.Log, Tokens: tokens.New().Count,
+		Offers: thread.OfferMode(a.Config.Offers), NewWorktree: newWorktree(a.Config.NewWorktree),
+		MergeNote: thread.NoteMode(a.Config.MergeNote),
+		Limits: manager.Limits{
+			Depth: a.Config.MaxDepth, Running: a.Config.MaxRunning, Primer: a.Config.MaxPrimer,
+			Continue: a.Config.OnLimit == "continue",
+		},
+		OnNotice: a.found.add, Readable: a.readable, Stage: a.stage,
+	}
+	if a.Config.MCP {
+		cfg.MCP = a.mcp
+	}
+	if a.Project.Repository {
+		worktrees, err := a.Project.Worktrees(a.Config.Worktrees)
+		if err != nil {
+			return fmt.Errorf("open the worktrees: %w", err)
+		}
+		files, err := openFiles(worktree.Config{
+			Dir: a.Project.Root, State: filepath.Join(a.Project.StateDir(), "snapshots"), Worktrees: worktrees, Env: a.Env,
+		}, snapshot.Config{Limit: a.Config.MaxFile, About: a.about})
+		if err != nil {
+			return fmt.Errorf("open the worktrees: %w", err)
+		}
+		a.onClose(files.Close)
+		merges, err := branch.New(branch.Config{
+			State: filepath.Join(a.Project.StateDir(), "git"), Accepted: a.Accepted, Env: a.Env,
+		})
+		if err != nil {
+			return fmt.Errorf("open the branches: %w", err)
+		}
+		a.files = files
+		cfg.Worktrees, cfg.Differ, cfg.Merges = files, files, merges
+		if cfg.Setup, err = a.worktreeSetup(worktrees); err != nil {
+			return err
+		}
+	}
+	table, err := models.Builtin()
+	if err == nil {
+		table, err = table.With(a.Config.Models)
+	}
+	if err != nil {
+		return fmt.Errorf("read the prices: %w", err)
+	}
+	a.models, cfg.Models = table, knownModels{table}
+	turns := rebuild.Config{Store: a.store, Agents: a.agents, Env: a.Env, Spool: kept, Models: cfg.Models}
+	if a.files != nil {
+		turns.Snapshots = a.snapshots
+	}
+	a.recoverLost(ctx, turns)
+	cfg.Mend = func(ctx context.Context, id thread.ID) (string, error) { return a.mend(ctx, turns, id) }
+	a.manager = manager.New(cfg)
+	return nil
+}
+
+func newWorktree(setting string) manager.WorktreeMode {
+	if setting == "never" {
+		return manager.WorktreeNever
+	}
+	return manager.WorktreeMode(setting)
+}
+
+// worktreeSetup returns what prepares new worktrees as the project has configured.
+func (a *Server) worktreeSetup(worktrees string) (thread.SetupRunner, error) {
+	g, err := git.New(a.Env...)
+	if err != nil {
+		return nil, err
+	}
+	state := a.Project.StateDir()
+	return setup.New(setup.Config{
+		Project: a.Project.Root, Own: []string{state, worktrees}, Logs: filepath.Join(state, "setup"), Env: a.Env,
+		Commands: setup.Commands{Setup: a.Config.Setup, Teardown: a.Config.Teardown}, Limit: a.Config.SetupLimit,
+		Accepted: a.Accepted, Ignored: g.Ignored, Local: a.agents.Local,
+	}), nil
+}
+
+func (a *Server) openGateway(ctx context.Context) error {
+	a.ledger = ledger.New(a.manager, a.store, a.agentOf, a.Log)
+	a.onClose(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+		defer cancel()
+		return a.ledger.Close(ctx)
+	})
+	if err := a.openMasker(); err != nil {
+		return err
+	}
+	g, err := gateway.New("127.0.0.1:0", a.ledger, gateway.Options{
+		Rewriter: a.masker,
+		Codecs:   wire.Codecs{anthropic.New(), openai.NewResponses(), openai.NewChat(), gemini.New()},
+		Models:   a.models, Log: a.Log,
+		Caps: gateway.Caps{
+			RequestsPerMinute: a.Config.MaxRequests, USD: a.Config.MaxUSD, TotalUSD: a.Config.MaxTotalUSD,
+			Bytes: a.Config.MaxMemory,
+		},
+		Spent: a.spent,
+	})
+	if err != nil {
+		return fmt.Errorf("open the gateway: %w", err)
+	}
+	a.gateway, a.manager.Gateway = g, g
+	a.onClose(g.Close)
+	a.onClose(a.masker.Close)
+	a.service(g.Run)
+	a.watchPlace()
+	a.service(a.takeDropped)
+	if err := a.manager.Open(ctx); err != nil {
+		return err
+	}
+	a.found.end()
+	a.onClose(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+		defer cancel()
+		return a.manager.Close(ctx)
+	})
+	return nil
+}
+
+// listen opens the socket.
+func (a *Server) listen(context.Context) error {
+	l, err := a.Project.Listen()
+	if l == nil {
+		return err
+	}
+	if err != nil {
+		a.Log.Warn("clients from another environment may not find this server", "error", err)
+	}
+	a.listener = l
+	a.onClose(func() error {
+		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		return nil
+	})
+	a.daemon = daemon.New(daemon.Config{
+		Manager: a.manager, Terminals: terminals{a.sessions}, Callers: a.sessions, Info: a.info, Log: a.Log,
+		Agents: a.agents.Detect, Transfer: transfer{
+			manager: a.manager, store: a.store, files: a.files, project: a.Project.Root, spool: a.Project.StateDir(),
+			carry: carry{staging: a.staging, masks: a.masks},
+			known: a.agents.Known,
+		},
+		Staging: a.staging, Masks: a.masks, Contexts: contexts{manager: a.manager, masker: a.masker, rules: contextRules(a.Config)},
+		Collect: collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config),
+			clock: a.clock, staging: a.staging, masks: a.masks}.Collect,
+		MCP:  mcpServers{Controller: a.mcp, gateway: a.mcpGateway, threads: mcpThreads{a}},
+		Stop: a.end,
+	})
+	a.onClose(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+		defer cancel()
+		a.daemon.Close(ctx)
+		return nil
+	})
+	return nil
+}
+
+// openRetention starts automatic retention.
+func (a *Server) openRetention(context.Context) error {
+	c := collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config), clock: a.clock,
+		masks: a.masks, careful: true}
+	a.retention = &retention{settings: a.store, collect: c.Collect, since: a.clock.Since, now: time.Now, policy: c.policy}
+	a.every(lookPause, "delete threads past the retention limits", a.retention.look)
+	return nil
+}
+
+// openClock starts the clock that measures the age of threads.
+func (a *Server) openClock(ctx context.Context) error {
+	clock, err := elapsed.Open(ctx, a.store, time.Now, elapsed.Machine)
+	if clock == nil {
+		return err
+	}
+	a.clock = clock
+	if err != nil {
+		a.Log.Warn("check the clock", "error", err) // the disk may be full, for example: tried again later
+	}
+	a.onClose(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if err := clock.Check(ctx); err != nil {
+			a.Log.Warn("check the clock", "error", err)
+		}
+		return nil
+	})
+	a.every(lookPause, "check the clock", clock.Check)
+	return nil
+}
+
+// pinsLimit is how long finding what needs staged data may take. What was read before it ended is not read again.
+const pinsLimit = 20 * time.Second
+
+// openStaging opens the store of staged data and removes expired data periodically.
+func (a *Server) openStaging(context.Context) error {
+	folder, err := private.Make(a.Project.StateDir(), "staging")
+	if err != nil {
+		return fmt.Errorf("open the staged data: %w", err)
+	}
+	a.pins = &pins{store: a.store, masked: func(id thread.ID, since int64) ([]thread.Token, int64, error) {
+		return a.masks.Names(id, since)
+	}}
+	a.staging = staging.New(folder, staging.Config{
+		TTL: a.Config.StageTTL, MaxBytes: a.Config.MaxStaged, OfThread: a.Config.MaxStagedThread, OfAll: a.Config.MaxStagedTotal,
+		Since: a.clock.Since, Pins: a.stagedPins,
+		Digits: a.Config.TokenDigits,
+		Taken:  func(t thread.Token) (bool, error) { return a.masks.Has(t) },
+	})
+	a.onClose(a.staging.Close)
+	a.every(lookPause, "remove expired staged data", func(ctx context.Context) error {
+		_, err := a.staging.Sweep(ctx)
+		return err
+	})
+	return nil
+}
+
+// stagedPins returns what needs staged data.
+func (a *Server) stagedPins() (map[thread.Token][]string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), pinsLimit)
+	defer cancel()
+	return a.pins.find(ctx)
+}
+
+// stage stages data and says where it is.
+func (a *Server) stage(ctx context.Context, r thread.StageRequest, data io.Reader) (thread.StagedInfo, error) {
+	d, err := a.staging.Stage(ctx, r, data)
+	if err != nil {
+		return thread.StagedInfo{}, err
+	}
+	return a.staging.Info(d.Token)
+}
+
+// sessions adapts session.Sessions to the manager: a nil *Session must become a nil interface.
+type sessions struct{ *session.Sessions }
+
+// terminals adapts session.Sessions to the daemon.
+type terminals struct{ sessions *session.Sessions }
+
+// Attach implements daemon.Terminals.
+func (t terminals) Attach(id thread.ID, cols, rows int) (daemon.Viewer, error) {
+	v, err := t.sessions.Attach(id, cols, rows)
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// watchPlace reports when the project is moved or removed while the server runs. Without agents the server then exits,
+// so that the next verb starts one in the new place.
+func (a *Server) watchPlace() {
+	var kept error // the last problem with the socket, to report it once
+	a.every(PlacePause, "look whether the project is in its place", func(ctx context.Context) error {
+		kept = keepListening(a.listener, a.Log, kept)
+		why, changed := a.place.look(a.Project)
+		switch {
+		case changed && why != "":
+			a.Log.Error("the project has been moved or removed", "why", why)
+			a.manager.Notice("", thread.LevelError, why)
+		case changed:
+			a.Log.Info("the project is back")
+		}
+		if why != "" && len(a.manager.Running()) == 0 && !a.unsaved() {
+			a.Log.Info("exiting: the project was moved and no agent is running")
+			_, err := a.end(ctx, api.StopRequest{})
+			return err
+		}
+		return nil
+	})
+}

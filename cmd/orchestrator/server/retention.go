@@ -1,0 +1,143 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"orchestrator/checkpoint"
+	"orchestrator/thread"
+)
+
+const (
+	retainSetting = "retention"
+	// retainPause is the time between two runs of retention.
+	retainPause = 24 * time.Hour
+	// retainGrace is the time between announcing what new settings would delete and deleting it. It is also how long a
+	// deletion is reported.
+	retainGrace = 7 * 24 * time.Hour
+	// retainNames is how many threads are listed by name.
+	retainNames = 10
+)
+
+// retention deletes threads past the retention limits automatically. Whenever the settings change, also by an upgrade,
+// it announces for a week what it will delete. Afterwards it reports what it deleted.
+type retention struct {
+	settings thread.Settings
+	collect  func(context.Context, thread.CollectRequest) (thread.Collected, error)
+	since    func(time.Time) time.Duration // by a clock that cannot be set
+	now      func() time.Time
+	policy   checkpoint.Policy
+
+	mu   sync.Mutex // guards said
+	said string
+}
+
+// retentionState is the stored state of retention.
+type retentionState struct {
+	Policy    string    `json:"policy"`
+	Announced time.Time `json:"announced,omitzero"` // when it was announced what this policy would delete
+	Ran       time.Time `json:"ran,omitzero"`
+	Said      string    `json:"said,omitempty"` // the announcement or report
+	SaidAt    time.Time `json:"saidAt,omitzero"`
+}
+
+// look runs retention if it is due.
+func (k *retention) look(ctx context.Context) error {
+	var was retentionState
+	text, err := k.settings.Setting(ctx, retainSetting)
+	if err != nil {
+		return fmt.Errorf("read the state of retention: %w", err)
+	}
+	if text != "" && json.Unmarshal([]byte(text), &was) != nil {
+		was = retentionState{} // not ours: start over
+	}
+	now, err := k.step(ctx, was)
+	if err != nil {
+		return err
+	}
+	k.mu.Lock()
+	k.said = now.Said
+	k.mu.Unlock()
+	if now == was {
+		return nil
+	}
+	b, err := json.Marshal(now)
+	if err == nil {
+		err = k.settings.SetSetting(ctx, retainSetting, string(b))
+	}
+	if err != nil {
+		return fmt.Errorf("write the state of retention: %w", err)
+	}
+	return nil
+}
+
+func (k *retention) step(ctx context.Context, r retentionState) (retentionState, error) {
+	policy := fmt.Sprintf("%v", k.policy)
+	if k.policy == (checkpoint.Policy{}) {
+		return retentionState{Policy: policy}, nil
+	}
+	if r.Policy != policy || r.Announced.IsZero() {
+		would, err := k.collect(ctx, thread.CollectRequest{DryRun: true})
+		if err != nil {
+			return r, err
+		}
+		r = retentionState{Policy: policy, Announced: k.now().UTC()}
+		if n := len(would.Threads); n > 0 {
+			r.SaidAt = r.Announced
+			r.Said = fmt.Sprintf("%d thread(s) past the retention limits will be deleted for good in %d days: %s; "+
+				"`orchestrator gc --dry-run` says why; to keep a thread, `restore` or `pin` it; "+
+				"to keep all of them, set retention.days = 0",
+				n, int(retainGrace.Hours()/24), namesOf(would.Threads))
+		}
+		return r, nil
+	}
+	for _, at := range []*time.Time{&r.Announced, &r.Ran, &r.SaidAt} {
+		if now := k.now().UTC(); at.After(now) { // written when the clock was ahead
+			*at = now
+		}
+	}
+	if k.since(r.Announced) < retainGrace || !r.Ran.IsZero() && k.since(r.Ran) < retainPause {
+		return r, nil
+	}
+	done, err := k.collect(ctx, thread.CollectRequest{})
+	r.Ran = k.now().UTC()
+	switch n := len(done.Threads); {
+	case n > 0:
+		r.SaidAt = r.Ran
+		r.Said = fmt.Sprintf("on %s %d thread(s) past the retention limits were deleted for good, %s freed: %s; "+
+			"unmerged files are kept in git",
+			r.Ran.Local().Format(time.DateOnly), n, thread.Bytes(done.Freed), namesOf(done.Threads))
+	case k.since(r.SaidAt) >= retainGrace:
+		r.Said, r.SaidAt = "", time.Time{}
+	}
+	if err != nil && len(done.Threads) == 0 {
+		return r, err
+	}
+	return r, nil
+}
+
+// news returns what will be or was deleted, for the user.
+func (k *retention) news() []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.said == "" {
+		return nil
+	}
+	return []string{k.said}
+}
+
+func namesOf(list []thread.Dropped) string {
+	var names []string
+	for _, d := range list[:min(len(list), retainNames)] {
+		names = append(names, d.Name)
+	}
+	text := strings.Join(names, ", ")
+	if more := len(list) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}

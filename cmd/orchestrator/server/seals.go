@@ -1,0 +1,51 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"orchestrator/thread"
+)
+
+// seals keeps the seals of masks in the rows of threads. It reads them from the list of threads, which is here also
+// while the store is away.
+type seals struct{ store *openStore }
+
+// Seal implements masks.Seals.
+func (s seals) Seal(id thread.ID) *thread.MaskSeal {
+	if s.store.Listed != nil {
+		if t, ok := s.store.Listed(id); ok {
+			return t.Masks
+		}
+	}
+	t, err := s.store.Thread(context.Background(), id)
+	if err != nil {
+		return nil
+	}
+	return t.Masks
+}
+
+// PutSeal implements masks.Seals.
+func (s seals) PutSeal(id thread.ID, seal thread.MaskSeal) error {
+	_, err := s.store.UpdateThread(context.Background(), id, func(t *thread.Thread) error {
+		t.Masks = &seal
+		return nil
+	})
+	if errors.Is(err, thread.ErrNotFound) {
+		return nil // it was removed, or an import makes it later
+	}
+	return err
+}
+
+// unsealed says which of the threads have lost masks, a line for each.
+func unsealed(store *openStore) (lines []string) {
+	if store.Select == nil {
+		return nil
+	}
+	lost := func(t *thread.Thread) bool { return t.Masks != nil && t.Masks.Lost != "" && t.Deleted.IsZero() }
+	for _, t := range store.Select(lost) {
+		lines = append(lines, fmt.Sprintf("%s: %s; `orchestrator context show %s`", t.Name, t.Masks.Lost, t.Name))
+	}
+	return lines
+}
