@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 )
 
 // Limits of one put. They bound what a runaway agent or a hostile archive can make a store keep in memory.
@@ -127,11 +128,7 @@ func utc(t time.Time) time.Time { return t.UTC().Round(0) }
 
 // cut shortens s to MaxText bytes at the boundary of a rune.
 func cut(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= MaxText {
-		return s
-	}
-	return strings.ToValidUTF8(s[:MaxText], "")
+	return plaintext.Cut(strings.ToValidUTF8(s, "\uFFFD"), MaxText)
 }
 
 // Advance moves a thread to a checkpoint that was put for it.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/ground/process"
 	"orchestrator/thread/pattern"
 )
 
@@ -89,14 +90,14 @@ func (p *Program) search(ctx context.Context, env Env) (thread.AgentInfo, Found)
 	for _, folder := range p.searchPath(env) {
 		path := filepath.Join(folder, p.Command)
 		info.Looked = append(info.Looked, path)
-		if !executable(path) {
+		if !process.Executable(path) {
 			continue
 		}
 		found := Found{Path: path}
 		if p.Native != nil {
 			found.Path, found.Args = p.Native(path)
 		}
-		if !executable(found.Path) {
+		if !process.Executable(found.Path) {
 			if found.Path, found.Args = path, nil; p.Native == nil {
 				continue
 			}
@@ -140,11 +141,6 @@ func (p *Program) searchPath(env Env) []string {
 		add(folder)
 	}
 	return all
-}
-
-func executable(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
 }
 
 // version returns the version from the npm package that contains the program, or from the program itself.
@@ -262,7 +258,7 @@ func InModules(path string, inside ...string) string {
 				continue
 			}
 			for _, in := range inside {
-				if p := filepath.Join(modules, in); executable(p) {
+				if p := filepath.Join(modules, in); process.Executable(p) {
 					return p
 				}
 			}

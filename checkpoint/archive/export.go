@@ -21,6 +21,7 @@ import (
 
 	"orchestrator/checkpoint"
 	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 	"orchestrator/thread/secret"
 )
 
@@ -305,13 +306,12 @@ func only(re func() *regexp.Regexp, s string) string {
 
 // cleaned drops control characters and cuts what is too long.
 func cleaned(s string, limit int) string {
-	s = strings.Map(func(r rune) rune {
+	return plaintext.Cut(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1
 		}
 		return r
-	}, strings.ToValidUTF8(s, ""))
-	return strings.ToValidUTF8(s[:min(len(s), limit)], "")
+	}, strings.ToValidUTF8(s, "")), limit)
 }
 
 func (x *exporter) json(name string, v any) error {

@@ -7,6 +7,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/pattern"
+	"orchestrator/thread/plaintext"
 )
 
 // Error is a failure of git.
@@ -60,10 +61,7 @@ func (e *Error) Error() string {
 	if said == "" {
 		return fmt.Sprintf("git %s: exit code %d", e.Command, e.Code)
 	}
-	if len(said) > 600 {
-		said = strings.ToValidUTF8(said[:600], "") + "…"
-	}
-	return fmt.Sprintf("git %s: %s", e.Command, said)
+	return fmt.Sprintf("git %s: %s", e.Command, plaintext.Short(said, 600))
 }
 
 // Is translates git's messages about the disk and the repository into the domain's errors.

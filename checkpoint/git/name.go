@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 )
 
 // maxBranch is the longest branch name in bytes; file systems allow 255 per path element.
@@ -16,11 +17,7 @@ const maxBranch = 200
 // options, revisions, or something else. The error is a thread.ErrInvalid with the reason.
 func CheckBranch(name string) error {
 	if why := refuse(name); why != "" {
-		shown := Printable(name)
-		if len(shown) > 60 {
-			shown = strings.ToValidUTF8(shown[:60], "") + "…"
-		}
-		return fmt.Errorf("branch name %q %s: %w", shown, why, thread.ErrInvalid)
+		return fmt.Errorf("branch name %q %s: %w", plaintext.Short(Printable(name), 60), why, thread.ErrInvalid)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/ground/process"
 )
 
 // Git runs one git program. It is safe for concurrent use.
@@ -200,15 +201,14 @@ const (
 // removes its lock files, then killed. It returns the exit code.
 // Where it waited for programs that git had started, the error names them.
 func (r *running) runGroup(ctx context.Context, cmd *exec.Cmd) (int, error) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	process.Group(cmd, drain)
 	var waited []string
 	var kill *time.Timer
 	cmd.Cancel = func() error {
 		waited = programsIn(cmd.Process.Pid)
-		kill = time.AfterFunc(grace, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
-		return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+		kill = time.AfterFunc(grace, func() { _ = process.SignalGroup(cmd, syscall.SIGKILL) })
+		return process.SignalGroup(cmd, syscall.SIGTERM)
 	}
-	cmd.WaitDelay = drain
 	err := cmd.Start()
 	if err == nil {
 		ended := r.add(cmd.Process.Pid)
@@ -220,7 +220,7 @@ func (r *running) runGroup(ctx context.Context, cmd *exec.Cmd) (int, error) {
 	}
 	if ctx.Err() != nil {
 		if cmd.Process != nil {
-			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // whatever it started
+			_ = process.SignalGroup(cmd, syscall.SIGKILL) // whatever it started
 		}
 		if err == nil {
 			return 0, nil // it finished before the context did

@@ -10,6 +10,7 @@ import (
 
 	"orchestrator/contextmgr/wire"
 	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 )
 
 // limiter enforces the threads' caps.
@@ -98,6 +99,6 @@ func (l *limiter) charge(rt *route, e thread.Exchange) {
 	used := e.Usage.Input+e.Usage.CacheRead+e.Usage.CacheWrite+e.Usage.Output > 0
 	if used && (caps.USD > 0 || caps.TotalUSD > 0) && rt.shown.due("price of "+e.Model, time.Now(), 0) {
 		rt.notice(thread.LevelWarn, fmt.Sprintf("the price of the model %q is unknown: "+
-			"its cost does not count towards the cap in USD", wire.Clip(e.Model, 100)))
+			"its cost does not count towards the cap in USD", plaintext.Cut(e.Model, 100)))
 	}
 }

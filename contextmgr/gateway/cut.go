@@ -5,7 +5,7 @@ import (
 	"io"
 	"net"
 
-	"orchestrator/contextmgr/wire"
+	"orchestrator/thread/plaintext"
 )
 
 // The reasons why an answer ends early.
@@ -31,8 +31,8 @@ func reason(err error) string {
 	case errors.As(err, &dns):
 		return "no such host"
 	case errors.As(err, &op) && op.Err != nil:
-		return wire.Clip(op.Err.Error(), 200)
+		return plaintext.Cut(op.Err.Error(), 200)
 	default:
-		return wire.Clip(err.Error(), 200)
+		return plaintext.Cut(err.Error(), 200)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"orchestrator/contextmgr/models"
 	"orchestrator/contextmgr/wire"
 	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 )
 
 // end passes the observation to the queue. err is the reason why the agent did not get everything.
@@ -94,7 +95,7 @@ func (o *observation) exchange() thread.Exchange {
 	switch e.Fault {
 	case thread.FaultNoAnswer:
 		if o.status < 300 && r.Item == nil && !wire.Streamed(o.kind) {
-			e.Err = "the response is not a model's answer but " + orNone(wire.Clip(o.kind, 100))
+			e.Err = "the response is not a model's answer but " + orNone(plaintext.Cut(o.kind, 100))
 		}
 	case thread.FaultAgent:
 	default:

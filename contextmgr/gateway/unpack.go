@@ -15,6 +15,7 @@ import (
 
 	"orchestrator/contextmgr/wire"
 	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 )
 
 // maxCodings is the number of codings that a body may have on top of each other.
@@ -48,7 +49,7 @@ func unpack(to io.Writer, encoding []string, r io.Reader, limit int64) error {
 	for i := len(encoding) - 1; i >= 0; i-- {
 		next, done, err := decoder(encoding[i], r)
 		if err != nil {
-			return fmt.Errorf("unpack %s: %w", wire.Clip(encoding[i], 20), err)
+			return fmt.Errorf("unpack %s: %w", plaintext.Cut(encoding[i], 20), err)
 		}
 		defer done()
 		r = next
@@ -59,9 +60,9 @@ func unpack(to io.Writer, encoding []string, r io.Reader, limit int64) error {
 	n, err := io.Copy(to, io.LimitReader(r, limit+1))
 	switch {
 	case err != nil:
-		return fmt.Errorf("unpack %s: %w", wire.Clip(strings.Join(encoding, ", "), 80), err)
+		return fmt.Errorf("unpack %s: %w", plaintext.Cut(strings.Join(encoding, ", "), 80), err)
 	case n > limit:
-		return fmt.Errorf("unpack %s: %w", wire.Clip(strings.Join(encoding, ", "), 80), errBomb)
+		return fmt.Errorf("unpack %s: %w", plaintext.Cut(strings.Join(encoding, ", "), 80), errBomb)
 	default:
 		return nil
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"orchestrator/thread/plaintext"
 )
 
 // cutWords returns the first words of a text, at most so many bytes; a word is never cut, since a part of a name is
@@ -12,9 +14,7 @@ func cutWords(text string, size int) string {
 	if len(text) <= size {
 		return text
 	}
-	for size > 0 && !utf8.RuneStart(text[size]) {
-		size--
-	}
+	size = len(plaintext.Cut(text, size))
 	if next, _ := utf8.DecodeRuneInString(text[size:]); !unicode.IsSpace(next) {
 		size = max(0, strings.LastIndexFunc(text[:size], unicode.IsSpace))
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"orchestrator/contextmgr/wire/sse"
+	"orchestrator/thread/plaintext"
 )
 
 // MaxAnswer is the limit in bytes of an answer that is held in memory. What follows is forwarded but not read.
@@ -30,7 +31,7 @@ type failed struct{ Whole }
 func (f *failed) Result() Result {
 	text := ErrorText(f.Bytes())
 	if text == "" {
-		text = Clip(strings.TrimSpace(string(f.Bytes())), maxError)
+		text = plaintext.Cut(strings.TrimSpace(string(f.Bytes())), maxError)
 	}
 	return Result{Err: text, Complete: true}
 }

@@ -3,10 +3,10 @@ package wire
 import (
 	"encoding/json"
 	"strings"
-	"unicode/utf8"
 
 	"orchestrator/thread"
 	"orchestrator/thread/pattern"
+	"orchestrator/thread/plaintext"
 	"orchestrator/thread/turns"
 )
 
@@ -120,17 +120,6 @@ func IsQuoted(text string, words ...string) bool {
 	return false
 }
 
-// Clip returns at most n bytes of s, without cutting a rune.
-func Clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
 // SmallModel reports whether a model is one of a provider's small, cheap models, which agents use for titles and the
 // like.
 func SmallModel(model string) bool {
@@ -161,7 +150,7 @@ func ErrorText(body []byte) string {
 	var plain string
 	switch {
 	case json.Unmarshal(outer.Error, &plain) == nil && plain != "":
-		return Clip(plain, maxError)
+		return plaintext.Cut(plain, maxError)
 	case json.Unmarshal(outer.Error, &inner) == nil && (inner.Type != "" || inner.Message != ""):
 		kind := inner.Type
 		if code, ok := inner.Code.(string); kind == "" && ok {
@@ -170,12 +159,12 @@ func ErrorText(body []byte) string {
 		if kind == "" {
 			kind = inner.Status
 		}
-		return Clip(strings.TrimPrefix(kind+": "+inner.Message, ": "), maxError)
+		return plaintext.Cut(strings.TrimPrefix(kind+": "+inner.Message, ": "), maxError)
 	case outer.Message != "":
-		return Clip(outer.Message, maxError)
+		return plaintext.Cut(outer.Message, maxError)
 	}
 	if detail, ok := outer.Detail.(string); ok {
-		return Clip(detail, maxError)
+		return plaintext.Cut(detail, maxError)
 	}
 	return ""
 }

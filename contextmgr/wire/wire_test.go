@@ -7,6 +7,7 @@ import (
 	"orchestrator/contextmgr/wire"
 	"orchestrator/contextmgr/wire/wiretest"
 	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 )
 
 func TestPersonText(t *testing.T) {
@@ -41,7 +42,7 @@ func TestPersonText(t *testing.T) {
 		strings.Repeat("<system-reminder>x</system-reminder>\n", 1000) + "the end": "the end",
 	} {
 		if got := wire.PersonText(in); got != want {
-			t.Errorf("PersonText(%q) = %q, want %q", wire.Clip(in, 80), got, want)
+			t.Errorf("PersonText(%q) = %q, want %q", plaintext.Cut(in, 80), got, want)
 		}
 	}
 }

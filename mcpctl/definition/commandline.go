@@ -3,6 +3,8 @@ package definition
 import (
 	"path/filepath"
 	"strings"
+
+	"orchestrator/thread/ground/process"
 )
 
 // loadsModules reports whether a command loads files without their full names.
@@ -51,7 +53,7 @@ func (f FileHasher) onPath(d Definition, command, dir string) string {
 		if !filepath.IsAbs(folder) {
 			folder = filepath.Join(dir, folder)
 		}
-		if file := filepath.Join(folder, command); executable(file) {
+		if file := filepath.Join(folder, command); process.Executable(file) {
 			return file
 		}
 	}

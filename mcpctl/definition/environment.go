@@ -2,10 +2,11 @@ package definition
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"orchestrator/thread/ground/process"
 )
 
 // BaseEnv returns what a server gets of an environment without declaring it: where things are, the language, the time
@@ -74,21 +75,16 @@ func Missing(d Definition, env []string) string {
 			}
 			command = filepath.Join(d.Dir, command)
 		}
-		if !executable(command) {
+		if !process.Executable(command) {
 			return fmt.Sprintf("%s is not a program", d.Command)
 		}
 		return ""
 	}
 	path, _ := lookup("PATH")
 	for _, dir := range filepath.SplitList(path) {
-		if executable(filepath.Join(dir, command)) {
+		if process.Executable(filepath.Join(dir, command)) {
 			return ""
 		}
 	}
 	return fmt.Sprintf("%s is not on PATH", d.Command)
-}
-
-func executable(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
 }

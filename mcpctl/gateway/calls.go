@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"orchestrator/thread/ground/rpc"
+	"orchestrator/thread/plaintext"
 )
 
 // callTool calls a tool. What goes wrong with it is told to the model as the tool's result, since it can act on that.
@@ -42,7 +43,7 @@ func (c *call) callTool(ctx context.Context) (json.RawMessage, error) {
 func named(on []Server, name string) []Server {
 	var all []Server
 	for _, s := range on {
-		if strings.HasPrefix(name, cut(plain(s.ID), maxName-hashSize)) {
+		if strings.HasPrefix(name, plaintext.Cut(plain(s.ID), maxName-hashSize)) {
 			all = append(all, s)
 		}
 	}

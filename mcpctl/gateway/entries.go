@@ -6,7 +6,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"orchestrator/thread/plaintext"
 )
 
 // entry is an item of a list, as the agent sees it, and whose it is.
@@ -57,7 +58,7 @@ func Definition(raw json.RawMessage, name string) (json.RawMessage, bool) {
 	o.set("name", name)
 	delete(o, "outputSchema")
 	if d := o.text("description"); len(d) > maxDescription {
-		o.set("description", cut(d, maxDescription)+" …")
+		o.set("description", plaintext.Cut(d, maxDescription)+" …")
 	}
 	if strings.Contains(string(o["inputSchema"]), "x-mcp-header") {
 		o["inputSchema"] = withoutHeaders(o["inputSchema"])
@@ -83,17 +84,6 @@ func withoutHeaders(schema json.RawMessage) json.RawMessage {
 	}
 	s["properties"] = properties.raw()
 	return s.raw()
-}
-
-// cut cuts a text before a limit of bytes, between characters.
-func cut(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit]
 }
 
 // prompts returns the prompts of the servers, by name.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 )
 
 const (
@@ -84,7 +85,7 @@ func (g *Gateway) bounded(ctx context.Context, id thread.ID, on []Server, e entr
 func (g *Gateway) stage(ctx context.Context, id thread.ID, e entry, part []byte) (json.RawMessage, error) {
 	data := recordsOf(part)
 	d, err := g.stager.Stage(ctx, thread.StageRequest{
-		Source: cut(source(e), 200), Kind: data.kind, Thread: id, Labels: []string{"mcp"},
+		Source: plaintext.Cut(source(e), 200), Kind: data.kind, Thread: id, Labels: []string{"mcp"},
 	}, bytes.NewReader(data.bytes))
 	if err != nil {
 		g.log.Warn("stage a large result", "thread", string(id), "tool", e.name, "err", err)

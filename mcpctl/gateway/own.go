@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 )
 
 // findTool searches.
@@ -44,7 +45,7 @@ func (c *call) findTool(ctx context.Context) (json.RawMessage, error) {
 func firstLine(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	if len(s) > 200 {
-		return cut(s, 200) + " …"
+		return plaintext.Cut(s, 200) + " …"
 	}
 	return s
 }

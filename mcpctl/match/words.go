@@ -4,22 +4,15 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"orchestrator/thread/plaintext"
 )
 
 // maxText is how much of a text is read, in bytes.
 const maxText = 64 << 10
 
 // clip returns the beginning of a text that is too long, cut between runes.
-func clip(text string) string {
-	if len(text) <= maxText {
-		return text
-	}
-	n := maxText
-	for n > maxText-utf8.UTFMax && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
-}
+func clip(text string) string { return plaintext.Cut(text, maxText) }
 
 // word is a word of a text, or of an identifier in it, in lower case.
 type word struct {

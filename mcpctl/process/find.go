@@ -3,9 +3,10 @@ package process
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
+
+	ground "orchestrator/thread/ground/process"
 )
 
 // ErrNoProgram is why a command cannot be started at all.
@@ -18,7 +19,7 @@ func Find(command, dir string, env []string) (string, error) {
 		if !filepath.IsAbs(command) {
 			command = filepath.Join(dir, command)
 		}
-		if !executable(command) {
+		if !ground.Executable(command) {
 			return "", fmt.Errorf("%s: %w", command, ErrNoProgram)
 		}
 		return command, nil
@@ -30,14 +31,9 @@ func Find(command, dir string, env []string) (string, error) {
 		}
 	}
 	for _, folder := range filepath.SplitList(path) {
-		if at := filepath.Join(folder, command); command != "" && filepath.IsAbs(folder) && executable(at) {
+		if at := filepath.Join(folder, command); command != "" && filepath.IsAbs(folder) && ground.Executable(at) {
 			return at, nil
 		}
 	}
 	return "", fmt.Errorf("%q: %w in PATH", command, ErrNoProgram)
-}
-
-func executable(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
 }

@@ -35,7 +35,7 @@ func (h helper) run(ctx context.Context) (map[string]string, error) {
 	cmd.Stdout = printed
 	err := cmd.Run()
 	if cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it left behind
+		_ = process.SignalGroup(cmd, syscall.SIGKILL) // what it left behind
 	}
 	switch {
 	case ctx.Err() != nil:

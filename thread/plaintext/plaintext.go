@@ -223,13 +223,23 @@ func (c *cleaner) rune(dst []byte, r rune) []byte {
 	return utf8.AppendRune(dst, r)
 }
 
-// Cut returns the beginning of a text, at most n bytes of whole characters.
+// Cut returns the beginning of a text, at most n bytes of whole characters. Of what is no text it loses no more than one
+// would have.
 func Cut(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	for n > 0 && s[n]&0xc0 == 0x80 {
-		n--
+	at := n
+	for at > max(n-utf8.UTFMax, 0) && !utf8.RuneStart(s[at]) {
+		at--
 	}
-	return s[:n]
+	return s[:at]
+}
+
+// Short returns a text that has at most n characters, the last of which says that it was longer.
+func Short(s string, n int) string {
+	if r := []rune(Cut(s, utf8.UTFMax*(n+1))); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
 }

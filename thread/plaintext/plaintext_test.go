@@ -181,3 +181,27 @@ func harmless(b []byte) bool {
 	}
 	return utf8.Valid(b)
 }
+
+// TestShort cuts at characters, whatever the bytes are and however many.
+func TestShort(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"", ""}, {"abcd", "abcd"}, {"abcde", "abc…"}, {"äöüß", "äöüß"}, {"äöüßz", "äöü…"}, {"😀😀😀😀", "😀😀😀😀"},
+		{"😀😀😀😀😀", "😀😀😀…"}, {strings.Repeat("x", 1<<20), "xxx…"}, {"😀\xff\xff", "😀\xff\xff"},
+	} {
+		if got := plaintext.Short(c.text, 4); got != c.want {
+			t.Errorf("%.20q: %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// TestCut cuts at characters; what is no text is cut near the limit all the same.
+func TestCut(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"", ""}, {"abcdef", "abcdef"}, {"abcdefg", "abcdef"}, {"abcdeü", "abcde"}, {"界界界", "界界"}, {"ab😀😀", "ab😀"},
+		{"abc😀😀", "abc"}, {strings.Repeat("\x80", 9), "\x80\x80"},
+	} {
+		if got := plaintext.Cut(c.text, 6); got != c.want {
+			t.Errorf("%q: %q, want %q", c.text, got, c.want)
+		}
+	}
+}

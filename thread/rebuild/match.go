@@ -5,25 +5,12 @@ import (
 	"strings"
 
 	"orchestrator/thread"
-	"orchestrator/thread/secret"
 )
-
-// maxExcerpt is the most bytes of a prompt or answer in a checkpoint.
-const maxExcerpt = 2000
-
-// excerpt is the excerpt of a text that a checkpoint keeps.
-func excerpt(s string) string {
-	s = secret.Redact(s)
-	if len(s) > maxExcerpt {
-		s = strings.ToValidUTF8(s[:maxExcerpt], "")
-	}
-	return s
-}
 
 // alike normalises texts from the gateway and from an agent's file, which differ in white space, for comparison.
 func alike(s string) string {
-	s = strings.Join(strings.Fields(excerpt(s)), "")
-	return s[:min(len(s), maxExcerpt/2)] // the cut may have been elsewhere
+	s = strings.Join(strings.Fields(thread.Excerpt(s)), "")
+	return s[:min(len(s), thread.MaxExcerpt/2)] // the cut may have been elsewhere
 }
 
 // same reports whether two readings of an agent's files are of the same turn.

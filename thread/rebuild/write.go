@@ -108,7 +108,7 @@ func (w *writer) response(t Turn, e thread.Exchange, n int) thread.Checkpoint {
 	w.cost += t.side/float64(len(t.Said)) + e.Usage.CostUSD
 	c := thread.Checkpoint{
 		ID: thread.NewID[thread.CheckpointID](), Thread: w.t.ID, Parent: w.on.ID, Turn: n, Kind: thread.KindResponse,
-		Created: e.Ended, Prompt: excerpt(t.Prompt), Answer: excerpt(e.Text), Model: e.Model, Stop: e.Stop, Usage: e.Usage,
+		Created: e.Ended, Prompt: thread.Excerpt(t.Prompt), Answer: thread.Excerpt(e.Text), Model: e.Model, Stop: e.Stop, Usage: e.Usage,
 		Interrupted: e.Interrupted, Session: w.t.Session, Note: thread.NoteRebuilt,
 		First: first,
 		Gauge: thread.Gauge{

@@ -139,10 +139,7 @@ func (l *log) last() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(l.tail), "")), "\n")
-	line := plaintext.Line(strings.TrimSpace(lines[len(lines)-1]))
-	if r := []rune(line); len(r) > maxLine {
-		line = string(r[:maxLine]) + "…"
-	}
+	line := plaintext.Short(plaintext.Line(strings.TrimSpace(lines[len(lines)-1])), maxLine)
 	if line == "" {
 		return "none"
 	}

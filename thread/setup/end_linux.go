@@ -1,13 +1,13 @@
 package setup
 
 import (
-	"bytes"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"orchestrator/thread/ground/process"
 )
 
 // endAll kills all processes with a mark and those of sessions; left is how many remain.
@@ -34,36 +34,17 @@ func endAll(mark string, sessions ...int) (left int) {
 
 // members finds the live processes with an environment variable that begins with mark, and those of sessions.
 func members(mark string, sessions ...int) []int {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
-	}
 	self := os.Getpid()
 	var found []int
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil || pid == self {
-			continue
-		}
-		b, err := os.ReadFile("/proc/" + e.Name() + "/stat")
-		if err != nil {
-			continue
-		}
-		f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
-		if len(f) < 4 || f[0] == "Z" || f[0] == "X" {
-			continue
-		}
-		session, err := strconv.Atoi(f[3])
-		if err == nil && slices.Contains(sessions, session) || marked(e.Name(), mark) {
-			found = append(found, pid)
+	for _, p := range process.All() {
+		if p.PID != self && !p.Ended && (slices.Contains(sessions, p.Session) || marked(p.PID, mark)) {
+			found = append(found, p.PID)
 		}
 	}
 	return found
 }
 
-func marked(pid, mark string) bool {
-	b, err := os.ReadFile("/proc/" + pid + "/environ")
-	return err == nil && slices.ContainsFunc(strings.Split(string(b), "\x00"), func(kv string) bool {
-		return strings.HasPrefix(kv, mark)
-	})
+func marked(pid int, mark string) (yes bool) {
+	process.Environ(pid, func(kv string) bool { yes = strings.HasPrefix(kv, mark); return !yes })
+	return yes
 }

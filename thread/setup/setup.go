@@ -22,6 +22,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/accept"
 	"orchestrator/thread/pattern"
+	"orchestrator/thread/plaintext"
 )
 
 // Content returns what the person accepts, and its name: both commands, and the files of a folder that they name. It is
@@ -91,7 +92,7 @@ func (s *Setup) run(ctx context.Context, t thread.Thread, what, line string, say
 		return fail("did not run", thread.Hint(errNotAccepted, fmt.Sprintf(
 			"review them in %s, then accept them with `orchestrator --project %s trust`", t.Worktree.Path, t.Worktree.Path)), "")
 	}
-	say(thread.LevelInfo, fmt.Sprintf("running %s of %s: %s", what, t.Name, short(line)))
+	say(thread.LevelInfo, fmt.Sprintf("running %s of %s: %s", what, t.Name, plaintext.Short(line, maxShown)))
 	for _, name := range names {
 		if text, err := os.ReadFile(filepath.Join(copied, name)); err == nil && findsItself(text) {
 			say(thread.LevelWarn, fmt.Sprintf("%s of %s: %s looks for files by its own place, which is a copy of what was accepted: "+
@@ -141,10 +142,5 @@ func logName(id thread.ID, what string) string {
 	return what + "-" + string(id) + ".log"
 }
 
-// short cuts a line for a notice.
-func short(s string) string {
-	if r := []rune(s); len(r) > 200 {
-		return string(r[:200]) + "…"
-	}
-	return s
-}
+// maxShown is how many characters a notice has of a line.
+const maxShown = 200

@@ -1,14 +1,23 @@
 package suggest
 
 import (
+	"fmt"
 	"sync"
 )
 
 // vocabulary has all phrases of the rules. Most runs of the program need none.
 var vocabulary = sync.OnceValue(func() lexicon {
-	l := make(lexicon)
-	learnApproaches(l)
-	learnSubjects(l)
+	l, named := make(lexicon), make(map[string]feature)
+	for f, name := range featureNames {
+		named[name] = feature(f)
+	}
+	for name, line := range sections(phraseList) {
+		f, known := named[name]
+		if !known {
+			panic(fmt.Sprintf("phrases.txt: no feature is called %q", name)) // a test reads it
+		}
+		l.learn(f, line)
+	}
 	return l
 })
 

@@ -31,6 +31,14 @@ const (
 	features
 )
 
+// featureNames are the sections of phrases.txt.
+var featureNames = [features]string{
+	named: "named", afresh: "afresh", givenUp: "given up", verdict: "verdict", supposed: "supposed", beside: "beside",
+	removed: "removed", request: "request", contrast: "contrast", asks: "asks", small: "small", condition: "condition",
+	repair: "repair", fails: "fails", leaves: "leaves", turns: "turns", task: "task", leans: "leans", staged: "staged",
+	refersTo: "refers to", extends: "extends",
+}
+
 // weights say how strongly each feature indicates another approach.
 var weights = [features]int{
 	named: 3, afresh: 3, givenUp: 2, verdict: 2, supposed: 2, beside: 2, removed: 1, request: 1, contrast: 1,
@@ -45,11 +53,7 @@ const enough = 3
 func (f feature) wish() bool { return weights[f] > 1 || f == removed }
 
 // details are things that can be given up without giving up the approach.
-var details = set(`
-part parts line lines column columns row rows field fields param parameter parameters argument flag property option
-button section sentence word words file files folder directory test tests check checks log logs logging print prefix
-suffix comment comments variable variables constant import imports branch table tables item items entry entries step
-steps message messages process processes child container server version limit setting settings link image page`)
+var details = set("details")
 
 // detail reports whether one of some words is a detail.
 func detail(list []word) bool {
@@ -62,7 +66,7 @@ func detail(list []word) bool {
 }
 
 // persons are the words for who should do something.
-var persons = set("we you i")
+var persons = set("persons")
 
 // refers reports whether what follows words[i] is mentioned without being wanted now.
 func refers(list []word, i int) bool {

@@ -31,7 +31,7 @@ func (p *phrase) match(list []word, i int) (int, bool) {
 }
 
 // joins are words after which something begins as at the beginning of a clause.
-var joins = set(`and then but so just please now ok okay well hmm maybe also or hm no nah`)
+var joins = set("joins")
 
 func match(elements []element, list []word, i int, ended bool) (int, bool) {
 	if len(elements) == 0 {
@@ -108,7 +108,7 @@ func elementOf(field string) element {
 	e := element{words: make(map[string]bool), none: none, optional: optional}
 	for w := range strings.SplitSeq(name, "|") {
 		if class, ok := strings.CutPrefix(w, "@"); ok {
-			for _, w := range strings.Fields(classes[class]) {
+			for w := range classes()[class] {
 				e.words[w] = true
 			}
 			continue

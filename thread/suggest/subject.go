@@ -188,24 +188,10 @@ func stem(w string) string {
 }
 
 // stopWords say nothing about a subject.
-var stopWords = set(`
-a about that this these those them they its after all am an and any are as at be been before being but by can cant
-could couldnt did didnt do does doesnt doing dont down for from get gets getting give given go goes going got had has
-have having here how i id if ill im in into is isnt ive just let lets like make makes making many me more most much
-must my need needs no nor not now of off on once one only or other out over own per please put quite rather really see
-seem set should show so some such sure take than the then there thing things through to under until up upon us use
-used uses using very want wants was way well were what when where whether which while who whole why our whose will
-with within without would der die das und oder nicht ein eine einen mit für von auf ist sind`)
+var stopWords = set("stop words")
 
 // fillers are programming words that occur in every thread.
-var fillers = set(`
-add added adding also another approach best better bit bug bugs call called change check code correct create created
-current default different easy error errors example fail failed failing fails file files find fine first fix fixed
-fixing folder function functions good great handle help idea implement implemented implementing instead issue issues
-know line lines look looks maybe method new next nice nothing number ok old part possible problem problems project
-quick quickly question remove return returns right run running same simple small something start step still support
-sure thanks thank think time together too try trying unrelated update updated work working works write writing wrong
-yes btw topic subject separate`)
+var fillers = set("fillers")
 
 // Limits of the rules.
 const (

@@ -132,7 +132,7 @@ func clauses(text string) []string {
 }
 
 // leads are words before what is wanted.
-var leads = set(`instance please kindly you we us i me my our lets why how what could may might shall hey hi hello also just then`)
+var leads = set("leads")
 
 // empty reports whether a word says nothing of what is wanted.
 func empty(word string) bool {

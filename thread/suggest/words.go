@@ -2,9 +2,10 @@ package suggest
 
 import (
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"orchestrator/thread/plaintext"
 )
 
 // word is a word of a prompt as phrases see it: in lower case, without apostrophes.
@@ -28,10 +29,7 @@ func words(prompt string) []word {
 	if len(prompt) <= maxSearched {
 		return appendWords(nil, prompt, 0)
 	}
-	end, begin := maxSearched/2, len(prompt)-maxSearched/2
-	for end > 0 && !utf8.RuneStart(prompt[end]) {
-		end--
-	}
+	end, begin := len(plaintext.Cut(prompt, maxSearched/2)), len(prompt)-maxSearched/2
 	for begin < len(prompt) && !utf8.RuneStart(prompt[begin]) {
 		begin++
 	}
@@ -94,20 +92,4 @@ func appendWords(list []word, text string, offset int) []word {
 // inName reports whether a rune joins both sides into one name.
 func inName(r rune) bool { return strings.ContainsRune(`/._\=`, r) }
 
-func set(words string) func() map[string]bool {
-	return sync.OnceValue(func() map[string]bool {
-		m := make(map[string]bool)
-		for _, w := range strings.Fields(words) {
-			m[w] = true
-		}
-		return m
-	})
-}
-
-func short(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > 80 {
-		return string(r[:80]) + "…"
-	}
-	return s
-}
+func short(s string) string { return plaintext.Short(strings.Join(strings.Fields(s), " "), 80) }

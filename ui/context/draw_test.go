@@ -329,7 +329,7 @@ func TestEmpty(t *testing.T) {
 func TestCutLeft(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, w := plain.Line(texts().Draw(t, "text")), rapid.IntRange(0, 40).Draw(t, "width")
-		got := cutLeft(s, w)
+		got := plain.CutLeft(s, w)
 		if plain.Width(got) > max(w, 0) {
 			t.Fatalf("%q is wider than %d", got, w)
 		}
@@ -337,7 +337,7 @@ func TestCutLeft(t *testing.T) {
 			t.Fatalf("%q is not the end of %q", got, s)
 		}
 	})
-	if got := cutLeft("src/auth/handler.go", 11); got != "…handler.go" {
+	if got := plain.CutLeft("src/auth/handler.go", 11); got != "…handler.go" {
 		t.Error(got)
 	}
 }

@@ -20,16 +20,7 @@ const (
 const longest = 512
 
 // start returns the start of a long text.
-func start(s string) string {
-	if len(s) <= longest {
-		return s
-	}
-	n := longest
-	for n > longest-utf8.UTFMax && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
-}
+func start(s string) string { return plain.Start(s, longest) }
 
 // end returns the end of a long text.
 func end(s string) string {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"orchestrator/thread"
 	"orchestrator/ui/intent"
@@ -246,26 +245,7 @@ func drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r row) {
 		c.Print(b, at.tool, 0, name, plain.Cut(r.tool, right-at.tool-1))
 	} else {
 		c.Print(b, at.tool, 0, name, plain.Cut(r.tool, at.file-at.tool-1))
-		c.Print(b, at.file, 0, more, cutLeft(r.file, right-at.file-1))
+		c.Print(b, at.file, 0, more, plain.CutLeft(r.file, right-at.file-1))
 	}
 	c.Print(b, at.status, 0, more, plain.Cut(r.status, b.W-at.status))
-}
-
-// cutLeft returns at most w cells of a path: its end, which says more than its start.
-func cutLeft(s string, w int) string {
-	if plain.Width(s) <= w {
-		return s
-	}
-	from, room := len(s), w-1
-	for from > 0 {
-		r, size := utf8.DecodeLastRuneInString(s[:from])
-		if room -= plain.Width(string(r)); room < 0 {
-			break
-		}
-		from -= size
-	}
-	if w < 1 {
-		return ""
-	}
-	return "…" + s[from:]
 }

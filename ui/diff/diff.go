@@ -245,24 +245,9 @@ func (m *Model) drawList(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 		counts := fmt.Sprintf("+%d −%d", f.Insertions, f.Deletions)
 		right := c.PrintRight(row, 1, 0, th.Style(theme.Muted), counts)
 		x := c.Print(row, 0, 0, th.Style(statusToken(f.Status)), letter(f.Status)+" ")
-		c.Print(row, x, 0, th.Style(theme.Text), cutLeft(plain.Line(f.Path), right-x-1))
+		c.Print(row, x, 0, th.Style(theme.Text), plain.CutLeft(plain.Line(f.Path), right-x-1))
 		if i == m.at {
 			c.Tint(layout.Box{X: row.X, Y: row.Y, W: row.W - 1, H: 1}, th.Style(theme.Selected))
 		}
 	}
-}
-
-// cutLeft keeps the end of a path, which is more informative than its start.
-func cutLeft(s string, w int) string {
-	if plain.Width(s) <= w {
-		return s
-	}
-	r := []rune(s)
-	for len(r) > 0 && plain.Width(string(r)) > w-1 {
-		r = r[1:]
-	}
-	if w < 1 {
-		return ""
-	}
-	return "…" + string(r)
 }

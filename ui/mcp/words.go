@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"orchestrator/thread"
 	"orchestrator/ui/intent"
@@ -16,16 +15,7 @@ import (
 const most = 400
 
 // start returns the start of a text.
-func start(s string) string {
-	if len(s) <= most {
-		return s
-	}
-	end := most
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + "…"
-}
+func start(s string) string { return plain.Start(s, most) }
 
 // clean returns the start of a text as a safe line.
 func clean(s string) string { return plain.Line(start(s)) }
@@ -82,16 +72,10 @@ func took(ms float64) string {
 
 // ago formats how long ago something was.
 func ago(d time.Duration) string {
-	switch {
-	case d < time.Minute:
+	if d < time.Minute {
 		return "now"
-	case d < time.Hour:
-		return fmt.Sprintf("%dm ago", d/time.Minute)
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh ago", d/time.Hour)
-	default:
-		return fmt.Sprintf("%dd ago", d/(24*time.Hour))
 	}
+	return thread.Age(d) + " ago"
 }
 
 // called formats the last call of a server.

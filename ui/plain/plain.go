@@ -140,6 +140,33 @@ func mark(b *strings.Builder, r rune) {
 // Width returns the width of a safe line in cells.
 func Width(s string) int { return displaywidth.String(s) }
 
+// Start returns the start of a text that is long, of which no more than n bytes are looked at.
+func Start(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return plaintext.Cut(s, n) + "…"
+}
+
+// CutLeft returns at most w cells of a path: its end, which says more than its start.
+func CutLeft(s string, w int) string {
+	if Width(s) <= w {
+		return s
+	}
+	from, room := len(s), w-1
+	for from > 0 {
+		r, size := utf8.DecodeLastRuneInString(s[:from])
+		if room -= Width(string(r)); room < 0 {
+			break
+		}
+		from -= size
+	}
+	if w < 1 {
+		return ""
+	}
+	return "…" + s[from:]
+}
+
 // Cut returns at most w cells of a safe line, ending in … if it is truncated.
 func Cut(s string, w int) string {
 	if len(s) <= w || Width(s) <= w {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/clipperhouse/displaywidth"
 )
 
@@ -86,20 +87,7 @@ func (e *editor) key(k key) {
 
 // chop breaks a text at the last column and not at spaces: typed text must not jump.
 func chop(text string, cols int) []string {
-	var out []string
-	for l := range strings.SplitSeq(text, "\n") {
-		begin, width := 0, 0
-		for i, r := range l {
-			w := displaywidth.Rune(r)
-			if width+w > cols {
-				out = append(out, l[begin:i])
-				begin, width = i, 0
-			}
-			width += w
-		}
-		out = append(out, l[begin:])
-	}
-	return out
+	return strings.Split(ansi.Hardwrap(text, cols, true), "\n")
 }
 
 // lines returns the prompt's lines around the cursor, and the position of the cursor.

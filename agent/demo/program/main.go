@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/charmbracelet/x/term"
+
 	"orchestrator/agent/demo/record"
 )
 
@@ -51,11 +53,11 @@ func run(o options, stdin, stdout *os.File) error {
 		defer t.mcp.close()
 	}
 	defer func() { _ = t.file.Close() }() // every line is synced already
-	restore, err := rawMode(stdin)
+	was, err := term.MakeRaw(stdin.Fd())
 	if err != nil {
-		return err
+		return fmt.Errorf("not a terminal: %w", err)
 	}
-	defer restore()
+	defer func() { _ = term.Restore(stdin.Fd(), was) }() // it fails if the terminal is gone
 	return newLoop(t, o, stdin, stdout).run()
 }
 

@@ -4,9 +4,11 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"unicode"
 
+	"github.com/charmbracelet/x/term"
 	"github.com/clipperhouse/displaywidth"
 )
 
@@ -30,6 +32,14 @@ type screen struct {
 	cols  int
 	color bool
 	row   int // of the cursor in the live part
+}
+
+// width returns the columns of a terminal, 80 if they are not known.
+func width(f *os.File) int {
+	if cols, _, err := term.GetSize(f.Fd()); err == nil && cols > 0 {
+		return cols
+	}
+	return 80
 }
 
 // plain removes control characters: texts of models, files and commands must not bring them to the terminal.

@@ -20,15 +20,6 @@ const (
 
 // takeDropped takes what sandboxed agents hand over in files, for as long as the context lives.
 func (a *Server) takeDropped(ctx context.Context) error {
-	ctx, end := context.WithCancel(ctx)
-	defer end()
-	go func() {
-		defer end()
-		select {
-		case <-ctx.Done():
-		case <-a.stop:
-		}
-	}()
 	taker := drop.Taker{Stage: a.staging.Stage, Failed: func(id thread.ID, err error) {
 		a.Log.Warn("take what an agent stages", "thread", string(id), "error", err)
 	}}

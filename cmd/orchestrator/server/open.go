@@ -229,7 +229,7 @@ func (a *Server) openGateway(ctx context.Context) error {
 	a.onClose(g.Close)
 	a.onClose(a.masker.Close)
 	a.service(g.Run)
-	a.service(a.watchPlace)
+	a.watchPlace()
 	a.service(a.takeDropped)
 	if err := a.manager.Open(ctx); err != nil {
 		return err
@@ -286,22 +286,7 @@ func (a *Server) openRetention(context.Context) error {
 	c := collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config), clock: a.clock,
 		masks: a.masks, careful: true}
 	a.retention = &retention{settings: a.store, collect: c.Collect, since: a.clock.Since, now: time.Now, policy: c.policy}
-	a.service(func(ctx context.Context) error {
-		pause := time.NewTicker(lookPause)
-		defer pause.Stop()
-		for {
-			if err := a.retention.look(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Warn("delete threads past the retention limits", "error", err)
-			}
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-a.stop:
-				return nil
-			case <-pause.C:
-			}
-		}
-	})
+	a.every(lookPause, "delete threads past the retention limits", a.retention.look)
 	return nil
 }
 
@@ -323,22 +308,7 @@ func (a *Server) openClock(ctx context.Context) error {
 		}
 		return nil
 	})
-	a.service(func(ctx context.Context) error {
-		pause := time.NewTicker(lookPause)
-		defer pause.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-a.stop:
-				return nil
-			case <-pause.C:
-			}
-			if err := clock.Check(ctx); err != nil {
-				a.Log.Warn("check the clock", "error", err)
-			}
-		}
-	})
+	a.every(lookPause, "check the clock", clock.Check)
 	return nil
 }
 
@@ -361,21 +331,9 @@ func (a *Server) openStaging(context.Context) error {
 		Taken:  func(t thread.Token) (bool, error) { return a.masks.Has(t) },
 	})
 	a.onClose(a.staging.Close)
-	a.service(func(ctx context.Context) error {
-		pause := time.NewTicker(lookPause)
-		defer pause.Stop()
-		for {
-			if _, err := a.staging.Sweep(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Warn("remove expired staged data", "error", err)
-			}
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-a.stop:
-				return nil
-			case <-pause.C:
-			}
-		}
+	a.every(lookPause, "remove expired staged data", func(ctx context.Context) error {
+		_, err := a.staging.Sweep(ctx)
+		return err
 	})
 	return nil
 }
@@ -413,18 +371,9 @@ func (t terminals) Attach(id thread.ID, cols, rows int) (daemon.Viewer, error) {
 
 // watchPlace reports when the project is moved or removed while the server runs. Without agents the server then exits,
 // so that the next verb starts one in the new place.
-func (a *Server) watchPlace(ctx context.Context) error {
-	pause := time.NewTicker(PlacePause)
-	defer pause.Stop()
+func (a *Server) watchPlace() {
 	var kept error // the last problem with the socket, to report it once
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-a.stop:
-			return nil
-		case <-pause.C:
-		}
+	a.every(PlacePause, "look whether the project is in its place", func(ctx context.Context) error {
 		kept = keepListening(a.listener, a.Log, kept)
 		why, changed := a.place.look(a.Project)
 		switch {
@@ -439,5 +388,6 @@ func (a *Server) watchPlace(ctx context.Context) error {
 			_, err := a.end(ctx, api.StopRequest{})
 			return err
 		}
-	}
+		return nil
+	})
 }

@@ -103,6 +103,24 @@ func (a *Server) onClose(f func() error) { a.closers = append(a.closers, f) }
 // service adds a function that runs for as long as Run does.
 func (a *Server) service(f func(context.Context) error) { a.services = append(a.services, f) }
 
+// every does something when the server starts and then again after each pause, until it stops. An error is logged.
+func (a *Server) every(pause time.Duration, what string, do func(context.Context) error) {
+	a.service(func(ctx context.Context) error {
+		tick := time.NewTicker(pause)
+		defer tick.Stop()
+		for {
+			if err := do(ctx); err != nil && ctx.Err() == nil {
+				a.Log.Warn(what, "error", err)
+			}
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-tick.C:
+			}
+		}
+	})
+}
+
 // agentOf returns the name of a thread's agent.
 func (a *Server) agentOf(id thread.ID) string {
 	s, err := a.manager.Status(context.Background(), string(id))

@@ -26,7 +26,7 @@ func TestSpansByAWrongClock(t *testing.T) {
 		}
 	}
 	for d, want := range map[time.Duration]string{-year: "0s", -time.Second: "0s", 0: "0s", time.Hour: "1h"} {
-		if got := age(d); got != want {
+		if got := thread.Age(d); got != want {
 			t.Errorf("%s is %q, want %q", d, got, want)
 		}
 	}

@@ -45,10 +45,7 @@ func (c *cli) watchCrash() (crashed string, err error) {
 	}
 	fmt.Fprintf(c.stderr, "crash output of the last server:\n%s\n", last)
 	first, _, _ := strings.Cut(strings.TrimSpace(string(last)), "\n")
-	first = plaintext.Line(secret.Redact(first))
-	if r := []rune(first); len(r) > 300 {
-		first = string(r[:300]) + "…"
-	}
+	first = plaintext.Short(plaintext.Line(secret.Redact(first)), 300)
 	return fmt.Sprintf("the last server crashed, which is a bug in orchestrator: %s; for details see %s", first,
 		c.project.LogFile()), nil
 }

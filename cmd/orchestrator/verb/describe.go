@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"orchestrator/thread"
 	"orchestrator/thread/plaintext"
@@ -34,11 +33,7 @@ func aboutOf(prompt, note string) string {
 func firstLine(s string) string {
 	const most = 60
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	s = plaintext.Line(s)
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
+	return plaintext.Short(plaintext.Line(s), most)
 }
 
 func stateOf(s thread.Status) string {
@@ -91,21 +86,6 @@ func costOf(s thread.Status) string {
 		return "-"
 	default:
 		return "no price"
-	}
-}
-
-// age formats a time span in its largest unit; a negative one, from a clock that was set back, counts as zero.
-func age(d time.Duration) string {
-	d = max(d, 0)
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", int(d.Hours()))
-	default:
-		return fmt.Sprintf("%dd", int(d.Hours()/24))
 	}
 }
 

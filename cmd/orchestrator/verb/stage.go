@@ -111,7 +111,7 @@ func printStaged(w io.Writer, list []thread.Staged, now time.Time) {
 	t.row("TOKEN", "RECORDS", "SIZE", "TYPE", "SOURCE", "AGE", "EXPIRES", "LABELS")
 	for _, d := range list {
 		t.row(string(d.Token), strconv.FormatInt(d.Records, 10), thread.Bytes(d.Bytes), string(d.Kind), dash(d.Source),
-			age(now.Sub(d.Created)), expiry(d, now), strings.Join(d.Labels, ", "))
+			thread.Age(now.Sub(d.Created)), expiry(d, now), strings.Join(d.Labels, ", "))
 	}
 	t.print(w)
 }
@@ -121,7 +121,7 @@ func expiry(d thread.Staged, now time.Time) string {
 	if len(d.Pins) > 0 {
 		return "pinned"
 	}
-	return age(d.Expires.Sub(now).Round(time.Minute)) // what is kept for three hours is not said to be for two
+	return thread.Age(d.Expires.Sub(now).Round(time.Minute)) // what is kept for three hours is not said to be for two
 }
 
 func dash(s string) string {
@@ -158,7 +158,7 @@ func printInfo(w io.Writer, d thread.StagedInfo, now time.Time) {
 	row("Source", d.Source)
 	row("Labels", strings.Join(d.Labels, ", "))
 	row("Thread", string(d.Thread))
-	row("Created", age(now.Sub(d.Created))+" ago")
+	row("Created", thread.Age(now.Sub(d.Created))+" ago")
 	row("Expires", expiry(d.Staged, now))
 	row("Kept because of", strings.Join(d.Pins, ", "))
 	row("SHA-256", d.SHA256)

@@ -97,7 +97,7 @@ func printThreads(w io.Writer, list []listed, asTree bool, names map[thread.ID]s
 		}
 		add(row.branch+s.Name+of, plain.Cut(plain.Line(s.Title), mostTitle),
 			[]string{s.Agent, stateOf(*s.Status), fmt.Sprint(s.Turn), contextOf(s.Gauge),
-				costOf(*s.Status), age(now.Sub(s.Updated))}, s.sharedWith())
+				costOf(*s.Status), thread.Age(now.Sub(s.Updated))}, s.sharedWith())
 	}
 	t.print(w)
 	for _, s := range list {

@@ -13,6 +13,7 @@ import (
 
 	"orchestrator/contextmgr/wire"
 	"orchestrator/contextmgr/wire/span"
+	"orchestrator/thread/plaintext"
 )
 
 // Codec implements wire.Codec. The zero value is ready.
@@ -182,7 +183,7 @@ func purpose(call wire.Call, b *body) wire.Purpose {
 // systemText returns the beginning of the system prompt, which is a string or a list of blocks.
 func systemText(raw json.RawMessage) string {
 	var out strings.Builder
-	texts(raw, func(_, text string) { out.WriteString(wire.Clip(text, 4000) + "\n") })
+	texts(raw, func(_, text string) { out.WriteString(plaintext.Cut(text, 4000) + "\n") })
 	return out.String()
 }
 

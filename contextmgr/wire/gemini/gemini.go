@@ -14,6 +14,7 @@ import (
 
 	"orchestrator/contextmgr/wire"
 	"orchestrator/contextmgr/wire/span"
+	"orchestrator/thread/plaintext"
 )
 
 // Codec implements wire.Codec. The zero value is ready.
@@ -149,7 +150,7 @@ func purpose(call wire.Call, b *body) wire.Purpose {
 	system := b.items.Digest([]json.RawMessage{b.System}, func() string { return systemText(b.System) })
 	last := ""
 	if n := len(b.Items); n > 0 && b.items.Has(n-1, spoken) {
-		last = wire.Clip(joined(parts(b.Items[n-1].Raw)), 2000)
+		last = plaintext.Cut(joined(parts(b.Items[n-1].Raw)), 2000)
 	}
 	switch {
 	case verb(call.Path) == "countTokens":
@@ -162,7 +163,7 @@ func purpose(call wire.Call, b *body) wire.Purpose {
 		return wire.PurposeSubagent
 	case len(b.Tools) > 0 && !b.schema:
 		return wire.PurposeMain
-	case wire.IsQuoted(wire.Clip(system+last, 600), "title", "session summary", "summarize the user's primary intent",
+	case wire.IsQuoted(plaintext.Cut(system+last, 600), "title", "session summary", "summarize the user's primary intent",
 		"summary of this conversation"):
 		return wire.PurposeTitle
 	case b.schema:
@@ -177,7 +178,7 @@ func purpose(call wire.Call, b *body) wire.Purpose {
 func systemText(raw json.RawMessage) string {
 	var out strings.Builder
 	for _, p := range parts(raw) {
-		out.WriteString(wire.Clip(p.Text, 4000) + "\n")
+		out.WriteString(plaintext.Cut(p.Text, 4000) + "\n")
 	}
 	return out.String()
 }

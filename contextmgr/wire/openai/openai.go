@@ -13,6 +13,7 @@ import (
 
 	"orchestrator/contextmgr/wire"
 	"orchestrator/contextmgr/wire/span"
+	"orchestrator/thread/plaintext"
 )
 
 // usage is the provider's object in either format.
@@ -293,7 +294,7 @@ func instructions(b *body) string {
 	}
 	return b.items.Digest(texts, func() string {
 		var out strings.Builder
-		add := func(p part) { out.WriteString(wire.Clip(p.Text, 4000) + "\n") }
+		add := func(p part) { out.WriteString(plaintext.Cut(p.Text, 4000) + "\n") }
 		parts(b.System, add)
 		for _, raw := range texts[1:] {
 			_, _, content := head(raw)
@@ -319,15 +320,15 @@ func classify(b *body) wire.Purpose {
 	switch {
 	case wire.IsQuoted(system, "tasked with summarizing conversations", "anchored context summarization",
 		"helpful AI assistant tasked with summarizing"),
-		wire.IsQuoted(wire.Clip(last, 400), "CONTEXT CHECKPOINT COMPACTION",
+		wire.IsQuoted(plaintext.Cut(last, 400), "CONTEXT CHECKPOINT COMPACTION",
 			"Provide a detailed prompt for continuing our conversation", "<state_snapshot>"):
 		return wire.PurposeCompaction
-	case wire.IsQuoted(wire.Clip(system, 300), "title generator", "generate a title", "generate a concise title"),
+	case wire.IsQuoted(plaintext.Cut(system, 300), "title generator", "generate a title", "generate a concise title"),
 		strings.HasPrefix(last, "Generate a title for this conversation"):
 		return wire.PurposeTitle
-	case wire.IsQuoted(wire.Clip(system, 600), "managed memory", "memory extraction", "memory agent", "extract memories",
+	case wire.IsQuoted(plaintext.Cut(system, 600), "managed memory", "memory extraction", "memory agent", "extract memories",
 		"prompt suggestion", "suggest what the user", "predict what the user"),
-		wire.IsQuoted(wire.Clip(last, 400), "managed memory", "[SUGGESTION MODE"):
+		wire.IsQuoted(plaintext.Cut(last, 400), "managed memory", "[SUGGESTION MODE"):
 		return wire.PurposeOther
 	case b.schema && len(b.Tools) <= 1:
 		if wire.IsQuoted(system+last, "title") {
@@ -336,11 +337,11 @@ func classify(b *body) wire.Purpose {
 		return wire.PurposeClassifier
 	case len(b.Tools) > 0:
 		return wire.PurposeMain
-	case wire.IsQuoted(wire.Clip(system, 600), "classif", "security monitor", "approve or deny"):
+	case wire.IsQuoted(plaintext.Cut(system, 600), "classif", "security monitor", "approve or deny"):
 		return wire.PurposeClassifier
-	case wire.IsQuoted(wire.Clip(system, 600), "title"):
+	case wire.IsQuoted(plaintext.Cut(system, 600), "title"):
 		return wire.PurposeTitle
-	case wire.IsQuoted(wire.Clip(system+last, 800), "summarize what was done", "suggest", "summar"):
+	case wire.IsQuoted(plaintext.Cut(system+last, 800), "summarize what was done", "suggest", "summar"):
 		return wire.PurposeOther
 	case wire.SmallModel(b.Model) && len(b.Items) <= 3:
 		return wire.PurposeOther

@@ -10,4 +10,6 @@ type Info struct {
 	// Pages is how many pages of memory are resident; 0 where that is not known.
 	Pages uint64
 	Ended bool // and nobody has waited for it
+	// Name is the name of its program, or of its thread, shortened; empty where that is not known.
+	Name string
 }

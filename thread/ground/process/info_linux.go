@@ -17,9 +17,9 @@ func Look(pid int) (Info, bool) {
 	}
 	// pid (name) state ppid pgrp session … with the start as the 20th and the resident pages as the 22nd after the name,
 	// which may contain anything.
-	at := bytes.LastIndexByte(b, ')')
+	from, at := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
 	f := strings.Fields(string(b[at+1:]))
-	if at < 0 || len(f) < 22 {
+	if from < 0 || at < from || len(f) < 22 {
 		return Info{}, false
 	}
 	n := func(i int) int { v, _ := strconv.Atoi(f[i]); return v } // the kernel writes numbers
@@ -27,6 +27,7 @@ func Look(pid int) (Info, bool) {
 	pages, _ := strconv.ParseUint(f[21], 10, 64)
 	return Info{
 		PID: pid, Parent: n(1), Group: n(2), Session: n(3), Start: start, Pages: pages, Ended: f[0] == "Z" || f[0] == "X",
+		Name: string(b[from+1 : at]),
 	}, true
 }
 
