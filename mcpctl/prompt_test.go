@@ -9,6 +9,7 @@ import (
 
 	"orchestrator/mcpctl"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/await"
 )
 
 // TestPatterns switches servers on by the words of a prompt, at once and with the reason.
@@ -33,9 +34,9 @@ func TestPatterns(t *testing.T) {
 	if s.By != thread.MCPPattern || !strings.Contains(s.Why, "e2e") {
 		t.Errorf("on by %q: %q", s.By, s.Why)
 	}
-	r.eventually("the agent is told", func() bool { return r.agents.tellings("t1") > told })
-	r.eventually("it is stored", func() bool { _, ok := r.threads.stores().Find("web"); return ok })
-	r.eventually("it is started", func() bool { return len(r.starts("web")) == 1 })
+	await.Until(r, "the agent is told", func() bool { return r.agents.tellings("t1") > told })
+	await.Until(r, "it is stored", func() bool { _, ok := r.threads.stores().Find("web"); return ok })
+	await.Until(r, "it is started", func() bool { return len(r.starts("web")) == 1 })
 	if n := len(r.starts("repo")) + len(r.starts("data")); n > 0 {
 		t.Errorf("%d others were started", n)
 	}
@@ -67,7 +68,7 @@ func TestEachPromptOnce(t *testing.T) {
 		r.Prompt("t1", text)
 	}
 	r.Prompt("t1", task+" of today")
-	r.eventually("both are looked at", func() bool { return len(r.threads.offers()) >= 2 })
+	await.Until(r, "both are looked at", func() bool { return len(r.threads.offers()) >= 2 })
 	time.Sleep(20 * time.Millisecond)
 	if got := r.threads.offers(); len(got) != 2 {
 		t.Errorf("%d offers: %q", len(got), got)
@@ -98,12 +99,12 @@ func TestManifestKnownLater(t *testing.T) {
 	if len(r.tools("t1")) > 0 || r.server("t1", "web").Known {
 		t.Error("its tools are known before it was started")
 	}
-	r.eventually("its tools are listed", func() bool { return slices.Contains(r.tools("t1"), "web/echo") })
+	await.Until(r, "its tools are listed", func() bool { return slices.Contains(r.tools("t1"), "web/echo") })
 	// For another thread they are there at once.
 	r.threads.add("t2", "claude", r.project)
 	told := r.agents.tellings("t2")
 	r.Prompt("t2", "e2e")
-	r.eventually("the agent is told", func() bool { return r.agents.tellings("t2") > told })
+	await.Until(r, "the agent is told", func() bool { return r.agents.tellings("t2") > told })
 	if !slices.Contains(r.tools("t2"), "web/echo") {
 		t.Error("known tools are not listed at once")
 	}
@@ -227,7 +228,7 @@ func TestAgentThatTakesNone(t *testing.T) {
 		t.Errorf("%d processes were started", n)
 	}
 	r.Prompt("t1", "run the e2e tests")
-	r.eventually("it is started for another agent", func() bool { return len(r.starts("web")) == 1 })
+	await.Until(r, "it is started for another agent", func() bool { return len(r.starts("web")) == 1 })
 }
 
 // TestAgentThatIsOffered takes servers from its first connection on, and none before.
@@ -246,16 +247,16 @@ func TestAgentThatIsOffered(t *testing.T) {
 	if n := len(r.starts("web")) + len(r.starts("always")); n != 0 {
 		t.Errorf("%d processes were started", n)
 	}
-	r.eventually("it gets its tools", func() bool { return slices.Contains(r.tools("t2"), "always/echo") })
+	await.Until(r, "it gets its tools", func() bool { return slices.Contains(r.tools("t2"), "always/echo") })
 	if after := r.report("t2"); after.None || after.Takes != "at once" || len(after.Outside) > 0 || r.on("t2") != "always" {
 		t.Errorf("connected: on %q, %+v", r.on("t2"), after)
 	}
-	r.eventually("it is stored", func() bool {
+	await.Until(r, "it is stored", func() bool {
 		stored, err := r.threads.Find("t2")
 		return err == nil && stored.MCP.Taken
 	})
 	r.Prompt("t2", "run the e2e tests once more")
-	r.eventually("prompts switch for it", func() bool { return r.on("t2") == "always web" })
+	await.Until(r, "prompts switch for it", func() bool { return r.on("t2") == "always web" })
 }
 
 // TestMemory remembers at a turn's end what its task used, and suggests it for a similar one, once.
@@ -277,14 +278,14 @@ func TestMemory(t *testing.T) {
 		t.Fatal("it is remembered before the turn's end")
 	}
 	r.TurnEnded("t1")
-	r.eventually("it is remembered", func() bool { return r.memory.Len() == 1 })
+	await.Until(r, "it is remembered", func() bool { return r.memory.Len() == 1 })
 	r.TurnEnded("t1")
 	r.Prompt("t1", "a task that uses nothing")
 	r.TurnEnded("t1")
 	r.threads.add("t2", "claude", r.project)
 	r.Launched("t2", thread.MCPReach{Given: true})
 	r.Prompt("t2", "create tickets for the next sprint on the board")
-	r.eventually("tickets are suggested", func() bool {
+	await.Until(r, "tickets are suggested", func() bool {
 		return slices.ContainsFunc(r.threads.offers(), func(s string) bool { return strings.HasPrefix(s, "t2 tickets ") })
 	})
 	if r.on("t2") != "" {

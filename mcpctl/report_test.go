@@ -13,6 +13,7 @@ import (
 
 	"orchestrator/mcpctl"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/await"
 )
 
 // TestReport holds the numbers of a report.
@@ -137,7 +138,7 @@ func TestHealthDoesNotChangeLists(t *testing.T) {
 	before := r.tools("t1")
 	told := r.agents.tellings("t1")
 	kill(t, r.starts("a")[0])
-	r.eventually("the panel says so", func() bool { return r.server("t1", "a").State != "ready" })
+	await.Until(r, "the panel says so", func() bool { return r.server("t1", "a").State != "ready" })
 	if now := r.tools("t1"); !slices.Equal(now, before) {
 		t.Errorf("tools: %v", now)
 	}

@@ -30,6 +30,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/frozen"
 	"orchestrator/thread/frozen/frozentest"
+	"orchestrator/thread/ground/await"
 	"orchestrator/thread/private"
 )
 
@@ -288,16 +289,7 @@ func (r *rig) must(id thread.ID, server, tool string) string {
 func (r *rig) ready(server string) {
 	r.Helper()
 	r.must("t1", server, "echo")
-	r.eventually("the lists of "+server, func() bool { return r.server("t1", server).Known })
-}
-
-func (r *rig) eventually(what string, ok func() bool) {
-	r.Helper()
-	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			r.Fatalf("never: %s", what)
-		}
-	}
+	await.Until(r, "the lists of "+server, func() bool { return r.server("t1", server).Known })
 }
 
 // alive reports whether a process runs.

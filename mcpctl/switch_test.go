@@ -14,6 +14,7 @@ import (
 	"orchestrator/mcpctl"
 	"orchestrator/mcpctl/hub"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/await"
 )
 
 // TestDefaults holds which servers are on for an agent before anything is decided.
@@ -256,7 +257,7 @@ func TestSwitchesDuringASwitch(t *testing.T) {
 	if got := r.on("t1"); got != "b" {
 		t.Errorf("on: %s", got)
 	}
-	r.eventually("both are stored", func() bool {
+	await.Until(r, "both are stored", func() bool {
 		s := r.threads.stores()
 		_, on := s.Find("b")
 		return on && slices.Contains(s.Off, "a")
@@ -278,7 +279,7 @@ func TestRewindDuringASwitch(t *testing.T) {
 	if got := r.on("t1"); got != "b" {
 		t.Errorf("on: %s", got)
 	}
-	r.eventually("both are stored", func() bool {
+	await.Until(r, "both are stored", func() bool {
 		s := r.threads.stores()
 		return s.Exact && len(s.On) == 1 && slices.Equal(s.Off, []string{"a"})
 	})
@@ -340,7 +341,7 @@ func TestRestored(t *testing.T) {
 	}
 	r.threads.work(true)
 	r.mustFlip("t1", "a", false)
-	r.eventually("it is stored", func() bool { return len(r.threads.stores().On) == 1 })
+	await.Until(r, "it is stored", func() bool { return len(r.threads.stores().On) == 1 })
 	r.threads.change("t1", r.threads.stores().At([]string{"a", "-a/echo"}, "on at turn 1"))
 	told := r.agents.tellings("t1")
 	r.Restored("t1")
@@ -377,7 +378,7 @@ func TestEnded(t *testing.T) {
 		t.Fatalf("%d own and %d shared processes", len(own), len(shared))
 	}
 	r.Ended("t1")
-	r.eventually("one process has ended", func() bool { return alive(own[0]) != alive(own[1]) })
+	await.Until(r, "one process has ended", func() bool { return alive(own[0]) != alive(own[1]) })
 	if !alive(shared[0]) {
 		t.Error("the shared process has ended too")
 	}
@@ -411,7 +412,7 @@ func TestThreadsThatEndedAreForgotten(t *testing.T) {
 	for _, id := range ids {
 		r.Ended(id)
 	}
-	r.eventually("they are forgotten", func() bool {
+	await.Until(r, "they are forgotten", func() bool {
 		threads, states := r.Held()
 		return threads == 0 && states == 0
 	})
@@ -427,7 +428,7 @@ func TestThreadsThatEndedAreForgotten(t *testing.T) {
 	for _, id := range ids {
 		r.Forget(id)
 	}
-	r.eventually("they are forgotten again", func() bool {
+	await.Until(r, "they are forgotten again", func() bool {
 		threads, states := r.Held()
 		return threads == 0 && states == 0
 	})

@@ -16,6 +16,7 @@ import (
 	"orchestrator/mcpctl"
 	"orchestrator/mcpctl/hub"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/await"
 )
 
 // TestP1NothingRunsUnaccepted looks at a repository's servers in every way, and none is started before its exact command
@@ -173,7 +174,7 @@ func TestApprove(t *testing.T) {
 	if s := r.server("t1", "repo"); s.Accepted || s.On || s.Changed {
 		t.Errorf("revoked: %+v", s)
 	}
-	r.eventually("its process has ended", func() bool { return !alive(pid) })
+	await.Until(r, "its process has ended", func() bool { return !alive(pid) })
 	if err := r.act(mcpctl.ActReject, "repo", r.detail("", "repo").Hash); err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +231,7 @@ func TestRugPull(t *testing.T) {
 	}
 	told := r.agents.tellings("t1")
 	r.must("t1", "rug", "echo") // its second: the definition changes
-	r.eventually("echo is withheld", func() bool { return r.server("t1", "rug").Withheld == 1 })
+	await.Until(r, "echo is withheld", func() bool { return r.server("t1", "rug").Withheld == 1 })
 	if r.agents.tellings("t1") == told {
 		t.Error("the agent was not told")
 	}
@@ -421,7 +422,7 @@ func TestAllowedLater(t *testing.T) {
 		t.Fatalf("tools: %v", got)
 	}
 	r.own(few(r, "echo", "write"))
-	r.eventually("the other tool is listed", func() bool {
+	await.Until(r, "the other tool is listed", func() bool {
 		return slices.Equal(r.tools("t1"), []string{"few/echo", "few/write"})
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"orchestrator/mcpctl"
 	"orchestrator/mcpctl/hub"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/await"
 )
 
 // scripted is a rig whose repository has a server in a script, and a thread t2 in a worktree with the same files.
@@ -56,7 +57,7 @@ func TestChangedInWorktree(t *testing.T) {
 	}
 	r.script(filepath.Join(worktree, "srv.sh"), "repo", "evil") // while it runs, and before anybody has looked
 	if err := r.act(mcpctl.ActRestart, "repo", ""); err == nil {
-		r.eventually("it is stopped or refused", func() bool { return len(r.starts("evil")) == 0 })
+		await.Until(r, "it is stopped or refused", func() bool { return len(r.starts("evil")) == 0 })
 	}
 	if _, err := r.callIn("t2", worktree, "repo", "echo"); !errors.Is(err, hub.ErrUnapproved) && !strings.Contains(err.Error(), "accepted") {
 		t.Errorf("a call in the changed worktree: %v", err)
@@ -65,7 +66,7 @@ func TestChangedInWorktree(t *testing.T) {
 	if err == nil {
 		t.Error("a person's call for the thread is answered")
 	}
-	r.eventually("it is shown", func() bool { return r.server("t2", "repo").ChangedIn == worktree })
+	await.Until(r, "it is shown", func() bool { return r.server("t2", "repo").ChangedIn == worktree })
 	s := r.server("t2", "repo")
 	if s.On || s.Accepted || s.State != string(hub.Unapproved) || !strings.Contains(s.Reason, "changed in "+worktree) {
 		t.Errorf("%+v", s)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"orchestrator/agent/pty"
+	"orchestrator/thread/ground/await"
 )
 
 // written is a line of a script that prints "ready" once a process of it has written to $1.
@@ -37,7 +38,7 @@ var leaves = []struct{ name, script string }{
 // left reads the pid that a script of leaves wrote, once the process has nobody above it but those it keeps.
 func left(t *testing.T, r *run, file string) int {
 	t.Helper()
-	eventually(t, "start", func() bool { return strings.Contains(r.output(), "ready") })
+	await.Until(t, "start", func() bool { return strings.Contains(r.output(), "ready") })
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +92,7 @@ func TestOriginOfOrphans(t *testing.T) {
 		t.Fatal(err)
 	}
 	pid := 0
-	eventually(t, "the orphan", func() bool {
+	await.Until(t, "the orphan", func() bool {
 		b, _ := os.ReadFile(file)
 		pid, _ = strconv.Atoi(strings.TrimSpace(string(b)))
 		return pid > 0
@@ -157,7 +158,7 @@ func TestHostEnv(t *testing.T) {
 func TestToken(t *testing.T) {
 	h := host(t)
 	a, b := start(t, h, "echo $ORCHESTRATOR_TOKEN; sleep 1000"), start(t, h, "sleep 1000")
-	eventually(t, "the token", func() bool { return strings.Contains(a.output(), "\n") })
+	await.Until(t, "the token", func() bool { return strings.Contains(a.output(), "\n") })
 	shown := strings.TrimSpace(a.output())
 	if len(shown) < 32 || shown != a.Token() || a.Token() == b.Token() {
 		t.Errorf("tokens %q, %q; shown %q", a.Token(), b.Token(), shown)
@@ -183,7 +184,7 @@ func TestStopFindsWhatLeft(t *testing.T) {
 			if err := r.Stop(context.Background(), 50*time.Millisecond); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "process "+strconv.Itoa(pid)+" to be gone", func() bool {
+			await.Until(t, "process "+strconv.Itoa(pid)+" to be gone", func() bool {
 				_, err := os.Stat("/proc/" + strconv.Itoa(pid))
 				return errors.Is(err, os.ErrNotExist)
 			})
@@ -211,7 +212,7 @@ func TestSweepFindsWhatLeft(t *testing.T) {
 		t.Errorf("swept %d", n)
 	}
 	mine.wait(t)
-	eventually(t, "what left to be gone", func() bool { return syscall.Kill(pid, 0) != nil })
+	await.Until(t, "what left to be gone", func() bool { return syscall.Kill(pid, 0) != nil })
 	if err := syscall.Kill(stays, 0); err != nil {
 		t.Errorf("the other's process went too: %v", err)
 	}

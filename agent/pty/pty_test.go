@@ -19,21 +19,13 @@ import (
 
 	"orchestrator/agent/pty"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/await"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // deadline is how long anything is awaited before a test gives up.
 const deadline = 60 * time.Second
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(deadline); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited %s for %s", deadline, what)
-		}
-	}
-}
 
 // run is a started script with what it printed.
 type run struct {
@@ -151,12 +143,12 @@ func TestStartFails(t *testing.T) {
 
 func TestResize(t *testing.T) {
 	r := start(t, host(t), `trap 'stty size' WINCH; echo ready; while :; do read line; done`)
-	eventually(t, "start", func() bool { return strings.Contains(r.output(), "ready") })
+	await.Until(t, "start", func() bool { return strings.Contains(r.output(), "ready") })
 	if err := r.Resize(132, 43); err != nil {
 		t.Fatal(err)
 	}
 	// The trap runs when read is interrupted or done.
-	eventually(t, "the new size", func() bool {
+	await.Until(t, "the new size", func() bool {
 		_ = r.Write([]byte("\n"))
 		return strings.Contains(r.output(), "43 132")
 	})
@@ -165,7 +157,7 @@ func TestResize(t *testing.T) {
 func TestWrite(t *testing.T) {
 	t.Run("reaches the program whole", func(t *testing.T) {
 		r := start(t, host(t), `stty raw -echo; echo ready; head -c 600000 | wc -c`)
-		eventually(t, "start", func() bool { return strings.Contains(r.output(), "ready") })
+		await.Until(t, "start", func() bool { return strings.Contains(r.output(), "ready") })
 		for range 6 {
 			if err := r.Write(bytes.Repeat([]byte("x"), 100_000)); err != nil {
 				t.Fatal(err)
@@ -181,7 +173,7 @@ func TestWrite(t *testing.T) {
 	})
 	t.Run("is refused when nobody reads", func(t *testing.T) {
 		r := start(t, host(t), `stty raw -echo; echo ready; sleep 1000`)
-		eventually(t, "start", func() bool { return strings.Contains(r.output(), "ready") })
+		await.Until(t, "start", func() bool { return strings.Contains(r.output(), "ready") })
 		var err error
 		sent := 0
 		for chunk := make([]byte, 64<<10); err == nil && sent < 64<<20; sent += len(chunk) {
@@ -216,7 +208,7 @@ func TestStopLeavesNothing(t *testing.T) {
 			t.Parallel()
 			pids := filepath.Join(t.TempDir(), "pids")
 			r := start(t, host(t), c.script, pids)
-			eventually(t, "start", func() bool { return strings.Contains(r.output(), "ready") })
+			await.Until(t, "start", func() bool { return strings.Contains(r.output(), "ready") })
 			if err := r.Stop(context.Background(), 50*time.Millisecond); err != nil {
 				t.Fatal(err)
 			}
@@ -227,7 +219,7 @@ func TestStopLeavesNothing(t *testing.T) {
 			}
 			for _, f := range strings.Fields(string(b)) {
 				// The pid may linger as a zombie of a stranger's for an instant at most.
-				eventually(t, "process "+f+" to be gone", func() bool {
+				await.Until(t, "process "+f+" to be gone", func() bool {
 					_, err := os.Stat("/proc/" + f)
 					return errors.Is(err, os.ErrNotExist)
 				})
@@ -241,7 +233,7 @@ func TestStopAsksTheWholeGroup(t *testing.T) {
 	said := filepath.Join(t.TempDir(), "said")
 	r := start(t, host(t), `trap '' TERM
 		(trap 'echo asked > "$1"; exit' TERM; echo ready; while :; do sleep 0.01; done) & wait`, said)
-	eventually(t, "start", func() bool { return strings.Contains(r.output(), "ready") })
+	await.Until(t, "start", func() bool { return strings.Contains(r.output(), "ready") })
 	if err := r.Stop(context.Background(), 10*time.Second); err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +248,7 @@ func TestStopWakesWhatIsStopped(t *testing.T) {
 	r := start(t, host(t), `trap '' TERM
 		(trap 'echo asked > "$1"; exit' TERM; sh -c 'echo $PPID ready; kill -STOP $PPID'
 			while :; do sleep 0.01; done) & wait`, said)
-	eventually(t, "it to be stopped", func() bool {
+	await.Until(t, "it to be stopped", func() bool {
 		pid, _, ready := strings.Cut(r.output(), " ready")
 		b, _ := os.ReadFile("/proc/" + strings.TrimSpace(pid) + "/stat")
 		return ready && (strings.Contains(string(b), ") T ") || runtime.GOOS != "linux")
@@ -274,7 +266,7 @@ func TestLeftoversAreAskedToEnd(t *testing.T) {
 	said := filepath.Join(t.TempDir(), "said")
 	r := start(t, host(t), `setsid sh -c '
 		trap "echo asked > \"\$1\"; exit" TERM; echo ready; while :; do sleep 0.01; done' sh "$1" & wait`, said)
-	eventually(t, "start", func() bool { return strings.Contains(r.output(), "ready") })
+	await.Until(t, "start", func() bool { return strings.Contains(r.output(), "ready") })
 	if err := r.Stop(context.Background(), 5*time.Second); err != nil {
 		t.Fatal(err)
 	}
@@ -329,13 +321,13 @@ func TestNothingLeaks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i%2 == 0 {
-			eventually(t, "output", func() bool { return r.output() != "" })
+			await.Until(t, "output", func() bool { return r.output() != "" })
 		}
 		if err := p.Stop(context.Background(), time.Second); err != nil {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "descriptors and goroutines to be given back", func() bool {
+	await.Until(t, "descriptors and goroutines to be given back", func() bool {
 		return count(t, "/proc/self/fd") <= fds && runtime.NumGoroutine() <= routines
 	})
 }

@@ -17,6 +17,7 @@ import (
 
 	"orchestrator/agent/session"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/await"
 )
 
 // This machine's tmux is the baseline where it is installed; see BenchmarkFlood.
@@ -82,7 +83,7 @@ func BenchmarkHundred(b *testing.B) {
 		hs = append(hs, start(b, all, thread.ID(fmt.Sprint(i)), fmt.Sprintf(colouredLines, 10_000)))
 	}
 	for _, h := range hs {
-		eventually(b, "the lines", func() bool { return h.shows("filled") })
+		await.Until(b, "the lines", func() bool { return h.shows("filled") })
 	}
 	debug.FreeOSMemory()
 	rss := rssMB(b)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"orchestrator/thread"
+	"orchestrator/thread/ground/await"
 )
 
 // TestCaller finds the thread that a process acts for, by what the kernel knows about it before its token.
@@ -14,7 +15,7 @@ func TestCaller(t *testing.T) {
 	all := sessions(t)
 	begin := func(id thread.ID) (pid int, token string) {
 		h := start(t, all, id, `echo "pid $$ token $ORCHESTRATOR_TOKEN."; read x`)
-		eventually(t, "output", func() bool { return h.shows("token") && h.shows(".") })
+		await.Until(t, "output", func() bool { return h.shows("token") && h.shows(".") })
 		words := strings.Fields(strings.Join(h.Screen(), ""))
 		pid, err := strconv.Atoi(words[1])
 		if err != nil {

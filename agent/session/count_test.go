@@ -13,6 +13,7 @@ import (
 	"orchestrator/agent"
 	"orchestrator/agent/session"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/await"
 )
 
 // TestProcesses ends an agent that has too many processes, wherever they went, and no other.
@@ -29,7 +30,7 @@ func TestProcesses(t *testing.T) {
 		}
 	})
 	few := start(t, all, "few", `i=0; while [ $i -lt 15 ]; do sleep 1000 & i=$((i+1)); done; echo ready; wait`)
-	eventually(t, "a few processes", func() bool { return few.shows("ready") })
+	await.Until(t, "a few processes", func() bool { return few.shows("ready") })
 	for _, c := range []struct{ name, script string }{
 		{"children", `i=0; while [ $i -lt 30 ]; do sleep 1000 & i=$((i+1)); done; wait`},
 		{"what left", `echo "first $(setsid env -i sleep 1000 >/dev/null & echo $!)."

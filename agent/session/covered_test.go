@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"orchestrator/thread"
+	"orchestrator/thread/ground/await"
 )
 
 // TestMenusThatNoRuleKnows: an agent that has shown its input and does not show it any more, while it seems to wait for a
@@ -25,11 +26,11 @@ func TestMenusThatNoRuleKnows(t *testing.T) {
 			t.Parallel()
 			h := start(t, sessionsThatShow(t), "a", "stty raw -echo; "+shown+"; head -c 1 >/dev/null; "+c.then+
 				"; head -c 1 >/dev/null; printf '\\033[?1049l\\033]0;\\007'; "+shown+"; sleep 1000")
-			eventually(t, "its input", func() bool { return h.now() == thread.StateIdle })
+			await.Until(t, "its input", func() bool { return h.now() == thread.StateIdle })
 			if err := h.Input([]byte("x")); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, string(c.want), func() bool { return h.now() == c.want })
+			await.Until(t, string(c.want), func() bool { return h.now() == c.want })
 			if c.want == thread.StateQuestion {
 				if r := h.refused(t, "ours"); !r.Person {
 					t.Errorf("refused with %+v", r)
@@ -38,7 +39,7 @@ func TestMenusThatNoRuleKnows(t *testing.T) {
 			if err := h.Input([]byte("x")); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "its input again", func() bool { return h.now() == thread.StateIdle })
+			await.Until(t, "its input again", func() bool { return h.now() == thread.StateIdle })
 		})
 	}
 }

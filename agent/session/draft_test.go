@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/ground/await"
 )
 
 // refused sends and returns why it was not typed.
@@ -54,7 +55,7 @@ func TestSendKeepsOffDrafts(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			h := start(t, sessions(t), "a", line)
-			eventually(t, "it to start", func() bool { return h.shows("ready>") })
+			await.Until(t, "it to start", func() bool { return h.shows("ready>") })
 			h.press(t, c.keys)
 			if r := h.refused(t, "ours"); !r.Person || r.Reason == "" {
 				t.Errorf("refused with %+v", r)
@@ -67,7 +68,7 @@ func TestSendKeepsOffDrafts(t *testing.T) {
 			if err := h.Send(context.Background(), "ours"); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "both", func() bool { return h.shows(c.want) && h.shows("got [ours]") })
+			await.Until(t, "both", func() bool { return h.shows(c.want) && h.shows("got [ours]") })
 		})
 	}
 }
@@ -77,16 +78,16 @@ func TestSendHoldsKeys(t *testing.T) {
 	all := sessions(t)
 	all.SetSettled(time.Second) // ours is on its way that long
 	h := start(t, all, "a", `stty -echo; `+line)
-	eventually(t, "it to start", func() bool { return h.shows("ready>") })
+	await.Until(t, "it to start", func() bool { return h.shows("ready>") })
 	done := make(chan error, 1)
 	go func() { done <- h.Send(context.Background(), "ours") }()
-	eventually(t, "ours to be typed", h.Holding)
+	await.Until(t, "ours to be typed", h.Holding)
 	h.press(t, "the")
 	h.press(t, "irs\r")
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "both", func() bool { return h.shows("got [theirs]") })
+	await.Until(t, "both", func() bool { return h.shows("got [theirs]") })
 	if !h.shows("got [ours]") {
 		t.Errorf("glued: %q", h.Screen())
 	}
@@ -97,15 +98,15 @@ func TestCtrlCTakesOursBack(t *testing.T) {
 	all := sessions(t)
 	all.SetSettled(deadline)
 	h := start(t, all, "a", `stty raw -echo; printf 'ready>\r\n'; head -c 5 | od -An -c; sleep 1000`)
-	eventually(t, "it to start", func() bool { return h.shows("ready>") })
+	await.Until(t, "it to start", func() bool { return h.shows("ready>") })
 	done := make(chan error, 1)
 	go func() { done <- h.Send(context.Background(), "ours") }()
-	eventually(t, "ours to be typed", h.Holding)
+	await.Until(t, "ours to be typed", h.Holding)
 	h.press(t, "\x03")
 	if err := <-done; !errors.Is(err, thread.ErrTyped) || !strings.Contains(err.Error(), "ctrl+c") {
 		t.Errorf("send: %v", err)
 	}
-	eventually(t, "ctrl+c behind ours, and no return", func() bool { return h.shows(`o   u   r   s 003`) })
+	await.Until(t, "ctrl+c behind ours, and no return", func() bool { return h.shows(`o   u   r   s 003`) })
 }
 
 // TestSendComparesTheInput has agents that show what is typed at once, late, in pieces, twice, not at all, or behind
@@ -145,7 +146,7 @@ func TestSendComparesTheInput(t *testing.T) {
 				if err != nil {
 					t.Errorf("send: %v; screen %q", err, h.Screen())
 				}
-				eventually(t, "the return", func() bool { return h.shows(`\r`) })
+				await.Until(t, "the return", func() bool { return h.shows(`\r`) })
 				return
 			}
 			if err == nil || !strings.Contains(err.Error(), c.err) {
@@ -166,7 +167,7 @@ func TestSendComparesTheInput(t *testing.T) {
 func TestSendKeepsOffWhatTheInputHolds(t *testing.T) {
 	t.Parallel()
 	h := start(t, sessionsThatShow(t), "a", `stty raw -echo; printf '> put back'; head -c 1; sleep 1000`)
-	eventually(t, "it to start", func() bool { return h.shows("put back") })
+	await.Until(t, "it to start", func() bool { return h.shows("put back") })
 	if r := h.refused(t, "ours"); !r.Person || !strings.Contains(r.Reason, "holds something") {
 		t.Errorf("refused with %+v", r)
 	}
@@ -185,7 +186,7 @@ func TestKeysThatLeaveNothing(t *testing.T) {
 			t.Parallel()
 			h := start(t, sessionsThatShow(t), "a", fmt.Sprintf("stty raw -echo; printf '> '; head -c %d >/dev/null; "+
 				"head -c 4; head -c 1 >/dev/null; printf '\\r\\n> \\r\\nTAKEN'; sleep 1000", len(key)))
-			eventually(t, "it to start", func() bool { return h.shows(">") })
+			await.Until(t, "it to start", func() bool { return h.shows(">") })
 			h.press(t, key)
 			began := time.Now()
 			if err := h.Send(context.Background(), "ours"); err != nil {
@@ -194,7 +195,7 @@ func TestKeysThatLeaveNothing(t *testing.T) {
 			if took := time.Since(began); took > deadline/2 {
 				t.Errorf("it took %v", took)
 			}
-			eventually(t, "ours", func() bool { return h.shows("TAKEN") })
+			await.Until(t, "ours", func() bool { return h.shows("TAKEN") })
 		})
 	}
 }
@@ -207,11 +208,11 @@ func TestSendWaitsForAnEmptyScreen(t *testing.T) {
 	all.SetTakeLimit(500 * time.Millisecond)
 	h := start(t, all, "a", `stty raw -echo; printf '> '; sleep 0.1; printf '\033[2J\033[H'; sleep 3
 		printf 'history\r\n> '; for c in o u r s; do head -c 1; done; head -c 1 >/dev/null; printf '\r\nTAKEN\r\n> '; sleep 1000`)
-	eventually(t, "an empty screen", func() bool { return h.Screen() != nil && !h.shows(">") })
+	await.Until(t, "an empty screen", func() bool { return h.Screen() != nil && !h.shows(">") })
 	if err := h.Send(context.Background(), "ours"); err != nil {
 		t.Fatalf("%v; screen %q", err, h.Screen())
 	}
-	eventually(t, "the prompt to be taken", func() bool { return h.shows("TAKEN") })
+	await.Until(t, "the prompt to be taken", func() bool { return h.shows("TAKEN") })
 
 	h = start(t, all, "b", `stty raw -echo; printf '> '; head -c 1 >/dev/null; printf '\033[2J\033[H'; sleep 3
 		printf 'history\r\n> o'; for c in u r s; do head -c 1; done; head -c 1 >/dev/null; printf '\r\nTAKEN\r\n> '; sleep 1000`)

@@ -6,6 +6,7 @@ import (
 
 	"orchestrator/agent"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/await"
 )
 
 // TestRestBeforeADialog has an agent's title say that it rests, and then its screen show an input for a moment, as
@@ -21,7 +22,7 @@ printf '\033]0;◇ Ready\007drawn'; read x
 printf '\033[2J\033[HType your message'; sleep 0.3; printf '\033[2J\033[HTrust?'; read x
 printf '\033[2J\033[HType your message'; read x
 printf '\033[2J\033[Hhalf a draft'; read x`)
-	eventually(t, "the title", func() bool { return h.shows("drawn") && h.Examined() })
+	await.Until(t, "the title", func() bool { return h.shows("drawn") && h.Examined() })
 	if h.now() != thread.StateStarting {
 		t.Errorf("its title alone says that it rests: %s", h.now())
 	}
@@ -30,7 +31,7 @@ printf '\033[2J\033[Hhalf a draft'; read x`)
 		if err := h.Input([]byte("\r")); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, string(want), func() bool { return h.now() == want })
+		await.Until(t, string(want), func() bool { return h.now() == want })
 	}
 	next(thread.StateApproval)
 	if h.told(thread.StateIdle) {
@@ -38,7 +39,7 @@ printf '\033[2J\033[Hhalf a draft'; read x`)
 	}
 	next(thread.StateIdle)
 	next(thread.StateIdle)
-	eventually(t, "its title", func() bool { return h.State().Why() == "title shows idle" })
+	await.Until(t, "its title", func() bool { return h.State().Why() == "title shows idle" })
 }
 
 // TestRestBetweenTwoViews has an agent that rests clear its screen for a moment, as OpenCode does at its first prompt:
@@ -47,12 +48,12 @@ func TestRestBetweenTwoViews(t *testing.T) {
 	h := start(t, sessions(t), "a", `stty -echo
 printf '> '; read x; printf '\033[2J\033[Hdrawing'; sleep 0.4; printf '\033[2J\033[Hdrawn\r\n> '; read x
 printf '\033[2J\033[Hsomething else'; read x`)
-	eventually(t, "its input", func() bool { return h.now() == thread.StateIdle })
+	await.Until(t, "its input", func() bool { return h.now() == thread.StateIdle })
 	h.press(t, "\r")
-	eventually(t, "the other view", func() bool { return h.shows("drawn") && h.Examined() })
+	await.Until(t, "the other view", func() bool { return h.shows("drawn") && h.Examined() })
 	if h.told(thread.StateUnknown) {
 		t.Errorf("told %v between two views", h.states)
 	}
 	h.press(t, "\r")
-	eventually(t, "doubt", func() bool { return h.now() == thread.StateUnknown })
+	await.Until(t, "doubt", func() bool { return h.now() == thread.StateUnknown })
 }

@@ -14,6 +14,7 @@ import (
 
 	"orchestrator/agent"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/await"
 )
 
 func TestSend(t *testing.T) {
@@ -38,7 +39,7 @@ func TestSend(t *testing.T) {
 			if err := h.Send(context.Background(), c.text); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, c.want, func() bool { return h.shows(c.want) })
+			await.Until(t, c.want, func() bool { return h.shows(c.want) })
 		})
 	}
 }
@@ -60,7 +61,7 @@ head -c 1 >/dev/null; printf '\r\nTAKEN\r\n> '; sleep 1000`)
 // TestLooksAreFew waits while nothing happens: looks follow what happens and the clock, and not each other.
 func TestLooksAreFew(t *testing.T) {
 	h := start(t, sessionsThatShow(t), "a", `printf 'ready\r\n> '; sleep 1000`)
-	eventually(t, "the input", func() bool { return h.shows("ready") })
+	await.Until(t, "the input", func() bool { return h.shows("ready") })
 	begin := time.Now()
 	n := h.Looks(t.Context(), 200*time.Millisecond)
 	if most := int(time.Since(begin)/(20*time.Millisecond)) + 10; n > most {
@@ -91,7 +92,7 @@ func TestSendWaitsForPastes(t *testing.T) {
 			if err := h.Send(context.Background(), "why?"); !errors.Is(err, thread.ErrTyped) {
 				t.Errorf("send: %v", err) // it shows no more than the bytes
 			}
-			eventually(t, c.want, func() bool { return h.shows(c.want) })
+			await.Until(t, c.want, func() bool { return h.shows(c.want) })
 		})
 	}
 }
@@ -107,7 +108,7 @@ func TestSendWaitsForTheConversation(t *testing.T) {
 		func() bool { looks.Add(1); return loaded.Load() })
 	sent := make(chan error, 1)
 	go func() { sent <- h.Send(context.Background(), "ours") }()
-	eventually(t, "several looks", func() bool { return looks.Load() > 4 })
+	await.Until(t, "several looks", func() bool { return looks.Load() > 4 })
 	if h.Holding() || h.told(thread.StateIdle) {
 		t.Errorf("it was typed to (%v), and was %v", h.Holding(), h.now())
 	}
@@ -115,7 +116,7 @@ func TestSendWaitsForTheConversation(t *testing.T) {
 	if err := <-sent; !errors.Is(err, thread.ErrTyped) {
 		t.Errorf("send: %v", err) // the script shows nothing for the return
 	}
-	eventually(t, "ours", func() bool { return h.shows("ours") })
+	await.Until(t, "ours", func() bool { return h.shows("ours") })
 }
 
 // TestSecondReturn counts the returns that a program gets: a second one only if its own input is seen to hold the prompt
@@ -171,11 +172,11 @@ func TestSendKeepsOutOfDialogs(t *testing.T) {
 	if err := h.Input([]byte("yes\r")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the prompt", func() bool { return h.now() == thread.StateIdle })
+	await.Until(t, "the prompt", func() bool { return h.now() == thread.StateIdle })
 	if err := h.Send(context.Background(), "text"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the prompt to arrive, and nothing else", func() bool { return h.shows("got text") })
+	await.Until(t, "the prompt to arrive, and nothing else", func() bool { return h.shows("got text") })
 }
 
 // TestSendKeepsOutOfLogins has an agent ask the person to log in.
@@ -185,7 +186,7 @@ func TestSendKeepsOutOfLogins(t *testing.T) {
 		{State: thread.StateIdle, Pattern: regexp.MustCompile(`ready>`), Detail: "prompt", Prompt: true},
 	})
 	h := start(t, all, "a", `stty -echo; echo 'Sign in'; read x; echo "got $x"; sleep 1000`)
-	eventually(t, "the question", func() bool { return h.now() == thread.StateUnauthorised })
+	await.Until(t, "the question", func() bool { return h.now() == thread.StateUnauthorised })
 	if r := h.refused(t, "text"); !r.Person || !strings.Contains(r.Reason, "asks to log in") {
 		t.Errorf("refused with %+v", r)
 	}
@@ -234,14 +235,14 @@ func TestSendWaitsForThePrompt(t *testing.T) {
 		echo loading; head -c 1 >/dev/null; stty icanon echo; echo 'type here:'; read x; echo "got $x"; sleep 1000`)
 	done := make(chan error, 1)
 	go func() { done <- h.Send(context.Background(), "some words that are long enough") }()
-	eventually(t, "it to load", func() bool { return h.shows("loading") })
+	await.Until(t, "it to load", func() bool { return h.shows("loading") })
 	if err := h.Input([]byte("\r")); err != nil { // it continues; had the prompt been typed already, it would be cut
 		t.Fatal(err)
 	}
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the whole prompt", func() bool { return h.shows("got some words that are") })
+	await.Until(t, "the whole prompt", func() bool { return h.shows("got some words that are") })
 }
 
 // TestSendPressesNothingBlindly has an agent that shows nothing of what is typed.

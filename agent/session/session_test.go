@@ -19,21 +19,13 @@ import (
 	"orchestrator/agent/session"
 	"orchestrator/agent/vterm"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/await"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // deadline is how long anything is awaited before a test gives up.
 const deadline = 60 * time.Second
-
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(deadline); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited %s for %s", deadline, what)
-		}
-	}
-}
 
 var rules = []agent.Rule{
 	{State: thread.StateApproval, Pattern: regexp.MustCompile(`Allow\?`), Lines: 4, Detail: "approval dialog"},
@@ -135,7 +127,7 @@ func waitDone(t testing.TB, s *heard) {
 func TestLife(t *testing.T) {
 	all := sessions(t)
 	h := start(t, all, "a", `echo "$TERM $COLORTERM $TERM_PROGRAM $ORCHESTRATOR_THREAD $ORCHESTRATOR_PROJECT_DIR ${TMUX-none}"; read x; exit 3`)
-	eventually(t, "output", func() bool { return h.shows("xterm-256color truecolor orchestrator a /p none") })
+	await.Until(t, "output", func() bool { return h.shows("xterm-256color truecolor orchestrator a /p none") })
 	if h.now() != thread.StateStarting {
 		t.Errorf("state %s", h.now())
 	}
@@ -177,7 +169,7 @@ func TestLife(t *testing.T) {
 func TestStop(t *testing.T) {
 	all := sessions(t)
 	h := start(t, all, "a", `trap '' TERM HUP; echo up; while :; do sleep 1000; done`)
-	eventually(t, "output", func() bool { return h.shows("up") })
+	await.Until(t, "output", func() bool { return h.shows("up") })
 	if err := h.Stop(context.Background(), 10*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +210,7 @@ printf '\033]7501;state=idle\007'; read x`)
 		thread.StateIdle, thread.StateWorking, thread.StateApproval, thread.StateIdle,
 		thread.StateWorking, thread.StateApproval, thread.StateIdle,
 	} {
-		eventually(t, string(want), func() bool { return h.now() == want })
+		await.Until(t, string(want), func() bool { return h.now() == want })
 		first := h.State().Evidence[0]
 		if want == thread.StateApproval && first.Source == thread.SourceHook &&
 			first.Detail != "OSC 7501 blocked permission: ls" {
@@ -226,7 +218,7 @@ printf '\033]7501;state=idle\007'; read x`)
 		}
 		next()
 	}
-	eventually(t, "the listener to hear of it", func() bool {
+	await.Until(t, "the listener to hear of it", func() bool {
 		return h.told(thread.StateApproval) && h.told(thread.StateWorking)
 	})
 }
@@ -235,7 +227,7 @@ func TestStateChangesByTimeAlone(t *testing.T) {
 	h := start(t, sessions(t), "a", "sleep 1000")
 	h.Report(thread.Evidence{Source: thread.SourceGateway, State: thread.StateWorking, At: time.Now()})
 	h.Report(thread.Evidence{Source: thread.SourceHook, State: thread.StateIdle, At: time.Now()})
-	eventually(t, "idle without another word", func() bool { return h.told(thread.StateIdle) })
+	await.Until(t, "idle without another word", func() bool { return h.told(thread.StateIdle) })
 }
 
 // TestCallbacksMayCallBack: what a listener does must not lock the session up.
@@ -243,11 +235,11 @@ func TestStateChangesByTimeAlone(t *testing.T) {
 func TestProgramWithoutRules(t *testing.T) {
 	enough := filepath.Join(t.TempDir(), "enough")
 	h := start(t, sessionsWith(t, nil), "t", "while [ ! -e "+enough+" ]; do echo x; sleep 0.05; done; exec sleep 1000")
-	eventually(t, "working while it prints", func() bool { return h.now() == thread.StateWorking })
+	await.Until(t, "working while it prints", func() bool { return h.now() == thread.StateWorking })
 	if err := os.WriteFile(enough, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "unknown when it is quiet", func() bool {
+	await.Until(t, "unknown when it is quiet", func() bool {
 		r := h.State()
 		return r.State == thread.StateUnknown && strings.Contains(r.Why(), "prints nothing now")
 	})
@@ -337,7 +329,7 @@ func atoi(b []byte) (n int) {
 func TestAttach(t *testing.T) {
 	all := sessions(t)
 	h := start(t, all, "a", `stty -echo; seq 1 100; while read x; do echo "got $x"; stty size; done`)
-	eventually(t, "output", func() bool { return h.shows("100") })
+	await.Until(t, "output", func() bool { return h.shows("100") })
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	defer cancel()
 	attach := func(cols, rows int) *mirror {
@@ -386,7 +378,7 @@ func TestAttach(t *testing.T) {
 		}
 	}
 	a.v.Close() // back to the other's size
-	eventually(t, "the size of who is left", func() bool {
+	await.Until(t, "the size of who is left", func() bool {
 		return h.Input([]byte("x\n")) == nil && h.shows("got x\n20 60")
 	})
 	if _, err := a.v.Next(ctx); !errors.Is(err, io.EOF) {
@@ -418,7 +410,7 @@ func TestSlowViewer(t *testing.T) {
 	if err := v.Input([]byte("\r")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the end", func() bool { return h.shows("the end") })
+	await.Until(t, "the end", func() bool { return h.shows("the end") })
 	if err := m.follow(ctx, func(s string) bool { return strings.Contains(s, "the end") }); err != nil {
 		t.Fatal(err)
 	}
@@ -460,12 +452,12 @@ func TestNeighbourOfFloods(t *testing.T) {
 		}
 	}
 	for _, f := range floods {
-		eventually(t, "the flood to flow", func() bool { return f.shows("a line that is printed") })
+		await.Until(t, "the flood to flow", func() bool { return f.shows("a line that is printed") })
 	}
 }
 
 func TestQueryStorm(t *testing.T) {
 	h := start(t, sessions(t), "a", `stty raw -echo
 		i=0; while [ $i -lt 2000 ]; do printf '\033[c\033[6n\033]10;?\007'; i=$((i+1)); done; printf survived; sleep 1000`)
-	eventually(t, "the end", func() bool { return h.shows("survived") })
+	await.Until(t, "the end", func() bool { return h.shows("survived") })
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"orchestrator/thread"
+	"orchestrator/thread/ground/await"
 )
 
 // TestSignsOfAProgramWithoutRules runs a program that has no adapter and tells its terminal what it does.
@@ -27,7 +28,7 @@ printf '\033]9;4;0\007\033]777;notify;x;needs you\007'; read x
 		thread.StateWorking, thread.StateIdle, thread.StateApproval,
 		thread.StateApproval, thread.StateWorking, thread.StateQuestion,
 	} {
-		eventually(t, string(want), func() bool { return h.now() == want })
+		await.Until(t, string(want), func() bool { return h.now() == want })
 		next()
 	}
 	waitDone(t, h)

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"orchestrator/thread"
+	"orchestrator/thread/ground/await"
 )
 
 func newGit(t *testing.T) *Git {
@@ -135,7 +136,7 @@ func TestContextEndsTheGroup(t *testing.T) {
 			Config: []string{"alias.hang=!touch " + pipe + "; sleep 1000"}})
 		done <- err
 	}()
-	wait(t, func() bool { _, err := os.Stat(pipe); return err == nil })
+	await.Until(t, "what git starts", func() bool { _, err := os.Stat(pipe); return err == nil })
 	cancel()
 	select {
 	case err := <-done:
@@ -144,17 +145,6 @@ func TestContextEndsTheGroup(t *testing.T) {
 		}
 	case <-time.After(60 * time.Second):
 		t.Fatal("git goes on after its context")
-	}
-}
-
-func wait(t *testing.T, ok func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(60 * time.Second); !ok(); <-tick.C {
-		if time.Now().After(end) {
-			t.Fatal("it does not happen")
-		}
 	}
 }
 

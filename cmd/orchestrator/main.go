@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"orchestrator/cmd/orchestrator/verb"
 	"orchestrator/thread/failpoint"
 )
 
@@ -15,5 +16,5 @@ func main() {
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "__complete") {
 		os.Stderr = nil // cobra writes completion errors there directly, bypassing the sanitising writer
 	}
-	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, stderr, os.Environ()))
+	os.Exit(verb.Run(os.Args[1:], os.Stdin, os.Stdout, stderr, os.Environ()))
 }

@@ -112,7 +112,7 @@ func lastThread(dir string) (int, error) {
 
 // TestKilledWriter kills a writer at random moments. KILL_ROUNDS sets how often.
 func TestKilledWriter(t *testing.T) {
-	rounds := 50
+	rounds := 20
 	if testing.Short() {
 		rounds = 10
 	}

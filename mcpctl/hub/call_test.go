@@ -15,6 +15,7 @@ import (
 
 	"orchestrator/mcpctl/hub"
 	"orchestrator/mcpctl/mcptest"
+	"orchestrator/thread/ground/await"
 	"orchestrator/thread/ground/rpc"
 )
 
@@ -38,7 +39,7 @@ func TestLazy(t *testing.T) {
 		t.Errorf("other lists are %s %s %s", m.Prompts, m.Resources, m.Templates)
 	}
 	if _, _, changed := r.seen(); !slices.Equal(changed, []string{s.Hash}) {
-		eventually(t, "a new manifest is told", func() bool { _, _, changed := r.seen(); return len(changed) == 1 })
+		await.Until(t, "a new manifest is told", func() bool { _, _, changed := r.seen(); return len(changed) == 1 })
 	}
 
 	later := newRig(t, func(cfg *hub.Config) { cfg.Manifests = r.cache })
@@ -173,7 +174,7 @@ func TestCancel(t *testing.T) {
 		_, err := r.call(ctx, s, c, "sleep", `{"ms":60000}`)
 		ended <- err
 	}()
-	eventually(t, "the call is carried out", func() bool { return len(linesIn(file)) == 2 })
+	await.Until(t, "the call is carried out", func() bool { return len(linesIn(file)) == 2 })
 	if got := r.state(s.Hash); got.Status != hub.Busy || got.InFlight != 1 {
 		t.Errorf("during a call it is %s with %d calls", got.Status, got.InFlight)
 	}
@@ -181,7 +182,7 @@ func TestCancel(t *testing.T) {
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("the call ends with %v", err)
 	}
-	eventually(t, "the server is told", func() bool { return slices.Contains(linesIn(file), "cancelled") })
+	await.Until(t, "the server is told", func() bool { return slices.Contains(linesIn(file), "cancelled") })
 	r.must(s, c, "echo", "{}")
 	if got := r.state(s.Hash); got.Status != hub.Ready || got.Starts != 1 {
 		t.Errorf("afterwards it is %s after %d starts", got.Status, got.Starts)
@@ -216,7 +217,7 @@ func TestP7Elicitation(t *testing.T) {
 	gate := filepath.Join(dir, "gate")
 	long := make(chan string, 1)
 	go func() { long <- r.must(s, one, "sleep", fmt.Sprintf(`{"await":%q}`, gate)) }()
-	eventually(t, "a call is under way", func() bool { return r.state(s.Hash).InFlight == 1 })
+	await.Until(t, "a call is under way", func() bool { return r.state(s.Hash).InFlight == 1 })
 	if got := r.must(s, two, "elicit", "{}"); !strings.Contains(got, "refused") {
 		t.Errorf("with calls of two threads under way, the answer is %s", got)
 	}
@@ -273,10 +274,10 @@ func TestKilledDuringCall(t *testing.T) {
 				}
 				return n
 			}
-			eventually(t, "the call is carried out", func() bool { return count() == 1 })
+			await.Until(t, "the call is carried out", func() bool { return count() == 1 })
 			kill(t, r.state(s.Hash).PID, 9)
 			if test.calls == 2 {
-				eventually(t, "the call is repeated", func() bool { return count() == 2 })
+				await.Until(t, "the call is repeated", func() bool { return count() == 2 })
 				touch(t, gate)
 				if err := <-ended; err != nil {
 					t.Error(err)
@@ -303,13 +304,13 @@ func TestUnreadCallIsRepeated(t *testing.T) {
 	r.must(s, c, "echo", "{}")
 	pid := r.state(s.Hash).PID
 	kill(t, pid, syscall.SIGSTOP)
-	eventually(t, "all its threads have stopped", func() bool { return stopped(t, pid) })
+	await.Until(t, "all its threads have stopped", func() bool { return stopped(t, pid) })
 	done := make(chan error, 1)
 	go func() {
 		_, err := r.call(context.Background(), s, c, "write", `{"n":1}`)
 		done <- err
 	}()
-	eventually(t, "the call is under way", func() bool { return r.state(s.Hash).InFlight == 1 })
+	await.Until(t, "the call is under way", func() bool { return r.state(s.Hash).InFlight == 1 })
 	time.Sleep(20 * time.Millisecond) // until it is written
 	kill(t, pid, syscall.SIGKILL)
 	if err := <-done; err != nil {

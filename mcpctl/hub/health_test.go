@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,6 +21,7 @@ import (
 	"orchestrator/mcpctl/definition"
 	"orchestrator/mcpctl/hub"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/await"
 	"orchestrator/thread/ground/rpc"
 )
 
@@ -42,7 +44,7 @@ func TestCrashLoopStarts(t *testing.T) {
 		})
 	}
 	settle := func() {
-		eventually(t, "no start is under way", func() bool { st := r.state(s.Hash).Status; return st == hub.Backoff || st == hub.Failed })
+		await.Until(t, "no start is under way", func() bool { st := r.state(s.Hash).Status; return st == hub.Backoff || st == hub.Failed })
 	}
 	for range 40 {
 		settle()
@@ -73,7 +75,7 @@ func TestCrashLoopStarts(t *testing.T) {
 		t.Errorf("it is started again in %v", wait)
 	}
 	var last hub.State
-	eventually(t, "the event is told", func() bool { // events follow the state that they tell of
+	await.Until(t, "the event is told", func() bool { // events follow the state that they tell of
 		_, events, _ := r.seen()
 		last = events[len(events)-1]
 		return last.Status == hub.Failed
@@ -113,7 +115,7 @@ func TestRecovery(t *testing.T) {
 	start := time.Since(begin)
 	for i := range 5 {
 		kill(t, r.state(s.Hash).PID, syscall.SIGKILL)
-		eventually(t, "its end is seen", func() bool { return r.state(s.Hash).PID == 0 })
+		await.Until(t, "its end is seen", func() bool { return r.state(s.Hash).PID == 0 })
 		begin = time.Now()
 		if got := r.must(s, c, "write", `{"a":1}`); got != `{"a":1}` {
 			t.Fatalf("got %s", got)
@@ -140,7 +142,7 @@ func TestHungCall(t *testing.T) {
 		_, err := r.call(context.Background(), s, c, "stop", "{}")
 		ended <- err
 	}()
-	eventually(t, "the call is carried out", func() bool { return len(linesIn(witness)) == 2 })
+	await.Until(t, "the call is carried out", func() bool { return len(linesIn(witness)) == 2 })
 	time.Sleep(10 * time.Millisecond) // until it is waited for
 	clk.advance(119 * time.Second)
 	select {
@@ -171,7 +173,7 @@ func TestLongCallWithProgressGoesOn(t *testing.T) {
 		_, err := r.call(context.Background(), s, one, "sleep", fmt.Sprintf(`{"await":%q}`, gate))
 		ended <- err
 	}()
-	eventually(t, "the call is under way", func() bool { return r.state(s.Hash).InFlight == 1 })
+	await.Until(t, "the call is under way", func() bool { return r.state(s.Hash).InFlight == 1 })
 	time.Sleep(10 * time.Millisecond)
 	for range 5 {
 		clk.advance(100 * time.Second)
@@ -210,14 +212,14 @@ func TestSickIsReplaced(t *testing.T) {
 	r.must(s, c, "echo", "{}")
 	probed(t, clk, r, file)
 	kill(t, r.state(s.Hash).PID, syscall.SIGSTOP)
-	eventually(t, "it is degraded", func() bool {
+	await.Until(t, "it is degraded", func() bool {
 		clk.advance(time.Second)
 		return r.state(s.Hash).Status == hub.Degraded
 	})
 	if running(file) != 1 {
 		t.Fatal("it was ended after one probe")
 	}
-	eventually(t, "it is ended", func() bool {
+	await.Until(t, "it is ended", func() bool {
 		clk.advance(time.Second)
 		return running(file) == 0
 	})
@@ -258,7 +260,7 @@ func TestIdleStop(t *testing.T) {
 		for range d / (10 * time.Second) {
 			clk.advance(10 * time.Second)
 		}
-		eventually(t, fmt.Sprintf("after %v more they are %v", d, want), func() bool {
+		await.Until(t, fmt.Sprintf("after %v more they are %v", d, want), func() bool {
 			return slices.Equal([]hub.Status{status(own), status(all), status(soon)}, want)
 		})
 	}
@@ -301,13 +303,13 @@ func TestFourAtOnce(t *testing.T) {
 		defer mu.Unlock()
 		return *n
 	}
-	eventually(t, "four are being started", func() bool { return count(&now) == 4 })
+	await.Until(t, "four are being started", func() bool { return count(&now) == 4 })
 	time.Sleep(20 * time.Millisecond)
 	if n := count(&all); n != 4 {
 		t.Errorf("%d are being started", n)
 	}
 	close(gate)
-	eventually(t, "all are ready", func() bool {
+	await.Until(t, "all are ready", func() bool {
 		states := r.States()
 		return len(states) == 12 && !slices.ContainsFunc(states, func(s hub.State) bool { return s.Status != hub.Ready })
 	})
@@ -316,12 +318,16 @@ func TestFourAtOnce(t *testing.T) {
 	}
 }
 
-// TestThousandCycles: nothing is left of servers that were started and stopped.
-func TestThousandCycles(t *testing.T) {
-	cycles := 1000
+// TestManyCycles: nothing is left of servers that were started and stopped.
+func TestManyCycles(t *testing.T) {
+	cycles := 200
 	if testing.Short() {
 		cycles = 50
 	}
+	if n, err := strconv.Atoi(os.Getenv("CYCLES")); err == nil {
+		cycles = n
+	}
+	t.Logf("%d cycles; CYCLES=1000 for the long run", cycles)
 	file := filepath.Join(t.TempDir(), "starts")
 	r := newRig(t, nil)
 	s, c := server("starts="+file), r.by("t1")
@@ -340,7 +346,7 @@ func TestThousandCycles(t *testing.T) {
 	if n := running(file); n != 0 {
 		t.Errorf("%d processes are left", n)
 	}
-	eventually(t, fmt.Sprintf("%d files and %d goroutines as before", files, routines), func() bool {
+	await.Until(t, fmt.Sprintf("%d files and %d goroutines as before", files, routines), func() bool {
 		return openFiles(t) <= files && runtime.NumGoroutine() <= routines
 	})
 	if n := threadsOf(t); n > threads+20 {
@@ -466,7 +472,7 @@ func TestP9HostileServer(t *testing.T) {
 			defer cancel()
 			if test.fails != "" {
 				go func() {
-					eventually(t, "it has failed", func() bool { return r.state(s.Hash).Status == hub.Backoff })
+					await.Until(t, "it has failed", func() bool { return r.state(s.Hash).Status == hub.Backoff })
 					cancel()
 				}()
 			}

@@ -17,6 +17,7 @@ import (
 	"orchestrator/mcpctl/hub"
 	"orchestrator/mcpctl/process"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/await"
 	"orchestrator/thread/ground/rpc"
 )
 
@@ -69,7 +70,7 @@ func TestP1NothingRunsUnapproved(t *testing.T) {
 			r.must(s, c, "echo", "{}") // at once
 			refused.Store(true)
 			kill(t, r.state(s.Hash).PID, syscall.SIGKILL)
-			eventually(t, "its end is seen", func() bool { return r.state(s.Hash).PID == 0 })
+			await.Until(t, "its end is seen", func() bool { return r.state(s.Hash).PID == 0 })
 			refuse("after it is not approved any more")
 			if n := len(linesIn(file)); n != 1 {
 				t.Errorf("%d starts, want 1", n)
@@ -109,7 +110,7 @@ func TestStop(t *testing.T) {
 		_, err := r.call(context.Background(), s, c, "echo", `{"ms":60000}`)
 		ended <- err
 	}()
-	eventually(t, "the call is carried out", func() bool { return len(linesIn(witness)) == 1 })
+	await.Until(t, "the call is carried out", func() bool { return len(linesIn(witness)) == 1 })
 	r.Stop(s.Hash)
 	if err := <-ended; !errors.Is(err, hub.ErrStopped) || !errors.Is(err, rpc.ErrUnsure) {
 		t.Errorf("the call ends with %v", err)
@@ -139,7 +140,7 @@ func TestStopDuringStart(t *testing.T) {
 		_, err := r.call(context.Background(), s, c, "echo", "{}")
 		ended <- err
 	}()
-	eventually(t, "it is being started", func() bool { return len(linesIn(file)) == 1 })
+	await.Until(t, "it is being started", func() bool { return len(linesIn(file)) == 1 })
 	r.Stop(s.Hash)
 	if err := <-ended; !errors.Is(err, hub.ErrStopped) {
 		t.Errorf("the call ends with %v", err)
@@ -161,7 +162,7 @@ func TestBackoff(t *testing.T) {
 	for range 6 {
 		ctx, cancel := context.WithCancel(context.Background())
 		go func() {
-			eventually(t, "it has failed", func() bool {
+			await.Until(t, "it has failed", func() bool {
 				st := r.state(s.Hash)
 				return (st.Status == hub.Backoff || st.Status == hub.Failed) && !st.Next.IsZero()
 			})
@@ -190,7 +191,7 @@ func TestBriefServer(t *testing.T) {
 		if i == 4 {
 			want = hub.Failed
 		}
-		eventually(t, fmt.Sprintf("it has failed %d times", i+1), func() bool {
+		await.Until(t, fmt.Sprintf("it has failed %d times", i+1), func() bool {
 			got := r.state(s.Hash)
 			return got.Starts == i+1 && got.Status == want && got.Reason == "exit status 4"
 		})
@@ -209,7 +210,7 @@ func TestListChanged(t *testing.T) {
 			if _, _, changed := r.seen(); len(changed) > 1 {
 				t.Errorf("told %d times of the first list", len(changed))
 			}
-			eventually(t, "the change is told", func() bool {
+			await.Until(t, "the change is told", func() bool {
 				r.must(s, c, "echo", "{}") // a modern server is not listened to at once
 				_, _, changed := r.seen()
 				return len(changed) == 2
@@ -240,7 +241,7 @@ func TestListsAreReadOnceASecond(t *testing.T) {
 		for range 50 {
 			r.must(s, c, "echo", "{}")
 		}
-		eventually(t, "the lists are read", func() bool { return len(linesIn(file)) >= want })
+		await.Until(t, "the lists are read", func() bool { return len(linesIn(file)) >= want })
 		time.Sleep(10 * time.Millisecond)
 		if n := len(linesIn(file)); n != want {
 			t.Errorf("the lists were read %d times, want %d", n, want)

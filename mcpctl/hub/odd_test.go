@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"orchestrator/mcpctl/hub"
+	"orchestrator/thread/ground/await"
 )
 
 // TestOddServers: a server runs if an agent's own client gets along with it. If none does, the reason and the log show
@@ -54,7 +55,7 @@ func TestOddServers(t *testing.T) {
 			if test.fails != "" {
 				s.Definition.Options.StartTimeout = time.Second
 				go func() {
-					eventually(t, "it has failed", func() bool { return r.state(s.Hash).Status == hub.Backoff })
+					await.Until(t, "it has failed", func() bool { return r.state(s.Hash).Status == hub.Backoff })
 					cancel()
 				}()
 			}

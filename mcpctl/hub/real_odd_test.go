@@ -14,6 +14,7 @@ import (
 
 	"orchestrator/mcpctl/hub"
 	"orchestrator/mcpctl/mcptest"
+	"orchestrator/thread/ground/await"
 )
 
 // TestRealOddServers compares our verdict on odd servers with that of `claude mcp list`.
@@ -99,7 +100,7 @@ func weConnect(t *testing.T, kinds []string, limit time.Duration) map[string]err
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			eventually(t, "a verdict on "+k, func() bool {
+			await.Until(t, "a verdict on "+k, func() bool {
 				st := r.state(s.Hash).Status
 				if st == hub.Backoff {
 					cancel() // it would be tried again; one that is ready is still read

@@ -255,15 +255,6 @@ func kill(t testing.TB, pid int, sig syscall.Signal) {
 	}
 }
 
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 // clock is a time that a test advances.
 type clock struct {
 	mu     sync.Mutex

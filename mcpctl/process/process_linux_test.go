@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"orchestrator/mcpctl/mcptest"
+	"orchestrator/thread/ground/await"
 	ground "orchestrator/thread/ground/process"
 	"orchestrator/thread/ground/rpc"
 )
@@ -126,15 +127,6 @@ func running(pids []int) (left []int) {
 	return left
 }
 
-func eventually(t testing.TB, what string, limit time.Duration, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(limit); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within %v: %s", limit, what)
-		}
-	}
-}
-
 func TestStop(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -219,12 +211,12 @@ func TestWhatAKilledHostLeaves(t *testing.T) {
 			_ = program.Process.Kill()
 			_ = program.Wait()
 			if guarded {
-				eventually(t, "everything ends with the host", 3*time.Second, func() bool {
+				await.Within(t, 3*time.Second, "everything ends with the host", func() bool {
 					return len(running(append(pids, guardPID))) == 0
 				})
 				return
 			}
-			eventually(t, "the program ends with the host", 3*time.Second, func() bool { return len(running(pids[:1])) == 0 })
+			await.Within(t, 3*time.Second, "the program ends with the host", func() bool { return len(running(pids[:1])) == 0 })
 			if left := running(pids); len(left) != 5 {
 				t.Fatalf("%v of %v are left without a guard, want the children", left, pids)
 			}
@@ -297,7 +289,7 @@ func TestTooManyProcesses(t *testing.T) {
 	if want := "processes: limits.processes allows 10"; !strings.Contains(p.Exit(), want) {
 		t.Errorf("it ended with %q, want %q", p.Exit(), want)
 	}
-	eventually(t, "the other one is left with its own", 3*time.Second, func() bool { return len(running(pidsIn(t, file))) == 4 })
+	await.Within(t, 3*time.Second, "the other one is left with its own", func() bool { return len(running(pidsIn(t, file))) == 4 })
 	few.Stop()
 }
 

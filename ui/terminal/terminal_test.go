@@ -13,6 +13,7 @@ import (
 
 	"orchestrator/agent/vterm"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/await"
 	"orchestrator/ui"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/paint"
@@ -60,7 +61,7 @@ func (s *server) Attach(_ context.Context, id thread.ID, cols, rows int) (Stream
 func (s *server) last(t *testing.T, n int) *stream {
 	t.Helper()
 	var st *stream
-	eventually(t, "an attachment", func() bool {
+	await.Until(t, "an attachment", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if len(s.streams) == n {
@@ -123,17 +124,6 @@ type painter struct {
 func (p *painter) SetPane(n paint.Pane) { p.mu.Lock(); defer p.mu.Unlock(); p.pane = &n }
 func (p *painter) Suspend()             { p.mu.Lock(); defer p.mu.Unlock(); p.pane = nil }
 func (p *painter) Changed()             { p.mu.Lock(); defer p.mu.Unlock(); p.changes++ }
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(time.Minute)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s does not come", what)
-		}
-		time.Sleep(time.Millisecond)
-	}
-}
 
 // pane is a model attached to a server, with the news loop of Bubble Tea played by hand.
 type pane struct {
@@ -201,7 +191,7 @@ func TestTyping(t *testing.T) {
 	p.Update(tea.PasteMsg{Content: "x\n\x1b[201~y"})
 	p.Update(tea.KeyPressMsg{Code: tea.KeyExtended, Text: "漢字"})
 	want := "a\x03\x1b[A\x1b[15~x\r[201~y漢字"
-	eventually(t, "what was typed", func() bool { return len(st.got()) >= len(want) })
+	await.Until(t, "what was typed", func() bool { return len(st.got()) >= len(want) })
 	if got := st.got(); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -216,7 +206,7 @@ func TestTyping(t *testing.T) {
 	p.Update(tea.BlurMsg{})
 	p.Focus(false)
 	want += "\x1b[200~z\x1b[201~\x1b[13;2u\x1b[97;1:3u\x1b[O\x1b[O"
-	eventually(t, "what was typed", func() bool { return len(st.got()) >= len(want) })
+	await.Until(t, "what was typed", func() bool { return len(st.got()) >= len(want) })
 	if got := st.got(); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -235,7 +225,7 @@ func TestResizeWhileAttaching(t *testing.T) {
 	if got, want := p.text(), "abcdefghij\nklmno\nx\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	eventually(t, "the new size", func() bool {
+	await.Until(t, "the new size", func() bool {
 		st.mu.Lock()
 		defer st.mu.Unlock()
 		return len(st.sizes) == 2 && st.sizes[0] == size{20, 4} && st.sizes[1] == size{10, 4}
@@ -273,17 +263,17 @@ func TestScrolling(t *testing.T) {
 		t.Error("typing stays in the history")
 	}
 	st.out <- []byte("\x1b[?1049h\x1b[?1h")
-	eventually(t, "the alternate screen", func() bool { return p.Modes().AltScreen && p.Modes().AppCursor })
+	await.Until(t, "the alternate screen", func() bool { return p.Modes().AltScreen && p.Modes().AppCursor })
 	wheel(tea.MouseWheelUp)
 	st.out <- []byte("\x1b[?1000;1006h")
-	eventually(t, "the mouse mode", func() bool { return p.Modes().MouseEncoding == vterm.MouseSGR })
+	await.Until(t, "the mouse mode", func() bool { return p.Modes().MouseEncoding == vterm.MouseSGR })
 	wheel(tea.MouseWheelDown)
 	p.Update(tea.MouseClickMsg{X: 7, Y: 4, Button: tea.MouseLeft})
 	p.Update(tea.MouseMotionMsg{X: 8, Y: 4, Button: tea.MouseLeft})
 	p.Update(tea.MouseReleaseMsg{X: 8, Y: 4, Button: tea.MouseLeft})
 	p.Update(tea.MouseClickMsg{X: 0, Y: 0, Button: tea.MouseLeft})
 	want := "a\x1bOA\x1bOA\x1bOA\x1b[<65;2;2M\x1b[<0;3;3M\x1b[<0;4;3m"
-	eventually(t, "mouse reports", func() bool { return len(st.got()) >= len(want) })
+	await.Until(t, "mouse reports", func() bool { return len(st.got()) >= len(want) })
 	if got := st.got(); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -316,7 +306,7 @@ func TestAfresh(t *testing.T) {
 		})
 	}
 	st.out <- []byte("\x1b[8;10;10tx")
-	eventually(t, "text", func() bool { return p.text() == "line 37\nline 38\nline 39\nx" })
+	await.Until(t, "text", func() bool { return p.text() == "line 37\nline 38\nline 39\nx" })
 }
 
 func TestStill(t *testing.T) {

@@ -1,0 +1,122 @@
+package verb
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"orchestrator/cmd/orchestrator/e2e"
+	"orchestrator/cmd/orchestrator/exitcode"
+	"orchestrator/thread"
+)
+
+// TestAgentCallsVerbs calls every verb from inside of a thread.
+func TestAgentCallsVerbs(t *testing.T) {
+	t.Parallel()
+	r := e2e.NewRig(t)
+	r.Write(".orchestrator.toml", "agent = \"demo\"\n")
+	r.Write(".mcp.json", `{"mcpServers":{"repo":{"command":"/bin/cat"}}}`)
+	in := r.AgentShell("inside")
+	other := r.Ok("new", "-a", "command", "other", "--", "sleep", "1000")
+	began := r.Status(other)
+	archive := filepath.Join(t.TempDir(), "archive")
+	staged := r.Ok("stage")
+	const alone = "only the user may do this"
+	refused := []struct {
+		words []string
+		say   string
+	}{
+		{[]string{"new", "-a", "command", "--", "touch", "planted"}, `"start"`},
+		{[]string{"run", "-a", "demo", "write planted: x"}, `"start"`},
+		{[]string{"fork", "more", "-t", other}, `"start"`},
+		{[]string{"resume", other}, `"start"`},
+		{[]string{"resume"}, `"start"`},
+		{[]string{"setup", other}, `"start"`},
+		{[]string{"prompts", other}, `"read"`},
+		{[]string{"send", other, "hello"}, `"send"`},
+		{[]string{"send", "-d", other, "hello"}, `"send"`},
+		{[]string{"switch", other}, `"switch"`},
+		{[]string{"why", other}, `"read"`},
+		{[]string{"prompts", other}, `"read"`},
+		{[]string{"prompts"}, `"read"`},
+		{[]string{"grants", other}, `"read"`},
+		{[]string{"find", "hello"}, `"read"`},
+		{[]string{"checkpoint", "list", other}, `"read"`},
+		{[]string{"context", "show", other}, `"read"`},
+		{[]string{"context", "policy", in.Name, "off"}, alone},
+		{[]string{"context", "mask", in.Name, "all"}, alone},
+		{[]string{"checkpoint", "show", other, "1"}, `"read"`},
+		{[]string{"checkpoint", "diff", other}, `"read"`},
+		{[]string{"checkpoint", "restore", other, "1"}, `"merge"`},
+		{[]string{"merge", other}, `"merge"`},
+		{[]string{"merge", other, "--continue"}, `"merge"`},
+		{[]string{"merge", other, "--abort"}, `"merge"`},
+		{[]string{"finish", other}, `"merge"`},
+		{[]string{"push", other}, `"merge"`},
+		{[]string{"pr", other}, `"merge"`},
+		{[]string{"rename", other, "mine"}, `"manage"`},
+		{[]string{"pin", other}, `"manage"`},
+		{[]string{"archive", other}, `"manage"`},
+		{[]string{"restore", other}, `"manage"`},
+		{[]string{"delete", other}, `"manage"`},
+		{[]string{"undelete", other}, `"manage"`},
+		{[]string{"abandon", other, "nothing"}, `"manage"`},
+		{[]string{"stop", other}, `"manage"`},
+		{[]string{"gc"}, `"manage"`},
+		{[]string{"unstage", staged}, `"manage"`},
+		{[]string{"grants", in.Name, "--add", "send"}, alone},
+		{[]string{"attach", other}, alone},
+		{[]string{"export", in.Name, "-o", archive}, alone},
+		{[]string{"import", archive}, alone},
+		{[]string{"backup", archive}, alone},
+		{[]string{"restore-backup", archive}, alone},
+		{[]string{"stop"}, alone},
+		{[]string{"stop", "--force"}, "stop --force: " + alone},
+		{[]string{"restart"}, alone},
+		{[]string{"serve"}, alone},
+		{[]string{"trust"}, alone},
+		{[]string{"trust", "--git"}, alone},
+		{[]string{"trust", "--folder"}, alone},
+		{[]string{"adopt", "--new"}, alone},
+		{[]string{"mcp", "why", "x", "--thread", other}, `"read"`},
+		{[]string{"mcp", "show", "repo", "--thread", other}, `"read"`},
+		{[]string{"mcp", "enable", "repo", "--thread", in.Name}, alone},
+		{[]string{"mcp", "disable", "repo", "--thread", other}, alone},
+		{[]string{"mcp", "approve", "repo", "--hash", "0"}, `"read"`},
+		{[]string{"mcp", "revoke", "repo"}, `"read"`},
+		{[]string{"mcp", "restart", "repo"}, `"read"`},
+		{[]string{"mcp", "call", "repo", "x"}, alone},
+	}
+	allowed := [][]string{
+		{"threads"}, {"prompts", in.Name}, {"why", in.Name}, {"grants", in.Name}, {"checkpoint", "list", in.Name}, {"version"}, {"doctor"}, {"completion", "bash"},
+		{"stage"}, {"stage", "list"}, {"retrieve", staged}, {"context", "show", in.Name},
+		{"mcp", "list"}, {"mcp", "list", "--thread", in.Name}, {"mcp", "health"}, {"mcp", "why", "x", "--thread", in.Name}, {"mcp", "show", "repo", "--thread", in.Name}, {"mcp-bridge", r.Socket()},
+	}
+	tried := map[string]bool{"hook": true, "demo-agent": true, "demo-notes": true, "context": true} // which do not speak to the server
+	for _, v := range refused {
+		tried[v.words[0]] = true
+		if got := in.Orchestrator(v.words...); got.Code != exitcode.Refused || !strings.Contains(got.Stderr, v.say) {
+			t.Errorf("%v: exit %d\n%s%s", v.words, got.Code, got.Stdout, got.Stderr)
+		}
+	}
+	for _, words := range allowed {
+		tried[words[0]] = true
+		if got := in.Orchestrator(words...); got.Code != exitcode.OK || strings.Contains(got.Stdout, other) {
+			t.Errorf("%v: exit %d\n%s%s", words, got.Code, got.Stdout, got.Stderr)
+		}
+	}
+	for _, v := range new(cli).verbs() {
+		if !tried[v.Name()] {
+			t.Errorf("%s is not tried", v.Name())
+		}
+	}
+	if now := r.Status(other); now.Name != began.Name || now.Pinned || !now.Archived.IsZero() || now.Outcome.Kind != "" || now.Execution == nil {
+		t.Errorf("the other thread was touched: %+v", now.Thread)
+	}
+	if n := len(e2e.Get[[]thread.Status](r, "threads", "--all")); n != 2 {
+		t.Errorf("there are %d threads", n)
+	}
+	if out := r.Ok("doctor"); !strings.Contains(out, "is not trusted yet") {
+		t.Errorf("the project's configuration was accepted:\n%s", out)
+	}
+}

@@ -1,0 +1,188 @@
+package verb
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator/cmd/orchestrator/e2e"
+	"orchestrator/cmd/orchestrator/exitcode"
+	"orchestrator/thread"
+)
+
+// verbCase is one call of a verb and how it must end.
+type verbCase struct {
+	code int
+	says string // in the message of one that fails
+	args []string
+}
+
+func fails(code int, says string, args ...string) verbCase { return verbCase{code, says, args} }
+
+func works(args ...string) verbCase { return verbCase{exitcode.OK, "", args} }
+
+// verbCases holds every verb to the README's exit codes. one is a thread in the project's own folder whose agent does
+// not run, two names begin with "twin", old is archived, and new has the same beginning.
+func verbCases(one, old string) []verbCase {
+	unknown := func(args ...string) verbCase { return fails(exitcode.NotFound, "no thread named", args...) }
+	usage := func(args ...string) verbCase { return fails(exitcode.Usage, "expected", args...) }
+	return []verbCase{
+		fails(exitcode.Usage, "no agent", "new", "x"), fails(exitcode.Usage, "no agent", "new", "-a", ""),
+		fails(exitcode.NotFound, "known agents: claude", "new", "-a", "klaud"),
+		usage("run"), fails(exitcode.Usage, "no agent", "run", "x"), fails(exitcode.Usage, "duration", "run", "--timeout", "soon", "x"),
+		usage("send", one), unknown("send", "nobody", "x"), unknown("send", "", "x"), fails(exitcode.Refused, "not running", "send", one, "x"),
+		fails(exitcode.Usage, "empty", "send", one, ""), fails(exitcode.Refused, "not running", "send", "-d", one, "x"),
+		usage("threads", "x"), works("threads"),
+		usage("prompts", "a", "b"), unknown("prompts", "nobody"), works("prompts"), works("prompts", one),
+		usage("prompts", "edit", "p0"), fails(exitcode.NotFound, "not found", "prompts", "edit", "p0", "x"),
+		usage("prompts", "cancel"), fails(exitcode.NotFound, "not found", "prompts", "cancel", "p0"),
+		usage("prompts", "again"), fails(exitcode.NotFound, "not found", "prompts", "again", "p0"),
+		usage("switch"), unknown("switch", "nobody"), works("switch", one),
+		usage("attach"), unknown("attach", "nobody"), fails(exitcode.NotFound, "is ambiguous", "attach", "twin"),
+		usage("resume", "a", "b"), unknown("resume", "nobody"), fails(exitcode.Refused, "archived", "resume", old),
+		usage("why"), unknown("why", "nobody"), fails(exitcode.NotFound, one, "why", one+"x"), fails(exitcode.NotFound, "twin-a", "why", "twin"), works("why", one),
+		usage("grants"), unknown("grants", "nobody"), fails(exitcode.Usage, "unknown grant", "grants", one, "--add", "x"), works("grants", one),
+		usage("fork"), unknown("fork", "x", "-t", "nobody"), fails(exitcode.NotFound, "known agents: claude", "fork", "x", "-t", one, "-a", "klaud"),
+		fails(exitcode.NotFound, "turn 7", "fork", "x", "-t", one, "--at", "7"),
+		usage("checkpoint"), fails(exitcode.Usage, "did you mean list", "checkpoint", "lst"),
+		usage("checkpoint", "list"), unknown("checkpoint", "list", "nobody"), works("checkpoint", "list", one),
+		usage("checkpoint", "show"), unknown("checkpoint", "show", "nobody"), fails(exitcode.NotFound, "it has 1 turn)", "checkpoint", "show", one, "7"),
+		fails(exitcode.NotFound, "checkpoint list "+one, "checkpoint", "show", one, "ffffffff"), works("checkpoint", "show", one),
+		usage("checkpoint", "diff"), fails(exitcode.NotFound, "turn 7", "checkpoint", "diff", one, "1", "7"), unknown("checkpoint", "diff", "nobody"), works("checkpoint", "diff", one),
+		usage("checkpoint", "restore", one), unknown("checkpoint", "restore", "nobody", "1"), fails(exitcode.NotFound, "turn 7", "checkpoint", "restore", one, "7"),
+		usage("setup"), unknown("setup", "nobody"), fails(exitcode.Refused, "", "setup", one),
+		usage("merge"), unknown("merge", "nobody"), fails(exitcode.Refused, "no worktree of its own", "merge", one),
+		fails(exitcode.Refused, "no merge is in progress", "merge", one, "--continue"), fails(exitcode.Refused, "no merge is in progress", "merge", one, "--abort"),
+		fails(exitcode.Usage, "cannot be combined", "merge", one, "--continue", "--abort"),
+		usage("finish"), unknown("finish", "nobody"), fails(exitcode.Refused, "no worktree of its own", "finish", one),
+		usage("abandon", one), unknown("abandon", "nobody", "why"), fails(exitcode.Usage, "empty", "abandon", one, " "), works("abandon", one, "why"),
+		usage("push"), unknown("push", "nobody"), fails(exitcode.Refused, "no branch of its own", "push", one),
+		usage("pr"), unknown("pr", "nobody"), fails(exitcode.Refused, "no branch of its own", "pr", one),
+		usage("find"), fails(exitcode.Usage, "--limit -1", "find", "x", "--limit", "-1"), works("find", "nothing like it"),
+		fails(exitcode.Usage, "unknown type", "stage", "--type", "xml"), fails(exitcode.Usage, "duration", "stage", "--ttl", "soon"),
+		works("stage"),
+		fails(exitcode.Usage, "did you mean list?", "stage", "lst"), usage("stage", "list", "x"), works("stage", "list"),
+		usage("stage", "info"), fails(exitcode.Usage, "not a token", "stage", "info", "x"),
+		fails(exitcode.NotFound, "nothing is staged as max:00000000", "stage", "info", "max:00000000"),
+		usage("stage", "touch"), fails(exitcode.NotFound, "nothing is staged", "stage", "touch", "00000000"),
+		usage("retrieve"), fails(exitcode.NotFound, "nothing is staged", "retrieve", "00000000"),
+		fails(exitcode.Usage, "--range", "retrieve", "00000000", "--range", "3-1"),
+		fails(exitcode.Usage, "--head 0", "retrieve", "00000000", "--head", "0"),
+		usage("unstage"), fails(exitcode.NotFound, "nothing is staged", "unstage", "00000000"),
+		fails(exitcode.Usage, "expected context mask", "context"), usage("context", "replay"),
+		usage("context", "show"), unknown("context", "show", "nobody"), works("context", "show", one),
+		usage("context", "policy"), usage("context", "policy", one, "lean", "x"), works("context", "policy", one), unknown("context", "policy", "nobody", "safe"), works("context", "policy", one, "lean"),
+		fails(exitcode.Usage, "use safe, lean", "context", "policy", one, "more"), works("context", "policy", one, "default"),
+		usage("context", "mask", one), unknown("context", "mask", "nobody", "x"),
+		fails(exitcode.NotFound, "no result of a tool", "context", "mask", one, "x"), works("context", "mask", one, "all"),
+		usage("context", "unmask", one), fails(exitcode.NotFound, "no result of a tool", "context", "unmask", one, "x"),
+		usage("context", "pin", one), fails(exitcode.NotFound, "no result of a tool", "context", "pin", one, "x"),
+		usage("context", "unpin", one), fails(exitcode.NotFound, "no result of a tool", "context", "unpin", one, "x"),
+		fails(exitcode.NotFound, "matches", "context", "replay", "nothing.here"),
+		fails(exitcode.Usage, "expected mcp", "mcp"), fails(exitcode.Usage, "did you mean list", "mcp", "lst"),
+		usage("mcp", "list", "x"), works("mcp", "list"), works("mcp", "list", "--thread", one), unknown("mcp", "list", "--thread", "nobody"),
+		usage("mcp", "health", "x"), works("mcp", "health"), usage("mcp", "why"), works("mcp", "why", "some task"), unknown("mcp", "why", "x", "--thread", "nobody"),
+		usage("mcp", "show"), fails(exitcode.NotFound, "MCP server", "mcp", "show", "nothing"), works("mcp", "show", "repo"), unknown("mcp", "show", "repo", "--thread", "nobody"),
+		usage("mcp", "enable"), fails(exitcode.Usage, "--thread", "mcp", "enable", "repo"), fails(exitcode.NotFound, "MCP server", "mcp", "enable", "nothing", "--thread", one),
+		fails(exitcode.Refused, "not accepted", "mcp", "enable", "repo", "--thread", one), unknown("mcp", "enable", "repo", "--thread", "nobody"),
+		usage("mcp", "disable"), fails(exitcode.Usage, "--thread", "mcp", "disable", "repo"), works("mcp", "disable", "repo", "--thread", one, "--now"),
+		usage("mcp", "approve"), fails(exitcode.NotFound, "MCP server", "mcp", "approve", "nothing"), fails(exitcode.Refused, "nobody can be asked", "mcp", "approve", "repo"),
+		fails(exitcode.Refused, "not what you have seen", "mcp", "approve", "repo", "--hash", "0"),
+		usage("mcp", "reject"), fails(exitcode.NotFound, "MCP server", "mcp", "reject", "nothing"), works("mcp", "reject", "repo"),
+		usage("mcp", "revoke"), fails(exitcode.NotFound, "MCP server", "mcp", "revoke", "nothing"), works("mcp", "revoke", "repo"),
+		usage("mcp", "restart"), fails(exitcode.NotFound, "MCP server", "mcp", "restart", "nothing"), fails(exitcode.Refused, "not accepted", "mcp", "restart", "repo"),
+		usage("mcp", "login"), fails(exitcode.NotFound, "MCP server", "mcp", "login", "nothing"), fails(exitcode.Refused, "not accepted", "mcp", "login", "repo"),
+		usage("mcp", "logs"), fails(exitcode.NotFound, "MCP server", "mcp", "logs", "nothing"), works("mcp", "logs", "repo"),
+		usage("mcp", "call", "repo"), fails(exitcode.NotFound, "MCP server", "mcp", "call", "nothing", "x"), fails(exitcode.Refused, "not accepted", "mcp", "call", "repo", "x"),
+		usage("context", "summary"), unknown("context", "summary", "nobody"), works("context", "summary", one),
+		fails(exitcode.NotFound, "no summary of", "context", "summary", one, "x"),
+		fails(exitcode.NotFound, "lists them", "context", "summary", one, "x", "--drop"),
+		fails(exitcode.Usage, "name the summary", "context", "summary", one, "--edit"),
+		fails(exitcode.Usage, "--by is for --write", "context", "summary", one, "--by", "model"),
+		fails(exitcode.Usage, "use model, extract", "context", "summary", one, "--write", "--by", "oracle"),
+		fails(exitcode.Refused, "no older turns to summarise", "context", "summary", one, "--write"),
+		usage("rename", one), unknown("rename", "nobody", "x"), fails(exitcode.Usage, "no letters or digits", "rename", one, ""),
+		usage("pin"), unknown("pin", "nobody"), works("pin", one), works("pin", one, "--off"),
+		usage("export"), unknown("export", "nobody"),
+		usage("import"), fails(exitcode.NotFound, "nothing.here", "import", "nothing.here"),
+		usage("backup"), usage("restore-backup"), fails(exitcode.NotFound, "nothing.here", "restore-backup", "nothing.here"),
+		usage("gc", "x"), works("gc", "--dry-run"),
+		usage("archive"), unknown("archive", "nobody"), works("archive", one),
+		usage("restore"), unknown("restore", "nobody"), works("restore", one),
+		usage("delete"), unknown("delete", "nobody"), works("delete", one),
+		usage("undelete"), unknown("undelete", "nobody"), works("undelete", one),
+		usage("adopt", "a", "b"), fails(exitcode.NotFound, "no state is called", "adopt", "nobody"),
+		usage("trust", "x"), fails(exitcode.NotFound, "nothing to trust", "trust"), fails(exitcode.Usage, "cannot be combined", "trust", "--git", "--folder"),
+		usage("doctor", "x"), usage("version", "x"), works("version"), usage("completion"), fails(exitcode.Usage, "did you mean bash", "completion", "bsh"),
+		usage("serve", "x"), fails(exitcode.Refused, "runs already", "serve"), usage("restart", "x"),
+		usage("stop", "a", "b"), fails(exitcode.Usage, "must be text or json", "threads", "-o", "yaml"),
+		fails(exitcode.Usage, "must be text or json or ndjson", "send", one, "x", "-o", "yaml"), unknown("stop", "nobody"), fails(exitcode.Usage, "unknown verb", "thrads"), fails(exitcode.Usage, "unknown flag", "threads", "--tre"),
+	}
+}
+
+// TestVerbsKeepTheirExitCodes calls every verb rightly and wrongly, in words and for JSON.
+func TestVerbsKeepTheirExitCodes(t *testing.T) {
+	e2e.ManyStarts(t)
+	t.Parallel()
+	r := e2e.NewRig(t)
+	r.Write(".mcp.json", `{"mcpServers":{"repo":{"command":"/bin/cat"}}}`)
+	one, old := r.Demo("-p", "list files", "alone"), r.Demo("namesake")
+	r.AwaitState(one, thread.StateDone)
+	r.Ok("stop", one)
+	r.Ok("archive", old)
+	r.Demo("-n", "twin-a")
+	r.Demo("-n", "twin-b")
+	cases := verbCases(one, old)
+	for i, c := range cases {
+		if c.code != exitcode.OK {
+			r.Says(c.code, []string{c.says}, c.args...)
+		}
+		asks := [][]string{{"--json"}, {"-o", "json"}, {"--output=json"}}[i%3]
+		if c.args[0] == "export" { // where -o names the file
+			asks = []string{"--json"}
+		}
+		checkJSON(t, c, r.Run(append(slices.Clone(c.args), asks...)...))
+	}
+	called := map[string]bool{}
+	for _, c := range cases {
+		called[c.args[0]], called[strings.Join(c.args[:min(2, len(c.args))], " ")] = true, true
+	}
+	root := (&cli{output: newOutput(io.Discard, io.Discard)}).command()
+	var check func(cmd *cobra.Command, above string)
+	check = func(cmd *cobra.Command, above string) {
+		name := strings.TrimSpace(above + " " + cmd.Name())
+		if !cmd.Hidden && !called[name] && above != "completion" && name != "help" && !cmd.IsAdditionalHelpTopicCommand() {
+			t.Errorf("no case calls %q", name)
+		}
+		for _, sub := range cmd.Commands() {
+			check(sub, name)
+		}
+	}
+	for _, cmd := range root.Commands() {
+		check(cmd, "")
+	}
+}
+
+// checkJSON holds what a verb prints with --json: one value, and an error with its message and exit code.
+func checkJSON(t *testing.T, c verbCase, res e2e.Result) {
+	t.Helper()
+	dec := json.NewDecoder(strings.NewReader(res.Stdout))
+	var v any
+	if err := dec.Decode(&v); err != nil || dec.Decode(new(any)) != io.EOF {
+		t.Errorf("orchestrator %q --json prints no single value: %v\n%s", c.args, err, res.Stdout)
+		return
+	}
+	var f failure
+	if err := json.NewDecoder(bytes.NewReader([]byte(res.Stdout))).Decode(&f); c.code != exitcode.OK {
+		if err != nil || res.Code != c.code || f.Error.Exit != c.code || f.Error.Code == "" || !strings.Contains(f.Error.Message, c.says) {
+			t.Errorf("orchestrator %q --json: exit %d, %v, %+v", c.args, res.Code, err, f.Error)
+		}
+	} else if res.Code != exitcode.OK {
+		t.Errorf("orchestrator %q --json: exit %d: %s", c.args, res.Code, res.Stdout)
+	}
+}

@@ -1,0 +1,222 @@
+package verb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/exitcode"
+	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
+	"orchestrator/ui/plain"
+)
+
+func mergeVerb(c *cli) *cobra.Command {
+	var r thread.MergeRequest
+	var goOn, abort bool
+	cmd := &cobra.Command{
+		Use: "merge <thread>", Short: "Merge a thread into its parent's branch, or another one",
+		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
+	}
+	f := cmd.Flags()
+	f.StringVar(&r.Into, "into", "", "thread to merge into (default: the parent)")
+	f.StringVarP(&r.Message, "message", "m", "", "commit message")
+	f.BoolVar(&r.DryRun, "dry-run", false, "only show what would happen")
+	f.BoolVar(&r.CommitInto, "commit-parent", false, commitParent)
+	note := noteFlags(cmd)
+	f.BoolVar(&r.NoteOnly, "note", false, "only send the note about the newest merge")
+	f.BoolVar(&goOn, "continue", false, "continue after resolving conflicts")
+	f.BoolVar(&abort, "abort", false, "abort a merge with conflicts")
+	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+		r.Thread, r.Note = args[0], note()
+		switch {
+		case goOn && abort:
+			return usagef("--continue and --abort cannot be combined")
+		case abort:
+			if err := api.MergeAbort.Do(ctx, cl, api.Ref{Thread: r.Thread}); err != nil {
+				return err
+			}
+			return c.done(r.Thread, "merge aborted")
+		case goOn:
+			report, err := api.MergeContinue.Do(ctx, cl, api.Ref{Thread: r.Thread})
+			if err == nil && report.Ask && r.Note == thread.NoteAlways {
+				r.NoteOnly = true
+				report, err = api.Merge.Do(ctx, cl, r)
+			}
+			return merged(c, report, err, args[0])
+		default:
+			report, err := api.Merge.Do(ctx, cl, r)
+			return merged(c, report, err, args[0])
+		}
+	})
+	return cmd
+}
+
+// noteFlags adds the flags that decide whether the parent's agent is sent a note.
+func noteFlags(cmd *cobra.Command) func() thread.NoteMode {
+	var tell, noTell bool
+	cmd.Flags().BoolVar(&tell, "tell", false, "send the parent's agent a note about the merge, which costs a turn")
+	cmd.Flags().BoolVar(&noTell, "no-tell", false, "send no note, whatever merge_note says")
+	cmd.MarkFlagsMutuallyExclusive("tell", "no-tell")
+	return func() thread.NoteMode {
+		switch {
+		case tell:
+			return thread.NoteAlways
+		case noTell:
+			return thread.NoteNever
+		}
+		return ""
+	}
+}
+
+// printLeftOut says what an operation left out.
+func printLeftOut(w io.Writer, left []thread.LeftOut) {
+	for _, l := range left {
+		fmt.Fprintf(w, "left out: %s\n", plaintext.Line(l.String()))
+	}
+}
+
+// merged prints a merge's report. Conflicts end with exit code 4.
+func merged(c *cli, report thread.MergeReport, err error, name string) error {
+	if err != nil {
+		return err
+	}
+	err = c.show(report, func(w io.Writer) {
+		if n := len(report.Committed); n > 0 {
+			what := "committed first"
+			if report.Commit == "" && !report.Stopped {
+				what = "would be committed first"
+			}
+			fmt.Fprintf(w, "%s in %s:\n", what, report.Dir)
+			for _, f := range report.Committed {
+				fmt.Fprintf(w, "  %s\n", plaintext.Line(f))
+			}
+		}
+		switch {
+		case report.Stopped:
+			fmt.Fprintf(w, "conflicts in %s:\n", report.Dir)
+			for _, f := range report.Conflicts {
+				fmt.Fprintf(w, "  %s\n", plaintext.Line(f))
+			}
+			fmt.Fprintf(w, "resolve them there, then run `orchestrator merge %s --continue`, or --abort\n", name)
+		case len(report.Conflicts) > 0: // of a dry run
+			fmt.Fprintf(w, "%s → %s would conflict in:\n", report.Branch, report.Into)
+			for _, f := range report.Conflicts {
+				fmt.Fprintf(w, "  %s\n", plaintext.Line(f))
+			}
+		case report.UpToDate:
+			fmt.Fprintf(w, "%s is already in %s\n", report.Branch, report.Into)
+		default:
+			fmt.Fprintf(w, "%s → %s %s\n", report.Branch, report.Into, report.Commit)
+			for _, f := range report.Files {
+				fmt.Fprintf(w, "  %s %s +%d −%d\n", f.Status, plaintext.Line(f.Path), f.Insertions, f.Deletions)
+			}
+		}
+		if report.Unsure != "" {
+			fmt.Fprintln(w, report.Unsure)
+		}
+		if len(report.Shared) > 0 {
+			fmt.Fprintf(w, "its folder is shared with %s: their changes are merged too\n",
+				plain.Names(report.Shared))
+		}
+		if len(report.Beside) > 0 {
+			fmt.Fprintf(w, "other threads in %s see the merged files: %s\n", report.Dir, plain.Names(report.Beside))
+		}
+		switch {
+		case report.Untold != "":
+			fmt.Fprintf(w, "its agent was not told: %s\n", report.Untold)
+		case report.Told:
+			fmt.Fprintln(w, "note sent to its agent")
+		case report.Ask:
+			fmt.Fprintf(w, "its agent was not told; to tell it: orchestrator merge %s --note\n", name)
+		}
+		switch {
+		case report.Kept != "":
+			fmt.Fprintf(w, "archived; worktree kept: %s\n", report.Kept)
+		case report.Finished:
+			fmt.Fprintln(w, "archived; worktree removed")
+		}
+		if report.Undone != "" {
+			fmt.Fprintf(w, "teardown: %s\n", plaintext.Line(report.Undone))
+		}
+		printLeftOut(w, report.LeftOut)
+	})
+	if err == nil && (report.Stopped || len(report.Conflicts) > 0) {
+		return &silentError{code: exitcode.Refused}
+	}
+	return err
+}
+
+// commitParent is the help text of --commit-parent.
+const commitParent = "commit uncommitted changes in the target folder first; merge --dry-run lists them"
+
+func finishVerb(c *cli) *cobra.Command {
+	var asIs, commit bool
+	cmd := &cobra.Command{
+		Use: "finish <thread>", Short: "Merge a thread, archive it, and remove its worktree if nothing would be lost",
+		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
+	}
+	note := noteFlags(cmd)
+	cmd.Flags().BoolVar(&commit, "commit-parent", false, commitParent)
+	cmd.Flags().BoolVar(&asIs, "as-is", false,
+		"archive without merging, and remove its worktree if nothing would be lost")
+	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+		if asIs {
+			report, err := api.Finish.Do(ctx, cl, api.Ref{Thread: args[0]})
+			return merged(c, report, err, args[0])
+		}
+		report, err := api.Merge.Do(ctx, cl,
+			thread.MergeRequest{Thread: args[0], Finish: true, Note: note(), CommitInto: commit})
+		return merged(c, report, err, args[0])
+	})
+	return cmd
+}
+
+func abandonVerb(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use: "abandon <thread> <reason>", Short: "Abandon a thread, with a reason",
+		Args: exactly("<thread>", "<reason>"), ValidArgsFunction: c.completeThreads,
+		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+			if strings.TrimSpace(args[1]) == "" {
+				return &usageError{err: errors.New("the reason is empty")}
+			}
+			if err := api.Abandon.Do(ctx, cl, api.AbandonRequest{Thread: args[0], Reason: args[1]}); err != nil {
+				return err
+			}
+			return c.done(args[0], "abandoned")
+		}),
+	}
+}
+
+// pushVerb returns the verb push, or pr, which also opens a pull request.
+func pushVerb(c *cli, pr bool) *cobra.Command {
+	r := thread.PushRequest{PR: pr}
+	cmd := &cobra.Command{Use: "push <thread>", Short: "Commit a thread's changes and push its branch",
+		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads}
+	if pr {
+		cmd.Use, cmd.Short = "pr <thread>", "Push a thread's branch and open a pull request with the GitHub CLI (gh)"
+		cmd.Flags().StringVar(&r.Base, "base", "", "base branch (default: that of the remote)")
+	}
+	cmd.Flags().StringVarP(&r.Message, "message", "m", "", "commit message")
+	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+		r.Thread = args[0]
+		report, err := api.Push.Do(ctx, cl, r)
+		if err != nil {
+			return err
+		}
+		return c.show(report, func(w io.Writer) {
+			fmt.Fprintf(w, "%s → %s\n", report.Branch, report.Remote)
+			if report.PR != "" {
+				fmt.Fprintln(w, report.PR)
+			}
+			printLeftOut(w, report.LeftOut)
+		})
+	})
+	return cmd
+}

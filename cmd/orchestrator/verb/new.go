@@ -1,0 +1,111 @@
+package verb
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread"
+)
+
+// newFlags adds the flags of the verbs that start a thread.
+func newFlags(c *cli, cmd *cobra.Command, r *thread.NewRequest) {
+	f := cmd.Flags()
+	f.StringVarP(&r.Agent, "agent", "a", "", "agent: claude, codex, gemini, opencode, command, demo")
+	offer(cmd, "agent", c.completeAgents)
+	f.StringVarP(&r.Model, "model", "m", "", "model, as the agent names it")
+	f.StringVarP(&r.Name, "name", "n", "", "name (default: from the label or the prompt)")
+	f.StringVar(&r.Dir, "dir", "", "folder to work in (default: the one you are in)")
+	f.BoolVarP(&r.Worktree, "worktree", "w", false, "create a git worktree for it")
+	f.BoolVar(&r.InPlace, "no-worktree", false, "work in the folder itself, even if other threads do")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if r.Worktree && r.InPlace {
+			return usagef("--worktree and --no-worktree cannot be combined")
+		}
+		return nil
+	}
+	f.BoolVar(&r.Lines, "lines", false, linesHelp)
+	f.StringVar(&r.Flags.PermissionMode, "permission-mode", "", "permission mode, as the agent names it")
+	f.StringArrayVar(&r.Flags.Env, "env", nil, "KEY=VALUE for the agent; stored, so no credentials")
+	f.BoolVar(&r.Flags.NoGateway, "no-gateway", false, "do not route its model requests through the gateway")
+}
+
+// linesHelp is the help text of --lines.
+const linesHelp = "let a prompt of several lines be typed into a program that may run each of them (--agent command)"
+
+// sayApart says where a new thread works if it got a worktree that was not asked for, or if its folder may not be the
+// one that the person expects. Programs read that from the thread.
+func sayApart(c *cli, s thread.Status, r thread.NewRequest, chosen bool) {
+	if s.Worktree.Path != "" && !r.Worktree && !c.json {
+		fmt.Fprintf(c.stderr, "it works in its own worktree, %s; use --no-worktree to work in the folder itself\n",
+			s.Worktree.Path)
+	}
+	if said := environSaid(s); said != "" && !c.json {
+		fmt.Fprintln(c.stderr, said)
+	}
+	if at, err := c.standing(); err == nil && !chosen {
+		at.says(c, s)
+	}
+}
+
+func newVerb(c *cli) *cobra.Command {
+	var r thread.NewRequest
+	cmd := &cobra.Command{
+		Use: "new [flags] [label] [-- agent arguments]", Short: "Start a new thread",
+		Long: "Start a new thread. Arguments after -- go to the agent; with --agent command they are the program.",
+	}
+	newFlags(c, cmd, &r)
+	cmd.Flags().StringVarP(&r.Prompt, "prompt", "p", "", "first prompt")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		words, rest := split(cmd, args)
+		r.Label = strings.Join(words, " ")
+		if err := agentArgs(c, &r, rest); err != nil {
+			return err
+		}
+		return c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
+			var s thread.Status
+			chosen := r.Dir != ""
+			if err := c.place(&r); err != nil {
+				return err
+			}
+			err := c.withWarnings(ctx, cl, func() (err error) { s, err = api.New.Do(ctx, cl, r); return })
+			if err != nil {
+				return err
+			}
+			sayApart(c, s, r, chosen)
+			return c.show(s, func(w io.Writer) { fmt.Fprintln(w, s.Name) })
+		})(cmd, args)
+	}
+	return cmd
+}
+
+// agentArgs sets the agent and its arguments in a request.
+func agentArgs(c *cli, r *thread.NewRequest, rest []string) error {
+	if r.Agent == "" {
+		r.Agent = c.config.Agent
+	}
+	if r.Agent == "" {
+		return usagef("no agent: use --agent (claude, codex, gemini, opencode, command, demo), " +
+			"or set `agent` in the configuration")
+	}
+	if r.Agent == "command" {
+		r.Flags.Program = rest
+	} else {
+		r.Flags.Args = rest
+	}
+	return nil
+}
+
+// place has the folder and the program of a request mean what they mean where the person is.
+func (c *cli) place(r *thread.NewRequest) error {
+	at, err := c.standing()
+	if err == nil {
+		at.place(r)
+	}
+	return err
+}

@@ -1,0 +1,215 @@
+package verb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"orchestrator/agent/vterm"
+	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/buildinfo"
+	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread"
+	"orchestrator/ui"
+	"orchestrator/ui/burst"
+	"orchestrator/ui/connection"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/paint"
+	"orchestrator/ui/terminal"
+)
+
+func attachVerb(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use: "attach <thread>", Short: "Open the screen with a thread's agent focused", Args: exactly("<thread>"),
+		ValidArgsFunction: c.completeThreads,
+		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+			if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.Terminal}); err != nil {
+				return err // before looking up the thread
+			}
+			s, err := api.Status.Do(ctx, cl, api.Ref{Thread: args[0]})
+			if err != nil {
+				return err
+			}
+			return c.screen(ctx, cl, s.ID)
+		}),
+	}
+}
+
+// runUI opens the screen.
+func (c *cli) runUI(ctx context.Context) error {
+	if err := c.terminalFit(); err != nil {
+		return err
+	}
+	c.told = true // the screen shows it
+	cl, err := c.connect(ctx)
+	if other := (*otherProtocol)(nil); errors.As(err, &other) {
+		cl, err = c.offerRestart(ctx, other)
+	}
+	if err != nil {
+		return err
+	}
+	defer cl.Close()
+	return c.screen(ctx, cl, "")
+}
+
+// offerRestart asks whether to replace a server that the screen cannot talk to.
+func (c *cli) offerRestart(ctx context.Context, other *otherProtocol) (*client.Client, error) {
+	yes, err := c.ask(fmt.Sprintf("orchestrator: %v\nRestart it now? (y/n)\n", other))
+	if err != nil || !yes {
+		return nil, errors.Join(other, err)
+	}
+	done, err := c.restart(ctx, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	for name, why := range done.Failed {
+		fmt.Fprintf(c.stderr, "orchestrator: could not resume %s: %s\n", name, why)
+	}
+	return c.connect(ctx)
+}
+
+// screen runs the screen until the user quits. If open names a thread, its agent is focused.
+func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) error {
+	if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.Terminal}); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	server := openScreenServer(ctx, cl)
+	info, err := api.Info.Do(ctx, cl, api.InfoRequest{})
+	if err != nil {
+		return err
+	}
+	outdated := ""
+	if isOther(info) {
+		outdated = info.Version
+	}
+	out, ok := c.terminal()
+	if !ok {
+		return errNoTerminal
+	}
+	cols, rows, err := term.GetSize(out.Fd())
+	if err != nil {
+		return fmt.Errorf("get the terminal size: %w", err)
+	}
+	if cols > vterm.MaxCols || rows > vterm.MaxRows { // the screen would allocate all of it
+		return thread.Hint(fmt.Errorf("the terminal reports a size of %d×%d, but at most %d×%d is supported", cols, rows,
+			vterm.MaxCols, vterm.MaxRows),
+			"`stty cols 120 rows 36` sets a sane size")
+	}
+	at, err := c.standing()
+	if err != nil {
+		return err
+	}
+	colours := c.colours(out)
+	writer := paint.New(out, colours, cols, rows)
+	defer func() { _ = writer.Close() }() // stops painting; the terminal stays open
+	pane := livePane{terminal.New(dialer{cl}, writer)}
+	defer pane.Close()
+	model := ui.New(ui.Config{
+		Server: server, Pane: pane, Project: c.project.Root, Folder: at.folder, Git: !info.NoRepository, Version: buildinfo.Version(),
+		Agent: c.config.Agent,
+		Open:  open, Problems: info.Problems, Theme: c.config.Theme, Profile: colours, Keys: c.config.Keys,
+		Notify: notifyOf(c.config.Notify),
+		Editor: c.editor(), StartServer: c.ensureServer, Outdated: outdated, Restart: c.restartBehind,
+	})
+	defer model.Close()
+	input, bursts := keyboard(c.stdin)
+	filter := func(m tea.Model, msg tea.Msg) tea.Msg { return writer.Filter(m, bursts(msg)) }
+	return draw(ctx, model, out, tea.WithInput(input), tea.WithOutput(writer),
+		tea.WithEnvironment(c.environ), tea.WithColorProfile(colours), tea.WithFilter(filter))
+}
+
+// keyboard wraps standard input so that text that arrives at once can be told from single keys, by what messages are
+// filtered with.
+func keyboard(in io.Reader) (io.Reader, func(tea.Msg) tea.Msg) {
+	if f, ok := in.(*os.File); ok {
+		r := burst.NewReader(f)
+		return r, r.Filter
+	}
+	return in, func(msg tea.Msg) tea.Msg { return msg }
+}
+
+// behind returns a copy that works behind the screen and prints nothing.
+func (c *cli) behind() *cli {
+	quiet := *c
+	quiet.stderr, quiet.told, quiet.warned = io.Discard, true, true
+	return &quiet
+}
+
+// restartBehind restarts the server with this program while the screen stays open.
+func (c *cli) restartBehind(ctx context.Context, cols, rows int) (connection.Restarted, error) {
+	c = c.behind()
+	done, err := c.restart(ctx, cols, rows)
+	out := connection.Restarted{Resumed: len(done.Resumed), Failed: done.Failed, Problems: done.warned}
+	if err != nil {
+		return out, err
+	}
+	cl, info, err := c.reach(ctx)
+	if err == nil {
+		cl.Close()
+		out.Problems = append(info.Problems, out.Problems...)
+	}
+	return out, err
+}
+
+// ensureServer starts a server if none is running any more.
+func (c *cli) ensureServer(ctx context.Context) error {
+	cl, err := c.behind().connect(ctx)
+	if err != nil {
+		return err
+	}
+	cl.Close()
+	return nil
+}
+
+// colours returns which colours the terminal supports; NO_COLOR and the theme "none" override it.
+func (c *cli) colours(out *os.File) colorprofile.Profile {
+	if c.config.Theme == "none" {
+		return colorprofile.ASCII
+	}
+	return colorprofile.Detect(out, c.environ)
+}
+
+func notifyOf(how string) []string {
+	if how == "off" {
+		return nil
+	}
+	return []string{how}
+}
+
+// editor returns the command that opens a file: $VISUAL or $EDITOR.
+func (c *cli) editor() []string {
+	for _, name := range []string{"VISUAL", "EDITOR"} {
+		if words := strings.Fields(thread.Lookup(c.environ, name)); len(words) > 0 {
+			return words
+		}
+	}
+	return nil
+}
+
+// dialer adapts the client to the pane.
+type dialer struct{ *client.Client }
+
+// Attach implements terminal.Attacher.
+func (d dialer) Attach(ctx context.Context, id thread.ID, cols, rows int) (terminal.Stream, error) {
+	t, err := d.Client.Attach(ctx, id, cols, rows)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// livePane adapts the terminal's pane to the screen's.
+type livePane struct{ *terminal.Model }
+
+// Place implements ui.Pane.
+func (p livePane) Place(b layout.Box) { p.Model.Place(paint.Box(b)) }

@@ -1,0 +1,240 @@
+package verb
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator/checkpoint/branch"
+	"orchestrator/checkpoint/git"
+	"orchestrator/cmd/orchestrator/config"
+	"orchestrator/cmd/orchestrator/project"
+	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
+	"orchestrator/thread/setup"
+	"orchestrator/ui/plain"
+)
+
+// acceptance is something that a person is asked to accept, all of it or nothing.
+type acceptance struct {
+	what  string   // in one line
+	shown []string // what is accepted, in full
+	note  string   // what is not part of it
+	parts []part
+	json  map[string]any
+}
+
+// part is a content with its place.
+type part struct {
+	place   string
+	content []byte
+}
+
+// hash tells apart all acceptances.
+func (a acceptance) hash() string {
+	h := sha256.New()
+	for _, p := range a.parts {
+		fmt.Fprintf(h, "%d %s %d ", len(p.place), p.place, len(p.content))
+		h.Write(p.content)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// print prints what is to be accepted.
+func (a acceptance) print(w io.Writer) {
+	fmt.Fprintf(w, "%s\n", a.what)
+	for _, line := range a.shown {
+		fmt.Fprintf(w, "  %s\n", line)
+	}
+	if a.note != "" {
+		fmt.Fprintln(w, a.note)
+	}
+	fmt.Fprintf(w, "hash %s\n", a.hash())
+}
+
+// consent is how a person agrees: by answering, by the hash of what they have seen, or without having seen it.
+type consent struct {
+	yes  bool
+	hash string
+}
+
+// accept shows what is to be accepted, asks, and accepts exactly that. What changes meanwhile is not accepted.
+func (c *cli) accept(by consent, read func() (acceptance, error)) error {
+	a, err := read()
+	if err != nil {
+		return err
+	}
+	asked := false
+	if known := by.yes || by.hash == a.hash(); !known {
+		a.print(c.stderr)
+	}
+	switch {
+	case by.hash != "" && by.hash != a.hash():
+		return thread.Hint(fmt.Errorf("not accepted: this is not what you have seen, its hash is another one: %w", thread.ErrRefused),
+			"read it again, above")
+	case by.hash != "" || by.yes:
+	case !c.interactive():
+		return thread.Hint(fmt.Errorf("nobody can be asked here: %w", thread.ErrRefused),
+			"read it above, and accept it with --hash "+a.hash())
+	default:
+		yes, err := c.ask("Accept it? (y/N)\n")
+		if err != nil || !yes {
+			return errors.Join(err, fmt.Errorf("not accepted: %w", thread.ErrRefused))
+		}
+		asked = true
+		now, err := read()
+		if err == nil && now.hash() != a.hash() {
+			err = thread.Hint(fmt.Errorf("not accepted: it changed while you were reading: %w", thread.ErrRefused), "run it again")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, p := range a.parts {
+		if err := c.trust().accept(p.place, p.content); err != nil {
+			return err
+		}
+	}
+	a.json["hash"] = a.hash()
+	return c.show(a.json, func(w io.Writer) {
+		if !asked {
+			a.print(w)
+		}
+		fmt.Fprintln(w, "accepted as it is now")
+	})
+}
+
+// gitPrograms are the programs in the repository's own git configuration.
+func (c *cli) gitPrograms(ctx context.Context) (acceptance, error) {
+	own, err := branch.Own(ctx, c.dir, forAgents(c.environ)...)
+	if err != nil {
+		return acceptance{}, err
+	}
+	if len(own.Content()) == 0 {
+		return acceptance{}, fmt.Errorf("%w: no programs in %s, so there is nothing to trust", thread.ErrNotFound, own.Place())
+	}
+	settings := map[string][]string{}
+	a := acceptance{
+		what:  "Git runs or connects through these in this repository:",
+		note:  "including the files of the worktree that they name, but not what those start in turn",
+		parts: []part{{own.Place(), own.Content()}},
+		json:  map[string]any{"place": own.Place(), "settings": settings},
+	}
+	for _, s := range own.Programs(git.Converts, git.Connects) {
+		settings[s.Key] = append(settings[s.Key], git.Redact(s.Value))
+		a.shown = append(a.shown, git.Printable(s.Key)+" = "+git.Printable(git.Redact(s.Value)))
+	}
+	return a, nil
+}
+
+// projectFile is the project's configuration file with the commands in it, and with the files that those name as they are
+// in the current worktree.
+func (c *cli) projectFile() (acceptance, error) {
+	file := config.ProjectFile(c.project.Root)
+	a := acceptance{what: file + ":", json: map[string]any{"file": file}}
+	content, err := config.ReadProjectFile(c.project.Root)
+	switch {
+	case errors.Is(err, os.ErrNotExist) && c.config.Setup+c.config.Teardown != "":
+		// the user's own configuration, but its commands may name files of the repository
+		a.what, a.json["file"] = "the commands in your own configuration:", "your own configuration"
+	case errors.Is(err, os.ErrNotExist):
+		return a, fmt.Errorf("%w: %s, so there is nothing to trust", thread.ErrNotFound, file)
+	case err != nil:
+		return a, fmt.Errorf("read the project's configuration: %w", err)
+	default:
+		if err := config.CheckProject(file, content); err != nil {
+			return a, fmt.Errorf("not accepted: %w", err)
+		}
+		a.parts = append(a.parts, part{file, content})
+		for line := range strings.Lines(string(content)) {
+			a.shown = append(a.shown, plaintext.Line(strings.TrimRight(line, "\r\n")))
+		}
+	}
+	now, err := config.Load(c.project.Root, c.environ, c.configHome(), func(name string, bytes []byte) bool {
+		return name == file && string(bytes) == string(content) || c.trust().accepted(name, bytes)
+	})
+	if err != nil {
+		return a, err
+	}
+	root := c.project.Root
+	if w, err := git.Find(c.dir); err == nil {
+		root = w.Root
+	}
+	commands := setup.Commands{Setup: now.Setup, Teardown: now.Teardown}
+	place, named, err := commands.Content(root)
+	if err != nil {
+		return a, fmt.Errorf("accept the commands: %w", err)
+	}
+	a.json["accepts"] = strings.Split(strings.TrimSpace(string(named)), "\n")
+	if len(named) > 0 {
+		a.parts = append(a.parts, part{setup.Place(c.project.Root, place), named})
+		a.shown = append(a.shown, strings.Split(strings.TrimSpace(string(named)), "\n")...)
+		a.note = "The commands, including the files of " + root + " that they name, of which a copy runs, but not what those start in turn."
+		if missing := commands.Missing(root); len(missing) > 0 {
+			a.json["missing"] = missing
+			a.note += " Not there now, and not accepted with them, whatever it is once they run: " + plain.Few(missing) + "."
+		}
+	}
+	return a, nil
+}
+
+// wideFolder is a folder as a project even though it holds much else.
+func (c *cli) wideFolder() (acceptance, error) {
+	root := c.project.Root
+	return acceptance{
+		what:  "This folder becomes a project, with all that is in it, which agents may then read and change:",
+		shown: []string{root}, parts: []part{{wideKey(root), []byte(root)}}, json: map[string]any{"folder": root},
+	}, nil
+}
+
+func trustVerb(c *cli) *cobra.Command {
+	var git, folder bool
+	var by consent
+	cmd := &cobra.Command{
+		Use: "trust", Short: "Read and accept the project's .orchestrator.toml",
+		Long: "Show the project's .orchestrator.toml and, once you say yes, accept it as it is; with --git, the programs in the\n" +
+			"repository's git configuration; with --folder, your home folder or / as a project. Without a terminal, --hash says\n" +
+			"what you have seen; --yes accepts whatever is there.",
+		Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := c.alone("trust"); err != nil {
+				return err
+			}
+			home, err := project.Home(c.places()) // the trust file is there
+			if err != nil {
+				return err
+			}
+			home.Close()
+			switch {
+			case git && folder:
+				return usagef("--git and --folder cannot be combined")
+			case by.yes && by.hash != "":
+				return usagef("--yes and --hash cannot be combined")
+			case git:
+				return c.accept(by, func() (acceptance, error) { return c.gitPrograms(cmd.Context()) })
+			case folder:
+				return c.accept(by, c.wideFolder)
+			}
+			if err := c.accept(by, c.projectFile); err != nil {
+				return err
+			}
+			if !c.json {
+				fmt.Fprintln(c.stdout, "`orchestrator restart` makes the server read it")
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&git, "git", false,
+		"show and accept the programs that the repository's own git configuration runs or connects through")
+	cmd.Flags().BoolVar(&folder, "folder", false, "accept your home folder, or /, as a project")
+	cmd.Flags().StringVar(&by.hash, "hash", "", "accept it if it has this hash, without asking")
+	cmd.Flags().BoolVar(&by.yes, "yes", false, "accept it without asking")
+	return cmd
+}
