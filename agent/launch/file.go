@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"orchestrator/thread/ground/atomicfile"
 	"orchestrator/thread/pattern"
 )
 
@@ -31,20 +32,8 @@ func WriteFile(stateDir, name string, v any) (string, error) {
 	if err := os.MkdirAll(stateDir, 0o700); err != nil {
 		return "", fmt.Errorf("write launch file: %w", err)
 	}
-	f, err := os.CreateTemp(stateDir, "."+name+"-*")
-	if err != nil {
-		return "", fmt.Errorf("write launch file: %w", err)
-	}
-	_, err = f.Write(raw)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
 	path := filepath.Join(stateDir, name)
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
+	if err := atomicfile.Write(path, raw, false); err != nil {
 		return "", fmt.Errorf("write launch file: %w", err)
 	}
 	return path, nil

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"orchestrator/thread"
+	"orchestrator/thread/ground/atomicfile"
 )
 
 // A frozen view is a folder that replaces the shared part of a repository, GIT_COMMON_DIR for git: refs and objects are
@@ -53,7 +54,7 @@ func (o *Own) Freeze(dir string, accepted bool) ([]string, error) {
 			return nil, notFrozen(err)
 		}
 	}
-	if err := replace(filepath.Join(dir, "config"), sealed(o.text(accepted))); err != nil {
+	if err := atomicfile.Write(filepath.Join(dir, "config"), []byte(sealed(o.text(accepted))), false); err != nil {
 		return nil, notFrozen(err)
 	}
 	return o.worktree.In(dir), nil
@@ -86,25 +87,6 @@ func sealed(text string) string {
 
 // In is the environment that makes git use an existing view.
 func (w Worktree) In(view string) []string { return append(w.Env(), "GIT_COMMON_DIR="+view) }
-
-// replace writes a file atomically: others may be reading it.
-func replace(path, text string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "new-*") // 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
-}
 
 // text is the view's configuration.
 func (o *Own) text(accepted bool) string {

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"orchestrator/checkpoint/disk"
 	"orchestrator/checkpoint/git"
+	"orchestrator/thread/ground/atomicfile"
 )
 
 // Access is how git is run on a repository, through one of its worktrees and with our state for that:
@@ -136,7 +136,7 @@ func (a *Access) Prepare(ctx context.Context) error {
 		return err
 	}
 	if a.below != "" { // the next start finds the repository by this
-		if err := disk.Write(filepath.Join(a.CommonState(), "root"), []byte(a.below), true); err != nil {
+		if err := atomicfile.Write(filepath.Join(a.CommonState(), "root"), []byte(a.below), true); err != nil {
 			return err
 		}
 	}
@@ -229,7 +229,7 @@ func (a *Access) WriteShadow() error {
 		return err
 	}
 	for name, text := range a.Settings.shadow() {
-		if err := disk.Write(filepath.Join(a.shadow(), name), []byte(text), false); err != nil {
+		if err := atomicfile.Write(filepath.Join(a.shadow(), name), []byte(text), false); err != nil {
 			return err
 		}
 	}
@@ -237,7 +237,7 @@ func (a *Access) WriteShadow() error {
 	if err != nil {
 		return err
 	}
-	return disk.Write(a.stamp(), b, false)
+	return atomicfile.Write(a.stamp(), b, false)
 }
 
 // whole reports whether our own git folder is intact: a power cut may have emptied its files, which are not synced.

@@ -18,6 +18,7 @@ import (
 	"orchestrator/checkpoint/flock"
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/atomicfile"
 	"orchestrator/thread/private"
 )
 
@@ -174,7 +175,7 @@ func (j *Journal) End() error {
 	if err := os.Remove(j.path); err != nil {
 		return fmt.Errorf("end %s: %w", j.Kind, err)
 	}
-	return disk.SyncDir(filepath.Dir(j.path))
+	return atomicfile.SyncDir(filepath.Dir(j.path))
 }
 
 // Leave keeps the journal for Repair.

@@ -9,9 +9,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"orchestrator/checkpoint/disk"
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/atomicfile"
 )
 
 // Worktree is one worktree of a repository, with our state for it. Besides the state of Access it has
@@ -81,7 +81,7 @@ func (w *Worktree) Hold(h Held) error {
 	if err != nil {
 		return err
 	}
-	return disk.Write(w.meta(), b, false)
+	return atomicfile.Write(w.meta(), b, false)
 }
 
 // Invalidate makes the next snapshot rebuild the private index unless this one succeeds: no ref may keep its objects,

@@ -7,7 +7,7 @@ import (
 
 	"orchestrator/checkpoint/worktree"
 	"orchestrator/thread"
-	"orchestrator/thread/semaphore"
+	"orchestrator/thread/ground/semaphore"
 )
 
 // DefaultLimit is the largest file in a snapshot, in bytes, unless configured otherwise.
@@ -48,7 +48,7 @@ func New(found *worktree.Finder, cfg Config) *Store {
 	}
 	return &Store{
 		cfg: cfg, found: found, numbers: numbers{next: map[string]int{}},
-		taking: semaphore.New(runtime.GOMAXPROCS(0), takeShare),
+		taking: semaphore.New(int64(runtime.GOMAXPROCS(0)), takeShare),
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"orchestrator/checkpoint/worktree"
 	"orchestrator/thread"
-	"orchestrator/thread/semaphore"
+	"orchestrator/thread/ground/semaphore"
 )
 
 // TestSnapshotsTakeTheirTurn: while others are taken a snapshot waits, and no longer than its caller does.

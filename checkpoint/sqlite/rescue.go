@@ -18,6 +18,7 @@ import (
 	"orchestrator/checkpoint/sqlite/raw"
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
+	"orchestrator/thread/ground/atomicfile"
 	"orchestrator/thread/private"
 )
 
@@ -47,7 +48,7 @@ func rescue(
 	if err := os.Rename(fresh(path), path+rescueEnd); err != nil {
 		return nil, fmt.Errorf("store: quarantine: %w", err)
 	}
-	if err := syncDir(filepath.Dir(path)); err != nil {
+	if err := atomicfile.SyncDir(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	failpoint.Hit("sqlite.rescue.copied")
@@ -67,10 +68,10 @@ func moveAside(find, path string) error {
 		}
 		failpoint.Hit("sqlite.rescue.moved")
 	}
-	if err := errors.Join(syncDir(find), os.Rename(path+rescueEnd, path)); err != nil {
+	if err := errors.Join(atomicfile.SyncDir(find), os.Rename(path+rescueEnd, path)); err != nil {
 		return fmt.Errorf("store: quarantine: %w", err)
 	}
-	return syncDir(filepath.Dir(path))
+	return atomicfile.SyncDir(filepath.Dir(path))
 }
 
 // finishRescue completes a rescue that was interrupted after its new database was complete.
@@ -88,18 +89,6 @@ func finishRescue(dir *private.Folder, path string) (*Report, error) {
 	rep := &Report{Cause: "an earlier start found the damage and was interrupted during the repair",
 		Quarantined: dir.Path(name)}
 	return rep, moveAside(dir.Path(name), path)
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("store: %w", err)
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil {
-		return fmt.Errorf("store: sync %s: %w", dir, err)
-	}
-	return nil
 }
 
 // copyBest builds a new database from the view that has the most.

@@ -15,6 +15,7 @@ import (
 	"orchestrator/checkpoint/repository"
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
+	"orchestrator/thread/ground/atomicfile"
 )
 
 // Add creates a worktree with the files of a snapshot, on a new branch at the commit that was HEAD when the snapshot
@@ -266,7 +267,7 @@ func linkGitFile(root string) error {
 	if err != nil {
 		return err
 	}
-	return disk.Write(filepath.Join(root, ".git"), []byte("gitdir: "+n.GitDir+"\n"), false)
+	return atomicfile.Write(filepath.Join(root, ".git"), []byte("gitdir: "+n.GitDir+"\n"), false)
 }
 
 // setHead puts a new worktree on a branch, unborn or not. If refs are files it writes the one line itself.
@@ -277,7 +278,7 @@ func setHead(ctx context.Context, repo *repository.Repository, n git.Worktree, r
 		return err
 	}
 	if git.IsObjectID(strings.TrimSpace(string(b))) {
-		return disk.Write(head, []byte("ref: "+ref+"\n"), false)
+		return atomicfile.Write(head, []byte("ref: "+ref+"\n"), false)
 	}
 	_, err = repo.TheirsIn(ctx, n, git.Call{Args: []string{"symbolic-ref", "HEAD", ref}})
 	return err
@@ -290,7 +291,7 @@ func syncPart(w *repository.Worktree) error {
 		filepath.Join(w.GitDir, "gitdir"), filepath.Join(w.GitDir, "index"),
 		w.Root, filepath.Dir(w.Root), w.GitDir, filepath.Dir(w.GitDir), w.Home, filepath.Dir(w.Home),
 	} {
-		if err := disk.SyncDir(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // the index of an unborn branch
+		if err := atomicfile.SyncDir(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // the index of an unborn branch
 			return fmt.Errorf("sync worktree: %w", err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"orchestrator/checkpoint/git"
 	"orchestrator/checkpoint/repository"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/atomicfile"
 	"orchestrator/thread/private"
 )
 
@@ -287,7 +288,7 @@ func refill(ctx context.Context, w *repository.Worktree, main *repository.Reposi
 		case "index":
 			continue
 		}
-		if err := disk.Write(file, []byte(text), true); err != nil {
+		if err := atomicfile.Write(file, []byte(text), true); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"orchestrator/checkpoint/git"
 	"orchestrator/checkpoint/repository"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/atomicfile"
 	"orchestrator/thread/private"
 )
 
@@ -72,7 +73,7 @@ func keepRecord(home string, r record) error {
 	if err != nil {
 		return err
 	}
-	return disk.Write(filepath.Join(home, recordFile), b, true)
+	return atomicfile.Write(filepath.Join(home, recordFile), b, true)
 }
 
 // recordOf returns the record of the worktree whose part of the repository has a name. ErrNotOurs says that Add did not
@@ -96,7 +97,7 @@ func recordOf(repo *repository.Repository, name string) (record, error) {
 
 // keepMarker writes the marker into the worktree's part of the repository.
 func keepMarker(w *repository.Worktree, r record) error {
-	return disk.Write(filepath.Join(w.GitDir, marker), []byte(`{"id":"`+r.ID+`"}`+"\n"), true)
+	return atomicfile.Write(filepath.Join(w.GitDir, marker), []byte(`{"id":"`+r.ID+`"}`+"\n"), true)
 }
 
 // branchFile is the file of a worktree's branch in the repository, unless it is packed.

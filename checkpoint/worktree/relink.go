@@ -10,6 +10,7 @@ import (
 	"orchestrator/checkpoint/disk"
 	"orchestrator/checkpoint/repository"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/atomicfile"
 )
 
 // relink links the worktrees that Add made to their repository again after either was moved: each contains the other's
@@ -69,12 +70,12 @@ func (f *Finder) relinkOne(repo *repository.Repository, r record) (string, error
 			return "", thread.Hint(fmt.Errorf("it belongs to the repository of %s now: %w", to, ErrNotOurs),
 				"fork the thread again; the files of its last turn are kept")
 		}
-		if err := disk.Write(dot, []byte("gitdir: "+part+"\n"), true); err != nil {
+		if err := atomicfile.Write(dot, []byte("gitdir: "+part+"\n"), true); err != nil {
 			return "", err
 		}
 	}
 	if known != dot {
-		if err := disk.Write(back, []byte(dot+"\n"), true); err != nil {
+		if err := atomicfile.Write(back, []byte(dot+"\n"), true); err != nil {
 			return "", err
 		}
 	}

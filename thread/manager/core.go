@@ -13,10 +13,10 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/attachment"
+	"orchestrator/thread/ground/semaphore"
 	"orchestrator/thread/manager/events"
 	"orchestrator/thread/manager/past"
 	"orchestrator/thread/secret"
-	"orchestrator/thread/semaphore"
 )
 
 // core is the base of every part of the Manager: the configuration, the event bus, the count of running operations, and

@@ -15,6 +15,7 @@ import (
 	"orchestrator/checkpoint/archive"
 	"orchestrator/cmd/orchestrator/buildinfo"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/atomicfile"
 	"orchestrator/thread/manager"
 )
 
@@ -81,18 +82,9 @@ func writeFile(file string, write func(io.Writer) error) error {
 	// The lock is released after the name is removed, so that a waiter does not get a file that no longer exists.
 	err = errors.Join(err, os.Remove(out.Name()), out.Close())
 	if err == nil {
-		err = syncFolder(filepath.Dir(file))
+		err = atomicfile.SyncDir(filepath.Dir(file))
 	}
 	return err
-}
-
-// syncFolder makes the file names in a folder durable.
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // beginFile opens the temporary file of an export. It overwrites what a killed export left, and locks the file while it

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orchestrator/thread/semaphore"
+	"orchestrator/thread/ground/semaphore"
 )
 
 // TestFirstComeFirstServed: two at a time, and nobody is overtaken, TryAcquire included.

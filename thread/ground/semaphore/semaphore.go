@@ -6,79 +6,62 @@
 package semaphore
 
 import (
+	"context"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // Semaphore is a first-in, first-out semaphore whose slots expire. It is safe for concurrent use.
 type Semaphore struct {
 	lease time.Duration
-
-	mu      sync.Mutex // guards all below
-	free    int
-	waiting []chan struct{} // oldest first; closed when it gets a slot
+	slots *semaphore.Weighted
 }
 
 // New returns a semaphore with a number of slots, each held for lease at most.
-func New(slots int, lease time.Duration) *Semaphore { return &Semaphore{lease: lease, free: slots} }
+func New(slots int64, lease time.Duration) *Semaphore {
+	return &Semaphore{lease: lease, slots: semaphore.NewWeighted(slots)}
+}
 
 // TryAcquire takes a slot if one is free. Calling release more than once is harmless.
 func (s *Semaphore) TryAcquire() (release func(), ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.free == 0 {
+	if !s.slots.TryAcquire(1) {
 		return nil, false
 	}
-	s.free--
 	return s.hold(), true
 }
 
 // Acquire waits for a slot; ok is false if done is closed first.
 func (s *Semaphore) Acquire(done <-chan struct{}) (release func(), ok bool) {
-	s.mu.Lock()
-	if s.free > 0 {
-		s.free--
-		s.mu.Unlock()
-		return s.hold(), true
+	if s.slots.Acquire(until{context.Background(), done}, 1) != nil {
+		return nil, false
 	}
-	mine := make(chan struct{})
-	s.waiting = append(s.waiting, mine)
-	s.mu.Unlock()
-	select {
-	case <-mine:
-		return s.hold(), true
-	case <-done:
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i, w := range s.waiting {
-		if w == mine {
-			s.waiting = append(s.waiting[:i], s.waiting[i+1:]...)
-			return nil, false
-		}
-	}
-	s.pass() // it got the slot in the meantime
-	return nil, false
+	return s.hold(), true
 }
 
 // hold starts the lease of a slot that was taken.
 func (s *Semaphore) hold() (release func()) {
-	var once sync.Once
-	free := func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.pass()
-	}
-	timer := time.AfterFunc(s.lease, func() { once.Do(free) })
-	return func() { timer.Stop(); once.Do(free) }
+	free := sync.OnceFunc(func() { s.slots.Release(1) })
+	timer := time.AfterFunc(s.lease, free)
+	return func() { timer.Stop(); free() }
 }
 
-// pass gives a slot to whoever has waited longest. mu is held.
-func (s *Semaphore) pass() {
-	if len(s.waiting) == 0 {
-		s.free++
-		return
+// until is a context that ends with a channel.
+type until struct {
+	context.Context
+	done <-chan struct{}
+}
+
+// Done implements context.Context.
+func (u until) Done() <-chan struct{} { return u.done }
+
+// Err implements context.Context.
+func (u until) Err() error {
+	select {
+	case <-u.done:
+		return context.Canceled
+	default:
+		return nil
 	}
-	close(s.waiting[0])
-	s.waiting = s.waiting[1:]
 }
