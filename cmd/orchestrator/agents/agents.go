@@ -26,10 +26,10 @@ type adapter interface {
 	thread.Detector
 }
 
-// adapters are the known agents, in the order in which they are listed.
+// All are the known agents, in the order in which they are listed.
 type All []adapter
 
-// newAgents returns all adapters. Without a home and a model the demo agent can be listed but not started. exe is this
+// New returns all adapters. Without a home and a model the demo agent can be listed but not started. exe is this
 // program, for hooks and the demo agent.
 func New(exe string, environ []string, demoHome, demoModel string) All {
 	c := launch.Config{Env: environ, Hook: []string{exe, "hook"}}
@@ -48,7 +48,7 @@ func (a All) Agent(name string) (thread.Agent, error) {
 	return nil, fmt.Errorf("agent %q: %w; known agents: %s", name, thread.ErrNotFound, strings.Join(a.Names(), ", "))
 }
 
-// known returns the name of the agent if it is known, and otherwise that of the agent for any program.
+// Known returns the name of the agent if it is known, and otherwise that of the agent for any program.
 func (a All) Known(name string) string {
 	if _, err := a.Agent(name); err != nil {
 		return command.Name
@@ -76,7 +76,7 @@ func (a All) Detect(ctx context.Context) []thread.AgentInfo {
 	return infos
 }
 
-// local returns patterns of the personal files that an agent looks for at a project's root.
+// Local returns patterns of the personal files that an agent looks for at a project's root.
 func (a All) Local(name string) []string {
 	one, err := a.Agent(name)
 	if err != nil {
@@ -91,14 +91,14 @@ func (a All) Local(name string) []string {
 	return patterns
 }
 
-// takesServers reports whether an agent takes MCP servers from us.
+// TakesServers reports whether an agent takes MCP servers from us.
 func (a All) TakesServers(name string) bool {
 	one, err := a.Agent(name)
 	taker, ok := one.(thread.ServerTaker)
 	return err == nil && ok && taker.TakesServers()
 }
 
-// foreign returns the variables by which agents speak to what they start.
+// Foreign returns the variables by which agents speak to what they start.
 func (a All) Foreign() []world.Family {
 	var all []world.Family
 	for _, one := range a {
@@ -109,7 +109,7 @@ func (a All) Foreign() []world.Family {
 	return all
 }
 
-// rules returns an agent's screen rules.
+// Rules returns an agent's screen rules.
 func (a All) Rules(name string) []agent.Rule {
 	for _, one := range a {
 		if r, ok := one.(agent.RuleSource); ok && one.Name() == name {
@@ -119,7 +119,7 @@ func (a All) Rules(name string) []agent.Rule {
 	return nil
 }
 
-// input returns a function that finds an agent's input on its screen, or nil if there is none.
+// Input returns a function that finds an agent's input on its screen, or nil if there is none.
 func (a All) Input(name string) func(*vterm.Terminal) (agent.Input, bool) {
 	for _, one := range a {
 		if r, ok := one.(agent.InputReader); ok && one.Name() == name {

@@ -60,8 +60,8 @@ func words(key, def, about string, set func(*Config, string) error) setting {
 	return setting{key: key, def: def, about: about, set: func(c *Config, v any) error { return set(c, fmt.Sprint(v)) }}
 }
 
-func text(key, def, about string, field func(*Config) *string) setting {
-	return words(key, def, about, func(c *Config, v string) error {
+func text(key, about string, field func(*Config) *string) setting {
+	return words(key, "", about, func(c *Config, v string) error {
 		*field(c) = v
 		return nil
 	})

@@ -27,7 +27,7 @@ func byKey() map[string]setting {
 func settings() []setting {
 	masks := []string{string(thread.MaskSafe), string(thread.MaskLean), string(thread.MaskObserve), string(thread.MaskOff)}
 	return []setting{
-		text("agent", "", "agent of new threads", func(c *Config) *string { return &c.Agent }).or("you are asked").ofProjects(),
+		text("agent", "agent of new threads", func(c *Config) *string { return &c.Agent }).or("you are asked").ofProjects(),
 		choice("theme", "auto", "auto, dark, light, none", func(c *Config) *string { return &c.Theme },
 			"auto", "dark", "light", "none"),
 		{key: "keys", about: "table: action = \"keys\"", table: setKeys},
@@ -41,17 +41,17 @@ func settings() []setting {
 			func(c *Config) *string { return &c.Offers }, "suggest", "auto", "off").ofProjects(),
 		count("scrollback", "10000", "lines that a terminal keeps", func(c *Config) *int { return &c.Scrollback }),
 		words("store", "", "postgres://…, see `orchestrator help postgres`", setStore).or("SQLite"),
-		text("project", "", "the project's name in a shared store", func(c *Config) *string { return &c.Project }).or("first commit"),
-		text("host", "", "this machine's name in a shared store", func(c *Config) *string { return &c.Host }).or("host name"),
+		text("project", "the project's name in a shared store", func(c *Config) *string { return &c.Project }).or("first commit"),
+		text("host", "this machine's name in a shared store", func(c *Config) *string { return &c.Host }).or("host name"),
 		choice("on_limit", "ask", "what happens to a prompt refused by a rate limit once its agent has given up: ask, or continue "+
 			"to send it again when the limit ends", func(c *Config) *string { return &c.OnLimit }, "ask", "continue"),
 		choice("new_worktree", "shared", "when a new thread gets a worktree: always, never, or shared: if another active thread "+
 			"uses the folder", func(c *Config) *string { return &c.NewWorktree }, "shared", "always", "never").ofProjects(),
-		text("worktrees", "", "folder for the worktrees of forks, with a folder for each project; only in your own file",
+		text("worktrees", "folder for the worktrees of forks, with a folder for each project; only in your own file",
 			func(c *Config) *string { return &c.Worktrees }).or("state folder"),
-		text("setup", "", "command for a new worktree, once accepted; see `orchestrator help worktrees`",
+		text("setup", "command for a new worktree, once accepted; see `orchestrator help worktrees`",
 			func(c *Config) *string { return &c.Setup }).ofProjects(),
-		text("teardown", "", "command before a worktree is removed, once accepted",
+		text("teardown", "command before a worktree is removed, once accepted",
 			func(c *Config) *string { return &c.Teardown }).ofProjects(),
 		span("setup_timeout", "10m", "how long either may run", func(c *Config) *time.Duration { return &c.SetupLimit },
 			func(d time.Duration) error {
@@ -83,7 +83,7 @@ func settings() []setting {
 			c.SummaryProgram = strings.TrimSpace(v)
 			return nil
 		}),
-		text("summary_also", "", "what they keep besides: \"ticket numbers\"", func(c *Config) *string { return &c.SummaryAlso }).ofProjects(),
+		text("summary_also", "what they keep besides: \"ticket numbers\"", func(c *Config) *string { return &c.SummaryAlso }).ofProjects(),
 		words("masking_keep", "", "tools whose results are never masked, such as \"Read, mcp__docs__*\"", setMaskingKeep).ofProjects(),
 		setting{key: "masking_tools", about: "table of rules by tool, which keep more; see `orchestrator help contexts`",
 			table: setMaskingTools}.ofProjects(),

@@ -38,7 +38,7 @@ import (
 	"time"
 )
 
-// newApp opens the parts of a server in order of their dependencies; Close closes them in reverse.
+// New opens the parts of a server in order of their dependencies; Close closes them in reverse.
 func New(ctx context.Context, cfg Options) (app *Server, err error) {
 	a := &Server{Options: cfg, stop: make(chan struct{})}
 	for _, open := range []func(context.Context) error{a.openStore, a.openClock, a.openStaging, a.openMasks, a.openAgents,

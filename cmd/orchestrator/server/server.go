@@ -43,7 +43,7 @@ import (
 	"orchestrator/thread/private"
 )
 
-// appConfig configures a server.
+// Options configure a server.
 type Options struct {
 	Project project.Project
 	Config  config.Config

@@ -23,7 +23,7 @@ import (
 // tryAgain is how often to retry a store that cannot be reached.
 const tryAgain = 2 * time.Second
 
-// awaitStore serves the last list of threads, read-only, until the store can be reached again, and then returns true.
+// AwaitStore serves the last list of threads, read-only, until the store can be reached again, and then returns true.
 // It returns false if a client stops the server or nobody needs it, and if there is no list yet: the first start fails
 // with the cause.
 func AwaitStore(ctx context.Context, cfg Options, cause error) (back bool, err error) {
