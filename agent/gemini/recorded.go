@@ -419,13 +419,20 @@ type content []part
 func (c *content) UnmarshalJSON(raw []byte) error {
 	var text string
 	var one part
-	switch {
-	case json.Unmarshal(raw, &text) == nil:
+	var err error
+	switch raw[0] { // each attempt reads it whole
+	case '"':
+		err = json.Unmarshal(raw, &text)
 		*c = content{{Text: text}}
-	case json.Unmarshal(raw, (*[]part)(c)) == nil:
-	case json.Unmarshal(raw, &one) == nil:
+	case '[':
+		err = json.Unmarshal(raw, (*[]part)(c))
+	case '{':
+		err = json.Unmarshal(raw, &one)
 		*c = content{one}
 	default:
+		*c = nil
+	}
+	if err != nil {
 		*c = nil
 	}
 	return nil
