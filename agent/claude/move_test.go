@@ -26,6 +26,8 @@ func TestForkMoves(t *testing.T) {
 			`"toolUseResult":{"type":"create","filePath":"»/a.go"}}`,
 		`{"type":"assistant","uuid":"5","sessionId":"PARENT","message":{"content":[{"type":"text",` +
 			`"text":"/w/p/a.go is there"}]}}`,
+		`{"parentUuid":"1","attachment":{"type":"environment","snapshot":{"workingDirectory":"/w/p","isGitRepo":true}},` +
+			`"type":"attachment","uuid":"6","rendered":[{"content":" - Primary working directory: /w/p\n"}],"cwd":"»"}`,
 	}
 	session := func(id, dir string) string {
 		return strings.NewReplacer("PARENT", id, "»", dir).Replace(strings.Join(lines, "\n") + "\n")
