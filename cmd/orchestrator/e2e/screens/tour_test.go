@@ -12,7 +12,7 @@ import (
 )
 
 // keysOfTour are the keys that the tour names, as a terminal sends them; every other one is typed as it is written.
-var keysOfTour = map[string]string{"enter": "\r", "esc": "\x1b", "tab": "\t", "ctrl+q": "\x11", "→": "\x1b[C"}
+var keysOfTour = map[string]string{"enter": "\r", "esc": "\x1b", "tab": "\t", "ctrl+q": "\x11", "→": "\x1b[C", "space": " "}
 
 // pace is the time between two things that a person does: what arrives at once counts as a paste, and what comes within
 // half a second of a dialog's opening as typed without looking.
