@@ -251,7 +251,7 @@ func TestClientThatReadsNothing(t *testing.T) {
 	r := e2e.NewRig(t)
 	r.Env = append(r.Env, "ORCHESTRATOR_OFFERS=off") // the answer alone is larger than the window
 	name := r.Demo("deaf")
-	k := talk(r, "send", name, "say begin #fast #long:60000")
+	k := talk(r, "send", name, "say begin #fast #long:16000")
 	r.AwaitState(name, thread.StateDone)
 	r.Ok("send", name, "say still here")
 	rest, code := k.end()
