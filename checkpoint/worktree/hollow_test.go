@@ -83,7 +83,7 @@ func (r *repo) works(wt thread.Worktree, last thread.Snapshot) {
 	}
 }
 
-// looks compares the files of a fork, and what git says of it, with what they were.
+// looks compares a fork with what it was: its files, and what git says about it.
 func (r *repo) looks(what string, wt thread.Worktree) {
 	r.Helper()
 	r.Same(what+": its files", r.Files(wt.Path), map[string]string{"a": "committed\n", "b": "uncommitted\n",

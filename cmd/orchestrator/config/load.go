@@ -134,7 +134,7 @@ func (c *Config) read(file string, content []byte, stranger bool) error {
 	return nil
 }
 
-// leaf is a setting, or what stands in the place of one.
+// leaf is what a file sets: a key with its path and its value.
 type leaf struct {
 	path  []string
 	value any
