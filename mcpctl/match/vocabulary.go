@@ -1,6 +1,7 @@
 package match
 
 import (
+	"orchestrator/thread/ground/lexical"
 	"strings"
 	"sync"
 )
@@ -19,12 +20,12 @@ var vocabulary = sync.OnceValue(func() lexicon {
 		l.stop[w] = true
 	}
 	for w := range strings.FieldsSeq(weakWords) {
-		l.weak[stem(w)] = true
+		l.weak[lexical.Stem(w)] = true
 	}
 	for line := range strings.Lines(relatedWords) {
 		var group []string
 		for w := range strings.FieldsSeq(line) {
-			group = append(group, stem(w))
+			group = append(group, lexical.Stem(w))
 		}
 		for _, w := range group {
 			for _, other := range group {

@@ -1,37 +1,32 @@
-package match
+// Package lexical splits texts into words, and reduces English words to their stems.
+package lexical
 
 import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"orchestrator/thread/plaintext"
+	"github.com/kljensen/snowball/english"
 )
 
-// maxText is how much of a text is read, in bytes.
-const maxText = 64 << 10
-
-// clip returns the beginning of a text that is too long, cut between runes.
-func clip(text string) string { return plaintext.Cut(text, maxText) }
-
-// word is a word of a text, or of an identifier in it, in lower case.
-type word struct {
-	text     string
-	from, to int // in bytes
+// Word is a word of a text, or of an identifier in it, in lower case.
+type Word struct {
+	Text     string
+	From, To int // in bytes
 }
 
-// joined reports whether a word is written without anything between it and the one before.
-func (w word) joined(before word) bool { return w.from == before.to }
+// Joined reports whether a word is written without anything between it and the one before.
+func (w Word) Joined(before Word) bool { return w.From == before.To }
 
-// words splits a text into words: at what is neither letter nor digit, and inside identifiers where the case changes
+// Split splits a text into words: at what is neither letter nor digit, and inside identifiers where the case changes
 // ("loadPDFFile" has three words). Digits stay with the letters beside them ("s3", "e2e"). Scripts that put no spaces
 // between words give a word for each rune.
-func words(text string) []word {
-	var list []word
+func Split(text string) []Word {
+	var list []Word
 	from, last := -1, rune(0)
 	flush := func(to int) {
 		if from >= 0 {
-			list = append(list, word{text: strings.ToLower(text[from:to]), from: from, to: to})
+			list = append(list, Word{Text: strings.ToLower(text[from:to]), From: from, To: to})
 		}
 		from = -1
 	}
@@ -39,7 +34,7 @@ func words(text string) []word {
 		switch {
 		case !unicode.IsLetter(r) && !unicode.IsDigit(r) && !(unicode.IsMark(r) && from >= 0):
 			flush(i)
-		case spaceless(r):
+		case Spaceless(r):
 			flush(i)
 			from = i
 			flush(i + utf8.RuneLen(r))
@@ -67,6 +62,15 @@ func lowerAfter(text string, i int, r rune) bool {
 	return unicode.IsLower(next)
 }
 
-func spaceless(r rune) bool {
+// Spaceless reports whether a rune is of a script that puts no spaces between words.
+func Spaceless(r rune) bool {
 	return r > unicode.MaxLatin1 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer)
+}
+
+// Stem returns the stem of an English word. A word with other letters or digits is its own.
+func Stem(w string) string {
+	if strings.ContainsFunc(w, func(r rune) bool { return r > unicode.MaxASCII || unicode.IsDigit(r) }) {
+		return w
+	}
+	return english.Stem(w, true)
 }
