@@ -26,7 +26,7 @@ func terms(text string) []term {
 		last  lexical.Word
 	)
 	add := func(w string) {
-		if len(w) > 1 && len(w) <= maxTerm && !vocabulary().stop[w] {
+		if len(w) > 1 && len(w) <= maxTerm && !lexical.Stop(w) && !vocabulary().stop[w] {
 			list = append(list, term{stem: lexical.Stem(w), word: w})
 		}
 	}

@@ -1,8 +1,10 @@
-// Package lexical splits texts into words, and reduces English words to their stems.
+// Package lexical splits texts into words, knows which of them say nothing, and reduces English words to their stems.
 package lexical
 
 import (
+	_ "embed" // the stop words
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -74,3 +76,21 @@ func Stem(w string) string {
 	}
 	return english.Stem(w, true)
 }
+
+//go:embed stop.txt
+var stopList string
+
+var stopWords = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
+	for line := range strings.Lines(stopList) {
+		for w := range strings.FieldsSeq(line) {
+			if line[0] != '#' {
+				all[w] = true
+			}
+		}
+	}
+	return all
+})
+
+// Stop reports whether a word in lower case says nothing of what a text is about.
+func Stop(w string) bool { return stopWords()[w] }
