@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"orchestrator/contextmgr/wire/sse"
+	"orchestrator/thread/ground/sse"
 	"orchestrator/thread/plaintext"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"orchestrator/contextmgr/wire/sse"
+	"orchestrator/thread/ground/sse"
 )
 
 func events(chunks ...string) (got []string, dropped int) {
