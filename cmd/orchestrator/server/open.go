@@ -21,7 +21,6 @@ import (
 	"orchestrator/contextmgr/gateway"
 	"orchestrator/contextmgr/models"
 	"orchestrator/contextmgr/staging"
-	"orchestrator/contextmgr/tokens"
 	"orchestrator/contextmgr/wire"
 	"orchestrator/contextmgr/wire/anthropic"
 	"orchestrator/contextmgr/wire/gemini"
@@ -127,7 +126,7 @@ func (a *Server) openManager(ctx context.Context) error {
 	cfg := manager.Config{
 		Project: a.Project.Root, Moved: a.Project.Was, Place: a.Project.CheckPlace, StateDir: a.Project.StateDir(), Bin: a.Program.Bin,
 		Store: a.store, Spool: kept, Agents: a.agents, Sessions: sessions{a.sessions},
-		Reader: readers(), Finder: index, Env: plainEnv(a.Env), Log: a.Log, Tokens: tokens.New().Count,
+		Reader: readers(), Finder: index, Env: plainEnv(a.Env), Log: a.Log, Tokens: a.counter.Count,
 		Offers: thread.OfferMode(a.Config.Offers), NewWorktree: newWorktree(a.Config.NewWorktree),
 		MergeNote: thread.NoteMode(a.Config.MergeNote),
 		Limits: manager.Limits{

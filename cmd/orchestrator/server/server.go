@@ -77,6 +77,7 @@ type Server struct {
 	masker      *masking.Masker
 	mcp         *mcpctl.Controller
 	mcpGateway  *mcpgateway.Gateway
+	counter     *tokens.Counter
 	counts      *tokens.Counts
 	calibration *tokens.Calibration
 	retention   *retention
