@@ -311,6 +311,13 @@ func (s *Set) begin(parent thread.ID, from *Set) error {
 	return explain(s.append(records), s.shelf.folder.Path(string(s.id)))
 }
 
+// inherit masks what another thread has a copy of.
+func (s *Set) inherit(m Mask) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return explain(s.append([]record{{Kind: kindMask, Mask: &m}}), s.shelf.folder.Path(string(s.id)))
+}
+
 // forFork returns the records with which a fork begins.
 func (s *Set) forFork() []record {
 	s.mu.Lock()

@@ -130,6 +130,80 @@ func TestExportCarriesStagedDataAndMasks(t *testing.T) {
 	}
 }
 
+// TestBackupCarriesStagedDataAndMasks: after the loss of everything, and on another machine, the same tokens give the
+// same bytes, forks share what is masked with their parents, and nothing is masked that was not.
+func TestBackupCarriesStagedDataAndMasks(t *testing.T) {
+	e2e.ManyStarts(t)
+	t.Parallel()
+	r := e2e.NewRig(t)
+	_, name, token, mask := carried(r)
+	own := r.Stage("the person's own\n")
+	fork := e2e.Get[thread.Status](r, "fork", "another way", "-t", name)
+	alone := r.Demo("nothing masked")
+	id := r.Status(name).ID
+	if m, set := maskOf(r, fork.ID); m.Home != id || set.Empty() {
+		t.Fatalf("the fork has %+v", m)
+	}
+	dir := t.TempDir()
+	clean, whole := filepath.Join(dir, "clean"), filepath.Join(dir, "whole")
+	if kept := e2e.Get[thread.BackupReport](r, "backup", clean); len(kept.Notes)+len(kept.LeftOut) != 0 {
+		t.Errorf("left out: %+v", kept)
+	}
+	r.Ok("backup", "--with-secrets", whole)
+	elsewhere := e2e.NewRig(t)
+	for _, c := range []struct {
+		rig     *e2e.Rig
+		file    string
+		secrets bool
+	}{{r, whole, true}, {elsewhere, clean, false}} {
+		there := c.rig
+		if there == r {
+			r.LoseState()
+		}
+		if back := e2e.Get[thread.BackupReport](there, "restore-backup", c.file); back.Threads != 3 || len(back.Notes) != 0 {
+			t.Fatalf("what is back: %+v", back)
+		}
+		if got := there.Ok("retrieve", token); !strings.HasPrefix(got, "kept, with the key ") || c.secrets != strings.Contains(got, "ghp_a1B2") {
+			t.Errorf("the staged data is %q", got)
+		}
+		if got := there.Ok("retrieve", own); got != "the person's own" {
+			t.Errorf("the person's data is %q", got)
+		}
+		result := there.Ok("retrieve", string(mask.Token))
+		if !strings.HasPrefix(result, "a long result that names max:") {
+			t.Errorf("the masked result is %q", result)
+		}
+		if got := there.Ok("retrieve", strings.Fields(result)[5]); got != "named by a result" {
+			t.Errorf("what the result names is %q", got)
+		}
+		if out := there.Ok("checkpoint", "show", name, "1"); !strings.Contains(out, token) {
+			t.Errorf("turn 1 names another token than %s:\n%s", token, out)
+		}
+		got, set := maskOf(there, id)
+		if content, err := os.ReadFile(got.File); err != nil || strings.TrimSpace(string(content)) != result || !set.Pinned("another") {
+			t.Errorf("the file has %q, %v; pinned %v", content, err, set.Pinned("another"))
+		}
+		if m, _ := maskOf(there, fork.ID); m.Home != id || m.File != got.File || m.Token != mask.Token {
+			t.Errorf("the fork has %+v, its parent %+v", m, got)
+		}
+		store := masked(there)
+		if none, err := store.Thread(there.Status(alone).ID, ""); err != nil || !none.Empty() {
+			t.Errorf("of the other thread: %v", err)
+		}
+		_ = store.Close()
+		for _, n := range []string{name, fork.Name} {
+			if s := there.Status(n); s.Masks == nil || s.Masks.Lost != "" {
+				t.Errorf("%s: %+v", n, s.Masks)
+			}
+		}
+		there.Ok("resume", name)
+		there.Turn(name, "list files")
+	}
+	if back := e2e.Get[thread.BackupReport](r, "restore-backup", clean); back.Threads != 0 || len(back.Existing) != 3 || len(back.Notes) != 0 {
+		t.Errorf("restored over itself: %+v", back)
+	}
+}
+
 // TestStagedDataIsKept: data that an answered turn names does not expire, gc and doctor say so, and it does once the
 // thread is gone for good.
 func TestStagedDataIsKept(t *testing.T) {
