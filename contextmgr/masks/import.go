@@ -26,12 +26,14 @@ func CheckImport(r io.Reader, beside Beside) error {
 
 // Import gives a thread that has no masks those of an export. Their texts are made again, for good, with the paths of
 // this store, as no provider has a cache of an imported conversation. A token that is in use here is replaced; it
-// returns which ones by which. The exports beside it that it names come before; a mask that they do not have is left
-// out. Whatever there is, the thread begins with nothing of a parent. After an error the thread has a part of it: Drop
-// removes that.
+// returns which ones by which. Whatever there is, the thread begins with nothing of a parent. After an error the thread
+// has a part of it: Drop removes that.
+//
+// With other exports beside it, which come before if it names them, the thread may have masks, as after a restore that
+// was killed: they stay, and the rest is added. A mask whose content none of them has is left out.
 func (s *Store) Import(id thread.ID, r io.Reader, beside Beside) (others map[thread.Token]thread.Token, err error) {
 	set, err := s.Thread(id, "")
-	if err == nil && !set.Empty() {
+	if err == nil && beside == nil && !set.Empty() {
 		err = fmt.Errorf("it has masks already: %w", thread.ErrInvalid)
 	}
 	if err == nil {
@@ -40,7 +42,7 @@ func (s *Store) Import(id thread.ID, r io.Reader, beside Beside) (others map[thr
 	if err != nil {
 		return nil, fmt.Errorf("import the masks of thread %s: %w", id, err)
 	}
-	m := importing{store: s, set: set, others: map[thread.Token]thread.Token{}, paths: map[string]string{}}
+	m := importing{store: s, merge: beside != nil, set: set, others: map[thread.Token]thread.Token{}, paths: map[string]string{}}
 	if err = readEntries(r, beside, m.take); err == nil {
 		err = m.flush()
 	}
@@ -68,6 +70,7 @@ func (s *Store) Drop(id thread.ID) error {
 // importing is an import in progress.
 type importing struct {
 	store  *Store
+	merge  bool // what is there stays
 	set    *Set
 	batch  []New
 	bytes  int
@@ -98,6 +101,8 @@ func (m *importing) take(e exported, content []byte) error {
 		return err
 	}
 	switch {
+	case m.merge && m.set.hasAlready(e):
+		return nil
 	case e.Summary != nil:
 		sum := *e.Summary
 		if here := m.paths[e.Path]; here != "" {

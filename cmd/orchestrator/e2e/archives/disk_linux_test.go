@@ -23,7 +23,7 @@ func TestImportOnFullDisk(t *testing.T) {
 	}
 	large := r.Stage("\x00" + string(data))
 	r.Turn(name, "list files for "+small+" and "+large)
-	maskResult(r, r.Status(name).ID, "a long result\n")
+	r.MaskResult(r.Status(name).ID, "a long result\n")
 	file := filepath.Join(r.Home, "carried")
 	r.Ok("export", name, "-o", file)
 
