@@ -9,7 +9,6 @@ import (
 	"orchestrator/agent/demo/model"
 	"orchestrator/agent/session"
 	"orchestrator/checkpoint/branch"
-	"orchestrator/checkpoint/elapsed"
 	"orchestrator/checkpoint/git"
 	"orchestrator/checkpoint/snapshot"
 	"orchestrator/checkpoint/words"
@@ -284,30 +283,20 @@ func (a *Server) listen(context.Context) error {
 func (a *Server) openRetention(context.Context) error {
 	c := collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config), clock: a.clock,
 		masks: a.masks, careful: true}
-	a.retention = &retention{settings: a.store, collect: c.Collect, since: a.clock.Since, now: time.Now, policy: c.policy}
+	a.retention = &retention{settings: a.store, collect: c.Collect, clock: a.clock, policy: c.policy}
 	a.every(lookPause, "delete threads past the retention limits", a.retention.look)
 	return nil
 }
 
 // openClock starts the clock that measures the age of threads.
-func (a *Server) openClock(ctx context.Context) error {
-	clock, err := elapsed.Open(ctx, a.store, time.Now, elapsed.Machine)
-	if clock == nil {
+func (a *Server) openClock(ctx context.Context) (err error) {
+	if a.clock, err = openClock(ctx, a.store, time.Now); a.clock == nil {
 		return err
 	}
-	a.clock = clock
 	if err != nil {
 		a.Log.Warn("check the clock", "error", err) // the disk may be full, for example: tried again later
 	}
-	a.onClose(func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		if err := clock.Check(ctx); err != nil {
-			a.Log.Warn("check the clock", "error", err)
-		}
-		return nil
-	})
-	a.every(lookPause, "check the clock", clock.Check)
+	a.every(lookPause, "check the clock", a.clock.check)
 	return nil
 }
 
@@ -325,7 +314,7 @@ func (a *Server) openStaging(context.Context) error {
 	}}
 	a.staging = staging.New(folder, staging.Config{
 		TTL: a.Config.StageTTL, MaxBytes: a.Config.MaxStaged, OfThread: a.Config.MaxStagedThread, OfAll: a.Config.MaxStagedTotal,
-		Since: a.clock.Since, Pins: a.stagedPins,
+		Since: a.clock.since, Pins: a.stagedPins,
 		Digits: a.Config.TokenDigits,
 		Taken:  func(t thread.Token) (bool, error) { return a.masks.Has(t) },
 	})
