@@ -105,7 +105,7 @@ func (b Backup) write(ctx context.Context, from Source, w io.Writer) (Copied, er
 	if err := errors.Join(err, store.Close()); err != nil {
 		return done, err
 	}
-	parts, err := b.parts(done.Threads)
+	parts, err := writers{b.Staged, b.Masks}.write(b.Dir, done.Threads)
 	if err != nil {
 		return done, err
 	}
@@ -223,8 +223,9 @@ func (r Restore) Read(ctx context.Context, to Store, in io.Reader) (About, Copie
 
 func (r Restore) read(ctx context.Context, to Store, in io.Reader) (about About, done Copied, err error) {
 	about, parts, err := r.unpack(in)
+	carried := readers{r.Staged, r.Masks}
 	if err == nil {
-		err = r.check(parts)
+		err = carried.check(parts)
 	}
 	if err != nil {
 		return about, done, err
@@ -238,7 +239,7 @@ func (r Restore) read(ctx context.Context, to Store, in io.Reader) (about About,
 		return about, done, fmt.Errorf("%s: %w", nameStore, thread.ErrDamaged)
 	}
 	c := copying{from: store, to: to, file: r.File, now: r.Now, undo: r.Undo}
-	c.carry = func(threads []thread.Thread) (replaced, error) { return r.carry(parts, threads) }
+	c.carry = func(threads []thread.Thread) (replaced, error) { return carried.carry(parts, threads) }
 	c.place = func(ctx context.Context, t thread.Thread) (thread.Thread, error) {
 		t.Grants = nil
 		return r.Place(ctx, about, t)

@@ -56,19 +56,24 @@ func (p part) in(dir string) part {
 	return p
 }
 
-// parts writes the parts of threads, each into a file. What has nothing to say gets none.
-func (b Backup) parts(threads []thread.Thread) (all []part, err error) {
+// writers write the parts; nil for none.
+type writers struct {
+	staged, masks func(thread.ID, io.Writer) error
+}
+
+// write writes the parts of threads, each into a file in a folder. What has nothing to say gets none.
+func (w writers) write(dir string, threads []thread.Thread) (all []part, err error) {
 	ids := parentsFirst(threads)
 	for _, of := range []struct {
 		dir   string
 		ids   []thread.ID
 		write func(thread.ID, io.Writer) error
-	}{{dirStaged, append([]thread.ID{""}, ids...), b.Staged}, {dirMasks, ids, b.Masks}} {
+	}{{dirStaged, append([]thread.ID{""}, ids...), w.staged}, {dirMasks, ids, w.masks}} {
 		if of.write == nil {
 			continue
 		}
 		for _, id := range of.ids {
-			p := part{dir: of.dir, id: id}.in(b.Dir)
+			p := part{dir: of.dir, id: id}.in(dir)
 			size, err := p.write(of.write)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", p.name(), err)
@@ -120,8 +125,11 @@ func parentsFirst(threads []thread.Thread) (ids []thread.ID) {
 	return ids
 }
 
+// readers import the parts.
+type readers struct{ staged, masks archive.Part }
+
 // check has the parts read, before anything is written.
-func (r Restore) check(parts []part) error {
+func (r readers) check(parts []part) error {
 	for _, p := range parts {
 		if err := p.read(r.of(p).Check); err != nil {
 			return fmt.Errorf("%s: %w", p.name(), err)
@@ -148,7 +156,7 @@ func (r replaced) in(id thread.ID) archive.Tokens {
 }
 
 // carry imports the parts of threads that are being restored, and of no thread.
-func (r Restore) carry(parts []part, threads []thread.Thread) (replaced, error) {
+func (r readers) carry(parts []part, threads []thread.Thread) (replaced, error) {
 	all := replaced{archive.Tokens{}, map[thread.ID]archive.Tokens{}}
 	restored := make(map[thread.ID]bool, len(threads))
 	for _, t := range threads {
@@ -172,8 +180,8 @@ func (r Restore) carry(parts []part, threads []thread.Thread) (replaced, error) 
 		}
 	}
 	for _, t := range threads { // what its parent has masked since is not masked of it
-		if t.Parent != "" && all.masks[t.ID] == nil && r.Masks.Read != nil {
-			if _, err := r.Masks.Read(t.ID, strings.NewReader("")); err != nil {
+		if t.Parent != "" && all.masks[t.ID] == nil && r.masks.Read != nil {
+			if _, err := r.masks.Read(t.ID, strings.NewReader("")); err != nil {
 				return all, err
 			}
 		}
@@ -182,11 +190,11 @@ func (r Restore) carry(parts []part, threads []thread.Thread) (replaced, error) 
 }
 
 // of returns what imports a part.
-func (r Restore) of(p part) archive.Part {
+func (r readers) of(p part) archive.Part {
 	if p.dir == dirStaged {
-		return r.Staged
+		return r.staged
 	}
-	return r.Masks
+	return r.masks
 }
 
 // read opens a part for a function, nil for none.
