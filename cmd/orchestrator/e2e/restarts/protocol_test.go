@@ -1,4 +1,4 @@
-package verbs
+package restarts
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package verbs
+package damage
 
 import (
 	"encoding/json"

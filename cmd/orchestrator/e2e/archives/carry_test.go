@@ -1,4 +1,4 @@
-package stores
+package archives
 
 import (
 	"os"
@@ -12,58 +12,7 @@ import (
 	"orchestrator/contextmgr/masks"
 	"orchestrator/contextmgr/policy"
 	"orchestrator/thread"
-	"orchestrator/thread/private"
 )
-
-// masked opens the masks of a rig whose server is stopped.
-func masked(r *e2e.Rig) *masks.Store {
-	r.T.Helper()
-	r.Ok("stop", "--force")
-	folder, err := private.Make(r.StateDir(), "masks")
-	if err != nil {
-		r.T.Fatal(err)
-	}
-	return masks.Open(folder, masks.Config{})
-}
-
-// mask masks a content of a thread, and pins another.
-func maskResult(r *e2e.Rig, id thread.ID, content string) masks.Mask {
-	r.T.Helper()
-	store := masked(r)
-	defer func() { _ = store.Close() }() // nothing is left to write: Settle has been called
-	set, err := store.Thread(id, "")
-	if err == nil {
-		err = set.Add([]masks.New{{
-			Mask: masks.Mask{ID: "a result", Tool: "Read", Lines: 1, Tokens: 500}, Content: []byte(content),
-			Text: func(file string, token thread.Token) string { return policy.Stub("Read", 1, 500, file, string(token)) },
-		}})
-	}
-	if err == nil {
-		err = set.Pin("another")
-	}
-	if err != nil {
-		r.T.Fatal(err)
-	}
-	store.Settle()
-	m, _ := set.Mask("a result")
-	return m
-}
-
-// maskOf returns the mask of that content.
-func maskOf(r *e2e.Rig, id thread.ID) (masks.Mask, *masks.Set) {
-	r.T.Helper()
-	store := masked(r)
-	defer func() { _ = store.Close() }() // it is only read
-	set, err := store.Thread(id, "")
-	if err != nil {
-		r.T.Fatal(err)
-	}
-	m, ok := set.Mask("a result")
-	if !ok {
-		r.T.Errorf("nothing is masked of %s", id)
-	}
-	return m, set
-}
 
 // carried exports a thread that names staged data and has a mask.
 func carried(r *e2e.Rig, secrets ...string) (file, name, token string, mask masks.Mask) {
@@ -71,7 +20,7 @@ func carried(r *e2e.Rig, secrets ...string) (file, name, token string, mask mask
 	name = r.Demo("carry me")
 	token = r.Stage("kept, with the key ghp_" + strings.Repeat("a1B2", 9) + "\n")
 	r.Turn(name, "list files for "+token)
-	mask = maskResult(r, r.Status(name).ID, "a long result that names "+r.Stage("named by a result\n")+"\n")
+	mask = r.MaskResult(r.Status(name).ID, "a long result that names "+r.Stage("named by a result\n")+"\n")
 	file = filepath.Join(r.Home, "carried")
 	r.Ok(append([]string{"export", name, "-o", file}, secrets...)...)
 	return file, name, token, mask
@@ -101,7 +50,7 @@ func TestExportCarriesStagedDataAndMasks(t *testing.T) {
 	if out := there.Ok("stage", "info", token); !strings.Contains(out, "Kept because of: turn 1 of "+s.Name) {
 		t.Errorf("nothing keeps it:\n%s", out)
 	}
-	got, set := maskOf(there, s.ID)
+	got, set := there.MaskOf(s.ID)
 	if content, err := os.ReadFile(got.File); err != nil || strings.TrimSpace(string(content)) != result {
 		t.Errorf("the file has %q, %v", content, err)
 	}
@@ -118,7 +67,7 @@ func TestExportCarriesStagedDataAndMasks(t *testing.T) {
 	if out := r.Ok("checkpoint", "show", again.Name, "1"); !strings.Contains(out, token) {
 		t.Errorf("the copy names another token than %s:\n%s", token, out)
 	}
-	beside, _ := maskOf(r, again.ID)
+	beside, _ := r.MaskOf(again.ID)
 	if beside.Token == mask.Token || !strings.Contains(beside.Stub, string(beside.Token)) {
 		t.Errorf("%+v", beside)
 	}
@@ -127,6 +76,80 @@ func TestExportCarriesStagedDataAndMasks(t *testing.T) {
 	}
 	if got := r.Ok("retrieve", token); !strings.Contains(got, "ghp_a1B2") {
 		t.Errorf("the original's data is %q", got)
+	}
+}
+
+// TestBackupCarriesStagedDataAndMasks: after the loss of everything, and on another machine, the same tokens give the
+// same bytes, forks share what is masked with their parents, and nothing is masked that was not.
+func TestBackupCarriesStagedDataAndMasks(t *testing.T) {
+	e2e.ManyStarts(t)
+	t.Parallel()
+	r := e2e.NewRig(t)
+	_, name, token, mask := carried(r)
+	own := r.Stage("the person's own\n")
+	fork := e2e.Get[thread.Status](r, "fork", "another way", "-t", name)
+	alone := r.Demo("nothing masked")
+	id := r.Status(name).ID
+	if m, set := r.MaskOf(fork.ID); m.Home != id || set.Empty() {
+		t.Fatalf("the fork has %+v", m)
+	}
+	dir := t.TempDir()
+	clean, whole := filepath.Join(dir, "clean"), filepath.Join(dir, "whole")
+	if kept := e2e.Get[thread.BackupReport](r, "backup", clean); len(kept.Notes)+len(kept.LeftOut) != 0 {
+		t.Errorf("left out: %+v", kept)
+	}
+	r.Ok("backup", "--with-secrets", whole)
+	elsewhere := e2e.NewRig(t)
+	for _, c := range []struct {
+		rig     *e2e.Rig
+		file    string
+		secrets bool
+	}{{r, whole, true}, {elsewhere, clean, false}} {
+		there := c.rig
+		if there == r {
+			r.LoseState()
+		}
+		if back := e2e.Get[thread.BackupReport](there, "restore-backup", c.file); back.Threads != 3 || len(back.Notes) != 0 {
+			t.Fatalf("what is back: %+v", back)
+		}
+		if got := there.Ok("retrieve", token); !strings.HasPrefix(got, "kept, with the key ") || c.secrets != strings.Contains(got, "ghp_a1B2") {
+			t.Errorf("the staged data is %q", got)
+		}
+		if got := there.Ok("retrieve", own); got != "the person's own" {
+			t.Errorf("the person's data is %q", got)
+		}
+		result := there.Ok("retrieve", string(mask.Token))
+		if !strings.HasPrefix(result, "a long result that names max:") {
+			t.Errorf("the masked result is %q", result)
+		}
+		if got := there.Ok("retrieve", strings.Fields(result)[5]); got != "named by a result" {
+			t.Errorf("what the result names is %q", got)
+		}
+		if out := there.Ok("checkpoint", "show", name, "1"); !strings.Contains(out, token) {
+			t.Errorf("turn 1 names another token than %s:\n%s", token, out)
+		}
+		got, set := there.MaskOf(id)
+		if content, err := os.ReadFile(got.File); err != nil || strings.TrimSpace(string(content)) != result || !set.Pinned("another") {
+			t.Errorf("the file has %q, %v; pinned %v", content, err, set.Pinned("another"))
+		}
+		if m, _ := there.MaskOf(fork.ID); m.Home != id || m.File != got.File || m.Token != mask.Token {
+			t.Errorf("the fork has %+v, its parent %+v", m, got)
+		}
+		store := there.Masks()
+		if none, err := store.Thread(there.Status(alone).ID, ""); err != nil || !none.Empty() {
+			t.Errorf("of the other thread: %v", err)
+		}
+		_ = store.Close()
+		for _, n := range []string{name, fork.Name} {
+			if s := there.Status(n); s.Masks == nil || s.Masks.Lost != "" {
+				t.Errorf("%s: %+v", n, s.Masks)
+			}
+		}
+		there.Ok("resume", name)
+		there.Turn(name, "list files")
+	}
+	if back := e2e.Get[thread.BackupReport](r, "restore-backup", clean); back.Threads != 0 || len(back.Existing) != 3 || len(back.Notes) != 0 {
+		t.Errorf("restored over itself: %+v", back)
 	}
 }
 
@@ -216,7 +239,7 @@ func TestImportOfPartsKilled(t *testing.T) {
 			if got := there.Ok("retrieve", string(mask.Token)); !strings.HasPrefix(got, "a long result") {
 				t.Errorf("the masked result is %q", got)
 			}
-			maskOf(there, s.ID)
+			there.MaskOf(s.ID)
 		})
 	}
 }

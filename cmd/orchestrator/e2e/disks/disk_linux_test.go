@@ -1,7 +1,6 @@
-package stores
+package disks
 
 import (
-	"crypto/rand"
 	"errors"
 	"os"
 	"path/filepath"
@@ -13,30 +12,6 @@ import (
 	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
 )
-
-// stateDisk gives the rig's state folder a small file system of its own, which takes root.
-func stateDisk(r *e2e.Rig, flags uintptr) (dir string) {
-	r.T.Helper()
-	dir = r.Claimed().StateDir()
-	record, err := os.ReadFile(filepath.Join(dir, "project.json"))
-	if err != nil {
-		r.T.Fatal(err)
-	}
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=8m,mode=0700"); err != nil {
-		r.T.Skipf("SKIPPED: it needs a small file system of its own, and mounting one is not allowed (%v); as root `go test -run %s ./cmd/orchestrator/e2e/stores` runs it", err, r.T.Name())
-	}
-	r.T.Cleanup(func() {
-		r.Run("stop", "--force")
-		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-			r.T.Error(err)
-		}
-	})
-	e2e.Put(r.T, filepath.Join(dir, "project.json"), string(record))
-	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT|flags, "size=8m,mode=0700"); err != nil {
-		r.T.Fatal(err)
-	}
-	return dir
-}
 
 // fill leaves no room on the disk of a folder. What it returns frees it again.
 func fill(r *e2e.Rig, dir string) (free func()) {
@@ -68,7 +43,7 @@ func fill(r *e2e.Rig, dir string) (free func()) {
 func TestReadOnlyStateFolder(t *testing.T) {
 	t.Parallel()
 	r := e2e.NewRig(t)
-	stateDisk(r, syscall.MS_RDONLY)
+	r.StateDisk(syscall.MS_RDONLY)
 	r.Says(exitcode.Error, []string{"state folder", "read-only", "mounted so that it can be written"}, "threads")
 	res := r.Run("doctor")
 	if res.Code != exitcode.Error || !strings.Contains(res.Stdout, "→ have the file system") {
@@ -80,7 +55,7 @@ func TestReadOnlyStateFolder(t *testing.T) {
 func TestExportFromAFullDisk(t *testing.T) {
 	t.Parallel()
 	r := e2e.NewRig(t)
-	disk := stateDisk(r, 0)
+	disk := r.StateDisk(0)
 	name := r.Demo("kept")
 	r.Turn(name, "write b.txt: kept")
 	free := fill(r, disk)
@@ -105,7 +80,7 @@ func TestStartOnAFullDisk(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			r := e2e.NewRig(t)
-			disk := stateDisk(r, 0)
+			disk := r.StateDisk(0)
 			name := r.Demo("kept")
 			r.Turn(name, "list files")
 			others := []string{r.Ok("new", "-a", "demo", "second"), r.Ok("new", "-a", "demo", "third"), r.Ok("new", "-a", "demo", "fourth")}
@@ -159,34 +134,5 @@ func TestStartOnAFullDisk(t *testing.T) {
 				t.Errorf("when there is room: %+v", s)
 			}
 		})
-	}
-}
-
-// TestImportOnFullDisk: an import whose staged data has no room says so, and leaves nothing.
-func TestImportOnFullDisk(t *testing.T) {
-	e2e.ManyStarts(t)
-	r := e2e.NewRig(t)
-	name := r.Demo("carry me")
-	small := r.Stage("small\n")
-	data := make([]byte, 16<<20)
-	if _, err := rand.Read(data); err != nil {
-		t.Fatal(err)
-	}
-	large := r.Stage("\x00" + string(data))
-	r.Turn(name, "list files for "+small+" and "+large)
-	maskResult(r, r.Status(name).ID, "a long result\n")
-	file := filepath.Join(r.Home, "carried")
-	r.Ok("export", name, "-o", file)
-
-	there := e2e.NewRig(t)
-	dir := stateDisk(there, 0)
-	there.Says(exitcode.Error, []string{"disk is full", "free some space"}, "import", file)
-	if n := len(e2e.Get[[]thread.Status](there, "threads", "--all")); n != 0 {
-		t.Errorf("%d threads", n)
-	}
-	for _, folder := range []string{"staging", "masks"} {
-		if left, err := os.ReadDir(filepath.Join(dir, folder)); err != nil || len(left) > 0 {
-			t.Errorf("left in %s: %v, %v", folder, left, err)
-		}
 	}
 }
