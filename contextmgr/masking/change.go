@@ -2,6 +2,7 @@ package masking
 
 import (
 	"fmt"
+	"strings"
 
 	"orchestrator/contextmgr/policy"
 	"orchestrator/thread"
@@ -67,4 +68,53 @@ func checkMode(mode thread.MaskMode) error {
 		return thread.Hint(fmt.Errorf("%q is not a mode of masking: %w", mode, thread.ErrInvalid),
 			"use safe, lean, observe, off or default")
 	}
+}
+
+// want has a content masked with the next request, whatever it costs.
+func (c *conversation) want(id policy.ID) error {
+	if c.set.Pinned(id) {
+		if err := c.set.Unpin(id); err != nil {
+			return err
+		}
+	}
+	if _, masked := c.set.Mask(id); masked {
+		return nil // it is again
+	}
+	if c.wanted == nil {
+		c.wanted = map[policy.ID]bool{}
+	}
+	c.wanted[id] = true
+	return nil
+}
+
+// all is what people write for all contents that can be masked.
+const all = "all"
+
+// named returns the contents that people name: by the beginning of an id, or by the token of what is masked.
+func (c *conversation) named(names []string, pinned bool) ([]policy.ID, error) {
+	var out []policy.ID
+	for _, name := range names {
+		var found []policy.ID
+		for _, e := range c.picture.entries {
+			id := e.result.ID
+			mask, masked := c.set.Mask(id)
+			switch {
+			case name == all:
+				if shown := c.shown(e); shown.Kept == "" || shown.Pinned && pinned {
+					found = append(found, id)
+				}
+			case name != "" && strings.HasPrefix(string(id), name), masked && string(mask.Token) == name:
+				found = append(found, id)
+			}
+		}
+		switch {
+		case len(found) == 0 && name != all:
+			return nil, thread.Hint(fmt.Errorf("no result of a tool is called %q: %w", name, thread.ErrNotFound),
+				"`orchestrator context show` lists them")
+		case len(found) > 1 && name != all:
+			return nil, fmt.Errorf("%q is the beginning of %d ids: write more of it: %w", name, len(found), thread.ErrInvalid)
+		}
+		out = append(out, found...)
+	}
+	return out, nil
 }

@@ -1,9 +1,6 @@
 package masking
 
 import (
-	"cmp"
-	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -151,97 +148,4 @@ func (c *conversation) mode(s policy.Settings) (thread.MaskMode, string) {
 	default:
 		return thread.MaskMode(s.Mode), "as configured"
 	}
-}
-
-// yet says why what is not masked is not masked yet, "" if nothing keeps it.
-func (c *conversation) yet(why map[policy.ID]string, res thread.ContextResult) string {
-	held, may := why[policy.ID(res.ID)]
-	switch {
-	case res.Masked || res.Kept != "" || !may:
-		return res.Why
-	case held != "":
-		return held
-	case c.wanted[policy.ID(res.ID)]:
-		return "masked with the next request"
-	default:
-		return c.next.Reason.Says()
-	}
-}
-
-// shown describes a content for people.
-func (c *conversation) shown(e entry) thread.ContextResult {
-	res := e.result
-	out := thread.ContextResult{
-		ID: string(res.ID), Tool: res.Tool, File: cmp.Or(res.Reads, res.Writes), Input: res.Kind == policy.KindInput,
-		Tokens: res.Tokens, Turn: res.Request, Pinned: c.set.Pinned(res.ID),
-	}
-	if mask, ok := c.set.Mask(res.ID); ok && !out.Pinned {
-		out.Masked, out.Token, out.Path = true, mask.Token, mask.File
-		out.Why, out.MaskedIn = policy.Reason(mask.Reason).Says(), mask.Request
-	}
-	switch {
-	case out.Masked:
-	case out.Pinned:
-		out.Kept = "pinned"
-	case res.Error:
-		out.Kept = "an error"
-	case c.settings.Kept(res) != "":
-		out.Kept = c.settings.Kept(res)
-	case res.Tokens < c.settings.MinResult:
-		out.Kept = "small"
-	case c.whole[res.ID]:
-		out.Kept = "would not get shorter"
-	case res.Kind != policy.KindOutput && res.Kind != policy.KindInput:
-		out.Kept = string(res.Kind)
-	}
-	return out
-}
-
-// want has a content masked with the next request, whatever it costs.
-func (c *conversation) want(id policy.ID) error {
-	if c.set.Pinned(id) {
-		if err := c.set.Unpin(id); err != nil {
-			return err
-		}
-	}
-	if _, masked := c.set.Mask(id); masked {
-		return nil // it is again
-	}
-	if c.wanted == nil {
-		c.wanted = map[policy.ID]bool{}
-	}
-	c.wanted[id] = true
-	return nil
-}
-
-// all is what people write for all contents that can be masked.
-const all = "all"
-
-// named returns the contents that people name: by the beginning of an id, or by the token of what is masked.
-func (c *conversation) named(names []string, pinned bool) ([]policy.ID, error) {
-	var out []policy.ID
-	for _, name := range names {
-		var found []policy.ID
-		for _, e := range c.picture.entries {
-			id := e.result.ID
-			mask, masked := c.set.Mask(id)
-			switch {
-			case name == all:
-				if shown := c.shown(e); shown.Kept == "" || shown.Pinned && pinned {
-					found = append(found, id)
-				}
-			case name != "" && strings.HasPrefix(string(id), name), masked && string(mask.Token) == name:
-				found = append(found, id)
-			}
-		}
-		switch {
-		case len(found) == 0 && name != all:
-			return nil, thread.Hint(fmt.Errorf("no result of a tool is called %q: %w", name, thread.ErrNotFound),
-				"`orchestrator context show` lists them")
-		case len(found) > 1 && name != all:
-			return nil, fmt.Errorf("%q is the beginning of %d ids: write more of it: %w", name, len(found), thread.ErrInvalid)
-		}
-		out = append(out, found...)
-	}
-	return out, nil
 }

@@ -1,8 +1,10 @@
 package masking
 
 import (
+	"cmp"
 	"math"
 
+	"orchestrator/contextmgr/policy"
 	"orchestrator/thread"
 )
 
@@ -73,4 +75,48 @@ func fit(parts []thread.ContextPart, whole int64) {
 	for i := range parts {
 		parts[i].Tokens = int64(math.Round(float64(parts[i].Tokens) * float64(whole) / float64(sum)))
 	}
+}
+
+// yet says why what is not masked is not masked yet, "" if nothing keeps it.
+func (c *conversation) yet(why map[policy.ID]string, res thread.ContextResult) string {
+	held, may := why[policy.ID(res.ID)]
+	switch {
+	case res.Masked || res.Kept != "" || !may:
+		return res.Why
+	case held != "":
+		return held
+	case c.wanted[policy.ID(res.ID)]:
+		return "masked with the next request"
+	default:
+		return c.next.Reason.Says()
+	}
+}
+
+// shown describes a content for people.
+func (c *conversation) shown(e entry) thread.ContextResult {
+	res := e.result
+	out := thread.ContextResult{
+		ID: string(res.ID), Tool: res.Tool, File: cmp.Or(res.Reads, res.Writes), Input: res.Kind == policy.KindInput,
+		Tokens: res.Tokens, Turn: res.Request, Pinned: c.set.Pinned(res.ID),
+	}
+	if mask, ok := c.set.Mask(res.ID); ok && !out.Pinned {
+		out.Masked, out.Token, out.Path = true, mask.Token, mask.File
+		out.Why, out.MaskedIn = policy.Reason(mask.Reason).Says(), mask.Request
+	}
+	switch {
+	case out.Masked:
+	case out.Pinned:
+		out.Kept = "pinned"
+	case res.Error:
+		out.Kept = "an error"
+	case c.settings.Kept(res) != "":
+		out.Kept = c.settings.Kept(res)
+	case res.Tokens < c.settings.MinResult:
+		out.Kept = "small"
+	case c.whole[res.ID]:
+		out.Kept = "would not get shorter"
+	case res.Kind != policy.KindOutput && res.Kind != policy.KindInput:
+		out.Kept = string(res.Kind)
+	}
+	return out
 }
