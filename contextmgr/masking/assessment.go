@@ -6,6 +6,15 @@ import (
 	"orchestrator/contextmgr/policy"
 )
 
+// assessment is what is found out about a main request.
+type assessment struct {
+	measured measurement
+	picture  picture             // for people
+	decision policy.Decision     // about it
+	next     policy.Decision     // what masking more would mean
+	judged   policy.Conversation // what that is about
+}
+
 // againWithin is how soon an agent repeats by itself what was refused: Claude Code does once, with all its tools.
 const againWithin = 30 * time.Second
 
@@ -15,11 +24,7 @@ type refused struct {
 	items  int
 	prompt string
 	why    string
-
-	last           measured
-	picture        picture
-	decision, next policy.Decision
-	judged         policy.Conversation
+	seen   assessment
 }
 
 // again reports whether a request is the same prompt once more, which its agent repeats: people see one refusal, and the

@@ -8,7 +8,7 @@ import (
 )
 
 // splice returns the body with all masks, nil if there are none.
-func (r *request) splice(m measured) []byte {
+func (r *request) splice(m measurement) []byte {
 	c := r.conversation
 	var with []wire.Replacement
 	for i, content := range r.scan.Contents {
@@ -18,7 +18,7 @@ func (r *request) splice(m measured) []byte {
 		id := m.results[i].ID
 		stub, ok := c.stubs[id]
 		if !ok {
-			mask, _ := c.set.Mask(id)
+			mask, _ := c.masks.Mask(id)
 			stub = r.scanner.Replace(content.Of(r.outgoing.Call.Body), content.Form, mask.Stub)
 			if c.stubs == nil {
 				c.stubs = map[policy.ID][]byte{}

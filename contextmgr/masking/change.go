@@ -20,7 +20,7 @@ func (m *Masker) Change(id thread.ID, change thread.ContextChange) error {
 		if err := checkMode(*change.Mode); err != nil {
 			return err
 		}
-		if err := c.set.SetMode(string(*change.Mode)); err != nil {
+		if err := c.masks.SetMode(string(*change.Mode)); err != nil {
 			return fmt.Errorf("set the mode: %w", err)
 		}
 	}
@@ -34,7 +34,7 @@ func (m *Masker) Change(id thread.ID, change thread.ContextChange) error {
 			return fmt.Errorf("edit a summary: %w", err)
 		}
 	}
-	mode, why := c.mode(m.cfg.Settings(id, c.login))
+	mode, why := c.mode()
 	if len(change.Mask) > 0 && mode != thread.MaskSafe && mode != thread.MaskLean {
 		return thread.Hint(fmt.Errorf("nothing is masked in mode %s (%s): %w", mode, why, thread.ErrRefused),
 			"set the mode safe or lean first")
@@ -44,7 +44,7 @@ func (m *Masker) Change(id thread.ID, change thread.ContextChange) error {
 		pinned bool // "all" includes what is pinned
 		apply  func(policy.ID) error
 	}{
-		{change.Unmask, true, c.set.Pin}, {change.Pin, true, c.set.Pin}, {change.Unpin, true, c.set.Unpin},
+		{change.Unmask, true, c.masks.Pin}, {change.Pin, true, c.masks.Pin}, {change.Unpin, true, c.masks.Unpin},
 		{change.Mask, false, c.want},
 	} {
 		ids, err := c.named(step.names, step.pinned)
@@ -72,12 +72,12 @@ func checkMode(mode thread.MaskMode) error {
 
 // want has a content masked with the next request, whatever it costs.
 func (c *conversation) want(id policy.ID) error {
-	if c.set.Pinned(id) {
-		if err := c.set.Unpin(id); err != nil {
+	if c.masks.Pinned(id) {
+		if err := c.masks.Unpin(id); err != nil {
 			return err
 		}
 	}
-	if _, masked := c.set.Mask(id); masked {
+	if _, masked := c.masks.Mask(id); masked {
 		return nil // it is again
 	}
 	if c.wanted == nil {
@@ -95,9 +95,9 @@ func (c *conversation) named(names []string, pinned bool) ([]policy.ID, error) {
 	var out []policy.ID
 	for _, name := range names {
 		var found []policy.ID
-		for _, e := range c.picture.entries {
-			id := e.result.ID
-			mask, masked := c.set.Mask(id)
+		for _, e := range c.latest.picture.Entries {
+			id := e.Result.ID
+			mask, masked := c.masks.Mask(id)
 			switch {
 			case name == all:
 				if shown := c.shown(e); shown.Kept == "" || shown.Pinned && pinned {

@@ -57,14 +57,14 @@ type Config struct {
 }
 
 // inputPrice returns the price of a token of input that goes past the cache in USD, 0 if it is unknown.
-func (c Config) inputPrice(model string) float64 {
+func (c *Config) inputPrice(model string) float64 {
 	const n = 1000
 	usd, _ := c.Models.Cost(model, models.Tokens{Input: n})
 	return usd / n
 }
 
 // summaries returns how a conversation is summarised.
-func (c Config) summaries() Summaries {
+func (c *Config) summaries() Summaries {
 	if c.Summaries == nil {
 		return Summaries{}
 	}

@@ -38,11 +38,11 @@ import (
 
 // Masker masks the requests of all threads.
 type Masker struct {
-	cfg Config
+	cfg *Config
 
 	*writer
 
-	live inMemory
+	live conversations
 }
 
 var _ gateway.Keeper = (*Masker)(nil)
@@ -52,11 +52,11 @@ func New(cfg Config) (*Masker, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	w, err := newWriter(cfg)
+	w, err := newWriter(&cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open the masks: %w", err)
 	}
-	return &Masker{cfg: cfg, writer: w, live: inMemory{of: map[thread.ID]*conversation{}}}, nil
+	return &Masker{&cfg, w, conversations{cfg: &cfg, of: map[thread.ID]*conversation{}}}, nil
 }
 
 // byDefault is what people write for the author of the settings.
@@ -81,7 +81,7 @@ func (m *Masker) conversation(id thread.ID, asks bool) (*conversation, error) {
 	defer m.live.trim()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.set != nil {
+	if c.masks != nil {
 		return c, nil
 	}
 	parent, last := m.cfg.Threads.Lineage(id)
@@ -89,15 +89,17 @@ func (m *Masker) conversation(id thread.ID, asks bool) (*conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.set, c.asked = set, last
-	c.shorter = set.Shorter()
+	c.masks, c.cache.asked = set, last
+	if set.Shorter() {
+		c.pause = untilNextTurn
+	}
 	if m.cfg.Pictures != nil {
-		was, err := readLast(m.cfg.Pictures, id)
+		was, err := readStored(m.cfg.Pictures, id)
 		if err != nil { // the next request tells
 			m.cfg.Log.Warn("show what filled a context", "thread", string(id), "err", err)
 		}
 		if was != nil {
-			c.before, c.picture = was, was.picture()
+			c.before, c.latest.picture = was, was.picture
 		}
 	}
 	return c, nil
@@ -123,8 +125,6 @@ func (m *Masker) Rewrite(_ context.Context, o gateway.Outgoing) gateway.Rewritte
 	if !ok {
 		return gateway.Rewritten{}
 	}
-	login := scanner.Login(o.Call.Header)
-	settings := m.cfg.Settings(o.Thread, login)
 	c, err := m.conversation(o.Thread, true)
 	if err != nil {
 		m.cfg.Log.Error("open the masks of a thread", "thread", string(o.Thread), "err", err)
@@ -133,10 +133,14 @@ func (m *Masker) Rewrite(_ context.Context, o gateway.Outgoing) gateway.Rewritte
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if mode := policy.Mode(c.set.Mode()); mode != "" {
-		settings.Mode = mode
+	c.login = scanner.Login(o.Call.Header)
+	if c.settings = c.inForce(); c.settings.Mode == policy.ModeOff {
+		return gateway.Rewritten{}
 	}
-	c.settings, c.login = settings, login
-	r := &request{cfg: m.cfg, between: m.writer, conversation: c, outgoing: o, scanner: scanner, settings: settings}
-	return r.rewrite()
+	scan, err := scanner.Scan(o.Call, c.scan)
+	if err != nil {
+		c.warn(o, "unreadable", "a request of this thread cannot be read and was sent as it came; nothing in it is masked")
+		return gateway.Rewritten{}
+	}
+	return newRequest(m.writer, c, o, scanner, scan).rewrite()
 }

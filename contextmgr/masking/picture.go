@@ -13,21 +13,19 @@ import (
 
 // entry is what is shown of a content. It holds nothing of the body.
 type entry struct {
-	result policy.Result
-	size   int64
-	error  bool
-	images bool
+	Result        policy.Result
+	Size          int64
+	Error, Images bool
 }
 
-// picture is what fills a request, as far as it is shown to people.
+// picture is what fills a request, as far as it is shown to people. It is stored as it is.
 type picture struct {
-	entries  []entry
-	system   int64
-	tools    map[string]int64 // by server, "" for the agent's own
-	toolsN   map[string]int
-	offered  []string // the names of all
-	messages int64
-	items    int
+	Entries          []entry
+	System, Messages int64
+	Tools            map[string]int64 // by server, "" for the agent's own
+	ToolsN           map[string]int
+	Offered          []string // the names of all
+	Items            int
 }
 
 // tool is a tool that a request offers.
@@ -101,16 +99,16 @@ func toolsOf(body []byte) []tool {
 // parts returns what fills the request, largest first.
 func (p picture) parts() []thread.ContextPart {
 	out := []thread.ContextPart{
-		{Kind: "system", Tokens: p.system, Count: 1},
-		{Kind: "messages", Tokens: p.messages, Count: p.items},
+		{Kind: "system", Tokens: p.System, Count: 1},
+		{Kind: "messages", Tokens: p.Messages, Count: p.Items},
 	}
-	for server, n := range p.tools {
-		out = append(out, thread.ContextPart{Kind: "tools", Name: server, Tokens: n, Count: p.toolsN[server]})
+	for server, n := range p.Tools {
+		out = append(out, thread.ContextPart{Kind: "tools", Name: server, Tokens: n, Count: p.ToolsN[server]})
 	}
 	byTool := map[thread.ContextPart]*thread.ContextPart{}
-	for _, e := range p.entries {
-		key := thread.ContextPart{Kind: "results", Name: e.result.Tool}
-		if e.result.Kind == policy.KindInput {
+	for _, e := range p.Entries {
+		key := thread.ContextPart{Kind: "results", Name: e.Result.Tool}
+		if e.Result.Kind == policy.KindInput {
 			key.Kind = "inputs"
 		}
 		part := byTool[key]
@@ -118,8 +116,8 @@ func (p picture) parts() []thread.ContextPart {
 			part = &thread.ContextPart{Kind: key.Kind, Name: key.Name}
 			byTool[key] = part
 		}
-		part.Tokens += e.size
-		part.Masked += e.result.Tokens - e.size
+		part.Tokens += e.Size
+		part.Masked += e.Result.Tokens - e.Size
 		part.Count++
 	}
 	for _, part := range byTool {

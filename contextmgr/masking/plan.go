@@ -23,7 +23,7 @@ const (
 var errNothing = fmt.Errorf("there are no older turns to summarise: %w", thread.ErrRefused)
 
 // plan plans a summary of the older turns.
-func (r *request) plan(m measured) (planned, error) {
+func (r *request) plan(m measurement) (planned, error) {
 	c := r.conversation
 	its := items{r.scan, r.scanner}
 	p := planned{from: its.answered()}
@@ -31,12 +31,12 @@ func (r *request) plan(m measured) (planned, error) {
 	if p.from < 0 || p.to <= max(p.from, m.standing.to) {
 		return p, errNothing
 	}
-	if its.dropped(c.set.Summaries(), p.from) {
+	if its.dropped(c.masks.Summaries(), p.from) {
 		return p, fmt.Errorf("a summary of them was dropped: %w", errNothing)
 	}
 	p.sum = masks.Summary{First: its.hash(p.from), Last: its.hash(p.to - 1), Items: p.to - p.from, At: r.cfg.Now()}
 	p.sum.ID = name(p.sum)
-	if slices.ContainsFunc(c.set.Summaries(), func(s masks.Summary) bool { return s.ID == p.sum.ID && s.Text != "" }) {
+	if slices.ContainsFunc(c.masks.Summaries(), func(s masks.Summary) bool { return s.ID == p.sum.ID && s.Text != "" }) {
 		return p, fmt.Errorf("they have a summary: %w", errNothing)
 	}
 	for _, at := range r.scanner.Turns(r.scan.Request.Items) {
@@ -54,11 +54,11 @@ func (r *request) plan(m measured) (planned, error) {
 }
 
 // cost returns what it costs to have the model write a summary.
-func (r *request) cost(m measured, tokens int64) (usd float64, priced bool) {
+func (r *request) cost(m measurement, tokens int64) (usd float64, priced bool) {
 	c := r.conversation
 	const asked = 500 // tokens of what the model is asked for
-	t := models.Tokens{Input: asked, CacheRead: c.context(m.estimate), Output: tokens}
-	if r.cfg.Now().Sub(c.asked) > c.lifetime() {
+	t := models.Tokens{Input: asked, CacheRead: c.count.context(m.estimate), Output: tokens}
+	if c.cache.expired(r.cfg.Now()) {
 		t.CacheRead, t.CacheWrite = 0, t.CacheRead
 	}
 	return r.cfg.Models.Cost(r.scan.Request.Model, t)
@@ -71,10 +71,10 @@ func (r *request) cut(from int) int {
 	if from < 0 {
 		return best
 	}
-	room := r.conversation.window * keptShare / 100
+	room := r.conversation.window.tokens * keptShare / 100
 	body := r.outgoing.Call.Body
 	for _, at := range slices.Backward(r.scanner.Turns(r.scan.Request.Items)) {
-		kept := r.tokens(body[r.scan.Items[at].Start:r.scan.List.End])
+		kept := r.meter.rest(body[r.scan.Items[at].Start:r.scan.List.End])
 		if at <= from || best >= 0 && kept > room {
 			break
 		}
@@ -84,10 +84,10 @@ func (r *request) cut(from int) int {
 }
 
 // sent returns the tokens of items as they are sent.
-func (r *request) sent(m measured, from, to int) (tokens int64) {
+func (r *request) sent(m measurement, from, to int) (tokens int64) {
 	at := r.scan.Items[from].Start
 	skip := func(span wire.Span, instead int64) {
-		tokens += r.tokens(r.outgoing.Call.Body[at:span.Start]) + instead
+		tokens += r.meter.rest(r.outgoing.Call.Body[at:span.Start]) + instead
 		at = span.End
 	}
 	if s := m.standing; s.to > s.from && s.from == from && s.to <= to {
@@ -98,11 +98,11 @@ func (r *request) sent(m measured, from, to int) (tokens int64) {
 			skip(c.Span, m.sizes[i])
 		}
 	}
-	return tokens + r.tokens(r.outgoing.Call.Body[at:r.scan.Items[to-1].End])
+	return tokens + r.meter.rest(r.outgoing.Call.Body[at:r.scan.Items[to-1].End])
 }
 
 // draft returns what the author of a summary gets.
-func (r *request) draft(m measured, p planned, also string) summary.Draft {
+func (r *request) draft(m measurement, p planned, also string) summary.Draft {
 	body := r.outgoing.Call.Body
 	sent := body
 	if r.masks() {
@@ -133,32 +133,32 @@ func (r *request) store(p planned, replaced string, w summary.Written) (masks.Su
 	c, sum := r.conversation, p.sum
 	sum.Source = w.Source
 	note := summary.Note{Source: w.Source, Replaced: sum.Replaced, Text: w.Text}
-	sum.Tokens = r.tokens([]byte(summary.Text(note))) + r.settings.StubTokens
+	sum.Tokens = r.meter.rest([]byte(summary.Text(note))) + r.settings.StubTokens
 	whole := masks.New{
-		Mask:    masks.Mask{ID: wholeOf(sum.ID), Tokens: sum.Replaced, At: sum.At, Reason: "summary", Request: c.asking},
+		Mask:    masks.Mask{ID: wholeOf(sum.ID), Tokens: sum.Replaced, At: sum.At, Reason: "summary", Request: c.count.request},
 		Content: []byte(replaced),
 		Text: func(file string, _ thread.Token) string {
 			note.File = file
 			return summary.Text(note)
 		},
 	}
-	if err := c.set.Add([]masks.New{whole}); err != nil {
+	if err := c.masks.Add([]masks.New{whole}); err != nil {
 		return sum, err
 	}
-	stored, ok := c.set.Mask(whole.ID)
+	stored, ok := c.masks.Mask(whole.ID)
 	if !ok {
 		return sum, fmt.Errorf("what it replaces is not stored: %w", thread.ErrNotFound)
 	}
 	note.File = stored.File
 	sum.Text = summary.Text(note)
-	return sum, c.set.AddSummary(sum)
+	return sum, c.masks.AddSummary(sum)
 }
 
 // gain returns what a summary means, as for a batch of masks.
-func (r *request) gain(m measured, sum masks.Summary, from int) policy.Batch {
+func (r *request) gain(m measurement, sum masks.Summary, from int) policy.Batch {
 	b := policy.Batch{Frees: sum.Replaced - sum.Tokens, Expected: r.settings.Remaining}
 	if h := r.settings.HalfLife; h > 0 {
-		b.Expected *= h / (h + float64(m.requests))
+		b.Expected *= h / (h + float64(m.number.last))
 	}
 	before := r.before(r.scan.Items[from].Start)
 	b.Rewrites = max(0, m.estimate-before-sum.Replaced+sum.Tokens)

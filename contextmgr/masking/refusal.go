@@ -17,11 +17,11 @@ const refusedStatus = http.StatusBadRequest
 // nor of one that the provider took more than: then a count or the window is wrong.
 func (r *request) full() (refusal string) {
 	c := r.conversation
-	size, window := c.decision.Context, c.window
+	size, window := c.latest.decision.Context, c.window.tokens
 	if window <= 0 || !r.masks() {
 		return ""
 	}
-	switch c.decision.Ask {
+	switch c.latest.decision.Ask {
 	case policy.AskWarn, policy.AskFork:
 	default:
 		delete(c.told, "full")
@@ -29,11 +29,11 @@ func (r *request) full() (refusal string) {
 	}
 	share := thread.Percent(float64(size) * 100 / float64(window))
 	how := fmt.Sprintf("the context has %s of %s tokens (%s)", thread.Tokens(size), thread.Tokens(window), share)
-	refuses := c.decision.Ask == policy.AskFork && !c.larger && r.cfg.WayOut != nil && (!r.inTurn() || size >= window) && r.sure()
+	refuses := c.latest.decision.Ask == policy.AskFork && !c.window.exceeded && r.cfg.WayOut != nil && (!r.inTurn() || size >= window) && r.sure()
 	if refuses && r.again() {
 		return c.refused.why
 	}
-	r.tell("full", how+": have the agent compact it, or fork the thread with a summary")
+	c.warn(r.outgoing, "full", how+": have the agent compact it, or fork the thread with a summary")
 	if !refuses {
 		return ""
 	}
@@ -52,11 +52,11 @@ func (r *request) full() (refusal string) {
 // Otherwise the provider is asked.
 func (r *request) sure() bool {
 	c := r.conversation
-	if c.counted.Input > 0 {
+	if c.count.Input > 0 {
 		return true
 	}
-	least := int64(float64(c.decision.Context) * (1 - c.margin(r.cfg.Calibration, r.scan.Request.Model)))
-	return thread.Gauge{Tokens: least, Window: c.window}.Band() == thread.BandFull
+	least := int64(float64(c.latest.decision.Context) * (1 - c.margin(r.scan.Request.Model)))
+	return thread.Gauge{Tokens: least, Window: c.window.tokens}.Band() == thread.BandFull
 }
 
 // again reports whether the request is the prompt once more that was not sent.
@@ -65,18 +65,15 @@ func (r *request) again() bool {
 }
 
 // refuse notes that the last main request is not sent.
-func (r *request) refuse(m measured, why string) {
+func (r *request) refuse(m measurement, why string) {
 	c := r.conversation
-	if f := c.refused; r.again() {
-		c.last, c.picture, c.decision, c.next, c.judged = f.last, f.picture, f.decision, f.next, f.judged
+	if r.again() {
+		c.latest = c.refused.seen
 		return
 	}
-	c.picture = r.picture(m)
-	c.refused = refused{
-		at: r.cfg.Now(), items: len(r.scan.Items), prompt: r.scan.Request.Prompt, why: why,
-		last: m, picture: c.picture, decision: c.decision, next: c.next, judged: c.judged,
-	}
-	r.keepLast(r.last())
+	c.latest.picture = r.picture(m)
+	c.refused = refused{r.cfg.Now(), len(r.scan.Items), r.scan.Request.Prompt, why, c.latest}
+	r.keep(r.stored())
 }
 
 // inTurn reports whether the request goes on with a turn: its last item is not what a person said.

@@ -16,9 +16,8 @@ func (m *Masker) Report(id thread.ID) (thread.ContextReport, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	settings := m.cfg.Settings(id, c.login)
-	r := thread.ContextReport{Thread: id, Model: c.model, Window: c.window, Rereads: c.rereads}
-	r.Mode, r.Why = c.mode(settings)
+	r := thread.ContextReport{Thread: id, Model: c.cache.model, Window: c.window.tokens, Rereads: c.rereads.count}
+	r.Mode, r.Why = c.mode()
 	r.Summaries = c.summaries()
 	if p := c.offer; p != nil && p.gain.Frees > 0 {
 		r.Offer = &thread.SummaryOffer{
@@ -26,19 +25,19 @@ func (m *Masker) Report(id thread.ID) (thread.ContextReport, error) {
 		}
 	}
 	if c.scan == nil {
-		c.settings = settings
+		c.settings = c.inForce()
 		return c.reportBefore(r), nil
 	}
-	r.Tokens, r.Masked = c.context(c.last.estimate), c.last.masked
-	r.Margin = c.margin(m.cfg.Calibration, c.model)
-	r.Forecast, r.Reason = c.next.Batch.Forecast(m.cfg.inputPrice(c.model)), string(c.next.Reason)
+	r.Tokens, r.Masked = c.count.context(c.latest.measured.estimate), c.latest.measured.masked
+	r.Margin = c.margin(c.cache.model)
+	r.Forecast, r.Reason = c.latest.next.Batch.Forecast(m.cfg.inputPrice(c.cache.model)), string(c.latest.next.Reason)
 	if r.Reason == r.Forecast {
 		r.Reason = ""
 	}
-	r.Parts = c.picture.parts()
+	r.Parts = c.latest.picture.parts()
 	fit(r.Parts, r.Tokens)
-	why := c.settings.Unmasked(c.judged)
-	for _, e := range c.picture.entries {
+	why := c.settings.Unmasked(c.latest.judged)
+	for _, e := range c.latest.picture.Entries {
 		res := c.shown(e)
 		res.Why = c.yet(why, res)
 		r.Results = append(r.Results, res)
@@ -55,9 +54,9 @@ func (c *conversation) reportBefore(r thread.ContextReport) thread.ContextReport
 	}
 	r.Model, r.Window, r.Tokens, r.Masked = c.before.Model, c.before.Window, c.before.Tokens, c.before.Masked
 	r.Reason = "from before the restart, " + c.before.At.Local().Format("Jan 2 15:04") + ": the next request tells how it is now"
-	r.Parts = c.picture.parts()
+	r.Parts = c.latest.picture.parts()
 	fit(r.Parts, r.Tokens)
-	for _, e := range c.picture.entries {
+	for _, e := range c.latest.picture.Entries {
 		r.Results = append(r.Results, c.shown(e))
 	}
 	return r
@@ -88,18 +87,18 @@ func (c *conversation) yet(why map[policy.ID]string, res thread.ContextResult) s
 	case c.wanted[policy.ID(res.ID)]:
 		return "masked with the next request"
 	default:
-		return c.next.Reason.Says()
+		return c.latest.next.Reason.Says()
 	}
 }
 
 // shown describes a content for people.
 func (c *conversation) shown(e entry) thread.ContextResult {
-	res := e.result
+	res := e.Result
 	out := thread.ContextResult{
 		ID: string(res.ID), Tool: res.Tool, File: cmp.Or(res.Reads, res.Writes), Input: res.Kind == policy.KindInput,
-		Tokens: res.Tokens, Turn: res.Request, Pinned: c.set.Pinned(res.ID),
+		Tokens: res.Tokens, Turn: res.Request, Pinned: c.masks.Pinned(res.ID),
 	}
-	if mask, ok := c.set.Mask(res.ID); ok && !out.Pinned {
+	if mask, ok := c.masks.Mask(res.ID); ok && !out.Pinned {
 		out.Masked, out.Token, out.Path = true, mask.Token, mask.File
 		out.Why, out.MaskedIn = policy.Reason(mask.Reason).Says(), mask.Request
 	}
@@ -113,7 +112,7 @@ func (c *conversation) shown(e entry) thread.ContextResult {
 		out.Kept = c.settings.Kept(res)
 	case res.Tokens < c.settings.MinResult:
 		out.Kept = "small"
-	case c.whole[res.ID]:
+	case c.longer[res.ID]:
 		out.Kept = "would not get shorter"
 	case res.Kind != policy.KindOutput && res.Kind != policy.KindInput:
 		out.Kept = string(res.Kind)

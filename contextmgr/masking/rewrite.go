@@ -2,33 +2,22 @@ package masking
 
 import (
 	"orchestrator/contextmgr/gateway"
-	"orchestrator/contextmgr/policy"
 	"orchestrator/contextmgr/wire"
 )
 
 // rewrite returns what is sent.
 func (r *request) rewrite() gateway.Rewritten {
-	c := r.conversation
-	if r.settings.Mode == policy.ModeOff {
-		return gateway.Rewritten{}
-	}
-	scan, err := r.scanner.Scan(r.outgoing.Call, c.scan)
-	if err != nil {
-		r.tell("unreadable", "a request of this thread cannot be read and was sent as it came; nothing in it is masked")
-		return gateway.Rewritten{}
-	}
-	r.scan = scan
+	c, scan := r.conversation, r.scan
 	main := scan.Request.Purpose == wire.PurposeMain
 	if main {
-		c.begin(scan.Request)
-		c.recall(scan.Request.Model, len(scan.Items))
+		c.begin(scan.Request, len(scan.Items))
 	}
 	m := r.measure()
 	if main {
-		r.reread(m)
+		c.rereads.look(m)
 		r.decide(&m)
 		r.stands(&m)
-		c.scan, c.last, c.before = scan.Memory(), m, nil
+		c.scan, c.latest.measured, c.before = scan.Memory(), m, nil
 		if why := r.full(); why != "" {
 			r.refuse(m, why)
 			return gateway.Rewritten{Refusal: why, Status: refusedStatus}
@@ -41,22 +30,19 @@ func (r *request) rewrite() gateway.Rewritten {
 		}
 	}
 	if main {
-		out.Context = c.context(m.estimate)
-		out.Margin = c.margin(r.cfg.Calibration, scan.Request.Model)
-	}
-	if main {
-		c.asked, c.model, c.tools = r.cfg.Now(), scan.Request.Model, len(scan.Request.Tools)
+		out.Context, out.Margin = c.count.context(m.estimate), c.margin(scan.Request.Model)
+		c.cache.sent(scan.Request, r.cfg.Now())
 	}
 	return out
 }
 
 // compacts reports whether the agent itself summarises its conversation, and all of it fits: then it gets all.
-func (r *request) compacts(m measured) bool {
+func (r *request) compacts(m measurement) bool {
 	if r.scan.Request.Purpose != wire.PurposeCompaction {
 		return false
 	}
 	window := r.window()
-	return window > 0 && (r.conversation.context(m.estimate)+m.masked)*100 < window*compactShare
+	return window > 0 && (r.conversation.count.context(m.estimate)+m.masked)*100 < window*compactShare
 }
 
 // compactShare is the share of the window in percent that a request for a summary may have, so that there is room for
@@ -64,13 +50,13 @@ func (r *request) compacts(m measured) bool {
 const compactShare = 90
 
 // stands counts what a summary costs that was not in the request before: what follows it is written to the cache again.
-func (r *request) stands(m *measured) {
+func (r *request) stands(m *measurement) {
 	c, s := r.conversation, m.standing
 	text := ""
 	if s.to > s.from {
 		text = s.sum.Text
 	}
-	cold := c.changed(r.scan.Request) || r.cfg.Now().Sub(c.asked) > c.lifetime()
+	cold := c.cache.lost(r.scan.Request) || c.cache.expired(r.cfg.Now())
 	if c.scan != nil && text != c.stood && text != "" && !cold {
 		p := r.prices()
 		before := r.before(s.Start)

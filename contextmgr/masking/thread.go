@@ -16,7 +16,7 @@ func (c *conversation) dropSummary(id string) error {
 		return err
 	}
 	sum.Dropped = true
-	return c.set.SetSummary(sum)
+	return c.masks.SetSummary(sum)
 }
 
 // editSummary changes the text of a summary.
@@ -29,16 +29,16 @@ func (c *conversation) editSummary(id, text string, tokens func(int) int64) erro
 		return thread.Hint(fmt.Errorf("a summary without a text: %w", thread.ErrInvalid), "drop it to have all sent again")
 	}
 	sum.Source = "a person"
-	whole, _ := c.set.Mask(wholeOf(sum.ID))
+	whole, _ := c.masks.Mask(wholeOf(sum.ID))
 	sum.Text = summary.Text(summary.Note{Source: sum.Source, Replaced: sum.Replaced, File: whole.File, Text: text})
 	sum.Tokens = tokens(len(sum.Text))
-	return c.set.SetSummary(sum)
+	return c.masks.SetSummary(sum)
 }
 
 // summary returns a summary by the beginning of its id.
 func (c *conversation) summary(id string) (masks.Summary, error) {
 	var found []masks.Summary
-	for _, sum := range c.set.Summaries() {
+	for _, sum := range c.masks.Summaries() {
 		if id != "" && strings.HasPrefix(sum.ID, id) {
 			found = append(found, sum)
 		}
@@ -58,8 +58,8 @@ func (c *conversation) summary(id string) (masks.Summary, error) {
 // summaries returns them for people, oldest first.
 func (c *conversation) summaries() []thread.ContextSummary {
 	var out []thread.ContextSummary
-	for _, s := range c.set.Summaries() {
-		whole, _ := c.set.Mask(wholeOf(s.ID))
+	for _, s := range c.masks.Summaries() {
+		whole, _ := c.masks.Mask(wholeOf(s.ID))
 		out = append(out, thread.ContextSummary{
 			ID: s.ID, Items: s.Items, Tokens: s.Tokens, Replaced: s.Replaced, Text: summary.Own(s.Text), File: whole.File,
 			Source: s.Source, At: s.At, Dropped: s.Dropped, Stands: s.Text == c.stood,

@@ -11,7 +11,7 @@ import (
 const mostFailures = 2
 
 // turnEnded does what the context asks for between turns. The conversation's lock is held.
-func (r *request) turnEnded(m measured) {
+func (r *request) turnEnded(m measurement) {
 	defer func() {
 		if p := recover(); p != nil {
 			r.cfg.Log.Error("planning a summary panicked", "thread", string(r.conversation.id), "type", fmt.Sprintf("%T", p))
@@ -24,7 +24,7 @@ func (r *request) turnEnded(m measured) {
 		return
 	}
 	c.offer = &p
-	switch c.decision.Ask {
+	switch c.latest.decision.Ask {
 	case policy.AskSummarise, policy.AskWarn, policy.AskFork:
 	default:
 		delete(c.told, "summary")
@@ -34,14 +34,14 @@ func (r *request) turnEnded(m measured) {
 	if by := s.author(c.login); by != "" {
 		price := 0.0
 		if by == thread.ByModel {
-			price = r.cfg.inputPrice(c.model)
+			price = r.cfg.inputPrice(c.cache.model)
 		}
 		if c.failed < mostFailures && p.pays(price) {
 			r.between.start(c, by)
 		}
 		return
 	}
-	if s.Offer && p.pays(r.cfg.inputPrice(c.model)) && s.How != nil {
+	if s.Offer && p.pays(r.cfg.inputPrice(c.cache.model)) && s.How != nil {
 		text := fmt.Sprintf("a summary of %s would free %s tokens%s: %s", turns(p.turns), thread.Tokens(p.gain.Frees),
 			about(p), s.How(c.id))
 		if !c.told["summary"] {

@@ -8,7 +8,6 @@ import (
 
 	"orchestrator/contextmgr/gateway"
 	"orchestrator/contextmgr/masks"
-	"orchestrator/contextmgr/policy"
 	"orchestrator/contextmgr/summary"
 	"orchestrator/contextmgr/wire"
 	"orchestrator/thread"
@@ -19,7 +18,7 @@ const mostWriting = 4
 
 // writer writes summaries, in goroutines of its own or for callers who wait, until it is closed.
 type writer struct {
-	cfg   Config
+	cfg   *Config
 	kept  *kept
 	slots chan struct{} // for summaries that are being written
 
@@ -31,7 +30,7 @@ type writer struct {
 	closed bool
 }
 
-func newWriter(cfg Config) (*writer, error) {
+func newWriter(cfg *Config) (*writer, error) {
 	kept, err := newKept()
 	if err != nil {
 		return nil, err
@@ -129,7 +128,7 @@ func (w *writer) write(
 	if err != nil {
 		return notice, fmt.Errorf("read the last request: %w", err)
 	}
-	r := &request{cfg: w.cfg, between: w, conversation: c, outgoing: out, scanner: scanner, scan: scan}
+	r := newRequest(w, c, out, scanner, scan)
 	p, d, err := r.prepare(s, by)
 	if err != nil {
 		return notice, err
@@ -177,13 +176,13 @@ func (w *writer) write(
 	delete(c.told, "unsummarised")
 	delete(c.told, "summary")
 	if !byHand {
-		notice(thread.LevelInfo, stored(p, sum, made))
+		notice(thread.LevelInfo, replaced(p, sum, made))
 	}
 	return notice, nil
 }
 
-// stored says what has become of older turns.
-func stored(p planned, sum masks.Summary, w summary.Written) string {
+// replaced says what has become of older turns.
+func replaced(p planned, sum masks.Summary, w summary.Written) string {
 	what := "an extract"
 	if sum.Source != "" {
 		what = "a summary by " + sum.Source
@@ -200,7 +199,7 @@ func stored(p planned, sum masks.Summary, w summary.Written) string {
 func (w *writer) allow(c *conversation, s Summaries, by thread.SummaryAuthor) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch mode, why := c.mode(w.cfg.Settings(c.id, c.login)); {
+	switch mode, why := c.mode(); {
 	case mode != thread.MaskSafe && mode != thread.MaskLean:
 		return thread.Hint(fmt.Errorf("nothing is replaced in mode %s (%s): %w", mode, why, thread.ErrRefused),
 			"set the mode safe or lean first")
@@ -232,9 +231,7 @@ func (r *request) prepare(s Summaries, by thread.SummaryAuthor) (planned, summar
 	if c.writing {
 		return planned{}, summary.Draft{}, errBusy
 	}
-	r.settings = r.cfg.Settings(c.id, c.login)
-	mode, _ := c.mode(r.settings)
-	r.settings.Mode = policy.Mode(mode)
+	r.settings = c.inForce()
 	m := r.measure()
 	p, err := r.plan(m)
 	if err != nil {
