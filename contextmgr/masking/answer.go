@@ -21,56 +21,54 @@ func (r *request) ended(m measurement, main bool) func(*thread.Exchange) {
 			return
 		}
 		if e.EndsTurn && r.masks() {
-			r.between.keep(r.outgoing, r.scanner)
+			r.writer.Keep(r.outgoing, r.scanner)
 		}
-		if s, ok := r.learned(m, e); ok {
-			r.keep(s)
-		}
+		r.keep(r.learned(m, e))
 	}
 }
 
-// learned takes over what a main request was counted, and returns what is to be kept of it at the end of a turn.
-func (r *request) learned(m measurement, e *thread.Exchange) (_ stored, ok bool) {
+// learned takes over what a main request was counted, and returns what is to be kept of it: nothing inside of a turn.
+func (r *request) learned(m measurement, e *thread.Exchange) *stored {
 	c := r.conversation
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.Lock()
+	defer c.Unlock()
 	c.latest.picture = r.picture(m)
 	u := e.Usage
 	input := u.Input + u.CacheRead + u.CacheWrite
 	if e.Status >= 300 || input <= 0 {
 		c.owed += m.cost // the next request writes the cache
-		return stored{}, false
+		return nil
 	}
 	if r.masks() {
 		m.cost += c.owed
-		e.SavedUSD = r.saved(m) - c.spent
-		c.owed, c.spent = 0, 0
+		e.SavedUSD = r.saved(m) - c.summaries.Bill()
+		c.owed = 0
 	}
 	r.learn(m, input)
 	c.count = count{input, m.estimate, len(r.scan.Items), u.Context(), m.number.last}
 	c.window.exceeded = r.window() > 0 && input > r.window()
 	c.cache.answered(u)
 	if e.EndsTurn && r.masks() {
-		r.turnEnded(m)
+		r.writer.TurnEnded(c.summaries, r.sent(m), c.latest.decision.Ask)
 	}
 	if !e.EndsTurn {
-		return stored{}, false
+		return nil
 	}
-	return r.stored(), true
+	return r.stored()
 }
 
 // stored returns what is to be kept of the last main request. The conversation's lock is held.
-func (r *request) stored() stored {
+func (r *request) stored() *stored {
 	c, last := r.conversation, r.conversation.latest
-	return stored{
+	return &stored{
 		At: r.cfg.Now(), Model: r.scan.Request.Model, Window: c.window.tokens, Masked: last.measured.masked,
 		Tokens: c.count.context(last.measured.estimate), Counted: c.count, picture: last.picture,
 	}
 }
 
-// keep keeps what fills the context.
-func (r *request) keep(s stored) {
-	if r.cfg.Pictures == nil {
+// keep keeps what fills the context, if there is something to keep.
+func (r *request) keep(s *stored) {
+	if s == nil || r.cfg.Pictures == nil {
 		return
 	}
 	text, err := json.Marshal(s)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"orchestrator/contextmgr/policy"
+	"orchestrator/contextmgr/wire"
 )
 
 // assessment is what is found out about a main request.
@@ -29,6 +30,6 @@ type refused struct {
 
 // again reports whether a request is the same prompt once more, which its agent repeats: people see one refusal, and the
 // size that it was about.
-func (f refused) again(items int, prompt string, now time.Time) bool {
-	return f.why != "" && f.items == items && f.prompt == prompt && now.Sub(f.at) < againWithin
+func (f *refused) again(scan *wire.Scan, now time.Time) bool {
+	return f.why != "" && f.items == len(scan.Items) && f.prompt == scan.Request.Prompt && now.Sub(f.at) < againWithin
 }

@@ -2,6 +2,7 @@ package masking
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"orchestrator/contextmgr/policy"
@@ -14,8 +15,8 @@ func (m *Masker) Change(id thread.ID, change thread.ContextChange) error {
 	if err != nil {
 		return err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.Lock()
+	defer c.Unlock()
 	if change.Mode != nil {
 		if err := checkMode(*change.Mode); err != nil {
 			return err
@@ -25,12 +26,12 @@ func (m *Masker) Change(id thread.ID, change thread.ContextChange) error {
 		}
 	}
 	if change.DropSummary != "" {
-		if err := c.dropSummary(change.DropSummary); err != nil {
+		if err := c.summaries.Drop(change.DropSummary); err != nil {
 			return fmt.Errorf("drop a summary: %w", err)
 		}
 	}
 	if edit := change.EditSummary; edit != nil {
-		if err := c.editSummary(edit.ID, edit.Text, m.cfg.Counts.Estimate); err != nil {
+		if err := c.summaries.Edit(edit.ID, edit.Text, m.cfg.Counts.Estimate); err != nil {
 			return fmt.Errorf("edit a summary: %w", err)
 		}
 	}
@@ -61,13 +62,12 @@ func (m *Masker) Change(id thread.ID, change thread.ContextChange) error {
 }
 
 func checkMode(mode thread.MaskMode) error {
-	switch mode {
-	case thread.MaskDefault, thread.MaskSafe, thread.MaskLean, thread.MaskObserve, thread.MaskOff:
+	known := []thread.MaskMode{thread.MaskDefault, thread.MaskSafe, thread.MaskLean, thread.MaskObserve, thread.MaskOff}
+	if slices.Contains(known, mode) {
 		return nil
-	default:
-		return thread.Hint(fmt.Errorf("%q is not a mode of masking: %w", mode, thread.ErrInvalid),
-			"use safe, lean, observe, off or default")
 	}
+	return thread.Hint(fmt.Errorf("%q is not a mode of masking: %w", mode, thread.ErrInvalid),
+		"use safe, lean, observe, off or default")
 }
 
 // want has a content masked with the next request, whatever it costs.
@@ -79,9 +79,6 @@ func (c *conversation) want(id policy.ID) error {
 	}
 	if _, masked := c.masks.Mask(id); masked {
 		return nil // it is again
-	}
-	if c.wanted == nil {
-		c.wanted = map[policy.ID]bool{}
 	}
 	c.wanted[id] = true
 	return nil

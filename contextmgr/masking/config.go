@@ -7,6 +7,7 @@ import (
 	"orchestrator/contextmgr/masks"
 	"orchestrator/contextmgr/models"
 	"orchestrator/contextmgr/policy"
+	"orchestrator/contextmgr/summaries"
 	"orchestrator/thread"
 )
 
@@ -44,7 +45,7 @@ type Config struct {
 	// Settings returns the settings for a thread's requests; login is set if they are paid by a subscription.
 	Settings func(id thread.ID, login bool) policy.Settings
 	// Summaries returns how older turns are summarised; nil is for not at all.
-	Summaries func() Summaries
+	Summaries func() summaries.Settings
 	// Keep reports whether results and inputs of a tool are never masked; nil is for none.
 	Keep func(tool string) bool
 	// Pictures keeps what fills contexts beyond the life of this process; nil for not at all.
@@ -61,12 +62,4 @@ func (c *Config) inputPrice(model string) float64 {
 	const n = 1000
 	usd, _ := c.Models.Cost(model, models.Tokens{Input: n})
 	return usd / n
-}
-
-// summaries returns how a conversation is summarised.
-func (c *Config) summaries() Summaries {
-	if c.Summaries == nil {
-		return Summaries{}
-	}
-	return c.Summaries()
 }

@@ -7,6 +7,7 @@ import (
 	"orchestrator/contextmgr/gateway"
 	"orchestrator/contextmgr/masks"
 	"orchestrator/contextmgr/policy"
+	"orchestrator/contextmgr/summaries"
 	"orchestrator/contextmgr/wire"
 	"orchestrator/thread"
 )
@@ -17,10 +18,10 @@ type conversation struct {
 	id  thread.ID
 	cfg *Config
 
-	mu       sync.Mutex      // guards the rest
-	masks    *masks.Set      // nil until something is asked about the thread
-	settings policy.Settings // of the last request
-	login    bool            // whether a subscription pays for it
+	sync.Mutex                 // guards the rest
+	masks      *masks.Set      // nil until something is asked about the thread
+	settings   policy.Settings // of the last request
+	login      bool            // whether a subscription pays for it
 
 	scan     *wire.Scan // of the last main request, nil if there was none
 	latest   assessment // of it
@@ -36,14 +37,10 @@ type conversation struct {
 	stubs   map[policy.ID][]byte // in place of what is masked, as they are written in the agent's format
 	pause   pause
 	rereads rereads
-	owed    float64         // what masks cost requests that failed, in tokens as in measured
+	owed    float64         // what masks cost requests that failed, in tokens as a measurement has it
 	told    map[string]bool // what people have been told
 
-	offer   *planned // the summary that could be written, nil if there is none
-	writing bool     // one is being written
-	failed  int      // how many failed since one was stored
-	spent   float64  // what summaries cost in USD and what is not yet told
-	stood   string   // the text of the summary in the last main request
+	summaries *summaries.Thread
 }
 
 // inForce returns the settings in force for the conversation: those of the person, in the mode of the thread if it has one.
@@ -69,6 +66,12 @@ func (c *conversation) mode() (mode thread.MaskMode, why string) {
 	default:
 		return mode, "as configured"
 	}
+}
+
+// State implements summaries.Conversation.
+func (c *conversation) State() summaries.State {
+	mode, why := c.mode()
+	return summaries.State{Masks: c.masks, Mode: mode, Why: why, Login: c.login, Answered: c.count.request}
 }
 
 // begin prepares for the next main request. What was counted before this process started is taken up by the request that

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 
+	"orchestrator/contextmgr/policy"
+	"orchestrator/contextmgr/summaries"
 	"orchestrator/thread"
 )
 
@@ -26,7 +28,11 @@ func (m *conversations) get(id thread.ID, asks bool) *conversation {
 	c := m.of[id]
 	rests := c == nil || slices.Contains(m.resting, id)
 	if c == nil {
-		c = &conversation{id: id, cfg: m.cfg, told: map[string]bool{}}
+		c = &conversation{
+			id: id, cfg: m.cfg, wanted: map[policy.ID]bool{}, longer: map[policy.ID]bool{}, stubs: map[policy.ID][]byte{},
+			rereads: rereads{masked: map[part]int{}}, told: map[string]bool{},
+		}
+		c.summaries = summaries.New(id, c)
 		m.of[id] = c
 	}
 	if rests {
@@ -87,7 +93,7 @@ func (m *conversations) over() []thread.ID { return m.resting[:max(0, len(m.rest
 
 // awaits reports whether something is to be done for a conversation that is not stored.
 func (c *conversation) awaits() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.writing || len(c.wanted) > 0 || c.spent > 0
+	c.Lock()
+	defer c.Unlock()
+	return len(c.wanted) > 0 || c.summaries.Pending()
 }

@@ -28,25 +28,24 @@ func (r *request) decide(m *measurement) {
 		Rereads: c.rereads.count, MaskedResults: countMasked(m.results),
 	}
 	d := policy.Decide(conv, r.settings)
-	c.latest.next, c.latest.judged = d, conv
-	ruled := len(d.Mask)
-	if c.pause.holds(m.number.turn) {
-		d.Mask = nil
-	}
-	if r.masks() {
-		for _, res := range conv.Results {
-			if c.wanted[res.ID] && !res.Masked {
-				d.Mask = append(d.Mask, res.ID)
-			}
+	c.latest.decision, c.latest.next, c.latest.judged = d, d, conv
+	chosen := make(map[policy.ID]policy.Reason, len(d.Mask))
+	if !c.pause.holds(m.number.turn) {
+		for _, id := range d.Mask {
+			chosen[id] = d.Reason
 		}
 	}
-	c.latest.decision = d
-	if len(d.Mask) == 0 {
+	for _, res := range conv.Results {
+		if r.masks() && c.wanted[res.ID] && !res.Masked && chosen[res.ID] == "" {
+			chosen[res.ID] = policy.ReasonPerson
+		}
+	}
+	if len(chosen) == 0 {
 		return
 	}
-	batch, at := r.batch(m, d, ruled)
+	batch, at := r.batch(m, chosen)
 	if len(batch) == 0 {
-		c.wanted = nil
+		clear(c.wanted)
 		return
 	}
 	if err := c.masks.Add(batch); err != nil {
@@ -55,7 +54,7 @@ func (r *request) decide(m *measurement) {
 		return
 	}
 	delete(c.told, "unstored")
-	c.wanted = nil
+	clear(c.wanted)
 	rewritten := conv.Cached() - m.results[at[0]].Before // is written to the cache again, less what is masked
 	for _, i := range at {
 		res := &m.results[i]
@@ -82,18 +81,8 @@ func growth(m measurement, size int64) float64 {
 	return float64(max(0, size-m.results[0].Before)) / float64(m.number.last)
 }
 
-// batch returns the contents that a decision masks, once each, and the indexes of all of them. Those after the first few,
-// which the policy chose, are masked because the person wants it.
-func (r *request) batch(m *measurement, d policy.Decision, ruled int) (batch []masks.New, at []int) {
-	chosen := make(map[policy.ID]policy.Reason, len(d.Mask))
-	for n, id := range d.Mask {
-		switch {
-		case n < ruled:
-			chosen[id] = d.Reason
-		case chosen[id] == "":
-			chosen[id] = policy.ReasonPerson
-		}
-	}
+// batch returns the contents that are chosen to be masked, once each, and the indexes of all of them.
+func (r *request) batch(m *measurement, chosen map[policy.ID]policy.Reason) (batch []masks.New, at []int) {
 	for i, content := range r.scan.Contents {
 		res := m.results[i]
 		if chosen[res.ID] == "" {
@@ -107,9 +96,6 @@ func (r *request) batch(m *measurement, d policy.Decision, ruled int) (batch []m
 		}
 		whole := r.scanner.Replace(raw, content.Form, stub(r.conversation.masks.Dir()+"/00000000.txt", "max:00000000"))
 		if whole == nil || len(whole) >= len(raw) {
-			if r.conversation.longer == nil {
-				r.conversation.longer = map[policy.ID]bool{}
-			}
 			r.conversation.longer[res.ID] = true
 			continue
 		}
@@ -137,11 +123,8 @@ func countMasked(results []policy.Result) int {
 
 // lines returns how many lines a text has.
 func lines(text string) int {
-	if text == "" {
-		return 0
-	}
 	n := strings.Count(text, "\n")
-	if !strings.HasSuffix(text, "\n") {
+	if text != "" && !strings.HasSuffix(text, "\n") {
 		n++
 	}
 	return n

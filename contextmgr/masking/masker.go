@@ -25,13 +25,13 @@
 package masking
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 
 	"orchestrator/contextmgr/gateway"
 	"orchestrator/contextmgr/policy"
+	"orchestrator/contextmgr/summaries"
 	"orchestrator/contextmgr/wire"
 	"orchestrator/thread"
 )
@@ -40,9 +40,8 @@ import (
 type Masker struct {
 	cfg *Config
 
-	*writer
-
-	live conversations
+	writer        *summaries.Writer
+	conversations conversations
 }
 
 var _ gateway.Keeper = (*Masker)(nil)
@@ -52,15 +51,21 @@ func New(cfg Config) (*Masker, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	w, err := newWriter(&cfg)
+	if cfg.Summaries == nil {
+		cfg.Summaries = func() summaries.Settings { return summaries.Settings{} }
+	}
+	w, err := summaries.NewWriter(cfg.Summaries, cfg.Counts.Estimate, cfg.Log)
 	if err != nil {
 		return nil, fmt.Errorf("open the masks: %w", err)
 	}
 	return &Masker{&cfg, w, conversations{cfg: &cfg, of: map[thread.ID]*conversation{}}}, nil
 }
 
-// byDefault is what people write for the author of the settings.
-const byDefault = "default"
+// Settle waits until no summary is being written.
+func (m *Masker) Settle() { m.writer.Settle() }
+
+// Close ends the writing of summaries and lets no other begin.
+func (m *Masker) Close() error { return m.writer.Close() }
 
 // Summarise has a summary of a thread's older turns written and stored, for the requests that follow. An author of ""
 // is the one of the settings, or else the model.
@@ -69,18 +74,15 @@ func (m *Masker) Summarise(ctx context.Context, id thread.ID, by thread.SummaryA
 	if err != nil {
 		return err
 	}
-	if by == "" || by == byDefault {
-		by = cmp.Or(m.cfg.summaries().By, thread.ByModel)
-	}
-	return m.byHand(ctx, c, by)
+	return m.writer.Write(ctx, c.summaries, by)
 }
 
 // conversation returns what is known about a thread's conversation; asks is set for a request of its agent.
 func (m *Masker) conversation(id thread.ID, asks bool) (*conversation, error) {
-	c := m.live.get(id, asks)
-	defer m.live.trim()
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c := m.conversations.get(id, asks)
+	defer m.conversations.trim()
+	c.Lock()
+	defer c.Unlock()
 	if c.masks != nil {
 		return c, nil
 	}
@@ -106,12 +108,12 @@ func (m *Masker) conversation(id thread.ID, asks bool) (*conversation, error) {
 }
 
 // Rest implements gateway.Keeper.
-func (m *Masker) Rest(id thread.ID) { m.live.rest(id) }
+func (m *Masker) Rest(id thread.ID) { m.conversations.rest(id) }
 
 // Forget implements gateway.Keeper.
 func (m *Masker) Forget(id thread.ID) {
-	m.live.forget(id)
-	m.kept.forget(id)
+	m.conversations.forget(id)
+	m.writer.Forget(id)
 	if m.cfg.Pictures != nil {
 		if err := m.cfg.Pictures.Drop(id); err != nil {
 			m.cfg.Log.Warn("remove what filled a context", "thread", string(id), "err", err)
@@ -131,8 +133,8 @@ func (m *Masker) Rewrite(_ context.Context, o gateway.Outgoing) gateway.Rewritte
 		o.Notice(thread.LevelWarn, "its requests are sent unmasked: "+err.Error())
 		return gateway.Rewritten{}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.Lock()
+	defer c.Unlock()
 	c.login = scanner.Login(o.Call.Header)
 	if c.settings = c.inForce(); c.settings.Mode == policy.ModeOff {
 		return gateway.Rewritten{}

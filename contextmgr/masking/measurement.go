@@ -2,6 +2,7 @@ package masking
 
 import (
 	"orchestrator/contextmgr/policy"
+	"orchestrator/contextmgr/summaries"
 	"orchestrator/contextmgr/wire"
 )
 
@@ -16,7 +17,7 @@ type measurement struct {
 	masked   int64   // tokens that masks take out of it
 	cost     float64 // of what was masked with this request first, in tokens of input that goes past the cache
 	number   numbering
-	standing standing
+	place    summaries.Place // of the summary that stands in it
 }
 
 // numbering has the numbers, from 0, of the requests of a conversation.

@@ -1,6 +1,10 @@
 package masking
 
-import "orchestrator/contextmgr/wire"
+import (
+	"bytes"
+
+	"orchestrator/contextmgr/wire"
+)
 
 // imageTokens is about what a picture counts.
 const imageTokens = 1600
@@ -43,4 +47,40 @@ func (m meter) rest(raw []byte) int64 {
 func (m meter) text(size int) int64 {
 	factor, _, _ := m.calibration.Factor(m.model, "")
 	return int64(float64(m.counts.Estimate(size)) * factor)
+}
+
+const (
+	mostPlain    = 32 << 10 // the size up to which a message is not searched for pictures
+	leastPicture = 4 << 10  // the size in bytes from which on a string without a space may be one
+)
+
+// pictured returns how many bytes of a message are pictures and other encoded files, and how many there are.
+func pictured(raw []byte) (size, n int) {
+	quote := []byte{'"'}
+	for {
+		_, rest, _ := bytes.Cut(raw, quote)
+		text, after, closed := bytes.Cut(rest, quote) // of a string with escapes, only a part
+		if !closed {
+			return size, n
+		}
+		if len(text) >= leastPicture && encoded(text) {
+			size, n = size+len(text), n+1
+		}
+		raw = after
+	}
+}
+
+// encoded reports whether a long string is base64, perhaps behind the beginning of a data URL.
+func encoded(s []byte) bool {
+	if at := bytes.Index(s[:min(len(s), 200)], []byte("base64,")); at >= 0 {
+		s = s[at+len("base64,"):]
+	}
+	for _, c := range s[:min(len(s), leastPicture/2)] {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '+', c == '/', c == '-', c == '_', c == '=':
+		default:
+			return false
+		}
+	}
+	return true
 }

@@ -3,8 +3,10 @@ package masking
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"orchestrator/contextmgr/policy"
 	"orchestrator/contextmgr/wire/span"
@@ -62,6 +64,9 @@ func listOf(body []byte) (list json.RawMessage) {
 	return list
 }
 
+// named is what has a name. Keys match whatever their case.
+type named struct{ Name string }
+
 // toolsOf reads the tools of a request in any of the formats: a list of objects with a name, perhaps below "function"
 // or in "functionDeclarations".
 func toolsOf(body []byte) []tool {
@@ -73,23 +78,19 @@ func toolsOf(body []byte) []tool {
 	var out []tool
 	for _, raw := range tools {
 		var t struct {
-			Name     string `json:"name"`
-			Function struct {
-				Name string `json:"name"`
-			} `json:"function"`
-			Declarations []json.RawMessage `json:"functionDeclarations"`
+			named
+			Function             named
+			FunctionDeclarations []json.RawMessage
 		}
 		if json.Unmarshal(raw, &t) != nil {
 			continue
 		}
-		for _, d := range t.Declarations {
-			var named struct {
-				Name string `json:"name"`
-			}
-			_ = json.Unmarshal(d, &named) // one without a name is counted all the same
-			out = append(out, tool{named.Name, d})
+		for _, d := range t.FunctionDeclarations {
+			var n named
+			_ = json.Unmarshal(d, &n) // one without a name is counted all the same
+			out = append(out, tool{n.Name, d})
 		}
-		if len(t.Declarations) == 0 {
+		if len(t.FunctionDeclarations) == 0 {
 			out = append(out, tool{cmp.Or(t.Name, t.Function.Name), raw})
 		}
 	}
@@ -128,4 +129,35 @@ func (p picture) parts() []thread.ContextPart {
 		return cmp.Or(cmp.Compare(b.Tokens, a.Tokens), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
 	})
 	return out
+}
+
+// Pictures keeps what fills a thread's context beyond the life of this process.
+type Pictures interface {
+	Keep(id thread.ID, picture []byte) error
+	// Last returns what was kept last, nil if there is nothing.
+	Last(id thread.ID) ([]byte, error)
+	Drop(id thread.ID) error
+}
+
+// stored is what is kept of the last main request that ended a turn, or that was not sent. It has no content of the
+// conversation but names of tools and files.
+type stored struct {
+	At                     time.Time
+	Model                  string
+	Window, Tokens, Masked int64
+	Counted                count // of the last one that was answered
+	picture
+}
+
+// readStored reads what was kept of a thread, nil if there is nothing.
+func readStored(p Pictures, id thread.ID) (*stored, error) {
+	kept, err := p.Last(id)
+	if err != nil || kept == nil {
+		return nil, err
+	}
+	var s stored
+	if err := json.Unmarshal(kept, &s); err != nil {
+		return nil, fmt.Errorf("read what filled the context: %w", err)
+	}
+	return &s, nil
 }

@@ -17,20 +17,18 @@ const refusedStatus = http.StatusBadRequest
 // nor of one that the provider took more than: then a count or the window is wrong.
 func (r *request) full() (refusal string) {
 	c := r.conversation
-	size, window := c.latest.decision.Context, c.window.tokens
+	size, ask, window := c.latest.decision.Context, c.latest.decision.Ask, c.window.tokens
 	if window <= 0 || !r.masks() {
 		return ""
 	}
-	switch c.latest.decision.Ask {
-	case policy.AskWarn, policy.AskFork:
-	default:
+	if ask != policy.AskWarn && ask != policy.AskFork {
 		delete(c.told, "full")
 		return ""
 	}
 	share := thread.Percent(float64(size) * 100 / float64(window))
 	how := fmt.Sprintf("the context has %s of %s tokens (%s)", thread.Tokens(size), thread.Tokens(window), share)
-	refuses := c.latest.decision.Ask == policy.AskFork && !c.window.exceeded && r.cfg.WayOut != nil && (!r.inTurn() || size >= window) && r.sure()
-	if refuses && r.again() {
+	refuses := ask == policy.AskFork && !c.window.exceeded && r.cfg.WayOut != nil && (!r.inTurn() || size >= window) && r.sure()
+	if refuses && c.refused.again(r.scan, r.cfg.Now()) {
 		return c.refused.why
 	}
 	c.warn(r.outgoing, "full", how+": have the agent compact it, or fork the thread with a summary")
@@ -59,15 +57,10 @@ func (r *request) sure() bool {
 	return thread.Gauge{Tokens: least, Window: c.window.tokens}.Band() == thread.BandFull
 }
 
-// again reports whether the request is the prompt once more that was not sent.
-func (r *request) again() bool {
-	return r.conversation.refused.again(len(r.scan.Items), r.scan.Request.Prompt, r.cfg.Now())
-}
-
 // refuse notes that the last main request is not sent.
 func (r *request) refuse(m measurement, why string) {
 	c := r.conversation
-	if r.again() {
+	if c.refused.again(r.scan, r.cfg.Now()) {
 		c.latest = c.refused.seen
 		return
 	}

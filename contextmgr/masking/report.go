@@ -14,52 +14,38 @@ func (m *Masker) Report(id thread.ID) (thread.ContextReport, error) {
 	if err != nil {
 		return thread.ContextReport{}, err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.Lock()
+	defer c.Unlock()
 	r := thread.ContextReport{Thread: id, Model: c.cache.model, Window: c.window.tokens, Rereads: c.rereads.count}
 	r.Mode, r.Why = c.mode()
-	r.Summaries = c.summaries()
-	if p := c.offer; p != nil && p.gain.Frees > 0 {
-		r.Offer = &thread.SummaryOffer{
-			Turns: p.turns, Replaced: p.sum.Replaced, Frees: p.gain.Frees, CostUSD: p.usd, Priced: p.priced,
+	r.Summaries, r.Offer = c.summaries.List(), c.summaries.Offer()
+	var why map[policy.ID]string
+	switch before := c.before; {
+	case c.scan != nil:
+		r.Tokens, r.Masked = c.count.context(c.latest.measured.estimate), c.latest.measured.masked
+		r.Margin = c.margin(c.cache.model)
+		r.Forecast, r.Reason = c.latest.next.Batch.Forecast(m.cfg.inputPrice(c.cache.model)), string(c.latest.next.Reason)
+		if r.Reason == r.Forecast {
+			r.Reason = ""
 		}
-	}
-	if c.scan == nil {
+		why = c.settings.Unmasked(c.latest.judged)
+	case before != nil:
 		c.settings = c.inForce()
-		return c.reportBefore(r), nil
-	}
-	r.Tokens, r.Masked = c.count.context(c.latest.measured.estimate), c.latest.measured.masked
-	r.Margin = c.margin(c.cache.model)
-	r.Forecast, r.Reason = c.latest.next.Batch.Forecast(m.cfg.inputPrice(c.cache.model)), string(c.latest.next.Reason)
-	if r.Reason == r.Forecast {
-		r.Reason = ""
+		r.Model, r.Window, r.Tokens, r.Masked = before.Model, before.Window, before.Tokens, before.Masked
+		r.Reason = "from before the restart, " + before.At.Local().Format("Jan 2 15:04") + ": the next request tells how it is now"
+	default:
+		c.settings = c.inForce()
+		r.Reason = "no request since the server started"
+		return r, nil
 	}
 	r.Parts = c.latest.picture.parts()
 	fit(r.Parts, r.Tokens)
-	why := c.settings.Unmasked(c.latest.judged)
 	for _, e := range c.latest.picture.Entries {
 		res := c.shown(e)
 		res.Why = c.yet(why, res)
 		r.Results = append(r.Results, res)
 	}
 	return r, nil
-}
-
-// reportBefore completes the report on a thread that has sent no request since the server started: with what filled the
-// context before, if that is known.
-func (c *conversation) reportBefore(r thread.ContextReport) thread.ContextReport {
-	if c.before == nil {
-		r.Reason = "no request since the server started"
-		return r
-	}
-	r.Model, r.Window, r.Tokens, r.Masked = c.before.Model, c.before.Window, c.before.Tokens, c.before.Masked
-	r.Reason = "from before the restart, " + c.before.At.Local().Format("Jan 2 15:04") + ": the next request tells how it is now"
-	r.Parts = c.latest.picture.parts()
-	fit(r.Parts, r.Tokens)
-	for _, e := range c.latest.picture.Entries {
-		r.Results = append(r.Results, c.shown(e))
-	}
-	return r
 }
 
 // fit scales parts, which are estimated one by one, to what the whole has: a provider counts otherwise than we do.

@@ -8,14 +8,14 @@ import (
 	"orchestrator/contextmgr/gateway"
 	"orchestrator/contextmgr/models"
 	"orchestrator/contextmgr/policy"
+	"orchestrator/contextmgr/summaries"
 	"orchestrator/contextmgr/wire"
-	"orchestrator/thread"
 )
 
 // request is a request while it is rewritten. The conversation's lock is held.
 type request struct {
 	cfg          *Config
-	between      between
+	writer       *summaries.Writer
 	conversation *conversation
 	outgoing     gateway.Outgoing
 	scanner      wire.Scanner
@@ -24,18 +24,10 @@ type request struct {
 	meter        meter
 }
 
-// between does what is to be done between turns.
-type between interface {
-	// keep keeps a request that ended a turn.
-	keep(o gateway.Outgoing, scanner wire.Scanner)
-	// start has a summary written.
-	start(c *conversation, by thread.SummaryAuthor)
-}
-
 // newRequest returns a request of a conversation that has been read.
-func newRequest(b between, c *conversation, o gateway.Outgoing, scanner wire.Scanner, scan *wire.Scan) *request {
+func newRequest(w *summaries.Writer, c *conversation, o gateway.Outgoing, scanner wire.Scanner, scan *wire.Scan) *request {
 	return &request{
-		cfg: c.cfg, between: b, conversation: c, outgoing: o, scanner: scanner, scan: scan, settings: c.settings,
+		cfg: c.cfg, writer: w, conversation: c, outgoing: o, scanner: scanner, scan: scan, settings: c.settings,
 		meter: meter{c.cfg.Counts, c.cfg.Calibration, scan.Request.Model},
 	}
 }
@@ -93,7 +85,7 @@ func (r *request) measure() measurement {
 	scan, body := r.scan, r.outgoing.Call.Body
 	m := measurement{number: numbers(scan)}
 	if r.masks() {
-		m.standing = items{scan, r.scanner}.standing(r.conversation.masks.Summaries())
+		m.place = summaries.Find(scan, r.scanner, r.conversation.masks.Summaries())
 	}
 	m.results = make([]policy.Result, len(scan.Contents))
 	m.uses = make([]policy.Use, len(scan.Contents))
@@ -102,24 +94,23 @@ func (r *request) measure() measurement {
 	list := r.list()
 	at, estimate := list.Start, r.ahead()
 	summarised := func(before int) { // counts the summary that stands before a place
-		if s := m.standing; s.to > s.from && at <= s.Start && s.Start < before {
-			estimate += r.meter.rest(body[at:s.Start]) + s.sum.Tokens
-			m.masked += max(0, s.sum.Replaced-s.sum.Tokens)
-			at = s.End
+		if p := m.place; p.Stands() && at <= p.Start && p.Start < before {
+			estimate += r.meter.rest(body[at:p.Start]) + p.Summary.Tokens
+			m.masked += max(0, p.Summary.Replaced-p.Summary.Tokens)
+			at = p.End
 		}
 	}
 	for i, content := range scan.Contents {
 		summarised(content.Start)
-		if m.standing.has(content.Item) {
-			m.results[i], m.uses[i] = r.result(i, content, m.number.of[content.Item], seen)
-			m.results[i].Before, m.results[i].Masked = estimate, true
+		m.results[i], m.uses[i] = r.result(i, content, m.number.of[content.Item], seen)
+		res := &m.results[i]
+		if m.place.Has(content.Item) {
+			res.Before, res.Masked = estimate, true
 			continue
 		}
 		estimate += r.meter.rest(body[at:content.Start])
 		at = content.End
-		res, use := r.result(i, content, m.number.of[content.Item], seen)
-		res.Before = estimate
-		m.results[i], m.uses[i], m.sizes[i] = res, use, res.Tokens
+		res.Before, m.sizes[i] = estimate, res.Tokens
 		if res.Masked {
 			m.sizes[i] = min(res.Tokens, r.settings.StubTokens)
 			m.masked += res.Tokens - m.sizes[i]
@@ -201,4 +192,55 @@ func (r *request) picture(m measurement) picture {
 	}
 	p.Messages = max(0, m.estimate-contents-p.System-tools)
 	return p
+}
+
+// body returns the body with all masks and the summary, nil if there are none.
+func (r *request) body(m measurement) []byte {
+	if !r.masks() {
+		return nil
+	}
+	c := r.conversation
+	var with []wire.Replacement
+	for i, content := range r.scan.Contents {
+		if !m.results[i].Masked || m.place.Has(content.Item) {
+			continue
+		}
+		id := m.results[i].ID
+		stub, ok := c.stubs[id]
+		if !ok {
+			mask, _ := c.masks.Mask(id)
+			stub = r.scanner.Replace(content.Of(r.outgoing.Call.Body), content.Form, mask.Stub)
+			c.stubs[id] = stub
+		}
+		if stub != nil {
+			with = append(with, wire.Replacement{Span: content.Span, With: stub})
+		}
+	}
+	if p := m.place; p.Stands() {
+		with = append(with, wire.Replacement{Span: p.Span, With: r.scanner.PersonItem(p.Summary.Text)})
+		slices.SortFunc(with, func(a, b wire.Replacement) int { return a.Start - b.Start })
+	}
+	if len(with) == 0 {
+		return nil
+	}
+	return wire.Splice(r.outgoing.Call.Body, with)
+}
+
+// Sent implements summaries.Conversation.
+func (c *conversation) Sent(o gateway.Outgoing, scanner wire.Scanner, scan *wire.Scan) summaries.Sent {
+	r := newRequest(nil, c, o, scanner, scan)
+	r.settings = c.inForce()
+	return r.sent(r.measure())
+}
+
+// sent returns a request as summaries are made of it.
+func (r *request) sent(m measurement) summaries.Sent {
+	c, now := r.conversation, r.cfg.Now()
+	return summaries.Sent{
+		Outgoing: r.outgoing, Scanner: r.scanner, Scan: r.scan, At: now, Number: m.number.last, Settings: r.settings,
+		Place: m.place, Sizes: m.sizes, Estimate: m.estimate, Context: c.count.context(m.estimate), Window: c.window.tokens,
+		Cold: c.cache.expired(now), Prices: r.prices(), InputUSD: r.cfg.inputPrice(c.cache.model),
+		Cost:   func(t models.Tokens) (float64, bool) { return r.cfg.Models.Cost(r.scan.Request.Model, t) },
+		Tokens: r.meter.rest, Before: r.before, Body: func() []byte { return r.body(m) },
+	}
 }

@@ -20,13 +20,9 @@ type rereads struct {
 
 // mask notes that what was read is masked from a request on.
 func (r *rereads) mask(p part, request int) {
-	if p.file == "" {
-		return
+	if p.file != "" {
+		r.masked[p] = request
 	}
-	if r.masked == nil {
-		r.masked = map[part]int{}
-	}
-	r.masked[p] = request
 }
 
 // look counts what the newest results of a request read again.

@@ -14,7 +14,7 @@ func TestRereads(t *testing.T) {
 			number: numbering{last: request}, results: []policy.Result{{Reads: "old"}, r}, uses: []policy.Use{{}, {Part: what}},
 		}
 	}
-	var r rereads
+	r := rereads{masked: map[part]int{}}
 	r.mask(part{"a", "1"}, 10)
 	r.mask(part{"b", ""}, 10)
 	r.mask(part{"", ""}, 10)

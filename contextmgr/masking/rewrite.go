@@ -25,7 +25,7 @@ func (r *request) rewrite() gateway.Rewritten {
 	}
 	out := gateway.Rewritten{Request: &scan.Request, Ended: r.ended(m, main)}
 	if r.masks() && !r.compacts(m) {
-		if out.Body = r.splice(m); main {
+		if out.Body = r.body(m); main {
 			out.Masked = m.masked
 		}
 	}
@@ -51,16 +51,10 @@ const compactShare = 90
 
 // stands counts what a summary costs that was not in the request before: what follows it is written to the cache again.
 func (r *request) stands(m *measurement) {
-	c, s := r.conversation, m.standing
-	text := ""
-	if s.to > s.from {
-		text = s.sum.Text
+	c := r.conversation
+	if !c.summaries.Stand(m.place) || c.scan == nil || c.cache.lost(r.scan.Request) || c.cache.expired(r.cfg.Now()) {
+		return
 	}
-	cold := c.cache.lost(r.scan.Request) || c.cache.expired(r.cfg.Now())
-	if c.scan != nil && text != c.stood && text != "" && !cold {
-		p := r.prices()
-		before := r.before(s.Start)
-		m.cost = max(m.cost, max(0, p.Write-p.Read)*float64(max(0, m.estimate-before)))
-	}
-	c.stood = text
+	p := r.prices()
+	m.cost = max(m.cost, max(0, p.Write-p.Read)*float64(max(0, m.estimate-r.before(m.place.Start))))
 }

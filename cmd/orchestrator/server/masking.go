@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"orchestrator/cmd/orchestrator/config"
@@ -130,8 +128,7 @@ func contextRules(c config.Config) []thread.ContextRule {
 func keeps(names []string) func(tool string) bool {
 	return func(tool string) bool {
 		return slices.ContainsFunc(names, func(name string) bool {
-			ok, err := path.Match(strings.ToLower(name), strings.ToLower(tool))
-			return ok && err == nil // checked when the configuration was read
+			return policy.Rule{Tool: name}.Matches(tool)
 		})
 	}
 }
