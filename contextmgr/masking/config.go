@@ -51,7 +51,7 @@ type Config struct {
 	// Pictures keeps what fills contexts beyond the life of this process; nil for not at all.
 	Pictures Pictures
 	// WayOut tells an agent, and with it the person, what to do when a thread's context is full and a request with a prompt
-	// is not sent. If it is nil or returns "", the request is sent all the same.
+	// is not sent: GoesOn or WaysOut. If it is nil or returns "", the request is sent all the same.
 	WayOut func(id thread.ID, prompt string) string
 	Now    func() time.Time
 	Log    *slog.Logger

@@ -22,9 +22,7 @@ type key struct {
 func keyOf(c wire.Content, seen map[key]int) key {
 	k := key{call: c.Call, tool: c.Tool, form: c.Form, sum: c.Sum}
 	if c.Call == "" {
-		n := seen[k]
-		seen[k]++
-		k.nth = n
+		k.nth, seen[k] = seen[k], seen[k]+1
 	}
 	return k
 }

@@ -1,8 +1,6 @@
 package masking
 
 import (
-	"strings"
-
 	"orchestrator/contextmgr/masks"
 	"orchestrator/contextmgr/policy"
 	"orchestrator/contextmgr/wire"
@@ -25,7 +23,12 @@ func (r *request) decide(m *measurement) {
 		Window: c.window.tokens, Context: size, New: c.count.added(m.estimate), Results: m.results,
 		Request: m.number.last, TurnBegins: m.number.turn, Growth: growth(*m, size),
 		Prices: r.prices(), TTL: c.cache.lifetime(), Idle: c.cache.idle(r.cfg.Now()), Cold: c.cache.lost(r.scan.Request),
-		Rereads: c.rereads.count, MaskedResults: countMasked(m.results),
+		Rereads: c.rereads.count,
+	}
+	for _, res := range conv.Results {
+		if res.Masked && res.Kind == policy.KindOutput {
+			conv.MaskedResults++
+		}
 	}
 	d := policy.Decide(conv, r.settings)
 	c.latest.decision, c.latest.next, c.latest.judged = d, d, conv
@@ -92,7 +95,7 @@ func (r *request) batch(m *measurement, chosen map[policy.ID]policy.Reason) (bat
 		text := content.Text(raw)
 		tokens, count := res.Tokens, lines(text)
 		stub := func(path string, token thread.Token) string {
-			return policy.Stub(content.Tool, count, tokens, path, string(token))
+			return Stub(content.Tool, count, tokens, path, string(token))
 		}
 		whole := r.scanner.Replace(raw, content.Form, stub(r.conversation.masks.Dir()+"/00000000.txt", "max:00000000"))
 		if whole == nil || len(whole) >= len(raw) {
@@ -109,23 +112,4 @@ func (r *request) batch(m *measurement, chosen map[policy.ID]policy.Reason) (bat
 		at = append(at, i)
 	}
 	return batch, at
-}
-
-func countMasked(results []policy.Result) int {
-	n := 0
-	for _, res := range results {
-		if res.Masked && res.Kind == policy.KindOutput {
-			n++
-		}
-	}
-	return n
-}
-
-// lines returns how many lines a text has.
-func lines(text string) int {
-	n := strings.Count(text, "\n")
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		n++
-	}
-	return n
 }

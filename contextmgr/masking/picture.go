@@ -106,23 +106,20 @@ func (p picture) parts() []thread.ContextPart {
 	for server, n := range p.Tools {
 		out = append(out, thread.ContextPart{Kind: "tools", Name: server, Tokens: n, Count: p.ToolsN[server]})
 	}
-	byTool := map[thread.ContextPart]*thread.ContextPart{}
+	byTool := map[thread.ContextPart]thread.ContextPart{}
 	for _, e := range p.Entries {
 		key := thread.ContextPart{Kind: "results", Name: e.Result.Tool}
 		if e.Result.Kind == policy.KindInput {
 			key.Kind = "inputs"
 		}
-		part := byTool[key]
-		if part == nil {
-			part = &thread.ContextPart{Kind: key.Kind, Name: key.Name}
-			byTool[key] = part
-		}
+		part := cmp.Or(byTool[key], key)
 		part.Tokens += e.Size
 		part.Masked += e.Result.Tokens - e.Size
 		part.Count++
+		byTool[key] = part
 	}
 	for _, part := range byTool {
-		out = append(out, *part)
+		out = append(out, part)
 	}
 	out = slices.DeleteFunc(out, func(p thread.ContextPart) bool { return p.Tokens == 0 && p.Masked == 0 })
 	slices.SortFunc(out, func(a, b thread.ContextPart) int {

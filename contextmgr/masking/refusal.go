@@ -2,15 +2,21 @@ package masking
 
 import (
 	"fmt"
-	"net/http"
 
 	"orchestrator/contextmgr/policy"
 	"orchestrator/thread"
 )
 
-// refusedStatus is the status with which a request is refused: agents show the text of one and do not send the request
-// again.
-const refusedStatus = http.StatusBadRequest
+// GoesOn ends the refusal of a prompt that goes on in a fork.
+const GoesOn = "It goes on in a fork that begins with a summary"
+
+// WaysOut ends the refusal of a prompt of a thread with this name, of which people decide what becomes.
+func WaysOut(name string) string {
+	return fmt.Sprintf("Have older turns summarised with `orchestrator context summary %[1]s --write`, have the agent compact "+
+		"its conversation, or continue in a fork that begins with a summary: f on the screen, or "+
+		"`orchestrator fork \"…\" -t %[1]s --fresh`. To send it all the same, run `orchestrator context policy %[1]s observe`",
+		name)
+}
 
 // full says what must be done because the window is almost full: people are warned once, and a prompt that would fill it
 // is refused, with the way out. Inside a turn nothing is refused that still fits. Of an unknown window nothing is known,

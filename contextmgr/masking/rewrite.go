@@ -1,6 +1,8 @@
 package masking
 
 import (
+	"net/http"
+
 	"orchestrator/contextmgr/gateway"
 	"orchestrator/contextmgr/wire"
 )
@@ -20,7 +22,7 @@ func (r *request) rewrite() gateway.Rewritten {
 		c.scan, c.latest.measured, c.before = scan.Memory(), m, nil
 		if why := r.full(); why != "" {
 			r.refuse(m, why)
-			return gateway.Rewritten{Refusal: why, Status: refusedStatus}
+			return gateway.Rewritten{Refusal: why, Status: http.StatusBadRequest} // agents show its text and do not ask again
 		}
 	}
 	out := gateway.Rewritten{Request: &scan.Request, Ended: r.ended(m, main)}

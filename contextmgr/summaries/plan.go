@@ -37,8 +37,10 @@ type plan struct {
 func newPlan(s Sent, all []masks.Summary) (plan, error) {
 	its := items{s.Scan, s.Scanner}
 	p := plan{of: s, from: its.answered()}
-	p.to = s.cut(p.from)
-	if p.from < 0 || p.to <= max(p.from, s.Place.To) {
+	if p.from >= 0 {
+		p.to = s.cut(p.from)
+	}
+	if p.to <= max(p.from, s.Place.To) {
 		return p, errNothing
 	}
 	if its.dropped(all, p.from) {
@@ -85,11 +87,7 @@ func (s Sent) cost(tokens int64) (usd float64, priced bool) {
 // cut returns where the newest turns begin that are kept: as many as have room, and one at least. It returns -1 if
 // there is no place to cut.
 func (s Sent) cut(from int) int {
-	best := -1
-	if from < 0 {
-		return best
-	}
-	room := s.Window * keptShare / 100
+	best, room := -1, s.Window*keptShare/100
 	for _, at := range slices.Backward(s.Scanner.Turns(s.Scan.Request.Items)) {
 		kept := s.Tokens(s.Call.Body[s.Scan.Items[at].Start:s.Scan.List.End])
 		if at <= from || best >= 0 && kept > room {

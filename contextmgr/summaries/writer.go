@@ -105,9 +105,7 @@ func (w *Writer) TurnEnded(t *Thread, s Sent, ask policy.Ask) {
 	if err != nil {
 		return
 	}
-	t.offer = &thread.SummaryOffer{
-		Turns: p.turns, Replaced: p.sum.Replaced, Frees: p.gain.Frees, CostUSD: p.usd, Priced: p.priced,
-	}
+	t.offer = &thread.SummaryOffer{Turns: p.turns, Replaced: p.sum.Replaced, Frees: p.gain.Frees, CostUSD: p.usd, Priced: p.priced}
 	if ask == policy.AskNothing {
 		t.toldOffer = false
 		return

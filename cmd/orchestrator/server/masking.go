@@ -144,12 +144,9 @@ func (a *Server) wayOut(id thread.ID, prompt string) string {
 		return ""
 	}
 	if a.manager.Outgrown(id, prompt) {
-		return "It goes on in a fork that begins with a summary"
+		return masking.GoesOn
 	}
-	return fmt.Sprintf("Have older turns summarised with `orchestrator context summary %[1]s --write`, have the agent compact "+
-		"its conversation, or continue in a fork that begins with a summary: f on the screen, or "+
-		"`orchestrator fork \"…\" -t %[1]s --fresh`. To send it all the same, run `orchestrator context policy %[1]s observe`",
-		s.Name)
+	return masking.WaysOut(s.Name)
 }
 
 // lineage tells the masker about threads.

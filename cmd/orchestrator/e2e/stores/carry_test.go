@@ -9,8 +9,8 @@ import (
 
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/cmd/orchestrator/exitcode"
+	"orchestrator/contextmgr/masking"
 	"orchestrator/contextmgr/masks"
-	"orchestrator/contextmgr/policy"
 	"orchestrator/thread"
 	"orchestrator/thread/private"
 )
@@ -35,7 +35,7 @@ func maskResult(r *e2e.Rig, id thread.ID, content string) masks.Mask {
 	if err == nil {
 		err = set.Add([]masks.New{{
 			Mask: masks.Mask{ID: "a result", Tool: "Read", Lines: 1, Tokens: 500}, Content: []byte(content),
-			Text: func(file string, token thread.Token) string { return policy.Stub("Read", 1, 500, file, string(token)) },
+			Text: func(file string, token thread.Token) string { return masking.Stub("Read", 1, 500, file, string(token)) },
 		}})
 	}
 	if err == nil {
@@ -105,7 +105,7 @@ func TestExportCarriesStagedDataAndMasks(t *testing.T) {
 	if content, err := os.ReadFile(got.File); err != nil || strings.TrimSpace(string(content)) != result {
 		t.Errorf("the file has %q, %v", content, err)
 	}
-	if want := policy.Stub("Read", 1, 500, got.File, string(mask.Token)); got.Stub != want || got.Token != mask.Token {
+	if want := masking.Stub("Read", 1, 500, got.File, string(mask.Token)); got.Stub != want || got.Token != mask.Token {
 		t.Errorf("the text is %q, want %q", got.Stub, want)
 	}
 	if !set.Pinned("another") {
