@@ -9,19 +9,13 @@
 //
 //   - A decision is durable, with the contents that it masks, before the first request that it changes is sent.
 //
-//   - A summary stands in place of older turns only while both ends of what it replaces are in the request as they were.
-//     It is durable, with all that it replaces, before the first request that has it; a person can drop or edit it.
-//
 //   - The agent's own records and what people see of a conversation keep the contents.
 //
 //   - Whatever cannot be read, decided or stored, the request is sent as it came, with what had been masked before where
 //     that is possible, and people are told once.
 //
-//   - A summary is written beside the requests, at most one of a thread at a time, and never with the credentials of a
-//     subscription login unless people have allowed that.
-//
-// It keeps no credentials. Contents are stored by package masks only; of each thread, the last request that ended a turn
-// is kept in memory for an hour, compressed.
+// Older turns are replaced by summaries as package summaries says. It keeps no credentials. Contents are stored by package
+// masks only.
 package masking
 
 import (
