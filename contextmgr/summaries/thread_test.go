@@ -79,7 +79,7 @@ func TestBill(t *testing.T) {
 	s := New("t1", &talk{})
 	no := errors.New("it invents files")
 	for _, usd := range []float64{0.5, 0.25} {
-		if _, err := s.written(plan{}, "", summary.Written{CostUSD: usd}, no); err != no {
+		if _, err := s.written(plan{}, "", summary.Written{CostUSD: usd}, no); !errors.Is(err, no) {
 			t.Error(err)
 		}
 	}
