@@ -95,9 +95,9 @@ func (r *request) queue() {
 		}
 	}()
 	for _, content := range r.scan.Contents {
-		if _, ok := r.cfg.Counts.Known(content.Sum); !ok {
+		if _, ok := r.meter.known(content); !ok {
 			raw := content.Of(r.outgoing.Call.Body)
-			r.cfg.Counts.Queue(content.Sum, content.Text(raw))
+			r.cfg.Counts.Queue(r.meter.encoding, content.Sum, content.Text(raw))
 		}
 	}
 }
@@ -121,7 +121,7 @@ func (r *request) learn(m measurement, input int64) {
 		if res.Request != m.number.last || content.Form == wire.FormInput {
 			continue
 		}
-		n, ok := r.cfg.Counts.Known(content.Sum)
+		n, ok := r.meter.known(content)
 		if !ok || content.Other > 0 || res.Masked {
 			return // nothing can be learned
 		}

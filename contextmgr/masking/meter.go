@@ -17,11 +17,12 @@ type meter struct {
 	counts      Counts
 	calibration Calibration
 	model       string
+	encoding    string // by which the model's tokens are counted
 }
 
 // content returns the tokens of a content, without its pictures.
 func (m meter) content(c wire.Content) int64 {
-	n, ok := m.counts.Known(c.Sum)
+	n, ok := m.known(c)
 	if !ok {
 		size := c.End - c.Start
 		if c.Other > 0 {
@@ -31,6 +32,11 @@ func (m meter) content(c wire.Content) int64 {
 	}
 	factor, _, _ := m.calibration.Factor(m.model, c.Tool)
 	return int64(float64(n) * factor)
+}
+
+// known returns the tokens of a content, if they have been counted.
+func (m meter) known(c wire.Content) (tokens int64, ok bool) {
+	return m.counts.Known(m.encoding, c.Sum)
 }
 
 // rest returns the tokens of what is no content: messages, the system prompt, tools.

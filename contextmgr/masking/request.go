@@ -28,7 +28,7 @@ type request struct {
 func newRequest(w *summaries.Writer, c *conversation, o gateway.Outgoing, scanner wire.Scanner, scan *wire.Scan) *request {
 	return &request{
 		cfg: c.cfg, writer: w, conversation: c, outgoing: o, scanner: scanner, scan: scan, settings: c.settings,
-		meter: meter{c.cfg.Counts, c.cfg.Calibration, scan.Request.Model},
+		meter: meter{c.cfg.Counts, c.cfg.Calibration, scan.Request.Model, c.cfg.Models.Encoding(scan.Request.Model)},
 	}
 }
 
