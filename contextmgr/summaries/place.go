@@ -1,4 +1,4 @@
-package masking
+package summaries
 
 import (
 	"crypto/sha256"
@@ -6,42 +6,45 @@ import (
 	"strings"
 
 	"orchestrator/contextmgr/masks"
-	"orchestrator/contextmgr/policy"
 	"orchestrator/contextmgr/wire"
 	"orchestrator/thread/pattern"
 )
 
-// standing is a summary that stands in place of items of a request; it has no items if there is none.
-type standing struct {
-	from, to int // items, to excluded
-	wire.Span
-	sum masks.Summary
+// Place is where a summary stands in a request; without items, none does.
+type Place struct {
+	From, To  int // the items that it replaces, To excluded
+	wire.Span     // of them in the body
+	Summary   masks.Summary
 }
 
-// has reports whether an item is replaced.
-func (s standing) has(item int) bool { return item >= s.from && item < s.to }
+// Stands reports whether a summary stands there.
+func (p Place) Stands() bool { return p.To > p.From }
 
-// items are the items of a request.
-type items struct {
-	scan   *wire.Scan
-	reader wire.Reader
-}
+// Has reports whether an item is replaced.
+func (p Place) Has(item int) bool { return item >= p.From && item < p.To }
 
-// standing returns the newest of these summaries that stands for items. One whose items are not there any more,
-// because the agent went back or compacted them, or because a person did, does not stand.
-func (its items) standing(all []masks.Summary) standing {
+// Find returns where the newest of these summaries stands that stands for items of a request. One whose items are not
+// there any more, because the agent went back or compacted them, or because a person did, does not stand.
+func Find(scan *wire.Scan, reader wire.Reader, all []masks.Summary) Place {
+	its := items{scan, reader}
 	from := its.answered()
 	if from < 0 {
-		return standing{}
+		return Place{}
 	}
 	for _, sum := range slices.Backward(all) {
 		// What follows must not be an answer or a result that belongs to what is replaced: it begins a turn.
 		to := from + sum.Items
 		if !sum.Dropped && sum.Text != "" && its.matches(sum, from) && its.begins(to) {
-			return standing{from, to, wire.Span{Start: its.scan.Items[from].Start, End: its.scan.Items[to-1].End}, sum}
+			return Place{from, to, wire.Span{Start: scan.Items[from].Start, End: scan.Items[to-1].End}, sum}
 		}
 	}
-	return standing{}
+	return Place{}
+}
+
+// items are the items of a request.
+type items struct {
+	scan   *wire.Scan
+	reader wire.Reader
 }
 
 // matches reports whether the items that a summary stands for are there, and something behind them.
@@ -88,6 +91,3 @@ func (its items) hash(item int) masks.Hash {
 	}
 	return sha256.Sum256([]byte(strings.ReplaceAll(string(raw), ",", "")))
 }
-
-// wholeOf returns the id under which all that a summary replaces is kept.
-func wholeOf(id string) policy.ID { return policy.ID("summary-" + id) }

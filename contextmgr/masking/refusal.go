@@ -2,38 +2,42 @@ package masking
 
 import (
 	"fmt"
-	"net/http"
 
 	"orchestrator/contextmgr/policy"
 	"orchestrator/thread"
 )
 
-// refusedStatus is the status with which a request is refused: agents show the text of one and do not send the request
-// again.
-const refusedStatus = http.StatusBadRequest
+// GoesOn ends the refusal of a prompt that goes on in a fork.
+const GoesOn = "It goes on in a fork that begins with a summary"
+
+// WaysOut ends the refusal of a prompt of a thread with this name, of which people decide what becomes.
+func WaysOut(name string) string {
+	return fmt.Sprintf("Have older turns summarised with `orchestrator context summary %[1]s --write`, have the agent compact "+
+		"its conversation, or continue in a fork that begins with a summary: f on the screen, or "+
+		"`orchestrator fork \"…\" -t %[1]s --fresh`. To send it all the same, run `orchestrator context policy %[1]s observe`",
+		name)
+}
 
 // full says what must be done because the window is almost full: people are warned once, and a prompt that would fill it
 // is refused, with the way out. Inside a turn nothing is refused that still fits. Of an unknown window nothing is known,
 // nor of one that the provider took more than: then a count or the window is wrong.
 func (r *request) full() (refusal string) {
 	c := r.conversation
-	size, window := c.decision.Context, c.window
+	size, ask, window := c.latest.decision.Context, c.latest.decision.Ask, c.window.tokens
 	if window <= 0 || !r.masks() {
 		return ""
 	}
-	switch c.decision.Ask {
-	case policy.AskWarn, policy.AskFork:
-	default:
+	if ask != policy.AskWarn && ask != policy.AskFork {
 		delete(c.told, "full")
 		return ""
 	}
 	share := thread.Percent(float64(size) * 100 / float64(window))
 	how := fmt.Sprintf("the context has %s of %s tokens (%s)", thread.Tokens(size), thread.Tokens(window), share)
-	refuses := c.decision.Ask == policy.AskFork && !c.larger && r.cfg.WayOut != nil && (!r.inTurn() || size >= window) && r.sure()
-	if refuses && r.again() {
+	refuses := ask == policy.AskFork && !c.window.exceeded && r.cfg.WayOut != nil && (!r.inTurn() || size >= window) && r.sure()
+	if refuses && c.refused.again(r.scan, r.cfg.Now()) {
 		return c.refused.why
 	}
-	r.tell("full", how+": have the agent compact it, or fork the thread with a summary")
+	c.warn(r.outgoing, "full", how+": have the agent compact it, or fork the thread with a summary")
 	if !refuses {
 		return ""
 	}
@@ -52,31 +56,23 @@ func (r *request) full() (refusal string) {
 // Otherwise the provider is asked.
 func (r *request) sure() bool {
 	c := r.conversation
-	if c.counted.Input > 0 {
+	if c.count.Input > 0 {
 		return true
 	}
-	least := int64(float64(c.decision.Context) * (1 - c.margin(r.cfg.Calibration, r.scan.Request.Model)))
-	return thread.Gauge{Tokens: least, Window: c.window}.Band() == thread.BandFull
-}
-
-// again reports whether the request is the prompt once more that was not sent.
-func (r *request) again() bool {
-	return r.conversation.refused.again(len(r.scan.Items), r.scan.Request.Prompt, r.cfg.Now())
+	least := int64(float64(c.latest.decision.Context) * (1 - c.margin(r.scan.Request.Model)))
+	return thread.Gauge{Tokens: least, Window: c.window.tokens}.Band() == thread.BandFull
 }
 
 // refuse notes that the last main request is not sent.
-func (r *request) refuse(m measured, why string) {
+func (r *request) refuse(m measurement, why string) {
 	c := r.conversation
-	if f := c.refused; r.again() {
-		c.last, c.picture, c.decision, c.next, c.judged = f.last, f.picture, f.decision, f.next, f.judged
+	if c.refused.again(r.scan, r.cfg.Now()) {
+		c.latest = c.refused.seen
 		return
 	}
-	c.picture = r.picture(m)
-	c.refused = refused{
-		at: r.cfg.Now(), items: len(r.scan.Items), prompt: r.scan.Request.Prompt, why: why,
-		last: m, picture: c.picture, decision: c.decision, next: c.next, judged: c.judged,
-	}
-	r.keepLast(r.last())
+	c.latest.picture = r.picture(m)
+	c.refused = refused{r.cfg.Now(), len(r.scan.Items), r.scan.Request.Prompt, why, c.latest}
+	r.keep(r.stored())
 }
 
 // inTurn reports whether the request goes on with a turn: its last item is not what a person said.

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"testing"
 
-	"orchestrator/contextmgr/masking"
 	"orchestrator/contextmgr/masks"
 	"orchestrator/contextmgr/policy"
+	"orchestrator/contextmgr/summaries"
 	"orchestrator/contextmgr/summary"
 	"orchestrator/contextmgr/wire"
 	"orchestrator/thread"
@@ -53,7 +53,7 @@ const honest = "## Goal\nto go on with file1.go\n## Asked for\nprompts\n## Decis
 func penned(t *testing.T, f format, p *pen) *world {
 	t.Helper()
 	w := open(t, f, policy.ModeSafe)
-	w.summaries = masking.Summaries{By: thread.ByModel, Model: p, MostUSD: 5, How: func(thread.ID) string { return "press s" }}
+	w.summaries = summaries.Settings{By: thread.ByModel, Model: p, MostUSD: 5, How: func(thread.ID) string { return "press s" }}
 	w.turns(11)
 	if len(p.drafts()) > 0 {
 		t.Fatal("a summary is written of a small context")
@@ -220,6 +220,10 @@ func TestSummaryIsRefused(t *testing.T) {
 		"no older turns":   func(w *world) error { return w.Summarise(w.Context(), "small", thread.ByExtract) },
 		"older turns":      func(w *world) error { return w.Summarise(w.Context(), "tiny", thread.ByExtract) },
 		"is not in memory": func(w *world) error { return w.Summarise(w.Context(), "other", thread.ByExtract) },
+		"in memory, where": func(w *world) error {
+			w.Forget("t1")
+			return w.Summarise(w.Context(), "t1", thread.ByExtract)
+		},
 		"summary_program":  func(w *world) error { return w.Summarise(w.Context(), "t1", thread.ByProgram) },
 		"does not write":   func(w *world) error { return w.Summarise(w.Context(), "t1", "oracle") },
 		"a cancelled call": func(w *world) error { return cancelled(w) },

@@ -9,40 +9,33 @@
 //
 //   - A decision is durable, with the contents that it masks, before the first request that it changes is sent.
 //
-//   - A summary stands in place of older turns only while both ends of what it replaces are in the request as they were.
-//     It is durable, with all that it replaces, before the first request that has it; a person can drop or edit it.
-//
 //   - The agent's own records and what people see of a conversation keep the contents.
 //
 //   - Whatever cannot be read, decided or stored, the request is sent as it came, with what had been masked before where
 //     that is possible, and people are told once.
 //
-//   - A summary is written beside the requests, at most one of a thread at a time, and never with the credentials of a
-//     subscription login unless people have allowed that.
-//
-// It keeps no credentials. Contents are stored by package masks only; of each thread, the last request that ended a turn
-// is kept in memory for an hour, compressed.
+// Older turns are replaced by summaries as package summaries says. It keeps no credentials. Contents are stored by package
+// masks only.
 package masking
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 
 	"orchestrator/contextmgr/gateway"
 	"orchestrator/contextmgr/policy"
+	"orchestrator/contextmgr/summaries"
 	"orchestrator/contextmgr/wire"
 	"orchestrator/thread"
 )
 
 // Masker masks the requests of all threads.
 type Masker struct {
-	cfg Config
+	cfg *Config
 
-	*writer
-
-	live inMemory
+	writer        *summaries.Writer
+	conversations conversations
 }
 
 var _ gateway.Keeper = (*Masker)(nil)
@@ -52,15 +45,21 @@ func New(cfg Config) (*Masker, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	w, err := newWriter(cfg)
+	if cfg.Summaries == nil {
+		cfg.Summaries = func() summaries.Settings { return summaries.Settings{} }
+	}
+	w, err := summaries.NewWriter(cfg.Summaries, cfg.Counts.Estimate, cfg.Log)
 	if err != nil {
 		return nil, fmt.Errorf("open the masks: %w", err)
 	}
-	return &Masker{cfg: cfg, writer: w, live: inMemory{of: map[thread.ID]*conversation{}}}, nil
+	return &Masker{&cfg, w, conversations{cfg: &cfg, of: map[thread.ID]*conversation{}}}, nil
 }
 
-// byDefault is what people write for the author of the settings.
-const byDefault = "default"
+// Settle waits until no summary is being written.
+func (m *Masker) Settle() { m.writer.Settle() }
+
+// Close ends the writing of summaries and lets no other begin.
+func (m *Masker) Close() error { return m.writer.Close() }
 
 // Summarise has a summary of a thread's older turns written and stored, for the requests that follow. An author of ""
 // is the one of the settings, or else the model.
@@ -69,19 +68,16 @@ func (m *Masker) Summarise(ctx context.Context, id thread.ID, by thread.SummaryA
 	if err != nil {
 		return err
 	}
-	if by == "" || by == byDefault {
-		by = cmp.Or(m.cfg.summaries().By, thread.ByModel)
-	}
-	return m.byHand(ctx, c, by)
+	return m.writer.Write(ctx, c.summaries, by)
 }
 
 // conversation returns what is known about a thread's conversation; asks is set for a request of its agent.
 func (m *Masker) conversation(id thread.ID, asks bool) (*conversation, error) {
-	c := m.live.get(id, asks)
-	defer m.live.trim()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.set != nil {
+	c := m.conversations.get(id, asks)
+	defer m.conversations.trim()
+	c.Lock()
+	defer c.Unlock()
+	if c.masks != nil {
 		return c, nil
 	}
 	parent, last := m.cfg.Threads.Lineage(id)
@@ -89,27 +85,29 @@ func (m *Masker) conversation(id thread.ID, asks bool) (*conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.set, c.asked = set, last
-	c.shorter = set.Shorter()
+	c.masks, c.cache.asked = set, last
+	if set.Shorter() {
+		c.pause = untilNextTurn
+	}
 	if m.cfg.Pictures != nil {
-		was, err := readLast(m.cfg.Pictures, id)
+		was, err := readStored(m.cfg.Pictures, id)
 		if err != nil { // the next request tells
 			m.cfg.Log.Warn("show what filled a context", "thread", string(id), "err", err)
 		}
 		if was != nil {
-			c.before, c.picture = was, was.picture()
+			c.before, c.latest.picture = was, was.picture
 		}
 	}
 	return c, nil
 }
 
 // Rest implements gateway.Keeper.
-func (m *Masker) Rest(id thread.ID) { m.live.rest(id) }
+func (m *Masker) Rest(id thread.ID) { m.conversations.rest(id) }
 
 // Forget implements gateway.Keeper.
 func (m *Masker) Forget(id thread.ID) {
-	m.live.forget(id)
-	m.kept.forget(id)
+	m.conversations.forget(id)
+	m.writer.Forget(id)
 	if m.cfg.Pictures != nil {
 		if err := m.cfg.Pictures.Drop(id); err != nil {
 			m.cfg.Log.Warn("remove what filled a context", "thread", string(id), "err", err)
@@ -123,20 +121,22 @@ func (m *Masker) Rewrite(_ context.Context, o gateway.Outgoing) gateway.Rewritte
 	if !ok {
 		return gateway.Rewritten{}
 	}
-	login := scanner.Login(o.Call.Header)
-	settings := m.cfg.Settings(o.Thread, login)
 	c, err := m.conversation(o.Thread, true)
 	if err != nil {
 		m.cfg.Log.Error("open the masks of a thread", "thread", string(o.Thread), "err", err)
 		o.Notice(thread.LevelWarn, "its requests are sent unmasked: "+err.Error())
 		return gateway.Rewritten{}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if mode := policy.Mode(c.set.Mode()); mode != "" {
-		settings.Mode = mode
+	c.Lock()
+	defer c.Unlock()
+	c.login = scanner.Login(o.Call.Header)
+	if c.settings = c.inForce(); c.settings.Mode == policy.ModeOff {
+		return gateway.Rewritten{}
 	}
-	c.settings, c.login = settings, login
-	r := &request{cfg: m.cfg, between: m.writer, conversation: c, outgoing: o, scanner: scanner, settings: settings}
-	return r.rewrite()
+	scan, err := scanner.Scan(o.Call, c.scan)
+	if err != nil {
+		c.warn(o, "unreadable", "a request of this thread cannot be read and was sent as it came; nothing in it is masked")
+		return gateway.Rewritten{}
+	}
+	return newRequest(m.writer, c, o, scanner, scan).rewrite()
 }

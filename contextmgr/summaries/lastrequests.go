@@ -1,7 +1,8 @@
-package masking
+package summaries
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,27 +18,27 @@ const (
 	mostKept = 64 << 20 // bytes of all threads
 )
 
-// ended is the last request of a thread that ended a turn: a summary by hand begins with it.
-type ended struct {
+// lastRequest is the last request of a thread that ended a turn: a summary by hand begins with it.
+type lastRequest struct {
 	outgoing gateway.Outgoing // without the body, and with nothing of the header
 	scanner  wire.Scanner
 	packed   []byte
 	end      *time.Timer
 }
 
-// kept has the last requests of threads in memory, compressed, each for an hour. The oldest make room for new ones.
-type kept struct {
+// lastRequests has the last requests of threads in memory, compressed, each for an hour. The oldest make room for new ones.
+type lastRequests struct {
 	pack   *zstd.Encoder
 	unpack *zstd.Decoder
 	most   int // bytes, compressed
 
 	mu    sync.Mutex // guards the rest; a leaf
-	of    map[thread.ID]*ended
+	of    map[thread.ID]*lastRequest
 	order []thread.ID
 	size  int
 }
 
-func newKept() (*kept, error) {
+func newLastRequests() (*lastRequests, error) {
 	pack, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
 		zstd.WithLowerEncoderMem(true))
 	if err != nil {
@@ -47,60 +48,53 @@ func newKept() (*kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &kept{pack: pack, unpack: unpack, most: mostKept, of: map[thread.ID]*ended{}}, nil
+	return &lastRequests{pack: pack, unpack: unpack, most: mostKept, of: map[thread.ID]*lastRequest{}}, nil
 }
 
 // keep keeps a request in place of the thread's one before.
-func (k *kept) keep(o gateway.Outgoing, scanner wire.Scanner) {
-	e := &ended{outgoing: o, scanner: scanner, packed: k.pack.EncodeAll(o.Call.Body, nil)}
+func (l *lastRequests) keep(o gateway.Outgoing, scanner wire.Scanner) {
+	e := &lastRequest{outgoing: o, scanner: scanner, packed: l.pack.EncodeAll(o.Call.Body, nil)}
 	e.outgoing.Call.Header, e.outgoing.Call.Body = nil, nil
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.drop(o.Thread)
-	k.of[o.Thread], k.order, k.size = e, append(k.order, o.Thread), k.size+len(e.packed)
-	for k.size > k.most {
-		k.drop(k.order[0])
-	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.drop(o.Thread)
+	l.of[o.Thread], l.order, l.size = e, append(l.order, o.Thread), l.size+len(e.packed)
 	e.end = time.AfterFunc(keptFor, func() {
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		if k.of[o.Thread] == e {
-			k.drop(o.Thread)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.of[o.Thread] == e {
+			l.drop(o.Thread)
 		}
 	})
+	for l.size > l.most {
+		l.drop(l.order[0])
+	}
 }
 
 // forget forgets a thread's request.
-func (k *kept) forget(id thread.ID) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.drop(id)
+func (l *lastRequests) forget(id thread.ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.drop(id)
 }
 
 // drop forgets a thread's request. mu is held.
-func (k *kept) drop(id thread.ID) {
-	e := k.of[id]
+func (l *lastRequests) drop(id thread.ID) {
+	e := l.of[id]
 	if e == nil {
 		return
 	}
-	if e.end != nil {
-		e.end.Stop()
-	}
-	delete(k.of, id)
-	k.size -= len(e.packed)
-	for i, other := range k.order {
-		if other == id {
-			k.order = append(k.order[:i:i], k.order[i+1:]...)
-			break
-		}
-	}
+	e.end.Stop()
+	delete(l.of, id)
+	l.size -= len(e.packed)
+	l.order = slices.DeleteFunc(l.order, func(other thread.ID) bool { return other == id })
 }
 
 // get returns a thread's last request that ended a turn.
-func (k *kept) get(id thread.ID) (gateway.Outgoing, wire.Scanner, error) {
-	k.mu.Lock()
-	e := k.of[id]
-	k.mu.Unlock()
+func (l *lastRequests) get(id thread.ID) (gateway.Outgoing, wire.Scanner, error) {
+	l.mu.Lock()
+	e := l.of[id]
+	l.mu.Unlock()
 	if e == nil {
 		return gateway.Outgoing{}, nil, thread.Hint(
 			fmt.Errorf("the last request of its agent is not in memory, where it is for an hour after each turn: %w",
@@ -108,7 +102,7 @@ func (k *kept) get(id thread.ID) (gateway.Outgoing, wire.Scanner, error) {
 	}
 	o := e.outgoing
 	var err error
-	if o.Call.Body, err = k.unpack.DecodeAll(e.packed, nil); err != nil {
+	if o.Call.Body, err = l.unpack.DecodeAll(e.packed, nil); err != nil {
 		return o, nil, fmt.Errorf("read the last request: %w", err)
 	}
 	return o, e.scanner, nil

@@ -65,7 +65,7 @@ func TestConversationsOfThreadsThatEnded(t *testing.T) {
 	ask("runs")
 	wished := thread.ID("wished")
 	ask(wished)
-	m.live.of[wished].wanted = map[policy.ID]bool{"x": true}
+	m.conversations.of[wished].wanted = map[policy.ID]bool{"x": true}
 	m.Rest(wished)
 	for i := range 200 {
 		id := thread.ID(fmt.Sprint("t", i))
@@ -83,21 +83,21 @@ func TestConversationsOfThreadsThatEnded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(m.live.of); n > mostResting+2 || len(m.live.resting) > mostResting+1 {
-		t.Errorf("%d conversations in memory, %d of threads that rest", n, len(m.live.resting))
+	if n := len(m.conversations.of); n > mostResting+2 || len(m.conversations.resting) > mostResting+1 {
+		t.Errorf("%d conversations in memory, %d of threads that rest", n, len(m.conversations.resting))
 	}
 	for _, id := range []thread.ID{"runs", wished, "t198"} {
-		if m.live.of[id] == nil {
+		if m.conversations.of[id] == nil {
 			t.Errorf("%s is forgotten", id)
 		}
 	}
-	if m.live.of["t198"].scan == nil {
+	if m.conversations.of["t198"].scan == nil {
 		t.Error("the newest that ended shows nothing any more")
 	}
-	for id := range m.live.of {
+	for id := range m.conversations.of {
 		m.Forget(id)
 	}
-	if len(m.live.of) != 0 || len(m.live.resting) != 0 || len(m.kept.of) != 0 {
-		t.Errorf("after all were removed: %d, %d, %d", len(m.live.of), len(m.live.resting), len(m.kept.of))
+	if len(m.conversations.of) != 0 || len(m.conversations.resting) != 0 {
+		t.Errorf("after all were removed: %d, %d", len(m.conversations.of), len(m.conversations.resting))
 	}
 }

@@ -1,12 +1,9 @@
-package policy
+package masking
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"unicode"
-
-	"orchestrator/thread"
 )
 
 // Stub returns the text that stands in place of a masked result. After it come the path of a file with the content and
@@ -40,26 +37,10 @@ func word(tool string) string {
 	return name
 }
 
-// Forecast says for people what masking a batch now would mean. usd is the price of a token of input that goes past the
-// cache, 0 if it is unknown.
-func (b Batch) Forecast(usd float64) string {
-	frees := "masking now frees " + thread.Tokens(b.Frees)
-	switch {
-	case b.Frees <= 0:
-		return "nothing to mask"
-	case b.Cost <= 0:
-		return frees + " and costs nothing"
-	case math.IsInf(b.BreakEven, 0):
-		return frees + " and never pays back"
+// lines returns how many lines a text has.
+func lines(text string) int {
+	if text == "" {
+		return 0
 	}
-	cost := "of " + thread.Tokens(b.Rewrites) + " tokens"
-	if usd > 0 {
-		cost = fmt.Sprintf("of $%.2f", b.Cost*usd)
-	}
-	requests := "requests"
-	back := int64(math.Ceil(b.BreakEven))
-	if back == 1 {
-		requests = "request"
-	}
-	return fmt.Sprintf("%s, costs one cache write %s, pays back in %d %s", frees, cost, back, requests)
+	return 1 + strings.Count(strings.TrimSuffix(text, "\n"), "\n")
 }
