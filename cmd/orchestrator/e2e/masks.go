@@ -1,8 +1,8 @@
 package e2e
 
 import (
+	"orchestrator/contextmgr/masking"
 	"orchestrator/contextmgr/masks"
-	"orchestrator/contextmgr/policy"
 	"orchestrator/thread"
 	"orchestrator/thread/private"
 )
@@ -27,7 +27,7 @@ func (r *Rig) MaskResult(id thread.ID, content string) masks.Mask {
 	if err == nil {
 		err = set.Add([]masks.New{{
 			Mask: masks.Mask{ID: "a result", Tool: "Read", Lines: 1, Tokens: 500}, Content: []byte(content),
-			Text: func(file string, token thread.Token) string { return policy.Stub("Read", 1, 500, file, string(token)) },
+			Text: func(file string, token thread.Token) string { return masking.Stub("Read", 1, 500, file, string(token)) },
 		}})
 	}
 	if err == nil {

@@ -9,8 +9,8 @@ import (
 
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/cmd/orchestrator/exitcode"
+	"orchestrator/contextmgr/masking"
 	"orchestrator/contextmgr/masks"
-	"orchestrator/contextmgr/policy"
 	"orchestrator/thread"
 )
 
@@ -54,7 +54,7 @@ func TestExportCarriesStagedDataAndMasks(t *testing.T) {
 	if content, err := os.ReadFile(got.File); err != nil || strings.TrimSpace(string(content)) != result {
 		t.Errorf("the file has %q, %v", content, err)
 	}
-	if want := policy.Stub("Read", 1, 500, got.File, string(mask.Token)); got.Stub != want || got.Token != mask.Token {
+	if want := masking.Stub("Read", 1, 500, got.File, string(mask.Token)); got.Stub != want || got.Token != mask.Token {
 		t.Errorf("the text is %q, want %q", got.Stub, want)
 	}
 	if !set.Pinned("another") {
