@@ -81,6 +81,37 @@ func TestCountedInTheBackground(t *testing.T) {
 	})
 }
 
+// TestCountsByEncoding: each encoding has its own count of a text, also after a restart.
+func TestCountsByEncoding(t *testing.T) {
+	loaded(t)
+	f := folder(t)
+	text := "日本語のテキスト Русский текст"
+	for _, name := range encodings {
+		counter.CountBy(name, "") // loaded outside of the bubble
+	}
+	synctest.Test(t, func(t *testing.T) {
+		c := tokens.OpenCounts(f, counter, quiet)
+		c.Queue(encodings[0], sum(text), text)
+		synctest.Wait()
+		if n, ok := c.Known(encodings[1], sum(text)); ok {
+			t.Errorf("%s has the count of %s, %d", encodings[1], encodings[0], n)
+		}
+		for _, name := range encodings[1:] {
+			c.Queue(name, sum(text), text)
+		}
+		synctest.Wait()
+		closed(t, c)
+		c = tokens.OpenCounts(f, counter, quiet)
+		synctest.Wait()
+		for _, name := range encodings {
+			if n, ok := c.Known(name, sum(text)); !ok || n != int64(counter.CountBy(name, text)) {
+				t.Errorf("%s: %d, %v; want %d", name, n, ok, counter.CountBy(name, text))
+			}
+		}
+		closed(t, c)
+	})
+}
+
 // TestQueueIsBounded: what does not fit is left out, and taken at the next request.
 func TestQueueIsBounded(t *testing.T) {
 	loaded(t)
