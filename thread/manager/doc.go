@@ -16,7 +16,8 @@
 //
 // The files of this folder:
 //
-//	manager, config, core, registry         the base of all use cases
+//	manager, config, registry               the Manager, and how it finds threads
+//	work, environs, intents, notices, starts  what its parts share
 //	live, queue, status                     a thread's current state and its steps
 //	typist, typing, prompts, reconcile      prompts
 //	recorded, turnprompts                   a thread as its recorder sees it

@@ -11,62 +11,70 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/manager/activity"
+	"orchestrator/thread/manager/events"
 	"orchestrator/thread/manager/offers"
 	"orchestrator/thread/manager/outbox"
 	"orchestrator/thread/plaintext"
 	"orchestrator/thread/share"
 )
 
-// liveThreads is the index of all live threads, for what one thread needs to know about the others. core.mu guards it.
-type liveThreads struct {
-	*core
+// index has all live threads, for what one thread needs to know about the others.
+type index struct {
+	cfg *Config
+
+	// mu guards the fields below and the marked fields of every liveThread; it is held only for moments, never while a
+	// port is called.
+	mu    sync.Mutex
 	live  map[thread.ID]*liveThread
 	order []thread.ID // oldest first
 }
 
-func newLiveThreads(c *core) *liveThreads {
-	return &liveThreads{core: c, live: make(map[thread.ID]*liveThread)}
+func newIndex(cfg *Config) *index {
+	return &index{cfg: cfg, live: make(map[thread.ID]*liveThread)}
 }
 
-// insert adds a thread. core.mu is held.
-func (m *liveThreads) insert(l *liveThread) {
+// insert adds a thread. index.mu is held.
+func (m *index) insert(l *liveThread) {
 	m.live[l.id] = l
 	m.order = append(m.order, l.id)
 }
 
-// remove removes a purged thread. core.mu is held.
-func (m *liveThreads) remove(l *liveThread) {
+// remove removes a purged thread. index.mu is held.
+func (m *index) remove(l *liveThread) {
 	l.gone = true
 	delete(m.live, l.id)
 	m.order = slices.DeleteFunc(m.order, func(id thread.ID) bool { return id == l.id })
 }
 
 // other returns a thread by its id, nil if there is none.
-func (m *liveThreads) other(id thread.ID) *liveThread {
+func (m *index) other(id thread.ID) *liveThread {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.live[id]
 }
 
 // liveThread is one thread with its current state. Slow work runs in its queue, one step after the other: recording
-// answers, starting, stopping, rewinding. A step may take core.mu for a moment; it never waits for another thread's
+// answers, starting, stopping, rewinding. A step may take index.mu for a moment; it never waits for another thread's
 // queue.
 //
-// Three types build on each other: a liveThread; the typist, which types the thread's prompts; and the run, which
-// starts and stops its process. The run has a recording.Recorder, which stores the answers.
+// The typist, which types the thread's prompts, and the run, which starts and stops its process, hold it. The run has a
+// recording.Recorder, which stores the answers.
 //
-// Lock order: liveThread.reporting or outbox.mu, then queue.mu, then core.mu, then events.Bus.mu.
+// Lock order: liveThread.reporting or outbox.mu, then queue.mu, then index.mu, then events.Bus.mu.
 type liveThread struct {
-	*liveThreads
-	id thread.ID
-
-	queue queue
+	id       thread.ID
+	cfg      *Config
+	bus      *events.Bus
+	work     *work
+	environs *environs
+	index    *index
+	queue    queue
 
 	// reporting makes the check whether evidence is still current and the report to the session one step, so that the idle
 	// of an old answer never overrides the working of a new request.
 	reporting sync.Mutex
 
-	// The fields below are guarded by core.mu.
+	// The fields below are guarded by index.mu.
 
 	t          thread.Thread
 	gone       bool // purged
@@ -104,8 +112,8 @@ type liveThread struct {
 // enqueue adds a step; false when the manager has closed.
 func (l *liveThread) enqueue(step func()) bool { return l.queue.enqueue(step) }
 
-// depth counts the ancestors, from parent upwards; purged ones do not count. core.mu is held.
-func (m *liveThreads) depth(parent thread.ID) int {
+// depth counts the ancestors, from parent upwards; purged ones do not count. index.mu is held.
+func (m *index) depth(parent thread.ID) int {
 	n := 0
 	for n <= len(m.live) {
 		l := m.live[parent]
@@ -119,7 +127,7 @@ func (m *liveThreads) depth(parent thread.ID) int {
 }
 
 // sessionTaken reports whether another thread has a session.
-func (m *liveThreads) sessionTaken(id thread.ID, session string) bool {
+func (m *index) sessionTaken(id thread.ID, session string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, other := range m.live {
@@ -131,7 +139,7 @@ func (m *liveThreads) sessionTaken(id thread.ID, session string) bool {
 }
 
 // rivals reports whether another thread runs the same agent in the same folder, and has no session yet.
-func (m *liveThreads) rivals(t thread.Thread) bool {
+func (m *index) rivals(t thread.Thread) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, other := range m.live {
@@ -142,8 +150,20 @@ func (m *liveThreads) rivals(t thread.Thread) bool {
 	return false
 }
 
-// threads returns all threads, oldest first. core.mu is held during the iteration.
-func (m *liveThreads) threads() iter.Seq[*thread.Thread] {
+// running counts the threads whose agents run.
+func (m *index) running() (n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, l := range m.live {
+		if l.session != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// threads returns all threads, oldest first. index.mu is held during the iteration.
+func (m *index) threads() iter.Seq[*thread.Thread] {
 	return func(yield func(*thread.Thread) bool) {
 		for _, id := range m.order {
 			if !yield(&m.live[id].t) {
@@ -153,13 +173,13 @@ func (m *liveThreads) threads() iter.Seq[*thread.Thread] {
 	}
 }
 
-// sharing names the threads in use that work on the same files as t. core.mu is held.
-func (m *liveThreads) sharing(t thread.Thread) []string {
+// sharing names the threads in use that work on the same files as t. index.mu is held.
+func (m *index) sharing(t thread.Thread) []string {
 	return thread.NamesOf(thread.NewFolders(m.cfg.Project, m.threads()).With(&t))
 }
 
 // besides is sharing for a thread whether it is in use or not.
-func (m *liveThreads) besides(t thread.Thread) []string {
+func (m *index) besides(t thread.Thread) []string {
 	t.Archived, t.Deleted, t.Outcome = time.Time{}, time.Time{}, thread.Outcome{}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -168,7 +188,7 @@ func (m *liveThreads) besides(t thread.Thread) []string {
 
 // together returns the other threads that work on the same files, including those that are no longer in use: what they
 // wrote is still there.
-func (m *liveThreads) together(t thread.Thread) []thread.Thread {
+func (m *index) together(t thread.Thread) []thread.Thread {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var others []thread.Thread
@@ -190,7 +210,7 @@ func (l *liveThread) do(ctx context.Context, step func(ctx context.Context) erro
 			done <- fmt.Errorf("thread %s: %w", l.id, thread.ErrNotFound)
 			return
 		}
-		done <- step(l.ctx)
+		done <- step(l.work.ctx)
 	})
 	if !ok {
 		return errClosed
@@ -204,22 +224,22 @@ func (l *liveThread) do(ctx context.Context, step func(ctx context.Context) erro
 }
 
 func (l *liveThread) isGone() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.index.mu.Lock()
+	defer l.index.mu.Unlock()
 	return l.gone
 }
 
 // thread returns the thread as it is now.
 func (l *liveThread) thread() thread.Thread {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.index.mu.Lock()
+	defer l.index.mu.Unlock()
 	return l.t
 }
 
 // running returns the session, nil if no process runs.
 func (l *liveThread) running() thread.Session {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.index.mu.Lock()
+	defer l.index.mu.Unlock()
 	return l.session
 }
 
@@ -229,7 +249,7 @@ func (l *liveThread) update(ctx context.Context, change func(*thread.Thread) err
 		if err := change(t); err != nil {
 			return err
 		}
-		t.Updated = l.now()
+		t.Updated = l.cfg.now()
 		return nil
 	})
 	if err != nil {
@@ -241,8 +261,8 @@ func (l *liveThread) update(ctx context.Context, change func(*thread.Thread) err
 
 // set takes over a thread that was read from or written to the store.
 func (l *liveThread) set(t thread.Thread) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.index.mu.Lock()
+	defer l.index.mu.Unlock()
 	l.t = t
 	l.show()
 }
@@ -263,9 +283,9 @@ func (l *liveThread) markUnseen(ctx context.Context) {
 		return
 	}
 	if err := l.update(ctx, func(t *thread.Thread) error { t.Seen = false; return nil }); err != nil {
-		l.mu.Lock()
+		l.index.mu.Lock()
 		l.t.Seen = false
-		l.mu.Unlock()
+		l.index.mu.Unlock()
 	}
 }
 
@@ -282,9 +302,9 @@ func (l *liveThread) report(e thread.Evidence) {
 func (l *liveThread) reportUnless(requests int, e thread.Evidence) {
 	l.reporting.Lock()
 	defer l.reporting.Unlock()
-	l.mu.Lock()
+	l.index.mu.Lock()
 	s, newer := l.session, l.requests.Begun() != requests
-	l.mu.Unlock()
+	l.index.mu.Unlock()
 	if s != nil && !newer {
 		s.Report(e)
 	}
@@ -292,22 +312,22 @@ func (l *liveThread) reportUnless(requests int, e thread.Evidence) {
 
 // later runs a step after a delay, unless the manager closes before.
 func (l *liveThread) later(wait time.Duration, step func()) {
-	if !l.begin() {
+	if !l.work.begin() {
 		return
 	}
 	go func() {
-		defer l.done()
+		defer l.work.done()
 		t := time.NewTimer(wait)
 		defer t.Stop()
 		select {
 		case <-t.C:
 			l.enqueue(step)
-		case <-l.closing:
+		case <-l.work.closing:
 		}
 	}()
 }
 
-// setup returns the setup state that people see. core.mu is held.
+// setup returns the setup state that people see. index.mu is held.
 func (l *liveThread) setup() thread.Setup {
 	if l.t.Setup.State == thread.SetupRuns && !l.settingUp {
 		return thread.Setup{State: thread.SetupUnfinished}
@@ -315,11 +335,11 @@ func (l *liveThread) setup() thread.Setup {
 	return l.t.Setup
 }
 
-// status returns a thread as clients see it. core.mu is held.
+// status returns a thread as clients see it. index.mu is held.
 func (l *liveThread) status() thread.Status {
-	s := thread.Status{Thread: l.t, Seq: l.bus.Newest(), State: l.shown, Depth: l.depth(l.t.Parent)}
+	s := thread.Status{Thread: l.t, Seq: l.bus.Newest(), State: l.shown, Depth: l.index.depth(l.t.Parent)}
 	s.Setup = l.setup()
-	s.RunsLines = l.runsLines(l.t.Agent)
+	s.RunsLines = l.cfg.runsLines(l.t.Agent)
 	s.Around = l.around || l.session != nil && l.visibility.direct()
 	s.Gauge.CostUSD += l.sideCost
 	if a := l.ahead; a.Context > 0 {
@@ -328,7 +348,7 @@ func (l *liveThread) status() thread.Status {
 	s.Usage.CostUSD, _ = s.Cost()
 	if l.execution != nil {
 		e := *l.execution
-		s.Execution, s.Environ, s.Aside = &e, l.environUse(l.id), l.aside
+		s.Execution, s.Environ, s.Aside = &e, l.environs.use(l.id), l.aside
 	}
 	s.Offer = offers.Current(l.offer, s.Gauge.Share())
 	s.Prompts, s.Queued = l.asked.Prompts, l.asked.Queued
@@ -341,19 +361,19 @@ func (l *liveThread) status() thread.Status {
 
 // current returns a thread as clients see it.
 func (l *liveThread) current() thread.Status {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.index.mu.Lock()
+	defer l.index.mu.Unlock()
 	return l.status()
 }
 
-// show computes the state that people see and publishes it if anything changed. core.mu is held.
+// show computes the state that people see and publishes it if anything changed. index.mu is held.
 func (l *liveThread) show() {
 	l.shown = l.state()
 	s := l.status()
 	if !l.t.Deleted.IsZero() {
 		if l.published != nil {
 			l.published = nil
-			l.bus.Publish(thread.Event{At: l.now(), Kind: thread.EventRemoved, ThreadID: l.id})
+			l.bus.Publish(thread.Event{At: l.cfg.now(), Kind: thread.EventRemoved, ThreadID: l.id})
 		}
 		return
 	}
@@ -362,16 +382,16 @@ func (l *liveThread) show() {
 	}
 	l.published = &s
 	told := s
-	l.bus.Publish(thread.Event{At: l.now(), Kind: thread.EventThread, ThreadID: l.id, Status: &told})
+	l.bus.Publish(thread.Event{At: l.cfg.now(), Kind: thread.EventThread, ThreadID: l.id, Status: &told})
 }
 
-// state returns a thread's state as people see it. core.mu is held.
+// state returns a thread's state as people see it. index.mu is held.
 func (l *liveThread) state() thread.StateReport {
 	if l.session == nil {
 		return activity.Stopped(l.t, l.proof, l.shown)
 	}
 	k := activity.Known{
-		Reported: l.reported, Started: l.now(), Seen: l.t.Seen, Unstored: l.requests.Unstored(), Trouble: l.trouble,
+		Reported: l.reported, Started: l.cfg.now(), Seen: l.t.Seen, Unstored: l.requests.Unstored(), Trouble: l.trouble,
 		First: l.asked.First,
 	}
 	if l.execution != nil {

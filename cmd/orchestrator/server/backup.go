@@ -51,7 +51,7 @@ func (p transfer) Backup(ctx context.Context, r thread.TransferRequest) (kept th
 		"data: after a restore, what was masked is sent again (`orchestrator export` carries both)"}}
 	kept.File, kept.Threads, kept.Checkpoints, kept.Secrets, kept.Notes = r.File, len(done.Threads), done.Checkpoints,
 		r.WithSecrets, done.Notes
-	if spooled, unsaved := p.manager.Refused(); spooled+unsaved > 0 {
+	if spooled, unsaved := p.manager.Threads.Refused(); spooled+unsaved > 0 {
 		kept.Notes = append(kept.Notes,
 			fmt.Sprintf("%d answers that are not in the store yet are missing from it", spooled+unsaved))
 	}
@@ -94,12 +94,12 @@ func (p transfer) RestoreBackup(ctx context.Context, r thread.TransferRequest) (
 	about, done, err := in.Read(ctx, p.store, f)
 	var ids []thread.ID
 	for _, t := range done.Threads { // including those shown before an error
-		if _, aerr := p.manager.Adopt(ctx, t.ID); aerr != nil {
+		if _, aerr := p.manager.Threads.Adopt(ctx, t.ID); aerr != nil {
 			err = errors.Join(err, aerr)
 		}
 		ids = append(ids, t.ID)
 	}
-	kept.LeftOut = p.manager.Imported(ctx, ids)
+	kept.LeftOut = p.manager.Lifecycle.Imported(ctx, ids)
 	kept.File, kept.Threads, kept.Checkpoints = r.File, len(done.Threads), done.Checkpoints
 	for _, t := range done.Existing {
 		kept.Existing = append(kept.Existing, t.Name)

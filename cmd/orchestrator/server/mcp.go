@@ -153,7 +153,7 @@ func registeredName(folder *private.Folder) (string, error) {
 // cacheCost returns what a thread's provider reads again if the agent's tools change, as they stand before everything
 // else in a request.
 func (a *Server) cacheCost(id thread.ID) (tokens int64, usd float64) {
-	s, err := a.manager.Status(context.Background(), string(id))
+	s, err := a.manager.Threads.Status(context.Background(), string(id))
 	if err != nil {
 		return 0, 0
 	}
@@ -174,7 +174,7 @@ func (t mcpThreads) Find(ref string) (thread.Thread, error) {
 	if t.app.manager == nil {
 		return thread.Thread{}, fmt.Errorf("the server is starting: %w", thread.ErrNotRunning)
 	}
-	s, err := t.app.manager.Status(context.Background(), ref)
+	s, err := t.app.manager.Threads.Status(context.Background(), ref)
 	return s.Thread, err
 }
 
@@ -183,12 +183,12 @@ func (t mcpThreads) Environ(id thread.ID) []string {
 	if t.app.manager == nil {
 		return nil
 	}
-	return t.app.manager.Environ(id)
+	return t.app.manager.Threads.Environ(id)
 }
 
 // Working implements mcpctl.Threads.
 func (t mcpThreads) Working(id thread.ID) bool {
-	s, err := t.app.manager.Status(context.Background(), string(id))
+	s, err := t.app.manager.Threads.Status(context.Background(), string(id))
 	return err == nil && s.Execution != nil && s.State.State != thread.StateIdle && s.State.State != thread.StateDone
 }
 
@@ -197,36 +197,36 @@ func (t mcpThreads) Running() []thread.ID {
 	if t.app.manager == nil {
 		return nil
 	}
-	return t.app.manager.Running()
+	return t.app.manager.Threads.Running()
 }
 
 // SetMCP implements mcpctl.Threads.
 func (t mcpThreads) SetMCP(
 	ctx context.Context, ref string, next func(thread.MCPSwitches) thread.MCPSwitches,
 ) error {
-	return t.app.manager.SetMCP(ctx, ref, next)
+	return t.app.manager.Lifecycle.SetMCP(ctx, ref, next)
 }
 
 // Suggest implements mcpctl.Threads.
 func (t mcpThreads) Suggest(id thread.ID, server, why string) {
-	t.app.manager.SuggestMCP(id, server, why)
+	t.app.manager.Offers.SuggestMCP(id, server, why)
 }
 
 // Changed implements mcpctl.Threads.
 func (t mcpThreads) Changed(id thread.ID) {
 	if t.app.manager != nil {
-		t.app.manager.MCPChanged(id)
+		t.app.manager.Threads.MCPChanged(id)
 	}
 }
 
 // Notice implements mcpctl.Threads.
 func (t mcpThreads) Notice(id thread.ID, level thread.Level, text string) {
-	t.app.manager.Notice(id, level, text)
+	t.app.manager.Traffic.Notice(id, level, text)
 }
 
 // Prompts implements mcpctl.Threads.
 func (t mcpThreads) Prompts(ctx context.Context, limit int) ([]string, error) {
-	list, err := t.app.manager.NewestPrompts(ctx, "", false, limit)
+	list, err := t.app.manager.Prompts.Newest(ctx, "", false, limit)
 	var texts []string
 	for _, p := range list {
 		texts = append(texts, p.Text)

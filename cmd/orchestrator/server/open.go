@@ -203,7 +203,7 @@ func (a *Server) worktreeSetup(worktrees string) (thread.SetupRunner, error) {
 }
 
 func (a *Server) openGateway(ctx context.Context) error {
-	a.ledger = ledger.New(a.manager, a.store, a.agentOf, a.Log)
+	a.ledger = ledger.New(a.manager.Traffic, a.store, a.agentOf, a.Log)
 	a.onClose(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 		defer cancel()
@@ -379,11 +379,11 @@ func (a *Server) watchPlace() {
 		switch {
 		case changed && why != "":
 			a.Log.Error("the project has been moved or removed", "why", why)
-			a.manager.Notice("", thread.LevelError, why)
+			a.manager.Traffic.Notice("", thread.LevelError, why)
 		case changed:
 			a.Log.Info("the project is back")
 		}
-		if why != "" && len(a.manager.Running()) == 0 && !a.unsaved() {
+		if why != "" && len(a.manager.Threads.Running()) == 0 && !a.unsaved() {
 			a.Log.Info("exiting: the project was moved and no agent is running")
 			_, err := a.end(ctx, api.StopRequest{})
 			return err
