@@ -17,30 +17,30 @@ const aroundPause = time.Second
 // there is one or something else becomes of them. Agents say that they are idle before they have written down why; one
 // that runs without the gateway is looked at once more for what the person typed in it, too. It does not block.
 func (l *run) lookAround() {
-	l.index.mu.Lock()
+	l.live.mu.Lock()
 	direct := l.live.visibility == transcriptVisible // it was read just now
 	due := l.live.session != nil && !l.live.searching && (direct || l.live.visibility == fullVisibility && l.live.asked.Open)
 	l.live.searching = l.live.searching || due
-	l.index.mu.Unlock()
+	l.live.mu.Unlock()
 	switch {
 	case !due:
 	case direct:
 		l.live.later(aroundPause, l.search)
 	case !l.live.enqueue(l.search):
-		l.index.mu.Lock()
+		l.live.mu.Lock()
 		l.live.searching = false
-		l.index.mu.Unlock()
+		l.live.mu.Unlock()
 	}
 }
 
 // search is the step that looks once.
 func (l *run) search() {
-	l.index.mu.Lock()
+	l.live.mu.Lock()
 	l.live.searching = false
 	_, idle := idleSince(l.live.reported)
 	idle = idle && l.live.session != nil && l.live.requests.Quiet()
 	direct := l.live.visibility == transcriptVisible
-	l.index.mu.Unlock()
+	l.live.mu.Unlock()
 	if !idle {
 		return // the next idle state looks again
 	}
@@ -64,10 +64,10 @@ func (l *run) search() {
 
 // findSession adopts the session that an agent has opened, if nothing has told of it.
 func (l *run) findSession() {
-	l.index.mu.Lock()
+	l.live.mu.Lock()
 	x := l.live.execution
 	t := l.live.t
-	l.index.mu.Unlock()
+	l.live.mu.Unlock()
 	agent, err := l.cfg.Agents.Agent(t.Agent)
 	finder, ok := agent.(thread.SessionFinder)
 	if err != nil || !ok || x == nil || t.Session != "" {
@@ -86,9 +86,9 @@ func (l *run) findSession() {
 
 // unexplained returns the open prompts that no request was made for, and that no turn answers.
 func (l *run) unexplained() (texts []string) {
-	l.index.mu.Lock()
+	l.live.mu.Lock()
 	requests := l.live.requests.Begun()
-	l.index.mu.Unlock()
+	l.live.mu.Unlock()
 	l.typist.outbox.mu.Lock()
 	defer l.typist.outbox.mu.Unlock()
 	for _, p := range l.typist.outbox.Filter(func(p thread.Prompt) bool {
@@ -102,10 +102,10 @@ func (l *run) unexplained() (texts []string) {
 
 // searchAgain looks again after a pause.
 func (l *run) searchAgain() {
-	l.index.mu.Lock()
+	l.live.mu.Lock()
 	due := !l.live.searching
 	l.live.searching = true
-	l.index.mu.Unlock()
+	l.live.mu.Unlock()
 	if due {
 		l.live.later(aroundPause, l.search)
 	}
@@ -113,11 +113,11 @@ func (l *run) searchAgain() {
 
 // goesAround notes that the agent does not use the gateway.
 func (l *run) goesAround() {
-	l.index.mu.Lock()
+	l.live.mu.Lock()
 	first := !l.live.around
 	l.live.around = true
 	l.live.show()
-	l.index.mu.Unlock()
+	l.live.mu.Unlock()
 	if first {
 		l.notices.post(l.live.id, thread.LevelWarn, "%s: %s", l.live.thread().DisplayName(), aroundNote)
 	}

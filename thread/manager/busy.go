@@ -22,8 +22,8 @@ const (
 func (l *run) idle(ctx context.Context) error {
 	busy := l.works(ctx)
 	amid := l.recorder.Amid()
-	l.index.mu.Lock()
-	defer l.index.mu.Unlock()
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
 	if l.live.session == nil {
 		return nil
 	}
@@ -62,10 +62,10 @@ func (l *run) works(ctx context.Context) bool {
 	limit := time.NewTimer(doubt)
 	defer limit.Stop()
 	for {
-		l.index.mu.Lock()
+		l.live.mu.Lock()
 		works := l.live.session != nil && (l.live.requests.InFlight() || l.live.shown.Works() || l.live.session.State().Works())
 		certain = certain || l.live.visibility.direct() || l.live.requests.InFlight() || l.live.requests.Unstored()
-		l.index.mu.Unlock()
+		l.live.mu.Unlock()
 		if !works || certain {
 			return works
 		}

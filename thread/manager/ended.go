@@ -12,10 +12,10 @@ import (
 
 // stop is the step that stops a thread's process, if one runs, and ends its execution.
 func (l *run) stop(ctx context.Context, reason string) error {
-	l.index.mu.Lock()
+	l.live.mu.Lock()
 	s, x := l.live.session, l.live.execution
 	l.live.stopping = s != nil
-	l.index.mu.Unlock()
+	l.live.mu.Unlock()
 	if s == nil || x == nil {
 		return nil
 	}
@@ -29,9 +29,9 @@ func (l *run) stop(ctx context.Context, reason string) error {
 
 // stateChanged records a state that a session reports. It is called from the session's goroutine.
 func (l *run) stateChanged(id thread.ExecutionID, r thread.StateReport) {
-	l.index.mu.Lock()
+	l.live.mu.Lock()
 	if l.live.execution == nil || l.live.execution.ID != id || l.live.exit != nil || !r.State.Live() {
-		l.index.mu.Unlock() // exited reports the end, with its code
+		l.live.mu.Unlock() // exited reports the end, with its code
 		return
 	}
 	waits := waiting(r.State) && !waiting(l.live.reported.State)
@@ -50,7 +50,7 @@ func (l *run) stateChanged(id thread.ExecutionID, r thread.StateReport) {
 	}
 	l.live.show()
 	name := l.live.t.Name
-	l.index.mu.Unlock()
+	l.live.mu.Unlock()
 	if trouble { // once, however often the agent retries
 		l.notices.post(l.live.id, thread.LevelWarn, "%s: %s", name, troubleText(r))
 	}
@@ -72,9 +72,9 @@ func (l *run) stateChanged(id thread.ExecutionID, r thread.StateReport) {
 
 // pollStep is the step that reads the transcript of a thread without a gateway.
 func (l *run) pollStep() {
-	l.index.mu.Lock()
+	l.live.mu.Lock()
 	l.live.polling = false
-	l.index.mu.Unlock()
+	l.live.mu.Unlock()
 	l.findSession()
 	l.recorder.Poll(l.work.ctx)
 	l.typist.release()
@@ -90,13 +90,13 @@ func (l *run) closeIfLeft() {
 	if !l.recorder.Open() {
 		return
 	}
-	l.index.mu.Lock()
+	l.live.mu.Lock()
 	requests := l.live.requests.Begun()
-	l.index.mu.Unlock()
+	l.live.mu.Unlock()
 	l.live.later(leaveAfter, func() {
-		l.index.mu.Lock()
+		l.live.mu.Lock()
 		left := l.live.session != nil && waiting(l.live.reported.State) && l.live.requests.Begun() == requests && !l.live.requests.InFlight()
-		l.index.mu.Unlock()
+		l.live.mu.Unlock()
 		if left {
 			l.recorder.Leave(l.work.ctx)
 		}
@@ -105,9 +105,9 @@ func (l *run) closeIfLeft() {
 
 // exited handles the end of a process; from here on the thread shows no running agent.
 func (l *run) exited(id thread.ExecutionID, e thread.Exit) {
-	l.index.mu.Lock()
+	l.live.mu.Lock()
 	if l.live.execution == nil || l.live.execution.ID != id || l.live.exit != nil {
-		l.index.mu.Unlock()
+		l.live.mu.Unlock()
 		return
 	}
 	if l.live.stopping && e.Reason == "" {
@@ -118,7 +118,7 @@ func (l *run) exited(id thread.ExecutionID, e thread.Exit) {
 	l.live.amid = l.live.requests.InFlight() || l.live.reported.State == thread.StateWorking || l.live.reported.State == thread.StateSilent
 	l.live.t.Interrupted, l.live.t.Exit = l.lost(e), e
 	l.live.show()
-	l.index.mu.Unlock()
+	l.live.mu.Unlock()
 	if e.Limit {
 		l.notices.post(l.live.id, thread.LevelWarn, "%s: %s", l.live.thread().DisplayName(), e.Reason)
 	}
@@ -127,7 +127,7 @@ func (l *run) exited(id thread.ExecutionID, e thread.Exit) {
 
 // lost reports whether a process ended in a way that leaves something to resume: it was stopped with the server, or
 // nobody asked for its end and it was killed or in the middle of a turn. One that ends by itself otherwise has exited.
-// index.mu is held.
+// liveThread.mu is held.
 func (l *run) lost(e thread.Exit) bool {
 	if l.live.stopping && l.work.closes() {
 		return true
@@ -137,14 +137,14 @@ func (l *run) lost(e thread.Exit) bool {
 
 // ended is the step that records the end of a process, once.
 func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
-	l.index.mu.Lock()
+	l.live.mu.Lock()
 	if l.live.execution == nil || l.live.execution.ID != id || l.live.exit == nil {
-		l.index.mu.Unlock()
+		l.live.mu.Unlock()
 		return
 	}
 	exit, asked, direct, cost := *l.live.exit, l.live.stopping, l.live.visibility.direct(), l.live.sideCost
 	interrupted := l.lost(exit)
-	l.index.mu.Unlock()
+	l.live.mu.Unlock()
 	if direct {
 		l.findSession()
 		l.recorder.Poll(ctx) // read its last output
@@ -164,9 +164,9 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 		return nil
 	})
 	if err == nil {
-		l.index.mu.Lock()
+		l.live.mu.Lock()
 		l.live.sideCost -= cost
-		l.index.mu.Unlock()
+		l.live.mu.Unlock()
 	} else if !errors.Is(err, thread.ErrNotFound) {
 		l.notices.post(l.live.id, thread.LevelWarn, "cannot record that the agent exited: %v", err)
 	}
@@ -174,10 +174,10 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 	if err := l.cfg.Store.EndExecution(ctx, id, l.cfg.now(), exit); err != nil {
 		l.cfg.Log.Error("end a run", "thread", string(l.live.id), "err", err)
 	}
-	l.index.mu.Lock()
+	l.live.mu.Lock()
 	l.live.execution, l.live.stopping = nil, false
 	l.live.show()
-	l.index.mu.Unlock()
+	l.live.mu.Unlock()
 	if interrupted && !l.work.closes() { // the next start proves it
 		l.prove(ctx)
 	}

@@ -79,10 +79,7 @@ func (m *Forks) forkOf(
 	ctx context.Context, parent *run, r thread.ForkRequest,
 ) (thread.Thread, thread.Checkpoint, error) {
 	p := parent.live.thread()
-	m.registry.index.mu.Lock()
-	depth := m.registry.index.depth(p.ID)
-	m.registry.index.mu.Unlock()
-	if limit := m.cfg.Limits.Depth; limit > 0 && depth > limit {
+	if limit := m.cfg.Limits.Depth; limit > 0 && m.registry.index.depth(p.ID) > limit {
 		return thread.Thread{}, thread.Checkpoint{}, thread.Hint(
 			fmt.Errorf("%s nested: %w", plaintext.Count(limit, "fork"), thread.ErrLimit),
 			"fork an earlier thread or raise limits.depth")

@@ -3,9 +3,7 @@ package manager
 import (
 	"context"
 	"fmt"
-	"iter"
 	"reflect"
-	"slices"
 	"sync"
 	"time"
 
@@ -15,69 +13,41 @@ import (
 	"orchestrator/thread/manager/offers"
 	"orchestrator/thread/manager/outbox"
 	"orchestrator/thread/plaintext"
-	"orchestrator/thread/share"
 )
 
-// index has all live threads, for what one thread needs to know about the others.
-type index struct {
-	cfg *Config
-
-	// mu guards the fields below and the marked fields of every liveThread; it is held only for moments, never while a
-	// port is called.
-	mu    sync.Mutex
-	live  map[thread.ID]*liveThread
-	order []thread.ID // oldest first
-}
-
-func newIndex(cfg *Config) *index {
-	return &index{cfg: cfg, live: make(map[thread.ID]*liveThread)}
-}
-
-// insert adds a thread. index.mu is held.
-func (m *index) insert(l *liveThread) {
-	m.live[l.id] = l
-	m.order = append(m.order, l.id)
-}
-
-// remove removes a purged thread. index.mu is held.
-func (m *index) remove(l *liveThread) {
-	l.gone = true
-	delete(m.live, l.id)
-	m.order = slices.DeleteFunc(m.order, func(id thread.ID) bool { return id == l.id })
-}
-
-// other returns a thread by its id, nil if there is none.
-func (m *index) other(id thread.ID) *liveThread {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.live[id]
+// family is what a thread is told of the others.
+type family interface {
+	has(*liveThread) bool
+	depth(parent thread.ID) int
+	rename(l *liveThread, from, to string)
 }
 
 // liveThread is one thread with its current state. Slow work runs in its queue, one step after the other: recording
-// answers, starting, stopping, rewinding. A step may take index.mu for a moment; it never waits for another thread's
-// queue.
+// answers, starting, stopping, rewinding. A step may take mu for a moment; it never waits for another thread's queue.
 //
 // The typist, which types the thread's prompts, and the run, which starts and stops its process, hold it. The run has a
 // recording.Recorder, which stores the answers.
 //
-// Lock order: liveThread.reporting or outbox.mu, then queue.mu, then index.mu, then events.Bus.mu.
+// Lock order: liveThread.reporting or outbox.mu, then queue.mu, then liveThread.mu, then index.mu or events.Bus.mu. Nobody
+// takes the lock of a second thread while it holds that of one.
 type liveThread struct {
 	id       thread.ID
 	cfg      *Config
 	bus      *events.Bus
 	work     *work
 	environs *environs
-	index    *index
+	index    family
+	parent   thread.ID // which it was forked from; never changes
 	queue    queue
 
 	// reporting makes the check whether evidence is still current and the report to the session one step, so that the idle
 	// of an old answer never overrides the working of a new request.
 	reporting sync.Mutex
 
-	// The fields below are guarded by index.mu.
+	// mu guards the fields below; it is held only for moments, never while a port is called.
+	mu sync.Mutex
 
 	t          thread.Thread
-	gone       bool // purged
 	execution  *thread.Execution
 	session    thread.Session
 	exit       *thread.Exit       // of the execution, from its end until it is recorded
@@ -112,95 +82,6 @@ type liveThread struct {
 // enqueue adds a step; false when the manager has closed.
 func (l *liveThread) enqueue(step func()) bool { return l.queue.enqueue(step) }
 
-// depth counts the ancestors, from parent upwards; purged ones do not count. index.mu is held.
-func (m *index) depth(parent thread.ID) int {
-	n := 0
-	for n <= len(m.live) {
-		l := m.live[parent]
-		if l == nil {
-			break
-		}
-		n++
-		parent = l.t.Parent
-	}
-	return n
-}
-
-// sessionTaken reports whether another thread has a session.
-func (m *index) sessionTaken(id thread.ID, session string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, other := range m.live {
-		if other.id != id && other.t.Session == session {
-			return true
-		}
-	}
-	return false
-}
-
-// rivals reports whether another thread runs the same agent in the same folder, and has no session yet.
-func (m *index) rivals(t thread.Thread) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, other := range m.live {
-		if other.id != t.ID && other.session != nil && other.t.Agent == t.Agent && other.t.Dir == t.Dir && other.t.Session == "" {
-			return true
-		}
-	}
-	return false
-}
-
-// running counts the threads whose agents run.
-func (m *index) running() (n int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, l := range m.live {
-		if l.session != nil {
-			n++
-		}
-	}
-	return n
-}
-
-// threads returns all threads, oldest first. index.mu is held during the iteration.
-func (m *index) threads() iter.Seq[*thread.Thread] {
-	return func(yield func(*thread.Thread) bool) {
-		for _, id := range m.order {
-			if !yield(&m.live[id].t) {
-				return
-			}
-		}
-	}
-}
-
-// sharing names the threads in use that work on the same files as t. index.mu is held.
-func (m *index) sharing(t thread.Thread) []string {
-	return thread.NamesOf(thread.NewFolders(m.cfg.Project, m.threads()).With(&t))
-}
-
-// besides is sharing for a thread whether it is in use or not.
-func (m *index) besides(t thread.Thread) []string {
-	t.Archived, t.Deleted, t.Outcome = time.Time{}, time.Time{}, thread.Outcome{}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.sharing(t)
-}
-
-// together returns the other threads that work on the same files, including those that are no longer in use: what they
-// wrote is still there.
-func (m *index) together(t thread.Thread) []thread.Thread {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var others []thread.Thread
-	at := share.Place{Dir: t.Dir, Worktree: t.Worktree.Path}
-	for o := range m.threads() {
-		if o.ID != t.ID && share.Together(m.cfg.Project, at, share.Place{Dir: o.Dir, Worktree: o.Worktree.Path}) {
-			others = append(others, *o)
-		}
-	}
-	return others
-}
-
 // do runs a use case as a step and waits for it. A step is not interrupted when its client disconnects: it uses the
 // manager's own context.
 func (l *liveThread) do(ctx context.Context, step func(ctx context.Context) error) error {
@@ -223,23 +104,27 @@ func (l *liveThread) do(ctx context.Context, step func(ctx context.Context) erro
 	}
 }
 
-func (l *liveThread) isGone() bool {
-	l.index.mu.Lock()
-	defer l.index.mu.Unlock()
-	return l.gone
-}
+// isGone reports whether the thread was purged.
+func (l *liveThread) isGone() bool { return !l.index.has(l) }
 
 // thread returns the thread as it is now.
 func (l *liveThread) thread() thread.Thread {
-	l.index.mu.Lock()
-	defer l.index.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	return l.t
+}
+
+// is reports whether a thread is as asked for, which copies nothing.
+func (l *liveThread) is(what func(*thread.Thread) bool) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return what(&l.t)
 }
 
 // running returns the session, nil if no process runs.
 func (l *liveThread) running() thread.Session {
-	l.index.mu.Lock()
-	defer l.index.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	return l.session
 }
 
@@ -261,8 +146,11 @@ func (l *liveThread) update(ctx context.Context, change func(*thread.Thread) err
 
 // set takes over a thread that was read from or written to the store.
 func (l *liveThread) set(t thread.Thread) {
-	l.index.mu.Lock()
-	defer l.index.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if was := l.t.Name; was != t.Name {
+		l.index.rename(l, was, t.Name)
+	}
 	l.t = t
 	l.show()
 }
@@ -283,9 +171,9 @@ func (l *liveThread) markUnseen(ctx context.Context) {
 		return
 	}
 	if err := l.update(ctx, func(t *thread.Thread) error { t.Seen = false; return nil }); err != nil {
-		l.index.mu.Lock()
+		l.mu.Lock()
 		l.t.Seen = false
-		l.index.mu.Unlock()
+		l.mu.Unlock()
 	}
 }
 
@@ -302,9 +190,9 @@ func (l *liveThread) report(e thread.Evidence) {
 func (l *liveThread) reportUnless(requests int, e thread.Evidence) {
 	l.reporting.Lock()
 	defer l.reporting.Unlock()
-	l.index.mu.Lock()
+	l.mu.Lock()
 	s, newer := l.session, l.requests.Begun() != requests
-	l.index.mu.Unlock()
+	l.mu.Unlock()
 	if s != nil && !newer {
 		s.Report(e)
 	}
@@ -327,7 +215,7 @@ func (l *liveThread) later(wait time.Duration, step func()) {
 	}()
 }
 
-// setup returns the setup state that people see. index.mu is held.
+// setup returns the setup state that people see. mu is held.
 func (l *liveThread) setup() thread.Setup {
 	if l.t.Setup.State == thread.SetupRuns && !l.settingUp {
 		return thread.Setup{State: thread.SetupUnfinished}
@@ -335,7 +223,7 @@ func (l *liveThread) setup() thread.Setup {
 	return l.t.Setup
 }
 
-// status returns a thread as clients see it. index.mu is held.
+// status returns a thread as clients see it. mu is held.
 func (l *liveThread) status() thread.Status {
 	s := thread.Status{Thread: l.t, Seq: l.bus.Newest(), State: l.shown, Depth: l.index.depth(l.t.Parent)}
 	s.Setup = l.setup()
@@ -361,12 +249,12 @@ func (l *liveThread) status() thread.Status {
 
 // current returns a thread as clients see it.
 func (l *liveThread) current() thread.Status {
-	l.index.mu.Lock()
-	defer l.index.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	return l.status()
 }
 
-// show computes the state that people see and publishes it if anything changed. index.mu is held.
+// show computes the state that people see and publishes it if anything changed. mu is held.
 func (l *liveThread) show() {
 	l.shown = l.state()
 	s := l.status()
@@ -385,7 +273,7 @@ func (l *liveThread) show() {
 	l.bus.Publish(thread.Event{At: l.cfg.now(), Kind: thread.EventThread, ThreadID: l.id, Status: &told})
 }
 
-// state returns a thread's state as people see it. index.mu is held.
+// state returns a thread's state as people see it. mu is held.
 func (l *liveThread) state() thread.StateReport {
 	if l.session == nil {
 		return activity.Stopped(l.t, l.proof, l.shown)

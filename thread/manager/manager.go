@@ -106,7 +106,6 @@ func (m *Manager) Open(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the threads: %w", err)
 	}
-	m.registry.index.mu.Lock()
 	for _, t := range threads {
 		if err := t.ID.Check(); err != nil {
 			m.Skipped = append(m.Skipped, fmt.Sprintf("skipped stored thread %q: %v", t.Name, err))
@@ -115,7 +114,6 @@ func (m *Manager) Open(ctx context.Context) error {
 		}
 		m.registry.add(t)
 	}
-	m.registry.index.mu.Unlock()
 	m.Offers.loadOffers(ctx)
 	if err := m.recovery.moveOldNotes(ctx); err != nil {
 		m.cfg.Log.Error("migrate notes of older versions", "err", err)
@@ -131,11 +129,11 @@ func (m *Manager) Open(ctx context.Context) error {
 		return err
 	}
 	m.recovery.nameUnfinished()
-	m.registry.index.mu.Lock()
-	for _, l := range m.registry.byID {
+	for _, l := range m.registry.all() {
+		l.live.mu.Lock()
 		l.live.show()
+		l.live.mu.Unlock()
 	}
-	m.registry.index.mu.Unlock()
 	m.recovery.checkInterrupted()
 	m.recovery.checkKept()
 	return nil
@@ -147,9 +145,7 @@ func (m *Manager) Close(ctx context.Context) error {
 	if !m.work.stop() {
 		return nil
 	}
-	m.registry.index.mu.Lock()
 	lines := m.registry.all()
-	m.registry.index.mu.Unlock()
 	errs := make([]error, len(lines))
 	var stops sync.WaitGroup
 	for i, l := range lines {
@@ -164,15 +160,15 @@ func (m *Manager) Close(ctx context.Context) error {
 	if err := m.work.drain(ctx); err != nil {
 		errs = append(errs, err)
 	}
-	m.registry.index.mu.Lock()
-	for _, l := range m.registry.byID {
+	for _, l := range m.registry.all() {
+		l.live.mu.Lock()
 		if l.live.unsaved > 0 {
 			// The agent's transcript has them, and its next request brings the conversation again.
 			errs = append(errs, fmt.Errorf("%s of %s could not be saved: %s", plaintext.Count(l.live.unsaved, "answer"), l.live.t.Name,
 				l.live.trouble))
 		}
+		l.live.mu.Unlock()
 	}
-	m.registry.index.mu.Unlock()
 	m.bus.Close()
 	return errors.Join(errs...)
 }

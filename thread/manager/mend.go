@@ -42,9 +42,7 @@ func (m *History) Unreadable(ctx context.Context) ([]thread.Unreadable, error) {
 	if len(broken) == 0 {
 		return out, nil
 	}
-	m.registry.index.mu.Lock()
 	lines := m.registry.all()
-	m.registry.index.mu.Unlock()
 	for _, l := range lines {
 		t := l.live.thread()
 		if len(broken[t.ID]) == 0 || !t.Deleted.IsZero() {

@@ -203,8 +203,6 @@ func (m *Creation) apart(t thread.Thread, r thread.NewRequest) (others []string,
 	if r.InPlace || m.cfg.Worktrees == nil || m.cfg.NewWorktree == WorktreeNever {
 		return nil, false
 	}
-	m.registry.index.mu.Lock()
-	defer m.registry.index.mu.Unlock()
 	others = m.registry.index.sharing(t)
 	return others, m.cfg.NewWorktree == WorktreeAlways || len(others) > 0
 }
@@ -220,11 +218,7 @@ func (m *Creation) create(ctx context.Context, t thread.Thread, label string) (*
 		if err != nil {
 			return nil, fmt.Errorf("store the thread: %w", err)
 		}
-		m.registry.index.mu.Lock()
-		defer m.registry.index.mu.Unlock()
-		l := m.registry.add(t)
-		l.live.show()
-		return l, nil
+		return m.registry.show(t), nil
 	}
 	return nil, fmt.Errorf("choose a name for %q: %w", thread.Slug(label), thread.ErrNameTaken)
 }
@@ -280,12 +274,10 @@ func (m *Creation) createWithWorktree(
 
 // takeBackFork removes a thread that never had anything of its own.
 func (m *Creation) takeBackFork(ctx context.Context, id thread.ID) error {
-	m.registry.index.mu.Lock()
-	if l := m.registry.byID[id]; l != nil {
+	if l := m.registry.run(id); l != nil {
 		m.registry.drop(l)
 		m.bus.Publish(thread.Event{At: m.cfg.now(), Kind: thread.EventRemoved, ThreadID: id})
 	}
-	m.registry.index.mu.Unlock()
 	if err := m.cfg.Store.PurgeThread(ctx, id); err != nil && !errors.Is(err, thread.ErrNotFound) {
 		return fmt.Errorf("roll back the new thread: %w", err)
 	}

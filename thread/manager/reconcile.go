@@ -113,9 +113,9 @@ func (l *run) promptReceived(ctx context.Context, said string, hook bool) {
 			return
 		}
 	}
-	l.index.mu.Lock()
+	l.live.mu.Lock()
 	requests := l.live.requests.Begun()
-	l.index.mu.Unlock()
+	l.live.mu.Unlock()
 	if !hook {
 		requests-- // it is that request
 	}

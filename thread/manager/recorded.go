@@ -18,6 +18,7 @@ type recorded struct {
 	bus     *events.Bus
 	work    *work
 	notices *notices
+	index   *index
 	// answered is called for every recorded main response, in the queue's step.
 	answered func(ctx context.Context, l *liveThread, r recording.Response)
 }
@@ -30,20 +31,20 @@ func (l recorded) Gone() bool { return l.live.isGone() }
 
 // SessionTaken implements recording.Live.
 func (l recorded) SessionTaken(session string) bool {
-	return l.live.index.sessionTaken(l.live.id, session)
+	return l.index.sessionTaken(l.live.id, session)
 }
 
 // Windows implements recording.Live.
 func (l recorded) Windows() map[string]int64 {
-	l.live.index.mu.Lock()
-	defer l.live.index.mu.Unlock()
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
 	return l.live.windows
 }
 
 // Newer implements recording.Live.
 func (l recorded) Newer() <-chan struct{} {
-	l.live.index.mu.Lock()
-	defer l.live.index.mu.Unlock()
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
 	if l.live.newer == nil {
 		l.live.newer = make(chan struct{})
 		if l.live.requests.Waiting() {
@@ -55,8 +56,8 @@ func (l recorded) Newer() <-chan struct{} {
 
 // SideCost implements recording.Live.
 func (l recorded) SideCost() float64 {
-	l.live.index.mu.Lock()
-	defer l.live.index.mu.Unlock()
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
 	return l.live.sideCost
 }
 
@@ -67,8 +68,8 @@ func (l recorded) Later(wait time.Duration, step func(ctx context.Context)) {
 
 // Read implements recording.Reports: a response from a transcript is held back like one through the gateway.
 func (l recorded) Read(e thread.Exchange) (requests int) {
-	l.live.index.mu.Lock()
-	defer l.live.index.mu.Unlock()
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
 	if e.Main {
 		l.live.requests.Await()
 	} else {
@@ -79,12 +80,12 @@ func (l recorded) Read(e thread.Exchange) (requests int) {
 
 // Stored implements recording.Reports: it takes over the thread as stored and publishes the checkpoint.
 func (l recorded) Stored(ctx context.Context, s recording.Stored) {
-	l.live.index.mu.Lock()
+	l.live.mu.Lock()
 	if s.Over {
 		l.live.trouble = ""
 	}
 	l.live.sideCost -= s.SideCost
-	l.live.index.mu.Unlock()
+	l.live.mu.Unlock()
 	if err := l.live.reread(ctx); err != nil {
 		l.cfg.Log.Error("read the thread after a checkpoint", "thread", string(l.live.id), "err", err)
 		l.rereadSoon()
@@ -119,10 +120,10 @@ func (l recorded) Answered(ctx context.Context, a recording.Answered) {
 
 // release counts an answer as durable that was held back until then.
 func (l *typist) release() {
-	l.live.index.mu.Lock()
+	l.live.mu.Lock()
 	all := l.live.requests.Store(1)
 	l.live.show()
-	l.live.index.mu.Unlock()
+	l.live.mu.Unlock()
 	if all {
 		l.scheduleTyping()
 	}
@@ -142,16 +143,16 @@ func (l recorded) Adopted(ctx context.Context, session string) {
 
 // Refused implements recording.Reports.
 func (l recorded) Refused(why string) {
-	l.live.index.mu.Lock()
-	defer l.live.index.mu.Unlock()
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
 	l.live.trouble = why
 	l.live.show()
 }
 
 // Waiting implements recording.Reports.
 func (l recorded) Waiting(pending, unsaved int) {
-	l.live.index.mu.Lock()
-	defer l.live.index.mu.Unlock()
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
 	l.live.pending, l.live.unsaved = pending, unsaved
 }
 

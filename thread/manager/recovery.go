@@ -47,9 +47,7 @@ func (m *recovery) loadPrompts(ctx context.Context) error {
 			l.typist.outbox.mu.Unlock()
 		}
 	}
-	m.registry.index.mu.Lock()
 	lines := m.registry.all()
-	m.registry.index.mu.Unlock()
 	for _, l := range lines {
 		l.typist.outbox.mu.Lock()
 		some := l.typist.outbox.Any(func(thread.Prompt) bool { return true })
@@ -70,9 +68,7 @@ func (m *recovery) moveOldNotes(ctx context.Context) error {
 	if moved, err := m.cfg.Store.Setting(ctx, oldNotesMoved); err != nil || moved != "" {
 		return err
 	}
-	m.registry.index.mu.Lock()
 	lines := m.registry.all()
-	m.registry.index.mu.Unlock()
 	for _, l := range lines {
 		if err := l.typist.moveOldNotes(ctx); err != nil {
 			return fmt.Errorf("migrate the notes to %s: %w", l.live.thread().Name, err)
@@ -149,11 +145,11 @@ func (m *recovery) lostRun(ctx context.Context, x thread.Execution) error {
 	})
 	switch {
 	case err == nil:
-		m.registry.index.mu.Lock()
-		if l := m.registry.byID[x.Thread]; l != nil {
+		if l := m.registry.run(x.Thread); l != nil {
+			l.live.mu.Lock()
 			l.live.t = t
+			l.live.mu.Unlock()
 		}
-		m.registry.index.mu.Unlock()
 	case !errors.Is(err, thread.ErrNotFound):
 		return fmt.Errorf("mark %s as interrupted: %w", x.Thread, err)
 	}
@@ -169,12 +165,12 @@ func (m *recovery) endLost(ctx context.Context, x thread.Execution) error {
 
 // showLost shows a thread as interrupted if that cannot be stored; false if there is none.
 func (m *recovery) showLost(x thread.Execution) bool {
-	m.registry.index.mu.Lock()
-	defer m.registry.index.mu.Unlock()
-	l := m.registry.byID[x.Thread]
+	l := m.registry.run(x.Thread)
 	if l == nil {
 		return false
 	}
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
 	l.live.t.Interrupted, l.live.t.Session = true, cmp.Or(l.live.t.Session, x.Session)
 	return true
 }
@@ -209,16 +205,10 @@ func (m *recovery) lostLater(runs []thread.Execution) {
 
 // checkInterrupted finds out in the background how the interrupted threads can be resumed.
 func (m *recovery) checkInterrupted() {
-	m.registry.index.mu.Lock()
-	var lines []*run
 	for _, l := range m.registry.all() {
-		if l.live.t.Interrupted && l.live.t.Deleted.IsZero() {
-			lines = append(lines, l)
+		if t := l.live.thread(); t.Interrupted && t.Deleted.IsZero() {
+			l.live.enqueue(func() { l.prove(m.work.ctx) })
 		}
-	}
-	m.registry.index.mu.Unlock()
-	for _, l := range lines {
-		l.live.enqueue(func() { l.prove(m.work.ctx) })
 	}
 }
 
@@ -227,9 +217,7 @@ func (m *recovery) nameUnfinished() {
 	if m.cfg.Setup == nil {
 		return
 	}
-	m.registry.index.mu.Lock()
 	lines := m.registry.all()
-	m.registry.index.mu.Unlock()
 	for _, l := range lines {
 		s := l.live.current()
 		if s.Setup.State != thread.SetupUnfinished || !s.Deleted.IsZero() || !s.Archived.IsZero() {
@@ -299,9 +287,7 @@ func (m *recovery) repair(ctx context.Context, i thread.Intent) (keep bool, err 
 // follow updates the folders of threads that were moved: a worktree is looked up where it is now, and a folder in the
 // project's earlier folder becomes the one in today's, even if something else is in its old place.
 func (m *recovery) follow(ctx context.Context) {
-	m.registry.index.mu.Lock()
 	lines := m.registry.all()
-	m.registry.index.mu.Unlock()
 	made := sync.OnceValues(func() (map[thread.ID]thread.Worktree, error) { return m.cfg.worktreesMade(ctx) })
 	for _, l := range lines {
 		if t := l.live.thread(); !t.Archived.IsZero() || !t.Deleted.IsZero() {
@@ -317,10 +303,7 @@ func (m *recovery) follow(ctx context.Context) {
 // may belong to another project that this one is a copy of. So without threads there is nothing to look for.
 func (m *recovery) repairSnapshotRefs(ctx context.Context) {
 	repairer, ok := m.cfg.Worktrees.(thread.RefRepairer)
-	m.registry.index.mu.Lock()
-	none := len(m.registry.byID) == 0
-	m.registry.index.mu.Unlock()
-	if !ok || none {
+	if !ok || len(m.registry.all()) == 0 {
 		return
 	}
 	ids, err := repairer.Damaged(ctx)
@@ -367,9 +350,7 @@ func (m *recovery) checkKept() {
 }
 
 func (m *recovery) keepAll(ctx context.Context, repairer thread.RefRepairer) error {
-	m.registry.index.mu.Lock()
 	lines := m.registry.all()
-	m.registry.index.mu.Unlock()
 	if len(lines) == 0 {
 		return nil
 	}

@@ -29,18 +29,47 @@ type registry struct {
 	answered func(ctx context.Context, l *liveThread, r recording.Response)
 
 	index *index
-	byID  map[thread.ID]*run // guarded by index.mu
+	byID  map[thread.ID]*run // guarded by index.mu, and has what index.live has
 }
 
-// add adds a thread. index.mu is held.
+// add adds a thread, unless there is one with its id, which it returns.
 func (m *registry) add(t thread.Thread) *run {
+	l, _ := m.insert(m.newRun(t))
+	return l
+}
+
+// show is add for a thread that people see from now on.
+func (m *registry) show(t thread.Thread) *run {
+	made := m.newRun(t)
+	made.live.mu.Lock() // nobody sees it before it has a state
+	defer made.live.mu.Unlock()
+	l, added := m.insert(made)
+	if added {
+		made.live.show()
+	}
+	return l
+}
+
+func (m *registry) insert(made *run) (l *run, added bool) {
+	m.index.mu.Lock()
+	defer m.index.mu.Unlock()
+	if l := m.byID[made.live.id]; l != nil {
+		return l, false
+	}
+	m.index.insert(made.live)
+	m.byID[made.live.id] = made
+	return made, true
+}
+
+func (m *registry) newRun(t thread.Thread) *run {
 	live := &liveThread{
-		id: t.ID, t: t, cfg: m.cfg, bus: m.bus, work: m.work, environs: m.environs, index: m.index,
+		id: t.ID, t: t, cfg: m.cfg, bus: m.bus, work: m.work, environs: m.environs, index: m.index, parent: t.Parent,
 		queue: queue{begin: m.work.begin, done: m.work.done},
 	}
 	typist := &typist{live: live, cfg: m.cfg, bus: m.bus, work: m.work, notices: m.notices, slots: m.typing}
 	told := recorded{
-		live: live, typist: typist, cfg: m.cfg, bus: m.bus, work: m.work, notices: m.notices, answered: m.answered,
+		live: live, typist: typist, cfg: m.cfg, bus: m.bus, work: m.work, notices: m.notices, index: m.index,
+		answered: m.answered,
 	}
 	l := &run{
 		live: live, typist: typist, cfg: m.cfg, past: m.past, bus: m.bus, work: m.work, notices: m.notices,
@@ -48,8 +77,6 @@ func (m *registry) add(t thread.Thread) *run {
 		recorder: recording.New(m.recording(), t.ID, told, turnPrompts{typist}, told),
 	}
 	l.forget = func() { m.drop(l) }
-	m.index.insert(live)
-	m.byID[t.ID] = l
 	return l
 }
 
@@ -61,17 +88,21 @@ func (m *registry) recording() recording.Config {
 	}
 }
 
-// drop removes a purged thread. index.mu is held.
+// drop removes a purged thread.
 func (m *registry) drop(l *run) {
+	m.index.mu.Lock()
+	defer m.index.mu.Unlock()
 	m.index.remove(l.live)
 	delete(m.byID, l.live.id)
 }
 
-// all returns the runs, oldest first. index.mu is held.
+// all returns the runs, oldest first.
 func (m *registry) all() []*run {
+	m.index.mu.Lock()
+	defer m.index.mu.Unlock()
 	lines := make([]*run, 0, len(m.index.order))
-	for _, id := range m.index.order {
-		lines = append(lines, m.byID[id])
+	for _, l := range m.index.order {
+		lines = append(lines, m.byID[l.id])
 	}
 	return lines
 }
@@ -81,6 +112,19 @@ func (m *registry) run(id thread.ID) *run {
 	m.index.mu.Lock()
 	defer m.index.mu.Unlock()
 	return m.byID[id]
+}
+
+// called returns a thread's run by its id or its whole name, nil if there is none.
+func (m *registry) called(ref string) *run {
+	m.index.mu.Lock()
+	defer m.index.mu.Unlock()
+	if l := m.byID[thread.ID(ref)]; l != nil {
+		return l
+	}
+	if l := m.index.names[ref]; l != nil {
+		return m.byID[l.id]
+	}
+	return nil
 }
 
 // find returns the run for a name, a unique prefix of one or an id, among all threads that are not deleted.
@@ -95,30 +139,25 @@ func (m *registry) findDeleted(ref string) (*run, error) {
 
 func (m *registry) findAmong(ref string, among func(*thread.Thread) bool) (*run, error) {
 	ref = strings.TrimSpace(ref)
-	m.index.mu.Lock()
-	defer m.index.mu.Unlock()
-	if l := m.byID[thread.ID(ref)]; l != nil && among(&l.live.t) {
+	if l := m.called(ref); l != nil && l.live.is(among) {
 		return l, nil
 	}
-	for _, l := range m.byID { // names are unique
-		if l.live.t.Name == ref && among(&l.live.t) {
-			return l, nil
-		}
-	}
-	var all, begin, active, called []*run
+	var all []thread.Thread
+	var begin, active, called []*run
 	for _, l := range m.all() {
-		if !among(&l.live.t) {
+		t := l.live.thread()
+		if !among(&t) {
 			continue
 		}
-		all = append(all, l)
-		whole, begins := l.live.t.Called(ref)
+		all = append(all, t)
+		whole, begins := t.Called(ref)
 		if whole {
 			called = append(called, l)
 		}
-		if ref != "" && (begins || strings.HasPrefix(l.live.t.Name, strings.ToLower(ref)) ||
-			len(ref) >= 4 && strings.HasPrefix(string(l.live.id), ref)) {
+		if ref != "" && (begins || strings.HasPrefix(t.Name, strings.ToLower(ref)) ||
+			len(ref) >= 4 && strings.HasPrefix(string(t.ID), ref)) {
 			begin = append(begin, l)
-			if l.live.t.Archived.IsZero() {
+			if t.Archived.IsZero() {
 				active = append(active, l)
 			}
 		}
@@ -144,27 +183,27 @@ func namesOf(lines []*run, most int) []string {
 		if len(names) == most {
 			break
 		}
-		names = append(names, l.live.t.Name)
+		names = append(names, l.live.thread().Name)
 	}
 	return names
 }
 
 // nearest returns up to three similar names.
-func nearest(ref string, lines []*run) []string {
+func nearest(ref string, all []thread.Thread) []string {
 	type near struct {
 		name string
 		far  int
 	}
 	ref = strings.ToLower(ref)
 	var found []near
-	for _, l := range lines {
-		name := l.live.t.Name
+	for _, t := range all {
+		name := t.Name
 		slug := name
 		if i := strings.LastIndexByte(name, '-'); i > 0 {
 			slug = name[:i]
 		}
 		far := min(distance(ref, name), distance(ref, slug))
-		if title := strings.ToLower(l.live.t.Title); title != "" {
+		if title := strings.ToLower(t.Title); title != "" {
 			far = min(far, distance(ref, title))
 			if strings.Contains(title, ref) {
 				far = 0

@@ -11,11 +11,9 @@ import (
 func TestFindByNameCopiesNothing(t *testing.T) {
 	for _, n := range []int{10, 5000} {
 		m := New(Config{})
-		m.registry.index.mu.Lock()
 		for i := range n {
 			m.registry.add(thread.Thread{ID: thread.ID(fmt.Sprintf("id-%04d", i)), Name: fmt.Sprintf("thread-%04d", i)})
 		}
-		m.registry.index.mu.Unlock()
 		for _, ref := range []string{"thread-0007", "id-0003", " thread-0009 "} {
 			if l, err := m.registry.find(ref); err != nil || !(ref == string(l.live.id) || " "+l.live.t.Name+" " == ref || l.live.t.Name == ref) {
 				t.Fatalf("%q: %v", ref, err)

@@ -49,9 +49,7 @@ func (l *run) purge(ctx context.Context) error {
 		return fmt.Errorf("remove the thread: %w", err)
 	}
 	failpoint.Hit("thread.delete.purged")
-	l.index.mu.Lock()
 	l.forget()
-	l.index.mu.Unlock()
 	if l.cfg.MCP != nil {
 		l.cfg.MCP.Forget(l.live.id)
 	}

@@ -21,7 +21,7 @@ type resumePlan struct {
 // finder finds ways to resume a conversation.
 func (l *run) finder() resume.Finder {
 	return resume.Finder{
-		Store: l.cfg.Store, Past: l.past, Threads: others{l.live.index}, Env: l.environs.env, StateDir: l.cfg.stateDir, Places: l.cfg.places, Log: l.cfg.Log,
+		Store: l.cfg.Store, Past: l.past, Threads: others{l.index}, Env: l.environs.env, StateDir: l.cfg.stateDir, Places: l.cfg.places, Log: l.cfg.Log,
 	}
 }
 
@@ -102,8 +102,8 @@ func (l *run) prove(ctx context.Context) {
 		p.Detail += fmt.Sprintf("; turn %d was %s", head.Turn, thread.NoteRebuilt)
 	}
 	p.Detail = strings.TrimSpace(p.Detail)
-	l.index.mu.Lock()
-	defer l.index.mu.Unlock()
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
 	if l.live.session == nil {
 		l.live.proof = &p
 		l.live.show()

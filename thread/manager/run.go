@@ -21,5 +21,5 @@ type run struct {
 	starts   *starts
 	// recorder stores the agent's answers. It is used by the queue's steps only.
 	recorder *recording.Recorder
-	forget   func() // removes it from the registry; index.mu is held
+	forget   func() // removes it from the registry
 }

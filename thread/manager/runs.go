@@ -38,15 +38,14 @@ func (m *Agents) Resume(ctx context.Context, ref string, r thread.ResumeRequest)
 // ResumeAll resumes every interrupted thread that is still in use. The error lists those that cannot be resumed; the
 // others run all the same.
 func (m *Agents) ResumeAll(ctx context.Context, cols, rows int) ([]thread.Status, error) {
-	m.registry.index.mu.Lock()
 	var lines []*run
 	for _, l := range m.registry.all() {
-		if l.live.t.Interrupted && l.live.session == nil &&
-			l.live.t.Deleted.IsZero() && l.live.t.Archived.IsZero() && l.live.t.Outcome.Kind == thread.OutcomeNone {
+		t := l.live.thread()
+		if t.Interrupted && l.live.running() == nil &&
+			t.Deleted.IsZero() && t.Archived.IsZero() && t.Outcome.Kind == thread.OutcomeNone {
 			lines = append(lines, l)
 		}
 	}
-	m.registry.index.mu.Unlock()
 	list := []thread.Status{}
 	var errs []error
 	for _, l := range lines {

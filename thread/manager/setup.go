@@ -23,8 +23,8 @@ func (setupRunningError) Is(target error) bool { return target == thread.ErrBusy
 // beginSetup marks a worktree's setup as running until runSetup or endSetup is called, and returns the state to store
 // before it begins.
 func (l *run) beginSetup() (thread.Setup, error) {
-	l.index.mu.Lock()
-	defer l.index.mu.Unlock()
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
 	if l.live.settingUp {
 		return thread.Setup{}, errSettingUp
 	}
@@ -36,15 +36,15 @@ func (l *run) beginSetup() (thread.Setup, error) {
 }
 
 func (l *run) setupRunning() bool {
-	l.index.mu.Lock()
-	defer l.index.mu.Unlock()
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
 	return l.live.settingUp
 }
 
 // endSetup undoes beginSetup.
 func (l *run) endSetup() {
-	l.index.mu.Lock()
-	defer l.index.mu.Unlock()
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
 	l.live.settingUp = false
 	l.live.show()
 }

@@ -157,14 +157,14 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 		return fmt.Errorf("store the run: %w", err)
 	}
 	failpoint.Hit("thread.start.begun")
-	l.index.mu.Lock()
+	l.live.mu.Lock()
 	l.live.execution, l.live.exit, l.live.proof = &x, nil, nil
 	l.live.reported = thread.StateReport{}
 	l.live.stopping, l.live.amid = false, false
 	_, tells := agent.(thread.UsageReader)
 	l.live.visibility, l.live.aside, l.live.around, l.live.before = visibilityOf(aside != "", tells), aside, false, l.live.requests.Begun()
 	l.live.requests.Forget()
-	l.index.mu.Unlock()
+	l.live.mu.Unlock()
 	session, err := l.cfg.Sessions.Start(ctx, thread.SessionSpec{
 		Thread: l.live.id, Agent: t.Agent, Launch: launch,
 		Cols: orDefault(r.cols, defaultCols), Rows: orDefault(r.rows, defaultRows),
@@ -182,10 +182,10 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 
 // notStarted ends the run of a process that could not be started.
 func (l *run) notStarted(ctx context.Context, x thread.Execution, cause error) {
-	l.index.mu.Lock()
+	l.live.mu.Lock()
 	l.live.execution = nil
 	l.live.show()
-	l.index.mu.Unlock()
+	l.live.mu.Unlock()
 	if err := l.cfg.Store.EndExecution(
 		ctx, x.ID, l.cfg.now(), thread.Exit{Code: 127, Reason: "not started: " + cause.Error()}); err != nil {
 		l.cfg.Log.Error("end the run of a process that did not start", "thread", string(l.live.id), "err", err)
@@ -194,7 +194,7 @@ func (l *run) notStarted(ctx context.Context, x thread.Execution, cause error) {
 
 // launched records a running process and starts typing what waits, after the primer.
 func (l *run) launched(ctx context.Context, session thread.Session, launch thread.Launch, primer string) error {
-	l.index.mu.Lock()
+	l.live.mu.Lock()
 	x := *l.live.execution
 	x.PID, x.Session = session.PID(), launch.Session
 	l.live.execution = &x
@@ -205,7 +205,7 @@ func (l *run) launched(ctx context.Context, session thread.Session, launch threa
 			l.live.reported = r
 		}
 	}
-	l.index.mu.Unlock()
+	l.live.mu.Unlock()
 	if err := l.cfg.Store.UpdateExecution(ctx, x.ID, x.PID, x.Session); err != nil {
 		l.cfg.Log.Error("store the process id", "thread", string(l.live.id), "err", err)
 	}
@@ -249,9 +249,9 @@ func (l *run) spec(agent thread.Agent, plan resumePlan) (spec thread.LaunchSpec,
 	if err != nil {
 		return spec, "", err
 	}
-	l.index.mu.Lock()
+	l.live.mu.Lock()
 	l.live.windows = world.Windows
-	l.index.mu.Unlock()
+	l.live.mu.Unlock()
 	aside = world.Aside
 	if t.Launch.NoGateway {
 		aside = "it was started with --no-gateway"

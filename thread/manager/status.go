@@ -19,12 +19,13 @@ type Threads struct {
 
 // List returns all threads except deleted ones, oldest first.
 func (m *Threads) List(context.Context) ([]thread.Status, error) {
-	m.registry.index.mu.Lock()
-	defer m.registry.index.mu.Unlock()
-	list := make([]thread.Status, 0, len(m.registry.index.order))
-	for _, id := range m.registry.index.order {
-		if l := m.registry.byID[id]; l.live.t.Deleted.IsZero() {
-			list = append(list, l.live.status())
+	seq := m.bus.Newest() // what is published from here on may be missing in the list
+	all := m.registry.index.all()
+	list := make([]thread.Status, 0, len(all))
+	for _, l := range all {
+		if s := l.current(); s.Deleted.IsZero() {
+			s.Seq = seq
+			list = append(list, s)
 		}
 	}
 	return list, nil
@@ -32,12 +33,12 @@ func (m *Threads) List(context.Context) ([]thread.Status, error) {
 
 // Running returns the threads whose agents run, oldest first.
 func (m *Threads) Running() (ids []thread.ID) {
-	m.registry.index.mu.Lock()
-	defer m.registry.index.mu.Unlock()
-	for _, id := range m.registry.index.order {
-		if l := m.registry.byID[id]; l.live.execution != nil && l.live.t.Deleted.IsZero() {
-			ids = append(ids, id)
+	for _, l := range m.registry.index.all() {
+		l.mu.Lock()
+		if l.execution != nil && l.t.Deleted.IsZero() {
+			ids = append(ids, l.id)
 		}
+		l.mu.Unlock()
 	}
 	return ids
 }
@@ -57,8 +58,8 @@ func (m *Threads) Why(_ context.Context, ref string) (thread.StateReport, error)
 	if err != nil {
 		return thread.StateReport{}, err
 	}
-	m.registry.index.mu.Lock()
-	defer m.registry.index.mu.Unlock()
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
 	if l.live.session != nil {
 		l.live.show()
 	}
@@ -107,14 +108,7 @@ func (m *Threads) Adopt(ctx context.Context, id thread.ID) (thread.Status, error
 	if err := t.ID.Check(); err != nil {
 		return thread.Status{}, fmt.Errorf("adopt a thread: %w", err)
 	}
-	m.registry.index.mu.Lock()
-	defer m.registry.index.mu.Unlock()
-	l := m.registry.byID[id]
-	if l == nil {
-		l = m.registry.add(t)
-		l.live.show()
-	}
-	return l.live.status(), nil
+	return m.registry.show(t).live.current(), nil
 }
 
 // Speech returns the events of one thread from now on, with its model's speech, in order, until ctx ends. A running
@@ -131,11 +125,11 @@ func (m *Threads) Speech(ctx context.Context, ref string) (<-chan thread.Event, 
 // Refused counts the checkpoints that the store has refused so far: those kept in the spool until the store accepts
 // them, and those that are only in memory.
 func (m *Threads) Refused() (spooled, unsaved int) {
-	m.registry.index.mu.Lock()
-	defer m.registry.index.mu.Unlock()
-	for _, l := range m.registry.byID {
-		spooled += l.live.pending - l.live.unsaved
-		unsaved += l.live.unsaved
+	for _, l := range m.registry.index.all() {
+		l.mu.Lock()
+		spooled += l.pending - l.unsaved
+		unsaved += l.unsaved
+		l.mu.Unlock()
 	}
 	return spooled, unsaved
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"orchestrator/thread"
 	"orchestrator/thread/manager/offers"
@@ -24,8 +25,7 @@ type Offers struct {
 	forks    *Forks
 	life     *Lifecycle
 
-	// What follows is guarded by index.mu.
-
+	mu      sync.Mutex // guards what follows; taken before that of a thread
 	mode    thread.OfferMode
 	servers thread.OfferMode              // for offers of MCP servers
 	open    []thread.Offer                // unanswered, oldest first
@@ -44,8 +44,8 @@ const maxOffers = 100
 
 // OfferMode returns what happens to suggestions.
 func (m *Offers) Mode() thread.OfferMode {
-	m.registry.index.mu.Lock()
-	defer m.registry.index.mu.Unlock()
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.mode == "" {
 		return thread.OffersSuggest
 	}
@@ -76,11 +76,11 @@ func (m *Offers) observe(ctx context.Context, l *liveThread, a recording.Respons
 
 // signalsOf returns the signals of a thread, created at its first answer; those of purged threads are removed then.
 func (m *Offers) signalsOf(id thread.ID) *offers.Signals {
-	m.registry.index.mu.Lock()
-	defer m.registry.index.mu.Unlock()
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	sig := m.signals[id]
 	if sig == nil {
-		maps.DeleteFunc(m.signals, func(id thread.ID, _ *offers.Signals) bool { return m.registry.byID[id] == nil })
+		maps.DeleteFunc(m.signals, func(id thread.ID, _ *offers.Signals) bool { return m.registry.run(id) == nil })
 		sig = offers.NewSignals(id, m.past)
 		m.signals[id] = sig
 	}
@@ -89,14 +89,9 @@ func (m *Offers) signalsOf(id thread.ID) *offers.Signals {
 
 // continued reports whether a thread continues in a fork that began with a summary of it.
 func (m *Offers) continued(id thread.ID) bool {
-	m.registry.index.mu.Lock()
-	defer m.registry.index.mu.Unlock()
-	for _, l := range m.registry.byID {
-		if l.live.t.Parent == id && l.live.t.Handoff != nil && l.live.t.Handoff.Fresh {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.registry.index.all(), func(l *liveThread) bool {
+		return l.is(func(t *thread.Thread) bool { return t.Parent == id && t.Handoff != nil && t.Handoff.Fresh })
+	})
 }
 
 // continueFresh accepts the offer for a full context without a person. If that fails, it becomes an ordinary offer.
@@ -159,19 +154,19 @@ func (m *Offers) Outgrown(id thread.ID, prompt string) bool {
 	if m.Mode() != thread.OffersAuto || m.continued(id) || l == nil || m.cfg.runsLines(l.live.thread().Agent) {
 		return false
 	}
-	m.registry.index.mu.Lock()
+	m.mu.Lock()
 	if m.going == nil {
 		m.going = map[thread.ID]bool{}
 	}
 	going := m.going[id]
 	m.going[id] = true
-	m.registry.index.mu.Unlock()
+	m.mu.Unlock()
 	if going {
 		return true
 	}
 	if !m.work.begin() {
-		m.registry.index.mu.Lock()
-		defer m.registry.index.mu.Unlock()
+		m.mu.Lock()
+		defer m.mu.Unlock()
 		delete(m.going, id)
 		return false
 	}
@@ -181,8 +176,8 @@ func (m *Offers) Outgrown(id thread.ID, prompt string) bool {
 		m.continueFresh(thread.Offer{
 			ID: thread.NewID[string](), Thread: id, Label: found.Label, Rule: string(found.Rule), Why: found.Why, Prompt: prompt,
 		})
-		m.registry.index.mu.Lock()
-		defer m.registry.index.mu.Unlock()
+		m.mu.Lock()
+		defer m.mu.Unlock()
 		delete(m.going, id)
 	}()
 	return true
@@ -193,22 +188,22 @@ const full = 100
 
 // addOffer publishes an offer and keeps it until it is answered.
 func (m *Offers) addOffer(o thread.Offer) {
-	m.registry.index.mu.Lock()
-	defer m.registry.index.mu.Unlock()
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	open := append(m.open, o)
 	m.keepOffers(open[max(0, len(open)-maxOffers):])
 }
 
 // drop takes back open offers.
 func (m *Offers) drop(which func(thread.Offer) bool) {
-	m.registry.index.mu.Lock()
-	defer m.registry.index.mu.Unlock()
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if slices.ContainsFunc(m.open, which) {
 		m.keepOffers(slices.DeleteFunc(slices.Clone(m.open), which))
 	}
 }
 
-// keepOffers replaces the open offers and publishes the threads that gained or lost one. index.mu is held.
+// keepOffers replaces the open offers and publishes the threads that gained or lost one. mu is held.
 func (m *Offers) keepOffers(open []thread.Offer) {
 	changed := map[thread.ID]bool{}
 	for _, o := range slices.Concat(m.open, open) {
@@ -216,9 +211,11 @@ func (m *Offers) keepOffers(open []thread.Offer) {
 	}
 	m.open = open
 	for id := range changed {
-		if l := m.registry.byID[id]; l != nil {
-			l.live.offer = m.newest(id)
-			l.live.show()
+		if l := m.registry.index.other(id); l != nil {
+			l.mu.Lock()
+			l.offer = m.newest(id)
+			l.show()
+			l.mu.Unlock()
 		}
 	}
 }
@@ -259,10 +256,10 @@ func (m *Offers) Answer(ctx context.Context, offerID, answer string) (thread.Sta
 
 // SuggestMCP offers to switch on an MCP server for a thread, unless a person turned such offers off or one is open.
 func (m *Offers) SuggestMCP(id thread.ID, server, why string) {
-	m.registry.index.mu.Lock()
+	m.mu.Lock()
 	off := m.servers == thread.OffersOff || m.mode == thread.OffersOff
 	open := m.newest(id) != nil
-	m.registry.index.mu.Unlock()
+	m.mu.Unlock()
 	if off || open {
 		return
 	}
@@ -280,9 +277,9 @@ func (m *Offers) answerServer(ctx context.Context, o thread.Offer, answer string
 	case "dismiss":
 		return nil
 	case "off":
-		m.registry.index.mu.Lock()
+		m.mu.Lock()
 		m.servers = thread.OffersOff
-		m.registry.index.mu.Unlock()
+		m.mu.Unlock()
 		if err := m.cfg.Store.SetSetting(ctx, serverOffersKey, string(thread.OffersOff)); err != nil {
 			return fmt.Errorf("store the offer mode: %w", err)
 		}
@@ -293,7 +290,7 @@ func (m *Offers) answerServer(ctx context.Context, o thread.Offer, answer string
 	}
 }
 
-// newest returns a thread's newest open offer, nil if it has none. index.mu is held.
+// newest returns a thread's newest open offer, nil if it has none. mu is held.
 func (m *Offers) newest(id thread.ID) *thread.Offer {
 	for i := len(m.open) - 1; i >= 0; i-- {
 		if m.open[i].Thread == id {
@@ -306,8 +303,8 @@ func (m *Offers) newest(id thread.ID) *thread.Offer {
 
 // takeOffer removes and returns an open offer.
 func (m *Offers) takeOffer(id string) (thread.Offer, bool) {
-	m.registry.index.mu.Lock()
-	defer m.registry.index.mu.Unlock()
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	for i, o := range m.open {
 		if o.ID == id {
 			m.keepOffers(slices.Concat(m.open[:i], m.open[i+1:]))
@@ -324,14 +321,14 @@ func (m *Offers) SetMode(ctx context.Context, mode thread.OfferMode) error {
 	default:
 		return thread.Hint(fmt.Errorf("offers %q: %w", mode, thread.ErrInvalid), "use suggest, auto or off")
 	}
-	m.registry.index.mu.Lock()
+	m.mu.Lock()
 	m.mode = mode
 	if mode == thread.OffersOff {
 		m.keepOffers(nil)
 	} else {
 		m.servers = mode // whoever wants offers again wants those of servers too
 	}
-	m.registry.index.mu.Unlock()
+	m.mu.Unlock()
 	for _, key := range []string{offersKey, serverOffersKey} {
 		if err := m.cfg.Store.SetSetting(ctx, key, string(mode)); err != nil {
 			return fmt.Errorf("store the offer mode: %w", err)
@@ -343,16 +340,16 @@ func (m *Offers) SetMode(ctx context.Context, mode thread.OfferMode) error {
 // loadOffers loads what a person chose in an earlier run.
 func (m *Offers) loadOffers(ctx context.Context) {
 	if mode, err := m.cfg.Store.Setting(ctx, serverOffersKey); err == nil {
-		m.registry.index.mu.Lock()
+		m.mu.Lock()
 		m.servers = thread.OfferMode(mode)
-		m.registry.index.mu.Unlock()
+		m.mu.Unlock()
 	}
 	mode, err := m.cfg.Store.Setting(ctx, offersKey)
 	if err != nil || mode == "" {
 		return
 	}
-	m.registry.index.mu.Lock()
-	defer m.registry.index.mu.Unlock()
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.mode = thread.OfferMode(mode)
 }
 

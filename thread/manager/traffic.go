@@ -29,10 +29,10 @@ func (m *Traffic) RequestStarted(id thread.ID, b thread.Begun) {
 	if l == nil {
 		return
 	}
-	m.registry.index.mu.Lock()
+	l.live.mu.Lock()
 	l.live.requests.Begin()
 	l.live.ahead, l.live.around = b, false
-	m.registry.index.mu.Unlock()
+	l.live.mu.Unlock()
 	// The start counts from the time given, however late it is reported: the end may be in the same millisecond.
 	l.live.report(activity.Started(b))
 	if b.Prompt != "" && !b.Stale {
@@ -59,13 +59,13 @@ func (m *Traffic) ExchangeEnded(id thread.ID, e thread.Exchange) {
 		return
 	}
 	if !e.Main {
-		m.registry.index.mu.Lock()
+		l.live.mu.Lock()
 		l.live.sideCost += e.Usage.CostUSD
 		l.live.show()
-		m.registry.index.mu.Unlock()
+		l.live.mu.Unlock()
 		return
 	}
-	m.registry.index.mu.Lock()
+	l.live.mu.Lock()
 	requests := l.live.requests.Begun()
 	answered := e.Answer != nil || e.Unread
 	l.live.requests.End(answered)
@@ -75,27 +75,27 @@ func (m *Traffic) ExchangeEnded(id thread.ID, e thread.Exchange) {
 		l.live.arrived()
 		l.live.show()
 	}
-	m.registry.index.mu.Unlock()
+	l.live.mu.Unlock()
 	if !answered {
 		f := activity.Failure(e)
-		m.registry.index.mu.Lock()
+		l.live.mu.Lock()
 		if f.State != thread.StateUnknown {
 			l.live.requests.Fail(requests, f.Detail)
 		}
-		m.registry.index.mu.Unlock()
+		l.live.mu.Unlock()
 		l.live.reportUnless(requests, f)
 		l.typist.checkIdle()
 		return
 	}
 	held := recording.Hold(e)
 	recorded := l.live.enqueue(func() {
-		m.registry.index.mu.Lock()
+		l.live.mu.Lock()
 		l.live.requests.Take()
 		l.live.newer = nil
 		if l.live.requests.Begun() == requests {
 			l.live.ahead = thread.Begun{} // the answer's count is shown from now on
 		}
-		m.registry.index.mu.Unlock()
+		l.live.mu.Unlock()
 		l.recorder.Answer(m.work.ctx, e, requests, held)
 		l.answeredOther(requests)
 	})
@@ -105,7 +105,7 @@ func (m *Traffic) ExchangeEnded(id thread.ID, e thread.Exchange) {
 	}
 }
 
-// arrived tells the recorder that an answer has arrived. index.mu is held.
+// arrived tells the recorder that an answer has arrived. liveThread.mu is held.
 func (l *liveThread) arrived() {
 	if l.newer == nil {
 		l.newer = make(chan struct{})
@@ -137,9 +137,9 @@ func (m *Traffic) Hook(id thread.ID, event string, payload []byte) {
 	if l == nil {
 		return
 	}
-	m.registry.index.mu.Lock()
+	l.live.mu.Lock()
 	name, direct := l.live.t.Agent, l.live.visibility.direct()
-	m.registry.index.mu.Unlock()
+	l.live.mu.Unlock()
 	var r thread.HookReport
 	ok := false
 	if agent, err := m.cfg.Agents.Agent(name); err == nil {

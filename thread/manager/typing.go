@@ -67,9 +67,9 @@ func (l *typist) withdraw(p thread.Prompt) {
 
 // scheduleTyping starts typing if there is something to type; it does not block.
 func (l *typist) scheduleTyping() {
-	l.live.index.mu.Lock()
+	l.live.mu.Lock()
 	some := l.live.asked.ToType
-	l.live.index.mu.Unlock()
+	l.live.mu.Unlock()
 	if !some || !l.work.begin() {
 		return
 	}
@@ -139,8 +139,8 @@ func (l *typist) mayType() (thread.Session, thread.Prompt) {
 
 // takes returns the session if a prompt may be typed now, otherwise nil and the reason.
 func (l *typist) takes() (thread.Session, string) {
-	l.live.index.mu.Lock()
-	defer l.live.index.mu.Unlock()
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
 	g := outbox.Gate{
 		Running: l.live.session != nil, Stopping: l.live.stopping, Silent: l.live.visibility == notVisible, State: l.live.shown.State,
 	}
@@ -154,7 +154,7 @@ func (l *typist) takes() (thread.Session, string) {
 }
 
 // limited reports whether the agent has given up because of a limit whose end is known and in the future: a prompt
-// typed now would be refused again. index.mu is held.
+// typed now would be refused again. liveThread.mu is held.
 func (l *typist) limited() bool {
 	r := l.live.shown
 	return r.State == thread.StateLimited && r.Stuck && r.Until.After(l.cfg.now().Round(0))
@@ -166,20 +166,20 @@ const limitStep = 30 * time.Second
 
 // awaitLimit resumes typing once the limit has ended. outbox.mu is held.
 func (l *typist) awaitLimit() {
-	l.live.index.mu.Lock()
+	l.live.mu.Lock()
 	due := !l.limited() || l.live.awaiting
 	wait := l.live.shown.Until.Sub(l.cfg.now().Round(0))
 	if !due {
 		l.live.awaiting = true
 	}
-	l.live.index.mu.Unlock()
+	l.live.mu.Unlock()
 	if due {
 		return
 	}
 	l.live.later(min(wait, limitStep), func() {
-		l.live.index.mu.Lock()
+		l.live.mu.Lock()
 		l.live.awaiting = false
-		l.live.index.mu.Unlock()
+		l.live.mu.Unlock()
 		l.scheduleTyping()
 	})
 }
@@ -218,9 +218,9 @@ func (l *typist) typeNow(s thread.Session, p thread.Prompt, leave func()) {
 		return // the next start finds it
 	}
 	d.Typer.Begin(p.ID)
-	l.live.index.mu.Lock()
+	l.live.mu.Lock()
 	d.Begin(p.ID, l.live.requests.Begun())
-	l.live.index.mu.Unlock()
+	l.live.mu.Unlock()
 	l.wait("")
 	go func() {
 		defer l.work.done()
@@ -256,10 +256,10 @@ func (l *typist) awaitServers() {
 // leaves reports whether a program of which only the requests are visible seems to have given up a prompt: its requests
 // failed, and no other one started for a while. Nothing else will ever tell. outbox.mu is held.
 func (l *typist) leaves() bool {
-	l.live.index.mu.Lock()
+	l.live.mu.Lock()
 	r := l.live.reported
 	failed := l.live.visibility.requestsAlone() && !l.live.requests.InFlight() && r.State.Trouble() && len(r.Evidence) > 0
-	l.live.index.mu.Unlock()
+	l.live.mu.Unlock()
 	if !failed {
 		return false
 	}
@@ -277,10 +277,10 @@ func (l *typist) typed(s thread.Session, id thread.PromptID, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	again := d.Typer.End()
-	l.live.index.mu.Lock()
+	l.live.mu.Lock()
 	same, silent := l.live.session == s, l.live.visibility == notVisible
 	blind := l.live.visibility.requestsAlone()
-	l.live.index.mu.Unlock()
+	l.live.mu.Unlock()
 	if (err == nil || errors.Is(err, thread.ErrNoReaction)) && same {
 		d.Prime("")
 	}
@@ -381,20 +381,20 @@ func (l *typist) prime(ctx context.Context, primer string) {
 func (l *typist) checkIdle() { l.checkIdleAfter(turns.AfterRequest) }
 
 func (l *typist) checkIdleAfter(wait time.Duration) {
-	l.live.index.mu.Lock()
+	l.live.mu.Lock()
 	due := l.live.judging
 	if l.live.asked.Open {
 		l.live.judging = true
 	}
 	open := l.live.asked.Open
-	l.live.index.mu.Unlock()
+	l.live.mu.Unlock()
 	if due || !open {
 		return
 	}
 	l.live.later(wait, func() {
-		l.live.index.mu.Lock()
+		l.live.mu.Lock()
 		l.live.judging = false
-		l.live.index.mu.Unlock()
+		l.live.mu.Unlock()
 		if wait := l.judge(l.work.ctx); wait > 0 {
 			l.checkIdleAfter(wait)
 		}
@@ -412,12 +412,12 @@ func (l *typist) judge(ctx context.Context) time.Duration {
 	d := &l.outbox
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	l.live.index.mu.Lock()
+	l.live.mu.Lock()
 	since, idle := idleSince(l.live.reported)
 	idle = idle && l.live.session != nil && l.live.requests.Quiet()
 	requests, failure := l.live.requests.Begun(), l.live.requests.Failure()
 	unseen := l.live.around || l.live.visibility.direct()
-	l.live.index.mu.Unlock()
+	l.live.mu.Unlock()
 	if !idle {
 		return 0
 	}
@@ -464,9 +464,9 @@ func waiting(s thread.State) bool { return s == thread.StateIdle || s == thread.
 
 // offerAgain tells how to resend a prompt that a limit refused when the limit ends, or resends it if configured.
 func (l *typist) offerAgain(p thread.Prompt) {
-	l.live.index.mu.Lock()
+	l.live.mu.Lock()
 	limited, until, name := l.limited(), l.live.shown.Until.Local().Format(time.TimeOnly), l.live.t.Name
-	l.live.index.mu.Unlock()
+	l.live.mu.Unlock()
 	if !limited || p.Again != "" && !l.cfg.Limits.Continue {
 		return
 	}

@@ -35,7 +35,7 @@ const (
 // guardedOutbox is a thread's outbox with its lock. Each change is stored before it is published. A prompt is typed
 // when the agent is ready for one and has none open, so that each turn has its own.
 type guardedOutbox struct {
-	mu sync.Mutex // guards the outbox; held while the store is called; taken before liveThread.queue.mu and index.mu
+	mu sync.Mutex // guards the outbox; held while the store is called; taken before liveThread.queue.mu and liveThread.mu
 	outbox.Outbox
 }
 
@@ -76,18 +76,18 @@ func (l *typist) place(p thread.Prompt) {
 
 // note makes the content of the outbox visible to others. outbox.mu is held.
 func (l *typist) note() {
-	l.live.index.mu.Lock()
-	defer l.live.index.mu.Unlock()
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
 	l.live.asked = l.outbox.Glance(l.live.asked.Waits)
 	l.live.show()
 }
 
 // wait records why the oldest prompt is not typed, and publishes it if it changed. outbox.mu is held.
 func (l *typist) wait(why string) {
-	l.live.index.mu.Lock()
+	l.live.mu.Lock()
 	news := l.live.asked.Waits != why
 	l.live.asked.Waits = why
-	l.live.index.mu.Unlock()
+	l.live.mu.Unlock()
 	p, queued := l.outbox.Next()
 	if !news || !queued {
 		return
@@ -100,9 +100,9 @@ func (l *typist) wait(why string) {
 // seen returns a prompt with the reason why it waits.
 func (l *typist) seen(p thread.Prompt) thread.Prompt {
 	if p.State == thread.PromptQueued {
-		l.live.index.mu.Lock()
+		l.live.mu.Lock()
 		p.Reason = cmp.Or(l.live.asked.Waits, p.Reason)
-		l.live.index.mu.Unlock()
+		l.live.mu.Unlock()
 	}
 	return p
 }

@@ -75,21 +75,3 @@ func configFiles(agents thread.Agents) []string {
 	slices.Sort(names)
 	return slices.Compact(names)
 }
-
-// ranSince names the threads in a worktree or the project whose agents ran since a scan, except one that starts for the
-// first time.
-func (m *index) ranSince(root string, r watchlist.Record, starts thread.Thread) []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var names []string
-	for _, id := range m.order {
-		l := m.live[id]
-		if id == starts.ID && starts.Created.After(r.At) {
-			continue
-		}
-		if m.cfg.rootOf(l.t) == root && (l.session != nil || l.t.Updated.After(r.At)) {
-			names = append(names, l.t.Name)
-		}
-	}
-	return names
-}
