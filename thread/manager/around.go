@@ -19,8 +19,8 @@ const aroundPause = time.Second
 func (l *run) lookAround() {
 	l.live.mu.Lock()
 	direct := l.live.visibility == transcriptVisible // it was read just now
-	due := l.live.session != nil && !l.live.searching && (direct || l.live.visibility == fullVisibility && l.live.asked.Open)
-	l.live.searching = l.live.searching || due
+	due := l.live.session != nil && (direct || l.live.visibility == fullVisibility && l.live.asked.Open) &&
+		l.live.searching.take()
 	l.live.mu.Unlock()
 	switch {
 	case !due:
@@ -28,7 +28,7 @@ func (l *run) lookAround() {
 		l.live.later(aroundPause, l.search)
 	case !l.live.enqueue(l.search):
 		l.live.mu.Lock()
-		l.live.searching = false
+		l.live.searching.release()
 		l.live.mu.Unlock()
 	}
 }
@@ -36,7 +36,7 @@ func (l *run) lookAround() {
 // search is the step that looks once.
 func (l *run) search() {
 	l.live.mu.Lock()
-	l.live.searching = false
+	l.live.searching.release()
 	_, idle := idleSince(l.live.reported)
 	idle = idle && l.live.session != nil && l.live.requests.Quiet()
 	direct := l.live.visibility == transcriptVisible
@@ -103,8 +103,7 @@ func (l *run) unexplained() (texts []string) {
 // searchAgain looks again after a pause.
 func (l *run) searchAgain() {
 	l.live.mu.Lock()
-	due := !l.live.searching
-	l.live.searching = true
+	due := l.live.searching.take()
 	l.live.mu.Unlock()
 	if due {
 		l.live.later(aroundPause, l.search)
@@ -114,8 +113,8 @@ func (l *run) searchAgain() {
 // goesAround notes that the agent does not use the gateway.
 func (l *run) goesAround() {
 	l.live.mu.Lock()
-	first := !l.live.around
-	l.live.around = true
+	first := l.live.course == throughGateway
+	l.live.course = aroundGateway
 	l.live.show()
 	l.live.mu.Unlock()
 	if first {

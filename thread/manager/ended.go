@@ -14,7 +14,9 @@ import (
 func (l *run) stop(ctx context.Context, reason string) error {
 	l.live.mu.Lock()
 	s, x := l.live.session, l.live.execution
-	l.live.stopping = s != nil
+	if s != nil {
+		l.live.ending = asked
+	}
 	l.live.mu.Unlock()
 	if s == nil || x == nil {
 		return nil
@@ -39,12 +41,12 @@ func (l *run) stateChanged(id thread.ExecutionID, r thread.StateReport) {
 	stuck := r.Stuck && !l.live.reported.Stuck
 	l.live.reported = r
 	poll := false
-	if l.live.visibility.direct() && !l.live.polling {
+	if l.live.visibility.direct() {
 		switch r.State {
 		case thread.StateIdle, thread.StateDone, thread.StateApproval, thread.StateQuestion:
-			// Held back like an answer through the gateway, until the transcript is read.
-			poll, l.live.polling = true, true
-			l.live.requests.Await()
+			if poll = l.live.polling.take(); poll { // held back like an answer through the gateway, until it is read
+				l.live.requests.Await()
+			}
 		default:
 		}
 	}
@@ -73,7 +75,7 @@ func (l *run) stateChanged(id thread.ExecutionID, r thread.StateReport) {
 // pollStep is the step that reads the transcript of a thread without a gateway.
 func (l *run) pollStep() {
 	l.live.mu.Lock()
-	l.live.polling = false
+	l.live.polling.release()
 	l.live.mu.Unlock()
 	l.findSession()
 	l.recorder.Poll(l.work.ctx)
@@ -110,29 +112,20 @@ func (l *run) exited(id thread.ExecutionID, e thread.Exit) {
 		l.live.mu.Unlock()
 		return
 	}
-	if l.live.stopping && e.Reason == "" {
+	if l.live.ending == asked && e.Reason == "" {
 		e.Reason = "stopped"
 	}
 	e.Screen = thread.Excerpt(e.Screen)
 	l.live.exit, l.live.session = &e, nil
-	l.live.amid = l.live.requests.InFlight() || l.live.reported.State == thread.StateWorking || l.live.reported.State == thread.StateSilent
-	l.live.t.Interrupted, l.live.t.Exit = l.lost(e), e
+	l.live.ending.came(l.live.requests.InFlight() ||
+		l.live.reported.State == thread.StateWorking || l.live.reported.State == thread.StateSilent)
+	l.live.t.Interrupted, l.live.t.Exit = l.live.ending.lost(e, l.work.closes()), e
 	l.live.show()
 	l.live.mu.Unlock()
 	if e.Limit {
 		l.notices.post(l.live.id, thread.LevelWarn, "%s: %s", l.live.thread().DisplayName(), e.Reason)
 	}
 	l.live.enqueue(func() { l.ended(l.work.ctx, id) })
-}
-
-// lost reports whether a process ended in a way that leaves something to resume: it was stopped with the server, or
-// nobody asked for its end and it was killed or in the middle of a turn. One that ends by itself otherwise has exited.
-// liveThread.mu is held.
-func (l *run) lost(e thread.Exit) bool {
-	if l.live.stopping && l.work.closes() {
-		return true
-	}
-	return !l.live.stopping && e.Code != 0 && (l.live.amid || e.Limit || e.Killed())
 }
 
 // ended is the step that records the end of a process, once.
@@ -142,8 +135,8 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 		l.live.mu.Unlock()
 		return
 	}
-	exit, asked, direct, cost := *l.live.exit, l.live.stopping, l.live.visibility.direct(), l.live.sideCost
-	interrupted := l.lost(exit)
+	exit, asked, direct, cost := *l.live.exit, l.live.ending == asked, l.live.visibility.direct(), l.live.sideCost
+	interrupted := l.live.ending.lost(exit, l.work.closes())
 	l.live.mu.Unlock()
 	if direct {
 		l.findSession()
@@ -175,7 +168,7 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 		l.cfg.Log.Error("end a run", "thread", string(l.live.id), "err", err)
 	}
 	l.live.mu.Lock()
-	l.live.execution, l.live.stopping = nil, false
+	l.live.execution, l.live.ending = nil, unasked
 	l.live.show()
 	l.live.mu.Unlock()
 	if interrupted && !l.work.closes() { // the next start proves it

@@ -38,7 +38,7 @@ func (m *Merges) Finish(ctx context.Context, ref string) (thread.MergeReport, er
 	})
 }
 
-// finish is the end of Finish and of a merge with the finish option. Manager.merging is held.
+// finish is the end of Finish and of a merge with the finish option. The exclusive of merges is held.
 func (m *Merges) finish(
 	ctx context.Context, child *run, in mergeIntent, report thread.MergeReport,
 ) (thread.MergeReport, error) {

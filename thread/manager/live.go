@@ -63,20 +63,18 @@ type liveThread struct {
 	visibility visibility        // how much is known about what its program does
 	aside      string            // why its program runs without the gateway, "" if it does not
 	before     int               // requests before its program was started
-	polling    bool              // a poll is queued
-	around     bool              // its newest turn went around the gateway
-	searching  bool              // a search for the answer to such a prompt is scheduled
-	stopping   bool              // we asked it to end
-	amid       bool              // it ended while it worked
-	judging    bool              // a check of the prompts that the agent took is scheduled
-	awaiting   bool              // waiting for the end of a limit
+	course     course            // of its newest turn
+	ending     ending            // of its process
+	polling    once              // a poll is queued
+	searching  once              // a search for the answer to a prompt that went around the gateway is scheduled
+	judging    once              // a check of the prompts that the agent took is scheduled
+	awaiting   once              // waiting for the end of a limit
+	settingUp  once              // its worktree's setup is running
 	asked      outbox.Glance     // what others see of the outbox
 	offer      *thread.Offer     // the newest unanswered one
 	sideCost   float64
 	ahead      thread.Begun     // the main request in progress; its Context is 0 if none is, or if it is not known
 	windows    map[string]int64 // from the agent's own configuration; replaced, never modified
-
-	settingUp bool // its worktree's setup is running
 }
 
 // enqueue adds a step; false when the manager has closed.
@@ -217,7 +215,7 @@ func (l *liveThread) later(wait time.Duration, step func()) {
 
 // setup returns the setup state that people see. mu is held.
 func (l *liveThread) setup() thread.Setup {
-	if l.t.Setup.State == thread.SetupRuns && !l.settingUp {
+	if l.t.Setup.State == thread.SetupRuns && l.settingUp != taken {
 		return thread.Setup{State: thread.SetupUnfinished}
 	}
 	return l.t.Setup
@@ -228,7 +226,7 @@ func (l *liveThread) status() thread.Status {
 	s := thread.Status{Thread: l.t, Seq: l.bus.Newest(), State: l.shown, Depth: l.index.depth(l.t.Parent)}
 	s.Setup = l.setup()
 	s.RunsLines = l.cfg.runsLines(l.t.Agent)
-	s.Around = l.around || l.session != nil && l.visibility.direct()
+	s.Around = l.course == aroundGateway || l.session != nil && l.visibility.direct()
 	s.Gauge.CostUSD += l.sideCost
 	if a := l.ahead; a.Context > 0 {
 		s.Gauge.Tokens, s.Gauge.Estimated, s.Gauge.Margin, s.Gauge.Masked = a.Context, true, a.Margin, a.Masked

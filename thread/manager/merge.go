@@ -61,7 +61,7 @@ func (m *Merges) mergeOf(child *run) string {
 	return "the merge of " + child.live.thread().DisplayName()
 }
 
-// merge commits the child's work and merges it. Manager.merging is held.
+// merge commits the child's work and merges it. The exclusive of merges is held.
 func (m *Merges) merge(
 	ctx, git context.Context, child, target *run, in mergeIntent, message string,
 ) (thread.MergeReport, error) {

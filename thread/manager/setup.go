@@ -25,27 +25,26 @@ func (setupRunningError) Is(target error) bool { return target == thread.ErrBusy
 func (l *run) beginSetup() (thread.Setup, error) {
 	l.live.mu.Lock()
 	defer l.live.mu.Unlock()
-	if l.live.settingUp {
-		return thread.Setup{}, errSettingUp
-	}
 	if l.cfg.Setup == nil {
 		return thread.Setup{}, nil
 	}
-	l.live.settingUp = true
+	if !l.live.settingUp.take() {
+		return thread.Setup{}, errSettingUp
+	}
 	return thread.Setup{State: thread.SetupRuns}, nil
 }
 
 func (l *run) setupRunning() bool {
 	l.live.mu.Lock()
 	defer l.live.mu.Unlock()
-	return l.live.settingUp
+	return l.live.settingUp == taken
 }
 
 // endSetup undoes beginSetup.
 func (l *run) endSetup() {
 	l.live.mu.Lock()
 	defer l.live.mu.Unlock()
-	l.live.settingUp = false
+	l.live.settingUp.release()
 	l.live.show()
 }
 

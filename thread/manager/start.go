@@ -160,9 +160,10 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	l.live.mu.Lock()
 	l.live.execution, l.live.exit, l.live.proof = &x, nil, nil
 	l.live.reported = thread.StateReport{}
-	l.live.stopping, l.live.amid = false, false
+	l.live.ending = unasked
 	_, tells := agent.(thread.UsageReader)
-	l.live.visibility, l.live.aside, l.live.around, l.live.before = visibilityOf(aside != "", tells), aside, false, l.live.requests.Begun()
+	l.live.visibility, l.live.aside, l.live.course = visibilityOf(aside != "", tells), aside, throughGateway
+	l.live.before = l.live.requests.Begun()
 	l.live.requests.Forget()
 	l.live.mu.Unlock()
 	session, err := l.cfg.Sessions.Start(ctx, thread.SessionSpec{

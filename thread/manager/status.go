@@ -81,7 +81,7 @@ func (m *Threads) Why(_ context.Context, ref string) (thread.StateReport, error)
 	case l.live.requests.Begun() == l.live.before:
 		r.Notes = append(r.Notes, "nothing has come through the gateway since the agent was started")
 	}
-	if l.live.around {
+	if l.live.course == aroundGateway {
 		r.Notes = append(slices.Clip(r.Notes), aroundNote)
 	}
 	if problem := l.live.status().SetupProblem(); problem != "" {

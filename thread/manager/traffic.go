@@ -31,7 +31,7 @@ func (m *Traffic) RequestStarted(id thread.ID, b thread.Begun) {
 	}
 	l.live.mu.Lock()
 	l.live.requests.Begin()
-	l.live.ahead, l.live.around = b, false
+	l.live.ahead, l.live.course = b, throughGateway
 	l.live.mu.Unlock()
 	// The start counts from the time given, however late it is reported: the end may be in the same millisecond.
 	l.live.report(activity.Started(b))

@@ -142,7 +142,7 @@ func (l *typist) takes() (thread.Session, string) {
 	l.live.mu.Lock()
 	defer l.live.mu.Unlock()
 	g := outbox.Gate{
-		Running: l.live.session != nil, Stopping: l.live.stopping, Silent: l.live.visibility == notVisible, State: l.live.shown.State,
+		Running: l.live.session != nil, Stopping: l.live.ending == asked, Silent: l.live.visibility == notVisible, State: l.live.shown.State,
 	}
 	if l.limited() {
 		g.Limit = l.live.shown.Until
@@ -167,18 +167,15 @@ const limitStep = 30 * time.Second
 // awaitLimit resumes typing once the limit has ended. outbox.mu is held.
 func (l *typist) awaitLimit() {
 	l.live.mu.Lock()
-	due := !l.limited() || l.live.awaiting
+	due := l.limited() && l.live.awaiting.take()
 	wait := l.live.shown.Until.Sub(l.cfg.now().Round(0))
-	if !due {
-		l.live.awaiting = true
-	}
 	l.live.mu.Unlock()
-	if due {
+	if !due {
 		return
 	}
 	l.live.later(min(wait, limitStep), func() {
 		l.live.mu.Lock()
-		l.live.awaiting = false
+		l.live.awaiting.release()
 		l.live.mu.Unlock()
 		l.scheduleTyping()
 	})
@@ -382,18 +379,14 @@ func (l *typist) checkIdle() { l.checkIdleAfter(turns.AfterRequest) }
 
 func (l *typist) checkIdleAfter(wait time.Duration) {
 	l.live.mu.Lock()
-	due := l.live.judging
-	if l.live.asked.Open {
-		l.live.judging = true
-	}
-	open := l.live.asked.Open
+	due := l.live.asked.Open && l.live.judging.take()
 	l.live.mu.Unlock()
-	if due || !open {
+	if !due {
 		return
 	}
 	l.live.later(wait, func() {
 		l.live.mu.Lock()
-		l.live.judging = false
+		l.live.judging.release()
 		l.live.mu.Unlock()
 		if wait := l.judge(l.work.ctx); wait > 0 {
 			l.checkIdleAfter(wait)
@@ -416,7 +409,7 @@ func (l *typist) judge(ctx context.Context) time.Duration {
 	since, idle := idleSince(l.live.reported)
 	idle = idle && l.live.session != nil && l.live.requests.Quiet()
 	requests, failure := l.live.requests.Begun(), l.live.requests.Failure()
-	unseen := l.live.around || l.live.visibility.direct()
+	unseen := l.live.course == aroundGateway || l.live.visibility.direct()
 	l.live.mu.Unlock()
 	if !idle {
 		return 0
