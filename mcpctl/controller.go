@@ -2,7 +2,6 @@ package mcpctl
 
 import (
 	"context"
-	"crypto/sha256"
 	"sync"
 
 	"orchestrator/mcpctl/hub"
@@ -12,7 +11,9 @@ import (
 
 // Controller controls the servers of one project. It implements thread.MCP and gateway.Servers.
 type Controller struct {
-	cfg    Config
+	spots  spots
+	lists  *readings
+	cfg    *Config
 	hub    *hub.Hub
 	agents Agents
 
@@ -25,11 +26,9 @@ type Controller struct {
 	mu       sync.Mutex
 	catalogs map[string]*catalog // by folder of the project
 	inside   map[string]*catalog // as it stands at spots of threads that differ from the project's
-	reads    map[string]reading  // of manifests, by ID and launch hash
 	threads  map[thread.ID]*switchboard
-	told     map[string]hub.Status       // last status that screens were told, by server and thread; Cold if there is none
-	counted  map[[sha256.Size]byte]int64 // tokens, by definition
-	indexes  map[string]*match.Index     // over all servers of a folder; those that are not there must be made
+	told     map[string]hub.Status   // last status that screens were told, by server and thread; Cold if there is none
+	indexes  map[string]*match.Index // over all servers of a folder; those that are not there must be made
 }
 
 // tellAll tells all agents and screens that something of all threads may have changed.
@@ -90,4 +89,23 @@ func (c *Controller) board(id thread.ID) *switchboard {
 	}
 	c.threads[id] = b
 	return b
+}
+
+// spotFor returns where the servers of a thread are started, or without one those of a folder, empty for the project's.
+func (c *Controller) spotFor(b *switchboard, dir string) spot {
+	if b == nil && dir != "" {
+		return c.spots.spotIn("", c.cfg.Places.In(dir).Where())
+	}
+	return c.spotOf(b)
+}
+
+// spotOf returns where the servers of a thread are started; nil means the project.
+func (c *Controller) spotOf(b *switchboard) spot {
+	if b == nil {
+		return spot{dir: c.cfg.Project}
+	}
+	c.mu.Lock()
+	id, dir := b.t.ID, b.t.Dir
+	c.mu.Unlock()
+	return c.spots.spotIn(id, dir)
 }
