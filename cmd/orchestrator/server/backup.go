@@ -155,7 +155,7 @@ func (p transfer) worktree(ctx context.Context, t thread.Thread) (made thread.Wo
 	if head.Snapshot == nil {
 		return made, errors.New("its last checkpoint has no files")
 	}
-	all, err := p.files.Made(ctx)
+	all, err := p.files.Finder.Made(ctx)
 	if made, ok := all[t.ID]; err != nil || ok { // by an interrupted restore
 		return made, err
 	}

@@ -253,24 +253,12 @@ func (s mcpStager) Read(ctx context.Context, id thread.ID, token string, part th
 	return err
 }
 
-// mcpServers adapts the control of MCP servers to the daemon.
-type mcpServers struct {
-	*mcpctl.Controller
-	gateway *gateway.Gateway
-	threads mcpThreads
-}
-
-// Call implements daemon.MCP.
-func (m mcpServers) Call(ctx context.Context, r thread.MCPCall) (thread.MCPResult, error) {
-	return m.CallTool(ctx, r)
-}
-
-// Serve implements daemon.MCP.
-func (m mcpServers) Serve(id thread.ID, connection io.ReadWriteCloser) error {
-	t, err := m.threads.Find(string(id))
+// serveMCP serves a thread's agent over a connection until it ends, and closes it.
+func (a *Server) serveMCP(id thread.ID, connection io.ReadWriteCloser) error {
+	t, err := mcpThreads{a}.Find(string(id))
 	if err != nil {
 		_ = connection.Close()
 		return err
 	}
-	return m.gateway.Serve(id, t.Dir, rpc.NewLines(connection, connection, connection, nil))
+	return a.mcpGateway.Serve(id, t.Dir, rpc.NewLines(connection, connection, connection, nil))
 }

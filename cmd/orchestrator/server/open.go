@@ -269,7 +269,7 @@ func (a *Server) listen(context.Context) error {
 		Staging: a.staging, Masks: a.masks, Contexts: contexts{manager: a.manager, masker: a.masker, rules: contextRules(a.Config)},
 		Collect: collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config),
 			clock: a.clock, staging: a.staging, masks: a.masks}.Collect,
-		MCP:  mcpServers{Controller: a.mcp, gateway: a.mcpGateway, threads: mcpThreads{a}},
+		MCP: a.mcp, ServeMCP: a.serveMCP,
 		Stop: a.end,
 	})
 	a.onClose(func() error {
