@@ -46,7 +46,7 @@ func checkpointList(c *cli) *cobra.Command {
 			return err
 		}
 		list = first(c, list, limit, "newest turns", "checkpoint list --limit 0 "+args[0])
-		return c.show(list, func(w io.Writer) {
+		return c.out.show(list, func(w io.Writer) {
 			t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 			defer t.Flush()
 			fmt.Fprintln(t, "CHECKPOINT\tTURN\tKIND\tCONTEXT\tFILES\tTIME\tPROMPT")
@@ -84,7 +84,7 @@ func checkpointShow(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(entries, func(w io.Writer) {
+			return c.out.show(entries, func(w io.Writer) {
 				for _, e := range entries {
 					head := string(e.Kind)
 					if e.Tool != "" {
@@ -129,7 +129,7 @@ func checkpointDiff(c *cli) *cobra.Command {
 				return err
 			}
 		}
-		return c.show(files, func(w io.Writer) {
+		return c.out.show(files, func(w io.Writer) {
 			for _, f := range files {
 				fmt.Fprintf(w, "%s %s +%d −%d\n%s", f.Status, plaintext.Line(f.Path), f.Insertions, f.Deletions, f.Patch)
 			}
@@ -172,7 +172,7 @@ func checkpointRestore(c *cli) *cobra.Command {
 				return err
 			}
 			if r.Files = len(others) == 0; !r.Files {
-				fmt.Fprintf(c.stderr, "files are left alone because the folder is shared with %s; "+
+				fmt.Fprintf(c.out.stderr, "files are left alone because the folder is shared with %s; "+
 					"--files --conversation also rewinds the files that only %s wrote\n", strings.Join(others, ", "), args[0])
 			}
 		}
@@ -181,7 +181,7 @@ func checkpointRestore(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(report, func(w io.Writer) {
+		return c.out.show(report, func(w io.Writer) {
 			for _, path := range report.Left {
 				fmt.Fprintf(w, "left alone: %s\n", path)
 			}
@@ -197,7 +197,7 @@ func checkpointRestore(c *cli) *cobra.Command {
 func saySharedChanges(ctx context.Context, c *cli, cl *client.Client, ref string) error {
 	others, err := sharing(ctx, c, cl, ref)
 	if err == nil && len(others) > 0 {
-		fmt.Fprintf(c.stderr, "its folder is shared with %s: this includes their changes\n", plain.Names(others))
+		fmt.Fprintf(c.out.stderr, "its folder is shared with %s: this includes their changes\n", plain.Names(others))
 	}
 	return err
 }

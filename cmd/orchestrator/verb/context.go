@@ -54,7 +54,7 @@ func (c *cli) changeContext(ctx context.Context, cl *client.Client, r thread.Con
 	if err != nil {
 		return err
 	}
-	return c.show(report, func(w io.Writer) { printContext(w, report, false) })
+	return c.out.show(report, func(w io.Writer) { printContext(w, report, false) })
 }
 
 func contextShowVerb(c *cli) *cobra.Command {
@@ -71,7 +71,7 @@ func contextShowVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(report, func(w io.Writer) { printContext(w, report, results) })
+		return c.out.show(report, func(w io.Writer) { printContext(w, report, results) })
 	})
 	return cmd
 }
@@ -94,7 +94,7 @@ func contextModeVerb(c *cli) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return c.show(report, func(w io.Writer) { printPolicy(w, report) })
+				return c.out.show(report, func(w io.Writer) { printPolicy(w, report) })
 			}
 			mode := thread.MaskMode(args[1])
 			if mode == "default" {

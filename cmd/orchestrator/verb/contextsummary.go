@@ -63,19 +63,19 @@ func contextSummaryVerb(c *cli) *cobra.Command {
 				return err
 			}
 			if len(args) == 1 {
-				return c.show(report, func(w io.Writer) { printSummaries(w, report) })
+				return c.out.show(report, func(w io.Writer) { printSummaries(w, report) })
 			}
 			sum, err := summaryNamed(report, args[1])
 			if err != nil {
 				return err
 			}
-			return c.show(sum, func(w io.Writer) { fmt.Fprintln(w, plaintext.Text(sum.Text)) })
+			return c.out.show(sum, func(w io.Writer) { fmt.Fprintln(w, plaintext.Text(sum.Text)) })
 		}
 		report, err := api.ChangeContext.Do(ctx, cl, r)
 		if err != nil {
 			return err
 		}
-		return c.show(report, func(w io.Writer) { printSummaries(w, report) })
+		return c.out.show(report, func(w io.Writer) { printSummaries(w, report) })
 	})
 	return cmd
 }

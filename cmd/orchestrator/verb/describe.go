@@ -94,7 +94,7 @@ func first[T any](c *cli, list []T, limit int, what, verb string) []T {
 	if len(list) <= limit {
 		return list
 	}
-	fmt.Fprintf(c.stderr, "orchestrator: showing the %d %s; `orchestrator %s` lists all\n", limit, what, verb)
+	fmt.Fprintf(c.out.stderr, "orchestrator: showing the %d %s; `orchestrator %s` lists all\n", limit, what, verb)
 	return list[:limit]
 }
 

@@ -41,7 +41,7 @@ func exportVerb(c *cli) *cobra.Command {
 			return err
 		}
 		done := exported{Thread: s.Name, File: r.File, Secrets: r.WithSecrets, Files: !r.NoFiles, Notes: said.Notes}
-		return c.show(done, func(w io.Writer) {
+		return c.out.show(done, func(w io.Writer) {
 			fmt.Fprintf(w, "%s → %s\n%s\n", done.Thread, done.File, done.about())
 			for _, n := range done.Notes {
 				fmt.Fprintln(w, n)
@@ -86,7 +86,7 @@ func importVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(s, func(w io.Writer) {
+		return c.out.show(s, func(w io.Writer) {
 			fmt.Fprintf(w, "%s at turn %d, %s\n", s.Name, s.Turn, s.Agent)
 			printLeftOut(w, s.LeftOut)
 			for _, n := range s.Notes {
@@ -114,7 +114,7 @@ func backupVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(kept, func(w io.Writer) {
+		return c.out.show(kept, func(w io.Writer) {
 			fmt.Fprintf(w, "%d thread(s), %d checkpoint(s) → %s, %s\n", kept.Threads, kept.Checkpoints, kept.File,
 				thread.Bytes(kept.Bytes))
 			fmt.Fprintln(w, exported{Secrets: kept.Secrets, Files: kept.Files}.about())
@@ -146,7 +146,7 @@ func restoreBackupVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(kept, func(w io.Writer) {
+		return c.out.show(kept, func(w io.Writer) {
 			printRestored(w, kept)
 		})
 	})

@@ -59,10 +59,10 @@ func forkVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if said := environSaid(s); said != "" && !c.json {
-			fmt.Fprintln(c.stderr, said)
+		if said := environSaid(s); said != "" && !c.out.json {
+			fmt.Fprintln(c.out.stderr, said)
 		}
-		return c.show(s, func(w io.Writer) {
+		return c.out.show(s, func(w io.Writer) {
 			fmt.Fprintf(w, "%s at turn %d, %s, in %s\n", s.Name, s.Turn, s.Agent, s.Dir)
 			printLeftOut(w, s.LeftOut)
 		})

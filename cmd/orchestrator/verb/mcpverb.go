@@ -50,7 +50,7 @@ func mcpListVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(r, func(w io.Writer) { printMCP(w, r, ref) })
+		return c.out.show(r, func(w io.Writer) { printMCP(w, r, ref) })
 	})
 	return cmd
 }
@@ -202,7 +202,7 @@ func mcpShowVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(d, func(w io.Writer) { printMCPDetail(w, d) })
+		return c.out.show(d, func(w io.Writer) { printMCPDetail(w, d) })
 	})
 	return cmd
 }
@@ -295,7 +295,7 @@ func mcpSwitchVerb(c *cli, on bool) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(report, func(w io.Writer) { printMCP(w, report, r.Thread) })
+		return c.out.show(report, func(w io.Writer) { printMCP(w, report, r.Thread) })
 	})
 	return cmd
 }
@@ -315,7 +315,7 @@ func mcpActVerb(c *cli, verb, act, short string) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(d, func(w io.Writer) {
+		return c.out.show(d, func(w io.Writer) {
 			if d.Page != "" {
 				fmt.Fprintf(w, "sign in on this page, if the browser has not opened it:\n%s\n", d.Page)
 				return
@@ -341,7 +341,7 @@ func mcpHealthVerb(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(r, func(w io.Writer) {
+			return c.out.show(r, func(w io.Writer) {
 				var t columns
 				t.row("SERVER", "STATE", "PROCESS", "MEMORY", "STARTS", "LAST CALL", "REASON")
 				for _, s := range r.Servers {
@@ -368,7 +368,7 @@ func mcpWhyVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(list, func(w io.Writer) {
+		return c.out.show(list, func(w io.Writer) {
 			if len(list) == 0 {
 				fmt.Fprintln(w, "no server")
 			}
@@ -412,11 +412,11 @@ func mcpApproveVerb(c *cli) *cobra.Command {
 			if r.Hash = d.ToolsHash; hash != "" {
 				r.Hash = hash
 			}
-			printMCPDetail(c.stderr, d)
+			printMCPDetail(c.out.stderr, d)
 		case hash != "":
 			r.Hash = hash
 		default:
-			printLaunch(c.stderr, d)
+			printLaunch(c.out.stderr, d)
 		}
 		if hash == "" {
 			if !c.interactive() {
@@ -432,7 +432,7 @@ func mcpApproveVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(d, func(w io.Writer) { fmt.Fprintf(w, "%s is accepted as it is now\n", d.ID) })
+		return c.out.show(d, func(w io.Writer) { fmt.Fprintf(w, "%s is accepted as it is now\n", d.ID) })
 	})
 	return cmd
 }
@@ -451,7 +451,7 @@ func mcpLogsVerb(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(d.Log, func(w io.Writer) {
+			return c.out.show(d.Log, func(w io.Writer) {
 				for _, line := range d.Log {
 					fmt.Fprintln(w, line)
 				}
@@ -478,7 +478,7 @@ func mcpCallVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := c.show(result, func(w io.Writer) { fmt.Fprintln(w, result.Result) }); err != nil || !failed(result) {
+		if err := c.out.show(result, func(w io.Writer) { fmt.Fprintln(w, result.Result) }); err != nil || !failed(result) {
 			return err
 		}
 		return &silentError{exitcode.Error}

@@ -42,7 +42,7 @@ func mergeVerb(c *cli) *cobra.Command {
 			if err := api.MergeAbort.Do(ctx, cl, api.Ref{Thread: r.Thread}); err != nil {
 				return err
 			}
-			return c.done(r.Thread, "merge aborted")
+			return c.out.done(r.Thread, "merge aborted")
 		case goOn:
 			report, err := api.MergeContinue.Do(ctx, cl, api.Ref{Thread: r.Thread})
 			if err == nil && report.Ask && r.Note == thread.NoteAlways {
@@ -87,7 +87,7 @@ func merged(c *cli, report thread.MergeReport, err error, name string) error {
 	if err != nil {
 		return err
 	}
-	err = c.show(report, func(w io.Writer) {
+	err = c.out.show(report, func(w io.Writer) {
 		if n := len(report.Committed); n > 0 {
 			what := "committed first"
 			if report.Commit == "" && !report.Stopped {
@@ -189,7 +189,7 @@ func abandonVerb(c *cli) *cobra.Command {
 			if err := api.Abandon.Do(ctx, cl, api.AbandonRequest{Thread: args[0], Reason: args[1]}); err != nil {
 				return err
 			}
-			return c.done(args[0], "abandoned")
+			return c.out.done(args[0], "abandoned")
 		}),
 	}
 }
@@ -210,7 +210,7 @@ func pushVerb(c *cli, pr bool) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(report, func(w io.Writer) {
+		return c.out.show(report, func(w io.Writer) {
 			fmt.Fprintf(w, "%s → %s\n", report.Branch, report.Remote)
 			if report.PR != "" {
 				fmt.Fprintln(w, report.PR)

@@ -55,12 +55,12 @@ func TestPanicsAreCleaned(t *testing.T) {
 // TestJSONStaysEqual: what --json prints of hostile text is that text.
 func TestJSONStaysEqual(t *testing.T) {
 	var out bytes.Buffer
-	c := &cli{output: newOutput(&out, &out)}
-	c.json = true
-	if err := c.show(e2e.Hostile, nil); err != nil {
+	c := &cli{out: newOutput(&out, &out)}
+	c.out.json = true
+	if err := c.out.show(e2e.Hostile, nil); err != nil {
 		t.Fatal(err)
 	}
-	c.close()
+	c.out.close()
 	var back string
 	if err := json.Unmarshal(out.Bytes(), &back); err != nil || back != e2e.Hostile || e2e.Harms(out.Bytes()) != "" {
 		t.Errorf("%q, %v, %s", back, err, e2e.Harms(out.Bytes()))

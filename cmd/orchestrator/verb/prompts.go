@@ -51,7 +51,7 @@ func promptsVerb(c *cli) *cobra.Command {
 		for _, s := range all {
 			names[s.ID] = s.Name
 		}
-		return c.show(list, func(w io.Writer) { printPrompts(w, list, names) })
+		return c.out.show(list, func(w io.Writer) { printPrompts(w, list, names) })
 	})
 	cmd.AddCommand(promptVerb(c, "edit <prompt> <text>", "Change the text of a queued prompt", 2,
 		func(ctx context.Context, cl *client.Client, args []string) (thread.Prompt, error) {
@@ -78,7 +78,7 @@ func promptVerb(c *cli, use, short string, n int,
 			if err != nil {
 				return err
 			}
-			return c.show(p, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", p.ID, promptState(p)) })
+			return c.out.show(p, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", p.ID, promptState(p)) })
 		}),
 	}
 }

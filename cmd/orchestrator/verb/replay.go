@@ -44,7 +44,7 @@ func contextReplayVerb(c *cli) *cobra.Command {
 			"  orchestrator context replay ~/.local/share/opencode/opencode.db --json",
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			if err := c.prepare(); err != nil {
-				fmt.Fprintf(c.stderr, "orchestrator: your configuration is not applied: %v\n", err)
+				fmt.Fprintf(c.out.stderr, "orchestrator: your configuration is not applied: %v\n", err)
 			}
 			return nil
 		},
@@ -73,11 +73,11 @@ func contextReplayVerb(c *cli) *cobra.Command {
 		if r.Sessions == 0 && len(r.Problems) == 1 {
 			return errors.New(r.Problems[0].String())
 		}
-		r.printProblems(c.stderr)
+		r.printProblems(c.out.stderr)
 		if len(r.Groups) == 0 {
 			return fmt.Errorf("no requests with the provider's token counts in %s", plaintext.Count(len(files), "file"))
 		}
-		return c.show(r, r.print)
+		return c.out.show(r, r.print)
 	}
 	return cmd
 }

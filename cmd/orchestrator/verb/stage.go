@@ -50,8 +50,8 @@ func stageVerb(c *cli) *cobra.Command {
 			return err
 		}
 		staged := func(d thread.Staged) error {
-			fmt.Fprintf(c.stderr, "orchestrator: %s\n", stagedNote(d))
-			return c.show(d, func(w io.Writer) { fmt.Fprintln(w, d.Token) })
+			fmt.Fprintf(c.out.stderr, "orchestrator: %s\n", stagedNote(d))
+			return c.out.show(d, func(w io.Writer) { fmt.Fprintln(w, d.Token) })
 		}
 		err := c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
 			d, err := api.Stage.Do(ctx, cl, r, c.stdin)
@@ -97,7 +97,7 @@ func stageListVerb(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(list, func(w io.Writer) { printStaged(w, list, time.Now()) })
+			return c.out.show(list, func(w io.Writer) { printStaged(w, list, time.Now()) })
 		}),
 	}
 }
@@ -140,7 +140,7 @@ func stageInfoVerb(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(info, func(w io.Writer) { printInfo(w, info, time.Now()) })
+			return c.out.show(info, func(w io.Writer) { printInfo(w, info, time.Now()) })
 		}),
 	}
 }
@@ -202,7 +202,7 @@ func stageTouchVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(d, func(w io.Writer) {
+		return c.out.show(d, func(w io.Writer) {
 			fmt.Fprintf(w, "%s: kept until %s\n", d.Token, d.Expires.Local().Format(time.DateTime))
 		})
 	})
@@ -218,7 +218,7 @@ func unstageVerb(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(map[string]string{"token": string(d.Token), "done": "unstaged"},
+			return c.out.show(map[string]string{"token": string(d.Token), "done": "unstaged"},
 				func(w io.Writer) { fmt.Fprintf(w, "%s: unstaged\n", d.Token) })
 		}),
 	}
@@ -247,10 +247,10 @@ func retrieveVerb(c *cli) *cobra.Command {
 			return err
 		}
 		r := api.RetrieveRequest{Token: args[0], Part: part}
-		if c.json {
+		if c.out.json {
 			return c.showData(cmd.Context(), r)
 		}
-		return c.retrieve(cmd.Context(), r, c.data())
+		return c.retrieve(cmd.Context(), r, c.out.data())
 	}
 	return cmd
 }
@@ -348,7 +348,7 @@ func (c *cli) showData(ctx context.Context, r api.RetrieveRequest) error {
 	if !utf8.Valid(data.bytes) {
 		show.Encoding, show.Data = "base64", base64.StdEncoding.EncodeToString(data.bytes)
 	}
-	return c.show(show, nil)
+	return c.out.show(show, nil)
 }
 
 // jsonData collects data of at most maxJSON.

@@ -30,18 +30,18 @@ func threadsVerb(c *cli) *cobra.Command {
 			return err
 		}
 		names := make(map[thread.ID]string, len(list))
-		folders := c.folders(list)
+		shared := folders(c.project.Root, list)
 		rows := make([]listed, 0, len(list))
 		for i := range list {
 			s := &list[i]
 			names[s.ID] = s.Name
 			if all || s.Archived.IsZero() {
 				row := listed{Status: s}
-				row.SharedWith, row.SharedMore = folders.Names(&s.Thread, mostShared)
+				row.SharedWith, row.SharedMore = shared.Names(&s.Thread, mostShared)
 				rows = append(rows, row)
 			}
 		}
-		return c.show(rows, func(w io.Writer) { printThreads(w, rows, asTree, names, time.Now()) })
+		return c.out.show(rows, func(w io.Writer) { printThreads(w, rows, asTree, names, time.Now()) })
 	})
 	return cmd
 }
@@ -142,7 +142,7 @@ func switchVerb(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(s, func(w io.Writer) { fmt.Fprintln(w, s.Name) })
+			return c.out.show(s, func(w io.Writer) { fmt.Fprintln(w, s.Name) })
 		}),
 	}
 }
@@ -156,7 +156,7 @@ func renameVerb(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(s, func(w io.Writer) { fmt.Fprintln(w, s.Name) })
+			return c.out.show(s, func(w io.Writer) { fmt.Fprintln(w, s.Name) })
 		}),
 	}
 }
@@ -170,7 +170,7 @@ func pinVerb(c *cli) *cobra.Command {
 			if err := api.Pin.Do(ctx, cl, api.PinRequest{Thread: args[0], On: !off}); err != nil {
 				return err
 			}
-			return c.done(args[0], map[bool]string{true: "unpinned", false: "pinned"}[off])
+			return c.out.done(args[0], map[bool]string{true: "unpinned", false: "pinned"}[off])
 		}),
 	}
 	cmd.Flags().BoolVar(&off, "off", false, "unpin the thread")
@@ -185,7 +185,7 @@ func refVerb(c *cli, name, short string, op api.Command[api.Ref], done string) *
 			if err := op.Do(ctx, cl, api.Ref{Thread: args[0]}); err != nil {
 				return err
 			}
-			return c.done(args[0], done)
+			return c.out.done(args[0], done)
 		}),
 	}
 }
@@ -203,7 +203,7 @@ func setupVerb(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(s, func(w io.Writer) { fmt.Fprintf(w, "%s is set up\n", s.Name) })
+			return c.out.show(s, func(w io.Writer) { fmt.Fprintf(w, "%s is set up\n", s.Name) })
 		}),
 	}
 }
@@ -230,7 +230,7 @@ func resumeVerb(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(list, func(w io.Writer) {
+			return c.out.show(list, func(w io.Writer) {
 				if len(list) == 0 {
 					fmt.Fprintln(w, "no interrupted threads")
 				}
@@ -259,8 +259,8 @@ func resumeVerb(c *cli) *cobra.Command {
 }
 
 // folders returns which threads of a list work on the same files.
-func (c *cli) folders(list []thread.Status) *thread.Folders {
-	return thread.NewFolders(c.project.Root, func(yield func(*thread.Thread) bool) {
+func folders(project string, list []thread.Status) *thread.Folders {
+	return thread.NewFolders(project, func(yield func(*thread.Thread) bool) {
 		for i := range list {
 			if !yield(&list[i].Thread) {
 				return
@@ -279,5 +279,5 @@ func sharing(ctx context.Context, c *cli, cl *client.Client, ref string) ([]stri
 	if err != nil {
 		return nil, err
 	}
-	return thread.NamesOf(c.folders(list).With(&one.Thread)), nil
+	return thread.NamesOf(folders(c.project.Root, list).With(&one.Thread)), nil
 }
