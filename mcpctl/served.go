@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"orchestrator/mcpctl/gateway"
+	"orchestrator/mcpctl/match"
 	"orchestrator/mcpctl/trust"
 	"orchestrator/thread"
 )
@@ -117,16 +119,9 @@ func (c *Controller) Find(_ context.Context, id thread.ID, query string) []gatew
 	if b == nil {
 		return nil
 	}
-	cat := c.of(b)
-	words := strings.FieldsFunc(strings.ToLower(query), func(r rune) bool {
-		return !('a' <= r && r <= 'z' || '0' <= r && r <= '9' || r > 127)
-	})
-	type scored struct {
-		gateway.Found
-		score int
-	}
-	var all []scored
-	for _, e := range cat.entries {
+	var all []gateway.Found
+	var tools []match.Server
+	for _, e := range c.of(b).entries {
 		r, known := c.lists.reading(e)
 		if !known || !e.accepted() {
 			continue
@@ -135,23 +130,18 @@ func (c *Controller) Find(_ context.Context, id thread.ID, query string) []gatew
 		_, on := b.state(e)
 		c.mu.Unlock()
 		for _, t := range r.tools {
-			if t.withheld != "" {
-				continue
-			}
-			d := description(t.Raw)
-			score := 0
-			for _, w := range words {
-				score += 3*strings.Count(strings.ToLower(e.ID+" "+t.Name), w) + min(2, strings.Count(strings.ToLower(d), w))
-			}
-			if score > 0 {
-				all = append(all, scored{gateway.Found{Server: e.ID, Tool: t.Name, Description: d, On: on}, score})
+			if t.withheld == "" {
+				d := description(t.Raw)
+				tools = append(tools, match.Server{ID: strconv.Itoa(len(all)), Name: e.ID + " " + t.Name, Description: d})
+				all = append(all, gateway.Found{Server: e.ID, Tool: t.Name, Description: d, On: on})
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b scored) int { return b.score - a.score })
 	var found []gateway.Found
-	for _, s := range all[:min(len(all), maxFound)] {
-		found = append(found, s.Found)
+	for _, s := range match.NewIndex(tools, nil).Rank(query, maxFound) {
+		if i, err := strconv.Atoi(s.Server); err == nil {
+			found = append(found, all[i])
+		}
 	}
 	return found
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"orchestrator/mcpctl"
+	"orchestrator/mcpctl/gateway"
 	"orchestrator/mcpctl/hub"
 	"orchestrator/thread"
 	"orchestrator/thread/ground/await"
@@ -247,6 +248,9 @@ func TestRugPull(t *testing.T) {
 		if f.Server == "rug" && f.Tool == "echo" {
 			t.Error("the changed tool is found")
 		}
+	}
+	if !slices.ContainsFunc(r.Find(context.Background(), "t1", "echoing"), func(f gateway.Found) bool { return f.Server == "calm" && f.Tool == "echo" }) {
+		t.Error("a tool is not found by another form of its name")
 	}
 	diff := ""
 	for _, tool := range r.detail("t1", "rug").List {

@@ -12,10 +12,10 @@ import (
 
 // Counts knows how many tokens contents have.
 type Counts interface {
-	// Known returns the tokens of a content by its hash, if they have been counted.
-	Known(sum [32]byte) (tokens int64, ok bool)
+	// Known returns the tokens of a content by an encoding and its hash, if they have been counted.
+	Known(encoding string, sum [32]byte) (tokens int64, ok bool)
 	// Queue has a text counted in the background.
-	Queue(sum [32]byte, text string)
+	Queue(encoding string, sum [32]byte, text string)
 	// Estimate returns the likely tokens of so many bytes.
 	Estimate(bytes int) int64
 }

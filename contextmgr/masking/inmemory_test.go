@@ -19,8 +19,8 @@ import (
 type alone struct{}
 
 func (alone) Lineage(thread.ID) (thread.ID, time.Time)      { return "", time.Time{} }
-func (alone) Known([32]byte) (int64, bool)                  { return 0, false }
-func (alone) Queue([32]byte, string)                        {}
+func (alone) Known(string, [32]byte) (int64, bool)          { return 0, false }
+func (alone) Queue(string, [32]byte, string)                {}
 func (alone) Estimate(bytes int) int64                      { return int64(bytes) }
 func (alone) Factor(string, string) (float64, float64, int) { return 1, 0, 0 }
 func (alone) Observe(string, int64, map[string]int64)       {}

@@ -107,9 +107,9 @@ func (r *request) queue() {
 		}
 	}()
 	for _, content := range r.scan.Contents {
-		if _, ok := r.cfg.Counts.Known(content.Sum); !ok {
+		if _, ok := r.cfg.Counts.Known(r.encoding, content.Sum); !ok {
 			raw := content.Of(r.outgoing.Call.Body)
-			r.cfg.Counts.Queue(content.Sum, content.Text(raw))
+			r.cfg.Counts.Queue(r.encoding, content.Sum, content.Text(raw))
 		}
 	}
 }
@@ -133,7 +133,7 @@ func (r *request) learn(m measured, input int64) {
 		if res.Request != m.requests || content.Form == wire.FormInput {
 			continue
 		}
-		n, ok := r.cfg.Counts.Known(content.Sum)
+		n, ok := r.cfg.Counts.Known(r.encoding, content.Sum)
 		if !ok || content.Other > 0 || res.Masked {
 			return // nothing can be learned
 		}

@@ -21,6 +21,7 @@ type request struct {
 	scanner      wire.Scanner
 	settings     policy.Settings
 	scan         *wire.Scan
+	encoding     string // by which the model's tokens are counted
 }
 
 // between does what is to be done between turns.
@@ -195,9 +196,14 @@ func (r *request) retrieves(c wire.Content) bool {
 	return bytes.Contains(c.Input, []byte(all+"/")) || bytes.Contains(c.Input, []byte("retrieve max:"))
 }
 
+// read sets what was read of the request.
+func (r *request) read(scan *wire.Scan) {
+	r.scan, r.encoding = scan, r.cfg.Models.Encoding(scan.Request.Model)
+}
+
 // count returns the tokens of a content as the provider counts them.
 func (r *request) count(c wire.Content) int64 {
-	n, ok := r.cfg.Counts.Known(c.Sum)
+	n, ok := r.cfg.Counts.Known(r.encoding, c.Sum)
 	if !ok {
 		size := c.End - c.Start
 		if c.Other > 0 {

@@ -17,7 +17,7 @@ func (r *request) rewrite() gateway.Rewritten {
 		r.tell("unreadable", "a request of this thread cannot be read and was sent as it came; nothing in it is masked")
 		return gateway.Rewritten{}
 	}
-	r.scan = scan
+	r.read(scan)
 	main := scan.Request.Purpose == wire.PurposeMain
 	if main {
 		c.begin(scan.Request)

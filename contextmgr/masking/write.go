@@ -129,7 +129,8 @@ func (w *writer) write(
 	if err != nil {
 		return notice, fmt.Errorf("read the last request: %w", err)
 	}
-	r := &request{cfg: w.cfg, between: w, conversation: c, outgoing: out, scanner: scanner, scan: scan}
+	r := &request{cfg: w.cfg, between: w, conversation: c, outgoing: out, scanner: scanner}
+	r.read(scan)
 	p, d, err := r.prepare(s, by)
 	if err != nil {
 		return notice, err

@@ -13,6 +13,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/pkoukk/tiktoken-go"
 )
 
 //go:embed models.json
@@ -45,6 +47,9 @@ type Row struct {
 	Match string `json:"match"`
 	// Above limits the prices to requests with more input tokens than this.
 	Above int64 `json:"above,omitempty"`
+
+	// Encoding is the name of the encoding by which tokens are counted.
+	Encoding string `json:"encoding,omitempty"`
 
 	Window int64 `json:"window,omitempty"`
 	// Long is the window for requests that ask for the long one.
@@ -131,6 +136,26 @@ func window(rows []Row, name string, long bool, used int64) int64 {
 		return r.Window
 	}
 	return 0
+}
+
+// Encoding returns the name of the encoding that counts a model's tokens: the first row's that has one, otherwise
+// tiktoken's. For a model that neither knows, newer ones of OpenAI's and those of others, it is o200k_base.
+func (t Table) Encoding(model string) string {
+	name := bare(model)
+	for _, r := range t.Rows {
+		if r.Encoding != "" && r.matches(name) {
+			return r.Encoding
+		}
+	}
+	if encoding, ok := tiktoken.MODEL_TO_ENCODING[name]; ok {
+		return encoding
+	}
+	for prefix, encoding := range tiktoken.MODEL_PREFIX_TO_ENCODING { // none begins with another
+		if strings.HasPrefix(name, prefix) {
+			return encoding
+		}
+	}
+	return tiktoken.MODEL_O200K_BASE
 }
 
 // Cost returns the price of a response in USD, and whether the model's price is known.

@@ -1,10 +1,15 @@
 package models_test
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"testing"
 
+	"github.com/pkoukk/tiktoken-go"
+
 	"orchestrator/contextmgr/models"
+	"orchestrator/contextmgr/tokens"
 )
 
 func builtin(t *testing.T) models.Table {
@@ -162,6 +167,41 @@ func TestParseRefuses(t *testing.T) {
 	} {
 		if _, err := models.Parse([]byte(in)); err == nil {
 			t.Errorf("Parse(%q) took it", in)
+		}
+	}
+}
+
+func TestEncoding(t *testing.T) {
+	tab := builtin(t)
+	for model, want := range map[string]string{
+		"gpt-5.5": "o200k_base", "gpt-6-sol": "o200k_base", "gpt-4o": "o200k_base", "gpt-4o-2024-05-13": "o200k_base",
+		"gpt-4.1-mini": "o200k_base", "gpt-4.5-preview": "o200k_base", "o3": "o200k_base", "claude-opus-5": "o200k_base",
+		"": "o200k_base", "gpt": "o200k_base", "gpt-40": "o200k_base", "ft:gpt-4o:acme": "o200k_base",
+		"gpt-4": "cl100k_base", "openai/gpt-4": "cl100k_base", "GPT-4-0613": "cl100k_base", "gpt-4-32k": "cl100k_base",
+		"gpt-3.5-turbo-0125": "cl100k_base", "gpt-35-turbo-16k": "cl100k_base", "ft:gpt-4:acme": "cl100k_base",
+		"text-embedding-3-small": "cl100k_base", "text-davinci-003": "p50k_base", "text-davinci-edit-001": "p50k_edit",
+		"davinci": "r50k_base", "gpt2": "r50k_base", // the library's table has no encoding of that name
+	} {
+		if got := tab.Encoding(model); got != want {
+			t.Errorf("%s: %s, want %s", model, got, want)
+		}
+	}
+}
+
+// TestEncodingsAreKnown: every encoding that a table names can be loaded.
+func TestEncodingsAreKnown(t *testing.T) {
+	names := slices.Collect(maps.Values(tiktoken.MODEL_TO_ENCODING))
+	for _, r := range builtin(t).Rows {
+		names = append(names, r.Encoding)
+	}
+	slices.Sort(names)
+	counter := tokens.New()
+	for _, name := range slices.Compact(names) {
+		if name == "" || name == "gpt2" { // see TestEncoding
+			continue
+		}
+		if err := counter.Load(name); err != nil {
+			t.Error(err)
 		}
 	}
 }

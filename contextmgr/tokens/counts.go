@@ -8,7 +8,6 @@ import (
 	"math"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"orchestrator/thread/private"
 )
@@ -25,7 +24,7 @@ const (
 	partSize = 64 << 10
 )
 
-// Counts knows the number of tokens of texts by the SHA-256 of their content. Asking it never counts: a text that is
+// Counts knows the number of tokens of texts by an encoding and the SHA-256 of their content. Asking it never counts: a text that is
 // not known is queued, and counted by one goroutine in the background, so that it is known at the next request.
 //
 // It is bounded: of 200,000 counts, those that were not used for longest are given up, and texts that do not fit into
@@ -57,8 +56,9 @@ type Counts struct {
 
 // job is a text to count.
 type job struct {
-	key  key
-	text string
+	key      key
+	encoding string
+	text     string
 }
 
 func (j job) size() int64 { return int64(len(j.text)) + jobSize }
@@ -94,9 +94,9 @@ func (c *Counts) end() error {
 }
 
 // Known returns the number of tokens of the text with this hash, if it has been counted.
-func (c *Counts) Known(sum [32]byte) (n int64, ok bool) {
+func (c *Counts) Known(encoding string, sum [32]byte) (n int64, ok bool) {
 	c.mu.Lock()
-	count, ok, moved := c.recent.get(keyOf(sum))
+	count, ok, moved := c.recent.get(keyOf(encoding, sum))
 	c.mu.Unlock()
 	if moved {
 		c.keeper.changed()
@@ -106,8 +106,8 @@ func (c *Counts) Known(sum [32]byte) (n int64, ok bool) {
 
 // Queue has a text counted that is not known; sum is its hash. It does not wait. A text for which there is no room, or
 // that is already queued, is left out.
-func (c *Counts) Queue(sum [32]byte, text string) {
-	j := job{keyOf(sum), text}
+func (c *Counts) Queue(encoding string, sum [32]byte, text string) {
+	j := job{keyOf(encoding, sum), encoding, text}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed || c.held+j.size() > c.room {
@@ -143,7 +143,7 @@ func (c *Counts) run() {
 	for {
 		j, ok := c.next()
 		if ok {
-			n, whole := c.count(j.text)
+			n, whole := c.count(j.encoding, j.text)
 			c.done(j, n, whole)
 			continue
 		}
@@ -170,36 +170,19 @@ func (c *Counts) next() (job, bool) {
 }
 
 // count counts a text in parts. whole is not set if Close came in between.
-func (c *Counts) count(text string) (n int64, whole bool) {
+func (c *Counts) count(encoding, text string) (n int64, whole bool) {
 	for {
 		select {
 		case <-c.stop:
 			return 0, false
 		default:
 		}
-		part := text[:cut(text)]
-		n += int64(c.counter.Count(part))
+		part := text[:cut(text, partSize)]
+		n += int64(c.counter.CountBy(encoding, part))
 		if text = text[len(part):]; text == "" {
 			return n, true
 		}
 	}
-}
-
-// cut returns the length of the first part of a text: all of a short one, otherwise to the end of a line if there is
-// one near, and never to the middle of a character.
-func cut(text string) int {
-	if len(text) <= partSize {
-		return len(text)
-	}
-	if at := strings.LastIndexByte(text[partSize-4096:partSize], '\n'); at >= 0 {
-		return partSize - 4096 + at + 1
-	}
-	for at := partSize; at > partSize-utf8.UTFMax; at-- {
-		if utf8.RuneStart(text[at]) {
-			return at
-		}
-	}
-	return partSize // not UTF-8
 }
 
 // done stores the count of a text that was taken from the queue.

@@ -42,7 +42,7 @@ func closed(t testing.TB, c interface{ Close() error }) {
 // loaded is the counter with its ranks.
 func loaded(t testing.TB) *tokens.Counter {
 	t.Helper()
-	if err := counter.Load(); err != nil {
+	if err := counter.Load(tokens.Default); err != nil {
 		t.Fatal(err)
 	}
 	return counter
@@ -56,25 +56,25 @@ func TestCountedInTheBackground(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := tokens.OpenCounts(f, counter, quiet)
 		for _, text := range texts {
-			if n, ok := c.Known(sum(text)); ok {
+			if n, ok := c.Known(tokens.Default, sum(text)); ok {
 				t.Errorf("%.20q has %d tokens already", text, n)
 			}
-			c.Queue(sum(text), text)
+			c.Queue(tokens.Default, sum(text), text)
 		}
 		for range 2 {
 			synctest.Wait()
 			for _, text := range texts {
-				if n, ok := c.Known(sum(text)); !ok || n != int64(counter.Count(text)) {
+				if n, ok := c.Known(tokens.Default, sum(text)); !ok || n != int64(counter.Count(text)) {
 					t.Errorf("%.20q has %d tokens (%v), want %d", text, n, ok, counter.Count(text))
 				}
 			}
 			closed(t, c)
 			closed(t, c)
-			c.Queue(sum("late"), "late")
+			c.Queue(tokens.Default, sum("late"), "late")
 			c = tokens.OpenCounts(f, counter, quiet)
 		}
 		synctest.Wait()
-		if _, ok := c.Known(sum("late")); ok {
+		if _, ok := c.Known(tokens.Default, sum("late")); ok {
 			t.Error("counted after Close")
 		}
 		closed(t, c)
@@ -92,12 +92,12 @@ func TestQueueIsBounded(t *testing.T) {
 		slow, release := tokens.Blocked(counter)
 		c := tokens.OpenSmallCounts(f, slow, quiet, 100, room)
 		request := func() (known int) {
-			c.Queue(sum(huge), huge)
+			c.Queue(tokens.Default, sum(huge), huge)
 			for i := range 5 {
-				if _, ok := c.Known(sum(text(i))); ok {
+				if _, ok := c.Known(tokens.Default, sum(text(i))); ok {
 					known++
 				}
-				c.Queue(sum(text(i)), text(i))
+				c.Queue(tokens.Default, sum(text(i)), text(i))
 			}
 			return known
 		}
@@ -117,7 +117,7 @@ func TestQueueIsBounded(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		if _, ok := c.Known(sum(huge)); ok {
+		if _, ok := c.Known(tokens.Default, sum(huge)); ok {
 			t.Error("a text for which there is no room was counted")
 		}
 		closed(t, c)
@@ -129,7 +129,7 @@ func TestQueueHoldsATextOnce(t *testing.T) {
 	slow, release := tokens.Blocked(loaded(t))
 	c := tokens.OpenCounts(folder(t), slow, quiet)
 	for range 3 {
-		c.Queue(sum("a text"), "a text")
+		c.Queue(tokens.Default, sum("a text"), "a text")
 		if n, size := c.Queued(); n != 1 || size != 6+tokens.JobSize {
 			t.Errorf("%d texts, %d bytes", n, size)
 		}
@@ -137,7 +137,7 @@ func TestQueueHoldsATextOnce(t *testing.T) {
 	release()
 	closed(t, c)
 	before, _ := c.Queued()
-	c.Queue(sum("late"), "late")
+	c.Queue(tokens.Default, sum("late"), "late")
 	if n, _ := c.Queued(); n != before {
 		t.Error("queued after Close")
 	}
@@ -151,8 +151,8 @@ func TestQueueFreesItsRoom(t *testing.T) {
 		c := tokens.OpenCounts(f, counter, quiet)
 		for i := range 100 {
 			text := fmt.Sprint("text ", i)
-			c.Queue(sum(text), text)
-			c.Queue(sum(text), text)
+			c.Queue(tokens.Default, sum(text), text)
+			c.Queue(tokens.Default, sum(text), text)
 		}
 		synctest.Wait()
 		if n, size := c.Queued(); n != 0 || size != 0 {
@@ -168,8 +168,8 @@ func TestCloseDoesNotCountOn(t *testing.T) {
 	slow, release := tokens.Blocked(loaded(t))
 	c := tokens.OpenCounts(f, slow, quiet)
 	long := strings.Repeat("word ", tokens.PartSize)
-	c.Queue(sum(long), long)
-	c.Queue(sum("next"), "next")
+	c.Queue(tokens.Default, sum(long), long)
+	c.Queue(tokens.Default, sum("next"), "next")
 	for c.Waiting() > 1 { // the first is not being counted yet
 		runtime.Gosched()
 	}
@@ -181,7 +181,7 @@ func TestCloseDoesNotCountOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{long, "next"} {
-		if n, ok := c.Known(sum(text)); ok {
+		if n, ok := c.Known(tokens.Default, sum(text)); ok {
 			t.Errorf("%.20q has %d tokens", text, n)
 		}
 	}
@@ -195,9 +195,9 @@ func TestLongTexts(t *testing.T) {
 		c := tokens.OpenCounts(f, counter, quiet)
 		for _, unit := range []string{"some words of a line\n", "word ", "日本語", "=", "a\u0301b"} {
 			text := strings.Repeat(unit, 5*tokens.PartSize/len(unit)/2+7)
-			c.Queue(sum(text), text)
+			c.Queue(tokens.Default, sum(text), text)
 			synctest.Wait()
-			got, ok := c.Known(sum(text))
+			got, ok := c.Known(tokens.Default, sum(text))
 			if want := int64(counter.Count(text)); !ok || got < want-4 || got > want+4 {
 				t.Errorf("%q: %d tokens (%v), want %d", unit, got, ok, want)
 			}
@@ -214,13 +214,13 @@ func TestStoresNowAndThen(t *testing.T) {
 		c := tokens.OpenCounts(f, counter, quiet)
 		for i := range 3 {
 			text := fmt.Sprint("text ", i)
-			c.Queue(sum(text), text)
+			c.Queue(tokens.Default, sum(text), text)
 			synctest.Wait()
 			time.Sleep(tokens.KeepEvery) // of the test's clock
 			synctest.Wait()
 			other := tokens.OpenCounts(f, counter, quiet)
 			synctest.Wait()
-			if _, ok := other.Known(sum(text)); !ok {
+			if _, ok := other.Known(tokens.Default, sum(text)); !ok {
 				t.Errorf("%q is not stored", text)
 			}
 			closed(t, other)
@@ -260,9 +260,9 @@ func TestBadCountsFile(t *testing.T) {
 			}
 			synctest.Test(t, func(t *testing.T) {
 				c := tokens.OpenCounts(f, counter, quiet)
-				c.Queue(sum("a text"), "a text")
+				c.Queue(tokens.Default, sum("a text"), "a text")
 				synctest.Wait()
-				if n, ok := c.Known(sum("a text")); !ok || n != 2 {
+				if n, ok := c.Known(tokens.Default, sum("a text")); !ok || n != 2 {
 					t.Errorf("%d tokens, %v", n, ok)
 				}
 				if err := c.Close(); (err == nil) != tc.stores {
@@ -270,7 +270,7 @@ func TestBadCountsFile(t *testing.T) {
 				}
 				c = tokens.OpenCounts(f, counter, quiet)
 				synctest.Wait()
-				if _, ok := c.Known(sum("a text")); ok != tc.stores {
+				if _, ok := c.Known(tokens.Default, sum("a text")); ok != tc.stores {
 					t.Errorf("stored: %v", ok)
 				}
 				closed(t, c)
@@ -290,7 +290,7 @@ func TestCannotStore(t *testing.T) {
 		if err := os.RemoveAll(f.Path()); err != nil {
 			t.Fatal(err)
 		}
-		c.Queue(sum("a text"), "a text")
+		c.Queue(tokens.Default, sum("a text"), "a text")
 		synctest.Wait()
 		time.Sleep(10 * tokens.KeepEvery)
 		synctest.Wait()
@@ -300,7 +300,7 @@ func TestCannotStore(t *testing.T) {
 		if n := strings.Count(log.String(), "\n"); n != 1 {
 			t.Errorf("%d lines in the log:\n%s", n, &log)
 		}
-		if _, ok := c.Known(sum("a text")); !ok {
+		if _, ok := c.Known(tokens.Default, sum("a text")); !ok {
 			t.Error("not counted")
 		}
 		if err := c.Close(); err == nil {
@@ -320,7 +320,7 @@ func TestFewCounts(t *testing.T) {
 	text := func(i int) string { return fmt.Sprint("text ", i) }
 	known := func(c *tokens.Counts, n int) (all []int) {
 		for i := range n {
-			if _, ok := c.Known(sum(text(i))); ok {
+			if _, ok := c.Known(tokens.Default, sum(text(i))); ok {
 				all = append(all, i)
 			}
 		}
@@ -329,9 +329,9 @@ func TestFewCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := tokens.OpenSmallCounts(f, counter, quiet, limit, 1<<20)
 		for i := range 100 {
-			c.Queue(sum(text(i)), text(i))
+			c.Queue(tokens.Default, sum(text(i)), text(i))
 			synctest.Wait()
-			if _, ok := c.Known(sum(text(0))); !ok { // it is used with every request
+			if _, ok := c.Known(tokens.Default, sum(text(0))); !ok { // it is used with every request
 				t.Fatalf("given up after %d others", i)
 			}
 		}
@@ -362,7 +362,7 @@ func TestEstimateLearns(t *testing.T) {
 		}
 		for i := range 20 {
 			text := fmt.Sprint(i, strings.Repeat(" 1,2;3", 2_000)) // two bytes for a token
-			c.Queue(sum(text), text)
+			c.Queue(tokens.Default, sum(text), text)
 		}
 		synctest.Wait()
 		learned := c.Estimate(3500)
@@ -387,10 +387,10 @@ func TestManyAsk(t *testing.T) {
 		all.Go(func() {
 			for i := range 500 {
 				text := fmt.Sprintf("text %d", (i*g)%300)
-				if n, ok := c.Known(sum(text)); ok && n != int64(counter.Count(text)) {
+				if n, ok := c.Known(tokens.Default, sum(text)); ok && n != int64(counter.Count(text)) {
 					t.Errorf("%q has %d tokens", text, n)
 				}
-				c.Queue(sum(text), text)
+				c.Queue(tokens.Default, sum(text), text)
 				if _, size := c.Queued(); size > 4<<10 {
 					t.Errorf("%d bytes are queued", size)
 				}
@@ -411,8 +411,8 @@ func BenchmarkKnown(b *testing.B) {
 	c := tokens.OpenCounts(folder(b), loaded(b), quiet)
 	defer closed(b, c)
 	s := sum("a text")
-	c.Queue(s, "a text")
+	c.Queue(tokens.Default, s, "a text")
 	for b.Loop() {
-		c.Known(s)
+		c.Known(tokens.Default, s)
 	}
 }

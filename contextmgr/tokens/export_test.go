@@ -18,10 +18,12 @@ const (
 func Blocked(like *Counter) (c *Counter, release func()) {
 	c = New()
 	begun, let := make(chan struct{}), make(chan struct{})
-	go c.load.Do(func() {
+	e := &encoding{}
+	c.by[Default] = e
+	go e.load.Do(func() {
 		close(begun)
 		<-let
-		c.ranks = like.ranks
+		e.split, e.ranks = splitter(Default), like.by[Default].ranks
 	})
 	<-begun
 	return c, func() { close(let) }

@@ -24,7 +24,7 @@ type merger struct {
 const maxKept = 1 << 16
 
 // count returns the number of tokens in a non-empty piece.
-func (m *merger) count(ranks map[string]uint32, piece string) int {
+func (m *merger) count(ranks map[string]int, piece string) int {
 	if _, ok := ranks[piece]; ok || len(piece) == 1 {
 		return 1
 	}
@@ -38,15 +38,15 @@ func (m *merger) count(ranks map[string]uint32, piece string) int {
 	return n
 }
 
-func rank(ranks map[string]uint32, s string) uint32 {
+func rank(ranks map[string]int, s string) uint32 {
 	if r, ok := ranks[s]; ok {
-		return r
+		return uint32(r)
 	}
 	return none
 }
 
 // array merges the pair with the lowest rank, leftmost first, until none is left.
-func (m *merger) array(ranks map[string]uint32, piece string) int {
+func (m *merger) array(ranks map[string]int, piece string) int {
 	n := len(piece) // parts; starts[n] is the end
 	for i := range n + 1 {
 		m.starts[i] = int32(i)
@@ -78,7 +78,7 @@ func (m *merger) array(ranks map[string]uint32, piece string) int {
 }
 
 // pair returns the rank of parts i and i+1, of n, together.
-func (m *merger) pair(ranks map[string]uint32, piece string, i, n int) uint32 {
+func (m *merger) pair(ranks map[string]int, piece string, i, n int) uint32 {
 	if i+1 >= n {
 		return none
 	}
@@ -122,7 +122,7 @@ func (h *pairHeap) Pop() any {
 
 // heap does the same as array in n·log n. Parts are a linked list by start offset: prev is -1 for the first; next is
 // the end of the part and the start of the following one, and 0 for a part that has been merged into another.
-func (m *merger) heap(ranks map[string]uint32, piece string) int {
+func (m *merger) heap(ranks map[string]int, piece string) int {
 	size := len(piece)
 	if cap(m.prev) < size {
 		m.prev, m.next = make([]int32, size), make([]int32, size)
@@ -157,7 +157,7 @@ func (m *merger) heap(ranks map[string]uint32, piece string) int {
 }
 
 // push adds the pair of the parts at start and mid if it is a token.
-func (m *merger) push(ranks map[string]uint32, piece string, start, mid int32) {
+func (m *merger) push(ranks map[string]int, piece string, start, mid int32) {
 	end := m.next[mid]
 	r := rank(ranks, piece[start:end])
 	if r == none {

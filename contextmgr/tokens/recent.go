@@ -1,10 +1,18 @@
 package tokens
 
+import "crypto/sha256"
+
 // key is the part of a content's hash by which its count is found. Half of a SHA-256 is enough to tell texts apart, and
 // takes half of the memory.
 type key [16]byte
 
-func keyOf(sum [32]byte) key { return key(sum[:16]) }
+// keyOf returns the key of a text's count by an encoding: its hash's for Default, in which all counts were once.
+func keyOf(encoding string, sum [32]byte) key {
+	if encoding != Default {
+		sum = sha256.Sum256(append(sum[:], encoding...))
+	}
+	return key(sum[:16])
+}
 
 // entry is one count.
 type entry struct {

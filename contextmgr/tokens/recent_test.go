@@ -10,7 +10,7 @@ import (
 )
 
 func keyFor(n int) key {
-	return keyOf(sha256.Sum256(binary.AppendVarint(nil, int64(n))))
+	return keyOf(Default, sha256.Sum256(binary.AppendVarint(nil, int64(n))))
 }
 
 // TestRecentIsBounded holds that no more is kept than the limit, that what is returned was put, and that the half of
@@ -147,7 +147,7 @@ func TestCut(t *testing.T) {
 		for len(text) < partSize+10 {
 			text += unit + text
 		}
-		n := cut(text)
+		n := cut(text, partSize)
 		switch {
 		case n <= 0 || n > partSize || n < partSize-4096:
 			t.Errorf("%s: cut at %d", name, n)
@@ -157,7 +157,7 @@ func TestCut(t *testing.T) {
 			t.Errorf("%s: cut within a character", name)
 		}
 	}
-	if n := cut("short\ntext"); n != 10 {
+	if n := cut("short\ntext", partSize); n != 10 {
 		t.Errorf("a short text is cut at %d", n)
 	}
 }

@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -98,11 +99,11 @@ func contraction(s string) int {
 	return 0
 }
 
-// split returns the length of the first piece of a non-empty text. It is a hand-written equivalent of the encoding's
-// backtracking regular expression; the comments name the alternatives of that expression. The first two are words, each
+// splitO200k returns the length of the first piece of a non-empty text. It is a hand-written equivalent of the backtracking
+// regular expression of o200k_base; the comments name the alternatives of that expression. The first two are words, each
 // with a prefix [^\r\n\p{L}\p{N}]? and a contraction at the end: U*L+ and U+L*, where U is Lu Lt Lm Lo M and L is Ll Lm
 // Lo M. For the others see splitRest.
-func split(s string) int {
+func splitO200k(s string) int {
 	c, n := next(s)
 	prefix := c&(newline|letter|number) == 0
 	if prefix {
@@ -121,7 +122,23 @@ func split(s string) int {
 	if end := upperWord(s); end > 0 {
 		return end
 	}
-	return splitRest(s, c, n)
+	return splitRest(s, c, n, "\r\n/")
+}
+
+// splitCl100k is splitO200k for cl100k_base, in which contractions stand alone and a word is [^\r\n\p{L}\p{N}]?\p{L}+.
+func splitCl100k(s string) int {
+	if end := contraction(s); end > 0 {
+		return end
+	}
+	c, n := next(s)
+	from := 0
+	if c&(newline|letter|number) == 0 {
+		from = n
+	}
+	if end := from + run(s[from:], letter); end > from {
+		return end
+	}
+	return splitRest(s, c, n, "\r\n")
 }
 
 // lowerWord returns the length of U*L+ with a contraction, 0 for none. If no L follows the longest U*, the match is cut
@@ -159,8 +176,9 @@ func upperWord(s string) int {
 	return i + contraction(s[i:])
 }
 
-// splitRest implements the alternatives after the words. c and n are of the first character.
-func splitRest(s string, c class, n int) int {
+// splitRest implements the alternatives after the words. c and n are of the first character, tail is what may follow other
+// characters.
+func splitRest(s string, c class, n int, tail string) int {
 	if c&number != 0 { // \p{N}{1,3}
 		for range 2 {
 			more, size := next(s[n:])
@@ -171,12 +189,12 @@ func splitRest(s string, c class, n int) int {
 		}
 		return n
 	}
-	from := 0 // ?[^\s\p{L}\p{N}]+[\r\n/]*
+	from := 0 // ?[^\s\p{L}\p{N}]+[tail]*
 	if s[0] == ' ' {
 		from = 1
 	}
 	if end := from + others(s[from:]); end > from {
-		for end < len(s) && (s[end] == '\r' || s[end] == '\n' || s[end] == '/') {
+		for end < len(s) && strings.IndexByte(tail, s[end]) >= 0 {
 			end++
 		}
 		return end

@@ -1,6 +1,7 @@
 package tokens_test
 
 import (
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -13,22 +14,66 @@ import (
 	"orchestrator/contextmgr/wire/wiretest"
 )
 
-// oracle is the library's encoder, loaded once.
-var oracle = sync.OnceValue(func() *tiktoken.Tiktoken {
+// encodings are all that the library has.
+var encodings = []string{
+	tiktoken.MODEL_O200K_BASE, tiktoken.MODEL_CL100K_BASE, tiktoken.MODEL_P50K_BASE, tiktoken.MODEL_P50K_EDIT,
+	tiktoken.MODEL_R50K_BASE,
+}
+
+// oracles are the library's encoders, loaded once.
+var oracles = sync.OnceValue(func() map[string]*tiktoken.Tiktoken {
 	tiktoken.SetBpeLoader(tiktoken_loader.NewOfflineLoader())
-	enc, err := tiktoken.GetEncoding("o200k_base")
-	if err != nil {
-		panic(err)
+	all := map[string]*tiktoken.Tiktoken{}
+	for _, name := range encodings {
+		encoder, err := tiktoken.GetEncoding(name)
+		if err != nil {
+			panic(err)
+		}
+		all[name] = encoder
 	}
-	return enc
+	return all
 })
 
 var counter = tokens.New()
 
 func agree(t testing.TB, text string) {
 	t.Helper()
-	if got, want := counter.Count(text), len(oracle().EncodeOrdinary(text)); got != want {
-		t.Errorf("%d tokens, want %d: %.200q", got, want, text)
+	for _, name := range encodings {
+		if got, want := counter.CountBy(name, text), len(oracles()[name].EncodeOrdinary(text)); got != want {
+			t.Errorf("%s: %d tokens, want %d: %.200q", name, got, want, text)
+		}
+	}
+}
+
+// TestSpecialTokensAreText: each of the library's special tokens is one token to the library, and plain text to us, as it
+// is in EncodeOrdinary, alone and within other text.
+func TestSpecialTokensAreText(t *testing.T) {
+	found := map[string]int{}
+	for _, special := range []string{
+		tiktoken.ENDOFTEXT, tiktoken.FIM_PREFIX, tiktoken.FIM_MIDDLE, tiktoken.FIM_SUFFIX, tiktoken.ENDOFPROMPT,
+	} {
+		for _, text := range []string{special, special + special, "a" + special + " b", special[1:], "\n" + special + "\n", "<" + special} {
+			agree(t, text)
+		}
+		for name, encoder := range oracles() {
+			if ids := encoder.Encode(special, []string{"all"}, nil); len(ids) == 1 {
+				found[name]++
+				if n := counter.CountBy(name, special); n < 3 {
+					t.Errorf("%s: %s has %d tokens as text", name, special, n)
+				}
+			}
+		}
+	}
+	want := map[string]int{"o200k_base": 2, "cl100k_base": 5, "p50k_base": 1, "p50k_edit": 4, "r50k_base": 1}
+	if !maps.Equal(found, want) {
+		t.Errorf("special tokens: %v, want %v", found, want)
+	}
+}
+
+// TestUnknownEncoding: an encoding that the library does not have is an error, and a guess; not another one's count.
+func TestUnknownEncoding(t *testing.T) {
+	if err := counter.Load("o300k"); err == nil || counter.CountBy("o300k", "12345") != 2 {
+		t.Errorf("%v, %d", err, counter.CountBy("o300k", "12345"))
 	}
 }
 
@@ -39,7 +84,7 @@ func TestCountAgreesWithTheLibrary(t *testing.T) {
 		"\tfunc main() {\n\t\treturn\n\t}\n",
 		"日本語のテキスト", "Русский ТЕКСТ", "العربية", "हिन्दी में", "한국어", "ไทย", "👩‍👩‍👧 ok 🇩🇪", "e\u0301A \u0301B",
 		"ǅ ǆ ʰʱ ªº", "①②③④ Ⅷ ½",
-		"http://example.com/a/b?c=d//\n/x", "<|endoftext|>", "ſ's 'ſ K", "\xff\xfe bad \xc3", "a\x00b",
+		"http://example.com/a/b?c=d//\n/x", "<|endoftext|>", "ſ's 'ſ K", "\xff\xfe bad \xc3", "a\x00b", "x.\n/y .\r\n/ -/\n", "'s're'T 've", "क्षि\u0301x \u0301\u0301",
 		"HTTPServer XMLHttpRequest parseURL iOS", "snake_case_name SCREAMING_SNAKE", `{"key":"va\"lue","n":[1,2.5e10,null]}`,
 		strings.Repeat("x", 127), strings.Repeat("x", 128), strings.Repeat("x", 129), strings.Repeat("ab", 150),
 		strings.Repeat("=", 200),
@@ -89,8 +134,10 @@ func FuzzCount(f *testing.F) {
 func TestLongLinesEnd(t *testing.T) {
 	for _, unit := range []string{"a", " ", "\n", "=", "日", "aGVsbG8"} {
 		text := strings.Repeat(unit, (1<<15)/len(unit))
-		if n := counter.Count(text); n <= 0 || n > len(text) {
-			t.Errorf("%q: %d tokens", unit, n)
+		for _, name := range encodings {
+			if n := counter.CountBy(name, text); n <= 0 || n > len(text) {
+				t.Errorf("%s: %q: %d tokens", name, unit, n)
+			}
 		}
 	}
 }
@@ -128,11 +175,12 @@ func BenchmarkCount(b *testing.B) {
 				counter.Count(text)
 			}
 		})
+		encoder := oracles()[tokens.Default]
 		b.Run(name+"/library", func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				oracle().EncodeOrdinary(text)
+				encoder.EncodeOrdinary(text)
 			}
 		})
 	}
@@ -145,7 +193,7 @@ func BenchmarkCount(b *testing.B) {
 	})
 	b.Run("load/own", func(b *testing.B) {
 		for b.Loop() {
-			if err := tokens.New().Load(); err != nil {
+			if err := tokens.New().Load(tokens.Default); err != nil {
 				b.Fatal(err)
 			}
 		}

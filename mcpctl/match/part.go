@@ -3,6 +3,7 @@ package match
 import (
 	"errors"
 	"fmt"
+	"orchestrator/thread/ground/lexical"
 	"strings"
 	"unicode"
 )
@@ -63,12 +64,12 @@ func sign(r rune) bool {
 // joinedWords splits a field of a pattern at signs, and not where only the case changes: "GitHub" is meant as one word.
 func joinedWords(field string) []string {
 	var list []string
-	last := word{to: -1}
-	for _, w := range words(field) {
-		if w.joined(last) && !spaceless([]rune(w.text)[0]) {
-			list[len(list)-1] += w.text
+	last := lexical.Word{To: -1}
+	for _, w := range lexical.Split(field) {
+		if w.Joined(last) && !lexical.Spaceless([]rune(w.Text)[0]) {
+			list[len(list)-1] += w.Text
 		} else {
-			list = append(list, w.text)
+			list = append(list, w.Text)
 		}
 		last = w
 	}

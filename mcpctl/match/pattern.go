@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"orchestrator/thread/ground/lexical"
 	"orchestrator/thread/plaintext"
 )
 
@@ -156,12 +157,12 @@ func (p Patterns) Rate(texts []string) (each []Rate, all Rate) {
 // text is a text that patterns are tried on.
 type text struct {
 	raw   string
-	words []word
+	words []lexical.Word
 }
 
 func read(raw string) text {
 	raw = clip(raw)
-	return text{raw: raw, words: words(raw)}
+	return text{raw: raw, words: lexical.Split(raw)}
 }
 
 // find returns the first part of the text that the pattern matches.
@@ -175,7 +176,7 @@ func (p pattern) find(t text) (hit string, ok bool) {
 	}
 	for i := range t.words {
 		if end, found := t.match(p.parts, i); found {
-			return t.raw[t.words[i].from:end], true
+			return t.raw[t.words[i].From:end], true
 		}
 	}
 	return "", false
@@ -188,17 +189,17 @@ const maxJoined = 6
 func (t text) match(parts []part, i int) (end int, ok bool) {
 	whole := ""
 	for j := i; j < len(t.words) && j < i+maxJoined; j++ {
-		if j > i && !t.words[j].joined(t.words[j-1]) {
+		if j > i && !t.words[j].Joined(t.words[j-1]) {
 			break
 		}
-		whole += t.words[j].text
+		whole += t.words[j].Text
 		if !parts[0].matches(whole) {
 			continue
 		}
 		if len(parts) == 1 {
-			return t.words[j].to, true
+			return t.words[j].To, true
 		}
-		if j+1 < len(t.words) && together(t.raw[t.words[j].to:t.words[j+1].from]) {
+		if j+1 < len(t.words) && together(t.raw[t.words[j].To:t.words[j+1].From]) {
 			if end, ok := t.match(parts[1:], j+1); ok {
 				return end, true
 			}
@@ -214,3 +215,9 @@ func together(between string) bool {
 	signs := !strings.ContainsFunc(between, unicode.IsSpace)
 	return len(between) <= 16 && (signs || space && strings.Count(between, "\n") < 2)
 }
+
+// maxText is how much of a text is read, in bytes.
+const maxText = 64 << 10
+
+// clip returns the beginning of a text that is too long, cut between runes.
+func clip(text string) string { return plaintext.Cut(text, maxText) }

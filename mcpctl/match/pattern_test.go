@@ -133,3 +133,17 @@ func FuzzMatch(f *testing.F) {
 		p.Match(text)
 	})
 }
+
+func TestClip(t *testing.T) {
+	for _, n := range []int{0, maxText - 1, maxText, maxText + 1, 3 * maxText} {
+		for _, r := range []string{"a", "é", "界", "😀"} {
+			text := clip(strings.Repeat(r, n/len(r)+1))
+			if len(text) > maxText || !utf8.ValidString(text) {
+				t.Errorf("%d of %s: %d bytes, valid %v", n, r, len(text), utf8.ValidString(text))
+			}
+		}
+	}
+	if text := clip(strings.Repeat("\x80", 2*maxText)); len(text) < maxText-utf8.UTFMax {
+		t.Errorf("%d bytes of no text are left", len(text))
+	}
+}

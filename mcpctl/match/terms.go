@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"orchestrator/thread/ground/lexical"
 	lazily "orchestrator/thread/pattern"
 )
 
@@ -22,11 +23,11 @@ func terms(text string) []term {
 		list  []term
 		whole string // what is joined so far
 		parts int    // of it
-		last  word
+		last  lexical.Word
 	)
 	add := func(w string) {
-		if len(w) > 1 && len(w) <= maxTerm && !vocabulary().stop[w] {
-			list = append(list, term{stem: stem(w), word: w})
+		if len(w) > 1 && len(w) <= maxTerm && !lexical.Stop(w) && !vocabulary().stop[w] {
+			list = append(list, term{stem: lexical.Stem(w), word: w})
 		}
 	}
 	flush := func() {
@@ -35,18 +36,18 @@ func terms(text string) []term {
 		}
 		whole, parts = "", 0
 	}
-	for _, w := range words(text) {
-		if !w.joined(last) {
+	for _, w := range lexical.Split(text) {
+		if !w.Joined(last) {
 			flush()
 		}
-		if alone(w.text) {
-			if w.joined(last) && alone(last.text) {
-				list = append(list, term{stem: last.text + w.text, word: last.text + w.text})
+		if alone(w.Text) {
+			if w.Joined(last) && alone(last.Text) {
+				list = append(list, term{stem: last.Text + w.Text, word: last.Text + w.Text})
 			}
 			flush()
 		} else {
-			add(w.text)
-			whole += w.text
+			add(w.Text)
+			whole += w.Text
 			parts++
 		}
 		last = w
@@ -58,7 +59,7 @@ func terms(text string) []term {
 // alone reports whether a word is one rune of a script without spaces.
 func alone(w string) bool {
 	r := []rune(w)
-	return len(r) == 1 && spaceless(r[0])
+	return len(r) == 1 && lexical.Spaceless(r[0])
 }
 
 // pairs are the neighbours among terms: "word cloud" says more than its words.

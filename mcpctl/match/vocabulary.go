@@ -1,6 +1,7 @@
 package match
 
 import (
+	"orchestrator/thread/ground/lexical"
 	"strings"
 	"sync"
 )
@@ -19,12 +20,12 @@ var vocabulary = sync.OnceValue(func() lexicon {
 		l.stop[w] = true
 	}
 	for w := range strings.FieldsSeq(weakWords) {
-		l.weak[stem(w)] = true
+		l.weak[lexical.Stem(w)] = true
 	}
 	for line := range strings.Lines(relatedWords) {
 		var group []string
 		for w := range strings.FieldsSeq(line) {
-			group = append(group, stem(w))
+			group = append(group, lexical.Stem(w))
 		}
 		for _, w := range group {
 			for _, other := range group {
@@ -37,16 +38,12 @@ var vocabulary = sync.OnceValue(func() lexicon {
 	return l
 })
 
+// stopWords say nothing of what a server is for, besides those of any text.
 const stopWords = `
-a about above according across after again against all also although always am among an and another any anything are as
-at away be because been before being below best better between both but by can cannot could did do does doing don done
-down during each either else etc even every everything few for from further get give gives go goes going good got had has
-have having he help her here him his how however i if in instead into is it its just keep let lets like ll look make
-makes making many may maybe me might mine more most much must my need needs neither no nor not now of off often on once one only onto
-or other our ours out over own per please possible put rather re really same say see several shall she should show since
-so some something soon still such sure take than that the their them then there these they thing things this those through
-thus to together too under until up upon us use used useful user users uses using ve very via want wants was way we well were what when
-where whether which while who whom whose why will with within without would yes yet you your yours
+above according across again against also although always among another anything away because below best better
+between both cannot don done during each either else etc even every everything few further gives good he help her him
+his however instead it keep ll look may maybe might mine neither often onto ours possible re same say several shall
+she since something soon still their thus together too useful user users ve via we whom yes yet you your yours
 mcp model context protocol server servers tool tools provide provides providing enable enables allow allows assistant ai llm
 claude agent agents based include includes including support supports require required optional default parameter parameters
 return returns

@@ -3,6 +3,7 @@ package suggest
 import (
 	"fmt"
 	"maps"
+	"orchestrator/thread/ground/lexical"
 	"strings"
 	"unicode"
 )
@@ -123,10 +124,10 @@ func content(text string) []string {
 	var out []string
 	seen := make(map[string]bool)
 	for _, w := range tokens(text) {
-		if len(w) < 3 || stopWords()[w] || fillers()[w] || allDigits(w) {
+		if len(w) < 3 || lexical.Stop(w) || fillers()[w] || allDigits(w) {
 			continue
 		}
-		w = stem(w)
+		w = lexical.Stem(w)
 		if !seen[w] {
 			seen[w] = true
 			out = append(out, w)
@@ -135,60 +136,20 @@ func content(text string) []string {
 	return out
 }
 
-// tokens returns the lower-case words of a text. Names of files and functions are split into words.
+// tokens returns the lower-case words of a text. Names of files and functions are split into words; don't is one word.
 func tokens(text string) []string {
 	var out []string
-	var word []rune
-	end := func() {
-		if len(word) > 0 {
-			out = append(out, strings.ToLower(string(word)))
-			word = word[:0]
-		}
+	for _, w := range lexical.Split(apostrophes.Replace(text)) {
+		out = append(out, w.Text)
 	}
-	prev := ' '
-	for _, r := range text {
-		switch {
-		case r == '\'' || r == '’':
-			continue // don't is one word
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
-			end()
-		case unicode.IsUpper(r) && unicode.IsLower(prev):
-			end()
-			word = append(word, r)
-		default:
-			word = append(word, r)
-		}
-		prev = r
-	}
-	end()
 	return out
 }
+
+var apostrophes = strings.NewReplacer("'", "", "’", "")
 
 func allDigits(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return !unicode.IsDigit(r) }) < 0
 }
-
-// stem removes the most common endings, so that "tests", "tested" and "testing" are one word. It is rough on purpose:
-// merging two words can only hide an offer.
-func stem(w string) string {
-	for _, end := range []string{"ations", "ation", "ments", "ment", "ingly", "ings", "ing", "edly", "ies", "ied", "ers",
-		"ors", "er", "or", "ed", "es", "ly", "s", "e", "y"} {
-		if base, ok := strings.CutSuffix(w, end); ok && len(base) >= 3 {
-			w = base
-			break
-		}
-	}
-	if n := len(w); n > 3 && w[n-1] == w[n-2] {
-		w = w[:n-1]
-	}
-	if len(w) > 6 {
-		w = w[:6]
-	}
-	return w
-}
-
-// stopWords say nothing about a subject.
-var stopWords = set("stop words")
 
 // fillers are programming words that occur in every thread.
 var fillers = set("fillers")

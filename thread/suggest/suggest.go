@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"orchestrator/thread/ground/lexical"
 	"orchestrator/thread/plaintext"
 )
 
@@ -137,7 +138,7 @@ var leads = set("leads")
 // empty reports whether a word says nothing of what is wanted.
 func empty(word string) bool {
 	for _, w := range tokens(word) {
-		if !stopWords()[w] && !fillers()[w] && !leads()[w] {
+		if !lexical.Stop(w) && !fillers()[w] && !leads()[w] {
 			return false
 		}
 	}

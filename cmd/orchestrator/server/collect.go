@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"orchestrator/checkpoint"
-	"orchestrator/checkpoint/elapsed"
 	"orchestrator/cmd/orchestrator/config"
 	"orchestrator/contextmgr/masks"
 	"orchestrator/contextmgr/staging"
@@ -24,7 +23,7 @@ type collector struct {
 	store   *openStore
 	files   *keptFiles // nil without a repository
 	policy  checkpoint.Policy
-	clock   *elapsed.Clock
+	clock   *clock
 	staging *staging.Store // nil leaves staged data to its own service
 	masks   *masks.Store
 	// careful keeps archived threads that have a worktree and are neither merged nor abandoned.
@@ -40,7 +39,8 @@ func policyOf(c config.Config) checkpoint.Policy {
 }
 
 // Collect reports what is past the limits and, unless it is a dry run, deletes it. Uncommitted files of a worktree are
-// kept in git. Trash older than the limit for deleted threads is emptied. Setting the clock does not make anything old.
+// kept in git. Trash older than the limit for deleted threads is emptied. A clock that jumped makes nothing
+// old before the user has been asked.
 func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread.Collected, error) {
 	var done thread.Collected
 	threads, err := c.store.Threads(ctx)
@@ -57,19 +57,20 @@ func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread
 		running := err == nil && s.Execution != nil || c.careful && t.Deleted.IsZero() && unmerged(t)
 		all = append(all, checkpoint.Candidate{Thread: t, Bytes: sizes[t.ID], Running: running})
 	}
-	if err := c.clock.Check(ctx); err != nil {
+	if err := c.clock.check(ctx); err != nil {
 		return done, fmt.Errorf("collect: %w", err)
 	}
-	for _, s := range c.clock.Skips() {
-		done.Notes = append(done.Notes,
-			fmt.Sprintf("the clock jumped from %s to %s: %d days of that do not count towards the age of what is older",
-				s.From.Local().Format(time.DateOnly), s.To.Local().Format(time.DateOnly), int(s.Lost.Hours()/24)))
+	if !c.careful && !r.DryRun {
+		c.clock.accept()
 	}
-	doomed := c.policy.Select(c.clock.Since, all)
+	if doubt := c.clock.doubt(); doubt != "" {
+		done.Notes = append(done.Notes, doubt)
+	}
+	doomed := c.policy.Select(c.clock.since, all)
 	if !r.DryRun {
 		doomed, err = checkpoint.Collect(ctx, c.store, doomed, c.manager.Lifecycle.Discard)
 		if c.files != nil && c.policy.Deleted > 0 {
-			freed, trashErr := c.files.EmptyTrash(c.clock.Before(c.policy.Deleted))
+			freed, trashErr := c.files.EmptyTrash(c.clock.time().Add(-c.policy.Deleted))
 			done.Freed, err = done.Freed+freed, errors.Join(err, trashErr)
 		}
 		if c.staging != nil {

@@ -21,7 +21,7 @@ import (
 	"orchestrator/thread/private"
 )
 
-// openMasks opens the store of masks and the counts of tokens.
+// openMasks opens the store of masks, and the counter and the counts of tokens.
 func (a *Server) openMasks(context.Context) error {
 	folder, err := private.Make(a.Project.StateDir(), "masks")
 	if err != nil {
@@ -46,7 +46,8 @@ func (a *Server) openMasks(context.Context) error {
 		return fmt.Errorf("open the counts of tokens: %w", err)
 	}
 	a.onClose(counted.Close)
-	a.counts = tokens.OpenCounts(counted, tokens.New(), a.Log)
+	a.counter = tokens.New()
+	a.counts = tokens.OpenCounts(counted, a.counter, a.Log)
 	a.onClose(a.counts.Close)
 	a.calibration = tokens.OpenCalibration(counted, a.Log)
 	a.onClose(a.calibration.Close)

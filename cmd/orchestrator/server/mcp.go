@@ -12,7 +12,6 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/buildinfo"
-	"orchestrator/contextmgr/tokens"
 	"orchestrator/mcpctl"
 	"orchestrator/mcpctl/discovery"
 	"orchestrator/mcpctl/gateway"
@@ -79,7 +78,7 @@ func (a *Server) openMCP(context.Context) error {
 		Takes:  func(agent string) bool { return a.agents.TakesServers(agent) },
 		Hub:    hub.Config{Processes: processes, Manifests: manifests, Dial: dialer.Dial, Name: "orchestrator", Version: buildinfo.Version()},
 		Bridge: []string{a.Program.Path, "mcp-bridge", a.Project.Socket}, Registered: registered,
-		Tokens: tokens.New().Count, CacheCost: a.cacheCost, SignIn: dialer.SignIn, Log: a.Log,
+		Tokens: a.counter.Count, CacheCost: a.cacheCost, SignIn: dialer.SignIn, Log: a.Log,
 	})
 	a.onClose(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)

@@ -9,7 +9,6 @@ import (
 	"orchestrator/agent/demo/model"
 	"orchestrator/agent/session"
 	"orchestrator/checkpoint/branch"
-	"orchestrator/checkpoint/elapsed"
 	"orchestrator/checkpoint/git"
 	"orchestrator/checkpoint/snapshot"
 	"orchestrator/checkpoint/words"
@@ -21,7 +20,6 @@ import (
 	"orchestrator/contextmgr/gateway"
 	"orchestrator/contextmgr/models"
 	"orchestrator/contextmgr/staging"
-	"orchestrator/contextmgr/tokens"
 	"orchestrator/contextmgr/wire"
 	"orchestrator/contextmgr/wire/anthropic"
 	"orchestrator/contextmgr/wire/gemini"
@@ -127,7 +125,7 @@ func (a *Server) openManager(ctx context.Context) error {
 	cfg := manager.Config{
 		Project: a.Project.Root, Moved: a.Project.Was, Place: a.Project.CheckPlace, StateDir: a.Project.StateDir(), Bin: a.Program.Bin,
 		Store: a.store, Spool: kept, Agents: a.agents, Sessions: sessions{a.sessions},
-		Reader: readers(), Finder: index, Env: plainEnv(a.Env), Log: a.Log, Tokens: tokens.New().Count,
+		Reader: readers(), Finder: index, Env: plainEnv(a.Env), Log: a.Log, Tokens: a.counter.Count,
 		Offers: thread.OfferMode(a.Config.Offers), NewWorktree: newWorktree(a.Config.NewWorktree),
 		MergeNote: thread.NoteMode(a.Config.MergeNote),
 		Limits: manager.Limits{
@@ -285,30 +283,20 @@ func (a *Server) listen(context.Context) error {
 func (a *Server) openRetention(context.Context) error {
 	c := collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config), clock: a.clock,
 		masks: a.masks, careful: true}
-	a.retention = &retention{settings: a.store, collect: c.Collect, since: a.clock.Since, now: time.Now, policy: c.policy}
+	a.retention = &retention{settings: a.store, collect: c.Collect, clock: a.clock, policy: c.policy}
 	a.every(lookPause, "delete threads past the retention limits", a.retention.look)
 	return nil
 }
 
 // openClock starts the clock that measures the age of threads.
-func (a *Server) openClock(ctx context.Context) error {
-	clock, err := elapsed.Open(ctx, a.store, time.Now, elapsed.Machine)
-	if clock == nil {
+func (a *Server) openClock(ctx context.Context) (err error) {
+	if a.clock, err = openClock(ctx, a.store, time.Now); a.clock == nil {
 		return err
 	}
-	a.clock = clock
 	if err != nil {
 		a.Log.Warn("check the clock", "error", err) // the disk may be full, for example: tried again later
 	}
-	a.onClose(func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		if err := clock.Check(ctx); err != nil {
-			a.Log.Warn("check the clock", "error", err)
-		}
-		return nil
-	})
-	a.every(lookPause, "check the clock", clock.Check)
+	a.every(lookPause, "check the clock", a.clock.check)
 	return nil
 }
 
@@ -326,7 +314,7 @@ func (a *Server) openStaging(context.Context) error {
 	}}
 	a.staging = staging.New(folder, staging.Config{
 		TTL: a.Config.StageTTL, MaxBytes: a.Config.MaxStaged, OfThread: a.Config.MaxStagedThread, OfAll: a.Config.MaxStagedTotal,
-		Since: a.clock.Since, Pins: a.stagedPins,
+		Since: a.clock.since, Pins: a.stagedPins,
 		Digits: a.Config.TokenDigits,
 		Taken:  func(t thread.Token) (bool, error) { return a.masks.Has(t) },
 	})

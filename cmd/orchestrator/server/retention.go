@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,8 +29,7 @@ const (
 type retention struct {
 	settings thread.Settings
 	collect  func(context.Context, thread.CollectRequest) (thread.Collected, error)
-	since    func(time.Time) time.Duration // by a clock that cannot be set
-	now      func() time.Time
+	clock    *clock
 	policy   checkpoint.Policy
 
 	mu   sync.Mutex // guards said
@@ -85,7 +85,7 @@ func (k *retention) step(ctx context.Context, r retentionState) (retentionState,
 		if err != nil {
 			return r, err
 		}
-		r = retentionState{Policy: policy, Announced: k.now().UTC()}
+		r = retentionState{Policy: policy, Announced: k.clock.now().UTC()}
 		if n := len(would.Threads); n > 0 {
 			r.SaidAt = r.Announced
 			r.Said = fmt.Sprintf("%d thread(s) past the retention limits will be deleted for good in %d days: %s; "+
@@ -96,22 +96,22 @@ func (k *retention) step(ctx context.Context, r retentionState) (retentionState,
 		return r, nil
 	}
 	for _, at := range []*time.Time{&r.Announced, &r.Ran, &r.SaidAt} {
-		if now := k.now().UTC(); at.After(now) { // written when the clock was ahead
+		if now := k.clock.now().UTC(); at.After(now) { // written when the clock was ahead
 			*at = now
 		}
 	}
-	if k.since(r.Announced) < retainGrace || !r.Ran.IsZero() && k.since(r.Ran) < retainPause {
+	if k.clock.since(r.Announced) < retainGrace || !r.Ran.IsZero() && k.clock.since(r.Ran) < retainPause {
 		return r, nil
 	}
 	done, err := k.collect(ctx, thread.CollectRequest{})
-	r.Ran = k.now().UTC()
+	r.Ran = k.clock.now().UTC()
 	switch n := len(done.Threads); {
 	case n > 0:
 		r.SaidAt = r.Ran
 		r.Said = fmt.Sprintf("on %s %d thread(s) past the retention limits were deleted for good, %s freed: %s; "+
 			"unmerged files are kept in git",
 			r.Ran.Local().Format(time.DateOnly), n, thread.Bytes(done.Freed), namesOf(done.Threads))
-	case k.since(r.SaidAt) >= retainGrace:
+	case k.clock.since(r.SaidAt) >= retainGrace:
 		r.Said, r.SaidAt = "", time.Time{}
 	}
 	if err != nil && len(done.Threads) == 0 {
@@ -120,14 +120,15 @@ func (k *retention) step(ctx context.Context, r retentionState) (retentionState,
 	return r, nil
 }
 
-// news returns what will be or was deleted, for the user.
+// news returns what will be or was deleted, and whether the user is asked about the clock.
 func (k *retention) news() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.said == "" {
-		return nil
+	said := []string{k.said}
+	if k.policy != (checkpoint.Policy{}) {
+		said = append(said, k.clock.doubt())
 	}
-	return []string{k.said}
+	return slices.DeleteFunc(said, func(s string) bool { return s == "" })
 }
 
 func namesOf(list []thread.Dropped) string {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -9,7 +10,6 @@ import (
 
 	"orchestrator/checkpoint"
 	inmemory "orchestrator/checkpoint/checkpointtest/memory"
-	"orchestrator/checkpoint/elapsed"
 	"orchestrator/thread"
 )
 
@@ -18,7 +18,6 @@ type kept struct {
 	t       *testing.T
 	keeper  *retention
 	wall    time.Time
-	up      time.Duration
 	threads []thread.Thread
 	gone    []string
 }
@@ -27,17 +26,17 @@ func newKept(t *testing.T, p checkpoint.Policy) *kept {
 	t.Helper()
 	k := &kept{t: t, wall: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	store := inmemory.New()
-	clock, err := elapsed.Open(t.Context(), store, func() time.Time { return k.wall }, func() (time.Duration, string) { return k.up, "boot" })
+	clock, err := openClock(t.Context(), store, func() time.Time { return k.wall })
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.keeper = &retention{settings: store, since: clock.Since, now: func() time.Time { return k.wall }, policy: p}
+	k.keeper = &retention{settings: store, clock: clock, policy: p}
 	k.keeper.collect = func(_ context.Context, r thread.CollectRequest) (done thread.Collected, err error) {
 		var all []checkpoint.Candidate
 		for _, t := range k.threads {
 			all = append(all, checkpoint.Candidate{Thread: t})
 		}
-		for _, d := range k.keeper.policy.Select(clock.Since, all) {
+		for _, d := range k.keeper.policy.Select(clock.since, all) {
 			done.Threads = append(done.Threads, thread.Dropped{Name: d.Name, Why: d.Why})
 			if !r.DryRun {
 				k.gone = append(k.gone, d.Name)
@@ -52,14 +51,14 @@ func newKept(t *testing.T, p checkpoint.Policy) *kept {
 // days lets time pass, a look every few hours.
 func (k *kept) days(n int) {
 	for range n * 4 {
-		k.wall, k.up = k.wall.Add(6*time.Hour), k.up+6*time.Hour
+		k.wall = k.wall.Add(6 * time.Hour)
 		k.look()
 	}
 }
 
 func (k *kept) look() {
 	k.t.Helper()
-	if err := k.keeper.look(k.t.Context()); err != nil {
+	if err := errors.Join(k.keeper.clock.check(k.t.Context()), k.keeper.look(k.t.Context())); err != nil {
 		k.t.Fatal(err)
 	}
 }
@@ -131,6 +130,7 @@ func TestRetentionAndClocks(t *testing.T) {
 	if len(k.gone) > 0 {
 		t.Errorf("a clock that is ahead deleted %v", k.gone)
 	}
+	k.says("the clock jumped from 2026-01-11 to 2027-01-21", "run `orchestrator gc` twice")
 	k.wall = k.wall.Add(-365 * day)
 	k.days(60)
 	if len(k.gone) > 0 {
@@ -139,5 +139,60 @@ func TestRetentionAndClocks(t *testing.T) {
 	k.days(12)
 	if len(k.gone) != 1 {
 		t.Errorf("after 92 days gone are %v", k.gone)
+	}
+}
+
+// TestClock: what jumped ahead is not believed, over a restart either, until it is set back or accepted when asked about.
+func TestClock(t *testing.T) {
+	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		stored string
+		ahead  time.Duration
+		then   func(c *clock, wall *time.Time)
+		want   time.Duration // since begin
+		doubt  bool
+	}{
+		"nothing":            {want: 0},
+		"a look":             {ahead: 5 * time.Minute, want: 5 * time.Minute},
+		"two weeks unused":   {ahead: 14 * day, want: 14 * day},
+		"more":               {ahead: 14*day + 1, doubt: true},
+		"set back":           {ahead: 365 * day, then: func(_ *clock, wall *time.Time) { *wall = begin.Add(day) }, want: day},
+		"far back":           {ahead: -365 * day, want: -365 * day},
+		"asked":              {ahead: 365 * day, then: func(c *clock, _ *time.Time) { c.accept() }, doubt: true},
+		"accepted":           {ahead: 365 * day, then: func(c *clock, _ *time.Time) { c.accept(); c.accept() }, want: 365 * day},
+		"asked of no doubt":  {ahead: day, then: func(c *clock, wall *time.Time) { c.accept(); *wall = begin.Add(365 * day); c.accept() }, want: day, doubt: true},
+		"not ours":           {stored: "[1", ahead: 0},
+		"of an older build":  {stored: `{"wall":"2025-12-31T00:00:00Z","up":5,"boot":"b"}`, want: 0},
+		"with a skip of one": {stored: `{"wall":"2026-01-01T00:00:00Z","up":5,"boot":"b","skips":[{"lost":31536000000000000}]}`, want: -365 * day, doubt: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, wall := inmemory.New(), begin
+			if tc.stored != "" {
+				if err := store.SetSetting(t.Context(), clockSetting, tc.stored); err != nil {
+					t.Fatal(err)
+				}
+			}
+			open := func() *clock {
+				c, err := openClock(t.Context(), store, func() time.Time { return wall })
+				if err != nil {
+					t.Fatal(err)
+				}
+				return c
+			}
+			c := open()
+			wall = wall.Add(tc.ahead)
+			if tc.then != nil {
+				tc.then(c, &wall)
+			}
+			for range 2 { // the second is another process
+				if err := c.check(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if got := c.time().Sub(begin); got != tc.want || (c.doubt() != "") != tc.doubt {
+					t.Errorf("%v, %q; want %v, %v", got, c.doubt(), tc.want, tc.doubt)
+				}
+				c = open()
+			}
+		})
 	}
 }

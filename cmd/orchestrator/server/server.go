@@ -11,7 +11,6 @@ import (
 	"net"
 	"orchestrator/agent/session"
 	"orchestrator/agent/world"
-	"orchestrator/checkpoint/elapsed"
 	"orchestrator/checkpoint/quarantine"
 	"orchestrator/cmd/orchestrator/agents"
 	"orchestrator/cmd/orchestrator/api"
@@ -70,13 +69,14 @@ type Server struct {
 	daemon      *daemon.Server
 	listener    *project.Listener
 	store       *openStore
-	clock       *elapsed.Clock
+	clock       *clock
 	staging     *staging.Store
 	pins        *pins
 	masks       *masks.Store
 	masker      *masking.Masker
 	mcp         *mcpctl.Controller
 	mcpGateway  *mcpgateway.Gateway
+	counter     *tokens.Counter
 	counts      *tokens.Counts
 	calibration *tokens.Calibration
 	retention   *retention

@@ -1,9 +1,10 @@
-package match
+package lexical_test
 
 import (
 	"strings"
 	"testing"
-	"unicode/utf8"
+
+	"orchestrator/thread/ground/lexical"
 )
 
 func TestWords(t *testing.T) {
@@ -19,10 +20,10 @@ func TestWords(t *testing.T) {
 		"a\xffb":                       "a b",
 	} {
 		var got []string
-		for _, w := range words(text) {
-			got = append(got, w.text)
-			if strings.ToLower(text[w.from:w.to]) != w.text {
-				t.Errorf("words(%q): %q is not at %d–%d", text, w.text, w.from, w.to)
+		for _, w := range lexical.Split(text) {
+			got = append(got, w.Text)
+			if strings.ToLower(text[w.From:w.To]) != w.Text {
+				t.Errorf("words(%q): %q is not at %d–%d", text, w.Text, w.From, w.To)
 			}
 		}
 		if s := strings.Join(got, " "); s != want {
@@ -31,16 +32,13 @@ func TestWords(t *testing.T) {
 	}
 }
 
-func TestClip(t *testing.T) {
-	for _, n := range []int{0, maxText - 1, maxText, maxText + 1, 3 * maxText} {
-		for _, r := range []string{"a", "é", "界", "😀"} {
-			text := clip(strings.Repeat(r, n/len(r)+1))
-			if len(text) > maxText || !utf8.ValidString(text) {
-				t.Errorf("%d of %s: %d bytes, valid %v", n, r, len(text), utf8.ValidString(text))
-			}
+// TestStem: what is no English word is its own stem.
+func TestStem(t *testing.T) {
+	for in, want := range map[string]string{
+		"tests": "test", "tested": "test", "testing": "test", "s3": "s3", "größen": "größen", "": "",
+	} {
+		if got := lexical.Stem(in); got != want {
+			t.Errorf("Stem(%q) = %q, want %q", in, got, want)
 		}
-	}
-	if text := clip(strings.Repeat("\x80", 2*maxText)); len(text) < maxText-utf8.UTFMax {
-		t.Errorf("%d bytes of no text are left", len(text))
 	}
 }
