@@ -59,7 +59,7 @@ func (l *run) stateChanged(id thread.ExecutionID, r thread.StateReport) {
 	if stuck {
 		l.live.enqueue(func() { l.live.markUnseen(l.work.ctx) })
 	}
-	l.typist.scheduleTyping()
+	l.typist.wake()
 	if _, idle := idleSince(r); idle {
 		l.typist.checkIdle()
 		l.lookAround()

@@ -185,7 +185,7 @@ func (m *Prompts) changeQueued(
 		return was, fmt.Errorf("%s prompt %s: %w", verb, id, err)
 	}
 	if p.State == thread.PromptCancelled {
-		l.typist.typeNext()
+		l.typist.wake()
 	}
 	return l.typist.seen(stored), nil
 }

@@ -125,7 +125,7 @@ func (l *typist) release() {
 	l.live.show()
 	l.live.mu.Unlock()
 	if all {
-		l.scheduleTyping()
+		l.wake()
 	}
 }
 

@@ -171,7 +171,7 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 		Cols: orDefault(r.cols, defaultCols), Rows: orDefault(r.rows, defaultRows),
 		OnState: func(s thread.StateReport) { l.stateChanged(x.ID, s) },
 		OnExit:  func(e thread.Exit) { l.exited(x.ID, e) },
-		OnReady: l.typist.scheduleTyping,
+		OnReady: l.typist.wake,
 	})
 	if err != nil {
 		l.notStarted(ctx, x, err)

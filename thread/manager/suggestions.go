@@ -143,7 +143,7 @@ func (m *Offers) move(o thread.Offer) (ended func(fork thread.ID, why string)) {
 			}
 			l.typist.put(m.work.ctx, p) //nolint:errcheck // logged; the outbox has it
 		}
-		l.typist.typeNext()
+		l.typist.wake()
 	}
 }
 

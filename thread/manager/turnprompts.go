@@ -136,7 +136,7 @@ func (l turnPrompts) Stored(ps []thread.Prompt) {
 		}
 		l.typist.place(p)
 	}
-	l.typist.typeNext()
+	l.typist.wake()
 }
 
 // Lost ends prompts whose checkpoint can never be stored.

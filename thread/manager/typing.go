@@ -47,7 +47,7 @@ func (l *typist) accept(ctx context.Context, queued thread.Prompt) (thread.Promp
 	}
 	failpoint.Hit("thread.ask.accepted")
 	l.cfg.promptKnown(l.live.id, queued.Text)
-	l.typeNext()
+	l.look()
 	p, _ = d.Prompt(p.ID) // it may be typed already
 	return l.seen(p), nil
 }
@@ -65,8 +65,9 @@ func (l *typist) withdraw(p thread.Prompt) {
 	})
 }
 
-// scheduleTyping starts typing if there is something to type; it does not block.
-func (l *typist) scheduleTyping() {
+// wake has it looked whether there is something to type now. It does not block, and is the one way in for whatever may
+// have changed that: only accept looks itself, as its caller is told.
+func (l *typist) wake() {
 	l.live.mu.Lock()
 	some := l.live.asked.ToType
 	l.live.mu.Unlock()
@@ -77,13 +78,13 @@ func (l *typist) scheduleTyping() {
 		defer l.work.done()
 		l.outbox.mu.Lock()
 		defer l.outbox.mu.Unlock()
-		l.typeNext()
+		l.look()
 	}()
 }
 
-// typeNext starts typing the oldest queued prompt if the agent is ready. Threads are served in the order in which they
+// look starts typing the oldest queued prompt if the agent is ready. Threads are served in the order in which they
 // became ready. outbox.mu is held.
-func (l *typist) typeNext() {
+func (l *typist) look() {
 	s, p := l.mayType()
 	if s == nil || l.outbox.Typer.Phase() == outbox.Waiting {
 		return
@@ -117,28 +118,20 @@ func (l *typist) typeNext() {
 // mayType returns the session that is ready for a prompt, and the prompt to type: none if there is only the primer. The
 // session is nil if there is nothing to type or it has to wait, which it records. outbox.mu is held.
 func (l *typist) mayType() (thread.Session, thread.Prompt) {
-	d := &l.outbox
-	if d.Typer.Recheck() {
-		return nil, thread.Prompt{}
-	}
-	p, queued := d.Next()
-	if !queued && d.Primer() == "" {
-		return nil, p
-	}
-	s, why := l.takes()
-	if why == "" && d.Open() && !l.leaves() {
-		why = "waiting for another prompt to be answered"
-	}
-	if why != "" {
+	s, gate := l.gate()
+	p, why, due := l.outbox.Decide(gate, l.leaves)
+	switch {
+	case due:
+		return s, p
+	case why != "":
 		l.wait(why)
 		l.awaitLimit()
-		return nil, p
 	}
-	return s, p
+	return nil, p
 }
 
-// takes returns the session if a prompt may be typed now, otherwise nil and the reason.
-func (l *typist) takes() (thread.Session, string) {
+// gate returns the session, and what decides whether a prompt may be typed into it now.
+func (l *typist) gate() (thread.Session, outbox.Gate) {
 	l.live.mu.Lock()
 	defer l.live.mu.Unlock()
 	g := outbox.Gate{
@@ -147,10 +140,7 @@ func (l *typist) takes() (thread.Session, string) {
 	if l.limited() {
 		g.Limit = l.live.shown.Until
 	}
-	if why := g.Closed(); why != "" {
-		return nil, why
-	}
-	return l.live.session, ""
+	return l.live.session, g
 }
 
 // limited reports whether the agent has given up because of a limit whose end is known and in the future: a prompt
@@ -177,7 +167,7 @@ func (l *typist) awaitLimit() {
 		l.live.mu.Lock()
 		l.live.awaiting.release()
 		l.live.mu.Unlock()
-		l.scheduleTyping()
+		l.wake()
 	})
 }
 
@@ -195,7 +185,7 @@ func (l *typist) typeNow(s thread.Session, p thread.Prompt, leave func()) {
 		leave()
 		p = l.after(l.after(p, outbox.TypingBegan, ""), outbox.Refused, plaintext.FirstLine(err.Error()))
 		l.put(l.work.ctx, p) //nolint:errcheck // logged; the outbox has it
-		l.scheduleTyping()
+		l.wake()
 		return
 	}
 	p, err := l.put(l.work.ctx, l.after(p, outbox.TypingBegan, ""))
@@ -205,7 +195,7 @@ func (l *typist) typeNow(s thread.Session, p thread.Prompt, leave func()) {
 			l.note()
 		}
 		l.wait("the store rejects it: " + err.Error())
-		l.live.later(retryAfter, l.scheduleTyping)
+		l.live.later(retryAfter, l.wake)
 		leave()
 		return
 	}
@@ -261,7 +251,7 @@ func (l *typist) leaves() bool {
 		return false
 	}
 	if wait := turns.AfterRequest - l.cfg.now().Sub(r.Evidence[0].At); wait > 0 {
-		l.live.later(wait, l.scheduleTyping)
+		l.live.later(wait, l.wake)
 		return false
 	}
 	return true
@@ -292,11 +282,11 @@ func (l *typist) typed(s thread.Session, id thread.PromptID, err error) {
 			return // the next start reports it
 		}
 	case later && !again:
-		l.live.later(retryAfter, l.scheduleTyping)
+		l.live.later(retryAfter, l.wake)
 		return
 	}
 	l.checkIdle()
-	l.typeNext()
+	l.wake()
 }
 
 // typedAs returns a prompt after it was typed or not; later is set if it is to be retried. Nothing reports the answers
@@ -371,7 +361,7 @@ func (l *typist) prime(ctx context.Context, primer string) {
 	}
 	d.Prime(primer)
 	l.note()
-	l.typeNext()
+	l.wake()
 }
 
 // checkIdle checks after a while whether the agent is idle with a prompt that it took. It does not block.
@@ -442,7 +432,7 @@ func (l *typist) judge(ctx context.Context) time.Duration {
 		}
 	}
 	if ended {
-		l.typeNext()
+		l.wake()
 	}
 	return again
 }
