@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"orchestrator/thread"
+	"orchestrator/thread/ground/atomicfile"
 )
 
 // Write writes data to the file at path below root. A file that already begins with the data is left alone. One that
@@ -57,56 +58,23 @@ func keepCopy(keep, name string, data []byte) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(folder, name+"."+random()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	return finish(f, data)
+	return atomicfile.Write(filepath.Join(folder, name+"."+random()), data, true)
 }
 
-// replace writes a temporary file and renames it to name; with fresh, it fails if name exists.
+// replace writes a file; with fresh, it fails if name exists.
 func replace(dir *os.Root, name string, data []byte, fresh bool) error {
-	if err := dir.MkdirAll(path.Dir(name), 0o700); err != nil {
-		return fmt.Errorf("write transcript: %w", err)
-	}
-	temp := path.Join(path.Dir(name), ".orchestrator-"+random()+".tmp")
-	f, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("write transcript: %w", err)
-	}
-	defer dir.Remove(temp) // a leftover; already gone after a rename
-	if err := finish(f, data); err != nil {
-		return fmt.Errorf("write transcript %s: %w", name, err)
-	}
+	write := atomicfile.Below
 	if fresh {
-		err = dir.Link(temp, name)
-	} else {
-		err = dir.Rename(temp, name)
+		write = atomicfile.New
+	}
+	err := dir.MkdirAll(path.Dir(name), 0o700)
+	if err == nil {
+		err = write(dir, name, data, 0o600, true)
 	}
 	if err != nil {
 		return fmt.Errorf("write transcript %s: %w", name, err)
 	}
-	return syncDir(dir, path.Dir(name))
-}
-
-func finish(f *os.File, data []byte) error {
-	_, err := f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	return err
-}
-
-func syncDir(dir *os.Root, name string) error {
-	d, err := dir.Open(name)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
+	return nil
 }
 
 func random() string {

@@ -1,13 +1,14 @@
 package staging
 
-import "strings"
+import (
+	"strings"
 
-// newBegin is the prefix of the names of documents that are being written.
-const newBegin = ".new-"
+	"orchestrator/thread/ground/atomicfile"
+)
 
 // isNew reports whether a name is that of a document being written.
 func isNew(name string) bool {
-	stem, ok := strings.CutPrefix(name, newBegin)
+	stem, ok := strings.CutPrefix(name, atomicfile.Begin)
 	return ok && isHex(stem, 16)
 }
 

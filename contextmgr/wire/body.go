@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"orchestrator/contextmgr/wire/sse"
+	"orchestrator/thread/ground/sse"
 	"orchestrator/thread/plaintext"
 )
 
@@ -67,14 +67,17 @@ type Events struct {
 // NewEvents returns a reader of events.
 func NewEvents(event func(name string, data []byte)) *Events {
 	e := &Events{}
-	e.parser.Event = func(name string, data []byte) {
-		if e.size += len(data); e.size > MaxAnswer {
+	e.parser.Event = func(next sse.Event) {
+		if next.Data == nil {
+			return
+		}
+		if e.size += len(next.Data); e.size > MaxAnswer {
 			e.over = true
-			if len(data) > 4096 {
+			if len(next.Data) > 4096 {
 				return // small events are still read, for the usage and the end
 			}
 		}
-		event(name, data)
+		event(next.Name, next.Data)
 	}
 	return e
 }

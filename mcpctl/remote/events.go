@@ -9,6 +9,7 @@ import (
 	"net/url"
 
 	"orchestrator/thread/ground/rpc"
+	"orchestrator/thread/ground/sse"
 )
 
 // events is a stream over a response of server-sent events, and requests to the address that its first event names.
@@ -41,11 +42,11 @@ func newEvents(ctx context.Context, c *client) (*events, error) {
 		}
 		return fail(refused(response))
 	}
-	r := newEventReader(response.Body)
+	r := sse.NewReader(response.Body, rpc.MaxFrame)
 	for s.to == nil {
-		e, err := r.next()
-		if err == nil && e.name == "endpoint" {
-			s.to, err = endpoint(c.at, string(e.data))
+		e, err := r.Next()
+		if err == nil && e.Name == "endpoint" {
+			s.to, err = endpoint(c.at, string(e.Data))
 		}
 		if err != nil {
 			_ = response.Body.Close()
@@ -76,25 +77,28 @@ func endpoint(at *url.URL, named string) (*url.URL, error) {
 	return to, nil
 }
 
-func (s *events) follow(r *eventReader) error {
+func (s *events) follow(r *sse.Reader) error {
 	for {
-		e, err := r.next()
+		e, err := r.Next()
 		if err != nil {
 			return err
 		}
-		if e.name != "message" || len(e.data) == 0 {
+		if !message(e) || len(e.Data) == 0 {
 			continue
 		}
-		m, err := rpc.Decode(e.data)
+		m, err := rpc.Decode(e.Data)
 		if err != nil {
 			if s.c.stray != nil {
-				s.c.stray(e.data)
+				s.c.stray(e.Data)
 			}
 			continue
 		}
 		s.put(m)
 	}
 }
+
+// message reports whether an event is a message: one without a name is, too.
+func message(e sse.Event) bool { return e.Name == "" || e.Name == "message" }
 
 // Write implements rpc.Stream. When the context of a request ends before the server has taken it, the server is told
 // afterwards that its response is not wanted.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"orchestrator/thread/ground/rpc"
+	"orchestrator/thread/ground/sse"
 )
 
 const (
@@ -232,16 +233,16 @@ func (s *streamable) take(ctx context.Context, response *http.Response, m rpc.Me
 // follow delivers the messages of a stream of events until it ends or the call with the id is answered. It returns the
 // id of the last event.
 func (s *streamable) follow(in io.Reader, last, id string) (string, error) {
-	for r := newEventReader(in); ; {
-		e, err := r.next()
+	for r := sse.NewReader(in, rpc.MaxFrame); ; {
+		e, err := r.Next()
 		if err != nil {
 			return last, err
 		}
-		if e.id != "" {
-			last = e.id
+		if e.ID != "" {
+			last = e.ID
 		}
-		if e.name == "message" && len(e.data) > 0 {
-			s.deliverAll(e.data)
+		if message(e) && len(e.Data) > 0 {
+			s.deliverAll(e.Data)
 		}
 		if id != "" && s.answered(id) {
 			return last, nil

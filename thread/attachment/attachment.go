@@ -14,6 +14,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"orchestrator/thread/ground/atomicfile"
 )
 
 // Folder holds the attachments of one thread. The zero value is not usable.
@@ -59,7 +61,11 @@ func (f Folder) Put(name string, data []byte) (string, error) {
 	if same(root, name, data) {
 		return path, nil
 	}
-	if err := put(root, name, data); err != nil {
+	err = root.MkdirAll(filepath.Dir(name), 0o700)
+	if err == nil {
+		err = atomicfile.Below(root, name, data, 0o400, true)
+	}
+	if err != nil {
 		return "", fmt.Errorf("attach %s: %w", name, err)
 	}
 	return path, nil
@@ -134,31 +140,4 @@ func same(root *os.Root, name string, data []byte) bool {
 	}
 	old, err := root.ReadFile(name)
 	return err == nil && bytes.Equal(old, data)
-}
-
-func put(root *os.Root, name string, data []byte) error {
-	if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return err
-	}
-	tmp := name + "." + rand.Text() + ".new"
-	file, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o400)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(data)
-	if err == nil {
-		err = file.Sync()
-	}
-	if cerr := file.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = root.Rename(tmp, name)
-	}
-	if err != nil {
-		if rerr := root.Remove(tmp); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
-			err = errors.Join(err, rerr)
-		}
-	}
-	return err
 }

@@ -7,8 +7,6 @@
 package private
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +15,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"orchestrator/thread/ground/atomicfile"
 )
 
 // ErrNotOurs says that a path is not a file or folder of this user alone.
@@ -315,15 +315,10 @@ func (f *Folder) Write(name string, content []byte) error {
 	if err := f.Check(name); err != nil {
 		return err
 	}
-	temp := ".new-" + random()
-	if err := f.Create(temp, content); err != nil {
-		return err
-	}
-	if err := f.root.Rename(temp, name); err != nil {
-		f.root.Remove(temp)
+	if err := atomicfile.Below(f.root, name, content, 0o600, true); err != nil {
 		return f.fail(name, err)
 	}
-	return f.Sync()
+	return nil
 }
 
 // Create creates a file with this content and syncs it; the error is fs.ErrExist if it already exists. A file that
@@ -487,12 +482,6 @@ func checkName(name string) error {
 		return &Error{Path: fmt.Sprintf("%q", name), Err: errors.New("not a name in a folder")}
 	}
 	return nil
-}
-
-func random() string {
-	var b [8]byte
-	rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
 }
 
 func kindOf(info fs.FileInfo) string {

@@ -3,10 +3,11 @@ package project
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"orchestrator/thread/ground/atomicfile"
 )
 
 // markName is the file with a project's mark in its git directory.
@@ -43,30 +44,11 @@ func writeMark(gitDir, mark string) error {
 		return fmt.Errorf("write the project's id: %w", err)
 	}
 	defer root.Close()
-	temp := markName + ".new-" + newMark()[:8]
-	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
+	if info, err := root.Lstat(markName); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("write the project's id: %s is not a file", filepath.Join(gitDir, markName))
+	}
+	if err := atomicfile.Below(root, markName, []byte(mark+"\n"), 0o600, true); err != nil {
 		return fmt.Errorf("write the project's id: %w", err)
-	}
-	_, err = f.WriteString(mark + "\n")
-	if err == nil {
-		err = f.Sync()
-	}
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		if info, look := root.Lstat(markName); look == nil && !info.Mode().IsRegular() {
-			err = fmt.Errorf("%s is not a file", filepath.Join(gitDir, markName))
-		} else {
-			err = root.Rename(temp, markName)
-		}
-	}
-	if err != nil {
-		root.Remove(temp)
-		return fmt.Errorf("write the project's id: %w", err)
-	}
-	if dir, err := root.Open("."); err == nil {
-		_ = dir.Sync() // best effort: without its name the state is found by the place
-		dir.Close()
 	}
 	return nil
 }

@@ -2,12 +2,13 @@ package replica
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
 	"time"
+
+	"orchestrator/thread/ground/atomicfile"
 
 	"golang.org/x/sys/unix"
 )
@@ -96,15 +97,7 @@ func (k *known) store(root *os.Root) error {
 	if err != nil {
 		return err
 	}
-	temp := fmt.Sprintf("%s.%d", knownName, os.Getpid())
-	err = root.WriteFile(temp, raw, 0o600)
-	if err == nil {
-		err = root.Rename(temp, knownName)
-	}
-	if err != nil {
-		return errors.Join(err, ignoreMissing(root.Remove(temp)))
-	}
-	return nil
+	return atomicfile.Below(root, knownName, raw, 0o600, false)
 }
 
 // identity names a file and the state of its content, and says when that last changed.

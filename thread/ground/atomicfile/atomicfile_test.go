@@ -1,6 +1,8 @@
 package atomicfile_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -46,6 +48,40 @@ func TestWrite(t *testing.T) {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 4 {
+		t.Errorf("left: %v, %v", entries, err)
+	}
+}
+
+// TestBelow: a name cannot lead out of the folder, New replaces nothing, and the permissions are those that were asked for.
+func TestBelow(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink(t.TempDir(), filepath.Join(dir, "out")); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if err := root.Mkdir("in", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, ok := range map[string]bool{"a": true, "in/a": true, "out/a": false, "../a": false, "in": false, "none/a": false} {
+		if err := atomicfile.Below(root, name, []byte("ours"), 0o400, true); (err == nil) != ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, want := range map[string]error{"in/a": fs.ErrExist, "in/b": nil, "out": fs.ErrExist} {
+		if err := atomicfile.New(root, name, []byte("new"), 0o660, false); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", name, err, want)
+		}
+	}
+	for name, want := range map[string]fs.FileMode{"a": 0o400, "in/a": 0o400, "in/b": 0o660} {
+		if info, err := root.Lstat(name); err != nil || info.Mode() != want {
+			t.Errorf("%s: %v, %v, want %v", name, info.Mode(), err, want)
+		}
+	}
+	if entries, err := fs.ReadDir(root.FS(), "in"); err != nil || len(entries) != 2 {
 		t.Errorf("left: %v, %v", entries, err)
 	}
 }

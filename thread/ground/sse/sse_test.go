@@ -1,16 +1,22 @@
 package sse_test
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
 
-	"orchestrator/contextmgr/wire/sse"
+	"orchestrator/thread/ground/sse"
 )
 
 func events(chunks ...string) (got []string, dropped int) {
-	p := sse.Parser{Event: func(name string, data []byte) { got = append(got, fmt.Sprintf("%s=%s", name, data)) }}
+	p := sse.Parser{Event: func(e sse.Event) {
+		if e.Data != nil {
+			got = append(got, fmt.Sprintf("%s=%s", e.Name, e.Data))
+		}
+	}}
 	for _, c := range chunks {
 		p.Write([]byte(c))
 	}
@@ -83,4 +89,53 @@ func FuzzParser(f *testing.F) {
 			t.Fatalf("whole %q, cut at %d %q", whole, cut, parts)
 		}
 	})
+}
+
+func TestReader(t *testing.T) {
+	in := "\xef: comment\nretry: 5\n\nevent: a\nid: 1\ndata: x\ndata:y\ndata\n\nid\ndata: {}\r\n\r\ndata: z\n"
+	r := sse.NewReader(strings.NewReader(in), 1<<20)
+	want := []sse.Event{{"a", "1", []byte("x\ny\n")}, {"", "", []byte("{}")}}
+	for _, w := range want {
+		got, err := r.Next()
+		if err != nil || got.Name != w.Name || got.ID != w.ID || string(got.Data) != string(w.Data) {
+			t.Errorf("%+v, %v, want %+v", got, err, w)
+		}
+	}
+	if got, err := r.Next(); err == nil {
+		t.Errorf("an event that is not finished: %+v", got)
+	}
+}
+
+func FuzzReader(f *testing.F) {
+	f.Add("event: a\nid: 1\ndata: x\ndata:y\n\n")
+	f.Add("\r\n\r\r:\n::\ndata\n\n\x00")
+	f.Fuzz(func(t *testing.T, in string) {
+		r := sse.NewReader(strings.NewReader(in), 1<<20)
+		for n := 0; ; n++ {
+			e, err := r.Next()
+			if err != nil {
+				return
+			}
+			if n > len(in) || len(e.Data) > len(in) {
+				t.Fatalf("%d events of %d bytes", n, len(in))
+			}
+		}
+	})
+}
+
+// TestReaderEnds: an event over the limit ends a reader, whether or not it is finished, and one at the limit does not.
+func TestReaderEnds(t *testing.T) {
+	for in, want := range map[string]error{
+		"data: " + strings.Repeat("x", 90) + "\n\n":              nil,
+		"data: " + strings.Repeat("x", 200) + "\n\n":             sse.ErrTooLong,
+		"data: " + strings.Repeat("x", 200):                      sse.ErrTooLong,
+		strings.Repeat("data: "+strings.Repeat("x", 60)+"\n", 2): sse.ErrTooLong,
+		"data: 1\n\ndata: " + strings.Repeat("x", 200):           nil, // what came before
+		"id: 7\n\n": nil,
+		"":          io.EOF,
+	} {
+		if _, err := sse.NewReader(strings.NewReader(in), 100).Next(); !errors.Is(err, want) {
+			t.Errorf("%.20q: %v, want %v", in, err, want)
+		}
+	}
 }
