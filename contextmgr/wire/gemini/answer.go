@@ -206,6 +206,9 @@ type stream struct {
 // Write implements wire.Answer.
 func (s *stream) Write(b []byte) { s.events.Write(b) }
 
+// NewText implements wire.TextStreamer.
+func (s *stream) NewText() string { return s.reading.NewText() }
+
 // Result implements wire.Answer.
 func (s *stream) Result() wire.Result {
 	s.events.Close()
