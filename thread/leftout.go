@@ -19,7 +19,6 @@ const (
 	LeftGate       LeftOutKind = "gate"       // a hook that was not run
 	LeftHooks      LeftOutKind = "hooks"      // a folder of hooks that is not there
 	LeftFiles      LeftOutKind = "files"      // of a thread, in a folder that has others
-	LeftMasks      LeftOutKind = "masks"      // of conversations, and staged data
 	LeftFile       LeftOutKind = "file"       // that snapshots do not take, such as a large one
 	LeftContent    LeftOutKind = "content"    // of a file of git-lfs, whose pointer alone is there
 )

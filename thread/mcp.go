@@ -110,6 +110,33 @@ type MCPServer struct {
 	Why    string `json:"why,omitempty"`
 }
 
+// Box is how a server is switched, as a check box: on, on by a pattern, to be accepted, or not as it should be.
+func (s *MCPServer) Box() string {
+	switch {
+	case s.Problem != "" || s.State == "failed":
+		return "[!]"
+	case !s.Accepted:
+		return "[?]"
+	case s.Withheld > 0:
+		return "[!]"
+	case s.On && s.By == MCPPattern:
+		return "[a]"
+	case s.On:
+		return "[x]"
+	default:
+		return "[ ]"
+	}
+}
+
+// SwitchedBy says who or what switched a server on.
+func (s *MCPServer) SwitchedBy() string {
+	by := map[MCPBy]string{MCPDefault: "by its configuration", MCPPerson: "by you", MCPOffer: "offered"}[s.By]
+	if by != "" && s.Why != "" {
+		by += ": "
+	}
+	return by + s.Why
+}
+
 // MCPDetail is everything about one server.
 type MCPDetail struct {
 	MCPServer

@@ -91,7 +91,7 @@ func (i Import) Read(ctx context.Context, to Target, in io.ReadSeeker) (thread.T
 	}
 	m := &importer{
 		Import: i, ctx: ctx, to: to, files: sum.Snapshots && i.Snapshots != nil,
-		ids: map[thread.CheckpointID]thread.Checkpoint{}, others: map[thread.Token]thread.Token{},
+		ids: map[thread.CheckpointID]thread.Checkpoint{}, others: Tokens{},
 	}
 	t, err := m.all(in)
 	if err != nil {
@@ -115,7 +115,7 @@ type importer struct {
 	// ids maps the archive's checkpoints to ours: an archive may be imported many times.
 	ids map[thread.CheckpointID]thread.Checkpoint
 	// others are the tokens that are in use here, with those that stand for them instead.
-	others map[thread.Token]thread.Token
+	others Tokens
 	// servers is the list of MCP servers of the head.
 	servers []string
 }
@@ -136,12 +136,7 @@ func (m *importer) part(p Part) func(io.Reader) error {
 	}
 	return func(r io.Reader) error {
 		others, err := p.Read(m.thread.ID, r)
-		for old, other := range others {
-			if len(old) != len(other) {
-				err = errors.Join(err, fmt.Errorf("%s would become %s, which is not as long: %w", old, other, thread.ErrInvalid))
-			}
-			m.others[old] = other
-		}
+		err = errors.Join(err, m.others.Add(others))
 		failpoint.Hit("archive.import.part")
 		return visited(err)
 	}
@@ -230,7 +225,7 @@ func (m *importer) record(h recordHead, d thread.Delta) error {
 	c := h.Checkpoint
 	old := c.ID
 	c.ID, c.Thread, c.Parent = thread.NewID[thread.CheckpointID](), m.thread.ID, m.ids[c.Parent].ID
-	m.rename(&c, &d)
+	m.others.Replace(&c, &d)
 	if !m.files {
 		c.Snapshot = nil // it names a commit that is not here
 	}
@@ -247,18 +242,32 @@ func (m *importer) record(h recordHead, d thread.Delta) error {
 	return nil
 }
 
-// rename replaces the tokens that are in use here. Nothing changes its length: transcripts are addressed by offset.
-func (m *importer) rename(c *thread.Checkpoint, d *thread.Delta) {
-	if len(m.others) == 0 {
+// Tokens are those of a file that are in use here, each with the one that stands for it instead.
+type Tokens map[thread.Token]thread.Token
+
+// Add takes over what a part has replaced.
+func (all Tokens) Add(others map[thread.Token]thread.Token) error {
+	for old, other := range others {
+		if len(old) != len(other) {
+			return fmt.Errorf("%s would become %s, which is not as long: %w", old, other, thread.ErrInvalid)
+		}
+		all[old] = other
+	}
+	return nil
+}
+
+// Replace replaces them. Nothing changes its length: transcripts are addressed by offset.
+func (all Tokens) Replace(c *thread.Checkpoint, d *thread.Delta) {
+	if len(all) == 0 {
 		return
 	}
-	c.Prompt = string(thread.ReplaceTokens([]byte(c.Prompt), m.others))
-	c.Answer = string(thread.ReplaceTokens([]byte(c.Answer), m.others))
+	c.Prompt = string(thread.ReplaceTokens([]byte(c.Prompt), all))
+	c.Answer = string(thread.ReplaceTokens([]byte(c.Answer), all))
 	for i := range d.Items {
-		d.Items[i].Raw = thread.ReplaceTokens(d.Items[i].Raw, m.others)
+		d.Items[i].Raw = thread.ReplaceTokens(d.Items[i].Raw, all)
 	}
 	for i := range d.Transcript {
-		d.Transcript[i].Data = thread.ReplaceTokens(d.Transcript[i].Data, m.others)
+		d.Transcript[i].Data = thread.ReplaceTokens(d.Transcript[i].Data, all)
 	}
 }
 

@@ -2,8 +2,11 @@
 //
 // The file is a tar archive: "about" (JSON: the layout, who wrote it, when, from which folder), "threads.db" (a store
 // of package sqlite, whichever store the project uses) with its "threads.db-mark", "snapshots.bundle" (a git bundle of
-// the files that were kept, if any) and, last, "sums", the SHA-256 of each. Threads, checkpoints and prompts keep their
-// ids, and so do the refs of the snapshots: forked, pinned, archived and deleted threads remain so.
+// the files that were kept, if any), "staged/<thread>" (the data that its agent has staged; "staged/project" is the
+// person's), "masks/<thread>" (what is masked of its conversation) and, last, "sums", the SHA-256 of each. Threads,
+// checkpoints and prompts keep their ids, and so do the refs of the snapshots: forked, pinned, archived and deleted
+// threads remain so. Staged data and masks are streams of the caller's, as in package archive; a backup without them has
+// layout 1, which older programs read.
 //
 // A backup is made while the store is in use: each thread is copied as of one moment, with all of its ancestors.
 //
@@ -29,12 +32,14 @@ import (
 	"path/filepath"
 	"time"
 
+	"orchestrator/checkpoint/archive"
 	"orchestrator/checkpoint/sqlite"
 	"orchestrator/thread"
 )
 
 const (
-	layout = 1
+	layout = 2
+	plain  = 1
 
 	nameAbout  = "about"
 	nameStore  = "threads.db"
@@ -42,7 +47,8 @@ const (
 	nameBundle = "snapshots.bundle"
 	nameSums   = "sums"
 
-	maxSmall = 1 << 20 // "about" and "sums"
+	maxAbout = 1 << 20
+	maxSums  = 16 << 20 // two parts of each thread
 )
 
 // About describes a backup.
@@ -67,11 +73,13 @@ type Backup struct {
 	Dir string // an exclusive folder of the caller, removed afterwards
 	// Snapshots writes a git bundle of the stored files and returns the number of its refs; nil for none.
 	Snapshots func(context.Context, io.Writer) (int, error)
+	// Staged writes the data that a thread's agent has staged, or for "" what belongs to no thread, and Masks what is
+	// masked of a thread, whose parents come before it; nil for none. They leave out secrets themselves.
+	Staged, Masks func(thread.ID, io.Writer) error
 }
 
 // Write writes a backup. The output before an error is not a backup.
 func (b Backup) Write(ctx context.Context, from Source, w io.Writer) (Copied, error) {
-	b.Layout = layout
 	done, err := b.write(ctx, from, w)
 	if err != nil {
 		return done, fmt.Errorf("back up: %w", err)
@@ -97,6 +105,13 @@ func (b Backup) write(ctx context.Context, from Source, w io.Writer) (Copied, er
 	if err := errors.Join(err, store.Close()); err != nil {
 		return done, err
 	}
+	parts, err := writers{b.Staged, b.Masks}.write(b.Dir, done.Threads)
+	if err != nil {
+		return done, err
+	}
+	if b.Layout = plain; len(parts) > 0 {
+		b.Layout = layout
+	}
 	t := &writer{tar: tar.NewWriter(w), now: b.Created, sums: map[string]string{}}
 	about, err := json.Marshal(b.About)
 	if err == nil {
@@ -110,6 +125,11 @@ func (b Backup) write(ctx context.Context, from Source, w io.Writer) (Copied, er
 	}
 	if err == nil && b.Snapshots != nil {
 		err = b.bundle(ctx, t)
+	}
+	for _, p := range parts {
+		if err == nil {
+			err = t.file(p.name(), p.file)
+		}
 	}
 	if err == nil {
 		var sums []byte
@@ -181,6 +201,11 @@ type Restore struct {
 	Now  time.Time
 	// Snapshots imports the refs of threads from a git bundle; nil ignores the bundle.
 	Snapshots func(ctx context.Context, bundle string, ids []thread.ID) error
+	// Staged and Masks import what Backup's functions of these names wrote, the former first, and parents before their
+	// forks; the zero values ignore it. A thread whose parent's masks are not its own has Masks read an empty stream.
+	Staged, Masks archive.Part
+	// Undo removes what they stored for a thread that was not restored after all; nil for nothing.
+	Undo func(thread.ID) error
 	// Place adapts a thread to its new location: its folder, its worktree, its agent. It runs once the thread's
 	// checkpoints and files are restored.
 	Place func(context.Context, About, thread.Thread) (thread.Thread, error)
@@ -197,7 +222,12 @@ func (r Restore) Read(ctx context.Context, to Store, in io.Reader) (About, Copie
 }
 
 func (r Restore) read(ctx context.Context, to Store, in io.Reader) (about About, done Copied, err error) {
-	if about, err = r.unpack(in); err != nil {
+	about, parts, err := r.unpack(in)
+	carried := readers{r.Staged, r.Masks}
+	if err == nil {
+		err = carried.check(parts)
+	}
+	if err != nil {
 		return about, done, err
 	}
 	store, err := sqlite.Open(ctx, filepath.Join(r.Dir, nameStore), sqlite.Options{InOrder: true})
@@ -208,7 +238,8 @@ func (r Restore) read(ctx context.Context, to Store, in io.Reader) (about About,
 	if store.Report() != nil {
 		return about, done, fmt.Errorf("%s: %w", nameStore, thread.ErrDamaged)
 	}
-	c := copying{from: store, to: to, file: r.File, now: r.Now}
+	c := copying{from: store, to: to, file: r.File, now: r.Now, undo: r.Undo}
+	c.carry = func(threads []thread.Thread) (replaced, error) { return carried.carry(parts, threads) }
 	c.place = func(ctx context.Context, t thread.Thread) (thread.Thread, error) {
 		t.Grants = nil
 		return r.Place(ctx, about, t)
@@ -222,10 +253,10 @@ func (r Restore) read(ctx context.Context, to Store, in io.Reader) (about About,
 }
 
 // unpack checks the whole file and writes its parts into the folder.
-func (r Restore) unpack(in io.Reader) (about About, err error) {
+func (r Restore) unpack(in io.Reader) (about About, parts []part, err error) {
 	t, sums := tar.NewReader(bufio.NewReader(in)), map[string]string{}
-	bad := func(format string, args ...any) (About, error) {
-		return about, fmt.Errorf(format+": %w", append(args, thread.ErrInvalid)...)
+	bad := func(format string, args ...any) (About, []part, error) {
+		return about, nil, fmt.Errorf(format+": %w", append(args, thread.ErrInvalid)...)
 	}
 	for {
 		h, err := t.Next()
@@ -239,23 +270,29 @@ func (r Restore) unpack(in io.Reader) (about About, err error) {
 		}
 		order := map[string]int{nameAbout: 0, nameStore: 1, nameMark: 2, nameBundle: 3}
 		at, known := order[h.Name]
+		p, isPart := parsePart(h.Name)
+		_, twice := sums[h.Name]
 		switch {
 		case h.Name == nameSums && len(sums) >= 3:
-			return about, r.compare(t, sums)
-		case !known || h.Typeflag != tar.TypeReg || at != len(sums):
+			return about, parts, r.compare(t, sums)
+		case h.Typeflag != tar.TypeReg || twice || !(known && at == len(sums) || isPart && len(sums) >= 3):
 			return bad("unexpected entry %q", h.Name)
 		}
 		sum := sha256.New()
-		if at == 0 {
+		switch {
+		case isPart:
+			parts = append(parts, p.in(r.Dir))
+			err = keep(parts[len(parts)-1].file, io.TeeReader(t, sum))
+		case at > 0:
+			err = keep(filepath.Join(r.Dir, h.Name), io.TeeReader(t, sum))
+		default:
 			var b []byte
-			if b, err = io.ReadAll(io.LimitReader(io.TeeReader(t, sum), maxSmall)); err == nil {
+			if b, err = io.ReadAll(io.LimitReader(io.TeeReader(t, sum), maxAbout)); err == nil {
 				err = json.Unmarshal(b, &about)
 			}
-			if err == nil && about.Layout != layout {
-				return bad("layout %d is not supported, this program reads %d", about.Layout, layout)
+			if err == nil && about.Layout != layout && about.Layout != plain {
+				return bad("layout %d is not supported, this program reads %d and %d", about.Layout, plain, layout)
 			}
-		} else {
-			err = keep(filepath.Join(r.Dir, h.Name), io.TeeReader(t, sum))
 		}
 		if err != nil {
 			return bad("entry %q: %w", h.Name, err)
@@ -267,7 +304,7 @@ func (r Restore) unpack(in io.Reader) (about About, err error) {
 // compare compares the stored checksums with those of what was read.
 func (r Restore) compare(in io.Reader, read map[string]string) error {
 	var want map[string]string
-	if err := json.NewDecoder(io.LimitReader(in, maxSmall)).Decode(&want); err != nil {
+	if err := json.NewDecoder(io.LimitReader(in, maxSums)).Decode(&want); err != nil {
 		return fmt.Errorf("entry %q: %w: %w", nameSums, err, thread.ErrInvalid)
 	}
 	for name, sum := range read {

@@ -48,10 +48,15 @@ type copying struct {
 	running  map[thread.ID]bool // with a running agent while they are copied
 	// place adapts a copied thread to its new location; nil leaves it unchanged.
 	place func(context.Context, thread.Thread) (thread.Thread, error)
+	// carry imports what belongs to the threads that are copied, before their checkpoints; nil for none. undo removes it
+	// for a thread that is dropped.
+	carry func(copied []thread.Thread) (replaced, error)
+	undo  func(thread.ID) error
 	// before runs once all checkpoints are copied and before any thread is shown; nil does nothing.
 	before func(ctx context.Context, copied []thread.ID) error
 
 	out          Copied
+	tokens       replaced
 	threads      []thread.Thread                           // being copied, with their names in the target
 	placeholders map[thread.ID]thread.ID                   // owners that are not copied, with their placeholders
 	known        map[thread.CheckpointID]thread.Checkpoint // without texts
@@ -180,6 +185,13 @@ func (c *copying) write(ctx context.Context, all []thread.Thread) error {
 		t.Name = name
 		copied = append(copied, t)
 	}
+	if c.carry != nil {
+		var err error
+		if c.tokens, err = c.carry(copied); err != nil {
+			return err
+		}
+	}
+	c.hit("carried")
 	if err := c.checkpoints(ctx); err != nil {
 		return err
 	}
@@ -213,7 +225,7 @@ func (c *copying) hide(ctx context.Context, t thread.Thread) (name string, err e
 	if err := c.to.PutIntent(ctx, archive.Unfinished(t.ID, verb, c.file, c.now)); err != nil {
 		return "", err
 	}
-	t.Head, t.ForkPoint, t.Handoff, t.Deleted = "", "", nil, c.now
+	t.Head, t.ForkPoint, t.Handoff, t.Masks, t.Deleted = "", "", nil, nil, c.now
 	c.threads = append(c.threads, t)
 	err = c.to.CreateThread(ctx, t)
 	for range 8 {
@@ -291,6 +303,7 @@ func (c *copying) checkpoint(ctx context.Context, owner thread.ID, p thread.Chec
 		archive.WithoutSecrets(&whole, &d)
 		c.masked[p.ID] = c.masked[p.Parent] || changed(was, d)
 	}
+	c.tokens.in(owner).Replace(&whole, &d)
 	if whole.Thread, err = c.owner(ctx, owner); err != nil {
 		return err
 	}
@@ -342,6 +355,7 @@ func (c *copying) show(ctx context.Context, t thread.Thread) error {
 		if c.place != nil && !p.State.Over() { // nothing is typed by itself days later
 			p.State, p.Reason, p.Ended = thread.PromptInterrupted, "not answered when the backup was made", c.now
 		}
+		p.Text = string(thread.ReplaceTokens([]byte(p.Text), c.tokens.in(t.ID)))
 		if _, err := c.to.PutPrompt(ctx, p); err != nil {
 			return err
 		}
@@ -356,7 +370,8 @@ func (c *copying) show(ctx context.Context, t thread.Thread) error {
 	if t.Handoff != nil && c.lost[t.Handoff.CheckpointID] {
 		t.Handoff = nil
 	}
-	if t.Masks != nil { // their log is not in a backup
+	c.handoff(&t)
+	if t.Masks != nil { // their log is another one in a backup; one that was restored is sealed by then
 		t.Masks = &thread.MaskSeal{Mode: t.Masks.Mode}
 	}
 	t.Interrupted = t.Interrupted || c.running[t.ID] && t.Archived.IsZero()
@@ -373,13 +388,36 @@ func (c *copying) show(ctx context.Context, t thread.Thread) error {
 		}
 	}
 	c.hit("placed")
-	now, err := c.to.UpdateThread(ctx, t.ID, func(now *thread.Thread) error { *now = t; return nil })
+	now, err := c.to.UpdateThread(ctx, t.ID, func(now *thread.Thread) error {
+		if now.Masks != nil {
+			t.Masks = now.Masks
+		}
+		*now = t
+		return nil
+	})
 	if err != nil {
 		return err
 	}
 	c.hit("visible")
 	c.out.Threads = append(c.out.Threads, now)
 	return c.to.DropIntent(ctx, archive.Unfinished(t.ID, verb, "", c.now).ID)
+}
+
+// handoff replaces the tokens of a handoff.
+func (c *copying) handoff(t *thread.Thread) {
+	tokens := c.tokens.in(t.ID)
+	if t.Handoff == nil || len(tokens) == 0 {
+		return
+	}
+	h := *t.Handoff
+	h.ContextSummary = string(thread.ReplaceTokens([]byte(h.ContextSummary), tokens))
+	h.Staged = slices.Clone(h.Staged)
+	for i, old := range h.Staged {
+		if other, ok := tokens[old]; ok {
+			h.Staged[i] = other
+		}
+	}
+	t.Handoff = &h
 }
 
 // rollBack removes what was copied and is not shown yet.
@@ -398,6 +436,11 @@ func (c *copying) rollBack(ctx context.Context) error {
 
 // drop removes a hidden thread.
 func (c *copying) drop(ctx context.Context, id thread.ID) error {
+	if c.undo != nil { // the intent is there until the thread is gone
+		if err := c.undo(id); err != nil {
+			return err
+		}
+	}
 	if err := c.to.PurgeThread(ctx, id); err != nil && !errors.Is(err, thread.ErrNotFound) {
 		return err
 	}

@@ -20,6 +20,9 @@ type Change struct {
 
 // Changes lists the changes from one tree to another, sorted by path, with additional environment for git.
 func (repo *Repository) Changes(ctx context.Context, env []string, from, to string) ([]Change, error) {
+	if from == to {
+		return nil, nil
+	}
 	out, err := repo.Ours(ctx, git.Call{Args: []string{
 		"diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--end-of-options", from, to, "--",
 	}, Env: env})

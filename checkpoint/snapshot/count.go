@@ -56,6 +56,9 @@ type stat struct {
 func numstat(
 	ctx context.Context, repo *repository.Repository, env []string, from, to string, args ...string,
 ) ([]stat, error) {
+	if from == to {
+		return nil, nil
+	}
 	call := append([]string{
 		"diff-tree", "-r", "-z", "--numstat", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty",
 	}, args...)

@@ -7,6 +7,7 @@ import (
 	"orchestrator/contextmgr/masks"
 	"orchestrator/contextmgr/models"
 	"orchestrator/contextmgr/policy"
+	"orchestrator/contextmgr/summaries"
 	"orchestrator/thread"
 )
 
@@ -44,29 +45,21 @@ type Config struct {
 	// Settings returns the settings for a thread's requests; login is set if they are paid by a subscription.
 	Settings func(id thread.ID, login bool) policy.Settings
 	// Summaries returns how older turns are summarised; nil is for not at all.
-	Summaries func() Summaries
+	Summaries func() summaries.Settings
 	// Keep reports whether results and inputs of a tool are never masked; nil is for none.
 	Keep func(tool string) bool
 	// Pictures keeps what fills contexts beyond the life of this process; nil for not at all.
 	Pictures Pictures
 	// WayOut tells an agent, and with it the person, what to do when a thread's context is full and a request with a prompt
-	// is not sent. If it is nil or returns "", the request is sent all the same.
+	// is not sent: GoesOn or WaysOut. If it is nil or returns "", the request is sent all the same.
 	WayOut func(id thread.ID, prompt string) string
 	Now    func() time.Time
 	Log    *slog.Logger
 }
 
 // inputPrice returns the price of a token of input that goes past the cache in USD, 0 if it is unknown.
-func (c Config) inputPrice(model string) float64 {
+func (c *Config) inputPrice(model string) float64 {
 	const n = 1000
 	usd, _ := c.Models.Cost(model, models.Tokens{Input: n})
 	return usd / n
-}
-
-// summaries returns how a conversation is summarised.
-func (c Config) summaries() Summaries {
-	if c.Summaries == nil {
-		return Summaries{}
-	}
-	return c.Summaries()
 }

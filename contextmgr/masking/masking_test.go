@@ -21,6 +21,7 @@ import (
 	"orchestrator/contextmgr/masks"
 	"orchestrator/contextmgr/models"
 	"orchestrator/contextmgr/policy"
+	"orchestrator/contextmgr/summaries"
 	"orchestrator/contextmgr/wire"
 	"orchestrator/contextmgr/wire/anthropic"
 	"orchestrator/contextmgr/wire/gemini"
@@ -197,7 +198,7 @@ type world struct {
 	growth   int64 // of the next request over the answer before, if it is not 0
 	answered int64
 
-	summaries masking.Summaries
+	summaries summaries.Settings
 
 	// What the provider reports: usage is the input of the next request if it is not 0.
 	status                  int
@@ -239,7 +240,7 @@ func openIn(t *testing.T, dir string, f format, mode policy.Mode) *world {
 	w := &world{
 		T: t, format: f, dir: dir, mode: mode, parents: map[thread.ID]thread.ID{}, now: time.Unix(1e9, 0),
 		window: 100_000, calibration: exact{}, status: 200,
-		summaries: masking.Summaries{By: thread.ByExtract}, model: "claude-sonnet-4-6", path: f.path,
+		summaries: summaries.Settings{By: thread.ByExtract}, model: "claude-sonnet-4-6", path: f.path,
 	}
 	w.restart()
 	return w
@@ -267,7 +268,7 @@ func (w *world) restart() {
 	}
 	w.Masker, err = masking.New(masking.Config{
 		Masks: w.store, Counts: &counts{known: map[[32]byte]int64{}}, Calibration: w.calibration, Threads: w, Models: table,
-		Keep: func(tool string) bool { return tool == w.keep }, Summaries: func() masking.Summaries { return w.summaries },
+		Keep: func(tool string) bool { return tool == w.keep }, Summaries: func() summaries.Settings { return w.summaries },
 		Settings: func(_ thread.ID, login bool) policy.Settings {
 			if login {
 				return policy.Defaults(policy.ModeObserve)

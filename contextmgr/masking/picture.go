@@ -3,8 +3,10 @@ package masking
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"orchestrator/contextmgr/policy"
 	"orchestrator/contextmgr/wire/span"
@@ -13,21 +15,19 @@ import (
 
 // entry is what is shown of a content. It holds nothing of the body.
 type entry struct {
-	result policy.Result
-	size   int64
-	error  bool
-	images bool
+	Result        policy.Result
+	Size          int64
+	Error, Images bool
 }
 
-// picture is what fills a request, as far as it is shown to people.
+// picture is what fills a request, as far as it is shown to people. It is stored as it is.
 type picture struct {
-	entries  []entry
-	system   int64
-	tools    map[string]int64 // by server, "" for the agent's own
-	toolsN   map[string]int
-	offered  []string // the names of all
-	messages int64
-	items    int
+	Entries          []entry
+	System, Messages int64
+	Tools            map[string]int64 // by server, "" for the agent's own
+	ToolsN           map[string]int
+	Offered          []string // the names of all
+	Items            int
 }
 
 // tool is a tool that a request offers.
@@ -64,6 +64,9 @@ func listOf(body []byte) (list json.RawMessage) {
 	return list
 }
 
+// named is what has a name. Keys match whatever their case.
+type named struct{ Name string }
+
 // toolsOf reads the tools of a request in any of the formats: a list of objects with a name, perhaps below "function"
 // or in "functionDeclarations".
 func toolsOf(body []byte) []tool {
@@ -75,23 +78,19 @@ func toolsOf(body []byte) []tool {
 	var out []tool
 	for _, raw := range tools {
 		var t struct {
-			Name     string `json:"name"`
-			Function struct {
-				Name string `json:"name"`
-			} `json:"function"`
-			Declarations []json.RawMessage `json:"functionDeclarations"`
+			named
+			Function             named
+			FunctionDeclarations []json.RawMessage
 		}
 		if json.Unmarshal(raw, &t) != nil {
 			continue
 		}
-		for _, d := range t.Declarations {
-			var named struct {
-				Name string `json:"name"`
-			}
-			_ = json.Unmarshal(d, &named) // one without a name is counted all the same
-			out = append(out, tool{named.Name, d})
+		for _, d := range t.FunctionDeclarations {
+			var n named
+			_ = json.Unmarshal(d, &n) // one without a name is counted all the same
+			out = append(out, tool{n.Name, d})
 		}
-		if len(t.Declarations) == 0 {
+		if len(t.FunctionDeclarations) == 0 {
 			out = append(out, tool{cmp.Or(t.Name, t.Function.Name), raw})
 		}
 	}
@@ -101,33 +100,61 @@ func toolsOf(body []byte) []tool {
 // parts returns what fills the request, largest first.
 func (p picture) parts() []thread.ContextPart {
 	out := []thread.ContextPart{
-		{Kind: "system", Tokens: p.system, Count: 1},
-		{Kind: "messages", Tokens: p.messages, Count: p.items},
+		{Kind: "system", Tokens: p.System, Count: 1},
+		{Kind: "messages", Tokens: p.Messages, Count: p.Items},
 	}
-	for server, n := range p.tools {
-		out = append(out, thread.ContextPart{Kind: "tools", Name: server, Tokens: n, Count: p.toolsN[server]})
+	for server, n := range p.Tools {
+		out = append(out, thread.ContextPart{Kind: "tools", Name: server, Tokens: n, Count: p.ToolsN[server]})
 	}
-	byTool := map[thread.ContextPart]*thread.ContextPart{}
-	for _, e := range p.entries {
-		key := thread.ContextPart{Kind: "results", Name: e.result.Tool}
-		if e.result.Kind == policy.KindInput {
+	byTool := map[thread.ContextPart]thread.ContextPart{}
+	for _, e := range p.Entries {
+		key := thread.ContextPart{Kind: "results", Name: e.Result.Tool}
+		if e.Result.Kind == policy.KindInput {
 			key.Kind = "inputs"
 		}
-		part := byTool[key]
-		if part == nil {
-			part = &thread.ContextPart{Kind: key.Kind, Name: key.Name}
-			byTool[key] = part
-		}
-		part.Tokens += e.size
-		part.Masked += e.result.Tokens - e.size
+		part := cmp.Or(byTool[key], key)
+		part.Tokens += e.Size
+		part.Masked += e.Result.Tokens - e.Size
 		part.Count++
+		byTool[key] = part
 	}
 	for _, part := range byTool {
-		out = append(out, *part)
+		out = append(out, part)
 	}
 	out = slices.DeleteFunc(out, func(p thread.ContextPart) bool { return p.Tokens == 0 && p.Masked == 0 })
 	slices.SortFunc(out, func(a, b thread.ContextPart) int {
 		return cmp.Or(cmp.Compare(b.Tokens, a.Tokens), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
 	})
 	return out
+}
+
+// Pictures keeps what fills a thread's context beyond the life of this process.
+type Pictures interface {
+	Keep(id thread.ID, picture []byte) error
+	// Last returns what was kept last, nil if there is nothing.
+	Last(id thread.ID) ([]byte, error)
+	Drop(id thread.ID) error
+}
+
+// stored is what is kept of the last main request that ended a turn, or that was not sent. It has no content of the
+// conversation but names of tools and files.
+type stored struct {
+	At                     time.Time
+	Model                  string
+	Window, Tokens, Masked int64
+	Counted                count // of the last one that was answered
+	picture
+}
+
+// readStored reads what was kept of a thread, nil if there is nothing.
+func readStored(p Pictures, id thread.ID) (*stored, error) {
+	kept, err := p.Last(id)
+	if err != nil || kept == nil {
+		return nil, err
+	}
+	var s stored
+	if err := json.Unmarshal(kept, &s); err != nil {
+		return nil, fmt.Errorf("read what filled the context: %w", err)
+	}
+	return &s, nil
 }

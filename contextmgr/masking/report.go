@@ -1,8 +1,10 @@
 package masking
 
 import (
+	"cmp"
 	"math"
 
+	"orchestrator/contextmgr/policy"
 	"orchestrator/thread"
 )
 
@@ -12,53 +14,38 @@ func (m *Masker) Report(id thread.ID) (thread.ContextReport, error) {
 	if err != nil {
 		return thread.ContextReport{}, err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	settings := m.cfg.Settings(id, c.login)
-	r := thread.ContextReport{Thread: id, Model: c.model, Window: c.window, Rereads: c.rereads}
-	r.Mode, r.Why = c.mode(settings)
-	r.Summaries = c.summaries()
-	if p := c.offer; p != nil && p.gain.Frees > 0 {
-		r.Offer = &thread.SummaryOffer{
-			Turns: p.turns, Replaced: p.sum.Replaced, Frees: p.gain.Frees, CostUSD: p.usd, Priced: p.priced,
+	c.Lock()
+	defer c.Unlock()
+	r := thread.ContextReport{Thread: id, Model: c.cache.model, Window: c.window.tokens, Rereads: c.rereads.count}
+	r.Mode, r.Why = c.mode()
+	r.Summaries, r.Offer = c.summaries.List(), c.summaries.Offer()
+	var why map[policy.ID]string
+	switch before := c.before; {
+	case c.scan != nil:
+		r.Tokens, r.Masked = c.count.context(c.latest.measured.estimate), c.latest.measured.masked
+		r.Margin = c.margin(c.cache.model)
+		r.Forecast, r.Reason = c.latest.next.Batch.Forecast(m.cfg.inputPrice(c.cache.model)), string(c.latest.next.Reason)
+		if r.Reason == r.Forecast {
+			r.Reason = ""
 		}
+		why = c.settings.Unmasked(c.latest.judged)
+	case before != nil:
+		c.settings = c.inForce()
+		r.Model, r.Window, r.Tokens, r.Masked = before.Model, before.Window, before.Tokens, before.Masked
+		r.Reason = "from before the restart, " + before.At.Local().Format("Jan 2 15:04") + ": the next request tells how it is now"
+	default:
+		c.settings = c.inForce()
+		r.Reason = "no request since the server started"
+		return r, nil
 	}
-	if c.scan == nil {
-		c.settings = settings
-		return c.reportBefore(r), nil
-	}
-	r.Tokens, r.Masked = c.context(c.last.estimate), c.last.masked
-	r.Margin = c.margin(m.cfg.Calibration, c.model)
-	r.Forecast, r.Reason = c.next.Batch.Forecast(m.cfg.inputPrice(c.model)), string(c.next.Reason)
-	if r.Reason == r.Forecast {
-		r.Reason = ""
-	}
-	r.Parts = c.picture.parts()
+	r.Parts = c.latest.picture.parts()
 	fit(r.Parts, r.Tokens)
-	why := c.settings.Unmasked(c.judged)
-	for _, e := range c.picture.entries {
+	for _, e := range c.latest.picture.Entries {
 		res := c.shown(e)
 		res.Why = c.yet(why, res)
 		r.Results = append(r.Results, res)
 	}
 	return r, nil
-}
-
-// reportBefore completes the report on a thread that has sent no request since the server started: with what filled the
-// context before, if that is known.
-func (c *conversation) reportBefore(r thread.ContextReport) thread.ContextReport {
-	if c.before == nil {
-		r.Reason = "no request since the server started"
-		return r
-	}
-	r.Model, r.Window, r.Tokens, r.Masked = c.before.Model, c.before.Window, c.before.Tokens, c.before.Masked
-	r.Reason = "from before the restart, " + c.before.At.Local().Format("Jan 2 15:04") + ": the next request tells how it is now"
-	r.Parts = c.picture.parts()
-	fit(r.Parts, r.Tokens)
-	for _, e := range c.picture.entries {
-		r.Results = append(r.Results, c.shown(e))
-	}
-	return r
 }
 
 // fit scales parts, which are estimated one by one, to what the whole has: a provider counts otherwise than we do.
@@ -73,4 +60,48 @@ func fit(parts []thread.ContextPart, whole int64) {
 	for i := range parts {
 		parts[i].Tokens = int64(math.Round(float64(parts[i].Tokens) * float64(whole) / float64(sum)))
 	}
+}
+
+// yet says why what is not masked is not masked yet, "" if nothing keeps it.
+func (c *conversation) yet(why map[policy.ID]string, res thread.ContextResult) string {
+	held, may := why[policy.ID(res.ID)]
+	switch {
+	case res.Masked || res.Kept != "" || !may:
+		return res.Why
+	case held != "":
+		return held
+	case c.wanted[policy.ID(res.ID)]:
+		return "masked with the next request"
+	default:
+		return c.latest.next.Reason.Says()
+	}
+}
+
+// shown describes a content for people.
+func (c *conversation) shown(e entry) thread.ContextResult {
+	res := e.Result
+	out := thread.ContextResult{
+		ID: string(res.ID), Tool: res.Tool, File: cmp.Or(res.Reads, res.Writes), Input: res.Kind == policy.KindInput,
+		Tokens: res.Tokens, Turn: res.Request, Pinned: c.masks.Pinned(res.ID),
+	}
+	if mask, ok := c.masks.Mask(res.ID); ok && !out.Pinned {
+		out.Masked, out.Token, out.Path = true, mask.Token, mask.File
+		out.Why, out.MaskedIn = policy.Reason(mask.Reason).Says(), mask.Request
+	}
+	switch {
+	case out.Masked:
+	case out.Pinned:
+		out.Kept = "pinned"
+	case res.Error:
+		out.Kept = "an error"
+	case c.settings.Kept(res) != "":
+		out.Kept = c.settings.Kept(res)
+	case res.Tokens < c.settings.MinResult:
+		out.Kept = "small"
+	case c.longer[res.ID]:
+		out.Kept = "would not get shorter"
+	case res.Kind != policy.KindOutput && res.Kind != policy.KindInput:
+		out.Kept = string(res.Kind)
+	}
+	return out
 }

@@ -8,28 +8,28 @@ import (
 	"orchestrator/contextmgr/gateway"
 	"orchestrator/contextmgr/models"
 	"orchestrator/contextmgr/policy"
+	"orchestrator/contextmgr/summaries"
 	"orchestrator/contextmgr/wire"
-	"orchestrator/thread"
 )
 
 // request is a request while it is rewritten. The conversation's lock is held.
 type request struct {
-	cfg          Config
-	between      between
+	cfg          *Config
+	writer       *summaries.Writer
 	conversation *conversation
 	outgoing     gateway.Outgoing
 	scanner      wire.Scanner
-	settings     policy.Settings
 	scan         *wire.Scan
-	encoding     string // by which the model's tokens are counted
+	settings     policy.Settings
+	meter        meter
 }
 
-// between does what is to be done between turns.
-type between interface {
-	// keep keeps a request that ended a turn.
-	keep(o gateway.Outgoing, scanner wire.Scanner)
-	// start has a summary written.
-	start(c *conversation, by thread.SummaryAuthor)
+// newRequest returns a request of a conversation that has been read.
+func newRequest(w *summaries.Writer, c *conversation, o gateway.Outgoing, scanner wire.Scanner, scan *wire.Scan) *request {
+	return &request{
+		cfg: c.cfg, writer: w, conversation: c, outgoing: o, scanner: scanner, scan: scan, settings: c.settings,
+		meter: meter{c.cfg.Counts, c.cfg.Calibration, scan.Request.Model, c.cfg.Models.Encoding(scan.Request.Model)},
+	}
 }
 
 // masks reports whether masks are applied.
@@ -39,15 +39,7 @@ func (r *request) masks() bool {
 
 func (r *request) window() int64 {
 	q := r.scan.Request
-	return r.outgoing.Window(q.Model, q.LongWindow, r.conversation.counted.Input)
-}
-
-// tell tells people something once.
-func (r *request) tell(what, text string) {
-	if !r.conversation.told[what] {
-		r.conversation.told[what] = true
-		r.outgoing.Notice(thread.LevelWarn, text)
-	}
+	return r.outgoing.Window(q.Model, q.LongWindow, r.conversation.count.Input)
 }
 
 // prices returns the prices of the cache relative to input that goes past it.
@@ -62,57 +54,10 @@ func (r *request) prices() policy.Prices {
 		return policy.Prices{Read: 0.1, Write: 1.25} // those of most providers
 	}
 	write := of(models.Tokens{CacheWrite: n})
-	if r.conversation.ttl == longLife {
+	if r.conversation.cache.ttl == longLife {
 		write = of(models.Tokens{CacheWrite: n, CacheWriteHr: n})
 	}
 	return policy.Prices{Read: of(models.Tokens{CacheRead: n}) / input, Write: write / input}
-}
-
-// imageTokens is about what a picture counts.
-const imageTokens = 1600
-
-// measure measures a request with the masks that are in force.
-func (r *request) measure() measured {
-	scan, body := r.scan, r.outgoing.Call.Body
-	number := numbers(scan)
-	m := measured{number: number, requests: number.last, turn: number.turn}
-	if r.masks() {
-		m.standing = items{scan, r.scanner}.standing(r.conversation.set.Summaries())
-	}
-	m.results = make([]policy.Result, len(scan.Contents))
-	m.uses = make([]policy.Use, len(scan.Contents))
-	m.sizes = make([]int64, len(scan.Contents))
-	seen := make(map[key]int)
-	list := r.list()
-	at, estimate := list.Start, r.ahead()
-	summarised := func(before int) { // counts the summary that stands before a place
-		if s := m.standing; s.to > s.from && at <= s.Start && s.Start < before {
-			estimate += r.tokens(body[at:s.Start]) + s.sum.Tokens
-			m.masked += max(0, s.sum.Replaced-s.sum.Tokens)
-			at = s.End
-		}
-	}
-	for i, content := range scan.Contents {
-		summarised(content.Start)
-		if m.standing.has(content.Item) {
-			m.results[i], m.uses[i] = r.result(i, content, number.of[content.Item], seen)
-			m.results[i].Before, m.results[i].Masked = estimate, true
-			continue
-		}
-		estimate += r.tokens(body[at:content.Start])
-		at = content.End
-		res, use := r.result(i, content, number.of[content.Item], seen)
-		res.Before = estimate
-		m.results[i], m.uses[i], m.sizes[i] = res, use, res.Tokens
-		if res.Masked {
-			m.sizes[i] = min(res.Tokens, r.settings.StubTokens)
-			m.masked += res.Tokens - m.sizes[i]
-		}
-		estimate += m.sizes[i]
-	}
-	summarised(list.End)
-	m.estimate = estimate + r.tokens(body[at:list.End])
-	return m
 }
 
 // list returns where the list of items is, the whole body if it has none.
@@ -127,35 +72,62 @@ func (r *request) list() wire.Span {
 // Claude Code, Codex and OpenCode write them behind the items.
 func (r *request) ahead() int64 {
 	body, list := r.outgoing.Call.Body, r.list()
-	return r.tokens(body[:list.Start]) + r.tokens(body[list.End:])
+	return r.meter.rest(body[:list.Start]) + r.meter.rest(body[list.End:])
 }
 
 // before estimates what providers cache before an item that begins at a place in the body.
 func (r *request) before(start int) int64 {
-	return r.ahead() + r.tokens(r.outgoing.Call.Body[r.list().Start:start])
+	return r.ahead() + r.meter.rest(r.outgoing.Call.Body[r.list().Start:start])
 }
 
-// content returns what never changes about a content, the nth of the request. It is kept for the next request, in which
-// it mostly is at the same place.
+// measure measures a request with the masks that are in force.
+func (r *request) measure() measurement {
+	scan, body := r.scan, r.outgoing.Call.Body
+	m := measurement{number: numbers(scan)}
+	if r.masks() {
+		m.place = summaries.Find(scan, r.scanner, r.conversation.masks.Summaries())
+	}
+	m.results = make([]policy.Result, len(scan.Contents))
+	m.uses = make([]policy.Use, len(scan.Contents))
+	m.sizes = make([]int64, len(scan.Contents))
+	seen := make(map[key]int)
+	list := r.list()
+	at, estimate := list.Start, r.ahead()
+	summarised := func(before int) { // counts the summary that stands before a place
+		if p := m.place; p.Stands() && at <= p.Start && p.Start < before {
+			estimate += r.meter.rest(body[at:p.Start]) + p.Summary.Tokens
+			m.masked += max(0, p.Summary.Replaced-p.Summary.Tokens)
+			at = p.End
+		}
+	}
+	for i, content := range scan.Contents {
+		summarised(content.Start)
+		m.results[i], m.uses[i] = r.result(i, content, m.number.of[content.Item], seen)
+		res := &m.results[i]
+		if m.place.Has(content.Item) {
+			res.Before, res.Masked = estimate, true
+			continue
+		}
+		estimate += r.meter.rest(body[at:content.Start])
+		at = content.End
+		res.Before, m.sizes[i] = estimate, res.Tokens
+		if res.Masked {
+			m.sizes[i] = min(res.Tokens, r.settings.StubTokens)
+			m.masked += res.Tokens - m.sizes[i]
+		}
+		estimate += m.sizes[i]
+	}
+	summarised(list.End)
+	m.estimate = estimate + r.meter.rest(body[at:list.End])
+	return m
+}
+
+// content returns what never changes about a content, the nth of the request.
 func (r *request) content(nth int, c wire.Content, seen map[key]int) content {
 	k := keyOf(c, seen)
-	conv := r.conversation
-	if nth < len(conv.order) && conv.order[nth].key == k {
-		return conv.order[nth].content
-	}
-	conv.order = conv.order[:min(nth, len(conv.order))]
-	found, ok := conv.contents[k]
-	if !ok {
-		if conv.contents == nil || len(conv.contents) > 4*len(r.scan.Contents)+1000 { // most are of what is not sent any more
-			conv.contents = map[key]content{}
-		}
-		found = content{k.id(), policy.Describe(c.Tool, c.Input), r.retrieves(c)}
-		conv.contents[k] = found
-	}
-	if nth == len(conv.order) {
-		conv.order = append(conv.order, described{k, found})
-	}
-	return found
+	return r.conversation.contents.get(nth, len(r.scan.Contents), k, func() content {
+		return content{k.id(), policy.Describe(c.Tool, c.Input), r.retrieves(c)}
+	})
 }
 
 // result measures one content.
@@ -164,7 +136,7 @@ func (r *request) result(nth int, c wire.Content, request int, seen map[key]int)
 	use := known.use
 	res := policy.Result{
 		ID: known.id, Tool: c.Tool, Kind: use.Kind, Request: request, Error: c.Error, Reads: use.Reads,
-		Writes: use.Writes, Tokens: r.count(c),
+		Writes: use.Writes, Tokens: r.meter.content(c),
 	}
 	switch {
 	case c.Form == wire.FormInput && use.Kind == policy.KindOutput:
@@ -178,13 +150,13 @@ func (r *request) result(nth int, c wire.Content, request int, seen map[key]int)
 	case known.retrieval:
 		res.Kind = policy.KindRetrieval
 	}
-	if _, masked := r.conversation.set.Mask(res.ID); masked && !r.conversation.set.Pinned(res.ID) {
+	if _, masked := r.conversation.masks.Mask(res.ID); masked && !r.conversation.masks.Pinned(res.ID) {
 		res.Masked = true
 	}
 	switch {
 	case r.cfg.Keep != nil && r.cfg.Keep(c.Tool):
 		res.Kind = policy.KindNamed
-	case r.conversation.whole[res.ID] || r.conversation.set.Pinned(res.ID):
+	case r.conversation.longer[res.ID] || r.conversation.masks.Pinned(res.ID):
 		res.Kind = policy.KindKept
 	}
 	return res, use
@@ -192,67 +164,83 @@ func (r *request) result(nth int, c wire.Content, request int, seen map[key]int)
 
 // retrieves reports whether a content is what was masked and read again.
 func (r *request) retrieves(c wire.Content) bool {
-	all := filepath.Dir(filepath.Dir(r.conversation.set.Dir())) // also those of the threads that it was forked from
+	all := filepath.Dir(filepath.Dir(r.conversation.masks.Dir())) // also those of the threads that it was forked from
 	return bytes.Contains(c.Input, []byte(all+"/")) || bytes.Contains(c.Input, []byte("retrieve max:"))
 }
 
-// read sets what was read of the request.
-func (r *request) read(scan *wire.Scan) {
-	r.scan, r.encoding = scan, r.cfg.Models.Encoding(scan.Request.Model)
-}
-
-// count returns the tokens of a content as the provider counts them.
-func (r *request) count(c wire.Content) int64 {
-	n, ok := r.cfg.Counts.Known(r.encoding, c.Sum)
-	if !ok {
-		size := c.End - c.Start
-		if c.Other > 0 {
-			size = min(size, mostText)
-		}
-		n = r.cfg.Counts.Estimate(size)
-	}
-	factor, _, _ := r.cfg.Calibration.Factor(r.scan.Request.Model, c.Tool)
-	return int64(float64(n) * factor)
-}
-
-// mostText is the size beyond which a content with pictures is no text.
-const mostText = 16 << 10
-
-// tokens estimates the tokens of what is no content: messages, the system prompt, tools.
-func (r *request) tokens(raw []byte) int64 {
-	size, pictures := len(raw), int64(0)
-	if size > mostPlain {
-		bytesOf, n := pictured(raw)
-		size, pictures = size-bytesOf, int64(n)
-	}
-	factor, _, _ := r.cfg.Calibration.Factor(r.scan.Request.Model, "")
-	return int64(float64(r.cfg.Counts.Estimate(size))*factor) + imageTokens*pictures
-}
-
 // picture describes a request for people. It is made beside the stream: tools are read again for it.
-func (r *request) picture(m measured) picture {
-	p := picture{tools: map[string]int64{}, toolsN: map[string]int{}, items: len(r.scan.Items)}
-	factor, _, _ := r.cfg.Calibration.Factor(r.scan.Request.Model, "")
-	of := func(bytes int) int64 { return int64(float64(r.cfg.Counts.Estimate(bytes)) * factor) }
+func (r *request) picture(m measurement) picture {
+	p := picture{Tools: map[string]int64{}, ToolsN: map[string]int{}, Items: len(r.scan.Items)}
 	contents := int64(0)
 	for i, c := range r.scan.Contents {
-		p.entries = append(p.entries, entry{result: m.results[i], size: m.sizes[i], error: c.Error, images: c.Other > 0})
+		p.Entries = append(p.Entries, entry{Result: m.results[i], Size: m.sizes[i], Error: c.Error, Images: c.Other > 0})
 		contents += m.sizes[i]
 	}
-	p.system = of(len(r.scan.Request.System))
-	if last := r.conversation.picture; last.tools != nil && slices.Equal(last.offered, r.scan.Request.Tools) {
-		p.tools, p.toolsN, p.offered = last.tools, last.toolsN, last.offered // replaced, never changed
+	p.System = r.meter.text(len(r.scan.Request.System))
+	if last := r.conversation.latest.picture; last.Tools != nil && slices.Equal(last.Offered, r.scan.Request.Tools) {
+		p.Tools, p.ToolsN, p.Offered = last.Tools, last.ToolsN, last.Offered // replaced, never changed
 	} else {
-		p.offered = r.scan.Request.Tools
+		p.Offered = r.scan.Request.Tools
 		for _, tool := range toolsOf(r.outgoing.Call.Body) {
-			p.tools[tool.server()] += of(len(tool.raw))
-			p.toolsN[tool.server()]++
+			p.Tools[tool.server()] += r.meter.text(len(tool.raw))
+			p.ToolsN[tool.server()]++
 		}
 	}
 	var tools int64
-	for _, n := range p.tools {
+	for _, n := range p.Tools {
 		tools += n
 	}
-	p.messages = max(0, m.estimate-contents-p.system-tools)
+	p.Messages = max(0, m.estimate-contents-p.System-tools)
 	return p
+}
+
+// body returns the body with all masks and the summary, nil if there are none.
+func (r *request) body(m measurement) []byte {
+	if !r.masks() {
+		return nil
+	}
+	c := r.conversation
+	var with []wire.Replacement
+	for i, content := range r.scan.Contents {
+		if !m.results[i].Masked || m.place.Has(content.Item) {
+			continue
+		}
+		id := m.results[i].ID
+		stub, ok := c.stubs[id]
+		if !ok {
+			mask, _ := c.masks.Mask(id)
+			stub = r.scanner.Replace(content.Of(r.outgoing.Call.Body), content.Form, mask.Stub)
+			c.stubs[id] = stub
+		}
+		if stub != nil {
+			with = append(with, wire.Replacement{Span: content.Span, With: stub})
+		}
+	}
+	if p := m.place; p.Stands() {
+		with = append(with, wire.Replacement{Span: p.Span, With: r.scanner.PersonItem(p.Summary.Text)})
+		slices.SortFunc(with, func(a, b wire.Replacement) int { return a.Start - b.Start })
+	}
+	if len(with) == 0 {
+		return nil
+	}
+	return wire.Splice(r.outgoing.Call.Body, with)
+}
+
+// Sent implements summaries.Conversation.
+func (c *conversation) Sent(o gateway.Outgoing, scanner wire.Scanner, scan *wire.Scan) summaries.Sent {
+	r := newRequest(nil, c, o, scanner, scan)
+	r.settings = c.inForce()
+	return r.sent(r.measure())
+}
+
+// sent returns a request as summaries are made of it.
+func (r *request) sent(m measurement) summaries.Sent {
+	c, now := r.conversation, r.cfg.Now()
+	return summaries.Sent{
+		Outgoing: r.outgoing, Scanner: r.scanner, Scan: r.scan, At: now, Number: m.number.last, Settings: r.settings,
+		Place: m.place, Sizes: m.sizes, Estimate: m.estimate, Context: c.count.context(m.estimate), Window: c.window.tokens,
+		Cold: c.cache.expired(now), Prices: r.prices(), InputUSD: r.cfg.inputPrice(c.cache.model),
+		Cost:   func(t models.Tokens) (float64, bool) { return r.cfg.Models.Cost(r.scan.Request.Model, t) },
+		Tokens: r.meter.rest, Before: r.before, Body: func() []byte { return r.body(m) },
+	}
 }

@@ -14,12 +14,20 @@ import (
 // JSON and, of a mask, the content. Masks come first.
 type exported struct {
 	Mask *Mask `json:"mask,omitempty"`
+	// Home is the thread whose export, which lies beside this one, has the content of the mask; "" if it is here.
+	Home thread.ID `json:"home,omitempty"`
 	// Path is the path of a copy as it stands in the text of the mask or summary, "" if there is none.
 	Path    string          `json:"path,omitempty"`
 	Summary *Summary        `json:"summary,omitempty"`
 	Pin     policy.ID       `json:"pin,omitempty"`
 	Mode    thread.MaskMode `json:"mode,omitempty"`
 }
+
+// Beside reports whether the export of another thread lies beside one, so that what both have stands there once. Nil is
+// for an export that stands alone.
+type Beside func(thread.ID) bool
+
+func (b Beside) has(id thread.ID) bool { return b != nil && b(id) }
 
 // Limits of an import. They are far above what threads have and bound what a hostile stream can cost.
 const (
@@ -33,6 +41,7 @@ const (
 
 // checking refuses entries that no export has.
 type checking struct {
+	beside    Beside
 	ids       map[policy.ID]bool // of masks
 	tokens    map[thread.Token]bool
 	summaries map[string]bool
@@ -40,8 +49,8 @@ type checking struct {
 	entries   int
 }
 
-func newChecking() *checking {
-	return &checking{ids: map[policy.ID]bool{}, tokens: map[thread.Token]bool{}, summaries: map[string]bool{}}
+func newChecking(beside Beside) *checking {
+	return &checking{beside: beside, ids: map[policy.ID]bool{}, tokens: map[thread.Token]bool{}, summaries: map[string]bool{}}
 }
 
 func (c *checking) entry(e exported) error {
@@ -56,8 +65,10 @@ func (c *checking) entry(e exported) error {
 	}
 	var err error
 	switch {
-	case kinds != 1 || e.Path != "" && e.Mask == nil && e.Summary == nil:
+	case kinds != 1 || e.Path != "" && e.Mask == nil && e.Summary == nil || e.Home != "" && e.Mask == nil:
 		return fmt.Errorf("it is not one thing: %w", thread.ErrInvalid)
+	case e.Home != "" && !c.beside.has(e.Home):
+		err = fmt.Errorf("the content of %.20q is that of another thread: %w", e.Mask.Token, thread.ErrInvalid)
 	case e.Mask != nil:
 		err = c.mask(*e.Mask, e.Path)
 	case e.Summary != nil:

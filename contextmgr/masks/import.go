@@ -20,23 +20,30 @@ import (
 const batchBytes, batchMasks = 8 << 20, 500
 
 // CheckImport reads a whole export and reports what is wrong with it. It stores nothing.
-func CheckImport(r io.Reader) error {
-	return readEntries(r, func(exported, []byte) error { return nil })
+func CheckImport(r io.Reader, beside Beside) error {
+	return readEntries(r, beside, func(exported, []byte) error { return nil })
 }
 
 // Import gives a thread that has no masks those of an export. Their texts are made again, for good, with the paths of
 // this store, as no provider has a cache of an imported conversation. A token that is in use here is replaced; it
-// returns which ones by which. After an error the thread has a part of it: Drop removes that.
-func (s *Store) Import(id thread.ID, r io.Reader) (others map[thread.Token]thread.Token, err error) {
+// returns which ones by which. Whatever there is, the thread begins with nothing of a parent. After an error the thread
+// has a part of it: Drop removes that.
+//
+// With other exports beside it, which come before if it names them, the thread may have masks, as after a restore that
+// was killed: they stay, and the rest is added. A mask whose content none of them has is left out.
+func (s *Store) Import(id thread.ID, r io.Reader, beside Beside) (others map[thread.Token]thread.Token, err error) {
 	set, err := s.Thread(id, "")
-	if err == nil && !set.Empty() {
+	if err == nil && beside == nil && !set.Empty() {
 		err = fmt.Errorf("it has masks already: %w", thread.ErrInvalid)
+	}
+	if err == nil {
+		err = set.begin("", nil)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("import the masks of thread %s: %w", id, err)
 	}
-	m := importing{set: set, others: map[thread.Token]thread.Token{}, paths: map[string]string{}}
-	if err = readEntries(r, m.take); err == nil {
+	m := importing{store: s, merge: beside != nil, set: set, others: map[thread.Token]thread.Token{}, paths: map[string]string{}}
+	if err = readEntries(r, beside, m.take); err == nil {
 		err = m.flush()
 	}
 	if err != nil {
@@ -48,6 +55,9 @@ func (s *Store) Import(id thread.ID, r io.Reader) (others map[thread.Token]threa
 
 // Drop removes what a thread has that was not imported completely. No other thread may have been forked from it.
 func (s *Store) Drop(id thread.ID) error {
+	if err := id.Check(); err != nil {
+		return err
+	}
 	s.shelf.writer.sweeping.Lock()
 	defer s.shelf.writer.sweeping.Unlock()
 	s.forget(id)
@@ -59,6 +69,8 @@ func (s *Store) Drop(id thread.ID) error {
 
 // importing is an import in progress.
 type importing struct {
+	store  *Store
+	merge  bool // what is there stays
 	set    *Set
 	batch  []New
 	bytes  int
@@ -75,6 +87,9 @@ type taken struct {
 }
 
 func (m *importing) take(e exported, content []byte) error {
+	if e.Home != "" {
+		return errors.Join(m.flush(), m.inherit(e))
+	}
 	if e.Mask != nil {
 		m.add(e, content)
 		if m.bytes < batchBytes && len(m.batch) < batchMasks {
@@ -86,6 +101,8 @@ func (m *importing) take(e exported, content []byte) error {
 		return err
 	}
 	switch {
+	case m.merge && m.set.hasAlready(e):
+		return nil
 	case e.Summary != nil:
 		sum := *e.Summary
 		if here := m.paths[e.Path]; here != "" {
@@ -98,6 +115,27 @@ func (m *importing) take(e exported, content []byte) error {
 	default:
 		return m.set.SetMode(string(e.Mode))
 	}
+}
+
+// inherit takes over a mask from the thread that has the content.
+func (m *importing) inherit(e exported) error {
+	m.store.shelf.writer.sweeping.RLock()
+	defer m.store.shelf.writer.sweeping.RUnlock()
+	home, err := m.store.load(e.Home)
+	if err != nil || home == nil {
+		return err
+	}
+	here, ok := home.Mask(e.Mask.ID)
+	if !ok {
+		return nil
+	}
+	if here.Token != e.Mask.Token {
+		m.others[e.Mask.Token] = here.Token
+	}
+	if e.Path != "" {
+		m.paths[e.Path] = here.File
+	}
+	return m.set.inherit(here)
 }
 
 // add adds a mask to the batch.
@@ -138,9 +176,9 @@ func (m *importing) flush() error {
 }
 
 // readEntries checks an export and calls each for its entries. The content is valid during the call only.
-func readEntries(r io.Reader, each func(exported, []byte) error) error {
+func readEntries(r io.Reader, beside Beside, each func(exported, []byte) error) error {
 	in := bufio.NewReaderSize(r, 64<<10)
-	c := newChecking()
+	c := newChecking(beside)
 	var content []byte
 	for n := 1; ; n++ {
 		e, err := readHead(in)
@@ -151,7 +189,7 @@ func readEntries(r io.Reader, each func(exported, []byte) error) error {
 			err = c.entry(e)
 		}
 		content = content[:0]
-		if err == nil && e.Mask != nil {
+		if err == nil && e.Mask != nil && e.Home == "" {
 			content, err = readContent(in, content, *e.Mask)
 		}
 		if err == nil {

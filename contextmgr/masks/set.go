@@ -311,6 +311,23 @@ func (s *Set) begin(parent thread.ID, from *Set) error {
 	return explain(s.append(records), s.shelf.copies.folder.Path(string(s.id)))
 }
 
+// hasAlready reports whether a summary or a mode is there, whatever it says.
+func (s *Set) hasAlready(e exported) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return e.Summary != nil && s.index.summary(e.Summary.ID) >= 0 || e.Mode != "" && s.index.mode != ""
+}
+
+// inherit masks what another thread has a copy of.
+func (s *Set) inherit(m Mask) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, masked := s.index.mask(m.ID); masked {
+		return nil
+	}
+	return explain(s.append([]record{{Kind: kindMask, Mask: &m}}), s.shelf.copies.folder.Path(string(s.id)))
+}
+
 // forFork returns the records with which a fork begins.
 func (s *Set) forFork() []record {
 	s.mu.Lock()

@@ -24,10 +24,10 @@ func plainly(b []byte) []byte { return b }
 func exportOf(t testing.TB, set *masks.Set, redact func([]byte) []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if left, err := set.Export(&b, redact); err != nil || left > 0 {
+	if left, err := set.Export(&b, redact, nil); err != nil || left > 0 {
 		t.Fatalf("%d left out, %v", left, err)
 	}
-	if err := masks.CheckImport(bytes.NewReader(b.Bytes())); err != nil {
+	if err := masks.CheckImport(bytes.NewReader(b.Bytes()), nil); err != nil {
 		t.Fatalf("an import would refuse it: %v", err)
 	}
 	return b.Bytes()
@@ -53,7 +53,7 @@ func TestExportAndImport(t *testing.T) {
 	stream := exportOf(t, fork, plainly)
 
 	there := open(t, t.TempDir())
-	others, err := there.Import("new", bytes.NewReader(stream))
+	others, err := there.Import("new", bytes.NewReader(stream), nil)
 	if err != nil || len(others) > 0 {
 		t.Fatalf("%v, %v", others, err)
 	}
@@ -77,7 +77,7 @@ func TestExportAndImport(t *testing.T) {
 		}
 		there = there.again()
 	}
-	if _, err := there.Import("new", bytes.NewReader(stream)); !errors.Is(err, thread.ErrInvalid) {
+	if _, err := there.Import("new", bytes.NewReader(stream), nil); !errors.Is(err, thread.ErrInvalid) {
 		t.Errorf("imported over other masks: %v", err)
 	}
 }
@@ -99,7 +99,7 @@ func TestImportBesideItself(t *testing.T) {
 	if has, err := w.Has(a.Token); !has || err != nil {
 		t.Errorf("it does not know that %s is in use: %v", a.Token, err)
 	}
-	others, err := w.Import("t2", bytes.NewReader(stream))
+	others, err := w.Import("t2", bytes.NewReader(stream), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,8 +119,89 @@ func TestImportBesideItself(t *testing.T) {
 	}
 	second := masks.Open(folder2, masks.Config{Taken: func(k thread.Token) bool { return k == a.Token }})
 	t.Cleanup(func() { _ = second.Close() })
-	if others, err := second.Import("t3", bytes.NewReader(stream)); err != nil || others[a.Token] == "" {
+	if others, err := second.Import("t3", bytes.NewReader(stream), nil); err != nil || others[a.Token] == "" {
 		t.Errorf("a token of staged data was taken: %v, %v", others, err)
+	}
+}
+
+// TestExportsBesideEachOther: what a fork has from its parent stands once in a file of many threads, and is one copy
+// again where they are imported, under another token too. A stream that stands alone may name no other thread.
+func TestExportsBesideEachOther(t *testing.T) {
+	for name, taken := range map[string]bool{"free": false, "in use": true} {
+		t.Run(name, func(t *testing.T) {
+			w := open(t, t.TempDir())
+			parent := w.set("parent", "")
+			a := w.add(parent, item("a", strings.Repeat("kept in the parent\n", 500)))[0]
+			fork := w.set("fork", "parent")
+			w.add(fork, item("b", "kept in the fork\n"))
+			later := w.add(parent, item("c", "masked after the fork\n"))[0]
+			settings(t, fork, "see "+a.File)
+			written := map[thread.ID]bool{}
+			export := func(id thread.ID, set *masks.Set) []byte {
+				var b bytes.Buffer
+				left, err := set.Export(&b, plainly, func(home thread.ID) bool { return written[home] })
+				if err != nil || left > 0 {
+					t.Fatal(left, err)
+				}
+				written[id] = true
+				return b.Bytes()
+			}
+			first, second := export("parent", parent), export("fork", fork)
+			if bytes.Contains(second, []byte("kept in the parent")) {
+				t.Error("the content stands twice")
+			}
+			beside := func(id thread.ID) bool { return id == "parent" }
+			if err := masks.CheckImport(bytes.NewReader(second), beside); err != nil {
+				t.Error(err)
+			}
+			if err := masks.CheckImport(bytes.NewReader(second), nil); !errors.Is(err, thread.ErrInvalid) {
+				t.Errorf("a stream that stands alone names another thread: %v", err)
+			}
+
+			there := open(t, t.TempDir())
+			if taken {
+				folder, err := private.Make(there.dir, "masks2")
+				if err != nil {
+					t.Fatal(err)
+				}
+				store := masks.Open(folder, masks.Config{Taken: func(k thread.Token) bool { return k == a.Token }})
+				t.Cleanup(func() { _ = store.Close() })
+				there = &world{TB: t, dir: there.dir, Store: store}
+			}
+			for id, stream := range map[thread.ID][]byte{"parent": first} {
+				if _, err := there.Import(id, bytes.NewReader(stream), beside); err != nil {
+					t.Fatal(err)
+				}
+			}
+			others, err := there.Import("fork", bytes.NewReader(second), beside)
+			if err != nil || taken != (len(others) == 1) {
+				t.Fatalf("%v, %v", others, err)
+			}
+			has := there.has(there.set("parent", ""), "a", strings.Repeat("kept in the parent\n", 500))
+			got := there.has(there.set("fork", "parent"), "a", strings.Repeat("kept in the parent\n", 500))
+			if got.Home != "parent" || got.Token != has.Token || got.File != has.File || taken == (got.Token == a.Token) {
+				t.Errorf("the fork has %+v, its parent %+v", got, has)
+			}
+			there.has(there.set("fork", "parent"), "b", "kept in the fork\n")
+			if _, masked := there.set("fork", "parent").Mask(later.ID); masked {
+				t.Error("what the parent masked after the fork is masked of the fork")
+			}
+			if text := there.set("fork", "parent").Summaries()[0].Text; !strings.Contains(text, has.File) {
+				t.Errorf("the summary says %q, the file is %q", text, has.File)
+			}
+		})
+	}
+}
+
+// TestEmptyImport: a fork of which nothing is masked takes nothing of what its parent has masked since.
+func TestEmptyImport(t *testing.T) {
+	w := open(t, t.TempDir())
+	w.add(w.set("parent", ""), item("a", "one\n"))
+	if _, err := w.Import("fork", strings.NewReader(""), nil); err != nil {
+		t.Fatal(err)
+	}
+	if set := w.set("fork", "parent"); !set.Empty() {
+		t.Errorf("it has %+v", set.All())
 	}
 }
 
@@ -135,7 +216,7 @@ func TestExportRedacts(t *testing.T) {
 		t.Error("it is still there")
 	}
 	there := open(t, t.TempDir())
-	if _, err := there.Import("t1", bytes.NewReader(stream)); err != nil {
+	if _, err := there.Import("t1", bytes.NewReader(stream), nil); err != nil {
 		t.Fatal(err)
 	}
 	there.has(there.set("t1", ""), "a", "my ******\n")
@@ -155,7 +236,7 @@ func TestExportAfterAMove(t *testing.T) {
 	}
 	stream := exportOf(t, open(t, moved).set("t1", ""), plainly)
 	there := open(t, t.TempDir())
-	if _, err := there.Import("t1", bytes.NewReader(stream)); err != nil {
+	if _, err := there.Import("t1", bytes.NewReader(stream), nil); err != nil {
 		t.Fatal(err)
 	}
 	got := there.has(there.set("t1", ""), "a", "one\n")
@@ -212,7 +293,7 @@ func TestHostileImport(t *testing.T) {
 	good := maskEntry("x")
 	second := maskEntry("x", `"i"`, `"j"`, "a1b2c3d4", "00000000")
 	long := strings.Repeat("x", 1001)
-	if err := masks.CheckImport(strings.NewReader(good + second + entry(`{"pin":"p"}`, ""))); err != nil {
+	if err := masks.CheckImport(strings.NewReader(good+second+entry(`{"pin":"p"}`, "")), nil); err != nil {
 		t.Fatalf("the good one that the bad ones are made of: %v", err)
 	}
 	for name, c := range map[string]struct{ stream, says string }{
@@ -250,11 +331,11 @@ func TestHostileImport(t *testing.T) {
 		"no JSON":                 {entry(`{"mask":`, ""), "invalid"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := masks.CheckImport(strings.NewReader(c.stream))
+			err := masks.CheckImport(strings.NewReader(c.stream), nil)
 			if !errors.Is(err, thread.ErrInvalid) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %v, want %q", err, c.says)
 			}
-			if _, err := w.Import("hostile", strings.NewReader(c.stream)); err == nil {
+			if _, err := w.Import("hostile", strings.NewReader(c.stream), nil); err == nil {
 				t.Error("it was imported")
 			}
 			if err := w.Drop("hostile"); err != nil {
@@ -277,7 +358,7 @@ func TestImportInBatches(t *testing.T) {
 	}
 	w.add(set, batch...)
 	there := open(t, t.TempDir())
-	if _, err := there.Import("t1", bytes.NewReader(exportOf(t, set, plainly))); err != nil {
+	if _, err := there.Import("t1", bytes.NewReader(exportOf(t, set, plainly)), nil); err != nil {
 		t.Fatal(err)
 	}
 	got := there.set("t1", "")

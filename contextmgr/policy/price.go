@@ -1,6 +1,11 @@
 package policy
 
-import "math"
+import (
+	"fmt"
+	"math"
+
+	"orchestrator/thread"
+)
 
 // fewestRemaining is how many requests are expected at least, however long a conversation has been.
 const fewestRemaining = 5
@@ -23,6 +28,30 @@ func (b Batch) Net() float64 { return b.Saves*b.Expected - b.Cost }
 
 // Pays reports whether the batch is expected to pay for itself.
 func (b Batch) Pays() bool { return b.Frees > 0 && b.BreakEven <= b.Expected }
+
+// Forecast says for people what masking a batch now would mean. usd is the price of a token of input that goes past the
+// cache, 0 if it is unknown.
+func (b Batch) Forecast(usd float64) string {
+	frees := "masking now frees " + thread.Tokens(b.Frees)
+	switch {
+	case b.Frees <= 0:
+		return "nothing to mask"
+	case b.Cost <= 0:
+		return frees + " and costs nothing"
+	case math.IsInf(b.BreakEven, 0):
+		return frees + " and never pays back"
+	}
+	cost := "of " + thread.Tokens(b.Rewrites) + " tokens"
+	if usd > 0 {
+		cost = fmt.Sprintf("of $%.2f", b.Cost*usd)
+	}
+	requests := "requests"
+	back := int64(math.Ceil(b.BreakEven))
+	if back == 1 {
+		requests = "request"
+	}
+	return fmt.Sprintf("%s, costs one cache write %s, pays back in %d %s", frees, cost, back, requests)
+}
 
 // remaining returns how many requests a conversation is expected to have left.
 func (s Settings) remaining(c Conversation) float64 {

@@ -35,12 +35,13 @@ func CheckImport(r io.Reader) error {
 	})
 }
 
-// Import stages the entries of an export, for a thread. Data that is staged here already, under the same token, is not
-// staged again. With an error it returns what it has staged.
+// Import stages the entries of an export, for a thread or, for "", as the person's. Data that is staged here already,
+// under the same token, is not staged again; neither is the person's if the token stands for other data here. With an error it
+// returns what it has staged.
 func (s *Store) Import(ctx context.Context, id thread.ID, r io.Reader) (Imported, error) {
 	done := Imported{Others: map[thread.Token]thread.Token{}}
 	err := readEntries(r, func(e exported, data io.Reader) error {
-		if there, err := s.revive(e); there || err != nil {
+		if there, err := s.revive(e); there || err != nil || id == "" && s.holds(e.Token) {
 			_, readErr := io.Copy(io.Discard, data)
 			return errors.Join(err, readErr)
 		}
@@ -78,6 +79,12 @@ func (s *Store) revive(e exported) (bool, error) {
 	}
 	s.extend(&d, d.TTL)
 	return true, explain(s.write(d))
+}
+
+// holds reports whether a token stands for data that can be retrieved.
+func (s *Store) holds(t thread.Token) bool {
+	_, err := s.lookUp(t)
+	return err == nil
 }
 
 // Discard removes entries that nobody has used, such as those of an import that failed, without a trace.

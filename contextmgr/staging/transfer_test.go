@@ -93,7 +93,10 @@ func TestImportOverOther(t *testing.T) {
 	there.stage("other", thread.StageRequest{})
 	next := 10
 	there.Draw(func() thread.Token { next++; return thread.Token(fmt.Sprintf("max:000000%d", next)) })
-	got, err := there.Import(t.Context(), "", bytes.NewReader(stream))
+	if own, err := there.Import(t.Context(), "", bytes.NewReader(s.exportOf(plainly, a.Token))); err != nil || len(own.New) > 0 {
+		t.Errorf("the person's data was staged beside what is here: %+v, %v", own, err)
+	}
+	got, err := there.Import(t.Context(), "t9", bytes.NewReader(stream))
 	if err != nil || got.Others[a.Token] != "max:00000011" || got.Others[b.Token] != "max:00000012" {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -109,7 +112,7 @@ func TestImportOfLongTokens(t *testing.T) {
 	s := openWith(t, t.TempDir(), staging.Config{Digits: 12})
 	a := s.stage("a", thread.StageRequest{})
 	there := openWith(t, t.TempDir(), staging.Config{Taken: func(t thread.Token) (bool, error) { return t == a.Token, nil }})
-	got, err := there.Import(t.Context(), "", bytes.NewReader(s.exportOf(plainly, a.Token)))
+	got, err := there.Import(t.Context(), "t9", bytes.NewReader(s.exportOf(plainly, a.Token)))
 	if other := got.Others[a.Token]; err != nil || len(other.Digits()) != 12 {
 		t.Errorf("%s became %q, %v", a.Token, other, err)
 	}

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"orchestrator/contextmgr/policy"
 	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 )
 
 // Readable returns the entries of a conversation as a text that people and agents can read. Nothing that was said,
@@ -91,4 +94,17 @@ func commandOf(e thread.Entry) string {
 func useOf(e thread.Entry) (reads, writes string) {
 	use := policy.Describe(e.Tool, []byte(clean(e.Text)))
 	return line(use.Reads), line(use.Writes)
+}
+
+// cutWords returns the first words of a text, at most so many bytes; a word is never cut, since a part of a name is
+// another name.
+func cutWords(text string, size int) string {
+	if len(text) <= size {
+		return text
+	}
+	size = len(plaintext.Cut(text, size))
+	if next, _ := utf8.DecodeRuneInString(text[size:]); !unicode.IsSpace(next) {
+		size = max(0, strings.LastIndexFunc(text[:size], unicode.IsSpace))
+	}
+	return strings.TrimSpace(text[:size])
 }

@@ -19,34 +19,6 @@ import (
 	"orchestrator/thread/ground/atomicfile"
 )
 
-// ErrNotOurs says that a path is not a file or folder of this user alone.
-var ErrNotOurs = errors.New("not private to this user")
-
-// ErrTooLarge says that a file is larger than its limit.
-var ErrTooLarge = errors.New("file too large")
-
-// Error is an error about a path, with a remedy.
-type Error struct {
-	Path   string
-	Err    error
-	Remedy string
-}
-
-func (e *Error) Error() string {
-	if e.Remedy == "" {
-		return fmt.Sprintf("%s: %v", e.Path, e.Err)
-	}
-	return fmt.Sprintf("%s: %v (%s)", e.Path, e.Err, e.Remedy)
-}
-
-// Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Err }
-
-// notOurs returns the error for a path that is refused.
-func notOurs(path, remedy, format string, args ...any) error {
-	return &Error{Path: path, Err: fmt.Errorf("%w: %s", ErrNotOurs, fmt.Sprintf(format, args...)), Remedy: remedy}
-}
-
 // Folder is an open folder of this user alone. Its content is reached through its handle: a folder that later takes its
 // place is not entered.
 type Folder struct {
@@ -439,64 +411,10 @@ func (f *Folder) fail(name string, err error) error {
 	return &Error{Path: f.Path(name), Err: err}
 }
 
-// ReadRegular returns a regular file of at most limit bytes that anybody may have created: never a link, a pipe, a
-// device or a folder, and without blocking.
-func ReadRegular(path string, limit int64) ([]byte, error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	switch {
-	case errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.EMLINK):
-		return nil, &Error{Path: path, Err: fmt.Errorf("%w: a link", ErrNotRegular)}
-	case errors.Is(err, syscall.ENXIO):
-		return nil, &Error{Path: path, Err: fmt.Errorf("%w: a socket or a pipe", ErrNotRegular)}
-	case err != nil:
-		return nil, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &Error{Path: path, Err: fmt.Errorf("%w: %s", ErrNotRegular, kindOf(info))}
-	}
-	return readAll(file, path, limit)
-}
-
-// ErrNotRegular says that a path is not a regular file.
-var ErrNotRegular = errors.New("not a regular file")
-
-func readAll(file *os.File, path string, limit int64) ([]byte, error) {
-	content, err := io.ReadAll(io.LimitReader(file, limit+1))
-	if err != nil {
-		return nil, &Error{Path: path, Err: err}
-	}
-	if int64(len(content)) > limit {
-		return nil, &Error{Path: path, Err: fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)}
-	}
-	return content, nil
-}
-
 // checkName refuses a name that is not a single path element.
 func checkName(name string) error {
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
 		return &Error{Path: fmt.Sprintf("%q", name), Err: errors.New("not a name in a folder")}
 	}
 	return nil
-}
-
-func kindOf(info fs.FileInfo) string {
-	switch mode := info.Mode(); {
-	case mode&fs.ModeSymlink != 0:
-		return "a link"
-	case mode.IsDir():
-		return "a folder"
-	case mode.IsRegular():
-		return "a file"
-	case mode&fs.ModeNamedPipe != 0:
-		return "a pipe"
-	case mode&fs.ModeSocket != 0:
-		return "a socket"
-	default:
-		return "a device"
-	}
 }

@@ -51,18 +51,17 @@ func stateOf(s *thread.MCPServer) glyph {
 
 // boxOf returns the check box of a server.
 func boxOf(s *thread.MCPServer) (string, theme.Token) {
+	box := s.Box()
 	switch {
-	case s.Problem != "" || s.State == "failed":
-		return "[!]", theme.Bad
-	case !s.Accepted:
-		return "[?]", theme.Warn
-	case s.Withheld > 0:
-		return "[!]", theme.Warn
-	case s.On && s.By == thread.MCPPattern:
-		return "[a]", theme.Accent
+	case box == "[!]" && (s.Problem != "" || s.State == "failed"):
+		return box, theme.Bad
+	case box == "[!]" || box == "[?]":
+		return box, theme.Warn
+	case box == "[a]":
+		return box, theme.Accent
 	case s.On:
-		return "[x]", theme.Good
+		return box, theme.Good
 	default:
-		return "[ ]", theme.Muted
+		return box, theme.Muted
 	}
 }

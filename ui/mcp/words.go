@@ -92,25 +92,9 @@ func why(s *thread.MCPServer) string {
 		return clean(s.Problem)
 	}
 	if s.On {
-		return by(s)
+		return clean(s.SwitchedBy())
 	}
 	return clean(cmp.Or(s.Reason, s.Kept))
-}
-
-// by says who or what switched a server on.
-func by(s *thread.MCPServer) string {
-	because := clean(s.Why)
-	by := map[thread.MCPBy]string{
-		thread.MCPDefault: "by its configuration", thread.MCPPerson: "by you", thread.MCPOffer: "offered",
-	}[s.By]
-	switch {
-	case by == "":
-		return because
-	case because == "":
-		return by
-	default:
-		return by + ": " + because
-	}
 }
 
 // facts returns what a person should know of a server, the most important first.
@@ -134,7 +118,7 @@ func facts(s *thread.MCPServer, keys *intent.Table, now time.Time) []string {
 		add(true, "starts again in "+plain.Elapsed(left))
 	}
 	add(s.Withheld > 0, plain.Count(s.Withheld, "tool")+" withheld: "+key(intent.Tool)+" shows why")
-	add(s.On, by(s))
+	add(s.On, clean(s.SwitchedBy()))
 	for _, w := range s.Warnings {
 		add(true, clean(w))
 	}

@@ -24,7 +24,10 @@ func byKey() map[string]setting {
 }
 
 // settings returns all settings in the order of `orchestrator help settings`.
-func settings() []setting {
+func settings() []setting { return append(general(), limits()...) }
+
+// general are the settings outside of tables.
+func general() []setting {
 	masks := []string{string(thread.MaskSafe), string(thread.MaskLean), string(thread.MaskObserve), string(thread.MaskOff)}
 	return []setting{
 		text("agent", "agent of new threads", func(c *Config) *string { return &c.Agent }).or("you are asked").ofProjects(),
@@ -93,7 +96,12 @@ func settings() []setting {
 			func(c *Config) *bool { return &c.MCP }, "on", "off"),
 		span("idle_stop", "30m", "when a server without agents and clients exits", func(c *Config) *time.Duration { return &c.IdleStop },
 			func(time.Duration) error { return nil }),
+	}
+}
 
+// limits are the settings of the tables limits and retention.
+func limits() []setting {
+	return []setting{
 		count("limits.depth", "16", "forks of forks", func(c *Config) *int { return &c.MaxDepth }).ofProjects(),
 		count("limits.running", "120", "agents running at the same time", func(c *Config) *int { return &c.MaxRunning }).ofProjects(),
 		count("limits.processes", "512", "processes of a thread, and of an MCP server; Linux only",

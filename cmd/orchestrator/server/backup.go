@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,15 +43,14 @@ func (p transfer) Backup(ctx context.Context, r thread.TransferRequest) (kept th
 	if p.files != nil && !r.NoFiles {
 		b.Snapshots, kept.Files = p.files.Save, true
 	}
+	notes := p.carry.all(&b)
 	var done backup.Copied
 	err = writeFile(r.File, func(w io.Writer) (err error) { done, err = b.Write(ctx, p.store, w); return })
 	if err != nil {
 		return kept, err
 	}
-	kept.LeftOut = []thread.LeftOut{{Kind: thread.LeftMasks, Path: r.File, Why: "a backup has neither masks nor staged " +
-		"data: after a restore, what was masked is sent again (`orchestrator export` carries both)"}}
 	kept.File, kept.Threads, kept.Checkpoints, kept.Secrets, kept.Notes = r.File, len(done.Threads), done.Checkpoints,
-		r.WithSecrets, done.Notes
+		r.WithSecrets, append(done.Notes, notes()...)
 	if spooled, unsaved := p.manager.Threads.Refused(); spooled+unsaved > 0 {
 		kept.Notes = append(kept.Notes,
 			fmt.Sprintf("%d answers that are not in the store yet are missing from it", spooled+unsaved))
@@ -77,7 +77,10 @@ func (p transfer) RestoreBackup(ctx context.Context, r thread.TransferRequest) (
 		return kept, fmt.Errorf("restore: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	in := backup.Restore{File: r.File, Dir: dir, Now: time.Now()}
+	carried := p.carry.outOf(ctx, func(thread.ID) bool { return true })
+	in := backup.Restore{
+		File: r.File, Dir: dir, Now: time.Now(), Staged: carried.Staged, Masks: carried.Masks, Undo: carried.Undo,
+	}
 	if p.files != nil && !r.NoFiles {
 		in.Snapshots = func(ctx context.Context, bundle string, ids []thread.ID) error {
 			_, err := p.files.Load(ctx, bundle, ids)
@@ -110,7 +113,7 @@ func (p transfer) RestoreBackup(ctx context.Context, r thread.TransferRequest) (
 			kept.Archived = append(kept.Archived, t.Name)
 		}
 	}
-	kept.Secrets, kept.Files, kept.Notes = !about.Redacted, in.Snapshots != nil, append(kept.Notes, done.Notes...)
+	kept.Secrets, kept.Files, kept.Notes = !about.Redacted, in.Snapshots != nil, slices.Concat(kept.Notes, done.Notes, carried.Notes())
 	return kept, err
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"orchestrator/checkpoint/archive"
+	"orchestrator/checkpoint/backup"
 	"orchestrator/contextmgr/masks"
 	"orchestrator/contextmgr/staging"
 	"orchestrator/thread"
@@ -23,12 +24,65 @@ type carry struct {
 	masks   *masks.Store
 }
 
+// all adds to a backup what its threads need. It returns a function that says what was left out, once it is written.
+func (c carry) all(b *backup.Backup) func() []string {
+	redact := redacting(!b.Redacted)
+	tooLarge, unmasked := 0, 0
+	b.Staged = func(id thread.ID, w io.Writer) error {
+		list, err := c.staging.List(func(s thread.Staged) bool { return s.Thread == id })
+		if err != nil {
+			return err
+		}
+		tokens := make([]thread.Token, len(list))
+		for i, s := range list {
+			tokens[i] = s.Token
+		}
+		carried, left, err := c.staging.Carried(tokens)
+		if err != nil {
+			return fmt.Errorf("look up staged data: %w", err)
+		}
+		tooLarge += left
+		return c.staging.Export(w, carried, redact)
+	}
+	written := map[thread.ID]bool{}
+	b.Masks = func(id thread.ID, w io.Writer) error {
+		set, err := c.masks.Thread(id, "")
+		if err != nil || set.Empty() {
+			return err
+		}
+		left, err := set.Export(w, redact, func(home thread.ID) bool { return written[home] })
+		written[id] = true
+		unmasked += left
+		return err
+	}
+	return func() []string { return leftBehind(tooLarge, unmasked) }
+}
+
+// redacting returns what is applied to what a file carries.
+func redacting(secrets bool) func([]byte) []byte {
+	if secrets {
+		return func(b []byte) []byte { return b }
+	}
+	return secret.Mask
+}
+
+// leftBehind says what a file has not room for, or what is lost.
+func leftBehind(tooLarge, unmasked int) []string {
+	var notes []string
+	if tooLarge > 0 {
+		notes = append(notes, "staged data was left out, as there is too much of it for one file: "+
+			plaintext.Count(tooLarge, "token"))
+	}
+	if unmasked > 0 {
+		notes = append(notes, "what is masked was left out where the content is lost or too large: "+
+			plaintext.Count(unmasked, "mask"))
+	}
+	return notes
+}
+
 // into adds to an export what the thread needs. It returns functions that say what was left out, once it is written.
 func (c carry) into(ctx context.Context, e *archive.Export, from archive.Source, t thread.Thread) (func() []string, error) {
-	redact := secret.Mask
-	if e.Secrets {
-		redact = func(b []byte) []byte { return b }
-	}
+	redact := redacting(e.Secrets)
 	set, err := c.masks.Thread(t.ID, t.Parent)
 	if err != nil {
 		return nil, err
@@ -48,22 +102,11 @@ func (c carry) into(ctx context.Context, e *archive.Export, from archive.Source,
 	if !set.Empty() {
 		e.Masks = func(w io.Writer) error {
 			var err error
-			unmasked, err = set.Export(w, redact)
+			unmasked, err = set.Export(w, redact, nil)
 			return err
 		}
 	}
-	return func() []string {
-		var notes []string
-		if tooLarge > 0 {
-			notes = append(notes, "staged data was left out, as there is too much of it for one file: "+
-				plaintext.Count(tooLarge, "token"))
-		}
-		if unmasked > 0 {
-			notes = append(notes, "what is masked was left out where the content is lost or too large: "+
-				plaintext.Count(unmasked, "mask"))
-		}
-		return notes
-	}, nil
+	return func() []string { return leftBehind(tooLarge, unmasked) }, nil
 }
 
 // named returns the tokens that a thread's conversation, masks and handoff name.
@@ -92,9 +135,18 @@ func (c carry) named(ctx context.Context, from archive.Source, t thread.Thread, 
 	return slices.Sorted(maps.Keys(seen)), nil
 }
 
-// outOf has an import take over what an archive carries. It returns a function that says which tokens were replaced.
-func (c carry) outOf(ctx context.Context, i *archive.Import) func() []string {
-	var fresh []thread.Token
+// taking imports what a file carries.
+type taking struct {
+	Staged, Masks archive.Part
+	// Undo removes what was imported for a thread.
+	Undo func(thread.ID) error
+	// Notes says which tokens were replaced.
+	Notes func() []string
+}
+
+// outOf returns what takes over what an archive carries, or the threads of a backup.
+func (c carry) outOf(ctx context.Context, beside masks.Beside) taking {
+	fresh := map[thread.ID][]thread.Token{}
 	var replaced []string
 	renamed := func(others map[thread.Token]thread.Token) map[thread.Token]thread.Token {
 		for _, old := range slices.Sorted(maps.Keys(others)) {
@@ -102,26 +154,28 @@ func (c carry) outOf(ctx context.Context, i *archive.Import) func() []string {
 		}
 		return others
 	}
-	i.Staged = archive.Part{
-		Check: staging.CheckImport,
-		Read: func(id thread.ID, r io.Reader) (map[thread.Token]thread.Token, error) {
-			done, err := c.staging.Import(ctx, id, r)
-			fresh = append(fresh, done.New...)
-			return renamed(done.Others), err
+	return taking{
+		Staged: archive.Part{
+			Check: staging.CheckImport,
+			Read: func(id thread.ID, r io.Reader) (map[thread.Token]thread.Token, error) {
+				done, err := c.staging.Import(ctx, id, r)
+				fresh[id] = append(fresh[id], done.New...)
+				return renamed(done.Others), err
+			},
 		},
-	}
-	i.Masks = archive.Part{
-		Check: masks.CheckImport,
-		Read: func(id thread.ID, r io.Reader) (map[thread.Token]thread.Token, error) {
-			others, err := c.masks.Import(id, r)
-			return renamed(others), err
+		Masks: archive.Part{
+			Check: func(r io.Reader) error { return masks.CheckImport(r, beside) },
+			Read: func(id thread.ID, r io.Reader) (map[thread.Token]thread.Token, error) {
+				others, err := c.masks.Import(id, r, beside)
+				return renamed(others), err
+			},
 		},
-	}
-	i.Undo = func(id thread.ID) error { return errors.Join(c.masks.Drop(id), c.staging.Discard(fresh)) }
-	return func() []string {
-		if len(replaced) == 0 {
-			return nil
-		}
-		return []string{"tokens that are in use here were replaced: " + strings.Join(replaced, ", ")}
+		Undo: func(id thread.ID) error { return errors.Join(c.masks.Drop(id), c.staging.Discard(fresh[id])) },
+		Notes: func() []string {
+			if len(replaced) == 0 {
+				return nil
+			}
+			return []string{"tokens that are in use here were replaced: " + strings.Join(replaced, ", ")}
+		},
 	}
 }

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"orchestrator/cmd/orchestrator/config"
@@ -131,8 +129,7 @@ func contextRules(c config.Config) []thread.ContextRule {
 func keeps(names []string) func(tool string) bool {
 	return func(tool string) bool {
 		return slices.ContainsFunc(names, func(name string) bool {
-			ok, err := path.Match(strings.ToLower(name), strings.ToLower(tool))
-			return ok && err == nil // checked when the configuration was read
+			return policy.Rule{Tool: name}.Matches(tool)
 		})
 	}
 }
@@ -148,12 +145,9 @@ func (a *Server) wayOut(id thread.ID, prompt string) string {
 		return ""
 	}
 	if a.manager.Offers.Outgrown(id, prompt) {
-		return "It goes on in a fork that begins with a summary"
+		return masking.GoesOn
 	}
-	return fmt.Sprintf("Have older turns summarised with `orchestrator context summary %[1]s --write`, have the agent compact "+
-		"its conversation, or continue in a fork that begins with a summary: f on the screen, or "+
-		"`orchestrator fork \"…\" -t %[1]s --fresh`. To send it all the same, run `orchestrator context policy %[1]s observe`",
-		s.Name)
+	return masking.WaysOut(s.Name)
 }
 
 // lineage tells the masker about threads.

@@ -7,13 +7,13 @@ import (
 
 	"orchestrator/contextmgr/author"
 	"orchestrator/contextmgr/gateway"
-	"orchestrator/contextmgr/masking"
+	"orchestrator/contextmgr/summaries"
 	"orchestrator/thread"
 )
 
 // summaries returns how older turns are summarised. Unless that is configured, summaries are offered as forks are.
-func (a *Server) summaries() masking.Summaries {
-	s := masking.Summaries{
+func (a *Server) summaries() summaries.Settings {
+	s := summaries.Settings{
 		Model: author.Model{Asker: asker{a}}, Login: a.Config.SummaryLogin, MostUSD: a.Config.SummaryUSD,
 		Also: a.Config.SummaryAlso, How: a.howToSummarise,
 	}

@@ -154,14 +154,15 @@ func (p transfer) Import(ctx context.Context, r thread.TransferRequest) (thread.
 	if p.files != nil && !r.NoFiles {
 		in.Snapshots = func(id thread.ID, bundle io.Reader) error { return p.unbundle(ctx, id, bundle) }
 	}
-	notes := p.carry.outOf(ctx, &in)
+	carried := p.carry.outOf(ctx, nil)
+	in.Staged, in.Masks, in.Undo = carried.Staged, carried.Masks, carried.Undo
 	t, err := in.Read(ctx, p.store, f)
 	if err != nil {
 		return thread.Imported{}, err
 	}
 	var done thread.Imported
 	done.Status, err = p.manager.Threads.Adopt(ctx, t.ID)
-	done.LeftOut, done.Notes = p.manager.Lifecycle.Imported(ctx, []thread.ID{t.ID}), notes()
+	done.LeftOut, done.Notes = p.manager.Lifecycle.Imported(ctx, []thread.ID{t.ID}), carried.Notes()
 	for _, note := range done.Notes {
 		p.manager.Traffic.Notice(t.ID, thread.LevelInfo, note)
 	}

@@ -2,7 +2,6 @@ package verb
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"orchestrator/thread"
@@ -36,22 +35,23 @@ func firstLine(s string) string {
 	return plaintext.Short(plaintext.Line(s), most)
 }
 
+// stateOf describes a thread: by its outcome if it has one, as on the screen, and otherwise by its state.
 func stateOf(s thread.Status) string {
-	state := string(s.State.State) + s.State.More()
-	if s.State.State == thread.StateExited && s.Exit.Code != 0 {
-		state += fmt.Sprintf(" (%d)", s.Exit.Code)
+	state := string(s.Outcome.Kind)
+	if s.Outcome.Kind == thread.OutcomeNone {
+		state = string(s.State.State) + s.State.More()
+		if s.State.State == thread.StateExited && s.Exit.Code != 0 {
+			state += fmt.Sprintf(" (%d)", s.Exit.Code)
+		}
+		if p, ok := s.Unanswered(); ok {
+			state += ", prompt " + string(p.State)
+		}
 	}
 	if s.Queued > 0 {
 		state += fmt.Sprintf(", %d queued", s.Queued)
 	}
-	if n := slices.IndexFunc(s.Prompts, func(p thread.Prompt) bool { return p.State.Again() }); n >= 0 {
-		state += ", prompt " + string(s.Prompts[n].State)
-	}
 	if s.Around {
 		state += ", not through the gateway"
-	}
-	if s.Outcome.Kind != thread.OutcomeNone {
-		state += ", " + string(s.Outcome.Kind)
 	}
 	if s.SetupProblem() != "" {
 		state += ", setup " + string(s.Setup.State)

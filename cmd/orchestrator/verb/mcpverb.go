@@ -70,7 +70,7 @@ func printMCP(w io.Writer, r thread.MCPReport, of string) {
 		for _, s := range r.Servers {
 			row := []string{s.ID, s.State, s.Share, mcpTools(s), mcpTokens(s), dash(mcpMemory(s)), fmt.Sprint(s.Starts), mcpCalled(s)}
 			if ofThread {
-				t.row(append(append([]string{mcpBox(s)}, row...), mcpReason(s, of))...)
+				t.row(append(append([]string{s.Box()}, row...), mcpReason(s, of))...)
 			} else {
 				t.row(append(row, mcpFrom(s))...)
 			}
@@ -114,22 +114,6 @@ func printMCP(w io.Writer, r thread.MCPReport, of string) {
 	}
 }
 
-// mcpBox is how a server is switched.
-func mcpBox(s thread.MCPServer) string {
-	switch {
-	case s.Problem != "":
-		return "[!]"
-	case !s.Accepted:
-		return "[?]"
-	case s.On && s.By == thread.MCPPattern:
-		return "[a]"
-	case s.On:
-		return "[x]"
-	default:
-		return "[ ]"
-	}
-}
-
 func mcpTools(s thread.MCPServer) string {
 	if !s.Known {
 		return "?"
@@ -164,12 +148,8 @@ func mcpReason(s thread.MCPServer, of string) string {
 		return "changed in " + s.ChangedIn + ": orchestrator mcp approve " + s.ID + " --thread " + of
 	case !s.Accepted && s.Problem == "":
 		return "accept it first: orchestrator mcp approve " + s.ID + " --thread " + of
-	case s.On && s.By == thread.MCPPerson:
-		return "switched on by you"
-	case s.On && s.Why == "":
-		return "its configuration"
 	case s.On:
-		return s.Why
+		return dash(s.SwitchedBy())
 	default:
 		return "-"
 	}

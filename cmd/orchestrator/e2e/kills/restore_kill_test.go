@@ -14,7 +14,7 @@ import (
 
 // restorePoints are the places in the restore of a backup where the server is killed.
 var restorePoints = []string{
-	"backup.restore.hidden", "backup.restore.hidden:2", "backup.restore.checkpoint", "backup.restore.checkpoint:4",
+	"backup.restore.hidden", "backup.restore.hidden:2", "staging.import.entry", "masks.import.batch", "backup.restore.carried", "backup.restore.checkpoint", "backup.restore.checkpoint:4",
 	"backup.restore.written", "backup.restore.files", "backup.restore.placed", "backup.restore.placed:2",
 	"backup.restore.visible", "backup.restore.visible:2", "backup.restore.shown", "backup.restore.shown:2",
 }
@@ -31,6 +31,8 @@ func restoreKilledAt(r *e2e.Rig, point string) {
 	other := r.Demo("on its own")
 	r.Turn(other, "list files")
 	r.Ok("archive", other)
+	mask, token := r.MaskResult(r.Status(parent).ID, "a long result\n"), r.Stage("kept\n")
+	grandchild := strings.Fields(r.Ok("fork", "the grandchild", "-t", parent))[0]
 	before, turns := map[string]thread.Status{}, map[string]int{}
 	for _, s := range e2e.Get[[]thread.Status](r, "threads", "--all") {
 		before[s.Name], turns[s.Name] = s, len(e2e.Get[[]thread.Checkpoint](r, "checkpoint", "list", s.Name))
@@ -78,11 +80,21 @@ func restoreKilledAt(r *e2e.Rig, point string) {
 	if _, err := os.Stat(filepath.Join(r.Status(child).Dir, "three.txt")); err != nil {
 		r.T.Error(err)
 	}
-	if n := strings.Count(r.Git("worktree", "list", "--porcelain"), "worktree "); n != 3 {
-		r.T.Errorf("%d worktrees, want the project's and two threads':\n%s", n, r.Git("worktree", "list"))
+	if n := strings.Count(r.Git("worktree", "list", "--porcelain"), "worktree "); n != 4 {
+		r.T.Errorf("%d worktrees, want the project's and three threads':\n%s", n, r.Git("worktree", "list"))
 	}
 	if left, err := filepath.Glob(filepath.Join(r.StateDir(), e2e.BackupRoom)); err != nil || len(left) > 0 {
 		r.T.Errorf("left behind: %v %v", left, err)
+	}
+	if got := r.Ok("retrieve", token); got != "kept" {
+		r.T.Errorf("%s has %q", token, got)
+	}
+	for _, name := range []string{parent, grandchild} {
+		if m, set := r.MaskOf(r.Status(name).ID); m.Token != mask.Token || m.Home != mask.Home || len(set.All()) != 1 {
+			r.T.Errorf("%s has %+v of %d, had %+v", name, m, len(set.All()), mask)
+		} else if b, err := os.ReadFile(m.File); err != nil || string(b) != "a long result\n" {
+			r.T.Errorf("the copy of %s: %q, %v", name, b, err)
+		}
 	}
 	whole(r, point, nil)
 }

@@ -54,7 +54,7 @@ func TestNewThreadsWorkApart(t *testing.T) {
 func TestNewThreadsShareWithoutACommit(t *testing.T) {
 	t.Parallel()
 	for name, make := range map[string]func(r *e2e.Rig, dir string){
-		"no commit": func(r *e2e.Rig, dir string) { gitIn(r, dir, "init", "-q") },
+		"no commit": func(r *e2e.Rig, dir string) { r.Git("-C", dir, "init", "-q") },
 		"no git":    func(*e2e.Rig, string) {},
 	} {
 		r := e2e.NewRigApart(t)

@@ -1,0 +1,79 @@
+package masking
+
+import (
+	"fmt"
+
+	"orchestrator/contextmgr/policy"
+	"orchestrator/thread"
+)
+
+// GoesOn ends the refusal of a prompt that goes on in a fork.
+const GoesOn = "It goes on in a fork that begins with a summary"
+
+// WaysOut ends the refusal of a prompt of a thread with this name, of which people decide what becomes.
+func WaysOut(name string) string {
+	return fmt.Sprintf("Have older turns summarised with `orchestrator context summary %[1]s --write`, have the agent compact "+
+		"its conversation, or continue in a fork that begins with a summary: f on the screen, or "+
+		"`orchestrator fork \"…\" -t %[1]s --fresh`. To send it all the same, run `orchestrator context policy %[1]s observe`",
+		name)
+}
+
+// full says what must be done because the window is almost full: people are warned once, and a prompt that would fill it
+// is refused, with the way out. Inside a turn nothing is refused that still fits. Of an unknown window nothing is known,
+// nor of one that the provider took more than: then a count or the window is wrong.
+func (r *request) full() (refusal string) {
+	c := r.conversation
+	size, ask, window := c.latest.decision.Context, c.latest.decision.Ask, c.window.tokens
+	if window <= 0 || !r.masks() {
+		return ""
+	}
+	if ask != policy.AskWarn && ask != policy.AskFork {
+		delete(c.told, "full")
+		return ""
+	}
+	share := thread.Percent(float64(size) * 100 / float64(window))
+	how := fmt.Sprintf("the context has %s of %s tokens (%s)", thread.Tokens(size), thread.Tokens(window), share)
+	refuses := ask == policy.AskFork && !c.window.exceeded && r.cfg.WayOut != nil && (!r.inTurn() || size >= window) && r.sure()
+	if refuses && c.refused.again(r.scan, r.cfg.Now()) {
+		return c.refused.why
+	}
+	c.warn(r.outgoing, "full", how+": have the agent compact it, or fork the thread with a summary")
+	if !refuses {
+		return ""
+	}
+	prompt := ""
+	if !r.inTurn() {
+		prompt = r.scan.Request.Prompt
+	}
+	out := r.cfg.WayOut(c.id, prompt)
+	if out == "" {
+		return ""
+	}
+	return fmt.Sprintf("orchestrator does not send this request: %s. %s", how, out)
+}
+
+// sure reports whether the window is almost full by what the provider counted, or by as little as an estimate can mean.
+// Otherwise the provider is asked.
+func (r *request) sure() bool {
+	c := r.conversation
+	if c.count.Input > 0 {
+		return true
+	}
+	least := int64(float64(c.latest.decision.Context) * (1 - c.margin(r.scan.Request.Model)))
+	return thread.Gauge{Tokens: least, Window: c.window.tokens}.Band() == thread.BandFull
+}
+
+// refuse notes that the last main request is not sent.
+func (r *request) refuse(m measurement, why string) {
+	c := r.conversation
+	if c.refused.again(r.scan, r.cfg.Now()) {
+		c.latest = c.refused.seen
+		return
+	}
+	c.latest.picture = r.picture(m)
+	c.refused = refused{r.cfg.Now(), len(r.scan.Items), r.scan.Request.Prompt, why, c.latest}
+	r.keep(r.stored())
+}
+
+// inTurn reports whether the request goes on with a turn: its last item is not what a person said.
+func (r *request) inTurn() bool { return r.scan.Prompted < len(r.scan.Items)-1 }
