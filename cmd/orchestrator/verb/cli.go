@@ -137,3 +137,9 @@ func (c *cli) ask(question string) (bool, error) {
 	said := strings.ToLower(strings.TrimSpace(line))
 	return said == "y" || said == "yes", nil
 }
+
+// interactive reports whether somebody can be asked on a terminal.
+func (c *cli) interactive() bool {
+	in, isFile := c.stdin.(*os.File)
+	return isFile && term.IsTerminal(in.Fd())
+}

@@ -3,14 +3,16 @@ package verb
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"orchestrator/agent/session"
 	"orchestrator/cmd/orchestrator/agents"
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 	"orchestrator/thread/plaintext"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -135,4 +137,28 @@ func offer(cmd *cobra.Command, flag string, f completion) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
 		panic(err) // no such flag: any run of the program finds this
 	}
+}
+
+// completeTokens completes tokens of staged data.
+func (c *cli) completeTokens(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return c.complete(cmd, prefix, func(ctx context.Context, cl *client.Client) ([]string, error) {
+		list, err := api.StageList.Do(ctx, cl, api.None{})
+		var tokens []string
+		for _, d := range list {
+			tokens = append(tokens, fmt.Sprintf("%s\t%s of %s, %s", d.Token, counted(d.Records, "record"), dash(d.Source),
+				thread.Bytes(d.Bytes)))
+		}
+		return tokens, err
+	})
+}
+
+// ofThread prepares a verb that, if an agent runs it, uses the project of the agent's thread in any folder.
+func (c *cli) ofThread(cmd *cobra.Command, _ []string) error {
+	if dir := session.Project(c.environ); dir != "" && !cmd.Flags().Changed("project") {
+		c.dir = dir
+	}
+	return c.prepare()
 }

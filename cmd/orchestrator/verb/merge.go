@@ -2,10 +2,8 @@ package verb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -155,68 +153,3 @@ func merged(c *cli, report thread.MergeReport, err error, name string) error {
 
 // commitParent is the help text of --commit-parent.
 const commitParent = "commit uncommitted changes in the target folder first; merge --dry-run lists them"
-
-func finishVerb(c *cli) *cobra.Command {
-	var asIs, commit bool
-	cmd := &cobra.Command{
-		Use: "finish <thread>", Short: "Merge a thread, archive it, and remove its worktree if nothing would be lost",
-		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
-	}
-	note := noteFlags(cmd)
-	cmd.Flags().BoolVar(&commit, "commit-parent", false, commitParent)
-	cmd.Flags().BoolVar(&asIs, "as-is", false,
-		"archive without merging, and remove its worktree if nothing would be lost")
-	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-		if asIs {
-			report, err := api.Finish.Do(ctx, cl, api.Ref{Thread: args[0]})
-			return merged(c, report, err, args[0])
-		}
-		report, err := api.Merge.Do(ctx, cl,
-			thread.MergeRequest{Thread: args[0], Finish: true, Note: note(), CommitInto: commit})
-		return merged(c, report, err, args[0])
-	})
-	return cmd
-}
-
-func abandonVerb(c *cli) *cobra.Command {
-	return &cobra.Command{
-		Use: "abandon <thread> <reason>", Short: "Abandon a thread, with a reason",
-		Args: exactly("<thread>", "<reason>"), ValidArgsFunction: c.completeThreads,
-		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-			if strings.TrimSpace(args[1]) == "" {
-				return &usageError{err: errors.New("the reason is empty")}
-			}
-			if err := api.Abandon.Do(ctx, cl, api.AbandonRequest{Thread: args[0], Reason: args[1]}); err != nil {
-				return err
-			}
-			return c.done(args[0], "abandoned")
-		}),
-	}
-}
-
-// pushVerb returns the verb push, or pr, which also opens a pull request.
-func pushVerb(c *cli, pr bool) *cobra.Command {
-	r := thread.PushRequest{PR: pr}
-	cmd := &cobra.Command{Use: "push <thread>", Short: "Commit a thread's changes and push its branch",
-		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads}
-	if pr {
-		cmd.Use, cmd.Short = "pr <thread>", "Push a thread's branch and open a pull request with the GitHub CLI (gh)"
-		cmd.Flags().StringVar(&r.Base, "base", "", "base branch (default: that of the remote)")
-	}
-	cmd.Flags().StringVarP(&r.Message, "message", "m", "", "commit message")
-	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-		r.Thread = args[0]
-		report, err := api.Push.Do(ctx, cl, r)
-		if err != nil {
-			return err
-		}
-		return c.show(report, func(w io.Writer) {
-			fmt.Fprintf(w, "%s → %s\n", report.Branch, report.Remote)
-			if report.PR != "" {
-				fmt.Fprintln(w, report.PR)
-			}
-			printLeftOut(w, report.LeftOut)
-		})
-	})
-	return cmd
-}

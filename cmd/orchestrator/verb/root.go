@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"orchestrator/cmd/orchestrator/api"
-	"orchestrator/cmd/orchestrator/buildinfo"
 	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/cmd/orchestrator/replica"
 	"orchestrator/thread/secret"
@@ -143,18 +142,5 @@ func (c *cli) verbs() []*cobra.Command {
 		refVerb(c, "undelete", "Restore a deleted thread", api.Undelete, "restored"),
 		stopVerb(c), restartVerb(c), doctorVerb(c), trustVerb(c), adoptVerb(c), versionVerb(c),
 		serveVerb(c), c.hookVerb(), demoVerb(c), demoNotesVerb(c),
-	}
-}
-
-// versionVerb prints the version if package buildinfo has not already done so, as when a flag is given. It needs no
-// project.
-func versionVerb(c *cli) *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: exactly(),
-		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
-		RunE: func(*cobra.Command, []string) error {
-			return c.show(map[string]string{"version": buildinfo.Version()},
-				func(w io.Writer) { fmt.Fprintln(w, "orchestrator", buildinfo.Version()) })
-		},
 	}
 }

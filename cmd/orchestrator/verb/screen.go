@@ -11,7 +11,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/term"
-	"github.com/spf13/cobra"
 
 	"orchestrator/agent/vterm"
 	"orchestrator/cmd/orchestrator/api"
@@ -25,23 +24,6 @@ import (
 	"orchestrator/ui/paint"
 	"orchestrator/ui/terminal"
 )
-
-func attachVerb(c *cli) *cobra.Command {
-	return &cobra.Command{
-		Use: "attach <thread>", Short: "Open the screen with a thread's agent focused", Args: exactly("<thread>"),
-		ValidArgsFunction: c.completeThreads,
-		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-			if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.Terminal}); err != nil {
-				return err // before looking up the thread
-			}
-			s, err := api.Status.Do(ctx, cl, api.Ref{Thread: args[0]})
-			if err != nil {
-				return err
-			}
-			return c.screen(ctx, cl, s.ID)
-		}),
-	}
-}
 
 // runUI opens the screen.
 func (c *cli) runUI(ctx context.Context) error {

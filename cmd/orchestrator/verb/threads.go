@@ -133,50 +133,6 @@ func rowsOf(list []listed, asTree bool) []treeRow {
 	return rows
 }
 
-func switchVerb(c *cli) *cobra.Command {
-	return &cobra.Command{
-		Use: "switch <thread>", Short: "Show a thread on the open screens",
-		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
-		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-			s, err := api.Switch.Do(ctx, cl, api.Ref{Thread: args[0]})
-			if err != nil {
-				return err
-			}
-			return c.show(s, func(w io.Writer) { fmt.Fprintln(w, s.Name) })
-		}),
-	}
-}
-
-func renameVerb(c *cli) *cobra.Command {
-	return &cobra.Command{
-		Use: "rename <thread> <name>", Short: "Rename a thread",
-		Args: exactly("<thread>", "<name>"), ValidArgsFunction: c.completeThreads,
-		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-			s, err := api.Rename.Do(ctx, cl, api.RenameRequest{Thread: args[0], Name: args[1]})
-			if err != nil {
-				return err
-			}
-			return c.show(s, func(w io.Writer) { fmt.Fprintln(w, s.Name) })
-		}),
-	}
-}
-
-func pinVerb(c *cli) *cobra.Command {
-	var off bool
-	cmd := &cobra.Command{
-		Use: "pin <thread>", Short: "Pin a thread: keep it at the top, and never delete it automatically",
-		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
-		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-			if err := api.Pin.Do(ctx, cl, api.PinRequest{Thread: args[0], On: !off}); err != nil {
-				return err
-			}
-			return c.done(args[0], map[bool]string{true: "unpinned", false: "pinned"}[off])
-		}),
-	}
-	cmd.Flags().BoolVar(&off, "off", false, "unpin the thread")
-	return cmd
-}
-
 // refVerb returns a verb that does one thing to one thread.
 func refVerb(c *cli, name, short string, op api.Command[api.Ref], done string) *cobra.Command {
 	return &cobra.Command{
@@ -188,74 +144,6 @@ func refVerb(c *cli, name, short string, op api.Command[api.Ref], done string) *
 			return c.done(args[0], done)
 		}),
 	}
-}
-
-func setupVerb(c *cli) *cobra.Command {
-	return &cobra.Command{
-		Use: "setup <thread>", Short: "Run the project's setup in a thread's worktree again",
-		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
-		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-			var s thread.Status
-			err := c.withWarnings(ctx, cl, func() (err error) {
-				s, err = api.SetUp.Do(ctx, cl, api.Ref{Thread: args[0]})
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			return c.show(s, func(w io.Writer) { fmt.Fprintf(w, "%s is set up\n", s.Name) })
-		}),
-	}
-}
-
-func resumeVerb(c *cli) *cobra.Command {
-	var handOver bool
-	cmd := &cobra.Command{
-		Use: "resume [thread]", Short: "Resume a thread's agent, or without a name all interrupted ones",
-		Args: between(0, 1, "[thread]"), ValidArgsFunction: c.completeThreads,
-		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-			var list []thread.Status
-			runs := false // already, so that nothing was resumed
-			err := c.withWarnings(ctx, cl, func() (err error) {
-				if len(args) == 0 {
-					list, err = api.ResumeAll.Do(ctx, cl, api.ResumeRequest{})
-					return err
-				}
-				before, unknown := api.Status.Do(ctx, cl, api.Ref{Thread: args[0]}) // who may resume may not be allowed to look
-				s, err := api.Resume.Do(ctx, cl, api.ResumeRequest{Thread: args[0], HandOver: handOver})
-				list, runs = append(list, s), err == nil && unknown == nil && before.Execution != nil && s.Execution != nil &&
-					before.Execution.ID == s.Execution.ID
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			return c.show(list, func(w io.Writer) {
-				if len(list) == 0 {
-					fmt.Fprintln(w, "no interrupted threads")
-				}
-				for _, s := range list {
-					if runs {
-						fmt.Fprintf(w, "%s runs already, at turn %d\n", s.Name, s.Turn)
-						continue
-					}
-					how := ""
-					if s.Resume != nil {
-						how = ": " + s.Resume.Detail
-					}
-					fmt.Fprintf(w, "%s resumed at turn %d%s\n", s.Name, s.Turn, how)
-					if said := environSaid(s); said != "" {
-						fmt.Fprintf(w, "%s: %s\n", s.Name, said)
-					}
-					if problem := s.SetupProblem(); problem != "" {
-						fmt.Fprintf(w, "%s: %s\n", s.Name, problem)
-					}
-				}
-			})
-		}),
-	}
-	cmd.Flags().BoolVar(&handOver, "hand-over", false, handOverHelp)
-	return cmd
 }
 
 // folders returns which threads of a list work on the same files.

@@ -2,10 +2,8 @@ package verb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,49 +11,6 @@ import (
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 )
-
-func runVerb(c *cli) *cobra.Command {
-	var r thread.NewRequest
-	var t followOptions
-	cmd := &cobra.Command{
-		Use: "run [flags] <task> [-- agent arguments]", Short: "Start a new thread with a task and print the answer",
-		Long: "Start a new thread with a task and stream the answer. Exit codes: 0 answered; 4 waiting for you, or the\n" +
-			"task could not be sent yet; 5 the agent did not finish, or not within --timeout.",
-	}
-	newFlags(c, cmd, &r)
-	t.flags(c, cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		words, rest := split(cmd, args)
-		r.Prompt = strings.TrimSpace(strings.Join(words, " "))
-		if r.Prompt == "" {
-			return usagef("expected <task>")
-		}
-		if err := errors.Join(t.check(c.json), agentArgs(c, &r, rest)); err != nil {
-			return err
-		}
-		return c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
-			if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.New.Name()}); err != nil {
-				return err // before asking for what following needs
-			}
-			if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.Speech.Name()}); err != nil {
-				return err
-			}
-			var s thread.Status
-			chosen := r.Dir != ""
-			if err := c.place(&r); err != nil {
-				return err
-			}
-			if err := c.withWarnings(ctx, cl, func() (err error) { s, err = api.New.Do(ctx, cl, r); return }); err != nil {
-				return err
-			}
-			if !t.lines() {
-				sayApart(c, s, r, chosen)
-			}
-			return c.follower(cl, t).followFirst(ctx, s)
-		})(cmd, args)
-	}
-	return cmd
-}
 
 // mostTyped is the maximum size of a prompt in bytes.
 const mostTyped = 1 << 20

@@ -1,0 +1,37 @@
+package verb
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread"
+)
+
+func mcpHealthVerb(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use: "health", Short: "Say how the servers are", Args: exactly(),
+		RunE: c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
+			r, err := api.MCP.Do(ctx, cl, thread.MCPQuery{Dir: c.here()})
+			if err != nil {
+				return err
+			}
+			return c.show(r, func(w io.Writer) {
+				var t columns
+				t.row("SERVER", "STATE", "PROCESS", "MEMORY", "STARTS", "LAST CALL", "REASON")
+				for _, s := range r.Servers {
+					pid := "-"
+					if s.PID > 0 {
+						pid = fmt.Sprint(s.PID)
+					}
+					t.row(s.ID, s.State, pid, dash(mcpMemory(s)), fmt.Sprint(s.Starts), mcpCalled(s), dash(s.Reason))
+				}
+				t.print(w)
+			})
+		}),
+	}
+}

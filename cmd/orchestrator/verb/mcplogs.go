@@ -1,0 +1,30 @@
+package verb
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread"
+)
+
+func mcpLogsVerb(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use: "logs <server>", Short: "Print the last lines that a server printed", Args: exactly("<server>"),
+		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+			d, err := api.MCPDetail.Do(ctx, cl, thread.MCPAct{Server: args[0], Dir: c.here()})
+			if err != nil {
+				return err
+			}
+			return c.show(d.Log, func(w io.Writer) {
+				for _, line := range d.Log {
+					fmt.Fprintln(w, line)
+				}
+			})
+		}),
+	}
+}
