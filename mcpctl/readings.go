@@ -14,6 +14,7 @@ import (
 	"orchestrator/mcpctl/hub"
 	"orchestrator/mcpctl/trust"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/cache"
 )
 
 // readings knows the lists of servers, and the tokens of what is in them.
@@ -21,13 +22,14 @@ type readings struct {
 	cfg *Config
 	hub *hub.Hub
 
-	mu      sync.Mutex                  // guards the fields below
-	reads   map[string]reading          // of manifests, by ID and launch hash
-	counted map[[sha256.Size]byte]int64 // tokens, by definition
+	counted *cache.Cache[[sha256.Size]byte, int64] // tokens, by definition
+
+	mu    sync.Mutex         // guards reads
+	reads map[string]reading // of manifests, by ID and launch hash
 }
 
 func newReadings(cfg *Config, h *hub.Hub) *readings {
-	return &readings{cfg: cfg, hub: h, reads: map[string]reading{}, counted: map[[sha256.Size]byte]int64{}}
+	return &readings{cfg: cfg, hub: h, reads: map[string]reading{}, counted: cache.New[[sha256.Size]byte, int64](maxCounted)}
 }
 
 // forgetLists has the lists with a launch hash read anew.
@@ -116,9 +118,7 @@ func (c *readings) knows(e *entry, name string) error {
 // tokens returns how many tokens a definition has, as an agent gets it.
 func (c *readings) tokens(raw []byte) int64 {
 	sum := sha256.Sum256(raw)
-	c.mu.Lock()
-	n, ok := c.counted[sum]
-	c.mu.Unlock()
+	n, ok := c.counted.Get(sum)
 	if ok {
 		return n
 	}
@@ -127,12 +127,7 @@ func (c *readings) tokens(raw []byte) int64 {
 		definition = raw
 	}
 	n = int64(c.cfg.Tokens(string(definition)))
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.counted) >= maxCounted {
-		clear(c.counted)
-	}
-	c.counted[sum] = n
+	c.counted.Put(sum, n)
 	return n
 }
 
