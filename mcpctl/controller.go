@@ -8,6 +8,7 @@ import (
 	"orchestrator/mcpctl/hub"
 	"orchestrator/mcpctl/match"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/cache"
 )
 
 // Controller controls the servers of one project. It implements thread.MCP and gateway.Servers.
@@ -16,10 +17,11 @@ type Controller struct {
 	hub    *hub.Hub
 	agents Agents
 
-	ctx    context.Context // of work in the background
-	cancel context.CancelFunc
-	work   sync.WaitGroup
-	saving sync.Mutex // held while switches are stored; taken before mu
+	ctx     context.Context // of work in the background
+	cancel  context.CancelFunc
+	work    sync.WaitGroup
+	counted *cache.Cache[[sha256.Size]byte, int64] // tokens, by definition
+	saving  sync.Mutex                             // held while switches are stored; taken before mu
 
 	// mu guards the fields below; it is held for moments, never while a port or the hub is called.
 	mu       sync.Mutex
@@ -27,9 +29,8 @@ type Controller struct {
 	inside   map[string]*catalog // as it stands at spots of threads that differ from the project's
 	reads    map[string]reading  // of manifests, by ID and launch hash
 	threads  map[thread.ID]*switchboard
-	told     map[string]hub.Status       // last status that screens were told, by server and thread; Cold if there is none
-	counted  map[[sha256.Size]byte]int64 // tokens, by definition
-	indexes  map[string]*match.Index     // over all servers of a folder; those that are not there must be made
+	told     map[string]hub.Status   // last status that screens were told, by server and thread; Cold if there is none
+	indexes  map[string]*match.Index // over all servers of a folder; those that are not there must be made
 }
 
 // tellAll tells all agents and screens that something of all threads may have changed.

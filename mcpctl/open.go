@@ -11,6 +11,7 @@ import (
 	"orchestrator/mcpctl/hub"
 	"orchestrator/mcpctl/match"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/cache"
 )
 
 // New returns a controller. Use must be called before agents connect.
@@ -22,7 +23,7 @@ func New(cfg Config) *Controller {
 		cfg.Tokens = func(s string) int { return (len(s) + 3) / 4 }
 	}
 	c := &Controller{cfg: cfg, catalogs: map[string]*catalog{}, inside: map[string]*catalog{}, indexes: map[string]*match.Index{}, reads: map[string]reading{}, threads: map[thread.ID]*switchboard{},
-		told: map[string]hub.Status{}, counted: map[[sha256.Size]byte]int64{}}
+		told: map[string]hub.Status{}, counted: cache.New[[sha256.Size]byte, int64](maxCounted)}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	h := cfg.Hub
 	h.Dir, h.Launch, h.Changed, h.Event = cfg.Project, c.launch, c.manifestChanged, c.serverChanged

@@ -84,9 +84,7 @@ func (c *Controller) knows(e *entry, name string) error {
 // tokens returns how many tokens a definition has, as an agent gets it.
 func (c *Controller) tokens(raw []byte) int64 {
 	sum := sha256.Sum256(raw)
-	c.mu.Lock()
-	n, ok := c.counted[sum]
-	c.mu.Unlock()
+	n, ok := c.counted.Get(sum)
 	if ok {
 		return n
 	}
@@ -95,12 +93,7 @@ func (c *Controller) tokens(raw []byte) int64 {
 		definition = raw
 	}
 	n = int64(c.cfg.Tokens(string(definition)))
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.counted) >= maxCounted {
-		clear(c.counted)
-	}
-	c.counted[sum] = n
+	c.counted.Put(sum, n)
 	return n
 }
 

@@ -11,9 +11,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"sync"
 
 	"orchestrator/thread"
+	"orchestrator/thread/ground/cache"
 )
 
 // MaxFile is the size limit of a native file; no agent's session is that long.
@@ -36,9 +36,7 @@ const careful = 8 << 20
 // Reader reads what was appended to native files. It remembers, in memory, up to where each long file has been hashed.
 // Safe for concurrent use.
 type Reader struct {
-	// mu guards seen; it is held for one lookup or store, never during a read.
-	mu   sync.Mutex
-	seen map[string]position
+	seen *cache.Cache[string, position]
 }
 
 // position is up to where a file has been read.
@@ -54,7 +52,7 @@ type position struct {
 const maxSeen = 1024
 
 // NewReader returns a Reader without any remembered positions.
-func NewReader() *Reader { return &Reader{seen: map[string]position{}} }
+func NewReader() *Reader { return &Reader{cache.New[string, position](maxSeen)} }
 
 // Read returns what was appended to the files below root after the marks, in whole lines. A file that no longer begins
 // with the marked content is returned from its beginning. A missing file yields nothing.
@@ -144,9 +142,7 @@ func (r *Reader) resume(
 // known returns the hash's state at the mark if the same file has been read up to there before and the bytes before it
 // are unchanged.
 func (r *Reader) known(key string, file *os.File, info os.FileInfo, mark thread.Mark) (hash.Hash, []byte, bool) {
-	r.mu.Lock()
-	p, ok := r.seen[key]
-	r.mu.Unlock()
+	p, ok := r.seen.Get(key)
 	if !ok || p.size <= careful || p.size != mark.Size || p.sum != mark.SHA256 || !os.SameFile(p.info, info) {
 		return nil, nil, false
 	}
@@ -171,16 +167,10 @@ func (r *Reader) remember(key string, info os.FileInfo, size int64, h hash.Hash,
 	if err != nil {
 		return
 	}
-	p := position{
+	r.seen.Put(key, position{
 		size: size, sum: hex.EncodeToString(h.Sum(nil)), state: state, info: info,
 		last: bytes.Clone(before[max(0, len(before)-tail):]),
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.seen) >= maxSeen {
-		clear(r.seen)
-	}
-	r.seen[key] = p
+	})
 }
 
 // open opens a regular file below dir without following a symbolic link at its end.

@@ -3,7 +3,6 @@ package masks
 import (
 	"bufio"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"orchestrator/contextmgr/carried"
 	"orchestrator/thread"
 )
 
@@ -87,11 +87,7 @@ func (x *exporting) put(e exported, content []byte) {
 		x.leftOut++
 		return
 	}
-	for _, b := range [][]byte{binary.AppendUvarint(nil, uint64(len(head))), head, content} {
-		if _, x.err = x.w.Write(b); x.err != nil {
-			return
-		}
-	}
+	x.err = carried.Write(x.w, head, content)
 }
 
 // content returns the content of a mask.

@@ -4,13 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
+	"orchestrator/contextmgr/carried"
 	"orchestrator/contextmgr/policy"
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
@@ -181,7 +180,7 @@ func readEntries(r io.Reader, beside Beside, each func(exported, []byte) error) 
 	c := newChecking(beside)
 	var content []byte
 	for n := 1; ; n++ {
-		e, err := readHead(in)
+		e, err := carried.ReadDescription[exported](in, maxHead)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -199,31 +198,6 @@ func readEntries(r io.Reader, beside Beside, each func(exported, []byte) error) 
 			return fmt.Errorf("entry %d of the masks: %w", n, err)
 		}
 	}
-}
-
-// readHead reads the JSON of an entry. The error is io.EOF after the last one.
-func readHead(in *bufio.Reader) (exported, error) {
-	var e exported
-	size, err := binary.ReadUvarint(in)
-	if errors.Is(err, io.EOF) {
-		return e, err
-	}
-	if err != nil || size > maxHead {
-		return e, fmt.Errorf("no size of at most %d bytes: %w", maxHead, thread.ErrInvalid)
-	}
-	head, err := readSome(in, nil, int64(size))
-	if err != nil {
-		return e, err
-	}
-	d := json.NewDecoder(bytes.NewReader(head))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&e); err != nil {
-		return e, fmt.Errorf("%w: %w", err, thread.ErrInvalid)
-	}
-	if d.More() {
-		return e, fmt.Errorf("more than one value: %w", thread.ErrInvalid)
-	}
-	return e, nil
 }
 
 // readContent reads the content of a mask.

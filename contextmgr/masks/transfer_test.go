@@ -299,7 +299,7 @@ func TestHostileImport(t *testing.T) {
 	for name, c := range map[string]struct{ stream, says string }{
 		"no size":                 {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "no size"},
 		"a large head":            {string(binary.AppendUvarint(nil, 1<<40)), "no size"},
-		"half a head":             {good[:20], "ends after"},
+		"half a head":             {good[:20], "ends early"},
 		"half a content":          {maskEntry("xyz")[:len(maskEntry("xyz"))-1], "ends after"},
 		"a huge content":          {maskEntry("x", `"bytes":1`, `"bytes":200000000`), "no export has"},
 		"a negative one":          {maskEntry("x", `"bytes":1`, `"bytes":-1`), "invalid"},

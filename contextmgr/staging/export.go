@@ -4,13 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 
+	"orchestrator/contextmgr/carried"
 	"orchestrator/thread"
 )
 
@@ -104,10 +104,5 @@ func writeEntry(w io.Writer, d document, data []byte, redact func([]byte) []byte
 	if err != nil {
 		return fmt.Errorf("describe it: %w", err)
 	}
-	for _, b := range [][]byte{binary.AppendUvarint(nil, uint64(len(head))), head, data} {
-		if _, err := w.Write(b); err != nil {
-			return err
-		}
-	}
-	return nil
+	return carried.Write(w, head, data)
 }

@@ -2,12 +2,9 @@ package staging
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"orchestrator/contextmgr/carried"
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
 )
@@ -121,9 +119,12 @@ func readEntries(r io.Reader, each func(exported, io.Reader) error) error {
 	var total int64
 	seen := map[thread.Token]bool{}
 	for n := 1; ; n++ {
-		e, err := readHead(in)
+		e, err := carried.ReadDescription[exported](in, maxDocument)
 		if errors.Is(err, io.EOF) {
 			return nil
+		}
+		if err == nil {
+			err = e.check()
 		}
 		total += e.Bytes
 		switch {
@@ -140,31 +141,6 @@ func readEntries(r io.Reader, each func(exported, io.Reader) error) error {
 			return fmt.Errorf("entry %d: %w", n, err)
 		}
 	}
-}
-
-// readHead reads the description of an entry. The error is io.EOF after the last one.
-func readHead(in *bufio.Reader) (exported, error) {
-	var e exported
-	size, err := binary.ReadUvarint(in)
-	if errors.Is(err, io.EOF) {
-		return e, err
-	}
-	if err != nil || size > maxDocument {
-		return e, fmt.Errorf("no size of at most %d bytes: %w", maxDocument, thread.ErrInvalid)
-	}
-	head := make([]byte, size)
-	if _, err := io.ReadFull(in, head); err != nil {
-		return e, fmt.Errorf("it ends early: %w", thread.ErrInvalid)
-	}
-	d := json.NewDecoder(bytes.NewReader(head))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&e); err != nil {
-		return e, fmt.Errorf("%w: %w", err, thread.ErrInvalid)
-	}
-	if d.More() {
-		return e, fmt.Errorf("more than one value: %w", thread.ErrInvalid)
-	}
-	return e, e.check()
 }
 
 // check refuses what no export has.

@@ -7,17 +7,20 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 	"syscall"
 	"time"
+
+	"orchestrator/thread/ground/cache"
 )
 
 // Sums remembers the hashes of files that have not changed since, as far as their inodes tell. A file that changed just
 // before it was read is not remembered. What is run is never taken from here: a copy is hashed while it is written.
 type Sums struct {
-	mu    sync.Mutex
-	known map[identity]string
+	known *cache.Cache[identity, string]
 }
+
+// NewSums returns Sums that remember nothing yet.
+func NewSums() *Sums { return &Sums{cache.New[identity, string](maxKnown)} }
 
 // settled is how long ago a file must have changed for its times to tell later changes, maxKnown how many are remembered.
 const (
@@ -37,10 +40,7 @@ func (s *Sums) of(path string, limit int64) (sum string, info os.FileInfo, err e
 	}
 	id, changed := identify(info)
 	if s != nil {
-		s.mu.Lock()
-		sum, ok := s.known[id]
-		s.mu.Unlock()
-		if ok {
+		if sum, ok := s.known.Get(id); ok {
 			return sum, info, nil
 		}
 	}
@@ -53,12 +53,7 @@ func (s *Sums) of(path string, limit int64) (sum string, info os.FileInfo, err e
 		return sum, info, nil // it grows or shrinks: what was read now says nothing of later
 	}
 	if s != nil && began.Sub(changed) > settled {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.known == nil || len(s.known) >= maxKnown {
-			s.known = make(map[identity]string)
-		}
-		s.known[id] = sum
+		s.known.Put(id, sum)
 	}
 	return sum, info, nil
 }

@@ -4,9 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"sync"
+	"slices"
 
 	"orchestrator/agent/scripted"
+	"orchestrator/thread/ground/cache"
 )
 
 const (
@@ -69,11 +70,7 @@ func (q *request) beginnings() []beginning {
 }
 
 // meter counts the tokens of requests, separately those of a prefix that an earlier request had.
-type meter struct {
-	mu     sync.Mutex    // guards the rest; nothing else is locked or waited for while it is held
-	cached map[hash]bool // beginnings of requests
-	order  []hash        // of cached, oldest first
-}
+type meter struct{ begun *cache.Cache[hash, struct{}] }
 
 // usage counts the input of a request.
 func (m *meter) usage(begun []beginning) scripted.Usage {
@@ -81,11 +78,9 @@ func (m *meter) usage(begun []beginning) scripted.Usage {
 	if all < cacheable {
 		return scripted.Usage{Input: all}
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for i := len(begun) - 1; i >= 0; i-- {
-		if n := tokens(begun[i].bytes); m.cached[begun[i].key] && n >= cacheable {
-			return scripted.Usage{CacheRead: n, CacheWrite: all - n}
+	for _, b := range slices.Backward(begun) {
+		if _, ok := m.begun.Get(b.key); ok && tokens(b.bytes) >= cacheable {
+			return scripted.Usage{CacheRead: tokens(b.bytes), CacheWrite: all - tokens(b.bytes)}
 		}
 	}
 	return scripted.Usage{CacheWrite: all}
@@ -96,19 +91,7 @@ func (m *meter) remember(begun []beginning) {
 	if tokens(begun[len(begun)-1].bytes) < cacheable {
 		return
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.cached == nil {
-		m.cached = make(map[hash]bool)
-	}
 	for _, b := range begun {
-		if !m.cached[b.key] {
-			m.cached[b.key] = true
-			m.order = append(m.order, b.key)
-		}
-	}
-	for len(m.order) > maxCached {
-		delete(m.cached, m.order[0])
-		m.order = m.order[1:]
+		m.begun.Put(b.key, struct{}{})
 	}
 }

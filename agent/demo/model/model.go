@@ -9,6 +9,7 @@ import (
 
 	"orchestrator/agent/scripted"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/cache"
 )
 
 const (
@@ -33,7 +34,9 @@ type Model struct {
 }
 
 // New returns a model that has seen nothing.
-func New(o Options) *Model { return &Model{pace: o.Pace} }
+func New(o Options) *Model {
+	return &Model{pace: o.Pace, meter: meter{cache.New[hash, struct{}](maxCached)}}
+}
 
 // ServeHTTP answers POST /v1/messages and /v1/messages/count_tokens.
 func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -99,7 +99,7 @@ func (a *Server) mcpPlaces(key []byte) discovery.Places {
 		worktrees = a.Project.StateDir()
 	}
 	return discovery.Places{
-		Agents: []string{worktrees}, Sums: &frozen.Sums{}, Key: key,
+		Agents: []string{worktrees}, Sums: frozen.NewSums(), Key: key,
 		Project: a.Project.Root, Home: thread.Lookup(a.Env, "HOME"), Claude: thread.Lookup(a.Env, "CLAUDE_CONFIG_DIR"),
 		Codex: thread.Lookup(a.Env, "CODEX_HOME"), Gemini: thread.Lookup(a.Env, "GEMINI_CLI_HOME"),
 		OpenCodeConfig: thread.Lookup(a.Env, "OPENCODE_CONFIG"), Config: filepath.Join(a.ConfigHome, "orchestrator"),
