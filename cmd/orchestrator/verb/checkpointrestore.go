@@ -10,6 +10,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
 	"orchestrator/ui/plain"
 )
@@ -60,7 +61,7 @@ func checkpointRestore(c *cli) *cobra.Command {
 			}
 			fmt.Fprintf(w, "%s\nundo: orchestrator checkpoint restore%s %s %s\n", report.Message, undoFlags(r), args[0],
 				report.Safety)
-			printLeftOut(w, report.LeftOut)
+			page.LeftOut(w, report.LeftOut)
 		})
 	})
 	return cmd

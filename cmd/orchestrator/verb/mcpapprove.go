@@ -10,6 +10,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/mcpctl"
 	"orchestrator/thread"
 )
@@ -39,11 +40,11 @@ func mcpApproveVerb(c *cli) *cobra.Command {
 			if r.Hash = d.ToolsHash; hash != "" {
 				r.Hash = hash
 			}
-			printMCPDetail(c.out.stderr, d)
+			page.Server(c.out.stderr, d)
 		case hash != "":
 			r.Hash = hash
 		default:
-			printLaunch(c.out.stderr, d)
+			page.Launch(c.out.stderr, d)
 		}
 		if hash == "" {
 			if !c.interactive() {

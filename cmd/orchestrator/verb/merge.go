@@ -10,6 +10,7 @@ import (
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/exitcode"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
 	"orchestrator/thread/plaintext"
 	"orchestrator/ui/plain"
@@ -70,13 +71,6 @@ func noteFlags(cmd *cobra.Command) func() thread.NoteMode {
 			return thread.NoteNever
 		}
 		return ""
-	}
-}
-
-// printLeftOut says what an operation left out.
-func printLeftOut(w io.Writer, left []thread.LeftOut) {
-	for _, l := range left {
-		fmt.Fprintf(w, "left out: %s\n", plaintext.Line(l.String()))
 	}
 }
 
@@ -143,7 +137,7 @@ func merged(c *cli, report thread.MergeReport, err error, name string) error {
 		if report.Undone != "" {
 			fmt.Fprintf(w, "teardown: %s\n", plaintext.Line(report.Undone))
 		}
-		printLeftOut(w, report.LeftOut)
+		page.LeftOut(w, report.LeftOut)
 	})
 	if err == nil && (report.Stopped || len(report.Conflicts) > 0) {
 		return &silentError{code: exitcode.Refused}

@@ -12,6 +12,7 @@ import (
 
 	"orchestrator/agent/demo"
 	"orchestrator/cmd/orchestrator/e2e"
+	"orchestrator/cmd/orchestrator/verb/page"
 )
 
 // TestEveryVerbIsClean gives every verb of the tree, also one that is added tomorrow, hostile words.
@@ -69,7 +70,7 @@ func TestJSONStaysEqual(t *testing.T) {
 
 func TestAboutOf(t *testing.T) {
 	for _, c := range [][3]string{{"list files\nnow", "", "list files"}, {"", "before a rewind", "before a rewind"}, {"list files", "the turn ended here", "list files; the turn ended here"}, {"", "", ""}} {
-		if got := aboutOf(c[0], c[1]); got != c[2] {
+		if got := page.About(c[0], c[1]); got != c[2] {
 			t.Errorf("%q and %q: %q", c[0], c[1], got)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
 )
 
@@ -33,7 +34,7 @@ func pushVerb(c *cli, pr bool) *cobra.Command {
 			if report.PR != "" {
 				fmt.Fprintln(w, report.PR)
 			}
-			printLeftOut(w, report.LeftOut)
+			page.LeftOut(w, report.LeftOut)
 		})
 	})
 	return cmd
