@@ -56,7 +56,7 @@ func (c *Controller) Act(ctx context.Context, r thread.MCPAct) (thread.MCPDetail
 	if err != nil {
 		return thread.MCPDetail{}, fmt.Errorf("%s %s: %w", r.Act, e.ID, err)
 	}
-	c.refresh(c.folder(at))
+	c.refresh(c.spots.folder(at))
 	d, err := c.Detail(ctx, r)
 	d.Page = page
 	return d, err
@@ -67,7 +67,7 @@ func (c *Controller) again(at spot, e *entry) *entry {
 	if e.accepted() {
 		return e
 	}
-	c.refresh(c.folder(at))
+	c.refresh(c.spots.folder(at))
 	if now, ok := c.judge(at).find(e.ID); ok {
 		return now
 	}
@@ -76,7 +76,7 @@ func (c *Controller) again(at spot, e *entry) *entry {
 
 // approve accepts or rejects a server, if it still is what the person saw.
 func (c *Controller) approve(at spot, e *entry, r thread.MCPAct) error {
-	c.refresh(c.folder(at)) // it may have changed since it was read
+	c.refresh(c.spots.folder(at)) // it may have changed since it was read
 	fresh, ok := c.judge(at).find(e.ID)
 	switch {
 	case e.Problem != "":
@@ -87,7 +87,7 @@ func (c *Controller) approve(at spot, e *entry, r thread.MCPAct) error {
 	case !ok || fresh.hash != r.Hash:
 		return thread.Hint(notSeen{"what it starts"}, "read it again: `orchestrator mcp show "+e.ID+"`")
 	}
-	shown := c.shown(fresh)
+	shown := c.spots.shown(fresh)
 	if r.Act == ActReject {
 		c.hub.Stop(fresh.hash)
 		return c.cfg.Trust.Reject(c.cfg.Project, fresh.Definition, fresh.hash, shown)
@@ -107,7 +107,7 @@ func (notSeen) Is(target error) bool { return target == thread.ErrConflict }
 
 // approveTools pins the definitions of a server's tools that are withheld, if they still are what the person saw.
 func (c *Controller) approveTools(e *entry, hash string) error {
-	now, lists := c.withheldTools(e)
+	now, lists := c.lists.withheldTools(e)
 	switch {
 	case now == "":
 		return fmt.Errorf("no tool of it waits for you: %w", thread.ErrNotFound)
@@ -129,13 +129,13 @@ func (c *Controller) signIn(ctx context.Context, at spot, e *entry) (page string
 	if e.Transport == definition.Stdio || c.cfg.SignIn == nil {
 		return "", fmt.Errorf("%w: %w", errNoLogin, thread.ErrInvalid)
 	}
-	l, err := e.Expand(c.lookup(at))
+	l, err := e.Expand(c.spots.lookup(at))
 	if err != nil {
 		return "", err
 	}
 	env := thread.Environ(ctx)
 	if env == nil {
-		env = c.environ(at)
+		env = c.spots.environ(at)
 	}
 	return c.cfg.SignIn(c.ctx, l, definition.BaseEnv(env), func(err error) {
 		if err == nil {
@@ -177,7 +177,7 @@ func (c *Controller) CallTool(ctx context.Context, r thread.MCPCall) (thread.MCP
 	if err != nil {
 		return thread.MCPResult{}, fmt.Errorf("call %s of %s: %w", r.Tool, r.Server, err)
 	}
-	if now, known := c.reading(e); known {
+	if now, known := c.lists.reading(e); known {
 		for _, t := range now.tools {
 			if t.Name == r.Tool && t.review.Withheld {
 				return thread.MCPResult{}, thread.Hint(

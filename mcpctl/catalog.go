@@ -68,14 +68,14 @@ func (c *Controller) watched(at spot) *catalog {
 	if time.Since(now.read) <= watchedPause {
 		return now
 	}
-	c.refresh(c.folder(at))
+	c.refresh(c.spots.folder(at))
 	return c.judge(at)
 }
 
 // in returns the catalog as it stands at a spot: the same servers, of which some may start something else there.
 func (c *Controller) in(at spot) *catalog {
-	now := c.current(c.folder(at))
-	if c.isProject(at) {
+	now := c.current(c.spots.folder(at))
+	if c.spots.isProject(at) {
 		return now
 	}
 	c.mu.Lock()
@@ -94,8 +94,8 @@ func (c *Controller) of(b *switchboard) *catalog {
 
 // judge reads again what the servers would start at a spot, and tells if that has changed.
 func (c *Controller) judge(at spot) *catalog {
-	now := c.current(c.folder(at))
-	if c.isProject(at) {
+	now := c.current(c.spots.folder(at))
+	if c.spots.isProject(at) {
 		return now
 	}
 	next := &catalog{problems: now.problems, at: now.at, read: time.Now(), base: now.read, stamp: now.stamp}
@@ -123,7 +123,7 @@ func (c *Controller) entryIn(e *entry, at spot) *entry {
 	if e.hash == "" || shareOf(e.Definition) == definition.ByProject {
 		return e
 	}
-	hash, err := e.Hash(c.places(at).Hasher(at.dir))
+	hash, err := e.Hash(c.spots.places(at).Hasher(at.dir))
 	return c.judged(e, at, hash, err)
 }
 
@@ -134,11 +134,11 @@ func (c *Controller) judged(e *entry, at spot, hash string, err error) *entry {
 	}
 	there := *e
 	there.hash, there.verdict, there.unread = hash, trust.Verdict{State: trust.New}, ""
-	if !c.isProject(at) {
+	if !c.spots.isProject(at) {
 		there.at = at
 	}
 	if at.env != nil {
-		there.values = e.Differing(c.cfg.Places.Hasher(at.dir), c.places(at).Hasher(at.dir))
+		there.values = e.Differing(c.cfg.Places.Hasher(at.dir), c.spots.places(at).Hasher(at.dir))
 	}
 	if err != nil {
 		there.Problem = err.Error()
@@ -177,7 +177,7 @@ func (c *Controller) refresh(folder string) *catalog {
 	changed := before != nil && !same(before, next)
 	if before == nil || changed {
 		clear(c.indexes)
-		clear(c.reads) // which tools are left out may have changed
+		c.lists.forgetAllLists() // which tools are left out may have changed
 	}
 	c.mu.Unlock()
 	if changed {
@@ -226,8 +226,8 @@ func (c *Controller) read(folder string) *catalog {
 // launch is asked by the hub right before each start: it reads the configuration again, and the files in the folder in
 // which the server starts, so that nothing is started that was changed meanwhile or is not accepted any more.
 func (c *Controller) launch(_ context.Context, s hub.Server, id thread.ID, dir string) (definition.Launch, []string, error) {
-	at := c.spotIn(id, dir)
-	e, ok := c.read(c.folder(at)).find(s.ID)
+	at := c.spots.spotIn(id, dir)
+	e, ok := c.read(c.spots.folder(at)).find(s.ID)
 	if !ok {
 		return definition.Launch{}, nil, fmt.Errorf("%s is not configured any more: %w", s.ID, hub.ErrUnapproved)
 	}
@@ -236,10 +236,10 @@ func (c *Controller) launch(_ context.Context, s hub.Server, id thread.ID, dir s
 	case e.Problem != "":
 		return definition.Launch{}, nil, fmt.Errorf("%s: %s: %w", s.ID, e.Problem, hub.ErrUnapproved)
 	case e.hash != s.Hash || !e.accepted():
-		c.background(func() { c.refresh(c.folder(at)); c.judge(at) }) // so that people see it
+		c.background(func() { c.refresh(c.spots.folder(at)); c.judge(at) }) // so that people see it
 		return definition.Launch{}, nil, fmt.Errorf("%s %s: %w", s.ID, e.changed(), hub.ErrUnapproved)
 	}
-	if missing := definition.Missing(e.Definition, c.environ(at)); missing != "" {
+	if missing := definition.Missing(e.Definition, c.spots.environ(at)); missing != "" {
 		return definition.Launch{}, nil, fmt.Errorf("%s: %w", missing, process.ErrNoProgram)
 	}
 	top := ""
@@ -252,7 +252,7 @@ func (c *Controller) launch(_ context.Context, s hub.Server, id thread.ID, dir s
 			return definition.Launch{}, nil, err
 		}
 	}
-	l, err := plan.Definition(e.Definition).Expand(c.lookup(at))
+	l, err := plan.Definition(e.Definition).Expand(c.spots.lookup(at))
 	var input *definition.NeedsInput
 	var unset *definition.Unset
 	if errors.As(err, &input) || errors.As(err, &unset) {
@@ -267,7 +267,7 @@ func (c *Controller) launch(_ context.Context, s hub.Server, id thread.ID, dir s
 	if plan.Copied() {
 		l = plan.In(l, top)
 	}
-	base := plan.Base(definition.BaseEnv(c.environ(at)), top)
+	base := plan.Base(definition.BaseEnv(c.spots.environ(at)), top)
 	return l, environment(append(base, "CLAUDE_PROJECT_DIR="+c.cfg.Project), l.Env), nil
 }
 
@@ -288,7 +288,7 @@ func (c *Controller) planned(e *entry, at spot) (*entry, definition.Plan) {
 	if e.Problem != "" {
 		return e, definition.Plan{}
 	}
-	hash, plan, err := e.Planned(c.places(at).Hasher(at.dir))
+	hash, plan, err := e.Planned(c.spots.places(at).Hasher(at.dir))
 	now := c.judged(e, at, hash, err)
 	return now, plan
 }

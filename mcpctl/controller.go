@@ -2,32 +2,30 @@ package mcpctl
 
 import (
 	"context"
-	"crypto/sha256"
 	"sync"
 
 	"orchestrator/mcpctl/hub"
 	"orchestrator/mcpctl/match"
 	"orchestrator/thread"
-	"orchestrator/thread/ground/cache"
 )
 
 // Controller controls the servers of one project. It implements thread.MCP and gateway.Servers.
 type Controller struct {
-	cfg    Config
+	spots  spots
+	lists  *readings
+	cfg    *Config
 	hub    *hub.Hub
 	agents Agents
 
-	ctx     context.Context // of work in the background
-	cancel  context.CancelFunc
-	work    sync.WaitGroup
-	counted *cache.Cache[[sha256.Size]byte, int64] // tokens, by definition
-	saving  sync.Mutex                             // held while switches are stored; taken before mu
+	ctx    context.Context // of work in the background
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+	saving sync.Mutex // held while switches are stored; taken before mu
 
 	// mu guards the fields below; it is held for moments, never while a port or the hub is called.
 	mu       sync.Mutex
 	catalogs map[string]*catalog // by folder of the project
 	inside   map[string]*catalog // as it stands at spots of threads that differ from the project's
-	reads    map[string]reading  // of manifests, by ID and launch hash
 	threads  map[thread.ID]*switchboard
 	told     map[string]hub.Status   // last status that screens were told, by server and thread; Cold if there is none
 	indexes  map[string]*match.Index // over all servers of a folder; those that are not there must be made
@@ -91,4 +89,23 @@ func (c *Controller) board(id thread.ID) *switchboard {
 	}
 	c.threads[id] = b
 	return b
+}
+
+// spotFor returns where the servers of a thread are started, or without one those of a folder, empty for the project's.
+func (c *Controller) spotFor(b *switchboard, dir string) spot {
+	if b == nil && dir != "" {
+		return c.spots.spotIn("", c.cfg.Places.In(dir).Where())
+	}
+	return c.spotOf(b)
+}
+
+// spotOf returns where the servers of a thread are started; nil means the project.
+func (c *Controller) spotOf(b *switchboard) spot {
+	if b == nil {
+		return spot{dir: c.cfg.Project}
+	}
+	c.mu.Lock()
+	id, dir := b.t.ID, b.t.Dir
+	c.mu.Unlock()
+	return c.spots.spotIn(id, dir)
 }

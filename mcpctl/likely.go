@@ -6,7 +6,7 @@ import (
 
 // likely returns the servers of a spot that a task probably needs, by their descriptions and what similar tasks used.
 func (c *Controller) likely(at spot, text string) []match.Suggestion {
-	folder := c.folder(at)
+	folder := c.spots.folder(at)
 	c.mu.Lock()
 	index := c.indexes[folder]
 	c.mu.Unlock()
@@ -27,7 +27,7 @@ func (c *Controller) newIndex(folder string) *match.Index {
 			continue
 		}
 		s := match.Server{ID: e.ID, Name: e.Name, Tags: e.Options.Tags, Description: e.Options.Description}
-		if r, known := c.reading(e); known {
+		if r, known := c.lists.reading(e); known {
 			s.Description += "\n" + r.manifest.Instructions
 			for _, t := range r.tools {
 				if t.withheld == "" {

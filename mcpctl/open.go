@@ -2,16 +2,12 @@ package mcpctl
 
 import (
 	"context"
-	"crypto/sha256"
 	"log/slog"
-	"maps"
-	"strings"
 	"time"
 
 	"orchestrator/mcpctl/hub"
 	"orchestrator/mcpctl/match"
 	"orchestrator/thread"
-	"orchestrator/thread/ground/cache"
 )
 
 // New returns a controller. Use must be called before agents connect.
@@ -22,12 +18,15 @@ func New(cfg Config) *Controller {
 	if cfg.Tokens == nil {
 		cfg.Tokens = func(s string) int { return (len(s) + 3) / 4 }
 	}
-	c := &Controller{cfg: cfg, catalogs: map[string]*catalog{}, inside: map[string]*catalog{}, indexes: map[string]*match.Index{}, reads: map[string]reading{}, threads: map[thread.ID]*switchboard{},
-		told: map[string]hub.Status{}, counted: cache.New[[sha256.Size]byte, int64](maxCounted)}
+	c := &Controller{
+		cfg: &cfg, spots: spots{&cfg}, catalogs: map[string]*catalog{}, inside: map[string]*catalog{},
+		indexes: map[string]*match.Index{}, threads: map[thread.ID]*switchboard{}, told: map[string]hub.Status{},
+	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	h := cfg.Hub
 	h.Dir, h.Launch, h.Changed, h.Event = cfg.Project, c.launch, c.manifestChanged, c.serverChanged
 	c.hub = hub.New(h)
+	c.lists = newReadings(&cfg, c.hub)
 	return c
 }
 
@@ -61,7 +60,7 @@ func (c *Controller) Run(ctx context.Context) error {
 // manifestChanged is told by the hub that a server's lists are new.
 func (c *Controller) manifestChanged(hash string) {
 	c.mu.Lock()
-	maps.DeleteFunc(c.reads, func(key string, _ reading) bool { return strings.HasSuffix(key, " "+hash) })
+	c.lists.forgetLists(hash)
 	clear(c.indexes)
 	c.mu.Unlock()
 	c.tellAll()

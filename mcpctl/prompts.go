@@ -43,7 +43,7 @@ func (c *Controller) Prompt(id thread.ID, text string) {
 	c.mu.Unlock()
 	var fresh []*entry
 	for _, e := range on {
-		if _, known := c.reading(e); !known {
+		if _, known := c.lists.reading(e); !known {
 			fresh = append(fresh, e)
 		}
 		c.hub.Prewarm(e.server(), nobody{t.ID, t.Dir})
@@ -140,7 +140,7 @@ func (c *Controller) wait(ctx context.Context, limit time.Duration, so func() bo
 func (c *Controller) started(servers []*entry, id thread.ID) bool {
 	states := c.hub.States()
 	for _, e := range servers {
-		if _, known := c.reading(e); known {
+		if _, known := c.lists.reading(e); known {
 			continue
 		}
 		failed := slices.ContainsFunc(states, func(s hub.State) bool {

@@ -5,15 +5,49 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
+	"sync"
 
 	"orchestrator/mcpctl/gateway"
+	"orchestrator/mcpctl/hub"
 	"orchestrator/mcpctl/trust"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/cache"
 )
 
+// readings knows the lists of servers, and the tokens of what is in them.
+type readings struct {
+	cfg *Config
+	hub *hub.Hub
+
+	counted *cache.Cache[[sha256.Size]byte, int64] // tokens, by definition
+
+	mu    sync.Mutex         // guards reads
+	reads map[string]reading // of manifests, by ID and launch hash
+}
+
+func newReadings(cfg *Config, h *hub.Hub) *readings {
+	return &readings{cfg: cfg, hub: h, reads: map[string]reading{}, counted: cache.New[[sha256.Size]byte, int64](maxCounted)}
+}
+
+// forgetLists has the lists with a launch hash read anew.
+func (c *readings) forgetLists(hash string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	maps.DeleteFunc(c.reads, func(key string, _ reading) bool { return strings.HasSuffix(key, " "+hash) })
+}
+
+// forgetAllLists has all lists read anew.
+func (c *readings) forgetAllLists() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.reads)
+}
+
 // reading returns what is known of a server's lists; false if it was never started. It starts nothing.
-func (c *Controller) reading(e *entry) (reading, bool) {
+func (c *readings) reading(e *entry) (reading, bool) {
 	c.mu.Lock()
 	r, ok := c.reads[e.ID+" "+e.hash]
 	c.mu.Unlock()
@@ -69,7 +103,7 @@ func (r *reading) judge(raws []json.RawMessage, reviews []trust.Tool) {
 }
 
 // knows returns an error if a server is known not to have a tool.
-func (c *Controller) knows(e *entry, name string) error {
+func (c *readings) knows(e *entry, name string) error {
 	r, ok := c.reading(e)
 	if !ok {
 		return nil
@@ -82,7 +116,7 @@ func (c *Controller) knows(e *entry, name string) error {
 }
 
 // tokens returns how many tokens a definition has, as an agent gets it.
-func (c *Controller) tokens(raw []byte) int64 {
+func (c *readings) tokens(raw []byte) int64 {
 	sum := sha256.Sum256(raw)
 	n, ok := c.counted.Get(sum)
 	if ok {
@@ -102,7 +136,7 @@ const maxCounted = 20_000
 
 // withheldTools returns the definitions of a server that wait for the person, and what tells them from others; "" if
 // there are none.
-func (c *Controller) withheldTools(e *entry) (hash string, lists trust.Lists) {
+func (c *readings) withheldTools(e *entry) (hash string, lists trust.Lists) {
 	if !e.accepted() {
 		return "", lists
 	}
@@ -138,4 +172,36 @@ func (c *Controller) withheldTools(e *entry) (hash string, lists trust.Lists) {
 		return "", lists
 	}
 	return hex.EncodeToString(h.Sum(nil)), lists
+}
+
+// count fills in the numbers of tools.
+func (c *readings) count(s *thread.MCPServer, e *entry, off []string) {
+	if !e.accepted() {
+		return
+	}
+	r, known := c.reading(e)
+	s.Known = known
+	for _, t := range r.tools {
+		s.Tools++
+		switch {
+		case t.review.Withheld:
+			s.Withheld++
+		case t.withheld != "":
+		case !slices.Contains(off, e.ID+"/"+t.Name):
+			s.ToolsOn++
+			s.Tokens += c.tokens(t.Raw)
+		}
+	}
+	for _, o := range r.others {
+		if o.review.Withheld {
+			s.Withheld++
+		}
+	}
+}
+
+// tokensOf returns the tokens of all definitions of a server that are not withheld.
+func (c *readings) tokensOf(e *entry) int64 {
+	var s thread.MCPServer
+	c.count(&s, e, nil)
+	return s.Tokens
 }

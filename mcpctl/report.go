@@ -1,7 +1,6 @@
 package mcpctl
 
 import (
-	"cmp"
 	"context"
 	"net/url"
 	"slices"
@@ -30,7 +29,7 @@ func (c *Controller) Report(_ context.Context, q thread.MCPQuery) (thread.MCPRep
 			report.Tokens += s.Tokens
 		}
 		if b == nil || b.takes {
-			report.All += c.tokensOf(e)
+			report.All += c.lists.tokensOf(e)
 		}
 		report.Servers = append(report.Servers, s)
 	}
@@ -106,7 +105,7 @@ func (c *Controller) row(b *switchboard, e *entry, states []hub.State) thread.MC
 		off = slices.Clone(b.decided.Tools)
 		c.mu.Unlock()
 	}
-	c.count(&s, e, off)
+	c.lists.count(&s, e, off)
 	best := len(byUse())
 	for _, st := range states {
 		if st.Hash != e.hash || st.Thread != "" && own != "" && st.Thread != own {
@@ -165,38 +164,6 @@ func byUse() []hub.Status {
 	}
 }
 
-// count fills in the numbers of tools.
-func (c *Controller) count(s *thread.MCPServer, e *entry, off []string) {
-	if !e.accepted() {
-		return
-	}
-	r, known := c.reading(e)
-	s.Known = known
-	for _, t := range r.tools {
-		s.Tools++
-		switch {
-		case t.review.Withheld:
-			s.Withheld++
-		case t.withheld != "":
-		case !slices.Contains(off, e.ID+"/"+t.Name):
-			s.ToolsOn++
-			s.Tokens += c.tokens(t.Raw)
-		}
-	}
-	for _, o := range r.others {
-		if o.review.Withheld {
-			s.Withheld++
-		}
-	}
-}
-
-// tokensOf returns the tokens of all definitions of a server that are not withheld.
-func (c *Controller) tokensOf(e *entry) int64 {
-	var s thread.MCPServer
-	c.count(&s, e, nil)
-	return s.Tokens
-}
-
 // target is the command without its arguments, or the URL without what may be secret.
 func target(d definition.Definition) string {
 	if d.Transport == definition.Stdio {
@@ -232,15 +199,15 @@ func (c *Controller) Detail(ctx context.Context, q thread.MCPAct) (thread.MCPDet
 	if err != nil {
 		return thread.MCPDetail{}, err
 	}
-	d := thread.MCPDetail{MCPServer: c.row(b, e, c.hub.States()), Launch: c.shown(e), Log: c.hub.Log(e.hash)}
+	d := thread.MCPDetail{MCPServer: c.row(b, e, c.hub.States()), Launch: c.spots.shown(e), Log: c.hub.Log(e.hash)}
 	if e.verdict.State == trust.Changed {
 		d.Diff = definition.Diff(e.verdict.Was, d.Launch)
 	}
 	if e.accepted() {
-		r, _ := c.reading(e)
+		r, _ := c.lists.reading(e)
 		for _, t := range r.tools {
 			one := thread.MCPTool{
-				Name: hidden.Visible(t.Name), Description: hidden.Visible(description(t.Raw)), Tokens: c.tokens(t.Raw),
+				Name: hidden.Visible(t.Name), Description: hidden.Visible(description(t.Raw)), Tokens: c.lists.tokens(t.Raw),
 				Diff: t.review.Diff, On: t.withheld == "",
 			}
 			if t.review.Withheld {
@@ -267,8 +234,8 @@ func (c *Controller) Detail(ctx context.Context, q thread.MCPAct) (thread.MCPDet
 			}
 		}
 	}
-	d.ToolsHash, _ = c.withheldTools(e)
-	d.Rates = c.rates(ctx, e)
+	d.ToolsHash, _ = c.lists.withheldTools(e)
+	d.Rates = rates(ctx, c.cfg, e)
 	return d, nil
 }
 
@@ -286,22 +253,17 @@ func kindWord(k trust.Kind) string {
 	}
 }
 
-// shown returns what a person sees of what a server starts.
-func (c *Controller) shown(e *entry) []string {
-	return e.Shown(c.places(e.at).Hasher(cmp.Or(e.at.dir, c.cfg.Project)))
-}
-
 // ratedPrompts is how many past prompts the rates of patterns are measured on.
 const ratedPrompts = 200
 
 // rates returns how often each pattern of a server would have fired on the project's past prompts.
-func (c *Controller) rates(ctx context.Context, e *entry) []thread.MCPRate {
+func rates(ctx context.Context, cfg *Config, e *entry) []thread.MCPRate {
 	if len(e.Patterns) == 0 {
 		return nil
 	}
-	prompts, err := c.cfg.Threads.Prompts(ctx, ratedPrompts)
+	prompts, err := cfg.Threads.Prompts(ctx, ratedPrompts)
 	if err != nil {
-		c.cfg.Log.Warn("read past prompts", "err", err)
+		cfg.Log.Warn("read past prompts", "err", err)
 	}
 	each, _ := e.patterns.Rate(prompts)
 	var rates []thread.MCPRate

@@ -14,8 +14,8 @@ const gatewayName = gateway.Name
 
 // Launch implements thread.MCP.
 func (c *Controller) Launch(t thread.Thread) *thread.MCPLaunch {
-	at := c.spotIn(t.ID, c.cfg.Places.In(t.Dir).Where())
-	cat := c.refresh(c.folder(at))
+	at := c.spots.spotIn(t.ID, c.cfg.Places.In(t.Dir).Where())
+	cat := c.refresh(c.spots.folder(at))
 	if at.env != nil {
 		cat = c.judge(at)
 	}
@@ -29,7 +29,7 @@ func (c *Controller) Launch(t thread.Thread) *thread.MCPLaunch {
 		foreign(l, e.Definition, e.accepted())
 	}
 	// The agent reads the files of its own folder, which may be another one with other files.
-	if places := c.places(at); t.Dir != "" && places.Where() != t.Dir {
+	if places := c.spots.places(at); t.Dir != "" && places.Where() != t.Dir {
 		places.Project = places.Top(t.Dir)
 		found := places.Definitions()
 		for _, d := range found.Definitions {

@@ -32,17 +32,17 @@ func (c *Controller) On(id thread.ID) []gateway.Server {
 	}
 	var all []gateway.Server
 	for _, s := range on {
-		r, known := c.reading(s.entry)
+		r, known := c.lists.reading(s.entry)
 		if !known { // its lists are known after the first start
-			c.hub.Prewarm(s.server(), nobody{t.ID, t.Dir})
+			c.hub.Prewarm(s.entry.server(), nobody{t.ID, t.Dir})
 			continue
 		}
 		one := gateway.Server{
-			ID: s.ID, StageChars: s.Options.StageChars,
+			ID: s.entry.ID, StageChars: s.entry.Options.StageChars,
 			Prompts: r.shown(trust.OfPrompt), Resources: r.shown(trust.OfResource), Templates: r.shown(trust.OfTemplate),
 		}
 		for _, t := range r.tools {
-			if t.withheld == "" && !slices.Contains(hidden, s.ID+"/"+t.Name) {
+			if t.withheld == "" && !slices.Contains(hidden, s.entry.ID+"/"+t.Name) {
 				one.Tools = append(one.Tools, gateway.Tool{Name: t.Name, Raw: t.Raw})
 			}
 		}
@@ -83,7 +83,7 @@ func (c *Controller) Off(id thread.ID, server, name string) string {
 	case off:
 		return name + " of " + e.ID + " is switched off for this thread; the person can switch it on"
 	}
-	if r, known := c.reading(e); known {
+	if r, known := c.lists.reading(e); known {
 		for _, t := range r.tools {
 			if t.Name == name && t.withheld != "" {
 				return name + " of " + e.ID + " is withheld: " + t.withheld
@@ -122,7 +122,7 @@ func (c *Controller) Find(_ context.Context, id thread.ID, query string) []gatew
 	var all []gateway.Found
 	var tools []match.Server
 	for _, e := range c.of(b).entries {
-		r, known := c.reading(e)
+		r, known := c.lists.reading(e)
 		if !known || !e.accepted() {
 			continue
 		}

@@ -1,6 +1,7 @@
 package mcpctl
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
@@ -9,32 +10,16 @@ import (
 	"orchestrator/thread"
 )
 
-// spotFor returns where the servers of a thread are started, or without one those of a folder, empty for the project's.
-func (c *Controller) spotFor(b *switchboard, dir string) spot {
-	if b == nil && dir != "" {
-		return c.spotIn("", c.cfg.Places.In(dir).Where())
-	}
-	return c.spotOf(b)
-}
-
-// spotOf returns where the servers of a thread are started; nil means the project.
-func (c *Controller) spotOf(b *switchboard) spot {
-	if b == nil {
-		return spot{dir: c.cfg.Project}
-	}
-	c.mu.Lock()
-	id, dir := b.t.ID, b.t.Dir
-	c.mu.Unlock()
-	return c.spotIn(id, dir)
-}
+// spots knows the places at which servers are started.
+type spots struct{ cfg *Config }
 
 // spotIn returns where the servers of a thread are started in a folder; those that threads share have no thread.
-func (c *Controller) spotIn(id thread.ID, dir string) spot {
+func (p spots) spotIn(id thread.ID, dir string) spot {
 	s := spot{dir: dir}
 	if id == "" {
 		return s
 	}
-	if s.env = c.cfg.Threads.Environ(id); s.env != nil {
+	if s.env = p.cfg.Threads.Environ(id); s.env != nil {
 		sum := sha256.Sum256([]byte(strings.Join(s.env, "\x00")))
 		s.id = hex.EncodeToString(sum[:])
 	}
@@ -43,32 +28,32 @@ func (c *Controller) spotIn(id thread.ID, dir string) spot {
 
 // folder returns the folder of the project whose catalog holds at a spot: the spot's own, or in a worktree the one that
 // it is a copy of.
-func (c *Controller) folder(s spot) string {
+func (p spots) folder(s spot) string {
 	if s.dir == "" {
-		return c.cfg.Project
+		return p.cfg.Project
 	}
-	return c.cfg.Places.In(s.dir).Where()
+	return p.cfg.Places.In(s.dir).Where()
 }
 
 // isProject reports whether servers for a spot are started as those of the catalog are.
-func (c *Controller) isProject(s spot) bool {
-	return s.env == nil && (s.dir == "" || s.dir == c.folder(s))
+func (p spots) isProject(s spot) bool {
+	return s.env == nil && (s.dir == "" || s.dir == p.folder(s))
 }
 
 // environ is the environment at a spot.
-func (c *Controller) environ(s spot) []string {
+func (p spots) environ(s spot) []string {
 	if s.env != nil {
 		return s.env
 	}
-	return c.cfg.Env
+	return p.cfg.Env
 }
 
 // lookup returns a function that knows the variables of definitions at a spot.
-func (c *Controller) lookup(s spot) func(name string) (string, bool) {
-	env := c.environ(s)
+func (p spots) lookup(s spot) func(name string) (string, bool) {
+	env := p.environ(s)
 	return func(name string) (string, bool) {
 		if name == "workspaceFolder" {
-			return c.cfg.Project, true
+			return p.cfg.Project, true
 		}
 		for i := len(env) - 1; i >= 0; i-- {
 			if v, ok := strings.CutPrefix(env[i], name+"="); ok {
@@ -80,10 +65,15 @@ func (c *Controller) lookup(s spot) func(name string) (string, bool) {
 }
 
 // places are where servers are configured, with the values of a spot.
-func (c *Controller) places(s spot) discovery.Places {
-	p := c.cfg.Places.In(s.dir)
+func (p spots) places(s spot) discovery.Places {
+	in := p.cfg.Places.In(s.dir)
 	if s.env != nil {
-		p.Lookup = c.lookup(s)
+		in.Lookup = p.lookup(s)
 	}
-	return p
+	return in
+}
+
+// shown returns what a person sees of what a server starts.
+func (p spots) shown(e *entry) []string {
+	return e.Shown(p.places(e.at).Hasher(cmp.Or(e.at.dir, p.cfg.Project)))
 }

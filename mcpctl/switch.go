@@ -22,7 +22,7 @@ func (c *Controller) Enabled(id thread.ID) []string {
 	var on []string
 	for _, s := range b.chosenFor(cat) {
 		if !s.ending {
-			on = append(on, s.ID)
+			on = append(on, s.entry.ID)
 		}
 	}
 	return thread.MCPList(on, b.decided.Tools)
@@ -40,7 +40,7 @@ func (c *Controller) Switch(ctx context.Context, r thread.MCPChange) (thread.MCP
 	}
 	if r.On {
 		err := usable(e)
-		if missing := definition.Missing(e.Definition, c.environ(c.spotOf(c.board(t.ID)))); err == nil && missing != "" {
+		if missing := definition.Missing(e.Definition, c.spots.environ(c.spotOf(c.board(t.ID)))); err == nil && missing != "" {
 			err = thread.Hint(fmt.Errorf("it cannot start: %s: %w", missing, thread.ErrRefused), "install it, or correct its configuration")
 		}
 		if err != nil {
@@ -48,7 +48,7 @@ func (c *Controller) Switch(ctx context.Context, r thread.MCPChange) (thread.MCP
 		}
 	}
 	if r.Tool != "" {
-		if err := c.knows(e, r.Tool); err != nil {
+		if err := c.lists.knows(e, r.Tool); err != nil {
 			return thread.MCPReport{}, err
 		}
 	}

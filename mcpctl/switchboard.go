@@ -25,7 +25,7 @@ type switchboard struct {
 
 // chosen is a server that is on for a thread, and why.
 type chosen struct {
-	*entry
+	entry  *entry
 	by     thread.MCPBy
 	why    string
 	ending bool

@@ -131,26 +131,26 @@ func (m *Model) connect() {
 // registerActions registers the actions on the screen as a whole.
 func (m *Model) registerActions() {
 	do := func(a intent.Action, do func()) {
-		m.host.On(a, func() tea.Cmd {
+		m.host.Actions.On(a, func() tea.Cmd {
 			do()
 			return nil
 		})
 	}
-	m.host.On(intent.Quit, m.leave)
-	m.host.On(intent.NextView, func() tea.Cmd { return m.show((m.views.Now() + 1) % views.Count) })
-	m.host.On(intent.PrevView, func() tea.Cmd { return m.show((m.views.Now() + views.Count - 1) % views.Count) })
-	m.host.On(intent.Redraw, m.redraw)
-	m.host.On(intent.NextWait, func() tea.Cmd {
+	m.host.Actions.On(intent.Quit, m.leave)
+	m.host.Actions.On(intent.NextView, func() tea.Cmd { return m.show((m.views.Now() + 1) % views.Count) })
+	m.host.Actions.On(intent.PrevView, func() tea.Cmd { return m.show((m.views.Now() + views.Count - 1) % views.Count) })
+	m.host.Actions.On(intent.Redraw, m.redraw)
+	m.host.Actions.On(intent.NextWait, func() tea.Cmd {
 		if m.tree.NextWaiting() {
 			return nil
 		}
 		return m.host.Notify(thread.LevelInfo, "No thread needs you")
 	})
-	m.host.On(intent.Suspend, func() tea.Cmd {
+	m.host.Actions.On(intent.Suspend, func() tea.Cmd {
 		m.screen.away = true
 		return tea.Suspend
 	})
-	m.host.OnThread(intent.ForkAt, func(*thread.Status) tea.Cmd { return m.choosePoint() })
+	m.host.Actions.OnThread(intent.ForkAt, func(*thread.Status) tea.Cmd { return m.choosePoint() })
 	do(intent.Leave, func() { m.screen.area = areaTree })
 	do(intent.Sidebar, func() { m.screen.noSide = !m.screen.noSide })
 	do(intent.Archived, func() { m.tree.ShowArchive(!m.tree.Archive()) })

@@ -29,7 +29,7 @@ func (s *Session) Holding() bool {
 func (s *Session) Examined() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.dirty && !s.examined.IsZero()
+	return !s.screen.dirty && !s.screen.examined.IsZero()
 }
 
 // Looks returns how often a prompt that waits for nothing in particular looks at its agent within a time.

@@ -37,7 +37,7 @@ func (s *Session) Input(b []byte) error {
 
 // pass writes what the person typed to the agent. mu is held.
 func (s *Session) pass(b []byte, now time.Time) error {
-	if _, open := s.menu(now); open {
+	if _, open := s.screen.menu(now); open {
 		s.keys.Elsewhere(b) // they answer the dialog
 		return s.proc.Write(b)
 	}
@@ -46,7 +46,7 @@ func (s *Session) pass(b []byte, now time.Time) error {
 		return s.proc.Write(b)
 	}
 	s.keyed = now
-	s.signs.Answered()
+	s.screen.signs.Answered()
 	if e.Sent {
 		s.sent = now
 	}

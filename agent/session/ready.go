@@ -47,30 +47,30 @@ func moment(reason string, again time.Time) refusal {
 // readiness holds what determines whether an agent can be typed to: its screen, and what was typed to it before. The
 // session's mu guards it and is held when its methods are called.
 type readiness struct {
-	*screen
-	keys  typing.Keys // what the person typed
-	keyed time.Time   // their newest key
-	sent  time.Time   // when they or we last pressed return on some text
-	found bool        // its input has been on its screen
+	screen *screen
+	keys   typing.Keys // what the person typed
+	keyed  time.Time   // their newest key
+	sent   time.Time   // when they or we last pressed return on some text
+	found  bool        // its input has been on its screen
 }
 
 // refuses returns why a prompt may not be typed now, if so.
 func (s *readiness) refuses(now time.Time) (refusal, bool) {
-	if why, open := s.menu(now); open {
+	if why, open := s.screen.menu(now); open {
 		r := person("a menu is open (" + why + ")")
 		r.dialog = true
 		return r, true
 	}
-	if again, starts := s.starts(now); starts {
+	if again, starts := s.screen.starts(now); starts {
 		return moment("it is starting", again), true
 	}
-	if r := s.tracker.State(now); (r.Works() || r.State.Trouble() && !r.Stuck) && s.tells {
+	if r := s.screen.tracker.State(now); (r.Works() || r.State.Trouble() && !r.Stuck) && s.screen.tells {
 		return refusal{NotReadyError: thread.NotReadyError{Reason: "it is working"}}, true
 	}
-	if pause := now.Sub(s.printed); (pause < calm || s.term.Modes().Sync) && now.Sub(s.burst) < calmLimit {
-		return moment("it is drawing its screen", s.printed.Add(calm)), true
+	if pause := now.Sub(s.screen.printed); (pause < calm || s.screen.term.Modes().Sync) && now.Sub(s.screen.burst) < calmLimit {
+		return moment("it is drawing its screen", s.screen.printed.Add(calm)), true
 	}
-	if s.draws() {
+	if s.screen.draws() {
 		return moment("its screen is empty", now.Add(calm)), true
 	}
 	if r, refused := s.drafts(now); refused {
@@ -88,16 +88,16 @@ func (s *readiness) refuses(now time.Time) (refusal, bool) {
 func (s *readiness) drafts(now time.Time) (refusal, bool) {
 	const typed, held = "you are typing to it", "its input holds something that is not sent"
 	hold := s.keys.Hold()
-	if !s.readsInput() {
+	if !s.screen.readsInput() {
 		return person(typed), hold != typing.Nothing
 	}
-	in, found := s.input(s.term)
+	in, found := s.screen.input(s.screen.term)
 	switch {
 	case found:
 		s.found = true
-	case s.found, anyMenu().MatchString(s.lastLines(4)):
+	case s.found, anyMenu().MatchString(s.screen.lastLines(4)):
 		return person("it does not show its input: a menu may be open"), true
-	case hold == typing.Nothing && s.knows() && !s.shows():
+	case hold == typing.Nothing && s.screen.knows() && !s.screen.shows():
 		return moment("it does not show its input", now.Add(calm)), true
 	default: // a version with an unknown screen
 		return person(typed), hold != typing.Nothing
@@ -105,7 +105,7 @@ func (s *readiness) drafts(now time.Time) (refusal, bool) {
 	if !in.Empty() {
 		return person(held), true
 	}
-	since, shown := now.Sub(s.keyed), s.printed.After(s.keyed)
+	since, shown := now.Sub(s.keyed), s.screen.printed.After(s.keyed)
 	switch {
 	case hold == typing.Text && !shown:
 		return person(typed), true
@@ -127,7 +127,7 @@ func (s *readiness) drafts(now time.Time) (refusal, bool) {
 
 // begun reports whether there is evidence that what was sent last began a turn.
 func (s *readiness) begun() bool {
-	for _, e := range s.tracker.State(s.sent).Evidence {
+	for _, e := range s.screen.tracker.State(s.sent).Evidence {
 		if e.At.After(s.sent) && (e.State == thread.StateWorking || e.Source != thread.SourceScreen) {
 			return true
 		}

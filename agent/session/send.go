@@ -63,7 +63,7 @@ func (s *Session) Send(ctx context.Context, text string) error {
 }
 
 func (s *Session) send(ctx context.Context, text string) error {
-	p := &prompt{Session: s, text: text}
+	p := &prompt{session: s, text: text}
 	if err := s.await(ctx, startLimit, p.begin); err != nil {
 		err = orElse(err, cmp.Or(p.why, err))
 		s.refuse(err)
@@ -107,7 +107,7 @@ func (s *Session) refuse(err error) {
 
 // prompt is a prompt that is being typed. Its methods are steps for await.
 type prompt struct {
-	*Session
+	session *Session
 	text    string
 	why     error // why it is not typed yet
 	typed   []byte
@@ -124,7 +124,7 @@ type prompt struct {
 
 // begin types the prompt once nothing prevents it.
 func (p *prompt) begin(now time.Time) (bool, error) {
-	if r, refused := p.refuses(now); refused {
+	if r, refused := p.session.refuses(now); refused {
 		err := r.NotReadyError
 		p.why = &err
 		switch {
@@ -139,26 +139,26 @@ func (p *prompt) begin(now time.Time) (bool, error) {
 		p.why = &thread.NotReadyError{Reason: "it takes no pastes yet"}
 		return false, nil
 	}
-	p.refused = nil // that is over
-	if p.term.Modes().BracketedPaste {
+	p.session.refused = nil // that is over
+	if p.session.screen.term.Modes().BracketedPaste {
 		p.typed = []byte("\x1b[200~" + p.text + "\x1b[201~")
 	} else {
 		p.typed = []byte(strings.NewReplacer("\n", "\r", "\t", "    ").Replace(p.text))
 	}
-	p.before, p.began, p.holding, p.stop = typing.Within(p.term.Text(), p.text), now, true, false
-	return true, p.proc.Write(p.typed)
+	p.before, p.began, p.session.holding, p.session.stop = typing.Within(p.session.screen.term.Text(), p.text), now, true, false
+	return true, p.session.proc.Write(p.typed)
 }
 
 // keysOnly reports whether an agent that shows its input has not asked for pastes yet.
 func (p *prompt) keysOnly(now time.Time) bool {
-	if !p.found || p.term.Modes().BracketedPaste {
+	if !p.session.found || p.session.screen.term.Modes().BracketedPaste {
 		p.plain = time.Time{}
 		return false
 	}
 	if p.plain.IsZero() {
 		p.plain = now
 	}
-	return now.Sub(p.plain) < p.pace.plainLimit
+	return now.Sub(p.plain) < p.session.pace.plainLimit
 }
 
 // press presses return once the agent shows the prompt in its input.
@@ -171,16 +171,16 @@ func (p *prompt) press(now time.Time) (bool, error) {
 		return false, err
 	}
 	now = time.Now() // the prompt may have been drawn since await looked at the clock
-	p.pressed, p.last, p.sent = now, now, now
-	return true, p.proc.Write([]byte("\r"))
+	p.pressed, p.last, p.session.sent = now, now, now
+	return true, p.session.proc.Write([]byte("\r"))
 }
 
 // disturbed returns an error if what was typed must not be sent.
 func (p *prompt) disturbed(now time.Time) error {
 	switch {
-	case p.stop:
+	case p.session.stop:
 		return fmt.Errorf("ctrl+c was pressed: %w", context.Canceled)
-	case dialog(p.tracker.State(now).State):
+	case dialog(p.session.screen.tracker.State(now).State):
 		return fmt.Errorf("a dialog opened: %w", thread.ErrApproval)
 	}
 	return nil
@@ -188,17 +188,17 @@ func (p *prompt) disturbed(now time.Time) error {
 
 // arrived reports whether the whole prompt is in the input.
 func (p *prompt) arrived(now time.Time) (bool, error) {
-	quiet := now.Sub(p.printed)
-	if !p.readsInput() || !p.found {
-		seen, known := typing.Within(p.term.Text(), p.text) > p.before, p.waits && !p.usable.IsZero()
-		pause := p.pace.settled
-		if seen && !known && !p.term.Modes().BracketedPaste {
+	quiet := now.Sub(p.session.screen.printed)
+	if !p.session.screen.readsInput() || !p.session.found {
+		seen, known := typing.Within(p.session.screen.term.Text(), p.text) > p.before, p.session.screen.waits && !p.session.screen.usable.IsZero()
+		pause := p.session.pace.settled
+		if seen && !known && !p.session.screen.term.Modes().BracketedPaste {
 			pause = calm
 		}
 		silent := now.Sub(p.began) >= pause && quiet >= pause
-		return (seen || !known) && (silent || now.Sub(p.began) >= max(settleLimit, p.pace.settled)), nil
+		return (seen || !known) && (silent || now.Sub(p.began) >= max(settleLimit, p.session.pace.settled)), nil
 	}
-	in, found := p.input(p.term)
+	in, found := p.session.screen.input(p.session.screen.term)
 	if !found {
 		return false, nil
 	}
@@ -209,9 +209,9 @@ func (p *prompt) arrived(now time.Time) (bool, error) {
 	switch {
 	case (in.Pasted || match == typing.Whole) && age >= in.PasteDelay, match == typing.Altered && age >= alteredLimit:
 		return true, nil
-	case in.Empty() && !p.again && now.Sub(p.began) >= p.pace.takeLimit/6 && p.printed.After(p.began):
+	case in.Empty() && !p.again && now.Sub(p.began) >= p.session.pace.takeLimit/6 && p.session.screen.printed.After(p.began):
 		p.again = true
-		return false, p.proc.Write(p.typed) // it was lost while the agent started; one without output is only slow
+		return false, p.session.proc.Write(p.typed) // it was lost while the agent started; one without output is only slow
 	case match == typing.Other && age >= settleLimit:
 		return false, errOther
 	}
@@ -223,10 +223,10 @@ var errOther = errors.New("the agent's input shows more than was typed")
 
 // notSent returns the error of a prompt whose return was not pressed.
 func (p *prompt) notSent(err error) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.found {
-		if in, found := p.input(p.term); found && in.Empty() {
+	p.session.mu.Lock()
+	defer p.session.mu.Unlock()
+	if p.session.found {
+		if in, found := p.session.screen.input(p.session.screen.term); found && in.Empty() {
 			return err
 		}
 	}
@@ -235,7 +235,7 @@ func (p *prompt) notSent(err error) error {
 
 // taken waits for the effect of the return.
 func (p *prompt) taken(now time.Time) (bool, error) {
-	state := p.tracker.State(now)
+	state := p.session.screen.tracker.State(now)
 	if dialog(state.State) {
 		return true, nil // it asks already
 	}
@@ -245,7 +245,7 @@ func (p *prompt) taken(now time.Time) (bool, error) {
 		}
 	}
 	command := strings.HasPrefix(p.text, "/")
-	changed, left, empty := p.printed.After(p.pressed), p.left(), p.emptied()
+	changed, left, empty := p.session.screen.printed.After(p.pressed), p.left(), p.emptied()
 	switch {
 	case left:
 		p.gone = time.Time{}
@@ -253,7 +253,7 @@ func (p *prompt) taken(now time.Time) (bool, error) {
 		p.gone = now
 	}
 	enough := believe
-	if p.found && !command {
+	if p.session.found && !command {
 		enough = settleLimit // some agents redraw their screen and then show the prompt in their input again
 	}
 	if changed && !left && (empty || now.Sub(p.gone) >= enough) {
@@ -261,47 +261,47 @@ func (p *prompt) taken(now time.Time) (bool, error) {
 	}
 	// A second return could choose in the menu that a command opens, and a program of which we see no input may ask
 	// something by now. One whose screen has not changed may still get to the first return.
-	if !command && now.Sub(p.last) >= p.pace.pressAgain && p.printed.After(p.last) && p.holdsIt() {
+	if !command && now.Sub(p.last) >= p.session.pace.pressAgain && p.session.screen.printed.After(p.last) && p.holdsIt() {
 		p.last = time.Now()
-		return false, p.proc.Write([]byte("\r")) // some agents lose the first one after a paste
+		return false, p.session.proc.Write([]byte("\r")) // some agents lose the first one after a paste
 	}
 	return false, nil
 }
 
 // holdsIt reports whether the agent's input is seen to hold the prompt.
 func (p *prompt) holdsIt() bool {
-	if !p.found {
+	if !p.session.found {
 		return false
 	}
-	in, found := p.input(p.term)
+	in, found := p.session.screen.input(p.session.screen.term)
 	match := typing.Compare(in.Text, p.text)
 	return found && (in.Pasted || match == typing.Whole || match == typing.Altered)
 }
 
 // stuck is holdsIt for a caller that does not hold mu.
 func (p *prompt) stuck() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.session.mu.Lock()
+	defer p.session.mu.Unlock()
 	return p.holdsIt()
 }
 
 // emptied reports whether the input shows that the prompt is gone from it. If no input is shown at all, a frame may be
 // half drawn.
 func (p *prompt) emptied() bool {
-	if !p.found {
+	if !p.session.found {
 		return false
 	}
-	in, found := p.input(p.term)
+	in, found := p.session.screen.input(p.session.screen.term)
 	return found && in.Empty()
 }
 
 // left reports whether the prompt is still in the input, as far as that can be observed.
 func (p *prompt) left() bool {
-	if p.found {
-		in, found := p.input(p.term)
+	if p.session.found {
+		in, found := p.session.screen.input(p.session.screen.term)
 		return found && !in.Empty()
 	}
-	return p.knows() && !p.shows()
+	return p.session.screen.knows() && !p.session.screen.shows()
 }
 
 // await repeats a step, with mu held, until it is done or fails, the limit is over, the agent ends or ctx does. If the
@@ -320,8 +320,8 @@ func (s *Session) await(ctx context.Context, limit time.Duration, step func(now 
 			tick.Reset(every)
 		}
 		s.mu.Lock()
-		if s.dirty && now.Sub(s.printed) >= quiet {
-			s.examine(now) // the timer may be late, and a dialog may be open
+		if s.screen.dirty && now.Sub(s.screen.printed) >= quiet {
+			s.screen.examine(now) // the timer may be late, and a dialog may be open
 		}
 		over := s.exit != nil
 		var done bool
@@ -329,7 +329,7 @@ func (s *Session) await(ctx context.Context, limit time.Duration, step func(now 
 		if !over {
 			done, err = step(now)
 		}
-		if s.draws() && now.Before(last) {
+		if s.screen.draws() && now.Before(last) {
 			end = now.Add(limit)
 		}
 		s.schedule(now)

@@ -72,8 +72,8 @@ func newSession(c Config, spec thread.SessionSpec, pace pace, turns chan struct{
 		told: thread.StateReport{State: thread.StateStarting}, toldAll: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
 	s.screen = newScreen(rules, input, spec.Launch.Ready, time.Now())
-	s.loaded = spec.Launch.Loaded
-	s.term = vterm.New(spec.Cols, spec.Rows, vterm.Options{
+	s.screen.loaded = spec.Launch.Loaded
+	s.screen.term = vterm.New(spec.Cols, spec.Rows, vterm.Options{
 		Scrollback: c.Scrollback, Version: c.Version, Reply: s.reply, Event: s.event,
 	})
 	return s
@@ -103,7 +103,7 @@ func (s *Session) endTurn() { <-s.turns }
 func (s *Session) output(b []byte) {
 	<-s.ready
 	s.mu.Lock()
-	now := s.write(b)
+	now := s.screen.write(b)
 	for _, f := range s.feeds {
 		f.add(b)
 	}
@@ -126,9 +126,9 @@ func (s *Session) exited(code int) {
 	now := time.Now()
 	s.exit = &thread.Exit{Code: code, Reason: reason, Limit: !s.stopped && s.reason != ""}
 	if code != 0 && !s.stopped {
-		s.exit.Screen = lastWords(s.term.Text())
+		s.exit.Screen = lastWords(s.screen.term.Text())
 	}
-	s.tracker.Report(thread.Evidence{
+	s.screen.tracker.Report(thread.Evidence{
 		Source: thread.SourceProcess, State: thread.StateExited, At: now,
 		Detail: fmt.Sprintf("%s with code %d", reason, code),
 	})
@@ -164,7 +164,7 @@ func (s *Session) reply(b []byte) {
 func (s *Session) event(e vterm.Event) {
 	st, ok := e.(vterm.Status)
 	if !ok {
-		s.sign(e, s.keyed)
+		s.screen.sign(e, s.keyed)
 		return
 	}
 	now := time.Now()
@@ -173,12 +173,12 @@ func (s *Session) event(e vterm.Event) {
 	case !ok:
 		return
 	case ev.State == "":
-		s.tracker.Withdraw(ev.Source, now)
+		s.screen.tracker.Withdraw(ev.Source, now)
 	default:
 		if ev.State == thread.StateIdle {
-			s.takes(now)
+			s.screen.takes(now)
 		}
-		s.tracker.Report(ev)
+		s.screen.tracker.Report(ev)
 	}
 	s.schedule(now)
 }
@@ -210,13 +210,13 @@ func (s *Session) fire() {
 		return
 	}
 	now := time.Now()
-	if s.dirty && (s.tells && now.Sub(s.printed) >= quiet || now.Sub(s.examined) >= restless) ||
-		!s.relook.IsZero() && !now.Before(s.relook) {
-		s.examine(now)
+	if s.screen.dirty && (s.screen.tells && now.Sub(s.screen.printed) >= quiet || now.Sub(s.screen.examined) >= restless) ||
+		!s.screen.relook.IsZero() && !now.Before(s.screen.relook) {
+		s.screen.examine(now)
 	}
 	thin := false
 	for _, f := range s.feeds {
-		if now.Sub(s.printed) >= quiet {
+		if now.Sub(s.screen.printed) >= quiet {
 			f.fill()
 		}
 		thin = thin || f.thin
@@ -240,21 +240,21 @@ func (s *Session) rouse() {
 // schedule reports a new state and sets the timer for the next change. mu is held.
 func (s *Session) schedule(now time.Time) {
 	s.notify()
-	next := s.tracker.Next(now)
+	next := s.screen.tracker.Next(now)
 	if again := s.retry(now); again.After(now) && (next.IsZero() || again.Before(next)) {
 		next = again
 	}
-	if s.dirty {
-		look := s.printed.Add(quiet)
-		if again := s.examined.Add(restless); again.After(now) && (look.After(again) || !s.tells) {
+	if s.screen.dirty {
+		look := s.screen.printed.Add(quiet)
+		if again := s.screen.examined.Add(restless); again.After(now) && (look.After(again) || !s.screen.tells) {
 			look = again
 		}
 		if next.IsZero() || look.Before(next) {
 			next = look
 		}
 	}
-	if s.relook.After(now) && (next.IsZero() || s.relook.Before(next)) {
-		next = s.relook
+	if s.screen.relook.After(now) && (next.IsZero() || s.screen.relook.Before(next)) {
+		next = s.screen.relook
 	}
 	if !next.IsZero() && s.exit == nil {
 		s.armBefore(next)
@@ -277,7 +277,7 @@ func (s *Session) retry(now time.Time) (again time.Time) {
 
 // notify calls the listeners if there is news. mu is held.
 func (s *Session) notify() {
-	news := !s.tracker.State(time.Now()).Same(s.told) || s.exit != nil && !s.toldExit || s.again
+	news := !s.screen.tracker.State(time.Now()).Same(s.told) || s.exit != nil && !s.toldExit || s.again
 	if news && !s.telling {
 		s.telling = true
 		go s.tell()
@@ -288,7 +288,7 @@ func (s *Session) notify() {
 func (s *Session) tell() {
 	for {
 		s.mu.Lock()
-		r := s.tracker.State(time.Now())
+		r := s.screen.tracker.State(time.Now())
 		newState := !r.Same(s.told)
 		exit := s.exit
 		if s.toldExit {
@@ -336,14 +336,14 @@ func (s *Session) over() bool {
 func (s *Session) State() thread.StateReport {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.tracker.State(time.Now())
+	return s.screen.tracker.State(time.Now())
 }
 
 // Report adds evidence from outside.
 func (s *Session) Report(e thread.Evidence) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tracker.Report(e)
+	s.screen.tracker.Report(e)
 	s.rouse()
 	s.schedule(time.Now())
 }
@@ -361,10 +361,10 @@ func (s *Session) resize(cols, rows int) error {
 		return nil
 	}
 	cols, rows = vterm.Bound(cols, rows)
-	if c, r := s.term.Size(); c == cols && r == rows {
+	if c, r := s.screen.term.Size(); c == cols && r == rows {
 		return nil
 	}
-	s.term.Resize(cols, rows)
+	s.screen.term.Resize(cols, rows)
 	for _, f := range s.feeds {
 		f.restart(s.exit != nil)
 	}
@@ -378,7 +378,7 @@ func (s *Session) resize(cols, rows int) error {
 func (s *Session) Screen() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return strings.Split(s.term.Text(), "\n")
+	return strings.Split(s.screen.term.Text(), "\n")
 }
 
 // end kills the agent and everything it started, for a limit that is reported to people.

@@ -51,7 +51,7 @@ func (v *Viewer) take() ([]byte, error) {
 		return nil, io.EOF
 	}
 	whole := v.feed.whole
-	b := v.feed.take(v.s.term)
+	b := v.feed.take(v.s.screen.term)
 	switch {
 	case whole && v.feed.thin && v.s.exit == nil:
 		v.s.armBefore(time.Now().Add(quiet))

@@ -36,13 +36,13 @@ func testPut(_ *testing.T, f *fixture) {
 		f.holds(full.ID, []thread.Item{item("q"), item("a")}, map[string]string{"main": "l1\n"})
 		f.reopen()
 	}
-	_, err := f.Checkpoint(f.ctx, "none")
+	_, err := f.store.Checkpoint(f.ctx, "none")
 	f.is(err, thread.ErrNotFound)
 	for _, read := range []func(thread.CheckpointID) error{
-		func(id thread.CheckpointID) error { _, err := f.Conversation(f.ctx, id); return err },
-		func(id thread.CheckpointID) error { _, err := f.Transcript(f.ctx, id); return err },
-		func(id thread.CheckpointID) error { _, err := f.Marks(f.ctx, id); return err },
-		func(id thread.CheckpointID) error { _, err := f.Lineage(f.ctx, id, thread.Page{}); return err },
+		func(id thread.CheckpointID) error { _, err := f.store.Conversation(f.ctx, id); return err },
+		func(id thread.CheckpointID) error { _, err := f.store.Transcript(f.ctx, id); return err },
+		func(id thread.CheckpointID) error { _, err := f.store.Marks(f.ctx, id); return err },
+		func(id thread.CheckpointID) error { _, err := f.store.Lineage(f.ctx, id, thread.Page{}); return err },
 	} {
 		f.is(read("none"), thread.ErrNotFound)
 		f.is(read(""), thread.ErrNotFound)
@@ -65,16 +65,16 @@ func testPutTwice(_ *testing.T, f *fixture) {
 	f.equal(f.put(c, d), first)
 	f.reopen()
 	f.equal(f.put(c, d), first)
-	list, err := f.Checkpoints(f.ctx, a.ID, thread.Page{})
+	list, err := f.store.Checkpoints(f.ctx, a.ID, thread.Page{})
 	f.ok(err)
 	f.equal(ids(list), newestFirst(first, next))
-	th, err := f.Thread(f.ctx, a.ID)
+	th, err := f.store.Thread(f.ctx, a.ID)
 	f.ok(err)
 	f.equal(th.Head, next.ID) // a late retry does not move the thread back
 	f.equal(th.Usage.Output, int64(7))
 	other := c
 	other.Thread = f.thread("b-0001").ID
-	_, err = f.PutCheckpoint(f.ctx, other, d)
+	_, err = f.store.PutCheckpoint(f.ctx, other, d)
 	f.is(err, thread.ErrInvalid)
 }
 
@@ -106,14 +106,14 @@ func testPutRefused(_ *testing.T, f *fixture) {
 				Keep: 2, Items: []thread.Item{item("x")}, Transcript: []thread.Chunk{{File: "main", Offset: 2, Data: []byte("y")}},
 			}
 			tc.change(&c, &d)
-			if _, err := f.PutCheckpoint(f.ctx, c, d); err == nil {
+			if _, err := f.store.PutCheckpoint(f.ctx, c, d); err == nil {
 				t.Fatal("taken")
 			} else {
 				f.is(err, tc.want)
 			}
 		})
 	}
-	list, err := f.Checkpoints(f.ctx, a.ID, thread.Page{})
+	list, err := f.store.Checkpoints(f.ctx, a.ID, thread.Page{})
 	f.ok(err)
 	f.equal(ids(list), ids([]thread.Checkpoint{first}))
 	f.equal(f.add(a.ID, first).Seq, int64(2)) // a refused put uses no number
@@ -125,7 +125,7 @@ func testPutMoves(_ *testing.T, f *fixture) {
 	c.Kind, c.Session, c.Usage = thread.KindResponse, "s-1", thread.Usage{Input: 1, Output: 2, CacheWriteHour: 3}
 	c.Gauge = thread.Gauge{Tokens: 3, Window: 9, Source: "gateway"}
 	c = f.put(c, thread.Delta{})
-	th, err := f.Thread(f.ctx, a.ID)
+	th, err := f.store.Thread(f.ctx, a.ID)
 	f.ok(err)
 	want := a
 	want.Head, want.Turn, want.Session, want.Usage, want.Gauge, want.Updated = c.ID, 0, "s-1", c.Usage, c.Gauge, c.Created
@@ -134,7 +134,7 @@ func testPutMoves(_ *testing.T, f *fixture) {
 	d.Turn, d.Usage = 1, thread.Usage{Input: 10, Output: 20, CacheWriteHour: 30}
 	d = f.put(d, thread.Delta{})
 	f.reopen()
-	th, err = f.Thread(f.ctx, a.ID)
+	th, err = f.store.Thread(f.ctx, a.ID)
 	f.ok(err)
 	want.Head, want.Turn, want.Updated = d.ID, 1, d.Created
 	want.Usage = thread.Usage{Input: 11, Output: 22, CacheWriteHour: 33}
@@ -159,7 +159,7 @@ func testPages(_ *testing.T, f *fixture) {
 	turns := slices.DeleteFunc(slices.Clone(rev), func(c thread.Checkpoint) bool { return c.Kind == thread.KindResponse })
 	page := func(p thread.Page) []thread.CheckpointID {
 		f.Helper()
-		got, err := f.Checkpoints(f.ctx, a.ID, p)
+		got, err := f.store.Checkpoints(f.ctx, a.ID, p)
 		f.ok(err)
 		return ids(got)
 	}
@@ -170,13 +170,13 @@ func testPages(_ *testing.T, f *fixture) {
 	f.equal(page(thread.Page{Turns: true}), ids(turns))
 	f.equal(page(thread.Page{Turns: true, Limit: 2, Before: 118}), ids(turns[1:3]))
 	f.equal(page(thread.Page{Before: 1}), ids(nil))
-	got, err := f.Checkpoints(f.ctx, "none", thread.Page{})
+	got, err := f.store.Checkpoints(f.ctx, "none", thread.Page{})
 	f.ok(err)
 	f.equal(len(got), 0)
 
 	lineage := func(p thread.Page) []thread.CheckpointID {
 		f.Helper()
-		got, err := f.Lineage(f.ctx, prev.ID, p)
+		got, err := f.store.Lineage(f.ctx, prev.ID, p)
 		f.ok(err)
 		return ids(got)
 	}
@@ -193,7 +193,7 @@ func testForks(_ *testing.T, f *fixture) {
 	a2 := f.add(a.ID, a1)
 	a3 := f.add(a.ID, a2)
 	b := f.fork("b-0001", a2)
-	th, err := f.Thread(f.ctx, b.ID)
+	th, err := f.store.Thread(f.ctx, b.ID)
 	f.ok(err)
 	f.equal(th.Head, a2.ID)
 	b1 := f.add(b.ID, a2)
@@ -202,10 +202,10 @@ func testForks(_ *testing.T, f *fixture) {
 	f.reopen()
 
 	f.equal(b1.Seq, int64(1))
-	lineage, err := f.Lineage(f.ctx, c1.ID, thread.Page{})
+	lineage, err := f.store.Lineage(f.ctx, c1.ID, thread.Page{})
 	f.ok(err)
 	f.equal(ids(lineage), newestFirst(a1, a2, b1, c1))
-	own, err := f.Checkpoints(f.ctx, b.ID, thread.Page{})
+	own, err := f.store.Checkpoints(f.ctx, b.ID, thread.Page{})
 	f.ok(err)
 	f.equal(ids(own), newestFirst(b1))
 	conv := func(cs ...thread.Checkpoint) (out []thread.Item, file string) {
@@ -234,16 +234,16 @@ func testRewinds(_ *testing.T, f *fixture) {
 	again := f.add(a.ID, back)
 	f.equal(again.Seq, int64(5))
 	f.reopen()
-	lineage, err := f.Lineage(f.ctx, again.ID, thread.Page{})
+	lineage, err := f.store.Lineage(f.ctx, again.ID, thread.Page{})
 	f.ok(err)
 	f.equal(ids(lineage), newestFirst(a1, back, again))
-	own, err := f.Checkpoints(f.ctx, a.ID, thread.Page{})
+	own, err := f.store.Checkpoints(f.ctx, a.ID, thread.Page{})
 	f.ok(err)
 	f.equal(ids(own), newestFirst(a1, a2, safety, back, again))
 	f.holds(again.ID, []thread.Item{item("q " + a1.Prompt), item("a " + a1.Prompt), item("q " + again.Prompt),
 		item("a " + again.Prompt)},
 		map[string]string{"main": "line " + a1.Prompt + "\nline " + again.Prompt + "\n"})
-	th, err := f.Thread(f.ctx, a.ID)
+	th, err := f.store.Thread(f.ctx, a.ID)
 	f.ok(err)
 	f.equal(th.Head, again.ID)
 }
@@ -431,7 +431,7 @@ func testModel(_ *testing.T, f *fixture) {
 		}
 	}
 	// What each added gives the same result when it is put as a delta elsewhere.
-	deltas, can := f.Store.(checkpoint.Deltas)
+	deltas, can := f.store.(checkpoint.Deltas)
 	copied := map[thread.CheckpointID]thread.Checkpoint{}
 	for i, s := range all[1:] {
 		if can && i%2 == 0 || copied[s.c.Parent].ID != "" {

@@ -23,16 +23,16 @@ func testDamage(_ *testing.T, f *fixture) {
 		}
 		fork := f.fork("f-"+string(rune('0'+hit)), all[4])
 		forked := f.add(fork.ID, all[4])
-		f.h.Spoil(f.T, f.Store, all[hit].ID)
+		f.h.Spoil(f.T, f.store, all[hit].ID)
 		f.reopen()
 		f.marked(a.ID, last.ID, all, hit)
-		if _, err := f.Checkpoint(f.ctx, all[hit].ID); !errors.Is(err, thread.ErrDamaged) {
+		if _, err := f.store.Checkpoint(f.ctx, all[hit].ID); !errors.Is(err, thread.ErrDamaged) {
 			f.Fatalf("checkpoint %d: %v", hit, err)
 		}
-		if list, err := f.Checkpoints(f.ctx, b.ID, thread.Page{}); err != nil || len(list) != 5 || list[0].Damaged {
+		if list, err := f.store.Checkpoints(f.ctx, b.ID, thread.Page{}); err != nil || len(list) != 5 || list[0].Damaged {
 			f.Fatalf("the other thread: %+v, %v", list, err)
 		}
-		if list, err := f.Lineage(f.ctx, forked.ID, thread.Page{}); err != nil || len(list) != 6 || list[1].Thread != a.ID {
+		if list, err := f.store.Lineage(f.ctx, forked.ID, thread.Page{}); err != nil || len(list) != 6 || list[1].Thread != a.ID {
 			f.Fatalf("the fork: %+v, %v", list, err)
 		}
 		// An answer that was made before the damage was known, and one that brings everything.
@@ -57,8 +57,8 @@ func testDamage(_ *testing.T, f *fixture) {
 func (f *fixture) marked(id thread.ID, head thread.CheckpointID, all []thread.Checkpoint, hit int) {
 	f.Helper()
 	for name, read := range map[string]func() ([]thread.Checkpoint, error){
-		"own":     func() ([]thread.Checkpoint, error) { return f.Checkpoints(f.ctx, id, thread.Page{}) },
-		"lineage": func() ([]thread.Checkpoint, error) { return f.Lineage(f.ctx, head, thread.Page{}) },
+		"own":     func() ([]thread.Checkpoint, error) { return f.store.Checkpoints(f.ctx, id, thread.Page{}) },
+		"lineage": func() ([]thread.Checkpoint, error) { return f.store.Lineage(f.ctx, head, thread.Page{}) },
 	} {
 		list, err := read()
 		f.ok(err)
@@ -80,14 +80,14 @@ func (f *fixture) marked(id thread.ID, head thread.CheckpointID, all []thread.Ch
 
 func (f *fixture) conversation(id thread.CheckpointID) []thread.Item {
 	f.Helper()
-	items, err := f.Conversation(f.ctx, id)
+	items, err := f.store.Conversation(f.ctx, id)
 	f.ok(err)
 	return items
 }
 
 func (f *fixture) file(id thread.CheckpointID) string {
 	f.Helper()
-	files, err := f.Transcript(f.ctx, id)
+	files, err := f.store.Transcript(f.ctx, id)
 	f.ok(err)
 	return string(files[0].Data)
 }

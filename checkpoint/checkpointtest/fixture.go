@@ -29,16 +29,16 @@ type Harness struct {
 // fixture is a store with helpers that fail the test on errors.
 type fixture struct {
 	*testing.T
-	thread.Store
-	h   Harness
-	ctx context.Context
-	n   int // to make times differ
+	store thread.Store
+	h     Harness
+	ctx   context.Context
+	n     int // to make times differ
 }
 
 func (f *fixture) reopen() {
 	f.Helper()
 	if f.h.Reopen != nil {
-		f.Store = f.h.Reopen(f.T, f.Store)
+		f.store = f.h.Reopen(f.T, f.store)
 	}
 }
 
@@ -70,7 +70,7 @@ func (f *fixture) thread(name string) thread.Thread {
 	f.n++
 	t := thread.Thread{ID: thread.NewID[thread.ID](), Name: name, Agent: "demo", Dir: "/p",
 		Created: start.Add(time.Duration(f.n) * time.Second), Updated: start}
-	f.ok(f.CreateThread(f.ctx, t))
+	f.ok(f.store.CreateThread(f.ctx, t))
 	return t
 }
 
@@ -81,7 +81,7 @@ func (f *fixture) fork(name string, at thread.Checkpoint) thread.Thread {
 	t := thread.Thread{ID: thread.NewID[thread.ID](), Name: name, Agent: "demo", Parent: at.Thread, ForkPoint: at.ID,
 		Head:    at.ID,
 		Created: start.Add(time.Duration(f.n) * time.Second), Updated: start}
-	f.ok(f.CreateThread(f.ctx, t))
+	f.ok(f.store.CreateThread(f.ctx, t))
 	return t
 }
 
@@ -116,14 +116,14 @@ func (f *fixture) add(id thread.ID, parent thread.Checkpoint) thread.Checkpoint 
 
 func (f *fixture) put(c thread.Checkpoint, d thread.Delta) thread.Checkpoint {
 	f.Helper()
-	got, err := f.PutCheckpoint(f.ctx, c, d)
+	got, err := f.store.PutCheckpoint(f.ctx, c, d)
 	f.ok(err)
 	return got
 }
 
 func (f *fixture) marks(id thread.CheckpointID) []thread.Mark {
 	f.Helper()
-	m, err := f.Marks(f.ctx, id)
+	m, err := f.store.Marks(f.ctx, id)
 	f.ok(err)
 	return m
 }
@@ -131,7 +131,7 @@ func (f *fixture) marks(id thread.CheckpointID) []thread.Mark {
 // holds checks a checkpoint's conversation and transcript, including the marks.
 func (f *fixture) holds(id thread.CheckpointID, items []thread.Item, files map[string]string) {
 	f.Helper()
-	got, err := f.Conversation(f.ctx, id)
+	got, err := f.store.Conversation(f.ctx, id)
 	f.ok(err)
 	if len(got) != len(items) {
 		f.Fatalf("conversation of %s has %d items, want %d", id, len(got), len(items))
@@ -141,7 +141,7 @@ func (f *fixture) holds(id thread.CheckpointID, items []thread.Item, files map[s
 			f.Fatalf("item %d is %.200s, want %.200s", i, got[i].Raw, items[i].Raw)
 		}
 	}
-	have, err := f.Transcript(f.ctx, id)
+	have, err := f.store.Transcript(f.ctx, id)
 	f.ok(err)
 	marks := f.marks(id)
 	if len(have) != len(files) || len(marks) != len(files) {

@@ -18,14 +18,14 @@ func ask(id thread.ID, text string) thread.Prompt {
 
 func (f *fixture) ask(id thread.ID, text string) thread.Prompt {
 	f.Helper()
-	p, err := f.PutPrompt(f.ctx, ask(id, text))
+	p, err := f.store.PutPrompt(f.ctx, ask(id, text))
 	f.ok(err)
 	return p
 }
 
 func (f *fixture) prompts(id thread.ID, open bool, limit int, want ...thread.Prompt) {
 	f.Helper()
-	got, err := f.Prompts(f.ctx, id, open, limit)
+	got, err := f.store.Prompts(f.ctx, id, open, limit)
 	f.ok(err)
 	f.equal(got, append([]thread.Prompt{}, want...))
 }
@@ -45,38 +45,38 @@ func testPrompts(_ *testing.T, f *fixture) {
 
 	// Each step of a life replaces the row and keeps its place.
 	second.State, second.Opened = thread.PromptOpen, start.Add(time.Second).In(time.FixedZone("x", 3600))
-	got, err := f.PutPrompt(f.ctx, second)
+	got, err := f.store.PutPrompt(f.ctx, second)
 	f.ok(err)
 	second.Opened = second.Opened.UTC()
 	f.equal(got, second)
 	second.State, second.Reason, second.Ended = thread.PromptInterrupted, "the agent ended", start.Add(time.Minute)
 	second.Turn, second.With, second.Again, second.Answer = 7, third.ID, odd.ID, "c1"
-	_, err = f.PutPrompt(f.ctx, second)
+	_, err = f.store.PutPrompt(f.ctx, second)
 	f.ok(err)
 	f.reopen()
 	f.prompts(a.ID, true, 0, odd, third)
 	f.prompts("", true, 1, third)
 	f.prompts(a.ID, false, 0, odd, second, third)
-	got, err = f.Prompt(f.ctx, second.ID)
+	got, err = f.store.Prompt(f.ctx, second.ID)
 	f.ok(err)
 	f.equal(got, second)
 
-	_, err = f.Prompt(f.ctx, "p000000000000")
+	_, err = f.store.Prompt(f.ctx, "p000000000000")
 	f.is(err, thread.ErrNotFound)
-	_, err = f.PutPrompt(f.ctx, ask("none", "x"))
+	_, err = f.store.PutPrompt(f.ctx, ask("none", "x"))
 	f.is(err, thread.ErrNotFound)
-	_, err = f.PutPrompt(f.ctx, thread.Prompt{Thread: a.ID, Text: "x"})
+	_, err = f.store.PutPrompt(f.ctx, thread.Prompt{Thread: a.ID, Text: "x"})
 	f.is(err, thread.ErrInvalid)
 	moved := other
 	moved.Thread = a.ID
-	_, err = f.PutPrompt(f.ctx, moved)
+	_, err = f.store.PutPrompt(f.ctx, moved)
 	f.is(err, thread.ErrInvalid)
-	_, err = f.PutPrompt(f.ctx, ask(a.ID, strings.Repeat("x", 5<<20)))
+	_, err = f.store.PutPrompt(f.ctx, ask(a.ID, strings.Repeat("x", 5<<20)))
 	f.is(err, thread.ErrInvalid)
 
-	f.ok(f.PurgeThread(f.ctx, a.ID))
+	f.ok(f.store.PurgeThread(f.ctx, a.ID))
 	f.prompts("", false, 0, other)
-	_, err = f.PutPrompt(f.ctx, third)
+	_, err = f.store.PutPrompt(f.ctx, third)
 	f.is(err, thread.ErrNotFound)
 	if next := f.ask(b.ID, "next"); next.Seq <= third.Seq {
 		f.Fatalf("place %d was given twice", next.Seq)
@@ -97,18 +97,18 @@ func testPromptsPut(_ *testing.T, f *fixture) {
 	d := thread.Delta{Items: []thread.Item{item("q")}, Prompts: []thread.Prompt{p, with, typed}}
 	bad := c
 	bad.Parent = "none"
-	_, err := f.PutCheckpoint(f.ctx, bad, d)
+	_, err := f.store.PutCheckpoint(f.ctx, bad, d)
 	f.is(err, thread.ErrNotFound)
 	f.prompts(a.ID, true, 0, f.first(a.ID), f.second(a.ID))
 	f.put(c, d)
 	f.put(c, d) // again changes nothing
 	f.reopen()
-	all, err := f.Prompts(f.ctx, a.ID, false, 0)
+	all, err := f.store.Prompts(f.ctx, a.ID, false, 0)
 	f.ok(err)
 	typed.Seq = all[2].Seq
 	f.equal(all, []thread.Prompt{p, with, typed})
 	f.prompts("", true, 0)
-	got, err := f.Conversation(f.ctx, c.ID)
+	got, err := f.store.Conversation(f.ctx, c.ID)
 	f.ok(err)
 	f.equal(fmt.Sprint(len(got)), "1")
 }
@@ -119,7 +119,7 @@ func (f *fixture) second(id thread.ID) thread.Prompt { return f.nth(id, 1) }
 
 func (f *fixture) nth(id thread.ID, n int) thread.Prompt {
 	f.Helper()
-	all, err := f.Prompts(f.ctx, id, false, 0)
+	all, err := f.store.Prompts(f.ctx, id, false, 0)
 	f.ok(err)
 	f.equal(all[n].State, thread.PromptQueued)
 	return all[n]

@@ -37,7 +37,7 @@ func Run(t *testing.T, h Harness) {
 		"Damage":       testDamage,
 	} {
 		t.Run(name, func(t *testing.T) {
-			test(t, &fixture{T: t, h: h, Store: h.Open(t), ctx: t.Context()})
+			test(t, &fixture{T: t, h: h, store: h.Open(t), ctx: t.Context()})
 		})
 	}
 }

@@ -23,7 +23,7 @@ import (
 //	home/view/   a frozen view of the repository
 //	home/stamp   the input of the shadow's configuration
 type Access struct {
-	git.Worktree
+	Git      git.Worktree
 	Home     string
 	Settings Settings
 	git      *git.Git
@@ -44,8 +44,8 @@ func (a *Access) CommonState() string { return filepath.Dir(a.Home) }
 func (a *Access) private() []string {
 	return []string{
 		"GIT_DIR=" + a.shadow(),
-		"GIT_WORK_TREE=" + a.Root,
-		"GIT_OBJECT_DIRECTORY=" + filepath.Join(a.Common, "objects"),
+		"GIT_WORK_TREE=" + a.Git.Root,
+		"GIT_OBJECT_DIRECTORY=" + filepath.Join(a.Git.Common, "objects"),
 		"GIT_INDEX_FILE=" + a.Index(),
 		"GIT_CONFIG_GLOBAL=" + os.DevNull,
 		"GIT_CONFIG_NOSYSTEM=1",
@@ -60,10 +60,10 @@ func (a *Access) view() string { return filepath.Join(a.Home, "view") }
 
 // Ours runs git through our own git folder and index.
 func (a *Access) Ours(ctx context.Context, c git.Call) ([]byte, error) {
-	if err := unlinked(a.Worktree, c); err != nil {
+	if err := unlinked(a.Git, c); err != nil {
 		return nil, err
 	}
-	c.Dir, c.Env = a.Root, append(a.private(), c.Env...)
+	c.Dir, c.Env = a.Git.Root, append(a.private(), c.Env...)
 	out, err := a.git.Run(ctx, c)
 	if info, statErr := os.Lstat(a.Index()); statErr == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
 		err = errors.Join(err, os.Chmod(a.Index(), 0o600)) // git makes it as the umask has it
@@ -78,7 +78,7 @@ func (a *Access) Theirs(ctx context.Context, c git.Call) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return a.TheirsIn(ctx, a.Worktree, c)
+	return a.TheirsIn(ctx, a.Git, c)
 }
 
 // TheirsIn is Theirs in another worktree of the repository, with a view that exists.
@@ -100,22 +100,22 @@ func unlinked(w git.Worktree, c git.Call) error {
 
 // Live runs git with the repository as it is, for commands that start no program whatever its configuration says.
 func (a *Access) Live(ctx context.Context, c git.Call) ([]byte, error) {
-	if err := unlinked(a.Worktree, c); err != nil {
+	if err := unlinked(a.Git, c); err != nil {
 		return nil, err
 	}
-	c.Dir, c.Env = a.Root, append(a.Env(), c.Env...)
+	c.Dir, c.Env = a.Git.Root, append(a.Git.Env(), c.Env...)
 	return a.git.Run(ctx, c)
 }
 
 // viewed reports whether there is an intact view of the repository at its current location.
 func (a *Access) viewed() bool {
 	to, err := os.Readlink(filepath.Join(a.view(), "objects"))
-	return err == nil && to == filepath.Join(a.Common, "objects") && git.Frozen(a.view())
+	return err == nil && to == filepath.Join(a.Git.Common, "objects") && git.Frozen(a.view())
 }
 
 // freeze creates the view, or updates it.
 func (a *Access) freeze(ctx context.Context) error {
-	own, err := a.git.ReadOwn(ctx, a.Worktree)
+	own, err := a.git.ReadOwn(ctx, a.Git)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (a *Access) PrepareLike(ctx context.Context, other *Access) error {
 }
 
 // OwnConfig is the path of the configuration of this worktree alone, which may not exist.
-func (a *Access) OwnConfig() string { return filepath.Join(a.GitDir, "config.worktree") }
+func (a *Access) OwnConfig() string { return filepath.Join(a.Git.GitDir, "config.worktree") }
 
 // ReadSettings reads the configuration as it is now.
 func (a *Access) ReadSettings(ctx context.Context) (Settings, error) {
@@ -178,8 +178,8 @@ func (a *Access) ReadSettings(ctx context.Context) (Settings, error) {
 	}
 	s := Settings{FileMode: true, Symlinks: true, Format: "sha1"}
 	origins := map[string]bool{
-		filepath.Join(a.Common, "config"): true,
-		a.OwnConfig():                     true,
+		filepath.Join(a.Git.Common, "config"): true,
+		a.OwnConfig():                         true,
 	}
 	for _, env := range a.git.Env() {
 		switch key, v, _ := strings.Cut(env, "="); key {
@@ -194,7 +194,7 @@ func (a *Access) ReadSettings(ctx context.Context) (Settings, error) {
 	for i := 0; i+1 < len(fields); i += 2 {
 		if from, ok := strings.CutPrefix(string(fields[i]), "file:"); ok {
 			if !filepath.IsAbs(from) {
-				from = filepath.Join(a.Root, from)
+				from = filepath.Join(a.Git.Root, from)
 			}
 			origins[from] = true
 		}
@@ -225,7 +225,7 @@ func (a *Access) WriteShadow() error {
 	if err := os.Remove(exclude); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.Symlink(filepath.Join(a.Common, "info/exclude"), exclude); err != nil {
+	if err := os.Symlink(filepath.Join(a.Git.Common, "info/exclude"), exclude); err != nil {
 		return err
 	}
 	for name, text := range a.Settings.shadow() {

@@ -20,7 +20,7 @@ import (
 // git, or one of another git that is about to take the number.
 func (repo *Repository) SkipTaken(id thread.ID, n int) int {
 	for ; ; n++ {
-		file := filepath.Join(repo.Common, RefName(id, n))
+		file := filepath.Join(repo.Git.Common, RefName(id, n))
 		_, err := os.Lstat(file)
 		_, lockErr := os.Lstat(file + ".lock")
 		if err != nil && lockErr != nil {
@@ -74,7 +74,7 @@ func (repo *Repository) Resolve(ctx context.Context, ref string) (string, error)
 
 // HollowRefs returns the refs below a prefix whose file is invalid.
 func (repo *Repository) HollowRefs(prefix string) ([]string, error) {
-	top, err := disk.OpenFolder(filepath.Join(repo.Common, "refs"))
+	top, err := disk.OpenFolder(filepath.Join(repo.Git.Common, "refs"))
 	if err != nil {
 		return nil, fmt.Errorf("read refs: %w", err)
 	}
@@ -90,7 +90,7 @@ func (repo *Repository) HollowRefs(prefix string) ([]string, error) {
 		case d.IsDir() || strings.HasSuffix(path, ".lock"):
 			return nil
 		}
-		b, err := disk.ReadSmall(filepath.Join(repo.Common, "refs", path))
+		b, err := disk.ReadSmall(filepath.Join(repo.Git.Common, "refs", path))
 		if err != nil && !errors.Is(err, private.ErrNotRegular) && !errors.Is(err, private.ErrTooLarge) {
 			return nil // just removed, or not ours to read: git will report it
 		}
@@ -151,7 +151,7 @@ func (repo *Repository) DropBad(ctx context.Context, ref string) error {
 	}
 	err = repo.UpdateRefs(ctx, "delete "+ref+"\x00"+refs[ref]+"\x00")
 	var said *git.Error
-	if errors.As(err, &said) && os.Remove(filepath.Join(repo.Common, ref)) == nil {
+	if errors.As(err, &said) && os.Remove(filepath.Join(repo.Git.Common, ref)) == nil {
 		return nil // git does not touch a ref that points to nothing
 	}
 	return err
@@ -159,7 +159,7 @@ func (repo *Repository) DropBad(ctx context.Context, ref string) error {
 
 // DropHollow removes the file of a ref of ours that has no id, so that the ref can be recreated.
 func (repo *Repository) DropHollow(ref string) error {
-	file := filepath.Join(repo.Common, filepath.FromSlash(ref))
+	file := filepath.Join(repo.Git.Common, filepath.FromSlash(ref))
 	b, err := disk.ReadSmall(file)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && IsRef(b) {
 		return nil

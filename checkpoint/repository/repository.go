@@ -22,5 +22,5 @@ func (repo *Repository) LockAll(ctx context.Context) (unlock func(), err error) 
 
 // Part is the path of the repository's part of a worktree.
 func (repo *Repository) Part(name string) string {
-	return filepath.Join(repo.Common, "worktrees", name)
+	return filepath.Join(repo.Git.Common, "worktrees", name)
 }

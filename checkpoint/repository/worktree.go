@@ -36,7 +36,7 @@ type Config struct {
 
 // At returns a worktree and its repository. It touches nothing yet.
 func At(found git.Worktree, cfg Config) *Worktree {
-	a := &Access{Worktree: found, Home: cfg.Home, git: cfg.Git, locks: cfg.Locks, below: cfg.Below}
+	a := &Access{Git: found, Home: cfg.Home, git: cfg.Git, locks: cfg.Locks, below: cfg.Below}
 	return &Worktree{Access: a, Repo: &Repository{
 		Access: a, Journals: Journals{state: cfg.State, repository: cfg.Key}, State: cfg.State, Trees: cfg.Trees,
 	}}
@@ -51,7 +51,7 @@ func Name(w git.Worktree) string {
 }
 
 // Name is the name of the worktree's part of the repository, "" for the main one.
-func (w *Worktree) Name() string { return Name(w.Access.Worktree) }
+func (w *Worktree) Name() string { return Name(w.Access.Git) }
 
 func (w *Worktree) meta() string { return filepath.Join(w.Home, "meta.json") }
 
@@ -100,7 +100,7 @@ func (w *Worktree) Head(ctx context.Context) (string, error) {
 		return at, err
 	}
 	if _, err := w.Theirs(ctx, git.Call{Args: []string{"symbolic-ref", "-q", "HEAD"}}); err != nil {
-		return "", fmt.Errorf("HEAD of %s is not a commit: %w", w.Root, thread.ErrDamaged)
+		return "", fmt.Errorf("HEAD of %s is not a commit: %w", w.Git.Root, thread.ErrDamaged)
 	}
 	return "", nil
 }

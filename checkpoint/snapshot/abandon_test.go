@@ -78,7 +78,7 @@ func TestGiveUpSparesWhatWasLeft(t *testing.T) {
 	if !errors.Is(failed, ErrChanged) || len(list.left) != 1 {
 		t.Fatalf("%v, left %v", failed, list.left)
 	}
-	j, err := w.Repo.Journals.Begin(repository.Operation{Kind: repository.KindRestore, Thread: "t1", Target: &first})
+	j, err := w.work.Repo.Journals.Begin(repository.Operation{Kind: repository.KindRestore, Thread: "t1", Target: &first})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestGiveUpSparesWhatWasLeft(t *testing.T) {
 	if _, err := os.Lstat(filepath.Join(dir, "b-gone")); !os.IsNotExist(err) {
 		t.Errorf("b-gone is there: %v", err)
 	}
-	if left, _, err := w.Repo.Journals.Left(); err != nil || len(left) > 0 {
+	if left, _, err := w.work.Repo.Journals.Left(); err != nil || len(left) > 0 {
 		t.Errorf("pending: %v %v", left, err)
 	}
 }

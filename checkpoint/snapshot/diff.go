@@ -77,7 +77,7 @@ func (s *Store) changed(ctx context.Context, dir string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	base, err := w.Head(ctx)
+	base, err := w.work.Head(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -93,7 +93,7 @@ func (s *Store) changed(ctx context.Context, dir string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	stats, err := numstat(ctx, w.Repo, v.env, a, v.now)
+	stats, err := numstat(ctx, w.work.Repo, v.env, a, v.now)
 	if err != nil {
 		return 0, err
 	}
@@ -105,7 +105,7 @@ func (s *Store) changed(ctx context.Context, dir string) (int, error) {
 func (v *view) files(ctx context.Context, a, b string) ([]thread.FileDiff, error) {
 	common := []string{"diff-tree", "-r", "-M", "-l1000", "--no-ext-diff", "--no-textconv", "--submodule=short",
 		"--ignore-submodules=dirty"}
-	raw, err := v.w.Ours(ctx, git.Call{
+	raw, err := v.w.work.Ours(ctx, git.Call{
 		Args: append(common[:len(common):len(common)], "-z", "--raw", "--no-abbrev", "--end-of-options", a, b, "--"),
 		Env:  v.env,
 	})
@@ -116,7 +116,7 @@ func (v *view) files(ctx context.Context, a, b string) ([]thread.FileDiff, error
 	if err != nil {
 		return nil, err
 	}
-	stats, err := numstat(ctx, v.w.Repo, v.env, a, b, "-M", "-l1000", "--submodule=short")
+	stats, err := numstat(ctx, v.w.work.Repo, v.env, a, b, "-M", "-l1000", "--submodule=short")
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (v *view) files(ctx context.Context, a, b string) ([]thread.FileDiff, error
 		return nil, fmt.Errorf("git diff-tree wrote %d files and counted %d", len(diffs), len(stats))
 	}
 	// Without -z, so that a name with a newline is quoted and no line of it looks like a header.
-	patch, err := v.w.Ours(ctx, git.Call{
+	patch, err := v.w.work.Ours(ctx, git.Call{
 		Args: append(common[:len(common):len(common)],
 			"-p", "--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", a, b, "--"),
 		Env: v.env,

@@ -52,7 +52,7 @@ func (s *Store) Known(ctx context.Context) ([]Known, error) {
 				return err
 			}
 			if k := known(id, list); k.Snapshots+len(k.Parent) > 0 && all[id] == nil {
-				k.Dir = repo.Root
+				k.Dir = repo.Git.Root
 				all[id] = &k
 			}
 		}

@@ -106,7 +106,7 @@ func TestAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if list, err := r.Store.List(ctx); err != nil || len(list) != 0 {
+	if list, err := r.Store.Finder.List(ctx); err != nil || len(list) != 0 {
 		t.Errorf("left: %+v %v", list, err)
 	}
 	safe := r.Reachable()

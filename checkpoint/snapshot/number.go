@@ -20,7 +20,7 @@ type numbers struct {
 
 // add points the next numbered ref of a thread to a commit.
 func (ns *numbers) add(ctx context.Context, repo *repository.Repository, id thread.ID, commit string) (string, error) {
-	key := repo.Common + "\x00" + string(id)
+	key := repo.Git.Common + "\x00" + string(id)
 	for range tries {
 		n, err := ns.free(ctx, repo, key, id)
 		if err != nil {

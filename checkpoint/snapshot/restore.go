@@ -39,7 +39,7 @@ func (s *Store) restoreTo(
 	if err != nil {
 		return thread.Snapshot{}, fmt.Errorf("restore snapshot: %w", err)
 	}
-	o := repository.Operation{Kind: repository.KindRestore, Thread: id, Worktree: w.Name(), Target: &at, Only: only}
+	o := repository.Operation{Kind: repository.KindRestore, Thread: id, Worktree: w.work.Name(), Target: &at, Only: only}
 	safety, err := s.restore(ctx, w, o, at)
 	if err != nil {
 		return safety, fmt.Errorf("restore snapshot: %w", err)
@@ -56,16 +56,16 @@ func (s *Store) Resume(ctx context.Context, w *repository.Worktree, o repository
 func (s *Store) restore(
 	ctx context.Context, w files, o repository.Operation, at thread.Snapshot,
 ) (thread.Snapshot, error) {
-	unlock, err := w.Lock(ctx)
+	unlock, err := w.work.Lock(ctx)
 	if err != nil {
 		return thread.Snapshot{}, err
 	}
 	defer unlock()
-	target, err := w.Repo.SnapshotTree(ctx, at)
+	target, err := w.work.Repo.SnapshotTree(ctx, at)
 	if err != nil {
 		return thread.Snapshot{}, err
 	}
-	where, err := disk.OpenPlace(w.Root)
+	where, err := disk.OpenPlace(w.work.Git.Root)
 	if err != nil {
 		return thread.Snapshot{}, err
 	}
@@ -76,7 +76,7 @@ func (s *Store) restore(
 	}
 	failpoint.Hit("snapshot.restore.saved")
 	todo.from, todo.to = safety.Tree, target
-	j, err := w.Repo.Journals.Begin(o)
+	j, err := w.work.Repo.Journals.Begin(o)
 	if err != nil {
 		return safety, err
 	}
@@ -87,7 +87,7 @@ func (s *Store) restore(
 	todo.keepSkipped(at.Skipped)
 	err = w.carryOut(ctx, where, todo)
 	if err == nil {
-		err = disk.SyncTree(w.Root)
+		err = disk.SyncTree(w.work.Git.Root)
 	}
 	if err != nil {
 		return safety, w.abandon(ctx, where, j, todo, err)

@@ -21,7 +21,7 @@ import (
 // converted file would look changed.
 func (v *view) equivalent(ctx context.Context, a, b string) (map[string]bool, error) {
 	same := map[string]bool{}
-	list, err := v.w.Repo.Changes(ctx, v.env, a, b)
+	list, err := v.w.work.Repo.Changes(ctx, v.env, a, b)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (v *view) equivalent(ctx context.Context, a, b string) (map[string]bool, er
 	for _, st := range both {
 		oids = append(oids, st.OldOID, st.NewOID)
 	}
-	err = v.w.Repo.Blobs(ctx, v.env, oids, func(next func() (io.Reader, error)) error {
+	err = v.w.work.Repo.Blobs(ctx, v.env, oids, func(next func() (io.Reader, error)) error {
 		for _, st := range both {
 			old, err := digestNext(next)
 			if err != nil {
@@ -66,7 +66,7 @@ func (v *view) mayConvert(ctx context.Context, steps []repository.Change) ([]rep
 	if len(steps) == 0 {
 		return nil, nil
 	}
-	auto, err := v.w.Theirs(ctx, git.Call{Args: []string{"config", "--get", "core.autocrlf"}, OK: []int{1}})
+	auto, err := v.w.work.Theirs(ctx, git.Call{Args: []string{"config", "--get", "core.autocrlf"}, OK: []int{1}})
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (v *view) mayConvert(ctx context.Context, steps []repository.Change) ([]rep
 	for _, st := range steps {
 		in.WriteString(st.Path + "\x00")
 	}
-	out, err := v.w.Theirs(ctx, git.Call{
+	out, err := v.w.work.Theirs(ctx, git.Call{
 		Args: []string{"check-attr", "-z", "--stdin", "filter", "text", "eol", "crlf"}, Stdin: strings.NewReader(in.String()),
 	})
 	if err != nil {

@@ -125,7 +125,7 @@ func (w files) list(ctx context.Context, env []string) (lists, error) {
 		})
 	}
 	wg.Go(func() {
-		out, err := w.Ours(ctx, git.Call{
+		out, err := w.work.Ours(ctx, git.Call{
 			Args: []string{"diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=dirty"}, Env: env,
 		})
 		if err == nil {
@@ -133,10 +133,10 @@ func (w files) list(ctx context.Context, env []string) (lists, error) {
 		}
 		errs[0] = err
 	})
-	names(&l.others, &errs[1], w.Ours, "ls-files", "-z", "--others", "--exclude-standard", "--exclude=/"+git.Foreign)
-	names(&l.ours, &errs[2], w.Ours, "ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
+	names(&l.others, &errs[1], w.work.Ours, "ls-files", "-z", "--others", "--exclude-standard", "--exclude=/"+git.Foreign)
+	names(&l.ours, &errs[2], w.work.Ours, "ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
 	wg.Go(func() {
-		out, err := w.Theirs(ctx, git.Call{Args: []string{"ls-files", "-z", "--cached", "--ignored", "--exclude-standard"}})
+		out, err := w.work.Theirs(ctx, git.Call{Args: []string{"ls-files", "-z", "--cached", "--ignored", "--exclude-standard"}})
 		l.theirs, errs[3] = slices.Compact(git.Fields(out)), err // an unmerged path is listed up to three times
 	})
 	wg.Wait()
@@ -171,7 +171,7 @@ func (w files) look(path string, repository bool, limit int64) (keep bool, reaso
 	if reservedName(path) {
 		return false, "git refuses the name"
 	}
-	abs := filepath.Join(w.Root, path)
+	abs := filepath.Join(w.work.Git.Root, path)
 	info, err := os.Lstat(abs)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
 		return false, ""

@@ -18,10 +18,10 @@ import (
 // seed builds the private index from the person's, so that git need not read every file to see that it is unchanged. An
 // entry whose stat data does not prove that its bytes are the blob's, byte for byte, loses the stat data.
 func (w files) seed(ctx context.Context) error {
-	if err := w.Invalidate(); err != nil {
+	if err := w.work.Invalidate(); err != nil {
 		return fmt.Errorf("seed index: %w", err)
 	}
-	for _, name := range []string{w.Index(), w.Index() + ".lock"} {
+	for _, name := range []string{w.work.Index(), w.work.Index() + ".lock"} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("seed index: %w", err)
 		}
@@ -45,22 +45,22 @@ func (w files) seed(ctx context.Context) error {
 // names and ids are used.
 func (w files) seedFrom(ctx context.Context) (entries []repository.Entry, copied bool, err error) {
 	list := git.Call{Args: []string{"ls-files", "-v", "-s", "-z"}}
-	switch err = git.CopyIndex(filepath.Join(w.GitDir, "index"), w.Index()); {
+	switch err = git.CopyIndex(filepath.Join(w.work.Git.GitDir, "index"), w.work.Index()); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, false, nil // nothing was added yet
 	case err != nil:
 		return nil, false, err
 	}
-	if out, err := w.Ours(ctx, list); err == nil {
+	if out, err := w.work.Ours(ctx, list); err == nil {
 		entries, err = repository.ParseEntries(out)
 		return entries, true, err
 	} else if ctx.Err() != nil {
 		return nil, false, err
 	}
-	if err := os.Remove(w.Index()); err != nil {
+	if err := os.Remove(w.work.Index()); err != nil {
 		return nil, false, err
 	}
-	out, err := w.Theirs(ctx, list)
+	out, err := w.work.Theirs(ctx, list)
 	if err != nil {
 		return nil, false, err
 	}
@@ -70,7 +70,7 @@ func (w files) seedFrom(ctx context.Context) (entries []repository.Entry, copied
 
 // uncertain returns lines for `update-index --index-info` that remove the stat data of entries that must be read.
 func (w files) uncertain(ctx context.Context, entries []repository.Entry, copied bool) ([]byte, error) {
-	sizes, err := w.Repo.BlobSizes(ctx, entries)
+	sizes, err := w.work.Repo.BlobSizes(ctx, entries)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (w files) uncertain(ctx context.Context, entries []repository.Entry, copied
 }
 
 func (w files) mayDiffer(e repository.Entry, sizes map[string]int64, converted map[string]bool) bool {
-	info, err := os.Lstat(filepath.Join(w.Root, e.Path))
+	info, err := os.Lstat(filepath.Join(w.work.Git.Root, e.Path))
 	switch {
 	case e.Tag >= 'a' && e.Tag <= 'z': // "assume unchanged": we assume nothing
 		return true
@@ -119,7 +119,7 @@ func (w files) converted(ctx context.Context, entries []repository.Entry) (map[s
 	if in.Len() == 0 {
 		return found, nil
 	}
-	out, err := w.Theirs(ctx, git.Call{
+	out, err := w.work.Theirs(ctx, git.Call{
 		Args:  []string{"check-attr", "-z", "--stdin", "filter", "working-tree-encoding"},
 		Stdin: &in,
 	})
@@ -140,7 +140,7 @@ func (w files) rewrite(ctx context.Context, lines []byte) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	_, err := w.Ours(ctx, git.Call{
+	_, err := w.work.Ours(ctx, git.Call{
 		Args:  []string{"update-index", "-z", "--index-info"},
 		Stdin: bytes.NewReader(lines), Durable: true,
 	})

@@ -26,7 +26,7 @@ func (w files) submodules(ctx context.Context, paths []string) (map[string]bool,
 	case len(args) > 1000: // too many for a command line
 		args = args[:4]
 	}
-	out, err := w.Theirs(ctx, git.Call{Args: args})
+	out, err := w.work.Theirs(ctx, git.Call{Args: args})
 	if err != nil {
 		return nil, err
 	}
@@ -42,10 +42,10 @@ func (w files) submodules(ctx context.Context, paths []string) (map[string]bool,
 // filled returns the submodule entries in an index of ours whose folders contain files without being a repository, and
 // those files, except ignored ones: they belong to the worktree, and nobody else stores them.
 func (w files) filled(ctx context.Context, env []string) (places, files []string, err error) {
-	if _, err := os.Lstat(filepath.Join(w.Root, ".gitmodules")); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(w.work.Git.Root, ".gitmodules")); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
-	out, err := w.Ours(ctx, git.Call{Args: []string{"ls-files", "-z", "--stage"}, Env: env})
+	out, err := w.work.Ours(ctx, git.Call{Args: []string{"ls-files", "-z", "--stage"}, Env: env})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -58,9 +58,9 @@ func (w files) filled(ctx context.Context, env []string) (places, files []string
 			continue
 		}
 		// With an empty index: git does not look into the folder of a submodule that it knows.
-		out, err := w.Ours(ctx, git.Call{
+		out, err := w.work.Ours(ctx, git.Call{
 			Args: []string{"ls-files", "-z", "--others", "--exclude-standard", "--", path + "/"},
-			Env:  append(append([]string{}, env...), "GIT_INDEX_FILE="+filepath.Join(w.Home, "no-index")),
+			Env:  append(append([]string{}, env...), "GIT_INDEX_FILE="+filepath.Join(w.work.Home, "no-index")),
 		})
 		if err != nil {
 			return nil, nil, err
@@ -74,7 +74,7 @@ func (w files) filled(ctx context.Context, env []string) (places, files []string
 
 // loose reports whether a path is a folder, reached through no link, that is not empty and not a repository.
 func (w files) loose(path string) bool {
-	dir := w.Root
+	dir := w.work.Git.Root
 	for part := range strings.SplitSeq(path, "/") {
 		dir = filepath.Join(dir, part)
 		if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
@@ -90,9 +90,9 @@ func (w files) loose(path string) bool {
 
 // mine reports whether a path belongs to our own folders, if they are inside the worktree.
 func (w files) mine(path string) bool {
-	abs := filepath.Join(w.Root, path)
-	for _, own := range []string{w.Repo.State, w.Repo.Trees} {
-		if git.Within(own, w.Root) && own != w.Root && git.Within(abs, own) {
+	abs := filepath.Join(w.work.Git.Root, path)
+	for _, own := range []string{w.work.Repo.State, w.work.Repo.Trees} {
+		if git.Within(own, w.work.Git.Root) && own != w.work.Git.Root && git.Within(abs, own) {
 			return true
 		}
 	}

@@ -29,7 +29,7 @@ func (s *Store) Take(ctx context.Context, id thread.ID, dir string, prev *thread
 	if err != nil {
 		return thread.Snapshot{}, fmt.Errorf("take snapshot: %w", err)
 	}
-	unlock, err := w.Lock(ctx)
+	unlock, err := w.work.Lock(ctx)
 	if err != nil {
 		return thread.Snapshot{}, fmt.Errorf("take snapshot: %w", err)
 	}
@@ -66,10 +66,10 @@ func (s *Store) take(ctx context.Context, w files, o order) (thread.Snapshot, er
 	if err != nil {
 		return thread.Snapshot{}, err
 	}
-	if w.Settings.Sparse { // which files exist may have changed silently
+	if w.work.Settings.Sparse { // which files exist may have changed silently
 		trusted = false
 	}
-	if err := os.Remove(w.Index() + ".lock"); err != nil && !os.IsNotExist(err) {
+	if err := os.Remove(w.work.Index() + ".lock"); err != nil && !os.IsNotExist(err) {
 		return thread.Snapshot{}, err // left by a killed git: the lock says that nobody works here
 	}
 	tree, skipped := "", []thread.Skip(nil)
@@ -87,7 +87,7 @@ func (s *Store) take(ctx context.Context, w files, o order) (thread.Snapshot, er
 	if snap.Commit, err = s.keep(ctx, w, o, h, trusted, snap); err != nil {
 		return thread.Snapshot{}, err
 	}
-	if err := count(ctx, w.Repo, &snap, o.prev); err != nil {
+	if err := count(ctx, w.work.Repo, &snap, o.prev); err != nil {
 		return thread.Snapshot{}, err
 	}
 	return snap, nil
@@ -96,14 +96,14 @@ func (s *Store) take(ctx context.Context, w files, o order) (thread.Snapshot, er
 // currentIndex returns the content of the private index, whether it can be trusted and is kept by a ref, and the commit
 // of HEAD.
 func (w files) currentIndex(ctx context.Context) (h repository.Held, trusted bool, base string, err error) {
-	h, trusted = w.Holds()
+	h, trusted = w.work.Holds()
 	var wg sync.WaitGroup
 	var at string
 	var refErr error
 	if trusted {
-		wg.Go(func() { at, refErr = w.Repo.Resolve(ctx, h.Ref) })
+		wg.Go(func() { at, refErr = w.work.Repo.Resolve(ctx, h.Ref) })
 	}
-	base, err = w.Head(ctx)
+	base, err = w.work.Head(ctx)
 	wg.Wait()
 	if err != nil {
 		return repository.Held{}, false, "", err
@@ -128,7 +128,7 @@ func (w files) tree(ctx context.Context, trusted bool, h repository.Held, limit 
 	if trusted && found.empty() {
 		return h.Tree, found.skip, nil
 	}
-	if err := w.Invalidate(); err != nil {
+	if err := w.work.Invalidate(); err != nil {
 		return "", nil, err
 	}
 	failpoint.Hit("snapshot.take.scanned")
@@ -138,10 +138,10 @@ func (w files) tree(ctx context.Context, trusted bool, h repository.Held, limit 
 	}
 	failpoint.Hit("snapshot.take.indexed")
 	write := []string{"write-tree"}
-	if w.Settings.Partial {
+	if w.work.Settings.Partial {
 		write = append(write, "--missing-ok") // what is on disk was added above
 	}
-	out, err := w.Ours(ctx, git.Call{Args: write, Durable: true})
+	out, err := w.work.Ours(ctx, git.Call{Args: write, Durable: true})
 	if err != nil {
 		return "", nil, err
 	}
@@ -155,7 +155,7 @@ func (w files) apply(ctx context.Context, found scan, env []string, durable bool
 		for _, path := range found.remove {
 			fmt.Fprintf(&in, "0 %s\t%s\x00", w.noObject(), path)
 		}
-		_, err := w.Ours(ctx, git.Call{
+		_, err := w.work.Ours(ctx, git.Call{
 			Args: []string{"update-index", "-z", "--index-info"}, Stdin: &in, Env: env, Durable: durable,
 		})
 		if err != nil {
@@ -167,14 +167,14 @@ func (w files) apply(ctx context.Context, found scan, env []string, durable bool
 	}
 	skipped, err := w.addFiles(ctx, found.add, env, false)
 	if err == nil {
-		err = disk.SyncTree(filepath.Join(w.Common, "objects"))
+		err = disk.SyncTree(filepath.Join(w.work.Git.Common, "objects"))
 	}
 	return skipped, err
 }
 
 // noObject is the null object id, in the length of the repository's ids.
 func (w files) noObject() string {
-	if w.Settings.Format == "sha256" {
+	if w.work.Settings.Format == "sha256" {
 		return strings.Repeat("0", 64)
 	}
 	return strings.Repeat("0", 40)
@@ -185,7 +185,7 @@ func (w files) addFiles(ctx context.Context, paths, env []string, durable bool) 
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	_, err := w.Ours(ctx, git.Call{
+	_, err := w.work.Ours(ctx, git.Call{
 		Args:  []string{"update-index", "-z", "--add", "--replace", "--remove", "--stdin"},
 		Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"), Env: env, Durable: durable,
 	})
@@ -227,17 +227,17 @@ func (s *Store) keep(
 	commit := h.Commit
 	if !same || !said {
 		var err error
-		if commit, err = commitTree(ctx, w.Repo, o, snap, about); err != nil {
+		if commit, err = commitTree(ctx, w.work.Repo, o, snap, about); err != nil {
 			return "", err
 		}
 		failpoint.Hit("snapshot.take.committed")
 	}
-	ref, err := s.numbers.add(ctx, w.Repo, o.thread, commit)
+	ref, err := s.numbers.add(ctx, w.work.Repo, o.thread, commit)
 	if err != nil {
 		return "", err
 	}
 	failpoint.Hit("snapshot.take.referenced")
-	err = w.Hold(repository.Held{
+	err = w.work.Hold(repository.Held{
 		Thread: o.thread, Ref: ref, Commit: commit, Tree: snap.Tree, Base: snap.Base, About: about,
 	})
 	if err != nil {

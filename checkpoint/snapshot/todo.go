@@ -27,7 +27,7 @@ type todoStep struct {
 
 // between lists the steps from one tree to another.
 func (w files) between(ctx context.Context, from, to string) (*todo, error) {
-	changes, err := w.Repo.Changes(ctx, nil, from, to)
+	changes, err := w.work.Repo.Changes(ctx, nil, from, to)
 	if err != nil {
 		return nil, err
 	}

@@ -41,12 +41,12 @@ func (w files) carryOut(ctx context.Context, where *disk.Place, t *todo) error {
 			oids = append(oids, st.NewOID)
 		}
 	}
-	missing, err := w.Repo.Missing(ctx, oids)
+	missing, err := w.work.Repo.Missing(ctx, oids)
 	if err != nil {
 		return err
 	}
 	oids = slices.DeleteFunc(oids, func(oid string) bool { return missing[oid] })
-	return w.Repo.Blobs(ctx, nil, oids, func(next func() (io.Reader, error)) error {
+	return w.work.Repo.Blobs(ctx, nil, oids, func(next func() (io.Reader, error)) error {
 		for i := range t.steps {
 			st := &t.steps[i]
 			if st.NewMode == "" {

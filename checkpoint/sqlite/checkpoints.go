@@ -112,7 +112,7 @@ func (s *Store) insert(x *tx, k *pack.Packed, c thread.Checkpoint) (n, seq int64
 	if err != nil {
 		return 0, 0, err
 	}
-	return n, c.Seq, s.update(x, th, doc, sum)
+	return n, c.Seq, update(x, th, doc, sum)
 }
 
 // maxPuts bounds the threads that are kept between puts.

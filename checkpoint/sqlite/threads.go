@@ -134,10 +134,10 @@ func (s *Store) save(x *tx, row threadRow) error {
 	if err != nil {
 		return err
 	}
-	return s.update(x, row, doc, sum)
+	return update(x, row, doc, sum)
 }
 
-func (s *Store) update(x *tx, row threadRow, doc, sum []byte) error {
+func update(x *tx, row threadRow, doc, sum []byte) error {
 	return x.exec("UPDATE thread SET seq = ?, sum = ?, doc = ? WHERE n = ?", row.seq, sum, doc, row.n)
 }
 
@@ -183,7 +183,7 @@ func (s *Store) PurgeThread(ctx context.Context, id thread.ID) error {
 		if err != nil {
 			return err
 		}
-		keep, err := s.bases(x, id)
+		keep, err := bases(x, s.packer, id)
 		if err != nil {
 			return err
 		}
@@ -197,12 +197,16 @@ func (s *Store) PurgeThread(ctx context.Context, id thread.ID) error {
 				return err
 			}
 		}
-		return s.sweep(x, keep)
+		if err := sweep(x, keep); err != nil {
+			return err
+		}
+		s.packer.Forget()
+		return nil
 	})
 }
 
 // bases returns the checkpoints that threads other than one are directly based on.
-func (s *Store) bases(x *tx, but thread.ID) ([]thread.CheckpointID, error) {
+func bases(x *tx, packer *pack.Packer, but thread.ID) ([]thread.CheckpointID, error) {
 	var out []thread.CheckpointID
 	err := x.each("SELECT id, sum, doc FROM thread", nil, func(scan func(...any) error) error {
 		var id thread.ID
@@ -210,7 +214,7 @@ func (s *Store) bases(x *tx, but thread.ID) ([]thread.CheckpointID, error) {
 		if err := scan(&id, &sum, &doc); err != nil || id == but {
 			return err
 		}
-		if t, err := s.packer.OpenThread(id, doc, sum); err == nil {
+		if t, err := packer.OpenThread(id, doc, sum); err == nil {
 			out = append(out, checkpoint.Bases(t)...)
 		}
 		return nil
@@ -219,7 +223,7 @@ func (s *Store) bases(x *tx, but thread.ID) ([]thread.CheckpointID, error) {
 }
 
 // sweep removes the checkpoints of purged threads, except those in keep and those that other threads are based on.
-func (s *Store) sweep(x *tx, keep []thread.CheckpointID) error {
+func sweep(x *tx, keep []thread.CheckpointID) error {
 	w := pack.NewSweep()
 	err := x.each("SELECT n, parent, id FROM checkpoint WHERE thread IN (SELECT thread FROM orphan)", nil,
 		func(scan func(...any) error) error {
@@ -248,6 +252,5 @@ func (s *Store) sweep(x *tx, keep []thread.CheckpointID) error {
 			return err
 		}
 	}
-	s.packer.Forget()
 	return x.exec("DELETE FROM orphan WHERE NOT EXISTS (SELECT 1 FROM checkpoint WHERE checkpoint.thread = orphan.thread)")
 }

@@ -42,7 +42,7 @@ func (k *Keeper) add(ctx context.Context, id thread.ID, dir, name string, at thr
 	if strings.Contains(name, "/") {
 		return thread.Worktree{}, fmt.Errorf("worktree name %q contains a slash: %w", name, thread.ErrInvalid)
 	}
-	w, err := k.Open(ctx, dir)
+	w, err := k.Finder.Open(ctx, dir)
 	if err != nil {
 		return thread.Worktree{}, err
 	}
@@ -157,7 +157,7 @@ func (k *Keeper) fill(
 		return nil, err
 	}
 	failpoint.Hit("snapshot.add.registered")
-	n, err := k.openLike(ctx, made.Path, w)
+	n, err := k.Finder.openLike(ctx, made.Path, w)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (k *Keeper) fill(
 	}
 	defer unlock()
 	r := record{
-		ID: o.ID, Name: n.Name(), Root: n.Root, Thread: o.Thread, Branch: made.Branch, Base: at.Base, Commit: at.Commit,
+		ID: o.ID, Name: n.Name(), Root: n.Git.Root, Thread: o.Thread, Branch: made.Branch, Base: at.Base, Commit: at.Commit,
 	}
 	if err := keepRecord(n.Home, r); err != nil {
 		return nil, err
@@ -244,7 +244,7 @@ func addEmpty(ctx context.Context, repo *repository.Repository, root, from strin
 	}
 	defer unlock()
 	// git creates the folder, but not through a dangling link.
-	if err := os.Mkdir(filepath.Join(repo.Common, "worktrees"), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Mkdir(filepath.Join(repo.Git.Common, "worktrees"), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	for try := 1; ; try++ {
@@ -287,9 +287,9 @@ func setHead(ctx context.Context, repo *repository.Repository, n git.Worktree, r
 // syncPart syncs a worktree's metadata: git syncs none of it.
 func syncPart(w *repository.Worktree) error {
 	for _, path := range []string{
-		filepath.Join(w.Root, ".git"), filepath.Join(w.GitDir, "HEAD"), filepath.Join(w.GitDir, "commondir"),
-		filepath.Join(w.GitDir, "gitdir"), filepath.Join(w.GitDir, "index"),
-		w.Root, filepath.Dir(w.Root), w.GitDir, filepath.Dir(w.GitDir), w.Home, filepath.Dir(w.Home),
+		filepath.Join(w.Git.Root, ".git"), filepath.Join(w.Git.GitDir, "HEAD"), filepath.Join(w.Git.GitDir, "commondir"),
+		filepath.Join(w.Git.GitDir, "gitdir"), filepath.Join(w.Git.GitDir, "index"),
+		w.Git.Root, filepath.Dir(w.Git.Root), w.Git.GitDir, filepath.Dir(w.Git.GitDir), w.Home, filepath.Dir(w.Home),
 	} {
 		if err := atomicfile.SyncDir(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // the index of an unborn branch
 			return fmt.Errorf("sync worktree: %w", err)
@@ -300,7 +300,7 @@ func syncPart(w *repository.Worktree) error {
 
 // settle syncs the files of a new worktree and records that they are on disk. If it fails, Repair takes care of them.
 func settle(ctx context.Context, w *repository.Worktree) {
-	if disk.SyncTree(w.Root) != nil {
+	if disk.SyncTree(w.Git.Root) != nil {
 		return
 	}
 	unlock, err := w.Lock(ctx)

@@ -102,7 +102,7 @@ func startIndex(ctx context.Context, w *repository.Worktree, files contents, at 
 	if at.Base == "" {
 		return nil
 	}
-	index := filepath.Join(w.GitDir, "index")
+	index := filepath.Join(w.Git.GitDir, "index")
 	if err := git.CopyIndex(w.Index(), index); err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func writeSkipped(ctx context.Context, w *repository.Worktree, tree string, at t
 	}
 	_, err = w.Ours(ctx, git.Call{
 		Args: []string{"checkout-index", "-u", "-z", "--stdin"}, Stdin: strings.NewReader(in.String()),
-		Env: []string{"GIT_INDEX_FILE=" + filepath.Join(w.GitDir, "index")},
+		Env: []string{"GIT_INDEX_FILE=" + filepath.Join(w.Git.GitDir, "index")},
 	})
 	return err
 }

@@ -166,7 +166,7 @@ func (f *Finder) rebuild(ctx context.Context, repo *repository.Repository, key s
 		ref := "refs/heads/" + r.Branch
 		head, err := disk.ReadSmall(filepath.Join(repo.Part(r.Name), "HEAD"))
 		lost := there[ref] == "" && r.Base != "" && err == nil && strings.TrimSpace(string(head)) == "ref: "+ref
-		did, err := f.rebuildOne(ctx, repo.Worktree, r, lost || slices.Contains(bad, ref))
+		did, err := f.rebuildOne(ctx, repo.Git, r, lost || slices.Contains(bad, ref))
 		if err != nil {
 			if ctx.Err() != nil {
 				return said, err
@@ -177,7 +177,7 @@ func (f *Finder) rebuild(ctx context.Context, repo *repository.Repository, key s
 			said = append(said, did)
 		}
 		if _, err := recordOf(repo, r.Name); err == nil {
-			said = append(said, odd(repo.Common, r, hasRef(ctx, repo))...)
+			said = append(said, odd(repo.Git.Common, r, hasRef(ctx, repo))...)
 		}
 	}
 	return said, nil
@@ -210,7 +210,7 @@ func (f *Finder) rebuildOne(ctx context.Context, repo git.Worktree, r record, lo
 			return "", thread.Hint(err, "fork the thread: its last snapshot has the files")
 		}
 	}
-	if found, err := git.Find(r.Root); err != nil || found != w.Worktree {
+	if found, err := git.Find(r.Root); err != nil || found != w.Git {
 		return "", nil // moved or removed: nothing of ours to check
 	}
 	if w.Settings, err = w.ReadSettings(ctx); err != nil {
@@ -261,7 +261,7 @@ func refill(ctx context.Context, w *repository.Worktree, main *repository.Reposi
 		return err
 	}
 	for _, file := range empty {
-		if file == branchFile(main.Common, r) {
+		if file == branchFile(main.Git.Common, r) {
 			if err := keepBranch(ctx, main, r); err != nil {
 				return err
 			}
@@ -270,11 +270,11 @@ func refill(ctx context.Context, w *repository.Worktree, main *repository.Reposi
 		var text string
 		switch name := filepath.Base(file); name {
 		case ".git":
-			text = "gitdir: " + w.GitDir + "\n"
+			text = "gitdir: " + w.Git.GitDir + "\n"
 		case "commondir":
 			text = "../..\n"
 		case "gitdir":
-			text = filepath.Join(w.Root, ".git") + "\n"
+			text = filepath.Join(w.Git.Root, ".git") + "\n"
 		case "HEAD":
 			if err := keepBranch(ctx, main, r); err != nil {
 				return err
@@ -292,7 +292,7 @@ func refill(ctx context.Context, w *repository.Worktree, main *repository.Reposi
 			return err
 		}
 	}
-	index := filepath.Join(w.GitDir, "index")
+	index := filepath.Join(w.Git.GitDir, "index")
 	if !slices.Contains(empty, index) {
 		return nil
 	}

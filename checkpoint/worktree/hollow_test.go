@@ -72,7 +72,7 @@ func (r *repo) works(wt thread.Worktree, last thread.Snapshot) {
 	if _, err := r.Store.Restore(ctx, "t2", wt.Path, last); err != nil {
 		r.Errorf("restore: %v", err)
 	}
-	if list, err := r.Store.List(ctx); err != nil || len(list) != 1 || list[0].Missing || list[0].Thread != "t2" {
+	if list, err := r.Store.Finder.List(ctx); err != nil || len(list) != 1 || list[0].Missing || list[0].Thread != "t2" {
 		r.Errorf("list: %+v %v", list, err)
 	}
 	if _, err := r.Store.Add(ctx, "t3", wt.Path, "second", last); err != nil {
@@ -215,7 +215,7 @@ func (r *repo) parts(wt thread.Worktree) map[string]string {
 func (r *repo) noticed(said *string) *snapshottest.Store {
 	r.Helper()
 	s := r.Open(0)
-	s.OnRepair(func(text string) { *said += text + "\n" })
+	s.Finder.OnRepair(func(text string) { *said += text + "\n" })
 	return s
 }
 

@@ -366,7 +366,7 @@ func TestCopyLeavesTheOriginalAlone(t *testing.T) {
 	if said := copied.repair(); said != "" {
 		t.Errorf("said %q", said)
 	}
-	if list, err := copied.Store.List(t.Context()); err != nil || len(list) != 0 {
+	if list, err := copied.Store.Finder.List(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("the copy takes worktrees for its own: %v %v", list, err)
 	}
 	for _, w := range []thread.Worktree{wt, other} {

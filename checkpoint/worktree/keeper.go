@@ -20,8 +20,8 @@ type Saver interface {
 // Keeper creates and removes the worktrees of forks, and repairs interrupted operations. It is safe for concurrent use,
 // also by several processes.
 type Keeper struct {
-	*Finder
-	saver Saver
+	Finder *Finder
+	saver  Saver
 
 	// settling are the syncs of new worktrees' files, which Add does not wait for; they end by themselves.
 	settling sync.WaitGroup

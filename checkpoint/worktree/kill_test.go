@@ -303,7 +303,7 @@ func (sc *scene) wholeParent(t *testing.T) {
 func (sc *scene) wholeFork(t *testing.T) {
 	t.Helper()
 	_, err := os.Lstat(sc.Fork.Path)
-	all, merr := sc.Store.Made(context.Background())
+	all, merr := sc.Store.Finder.Made(context.Background())
 	made, known := all["t2"]
 	if merr != nil {
 		t.Fatal(merr)
@@ -327,7 +327,7 @@ func (sc *scene) wholeFork(t *testing.T) {
 // wholeSecond: the fork that was being made is there whole, or there is no trace of it.
 func (sc *scene) wholeSecond(t *testing.T) {
 	t.Helper()
-	all, err := sc.Store.Made(context.Background())
+	all, err := sc.Store.Finder.Made(context.Background())
 	made, known := all["t3"]
 	if err != nil {
 		t.Fatal(err)

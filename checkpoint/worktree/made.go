@@ -97,7 +97,7 @@ func recordOf(repo *repository.Repository, name string) (record, error) {
 
 // keepMarker writes the marker into the worktree's part of the repository.
 func keepMarker(w *repository.Worktree, r record) error {
-	return atomicfile.Write(filepath.Join(w.GitDir, marker), []byte(`{"id":"`+r.ID+`"}`+"\n"), true)
+	return atomicfile.Write(filepath.Join(w.Git.GitDir, marker), []byte(`{"id":"`+r.ID+`"}`+"\n"), true)
 }
 
 // branchFile is the file of a worktree's branch in the repository, unless it is packed.
@@ -113,7 +113,7 @@ func keepBranch(ctx context.Context, repo *repository.Repository, r record) erro
 	if err != nil || r.Base == "" {
 		return err
 	}
-	b, err := disk.ReadSmall(branchFile(repo.Common, r))
+	b, err := disk.ReadSmall(branchFile(repo.Git.Common, r))
 	odd := err == nil && !repository.IsRef(b) || errors.Is(err, private.ErrTooLarge) // git reads its beginning
 	if at != "" && !odd {
 		return nil

@@ -47,7 +47,7 @@ func (f *Finder) openLike(ctx context.Context, dir string, other *repository.Wor
 		return nil, err
 	}
 	w := f.at(found)
-	if _, err := os.Lstat(w.OwnConfig()); err == nil || found.Common != other.Common || other.Settings.Sparse {
+	if _, err := os.Lstat(w.OwnConfig()); err == nil || found.Common != other.Git.Common || other.Settings.Sparse {
 		return f.Open(ctx, dir)
 	}
 	return w, w.PrepareLike(ctx, other.Access)

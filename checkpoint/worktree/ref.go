@@ -13,7 +13,7 @@ import (
 
 // lastLogged returns the last commit of a ref in its reflog, "" if there is none: "old new name <mail> time\ttext".
 func lastLogged(repo *repository.Repository, ref string) string {
-	b, err := private.ReadRegular(filepath.Join(repo.Common, "logs", filepath.FromSlash(ref)), 16<<20)
+	b, err := private.ReadRegular(filepath.Join(repo.Git.Common, "logs", filepath.FromSlash(ref)), 16<<20)
 	if err != nil {
 		return ""
 	}

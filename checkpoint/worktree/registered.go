@@ -20,13 +20,13 @@ type registered struct {
 
 // registeredIn returns the repository's linked worktrees.
 func registeredIn(repo *repository.Repository) ([]registered, error) {
-	entries, err := os.ReadDir(filepath.Join(repo.Common, "worktrees"))
+	entries, err := os.ReadDir(filepath.Join(repo.Git.Common, "worktrees"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	var all []registered
 	for _, e := range entries {
-		gitDir := filepath.Join(repo.Common, "worktrees", e.Name())
+		gitDir := filepath.Join(repo.Git.Common, "worktrees", e.Name())
 		b, err := disk.ReadSmall(filepath.Join(gitDir, "gitdir"))
 		if err != nil {
 			continue
@@ -38,7 +38,7 @@ func registeredIn(repo *repository.Repository) ([]registered, error) {
 
 // unregister removes a worktree from the repository, as git does when it removes one.
 func unregister(repo *repository.Repository, name string) error {
-	list := filepath.Join(repo.Common, "worktrees")
+	list := filepath.Join(repo.Git.Common, "worktrees")
 	if err := disk.RemoveIn(list, name); err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func TestMoved(t *testing.T) {
 			if !strings.Contains(said, "relinked worktree "+wt.Path) {
 				t.Errorf("said %q", said)
 			}
-			if made, err := r.Store.Made(t.Context()); err != nil || made["t2"] != wt {
+			if made, err := r.Store.Finder.Made(t.Context()); err != nil || made["t2"] != wt {
 				t.Errorf("made %+v %v", made, err)
 			}
 			if said := r.repair(); said != "" {
@@ -155,7 +155,7 @@ func TestNameTakenByThePerson(t *testing.T) {
 		if said := r.repair(); said != "" {
 			t.Errorf("%s: said %q", name, said)
 		}
-		if list, err := r.Store.List(t.Context()); err != nil || len(list) != 0 {
+		if list, err := r.Store.Finder.List(t.Context()); err != nil || len(list) != 0 {
 			t.Errorf("%s: listed %+v %v", name, list, err)
 		}
 		for _, path := range []string{theirs, wt.Path} {

@@ -45,20 +45,20 @@ func (k *Keeper) remove(ctx context.Context, id thread.ID, wt thread.Worktree) (
 	if _, err := os.Lstat(wt.Path); errors.Is(err, fs.ErrNotExist) {
 		return thread.Snapshot{}, k.unregisterMissing(ctx, wt.Path)
 	}
-	w, err := k.Open(ctx, wt.Path)
+	w, err := k.Finder.Open(ctx, wt.Path)
 	if err != nil {
 		return thread.Snapshot{}, err
 	}
-	if real, err := realParent(wt.Path); err != nil || real != w.Root {
+	if real, err := realParent(wt.Path); err != nil || real != w.Git.Root {
 		return thread.Snapshot{}, fmt.Errorf("%s is not the root of a worktree: %w", wt.Path, ErrNotOurs)
 	}
 	r, err := recordOf(w.Repo, w.Name())
 	if err != nil {
 		return thread.Snapshot{}, err
 	}
-	if why, locked := lockReason(w.GitDir); locked {
-		return thread.Snapshot{}, thread.Hint(fmt.Errorf("%s: %w%s", w.Root, ErrLocked, why),
-			"run git worktree unlock "+w.Root)
+	if why, locked := lockReason(w.Git.GitDir); locked {
+		return thread.Snapshot{}, thread.Hint(fmt.Errorf("%s: %w%s", w.Git.Root, ErrLocked, why),
+			"run git worktree unlock "+w.Git.Root)
 	}
 	return k.clear(ctx, w, repository.Operation{Thread: id, Branch: r.Branch, Base: r.Base})
 }
@@ -86,7 +86,7 @@ func (k *Keeper) clear(ctx context.Context, w *repository.Worktree, o repository
 	}
 	o.Kind, o.Worktree = repository.KindRemove, w.Name()
 	o.Whole = len(ignored) == 0 && len(snap.Skipped) == 0 && !holdsForeign(w)
-	o.Trash = repository.TrashName(filepath.Base(w.Root), time.Now())
+	o.Trash = repository.TrashName(filepath.Base(w.Git.Root), time.Now())
 	trash, err := private.Make(w.Repo.Trees, trashFolder)
 	if err != nil {
 		return snap, err
@@ -97,7 +97,7 @@ func (k *Keeper) clear(ctx context.Context, w *repository.Worktree, o repository
 		return snap, err
 	}
 	failpoint.Hit("snapshot.remove.begun")
-	err = os.Rename(w.Root, trash.Path(o.Trash))
+	err = os.Rename(w.Git.Root, trash.Path(o.Trash))
 	if errors.Is(err, unix.EXDEV) {
 		err = thread.Hint(fmt.Errorf("%w: it is not on the same file system as %s", err, w.Repo.Trees),
 			"move it back there with git worktree move")
@@ -125,11 +125,11 @@ func noSubmodules(ctx context.Context, w *repository.Worktree) error {
 		if !strings.HasPrefix(head, repository.ModeRepo+" ") {
 			continue
 		}
-		if _, err := os.Lstat(filepath.Join(w.Root, path, ".git")); err == nil {
-			return holdsSubmodule(w.Root, path)
+		if _, err := os.Lstat(filepath.Join(w.Git.Root, path, ".git")); err == nil {
+			return holdsSubmodule(w.Git.Root, path)
 		}
 	}
-	return noModules(w.Root, w.GitDir)
+	return noModules(w.Git.Root, w.Git.GitDir)
 }
 
 // noModules refuses a worktree's part of a repository if it contains the repositories of submodules.
@@ -151,10 +151,10 @@ func holdsSubmodule(root, name string) error {
 
 // sweep removes the remains of a worktree whose files are in the trash. It can be repeated.
 func (k *Keeper) sweep(ctx context.Context, repo *repository.Repository, o repository.Operation) error {
-	main, err := git.Find(filepath.Dir(repo.Common))
+	main, err := git.Find(filepath.Dir(repo.Git.Common))
 	if err != nil {
 		// No main worktree: only the repository.
-		main = git.Worktree{Root: repo.Common, GitDir: repo.Common, Common: repo.Common}
+		main = git.Worktree{Root: repo.Git.Common, GitDir: repo.Git.Common, Common: repo.Git.Common}
 	}
 	unlock, err := repo.LockAll(ctx)
 	if err != nil {
@@ -183,7 +183,7 @@ func (k *Keeper) dropBranch(ctx context.Context, at git.Worktree, branch, base s
 		return nil
 	}
 	ref := "refs/heads/" + branch
-	w := k.at(at)
+	w := k.Finder.at(at)
 	out, err := w.Theirs(ctx, git.Call{Args: []string{"for-each-ref", "--format=%(objectname)", "--", ref}})
 	if err != nil || strings.TrimSpace(string(out)) != base {
 		return err
@@ -202,7 +202,7 @@ func (k *Keeper) dropBranch(ctx context.Context, at git.Worktree, branch, base s
 // unregisterMissing removes a worktree of ours whose folder is gone from the repository.
 func (k *Keeper) unregisterMissing(ctx context.Context, path string) error {
 	found := false
-	err := k.Each(ctx, func(repo *repository.Repository) error {
+	err := k.Finder.Each(ctx, func(repo *repository.Repository) error {
 		all, err := registeredIn(repo)
 		for _, r := range all {
 			if filepath.Clean(r.path) != filepath.Clean(path) || found {
@@ -233,7 +233,7 @@ func (k *Keeper) unregisterMissing(ctx context.Context, path string) error {
 
 // holdsForeign reports whether the worktree has a foreign folder.
 func holdsForeign(w *repository.Worktree) bool {
-	entries, err := os.ReadDir(w.Root)
+	entries, err := os.ReadDir(w.Git.Root)
 	for _, e := range entries {
 		if git.IsForeign(e.Name()) {
 			return true

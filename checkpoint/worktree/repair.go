@@ -21,7 +21,7 @@ import (
 // Repair completes or rolls back interrupted operations, relinks what was moved, rebuilds what a power cut emptied, and
 // returns what it did, for people. What cannot be repaired stays pending and is reported; the rest continues.
 func (k *Keeper) Repair(ctx context.Context) ([]string, error) {
-	all, said, err := k.folders()
+	all, said, err := k.Finder.folders()
 	if err != nil {
 		return nil, fmt.Errorf("repair worktrees: %w", err)
 	}
@@ -40,17 +40,17 @@ func (k *Keeper) Repair(ctx context.Context) ([]string, error) {
 }
 
 func (k *Keeper) repair(ctx context.Context, f folder) (said []string, err error) {
-	if err := sweepOdd(filepath.Join(k.state, f.key)); err != nil {
+	if err := sweepOdd(filepath.Join(k.Finder.state, f.key)); err != nil {
 		return nil, err
 	}
 	if idle, err := k.idle(f.key); idle || err != nil {
 		return nil, err
 	}
-	w, err := k.Open(ctx, f.dir)
+	w, err := k.Finder.Open(ctx, f.dir)
 	if err != nil {
 		return nil, err
 	}
-	said, err = k.relink(ctx, w.Repo, f.key)
+	said, err = k.Finder.relink(ctx, w.Repo, f.key)
 	if err != nil {
 		return said, err
 	}
@@ -70,24 +70,24 @@ func (k *Keeper) repair(ctx context.Context, f folder) (said []string, err error
 		}
 		said = append(said, did)
 	}
-	rebuilt, err := k.rebuild(ctx, w.Repo, f.key)
+	rebuilt, err := k.Finder.rebuild(ctx, w.Repo, f.key)
 	return append(said, rebuilt...), err
 }
 
 // idle reports whether our state of a repository has no worktree and no operation: nothing of ours can need repair, and
 // git is not asked.
 func (k *Keeper) idle(key string) (bool, error) {
-	records, damaged, err := k.records(key)
+	records, damaged, err := k.Finder.records(key)
 	if err != nil || len(records)+len(damaged) > 0 {
 		return false, err
 	}
-	return repository.Quiet(k.state, key), nil
+	return repository.Quiet(k.Finder.state, key), nil
 }
 
 // called names what an operation works on, for people.
 func called(repo *repository.Repository, o repository.Operation) string {
 	if o.Worktree == "" {
-		return mainRoot(repo.Worktree)
+		return mainRoot(repo.Git)
 	}
 	return "worktree " + git.Printable(o.Worktree)
 }
@@ -111,7 +111,7 @@ func (k *Keeper) finish(ctx context.Context, repo *repository.Repository, o repo
 // rootOf is the path that the repository has for the worktree of an operation, "" if it has none.
 func rootOf(repo *repository.Repository, o repository.Operation) (string, error) {
 	if o.Worktree == "" {
-		return mainRoot(repo.Worktree), nil
+		return mainRoot(repo.Git), nil
 	}
 	all, err := registeredIn(repo)
 	for _, r := range all {
@@ -132,11 +132,11 @@ func (k *Keeper) finishRestore(
 	if _, err := os.Lstat(root); errors.Is(err, fs.ErrNotExist) {
 		return "dropped a restore of " + called(repo, o) + ", which is gone", repo.Journals.Forget(o)
 	}
-	w, err := k.Open(ctx, root)
+	w, err := k.Finder.Open(ctx, root)
 	if err != nil {
 		return "", err
 	}
-	if w.Common != repo.Common || w.Name() != o.Worktree {
+	if w.Git.Common != repo.Git.Common || w.Name() != o.Worktree {
 		return "", fmt.Errorf("%s: %w", root, ErrNotOurs)
 	}
 	safety, err := k.saver.Resume(ctx, w, o)
@@ -160,11 +160,11 @@ func (k *Keeper) finishRemove(
 		return "", err
 	}
 	if _, err := os.Lstat(root); root != "" && err == nil {
-		w, err := k.Open(ctx, root)
+		w, err := k.Finder.Open(ctx, root)
 		if err != nil {
 			return "", err
 		}
-		if w.GitDir != repo.Part(o.Worktree) { // another worktree is there now
+		if w.Git.GitDir != repo.Part(o.Worktree) { // another worktree is there now
 			return "left " + root + " alone", repo.Journals.Forget(o)
 		}
 		if _, err := k.clear(ctx, w, repository.Operation{Thread: o.Thread, Branch: o.Branch, Base: o.Base}); err != nil {
@@ -182,7 +182,7 @@ func unlockBranch(ctx context.Context, repo *repository.Repository, branch strin
 	if branch == "" {
 		return nil
 	}
-	lock := filepath.Join(repo.Common, "refs/heads", branch+".lock")
+	lock := filepath.Join(repo.Git.Common, "refs/heads", branch+".lock")
 	for end := time.Now().Add(time.Second); time.Now().Before(end); {
 		if _, err := os.Lstat(lock); err != nil {
 			return nil
@@ -218,8 +218,8 @@ func (k *Keeper) rollBackAdd(ctx context.Context, repo *repository.Repository, o
 	if err := unlockBranch(ctx, repo, branch); err != nil {
 		return err
 	}
-	w, err := k.Open(ctx, root)
-	if err == nil && w.Root == root && w.GitDir == gitDir {
+	w, err := k.Finder.Open(ctx, root)
+	if err == nil && w.Git.Root == root && w.Git.GitDir == gitDir {
 		_, err := k.clear(ctx, w, repository.Operation{Thread: o.Thread, Branch: branch, Base: o.Base})
 		if err == nil {
 			return dropRef(ctx, repo, o)
@@ -251,7 +251,7 @@ func (k *Keeper) rollBackAdd(ctx context.Context, repo *repository.Repository, o
 			return err
 		}
 	}
-	return k.dropBranch(ctx, git.Worktree{Root: repo.Root, GitDir: repo.Common, Common: repo.Common}, branch, o.Base)
+	return k.dropBranch(ctx, git.Worktree{Root: repo.Git.Root, GitDir: repo.Git.Common, Common: repo.Git.Common}, branch, o.Base)
 }
 
 // dropRef removes the ref that an add created for the snapshot, which another one still keeps, as before, and those of

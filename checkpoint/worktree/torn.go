@@ -28,7 +28,7 @@ func refillFiles(ctx context.Context, w *repository.Worktree, r record) ([]strin
 	if err != nil {
 		return nil, err
 	}
-	where, err := disk.OpenPlace(w.Root)
+	where, err := disk.OpenPlace(w.Git.Root)
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func (k *Keeper) EmptyTrash(before time.Time) (int64, error) {
 }
 
 func (k *Keeper) emptyTrash(before time.Time) (freed int64, err error) {
-	trees := resolved(k.trees)
+	trees := resolved(k.Finder.trees)
 	trash, err := private.Open(trees, trashFolder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil

@@ -46,7 +46,7 @@ func TestAddHoldsTheSnapshot(t *testing.T) {
 	r.Same("parent", r.Files(r.Dir), map[string]string{
 		"clean": "c\n", "changed": "three: the parent goes on\n", "untracked": "u\n", ".gitignore": ".env\n", ".env": "S",
 	})
-	list, err := r.Store.List(context.Background())
+	list, err := r.Store.Finder.List(context.Background())
 	if err != nil || len(list) != 1 || list[0].Worktree != wt || list[0].Thread != "t2" || list[0].Missing {
 		t.Errorf("list: %+v %v", list, err)
 	}
@@ -198,13 +198,13 @@ func TestWorktreesThatPeopleTouched(t *testing.T) {
 		if _, err := r.Store.Take(ctx, "t2", wt.Path, nil); !errors.Is(err, thread.ErrNotFound) {
 			t.Errorf("take: %v", err)
 		}
-		if list, err := r.Store.List(ctx); err != nil || len(list) != 1 || !list[0].Missing {
+		if list, err := r.Store.Finder.List(ctx); err != nil || len(list) != 1 || !list[0].Missing {
 			t.Errorf("list %+v %v", list, err)
 		}
 		if _, err := r.Store.Remove(ctx, "t2", wt); err != nil {
 			t.Error(err)
 		}
-		if list, err := r.Store.List(ctx); err != nil || len(list) != 0 {
+		if list, err := r.Store.Finder.List(ctx); err != nil || len(list) != 0 {
 			t.Errorf("list %+v %v", list, err)
 		}
 	})

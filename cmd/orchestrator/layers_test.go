@@ -35,11 +35,108 @@ func TestFilesStandOnEachOther(t *testing.T) {
 	for _, path := range packages {
 		path = strings.TrimPrefix(path, "orchestrator/")
 		t.Run(path, func(t *testing.T) {
-			rings := fileGraph(t, path, exports).rings()
-			for _, ring := range rings {
-				t.Errorf("%d files of %s use each other:\n%s", len(ring), path, fileGraph(t, path, exports).describe(ring))
+			s := readSource(t, path, exports)
+			g := s.fileGraph()
+			for _, ring := range g.rings() {
+				t.Errorf("%d files of %s use each other:\n%s", len(ring), path, g.describe(ring))
 			}
+			s.checkTypes(t)
 		})
+	}
+}
+
+// maxMethods is how many methods a type may answer to, those promoted from what it embeds included.
+const maxMethods = 70
+
+// manyMethods are the types that may have more, and why.
+var manyMethods = map[string]string{
+	"orchestrator/agent/vterm.Terminal": "a sequence of the terminal is a method, and there are that many",
+}
+
+// flat are the types that embed more deeply, and why.
+var flat = map[string]string{
+	"orchestrator/thread.Exported":              "a record without methods of its own: its JSON is one flat object",
+	"orchestrator/thread.Imported":              "the same",
+	"orchestrator/cmd/orchestrator/verb.listed": "the same",
+	"orchestrator/cmd/orchestrator/e2e.Listed":  "the same",
+}
+
+// checkTypes holds that no type answers to more than maxMethods, and that what is embedded embeds nothing of ours.
+func (s source) checkTypes(t *testing.T) {
+	t.Helper()
+	for _, name := range s.pkg.Scope().Names() {
+		o, ok := s.pkg.Scope().Lookup(name).(*types.TypeName)
+		if !ok || o.IsAlias() {
+			continue
+		}
+		full := s.pkg.Path() + "." + name
+		if n := methods(o.Type()); n > maxMethods && manyMethods[full] == "" {
+			t.Errorf("%s answers to %d methods, at most %d are allowed: give it parts with names", full, n, maxMethods)
+		}
+		if path := embedding(o.Type()); len(path) > 2 && flat[full] == "" {
+			t.Errorf("%s: embed one type of ours in another, and nothing in that: give the parts names",
+				strings.Join(path, " embeds "))
+		}
+	}
+}
+
+// methods counts what a type or a pointer to it answers to.
+func methods(t types.Type) int {
+	if types.IsInterface(t) {
+		return types.NewMethodSet(t).Len()
+	}
+	return types.NewMethodSet(types.NewPointer(t)).Len()
+}
+
+// embedding is the longest chain of types of this module of which each embeds the next, beginning with a type.
+func embedding(t types.Type) []string {
+	if p, ok := t.(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	n, ok := types.Unalias(t).(*types.Named)
+	if !ok || n.Obj().Pkg() == nil || !strings.HasPrefix(n.Obj().Pkg().Path()+"/", "orchestrator/") {
+		return nil
+	}
+	var longest []string
+	if s, ok := n.Underlying().(*types.Struct); ok {
+		for f := range s.Fields() {
+			if !f.Embedded() {
+				continue
+			}
+			if path := embedding(f.Type()); len(path) > len(longest) {
+				longest = path
+			}
+		}
+	}
+	return append([]string{n.Obj().Pkg().Name() + "." + n.Obj().Name()}, longest...)
+}
+
+// TestEmbeddingIsCounted tries the check itself.
+func TestEmbeddingIsCounted(t *testing.T) {
+	const code = `package p
+type a struct{}
+func (a) one() {}
+func (*a) two() {}
+type b struct{ *a }
+func (b) three() {}
+type c struct { x int; b }
+type d struct { c c }`
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, "p.go", code, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkg, err := new(types.Config).Check("orchestrator/p", fset, []*ast.File{f}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"a": "2 p.a", "b": "3 p.b p.a", "c": "3 p.c p.b p.a", "d": "0 p.d",
+	} {
+		o := pkg.Scope().Lookup(name).Type()
+		if got := fmt.Sprint(methods(o), " ", strings.Join(embedding(o), " ")); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
 	}
 }
 
@@ -61,8 +158,14 @@ func listPackages(t *testing.T, args ...string) []string {
 // arrows are, for each file, the files that it uses, and by which names.
 type arrows map[string]map[string][]string
 
-// fileGraph reads a package without its tests.
-func fileGraph(t *testing.T, path string, exports map[string]string) arrows {
+// source is a package without its tests, with the types of its names.
+type source struct {
+	pkg   *types.Package
+	fset  *token.FileSet
+	names *types.Info
+}
+
+func readSource(t *testing.T, path string, exports map[string]string) source {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join("../..", path, "*.go"))
 	if err != nil {
@@ -95,12 +198,17 @@ func fileGraph(t *testing.T, path string, exports map[string]string) arrows {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return source{pkg, fset, info}
+}
+
+// fileGraph says which files of a package use which.
+func (s source) fileGraph() arrows {
 	g := make(arrows)
-	for id, used := range info.Uses {
-		if used.Pkg() != pkg || !shared(used) {
+	for id, used := range s.names.Uses {
+		if used.Pkg() != s.pkg || !shared(used) {
 			continue
 		}
-		from, to := filepath.Base(fset.Position(id.Pos()).Filename), filepath.Base(fset.Position(used.Pos()).Filename)
+		from, to := filepath.Base(s.fset.Position(id.Pos()).Filename), filepath.Base(s.fset.Position(used.Pos()).Filename)
 		if from == to {
 			continue
 		}

@@ -83,8 +83,7 @@ func (r *request) keep(s *stored) {
 // saved returns what the masks of a request saved in USD, less what masking more than in the request before cost.
 func (r *request) saved(m measurement) float64 {
 	usd := r.cfg.inputPrice(r.scan.Request.Model)
-	prices := r.prices()
-	return usd * (prices.Read*float64(m.masked)*r.conversation.count.ratio() - m.cost)
+	return usd * (r.prices().Read*float64(m.masked)*r.conversation.count.ratio() - m.cost)
 }
 
 // queue has the contents counted that are not yet.

@@ -1,6 +1,7 @@
 package masking
 
 import (
+	"cmp"
 	"time"
 
 	"orchestrator/contextmgr/wire"
@@ -44,12 +45,7 @@ func (c *cache) lost(q wire.Request) bool {
 }
 
 // lifetime returns how long the provider keeps it.
-func (c *cache) lifetime() time.Duration {
-	if c.ttl == 0 {
-		return longLife
-	}
-	return c.ttl
-}
+func (c *cache) lifetime() time.Duration { return cmp.Or(c.ttl, longLife) }
 
 // expired reports whether the provider keeps it no longer.
 func (c *cache) expired(now time.Time) bool { return now.Sub(c.asked) > c.lifetime() }

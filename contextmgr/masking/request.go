@@ -150,13 +150,13 @@ func (r *request) result(nth int, c wire.Content, request int, seen map[key]int)
 	case known.retrieval:
 		res.Kind = policy.KindRetrieval
 	}
-	if _, masked := r.conversation.masks.Mask(res.ID); masked && !r.conversation.masks.Pinned(res.ID) {
-		res.Masked = true
-	}
+	_, masked := r.conversation.masks.Mask(res.ID)
+	pinned := r.conversation.masks.Pinned(res.ID)
+	res.Masked = masked && !pinned
 	switch {
 	case r.cfg.Keep != nil && r.cfg.Keep(c.Tool):
 		res.Kind = policy.KindNamed
-	case r.conversation.longer[res.ID] || r.conversation.masks.Pinned(res.ID):
+	case r.conversation.longer[res.ID] || pinned:
 		res.Kind = policy.KindKept
 	}
 	return res, use

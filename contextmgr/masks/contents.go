@@ -14,7 +14,7 @@ import (
 
 // contents compresses contents for the logs, and gets them back.
 type contents struct {
-	*copies
+	copies *copies
 	pack   *zstd.Encoder
 	unpack *zstd.Decoder
 }
@@ -56,7 +56,7 @@ func (c *contents) unpacked(r record, m Mask) ([]byte, error) {
 
 // fromLog calls each for those contents of masks of a thread that its log has, from a place in it on.
 func (c *contents) fromLog(home thread.ID, from int64, want map[thread.Token]Mask, each func(Mask, []byte)) error {
-	log, err := c.openLog(home)
+	log, err := c.copies.openLog(home)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (c *contents) fromLog(home thread.ID, from int64, want map[thread.Token]Mas
 
 // get returns the content of a mask, and mends its copy.
 func (c *contents) get(m Mask) ([]byte, error) {
-	if outputs, err := c.outputs(m.Home); err == nil {
+	if outputs, err := c.copies.outputs(m.Home); err == nil {
 		content, err := readCopy(outputs, m)
 		outputs.Close()
 		if err == nil {
@@ -89,8 +89,8 @@ func (c *contents) get(m Mask) ([]byte, error) {
 	var found []byte
 	err := c.fromLog(m.Home, 0, map[thread.Token]Mask{m.Token: m}, func(_ Mask, content []byte) { found = content })
 	if found != nil {
-		if outputs, err := c.makeOutputs(m.Home); err == nil {
-			_ = c.mend(outputs, m, found) // or the next time
+		if outputs, err := c.copies.makeOutputs(m.Home); err == nil {
+			_ = c.copies.mend(outputs, m, found) // or the next time
 			outputs.Close()
 		}
 		return found, nil
@@ -99,7 +99,7 @@ func (c *contents) get(m Mask) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: %w", m.Token, err)
 	}
 	return nil, fmt.Errorf("%s (%s, masked at %s) cannot be read any more: its file and its record in %s are lost: %w",
-		m.Token, m.Tool, m.At.Local().Format("2006-01-02 15:04:05"), c.folder.Path(string(m.Home), logName),
+		m.Token, m.Tool, m.At.Local().Format("2006-01-02 15:04:05"), c.copies.folder.Path(string(m.Home), logName),
 		thread.ErrDamaged)
 }
 
@@ -126,7 +126,7 @@ func (c *contents) writeAll(home thread.ID, from int64, want map[thread.Token]Ma
 	if len(want) == 0 {
 		return nil
 	}
-	outputs, err := c.makeOutputs(home)
+	outputs, err := c.copies.makeOutputs(home)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // the thread is gone, with its contents
 	}
@@ -139,7 +139,7 @@ func (c *contents) writeAll(home thread.ID, from int64, want map[thread.Token]Ma
 		if outputs == nil {
 			return
 		}
-		if err := c.mend(outputs, m, content); err != nil {
+		if err := c.copies.mend(outputs, m, content); err != nil {
 			errs = append(errs, fmt.Errorf("write %s again: %w", m.File, err))
 		}
 	})
@@ -152,7 +152,7 @@ func (c *contents) writeAll(home thread.ID, from int64, want map[thread.Token]Ma
 // spoilt returns those masks of a thread whose copies are missing or different.
 func (c *contents) spoilt(home thread.ID, masks []Mask) map[thread.Token]Mask {
 	want := map[thread.Token]Mask{}
-	outputs, err := c.outputs(home)
+	outputs, err := c.copies.outputs(home)
 	if err == nil {
 		defer outputs.Close()
 	}

@@ -63,13 +63,13 @@ func (s *Store) Find(ref string, may func(home thread.ID) bool) (Mask, error) {
 
 // begin returns the visible tokens that begin with another one.
 func (s *Store) begin(t thread.Token, may func(home thread.ID) bool) ([]thread.Token, error) {
-	ids, err := s.shelf.threads()
+	ids, err := s.shelf.copies.threads()
 	if err != nil {
 		return nil, err
 	}
 	var found []thread.Token
 	for _, id := range ids {
-		files, err := s.shelf.files(id)
+		files, err := s.shelf.copies.files(id)
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +96,7 @@ func (s *Store) lookUp(t thread.Token) (Mask, error) {
 			return m, nil
 		}
 	}
-	ids, err := s.shelf.threads()
+	ids, err := s.shelf.copies.threads()
 	if err != nil {
 		return Mask{}, err
 	}
@@ -119,7 +119,7 @@ func (s *Store) lookUp(t thread.Token) (Mask, error) {
 
 // copiesOf returns 1 if a thread has the copy of a content, otherwise 0.
 func (s *Store) copiesOf(id thread.ID, t thread.Token) int {
-	outputs, err := s.shelf.outputs(id)
+	outputs, err := s.shelf.copies.outputs(id)
 	if err != nil {
 		return 0
 	}
@@ -133,9 +133,9 @@ func (s *Store) copiesOf(id thread.ID, t thread.Token) int {
 // logged returns the mask with a token from a thread's log.
 func (s *Store) logged(id thread.ID, t thread.Token) (m Mask, ok bool, err error) {
 	x := newIndex()
-	_, err = s.shelf.scanLog(id, func(r record) {
+	_, err = s.shelf.copies.scanLog(id, func(r record) {
 		if r.Kind == kindMask && r.Mask.Token == t {
-			x.apply(id, r, s.shelf.path)
+			x.apply(id, r, s.shelf.copies.path)
 		}
 	}, &sealing{})
 	m, ok = x.named(t)

@@ -60,7 +60,7 @@ func (s *Store) Drop(id thread.ID) error {
 	s.shelf.writer.sweeping.Lock()
 	defer s.shelf.writer.sweeping.Unlock()
 	s.forget(id)
-	if err := s.shelf.folder.RemoveAll(string(id)); err != nil {
+	if err := s.shelf.copies.folder.RemoveAll(string(id)); err != nil {
 		return fmt.Errorf("remove the masks of thread %s: %w", id, err)
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 func (s *Store) Names(id thread.ID, since int64) (tokens []thread.Token, size int64, err error) {
 	s.shelf.writer.sweeping.RLock()
 	defer s.shelf.writer.sweeping.RUnlock()
-	log, err := s.shelf.openLog(id)
+	log, err := s.shelf.copies.openLog(id)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, nil
 	}
@@ -27,7 +27,7 @@ func (s *Store) Names(id thread.ID, since int64) (tokens []thread.Token, size in
 		return nil, since, err
 	}
 	x := newIndex()
-	if _, err := scan(log, func(r record) { x.apply(id, r, s.shelf.path) }); err != nil {
+	if _, err := scan(log, func(r record) { x.apply(id, r, s.shelf.copies.path) }); err != nil {
 		return nil, 0, err
 	}
 	for _, m := range x.masks {

@@ -52,7 +52,7 @@ func openSet(shelf *shelf, id thread.ID) (*Set, error) {
 	if shelf.seals != nil {
 		with.seal = shelf.seals.Seal(id)
 	}
-	found, err := shelf.scanLog(id, func(r record) { s.index.apply(id, r, shelf.path) }, &with)
+	found, err := shelf.copies.scanLog(id, func(r record) { s.index.apply(id, r, shelf.copies.path) }, &with)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func openSet(shelf *shelf, id thread.ID) (*Set, error) {
 	lost, err := shelf.mendAll(s.index.masks)
 	if lost > 0 {
 		shelf.notice(id, fmt.Sprintf("%d masked contents cannot be read any more (%s)", lost,
-			shelf.folder.Path(string(id))))
+			shelf.copies.folder.Path(string(id))))
 	}
 	if err != nil { // they can be read from the log, and are written again the next time
 		shelf.log.Warn("write masked contents again", "thread", string(id), "err", err)
@@ -92,7 +92,7 @@ func (s *Set) compare(with sealing) {
 	if lost != "" {
 		s.fresh, s.why = true, lost
 		s.shelf.notice(s.id, fmt.Sprintf("%s: what they masked is sent again (%s)", lost,
-			s.shelf.folder.Path(string(s.id), logName)))
+			s.shelf.copies.folder.Path(string(s.id), logName)))
 	}
 	if lost != "" || with.seal == nil && s.index.begun {
 		s.sealSoon()
@@ -134,7 +134,7 @@ func (s *Set) Shorter() bool { return s.fresh }
 
 // cut removes from the log what is not a complete batch. It returns how much that was.
 func (s *Set) cut() (int64, error) {
-	folder, err := s.shelf.folder.Open(string(s.id))
+	folder, err := s.shelf.copies.folder.Open(string(s.id))
 	if err != nil {
 		return 0, err
 	}
@@ -201,7 +201,7 @@ func (s *Set) Add(batch []New) error {
 	}
 	from := s.end
 	if err := s.append(records); err != nil {
-		return fmt.Errorf("mask: %w", explain(err, s.shelf.folder.Path(string(s.id))))
+		return fmt.Errorf("mask: %w", explain(err, s.shelf.copies.folder.Path(string(s.id))))
 	}
 	for token := range want {
 		want[token], _ = s.index.named(token)
@@ -216,7 +216,7 @@ func (s *Set) new(n New) (Mask, error) {
 	if err != nil {
 		return Mask{}, err
 	}
-	return n.mask(token, s.shelf.path(s.id, token))
+	return n.mask(token, s.shelf.copies.path(s.id, token))
 }
 
 // usable refuses to change a set whose thread was removed.
@@ -245,7 +245,7 @@ func (s *Set) append(records []record) error {
 			return err
 		}
 	}
-	folder, err := s.shelf.folder.Open(string(s.id))
+	folder, err := s.shelf.copies.folder.Open(string(s.id))
 	if err != nil {
 		return err
 	}
@@ -258,7 +258,7 @@ func (s *Set) append(records []record) error {
 	s.sealSoon()
 	for _, r := range records {
 		r.packed = nil
-		s.index.apply(s.id, r, s.shelf.path)
+		s.index.apply(s.id, r, s.shelf.copies.path)
 	}
 	return nil
 }
@@ -308,7 +308,7 @@ func (s *Set) begin(parent thread.ID, from *Set) error {
 	if s.index.begun {
 		return nil
 	}
-	return explain(s.append(records), s.shelf.folder.Path(string(s.id)))
+	return explain(s.append(records), s.shelf.copies.folder.Path(string(s.id)))
 }
 
 // hasAlready reports whether a summary or a mode is there, whatever it says.
@@ -325,7 +325,7 @@ func (s *Set) inherit(m Mask) error {
 	if _, masked := s.index.mask(m.ID); masked {
 		return nil
 	}
-	return explain(s.append([]record{{Kind: kindMask, Mask: &m}}), s.shelf.folder.Path(string(s.id)))
+	return explain(s.append([]record{{Kind: kindMask, Mask: &m}}), s.shelf.copies.folder.Path(string(s.id)))
 }
 
 // forFork returns the records with which a fork begins.
@@ -350,7 +350,7 @@ func (s *Set) note(r record, has func(*index) bool) error {
 		return nil
 	}
 	if err := s.append([]record{r}); err != nil {
-		return fmt.Errorf("store a setting of thread %s: %w", s.id, explain(err, s.shelf.folder.Path(string(s.id))))
+		return fmt.Errorf("store a setting of thread %s: %w", s.id, explain(err, s.shelf.copies.folder.Path(string(s.id))))
 	}
 	return nil
 }
@@ -384,7 +384,7 @@ func (s *Set) Named(token thread.Token) (Mask, bool) {
 }
 
 // Dir is the folder with the thread's own outputs.
-func (s *Set) Dir() string { return s.shelf.folder.Path(string(s.id), outputsName) }
+func (s *Set) Dir() string { return s.shelf.copies.folder.Path(string(s.id), outputsName) }
 
 // Dirs are the folders that the thread's agent must be able to read: its own outputs, and those that its masks name.
 func (s *Set) Dirs() []string {
@@ -393,7 +393,7 @@ func (s *Set) Dirs() []string {
 	dirs := []string{s.Dir()}
 	for _, home := range s.index.homes() {
 		if home != s.id {
-			dirs = append(dirs, s.shelf.folder.Path(string(home), outputsName))
+			dirs = append(dirs, s.shelf.copies.folder.Path(string(home), outputsName))
 		}
 	}
 	return dirs

@@ -102,7 +102,7 @@ func (s *Set) putSummary(sum Summary, may func(i int) error) error {
 		return err
 	}
 	if err := s.append([]record{{Kind: kindSummary, Summary: &sum}}); err != nil {
-		return fmt.Errorf("store a summary of thread %s: %w", s.id, explain(err, s.shelf.folder.Path(string(s.id))))
+		return fmt.Errorf("store a summary of thread %s: %w", s.id, explain(err, s.shelf.copies.folder.Path(string(s.id))))
 	}
 	return nil
 }

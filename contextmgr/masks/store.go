@@ -55,7 +55,7 @@ func Open(folder *private.Folder, cfg Config) *Store {
 	c := newContents(&copies{folder: folder})
 	return &Store{
 		shelf: &shelf{
-			contents: c, disk: realDisk(), tokens: newTokens(c.tokens, cfg.Taken), writer: newWriter(c, log), log: log,
+			contents: c, disk: realDisk(), tokens: newTokens(c.copies.tokens, cfg.Taken), writer: newWriter(c, log), log: log,
 			notice: notice, seals: cfg.Seals,
 		},
 		sets: map[thread.ID]*entry{},
@@ -71,7 +71,7 @@ func (s *Store) Settle() { s.shelf.writer.wait() }
 // Close writes the copies that are not written yet, and closes the folder.
 func (s *Store) Close() error {
 	s.Settle()
-	return s.shelf.folder.Close()
+	return s.shelf.copies.folder.Close()
 }
 
 // Thread returns the masks of a thread. One without any begins with what its parent has now, which is durable when
@@ -97,16 +97,16 @@ func (s *Store) create(id thread.ID) (*Set, error) {
 	if err := id.Check(); err != nil {
 		return nil, err
 	}
-	folder, err := s.shelf.folder.Make(string(id))
+	folder, err := s.shelf.copies.folder.Make(string(id))
 	if err == nil {
 		folder.Close()
 		var outputs *private.Folder
-		if outputs, err = s.shelf.makeOutputs(id); err == nil {
+		if outputs, err = s.shelf.copies.makeOutputs(id); err == nil {
 			outputs.Close()
 			return s.load(id)
 		}
 	}
-	return nil, explain(err, s.shelf.folder.Path())
+	return nil, explain(err, s.shelf.copies.folder.Path())
 }
 
 // load returns the set of a thread, nil if it has no folder. The caller holds sweeping.
@@ -120,7 +120,7 @@ func (s *Store) load(id thread.ID) (*Set, error) {
 	if set := e.set.Value(); set != nil {
 		return set, nil
 	}
-	folder, err := s.shelf.folder.Open(string(id))
+	folder, err := s.shelf.copies.folder.Open(string(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

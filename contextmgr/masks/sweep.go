@@ -17,7 +17,7 @@ const leftAfter = time.Hour
 // exists must know a thread before its masks are opened. If a log of a thread that exists cannot be read, nothing is
 // removed.
 func (s *Store) Sweep(exists func(thread.ID) bool) (removed int, bytes int64, err error) {
-	ids, err := s.shelf.threads()
+	ids, err := s.shelf.copies.threads()
 	if err != nil {
 		return 0, 0, err
 	}
@@ -60,7 +60,7 @@ type needs struct {
 // needs reads the logs of the threads that exist. The caller holds sweeping exclusively.
 func (s *Store) needs(gone map[thread.ID]bool) (needs, error) {
 	n := needs{threads: map[thread.ID]map[thread.Token]bool{}}
-	ids, err := s.shelf.threads() // one may have come
+	ids, err := s.shelf.copies.threads() // one may have come
 	if err != nil {
 		return n, err
 	}
@@ -74,7 +74,7 @@ func (s *Store) needs(gone map[thread.ID]bool) (needs, error) {
 		if gone[id] {
 			continue
 		}
-		found, err := s.shelf.scanLog(id, func(r record) {
+		found, err := s.shelf.copies.scanLog(id, func(r record) {
 			for _, home := range r.Needs {
 				need(home)
 			}
@@ -99,7 +99,7 @@ func (s *Store) dropLeft(id thread.ID, need needs) (removed int, bytes int64, er
 	if need.damaged {
 		return 0, 0, nil // a damaged record may name it
 	}
-	files, err := s.shelf.files(id)
+	files, err := s.shelf.copies.files(id)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -118,7 +118,7 @@ func (s *Store) dropLeft(id thread.ID, need needs) (removed int, bytes int64, er
 }
 
 func (s *Store) dropCopy(id thread.ID, t thread.Token) error {
-	outputs, err := s.shelf.outputs(id)
+	outputs, err := s.shelf.copies.outputs(id)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (s *Store) dropThread(id thread.ID) (removed int, bytes int64, err error) {
 		return 0, 0, err
 	}
 	s.forget(id)
-	if err := s.shelf.folder.RemoveAll(string(id)); err != nil {
+	if err := s.shelf.copies.folder.RemoveAll(string(id)); err != nil {
 		return 0, 0, err
 	}
 	return 1, bytes, nil
@@ -157,7 +157,7 @@ func (s *Store) forget(id thread.ID) {
 func (s *Store) Size() (threads int, bytes int64, err error) {
 	s.shelf.writer.sweeping.RLock()
 	defer s.shelf.writer.sweeping.RUnlock()
-	ids, err := s.shelf.threads()
+	ids, err := s.shelf.copies.threads()
 	if err != nil {
 		return 0, 0, err
 	}
@@ -177,14 +177,14 @@ func (s *Store) Size() (threads int, bytes int64, err error) {
 
 // sizeOf returns how many copies a thread has, and the size of them and of its log.
 func (s *Store) sizeOf(id thread.ID) (n int, bytes int64, err error) {
-	files, err := s.shelf.files(id)
+	files, err := s.shelf.copies.files(id)
 	if err != nil {
 		return 0, 0, err
 	}
 	for _, f := range files {
 		bytes += f.size
 	}
-	log, err := s.shelf.openLog(id)
+	log, err := s.shelf.copies.openLog(id)
 	if errors.Is(err, fs.ErrNotExist) {
 		return len(files), bytes, nil
 	}

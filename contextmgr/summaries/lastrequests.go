@@ -1,6 +1,7 @@
 package summaries
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -41,14 +42,8 @@ type lastRequests struct {
 func newLastRequests() (*lastRequests, error) {
 	pack, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
 		zstd.WithLowerEncoderMem(true))
-	if err != nil {
-		return nil, err
-	}
-	unpack, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
-	if err != nil {
-		return nil, err
-	}
-	return &lastRequests{pack: pack, unpack: unpack, most: mostKept, of: map[thread.ID]*lastRequest{}}, nil
+	unpack, other := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+	return &lastRequests{pack: pack, unpack: unpack, most: mostKept, of: map[thread.ID]*lastRequest{}}, errors.Join(err, other)
 }
 
 // keep keeps a request in place of the thread's one before.

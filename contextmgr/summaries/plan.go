@@ -51,10 +51,9 @@ func newPlan(s Sent, all []masks.Summary) (plan, error) {
 	if slices.ContainsFunc(all, func(sum masks.Summary) bool { return sum.ID == p.sum.ID && sum.Text != "" }) {
 		return p, fmt.Errorf("they have a summary: %w", errNothing)
 	}
-	for _, at := range s.Scanner.Turns(s.Scan.Request.Items) {
-		if at < p.to {
-			p.turns++
-		}
+	turns := s.Scanner.Turns(s.Scan.Request.Items)
+	for p.turns < len(turns) && turns[p.turns] < p.to {
+		p.turns++
 	}
 	p.sum.Replaced = s.size(p.from, p.to)
 	p.sum.Tokens = min(mostSummary, p.sum.Replaced/4) + s.Settings.StubTokens
@@ -157,6 +156,5 @@ func name(sum masks.Summary) string {
 	h.Write(sum.First[:])
 	h.Write(sum.Last[:])
 	fmt.Fprint(h, sum.Items)
-	const digits = 8
-	return hex.EncodeToString(h.Sum(nil)[:digits])
+	return hex.EncodeToString(h.Sum(nil)[:8])
 }

@@ -22,15 +22,15 @@ func (x *callIndex) next(calls []toolCall) {
 // of returns the tool and the input of the call that a result answers: the newest with its id, or the one at its place
 // in the item before. They are empty if there is none.
 func (x *callIndex) of(f *fact) (tool string, input json.RawMessage) {
-	if f.Call == "" {
-		if f.nth < len(x.before) && x.before[f.nth].tool == f.Tool {
+	if f.content.Call == "" {
+		if f.nth < len(x.before) && x.before[f.nth].tool == f.content.Tool {
 			return x.before[f.nth].tool, x.before[f.nth].input
 		}
 		return "", nil
 	}
 	last := max(0, len(x.all)-lookBack)
 	for i := len(x.all) - 1; i >= last; i-- {
-		if x.all[i].id == f.Call {
+		if x.all[i].id == f.content.Call {
 			return x.all[i].tool, x.all[i].input
 		}
 	}
@@ -40,7 +40,7 @@ func (x *callIndex) of(f *fact) (tool string, input json.RawMessage) {
 	for ; x.indexed < len(x.all); x.indexed++ {
 		x.newest[x.all[x.indexed].id] = x.indexed
 	}
-	if i, ok := x.newest[f.Call]; ok {
+	if i, ok := x.newest[f.content.Call]; ok {
 		return x.all[i].tool, x.all[i].input
 	}
 	return "", nil

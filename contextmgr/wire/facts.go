@@ -30,8 +30,8 @@ type toolCall struct {
 // fact is a content whose span begins at the item's start once the item has been read. Its call is looked up at each
 // scan, since another item has it.
 type fact struct {
-	Content
-	nth int // of the results of its item
+	content Content
+	nth     int // of the results of its item
 }
 
 // AddResult adds the result of a call, of a form that FormOf returned or of another that can be replaced. Without the

@@ -120,13 +120,13 @@ func (r *ItemReader) fixed(f *Facts, raw json.RawMessage, start int) *itemFacts 
 	own.contents = f.contents[:0]
 	end := 0
 	for _, c := range f.contents {
-		c.Start, c.End = c.Start-start, c.End-start
-		if c.Start < end || c.End > len(raw) {
+		c.content.Start, c.content.End = c.content.Start-start, c.content.End-start
+		if c.content.Start < end || c.content.End > len(raw) {
 			continue // out of order
 		}
-		end = c.End
-		c.Sum = sha256.Sum256(c.Of(raw))
-		c.Tool = r.calls.intern(c.Tool)
+		end = c.content.End
+		c.content.Sum = sha256.Sum256(c.content.Of(raw))
+		c.content.Tool = r.calls.intern(c.content.Tool)
 		own.contents = append(own.contents, c)
 	}
 	return own
@@ -147,7 +147,7 @@ func (r *ItemReader) add(c *span.Cursor, raw json.RawMessage, k known) {
 	}
 	for i := range k.facts.contents {
 		f := &k.facts.contents[i]
-		r.contents = append(r.contents, f.Content)
+		r.contents = append(r.contents, f.content)
 		content := &r.contents[len(r.contents)-1]
 		content.Start, content.End, content.Item = content.Start+start, content.End+start, len(r.items)-1
 		if content.Form != FormInput {

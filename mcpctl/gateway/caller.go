@@ -10,27 +10,27 @@ import (
 
 // caller is whom a server works for during a call.
 type caller struct {
-	*call
+	call   *call
 	server string
 }
 
 // Thread implements Caller.
-func (c caller) Thread() thread.ID { return c.session.id }
+func (c caller) Thread() thread.ID { return c.call.session.id }
 
 // Dir implements Caller.
-func (c caller) Dir() string { return c.session.dir }
+func (c caller) Dir() string { return c.call.session.dir }
 
 // Progress implements Caller.
 func (c caller) Progress(params json.RawMessage) {
-	_ = c.out.Notify(context.Background(), "notifications/progress", params) // an agent that is gone needs none
+	_ = c.call.out.Notify(context.Background(), "notifications/progress", params) // an agent that is gone needs none
 }
 
 // Ask implements Caller.
 func (c caller) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	if err := c.takes(method); err != nil {
+	if err := c.call.takes(method); err != nil {
 		return nil, err
 	}
-	return c.out.Call(ctx, method, attributed(c.server, params))
+	return c.call.out.Call(ctx, method, attributed(c.server, params))
 }
 
 // takes refuses a question that the agent does not take. Roots are answered by whoever runs the server.

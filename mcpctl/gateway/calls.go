@@ -20,12 +20,12 @@ func (c *call) callTool(ctx context.Context) (json.RawMessage, error) {
 	case findTool:
 		return c.findTool(ctx)
 	}
-	on := c.gateway.servers.On(c.session.id)
+	on := c.session.gateway.servers.On(c.session.id)
 	e, ok := find(toolNames(named(on, name)), name)
 	if !ok {
 		return c.notListed(name)
 	}
-	if why := c.gateway.servers.Off(c.session.id, e.server, e.own); why != "" {
+	if why := c.session.gateway.servers.Off(c.session.id, e.server, e.own); why != "" {
 		return failure(why), nil
 	}
 	result, err := c.forward(ctx, e.server, object{"name": encoded(e.own)})
@@ -36,7 +36,7 @@ func (c *call) callTool(ctx context.Context) (json.RawMessage, error) {
 	case err != nil:
 		return failure(fmt.Sprintf("%s: %v", e.server, err)), nil
 	}
-	return c.gateway.bounded(ctx, c.session.id, on, e, result), nil
+	return c.session.gateway.bounded(ctx, c.session.id, on, e, result), nil
 }
 
 // named returns the servers whose tools' names can begin like a name.
@@ -54,7 +54,7 @@ func named(on []Server, name string) []Server {
 func (c *call) notListed(name string) (json.RawMessage, error) {
 	server, tool, ok := strings.Cut(name, separator)
 	if ok {
-		if why := c.gateway.servers.Off(c.session.id, server, tool); why != "" {
+		if why := c.session.gateway.servers.Off(c.session.id, server, tool); why != "" {
 			return failure(why), nil
 		}
 	}
@@ -72,7 +72,7 @@ func (c *call) forward(ctx context.Context, server string, replaced object) (jso
 	params := c.forwarded(replaced)
 	caller := caller{call: c, server: server}
 	for range maxRounds {
-		result, err := c.gateway.servers.Call(ctx, server, caller, c.method, params.raw())
+		result, err := c.session.gateway.servers.Call(ctx, server, caller, c.method, params.raw())
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +105,7 @@ func (c *call) forward(ctx context.Context, server string, replaced object) (jso
 // getPrompt gets a prompt of the server whose it is.
 func (c *call) getPrompt(ctx context.Context) (json.RawMessage, error) {
 	name := c.params.text("name")
-	e, ok := find(prompts(c.gateway.servers.On(c.session.id)), name)
+	e, ok := find(prompts(c.session.gateway.servers.On(c.session.id)), name)
 	if !ok {
 		return nil, rpc.Errorf(rpc.CodeInvalidParams, "unknown prompt %q", name)
 	}
@@ -116,7 +116,7 @@ func (c *call) getPrompt(ctx context.Context) (json.RawMessage, error) {
 // whose template it begins like, and then of all that have resources.
 func (c *call) readResource(ctx context.Context) (json.RawMessage, error) {
 	uri := c.params.text("uri")
-	on := c.gateway.servers.On(c.session.id)
+	on := c.session.gateway.servers.On(c.session.id)
 	if e, ok := find(resources(on), uri); ok {
 		return c.forward(ctx, e.server, object{"uri": encoded(e.own)})
 	}
@@ -161,7 +161,7 @@ func (c *call) complete(ctx context.Context) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	on := c.gateway.servers.On(c.session.id)
+	on := c.session.gateway.servers.On(c.session.id)
 	all, key := prompts(on), "name"
 	if ref.text("type") == "ref/resource" {
 		all, key = templates(on), "uri"

@@ -28,17 +28,17 @@ func (c *call) listen(ctx context.Context) (json.RawMessage, error) {
 		encoded(map[string]any{"_meta": meta, "notifications": granted})); err != nil {
 		return nil, err
 	}
-	c.mu.Lock()
-	c.listening[l] = true
-	c.mu.Unlock()
+	c.session.mu.Lock()
+	c.session.listening[l] = true
+	c.session.mu.Unlock()
 	defer func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		delete(c.listening, l)
+		c.session.mu.Lock()
+		defer c.session.mu.Unlock()
+		delete(c.session.listening, l)
 	}()
-	c.catchUp(l.tell)
+	c.session.catchUp(l.tell)
 	<-ctx.Done()
-	return encoded(map[string]any{"_meta": map[string]any{metaSubscription: c.id, metaServer: c.gateway.info()}}), nil
+	return encoded(map[string]any{"_meta": map[string]any{metaSubscription: c.id, metaServer: c.session.gateway.info()}}), nil
 }
 
 // tell sends a notification if the listener wants it.

@@ -126,7 +126,7 @@ type shownTool struct{ server, tool string }
 
 // call is one request of an agent.
 type call struct {
-	*session
+	session      *session
 	out          outlet
 	method       string
 	params       object

@@ -22,26 +22,26 @@ func (s *session) listOf(method string) (key string, all []entry) {
 
 // list answers with a whole list: what is known of the servers is bounded.
 func (c *call) list() (json.RawMessage, error) {
-	c.mu.Lock()
-	if _, asked := c.given[c.method]; !asked { // what changes from here on is told
-		c.given[c.method], c.told[c.method] = "", ""
+	c.session.mu.Lock()
+	if _, asked := c.session.given[c.method]; !asked { // what changes from here on is told
+		c.session.given[c.method], c.session.told[c.method] = "", ""
 	}
-	c.mu.Unlock()
-	key, all := c.listOf(c.method)
-	now := c.digestOf(c.method, all)
+	c.session.mu.Unlock()
+	key, all := c.session.listOf(c.method)
+	now := c.session.digestOf(c.method, all)
 	items := make([]json.RawMessage, len(all))
 	for i, e := range all {
 		items[i] = e.raw
 	}
-	c.mu.Lock()
-	c.given[c.method], c.told[c.method] = now, now
+	c.session.mu.Lock()
+	c.session.given[c.method], c.session.told[c.method] = now, now
 	if c.method == "tools/list" {
-		c.listed = time.Now()
+		c.session.listed = time.Now()
 		for _, e := range all {
-			c.shown[shownTool{e.server, e.own}], c.shown[shownTool{e.server, ""}] = true, true
+			c.session.shown[shownTool{e.server, e.own}], c.session.shown[shownTool{e.server, ""}] = true, true
 		}
 	}
-	c.mu.Unlock()
+	c.session.mu.Unlock()
 	result := map[string]any{key: items}
 	if c.modern {
 		result["ttlMs"], result["cacheScope"] = 0, "private"

@@ -19,11 +19,11 @@ func (c *call) findTool(ctx context.Context) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := c.gateway.servers.Find(ctx, c.session.id, arguments.text("query"))
+	found := c.session.gateway.servers.Find(ctx, c.session.id, arguments.text("query"))
 	if len(found) == 0 {
 		return said("No tool of the configured MCP servers fits."), nil
 	}
-	on := toolNames(c.gateway.servers.On(c.session.id))
+	on := toolNames(c.session.gateway.servers.On(c.session.id))
 	var out strings.Builder
 	for _, f := range found {
 		name := f.Server + separator + f.Tool
@@ -77,7 +77,7 @@ func (c *call) retrieve(ctx context.Context) (json.RawMessage, error) {
 		return failure("offset cannot be negative"), nil
 	}
 	out := &window{skip: a.Offset, left: defaultStage}
-	err = c.gateway.stager.Read(ctx, c.session.id, a.Token, part, out)
+	err = c.session.gateway.stager.Read(ctx, c.session.id, a.Token, part, out)
 	switch {
 	case errors.Is(err, errFull):
 		n := len(whole(out.text.Bytes()))

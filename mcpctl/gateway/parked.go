@@ -27,7 +27,7 @@ const inputKey = "1"
 // parkable sends a request of the stateless era to a server, or goes on with one that was parked.
 func (c *call) parkable(ctx context.Context, server string, replaced object) (json.RawMessage, error) {
 	if state := c.params.text("requestState"); strings.HasPrefix(state, statePrefix) {
-		p := c.gateway.unpark(state, c, server)
+		p := c.session.gateway.unpark(state, c, server)
 		if p == nil {
 			return nil, rpc.Errorf(rpc.CodeInvalidParams, "the question was answered already, or nobody answered it in time")
 		}
@@ -45,21 +45,21 @@ func (c *call) parkable(ctx context.Context, server string, replaced object) (js
 		p.answer <- outcome{result: answer}
 		return c.wait(ctx, p)
 	}
-	run, cancel := context.WithCancel(c.gateway.ctx)
+	run, cancel := context.WithCancel(c.session.gateway.ctx)
 	p := &parked{
 		thread: c.session.id, method: c.method, server: server, cancel: cancel,
 		questions: make(chan question), done: make(chan outcome, 1), out: &current{out: c.out},
 	}
 	params := c.forwarded(replaced)
-	started := c.gateway.start(func() {
+	started := c.session.gateway.start(func() {
 		defer cancel()
 		defer func() {
 			if v := recover(); v != nil {
-				c.gateway.log.Error("a call of an agent panicked", "thread", string(p.thread), "panic", v, "stack", string(debug.Stack()))
+				c.session.gateway.log.Error("a call of an agent panicked", "thread", string(p.thread), "panic", v, "stack", string(debug.Stack()))
 				p.done <- outcome{err: rpc.Errorf(rpc.CodeInternal, "internal error in orchestrator: its log has the details")}
 			}
 		}()
-		result, err := c.gateway.servers.Call(run, server, asking{caller: caller{call: c, server: server}, parked: p}, c.method,
+		result, err := c.session.gateway.servers.Call(run, server, asking{caller: caller{call: c, server: server}, parked: p}, c.method,
 			params.raw())
 		p.done <- outcome{result, err}
 	})
@@ -77,7 +77,7 @@ func (c *call) wait(ctx context.Context, p *parked) (json.RawMessage, error) {
 		return questionsNamed(p.server, o.result), o.err
 	case q := <-p.questions:
 		p.answer = q.answer
-		state, ok := c.gateway.park(p)
+		state, ok := c.session.gateway.park(p)
 		if !ok {
 			p.cancel()
 			return nil, rpc.Errorf(rpc.CodeInternal, "too many calls wait for an answer")
@@ -140,7 +140,7 @@ func (a asking) Progress(params json.RawMessage) {
 
 // Ask implements Caller.
 func (a asking) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	if err := a.takes(method); err != nil {
+	if err := a.call.takes(method); err != nil {
 		return nil, err
 	}
 	answer := make(chan outcome, 1)

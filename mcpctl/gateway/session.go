@@ -83,11 +83,11 @@ func (c *call) initialize() (json.RawMessage, error) {
 	}
 	var info struct{ Name, Version string }
 	_ = json.Unmarshal(c.params["clientInfo"], &info) // for people only
-	c.mu.Lock()
+	c.session.mu.Lock()
 	c.session.version, c.session.capabilities, c.session.client = version, capabilities, info.Name+" "+info.Version
-	c.mu.Unlock()
+	c.session.mu.Unlock()
 	return encoded(map[string]any{
-		"protocolVersion": version, "capabilities": capable(), "serverInfo": c.gateway.info(),
+		"protocolVersion": version, "capabilities": capable(), "serverInfo": c.session.gateway.info(),
 		"instructions": instructions,
 	}), nil
 }
@@ -109,7 +109,7 @@ func (c *call) annotated(result json.RawMessage) json.RawMessage {
 		return result
 	}
 	if o["_meta"] == nil {
-		result = with(result, "_meta", encoded(map[string]any{metaServer: c.gateway.info()}))
+		result = with(result, "_meta", encoded(map[string]any{metaServer: c.session.gateway.info()}))
 	}
 	return with(result, "resultType", json.RawMessage(`"complete"`))
 }

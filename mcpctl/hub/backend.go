@@ -94,9 +94,9 @@ func (b *backend) idleStop() time.Duration {
 	case d > 0:
 		return d
 	case b.key.thread == "":
-		return b.Times.IdleProject
+		return b.config.Times.IdleProject
 	default:
-		return b.Times.IdleThread
+		return b.config.Times.IdleThread
 	}
 }
 
@@ -105,7 +105,7 @@ func (b *backend) callTimeout() time.Duration {
 	if d := b.server.Definition.Options.CallTimeout; d > 0 {
 		return d
 	}
-	return b.Times.Call
+	return b.config.Times.Call
 }
 
 // startTimeout is how long a start may take. Callers hold mu.
@@ -116,10 +116,10 @@ func (b *backend) startTimeout() time.Duration {
 	switch filepath.Base(b.server.Definition.Command) {
 	case "npx", "uvx":
 		if !b.wasReady {
-			return b.Times.FirstStart
+			return b.config.Times.FirstStart
 		}
 	}
-	return b.Times.Start
+	return b.config.Times.Start
 }
 
 // become changes the status and tells. Callers hold mu.
@@ -133,7 +133,7 @@ func (b *backend) become(status Status, reason string) {
 		lines := b.log.Lines()
 		state.Log = lines[max(0, len(lines)-logShown):]
 	}
-	b.post(func() { b.Event(state) })
+	b.post(func() { b.config.Event(state) })
 }
 
 // state returns what the panel shows. Callers hold mu.
@@ -145,7 +145,7 @@ func (b *backend) state() State {
 	if b.session != nil {
 		s.PID, s.InFlight = b.session.pid(), b.session.inFlight()
 	}
-	if b.next.After(b.Clock.Now()) {
+	if b.next.After(b.config.Clock.Now()) {
 		s.Next = b.next
 	}
 	return s
@@ -170,7 +170,7 @@ func (b *backend) answered(took time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.calls++
-	b.lastCall, b.lastTook = b.Clock.Now(), took
+	b.lastCall, b.lastTook = b.config.Clock.Now(), took
 	b.well()
 	if b.session != nil && b.status == Degraded {
 		b.become(Ready, "")
@@ -182,7 +182,7 @@ func (b *backend) well() { b.fails, b.failures, b.spent = 0, nil, false }
 
 // recent returns those of some times that count for the budget, and now.
 func (b *backend) recent(times []time.Time) []time.Time {
-	now := b.Clock.Now()
+	now := b.config.Clock.Now()
 	for len(times) > 0 && now.Sub(times[0]) >= budgetTime {
 		times = times[1:]
 	}
@@ -197,16 +197,16 @@ func (b *backend) fail(reason string) {
 		return
 	}
 	delay := min(minBackoff<<min(b.fails, 10), maxBackoff)
-	delay += time.Duration(float64(delay) * jitterShare * b.Jitter())
+	delay += time.Duration(float64(delay) * jitterShare * b.config.Jitter())
 	b.fails++
-	b.next = b.Clock.Now().Add(delay)
+	b.next = b.config.Clock.Now().Add(delay)
 	b.become(Backoff, reason)
 }
 
 // giveUp leaves the server alone for a long time. Callers hold mu.
 func (b *backend) giveUp(reason string) {
 	b.spent = true
-	b.next = b.Clock.Now().Add(slowRetry)
+	b.next = b.config.Clock.Now().Add(slowRetry)
 	b.become(Failed, reason)
 }
 
@@ -223,7 +223,7 @@ func (b *backend) refuse(err error) bool {
 			b.refused = err
 			b.next = time.Time{}
 			if r.status == NeedsAuth { // asking costs the server something
-				b.next = b.Clock.Now().Add(askAgain)
+				b.next = b.config.Clock.Now().Add(askAgain)
 			}
 			b.become(r.status, err.Error())
 			return true
@@ -235,7 +235,7 @@ func (b *backend) refuse(err error) bool {
 // cannot notes that there is nothing to start. A person may change that at any time. Callers hold mu.
 func (b *backend) cannot(err error) {
 	b.refused = err
-	b.next = b.Clock.Now().Add(askAgain)
+	b.next = b.config.Clock.Now().Add(askAgain)
 	b.become(Failed, err.Error())
 }
 
@@ -254,7 +254,7 @@ func (b *backend) lost(s *session) {
 		b.become(Cold, why)
 		return
 	}
-	if answered == 0 && b.Clock.Now().Sub(s.began) < healthyLife {
+	if answered == 0 && b.config.Clock.Now().Sub(s.began) < healthyLife {
 		b.fail(why)
 		return
 	}
@@ -269,7 +269,7 @@ func (b *backend) lost(s *session) {
 
 // down is the error of a caller that does not wait any longer. Callers hold mu.
 func (b *backend) down() error {
-	now := b.Clock.Now()
+	now := b.config.Clock.Now()
 	reason := b.reason
 	if reason == "" {
 		reason = "it did not start in time"
@@ -283,11 +283,11 @@ func (b *backend) down() error {
 
 // learn keeps what the server offers, and tells if that is new.
 func (b *backend) learn(m manifest.Manifest) {
-	if old, ok := b.Manifests.Get(m.Hash); ok && old.Same(m) {
+	if old, ok := b.config.Manifests.Get(m.Hash); ok && old.Same(m) {
 		return
 	}
-	if err := b.Manifests.Put(m); err != nil {
+	if err := b.config.Manifests.Put(m); err != nil {
 		b.log.Add([]byte("its lists are not kept: " + err.Error()))
 	}
-	b.post(func() { b.Changed(m.Hash) })
+	b.post(func() { b.config.Changed(m.Hash) })
 }

@@ -30,13 +30,13 @@ func (b *backend) call(ctx context.Context, c Client, method string, params json
 			return nil, err
 		}
 		b.refresh()
-		began := b.Clock.Now()
+		began := b.config.Clock.Now()
 		result, err := s.send(ctx, k, method, params, timeout)
 		var refused *rpc.Error
 		answered := err == nil || errors.As(err, &refused)
 		s.finish(k, answered)
 		if answered {
-			b.answered(b.Clock.Now().Sub(began))
+			b.answered(b.config.Clock.Now().Sub(began))
 		}
 		b.refresh()
 		switch {
@@ -105,7 +105,7 @@ func (b *backend) repeatable(method string, params json.RawMessage) bool {
 	if json.Unmarshal(params, &p) != nil {
 		return false
 	}
-	m, _ := b.Manifests.Get(b.key.hash)
+	m, _ := b.config.Manifests.Get(b.key.hash)
 	t, ok := m.Tool(p.Name)
 	if !ok {
 		return false

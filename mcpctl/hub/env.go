@@ -10,7 +10,7 @@ const startsAtOnce = 4
 
 // env is what the servers of a hub have in common.
 type env struct {
-	Config
+	config Config
 	ctx    context.Context // ends with the hub
 	cancel context.CancelFunc
 	turns  chan struct{} // one entry for each server that is being started
@@ -22,7 +22,7 @@ type env struct {
 }
 
 func newEnv(cfg Config) *env {
-	e := &env{Config: cfg.withDefaults(), turns: make(chan struct{}, startsAtOnce), posted: make(chan struct{}, 1)}
+	e := &env{config: cfg.withDefaults(), turns: make(chan struct{}, startsAtOnce), posted: make(chan struct{}, 1)}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	return e
 }

@@ -24,14 +24,14 @@ func (b *backend) watch(s *session) {
 	idleStop := b.idleStop()
 	misses := 0
 	for {
-		wait := min(b.Times.Probe, idleStop)
+		wait := min(b.config.Times.Probe, idleStop)
 		if idle, free := s.idle(); free {
 			wait = max(min(wait, idleStop-idle), 0)
 		}
 		select {
 		case <-s.ended:
 			return
-		case <-b.Clock.After(wait):
+		case <-b.config.Clock.After(wait):
 		}
 		idle, free := s.idle()
 		switch {
@@ -41,7 +41,7 @@ func (b *backend) watch(s *session) {
 		case idle >= idleStop:
 			s.end(fmt.Sprintf("it was stopped: nobody has called it for %v", idleStop), true, false)
 			return
-		case idle < b.Times.Probe:
+		case idle < b.config.Times.Probe:
 			continue
 		}
 		if b.probe(s) {
@@ -49,7 +49,7 @@ func (b *backend) watch(s *session) {
 			b.recovered(s)
 			continue
 		}
-		if idle, free := s.idle(); !free || idle < b.Times.Probe {
+		if idle, free := s.idle(); !free || idle < b.config.Times.Probe {
 			continue // it was called meanwhile, and may be busy with that
 		}
 		misses++
@@ -63,7 +63,7 @@ func (b *backend) watch(s *session) {
 
 // probe reports whether the server answers. Any answer will do.
 func (b *backend) probe(s *session) bool {
-	ctx, cancel := withTimeout(b.ctx, b.Clock, b.Times.ProbeAnswer, errNoAnswer)
+	ctx, cancel := withTimeout(b.ctx, b.config.Clock, b.config.Times.ProbeAnswer, errNoAnswer)
 	defer cancel()
 	method := "ping"
 	if s.meta != nil {
@@ -116,14 +116,14 @@ func (b *backend) follow(s *session) {
 		select {
 		case <-s.ended:
 			return
-		case <-b.Clock.After(listPause):
+		case <-b.config.Clock.After(listPause):
 		}
 	}
 }
 
 // list reads the lists of a session. A server that does not answer keeps the lists that are known.
 func (b *backend) list(ctx context.Context, s *session) {
-	ctx, cancel := withTimeout(ctx, b.Clock, b.Times.Start, errNoAnswer)
+	ctx, cancel := withTimeout(ctx, b.config.Clock, b.config.Times.Start, errNoAnswer)
 	defer cancel()
 	m, err := s.manifest(ctx, b.key.hash)
 	if err != nil {

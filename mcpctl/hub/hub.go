@@ -39,7 +39,7 @@ func New(cfg Config) *Hub {
 func (h *Hub) backend(s Server, c Client) (*backend, error) {
 	k, dir := key{hash: s.Hash, thread: c.Thread()}, c.Dir()
 	if s.Definition.Options.Share == definition.ByProject {
-		k.thread, dir = "", cmp.Or(s.Dir, h.env.Dir)
+		k.thread, dir = "", cmp.Or(s.Dir, h.env.config.Dir)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -88,7 +88,7 @@ func (h *Hub) Manifest(ctx context.Context, s Server, c Client) (manifest.Manife
 }
 
 // Cached returns what a server offers if that is known. It never starts it.
-func (h *Hub) Cached(s Server) (manifest.Manifest, bool) { return h.env.Manifests.Get(s.Hash) }
+func (h *Hub) Cached(s Server) (manifest.Manifest, bool) { return h.env.config.Manifests.Get(s.Hash) }
 
 // Prewarm starts a server in the background.
 func (h *Hub) Prewarm(s Server, c Client) {
@@ -164,7 +164,7 @@ func (h *Hub) States() []State {
 	if len(all) == 0 {
 		return nil
 	}
-	memory := h.env.Processes.Memory()
+	memory := h.env.config.Processes.Memory()
 	states := make([]State, 0, len(all))
 	for _, b := range all {
 		b.mu.Lock()

@@ -27,9 +27,9 @@ func (b *backend) ready(ctx context.Context) (*session, error) {
 			b.mu.Unlock()
 			return s, nil
 		}
-		now := b.Clock.Now()
+		now := b.config.Clock.Now()
 		if patience == nil {
-			deadline, patience = now.Add(b.Times.Wait), b.Clock.After(b.Times.Wait)
+			deadline, patience = now.Add(b.config.Times.Wait), b.config.Clock.After(b.config.Times.Wait)
 		}
 		var wait <-chan struct{}
 		var a *attempt
@@ -55,7 +55,7 @@ func (b *backend) ready(ctx context.Context) (*session, error) {
 		b.mu.Unlock()
 		if wait == nil {
 			select {
-			case <-b.Clock.After(later):
+			case <-b.config.Clock.After(later):
 			case <-ctx.Done():
 				return nil, context.Cause(ctx)
 			}
@@ -151,9 +151,9 @@ func (b *backend) start(ctx context.Context) (*session, error) {
 	b.mu.Lock()
 	server, timeout := b.server, b.startTimeout()
 	b.mu.Unlock()
-	ctx, cancel := withTimeout(ctx, b.Clock, timeout, fmt.Errorf("it did not start in %v", timeout))
+	ctx, cancel := withTimeout(ctx, b.config.Clock, timeout, fmt.Errorf("it did not start in %v", timeout))
 	defer cancel()
-	launch, environ, err := b.Launch(ctx, server, b.key.thread, b.dir)
+	launch, environ, err := b.config.Launch(ctx, server, b.key.thread, b.dir)
 	if err != nil {
 		return nil, fmt.Errorf("launch: %w", err)
 	}
@@ -162,8 +162,8 @@ func (b *backend) start(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, _ := b.Manifests.Get(server.Hash)
-	err = s.introduce(ctx, b.Name, b.Version, known.Protocol == modern)
+	known, _ := b.config.Manifests.Get(server.Hash)
+	err = s.introduce(ctx, b.config.Name, b.config.Version, known.Protocol == modern)
 	if err == nil {
 		m, listed := s.manifest(ctx, server.Hash)
 		if err = listed; err == nil {
@@ -219,31 +219,31 @@ func (b *backend) open(ctx context.Context, l definition.Launch, environ []strin
 	b.starts++
 	b.mu.Unlock()
 	if l.Transport != definition.Stdio && l.Transport != "" {
-		if b.Dial == nil {
+		if b.config.Dial == nil {
 			return nil, fmt.Errorf("servers by %s are not supported", l.Transport)
 		}
-		stream, err := b.Dial(ctx, l, environ)
+		stream, err := b.config.Dial(ctx, l, environ)
 		if err != nil {
 			return nil, fmt.Errorf("connect: %w", err)
 		}
-		return newSession(nil, stream, b.Clock, b.dir, b.log), nil
+		return newSession(nil, stream, b.config.Clock, b.dir, b.log), nil
 	}
 	dir := l.Dir
 	if dir == "" {
 		dir = b.dir
 	}
-	p, err := b.Processes.Start(process.Spec{Command: l.Command, Args: l.Args, Env: environ, Dir: dir, Log: b.log})
+	p, err := b.config.Processes.Start(process.Spec{Command: l.Command, Args: l.Args, Env: environ, Dir: dir, Log: b.log})
 	if err != nil {
 		return nil, err
 	}
-	return newSession(p, p.Stream(), b.Clock, b.dir, b.log), nil
+	return newSession(p, p.Stream(), b.config.Clock, b.dir, b.log), nil
 }
 
 // prewarm starts the server if it does not run and may be started.
 func (b *backend) prewarm() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.closed && b.session == nil && b.attempt == nil && !b.next.After(b.Clock.Now()) {
+	if !b.closed && b.session == nil && b.attempt == nil && !b.next.After(b.config.Clock.Now()) {
 		b.begin()
 	}
 }

@@ -17,36 +17,36 @@ const aroundPause = time.Second
 // there is one or something else becomes of them. Agents say that they are idle before they have written down why; one
 // that runs without the gateway is looked at once more for what the person typed in it, too. It does not block.
 func (l *run) lookAround() {
-	l.mu.Lock()
-	direct := l.visibility == transcriptVisible // it was read just now
-	due := l.session != nil && !l.searching && (direct || l.visibility == fullVisibility && l.asked.Open)
-	l.searching = l.searching || due
-	l.mu.Unlock()
+	l.live.mu.Lock()
+	direct := l.live.visibility == transcriptVisible // it was read just now
+	due := l.live.session != nil && (direct || l.live.visibility == fullVisibility && l.live.asked.Open) &&
+		l.live.searching.take()
+	l.live.mu.Unlock()
 	switch {
 	case !due:
 	case direct:
-		l.later(aroundPause, l.search)
-	case !l.enqueue(l.search):
-		l.mu.Lock()
-		l.searching = false
-		l.mu.Unlock()
+		l.live.later(aroundPause, l.search)
+	case !l.live.enqueue(l.search):
+		l.live.mu.Lock()
+		l.live.searching.release()
+		l.live.mu.Unlock()
 	}
 }
 
 // search is the step that looks once.
 func (l *run) search() {
-	l.mu.Lock()
-	l.searching = false
-	_, idle := idleSince(l.reported)
-	idle = idle && l.session != nil && l.requests.Quiet()
-	direct := l.visibility == transcriptVisible
-	l.mu.Unlock()
+	l.live.mu.Lock()
+	l.live.searching.release()
+	_, idle := idleSince(l.live.reported)
+	idle = idle && l.live.session != nil && l.live.requests.Quiet()
+	direct := l.live.visibility == transcriptVisible
+	l.live.mu.Unlock()
 	if !idle {
 		return // the next idle state looks again
 	}
 	l.findSession()
 	if direct {
-		l.recorder.Poll(l.ctx)
+		l.recorder.Poll(l.work.ctx)
 		if len(l.unexplained()) > 0 {
 			l.searchAgain()
 		}
@@ -55,7 +55,7 @@ func (l *run) search() {
 	texts := l.unexplained()
 	switch {
 	case len(texts) == 0:
-	case l.recorder.Around(l.ctx, func(said string) bool { return len(turns.Claim(said, texts)) > 0 }):
+	case l.recorder.Around(l.work.ctx, func(said string) bool { return len(turns.Claim(said, texts)) > 0 }):
 		l.goesAround()
 	default:
 		l.searchAgain()
@@ -64,35 +64,35 @@ func (l *run) search() {
 
 // findSession adopts the session that an agent has opened, if nothing has told of it.
 func (l *run) findSession() {
-	l.mu.Lock()
-	x := l.execution
-	t := l.t
-	l.mu.Unlock()
+	l.live.mu.Lock()
+	x := l.live.execution
+	t := l.live.t
+	l.live.mu.Unlock()
 	agent, err := l.cfg.Agents.Agent(t.Agent)
 	finder, ok := agent.(thread.SessionFinder)
 	if err != nil || !ok || x == nil || t.Session != "" {
 		return
 	}
-	session, err := finder.FindSession(l.ctx, thread.FindSpec{
-		Dir: t.Dir, StateDir: l.stateDir(t.ID), Env: l.env(t), Since: x.Started,
-		Prompts: l.unexplained(), Taken: func(session string) bool { return l.sessionTaken(l.id, session) },
-		Rivals: l.rivals(t),
+	session, err := finder.FindSession(l.work.ctx, thread.FindSpec{
+		Dir: t.Dir, StateDir: l.cfg.stateDir(t.ID), Env: l.environs.env(t), Since: x.Started,
+		Prompts: l.unexplained(), Taken: func(session string) bool { return l.index.sessionTaken(l.live.id, session) },
+		Rivals: l.index.rivals(t),
 	})
 	if err != nil {
-		l.cfg.Log.Warn("find the session of an agent", "thread", string(l.id), "err", err)
+		l.cfg.Log.Warn("find the session of an agent", "thread", string(l.live.id), "err", err)
 	}
-	l.recorder.Adopt(l.ctx, session)
+	l.recorder.Adopt(l.work.ctx, session)
 }
 
 // unexplained returns the open prompts that no request was made for, and that no turn answers.
 func (l *run) unexplained() (texts []string) {
-	l.mu.Lock()
-	requests := l.requests.Begun()
-	l.mu.Unlock()
-	l.outbox.mu.Lock()
-	defer l.outbox.mu.Unlock()
-	for _, p := range l.outbox.Filter(func(p thread.Prompt) bool {
-		begun, known := l.outbox.Begun(p.ID)
+	l.live.mu.Lock()
+	requests := l.live.requests.Begun()
+	l.live.mu.Unlock()
+	l.typist.outbox.mu.Lock()
+	defer l.typist.outbox.mu.Unlock()
+	for _, p := range l.typist.outbox.Filter(func(p thread.Prompt) bool {
+		begun, known := l.typist.outbox.Begun(p.ID)
 		return p.State == thread.PromptOpen && p.Turn == 0 && known && begun >= requests
 	}) {
 		texts = append(texts, p.Text)
@@ -102,24 +102,23 @@ func (l *run) unexplained() (texts []string) {
 
 // searchAgain looks again after a pause.
 func (l *run) searchAgain() {
-	l.mu.Lock()
-	due := !l.searching
-	l.searching = true
-	l.mu.Unlock()
+	l.live.mu.Lock()
+	due := l.live.searching.take()
+	l.live.mu.Unlock()
 	if due {
-		l.later(aroundPause, l.search)
+		l.live.later(aroundPause, l.search)
 	}
 }
 
 // goesAround notes that the agent does not use the gateway.
 func (l *run) goesAround() {
-	l.mu.Lock()
-	first := !l.around
-	l.around = true
-	l.show()
-	l.mu.Unlock()
+	l.live.mu.Lock()
+	first := l.live.course == throughGateway
+	l.live.course = aroundGateway
+	l.live.show()
+	l.live.mu.Unlock()
 	if first {
-		l.notice(l.id, thread.LevelWarn, "%s: %s", l.thread().DisplayName(), aroundNote)
+		l.notices.post(l.live.id, thread.LevelWarn, "%s: %s", l.live.thread().DisplayName(), aroundNote)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // asked sends a prompt and returns it as it is once it was typed.
 func (w *world) asked(id thread.ID, text string) thread.Prompt {
 	w.t.Helper()
-	p, err := w.m.Ask(ctx, string(id), thread.AskRequest{Text: text})
+	p, err := w.m.Prompts.Ask(ctx, string(id), thread.AskRequest{Text: text})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -46,14 +46,14 @@ func TestATurnAroundTheGateway(t *testing.T) {
 				turns := 0
 				if tc.before {
 					w.respond(s.ID, "first", "one", true)
-					w.m.Hook(s.ID, "Stop", nil)
+					w.m.Traffic.Hook(s.ID, "Stop", nil)
 					synctest.Wait()
 					turns++
 				}
 				p := w.asked(s.ID, "hi")
-				w.m.Hook(s.ID, "UserPromptSubmit", []byte(`{"prompt":"hi"}`))
+				w.m.Traffic.Hook(s.ID, "UserPromptSubmit", []byte(`{"prompt":"hi"}`))
 				synctest.Wait()
-				w.m.Hook(s.ID, "Stop", nil)
+				w.m.Traffic.Hook(s.ID, "Stop", nil)
 				synctest.Wait()
 				time.Sleep(tc.late)
 				w.natives.append(s.Session, tc.wrote)
@@ -62,7 +62,7 @@ func TestATurnAroundTheGateway(t *testing.T) {
 				if p = w.prompt(p.ID); p.State != tc.state {
 					t.Fatalf("the prompt is %s (%s)", p.State, p.Reason)
 				}
-				why, err := w.m.Why(ctx, string(s.ID))
+				why, err := w.m.Threads.Why(ctx, string(s.ID))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -78,7 +78,7 @@ func TestATurnAroundTheGateway(t *testing.T) {
 					t.Errorf("turn %d, prompt of %d, gauge %+v, usage %+v, around %v, notes %q", got.Turn, p.Turn, got.Gauge, got.Usage, got.Around, why.Notes)
 				}
 				w.respond(s.ID, "through", "again", true)
-				w.m.Hook(s.ID, "Stop", nil)
+				w.m.Traffic.Hook(s.ID, "Stop", nil)
 				time.Sleep(25 * time.Second)
 				synctest.Wait()
 				if got := w.status(s.ID); got.Turn != turns+1 || got.Around {
@@ -116,9 +116,9 @@ func TestATurnWithoutTheGateway(t *testing.T) {
 				if !tc.typed {
 					p = w.asked(s.ID, "hi")
 				}
-				w.m.Hook(s.ID, "UserPromptSubmit", []byte(`{"prompt":"hi"}`))
+				w.m.Traffic.Hook(s.ID, "UserPromptSubmit", []byte(`{"prompt":"hi"}`))
 				synctest.Wait()
-				w.m.Hook(s.ID, "Stop", nil)
+				w.m.Traffic.Hook(s.ID, "Stop", nil)
 				synctest.Wait()
 				time.Sleep(tc.late)
 				w.natives.append(s.Session, tc.wrote)
@@ -170,9 +170,9 @@ func TestASessionThatNobodyTellsOf(t *testing.T) {
 		p := w.asked(s.ID, "hi")
 		a.session = "0123-found"
 		w.natives.append(a.session, []thread.Item{item("user", "hi"), item("assistant", "hello")})
-		w.m.Hook(s.ID, "UserPromptSubmit", []byte(`{"prompt":"hi"}`))
+		w.m.Traffic.Hook(s.ID, "UserPromptSubmit", []byte(`{"prompt":"hi"}`))
 		synctest.Wait()
-		w.m.Hook(s.ID, "Stop", nil)
+		w.m.Traffic.Hook(s.ID, "Stop", nil)
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 		if p, got := w.prompt(p.ID), w.status(s.ID); p.State != thread.PromptAnswered || got.Turn != 1 || got.Session != a.session {
@@ -187,7 +187,7 @@ func TestASessionThatNobodyTellsOf(t *testing.T) {
 		rival := w.create(thread.NewRequest{Agent: "polled", Flags: thread.Flags{NoGateway: true}})
 		a.session = "4567-found"
 		w.natives.append(a.session, []thread.Item{item("user", "typed"), item("assistant", "hello")})
-		w.m.Hook(rival.ID, "Stop", nil)
+		w.m.Traffic.Hook(rival.ID, "Stop", nil)
 		synctest.Wait()
 		if a.spec.Rivals || len(a.spec.Prompts) > 0 || !a.spec.Taken("0123-found") || w.status(rival.ID).Session != a.session {
 			t.Errorf("another in the same folder is looked for by %+v", a.spec)
@@ -230,7 +230,7 @@ func TestAPromptThatEndsTheAgent(t *testing.T) {
 				if p = w.prompt(p.ID); p.State != tc.state {
 					t.Errorf("%q is %s (%s)", tc.text, p.State, p.Reason)
 				}
-				if _, err := w.m.Start(ctx, string(s.ID), 80, 24); err != nil {
+				if _, err := w.m.Agents.Start(ctx, string(s.ID), 80, 24); err != nil {
 					t.Fatal(err)
 				}
 				synctest.Wait()
@@ -251,20 +251,20 @@ func TestAnOutgrownPromptMoves(t *testing.T) {
 			s := w.create(thread.NewRequest{})
 			w.talk(s.ID, 1, 2)
 			p := w.asked(s.ID, "and now the last step")
-			w.m.RequestStarted(s.ID, thread.Begun{Main: true, At: time.Now(), Prompt: p.Text})
+			w.m.Traffic.RequestStarted(s.ID, thread.Begun{Main: true, At: time.Now(), Prompt: p.Text})
 			if failed {
 				w.sess.mu.Lock()
 				w.sess.refuse = thread.ErrUnsupported
 				w.sess.mu.Unlock()
 			}
-			w.m.Outgrown(s.ID, p.Text)
-			w.m.ExchangeEnded(s.ID, thread.Exchange{Main: true, Status: 400, Err: "it goes on in a fork", Started: time.Now(), Ended: time.Now(), Prompt: p.Text})
-			w.m.Hook(s.ID, "Stop", nil)
+			w.m.Offers.Outgrown(s.ID, p.Text)
+			w.m.Traffic.ExchangeEnded(s.ID, thread.Exchange{Main: true, Status: 400, Err: "it goes on in a fork", Started: time.Now(), Ended: time.Now(), Prompt: p.Text})
+			w.m.Traffic.Hook(s.ID, "Stop", nil)
 			synctest.Wait()
 			time.Sleep(time.Minute)
 			synctest.Wait()
 			p = w.prompt(p.ID)
-			list, err := w.m.List(ctx)
+			list, err := w.m.Threads.List(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -277,7 +277,7 @@ func TestAnOutgrownPromptMoves(t *testing.T) {
 			if p.State != thread.PromptMoved || len(list) != 2 || p.Fork != list[1].ID || p.State.Again() {
 				t.Errorf("it is %s (%s) in %q, %d threads", p.State, p.Reason, p.Fork, len(list))
 			}
-			all, err := w.m.Prompts(ctx, string(s.ID), false)
+			all, err := w.m.Prompts.List(ctx, string(s.ID), false)
 			if err != nil || len(all) == 0 || all[len(all)-1].ID != p.ID {
 				t.Errorf("rows %+v, %v", all, err)
 			}

@@ -16,7 +16,7 @@ import (
 // ask has a prompt accepted.
 func (w *world) ask(id thread.ID, text string) thread.Prompt {
 	w.t.Helper()
-	p, err := w.m.Ask(ctx, string(id), thread.AskRequest{Text: text})
+	p, err := w.m.Prompts.Ask(ctx, string(id), thread.AskRequest{Text: text})
 	if err != nil {
 		w.t.Fatalf("Ask: %v", err)
 	}
@@ -27,7 +27,7 @@ func (w *world) ask(id thread.ID, text string) thread.Prompt {
 // prompt returns a prompt as it is now, listed and stored alike.
 func (w *world) prompt(id thread.PromptID) thread.Prompt {
 	w.t.Helper()
-	list, err := w.m.Prompts(ctx, "", false)
+	list, err := w.m.Prompts.List(ctx, "", false)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -106,30 +106,33 @@ func TestQueuedPromptsAreTheirPersons(t *testing.T) {
 	inWorld(t, func(w *world) {
 		s := w.create(thread.NewRequest{})
 		open, edited, gone := w.ask(s.ID, "one"), w.ask(s.ID, "two"), w.ask(s.ID, "three")
-		if p, err := w.m.EditPrompt(ctx, edited.ID, "two and a half"); err != nil || p.Text != "two and a half" || p.Seq != edited.Seq {
+		if p, err := w.m.Prompts.Edit(ctx, edited.ID, "two and a half"); err != nil || p.Text != "two and a half" || p.Seq != edited.Seq {
 			t.Errorf("edited: %+v %v", p, err)
 		}
-		if p, err := w.m.CancelPrompt(ctx, gone.ID); err != nil || p.State != thread.PromptCancelled {
+		if p, err := w.m.Prompts.Cancel(ctx, gone.ID); err != nil || p.State != thread.PromptCancelled {
 			t.Errorf("cancelled: %+v %v", p, err)
 		}
 		for name, c := range map[string]struct {
 			do   func() error
 			want error
 		}{
-			"edit one that is open":   {func() error { _, err := w.m.EditPrompt(ctx, open.ID, "x"); return err }, thread.ErrBusy},
-			"edit to nothing":         {func() error { _, err := w.m.EditPrompt(ctx, edited.ID, " \x1b "); return err }, thread.ErrInvalid},
-			"edit one that is over":   {func() error { _, err := w.m.EditPrompt(ctx, gone.ID, "x"); return err }, thread.ErrRefused},
-			"cancel one that is over": {func() error { _, err := w.m.CancelPrompt(ctx, gone.ID); return err }, thread.ErrRefused},
-			"cancel one that is open": {func() error { _, err := w.m.CancelPrompt(ctx, open.ID); return err }, thread.ErrBusy},
-			"cancel none":             {func() error { _, err := w.m.CancelPrompt(ctx, "p1"); return err }, thread.ErrNotFound},
-			"repeat one that is open": {func() error { _, err := w.m.AskAgain(ctx, open.ID); return err }, thread.ErrRefused},
-			"ask nothing":             {func() error { _, err := w.m.Ask(ctx, s.Name, thread.AskRequest{Text: "\x00\x1b\n"}); return err }, thread.ErrInvalid},
-			"ask a megabyte and more": {func() error {
-				_, err := w.m.Ask(ctx, s.Name, thread.AskRequest{Text: strings.Repeat("x", 1<<20+1)})
+			"edit one that is open":   {func() error { _, err := w.m.Prompts.Edit(ctx, open.ID, "x"); return err }, thread.ErrBusy},
+			"edit to nothing":         {func() error { _, err := w.m.Prompts.Edit(ctx, edited.ID, " \x1b "); return err }, thread.ErrInvalid},
+			"edit one that is over":   {func() error { _, err := w.m.Prompts.Edit(ctx, gone.ID, "x"); return err }, thread.ErrRefused},
+			"cancel one that is over": {func() error { _, err := w.m.Prompts.Cancel(ctx, gone.ID); return err }, thread.ErrRefused},
+			"cancel one that is open": {func() error { _, err := w.m.Prompts.Cancel(ctx, open.ID); return err }, thread.ErrBusy},
+			"cancel none":             {func() error { _, err := w.m.Prompts.Cancel(ctx, "p1"); return err }, thread.ErrNotFound},
+			"repeat one that is open": {func() error { _, err := w.m.Prompts.Again(ctx, open.ID); return err }, thread.ErrRefused},
+			"ask nothing": {func() error {
+				_, err := w.m.Prompts.Ask(ctx, s.Name, thread.AskRequest{Text: "\x00\x1b\n"})
 				return err
 			}, thread.ErrInvalid},
-			"ask nobody":               {func() error { _, err := w.m.Ask(ctx, "nobody", thread.AskRequest{Text: "x"}); return err }, thread.ErrNotFound},
-			"the prompts of no thread": {func() error { _, err := w.m.Prompts(ctx, "nobody", true); return err }, thread.ErrNotFound},
+			"ask a megabyte and more": {func() error {
+				_, err := w.m.Prompts.Ask(ctx, s.Name, thread.AskRequest{Text: strings.Repeat("x", 1<<20+1)})
+				return err
+			}, thread.ErrInvalid},
+			"ask nobody":               {func() error { _, err := w.m.Prompts.Ask(ctx, "nobody", thread.AskRequest{Text: "x"}); return err }, thread.ErrNotFound},
+			"the prompts of no thread": {func() error { _, err := w.m.Prompts.List(ctx, "nobody", true); return err }, thread.ErrNotFound},
 		} {
 			if err := c.do(); !errors.Is(err, c.want) {
 				t.Errorf("%s: %v, want %v", name, err, c.want)
@@ -150,7 +153,7 @@ func TestTooManyPromptsWait(t *testing.T) {
 		for i := range 1001 { // one is open
 			w.ask(s.ID, fmt.Sprint("prompt ", i))
 		}
-		if _, err := w.m.Ask(ctx, s.Name, thread.AskRequest{Text: "one more"}); !errors.Is(err, thread.ErrLimit) {
+		if _, err := w.m.Prompts.Ask(ctx, s.Name, thread.AskRequest{Text: "one more"}); !errors.Is(err, thread.ErrLimit) {
 			t.Errorf("one more: %v", err)
 		}
 		if got := w.status(s.ID); got.Queued != 1000 || len(got.Prompts) > 8 {
@@ -163,11 +166,11 @@ func TestTooManyPromptsWait(t *testing.T) {
 func TestPromptsOfThePane(t *testing.T) {
 	for name, evidence := range map[string]func(w *world, id thread.ID, text string){
 		"hook": func(w *world, id thread.ID, text string) {
-			w.m.Hook(id, "UserPromptSubmit", []byte(fmt.Sprintf(`{"prompt":%q}`, text)))
+			w.m.Traffic.Hook(id, "UserPromptSubmit", []byte(fmt.Sprintf(`{"prompt":%q}`, text)))
 		},
 		"request": func(w *world, id thread.ID, text string) {
-			w.m.RequestStarted(id, thread.Begun{Main: true, Prompt: text, At: time.Now()})
-			w.m.ExchangeEnded(id, thread.Exchange{Main: true, Status: 500, Prompt: text, Ended: time.Now()})
+			w.m.Traffic.RequestStarted(id, thread.Begun{Main: true, Prompt: text, At: time.Now()})
+			w.m.Traffic.ExchangeEnded(id, thread.Exchange{Main: true, Status: 500, Prompt: text, Ended: time.Now()})
 		},
 		"answer": func(*world, thread.ID, string) {},
 	} {
@@ -183,7 +186,7 @@ func TestPromptsOfThePane(t *testing.T) {
 						}
 					}
 					w.turn(s.ID, text)
-					list, err := w.m.Prompts(ctx, s.Name, false)
+					list, err := w.m.Prompts.List(ctx, s.Name, false)
 					if err != nil || len(list) != n+1 {
 						t.Fatalf("%d prompts, want %d: %+v %v", len(list), n+1, list, err)
 					}
@@ -201,7 +204,7 @@ func TestLongPromptOfThePane(t *testing.T) {
 	text := strings.Repeat("x", thread.MaxPrompt-1) + "ü"
 	inWorld(t, func(w *world) {
 		s := w.create(thread.NewRequest{})
-		w.m.RequestStarted(s.ID, thread.Begun{Main: true, Prompt: text, At: time.Now()})
+		w.m.Traffic.RequestStarted(s.ID, thread.Begun{Main: true, Prompt: text, At: time.Now()})
 		synctest.Wait()
 		open := w.status(s.ID).Prompts
 		if len(open) != 1 {
@@ -218,9 +221,9 @@ func TestHookThatIsLate(t *testing.T) {
 	inWorld(t, func(w *world) {
 		s := w.create(thread.NewRequest{})
 		w.turn(s.ID, "one")
-		w.m.Hook(s.ID, "UserPromptSubmit", []byte(`{"prompt":"one"}`))
+		w.m.Traffic.Hook(s.ID, "UserPromptSubmit", []byte(`{"prompt":"one"}`))
 		synctest.Wait()
-		list, err := w.m.Prompts(ctx, s.Name, false)
+		list, err := w.m.Prompts.List(ctx, s.Name, false)
 		if err != nil || len(list) != 1 || list[0].State != thread.PromptAnswered {
 			t.Errorf("%+v %v", list, err)
 		}
@@ -232,11 +235,11 @@ func TestSeveralPromptsInOneTurn(t *testing.T) {
 	inWorld(t, func(w *world) {
 		s := w.create(thread.NewRequest{})
 		for _, text := range []string{"first this", "then that"} {
-			w.m.Hook(s.ID, "UserPromptSubmit", []byte(fmt.Sprintf(`{"prompt":%q}`, text)))
+			w.m.Traffic.Hook(s.ID, "UserPromptSubmit", []byte(fmt.Sprintf(`{"prompt":%q}`, text)))
 		}
 		synctest.Wait()
 		w.turn(s.ID, "first this\nthen that")
-		list, err := w.m.Prompts(ctx, s.Name, false)
+		list, err := w.m.Prompts.List(ctx, s.Name, false)
 		if err != nil || len(list) != 2 || list[0].With != "" || list[1].With != list[0].ID {
 			t.Fatalf("%+v %v", list, err)
 		}
@@ -293,16 +296,16 @@ func TestSubAgentMakesNoSecondTurn(t *testing.T) {
 		conv := w.natives.conversation(w.status(s.ID).Session)
 		items := append(conv, item("user", "result"))
 		answer := item("assistant", "the sub-agent found it")
-		w.m.RequestStarted(s.ID, thread.Begun{Main: true, Prompt: "find it", At: time.Now()})
-		w.m.ExchangeEnded(s.ID, thread.Exchange{Main: true, Status: 200, Items: items, Answer: &answer, Prompt: "find it",
+		w.m.Traffic.RequestStarted(s.ID, thread.Begun{Main: true, Prompt: "find it", At: time.Now()})
+		w.m.Traffic.ExchangeEnded(s.ID, thread.Exchange{Main: true, Status: 200, Items: items, Answer: &answer, Prompt: "find it",
 			Text: "the sub-agent found it", EndsTurn: true, Ended: time.Now()})
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
-		turns, err := w.m.Timeline(ctx, s.Name, thread.Page{Turns: true})
+		turns, err := w.m.History.Timeline(ctx, s.Name, thread.Page{Turns: true})
 		if err != nil || len(turns) != 1 || turns[0].Turn != 1 || turns[0].Answer != "the sub-agent found it" {
 			t.Errorf("turns %+v %v", turns, err)
 		}
-		if list, err := w.m.Prompts(ctx, s.Name, false); err != nil || len(list) != 1 {
+		if list, err := w.m.Prompts.List(ctx, s.Name, false); err != nil || len(list) != 1 {
 			t.Errorf("prompts %+v %v", list, err)
 		}
 		w.answeredBy(p.ID, "answer to find it")
@@ -328,8 +331,8 @@ func TestAtRest(t *testing.T) {
 		"a command of the agent's own": {"/clear", func(*world, thread.ID) {}, thread.PromptTaken},
 		"nothing at all":               {"fix it", func(*world, thread.ID) {}, thread.PromptRefused},
 		"stopped before the answer": {"fix it", func(w *world, id thread.ID) {
-			w.m.RequestStarted(id, thread.Begun{Main: true, Prompt: "fix it", At: time.Now()})
-			w.m.ExchangeEnded(id, thread.Exchange{Main: true, Prompt: "fix it", Fault: thread.FaultAgent, Ended: time.Now()})
+			w.m.Traffic.RequestStarted(id, thread.Begun{Main: true, Prompt: "fix it", At: time.Now()})
+			w.m.Traffic.ExchangeEnded(id, thread.Exchange{Main: true, Prompt: "fix it", Fault: thread.FaultAgent, Ended: time.Now()})
 		}, thread.PromptInterrupted},
 		"stopped in the middle": {"fix it", func(w *world, id thread.ID) { w.respond(id, "fix it", "call", false) }, thread.PromptInterrupted},
 	} {
@@ -398,7 +401,7 @@ func TestKilledBeforeTheFirstResponse(t *testing.T) {
 		s := w.create(thread.NewRequest{})
 		w.turn(s.ID, "one")
 		cut, waits := w.ask(s.ID, "two words"), w.ask(s.ID, "three")
-		w.m.RequestStarted(s.ID, thread.Begun{Main: true, Prompt: "two words", At: time.Now()})
+		w.m.Traffic.RequestStarted(s.ID, thread.Begun{Main: true, Prompt: "two words", At: time.Now()})
 		synctest.Wait()
 		w.crash()
 		if p := w.is(cut.ID, thread.PromptInterrupted); p.Reason == "" || p.Text != "two words" {
@@ -412,14 +415,14 @@ func TestKilledBeforeTheFirstResponse(t *testing.T) {
 		if got.Queued != 1 || len(got.Prompts) != 2 {
 			t.Errorf("status %d %+v", got.Queued, got.Prompts)
 		}
-		why, err := w.m.Why(ctx, s.Name)
+		why, err := w.m.Threads.Why(ctx, s.Name)
 		if last := why.Evidence[len(why.Evidence)-2]; err != nil || last.Source != thread.SourcePrompt || !strings.Contains(last.Detail, "two words") {
 			t.Errorf("why %+v %v", why, err)
 		}
-		if _, err := w.m.AskAgain(ctx, cut.ID); !errors.Is(err, thread.ErrNotRunning) {
+		if _, err := w.m.Prompts.Again(ctx, cut.ID); !errors.Is(err, thread.ErrNotRunning) {
 			t.Errorf("again without an agent: %v", err)
 		}
-		if _, err := w.m.Start(ctx, s.Name, 0, 0); err != nil {
+		if _, err := w.m.Agents.Start(ctx, s.Name, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -428,7 +431,7 @@ func TestKilledBeforeTheFirstResponse(t *testing.T) {
 			t.Errorf("in turn %d", p.Turn)
 		}
 		w.is(cut.ID, thread.PromptInterrupted)
-		again, err := w.m.AskAgain(ctx, cut.ID)
+		again, err := w.m.Prompts.Again(ctx, cut.ID)
 		if err != nil || again.Again != cut.ID || again.Text != cut.Text || again.ID == cut.ID {
 			t.Fatalf("again: %+v %v", again, err)
 		}
@@ -454,7 +457,7 @@ func TestKilledWhileItIsTyped(t *testing.T) {
 			if got := w.is(p.ID, want); got.Reason == "" {
 				t.Errorf("arrived %v: %+v", arrived, got)
 			}
-			if _, err := w.m.Start(ctx, s.Name, 0, 0); err != nil {
+			if _, err := w.m.Agents.Start(ctx, s.Name, 0, 0); err != nil {
 				t.Fatal(err)
 			}
 			w.idle(s.ID)
@@ -477,7 +480,7 @@ func TestCutTurnIsNoHole(t *testing.T) {
 		if p := w.is(cut.ID, thread.PromptInterrupted); p.Turn != 2 {
 			t.Errorf("%+v", p)
 		}
-		if _, err := w.m.Start(ctx, s.Name, 0, 0); err != nil {
+		if _, err := w.m.Agents.Start(ctx, s.Name, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		next := w.ask(s.ID, "three")
@@ -489,7 +492,7 @@ func TestCutTurnIsNoHole(t *testing.T) {
 		if p := w.is(cut.ID, thread.PromptInterrupted); p.Turn != 2 {
 			t.Errorf("the cut one: %+v", p)
 		}
-		turns, err := w.m.Timeline(ctx, s.Name, thread.Page{Turns: true})
+		turns, err := w.m.History.Timeline(ctx, s.Name, thread.Page{Turns: true})
 		if err != nil || len(turns) != 3 || turns[1].Turn != 2 || !turns[1].Interrupted || turns[1].Prompt != "two" || turns[0].Prompt != "three" {
 			t.Errorf("turns %+v %v", turns, err)
 		}
@@ -504,7 +507,7 @@ func TestAgentGoesOnWithACutTurn(t *testing.T) {
 		w.respond(s.ID, "two", "call", false)
 		w.crash()
 		w.is(p.ID, thread.PromptInterrupted)
-		if _, err := w.m.Start(ctx, s.Name, 0, 0); err != nil {
+		if _, err := w.m.Agents.Start(ctx, s.Name, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		w.respond(s.ID, "two", "answer to two", true)
@@ -527,7 +530,7 @@ func TestAutoForkTellsWhichThread(t *testing.T) {
 		if got := w.answeredBy(p.ID, "answer to "+p.Text); got.Thread != p.Thread {
 			t.Errorf("%+v", got)
 		}
-		if list, err := w.m.Prompts(ctx, s.Name, true); err != nil || len(list) != 0 {
+		if list, err := w.m.Prompts.List(ctx, s.Name, true); err != nil || len(list) != 0 {
 			t.Errorf("the parent waits for %+v %v", list, err)
 		}
 	}, func(w *world) { w.cfg.Offers = thread.OffersAuto })
@@ -560,7 +563,7 @@ func TestFoundWithoutAnAnswer(t *testing.T) {
 	inWorld(t, func(w *world) {
 		s := w.create(thread.NewRequest{})
 		p := w.ask(s.ID, "polish the Silver spoons")
-		hits, err := w.m.Find(ctx, "silver polish", 5)
+		hits, err := w.m.History.Find(ctx, "silver polish", 5)
 		if err != nil || len(hits) != 1 || hits[0].Prompt != p.ID || hits[0].Thread != s.ID || !strings.Contains(hits[0].Where, "open") {
 			t.Errorf("%+v %v", hits, err)
 		}
@@ -578,14 +581,14 @@ func TestRefusedIsNotSentLater(t *testing.T) {
 		s := w.create(thread.NewRequest{})
 		w.turn(s.ID, "one")
 		w.store.lose(true)
-		if _, err := w.m.Ask(ctx, s.Name, thread.AskRequest{Text: "two"}); !errors.Is(err, thread.ErrUnreachable) {
+		if _, err := w.m.Prompts.Ask(ctx, s.Name, thread.AskRequest{Text: "two"}); !errors.Is(err, thread.ErrUnreachable) {
 			t.Fatalf("asked: %v", err)
 		}
 		w.store.lose(false)
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		w.crash()
-		if _, err := w.m.Start(ctx, s.Name, 80, 24); err != nil {
+		if _, err := w.m.Agents.Start(ctx, s.Name, 80, 24); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
@@ -673,7 +676,7 @@ func TestTypedAFewAtATime(t *testing.T) {
 		if p := w.is(asked[few].ID, thread.PromptQueued); !strings.Contains(p.Reason, "other threads") {
 			t.Errorf("the next waits because %q", p.Reason)
 		}
-		if _, err := w.m.CancelPrompt(ctx, asked[all-1].ID); err != nil {
+		if _, err := w.m.Prompts.Cancel(ctx, asked[all-1].ID); err != nil {
 			t.Errorf("cancel the last: %v", err)
 		}
 		time.Sleep(time.Second)

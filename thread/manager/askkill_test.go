@@ -36,7 +36,7 @@ func askedAndKilled(t *testing.T, at int, after bool) (died bool) {
 			w.store.fuse.arm(at, after)
 			var accepted []thread.Prompt
 			for _, text := range []string{"two", "three"} {
-				if p, err := w.m.Ask(ctx, s.Name, thread.AskRequest{Text: text}); err == nil {
+				if p, err := w.m.Prompts.Ask(ctx, s.Name, thread.AskRequest{Text: text}); err == nil {
 					accepted = append(accepted, p)
 				}
 				synctest.Wait()
@@ -61,7 +61,7 @@ func askedAndKilled(t *testing.T, at int, after bool) (died bool) {
 					t.Errorf("after the restart %q is %s", p.Text, p.State)
 				}
 			}
-			if _, err := w.m.Start(ctx, s.Name, 0, 0); err != nil {
+			if _, err := w.m.Agents.Start(ctx, s.Name, 0, 0); err != nil {
 				t.Fatal(err)
 			}
 			w.idle(s.ID)
@@ -130,7 +130,7 @@ func (k *worker) work(ids []thread.ID, rnd *rand.Rand) {
 			p.exit(137)
 			continue
 		case 1: // or while it does
-			k.w.m.RequestStarted(id, thread.Begun{Main: true, Prompt: text, At: time.Now()})
+			k.w.m.Traffic.RequestStarted(id, thread.Begun{Main: true, Prompt: text, At: time.Now()})
 			p.exit(137)
 			continue
 		case 2: // or in the middle of the turn
@@ -180,7 +180,7 @@ func TestConcurrentAsks(t *testing.T) {
 				asks.Go(func() {
 					text := fmt.Sprintf("prompt %d of thread %d", n, i)
 					for {
-						p, err := w.m.Ask(context.Background(), string(id), thread.AskRequest{Text: text})
+						p, err := w.m.Prompts.Ask(context.Background(), string(id), thread.AskRequest{Text: text})
 						if err == nil {
 							mu.Lock()
 							all = append(all, sent{p, text})
@@ -205,7 +205,7 @@ func TestConcurrentAsks(t *testing.T) {
 			}
 			for _, id := range ids {
 				if s := w.status(id); !s.State.State.Live() {
-					if _, err := w.m.Start(ctx, s.Name, 0, 0); err != nil {
+					if _, err := w.m.Agents.Start(ctx, s.Name, 0, 0); err != nil {
 						t.Fatal(err)
 					}
 					w.idle(id)

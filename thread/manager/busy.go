@@ -22,12 +22,12 @@ const (
 func (l *run) idle(ctx context.Context) error {
 	busy := l.works(ctx)
 	amid := l.recorder.Amid()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.session == nil {
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
+	if l.live.session == nil {
 		return nil
 	}
-	switch l.shown.State {
+	switch l.live.shown.State {
 	case thread.StateApproval, thread.StateQuestion:
 		busy = true
 	case thread.StateUnknown:
@@ -35,8 +35,8 @@ func (l *run) idle(ctx context.Context) error {
 	default:
 	}
 	if busy {
-		return thread.Hint(fmt.Errorf("%s is in the middle of a turn (%s): %w", l.t.Name,
-			cmp.Or(l.shown.Why(), string(l.shown.State)), thread.ErrBusy), "wait for its answer, or interrupt it first")
+		return thread.Hint(fmt.Errorf("%s is in the middle of a turn (%s): %w", l.live.t.Name,
+			cmp.Or(l.live.shown.Why(), string(l.live.shown.State)), thread.ErrBusy), "wait for its answer, or interrupt it first")
 	}
 	return nil
 }
@@ -45,7 +45,7 @@ func (l *run) idle(ctx context.Context) error {
 func (l *run) notWorking(ctx context.Context) error {
 	if l.works(ctx) {
 		return thread.Hint(
-			fmt.Errorf("%s is working in the folder of the target branch: %w", l.thread().Name, thread.ErrBusy),
+			fmt.Errorf("%s is working in the folder of the target branch: %w", l.live.thread().Name, thread.ErrBusy),
 			"wait for its answer")
 	}
 	return nil
@@ -62,10 +62,10 @@ func (l *run) works(ctx context.Context) bool {
 	limit := time.NewTimer(doubt)
 	defer limit.Stop()
 	for {
-		l.mu.Lock()
-		works := l.session != nil && (l.requests.InFlight() || l.shown.Works() || l.session.State().Works())
-		certain = certain || l.visibility.direct() || l.requests.InFlight() || l.requests.Unstored()
-		l.mu.Unlock()
+		l.live.mu.Lock()
+		works := l.live.session != nil && (l.live.requests.InFlight() || l.live.shown.Works() || l.live.session.State().Works())
+		certain = certain || l.live.visibility.direct() || l.live.requests.InFlight() || l.live.requests.Unstored()
+		l.live.mu.Unlock()
 		if !works || certain {
 			return works
 		}
@@ -73,7 +73,7 @@ func (l *run) works(ctx context.Context) bool {
 		case <-tick.C:
 		case <-limit.C:
 			return true
-		case <-l.closing:
+		case <-l.work.closing:
 			return true
 		case <-ctx.Done():
 			return true

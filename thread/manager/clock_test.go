@@ -38,7 +38,7 @@ func TestClockIsSet(t *testing.T) {
 					made = append(made, w.fork(thread.ForkRequest{Thread: "one", Label: fmt.Sprint("fork ", i)}).ID)
 					if i%2 == 1 {
 						w.crash()
-						if _, err := w.m.ResumeAll(ctx, 80, 24); err != nil {
+						if _, err := w.m.Agents.ResumeAll(ctx, 80, 24); err != nil {
 							t.Fatal(err)
 						}
 						synctest.Wait()
@@ -56,7 +56,7 @@ func TestClockIsSet(t *testing.T) {
 // check looks at the list, and at all turns of the threads that had some.
 func (w *world) check(made, talked []thread.ID, turns int) {
 	w.t.Helper()
-	list, err := w.m.List(ctx)
+	list, err := w.m.Threads.List(ctx)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func (w *world) check(made, talked []thread.ID, turns int) {
 		w.t.Errorf("listed are %v, made were %v", got, made)
 	}
 	for _, id := range talked {
-		page, err := w.m.Timeline(ctx, string(id), thread.Page{Turns: true, Limit: 1000})
+		page, err := w.m.History.Timeline(ctx, string(id), thread.Page{Turns: true, Limit: 1000})
 		if err != nil || len(page) != turns {
 			w.t.Fatalf("%d turns are there of %d: %v", len(page), turns, err)
 		}

@@ -1,12 +1,15 @@
 package manager
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
+	"path/filepath"
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/attachment"
 )
 
 // Limits bounds what a project may have at once. Zero means no limit.
@@ -76,4 +79,63 @@ type Config struct {
 	Log   *slog.Logger // discarded when nil
 	// OnNotice is called with every notice, including those of Open; it must not block or call the Manager. May be nil.
 	OnNotice func(level thread.Level, text string)
+
+	gateway thread.Gateway // that of the Manager; nil without one
+}
+
+// withDefaults fills in defaults.
+func (c Config) withDefaults() *Config {
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Tokens == nil {
+		c.Tokens = func(text string) int { return (len(text) + 3) / 4 }
+	}
+	if c.Limits.Primer == 0 {
+		c.Limits.Primer = 12_000
+	}
+	if c.Limits.Grace == 0 {
+		c.Limits.Grace = 5 * time.Second
+	}
+	return &c
+}
+
+// now is the time of the configured clock.
+func (c *Config) now() time.Time { return c.Clock() }
+
+// stateDir is the folder for a thread's own files.
+func (c *Config) stateDir(id thread.ID) string {
+	return filepath.Join(c.StateDir, "threads", string(id))
+}
+
+// attachments is the folder of files that a thread's agent is given to read.
+func (c *Config) attachments(id thread.ID) attachment.Folder {
+	return attachment.At(filepath.Join(c.stateDir(id), "read"))
+}
+
+// rootOf is the root of a thread's worktree, or the project's folder.
+func (c *Config) rootOf(t thread.Thread) string { return cmp.Or(t.Worktree.Path, c.Project) }
+
+// mcps names the MCP servers that are enabled for a thread.
+func (c *Config) mcps(id thread.ID) []string {
+	if c.MCP == nil {
+		return nil
+	}
+	return c.MCP.Enabled(id)
+}
+
+// promptKnown tells of a prompt whose words may switch MCP servers on, before the agent's next model request.
+func (c *Config) promptKnown(id thread.ID, text string) {
+	if c.MCP != nil {
+		c.MCP.Prompt(id, text)
+	}
+}
+
+// runsLines reports whether an agent's program may run what is typed into it. One that is not known may.
+func (c *Config) runsLines(agent string) bool {
+	a, err := c.Agents.Agent(agent)
+	return err != nil || thread.RunsLines(a)
 }

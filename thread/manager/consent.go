@@ -11,9 +11,9 @@ import (
 
 // consented refuses a prompt that must not be typed into an agent's program, which may run it: our own texts, which quote
 // conversations, and several lines without the person's consent.
-func (m *core) consented(agent string, p thread.Prompt) error {
+func (c *Config) consented(agent string, p thread.Prompt) error {
 	switch {
-	case !m.runsLines(agent), p.From == thread.FromPrimer: // a primer for it is one line that hold no words of others
+	case !c.runsLines(agent), p.From == thread.FromPrimer: // a primer for it is one line that hold no words of others
 		return nil
 	case p.From == thread.FromNote:
 		return fmt.Errorf("%s: %w", noNote, thread.ErrRefused)
@@ -30,17 +30,17 @@ const noNote = "its program may run what is typed into it, and the note quotes a
 // handOver returns what is typed into a program that may run it, to hand a conversation over: with the person's consent
 // one line with the path of the handoff, otherwise nothing. It says where the handoff is.
 func (l *run) handOver(path string, agreed bool) string {
-	line, name := "Read "+path, l.thread().DisplayName()
+	line, name := "Read "+path, l.live.thread().DisplayName()
 	if strings.ContainsFunc(path, special) {
-		l.notice(l.id, thread.LevelWarn, "%s: nothing is typed into its program, which may run it: "+
+		l.notices.post(l.live.id, thread.LevelWarn, "%s: nothing is typed into its program, which may run it: "+
 			"the path of the handoff has characters that shells interpret: %s", name, path)
 		return ""
 	}
 	if agreed {
 		return line
 	}
-	l.notice(l.id, thread.LevelWarn, "%s: nothing is typed into its program, which may run it; the handoff is %s. "+
-		"To have it read, run `orchestrator send %s %q`", name, path, l.thread().Name, line)
+	l.notices.post(l.live.id, thread.LevelWarn, "%s: nothing is typed into its program, which may run it; the handoff is %s. "+
+		"To have it read, run `orchestrator send %s %q`", name, path, l.live.thread().Name, line)
 	return ""
 }
 

@@ -59,7 +59,7 @@ func TestProgramsThatRunLines(t *testing.T) {
 		{"resume", func(w *world) thread.ID {
 			s := talked(w)
 			w.crash()
-			if _, err := w.m.Start(ctx, s.Name, 0, 0); err != nil {
+			if _, err := w.m.Agents.Start(ctx, s.Name, 0, 0); err != nil {
 				t.Error(err)
 			}
 			return s.ID
@@ -67,7 +67,7 @@ func TestProgramsThatRunLines(t *testing.T) {
 		{"resume all", func(w *world) thread.ID {
 			s := talked(w)
 			w.crash()
-			if _, err := w.m.ResumeAll(ctx, 0, 0); err != nil {
+			if _, err := w.m.Agents.ResumeAll(ctx, 0, 0); err != nil {
 				t.Error(err)
 			}
 			return s.ID
@@ -75,7 +75,7 @@ func TestProgramsThatRunLines(t *testing.T) {
 		{"resume with consent", func(w *world) thread.ID {
 			s := talked(w)
 			w.crash()
-			if _, err := w.m.Resume(ctx, s.Name, thread.ResumeRequest{HandOver: true}); err != nil {
+			if _, err := w.m.Agents.Resume(ctx, s.Name, thread.ResumeRequest{HandOver: true}); err != nil {
 				t.Error(err)
 			}
 			return s.ID
@@ -83,21 +83,21 @@ func TestProgramsThatRunLines(t *testing.T) {
 		{"rewind", func(w *world) thread.ID {
 			s := talked(w)
 			w.turn(s.ID, "and "+evil)
-			if _, err := w.m.Rewind(ctx, thread.RewindRequest{Thread: s.Name, At: "1", Conversation: true}); err != nil {
+			if _, err := w.m.Rewinds.Rewind(ctx, thread.RewindRequest{Thread: s.Name, At: "1", Conversation: true}); err != nil {
 				t.Error(err)
 			}
 			return s.ID
 		}, ""},
 		{"its context is full", func(w *world) thread.ID {
-			if err := w.m.SetOffers(ctx, thread.OffersAuto); err != nil {
+			if err := w.m.Offers.SetMode(ctx, thread.OffersAuto); err != nil {
 				t.Error(err)
 			}
 			s := talked(w)
-			if w.m.Outgrown(s.ID, evil) {
+			if w.m.Offers.Outgrown(s.ID, evil) {
 				t.Error("it goes on in a fork by itself")
 			}
 			w.full(s.ID, evil)
-			if list, err := w.m.List(ctx); err != nil || len(list) != 1 {
+			if list, err := w.m.Threads.List(ctx); err != nil || len(list) != 1 {
 				t.Errorf("%d threads, %v", len(list), err)
 			}
 			return s.ID
@@ -109,7 +109,7 @@ func TestProgramsThatRunLines(t *testing.T) {
 			if o == nil {
 				t.Fatal("no offer")
 			}
-			f, err := w.m.AnswerOffer(ctx, o.ID, "take")
+			f, err := w.m.Offers.Answer(ctx, o.ID, "take")
 			if err != nil {
 				t.Error(err)
 			}
@@ -123,7 +123,7 @@ func TestProgramsThatRunLines(t *testing.T) {
 		{"several lines", func(w *world) thread.ID {
 			s := w.create(thread.NewRequest{Agent: "shell"})
 			for _, text := range []string{"one\ntwo", "one\rtwo", "one\r\ntwo", "\n one \n\n two"} {
-				if _, err := w.m.Ask(ctx, s.Name, thread.AskRequest{Text: text}); !errors.Is(err, thread.ErrRefused) {
+				if _, err := w.m.Prompts.Ask(ctx, s.Name, thread.AskRequest{Text: text}); !errors.Is(err, thread.ErrRefused) {
 					t.Errorf("%q: %v", text, err)
 				}
 			}
@@ -131,7 +131,7 @@ func TestProgramsThatRunLines(t *testing.T) {
 		}, ""},
 		{"several lines with consent", func(w *world) thread.ID {
 			s := w.create(thread.NewRequest{Agent: "shell"})
-			if _, err := w.m.Ask(ctx, s.Name, thread.AskRequest{Text: "one\ntwo", Lines: true}); err != nil {
+			if _, err := w.m.Prompts.Ask(ctx, s.Name, thread.AskRequest{Text: "one\ntwo", Lines: true}); err != nil {
 				t.Error(err)
 			}
 			return s.ID
@@ -140,7 +140,7 @@ func TestProgramsThatRunLines(t *testing.T) {
 			s := w.create(thread.NewRequest{Agent: "shell"})
 			w.sess.of(s.ID).Report(thread.Evidence{State: thread.StateApproval})
 			p := w.ask(s.ID, "one")
-			if _, err := w.m.EditPrompt(ctx, p.ID, "one\ntwo"); !errors.Is(err, thread.ErrRefused) {
+			if _, err := w.m.Prompts.Edit(ctx, p.ID, "one\ntwo"); !errors.Is(err, thread.ErrRefused) {
 				t.Error(err)
 			}
 			w.sess.of(s.ID).Report(thread.Evidence{State: thread.StateIdle})
@@ -156,7 +156,7 @@ func TestProgramsThatRunLines(t *testing.T) {
 				}
 			}
 			w.open()
-			if _, err := w.m.Start(ctx, s.Name, 0, 0); err != nil {
+			if _, err := w.m.Agents.Start(ctx, s.Name, 0, 0); err != nil {
 				t.Error(err)
 			}
 			synctest.Wait()
@@ -193,16 +193,16 @@ func TestProgramsThatRunLines(t *testing.T) {
 // TestFirstPromptOfLines: a thread whose first prompt would need consent is not made.
 func TestFirstPromptOfLines(t *testing.T) {
 	inWorld(t, func(w *world) {
-		if _, err := w.m.New(ctx, thread.NewRequest{Agent: "shell", Prompt: "one\ntwo"}); !errors.Is(err, thread.ErrRefused) {
+		if _, err := w.m.Creation.New(ctx, thread.NewRequest{Agent: "shell", Prompt: "one\ntwo"}); !errors.Is(err, thread.ErrRefused) {
 			t.Error(err)
 		}
 		p := w.create(thread.NewRequest{})
 		w.turn(p.ID, "hello")
 		r := thread.ForkRequest{Thread: p.Name, Agent: "shell", Label: "x", Prompt: "one\ntwo"}
-		if _, err := w.m.Fork(ctx, r); !errors.Is(err, thread.ErrRefused) {
+		if _, err := w.m.Forks.Fork(ctx, r); !errors.Is(err, thread.ErrRefused) {
 			t.Error(err)
 		}
-		if list, err := w.m.List(ctx); err != nil || len(list) != 1 {
+		if list, err := w.m.Threads.List(ctx); err != nil || len(list) != 1 {
 			t.Errorf("%d threads, %v", len(list), err)
 		}
 		r.Lines = true
@@ -224,12 +224,12 @@ func TestMergeIntoAProgram(t *testing.T) {
 		c := w.fork(thread.ForkRequest{Thread: p.Name, Label: "try", Agent: "claude"})
 		w.turn(c.ID, evil)
 		for _, mode := range []thread.NoteMode{thread.NoteAlways, thread.NoteAsk} {
-			r, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, Note: mode})
+			r, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name, Note: mode})
 			if err != nil || r.Told || r.Ask || r.Untold == "" {
 				t.Errorf("%s: %+v %v", mode, r, err)
 			}
 		}
-		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, NoteOnly: true}); !errors.Is(err, thread.ErrRefused) {
+		if _, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name, NoteOnly: true}); !errors.Is(err, thread.ErrRefused) {
 			t.Error(err)
 		}
 		synctest.Wait()

@@ -22,41 +22,41 @@ type deed struct {
 var deeds = []deed{
 	{"turn", func(w *world, _ *merges, p, _ thread.Status) error { w.turn(p.ID, "one more"); return nil }, true},
 	{"new", func(w *world, _ *merges, _, _ thread.Status) error {
-		_, err := w.m.New(ctx, thread.NewRequest{Agent: "claude", Worktree: true})
+		_, err := w.m.Creation.New(ctx, thread.NewRequest{Agent: "claude", Worktree: true})
 		return err
 	}, true},
 	{"fork", func(w *world, _ *merges, p, _ thread.Status) error {
-		_, err := w.m.Fork(ctx, thread.ForkRequest{Thread: string(p.ID), At: "1", Label: "killed"})
+		_, err := w.m.Forks.Fork(ctx, thread.ForkRequest{Thread: string(p.ID), At: "1", Label: "killed"})
 		return err
 	}, true},
 	{"fork into another agent", func(w *world, _ *merges, p, _ thread.Status) error {
-		_, err := w.m.Fork(ctx, thread.ForkRequest{Thread: string(p.ID), Agent: "codex", Label: "killed"})
+		_, err := w.m.Forks.Fork(ctx, thread.ForkRequest{Thread: string(p.ID), Agent: "codex", Label: "killed"})
 		return err
 	}, true},
 	{"rewind", func(w *world, _ *merges, p, _ thread.Status) error {
-		_, err := w.m.Rewind(ctx, thread.RewindRequest{Thread: string(p.ID), At: "1", Files: true, Conversation: true})
+		_, err := w.m.Rewinds.Rewind(ctx, thread.RewindRequest{Thread: string(p.ID), At: "1", Files: true, Conversation: true})
 		return err
 	}, true},
 	{"merge and finish", func(w *world, _ *merges, _, c thread.Status) error {
-		_, err := w.m.Merge(ctx, thread.MergeRequest{Thread: string(c.ID), Finish: true, Note: thread.NoteAlways})
+		_, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: string(c.ID), Finish: true, Note: thread.NoteAlways})
 		return err
 	}, false},
 	{"conflict and continue", func(w *world, f *merges, _, c thread.Status) error {
 		f.conflicts = []string{"a"}
-		_, err := w.m.Merge(ctx, thread.MergeRequest{Thread: string(c.ID), Note: thread.NoteAlways})
+		_, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: string(c.ID), Note: thread.NoteAlways})
 		f.conflicts = nil
 		if err == nil {
-			_, err = w.m.MergeContinue(ctx, string(c.ID))
+			_, err = w.m.Merges.Continue(ctx, string(c.ID))
 		}
 		return err
 	}, false},
 	{"delete and discard", func(w *world, _ *merges, _, c thread.Status) error {
-		if err := w.m.Delete(ctx, string(c.ID)); err != nil {
+		if err := w.m.Lifecycle.Delete(ctx, string(c.ID)); err != nil {
 			return err
 		}
-		return w.m.Discard(ctx, c.ID)
+		return w.m.Lifecycle.Discard(ctx, c.ID)
 	}, false},
-	{"archive", func(w *world, _ *merges, _, c thread.Status) error { return w.m.Archive(ctx, string(c.ID)) }, true},
+	{"archive", func(w *world, _ *merges, _, c thread.Status) error { return w.m.Lifecycle.Archive(ctx, string(c.ID)) }, true},
 }
 
 // TestKilledAtEachStep kills every use case before and behind each of its steps and starts again: no
@@ -99,7 +99,7 @@ func killedAt(t *testing.T, d deed, at int, after bool) (died bool) {
 		w.crash()
 		where := fmt.Sprintf("%s killed at step %d (behind it: %v)", d.name, at, after)
 		if f.open { // conflicts wait for a person, before and after a crash
-			if _, err := w.m.MergeContinue(ctx, string(c.ID)); err != nil {
+			if _, err := w.m.Merges.Continue(ctx, string(c.ID)); err != nil {
 				t.Errorf("%s: continue: %v", where, err)
 			}
 		}
@@ -121,7 +121,7 @@ func killedAt(t *testing.T, d deed, at int, after bool) (died bool) {
 // intact checks what must be true after any crash.
 func (w *world) intact(where string, before ...thread.Status) {
 	w.t.Helper()
-	list, err := w.m.List(ctx)
+	list, err := w.m.Threads.List(ctx)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func (w *world) usable(where string, s thread.Status) {
 	if !s.Archived.IsZero() {
 		return
 	}
-	if _, err := w.m.Start(ctx, string(s.ID), 0, 0); err != nil {
+	if _, err := w.m.Agents.Start(ctx, string(s.ID), 0, 0); err != nil {
 		w.t.Errorf("%s: resume %s: %v", where, s.Name, err)
 		return
 	}

@@ -14,11 +14,11 @@ const noteStands = "the folder as it was when the agent was started here; the fi
 
 // Imported says what threads came without, also on the screen: their files, where their folders have others, and what
 // the snapshots of them do not have.
-func (m *lifecycle) Imported(ctx context.Context, ids []thread.ID) []thread.LeftOut {
+func (m *Lifecycle) Imported(ctx context.Context, ids []thread.ID) []thread.LeftOut {
 	left := m.displaced(ctx, ids)
 	looked := map[string]bool{} // trees
 	for _, id := range ids {
-		l := m.run(id)
+		l := m.registry.run(id)
 		if l == nil {
 			continue
 		}
@@ -34,7 +34,7 @@ func (m *lifecycle) Imported(ctx context.Context, ids []thread.ID) []thread.Left
 // neverTaken returns what the files of a thread's newest turn lack: files that no snapshot takes, and contents that
 // git-lfs keeps.
 func (l *run) neverTaken(ctx context.Context, looked map[string]bool, known []thread.LeftOut) ([]thread.LeftOut, error) {
-	t := l.thread()
+	t := l.live.thread()
 	if t.Head == "" || !t.Deleted.IsZero() || !t.Archived.IsZero() {
 		return nil, nil
 	}
@@ -43,23 +43,23 @@ func (l *run) neverTaken(ctx context.Context, looked map[string]bool, known []th
 		return nil, err
 	}
 	looked[was.Tree] = true
-	dir := l.rootOf(t)
-	left := l.skipped(thread.OpImport, l.id, dir, was.Skipped, known)
+	dir := l.cfg.rootOf(t)
+	left := l.notices.skipped(thread.OpImport, l.live.id, dir, was.Skipped, known)
 	f, ok := l.cfg.Merges.(thread.ContentFinder)
 	if !ok {
 		return left, nil
 	}
 	content, err := f.ContentLeft(ctx, dir, was.Commit)
-	l.tellLeftOut(thread.OpImport, l.id, content)
+	l.notices.tellLeftOut(thread.OpImport, l.live.id, content)
 	return append(left, content...), err
 }
 
 // displaced says which threads came to folders that do not have their files, also on the screen.
-func (m *lifecycle) displaced(ctx context.Context, ids []thread.ID) []thread.LeftOut {
+func (m *Lifecycle) displaced(ctx context.Context, ids []thread.ID) []thread.LeftOut {
 	var left []thread.LeftOut
 	stands := map[string]thread.Snapshot{} // by folder
 	for _, id := range ids {
-		l := m.run(id)
+		l := m.registry.run(id)
 		if l == nil {
 			continue
 		}
@@ -71,18 +71,18 @@ func (m *lifecycle) displaced(ctx context.Context, ids []thread.ID) []thread.Lef
 			continue
 		}
 		if left = append(left, *said); len(left) <= tellAtMost {
-			m.notice(id, thread.LevelWarn, "%s leaves out %s", thread.OpImport, said)
+			m.notices.post(id, thread.LevelWarn, "%s leaves out %s", thread.OpImport, said)
 		}
 	}
 	if more := len(left) - tellAtMost; more > 0 {
-		m.notice("", thread.LevelWarn, "%s leaves out the files of %s more", thread.OpImport, plaintext.Count(more, "thread"))
+		m.notices.post("", thread.LevelWarn, "%s leaves out the files of %s more", thread.OpImport, plaintext.Count(more, "thread"))
 	}
 	return left
 }
 
 // displaced says which of a thread's files its folder does not have, nil if it has them or nothing is known of them.
 func (l *run) displaced(ctx context.Context, stands map[string]thread.Snapshot, count bool) (*thread.LeftOut, error) {
-	t := l.thread()
+	t := l.live.thread()
 	if !t.Displaced || t.Head == "" || l.cfg.Worktrees == nil || !t.Deleted.IsZero() || !t.Archived.IsZero() {
 		return nil, nil
 	}
@@ -97,7 +97,7 @@ func (l *run) displaced(ctx context.Context, stands map[string]thread.Snapshot, 
 	}
 	now, known := stands[t.Dir]
 	if !known {
-		if now, err = l.cfg.Worktrees.Take(ctx, l.id, t.Dir, was); errors.Is(err, thread.ErrNoRepository) {
+		if now, err = l.cfg.Worktrees.Take(ctx, l.live.id, t.Dir, was); errors.Is(err, thread.ErrNoRepository) {
 			return nil, nil
 		} else if err != nil {
 			return nil, err
@@ -123,14 +123,14 @@ func (l *run) displaced(ctx context.Context, stands map[string]thread.Snapshot, 
 
 // stand makes the folder of a displaced thread, as it is, what its next turn is compared with.
 func (l *run) stand(ctx context.Context) error {
-	t := l.thread()
+	t := l.live.thread()
 	if !t.Displaced {
 		return nil
 	}
 	if err := l.recorder.Stand(ctx, fmt.Sprintf(noteStands, t.Turn)); err != nil {
-		l.notice(l.id, thread.LevelWarn,
+		l.notices.post(l.live.id, thread.LevelWarn,
 			"%s: its folder could not be compared with the files of turn %d: the next turn shows their differences as its own: %v",
 			t.DisplayName(), t.Turn, err)
 	}
-	return l.update(ctx, func(t *thread.Thread) error { t.Displaced = false; return nil })
+	return l.live.update(ctx, func(t *thread.Thread) error { t.Displaced = false; return nil })
 }

@@ -20,8 +20,8 @@ func TestDisplaced(t *testing.T) {
 		"same files":   {before: func(*world, thread.Status) {}},
 		"restored first": {before: func(w *world, s thread.Status) {
 			w.trees.set(s.Dir, "its own")
-			w.m.Imported(ctx, []thread.ID{s.ID})
-			if _, err := w.m.Rewind(ctx, thread.RewindRequest{Thread: s.Name, At: "1", Files: true}); err != nil {
+			w.m.Lifecycle.Imported(ctx, []thread.ID{s.ID})
+			if _, err := w.m.Rewinds.Rewind(ctx, thread.RewindRequest{Thread: s.Name, At: "1", Files: true}); err != nil {
 				w.t.Fatal(err)
 			}
 		}},
@@ -38,7 +38,7 @@ func TestDisplaced(t *testing.T) {
 				}
 				w.open()
 				c.before(w, s)
-				left := w.m.Imported(ctx, []thread.ID{s.ID})
+				left := w.m.Lifecycle.Imported(ctx, []thread.ID{s.ID})
 				if told := len(left) == 1; told != c.told {
 					t.Fatalf("told: %v", left)
 				}
@@ -48,7 +48,7 @@ func TestDisplaced(t *testing.T) {
 				if said := strings.Contains(w.events.notices(), "import leaves out files"); said != (c.told || name == "restored first") {
 					t.Errorf("the screen was told %q", w.events.notices())
 				}
-				if _, err := w.m.Resume(ctx, s.Name, thread.ResumeRequest{}); err != nil {
+				if _, err := w.m.Agents.Resume(ctx, s.Name, thread.ResumeRequest{}); err != nil {
 					t.Fatal(err)
 				}
 				w.trees.fail = nil

@@ -16,8 +16,9 @@
 //
 // The files of this folder:
 //
-//	manager, config, core, registry         the base of all use cases
-//	live, queue, status                     a thread's current state and its steps
+//	manager, config, registry, index        the Manager, and how it finds threads
+//	work, environs, intents, notices, starts  what its parts share
+//	live, states, queue, status             a thread's current state and its steps
 //	typist, typing, prompts, reconcile      prompts
 //	recorded, turnprompts                   a thread as its recorder sees it
 //	traffic, busy, visibility               reports of the gateway and the agent

@@ -37,7 +37,7 @@ func TestWorkingUntilItIsDurable(t *testing.T) {
 					let := keep(w, s.ID)
 					w.respond(s.ID, "p2", "the answer", true)
 					if hook != "" {
-						w.m.Hook(s.ID, hook, nil)
+						w.m.Traffic.Hook(s.ID, hook, nil)
 					}
 					time.Sleep(time.Minute)
 					synctest.Wait()

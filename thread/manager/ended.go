@@ -12,15 +12,17 @@ import (
 
 // stop is the step that stops a thread's process, if one runs, and ends its execution.
 func (l *run) stop(ctx context.Context, reason string) error {
-	l.mu.Lock()
-	s, x := l.session, l.execution
-	l.stopping = s != nil
-	l.mu.Unlock()
+	l.live.mu.Lock()
+	s, x := l.live.session, l.live.execution
+	if s != nil {
+		l.live.ending = asked
+	}
+	l.live.mu.Unlock()
 	if s == nil || x == nil {
 		return nil
 	}
 	if err := s.Stop(ctx, l.cfg.Limits.Grace); err != nil {
-		return fmt.Errorf("stop the agent of %s: %w", l.thread().Name, err)
+		return fmt.Errorf("stop the agent of %s: %w", l.live.thread().Name, err)
 	}
 	l.exited(x.ID, thread.Exit{Reason: reason}) // for sessions that report their end later than this
 	l.ended(ctx, x.ID)
@@ -29,55 +31,55 @@ func (l *run) stop(ctx context.Context, reason string) error {
 
 // stateChanged records a state that a session reports. It is called from the session's goroutine.
 func (l *run) stateChanged(id thread.ExecutionID, r thread.StateReport) {
-	l.mu.Lock()
-	if l.execution == nil || l.execution.ID != id || l.exit != nil || !r.State.Live() {
-		l.mu.Unlock() // exited reports the end, with its code
+	l.live.mu.Lock()
+	if l.live.execution == nil || l.live.execution.ID != id || l.live.exit != nil || !r.State.Live() {
+		l.live.mu.Unlock() // exited reports the end, with its code
 		return
 	}
-	waits := waiting(r.State) && !waiting(l.reported.State)
-	trouble := r.State.Trouble() && !l.reported.State.Trouble()
-	stuck := r.Stuck && !l.reported.Stuck
-	l.reported = r
+	waits := waiting(r.State) && !waiting(l.live.reported.State)
+	trouble := r.State.Trouble() && !l.live.reported.State.Trouble()
+	stuck := r.Stuck && !l.live.reported.Stuck
+	l.live.reported = r
 	poll := false
-	if l.visibility.direct() && !l.polling {
+	if l.live.visibility.direct() {
 		switch r.State {
 		case thread.StateIdle, thread.StateDone, thread.StateApproval, thread.StateQuestion:
-			// Held back like an answer through the gateway, until the transcript is read.
-			poll, l.polling = true, true
-			l.requests.Await()
+			if poll = l.live.polling.take(); poll { // held back like an answer through the gateway, until it is read
+				l.live.requests.Await()
+			}
 		default:
 		}
 	}
-	l.show()
-	name := l.t.Name
-	l.mu.Unlock()
+	l.live.show()
+	name := l.live.t.Name
+	l.live.mu.Unlock()
 	if trouble { // once, however often the agent retries
-		l.notice(l.id, thread.LevelWarn, "%s: %s", name, troubleText(r))
+		l.notices.post(l.live.id, thread.LevelWarn, "%s: %s", name, troubleText(r))
 	}
 	if stuck {
-		l.enqueue(func() { l.markUnseen(l.ctx) })
+		l.live.enqueue(func() { l.live.markUnseen(l.work.ctx) })
 	}
-	l.scheduleTyping()
+	l.typist.wake()
 	if _, idle := idleSince(r); idle {
-		l.checkIdle()
+		l.typist.checkIdle()
 		l.lookAround()
 	}
 	if waits {
-		l.enqueue(func() { l.closeIfLeft() })
+		l.live.enqueue(func() { l.closeIfLeft() })
 	}
-	if poll && !l.enqueue(func() { l.pollStep() }) {
-		l.release()
+	if poll && !l.live.enqueue(func() { l.pollStep() }) {
+		l.typist.release()
 	}
 }
 
 // pollStep is the step that reads the transcript of a thread without a gateway.
 func (l *run) pollStep() {
-	l.mu.Lock()
-	l.polling = false
-	l.mu.Unlock()
+	l.live.mu.Lock()
+	l.live.polling.release()
+	l.live.mu.Unlock()
 	l.findSession()
-	l.recorder.Poll(l.ctx)
-	l.release()
+	l.recorder.Poll(l.work.ctx)
+	l.typist.release()
 }
 
 // leaveAfter is how long an agent must wait for a prompt before its unfinished turn counts as abandoned: between the
@@ -90,95 +92,86 @@ func (l *run) closeIfLeft() {
 	if !l.recorder.Open() {
 		return
 	}
-	l.mu.Lock()
-	requests := l.requests.Begun()
-	l.mu.Unlock()
-	l.later(leaveAfter, func() {
-		l.mu.Lock()
-		left := l.session != nil && waiting(l.reported.State) && l.requests.Begun() == requests && !l.requests.InFlight()
-		l.mu.Unlock()
+	l.live.mu.Lock()
+	requests := l.live.requests.Begun()
+	l.live.mu.Unlock()
+	l.live.later(leaveAfter, func() {
+		l.live.mu.Lock()
+		left := l.live.session != nil && waiting(l.live.reported.State) && l.live.requests.Begun() == requests && !l.live.requests.InFlight()
+		l.live.mu.Unlock()
 		if left {
-			l.recorder.Leave(l.ctx)
+			l.recorder.Leave(l.work.ctx)
 		}
 	})
 }
 
 // exited handles the end of a process; from here on the thread shows no running agent.
 func (l *run) exited(id thread.ExecutionID, e thread.Exit) {
-	l.mu.Lock()
-	if l.execution == nil || l.execution.ID != id || l.exit != nil {
-		l.mu.Unlock()
+	l.live.mu.Lock()
+	if l.live.execution == nil || l.live.execution.ID != id || l.live.exit != nil {
+		l.live.mu.Unlock()
 		return
 	}
-	if l.stopping && e.Reason == "" {
+	if l.live.ending == asked && e.Reason == "" {
 		e.Reason = "stopped"
 	}
 	e.Screen = thread.Excerpt(e.Screen)
-	l.exit, l.session = &e, nil
-	l.amid = l.requests.InFlight() || l.reported.State == thread.StateWorking || l.reported.State == thread.StateSilent
-	l.t.Interrupted, l.t.Exit = l.lost(e), e
-	l.show()
-	l.mu.Unlock()
+	l.live.exit, l.live.session = &e, nil
+	l.live.ending.came(l.live.requests.InFlight() ||
+		l.live.reported.State == thread.StateWorking || l.live.reported.State == thread.StateSilent)
+	l.live.t.Interrupted, l.live.t.Exit = l.live.ending.lost(e, l.work.closes()), e
+	l.live.show()
+	l.live.mu.Unlock()
 	if e.Limit {
-		l.notice(l.id, thread.LevelWarn, "%s: %s", l.thread().DisplayName(), e.Reason)
+		l.notices.post(l.live.id, thread.LevelWarn, "%s: %s", l.live.thread().DisplayName(), e.Reason)
 	}
-	l.enqueue(func() { l.ended(l.ctx, id) })
-}
-
-// lost reports whether a process ended in a way that leaves something to resume: it was stopped with the server, or
-// nobody asked for its end and it was killed or in the middle of a turn. One that ends by itself otherwise has exited.
-// core.mu is held.
-func (l *run) lost(e thread.Exit) bool {
-	if l.stopping && l.closes() {
-		return true
-	}
-	return !l.stopping && e.Code != 0 && (l.amid || e.Limit || e.Killed())
+	l.live.enqueue(func() { l.ended(l.work.ctx, id) })
 }
 
 // ended is the step that records the end of a process, once.
 func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
-	l.mu.Lock()
-	if l.execution == nil || l.execution.ID != id || l.exit == nil {
-		l.mu.Unlock()
+	l.live.mu.Lock()
+	if l.live.execution == nil || l.live.execution.ID != id || l.live.exit == nil {
+		l.live.mu.Unlock()
 		return
 	}
-	exit, asked, direct, cost := *l.exit, l.stopping, l.visibility.direct(), l.sideCost
-	interrupted := l.lost(exit)
-	l.mu.Unlock()
+	exit, asked, direct, cost := *l.live.exit, l.live.ending == asked, l.live.visibility.direct(), l.live.sideCost
+	interrupted := l.live.ending.lost(exit, l.work.closes())
+	l.live.mu.Unlock()
 	if direct {
 		l.findSession()
 		l.recorder.Poll(ctx) // read its last output
 	}
 	l.recorder.Flush(ctx)
 	if l.cfg.MCP != nil {
-		l.cfg.MCP.Ended(l.id)
+		l.cfg.MCP.Ended(l.live.id)
 	}
-	if l.Gateway != nil {
-		l.Gateway.Rest(l.id)
+	if l.cfg.gateway != nil {
+		l.cfg.gateway.Rest(l.live.id)
 	}
 	l.interruptPrompts(ctx, "the agent exited: "+activity.Exit(exit), !asked && !exit.Killed() && !exit.Limit)
 	interrupted = interrupted || !asked && exit.Code != 0 && l.recorder.Amid()
-	err := l.update(ctx, func(t *thread.Thread) error {
+	err := l.live.update(ctx, func(t *thread.Thread) error {
 		t.Interrupted, t.Exit = interrupted, exit
 		t.Gauge.CostUSD += cost
 		return nil
 	})
 	if err == nil {
-		l.mu.Lock()
-		l.sideCost -= cost
-		l.mu.Unlock()
+		l.live.mu.Lock()
+		l.live.sideCost -= cost
+		l.live.mu.Unlock()
 	} else if !errors.Is(err, thread.ErrNotFound) {
-		l.notice(l.id, thread.LevelWarn, "cannot record that the agent exited: %v", err)
+		l.notices.post(l.live.id, thread.LevelWarn, "cannot record that the agent exited: %v", err)
 	}
 	// If this fails the run stays open, and the next start marks the thread as interrupted.
-	if err := l.cfg.Store.EndExecution(ctx, id, l.now(), exit); err != nil {
-		l.cfg.Log.Error("end a run", "thread", string(l.id), "err", err)
+	if err := l.cfg.Store.EndExecution(ctx, id, l.cfg.now(), exit); err != nil {
+		l.cfg.Log.Error("end a run", "thread", string(l.live.id), "err", err)
 	}
-	l.mu.Lock()
-	l.execution, l.stopping = nil, false
-	l.show()
-	l.mu.Unlock()
-	if interrupted && !l.closes() { // the next start proves it
+	l.live.mu.Lock()
+	l.live.execution, l.live.ending = nil, unasked
+	l.live.show()
+	l.live.mu.Unlock()
+	if interrupted && !l.work.closes() { // the next start proves it
 		l.prove(ctx)
 	}
 }

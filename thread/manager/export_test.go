@@ -2,7 +2,9 @@ package manager
 
 // Held returns of how many threads something is in memory, at the place that has most of them.
 func (m *Manager) Held() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return max(len(m.byID), len(m.live), len(m.order), len(m.signals), len(m.going))
+	m.Offers.mu.Lock()
+	defer m.Offers.mu.Unlock()
+	m.registry.index.mu.Lock()
+	defer m.registry.index.mu.Unlock()
+	return max(len(m.registry.byID), len(m.registry.index.live), len(m.registry.index.order), len(m.Offers.signals), len(m.Offers.going))
 }

@@ -12,54 +12,54 @@ import (
 
 // Finish archives a thread and removes its worktree if everything in it is part of the branch that it was merged into;
 // otherwise the worktree stays and the report says why.
-func (m *merges) Finish(ctx context.Context, ref string) (thread.MergeReport, error) {
-	child, err := m.find(ref)
+func (m *Merges) Finish(ctx context.Context, ref string) (thread.MergeReport, error) {
+	child, err := m.registry.find(ref)
 	if err != nil {
 		return thread.MergeReport{}, err
 	}
-	name := child.thread().Name
-	if child.thread().Worktree.Path == "" {
+	name := child.live.thread().Name
+	if child.live.thread().Worktree.Path == "" {
 		if err := m.life.Archive(ctx, ref); err != nil {
 			return thread.MergeReport{}, fmt.Errorf("finish %s: %w", name, err)
 		}
-		return thread.MergeReport{Finished: true, Dir: child.thread().Dir}, nil
+		return thread.MergeReport{Finished: true, Dir: child.live.thread().Dir}, nil
 	}
-	r := thread.MergeRequest{Thread: string(child.id)}
-	if into := child.thread().Outcome.Into; into != "" && m.run(into) != nil {
+	r := thread.MergeRequest{Thread: string(child.live.id)}
+	if into := child.live.thread().Outcome.Into; into != "" && m.registry.run(into) != nil {
 		r.Into = string(into)
 	}
 	in, _, err := m.mergeTarget(ctx, child, r)
 	if err != nil {
 		return thread.MergeReport{}, fmt.Errorf("finish %s: %w", name, err)
 	}
-	what, only := "the finish of "+child.thread().DisplayName(), []thread.ID{child.id}
+	what, only := "the finish of "+child.live.thread().DisplayName(), []thread.ID{child.live.id}
 	return m.detached(ctx, what, only, func(ctx, _ context.Context) (thread.MergeReport, error) {
 		return m.finish(ctx, child, in, thread.MergeReport{Branch: in.Branch, Into: in.Target, Dir: in.Dir})
 	})
 }
 
-// finish is the end of Finish and of a merge with the finish option. Manager.merging is held.
-func (m *merges) finish(
+// finish is the end of Finish and of a merge with the finish option. The exclusive of merges is held.
+func (m *Merges) finish(
 	ctx context.Context, child *run, in mergeIntent, report thread.MergeReport,
 ) (thread.MergeReport, error) {
-	err := child.do(ctx, func(ctx context.Context) error {
+	err := child.live.do(ctx, func(ctx context.Context) error {
 		if err := child.idle(ctx); err != nil {
 			return err
 		}
-		intent, err := m.intend(ctx, intentFinish, child.id, in)
+		intent, err := m.intents.begin(ctx, intentFinish, child.live.id, in)
 		if err != nil {
 			return err
 		}
 		err = m.finishStep(ctx, child, in, &report)
-		return errors.Join(err, m.settled(ctx, intent))
+		return errors.Join(err, m.intents.settle(ctx, intent))
 	})
 	if err != nil {
-		return report, fmt.Errorf("finish %s: %w", child.thread().Name, err)
+		return report, fmt.Errorf("finish %s: %w", child.live.thread().Name, err)
 	}
 	return report, nil
 }
 
-func (m *merges) finishStep(ctx context.Context, child *run, in mergeIntent, report *thread.MergeReport) error {
+func (m *Merges) finishStep(ctx context.Context, child *run, in mergeIntent, report *thread.MergeReport) error {
 	if err := child.stop(ctx, "finished"); err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (m *merges) finishStep(ctx context.Context, child *run, in mergeIntent, rep
 		return err
 	}
 	failpoint.Hit("thread.finish.safe")
-	all, why, err := m.cfg.Merges.Reachable(ctx, child.thread().Worktree.Path, in.Dir)
+	all, why, err := m.cfg.Merges.Reachable(ctx, child.live.thread().Worktree.Path, in.Dir)
 	if err != nil {
 		return fmt.Errorf("check whether everything is merged: %w", err)
 	}

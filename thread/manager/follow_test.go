@@ -19,7 +19,7 @@ func (w *world) follow(id thread.ID) *listener {
 	w.t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	w.t.Cleanup(stop)
-	ch, err := w.m.Speech(ctx, string(id))
+	ch, err := w.m.Threads.Speech(ctx, string(id))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func heard(events []thread.Event) string {
 }
 
 func (w *world) say(id thread.ID, request int64, text string) {
-	w.m.Spoke(id, thread.Speech{Request: request, Text: text})
+	w.m.Traffic.Spoke(id, thread.Speech{Request: request, Text: text})
 }
 
 func TestSpeechAndEventsComeInOrder(t *testing.T) {
@@ -76,7 +76,7 @@ func TestSpeechAndEventsComeInOrder(t *testing.T) {
 		synctest.Wait()
 		w.say(other.ID, 1, "not this")
 		w.say(s.ID, 1, "say")
-		w.m.Spoke(s.ID, thread.Speech{Request: 1, Done: true})
+		w.m.Traffic.Spoke(s.ID, thread.Speech{Request: 1, Done: true})
 		w.respond(s.ID, "x", "I say", true)
 		w.respond(other.ID, "x", "not this", true)
 		if got := heard(l.read()); got != "I , say|done, checkpoint response, checkpoint turn" {
@@ -101,7 +101,7 @@ func TestLateListenerHearsTheWholeResponse(t *testing.T) {
 		if got := heard(l.read()); got != "first words , and more" && got != "first words and more" {
 			t.Errorf("heard %s", got)
 		}
-		w.m.Spoke(s.ID, thread.Speech{Request: 1, Done: true, Cut: true})
+		w.m.Traffic.Spoke(s.ID, thread.Speech{Request: 1, Done: true, Cut: true})
 		l.read()
 		late := w.follow(s.ID)
 		w.say(s.ID, 2, "again")
@@ -111,7 +111,7 @@ func TestLateListenerHearsTheWholeResponse(t *testing.T) {
 		w.say(s.ID, 2, strings.Repeat("x", 70<<10))
 		later := w.follow(s.ID)
 		w.say(s.ID, 2, "the rest of what has no beginning")
-		w.m.Spoke(s.ID, thread.Speech{Request: 2, Done: true})
+		w.m.Traffic.Spoke(s.ID, thread.Speech{Request: 2, Done: true})
 		w.say(s.ID, 3, "next")
 		if got := heard(later.read()); got != "missed, |done, next" {
 			t.Errorf("of a long one: %.80s", got)
@@ -142,7 +142,7 @@ func TestSlowListenerLosesAndIsTold(t *testing.T) {
 		if got != all {
 			t.Errorf("the quick one heard %d of %d bytes", got, all)
 		}
-		w.m.Spoke(s.ID, thread.Speech{Request: 1, Done: true})
+		w.m.Traffic.Spoke(s.ID, thread.Speech{Request: 1, Done: true})
 		events := slow.read()
 		if n := count(events); n < 100<<10 || n > 600<<10 || !strings.HasSuffix(heard(events), ", missed") {
 			t.Errorf("the slow one heard %d of %d bytes and ends with %.40q", n, all, tail(heard(events)))
@@ -164,7 +164,7 @@ func TestListenerThatMissedAPieceGetsNoRest(t *testing.T) {
 		}
 		l.read()
 		w.say(s.ID, 1, "the end without its middle")
-		w.m.Spoke(s.ID, thread.Speech{Request: 1, Done: true})
+		w.m.Traffic.Spoke(s.ID, thread.Speech{Request: 1, Done: true})
 		w.say(s.ID, 2, "whole")
 		if got := heard(l.read()); got != "|done, whole" {
 			t.Errorf("heard %s", got)

@@ -9,36 +9,40 @@ import (
 	"strconv"
 
 	"orchestrator/thread"
+	"orchestrator/thread/manager/past"
 	"orchestrator/thread/plaintext"
 	"orchestrator/thread/secret"
 )
 
 // forks has the use cases that fork threads.
-type forks struct {
-	*registry
-	runs     *runs
-	creation *creation
+type Forks struct {
+	cfg      *Config
+	past     past.Reader
+	notices  *notices
+	registry *registry
+	agents   *Agents
+	creation *Creation
 }
 
 // Fork creates a thread at a point of another, with the files as they were there, and starts its agent. The parent is
 // not touched. The agent's native conversation is written at the first start.
-func (m *forks) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, error) {
-	parent, err := m.find(r.Thread)
+func (m *Forks) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, error) {
+	parent, err := m.registry.find(r.Thread)
 	if err != nil {
 		return thread.Status{}, err
 	}
-	if _, err := m.past.Point(ctx, parent.thread(), r.At); errors.Is(err, thread.ErrDamaged) {
-		if err := parent.do(ctx, func(ctx context.Context) error { parent.mend(ctx); return nil }); err != nil {
-			return thread.Status{}, fmt.Errorf("fork %s: %w", parent.thread().Name, err)
+	if _, err := m.past.Point(ctx, parent.live.thread(), r.At); errors.Is(err, thread.ErrDamaged) {
+		if err := parent.live.do(ctx, func(ctx context.Context) error { parent.mend(ctx); return nil }); err != nil {
+			return thread.Status{}, fmt.Errorf("fork %s: %w", parent.live.thread().Name, err)
 		}
 	}
-	p := parent.thread()
+	p := parent.live.thread()
 	t, at, err := m.forkOf(ctx, parent, r)
 	if err != nil {
 		return thread.Status{}, fmt.Errorf("fork %s: %w", p.Name, err)
 	}
 	if !r.NoStart {
-		if err := m.runs.ready(ctx, t); err != nil {
+		if err := m.agents.ready(ctx, t); err != nil {
 			return thread.Status{}, fmt.Errorf("fork %s: %w", p.Name, err)
 		}
 	}
@@ -54,12 +58,12 @@ func (m *forks) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, 
 		return thread.Status{}, fmt.Errorf("fork %s: %w", p.Name, err)
 	}
 	var left []thread.LeftOut
-	if made := l.thread().Worktree.Path; made != "" {
-		left = m.leftOut(ctx, thread.OpFork, l.id, made, m.rootOf(p))
-		left = append(left, m.skipped(thread.OpFork, l.id, made, skips, left)...)
+	if made := l.live.thread().Worktree.Path; made != "" {
+		left = m.notices.leftOut(ctx, thread.OpFork, l.live.id, made, m.cfg.rootOf(p))
+		left = append(left, m.notices.skipped(thread.OpFork, l.live.id, made, skips, left)...)
 	}
 	if r.NoStart {
-		s := l.current()
+		s := l.live.current()
 		s.LeftOut = left
 		return s, nil
 	}
@@ -71,14 +75,11 @@ func (m *forks) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, 
 }
 
 // forkOf prepares a fork and finds the checkpoint it begins at; the zero one if nothing was said yet.
-func (m *forks) forkOf(
+func (m *Forks) forkOf(
 	ctx context.Context, parent *run, r thread.ForkRequest,
 ) (thread.Thread, thread.Checkpoint, error) {
-	p := parent.thread()
-	m.mu.Lock()
-	depth := m.depth(p.ID)
-	m.mu.Unlock()
-	if limit := m.cfg.Limits.Depth; limit > 0 && depth > limit {
+	p := parent.live.thread()
+	if limit := m.cfg.Limits.Depth; limit > 0 && m.registry.index.depth(p.ID) > limit {
 		return thread.Thread{}, thread.Checkpoint{}, thread.Hint(
 			fmt.Errorf("%s nested: %w", plaintext.Count(limit, "fork"), thread.ErrLimit),
 			"fork an earlier thread or raise limits.depth")
@@ -93,7 +94,7 @@ func (m *forks) forkOf(
 			return thread.Thread{}, thread.Checkpoint{}, err
 		}
 	}
-	now := m.now()
+	now := m.cfg.now()
 	t := thread.Thread{
 		ID: thread.NewID[thread.ID](), Title: thread.Titled(secret.Redact(cmp.Or(r.Name, r.Label))),
 		Label:  plaintext.Cut(cmp.Or(secret.Redact(r.Label), titleOf(r.Prompt)), 200),
@@ -120,13 +121,13 @@ func (m *forks) forkOf(
 	}
 	err := m.creation.checkLaunch(t)
 	if err == nil {
-		err = m.consented(agent, thread.Prompt{From: thread.FromFirst, Text: r.Prompt, Lines: r.Lines})
+		err = m.cfg.consented(agent, thread.Prompt{From: thread.FromFirst, Text: r.Prompt, Lines: r.Lines})
 	}
 	if err != nil {
 		return thread.Thread{}, thread.Checkpoint{}, err
 	}
 	if at.ID != "" {
-		h := m.handoff(t, p, at, t.Label)
+		h := m.cfg.handoff(t, p, at, t.Label)
 		h.Fresh = agent == p.Agent && (r.Fresh || !at.Whole())
 		t.Handoff = &h
 		if h.Fresh {
@@ -134,7 +135,7 @@ func (m *forks) forkOf(
 		}
 	}
 	if at.ID != "" && !at.Whole() {
-		m.notice(p.ID, thread.LevelInfo, "turn %d had not ended at that point, "+
+		m.notices.post(p.ID, thread.LevelInfo, "turn %d had not ended at that point, "+
 			"so the agent's session cannot be forked there: the fork's agent gets a summary of the conversation instead",
 			at.Turn)
 	}
@@ -143,7 +144,7 @@ func (m *forks) forkOf(
 
 // forkWithWorktree creates the fork with a worktree at the files of its fork point. Without a repository the fork
 // shares its parent's folder, with a notice. It returns the files that its snapshot does not have.
-func (m *forks) forkWithWorktree(
+func (m *Forks) forkWithWorktree(
 	ctx context.Context, t thread.Thread, name string, p thread.Thread, at thread.Checkpoint,
 ) (*run, []thread.Skip, error) {
 	snap, err := m.past.SnapshotAt(ctx, at.ID)
@@ -151,7 +152,7 @@ func (m *forks) forkWithWorktree(
 		return nil, nil, err
 	}
 	if at.ID != "" && at.Snapshot == nil && snap != nil {
-		m.notice(p.ID, thread.LevelWarn, "turn %d has no snapshot; the fork starts with the files of the snapshot before it",
+		m.notices.post(p.ID, thread.LevelWarn, "turn %d has no snapshot; the fork starts with the files of the snapshot before it",
 			at.Turn)
 	}
 	if snap == nil {
@@ -162,7 +163,7 @@ func (m *forks) forkWithWorktree(
 	if snap == nil {
 		snap, err = m.presentFiles(ctx, t, p, at)
 		if errors.Is(err, thread.ErrNoRepository) {
-			m.notice(p.ID, thread.LevelWarn, "%s is not a git repository: the fork shares the folder with %s", p.Dir,
+			m.notices.post(p.ID, thread.LevelWarn, "%s is not a git repository: the fork shares the folder with %s", p.Dir,
 				p.DisplayName())
 			l, err := m.creation.create(ctx, t, name)
 			return l, nil, err
@@ -172,7 +173,7 @@ func (m *forks) forkWithWorktree(
 		}
 	}
 	// The parent's folder may be gone with an archived thread; the project's repository is the same.
-	root := m.rootOf(p)
+	root := m.cfg.rootOf(p)
 	if info, err := os.Stat(t.Dir); err != nil || !info.IsDir() {
 		t.Dir, root = m.cfg.Project, m.cfg.Project
 	}
@@ -182,7 +183,7 @@ func (m *forks) forkWithWorktree(
 
 // startFiles returns the files that a thread began with, for a fork at its turn 0; nil for another turn or if they are
 // unknown.
-func (m *forks) startFiles(ctx context.Context, p thread.Thread, at thread.Checkpoint) (*thread.Snapshot, error) {
+func (m *Forks) startFiles(ctx context.Context, p thread.Thread, at thread.Checkpoint) (*thread.Snapshot, error) {
 	if at.ID != "" || p.Head == "" {
 		return nil, nil
 	}
@@ -196,60 +197,60 @@ func (m *forks) startFiles(ctx context.Context, p thread.Thread, at thread.Check
 	if err != nil || base == "HEAD" {
 		return nil, err
 	}
-	m.notice(p.ID, thread.LevelInfo,
+	m.notices.post(p.ID, thread.LevelInfo,
 		"the fork starts with the files of commit %.12s, where %s started; changes uncommitted then are not included",
 		base, p.DisplayName())
 	return &thread.Snapshot{Commit: base, Base: base}, nil
 }
 
 // presentFiles takes a snapshot of the parent's files as they are now, for a point without a snapshot.
-func (m *forks) presentFiles(ctx context.Context, t, p thread.Thread, at thread.Checkpoint) (*thread.Snapshot, error) {
+func (m *Forks) presentFiles(ctx context.Context, t, p thread.Thread, at thread.Checkpoint) (*thread.Snapshot, error) {
 	s, err := m.cfg.Worktrees.Take(ctx, t.ID, p.Dir, nil)
 	if err != nil {
 		return nil, fmt.Errorf("take a snapshot of %s: %w", p.Name, err)
 	}
 	if at.ID != "" {
-		m.notice(p.ID, thread.LevelWarn,
+		m.notices.post(p.ID, thread.LevelWarn,
 			"turn %d has no snapshot; the fork starts with the files as they are now", at.Turn)
 	}
 	return &s, nil
 }
 
 // repairFork rolls back a fork without a worktree, and completes one that has its worktree.
-func (m *forks) repairFork(ctx context.Context, i thread.Intent) error {
+func (m *Forks) repairFork(ctx context.Context, i thread.Intent) error {
 	t, err := m.cfg.Store.Thread(ctx, i.Thread)
 	switch {
 	case errors.Is(err, thread.ErrNotFound):
-		m.notice("", thread.LevelInfo, "a fork was interrupted before it began; nothing is left of it")
-		return m.forgetFiles(ctx, i.Thread)
+		m.notices.post("", thread.LevelInfo, "a fork was interrupted before it began; nothing is left of it")
+		return m.cfg.forgetFiles(ctx, i.Thread)
 	case err != nil:
 		return err
 	case t.Worktree.Path != "":
 		return nil // only the intent was left
 	}
-	if w, ok, err := m.worktreeMadeFor(ctx, t.ID); err != nil || ok {
+	if w, ok, err := m.cfg.worktreeMadeFor(ctx, t.ID); err != nil || ok {
 		if err != nil {
 			return err
 		}
 		return m.finishFork(ctx, t, w)
 	}
-	m.notice("", thread.LevelWarn,
+	m.notices.post("", thread.LevelWarn,
 		"fork %s was interrupted while its worktree was created, and was rolled back; its parent is unchanged, fork it again",
 		t.DisplayName())
 	return m.creation.takeBackFork(ctx, i.Thread)
 }
 
 // finishFork stores the worktree of a fork that was interrupted after creating it.
-func (m *forks) finishFork(ctx context.Context, t thread.Thread, w thread.Worktree) error {
-	l := m.run(t.ID)
+func (m *Forks) finishFork(ctx context.Context, t thread.Thread, w thread.Worktree) error {
+	l := m.registry.run(t.ID)
 	if l == nil {
 		return nil
 	}
 	from := m.cfg.Project
-	if p := m.run(t.Parent); p != nil {
-		from = m.rootOf(p.thread())
+	if p := m.registry.run(t.Parent); p != nil {
+		from = m.cfg.rootOf(p.live.thread())
 	}
-	err := l.update(ctx, func(t *thread.Thread) error {
+	err := l.live.update(ctx, func(t *thread.Thread) error {
 		t.Worktree, t.Dir = w, subDir(from, t.Dir, w.Path)
 		if m.cfg.Setup != nil {
 			t.Setup = thread.Setup{State: thread.SetupRuns} // it had not started
@@ -259,7 +260,7 @@ func (m *forks) finishFork(ctx context.Context, t thread.Thread, w thread.Worktr
 	if err != nil {
 		return fmt.Errorf("store the worktree: %w", err)
 	}
-	m.notice(t.ID, thread.LevelInfo,
+	m.notices.post(t.ID, thread.LevelInfo,
 		"fork %s was interrupted by a crash and is complete now; resume it to start its agent", t.DisplayName())
 	return nil
 }

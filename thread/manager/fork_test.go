@@ -27,7 +27,7 @@ func (w *world) talk(id thread.ID, from, to int) {
 
 func (w *world) fork(r thread.ForkRequest) thread.Status {
 	w.t.Helper()
-	s, err := w.m.Fork(ctx, r)
+	s, err := w.m.Forks.Fork(ctx, r)
 	if err != nil {
 		w.t.Fatalf("Fork: %v", err)
 	}
@@ -101,8 +101,8 @@ func TestForkBeforeTheAnswerIsWrittenDown(t *testing.T) {
 		w.talk(p.ID, 1, 2)
 		asked, answer := item("user", "p3"), item("assistant", "answer to p3")
 		w.natives.append(p.Session, []thread.Item{asked})
-		w.m.RequestStarted(p.ID, thread.Begun{Main: true, Model: "m1", At: time.Now()})
-		w.m.ExchangeEnded(p.ID, thread.Exchange{
+		w.m.Traffic.RequestStarted(p.ID, thread.Begun{Main: true, Model: "m1", At: time.Now()})
+		w.m.Traffic.ExchangeEnded(p.ID, thread.Exchange{
 			Main: true, Session: p.Session, Status: 200, Items: w.natives.conversation(p.Session), Answer: &answer,
 			Prompt: "p3", Text: "answer to p3", EndsTurn: true, Ended: time.Now(),
 		})
@@ -119,7 +119,7 @@ func TestForkOfARunningTurn(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.create(thread.NewRequest{})
 		w.respond(p.ID, "p1", "call", false)
-		if _, err := w.m.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "x"}); !errors.Is(err, thread.ErrBusy) {
+		if _, err := w.m.Forks.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "x"}); !errors.Is(err, thread.ErrBusy) {
 			t.Errorf("fork in the first turn: %v", err)
 		}
 		w.respond(p.ID, "p1", "answer to p1", true)
@@ -188,7 +188,7 @@ func TestForkWithoutStartIsARowOnly(t *testing.T) {
 		if intents, _ := w.store.Intents(ctx); len(intents) != 0 {
 			t.Errorf("intents %v", intents)
 		}
-		if _, err := w.m.Start(ctx, f.Name, 0, 0); err != nil {
+		if _, err := w.m.Agents.Start(ctx, f.Name, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		if got := texts(w.natives.conversation(w.status(f.ID).Session)); got != "p1|call|result|answer to p1" {
@@ -203,7 +203,7 @@ func TestForkHasNoGrants(t *testing.T) {
 		p := w.create(thread.NewRequest{})
 		w.talk(p.ID, 1, 1)
 		grants := []thread.Grant{"read", "send"}
-		if err := w.m.SetGrants(ctx, p.Name, func([]thread.Grant) []thread.Grant { return grants }); err != nil {
+		if err := w.m.Lifecycle.SetGrants(ctx, p.Name, func([]thread.Grant) []thread.Grant { return grants }); err != nil {
 			t.Fatal(err)
 		}
 		f := w.fork(thread.ForkRequest{Thread: p.Name, Label: "try"})
@@ -223,7 +223,7 @@ func TestForkOfNothing(t *testing.T) {
 		if f.Head != "" || f.Parent != p.ID || w.status(f.ID).State.State != thread.StateStarting {
 			t.Errorf("fork %+v", f)
 		}
-		if _, err := w.m.Fork(ctx, thread.ForkRequest{Thread: p.Name, At: "1"}); !errors.Is(err, thread.ErrNotFound) {
+		if _, err := w.m.Forks.Fork(ctx, thread.ForkRequest{Thread: p.Name, At: "1"}); !errors.Is(err, thread.ErrNotFound) {
 			t.Errorf("fork at a turn that is not: %v", err)
 		}
 	})
@@ -250,7 +250,7 @@ func TestForkLimitsAndMistakes(t *testing.T) {
 			"thread":               {thread.ForkRequest{Thread: "nope"}, thread.ErrNotFound},
 			"option":               {thread.ForkRequest{Thread: "--upload-pack=x"}, thread.ErrNotFound},
 		} {
-			if _, err := w.m.Fork(ctx, c.r); !errors.Is(err, c.want) {
+			if _, err := w.m.Forks.Fork(ctx, c.r); !errors.Is(err, c.want) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -266,11 +266,11 @@ func TestFailedWorktreeTakesTheForkBack(t *testing.T) {
 		p := w.create(thread.NewRequest{})
 		w.talk(p.ID, 1, 1)
 		w.trees.fail = thread.ErrDiskFull
-		if _, err := w.m.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "x"}); !errors.Is(err, thread.ErrDiskFull) {
+		if _, err := w.m.Forks.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "x"}); !errors.Is(err, thread.ErrDiskFull) {
 			t.Fatalf("err %v", err)
 		}
 		w.trees.fail = nil
-		list, _ := w.m.List(ctx)
+		list, _ := w.m.Threads.List(ctx)
 		intents, _ := w.store.Intents(ctx)
 		if len(list) != 1 || len(intents) != 0 {
 			t.Errorf("left %+v %v", list, intents)
@@ -306,7 +306,7 @@ func TestForkCutOffIsTakenBack(t *testing.T) {
 			}
 		}
 		w.crash()
-		list, _ := w.m.List(ctx)
+		list, _ := w.m.Threads.List(ctx)
 		intents, _ := w.store.Intents(ctx)
 		if len(list) != 1 || len(intents) != 0 || !strings.Contains(w.events.notices(), "half-0000 was interrupted") {
 			t.Errorf("left %d threads, %v, told %s", len(list), intents, w.events.notices())
@@ -320,14 +320,14 @@ func TestMissingWorktreeIsMadeAgain(t *testing.T) {
 		w.talk(p.ID, 1, 1)
 		f := w.fork(thread.ForkRequest{Thread: p.Name, Label: "x"})
 		w.talk(f.ID, 2, 2)
-		if err := w.m.StopAgent(ctx, f.Name); err != nil {
+		if err := w.m.Agents.Stop(ctx, f.Name); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.RemoveAll(f.Dir); err != nil {
 			t.Fatal(err)
 		}
 		w.trees.set(f.Dir, "")
-		if _, err := w.m.Start(ctx, f.Name, 0, 0); err != nil {
+		if _, err := w.m.Agents.Start(ctx, f.Name, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.trees.get(w.status(f.ID).Dir); got != "files 2" || !strings.Contains(w.events.notices(), "was missing") {
@@ -341,7 +341,7 @@ func TestRewindBothAndUndo(t *testing.T) {
 		p := w.create(thread.NewRequest{})
 		w.talk(p.ID, 1, 4)
 		w.trees.set(p.Dir, "uncommitted")
-		r, err := w.m.Rewind(ctx, thread.RewindRequest{Thread: p.Name, At: "2", Files: true, Conversation: true})
+		r, err := w.m.Rewinds.Rewind(ctx, thread.RewindRequest{Thread: p.Name, At: "2", Files: true, Conversation: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -357,7 +357,7 @@ func TestRewindBothAndUndo(t *testing.T) {
 			t.Errorf("the old session lost something: %s", got)
 		}
 		w.turn(p.ID, "p3b")
-		if _, err := w.m.Rewind(ctx, thread.RewindRequest{Thread: p.Name, At: string(r.Safety), Files: true, Conversation: true}); err != nil {
+		if _, err := w.m.Rewinds.Rewind(ctx, thread.RewindRequest{Thread: p.Name, At: string(r.Safety), Files: true, Conversation: true}); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -378,7 +378,7 @@ func TestRewindOneOfTheTwo(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.create(thread.NewRequest{})
 		w.talk(p.ID, 1, 3)
-		if _, err := w.m.Rewind(ctx, thread.RewindRequest{Thread: p.Name, At: "1", Files: true}); err != nil {
+		if _, err := w.m.Rewinds.Rewind(ctx, thread.RewindRequest{Thread: p.Name, At: "1", Files: true}); err != nil {
 			t.Fatal(err)
 		}
 		s := w.status(p.ID)
@@ -390,7 +390,7 @@ func TestRewindOneOfTheTwo(t *testing.T) {
 		if err != nil || len(items) != 16 {
 			t.Errorf("goes on with %s %v", texts(items), err)
 		}
-		if _, err := w.m.Rewind(ctx, thread.RewindRequest{Thread: p.Name, At: "2", Conversation: true}); err != nil {
+		if _, err := w.m.Rewinds.Rewind(ctx, thread.RewindRequest{Thread: p.Name, At: "2", Conversation: true}); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -404,11 +404,11 @@ func TestRewindRefusals(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.create(thread.NewRequest{})
 		w.talk(p.ID, 1, 2)
-		if _, err := w.m.Rewind(ctx, thread.RewindRequest{Thread: p.Name, At: "1"}); !errors.Is(err, thread.ErrInvalid) {
+		if _, err := w.m.Rewinds.Rewind(ctx, thread.RewindRequest{Thread: p.Name, At: "1"}); !errors.Is(err, thread.ErrInvalid) {
 			t.Errorf("nothing chosen: %v", err)
 		}
 		w.trees.fail = thread.ErrDiskFull
-		if _, err := w.m.Rewind(ctx, thread.RewindRequest{Thread: p.Name, At: "1", Files: true}); !errors.Is(err, thread.ErrDiskFull) {
+		if _, err := w.m.Rewinds.Rewind(ctx, thread.RewindRequest{Thread: p.Name, At: "1", Files: true}); !errors.Is(err, thread.ErrDiskFull) {
 			t.Errorf("no safety: %v", err)
 		}
 		if w.trees.get(p.Dir) != "files 2" {
@@ -416,7 +416,7 @@ func TestRewindRefusals(t *testing.T) {
 		}
 		w.trees.fail = nil
 		w.respond(p.ID, "p3", "call", false)
-		_, err := w.m.Rewind(ctx, thread.RewindRequest{Thread: p.Name, At: "1", Files: true, Conversation: true})
+		_, err := w.m.Rewinds.Rewind(ctx, thread.RewindRequest{Thread: p.Name, At: "1", Files: true, Conversation: true})
 		var hint *thread.HintError
 		if !errors.Is(err, thread.ErrBusy) || !errors.As(err, &hint) {
 			t.Errorf("in a turn: %v", err)
@@ -430,7 +430,7 @@ func TestTimelineAndTurns(t *testing.T) {
 		w.talk(p.ID, 1, 3)
 		f := w.fork(thread.ForkRequest{Thread: p.Name, At: "2", Label: "x"})
 		w.talk(f.ID, 7, 7)
-		list, err := w.m.Timeline(ctx, f.Name, thread.Page{Turns: true})
+		list, err := w.m.History.Timeline(ctx, f.Name, thread.Page{Turns: true})
 		if err != nil || len(list) != 3 {
 			t.Fatalf("timeline %v %v", list, err)
 		}
@@ -441,24 +441,24 @@ func TestTimelineAndTurns(t *testing.T) {
 		if s := strings.Join(got, ", "); s != "3 p7 0.50, 2 p2 0.50, 1 p1 0.50" {
 			t.Errorf("timeline %s", s)
 		}
-		page, err := w.m.Timeline(ctx, f.Name, thread.Page{Turns: true, Before: 3, Limit: 1})
+		page, err := w.m.History.Timeline(ctx, f.Name, thread.Page{Turns: true, Before: 3, Limit: 1})
 		if err != nil || len(page) != 1 || page[0].Turn != 2 || page[0].Usage.CostUSD != 0.5 {
 			t.Errorf("page %+v %v", page, err)
 		}
-		all, err := w.m.Timeline(ctx, f.Name, thread.Page{})
+		all, err := w.m.History.Timeline(ctx, f.Name, thread.Page{})
 		if err != nil || len(all) != 9 {
 			t.Errorf("%d checkpoints %v", len(all), err)
 		}
-		entries, err := w.m.Turn(ctx, f.Name, "2")
+		entries, err := w.m.History.Turn(ctx, f.Name, "2")
 		if err != nil || len(entries) != 4 || entries[0].Text != "p2" || entries[3].Text != "answer to p2" {
 			t.Errorf("turn 2: %+v %v", entries, err)
 		}
-		entries, err = w.m.Turn(ctx, f.Name, "")
+		entries, err = w.m.History.Turn(ctx, f.Name, "")
 		if err != nil || len(entries) != 4 || entries[0].Text != "p7" {
 			t.Errorf("newest turn: %+v %v", entries, err)
 		}
 		n := w.create(thread.NewRequest{})
-		if list, err := w.m.Timeline(ctx, n.Name, thread.Page{}); err != nil || len(list) != 0 {
+		if list, err := w.m.History.Timeline(ctx, n.Name, thread.Page{}); err != nil || len(list) != 0 {
 			t.Errorf("nothing said: %v %v", list, err)
 		}
 	})
@@ -520,7 +520,7 @@ func TestForkBeforeTheTurnIsStored(t *testing.T) {
 		w.store.refuseTurns(p.ID)
 		w.turn(p.ID, "one")
 		head := w.status(p.ID).Head
-		f, err := w.m.Fork(ctx, thread.ForkRequest{Thread: string(p.ID), Label: "soon"})
+		f, err := w.m.Forks.Fork(ctx, thread.ForkRequest{Thread: string(p.ID), Label: "soon"})
 		if err != nil {
 			t.Fatal(err)
 		}

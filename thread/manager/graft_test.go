@@ -84,7 +84,7 @@ func TestSpooledUponLostAnswers(t *testing.T) {
 				if said := strings.Count(w.events.notices(), "the database lost"); said != min(1, 2-tc.left) {
 					t.Errorf("it is said %d times: %s", said, w.events.notices())
 				}
-				if _, err := w.m.Start(context.Background(), string(s.ID), 0, 0); err != nil {
+				if _, err := w.m.Agents.Start(context.Background(), string(s.ID), 0, 0); err != nil {
 					t.Fatal(err)
 				}
 				w.turn(s.ID, "five")

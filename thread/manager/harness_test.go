@@ -76,7 +76,7 @@ func (w *world) open() {
 	w.m.Gateway = w.routes
 	ctx, stop := context.WithCancel(context.Background())
 	w.stop = stop
-	ch, err := w.m.Events(ctx)
+	ch, err := w.m.Threads.Events(ctx)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func (w *world) create(r thread.NewRequest) thread.Status {
 	if r.Agent == "" {
 		r.Agent = "claude"
 	}
-	s, err := w.m.New(context.Background(), r)
+	s, err := w.m.Creation.New(context.Background(), r)
 	if err != nil {
 		w.t.Fatalf("New: %v", err)
 	}
@@ -134,7 +134,7 @@ func (w *world) create(r thread.NewRequest) thread.Status {
 // status returns a thread as it is listed.
 func (w *world) status(id thread.ID) thread.Status {
 	w.t.Helper()
-	list, err := w.m.List(context.Background())
+	list, err := w.m.Threads.List(context.Background())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func (w *world) respond(id thread.ID, prompt, text string, ends bool) {
 	if n := len(conv); n > 0 && strings.Contains(string(conv[n-1].Raw), `"call"`) {
 		items = append(conv, item("user", "result"))
 	}
-	w.m.RequestStarted(id, thread.Begun{Main: true, Model: "m1", At: time.Now()})
+	w.m.Traffic.RequestStarted(id, thread.Begun{Main: true, Model: "m1", At: time.Now()})
 	answer := item("assistant", text)
 	w.natives.append(s.Session, append(items[len(conv):], answer))
 	e := thread.Exchange{
@@ -177,7 +177,7 @@ func (w *world) respond(id thread.ID, prompt, text string, ends bool) {
 	} else {
 		e.Tools = []string{"Bash"}
 	}
-	w.m.ExchangeEnded(id, e)
+	w.m.Traffic.ExchangeEnded(id, e)
 	synctest.Wait()
 }
 

@@ -38,7 +38,7 @@ func (m *meter) bytes() int64 {
 func (w *world) ended(id thread.ID, n int, at time.Time, m *meter) {
 	prompt := fmt.Sprint("prompt ", n)
 	answer := item("assistant", "noted")
-	w.m.ExchangeEnded(id, thread.Exchange{
+	w.m.Traffic.ExchangeEnded(id, thread.Exchange{
 		Main: true, Model: "m1", Session: w.status(id).Session, Status: 200, Started: at, Ended: at, Prompt: prompt,
 		Items: []thread.Item{item("user", prompt)}, Answer: &answer, Text: "noted", Stop: "end_turn", EndsTurn: true,
 		Bytes: 1 << 20, Keep: m.keep,
@@ -136,7 +136,7 @@ func TestABacklogSharesOneLook(t *testing.T) {
 		if n := takes(); n != 2 {
 			t.Errorf("the files were looked at %d times, want 2", n)
 		}
-		list, err := w.m.Timeline(t.Context(), s.Name, thread.Page{Turns: true})
+		list, err := w.m.History.Timeline(t.Context(), s.Name, thread.Page{Turns: true})
 		if err != nil || len(list) != 11 {
 			t.Fatalf("%d turns, %v", len(list), err)
 		}
@@ -158,8 +158,8 @@ func TestAnUnreadAnswerIsATurn(t *testing.T) {
 			for _, p := range prompts {
 				items = append(items, item("user", p))
 			}
-			w.m.RequestStarted(s.ID, thread.Begun{Main: true, Model: "m1", At: time.Now()})
-			w.m.ExchangeEnded(s.ID, thread.Exchange{
+			w.m.Traffic.RequestStarted(s.ID, thread.Begun{Main: true, Model: "m1", At: time.Now()})
+			w.m.Traffic.ExchangeEnded(s.ID, thread.Exchange{
 				Main: true, Unread: true, EndsTurn: true, Model: "m1", Session: w.status(s.ID).Session, Status: 200, Started: time.Now(), Ended: time.Now(),
 				Prompt: prompts[len(prompts)-1], Items: items, Err: "the answer cannot be read",
 			})

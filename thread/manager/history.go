@@ -10,21 +10,26 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/manager/outbox"
+	"orchestrator/thread/manager/past"
 	"orchestrator/thread/plaintext"
 	"orchestrator/thread/secret"
 )
 
 // history has the use cases that read conversations and files of the past.
-type history struct{ *registry }
+type History struct {
+	cfg      *Config
+	past     past.Reader
+	registry *registry
+}
 
 // Timeline returns the checkpoints of a thread's lineage, newest first, across its fork point. Page.Before is a turn.
 // With Page.Turns, which leaves the responses out, a turn's checkpoint carries the sum of its responses' usage.
-func (m *history) Timeline(ctx context.Context, ref string, p thread.Page) ([]thread.Checkpoint, error) {
-	l, err := m.find(ref)
+func (m *History) Timeline(ctx context.Context, ref string, p thread.Page) ([]thread.Checkpoint, error) {
+	l, err := m.registry.find(ref)
 	if err != nil {
 		return nil, err
 	}
-	t := l.thread()
+	t := l.live.thread()
 	list := []thread.Checkpoint{}
 	switch {
 	case t.Head == "": // it may have been asked all the same
@@ -49,21 +54,21 @@ func (m *history) Timeline(ctx context.Context, ref string, p thread.Page) ([]th
 const searched = 10_000
 
 // withPrompts adds to a page of turns the prompts that no turn answered.
-func (m *history) withPrompts(
+func (m *History) withPrompts(
 	ctx context.Context, l *run, p thread.Page, turns []thread.Checkpoint,
 ) ([]thread.Checkpoint, error) {
-	all, err := m.cfg.Store.Prompts(ctx, l.id, false, searched)
+	all, err := m.cfg.Store.Prompts(ctx, l.live.id, false, searched)
 	if err != nil {
 		return nil, fmt.Errorf("read the prompts: %w", err)
 	}
 	for i, p := range all {
-		all[i] = l.upToDate(p)
+		all[i] = l.typist.upToDate(p)
 	}
-	return insertPrompts(l.thread(), p, turns, all), nil
+	return insertPrompts(l.live.thread(), p, turns, all), nil
 }
 
 // withRest adds to a page of turns what Page.All asks for.
-func (m *history) withRest(
+func (m *History) withRest(
 	ctx context.Context, t thread.Thread, p thread.Page, turns []thread.Checkpoint,
 ) ([]thread.Checkpoint, error) {
 	newest, err := m.cfg.Store.Lineage(ctx, t.Head, thread.Page{Limit: 1}) // it may be unreadable
@@ -118,12 +123,12 @@ func insertRewound(id thread.ID, turns, left []thread.Checkpoint) []thread.Check
 }
 
 // Turn returns the content of the turn of a point.
-func (m *history) Turn(ctx context.Context, ref, at string) ([]thread.Entry, error) {
-	l, err := m.find(ref)
+func (m *History) Turn(ctx context.Context, ref, at string) ([]thread.Entry, error) {
+	l, err := m.registry.find(ref)
 	if err != nil {
 		return nil, err
 	}
-	t := l.thread()
+	t := l.live.thread()
 	c, err := m.past.Point(ctx, t, at)
 	if err != nil {
 		return nil, err
@@ -158,12 +163,12 @@ func (m *history) Turn(ctx context.Context, ref, at string) ([]thread.Entry, err
 
 // Diff compares the files of two points of a thread: "base" is where its branch began, "now" the current worktree, and
 // empty points default to those two.
-func (m *history) Diff(ctx context.Context, r thread.DiffRequest) ([]thread.FileDiff, error) {
-	l, err := m.find(r.Thread)
+func (m *History) Diff(ctx context.Context, r thread.DiffRequest) ([]thread.FileDiff, error) {
+	l, err := m.registry.find(r.Thread)
 	if err != nil {
 		return nil, err
 	}
-	t := l.thread()
+	t := l.live.thread()
 	if m.cfg.Differ == nil {
 		return nil, fmt.Errorf("diff of %s: %w", t.Name, thread.ErrNoRepository)
 	}
@@ -183,7 +188,7 @@ func (m *history) Diff(ctx context.Context, r thread.DiffRequest) ([]thread.File
 }
 
 // filesAt returns the commit of a thread's files at a point, "" for the worktree itself.
-func (m *history) filesAt(ctx context.Context, t thread.Thread, at string) (string, error) {
+func (m *History) filesAt(ctx context.Context, t thread.Thread, at string) (string, error) {
 	switch at {
 	case "now":
 		return "", nil
@@ -205,7 +210,7 @@ func (m *history) filesAt(ctx context.Context, t thread.Thread, at string) (stri
 }
 
 // Find searches names, prompts and answers.
-func (m *history) Find(ctx context.Context, query string, limit int) ([]thread.Hit, error) {
+func (m *History) Find(ctx context.Context, query string, limit int) ([]thread.Hit, error) {
 	if m.cfg.Finder == nil {
 		return nil, fmt.Errorf("search: %w", thread.ErrUnsupported)
 	}
@@ -221,8 +226,8 @@ func (m *history) Find(ctx context.Context, query string, limit int) ([]thread.H
 		return nil, fmt.Errorf("search %q: %w", query, err)
 	}
 	for _, h := range hits[:max(0, min(len(hits), limit-len(kept)))] {
-		if l := m.run(h.Thread); l != nil && l.thread().Deleted.IsZero() {
-			h.Name = l.thread().Name
+		if l := m.registry.run(h.Thread); l != nil && l.live.thread().Deleted.IsZero() {
+			h.Name = l.live.thread().Name
 			kept = append(kept, h)
 		}
 	}
@@ -231,7 +236,7 @@ func (m *history) Find(ctx context.Context, query string, limit int) ([]thread.H
 
 // promptHits finds prompts without an answer that contain all words of a query, newest first; the others are found by
 // their turns.
-func (m *history) promptHits(ctx context.Context, query string, limit int) ([]thread.Hit, error) {
+func (m *History) promptHits(ctx context.Context, query string, limit int) ([]thread.Hit, error) {
 	words := strings.Fields(strings.ToLower(query))
 	if len(words) == 0 {
 		return nil, nil
@@ -245,12 +250,12 @@ func (m *history) promptHits(ctx context.Context, query string, limit int) ([]th
 		if len(hits) >= limit {
 			break
 		}
-		l := m.run(p.Thread)
-		if l == nil || !l.thread().Deleted.IsZero() {
+		l := m.registry.run(p.Thread)
+		if l == nil || !l.live.thread().Deleted.IsZero() {
 			continue
 		}
 		if !p.State.Over() {
-			p = l.upToDate(p)
+			p = l.typist.upToDate(p)
 		}
 		text := strings.ToLower(p.Text)
 		if p.State.Over() && !p.Unanswered() && !p.State.Again() || slices.ContainsFunc(words, func(w string) bool {
@@ -259,7 +264,7 @@ func (m *history) promptHits(ctx context.Context, query string, limit int) ([]th
 			continue
 		}
 		hits = append(hits, thread.Hit{
-			Thread: l.id, Name: l.thread().Name, Prompt: p.ID, Where: string(p.State) + " prompt",
+			Thread: l.live.id, Name: l.live.thread().Name, Prompt: p.ID, Where: string(p.State) + " prompt",
 			Snippet: plaintext.Cut(secret.Redact(p.Text), outbox.MaxText), At: p.Accepted,
 		})
 	}

@@ -13,35 +13,35 @@ import (
 const tellAtMost = 5
 
 // leftOut tells what an operation left out, also on the screen. What cannot be found out is logged.
-func (m *core) leftOut(ctx context.Context, op thread.Operation, id thread.ID, dir, from string) []thread.LeftOut {
-	f, ok := m.cfg.Merges.(thread.LeftOutFinder)
+func (n *notices) leftOut(ctx context.Context, op thread.Operation, id thread.ID, dir, from string) []thread.LeftOut {
+	f, ok := n.cfg.Merges.(thread.LeftOutFinder)
 	if !ok {
 		return nil
 	}
 	left, err := f.LeftOut(ctx, op, dir, from)
 	if err != nil {
-		m.cfg.Log.Warn("find out what was left out", "operation", string(op), "thread", string(id), "err", err)
+		n.cfg.Log.Warn("find out what was left out", "operation", string(op), "thread", string(id), "err", err)
 	}
 	if op != thread.OpDryRun { // who asked is told
-		m.tellLeftOut(op, id, left)
+		n.tellLeftOut(op, id, left)
 	}
 	return left
 }
 
 // tellLeftOut tells on the screen what an operation left out.
-func (m *core) tellLeftOut(op thread.Operation, id thread.ID, left []thread.LeftOut) {
+func (n *notices) tellLeftOut(op thread.Operation, id thread.ID, left []thread.LeftOut) {
 	for i, l := range left {
 		if i == tellAtMost {
-			m.notice(id, thread.LevelInfo, "%s leaves out %d more", op, len(left)-i)
+			n.post(id, thread.LevelInfo, "%s leaves out %d more", op, len(left)-i)
 			return
 		}
-		m.notice(id, thread.LevelInfo, "%s leaves out %s", op, l)
+		n.post(id, thread.LevelInfo, "%s leaves out %s", op, l)
 	}
 }
 
 // skipped tells which files an operation left out because a snapshot does not have them, also on the screen, but for
 // those below what is already known to be left out. dir is the folder that the operation made or changed.
-func (m *core) skipped(op thread.Operation, id thread.ID, dir string, files []thread.Skip, known []thread.LeftOut) []thread.LeftOut {
+func (n *notices) skipped(op thread.Operation, id thread.ID, dir string, files []thread.Skip, known []thread.LeftOut) []thread.LeftOut {
 	named := map[string]bool{}
 	for _, l := range known {
 		named[l.Path] = true
@@ -60,7 +60,7 @@ func (m *core) skipped(op thread.Operation, id thread.ID, dir string, files []th
 		_, err := os.Lstat(filepath.Join(dir, path))
 		left = append(left, thread.LeftOut{Kind: kind, Path: path, Why: k.Reason + ": " + skippedWords(op, err == nil)})
 	}
-	m.tellLeftOut(op, id, left)
+	n.tellLeftOut(op, id, left)
 	return left
 }
 

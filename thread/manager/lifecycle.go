@@ -10,25 +10,32 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
+	"orchestrator/thread/manager/events"
 	"orchestrator/thread/plaintext"
 	"orchestrator/thread/secret"
 )
 
 // lifecycle has the use cases that rename threads, change their grants, and archive, delete and restore them.
-type lifecycle struct{ *registry }
+type Lifecycle struct {
+	cfg      *Config
+	bus      *events.Bus
+	notices  *notices
+	merging  *exclusive
+	registry *registry
+}
 
 // Switch asks the clients to show a thread.
-func (m *lifecycle) Switch(_ context.Context, ref string) (thread.Status, error) {
-	l, err := m.find(ref)
+func (m *Lifecycle) Switch(_ context.Context, ref string) (thread.Status, error) {
+	l, err := m.registry.find(ref)
 	if err != nil {
 		return thread.Status{}, err
 	}
-	m.bus.Publish(thread.Event{At: m.now(), Kind: thread.EventSwitch, ThreadID: l.id})
-	return l.current(), nil
+	m.bus.Publish(thread.Event{At: m.cfg.now(), Kind: thread.EventSwitch, ThreadID: l.live.id})
+	return l.live.current(), nil
 }
 
 // Seen records that a person has looked at a thread.
-func (m *lifecycle) Seen(ctx context.Context, ref string) error {
+func (m *Lifecycle) Seen(ctx context.Context, ref string) error {
 	return m.change(ctx, ref, "mark as seen", func(t *thread.Thread) bool {
 		was := t.Seen
 		t.Seen = true
@@ -37,7 +44,7 @@ func (m *lifecycle) Seen(ctx context.Context, ref string) error {
 }
 
 // Pin pins or unpins a thread. A pinned thread is listed first and never cleaned up.
-func (m *lifecycle) Pin(ctx context.Context, ref string, pinned bool) error {
+func (m *Lifecycle) Pin(ctx context.Context, ref string, pinned bool) error {
 	return m.change(ctx, ref, "pin", func(t *thread.Thread) bool {
 		was := t.Pinned
 		t.Pinned = pinned
@@ -46,7 +53,7 @@ func (m *lifecycle) Pin(ctx context.Context, ref string, pinned bool) error {
 }
 
 // SetGrants changes what a thread's agent may ask of the server; next computes the new grants from the old ones.
-func (m *lifecycle) SetGrants(ctx context.Context, ref string, next func([]thread.Grant) []thread.Grant) error {
+func (m *Lifecycle) SetGrants(ctx context.Context, ref string, next func([]thread.Grant) []thread.Grant) error {
 	return m.change(ctx, ref, "set the grants of", func(t *thread.Thread) bool {
 		was := t.Grants
 		t.Grants = next(was)
@@ -55,7 +62,7 @@ func (m *lifecycle) SetGrants(ctx context.Context, ref string, next func([]threa
 }
 
 // SetMCP changes what is decided about MCP servers for a thread; next computes it from what was.
-func (m *lifecycle) SetMCP(ctx context.Context, ref string, next func(thread.MCPSwitches) thread.MCPSwitches) error {
+func (m *Lifecycle) SetMCP(ctx context.Context, ref string, next func(thread.MCPSwitches) thread.MCPSwitches) error {
 	return m.change(ctx, ref, "switch MCP servers of", func(t *thread.Thread) bool {
 		was := t.MCP.Clone()
 		t.MCP = next(was.Clone())
@@ -64,36 +71,36 @@ func (m *lifecycle) SetMCP(ctx context.Context, ref string, next func(thread.MCP
 }
 
 // Abandon records that a thread was abandoned, and why.
-func (m *lifecycle) Abandon(ctx context.Context, ref, reason string) error {
+func (m *Lifecycle) Abandon(ctx context.Context, ref, reason string) error {
 	return m.change(ctx, ref, "abandon", func(t *thread.Thread) bool {
 		t.Outcome = thread.Outcome{
-			Kind: thread.OutcomeAbandoned, Reason: plaintext.Cut(strings.TrimSpace(secret.Redact(reason)), 500), At: m.now(),
+			Kind: thread.OutcomeAbandoned, Reason: plaintext.Cut(strings.TrimSpace(secret.Redact(reason)), 500), At: m.cfg.now(),
 		}
 		return true
 	})
 }
 
 // change runs a use case that only changes a thread's row; nothing is written if change returns false.
-func (m *lifecycle) change(ctx context.Context, ref, verb string, change func(*thread.Thread) bool) error {
-	l, err := m.find(ref)
+func (m *Lifecycle) change(ctx context.Context, ref, verb string, change func(*thread.Thread) bool) error {
+	l, err := m.registry.find(ref)
 	if err != nil {
 		return err
 	}
-	return l.do(ctx, func(ctx context.Context) error {
-		if t := l.thread(); !change(&t) {
+	return l.live.do(ctx, func(ctx context.Context) error {
+		if t := l.live.thread(); !change(&t) {
 			return nil
 		}
-		err := l.update(ctx, func(t *thread.Thread) error { change(t); return nil })
+		err := l.live.update(ctx, func(t *thread.Thread) error { change(t); return nil })
 		if err != nil {
-			return fmt.Errorf("%s %s: %w", verb, l.thread().Name, err)
+			return fmt.Errorf("%s %s: %w", verb, l.live.thread().Name, err)
 		}
 		return nil
 	})
 }
 
 // Rename renames a thread: the slug changes, the four digits stay if possible.
-func (m *lifecycle) Rename(ctx context.Context, ref, name string) (thread.Status, error) {
-	l, err := m.find(ref)
+func (m *Lifecycle) Rename(ctx context.Context, ref, name string) (thread.Status, error) {
+	l, err := m.registry.find(ref)
 	if err != nil {
 		return thread.Status{}, err
 	}
@@ -104,17 +111,17 @@ func (m *lifecycle) Rename(ctx context.Context, ref, name string) (thread.Status
 		return thread.Status{}, thread.Hint(fmt.Errorf("name %q has no letters or digits: %w", name, thread.ErrInvalid),
 			"use letters and digits, in any script")
 	}
-	err = l.do(ctx, func(ctx context.Context) error {
-		old := l.thread().Name
+	err = l.live.do(ctx, func(ctx context.Context) error {
+		old := l.live.thread().Name
 		next := renamed(old, name)
 		if strings.EqualFold(strings.TrimSpace(name), next) {
 			title = "" // the name says the same
 		}
 		for try := 0; ; try++ {
-			if next == old && title == l.thread().Title {
+			if next == old && title == l.live.thread().Title {
 				return nil
 			}
-			err := l.update(ctx, func(t *thread.Thread) error { t.Name, t.Title = next, title; return nil })
+			err := l.live.update(ctx, func(t *thread.Thread) error { t.Name, t.Title = next, title; return nil })
 			if err == nil {
 				return nil
 			}
@@ -124,7 +131,7 @@ func (m *lifecycle) Rename(ctx context.Context, ref, name string) (thread.Status
 			next = thread.NewName(name)
 		}
 	})
-	return l.current(), err
+	return l.live.current(), err
 }
 
 // renamed returns a new name with the digits of the old one.
@@ -134,31 +141,31 @@ func renamed(old, name string) string {
 }
 
 // Archive stops a thread's agent and archives the thread. Its worktree stays.
-func (m *lifecycle) Archive(ctx context.Context, ref string) error {
-	l, err := m.find(ref)
+func (m *Lifecycle) Archive(ctx context.Context, ref string) error {
+	l, err := m.registry.find(ref)
 	if err != nil {
 		return err
 	}
-	if err := m.merging.free(l.id); err != nil {
-		return fmt.Errorf("archive %s: %w", l.thread().Name, err)
+	if err := m.merging.free(l.live.id); err != nil {
+		return fmt.Errorf("archive %s: %w", l.live.thread().Name, err)
 	}
-	return l.do(ctx, func(ctx context.Context) error { return l.archive(ctx) })
+	return l.live.do(ctx, func(ctx context.Context) error { return l.archive(ctx) })
 }
 
 // Unarchive restores an archived thread. One that is not archived is refused.
-func (m *lifecycle) Unarchive(ctx context.Context, ref string) error {
-	l, err := m.find(ref)
+func (m *Lifecycle) Unarchive(ctx context.Context, ref string) error {
+	l, err := m.registry.find(ref)
 	if err != nil {
 		return err
 	}
-	return l.do(ctx, func(ctx context.Context) error {
+	return l.live.do(ctx, func(ctx context.Context) error {
 		var none thread.Thread
-		if l.thread().Archived.IsZero() {
-			return thread.Hint(fmt.Errorf("restore %s: it is not archived: %w", l.thread().Name, thread.ErrRefused),
-				"to take back turns of it, run `orchestrator checkpoint restore "+l.thread().Name+" TURN`")
+		if l.live.thread().Archived.IsZero() {
+			return thread.Hint(fmt.Errorf("restore %s: it is not archived: %w", l.live.thread().Name, thread.ErrRefused),
+				"to take back turns of it, run `orchestrator checkpoint restore "+l.live.thread().Name+" TURN`")
 		}
-		if err := l.update(ctx, func(t *thread.Thread) error { t.Archived = none.Archived; return nil }); err != nil {
-			return fmt.Errorf("restore %s: %w", l.thread().Name, err)
+		if err := l.live.update(ctx, func(t *thread.Thread) error { t.Archived = none.Archived; return nil }); err != nil {
+			return fmt.Errorf("restore %s: %w", l.live.thread().Name, err)
 		}
 		return nil
 	})
@@ -166,40 +173,40 @@ func (m *lifecycle) Unarchive(ctx context.Context, ref string) error {
 
 // Delete stops a thread's agent and hides the thread. Undelete restores it until it is purged; until then nothing of it
 // is removed, not even its worktree.
-func (m *lifecycle) Delete(ctx context.Context, ref string) error {
-	l, err := m.find(ref)
+func (m *Lifecycle) Delete(ctx context.Context, ref string) error {
+	l, err := m.registry.find(ref)
 	if err != nil {
 		return err
 	}
-	if err := m.merging.free(l.id); err != nil {
-		return fmt.Errorf("delete %s: %w", l.thread().Name, err)
+	if err := m.merging.free(l.live.id); err != nil {
+		return fmt.Errorf("delete %s: %w", l.live.thread().Name, err)
 	}
-	return l.do(ctx, func(ctx context.Context) error {
+	return l.live.do(ctx, func(ctx context.Context) error {
 		if err := l.stop(ctx, "deleted"); err != nil {
 			return err
 		}
 		failpoint.Hit("thread.delete.stopped")
-		err := l.update(ctx, func(t *thread.Thread) error { t.Deleted = m.now(); return nil })
+		err := l.live.update(ctx, func(t *thread.Thread) error { t.Deleted = m.cfg.now(); return nil })
 		if err != nil {
-			return fmt.Errorf("delete %s: %w", l.thread().Name, err)
+			return fmt.Errorf("delete %s: %w", l.live.thread().Name, err)
 		}
-		if m.Gateway != nil {
-			m.Gateway.Unroute(l.id)
+		if m.cfg.gateway != nil {
+			m.cfg.gateway.Unroute(l.live.id)
 		}
 		return nil
 	})
 }
 
 // Undelete restores a deleted thread.
-func (m *lifecycle) Undelete(ctx context.Context, ref string) error {
-	l, err := m.findDeleted(ref)
+func (m *Lifecycle) Undelete(ctx context.Context, ref string) error {
+	l, err := m.registry.findDeleted(ref)
 	if err != nil {
 		return err
 	}
-	return l.do(ctx, func(ctx context.Context) error {
+	return l.live.do(ctx, func(ctx context.Context) error {
 		var none thread.Thread
-		if err := l.update(ctx, func(t *thread.Thread) error { t.Deleted = none.Deleted; return nil }); err != nil {
-			return fmt.Errorf("restore %s: %w", l.thread().Name, err)
+		if err := l.live.update(ctx, func(t *thread.Thread) error { t.Deleted = none.Deleted; return nil }); err != nil {
+			return fmt.Errorf("restore %s: %w", l.live.thread().Name, err)
 		}
 		return nil
 	})
@@ -207,18 +214,18 @@ func (m *lifecycle) Undelete(ctx context.Context, ref string) error {
 
 // Discard removes an archived or deleted thread permanently: its uncommitted files are saved under our refs before its
 // worktree is removed. Other threads are refused.
-func (m *lifecycle) Discard(ctx context.Context, id thread.ID) error {
-	l := m.run(id)
+func (m *Lifecycle) Discard(ctx context.Context, id thread.ID) error {
+	l := m.registry.run(id)
 	if l == nil {
 		return fmt.Errorf("discard thread %s: %w", id, thread.ErrNotFound)
 	}
-	return l.do(ctx, func(ctx context.Context) error {
-		t := l.thread()
+	return l.live.do(ctx, func(ctx context.Context) error {
+		t := l.live.thread()
 		if t.Deleted.IsZero() && t.Archived.IsZero() {
 			return fmt.Errorf("discard %s: not archived or deleted: %w", t.Name, thread.ErrInvalid)
 		}
 		if t.Deleted.IsZero() {
-			if err := l.update(ctx, func(t *thread.Thread) error { t.Deleted = m.now(); return nil }); err != nil {
+			if err := l.live.update(ctx, func(t *thread.Thread) error { t.Deleted = m.cfg.now(); return nil }); err != nil {
 				return fmt.Errorf("discard %s: %w", t.Name, err)
 			}
 		}
@@ -230,12 +237,12 @@ func (m *lifecycle) Discard(ctx context.Context, id thread.ID) error {
 }
 
 // SetUp prepares a thread's worktree again, as it is.
-func (m *lifecycle) SetUp(ctx context.Context, ref string) (thread.Status, error) {
-	l, err := m.find(ref)
+func (m *Lifecycle) SetUp(ctx context.Context, ref string) (thread.Status, error) {
+	l, err := m.registry.find(ref)
 	if err != nil {
 		return thread.Status{}, err
 	}
-	t := l.thread()
+	t := l.live.thread()
 	switch info, err := os.Stat(t.Worktree.Path); {
 	case t.Worktree.Path == "" || m.cfg.Setup == nil:
 		return thread.Status{}, fmt.Errorf("set up %s: it has no worktree: %w", t.Name, thread.ErrRefused)
@@ -256,5 +263,5 @@ func (m *lifecycle) SetUp(ctx context.Context, ref string) (thread.Status, error
 	if err := l.runSetup(l.inTurn); err != nil {
 		return thread.Status{}, fmt.Errorf("set up %s: %w", t.Name, err)
 	}
-	return l.current(), nil
+	return l.live.current(), nil
 }

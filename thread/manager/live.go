@@ -3,73 +3,51 @@ package manager
 import (
 	"context"
 	"fmt"
-	"iter"
 	"reflect"
-	"slices"
 	"sync"
 	"time"
 
 	"orchestrator/thread"
 	"orchestrator/thread/manager/activity"
+	"orchestrator/thread/manager/events"
 	"orchestrator/thread/manager/offers"
 	"orchestrator/thread/manager/outbox"
 	"orchestrator/thread/plaintext"
-	"orchestrator/thread/share"
 )
 
-// liveThreads is the index of all live threads, for what one thread needs to know about the others. core.mu guards it.
-type liveThreads struct {
-	*core
-	live  map[thread.ID]*liveThread
-	order []thread.ID // oldest first
-}
-
-func newLiveThreads(c *core) *liveThreads {
-	return &liveThreads{core: c, live: make(map[thread.ID]*liveThread)}
-}
-
-// insert adds a thread. core.mu is held.
-func (m *liveThreads) insert(l *liveThread) {
-	m.live[l.id] = l
-	m.order = append(m.order, l.id)
-}
-
-// remove removes a purged thread. core.mu is held.
-func (m *liveThreads) remove(l *liveThread) {
-	l.gone = true
-	delete(m.live, l.id)
-	m.order = slices.DeleteFunc(m.order, func(id thread.ID) bool { return id == l.id })
-}
-
-// other returns a thread by its id, nil if there is none.
-func (m *liveThreads) other(id thread.ID) *liveThread {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.live[id]
+// family is what a thread is told of the others.
+type family interface {
+	has(*liveThread) bool
+	depth(parent thread.ID) int
+	rename(l *liveThread, from, to string)
 }
 
 // liveThread is one thread with its current state. Slow work runs in its queue, one step after the other: recording
-// answers, starting, stopping, rewinding. A step may take core.mu for a moment; it never waits for another thread's
-// queue.
+// answers, starting, stopping, rewinding. A step may take mu for a moment; it never waits for another thread's queue.
 //
-// Three types build on each other: a liveThread; the typist, which types the thread's prompts; and the run, which
-// starts and stops its process. The run has a recording.Recorder, which stores the answers.
+// The typist, which types the thread's prompts, and the run, which starts and stops its process, hold it. The run has a
+// recording.Recorder, which stores the answers.
 //
-// Lock order: liveThread.reporting or outbox.mu, then queue.mu, then core.mu, then events.Bus.mu.
+// Lock order: liveThread.reporting or outbox.mu, then queue.mu, then liveThread.mu, then index.mu or events.Bus.mu. Nobody
+// takes the lock of a second thread while it holds that of one.
 type liveThread struct {
-	*liveThreads
-	id thread.ID
-
-	queue queue
+	id       thread.ID
+	cfg      *Config
+	bus      *events.Bus
+	work     *work
+	environs *environs
+	index    family
+	parent   thread.ID // which it was forked from; never changes
+	queue    queue
 
 	// reporting makes the check whether evidence is still current and the report to the session one step, so that the idle
 	// of an old answer never overrides the working of a new request.
 	reporting sync.Mutex
 
-	// The fields below are guarded by core.mu.
+	// mu guards the fields below; it is held only for moments, never while a port is called.
+	mu sync.Mutex
 
 	t          thread.Thread
-	gone       bool // purged
 	execution  *thread.Execution
 	session    thread.Session
 	exit       *thread.Exit       // of the execution, from its end until it is recorded
@@ -85,101 +63,22 @@ type liveThread struct {
 	visibility visibility        // how much is known about what its program does
 	aside      string            // why its program runs without the gateway, "" if it does not
 	before     int               // requests before its program was started
-	polling    bool              // a poll is queued
-	around     bool              // its newest turn went around the gateway
-	searching  bool              // a search for the answer to such a prompt is scheduled
-	stopping   bool              // we asked it to end
-	amid       bool              // it ended while it worked
-	judging    bool              // a check of the prompts that the agent took is scheduled
-	awaiting   bool              // waiting for the end of a limit
+	course     course            // of its newest turn
+	ending     ending            // of its process
+	polling    once              // a poll is queued
+	searching  once              // a search for the answer to a prompt that went around the gateway is scheduled
+	judging    once              // a check of the prompts that the agent took is scheduled
+	awaiting   once              // waiting for the end of a limit
+	settingUp  once              // its worktree's setup is running
 	asked      outbox.Glance     // what others see of the outbox
 	offer      *thread.Offer     // the newest unanswered one
 	sideCost   float64
 	ahead      thread.Begun     // the main request in progress; its Context is 0 if none is, or if it is not known
 	windows    map[string]int64 // from the agent's own configuration; replaced, never modified
-
-	settingUp bool // its worktree's setup is running
 }
 
 // enqueue adds a step; false when the manager has closed.
 func (l *liveThread) enqueue(step func()) bool { return l.queue.enqueue(step) }
-
-// depth counts the ancestors, from parent upwards; purged ones do not count. core.mu is held.
-func (m *liveThreads) depth(parent thread.ID) int {
-	n := 0
-	for n <= len(m.live) {
-		l := m.live[parent]
-		if l == nil {
-			break
-		}
-		n++
-		parent = l.t.Parent
-	}
-	return n
-}
-
-// sessionTaken reports whether another thread has a session.
-func (m *liveThreads) sessionTaken(id thread.ID, session string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, other := range m.live {
-		if other.id != id && other.t.Session == session {
-			return true
-		}
-	}
-	return false
-}
-
-// rivals reports whether another thread runs the same agent in the same folder, and has no session yet.
-func (m *liveThreads) rivals(t thread.Thread) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, other := range m.live {
-		if other.id != t.ID && other.session != nil && other.t.Agent == t.Agent && other.t.Dir == t.Dir && other.t.Session == "" {
-			return true
-		}
-	}
-	return false
-}
-
-// threads returns all threads, oldest first. core.mu is held during the iteration.
-func (m *liveThreads) threads() iter.Seq[*thread.Thread] {
-	return func(yield func(*thread.Thread) bool) {
-		for _, id := range m.order {
-			if !yield(&m.live[id].t) {
-				return
-			}
-		}
-	}
-}
-
-// sharing names the threads in use that work on the same files as t. core.mu is held.
-func (m *liveThreads) sharing(t thread.Thread) []string {
-	return thread.NamesOf(thread.NewFolders(m.cfg.Project, m.threads()).With(&t))
-}
-
-// besides is sharing for a thread whether it is in use or not.
-func (m *liveThreads) besides(t thread.Thread) []string {
-	t.Archived, t.Deleted, t.Outcome = time.Time{}, time.Time{}, thread.Outcome{}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.sharing(t)
-}
-
-// together returns the other threads that work on the same files, including those that are no longer in use: what they
-// wrote is still there.
-func (m *liveThreads) together(t thread.Thread) []thread.Thread {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var others []thread.Thread
-	at := share.Place{Dir: t.Dir, Worktree: t.Worktree.Path}
-	for o := range m.threads() {
-		if o.ID != t.ID && share.Together(m.cfg.Project, at, share.Place{Dir: o.Dir, Worktree: o.Worktree.Path}) {
-			others = append(others, *o)
-		}
-	}
-	return others
-}
 
 // do runs a use case as a step and waits for it. A step is not interrupted when its client disconnects: it uses the
 // manager's own context.
@@ -190,7 +89,7 @@ func (l *liveThread) do(ctx context.Context, step func(ctx context.Context) erro
 			done <- fmt.Errorf("thread %s: %w", l.id, thread.ErrNotFound)
 			return
 		}
-		done <- step(l.ctx)
+		done <- step(l.work.ctx)
 	})
 	if !ok {
 		return errClosed
@@ -203,17 +102,21 @@ func (l *liveThread) do(ctx context.Context, step func(ctx context.Context) erro
 	}
 }
 
-func (l *liveThread) isGone() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.gone
-}
+// isGone reports whether the thread was purged.
+func (l *liveThread) isGone() bool { return !l.index.has(l) }
 
 // thread returns the thread as it is now.
 func (l *liveThread) thread() thread.Thread {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.t
+}
+
+// is reports whether a thread is as asked for, which copies nothing.
+func (l *liveThread) is(what func(*thread.Thread) bool) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return what(&l.t)
 }
 
 // running returns the session, nil if no process runs.
@@ -229,7 +132,7 @@ func (l *liveThread) update(ctx context.Context, change func(*thread.Thread) err
 		if err := change(t); err != nil {
 			return err
 		}
-		t.Updated = l.now()
+		t.Updated = l.cfg.now()
 		return nil
 	})
 	if err != nil {
@@ -243,6 +146,9 @@ func (l *liveThread) update(ctx context.Context, change func(*thread.Thread) err
 func (l *liveThread) set(t thread.Thread) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if was := l.t.Name; was != t.Name {
+		l.index.rename(l, was, t.Name)
+	}
 	l.t = t
 	l.show()
 }
@@ -292,35 +198,35 @@ func (l *liveThread) reportUnless(requests int, e thread.Evidence) {
 
 // later runs a step after a delay, unless the manager closes before.
 func (l *liveThread) later(wait time.Duration, step func()) {
-	if !l.begin() {
+	if !l.work.begin() {
 		return
 	}
 	go func() {
-		defer l.done()
+		defer l.work.done()
 		t := time.NewTimer(wait)
 		defer t.Stop()
 		select {
 		case <-t.C:
 			l.enqueue(step)
-		case <-l.closing:
+		case <-l.work.closing:
 		}
 	}()
 }
 
-// setup returns the setup state that people see. core.mu is held.
+// setup returns the setup state that people see. mu is held.
 func (l *liveThread) setup() thread.Setup {
-	if l.t.Setup.State == thread.SetupRuns && !l.settingUp {
+	if l.t.Setup.State == thread.SetupRuns && l.settingUp != taken {
 		return thread.Setup{State: thread.SetupUnfinished}
 	}
 	return l.t.Setup
 }
 
-// status returns a thread as clients see it. core.mu is held.
+// status returns a thread as clients see it. mu is held.
 func (l *liveThread) status() thread.Status {
-	s := thread.Status{Thread: l.t, Seq: l.bus.Newest(), State: l.shown, Depth: l.depth(l.t.Parent)}
+	s := thread.Status{Thread: l.t, Seq: l.bus.Newest(), State: l.shown, Depth: l.index.depth(l.t.Parent)}
 	s.Setup = l.setup()
-	s.RunsLines = l.runsLines(l.t.Agent)
-	s.Around = l.around || l.session != nil && l.visibility.direct()
+	s.RunsLines = l.cfg.runsLines(l.t.Agent)
+	s.Around = l.course == aroundGateway || l.session != nil && l.visibility.direct()
 	s.Gauge.CostUSD += l.sideCost
 	if a := l.ahead; a.Context > 0 {
 		s.Gauge.Tokens, s.Gauge.Estimated, s.Gauge.Margin, s.Gauge.Masked = a.Context, true, a.Margin, a.Masked
@@ -328,7 +234,7 @@ func (l *liveThread) status() thread.Status {
 	s.Usage.CostUSD, _ = s.Cost()
 	if l.execution != nil {
 		e := *l.execution
-		s.Execution, s.Environ, s.Aside = &e, l.environUse(l.id), l.aside
+		s.Execution, s.Environ, s.Aside = &e, l.environs.use(l.id), l.aside
 	}
 	s.Offer = offers.Current(l.offer, s.Gauge.Share())
 	s.Prompts, s.Queued = l.asked.Prompts, l.asked.Queued
@@ -346,14 +252,14 @@ func (l *liveThread) current() thread.Status {
 	return l.status()
 }
 
-// show computes the state that people see and publishes it if anything changed. core.mu is held.
+// show computes the state that people see and publishes it if anything changed. mu is held.
 func (l *liveThread) show() {
 	l.shown = l.state()
 	s := l.status()
 	if !l.t.Deleted.IsZero() {
 		if l.published != nil {
 			l.published = nil
-			l.bus.Publish(thread.Event{At: l.now(), Kind: thread.EventRemoved, ThreadID: l.id})
+			l.bus.Publish(thread.Event{At: l.cfg.now(), Kind: thread.EventRemoved, ThreadID: l.id})
 		}
 		return
 	}
@@ -362,16 +268,16 @@ func (l *liveThread) show() {
 	}
 	l.published = &s
 	told := s
-	l.bus.Publish(thread.Event{At: l.now(), Kind: thread.EventThread, ThreadID: l.id, Status: &told})
+	l.bus.Publish(thread.Event{At: l.cfg.now(), Kind: thread.EventThread, ThreadID: l.id, Status: &told})
 }
 
-// state returns a thread's state as people see it. core.mu is held.
+// state returns a thread's state as people see it. mu is held.
 func (l *liveThread) state() thread.StateReport {
 	if l.session == nil {
 		return activity.Stopped(l.t, l.proof, l.shown)
 	}
 	k := activity.Known{
-		Reported: l.reported, Started: l.now(), Seen: l.t.Seen, Unstored: l.requests.Unstored(), Trouble: l.trouble,
+		Reported: l.reported, Started: l.cfg.now(), Seen: l.t.Seen, Unstored: l.requests.Unstored(), Trouble: l.trouble,
 		First: l.asked.First,
 	}
 	if l.execution != nil {

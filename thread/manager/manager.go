@@ -5,51 +5,95 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/ground/semaphore"
+	"orchestrator/thread/manager/events"
 	"orchestrator/thread/manager/offers"
+	"orchestrator/thread/manager/past"
 	"orchestrator/thread/plaintext"
 )
 
-// Manager has all use cases. Create it with New, set Gateway, then Open it and later Close it. Its methods are safe for
-// concurrent use.
+// Manager has all use cases, by what they are about. Create it with New, set Gateway, then Open it and later Close it.
+// All of them are safe for concurrent use.
 type Manager struct {
+	// Gateway carries the model requests. It must be set before Open, since the gateway needs Traffic. Nil means that
+	// agents talk to their providers directly.
+	Gateway thread.Gateway
 	// Skipped lists the stored threads that Open skipped, with reasons.
 	Skipped []string
 
-	*registry
-	*status
-	*history
-	*runs
-	*creation
-	*lifecycle
-	*forks
-	*rewinds
-	*merges
-	*prompts
-	*suggestions
-	*traffic
+	Threads   *Threads
+	History   *History
+	Agents    *Agents
+	Creation  *Creation
+	Lifecycle *Lifecycle
+	Forks     *Forks
+	Rewinds   *Rewinds
+	Merges    *Merges
+	Prompts   *Prompts
+	Offers    *Offers
+	Traffic   *Traffic
+
+	cfg      *Config
+	bus      *events.Bus
+	work     *work
+	registry *registry
 	recovery *recovery
 }
 
+// How many prompts of a server are typed at once, and for how long one holds its slot while others wait: an agent's
+// input is watched closely in the meantime, and an agent that gets no CPU time accepts none.
+const (
+	typedAtOnce = 4
+	typingShare = time.Second
+)
+
 // New returns a Manager that does nothing until Open.
-func New(cfg Config) *Manager {
-	r := newRegistry(newCore(cfg))
+func New(config Config) *Manager {
+	cfg, bus, work := config.withDefaults(), &events.Bus{}, newWork()
+	bus.StartAfter(cfg.now().UnixMicro()) // numbers of an earlier run are smaller
+	past := past.Reader{Store: cfg.Store, Codec: cfg.Reader, Differ: cfg.Differ, Log: cfg.Log}
+	notices, intents, environs := &notices{cfg, bus}, &intents{cfg}, &environs{server: cfg.Env}
+	index := newIndex(cfg)
+	starts := &starts{limit: cfg.Limits.Running, index: index}
+	r := &registry{
+		cfg: cfg, past: past, bus: bus, work: work, notices: notices, intents: intents, environs: environs, starts: starts,
+		typing: semaphore.New(typedAtOnce, typingShare), index: index, byID: make(map[thread.ID]*run),
+	}
+	var programs func() []string
+	if w, ok := cfg.Merges.(thread.ProgramWaiter); ok {
+		programs = w.Programs
+	}
+	merging := newExclusive(programs)
 	m := &Manager{
-		registry: r, status: &status{r}, history: &history{r}, runs: &runs{r}, lifecycle: &lifecycle{r},
-		rewinds: &rewinds{r}, traffic: &traffic{r},
+		Threads:   &Threads{cfg: cfg, bus: bus, environs: environs, registry: r},
+		History:   &History{cfg: cfg, past: past, registry: r},
+		Agents:    &Agents{cfg: cfg, registry: r, starts: starts},
+		Lifecycle: &Lifecycle{cfg: cfg, bus: bus, notices: notices, merging: merging, registry: r},
+		Rewinds:   &Rewinds{cfg: cfg, notices: notices, merging: merging, registry: r},
+		Traffic:   &Traffic{cfg: cfg, bus: bus, work: work, notices: notices, registry: r},
+		cfg:       cfg, bus: bus, work: work, registry: r,
 	}
-	m.creation = &creation{registry: r, runs: m.runs}
-	m.forks = &forks{registry: r, runs: m.runs, creation: m.creation}
-	m.merges = &merges{registry: r, life: m.lifecycle}
-	m.suggestions = &suggestions{
-		registry: r, forks: m.forks, life: m.lifecycle, mode: cfg.Offers, signals: make(map[thread.ID]*offers.Signals),
+	m.Creation = &Creation{cfg: cfg, bus: bus, work: work, notices: notices, intents: intents, registry: r, agents: m.Agents}
+	m.Forks = &Forks{cfg: cfg, past: past, notices: notices, registry: r, agents: m.Agents, creation: m.Creation}
+	m.Merges = &Merges{
+		cfg: cfg, past: past, bus: bus, work: work, notices: notices, intents: intents, merging: merging, registry: r,
+		life: m.Lifecycle,
 	}
-	m.prompts = &prompts{registry: r, suggestions: m.suggestions}
-	m.recovery = &recovery{registry: r, creation: m.creation, forks: m.forks, rewinds: m.rewinds, merges: m.merges}
-	r.answered = m.suggestions.observe
+	m.Offers = &Offers{
+		cfg: cfg, past: past, work: work, notices: notices, registry: r, forks: m.Forks, life: m.Lifecycle,
+		mode: cfg.Offers, signals: make(map[thread.ID]*offers.Signals),
+	}
+	m.Prompts = &Prompts{cfg: cfg, registry: r, offers: m.Offers}
+	m.recovery = &recovery{
+		cfg: cfg, work: work, notices: notices, intents: intents, registry: r,
+		creation: m.Creation, forks: m.Forks, rewinds: m.Rewinds, merges: m.Merges,
+	}
+	r.answered = m.Offers.observe
 	if t, ok := cfg.Worktrees.(thread.RepairReporter); ok {
-		t.OnRepair(func(text string) { m.notice("", thread.LevelWarn, "%s", text) })
+		t.OnRepair(func(text string) { notices.post("", thread.LevelWarn, "%s", text) })
 	}
 	return m
 }
@@ -57,21 +101,20 @@ func New(cfg Config) *Manager {
 // Open reads the store, repairs what a crash left and marks runs that never ended as interrupted. Whether they can be
 // resumed is checked in the background and published as events.
 func (m *Manager) Open(ctx context.Context) error {
+	m.cfg.gateway = m.Gateway
 	threads, err := m.cfg.Store.Threads(ctx)
 	if err != nil {
 		return fmt.Errorf("read the threads: %w", err)
 	}
-	m.mu.Lock()
 	for _, t := range threads {
 		if err := t.ID.Check(); err != nil {
 			m.Skipped = append(m.Skipped, fmt.Sprintf("skipped stored thread %q: %v", t.Name, err))
 			m.cfg.Log.Error("skip a stored thread", "thread", t.Name, "err", err)
 			continue
 		}
-		m.add(t)
+		m.registry.add(t)
 	}
-	m.mu.Unlock()
-	m.suggestions.loadOffers(ctx)
+	m.Offers.loadOffers(ctx)
 	if err := m.recovery.moveOldNotes(ctx); err != nil {
 		m.cfg.Log.Error("migrate notes of older versions", "err", err)
 	}
@@ -86,11 +129,11 @@ func (m *Manager) Open(ctx context.Context) error {
 		return err
 	}
 	m.recovery.nameUnfinished()
-	m.mu.Lock()
-	for _, l := range m.byID {
-		l.show()
+	for _, l := range m.registry.all() {
+		l.live.mu.Lock()
+		l.live.show()
+		l.live.mu.Unlock()
 	}
-	m.mu.Unlock()
 	m.recovery.checkInterrupted()
 	m.recovery.checkKept()
 	return nil
@@ -98,51 +141,34 @@ func (m *Manager) Open(ctx context.Context) error {
 
 // Close stops all agents, ends their executions, and waits until everything is stored or ctx ends.
 func (m *Manager) Close(ctx context.Context) error {
-	defer m.cancel()
-	m.mu.Lock()
-	if m.closed {
-		m.mu.Unlock()
+	defer m.work.cancel()
+	if !m.work.stop() {
 		return nil
 	}
-	select {
-	case <-m.closing:
-		m.mu.Unlock()
-		return nil
-	default:
-		close(m.closing)
-	}
-	lines := m.all()
-	m.mu.Unlock()
-
+	lines := m.registry.all()
 	errs := make([]error, len(lines))
 	var stops sync.WaitGroup
 	for i, l := range lines {
-		if l.running() == nil {
+		if l.live.running() == nil {
 			continue
 		}
 		stops.Go(func() {
-			errs[i] = l.do(ctx, func(ctx context.Context) error { return l.stop(ctx, "server stopped") })
+			errs[i] = l.live.do(ctx, func(ctx context.Context) error { return l.stop(ctx, "server stopped") })
 		})
 	}
 	stops.Wait()
-	m.mu.Lock()
-	m.drains = true
-	m.busy++
-	m.mu.Unlock()
-	m.done()
-	if err := m.drain(ctx); err != nil {
+	if err := m.work.drain(ctx); err != nil {
 		errs = append(errs, err)
 	}
-	m.mu.Lock()
-	m.closed = true
-	for _, l := range m.byID {
-		if l.unsaved > 0 {
+	for _, l := range m.registry.all() {
+		l.live.mu.Lock()
+		if l.live.unsaved > 0 {
 			// The agent's transcript has them, and its next request brings the conversation again.
-			errs = append(errs, fmt.Errorf("%s of %s could not be saved: %s", plaintext.Count(l.unsaved, "answer"), l.t.Name,
-				l.trouble))
+			errs = append(errs, fmt.Errorf("%s of %s could not be saved: %s", plaintext.Count(l.live.unsaved, "answer"), l.live.t.Name,
+				l.live.trouble))
 		}
+		l.live.mu.Unlock()
 	}
-	m.mu.Unlock()
 	m.bus.Close()
 	return errors.Join(errs...)
 }

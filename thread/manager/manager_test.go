@@ -51,7 +51,7 @@ func TestTurnIsDurableBeforeItIsShownDone(t *testing.T) {
 		if o := strings.Join(order, " "); !strings.HasPrefix(o, "response response turn done") {
 			t.Errorf("order %s", o)
 		}
-		if err := w.m.Seen(ctx, s.Name); err != nil {
+		if err := w.m.Lifecycle.Seen(ctx, s.Name); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.status(s.ID); got.State.State != thread.StateIdle {
@@ -91,14 +91,14 @@ func TestSlowSubscriberSeesTheGap(t *testing.T) {
 	inWorld(t, func(w *world) {
 		c, cancel := context.WithCancel(ctx)
 		defer cancel()
-		first := w.m.Seq()
-		ch, err := w.m.Events(c)
+		first := w.m.Threads.Seq()
+		ch, err := w.m.Threads.Events(c)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s := w.create(thread.NewRequest{})
 		for i := range 1500 {
-			if err := w.m.Pin(ctx, s.Name, i%2 == 0); err != nil {
+			if err := w.m.Lifecycle.Pin(ctx, s.Name, i%2 == 0); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -138,11 +138,11 @@ func TestFullDiskLosesNothing(t *testing.T) {
 			t.Errorf("told: %s", n)
 		}
 		// Dialogs are shown all the same.
-		w.m.Hook(s.ID, "PermissionRequest", nil)
+		w.m.Traffic.Hook(s.ID, "PermissionRequest", nil)
 		if got := w.status(s.ID); got.State.State != thread.StateApproval {
 			t.Errorf("dialog: %s", got.State.State)
 		}
-		w.m.Hook(s.ID, "Stop", nil)
+		w.m.Traffic.Hook(s.ID, "Stop", nil)
 		w.store.fail(nil)
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
@@ -169,7 +169,7 @@ func TestOldIdleDoesNotOvertakeNewWork(t *testing.T) {
 		s := w.create(thread.NewRequest{})
 		w.store.fail(thread.ErrDiskFull)
 		w.turn(s.ID, "p1")
-		w.m.RequestStarted(s.ID, thread.Begun{Main: true, Model: "m1", At: time.Now()})
+		w.m.Traffic.RequestStarted(s.ID, thread.Begun{Main: true, Model: "m1", At: time.Now()})
 		w.store.fail(nil)
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
@@ -183,7 +183,7 @@ func TestSideRequestsCostOnly(t *testing.T) {
 	inWorld(t, func(w *world) {
 		s := w.create(thread.NewRequest{})
 		answer := item("assistant", "title")
-		w.m.ExchangeEnded(s.ID, thread.Exchange{Purpose: "title", Answer: &answer, Usage: thread.Usage{CostUSD: 1}})
+		w.m.Traffic.ExchangeEnded(s.ID, thread.Exchange{Purpose: "title", Answer: &answer, Usage: thread.Usage{CostUSD: 1}})
 		w.turn(s.ID, "p1")
 		got := w.status(s.ID)
 		if got.Gauge.CostUSD != 1.5 || got.Usage.CostUSD != 1.5 || got.Usage.Input != 20 || got.Turn != 1 {
@@ -196,8 +196,8 @@ func TestInterruptedAnswerIsKept(t *testing.T) {
 	inWorld(t, func(w *world) {
 		s := w.create(thread.NewRequest{})
 		half := item("assistant", "half an ans")
-		w.m.RequestStarted(s.ID, thread.Begun{Main: true, Model: "m1", At: time.Now()})
-		w.m.ExchangeEnded(s.ID, thread.Exchange{Main: true, Status: 200, Items: []thread.Item{item("user", "p1")}, Answer: &half,
+		w.m.Traffic.RequestStarted(s.ID, thread.Begun{Main: true, Model: "m1", At: time.Now()})
+		w.m.Traffic.ExchangeEnded(s.ID, thread.Exchange{Main: true, Status: 200, Items: []thread.Item{item("user", "p1")}, Answer: &half,
 			Prompt: "p1", Interrupted: true, EndsTurn: true, Err: "cut at byte 11", Ended: time.Now()})
 		synctest.Wait()
 		got := w.status(s.ID)
@@ -223,15 +223,15 @@ func TestCutAnswerLeavesItsTurnOpen(t *testing.T) {
 	inWorld(t, func(w *world) {
 		s := w.create(thread.NewRequest{})
 		half := item("assistant", "half an ans")
-		w.m.RequestStarted(s.ID, thread.Begun{Main: true, Model: "m1", At: time.Now()})
-		w.m.ExchangeEnded(s.ID, thread.Exchange{Main: true, Status: 200, Items: []thread.Item{item("user", "p1")}, Answer: &half,
+		w.m.Traffic.RequestStarted(s.ID, thread.Begun{Main: true, Model: "m1", At: time.Now()})
+		w.m.Traffic.ExchangeEnded(s.ID, thread.Exchange{Main: true, Status: 200, Items: []thread.Item{item("user", "p1")}, Answer: &half,
 			Prompt: "p1", Interrupted: true, EndsTurn: true, Err: "cut at byte 11", Ended: time.Now()})
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		if got := w.status(s.ID); got.Turn != 0 || got.State.State == thread.StateIdle || got.State.State == thread.StateDone {
 			t.Errorf("cut off, the thread is %s at turn %d", got.State.State, got.Turn)
 		}
-		w.m.Hook(s.ID, "Stop", nil)
+		w.m.Traffic.Hook(s.ID, "Stop", nil)
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		got := w.status(s.ID)
@@ -247,7 +247,7 @@ func TestInterruptedTurnIsClosed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		s := w.create(thread.NewRequest{})
 		w.respond(s.ID, "p1", "call", false)
-		w.m.Hook(s.ID, "Stop", nil)
+		w.m.Traffic.Hook(s.ID, "Stop", nil)
 		time.Sleep(time.Second)
 		w.respond(s.ID, "p1", "call", false) // it only looked idle
 		time.Sleep(5 * time.Second)
@@ -255,7 +255,7 @@ func TestInterruptedTurnIsClosed(t *testing.T) {
 		if got := w.status(s.ID); got.Turn != 0 {
 			t.Errorf("a working turn was closed: %+v", got.Thread)
 		}
-		w.m.Hook(s.ID, "Stop", nil)
+		w.m.Traffic.Hook(s.ID, "Stop", nil)
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		got := w.status(s.ID)
@@ -314,14 +314,14 @@ func TestNoProcessWithoutItsRow(t *testing.T) {
 func TestFailedStartIsNamed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.sess.refuse = errors.New("no such program")
-		_, err := w.m.New(ctx, thread.NewRequest{Agent: "claude"})
+		_, err := w.m.Creation.New(ctx, thread.NewRequest{Agent: "claude"})
 		if err == nil || !strings.Contains(err.Error(), "no such program") {
 			t.Fatalf("err %v", err)
 		}
 		if open, _ := w.store.OpenExecutions(ctx); len(open) != 0 {
 			t.Errorf("runs left open: %+v", open)
 		}
-		list, _ := w.m.List(ctx)
+		list, _ := w.m.Threads.List(ctx)
 		if len(list) != 0 {
 			t.Errorf("left behind: %+v", list)
 		}
@@ -340,11 +340,11 @@ func TestBadNewRequests(t *testing.T) {
 			"no pair":    {thread.NewRequest{Agent: "claude", Flags: thread.Flags{Env: []string{"X"}}}, thread.ErrInvalid},
 			"nul":        {thread.NewRequest{Agent: "claude", Flags: thread.Flags{Args: []string{"a\x00b"}}}, thread.ErrInvalid},
 		} {
-			if _, err := w.m.New(ctx, c.r); !errors.Is(err, c.want) {
+			if _, err := w.m.Creation.New(ctx, c.r); !errors.Is(err, c.want) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if list, _ := w.m.List(ctx); len(list) != 0 {
+		if list, _ := w.m.Threads.List(ctx); len(list) != 0 {
 			t.Errorf("left %+v", list)
 		}
 	})
@@ -359,29 +359,29 @@ func TestNames(t *testing.T) {
 			t.Fatalf("names %s %s %s", a.Name, b.Name, c.Name)
 		}
 		for ref, want := range map[string]thread.ID{a.Name: a.ID, string(b.ID): b.ID, "fix": c.ID, string(c.ID[:8]): c.ID, " FIX-the ": c.ID} {
-			s, err := w.m.Switch(ctx, ref)
+			s, err := w.m.Lifecycle.Switch(ctx, ref)
 			if err != nil || s.ID != want {
 				t.Errorf("%q is %s, %v", ref, s.Name, err)
 			}
 		}
 		var unknown *thread.UnknownThreadError
-		if _, err := w.m.Switch(ctx, "auth"); !errors.As(err, &unknown) || len(unknown.Nearest) != 2 {
+		if _, err := w.m.Lifecycle.Switch(ctx, "auth"); !errors.As(err, &unknown) || len(unknown.Nearest) != 2 {
 			t.Errorf("ambiguous: %v", err)
 		}
-		if _, err := w.m.Switch(ctx, "fxi-the-docs-please"); !errors.As(err, &unknown) || len(unknown.Nearest) != 1 || unknown.Nearest[0] != c.Name {
+		if _, err := w.m.Lifecycle.Switch(ctx, "fxi-the-docs-please"); !errors.As(err, &unknown) || len(unknown.Nearest) != 1 || unknown.Nearest[0] != c.Name {
 			t.Errorf("misspelt: %v", err)
 		}
-		if _, err := w.m.Switch(ctx, ""); !errors.Is(err, thread.ErrNotFound) {
+		if _, err := w.m.Lifecycle.Switch(ctx, ""); !errors.Is(err, thread.ErrNotFound) {
 			t.Errorf("empty: %v", err)
 		}
-		s, err := w.m.Rename(ctx, a.Name, "Login page")
+		s, err := w.m.Lifecycle.Rename(ctx, a.Name, "Login page")
 		if err != nil || s.Name != "login-page"+a.Name[len(a.Name)-5:] {
 			t.Errorf("renamed to %s, %v", s.Name, err)
 		}
-		if _, err := w.m.Rename(ctx, a.Name, "x"); !errors.Is(err, thread.ErrNotFound) {
+		if _, err := w.m.Lifecycle.Rename(ctx, a.Name, "x"); !errors.Is(err, thread.ErrNotFound) {
 			t.Errorf("old name: %v", err)
 		}
-		if _, err := w.m.Rename(ctx, s.Name, "!!"); !errors.Is(err, thread.ErrInvalid) {
+		if _, err := w.m.Lifecycle.Rename(ctx, s.Name, "!!"); !errors.Is(err, thread.ErrInvalid) {
 			t.Errorf("no name: %v", err)
 		}
 	})
@@ -396,7 +396,7 @@ func TestRenamedToATakenName(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := w.m.Rename(ctx, s.Name, "one")
+		got, err := w.m.Lifecycle.Rename(ctx, s.Name, "one")
 		if err != nil || got.Name == taken || !strings.HasPrefix(got.Name, "one-") {
 			t.Errorf("renamed to %q, %v", got.Name, err)
 		}
@@ -407,50 +407,50 @@ func TestLifeCycle(t *testing.T) {
 	inWorld(t, func(w *world) {
 		s := w.create(thread.NewRequest{Name: "one"})
 		w.turn(s.ID, "p1")
-		if err := w.m.Archive(ctx, "one"); err != nil {
+		if err := w.m.Lifecycle.Archive(ctx, "one"); err != nil {
 			t.Fatal(err)
 		}
 		got := w.status(s.ID)
 		if got.Archived.IsZero() || got.State.State != thread.StateExited || got.Interrupted {
 			t.Errorf("archived: %+v", got)
 		}
-		if _, err := w.m.Start(ctx, "one", 0, 0); !errors.Is(err, thread.ErrRefused) {
+		if _, err := w.m.Agents.Start(ctx, "one", 0, 0); !errors.Is(err, thread.ErrRefused) {
 			t.Errorf("start of an archived thread: %v", err)
 		}
-		if err := w.m.Unarchive(ctx, "one"); err != nil {
+		if err := w.m.Lifecycle.Unarchive(ctx, "one"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.m.Start(ctx, "one", 0, 0); err != nil {
+		if _, err := w.m.Agents.Start(ctx, "one", 0, 0); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.m.Delete(ctx, "one"); err != nil {
+		if err := w.m.Lifecycle.Delete(ctx, "one"); err != nil {
 			t.Fatal(err)
 		}
 		if !w.routes.removed[s.ID] {
 			t.Error("a deleted thread's address is still there")
 		}
-		if list, _ := w.m.List(ctx); len(list) != 0 {
+		if list, _ := w.m.Threads.List(ctx); len(list) != 0 {
 			t.Errorf("deleted is listed: %+v", list)
 		}
 		if len(w.events.of(thread.EventRemoved)) != 1 {
 			t.Error("no removal was told")
 		}
-		if err := w.m.Undelete(ctx, "one"); err != nil {
+		if err := w.m.Lifecycle.Undelete(ctx, "one"); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.status(s.ID); got.Turn != 1 {
 			t.Errorf("brought back: %+v", got)
 		}
-		if err := w.m.Discard(ctx, s.ID); !errors.Is(err, thread.ErrInvalid) {
+		if err := w.m.Lifecycle.Discard(ctx, s.ID); !errors.Is(err, thread.ErrInvalid) {
 			t.Errorf("discarded a thread that is in use: %v", err)
 		}
-		if err := w.m.Delete(ctx, "one"); err != nil {
+		if err := w.m.Lifecycle.Delete(ctx, "one"); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.m.Discard(ctx, s.ID); err != nil {
+		if err := w.m.Lifecycle.Discard(ctx, s.ID); err != nil {
 			t.Error(err)
 		}
-		if err := w.m.Undelete(ctx, "one"); !errors.Is(err, thread.ErrNotFound) {
+		if err := w.m.Lifecycle.Undelete(ctx, "one"); !errors.Is(err, thread.ErrNotFound) {
 			t.Errorf("after it was discarded: %v", err)
 		}
 	})
@@ -462,21 +462,21 @@ func TestSend(t *testing.T) {
 		if got := w.sess.of(s.ID).prompts(); got != "first" {
 			t.Errorf("sent %q", got)
 		}
-		if _, err := w.m.Ask(ctx, s.Name, thread.AskRequest{Text: " "}); !errors.Is(err, thread.ErrInvalid) {
+		if _, err := w.m.Prompts.Ask(ctx, s.Name, thread.AskRequest{Text: " "}); !errors.Is(err, thread.ErrInvalid) {
 			t.Errorf("empty: %v", err)
 		}
-		w.m.Hook(s.ID, "PermissionRequest", nil)
-		p, err := w.m.Ask(ctx, s.Name, thread.AskRequest{Text: "x"})
+		w.m.Traffic.Hook(s.ID, "PermissionRequest", nil)
+		p, err := w.m.Prompts.Ask(ctx, s.Name, thread.AskRequest{Text: "x"})
 		if err != nil || p.State != thread.PromptQueued || p.Reason == "" || w.sess.of(s.ID).prompts() != "first" {
 			t.Errorf("into a dialog: %+v %v, sent %q", p, err, w.sess.of(s.ID).prompts())
 		}
-		if err := w.m.StopAgent(ctx, s.Name); err != nil {
+		if err := w.m.Agents.Stop(ctx, s.Name); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.m.Ask(ctx, s.Name, thread.AskRequest{Text: "x"}); !errors.Is(err, thread.ErrNotRunning) {
+		if _, err := w.m.Prompts.Ask(ctx, s.Name, thread.AskRequest{Text: "x"}); !errors.Is(err, thread.ErrNotRunning) {
 			t.Errorf("to nobody: %v", err)
 		}
-		if err := w.m.StopAgent(ctx, s.Name); !errors.Is(err, thread.ErrNotRunning) {
+		if err := w.m.Agents.Stop(ctx, s.Name); !errors.Is(err, thread.ErrNotRunning) {
 			t.Errorf("stop twice: %v", err)
 		}
 		if got := w.status(s.ID); got.Interrupted || got.State.State != thread.StateExited {
@@ -488,7 +488,7 @@ func TestSend(t *testing.T) {
 func TestRunningLimit(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create(thread.NewRequest{})
-		_, err := w.m.New(ctx, thread.NewRequest{Agent: "claude"})
+		_, err := w.m.Creation.New(ctx, thread.NewRequest{Agent: "claude"})
 		if !errors.Is(err, thread.ErrLimit) {
 			t.Errorf("second agent: %v", err)
 		}
@@ -509,7 +509,7 @@ func TestNamesOfEveryScript(t *testing.T) {
 				t.Errorf("%q is shown as %q", c.s.Name, c.s.DisplayName())
 			}
 			for _, ref := range []string{c.want, strings.ToUpper(c.want), string([]rune(c.want)[:4]), c.s.Name} {
-				if got, err := w.m.Status(ctx, ref); err != nil || got.ID != c.s.ID {
+				if got, err := w.m.Threads.Status(ctx, ref); err != nil || got.ID != c.s.ID {
 					t.Errorf("%q means %q, %v", ref, got.Name, err)
 				}
 			}
@@ -518,28 +518,28 @@ func TestNamesOfEveryScript(t *testing.T) {
 			t.Errorf("its branch is %s", de.Worktree.Branch)
 		}
 		var unknown *thread.UnknownThreadError
-		if _, err := w.m.Status(ctx, "修复 缓冲 🚀"); !errors.As(err, &unknown) || !slices.Contains(unknown.Nearest, zh.Name) {
+		if _, err := w.m.Threads.Status(ctx, "修复 缓冲 🚀"); !errors.As(err, &unknown) || !slices.Contains(unknown.Nearest, zh.Name) {
 			t.Errorf("near it: %v", err)
 		}
 		// Two that are called alike are told apart by their names.
 		twin := w.create(thread.NewRequest{Label: "修复 缓存 🚀"})
-		if _, err := w.m.Status(ctx, "修复 缓存 🚀"); !errors.As(err, &unknown) || !unknown.Many || twin.Name == zh.Name {
+		if _, err := w.m.Threads.Status(ctx, "修复 缓存 🚀"); !errors.As(err, &unknown) || !unknown.Many || twin.Name == zh.Name {
 			t.Errorf("one of two: %v", err)
 		}
 		// A rename keeps the digits; a name that its handle says is shown by that.
-		if s, err := w.m.Rename(ctx, zh.Name, "缓存"); err != nil || s.DisplayName() != "缓存" || s.Name[len(s.Name)-4:] != zh.Name[len(zh.Name)-4:] {
+		if s, err := w.m.Lifecycle.Rename(ctx, zh.Name, "缓存"); err != nil || s.DisplayName() != "缓存" || s.Name[len(s.Name)-4:] != zh.Name[len(zh.Name)-4:] {
 			t.Errorf("renamed: %q, %q, %v", s.Name, s.DisplayName(), err)
 		}
-		if s, err := w.m.Rename(ctx, string(zh.ID), "the cache"); err != nil || s.DisplayName() != s.Name || !strings.HasPrefix(s.Name, "the-cache-") {
+		if s, err := w.m.Lifecycle.Rename(ctx, string(zh.ID), "the cache"); err != nil || s.DisplayName() != s.Name || !strings.HasPrefix(s.Name, "the-cache-") {
 			t.Errorf("renamed: %q, %q, %v", s.Name, s.DisplayName(), err)
 		}
-		if _, err := w.m.Rename(ctx, string(zh.ID), "\u202e \u200b"); !errors.Is(err, thread.ErrInvalid) {
+		if _, err := w.m.Lifecycle.Rename(ctx, string(zh.ID), "\u202e \u200b"); !errors.Is(err, thread.ErrInvalid) {
 			t.Errorf("a name that nobody sees: %v", err)
 		}
-		if err := w.m.Archive(ctx, string(de.ID)); err != nil {
+		if err := w.m.Lifecycle.Archive(ctx, string(de.ID)); err != nil {
 			t.Fatal(err)
 		}
-		if s, err := w.m.Status(ctx, strings.Repeat("g", 500)); err == nil {
+		if s, err := w.m.Threads.Status(ctx, strings.Repeat("g", 500)); err == nil {
 			t.Errorf("500 letters mean %s", s.Name)
 		}
 	})

@@ -100,7 +100,7 @@ func TestServersOfCheckpoints(t *testing.T) {
 		p := w.create(thread.NewRequest{Name: "main"})
 		set := func(next thread.MCPSwitches) {
 			t.Helper()
-			if err := w.m.SetMCP(ctx, string(p.ID), func(thread.MCPSwitches) thread.MCPSwitches { return next }); err != nil {
+			if err := w.m.Lifecycle.SetMCP(ctx, string(p.ID), func(thread.MCPSwitches) thread.MCPSwitches { return next }); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -147,7 +147,7 @@ func TestServersOfCheckpoints(t *testing.T) {
 		}
 		rewind := func(at string, conversation bool) thread.Status {
 			t.Helper()
-			_, err := w.m.Rewind(ctx, thread.RewindRequest{Thread: "main", At: at, Files: true, Conversation: conversation})
+			_, err := w.m.Rewinds.Rewind(ctx, thread.RewindRequest{Thread: "main", At: at, Files: true, Conversation: conversation})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -198,9 +198,9 @@ func TestServersAreTold(t *testing.T) {
 		if s.count("turn ended "+id) != 1 {
 			t.Errorf("after the turn: %v", s.calls)
 		}
-		w.m.RequestStarted(p.ID, thread.Begun{Prompt: "of a subagent", At: time.Now()})
-		w.m.RequestStarted(p.ID, thread.Begun{Main: true, Prompt: "typed by hand", At: time.Now()})
-		w.m.Hook(p.ID, "UserPromptSubmit", []byte(`{"prompt":"reported"}`))
+		w.m.Traffic.RequestStarted(p.ID, thread.Begun{Prompt: "of a subagent", At: time.Now()})
+		w.m.Traffic.RequestStarted(p.ID, thread.Begun{Main: true, Prompt: "typed by hand", At: time.Now()})
+		w.m.Traffic.Hook(p.ID, "UserPromptSubmit", []byte(`{"prompt":"reported"}`))
 		if s.count("prompt "+id+" typed by hand") != 1 || s.count("prompt "+id+" reported") != 1 || s.count("prompt "+id+" of a") > 0 {
 			t.Errorf("prompts in a request and a report: %v", s.calls)
 		}
@@ -249,57 +249,57 @@ func TestOffersOfServers(t *testing.T) {
 	withServers(t, func(w *world, s *servers) {
 		p := w.create(thread.NewRequest{})
 		offer := func() *thread.Offer { return w.status(p.ID).Offer }
-		w.m.SuggestMCP(p.ID, "docs", "similar tasks used it")
+		w.m.Offers.SuggestMCP(p.ID, "docs", "similar tasks used it")
 		o := offer()
 		if o == nil || o.Server != "docs" || o.Rule != "mcp" || o.Why != "similar tasks used it" {
 			t.Fatalf("offer %+v", o)
 		}
-		w.m.SuggestMCP(p.ID, "browser", "one at a time")
+		w.m.Offers.SuggestMCP(p.ID, "browser", "one at a time")
 		if now := offer(); now == nil || now.ID != o.ID {
 			t.Errorf("offer %+v", now)
 		}
-		if _, err := w.m.AnswerOffer(ctx, o.ID, "perhaps"); !errors.Is(err, thread.ErrInvalid) || offer() == nil {
+		if _, err := w.m.Offers.Answer(ctx, o.ID, "perhaps"); !errors.Is(err, thread.ErrInvalid) || offer() == nil {
 			t.Errorf("nonsense: %v, and then %+v", err, offer())
 		}
 		before := len(w.sess.of(p.ID).prompts())
-		if st, err := w.m.AnswerOffer(ctx, o.ID, "take"); err != nil || st.ID != p.ID {
+		if st, err := w.m.Offers.Answer(ctx, o.ID, "take"); err != nil || st.ID != p.ID {
 			t.Errorf("take: %v %v", st.ID, err)
 		}
 		if s.count("take "+string(p.ID)+" docs similar tasks used it") != 1 || offer() != nil || len(w.sess.of(p.ID).prompts()) != before {
 			t.Errorf("taken: %v", s.calls)
 		}
-		if _, err := w.m.AnswerOffer(ctx, o.ID, "take"); !errors.Is(err, thread.ErrNotFound) {
+		if _, err := w.m.Offers.Answer(ctx, o.ID, "take"); !errors.Is(err, thread.ErrNotFound) {
 			t.Errorf("twice: %v", err)
 		}
-		w.m.SuggestMCP(p.ID, "docs", "again")
-		if _, err := w.m.AnswerOffer(ctx, offer().ID, "dismiss"); err != nil || offer() != nil || s.count("take") != 1 {
+		w.m.Offers.SuggestMCP(p.ID, "docs", "again")
+		if _, err := w.m.Offers.Answer(ctx, offer().ID, "dismiss"); err != nil || offer() != nil || s.count("take") != 1 {
 			t.Errorf("dismiss: %v", err)
 		}
 		s.refusal = errors.New("it has changed")
-		w.m.SuggestMCP(p.ID, "docs", "again")
-		if _, err := w.m.AnswerOffer(ctx, offer().ID, "take"); !errors.Is(err, s.refusal) {
+		w.m.Offers.SuggestMCP(p.ID, "docs", "again")
+		if _, err := w.m.Offers.Answer(ctx, offer().ID, "take"); !errors.Is(err, s.refusal) {
 			t.Errorf("refused: %v", err)
 		}
-		w.m.SuggestMCP(p.ID, "docs", "again")
-		if _, err := w.m.AnswerOffer(ctx, offer().ID, "off"); err != nil {
+		w.m.Offers.SuggestMCP(p.ID, "docs", "again")
+		if _, err := w.m.Offers.Answer(ctx, offer().ID, "off"); err != nil {
 			t.Fatal(err)
 		}
-		w.m.SuggestMCP(p.ID, "docs", "again")
+		w.m.Offers.SuggestMCP(p.ID, "docs", "again")
 		if o := offer(); o != nil {
 			t.Errorf("offered though such offers are off: %+v", o)
 		}
-		if w.m.OfferMode() == thread.OffersOff {
+		if w.m.Offers.Mode() == thread.OffersOff {
 			t.Error("fork offers are off too")
 		}
 		w.crash()
-		w.m.SuggestMCP(p.ID, "docs", "again")
+		w.m.Offers.SuggestMCP(p.ID, "docs", "again")
 		if o := offer(); o != nil {
 			t.Errorf("offered after a restart: %+v", o)
 		}
-		if err := w.m.SetOffers(ctx, thread.OffersSuggest); err != nil {
+		if err := w.m.Offers.SetMode(ctx, thread.OffersSuggest); err != nil {
 			t.Fatal(err)
 		}
-		w.m.SuggestMCP(p.ID, "docs", "again")
+		w.m.Offers.SuggestMCP(p.ID, "docs", "again")
 		if offer() == nil {
 			t.Error("not offered though offers are on again")
 		}

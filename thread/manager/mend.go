@@ -10,26 +10,26 @@ import (
 // mend rebuilds the newest turns of a thread if they cannot be read. It is a step of the thread's queue and does nothing
 // while its agent runs: then the next answer brings the conversation again.
 func (l *run) mend(ctx context.Context) {
-	if l.cfg.Mend == nil || l.running() != nil {
+	if l.cfg.Mend == nil || l.live.running() != nil {
 		return
 	}
-	said, err := l.cfg.Mend(ctx, l.id)
+	said, err := l.cfg.Mend(ctx, l.live.id)
 	if err != nil {
-		l.notice(l.id, thread.LevelError, "%s: its newest turns cannot be read, and rebuilding them failed: %v",
-			l.thread().DisplayName(), err)
+		l.notices.post(l.live.id, thread.LevelError, "%s: its newest turns cannot be read, and rebuilding them failed: %v",
+			l.live.thread().DisplayName(), err)
 	}
 	if said == "" {
 		return
 	}
 	l.recorder.Forget()
-	if err := l.reread(ctx); err != nil {
-		l.cfg.Log.Error("read a thread that was mended", "thread", string(l.id), "err", err)
+	if err := l.live.reread(ctx); err != nil {
+		l.cfg.Log.Error("read a thread that was mended", "thread", string(l.live.id), "err", err)
 	}
-	l.notice(l.id, thread.LevelWarn, "its newest turns could not be read, because the stored data is damaged: %s", said)
+	l.notices.post(l.live.id, thread.LevelWarn, "its newest turns could not be read, because the stored data is damaged: %s", said)
 }
 
 // Unreadable returns the turns that are known to be unreadable, of the threads that still stand on them.
-func (m *history) Unreadable(ctx context.Context) ([]thread.Unreadable, error) {
+func (m *History) Unreadable(ctx context.Context) ([]thread.Unreadable, error) {
 	known, ok := m.cfg.Store.(thread.Unreadables)
 	if !ok {
 		return nil, nil
@@ -42,11 +42,9 @@ func (m *history) Unreadable(ctx context.Context) ([]thread.Unreadable, error) {
 	if len(broken) == 0 {
 		return out, nil
 	}
-	m.mu.Lock()
-	lines := m.all()
-	m.mu.Unlock()
+	lines := m.registry.all()
 	for _, l := range lines {
-		t := l.thread()
+		t := l.live.thread()
 		if len(broken[t.ID]) == 0 || !t.Deleted.IsZero() {
 			continue
 		}

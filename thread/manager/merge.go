@@ -17,50 +17,52 @@ import (
 // Merge commits a thread's work and merges its branch into its parent's, or into another thread's. Safety checkpoints
 // of both come first. Conflicts are left in the target's folder and listed; MergeContinue and MergeAbort end the merge.
 // With DryRun nothing is changed.
-func (m *merges) Merge(ctx context.Context, r thread.MergeRequest) (thread.MergeReport, error) {
-	child, err := m.find(r.Thread)
+func (m *Merges) Start(ctx context.Context, r thread.MergeRequest) (thread.MergeReport, error) {
+	child, err := m.registry.find(r.Thread)
 	if err != nil {
 		return thread.MergeReport{}, err
 	}
 	in, target, err := m.mergeTarget(ctx, child, r)
 	if err == nil {
-		in.Branch, err = m.branchOf(ctx, child.thread())
+		in.Branch, err = m.branchOf(ctx, child.live.thread())
 	}
 	if err != nil {
-		return thread.MergeReport{}, fmt.Errorf("merge %s: %w", child.thread().Name, err)
+		return thread.MergeReport{}, fmt.Errorf("merge %s: %w", child.live.thread().Name, err)
 	}
 	if r.NoteOnly {
 		report, err := m.tellMerged(ctx, child, target, in)
 		if err != nil {
-			return report, fmt.Errorf("send the note on the merge of %s: %w", child.thread().Name, err)
+			return report, fmt.Errorf("send the note on the merge of %s: %w", child.live.thread().Name, err)
 		}
 		return report, nil
 	}
 	if r.DryRun {
 		report, err := m.mergePreview(ctx, child, in)
 		if err != nil {
-			return report, fmt.Errorf("merge %s: %w", child.thread().Name, err)
+			return report, fmt.Errorf("merge %s: %w", child.live.thread().Name, err)
 		}
 		return report, nil
 	}
-	both := []thread.ID{child.id}
+	both := []thread.ID{child.live.id}
 	if target != nil {
-		both = append(both, target.id)
+		both = append(both, target.live.id)
 	}
 	return m.detached(ctx, m.mergeOf(child), both, func(ctx, git context.Context) (thread.MergeReport, error) {
 		report, err := m.merge(ctx, git, child, target, in, r.Message)
 		if err != nil {
-			return report, fmt.Errorf("merge %s: %w", child.thread().Name, err)
+			return report, fmt.Errorf("merge %s: %w", child.live.thread().Name, err)
 		}
 		return report, nil
 	})
 }
 
 // mergeOf names a merge for those who wait for it.
-func (m *merges) mergeOf(child *run) string { return "the merge of " + child.thread().DisplayName() }
+func (m *Merges) mergeOf(child *run) string {
+	return "the merge of " + child.live.thread().DisplayName()
+}
 
-// merge commits the child's work and merges it. Manager.merging is held.
-func (m *merges) merge(
+// merge commits the child's work and merges it. The exclusive of merges is held.
+func (m *Merges) merge(
 	ctx, git context.Context, child, target *run, in mergeIntent, message string,
 ) (thread.MergeReport, error) {
 	report := m.mergeReport(child, in)
@@ -72,11 +74,11 @@ func (m *merges) merge(
 			return report, err
 		}
 	}
-	t := child.thread()
+	t := child.live.thread()
 	if message == "" {
 		message = cmp.Or(plaintext.FirstLine(t.Label), t.Name)
 	}
-	err := child.do(ctx, func(ctx context.Context) error {
+	err := child.live.do(ctx, func(ctx context.Context) error {
 		if err := child.idle(ctx); err != nil {
 			return err
 		}
@@ -87,7 +89,7 @@ func (m *merges) merge(
 		return report, err
 	}
 	if target != nil {
-		err = target.do(ctx, func(ctx context.Context) error {
+		err = target.live.do(ctx, func(ctx context.Context) error {
 			_, err := target.recorder.Safety(ctx, thread.NoteBeforeMerge+"of "+t.Name, true)
 			return err
 		})
@@ -95,7 +97,7 @@ func (m *merges) merge(
 			return report, err
 		}
 	}
-	intent, err := m.intend(ctx, intentMerge, child.id, in)
+	intent, err := m.intents.begin(ctx, intentMerge, child.live.id, in)
 	if err != nil {
 		return report, err
 	}
@@ -103,11 +105,11 @@ func (m *merges) merge(
 	report, err = m.mergeBranches(ctx, git, child, in, message, report)
 	if err != nil {
 		m.notMerged(ctx, child, target)
-		return report, errors.Join(err, m.settled(ctx, intent))
+		return report, errors.Join(err, m.intents.settle(ctx, intent))
 	}
 	if len(report.Conflicts) > 0 {
 		report.Stopped = true
-		m.notice(child.id, thread.LevelWarn, "%s conflicts with %s in %s: %s. Resolve them in %s, then continue or abort",
+		m.notices.post(child.live.id, thread.LevelWarn, "%s conflicts with %s in %s: %s. Resolve them in %s, then continue or abort",
 			t.DisplayName(), in.Target, plaintext.Count(len(report.Conflicts), "file"),
 			strings.Join(report.Conflicts[:min(5, len(report.Conflicts))], ", "), in.Dir)
 		return report, nil // the intent stays until the person is done
@@ -116,10 +118,10 @@ func (m *merges) merge(
 }
 
 // mergeBranches commits the child's worktree and merges its branch.
-func (m *merges) mergeBranches(
+func (m *Merges) mergeBranches(
 	ctx, git context.Context, child *run, in mergeIntent, message string, report thread.MergeReport,
 ) (thread.MergeReport, error) {
-	t := child.thread()
+	t := child.live.thread()
 	if m.cfg.Differ != nil {
 		files, err := m.cfg.Differ.Diff(ctx, t.Dir, t.Worktree.Base, "")
 		if err != nil {
@@ -147,18 +149,18 @@ func (m *merges) mergeBranches(
 		return report, m.offerCommit(ctx, t.Name, in, err)
 	}
 	failpoint.Hit("thread.merge.merged")
-	report.LeftOut = m.leftOut(ctx, thread.OpMerge, child.id, in.Dir, t.Worktree.Path)
+	report.LeftOut = m.notices.leftOut(ctx, thread.OpMerge, child.live.id, in.Dir, t.Worktree.Path)
 	report.Commit, report.UpToDate, report.Conflicts = what.Commit, what.UpToDate, what.Conflicts
 	return report, nil
 }
 
 // merged records a completed merge, tells the target's agent and finishes the thread if asked.
-func (m *merges) merged(
+func (m *Merges) merged(
 	ctx context.Context, child *run, intent thread.Intent, in mergeIntent, report thread.MergeReport,
 ) (thread.MergeReport, error) {
-	err := child.do(ctx, func(ctx context.Context) error {
-		return child.update(ctx, func(t *thread.Thread) error {
-			t.Outcome = thread.Outcome{Kind: thread.OutcomeMerged, Into: in.Into, Commit: report.Commit, At: m.now()}
+	err := child.live.do(ctx, func(ctx context.Context) error {
+		return child.live.update(ctx, func(t *thread.Thread) error {
+			t.Outcome = thread.Outcome{Kind: thread.OutcomeMerged, Into: in.Into, Commit: report.Commit, At: m.cfg.now()}
 			return nil
 		})
 	})
@@ -166,10 +168,10 @@ func (m *merges) merged(
 		return report, fmt.Errorf("record the outcome: %w", err)
 	}
 	failpoint.Hit("thread.merge.recorded")
-	t := child.thread()
+	t := child.live.thread()
 	report.Summary = handoff.MergeNote(t, report, m.past.LastAnswer(ctx, t))
-	if target := m.run(in.Into); target != nil && !report.UpToDate {
-		if m.runsLines(target.thread().Agent) {
+	if target := m.registry.run(in.Into); target != nil && !report.UpToDate {
+		if m.cfg.runsLines(target.live.thread().Agent) {
 			in.Tell, in.Ask, report.Untold = false, false, noNote
 		}
 		report.Told, report.Ask = in.Tell, in.Ask
@@ -177,7 +179,7 @@ func (m *merges) merged(
 			m.tell(ctx, target, report.Summary)
 		}
 	}
-	if err := m.settled(ctx, intent); err != nil {
+	if err := m.intents.settle(ctx, intent); err != nil {
 		return report, err
 	}
 	if in.Finish {
@@ -187,13 +189,13 @@ func (m *merges) merged(
 }
 
 // MergeContinue continues a merge whose conflicts are resolved.
-func (m *merges) MergeContinue(ctx context.Context, ref string) (thread.MergeReport, error) {
-	child, err := m.find(ref)
+func (m *Merges) Continue(ctx context.Context, ref string) (thread.MergeReport, error) {
+	child, err := m.registry.find(ref)
 	if err != nil {
 		return thread.MergeReport{}, err
 	}
-	return m.detached(ctx, m.mergeOf(child), []thread.ID{child.id}, func(ctx, git context.Context) (thread.MergeReport, error) {
-		name := child.thread().Name
+	return m.detached(ctx, m.mergeOf(child), []thread.ID{child.live.id}, func(ctx, git context.Context) (thread.MergeReport, error) {
+		name := child.live.thread().Name
 		intent, in, err := m.openMerge(ctx, child)
 		if err != nil {
 			return thread.MergeReport{}, fmt.Errorf("continue the merge of %s: %w", name, err)
@@ -209,50 +211,50 @@ func (m *merges) MergeContinue(ctx context.Context, ref string) (thread.MergeRep
 				plaintext.Count(len(what.Conflicts), "file"), thread.ErrConflict), "resolve the conflicts in "+in.Dir)
 		}
 		report.Commit = what.Commit
-		report.LeftOut = m.leftOut(ctx, thread.OpMerge, child.id, in.Dir, child.thread().Worktree.Path)
+		report.LeftOut = m.notices.leftOut(ctx, thread.OpMerge, child.live.id, in.Dir, child.live.thread().Worktree.Path)
 		return m.merged(ctx, child, intent, in, report)
 	})
 }
 
 // MergeAbort aborts a merge with conflicts; the thread's own branch keeps its commit.
-func (m *merges) MergeAbort(ctx context.Context, ref string) error {
-	child, err := m.find(ref)
+func (m *Merges) Abort(ctx context.Context, ref string) error {
+	child, err := m.registry.find(ref)
 	if err != nil {
 		return err
 	}
-	_, err = m.detached(ctx, m.mergeOf(child), []thread.ID{child.id}, func(ctx, _ context.Context) (thread.MergeReport, error) {
+	_, err = m.detached(ctx, m.mergeOf(child), []thread.ID{child.live.id}, func(ctx, _ context.Context) (thread.MergeReport, error) {
 		intent, in, err := m.openMerge(ctx, child)
 		if err == nil {
 			err = m.cfg.Merges.Abort(ctx, in.Dir)
 		}
 		if err != nil {
-			return thread.MergeReport{}, fmt.Errorf("abort the merge of %s: %w", child.thread().Name, err)
+			return thread.MergeReport{}, fmt.Errorf("abort the merge of %s: %w", child.live.thread().Name, err)
 		}
-		m.notMerged(ctx, child, m.run(in.Into))
-		return thread.MergeReport{}, m.settled(ctx, intent)
+		m.notMerged(ctx, child, m.registry.run(in.Into))
+		return thread.MergeReport{}, m.intents.settle(ctx, intent)
 	})
 	return err
 }
 
 // notMerged records with both threads that their merge was aborted.
-func (m *merges) notMerged(ctx context.Context, lines ...*run) {
+func (m *Merges) notMerged(ctx context.Context, lines ...*run) {
 	for _, l := range lines {
 		if l == nil {
 			continue
 		}
-		err := l.do(ctx, func(ctx context.Context) error {
+		err := l.live.do(ctx, func(ctx context.Context) error {
 			_, err := l.recorder.Safety(ctx, thread.NoteNotMerged, false)
 			return err
 		})
 		if err != nil {
-			m.cfg.Log.Warn("record an aborted merge", "thread", string(l.id), "err", err)
+			m.cfg.Log.Warn("record an aborted merge", "thread", string(l.live.id), "err", err)
 		}
 	}
 }
 
 // repairMerge finds out what became of a merge that a crash interrupted. One with conflicts waits for the person.
-func (m *merges) repairMerge(ctx context.Context, i thread.Intent) (keep bool, err error) {
-	child := m.run(i.Thread)
+func (m *Merges) repairMerge(ctx context.Context, i thread.Intent) (keep bool, err error) {
+	child := m.registry.run(i.Thread)
 	if m.cfg.Merges == nil || child == nil {
 		return child != nil, nil
 	}
@@ -260,7 +262,7 @@ func (m *merges) repairMerge(ctx context.Context, i thread.Intent) (keep bool, e
 	if err := json.Unmarshal(i.Data, &in); err != nil {
 		return false, fmt.Errorf("read the intent: %w", err)
 	}
-	t := child.thread()
+	t := child.live.thread()
 	if err := m.cfg.Merges.Repair(ctx, in.Dir); err != nil {
 		return true, err
 	}
@@ -269,7 +271,7 @@ func (m *merges) repairMerge(ctx context.Context, i thread.Intent) (keep bool, e
 		return true, err
 	}
 	if under {
-		m.notice(i.Thread, thread.LevelWarn, "the merge of %s into %s is not finished: "+
+		m.notices.post(i.Thread, thread.LevelWarn, "the merge of %s into %s is not finished: "+
 			"resolve the remaining conflicts in %s, then continue or abort", t.DisplayName(), in.Target, in.Dir)
 		return true, nil
 	}
@@ -278,16 +280,16 @@ func (m *merges) repairMerge(ctx context.Context, i thread.Intent) (keep bool, e
 		return true, err
 	}
 	if all && t.Outcome.Kind != thread.OutcomeMerged {
-		err = child.update(ctx, func(t *thread.Thread) error {
-			t.Outcome = thread.Outcome{Kind: thread.OutcomeMerged, Into: in.Into, At: m.now()}
+		err = child.live.update(ctx, func(t *thread.Thread) error {
+			t.Outcome = thread.Outcome{Kind: thread.OutcomeMerged, Into: in.Into, At: m.cfg.now()}
 			return nil
 		})
-		m.notice(i.Thread, thread.LevelInfo, "the merge of %s into %s was completed before the crash", t.DisplayName(),
+		m.notices.post(i.Thread, thread.LevelInfo, "the merge of %s into %s was completed before the crash", t.DisplayName(),
 			in.Target)
 		return err != nil, err
 	}
 	if !all {
-		m.notice(i.Thread, thread.LevelWarn, "the merge of %s into %s was interrupted; nothing is lost, merge again",
+		m.notices.post(i.Thread, thread.LevelWarn, "the merge of %s into %s was interrupted; nothing is lost, merge again",
 			t.DisplayName(), in.Target)
 	}
 	return false, nil

@@ -104,7 +104,7 @@ func inMerge(t *testing.T, test func(w *world, f *merges, parent, fork thread.St
 func TestCutOffMergeIsNotMerged(t *testing.T) {
 	inMerge(t, func(w *world, f *merges, p, c thread.Status) {
 		f.conflicts = []string{"login.go"}
-		if r, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); err != nil || !r.Stopped {
+		if r, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name}); err != nil || !r.Stopped {
 			t.Fatalf("merge: %+v, %v", r, err)
 		}
 		f.open, f.kept = false, "1 commit"
@@ -127,7 +127,7 @@ func TestMergeOfASharedFolder(t *testing.T) {
 		beside := w.create(thread.NewRequest{Name: "beside", InPlace: true})
 		w.create(thread.NewRequest{Name: "apart", Worktree: true})
 		for _, dry := range []bool{true, false} {
-			r, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, DryRun: dry, Finish: true})
+			r, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name, DryRun: dry, Finish: true})
 			if err != nil || !slices.Equal(r.Shared, []string{in.Name}) || !slices.Equal(r.Beside, []string{beside.Name}) {
 				t.Errorf("dry %v: with %q, beside %q, %v", dry, r.Shared, r.Beside, err)
 			}
@@ -138,10 +138,10 @@ func TestMergeOfASharedFolder(t *testing.T) {
 		if w.trees.get(c.Worktree.Path) == "" {
 			t.Error("the folder of a thread that works is gone")
 		}
-		if err := w.m.Archive(ctx, in.Name); err != nil {
+		if err := w.m.Lifecycle.Archive(ctx, in.Name); err != nil {
 			t.Fatal(err)
 		}
-		if r, err := w.m.Finish(ctx, c.Name); err != nil || r.Kept != "" {
+		if r, err := w.m.Merges.Finish(ctx, c.Name); err != nil || r.Kept != "" {
 			t.Errorf("nobody works there any more: %+v, %v", r, err)
 		}
 	})
@@ -149,7 +149,7 @@ func TestMergeOfASharedFolder(t *testing.T) {
 
 func TestMergeTellsTheParent(t *testing.T) {
 	inMerge(t, func(w *world, f *merges, p, c thread.Status) {
-		r, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, Note: thread.NoteAlways})
+		r, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name, Note: thread.NoteAlways})
 		if err != nil || r.Commit == "" || r.Into != "main" || len(r.Files) != 1 || r.Finished {
 			t.Fatalf("merge %+v %v", r, err)
 		}
@@ -185,11 +185,11 @@ func TestNoteQuotesWhatTheThreadStandsOn(t *testing.T) {
 		time.Sleep(time.Second)
 		w.talk(c.ID, 3, 3)
 		time.Sleep(time.Second)
-		if _, err := w.m.Rewind(ctx, thread.RewindRequest{Thread: c.Name, At: "2", Conversation: true}); err != nil {
+		if _, err := w.m.Rewinds.Rewind(ctx, thread.RewindRequest{Thread: c.Name, At: "2", Conversation: true}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
-		r, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name})
+		r, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name})
 		if err != nil || !strings.Contains(r.Summary, "answer to p2") || strings.Contains(r.Summary, "answer to p3") {
 			t.Errorf("%v, told: %s", err, r.Summary)
 		}
@@ -200,18 +200,18 @@ func TestNoteQuotesWhatTheThreadStandsOn(t *testing.T) {
 func TestMergeAsksBeforeItTells(t *testing.T) {
 	inMerge(t, func(w *world, _ *merges, p, c thread.Status) {
 		told := func() string { synctest.Wait(); return w.sess.of(p.ID).prompts() }
-		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, NoteOnly: true}); !errors.Is(err, thread.ErrInvalid) {
+		if _, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name, NoteOnly: true}); !errors.Is(err, thread.ErrInvalid) {
 			t.Errorf("a note of no merge: %v", err)
 		}
-		r, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, Finish: true})
+		r, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name, Finish: true})
 		if err != nil || !r.Ask || r.Told || r.Summary == "" || told() != "" {
 			t.Fatalf("merge %+v %v, told %q", r, err, told())
 		}
-		r, err = w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, NoteOnly: true})
+		r, err = w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name, NoteOnly: true})
 		if err != nil || !r.Told || r.Ask || !strings.Contains(told(), c.Name) || !strings.Contains(told(), "0123456789ab") {
 			t.Errorf("note %+v %v, told %q", r, err, told())
 		}
-		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, Note: "perhaps"}); !errors.Is(err, thread.ErrInvalid) {
+		if _, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name, Note: "perhaps"}); !errors.Is(err, thread.ErrInvalid) {
 			t.Errorf("an odd mode: %v", err)
 		}
 	})
@@ -223,7 +223,7 @@ func TestMergesInARow(t *testing.T) {
 	inMerge(t, func(w *world, _ *merges, p, c thread.Status) {
 		d := w.fork(thread.ForkRequest{Thread: p.Name, Label: "try cookies"})
 		w.talk(d.ID, 2, 2)
-		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, Note: thread.NoteAlways}); err != nil {
+		if _, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name, Note: thread.NoteAlways}); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -232,7 +232,7 @@ func TestMergesInARow(t *testing.T) {
 		synctest.Wait()
 		done := make(chan error, 1)
 		go func() {
-			_, err := w.m.Merge(ctx, thread.MergeRequest{Thread: d.Name, Note: thread.NoteNever})
+			_, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: d.Name, Note: thread.NoteNever})
 			done <- err
 		}()
 		synctest.Wait()
@@ -247,7 +247,7 @@ func TestMergesInARow(t *testing.T) {
 		}
 		w.respond(p.ID, "what the person asked", "call", false)
 		begin := time.Now()
-		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: d.Name}); !errors.Is(err, thread.ErrBusy) || time.Since(begin) > 10*time.Second {
+		if _, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: d.Name}); !errors.Is(err, thread.ErrBusy) || time.Since(begin) > 10*time.Second {
 			t.Errorf("while the parent works: %v after %v", err, time.Since(begin))
 		}
 	})
@@ -255,8 +255,8 @@ func TestMergesInARow(t *testing.T) {
 
 func TestMergeTellsABusyParentLater(t *testing.T) {
 	inMerge(t, func(w *world, _ *merges, p, c thread.Status) {
-		w.m.Hook(p.ID, "PermissionRequest", nil)
-		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, Note: thread.NoteAlways}); err != nil {
+		w.m.Traffic.Hook(p.ID, "PermissionRequest", nil)
+		if _, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name, Note: thread.NoteAlways}); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -264,16 +264,16 @@ func TestMergeTellsABusyParentLater(t *testing.T) {
 			t.Errorf("told in a dialog: %s", told)
 		}
 		w.crash()
-		if _, err := w.m.Start(ctx, p.Name, 0, 0); err != nil {
+		if _, err := w.m.Agents.Start(ctx, p.Name, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		w.m.Hook(p.ID, "SessionStart", nil)
+		w.m.Traffic.Hook(p.ID, "SessionStart", nil)
 		synctest.Wait()
 		if told := w.sess.of(p.ID).prompts(); !strings.Contains(told, c.Name) {
 			t.Errorf("told later: %q", told)
 		}
-		w.m.Hook(p.ID, "Stop", nil)
+		w.m.Traffic.Hook(p.ID, "Stop", nil)
 		synctest.Wait()
 		if told := w.sess.of(p.ID).prompts(); strings.Count(told, "For your information") != 1 {
 			t.Errorf("told twice: %q", told)
@@ -284,7 +284,7 @@ func TestMergeTellsABusyParentLater(t *testing.T) {
 func TestMergeConflicts(t *testing.T) {
 	inMerge(t, func(w *world, f *merges, p, c thread.Status) {
 		f.conflicts = []string{"login.go"}
-		r, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, Finish: true})
+		r, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name, Finish: true})
 		if err != nil || len(r.Conflicts) != 1 || r.Dir != p.Dir {
 			t.Fatalf("merge %+v %v", r, err)
 		}
@@ -292,31 +292,31 @@ func TestMergeConflicts(t *testing.T) {
 			t.Errorf("outcome of an unfinished merge: %+v", s.Outcome)
 		}
 		for _, dry := range []bool{true, false} {
-			r, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, DryRun: dry})
+			r, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name, DryRun: dry})
 			if err != nil || !r.Stopped || len(r.Conflicts) != 1 {
 				t.Errorf("merged again, dry=%v, leads not back to where it stopped: %+v %v", dry, r, err)
 			}
 		}
 		other := w.fork(thread.ForkRequest{Thread: p.Name, Label: "other"})
-		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: other.Name}); !errors.Is(err, thread.ErrConflict) {
+		if _, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: other.Name}); !errors.Is(err, thread.ErrConflict) {
 			t.Errorf("another's merge: %v", err)
 		}
 		w.crash()
 		if !strings.Contains(w.events.notices(), "is not finished") {
 			t.Errorf("told %s", w.events.notices())
 		}
-		if r, err := w.m.MergeContinue(ctx, c.Name); !errors.Is(err, thread.ErrConflict) || len(r.Conflicts) != 1 {
+		if r, err := w.m.Merges.Continue(ctx, c.Name); !errors.Is(err, thread.ErrConflict) || len(r.Conflicts) != 1 {
 			t.Errorf("continue too early: %+v %v", r, err)
 		}
 		f.conflicts = nil
-		r, err = w.m.MergeContinue(ctx, c.Name)
+		r, err = w.m.Merges.Continue(ctx, c.Name)
 		if err != nil || r.Commit != "c3" || !r.Finished {
 			t.Errorf("continue: %+v %v", r, err)
 		}
 		if s := w.status(c.ID); s.Outcome.Kind != thread.OutcomeMerged || s.Archived.IsZero() {
 			t.Errorf("after: %+v", s.Thread)
 		}
-		if _, err := w.m.MergeContinue(ctx, c.Name); !errors.Is(err, thread.ErrRefused) {
+		if _, err := w.m.Merges.Continue(ctx, c.Name); !errors.Is(err, thread.ErrRefused) {
 			t.Errorf("continue without a merge: %v", err)
 		}
 	})
@@ -327,7 +327,7 @@ func TestMergeConflicts(t *testing.T) {
 func TestTimelineOfAMergeThatCameToNothing(t *testing.T) {
 	inMerge(t, func(w *world, f *merges, p, c thread.Status) {
 		rows := func(name string, page thread.Page) (notes []string) {
-			list, err := w.m.Timeline(ctx, name, page)
+			list, err := w.m.History.Timeline(ctx, name, page)
 			if err != nil {
 				t.Error(err)
 			}
@@ -340,7 +340,7 @@ func TestTimelineOfAMergeThatCameToNothing(t *testing.T) {
 		}
 		f.conflicts = []string{"a.go"}
 		for range 2 {
-			if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); err != nil {
+			if _, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name}); err != nil {
 				t.Fatal(err)
 			}
 			for _, s := range []thread.Status{p, c} {
@@ -348,7 +348,7 @@ func TestTimelineOfAMergeThatCameToNothing(t *testing.T) {
 					t.Errorf("while it waits for the person: %q", notes)
 				}
 			}
-			if err := w.m.MergeAbort(ctx, c.Name); err != nil {
+			if err := w.m.Merges.Abort(ctx, c.Name); err != nil {
 				t.Fatal(err)
 			}
 			for _, s := range []thread.Status{p, c} {
@@ -361,14 +361,14 @@ func TestTimelineOfAMergeThatCameToNothing(t *testing.T) {
 			t.Errorf("what was kept is gone: %q", notes)
 		}
 		f.conflicts, f.refuse = nil, thread.ErrConflict
-		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); !errors.Is(err, thread.ErrConflict) {
+		if _, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name}); !errors.Is(err, thread.ErrConflict) {
 			t.Fatal(err)
 		}
 		if notes := append(rows(p.Name, thread.Page{Turns: true}), rows(c.Name, thread.Page{Turns: true})...); len(notes) > 0 {
 			t.Errorf("it was refused: %q", notes)
 		}
 		f.refuse = nil
-		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); err != nil {
+		if _, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name}); err != nil {
 			t.Fatal(err)
 		}
 		if notes := rows(c.Name, thread.Page{Turns: true}); len(notes) != 1 {
@@ -379,18 +379,18 @@ func TestTimelineOfAMergeThatCameToNothing(t *testing.T) {
 
 func TestMergeAbort(t *testing.T) {
 	inMerge(t, func(w *world, f *merges, _, c thread.Status) {
-		if err := w.m.MergeAbort(ctx, c.Name); !errors.Is(err, thread.ErrRefused) {
+		if err := w.m.Merges.Abort(ctx, c.Name); !errors.Is(err, thread.ErrRefused) {
 			t.Errorf("abort without a merge: %v", err)
 		}
 		f.conflicts = []string{"a"}
-		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); err != nil {
+		if _, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name}); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.m.MergeAbort(ctx, c.Name); err != nil || f.open {
+		if err := w.m.Merges.Abort(ctx, c.Name); err != nil || f.open {
 			t.Errorf("abort: %v", err)
 		}
 		f.conflicts = nil
-		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); err != nil {
+		if _, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name}); err != nil {
 			t.Errorf("merge again: %v", err)
 		}
 	})
@@ -398,22 +398,22 @@ func TestMergeAbort(t *testing.T) {
 
 func TestMergeRefusals(t *testing.T) {
 	inMerge(t, func(w *world, f *merges, p, c thread.Status) {
-		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: p.Name}); !errors.Is(err, thread.ErrRefused) {
+		if _, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: p.Name}); !errors.Is(err, thread.ErrRefused) {
 			t.Errorf("without a worktree: %v", err)
 		}
-		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, Into: c.Name}); !errors.Is(err, thread.ErrInvalid) {
+		if _, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name, Into: c.Name}); !errors.Is(err, thread.ErrInvalid) {
 			t.Errorf("into itself: %v", err)
 		}
 		w.respond(p.ID, "p9", "call", false)
-		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); !errors.Is(err, thread.ErrBusy) {
+		if _, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name}); !errors.Is(err, thread.ErrBusy) {
 			t.Errorf("into a working thread: %v", err)
 		}
 		w.respond(p.ID, "p9", "done", true)
 		w.respond(c.ID, "p9", "call", false)
-		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); !errors.Is(err, thread.ErrBusy) {
+		if _, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name}); !errors.Is(err, thread.ErrBusy) {
 			t.Errorf("of a working thread: %v", err)
 		}
-		r, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, DryRun: true})
+		r, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name, DryRun: true})
 		if err != nil || len(r.Files) != 1 || len(f.log) != 0 {
 			t.Errorf("dry run: %+v %v, did %v", r, err, f.log)
 		}
@@ -434,19 +434,19 @@ func TestLateReportsOfWork(t *testing.T) {
 				time.Sleep(time.Second)
 				says(id, thread.StateIdle)
 			}()
-			if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, Note: thread.NoteNever}); err != nil {
+			if _, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name, Note: thread.NoteNever}); err != nil {
 				t.Errorf("merge after a late word of %s: %v", id, err)
 			}
 		}
 		says(c.ID, thread.StateWorking)
-		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); !errors.Is(err, thread.ErrBusy) {
+		if _, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name}); !errors.Is(err, thread.ErrBusy) {
 			t.Errorf("of one that works without a request: %v", err)
 		}
 		says(c.ID, thread.StateIdle)
-		w.m.RequestStarted(c.ID, thread.Begun{Main: true, Model: "m1", At: time.Now()})
+		w.m.Traffic.RequestStarted(c.ID, thread.Begun{Main: true, Model: "m1", At: time.Now()})
 		says(c.ID, thread.StateIdle) // late again
 		begin := time.Now()
-		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); !errors.Is(err, thread.ErrBusy) || time.Since(begin) != 0 {
+		if _, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name}); !errors.Is(err, thread.ErrBusy) || time.Since(begin) != 0 {
 			t.Errorf("with a request on its way: %v after %v", err, time.Since(begin))
 		}
 		w.respond(c.ID, "p10", "done", true)
@@ -456,7 +456,7 @@ func TestLateReportsOfWork(t *testing.T) {
 func TestFinish(t *testing.T) {
 	inMerge(t, func(w *world, f *merges, _, c thread.Status) {
 		f.kept = "2 files are not committed"
-		r, err := w.m.Finish(ctx, c.Name)
+		r, err := w.m.Merges.Finish(ctx, c.Name)
 		if err != nil || r.Kept != f.kept || w.status(c.ID).Archived.IsZero() {
 			t.Errorf("finish of what is not merged: %+v %v", r, err)
 		}
@@ -464,7 +464,7 @@ func TestFinish(t *testing.T) {
 			t.Errorf("the worktree: %v", err)
 		}
 		f.kept = ""
-		r, err = w.m.Finish(ctx, c.Name)
+		r, err = w.m.Merges.Finish(ctx, c.Name)
 		if err != nil || !r.Finished || r.Kept != "" {
 			t.Errorf("finish: %+v %v", r, err)
 		}
@@ -472,10 +472,10 @@ func TestFinish(t *testing.T) {
 			t.Error("the worktree is still there")
 		}
 		// A finished thread comes back with its files.
-		if err := w.m.Unarchive(ctx, c.Name); err != nil {
+		if err := w.m.Lifecycle.Unarchive(ctx, c.Name); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.m.Start(ctx, c.Name, 0, 0); err != nil {
+		if _, err := w.m.Agents.Start(ctx, c.Name, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.trees.get(w.status(c.ID).Dir); got != "files 2" {
@@ -488,10 +488,10 @@ func TestDiscardSavesTheWorktree(t *testing.T) {
 	inMerge(t, func(w *world, _ *merges, p, c thread.Status) {
 		w.trees.set(c.Dir, "uncommitted")
 		for _, s := range []thread.Status{c, p} {
-			if err := w.m.Delete(ctx, s.Name); err != nil {
+			if err := w.m.Lifecycle.Delete(ctx, s.Name); err != nil {
 				t.Fatal(err)
 			}
-			if err := w.m.Discard(ctx, s.ID); err != nil {
+			if err := w.m.Lifecycle.Discard(ctx, s.ID); err != nil {
 				t.Error(err)
 			}
 		}

@@ -10,14 +10,14 @@ import (
 )
 
 // tellMerged sends the note on a thread's newest merge.
-func (m *merges) tellMerged(ctx context.Context, child, target *run, in mergeIntent) (thread.MergeReport, error) {
-	t := child.thread()
+func (m *Merges) tellMerged(ctx context.Context, child, target *run, in mergeIntent) (thread.MergeReport, error) {
+	t := child.live.thread()
 	report := thread.MergeReport{Branch: in.Branch, Into: in.Target, Dir: in.Dir, Commit: t.Outcome.Commit}
-	if target == nil || t.Outcome.Kind != thread.OutcomeMerged || t.Outcome.Into != target.id {
+	if target == nil || t.Outcome.Kind != thread.OutcomeMerged || t.Outcome.Into != target.live.id {
 		return report, thread.Hint(fmt.Errorf("it has not been merged into another thread's branch: %w", thread.ErrInvalid),
 			"merge it first")
 	}
-	if m.runsLines(target.thread().Agent) {
+	if m.cfg.runsLines(target.live.thread().Agent) {
 		return report, fmt.Errorf("%s: %w", noNote, thread.ErrRefused)
 	}
 	if m.cfg.Differ != nil {
@@ -33,22 +33,22 @@ func (m *merges) tellMerged(ctx context.Context, child, target *run, in mergeInt
 }
 
 // tell queues one of our notes for a thread's agent, whether it runs or not.
-func (m *merges) tell(ctx context.Context, l *run, text string) {
-	if _, err := l.accept(ctx, thread.Prompt{From: thread.FromNote, Text: text}); err != nil {
-		m.notice(l.id, thread.LevelWarn, "cannot send %s the note on the merge: %v", l.thread().DisplayName(), err)
+func (m *Merges) tell(ctx context.Context, l *run, text string) {
+	if _, err := l.typist.accept(ctx, thread.Prompt{From: thread.FromNote, Text: text}); err != nil {
+		m.notices.post(l.live.id, thread.LevelWarn, "cannot send %s the note on the merge: %v", l.live.thread().DisplayName(), err)
 	}
 }
 
 // awaitNote returns an error while a thread's agent changes files. It waits for a turn that answers one of our notes:
 // otherwise a merge would block the next one.
-func (m *merges) awaitNote(ctx context.Context, l *run) error {
+func (m *Merges) awaitNote(ctx context.Context, l *run) error {
 	ctx, cancel := context.WithTimeout(ctx, noteLimit)
 	defer cancel()
 	events := m.bus.Subscribe(ctx)
 	for {
-		noted := l.answersNote()
-		err := l.do(ctx, l.notWorking)
-		if !noted && !l.answersNote() || err != nil && !errors.Is(err, thread.ErrBusy) {
+		noted := l.typist.answersNote()
+		err := l.live.do(ctx, l.notWorking)
+		if !noted && !l.typist.answersNote() || err != nil && !errors.Is(err, thread.ErrBusy) {
 			return err
 		}
 		for heard := false; !heard; {
@@ -56,7 +56,7 @@ func (m *merges) awaitNote(ctx context.Context, l *run) error {
 			if !more {
 				return err
 			}
-			heard = e.ThreadID == l.id
+			heard = e.ThreadID == l.live.id
 		}
 	}
 }

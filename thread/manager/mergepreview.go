@@ -10,12 +10,12 @@ import (
 )
 
 // mergePreview reports the result that a merge would have.
-func (m *merges) mergePreview(ctx context.Context, child *run, in mergeIntent) (thread.MergeReport, error) {
+func (m *Merges) mergePreview(ctx context.Context, child *run, in mergeIntent) (thread.MergeReport, error) {
 	report := m.mergeReport(child, in)
 	if err := m.mergeStopped(ctx, child, in.Dir, &report); err != nil || report.Stopped {
 		return report, err
 	}
-	t := child.thread()
+	t := child.live.thread()
 	what, err := m.cfg.Merges.Preview(ctx, in.Dir, t.Worktree.Path)
 	switch {
 	case err != nil && m.commitsInto(in) && errors.Is(err, thread.ErrConflict):
@@ -29,7 +29,7 @@ func (m *merges) mergePreview(ctx context.Context, child *run, in mergeIntent) (
 		}
 	}
 	report.UpToDate, report.Conflicts = what.UpToDate, what.Conflicts
-	report.LeftOut = m.leftOut(ctx, thread.OpDryRun, child.id, in.Dir, t.Worktree.Path)
+	report.LeftOut = m.notices.leftOut(ctx, thread.OpDryRun, child.live.id, in.Dir, t.Worktree.Path)
 	if m.cfg.Differ != nil && !what.UpToDate {
 		report.Files, err = m.cfg.Differ.Diff(ctx, t.Dir, t.Worktree.Base, "")
 		if err != nil {
@@ -41,7 +41,7 @@ func (m *merges) mergePreview(ctx context.Context, child *run, in mergeIntent) (
 
 // mergeStopped records in a report that the thread's merge into a folder has conflicts to resolve, and which. If
 // another thread's merge is open there it returns an error.
-func (m *merges) mergeStopped(ctx context.Context, child *run, dir string, report *thread.MergeReport) error {
+func (m *Merges) mergeStopped(ctx context.Context, child *run, dir string, report *thread.MergeReport) error {
 	under, err := m.cfg.Merges.InProgress(ctx, dir)
 	if err != nil || !under {
 		return err
@@ -58,13 +58,13 @@ func (m *merges) mergeStopped(ctx context.Context, child *run, dir string, repor
 // commitsInto reports whether a merge targets one of our worktrees: a fork begins with its parent's uncommitted work,
 // so both have the same changes, and there they are committed before the merge. The person's own folder is theirs to
 // commit, unless they ask for it.
-func (m *merges) commitsInto(in mergeIntent) bool {
-	into := m.run(in.Into)
-	return in.Commit || into != nil && into.thread().Worktree.Path == in.Dir
+func (m *Merges) commitsInto(in mergeIntent) bool {
+	into := m.registry.run(in.Into)
+	return in.Commit || into != nil && into.live.thread().Worktree.Path == in.Dir
 }
 
 // uncommitted names the files with uncommitted changes in the target's folder.
-func (m *merges) uncommitted(ctx context.Context, in mergeIntent) ([]string, error) {
+func (m *Merges) uncommitted(ctx context.Context, in mergeIntent) ([]string, error) {
 	if m.cfg.Differ == nil {
 		return nil, nil
 	}
@@ -81,7 +81,7 @@ func (m *merges) uncommitted(ctx context.Context, in mergeIntent) ([]string, err
 
 // offerCommit adds a hint to a refusal caused by uncommitted changes in the target's folder: how to commit them, and
 // which files.
-func (m *merges) offerCommit(ctx context.Context, name string, in mergeIntent, refused error) error {
+func (m *Merges) offerCommit(ctx context.Context, name string, in mergeIntent, refused error) error {
 	if !errors.Is(refused, thread.ErrConflict) || in.Commit {
 		return refused
 	}

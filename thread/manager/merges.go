@@ -9,12 +9,21 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/manager/events"
+	"orchestrator/thread/manager/past"
 )
 
 // merges has the use cases that merge threads into other branches, finish threads and push.
-type merges struct {
-	*registry
-	life *lifecycle
+type Merges struct {
+	cfg      *Config
+	past     past.Reader
+	bus      *events.Bus
+	work     *work
+	notices  *notices
+	intents  *intents
+	merging  *exclusive
+	registry *registry
+	life     *Lifecycle
 }
 
 // mergeIntent is a merge in progress, or one that waits for a person to resolve its conflicts.
@@ -44,21 +53,21 @@ var (
 
 // detached runs a use case that spans several threads to a state from which nothing is lost, whatever becomes of the
 // client. Git, with the programs of the person that it starts, goes on only as long as the client waits for it.
-func (m *merges) detached(
+func (m *Merges) detached(
 	ctx context.Context, what string, threads []thread.ID,
 	run func(ctx, git context.Context) (thread.MergeReport, error),
 ) (thread.MergeReport, error) {
-	if !m.begin() {
+	if !m.work.begin() {
 		return thread.MergeReport{}, errClosed
 	}
 	type result struct {
 		report thread.MergeReport
 		err    error
 	}
-	git, cancel := m.whileWaited(ctx)
+	git, cancel := m.work.whileWaited(ctx)
 	done := make(chan result, 1)
 	go func() {
-		defer m.done()
+		defer m.work.done()
 		defer cancel()
 		release, err := m.merging.take(git, what, threads...)
 		if err != nil {
@@ -66,7 +75,7 @@ func (m *merges) detached(
 			return
 		}
 		defer release()
-		report, err := run(m.ctx, git)
+		report, err := run(m.work.ctx, git)
 		done <- result{report, err}
 	}()
 	r := <-done
@@ -74,14 +83,14 @@ func (m *merges) detached(
 }
 
 // whileWaited is the context of git for a client's call: it ends with the call, with its time, or when the server stops.
-func (m *core) whileWaited(ctx context.Context) (git context.Context, end context.CancelFunc) {
-	waited, cancel := context.WithCancelCause(m.ctx)
+func (w *work) whileWaited(ctx context.Context) (git context.Context, end context.CancelFunc) {
+	waited, cancel := context.WithCancelCause(w.ctx)
 	limited, stop := context.WithTimeoutCause(waited, mergeLimit, errSlow)
 	go func() { // ends with the use case
 		select {
 		case <-ctx.Done():
 			cancel(errGone)
-		case <-m.closing:
+		case <-w.closing:
 			time.AfterFunc(closeGrace, func() { cancel(errClosed) })
 		case <-waited.Done():
 		}
@@ -90,10 +99,10 @@ func (m *core) whileWaited(ctx context.Context) (git context.Context, end contex
 }
 
 // mergeTarget finds the target of a merge; the run is nil for the project's own folder.
-func (m *merges) mergeTarget(
+func (m *Merges) mergeTarget(
 	ctx context.Context, child *run, r thread.MergeRequest,
 ) (_ mergeIntent, _ *run, err error) {
-	t := child.thread()
+	t := child.live.thread()
 	if m.cfg.Merges == nil {
 		return mergeIntent{}, nil, thread.ErrNoRepository
 	}
@@ -108,14 +117,14 @@ func (m *merges) mergeTarget(
 	var target *run
 	switch {
 	case r.Into != "":
-		l, err := m.find(r.Into)
+		l, err := m.registry.find(r.Into)
 		if err != nil {
 			return in, nil, err
 		}
 		target = l
 	case t.Parent != "":
-		target = m.run(t.Parent)
-		if target != nil && !target.thread().Deleted.IsZero() {
+		target = m.registry.run(t.Parent)
+		if target != nil && !target.live.thread().Deleted.IsZero() {
 			target = nil // what remains is the project's folder
 		}
 	}
@@ -123,13 +132,13 @@ func (m *merges) mergeTarget(
 		return in, nil, fmt.Errorf("into itself: %w", thread.ErrInvalid)
 	}
 	if target != nil {
-		in.Into, in.Dir = target.id, m.rootOf(target.thread())
+		in.Into, in.Dir = target.live.id, m.cfg.rootOf(target.live.thread())
 	}
 	branch, err := m.cfg.Merges.Branch(ctx, in.Dir)
 	switch {
 	case errors.Is(err, thread.ErrNotFound) && target != nil:
 		return in, nil, thread.Hint(err,
-			"resume "+target.thread().Name+", which recreates its folder, or merge into another thread")
+			"resume "+target.live.thread().Name+", which recreates its folder, or merge into another thread")
 	case err != nil:
 		return in, nil, err
 	}
@@ -142,7 +151,7 @@ func (m *merges) mergeTarget(
 }
 
 // noteMode reports whether the target's agent is told about a merge, and otherwise whether to ask the person.
-func (m *merges) noteMode(wanted thread.NoteMode) (tell, ask bool, err error) {
+func (m *Merges) noteMode(wanted thread.NoteMode) (tell, ask bool, err error) {
 	if wanted == "" {
 		wanted = m.cfg.MergeNote
 	}
@@ -159,7 +168,7 @@ func (m *merges) noteMode(wanted thread.NoteMode) (tell, ask bool, err error) {
 }
 
 // branchOf returns the branch that a thread's work is on: its own, or another one that its agent checked out.
-func (m *merges) branchOf(ctx context.Context, t thread.Thread) (string, error) {
+func (m *Merges) branchOf(ctx context.Context, t thread.Thread) (string, error) {
 	branch, err := m.cfg.Merges.Branch(ctx, t.Worktree.Path)
 	switch {
 	case errors.Is(err, thread.ErrNotFound):
@@ -174,21 +183,21 @@ func (m *merges) branchOf(ctx context.Context, t thread.Thread) (string, error) 
 }
 
 // mergeReport starts the report of a merge: source, target, and the other threads in these folders.
-func (m *merges) mergeReport(child *run, in mergeIntent) thread.MergeReport {
+func (m *Merges) mergeReport(child *run, in mergeIntent) thread.MergeReport {
 	there := thread.Thread{ID: in.Into, Dir: in.Dir}
-	if into := m.run(in.Into); into != nil {
-		there.Worktree = into.thread().Worktree
+	if into := m.registry.run(in.Into); into != nil {
+		there.Worktree = into.live.thread().Worktree
 	}
-	t := child.thread()
-	shared := m.besides(t)
-	beside := slices.DeleteFunc(m.besides(there), func(name string) bool {
+	t := child.live.thread()
+	shared := m.registry.index.besides(t)
+	beside := slices.DeleteFunc(m.registry.index.besides(there), func(name string) bool {
 		return name == t.Name || slices.Contains(shared, name)
 	})
 	return thread.MergeReport{Branch: in.Branch, Into: in.Target, Dir: in.Dir, Shared: shared, Beside: beside}
 }
 
 // openMerge finds the merge of a thread that waits for a person.
-func (m *merges) openMerge(ctx context.Context, child *run) (thread.Intent, mergeIntent, error) {
+func (m *Merges) openMerge(ctx context.Context, child *run) (thread.Intent, mergeIntent, error) {
 	if m.cfg.Merges == nil {
 		return thread.Intent{}, mergeIntent{}, thread.ErrNoRepository
 	}
@@ -197,7 +206,7 @@ func (m *merges) openMerge(ctx context.Context, child *run) (thread.Intent, merg
 		return thread.Intent{}, mergeIntent{}, err
 	}
 	for _, i := range all {
-		if i.Kind != intentMerge || i.Thread != child.id {
+		if i.Kind != intentMerge || i.Thread != child.live.id {
 			continue
 		}
 		var in mergeIntent

@@ -39,11 +39,11 @@ func TestIDsOfTheStoreAreNoPaths(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, id := range ids {
-			if err := w.m.Discard(ctx, id); !errors.Is(err, thread.ErrNotFound) {
+			if err := w.m.Lifecycle.Discard(ctx, id); !errors.Is(err, thread.ErrNotFound) {
 				t.Errorf("%q is a thread: %v", id, err)
 			}
 		}
-		if list, err := w.m.List(ctx); err != nil || len(list) != 0 {
+		if list, err := w.m.Threads.List(ctx); err != nil || len(list) != 0 {
 			t.Errorf("listed: %v %v", list, err)
 		}
 		outside := filepath.Join(w.dir, "outside")
@@ -56,7 +56,7 @@ func TestIDsOfTheStoreAreNoPaths(t *testing.T) {
 		if err := os.Symlink(outside, filepath.Join(w.cfg.StateDir, "threads")); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.m.Discard(ctx, "good"); err != nil {
+		if err := w.m.Lifecycle.Discard(ctx, "good"); err != nil {
 			t.Error(err)
 		}
 		for _, dir := range []string{doc, filepath.Join(outside, "good")} {
@@ -81,12 +81,12 @@ func TestFollowsMoves(t *testing.T) {
 			"t1": w.dir, "t2": filepath.Join(w.dir, "sub"), "t3": filepath.Join(w.dir, "trees/fork/sub"), "t4": "/elsewhere",
 			"t5": filepath.Join(old, "kept"),
 		} {
-			s, err := w.m.Status(ctx, id)
+			s, err := w.m.Threads.Status(ctx, id)
 			if err != nil || s.Dir != want {
 				t.Errorf("%s is at %s, not %s: %v", id, s.Dir, want, err)
 			}
 		}
-		s, err := w.m.Status(ctx, "t3")
+		s, err := w.m.Threads.Status(ctx, "t3")
 		if want := (thread.Worktree{Path: filepath.Join(w.dir, "trees/fork"), Branch: "b", Base: "base"}); err != nil || s.Worktree != want {
 			t.Errorf("worktree %+v %v", s.Worktree, err)
 		}

@@ -11,18 +11,24 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
+	"orchestrator/thread/manager/events"
 	"orchestrator/thread/plaintext"
 	"orchestrator/thread/secret"
 )
 
 // creation has the use cases that create threads.
-type creation struct {
-	*registry
-	runs *runs
+type Creation struct {
+	cfg      *Config
+	bus      *events.Bus
+	work     *work
+	notices  *notices
+	intents  *intents
+	registry *registry
+	agents   *Agents
 }
 
 // New creates a thread and starts its agent.
-func (m *creation) New(ctx context.Context, r thread.NewRequest) (thread.Status, error) {
+func (m *Creation) New(ctx context.Context, r thread.NewRequest) (thread.Status, error) {
 	t, err := m.newThread(r)
 	if err != nil {
 		return thread.Status{}, fmt.Errorf("new thread: %w", err)
@@ -30,7 +36,7 @@ func (m *creation) New(ctx context.Context, r thread.NewRequest) (thread.Status,
 	if r.Worktree && m.cfg.Worktrees == nil {
 		return thread.Status{}, fmt.Errorf("new thread: worktree: %w", thread.ErrNoRepository)
 	}
-	if err := m.runs.ready(ctx, t); err != nil {
+	if err := m.agents.ready(ctx, t); err != nil {
 		return thread.Status{}, fmt.Errorf("new thread: %w", err)
 	}
 	l, err := m.place(ctx, t, r)
@@ -42,36 +48,36 @@ func (m *creation) New(ctx context.Context, r thread.NewRequest) (thread.Status,
 
 // startNew starts the agent of a new thread. If that fails nothing is left of the thread: the person, who gets the
 // error, still has its prompt. The end of the server is not a failure: the next server has the thread.
-func (m *creation) startNew(ctx context.Context, l *run, r launchRequest) (thread.Status, error) {
-	s, err := m.runs.startLine(ctx, l, r)
+func (m *Creation) startNew(ctx context.Context, l *run, r launchRequest) (thread.Status, error) {
+	s, err := m.agents.startLine(ctx, l, r)
 	if err == nil {
 		return s, nil
 	}
 	// A step of its own: if the client has disconnected, the start may still come or may have succeeded.
-	back := l.do(m.ctx, func(ctx context.Context) error {
-		if l.running() != nil || m.closes() {
+	back := l.live.do(m.work.ctx, func(ctx context.Context) error {
+		if l.live.running() != nil || m.work.closes() {
 			return nil
 		}
-		if err := l.update(ctx, func(t *thread.Thread) error { t.Deleted = m.now(); return nil }); err != nil {
+		if err := l.live.update(ctx, func(t *thread.Thread) error { t.Deleted = m.cfg.now(); return nil }); err != nil {
 			return err
 		}
-		if m.Gateway != nil {
-			m.Gateway.Unroute(l.id)
+		if m.cfg.gateway != nil {
+			m.cfg.gateway.Unroute(l.live.id)
 		}
 		if err := l.purge(ctx); err != nil {
 			return err
 		}
-		m.bus.Publish(thread.Event{At: m.now(), Kind: thread.EventRemoved, ThreadID: l.id})
-		return m.forgetFiles(ctx, l.id)
+		m.bus.Publish(thread.Event{At: m.cfg.now(), Kind: thread.EventRemoved, ThreadID: l.live.id})
+		return m.cfg.forgetFiles(ctx, l.live.id)
 	})
 	if back != nil && !errors.Is(back, errClosed) {
-		err = errors.Join(err, fmt.Errorf("remove %s again: %w", l.thread().Name, back))
+		err = errors.Join(err, fmt.Errorf("remove %s again: %w", l.live.thread().Name, back))
 	}
 	return thread.Status{}, err
 }
 
 // checkLaunch rejects flags that a thread's agent can never be started with, before anything is created for it.
-func (m *creation) checkLaunch(t thread.Thread) error {
+func (m *Creation) checkLaunch(t thread.Thread) error {
 	if err := checkFlags(t.Launch); err != nil {
 		return err
 	}
@@ -86,7 +92,7 @@ func (m *creation) checkLaunch(t thread.Thread) error {
 }
 
 // newThread checks a request and prepares the thread.
-func (m *creation) newThread(r thread.NewRequest) (thread.Thread, error) {
+func (m *Creation) newThread(r thread.NewRequest) (thread.Thread, error) {
 	if _, err := m.cfg.Agents.Agent(r.Agent); err != nil {
 		return thread.Thread{}, err
 	}
@@ -94,7 +100,7 @@ func (m *creation) newThread(r thread.NewRequest) (thread.Thread, error) {
 		return thread.Thread{}, err
 	}
 	first := thread.Prompt{From: thread.FromFirst, Text: r.Prompt, Lines: r.Lines}
-	if err := m.consented(r.Agent, first); err != nil {
+	if err := m.cfg.consented(r.Agent, first); err != nil {
 		return thread.Thread{}, err
 	}
 	dir := cmp.Or(r.Dir, m.cfg.Project)
@@ -105,11 +111,11 @@ func (m *creation) newThread(r thread.NewRequest) (thread.Thread, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return thread.Thread{}, thread.Hint(fmt.Errorf("folder %s: %w", dir, thread.ErrNotFound), "create it first")
 	}
-	if err := m.checkPlace(dir); err != nil {
+	if err := m.cfg.checkPlace(dir); err != nil {
 		return thread.Thread{}, err
 	}
 	label := cmp.Or(secret.Redact(r.Label), titleOf(r.Prompt))
-	now := m.now()
+	now := m.cfg.now()
 	return thread.Thread{
 		ID: thread.NewID[thread.ID](), Title: thread.Titled(secret.Redact(cmp.Or(r.Name, r.Label))),
 		Label: plaintext.Cut(label, 200), Agent: r.Agent, Model: r.Model, Launch: r.Flags,
@@ -166,7 +172,7 @@ func credential(key string) bool {
 
 // place stores a new thread where it is to work: in its folder, or in its own worktree if it asks for one or others use
 // the folder.
-func (m *creation) place(ctx context.Context, t thread.Thread, r thread.NewRequest) (*run, error) {
+func (m *Creation) place(ctx context.Context, t thread.Thread, r thread.NewRequest) (*run, error) {
 	if r.Worktree {
 		return m.createWithWorktree(ctx, t, namePart(r), m.cfg.Project, nil)
 	}
@@ -186,25 +192,23 @@ func (m *creation) place(ctx context.Context, t thread.Thread, r thread.NewReque
 		return nil, err
 	}
 	if len(others) > 0 {
-		m.notice(l.id, thread.LevelInfo, "%s works in its own worktree %s, because %s is already using %s",
-			l.thread().DisplayName(), l.thread().Dir, strings.Join(others, ", "), t.Dir)
+		m.notices.post(l.live.id, thread.LevelInfo, "%s works in its own worktree %s, because %s is already using %s",
+			l.live.thread().DisplayName(), l.live.thread().Dir, strings.Join(others, ", "), t.Dir)
 	}
 	return l, nil
 }
 
 // apart decides whether a new thread gets a worktree without asking for one, and names the threads that use its folder.
-func (m *creation) apart(t thread.Thread, r thread.NewRequest) (others []string, apart bool) {
+func (m *Creation) apart(t thread.Thread, r thread.NewRequest) (others []string, apart bool) {
 	if r.InPlace || m.cfg.Worktrees == nil || m.cfg.NewWorktree == WorktreeNever {
 		return nil, false
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	others = m.sharing(t)
+	others = m.registry.index.sharing(t)
 	return others, m.cfg.NewWorktree == WorktreeAlways || len(others) > 0
 }
 
 // create stores a thread under an unused name.
-func (m *creation) create(ctx context.Context, t thread.Thread, label string) (*run, error) {
+func (m *Creation) create(ctx context.Context, t thread.Thread, label string) (*run, error) {
 	for range 100 {
 		t.Name = thread.NewName(label)
 		err := m.cfg.Store.CreateThread(ctx, t)
@@ -214,18 +218,14 @@ func (m *creation) create(ctx context.Context, t thread.Thread, label string) (*
 		if err != nil {
 			return nil, fmt.Errorf("store the thread: %w", err)
 		}
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		l := m.add(t)
-		l.show()
-		return l, nil
+		return m.registry.show(t), nil
 	}
 	return nil, fmt.Errorf("choose a name for %q: %w", thread.Slug(label), thread.ErrNameTaken)
 }
 
 // createWithWorktree is create with a worktree at a snapshot of the thread's folder, taken now if at is nil. root is
 // the folder that the worktree stands in for. The next Open repairs what a crash in between leaves.
-func (m *creation) createWithWorktree(
+func (m *Creation) createWithWorktree(
 	ctx context.Context, t thread.Thread, label, root string, at *thread.Snapshot,
 ) (*run, error) {
 	if at == nil {
@@ -235,19 +235,19 @@ func (m *creation) createWithWorktree(
 		}
 		at = &s
 	}
-	intent, err := m.intend(ctx, intentFork, t.ID, struct{}{})
+	intent, err := m.intents.begin(ctx, intentFork, t.ID, struct{}{})
 	if err != nil {
 		return nil, err
 	}
 	failpoint.Hit("thread.fork.intended")
 	l, err := m.create(ctx, t, label)
 	if err != nil {
-		return nil, errors.Join(err, m.settled(ctx, intent))
+		return nil, errors.Join(err, m.intents.settle(ctx, intent))
 	}
 	failpoint.Hit("thread.fork.created")
-	w, err := m.cfg.Worktrees.Add(ctx, t.ID, t.Dir, l.thread().Name, *at)
+	w, err := m.cfg.Worktrees.Add(ctx, t.ID, t.Dir, l.live.thread().Name, *at)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("create the worktree: %w", err), m.takeBackFork(ctx, t.ID), m.settled(ctx, intent))
+		return nil, errors.Join(fmt.Errorf("create the worktree: %w", err), m.takeBackFork(ctx, t.ID), m.intents.settle(ctx, intent))
 	}
 	failpoint.Hit("thread.fork.added")
 	dir := subDir(root, t.Dir, w.Path)
@@ -264,7 +264,7 @@ func (m *creation) createWithWorktree(
 		return nil, fmt.Errorf("store the worktree: %w", err)
 	}
 	failpoint.Hit("thread.fork.stored")
-	if err := m.settled(ctx, intent); err != nil {
+	if err := m.intents.settle(ctx, intent); err != nil {
 		l.endSetup()
 		return nil, err
 	}
@@ -273,15 +273,13 @@ func (m *creation) createWithWorktree(
 }
 
 // takeBackFork removes a thread that never had anything of its own.
-func (m *creation) takeBackFork(ctx context.Context, id thread.ID) error {
-	m.mu.Lock()
-	if l := m.byID[id]; l != nil {
-		m.drop(l)
-		m.bus.Publish(thread.Event{At: m.now(), Kind: thread.EventRemoved, ThreadID: id})
+func (m *Creation) takeBackFork(ctx context.Context, id thread.ID) error {
+	if l := m.registry.run(id); l != nil {
+		m.registry.drop(l)
+		m.bus.Publish(thread.Event{At: m.cfg.now(), Kind: thread.EventRemoved, ThreadID: id})
 	}
-	m.mu.Unlock()
 	if err := m.cfg.Store.PurgeThread(ctx, id); err != nil && !errors.Is(err, thread.ErrNotFound) {
 		return fmt.Errorf("roll back the new thread: %w", err)
 	}
-	return m.forgetFiles(ctx, id)
+	return m.cfg.forgetFiles(ctx, id)
 }

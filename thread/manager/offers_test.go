@@ -32,10 +32,10 @@ func TestOfferOfAnotherApproach(t *testing.T) {
 		if n := len(w.events.offers()); n != 1 {
 			t.Errorf("%d offers: nagging", n)
 		}
-		if _, err := w.m.AnswerOffer(ctx, o.ID, "perhaps"); !errors.Is(err, thread.ErrInvalid) {
+		if _, err := w.m.Offers.Answer(ctx, o.ID, "perhaps"); !errors.Is(err, thread.ErrInvalid) {
 			t.Errorf("nonsense: %v", err)
 		}
-		f, err := w.m.AnswerOffer(ctx, o.ID, "take")
+		f, err := w.m.Offers.Answer(ctx, o.ID, "take")
 		if err != nil || f.Parent != p.ID || f.ForkPoint != before {
 			t.Fatalf("taken: %+v %v", f, err)
 		}
@@ -50,7 +50,7 @@ func TestOfferOfAnotherApproach(t *testing.T) {
 		if s := w.status(f.ID); s.Offer != nil {
 			t.Errorf("what the fork was made for is offered again: %+v", s.Offer)
 		}
-		if _, err := w.m.AnswerOffer(ctx, o.ID, "take"); !errors.Is(err, thread.ErrNotFound) {
+		if _, err := w.m.Offers.Answer(ctx, o.ID, "take"); !errors.Is(err, thread.ErrNotFound) {
 			t.Errorf("twice: %v", err)
 		}
 	})
@@ -62,11 +62,11 @@ func TestOffersOffForGood(t *testing.T) {
 		w.talk(p.ID, 1, 1)
 		w.turn(p.ID, "let's try another approach")
 		o := w.events.offers()[0]
-		if _, err := w.m.AnswerOffer(ctx, o.ID, "off"); err != nil {
+		if _, err := w.m.Offers.Answer(ctx, o.ID, "off"); err != nil {
 			t.Fatal(err)
 		}
 		w.crash()
-		if _, err := w.m.Start(ctx, p.Name, 0, 0); err != nil {
+		if _, err := w.m.Agents.Start(ctx, p.Name, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		for i := range 8 {
@@ -75,7 +75,7 @@ func TestOffersOffForGood(t *testing.T) {
 		if n := len(w.events.offers()); n != 0 {
 			t.Errorf("%d offers though off", n)
 		}
-		if err := w.m.SetOffers(ctx, thread.OffersSuggest); err != nil {
+		if err := w.m.Offers.SetMode(ctx, thread.OffersSuggest); err != nil {
 			t.Fatal(err)
 		}
 		for i := range 8 {
@@ -97,7 +97,7 @@ func TestOfferWhenToolsFailAlike(t *testing.T) {
 			answer := item("assistant", "call")
 			items = append(items, answer)
 			items = append(items, item("user", fmt.Sprintf("failed: exit status 1 after %d s", i)))
-			w.m.ExchangeEnded(p.ID, thread.Exchange{Main: true, Status: 200, Items: items, Answer: &answer, Prompt: "fix it", Ended: time.Now()})
+			w.m.Traffic.ExchangeEnded(p.ID, thread.Exchange{Main: true, Status: 200, Items: items, Answer: &answer, Prompt: "fix it", Ended: time.Now()})
 		}
 		offers := w.events.offers()
 		if len(offers) != 1 || offers[0].Rule != "loop" || !strings.Contains(offers[0].Why, "exit status") {
@@ -110,7 +110,7 @@ func TestOfferInTheEmergencyBand(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.create(thread.NewRequest{})
 		answer := item("assistant", "long")
-		w.m.ExchangeEnded(p.ID, thread.Exchange{Main: true, Status: 200, Items: []thread.Item{item("user", "x")}, Answer: &answer,
+		w.m.Traffic.ExchangeEnded(p.ID, thread.Exchange{Main: true, Status: 200, Items: []thread.Item{item("user", "x")}, Answer: &answer,
 			Prompt: "x", Usage: thread.Usage{Input: 185}, Window: 200, EndsTurn: true, Ended: time.Now()})
 		offers := w.events.offers()
 		if len(offers) != 1 || offers[0].Rule != "band" || offers[0].At != w.status(p.ID).Head {
@@ -144,7 +144,7 @@ func (w *world) filled(id thread.ID, prompt string, tokens int64) {
 	answer := item("assistant", "long")
 	items := append(conv, item("user", prompt))
 	w.natives.append(s.Session, append(items[len(conv):], answer))
-	w.m.ExchangeEnded(id, thread.Exchange{Main: true, Status: 200, Session: s.Session, Items: items, Answer: &answer,
+	w.m.Traffic.ExchangeEnded(id, thread.Exchange{Main: true, Status: 200, Session: s.Session, Items: items, Answer: &answer,
 		Prompt: prompt, Usage: thread.Usage{Input: tokens}, Window: 200, EndsTurn: true, Ended: time.Now()})
 	synctest.Wait()
 }
@@ -162,12 +162,12 @@ func TestFullContextGoesOnInASmallOne(t *testing.T) {
 				rebuilt := w.natives.rebuilt
 				w.full(p.ID, "the last one")
 				if mode == thread.OffersSuggest {
-					if _, err := w.m.AnswerOffer(ctx, w.status(p.ID).Offer.ID, "take"); err != nil {
+					if _, err := w.m.Offers.Answer(ctx, w.status(p.ID).Offer.ID, "take"); err != nil {
 						t.Fatal(err)
 					}
 				}
 				synctest.Wait()
-				list, err := w.m.List(ctx)
+				list, err := w.m.Threads.List(ctx)
 				if err != nil || len(list) != 2 || list[1].Parent != p.ID || list[1].Execution == nil {
 					t.Fatalf("threads %+v %v", list, err)
 				}
@@ -184,7 +184,7 @@ func TestFullContextGoesOnInASmallOne(t *testing.T) {
 				}
 				// It stays so when its server dies before the first answer, and its own record is resumed from after it.
 				w.crash()
-				if _, err := w.m.Start(ctx, f.Name, 0, 0); err != nil || w.natives.rebuilt != rebuilt {
+				if _, err := w.m.Agents.Start(ctx, f.Name, 0, 0); err != nil || w.natives.rebuilt != rebuilt {
 					t.Errorf("started again: %v, %d rebuilt", err, w.natives.rebuilt)
 				}
 				synctest.Wait()
@@ -196,7 +196,7 @@ func TestFullContextGoesOnInASmallOne(t *testing.T) {
 				for i := range 12 {
 					w.full(p.ID, fmt.Sprintf("on and on %d", i))
 				}
-				if list, err := w.m.List(ctx); err != nil || len(list) != 2 {
+				if list, err := w.m.Threads.List(ctx); err != nil || len(list) != 2 {
 					t.Errorf("%d threads %v", len(list), err)
 				}
 			}, func(w *world) { w.cfg.Offers, w.cfg.Limits.Primer = mode, 600 })
@@ -208,14 +208,14 @@ func TestAutoForks(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.create(thread.NewRequest{})
 		w.talk(p.ID, 1, 2)
-		if _, err := w.m.Ask(ctx, p.Name, thread.AskRequest{Text: "go on"}); err != nil {
+		if _, err := w.m.Prompts.Ask(ctx, p.Name, thread.AskRequest{Text: "go on"}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.m.Ask(ctx, p.Name, thread.AskRequest{Text: "let's try another approach: signed cookies"}); err != nil {
+		if _, err := w.m.Prompts.Ask(ctx, p.Name, thread.AskRequest{Text: "let's try another approach: signed cookies"}); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		list, err := w.m.List(ctx)
+		list, err := w.m.Threads.List(ctx)
 		if err != nil || len(list) != 2 || list[1].Parent != p.ID || list[1].Label != "signed cookies" {
 			t.Fatalf("threads %+v %v", list, err)
 		}
@@ -240,10 +240,10 @@ func TestOutgrown(t *testing.T) {
 			w.talk(p.ID, 1, 2)
 			var took []bool
 			for range 3 {
-				took = append(took, w.m.Outgrown(p.ID, "and now the last step"))
+				took = append(took, w.m.Offers.Outgrown(p.ID, "and now the last step"))
 			}
 			synctest.Wait()
-			list, err := w.m.List(ctx)
+			list, err := w.m.Threads.List(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -259,7 +259,7 @@ func TestOutgrown(t *testing.T) {
 			if sent := w.sess.of(list[1].ID).prompts(); !strings.Contains(sent, "and now the last step") {
 				t.Errorf("the fork was sent %q", sent)
 			}
-			if w.m.Outgrown(p.ID, "again") || w.m.Outgrown("nobody", "x") {
+			if w.m.Offers.Outgrown(p.ID, "again") || w.m.Offers.Outgrown("nobody", "x") {
 				t.Error("it goes on in another fork")
 			}
 		}, func(w *world) { w.cfg.Offers = mode })

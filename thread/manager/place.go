@@ -24,10 +24,10 @@ func subDir(from, dir, to string) string {
 }
 
 // places returns where a folder is, and where it was if it is one of the project's and the project has moved.
-func (m *core) places(dir string) []string {
+func (c *Config) places(dir string) []string {
 	all := []string{dir}
-	if rel, err := filepath.Rel(m.cfg.Project, dir); err == nil && filepath.IsLocal(rel) {
-		for _, was := range m.cfg.Moved {
+	if rel, err := filepath.Rel(c.Project, dir); err == nil && filepath.IsLocal(rel) {
+		for _, was := range c.Moved {
 			all = append(all, filepath.Join(was, rel))
 		}
 	}
@@ -35,11 +35,11 @@ func (m *core) places(dir string) []string {
 }
 
 // checkPlace refuses a folder in which no agent may work.
-func (m *core) checkPlace(dir string) error {
-	if m.cfg.Place == nil {
+func (c *Config) checkPlace(dir string) error {
+	if c.Place == nil {
 		return nil
 	}
-	return m.cfg.Place(dir)
+	return c.Place(dir)
 }
 
 // within reports whether a path is a folder or lies below it.
@@ -49,15 +49,15 @@ func within(path, dir string) bool {
 }
 
 // worktreeMadeFor finds a worktree that was made for a thread.
-func (m *core) worktreeMadeFor(ctx context.Context, id thread.ID) (thread.Worktree, bool, error) {
-	made, err := m.worktreesMade(ctx)
+func (c *Config) worktreeMadeFor(ctx context.Context, id thread.ID) (thread.Worktree, bool, error) {
+	made, err := c.worktreesMade(ctx)
 	w, ok := made[id]
 	return w, ok, err
 }
 
 // worktreesMade returns the worktrees that were made for threads.
-func (m *core) worktreesMade(ctx context.Context) (map[thread.ID]thread.Worktree, error) {
-	f, ok := m.cfg.Worktrees.(thread.WorktreeFinder)
+func (c *Config) worktreesMade(ctx context.Context) (map[thread.ID]thread.Worktree, error) {
+	f, ok := c.Worktrees.(thread.WorktreeFinder)
 	if !ok {
 		return nil, nil
 	}
@@ -69,11 +69,11 @@ func (m *core) worktreesMade(ctx context.Context) (map[thread.ID]thread.Worktree
 }
 
 // forgetFiles drops the snapshots of a purged thread.
-func (m *core) forgetFiles(ctx context.Context, id thread.ID) error {
-	if m.cfg.Worktrees == nil {
+func (c *Config) forgetFiles(ctx context.Context, id thread.ID) error {
+	if c.Worktrees == nil {
 		return nil
 	}
-	if err := m.cfg.Worktrees.Drop(ctx, id); err != nil && !errors.Is(err, thread.ErrNoRepository) {
+	if err := c.Worktrees.Drop(ctx, id); err != nil && !errors.Is(err, thread.ErrNoRepository) {
 		return fmt.Errorf("drop the snapshots: %w", err)
 	}
 	return nil
@@ -83,7 +83,7 @@ func (m *core) forgetFiles(ctx context.Context, id thread.ID) error {
 type madeWorktrees func() (map[thread.ID]thread.Worktree, error)
 
 // location returns where a thread's worktree and folder are now. made is asked if its worktree is not where it was.
-func (m *core) location(t thread.Thread, made madeWorktrees) (thread.Worktree, string) {
+func (c *Config) location(t thread.Thread, made madeWorktrees) (thread.Worktree, string) {
 	if t.Worktree.Path != "" {
 		if _, err := os.Lstat(t.Worktree.Path); err == nil {
 			return t.Worktree, t.Dir
@@ -97,13 +97,13 @@ func (m *core) location(t thread.Thread, made madeWorktrees) (thread.Worktree, s
 		w.Path = found.Path
 		return w, subDir(t.Worktree.Path, t.Dir, w.Path)
 	}
-	if _, err := os.Lstat(t.Dir); err == nil && within(t.Dir, m.cfg.Project) {
+	if _, err := os.Lstat(t.Dir); err == nil && within(t.Dir, c.Project) {
 		return t.Worktree, t.Dir
 	}
-	for _, was := range m.cfg.Moved {
-		here := within(t.Dir, m.cfg.Project) && within(m.cfg.Project, was) // a folder of today's that is gone
+	for _, was := range c.Moved {
+		here := within(t.Dir, c.Project) && within(c.Project, was) // a folder of today's that is gone
 		if within(t.Dir, was) && !here {
-			return t.Worktree, subDir(was, t.Dir, m.cfg.Project)
+			return t.Worktree, subDir(was, t.Dir, c.Project)
 		}
 	}
 	return t.Worktree, t.Dir

@@ -27,7 +27,7 @@ const large = 16 << 10
 // writeHandoff writes a summary for an agent that cannot be given its native conversation, from our own record: at most
 // the budget of tokens, with bulky results as files that the agent may read. It returns the summary and its file.
 func (l *run) writeHandoff(ctx context.Context) (text, file string, err error) {
-	t := l.thread()
+	t := l.live.thread()
 	c, items, later, err := l.remains(ctx, t)
 	if err != nil {
 		return "", "", fmt.Errorf("read the conversation to hand over: %w", err)
@@ -54,7 +54,7 @@ func (l *run) writeHandoff(ctx context.Context) (text, file string, err error) {
 		})
 	}
 	from := t
-	if p := l.other(c.Thread); p != nil {
+	if p := l.index.other(c.Thread); p != nil {
 		from = p.thread()
 	}
 	in.Thread, in.Agent = from.Name, from.Agent
@@ -88,11 +88,11 @@ func (l *run) writeHandoff(ctx context.Context) (text, file string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	if file, err = l.attachments(t.ID).Put(filepath.Join(folder, "primer.md"), []byte(text)); err != nil {
+	if file, err = l.cfg.attachments(t.ID).Put(filepath.Join(folder, "primer.md"), []byte(text)); err != nil {
 		return "", "", err
 	}
-	err = l.update(ctx, func(t *thread.Thread) error {
-		h := l.handoff(*t, from, c, in.Label)
+	err = l.live.update(ctx, func(t *thread.Thread) error {
+		h := l.cfg.handoff(*t, from, c, in.Label)
 		h.ContextSummary = plaintext.Cut(text, maxSummary)
 		h.Staged = staged
 		h.Fresh = t.Handoff != nil && t.Handoff.Fresh
@@ -102,7 +102,7 @@ func (l *run) writeHandoff(ctx context.Context) (text, file string, err error) {
 	if err != nil {
 		return "", "", fmt.Errorf("store the handoff: %w", err)
 	}
-	l.notice(l.id, thread.LevelInfo, "%s: the agent gets a summary of %s tokens (budget %s) of %s up to turn %d",
+	l.notices.post(l.live.id, thread.LevelInfo, "%s: the agent gets a summary of %s tokens (budget %s) of %s up to turn %d",
 		t.DisplayName(), thread.Tokens(int64(l.cfg.Tokens(text))), thread.Tokens(int64(in.Budget)), in.Thread, c.Turn)
 	return text, file, nil
 }
@@ -131,7 +131,7 @@ func (l *run) remains(ctx context.Context, t thread.Thread) (
 			later = append(later, o)
 		}
 	}
-	l.notice(l.id, thread.LevelWarn, "%s: what was said after turn %d cannot be read in full (%v): the agent gets what is left",
+	l.notices.post(l.live.id, thread.LevelWarn, "%s: what was said after turn %d cannot be read in full (%v): the agent gets what is left",
 		t.DisplayName(), c.Turn, why)
 	return c, items, later, err
 }
@@ -139,7 +139,7 @@ func (l *run) remains(ctx context.Context, t thread.Thread) (
 // saveBulky stores a text for an agent that gets a handoff. A large one is staged, so that it can be passed on, searched
 // and exported; the file that the agent may read is the same one then.
 func (l *run) saveBulky(ctx context.Context, t, from thread.Thread, name, text string) (handoff.Saved, error) {
-	files := l.attachments(t.ID)
+	files := l.cfg.attachments(t.ID)
 	if len(text) > large && l.cfg.Stage != nil {
 		d, err := l.cfg.Stage(ctx, thread.StageRequest{
 			Source: "handoff of " + from.Name, Labels: []string{filepath.Base(name)}, TTL: time.Hour, Thread: t.ID,
@@ -159,7 +159,7 @@ func (l *run) saveBulky(ctx context.Context, t, from thread.Thread, name, text s
 // topOf is the folder that a thread's files are named relative to: its worktree, or the project.
 func (l *run) topOf(t thread.Thread) string {
 	tops := []string{t.Worktree.Path, l.cfg.Project}
-	for p := l.other(t.Parent); p != nil; p = l.other(p.thread().Parent) {
+	for p := l.index.other(t.Parent); p != nil; p = l.index.other(p.thread().Parent) {
 		tops = append(tops, p.thread().Worktree.Path)
 	}
 	best := ""
@@ -175,7 +175,7 @@ func (l *run) topOf(t thread.Thread) string {
 // their folders: it would work there.
 func (l *run) movedTops(t thread.Thread, top string) map[string]string {
 	moved := map[string]string{}
-	for p := l.other(t.Parent); p != nil; p = l.other(p.thread().Parent) {
+	for p := l.index.other(t.Parent); p != nil; p = l.index.other(p.thread().Parent) {
 		if was := l.topOf(p.thread()); was != top {
 			moved[was] = top
 		}
@@ -230,10 +230,10 @@ func (l *run) unanswered(ctx context.Context, t thread.Thread, c thread.Checkpoi
 }
 
 // handoff is the payload that is stored with a fork.
-func (m *core) handoff(t, from thread.Thread, at thread.Checkpoint, label string) thread.Handoff {
+func (c *Config) handoff(t, from thread.Thread, at thread.Checkpoint, label string) thread.Handoff {
 	list := at.MCP
-	if at.ID == from.Head && m.cfg.MCP != nil {
-		list = m.mcps(from.ID) // they may have been switched since then
+	if at.ID == from.Head && c.MCP != nil {
+		list = c.mcps(from.ID) // they may have been switched since then
 	}
 	mcps := thread.MCPNames(list)
 	if mcps == nil {
@@ -241,6 +241,6 @@ func (m *core) handoff(t, from thread.Thread, at thread.Checkpoint, label string
 	}
 	return thread.Handoff{
 		TaskID: string(t.ID), ThreadID: t.ID, Description: label, EnabledMCPs: mcps, CheckpointID: at.ID,
-		Metadata: thread.HandoffMetadata{ParentThreadID: from.ID, ForkPoint: at.Turn, TokenBudget: m.cfg.Limits.Primer},
+		Metadata: thread.HandoffMetadata{ParentThreadID: from.ID, ForkPoint: at.Turn, TokenBudget: c.Limits.Primer},
 	}
 }

@@ -23,7 +23,7 @@ func (w *world) says(id thread.ID, prompt, text string, amid ...thread.Item) {
 	items := append(append(conv, item("user", prompt)), amid...)
 	answer := item("assistant", text)
 	w.natives.append(s.Session, append(items[len(conv):], answer))
-	w.m.ExchangeEnded(id, thread.Exchange{
+	w.m.Traffic.ExchangeEnded(id, thread.Exchange{
 		Main: true, Model: "m1", Session: s.Session, Status: 200, Started: time.Now(), Ended: time.Now(),
 		Items: items, Answer: &answer, Prompt: prompt, Text: text, Stop: "end_turn", EndsTurn: true,
 	})
@@ -96,7 +96,7 @@ func (*choosy) CheckLaunch(f thread.Flags) error {
 // nothingLeft checks that a start that failed left no thread, worktree, intent, folder or snapshot.
 func (w *world) nothingLeft(what string, before int) {
 	w.t.Helper()
-	list, err := w.m.List(ctx)
+	list, err := w.m.Threads.List(ctx)
 	if err != nil || len(list) != before {
 		w.t.Errorf("%s: %d threads %v, there were %d", what, len(list), err, before)
 	}
@@ -125,14 +125,20 @@ func TestFailedStartLeavesNothing(t *testing.T) {
 		w.talk(p.ID, 1, 2)
 		w.sess.refuse = errors.New("no such program")
 		for what, try := range map[string]func() error{
-			"new":               func() error { _, err := w.m.New(ctx, thread.NewRequest{Agent: "claude", Prompt: "go"}); return err },
-			"new with worktree": func() error { _, err := w.m.New(ctx, thread.NewRequest{Agent: "claude", Worktree: true}); return err },
+			"new": func() error {
+				_, err := w.m.Creation.New(ctx, thread.NewRequest{Agent: "claude", Prompt: "go"})
+				return err
+			},
+			"new with worktree": func() error {
+				_, err := w.m.Creation.New(ctx, thread.NewRequest{Agent: "claude", Worktree: true})
+				return err
+			},
 			"fork": func() error {
-				_, err := w.m.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "x", Prompt: "go"})
+				_, err := w.m.Forks.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "x", Prompt: "go"})
 				return err
 			},
 			"fork into another agent": func() error {
-				_, err := w.m.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "x", Agent: "codex"})
+				_, err := w.m.Forks.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "x", Agent: "codex"})
 				return err
 			},
 		} {
@@ -146,14 +152,17 @@ func TestFailedStartLeavesNothing(t *testing.T) {
 		takes := w.trees.takes
 		for what, err := range map[string]error{
 			"fork": func() error {
-				_, err := w.m.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "x", Agent: "choosy"})
+				_, err := w.m.Forks.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "x", Agent: "choosy"})
 				return err
 			}(),
 			"a fork that is not started": func() error {
-				_, err := w.m.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "x", Agent: "choosy", NoStart: true})
+				_, err := w.m.Forks.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "x", Agent: "choosy", NoStart: true})
 				return err
 			}(),
-			"new": func() error { _, err := w.m.New(ctx, thread.NewRequest{Agent: "choosy", Worktree: true}); return err }(),
+			"new": func() error {
+				_, err := w.m.Creation.New(ctx, thread.NewRequest{Agent: "choosy", Worktree: true})
+				return err
+			}(),
 		} {
 			if !errors.Is(err, thread.ErrInvalid) || w.trees.takes != takes {
 				t.Errorf("%s without a program: %v", what, err)
@@ -218,7 +227,7 @@ func TestPrimerNamesWhatNobodyAnswered(t *testing.T) {
 			t.Errorf("the primer:\n%s", sent)
 		}
 		// One that has been answered meanwhile is open no longer, for forks behind its answer.
-		if _, err := w.m.Start(ctx, p.Name, 0, 0); err != nil {
+		if _, err := w.m.Agents.Start(ctx, p.Name, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		w.turn(p.ID, "something else")

@@ -13,36 +13,37 @@ import (
 )
 
 // prompts has the use cases for prompts.
-type prompts struct {
-	*registry
-	suggestions *suggestions
+type Prompts struct {
+	cfg      *Config
+	registry *registry
+	offers   *Offers
 }
 
 // Ask accepts a prompt for a thread's agent: it is stored when Ask returns, and typed at once or when the agent is
 // ready for one. If offers are automatic and the prompt leaves the thread's subject, it becomes the first prompt of a
 // fork, which the returned prompt names. Events report its progress.
-func (m *prompts) Ask(ctx context.Context, ref string, r thread.AskRequest) (thread.Prompt, error) {
-	l, err := m.find(ref)
+func (m *Prompts) Ask(ctx context.Context, ref string, r thread.AskRequest) (thread.Prompt, error) {
+	l, err := m.registry.find(ref)
 	if err != nil {
 		return thread.Prompt{}, err
 	}
-	name := l.thread().Name
+	name := l.live.thread().Name
 	if err := checkAsk(r.Text); err != nil {
 		return thread.Prompt{}, fmt.Errorf("send to %s: %w", name, err)
 	}
-	if l.running() == nil {
+	if l.live.running() == nil {
 		return thread.Prompt{}, thread.Hint(fmt.Errorf("send to %s: %w", name, thread.ErrNotRunning), "resume it first")
 	}
-	if f, err := m.suggestions.autoFork(ctx, l, r.Text); f != nil || err != nil {
+	if f, err := m.offers.autoFork(ctx, l, r.Text); f != nil || err != nil {
 		if err != nil {
 			return thread.Prompt{}, err
 		}
-		return f.firstAsked()
+		return f.typist.firstAsked()
 	}
 	if r.From == "" {
 		r.From = thread.FromVerb
 	}
-	p, err := l.accept(ctx, thread.Prompt{From: r.From, Text: r.Text, Lines: r.Lines})
+	p, err := l.typist.accept(ctx, thread.Prompt{From: r.From, Text: r.Text, Lines: r.Lines})
 	if err != nil {
 		return thread.Prompt{}, fmt.Errorf("send to %s: %w", name, err)
 	}
@@ -64,22 +65,22 @@ func checkAsk(text string) error {
 
 // Prompts returns the newest prompts of a thread, or of all threads if ref is empty, oldest first; open leaves out
 // those that have ended. Long texts and those of ended prompts are excerpts.
-func (m *prompts) Prompts(ctx context.Context, ref string, open bool) ([]thread.Prompt, error) {
-	return m.NewestPrompts(ctx, ref, open, 0)
+func (m *Prompts) List(ctx context.Context, ref string, open bool) ([]thread.Prompt, error) {
+	return m.Newest(ctx, ref, open, 0)
 }
 
 // NewestPrompts is Prompts with a limit of its own; 0 is the default limit.
-func (m *prompts) NewestPrompts(ctx context.Context, ref string, open bool, limit int) ([]thread.Prompt, error) {
+func (m *Prompts) Newest(ctx context.Context, ref string, open bool, limit int) ([]thread.Prompt, error) {
 	if limit <= 0 {
 		limit = 200
 	}
 	var id thread.ID
 	if ref != "" {
-		l, err := m.find(ref)
+		l, err := m.registry.find(ref)
 		if err != nil {
 			return nil, err
 		}
-		id = l.id
+		id = l.live.id
 	}
 	list, err := m.cfg.Store.Prompts(ctx, id, open, limit)
 	if err != nil {
@@ -87,11 +88,11 @@ func (m *prompts) NewestPrompts(ctx context.Context, ref string, open bool, limi
 	}
 	out := []thread.Prompt{}
 	for _, p := range list {
-		l := m.run(p.Thread)
-		if l == nil || !l.thread().Deleted.IsZero() {
+		l := m.registry.run(p.Thread)
+		if l == nil || !l.live.thread().Deleted.IsZero() {
 			continue
 		}
-		p = l.upToDate(p)
+		p = l.typist.upToDate(p)
 		if open && p.State.Over() {
 			continue
 		}
@@ -106,14 +107,14 @@ func (m *prompts) NewestPrompts(ctx context.Context, ref string, open bool, limi
 
 // markRewound marks the prompts whose turns a rewind undid. Only of threads with a turn that stands twice, or past their
 // end, more is read.
-func (m *prompts) markRewound(ctx context.Context, list []thread.Prompt) {
+func (m *Prompts) markRewound(ctx context.Context, list []thread.Prompt) {
 	stands := map[thread.ID]map[thread.CheckpointID]bool{}
 	next := map[thread.ID]thread.Prompt{} // the one that was answered after it
 	for _, p := range slices.Backward(list) {
 		if p.State != thread.PromptAnswered || p.Answer == "" {
 			continue
 		}
-		t := m.run(p.Thread).thread()
+		t := m.registry.run(p.Thread).live.thread()
 		later, follows := next[p.Thread]
 		next[p.Thread] = p
 		again := follows && later.Turn <= p.Turn && later.Answer != p.Answer
@@ -140,7 +141,7 @@ func (m *prompts) markRewound(ctx context.Context, list []thread.Prompt) {
 const maxWhole = 16 << 10
 
 // EditPrompt changes the text of a queued prompt.
-func (m *prompts) EditPrompt(ctx context.Context, id thread.PromptID, text string) (thread.Prompt, error) {
+func (m *Prompts) Edit(ctx context.Context, id thread.PromptID, text string) (thread.Prompt, error) {
 	if err := checkAsk(text); err != nil {
 		return thread.Prompt{}, fmt.Errorf("edit prompt %s: %w", id, err)
 	}
@@ -148,21 +149,21 @@ func (m *prompts) EditPrompt(ctx context.Context, id thread.PromptID, text strin
 }
 
 // CancelPrompt withdraws a queued prompt.
-func (m *prompts) CancelPrompt(ctx context.Context, id thread.PromptID) (thread.Prompt, error) {
+func (m *Prompts) Cancel(ctx context.Context, id thread.PromptID) (thread.Prompt, error) {
 	return m.changeQueued(ctx, "cancel", id, outbox.Cancelled, func(p *thread.Prompt) { p.Reason = "" })
 }
 
 // changeQueued applies an event and a change to a queued prompt; typing cannot begin in the meantime.
-func (m *prompts) changeQueued(
+func (m *Prompts) changeQueued(
 	ctx context.Context, verb string, id thread.PromptID, e outbox.Event, change func(*thread.Prompt),
 ) (thread.Prompt, error) {
 	p, l, err := m.prompt(ctx, id)
 	if err != nil {
 		return thread.Prompt{}, fmt.Errorf("%s prompt: %w", verb, err)
 	}
-	l.outbox.mu.Lock()
-	defer l.outbox.mu.Unlock()
-	if now, known := l.outbox.Prompt(id); known {
+	l.typist.outbox.mu.Lock()
+	defer l.typist.outbox.mu.Unlock()
+	if now, known := l.typist.outbox.Prompt(id); known {
 		p = now
 	}
 	switch {
@@ -174,57 +175,57 @@ func (m *prompts) changeQueued(
 	}
 	was := p
 	change(&p)
-	if err := l.consented(l.thread().Agent, p); p.Text != was.Text && err != nil {
+	if err := l.cfg.consented(l.live.thread().Agent, p); p.Text != was.Text && err != nil {
 		return was, fmt.Errorf("%s prompt %s: %w", verb, id, err)
 	}
-	p = l.after(p, e, p.Reason)
-	stored, err := l.put(ctx, p)
+	p = l.typist.after(p, e, p.Reason)
+	stored, err := l.typist.put(ctx, p)
 	if err != nil {
-		l.place(was) // not durable: roll back
+		l.typist.place(was) // not durable: roll back
 		return was, fmt.Errorf("%s prompt %s: %w", verb, id, err)
 	}
 	if p.State == thread.PromptCancelled {
-		l.typeNext()
+		l.typist.wake()
 	}
-	return l.seen(stored), nil
+	return l.typist.seen(stored), nil
 }
 
 // AskAgain sends an interrupted or refused prompt again.
-func (m *prompts) AskAgain(ctx context.Context, id thread.PromptID) (thread.Prompt, error) {
+func (m *Prompts) Again(ctx context.Context, id thread.PromptID) (thread.Prompt, error) {
 	p, l, err := m.prompt(ctx, id)
 	if err != nil {
 		return thread.Prompt{}, fmt.Errorf("send prompt again: %w", err)
 	}
-	return l.askAgain(ctx, p)
+	return l.typist.askAgain(ctx, p)
 }
 
 // Prompt returns one prompt of a thread as it is now.
-func (m *prompts) Prompt(ctx context.Context, ref string, id thread.PromptID) (thread.Prompt, error) {
-	of, err := m.find(ref)
+func (m *Prompts) Prompt(ctx context.Context, ref string, id thread.PromptID) (thread.Prompt, error) {
+	of, err := m.registry.find(ref)
 	if err != nil {
 		return thread.Prompt{}, err
 	}
 	p, l, err := m.prompt(ctx, id)
 	if err == nil && l != of {
-		err = fmt.Errorf("%q of %s: %w", id, of.thread().Name, thread.ErrNotFound)
+		err = fmt.Errorf("%q of %s: %w", id, of.live.thread().Name, thread.ErrNotFound)
 	}
 	if err != nil {
 		return thread.Prompt{}, fmt.Errorf("read prompt: %w", err)
 	}
-	return l.upToDate(p), nil
+	return l.typist.upToDate(p), nil
 }
 
 // PromptThread returns the thread of a prompt.
-func (m *prompts) PromptThread(ctx context.Context, id thread.PromptID) (thread.Status, error) {
+func (m *Prompts) Thread(ctx context.Context, id thread.PromptID) (thread.Status, error) {
 	_, l, err := m.prompt(ctx, id)
 	if err != nil {
 		return thread.Status{}, fmt.Errorf("find the thread of a prompt: %w", err)
 	}
-	return l.current(), nil
+	return l.live.current(), nil
 }
 
 // prompt finds a prompt with its thread.
-func (m *prompts) prompt(ctx context.Context, id thread.PromptID) (thread.Prompt, *run, error) {
+func (m *Prompts) prompt(ctx context.Context, id thread.PromptID) (thread.Prompt, *run, error) {
 	p, err := m.cfg.Store.Prompt(ctx, id)
 	if errors.Is(err, thread.ErrNotFound) {
 		return p, nil, thread.Hint(fmt.Errorf("%q: %w", id, thread.ErrNotFound), "list them with `orchestrator prompts`")
@@ -232,8 +233,8 @@ func (m *prompts) prompt(ctx context.Context, id thread.PromptID) (thread.Prompt
 	if err != nil {
 		return p, nil, err
 	}
-	l := m.run(p.Thread)
-	if l == nil || !l.thread().Deleted.IsZero() {
+	l := m.registry.run(p.Thread)
+	if l == nil || !l.live.thread().Deleted.IsZero() {
 		return p, nil, fmt.Errorf("%q: its thread: %w", id, thread.ErrNotFound)
 	}
 	return p, l, nil

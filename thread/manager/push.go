@@ -10,12 +10,12 @@ import (
 )
 
 // Push commits a thread's work with the person's identity and pushes its branch.
-func (m *merges) Push(ctx context.Context, r thread.PushRequest) (thread.PushReport, error) {
-	l, err := m.find(r.Thread)
+func (m *Merges) Push(ctx context.Context, r thread.PushRequest) (thread.PushReport, error) {
+	l, err := m.registry.find(r.Thread)
 	if err != nil {
 		return thread.PushReport{}, err
 	}
-	t := l.thread()
+	t := l.live.thread()
 	pusher, ok := m.cfg.Merges.(thread.Pusher)
 	switch {
 	case !ok:
@@ -30,12 +30,12 @@ func (m *merges) Push(ctx context.Context, r thread.PushRequest) (thread.PushRep
 		return thread.PushReport{}, fmt.Errorf("push %s: %w", t.Name, err)
 	}
 	report := thread.PushReport{Branch: on}
-	release, err := m.merging.take(ctx, "the push of "+t.DisplayName(), l.id)
+	release, err := m.merging.take(ctx, "the push of "+t.DisplayName(), l.live.id)
 	if err != nil {
 		return thread.PushReport{}, fmt.Errorf("push %s: %w", t.Name, err)
 	}
 	defer release()
-	err = l.do(ctx, func(ctx context.Context) error {
+	err = l.live.do(ctx, func(ctx context.Context) error {
 		if err := l.idle(ctx); err != nil {
 			return err
 		}
@@ -56,6 +56,6 @@ func (m *merges) Push(ctx context.Context, r thread.PushRequest) (thread.PushRep
 	if err != nil {
 		return report, fmt.Errorf("push %s: %w", t.Name, err)
 	}
-	report.LeftOut = m.leftOut(ctx, thread.OpPush, l.id, t.Worktree.Path, t.Worktree.Base)
+	report.LeftOut = m.notices.leftOut(ctx, thread.OpPush, l.live.id, t.Worktree.Path, t.Worktree.Base)
 	return report, nil
 }

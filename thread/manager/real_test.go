@@ -122,7 +122,7 @@ func (r *real) read(dir, name string) string {
 
 func (r *real) status(id thread.ID) thread.Status {
 	r.t.Helper()
-	list, err := r.m.List(ctx)
+	list, err := r.m.Threads.List(ctx)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func (r *real) turn(id thread.ID, prompt string) {
 	answer := item("assistant", "answer to "+prompt)
 	items := append(r.natives.conversation(s.Session), item("user", prompt))
 	r.natives.append(s.Session, []thread.Item{items[len(items)-1], answer})
-	r.m.ExchangeEnded(id, thread.Exchange{Main: true, Status: 200, Items: items, Answer: &answer, Prompt: prompt, Text: "answer to " + prompt,
+	r.m.Traffic.ExchangeEnded(id, thread.Exchange{Main: true, Status: 200, Items: items, Answer: &answer, Prompt: prompt, Text: "answer to " + prompt,
 		EndsTurn: true, Ended: time.Now()})
 	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		if list, err := r.store.Checkpoints(ctx, id, thread.Page{Turns: true, Limit: 1}); err == nil && len(list) > 0 && list[0].Prompt == prompt {
@@ -156,7 +156,7 @@ func (r *real) turn(id thread.ID, prompt string) {
 
 func TestRealForkRewindMergeFinish(t *testing.T) {
 	r := newReal(t)
-	p, err := r.m.New(ctx, thread.NewRequest{Agent: "claude", Name: "parent", Worktree: true})
+	p, err := r.m.Creation.New(ctx, thread.NewRequest{Agent: "claude", Name: "parent", Worktree: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestRealForkRewindMergeFinish(t *testing.T) {
 		r.write(p.Dir, "b.txt", fmt.Sprintf("turn %d\n", i))
 		r.turn(p.ID, fmt.Sprintf("p%d", i))
 	}
-	f, err := r.m.Fork(ctx, thread.ForkRequest{Thread: p.Name, At: "2", Label: "two"})
+	f, err := r.m.Forks.Fork(ctx, thread.ForkRequest{Thread: p.Name, At: "2", Label: "two"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,15 +173,15 @@ func TestRealForkRewindMergeFinish(t *testing.T) {
 	}
 	r.write(f.Dir, "c.txt", "of the fork\n")
 	r.turn(f.ID, "q3")
-	diff, err := r.m.Diff(ctx, thread.DiffRequest{Thread: f.Name, From: "2", To: "now"})
+	diff, err := r.m.History.Diff(ctx, thread.DiffRequest{Thread: f.Name, From: "2", To: "now"})
 	if err != nil || len(diff) != 1 || diff[0].Path != "c.txt" || diff[0].Status != "added" {
 		t.Errorf("diff %+v %v", diff, err)
 	}
-	w, err := r.m.Rewind(ctx, thread.RewindRequest{Thread: p.Name, At: "2", Files: true, Conversation: true})
+	w, err := r.m.Rewinds.Rewind(ctx, thread.RewindRequest{Thread: p.Name, At: "2", Files: true, Conversation: true})
 	if err != nil || r.read(p.Dir, "b.txt") != "turn 2\n" || len(w.Files) != 1 {
 		t.Fatalf("rewind %+v %v: %q", w, err, r.read(p.Dir, "b.txt"))
 	}
-	report, err := r.m.Merge(ctx, thread.MergeRequest{Thread: f.Name, Finish: true})
+	report, err := r.m.Merges.Start(ctx, thread.MergeRequest{Thread: f.Name, Finish: true})
 	if err != nil || len(report.Conflicts) > 0 || !report.Finished || report.Kept != "" {
 		t.Fatalf("merge %+v %v", report, err)
 	}
@@ -195,17 +195,17 @@ func TestRealForkRewindMergeFinish(t *testing.T) {
 		t.Errorf("the project's own folder was touched: %s", got)
 	}
 	// Undo of the rewind brings the files of turn 4 back; what was merged since is in the branch.
-	if _, err := r.m.Rewind(ctx, thread.RewindRequest{Thread: p.Name, At: string(w.Safety), Files: true, Conversation: true}); err != nil {
+	if _, err := r.m.Rewinds.Rewind(ctx, thread.RewindRequest{Thread: p.Name, At: string(w.Safety), Files: true, Conversation: true}); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.read(p.Dir, "b.txt"); got != "turn 4\n" {
 		t.Errorf("undone to %q", got)
 	}
 	// A finished thread comes back with what it held.
-	if err := r.m.Unarchive(ctx, f.Name); err != nil {
+	if err := r.m.Lifecycle.Unarchive(ctx, f.Name); err != nil {
 		t.Fatal(err)
 	}
-	s, err := r.m.Start(ctx, f.Name, 0, 0)
+	s, err := r.m.Agents.Start(ctx, f.Name, 0, 0)
 	if err != nil || r.read(s.Dir, "c.txt") != "of the fork\n" {
 		t.Errorf("brought back: %v, %q", err, r.read(s.Dir, "c.txt"))
 	}
@@ -213,12 +213,12 @@ func TestRealForkRewindMergeFinish(t *testing.T) {
 
 func TestRealConflict(t *testing.T) {
 	r := newReal(t)
-	p, err := r.m.New(ctx, thread.NewRequest{Agent: "claude", Name: "parent", Worktree: true})
+	p, err := r.m.Creation.New(ctx, thread.NewRequest{Agent: "claude", Name: "parent", Worktree: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.turn(p.ID, "p1")
-	f, err := r.m.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "two"})
+	f, err := r.m.Forks.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "two"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,21 +226,21 @@ func TestRealConflict(t *testing.T) {
 	r.turn(f.ID, "q2")
 	r.write(p.Dir, "a.txt", "parent\n")
 	r.turn(p.ID, "p2")
-	report, err := r.m.Merge(ctx, thread.MergeRequest{Thread: f.Name})
+	report, err := r.m.Merges.Start(ctx, thread.MergeRequest{Thread: f.Name})
 	if err != nil || len(report.Conflicts) != 1 || report.Conflicts[0] != "a.txt" || report.Dir != p.Dir {
 		t.Fatalf("merge %+v %v", report, err)
 	}
-	if _, err := r.m.MergeContinue(ctx, f.Name); !errors.Is(err, thread.ErrConflict) {
+	if _, err := r.m.Merges.Continue(ctx, f.Name); !errors.Is(err, thread.ErrConflict) {
 		t.Errorf("continue too early: %v", err)
 	}
-	if err := r.m.MergeAbort(ctx, f.Name); err != nil || r.read(p.Dir, "a.txt") != "parent\n" {
+	if err := r.m.Merges.Abort(ctx, f.Name); err != nil || r.read(p.Dir, "a.txt") != "parent\n" {
 		t.Fatalf("abort: %v, %q", err, r.read(p.Dir, "a.txt"))
 	}
-	if report, err = r.m.Merge(ctx, thread.MergeRequest{Thread: f.Name}); err != nil || len(report.Conflicts) != 1 {
+	if report, err = r.m.Merges.Start(ctx, thread.MergeRequest{Thread: f.Name}); err != nil || len(report.Conflicts) != 1 {
 		t.Fatalf("merge again %+v %v", report, err)
 	}
 	r.write(p.Dir, "a.txt", "both\n")
-	report, err = r.m.MergeContinue(ctx, f.Name)
+	report, err = r.m.Merges.Continue(ctx, f.Name)
 	if err != nil || report.Commit == "" {
 		t.Fatalf("continue %+v %v", report, err)
 	}
@@ -252,12 +252,12 @@ func TestRealConflict(t *testing.T) {
 // TestRealOtherBranch: an agent commits its work on a branch of its own, or on none.
 func TestRealOtherBranch(t *testing.T) {
 	r := newReal(t)
-	p, err := r.m.New(ctx, thread.NewRequest{Agent: "claude", Name: "parent", Worktree: true})
+	p, err := r.m.Creation.New(ctx, thread.NewRequest{Agent: "claude", Name: "parent", Worktree: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.turn(p.ID, "p1")
-	f, err := r.m.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "two"})
+	f, err := r.m.Forks.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "two"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,9 +266,12 @@ func TestRealOtherBranch(t *testing.T) {
 	r.git(f.Dir, "add", ".")
 	r.git(f.Dir, "commit", "-q", "-m", "the agent's")
 	for name, call := range map[string]func() error{
-		"merge":   func() error { _, err := r.m.Merge(ctx, thread.MergeRequest{Thread: f.Name}); return err },
-		"preview": func() error { _, err := r.m.Merge(ctx, thread.MergeRequest{Thread: f.Name, DryRun: true}); return err },
-		"push":    func() error { _, err := r.m.Push(ctx, thread.PushRequest{Thread: f.Name}); return err },
+		"merge": func() error { _, err := r.m.Merges.Start(ctx, thread.MergeRequest{Thread: f.Name}); return err },
+		"preview": func() error {
+			_, err := r.m.Merges.Start(ctx, thread.MergeRequest{Thread: f.Name, DryRun: true})
+			return err
+		},
+		"push": func() error { _, err := r.m.Merges.Push(ctx, thread.PushRequest{Thread: f.Name}); return err },
 	} {
 		if err := call(); !errors.Is(err, thread.ErrRefused) || !strings.Contains(err.Error(), "is on no branch") {
 			t.Errorf("%s of a detached worktree: %v", name, err)
@@ -278,43 +281,43 @@ func TestRealOtherBranch(t *testing.T) {
 		t.Errorf("its outcome is %+v", s.Outcome)
 	}
 	r.git(f.Dir, "switch", "-q", "-c", "own")
-	report, err := r.m.Merge(ctx, thread.MergeRequest{Thread: f.Name, Finish: true})
+	report, err := r.m.Merges.Start(ctx, thread.MergeRequest{Thread: f.Name, Finish: true})
 	if err != nil || report.Branch != "own" || report.UpToDate || !report.Finished || report.Kept != "" {
 		t.Errorf("merge: %+v %v", report, err)
 	}
 	if r.read(p.Dir, "b.txt") != "fork\n" {
 		t.Error("its work is not in the parent's folder")
 	}
-	g, err := r.m.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "three"})
+	g, err := r.m.Forks.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "three"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.m.StopAgent(ctx, p.Name); err != nil {
+	if err := r.m.Agents.Stop(ctx, p.Name); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.RemoveAll(p.Dir); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.m.Merge(ctx, thread.MergeRequest{Thread: g.Name}); !errors.Is(err, thread.ErrNotFound) || !strings.Contains(err.Error(), "resume "+p.Name) {
+	if _, err := r.m.Merges.Start(ctx, thread.MergeRequest{Thread: g.Name}); !errors.Is(err, thread.ErrNotFound) || !strings.Contains(err.Error(), "resume "+p.Name) {
 		t.Errorf("into a folder that is gone: %v", err)
 	}
 }
 
 func TestRealMissingWorktree(t *testing.T) {
 	r := newReal(t)
-	p, err := r.m.New(ctx, thread.NewRequest{Agent: "claude", Name: "parent", Worktree: true})
+	p, err := r.m.Creation.New(ctx, thread.NewRequest{Agent: "claude", Name: "parent", Worktree: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.write(p.Dir, "new.txt", "uncommitted\n")
 	r.turn(p.ID, "p1")
-	if err := r.m.StopAgent(ctx, p.Name); err != nil {
+	if err := r.m.Agents.Stop(ctx, p.Name); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.RemoveAll(p.Dir); err != nil {
 		t.Fatal(err)
 	}
-	s, err := r.m.Start(ctx, p.Name, 0, 0)
+	s, err := r.m.Agents.Start(ctx, p.Name, 0, 0)
 	if err != nil || r.read(s.Dir, "new.txt") != "uncommitted\n" {
 		t.Errorf("resumed in %s: %v", s.Dir, err)
 	}
@@ -324,7 +327,7 @@ func TestRealMissingWorktree(t *testing.T) {
 // a bare durable row of the same store stands beside it.
 func BenchmarkFork(b *testing.B) {
 	store, m := benched(b, 500)
-	list, err := m.List(ctx)
+	list, err := m.Threads.List(ctx)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -337,7 +340,7 @@ func BenchmarkFork(b *testing.B) {
 	})
 	b.Run("fork", func(b *testing.B) {
 		for b.Loop() {
-			_, err := m.Fork(ctx, thread.ForkRequest{Thread: list[0].Name, At: "250", Label: "a label of usual length", NoStart: true, NoWorktree: true})
+			_, err := m.Forks.Fork(ctx, thread.ForkRequest{Thread: list[0].Name, At: "250", Label: "a label of usual length", NoStart: true, NoWorktree: true})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -361,7 +364,7 @@ func benchForkWorktree(b *testing.B, files int) {
 	}
 	r.git(r.dir, "add", ".")
 	r.git(r.dir, "commit", "-q", "-m", "files")
-	p, err := r.m.New(ctx, thread.NewRequest{Agent: "claude", Name: "parent"})
+	p, err := r.m.Creation.New(ctx, thread.NewRequest{Agent: "claude", Name: "parent"})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -373,7 +376,7 @@ func benchForkWorktree(b *testing.B, files int) {
 		r.git(r.dir, "worktree", "add", "-q", "-b", fmt.Sprint("plain", n), path, "HEAD")
 		theirs = append(theirs, time.Since(start))
 		start = time.Now()
-		f, err := r.m.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "a label of usual length", NoStart: true})
+		f, err := r.m.Forks.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "a label of usual length", NoStart: true})
 		ours = append(ours, time.Since(start))
 		if err != nil {
 			b.Fatal(err)
@@ -392,12 +395,12 @@ func benchForkWorktree(b *testing.B, files int) {
 // BenchmarkTimeline reads the newest page of a thread of 5,000 turns. The gate is 100 ms.
 func BenchmarkTimeline(b *testing.B) {
 	_, m := benched(b, 5000)
-	list, err := m.List(ctx)
+	list, err := m.Threads.List(ctx)
 	if err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if page, err := m.Timeline(ctx, list[0].Name, thread.Page{Turns: true, Limit: 100}); err != nil || len(page) != 100 {
+		if page, err := m.History.Timeline(ctx, list[0].Name, thread.Page{Turns: true, Limit: 100}); err != nil || len(page) != 100 {
 			b.Fatal(len(page), err)
 		}
 	}
@@ -409,7 +412,7 @@ func BenchmarkAnswer(b *testing.B) {
 	for _, turns := range []int{50, 5000} {
 		b.Run(fmt.Sprint(turns, "-turns"), func(b *testing.B) {
 			store, m := benched(b, turns)
-			list, err := m.List(ctx)
+			list, err := m.Threads.List(ctx)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -420,8 +423,8 @@ func BenchmarkAnswer(b *testing.B) {
 			more := func(n int) {
 				prompt, answer := fmt.Sprint("more ", n), item("assistant", strings.Repeat("answer ", 20))
 				items = append(items, item("user", prompt))
-				m.ExchangeEnded(list[0].ID, thread.Exchange{Main: true, Status: 200, Items: items, Answer: &answer, Prompt: prompt, EndsTurn: true, Ended: time.Now()})
-				if err := m.Pin(ctx, list[0].Name, list[0].Pinned); err != nil { // behind the answer in the queue
+				m.Traffic.ExchangeEnded(list[0].ID, thread.Exchange{Main: true, Status: 200, Items: items, Answer: &answer, Prompt: prompt, EndsTurn: true, Ended: time.Now()})
+				if err := m.Lifecycle.Pin(ctx, list[0].Name, list[0].Pinned); err != nil { // behind the answer in the queue
 					b.Fatal(err)
 				}
 				items = append(items, answer)

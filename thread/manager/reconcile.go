@@ -21,7 +21,7 @@ const leftBehind = "the server ended before it was answered"
 // known not to have arrived.
 func (l *run) reconcile(ctx context.Context) {
 	l.recorder.Settle(ctx)
-	d := &l.outbox
+	d := &l.typist.outbox
 	var wrote []byte
 	for _, p := range l.left() {
 		if p.State == thread.PromptTyping && wrote == nil {
@@ -36,7 +36,7 @@ func (l *run) reconcile(ctx context.Context) {
 			if p.From == thread.FromPrimer { // the next start writes it again
 				e = outbox.Forgotten
 			}
-			l.put(ctx, l.after(p, e, reason)) //nolint:errcheck // logged; the outbox has it
+			l.typist.put(ctx, l.typist.after(p, e, reason)) //nolint:errcheck // logged; the outbox has it
 		}
 		d.mu.Unlock()
 	}
@@ -54,9 +54,9 @@ func mentions(wrote []byte, text string) bool {
 
 // left returns the prompts that an agent was given and that are not part of a checkpoint waiting to be stored.
 func (l *run) left() []thread.Prompt {
-	l.outbox.mu.Lock()
-	defer l.outbox.mu.Unlock()
-	return l.outbox.Filter(func(p thread.Prompt) bool {
+	l.typist.outbox.mu.Lock()
+	defer l.typist.outbox.mu.Unlock()
+	return l.typist.outbox.Filter(func(p thread.Prompt) bool {
 		return (p.State == thread.PromptTyping || p.State == thread.PromptOpen) && !l.recorder.Answers(p.ID)
 	})
 }
@@ -65,26 +65,26 @@ func (l *run) left() []thread.Prompt {
 // by itself, a command is what ended it.
 func (l *run) interruptPrompts(ctx context.Context, why string, itself bool) {
 	for _, p := range l.left() {
-		l.outbox.mu.Lock()
-		if p, known := l.outbox.Prompt(p.ID); known && p.State == thread.PromptOpen {
+		l.typist.outbox.mu.Lock()
+		if p, known := l.typist.outbox.Prompt(p.ID); known && p.State == thread.PromptOpen {
 			e, why := outbox.Stopped, why
 			if itself && p.Turn == 0 && turns.Command(p.Text) {
 				e, why = outbox.Taken, endedWith
 			}
-			l.put(ctx, l.after(p, e, why)) //nolint:errcheck // logged; the outbox has it
+			l.typist.put(ctx, l.typist.after(p, e, why)) //nolint:errcheck // logged; the outbox has it
 		}
-		l.outbox.mu.Unlock()
+		l.typist.outbox.mu.Unlock()
 	}
 }
 
 // answeredOther is the step after an answer to one of the first model requests: it says nothing about the prompts that
 // the agent has and that its turn does not answer.
 func (l *run) answeredOther(requests int) {
-	l.outbox.mu.Lock()
-	defer l.outbox.mu.Unlock()
-	for _, p := range l.outbox.Filter(func(p thread.Prompt) bool { return p.State == thread.PromptOpen && p.Turn == 0 }) {
-		if begun, known := l.outbox.Begun(p.ID); known {
-			l.outbox.Begin(p.ID, max(begun, requests))
+	l.typist.outbox.mu.Lock()
+	defer l.typist.outbox.mu.Unlock()
+	for _, p := range l.typist.outbox.Filter(func(p thread.Prompt) bool { return p.State == thread.PromptOpen && p.Turn == 0 }) {
+		if begun, known := l.typist.outbox.Begun(p.ID); known {
+			l.typist.outbox.Begin(p.ID, max(begun, requests))
 		}
 	}
 }
@@ -95,7 +95,7 @@ func (l *run) promptReceived(ctx context.Context, said string, hook bool) {
 	if strings.TrimSpace(said) == "" {
 		return
 	}
-	d := &l.outbox
+	d := &l.typist.outbox
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	found := d.Claim(said, hook)
@@ -113,14 +113,14 @@ func (l *run) promptReceived(ctx context.Context, said string, hook bool) {
 			return
 		}
 	}
-	l.mu.Lock()
-	requests := l.requests.Begun()
-	l.mu.Unlock()
+	l.live.mu.Lock()
+	requests := l.live.requests.Begun()
+	l.live.mu.Unlock()
 	if !hook {
 		requests-- // it is that request
 	}
 	if len(found) == 0 {
-		found = []thread.Prompt{l.ofPane(said)}
+		found = []thread.Prompt{l.typist.ofPane(said)}
 	}
 	for _, p := range found {
 		if _, known := d.Begun(p.ID); !known {
@@ -132,10 +132,10 @@ func (l *run) promptReceived(ctx context.Context, said string, hook bool) {
 		if p.State == thread.PromptOpen {
 			continue
 		}
-		l.put(ctx, l.after(p, outbox.Received, "")) //nolint:errcheck // logged; an answer reports it again
+		l.typist.put(ctx, l.typist.after(p, outbox.Received, "")) //nolint:errcheck // logged; an answer reports it again
 	}
 	for _, p := range d.Superseded(0) {
-		l.put(ctx, l.after(p, outbox.Taken, superseded)) //nolint:errcheck // logged; the outbox has it
+		l.typist.put(ctx, l.typist.after(p, outbox.Taken, superseded)) //nolint:errcheck // logged; the outbox has it
 	}
-	l.checkIdle()
+	l.typist.checkIdle()
 }

@@ -6,90 +6,91 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/manager/events"
 	"orchestrator/thread/manager/recording"
 )
 
 // recorded is a thread as its recorder sees it: it implements recording.Live and recording.Reports.
 type recorded struct {
-	*typist
+	live    *liveThread
+	typist  *typist
+	cfg     *Config
+	bus     *events.Bus
+	work    *work
+	notices *notices
+	index   *index
 	// answered is called for every recorded main response, in the queue's step.
 	answered func(ctx context.Context, l *liveThread, r recording.Response)
 }
 
-// recordingOf returns the configuration that all recorders share.
-func recordingOf(m *core) recording.Config {
-	return recording.Config{
-		Store: m.cfg.Store, Past: m.past, Spool: m.cfg.Spool, Files: m.cfg.Worktrees, Agents: m.cfg.Agents,
-		Models: m.cfg.Models, Env: m.env, MCPs: m.mcps, Clock: m.cfg.Clock, Log: m.cfg.Log,
-	}
-}
-
 // Thread implements recording.Live.
-func (l recorded) Thread() thread.Thread { return l.thread() }
+func (l recorded) Thread() thread.Thread { return l.live.thread() }
 
 // Gone implements recording.Live.
-func (l recorded) Gone() bool { return l.isGone() }
+func (l recorded) Gone() bool { return l.live.isGone() }
 
 // SessionTaken implements recording.Live.
-func (l recorded) SessionTaken(session string) bool { return l.sessionTaken(l.id, session) }
+func (l recorded) SessionTaken(session string) bool {
+	return l.index.sessionTaken(l.live.id, session)
+}
 
 // Windows implements recording.Live.
 func (l recorded) Windows() map[string]int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.windows
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
+	return l.live.windows
 }
 
 // Newer implements recording.Live.
 func (l recorded) Newer() <-chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.newer == nil {
-		l.newer = make(chan struct{})
-		if l.requests.Waiting() {
-			close(l.newer)
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
+	if l.live.newer == nil {
+		l.live.newer = make(chan struct{})
+		if l.live.requests.Waiting() {
+			close(l.live.newer)
 		}
 	}
-	return l.newer
+	return l.live.newer
 }
 
 // SideCost implements recording.Live.
 func (l recorded) SideCost() float64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.sideCost
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
+	return l.live.sideCost
 }
 
 // Later implements recording.Live.
 func (l recorded) Later(wait time.Duration, step func(ctx context.Context)) {
-	l.later(wait, func() { step(l.ctx) })
+	l.live.later(wait, func() { step(l.work.ctx) })
 }
 
 // Read implements recording.Reports: a response from a transcript is held back like one through the gateway.
 func (l recorded) Read(e thread.Exchange) (requests int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
 	if e.Main {
-		l.requests.Await()
+		l.live.requests.Await()
 	} else {
-		l.sideCost += e.Usage.CostUSD
+		l.live.sideCost += e.Usage.CostUSD
 	}
-	return l.requests.Begun()
+	return l.live.requests.Begun()
 }
 
 // Stored implements recording.Reports: it takes over the thread as stored and publishes the checkpoint.
 func (l recorded) Stored(ctx context.Context, s recording.Stored) {
-	l.mu.Lock()
+	l.live.mu.Lock()
 	if s.Over {
-		l.trouble = ""
+		l.live.trouble = ""
 	}
-	l.sideCost -= s.SideCost
-	l.mu.Unlock()
-	if err := l.reread(ctx); err != nil {
-		l.cfg.Log.Error("read the thread after a checkpoint", "thread", string(l.id), "err", err)
+	l.live.sideCost -= s.SideCost
+	l.live.mu.Unlock()
+	if err := l.live.reread(ctx); err != nil {
+		l.cfg.Log.Error("read the thread after a checkpoint", "thread", string(l.live.id), "err", err)
 		l.rereadSoon()
 	}
-	l.bus.Publish(thread.Event{At: l.now(), Kind: thread.EventCheckpoint, ThreadID: l.id, Checkpoint: &s.Checkpoint})
+	l.bus.Publish(thread.Event{At: l.cfg.now(), Kind: thread.EventCheckpoint, ThreadID: l.live.id, Checkpoint: &s.Checkpoint})
 }
 
 // rereadPause is how long after a failure the thread is read again.
@@ -97,8 +98,8 @@ const rereadPause = time.Second
 
 // rereadSoon reads the thread again until the store returns it: what is shown of it is older than what is stored.
 func (l recorded) rereadSoon() {
-	l.later(rereadPause, func() {
-		if err := l.reread(l.ctx); err != nil && !errors.Is(err, thread.ErrNotFound) && l.ctx.Err() == nil {
+	l.live.later(rereadPause, func() {
+		if err := l.live.reread(l.work.ctx); err != nil && !errors.Is(err, thread.ErrNotFound) && l.work.ctx.Err() == nil {
 			l.rereadSoon()
 		}
 	})
@@ -107,53 +108,55 @@ func (l recorded) rereadSoon() {
 // Answered implements recording.Reports: it releases the answer.
 func (l recorded) Answered(ctx context.Context, a recording.Answered) {
 	if a.EndsTurn {
-		l.markUnseen(ctx)
+		l.live.markUnseen(ctx)
 		if l.cfg.MCP != nil {
-			l.cfg.MCP.TurnEnded(l.id)
+			l.cfg.MCP.TurnEnded(l.live.id)
 		}
 	}
 	// Report first: releasing the answer first would briefly show an older state.
-	l.reportUnless(a.Requests, a.Evidence)
-	l.release()
+	l.live.reportUnless(a.Requests, a.Evidence)
+	l.typist.release()
 }
 
 // release counts an answer as durable that was held back until then.
 func (l *typist) release() {
-	l.mu.Lock()
-	all := l.requests.Store(1)
-	l.show()
-	l.mu.Unlock()
+	l.live.mu.Lock()
+	all := l.live.requests.Store(1)
+	l.live.show()
+	l.live.mu.Unlock()
 	if all {
-		l.scheduleTyping()
+		l.wake()
 	}
 }
 
 // Recorded implements recording.Reports.
 func (l recorded) Recorded(ctx context.Context, r recording.Response) {
-	l.answered(ctx, &l.liveThread, r)
+	l.answered(ctx, l.live, r)
 }
 
 // Adopted implements recording.Reports.
 func (l recorded) Adopted(ctx context.Context, session string) {
-	if err := l.update(ctx, func(t *thread.Thread) error { t.Session = session; return nil }); err != nil {
-		l.cfg.Log.Warn("store the session", "thread", string(l.id), "err", err)
+	if err := l.live.update(ctx, func(t *thread.Thread) error { t.Session = session; return nil }); err != nil {
+		l.cfg.Log.Warn("store the session", "thread", string(l.live.id), "err", err)
 	}
 }
 
 // Refused implements recording.Reports.
 func (l recorded) Refused(why string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.trouble = why
-	l.show()
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
+	l.live.trouble = why
+	l.live.show()
 }
 
 // Waiting implements recording.Reports.
 func (l recorded) Waiting(pending, unsaved int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.pending, l.unsaved = pending, unsaved
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
+	l.live.pending, l.live.unsaved = pending, unsaved
 }
 
 // Notice implements recording.Reports.
-func (l recorded) Notice(level thread.Level, text string) { l.notice(l.id, level, "%s", text) }
+func (l recorded) Notice(level thread.Level, text string) {
+	l.notices.post(l.live.id, level, "%s", text)
+}

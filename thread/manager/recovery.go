@@ -16,11 +16,15 @@ import (
 // recovery is what Open does about earlier runs: it takes over what they left, completes or rolls back interrupted
 // operations, and reports what cannot be repaired.
 type recovery struct {
-	*registry
-	creation *creation
-	forks    *forks
-	rewinds  *rewinds
-	merges   *merges
+	cfg      *Config
+	work     *work
+	notices  *notices
+	intents  *intents
+	registry *registry
+	creation *Creation
+	forks    *Forks
+	rewinds  *Rewinds
+	merges   *Merges
 }
 
 // loadPrompts loads the stored prompts into the outboxes: those that have not ended, and the newest of the others.
@@ -37,25 +41,23 @@ func (m *recovery) loadPrompts(ctx context.Context) error {
 	list := slices.Concat(open, slices.DeleteFunc(past, func(p thread.Prompt) bool { return !p.State.Over() }))
 	slices.SortFunc(list, func(a, b thread.Prompt) int { return int(a.Seq - b.Seq) })
 	for _, p := range list {
-		if l := m.run(p.Thread); l != nil {
-			l.outbox.mu.Lock()
-			l.outbox.Keep(p)
-			l.outbox.mu.Unlock()
+		if l := m.registry.run(p.Thread); l != nil {
+			l.typist.outbox.mu.Lock()
+			l.typist.outbox.Keep(p)
+			l.typist.outbox.mu.Unlock()
 		}
 	}
-	m.mu.Lock()
-	lines := m.all()
-	m.mu.Unlock()
+	lines := m.registry.all()
 	for _, l := range lines {
-		l.outbox.mu.Lock()
-		some := l.outbox.Any(func(thread.Prompt) bool { return true })
-		left := l.outbox.Any(func(p thread.Prompt) bool { return !p.State.Over() && p.State != thread.PromptQueued })
+		l.typist.outbox.mu.Lock()
+		some := l.typist.outbox.Any(func(thread.Prompt) bool { return true })
+		left := l.typist.outbox.Any(func(p thread.Prompt) bool { return !p.State.Over() && p.State != thread.PromptQueued })
 		if some {
-			l.note()
+			l.typist.note()
 		}
-		l.outbox.mu.Unlock()
+		l.typist.outbox.mu.Unlock()
 		if left {
-			l.enqueue(func() { l.reconcile(m.ctx) })
+			l.live.enqueue(func() { l.reconcile(m.work.ctx) })
 		}
 	}
 	return nil
@@ -66,12 +68,10 @@ func (m *recovery) moveOldNotes(ctx context.Context) error {
 	if moved, err := m.cfg.Store.Setting(ctx, oldNotesMoved); err != nil || moved != "" {
 		return err
 	}
-	m.mu.Lock()
-	lines := m.all()
-	m.mu.Unlock()
+	lines := m.registry.all()
 	for _, l := range lines {
-		if err := l.moveOldNotes(ctx); err != nil {
-			return fmt.Errorf("migrate the notes to %s: %w", l.thread().Name, err)
+		if err := l.typist.moveOldNotes(ctx); err != nil {
+			return fmt.Errorf("migrate the notes to %s: %w", l.live.thread().Name, err)
 		}
 	}
 	return m.cfg.Store.SetSetting(ctx, oldNotesMoved, "yes")
@@ -84,10 +84,10 @@ func (m *recovery) recoverSpool(ctx context.Context) {
 	}
 	kept, err := m.cfg.Spool.Kept()
 	if err != nil {
-		m.notice("", thread.LevelError, "cannot read what earlier runs could not store: %v", err)
+		m.notices.post("", thread.LevelError, "cannot read what earlier runs could not store: %v", err)
 	}
 	for id, k := range kept {
-		l := m.run(id)
+		l := m.registry.run(id)
 		if l == nil {
 			m.setAside(id, k)
 			continue
@@ -101,10 +101,10 @@ func (m *recovery) setAside(id thread.ID, k thread.Spooled) {
 	path, err := m.cfg.Spool.SetAside(id)
 	switch {
 	case err != nil:
-		m.notice("", thread.LevelWarn, "%s of thread %s cannot be stored, because the thread does not exist: %v",
+		m.notices.post("", thread.LevelWarn, "%s of thread %s cannot be stored, because the thread does not exist: %v",
 			plaintext.Count(len(k.Places), "answer"), id, err)
 	case path != "":
-		m.notice("", thread.LevelWarn, "%s of thread %s could not be stored, because the thread no longer exists: "+
+		m.notices.post("", thread.LevelWarn, "%s of thread %s could not be stored, because the thread no longer exists: "+
 			"they are kept as JSON in %s; delete that file when you no longer need it",
 			plaintext.Count(len(k.Places), "answer"), id, path)
 	}
@@ -145,11 +145,11 @@ func (m *recovery) lostRun(ctx context.Context, x thread.Execution) error {
 	})
 	switch {
 	case err == nil:
-		m.mu.Lock()
-		if l := m.byID[x.Thread]; l != nil {
-			l.t = t
+		if l := m.registry.run(x.Thread); l != nil {
+			l.live.mu.Lock()
+			l.live.t = t
+			l.live.mu.Unlock()
 		}
-		m.mu.Unlock()
 	case !errors.Is(err, thread.ErrNotFound):
 		return fmt.Errorf("mark %s as interrupted: %w", x.Thread, err)
 	}
@@ -157,7 +157,7 @@ func (m *recovery) lostRun(ctx context.Context, x thread.Execution) error {
 }
 
 func (m *recovery) endLost(ctx context.Context, x thread.Execution) error {
-	if err := m.cfg.Store.EndExecution(ctx, x.ID, m.now(), thread.Exit{Code: -1, Reason: "lost"}); err != nil {
+	if err := m.cfg.Store.EndExecution(ctx, x.ID, m.cfg.now(), thread.Exit{Code: -1, Reason: "lost"}); err != nil {
 		return fmt.Errorf("end the run of %s: %w", x.Thread, err)
 	}
 	return nil
@@ -165,13 +165,13 @@ func (m *recovery) endLost(ctx context.Context, x thread.Execution) error {
 
 // showLost shows a thread as interrupted if that cannot be stored; false if there is none.
 func (m *recovery) showLost(x thread.Execution) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	l := m.byID[x.Thread]
+	l := m.registry.run(x.Thread)
 	if l == nil {
 		return false
 	}
-	l.t.Interrupted, l.t.Session = true, cmp.Or(l.t.Session, x.Session)
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
+	l.live.t.Interrupted, l.live.t.Session = true, cmp.Or(l.live.t.Session, x.Session)
 	return true
 }
 
@@ -179,19 +179,19 @@ func (m *recovery) showLost(x thread.Execution) bool {
 // not interrupted.
 func (m *recovery) lostLater(runs []thread.Execution) {
 	x := runs[0]
-	l := m.run(x.Thread)
+	l := m.registry.run(x.Thread)
 	if l == nil { // purged in the meantime
 		if len(runs) > 1 {
 			m.lostLater(runs[1:])
 		}
 		return
 	}
-	l.later(lostAgain, func() {
+	l.live.later(lostAgain, func() {
 		store := m.lostRun
-		if l.running() != nil {
+		if l.live.running() != nil {
 			store = m.endLost
 		}
-		if err := store(m.ctx, x); err == nil {
+		if err := store(m.work.ctx, x); err == nil {
 			runs = runs[1:]
 		} else if !errors.Is(err, thread.ErrDiskFull) {
 			m.cfg.Log.Error("store the end of a run", "thread", string(x.Thread), "err", err)
@@ -205,16 +205,10 @@ func (m *recovery) lostLater(runs []thread.Execution) {
 
 // checkInterrupted finds out in the background how the interrupted threads can be resumed.
 func (m *recovery) checkInterrupted() {
-	m.mu.Lock()
-	var lines []*run
-	for _, l := range m.all() {
-		if l.t.Interrupted && l.t.Deleted.IsZero() {
-			lines = append(lines, l)
+	for _, l := range m.registry.all() {
+		if t := l.live.thread(); t.Interrupted && t.Deleted.IsZero() {
+			l.live.enqueue(func() { l.prove(m.work.ctx) })
 		}
-	}
-	m.mu.Unlock()
-	for _, l := range lines {
-		l.enqueue(func() { l.prove(m.ctx) })
 	}
 }
 
@@ -223,11 +217,9 @@ func (m *recovery) nameUnfinished() {
 	if m.cfg.Setup == nil {
 		return
 	}
-	m.mu.Lock()
-	lines := m.all()
-	m.mu.Unlock()
+	lines := m.registry.all()
 	for _, l := range lines {
-		s := l.current()
+		s := l.live.current()
 		if s.Setup.State != thread.SetupUnfinished || !s.Deleted.IsZero() || !s.Archived.IsZero() {
 			continue
 		}
@@ -235,7 +227,7 @@ func (m *recovery) nameUnfinished() {
 		if n := m.cfg.Setup.StopSetup(s.Thread); n > 0 {
 			ended = fmt.Sprintf("; %d of its processes were still running and were killed", n)
 		}
-		m.notice(l.id, thread.LevelWarn, "%s: %s%s", s.DisplayName(), s.SetupProblem(), ended)
+		m.notices.post(l.live.id, thread.LevelWarn, "%s: %s%s", s.DisplayName(), s.SetupProblem(), ended)
 	}
 }
 
@@ -245,10 +237,10 @@ func (m *recovery) repairIntents(ctx context.Context) error {
 	if m.cfg.Worktrees != nil {
 		said, err := m.cfg.Worktrees.Repair(ctx)
 		for _, s := range said {
-			m.notice("", thread.LevelWarn, "repaired after a crash: %s", s)
+			m.notices.post("", thread.LevelWarn, "repaired after a crash: %s", s)
 		}
 		if err != nil {
-			m.notice("", thread.LevelError, "repair the worktrees: %v", err)
+			m.notices.post("", thread.LevelError, "repair the worktrees: %v", err)
 		}
 		m.repairSnapshotRefs(ctx)
 	}
@@ -260,13 +252,13 @@ func (m *recovery) repairIntents(ctx context.Context) error {
 	for _, i := range intents {
 		keep, err := m.repair(ctx, i)
 		if err != nil {
-			m.notice(i.Thread, thread.LevelError,
+			m.notices.post(i.Thread, thread.LevelError,
 				"repair an interrupted %s: %v; will be retried at the next start", i.Kind, err)
 		}
 		if err != nil || keep {
 			continue
 		}
-		if err := m.settled(ctx, i); err != nil {
+		if err := m.intents.settle(ctx, i); err != nil {
 			return err
 		}
 	}
@@ -283,7 +275,7 @@ func (m *recovery) repair(ctx context.Context, i thread.Intent) (keep bool, err 
 	case intentMerge:
 		return m.merges.repairMerge(ctx, i)
 	case intentFinish:
-		m.notice(i.Thread, thread.LevelWarn, "finishing a thread was interrupted; nothing is lost, finish it again")
+		m.notices.post(i.Thread, thread.LevelWarn, "finishing a thread was interrupted; nothing is lost, finish it again")
 		return false, nil
 	case intentDelete:
 		return false, nil // the thread is still deleted, and can be discarded again
@@ -295,16 +287,14 @@ func (m *recovery) repair(ctx context.Context, i thread.Intent) (keep bool, err 
 // follow updates the folders of threads that were moved: a worktree is looked up where it is now, and a folder in the
 // project's earlier folder becomes the one in today's, even if something else is in its old place.
 func (m *recovery) follow(ctx context.Context) {
-	m.mu.Lock()
-	lines := m.all()
-	m.mu.Unlock()
-	made := sync.OnceValues(func() (map[thread.ID]thread.Worktree, error) { return m.worktreesMade(ctx) })
+	lines := m.registry.all()
+	made := sync.OnceValues(func() (map[thread.ID]thread.Worktree, error) { return m.cfg.worktreesMade(ctx) })
 	for _, l := range lines {
-		if t := l.thread(); !t.Archived.IsZero() || !t.Deleted.IsZero() {
+		if t := l.live.thread(); !t.Archived.IsZero() || !t.Deleted.IsZero() {
 			continue // when it is resumed
 		}
 		if err := l.follow(ctx, made); err != nil {
-			m.notice(l.id, thread.LevelError, "%s: %v", l.thread().DisplayName(), err)
+			m.notices.post(l.live.id, thread.LevelError, "%s: %v", l.live.thread().DisplayName(), err)
 		}
 	}
 }
@@ -313,10 +303,7 @@ func (m *recovery) follow(ctx context.Context) {
 // may belong to another project that this one is a copy of. So without threads there is nothing to look for.
 func (m *recovery) repairSnapshotRefs(ctx context.Context) {
 	repairer, ok := m.cfg.Worktrees.(thread.RefRepairer)
-	m.mu.Lock()
-	none := len(m.byID) == 0
-	m.mu.Unlock()
-	if !ok || none {
+	if !ok || len(m.registry.all()) == 0 {
 		return
 	}
 	ids, err := repairer.Damaged(ctx)
@@ -324,16 +311,16 @@ func (m *recovery) repairSnapshotRefs(ctx context.Context) {
 		m.cfg.Log.Warn("find damaged snapshots", "err", err)
 	}
 	for _, id := range ids {
-		l := m.run(id)
+		l := m.registry.run(id)
 		if l == nil {
 			continue
 		}
 		said, err := repairRefs(ctx, m.cfg.Store, repairer, id)
 		if err != nil {
-			m.notice(id, thread.LevelError, "%s: repair its damaged snapshots: %v", l.thread().DisplayName(), err)
+			m.notices.post(id, thread.LevelError, "%s: repair its damaged snapshots: %v", l.live.thread().DisplayName(), err)
 			continue
 		}
-		m.notice(id, thread.LevelWarn, "%s: %s", l.thread().DisplayName(), said)
+		m.notices.post(id, thread.LevelWarn, "%s: %s", l.live.thread().DisplayName(), said)
 	}
 }
 
@@ -342,12 +329,12 @@ func (m *recovery) repairSnapshotRefs(ctx context.Context) {
 // of them again.
 func (m *recovery) checkKept() {
 	repairer, ok := m.cfg.Worktrees.(thread.RefRepairer)
-	if !ok || !m.begin() {
+	if !ok || !m.work.begin() {
 		return
 	}
 	go func() {
-		defer m.done()
-		ctx, cancel := m.untilClosing()
+		defer m.work.done()
+		ctx, cancel := m.work.untilClosing()
 		defer cancel()
 		begin := time.NewTimer(checkAfter)
 		defer begin.Stop()
@@ -357,15 +344,13 @@ func (m *recovery) checkKept() {
 			return
 		}
 		if err := m.keepAll(ctx, repairer); err != nil && ctx.Err() == nil {
-			m.notice("", thread.LevelError, "cannot check whether all snapshots are kept: %v", err)
+			m.notices.post("", thread.LevelError, "cannot check whether all snapshots are kept: %v", err)
 		}
 	}()
 }
 
 func (m *recovery) keepAll(ctx context.Context, repairer thread.RefRepairer) error {
-	m.mu.Lock()
-	lines := m.all()
-	m.mu.Unlock()
+	lines := m.registry.all()
 	if len(lines) == 0 {
 		return nil
 	}
@@ -374,29 +359,29 @@ func (m *recovery) keepAll(ctx context.Context, repairer thread.RefRepairer) err
 		return err
 	}
 	for _, l := range lines {
-		commits, err := commitsOf(ctx, m.cfg.Store, l.id)
+		commits, err := commitsOf(ctx, m.cfg.Store, l.live.id)
 		if errors.Is(err, thread.ErrDamaged) {
-			m.notice(l.id, thread.LevelError, "%s: its checkpoints cannot be read: %v", l.thread().DisplayName(), err)
+			m.notices.post(l.live.id, thread.LevelError, "%s: its checkpoints cannot be read: %v", l.live.thread().DisplayName(), err)
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		if _, err := m.cfg.Store.Checkpoint(ctx, l.thread().Head); errors.Is(err, thread.ErrDamaged) {
-			l.enqueue(func() { l.mend(m.ctx) })
+		if _, err := m.cfg.Store.Checkpoint(ctx, l.live.thread().Head); errors.Is(err, thread.ErrDamaged) {
+			l.live.enqueue(func() { l.mend(m.work.ctx) })
 		}
-		if !slices.ContainsFunc(commits, func(c string) bool { return !kept[l.id][c] }) {
+		if !slices.ContainsFunc(commits, func(c string) bool { return !kept[l.live.id][c] }) {
 			continue
 		}
-		said, err := repairer.RepairRefs(ctx, l.id, commits)
+		said, err := repairer.RepairRefs(ctx, l.live.id, commits)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
-			m.notice(l.id, thread.LevelError, "%s: recreate the refs of its snapshots: %v", l.thread().DisplayName(), err)
+			m.notices.post(l.live.id, thread.LevelError, "%s: recreate the refs of its snapshots: %v", l.live.thread().DisplayName(), err)
 			continue
 		}
-		m.notice(l.id, thread.LevelWarn, "%s: refs of its snapshots were missing: %s", l.thread().DisplayName(), said)
+		m.notices.post(l.live.id, thread.LevelWarn, "%s: refs of its snapshots were missing: %s", l.live.thread().DisplayName(), said)
 	}
 	return nil
 }

@@ -7,55 +7,124 @@ import (
 	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/thread/ground/semaphore"
+	"orchestrator/thread/manager/events"
+	"orchestrator/thread/manager/past"
 	"orchestrator/thread/manager/recording"
 )
 
-// registry finds threads.
+// registry makes the runs of threads, and finds them.
 type registry struct {
-	*liveThreads
-	byID map[thread.ID]*run // guarded by core.mu
+	// What every run is given.
+	cfg      *Config
+	past     past.Reader
+	bus      *events.Bus
+	work     *work
+	notices  *notices
+	intents  *intents
+	environs *environs
+	starts   *starts
+	typing   *semaphore.Semaphore
 	// answered is called for every recorded main response of every thread.
-	answered  func(ctx context.Context, l *liveThread, r recording.Response)
-	recording recording.Config
+	answered func(ctx context.Context, l *liveThread, r recording.Response)
+
+	index *index
+	byID  map[thread.ID]*run // guarded by index.mu, and has what index.live has
 }
 
-func newRegistry(c *core) *registry {
-	return &registry{liveThreads: newLiveThreads(c), byID: make(map[thread.ID]*run), recording: recordingOf(c)}
-}
-
-// add adds a thread. core.mu is held.
+// add adds a thread, unless there is one with its id, which it returns.
 func (m *registry) add(t thread.Thread) *run {
-	l := &run{typist: typist{liveThread: liveThread{
-		liveThreads: m.liveThreads, id: t.ID, t: t, queue: queue{begin: m.begin, done: m.done},
-	}}}
-	told := recorded{typist: &l.typist, answered: m.answered}
-	l.recorder = recording.New(m.recording, t.ID, told, turnPrompts{&l.typist}, told)
-	l.forget = func() { m.drop(l) }
-	m.insert(&l.liveThread)
-	m.byID[t.ID] = l
+	l, _ := m.insert(m.newRun(t))
 	return l
 }
 
-// drop removes a purged thread. core.mu is held.
-func (m *registry) drop(l *run) {
-	m.remove(&l.liveThread)
-	delete(m.byID, l.id)
+// show is add for a thread that people see from now on.
+func (m *registry) show(t thread.Thread) *run {
+	made := m.newRun(t)
+	made.live.mu.Lock() // nobody sees it before it has a state
+	defer made.live.mu.Unlock()
+	l, added := m.insert(made)
+	if added {
+		made.live.show()
+	}
+	return l
 }
 
-// all returns the runs, oldest first. core.mu is held.
+func (m *registry) insert(made *run) (l *run, added bool) {
+	m.index.mu.Lock()
+	defer m.index.mu.Unlock()
+	if l := m.byID[made.live.id]; l != nil {
+		return l, false
+	}
+	m.index.insert(made.live)
+	m.byID[made.live.id] = made
+	return made, true
+}
+
+func (m *registry) newRun(t thread.Thread) *run {
+	live := &liveThread{
+		id: t.ID, t: t, cfg: m.cfg, bus: m.bus, work: m.work, environs: m.environs, index: m.index, parent: t.Parent,
+		queue: queue{begin: m.work.begin, done: m.work.done},
+	}
+	typist := &typist{live: live, cfg: m.cfg, bus: m.bus, work: m.work, notices: m.notices, slots: m.typing}
+	told := recorded{
+		live: live, typist: typist, cfg: m.cfg, bus: m.bus, work: m.work, notices: m.notices, index: m.index,
+		answered: m.answered,
+	}
+	l := &run{
+		live: live, typist: typist, cfg: m.cfg, past: m.past, bus: m.bus, work: m.work, notices: m.notices,
+		intents: m.intents, environs: m.environs, index: m.index, starts: m.starts,
+		recorder: recording.New(m.recording(), t.ID, told, turnPrompts{typist}, told),
+	}
+	l.forget = func() { m.drop(l) }
+	return l
+}
+
+// recording is the configuration that all recorders share.
+func (m *registry) recording() recording.Config {
+	return recording.Config{
+		Store: m.cfg.Store, Past: m.past, Spool: m.cfg.Spool, Files: m.cfg.Worktrees, Agents: m.cfg.Agents,
+		Models: m.cfg.Models, Env: m.environs.env, MCPs: m.cfg.mcps, Clock: m.cfg.Clock, Log: m.cfg.Log,
+	}
+}
+
+// drop removes a purged thread.
+func (m *registry) drop(l *run) {
+	m.index.mu.Lock()
+	defer m.index.mu.Unlock()
+	m.index.remove(l.live)
+	delete(m.byID, l.live.id)
+}
+
+// all returns the runs, oldest first.
 func (m *registry) all() []*run {
-	lines := make([]*run, 0, len(m.order))
-	for _, id := range m.order {
-		lines = append(lines, m.byID[id])
+	m.index.mu.Lock()
+	defer m.index.mu.Unlock()
+	lines := make([]*run, 0, len(m.index.order))
+	for _, l := range m.index.order {
+		lines = append(lines, m.byID[l.id])
 	}
 	return lines
 }
 
 // run returns a thread's run by its id, nil if there is none.
 func (m *registry) run(id thread.ID) *run {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.index.mu.Lock()
+	defer m.index.mu.Unlock()
 	return m.byID[id]
+}
+
+// called returns a thread's run by its id or its whole name, nil if there is none.
+func (m *registry) called(ref string) *run {
+	m.index.mu.Lock()
+	defer m.index.mu.Unlock()
+	if l := m.byID[thread.ID(ref)]; l != nil {
+		return l
+	}
+	if l := m.index.names[ref]; l != nil {
+		return m.byID[l.id]
+	}
+	return nil
 }
 
 // find returns the run for a name, a unique prefix of one or an id, among all threads that are not deleted.
@@ -70,30 +139,25 @@ func (m *registry) findDeleted(ref string) (*run, error) {
 
 func (m *registry) findAmong(ref string, among func(*thread.Thread) bool) (*run, error) {
 	ref = strings.TrimSpace(ref)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if l := m.byID[thread.ID(ref)]; l != nil && among(&l.t) {
+	if l := m.called(ref); l != nil && l.live.is(among) {
 		return l, nil
 	}
-	for _, l := range m.byID { // names are unique
-		if l.t.Name == ref && among(&l.t) {
-			return l, nil
-		}
-	}
-	var all, begin, active, called []*run
+	var all []thread.Thread
+	var begin, active, called []*run
 	for _, l := range m.all() {
-		if !among(&l.t) {
+		t := l.live.thread()
+		if !among(&t) {
 			continue
 		}
-		all = append(all, l)
-		whole, begins := l.t.Called(ref)
+		all = append(all, t)
+		whole, begins := t.Called(ref)
 		if whole {
 			called = append(called, l)
 		}
-		if ref != "" && (begins || strings.HasPrefix(l.t.Name, strings.ToLower(ref)) ||
-			len(ref) >= 4 && strings.HasPrefix(string(l.id), ref)) {
+		if ref != "" && (begins || strings.HasPrefix(t.Name, strings.ToLower(ref)) ||
+			len(ref) >= 4 && strings.HasPrefix(string(t.ID), ref)) {
 			begin = append(begin, l)
-			if l.t.Archived.IsZero() {
+			if t.Archived.IsZero() {
 				active = append(active, l)
 			}
 		}
@@ -119,27 +183,27 @@ func namesOf(lines []*run, most int) []string {
 		if len(names) == most {
 			break
 		}
-		names = append(names, l.t.Name)
+		names = append(names, l.live.thread().Name)
 	}
 	return names
 }
 
 // nearest returns up to three similar names.
-func nearest(ref string, lines []*run) []string {
+func nearest(ref string, all []thread.Thread) []string {
 	type near struct {
 		name string
 		far  int
 	}
 	ref = strings.ToLower(ref)
 	var found []near
-	for _, l := range lines {
-		name := l.t.Name
+	for _, t := range all {
+		name := t.Name
 		slug := name
 		if i := strings.LastIndexByte(name, '-'); i > 0 {
 			slug = name[:i]
 		}
 		far := min(distance(ref, name), distance(ref, slug))
-		if title := strings.ToLower(l.t.Title); title != "" {
+		if title := strings.ToLower(t.Title); title != "" {
 			far = min(far, distance(ref, title))
 			if strings.Contains(title, ref) {
 				far = 0

@@ -11,16 +11,14 @@ import (
 func TestFindByNameCopiesNothing(t *testing.T) {
 	for _, n := range []int{10, 5000} {
 		m := New(Config{})
-		m.mu.Lock()
 		for i := range n {
-			m.add(thread.Thread{ID: thread.ID(fmt.Sprintf("id-%04d", i)), Name: fmt.Sprintf("thread-%04d", i)})
+			m.registry.add(thread.Thread{ID: thread.ID(fmt.Sprintf("id-%04d", i)), Name: fmt.Sprintf("thread-%04d", i)})
 		}
-		m.mu.Unlock()
 		for _, ref := range []string{"thread-0007", "id-0003", " thread-0009 "} {
-			if l, err := m.find(ref); err != nil || !(ref == string(l.id) || " "+l.t.Name+" " == ref || l.t.Name == ref) {
+			if l, err := m.registry.find(ref); err != nil || !(ref == string(l.live.id) || " "+l.live.t.Name+" " == ref || l.live.t.Name == ref) {
 				t.Fatalf("%q: %v", ref, err)
 			}
-			if took := testing.AllocsPerRun(10, func() { _, _ = m.find(ref) }); took > 0 {
+			if took := testing.AllocsPerRun(10, func() { _, _ = m.registry.find(ref) }); took > 0 {
 				t.Errorf("%d threads: finding %q allocates %v times", n, ref, took)
 			}
 		}

@@ -17,51 +17,49 @@ func (l *run) archive(ctx context.Context) error {
 		return err
 	}
 	failpoint.Hit("thread.archive.stopped")
-	if !l.thread().Archived.IsZero() {
+	if !l.live.thread().Archived.IsZero() {
 		return nil
 	}
-	err := l.update(ctx, func(t *thread.Thread) error {
-		t.Archived, t.Interrupted = l.now(), false
+	err := l.live.update(ctx, func(t *thread.Thread) error {
+		t.Archived, t.Interrupted = l.cfg.now(), false
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("archive %s: %w", l.thread().Name, err)
+		return fmt.Errorf("archive %s: %w", l.live.thread().Name, err)
 	}
 	return nil
 }
 
 // purge is the step that removes a deleted thread permanently. It can be repeated.
 func (l *run) purge(ctx context.Context) error {
-	t := l.thread()
+	t := l.live.thread()
 	if t.Deleted.IsZero() {
 		return nil // restored in the meantime
 	}
-	intent, err := l.intend(ctx, intentDelete, l.id, struct{}{})
+	intent, err := l.intents.begin(ctx, intentDelete, l.live.id, struct{}{})
 	if err != nil {
 		return err
 	}
 	failpoint.Hit("thread.delete.intended")
 	if _, err := l.removeWorktree(ctx); err != nil {
-		return errors.Join(err, l.settled(ctx, intent))
+		return errors.Join(err, l.intents.settle(ctx, intent))
 	}
 	failpoint.Hit("thread.delete.removed")
-	if err := l.cfg.Store.PurgeThread(ctx, l.id); err != nil {
+	if err := l.cfg.Store.PurgeThread(ctx, l.live.id); err != nil {
 		return fmt.Errorf("remove the thread: %w", err)
 	}
 	failpoint.Hit("thread.delete.purged")
-	l.mu.Lock()
 	l.forget()
-	l.mu.Unlock()
 	if l.cfg.MCP != nil {
-		l.cfg.MCP.Forget(l.id)
+		l.cfg.MCP.Forget(l.live.id)
 	}
-	if l.Gateway != nil {
-		l.Gateway.Forget(l.id)
+	if l.cfg.gateway != nil {
+		l.cfg.gateway.Forget(l.live.id)
 	}
-	if err := removeStateDir(l.cfg.StateDir, l.id); err != nil {
-		l.cfg.Log.Warn("remove the thread's folder", "thread", string(l.id), "err", err)
+	if err := removeStateDir(l.cfg.StateDir, l.live.id); err != nil {
+		l.cfg.Log.Warn("remove the thread's folder", "thread", string(l.live.id), "err", err)
 	}
-	return l.settled(ctx, intent)
+	return l.intents.settle(ctx, intent)
 }
 
 // removeStateDir removes a purged thread's folder, following no links and touching nothing else.
@@ -80,16 +78,16 @@ func removeStateDir(state string, id thread.ID) error {
 // removeWorktree saves uncommitted changes in a thread's worktree and removes it. One that is already gone, after a
 // finish or an earlier try, is not an error. undone says why its teardown failed or did not run.
 func (l *run) removeWorktree(ctx context.Context) (undone string, err error) {
-	t := l.thread()
+	t := l.live.thread()
 	if t.Worktree.Path == "" || l.cfg.Worktrees == nil {
 		return "", nil
 	}
-	if others := l.besides(t); len(others) > 0 {
+	if others := l.index.besides(t); len(others) > 0 {
 		return "", fmt.Errorf("remove worktree %s: %s is using it too: %w",
 			t.Worktree.Path, strings.Join(others, ", "), thread.ErrRefused)
 	}
 	undone = l.tearDown(t)
-	saved, err := l.cfg.Worktrees.Remove(ctx, l.id, t.Worktree)
+	saved, err := l.cfg.Worktrees.Remove(ctx, l.live.id, t.Worktree)
 	if errors.Is(err, thread.ErrNotFound) {
 		return undone, nil
 	}
@@ -97,7 +95,7 @@ func (l *run) removeWorktree(ctx context.Context) (undone string, err error) {
 		return undone, fmt.Errorf("remove the worktree: %w", err)
 	}
 	if saved.Commit != "" {
-		l.notice(l.id, thread.LevelInfo, "%s: worktree removed; its files are kept in commit %s",
+		l.notices.post(l.live.id, thread.LevelInfo, "%s: worktree removed; its files are kept in commit %s",
 			t.DisplayName(), saved.Commit)
 	}
 	return undone, nil

@@ -17,9 +17,9 @@ func TestThreadsThatAreGoneAreForgotten(t *testing.T) {
 		for i := range n {
 			one := w.create(thread.NewRequest{Prompt: fmt.Sprint("task ", i)})
 			w.turn(one.ID, fmt.Sprint("task ", i))
-			end := w.m.Delete
+			end := w.m.Lifecycle.Delete
 			if i%2 == 0 {
-				end = w.m.Archive
+				end = w.m.Lifecycle.Archive
 			}
 			if err := end(ctx, one.Name); err != nil {
 				t.Fatal(err)
@@ -30,7 +30,7 @@ func TestThreadsThatAreGoneAreForgotten(t *testing.T) {
 			if slices.Contains(w.routes.forgotten, one.ID) {
 				t.Errorf("thread %d is forgotten while it can be restored", i)
 			}
-			if err := w.m.Discard(ctx, one.ID); err != nil {
+			if err := w.m.Lifecycle.Discard(ctx, one.ID); err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Contains(w.routes.forgotten, one.ID) || s.count("forget "+string(one.ID)) != 1 {

@@ -21,16 +21,16 @@ type resumePlan struct {
 // finder finds ways to resume a conversation.
 func (l *run) finder() resume.Finder {
 	return resume.Finder{
-		Store: l.cfg.Store, Past: l.past, Threads: others{l.liveThreads}, Env: l.env, StateDir: l.stateDir, Places: l.places, Log: l.cfg.Log,
+		Store: l.cfg.Store, Past: l.past, Threads: others{l.index}, Env: l.environs.env, StateDir: l.cfg.stateDir, Places: l.cfg.places, Log: l.cfg.Log,
 	}
 }
 
 // others are all threads, as the finder sees them.
-type others struct{ *liveThreads }
+type others struct{ index *index }
 
 // Thread implements resume.Threads.
 func (m others) Thread(id thread.ID) (thread.Thread, bool) {
-	if l := m.other(id); l != nil {
+	if l := m.index.other(id); l != nil {
 		return l.thread(), true
 	}
 	return thread.Thread{}, false
@@ -38,16 +38,16 @@ func (m others) Thread(id thread.ID) (thread.Thread, bool) {
 
 // SessionTaken implements resume.Threads.
 func (m others) SessionTaken(than thread.ID, session string) bool {
-	return m.sessionTaken(than, session)
+	return m.index.sessionTaken(than, session)
 }
 
 // assess finds the best way to resume a thread's conversation and changes nothing.
 func (l *run) assess(ctx context.Context, agent thread.Agent) thread.ResumeProof {
-	t := l.thread()
+	t := l.live.thread()
 	p := l.finder().Assess(ctx, t, agent)
 	if l.cfg.Worktrees != nil {
 		p.Worktree = l.cfg.Worktrees.Describe(ctx, t.Dir)
-		if l.current().Setup.State == thread.SetupUnfinished {
+		if l.live.current().Setup.State == thread.SetupUnfinished {
 			p.Worktree += ", setup not finished"
 		}
 	}
@@ -65,15 +65,15 @@ func (l *run) planResume(ctx context.Context, agent thread.Agent) (resumePlan, e
 	case thread.ResumeNative:
 		return resumePlan{how: thread.ResumeNative, session: p.Session, resume: true}, nil
 	case thread.ResumeRebuilt:
-		session, err := l.finder().Rebuild(ctx, l.thread(), agent)
+		session, err := l.finder().Rebuild(ctx, l.live.thread(), agent)
 		if err == nil {
 			l.recorder.Rewritten()
 			return resumePlan{how: thread.ResumeRebuilt, session: session, resume: true}, nil
 		}
-		l.cfg.Log.Warn("rebuild a session", "thread", string(l.id), "err", err)
-		l.notice(l.id, thread.LevelWarn,
+		l.cfg.Log.Warn("rebuild a session", "thread", string(l.live.id), "err", err)
+		l.notices.post(l.live.id, thread.LevelWarn,
 			"%s: its session could not be rebuilt (%v); the agent gets a summary instead",
-			l.thread().DisplayName(), err)
+			l.live.thread().DisplayName(), err)
 	case thread.ResumePrimer:
 	default:
 	}
@@ -89,7 +89,7 @@ func (l *run) planResume(ctx context.Context, agent thread.Agent) (resumePlan, e
 func (l *run) prove(ctx context.Context) {
 	l.recorder.Settle(ctx)
 	l.mend(ctx)
-	t := l.thread()
+	t := l.live.thread()
 	agent, err := l.cfg.Agents.Agent(t.Agent)
 	var p thread.ResumeProof
 	if err != nil {
@@ -102,10 +102,10 @@ func (l *run) prove(ctx context.Context) {
 		p.Detail += fmt.Sprintf("; turn %d was %s", head.Turn, thread.NoteRebuilt)
 	}
 	p.Detail = strings.TrimSpace(p.Detail)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.session == nil {
-		l.proof = &p
-		l.show()
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
+	if l.live.session == nil {
+		l.live.proof = &p
+		l.live.show()
 	}
 }

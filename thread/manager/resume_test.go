@@ -35,7 +35,7 @@ func TestCrashIsNamedAndResumed(t *testing.T) {
 		if p := w.status(idle.ID).Resume; p == nil || p.How != thread.ResumeFresh {
 			t.Errorf("proof of a thread in which nothing was said: %+v", p)
 		}
-		list, err := w.m.ResumeAll(ctx, 80, 24)
+		list, err := w.m.Agents.ResumeAll(ctx, 80, 24)
 		if err != nil || len(list) != 2 {
 			t.Fatalf("ResumeAll: %v %v", list, err)
 		}
@@ -81,7 +81,7 @@ func TestCrashOnAFullDisk(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		w.store.refuse(nil)
-		if _, err := w.m.Start(ctx, goes.Name, 0, 0); err != nil {
+		if _, err := w.m.Agents.Start(ctx, goes.Name, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(5 * time.Second)
@@ -109,7 +109,7 @@ func TestLostTranscriptIsRebuilt(t *testing.T) {
 			t.Fatalf("killed agent: %s %+v", got.State.State, got.Resume)
 		}
 		w.natives.remove(s.Session)
-		if _, err := w.m.Start(ctx, s.Name, 0, 0); err != nil {
+		if _, err := w.m.Agents.Start(ctx, s.Name, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		if w.natives.bytes(s.Session) != was || w.args(s.ID) != "--resume "+s.Session {
@@ -128,12 +128,12 @@ func TestForeignTranscriptIsNotAdopted(t *testing.T) {
 		s := w.create(thread.NewRequest{})
 		w.turn(s.ID, "p1")
 		was := w.natives.bytes(s.Session)
-		if err := w.m.StopAgent(ctx, s.Name); err != nil {
+		if err := w.m.Agents.Stop(ctx, s.Name); err != nil {
 			t.Fatal(err)
 		}
 		foreign := was + strings.Repeat("{\"role\":\"user\",\"text\":\"somebody else's\"}\n", 9)
 		w.natives.set(s.Session, foreign[1:])
-		if _, err := w.m.Start(ctx, s.Name, 0, 0); err != nil {
+		if _, err := w.m.Agents.Start(ctx, s.Name, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		got := w.status(s.ID)
@@ -150,12 +150,12 @@ func TestUnrebuildableGetsAPrimer(t *testing.T) {
 	inWorld(t, func(w *world) {
 		s := w.create(thread.NewRequest{})
 		w.turn(s.ID, "p1: use tabs")
-		if err := w.m.StopAgent(ctx, s.Name); err != nil {
+		if err := w.m.Agents.Stop(ctx, s.Name); err != nil {
 			t.Fatal(err)
 		}
 		w.natives.remove(s.Session)
 		w.natives.refuse = errors.New("unknown format")
-		if _, err := w.m.Start(ctx, s.Name, 0, 0); err != nil {
+		if _, err := w.m.Agents.Start(ctx, s.Name, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -176,7 +176,7 @@ func TestTwoThreadsNeverShareASession(t *testing.T) {
 		w.turn(a.ID, "p1")
 		// b's agent opens a's session by itself.
 		answer := item("assistant", "x")
-		w.m.ExchangeEnded(b.ID, thread.Exchange{Main: true, Session: a.Session, Items: []thread.Item{item("user", "q")},
+		w.m.Traffic.ExchangeEnded(b.ID, thread.Exchange{Main: true, Session: a.Session, Items: []thread.Item{item("user", "q")},
 			Answer: &answer, Prompt: "q", Status: 200, EndsTurn: true, Ended: time.Now()})
 		synctest.Wait()
 		if got := w.status(b.ID); got.Session == a.Session {
@@ -200,7 +200,7 @@ func (w *world) share(id thread.ID, change func(*thread.Thread)) {
 // resumed resumes a thread and returns what its agent was started with.
 func (w *world) resumed(s thread.Status) string {
 	w.t.Helper()
-	if _, err := w.m.Start(ctx, s.Name, 0, 0); err != nil {
+	if _, err := w.m.Agents.Start(ctx, s.Name, 0, 0); err != nil {
 		w.t.Fatal(err)
 	}
 	synctest.Wait()
@@ -224,7 +224,7 @@ func TestLostRecordTakesNobodysSession(t *testing.T) {
 				t.Errorf("taken %v: proof %+v", taken, p)
 			}
 			if taken { // there is nothing else to go on with, and a blank session would pass for its own
-				if _, err := w.m.Start(ctx, b.Name, 0, 0); !errors.Is(err, thread.ErrNotFound) || w.sess.of(b.ID) != nil {
+				if _, err := w.m.Agents.Start(ctx, b.Name, 0, 0); !errors.Is(err, thread.ErrNotFound) || w.sess.of(b.ID) != nil {
 					t.Errorf("resumed without its session: %v", err)
 				}
 			} else if got := w.resumed(b); got != "--resume "+session {
@@ -257,7 +257,7 @@ func TestRebuiltIntoAnothersSession(t *testing.T) {
 		a, b := w.create(thread.NewRequest{}), w.create(thread.NewRequest{})
 		w.turn(a.ID, "p1")
 		w.turn(b.ID, "p1: use tabs")
-		if err := w.m.StopAgent(ctx, b.Name); err != nil {
+		if err := w.m.Agents.Stop(ctx, b.Name); err != nil {
 			t.Fatal(err)
 		}
 		w.natives.remove(b.Session)
@@ -305,7 +305,7 @@ func TestThreadWithoutGatewayReadsItsTranscript(t *testing.T) {
 		s := w.create(thread.NewRequest{Agent: "polled", Flags: thread.Flags{NoGateway: true}})
 		for _, p := range []string{"p1", "p2"} {
 			w.natives.append(s.Session, []thread.Item{item("user", p), item("assistant", "answer to "+p)})
-			w.m.Hook(s.ID, "Stop", nil)
+			w.m.Traffic.Hook(s.ID, "Stop", nil)
 			synctest.Wait()
 		}
 		got := w.status(s.ID)

@@ -15,29 +15,34 @@ import (
 )
 
 // rewinds has the use cases that rewind threads.
-type rewinds struct{ *registry }
+type Rewinds struct {
+	cfg      *Config
+	notices  *notices
+	merging  *exclusive
+	registry *registry
+}
 
 // Rewind restores a thread's files, its conversation or both to one of its points. A safety checkpoint is written
 // first: rewinding to that one undoes the rewind.
-func (m *rewinds) Rewind(ctx context.Context, r thread.RewindRequest) (thread.RewindReport, error) {
-	l, err := m.find(r.Thread)
+func (m *Rewinds) Rewind(ctx context.Context, r thread.RewindRequest) (thread.RewindReport, error) {
+	l, err := m.registry.find(r.Thread)
 	if err != nil {
 		return thread.RewindReport{}, err
 	}
 	if !r.Files && !r.Conversation {
 		return thread.RewindReport{}, thread.Hint(
-			fmt.Errorf("rewind %s: nothing selected: %w", l.thread().Name, thread.ErrInvalid),
+			fmt.Errorf("rewind %s: nothing selected: %w", l.live.thread().Name, thread.ErrInvalid),
 			"choose files, conversation or both")
 	}
-	if err := m.merging.free(l.id); err != nil {
-		return thread.RewindReport{}, fmt.Errorf("rewind %s: %w", l.thread().Name, err)
+	if err := m.merging.free(l.live.id); err != nil {
+		return thread.RewindReport{}, fmt.Errorf("rewind %s: %w", l.live.thread().Name, err)
 	}
 	var report thread.RewindReport
-	err = l.do(ctx, func(ctx context.Context) error {
+	err = l.live.do(ctx, func(ctx context.Context) error {
 		var err error
 		report, err = l.rewind(ctx, r)
 		if err != nil {
-			return fmt.Errorf("rewind %s: %w", l.thread().Name, err)
+			return fmt.Errorf("rewind %s: %w", l.live.thread().Name, err)
 		}
 		return nil
 	})
@@ -45,32 +50,32 @@ func (m *rewinds) Rewind(ctx context.Context, r thread.RewindRequest) (thread.Re
 }
 
 // repairRewind completes a rewind that was stored, and reports the safety checkpoint of one that was not.
-func (m *rewinds) repairRewind(ctx context.Context, i thread.Intent) error {
+func (m *Rewinds) repairRewind(ctx context.Context, i thread.Intent) error {
 	var d rewindIntent
 	if err := json.Unmarshal(i.Data, &d); err != nil {
 		return fmt.Errorf("read the intent: %w", err)
 	}
-	l := m.run(i.Thread)
+	l := m.registry.run(i.Thread)
 	if l == nil {
 		return nil
 	}
-	name := l.thread().Name
+	name := l.live.thread().Name
 	c, err := m.cfg.Store.Checkpoint(ctx, d.Rewind)
 	switch {
 	case errors.Is(err, thread.ErrNotFound):
-		m.notice(i.Thread, thread.LevelWarn, "a rewind of %s was interrupted: "+
+		m.notices.post(i.Thread, thread.LevelWarn, "a rewind of %s was interrupted: "+
 			"its conversation is unchanged, its files may be rewound; rewind it again, or restore checkpoint %s to undo it",
 			name, d.Safety)
 		return nil
 	case err != nil:
 		return err
 	}
-	if d.Conversation && l.thread().Head == d.Rewind {
+	if d.Conversation && l.live.thread().Head == d.Rewind {
 		if err := l.asAt(ctx, c); err != nil {
 			return err
 		}
 	}
-	m.notice(i.Thread, thread.LevelInfo, "a rewind of %s was completed after a crash; restore checkpoint %s to undo it",
+	m.notices.post(i.Thread, thread.LevelInfo, "a rewind of %s was completed after a crash; restore checkpoint %s to undo it",
 		name, d.Safety)
 	return nil
 }
@@ -84,7 +89,7 @@ func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.Rewind
 	if err != nil {
 		return thread.RewindReport{}, err
 	}
-	running := l.running() != nil
+	running := l.live.running() != nil
 	if running && r.Conversation {
 		if err := l.stop(ctx, "stopped for a rewind"); err != nil {
 			return thread.RewindReport{}, err
@@ -95,7 +100,7 @@ func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.Rewind
 		return thread.RewindReport{}, err
 	}
 	rewind := l.rewindCheckpoint(r, to, safety, snap)
-	intent, err := l.intend(ctx, intentRewind, l.id, rewindIntent{
+	intent, err := l.intents.begin(ctx, intentRewind, l.live.id, rewindIntent{
 		Safety: safety.ID, To: to.ID, Rewind: rewind.ID, Conversation: r.Conversation,
 	})
 	if err != nil {
@@ -108,29 +113,29 @@ func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.Rewind
 		if left, skips, err = l.restore(ctx, to, *snap, safety, &rewind); err != nil {
 			err = fmt.Errorf("restore the files: %w", err)
 			return thread.RewindReport{Safety: safety.ID}, errors.Join(
-				thread.Hint(err, "their previous state is checkpoint "+string(safety.ID)), l.settled(ctx, intent))
+				thread.Hint(err, "their previous state is checkpoint "+string(safety.ID)), l.intents.settle(ctx, intent))
 		}
 	}
 	failpoint.Hit("thread.rewind.restored")
 	if err := l.setBack(ctx, rewind, r.Conversation); err != nil {
 		return thread.RewindReport{Safety: safety.ID}, err
 	}
-	if err := l.settled(ctx, intent); err != nil {
+	if err := l.intents.settle(ctx, intent); err != nil {
 		return thread.RewindReport{Safety: safety.ID}, err
 	}
 	report := thread.RewindReport{Safety: safety.ID, Turn: to.Turn, Message: rewind.Note, Left: left}
 	if r.Files {
-		report.LeftOut = l.leftOut(ctx, thread.OpRewind, l.id, l.thread().Dir, "")
-		report.LeftOut = append(report.LeftOut, l.skipped(thread.OpRewind, l.id, l.rootOf(l.thread()), skips, report.LeftOut)...)
+		report.LeftOut = l.notices.leftOut(ctx, thread.OpRewind, l.live.id, l.live.thread().Dir, "")
+		report.LeftOut = append(report.LeftOut, l.notices.skipped(thread.OpRewind, l.live.id, l.cfg.rootOf(l.live.thread()), skips, report.LeftOut)...)
 	}
 	if len(left) > 0 {
 		report.Message += fmt.Sprintf("; kept %s that other threads in this folder may have written",
 			plaintext.Count(len(left), "file"))
 	}
 	if r.Files && l.cfg.Differ != nil && safety.Snapshot != nil {
-		report.Files, err = l.cfg.Differ.Diff(ctx, l.thread().Dir, safety.Snapshot.Commit, rewind.Snapshot.Commit)
+		report.Files, err = l.cfg.Differ.Diff(ctx, l.live.thread().Dir, safety.Snapshot.Commit, rewind.Snapshot.Commit)
 		if err != nil {
-			l.cfg.Log.Warn("compare the files of a rewind", "thread", string(l.id), "err", err)
+			l.cfg.Log.Warn("compare the files of a rewind", "thread", string(l.live.id), "err", err)
 		}
 	}
 	if running && r.Conversation {
@@ -147,20 +152,20 @@ func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.Rewind
 func (l *run) restore(
 	ctx context.Context, to thread.Checkpoint, snap thread.Snapshot, safety thread.Checkpoint, rewind *thread.Checkpoint,
 ) (left []string, skips []thread.Skip, err error) {
-	trees, dir := l.cfg.Worktrees, l.thread().Dir
+	trees, dir := l.cfg.Worktrees, l.live.thread().Dir
 	own, left, shared, err := l.ownFiles(ctx, to, snap, *safety.Snapshot)
 	if err != nil {
 		return nil, nil, err
 	}
 	if !shared {
-		before, err := trees.Restore(ctx, l.id, dir, snap)
+		before, err := trees.Restore(ctx, l.live.id, dir, snap)
 		return nil, slices.Concat(snap.Skipped, before.Skipped), err
 	}
-	before, err := trees.RestoreOnly(ctx, l.id, dir, snap, own)
+	before, err := trees.RestoreOnly(ctx, l.live.id, dir, snap, own)
 	if err != nil {
 		return nil, nil, err
 	}
-	after, err := trees.Take(ctx, l.id, dir, &snap)
+	after, err := trees.Take(ctx, l.live.id, dir, &snap)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -174,9 +179,9 @@ func (l *run) restore(
 func (l *run) ownFiles(
 	ctx context.Context, to thread.Checkpoint, target, now thread.Snapshot,
 ) (own, others []string, shared bool, err error) {
-	t := l.thread()
+	t := l.live.thread()
 	history := make(map[thread.ID][]thread.Checkpoint)
-	for _, o := range l.together(t) {
+	for _, o := range l.index.together(t) {
 		list, err := l.past.Since(ctx, o.ID, to)
 		if err != nil {
 			return nil, nil, false, err
@@ -190,7 +195,7 @@ func (l *run) ownFiles(
 	if l.cfg.Differ == nil {
 		return nil, nil, true, fmt.Errorf("compare the files: %w", thread.ErrUnsupported)
 	}
-	if history[l.id], err = l.past.Since(ctx, l.id, to); err != nil {
+	if history[l.live.id], err = l.past.Since(ctx, l.live.id, to); err != nil {
 		return nil, nil, true, err
 	}
 	var steps []share.Step
@@ -210,7 +215,7 @@ func (l *run) ownFiles(
 	if last.Paths, err = l.past.Changed(ctx, t.Dir, from, now); err != nil {
 		return nil, nil, true, err
 	}
-	own, others = share.Own(string(l.id), append(steps, last))
+	own, others = share.Own(string(l.live.id), append(steps, last))
 	return own, others, true, nil
 }
 
@@ -256,7 +261,7 @@ func kept(history map[thread.ID][]thread.Checkpoint) []thread.Checkpoint {
 // rewindTarget finds the checkpoint to rewind to and its files.
 func (l *run) rewindTarget(ctx context.Context, r thread.RewindRequest) (thread.Checkpoint, *thread.Snapshot, error) {
 	l.recorder.Settle(ctx)
-	to, err := l.past.Point(ctx, l.thread(), r.At)
+	to, err := l.past.Point(ctx, l.live.thread(), r.At)
 	if err != nil {
 		return to, nil, err
 	}
@@ -283,7 +288,7 @@ func (l *run) rewindTarget(ctx context.Context, r thread.RewindRequest) (thread.
 			"it has no snapshot; rewind the conversation only")
 	}
 	if to.Snapshot == nil {
-		l.notice(l.id, thread.LevelWarn,
+		l.notices.post(l.live.id, thread.LevelWarn,
 			"turn %d has no snapshot; restoring the files of the snapshot before it", to.Turn)
 	}
 	return to, snap, nil
@@ -302,7 +307,7 @@ func (l *run) rewindCheckpoint(
 		what = "files and conversation"
 	}
 	c.Parent, c.ID = c.ID, thread.NewID[thread.CheckpointID]()
-	c.Thread, c.Kind, c.Created, c.Seq = l.id, thread.KindRewind, l.now(), 0
+	c.Thread, c.Kind, c.Created, c.Seq = l.live.id, thread.KindRewind, l.cfg.now(), 0
 	c.Usage, c.Prompt, c.Answer, c.Stop = thread.Usage{}, "", "", ""
 	c.Gauge.CostUSD, c.Gauge.SavedUSD = safety.Gauge.CostUSD, safety.Gauge.SavedUSD // money is not refunded
 	c.Note = fmt.Sprintf("%s rewound to turn %d", what, to.Turn)
@@ -328,26 +333,26 @@ func (l *run) setBack(ctx context.Context, c thread.Checkpoint, conversation boo
 			return fmt.Errorf("forget the old session: %w", err)
 		}
 	}
-	if err := l.reread(ctx); err != nil {
+	if err := l.live.reread(ctx); err != nil {
 		return err
 	}
 	stored, err := l.cfg.Store.Checkpoint(ctx, c.ID)
 	if err != nil {
 		return fmt.Errorf("read the rewind: %w", err)
 	}
-	l.bus.Publish(thread.Event{At: l.now(), Kind: thread.EventCheckpoint, ThreadID: l.id, Checkpoint: &stored})
+	l.bus.Publish(thread.Event{At: l.cfg.now(), Kind: thread.EventCheckpoint, ThreadID: l.live.id, Checkpoint: &stored})
 	return nil
 }
 
 // asAt makes of a thread's row what a rewind of its conversation leaves of it: no session, and the MCP servers of then.
 func (l *run) asAt(ctx context.Context, c thread.Checkpoint) error {
-	err := l.update(ctx, func(t *thread.Thread) error {
+	err := l.live.update(ctx, func(t *thread.Thread) error {
 		t.Session = ""
 		t.MCP = t.MCP.At(c.MCP, fmt.Sprintf("on at turn %d", c.Turn))
 		return nil
 	})
 	if err == nil && l.cfg.MCP != nil {
-		l.cfg.MCP.Restored(l.id)
+		l.cfg.MCP.Restored(l.live.id)
 	}
 	return err
 }

@@ -11,7 +11,7 @@ import (
 // start leaves on the MCP servers of the turn that it went back to.
 func TestKilledRewindSetsTheServersBack(t *testing.T) {
 	inWorld(t, func(w *world) {
-		p, err := w.m.New(ctx, thread.NewRequest{Agent: "claude"})
+		p, err := w.m.Creation.New(ctx, thread.NewRequest{Agent: "claude"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,7 +25,7 @@ func TestKilledRewindSetsTheServersBack(t *testing.T) {
 				return now
 			}
 		}
-		if err := w.m.SetMCP(ctx, string(p.ID), on("early", "late")); err != nil {
+		if err := w.m.Lifecycle.SetMCP(ctx, string(p.ID), on("early", "late")); err != nil {
 			t.Fatal(err)
 		}
 		now, err := w.store.Thread(ctx, p.ID)

@@ -14,7 +14,7 @@ import (
 func (w *world) rows(name string, p thread.Page) []string {
 	w.t.Helper()
 	p.Turns, p.All = true, true
-	list, err := w.m.Timeline(ctx, name, p)
+	list, err := w.m.History.Timeline(ctx, name, p)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestPromptsOfRewoundTurns(t *testing.T) {
 		}
 		rewind := func(at string) string {
 			t.Helper()
-			r, err := w.m.Rewind(ctx, thread.RewindRequest{Thread: s.Name, At: at, Conversation: true})
+			r, err := w.m.Rewinds.Rewind(ctx, thread.RewindRequest{Thread: s.Name, At: at, Conversation: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,7 +52,7 @@ func TestPromptsOfRewoundTurns(t *testing.T) {
 		undone := func(want ...string) {
 			t.Helper()
 			for _, ref := range []string{s.Name, ""} {
-				list, err := w.m.Prompts(ctx, ref, false)
+				list, err := w.m.Prompts.List(ctx, ref, false)
 				var got []string
 				for _, p := range list {
 					if p.Rewound {
@@ -92,7 +92,7 @@ func TestUndoneRewindKeepsWhatFollowedIt(t *testing.T) {
 		}
 		rewind := func(at string) thread.CheckpointID {
 			time.Sleep(time.Second)
-			r, err := w.m.Rewind(ctx, thread.RewindRequest{Thread: s.Name, At: at, Conversation: true})
+			r, err := w.m.Rewinds.Rewind(ctx, thread.RewindRequest{Thread: s.Name, At: at, Conversation: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -168,23 +168,23 @@ func TestPromptsWithoutATurnAreRows(t *testing.T) {
 		w.crash()
 		check(s.Name, thread.Page{}, want...)
 		for _, text := range []string{"before all", "after one", "compact", "after two"} {
-			if hits, err := w.m.Find(ctx, text, 5); err != nil || len(hits) != 1 || hits[0].Thread != s.ID {
+			if hits, err := w.m.History.Find(ctx, text, 5); err != nil || len(hits) != 1 || hits[0].Thread != s.ID {
 				t.Errorf("find %s: %+v %v", text, hits, err)
 			}
 		}
-		if hits, err := w.m.Find(ctx, "withdrawn", 5); err != nil || len(hits) != 0 {
+		if hits, err := w.m.History.Find(ctx, "withdrawn", 5); err != nil || len(hits) != 0 {
 			t.Errorf("find what was withdrawn: %+v %v", hits, err)
 		}
-		if _, err := w.m.Resume(ctx, s.Name, thread.ResumeRequest{}); err != nil {
+		if _, err := w.m.Agents.Resume(ctx, s.Name, thread.ResumeRequest{}); err != nil {
 			t.Fatal(err)
 		}
-		fork, err := w.m.Fork(ctx, thread.ForkRequest{Thread: s.Name, At: "1", Label: "other"})
+		fork, err := w.m.Forks.Fork(ctx, thread.ForkRequest{Thread: s.Name, At: "1", Label: "other"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		lose(fork.ID, "in the fork", thread.PromptRefused)
 		check(fork.Name, thread.Page{}, "prompt 1 in the fork", "turn 1 one")
-		if _, err := w.m.Rewind(ctx, thread.RewindRequest{Thread: s.Name, At: "1", Conversation: true}); err != nil {
+		if _, err := w.m.Rewinds.Rewind(ctx, thread.RewindRequest{Thread: s.Name, At: "1", Conversation: true}); err != nil {
 			t.Fatal(err)
 		}
 		rows := w.rows(s.Name, thread.Page{})

@@ -10,21 +10,25 @@ import (
 )
 
 // runs has the use cases that start, resume and stop agents.
-type runs struct{ *registry }
+type Agents struct {
+	cfg      *Config
+	registry *registry
+	starts   *starts
+}
 
 // Start starts a thread's agent where it left off.
-func (m *runs) Start(ctx context.Context, ref string, cols, rows int) (thread.Status, error) {
+func (m *Agents) Start(ctx context.Context, ref string, cols, rows int) (thread.Status, error) {
 	return m.Resume(ctx, ref, thread.ResumeRequest{Cols: cols, Rows: rows})
 }
 
-func (m *runs) startLine(ctx context.Context, l *run, r launchRequest) (thread.Status, error) {
-	err := l.do(ctx, func(ctx context.Context) error { return l.start(ctx, r) })
-	return l.current(), err
+func (m *Agents) startLine(ctx context.Context, l *run, r launchRequest) (thread.Status, error) {
+	err := l.live.do(ctx, func(ctx context.Context) error { return l.start(ctx, r) })
+	return l.live.current(), err
 }
 
 // Resume starts a thread's agent where it left off.
-func (m *runs) Resume(ctx context.Context, ref string, r thread.ResumeRequest) (thread.Status, error) {
-	l, err := m.find(ref)
+func (m *Agents) Resume(ctx context.Context, ref string, r thread.ResumeRequest) (thread.Status, error) {
+	l, err := m.registry.find(ref)
 	if err != nil {
 		return thread.Status{}, err
 	}
@@ -33,16 +37,15 @@ func (m *runs) Resume(ctx context.Context, ref string, r thread.ResumeRequest) (
 
 // ResumeAll resumes every interrupted thread that is still in use. The error lists those that cannot be resumed; the
 // others run all the same.
-func (m *runs) ResumeAll(ctx context.Context, cols, rows int) ([]thread.Status, error) {
-	m.mu.Lock()
+func (m *Agents) ResumeAll(ctx context.Context, cols, rows int) ([]thread.Status, error) {
 	var lines []*run
-	for _, l := range m.all() {
-		if l.t.Interrupted && l.session == nil &&
-			l.t.Deleted.IsZero() && l.t.Archived.IsZero() && l.t.Outcome.Kind == thread.OutcomeNone {
+	for _, l := range m.registry.all() {
+		t := l.live.thread()
+		if t.Interrupted && l.live.running() == nil &&
+			t.Deleted.IsZero() && t.Archived.IsZero() && t.Outcome.Kind == thread.OutcomeNone {
 			lines = append(lines, l)
 		}
 	}
-	m.mu.Unlock()
 	list := []thread.Status{}
 	var errs []error
 	for _, l := range lines {
@@ -57,22 +60,22 @@ func (m *runs) ResumeAll(ctx context.Context, cols, rows int) ([]thread.Status, 
 }
 
 // StopAgent stops a thread's agent. The thread can be started again where it left off.
-func (m *runs) StopAgent(ctx context.Context, ref string) error {
-	l, err := m.find(ref)
+func (m *Agents) Stop(ctx context.Context, ref string) error {
+	l, err := m.registry.find(ref)
 	if err != nil {
 		return err
 	}
-	return l.do(ctx, func(ctx context.Context) error {
-		if l.running() == nil {
-			return fmt.Errorf("stop %s: %w", l.thread().Name, thread.ErrNotRunning)
+	return l.live.do(ctx, func(ctx context.Context) error {
+		if l.live.running() == nil {
+			return fmt.Errorf("stop %s: %w", l.live.thread().Name, thread.ErrNotRunning)
 		}
 		return l.stop(ctx, "stopped")
 	})
 }
 
 // ready rejects an agent that cannot be started, before a new thread and its worktree are created for it.
-func (m *runs) ready(ctx context.Context, t thread.Thread) error {
-	release, err := m.takeSlot()
+func (m *Agents) ready(ctx context.Context, t thread.Thread) error {
+	release, err := m.starts.take()
 	if err != nil {
 		return err
 	}

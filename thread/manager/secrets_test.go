@@ -34,13 +34,13 @@ func TestSecretsStayInTheConversation(t *testing.T) {
 			if sent := w.sess.of(f.ID).prompts(); c.In(sent) || !strings.Contains(sent, "[redacted ") {
 				t.Errorf("%s: handed over: %s", c.Name, sent)
 			}
-			if r, err := w.m.Rename(ctx, f.Name, "x "+c.Text); err != nil || c.In(r.Name) {
+			if r, err := w.m.Lifecycle.Rename(ctx, f.Name, "x "+c.Text); err != nil || c.In(r.Name) {
 				t.Errorf("%s: renamed to %q, %v", c.Name, r.Name, err)
 			}
-			if err := w.m.Abandon(ctx, string(f.ID), "because of "+c.Text); err != nil {
+			if err := w.m.Lifecycle.Abandon(ctx, string(f.ID), "because of "+c.Text); err != nil {
 				t.Error(err)
 			}
-			list, err := w.m.Timeline(ctx, string(s.ID), thread.Page{})
+			list, err := w.m.History.Timeline(ctx, string(s.ID), thread.Page{})
 			if err != nil || len(list) == 0 {
 				t.Fatal(list, err)
 			}

@@ -23,30 +23,29 @@ func (setupRunningError) Is(target error) bool { return target == thread.ErrBusy
 // beginSetup marks a worktree's setup as running until runSetup or endSetup is called, and returns the state to store
 // before it begins.
 func (l *run) beginSetup() (thread.Setup, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.settingUp {
-		return thread.Setup{}, errSettingUp
-	}
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
 	if l.cfg.Setup == nil {
 		return thread.Setup{}, nil
 	}
-	l.settingUp = true
+	if !l.live.settingUp.take() {
+		return thread.Setup{}, errSettingUp
+	}
 	return thread.Setup{State: thread.SetupRuns}, nil
 }
 
 func (l *run) setupRunning() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.settingUp
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
+	return l.live.settingUp == taken
 }
 
 // endSetup undoes beginSetup.
 func (l *run) endSetup() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.settingUp = false
-	l.show()
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
+	l.live.settingUp.release()
+	l.live.show()
 }
 
 // runSetup prepares a thread's worktree, after the state "running" was stored. It continues when the client
@@ -54,14 +53,14 @@ func (l *run) endSetup() {
 // person: it is half done, which may do damage a second time, and it may be what crashed the machine.
 func (l *run) runSetup(store func(context.Context, func(*thread.Thread) error) error) error {
 	defer l.endSetup()
-	if l.cfg.Setup == nil || !l.begin() {
+	if l.cfg.Setup == nil || !l.work.begin() {
 		return nil
 	}
-	defer l.done()
-	ctx, cancel := l.untilClosing()
+	defer l.work.done()
+	ctx, cancel := l.work.untilClosing()
 	defer cancel()
 	failpoint.Hit("thread.setup.begun")
-	err := l.cfg.Setup.SetUp(ctx, l.thread(), l.about(l.id))
+	err := l.cfg.Setup.SetUp(ctx, l.live.thread(), l.notices.about(l.live.id))
 	if err != nil && ctx.Err() != nil {
 		return err // it stays unfinished
 	}
@@ -70,27 +69,27 @@ func (l *run) runSetup(store func(context.Context, func(*thread.Thread) error) e
 	if err != nil {
 		end = thread.Setup{State: thread.SetupFailed, Detail: plaintext.Cut(secret.Redact(err.Error()), 1000)}
 	}
-	if serr := store(l.ctx, func(t *thread.Thread) error { t.Setup = end; return nil }); serr != nil {
-		l.notice(l.id, thread.LevelWarn, "%s: cannot record that its setup ended: %v", l.thread().DisplayName(), serr)
+	if serr := store(l.work.ctx, func(t *thread.Thread) error { t.Setup = end; return nil }); serr != nil {
+		l.notices.post(l.live.id, thread.LevelWarn, "%s: cannot record that its setup ended: %v", l.live.thread().DisplayName(), serr)
 	}
 	return err
 }
 
 // inTurn is update as a step of the thread's queue.
 func (l *run) inTurn(ctx context.Context, change func(*thread.Thread) error) error {
-	return l.do(ctx, func(ctx context.Context) error { return l.update(ctx, change) })
+	return l.live.do(ctx, func(ctx context.Context) error { return l.live.update(ctx, change) })
 }
 
 // tearDown runs the teardown of a worktree that is about to be removed. It returns why it failed or was not run, for
 // people.
 func (l *run) tearDown(t thread.Thread) (undone string) {
-	if info, err := os.Stat(t.Worktree.Path); l.cfg.Setup == nil || err != nil || !info.IsDir() || !l.begin() {
+	if info, err := os.Stat(t.Worktree.Path); l.cfg.Setup == nil || err != nil || !info.IsDir() || !l.work.begin() {
 		return ""
 	}
-	defer l.done()
-	ctx, cancel := l.untilClosing()
+	defer l.work.done()
+	ctx, cancel := l.work.untilClosing()
 	defer cancel()
-	if err := l.cfg.Setup.TearDown(ctx, t, l.about(t.ID)); err != nil {
+	if err := l.cfg.Setup.TearDown(ctx, t, l.notices.about(t.ID)); err != nil {
 		return plaintext.Cut(secret.Redact(err.Error()), 1000)
 	}
 	return ""

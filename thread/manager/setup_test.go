@@ -57,38 +57,38 @@ func TestSetupIsCutOff(t *testing.T) {
 			inWorld(t, func(w *world) {
 				p := w.create(thread.NewRequest{Name: "parent"})
 				w.talk(p.ID, 1, 1)
-				go w.m.Fork(ctx, thread.ForkRequest{Thread: "parent", Name: "child"}) //nolint:errcheck // it is cut off
+				go w.m.Forks.Fork(ctx, thread.ForkRequest{Thread: "parent", Name: "child"}) //nolint:errcheck // it is cut off
 				synctest.Wait()
-				s, err := w.m.Status(ctx, "child")
+				s, err := w.m.Threads.Status(ctx, "child")
 				if err != nil || s.Setup.State != thread.SetupRuns {
 					t.Fatalf("while it runs: %+v, %v", s.Setup, err)
 				}
-				if _, err := w.m.Start(ctx, "child", 80, 24); !errors.Is(err, thread.ErrBusy) {
+				if _, err := w.m.Agents.Start(ctx, "child", 80, 24); !errors.Is(err, thread.ErrBusy) {
 					t.Errorf("an agent starts in a worktree that is being set up: %v", err)
 				}
-				if _, err := w.m.SetUp(ctx, "child"); !errors.Is(err, thread.ErrBusy) {
+				if _, err := w.m.Lifecycle.SetUp(ctx, "child"); !errors.Is(err, thread.ErrBusy) {
 					t.Errorf("a setup runs twice at once: %v", err)
 				}
 				end(w)
 				again := "run it again with `orchestrator setup " + s.Name + "`"
-				if s, err = w.m.Status(ctx, "child"); err != nil || s.Setup.State != thread.SetupUnfinished || !strings.Contains(s.SetupProblem(), again) {
+				if s, err = w.m.Threads.Status(ctx, "child"); err != nil || s.Setup.State != thread.SetupUnfinished || !strings.Contains(s.SetupProblem(), again) {
 					t.Errorf("after the restart: %+v %q, %v", s.Setup, s.SetupProblem(), err)
 				}
 				if said := w.events.notices(); !strings.Contains(said, again) || !strings.Contains(said, "2 of its processes") {
 					t.Errorf("the start says %q", said)
 				}
-				if r, err := w.m.Why(ctx, "child"); err != nil || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], again) {
+				if r, err := w.m.Threads.Why(ctx, "child"); err != nil || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], again) {
 					t.Errorf("why says %v, %v", r.Notes, err)
 				}
 				f.hang = false
-				if _, err := w.m.Start(ctx, "child", 80, 24); err != nil {
+				if _, err := w.m.Agents.Start(ctx, "child", 80, 24); err != nil {
 					t.Fatal(err)
 				}
 				synctest.Wait()
 				if len(f.ran) != 1 || w.status(s.ID).Setup.State != thread.SetupUnfinished {
 					t.Errorf("it ran by itself: %v, %+v", f.ran, w.status(s.ID).Setup)
 				}
-				if s, err = w.m.SetUp(ctx, "child"); err != nil || s.Setup != (thread.Setup{}) || len(f.ran) != 2 {
+				if s, err = w.m.Lifecycle.SetUp(ctx, "child"); err != nil || s.Setup != (thread.Setup{}) || len(f.ran) != 2 {
 					t.Errorf("run again: %+v, %v, %v", s.Setup, err, f.ran)
 				}
 				w.crash()
@@ -117,14 +117,14 @@ func TestSetupThatFailed(t *testing.T) {
 		if c = w.status(c.ID); c.Setup.State != thread.SetupFailed {
 			t.Errorf("after a restart: %+v", c.Setup)
 		}
-		if _, err := w.m.SetUp(ctx, "child"); err == nil {
+		if _, err := w.m.Lifecycle.SetUp(ctx, "child"); err == nil {
 			t.Error("a setup that fails says that it did not")
 		}
 		f.err = nil
-		if s, err := w.m.SetUp(ctx, "child"); err != nil || s.Setup != (thread.Setup{}) {
+		if s, err := w.m.Lifecycle.SetUp(ctx, "child"); err != nil || s.Setup != (thread.Setup{}) {
 			t.Errorf("run again: %+v, %v", s.Setup, err)
 		}
-		if _, err := w.m.SetUp(ctx, "parent"); !errors.Is(err, thread.ErrRefused) {
+		if _, err := w.m.Lifecycle.SetUp(ctx, "parent"); !errors.Is(err, thread.ErrRefused) {
 			t.Errorf("a thread without a worktree is set up: %v", err)
 		}
 	}, func(w *world) { w.cfg.Setup = f })

@@ -60,7 +60,7 @@ func TestRefusedAnswersSurvive(t *testing.T) {
 			if err := w.m.Close(context.Background()); err != nil {
 				w.t.Errorf("Close: %v", err)
 			}
-			if kept, unsaved := w.m.Refused(); kept == 0 || unsaved != 0 {
+			if kept, unsaved := w.m.Threads.Refused(); kept == 0 || unsaved != 0 {
 				w.t.Errorf("%d kept, %d unsaved", kept, unsaved)
 			}
 			w.stop()
@@ -99,10 +99,10 @@ func TestRefusedAtTheNextStartToo(t *testing.T) {
 		w.turn(s.ID, "two")
 		w.store.keepRefusing()
 		w.crash()
-		if kept, unsaved := w.m.Refused(); kept == 0 || unsaved != 0 {
+		if kept, unsaved := w.m.Threads.Refused(); kept == 0 || unsaved != 0 {
 			t.Errorf("%d kept, %d unsaved after the start", kept, unsaved)
 		}
-		if _, err := w.m.Start(context.Background(), string(s.ID), 0, 0); err != nil {
+		if _, err := w.m.Agents.Start(context.Background(), string(s.ID), 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -130,7 +130,7 @@ func TestUnsavedAnswersAreCounted(t *testing.T) {
 		s := w.create(thread.NewRequest{})
 		w.store.fail(errNoRoom)
 		w.turn(s.ID, "one")
-		if kept, unsaved := w.m.Refused(); kept != 0 || unsaved == 0 {
+		if kept, unsaved := w.m.Threads.Refused(); kept != 0 || unsaved == 0 {
 			t.Errorf("%d kept, %d unsaved", kept, unsaved)
 		}
 		if err := w.m.Close(context.Background()); err == nil || !strings.Contains(err.Error(), "could not be saved") {

@@ -8,7 +8,6 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
-	"orchestrator/thread/plaintext"
 )
 
 // The size of a terminal that nobody looks at yet.
@@ -28,9 +27,9 @@ type launchRequest struct {
 
 // start is the step of Start. A thread that already runs is left alone.
 func (l *run) start(ctx context.Context, r launchRequest) error {
-	t := l.thread()
+	t := l.live.thread()
 	switch {
-	case l.running() != nil:
+	case l.live.running() != nil:
 		return nil
 	case !t.Deleted.IsZero():
 		return fmt.Errorf("start %s: it is deleted: %w", t.Name, thread.ErrRefused)
@@ -40,11 +39,11 @@ func (l *run) start(ctx context.Context, r launchRequest) error {
 		return fmt.Errorf("start %s: %w", t.Name, errSettingUp)
 	}
 	select {
-	case <-l.closing:
+	case <-l.work.closing:
 		return errClosed
 	default:
 	}
-	release, err := l.takeSlot()
+	release, err := l.starts.take()
 	if err != nil {
 		return fmt.Errorf("start %s: %w", t.Name, err)
 	}
@@ -53,12 +52,12 @@ func (l *run) start(ctx context.Context, r launchRequest) error {
 	if err != nil {
 		return fmt.Errorf("start %s: %w", t.Name, err)
 	}
-	l.bring(l.id, r.env)
+	l.environs.bring(l.live.id, r.env)
 	if err := l.ensureDir(ctx); err != nil {
 		return fmt.Errorf("start %s: %w", t.Name, err)
 	}
 	if strings.TrimSpace(r.prompt) != "" {
-		if _, err := l.accept(ctx, thread.Prompt{From: thread.FromFirst, Text: r.prompt, Lines: r.lines}); err != nil {
+		if _, err := l.typist.accept(ctx, thread.Prompt{From: thread.FromFirst, Text: r.prompt, Lines: r.lines}); err != nil {
 			return fmt.Errorf("start %s: store its first prompt: %w", t.Name, err)
 		}
 	}
@@ -84,13 +83,13 @@ func (l *run) start(ctx context.Context, r launchRequest) error {
 // ensureDir makes sure that the agent's folder exists. One of our worktrees that was removed is recreated from the
 // newest snapshot.
 func (l *run) ensureDir(ctx context.Context) error {
-	if err := l.follow(ctx, func() (map[thread.ID]thread.Worktree, error) { return l.worktreesMade(ctx) }); err != nil {
+	if err := l.follow(ctx, func() (map[thread.ID]thread.Worktree, error) { return l.cfg.worktreesMade(ctx) }); err != nil {
 		return err
 	}
-	t := l.thread()
+	t := l.live.thread()
 	if info, err := os.Stat(t.Dir); err == nil && info.IsDir() {
 		if within(t.Dir, l.cfg.Project) {
-			return l.checkPlace(t.Dir) // it may have become a git directory
+			return l.cfg.checkPlace(t.Dir) // it may have become a git directory
 		}
 		return nil
 	}
@@ -107,21 +106,21 @@ func (l *run) ensureDir(ctx context.Context) error {
 			"it has no snapshot; fork the thread's parent again")
 	}
 	// Remove what git still believes to exist.
-	if _, err := l.cfg.Worktrees.Remove(ctx, l.id, t.Worktree); err != nil {
-		l.cfg.Log.Warn("prune the missing worktree", "thread", string(l.id), "err", err)
+	if _, err := l.cfg.Worktrees.Remove(ctx, l.live.id, t.Worktree); err != nil {
+		l.cfg.Log.Warn("prune the missing worktree", "thread", string(l.live.id), "err", err)
 	}
-	w, err := l.cfg.Worktrees.Add(ctx, l.id, l.cfg.Project, t.Name, *snap)
+	w, err := l.cfg.Worktrees.Add(ctx, l.live.id, l.cfg.Project, t.Name, *snap)
 	if err != nil {
 		return thread.Hint(fmt.Errorf("recreate the missing worktree: %w", err), "its files are kept in commit "+snap.Commit)
 	}
 	dir := subDir(t.Worktree.Path, t.Dir, w.Path)
-	l.notice(l.id, thread.LevelWarn, "%s: its worktree was missing and was recreated with the files of turn %d",
+	l.notices.post(l.live.id, thread.LevelWarn, "%s: its worktree was missing and was recreated with the files of turn %d",
 		t.DisplayName(), t.Turn)
 	setup, err := l.beginSetup()
 	if err != nil {
 		return err
 	}
-	err = l.update(ctx, func(t *thread.Thread) error {
+	err = l.live.update(ctx, func(t *thread.Thread) error {
 		t.Worktree, t.Dir, t.Setup = w, dir, setup
 		return nil
 	})
@@ -129,13 +128,13 @@ func (l *run) ensureDir(ctx context.Context) error {
 		l.endSetup()
 		return err
 	}
-	_ = l.runSetup(l.update) // failures are reported and stored; the worktree can be used
+	_ = l.runSetup(l.live.update) // failures are reported and stored; the worktree can be used
 	return nil
 }
 
 // launch starts the process after storing everything that leads to it.
 func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r launchRequest) error {
-	t := l.thread()
+	t := l.live.thread()
 	spec, aside, err := l.spec(agent, plan)
 	if err != nil {
 		return err
@@ -146,32 +145,33 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 		return err
 	}
 	if l.cfg.MCP != nil {
-		l.cfg.MCP.Launched(l.id, launch.MCP)
+		l.cfg.MCP.Launched(l.live.id, launch.MCP)
 	}
-	if launch.Session != "" && l.sessionTaken(l.id, launch.Session) {
+	if launch.Session != "" && l.index.sessionTaken(l.live.id, launch.Session) {
 		return fmt.Errorf("session %s belongs to another thread: %w", launch.Session, thread.ErrInvalid)
 	}
 	x := thread.Execution{
-		ID: thread.NewID[thread.ExecutionID](), Thread: l.id, Agent: t.Agent, Session: launch.Session, Started: l.now(),
+		ID: thread.NewID[thread.ExecutionID](), Thread: l.live.id, Agent: t.Agent, Session: launch.Session, Started: l.cfg.now(),
 	}
 	if err := l.cfg.Store.BeginExecution(ctx, x); err != nil {
 		return fmt.Errorf("store the run: %w", err)
 	}
 	failpoint.Hit("thread.start.begun")
-	l.mu.Lock()
-	l.execution, l.exit, l.proof = &x, nil, nil
-	l.reported = thread.StateReport{}
-	l.stopping, l.amid = false, false
+	l.live.mu.Lock()
+	l.live.execution, l.live.exit, l.live.proof = &x, nil, nil
+	l.live.reported = thread.StateReport{}
+	l.live.ending = unasked
 	_, tells := agent.(thread.UsageReader)
-	l.visibility, l.aside, l.around, l.before = visibilityOf(aside != "", tells), aside, false, l.requests.Begun()
-	l.requests.Forget()
-	l.mu.Unlock()
+	l.live.visibility, l.live.aside, l.live.course = visibilityOf(aside != "", tells), aside, throughGateway
+	l.live.before = l.live.requests.Begun()
+	l.live.requests.Forget()
+	l.live.mu.Unlock()
 	session, err := l.cfg.Sessions.Start(ctx, thread.SessionSpec{
-		Thread: l.id, Agent: t.Agent, Launch: launch,
+		Thread: l.live.id, Agent: t.Agent, Launch: launch,
 		Cols: orDefault(r.cols, defaultCols), Rows: orDefault(r.rows, defaultRows),
 		OnState: func(s thread.StateReport) { l.stateChanged(x.ID, s) },
 		OnExit:  func(e thread.Exit) { l.exited(x.ID, e) },
-		OnReady: l.scheduleTyping,
+		OnReady: l.typist.wake,
 	})
 	if err != nil {
 		l.notStarted(ctx, x, err)
@@ -183,52 +183,52 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 
 // notStarted ends the run of a process that could not be started.
 func (l *run) notStarted(ctx context.Context, x thread.Execution, cause error) {
-	l.mu.Lock()
-	l.execution = nil
-	l.show()
-	l.mu.Unlock()
+	l.live.mu.Lock()
+	l.live.execution = nil
+	l.live.show()
+	l.live.mu.Unlock()
 	if err := l.cfg.Store.EndExecution(
-		ctx, x.ID, l.now(), thread.Exit{Code: 127, Reason: "not started: " + cause.Error()}); err != nil {
-		l.cfg.Log.Error("end the run of a process that did not start", "thread", string(l.id), "err", err)
+		ctx, x.ID, l.cfg.now(), thread.Exit{Code: 127, Reason: "not started: " + cause.Error()}); err != nil {
+		l.cfg.Log.Error("end the run of a process that did not start", "thread", string(l.live.id), "err", err)
 	}
 }
 
 // launched records a running process and starts typing what waits, after the primer.
 func (l *run) launched(ctx context.Context, session thread.Session, launch thread.Launch, primer string) error {
-	l.mu.Lock()
-	x := *l.execution
+	l.live.mu.Lock()
+	x := *l.live.execution
 	x.PID, x.Session = session.PID(), launch.Session
-	l.execution = &x
-	ended := l.exit != nil
+	l.live.execution = &x
+	ended := l.live.exit != nil
 	if !ended {
-		l.session = session
-		if r := session.State(); l.reported.State == "" {
-			l.reported = r
+		l.live.session = session
+		if r := session.State(); l.live.reported.State == "" {
+			l.live.reported = r
 		}
 	}
-	l.mu.Unlock()
+	l.live.mu.Unlock()
 	if err := l.cfg.Store.UpdateExecution(ctx, x.ID, x.PID, x.Session); err != nil {
-		l.cfg.Log.Error("store the process id", "thread", string(l.id), "err", err)
+		l.cfg.Log.Error("store the process id", "thread", string(l.live.id), "err", err)
 	}
 	l.recorder.Begin(launch.Session)
-	err := l.update(ctx, func(t *thread.Thread) error {
+	err := l.live.update(ctx, func(t *thread.Thread) error {
 		t.Session, t.Interrupted, t.Exit = launch.Session, false, thread.Exit{}
 		return nil
 	})
 	if err != nil {
 		// The run's row has the session too, so the next start finds it.
-		l.notice(l.id, thread.LevelWarn, "cannot record that the agent started: %v", err)
+		l.notices.post(l.live.id, thread.LevelWarn, "cannot record that the agent started: %v", err)
 	}
-	l.enqueue(func() { l.recorder.Load(l.ctx) }) // before the first answer arrives
-	l.prime(ctx, primer)
+	l.live.enqueue(func() { l.recorder.Load(l.work.ctx) }) // before the first answer arrives
+	l.typist.prime(ctx, primer)
 	return nil
 }
 
 // spec prepares how the agent is started, and says why it runs without the gateway, "" if it does not.
 func (l *run) spec(agent thread.Agent, plan resumePlan) (spec thread.LaunchSpec, aside string, err error) {
-	t := l.thread()
+	t := l.live.thread()
 	spec = thread.LaunchSpec{
-		Thread: t.ID, Dir: t.Dir, StateDir: l.stateDir(t.ID), Env: l.env(t), Flags: t.Launch, Model: t.Model, Bin: l.cfg.Bin,
+		Thread: t.ID, Dir: t.Dir, StateDir: l.cfg.stateDir(t.ID), Env: l.environs.env(t), Flags: t.Launch, Model: t.Model, Bin: l.cfg.Bin,
 		Session: plan.session, Resume: plan.resume,
 	}
 	if err := os.MkdirAll(spec.StateDir, 0o700); err != nil {
@@ -243,16 +243,16 @@ func (l *run) spec(agent thread.Agent, plan resumePlan) (spec thread.LaunchSpec,
 	if l.cfg.MCP != nil {
 		spec.MCP = l.cfg.MCP.Launch(t)
 	}
-	if l.Gateway == nil {
+	if l.cfg.gateway == nil {
 		return spec, "the server has no gateway", nil
 	}
 	world, err := worldOf(agent, t, spec)
 	if err != nil {
 		return spec, "", err
 	}
-	l.mu.Lock()
-	l.windows = world.Windows
-	l.mu.Unlock()
+	l.live.mu.Lock()
+	l.live.windows = world.Windows
+	l.live.mu.Unlock()
 	aside = world.Aside
 	if t.Launch.NoGateway {
 		aside = "it was started with --no-gateway"
@@ -261,7 +261,7 @@ func (l *run) spec(agent thread.Agent, plan resumePlan) (spec thread.LaunchSpec,
 		world.Upstreams = nil
 	}
 	_, tells := agent.(thread.UsageReader)
-	base, hook, err := l.Gateway.Route(t.ID, thread.RouteSpec{
+	base, hook, err := l.cfg.gateway.Route(t.ID, thread.RouteSpec{
 		Agent: t.Agent, Upstreams: world.Upstreams, Windows: world.Windows, Network: world.Network, Plain: !tells,
 	})
 	if err != nil {
@@ -293,13 +293,13 @@ func worldOf(agent thread.Agent, t thread.Thread, spec thread.LaunchSpec) (threa
 // readDirs returns the folders that a thread's agent may read without asking: its own, and those of the threads that it
 // was forked from, whose files its conversation names.
 func (l *run) readDirs(t thread.Thread) ([]string, error) {
-	own := l.attachments(t.ID)
+	own := l.cfg.attachments(t.ID)
 	if err := own.Make(); err != nil {
 		return nil, err
 	}
 	dirs := []string{own.Dir()}
-	for p := l.other(t.Parent); p != nil; p = l.other(p.thread().Parent) {
-		if f := l.attachments(p.id); !f.Empty() {
+	for p := l.index.other(t.Parent); p != nil; p = l.index.other(p.thread().Parent) {
+		if f := l.cfg.attachments(p.id); !f.Empty() {
 			dirs = append(dirs, f.Dir())
 		}
 	}
@@ -309,7 +309,7 @@ func (l *run) readDirs(t thread.Thread) ([]string, error) {
 	more, err := l.cfg.Readable(t.ID, t.Parent)
 	if err != nil {
 		// The agent runs without: it asks before it reads there.
-		l.notice(l.id, thread.LevelWarn, "the agent may have to ask before it reads masked tool results: %v", err)
+		l.notices.post(l.live.id, thread.LevelWarn, "the agent may have to ask before it reads masked tool results: %v", err)
 	}
 	return append(dirs, more...), nil
 }
@@ -319,26 +319,4 @@ func orDefault(n, otherwise int) int {
 		return otherwise
 	}
 	return n
-}
-
-// takeSlot counts an agent that is about to start.
-func (m *liveThreads) takeSlot() (release func(), err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	n := m.starts
-	for _, l := range m.live {
-		if l.session != nil {
-			n++
-		}
-	}
-	if limit := m.cfg.Limits.Running; limit > 0 && n >= limit {
-		return nil, thread.Hint(fmt.Errorf("%s already running: %w", plaintext.Count(n, "agent"), thread.ErrLimit),
-			"stop one or raise limits.running")
-	}
-	m.starts++
-	return func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.starts--
-	}, nil
 }

@@ -5,22 +5,27 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"orchestrator/thread"
 	"orchestrator/thread/manager/offers"
 	"orchestrator/thread/manager/outbox"
+	"orchestrator/thread/manager/past"
 	"orchestrator/thread/manager/recording"
 	"orchestrator/thread/suggest"
 )
 
 // suggestions offers forks by the rules of package suggest. It observes answers and is not part of recording them.
-type suggestions struct {
-	*registry
-	forks *forks
-	life  *lifecycle
+type Offers struct {
+	cfg      *Config
+	past     past.Reader
+	work     *work
+	notices  *notices
+	registry *registry
+	forks    *Forks
+	life     *Lifecycle
 
-	// What follows is guarded by core.mu.
-
+	mu      sync.Mutex // guards what follows; taken before that of a thread
 	mode    thread.OfferMode
 	servers thread.OfferMode              // for offers of MCP servers
 	open    []thread.Offer                // unanswered, oldest first
@@ -38,7 +43,7 @@ const (
 const maxOffers = 100
 
 // OfferMode returns what happens to suggestions.
-func (m *suggestions) OfferMode() thread.OfferMode {
+func (m *Offers) Mode() thread.OfferMode {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.mode == "" {
@@ -48,8 +53,8 @@ func (m *suggestions) OfferMode() thread.OfferMode {
 }
 
 // observe looks at a response and offers a fork if the rules say so.
-func (m *suggestions) observe(ctx context.Context, l *liveThread, a recording.Response) {
-	if m.OfferMode() == thread.OffersOff {
+func (m *Offers) observe(ctx context.Context, l *liveThread, a recording.Response) {
+	if m.Mode() == thread.OffersOff {
 		return
 	}
 	if a.EndsTurn {
@@ -59,9 +64,9 @@ func (m *suggestions) observe(ctx context.Context, l *liveThread, a recording.Re
 	if !ok {
 		return
 	}
-	if offers.Full(o) && !m.runsLines(l.thread().Agent) && m.OfferMode() == thread.OffersAuto && !m.continued(l.id) && m.begin() {
+	if offers.Full(o) && !m.cfg.runsLines(l.thread().Agent) && m.Mode() == thread.OffersAuto && !m.continued(l.id) && m.work.begin() {
 		go func() { // a fork waits for steps of this thread
-			defer m.done()
+			defer m.work.done()
 			m.continueFresh(o)
 		}()
 		return
@@ -70,12 +75,12 @@ func (m *suggestions) observe(ctx context.Context, l *liveThread, a recording.Re
 }
 
 // signalsOf returns the signals of a thread, created at its first answer; those of purged threads are removed then.
-func (m *suggestions) signalsOf(id thread.ID) *offers.Signals {
+func (m *Offers) signalsOf(id thread.ID) *offers.Signals {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sig := m.signals[id]
 	if sig == nil {
-		maps.DeleteFunc(m.signals, func(id thread.ID, _ *offers.Signals) bool { return m.byID[id] == nil })
+		maps.DeleteFunc(m.signals, func(id thread.ID, _ *offers.Signals) bool { return m.registry.run(id) == nil })
 		sig = offers.NewSignals(id, m.past)
 		m.signals[id] = sig
 	}
@@ -83,75 +88,70 @@ func (m *suggestions) signalsOf(id thread.ID) *offers.Signals {
 }
 
 // continued reports whether a thread continues in a fork that began with a summary of it.
-func (m *suggestions) continued(id thread.ID) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, l := range m.byID {
-		if l.t.Parent == id && l.t.Handoff != nil && l.t.Handoff.Fresh {
-			return true
-		}
-	}
-	return false
+func (m *Offers) continued(id thread.ID) bool {
+	return slices.ContainsFunc(m.registry.index.all(), func(l *liveThread) bool {
+		return l.is(func(t *thread.Thread) bool { return t.Parent == id && t.Handoff != nil && t.Handoff.Fresh })
+	})
 }
 
 // continueFresh accepts the offer for a full context without a person. If that fails, it becomes an ordinary offer.
-func (m *suggestions) continueFresh(o thread.Offer) {
+func (m *Offers) continueFresh(o thread.Offer) {
 	moved := m.move(o)
-	f, err := m.forks.Fork(m.ctx, offers.Request(o))
+	f, err := m.forks.Fork(m.work.ctx, offers.Request(o))
 	if err != nil {
-		m.notice(o.Thread, thread.LevelWarn, "%s, but the fork failed: %v", o.Why, err)
+		m.notices.post(o.Thread, thread.LevelWarn, "%s, but the fork failed: %v", o.Why, err)
 		m.addOffer(o)
 		moved("", fmt.Sprintf("%s, but the fork failed: %v", o.Why, err))
 		return
 	}
 	moved(f.ID, "it goes on in "+f.Name)
-	m.notice(f.ID, thread.LevelInfo, "forked to %s: %s", f.DisplayName(), o.Why)
-	if _, err := m.life.Switch(m.ctx, string(f.ID)); err != nil {
+	m.notices.post(f.ID, thread.LevelInfo, "forked to %s: %s", f.DisplayName(), o.Why)
+	if _, err := m.life.Switch(m.work.ctx, string(f.ID)); err != nil {
 		m.cfg.Log.Warn("show a fork", "thread", string(f.ID), "err", err)
 	}
 }
 
 // move records that the prompt of an offer goes on in a fork that is being made. What it returns records how that ended:
 // in the fork, or, without one, refused for a reason.
-func (m *suggestions) move(o thread.Offer) (ended func(fork thread.ID, why string)) {
-	l := m.run(o.Thread)
+func (m *Offers) move(o thread.Offer) (ended func(fork thread.ID, why string)) {
+	l := m.registry.run(o.Thread)
 	if l == nil || o.Prompt == "" {
 		return func(thread.ID, string) {}
 	}
-	l.outbox.mu.Lock()
-	defer l.outbox.mu.Unlock()
-	found := l.outbox.Claim(o.Prompt, false)
+	l.typist.outbox.mu.Lock()
+	defer l.typist.outbox.mu.Unlock()
+	found := l.typist.outbox.Claim(o.Prompt, false)
 	if len(found) == 0 {
-		found = l.outbox.ClaimPast(o.Prompt) // judged already
+		found = l.typist.outbox.ClaimPast(o.Prompt) // judged already
 	}
 	for _, p := range found {
-		l.put(m.ctx, l.after(p, outbox.Moved, "it goes on in a fork that is being made")) //nolint:errcheck // logged; the outbox has it
+		l.typist.put(m.work.ctx, l.typist.after(p, outbox.Moved, "it goes on in a fork that is being made")) //nolint:errcheck // logged; the outbox has it
 	}
 	return func(fork thread.ID, why string) {
-		l.outbox.mu.Lock()
-		defer l.outbox.mu.Unlock()
+		l.typist.outbox.mu.Lock()
+		defer l.typist.outbox.mu.Unlock()
 		for _, p := range found {
-			p, known := l.outbox.Prompt(p.ID)
+			p, known := l.typist.outbox.Prompt(p.ID)
 			switch {
 			case !known:
 				continue
 			case fork == "":
-				p = l.after(p, outbox.Refused, why)
+				p = l.typist.after(p, outbox.Refused, why)
 			default:
-				p = l.after(p, outbox.Moved, why)
+				p = l.typist.after(p, outbox.Moved, why)
 				p.Fork = fork
 			}
-			l.put(m.ctx, p) //nolint:errcheck // logged; the outbox has it
+			l.typist.put(m.work.ctx, p) //nolint:errcheck // logged; the outbox has it
 		}
-		l.typeNext()
+		l.typist.wake()
 	}
 }
 
 // Outgrown tells that a thread's request was not sent because its context is full. If offers are automatic, its prompt
 // goes on in a fork that begins with a summary; Outgrown reports whether it does.
-func (m *suggestions) Outgrown(id thread.ID, prompt string) bool {
-	l := m.run(id)
-	if m.OfferMode() != thread.OffersAuto || m.continued(id) || l == nil || m.runsLines(l.thread().Agent) {
+func (m *Offers) Outgrown(id thread.ID, prompt string) bool {
+	l := m.registry.run(id)
+	if m.Mode() != thread.OffersAuto || m.continued(id) || l == nil || m.cfg.runsLines(l.live.thread().Agent) {
 		return false
 	}
 	m.mu.Lock()
@@ -164,7 +164,7 @@ func (m *suggestions) Outgrown(id thread.ID, prompt string) bool {
 	if going {
 		return true
 	}
-	if !m.begin() {
+	if !m.work.begin() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		delete(m.going, id)
@@ -172,7 +172,7 @@ func (m *suggestions) Outgrown(id thread.ID, prompt string) bool {
 	}
 	found, _ := suggest.Consider(suggest.Input{Prompt: thread.Excerpt(prompt), Share: full})
 	go func() {
-		defer m.done()
+		defer m.work.done()
 		m.continueFresh(thread.Offer{
 			ID: thread.NewID[string](), Thread: id, Label: found.Label, Rule: string(found.Rule), Why: found.Why, Prompt: prompt,
 		})
@@ -187,7 +187,7 @@ func (m *suggestions) Outgrown(id thread.ID, prompt string) bool {
 const full = 100
 
 // addOffer publishes an offer and keeps it until it is answered.
-func (m *suggestions) addOffer(o thread.Offer) {
+func (m *Offers) addOffer(o thread.Offer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	open := append(m.open, o)
@@ -195,7 +195,7 @@ func (m *suggestions) addOffer(o thread.Offer) {
 }
 
 // drop takes back open offers.
-func (m *suggestions) drop(which func(thread.Offer) bool) {
+func (m *Offers) drop(which func(thread.Offer) bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if slices.ContainsFunc(m.open, which) {
@@ -203,48 +203,50 @@ func (m *suggestions) drop(which func(thread.Offer) bool) {
 	}
 }
 
-// keepOffers replaces the open offers and publishes the threads that gained or lost one. core.mu is held.
-func (m *suggestions) keepOffers(open []thread.Offer) {
+// keepOffers replaces the open offers and publishes the threads that gained or lost one. mu is held.
+func (m *Offers) keepOffers(open []thread.Offer) {
 	changed := map[thread.ID]bool{}
 	for _, o := range slices.Concat(m.open, open) {
 		changed[o.Thread] = true
 	}
 	m.open = open
 	for id := range changed {
-		if l := m.byID[id]; l != nil {
+		if l := m.registry.index.other(id); l != nil {
+			l.mu.Lock()
 			l.offer = m.newest(id)
 			l.show()
+			l.mu.Unlock()
 		}
 	}
 }
 
 // AnswerOffer answers a fork offer: "take" forks, "dismiss" drops it, "off" turns offers off.
-func (m *suggestions) AnswerOffer(ctx context.Context, offerID, answer string) (thread.Status, error) {
+func (m *Offers) Answer(ctx context.Context, offerID, answer string) (thread.Status, error) {
 	o, ok := m.takeOffer(offerID)
 	if !ok {
 		return thread.Status{}, thread.Hint(fmt.Errorf("offer %s: %w", offerID, thread.ErrNotFound),
 			"it was already answered")
 	}
-	l := m.run(o.Thread)
+	l := m.registry.run(o.Thread)
 	if l == nil {
 		return thread.Status{}, fmt.Errorf("offer for thread %s: %w", o.Thread, thread.ErrNotFound)
 	}
 	if o.Server != "" {
-		return l.current(), m.answerServer(ctx, o, answer)
+		return l.live.current(), m.answerServer(ctx, o, answer)
 	}
 	switch answer {
 	case "take":
 		r := offers.Request(o)
-		if err := m.consented(l.thread().Agent, thread.Prompt{From: thread.FromFirst, Text: r.Prompt}); err != nil {
+		if err := m.cfg.consented(l.live.thread().Agent, thread.Prompt{From: thread.FromFirst, Text: r.Prompt}); err != nil {
 			r.Prompt = ""
-			m.notice(l.id, thread.LevelWarn, "%s: the prompt of the fork was not typed: %v", l.thread().DisplayName(), err)
+			m.notices.post(l.live.id, thread.LevelWarn, "%s: the prompt of the fork was not typed: %v", l.live.thread().DisplayName(), err)
 		}
 		return m.forks.Fork(ctx, r)
 	case "dismiss":
-		return l.current(), nil
+		return l.live.current(), nil
 	case "off":
-		err := m.SetOffers(ctx, thread.OffersOff)
-		return l.current(), err
+		err := m.SetMode(ctx, thread.OffersOff)
+		return l.live.current(), err
 	default:
 		m.addOffer(o) // not answered
 		return thread.Status{}, thread.Hint(fmt.Errorf("answer %q: %w", answer, thread.ErrInvalid),
@@ -253,7 +255,7 @@ func (m *suggestions) AnswerOffer(ctx context.Context, offerID, answer string) (
 }
 
 // SuggestMCP offers to switch on an MCP server for a thread, unless a person turned such offers off or one is open.
-func (m *suggestions) SuggestMCP(id thread.ID, server, why string) {
+func (m *Offers) SuggestMCP(id thread.ID, server, why string) {
 	m.mu.Lock()
 	off := m.servers == thread.OffersOff || m.mode == thread.OffersOff
 	open := m.newest(id) != nil
@@ -265,7 +267,7 @@ func (m *suggestions) SuggestMCP(id thread.ID, server, why string) {
 }
 
 // answerServer answers an offer to switch on an MCP server. "off" turns off offers of that kind only.
-func (m *suggestions) answerServer(ctx context.Context, o thread.Offer, answer string) error {
+func (m *Offers) answerServer(ctx context.Context, o thread.Offer, answer string) error {
 	switch answer {
 	case "take":
 		if m.cfg.MCP == nil {
@@ -288,8 +290,8 @@ func (m *suggestions) answerServer(ctx context.Context, o thread.Offer, answer s
 	}
 }
 
-// newest returns a thread's newest open offer, nil if it has none. core.mu is held.
-func (m *suggestions) newest(id thread.ID) *thread.Offer {
+// newest returns a thread's newest open offer, nil if it has none. mu is held.
+func (m *Offers) newest(id thread.ID) *thread.Offer {
 	for i := len(m.open) - 1; i >= 0; i-- {
 		if m.open[i].Thread == id {
 			found := m.open[i]
@@ -300,7 +302,7 @@ func (m *suggestions) newest(id thread.ID) *thread.Offer {
 }
 
 // takeOffer removes and returns an open offer.
-func (m *suggestions) takeOffer(id string) (thread.Offer, bool) {
+func (m *Offers) takeOffer(id string) (thread.Offer, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i, o := range m.open {
@@ -313,7 +315,7 @@ func (m *suggestions) takeOffer(id string) (thread.Offer, bool) {
 }
 
 // SetOffers changes what happens to fork suggestions, permanently.
-func (m *suggestions) SetOffers(ctx context.Context, mode thread.OfferMode) error {
+func (m *Offers) SetMode(ctx context.Context, mode thread.OfferMode) error {
 	switch mode {
 	case thread.OffersSuggest, thread.OffersAuto, thread.OffersOff:
 	default:
@@ -336,7 +338,7 @@ func (m *suggestions) SetOffers(ctx context.Context, mode thread.OfferMode) erro
 }
 
 // loadOffers loads what a person chose in an earlier run.
-func (m *suggestions) loadOffers(ctx context.Context) {
+func (m *Offers) loadOffers(ctx context.Context) {
 	if mode, err := m.cfg.Store.Setting(ctx, serverOffersKey); err == nil {
 		m.mu.Lock()
 		m.servers = thread.OfferMode(mode)
@@ -354,24 +356,24 @@ func (m *suggestions) loadOffers(ctx context.Context) {
 // autoFork sends a prompt to a new fork if offers are automatic and the rules say that it leaves the thread's subject;
 // nil if it belongs to the thread. The agent already has prompts that were typed in the terminal: for those only an
 // offer is possible.
-func (m *suggestions) autoFork(ctx context.Context, l *run, prompt string) (*run, error) {
-	if m.OfferMode() != thread.OffersAuto || m.runsLines(l.thread().Agent) {
+func (m *Offers) autoFork(ctx context.Context, l *run, prompt string) (*run, error) {
+	if m.Mode() != thread.OffersAuto || m.cfg.runsLines(l.live.thread().Agent) {
 		return nil, nil
 	}
 	var s suggest.Offer
 	ok := false
-	err := l.do(ctx, func(ctx context.Context) error {
-		s, ok = m.signalsOf(l.id).Leaves(ctx, l.recorder.Head(ctx), prompt)
+	err := l.live.do(ctx, func(ctx context.Context) error {
+		s, ok = m.signalsOf(l.live.id).Leaves(ctx, l.recorder.Head(ctx), prompt)
 		return nil
 	})
 	if err != nil || !ok {
 		return nil, err
 	}
-	f, err := m.forks.Fork(ctx, thread.ForkRequest{Thread: string(l.id), Label: s.Label, Prompt: prompt})
+	f, err := m.forks.Fork(ctx, thread.ForkRequest{Thread: string(l.live.id), Label: s.Label, Prompt: prompt})
 	if err != nil {
 		return nil, fmt.Errorf("fork automatically: %w", err)
 	}
-	m.notice(f.ID, thread.LevelInfo, "forked %s as %s: %s", l.thread().DisplayName(), f.DisplayName(), s.Why)
+	m.notices.post(f.ID, thread.LevelInfo, "forked %s as %s: %s", l.live.thread().DisplayName(), f.DisplayName(), s.Why)
 	_, err = m.life.Switch(ctx, string(f.ID))
-	return m.run(f.ID), err
+	return m.registry.run(f.ID), err
 }

@@ -31,7 +31,7 @@ func TestEndWhileAnAgentIsTold(t *testing.T) {
 			inMerge(t, func(w *world, _ *merges, p, c thread.Status) {
 				deaf := w.sess.of(p.ID)
 				deaf.ignore()
-				if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, Note: thread.NoteAlways}); err != nil {
+				if _, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name, Note: thread.NoteAlways}); err != nil {
 					t.Fatal(err)
 				}
 				synctest.Wait()
@@ -39,11 +39,11 @@ func TestEndWhileAnAgentIsTold(t *testing.T) {
 				if told := deaf.prompts(); told != "" {
 					t.Fatalf("told at the end: %q", told)
 				}
-				if _, err := w.m.Start(ctx, p.Name, 0, 0); err != nil {
+				if _, err := w.m.Agents.Start(ctx, p.Name, 0, 0); err != nil {
 					t.Fatal(err)
 				}
 				for range 2 {
-					w.m.Hook(p.ID, "SessionStart", nil)
+					w.m.Traffic.Hook(p.ID, "SessionStart", nil)
 					synctest.Wait()
 				}
 				if told := w.sess.of(p.ID).prompts(); strings.Count(told, "For your information") != 1 || !strings.Contains(told, c.Name) {
@@ -58,7 +58,7 @@ func TestEndWhileAnAgentIsTold(t *testing.T) {
 // that it was: it is not told again.
 func TestToldBeforeTheKill(t *testing.T) {
 	inMerge(t, func(w *world, _ *merges, p, c thread.Status) {
-		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, Note: thread.NoteAlways}); err != nil {
+		if _, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: c.Name, Note: thread.NoteAlways}); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -76,10 +76,10 @@ func TestToldBeforeTheKill(t *testing.T) {
 		if err := w.store.SetSetting(ctx, "tell:"+string(p.ID), string(list)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.m.Start(ctx, p.Name, 0, 0); err != nil {
+		if _, err := w.m.Agents.Start(ctx, p.Name, 0, 0); err != nil {
 			t.Fatal(err)
 		}
-		w.m.Hook(p.ID, "SessionStart", nil)
+		w.m.Traffic.Hook(p.ID, "SessionStart", nil)
 		synctest.Wait()
 		if again := w.sess.of(p.ID).prompts(); again != "" {
 			t.Errorf("told again: %q", again)
@@ -94,10 +94,10 @@ func TestEndBeforeTheFirstPrompt(t *testing.T) {
 		s := w.create(thread.NewRequest{Prompt: "look around"})
 		w.reopen()
 		w.sess.ignore(false)
-		if _, err := w.m.Start(context.Background(), s.Name, 0, 0); err != nil {
+		if _, err := w.m.Agents.Start(context.Background(), s.Name, 0, 0); err != nil {
 			t.Fatal(err)
 		}
-		w.m.Hook(s.ID, "SessionStart", nil)
+		w.m.Traffic.Hook(s.ID, "SessionStart", nil)
 		synctest.Wait()
 		if told := w.sess.of(s.ID).prompts(); told != "look around" {
 			t.Errorf("told %q", told)
@@ -138,10 +138,10 @@ func TestFirstPromptWaitsForADialog(t *testing.T) {
 				s := asked(w)
 				end(w)
 				w.sess.asking(false)
-				if _, err := w.m.Start(ctx, s.Name, 0, 0); err != nil {
+				if _, err := w.m.Agents.Start(ctx, s.Name, 0, 0); err != nil {
 					t.Fatal(err)
 				}
-				w.m.Hook(s.ID, "SessionStart", nil)
+				w.m.Traffic.Hook(s.ID, "SessionStart", nil)
 				synctest.Wait()
 				if told := w.sess.of(s.ID).prompts(); told != "look around" {
 					t.Errorf("told %q", told)

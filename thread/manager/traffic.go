@@ -6,90 +6,97 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/manager/activity"
+	"orchestrator/thread/manager/events"
 	"orchestrator/thread/manager/recording"
 	"orchestrator/thread/turns"
 )
 
 // traffic handles the reports of the gateway and of the agents' hooks: it implements thread.Observer.
-type traffic struct{ *registry }
+type Traffic struct {
+	cfg      *Config
+	bus      *events.Bus
+	work     *work
+	notices  *notices
+	registry *registry
+}
 
 // RequestStarted implements Observer.
-func (m *traffic) RequestStarted(id thread.ID, b thread.Begun) {
+func (m *Traffic) RequestStarted(id thread.ID, b thread.Begun) {
 	if !b.Main {
 		return
 	}
-	l := m.run(id)
+	l := m.registry.run(id)
 	if l == nil {
 		return
 	}
-	m.mu.Lock()
-	l.requests.Begin()
-	l.ahead, l.around = b, false
-	m.mu.Unlock()
+	l.live.mu.Lock()
+	l.live.requests.Begin()
+	l.live.ahead, l.live.course = b, throughGateway
+	l.live.mu.Unlock()
 	// The start counts from the time given, however late it is reported: the end may be in the same millisecond.
-	l.report(activity.Started(b))
+	l.live.report(activity.Started(b))
 	if b.Prompt != "" && !b.Stale {
-		m.promptKnown(id, b.Prompt)
-		l.enqueue(func() { l.promptReceived(m.ctx, b.Prompt, false) })
+		m.cfg.promptKnown(id, b.Prompt)
+		l.live.enqueue(func() { l.promptReceived(m.work.ctx, b.Prompt, false) })
 	}
 }
 
 // RequestReached implements Observer.
-func (m *traffic) RequestReached(id thread.ID, s thread.Stage, at time.Time) {
-	l := m.run(id)
+func (m *Traffic) RequestReached(id thread.ID, s thread.Stage, at time.Time) {
+	l := m.registry.run(id)
 	if l == nil {
 		return
 	}
 	if e, says := activity.Reached(s, at); says {
-		l.report(e)
+		l.live.report(e)
 	}
 }
 
 // ExchangeEnded implements Observer. It returns at once; the thread's queue does the recording.
-func (m *traffic) ExchangeEnded(id thread.ID, e thread.Exchange) {
-	l := m.run(id)
+func (m *Traffic) ExchangeEnded(id thread.ID, e thread.Exchange) {
+	l := m.registry.run(id)
 	if l == nil {
 		return
 	}
 	if !e.Main {
-		m.mu.Lock()
-		l.sideCost += e.Usage.CostUSD
-		l.show()
-		m.mu.Unlock()
+		l.live.mu.Lock()
+		l.live.sideCost += e.Usage.CostUSD
+		l.live.show()
+		l.live.mu.Unlock()
 		return
 	}
-	m.mu.Lock()
-	requests := l.requests.Begun()
+	l.live.mu.Lock()
+	requests := l.live.requests.Begun()
 	answered := e.Answer != nil || e.Unread
-	l.requests.End(answered)
+	l.live.requests.End(answered)
 	if !answered {
-		l.ahead = thread.Begun{}
+		l.live.ahead = thread.Begun{}
 	} else {
-		l.arrived()
-		l.show()
+		l.live.arrived()
+		l.live.show()
 	}
-	m.mu.Unlock()
+	l.live.mu.Unlock()
 	if !answered {
 		f := activity.Failure(e)
-		m.mu.Lock()
+		l.live.mu.Lock()
 		if f.State != thread.StateUnknown {
-			l.requests.Fail(requests, f.Detail)
+			l.live.requests.Fail(requests, f.Detail)
 		}
-		m.mu.Unlock()
-		l.reportUnless(requests, f)
-		l.checkIdle()
+		l.live.mu.Unlock()
+		l.live.reportUnless(requests, f)
+		l.typist.checkIdle()
 		return
 	}
 	held := recording.Hold(e)
-	recorded := l.enqueue(func() {
-		m.mu.Lock()
-		l.requests.Take()
-		l.newer = nil
-		if l.requests.Begun() == requests {
-			l.ahead = thread.Begun{} // the answer's count is shown from now on
+	recorded := l.live.enqueue(func() {
+		l.live.mu.Lock()
+		l.live.requests.Take()
+		l.live.newer = nil
+		if l.live.requests.Begun() == requests {
+			l.live.ahead = thread.Begun{} // the answer's count is shown from now on
 		}
-		m.mu.Unlock()
-		l.recorder.Answer(m.ctx, e, requests, held)
+		l.live.mu.Unlock()
+		l.recorder.Answer(m.work.ctx, e, requests, held)
 		l.answeredOther(requests)
 	})
 	if !recorded {
@@ -98,7 +105,7 @@ func (m *traffic) ExchangeEnded(id thread.ID, e thread.Exchange) {
 	}
 }
 
-// arrived tells the recorder that an answer has arrived. core.mu is held.
+// arrived tells the recorder that an answer has arrived. liveThread.mu is held.
 func (l *liveThread) arrived() {
 	if l.newer == nil {
 		l.newer = make(chan struct{})
@@ -111,28 +118,28 @@ func (l *liveThread) arrived() {
 }
 
 // Notice implements Observer. It names the thread.
-func (m *traffic) Notice(id thread.ID, level thread.Level, text string) {
-	if l := m.run(id); l != nil {
-		text = l.thread().DisplayName() + ": " + text
+func (m *Traffic) Notice(id thread.ID, level thread.Level, text string) {
+	if l := m.registry.run(id); l != nil {
+		text = l.live.thread().DisplayName() + ": " + text
 	}
-	m.notice(id, level, "%s", text)
+	m.notices.post(id, level, "%s", text)
 }
 
 // Spoke implements Observer.
-func (m *traffic) Spoke(id thread.ID, s thread.Speech) {
-	m.bus.Say(thread.Event{At: m.now(), Kind: thread.EventSpeech, ThreadID: id, Speech: &s})
+func (m *Traffic) Spoke(id thread.ID, s thread.Speech) {
+	m.bus.Say(thread.Event{At: m.cfg.now(), Kind: thread.EventSpeech, ThreadID: id, Speech: &s})
 }
 
 // Hook implements Observer. A report takes effect after the answers that came before it: the thread shows no waiting
 // state while one of them is not durable.
-func (m *traffic) Hook(id thread.ID, event string, payload []byte) {
-	l := m.run(id)
+func (m *Traffic) Hook(id thread.ID, event string, payload []byte) {
+	l := m.registry.run(id)
 	if l == nil {
 		return
 	}
-	m.mu.Lock()
-	name, direct := l.t.Agent, l.visibility.direct()
-	m.mu.Unlock()
+	l.live.mu.Lock()
+	name, direct := l.live.t.Agent, l.live.visibility.direct()
+	l.live.mu.Unlock()
 	var r thread.HookReport
 	ok := false
 	if agent, err := m.cfg.Agents.Agent(name); err == nil {
@@ -145,21 +152,21 @@ func (m *traffic) Hook(id thread.ID, event string, payload []byte) {
 		return
 	}
 	if r.State != "" {
-		l.report(thread.Evidence{
-			Source: thread.SourceHook, State: r.State, Detail: cmp.Or(r.Detail, "hook "+event), At: m.now(),
+		l.live.report(thread.Evidence{
+			Source: thread.SourceHook, State: r.State, Detail: cmp.Or(r.Detail, "hook "+event), At: m.cfg.now(),
 			Prompt: r.Prompt != "",
 		})
 	}
 	if r.Session != "" {
-		l.enqueue(func() { l.recorder.Adopt(m.ctx, r.Session) })
+		l.live.enqueue(func() { l.recorder.Adopt(m.work.ctx, r.Session) })
 	}
 	if r.Prompt != "" {
 		if said := turns.Person(r.Prompt); said != "" {
-			m.promptKnown(id, said)
+			m.cfg.promptKnown(id, said)
 		}
-		l.enqueue(func() { l.promptReceived(m.ctx, r.Prompt, true) })
+		l.live.enqueue(func() { l.promptReceived(m.work.ctx, r.Prompt, true) })
 	}
 	if direct && r.State == thread.StateIdle {
-		l.enqueue(func() { l.recorder.Poll(m.ctx) })
+		l.live.enqueue(func() { l.recorder.Poll(m.work.ctx) })
 	}
 }

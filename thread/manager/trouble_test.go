@@ -46,8 +46,8 @@ func TestFailuresAreNamed(t *testing.T) {
 				e := c.e
 				e.Main, e.Started, e.Ended = true, began, time.Now()
 				time.Sleep(time.Second) // told late
-				w.m.RequestStarted(s.ID, thread.Begun{Main: true, Model: "m1", At: began})
-				w.m.ExchangeEnded(s.ID, e)
+				w.m.Traffic.RequestStarted(s.ID, thread.Begun{Main: true, Model: "m1", At: began})
+				w.m.Traffic.ExchangeEnded(s.ID, e)
 				synctest.Wait()
 				heard := w.sess.of(s.ID).heard
 				if len(heard) != 2 || !heard[0].At.Equal(e.Started) || !heard[1].At.Equal(e.Ended) {
@@ -65,7 +65,7 @@ func TestFailuresAreNamed(t *testing.T) {
 func TestTroubleIsToldOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		s := w.create(thread.NewRequest{})
-		if err := w.m.Seen(ctx, string(s.ID)); err != nil {
+		if err := w.m.Lifecycle.Seen(ctx, string(s.ID)); err != nil {
 			t.Fatal(err)
 		}
 		p := w.sess.of(s.ID)
@@ -126,7 +126,7 @@ func TestHowItEnded(t *testing.T) {
 					}
 					w.crash()
 				}
-				if _, err := w.m.Start(ctx, string(s.ID), 80, 24); err != nil {
+				if _, err := w.m.Agents.Start(ctx, string(s.ID), 80, 24); err != nil {
 					t.Fatal(err)
 				}
 				synctest.Wait()
@@ -155,9 +155,9 @@ func TestSecretsOnTheLastScreen(t *testing.T) {
 func TestRepliesAreNumbered(t *testing.T) {
 	inWorld(t, func(w *world) {
 		s := w.create(thread.NewRequest{})
-		reply, err := w.m.Status(ctx, string(s.ID))
-		if err != nil || reply.Seq != w.m.Seq() {
-			t.Fatalf("%d, and the newest event is %d: %v", reply.Seq, w.m.Seq(), err)
+		reply, err := w.m.Threads.Status(ctx, string(s.ID))
+		if err != nil || reply.Seq != w.m.Threads.Seq() {
+			t.Fatalf("%d, and the newest event is %d: %v", reply.Seq, w.m.Threads.Seq(), err)
 		}
 		w.turn(s.ID, "p1")
 		e := w.events.list[len(w.events.list)-1]
@@ -168,7 +168,7 @@ func TestRepliesAreNumbered(t *testing.T) {
 			t.Errorf("the event after it has %d, the reply %d", e.Status.Seq, reply.Seq)
 		}
 		time.Sleep(time.Second)
-		before := w.m.Seq()
+		before := w.m.Threads.Seq()
 		w.crash()
 		if got := w.status(s.ID).Seq; got <= before {
 			t.Errorf("after a restart %d, before it %d", got, before)
@@ -184,13 +184,13 @@ func TestPromptsWaitForALimit(t *testing.T) {
 			s := w.create(thread.NewRequest{})
 			p := w.sess.of(s.ID)
 			p.spec.OnState(thread.StateReport{State: thread.StateIdle})
-			first, err := w.m.Ask(ctx, string(s.ID), thread.AskRequest{Text: "refused"})
+			first, err := w.m.Prompts.Ask(ctx, string(s.ID), thread.AskRequest{Text: "refused"})
 			if err != nil {
 				t.Fatal(err)
 			}
 			synctest.Wait()
-			w.m.RequestStarted(s.ID, thread.Begun{Main: true, At: time.Now()})
-			w.m.ExchangeEnded(s.ID, thread.Exchange{Main: true, Status: 429, Err: "slow down", Started: time.Now(), Ended: time.Now(), Prompt: "refused"})
+			w.m.Traffic.RequestStarted(s.ID, thread.Begun{Main: true, At: time.Now()})
+			w.m.Traffic.ExchangeEnded(s.ID, thread.Exchange{Main: true, Status: 429, Err: "slow down", Started: time.Now(), Ended: time.Now(), Prompt: "refused"})
 			limited := thread.StateReport{State: thread.StateLimited, Stuck: true, Until: time.Now().Add(time.Hour).Round(0), Since: time.Now()}
 			p.spec.OnState(limited)
 			time.Sleep(5 * time.Second)
@@ -200,7 +200,7 @@ func TestPromptsWaitForALimit(t *testing.T) {
 				t.Errorf("told:\n%s", told)
 			}
 			if !own {
-				again, err := w.m.AskAgain(ctx, first.ID)
+				again, err := w.m.Prompts.Again(ctx, first.ID)
 				if err != nil || again.State != thread.PromptQueued || !strings.Contains(again.Reason, "rate limited until") {
 					t.Errorf("%+v %v", again, err)
 				}

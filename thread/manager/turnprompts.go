@@ -10,20 +10,20 @@ import (
 )
 
 // turnPrompts is the outbox as the thread's recorder sees it: it implements recording.Prompts.
-type turnPrompts struct{ *typist }
+type turnPrompts struct{ typist *typist }
 
 // Claim returns the prompts that a text contains, of those that the agent has and that no turn is known to answer.
 func (l turnPrompts) Claim(said string) []thread.Prompt {
-	l.outbox.mu.Lock()
-	defer l.outbox.mu.Unlock()
-	return l.outbox.Claim(said, false)
+	l.typist.outbox.mu.Lock()
+	defer l.typist.outbox.mu.Unlock()
+	return l.typist.outbox.Claim(said, false)
 }
 
 // Missed returns the prompts that a text contains, of those that seemed lost.
 func (l turnPrompts) Missed(said string) []thread.Prompt {
-	l.outbox.mu.Lock()
-	defer l.outbox.mu.Unlock()
-	return l.outbox.ClaimPast(said)
+	l.typist.outbox.mu.Lock()
+	defer l.typist.outbox.mu.Unlock()
+	return l.typist.outbox.ClaimPast(said)
 }
 
 // Answering returns the prompts that a turn is about, as they are stored with its first response; the first one names
@@ -32,14 +32,14 @@ func (l turnPrompts) Missed(said string) []thread.Prompt {
 func (l turnPrompts) Answering(
 	said string, fresh []thread.Prompt, turn int, first thread.PromptID,
 ) (_ []thread.Prompt, told bool) {
-	d := &l.outbox
+	d := &l.typist.outbox
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(fresh) == 0 {
 		fresh = d.ClaimPast(said)
 	}
 	if len(fresh) == 0 && strings.TrimSpace(said) != "" {
-		fresh = []thread.Prompt{l.ofPane(said)}
+		fresh = []thread.Prompt{l.typist.ofPane(said)}
 	}
 	for i := range fresh {
 		p := &fresh[i]
@@ -48,14 +48,14 @@ func (l turnPrompts) Answering(
 		} else {
 			p.With = first
 		}
-		*p = l.after(*p, outbox.Answering, "")
+		*p = l.typist.after(*p, outbox.Answering, "")
 		p.Turn = turn
 		told = told || d.Reported(p.ID)
-		l.place(*p)
+		l.typist.place(*p)
 	}
 	for _, p := range d.Superseded(turn) {
-		p = l.after(p, outbox.Taken, superseded)
-		l.place(p)
+		p = l.typist.after(p, outbox.Taken, superseded)
+		l.typist.place(p)
 		fresh = append(fresh, p)
 	}
 	return fresh, told
@@ -72,17 +72,17 @@ func (l *typist) ofPane(said string) thread.Prompt {
 		text = strings.Clone(plaintext.Cut(said, thread.MaxPrompt))
 	}
 	return thread.Prompt{
-		ID: thread.NewPromptID(), Thread: l.id, From: thread.FromPane, Text: text, Cut: text != said, Accepted: l.now(),
+		ID: thread.NewPromptID(), Thread: l.live.id, From: thread.FromPane, Text: text, Cut: text != said, Accepted: l.cfg.now(),
 	}
 }
 
 // Ended returns the prompts of the turn that a checkpoint ends, as they are stored with it.
 func (l turnPrompts) Ended(ids []thread.PromptID, c thread.Checkpoint, why string) []thread.Prompt {
-	l.outbox.mu.Lock()
-	defer l.outbox.mu.Unlock()
+	l.typist.outbox.mu.Lock()
+	defer l.typist.outbox.mu.Unlock()
 	var out []thread.Prompt
 	for _, id := range ids {
-		p, known := l.outbox.Prompt(id)
+		p, known := l.typist.outbox.Prompt(id)
 		if !known || p.State == thread.PromptAnswered {
 			continue
 		}
@@ -91,9 +91,9 @@ func (l turnPrompts) Ended(ids []thread.PromptID, c thread.Checkpoint, why strin
 			if p.State == thread.PromptInterrupted {
 				how = cmp.Or(p.Reason, how) // what ended it is known better than what followed
 			}
-			p = l.after(p, outbox.Cut, how)
+			p = l.typist.after(p, outbox.Cut, how)
 		} else {
-			p = l.after(p, outbox.Answered, "").Brief()
+			p = l.typist.after(p, outbox.Answered, "").Brief()
 		}
 		p.Answer, p.Turn = c.ID, c.Turn
 		out = append(out, p)
@@ -103,10 +103,10 @@ func (l turnPrompts) Ended(ids []thread.PromptID, c thread.Checkpoint, why strin
 
 // Of returns the prompts of the newest checkpoint's turn that may still change.
 func (l turnPrompts) Of(c thread.Checkpoint) []thread.PromptID {
-	l.outbox.mu.Lock()
-	defer l.outbox.mu.Unlock()
+	l.typist.outbox.mu.Lock()
+	defer l.typist.outbox.mu.Unlock()
 	var ids []thread.PromptID
-	for _, p := range l.outbox.Filter(func(p thread.Prompt) bool {
+	for _, p := range l.typist.outbox.Filter(func(p thread.Prompt) bool {
 		return p.Turn == c.Turn && c.Turn > 0 && (p.Answer == "" || p.Answer == c.ID)
 	}) {
 		ids = append(ids, p.ID)
@@ -119,34 +119,34 @@ func (l turnPrompts) Stored(ps []thread.Prompt) {
 	if len(ps) == 0 {
 		return
 	}
-	l.outbox.mu.Lock()
-	defer l.outbox.mu.Unlock()
+	l.typist.outbox.mu.Lock()
+	defer l.typist.outbox.mu.Unlock()
 	for _, p := range ps {
-		if now, known := l.outbox.Prompt(p.ID); known {
+		if now, known := l.typist.outbox.Prompt(p.ID); known {
 			if p.Seq = now.Seq; p.Seq == 0 {
-				if stored, err := l.cfg.Store.Prompt(l.ctx, p.ID); err == nil {
+				if stored, err := l.typist.cfg.Store.Prompt(l.typist.work.ctx, p.ID); err == nil {
 					p.Seq = stored.Seq
 				}
 			}
 			if p.State == thread.PromptOpen && now.State != thread.PromptTyping {
 				now.Seq = p.Seq
-				l.outbox.Keep(now)
+				l.typist.outbox.Keep(now)
 				continue // already published; it may have progressed
 			}
 		}
-		l.place(p)
+		l.typist.place(p)
 	}
-	l.typeNext()
+	l.typist.wake()
 }
 
 // Lost ends prompts whose checkpoint can never be stored.
 func (l turnPrompts) Lost(ps []thread.Prompt) {
-	l.outbox.mu.Lock()
-	defer l.outbox.mu.Unlock()
+	l.typist.outbox.mu.Lock()
+	defer l.typist.outbox.mu.Unlock()
 	for _, p := range ps {
 		if p.State.Over() {
-			p = l.after(p, outbox.Lost, "its answer could not be stored")
-			l.put(l.ctx, p) //nolint:errcheck // logged; the outbox has it
+			p = l.typist.after(p, outbox.Lost, "its answer could not be stored")
+			l.typist.put(l.typist.work.ctx, p) //nolint:errcheck // logged; the outbox has it
 		}
 	}
 }

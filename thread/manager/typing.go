@@ -31,10 +31,10 @@ func (l *typist) accept(ctx context.Context, queued thread.Prompt) (thread.Promp
 		return thread.Prompt{}, thread.Hint(
 			errQueueFull, "wait until some are answered, or cancel some with `orchestrator prompts`")
 	}
-	if err := l.consented(l.thread().Agent, queued); err != nil {
+	if err := l.cfg.consented(l.live.thread().Agent, queued); err != nil {
 		return thread.Prompt{}, fmt.Errorf("prompt not sent: %w", err)
 	}
-	queued.ID, queued.Thread = thread.NewPromptID(), l.id
+	queued.ID, queued.Thread = thread.NewPromptID(), l.live.id
 	queued = l.after(queued, outbox.Accepted, "")
 	p, err := l.put(ctx, queued)
 	if errors.Is(err, thread.ErrUnreachable) {
@@ -46,8 +46,8 @@ func (l *typist) accept(ctx context.Context, queued thread.Prompt) (thread.Promp
 		return thread.Prompt{}, fmt.Errorf("prompt not sent: %w", err)
 	}
 	failpoint.Hit("thread.ask.accepted")
-	l.promptKnown(l.id, queued.Text)
-	l.typeNext()
+	l.cfg.promptKnown(l.live.id, queued.Text)
+	l.look()
 	p, _ = d.Prompt(p.ID) // it may be typed already
 	return l.seen(p), nil
 }
@@ -58,48 +58,49 @@ func (l *typist) withdraw(p thread.Prompt) {
 	if p.State == thread.PromptQueued {
 		p = l.after(p, outbox.Cancelled, "not sent: the store did not answer")
 	}
-	l.later(retryAfter, func() {
-		if _, err := l.cfg.Store.PutPrompt(l.ctx, p); errors.Is(err, thread.ErrUnreachable) {
+	l.live.later(retryAfter, func() {
+		if _, err := l.cfg.Store.PutPrompt(l.work.ctx, p); errors.Is(err, thread.ErrUnreachable) {
 			l.withdraw(p)
 		}
 	})
 }
 
-// scheduleTyping starts typing if there is something to type; it does not block.
-func (l *typist) scheduleTyping() {
-	l.mu.Lock()
-	some := l.asked.ToType
-	l.mu.Unlock()
-	if !some || !l.begin() {
+// wake has it looked whether there is something to type now. It does not block, and is the one way in for whatever may
+// have changed that: only accept looks itself, as its caller is told.
+func (l *typist) wake() {
+	l.live.mu.Lock()
+	some := l.live.asked.ToType
+	l.live.mu.Unlock()
+	if !some || !l.work.begin() {
 		return
 	}
 	go func() {
-		defer l.done()
+		defer l.work.done()
 		l.outbox.mu.Lock()
 		defer l.outbox.mu.Unlock()
-		l.typeNext()
+		l.look()
 	}()
 }
 
-// typeNext starts typing the oldest queued prompt if the agent is ready. Threads are served in the order in which they
+// look starts typing the oldest queued prompt if the agent is ready. Threads are served in the order in which they
 // became ready. outbox.mu is held.
-func (l *typist) typeNext() {
+func (l *typist) look() {
 	s, p := l.mayType()
 	if s == nil || l.outbox.Typer.Phase() == outbox.Waiting {
 		return
 	}
-	if leave, ok := l.typing.TryAcquire(); ok {
+	if leave, ok := l.slots.TryAcquire(); ok {
 		l.typeNow(s, p, leave)
 		return
 	}
-	if !l.begin() {
+	if !l.work.begin() {
 		return
 	}
 	l.outbox.Typer.Wait()
 	l.wait("waiting for prompts of other threads to be typed")
 	go func() {
-		defer l.done()
-		leave, ok := l.typing.Acquire(l.closing)
+		defer l.work.done()
+		leave, ok := l.slots.Acquire(l.work.closing)
 		l.outbox.mu.Lock()
 		defer l.outbox.mu.Unlock()
 		l.outbox.Typer.StopWaiting()
@@ -117,47 +118,36 @@ func (l *typist) typeNext() {
 // mayType returns the session that is ready for a prompt, and the prompt to type: none if there is only the primer. The
 // session is nil if there is nothing to type or it has to wait, which it records. outbox.mu is held.
 func (l *typist) mayType() (thread.Session, thread.Prompt) {
-	d := &l.outbox
-	if d.Typer.Recheck() {
-		return nil, thread.Prompt{}
-	}
-	p, queued := d.Next()
-	if !queued && d.Primer() == "" {
-		return nil, p
-	}
-	s, why := l.takes()
-	if why == "" && d.Open() && !l.leaves() {
-		why = "waiting for another prompt to be answered"
-	}
-	if why != "" {
+	s, gate := l.gate()
+	p, why, due := l.outbox.Decide(gate, l.leaves)
+	switch {
+	case due:
+		return s, p
+	case why != "":
 		l.wait(why)
 		l.awaitLimit()
-		return nil, p
 	}
-	return s, p
+	return nil, p
 }
 
-// takes returns the session if a prompt may be typed now, otherwise nil and the reason.
-func (l *typist) takes() (thread.Session, string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// gate returns the session, and what decides whether a prompt may be typed into it now.
+func (l *typist) gate() (thread.Session, outbox.Gate) {
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
 	g := outbox.Gate{
-		Running: l.session != nil, Stopping: l.stopping, Silent: l.visibility == notVisible, State: l.shown.State,
+		Running: l.live.session != nil, Stopping: l.live.ending == asked, Silent: l.live.visibility == notVisible, State: l.live.shown.State,
 	}
 	if l.limited() {
-		g.Limit = l.shown.Until
+		g.Limit = l.live.shown.Until
 	}
-	if why := g.Closed(); why != "" {
-		return nil, why
-	}
-	return l.session, ""
+	return l.live.session, g
 }
 
 // limited reports whether the agent has given up because of a limit whose end is known and in the future: a prompt
-// typed now would be refused again. core.mu is held.
+// typed now would be refused again. liveThread.mu is held.
 func (l *typist) limited() bool {
-	r := l.shown
-	return r.State == thread.StateLimited && r.Stuck && r.Until.After(l.now().Round(0))
+	r := l.live.shown
+	return r.State == thread.StateLimited && r.Stuck && r.Until.After(l.cfg.now().Round(0))
 }
 
 // limitStep is the longest time between two checks of the clock while waiting for a provider's limit to end: clocks are
@@ -166,21 +156,18 @@ const limitStep = 30 * time.Second
 
 // awaitLimit resumes typing once the limit has ended. outbox.mu is held.
 func (l *typist) awaitLimit() {
-	l.mu.Lock()
-	due := !l.limited() || l.awaiting
-	wait := l.shown.Until.Sub(l.now().Round(0))
+	l.live.mu.Lock()
+	due := l.limited() && l.live.awaiting.take()
+	wait := l.live.shown.Until.Sub(l.cfg.now().Round(0))
+	l.live.mu.Unlock()
 	if !due {
-		l.awaiting = true
-	}
-	l.mu.Unlock()
-	if due {
 		return
 	}
-	l.later(min(wait, limitStep), func() {
-		l.mu.Lock()
-		l.awaiting = false
-		l.mu.Unlock()
-		l.scheduleTyping()
+	l.live.later(min(wait, limitStep), func() {
+		l.live.mu.Lock()
+		l.live.awaiting.release()
+		l.live.mu.Unlock()
+		l.wake()
 	})
 }
 
@@ -188,42 +175,42 @@ func (l *typist) awaitLimit() {
 func (l *typist) typeNow(s thread.Session, p thread.Prompt, leave func()) {
 	d := &l.outbox
 	text := joinPrompts(d.Primer(), p.Text)
-	if d.Primer() != "" && (p.ID == "" || l.runsLines(l.thread().Agent)) { // by itself, it is one line
+	if d.Primer() != "" && (p.ID == "" || l.cfg.runsLines(l.live.thread().Agent)) { // by itself, it is one line
 		text = d.Primer()
 		p = thread.Prompt{
-			ID: thread.NewPromptID(), Thread: l.id, From: thread.FromPrimer, Text: text, Accepted: l.now(),
+			ID: thread.NewPromptID(), Thread: l.live.id, From: thread.FromPrimer, Text: text, Accepted: l.cfg.now(),
 		}
 	}
-	if err := l.consented(l.thread().Agent, p); err != nil { // an older server, or another machine, accepted it
+	if err := l.cfg.consented(l.live.thread().Agent, p); err != nil { // an older server, or another machine, accepted it
 		leave()
 		p = l.after(l.after(p, outbox.TypingBegan, ""), outbox.Refused, plaintext.FirstLine(err.Error()))
-		l.put(l.ctx, p) //nolint:errcheck // logged; the outbox has it
-		l.scheduleTyping()
+		l.put(l.work.ctx, p) //nolint:errcheck // logged; the outbox has it
+		l.wake()
 		return
 	}
-	p, err := l.put(l.ctx, l.after(p, outbox.TypingBegan, ""))
+	p, err := l.put(l.work.ctx, l.after(p, outbox.TypingBegan, ""))
 	if err != nil { // it must be recorded that it may have been typed
 		if p, known := d.Prompt(p.ID); known {
 			d.Keep(l.after(p, outbox.Postponed, ""))
 			l.note()
 		}
 		l.wait("the store rejects it: " + err.Error())
-		l.later(retryAfter, l.scheduleTyping)
+		l.live.later(retryAfter, l.wake)
 		leave()
 		return
 	}
 	failpoint.Hit("thread.ask.typing")
-	if !l.begin() {
+	if !l.work.begin() {
 		leave()
 		return // the next start finds it
 	}
 	d.Typer.Begin(p.ID)
-	l.mu.Lock()
-	d.Begin(p.ID, l.requests.Begun())
-	l.mu.Unlock()
+	l.live.mu.Lock()
+	d.Begin(p.ID, l.live.requests.Begun())
+	l.live.mu.Unlock()
 	l.wait("")
 	go func() {
-		defer l.done()
+		defer l.work.done()
 		l.awaitServers()
 		err := l.send(s, text)
 		leave()
@@ -239,32 +226,32 @@ func (l *typist) awaitServers() {
 	if l.cfg.MCP == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(l.ctx, serversLimit)
+	ctx, cancel := context.WithTimeout(l.work.ctx, serversLimit)
 	defer cancel()
 	stop := make(chan struct{})
 	defer close(stop)
 	go func() {
 		select {
-		case <-l.closing:
+		case <-l.work.closing:
 			cancel()
 		case <-stop:
 		}
 	}()
-	l.cfg.MCP.Ready(ctx, l.id)
+	l.cfg.MCP.Ready(ctx, l.live.id)
 }
 
 // leaves reports whether a program of which only the requests are visible seems to have given up a prompt: its requests
 // failed, and no other one started for a while. Nothing else will ever tell. outbox.mu is held.
 func (l *typist) leaves() bool {
-	l.mu.Lock()
-	r := l.reported
-	failed := l.visibility.requestsAlone() && !l.requests.InFlight() && r.State.Trouble() && len(r.Evidence) > 0
-	l.mu.Unlock()
+	l.live.mu.Lock()
+	r := l.live.reported
+	failed := l.live.visibility.requestsAlone() && !l.live.requests.InFlight() && r.State.Trouble() && len(r.Evidence) > 0
+	l.live.mu.Unlock()
 	if !failed {
 		return false
 	}
-	if wait := turns.AfterRequest - l.now().Sub(r.Evidence[0].At); wait > 0 {
-		l.later(wait, l.scheduleTyping)
+	if wait := turns.AfterRequest - l.cfg.now().Sub(r.Evidence[0].At); wait > 0 {
+		l.live.later(wait, l.wake)
 		return false
 	}
 	return true
@@ -277,17 +264,17 @@ func (l *typist) typed(s thread.Session, id thread.PromptID, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	again := d.Typer.End()
-	l.mu.Lock()
-	same, silent := l.session == s, l.visibility == notVisible
-	blind := l.visibility.requestsAlone()
-	l.mu.Unlock()
+	l.live.mu.Lock()
+	same, silent := l.live.session == s, l.live.visibility == notVisible
+	blind := l.live.visibility.requestsAlone()
+	l.live.mu.Unlock()
 	if (err == nil || errors.Is(err, thread.ErrNoReaction)) && same {
 		d.Prime("")
 	}
 	later := false
 	if p, known := d.Prompt(id); known && p.State == thread.PromptTyping {
 		p, later = l.typedAs(p, err, silent, blind)
-		l.put(l.ctx, p) //nolint:errcheck // logged; the outbox has it
+		l.put(l.work.ctx, p) //nolint:errcheck // logged; the outbox has it
 	}
 	switch {
 	case errors.Is(err, errClosed), errors.Is(err, thread.ErrNotRunning):
@@ -295,11 +282,11 @@ func (l *typist) typed(s thread.Session, id thread.PromptID, err error) {
 			return // the next start reports it
 		}
 	case later && !again:
-		l.later(retryAfter, l.scheduleTyping)
+		l.live.later(retryAfter, l.wake)
 		return
 	}
 	l.checkIdle()
-	l.typeNext()
+	l.wake()
 }
 
 // typedAs returns a prompt after it was typed or not; later is set if it is to be retried. Nothing reports the answers
@@ -326,12 +313,12 @@ func (l *typist) typedAs(p thread.Prompt, err error, silent, blind bool) (_ thre
 			reason = later.Reason
 		}
 		if p.From == thread.FromFirst {
-			l.notice(l.id, thread.LevelInfo, "%s: the first prompt will be sent when the agent is ready: %s",
-				l.thread().DisplayName(), reason)
+			l.notices.post(l.live.id, thread.LevelInfo, "%s: the first prompt will be sent when the agent is ready: %s",
+				l.live.thread().DisplayName(), reason)
 		}
 		return l.after(p, outbox.Postponed, reason), true
 	default:
-		l.notice(l.id, thread.LevelWarn, "%s: prompt %s was not sent: %v", l.thread().DisplayName(), p.ID, err)
+		l.notices.post(l.live.id, thread.LevelWarn, "%s: prompt %s was not sent: %v", l.live.thread().DisplayName(), p.ID, err)
 		return l.after(p, outbox.Refused, plaintext.FirstLine(err.Error())), false
 	}
 }
@@ -341,13 +328,13 @@ const endedWith = "the agent ended with it"
 
 // send gives a prompt to an agent. The end of the server interrupts it: errClosed.
 func (l *typist) send(s thread.Session, text string) error {
-	ctx, cancel := context.WithTimeout(l.ctx, sendTimeout)
+	ctx, cancel := context.WithTimeout(l.work.ctx, sendTimeout)
 	defer cancel()
 	ctx, over := context.WithCancelCause(ctx)
 	defer over(nil)
 	go func() {
 		select {
-		case <-l.closing:
+		case <-l.work.closing:
 			over(errClosed)
 		case <-ctx.Done():
 		}
@@ -374,28 +361,24 @@ func (l *typist) prime(ctx context.Context, primer string) {
 	}
 	d.Prime(primer)
 	l.note()
-	l.typeNext()
+	l.wake()
 }
 
 // checkIdle checks after a while whether the agent is idle with a prompt that it took. It does not block.
 func (l *typist) checkIdle() { l.checkIdleAfter(turns.AfterRequest) }
 
 func (l *typist) checkIdleAfter(wait time.Duration) {
-	l.mu.Lock()
-	due := l.judging
-	if l.asked.Open {
-		l.judging = true
-	}
-	open := l.asked.Open
-	l.mu.Unlock()
-	if due || !open {
+	l.live.mu.Lock()
+	due := l.live.asked.Open && l.live.judging.take()
+	l.live.mu.Unlock()
+	if !due {
 		return
 	}
-	l.later(wait, func() {
-		l.mu.Lock()
-		l.judging = false
-		l.mu.Unlock()
-		if wait := l.judge(l.ctx); wait > 0 {
+	l.live.later(wait, func() {
+		l.live.mu.Lock()
+		l.live.judging.release()
+		l.live.mu.Unlock()
+		if wait := l.judge(l.work.ctx); wait > 0 {
 			l.checkIdleAfter(wait)
 		}
 	})
@@ -412,12 +395,12 @@ func (l *typist) judge(ctx context.Context) time.Duration {
 	d := &l.outbox
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	l.mu.Lock()
-	since, idle := idleSince(l.reported)
-	idle = idle && l.session != nil && l.requests.Quiet()
-	requests, failure := l.requests.Begun(), l.requests.Failure()
-	unseen := l.around || l.visibility.direct()
-	l.mu.Unlock()
+	l.live.mu.Lock()
+	since, idle := idleSince(l.live.reported)
+	idle = idle && l.live.session != nil && l.live.requests.Quiet()
+	requests, failure := l.live.requests.Begun(), l.live.requests.Failure()
+	unseen := l.live.course == aroundGateway || l.live.visibility.direct()
+	l.live.mu.Unlock()
 	if !idle {
 		return 0
 	}
@@ -433,7 +416,7 @@ func (l *typist) judge(ctx context.Context) time.Duration {
 			begin = p.Opened
 		}
 		v, reason, wait := turns.Judge(turns.Idle{
-			For: l.now().Sub(begin), Text: p.Text, Requests: requests - begun, Failure: failure, Unseen: unseen,
+			For: l.cfg.now().Sub(begin), Text: p.Text, Requests: requests - begun, Failure: failure, Unseen: unseen,
 		})
 		if v == turns.Wait {
 			if again == 0 || wait < again {
@@ -449,7 +432,7 @@ func (l *typist) judge(ctx context.Context) time.Duration {
 		}
 	}
 	if ended {
-		l.typeNext()
+		l.wake()
 	}
 	return again
 }
@@ -464,23 +447,23 @@ func waiting(s thread.State) bool { return s == thread.StateIdle || s == thread.
 
 // offerAgain tells how to resend a prompt that a limit refused when the limit ends, or resends it if configured.
 func (l *typist) offerAgain(p thread.Prompt) {
-	l.mu.Lock()
-	limited, until, name := l.limited(), l.shown.Until.Local().Format(time.TimeOnly), l.t.Name
-	l.mu.Unlock()
+	l.live.mu.Lock()
+	limited, until, name := l.limited(), l.live.shown.Until.Local().Format(time.TimeOnly), l.live.t.Name
+	l.live.mu.Unlock()
 	if !limited || p.Again != "" && !l.cfg.Limits.Continue {
 		return
 	}
 	if !l.cfg.Limits.Continue {
-		l.notice(l.id, thread.LevelInfo,
+		l.notices.post(l.live.id, thread.LevelInfo,
 			"%s: the limit ends at %s; run `orchestrator prompts again %s` to resend prompt %s then", name, until, p.ID, p.ID)
 		return
 	}
-	l.enqueue(func() {
-		if _, err := l.askAgain(l.ctx, p); err != nil {
-			l.notice(l.id, thread.LevelWarn, "%s: prompt %s cannot be resent when the limit ends: %v", name, p.ID, err)
+	l.live.enqueue(func() {
+		if _, err := l.askAgain(l.work.ctx, p); err != nil {
+			l.notices.post(l.live.id, thread.LevelWarn, "%s: prompt %s cannot be resent when the limit ends: %v", name, p.ID, err)
 			return
 		}
-		l.notice(l.id, thread.LevelInfo, "%s: the limit ends at %s; prompt %s will be resent then", name, until, p.ID)
+		l.notices.post(l.live.id, thread.LevelInfo, "%s: the limit ends at %s; prompt %s will be resent then", name, until, p.ID)
 	})
 }
 
@@ -491,8 +474,8 @@ func (l *typist) askAgain(ctx context.Context, p thread.Prompt) (thread.Prompt, 
 	case !p.State.Again():
 		return p, thread.Hint(fmt.Errorf("send prompt %s again: it is %s: %w", p.ID, p.State, thread.ErrRefused),
 			"only interrupted or refused prompts can be sent again")
-	case l.running() == nil:
-		return p, thread.Hint(fmt.Errorf("send prompt %s again: %s: %w", p.ID, l.thread().Name, thread.ErrNotRunning),
+	case l.live.running() == nil:
+		return p, thread.Hint(fmt.Errorf("send prompt %s again: %s: %w", p.ID, l.live.thread().Name, thread.ErrNotRunning),
 			"resume it first")
 	}
 	from := p.From

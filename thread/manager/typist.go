@@ -8,12 +8,20 @@ import (
 	"sync"
 
 	"orchestrator/thread"
+	"orchestrator/thread/ground/semaphore"
+	"orchestrator/thread/manager/events"
 	"orchestrator/thread/manager/outbox"
 )
 
 // typist types a thread's prompts, one at a time, when the agent is ready for one.
 type typist struct {
-	liveThread
+	live    *liveThread
+	cfg     *Config
+	bus     *events.Bus
+	work    *work
+	notices *notices
+	slots   *semaphore.Semaphore // limits how many prompts are typed at once
+
 	// outbox has its own lock: accepting a prompt does not wait for the queue.
 	outbox guardedOutbox
 }
@@ -27,15 +35,15 @@ const (
 // guardedOutbox is a thread's outbox with its lock. Each change is stored before it is published. A prompt is typed
 // when the agent is ready for one and has none open, so that each turn has its own.
 type guardedOutbox struct {
-	mu sync.Mutex // guards the outbox; held while the store is called; taken before liveThread.queue.mu and core.mu
+	mu sync.Mutex // guards the outbox; held while the store is called; taken before liveThread.queue.mu and liveThread.mu
 	outbox.Outbox
 }
 
 // after returns a prompt as an event leaves it. An event that is not allowed is logged and changes nothing.
 func (l *typist) after(p thread.Prompt, e outbox.Event, reason string) thread.Prompt {
-	p, err := outbox.After(p, e, l.now(), reason)
+	p, err := outbox.After(p, e, l.cfg.now(), reason)
 	if err != nil {
-		l.cfg.Log.Error("change a prompt", "thread", string(l.id), "prompt", string(p.ID), "err", err)
+		l.cfg.Log.Error("change a prompt", "thread", string(l.live.id), "prompt", string(p.ID), "err", err)
 	}
 	return p
 }
@@ -52,7 +60,7 @@ func (l *typist) put(ctx context.Context, p thread.Prompt) (thread.Prompt, error
 		p = stored
 	} else {
 		l.cfg.Log.Warn("store a prompt",
-			"thread", string(l.id), "prompt", string(p.ID), "state", string(p.State), "err", err)
+			"thread", string(l.live.id), "prompt", string(p.ID), "state", string(p.State), "err", err)
 	}
 	l.place(p)
 	return p, err
@@ -63,38 +71,38 @@ func (l *typist) place(p thread.Prompt) {
 	l.outbox.Keep(p)
 	l.note()
 	told := p.Brief()
-	l.bus.Publish(thread.Event{At: l.now(), Kind: thread.EventPrompt, ThreadID: l.id, Prompt: &told})
+	l.bus.Publish(thread.Event{At: l.cfg.now(), Kind: thread.EventPrompt, ThreadID: l.live.id, Prompt: &told})
 }
 
 // note makes the content of the outbox visible to others. outbox.mu is held.
 func (l *typist) note() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.asked = l.outbox.Glance(l.asked.Waits)
-	l.show()
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
+	l.live.asked = l.outbox.Glance(l.live.asked.Waits)
+	l.live.show()
 }
 
 // wait records why the oldest prompt is not typed, and publishes it if it changed. outbox.mu is held.
 func (l *typist) wait(why string) {
-	l.mu.Lock()
-	news := l.asked.Waits != why
-	l.asked.Waits = why
-	l.mu.Unlock()
+	l.live.mu.Lock()
+	news := l.live.asked.Waits != why
+	l.live.asked.Waits = why
+	l.live.mu.Unlock()
 	p, queued := l.outbox.Next()
 	if !news || !queued {
 		return
 	}
 	p = p.Brief()
 	p.Reason = why
-	l.bus.Publish(thread.Event{At: l.now(), Kind: thread.EventPrompt, ThreadID: l.id, Prompt: &p})
+	l.bus.Publish(thread.Event{At: l.cfg.now(), Kind: thread.EventPrompt, ThreadID: l.live.id, Prompt: &p})
 }
 
 // seen returns a prompt with the reason why it waits.
 func (l *typist) seen(p thread.Prompt) thread.Prompt {
 	if p.State == thread.PromptQueued {
-		l.mu.Lock()
-		p.Reason = cmp.Or(l.asked.Waits, p.Reason)
-		l.mu.Unlock()
+		l.live.mu.Lock()
+		p.Reason = cmp.Or(l.live.asked.Waits, p.Reason)
+		l.live.mu.Unlock()
 	}
 	return p
 }
@@ -116,20 +124,20 @@ func (l *typist) firstAsked() (thread.Prompt, error) {
 	if first := l.outbox.Filter(func(p thread.Prompt) bool { return p.From == thread.FromFirst }); len(first) > 0 {
 		return l.seen(first[0]), nil
 	}
-	return thread.Prompt{}, fmt.Errorf("first prompt of %s: %w", l.thread().Name, thread.ErrNotFound)
+	return thread.Prompt{}, fmt.Errorf("first prompt of %s: %w", l.live.thread().Name, thread.ErrNotFound)
 }
 
 func (l *typist) moveOldNotes(ctx context.Context) error {
 	store := l.cfg.Store
-	raw, err := store.Setting(ctx, oldNotesKey(l.id))
+	raw, err := store.Setting(ctx, oldNotesKey(l.live.id))
 	if err != nil || raw == "" {
 		return err
 	}
 	var texts []string
 	if err := json.Unmarshal([]byte(raw), &texts); err != nil {
-		l.cfg.Log.Warn("read the pending notes of a thread", "thread", string(l.id), "err", err)
+		l.cfg.Log.Warn("read the pending notes of a thread", "thread", string(l.live.id), "err", err)
 	}
-	newest, err := store.Checkpoints(ctx, l.id, thread.Page{Turns: true, Limit: 1})
+	newest, err := store.Checkpoints(ctx, l.live.id, thread.Page{Turns: true, Limit: 1})
 	if err != nil {
 		return err
 	}
@@ -138,15 +146,15 @@ func (l *typist) moveOldNotes(ctx context.Context) error {
 			continue // it was sent just before the end
 		}
 		// With this id a second try stores the same prompt.
-		id := thread.PromptID(fmt.Sprintf("p%.10s%02x", l.id, i&0xff))
+		id := thread.PromptID(fmt.Sprintf("p%.10s%02x", l.live.id, i&0xff))
 		p := thread.Prompt{
-			ID: id, Thread: l.id, From: thread.FromNote, Text: text, State: thread.PromptQueued, Accepted: l.now(),
+			ID: id, Thread: l.live.id, From: thread.FromNote, Text: text, State: thread.PromptQueued, Accepted: l.cfg.now(),
 		}
 		if _, err := store.PutPrompt(ctx, p); err != nil {
 			return err
 		}
 	}
-	return store.SetSetting(ctx, oldNotesKey(l.id), "")
+	return store.SetSetting(ctx, oldNotesKey(l.live.id), "")
 }
 
 // oldNotesKey is the setting in which older versions kept pending notes to a thread's agent, and oldNotesMoved the one

@@ -14,20 +14,20 @@ import (
 // watch is the step before a start that reports agent configuration files that changed since an agent last started in
 // the folder: another agent may have written them. It reports a change once, and blocks nothing.
 func (l *run) watch(ctx context.Context, spec thread.LaunchSpec) {
-	t := l.thread()
-	root := l.rootOf(t)
+	t := l.live.thread()
+	root := l.cfg.rootOf(t)
 	now, err := watchlist.Scan(root, t.Dir, configFiles(l.cfg.Agents))
 	if err != nil {
-		l.cfg.Log.Warn("scan agent configuration files", "thread", string(l.id), "err", err)
+		l.cfg.Log.Warn("scan agent configuration files", "thread", string(l.live.id), "err", err)
 		return
 	}
 	before, in := lastScan(ctx, l.cfg.Store, t.Dir), root
 	changes := watchlist.Changes(before.State, now)
 	if before.At.IsZero() {
 		// A new worktree inherits what was accepted where it comes from.
-		if p := l.other(t.Parent); p != nil {
+		if p := l.index.other(t.Parent); p != nil {
 			pt := p.thread()
-			before, in = lastScan(ctx, l.cfg.Store, pt.Dir), l.rootOf(pt)
+			before, in = lastScan(ctx, l.cfg.Store, pt.Dir), l.cfg.rootOf(pt)
 		}
 		if before.At.IsZero() && spec.Origin != "" {
 			before, in = lastScan(ctx, l.cfg.Store, spec.Origin), l.cfg.Project
@@ -35,15 +35,15 @@ func (l *run) watch(ctx context.Context, spec thread.LaunchSpec) {
 		changes = watchlist.WithoutGone(watchlist.Changes(before.State, now))
 	}
 	if !before.At.IsZero() && len(changes) > 0 {
-		l.notice(l.id, thread.LevelWarn, "%s: agent configuration files changed: %s",
-			t.DisplayName(), watchlist.Message(changes, l.ranSince(in, before, t)))
+		l.notices.post(l.live.id, thread.LevelWarn, "%s: agent configuration files changed: %s",
+			t.DisplayName(), watchlist.Message(changes, l.index.ranSince(in, before, t)))
 	}
-	raw, err := json.Marshal(watchlist.Record{At: l.now(), State: now})
+	raw, err := json.Marshal(watchlist.Record{At: l.cfg.now(), State: now})
 	if err == nil {
 		err = l.cfg.Store.SetSetting(ctx, watchKey(t.Dir), string(raw))
 	}
 	if err != nil {
-		l.cfg.Log.Warn("store the scan of agent configuration files", "thread", string(l.id), "err", err)
+		l.cfg.Log.Warn("store the scan of agent configuration files", "thread", string(l.live.id), "err", err)
 	}
 }
 
@@ -74,22 +74,4 @@ func configFiles(agents thread.Agents) []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// ranSince names the threads in a worktree or the project whose agents ran since a scan, except one that starts for the
-// first time.
-func (m *liveThreads) ranSince(root string, r watchlist.Record, starts thread.Thread) []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var names []string
-	for _, id := range m.order {
-		l := m.live[id]
-		if id == starts.ID && starts.Created.After(r.At) {
-			continue
-		}
-		if m.rootOf(l.t) == root && (l.session != nil || l.t.Updated.After(r.At)) {
-			names = append(names, l.t.Name)
-		}
-	}
-	return names
 }

@@ -63,11 +63,11 @@ func TestWatch(t *testing.T) {
 		write(w.dir, ".rules/allow.json", "all")
 		w.turn(a.ID, "write rules")
 		again := func(s thread.Status) string {
-			if err := w.m.StopAgent(ctx, s.Name); err != nil {
+			if err := w.m.Agents.Stop(ctx, s.Name); err != nil {
 				t.Fatal(err)
 			}
 			synctest.Wait()
-			if _, err := w.m.Start(ctx, s.Name, 0, 0); err != nil {
+			if _, err := w.m.Agents.Start(ctx, s.Name, 0, 0); err != nil {
 				t.Fatal(err)
 			}
 			return warned()

@@ -16,7 +16,7 @@ func (j *job) find(ctx context.Context) (*writer, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	list, err := j.lineage(ctx, stands)
+	list, err := j.config.lineage(ctx, stands)
 	if err != nil {
 		if errors.Is(err, thread.ErrDamaged) {
 			return nil, "the stored part cannot be read: " + err.Error(), nil
@@ -39,7 +39,7 @@ func (j *job) stands(ctx context.Context) (thread.CheckpointID, error) {
 		return "", nil
 	}
 	if j.was.ForkPoint != "" {
-		_, err := j.Store.Checkpoint(ctx, j.was.ForkPoint)
+		_, err := j.config.Store.Checkpoint(ctx, j.was.ForkPoint)
 		switch {
 		case errors.Is(err, thread.ErrDamaged):
 			return "", nil
@@ -48,7 +48,7 @@ func (j *job) stands(ctx context.Context) (thread.CheckpointID, error) {
 		}
 	}
 	if parent, ok := j.other(j.was.Parent); ok {
-		now, err := j.Store.Thread(ctx, parent.ID) // its turns may just have been rebuilt
+		now, err := j.config.Store.Thread(ctx, parent.ID) // its turns may just have been rebuilt
 		return now.Head, err
 	}
 	return "", nil
@@ -57,7 +57,7 @@ func (j *job) stands(ctx context.Context) (thread.CheckpointID, error) {
 // goesOn finds what was added to a session after its stored part.
 func (j *job) goesOn(ctx context.Context, list []thread.Checkpoint) (*writer, string, error) {
 	head := list[len(list)-1]
-	marks, err := j.Store.Marks(ctx, head.ID)
+	marks, err := j.config.Store.Marks(ctx, head.ID)
 	if err != nil && !errors.Is(err, thread.ErrDamaged) {
 		return nil, "", err
 	}
@@ -124,7 +124,7 @@ func (j *job) goesAnotherWay(ctx context.Context, list []thread.Checkpoint) (*wr
 			if c.Kind == thread.KindResponse {
 				continue
 			}
-			marks, err := j.Store.Marks(ctx, c.ID)
+			marks, err := j.config.Store.Marks(ctx, c.ID)
 			if err != nil {
 				return nil, "", err
 			}
@@ -142,7 +142,7 @@ func (j *job) past(ctx context.Context, at thread.Checkpoint) ([]Turn, error) {
 	if by, ok := j.other(at.Thread); ok && by.Agent != j.t.Agent {
 		return nil, nil
 	}
-	files, err := j.Store.Transcript(ctx, at.ID)
+	files, err := j.config.Store.Transcript(ctx, at.ID)
 	if errors.Is(err, thread.ErrDamaged) {
 		return nil, nil
 	}
@@ -166,9 +166,9 @@ func (j *job) writer(
 		return nil, "", nil
 	}
 	w := &writer{job: j, on: on, told: told, main: main, at: main.Offset, side: side}
-	if j.Snapshots != nil {
+	if j.config.Snapshots != nil {
 		var err error
-		if w.kept, err = j.Snapshots(ctx, j.t.ID); err != nil && ctx.Err() != nil {
+		if w.kept, err = j.config.Snapshots(ctx, j.t.ID); err != nil && ctx.Err() != nil {
 			return nil, "", err
 		}
 	}

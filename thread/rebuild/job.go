@@ -11,7 +11,7 @@ import (
 
 // job is the work for one thread.
 type job struct {
-	Config
+	config Config
 	t      thread.Thread
 	was    *thread.Thread // before the loss, nil if unknown
 	others []thread.Thread
@@ -24,7 +24,7 @@ func (j *job) back(ctx context.Context) error {
 	if j.t.Head == "" {
 		return nil
 	}
-	list, err := j.Store.Lineage(ctx, j.t.Head, thread.Page{Limit: 1 << 20})
+	list, err := j.config.Store.Lineage(ctx, j.t.Head, thread.Page{Limit: 1 << 20})
 	if err != nil || len(list) == 0 || !list[0].Damaged {
 		return err
 	}
@@ -33,7 +33,7 @@ func (j *job) back(ctx context.Context) error {
 		if c.Damaged {
 			continue
 		}
-		if _, err := j.Store.Marks(ctx, c.ID); errors.Is(err, thread.ErrDamaged) {
+		if _, err := j.config.Store.Marks(ctx, c.ID); errors.Is(err, thread.ErrDamaged) {
 			continue
 		} else if err != nil {
 			return err
@@ -49,7 +49,7 @@ func (j *job) back(ctx context.Context) error {
 		was := j.t
 		j.was = &was
 	}
-	j.t, err = j.Store.UpdateThread(ctx, j.t.ID, func(t *thread.Thread) error {
+	j.t, err = j.config.Store.UpdateThread(ctx, j.t.ID, func(t *thread.Thread) error {
 		t.Head, t.Turn, t.Usage = on.ID, on.Turn, usage
 		if on.Kind == thread.KindResponse && t.Turn > 0 {
 			t.Turn-- // it is not complete
@@ -62,7 +62,7 @@ func (j *job) back(ctx context.Context) error {
 // used returns the usage of the thread's checkpoints that can be read: what is rebuilt is counted again.
 func (j *job) used(ctx context.Context) (sum thread.Usage, err error) {
 	for before := int64(0); ; {
-		list, err := j.Store.Checkpoints(ctx, j.t.ID, thread.Page{Limit: 500, Before: before})
+		list, err := j.config.Store.Checkpoints(ctx, j.t.ID, thread.Page{Limit: 500, Before: before})
 		if err != nil || len(list) == 0 {
 			return sum, err
 		}
@@ -82,14 +82,14 @@ func (j *job) begins(ctx context.Context) (at int, err error) {
 	if !ok {
 		return 0, nil
 	}
-	if parent, err = j.Store.Thread(ctx, parent.ID); err != nil || parent.Head == "" {
+	if parent, err = j.config.Store.Thread(ctx, parent.ID); err != nil || parent.Head == "" {
 		return 0, err
 	}
-	list, err := j.Store.Lineage(ctx, parent.Head, thread.Page{Turns: true, Before: int64(j.was.Turn) + 1, Limit: 1})
+	list, err := j.config.Store.Lineage(ctx, parent.Head, thread.Page{Turns: true, Before: int64(j.was.Turn) + 1, Limit: 1})
 	if err != nil || len(list) == 0 || list[0].Turn != j.was.Turn {
 		return 0, err
 	}
-	_, err = j.Store.UpdateThread(ctx, j.t.ID, func(t *thread.Thread) error {
+	_, err = j.config.Store.UpdateThread(ctx, j.t.ID, func(t *thread.Thread) error {
 		t.Head, t.ForkPoint, t.Turn, t.Interrupted = list[0].ID, list[0].ID, list[0].Turn, false
 		return nil
 	})
@@ -99,12 +99,12 @@ func (j *job) begins(ctx context.Context) (at int, err error) {
 // reread returns the thread as it is now. One that got turns back is interrupted: its agent ended before they were
 // known, and what can be resumed of it is shown.
 func (j *job) reread(ctx context.Context, rebuilt bool) (thread.Thread, error) {
-	t, err := j.Store.Thread(ctx, j.t.ID)
+	t, err := j.config.Store.Thread(ctx, j.t.ID)
 	if err != nil || !rebuilt || t.Interrupted ||
 		!t.Archived.IsZero() || !t.Deleted.IsZero() || t.Outcome.Kind != thread.OutcomeNone {
 		return t, err
 	}
-	return j.Store.UpdateThread(ctx, j.t.ID, func(t *thread.Thread) error { t.Interrupted = true; return nil })
+	return j.config.Store.UpdateThread(ctx, j.t.ID, func(t *thread.Thread) error { t.Interrupted = true; return nil })
 }
 
 // ready finds the agent; why says why nothing can be read.
@@ -112,7 +112,7 @@ func (j *job) ready() (why string, err error) {
 	if j.t.Agent == "" {
 		return "its agent is unknown", nil
 	}
-	a, err := j.Agents.Agent(j.t.Agent)
+	a, err := j.config.Agents.Agent(j.t.Agent)
 	if errors.Is(err, thread.ErrNotFound) {
 		return err.Error(), nil
 	}
@@ -135,7 +135,7 @@ func (j *job) ready() (why string, err error) {
 }
 
 // environ is the environment that the agent is started from.
-func (j *job) environ() []string { return slices.Concat(j.Env, j.t.Launch.Env) }
+func (j *job) environ() []string { return slices.Concat(j.config.Env, j.t.Launch.Env) }
 
 // read reads the session's files beyond the marks; main is what was added to the main file, from an offset on.
 func (j *job) read(ctx context.Context, marks []thread.Mark) (main thread.Chunk, side []thread.Chunk, err error) {
@@ -154,13 +154,13 @@ func (j *job) read(ctx context.Context, marks []thread.Mark) (main thread.Chunk,
 
 // spooled returns the responses of the thread that are in the spool.
 func (j *job) spooled() []thread.Checkpoint {
-	if j.Spool == nil {
+	if j.config.Spool == nil {
 		return nil
 	}
-	kept, _ := j.Spool.Kept() // whoever stores them reports what cannot be listed
+	kept, _ := j.config.Spool.Kept() // whoever stores them reports what cannot be listed
 	var list []thread.Checkpoint
 	for _, at := range kept[j.t.ID].Places {
-		c, _, err := j.Spool.Read(j.t.ID, at)
+		c, _, err := j.config.Spool.Read(j.t.ID, at)
 		if err != nil {
 			break
 		}

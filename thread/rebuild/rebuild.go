@@ -97,7 +97,7 @@ func Run(ctx context.Context, cfg Config) ([]Outcome, error) {
 	results := make([]result, len(all))
 	for wave := range waves(all, marked) {
 		each(wave, func(i int) {
-			j := job{Config: cfg, t: all[i], was: marked[all[i].ID], others: all}
+			j := job{config: cfg, t: all[i], was: marked[all[i].ID], others: all}
 			results[i].outcome, results[i].err = j.run(ctx)
 		})
 	}
@@ -224,7 +224,7 @@ func Mend(ctx context.Context, cfg Config, id thread.ID, now time.Time) (o Outco
 	if err != nil {
 		return o, false, fmt.Errorf("rebuild turns: %w", err)
 	}
-	j := job{Config: cfg, t: t, was: marked[id], others: all}
+	j := job{config: cfg, t: t, was: marked[id], others: all}
 	if o, err = j.run(ctx); err != nil {
 		return o, false, fmt.Errorf("rebuild the turns of %s: %w", t.Name, err)
 	}

@@ -44,7 +44,7 @@ func (w *writer) begin(ctx context.Context) error {
 		w.cost = w.t.Gauge.CostUSD
 		return nil
 	}
-	_, err := w.Store.UpdateThread(ctx, w.t.ID, func(t *thread.Thread) error {
+	_, err := w.config.Store.UpdateThread(ctx, w.t.ID, func(t *thread.Thread) error {
 		t.ForkPoint = w.on.ID
 		t.Usage = thread.Usage{} // what is rebuilt is counted again
 		return nil
@@ -126,23 +126,23 @@ func (w *writer) response(t Turn, e thread.Exchange, n int) thread.Checkpoint {
 
 // complete fills in what the transcript lacks: the model's window and the price.
 func (w *writer) complete(e *thread.Exchange) {
-	if w.Models == nil {
+	if w.config.Models == nil {
 		return
 	}
 	if e.Window == 0 {
 		var own map[string]int64
 		if a, ok := w.agent.(thread.Agent); ok {
 			around, err := a.World(thread.WorldSpec{
-				Dir: w.t.Dir, Env: w.Env, Flags: w.t.Launch, Model: w.t.Model,
+				Dir: w.t.Dir, Env: w.config.Env, Flags: w.t.Launch, Model: w.t.Model,
 			})
 			if err == nil { // otherwise its own windows are not known
 				own = around.Windows
 			}
 		}
-		e.Window = w.Models.Window(e.Model, e.Usage.Context(), own)
+		e.Window = w.config.Models.Window(e.Model, e.Usage.Context(), own)
 	}
 	if !e.Usage.Priced {
-		e.Usage.CostUSD, e.Usage.Priced = w.Models.Cost(e.Model, e.Usage)
+		e.Usage.CostUSD, e.Usage.Priced = w.config.Models.Cost(e.Model, e.Usage)
 	}
 }
 
@@ -154,10 +154,10 @@ func (w *writer) put(ctx context.Context, c thread.Checkpoint, d thread.Delta, t
 			thread.Chunk{File: mainFile, Offset: w.at, Data: w.main.Data[from : t.End-w.main.Offset]})
 		d.Transcript = append(d.Transcript, w.side...)
 	}
-	stored, err := w.Store.PutCheckpoint(ctx, c, d)
+	stored, err := w.config.Store.PutCheckpoint(ctx, c, d)
 	if errors.Is(err, thread.ErrInvalid) && len(d.Transcript) > 0 {
 		w.bare, d.Transcript = true, nil // the agent's own file has it
-		stored, err = w.Store.PutCheckpoint(ctx, c, d)
+		stored, err = w.config.Store.PutCheckpoint(ctx, c, d)
 	}
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ type Feature struct {
 // New adds the feature to a host.
 func New(h *host.Host, srv Server, demo func() tea.Cmd) *Feature {
 	f := &Feature{Host: h, srv: srv, demo: demo}
-	h.On(intent.Agents, func() tea.Cmd {
+	h.Actions.On(intent.Agents, func() tea.Cmd {
 		h.Dialogs.Push(dialog.NewText("agents", lines(f.known, true)))
 		return f.Load()
 	})

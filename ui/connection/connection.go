@@ -61,7 +61,7 @@ type Feature struct {
 // New adds the feature to a host.
 func New(h *host.Host, srv Server, cfg Config) *Feature {
 	f := &Feature{Host: h, cfg: cfg, stream: stream{srv: srv}, outdated: cfg.Outdated}
-	h.On(intent.Restart, f.openRestart)
+	h.Actions.On(intent.Restart, f.openRestart)
 	return f
 }
 
@@ -96,7 +96,7 @@ func (f *Feature) Update(msg tea.Msg) (cmd tea.Cmd, known bool) {
 	case Happened:
 		return f.happened(msg), true
 	case Listed:
-		f.Redraw()
+		f.Screen.Redraw()
 		return f.list(msg), true
 	case Retry:
 		if msg.Gen == f.stream.gen {
@@ -105,12 +105,12 @@ func (f *Feature) Update(msg tea.Msg) (cmd tea.Cmd, known bool) {
 	case offer:
 		if msg.gen == f.stream.gen && !f.lost && !f.restarting {
 			f.cfg.Interrupted()
-			f.Redraw()
+			f.Screen.Redraw()
 		}
 	case late:
 		f.late = true
 		if !f.listed {
-			f.Redraw()
+			f.Screen.Redraw()
 		}
 	default:
 		return nil, false
@@ -178,7 +178,7 @@ func (f *Feature) Disconnected(err error) tea.Cmd {
 			dialog.Choice{Label: "Start server", Result: host.Do(f.startServer), Preset: true}, dialog.Cancel("Wait"))
 		f.Dialogs.Push(f.asking)
 	}
-	f.Redraw()
+	f.Screen.Redraw()
 	return tea.Batch(cmd, f.After(RetryAfter, Retry{f.stream.gen}))
 }
 
@@ -260,7 +260,7 @@ func (f *Feature) openRestart() tea.Cmd {
 // restart restarts the server; the stream reconnects by itself.
 func (f *Feature) restart() tea.Cmd {
 	f.restarting = true
-	cols, rows := f.PaneSize()
+	cols, rows := f.Screen.PaneSize()
 	return tea.Batch(f.Notify(thread.LevelInfo, "Restarting the server …"), host.Call(f.Host, host.Slow,
 		func(ctx context.Context) (Restarted, error) { return f.cfg.Restart(ctx, cols, rows) }, f.endRestart))
 }

@@ -36,7 +36,7 @@ type Feature struct {
 // New adds the feature to a host.
 func New(h *host.Host, srv Server, cfg Config) *Feature {
 	f := &Feature{Host: h, srv: srv, cfg: cfg}
-	h.OnThread(intent.Fork, func(*thread.Status) tea.Cmd {
+	h.Actions.OnThread(intent.Fork, func(*thread.Status) tea.Cmd {
 		f.Open(host.Point{Text: "newest turn"})
 		return nil
 	})
@@ -76,7 +76,7 @@ func (f *Feature) ask(req thread.ForkRequest) tea.Cmd {
 }
 
 func (f *Feature) fork(req thread.ForkRequest) tea.Cmd {
-	req.Cols, req.Rows = f.PaneSize()
+	req.Cols, req.Rows = f.Screen.PaneSize()
 	return tea.Batch(f.Notify(thread.LevelInfo, "Forking …"), f.Start("fork", "forked", false,
 		func(ctx context.Context) (thread.Status, error) { return f.srv.Fork(ctx, req) }))
 }

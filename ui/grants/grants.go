@@ -29,7 +29,7 @@ type Feature struct {
 // Register adds the feature to a host.
 func Register(h *host.Host, srv Server) {
 	f := &Feature{h, srv}
-	h.OnThread(intent.Grants, f.open)
+	h.Actions.OnThread(intent.Grants, f.open)
 }
 
 // open opens the form with the grants of a thread.

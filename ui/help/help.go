@@ -18,7 +18,7 @@ import (
 
 // Register adds the feature to a host; scopes returns the active scopes, innermost first.
 func Register(h *host.Host, version string, scopes func() []intent.Scope) {
-	h.On(intent.Help, func() tea.Cmd {
+	h.Actions.On(intent.Help, func() tea.Cmd {
 		h.Dialogs.Push(newGuide("keys", lines(h.Keys, scopes(), version)))
 		return nil
 	})

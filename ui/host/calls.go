@@ -62,12 +62,12 @@ func (h *Host) Start(
 	return Call(h, Slow, do, func(s thread.Status, err error) tea.Cmd {
 		switch {
 		case err != nil:
-			h.NotStarted()
+			h.Screen.NotStarted()
 			return h.Fail(task, err)
 		case s.ID == "":
 			return nil
 		}
-		h.Present(s, focus)
+		h.Screen.Present(s, focus)
 		return h.Notify(thread.LevelInfo, s.DisplayName()+" "+done)
 	})
 }

@@ -35,7 +35,7 @@ type Screen interface {
 
 // Host is what every feature gets.
 type Host struct {
-	Screen
+	Screen  Screen
 	Threads *tree.Tree
 	Dialogs *dialog.Stack
 	Keys    *intent.Table
@@ -45,14 +45,14 @@ type Host struct {
 	// After returns a command that sends a message after a delay.
 	After func(time.Duration, tea.Msg) tea.Cmd
 
-	ctx  context.Context
-	stop context.CancelFunc
-	registry
+	ctx     context.Context
+	stop    context.CancelFunc
+	Actions registry
 }
 
 // New returns a host. Close cancels its calls.
 func New(screen Screen, keys *intent.Table, clock func() time.Time, after func(time.Duration, tea.Msg) tea.Cmd) *Host {
-	h := &Host{Screen: screen, Dialogs: &dialog.Stack{}, Keys: keys, Clock: clock, After: after, registry: newRegistry()}
+	h := &Host{Screen: screen, Dialogs: &dialog.Stack{}, Keys: keys, Clock: clock, After: after, Actions: newRegistry()}
 	h.ctx, h.stop = context.WithCancel(context.Background())
 	return h
 }
@@ -90,7 +90,7 @@ func Running(s *thread.Status) bool { return s.Execution != nil && s.State.State
 func (h *Host) Notify(level thread.Level, text string) tea.Cmd {
 	n := Notice{Level: level, Text: text, At: h.Clock()}
 	h.Notices.Add(n)
-	h.Redraw()
+	h.Screen.Redraw()
 	return h.ShowNotice(n)
 }
 
@@ -111,7 +111,7 @@ func (h *Host) Fail(task string, err error) tea.Cmd {
 	}
 	text = "Could not " + text
 	const others = 40 // cells of the status line that show something else
-	if plain.Width(plain.Line(text)) > h.Width()-others || strings.Contains(text, "\n") {
+	if plain.Width(plain.Line(text)) > h.Screen.Width()-others || strings.Contains(text, "\n") {
 		var body []dialog.Line
 		for _, l := range plain.Lines(err.Error()) {
 			body = append(body, dialog.Line{Text: l})
@@ -123,10 +123,10 @@ func (h *Host) Fail(task string, err error) tea.Cmd {
 
 // Act runs what is registered for an action.
 func (h *Host) Act(a intent.Action) tea.Cmd {
-	if do := h.actions[a]; do != nil {
+	if do := h.Actions.actions[a]; do != nil {
 		return do()
 	}
-	if do, s := h.threads[a], h.Threads.Selected(); do != nil && s != nil {
+	if do, s := h.Actions.threads[a], h.Threads.Selected(); do != nil && s != nil {
 		return do(s)
 	}
 	return nil

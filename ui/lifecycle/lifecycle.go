@@ -38,17 +38,17 @@ type Feature struct {
 // New adds the feature to a host.
 func New(h *host.Host, srv Server) *Feature {
 	f := &Feature{Host: h, srv: srv}
-	h.OnThread(intent.Rename, f.openRename)
-	h.OnThread(intent.Abandon, f.openAbandon)
-	h.OnThread(intent.Pin, f.pin)
-	h.OnThread(intent.Archive, func(s *thread.Status) tea.Cmd {
+	h.Actions.OnThread(intent.Rename, f.openRename)
+	h.Actions.OnThread(intent.Abandon, f.openAbandon)
+	h.Actions.OnThread(intent.Pin, f.pin)
+	h.Actions.OnThread(intent.Archive, func(s *thread.Status) tea.Cmd {
 		if !s.Archived.IsZero() {
 			return f.unarchive(s)
 		}
 		return f.openArchive(s)
 	})
-	h.OnThread(intent.Delete, f.openDelete)
-	h.OnThread(intent.Stop, f.openStop)
+	h.Actions.OnThread(intent.Delete, f.openDelete)
+	h.Actions.OnThread(intent.Stop, f.openStop)
 	return f
 }
 
@@ -189,7 +189,7 @@ func (f *Feature) restoreStep(
 			if !resume {
 				return f.Change("restore "+name, done, func(ctx context.Context) error { return restore(ctx, ref) }, nil)
 			}
-			cols, rows := f.PaneSize()
+			cols, rows := f.Screen.PaneSize()
 			return f.Start("restore "+name, "restored and resumed", false,
 				func(ctx context.Context) (thread.Status, error) {
 					if err := restore(ctx, ref); err != nil {

@@ -28,8 +28,8 @@ type Feature struct {
 // Register adds the feature to a host.
 func Register(h *host.Host, srv Server, archive func(thread.ID) tea.Cmd) {
 	f := &Feature{Host: h, srv: srv, archive: archive}
-	h.OnThread(intent.Merge, func(s *thread.Status) tea.Cmd { return f.open(plan{id: s.ID}) })
-	h.OnThread(intent.Finish, func(s *thread.Status) tea.Cmd { return f.open(plan{id: s.ID, finish: true}) })
+	h.Actions.OnThread(intent.Merge, func(s *thread.Status) tea.Cmd { return f.open(plan{id: s.ID}) })
+	h.Actions.OnThread(intent.Finish, func(s *thread.Status) tea.Cmd { return f.open(plan{id: s.ID, finish: true}) })
 }
 
 // open shows what a merge would do and asks whether to do it.

@@ -13,7 +13,7 @@ import (
 
 // Register adds the feature to a host.
 func Register(h *host.Host) {
-	h.On(intent.Messages, func() tea.Cmd {
+	h.Actions.On(intent.Messages, func() tea.Cmd {
 		var body []dialog.Line
 		for _, n := range slices.Backward(h.Notices.All()) {
 			body = append(body, dialog.Line{Text: n.At.Format("15:04:05 ") + n.Text, Tok: n.Token()})

@@ -17,10 +17,10 @@ import (
 // New adds the feature to a host.
 func New(h *host.Host, srv Server) *Feature {
 	f := &Feature{Host: h, srv: srv, answered: map[string]bool{}}
-	h.On(intent.Offers, f.openModes)
-	h.OnThread(intent.OffersOff, func(*thread.Status) tea.Cmd { return f.openOff() })
-	h.OnThread(intent.TakeOffer, func(*thread.Status) tea.Cmd { return f.open() })
-	h.OnThread(intent.DismissOffer, func(*thread.Status) tea.Cmd { return f.dismiss() })
+	h.Actions.On(intent.Offers, f.openModes)
+	h.Actions.OnThread(intent.OffersOff, func(*thread.Status) tea.Cmd { return f.openOff() })
+	h.Actions.OnThread(intent.TakeOffer, func(*thread.Status) tea.Cmd { return f.open() })
+	h.Actions.OnThread(intent.DismissOffer, func(*thread.Status) tea.Cmd { return f.dismiss() })
 	return f
 }
 

@@ -25,7 +25,7 @@ type Config struct {
 
 // Register adds the feature to a host.
 func Register(h *host.Host, cfg Config) {
-	h.On(intent.Palette, func() tea.Cmd {
+	h.Actions.On(intent.Palette, func() tea.Cmd {
 		h.Dialogs.Push(dialog.NewPicker("commands", append(commands(h, cfg), threads(h, cfg)...)))
 		return nil
 	})

@@ -40,8 +40,8 @@ type Feature struct {
 // New adds the feature to a host.
 func New(h *host.Host, srv Server) *Feature {
 	f := &Feature{Host: h, srv: srv, now: map[thread.PromptID]thread.PromptState{}}
-	h.OnThread(intent.Send, f.openNew)
-	h.OnThread(intent.Prompts, f.Open)
+	h.Actions.OnThread(intent.Send, f.openNew)
+	h.Actions.OnThread(intent.Prompts, f.Open)
 	return f
 }
 

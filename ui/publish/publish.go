@@ -26,8 +26,8 @@ type Feature struct {
 // Register adds the feature to a host.
 func Register(h *host.Host, srv Server) {
 	f := &Feature{h, srv}
-	h.OnThread(intent.Push, func(s *thread.Status) tea.Cmd { return f.open(s, false) })
-	h.OnThread(intent.PR, func(s *thread.Status) tea.Cmd { return f.open(s, true) })
+	h.Actions.OnThread(intent.Push, func(s *thread.Status) tea.Cmd { return f.open(s, false) })
+	h.Actions.OnThread(intent.PR, func(s *thread.Status) tea.Cmd { return f.open(s, true) })
 }
 
 func (f *Feature) open(s *thread.Status, pr bool) tea.Cmd {

@@ -30,15 +30,15 @@ type Feature struct {
 // New adds the feature to a host.
 func New(h *host.Host, srv Server) *Feature {
 	f := &Feature{Host: h, srv: srv}
-	h.OnThread(intent.Resume, f.resume)
-	h.OnThread(intent.Start, f.resume)
-	h.On(intent.Resumes, func() tea.Cmd {
+	h.Actions.OnThread(intent.Resume, f.resume)
+	h.Actions.OnThread(intent.Start, f.resume)
+	h.Actions.On(intent.Resumes, func() tea.Cmd {
 		if !f.Offer() {
 			return h.Notify(thread.LevelInfo, "No interrupted threads")
 		}
 		return nil
 	})
-	h.On(intent.ResumeAll, f.openAll)
+	h.Actions.On(intent.ResumeAll, f.openAll)
 	return f
 }
 
@@ -105,7 +105,7 @@ func (f *Feature) Offer() bool {
 }
 
 func (f *Feature) one(id thread.ID, focus, handOver bool) tea.Cmd {
-	cols, rows := f.PaneSize()
+	cols, rows := f.Screen.PaneSize()
 	return f.Start("resume", "resumed", focus, func(ctx context.Context) (thread.Status, error) {
 		return f.srv.Resume(ctx, string(id), thread.ResumeRequest{Cols: cols, Rows: rows, HandOver: handOver})
 	})
@@ -113,7 +113,7 @@ func (f *Feature) one(id thread.ID, focus, handOver bool) tea.Cmd {
 
 // All resumes all interrupted threads.
 func (f *Feature) All() tea.Cmd {
-	cols, rows := f.PaneSize()
+	cols, rows := f.Screen.PaneSize()
 	return tea.Batch(f.Notify(thread.LevelInfo, "Resuming all …"), host.Call(f.Host, host.Slow,
 		func(ctx context.Context) ([]thread.Status, error) { return f.srv.ResumeAll(ctx, cols, rows) },
 		func(all []thread.Status, err error) tea.Cmd {

@@ -30,7 +30,7 @@ type Feature struct {
 // Register adds the feature to a host.
 func Register(h *host.Host, srv Server) {
 	f := &Feature{h, srv}
-	h.On(intent.Collect, f.open)
+	h.Actions.On(intent.Collect, f.open)
 }
 
 // open shows what would be deleted, and asks.

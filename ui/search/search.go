@@ -36,7 +36,7 @@ type Feature struct {
 // New adds the feature to a host.
 func New(h *host.Host, srv Server, visit func(thread.Hit) tea.Cmd) *Feature {
 	f := &Feature{Host: h, srv: srv, visit: visit}
-	h.On(intent.Find, func() tea.Cmd {
+	h.Actions.On(intent.Find, func() tea.Cmd {
 		f.open = dialog.NewSearch("find")
 		h.Dialogs.Push(f.open)
 		return nil

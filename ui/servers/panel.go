@@ -14,16 +14,16 @@ import (
 
 // panel is the dialog with the table of servers.
 type panel struct {
-	*reports
-	tools *tools // open or closed
+	reports *reports
+	tools   *tools // open or closed
 }
 
 // Title returns the title.
 func (p *panel) Title() string {
-	if p.shown == "" {
+	if p.reports.shown == "" {
 		return "MCP servers"
 	}
-	return "MCP servers of " + p.Name(p.shown)
+	return "MCP servers of " + p.reports.Name(p.reports.shown)
 }
 
 // Scope returns the scope of its keys.
@@ -31,7 +31,7 @@ func (p *panel) Scope() intent.Scope { return intent.Servers }
 
 // Hints returns the keys to show in its frame.
 func (p *panel) Hints(layout.Box) []intent.Action {
-	if p.table.Selected() == nil {
+	if p.reports.table.Selected() == nil {
 		return []intent.Action{intent.Cancel, intent.Help}
 	}
 	return []intent.Action{intent.Toggle, intent.Approve, intent.Tool, intent.Cancel, intent.Open, intent.Sort,
@@ -44,16 +44,16 @@ func (p *panel) Label(a intent.Action) string {
 }
 
 // Size returns the size that it needs.
-func (p *panel) Size(w, h int) (int, int) { return w, p.table.Size(w, h) }
+func (p *panel) Size(w, h int) (int, int) { return w, p.reports.table.Size(w, h) }
 
 // Draw draws the table.
 func (p *panel) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
-	p.table.Draw(c, b, th, p.Keys, p.Clock())
+	p.reports.table.Draw(c, b, th, p.reports.Keys, p.reports.Clock())
 }
 
 // Click selects a server; a click on its box switches it.
 func (p *panel) Click(x, y int) dialog.Result {
-	if p.table.Click(x, y) {
+	if p.reports.table.Click(x, y) {
 		return p.Handle(intent.Toggle)
 	}
 	return nil
@@ -66,12 +66,12 @@ func (p *panel) Handle(in intent.Intent) dialog.Result {
 	case intent.Cancel:
 		return dialog.Cancelled{}
 	case intent.Help:
-		return host.Stay(func() tea.Cmd { return p.Act(intent.Help) })
+		return host.Stay(func() tea.Cmd { return p.reports.Act(intent.Help) })
 	case intent.Sort:
-		return host.Stay(func() tea.Cmd { return p.Notify(thread.LevelInfo, "Sorted by "+p.table.Sort()) })
+		return host.Stay(func() tea.Cmd { return p.reports.Notify(thread.LevelInfo, "Sorted by "+p.reports.table.Sort()) })
 	case intent.Problems:
 		return host.Stay(func() tea.Cmd {
-			p.Dialogs.Push(dialog.NewText("problems of MCP servers", mcp.Troubles(p.table.Report())))
+			p.reports.Dialogs.Push(dialog.NewText("problems of MCP servers", mcp.Troubles(p.reports.table.Report())))
 			return nil
 		})
 	default:
@@ -81,10 +81,10 @@ func (p *panel) Handle(in intent.Intent) dialog.Result {
 
 // onServer moves to another server, or does something with the one under the cursor.
 func (p *panel) onServer(a intent.Action) dialog.Result {
-	if p.table.Handle(a) {
+	if p.reports.table.Handle(a) {
 		return nil
 	}
-	s, do := p.table.Selected(), p.action(a)
+	s, do := p.reports.table.Selected(), p.action(a)
 	if s == nil || do == nil {
 		return nil
 	}
@@ -95,21 +95,21 @@ func (p *panel) onServer(a intent.Action) dialog.Result {
 func (p *panel) action(a intent.Action) func(*thread.MCPServer) tea.Cmd {
 	switch a {
 	case intent.Toggle:
-		return func(s *thread.MCPServer) tea.Cmd { return p.toggle(s, false) }
+		return func(s *thread.MCPServer) tea.Cmd { return p.reports.toggle(s, false) }
 	case intent.SwitchNow:
-		return func(s *thread.MCPServer) tea.Cmd { return p.toggle(s, true) }
+		return func(s *thread.MCPServer) tea.Cmd { return p.reports.toggle(s, true) }
 	case intent.Tool:
 		return p.openTools
 	case intent.Approve:
-		return p.askLaunch
+		return p.reports.askLaunch
 	case intent.Open:
-		return p.openDetails
+		return p.reports.openDetails
 	case intent.Log:
-		return p.openLog
+		return p.reports.openLog
 	case intent.Relaunch:
-		return p.askRestart
+		return p.reports.askRestart
 	case intent.SignIn:
-		return p.askSignIn
+		return p.reports.askSignIn
 	default:
 		return nil
 	}
@@ -118,7 +118,7 @@ func (p *panel) action(a intent.Action) func(*thread.MCPServer) tea.Cmd {
 // openTools opens the list of a server's tools.
 func (p *panel) openTools(s *thread.MCPServer) tea.Cmd {
 	p.tools = newTools(p.reports, s)
-	p.Dialogs.Push(p.tools)
+	p.reports.Dialogs.Push(p.tools)
 	return p.tools.follow()
 }
 

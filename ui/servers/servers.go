@@ -22,7 +22,7 @@ const every = 5 * time.Second
 
 // Feature has the MCP servers.
 type Feature struct {
-	*reports
+	reports *reports
 	panel   *panel // open or closed
 	ticking bool
 }
@@ -31,22 +31,22 @@ type Feature struct {
 func New(h *host.Host, srv Server) *Feature {
 	f := &Feature{reports: &reports{Host: h, srv: srv, busy: map[string]bool{}}}
 	f.panel = &panel{reports: f.reports}
-	f.again()
-	h.On(intent.MCP, func() tea.Cmd {
+	f.reports.again()
+	h.Actions.On(intent.MCP, func() tea.Cmd {
 		f.panel = &panel{reports: f.reports}
 		h.Dialogs.Push(f.panel)
-		f.again()
+		f.reports.again()
 		return f.Follow()
 	})
 	return f
 }
 
 // Panel returns the list for the side bar.
-func (f *Feature) Panel() *mcp.Panel { return &f.side }
+func (f *Feature) Panel() *mcp.Panel { return &f.reports.side }
 
 // Selected returns the id of the server under the cursor of the panel, or "".
 func (f *Feature) Selected() string {
-	if s := f.table.Selected(); s != nil {
+	if s := f.reports.table.Selected(); s != nil {
 		return ref(s)
 	}
 	return ""
@@ -54,32 +54,32 @@ func (f *Feature) Selected() string {
 
 // Show sets the thread whose servers are wanted; "" is none.
 func (f *Feature) Show(id thread.ID) {
-	if id != f.thread {
-		f.thread = id
-		f.discard()
+	if id != f.reports.thread {
+		f.reports.thread = id
+		f.reports.discard()
 	}
 }
 
 // Changed tells that the servers of a thread, or of all if id is empty, have changed.
 func (f *Feature) Changed(id thread.ID) {
-	if id == "" || id == f.thread {
-		f.again()
+	if id == "" || id == f.reports.thread {
+		f.reports.again()
 	}
 }
 
 // Follow loads what is out of date. Call it after every message.
-func (f *Feature) Follow() tea.Cmd { return tea.Batch(f.load(), f.panel.follow(), f.tick()) }
+func (f *Feature) Follow() tea.Cmd { return tea.Batch(f.reports.load(), f.panel.follow(), f.tick()) }
 
 // tick keeps what the open panel shows up to date.
 func (f *Feature) tick() tea.Cmd {
-	if f.ticking || !f.Dialogs.Has(f.panel) {
+	if f.ticking || !f.reports.Dialogs.Has(f.panel) {
 		return nil
 	}
 	f.ticking = true
-	return f.After(every, host.Reply(func() tea.Cmd {
+	return f.reports.After(every, host.Reply(func() tea.Cmd {
 		f.ticking = false
-		if f.Dialogs.Has(f.panel) {
-			f.again()
+		if f.reports.Dialogs.Has(f.panel) {
+			f.reports.again()
 		}
 		return nil
 	}))

@@ -15,13 +15,13 @@ import (
 
 // tools is the dialog with the tools of a server for a thread.
 type tools struct {
-	*reports
-	in     thread.ID
-	server string
-	name   string
-	list   mcp.Tools
-	detail thread.MCPDetail
-	late   loads
+	reports *reports
+	in      thread.ID
+	server  string
+	name    string
+	list    mcp.Tools
+	detail  thread.MCPDetail
+	late    loads
 	// seenEvents and seenChanges are how many of them the list knows of.
 	seenEvents, seenChanges int
 }
@@ -35,25 +35,25 @@ func newTools(r *reports, s *thread.MCPServer) *tools {
 
 // follow loads the tools, if they are out of date and not on their way.
 func (t *tools) follow() tea.Cmd {
-	if !t.Dialogs.Has(t) {
+	if !t.reports.Dialogs.Has(t) {
 		return nil
 	}
-	if t.in != t.shown {
-		t.Dialogs.Close(t) // another thread is shown
+	if t.in != t.reports.shown {
+		t.reports.Dialogs.Close(t) // another thread is shown
 		return nil
 	}
-	if t.seenEvents != t.events {
+	if t.seenEvents != t.reports.events {
 		t.late.again()
 	}
-	if t.seenChanges != t.changes {
+	if t.seenChanges != t.reports.changes {
 		t.late.discard()
 	}
-	t.seenEvents, t.seenChanges = t.events, t.changes
+	t.seenEvents, t.seenChanges = t.reports.events, t.reports.changes
 	n, ok := t.late.begin()
 	if !ok {
 		return nil
 	}
-	return t.fetch(t.server, func(d thread.MCPDetail, err error) tea.Cmd {
+	return t.reports.fetch(t.server, func(d thread.MCPDetail, err error) tea.Cmd {
 		switch {
 		case !t.late.end(n):
 		case err != nil:
@@ -107,7 +107,7 @@ func (t *tools) Handle(in intent.Intent) dialog.Result {
 	case intent.Cancel:
 		return dialog.Cancelled{}
 	case intent.Help:
-		return host.Stay(func() tea.Cmd { return t.Act(intent.Help) })
+		return host.Stay(func() tea.Cmd { return t.reports.Act(intent.Help) })
 	case intent.Approve:
 		return host.Stay(t.askWithheld)
 	default:
@@ -127,7 +127,7 @@ func (t *tools) onTool(a intent.Action) dialog.Result {
 		return host.Stay(func() tea.Cmd { return t.toggle(tool) })
 	case a == intent.Open:
 		return host.Stay(func() tea.Cmd {
-			t.Dialogs.Push(dialog.NewText("tool of "+t.name, mcp.Tool(tool)))
+			t.reports.Dialogs.Push(dialog.NewText("tool of "+t.name, mcp.Tool(tool)))
 			return nil
 		})
 	}
@@ -139,14 +139,14 @@ func (t *tools) toggle(tool *thread.MCPTool) tea.Cmd {
 	name := plain.Cut(plain.Line(tool.Name), 60)
 	switch {
 	case t.in == "":
-		return t.Notify(thread.LevelInfo, "Select a thread to switch its tools")
+		return t.reports.Notify(thread.LevelInfo, "Select a thread to switch its tools")
 	case tool.Unusable != "":
-		return t.Notify(thread.LevelWarn, name+" cannot be used: "+plain.Cut(plain.Line(tool.Unusable), 100))
+		return t.reports.Notify(thread.LevelWarn, name+" cannot be used: "+plain.Cut(plain.Line(tool.Unusable), 100))
 	case tool.Withheld != "":
-		return t.Notify(thread.LevelWarn, name+" is withheld: "+plain.Cut(plain.Line(tool.Withheld), 100))
+		return t.reports.Notify(thread.LevelWarn, name+" is withheld: "+plain.Cut(plain.Line(tool.Withheld), 100))
 	}
 	c := thread.MCPChange{Thread: string(t.in), Server: t.server, Tool: tool.Name, On: !tool.On}
-	return t.change("switch "+name, c, func(got thread.MCPReport) string {
+	return t.reports.change("switch "+name, c, func(got thread.MCPReport) string {
 		if c.On {
 			return name + " on"
 		}
@@ -163,12 +163,12 @@ func (t *tools) toggle(tool *thread.MCPTool) tea.Cmd {
 func (t *tools) askWithheld() tea.Cmd {
 	body, some := mcp.Withheld(t.detail)
 	if !some {
-		return t.Notify(thread.LevelInfo, "No tool of "+t.name+" is withheld")
+		return t.reports.Notify(thread.LevelInfo, "No tool of "+t.name+" is withheld")
 	}
 	a := thread.MCPAct{Act: "approve-tools", Server: t.server, Thread: string(t.in), Hash: t.detail.ToolsHash}
-	t.Dialogs.Push(dialog.NewAsk("accept these tools of "+t.name+"?", body, dialog.Cancel("Cancel"),
+	t.reports.Dialogs.Push(dialog.NewAsk("accept these tools of "+t.name+"?", body, dialog.Cancel("Cancel"),
 		dialog.Choice{Label: "Accept", Read: true, Result: host.Do(func() tea.Cmd {
-			return t.act("accept tools of "+t.name, "Tools of "+t.name+" accepted", a)
+			return t.reports.act("accept tools of "+t.name, "Tools of "+t.name+" accepted", a)
 		})}))
 	return nil
 }

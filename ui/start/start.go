@@ -37,7 +37,7 @@ type Feature struct {
 // New adds the feature to a host.
 func New(h *host.Host, srv Server, cfg Config) *Feature {
 	f := &Feature{Host: h, srv: srv, cfg: cfg}
-	h.On(intent.New, f.Open)
+	h.Actions.On(intent.New, f.Open)
 	return f
 }
 
@@ -66,7 +66,7 @@ func (f *Feature) place(typed string) string {
 func (f *Feature) create(req thread.NewRequest) tea.Cmd {
 	return f.TypeLines(runner.RunsLines(f.cfg.Agents(), req.Agent), req.Prompt, func(lines bool) tea.Cmd {
 		req.Lines = lines
-		req.Cols, req.Rows = f.PaneSize()
+		req.Cols, req.Rows = f.Screen.PaneSize()
 		req.Dir = f.place(req.Dir)
 		return tea.Batch(f.Notify(thread.LevelInfo, "Starting "+req.Agent+" …"), f.Start("start a thread", "started", true,
 			func(ctx context.Context) (thread.Status, error) { return f.srv.New(ctx, req) }))

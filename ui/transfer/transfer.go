@@ -27,11 +27,11 @@ type Feature struct {
 // Register adds the feature to a host, for the project in a folder.
 func Register(h *host.Host, srv Server, project string) {
 	f := &Feature{h, srv}
-	h.On(intent.Import, func() tea.Cmd {
+	h.Actions.On(intent.Import, func() tea.Cmd {
 		h.Dialogs.Push(newImport(project, f.load))
 		return nil
 	})
-	h.OnThread(intent.Export, func(s *thread.Status) tea.Cmd {
+	h.Actions.OnThread(intent.Export, func(s *thread.Status) tea.Cmd {
 		h.Dialogs.Push(newExport(s, project, f.export))
 		return nil
 	})

@@ -15,7 +15,7 @@ import (
 
 // Register adds the feature to a host.
 func Register(h *host.Host) {
-	h.On(intent.Undo, func() tea.Cmd { return open(h) })
+	h.Actions.On(intent.Undo, func() tea.Cmd { return open(h) })
 }
 
 // open asks whether to undo the last action.

@@ -32,7 +32,7 @@ type Feature struct {
 // Register adds the feature to a host.
 func Register(h *host.Host, srv Server, offer func() *thread.Offer) {
 	f := &Feature{h, srv, offer}
-	h.OnThread(intent.Why, f.open)
+	h.Actions.OnThread(intent.Why, f.open)
 }
 
 func (f *Feature) open(s *thread.Status) tea.Cmd {

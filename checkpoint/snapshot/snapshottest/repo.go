@@ -44,6 +44,7 @@ type Repo struct {
 type Store struct {
 	*snapshot.Store
 	*worktree.Keeper
+	*worktree.Finder
 }
 
 // OpenStore makes a Store.
@@ -53,7 +54,7 @@ func OpenStore(where worktree.Config, cfg snapshot.Config) (*Store, error) {
 		return nil, err
 	}
 	s := snapshot.New(found, cfg)
-	return &Store{Store: s, Keeper: worktree.NewKeeper(found, s)}, nil
+	return &Store{Store: s, Keeper: worktree.NewKeeper(found, s), Finder: found}, nil
 }
 
 // Trees is the folder of worktrees.

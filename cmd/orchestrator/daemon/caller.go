@@ -81,7 +81,7 @@ func (s *Server) may(ctx context.Context, r api.MayRequest) error {
 
 // grants returns what a thread's agent may do.
 func (s *Server) grants(ctx context.Context, r api.Ref) (api.ThreadGrants, error) {
-	st, err := s.Manager.Status(ctx, r.Thread)
+	st, err := s.Manager.Threads.Status(ctx, r.Thread)
 	if err != nil {
 		return api.ThreadGrants{}, err
 	}
@@ -95,7 +95,7 @@ func (s *Server) setGrants(ctx context.Context, r api.GrantsRequest) (api.Thread
 			return api.ThreadGrants{}, err
 		}
 	}
-	err := s.Manager.SetGrants(ctx, r.Thread, func(have []thread.Grant) []thread.Grant {
+	err := s.Manager.Lifecycle.SetGrants(ctx, r.Thread, func(have []thread.Grant) []thread.Grant {
 		return grant.Change(have, r.Add, r.Remove)
 	})
 	if err != nil {

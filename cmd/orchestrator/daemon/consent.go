@@ -44,12 +44,12 @@ func (s *Server) mayChange(ctx context.Context, id thread.PromptID, text string)
 	if !callerOf(ctx).Agent {
 		return nil
 	}
-	to, err := s.Manager.PromptThread(ctx, id)
+	to, err := s.Manager.Prompts.Thread(ctx, id)
 	if err != nil {
 		return err
 	}
 	if text == "" {
-		p, err := s.Manager.Prompt(ctx, string(to.ID), id)
+		p, err := s.Manager.Prompts.Prompt(ctx, string(to.ID), id)
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ import (
 func New(c Config) *Server {
 	s := &Server{Config: c, lastSeen: time.Now(), misses: newMisses()}
 	s.guard = guard{callers: c.Callers, log: c.Log, status: func(ctx context.Context, name string) (thread.Status, error) {
-		return c.Manager.Status(ctx, name)
+		return c.Manager.Threads.Status(ctx, name)
 	}}
 	r := newRoutes(s)
 	s.register(r)

@@ -24,9 +24,9 @@ func (s *Server) register(r *routes) {
 		return s.Contexts.Change(ctx, q)
 	})
 	stream(r, api.Events, nil, func(ctx context.Context, _ api.None) (<-chan thread.Event, error) {
-		return s.Manager.Events(ctx)
+		return s.Manager.Threads.Events(ctx)
 	})
-	stream(r, api.Speech, itsRef(), named(s.Manager.Speech))
+	stream(r, api.Speech, itsRef(), named(s.Manager.Threads.Speech))
 	r.handle("GET", api.Terminal, s.terminal)
 }
 
@@ -46,46 +46,46 @@ func (s *Server) registerServer(r *routes) {
 func (s *Server) registerThreads(r *routes) {
 	m := s.Manager
 	answer(r, api.List, nil, func(ctx context.Context, _ api.None) ([]thread.Status, error) {
-		list, err := m.List(ctx)
+		list, err := m.Threads.List(ctx)
 		return callerOf(ctx).Visible(list), err
 	})
-	answer(r, api.Status, itsRef(), named(m.Status))
+	answer(r, api.Status, itsRef(), named(m.Threads.Status))
 	answer(r, api.New, nil, func(ctx context.Context, q thread.NewRequest) (thread.Status, error) {
 		if err := consents(ctx, q.Lines); err != nil {
 			return thread.Status{}, err
 		}
-		return m.New(ctx, q)
+		return m.Creation.New(ctx, q)
 	})
 	answer(r, api.Fork, nil, func(ctx context.Context, q thread.ForkRequest) (thread.Status, error) {
 		if err := consents(ctx, q.Lines || q.HandOver); err != nil {
 			return thread.Status{}, err
 		}
-		return m.Fork(ctx, q)
+		return m.Forks.Fork(ctx, q)
 	})
 	answer(r, api.Resume, nil, func(ctx context.Context, q api.ResumeRequest) (thread.Status, error) {
 		if err := consents(ctx, q.HandOver); err != nil {
 			return thread.Status{}, err
 		}
-		return m.Resume(ctx, q.Thread, thread.ResumeRequest{Cols: q.Cols, Rows: q.Rows, HandOver: q.HandOver})
+		return m.Agents.Resume(ctx, q.Thread, thread.ResumeRequest{Cols: q.Cols, Rows: q.Rows, HandOver: q.HandOver})
 	})
 	answer(r, api.ResumeAll, nil, func(ctx context.Context, q api.ResumeRequest) ([]thread.Status, error) {
-		return m.ResumeAll(ctx, q.Cols, q.Rows)
+		return m.Agents.ResumeAll(ctx, q.Cols, q.Rows)
 	})
-	answer(r, api.SetUp, nil, named(m.SetUp))
-	obey(r, api.StopAgent, nil, toNamed(m.StopAgent))
-	answer(r, api.Why, itsRef(), named(m.Why))
-	answer(r, api.Switch, nil, named(m.Switch))
-	obey(r, api.Seen, nil, toNamed(m.Seen))
+	answer(r, api.SetUp, nil, named(m.Lifecycle.SetUp))
+	obey(r, api.StopAgent, nil, toNamed(m.Agents.Stop))
+	answer(r, api.Why, itsRef(), named(m.Threads.Why))
+	answer(r, api.Switch, nil, named(m.Lifecycle.Switch))
+	obey(r, api.Seen, nil, toNamed(m.Lifecycle.Seen))
 	answer(r, api.Rename, nil, func(ctx context.Context, q api.RenameRequest) (thread.Status, error) {
-		return m.Rename(ctx, q.Thread, q.Name)
+		return m.Lifecycle.Rename(ctx, q.Thread, q.Name)
 	})
-	obey(r, api.Pin, nil, func(ctx context.Context, q api.PinRequest) error { return m.Pin(ctx, q.Thread, q.On) })
-	obey(r, api.Archive, nil, toNamed(m.Archive))
-	obey(r, api.Unarchive, nil, toNamed(m.Unarchive))
-	obey(r, api.Delete, nil, toNamed(m.Delete))
-	obey(r, api.Undelete, nil, toNamed(m.Undelete))
+	obey(r, api.Pin, nil, func(ctx context.Context, q api.PinRequest) error { return m.Lifecycle.Pin(ctx, q.Thread, q.On) })
+	obey(r, api.Archive, nil, toNamed(m.Lifecycle.Archive))
+	obey(r, api.Unarchive, nil, toNamed(m.Lifecycle.Unarchive))
+	obey(r, api.Delete, nil, toNamed(m.Lifecycle.Delete))
+	obey(r, api.Undelete, nil, toNamed(m.Lifecycle.Undelete))
 	obey(r, api.Abandon, nil, func(ctx context.Context, q api.AbandonRequest) error {
-		return m.Abandon(ctx, q.Thread, q.Reason)
+		return m.Lifecycle.Abandon(ctx, q.Thread, q.Reason)
 	})
 }
 
@@ -93,7 +93,7 @@ func (s *Server) registerThreads(r *routes) {
 func (s *Server) registerPrompts(r *routes) {
 	m := s.Manager
 	answer(r, api.Ask, nil, func(ctx context.Context, q api.AskRequest) (thread.Prompt, error) {
-		to, err := m.Status(ctx, q.Thread)
+		to, err := m.Threads.Status(ctx, q.Thread)
 		if err == nil {
 			err = maySend(ctx, to, q.Text)
 		}
@@ -103,27 +103,27 @@ func (s *Server) registerPrompts(r *routes) {
 		if err != nil {
 			return thread.Prompt{}, err
 		}
-		return m.Ask(ctx, string(to.ID), thread.AskRequest{Text: q.Text, Lines: q.Lines})
+		return m.Prompts.Ask(ctx, string(to.ID), thread.AskRequest{Text: q.Text, Lines: q.Lines})
 	})
 	answer(r, api.Prompts, aThread(func(q *api.PromptsRequest) *string { return &q.Thread }),
 		func(ctx context.Context, q api.PromptsRequest) ([]thread.Prompt, error) {
-			return m.NewestPrompts(ctx, q.Thread, q.Open, q.Limit)
+			return m.Prompts.Newest(ctx, q.Thread, q.Open, q.Limit)
 		})
 	answer(r, api.Prompt, aThread(func(q *api.PromptRef) *string { return &q.Thread }),
 		func(ctx context.Context, q api.PromptRef) (thread.Prompt, error) {
-			return m.Prompt(ctx, q.Thread, q.ID)
+			return m.Prompts.Prompt(ctx, q.Thread, q.ID)
 		})
 	answer(r, api.EditPrompt, nil, func(ctx context.Context, q api.EditRequest) (thread.Prompt, error) {
 		if err := s.mayChange(ctx, q.ID, q.Text); err != nil {
 			return thread.Prompt{}, err
 		}
-		return m.EditPrompt(ctx, q.ID, q.Text)
+		return m.Prompts.Edit(ctx, q.ID, q.Text)
 	})
 	answer(r, api.CancelPrompt, nil, func(ctx context.Context, q api.PromptRef) (thread.Prompt, error) {
 		if err := s.ofThread(ctx, q); err != nil {
 			return thread.Prompt{}, err
 		}
-		return m.CancelPrompt(ctx, q.ID)
+		return m.Prompts.Cancel(ctx, q.ID)
 	})
 	answer(r, api.AskAgain, nil, func(ctx context.Context, q api.PromptRef) (thread.Prompt, error) {
 		if err := s.ofThread(ctx, q); err != nil {
@@ -132,12 +132,12 @@ func (s *Server) registerPrompts(r *routes) {
 		if err := s.mayChange(ctx, q.ID, ""); err != nil {
 			return thread.Prompt{}, err
 		}
-		return m.AskAgain(ctx, q.ID)
+		return m.Prompts.Again(ctx, q.ID)
 	})
 	answer(r, api.AnswerOffer, nil, func(ctx context.Context, q api.OfferAnswer) (thread.Status, error) {
-		return m.AnswerOffer(ctx, q.Offer, q.Answer)
+		return m.Offers.Answer(ctx, q.Offer, q.Answer)
 	})
-	obey(r, api.SetOffers, nil, func(ctx context.Context, q api.OffersRequest) error { return m.SetOffers(ctx, q.Mode) })
+	obey(r, api.SetOffers, nil, func(ctx context.Context, q api.OffersRequest) error { return m.Offers.SetMode(ctx, q.Mode) })
 }
 
 // ofThread returns an error for a prompt that is not of the thread that the request names.
@@ -145,7 +145,7 @@ func (s *Server) ofThread(ctx context.Context, q api.PromptRef) error {
 	if q.Thread == "" {
 		return nil
 	}
-	_, err := s.Manager.Prompt(ctx, q.Thread, q.ID)
+	_, err := s.Manager.Prompts.Prompt(ctx, q.Thread, q.ID)
 	return err
 }
 
@@ -154,22 +154,22 @@ func (s *Server) registerHistory(r *routes) {
 	m := s.Manager
 	answer(r, api.Timeline, aThread(func(q *api.TimelineRequest) *string { return &q.Thread }),
 		func(ctx context.Context, q api.TimelineRequest) ([]thread.Checkpoint, error) {
-			return m.Timeline(ctx, q.Thread, q.Page)
+			return m.History.Timeline(ctx, q.Thread, q.Page)
 		})
 	answer(r, api.Turn, aThread(func(q *api.TurnRequest) *string { return &q.Thread }),
 		func(ctx context.Context, q api.TurnRequest) ([]thread.Entry, error) {
-			return m.Turn(ctx, q.Thread, q.At)
+			return m.History.Turn(ctx, q.Thread, q.At)
 		})
-	answer(r, api.Diff, aThread(func(q *thread.DiffRequest) *string { return &q.Thread }), m.Diff)
-	answer(r, api.Rewind, nil, m.Rewind)
+	answer(r, api.Diff, aThread(func(q *thread.DiffRequest) *string { return &q.Thread }), m.History.Diff)
+	answer(r, api.Rewind, nil, m.Rewinds.Rewind)
 	answer(r, api.Find, nil, func(ctx context.Context, q api.FindRequest) ([]thread.Hit, error) {
-		return m.Find(ctx, q.Query, q.Limit)
+		return m.History.Find(ctx, q.Query, q.Limit)
 	})
-	answer(r, api.Merge, nil, m.Merge)
-	answer(r, api.MergeContinue, nil, named(m.MergeContinue))
-	obey(r, api.MergeAbort, nil, toNamed(m.MergeAbort))
-	answer(r, api.Finish, nil, named(m.Finish))
-	answer(r, api.Push, nil, m.Push)
+	answer(r, api.Merge, nil, m.Merges.Start)
+	answer(r, api.MergeContinue, nil, named(m.Merges.Continue))
+	obey(r, api.MergeAbort, nil, toNamed(m.Merges.Abort))
+	answer(r, api.Finish, nil, named(m.Merges.Finish))
+	answer(r, api.Push, nil, m.Merges.Push)
 }
 
 // registerFiles adds export, import, backup and retention.

@@ -33,7 +33,7 @@ func (s *Server) registerMCP(r *routes) {
 		return s.MCP.Act(ctx, q)
 	})
 	answer(r, api.CallMCP, nil, func(ctx context.Context, q thread.MCPCall) (thread.MCPResult, error) {
-		return s.MCP.Call(ctx, q)
+		return s.MCP.CallTool(ctx, q)
 	})
 	r.handle(http.MethodPost, api.ServeMCP, s.serveMCP)
 }
@@ -62,7 +62,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 		_ = conn.Close()
 		return
 	}
-	if err := s.MCP.Serve(c.Thread, hijacked{Conn: conn, in: buffered.Reader}); err != nil {
+	if err := s.ServeMCP(c.Thread, hijacked{Conn: conn, in: buffered.Reader}); err != nil {
 		s.Log.Debug("an agent's MCP connection ended", "thread", string(c.Thread), "err", err)
 	}
 }

@@ -57,9 +57,7 @@ type MCP interface {
 	Why(context.Context, thread.MCPTask) ([]thread.MCPWhy, error)
 	Switch(context.Context, thread.MCPChange) (thread.MCPReport, error)
 	Act(context.Context, thread.MCPAct) (thread.MCPDetail, error)
-	Call(context.Context, thread.MCPCall) (thread.MCPResult, error)
-	// Serve serves a thread's agent over a connection until it ends, and closes it.
-	Serve(id thread.ID, connection io.ReadWriteCloser) error
+	CallTool(context.Context, thread.MCPCall) (thread.MCPResult, error)
 }
 
 // Config configures a Server.
@@ -70,8 +68,10 @@ type Config struct {
 	// Agents lists the agents that can be used here.
 	Agents func(context.Context) []thread.AgentInfo
 	// MCP controls the MCP servers.
-	MCP  MCP
-	Info func(context.Context, api.InfoRequest) (api.ServerInfo, error)
+	MCP MCP
+	// ServeMCP serves a thread's agent over a connection until it ends, and closes it.
+	ServeMCP func(id thread.ID, connection io.ReadWriteCloser) error
+	Info     func(context.Context, api.InfoRequest) (api.ServerInfo, error)
 	// Transfer exports and imports threads.
 	Transfer Transfer
 	// Staging keeps staged data.

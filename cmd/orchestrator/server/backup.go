@@ -51,7 +51,7 @@ func (p transfer) Backup(ctx context.Context, r thread.TransferRequest) (kept th
 	}
 	kept.File, kept.Threads, kept.Checkpoints, kept.Secrets, kept.Notes = r.File, len(done.Threads), done.Checkpoints,
 		r.WithSecrets, append(done.Notes, notes()...)
-	if spooled, unsaved := p.manager.Refused(); spooled+unsaved > 0 {
+	if spooled, unsaved := p.manager.Threads.Refused(); spooled+unsaved > 0 {
 		kept.Notes = append(kept.Notes,
 			fmt.Sprintf("%d answers that are not in the store yet are missing from it", spooled+unsaved))
 	}
@@ -97,12 +97,12 @@ func (p transfer) RestoreBackup(ctx context.Context, r thread.TransferRequest) (
 	about, done, err := in.Read(ctx, p.store, f)
 	var ids []thread.ID
 	for _, t := range done.Threads { // including those shown before an error
-		if _, aerr := p.manager.Adopt(ctx, t.ID); aerr != nil {
+		if _, aerr := p.manager.Threads.Adopt(ctx, t.ID); aerr != nil {
 			err = errors.Join(err, aerr)
 		}
 		ids = append(ids, t.ID)
 	}
-	kept.LeftOut = p.manager.Imported(ctx, ids)
+	kept.LeftOut = p.manager.Lifecycle.Imported(ctx, ids)
 	kept.File, kept.Threads, kept.Checkpoints = r.File, len(done.Threads), done.Checkpoints
 	for _, t := range done.Existing {
 		kept.Existing = append(kept.Existing, t.Name)
@@ -158,7 +158,7 @@ func (p transfer) worktree(ctx context.Context, t thread.Thread) (made thread.Wo
 	if head.Snapshot == nil {
 		return made, errors.New("its last checkpoint has no files")
 	}
-	all, err := p.files.Made(ctx)
+	all, err := p.files.Finder.Made(ctx)
 	if made, ok := all[t.ID]; err != nil || ok { // by an interrupted restore
 		return made, err
 	}

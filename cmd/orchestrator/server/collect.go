@@ -53,7 +53,7 @@ func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread
 	}
 	var all []checkpoint.Candidate
 	for _, t := range threads {
-		s, err := c.manager.Status(ctx, string(t.ID))
+		s, err := c.manager.Threads.Status(ctx, string(t.ID))
 		running := err == nil && s.Execution != nil || c.careful && t.Deleted.IsZero() && unmerged(t)
 		all = append(all, checkpoint.Candidate{Thread: t, Bytes: sizes[t.ID], Running: running})
 	}
@@ -68,7 +68,7 @@ func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread
 	}
 	doomed := c.policy.Select(c.clock.since, all)
 	if !r.DryRun {
-		doomed, err = checkpoint.Collect(ctx, c.store, doomed, c.manager.Discard)
+		doomed, err = checkpoint.Collect(ctx, c.store, doomed, c.manager.Lifecycle.Discard)
 		if c.files != nil && c.policy.Deleted > 0 {
 			freed, trashErr := c.files.EmptyTrash(c.clock.time().Add(-c.policy.Deleted))
 			done.Freed, err = done.Freed+freed, errors.Join(err, trashErr)

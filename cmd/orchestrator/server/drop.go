@@ -30,7 +30,7 @@ func (a *Server) takeDropped(ctx context.Context) error {
 // dropHomes returns the folders of the running threads whose agents hand data over in files.
 func (a *Server) dropHomes() map[thread.ID]string {
 	homes := map[thread.ID]string{}
-	for _, id := range a.manager.Running() {
+	for _, id := range a.manager.Threads.Running() {
 		home := a.Project.ThreadHome(id)
 		if _, err := os.Lstat(filepath.Join(home, thread.DropFolder)); err == nil {
 			homes[id] = home

@@ -10,6 +10,7 @@ import (
 type keptFiles struct {
 	*snapshot.Store
 	*worktree.Keeper
+	*worktree.Finder
 }
 
 var (
@@ -26,5 +27,5 @@ func openFiles(where worktree.Config, cfg snapshot.Config) (*keptFiles, error) {
 		return nil, err
 	}
 	store := snapshot.New(found, cfg)
-	return &keptFiles{Store: store, Keeper: worktree.NewKeeper(found, store)}, nil
+	return &keptFiles{Store: store, Keeper: worktree.NewKeeper(found, store), Finder: found}, nil
 }

@@ -27,7 +27,7 @@ func (a *Server) openMasks(context.Context) error {
 	}
 	a.masks = masks.Open(folder, masks.Config{Log: a.Log, Taken: a.staging.Has, Seals: seals{a.store}, Notice: func(id thread.ID, text string) {
 		if a.manager != nil { // while the server opens, the log has it
-			a.manager.Notice(id, thread.LevelWarn, text)
+			a.manager.Traffic.Notice(id, thread.LevelWarn, text)
 		}
 	}})
 	a.onClose(a.masks.Close)
@@ -137,14 +137,14 @@ func keeps(names []string) func(tool string) bool {
 // wayOut tells what to do when a thread's context is full, "" if its agent is to find out itself. Where offers are
 // automatic, the prompt goes on in a fork.
 func (a *Server) wayOut(id thread.ID, prompt string) string {
-	if a.manager.OfferMode() == thread.OffersOff {
+	if a.manager.Offers.Mode() == thread.OffersOff {
 		return ""
 	}
-	s, err := a.manager.Status(context.Background(), string(id))
+	s, err := a.manager.Threads.Status(context.Background(), string(id))
 	if err != nil {
 		return ""
 	}
-	if a.manager.Outgrown(id, prompt) {
+	if a.manager.Offers.Outgrown(id, prompt) {
 		return masking.GoesOn
 	}
 	return masking.WaysOut(s.Name)
@@ -155,7 +155,7 @@ type lineage struct{ manager *manager.Manager }
 
 // Lineage implements masking.Threads.
 func (l lineage) Lineage(id thread.ID) (parent thread.ID, last time.Time) {
-	s, err := l.manager.Status(context.Background(), string(id))
+	s, err := l.manager.Threads.Status(context.Background(), string(id))
 	if err != nil {
 		return "", time.Time{}
 	}
@@ -186,7 +186,7 @@ const curvePoints = 500
 
 // Context says what fills a thread's context.
 func (c contexts) Context(ctx context.Context, name string) (thread.ContextReport, error) {
-	s, err := c.manager.Status(ctx, name)
+	s, err := c.manager.Threads.Status(ctx, name)
 	if err != nil {
 		return thread.ContextReport{}, err
 	}
@@ -201,7 +201,7 @@ func (c contexts) Context(ctx context.Context, name string) (thread.ContextRepor
 	if r.Window == 0 {
 		r.Window, r.Model = s.Gauge.Window, s.Gauge.Model
 	}
-	list, err := c.manager.Timeline(ctx, string(s.ID), thread.Page{Limit: curvePoints})
+	list, err := c.manager.History.Timeline(ctx, string(s.ID), thread.Page{Limit: curvePoints})
 	if err != nil {
 		return r, err
 	}
@@ -217,7 +217,7 @@ func (c contexts) Context(ctx context.Context, name string) (thread.ContextRepor
 
 // Change changes what is masked of a thread's conversation.
 func (c contexts) Change(ctx context.Context, change thread.ContextChange) (thread.ContextReport, error) {
-	s, err := c.manager.Status(ctx, change.Thread)
+	s, err := c.manager.Threads.Status(ctx, change.Thread)
 	if err != nil {
 		return thread.ContextReport{}, err
 	}

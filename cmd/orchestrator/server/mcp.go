@@ -152,7 +152,7 @@ func registeredName(folder *private.Folder) (string, error) {
 // cacheCost returns what a thread's provider reads again if the agent's tools change, as they stand before everything
 // else in a request.
 func (a *Server) cacheCost(id thread.ID) (tokens int64, usd float64) {
-	s, err := a.manager.Status(context.Background(), string(id))
+	s, err := a.manager.Threads.Status(context.Background(), string(id))
 	if err != nil {
 		return 0, 0
 	}
@@ -173,7 +173,7 @@ func (t mcpThreads) Find(ref string) (thread.Thread, error) {
 	if t.app.manager == nil {
 		return thread.Thread{}, fmt.Errorf("the server is starting: %w", thread.ErrNotRunning)
 	}
-	s, err := t.app.manager.Status(context.Background(), ref)
+	s, err := t.app.manager.Threads.Status(context.Background(), ref)
 	return s.Thread, err
 }
 
@@ -182,12 +182,12 @@ func (t mcpThreads) Environ(id thread.ID) []string {
 	if t.app.manager == nil {
 		return nil
 	}
-	return t.app.manager.Environ(id)
+	return t.app.manager.Threads.Environ(id)
 }
 
 // Working implements mcpctl.Threads.
 func (t mcpThreads) Working(id thread.ID) bool {
-	s, err := t.app.manager.Status(context.Background(), string(id))
+	s, err := t.app.manager.Threads.Status(context.Background(), string(id))
 	return err == nil && s.Execution != nil && s.State.State != thread.StateIdle && s.State.State != thread.StateDone
 }
 
@@ -196,36 +196,36 @@ func (t mcpThreads) Running() []thread.ID {
 	if t.app.manager == nil {
 		return nil
 	}
-	return t.app.manager.Running()
+	return t.app.manager.Threads.Running()
 }
 
 // SetMCP implements mcpctl.Threads.
 func (t mcpThreads) SetMCP(
 	ctx context.Context, ref string, next func(thread.MCPSwitches) thread.MCPSwitches,
 ) error {
-	return t.app.manager.SetMCP(ctx, ref, next)
+	return t.app.manager.Lifecycle.SetMCP(ctx, ref, next)
 }
 
 // Suggest implements mcpctl.Threads.
 func (t mcpThreads) Suggest(id thread.ID, server, why string) {
-	t.app.manager.SuggestMCP(id, server, why)
+	t.app.manager.Offers.SuggestMCP(id, server, why)
 }
 
 // Changed implements mcpctl.Threads.
 func (t mcpThreads) Changed(id thread.ID) {
 	if t.app.manager != nil {
-		t.app.manager.MCPChanged(id)
+		t.app.manager.Threads.MCPChanged(id)
 	}
 }
 
 // Notice implements mcpctl.Threads.
 func (t mcpThreads) Notice(id thread.ID, level thread.Level, text string) {
-	t.app.manager.Notice(id, level, text)
+	t.app.manager.Traffic.Notice(id, level, text)
 }
 
 // Prompts implements mcpctl.Threads.
 func (t mcpThreads) Prompts(ctx context.Context, limit int) ([]string, error) {
-	list, err := t.app.manager.NewestPrompts(ctx, "", false, limit)
+	list, err := t.app.manager.Prompts.Newest(ctx, "", false, limit)
 	var texts []string
 	for _, p := range list {
 		texts = append(texts, p.Text)
@@ -252,24 +252,12 @@ func (s mcpStager) Read(ctx context.Context, id thread.ID, token string, part th
 	return err
 }
 
-// mcpServers adapts the control of MCP servers to the daemon.
-type mcpServers struct {
-	*mcpctl.Controller
-	gateway *gateway.Gateway
-	threads mcpThreads
-}
-
-// Call implements daemon.MCP.
-func (m mcpServers) Call(ctx context.Context, r thread.MCPCall) (thread.MCPResult, error) {
-	return m.CallTool(ctx, r)
-}
-
-// Serve implements daemon.MCP.
-func (m mcpServers) Serve(id thread.ID, connection io.ReadWriteCloser) error {
-	t, err := m.threads.Find(string(id))
+// serveMCP serves a thread's agent over a connection until it ends, and closes it.
+func (a *Server) serveMCP(id thread.ID, connection io.ReadWriteCloser) error {
+	t, err := mcpThreads{a}.Find(string(id))
 	if err != nil {
 		_ = connection.Close()
 		return err
 	}
-	return m.gateway.Serve(id, t.Dir, rpc.NewLines(connection, connection, connection, nil))
+	return a.mcpGateway.Serve(id, t.Dir, rpc.NewLines(connection, connection, connection, nil))
 }

@@ -201,7 +201,7 @@ func (a *Server) worktreeSetup(worktrees string) (thread.SetupRunner, error) {
 }
 
 func (a *Server) openGateway(ctx context.Context) error {
-	a.ledger = ledger.New(a.manager, a.store, a.agentOf, a.Log)
+	a.ledger = ledger.New(a.manager.Traffic, a.store, a.agentOf, a.Log)
 	a.onClose(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 		defer cancel()
@@ -267,7 +267,7 @@ func (a *Server) listen(context.Context) error {
 		Staging: a.staging, Masks: a.masks, Contexts: contexts{manager: a.manager, masker: a.masker, rules: contextRules(a.Config)},
 		Collect: collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config),
 			clock: a.clock, staging: a.staging, masks: a.masks}.Collect,
-		MCP:  mcpServers{Controller: a.mcp, gateway: a.mcpGateway, threads: mcpThreads{a}},
+		MCP: a.mcp, ServeMCP: a.serveMCP,
 		Stop: a.end,
 	})
 	a.onClose(func() error {
@@ -367,11 +367,11 @@ func (a *Server) watchPlace() {
 		switch {
 		case changed && why != "":
 			a.Log.Error("the project has been moved or removed", "why", why)
-			a.manager.Notice("", thread.LevelError, why)
+			a.manager.Traffic.Notice("", thread.LevelError, why)
 		case changed:
 			a.Log.Info("the project is back")
 		}
-		if why != "" && len(a.manager.Running()) == 0 && !a.unsaved() {
+		if why != "" && len(a.manager.Threads.Running()) == 0 && !a.unsaved() {
 			a.Log.Info("exiting: the project was moved and no agent is running")
 			_, err := a.end(ctx, api.StopRequest{})
 			return err

@@ -123,7 +123,7 @@ func (a *Server) every(pause time.Duration, what string, do func(context.Context
 
 // agentOf returns the name of a thread's agent.
 func (a *Server) agentOf(id thread.ID) string {
-	s, err := a.manager.Status(context.Background(), string(id))
+	s, err := a.manager.Threads.Status(context.Background(), string(id))
 	if err != nil {
 		return ""
 	}
@@ -132,7 +132,7 @@ func (a *Server) agentOf(id thread.ID) string {
 
 // spent returns what each thread has cost, side requests included.
 func (a *Server) spent() map[thread.ID]float64 {
-	list, err := a.manager.List(context.Background())
+	list, err := a.manager.Threads.List(context.Background())
 	if err != nil {
 		a.Log.Error("read the cost of threads", "error", err)
 	}
@@ -155,13 +155,13 @@ func (a *Server) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo,
 	i := api.ServerInfo{
 		Protocol: api.Version, Version: buildinfo.Version(), Build: a.Program.Build, PID: os.Getpid(), Project: a.Project.Root,
 		StateDir: a.Project.StateDir(),
-		Store:    a.store.About, Notices: a.damage(), NoRepository: !a.Project.Repository, Running: len(a.manager.Running()),
-		Seq: a.manager.Seq(),
+		Store:    a.store.About, Notices: a.damage(), NoRepository: !a.Project.Repository, Running: len(a.manager.Threads.Running()),
+		Seq: a.manager.Threads.Seq(),
 	}
 	if env := thread.Environ(ctx); env != nil {
 		i.Differs = thread.Differing(plainEnv(a.Env), env)
 	}
-	lost, err := a.manager.Unreadable(ctx)
+	lost, err := a.manager.History.Unreadable(ctx)
 	if err != nil {
 		a.Log.Warn("list what cannot be read", "err", err)
 	}
@@ -180,7 +180,7 @@ func (a *Server) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo,
 		i.Found = append(i.Found, a.Crashed)
 	}
 	if a.Project.Older() {
-		list, err := a.manager.List(ctx)
+		list, err := a.manager.Threads.List(ctx)
 		if err != nil {
 			return i, err
 		}
@@ -283,7 +283,7 @@ func (a *Server) end(_ context.Context, r api.StopRequest) (api.StopReport, erro
 	if a.ended != nil {
 		return *a.ended, nil
 	}
-	if _, unsaved := a.manager.Refused(); unsaved > 0 && !r.Force {
+	if _, unsaved := a.manager.Threads.Refused(); unsaved > 0 && !r.Force {
 		return api.StopReport{}, thread.Hint(fmt.Errorf("%w: %d are in memory only", thread.ErrUnsaved, unsaved),
 			"free disk space or bring the database back to save them, or drop them with `orchestrator stop --force`")
 	}
@@ -293,7 +293,7 @@ func (a *Server) end(_ context.Context, r api.StopRequest) (api.StopReport, erro
 		a.Log.Error("stop the agents", "error", err)
 	}
 	report := api.StopReport{}
-	report.Spooled, report.Lost = a.manager.Refused()
+	report.Spooled, report.Lost = a.manager.Threads.Refused()
 	a.ended = &report
 	close(a.stop)
 	return report, nil
@@ -301,7 +301,7 @@ func (a *Server) end(_ context.Context, r api.StopRequest) (api.StopReport, erro
 
 // unsaved reports whether there are answers in memory only. The server must not exit by itself then.
 func (a *Server) unsaved() bool {
-	_, n := a.manager.Refused()
+	_, n := a.manager.Threads.Refused()
 	return n > 0
 }
 
@@ -324,7 +324,7 @@ func (a *Server) Run(ctx context.Context) error {
 			case <-ctx.Done():
 			case <-a.stop:
 			case <-idle.C:
-				if a.Config.IdleStop == 0 || a.daemon.Idle() < a.Config.IdleStop || len(a.manager.Running()) > 0 || a.unsaved() {
+				if a.Config.IdleStop == 0 || a.daemon.Idle() < a.Config.IdleStop || len(a.manager.Threads.Running()) > 0 || a.unsaved() {
 					continue
 				}
 				a.Log.Info("server is idle, exiting")

@@ -27,7 +27,7 @@ func (a *Server) summaries() summaries.Settings {
 	case "offer":
 		s.Offer = true
 	case "":
-		switch a.manager.OfferMode() {
+		switch a.manager.Offers.Mode() {
 		case thread.OffersAuto:
 			s.By = thread.ByModel
 		case thread.OffersSuggest:
@@ -42,7 +42,7 @@ func (a *Server) summaries() summaries.Settings {
 
 // howToSummarise tells how to have a summary of a thread written.
 func (a *Server) howToSummarise(id thread.ID) string {
-	s, err := a.manager.Status(context.Background(), string(id))
+	s, err := a.manager.Threads.Status(context.Background(), string(id))
 	if err != nil {
 		return "press s in the context view"
 	}

@@ -35,7 +35,7 @@ type transfer struct {
 func (p transfer) Export(ctx context.Context, r thread.TransferRequest) (thread.Exported, error) {
 	var done thread.Exported
 	var err error
-	if done.Status, err = p.manager.Status(ctx, r.Thread); err != nil {
+	if done.Status, err = p.manager.Threads.Status(ctx, r.Thread); err != nil {
 		return done, err
 	}
 	e := archive.Export{Thread: done.ID, Program: buildinfo.Version(), Now: time.Now(), Secrets: r.WithSecrets}
@@ -161,10 +161,10 @@ func (p transfer) Import(ctx context.Context, r thread.TransferRequest) (thread.
 		return thread.Imported{}, err
 	}
 	var done thread.Imported
-	done.Status, err = p.manager.Adopt(ctx, t.ID)
-	done.LeftOut, done.Notes = p.manager.Imported(ctx, []thread.ID{t.ID}), carried.Notes()
+	done.Status, err = p.manager.Threads.Adopt(ctx, t.ID)
+	done.LeftOut, done.Notes = p.manager.Lifecycle.Imported(ctx, []thread.ID{t.ID}), carried.Notes()
 	for _, note := range done.Notes {
-		p.manager.Notice(t.ID, thread.LevelInfo, note)
+		p.manager.Traffic.Notice(t.ID, thread.LevelInfo, note)
 	}
 	return done, err
 }

@@ -22,7 +22,7 @@ func abandonVerb(c *cli) *cobra.Command {
 			if err := api.Abandon.Do(ctx, cl, api.AbandonRequest{Thread: args[0], Reason: args[1]}); err != nil {
 				return err
 			}
-			return c.done(args[0], "abandoned")
+			return c.out.done(args[0], "abandoned")
 		}),
 	}
 }

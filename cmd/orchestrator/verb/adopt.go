@@ -42,9 +42,9 @@ func adoptVerb(c *cli) *cobra.Command {
 			}
 		}
 		for _, n := range c.project.Notices {
-			fmt.Fprintln(c.stderr, "orchestrator:", n)
+			fmt.Fprintln(c.out.stderr, "orchestrator:", n)
 		}
-		return c.show(map[string]string{"project": c.project.Root, "state": c.project.StateDir()}, func(w io.Writer) {
+		return c.out.show(map[string]string{"project": c.project.Root, "state": c.project.StateDir()}, func(w io.Writer) {
 			fmt.Fprintf(w, "the threads of %s are in %s\n", c.project.Root, c.project.StateDir())
 		})
 	}

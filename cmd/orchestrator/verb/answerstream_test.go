@@ -13,10 +13,10 @@ import (
 func printed(t *testing.T, play func(v *answerStream)) (stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	c := &cli{output: newOutput(&out, &errs)}
+	c := &cli{out: newOutput(&out, &errs)}
 	v := &answerStream{print: newPrinter(c, followOptions{}), prompt: "the prompt"}
 	play(v)
-	c.close()
+	c.out.close()
 	return out.String(), errs.String()
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
 )
 
@@ -30,11 +31,11 @@ func backupVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(kept, func(w io.Writer) {
+		return c.out.show(kept, func(w io.Writer) {
 			fmt.Fprintf(w, "%d thread(s), %d checkpoint(s) → %s, %s\n", kept.Threads, kept.Checkpoints, kept.File,
 				thread.Bytes(kept.Bytes))
-			fmt.Fprintln(w, exported{Secrets: kept.Secrets, Files: kept.Files}.about())
-			printLeftOut(w, kept.LeftOut)
+			fmt.Fprintln(w, page.Exported{Secrets: kept.Secrets, Files: kept.Files}.About())
+			page.LeftOut(w, kept.LeftOut)
 			for _, n := range kept.Notes {
 				fmt.Fprintln(w, n)
 			}

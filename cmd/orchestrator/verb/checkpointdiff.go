@@ -45,7 +45,7 @@ func checkpointDiff(c *cli) *cobra.Command {
 				return err
 			}
 		}
-		return c.show(files, func(w io.Writer) {
+		return c.out.show(files, func(w io.Writer) {
 			for _, f := range files {
 				fmt.Fprintf(w, "%s %s +%d −%d\n%s", f.Status, plaintext.Line(f.Path), f.Insertions, f.Deletions, f.Patch)
 			}

@@ -12,6 +12,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
 )
 
@@ -36,7 +37,7 @@ func checkpointList(c *cli) *cobra.Command {
 			return err
 		}
 		list = first(c, list, limit, "newest turns", "checkpoint list --limit 0 "+args[0])
-		return c.show(list, func(w io.Writer) {
+		return c.out.show(list, func(w io.Writer) {
 			t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 			defer t.Flush()
 			fmt.Fprintln(t, "CHECKPOINT\tTURN\tKIND\tCONTEXT\tFILES\tTIME\tPROMPT")
@@ -45,11 +46,11 @@ func checkpointList(c *cli) *cobra.Command {
 				if cp.Snapshot != nil {
 					files = fmt.Sprintf("%d +%d −%d", cp.Snapshot.Files, cp.Snapshot.Insertions, cp.Snapshot.Deletions)
 				}
-				kind, note := kindOf(cp), cp.Note
+				kind, note := page.Kind(cp), cp.Note
 				if note == thread.NoteRebuilt {
 					kind, note = kind+", "+note, ""
 				}
-				when, about := cp.Created.Local().Format(time.DateTime), aboutOf(cp.Prompt, note)
+				when, about := cp.Created.Local().Format(time.DateTime), page.About(cp.Prompt, note)
 				turn := strconv.Itoa(cp.Turn)
 				if cp.Kind == thread.KindPrompt {
 					turn, kind = "-", kind+", "+string(cp.Ended)
@@ -57,7 +58,7 @@ func checkpointList(c *cli) *cobra.Command {
 				if cp.Damaged {
 					when, about = "-", "cannot be read: the stored data is damaged"
 				}
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", cp.ID[:8], turn, kind, contextOf(cp.Gauge), files,
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", cp.ID[:8], turn, kind, page.Gauge(cp.Gauge), files,
 					when, about)
 			}
 		})

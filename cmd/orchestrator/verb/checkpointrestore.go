@@ -10,6 +10,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
 	"orchestrator/ui/plain"
 )
@@ -45,7 +46,7 @@ func checkpointRestore(c *cli) *cobra.Command {
 				return err
 			}
 			if r.Files = len(others) == 0; !r.Files {
-				fmt.Fprintf(c.stderr, "files are left alone because the folder is shared with %s; "+
+				fmt.Fprintf(c.out.stderr, "files are left alone because the folder is shared with %s; "+
 					"--files --conversation also rewinds the files that only %s wrote\n", strings.Join(others, ", "), args[0])
 			}
 		}
@@ -54,13 +55,13 @@ func checkpointRestore(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(report, func(w io.Writer) {
+		return c.out.show(report, func(w io.Writer) {
 			for _, path := range report.Left {
 				fmt.Fprintf(w, "left alone: %s\n", path)
 			}
 			fmt.Fprintf(w, "%s\nundo: orchestrator checkpoint restore%s %s %s\n", report.Message, undoFlags(r), args[0],
 				report.Safety)
-			printLeftOut(w, report.LeftOut)
+			page.LeftOut(w, report.LeftOut)
 		})
 	})
 	return cmd
@@ -70,7 +71,7 @@ func checkpointRestore(c *cli) *cobra.Command {
 func saySharedChanges(ctx context.Context, c *cli, cl *client.Client, ref string) error {
 	others, err := sharing(ctx, c, cl, ref)
 	if err == nil && len(others) > 0 {
-		fmt.Fprintf(c.stderr, "its folder is shared with %s: this includes their changes\n", plain.Names(others))
+		fmt.Fprintf(c.out.stderr, "its folder is shared with %s: this includes their changes\n", plain.Names(others))
 	}
 	return err
 }

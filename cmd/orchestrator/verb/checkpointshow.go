@@ -21,7 +21,7 @@ func checkpointShow(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(entries, func(w io.Writer) {
+			return c.out.show(entries, func(w io.Writer) {
 				for _, e := range entries {
 					head := string(e.Kind)
 					if e.Tool != "" {

@@ -21,7 +21,7 @@ import (
 
 // cli is one run of the program: its arguments and environment, and what its verbs share.
 type cli struct {
-	output
+	out     output
 	called  string // what the program was called as
 	stdin   io.Reader
 	environ []string
@@ -52,7 +52,7 @@ func (c *cli) configure() (err error) {
 	p := c.project
 	c.config, err = config.Load(p.Root, c.environ, c.configHome(), c.trust().accepted)
 	for _, w := range c.config.Warnings {
-		fmt.Fprintln(c.stderr, "orchestrator:", w)
+		fmt.Fprintln(c.out.stderr, "orchestrator:", w)
 	}
 	return err
 }
@@ -72,7 +72,7 @@ func (c *cli) claim() error {
 		err = c.askWide(err)
 	}
 	for _, n := range c.project.Notices {
-		fmt.Fprintln(c.stderr, "orchestrator:", n)
+		fmt.Fprintln(c.out.stderr, "orchestrator:", n)
 	}
 	return err
 }
@@ -107,7 +107,7 @@ func (c *cli) alone(op string) error {
 // askWide asks on a terminal whether a folder that holds much else should become a project.
 func (c *cli) askWide(why error) error {
 	in, inOK := c.stdin.(*os.File)
-	out, outOK := c.terminal()
+	out, outOK := c.out.terminal()
 	if !inOK || !outOK || !term.IsTerminal(in.Fd()) || !term.IsTerminal(out.Fd()) {
 		return why
 	}
@@ -129,7 +129,7 @@ func (c *cli) askWide(why error) error {
 
 // ask asks the user on the terminal; anything but yes means no.
 func (c *cli) ask(question string) (bool, error) {
-	fmt.Fprint(c.stderr, question)
+	fmt.Fprint(c.out.stderr, question)
 	line, err := bufio.NewReader(c.stdin).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return false, fmt.Errorf("read the answer: %w", err)

@@ -7,14 +7,15 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"orchestrator/agent/session"
 	"orchestrator/cmd/orchestrator/agents"
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
 	"orchestrator/thread/plaintext"
-
-	"github.com/spf13/cobra"
 )
 
 // completion is cobra's completion function. Each result is a word and, after a tab, its description.
@@ -52,12 +53,12 @@ func (c *cli) completeThreads(cmd *cobra.Command, args []string, prefix string) 
 		list, err := api.List.Do(ctx, cl, api.None{})
 		var names []string
 		for _, s := range list {
-			about := firstLine(s.Agent + ", " + stateOf(s))
+			about := page.FirstLine(s.Agent + ", " + page.State(s))
 			if s.Title == "" {
 				names = append(names, s.Name+"\t"+about)
 				continue
 			}
-			names = append(names, s.Name+"\t"+firstLine(s.Title)+", "+about)
+			names = append(names, s.Name+"\t"+page.FirstLine(s.Title)+", "+about)
 			if prefix != "" { // complete labels too
 				names = append(names, plaintext.Line(s.Title)+"\t"+about)
 			}
@@ -119,9 +120,9 @@ func points(ctx context.Context, cl *client.Client, ref, prefix string) ([]strin
 		api.TimelineRequest{Thread: ref, Page: thread.Page{Turns: turns, Limit: mostPoints}})
 	var out []string
 	for _, cp := range list {
-		about := aboutOf(cp.Prompt, cp.Note)
+		about := page.About(cp.Prompt, cp.Note)
 		if !turns {
-			out = append(out, fmt.Sprintf("%s\tturn %d, %s: %s", cp.ID[:8], cp.Turn, kindOf(cp), about))
+			out = append(out, fmt.Sprintf("%s\tturn %d, %s: %s", cp.ID[:8], cp.Turn, page.Kind(cp), about))
 			continue
 		}
 		if word := strconv.Itoa(cp.Turn) + "\t"; !slices.ContainsFunc(out,
@@ -148,7 +149,7 @@ func (c *cli) completeTokens(cmd *cobra.Command, args []string, prefix string) (
 		list, err := api.StageList.Do(ctx, cl, api.None{})
 		var tokens []string
 		for _, d := range list {
-			tokens = append(tokens, fmt.Sprintf("%s\t%s of %s, %s", d.Token, counted(d.Records, "record"), dash(d.Source),
+			tokens = append(tokens, fmt.Sprintf("%s\t%s of %s, %s", d.Token, page.Counted(d.Records, "record"), page.Dash(d.Source),
 				thread.Bytes(d.Bytes)))
 		}
 		return tokens, err

@@ -24,7 +24,7 @@ func (c *cli) connect(ctx context.Context) (*client.Client, error) {
 		return nil, err
 	}
 	if c.project.Refused != nil {
-		fmt.Fprintf(c.stderr, "orchestrator: file snapshots are disabled: %v\n", c.project.Refused)
+		fmt.Fprintf(c.out.stderr, "orchestrator: file snapshots are disabled: %v\n", c.project.Refused)
 	}
 	cl, info, err := c.reach(ctx)
 	if err == nil {
@@ -47,7 +47,7 @@ func (c *cli) connect(ctx context.Context) (*client.Client, error) {
 		return nil, err
 	}
 	if !c.told { // the screen shows it
-		printFound(c.stderr, info.Found)
+		printFound(c.out.stderr, info.Found)
 	}
 	return cl, c.meet(info)
 }
@@ -60,7 +60,7 @@ func (c *cli) meet(info api.ServerInfo) error {
 		if n := len(info.Notices) - 1; n > 0 {
 			more = fmt.Sprintf(" (and %d more: `orchestrator doctor` lists them)", n)
 		}
-		fmt.Fprintf(c.stderr, "orchestrator: %s%s\n", info.Notices[len(info.Notices)-1], more)
+		fmt.Fprintf(c.out.stderr, "orchestrator: %s%s\n", info.Notices[len(info.Notices)-1], more)
 	}
 	return c.sameVersion(info)
 }
@@ -70,7 +70,7 @@ func (c *cli) sameVersion(info api.ServerInfo) error {
 	if info.Protocol == api.Version {
 		if other := otherBuild(info); other != "" && !c.told {
 			c.told = true
-			fmt.Fprintln(c.stderr, "orchestrator:", other)
+			fmt.Fprintln(c.out.stderr, "orchestrator:", other)
 		}
 		return nil
 	}

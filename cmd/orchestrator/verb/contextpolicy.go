@@ -3,12 +3,12 @@ package verb
 import (
 	"context"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
 )
 
@@ -30,7 +30,7 @@ func contextModeVerb(c *cli) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return c.show(report, func(w io.Writer) { printPolicy(w, report) })
+				return c.out.show(report, func(w io.Writer) { page.Policy(w, report) })
 			}
 			mode := thread.MaskMode(args[1])
 			if mode == "default" {
@@ -39,11 +39,4 @@ func contextModeVerb(c *cli) *cobra.Command {
 			return c.changeContext(ctx, cl, thread.ContextChange{Thread: args[0], Mode: &mode})
 		}),
 	}
-}
-
-// printPolicy prints how much of a conversation is masked.
-func printPolicy(w io.Writer, r thread.ContextReport) {
-	printRow(w, "Thread", r.Name)
-	printRow(w, "Mode", strings.TrimSuffix(string(r.Mode)+", "+r.Why, ", "))
-	printRules(w, r.Rules)
 }

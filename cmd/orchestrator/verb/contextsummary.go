@@ -10,6 +10,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
 	"orchestrator/thread/plaintext"
 )
@@ -63,19 +64,19 @@ func contextSummaryVerb(c *cli) *cobra.Command {
 				return err
 			}
 			if len(args) == 1 {
-				return c.show(report, func(w io.Writer) { printSummaries(w, report) })
+				return c.out.show(report, func(w io.Writer) { page.Summaries(w, report) })
 			}
 			sum, err := summaryNamed(report, args[1])
 			if err != nil {
 				return err
 			}
-			return c.show(sum, func(w io.Writer) { fmt.Fprintln(w, plaintext.Text(sum.Text)) })
+			return c.out.show(sum, func(w io.Writer) { fmt.Fprintln(w, plaintext.Text(sum.Text)) })
 		}
 		report, err := api.ChangeContext.Do(ctx, cl, r)
 		if err != nil {
 			return err
 		}
-		return c.show(report, func(w io.Writer) { printSummaries(w, report) })
+		return c.out.show(report, func(w io.Writer) { page.Summaries(w, report) })
 	})
 	return cmd
 }
@@ -89,54 +90,4 @@ func summaryNamed(r thread.ContextReport, id string) (thread.ContextSummary, err
 	}
 	return thread.ContextSummary{}, thread.Hint(fmt.Errorf("no summary of %s is called %q: %w", r.Name, id, thread.ErrNotFound),
 		"run `orchestrator context summary "+r.Name+"` to list them")
-}
-
-// printSummaries prints the summaries of a thread, and what another one would mean.
-func printSummaries(w io.Writer, r thread.ContextReport) {
-	if len(r.Summaries) > 0 {
-		var t columns
-		t.row("SUMMARY", "BY", "REPLACES", "TOKENS", "WRITTEN", "STATE")
-		for _, s := range r.Summaries {
-			t.row(s.ID[:min(8, len(s.ID))], summaryAuthor(s), thread.Tokens(s.Replaced), thread.Tokens(s.Tokens),
-				s.At.Local().Format("2006-01-02 15:04"), summaryState(s))
-		}
-		t.print(w)
-	}
-	switch {
-	case r.Offer != nil:
-		fmt.Fprintln(w, offered(*r.Offer)+"; --write has it written.")
-	case len(r.Summaries) == 0:
-		fmt.Fprintln(w, "No summary, and no older turns that one could replace.")
-	}
-}
-
-func summaryAuthor(s thread.ContextSummary) string {
-	if s.Source == "" {
-		return "extract"
-	}
-	return s.Source
-}
-
-func summaryState(s thread.ContextSummary) string {
-	switch {
-	case s.Dropped:
-		return "dropped"
-	case s.Stands:
-		return "sent"
-	default:
-		return "stored"
-	}
-}
-
-// offered says what a summary would mean.
-func offered(o thread.SummaryOffer) string {
-	turns := "the oldest turn"
-	if o.Turns != 1 {
-		turns = fmt.Sprintf("the %d oldest turns", o.Turns)
-	}
-	cost := "its price is not known"
-	if o.Priced {
-		cost = fmt.Sprintf("writing it costs about $%.2f", o.CostUSD)
-	}
-	return fmt.Sprintf("A summary of %s would free %s tokens; %s", turns, thread.Tokens(o.Frees), cost)
 }

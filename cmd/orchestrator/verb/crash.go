@@ -26,7 +26,7 @@ func (c *cli) catchCrash(to *os.File) error {
 		return fmt.Errorf("redirect crash output: %w", err)
 	}
 	clean := plaintext.NewWriter(os.NewFile(uintptr(fd), "standard error"))
-	c.stderr, c.flush = redacting{clean}, append(c.flush, clean)
+	c.out.stderr, c.out.flush = redacting{clean}, append(c.out.flush, clean)
 	return nil
 }
 
@@ -43,7 +43,7 @@ func (c *cli) watchCrash() (crashed string, err error) {
 	if len(last) == 0 {
 		return "", nil
 	}
-	fmt.Fprintf(c.stderr, "crash output of the last server:\n%s\n", last)
+	fmt.Fprintf(c.out.stderr, "crash output of the last server:\n%s\n", last)
 	first, _, _ := strings.Cut(strings.TrimSpace(string(last)), "\n")
 	first = plaintext.Short(plaintext.Line(secret.Redact(first)), 300)
 	return fmt.Sprintf("the last server crashed, which is a bug in orchestrator: %s; for details see %s", first,

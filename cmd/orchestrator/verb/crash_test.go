@@ -24,12 +24,12 @@ func crashInto(path string) int {
 	if err != nil {
 		return exitcode.Error
 	}
-	c := &cli{output: newOutput(os.Stdout, os.Stderr)}
+	c := &cli{out: newOutput(os.Stdout, os.Stderr)}
 	if err := c.catchCrash(f); err != nil {
-		fmt.Fprintln(c.stderr, err)
+		fmt.Fprintln(c.out.stderr, err)
 		return exitcode.Error
 	}
-	fmt.Fprintln(c.stderr, "still said")
+	fmt.Fprintln(c.out.stderr, "still said")
 	go panic(e2e.Hostile)
 	select {}
 }

@@ -20,7 +20,7 @@ func demoVerb(c *cli) *cobra.Command {
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(_ *cobra.Command, args []string) error {
 			in, inOK := c.stdin.(*os.File)
-			out, outOK := c.terminal()
+			out, outOK := c.out.terminal()
 			if !inOK || !outOK {
 				return errNoTerminal
 			}
@@ -39,7 +39,7 @@ func demoNotesVerb(c *cli) *cobra.Command {
 		Use: notes.Verb, Short: "Run a small MCP server to try MCP with", Hidden: true, Args: exactly(),
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(*cobra.Command, []string) error {
-			return notes.Serve(c.stdin, c.stdout, io.NopCloser(nil))
+			return notes.Serve(c.stdin, c.out.stdout, io.NopCloser(nil))
 		},
 	}
 }

@@ -44,7 +44,7 @@ func doctorVerb(c *cli) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			findings := examine(cmd.Context(), c)
-			err := c.show(findings, func(w io.Writer) {
+			err := c.out.show(findings, func(w io.Writer) {
 				for _, f := range findings {
 					mark := "✓"
 					if !f.OK {
@@ -202,7 +202,7 @@ func tryState(c *cli) error {
 
 func examineTerminal(c *cli) finding {
 	f := finding{About: "terminal", OK: true}
-	out, ok := c.terminal()
+	out, ok := c.out.terminal()
 	if !ok || !term.IsTerminal(out.Fd()) {
 		f.Found = "the output is not a terminal: verbs work, but the screen needs one"
 		return f

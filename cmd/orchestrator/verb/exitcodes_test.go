@@ -152,7 +152,7 @@ func TestVerbsKeepTheirExitCodes(t *testing.T) {
 	for _, c := range cases {
 		called[c.args[0]], called[strings.Join(c.args[:min(2, len(c.args))], " ")] = true, true
 	}
-	root := (&cli{output: newOutput(io.Discard, io.Discard)}).command()
+	root := (&cli{out: newOutput(io.Discard, io.Discard)}).command()
 	var check func(cmd *cobra.Command, above string)
 	check = func(cmd *cobra.Command, above string) {
 		name := strings.TrimSpace(above + " " + cmd.Name())

@@ -10,6 +10,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
 )
 
@@ -38,34 +39,13 @@ func exportVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		done := exported{Thread: s.Name, File: r.File, Secrets: r.WithSecrets, Files: !r.NoFiles, Notes: said.Notes}
-		return c.show(done, func(w io.Writer) {
-			fmt.Fprintf(w, "%s → %s\n%s\n", done.Thread, done.File, done.about())
+		done := page.Exported{Thread: s.Name, File: r.File, Secrets: r.WithSecrets, Files: !r.NoFiles, Notes: said.Notes}
+		return c.out.show(done, func(w io.Writer) {
+			fmt.Fprintf(w, "%s → %s\n%s\n", done.Thread, done.File, done.About())
 			for _, n := range done.Notes {
 				fmt.Fprintln(w, n)
 			}
 		})
 	})
 	return cmd
-}
-
-// exported is the result of export.
-type exported struct {
-	Thread  string   `json:"thread"`
-	File    string   `json:"file"`
-	Secrets bool     `json:"secrets"` // included
-	Files   bool     `json:"files"`
-	Notes   []string `json:"notes,omitempty"` // what was left out
-}
-
-// about says what is in the file that the user may not want to share.
-func (e exported) about() string {
-	said := "keys and passwords of known formats are left out of the conversation (--with-secrets includes them)"
-	if e.Secrets {
-		said = "the conversation is included with all keys and passwords in it"
-	}
-	if e.Files {
-		said += "; the project's files are included unchanged (--no-files leaves them out)"
-	}
-	return said
 }

@@ -31,7 +31,7 @@ func findVerb(c *cli) *cobra.Command {
 			return err
 		}
 		hits = first(c, hits, limit, "best hits", fmt.Sprintf("find --limit 0 %q", strings.Join(args, " ")))
-		return c.show(hits, func(w io.Writer) {
+		return c.out.show(hits, func(w io.Writer) {
 			if len(hits) == 0 {
 				fmt.Fprintln(w, "no matches")
 			}

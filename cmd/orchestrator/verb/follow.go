@@ -24,7 +24,7 @@ const (
 // follower follows one prompt to its end and prints the model's answer to it, and nothing else. The thread's stream
 // has, in order, when the agent took the prompt and what the model said then.
 type follower struct {
-	*cli
+	cli    *cli
 	client *client.Client
 	print  printer
 
@@ -300,7 +300,7 @@ func (f *follower) reconnect(ctx context.Context) (<-chan thread.Event, error) {
 
 // join opens the prompt's stream on a running server.
 func (f *follower) join(ctx context.Context) (<-chan thread.Event, error) {
-	cl, _, err := f.reach(ctx)
+	cl, _, err := f.cli.reach(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -340,7 +340,7 @@ func (f *follower) end(ctx context.Context) error {
 	}
 	code := a.exit()
 	if text := a.words(); text != "" {
-		fmt.Fprintf(f.stderr, "orchestrator: %s\n", text)
+		fmt.Fprintf(f.cli.out.stderr, "orchestrator: %s\n", text)
 	}
 	if code == exitcode.OK {
 		return nil

@@ -12,6 +12,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
 )
 
@@ -59,12 +60,12 @@ func forkVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if said := environSaid(s); said != "" && !c.json {
-			fmt.Fprintln(c.stderr, said)
+		if said := environSaid(s); said != "" && !c.out.json {
+			fmt.Fprintln(c.out.stderr, said)
 		}
-		return c.show(s, func(w io.Writer) {
+		return c.out.show(s, func(w io.Writer) {
 			fmt.Fprintf(w, "%s at turn %d, %s, in %s\n", s.Name, s.Turn, s.Agent, s.Dir)
-			printLeftOut(w, s.LeftOut)
+			page.LeftOut(w, s.LeftOut)
 		})
 	}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {

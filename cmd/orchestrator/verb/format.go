@@ -3,7 +3,6 @@ package verb
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -53,20 +52,3 @@ func (f *formatFlag) Set(text string) error {
 
 // Type names the kind of value in help.
 func (f *formatFlag) Type() string { return "format" }
-
-// counted formats a number of things.
-func counted(n int64, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return thousands(n) + " " + what
-}
-
-// thousands formats a number with commas.
-func thousands(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}

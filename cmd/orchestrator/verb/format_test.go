@@ -1,8 +1,10 @@
 package verb
 
 import (
-	"orchestrator/thread"
 	"testing"
+
+	"orchestrator/cmd/orchestrator/verb/page"
+	"orchestrator/thread"
 )
 
 // TestCostIsNeverGuessed: a cost of 0 is shown only where nothing was to be paid.
@@ -14,11 +16,11 @@ func TestCostIsNeverGuessed(t *testing.T) {
 		"$0.00":    {Thread: thread.Thread{Usage: thread.Usage{Input: 10, Priced: true}}},
 		"$1.50":    {Thread: thread.Thread{Usage: used, Gauge: thread.Gauge{CostUSD: 1.5}}},
 	} {
-		if got := costOf(s); got != want {
+		if got := page.Cost(s); got != want {
 			t.Errorf("%+v: %s, want %s", s.Usage, got, want)
 		}
 	}
-	if got := contextOf(thread.Gauge{Tokens: 299, Window: 1000}); got != "299/1.0k 29%" {
+	if got := page.Gauge(thread.Gauge{Tokens: 299, Window: 1000}); got != "299/1.0k 29%" {
 		t.Errorf("just below a band: %s", got)
 	}
 }

@@ -23,7 +23,7 @@ func gcVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(done, func(w io.Writer) {
+		return c.out.show(done, func(w io.Writer) {
 			for _, g := range done.Threads {
 				fmt.Fprintf(w, "%s  %s  %s\n", g.Name, thread.Bytes(g.Bytes), g.Why)
 			}

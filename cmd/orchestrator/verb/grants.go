@@ -43,7 +43,7 @@ func grantsVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(now, func(w io.Writer) { printGrants(w, now) })
+		return c.out.show(now, func(w io.Writer) { printGrants(w, now) })
 	})
 	return cmd
 }

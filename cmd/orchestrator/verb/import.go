@@ -10,6 +10,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
 )
 
@@ -27,9 +28,9 @@ func importVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(s, func(w io.Writer) {
+		return c.out.show(s, func(w io.Writer) {
 			fmt.Fprintf(w, "%s at turn %d, %s\n", s.Name, s.Turn, s.Agent)
-			printLeftOut(w, s.LeftOut)
+			page.LeftOut(w, s.LeftOut)
 			for _, n := range s.Notes {
 				fmt.Fprintln(w, n)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/mcpctl"
 	"orchestrator/thread"
 )
@@ -39,11 +40,11 @@ func mcpApproveVerb(c *cli) *cobra.Command {
 			if r.Hash = d.ToolsHash; hash != "" {
 				r.Hash = hash
 			}
-			printMCPDetail(c.stderr, d)
+			page.Server(c.out.stderr, d)
 		case hash != "":
 			r.Hash = hash
 		default:
-			printLaunch(c.stderr, d)
+			page.Launch(c.out.stderr, d)
 		}
 		if hash == "" {
 			if !c.interactive() {
@@ -59,7 +60,7 @@ func mcpApproveVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(d, func(w io.Writer) { fmt.Fprintf(w, "%s is accepted as it is now\n", d.ID) })
+		return c.out.show(d, func(w io.Writer) { fmt.Fprintf(w, "%s is accepted as it is now\n", d.ID) })
 	})
 	return cmd
 }

@@ -17,7 +17,7 @@ func mcpBridgeVerb(c *cli) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return bridge.New(bridge.Config{
 				Socket: args[0], Path: api.Prefix + api.ServeMCP, Token: session.Token(c.environ),
-				TokenHeader: api.TokenHeader, In: c.stdin, Out: c.stdout,
+				TokenHeader: api.TokenHeader, In: c.stdin, Out: c.out.stdout,
 			}).Run(cmd.Context())
 		},
 	}

@@ -32,7 +32,7 @@ func mcpCallVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := c.show(result, func(w io.Writer) { fmt.Fprintln(w, result.Result) }); err != nil || !failed(result) {
+		if err := c.out.show(result, func(w io.Writer) { fmt.Fprintln(w, result.Result) }); err != nil || !failed(result) {
 			return err
 		}
 		return &silentError{exitcode.Error}

@@ -8,6 +8,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
 )
 
@@ -37,7 +38,7 @@ func mcpSwitchVerb(c *cli, on bool) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(report, func(w io.Writer) { printMCP(w, report, r.Thread) })
+		return c.out.show(report, func(w io.Writer) { page.Servers(w, report, r.Thread) })
 	})
 	return cmd
 }

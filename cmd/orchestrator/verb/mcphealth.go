@@ -9,6 +9,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
 )
 
@@ -20,17 +21,17 @@ func mcpHealthVerb(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(r, func(w io.Writer) {
-				var t columns
-				t.row("SERVER", "STATE", "PROCESS", "MEMORY", "STARTS", "LAST CALL", "REASON")
+			return c.out.show(r, func(w io.Writer) {
+				var t page.Columns
+				t.Row("SERVER", "STATE", "PROCESS", "MEMORY", "STARTS", "LAST CALL", "REASON")
 				for _, s := range r.Servers {
 					pid := "-"
 					if s.PID > 0 {
 						pid = fmt.Sprint(s.PID)
 					}
-					t.row(s.ID, s.State, pid, dash(mcpMemory(s)), fmt.Sprint(s.Starts), mcpCalled(s), dash(s.Reason))
+					t.Row(s.ID, s.State, pid, page.Dash(page.Memory(s)), fmt.Sprint(s.Starts), page.Called(s), page.Dash(s.Reason))
 				}
-				t.print(w)
+				t.Print(w)
 			})
 		}),
 	}

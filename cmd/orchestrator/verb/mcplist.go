@@ -2,14 +2,13 @@ package verb
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
 )
 
@@ -26,123 +25,7 @@ func mcpListVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(r, func(w io.Writer) { printMCP(w, r, ref) })
+		return c.out.show(r, func(w io.Writer) { page.Servers(w, r, ref) })
 	})
 	return cmd
-}
-
-// printMCP prints the list of servers, of a thread if one is named.
-func printMCP(w io.Writer, r thread.MCPReport, of string) {
-	ofThread := of != ""
-	if len(r.Servers) == 0 {
-		fmt.Fprintln(w, "no MCP servers are configured; .mcp.json of the project or an agent's own file adds one")
-	} else {
-		var t columns
-		if ofThread {
-			t.row("", "SERVER", "STATE", "SHARE", "TOOLS", "TOKENS", "MEMORY", "STARTS", "LAST CALL", "WHY")
-		} else {
-			t.row("SERVER", "STATE", "SHARE", "TOOLS", "TOKENS", "MEMORY", "STARTS", "LAST CALL", "FROM")
-		}
-		for _, s := range r.Servers {
-			row := []string{s.ID, s.State, s.Share, mcpTools(s), mcpTokens(s), dash(mcpMemory(s)), fmt.Sprint(s.Starts), mcpCalled(s)}
-			if ofThread {
-				t.row(append(append([]string{s.Box()}, row...), mcpReason(s, of))...)
-			} else {
-				t.row(append(row, mcpFrom(s))...)
-			}
-		}
-		t.print(w)
-	}
-	for _, s := range r.Servers {
-		if s.Reason != "" {
-			fmt.Fprintf(w, "%s: %s\n", s.ID, s.Reason)
-		}
-		if s.Kept != "" {
-			fmt.Fprintf(w, "%s: %s\n", s.ID, s.Kept)
-		}
-		for _, warning := range s.Warnings {
-			fmt.Fprintf(w, "%s: %s\n", s.ID, warning)
-		}
-	}
-	for _, p := range r.Problems {
-		fmt.Fprintf(w, "%s: %s\n", mcpPlace(p), p.Text)
-	}
-	if !ofThread {
-		return
-	}
-	if r.None {
-		fmt.Fprintln(w, "this agent takes no MCP servers from us: nothing is started for it, and switches are kept for forks")
-		return
-	}
-	fmt.Fprintf(w, "definitions in the context: ~%s of ~%s tokens\n", thousands(r.Tokens), thousands(r.All))
-	if r.Takes != "" {
-		fmt.Fprintf(w, "a switch takes effect %s\n", r.Takes)
-	}
-	if r.CacheTokens > 0 {
-		cost := ""
-		if r.CacheUSD > 0 {
-			cost = fmt.Sprintf(" ($%.2f)", r.CacheUSD)
-		}
-		fmt.Fprintf(w, "a switch costs the prompt cache: ~%s tokens are read again%s\n", thousands(r.CacheTokens), cost)
-	}
-	for _, o := range r.Outside {
-		fmt.Fprintf(w, "outside our control: %s\n", o)
-	}
-}
-
-func mcpTools(s thread.MCPServer) string {
-	if !s.Known {
-		return "?"
-	}
-	return fmt.Sprintf("%d/%d", s.ToolsOn, s.Tools)
-}
-
-func mcpTokens(s thread.MCPServer) string {
-	if !s.Known {
-		return "?"
-	}
-	return "~" + thousands(s.Tokens)
-}
-
-func mcpMemory(s thread.MCPServer) string {
-	if s.Memory == 0 {
-		return ""
-	}
-	return thread.Bytes(s.Memory)
-}
-
-func mcpCalled(s thread.MCPServer) string {
-	if s.Called.IsZero() {
-		return "-"
-	}
-	return fmt.Sprintf("%.0f ms", s.CallMS)
-}
-
-func mcpReason(s thread.MCPServer, of string) string {
-	switch {
-	case s.ChangedIn != "":
-		return "changed in " + s.ChangedIn + ": orchestrator mcp approve " + s.ID + " --thread " + of
-	case !s.Accepted && s.Problem == "":
-		return "accept it first: orchestrator mcp approve " + s.ID + " --thread " + of
-	case s.On:
-		return dash(s.SwitchedBy())
-	default:
-		return "-"
-	}
-}
-
-func mcpFrom(s thread.MCPServer) string {
-	var from []string
-	for _, f := range s.Sources {
-		from = append(from, mcpPlace(thread.MCPProblem{File: f.File, Line: f.Line}))
-	}
-	return strings.Join(from, ", ")
-}
-
-// mcpPlace is a place in a file.
-func mcpPlace(p thread.MCPProblem) string {
-	if p.Line == 0 {
-		return p.File
-	}
-	return fmt.Sprintf("%s:%d", p.File, p.Line)
 }

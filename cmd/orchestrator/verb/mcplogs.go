@@ -20,7 +20,7 @@ func mcpLogsVerb(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(d.Log, func(w io.Writer) {
+			return c.out.show(d.Log, func(w io.Writer) {
 				for _, line := range d.Log {
 					fmt.Fprintln(w, line)
 				}

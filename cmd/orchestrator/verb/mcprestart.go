@@ -28,7 +28,7 @@ func mcpActVerb(c *cli, verb, act, short string) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(d, func(w io.Writer) {
+		return c.out.show(d, func(w io.Writer) {
 			if d.Page != "" {
 				fmt.Fprintf(w, "sign in on this page, if the browser has not opened it:\n%s\n", d.Page)
 				return

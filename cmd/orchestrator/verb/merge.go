@@ -10,6 +10,7 @@ import (
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/exitcode"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
 	"orchestrator/thread/plaintext"
 	"orchestrator/ui/plain"
@@ -40,7 +41,7 @@ func mergeVerb(c *cli) *cobra.Command {
 			if err := api.MergeAbort.Do(ctx, cl, api.Ref{Thread: r.Thread}); err != nil {
 				return err
 			}
-			return c.done(r.Thread, "merge aborted")
+			return c.out.done(r.Thread, "merge aborted")
 		case goOn:
 			report, err := api.MergeContinue.Do(ctx, cl, api.Ref{Thread: r.Thread})
 			if err == nil && report.Ask && r.Note == thread.NoteAlways {
@@ -73,19 +74,12 @@ func noteFlags(cmd *cobra.Command) func() thread.NoteMode {
 	}
 }
 
-// printLeftOut says what an operation left out.
-func printLeftOut(w io.Writer, left []thread.LeftOut) {
-	for _, l := range left {
-		fmt.Fprintf(w, "left out: %s\n", plaintext.Line(l.String()))
-	}
-}
-
 // merged prints a merge's report. Conflicts end with exit code 4.
 func merged(c *cli, report thread.MergeReport, err error, name string) error {
 	if err != nil {
 		return err
 	}
-	err = c.show(report, func(w io.Writer) {
+	err = c.out.show(report, func(w io.Writer) {
 		if n := len(report.Committed); n > 0 {
 			what := "committed first"
 			if report.Commit == "" && !report.Stopped {
@@ -143,7 +137,7 @@ func merged(c *cli, report thread.MergeReport, err error, name string) error {
 		if report.Undone != "" {
 			fmt.Fprintf(w, "teardown: %s\n", plaintext.Line(report.Undone))
 		}
-		printLeftOut(w, report.LeftOut)
+		page.LeftOut(w, report.LeftOut)
 	})
 	if err == nil && (report.Stopped || len(report.Conflicts) > 0) {
 		return &silentError{code: exitcode.Refused}

@@ -41,12 +41,12 @@ const linesHelp = "let a prompt of several lines be typed into a program that ma
 // sayApart says where a new thread works if it got a worktree that was not asked for, or if its folder may not be the
 // one that the person expects. Programs read that from the thread.
 func sayApart(c *cli, s thread.Status, r thread.NewRequest, chosen bool) {
-	if s.Worktree.Path != "" && !r.Worktree && !c.json {
-		fmt.Fprintf(c.stderr, "it works in its own worktree, %s; use --no-worktree to work in the folder itself\n",
+	if s.Worktree.Path != "" && !r.Worktree && !c.out.json {
+		fmt.Fprintf(c.out.stderr, "it works in its own worktree, %s; use --no-worktree to work in the folder itself\n",
 			s.Worktree.Path)
 	}
-	if said := environSaid(s); said != "" && !c.json {
-		fmt.Fprintln(c.stderr, said)
+	if said := environSaid(s); said != "" && !c.out.json {
+		fmt.Fprintln(c.out.stderr, said)
 	}
 	if at, err := c.standing(); err == nil && !chosen {
 		at.says(c, s)
@@ -78,7 +78,7 @@ func newVerb(c *cli) *cobra.Command {
 				return err
 			}
 			sayApart(c, s, r, chosen)
-			return c.show(s, func(w io.Writer) { fmt.Fprintln(w, s.Name) })
+			return c.out.show(s, func(w io.Writer) { fmt.Fprintln(w, s.Name) })
 		})(cmd, args)
 	}
 	return cmd

@@ -12,6 +12,7 @@ import (
 
 	"orchestrator/agent/demo"
 	"orchestrator/cmd/orchestrator/e2e"
+	"orchestrator/cmd/orchestrator/verb/page"
 )
 
 // TestEveryVerbIsClean gives every verb of the tree, also one that is added tomorrow, hostile words.
@@ -55,12 +56,12 @@ func TestPanicsAreCleaned(t *testing.T) {
 // TestJSONStaysEqual: what --json prints of hostile text is that text.
 func TestJSONStaysEqual(t *testing.T) {
 	var out bytes.Buffer
-	c := &cli{output: newOutput(&out, &out)}
-	c.json = true
-	if err := c.show(e2e.Hostile, nil); err != nil {
+	c := &cli{out: newOutput(&out, &out)}
+	c.out.json = true
+	if err := c.out.show(e2e.Hostile, nil); err != nil {
 		t.Fatal(err)
 	}
-	c.close()
+	c.out.close()
 	var back string
 	if err := json.Unmarshal(out.Bytes(), &back); err != nil || back != e2e.Hostile || e2e.Harms(out.Bytes()) != "" {
 		t.Errorf("%q, %v, %s", back, err, e2e.Harms(out.Bytes()))
@@ -69,7 +70,7 @@ func TestJSONStaysEqual(t *testing.T) {
 
 func TestAboutOf(t *testing.T) {
 	for _, c := range [][3]string{{"list files\nnow", "", "list files"}, {"", "before a rewind", "before a rewind"}, {"list files", "the turn ended here", "list files; the turn ended here"}, {"", "", ""}} {
-		if got := aboutOf(c[0], c[1]); got != c[2] {
+		if got := page.About(c[0], c[1]); got != c[2] {
 			t.Errorf("%q and %q: %q", c[0], c[1], got)
 		}
 	}

@@ -18,7 +18,7 @@ func pinVerb(c *cli) *cobra.Command {
 			if err := api.Pin.Do(ctx, cl, api.PinRequest{Thread: args[0], On: !off}); err != nil {
 				return err
 			}
-			return c.done(args[0], map[bool]string{true: "unpinned", false: "pinned"}[off])
+			return c.out.done(args[0], map[bool]string{true: "unpinned", false: "pinned"}[off])
 		}),
 	}
 	cmd.Flags().BoolVar(&off, "off", false, "unpin the thread")

@@ -28,7 +28,7 @@ type printer interface {
 
 func newPrinter(c *cli, t followOptions) printer {
 	switch {
-	case c.json:
+	case c.out.json:
 		return &jsonPrinter{cli: c}
 	case t.lines():
 		return &ndjsonPrinter{cli: c}
@@ -39,14 +39,14 @@ func newPrinter(c *cli, t followOptions) printer {
 
 // textPrinter prints for people: the model's text on stdout, everything else on stderr.
 type textPrinter struct {
-	*cli
+	cli    *cli
 	begun  bool // part of the response was printed
 	breaks int  // pending line breaks, printed when more text follows
 	told   string
 }
 
 func (p *textPrinter) begin(s thread.Status) {
-	fmt.Fprintf(p.stderr, "%s\n", s.Name)
+	fmt.Fprintf(p.cli.out.stderr, "%s\n", s.Name)
 	if s.Launch.NoGateway {
 		p.notice("without the gateway the answer is printed at the end of the turn")
 	}
@@ -70,13 +70,13 @@ func (p *textPrinter) text(_ int64, text string) {
 		p.breaks += len(text)
 		return
 	}
-	fmt.Fprint(p.stdout, strings.Repeat("\n", p.breaks), body)
+	fmt.Fprint(p.cli.out.stdout, strings.Repeat("\n", p.breaks), body)
 	p.begun, p.breaks = true, len(text)-len(body)
 }
 
 func (p *textPrinter) pause() {
 	if p.begun {
-		fmt.Fprintln(p.stdout)
+		fmt.Fprintln(p.cli.out.stdout)
 	}
 	p.begun, p.breaks = false, 0
 }
@@ -85,12 +85,12 @@ func (p *textPrinter) retry(int64) {
 	p.notice("the answer was cut off; the agent retries, and the whole answer follows")
 }
 
-func (p *textPrinter) notice(text string) { fmt.Fprintln(p.stderr, "orchestrator:", text) }
+func (p *textPrinter) notice(text string) { fmt.Fprintln(p.cli.out.stderr, "orchestrator:", text) }
 
 func (p *textPrinter) end(answer) error { return nil }
 
 // jsonPrinter prints a single JSON object at the end.
-type jsonPrinter struct{ *cli }
+type jsonPrinter struct{ cli *cli }
 
 func (*jsonPrinter) begin(thread.Status)  {}
 func (*jsonPrinter) prompt(thread.Prompt) {}
@@ -98,8 +98,8 @@ func (*jsonPrinter) state(thread.State)   {}
 func (*jsonPrinter) text(int64, string)   {}
 func (*jsonPrinter) pause()               {}
 func (*jsonPrinter) retry(int64)          {}
-func (o *jsonPrinter) notice(text string) { fmt.Fprintln(o.stderr, "orchestrator:", text) }
-func (o *jsonPrinter) end(a answer) error { return o.show(a, nil) }
+func (o *jsonPrinter) notice(text string) { fmt.Fprintln(o.cli.out.stderr, "orchestrator:", text) }
+func (o *jsonPrinter) end(a answer) error { return o.cli.out.show(a, nil) }
 
 // talkEvent is one line of -o ndjson.
 type talkEvent struct {
@@ -120,13 +120,13 @@ type talkEvent struct {
 
 // ndjsonPrinter prints events as JSON, one object per line.
 type ndjsonPrinter struct {
-	*cli
+	cli    *cli
 	failed error // the first error while printing
 }
 
 func (l *ndjsonPrinter) put(e talkEvent) {
 	e.At = time.Now()
-	w := plaintext.NewJSONWriter(l.stdout)
+	w := plaintext.NewJSONWriter(l.cli.out.stdout)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(e)
@@ -169,7 +169,7 @@ func (t followOptions) lines() bool { return t.as.format == formatNDJSON }
 func (t *followOptions) flags(c *cli, cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&t.limit, "timeout", 0,
 		"stop waiting for the answer after this time, such as 10m; the agent keeps running")
-	t.as = formatFlag{json: &c.json, lines: true}
+	t.as = formatFlag{json: &c.out.json, lines: true}
 	cmd.Flags().VarP(&t.as, "output", "o",
 		"text: stream the answer; json: the same as --json; ndjson: stream events, one JSON object per line")
 }

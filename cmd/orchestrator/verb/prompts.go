@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
 )
 
@@ -51,7 +50,7 @@ func promptsVerb(c *cli) *cobra.Command {
 		for _, s := range all {
 			names[s.ID] = s.Name
 		}
-		return c.show(list, func(w io.Writer) { printPrompts(w, list, names) })
+		return c.out.show(list, func(w io.Writer) { page.Prompts(w, list, names) })
 	})
 	cmd.AddCommand(promptVerb(c, "edit <prompt> <text>", "Change the text of a queued prompt", 2,
 		func(ctx context.Context, cl *client.Client, args []string) (thread.Prompt, error) {
@@ -78,7 +77,7 @@ func promptVerb(c *cli, use, short string, n int,
 			if err != nil {
 				return err
 			}
-			return c.show(p, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", p.ID, promptState(p)) })
+			return c.out.show(p, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", p.ID, page.PromptState(p)) })
 		}),
 	}
 }
@@ -104,39 +103,8 @@ func (c *cli) completePrompts(cmd *cobra.Command, args []string, prefix string) 
 			wanted = p.State.Again()
 		}
 		if wanted && strings.HasPrefix(string(p.ID), prefix) {
-			ids = append(ids, fmt.Sprintf("%s\t%s", p.ID, firstLine(p.Text)))
+			ids = append(ids, fmt.Sprintf("%s\t%s", p.ID, page.FirstLine(p.Text)))
 		}
 	}
 	return ids, cobra.ShellCompDirectiveNoFileComp
-}
-
-func printPrompts(w io.Writer, list []thread.Prompt, names map[thread.ID]string) {
-	if len(list) == 0 {
-		fmt.Fprintln(w, "no prompts")
-		return
-	}
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	defer t.Flush()
-	for _, p := range list {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", p.ID, p.Accepted.Local().Format(time.DateTime), names[p.Thread],
-			promptState(p), firstLine(p.Text))
-	}
-}
-
-// promptState describes the state of a prompt.
-func promptState(p thread.Prompt) string {
-	s := string(p.State)
-	if p.State == thread.PromptAnswered {
-		s = fmt.Sprintf("%s in turn %d", s, p.Turn)
-	}
-	if p.Rewound {
-		s += ", rewound since"
-	}
-	if p.With != "" {
-		s += " with " + string(p.With)
-	}
-	if p.Reason != "" {
-		s += " (" + firstLine(p.Reason) + ")"
-	}
-	return s
 }

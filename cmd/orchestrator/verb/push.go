@@ -9,6 +9,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
 )
 
@@ -28,12 +29,12 @@ func pushVerb(c *cli, pr bool) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(report, func(w io.Writer) {
+		return c.out.show(report, func(w io.Writer) {
 			fmt.Fprintf(w, "%s → %s\n", report.Branch, report.Remote)
 			if report.PR != "" {
 				fmt.Fprintln(w, report.PR)
 			}
-			printLeftOut(w, report.LeftOut)
+			page.LeftOut(w, report.LeftOut)
 		})
 	})
 	return cmd

@@ -102,7 +102,7 @@ func sharesAll(a, b string) bool {
 
 // TestReadmeVerbs: the README's verbs and their flags are those of the program.
 func TestReadmeVerbs(t *testing.T) {
-	root := (&cli{output: newOutput(os.Stdout, os.Stderr)}).command()
+	root := (&cli{out: newOutput(os.Stdout, os.Stderr)}).command()
 	root.InitDefaultCompletionCmd()
 	_, rows := e2e.Readme(t, "Verbs")
 	said := map[string]bool{}

@@ -20,7 +20,7 @@ func renameVerb(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(s, func(w io.Writer) { fmt.Fprintln(w, s.Name) })
+			return c.out.show(s, func(w io.Writer) { fmt.Fprintln(w, s.Name) })
 		}),
 	}
 }

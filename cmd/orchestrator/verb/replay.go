@@ -7,13 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"orchestrator/cmd/orchestrator/agents"
-	"orchestrator/cmd/orchestrator/config"
-	"orchestrator/contextmgr/models"
-	"orchestrator/contextmgr/policy"
-	"orchestrator/contextmgr/replay"
-	"orchestrator/thread"
-	"orchestrator/thread/plaintext"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -21,6 +14,15 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"orchestrator/cmd/orchestrator/agents"
+	"orchestrator/cmd/orchestrator/config"
+	"orchestrator/cmd/orchestrator/verb/page"
+	"orchestrator/contextmgr/models"
+	"orchestrator/contextmgr/policy"
+	"orchestrator/contextmgr/replay"
+	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 )
 
 // contextReplayVerb replays recorded sessions. It needs no project and no server.
@@ -44,7 +46,7 @@ func contextReplayVerb(c *cli) *cobra.Command {
 			"  orchestrator context replay ~/.local/share/opencode/opencode.db --json",
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			if err := c.prepare(); err != nil {
-				fmt.Fprintf(c.stderr, "orchestrator: your configuration is not applied: %v\n", err)
+				fmt.Fprintf(c.out.stderr, "orchestrator: your configuration is not applied: %v\n", err)
 			}
 			return nil
 		},
@@ -73,11 +75,11 @@ func contextReplayVerb(c *cli) *cobra.Command {
 		if r.Sessions == 0 && len(r.Problems) == 1 {
 			return errors.New(r.Problems[0].String())
 		}
-		r.printProblems(c.stderr)
+		r.printProblems(c.out.stderr)
 		if len(r.Groups) == 0 {
 			return fmt.Errorf("no requests with the provider's token counts in %s", plaintext.Count(len(files), "file"))
 		}
-		return c.show(r, r.print)
+		return c.out.show(r, r.print)
 	}
 	return cmd
 }
@@ -256,18 +258,18 @@ func (r replayed) print(w io.Writer) {
 		fmt.Fprintf(w, "%s: %s in %s, mean context %s (history %s), %.1f%% below 60%%\n", strings.Join(names, ", "),
 			plaintext.Count(g.Requests, "request"), plaintext.Count(g.Segments, "segment"),
 			thread.Tokens(int64(g.Context)), thread.Tokens(int64(g.History)), g.Small)
-		var t columns
-		t.row("  POLICY", "CACHE", "CONTEXT", "", "HISTORY", "", "COST", "<60%", "EDITS HIT", "", "MASKS")
+		var t page.Columns
+		t.Row("  POLICY", "CACHE", "CONTEXT", "", "HISTORY", "", "COST", "<60%", "EDITS HIT", "", "MASKS")
 		for _, o := range sameForAll(g.Results) {
 			hit := ""
 			if o.EditsRead > 0 {
 				hit = fmt.Sprintf("%.1f%%", o.HitShare)
 			}
-			t.row("  "+o.Policy, o.Cache, thread.Tokens(int64(o.Context)), change(-o.ContextCut),
+			t.Row("  "+o.Policy, o.Cache, thread.Tokens(int64(o.Context)), change(-o.ContextCut),
 				thread.Tokens(int64(o.History)), change(-o.HistoryCut), change(o.Cost), fmt.Sprintf("%.1f%%", o.Small),
 				fmt.Sprintf("%d of %d", o.EditsHit, o.EditsRead), hit, fmt.Sprintf("%.1f", o.Masks))
 		}
-		t.print(w)
+		t.Print(w)
 		fmt.Fprintln(w)
 	}
 	fmt.Fprint(w, plaintext.Count(r.Files, "file"))

@@ -6,17 +6,19 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
 	"orchestrator/agent/recorded"
 	"orchestrator/cmd/orchestrator/agents"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/contextmgr/policy"
 	"orchestrator/contextmgr/replay"
 	"orchestrator/thread"
 	"orchestrator/thread/lines"
 	"orchestrator/thread/plaintext"
-	"os"
-	"path/filepath"
-	"strings"
-	"time"
 )
 
 // nativeFormat is the format in which an agent itself records its sessions.
@@ -97,7 +99,7 @@ func formats(a agents.All) []replay.Format {
 
 // printPlaces prints where the agents keep their sessions, and how many files there are.
 func printPlaces(w io.Writer, a agents.All, environ []string) {
-	var t columns
+	var t page.Columns
 	for _, one := range a {
 		r, ok := one.(recorded.Reader)
 		if !ok {
@@ -108,10 +110,10 @@ func printPlaces(w io.Writer, a agents.All, environ []string) {
 			if files, err := filepath.Glob(place); err == nil && len(files) > 0 {
 				found = plaintext.Count(len(files), "file")
 			}
-			t.row("  "+one.Name(), inHome(place, environ), found)
+			t.Row("  "+one.Name(), inHome(place, environ), found)
 		}
 	}
-	t.print(w)
+	t.Print(w)
 }
 
 // sessionReader reads the sessions of files.

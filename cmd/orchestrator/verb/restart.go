@@ -81,12 +81,12 @@ func restartVerb(c *cli) *cobra.Command {
 			}
 			done, err := c.restart(cmd.Context(), 0, 0)
 			for _, text := range done.warned {
-				fmt.Fprintln(c.stderr, "orchestrator:", text)
+				fmt.Fprintln(c.out.stderr, "orchestrator:", text)
 			}
 			if err != nil {
 				return err
 			}
-			if err := c.show(done, func(w io.Writer) {
+			if err := c.out.show(done, func(w io.Writer) {
 				fmt.Fprintf(w, "server restarted; %d resumed\n", len(done.Resumed))
 				for name, why := range done.Failed {
 					fmt.Fprintf(w, "could not resume %s: %s\n", name, why)

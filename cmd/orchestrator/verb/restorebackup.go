@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
-	"orchestrator/thread/plaintext"
 )
 
 func restoreBackupVerb(c *cli) *cobra.Command {
@@ -34,32 +33,9 @@ func restoreBackupVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(kept, func(w io.Writer) {
-			printRestored(w, kept)
+		return c.out.show(kept, func(w io.Writer) {
+			page.Restored(w, kept)
 		})
 	})
 	return cmd
-}
-
-// printRestored says what was restored from a backup, and how what exists already comes back if it is out of sight.
-func printRestored(w io.Writer, kept thread.BackupReport) {
-	fmt.Fprintf(w, "restored %s, %s\n", plaintext.Count(kept.Threads, "thread"),
-		plaintext.Count(kept.Checkpoints, "checkpoint"))
-	if len(kept.Existing) > 0 {
-		fmt.Fprintf(w, "unchanged, since it is here already: %s: %s\n", plaintext.Count(len(kept.Existing), "thread"),
-			strings.Join(kept.Existing, ", "))
-	}
-	for _, of := range []struct {
-		names     []string
-		are, verb string
-	}{{kept.Deleted, "deleted", "undelete"}, {kept.Archived, "archived", "restore"}} {
-		if len(of.names) > 0 {
-			fmt.Fprintf(w, "of these, %s: %s (`orchestrator %s %s` brings it back)\n", of.are,
-				strings.Join(of.names, ", "), of.verb, of.names[0])
-		}
-	}
-	printLeftOut(w, kept.LeftOut)
-	for _, n := range kept.Notes {
-		fmt.Fprintln(w, n)
-	}
 }

@@ -34,7 +34,7 @@ func resumeVerb(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(list, func(w io.Writer) {
+			return c.out.show(list, func(w io.Writer) {
 				if len(list) == 0 {
 					fmt.Fprintln(w, "no interrupted threads")
 				}

@@ -43,10 +43,10 @@ func retrieveVerb(c *cli) *cobra.Command {
 			return err
 		}
 		r := api.RetrieveRequest{Token: args[0], Part: part}
-		if c.json {
+		if c.out.json {
 			return c.showData(cmd.Context(), r)
 		}
-		return c.retrieve(cmd.Context(), r, c.data())
+		return c.retrieve(cmd.Context(), r, c.out.data())
 	}
 	return cmd
 }
@@ -144,7 +144,7 @@ func (c *cli) showData(ctx context.Context, r api.RetrieveRequest) error {
 	if !utf8.Valid(data.bytes) {
 		show.Encoding, show.Data = "base64", base64.StdEncoding.EncodeToString(data.bytes)
 	}
-	return c.show(show, nil)
+	return c.out.show(show, nil)
 }
 
 // jsonData collects data of at most maxJSON.

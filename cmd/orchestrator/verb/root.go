@@ -26,20 +26,20 @@ import (
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	c := &cli{output: newOutput(stdout, stderr), called: os.Args[0], stdin: stdin, environ: environ}
-	defer c.close()
+	c := &cli{out: newOutput(stdout, stderr), called: os.Args[0], stdin: stdin, environ: environ}
+	defer c.out.close()
 	root := c.command()
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(c.stdout)
-	root.SetErr(c.stderr)
+	root.SetOut(c.out.stdout)
+	root.SetErr(c.out.stderr)
 	err := guard(func() (*cobra.Command, error) { return root.ExecuteContextC(ctx) })
 	if err == nil {
 		return exitcode.OK
 	}
 	if quiet := (*silentError)(nil); !errors.As(err, &quiet) {
-		fmt.Fprintf(c.stderr, "orchestrator: %v\n", err)
-		if c.json || wantsJSON(args) {
+		fmt.Fprintf(c.out.stderr, "orchestrator: %v\n", err)
+		if c.out.json || wantsJSON(args) {
 			err = errors.Join(err, c.showError(err))
 		}
 	}
@@ -85,8 +85,8 @@ func (c *cli) showError(err error) error {
 	case general && f.Error.Exit == exitcode.Refused:
 		f.Error.Code = "refused"
 	}
-	c.json = true
-	return c.show(f, nil)
+	c.out.json = true
+	return c.out.show(f, nil)
 }
 
 // name is what the person or agent calls the program.
@@ -113,8 +113,8 @@ func (c *cli) command() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err: err} })
 	root.PersistentFlags().StringVar(&c.dir, "project", ".", "project folder")
-	root.PersistentFlags().BoolVar(&c.json, "json", false, "print JSON")
-	root.PersistentFlags().VarP(&formatFlag{json: &c.json}, "output", "o", "text, or json: the same as --json")
+	root.PersistentFlags().BoolVar(&c.out.json, "json", false, "print JSON")
+	root.PersistentFlags().VarP(&formatFlag{json: &c.out.json}, "output", "o", "text, or json: the same as --json")
 	root.AddCommand(c.verbs()...)
 	root.AddCommand(topics()...)
 	knownHelp(root)
@@ -141,6 +141,6 @@ func (c *cli) verbs() []*cobra.Command {
 		refVerb(c, "delete", "Delete a thread (undelete restores it until gc removes it)", api.Delete, "deleted"),
 		refVerb(c, "undelete", "Restore a deleted thread", api.Undelete, "restored"),
 		stopVerb(c), restartVerb(c), doctorVerb(c), trustVerb(c), adoptVerb(c), versionVerb(c),
-		serveVerb(c), c.hookVerb(), demoVerb(c), demoNotesVerb(c),
+		serveVerb(c), hookVerb(c), demoVerb(c), demoNotesVerb(c),
 	}
 }

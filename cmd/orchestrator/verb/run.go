@@ -28,7 +28,7 @@ func runVerb(c *cli) *cobra.Command {
 		if r.Prompt == "" {
 			return usagef("expected <task>")
 		}
-		if err := errors.Join(t.check(c.json), agentArgs(c, &r, rest)); err != nil {
+		if err := errors.Join(t.check(c.out.json), agentArgs(c, &r, rest)); err != nil {
 			return err
 		}
 		return c.with(func(ctx context.Context, cl *client.Client, _ []string) error {

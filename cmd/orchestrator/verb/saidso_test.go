@@ -13,11 +13,11 @@ import (
 func TestHelpOnNothing(t *testing.T) {
 	help := func(called string, args ...string) (string, error) {
 		var out, errs bytes.Buffer
-		c := &cli{output: newOutput(&out, &errs), called: called}
+		c := &cli{out: newOutput(&out, &errs), called: called}
 		root := c.command()
 		root.SetArgs(args)
-		root.SetOut(c.stdout)
-		root.SetErr(c.stderr)
+		root.SetOut(c.out.stdout)
+		root.SetErr(c.out.stderr)
 		err := root.Execute()
 		return out.String() + errs.String(), err
 	}

@@ -53,7 +53,7 @@ func (c *cli) offerRestart(ctx context.Context, other *otherProtocol) (*client.C
 		return nil, err
 	}
 	for name, why := range done.Failed {
-		fmt.Fprintf(c.stderr, "orchestrator: could not resume %s: %s\n", name, why)
+		fmt.Fprintf(c.out.stderr, "orchestrator: could not resume %s: %s\n", name, why)
 	}
 	return c.connect(ctx)
 }
@@ -74,7 +74,7 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 	if isOther(info) {
 		outdated = info.Version
 	}
-	out, ok := c.terminal()
+	out, ok := c.out.terminal()
 	if !ok {
 		return errNoTerminal
 	}
@@ -101,7 +101,7 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 		Agent: c.config.Agent,
 		Open:  open, Problems: info.Problems, Theme: c.config.Theme, Profile: colours, Keys: c.config.Keys,
 		Notify: notifyOf(c.config.Notify),
-		Editor: c.editor(), StartServer: c.ensureServer, Outdated: outdated, Restart: c.restartBehind,
+		Editor: editor(c.environ), StartServer: c.ensureServer, Outdated: outdated, Restart: c.restartBehind,
 	})
 	defer model.Close()
 	input, bursts := keyboard(c.stdin)
@@ -123,7 +123,7 @@ func keyboard(in io.Reader) (io.Reader, func(tea.Msg) tea.Msg) {
 // behind returns a copy that works behind the screen and prints nothing.
 func (c *cli) behind() *cli {
 	quiet := *c
-	quiet.stderr, quiet.told, quiet.warned = io.Discard, true, true
+	quiet.out.stderr, quiet.told, quiet.warned = io.Discard, true, true
 	return &quiet
 }
 
@@ -169,9 +169,9 @@ func notifyOf(how string) []string {
 }
 
 // editor returns the command that opens a file: $VISUAL or $EDITOR.
-func (c *cli) editor() []string {
+func editor(environ []string) []string {
 	for _, name := range []string{"VISUAL", "EDITOR"} {
-		if words := strings.Fields(thread.Lookup(c.environ, name)); len(words) > 0 {
+		if words := strings.Fields(thread.Lookup(environ, name)); len(words) > 0 {
 			return words
 		}
 	}

@@ -29,7 +29,7 @@ func sendVerb(c *cli) *cobra.Command {
 	cmd.Flags().BoolVar(&lines, "lines", false, linesHelp)
 	t.flags(c, cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := t.check(c.json); err != nil {
+		if err := t.check(c.out.json); err != nil {
 			return err
 		}
 		if len(args) > 1 && args[1] == "-" {
@@ -50,7 +50,7 @@ func sendVerb(c *cli) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return c.show(p, func(io.Writer) {})
+				return c.out.show(p, func(io.Writer) {})
 			}
 			if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.Ask.Name(), Thread: args[0]}); err != nil {
 				return err // before asking for what following needs

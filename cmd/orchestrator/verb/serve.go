@@ -63,7 +63,7 @@ func (c *cli) serve(ctx context.Context) error {
 		return err
 	}
 	defer kept.Close()
-	log := slog.New(slog.NewTextHandler(c.stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
+	log := slog.New(slog.NewTextHandler(c.out.stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	if kept.Unswept != nil {
 		log.Warn(kept.Unswept.Error())
 	}

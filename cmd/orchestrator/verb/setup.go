@@ -25,7 +25,7 @@ func setupVerb(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(s, func(w io.Writer) { fmt.Fprintf(w, "%s is set up\n", s.Name) })
+			return c.out.show(s, func(w io.Writer) { fmt.Fprintf(w, "%s is set up\n", s.Name) })
 		}),
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"orchestrator/agent/session"
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/contextmgr/staging/drop"
 	"orchestrator/thread"
 )
@@ -36,8 +37,8 @@ func stageVerb(c *cli) *cobra.Command {
 			return err
 		}
 		staged := func(d thread.Staged) error {
-			fmt.Fprintf(c.stderr, "orchestrator: %s\n", stagedNote(d))
-			return c.show(d, func(w io.Writer) { fmt.Fprintln(w, d.Token) })
+			fmt.Fprintf(c.out.stderr, "orchestrator: %s\n", stagedNote(d))
+			return c.out.show(d, func(w io.Writer) { fmt.Fprintln(w, d.Token) })
 		}
 		err := c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
 			d, err := api.Stage.Do(ctx, cl, r, c.stdin)
@@ -68,9 +69,9 @@ func stagedNote(d thread.Staged) string {
 	case d.Bytes == 0:
 		amount = "nothing, because standard input was empty"
 	case d.Kind == thread.DataText:
-		amount = fmt.Sprintf("%s, %s", counted(d.Records, "line"), amount)
+		amount = fmt.Sprintf("%s, %s", page.Counted(d.Records, "line"), amount)
 	case d.Records > 0:
-		amount = fmt.Sprintf("%s, %s", counted(d.Records, "record"), amount)
+		amount = fmt.Sprintf("%s, %s", page.Counted(d.Records, "record"), amount)
 	}
 	return fmt.Sprintf("staged %s; kept until %s, and longer if it is used", amount, d.Expires.Local().Format(time.DateTime))
 }

@@ -24,7 +24,7 @@ func stageTouchVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.show(d, func(w io.Writer) {
+		return c.out.show(d, func(w io.Writer) {
 			fmt.Fprintf(w, "%s: kept until %s\n", d.Token, d.Expires.Local().Format(time.DateTime))
 		})
 	})

@@ -84,11 +84,11 @@ func (s standing) program(argv []string, dir string) []string {
 // says tells in which folder a new thread works where that may not be what the person expects.
 func (s standing) says(c *cli, t thread.Status) {
 	switch {
-	case c.json, t.Worktree.Path != "":
+	case c.out.json, t.Worktree.Path != "":
 	case s.apart:
-		fmt.Fprintf(c.stderr, "it works in %s: you are in another worktree of the project; --dir . works here\n", t.Dir)
+		fmt.Fprintf(c.out.stderr, "it works in %s: you are in another worktree of the project; --dir . works here\n", t.Dir)
 	case t.Dir != c.project.Root:
-		fmt.Fprintf(c.stderr, "it works in %s, where you are; --dir %s works in the whole project\n", t.Dir, shortest(s.here, c.project.Root))
+		fmt.Fprintf(c.out.stderr, "it works in %s, where you are; --dir %s works in the whole project\n", t.Dir, shortest(s.here, c.project.Root))
 	}
 }
 

@@ -28,7 +28,7 @@ func stopVerb(c *cli) *cobra.Command {
 			return err
 		}
 		if err := c.configure(); err != nil { // it is not needed to stop something
-			fmt.Fprintln(c.stderr, "orchestrator:", err)
+			fmt.Fprintln(c.out.stderr, "orchestrator:", err)
 		}
 		return nil
 	}
@@ -40,7 +40,7 @@ func stopVerb(c *cli) *cobra.Command {
 				if err := api.StopAgent.Do(ctx, cl, api.Ref{Thread: args[0]}); err != nil {
 					return err
 				}
-				return c.done(args[0], "stopped")
+				return c.out.done(args[0], "stopped")
 			})(cmd, args)
 		}
 		return c.stopServer(cmd.Context(), force)
@@ -68,7 +68,7 @@ func (c *cli) stopServer(ctx context.Context, force bool) error {
 			return err
 		}
 	case gone(err):
-		return c.show(map[string]string{"done": "no server is running"},
+		return c.out.show(map[string]string{"done": "no server is running"},
 			func(w io.Writer) { fmt.Fprintln(w, "no server is running here") })
 	case !force:
 		return err
@@ -80,7 +80,7 @@ func (c *cli) stopServer(ctx context.Context, force bool) error {
 			return err
 		}
 	}
-	if err := c.show(report, func(w io.Writer) { fmt.Fprintln(w, stopped(report)) }); err != nil {
+	if err := c.out.show(report, func(w io.Writer) { fmt.Fprintln(w, stopped(report)) }); err != nil {
 		return err
 	}
 	if report.Lost > 0 {

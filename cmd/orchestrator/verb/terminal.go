@@ -11,7 +11,7 @@ import (
 // terminalFit returns an error if the terminal cannot show the screen.
 func (c *cli) terminalFit() error {
 	in, inOK := c.stdin.(*os.File)
-	out, outOK := c.terminal()
+	out, outOK := c.out.terminal()
 	if !inOK || !outOK || !term.IsTerminal(in.Fd()) || !term.IsTerminal(out.Fd()) {
 		return errNoTerminal
 	}

@@ -20,7 +20,7 @@ func TestHelpTopics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := (&cli{output: newOutput(os.Stdout, os.Stderr)}).command()
+	root := (&cli{out: newOutput(os.Stdout, os.Stderr)}).command()
 	root.InitDefaultCompletionCmd()
 	named := regexp.MustCompile("`orchestrator (?:help ([a-z]+)|([a-z-]+))")
 	for _, topic := range help.Topics() {

@@ -73,7 +73,7 @@ func (c *cli) accept(by consent, read func() (acceptance, error)) error {
 	}
 	asked := false
 	if known := by.yes || by.hash == a.hash(); !known {
-		a.print(c.stderr)
+		a.print(c.out.stderr)
 	}
 	switch {
 	case by.hash != "" && by.hash != a.hash():
@@ -103,7 +103,7 @@ func (c *cli) accept(by consent, read func() (acceptance, error)) error {
 		}
 	}
 	a.json["hash"] = a.hash()
-	return c.show(a.json, func(w io.Writer) {
+	return c.out.show(a.json, func(w io.Writer) {
 		if !asked {
 			a.print(w)
 		}
@@ -225,8 +225,8 @@ func trustVerb(c *cli) *cobra.Command {
 			if err := c.accept(by, c.projectFile); err != nil {
 				return err
 			}
-			if !c.json {
-				fmt.Fprintln(c.stdout, "`orchestrator restart` makes the server read it")
+			if !c.out.json {
+				fmt.Fprintln(c.out.stdout, "`orchestrator restart` makes the server read it")
 			}
 			return nil
 		},

@@ -20,7 +20,7 @@ func unstageVerb(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(map[string]string{"token": string(d.Token), "done": "unstaged"},
+			return c.out.show(map[string]string{"token": string(d.Token), "done": "unstaged"},
 				func(w io.Writer) { fmt.Fprintf(w, "%s: unstaged\n", d.Token) })
 		}),
 	}

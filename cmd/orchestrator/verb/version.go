@@ -16,7 +16,7 @@ func versionVerb(c *cli) *cobra.Command {
 		Use: "version", Short: "Print the version", Args: exactly(),
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(*cobra.Command, []string) error {
-			return c.show(map[string]string{"version": buildinfo.Version()},
+			return c.out.show(map[string]string{"version": buildinfo.Version()},
 				func(w io.Writer) { fmt.Fprintln(w, "orchestrator", buildinfo.Version()) })
 		},
 	}

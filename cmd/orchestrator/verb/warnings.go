@@ -21,7 +21,7 @@ const warningsLimit = 2 * time.Second
 func (c *cli) withWarnings(ctx context.Context, cl *client.Client, f func() error) error {
 	warnings, err := collectWarnings(ctx, cl, f)
 	for _, text := range warnings {
-		fmt.Fprintln(c.stderr, "orchestrator:", text)
+		fmt.Fprintln(c.out.stderr, "orchestrator:", text)
 	}
 	return err
 }

@@ -28,7 +28,7 @@ func whyVerb(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(explained{r, g.Grants}, func(w io.Writer) {
+			return c.out.show(explained{r, g.Grants}, func(w io.Writer) {
 				fmt.Fprintf(w, "%s%s since %s\n", r.State, r.More(), r.Since.Local().Format(time.TimeOnly))
 				for i, e := range r.Evidence {
 					mark := " "

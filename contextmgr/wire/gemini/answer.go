@@ -50,7 +50,7 @@ func (Codec) Answer(status int, contentType string) wire.Answer {
 		return wire.Failed()
 	case wire.Streamed(contentType):
 		s := &stream{}
-		s.events = wire.NewEvents(func(_ string, data []byte) { s.chunk(data) })
+		s.events = wire.NewEvents(func(_ string, data []byte) { s.reading.chunk(data) })
 		return s
 	default:
 		return &whole{}
@@ -199,17 +199,20 @@ func (w *whole) Result() wire.Result {
 
 // stream reads server-sent events.
 type stream struct {
-	reading
-	events *wire.Events
+	reading reading
+	events  *wire.Events
 }
 
 // Write implements wire.Answer.
 func (s *stream) Write(b []byte) { s.events.Write(b) }
 
+// NewText implements wire.TextStreamer.
+func (s *stream) NewText() string { return s.reading.NewText() }
+
 // Result implements wire.Answer.
 func (s *stream) Result() wire.Result {
 	s.events.Close()
-	r := s.result()
+	r := s.reading.result()
 	if r.Err == "" && s.events.Over() {
 		r.Err = wire.TooLong()
 	}

@@ -1,4 +1,4 @@
-package verb
+package page
 
 import (
 	"testing"
@@ -6,8 +6,8 @@ import (
 	"orchestrator/thread"
 )
 
-// TestStateOf: a thread with an outcome is described by that alone, as on the screen.
-func TestStateOf(t *testing.T) {
+// TestState: a thread with an outcome is described by that alone, as on the screen.
+func TestState(t *testing.T) {
 	status := func(state thread.State, outcome thread.OutcomeKind, change func(*thread.Status)) thread.Status {
 		s := thread.Status{State: thread.StateReport{State: state}}
 		s.Outcome.Kind = outcome
@@ -27,7 +27,7 @@ func TestStateOf(t *testing.T) {
 		"working, 2 queued":               status(thread.StateWorking, "", func(s *thread.Status) { s.Queued = 2 }),
 		"merged, not through the gateway": status(thread.StateIdle, thread.OutcomeMerged, func(s *thread.Status) { s.Around = true }),
 	} {
-		if got := stateOf(s); got != want {
+		if got := State(s); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -1,4 +1,6 @@
-package verb
+// Package page lays out what the verbs print for people: tables, and the facts about one thing. What is printed is safe
+// for a terminal. The words for states are those of the screen.
+package page
 
 import (
 	"bytes"
@@ -8,17 +10,19 @@ import (
 	"orchestrator/ui/plain"
 )
 
-// columns prints a table whose columns are as wide as a terminal draws their text, in any script.
-type columns struct{ rows [][]string }
+// Columns prints a table whose columns are as wide as a terminal draws their text, in any script.
+type Columns struct{ rows [][]string }
 
-func (t *columns) row(cells ...string) {
+// Row adds a row.
+func (t *Columns) Row(cells ...string) {
 	for i, c := range cells {
 		cells[i] = plain.Line(c)
 	}
 	t.rows = append(t.rows, cells)
 }
 
-func (t *columns) print(w io.Writer) {
+// Print prints the table.
+func (t *Columns) Print(w io.Writer) {
 	var wide []int
 	size := 0
 	for _, r := range t.rows {

@@ -1,4 +1,4 @@
-package verb
+package page
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// kindOf describes the kind of a checkpoint.
-func kindOf(cp thread.Checkpoint) string {
+// Kind describes the kind of a checkpoint.
+func Kind(cp thread.Checkpoint) string {
 	switch {
 	case cp.Rewound:
 		return string(cp.Kind) + ", rewound"
@@ -20,23 +20,23 @@ func kindOf(cp thread.Checkpoint) string {
 	}
 }
 
-// aboutOf describes a checkpoint in a table: its prompt, followed by its note.
-func aboutOf(prompt, note string) string {
-	if prompt = firstLine(prompt); prompt != "" && note != "" {
+// About describes a checkpoint in a table: its prompt, followed by its note.
+func About(prompt, note string) string {
+	if prompt = FirstLine(prompt); prompt != "" && note != "" {
 		note = "; " + note
 	}
-	return prompt + firstLine(note)
+	return prompt + FirstLine(note)
 }
 
-// firstLine shortens text for a table.
-func firstLine(s string) string {
+// FirstLine shortens text for a table.
+func FirstLine(s string) string {
 	const most = 60
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	return plaintext.Short(plaintext.Line(s), most)
 }
 
-// stateOf describes a thread: by its outcome if it has one, as on the screen, and otherwise by its state.
-func stateOf(s thread.Status) string {
+// State describes a thread: by its outcome if it has one, as on the screen, and otherwise by its state.
+func State(s thread.Status) string {
 	state := string(s.Outcome.Kind)
 	if s.Outcome.Kind == thread.OutcomeNone {
 		state = string(s.State.State) + s.State.More()
@@ -62,7 +62,8 @@ func stateOf(s thread.Status) string {
 	return state
 }
 
-func contextOf(g thread.Gauge) string {
+// Gauge says how full a context is.
+func Gauge(g thread.Gauge) string {
 	if g.Tokens == 0 {
 		return "-"
 	}
@@ -76,8 +77,8 @@ func contextOf(g thread.Gauge) string {
 	return fmt.Sprintf("%s%s/%s %s", mark, thread.Tokens(g.Tokens), thread.Tokens(g.Window), thread.Percent(g.Share()))
 }
 
-// costOf returns what a thread has cost, or "no price" if that is unknown.
-func costOf(s thread.Status) string {
+// Cost returns what a thread has cost, or "no price" if that is unknown.
+func Cost(s thread.Status) string {
 	usd, known := s.Cost()
 	switch {
 	case known:
@@ -88,18 +89,6 @@ func costOf(s thread.Status) string {
 		return "no price"
 	}
 }
-
-// first cuts a list to its limit, and says how to see the rest if there is more.
-func first[T any](c *cli, list []T, limit int, what, verb string) []T {
-	if len(list) <= limit {
-		return list
-	}
-	fmt.Fprintf(c.stderr, "orchestrator: showing the %d %s; `orchestrator %s` lists all\n", limit, what, verb)
-	return list[:limit]
-}
-
-// mostRows is the default limit of lists.
-const mostRows = 20_000
 
 // mostTitle is how many cells of a label a table shows.
 const mostTitle = 24

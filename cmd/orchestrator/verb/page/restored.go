@@ -1,0 +1,33 @@
+package page
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
+)
+
+// Restored says what was restored from a backup, and how what exists already comes back if it is out of sight.
+func Restored(w io.Writer, kept thread.BackupReport) {
+	fmt.Fprintf(w, "restored %s, %s\n", plaintext.Count(kept.Threads, "thread"),
+		plaintext.Count(kept.Checkpoints, "checkpoint"))
+	if len(kept.Existing) > 0 {
+		fmt.Fprintf(w, "unchanged, since it is here already: %s: %s\n", plaintext.Count(len(kept.Existing), "thread"),
+			strings.Join(kept.Existing, ", "))
+	}
+	for _, of := range []struct {
+		names     []string
+		are, verb string
+	}{{kept.Deleted, "deleted", "undelete"}, {kept.Archived, "archived", "restore"}} {
+		if len(of.names) > 0 {
+			fmt.Fprintf(w, "of these, %s: %s (`orchestrator %s %s` brings it back)\n", of.are,
+				strings.Join(of.names, ", "), of.verb, of.names[0])
+		}
+	}
+	LeftOut(w, kept.LeftOut)
+	for _, n := range kept.Notes {
+		fmt.Fprintln(w, n)
+	}
+}
