@@ -42,26 +42,7 @@ func (r *Recorder) answer(ctx context.Context, e arrival) {
 	if newTurn || len(fresh) > 0 {
 		asked = r.answering(e.Prompt, fresh)
 	}
-	r.said = plaintext.Cut(e.Prompt, 2*thread.MaxExcerpt)
-	switch {
-	case newTurn && len(asked) == 1:
-		r.prompt = thread.Excerpt(asked[0].Text)
-	case newTurn:
-		r.prompt = thread.Excerpt(e.Prompt)
-	}
-	switch {
-	case e.direct || len(e.Items) == 0:
-		if newTurn {
-			r.first = len(r.hashes) + 1
-		}
-	case newTurn:
-		r.first = r.begin(e.Items, words, asked)
-		if r.first == 0 {
-			r.first = min(len(r.hashes), len(e.Items)) + 1
-		}
-	default:
-		r.first = r.moved(e.Items, words)
-	}
+	r.place(e, words, asked, newTurn)
 	before := r.head
 	var news []thread.Item
 	if e.direct && len(e.Items) == 0 {
@@ -107,6 +88,30 @@ func (r *Recorder) answer(ctx context.Context, e arrival) {
 	r.reports.Recorded(ctx, Response{
 		Exchange: e.Exchange, News: delta.Items, First: newTurn, Turn: r.turn, Began: r.began, Head: r.head, Gauge: r.gauge,
 	})
+}
+
+// place notes what the turn was asked and where in the conversation it begins.
+func (r *Recorder) place(e arrival, words []uint64, asked []thread.Prompt, newTurn bool) {
+	r.said = plaintext.Cut(e.Prompt, 2*thread.MaxExcerpt)
+	switch {
+	case newTurn && len(asked) == 1:
+		r.prompt = thread.Excerpt(asked[0].Text)
+	case newTurn:
+		r.prompt = thread.Excerpt(e.Prompt)
+	}
+	switch {
+	case e.direct || len(e.Items) == 0:
+		if newTurn {
+			r.first = len(r.hashes) + 1
+		}
+	case newTurn:
+		r.first = r.begin(e.Items, words, asked)
+		if r.first == 0 {
+			r.first = min(len(r.hashes), len(e.Items)) + 1
+		}
+	default:
+		r.first = r.moved(e.Items, words)
+	}
 }
 
 // response returns the checkpoint of a main response and what it adds to the conversation: the new items of the request
