@@ -55,10 +55,10 @@ var manyMethods = map[string]string{
 
 // flat are the types that embed more deeply, and why.
 var flat = map[string]string{
-	"orchestrator/thread.Exported":              "a record without methods of its own: its JSON is one flat object",
-	"orchestrator/thread.Imported":              "the same",
-	"orchestrator/cmd/orchestrator/verb.listed": "the same",
-	"orchestrator/cmd/orchestrator/e2e.Listed":  "the same",
+	"orchestrator/thread.Exported":                   "a record without methods of its own: its JSON is one flat object",
+	"orchestrator/thread.Imported":                   "the same",
+	"orchestrator/cmd/orchestrator/verb/page.Thread": "the same",
+	"orchestrator/cmd/orchestrator/e2e.Listed":       "the same",
 }
 
 // checkTypes holds that no type answers to more than maxMethods, and that what is embedded embeds nothing of ours.
