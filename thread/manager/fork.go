@@ -14,7 +14,7 @@ import (
 	"orchestrator/thread/secret"
 )
 
-// forks has the use cases that fork threads.
+// Forks has the use cases that fork threads.
 type Forks struct {
 	cfg      *Config
 	past     past.Reader

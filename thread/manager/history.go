@@ -15,7 +15,7 @@ import (
 	"orchestrator/thread/secret"
 )
 
-// history has the use cases that read conversations and files of the past.
+// History has the use cases that read conversations and files of the past.
 type History struct {
 	cfg      *Config
 	past     past.Reader

@@ -15,7 +15,7 @@ import (
 	"orchestrator/thread/secret"
 )
 
-// lifecycle has the use cases that rename threads, change their grants, and archive, delete and restore them.
+// Lifecycle has the use cases that rename threads, change their grants, and archive, delete and restore them.
 type Lifecycle struct {
 	cfg      *Config
 	bus      *events.Bus

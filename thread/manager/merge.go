@@ -14,7 +14,7 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// Merge commits a thread's work and merges its branch into its parent's, or into another thread's. Safety checkpoints
+// Start commits a thread's work and merges its branch into its parent's, or into another thread's. Safety checkpoints
 // of both come first. Conflicts are left in the target's folder and listed; MergeContinue and MergeAbort end the merge.
 // With DryRun nothing is changed.
 func (m *Merges) Start(ctx context.Context, r thread.MergeRequest) (thread.MergeReport, error) {
@@ -188,7 +188,7 @@ func (m *Merges) merged(
 	return report, nil
 }
 
-// MergeContinue continues a merge whose conflicts are resolved.
+// Continue continues a merge whose conflicts are resolved.
 func (m *Merges) Continue(ctx context.Context, ref string) (thread.MergeReport, error) {
 	child, err := m.registry.find(ref)
 	if err != nil {
@@ -216,7 +216,7 @@ func (m *Merges) Continue(ctx context.Context, ref string) (thread.MergeReport, 
 	})
 }
 
-// MergeAbort aborts a merge with conflicts; the thread's own branch keeps its commit.
+// Abort aborts a merge with conflicts; the thread's own branch keeps its commit.
 func (m *Merges) Abort(ctx context.Context, ref string) error {
 	child, err := m.registry.find(ref)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"orchestrator/thread/manager/past"
 )
 
-// merges has the use cases that merge threads into other branches, finish threads and push.
+// Merges has the use cases that merge threads into other branches, finish threads and push.
 type Merges struct {
 	cfg      *Config
 	past     past.Reader

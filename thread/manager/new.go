@@ -16,7 +16,7 @@ import (
 	"orchestrator/thread/secret"
 )
 
-// creation has the use cases that create threads.
+// Creation has the use cases that create threads.
 type Creation struct {
 	cfg      *Config
 	bus      *events.Bus

@@ -12,7 +12,7 @@ import (
 	"orchestrator/thread/manager/outbox"
 )
 
-// prompts has the use cases for prompts.
+// Prompts has the use cases for prompts.
 type Prompts struct {
 	cfg      *Config
 	registry *registry
@@ -63,13 +63,13 @@ func checkAsk(text string) error {
 	return nil
 }
 
-// Prompts returns the newest prompts of a thread, or of all threads if ref is empty, oldest first; open leaves out
+// List returns the newest prompts of a thread, or of all threads if ref is empty, oldest first; open leaves out
 // those that have ended. Long texts and those of ended prompts are excerpts.
 func (m *Prompts) List(ctx context.Context, ref string, open bool) ([]thread.Prompt, error) {
 	return m.Newest(ctx, ref, open, 0)
 }
 
-// NewestPrompts is Prompts with a limit of its own; 0 is the default limit.
+// Newest is List with a limit of its own; 0 is the default limit.
 func (m *Prompts) Newest(ctx context.Context, ref string, open bool, limit int) ([]thread.Prompt, error) {
 	if limit <= 0 {
 		limit = 200
@@ -140,7 +140,7 @@ func (m *Prompts) markRewound(ctx context.Context, list []thread.Prompt) {
 // maxWhole is the most bytes of a prompt that a list shows whole.
 const maxWhole = 16 << 10
 
-// EditPrompt changes the text of a queued prompt.
+// Edit changes the text of a queued prompt.
 func (m *Prompts) Edit(ctx context.Context, id thread.PromptID, text string) (thread.Prompt, error) {
 	if err := checkAsk(text); err != nil {
 		return thread.Prompt{}, fmt.Errorf("edit prompt %s: %w", id, err)
@@ -148,7 +148,7 @@ func (m *Prompts) Edit(ctx context.Context, id thread.PromptID, text string) (th
 	return m.changeQueued(ctx, "edit", id, outbox.Edited, func(p *thread.Prompt) { p.Text = text })
 }
 
-// CancelPrompt withdraws a queued prompt.
+// Cancel withdraws a queued prompt.
 func (m *Prompts) Cancel(ctx context.Context, id thread.PromptID) (thread.Prompt, error) {
 	return m.changeQueued(ctx, "cancel", id, outbox.Cancelled, func(p *thread.Prompt) { p.Reason = "" })
 }
@@ -190,7 +190,7 @@ func (m *Prompts) changeQueued(
 	return l.typist.seen(stored), nil
 }
 
-// AskAgain sends an interrupted or refused prompt again.
+// Again sends an interrupted or refused prompt again.
 func (m *Prompts) Again(ctx context.Context, id thread.PromptID) (thread.Prompt, error) {
 	p, l, err := m.prompt(ctx, id)
 	if err != nil {
@@ -215,7 +215,7 @@ func (m *Prompts) Prompt(ctx context.Context, ref string, id thread.PromptID) (t
 	return l.typist.upToDate(p), nil
 }
 
-// PromptThread returns the thread of a prompt.
+// Thread returns the thread of a prompt.
 func (m *Prompts) Thread(ctx context.Context, id thread.PromptID) (thread.Status, error) {
 	_, l, err := m.prompt(ctx, id)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"orchestrator/thread/share"
 )
 
-// rewinds has the use cases that rewind threads.
+// Rewinds has the use cases that rewind threads.
 type Rewinds struct {
 	cfg      *Config
 	notices  *notices

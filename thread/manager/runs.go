@@ -9,7 +9,7 @@ import (
 	"orchestrator/thread"
 )
 
-// runs has the use cases that start, resume and stop agents.
+// Agents has the use cases that start, resume and stop agents.
 type Agents struct {
 	cfg      *Config
 	registry *registry
@@ -59,7 +59,7 @@ func (m *Agents) ResumeAll(ctx context.Context, cols, rows int) ([]thread.Status
 	return list, errors.Join(errs...)
 }
 
-// StopAgent stops a thread's agent. The thread can be started again where it left off.
+// Stop stops a thread's agent. The thread can be started again where it left off.
 func (m *Agents) Stop(ctx context.Context, ref string) error {
 	l, err := m.registry.find(ref)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"orchestrator/thread/manager/events"
 )
 
-// status has the use cases that show threads and publish events.
+// Threads has the use cases that show threads and publish events.
 type Threads struct {
 	cfg      *Config
 	bus      *events.Bus

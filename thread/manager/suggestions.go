@@ -15,7 +15,7 @@ import (
 	"orchestrator/thread/suggest"
 )
 
-// suggestions offers forks by the rules of package suggest. It observes answers and is not part of recording them.
+// Offers offers forks by the rules of package suggest. It observes answers and is not part of recording them.
 type Offers struct {
 	cfg      *Config
 	past     past.Reader
@@ -42,7 +42,7 @@ const (
 // maxOffers is how many unanswered offers are kept.
 const maxOffers = 100
 
-// OfferMode returns what happens to suggestions.
+// Mode returns what happens to suggestions.
 func (m *Offers) Mode() thread.OfferMode {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -220,7 +220,7 @@ func (m *Offers) keepOffers(open []thread.Offer) {
 	}
 }
 
-// AnswerOffer answers a fork offer: "take" forks, "dismiss" drops it, "off" turns offers off.
+// Answer answers a fork offer: "take" forks, "dismiss" drops it, "off" turns offers off.
 func (m *Offers) Answer(ctx context.Context, offerID, answer string) (thread.Status, error) {
 	o, ok := m.takeOffer(offerID)
 	if !ok {
@@ -314,7 +314,7 @@ func (m *Offers) takeOffer(id string) (thread.Offer, bool) {
 	return thread.Offer{}, false
 }
 
-// SetOffers changes what happens to fork suggestions, permanently.
+// SetMode changes what happens to fork suggestions, permanently.
 func (m *Offers) SetMode(ctx context.Context, mode thread.OfferMode) error {
 	switch mode {
 	case thread.OffersSuggest, thread.OffersAuto, thread.OffersOff:

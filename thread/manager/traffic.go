@@ -11,7 +11,7 @@ import (
 	"orchestrator/thread/turns"
 )
 
-// traffic handles the reports of the gateway and of the agents' hooks: it implements thread.Observer.
+// Traffic handles the reports of the gateway and of the agents' hooks: it implements thread.Observer.
 type Traffic struct {
 	cfg      *Config
 	bus      *events.Bus
