@@ -5,15 +5,6 @@ import (
 	"orchestrator/mcpctl/jsonc"
 )
 
-// readCursor reads .cursor/mcp.json.
-func readCursor(r *reader, content []byte) {
-	if v, ok := r.parse(content); ok {
-		if servers, ok := r.object(v, "mcpServers"); ok {
-			r.servers(servers, r.scope, setEditor)
-		}
-	}
-}
-
 // readVSCode reads .vscode/mcp.json.
 func readVSCode(r *reader, content []byte) {
 	v, ok := r.parse(content)
@@ -62,17 +53,4 @@ func (r *reader) inputs(v jsonc.Value) []definition.Input {
 		out = append(out, in)
 	}
 	return out
-}
-
-// setEditor knows the settings of Cursor and VS Code.
-func setEditor(d *draft, key string, v jsonc.Value) (string, bool) {
-	switch key {
-	case "envFile":
-		return text(&d.EnvFile, v), true
-	case "cwd":
-		return text(&d.Dir, v), true
-	case "auth", "dev", "gallery", "version", "sandbox", "sandboxEnabled":
-		return "", true
-	}
-	return setCommon(d, key, v)
 }
