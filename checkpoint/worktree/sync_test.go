@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"orchestrator/thread/ground/atomicfile"
 )
 
 // TestAddIsSynced looks, with strace, whether what makes a worktree is synced before Add returns: git syncs none of it,
@@ -56,12 +58,12 @@ func TestAddIsSynced(t *testing.T) {
 		}
 	}
 	// written whole, synced, then renamed
-	for _, file := range []string{filepath.Join(part, "orchestrator.json"), "/made.json"} {
-		if !strings.Contains(done, file+`"`) {
+	for _, file := range []string{"orchestrator.json", "made.json"} { // below open folders
+		if !strings.Contains(done, `, "`+file+`"`) {
 			t.Errorf("not put in place: %s", file)
 		}
 	}
-	if n := strings.Count(done, "/new-"); n < 4 {
+	if n := strings.Count(done, "/"+atomicfile.Begin); n < 2 {
 		t.Errorf("%d of our small files are synced before they are put in place", n)
 	}
 }
