@@ -226,6 +226,9 @@ func (c *copying) hide(ctx context.Context, t thread.Thread) (name string, err e
 		return "", err
 	}
 	t.Head, t.ForkPoint, t.Handoff, t.Masks, t.Deleted = "", "", nil, nil, c.now
+	if c.redact {
+		t = withoutSecrets(t) // what is changed later is still in the file
+	}
 	c.threads = append(c.threads, t)
 	err = c.to.CreateThread(ctx, t)
 	for range 8 {
@@ -376,8 +379,7 @@ func (c *copying) show(ctx context.Context, t thread.Thread) error {
 	}
 	t.Interrupted = t.Interrupted || c.running[t.ID] && t.Archived.IsZero()
 	if c.redact {
-		t.Title, t.Label = secret.Redact(t.Title), secret.Redact(t.Label)
-		t.Launch.Env = slices.DeleteFunc(slices.Clone(t.Launch.Env), func(kv string) bool { return secret.Redact(kv) != kv })
+		t = withoutSecrets(t)
 		if c.masked[t.Head] {
 			t.Session = "" // its agent's own files contain the secrets: the first start writes them again
 		}
@@ -401,6 +403,19 @@ func (c *copying) show(ctx context.Context, t thread.Thread) error {
 	c.hit("visible")
 	c.out.Threads = append(c.out.Threads, now)
 	return c.to.DropIntent(ctx, archive.Unfinished(t.ID, verb, "", c.now).ID)
+}
+
+// withoutSecrets redacts secrets in what a thread was called and started with.
+func withoutSecrets(t thread.Thread) thread.Thread {
+	t.Title, t.Label = secret.Redact(t.Title), secret.Redact(t.Label)
+	t.Launch.Env = slices.DeleteFunc(slices.Clone(t.Launch.Env), func(kv string) bool { return secret.Redact(kv) != kv })
+	for _, list := range []*[]string{&t.Launch.Args, &t.Launch.Program} {
+		*list = slices.Clone(*list)
+		for i, word := range *list {
+			(*list)[i] = secret.Redact(word)
+		}
+	}
+	return t
 }
 
 // handoff replaces the tokens of a handoff.

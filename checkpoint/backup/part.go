@@ -171,6 +171,9 @@ func (r readers) carry(parts []part, threads []thread.Thread) (replaced, error) 
 			tokens = archive.Tokens{}
 			all.masks[p.id] = tokens
 		}
+		if r.of(p).Read == nil {
+			continue
+		}
 		err := p.read(func(in io.Reader) error {
 			others, err := r.of(p).Read(p.id, in)
 			return errors.Join(err, tokens.Add(others))

@@ -38,7 +38,7 @@ func TestEntries(t *testing.T) {
 		"too large": "\x65{}", "cut in its size": "\xff", "huge": "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "cut": "\x0b{\"bytes\"",
 		"two": "\x05{} {}", "unknown": "\x0a{\"byte\":3}", "no JSON": "\x01x", "empty": "\x00",
 	} {
-		if _, err := carried.ReadDescription[entry](bufio.NewReader(bytes.NewReader([]byte(in))), 100); !errors.Is(err, thread.ErrInvalid) {
+		if _, err := carried.ReadDescription[entry](bufio.NewReader(bytes.NewReader([]byte(in))), 100); !errors.Is(err, thread.ErrInvalid) || errors.Is(err, io.EOF) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

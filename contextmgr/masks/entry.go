@@ -23,8 +23,8 @@ type exported struct {
 	Mode    thread.MaskMode `json:"mode,omitempty"`
 }
 
-// Beside reports whether the export of another thread lies beside one, so that what both have stands there once. Nil is
-// for an export that stands alone.
+// Beside reports whether the export of another thread may lie beside one, so that what both have stands there once. Nil
+// is for an export that stands alone.
 type Beside func(thread.ID) bool
 
 func (b Beside) has(id thread.ID) bool { return b != nil && b(id) }

@@ -16,24 +16,27 @@ import (
 
 // Export writes what is masked of the thread, with the contents, and its summaries, pins and mode, so that Import has
 // them in another store. redact is applied to contents and texts. It returns how many entries are left out because
-// their contents are lost or too large. What it has from a thread whose export lies beside it is only named.
-func (s *Set) Export(w io.Writer, redact func([]byte) []byte, beside Beside) (leftOut int, err error) {
+// their contents are lost or too large. there returns the thread whose export, which lies beside it, has the content of a
+// mask, "" for none: it is only named; nil is for an export that stands alone.
+func (s *Set) Export(w io.Writer, redact func([]byte) []byte, there func(Mask) thread.ID) (leftOut int, err error) {
 	s.mu.Lock()
 	x := s.index
 	all, pins, mode := slices.Clone(x.masks), slices.Sorted(maps.Keys(x.pinned)), thread.MaskMode(x.mode)
 	summaries := slices.Clone(x.summaries)
 	s.mu.Unlock()
-	out := exporting{w: bufio.NewWriter(w), check: newChecking(beside)}
+	out := exporting{w: bufio.NewWriter(w), check: newChecking(func(thread.ID) bool { return there != nil })}
 	paths := make([]string, 0, len(all))
 	for _, m := range all {
 		e := exported{Mask: &m, Path: m.pathIn(m.Stub)}
 		var content []byte
-		if m.Home != s.id && beside.has(m.Home) {
-			e.Home = m.Home
-		} else if content, err = s.content(m); err != nil {
-			out.leftOut++
-			continue
-		} else {
+		if there != nil {
+			e.Home = there(m)
+		}
+		if e.Home == "" {
+			if content, err = s.content(m); err != nil {
+				out.leftOut++
+				continue
+			}
 			content = redact(content)
 			m.Sum, m.Bytes = sha256.Sum256(content), int64(len(content))
 		}

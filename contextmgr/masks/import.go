@@ -23,14 +23,21 @@ func CheckImport(r io.Reader, beside Beside) error {
 	return readEntries(r, beside, func(exported, []byte) error { return nil })
 }
 
+// Imported is what an import did.
+type Imported struct {
+	// Others has the tokens that were in use here, each with the one that was given in its place.
+	Others map[thread.Token]thread.Token
+	// Lost is how many masks were left out, as the thread that has their content has it no longer.
+	Lost int
+}
+
 // Import gives a thread that has no masks those of an export. Their texts are made again, for good, with the paths of
-// this store, as no provider has a cache of an imported conversation. A token that is in use here is replaced; it
-// returns which ones by which. Whatever there is, the thread begins with nothing of a parent. After an error the thread
+// this store, as no provider has a cache of an imported conversation. A token that is in use here is replaced. Whatever there is, the thread begins with nothing of a parent. After an error the thread
 // has a part of it: Drop removes that.
 //
 // With other exports beside it, which come before if it names them, the thread may have masks, as after a restore that
 // was killed: they stay, and the rest is added. A mask whose content none of them has is left out.
-func (s *Store) Import(id thread.ID, r io.Reader, beside Beside) (others map[thread.Token]thread.Token, err error) {
+func (s *Store) Import(id thread.ID, r io.Reader, beside Beside) (Imported, error) {
 	set, err := s.Thread(id, "")
 	if err == nil && beside == nil && !set.Empty() {
 		err = fmt.Errorf("it has masks already: %w", thread.ErrInvalid)
@@ -39,17 +46,21 @@ func (s *Store) Import(id thread.ID, r io.Reader, beside Beside) (others map[thr
 		err = set.begin("", nil)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("import the masks of thread %s: %w", id, err)
+		return Imported{}, fmt.Errorf("import the masks of thread %s: %w", id, err)
 	}
 	m := importing{store: s, merge: beside != nil, set: set, others: map[thread.Token]thread.Token{}, paths: map[string]string{}}
+	if m.merge { // tokens of threads that are gone since come back with these
+		s.Settle()
+		s.shelf.tokens.again()
+	}
 	if err = readEntries(r, beside, m.take); err == nil {
 		err = m.flush()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("import the masks of thread %s: %w", id, err)
+		return Imported{}, fmt.Errorf("import the masks of thread %s: %w", id, err)
 	}
 	s.Settle() // the conversation names the copies
-	return m.others, nil
+	return Imported{m.others, m.lost}, nil
 }
 
 // Drop removes what a thread has that was not imported completely. No other thread may have been forked from it.
@@ -76,6 +87,8 @@ type importing struct {
 	others map[thread.Token]thread.Token // tokens that were in use here
 	paths  map[string]string             // of copies: here, by those in the export
 	taken  []taken                       // of the batch
+	from   []Mask                        // to be inherited
+	lost   int
 }
 
 // taken is what a mask of the batch was called in the export.
@@ -87,7 +100,7 @@ type taken struct {
 
 func (m *importing) take(e exported, content []byte) error {
 	if e.Home != "" {
-		return errors.Join(m.flush(), m.inherit(e))
+		return m.inherit(e)
 	}
 	if e.Mask != nil {
 		m.add(e, content)
@@ -121,11 +134,15 @@ func (m *importing) inherit(e exported) error {
 	m.store.shelf.writer.sweeping.RLock()
 	defer m.store.shelf.writer.sweeping.RUnlock()
 	home, err := m.store.load(e.Home)
-	if err != nil || home == nil {
+	if err != nil {
 		return err
 	}
-	here, ok := home.Mask(e.Mask.ID)
-	if !ok {
+	var here Mask
+	if home != nil {
+		here, _ = home.Mask(e.Mask.ID)
+	}
+	if here.ID == "" {
+		m.lost++
 		return nil
 	}
 	if here.Token != e.Mask.Token {
@@ -134,7 +151,8 @@ func (m *importing) inherit(e exported) error {
 	if e.Path != "" {
 		m.paths[e.Path] = here.File
 	}
-	return m.set.inherit(here)
+	m.from = append(m.from, here)
+	return nil
 }
 
 // add adds a mask to the batch.
@@ -155,6 +173,10 @@ func (m *importing) add(e exported, content []byte) {
 
 // flush stores the batch.
 func (m *importing) flush() error {
+	if err := m.set.inherit(m.from); err != nil {
+		return err
+	}
+	m.from = nil
 	if err := m.set.Add(m.batch); err != nil {
 		return err
 	}

@@ -318,14 +318,17 @@ func (s *Set) hasAlready(e exported) bool {
 	return e.Summary != nil && s.index.summary(e.Summary.ID) >= 0 || e.Mode != "" && s.index.mode != ""
 }
 
-// inherit masks what another thread has a copy of.
-func (s *Set) inherit(m Mask) error {
+// inherit masks what other threads have copies of.
+func (s *Set) inherit(all []Mask) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, masked := s.index.mask(m.ID); masked {
-		return nil
+	var records []record
+	for _, m := range all {
+		if _, masked := s.index.mask(m.ID); !masked {
+			records = append(records, record{Kind: kindMask, Mask: &m})
+		}
 	}
-	return explain(s.append([]record{{Kind: kindMask, Mask: &m}}), s.shelf.copies.folder.Path(string(s.id)))
+	return explain(s.append(records), s.shelf.copies.folder.Path(string(s.id)))
 }
 
 // forFork returns the records with which a fork begins.

@@ -10,7 +10,8 @@ import (
 // draws is how many tokens are tried. With a million contents, one in 4,000 is already in use.
 const draws = 100
 
-// tokens are those that are in use in the store. What was given is not given again, even if it is removed.
+// tokens are those that are in use in the store. What was given is not given again, even if it is removed, until they are
+// looked up again.
 type tokens struct {
 	draw  func() thread.Token
 	files func() ([]thread.Token, error) // of all copies
@@ -33,6 +34,14 @@ func (t *tokens) add(token thread.Token) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.used[token] = struct{}{}
+}
+
+// again has the tokens in use looked up again: those of copies that were removed are free.
+func (t *tokens) again() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.read = false
+	clear(t.used)
 }
 
 // take returns a token that is not in use: the wanted one, if that is free.

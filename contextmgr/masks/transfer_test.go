@@ -54,7 +54,7 @@ func TestExportAndImport(t *testing.T) {
 
 	there := open(t, t.TempDir())
 	others, err := there.Import("new", bytes.NewReader(stream), nil)
-	if err != nil || len(others) > 0 {
+	if err != nil || len(others.Others) > 0 {
 		t.Fatalf("%v, %v", others, err)
 	}
 	for range 2 { // and after a restart
@@ -104,7 +104,7 @@ func TestImportBesideItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := w.has(w.set("t2", ""), "a", "one\n")
-	if m.Token == a.Token || len(others) != 1 || others[a.Token] != m.Token {
+	if m.Token == a.Token || len(others.Others) != 1 || others.Others[a.Token] != m.Token {
 		t.Errorf("%s became %s: %v", a.Token, m.Token, others)
 	}
 	if text := w.set("t2", "").Summaries()[0].Text; text != "in "+m.File+" "+string(m.Token)+": äöü" {
@@ -119,7 +119,7 @@ func TestImportBesideItself(t *testing.T) {
 	}
 	second := masks.Open(folder2, masks.Config{Taken: func(k thread.Token) bool { return k == a.Token }})
 	t.Cleanup(func() { _ = second.Close() })
-	if others, err := second.Import("t3", bytes.NewReader(stream), nil); err != nil || others[a.Token] == "" {
+	if others, err := second.Import("t3", bytes.NewReader(stream), nil); err != nil || others.Others[a.Token] == "" {
 		t.Errorf("a token of staged data was taken: %v, %v", others, err)
 	}
 }
@@ -139,7 +139,12 @@ func TestExportsBesideEachOther(t *testing.T) {
 			written := map[thread.ID]bool{}
 			export := func(id thread.ID, set *masks.Set) []byte {
 				var b bytes.Buffer
-				left, err := set.Export(&b, plainly, func(home thread.ID) bool { return written[home] })
+				left, err := set.Export(&b, plainly, func(m masks.Mask) thread.ID {
+					if written[m.Home] && m.Home != id {
+						return m.Home
+					}
+					return ""
+				})
 				if err != nil || left > 0 {
 					t.Fatal(left, err)
 				}
@@ -174,7 +179,7 @@ func TestExportsBesideEachOther(t *testing.T) {
 				}
 			}
 			others, err := there.Import("fork", bytes.NewReader(second), beside)
-			if err != nil || taken != (len(others) == 1) {
+			if err != nil || others.Lost > 0 || taken != (len(others.Others) == 1) {
 				t.Fatalf("%v, %v", others, err)
 			}
 			has := there.has(there.set("parent", ""), "a", strings.Repeat("kept in the parent\n", 500))
@@ -190,6 +195,35 @@ func TestExportsBesideEachOther(t *testing.T) {
 				t.Errorf("the summary says %q, the file is %q", text, has.File)
 			}
 		})
+	}
+}
+
+// TestImportAgain: what was removed comes back under its own tokens, and a copy that a fork needs outlives an import that
+// failed.
+func TestImportAgain(t *testing.T) {
+	w := open(t, t.TempDir())
+	parent := w.set("parent", "")
+	a := w.add(parent, item("a", "one\n"))[0]
+	stream := exportOf(t, parent, plainly)
+	beside := func(thread.ID) bool { return true }
+	if err := w.Drop("parent"); err != nil {
+		t.Fatal(err)
+	}
+	done, err := w.Import("parent", bytes.NewReader(stream), beside)
+	if err != nil || len(done.Others) > 0 {
+		t.Errorf("imported after it was removed: %+v, %v", done, err)
+	}
+	if got := w.has(w.set("parent", ""), "a", "one\n"); got.Token != a.Token {
+		t.Errorf("it is %s, was %s", got.Token, a.Token)
+	}
+	var fork bytes.Buffer
+	if _, err := w.set("fork", "parent").Export(&fork, plainly, func(masks.Mask) thread.ID { return "parent" }); err != nil {
+		t.Fatal(err)
+	}
+	there := open(t, t.TempDir())
+	there.add(there.set("parent", ""), item("b", "another\n"))
+	if done, err := there.Import("fork", bytes.NewReader(fork.Bytes()), beside); err != nil || done.Lost != 1 {
+		t.Errorf("a parent that has less: %+v, %v", done, err)
 	}
 }
 

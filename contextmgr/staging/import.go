@@ -23,6 +23,8 @@ type Imported struct {
 	Others map[thread.Token]thread.Token
 	// New are the tokens of the entries that the import made.
 	New []thread.Token
+	// LeftOut is how many entries the limits here have no room for.
+	LeftOut int
 }
 
 // CheckImport reads a whole export and reports what is wrong with it. It stores nothing.
@@ -35,7 +37,7 @@ func CheckImport(r io.Reader) error {
 
 // Import stages the entries of an export, for a thread or, for "", as the person's. Data that is staged here already,
 // under the same token, is not staged again; neither is the person's if the token stands for other data here. With an error it
-// returns what it has staged.
+// returns what it has staged. What the limits here have no room for is left out.
 func (s *Store) Import(ctx context.Context, id thread.ID, r io.Reader) (Imported, error) {
 	done := Imported{Others: map[thread.Token]thread.Token{}}
 	err := readEntries(r, func(e exported, data io.Reader) error {
@@ -44,6 +46,11 @@ func (s *Store) Import(ctx context.Context, id thread.ID, r io.Reader) (Imported
 			return errors.Join(err, readErr)
 		}
 		d, err := s.stage(ctx, e.request(id), data, e.Token)
+		if errors.Is(err, thread.ErrLimit) {
+			done.LeftOut++
+			_, err = io.Copy(io.Discard, data)
+			return err
+		}
 		if err != nil {
 			return err
 		}

@@ -114,7 +114,11 @@ func (m *Prompts) markRewound(ctx context.Context, list []thread.Prompt) {
 		if p.State != thread.PromptAnswered || p.Answer == "" {
 			continue
 		}
-		t := m.registry.run(p.Thread).live.thread()
+		r := m.registry.run(p.Thread)
+		if r == nil { // it was purged meanwhile
+			continue
+		}
+		t := r.live.thread()
 		later, follows := next[p.Thread]
 		next[p.Thread] = p
 		again := follows && later.Turn <= p.Turn && later.Answer != p.Answer

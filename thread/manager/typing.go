@@ -361,7 +361,7 @@ func (l *typist) prime(ctx context.Context, primer string) {
 	}
 	d.Prime(primer)
 	l.note()
-	l.wake()
+	l.look() // at once: until then an agent that is ready would be shown as idle
 }
 
 // checkIdle checks after a while whether the agent is idle with a prompt that it took. It does not block.

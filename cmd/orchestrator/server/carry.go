@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"orchestrator/checkpoint/archive"
 	"orchestrator/checkpoint/backup"
@@ -28,30 +29,42 @@ type carry struct {
 func (c carry) all(b *backup.Backup) func() []string {
 	redact := redacting(!b.Redacted)
 	tooLarge, unmasked := 0, 0
+	byThread := sync.OnceValues(func() (map[thread.ID][]thread.Token, error) {
+		all := map[thread.ID][]thread.Token{}
+		list, err := c.staging.List(func(thread.Staged) bool { return true })
+		for _, s := range list {
+			all[s.Thread] = append(all[s.Thread], s.Token)
+		}
+		return all, err
+	})
 	b.Staged = func(id thread.ID, w io.Writer) error {
-		list, err := c.staging.List(func(s thread.Staged) bool { return s.Thread == id })
+		tokens, err := byThread()
 		if err != nil {
 			return err
 		}
-		tokens := make([]thread.Token, len(list))
-		for i, s := range list {
-			tokens[i] = s.Token
-		}
-		carried, left, err := c.staging.Carried(tokens)
+		carried, left, err := c.staging.Carried(tokens[id])
 		if err != nil {
 			return fmt.Errorf("look up staged data: %w", err)
 		}
 		tooLarge += left
 		return c.staging.Export(w, carried, redact)
 	}
-	written := map[thread.ID]bool{}
+	type copied struct {
+		home  thread.ID
+		token thread.Token
+	}
+	written := map[copied]thread.ID{} // the thread whose export has it
 	b.Masks = func(id thread.ID, w io.Writer) error {
 		set, err := c.masks.Thread(id, "")
 		if err != nil || set.Empty() {
 			return err
 		}
-		left, err := set.Export(w, redact, func(home thread.ID) bool { return written[home] })
-		written[id] = true
+		left, err := set.Export(w, redact, func(m masks.Mask) thread.ID { return written[copied{m.Home, m.Token}] })
+		for _, m := range set.All() {
+			if at := (copied{m.Home, m.Token}); written[at] == "" {
+				written[at] = id
+			}
+		}
 		unmasked += left
 		return err
 	}
@@ -147,6 +160,7 @@ type taking struct {
 // outOf returns what takes over what an archive carries, or the threads of a backup.
 func (c carry) outOf(ctx context.Context, beside masks.Beside) taking {
 	fresh := map[thread.ID][]thread.Token{}
+	noRoom, lost := 0, 0
 	var replaced []string
 	renamed := func(others map[thread.Token]thread.Token) map[thread.Token]thread.Token {
 		for _, old := range slices.Sorted(maps.Keys(others)) {
@@ -160,22 +174,38 @@ func (c carry) outOf(ctx context.Context, beside masks.Beside) taking {
 			Read: func(id thread.ID, r io.Reader) (map[thread.Token]thread.Token, error) {
 				done, err := c.staging.Import(ctx, id, r)
 				fresh[id] = append(fresh[id], done.New...)
+				noRoom += done.LeftOut
 				return renamed(done.Others), err
 			},
 		},
 		Masks: archive.Part{
 			Check: func(r io.Reader) error { return masks.CheckImport(r, beside) },
 			Read: func(id thread.ID, r io.Reader) (map[thread.Token]thread.Token, error) {
-				others, err := c.masks.Import(id, r, beside)
-				return renamed(others), err
+				done, err := c.masks.Import(id, r, beside)
+				lost += done.Lost
+				return renamed(done.Others), err
 			},
 		},
-		Undo: func(id thread.ID) error { return errors.Join(c.masks.Drop(id), c.staging.Discard(fresh[id])) },
-		Notes: func() []string {
-			if len(replaced) == 0 {
-				return nil
+		Undo: func(id thread.ID) error {
+			err := c.staging.Discard(fresh[id])
+			if beside == nil { // otherwise others may need its copies, and they go when nothing does
+				err = errors.Join(c.masks.Drop(id), err)
 			}
-			return []string{"tokens that are in use here were replaced: " + strings.Join(replaced, ", ")}
+			return err
+		},
+		Notes: func() []string {
+			var notes []string
+			if len(replaced) > 0 {
+				notes = append(notes, "tokens that are in use here were replaced: "+strings.Join(replaced, ", "))
+			}
+			if noRoom > 0 {
+				notes = append(notes, "staged data was left out, as the limits here have no room for it: "+plaintext.Count(noRoom, "token"))
+			}
+			if lost > 0 {
+				notes = append(notes, "what is masked was left out where the thread that has the content here has it no longer: "+
+					plaintext.Count(lost, "mask"))
+			}
+			return notes
 		},
 	}
 }

@@ -25,11 +25,12 @@ type clock struct {
 	settings thread.Settings
 	now      func() time.Time
 
-	mu     sync.Mutex // guards all below; held while the settings are called
-	wall   time.Time  // the last time that was believed
-	jumped time.Time  // what the clock showed, if that is not believed
-	asked  bool       // whether it was said so to who may accept it
-	stored time.Time
+	mu       sync.Mutex // guards all below; held while the settings are called
+	wall     time.Time  // the last time that was believed
+	jumped   time.Time  // what the clock showed, if that is not believed
+	asked    bool       // whether it was said so to who may accept it
+	stored   time.Time
+	accepted time.Time // the last jump that was accepted
 }
 
 // openClock reads the time that an earlier process believed, and looks at the clock.
@@ -83,8 +84,18 @@ func (c *clock) check(ctx context.Context) error {
 	return nil
 }
 
-// since returns how long ago a time was; 0 if it is in the future.
-func (c *clock) since(at time.Time) time.Duration { return max(0, c.time().Sub(at)) }
+// since returns how long ago a time was; 0 if it is in the future. What was stored after a jump gets older by the clock
+// that jumped.
+func (c *clock) since(at time.Time) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.look()
+	now := c.wall
+	if at.After(now) && !c.jumped.IsZero() {
+		now = c.jumped
+	}
+	return max(0, now.Sub(at))
+}
 
 // time returns the time that is believed.
 func (c *clock) time() time.Time {
@@ -102,16 +113,25 @@ func (c *clock) doubt() string {
 		return ""
 	}
 	return fmt.Sprintf("the clock jumped from %s to %s: nothing gets older until that is accepted. If the date is right, run "+
-		"`orchestrator gc` twice; if not, set the clock", c.wall.Local().Format(time.DateOnly), c.jumped.Local().Format(time.DateOnly))
+		"`orchestrator gc` twice, which deletes nothing yet; if not, set the clock", c.wall.Local().Format(time.DateOnly), c.jumped.Local().Format(time.DateOnly))
 }
 
-// accept has the clock believed if the doubt was asked about before, and asks otherwise.
-func (c *clock) accept() {
+// accept has the clock believed if the doubt was asked about before, and asks otherwise. It reports whether the clock is
+// believed from now on.
+func (c *clock) accept() (accepted bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.look(); !c.jumped.IsZero() && c.asked {
-		c.wall = c.jumped
+		c.wall, c.accepted, accepted = c.jumped, c.jumped, true
 	}
-	c.asked = !c.jumped.IsZero()
+	c.asked = !c.jumped.IsZero() && !accepted
 	c.look()
+	return accepted
+}
+
+// acceptedSince reports whether a jump was accepted after a time.
+func (c *clock) acceptedSince(at time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.accepted.After(at)
 }

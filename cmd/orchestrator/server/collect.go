@@ -60,8 +60,9 @@ func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread
 	if err := c.clock.check(ctx); err != nil {
 		return done, fmt.Errorf("collect: %w", err)
 	}
-	if !c.careful && !r.DryRun {
-		c.clock.accept()
+	if !c.careful && !r.DryRun && c.clock.accept() {
+		r.DryRun = true
+		done.Notes = append(done.Notes, "the clock is believed from now on; nothing was deleted, the next `orchestrator gc` does")
 	}
 	if doubt := c.clock.doubt(); doubt != "" {
 		done.Notes = append(done.Notes, doubt)

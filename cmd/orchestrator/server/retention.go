@@ -80,7 +80,7 @@ func (k *retention) step(ctx context.Context, r retentionState) (retentionState,
 	if k.policy == (checkpoint.Policy{}) {
 		return retentionState{Policy: policy}, nil
 	}
-	if r.Policy != policy || r.Announced.IsZero() {
+	if r.Policy != policy || r.Announced.IsZero() || k.clock.acceptedSince(r.Announced) {
 		would, err := k.collect(ctx, thread.CollectRequest{DryRun: true})
 		if err != nil {
 			return r, err
@@ -124,10 +124,7 @@ func (k *retention) step(ctx context.Context, r retentionState) (retentionState,
 func (k *retention) news() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	said := []string{k.said}
-	if k.policy != (checkpoint.Policy{}) {
-		said = append(said, k.clock.doubt())
-	}
+	said := []string{k.said, k.clock.doubt()}
 	return slices.DeleteFunc(said, func(s string) bool { return s == "" })
 }
 

@@ -196,3 +196,29 @@ func TestClock(t *testing.T) {
 		})
 	}
 }
+
+// TestAgeAfterAJump: what was stored after a jump gets older all the same, what was before does not, and an acceptance is
+// told once, so that what it makes old is announced before it goes.
+func TestAgeAfterAJump(t *testing.T) {
+	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	wall := begin
+	c, err := openClock(t.Context(), inmemory.New(), func() time.Time { return wall })
+	if err != nil {
+		t.Fatal(err)
+	}
+	wall = begin.Add(20 * day)
+	staged := wall
+	wall = wall.Add(2 * time.Hour)
+	if got := c.since(staged); got != 2*time.Hour {
+		t.Errorf("stored after the jump: %v", got)
+	}
+	if got := c.since(begin.Add(-day)); got != day {
+		t.Errorf("stored before it: %v", got)
+	}
+	if c.accept() || c.acceptedSince(begin) {
+		t.Error("believed before it was asked about")
+	}
+	if !c.accept() || !c.acceptedSince(begin) || c.acceptedSince(wall.Add(1)) || c.accept() {
+		t.Error("not believed when accepted, or twice")
+	}
+}

@@ -65,10 +65,7 @@ func put(root *os.Root, name string, b []byte, perm fs.FileMode, sync bool, plac
 		return err
 	}
 	defer d.Close()
-	if err = d.Sync(); errors.Is(err, syscall.EINVAL) {
-		return nil // the file system knows no such thing
-	}
-	return err
+	return syncNames(d)
 }
 
 // SyncDir makes the names in a folder durable.
@@ -78,5 +75,13 @@ func SyncDir(dir string) error {
 		return err
 	}
 	defer d.Close()
-	return d.Sync()
+	return syncNames(d)
+}
+
+// syncNames syncs a folder, on file systems that know such a thing.
+func syncNames(dir *os.File) error {
+	if err := dir.Sync(); !errors.Is(err, syscall.EINVAL) {
+		return err
+	}
+	return nil
 }
