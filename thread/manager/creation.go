@@ -178,11 +178,11 @@ func (m *Creation) place(ctx context.Context, t thread.Thread, r thread.NewReque
 	}
 	others, apart := m.apart(t, r)
 	if !apart {
-		return m.create(ctx, t, namePart(r))
+		return m.create(ctx, t, namePart(r), false)
 	}
 	files, err := m.cfg.Worktrees.Take(ctx, t.ID, t.Dir, nil)
 	if errors.Is(err, thread.ErrNoRepository) || err == nil && files.Base == "" { // a branch needs a commit to start from
-		return m.create(ctx, t, namePart(r))
+		return m.create(ctx, t, namePart(r), false)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("keep the files of %s: %w", t.Dir, err)
@@ -207,8 +207,8 @@ func (m *Creation) apart(t thread.Thread, r thread.NewRequest) (others []string,
 	return others, m.cfg.NewWorktree == WorktreeAlways || len(others) > 0
 }
 
-// create stores a thread under an unused name.
-func (m *Creation) create(ctx context.Context, t thread.Thread, label string) (*run, error) {
+// create stores a thread under an unused name. With busy its setup begins at once; see registry.show.
+func (m *Creation) create(ctx context.Context, t thread.Thread, label string, busy bool) (*run, error) {
 	for range 100 {
 		t.Name = thread.NewName(label)
 		err := m.cfg.Store.CreateThread(ctx, t)
@@ -218,7 +218,7 @@ func (m *Creation) create(ctx context.Context, t thread.Thread, label string) (*
 		if err != nil {
 			return nil, fmt.Errorf("store the thread: %w", err)
 		}
-		return m.registry.show(t), nil
+		return m.registry.show(t, busy), nil
 	}
 	return nil, fmt.Errorf("choose a name for %q: %w", thread.Slug(label), thread.ErrNameTaken)
 }
@@ -240,7 +240,7 @@ func (m *Creation) createWithWorktree(
 		return nil, err
 	}
 	failpoint.Hit("thread.fork.intended")
-	l, err := m.create(ctx, t, label)
+	l, err := m.create(ctx, t, label, true) // it works in its parent's folder as long as it has none
 	if err != nil {
 		return nil, errors.Join(err, m.intents.settle(ctx, intent))
 	}
@@ -251,9 +251,9 @@ func (m *Creation) createWithWorktree(
 	}
 	failpoint.Hit("thread.fork.added")
 	dir := subDir(root, t.Dir, w.Path)
-	setup, err := l.beginSetup()
-	if err != nil {
-		return nil, err
+	var setup thread.Setup
+	if m.cfg.Setup != nil {
+		setup.State = thread.SetupRuns
 	}
 	err = l.inTurn(ctx, func(t *thread.Thread) error {
 		t.Worktree, t.Dir, t.Setup = w, dir, setup

@@ -16,6 +16,7 @@ type worktrees struct {
 	removed map[string]bool
 	made    map[thread.ID]thread.Worktree
 	fail    error
+	adding  func(thread.ID) // called while a worktree is made
 	fuse    *fuse // a new one for each run
 	takes   int
 	commits map[string]string // content by commit
@@ -59,6 +60,9 @@ func (w *worktrees) Take(_ context.Context, id thread.ID, dir string, prev *thre
 }
 
 func (w *worktrees) Add(_ context.Context, id thread.ID, _, name string, at thread.Snapshot) (thread.Worktree, error) {
+	if w.adding != nil {
+		w.adding(id)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.init()

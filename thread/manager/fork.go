@@ -50,7 +50,7 @@ func (m *Forks) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, 
 	var l *run
 	var skips []thread.Skip
 	if r.NoWorktree || m.cfg.Worktrees == nil {
-		l, err = m.creation.create(ctx, t, name)
+		l, err = m.creation.create(ctx, t, name, false)
 	} else {
 		l, skips, err = m.forkWithWorktree(ctx, t, name, p, at)
 	}
@@ -165,7 +165,7 @@ func (m *Forks) forkWithWorktree(
 		if errors.Is(err, thread.ErrNoRepository) {
 			m.notices.post(p.ID, thread.LevelWarn, "%s is not a git repository: the fork shares the folder with %s", p.Dir,
 				p.DisplayName())
-			l, err := m.creation.create(ctx, t, name)
+			l, err := m.creation.create(ctx, t, name, false)
 			return l, nil, err
 		}
 		if err != nil {

@@ -261,6 +261,29 @@ func TestForkLimitsAndMistakes(t *testing.T) {
 	}, func(w *world) { w.cfg.Limits.Depth = 2 })
 }
 
+// TestNobodyStartsAForkWithoutItsFolder: while the worktree of a fork is made, its row is there, and cannot be started: it
+// would work in its parent's folder. What the fork is asked first is asked in its own.
+func TestNobodyStartsAForkWithoutItsFolder(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.create(thread.NewRequest{Name: "parent"})
+		w.talk(p.ID, 1, 1)
+		tried := false
+		w.trees.adding = func(id thread.ID) {
+			tried = true
+			if _, err := w.m.Agents.Start(ctx, string(id), 80, 24); !errors.Is(err, thread.ErrBusy) {
+				t.Errorf("it was started without its folder: %v", err)
+			}
+		}
+		f, err := w.m.Forks.Fork(ctx, thread.ForkRequest{Thread: "parent", Name: "child", Prompt: "go on"})
+		if err != nil || !tried {
+			t.Fatal(err, tried)
+		}
+		if f.Execution == nil || f.Dir == p.Dir || f.Dir != f.Worktree.Path {
+			t.Errorf("it works in %s: %+v", f.Dir, f.Thread)
+		}
+	})
+}
+
 func TestFailedWorktreeTakesTheForkBack(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.create(thread.NewRequest{})

@@ -38,9 +38,13 @@ func (m *registry) add(t thread.Thread) *run {
 	return l
 }
 
-// show is add for a thread that people see from now on.
-func (m *registry) show(t thread.Thread) *run {
+// show is add for a thread that people see from now on. With busy it is being set up until endSetup is called, so that
+// nobody starts it meanwhile.
+func (m *registry) show(t thread.Thread, busy bool) *run {
 	made := m.newRun(t)
+	if busy {
+		made.live.settingUp.take()
+	}
 	made.live.mu.Lock() // nobody sees it before it has a state
 	defer made.live.mu.Unlock()
 	l, added := m.insert(made)

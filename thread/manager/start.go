@@ -25,12 +25,23 @@ type launchRequest struct {
 	env        []string // that the person brings who starts it; nil for none
 }
 
+// first stores the prompt that a thread is started with, if there is one.
+func (l *run) first(ctx context.Context, t thread.Thread, r launchRequest) error {
+	if strings.TrimSpace(r.prompt) == "" {
+		return nil
+	}
+	if _, err := l.typist.accept(ctx, thread.Prompt{From: thread.FromFirst, Text: r.prompt, Lines: r.lines}); err != nil {
+		return fmt.Errorf("start %s: store its first prompt: %w", t.Name, err)
+	}
+	return nil
+}
+
 // start is the step of Start. A thread that already runs is left alone.
 func (l *run) start(ctx context.Context, r launchRequest) error {
 	t := l.live.thread()
 	switch {
-	case l.live.running() != nil:
-		return nil
+	case l.live.running() != nil: // by another client: what it is asked first is asked all the same
+		return l.first(ctx, t, r)
 	case !t.Deleted.IsZero():
 		return fmt.Errorf("start %s: it is deleted: %w", t.Name, thread.ErrRefused)
 	case !t.Archived.IsZero():
@@ -56,10 +67,8 @@ func (l *run) start(ctx context.Context, r launchRequest) error {
 	if err := l.ensureDir(ctx); err != nil {
 		return fmt.Errorf("start %s: %w", t.Name, err)
 	}
-	if strings.TrimSpace(r.prompt) != "" {
-		if _, err := l.typist.accept(ctx, thread.Prompt{From: thread.FromFirst, Text: r.prompt, Lines: r.lines}); err != nil {
-			return fmt.Errorf("start %s: store its first prompt: %w", t.Name, err)
-		}
+	if err := l.first(ctx, t, r); err != nil {
+		return err
 	}
 	// What was added to the agent's files after the last checkpoint must not be lost by rewriting them.
 	l.recorder.Settle(ctx)

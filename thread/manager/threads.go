@@ -108,7 +108,7 @@ func (m *Threads) Adopt(ctx context.Context, id thread.ID) (thread.Status, error
 	if err := t.ID.Check(); err != nil {
 		return thread.Status{}, fmt.Errorf("adopt a thread: %w", err)
 	}
-	return m.registry.show(t).live.current(), nil
+	return m.registry.show(t, false).live.current(), nil
 }
 
 // Speech returns the events of one thread from now on, with its model's speech, in order, until ctx ends. A running
