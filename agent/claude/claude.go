@@ -73,40 +73,6 @@ func (*Agent) Prompted() {}
 // Detect reports whether Claude Code can be started here.
 func (a *Agent) Detect(ctx context.Context) thread.AgentInfo { return a.program.Info(ctx, a.env) }
 
-// hookEvents are the events that indicate the thread's state. Tool events are left out, except for the tools that ask
-// the person something: each hook costs a process.
-var hookEvents = []struct{ event, matcher string }{
-	{"SessionStart", ""},
-	{"UserPromptSubmit", ""},
-	{"PreToolUse", "AskUserQuestion|ExitPlanMode"},
-	{"PermissionRequest", ""},
-	{"Notification", ""},
-	{"Elicitation", ""},
-	{"PreCompact", ""},
-	{"Stop", ""},
-	{"StopFailure", ""},
-	{"SessionEnd", ""},
-}
-
-// hookTimeout is the time in seconds that Claude Code waits for a hook.
-const hookTimeout = 5
-
-// hooks returns the hooks table of our settings file.
-func (a *Agent) hooks() map[string]any {
-	table := map[string]any{}
-	for _, h := range hookEvents {
-		entry := map[string]any{"hooks": []any{map[string]any{
-			"type": "command", "timeout": hookTimeout,
-			"command": launch.Quote(append(append([]string{}, a.hook...), h.event)...),
-		}}}
-		if h.matcher != "" {
-			entry["matcher"] = h.matcher
-		}
-		table[h.event] = []any{entry}
-	}
-	return table
-}
-
 // settings returns the content of our settings file: the hooks, the gateway's address, the project's MCP servers, which
 // are not to be asked about, and the person's own --settings, since Claude Code accepts only one. env is the environment as Claude
 // Code sees it, variable the one with the address of its model.

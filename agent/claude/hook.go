@@ -2,6 +2,7 @@ package claude
 
 import (
 	"orchestrator/agent/hook"
+	"orchestrator/agent/launch"
 	"orchestrator/thread"
 )
 
@@ -26,4 +27,38 @@ var Hooks = hook.Table{
 // ReadHook implements thread.HookReader.
 func (a *Agent) ReadHook(event string, payload []byte) (thread.HookReport, bool) {
 	return Hooks.Read(event, payload)
+}
+
+// hookEvents are the events that indicate the thread's state. Tool events are left out, except for the tools that ask
+// the person something: each hook costs a process.
+var hookEvents = []struct{ event, matcher string }{
+	{"SessionStart", ""},
+	{"UserPromptSubmit", ""},
+	{"PreToolUse", "AskUserQuestion|ExitPlanMode"},
+	{"PermissionRequest", ""},
+	{"Notification", ""},
+	{"Elicitation", ""},
+	{"PreCompact", ""},
+	{"Stop", ""},
+	{"StopFailure", ""},
+	{"SessionEnd", ""},
+}
+
+// hookTimeout is the time in seconds that Claude Code waits for a hook.
+const hookTimeout = 5
+
+// hooks returns the hooks table of our settings file.
+func (a *Agent) hooks() map[string]any {
+	table := map[string]any{}
+	for _, h := range hookEvents {
+		entry := map[string]any{"hooks": []any{map[string]any{
+			"type": "command", "timeout": hookTimeout,
+			"command": launch.Quote(append(append([]string{}, a.hook...), h.event)...),
+		}}}
+		if h.matcher != "" {
+			entry["matcher"] = h.matcher
+		}
+		table[h.event] = []any{entry}
+	}
+	return table
 }
