@@ -3,8 +3,6 @@ package terminal
 import (
 	"orchestrator/agent/vterm"
 	"orchestrator/agent/vterm/input"
-
-	tea "charm.land/bubbletea/v2"
 )
 
 const wheelLines = 3
@@ -49,35 +47,6 @@ func (m *Model) Back() (lines int) {
 		lines = int(first + uint64(t.History()) - max(m.top, first))
 	})
 	return lines
-}
-
-// mouse forwards an event if the program wants it, and otherwise scrolls or selects. With shift it is never forwarded.
-func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
-	e, ok := mouseOf(msg, m.box.X, m.box.Y)
-	if !ok || m.link == nil {
-		return nil
-	}
-	inside := e.X >= 0 && e.Y >= 0 && e.X < m.box.W && e.Y < m.box.H
-	modes := m.Modes()
-	if m.focused && !m.dragging && !m.scrolled && e.Mod&input.Shift == 0 && modes.Mouse != vterm.MouseNone {
-		if inside {
-			m.send(input.AppendMouse(nil, e, modes))
-		}
-		return nil
-	}
-	switch {
-	case e.Button.Wheel():
-		if inside {
-			m.wheel(e, modes)
-		}
-	case e.Button == input.ButtonLeft && e.Action == input.Press && inside:
-		m.press(e)
-	case m.dragging && e.Action == input.Motion:
-		m.drag(e)
-	case m.dragging && e.Action == input.Release:
-		return m.release(e)
-	}
-	return nil
 }
 
 // wheel scrolls the history, or sends arrow keys if the program uses the whole screen and has no history.

@@ -1,9 +1,9 @@
 package terminal
 
 import (
-	tea "charm.land/bubbletea/v2"
-
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"orchestrator/agent/vterm"
 	"orchestrator/agent/vterm/input"
