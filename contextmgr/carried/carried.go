@@ -41,7 +41,7 @@ func ReadDescription[T any](in *bufio.Reader, most uint64) (description T, err e
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&description); err != nil {
-		return description, fmt.Errorf("%v: %w", err, thread.ErrInvalid) // an EOF would be the end
+		return description, fmt.Errorf("%s: %w", err.Error(), thread.ErrInvalid) // wrapped, an EOF would be the end
 	}
 	if d.More() {
 		return description, fmt.Errorf("more than one value: %w", thread.ErrInvalid)

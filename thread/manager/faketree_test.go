@@ -17,7 +17,7 @@ type worktrees struct {
 	made    map[thread.ID]thread.Worktree
 	fail    error
 	adding  func(thread.ID) // called while a worktree is made
-	fuse    *fuse // a new one for each run
+	fuse    *fuse           // a new one for each run
 	takes   int
 	commits map[string]string // content by commit
 }
