@@ -29,7 +29,7 @@ import (
 // TestByteIdentity: with observe and off, whatever a request is, the provider gets the bytes that the agent sent. That is
 // so for a thread that has masks too.
 func TestByteIdentity(t *testing.T) {
-	n := 2000 // bodies; set the variable for more
+	n := 750 // bodies; set the variable for more
 	if testing.Short() {
 		n = 250
 	}

@@ -21,7 +21,7 @@ import (
 // restarts, in forks and after the agent went back.
 func TestPrefix(t *testing.T) {
 	const window = 30_000
-	seeds := uint64(3)
+	seeds := uint64(2)
 	if testing.Short() {
 		seeds = 1
 	}
