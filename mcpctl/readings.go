@@ -32,14 +32,14 @@ func newReadings(cfg *Config, h *hub.Hub) *readings {
 	return &readings{cfg: cfg, hub: h, reads: map[string]reading{}, counted: cache.New[[sha256.Size]byte, int64](maxCounted)}
 }
 
-// forgetLists has the lists with a launch hash read anew.
+// forgetLists forgets the lists of a launch hash, so that they are read again.
 func (c *readings) forgetLists(hash string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	maps.DeleteFunc(c.reads, func(key string, _ reading) bool { return strings.HasSuffix(key, " "+hash) })
 }
 
-// forgetAllLists has all lists read anew.
+// forgetAllLists forgets all lists.
 func (c *readings) forgetAllLists() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -76,7 +76,7 @@ func (r *request) decide(m *measurement) {
 	c.latest.next, c.latest.judged = policy.Decide(conv, r.settings), conv
 }
 
-// growth returns how many tokens a request adds in the mean: what stands before the first result belongs to none.
+// growth returns how many tokens a request adds on average: what stands before the first result belongs to none.
 func growth(m measurement, size int64) float64 {
 	if len(m.results) == 0 || m.number.last == 0 {
 		return 0

@@ -58,7 +58,7 @@ type Conversation struct {
 	New int64
 	// Request is its number, from 0, and TurnBegins the number of the request with which the running turn began.
 	Request, TurnBegins int
-	// Growth is how many tokens a request adds in the mean.
+	// Growth is how many tokens a request adds on average.
 	Growth float64
 	// Results has all results and inputs in order, masked or not.
 	Results []Result

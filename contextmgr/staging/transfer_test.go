@@ -160,6 +160,21 @@ func entry(data string, swap ...string) string {
 	return string(binary.AppendUvarint(nil, uint64(len(head)))) + head + data
 }
 
+// TestImportBeyondLimits: what the limits here have no room for is left out and counted, and the rest is staged.
+func TestImportBeyondLimits(t *testing.T) {
+	s := newShelf(t)
+	large, small := s.stage(strings.Repeat("x", 5000), thread.StageRequest{}), s.stage("small", thread.StageRequest{})
+	stream := s.exportOf(plainly, large.Token, small.Token)
+	there := openWith(t, t.TempDir(), staging.Config{MaxBytes: 1000})
+	done, err := there.Import(t.Context(), "t9", bytes.NewReader(stream))
+	if err != nil || done.LeftOut != 1 || len(done.New) != 1 {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if data, err := there.read(small.Token, thread.Selection{}); err != nil || data != "small" {
+		t.Errorf("%q, %v", data, err)
+	}
+}
+
 // TestHostileImport: what no export has is refused, and nothing is staged of the bad entry.
 func TestHostileImport(t *testing.T) {
 	if err := staging.CheckImport(strings.NewReader(entry("x") + entry("", "a1b2c3d4", "00000000"))); err != nil {
