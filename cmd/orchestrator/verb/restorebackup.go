@@ -3,9 +3,9 @@ package verb
 import (
 	"github.com/spf13/cobra"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 func restoreBackupVerb(c *cli) *cobra.Command {
