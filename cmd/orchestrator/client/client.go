@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/protocol"
 	"orchestrator/thread"
 )
 
@@ -62,7 +62,7 @@ type bearer struct {
 // RoundTrip makes one request.
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	r.Header.Set(api.TokenHeader, b.token)
+	r.Header.Set(protocol.TokenHeader, b.token)
 	return b.RoundTripper.RoundTrip(r)
 }
 
@@ -86,7 +86,7 @@ func (c *Client) Do(ctx context.Context, name string, req, resp any) error {
 	if resp == nil {
 		_, err = io.Copy(io.Discard, res.Body)
 	} else {
-		err = api.ReadResponse(res, resp)
+		err = protocol.ReadResponse(res, resp)
 	}
 	if err != nil {
 		return fmt.Errorf("read the response to %s: %w", name, err)
@@ -110,12 +110,12 @@ func (c *Client) send(ctx context.Context, method, name string, req, resp any) (
 
 // request sends a request with a body, which may be nil, and returns the response to one that was not refused.
 func (c *Client) request(ctx context.Context, method, name, query string, body io.Reader, resp any) (*http.Response, error) {
-	hr, err := http.NewRequestWithContext(ctx, method, "http://orchestrator"+api.Prefix+name+query, body)
+	hr, err := http.NewRequestWithContext(ctx, method, "http://orchestrator"+protocol.Prefix+name+query, body)
 	if err != nil {
 		return nil, fmt.Errorf("call %s on the server: %w", name, err)
 	}
-	api.SetEnviron(hr.Header, name, c.env)
-	api.AskCompact(hr.Header, resp)
+	protocol.SetEnviron(hr.Header, name, c.env)
+	protocol.AskCompact(hr.Header, resp)
 	res, err := c.http.Do(hr)
 	if err != nil {
 		return nil, fmt.Errorf("call %s on the server: %w", name, inWords(err))
@@ -150,7 +150,7 @@ func refusal(res *http.Response) error {
 	if res.StatusCode < 400 {
 		return nil
 	}
-	var e api.Error
+	var e protocol.Error
 	if err := json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&e); err != nil || e.Message == "" {
 		return fmt.Errorf("the server answered %s", res.Status)
 	}
@@ -163,14 +163,14 @@ func (c *Client) Upload(ctx context.Context, name string, req any, data io.Reade
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", name, err)
 	}
-	query := url.Values{api.RequestQuery: {string(b)}}
+	query := url.Values{protocol.RequestQuery: {string(b)}}
 	// The caller closes the data.
 	res, err := c.request(ctx, http.MethodPut, name, "?"+query.Encode(), io.NopCloser(data), resp)
 	if err != nil {
 		return err
 	}
 	defer res.Body.Close()
-	if err := api.ReadResponse(res, resp); err != nil {
+	if err := protocol.ReadResponse(res, resp); err != nil {
 		return fmt.Errorf("read the response to %s: %w", name, err)
 	}
 	return nil
@@ -194,11 +194,11 @@ func (d download) Close() error { return d.res.Body.Close() }
 // Read implements io.Reader.
 func (d download) Read(b []byte) (int, error) {
 	n, err := d.res.Body.Read(b)
-	text := d.res.Trailer.Get(api.ErrorTrailer)
+	text := d.res.Trailer.Get(protocol.ErrorTrailer)
 	if !errors.Is(err, io.EOF) || text == "" {
 		return n, err
 	}
-	var e api.Error
+	var e protocol.Error
 	if json.Unmarshal([]byte(text), &e) != nil {
 		return n, errors.New(text)
 	}

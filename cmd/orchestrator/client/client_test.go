@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/thread/api"
 )
 
 // TestUnreadableEvents: a stream with an event that this program cannot read ends, so that nothing is missed unsaid.

@@ -9,8 +9,9 @@ import (
 
 	"github.com/coder/websocket"
 
-	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/protocol"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 // Terminal is an open terminal of a thread.
@@ -22,7 +23,7 @@ const maxFrame = 256 << 20
 // Attach attaches to a thread's terminal: the first Read returns the whole screen, the others return what follows.
 func (c *Client) Attach(ctx context.Context, id thread.ID, cols, rows int) (*Terminal, error) {
 	q := api.TerminalRequest{Thread: id, Cols: cols, Rows: rows}.Query()
-	at := "ws://orchestrator" + api.Prefix + api.Terminal + "?" + q.Encode()
+	at := "ws://orchestrator" + protocol.Prefix + api.Terminal + "?" + q.Encode()
 	conn, res, err := websocket.Dial(ctx, at, &websocket.DialOptions{HTTPClient: c.http})
 	if err != nil {
 		if res != nil && res.Body != nil {

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"slices"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/contextmgr/masks"
 	"orchestrator/contextmgr/staging"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/thread/grant"
 )
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 // TestOneReaderOfTheSocket: what could be read in two ways is answered 400, and what is behind it is no request.

@@ -7,7 +7,7 @@ import (
 	"net"
 	"net/http"
 
-	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/protocol"
 	"orchestrator/thread"
 	"orchestrator/thread/grant"
 )
@@ -71,7 +71,7 @@ func (g *guard) identify(r *http.Request) (grant.Caller, error) {
 		return grant.Caller{}, o.err
 	}
 	id, agent := o.thread, o.agent
-	if token := r.Header.Get(api.TokenHeader); token != "" && id == "" {
+	if token := r.Header.Get(protocol.TokenHeader); token != "" && id == "" {
 		var err error
 		if id, agent, err = g.callers.Caller(0, token); err != nil {
 			return grant.Caller{}, err

@@ -4,8 +4,8 @@ import (
 	"context"
 	"io"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 // register adds a handler for every operation of package api.

@@ -9,9 +9,9 @@ import (
 	"net/http"
 	"time"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/mcpctl/bridge"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 // registerMCP adds the operations on MCP servers.

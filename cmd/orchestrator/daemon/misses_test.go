@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/contextmgr/staging"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/thread/grant"
 	"orchestrator/thread/manager"
 	"orchestrator/thread/private"

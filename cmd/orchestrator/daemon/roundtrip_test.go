@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/thread/grant"
 	"orchestrator/thread/manager"
 )

@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"orchestrator/agent/world"
-	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/protocol"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/thread/grant"
 	"orchestrator/thread/secret"
 )
@@ -72,7 +73,7 @@ func (r *routes) handle(method, op string, h http.HandlerFunc) {
 func admit[Req any](r *routes, method, op string, about subject[Req],
 	read func(http.ResponseWriter, *http.Request, grant.Caller) (Req, error), h func(http.ResponseWriter, *http.Request, Req)) {
 	r.ops = append(r.ops, route{op, about != nil})
-	r.mux.HandleFunc(method+" "+api.Prefix+op, func(w http.ResponseWriter, hr *http.Request) {
+	r.mux.HandleFunc(method+" "+protocol.Prefix+op, func(w http.ResponseWriter, hr *http.Request) {
 		c, err := r.gate.identify(hr)
 		if err != nil {
 			refuse(w, fmt.Errorf("identify the caller: %w: %w", err, thread.ErrNotGranted))
@@ -100,7 +101,7 @@ func admit[Req any](r *routes, method, op string, about subject[Req],
 			}
 		}
 		ctx := context.WithValue(hr.Context(), callerKey{}, c)
-		if env := api.Environ(hr.Header); env != nil && !c.Agent {
+		if env := protocol.Environ(hr.Header); env != nil && !c.Agent {
 			// What its terminal speaks by is no agent's business, and differs from one to the next.
 			ctx = thread.WithEnviron(ctx, world.Without(env, world.Terminals()))
 		}
@@ -129,7 +130,7 @@ func answer[Req, Resp any](r *routes, c api.Call[Req, Resp], about subject[Req],
 			refuse(w, err)
 			return
 		}
-		_ = api.WriteResponse(w, hr.Header, resp) // the client is gone, there is nobody to tell
+		_ = protocol.WriteResponse(w, hr.Header, resp) // the client is gone, there is nobody to tell
 	})
 }
 
@@ -172,7 +173,7 @@ func upload[Req, Resp any](r *routes, u api.Upload[Req, Resp], about subject[Req
 			_, _ = io.Copy(io.Discard, hr.Body) // until the client has read the error
 			return
 		}
-		_ = api.WriteResponse(w, hr.Header, resp) // the client is gone, there is nobody to tell
+		_ = protocol.WriteResponse(w, hr.Header, resp) // the client is gone, there is nobody to tell
 	})
 }
 
@@ -211,10 +212,10 @@ func download[Req any](r *routes, d api.Download[Req], about subject[Req],
 			return
 		}
 		if _, err := data.WriteTo(w); err != nil {
-			e, _ := api.FromError(err)
+			e, _ := protocol.FromError(err)
 			e.Message = secret.Redact(e.Message)
 			b, _ := json.Marshal(e) // it has only strings, so this cannot fail
-			w.Header().Set(http.TrailerPrefix+api.ErrorTrailer, string(b))
+			w.Header().Set(http.TrailerPrefix+protocol.ErrorTrailer, string(b))
 		}
 	})
 }
@@ -267,15 +268,15 @@ func (r *routes) body(in io.Reader, c grant.Caller) (body []byte, done func(), e
 // queried reads the request that is the query of an upload.
 func queried[Req any](_ http.ResponseWriter, hr *http.Request, _ grant.Caller) (req Req, err error) {
 	query, err := url.ParseQuery(hr.URL.RawQuery)
-	if err != nil || len(query) != 1 || len(query[api.RequestQuery]) != 1 {
-		return req, fmt.Errorf("%w request: its query must be one %s", thread.ErrInvalid, api.RequestQuery)
+	if err != nil || len(query) != 1 || len(query[protocol.RequestQuery]) != 1 {
+		return req, fmt.Errorf("%w request: its query must be one %s", thread.ErrInvalid, protocol.RequestQuery)
 	}
-	return read[Req]([]byte(query.Get(api.RequestQuery)))
+	return read[Req]([]byte(query.Get(protocol.RequestQuery)))
 }
 
 // refuse responds with an error.
 func refuse(w http.ResponseWriter, err error) {
-	e, status := api.FromError(err)
+	e, status := protocol.FromError(err)
 	e.Message = secret.Redact(e.Message) // it may quote a prompt, an address or an environment
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

@@ -13,10 +13,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/contextmgr/masks"
 	"orchestrator/contextmgr/staging"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/thread/front"
 	"orchestrator/thread/manager"
 )

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 // TestBodiesThatDoNotCome: whoever does not send what was announced is answered and cut off, and nobody else waits.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 // TestRead: a request is what it says, or it is refused; what is wrong with it is named.

@@ -3,8 +3,8 @@ package daemon
 import (
 	"context"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/thread/grant"
 )
 

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/thread/grant"
 )
 

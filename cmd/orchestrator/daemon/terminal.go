@@ -8,8 +8,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 // terminal connects a client to a thread's terminal: binary frames carry bytes in both directions, and a text frame

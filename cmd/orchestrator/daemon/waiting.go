@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/thread/front"
 	"orchestrator/thread/grant"
 )

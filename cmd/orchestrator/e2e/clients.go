@@ -16,7 +16,7 @@ import (
 	"strings"
 	"syscall"
 
-	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/protocol"
 )
 
 // CallsName is the variable that makes this test program a client of a server instead, which makes the calls that
@@ -90,16 +90,16 @@ func (c Calls) one(client *http.Client, one APICall) Called {
 	} else if one.Op == "stage" {
 		method = http.MethodPut
 	}
-	path := api.Prefix + one.Op
+	path := protocol.Prefix + one.Op
 	if method == http.MethodPut && one.Body != "[]" {
-		path += "?" + url.Values{api.RequestQuery: {one.Body}}.Encode()
+		path += "?" + url.Values{protocol.RequestQuery: {one.Body}}.Encode()
 	}
 	r, err := http.NewRequestWithContext(ctx, method, "http://x"+path, strings.NewReader(one.Body))
 	if err != nil {
 		return Called{Message: err.Error()}
 	}
 	if c.Token != "" {
-		r.Header.Set(api.TokenHeader, c.Token)
+		r.Header.Set(protocol.TokenHeader, c.Token)
 	}
 	res, err := client.Do(r)
 	if err != nil {
@@ -108,7 +108,7 @@ func (c Calls) one(client *http.Client, one APICall) Called {
 	defer res.Body.Close()
 	got := Called{Status: res.StatusCode}
 	if res.StatusCode >= 400 {
-		var e api.Error
+		var e protocol.Error
 		_ = json.NewDecoder(res.Body).Decode(&e) // without it the code is empty
 		got.Code, got.Message = e.Code, e.Message
 	} else if res.Header.Get("Content-Type") != "text/event-stream" {

@@ -1,8 +1,8 @@
 package e2e
 
 import (
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread/api"
 )
 
 // Turn sends a prompt and waits for the answer.

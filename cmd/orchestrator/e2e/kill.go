@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"testing"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 // FromEnv reads a number from the environment.

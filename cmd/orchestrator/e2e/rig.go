@@ -19,10 +19,10 @@ import (
 	"github.com/creack/pty"
 
 	"orchestrator/agent/vterm"
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/thread/frozen/frozentest"
 )
 

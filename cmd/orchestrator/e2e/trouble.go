@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"orchestrator/agent/agenttest/model"
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 // Provider is a model's server that fails as it is told.

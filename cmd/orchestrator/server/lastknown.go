@@ -11,12 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"orchestrator/agent/session"
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/daemon"
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/cmd/orchestrator/replica"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 // LastKnown returns a client that sees the last list of threads, for a state folder that cannot be written, where no server

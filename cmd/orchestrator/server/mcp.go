@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/buildinfo"
 	"orchestrator/mcpctl"
 	"orchestrator/mcpctl/discovery"
@@ -22,6 +21,7 @@ import (
 	"orchestrator/mcpctl/remote"
 	mcptrust "orchestrator/mcpctl/trust"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/thread/frozen"
 	"orchestrator/thread/grant"
 	"orchestrator/thread/ground/rpc"

@@ -12,11 +12,11 @@ import (
 	"orchestrator/agent/session"
 	"orchestrator/checkpoint/postgres"
 	"orchestrator/checkpoint/roster"
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/buildinfo"
 	"orchestrator/cmd/orchestrator/daemon"
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/thread/private"
 )
 

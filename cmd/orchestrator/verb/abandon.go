@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread/api"
 )
 
 func abandonVerb(c *cli) *cobra.Command {

@@ -11,10 +11,10 @@ import (
 
 	"orchestrator/agent/session"
 	"orchestrator/cmd/orchestrator/agents"
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/thread/plaintext"
 )
 

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/buildinfo"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/server"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 
 	"github.com/spf13/cobra"
 )

@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 func contextShowVerb(c *cli) *cobra.Command {

@@ -10,10 +10,10 @@ import (
 	"syscall"
 	"testing"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/cmd/orchestrator/exitcode"
+	"orchestrator/thread/api"
 )
 
 // crashVariable has the test's own binary panic in a goroutine, with what a crash prints going to a file.

@@ -19,10 +19,10 @@ import (
 	"github.com/creack/pty"
 
 	"orchestrator/agent/vterm"
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/cmd/orchestrator/exitcode"
+	"orchestrator/thread/api"
 )
 
 // drawVariable has the test's own binary draw a model that panics.

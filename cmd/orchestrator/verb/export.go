@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 func exportVerb(c *cli) *cobra.Command {
@@ -42,9 +42,7 @@ func exportVerb(c *cli) *cobra.Command {
 		done := page.Exported{Thread: s.Name, File: r.File, Secrets: r.WithSecrets, Files: !r.NoFiles, Notes: said.Notes}
 		return c.out.show(done, func(w io.Writer) {
 			fmt.Fprintf(w, "%s → %s\n%s\n", done.Thread, done.File, done.About())
-			for _, n := range done.Notes {
-				fmt.Fprintln(w, n)
-			}
+			page.Notes(w, done.Notes)
 		})
 	})
 	return cmd

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread/api"
 )
 
 func findVerb(c *cli) *cobra.Command {

@@ -7,9 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 func gcVerb(c *cli) *cobra.Command {
@@ -27,9 +28,7 @@ func gcVerb(c *cli) *cobra.Command {
 			for _, g := range done.Threads {
 				fmt.Fprintf(w, "%s  %s  %s\n", g.Name, thread.Bytes(g.Bytes), g.Why)
 			}
-			for _, note := range done.Notes {
-				fmt.Fprintln(w, note)
-			}
+			page.Notes(w, done.Notes)
 			word := "freed"
 			if r.DryRun {
 				word = "would free"

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread/api"
 	"orchestrator/thread/grant"
 )
 

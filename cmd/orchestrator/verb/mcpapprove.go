@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/mcpctl"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 func mcpApproveVerb(c *cli) *cobra.Command {

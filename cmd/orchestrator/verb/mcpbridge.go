@@ -4,8 +4,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"orchestrator/agent/session"
-	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/protocol"
 	"orchestrator/mcpctl/bridge"
+	"orchestrator/thread/api"
 )
 
 // mcpBridgeVerb connects an agent's MCP server process with the server of the project. It reads no configuration, so
@@ -16,8 +17,8 @@ func mcpBridgeVerb(c *cli) *cobra.Command {
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return bridge.New(bridge.Config{
-				Socket: args[0], Path: api.Prefix + api.ServeMCP, Token: session.Token(c.environ),
-				TokenHeader: api.TokenHeader, In: c.stdin, Out: c.out.stdout,
+				Socket: args[0], Path: protocol.Prefix + api.ServeMCP, Token: session.Token(c.environ),
+				TokenHeader: protocol.TokenHeader, In: c.stdin, Out: c.out.stdout,
 			}).Run(cmd.Context())
 		},
 	}

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/mcpctl"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 // mcpActVerb is a verb that does something to a server.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 // shown returns the thread that was last shown or changed.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread/api"
 )
 
 func pinVerb(c *cli) *cobra.Command {

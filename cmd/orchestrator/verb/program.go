@@ -3,9 +3,9 @@ package verb
 import (
 	"path/filepath"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/replica"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 // programFolders returns where to keep a copy of this program, best first. Folders that are not writable or do not

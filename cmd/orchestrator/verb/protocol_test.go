@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/thread/api"
 )
 
 // TestOneProtocol: a server is met only where it speaks exactly the protocol of this program.

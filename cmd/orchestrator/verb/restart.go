@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/thread/plaintext"
 	"orchestrator/ui/plain"
 )

@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/contextmgr/staging"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/thread/private"
 )
 

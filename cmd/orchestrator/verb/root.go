@@ -16,9 +16,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/exitcode"
+	"orchestrator/cmd/orchestrator/protocol"
 	"orchestrator/cmd/orchestrator/replica"
+	"orchestrator/thread/api"
 	"orchestrator/thread/secret"
 )
 
@@ -68,7 +69,7 @@ func wantsJSON(args []string) bool {
 // invalid command line.
 type failure struct {
 	Error struct {
-		api.Error
+		protocol.Error
 		Exit int `json:"exit"`
 	} `json:"error"`
 }
@@ -76,7 +77,7 @@ type failure struct {
 // showError prints an error as JSON.
 func (c *cli) showError(err error) error {
 	var f failure
-	f.Error.Error, _ = api.FromError(err)
+	f.Error.Error, _ = protocol.FromError(err)
 	f.Error.Message, f.Error.Exit = secret.Redact(f.Error.Message), exitCode(err)
 	usage := (*usageError)(nil)
 	switch general := f.Error.Code == "error"; {

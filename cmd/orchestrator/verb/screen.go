@@ -13,10 +13,10 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"orchestrator/agent/vterm"
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/buildinfo"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/ui"
 	"orchestrator/ui/burst"
 	"orchestrator/ui/connection"

@@ -6,9 +6,9 @@ import (
 	"io"
 	"sync"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/ui/host"
 )
 

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 // mostTyped is the maximum size of a prompt in bytes.

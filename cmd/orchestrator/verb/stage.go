@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"orchestrator/agent/session"
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/contextmgr/staging/drop"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 func stageVerb(c *cli) *cobra.Command {

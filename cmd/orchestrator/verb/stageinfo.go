@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/verb/page"
+	"orchestrator/thread/api"
 )
 
 func stageInfoVerb(c *cli) *cobra.Command {

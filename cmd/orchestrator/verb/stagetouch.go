@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread/api"
 )
 
 func stageTouchVerb(c *cli) *cobra.Command {

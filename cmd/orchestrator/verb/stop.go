@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 func stopVerb(c *cli) *cobra.Command {

@@ -7,9 +7,9 @@ import (
 	"math"
 	"time"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 // warningsLimit is how long a verb waits for warnings that the server sent before its answer.

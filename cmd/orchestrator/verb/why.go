@@ -9,9 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/thread/grant"
 )
 
@@ -45,9 +46,7 @@ func whyVerb(c *cli) *cobra.Command {
 				if r.Screen != "" {
 					fmt.Fprintf(w, "last lines on its screen:\n  %s\n", strings.ReplaceAll(r.Screen, "\n", "\n  "))
 				}
-				for _, note := range r.Notes {
-					fmt.Fprintln(w, note)
-				}
+				page.Notes(w, r.Notes)
 				if len(g.Grants) > 0 {
 					fmt.Fprintf(w, "its agent may also: %s\n", grant.Format(g.Grants))
 				}

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"orchestrator/agent/agenttest/clis"
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 // cloned makes the project a fresh clone of this repository, in which the program is called with `go run` as a

@@ -16,10 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 // talking is a call of send or run whose output is read as it comes.

@@ -10,11 +10,11 @@ import (
 	"syscall"
 	"testing"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/thread/grant"
 )
 

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"orchestrator/checkpoint/postgres/pgtest"
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 // TestPostgresKilled kills PostgreSQL again and again while five threads write. Meanwhile people are told; after

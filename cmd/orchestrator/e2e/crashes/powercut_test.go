@@ -16,10 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 // lazyDisk is a file system that forgets what was not synced when it is told to: LazyFS, whose program

@@ -9,10 +9,10 @@ import (
 	"syscall"
 	"testing"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 // TestDamagedLogIsNamed kills a server with three threads of four turns each before their turns are folded, and damages the

@@ -13,9 +13,9 @@ import (
 	"github.com/creack/pty"
 
 	"orchestrator/agent/vterm"
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 const (

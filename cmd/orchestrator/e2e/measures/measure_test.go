@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"orchestrator/checkpoint/sqlite"
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 // TestMeasure says what the whole program costs. Figures depend on the machine, so nothing is

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 // measureTurns gives every live thread three prompts at once, with 1, 10, 50 and 100 threads that share a folder or

@@ -8,10 +8,10 @@ import (
 	"syscall"
 	"testing"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 // TestForkCanWork: a fork has the ignored files that the project names, and what its setup made, before its agent

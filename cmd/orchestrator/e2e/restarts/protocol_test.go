@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/cmd/orchestrator/exitcode"
+	"orchestrator/thread/api"
 )
 
 // TestAnotherProtocol meets a server of another version: verbs refuse it and name the way out, and ask it for nothing

@@ -14,3 +14,10 @@ func LeftOut(w io.Writer, left []thread.LeftOut) {
 		fmt.Fprintf(w, "left out: %s\n", plaintext.Line(l.String()))
 	}
 }
+
+// Notes says what else a person should know about an operation.
+func Notes(w io.Writer, notes []string) {
+	for _, n := range notes {
+		fmt.Fprintln(w, n)
+	}
+}

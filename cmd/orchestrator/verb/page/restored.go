@@ -27,7 +27,5 @@ func Restored(w io.Writer, kept thread.BackupReport) {
 		}
 	}
 	LeftOut(w, kept.LeftOut)
-	for _, n := range kept.Notes {
-		fmt.Fprintln(w, n)
-	}
+	Notes(w, kept.Notes)
 }

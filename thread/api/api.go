@@ -1,18 +1,14 @@
-// Package api is the protocol between a project's server and its clients: JSON requests over a unix socket, server-sent
-// events for streams, and a WebSocket for terminal bytes.
+// Package api is what a project's server can be asked by its clients.
 //
 // Each operation is a typed constant (see calls.go) that both sides use, so that the server's handler and the client's
-// call cannot disagree about its name, request or response. A call is POST Prefix + name with a JSON body. The response
-// is JSON, or an Error with a status of 400 or more. Version changes when an older side would misread a newer one.
+// call cannot disagree about its name, request or response. How they are carried is no part of it. Version changes when
+// an older side would misread a newer one.
 package api
 
 import "orchestrator/thread/ledger"
 
 // Version of the protocol.
 const Version = 3
-
-// Prefix of all paths.
-const Prefix = "/v1/"
 
 // ServerInfo identifies a server and describes its condition.
 type ServerInfo struct {
@@ -45,9 +41,6 @@ type ServerInfo struct {
 	// NoRepository is set if there is no repository, so that forks share one folder.
 	NoRepository bool `json:"noRepository,omitempty"`
 }
-
-// TokenHeader carries the token of the agent that runs the client.
-const TokenHeader = "Orchestrator-Token"
 
 // Size is the size of a terminal, as clients send it in a text frame.
 type Size struct {

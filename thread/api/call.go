@@ -18,19 +18,11 @@ type Command[Req any] string
 // Stream is an operation that returns events until the client disconnects or falls behind.
 type Stream[Req any] string
 
-// Upload is an operation that takes data of any size as the body of a PUT; the request is in the query RequestQuery, as
-// JSON.
+// Upload is an operation that takes data of any size.
 type Upload[Req, Resp any] string
 
-// Download is an operation that returns data of any size. If it fails midway, the trailer ErrorTrailer has the error.
+// Download is an operation that returns data of any size. Reading that fails if not all of it comes.
 type Download[Req any] string
-
-const (
-	// RequestQuery is the query parameter with the request of an upload, as JSON.
-	RequestQuery = "request"
-	// ErrorTrailer is the trailer with the error of a download, as JSON.
-	ErrorTrailer = "Orchestrator-Error"
-)
 
 // None is the request of an operation without parameters.
 type None struct{}

@@ -1,4 +1,4 @@
-package api_test
+package protocol_test
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/protocol"
 	"orchestrator/thread"
 )
 
@@ -23,7 +23,7 @@ func answered(t testing.TB, resp any) *http.Response { return answeredTo(t, http
 func answeredTo(t testing.TB, asked http.Header, resp any) *http.Response {
 	t.Helper()
 	w := httptest.NewRecorder()
-	if err := api.WriteResponse(w, asked, resp); err != nil {
+	if err := protocol.WriteResponse(w, asked, resp); err != nil {
 		t.Fatal(err)
 	}
 	return w.Result()
@@ -38,8 +38,8 @@ func TestResponseIsRead(t *testing.T) {
 		"texts with brackets": []string{"[", "],", `"]`, "\n"}, "a map": map[string]int{"a": 1},
 	} {
 		asked, compact := http.Header{}, reflect.New(reflect.TypeOf(resp))
-		api.AskCompact(asked, compact.Interface())
-		if err := api.ReadResponse(answeredTo(t, asked, resp), compact.Interface()); err != nil {
+		protocol.AskCompact(asked, compact.Interface())
+		if err := protocol.ReadResponse(answeredTo(t, asked, resp), compact.Interface()); err != nil {
 			t.Errorf("%s, compact: %v", name, err)
 		}
 		if len(asked) > 0 && !reflect.DeepEqual(compact.Elem().Interface(), resp) {
@@ -56,7 +56,7 @@ func TestResponseIsRead(t *testing.T) {
 		}
 		for _, header := range []http.Header{res.Header, {}, {"Orchestrator-Rows": {"x"}}, {"Orchestrator-Rows": {"-1"}}, {"Orchestrator-Rows": {"99999999999"}}} {
 			res := &http.Response{Header: header, Body: io.NopCloser(bytes.NewReader(body))}
-			if err := api.ReadResponse(res, read.Interface()); err != nil {
+			if err := protocol.ReadResponse(res, read.Interface()); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 			if !reflect.DeepEqual(read.Interface(), whole.Interface()) {
@@ -77,20 +77,20 @@ func TestResponseIsCut(t *testing.T) {
 	for n := range body {
 		var list []string
 		cut := &http.Response{Header: res.Header, Body: io.NopCloser(bytes.NewReader(body[:n]))}
-		if err := api.ReadResponse(cut, &list); err == nil {
+		if err := protocol.ReadResponse(cut, &list); err == nil {
 			t.Errorf("%q was read as %q", body[:n], list)
 		}
 	}
 	for _, rows := range []int{0, 2, 4} {
 		var list []string
 		header := http.Header{"Orchestrator-Rows": {fmt.Sprint(rows)}}
-		if err := api.ReadResponse(&http.Response{Header: header, Body: io.NopCloser(bytes.NewReader(body))}, &list); err == nil && rows > 0 {
+		if err := protocol.ReadResponse(&http.Response{Header: header, Body: io.NopCloser(bytes.NewReader(body))}, &list); err == nil && rows > 0 {
 			t.Errorf("three rows were read as %d: %q", rows, list)
 		}
 	}
 	for _, bad := range []string{"{}", "3", `["a", 3]`, `["a" "b"]`, "[\"a\"\n,3\n]\n"} {
 		var list []string
-		if err := api.ReadResponse(&http.Response{Body: io.NopCloser(strings.NewReader(bad))}, &list); err == nil {
+		if err := protocol.ReadResponse(&http.Response{Body: io.NopCloser(strings.NewReader(bad))}, &list); err == nil {
 			t.Errorf("%q was read as %q", bad, list)
 		}
 	}
@@ -101,7 +101,7 @@ func TestResponseIsCut(t *testing.T) {
 func TestLayouts(t *testing.T) {
 	list := statuses(3)
 	asked := http.Header{}
-	api.AskCompact(asked, &list)
+	protocol.AskCompact(asked, &list)
 	if asked.Get("Orchestrator-Layout") == "" {
 		t.Fatal("no layout is asked for")
 	}
@@ -116,7 +116,7 @@ func TestLayouts(t *testing.T) {
 	for n := range body {
 		var read []thread.Status
 		cut := &http.Response{Header: res.Header, Body: io.NopCloser(bytes.NewReader(body[:n]))}
-		if err := api.ReadResponse(cut, &read); err == nil {
+		if err := protocol.ReadResponse(cut, &read); err == nil {
 			t.Errorf("%d of %d bytes were read as a list", n, len(body))
 		}
 	}
@@ -127,7 +127,7 @@ func TestLayouts(t *testing.T) {
 		"four rows":      {"Orchestrator-Layout": res.Header["Orchestrator-Layout"], "Orchestrator-Rows": {"4"}},
 	} {
 		var read []thread.Status
-		if err := api.ReadResponse(&http.Response{Header: header, Body: io.NopCloser(bytes.NewReader(body))}, &read); err == nil {
+		if err := protocol.ReadResponse(&http.Response{Header: header, Body: io.NopCloser(bytes.NewReader(body))}, &read); err == nil {
 			t.Errorf("%s: read %d rows", name, len(read))
 		}
 	}
@@ -149,14 +149,14 @@ func TestListIsSentRowByRow(t *testing.T) {
 	for i := range list {
 		list[i].written = sent.bytes
 	}
-	if err := api.WriteResponse(sent, http.Header{}, list); err != nil {
+	if err := protocol.WriteResponse(sent, http.Header{}, list); err != nil {
 		t.Fatal(err)
 	}
 	if before := list[rows-1].before; before < sent.Body.Len()/2 {
 		t.Errorf("%d of %d bytes had been sent when the last row was encoded", before, sent.Body.Len())
 	}
 	var read []thread.Status
-	if err := api.ReadResponse(answered(t, statuses(rows)), &read); err != nil {
+	if err := protocol.ReadResponse(answered(t, statuses(rows)), &read); err != nil {
 		t.Fatal(err)
 	}
 	if len(read) != rows || cap(read) != rows {
@@ -185,7 +185,7 @@ func (r *row) MarshalJSON() ([]byte, error) {
 func BenchmarkList(b *testing.B) {
 	list := statuses(5000)
 	compact, asked := http.Header{}, http.Header{}
-	api.AskCompact(compact, &list)
+	protocol.AskCompact(compact, &list)
 	for name, asked := range map[string]http.Header{"compact": compact, "JSON": asked} {
 		res := answeredTo(b, asked, list)
 		body, err := io.ReadAll(res.Body)
@@ -203,7 +203,7 @@ func BenchmarkList(b *testing.B) {
 			for b.Loop() {
 				var read []thread.Status
 				res := &http.Response{Header: res.Header, Body: io.NopCloser(bytes.NewReader(body))}
-				if err := api.ReadResponse(res, &read); err != nil {
+				if err := protocol.ReadResponse(res, &read); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,9 +1,11 @@
-package api
+package protocol
 
 import (
 	"encoding/base64"
 	"net/http"
 	"strings"
+
+	"orchestrator/thread/api"
 )
 
 // environHeader carries the environment of a person's client to calls that use it.
@@ -16,7 +18,7 @@ const mostEnviron = 512 << 10
 // compares it with the server's.
 func takesEnviron(call string) bool {
 	switch call {
-	case New.Name(), Fork.Name(), Resume.Name(), ResumeAll.Name(), AnswerOffer.Name(), ActMCP.Name(), Info.Name():
+	case api.New.Name(), api.Fork.Name(), api.Resume.Name(), api.ResumeAll.Name(), api.AnswerOffer.Name(), api.ActMCP.Name(), api.Info.Name():
 		return true
 	default:
 		return false

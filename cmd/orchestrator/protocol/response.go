@@ -1,4 +1,4 @@
-package api
+package protocol
 
 import (
 	"bufio"
@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"orchestrator/cmd/orchestrator/api/compact"
+	"orchestrator/cmd/orchestrator/protocol/compact"
 )
 
 const (

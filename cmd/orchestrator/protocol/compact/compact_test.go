@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"orchestrator/cmd/orchestrator/api/compact"
+	"orchestrator/cmd/orchestrator/protocol/compact"
 	"orchestrator/thread"
 )
 
