@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"orchestrator/agent"
+	"orchestrator/agent/dialog"
 	"orchestrator/agent/vterm"
 	"orchestrator/thread"
 )
@@ -77,12 +78,33 @@ type Shot struct {
 	Hidden bool         // it shows no input
 	Input  string       // the content of the input
 	Pasted bool         // it shows a placeholder for a long paste
+	Asks   string       // the question of its dialog, as asked writes it
+}
+
+// asked writes a dialog on one line: "permission: Do you want to proceed? (touch a) >Yes=approve No=deny".
+func asked(d dialog.Dialog) string {
+	out := string(d.Kind) + ": " + d.Text
+	if d.About != "" {
+		out += " (" + d.About + ")"
+	}
+	for i, c := range d.Choices {
+		out += " · "
+		if i == d.At {
+			out += ">"
+		}
+		out += c.Text
+		if c.Means != "" {
+			out += "=" + string(c.Means)
+		}
+	}
+	return out
 }
 
 // Shots checks what an adapter reads from all screens that were recorded in testdata/screens, by name.
 func Shots(t *testing.T, a interface {
 	agent.RuleSource
 	agent.InputReader
+	dialog.Source
 }, shots map[string]Shot) {
 	t.Helper()
 	const dir = "testdata/screens"
@@ -109,7 +131,14 @@ func Shots(t *testing.T, a interface {
 			if found == want.Hidden || in.Text != want.Input || in.Pasted != want.Pasted {
 				t.Errorf("input %+v, found %v; want %+v", in, found, want)
 			}
-			if t.Failed() {
+			asks := ""
+			if d, ok := dialog.Read(term, a.Dialogs()); ok {
+				asks = asked(d)
+			}
+			if asks != want.Asks {
+				t.Errorf("asks\n%s\nwant\n%s", asks, want.Asks)
+			}
+			if t.Failed() && testing.Verbose() {
 				t.Log(term.Text())
 			}
 		})

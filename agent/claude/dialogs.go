@@ -1,0 +1,98 @@
+package claude
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"orchestrator/agent/dialog"
+	"orchestrator/thread"
+)
+
+// dialogs are the questions that Claude Code asks; the texts are from recordings of 2.1.330.
+var dialogs = sync.OnceValue(func() []dialog.Form {
+	permission := []dialog.Means{
+		{Text: regexp.MustCompile(`^Yes$`), Does: thread.Approve},
+		{Text: regexp.MustCompile(`^Yes, and (don't ask again|do not ask again|always allow|allow all|switch to accept edits)|^Yes, allow all`),
+			Does: thread.ApproveAlways},
+		{Text: regexp.MustCompile(`^No\b`), Does: thread.Deny},
+	}
+	return []dialog.Form{
+		{
+			Kind: thread.QuestionPlan, About: planned, Ruled: true,
+			Asks: regexp.MustCompile(`^Would you like to proceed\?`),
+			Means: []dialog.Means{
+				{Text: regexp.MustCompile(`^Yes, and (use auto mode|auto-accept|bypass)`), Does: thread.ApproveAlways},
+				{Text: regexp.MustCompile(`^Yes, (and )?manually approve|^Yes$`), Does: thread.Approve},
+				{Text: regexp.MustCompile(`^No\b`), Does: thread.Deny},
+			},
+		},
+		{
+			Kind: thread.QuestionPermission, About: about, Means: permission, Ruled: true,
+			Asks: regexp.MustCompile(`^Do you want to (?:proceed|make this edit|create|overwrite|allow|use .* tool|fetch)\b`),
+		},
+		{
+			Kind: thread.QuestionTrust, About: folder, Asks: regexp.MustCompile(`^Accessing workspace:`),
+			Means: []dialog.Means{
+				{Text: regexp.MustCompile(`^Yes, I trust this folder`), Does: thread.Approve},
+				{Text: regexp.MustCompile(`^No\b`), Does: thread.Deny},
+			},
+		},
+		{
+			Kind: thread.QuestionTrust, Asks: regexp.MustCompile(`^Do you want to use this API key\?`),
+			Means: []dialog.Means{
+				{Text: regexp.MustCompile(`^Yes\b`), Does: thread.Approve}, {Text: regexp.MustCompile(`^No\b`), Does: thread.Deny},
+			},
+		},
+		{
+			Kind: thread.QuestionChoice, Asks: regexp.MustCompile(`\S`), Shows: regexp.MustCompile(`^[☐☒✔] `),
+			Means: []dialog.Means{{Text: regexp.MustCompile(`^Type something`), Does: thread.OwnWords}},
+		},
+	}
+})
+
+// Dialogs implements dialog.Source.
+func (a *Agent) Dialogs() []dialog.Form { return dialogs() }
+
+// about finds the command or the file that permission is asked for. A command stands between two dotted lines, the
+// first and the last ones: between them may be more of them, as part of the command.
+func about(lines []string, asks int) string {
+	if asks == 0 {
+		return ""
+	}
+	dotted := func(l string) bool { return strings.HasPrefix(l, "╌") }
+	first := slices.IndexFunc(lines[:asks], dotted)
+	last := asks - 1
+	for last > first && !dotted(lines[last]) {
+		last--
+	}
+	if strings.HasPrefix(lines[0], "Bash") && first >= 0 && last > first {
+		return strings.Join(lines[first+1:last], " ")
+	}
+	return file(lines[0], lines[1:asks])
+}
+
+// file joins a dialog's title, such as "Create file", with the line below it, which names the file.
+func file(title string, below []string) string {
+	if len(below) == 0 || strings.HasPrefix(below[0], "╌") {
+		return title
+	}
+	return title + " " + below[0]
+}
+
+func planned(lines []string, asks int) string {
+	for _, l := range lines[:asks] {
+		if !strings.HasPrefix(l, "╌") && !strings.HasSuffix(l, ":") {
+			return l
+		}
+	}
+	return ""
+}
+
+func folder(lines []string, asks int) string {
+	if asks+1 < len(lines) {
+		return lines[asks+1]
+	}
+	return ""
+}

@@ -1,0 +1,50 @@
+package gemini
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"orchestrator/agent/dialog"
+	"orchestrator/thread"
+)
+
+// dialogs are the questions that Gemini CLI asks; the texts are from recordings of 0.61.0.
+var dialogs = sync.OnceValue(func() []dialog.Form {
+	return []dialog.Form{
+		{
+			Kind: thread.QuestionPermission, About: about, Ruled: true, Asks: regexp.MustCompile(`^Allow execution of|^Apply this change\?|^Allow\b.*\?$`),
+			Means: []dialog.Means{
+				{Text: regexp.MustCompile(`^Allow once$`), Does: thread.Approve},
+				{Text: regexp.MustCompile(`^Allow for this session$`), Does: thread.ApproveAlways},
+				{Text: regexp.MustCompile(`^No\b`), Does: thread.Deny},
+			},
+		},
+		{
+			Kind: thread.QuestionTrust, Asks: regexp.MustCompile(`^Do you trust the files in this folder\?`),
+			Means: []dialog.Means{
+				{Text: regexp.MustCompile(`^Trust folder\b`), Does: thread.Approve},
+				{Text: regexp.MustCompile(`^Don't trust`), Does: thread.Deny},
+			},
+		},
+		{
+			Kind: thread.QuestionChoice, Asks: regexp.MustCompile(`\S`), Shows: regexp.MustCompile(`^Answer Questions|^Enter to select · .*Esc to cancel`),
+			Means: []dialog.Means{{Text: regexp.MustCompile(`^Enter a custom value`), Does: thread.OwnWords}},
+		},
+	}
+})
+
+// Dialogs implements dialog.Source.
+func (a *Agent) Dialogs() []dialog.Form { return dialogs() }
+
+// about finds the tool and what it would do: "? Shell  touch made.txt", the first line of the dialog.
+func about(lines []string, asks int) string {
+	if asks == 0 {
+		return ""
+	}
+	tool := strings.TrimPrefix(lines[0], "? ")
+	if command, shell := strings.CutPrefix(tool, "Shell "); shell {
+		return command
+	}
+	return tool
+}

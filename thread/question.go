@@ -1,0 +1,70 @@
+package thread
+
+import "time"
+
+// Question is what an agent asks the person in a dialog on its screen, and the answers that the dialog offers.
+type Question struct {
+	// ID names this showing of this dialog: once it is answered, or shows anything else, the id is of no use. An answer
+	// names it, so that it can go to no other dialog.
+	ID   string       `json:"id"`
+	Kind QuestionKind `json:"kind"`
+	// Text is the question itself, on one line: "Do you want to proceed?".
+	Text string `json:"text"`
+	// About is what it is about, on one line: the command, the file; "" if the dialog does not show it.
+	About string `json:"about,omitempty"`
+	// Choices are the answers offered, in the dialog's order. Without any, it can only be answered in the agent's terminal.
+	Choices []Choice `json:"choices,omitempty"`
+	// Since is when it was first seen.
+	Since time.Time `json:"since"`
+}
+
+// Choice is one of the answers that a dialog offers.
+type Choice struct {
+	Text string `json:"text"`
+	// Means is what the answer does, "" if that is known to nobody but the agent.
+	Means Meaning `json:"means,omitempty"`
+}
+
+// QuestionKind is what a question is about.
+type QuestionKind string
+
+// The kinds of questions.
+const (
+	QuestionPermission QuestionKind = "permission" // may a tool run, a file be changed
+	QuestionPlan       QuestionKind = "plan"       // is the plan right
+	QuestionChoice     QuestionKind = "choice"     // something that the model wants to know
+	QuestionTrust      QuestionKind = "trust"      // is the folder, or a key, to be trusted
+)
+
+// Meaning is what an answer does.
+type Meaning string
+
+// The meanings that verbs and keys know.
+const (
+	Approve       Meaning = "approve" // yes, this once
+	ApproveAlways Meaning = "always"  // yes, and do not ask again for what is alike
+	Deny          Meaning = "deny"    // no
+	OwnWords      Meaning = "words"   // the person types an answer
+)
+
+// Choice returns the index of the first choice with a meaning; -1 if there is none.
+func (q Question) Choice(m Meaning) int {
+	for i, c := range q.Choices {
+		if c.Means == m {
+			return i
+		}
+	}
+	return -1
+}
+
+// Line is the question as one line of a list: what it is about, or else what it asks.
+func (q Question) Line() string {
+	switch {
+	case q.About == "":
+		return q.Text
+	case q.Kind == QuestionTrust:
+		return "trust " + q.About
+	default:
+		return q.About
+	}
+}
