@@ -20,8 +20,8 @@ type Status struct{ State, Kind, Message string }
 // Progress is OSC 9;4: State 0 none, 1 normal, 2 error, 3 busy without a number, 4 paused.
 type Progress struct{ State int }
 
-func (Bell) isEvent()           {}
-func (TitleChanged) isEvent()   {}
-func (Notification) isEvent()   {}
-func (Status) isEvent()         {}
-func (Progress) isEvent()       {}
+func (Bell) isEvent()         {}
+func (TitleChanged) isEvent() {}
+func (Notification) isEvent() {}
+func (Status) isEvent()       {}
+func (Progress) isEvent()     {}
