@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"orchestrator/thread/ground/process"
 )
 
 // foreignGrace is how long an ended child is left alone that leads its own session and belongs to no known Process:
@@ -77,15 +79,14 @@ func (t *table) reapForeign(left map[int]time.Time) (later map[int]time.Time) {
 }
 
 // reapStrays collects ended strays of a Process at once.
-func (t *table) reapStrays(pids []int) {
+func (t *table) reapStrays(left []process.Info) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, pid := range pids {
-		if _, ours := t.running[pid]; ours {
-			continue
+	for _, q := range left {
+		if _, ours := t.running[q.PID]; q.Ended && !ours {
+			var ws unix.WaitStatus
+			_, _ = t.wait(q.PID, &ws) // an error means that it is not our child
 		}
-		var ws unix.WaitStatus
-		_, _ = t.wait(pid, &ws) // not our child, or not ended: nothing to collect
 	}
 }
 

@@ -25,7 +25,7 @@ func (p *Process) remains(seen map[int]uint64) []process.Info {
 		case known && start == q.Start,
 			q.Session == p.pid, q.Group == p.pid, // in use while they have members, so never another's
 			process.LabelOf(q.PID) == p.label,
-			(q.Parent == self || q.Parent == 1) && !q.Ended && process.Marked(q.PID, entry): // adopted
+			(q.Parent == self || q.Parent == 1) && !q.Ended && process.Marked(q.PID, func(kv string) bool { return kv == entry }): // adopted
 			ours[q.PID] = true
 		}
 	}

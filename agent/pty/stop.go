@@ -74,39 +74,12 @@ func (p *Process) look() {
 func (p *Process) clear(grace time.Duration) {
 	p.stopMu.Lock()
 	defer p.stopMu.Unlock()
-	begin := time.Now()
-	wait := time.Millisecond
-	asked, killed := make(map[process.Info]bool), make(map[process.Info]bool)
-	for {
+	process.End(context.Background(), grace, func() []process.Info {
 		if grace == 0 {
 			p.table.signalGroup(p, unix.SIGKILL)
 		}
 		left := p.remains(p.seen)
-		if len(left) == 0 || time.Since(begin) > grace+killWait {
-			return
-		}
-		var dead []int
-		grows := false
-		for _, q := range left {
-			key := process.Info{PID: q.PID, Start: q.Start}
-			switch {
-			case q.Ended:
-				dead = append(dead, q.PID)
-			case time.Since(begin) >= grace:
-				_ = unix.Kill(q.PID, unix.SIGKILL) // it may already be gone
-				grows = grows || !killed[key]
-				killed[key] = true
-			case !asked[key]:
-				asked[key] = true
-				_ = unix.Kill(q.PID, unix.SIGTERM)
-				_ = unix.Kill(q.PID, unix.SIGCONT)
-			}
-		}
-		p.table.reapStrays(dead)
-		if grows {
-			continue // what has just been started would start more while we wait
-		}
-		time.Sleep(wait) // there is no event for the end of a process that is not a child of ours
-		wait = min(2*wait, 50*time.Millisecond)
-	}
+		p.table.reapStrays(left)
+		return left
+	})
 }

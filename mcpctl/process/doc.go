@@ -5,4 +5,8 @@
 // is killed, also what has left its session, cleared its environment and lost its parents. When this process is killed,
 // the kernel kills the program (Linux), a guard kills the rest, and [New] kills what is still left of an earlier run.
 // How many processes a program has is limited. What a program prints is read in bounded memory.
+//
+// Package agent/pty starts programs in another way, because those have a terminal and outlive what started them, while
+// a server speaks through pipes and ends with us; what both do with labels and what is left, package
+// thread/ground/process does for them.
 package process

@@ -84,11 +84,8 @@ func (r record) sweep() int {
 		}
 	}
 	prefix := markName + "=" + r.Mark + "."
-	return kin{
-		groups: groups,
-		label:  func(l ground.Label) bool { return l.Owner(r.Mark) },
-		mark:   func(entry string) bool { return strings.HasPrefix(entry, prefix) },
-	}.kill()
+	return end(groups, func(l ground.Label) bool { return l.Owner(r.Mark) },
+		func(entry string) bool { return strings.HasPrefix(entry, prefix) })
 }
 
 // Start starts a program.

@@ -118,27 +118,19 @@ func adopt(program *os.Process, mark string, label ground.Label, w waits, stdin,
 // finish collects the end of the program and ends what it leaves.
 func (p *Process) finish(program *os.Process, quiet <-chan struct{}) {
 	defer close(p.done)
-	if awaitEnd(p.pid) {
-		p.mu.Lock()
-		_ = unix.Kill(-p.pid, unix.SIGKILL) // nobody may be left
-		state, err := program.Wait()
-		p.ended = true
-		p.mu.Unlock()
-		p.exit = p.describe(state, err)
-	} else {
-		state, err := program.Wait()
-		p.mu.Lock()
-		_ = unix.Kill(-p.pid, unix.SIGKILL)
-		p.ended = true
-		p.mu.Unlock()
-		p.exit = p.describe(state, err)
+	collect := sync.OnceValues(program.Wait)
+	if !awaitEnd(p.pid) {
+		_, _ = collect() // once more below
 	}
+	p.mu.Lock()
+	_ = unix.Kill(-p.pid, unix.SIGKILL) // nobody may be left
+	state, err := collect()
+	p.ended = true
+	p.mu.Unlock()
+	p.exit = p.describe(state, err)
 	close(p.exited)
 	own := markName + "=" + p.mark
-	kin{
-		label: func(l ground.Label) bool { return l == p.label },
-		mark:  func(entry string) bool { return entry == own },
-	}.kill()
+	end(nil, func(l ground.Label) bool { return l != 0 && l == p.label }, func(entry string) bool { return entry == own })
 	p.unread = unreadOf(p.stdin)
 	_ = p.stdin.Close()
 	deadline := time.Now().Add(drainWait)

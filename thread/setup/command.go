@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/ground/process"
 	"orchestrator/thread/plaintext"
 	"orchestrator/thread/private"
 )
@@ -76,7 +77,7 @@ func (c command) start(ctx context.Context, log *log) error {
 	err := cmd.Wait()
 	close(ended)
 	<-told
-	left := endAll(mark, cmd.Process.Pid)
+	left := end(cmd.Process.Pid, mark)
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("stopped: %w", ctx.Err())
@@ -90,6 +91,22 @@ func (c command) start(ctx context.Context, log *log) error {
 		return fmt.Errorf("%w; last output: %s", err, log.last())
 	}
 	return nil
+}
+
+// end kills the processes of a session and those with a mark; left is how many remain.
+func end(session int, mark string) (left int) {
+	_ = syscall.Kill(-session, syscall.SIGKILL)
+	_, left = process.End(context.Background(), 0, process.Kin(func(p process.Info) bool {
+		return p.Session == session || markedBy(mark)(p)
+	}))
+	return left
+}
+
+// markedBy recognises the processes with an environment entry that begins with mark.
+func markedBy(mark string) func(process.Info) bool {
+	return func(p process.Info) bool {
+		return process.Marked(p.PID, func(kv string) bool { return strings.HasPrefix(kv, mark) })
+	}
 }
 
 // log keeps the beginning of a command's output, and its last line.

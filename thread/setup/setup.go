@@ -21,6 +21,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/accept"
+	"orchestrator/thread/ground/process"
 	"orchestrator/thread/pattern"
 	"orchestrator/thread/plaintext"
 )
@@ -63,12 +64,8 @@ func (s *Setup) TearDown(ctx context.Context, t thread.Thread, say func(thread.L
 // StopSetup kills the processes of a command that an earlier process of ours left running in a thread's worktree, and
 // returns their number.
 func (s *Setup) StopSetup(t thread.Thread) (ended int) {
-	prefix := runOf(t.ID)
-	n := len(members(prefix))
-	if n > 0 {
-		endAll(prefix)
-	}
-	return n
+	ended, _ = process.End(context.Background(), 0, process.Kin(markedBy(runOf(t.ID))))
+	return ended
 }
 
 // run runs a command if it is accepted, and reports the result.

@@ -3,16 +3,8 @@ package process
 import (
 	"bytes"
 	"os"
-	"slices"
 	"strconv"
 )
-
-// Marked reports whether a process has one of some environment entries.
-func Marked(pid int, entries ...string) bool {
-	found := false
-	Environ(pid, func(kv string) bool { found = slices.Contains(entries, kv); return !found })
-	return found
-}
 
 // Environ iterates over the environment of a process as it was when the program was started, until see returns false.
 // Another user's cannot be read.
