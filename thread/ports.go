@@ -311,6 +311,9 @@ type Session interface {
 	// ErrNoReaction or ErrSent the return was pressed, and the prompt must not be typed again: nothing shows whether the
 	// program took it, or Send could not see that.
 	Send(ctx context.Context, text string) error
+	// Answer chooses one of the choices of the dialog that the agent shows, or dismisses it, if that is still the question
+	// with this id and has stood still; else the error is ErrRefused and nothing was chosen.
+	Answer(ctx context.Context, question string, choice int) error
 	// Input passes bytes on as typed.
 	Input([]byte) error
 	Resize(cols, rows int) error

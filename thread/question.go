@@ -1,6 +1,9 @@
 package thread
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Question is what an agent asks the person in a dialog on its screen, and the answers that the dialog offers.
 type Question struct {
@@ -25,6 +28,40 @@ type Choice struct {
 	Means Meaning `json:"means,omitempty"`
 }
 
+// Dismiss, as the index of a choice, leaves a dialog without choosing.
+const Dismiss = -1
+
+// AnswerRequest answers the question that a thread's agent asks.
+type AnswerRequest struct {
+	// Question is the id of the question that the person saw.
+	Question string `json:"question"`
+	// Choice is the index of one of its choices. It is not read if Means or Text says what to choose.
+	Choice int     `json:"choice,omitempty"`
+	Means  Meaning `json:"means,omitempty"`
+	// Text is what the person replies instead: the dialog is refused or dismissed, and the text follows as a prompt.
+	Text string `json:"text,omitempty"`
+}
+
+// Chosen returns the index of the choice that a request asks for.
+func (r AnswerRequest) Chosen(q Question) (int, error) {
+	means := r.Means
+	if r.Text != "" {
+		means = Deny
+	}
+	switch at := q.Choice(means); {
+	case means == "" && r.Choice >= 0 && r.Choice < len(q.Choices):
+		return r.Choice, nil
+	case means == "":
+		return 0, fmt.Errorf("answer %d: it offers %d: %w", r.Choice+1, len(q.Choices), ErrInvalid)
+	case at >= 0:
+		return at, nil
+	case r.Text != "" && len(q.Choices) > 0:
+		return Dismiss, nil
+	default:
+		return 0, fmt.Errorf("no answer of this dialog means %q: %w", means, ErrRefused)
+	}
+}
+
 // QuestionKind is what a question is about.
 type QuestionKind string
 
@@ -46,6 +83,13 @@ const (
 	Deny          Meaning = "deny"    // no
 	OwnWords      Meaning = "words"   // the person types an answer
 )
+
+func (q *Question) id() string {
+	if q == nil {
+		return ""
+	}
+	return q.ID
+}
 
 // Choice returns the index of the first choice with a meaning; -1 if there is none.
 func (q Question) Choice(m Meaning) int {

@@ -97,6 +97,8 @@ type StateReport struct {
 	Retrying bool `json:"retrying,omitempty"`
 	// Stuck is set in trouble once the agent has given up: nothing continues until a person acts.
 	Stuck bool `json:"stuck,omitempty"`
+	// Question is what its dialog asks, nil if that cannot be read.
+	Question *Question `json:"question,omitempty"`
 	// Screen is the last lines of a failed process. Only Why sets it.
 	Screen string `json:"screen,omitempty"`
 	// Notes are what else a person should know about the thread. Only Why sets them.
@@ -135,7 +137,8 @@ func (r StateReport) Works() bool {
 
 // Same reports whether two reports look the same to people, whatever their evidence and since when.
 func (r StateReport) Same(as StateReport) bool {
-	return r.State == as.State && r.Until.Equal(as.Until) && r.Retrying == as.Retrying && r.Stuck == as.Stuck
+	return r.State == as.State && r.Until.Equal(as.Until) && r.Retrying == as.Retrying && r.Stuck == as.Stuck &&
+		r.Question.id() == as.Question.id()
 }
 
 // Why returns the deciding evidence, for people; "" if there is none.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"orchestrator/agent"
+	"orchestrator/agent/dialog"
 	"orchestrator/agent/vterm"
 	"orchestrator/agent/world"
 )
@@ -15,6 +16,8 @@ type Config struct {
 	// Input returns the function that finds an agent's input on its screen; nil, for all agents or for one, if there is
 	// none.
 	Input func(agentName string) func(*vterm.Terminal) (agent.Input, bool)
+	// Dialogs returns the dialogs of an agent that can be read and answered; nil means none.
+	Dialogs func(agentName string) []dialog.Form
 	// Scrollback is the number of history lines of each session; 0 is the emulator's default.
 	Scrollback int
 	// Version is the version that the terminal reports.

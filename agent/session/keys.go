@@ -39,6 +39,7 @@ func (s *Session) Input(b []byte) error {
 func (s *Session) pass(b []byte, now time.Time) error {
 	if _, open := s.screen.menu(now); open {
 		s.keys.Elsewhere(b) // they answer the dialog
+		s.answered = now
 		return s.proc.Write(b)
 	}
 	e := s.keys.Typed(b)

@@ -44,6 +44,8 @@ type screen struct {
 	startup time.Duration                             // the minimum time after its first output until it is ready
 	loaded  func() bool                               // whether it has loaded the conversation that it resumes; nil once it has
 
+	asks    asks // the dialog on it
+
 	tracker *state.Tracker
 	signs   state.Signs // of a program without rules
 
@@ -69,7 +71,7 @@ func newScreen(
 ) *screen {
 	s := &screen{
 		rules: rules, startup: startup, tracker: state.New(now), began: now,
-		tells: slices.ContainsFunc(rules, func(r agent.Rule) bool { return !dialog(r.State) }),
+		tells: slices.ContainsFunc(rules, func(r agent.Rule) bool { return !isDialog(r.State) }),
 		waits: read != nil || slices.ContainsFunc(rules, func(r agent.Rule) bool { return r.Prompt }),
 	}
 	s.input = s.remembered(read)
@@ -162,6 +164,7 @@ func (s *screen) activity(now time.Time) {
 // examine reads the state from the screen.
 func (s *screen) examine(now time.Time) {
 	s.dirty, s.examined, s.relook = false, now, time.Time{}
+	s.ask(now)
 	if !s.found && s.readsInput() {
 		_, s.found = s.input(s.term)
 	}
@@ -287,11 +290,11 @@ func (s *screen) readsInput() bool { return s.input != nil }
 // menu returns which menu is open, according to the screen as it is now or to what was reported.
 func (s *screen) menu(now time.Time) (why string, open bool) {
 	rule, _ := agent.Match(s.rules, strings.Split(s.term.Text(), "\n"), s.term.Title())
-	if dialog(rule.State) || rule.State == thread.StateUnauthorised { // it asks to log in
+	if isDialog(rule.State) || rule.State == thread.StateUnauthorised { // it asks to log in
 		return rule.Detail, true
 	}
 	r := s.tracker.State(now)
-	return r.Why(), dialog(r.State)
+	return r.Why(), isDialog(r.State)
 }
 
 // knows reports whether the screen has shown that a prompt is accepted, so that it can be told when it does.
@@ -317,6 +320,6 @@ func (s *screen) lastLines(n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "")
 }
 
-func dialog(s thread.State) bool { return s == thread.StateApproval || s == thread.StateQuestion }
+func isDialog(s thread.State) bool { return s == thread.StateApproval || s == thread.StateQuestion }
 
 func waits(s thread.State) bool { return s == thread.StateIdle || s == thread.StateDone }

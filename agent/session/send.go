@@ -180,7 +180,7 @@ func (p *prompt) disturbed(now time.Time) error {
 	switch {
 	case p.session.stop:
 		return fmt.Errorf("ctrl+c was pressed: %w", context.Canceled)
-	case dialog(p.session.screen.tracker.State(now).State):
+	case isDialog(p.session.screen.tracker.State(now).State):
 		return fmt.Errorf("a dialog opened: %w", thread.ErrApproval)
 	}
 	return nil
@@ -236,7 +236,7 @@ func (p *prompt) notSent(err error) error {
 // taken waits for the effect of the return.
 func (p *prompt) taken(now time.Time) (bool, error) {
 	state := p.session.screen.tracker.State(now)
-	if dialog(state.State) {
+	if isDialog(state.State) {
 		return true, nil // it asks already
 	}
 	for _, e := range state.Evidence {

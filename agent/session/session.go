@@ -42,6 +42,8 @@ type Session struct {
 	toldExit bool
 	telling  bool // a goroutine runs tell
 
+	answered time.Time // when the person last typed into a dialog
+
 	holding bool // a prompt of ours is being typed: what the person types waits in held
 	held    []byte
 	stop    bool                  // the person pressed ctrl+c in the meantime
@@ -72,6 +74,9 @@ func newSession(c Config, spec thread.SessionSpec, pace pace, turns chan struct{
 		told: thread.StateReport{State: thread.StateStarting}, toldAll: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
 	s.screen = newScreen(rules, input, spec.Launch.Ready, time.Now())
+	if c.Dialogs != nil {
+		s.screen.asks.forms = c.Dialogs(spec.Agent)
+	}
 	s.screen.loaded = spec.Launch.Loaded
 	s.screen.term = vterm.New(spec.Cols, spec.Rows, vterm.Options{
 		Scrollback: c.Scrollback, Version: c.Version, Reply: s.reply, Event: s.event,
@@ -277,7 +282,7 @@ func (s *Session) retry(now time.Time) (again time.Time) {
 
 // notify calls the listeners if there is news. mu is held.
 func (s *Session) notify() {
-	news := !s.screen.tracker.State(time.Now()).Same(s.told) || s.exit != nil && !s.toldExit || s.again
+	news := !s.state(time.Now()).Same(s.told) || s.exit != nil && !s.toldExit || s.again
 	if news && !s.telling {
 		s.telling = true
 		go s.tell()
@@ -288,7 +293,7 @@ func (s *Session) notify() {
 func (s *Session) tell() {
 	for {
 		s.mu.Lock()
-		r := s.screen.tracker.State(time.Now())
+		r := s.state(time.Now())
 		newState := !r.Same(s.told)
 		exit := s.exit
 		if s.toldExit {
@@ -336,7 +341,16 @@ func (s *Session) over() bool {
 func (s *Session) State() thread.StateReport {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.screen.tracker.State(time.Now())
+	return s.state(time.Now())
+}
+
+// state returns what the agent is doing, with what it asks. mu is held.
+func (s *Session) state(now time.Time) thread.StateReport {
+	r := s.screen.tracker.State(now)
+	if r.NeedsPerson() {
+		r.Question = s.screen.asks.question
+	}
+	return r
 }
 
 // Report adds evidence from outside.

@@ -22,7 +22,12 @@ import (
 	"orchestrator/thread/ground/await"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if mode, is := os.LookupEnv("ASKER"); is {
+		asker(mode)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // deadline is how long anything is awaited before a test gives up.
 const deadline = 60 * time.Second

@@ -64,6 +64,9 @@ const (
 	AskAgain     Call[PromptRef, thread.Prompt]   = "prompt-again"
 )
 
+// Answer answers the question that a thread's agent asks in a dialog.
+const Answer Call[AnswerRequest, thread.Status] = "answer"
+
 // Managing threads.
 const (
 	// Switch makes all screens show a thread.

@@ -59,6 +59,12 @@ type PromptRef struct {
 	ID     thread.PromptID `json:"id"`
 }
 
+// AnswerRequest answers what a thread's agent asks.
+type AnswerRequest struct {
+	Thread string `json:"thread"`
+	thread.AnswerRequest
+}
+
 // EditRequest changes the text of a queued prompt.
 type EditRequest struct {
 	ID   thread.PromptID `json:"id"`

@@ -130,6 +130,7 @@ func Table() []Row {
 		{Op: "switch", Verb: "switch", Own: Switch, Others: Switch},
 
 		{Op: "terminal", Verb: "attach", Own: person, Others: person},
+		{Op: "answer", Verb: "answer", Own: person, Others: person},
 		{Op: "seen", Verb: "marking a thread as seen", Own: person, Others: person},
 		{Op: "setgrants", Verb: "grants --add", Own: person, Others: person},
 		{Op: "context-change", Verb: "changing what is masked", Own: person, Others: person},

@@ -107,9 +107,11 @@ type session struct {
 	mu    sync.Mutex // guards the fields
 	state thread.StateReport
 	sent  []string
-	deaf  bool  // Send waits in vain
-	fails error // of Send, which has typed the prompt
-	heard []thread.Evidence
+	// chosen are the choices that were answered with
+	chosen []int
+	deaf   bool  // Send waits in vain
+	fails  error // of Send, which has typed the prompt
+	heard  []thread.Evidence
 }
 
 func (p *session) PID() int { return 42 }
@@ -163,6 +165,17 @@ func (p *session) prompts() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return strings.Join(p.sent, "\n---\n")
+}
+
+// Answer is chosen at once if the question is the one that is asked.
+func (p *session) Answer(_ context.Context, question string, choice int) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state.Question == nil || p.state.Question.ID != question {
+		return thread.ErrRefused
+	}
+	p.chosen = append(p.chosen, choice)
+	return nil
 }
 
 func (p *session) Input([]byte) error    { return nil }

@@ -33,6 +33,7 @@ type Manager struct {
 	Rewinds   *Rewinds
 	Merges    *Merges
 	Prompts   *Prompts
+	Questions *Questions
 	Offers    *Offers
 	Traffic   *Traffic
 
@@ -87,6 +88,7 @@ func New(config Config) *Manager {
 		mode: cfg.Offers, signals: make(map[thread.ID]*offers.Signals),
 	}
 	m.Prompts = &Prompts{cfg: cfg, registry: r, offers: m.Offers}
+	m.Questions = &Questions{registry: r, prompts: m.Prompts}
 	m.recovery = &recovery{
 		cfg: cfg, work: work, notices: notices, intents: intents, registry: r,
 		creation: m.Creation, forks: m.Forks, rewinds: m.Rewinds, merges: m.Merges,

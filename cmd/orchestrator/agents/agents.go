@@ -12,6 +12,7 @@ import (
 	"orchestrator/agent/codex"
 	"orchestrator/agent/command"
 	"orchestrator/agent/demo"
+	"orchestrator/agent/dialog"
 	"orchestrator/agent/gemini"
 	"orchestrator/agent/launch"
 	"orchestrator/agent/opencode"
@@ -114,6 +115,16 @@ func (a All) Rules(name string) []agent.Rule {
 	for _, one := range a {
 		if r, ok := one.(agent.RuleSource); ok && one.Name() == name {
 			return r.Rules()
+		}
+	}
+	return nil
+}
+
+// Dialogs returns the dialogs of an agent that can be read and answered, none if it has none.
+func (a All) Dialogs(name string) []dialog.Form {
+	for _, one := range a {
+		if s, ok := one.(dialog.Source); ok && one.Name() == name {
+			return s.Dialogs()
 		}
 	}
 	return nil

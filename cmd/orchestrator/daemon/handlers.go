@@ -89,9 +89,12 @@ func (s *Server) registerThreads(r *routes) {
 	})
 }
 
-// registerPrompts adds the operations on prompts and fork offers.
+// registerPrompts adds the operations on prompts, questions and fork offers.
 func (s *Server) registerPrompts(r *routes) {
 	m := s.Manager
+	answer(r, api.Answer, nil, func(ctx context.Context, q api.AnswerRequest) (thread.Status, error) {
+		return m.Questions.Answer(ctx, q.Thread, q.AnswerRequest)
+	})
 	answer(r, api.Ask, nil, func(ctx context.Context, q api.AskRequest) (thread.Prompt, error) {
 		to, err := m.Threads.Status(ctx, q.Thread)
 		if err == nil {

@@ -68,7 +68,7 @@ func (a *Server) openAgents(ctx context.Context) error {
 	a.onClose(demoModel.Close)
 	a.agents = agents.New(a.Program.Path, a.Env, filepath.Join(a.Project.StateDir(), "demo"), demoModel.URL())
 	a.sessions = session.New(session.Config{
-		Rules: a.agents.Rules, Input: a.agents.Input, Scrollback: a.Config.Scrollback,
+		Rules: a.agents.Rules, Input: a.agents.Input, Dialogs: a.agents.Dialogs, Scrollback: a.Config.Scrollback,
 		Version:   "orchestrator(" + buildinfo.Version() + ")",
 		Processes: a.Config.MaxProcesses, Project: a.Project.Root, Foreign: a.agents.Foreign(),
 	})

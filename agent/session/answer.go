@@ -1,0 +1,175 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"orchestrator/agent/dialog"
+	"orchestrator/agent/vterm/input"
+	"orchestrator/thread"
+)
+
+const (
+	// steady is how long a dialog must have been shown unchanged, its keyboard on the answer, until return is pressed.
+	steady = 200 * time.Millisecond
+	// stepped is how long it must have been so before an arrow is pressed.
+	stepped = 40 * time.Millisecond
+	// arrowLimit is how long an agent may take to show that an arrow moved its keyboard.
+	arrowLimit = 2 * time.Second
+	// absent is how long a dialog may not be shown until it counts as gone: some agents clear their screen to draw it.
+	absent = 500 * time.Millisecond
+	// answerLimit is how long an answer may take to be chosen, and then to be taken.
+	answerLimit = 10 * time.Second
+)
+
+// asks is the dialog on a screen.
+type asks struct {
+	forms    []dialog.Form
+	question *thread.Question // nil if none is shown
+	sum      string           // of the dialog
+	shown    int              // how many were shown so far
+}
+
+// ask looks which dialog is shown.
+func (s *screen) ask(now time.Time) {
+	d, shown := s.dialog()
+	if !shown {
+		s.asks.question, s.asks.sum = nil, ""
+		return
+	}
+	if sum := d.Sum(); s.asks.question == nil || sum != s.asks.sum {
+		s.asks.shown++
+		q := d.Question
+		q.ID, q.Since = fmt.Sprintf("%d-%s", s.asks.shown, sum), now
+		s.asks.question, s.asks.sum = &q, sum
+	}
+}
+
+// dialog reads the dialog that is shown. Where the agent's input is shown there is none: something only looks like it.
+func (s *screen) dialog() (dialog.Dialog, bool) {
+	if len(s.asks.forms) == 0 {
+		return dialog.Dialog{}, false
+	}
+	if s.readsInput() {
+		if _, found := s.input(s.term); found {
+			return dialog.Dialog{}, false
+		}
+	}
+	return dialog.Read(s.term, s.asks.forms)
+}
+
+// Answer chooses an answer: it goes there with the arrow keys, sees that the keyboard is on it, and presses return.
+// What the person types in the meantime is held, and follows.
+func (s *Session) Answer(ctx context.Context, question string, choice int) error {
+	s.sendMu.Lock()
+	defer s.sendMu.Unlock()
+	a := &answer{session: s, question: question, to: choice, at: -1}
+	if err := s.await(ctx, answerLimit, a.choose); err != nil {
+		s.release()
+		return fmt.Errorf("answer: %w", orElse(err, errors.New("its screen does not stand still, so nothing was chosen")))
+	}
+	defer s.release()
+	if err := s.await(ctx, answerLimit, a.taken); err != nil {
+		return fmt.Errorf("answer: %w", orElse(err, thread.ErrNoReaction))
+	}
+	return nil
+}
+
+// answer is one that is being given. The session's mu guards it.
+type answer struct {
+	session  *Session
+	question string
+	to       int
+
+	at      int       // where the keyboard was seen last
+	since   time.Time // since when
+	arrow   time.Time // when an arrow was pressed that has not been seen to work; zero otherwise
+	missing time.Time // since when no dialog is shown; zero while one is
+	pressed time.Time
+}
+
+// choose brings the keyboard to the answer and presses return there.
+func (a *answer) choose(now time.Time) (bool, error) {
+	s := a.session.screen
+	d, shown := s.dialog()
+	if !shown {
+		if a.missing.IsZero() {
+			a.missing = now
+		}
+		if s.asks.question == nil || now.Sub(a.missing) >= absent {
+			return false, fmt.Errorf("it asks nothing now: %w", thread.ErrRefused)
+		}
+		a.since = now
+		return false, nil
+	}
+	a.missing = time.Time{}
+	switch q := s.asks.question; {
+	case q == nil || q.ID != a.question || d.Sum() != s.asks.sum:
+		return false, fmt.Errorf("it asks something else now: %w", thread.ErrRefused)
+	case a.to < thread.Dismiss || a.to >= len(d.Choices):
+		return false, fmt.Errorf("there is no answer %d, only %d of them: %w", a.to+1, len(d.Choices), thread.ErrInvalid)
+	case d.At < 0 && a.to != thread.Dismiss:
+		return false, fmt.Errorf("its screen does not show where its keyboard is: %w", thread.ErrUnsupported)
+	}
+	a.session.holding = true
+	if a.since.IsZero() || d.At != a.at {
+		a.at, a.since, a.arrow = d.At, now, time.Time{}
+	}
+	if !a.arrow.IsZero() {
+		if now.Sub(a.arrow) >= arrowLimit {
+			return false, fmt.Errorf("its keyboard does not move: %w", thread.ErrUnsupported)
+		}
+		return false, nil
+	}
+	if typed := a.session.answered; now.Sub(typed) < doubtKey && !s.printed.After(typed) {
+		return false, nil // the person has just answered it in the terminal
+	}
+	still := now.Sub(a.since)
+	there := a.to == d.At || a.to == thread.Dismiss
+	switch {
+	case s.term.Modes().Sync || still < stepped || there && still < steady:
+		return false, nil
+	case a.to == thread.Dismiss:
+		a.pressed = now
+		return true, a.session.proc.Write(input.AppendKey(nil, input.Key{Code: input.KeyEscape}, s.term.Modes()))
+	case there:
+		a.pressed = now
+		return true, a.session.proc.Write([]byte("\r"))
+	}
+	a.arrow = now
+	return false, a.session.proc.Write(input.AppendKey(nil, input.Key{Code: toward(d, a.to)}, s.term.Modes()))
+}
+
+// toward returns the arrow key that goes from where a dialog's keyboard is toward a choice.
+func toward(d dialog.Dialog, to int) rune {
+	switch back := to < d.At; {
+	case d.Across && back:
+		return input.KeyLeft
+	case d.Across:
+		return input.KeyRight
+	case back:
+		return input.KeyUp
+	default:
+		return input.KeyDown
+	}
+}
+
+// taken waits until the dialog is gone, or another one has taken its place.
+func (a *answer) taken(now time.Time) (bool, error) {
+	s := a.session.screen
+	if d, shown := s.dialog(); !shown || d.Sum() != s.asks.sum {
+		s.ask(now) // what comes next is another question, even if it reads the same
+		return true, nil
+	}
+	if s.asks.question == nil || s.asks.question.ID != a.question {
+		return true, nil
+	}
+	for _, e := range s.tracker.State(now).Evidence {
+		if e.State == thread.StateWorking && e.At.After(a.pressed) {
+			return true, nil
+		}
+	}
+	return false, nil
+}

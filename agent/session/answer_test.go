@@ -1,0 +1,231 @@
+package session_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"orchestrator/agent"
+	"orchestrator/agent/dialog"
+	"orchestrator/agent/session"
+	"orchestrator/agent/vterm"
+	"orchestrator/thread"
+	"orchestrator/thread/ground/await"
+)
+
+// asker is a program that asks in one dialog after the other, each about another file, and notes which choice was
+// taken of which. It changes its dialog by itself when the file "change" appears.
+func asker(mode string) {
+	stty := exec.Command("stty", "raw", "-echo")
+	stty.Stdin = os.Stdin
+	if err := stty.Run(); err != nil {
+		panic(err)
+	}
+	keys := make(chan string)
+	go func() {
+		b := make([]byte, 64)
+		for {
+			n, err := os.Stdin.Read(b)
+			if err != nil {
+				os.Exit(0)
+			}
+			keys <- string(b[:n])
+		}
+	}()
+	n, at := 1, 0
+	draw := func() {
+		input := ""
+		if mode == "input" {
+			input = "\r\n> "
+		}
+		var list string
+		for i, choice := range []string{"Yes", "Yes, always", "No"} {
+			mark := " "
+			if i == at && mode != "blind" {
+				mark = "❯"
+			}
+			list += fmt.Sprintf("%s %d. %s\r\n", mark, i+1, choice)
+		}
+		fmt.Printf("\x1b[H\x1b[2J──────\r\nrm file-%d\r\nAllow?\r\n%sesc cancels%s", n, list, input)
+	}
+	next := func(choice string) {
+		f, err := os.OpenFile("chosen", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			panic(err)
+		}
+		fmt.Fprintf(f, "%d %s\n", n, choice)
+		f.Close()
+		n, at = n+1, 0
+	}
+	draw()
+	tick := time.NewTicker(time.Millisecond)
+	for {
+		select {
+		case <-tick.C:
+			if os.Remove("change") == nil {
+				n++
+				draw()
+			}
+			continue
+		case k := <-keys:
+			for _, k := range regexp.MustCompile(`\x1b\[[AB]|.|\r`).FindAllString(k, -1) {
+				switch {
+				case mode == "stuck":
+				case k == "\x1b[B":
+					at = min(at+1, 2)
+				case k == "\x1b[A":
+					at = max(at-1, 0)
+				case k == "\r":
+					next(strconv.Itoa(at))
+				case k == "\x1b":
+					next("dismissed")
+				}
+			}
+		}
+		draw()
+	}
+}
+
+// asks starts an asker.
+func asks(t *testing.T, mode string) (*session.Session, string) {
+	t.Helper()
+	all := session.New(session.Config{
+		Rules: func(string) []agent.Rule {
+			return []agent.Rule{{State: thread.StateApproval, Pattern: regexp.MustCompile(`Allow\?`), Detail: "asks"}}
+		},
+		Input: func(string) func(*vterm.Terminal) (agent.Input, bool) { return inputOf },
+		Dialogs: func(string) []dialog.Form {
+			return []dialog.Form{{
+				Kind: thread.QuestionPermission, Asks: regexp.MustCompile(`^Allow\?`), Ruled: true,
+				About: func(lines []string, asks int) string { return lines[asks-1] },
+			}}
+		},
+	})
+	dir := t.TempDir()
+	s, err := all.Start(context.Background(), thread.SessionSpec{
+		Thread: "asks", Agent: "test", Cols: 60, Rows: 20,
+		Launch: thread.Launch{
+			Path: os.Args[0], Dir: dir,
+			Env: []string{"PATH=" + os.Getenv("PATH"), "TERM=xterm", "ASKER=" + mode},
+		},
+		OnState: func(thread.StateReport) {}, OnExit: func(thread.Exit) {}, OnReady: func() {},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := all.Close(context.Background(), 0); err != nil {
+			t.Error(err)
+		}
+	})
+	return s.(*session.Session), dir
+}
+
+// question waits until a question about a file is asked.
+func question(t *testing.T, s *session.Session, about string) thread.Question {
+	t.Helper()
+	var q *thread.Question
+	await.Until(t, "the question about "+about, func() bool {
+		q = s.State().Question
+		return q != nil && q.About == about
+	})
+	return *q
+}
+
+func chosen(t *testing.T, dir string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, "chosen"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return strings.Join(strings.Split(strings.TrimSpace(string(bytes.TrimSpace(b))), "\n"), ", ")
+}
+
+func TestAnswer(t *testing.T) {
+	t.Parallel()
+	s, dir := asks(t, "")
+	for i, choice := range []int{0, 1, 2, thread.Dismiss, 0} {
+		q := question(t, s, fmt.Sprintf("rm file-%d", i+1))
+		if err := s.Answer(t.Context(), q.ID, choice); err != nil {
+			t.Fatalf("answer %d: %v", i+1, err)
+		}
+		if err := s.Answer(t.Context(), q.ID, 0); !errors.Is(err, thread.ErrRefused) {
+			t.Errorf("the same answer again: %v", err)
+		}
+	}
+	question(t, s, "rm file-6")
+	if got, want := chosen(t, dir), "1 0, 2 1, 3 2, 4 dismissed, 5 0"; got != want {
+		t.Errorf("chosen: %s, want %s", got, want)
+	}
+}
+
+func TestAnswerOfAnother(t *testing.T) {
+	t.Parallel()
+	s, dir := asks(t, "")
+	first := question(t, s, "rm file-1")
+	// It changes by itself while an answer waits for it to stand still.
+	for i := range 8 {
+		q := question(t, s, fmt.Sprintf("rm file-%d", i+1))
+		if err := os.WriteFile(filepath.Join(dir, "change.new"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			time.Sleep(time.Duration(i) * 15 * time.Millisecond)
+			_ = os.Rename(filepath.Join(dir, "change.new"), filepath.Join(dir, "change"))
+		}()
+		if err := s.Answer(t.Context(), q.ID, 0); !errors.Is(err, thread.ErrRefused) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	last := question(t, s, "rm file-9")
+	for what, err := range map[string]error{
+		"an old question":  s.Answer(t.Context(), first.ID, 0),
+		"no question":      s.Answer(t.Context(), "", 0),
+		"a choice too far": s.Answer(t.Context(), last.ID, 3),
+		"a choice below":   s.Answer(t.Context(), last.ID, -2),
+	} {
+		if err == nil {
+			t.Errorf("%s was answered", what)
+		}
+	}
+	if got := chosen(t, dir); got != "" {
+		t.Errorf("chosen: %s", got)
+	}
+}
+
+func TestAnswerWhereNothingShows(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[string]error{"blind": thread.ErrUnsupported, "stuck": thread.ErrUnsupported} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			s, dir := asks(t, mode)
+			q := question(t, s, "rm file-1")
+			if err := s.Answer(t.Context(), q.ID, 2); !errors.Is(err, want) {
+				t.Errorf("%v, want %v", err, want)
+			}
+			if got := chosen(t, dir); got != "" {
+				t.Errorf("chosen: %s", got)
+			}
+		})
+	}
+}
+
+// TestNoDialogAboveAnInput: what an agent prints above its input is no dialog, whatever it looks like.
+func TestNoDialogAboveAnInput(t *testing.T) {
+	t.Parallel()
+	s, _ := asks(t, "input")
+	await.Until(t, "its screen", func() bool { return strings.Contains(strings.Join(s.Screen(), "\n"), "3. No") })
+	await.Until(t, "its state", func() bool { return s.State().State == thread.StateApproval })
+	if q := s.State().Question; q != nil {
+		t.Errorf("it asks %+v", q)
+	}
+}

@@ -1,0 +1,58 @@
+package manager
+
+import (
+	"context"
+	"fmt"
+
+	"orchestrator/thread"
+)
+
+// Questions has the use case that answers what agents ask.
+type Questions struct {
+	registry *registry
+	prompts  *Prompts
+}
+
+// Answer answers the question that a thread's agent asks, if it is still the one that the request names. A reply in the
+// person's own words is queued as a prompt once the dialog is left.
+func (m *Questions) Answer(ctx context.Context, ref string, r thread.AnswerRequest) (thread.Status, error) {
+	l, err := m.registry.find(ref)
+	if err != nil {
+		return thread.Status{}, err
+	}
+	name := l.live.thread().Name
+	fail := func(err error) (thread.Status, error) {
+		return thread.Status{}, fmt.Errorf("answer %s: %w", name, err)
+	}
+	if r.Text != "" {
+		if err := checkAsk(r.Text); err != nil {
+			return fail(err)
+		}
+	}
+	running := l.live.running()
+	if running == nil {
+		return fail(thread.ErrNotRunning)
+	}
+	q := running.State().Question
+	switch {
+	case q == nil:
+		return fail(fmt.Errorf("it asks nothing that can be answered from here: %w", thread.ErrRefused))
+	case q.ID != r.Question:
+		return fail(fmt.Errorf("it asks something else now: %w", thread.ErrRefused))
+	case len(q.Choices) == 0:
+		return fail(thread.Hint(fmt.Errorf("a part of the question is out of sight: %w", thread.ErrRefused), "answer it in its terminal"))
+	}
+	choice, err := r.Chosen(*q)
+	if err != nil {
+		return fail(err)
+	}
+	if err := running.Answer(ctx, q.ID, choice); err != nil {
+		return fail(err)
+	}
+	if r.Text != "" {
+		if _, err := m.prompts.Ask(ctx, string(l.live.thread().ID), thread.AskRequest{Text: r.Text}); err != nil {
+			return fail(fmt.Errorf("the dialog was left, and the reply was not queued: %w", err))
+		}
+	}
+	return l.live.current(), nil
+}
