@@ -1,11 +1,11 @@
 package views
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	contextview "orchestrator/ui/context"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/gauge"
@@ -20,8 +20,7 @@ import (
 type summaries struct {
 	*host.Host
 	view *contextview.Model
-	// apply makes a change; change does so and says what was done. follow loads the context if it is out of date.
-	apply  func(ctx context.Context, c thread.ContextChange) (thread.ContextReport, error)
+	// change makes a change, and says what was done. follow loads the context if it is out of date.
 	change func(task, done string, c thread.ContextChange) tea.Cmd
 	follow func() tea.Cmd
 }
@@ -69,8 +68,7 @@ func (f *summaries) ask(s *thread.Status) tea.Cmd {
 // summarise has a summary written. That takes a while, in which the view goes on as before.
 func (f *summaries) summarise(id thread.ID, by thread.SummaryAuthor) tea.Cmd {
 	change := thread.ContextChange{Thread: string(id), Summarise: by}
-	return host.Call(f.Host, host.Slow,
-		func(ctx context.Context) (thread.ContextReport, error) { return f.apply(ctx, change) },
+	return host.Call(f.Host, host.Slow, api.ChangeContext.On(f.Server, change),
 		func(_ thread.ContextReport, err error) tea.Cmd {
 			if f.view.Thread() == id {
 				f.view.Stale()
