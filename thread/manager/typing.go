@@ -225,17 +225,8 @@ func (l *typist) awaitServers() {
 	if l.cfg.MCP == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(l.work.ctx, serversLimit)
+	ctx, cancel := context.WithTimeout(l.work.closing, serversLimit)
 	defer cancel()
-	stop := make(chan struct{})
-	defer close(stop)
-	go func() {
-		select {
-		case <-l.work.closing:
-			cancel()
-		case <-stop:
-		}
-	}()
 	l.cfg.MCP.Ready(ctx, l.live.id)
 }
 
@@ -294,17 +285,8 @@ func (l *typist) notSent(end outbox.Ending, err error) {
 
 // send gives a prompt to an agent. The end of the server interrupts it: errClosed.
 func (l *typist) send(s thread.Session, text string) error {
-	ctx, cancel := context.WithTimeout(l.work.ctx, sendTimeout)
+	ctx, cancel := context.WithTimeout(l.work.closing, sendTimeout)
 	defer cancel()
-	ctx, over := context.WithCancelCause(ctx)
-	defer over(nil)
-	go func() {
-		select {
-		case <-l.work.closing:
-			over(errClosed)
-		case <-ctx.Done():
-		}
-	}()
 	err := s.Send(ctx, text)
 	if err != nil && errors.Is(context.Cause(ctx), errClosed) {
 		if errors.Is(err, thread.ErrSent) {
