@@ -1,8 +1,6 @@
 package thread
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"strings"
 	"time"
@@ -94,15 +92,6 @@ type Item struct {
 	Wire string `json:"wire"`
 	// Raw is the message's JSON, byte for byte as the agent sent it or as assembled from the answer.
 	Raw json.RawMessage `json:"raw"`
-}
-
-// Hash returns the item's content address, SHA-256 over wire name, NUL and raw bytes, in hex.
-func (i Item) Hash() string {
-	h := sha256.New()
-	h.Write([]byte(i.Wire))
-	h.Write([]byte{0})
-	h.Write(i.Raw)
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Delta is what a checkpoint adds to its parent.

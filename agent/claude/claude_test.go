@@ -357,7 +357,7 @@ func TestReadDirs(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got struct{ Permissions any }
-	if err := launch.RequireJSON(l.Args[len(l.Args)-1], &got); err != nil {
+	if err := launch.ReadJSON(l.Args[len(l.Args)-1], &got); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := json.Marshal(got.Permissions)

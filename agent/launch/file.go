@@ -80,15 +80,6 @@ func SplitVersion(base string, versions ...string) (root, version string) {
 	return base, ""
 }
 
-// RequireJSON is ReadJSON for a file that must exist.
-func RequireJSON(path string, v any) error {
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(raw, v)
-}
-
 // Smaller reports whether the file at path, following links, has less than size bytes.
 func Smaller(path string, size int64) bool {
 	info, err := os.Stat(path)

@@ -16,9 +16,6 @@ const (
 	Gemini    Wire = "gemini"
 )
 
-// String returns the name.
-func (w Wire) String() string { return string(w) }
-
 // Role is the sender of a Message.
 type Role string
 

@@ -19,11 +19,9 @@ func TestEvents(t *testing.T) {
 		"\x1b]52;c;aGk=\x07\x1b]52;c;?\x07\x1b]52;c;***\x07\x1b]7;file:///tmp\x07\x1b]133;D;1\x07\x1b[?1002h" +
 		"\x1b]7501;state=blocked:app=claude:kind=permission:msg=UnVuIGxzPw==\x1b\\\x1b]7501;nothing\x07"))
 	want := []Event{
-		Bell{}, TitleChanged{"title"}, Notification{Body: "hello"}, Notification{Title: "a", Body: "b;c"}, Progress{2, 100},
+		Bell{}, TitleChanged{"title"}, Notification{Body: "hello"}, Notification{Title: "a", Body: "b;c"}, Progress{2},
 		Progress{},
-		ClipboardSet{"c", []byte("hi")}, ClipboardQuery{"c"}, WorkingDir{"file:///tmp"}, PromptMark{'D', "1"},
-		MouseWanted{MouseButton},
-		Status{"blocked", "claude", "permission", "Run ls?"},
+		Status{"blocked", "permission", "Run ls?"}, // the clipboard, the folder and marks of a shell are for nobody
 	}
 	// The first title is cut by the escape inside of it, and its end is then a bell.
 	want = append([]Event{Bell{}, TitleChanged{"ti"}}, want...)

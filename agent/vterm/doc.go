@@ -6,6 +6,6 @@
 // queries are limited in rate. The same bytes give the same screen however they are cut.
 //
 // It does not lock: one Terminal belongs to one goroutine at a time, and the caller holds the lock. It draws nothing,
-// starts nothing, and never acts on a program's requests to the outside (clipboard, notification, title): it reports
-// them as events. Images (sixel, kitty, iTerm) are ignored.
+// starts nothing, and never acts on a program's requests to the outside: it reports
+// notifications and titles as events and ignores what is for the clipboard. Images (sixel, kitty, iTerm) are ignored.
 package vterm

@@ -38,11 +38,6 @@ const (
 	MouseAny              // mode 1003: and all motion
 )
 
-// String names the mode.
-func (m MouseMode) String() string {
-	return [...]string{"none", "x10", "normal", "button", "any"}[min(m, MouseAny)]
-}
-
 // MouseEncoding is the encoding of mouse events.
 type MouseEncoding uint8
 
@@ -53,11 +48,6 @@ const (
 	MouseURXVT                      // mode 1015
 	MouseSGR                        // mode 1006
 )
-
-// String names the encoding.
-func (m MouseEncoding) String() string {
-	return [...]string{"bytes", "utf8", "urxvt", "sgr"}[min(m, MouseSGR)]
-}
 
 // modeFlags are mode bits that several DEC modes share in Modes.
 type modeFlags struct {

@@ -47,16 +47,12 @@ func (t *Terminal) dispatchOSC(s []byte) {
 		t.setTitle(clean(rest, maxTitle))
 	case 4:
 		t.oscPalette(string(rest))
-	case 7:
-		t.emit(WorkingDir{URL: clean(rest, 4096)})
 	case 8:
 		t.oscLink(rest)
 	case 9:
 		t.oscNotify(rest)
 	case 10, 11, 12:
 		t.oscColors(n, string(rest))
-	case 52:
-		t.oscClipboard(rest)
 	case 104:
 		t.oscResetPalette(string(rest))
 	case 110:
@@ -65,10 +61,6 @@ func (t *Terminal) dispatchOSC(s []byte) {
 		t.bg = 0
 	case 112:
 		t.cur = 0
-	case 133:
-		if len(rest) > 0 {
-			t.emit(PromptMark{Kind: rest[0], Args: strings.TrimPrefix(clean(rest[1:], 256), ";")})
-		}
 	case 777:
 		if parts := bytes.SplitN(rest, []byte{';'}, 3); len(parts) == 3 && string(parts[0]) == "notify" {
 			t.emit(Notification{Title: clean(parts[1], maxTitle), Body: clean(parts[2], maxTitle)})
@@ -105,13 +97,10 @@ func (t *Terminal) oscNotify(b []byte) {
 		return
 	}
 	if rest, ok := bytes.CutPrefix(b, []byte("4;")); ok {
-		state, percent, _ := strings.Cut(string(rest), ";")
-		s, err := strconv.Atoi(state)
-		if err != nil || s < 0 || s > 4 {
-			return
+		state, _, _ := strings.Cut(string(rest), ";")
+		if s, err := strconv.Atoi(state); err == nil && s >= 0 && s <= 4 {
+			t.emit(Progress{State: s})
 		}
-		n, _ := strconv.Atoi(percent) // no number means 0
-		t.emit(Progress{State: s, Percent: clamp(n, 0, 100)})
 		return
 	}
 	// ConEmu gave numbers other meanings; they are not notifications.
@@ -122,22 +111,6 @@ func (t *Terminal) oscNotify(b []byte) {
 	}
 	if body := clean(b, maxTitle); body != "" {
 		t.emit(Notification{Body: body})
-	}
-}
-
-func (t *Terminal) oscClipboard(b []byte) {
-	sel, data, ok := bytes.Cut(b, []byte{';'})
-	if !ok || len(sel) > 16 {
-		return
-	}
-	selection := clean(sel, 16)
-	if string(data) == "?" {
-		t.emit(ClipboardQuery{Selection: selection})
-		return
-	}
-	raw, err := base64.StdEncoding.DecodeString(string(data))
-	if err == nil {
-		t.emit(ClipboardSet{Selection: selection, Data: raw})
 	}
 }
 
@@ -152,8 +125,6 @@ func (t *Terminal) oscStatus(b []byte) {
 		switch k {
 		case "state":
 			s.State = clean([]byte(v), 32)
-		case "app":
-			s.App = clean([]byte(v), 64)
 		case "kind":
 			s.Kind = clean([]byte(v), 64)
 		case "msg":

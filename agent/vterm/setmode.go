@@ -109,8 +109,6 @@ func (t *Terminal) setMode(n int, on bool) {
 		t.place(1, 1)
 	case 7:
 		t.wrapPending = t.wrapPending && on
-	case 1000, 1002, 1003, 9:
-		t.emit(MouseWanted{Mode: t.Modes().Mouse})
 	}
 }
 

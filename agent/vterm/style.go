@@ -30,18 +30,6 @@ func (c Color) RGB() (r, g, b uint8, ok bool) {
 	return uint8(c >> 16), uint8(c >> 8), uint8(c), c&colorKind == colorRGB
 }
 
-// String is the form of the conformance cases: "", "7" or "#0a0b0c".
-func (c Color) String() string {
-	if n, ok := c.Palette(); ok {
-		return strconv.Itoa(int(n))
-	}
-	if r, g, b, ok := c.RGB(); ok {
-		const hex = "0123456789abcdef"
-		return string([]byte{'#', hex[r>>4], hex[r&15], hex[g>>4], hex[g&15], hex[b>>4], hex[b&15]})
-	}
-	return ""
-}
-
 // Attr is a set of text attributes.
 type Attr uint16
 
@@ -72,24 +60,6 @@ const (
 	UnderlineDotted
 	UnderlineDashed
 )
-
-// String names the underline.
-func (u Underline) String() string {
-	switch u {
-	case UnderlineSingle:
-		return "single"
-	case UnderlineDouble:
-		return "double"
-	case UnderlineCurly:
-		return "curly"
-	case UnderlineDotted:
-		return "dotted"
-	case UnderlineDashed:
-		return "dashed"
-	default:
-		return "none"
-	}
-}
 
 // Style is how a cell looks. The zero value is plain text. Link is a number to be given to
 // Terminal.Link of the same terminal; 0 is none.

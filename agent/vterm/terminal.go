@@ -269,23 +269,3 @@ const (
 	CursorBlinkingBar
 	CursorSteadyBar
 )
-
-// String names the shape.
-func (c CursorStyle) String() string {
-	switch c {
-	case CursorBlinkingBlock:
-		return "blinking block"
-	case CursorSteadyBlock:
-		return "block"
-	case CursorBlinkingUnderline:
-		return "blinking underline"
-	case CursorSteadyUnderline:
-		return "underline"
-	case CursorBlinkingBar:
-		return "blinking bar"
-	case CursorSteadyBar:
-		return "bar"
-	default:
-		return "default"
-	}
-}

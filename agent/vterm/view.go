@@ -151,12 +151,6 @@ func (t *Terminal) RowText(y int) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// LineText returns line n, in the numbering of FirstLine, without trailing blanks.
-func (t *Terminal) LineText(n uint64) string {
-	cells, _ := t.Line(nil, n)
-	return strings.TrimRight(string(appendCells(nil, cells)), " ")
-}
-
 func appendCells(dst []byte, cells []Cell) []byte {
 	for _, c := range cells {
 		if c.Width > 0 {

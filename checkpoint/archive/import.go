@@ -32,10 +32,7 @@ type Summary struct {
 	Redacted    bool      `json:"redacted"` // secrets were redacted
 }
 
-// Check reads a whole archive and summarises it. It writes nothing.
-func Check(name string, in io.Reader) (Summary, error) { return check(name, in, Import{}) }
-
-// check is Check, also of what the parts of an import check.
+// check reads a whole archive, with what the parts of an import check, and summarises it. It writes nothing.
 func check(name string, in io.Reader, i Import) (Summary, error) {
 	var s Summary
 	m, err := read(in, visitor{

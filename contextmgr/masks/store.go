@@ -163,12 +163,3 @@ func (s *Store) entry(id thread.ID) *entry {
 	}
 	return e
 }
-
-// Dirs returns the folders that a thread's agent must be able to read: its own outputs, and those that its masks name.
-func (s *Store) Dirs(id thread.ID) ([]string, error) {
-	set, err := s.Thread(id, "")
-	if err != nil {
-		return nil, err
-	}
-	return set.Dirs(), nil
-}

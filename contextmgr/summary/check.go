@@ -56,13 +56,8 @@ func hasLine(text, want string) bool {
 	return false
 }
 
-// Check returns the files and identifiers that a summary names and that are not in what it replaces, once each.
-func Check(text, replaced string) []string {
-	unknown, _ := check(text, replaced)
-	return unknown
-}
-
-// check returns also how many different names there are.
+// check returns the files and identifiers that a summary names and that are not in what it replaces, once each, and how
+// many different names there are.
 func check(text, replaced string) (unknown []string, all int) {
 	names := namesIn(text)
 	if len(names) == 0 {

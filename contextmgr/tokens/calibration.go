@@ -1,14 +1,11 @@
 package tokens
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"slices"
-	"strings"
 	"sync"
 
 	"orchestrator/thread/private"
@@ -37,7 +34,7 @@ type Calibration struct {
 func OpenCalibration(folder *private.Folder, log *slog.Logger) *Calibration {
 	c := &Calibration{folder: folder, learned: newLearned()}
 	if err := c.read(); err != nil {
-		log.Warn("read the calibration of token counts; it is learned again", "err", err)
+		log.Warn("read the calibration of token counts: it will be learned again", "err", err)
 	}
 	c.keeper = newKeeper("the calibration of token counts", log, c.write)
 	return c
@@ -82,47 +79,6 @@ func (c *Calibration) Factor(model, tool string) (factor, margin float64, observ
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.learned.factor(clip(model), clip(tool))
-}
-
-// Row is what is in use for a model and a tool, for people.
-type Row struct {
-	Model string `json:"model"`
-	// Tool is AllTools for everything, and "" for the text of person and model.
-	Tool         string  `json:"tool"`
-	Factor       float64 `json:"factor"`
-	Margin       float64 `json:"margin"`
-	Observations int     `json:"observations"` // how many there have been
-	// Learned is set if there have been enough of them; otherwise the factor is assumed, or that of the model.
-	Learned bool `json:"learned"`
-}
-
-// All returns a row for each model and tool that was observed, sorted, with a model's AllTools first.
-func (c *Calibration) All() []Row {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	rows := []Row{}
-	add := func(name, tool string, k *kind) {
-		factor, margin, _ := c.learned.factor(name, tool)
-		rows = append(rows, Row{
-			Model: name, Tool: tool, Factor: factor, Margin: margin, Observations: k.n, Learned: k.believed(),
-		})
-	}
-	for name, m := range c.learned.models {
-		add(name, AllTools, &m.all)
-		for tool, k := range m.tools {
-			add(name, tool, k)
-		}
-	}
-	slices.SortFunc(rows, func(a, b Row) int {
-		all := func(r Row) int {
-			if r.Tool == AllTools {
-				return 0
-			}
-			return 1
-		}
-		return cmp.Or(strings.Compare(a.Model, b.Model), all(a)-all(b), strings.Compare(a.Tool, b.Tool))
-	})
-	return rows
 }
 
 // read reads the file.

@@ -37,9 +37,6 @@ const (
 	PurposeOther      Purpose = "other"
 )
 
-// String returns the purpose as stored and shown.
-func (p Purpose) String() string { return string(p) }
-
 // Side returns the purpose for an Exchange: empty for the main conversation.
 func (p Purpose) Side() string {
 	if p == PurposeMain {

@@ -7,7 +7,6 @@ package hidden
 
 import (
 	"fmt"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -65,15 +64,6 @@ func Visible(text string) string {
 		out = utf8.AppendRune(out, r)
 	}
 	return string(out)
-}
-
-// Lines is Visible for each line of a text.
-func Lines(text string) []string {
-	var out []string
-	for _, line := range strings.Split(text, "\n") {
-		out = append(out, Visible(line))
-	}
-	return out
 }
 
 // kindOf returns why a character is hidden; empty if it is not.

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"orchestrator/thread"
+	"orchestrator/thread/ground/atomicfile"
 	"orchestrator/thread/private"
 )
 
@@ -51,19 +52,8 @@ func readRecord(f *private.Folder) (record, error) {
 // write replaces the record. It is not synced: after a power cut there are no processes to find.
 func (r record) write(f *private.Folder) error {
 	b, err := json.Marshal(r)
-	if err != nil {
-		return fmt.Errorf("write the record of server processes: %w", err)
-	}
-	const next = recordName + ".new"
-	file, err := f.File(next, os.O_WRONLY|os.O_CREATE)
-	if err != nil {
-		return fmt.Errorf("write the record of server processes: %w", err)
-	}
-	if err = file.Truncate(0); err == nil {
-		_, err = file.Write(b)
-	}
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = f.Replace(next, recordName)
+	if err == nil {
+		err = atomicfile.Write(f.Path(recordName), b, false)
 	}
 	if err != nil {
 		return fmt.Errorf("write the record of server processes: %w", err)

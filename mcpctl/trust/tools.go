@@ -1,7 +1,6 @@
 package trust
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -89,17 +88,6 @@ func (r *Review) of(k Kind) *[]Tool {
 	default:
 		return &r.Tools
 	}
-}
-
-// Withheld returns the names of the tools that no agent may see.
-func (r Review) Withheld() []string {
-	var names []string
-	for _, t := range r.Tools {
-		if t.Withheld {
-			names = append(names, t.Name)
-		}
-	}
-	return names
 }
 
 // pins is the record for a server.
@@ -246,21 +234,6 @@ func (s *Store) AcceptTools(d definition.Definition, hash string, lists Lists) e
 		return fmt.Errorf("accept tools of %s: %w", d.ID, err)
 	}
 	return nil
-}
-
-// Pins returns the pinned tools of a launch hash: name and pin. It is empty if there are none.
-func (s *Store) Pins(hash string) (map[string]string, error) {
-	out := make(map[string]string)
-	err := s.withPins(hash, func(p *pins) bool {
-		for name, pinned := range p.Tools {
-			out[name] = cmp.Or(pinned.All, pinned.Sum)
-		}
-		return false
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the pins of a server: %w", err)
-	}
-	return out, nil
 }
 
 // withPins reads the pins of a launch hash, and writes them if use changed them, while no other process does.

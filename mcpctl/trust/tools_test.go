@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"orchestrator/mcpctl/definition"
+	"orchestrator/mcpctl/hidden"
 	"orchestrator/mcpctl/trust"
 )
 
@@ -277,10 +278,10 @@ func TestP3HiddenInTools(t *testing.T) {
 	if diff := strings.Join(r.Tools[0].Diff, "\n"); !strings.Contains(diff, "<U+202E>y") || strings.Contains(diff, "\u202e") {
 		t.Errorf("diff:\n%s", diff)
 	}
-	if got := trust.Visible("a\u200b"); got != "a<U+200B>" {
+	if got := hidden.Visible("a\u200b"); got != "a<U+200B>" {
 		t.Errorf("visible: %q", got)
 	}
-	if len(trust.Hidden("a\u200b")) != 1 {
+	if len(hidden.Find("a\u200b")) != 1 {
 		t.Error("not hidden")
 	}
 }

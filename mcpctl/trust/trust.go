@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"orchestrator/mcpctl/definition"
-	"orchestrator/mcpctl/hidden"
 )
 
 // Verdict says whether a server may be started: only if it is Accepted.
@@ -33,12 +32,6 @@ type Server struct {
 	Hash       string
 	Shown      []string
 }
-
-// Hidden returns what is hidden in a text of a server.
-func Hidden(text string) []hidden.Finding { return hidden.Find(text) }
-
-// Visible returns a text of a server on one line, with marks for what is hidden.
-func Visible(text string) string { return hidden.Visible(text) }
 
 // Verdict judges a server that is configured in a project. On an error it is not accepted.
 func (s *Store) Verdict(project string, d definition.Definition, hash string) (Verdict, error) {

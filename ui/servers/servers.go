@@ -28,8 +28,8 @@ type Feature struct {
 }
 
 // New adds the feature to a host.
-func New(h *host.Host, srv Server) *Feature {
-	f := &Feature{reports: &reports{Host: h, srv: srv, busy: map[string]bool{}}}
+func New(h *host.Host) *Feature {
+	f := &Feature{reports: &reports{Host: h, busy: map[string]bool{}}}
 	f.panel = &panel{reports: f.reports}
 	f.reports.again()
 	h.Actions.On(intent.MCP, func() tea.Cmd {

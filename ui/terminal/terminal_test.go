@@ -297,7 +297,12 @@ func TestAfresh(t *testing.T) {
 			t.Errorf("scrolled %d lines", p.Back())
 		}
 		p.link.screen.View(func(term *vterm.Terminal) {
-			if got := term.LineText(p.p.pane.Top); got != "line 27" {
+			var got []byte
+			cells, _ := term.Line(nil, p.p.pane.Top)
+			for _, c := range cells {
+				got = c.AppendText(got)
+			}
+			if string(bytes.TrimSpace(got)) != "line 27" {
 				t.Errorf("scrolled to %q", got)
 			}
 			if cols, rows := term.Size(); cols != 20 || rows != 4 {

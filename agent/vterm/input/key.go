@@ -31,11 +31,6 @@ const (
 	Motion // mouse only
 )
 
-// String names the action.
-func (a Action) String() string {
-	return [...]string{"press", "repeat", "release", "motion"}[min(a, Motion)]
-}
-
 // Keys without a character of their own. Enter, Tab, Escape and Backspace are their characters.
 // The numbers from KeyCapsLock on are those of the kitty protocol.
 const (

@@ -2,7 +2,8 @@
 //
 // The server, the hooks of agents and the demo agent outlive the file that was started: `go run` deletes it, an upgrade
 // replaces it, or the user moves it. So they run from a copy, which is named by the hash of its content, is complete
-// and synced before it gets its name, and is removed when nothing holds it any more.
+// and synced before it gets its name, and is removed when nothing holds it any more. Package atomicfile does not write
+// it, because what a killed process left of a file as large as this must be known by its name, and be removed.
 package replica
 
 import (

@@ -172,12 +172,6 @@ func (c *Cursor) Span(fn func() error) (json.RawMessage, error) {
 	return json.RawMessage(c.b[start:c.i:c.i]), nil
 }
 
-// Is reads the next value and reports whether it is the string s, written without escapes.
-func (c *Cursor) Is(s string) (bool, error) {
-	raw, err := c.Raw()
-	return len(raw) == len(s)+2 && raw[0] == '"' && string(raw[1:len(raw)-1]) == s, err
-}
-
 // Int reads the next value, a number, and returns it without its fraction. For a value of another kind, which is
 // skipped, and for a number out of range, it returns 0.
 func (c *Cursor) Int() (int64, error) {

@@ -120,7 +120,7 @@ func TestServersOfTheShell(t *testing.T) {
 	if got := r.Ok("mcp", "call", "repo", "environ", "--thread", old); !strings.Contains(got, "GIVEN=old-value") {
 		t.Errorf("%s", got)
 	}
-	if got := r.Ok("doctor"); !strings.Contains(got, "the server has that of this shell") {
+	if got := r.Ok("doctor"); !strings.Contains(got, "the same for the server and this shell") {
 		t.Errorf("doctor in the same shell:\n%s", got)
 	}
 	r.Env = append(slices.Clone(first), "NEW_KEY="+secret, "HTTPS_PROXY=http://today.corp.example:3128", "TMUX_PANE=%2")
@@ -143,7 +143,7 @@ func TestServersOfTheShell(t *testing.T) {
 		t.Errorf("the other thread's: %s", got)
 	}
 	r.Ok("restart") // the server has this shell's environment now, and what was accepted for it counts
-	if got := r.Ok("doctor"); !strings.Contains(got, "the server has that of this shell") {
+	if got := r.Ok("doctor"); !strings.Contains(got, "the same for the server and this shell") {
 		t.Errorf("doctor after the restart:\n%s", got)
 	}
 	if got := r.Ok("mcp", "call", "repo", "environ"); !strings.Contains(got, "GIVEN="+secret) {
