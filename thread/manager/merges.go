@@ -90,7 +90,7 @@ func (w *work) whileWaited(ctx context.Context) (git context.Context, end contex
 		select {
 		case <-ctx.Done():
 			cancel(errGone)
-		case <-w.closing:
+		case <-w.closing.Done():
 			time.AfterFunc(closeGrace, func() { cancel(errClosed) })
 		case <-waited.Done():
 		}
