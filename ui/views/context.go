@@ -182,10 +182,10 @@ var modes = [...]struct {
 	label, say string
 }{
 	{thread.MaskSafe, "Safe", "masks old results of tools, but not of the files that are being worked on."},
-	{thread.MaskLean, "Lean", "masks those too."},
-	{thread.MaskObserve, "Observe", "masks nothing by itself, and only counts."},
-	{thread.MaskOff, "Off", "does not even read requests for it."},
-	{thread.MaskDefault, "Default", "is what the project's settings say."},
+	{thread.MaskLean, "Lean", "also masks those files."},
+	{thread.MaskObserve, "Observe", "masks nothing, and only counts."},
+	{thread.MaskOff, "Off", "passes requests on unread."},
+	{thread.MaskDefault, "Default", "follows the project's settings."},
 }
 
 // openModes asks how much is masked of a thread's conversation.
@@ -205,7 +205,7 @@ func (f *contexts) openModes(s *thread.Status) {
 				thread.ContextChange{Thread: string(id), Mode: &mode})
 		})})
 	}
-	f.Dialogs.Push(dialog.NewAsk("how much is masked of "+name+"?", body, choices...).
+	f.Dialogs.Push(dialog.NewAsk("masking for "+name, body, choices...).
 		Until(func() string { return f.Gone(id, name) }))
 }
 
