@@ -4,6 +4,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/typing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -21,12 +22,12 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	}
 	text := k.Key().Text != ""
 	switch quits := in == intent.Quit && text && m.typing.Alone(); {
-	case quits && m.typing.Quitting():
+	case quits && m.typing.Held() == intent.Quit:
 		return m.leave()
 	case quits:
 		return m.leaveSoon()
 	case text || in == intent.Focus:
-		m.typing.CancelQuit(m.keys.KeyOf(intent.Quit))
+		m.typing.Drop()
 	}
 	if why := m.typing.Ignored(typing.Key{Scope: scope, Intent: in, Text: text, SinceLast: gap, Now: m.cfg.Clock(),
 		Focus: m.keys.KeyOf(intent.Focus)}); why != "" {
@@ -36,7 +37,15 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	m.screen.stale = true
+	if do, words := m.questions.Answer(in); do != nil {
+		return m.hold(in, k.String()+" "+words, typing.AnswerDelay, do)
+	}
 	return m.do(in)
+}
+
+// hold does something unless the letter that asks for it turns out to be the start of typed text.
+func (m *Model) hold(in intent.Intent, alone string, delay time.Duration, do func() tea.Cmd) tea.Cmd {
+	return m.cfg.After(delay, heldMsg{id: m.typing.Hold(in, alone), do: do})
 }
 
 // acts reports whether a text, as keys, would do anything but move.

@@ -14,6 +14,7 @@ import (
 	"orchestrator/ui/layout"
 	"orchestrator/ui/offer"
 	"orchestrator/ui/prompts"
+	"orchestrator/ui/question"
 	"orchestrator/ui/resume"
 	"orchestrator/ui/search"
 	"orchestrator/ui/servers"
@@ -43,15 +44,16 @@ type Model struct {
 	windowFocused bool // the window is focused; true until the terminal says otherwise
 
 	// The features that the root calls; the others only register actions.
-	conn    *connection.Feature
-	views   *views.Feature
-	offers  *offer.Feature
-	prompts *prompts.Feature
-	search  *search.Feature
-	servers *servers.Feature
-	agents  *agents.Feature
-	start   *start.Feature
-	resumes *resume.Feature
+	conn      *connection.Feature
+	views     *views.Feature
+	offers    *offer.Feature
+	questions *question.Feature
+	prompts   *prompts.Feature
+	search    *search.Feature
+	servers   *servers.Feature
+	agents    *agents.Feature
+	start     *start.Feature
+	resumes   *resume.Feature
 }
 
 // paneState is what the pane was told, and what it asked for when it last changed.
@@ -139,8 +141,11 @@ type (
 		gen int
 		id  thread.ID
 	}
-	// quitMsg means that no text followed a letter that quits.
-	quitMsg struct{ id int }
+	// heldMsg means that a letter has waited for text to follow.
+	heldMsg struct {
+		id int
+		do func() tea.Cmd
+	}
 	// frameMsg redraws after events; secondMsg updates the clock on screen.
 	frameMsg  struct{}
 	secondMsg struct{}

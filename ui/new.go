@@ -21,6 +21,7 @@ import (
 	"orchestrator/ui/palette"
 	"orchestrator/ui/prompts"
 	"orchestrator/ui/publish"
+	"orchestrator/ui/question"
 	"orchestrator/ui/resume"
 	"orchestrator/ui/retention"
 	"orchestrator/ui/rewind"
@@ -80,6 +81,7 @@ func (m *Model) addFeatures() {
 		Folder: cmp.Or(m.cfg.Folder, m.cfg.Project), Git: m.cfg.Git, Agent: m.cfg.Agent, Agents: m.agents.Known,
 	})
 	m.offers = offer.New(h)
+	m.questions = question.New(h)
 	m.resumes = resume.New(h)
 	m.prompts = prompts.New(h)
 	m.servers = servers.New(h)

@@ -100,3 +100,20 @@ func (m *Model) drawOffer(b layout.Box) {
 	}
 	m.offers.Draw(&m.screen.canvas, b, m.th, leave)
 }
+
+// drawQuestion draws what the selected thread's agent asks on the lower edge of the pane, or of the list where that is
+// all there is: a line of its own would resize the terminal, and the agent would draw its dialog anew.
+func (m *Model) drawQuestion(b boxes) {
+	leave, box := "", b.main
+	if m.pane.focus {
+		leave = m.keys.LeaveKey()
+	}
+	if box.Empty() {
+		box = b.treeF
+	}
+	if box.Empty() || box.W < 30 {
+		return
+	}
+	_, edge := box.Bottom(1)
+	m.questions.Draw(&m.screen.canvas, edge.Shrink(1, 0), m.th, leave)
+}

@@ -16,6 +16,9 @@ func (m *Model) scopes() []intent.Scope {
 		return []intent.Scope{intent.Terminal}
 	}
 	var out []intent.Scope
+	if _, q := m.questions.Current(); q != nil && m.screen.area == areaTree {
+		out = append(out, intent.Question)
+	}
 	if m.offers.Current() != nil {
 		out = append(out, intent.Offer)
 	}

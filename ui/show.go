@@ -84,7 +84,7 @@ func (m *Model) redraw() tea.Cmd {
 
 // leaveSoon quits, unless the letter turns out to be the start of typed text.
 func (m *Model) leaveSoon() tea.Cmd {
-	return m.cfg.After(typing.QuitDelay, quitMsg{m.typing.RequestQuit()})
+	return m.hold(intent.Quit, m.keys.KeyOf(intent.Quit)+" quits", typing.QuitDelay, m.leave)
 }
 
 // leave quits.

@@ -67,9 +67,9 @@ func (m *Model) fromClock(msg tea.Msg) (tea.Cmd, bool) {
 		m.screen.ticking = false
 		m.screen.stale = true
 		m.tree.Tick()
-	case quitMsg:
-		if m.typing.MayQuit(msg.id) {
-			return m.leave(), true
+	case heldMsg:
+		if m.typing.Due(msg.id) {
+			return msg.do(), true
 		}
 	case settledMsg:
 		if msg.gen == m.follow.Generation() {

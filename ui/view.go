@@ -33,6 +33,7 @@ func (m *Model) compose() {
 		m.drawSide(b)
 		m.drawMain(b)
 		m.drawOffer(b.offer)
+		m.drawQuestion(b)
 		m.drawStatus(b.status)
 		m.dialogs.Draw(&s.canvas, m.th, m.keys)
 	}

@@ -14,6 +14,7 @@ const (
 	Turn     Scope = "turn"
 	Diff     Scope = "diff"
 	Context  Scope = "context"
+	Question Scope = "question" // the selected thread's agent asks in a dialog
 	Offer    Scope = "offer"
 	List     Scope = "list"    // a dialog with a list or a text
 	Confirm  Scope = "confirm" // a dialog with a question
@@ -41,7 +42,7 @@ func (s Scope) types() bool { return s == Form || s == Field || s == Confirm }
 // Scopes returns all scopes, in the order in which the help shows them.
 func Scopes() []Scope {
 	return []Scope{
-		Global, Tree, Terminal, Timeline, Turn, Diff, Context, Offer, Servers, Tools, Resuming, List, Confirm, Form, Field,
+		Global, Tree, Terminal, Timeline, Turn, Diff, Context, Question, Offer, Servers, Tools, Resuming, List, Confirm, Form, Field,
 	}
 }
 

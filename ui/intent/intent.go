@@ -16,7 +16,11 @@ type Type struct{ Text string }
 // Jump selects the n-th visible thread, counted from 1.
 type Jump struct{ N int }
 
+// Pick chooses the n-th answer of a question, counted from 1.
+type Pick struct{ N int }
+
 func (Type) intent()   {}
+func (Pick) intent()   {}
 func (Jump) intent()   {}
 func (Action) intent() {}
 
@@ -79,6 +83,11 @@ const (
 	SignIn    Action = "sign-in"
 	Sort      Action = "sort"
 	Problems  Action = "problems"
+
+	Yes    Action = "yes"
+	Always Action = "always"
+	No     Action = "no"
+	Reply  Action = "reply"
 
 	TakeOffer    Action = "take-offer"
 	DismissOffer Action = "dismiss-offer"

@@ -192,6 +192,9 @@ func (t *Table) Lookup(scopes []Scope, k Key) Intent {
 		if !s.leaks() {
 			return nil
 		}
+		if s == Question && len(k.Name) == 1 && k.Name >= "1" && k.Name <= "9" {
+			return Pick{N: int(k.Name[0] - '0')}
+		}
 		if s == Global && len(k.Name) == 1 && k.Name >= "1" && k.Name <= "9" {
 			return Jump{N: int(k.Name[0] - '0')}
 		}

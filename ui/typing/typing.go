@@ -14,6 +14,8 @@ const (
 	Pause = 700 * time.Millisecond
 	// QuitDelay is how long a letter that quits waits for further text, which would otherwise go to the shell.
 	QuitDelay = 250 * time.Millisecond
+	// AnswerDelay is how long a letter that answers an agent waits for further text, of which it would be the first one.
+	AnswerDelay = 400 * time.Millisecond
 	// glance is the shortest time in which a user notices that a dialog has opened.
 	glance = 500 * time.Millisecond
 )
@@ -27,8 +29,9 @@ type Guard struct {
 	ignoring string
 	last     time.Time
 
-	quitting bool // a letter asked to quit, and no other key has come yet
-	quits    int
+	held  intent.Intent // what a letter asks for, while no other key has come yet; nil otherwise
+	alone string        // what the letter does when typed alone: "q quits"
+	holds int
 
 	top    dialog.Dialog // the topmost dialog, open since then
 	since  time.Time
@@ -65,24 +68,31 @@ func (g *Guard) LoseFocus(now time.Time) {
 // Alone reports whether a letter was typed by itself, so that it may quit.
 func (g *Guard) Alone() bool { return !g.burst && g.ignoring == "" }
 
-// Quitting reports whether a letter asked to quit, and no other key has come yet.
-func (g *Guard) Quitting() bool { return g.quitting }
-
-// RequestQuit records that a letter asks to quit. Pass the id to MayQuit after QuitDelay.
-func (g *Guard) RequestQuit() (id int) {
-	g.quitting = true
-	g.quits++
-	return g.quits
+// Hold records what a letter asks for, which waits whether it is the first one of a text; alone says what it does
+// otherwise: "q quits". Pass the id to Due after a delay.
+func (g *Guard) Hold(in intent.Intent, alone string) (id int) {
+	g.held, g.alone = in, alone
+	g.holds++
+	return g.holds
 }
 
-// MayQuit reports whether no text has followed the letter of a request to quit.
-func (g *Guard) MayQuit(id int) bool { return g.quitting && id == g.quits }
+// Held returns what a letter asks for that waits, nil if none does.
+func (g *Guard) Held() intent.Intent { return g.held }
 
-// CancelQuit cancels a request to quit because text follows the letter: it was part of that text, and the rest is not
-// meant for the screen either.
-func (g *Guard) CancelQuit(key string) {
-	if g.quitting {
-		g.quitting, g.warned, g.ignoring = false, false, "Keys ignored; "+key+" quits when typed alone"
+// Due reports whether no text has followed a letter, which then waits no longer.
+func (g *Guard) Due(id int) bool {
+	due := g.held != nil && id == g.holds
+	if due {
+		g.held = nil
+	}
+	return due
+}
+
+// Drop drops what waits because text follows its letter: it was part of that text, and the rest is not meant for the
+// screen either.
+func (g *Guard) Drop() {
+	if g.held != nil {
+		g.held, g.warned, g.ignoring = nil, false, "Keys ignored; "+g.alone+" when typed alone"
 	}
 }
 

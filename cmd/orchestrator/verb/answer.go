@@ -1,80 +1,129 @@
 package verb
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
 
-	"orchestrator/cmd/orchestrator/exitcode"
+	"github.com/spf13/cobra"
+
+	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
+	"orchestrator/thread/plaintext"
 )
 
-// outcome is how following a prompt ended, for programs.
-type outcome string
-
-// The outcomes.
-const (
-	isAnswered    outcome = "answered"
-	isTaken       outcome = "taken"       // the agent has it, and nothing reports an answer
-	isWaiting     outcome = "waits"       // the agent waits for the user
-	isQueued      outcome = "queued"      // it was not typed in time, or its agent is not running
-	isLate        outcome = "timeout"     // the agent has not answered in time and keeps running
-	isInterrupted outcome = "interrupted" // cut off before it was answered
-	isRefused     outcome = "refused"     // the agent or its provider rejected it
-	isCancelled   outcome = "cancelled"   // withdrawn before it was typed
-	isMoved       outcome = "moved"       // it goes on in a fork, which is followed
-	isGone        outcome = "gone"        // the server or the thread went away
-)
-
-// answer is what run and send print with --json.
-type answer struct {
-	Thread     string             `json:"thread"`
-	Prompt     thread.PromptID    `json:"prompt"`
-	Outcome    outcome            `json:"outcome"`
-	Reason     string             `json:"reason,omitempty"`
-	Answer     string             `json:"answer"`
-	State      thread.State       `json:"state"`
-	Turn       int                `json:"turn,omitempty"`
-	Checkpoint *thread.Checkpoint `json:"checkpoint,omitempty"`
+// answering are the flags by which a person says that they have seen the question.
+type answering struct {
+	yes      bool
+	question string
 }
 
-// exit returns the exit code for the outcome.
-func (a answer) exit() int {
-	switch a.Outcome {
-	case isAnswered, isTaken:
-		return exitcode.OK
-	case isWaiting, isQueued, isCancelled:
-		return exitcode.Refused
-	default:
-		return exitcode.Agent
-	}
+func (a *answering) flags(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&a.yes, "yes", "y", false, "do not ask first")
+	cmd.Flags().StringVar(&a.question, "question", "", "id of the question, as threads -o json shows it; another one is not answered")
 }
 
-// words describes the outcome for people; it is "" if the answer says it all.
-func (a answer) words() string {
-	why := ""
-	if a.Reason != "" {
-		why = ": " + a.Reason
+const answerLong = "The question is shown, and asked about, before it is answered; --yes or --question leave that out.\n" +
+	"The answer goes only to the question that was shown: if the agent asks something else by then, nothing is chosen."
+
+func answerVerb(c *cli) *cobra.Command {
+	var a answering
+	cmd := &cobra.Command{
+		Use: "answer <thread> <number or text>", Short: "Answer the question that a thread's agent asks",
+		Long: "Answer the question that a thread's agent asks in a dialog, with the number of one of its answers or in your\n" +
+			"own words: the dialog is then left with no, or closed, and the text follows as a prompt.\n\n" + answerLong,
+		Args: exactly("<thread>", "<number or text>"), ValidArgsFunction: c.completeThreads,
 	}
-	switch a.Outcome {
-	case isAnswered:
-		return ""
-	case isTaken:
-		return fmt.Sprintf("%s has prompt %s%s", a.Thread, a.Prompt, why)
-	case isWaiting:
-		return fmt.Sprintf("%s is waiting for you (%s): `orchestrator attach %s`; prompt %s continues after that",
-			a.Thread, a.State, a.Thread, a.Prompt)
-	case isQueued:
-		return fmt.Sprintf("prompt %s for %s is still queued%s; to withdraw it: `orchestrator prompts cancel %s`",
-			a.Prompt, a.Thread, why, a.Prompt)
-	case isLate:
-		return fmt.Sprintf("%s has not finished in time (%s) and keeps running; to see it: `orchestrator attach %s`",
-			a.Thread, a.State, a.Thread)
-	case isCancelled:
-		return fmt.Sprintf("prompt %s for %s was cancelled before it was sent", a.Prompt, a.Thread)
-	case isGone:
-		return fmt.Sprintf("lost track of prompt %s for %s%s; for its state: `orchestrator prompts %s`",
-			a.Prompt, a.Thread, why, a.Thread)
-	default:
-		return fmt.Sprintf("%s did not finish: prompt %s was %s%s; to send it again: `orchestrator prompts again %s`",
-			a.Thread, a.Prompt, a.Outcome, why, a.Prompt)
+	a.flags(cmd)
+	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+		r := thread.AnswerRequest{Text: args[1]}
+		if n, err := strconv.Atoi(args[1]); err == nil {
+			r = thread.AnswerRequest{Choice: n - 1}
+		}
+		return c.answer(ctx, cl, args[0], r, a)
+	})
+	return cmd
+}
+
+// answer shows the question that a thread's agent asks, and answers exactly that.
+func (c *cli) answer(ctx context.Context, cl *client.Client, ref string, r thread.AnswerRequest, by answering) error {
+	s, err := api.Status.Do(ctx, cl, api.Ref{Thread: ref})
+	if err != nil {
+		return err
 	}
+	q := s.State.Question
+	if q == nil {
+		return fmt.Errorf("%s asks nothing that can be answered from here: %w", s.Name, thread.ErrRefused)
+	}
+	if by.question != "" && by.question != q.ID {
+		return fmt.Errorf("%s asks something else now: %w", s.Name, thread.ErrRefused)
+	}
+	at, err := r.Chosen(*q)
+	if err != nil {
+		return err
+	}
+	how := "dismiss it"
+	if at != thread.Dismiss {
+		how = q.Choices[at].Text
+	}
+	if r.Text != "" {
+		how += ", then: " + plaintext.Line(r.Text)
+	}
+	if !by.yes && by.question == "" {
+		page.Question(c.out.stderr, s.Name, *q, time.Now())
+		if !c.interactive() {
+			return thread.Hint(fmt.Errorf("nobody can be asked here: %w", thread.ErrRefused), "read it above, and answer it with --question "+q.ID)
+		}
+		if yes, err := c.ask(fmt.Sprintf("Answer %q? (y/N)\n", how)); err != nil || !yes {
+			return errors.Join(err, fmt.Errorf("not answered: %w", thread.ErrRefused))
+		}
+	}
+	r.Question = q.ID
+	if s, err = api.Answer.Do(ctx, cl, api.AnswerRequest{Thread: string(s.ID), AnswerRequest: r}); err != nil {
+		return err
+	}
+	return c.out.show(s, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n  %s\n", s.Name, plaintext.Line(q.Line()), how) })
+}
+
+// approveVerb answers yes.
+func approveVerb(c *cli) *cobra.Command {
+	var a answering
+	always := false
+	cmd := &cobra.Command{
+		Use: "approve <thread>", Short: "Approve what a thread's agent asks for", Args: exactly("<thread>"),
+		Long:              "Approve what a thread's agent asks for in a dialog: a command, a file, a plan, a folder.\n\n" + answerLong,
+		ValidArgsFunction: c.completeThreads,
+	}
+	a.flags(cmd)
+	cmd.Flags().BoolVar(&always, "always", false, "and have it not ask again for what is alike, as its dialog offers it")
+	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+		means := thread.Approve
+		if always {
+			means = thread.ApproveAlways
+		}
+		return c.answer(ctx, cl, args[0], thread.AnswerRequest{Means: means}, a)
+	})
+	return cmd
+}
+
+// denyVerb answers no.
+func denyVerb(c *cli) *cobra.Command {
+	var a answering
+	cmd := &cobra.Command{
+		Use: "deny <thread> [reason]", Short: "Deny what a thread's agent asks for", Args: between(1, 2, "<thread>", "[reason]"),
+		Long:              "Deny what a thread's agent asks for in a dialog. A reason follows as a prompt.\n\n" + answerLong,
+		ValidArgsFunction: c.completeThreads,
+	}
+	a.flags(cmd)
+	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+		return c.answer(ctx, cl, args[0], thread.AnswerRequest{Means: thread.Deny, Text: strings.TrimSpace(cmp.Or(append(args, "")[1:]...))}, a)
+	})
+	return cmd
 }

@@ -132,7 +132,7 @@ func (c *cli) command() *cobra.Command {
 // verbs returns all verbs; the bigger ones have files of their own.
 func (c *cli) verbs() []*cobra.Command {
 	return []*cobra.Command{
-		newVerb(c), runVerb(c), sendVerb(c), promptsVerb(c),
+		newVerb(c), runVerb(c), sendVerb(c), promptsVerb(c), approveVerb(c), denyVerb(c), answerVerb(c),
 		threadsVerb(c), switchVerb(c), attachVerb(c), resumeVerb(c), setupVerb(c), whyVerb(c), grantsVerb(c),
 		forkVerb(c), checkpointVerb(c), mergeVerb(c), finishVerb(c), abandonVerb(c), pushVerb(c, false),
 		pushVerb(c, true), findVerb(c), contextVerb(c), mcpVerb(c), mcpBridgeVerb(c), stageVerb(c), retrieveVerb(c), unstageVerb(c),

@@ -43,6 +43,9 @@ func whyVerb(c *cli) *cobra.Command {
 					fmt.Fprintf(w, "%s %s  %-8s says %-12s %s\n", mark, e.At.Local().Format(time.TimeOnly), e.Source, e.State,
 						e.Detail)
 				}
+				if r.Question != nil {
+					page.Question(w, args[0], *r.Question, time.Now())
+				}
 				if r.Screen != "" {
 					fmt.Fprintf(w, "last lines on its screen:\n  %s\n", strings.ReplaceAll(r.Screen, "\n", "\n  "))
 				}

@@ -1,0 +1,186 @@
+// Package question shows what the agent of the selected thread asks in a dialog, and answers it without entering the
+// terminal. An answer goes only to the question that was on the screen when its key was pressed.
+package question
+
+import (
+	"fmt"
+	"strings"
+
+	"orchestrator/thread"
+	"orchestrator/thread/api"
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/field"
+	"orchestrator/ui/host"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/theme"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Feature answers questions.
+type Feature struct {
+	*host.Host
+	// answered has the ids of questions that are being answered from here, until they are gone or could not be answered.
+	answered map[thread.ID]string
+}
+
+// New adds the feature to a host.
+func New(h *host.Host) *Feature {
+	f := &Feature{Host: h, answered: map[thread.ID]string{}}
+	h.Actions.OnThread(intent.Reply, f.openReply)
+	return f
+}
+
+// Current returns the selected thread and what its agent asks, nil if nothing is asked that can be answered from here.
+func (f *Feature) Current() (*thread.Status, *thread.Question) {
+	s := f.Threads.Selected()
+	if s == nil || s.State.Question == nil || len(s.State.Question.Choices) == 0 || f.answered[s.ID] == s.State.Question.ID {
+		return s, nil
+	}
+	return s, s.State.Question
+}
+
+// Answer returns what a key does to the question that is shown, and the words for it: "approves". It returns nil for
+// keys that answer nothing, and does nothing itself: a letter may be the first one of a sentence.
+func (f *Feature) Answer(in intent.Intent) (do func() tea.Cmd, words string) {
+	s, q := f.Current()
+	if q == nil {
+		return nil, ""
+	}
+	r := thread.AnswerRequest{Question: q.ID}
+	switch in := in.(type) {
+	case intent.Pick:
+		if in.N > len(q.Choices) {
+			return nil, ""
+		}
+		r.Choice, words = in.N-1, "answers"
+	case intent.Action:
+		switch in {
+		case intent.Yes:
+			r.Means, words = thread.Approve, "approves"
+		case intent.Always:
+			r.Means, words = thread.ApproveAlways, "approves for good"
+		case intent.No:
+			r.Means, words = thread.Deny, "denies"
+		default:
+			return nil, ""
+		}
+	default:
+		return nil, ""
+	}
+	id, name := s.ID, s.DisplayName()
+	at, err := r.Chosen(*q)
+	if err != nil {
+		return func() tea.Cmd {
+			return f.Notify(thread.LevelWarn, name+" offers no such answer; "+f.Keys.KeyOf(intent.Focus)+" opens it")
+		}, words
+	}
+	return func() tea.Cmd { return f.send(id, r, name+": "+q.Choices[at].Text) }, words
+}
+
+// send answers; said is what is shown afterwards.
+func (f *Feature) send(id thread.ID, r thread.AnswerRequest, said string) tea.Cmd {
+	f.answered[id] = r.Question
+	task := "answer " + f.Name(id)
+	return host.Call(f.Host, host.Slow, api.Answer.On(f.Server, api.AnswerRequest{Thread: string(id), AnswerRequest: r}),
+		func(_ thread.Status, err error) tea.Cmd {
+			if err != nil {
+				delete(f.answered, id)
+				return f.Fail(task, err)
+			}
+			return f.Notify(thread.LevelInfo, said)
+		})
+}
+
+// openReply asks for an answer in the person's own words.
+func (f *Feature) openReply(s *thread.Status) tea.Cmd {
+	q := s.State.Question
+	if q == nil || len(q.Choices) == 0 {
+		return f.Notify(thread.LevelInfo, s.DisplayName()+" asks nothing that can be answered from here")
+	}
+	id, of := s.ID, q.ID
+	f.ask("reply to "+s.DisplayName()+": "+plain.Cut(plain.Line(q.Line()), 60), "reply", "", func(text string) tea.Cmd {
+		f.answered[id] = of
+		request := api.AnswerRequest{Thread: string(id), AnswerRequest: thread.AnswerRequest{Question: of, Text: text}}
+		return host.Call(f.Host, host.Slow, api.Answer.On(f.Server, request), func(s thread.Status, err error) tea.Cmd {
+			if err == nil {
+				return f.Notify(thread.LevelInfo, s.DisplayName()+": replied")
+			}
+			delete(f.answered, id)
+			return tea.Batch(f.Fail("reply to "+f.Name(id), err), f.keep(id, text))
+		})
+	})
+	return nil
+}
+
+// keep offers to send as a prompt what could not be replied: the question was gone.
+func (f *Feature) keep(id thread.ID, text string) tea.Cmd {
+	f.ask("prompt for "+f.Name(id)+", which asks something else now", "send", text, func(text string) tea.Cmd {
+		return host.Call(f.Host, host.Slow, api.Ask.On(f.Server, api.AskRequest{Thread: string(id), Text: text}),
+			func(_ thread.Prompt, err error) tea.Cmd {
+				if err != nil {
+					return f.Fail("send to "+f.Name(id), err)
+				}
+				return nil
+			})
+	})
+	return nil
+}
+
+// ask opens a form for a text.
+func (f *Feature) ask(title, verb, text string, do func(text string) tea.Cmd) {
+	in := &dialog.Input{Label: "Text", Hint: "It is told no, and then this", Text: field.Field{Multi: true}, Rows: 3}
+	in.Text.Set(text)
+	f.Dialogs.Push(dialog.NewOne(title, in, "Enter a text", func(text string) dialog.Result {
+		return host.Do(func() tea.Cmd { return do(text) })
+	}).Sending(in).Verb(verb))
+}
+
+// Draw draws the question and its keys on one line. leave is the key that takes the keyboard from the agent, if the
+// agent has it.
+func (f *Feature) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, leave string) {
+	s, q := f.Current()
+	if q == nil || b.Empty() {
+		return
+	}
+	right := c.PrintRight(b, 1, 0, th.Style(theme.Key), f.hints(*q, leave)+" ")
+	x := c.Print(b, 1, 0, th.Style(theme.Waiting), " ◆ ")
+	room := max(right-x-1, 0)
+	age := " " + thread.Age(f.Clock().Sub(s.State.Since)) + " "
+	what := plain.Cut(plain.Line(q.Line()), max(room-plain.Width(age), 0))
+	x = c.Print(b, x, 0, th.Style(theme.Strong), what)
+	if x+plain.Width(age) <= right {
+		c.Print(b, x, 0, th.Style(theme.Muted), age)
+	}
+}
+
+// hints are the keys that answer a question, with a word for each.
+func (f *Feature) hints(q thread.Question, leave string) string {
+	var b strings.Builder
+	if leave != "" {
+		b.WriteString(" " + leave + ",")
+	}
+	if q.Kind == thread.QuestionChoice {
+		for i, c := range q.Choices {
+			if i == 4 {
+				break
+			}
+			fmt.Fprintf(&b, "  %d %s", i+1, plain.Cut(plain.Line(c.Text), 16))
+		}
+	}
+	for _, k := range []struct {
+		action intent.Action
+		means  thread.Meaning
+		word   string
+	}{{intent.Yes, thread.Approve, "approve"}, {intent.Always, thread.ApproveAlways, "always"}, {intent.No, thread.Deny, "deny"}} {
+		if key := f.Keys.KeyOf(k.action); key != "" && q.Choice(k.means) >= 0 {
+			b.WriteString("  " + key + " " + k.word)
+		}
+	}
+	if key := f.Keys.KeyOf(intent.Reply); key != "" {
+		b.WriteString("  " + key + " reply")
+	}
+	return b.String()
+}
