@@ -43,18 +43,11 @@ func (u usage) count() wire.Usage {
 	return wire.Usage{Input: in - read, CacheRead: read, Output: max(u.Candidates, 0) + max(u.Thoughts, 0)}
 }
 
-// Answer implements wire.Codec.
-func (Codec) Answer(status int, contentType string) wire.Answer {
-	switch {
-	case status >= 300:
-		return wire.Failed()
-	case wire.Streamed(contentType):
-		s := &stream{}
-		s.events = wire.NewEvents(func(_ string, data []byte) { s.reading.chunk(data) })
-		return s
-	default:
-		return &whole{}
-	}
+// newStream returns a reader for server-sent events.
+func newStream() wire.Answer {
+	s := &stream{}
+	s.events = wire.NewEvents(func(_ string, data []byte) { s.reading.chunk(data) })
+	return s
 }
 
 // reading collects chunks.
@@ -218,9 +211,6 @@ func (s *stream) Result() wire.Result {
 	}
 	return r
 }
-
-// Turns implements wire.Reader.
-func (Codec) Turns(items []thread.Item) []int { return wire.Turns(items, personText) }
 
 // Entries implements wire.Reader. Gemini CLI sends every function response twice after a resume; the second is left
 // out.
