@@ -10,7 +10,7 @@ import (
 )
 
 // Format is the part of a Codec that is the same for all: a codec embeds it and says what differs. It is a Scanner but
-// for Match, Entries, Error and Login.
+// for Entries, Answer, Error and Login.
 type Format struct {
 	Name string
 	// Posts reports whether a path that something is posted to is in the format.
@@ -26,8 +26,6 @@ type Format struct {
 	Says [2]string
 	// Text is the kind of a part of a tool's result that is a text.
 	Text string
-	// Stream and Whole return readers for an answer that succeeded.
-	Stream, Whole func() Answer
 }
 
 // Wire implements Codec.
@@ -92,14 +90,14 @@ func (f *Format) PersonItem(text string) json.RawMessage {
 	return slices.Concat([]byte(f.Says[0]), Quote(text), []byte(f.Says[1]))
 }
 
-// Answer implements Codec.
-func (f *Format) Answer(status int, contentType string) Answer {
+// NewAnswer returns a reader for an answer, by those for answers that succeeded.
+func NewAnswer(status int, contentType string, stream, whole func() Answer) Answer {
 	switch {
 	case status >= 300:
 		return Failed()
 	case Streamed(contentType):
-		return f.Stream()
+		return stream()
 	default:
-		return f.Whole()
+		return whole()
 	}
 }

@@ -42,6 +42,11 @@ func (u *usage) into(w *wire.Usage) {
 	}
 }
 
+// Answer implements wire.Codec.
+func (Codec) Answer(status int, contentType string) wire.Answer {
+	return wire.NewAnswer(status, contentType, newStream, func() wire.Answer { return &whole{} })
+}
+
 // newStream returns a reader for server-sent events.
 func newStream() wire.Answer {
 	s := &stream{}

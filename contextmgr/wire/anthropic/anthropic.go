@@ -28,7 +28,6 @@ func New() Codec {
 		},
 		Read: read, Person: personText, Spoken: spoken,
 		Says: [2]string{`{"role":"user","content":`, `}`}, Text: resultParts.Text,
-		Stream: newStream, Whole: func() wire.Answer { return &whole{} },
 	}}
 }
 

@@ -43,6 +43,11 @@ func (u usage) count() wire.Usage {
 	return wire.Usage{Input: in - read, CacheRead: read, Output: max(u.Candidates, 0) + max(u.Thoughts, 0)}
 }
 
+// Answer implements wire.Codec.
+func (Codec) Answer(status int, contentType string) wire.Answer {
+	return wire.NewAnswer(status, contentType, newStream, func() wire.Answer { return &whole{} })
+}
+
 // newStream returns a reader for server-sent events.
 func newStream() wire.Answer {
 	s := &stream{}

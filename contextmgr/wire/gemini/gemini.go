@@ -30,7 +30,6 @@ func New() Codec {
 		},
 		Read: read, Person: personText, Spoken: spoken,
 		Says: [2]string{`{"role":"user","parts":[{"text":`, `}]}`}, Text: "text",
-		Stream: newStream, Whole: func() wire.Answer { return &whole{} },
 	}}
 }
 

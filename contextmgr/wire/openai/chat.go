@@ -19,7 +19,6 @@ func NewChat() Chat {
 		Name: wire.Chat, Posts: func(path string) bool { return wire.PathEnds(path, "/chat/completions") },
 		Read: readChat, Person: personText, Spoken: spoken,
 		Says: [2]string{`{"role":"user","content":`, `}`}, Text: messageParts.Text,
-		Stream: newChatStream, Whole: func() wire.Answer { return &chatWhole{} },
 	}}
 }
 
@@ -53,6 +52,11 @@ func (b *body) chatMember(key string, c *span.Cursor) (err error) {
 
 // Error implements wire.Codec.
 func (Chat) Error(status int, message string) []byte { return errorBody(status, message) }
+
+// Answer implements wire.Codec.
+func (Chat) Answer(status int, contentType string) wire.Answer {
+	return wire.NewAnswer(status, contentType, newChatStream, func() wire.Answer { return &chatWhole{} })
+}
 
 // newChatStream returns a reader for server-sent events.
 func newChatStream() wire.Answer {

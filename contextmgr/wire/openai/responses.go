@@ -24,7 +24,7 @@ func NewResponses() Responses {
 		},
 		Read: readResponses, Person: personText, Spoken: spoken,
 		Says: [2]string{`{"type":"message","role":"user","content":[{"type":"input_text","text":`, `}]}`},
-		Text: outputParts.Text, Stream: newResponsesStream, Whole: func() wire.Answer { return &responsesWhole{} },
+		Text: outputParts.Text,
 	}}
 }
 
@@ -110,6 +110,11 @@ func (b *body) responsesPurpose(call wire.Call) wire.Purpose {
 
 // Error implements wire.Codec.
 func (Responses) Error(status int, message string) []byte { return errorBody(status, message) }
+
+// Answer implements wire.Codec.
+func (Responses) Answer(status int, contentType string) wire.Answer {
+	return wire.NewAnswer(status, contentType, newResponsesStream, func() wire.Answer { return &responsesWhole{} })
+}
 
 // newResponsesStream returns a reader for server-sent events.
 func newResponsesStream() wire.Answer {
