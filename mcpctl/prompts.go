@@ -104,12 +104,12 @@ func (c *Controller) Ready(ctx context.Context, id thread.ID) {
 		}
 	}
 	if len(late) > 0 && c.ctx.Err() == nil {
-		c.cfg.Threads.Notice(id, thread.LevelWarn, fmt.Sprintf("%s has not started within %v: the prompt goes without; its tools come "+
-			"as soon as it has", strings.Join(late, ", "), startPause))
+		c.cfg.Threads.Notice(id, thread.LevelWarn, fmt.Sprintf("%s has not started within %v: the prompt is sent without it; its tools follow "+
+			"once it has started", strings.Join(late, ", "), startPause))
 	}
 	if !read && ctx.Err() == nil && c.ctx.Err() == nil {
-		c.cfg.Threads.Notice(id, thread.LevelWarn, fmt.Sprintf("the agent was told that its MCP servers are switched otherwise and "+
-			"has not read that within %v: the prompt goes without", listPause))
+		c.cfg.Threads.Notice(id, thread.LevelWarn, fmt.Sprintf("the agent was told that its MCP servers have changed, and "+
+			"has not read that within %v: the prompt is sent anyway", listPause))
 	}
 }
 

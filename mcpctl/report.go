@@ -54,7 +54,7 @@ func (c *Controller) Report(_ context.Context, q thread.MCPQuery) (thread.MCPRep
 		case reach.Offered && !reach.Given:
 			report.Outside = append(report.Outside, "this program has not connected to them: the file that ORCHESTRATOR_MCP_CONFIG names says how")
 		case report.None, report.Takes == "":
-			report.Outside = append(report.Outside, "this agent takes no MCP servers from us")
+			report.Outside = append(report.Outside, "this agent does not use our MCP servers")
 		}
 		if reach.Given && !reach.Deferred && c.cfg.CacheCost != nil {
 			report.CacheTokens, report.CacheUSD = c.cfg.CacheCost(id)

@@ -76,7 +76,7 @@ func TestReport(t *testing.T) {
 		r.Launched("t1", c.reach)
 		rep, outside := r.report("t1"), []string{"plugins"}
 		if c.takes == "" {
-			outside = append(outside, "this agent takes no MCP servers from us")
+			outside = append(outside, "this agent does not use our MCP servers")
 		}
 		if rep.Takes != c.takes || rep.CacheTokens != c.cacheTokens || !slices.Equal(rep.Outside, outside) {
 			t.Errorf("%+v: %q, %d tokens, %v", c, rep.Takes, rep.CacheTokens, rep.Outside)

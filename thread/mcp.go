@@ -130,7 +130,7 @@ func (s *MCPServer) Box() string {
 
 // SwitchedBy says who or what switched a server on.
 func (s *MCPServer) SwitchedBy() string {
-	by := map[MCPBy]string{MCPDefault: "by its configuration", MCPPerson: "by you", MCPOffer: "offered"}[s.By]
+	by := map[MCPBy]string{MCPDefault: "by default", MCPPerson: "by you", MCPOffer: "offered"}[s.By]
 	if by != "" && s.Why != "" {
 		by += ": "
 	}

@@ -6,6 +6,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/ui/connection"
+	"orchestrator/ui/host"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -13,7 +14,9 @@ import (
 
 // Config configures the interface.
 type Config struct {
-	Server Server
+	Server host.Server
+	// First is what was asked of the server before there was a screen; nil for nothing.
+	First *connection.First
 	// Pane is the live terminal; without one the main pane only describes the thread.
 	Pane Pane
 

@@ -166,7 +166,7 @@ func TestModeIsChosen(t *testing.T) {
 	for keys, want := range map[int]string{1: `"safe"`, 2: `"lean"`, 3: `"observe"`, 4: `"off"`, 5: `""`} {
 		on(t, world(), func(r *rig) {
 			r.keys("tab", "tab", "M")
-			r.must("how much is masked of auth-feature-a3f2?", "Now: safe, by the project's settings")
+			r.must("masking for auth-feature-a3f2", "Now: safe, by the project's settings")
 			for range keys {
 				r.keys("right")
 			}

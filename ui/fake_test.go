@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/ui/layout"
 )
 
@@ -73,7 +76,78 @@ func (s *server) find(ref string) thread.Status {
 	return thread.Status{}
 }
 
-func (s *server) List(ctx context.Context) ([]thread.Status, error) {
+// Do makes a call of the API.
+func (s *server) Do(ctx context.Context, name string, req, resp any) error {
+	do, ok := s.calling()[name]
+	if !ok {
+		return fmt.Errorf("%s is no call that the interface makes", name)
+	}
+	got, err := do(ctx, req)
+	if err == nil && resp != nil {
+		reflect.ValueOf(resp).Elem().Set(reflect.ValueOf(got))
+	}
+	return err
+}
+
+// handlers answer calls, by their names.
+type handlers map[string]func(ctx context.Context, req any) (any, error)
+
+func answer[Req, Resp any](h handlers, c api.Call[Req, Resp], f func(context.Context, Req) (Resp, error)) {
+	h[c.Name()] = func(ctx context.Context, req any) (any, error) { return f(ctx, req.(Req)) }
+}
+
+func obey[Req any](h handlers, c api.Command[Req], f func(context.Context, Req) error) {
+	h[c.Name()] = func(ctx context.Context, req any) (any, error) { return struct{}{}, f(ctx, req.(Req)) }
+}
+
+func (s *server) calling() handlers {
+	h := handlers{}
+	answer(h, api.List, s.List)
+	answer(h, api.Why, s.Why)
+	answer(h, api.New, s.New)
+	answer(h, api.Fork, s.Fork)
+	answer(h, api.Resume, s.Resume)
+	answer(h, api.ResumeAll, s.ResumeAll)
+	answer(h, api.Ask, s.Ask)
+	answer(h, api.Prompts, s.Prompts)
+	answer(h, api.EditPrompt, s.EditPrompt)
+	answer(h, api.CancelPrompt, s.CancelPrompt)
+	answer(h, api.AskAgain, s.AskAgain)
+	answer(h, api.AnswerOffer, s.AnswerOffer)
+	answer(h, api.Rename, s.Rename)
+	answer(h, api.SetGrants, s.SetGrants)
+	answer(h, api.Timeline, s.Timeline)
+	answer(h, api.Turn, s.Turn)
+	answer(h, api.Diff, s.Diff)
+	answer(h, api.Context, s.Context)
+	answer(h, api.ChangeContext, s.ChangeContext)
+	answer(h, api.Rewind, s.Rewind)
+	answer(h, api.Find, s.Find)
+	answer(h, api.Merge, s.Merge)
+	answer(h, api.MergeContinue, s.MergeContinue)
+	answer(h, api.Push, s.Push)
+	answer(h, api.Export, s.Export)
+	answer(h, api.Import, s.Import)
+	answer(h, api.Collect, s.Collect)
+	answer(h, api.Agents, s.Agents)
+	answer(h, api.MCP, s.MCP)
+	answer(h, api.MCPDetail, s.MCPDetail)
+	answer(h, api.SwitchMCP, s.SwitchMCP)
+	answer(h, api.ActMCP, s.ActMCP)
+	obey(h, api.Seen, s.Seen)
+	obey(h, api.StopAgent, s.StopAgent)
+	obey(h, api.Pin, s.Pin)
+	obey(h, api.Archive, s.Archive)
+	obey(h, api.Unarchive, s.Unarchive)
+	obey(h, api.Abandon, s.Abandon)
+	obey(h, api.Delete, s.Delete)
+	obey(h, api.Undelete, s.Undelete)
+	obey(h, api.MergeAbort, s.MergeAbort)
+	obey(h, api.SetOffers, s.SetOffers)
+	return h
+}
+
+func (s *server) List(ctx context.Context, _ api.None) ([]thread.Status, error) {
 	if s.lists != nil {
 		select {
 		case <-s.lists:
@@ -83,7 +157,9 @@ func (s *server) List(ctx context.Context) ([]thread.Status, error) {
 	}
 	return s.threads, nil
 }
-func (s *server) Events(ctx context.Context) (<-chan thread.Event, error) {
+
+// Stream opens the only stream that the interface asks for: that of all events.
+func (s *server) Stream(ctx context.Context, _, _ string, _ any) (<-chan thread.Event, error) {
 	out := make(chan thread.Event)
 	in := s.events
 	go func() {
@@ -103,8 +179,8 @@ func (s *server) Events(ctx context.Context) (<-chan thread.Event, error) {
 	}()
 	return out, nil
 }
-func (s *server) Why(context.Context, string) (thread.StateReport, error) { return s.report, nil }
-func (s *server) Seen(_ context.Context, ref string) error                { s.note("seen %s", ref); return s.err }
+func (s *server) Why(context.Context, api.Ref) (thread.StateReport, error) { return s.report, nil }
+func (s *server) Seen(_ context.Context, q api.Ref) error                  { s.note("seen %s", q.Thread); return s.err }
 func (s *server) New(_ context.Context, r thread.NewRequest) (thread.Status, error) {
 	s.note("new %s %q %q worktree=%v %dx%d", r.Agent, r.Name, r.Prompt, r.Worktree, r.Cols, r.Rows)
 	if r.Prompt != "" {
@@ -120,105 +196,116 @@ func (s *server) Fork(_ context.Context, r thread.ForkRequest) (thread.Status, e
 	}
 	return status("forked", r.Thread, thread.StateStarting, 99), s.err
 }
-func (s *server) Resume(_ context.Context, ref string, r thread.ResumeRequest) (thread.Status, error) {
-	s.note("resume %s %dx%d handOver=%v", ref, r.Cols, r.Rows, r.HandOver)
-	t := s.find(ref)
+func (s *server) Resume(_ context.Context, r api.ResumeRequest) (thread.Status, error) {
+	s.note("resume %s %dx%d handOver=%v", r.Thread, r.Cols, r.Rows, r.HandOver)
+	t := s.find(r.Thread)
 	t.State.State = thread.StateStarting
 	t.Execution = &thread.Execution{ID: "new"}
 	return t, s.err
 }
-func (s *server) ResumeAll(context.Context, int, int) ([]thread.Status, error) {
+func (s *server) ResumeAll(context.Context, api.ResumeRequest) ([]thread.Status, error) {
 	s.note("resume all")
 	return s.resumed, s.err
 }
-func (s *server) StopAgent(_ context.Context, ref string) error { s.note("stop %s", ref); return s.err }
-func (s *server) Ask(_ context.Context, ref string, r thread.AskRequest) (thread.Prompt, error) {
-	s.note("send %s %q lines=%v", ref, r.Text, r.Lines)
-	p := thread.Prompt{ID: "p-new", Thread: thread.ID(ref), Text: r.Text, State: thread.PromptOpen}
-	if s.find(ref).State.State == thread.StateWorking {
+func (s *server) StopAgent(_ context.Context, q api.Ref) error {
+	s.note("stop %s", q.Thread)
+	return s.err
+}
+func (s *server) Ask(_ context.Context, r api.AskRequest) (thread.Prompt, error) {
+	s.note("send %s %q lines=%v", r.Thread, r.Text, r.Lines)
+	p := thread.Prompt{ID: "p-new", Thread: thread.ID(r.Thread), Text: r.Text, State: thread.PromptOpen}
+	if s.find(r.Thread).State.State == thread.StateWorking {
 		p.State, p.Reason = thread.PromptQueued, "its agent works"
 	}
 	return p, s.err
 }
-func (s *server) Prompts(_ context.Context, ref string, _ bool) ([]thread.Prompt, error) {
-	s.note("prompts %s", ref)
+func (s *server) Prompts(_ context.Context, q api.PromptsRequest) ([]thread.Prompt, error) {
+	s.note("prompts %s", q.Thread)
 	return s.prompts, nil
 }
-func (s *server) EditPrompt(_ context.Context, id thread.PromptID, text string) (thread.Prompt, error) {
-	s.note("edit %s %q", id, text)
-	return thread.Prompt{ID: id, State: thread.PromptQueued, Text: text}, s.err
+func (s *server) EditPrompt(_ context.Context, q api.EditRequest) (thread.Prompt, error) {
+	s.note("edit %s %q", q.ID, q.Text)
+	return thread.Prompt{ID: q.ID, State: thread.PromptQueued, Text: q.Text}, s.err
 }
-func (s *server) CancelPrompt(_ context.Context, id thread.PromptID) (thread.Prompt, error) {
-	s.note("withdraw %s", id)
-	return thread.Prompt{ID: id, State: thread.PromptCancelled}, s.err
+func (s *server) CancelPrompt(_ context.Context, q api.PromptRef) (thread.Prompt, error) {
+	s.note("withdraw %s", q.ID)
+	return thread.Prompt{ID: q.ID, State: thread.PromptCancelled}, s.err
 }
-func (s *server) AskAgain(_ context.Context, id thread.PromptID) (thread.Prompt, error) {
-	s.note("again %s", id)
-	return thread.Prompt{ID: "p-again", Thread: "auth-feature-a3f2", Again: id, State: thread.PromptOpen}, s.err
+func (s *server) AskAgain(_ context.Context, q api.PromptRef) (thread.Prompt, error) {
+	s.note("again %s", q.ID)
+	return thread.Prompt{ID: "p-again", Thread: "auth-feature-a3f2", Again: q.ID, State: thread.PromptOpen}, s.err
 }
-func (s *server) AnswerOffer(_ context.Context, id, answer string) (thread.Status, error) {
-	s.note("offer %s %s", id, answer)
+func (s *server) AnswerOffer(_ context.Context, q api.OfferAnswer) (thread.Status, error) {
+	s.note("offer %s %s", q.Offer, q.Answer)
 	return thread.Status{}, s.err
 }
-func (s *server) Rename(_ context.Context, ref, name string) (thread.Status, error) {
-	s.note("rename %s %s", ref, name)
+func (s *server) Rename(_ context.Context, q api.RenameRequest) (thread.Status, error) {
+	s.note("rename %s %s", q.Thread, q.Name)
 	return thread.Status{}, s.err
 }
-func (s *server) Pin(_ context.Context, ref string, on bool) error {
-	s.note("pin %s %v", ref, on)
+func (s *server) Pin(_ context.Context, q api.PinRequest) error {
+	s.note("pin %s %v", q.Thread, q.On)
 	return s.err
 }
-func (s *server) Archive(_ context.Context, ref string) error {
-	s.note("archive %s", ref)
+func (s *server) Archive(_ context.Context, q api.Ref) error {
+	s.note("archive %s", q.Thread)
 	return s.err
 }
-func (s *server) Unarchive(_ context.Context, ref string) error {
-	s.note("unarchive %s", ref)
+func (s *server) Unarchive(_ context.Context, q api.Ref) error {
+	s.note("unarchive %s", q.Thread)
 	return s.err
 }
-func (s *server) Grant(_ context.Context, ref string, add, remove []thread.Grant) error {
-	s.note("grant %s +%v -%v", ref, add, remove)
+func (s *server) SetGrants(_ context.Context, q api.GrantsRequest) (api.ThreadGrants, error) {
+	s.note("grant %s +%v -%v", q.Thread, q.Add, q.Remove)
+	return api.ThreadGrants{}, s.err
+}
+func (s *server) Abandon(_ context.Context, q api.AbandonRequest) error {
+	s.note("abandon %s %q", q.Thread, q.Reason)
 	return s.err
 }
-func (s *server) Abandon(_ context.Context, ref, why string) error {
-	s.note("abandon %s %q", ref, why)
+func (s *server) Delete(_ context.Context, q api.Ref) error {
+	s.note("delete %s", q.Thread)
 	return s.err
 }
-func (s *server) Delete(_ context.Context, ref string) error { s.note("delete %s", ref); return s.err }
-func (s *server) Undelete(_ context.Context, ref string) error {
-	s.note("undelete %s", ref)
+func (s *server) Undelete(_ context.Context, q api.Ref) error {
+	s.note("undelete %s", q.Thread)
 	return s.err
 }
-func (s *server) Timeline(_ context.Context, ref string, p thread.Page) ([]thread.Checkpoint, error) {
+func (s *server) Timeline(_ context.Context, q api.TimelineRequest) ([]thread.Checkpoint, error) {
 	var out []thread.Checkpoint
 	for _, c := range s.checkpoints {
-		if (c.Rewound || c.Kind == thread.KindPrompt) && !p.All {
+		if (c.Rewound || c.Kind == thread.KindPrompt) && !q.Page.All {
 			continue
 		}
-		if p.Before == 0 || int64(c.Turn) < p.Before {
+		if q.Page.Before == 0 || int64(c.Turn) < q.Page.Before {
 			out = append(out, c)
 		}
 	}
 	return out, nil
 }
-func (s *server) Turn(context.Context, string, string) ([]thread.Entry, error) { return s.entries, nil }
+func (s *server) Turn(context.Context, api.TurnRequest) ([]thread.Entry, error) {
+	return s.entries, nil
+}
 func (s *server) Diff(_ context.Context, r thread.DiffRequest) ([]thread.FileDiff, error) {
 	s.note("diff %s %s..%s", r.Thread, r.From, r.To)
 	return s.files, nil
 }
-func (s *server) Context(_ context.Context, ref string) (thread.ContextReport, error) {
-	s.note("context %s", ref)
+func (s *server) Context(_ context.Context, q api.Ref) (thread.ContextReport, error) {
+	s.note("context %s", q.Thread)
 	r := s.context
-	r.Thread = thread.ID(ref)
+	r.Thread = thread.ID(q.Thread)
 	return r, s.err
 }
-func (s *server) Retrieve(_ context.Context, token string, most int64) ([]byte, error) {
+
+// Download returns staged data, the only data that the interface asks for.
+func (s *server) Download(_ context.Context, _ string, req any) (io.ReadCloser, error) {
+	token := req.(api.RetrieveRequest).Token
 	s.note("retrieve %s", token)
 	data, ok := s.staged[token]
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", token, thread.ErrNotFound)
 	}
-	return []byte(data[:min(int64(len(data)), most)]), nil
+	return io.NopCloser(strings.NewReader(data)), nil
 }
 func (s *server) ChangeContext(_ context.Context, c thread.ContextChange) (thread.ContextReport, error) {
 	mode := "-"
@@ -244,8 +331,8 @@ func (s *server) Rewind(_ context.Context, r thread.RewindRequest) (thread.Rewin
 	s.note("rewind %s to %s files=%v conversation=%v", r.Thread, r.At, r.Files, r.Conversation)
 	return thread.RewindReport{Safety: "safe", Turn: 2}, s.err
 }
-func (s *server) Find(_ context.Context, q string, _ int) ([]thread.Hit, error) {
-	s.note("find %q", q)
+func (s *server) Find(_ context.Context, q api.FindRequest) ([]thread.Hit, error) {
+	s.note("find %q", q.Query)
 	return s.hits, nil
 }
 func (s *server) Merge(_ context.Context, r thread.MergeRequest) (thread.MergeReport, error) {
@@ -261,16 +348,16 @@ func (s *server) Merge(_ context.Context, r thread.MergeRequest) (thread.MergeRe
 	report.Committed = s.dirty
 	return report, s.err
 }
-func (s *server) MergeContinue(_ context.Context, ref string) (thread.MergeReport, error) {
-	s.note("continue %s", ref)
+func (s *server) MergeContinue(_ context.Context, q api.Ref) (thread.MergeReport, error) {
+	s.note("continue %s", q.Thread)
 	return s.merge, s.err
 }
-func (s *server) MergeAbort(_ context.Context, ref string) error {
-	s.note("abort %s", ref)
+func (s *server) MergeAbort(_ context.Context, q api.Ref) error {
+	s.note("abort %s", q.Thread)
 	return s.err
 }
-func (s *server) SetOffers(_ context.Context, mode thread.OfferMode) error {
-	s.note("offers %s", mode)
+func (s *server) SetOffers(_ context.Context, q api.OffersRequest) error {
+	s.note("offers %s", q.Mode)
 	return s.err
 }
 func (s *server) Push(_ context.Context, r thread.PushRequest) (thread.PushReport, error) {
@@ -281,19 +368,19 @@ func (s *server) Push(_ context.Context, r thread.PushRequest) (thread.PushRepor
 	}
 	return report, s.err
 }
-func (s *server) Export(_ context.Context, r thread.TransferRequest) (thread.Status, error) {
+func (s *server) Export(_ context.Context, r thread.TransferRequest) (thread.Exported, error) {
 	s.note("export %s to %s files=%v", r.Thread, r.File, !r.NoFiles)
-	return thread.Status{}, s.err
+	return thread.Exported{}, s.err
 }
-func (s *server) Import(_ context.Context, r thread.TransferRequest) (thread.Status, error) {
+func (s *server) Import(_ context.Context, r thread.TransferRequest) (thread.Imported, error) {
 	s.note("import %s", r.File)
-	return status("brought", "", thread.StateExited, 99), s.err
+	return thread.Imported{Status: status("brought", "", thread.StateExited, 99)}, s.err
 }
 func (s *server) Collect(_ context.Context, r thread.CollectRequest) (thread.Collected, error) {
 	s.note("collect dry=%v", r.DryRun)
 	return thread.Collected{Threads: []thread.Dropped{{Name: "old-one-77aa", Bytes: 2048, Why: "archived 40 days ago"}}, Freed: 2048}, s.err
 }
-func (s *server) Agents(context.Context) ([]thread.AgentInfo, error) { return s.agents, nil }
+func (s *server) Agents(context.Context, api.None) ([]thread.AgentInfo, error) { return s.agents, nil }
 func (s *server) MCP(ctx context.Context, q thread.MCPQuery) (thread.MCPReport, error) {
 	s.mu.Lock()
 	s.mcpAsked = append(s.mcpAsked, q.Thread)

@@ -209,7 +209,7 @@ func TestBurstOfNumbers(t *testing.T) {
 			if s := r.m.tree.Selected(); s.ID != "refresh-d4e5" || r.m.dialogs.Open() || r.pane.focus {
 				t.Errorf("%q: %s is selected, a dialog is open: %v", text, s.ID, r.m.dialogs.Open())
 			}
-			r.must("Text ignored")
+			r.must("Keys ignored")
 		})
 	}
 }
@@ -226,7 +226,7 @@ func TestBurst(t *testing.T) {
 		if s := r.m.tree.Selected(); s.ID != "auth-feature-a3f2" || r.m.dialogs.Open() || r.pane.focus {
 			t.Errorf("%s is selected, a dialog is open: %v", s.ID, r.m.dialogs.Open())
 		}
-		r.must("Text ignored; enter to type into the agent")
+		r.must("Keys ignored; enter types into the agent")
 		if n := len(r.m.host.Notices.All()); n != 1 {
 			t.Errorf("it is told %d times", n)
 		}
@@ -285,7 +285,7 @@ func TestSwitch(t *testing.T) {
 			if r.pane.focus || r.m.dialogs.Open() || len(r.pane.keys) != 1 || len(harmed(r.srv.calls)) > 0 {
 				t.Errorf("the rest went to %q, %q, a dialog is open: %v", r.pane.keys, r.srv.calls, r.m.dialogs.Open())
 			}
-			r.must("Text ignored")
+			r.must("Keys ignored")
 			r.wait(2 * typing.Pause)
 			r.keys("enter", "x")
 			if !r.pane.focus || r.pane.keys[len(r.pane.keys)-1] != "x" {
@@ -318,7 +318,7 @@ func TestQuitIsNoPartOfAText(t *testing.T) {
 			r.text(string(c))
 			r.wait(100 * time.Millisecond)
 		}
-		r.must("Text ignored; q quits when typed alone")
+		r.must("Keys ignored; q quits when typed alone")
 		if r.quit || r.m.dialogs.Open() || r.pane.focus {
 			t.Errorf("quit %v, a dialog is open %v, the agent has the keys %v", r.quit, r.m.dialogs.Open(), r.pane.focus)
 		}
@@ -385,7 +385,7 @@ func TestUndoNamesWhatItUndoes(t *testing.T) {
 		r.keys("d", "right", "enter")
 		r.m.tree.Select("auth-feature-a3f2")
 		r.keys("e")
-		r.must("It cannot be undone from here")
+		r.must("only git revert can undo")
 		r.keys("right", "enter")
 		r.keys("u")
 		r.must("undo: finish auth-feature-a3f2", "cannot be undone from here", "revert -m 1 0123456789ab",

@@ -22,7 +22,7 @@ func TestMerge(t *testing.T) {
 	on(t, world(), func(r *rig) {
 		r.keys("M")
 		r.mustAsk("merge auth-feature-a3f2 dry=true finish=false")
-		r.must("1 conflict to resolve", "[ Merge and finish ]", "cannot be undone from here")
+		r.must("1 conflict to resolve", "[ Merge and finish ]", "only git revert can undo")
 		r.keys("right", "enter")
 		r.mustAsk("merge auth-feature-a3f2 dry=false finish=false")
 		r.must("merge stopped: 1 conflict", "✗ parse.go", "[ Abort merge ]")
@@ -91,7 +91,7 @@ func TestCommitAndMerge(t *testing.T) {
 	play(t, srv, 120, 36, nil, func(r *rig) {
 		stage(r)
 		r.keys("M")
-		r.must("are in the way", "notes ␛[31m.txt", "[ Commit and merge ]", "[ Commit, merge and finish ]")
+		r.must("has uncommitted changes", "notes ␛[31m.txt", "[ Commit and merge ]", "[ Commit, merge and finish ]")
 		r.keys("enter")
 		if srv.asked("merge auth-feature-a3f2 dry=false") {
 			t.Error("enter alone merges")

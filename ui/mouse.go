@@ -8,9 +8,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// wheelStep is how many lines a notch of the wheel scrolls.
-const wheelStep = 3
-
 // mouse routes a mouse event to what is under the pointer.
 func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	at := msg.Mouse()
@@ -92,7 +89,7 @@ func onEdge(main layout.Box, x, y int) bool {
 }
 
 func (m *Model) wheel(b boxes, at tea.Mouse) {
-	n := wheelStep
+	n := layout.WheelLines
 	switch at.Button {
 	case tea.MouseWheelUp:
 		n = -n
@@ -103,7 +100,7 @@ func (m *Model) wheel(b boxes, at tea.Mouse) {
 	m.screen.stale = true
 	switch {
 	case b.side.Contains(at.X, at.Y):
-		m.tree.Move(n / wheelStep)
+		m.tree.Move(n / layout.WheelLines)
 	case !b.inner.Contains(at.X, at.Y):
 	default:
 		m.views.Scroll(n)

@@ -52,7 +52,7 @@ func New(cfg Config) *Model {
 	m.screen.stale = true
 	var err error
 	m.keys, err = intent.NewTable(cfg.Keys)
-	m.host = host.New(m, m.keys, cfg.Clock, cfg.After)
+	m.host = host.New(m, cfg.Server, m.keys, cfg.Clock, cfg.After)
 	m.host.Threads, m.dialogs = m.tree, m.host.Dialogs
 	if err != nil {
 		m.host.Notices.Add(host.Notice{Level: thread.LevelError, Text: err.Error(), At: cfg.Clock()})
@@ -74,41 +74,42 @@ func New(cfg Config) *Model {
 
 // addFeatures adds all features, and passes each one what it needs of another.
 func (m *Model) addFeatures() {
-	h, srv := m.host, m.cfg.Server
-	m.agents = agents.New(h, srv, func() tea.Cmd { return m.start.Demo() })
-	m.start = start.New(h, srv, start.Config{
+	h := m.host
+	m.agents = agents.New(h, func() tea.Cmd { return m.start.Demo() })
+	m.start = start.New(h, start.Config{
 		Folder: cmp.Or(m.cfg.Folder, m.cfg.Project), Git: m.cfg.Git, Agent: m.cfg.Agent, Agents: m.agents.Known,
 	})
-	m.offers = offer.New(h, srv)
-	m.resumes = resume.New(h, srv)
-	m.prompts = prompts.New(h, srv)
-	m.servers = servers.New(h, srv)
-	m.search = search.New(h, srv, m.visit)
-	life := lifecycle.New(h, srv)
-	forks := fork.New(h, srv, fork.Config{Git: m.cfg.Git, Agents: m.agents.Known, Offer: m.offers.Fork})
-	rewinds := rewind.New(h, srv, func(id thread.ID) tea.Cmd { return m.views.Rewound(id) })
+	m.offers = offer.New(h)
+	m.resumes = resume.New(h)
+	m.prompts = prompts.New(h)
+	m.servers = servers.New(h)
+	m.search = search.New(h, m.visit)
+	life := lifecycle.New(h)
+	forks := fork.New(h, fork.Config{Git: m.cfg.Git, Agents: m.agents.Known, Offer: m.offers.Fork})
+	rewinds := rewind.New(h, func(id thread.ID) tea.Cmd { return m.views.Rewound(id) })
 	edit := editor.New(h, editor.Config{Command: m.cfg.Editor,
 		Leave: func() { m.suspendPane(true) }, Return: func() { m.suspendPane(false) },
 		After: func() tea.Cmd { return m.views.Reload() }})
-	m.views = views.New(h, srv, views.Actions{Fork: forks.Open, Rewind: rewinds.Open, Edit: edit.Open,
+	m.views = views.New(h, views.Actions{Fork: forks.Open, Rewind: rewinds.Open, Edit: edit.Open,
 		Prompts: m.prompts.Open})
-	merge.Register(h, srv, life.Archive)
+	merge.Register(h, life.Archive)
 	undo.Register(h)
 	help.Register(h, m.cfg.Version, m.scopes)
 	palette.Register(h, palette.Config{Scopes: m.scopes, Do: func(a intent.Action) tea.Cmd { return m.do(a) },
 		Visit: func(id thread.ID) tea.Cmd { return m.visit(thread.Hit{Thread: id}) }})
 	messages.Register(h)
-	grants.Register(h, srv)
-	why.Register(h, srv, m.offers.Fork)
-	publish.Register(h, srv)
-	transfer.Register(h, srv, m.cfg.Project)
-	retention.Register(h, srv)
+	grants.Register(h)
+	why.Register(h, m.offers.Fork)
+	publish.Register(h)
+	transfer.Register(h, m.cfg.Project)
+	retention.Register(h)
 }
 
 // connect configures the connection to the server.
 func (m *Model) connect() {
-	m.conn = connection.New(m.host, m.cfg.Server, connection.Config{
-		Version: m.cfg.Version, Outdated: m.cfg.Outdated, StartServer: m.cfg.StartServer, Restart: m.cfg.Restart,
+	m.conn = connection.New(m.host, connection.Config{
+		First: m.cfg.First, Version: m.cfg.Version, Outdated: m.cfg.Outdated,
+		StartServer: m.cfg.StartServer, Restart: m.cfg.Restart,
 		Event: m.apply,
 		Soon:  func() tea.Cmd { return m.screen.drawSoon(m.cfg) },
 		Back: func() {
@@ -116,7 +117,7 @@ func (m *Model) connect() {
 			m.servers.Changed("")
 		},
 		Interrupted: func() { m.resumes.Offer() },
-		First: func() {
+		Listed: func() {
 			if open := m.follow.PendingFocus(); open != "" {
 				m.tree.Select(open)
 			}

@@ -1,57 +1,12 @@
 package ui
 
 import (
-	"context"
-
 	"orchestrator/thread"
-	"orchestrator/ui/agents"
-	"orchestrator/ui/connection"
-	"orchestrator/ui/fork"
-	"orchestrator/ui/grants"
 	"orchestrator/ui/layout"
-	"orchestrator/ui/lifecycle"
-	"orchestrator/ui/merge"
-	"orchestrator/ui/offer"
-	"orchestrator/ui/prompts"
-	"orchestrator/ui/publish"
-	"orchestrator/ui/resume"
-	"orchestrator/ui/retention"
-	"orchestrator/ui/rewind"
-	"orchestrator/ui/search"
-	"orchestrator/ui/servers"
-	"orchestrator/ui/start"
-	"orchestrator/ui/transfer"
-	"orchestrator/ui/views"
-	"orchestrator/ui/why"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 )
-
-// Server is everything that the interface and its features need from the server. Threads are referred to by id, name or
-// a unique prefix of the name.
-type Server interface {
-	connection.Server
-	start.Server
-	agents.Server
-	fork.Server
-	resume.Server
-	prompts.Server
-	offer.Server
-	lifecycle.Server
-	grants.Server
-	views.Server
-	rewind.Server
-	merge.Server
-	search.Server
-	why.Server
-	publish.Server
-	transfer.Server
-	retention.Server
-	servers.Server
-	// Seen reports that the user has looked at a thread.
-	Seen(ctx context.Context, ref string) error
-}
 
 // Pane is the live terminal of the selected thread. It paints its cells itself.
 type Pane interface {

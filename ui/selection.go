@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/ui/follow"
 	"orchestrator/ui/host"
 	"orchestrator/ui/tree"
@@ -94,6 +95,8 @@ func (m *Model) looked(msg lookedMsg) tea.Cmd {
 	}
 	// Do not report a failure: it is tried again at the next look.
 	return host.Call(m.host, host.Quick,
-		func(ctx context.Context) (struct{}, error) { return struct{}{}, m.cfg.Server.Seen(ctx, string(msg.id)) },
+		func(ctx context.Context) (struct{}, error) {
+			return struct{}{}, api.Seen.Do(ctx, m.host.Server, api.Ref{Thread: string(msg.id)})
+		},
 		func(struct{}, error) tea.Cmd { return nil })
 }

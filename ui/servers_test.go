@@ -499,7 +499,7 @@ func TestServersAreRestartedAndSignedInAfterAsking(t *testing.T) {
 		r.mustAsk("mcp login sentry for auth-feature-a3f2")
 		r.keys("esc")
 		r.servers("evil", "r")
-		r.must("evil is not accepted: nothing of it runs")
+		r.must("evil is not accepted and does not run")
 	})
 }
 
@@ -645,7 +645,7 @@ func TestTextDoesNotSwitch(t *testing.T) {
 			if srv.asked("switch mcp") || srv.asked("mcp ") {
 				t.Errorf("%q leads to %q", text, srv.calls)
 			}
-			r.must("Text ignored: a dialog is open")
+			r.must("Keys ignored: a dialog is open")
 		})
 	}
 }

@@ -113,7 +113,7 @@ func (r *reader) all() (manifest, error) {
 			return manifest{}, fmt.Errorf("no %s: the file is truncated: %w", nameManifest, thread.ErrInvalid)
 		}
 		if err != nil && len(r.entries) == 0 {
-			return manifest{}, fmt.Errorf("not an exported archive, or truncated: %w", err)
+			return manifest{}, fmt.Errorf("not an exported archive of orchestrator, or truncated: %w", err)
 		}
 		if err != nil {
 			return manifest{}, fmt.Errorf("after %d entries: %w", len(r.entries), err)

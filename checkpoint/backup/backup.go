@@ -264,7 +264,7 @@ func (r Restore) unpack(in io.Reader) (about About, parts []part, err error) {
 		case errors.Is(err, io.EOF):
 			return bad("checksums missing: the file is truncated")
 		case err != nil && len(sums) == 0:
-			return bad("not a backup, or truncated: %w", err)
+			return bad("not a backup of orchestrator, or truncated: %w", err)
 		case err != nil:
 			return bad("after %d entries: %w", len(sums), err)
 		}

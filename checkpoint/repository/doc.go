@@ -1,4 +1,4 @@
-// Package repository is a person's git repository as we reach it: how git is run on it, its refs, objects and
+// Package repository is a person's git repository as we access it: how git is run on it, its refs, objects and
 // worktrees, and our state and our journals for it. Package git runs the program itself.
 //
 // Guarantees:

@@ -34,7 +34,7 @@ func (s *Store) Take(ctx context.Context, id thread.ID, dir string, prev *thread
 		return thread.Snapshot{}, fmt.Errorf("take snapshot: %w", err)
 	}
 	defer unlock()
-	leave, ok := s.taking.Acquire(ctx.Done())
+	leave, ok := s.taking.Acquire(ctx)
 	if !ok {
 		return thread.Snapshot{}, fmt.Errorf("take snapshot: %w", context.Cause(ctx))
 	}

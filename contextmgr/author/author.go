@@ -45,7 +45,7 @@ func (m Model) Write(ctx context.Context, d summary.Draft) (summary.Written, err
 	case e.Status >= 300:
 		return w, fmt.Errorf("write a summary: the provider answers with status %d", e.Status)
 	case e.Interrupted:
-		return w, errors.New("write a summary: the answer broke off")
+		return w, errors.New("write a summary: the answer was cut off")
 	case len(e.Tools) > 0:
 		return w, fmt.Errorf("write a summary: the model calls %s instead", e.Tools[0])
 	case len(w.Text) > mostText:

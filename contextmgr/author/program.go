@@ -39,7 +39,7 @@ func (p Program) Write(ctx context.Context, d summary.Draft) (summary.Written, e
 	err := cmd.Run()
 	switch {
 	case out.full, said.full:
-		err = fmt.Errorf("it writes more than %s", thread.Bytes(mostText))
+		err = fmt.Errorf("it wrote more than %s", thread.Bytes(mostText))
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
 	case err == nil && strings.TrimSpace(out.text.String()) == "":

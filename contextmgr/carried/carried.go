@@ -32,7 +32,7 @@ func ReadDescription[T any](in *bufio.Reader, most uint64) (description T, err e
 		return description, err
 	}
 	if err != nil || size > most {
-		return description, fmt.Errorf("no size of at most %d bytes: %w", most, thread.ErrInvalid)
+		return description, fmt.Errorf("it does not begin with a size of at most %d bytes: %w", most, thread.ErrInvalid)
 	}
 	raw, err := io.ReadAll(io.LimitReader(in, int64(size))) // what is not there takes no memory
 	if err != nil || uint64(len(raw)) < size {

@@ -32,12 +32,12 @@ func (r *request) full() (refusal string) {
 		return ""
 	}
 	share := thread.Percent(float64(size) * 100 / float64(window))
-	how := fmt.Sprintf("the context has %s of %s tokens (%s)", thread.Tokens(size), thread.Tokens(window), share)
+	how := fmt.Sprintf("the context is %s full (%s of %s tokens)", share, thread.Tokens(size), thread.Tokens(window))
 	refuses := ask == policy.AskFork && !c.window.exceeded && r.cfg.WayOut != nil && (!r.inTurn() || size >= window) && r.sure()
 	if refuses && c.refused.again(r.scan, r.cfg.Now()) {
 		return c.refused.why
 	}
-	c.warn(r.outgoing, "full", how+": have the agent compact it, or fork the thread with a summary")
+	c.warn(r.outgoing, "full", how+": have the agent compact it, have older turns summarised, or fork the thread")
 	if !refuses {
 		return ""
 	}

@@ -32,10 +32,10 @@ func (m *Masker) Report(id thread.ID) (thread.ContextReport, error) {
 	case before != nil:
 		c.settings = c.inForce()
 		r.Model, r.Window, r.Tokens, r.Masked = before.Model, before.Window, before.Tokens, before.Masked
-		r.Reason = "from before the restart, " + before.At.Local().Format("Jan 2 15:04") + ": the next request tells how it is now"
+		r.Reason = "from before the restart, " + before.At.Local().Format("Jan 2 15:04") + ": the next request brings it up to date"
 	default:
 		c.settings = c.inForce()
-		r.Reason = "no request since the server started"
+		r.Reason = "no request since the server started: the next prompt fills this in"
 		return r, nil
 	}
 	r.Parts = c.latest.picture.parts()

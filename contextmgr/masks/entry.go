@@ -66,7 +66,7 @@ func (c *checking) entry(e exported) error {
 	var err error
 	switch {
 	case kinds != 1 || e.Path != "" && e.Mask == nil && e.Summary == nil || e.Home != "" && e.Mask == nil:
-		return fmt.Errorf("it is not one thing: %w", thread.ErrInvalid)
+		return fmt.Errorf("it is not exactly one kind of entry: %w", thread.ErrInvalid)
 	case e.Home != "" && !c.beside.has(e.Home):
 		err = fmt.Errorf("the content of %.20q is that of another thread: %w", e.Mask.Token, thread.ErrInvalid)
 	case e.Mask != nil:
@@ -100,7 +100,7 @@ func (c *checking) mask(m Mask, path string) error {
 	case m.Home != "" || m.Names != "" || m.Bytes > maxImported || len(m.Stub) > maxStub ||
 		len(m.Token.Digits()) != thread.TokenDigits ||
 		len(m.ID) > maxWord || len(m.Tool) > maxWord || len(m.Reason) > maxWord:
-		return fmt.Errorf("%s has what no export has: %w", m.Token, thread.ErrInvalid)
+		return fmt.Errorf("%s has a value that no export has: %w", m.Token, thread.ErrInvalid)
 	case path != "" && (len(path) > maxOldPath || !filepath.IsAbs(path) || !strings.HasSuffix(path, end) ||
 		!strings.Contains(m.Stub, path)):
 		return fmt.Errorf("%s has the path %.80q: %w", m.Token, path, thread.ErrInvalid)

@@ -331,8 +331,8 @@ func TestHostileImport(t *testing.T) {
 		t.Fatalf("the good one that the bad ones are made of: %v", err)
 	}
 	for name, c := range map[string]struct{ stream, says string }{
-		"no size":                 {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "no size"},
-		"a large head":            {string(binary.AppendUvarint(nil, 1<<40)), "no size"},
+		"no size":                 {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "begin with a size"},
+		"a large head":            {string(binary.AppendUvarint(nil, 1<<40)), "begin with a size"},
 		"half a head":             {good[:20], "ends early"},
 		"half a content":          {maskEntry("xyz")[:len(maskEntry("xyz"))-1], "ends after"},
 		"a huge content":          {maskEntry("x", `"bytes":1`, `"bytes":200000000`), "no export has"},
@@ -354,9 +354,9 @@ func TestHostileImport(t *testing.T) {
 		"a path not there":        {maskEntry("x", `"path":"/x/`, `"path":"/y/`), "path"},
 		"an unknown field":        {maskEntry("x", `"id":"i"`, `"id":"i","file":"/etc/passwd"`), "unknown field"},
 		"two values":              {entry(`{"pin":"p"}{"pin":"q"}`, ""), "more than one"},
-		"nothing":                 {entry(`{}`, ""), "not one thing"},
-		"two things":              {entry(`{"pin":"p","mode":"lean"}`, ""), "not one thing"},
-		"a pin's path":            {entry(`{"pin":"p","path":"/x/outputs/a1b2c3d4.txt"}`, ""), "not one thing"},
+		"nothing":                 {entry(`{}`, ""), "exactly one kind"},
+		"two things":              {entry(`{"pin":"p","mode":"lean"}`, ""), "exactly one kind"},
+		"a pin's path":            {entry(`{"pin":"p","path":"/x/outputs/a1b2c3d4.txt"}`, ""), "exactly one kind"},
 		"an unknown mode":         {entry(`{"mode":"everything"}`, ""), "mode"},
 		"a mask at the end":       {entry(`{"pin":"p"}`, "") + good, "after other"},
 		"a summary twice":         {strings.Repeat(entry(`{"summary":{"id":"s","first":"`+strings.Repeat("0", 64)+`","last":"`+strings.Repeat("0", 64)+`","items":1,"text":"x","tokens":1,"replaced":1}}`, ""), 2), "summary"},

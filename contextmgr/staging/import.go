@@ -159,7 +159,7 @@ func (e exported) check() error {
 	sum, err := hex.DecodeString(e.SHA256)
 	if err != nil || len(sum) != sha256.Size || e.Bytes < 0 || e.Bytes > maxCarried ||
 		!slices.Contains(thread.DataKinds(), e.Kind) || e.Seconds <= 0 || e.Seconds > int64(thread.MaxTTL/time.Second) {
-		return fmt.Errorf("%s has what no export has: %w", e.Token, thread.ErrInvalid)
+		return fmt.Errorf("%s has a value that no export has: %w", e.Token, thread.ErrInvalid)
 	}
 	return e.request("").Check()
 }

@@ -185,8 +185,8 @@ func TestHostileImport(t *testing.T) {
 		many.WriteString(entry("", "a1b2c3d4", fmt.Sprintf("%08x", i)))
 	}
 	for name, c := range map[string]struct{ stream, says string }{
-		"no size":                 {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "no size"},
-		"a large head":            {string(binary.AppendUvarint(nil, 1<<40)), "no size"},
+		"no size":                 {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "begin with a size"},
+		"a large head":            {string(binary.AppendUvarint(nil, 1<<40)), "begin with a size"},
 		"half a head":             {entry("x")[:20], "ends early"},
 		"half of the data":        {strings.TrimSuffix(entry("xyz"), "z"), "ends early"},
 		"a wrong hash":            {strings.TrimSuffix(entry("x"), "x") + "y", "SHA-256"},

@@ -49,7 +49,7 @@ func newPlan(s Sent, all []masks.Summary) (plan, error) {
 	p.sum = masks.Summary{First: its.hash(p.from), Last: its.hash(p.to - 1), Items: p.to - p.from, At: s.At}
 	p.sum.ID = name(p.sum)
 	if slices.ContainsFunc(all, func(sum masks.Summary) bool { return sum.ID == p.sum.ID && sum.Text != "" }) {
-		return p, fmt.Errorf("they have a summary: %w", errNothing)
+		return p, fmt.Errorf("they already have a summary: %w", errNothing)
 	}
 	turns := s.Scanner.Turns(s.Scan.Request.Items)
 	for p.turns < len(turns) && turns[p.turns] < p.to {

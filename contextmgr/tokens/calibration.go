@@ -34,7 +34,7 @@ type Calibration struct {
 func OpenCalibration(folder *private.Folder, log *slog.Logger) *Calibration {
 	c := &Calibration{folder: folder, learned: newLearned()}
 	if err := c.read(); err != nil {
-		log.Warn("read the calibration of token counts; it is learned again", "err", err)
+		log.Warn("read the calibration of token counts: it will be learned again", "err", err)
 	}
 	c.keeper = newKeeper("the calibration of token counts", log, c.write)
 	return c

@@ -211,7 +211,7 @@ func (c *Counts) read() {
 		r, err = decodeCounts(b, recent.put)
 	}
 	if err != nil {
-		c.log.Warn("read token counts; they are counted again", "err", err)
+		c.log.Warn("read token counts: they will be counted again", "err", err)
 		return
 	}
 	c.mu.Lock()

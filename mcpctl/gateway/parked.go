@@ -39,7 +39,7 @@ func (c *call) parkable(ctx context.Context, server string, replaced object) (js
 		answer, ok := answers[inputKey]
 		if !ok {
 			p.cancel()
-			return nil, rpc.Errorf(rpc.CodeInvalidParams, "the answer %q is missing in inputResponses", inputKey)
+			return nil, rpc.Errorf(rpc.CodeInvalidParams, "inputResponses has no answer %q", inputKey)
 		}
 		p.out.set(c.out)
 		p.answer <- outcome{result: answer}

@@ -323,7 +323,7 @@ func (s *session) attribute() (*call, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.calls) == 0 {
-		return nil, rpc.Errorf(rpc.CodeInvalidRequest, "nobody is there to be asked: no call is under way")
+		return nil, rpc.Errorf(rpc.CodeInvalidRequest, "there is nobody to ask: no call is under way")
 	}
 	threads := make(map[thread.ID]bool)
 	for _, k := range s.calls {
@@ -331,7 +331,7 @@ func (s *session) attribute() (*call, error) {
 	}
 	if len(threads) > 1 {
 		s.serial = true
-		return nil, rpc.Errorf(rpc.CodeInvalidRequest, "several calls are under way: it is not known who is to be asked")
+		return nil, rpc.Errorf(rpc.CodeInvalidRequest, "several calls are under way: it is not known whom to ask")
 	}
 	return s.calls[len(s.calls)-1], nil
 }

@@ -307,7 +307,7 @@ func (p *parser) word() error {
 	}
 	if !json.Valid(p.text[begin:p.at]) {
 		p.at = begin
-		return p.fail("no number, true, false or null, but it begins with %s", p.shown()) // it may be a secret
+		return p.fail("expected a number, true, false or null, found %s", p.shown()) // it may be a secret
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func (c *callback) serve(w http.ResponseWriter, r *http.Request) {
 	c.mu.Unlock()
 	known := state != "" && subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(state)) == 1
 	if r.Method != http.MethodGet || r.URL.Path != "/callback" || r.Host != c.on.Addr().String() || !known {
-		http.Error(w, "This is not the answer that is waited for.", http.StatusBadRequest)
+		http.Error(w, "This is not the answer that orchestrator is waiting for.", http.StatusBadRequest)
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")

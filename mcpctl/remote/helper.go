@@ -43,11 +43,11 @@ func (h helper) run(ctx context.Context) (map[string]string, error) {
 	case err != nil:
 		return nil, err
 	case printed.full:
-		return nil, fmt.Errorf("it prints more than %d bytes", maxPrinted)
+		return nil, fmt.Errorf("it printed more than %d bytes", maxPrinted)
 	}
 	var headers map[string]string
 	if json.Unmarshal(printed.content, &headers) != nil || headers == nil {
-		return nil, errors.New("it prints no JSON object of strings")
+		return nil, errors.New("it did not print a JSON object of strings")
 	}
 	return headers, nil
 }

@@ -60,12 +60,25 @@ func (c Call[Req, Resp]) Do(ctx context.Context, d Doer, req Req) (Resp, error) 
 	return resp, err
 }
 
+// On returns the call with its request, to be made later.
+func (c Call[Req, Resp]) On(d Doer, req Req) func(context.Context) (Resp, error) {
+	return func(ctx context.Context) (Resp, error) { return c.Do(ctx, d, req) }
+}
+
+// Command returns the operation for whom its response does not matter.
+func (c Call[Req, Resp]) Command() Command[Req] { return Command[Req](c) }
+
 // Name returns the operation's name.
 func (c Command[Req]) Name() string { return string(c) }
 
 // Do sends the command.
 func (c Command[Req]) Do(ctx context.Context, d Doer, req Req) error {
 	return d.Do(ctx, string(c), req, nil)
+}
+
+// On returns the command with its request, to be sent later.
+func (c Command[Req]) On(d Doer, req Req) func(context.Context) error {
+	return func(ctx context.Context) error { return c.Do(ctx, d, req) }
 }
 
 // Name returns the operation's name.

@@ -73,7 +73,7 @@ func (l *run) works(ctx context.Context) bool {
 		case <-tick.C:
 		case <-limit.C:
 			return true
-		case <-l.work.closing:
+		case <-l.work.closing.Done():
 			return true
 		case <-ctx.Done():
 			return true

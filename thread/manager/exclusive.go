@@ -43,7 +43,7 @@ func (e *exclusive) take(ctx context.Context, what string, threads ...thread.ID)
 			return nil, fmt.Errorf("wait for %s: %w", e.holder(), context.Cause(ctx))
 		case <-look.C:
 			if waits := e.waits(); waits != "" {
-				return nil, thread.Hint(fmt.Errorf("%s is not done, it waits for %s: %w", e.holder(), waits, thread.ErrBusy),
+				return nil, thread.Hint(fmt.Errorf("%s has not finished: it is waiting for %s: %w", e.holder(), waits, thread.ErrBusy),
 					"answer that program, or end that verb with ctrl+c")
 			}
 		}
@@ -76,7 +76,7 @@ func (e *exclusive) free(id thread.ID) error {
 	defer e.mu.Unlock()
 	for _, busy := range e.threads {
 		if busy == id {
-			return thread.Hint(fmt.Errorf("%s is not done: %w", e.what, thread.ErrBusy), "wait for it, or end that verb with ctrl+c")
+			return thread.Hint(fmt.Errorf("%s has not finished: %w", e.what, thread.ErrBusy), "wait for it, or end that verb with ctrl+c")
 		}
 	}
 	return nil

@@ -108,7 +108,7 @@ func (m *Lifecycle) Rename(ctx context.Context, ref, name string) (thread.Status
 	title := thread.Titled(name)
 	if title == "" && thread.Slug(name) == thread.Slug("") &&
 		!strings.EqualFold(strings.TrimSpace(name), thread.Slug("")) {
-		return thread.Status{}, thread.Hint(fmt.Errorf("name %q has no letters or digits: %w", name, thread.ErrInvalid),
+		return thread.Status{}, thread.Hint(fmt.Errorf("a name needs a letter or a digit, but %q has none: %w", name, thread.ErrInvalid),
 			"use letters and digits, in any script")
 	}
 	err = l.live.do(ctx, func(ctx context.Context) error {
@@ -245,7 +245,7 @@ func (m *Lifecycle) SetUp(ctx context.Context, ref string) (thread.Status, error
 	t := l.live.thread()
 	switch info, err := os.Stat(t.Worktree.Path); {
 	case t.Worktree.Path == "" || m.cfg.Setup == nil:
-		return thread.Status{}, fmt.Errorf("set up %s: it has no worktree: %w", t.Name, thread.ErrRefused)
+		return thread.Status{}, fmt.Errorf("%s has no worktree to set up: %w", t.Name, thread.ErrRefused)
 	case err != nil || !info.IsDir():
 		return thread.Status{}, thread.Hint(
 			fmt.Errorf("set up %s: worktree %s: %w", t.Name, t.Worktree.Path, thread.ErrNotFound),

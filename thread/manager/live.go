@@ -208,7 +208,7 @@ func (l *liveThread) later(wait time.Duration, step func()) {
 		select {
 		case <-t.C:
 			l.enqueue(step)
-		case <-l.work.closing:
+		case <-l.work.closing.Done():
 		}
 	}()
 }

@@ -90,7 +90,7 @@ func (w *work) whileWaited(ctx context.Context) (git context.Context, end contex
 		select {
 		case <-ctx.Done():
 			cancel(errGone)
-		case <-w.closing:
+		case <-w.closing.Done():
 			time.AfterFunc(closeGrace, func() { cancel(errClosed) })
 		case <-waited.Done():
 		}
@@ -107,8 +107,8 @@ func (m *Merges) mergeTarget(
 		return mergeIntent{}, nil, thread.ErrNoRepository
 	}
 	if t.Worktree.Path == "" {
-		return mergeIntent{}, nil, thread.Hint(fmt.Errorf("it has no worktree of its own: %w", thread.ErrRefused),
-			"its work is already in "+t.Dir)
+		return mergeIntent{}, nil, thread.Hint(fmt.Errorf("there is nothing to merge: %w", thread.ErrRefused),
+			"it has no worktree of its own: its work is already in "+t.Dir)
 	}
 	in := mergeIntent{Dir: m.cfg.Project, Branch: t.Worktree.Branch, Finish: r.Finish, Commit: r.CommitInto}
 	if in.Tell, in.Ask, err = m.noteMode(r.Note); err != nil {

@@ -69,7 +69,7 @@ func (l *run) interruptPrompts(ctx context.Context, why string, itself bool) {
 		if p, known := l.typist.outbox.Prompt(p.ID); known && p.State == thread.PromptOpen {
 			e, why := outbox.Stopped, why
 			if itself && p.Turn == 0 && turns.Command(p.Text) {
-				e, why = outbox.Taken, endedWith
+				e, why = outbox.Taken, outbox.EndedWith
 			}
 			l.typist.put(ctx, l.typist.after(p, e, why)) //nolint:errcheck // logged; the outbox has it
 		}

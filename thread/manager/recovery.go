@@ -334,8 +334,7 @@ func (m *recovery) checkKept() {
 	}
 	go func() {
 		defer m.work.done()
-		ctx, cancel := m.work.untilClosing()
-		defer cancel()
+		ctx := m.work.closing
 		begin := time.NewTimer(checkAfter)
 		defer begin.Stop()
 		select {

@@ -57,8 +57,7 @@ func (l *run) runSetup(store func(context.Context, func(*thread.Thread) error) e
 		return nil
 	}
 	defer l.work.done()
-	ctx, cancel := l.work.untilClosing()
-	defer cancel()
+	ctx := l.work.closing
 	failpoint.Hit("thread.setup.begun")
 	err := l.cfg.Setup.SetUp(ctx, l.live.thread(), l.notices.about(l.live.id))
 	if err != nil && ctx.Err() != nil {
@@ -87,9 +86,7 @@ func (l *run) tearDown(t thread.Thread) (undone string) {
 		return ""
 	}
 	defer l.work.done()
-	ctx, cancel := l.work.untilClosing()
-	defer cancel()
-	if err := l.cfg.Setup.TearDown(ctx, t, l.notices.about(t.ID)); err != nil {
+	if err := l.cfg.Setup.TearDown(l.work.closing, t, l.notices.about(t.ID)); err != nil {
 		return plaintext.Cut(secret.Redact(err.Error()), 1000)
 	}
 	return ""

@@ -48,11 +48,8 @@ func (l *run) start(ctx context.Context, r launchRequest) error {
 		return thread.Hint(fmt.Errorf("start %s: it is archived: %w", t.Name, thread.ErrRefused), "restore it first")
 	case l.setupRunning():
 		return fmt.Errorf("start %s: %w", t.Name, errSettingUp)
-	}
-	select {
-	case <-l.work.closing:
+	case l.work.closes():
 		return errClosed
-	default:
 	}
 	release, err := l.starts.take()
 	if err != nil {

@@ -86,7 +86,7 @@ func (l *typist) wake() {
 // became ready. outbox.mu is held.
 func (l *typist) look() {
 	s, p := l.mayType()
-	if s == nil || l.outbox.Typer.Phase() == outbox.Waiting {
+	if s == nil {
 		return
 	}
 	if leave, ok := l.slots.TryAcquire(); ok {
@@ -96,14 +96,14 @@ func (l *typist) look() {
 	if !l.work.begin() {
 		return
 	}
-	l.outbox.Typer.Wait()
+	l.outbox.Wait()
 	l.wait("waiting for prompts of other threads to be typed")
 	go func() {
 		defer l.work.done()
 		leave, ok := l.slots.Acquire(l.work.closing)
 		l.outbox.mu.Lock()
 		defer l.outbox.mu.Unlock()
-		l.outbox.Typer.StopWaiting()
+		l.outbox.Waited()
 		if !ok {
 			return
 		}
@@ -204,9 +204,8 @@ func (l *typist) typeNow(s thread.Session, p thread.Prompt, leave func()) {
 		leave()
 		return // the next start finds it
 	}
-	d.Typer.Begin(p.ID)
 	l.live.mu.Lock()
-	d.Begin(p.ID, l.live.requests.Begun())
+	d.Type(p.ID, l.live.requests.Begun())
 	l.live.mu.Unlock()
 	l.wait("")
 	go func() {
@@ -226,17 +225,8 @@ func (l *typist) awaitServers() {
 	if l.cfg.MCP == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(l.work.ctx, serversLimit)
+	ctx, cancel := context.WithTimeout(l.work.closing, serversLimit)
 	defer cancel()
-	stop := make(chan struct{})
-	defer close(stop)
-	go func() {
-		select {
-		case <-l.work.closing:
-			cancel()
-		case <-stop:
-		}
-	}()
 	l.cfg.MCP.Ready(ctx, l.live.id)
 }
 
@@ -263,25 +253,18 @@ func (l *typist) typed(s thread.Session, id thread.PromptID, err error) {
 	d := &l.outbox
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	again := d.Typer.End()
 	l.live.mu.Lock()
-	same, silent := l.live.session == s, l.live.visibility == notVisible
-	blind := l.live.visibility.requestsAlone()
+	gone, sees := l.live.session != s, l.live.visibility
 	l.live.mu.Unlock()
-	if (err == nil || errors.Is(err, thread.ErrNoReaction)) && same {
-		d.Prime("")
-	}
-	later := false
-	if p, known := d.Prompt(id); known && p.State == thread.PromptTyping {
-		p, later = l.typedAs(p, err, silent, blind)
-		l.put(l.work.ctx, p) //nolint:errcheck // logged; the outbox has it
+	end := d.Typed(id, err, outbox.Reader{Gone: gone, Silent: sees == notVisible, Blind: sees.requestsAlone()})
+	if end.Event != "" {
+		l.notSent(end, err)
+		l.put(l.work.ctx, l.after(end.Prompt, end.Event, end.Reason)) //nolint:errcheck // logged; the outbox has it
 	}
 	switch {
-	case errors.Is(err, errClosed), errors.Is(err, thread.ErrNotRunning):
-		if same || s == nil {
-			return // the next start reports it
-		}
-	case later && !again:
+	case errors.Is(err, thread.ErrNotRunning) && (!gone || s == nil):
+		return // the next start reports it
+	case end.Later:
 		l.live.later(retryAfter, l.wake)
 		return
 	}
@@ -289,56 +272,21 @@ func (l *typist) typed(s thread.Session, id thread.PromptID, err error) {
 	l.wake()
 }
 
-// typedAs returns a prompt after it was typed or not; later is set if it is to be retried. Nothing reports the answers
-// of a silent program, and only its requests show what a blind one does.
-func (l *typist) typedAs(p thread.Prompt, err error, silent, blind bool) (_ thread.Prompt, later bool) {
+// notSent tells of a first prompt that has to wait, and of one that was not sent at all.
+func (l *typist) notSent(end outbox.Ending, err error) {
+	name := l.live.thread().DisplayName()
 	switch {
-	case errors.Is(err, thread.ErrNoReaction) && blind:
-		return l.after(p, outbox.Taken, thread.ErrNoReaction.Error()), false
-	case errors.Is(err, thread.ErrNoReaction):
-		return l.after(p, outbox.Typed, thread.ErrNoReaction.Error()), false
-	case err == nil && silent:
-		return l.after(p, outbox.Taken, "typed; this program does not report its answers"), false
-	case err == nil:
-		return l.after(p, outbox.Typed, ""), false
-	case errors.Is(err, thread.ErrSent) && errors.Is(err, thread.ErrNotRunning) && turns.Command(p.Text):
-		return l.after(p, outbox.Taken, endedWith), false
-	case errors.Is(err, thread.ErrSent):
-		return l.after(p, outbox.Stopped, "the agent ended before it answered"), false
-	case errors.Is(err, errClosed), errors.Is(err, thread.ErrNotRunning):
-		return l.after(p, outbox.Postponed, "the agent exited before it was typed"), false
-	case !errors.Is(err, thread.ErrTyped) && (errors.Is(err, thread.ErrApproval) || errors.Is(err, thread.ErrBusy)):
-		reason := plaintext.FirstLine(err.Error())
-		if later := (*thread.NotReadyError)(nil); errors.As(err, &later) {
-			reason = later.Reason
-		}
-		if p.From == thread.FromFirst {
-			l.notices.post(l.live.id, thread.LevelInfo, "%s: the first prompt will be sent when the agent is ready: %s",
-				l.live.thread().DisplayName(), reason)
-		}
-		return l.after(p, outbox.Postponed, reason), true
-	default:
-		l.notices.post(l.live.id, thread.LevelWarn, "%s: prompt %s was not sent: %v", l.live.thread().DisplayName(), p.ID, err)
-		return l.after(p, outbox.Refused, plaintext.FirstLine(err.Error())), false
+	case end.Event == outbox.Postponed && end.Prompt.From == thread.FromFirst && !errors.Is(err, thread.ErrNotRunning):
+		l.notices.post(l.live.id, thread.LevelInfo, "%s: the first prompt will be sent when the agent is ready: %s", name, end.Reason)
+	case end.Event == outbox.Refused:
+		l.notices.post(l.live.id, thread.LevelWarn, "%s: prompt %s was not sent: %v", name, end.Prompt.ID, err)
 	}
 }
 
-// endedWith is the reason of a command that ended its agent.
-const endedWith = "the agent ended with it"
-
 // send gives a prompt to an agent. The end of the server interrupts it: errClosed.
 func (l *typist) send(s thread.Session, text string) error {
-	ctx, cancel := context.WithTimeout(l.work.ctx, sendTimeout)
+	ctx, cancel := context.WithTimeout(l.work.closing, sendTimeout)
 	defer cancel()
-	ctx, over := context.WithCancelCause(ctx)
-	defer over(nil)
-	go func() {
-		select {
-		case <-l.work.closing:
-			over(errClosed)
-		case <-ctx.Done():
-		}
-	}()
 	err := s.Send(ctx, text)
 	if err != nil && errors.Is(context.Cause(ctx), errClosed) {
 		if errors.Is(err, thread.ErrSent) {

@@ -13,7 +13,8 @@ import (
 type work struct {
 	ctx     context.Context // of steps and background work; cancelled when Close stops waiting
 	cancel  context.CancelFunc
-	closing chan struct{} // closed when Close begins
+	closing context.Context // ends with the cause errClosed when Close begins; for slow work that nothing depends on
+	close   context.CancelCauseFunc
 	drained chan struct{} // closed when nothing is running any more, after Close began
 
 	mu    sync.Mutex // guards the fields below
@@ -33,7 +34,8 @@ const (
 
 func newWork() *work {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &work{ctx: ctx, cancel: cancel, closing: make(chan struct{}), drained: make(chan struct{})}
+	closing, end := context.WithCancelCause(ctx)
+	return &work{ctx: ctx, cancel: cancel, closing: closing, close: end, drained: make(chan struct{})}
 }
 
 // errClosed is returned after Close.
@@ -74,7 +76,7 @@ func (w *work) stop() bool {
 		return false
 	}
 	w.phase = stopping
-	close(w.closing)
+	w.close(errClosed)
 	return true
 }
 
@@ -114,24 +116,4 @@ func (w *work) wait(ctx context.Context) error {
 }
 
 // closes reports whether the server is about to stop.
-func (w *work) closes() bool {
-	select {
-	case <-w.closing:
-		return true
-	default:
-		return false
-	}
-}
-
-// untilClosing returns a context that ends when Close begins, for slow work that nothing depends on.
-func (w *work) untilClosing() (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(w.ctx)
-	go func() { // ends with the context
-		select {
-		case <-w.closing:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, cancel
-}
+func (w *work) closes() bool { return w.closing.Err() != nil }

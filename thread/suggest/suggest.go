@@ -46,7 +46,7 @@ type Offer struct {
 
 // Full says why a fork is offered when so many percent of the context are used.
 func Full(share float64) string {
-	return fmt.Sprintf("the context is %.0f%% full: a fork continues with a summary in a new context", share)
+	return fmt.Sprintf("the context is %.0f%% full: continue in a fresh fork with a summary", share)
 }
 
 // Consider returns the offer that the rules make, if any.

@@ -3,9 +3,8 @@
 package agents
 
 import (
-	"context"
-
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
@@ -14,15 +13,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what the feature needs from the server.
-type Server interface {
-	Agents(context.Context) ([]thread.AgentInfo, error)
-}
-
 // Feature lists the agents.
 type Feature struct {
 	*host.Host
-	srv     Server
 	demo    func() tea.Cmd // starts the demo agent
 	known   []thread.AgentInfo
 	listed  bool // the threads are loaded
@@ -30,8 +23,8 @@ type Feature struct {
 }
 
 // New adds the feature to a host.
-func New(h *host.Host, srv Server, demo func() tea.Cmd) *Feature {
-	f := &Feature{Host: h, srv: srv, demo: demo}
+func New(h *host.Host, demo func() tea.Cmd) *Feature {
+	f := &Feature{Host: h, demo: demo}
 	h.Actions.On(intent.Agents, func() tea.Cmd {
 		h.Dialogs.Push(dialog.NewText("agents", lines(f.known, true)))
 		return f.Load()
@@ -44,14 +37,15 @@ func (f *Feature) Known() []thread.AgentInfo { return f.known }
 
 // Load loads the agents.
 func (f *Feature) Load() tea.Cmd {
-	return host.Call(f.Host, host.Quick, f.srv.Agents, func(agents []thread.AgentInfo, err error) tea.Cmd {
-		if err != nil {
-			return f.Fail("list the agents", err)
-		}
-		f.known = agents
-		f.greet()
-		return nil
-	})
+	return host.Call(f.Host, host.Quick, api.Agents.On(f.Server, api.None{}),
+		func(agents []thread.AgentInfo, err error) tea.Cmd {
+			if err != nil {
+				return f.Fail("list the agents", err)
+			}
+			f.known = agents
+			f.greet()
+			return nil
+		})
 }
 
 // Listed tells the feature that the threads are loaded.

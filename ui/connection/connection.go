@@ -22,6 +22,9 @@ type offer struct{ gen int }
 
 // Config configures a connection.
 type Config struct {
+	// First is what was asked for before there was a screen; nil for nothing.
+	First *First
+
 	Version string // of this program
 	// Outdated is the version of the server if it runs another build.
 	Outdated string
@@ -33,8 +36,8 @@ type Config struct {
 	// Event handles an event, Soon schedules a redraw after some.
 	Event func(thread.Event) tea.Cmd
 	Soon  func() tea.Cmd
-	// First is called when the threads are first listed, Back when the server is back.
-	First, Back func()
+	// Listed is called when the threads are first listed, Back when the server is back.
+	Listed, Back func()
 	// Interrupted shows which agents can be resumed.
 	Interrupted func()
 }
@@ -59,8 +62,8 @@ type Feature struct {
 }
 
 // New adds the feature to a host.
-func New(h *host.Host, srv Server, cfg Config) *Feature {
-	f := &Feature{Host: h, cfg: cfg, stream: stream{srv: srv}, outdated: cfg.Outdated}
+func New(h *host.Host, cfg Config) *Feature {
+	f := &Feature{Host: h, cfg: cfg, stream: stream{srv: h.Server, first: cfg.First}, outdated: cfg.Outdated}
 	h.Actions.On(intent.Restart, f.openRestart)
 	return f
 }
@@ -173,7 +176,7 @@ func (f *Feature) Disconnected(err error) tea.Cmd {
 	}
 	if f.tries == AskAfter && f.cfg.StartServer != nil && !f.restarting {
 		f.asking = dialog.NewAsk("the server is not running",
-			dialog.Plain("It exited or was stopped, and its agents with it. Completed answers are saved.",
+			dialog.Plain("It has stopped, and so have its agents. Completed answers are saved.",
 				"Start it again to see which threads can be resumed."),
 			dialog.Choice{Label: "Start server", Result: host.Do(f.startServer), Preset: true}, dialog.Cancel("Wait"))
 		f.Dialogs.Push(f.asking)
@@ -225,7 +228,7 @@ func (f *Feature) list(msg Listed) tea.Cmd {
 	}
 	if !f.listed {
 		f.listed = true
-		f.cfg.First()
+		f.cfg.Listed()
 		cmd = tea.Batch(cmd, f.sayOutdated())
 	}
 	return cmd

@@ -23,13 +23,6 @@ const (
 	batch = 512
 )
 
-// Server is what the connection needs from the server.
-type Server interface {
-	List(context.Context) ([]thread.Status, error)
-	// Events returns a stream of events from now on; it is closed with the context.
-	Events(context.Context) (<-chan thread.Event, error)
-}
-
 // Messages of the stream. They carry its generation: late messages of an old stream are dropped.
 type (
 	// Subscribed starts a stream of events.
@@ -58,7 +51,8 @@ type (
 
 // stream is the stream of events.
 type stream struct {
-	srv    Server
+	srv    host.Server
+	first  *First // until it is used
 	events <-chan thread.Event
 	seq    int64
 	gen    int
@@ -67,9 +61,14 @@ type stream struct {
 // subscribe opens the stream; the list is requested once it is open, so that nothing is missed.
 func (s *stream) subscribe(ctx context.Context) tea.Cmd {
 	s.gen++
-	gen, srv := s.gen, s.srv
+	gen, open := s.gen, openEvents(ctx, s.srv)
+	if gen > 1 {
+		s.first = nil
+	} else if s.first != nil {
+		open = s.first.events
+	}
 	return func() tea.Msg {
-		events, err := srv.Events(ctx)
+		events, err := open()
 		return Subscribed{gen, events, err}
 	}
 }
@@ -100,11 +99,12 @@ func (s *stream) next() tea.Cmd {
 }
 
 func (s *stream) list(ctx context.Context) tea.Cmd {
-	since, srv := s.seq, s.srv
+	since, list := s.seq, listThreads(ctx, s.srv)
+	if s.first != nil {
+		list, s.first = s.first.list, nil
+	}
 	return func() tea.Msg {
-		ctx, cancel := context.WithTimeout(ctx, host.Quick)
-		defer cancel()
-		all, err := srv.List(ctx)
+		all, err := list()
 		return Listed{all, since, err}
 	}
 }

@@ -54,11 +54,11 @@ func restartLines(outdated, version string, threads []*thread.Status) []dialog.L
 		body = append(body, dialog.Line{Text: "No agents are running."})
 	} else {
 		body = append(body,
-			dialog.Line{Text: plain.Count(run, "agent") + " will be stopped and then resumed."})
+			dialog.Line{Text: plain.Count(run, "agent") + " will be stopped and resumed."})
 	}
 	if work > 0 {
 		body = append(body,
-			dialog.Line{Text: plain.Count(work, "agent") + " working: unfinished turns are lost, and their prompts are not sent again by themselves.", Tok: theme.Warn})
+			dialog.Line{Text: plain.Count(work, "agent") + " working: unfinished turns are lost, and their prompts are not sent again automatically.", Tok: theme.Warn})
 	}
 	return body
 }

@@ -151,7 +151,7 @@ func (m *Model) drawEmpty(c *layout.Canvas, b layout.Box, th *theme.Theme, s *th
 func (m *Model) empty(s *thread.Status) (string, theme.Token) {
 	switch {
 	case s.Launch.NoGateway:
-		return "This thread was started without the gateway: what fills its context is not seen, and nothing is masked.",
+		return "This thread was started without the gateway: its context cannot be shown, and nothing is masked.",
 			theme.Muted
 	case s.Aside != "":
 		return "Not through the gateway: nothing can be masked. " + plain.Line(s.Aside), theme.Muted
@@ -160,7 +160,7 @@ func (m *Model) empty(s *thread.Status) (string, theme.Token) {
 	case !m.known:
 		return "…", theme.Muted
 	case s.Around, s.Gauge.Source == "transcript":
-		return "Its requests go directly to the provider: what fills its context is not seen, and nothing is masked.",
+		return "Its requests go directly to the provider: its context cannot be shown, and nothing is masked.",
 			theme.Muted
 	default:
 		return "Send a prompt: the context is read from the next request.", theme.Muted

@@ -2,9 +2,8 @@
 package fork
 
 import (
-	"context"
-
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/thread/suggest"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
@@ -12,11 +11,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 )
-
-// Server is what the feature needs from the server.
-type Server interface {
-	Fork(context.Context, thread.ForkRequest) (thread.Status, error)
-}
 
 // Config configures the feature.
 type Config struct {
@@ -29,13 +23,12 @@ type Config struct {
 // Feature forks threads.
 type Feature struct {
 	*host.Host
-	srv Server
 	cfg Config
 }
 
 // New adds the feature to a host.
-func New(h *host.Host, srv Server, cfg Config) *Feature {
-	f := &Feature{Host: h, srv: srv, cfg: cfg}
+func New(h *host.Host, cfg Config) *Feature {
+	f := &Feature{Host: h, cfg: cfg}
 	h.Actions.OnThread(intent.Fork, func(*thread.Status) tea.Cmd {
 		f.Open(host.Point{Text: "newest turn"})
 		return nil
@@ -77,6 +70,5 @@ func (f *Feature) ask(req thread.ForkRequest) tea.Cmd {
 
 func (f *Feature) fork(req thread.ForkRequest) tea.Cmd {
 	req.Cols, req.Rows = f.Screen.PaneSize()
-	return tea.Batch(f.Notify(thread.LevelInfo, "Forking …"), f.Start("fork", "forked", false,
-		func(ctx context.Context) (thread.Status, error) { return f.srv.Fork(ctx, req) }))
+	return tea.Batch(f.Notify(thread.LevelInfo, "Forking …"), f.Start("fork", "forked", false, api.Fork.On(f.Server, req)))
 }

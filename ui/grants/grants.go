@@ -2,11 +2,11 @@
 package grants
 
 import (
-	"context"
 	"slices"
 	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/thread/grant"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
@@ -15,20 +15,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what the feature needs from the server.
-type Server interface {
-	Grant(ctx context.Context, ref string, add, remove []thread.Grant) error
-}
-
 // Feature changes grants.
 type Feature struct {
 	*host.Host
-	srv Server
 }
 
 // Register adds the feature to a host.
-func Register(h *host.Host, srv Server) {
-	f := &Feature{h, srv}
+func Register(h *host.Host) {
+	f := &Feature{h}
 	h.Actions.OnThread(intent.Grants, f.open)
 }
 
@@ -67,5 +61,5 @@ func (f *Feature) change(id thread.ID, add, remove []thread.Grant) tea.Cmd {
 		parts = append(parts, "removed "+grant.Format(remove))
 	}
 	return f.Change("change grants", "Grants of "+f.Name(id)+": "+strings.Join(parts, ", "),
-		func(ctx context.Context) error { return f.srv.Grant(ctx, string(id), add, remove) }, nil)
+		api.SetGrants.Command().On(f.Server, api.GrantsRequest{Thread: string(id), Add: add, Remove: remove}), nil)
 }

@@ -1,5 +1,5 @@
-// Package host has what the features of the interface share: the threads, the dialogs, the notices, undo, and turning
-// calls to the server into commands. A feature registers the actions that it handles, and its dialogs end with
+// Package host contains what the features of the interface share: the threads, the dialogs, the notices, undo, and
+// turning calls to the server into commands. A feature registers the actions that it handles, and its dialogs end with
 // functions to run, so that neither the root nor another feature needs to know it.
 //
 // I/O happens only inside commands, and their results are handled in Update, so nothing needs a lock.
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/plain"
@@ -33,9 +34,17 @@ type Screen interface {
 	NotStarted()
 }
 
+// Server makes calls of package api: a client. Threads are named by id, name or a unique prefix of the name.
+type Server interface {
+	api.Doer
+	api.Streamer
+	api.Downloader
+}
+
 // Host is what every feature gets.
 type Host struct {
 	Screen  Screen
+	Server  Server
 	Threads *tree.Tree
 	Dialogs *dialog.Stack
 	Keys    *intent.Table
@@ -51,8 +60,11 @@ type Host struct {
 }
 
 // New returns a host. Close cancels its calls.
-func New(screen Screen, keys *intent.Table, clock func() time.Time, after func(time.Duration, tea.Msg) tea.Cmd) *Host {
-	h := &Host{Screen: screen, Dialogs: &dialog.Stack{}, Keys: keys, Clock: clock, After: after, Actions: newRegistry()}
+func New(
+	screen Screen, server Server, keys *intent.Table, clock func() time.Time, after func(time.Duration, tea.Msg) tea.Cmd,
+) *Host {
+	h := &Host{Screen: screen, Server: server, Dialogs: &dialog.Stack{}, Keys: keys, Clock: clock, After: after,
+		Actions: newRegistry()}
 	h.ctx, h.stop = context.WithCancel(context.Background())
 	return h
 }

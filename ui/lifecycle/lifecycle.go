@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/field"
 	"orchestrator/ui/host"
@@ -16,28 +17,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what the feature needs from the server.
-type Server interface {
-	StopAgent(ctx context.Context, ref string) error
-	Resume(ctx context.Context, ref string, r thread.ResumeRequest) (thread.Status, error)
-	Rename(ctx context.Context, ref, name string) (thread.Status, error)
-	Pin(ctx context.Context, ref string, on bool) error
-	Archive(ctx context.Context, ref string) error
-	Unarchive(ctx context.Context, ref string) error
-	Abandon(ctx context.Context, ref, reason string) error
-	Delete(ctx context.Context, ref string) error
-	Undelete(ctx context.Context, ref string) error
-}
-
 // Feature manages the life of threads.
 type Feature struct {
 	*host.Host
-	srv Server
 }
 
 // New adds the feature to a host.
-func New(h *host.Host, srv Server) *Feature {
-	f := &Feature{Host: h, srv: srv}
+func New(h *host.Host) *Feature {
+	f := &Feature{Host: h}
 	h.Actions.OnThread(intent.Rename, f.openRename)
 	h.Actions.OnThread(intent.Abandon, f.openAbandon)
 	h.Actions.OnThread(intent.Pin, f.pin)
@@ -53,30 +40,28 @@ func New(h *host.Host, srv Server) *Feature {
 }
 
 func (f *Feature) pin(s *thread.Status) tea.Cmd {
-	ref, on, task := string(s.ID), !s.Pinned, "pin "
-	if !on {
+	task := "pin "
+	if s.Pinned {
 		task = "unpin "
 	}
-	return f.Change(task+s.DisplayName(), "",
-		func(ctx context.Context) error { return f.srv.Pin(ctx, ref, on) }, nil)
+	return f.Change(task+s.DisplayName(), "", api.Pin.On(f.Server, api.PinRequest{Thread: string(s.ID), On: !s.Pinned}), nil)
 }
 
 func (f *Feature) unarchive(s *thread.Status) tea.Cmd {
-	ref, name := string(s.ID), s.DisplayName()
-	return f.Change("restore "+name, name+" restored",
-		func(ctx context.Context) error { return f.srv.Unarchive(ctx, ref) }, nil)
+	name := s.DisplayName()
+	return f.Change("restore "+name, name+" restored", api.Unarchive.On(f.Server, api.Ref{Thread: string(s.ID)}), nil)
 }
 
 func (f *Feature) stop(id thread.ID) tea.Cmd {
 	name := f.Name(id)
 	return f.Begin("Stopping "+name+" …", "stop "+name, name+" stopped",
-		func(ctx context.Context) error { return f.srv.StopAgent(ctx, string(id)) }, nil)
+		api.StopAgent.On(f.Server, api.Ref{Thread: string(id)}), nil)
 }
 
 func (f *Feature) abandon(id thread.ID, reason string) tea.Cmd {
 	name := f.Name(id)
 	return f.Begin("Abandoning "+name+" …", "abandon "+name, name+" abandoned",
-		func(ctx context.Context) error { return f.srv.Abandon(ctx, string(id), reason) },
+		api.Abandon.On(f.Server, api.AbandonRequest{Thread: string(id), Reason: reason}),
 		&host.Step{What: "abandon " + name, CannotUndo: "This cannot be undone: the thread stays marked as abandoned. " +
 			"Its conversation, files and worktree are unchanged."})
 }
@@ -104,10 +89,10 @@ func (f *Feature) Archive(id thread.ID) tea.Cmd {
 	if s == nil {
 		return nil
 	}
-	srv, name := f.srv, s.DisplayName()
-	undo := f.restoreStep("archive", *s, func(now *thread.Status) bool { return !now.Archived.IsZero() }, srv.Unarchive)
+	name := s.DisplayName()
+	undo := f.restoreStep("archive", *s, func(now *thread.Status) bool { return !now.Archived.IsZero() }, api.Unarchive)
 	return f.Begin("Archiving "+name+" …", "archive "+name, name+" archived",
-		func(ctx context.Context) error { return srv.Archive(ctx, string(id)) }, &undo)
+		api.Archive.On(f.Server, api.Ref{Thread: string(id)}), &undo)
 }
 
 func (f *Feature) openDelete(s *thread.Status) tea.Cmd {
@@ -134,10 +119,10 @@ func (f *Feature) remove(id thread.ID) tea.Cmd {
 	if s == nil {
 		return nil
 	}
-	srv, name := f.srv, s.DisplayName()
-	undo := f.restoreStep("delete", *s, func(*thread.Status) bool { return false }, srv.Undelete)
+	name := s.DisplayName()
+	undo := f.restoreStep("delete", *s, func(*thread.Status) bool { return false }, api.Undelete)
 	return f.Begin("Deleting "+name+" …", "delete "+name, name+" deleted",
-		func(ctx context.Context) error { return srv.Delete(ctx, string(id)) }, &undo)
+		api.Delete.On(f.Server, api.Ref{Thread: string(id)}), &undo)
 }
 
 func (f *Feature) openStop(s *thread.Status) tea.Cmd {
@@ -177,7 +162,7 @@ func (f *Feature) confirmAbandon(id thread.ID, reason string) tea.Cmd {
 // restoreStep is the step that undoes an archive or a delete. It restores the thread and, if its agent was running,
 // offers to resume that too.
 func (f *Feature) restoreStep(
-	what string, s thread.Status, gone func(*thread.Status) bool, restore func(context.Context, string) error,
+	what string, s thread.Status, gone func(*thread.Status) bool, restore api.Command[api.Ref],
 ) host.Step {
 	ref, name, ran := string(s.ID), s.DisplayName(), host.Running(&s)
 	run := func(resume bool) func() tea.Cmd {
@@ -187,15 +172,15 @@ func (f *Feature) restoreStep(
 				done += " (" + f.Keys.KeyOf(intent.Resume) + " to resume its agent)"
 			}
 			if !resume {
-				return f.Change("restore "+name, done, func(ctx context.Context) error { return restore(ctx, ref) }, nil)
+				return f.Change("restore "+name, done, restore.On(f.Server, api.Ref{Thread: ref}), nil)
 			}
 			cols, rows := f.Screen.PaneSize()
 			return f.Start("restore "+name, "restored and resumed", false,
 				func(ctx context.Context) (thread.Status, error) {
-					if err := restore(ctx, ref); err != nil {
+					if err := restore.Do(ctx, f.Server, api.Ref{Thread: ref}); err != nil {
 						return thread.Status{}, err
 					}
-					return f.srv.Resume(ctx, ref, thread.ResumeRequest{Cols: cols, Rows: rows})
+					return api.Resume.Do(ctx, f.Server, api.ResumeRequest{Thread: ref, Cols: cols, Rows: rows})
 				})
 		}
 	}
@@ -228,18 +213,15 @@ func (f *Feature) openRename(s *thread.Status) tea.Cmd {
 
 // rename renames a thread; undo restores the old name.
 func (f *Feature) rename(id thread.ID, name string) tea.Cmd {
-	was, srv := f.Name(id), f.srv
-	return f.Change("rename "+was, "Renamed to "+name, func(ctx context.Context) error {
-		_, err := srv.Rename(ctx, string(id), name)
-		return err
-	}, &host.Step{
+	was := f.Name(id)
+	renamed := func(to string) func(context.Context) error {
+		return api.Rename.Command().On(f.Server, api.RenameRequest{Thread: string(id), Name: to})
+	}
+	return f.Change("rename "+was, "Renamed to "+name, renamed(name), &host.Step{
 		What: "rename " + was,
 		Ways: func() ([]dialog.Line, []host.Way) {
 			return dialog.Plain("Renames it back to " + was + "."), []host.Way{{Label: "Rename", Run: func() tea.Cmd {
-				return f.Change("rename "+name, "Renamed back to "+was, func(ctx context.Context) error {
-					_, err := srv.Rename(ctx, string(id), was)
-					return err
-				}, nil)
+				return f.Change("rename "+name, "Renamed back to "+was, renamed(was), nil)
 			}}}
 		},
 		Obsolete: func() string {

@@ -53,7 +53,7 @@ func (h head) lines(w, most int, key string) []styled.Line {
 // costs says what the tools take of a context, when a switch takes effect and what it costs.
 func costs(r thread.MCPReport) []styled.Span {
 	if r.None {
-		return []styled.Span{{Text: "this agent takes no MCP servers from us: nothing is started for it, and switches are kept for forks"}}
+		return []styled.Span{{Text: "this agent does not use our MCP servers: none is started for it, and switches are kept for its forks"}}
 	}
 	out := []styled.Span{
 		{Text: "on "}, {Text: tokens(r.Tokens), Tok: theme.Strong}, {Text: " of " + tokens(r.All) + " tokens"},

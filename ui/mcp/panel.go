@@ -28,7 +28,7 @@ func (p *Panel) Set(r thread.MCPReport) {
 	})
 	p.sum = "on " + tokens(r.Tokens) + " of " + tokens(r.All) + " tokens"
 	if r.None {
-		p.sum = "this agent takes none"
+		p.sum = "this agent uses none"
 	}
 	p.known, p.err = true, ""
 }

@@ -182,7 +182,7 @@ func none() []styled.Span {
 		{Text: "Configure them in .mcp.json in the project's folder, in ~/.config/orchestrator/mcp.json for all of yours, " +
 			"or in an agent's own files: ~/.claude.json, " +
 			"~/.codex/config.toml, ~/.gemini/settings.json, opencode.json."}, {},
-		{Text: "Agents get the tools of those that are switched on here. Nothing of a file that comes with the " +
+		{Text: "Agents get the tools of those that are switched on here. Nothing from a file of the " +
 			"repository runs before you have accepted it.", Tok: theme.Muted},
 	}
 }

@@ -147,7 +147,7 @@ func commands(d thread.MCPDetail) []styled.Span {
 	if len(d.Launch) == 0 {
 		return nil
 	}
-	out := []styled.Span{{}, {Text: "Exactly this is started:", Tok: theme.Heading}}
+	out := []styled.Span{{}, {Text: "It will run exactly this:", Tok: theme.Heading}}
 	for _, l := range d.Launch {
 		out = append(out, styled.Span{Text: "▸ " + plain.Exact(l), Tok: theme.Code})
 	}
@@ -197,7 +197,7 @@ func rates(d thread.MCPDetail) []styled.Span {
 	if len(d.Rates) == 0 && len(d.Pattern) == 0 {
 		return nil
 	}
-	out := []styled.Span{{}, {Text: "Switched on by these words of a prompt:", Tok: theme.Heading}}
+	out := []styled.Span{{}, {Text: "Switched on by these words in a prompt:", Tok: theme.Heading}}
 	if len(d.Rates) == 0 {
 		for _, p := range d.Pattern {
 			out = append(out, styled.Span{Text: "  " + plain.Line(p)})

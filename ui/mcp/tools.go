@@ -25,7 +25,7 @@ func (t *Tools) Set(d thread.MCPDetail) {
 	at := t.Selected()
 	t.tools, t.widest, t.some, t.known, t.err = nil, 0, false, true, ""
 	if !d.Known && len(d.List) == 0 {
-		t.err = "The tools are not known before the server is started for the first time."
+		t.err = "The tools are not known until the server has started once."
 		if !d.Accepted {
 			t.err = "The tools are not known: the server is not accepted."
 		}

@@ -109,8 +109,8 @@ func facts(s *thread.MCPServer, keys *intent.Table, now time.Time) []string {
 	add(s.Ending, "off at the end of the turn; "+key(intent.SwitchNow)+" switches it off at once")
 	add(s.Problem != "", clean(s.Problem))
 	add(s.Changed && !s.Accepted, "its command has changed since it was accepted: "+key(intent.Approve)+" shows the difference")
-	add(!s.Accepted && !s.Changed && s.Problem == "", "not accepted, nothing of it runs: "+key(intent.Approve)+
-		" shows exactly what it starts")
+	add(!s.Accepted && !s.Changed && s.Problem == "", "not accepted, and not started: "+key(intent.Approve)+
+		" shows what it would run")
 	add(s.State == "needs-auth", key(intent.SignIn)+" signs in")
 	add(s.Reason != "", clean(s.Reason))
 	add(s.Kept != "", clean(s.Kept))

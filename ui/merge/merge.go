@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
@@ -20,14 +21,13 @@ import (
 // Feature merges threads.
 type Feature struct {
 	*host.Host
-	srv Server
 	// archive archives a thread that has nothing to merge.
 	archive func(thread.ID) tea.Cmd
 }
 
 // Register adds the feature to a host.
-func Register(h *host.Host, srv Server, archive func(thread.ID) tea.Cmd) {
-	f := &Feature{Host: h, srv: srv, archive: archive}
+func Register(h *host.Host, archive func(thread.ID) tea.Cmd) {
+	f := &Feature{Host: h, archive: archive}
 	h.Actions.OnThread(intent.Merge, func(s *thread.Status) tea.Cmd { return f.open(plan{id: s.ID}) })
 	h.Actions.OnThread(intent.Finish, func(s *thread.Status) tea.Cmd { return f.open(plan{id: s.ID, finish: true}) })
 }
@@ -42,7 +42,7 @@ func (f *Feature) open(p plan) tea.Cmd {
 	d := dialog.NewAsk(verb+f.Name(p.id), dialog.Plain("Checking what would be merged …"), dialog.Cancel("Cancel")).
 		Until(f.over(p.id))
 	f.Dialogs.Push(d)
-	return host.Call(f.Host, host.Slow, func(ctx context.Context) (preview, error) { return p.preview(ctx, f.srv) },
+	return host.Call(f.Host, host.Slow, func(ctx context.Context) (preview, error) { return p.preview(ctx, f.Server) },
 		func(l preview, err error) tea.Cmd {
 			f.fill(d, l, err)
 			return nil
@@ -159,27 +159,25 @@ func (f *Feature) openNote(p plan, r thread.MergeReport) {
 
 func (f *Feature) run(p plan) tea.Cmd {
 	return tea.Batch(f.Notify(thread.LevelInfo, "Merging …"), host.Call(f.Host, host.Slow,
-		func(ctx context.Context) (thread.MergeReport, error) { return p.merge(ctx, f.srv) },
+		func(ctx context.Context) (thread.MergeReport, error) { return p.merge(ctx, f.Server) },
 		func(r thread.MergeReport, err error) tea.Cmd { return f.merged(p, r, err) }))
 }
 
 func (f *Feature) resume(id thread.ID) tea.Cmd {
 	return tea.Batch(f.Notify(thread.LevelInfo, "Merging …"), host.Call(f.Host, host.Slow,
-		func(ctx context.Context) (thread.MergeReport, error) { return f.srv.MergeContinue(ctx, string(id)) },
+		api.MergeContinue.On(f.Server, api.Ref{Thread: string(id)}),
 		func(r thread.MergeReport, err error) tea.Cmd { return f.merged(plan{id: id}, r, err) }))
 }
 
 func (f *Feature) abort(id thread.ID) tea.Cmd {
 	return f.Change("abort the merge", "Merge aborted",
-		func(ctx context.Context) error { return f.srv.MergeAbort(ctx, string(id)) }, nil)
+		api.MergeAbort.On(f.Server, api.Ref{Thread: string(id)}), nil)
 }
 
 // note sends the note about the newest merge.
 func (f *Feature) note(p plan) tea.Cmd {
-	return f.Change("send the note", "Note sent", func(ctx context.Context) error {
-		_, err := f.srv.Merge(ctx, thread.MergeRequest{Thread: string(p.id), Into: string(p.into), NoteOnly: true})
-		return err
-	}, nil)
+	r := thread.MergeRequest{Thread: string(p.id), Into: string(p.into), NoteOnly: true}
+	return f.Change("send the note", "Note sent", api.Merge.Command().On(f.Server, r), nil)
 }
 
 // merged reports what a merge did, or asks how to continue.

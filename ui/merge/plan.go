@@ -7,14 +7,8 @@ import (
 	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
-
-// Server is what the feature needs from the server.
-type Server interface {
-	Merge(context.Context, thread.MergeRequest) (thread.MergeReport, error)
-	MergeContinue(ctx context.Context, ref string) (thread.MergeReport, error)
-	MergeAbort(ctx context.Context, ref string) error
-}
 
 // plan is a merge to make: of a thread, into another one or its parent, and whether that finishes the thread. With
 // commit, uncommitted changes in the target folder are committed first.
@@ -41,13 +35,13 @@ type preview struct {
 }
 
 // preview asks the server what a merge would do.
-func (p plan) preview(ctx context.Context, srv Server) (preview, error) {
+func (p plan) preview(ctx context.Context, srv api.Doer) (preview, error) {
 	req := p.request()
 	req.DryRun = true
-	r, err := srv.Merge(ctx, req)
+	r, err := api.Merge.Do(ctx, srv, req)
 	if !p.commit && errors.Is(err, thread.ErrConflict) {
 		req.CommitInto = true
-		if with, no := srv.Merge(ctx, req); no == nil && len(with.Committed) > 0 {
+		if with, no := api.Merge.Do(ctx, srv, req); no == nil && len(with.Committed) > 0 {
 			p.commit, p.named, r, err = true, namesOf(with.Committed), with, nil
 		}
 	}
@@ -55,14 +49,14 @@ func (p plan) preview(ctx context.Context, srv Server) (preview, error) {
 }
 
 // merge asks the server to merge, unless that would commit other files than the user was told.
-func (p plan) merge(ctx context.Context, srv Server) (thread.MergeReport, error) {
+func (p plan) merge(ctx context.Context, srv api.Doer) (thread.MergeReport, error) {
 	req := p.request()
 	if p.commit {
 		look := req
 		look.DryRun = true
-		if now, err := srv.Merge(ctx, look); err != nil || namesOf(now.Committed) != p.named {
+		if now, err := api.Merge.Do(ctx, srv, look); err != nil || namesOf(now.Committed) != p.named {
 			return now, cmp.Or(err, errOthersToCommit)
 		}
 	}
-	return srv.Merge(ctx, req)
+	return api.Merge.Do(ctx, srv, req)
 }

@@ -24,8 +24,8 @@ func stoppedLines(r thread.MergeReport) []dialog.Line {
 
 // committedLines lists what is committed before a merge.
 func committedLines(r thread.MergeReport) []dialog.Line {
-	body := []dialog.Line{{Tok: theme.Warn, Text: "Uncommitted changes in " + r.Dir +
-		" are in the way. They can all be committed to " + r.Into + " first:"}}
+	body := []dialog.Line{{Tok: theme.Warn, Text: r.Dir +
+		" has uncommitted changes. All of them are committed to " + r.Into + " first:"}}
 	const most = 20
 	for i, f := range r.Committed {
 		if i == most {
@@ -75,7 +75,7 @@ func planLines(r thread.MergeReport, finish bool) []dialog.Line {
 		}
 	}
 	if !r.UpToDate {
-		add(theme.Warn, "This creates a commit on "+r.Into+". It cannot be undone from here, only with git revert.")
+		add(theme.Warn, "Creates a commit on "+r.Into+", which only git revert can undo.")
 	}
 	if finish {
 		add(theme.Muted, "Then the thread is archived. Its worktree is removed if nothing in it would be lost.")

@@ -1,24 +1,16 @@
 package offer
 
 import (
-	"context"
-
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/ui/host"
 
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what the feature needs from the server.
-type Server interface {
-	AnswerOffer(ctx context.Context, offerID, answer string) (thread.Status, error)
-	SetOffers(context.Context, thread.OfferMode) error
-}
-
 // Feature answers offers.
 type Feature struct {
 	*host.Host
-	srv Server
 	// answered has the ids of offers that were answered here: the server withdraws them a little later.
 	answered map[string]bool
 }
@@ -54,8 +46,5 @@ func (f *Feature) Current() *thread.Offer {
 // answer answers an offer, and says what was done.
 func (f *Feature) answer(task, done, id, answer string) tea.Cmd {
 	f.answered[id] = true
-	return f.Change(task, done, func(ctx context.Context) error {
-		_, err := f.srv.AnswerOffer(ctx, id, answer)
-		return err
-	}, nil)
+	return f.Change(task, done, api.AnswerOffer.Command().On(f.Server, api.OfferAnswer{Offer: id, Answer: answer}), nil)
 }

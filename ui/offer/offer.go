@@ -3,9 +3,8 @@
 package offer
 
 import (
-	"context"
-
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
@@ -15,8 +14,8 @@ import (
 )
 
 // New adds the feature to a host.
-func New(h *host.Host, srv Server) *Feature {
-	f := &Feature{Host: h, srv: srv, answered: map[string]bool{}}
+func New(h *host.Host) *Feature {
+	f := &Feature{Host: h, answered: map[string]bool{}}
 	h.Actions.On(intent.Offers, f.openModes)
 	h.Actions.OnThread(intent.OffersOff, func(*thread.Status) tea.Cmd { return f.openOff() })
 	h.Actions.OnThread(intent.TakeOffer, func(*thread.Status) tea.Cmd { return f.open() })
@@ -68,15 +67,13 @@ func (f *Feature) open() tea.Cmd {
 func (f *Feature) mode(mode thread.OfferMode) host.Do {
 	return func() tea.Cmd {
 		return f.Change("set fork offers", "Fork offers: "+string(mode),
-			func(ctx context.Context) error { return f.srv.SetOffers(ctx, mode) }, nil)
+			api.SetOffers.On(f.Server, api.OffersRequest{Mode: mode}), nil)
 	}
 }
 
 func (f *Feature) take(id string) tea.Cmd {
 	f.answered[id] = true
-	return f.Start("fork", "forked", false, func(ctx context.Context) (thread.Status, error) {
-		return f.srv.AnswerOffer(ctx, id, "take")
-	})
+	return f.Start("fork", "forked", false, api.AnswerOffer.On(f.Server, api.OfferAnswer{Offer: id, Answer: "take"}))
 }
 
 func (f *Feature) dismiss() tea.Cmd {

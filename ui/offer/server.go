@@ -30,7 +30,7 @@ func (f *Feature) openServersOff(o *thread.Offer) tea.Cmd {
 	id := o.ID
 	f.Dialogs.Push(dialog.NewAsk("offers of MCP servers", dialog.Plain(
 		"An MCP server is offered when similar tasks used it, or its description fits the prompt.",
-		"Off: none is offered any more. The patterns of servers go on to switch them on."),
+		"Off: none is offered any more. Patterns of servers still switch them on."),
 		dialog.Cancel("Cancel"), dialog.Choice{Label: "Off", Result: host.Do(func() tea.Cmd {
 			return f.answer("turn off offers of MCP servers", "Offers of MCP servers: off", id, "off")
 		})}).Until(f.answeredElsewhere(o)))

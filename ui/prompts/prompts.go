@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/field"
 	"orchestrator/ui/host"
@@ -17,20 +18,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what the feature needs from the server. A prompt is stored before it is typed.
-type Server interface {
-	Ask(ctx context.Context, ref string, r thread.AskRequest) (thread.Prompt, error)
-	// Prompts returns the newest prompts of a thread, oldest first.
-	Prompts(ctx context.Context, ref string, open bool) ([]thread.Prompt, error)
-	EditPrompt(ctx context.Context, id thread.PromptID, text string) (thread.Prompt, error)
-	CancelPrompt(ctx context.Context, id thread.PromptID) (thread.Prompt, error)
-	AskAgain(ctx context.Context, id thread.PromptID) (thread.Prompt, error)
-}
-
 // Feature sends prompts, and tracks their states.
 type Feature struct {
 	*host.Host
-	srv Server
 
 	open *dialog.Picker // the list, open or closed
 	of   thread.ID
@@ -38,8 +28,8 @@ type Feature struct {
 }
 
 // New adds the feature to a host.
-func New(h *host.Host, srv Server) *Feature {
-	f := &Feature{Host: h, srv: srv, now: map[thread.PromptID]thread.PromptState{}}
+func New(h *host.Host) *Feature {
+	f := &Feature{Host: h, now: map[thread.PromptID]thread.PromptState{}}
 	h.Actions.OnThread(intent.Send, f.openNew)
 	h.Actions.OnThread(intent.Prompts, f.Open)
 	return f
@@ -65,8 +55,7 @@ func (f *Feature) Open(s *thread.Status) tea.Cmd {
 
 func (f *Feature) load() tea.Cmd {
 	into, id := f.open, f.of
-	return host.Call(f.Host, host.Quick,
-		func(ctx context.Context) ([]thread.Prompt, error) { return f.srv.Prompts(ctx, string(id), false) },
+	return host.Call(f.Host, host.Quick, api.Prompts.On(f.Server, api.PromptsRequest{Thread: string(id)}),
 		func(list []thread.Prompt, err error) tea.Cmd {
 			f.fill(into, list, err)
 			return nil
@@ -158,29 +147,25 @@ func (f *Feature) edit(p thread.Prompt) host.Do {
 
 func (f *Feature) withdraw(id thread.PromptID) host.Do {
 	return func() tea.Cmd {
-		return f.ask("", "Prompt withdrawn",
-			func(ctx context.Context) (thread.Prompt, error) { return f.srv.CancelPrompt(ctx, id) })
+		return f.ask("", "Prompt withdrawn", api.CancelPrompt.On(f.Server, api.PromptRef{ID: id}))
 	}
 }
 
 func (f *Feature) again(id thread.PromptID) host.Do {
 	return func() tea.Cmd {
-		return f.ask("", "", func(ctx context.Context) (thread.Prompt, error) { return f.srv.AskAgain(ctx, id) })
+		return f.ask("", "", api.AskAgain.On(f.Server, api.PromptRef{ID: id}))
 	}
 }
 
 func (f *Feature) send(to thread.ID, text string) tea.Cmd {
 	s := f.Threads.Thread(to)
 	return f.TypeLines(s != nil && s.RunsLines, text, func(lines bool) tea.Cmd {
-		return f.ask(to, "", func(ctx context.Context) (thread.Prompt, error) {
-			return f.srv.Ask(ctx, string(to), thread.AskRequest{Text: text, Lines: lines})
-		})
+		return f.ask(to, "", api.Ask.On(f.Server, api.AskRequest{Thread: string(to), Text: text, Lines: lines}))
 	})
 }
 
 func (f *Feature) change(id thread.PromptID, text string) tea.Cmd {
-	return f.ask("", "Prompt updated",
-		func(ctx context.Context) (thread.Prompt, error) { return f.srv.EditPrompt(ctx, id, text) })
+	return f.ask("", "Prompt updated", api.EditPrompt.On(f.Server, api.EditRequest{ID: id, Text: text}))
 }
 
 // ask sends or changes a prompt of a thread. If it works, said is shown; "" shows the prompt's state.

@@ -2,9 +2,8 @@
 package publish
 
 import (
-	"context"
-
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
@@ -12,20 +11,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what the feature needs from the server.
-type Server interface {
-	Push(context.Context, thread.PushRequest) (thread.PushReport, error)
-}
-
 // Feature publishes threads.
 type Feature struct {
 	*host.Host
-	srv Server
 }
 
 // Register adds the feature to a host.
-func Register(h *host.Host, srv Server) {
-	f := &Feature{h, srv}
+func Register(h *host.Host) {
+	f := &Feature{h}
 	h.Actions.OnThread(intent.Push, func(s *thread.Status) tea.Cmd { return f.open(s, false) })
 	h.Actions.OnThread(intent.PR, func(s *thread.Status) tea.Cmd { return f.open(s, true) })
 }
@@ -55,8 +48,7 @@ func (f *Feature) open(s *thread.Status, pr bool) tea.Cmd {
 
 func (f *Feature) push(r thread.PushRequest) host.Do {
 	return func() tea.Cmd {
-		return tea.Batch(f.Notify(thread.LevelInfo, "Pushing …"), host.Call(f.Host, host.Slow,
-			func(ctx context.Context) (thread.PushReport, error) { return f.srv.Push(ctx, r) }, f.pushed))
+		return tea.Batch(f.Notify(thread.LevelInfo, "Pushing …"), host.Call(f.Host, host.Slow, api.Push.On(f.Server, r), f.pushed))
 	}
 }
 

@@ -2,10 +2,10 @@
 package resume
 
 import (
-	"context"
 	"fmt"
 
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
@@ -15,21 +15,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what the feature needs from the server.
-type Server interface {
-	Resume(ctx context.Context, ref string, r thread.ResumeRequest) (thread.Status, error)
-	ResumeAll(ctx context.Context, cols, rows int) ([]thread.Status, error)
-}
-
 // Feature resumes agents.
 type Feature struct {
 	*host.Host
-	srv Server
 }
 
 // New adds the feature to a host.
-func New(h *host.Host, srv Server) *Feature {
-	f := &Feature{Host: h, srv: srv}
+func New(h *host.Host) *Feature {
+	f := &Feature{Host: h}
 	h.Actions.OnThread(intent.Resume, f.resume)
 	h.Actions.OnThread(intent.Start, f.resume)
 	h.Actions.On(intent.Resumes, func() tea.Cmd {
@@ -106,16 +99,15 @@ func (f *Feature) Offer() bool {
 
 func (f *Feature) one(id thread.ID, focus, handOver bool) tea.Cmd {
 	cols, rows := f.Screen.PaneSize()
-	return f.Start("resume", "resumed", focus, func(ctx context.Context) (thread.Status, error) {
-		return f.srv.Resume(ctx, string(id), thread.ResumeRequest{Cols: cols, Rows: rows, HandOver: handOver})
-	})
+	return f.Start("resume", "resumed", focus, api.Resume.On(f.Server,
+		api.ResumeRequest{Thread: string(id), Cols: cols, Rows: rows, HandOver: handOver}))
 }
 
 // All resumes all interrupted threads.
 func (f *Feature) All() tea.Cmd {
 	cols, rows := f.Screen.PaneSize()
 	return tea.Batch(f.Notify(thread.LevelInfo, "Resuming all …"), host.Call(f.Host, host.Slow,
-		func(ctx context.Context) ([]thread.Status, error) { return f.srv.ResumeAll(ctx, cols, rows) },
+		api.ResumeAll.On(f.Server, api.ResumeRequest{Cols: cols, Rows: rows}),
 		func(all []thread.Status, err error) tea.Cmd {
 			if err != nil {
 				return f.Fail("resume all", err)

@@ -2,11 +2,11 @@
 package retention
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
@@ -16,20 +16,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what the feature needs from the server.
-type Server interface {
-	Collect(context.Context, thread.CollectRequest) (thread.Collected, error)
-}
-
 // Feature deletes old threads.
 type Feature struct {
 	*host.Host
-	srv Server
 }
 
 // Register adds the feature to a host.
-func Register(h *host.Host, srv Server) {
-	f := &Feature{h, srv}
+func Register(h *host.Host) {
+	f := &Feature{h}
 	h.Actions.On(intent.Collect, f.open)
 }
 
@@ -45,9 +39,7 @@ func (f *Feature) open() tea.Cmd {
 }
 
 func (f *Feature) collect(dry bool, then func(thread.Collected, error) tea.Cmd) tea.Cmd {
-	return host.Call(f.Host, host.Slow, func(ctx context.Context) (thread.Collected, error) {
-		return f.srv.Collect(ctx, thread.CollectRequest{DryRun: dry})
-	}, then)
+	return host.Call(f.Host, host.Slow, api.Collect.On(f.Server, thread.CollectRequest{DryRun: dry}), then)
 }
 
 // remove deletes what was shown.

@@ -3,10 +3,10 @@
 package rewind
 
 import (
-	"context"
 	"fmt"
 
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
@@ -16,23 +16,16 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what the feature needs from the server.
-type Server interface {
-	Diff(context.Context, thread.DiffRequest) ([]thread.FileDiff, error)
-	Rewind(context.Context, thread.RewindRequest) (thread.RewindReport, error)
-}
-
 // Feature rewinds threads.
 type Feature struct {
 	*host.Host
-	srv Server
 	// after refreshes what the screen shows of a thread.
 	after func(thread.ID) tea.Cmd
 }
 
 // New returns the feature.
-func New(h *host.Host, srv Server, after func(thread.ID) tea.Cmd) *Feature {
-	return &Feature{Host: h, srv: srv, after: after}
+func New(h *host.Host, after func(thread.ID) tea.Cmd) *Feature {
+	return &Feature{Host: h, after: after}
 }
 
 // plan is the turn to which a thread is rewound.
@@ -52,9 +45,8 @@ func (f *Feature) Open(id thread.CheckpointID, turn int) tea.Cmd {
 	d := dialog.NewAsk(fmt.Sprintf("rewind %s to turn %d", name, turn), dialog.Plain("Checking what would change …"),
 		dialog.Cancel("Cancel")).Until(func() string { return f.Gone(p.id, name) })
 	f.Dialogs.Push(d)
-	return host.Call(f.Host, host.Quick, func(ctx context.Context) ([]thread.FileDiff, error) {
-		return f.srv.Diff(ctx, thread.DiffRequest{Thread: string(p.id), From: string(p.at), To: "now"})
-	}, func(files []thread.FileDiff, err error) tea.Cmd {
+	q := thread.DiffRequest{Thread: string(p.id), From: string(p.at), To: "now"}
+	return host.Call(f.Host, host.Quick, api.Diff.On(f.Server, q), func(files []thread.FileDiff, err error) tea.Cmd {
 		f.fill(d, p, files, err)
 		return nil
 	})
@@ -123,8 +115,7 @@ func (f *Feature) choices(p plan, files, shared bool) []dialog.Choice {
 }
 
 func (f *Feature) rewind(r thread.RewindRequest) tea.Cmd {
-	return host.Call(f.Host, host.Slow,
-		func(ctx context.Context) (thread.RewindReport, error) { return f.srv.Rewind(ctx, r) },
+	return host.Call(f.Host, host.Slow, api.Rewind.On(f.Server, r),
 		func(report thread.RewindReport, err error) tea.Cmd { return f.rewound(r, report, err) })
 }
 

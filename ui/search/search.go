@@ -2,10 +2,10 @@
 package search
 
 import (
-	"context"
 	"fmt"
 
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
@@ -14,18 +14,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what the feature needs from the server.
-type Server interface {
-	Find(ctx context.Context, query string, limit int) ([]thread.Hit, error)
-}
-
 // most is the number of hits to ask for.
 const most = 100
 
 // Feature searches.
 type Feature struct {
 	*host.Host
-	srv Server
 	// visit shows a hit.
 	visit func(thread.Hit) tea.Cmd
 
@@ -34,8 +28,8 @@ type Feature struct {
 }
 
 // New adds the feature to a host.
-func New(h *host.Host, srv Server, visit func(thread.Hit) tea.Cmd) *Feature {
-	f := &Feature{Host: h, srv: srv, visit: visit}
+func New(h *host.Host, visit func(thread.Hit) tea.Cmd) *Feature {
+	f := &Feature{Host: h, visit: visit}
 	h.Actions.On(intent.Find, func() tea.Cmd {
 		f.open = dialog.NewSearch("find")
 		h.Dialogs.Push(f.open)
@@ -51,8 +45,7 @@ func (f *Feature) Typed(p *dialog.Picker) tea.Cmd {
 	}
 	f.gen++
 	gen, q := f.gen, p.Query()
-	return host.Call(f.Host, host.Quick,
-		func(ctx context.Context) ([]thread.Hit, error) { return f.srv.Find(ctx, q, most) },
+	return host.Call(f.Host, host.Quick, api.Find.On(f.Server, api.FindRequest{Query: q, Limit: most}),
 		func(hits []thread.Hit, err error) tea.Cmd {
 			if gen == f.gen {
 				p.SetItems(f.items(p.Query(), hits, err))

@@ -15,7 +15,7 @@ import (
 func (r *reports) askRestart(s *thread.MCPServer) tea.Cmd {
 	name, a := mcp.Name(s), thread.MCPAct{Act: "restart", Server: ref(s), Thread: string(r.shown)}
 	if !s.Accepted {
-		return r.Notify(thread.LevelWarn, name+" is not accepted: nothing of it runs")
+		return r.Notify(thread.LevelWarn, name+" is not accepted and does not run")
 	}
 	text := "Calls that are under way fail."
 	if s.Share == "project" {

@@ -1,9 +1,8 @@
 package servers
 
 import (
-	"context"
-
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
 	"orchestrator/ui/plain"
@@ -19,8 +18,7 @@ func (r *reports) change(task string, c thread.MCPChange, done func(thread.MCPRe
 		return nil
 	}
 	r.busy[what] = true
-	return host.Call(r.Host, host.Slow,
-		func(ctx context.Context) (thread.MCPReport, error) { return r.srv.SwitchMCP(ctx, c) },
+	return host.Call(r.Host, host.Slow, api.SwitchMCP.On(r.Server, c),
 		func(got thread.MCPReport, err error) tea.Cmd {
 			delete(r.busy, what)
 			r.discard()
@@ -36,8 +34,7 @@ func (r *reports) change(task string, c thread.MCPChange, done func(thread.MCPRe
 
 // act does something else to a server, and says what was done.
 func (r *reports) act(task, done string, a thread.MCPAct) tea.Cmd {
-	return host.Call(r.Host, host.Slow,
-		func(ctx context.Context) (thread.MCPDetail, error) { return r.srv.ActMCP(ctx, a) },
+	return host.Call(r.Host, host.Slow, api.ActMCP.On(r.Server, a),
 		func(d thread.MCPDetail, err error) tea.Cmd {
 			r.discard()
 			if err != nil {

@@ -1,9 +1,8 @@
 package servers
 
 import (
-	"context"
-
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
 	"orchestrator/ui/mcp"
@@ -15,8 +14,7 @@ import (
 // fetch asks for everything about a server.
 func (r *reports) fetch(server string, then func(thread.MCPDetail, error) tea.Cmd) tea.Cmd {
 	q := thread.MCPAct{Server: server, Thread: string(r.shown)}
-	return host.Call(r.Host, host.Quick,
-		func(ctx context.Context) (thread.MCPDetail, error) { return r.srv.MCPDetail(ctx, q) }, then)
+	return host.Call(r.Host, host.Quick, api.MCPDetail.On(r.Server, q), then)
 }
 
 // openDetails shows everything about a server.

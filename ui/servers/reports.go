@@ -1,27 +1,17 @@
 package servers
 
 import (
-	"context"
-
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/ui/host"
 	"orchestrator/ui/mcp"
 
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what the feature needs from the server.
-type Server interface {
-	MCP(context.Context, thread.MCPQuery) (thread.MCPReport, error)
-	MCPDetail(context.Context, thread.MCPAct) (thread.MCPDetail, error)
-	SwitchMCP(context.Context, thread.MCPChange) (thread.MCPReport, error)
-	ActMCP(context.Context, thread.MCPAct) (thread.MCPDetail, error)
-}
-
 // reports has the last report for the thread that is shown.
 type reports struct {
 	*host.Host
-	srv   Server
 	side  mcp.Panel
 	table mcp.Table
 
@@ -52,10 +42,7 @@ func (r *reports) load() tea.Cmd {
 		return nil
 	}
 	id := r.thread
-	return host.Call(r.Host, host.Quick,
-		func(ctx context.Context) (thread.MCPReport, error) {
-			return r.srv.MCP(ctx, thread.MCPQuery{Thread: string(id)})
-		},
+	return host.Call(r.Host, host.Quick, api.MCP.On(r.Server, thread.MCPQuery{Thread: string(id)}),
 		func(got thread.MCPReport, err error) tea.Cmd {
 			if r.loads.end(n) {
 				r.fill(id, got, err)

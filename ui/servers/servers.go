@@ -1,5 +1,5 @@
-// Package servers has the MCP servers of the shown thread: in the side bar, and in a panel that switches them and their
-// tools, accepts what they start, restarts them and tells about them.
+// Package servers shows the MCP servers of the selected thread: in the side bar, and in a panel that switches them and
+// their tools, accepts what they start, restarts them and tells about them.
 //
 // What is shown is the server's last report for that thread. It is asked for again when something changed and, while
 // the panel is open, every few seconds; one request at a time. An answer for another thread, or one that was on its way
@@ -28,8 +28,8 @@ type Feature struct {
 }
 
 // New adds the feature to a host.
-func New(h *host.Host, srv Server) *Feature {
-	f := &Feature{reports: &reports{Host: h, srv: srv, busy: map[string]bool{}}}
+func New(h *host.Host) *Feature {
+	f := &Feature{reports: &reports{Host: h, busy: map[string]bool{}}}
 	f.panel = &panel{reports: f.reports}
 	f.reports.again()
 	h.Actions.On(intent.MCP, func() tea.Cmd {

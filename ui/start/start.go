@@ -3,21 +3,16 @@ package start
 
 import (
 	"cmp"
-	"context"
 	"path/filepath"
 
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/runner"
 
 	tea "charm.land/bubbletea/v2"
 )
-
-// Server is what the feature needs from the server.
-type Server interface {
-	New(context.Context, thread.NewRequest) (thread.Status, error)
-}
 
 // Config configures the feature.
 type Config struct {
@@ -30,13 +25,12 @@ type Config struct {
 // Feature starts threads.
 type Feature struct {
 	*host.Host
-	srv Server
 	cfg Config
 }
 
 // New adds the feature to a host.
-func New(h *host.Host, srv Server, cfg Config) *Feature {
-	f := &Feature{Host: h, srv: srv, cfg: cfg}
+func New(h *host.Host, cfg Config) *Feature {
+	f := &Feature{Host: h, cfg: cfg}
 	h.Actions.On(intent.New, f.Open)
 	return f
 }
@@ -69,6 +63,6 @@ func (f *Feature) create(req thread.NewRequest) tea.Cmd {
 		req.Cols, req.Rows = f.Screen.PaneSize()
 		req.Dir = f.place(req.Dir)
 		return tea.Batch(f.Notify(thread.LevelInfo, "Starting "+req.Agent+" …"), f.Start("start a thread", "started", true,
-			func(ctx context.Context) (thread.Status, error) { return f.srv.New(ctx, req) }))
+			api.New.On(f.Server, req)))
 	})
 }

@@ -3,9 +3,8 @@ package terminal
 import (
 	"orchestrator/agent/vterm"
 	"orchestrator/agent/vterm/input"
+	"orchestrator/ui/layout"
 )
-
-const wheelLines = 3
 
 // ScrollBy scrolls through the history, up if negative. At the end the pane is live again.
 func (m *Model) ScrollBy(lines int) {
@@ -51,10 +50,10 @@ func (m *Model) Back() (lines int) {
 
 // wheel scrolls the history, or sends arrow keys if the program uses the whole screen and has no history.
 func (m *Model) wheel(e input.Mouse, modes vterm.Modes) {
-	lines, key := -wheelLines, input.KeyUp
+	lines, key := -layout.WheelLines, input.KeyUp
 	switch e.Button {
 	case input.ButtonWheelDown:
-		lines, key = wheelLines, input.KeyDown
+		lines, key = layout.WheelLines, input.KeyDown
 	case input.ButtonWheelUp:
 	default:
 		return
@@ -67,7 +66,7 @@ func (m *Model) wheel(e input.Mouse, modes vterm.Modes) {
 		return
 	}
 	var b []byte
-	for range wheelLines {
+	for range layout.WheelLines {
 		b = input.AppendKey(b, input.Key{Code: key}, modes)
 	}
 	m.send(b)

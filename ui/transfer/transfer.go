@@ -6,27 +6,21 @@ import (
 	"path/filepath"
 
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
 
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what the feature needs from the server.
-type Server interface {
-	Export(context.Context, thread.TransferRequest) (thread.Status, error)
-	Import(context.Context, thread.TransferRequest) (thread.Status, error)
-}
-
 // Feature exports and imports threads.
 type Feature struct {
 	*host.Host
-	srv Server
 }
 
 // Register adds the feature to a host, for the project in a folder.
-func Register(h *host.Host, srv Server, project string) {
-	f := &Feature{h, srv}
+func Register(h *host.Host, project string) {
+	f := &Feature{h}
 	h.Actions.On(intent.Import, func() tea.Cmd {
 		h.Dialogs.Push(newImport(project, f.load))
 		return nil
@@ -38,14 +32,14 @@ func Register(h *host.Host, srv Server, project string) {
 }
 
 func (f *Feature) export(r thread.TransferRequest) tea.Cmd {
-	return f.Begin("Exporting …", "export", "Exported to "+r.File, func(ctx context.Context) error {
-		_, err := f.srv.Export(ctx, r)
-		return err
-	}, nil)
+	return f.Begin("Exporting …", "export", "Exported to "+r.File, api.Export.Command().On(f.Server, r), nil)
 }
 
 func (f *Feature) load(r thread.TransferRequest) tea.Cmd {
 	return tea.Batch(f.Notify(thread.LevelInfo, "Importing "+filepath.Base(r.File)+" …"),
 		f.Start("import", "imported", false,
-			func(ctx context.Context) (thread.Status, error) { return f.srv.Import(ctx, r) }))
+			func(ctx context.Context) (thread.Status, error) {
+				done, err := api.Import.Do(ctx, f.Server, r)
+				return done.Status, err
+			}))
 }

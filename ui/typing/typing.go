@@ -58,7 +58,7 @@ func (g *Guard) SinceLast(now time.Time) time.Duration {
 // LoseFocus records that the agent lost the focus, but not by a key: what is being typed was meant for it.
 func (g *Guard) LoseFocus(now time.Time) {
 	if now.Sub(g.last) < Pause {
-		g.ignoring, g.warned = "Text ignored: its agent is no longer shown", false
+		g.ignoring, g.warned = "Keys ignored: its agent is no longer shown", false
 	}
 }
 
@@ -82,7 +82,7 @@ func (g *Guard) MayQuit(id int) bool { return g.quitting && id == g.quits }
 // meant for the screen either.
 func (g *Guard) CancelQuit(key string) {
 	if g.quitting {
-		g.quitting, g.warned, g.ignoring = false, false, "Text ignored; "+key+" quits when typed alone"
+		g.quitting, g.warned, g.ignoring = false, false, "Keys ignored; "+key+" quits when typed alone"
 	}
 }
 
@@ -135,9 +135,9 @@ func (g *Guard) Ignored(k Key) string {
 func TextIgnored(scope intent.Scope, focus string) string {
 	switch scope {
 	case intent.Confirm, intent.List, intent.Resuming, intent.Servers, intent.Tools, intent.Form, intent.Field:
-		return "Text ignored: a dialog is open"
+		return "Keys ignored: a dialog is open"
 	default:
-		return "Text ignored; " + focus + " to type into the agent"
+		return "Keys ignored; " + focus + " types into the agent"
 	}
 }
 

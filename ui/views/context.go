@@ -3,9 +3,11 @@ package views
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	contextview "orchestrator/ui/context"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
@@ -22,19 +24,10 @@ const (
 	mostLines   = 2000
 )
 
-// ContextServer is what the context view needs from the server.
-type ContextServer interface {
-	Context(ctx context.Context, ref string) (thread.ContextReport, error)
-	ChangeContext(context.Context, thread.ContextChange) (thread.ContextReport, error)
-	// Retrieve returns at most some bytes of staged data, and keeps the data longer.
-	Retrieve(ctx context.Context, token string, most int64) ([]byte, error)
-}
-
 // contexts has the context view: it loads reports and makes changes.
 type contexts struct {
 	*host.Host
 	view *contextview.Model
-	srv  ContextServer
 }
 
 // follow loads the context again if it is out of date.
@@ -47,9 +40,7 @@ func (f *contexts) follow() tea.Cmd {
 	if !want {
 		return nil
 	}
-	id := s.ID
-	return host.Call(f.Host, host.Quick,
-		func(ctx context.Context) (thread.ContextReport, error) { return f.srv.Context(ctx, string(id)) },
+	return host.Call(f.Host, host.Quick, api.Context.On(f.Server, api.Ref{Thread: string(s.ID)}),
 		func(r thread.ContextReport, err error) tea.Cmd {
 			f.view.Fill(q, r, err)
 			return nil
@@ -99,7 +90,7 @@ func (f *contexts) onResults(a intent.Action) tea.Cmd {
 
 // summaries returns the dialog for summaries.
 func (f *contexts) summaries() *summaries {
-	return &summaries{f.Host, f.view, f.srv.ChangeContext, f.change, f.follow}
+	return &summaries{f.Host, f.view, f.change, f.follow}
 }
 
 // name returns what names a result in a change.
@@ -152,8 +143,7 @@ func (f *contexts) pin(id thread.ID, r *thread.ContextResult) tea.Cmd {
 // change makes a change, shows the report that follows, and says what was done.
 func (f *contexts) change(task, done string, c thread.ContextChange) tea.Cmd {
 	q := f.view.Change()
-	return host.Call(f.Host, host.Quick,
-		func(ctx context.Context) (thread.ContextReport, error) { return f.srv.ChangeContext(ctx, c) },
+	return host.Call(f.Host, host.Quick, api.ChangeContext.On(f.Server, c),
 		func(r thread.ContextReport, err error) tea.Cmd {
 			f.view.Fill(q, r, err)
 			if err != nil {
@@ -192,10 +182,10 @@ var modes = [...]struct {
 	label, say string
 }{
 	{thread.MaskSafe, "Safe", "masks old results of tools, but not of the files that are being worked on."},
-	{thread.MaskLean, "Lean", "masks those too."},
-	{thread.MaskObserve, "Observe", "masks nothing by itself, and only counts."},
-	{thread.MaskOff, "Off", "does not even read requests for it."},
-	{thread.MaskDefault, "Default", "is what the project's settings say."},
+	{thread.MaskLean, "Lean", "also masks those files."},
+	{thread.MaskObserve, "Observe", "masks nothing, and only counts."},
+	{thread.MaskOff, "Off", "passes requests on unread."},
+	{thread.MaskDefault, "Default", "follows the project's settings."},
 }
 
 // openModes asks how much is masked of a thread's conversation.
@@ -215,7 +205,7 @@ func (f *contexts) openModes(s *thread.Status) {
 				thread.ContextChange{Thread: string(id), Mode: &mode})
 		})})
 	}
-	f.Dialogs.Push(dialog.NewAsk("how much is masked of "+name+"?", body, choices...).
+	f.Dialogs.Push(dialog.NewAsk("masking for "+name, body, choices...).
 		Until(func() string { return f.Gone(id, name) }))
 }
 
@@ -231,14 +221,28 @@ func (f *contexts) openResult(r *thread.ContextResult) tea.Cmd {
 	if r.Token == "" {
 		return nil
 	}
-	token := string(r.Token)
 	d.Set(append(facts, dialog.Line{}, dialog.Line{Text: "…", Tok: theme.Muted}))
-	return host.Call(f.Host, host.Quick,
-		func(ctx context.Context) ([]byte, error) { return f.srv.Retrieve(ctx, token, mostContent) },
+	return host.Call(f.Host, host.Quick, f.content(string(r.Token)),
 		func(data []byte, err error) tea.Cmd {
 			d.Set(append(facts[:len(facts):len(facts)], contentOf(data, err)...))
 			return nil
 		})
+}
+
+// content returns a function that reads the beginning of staged data.
+func (f *contexts) content(token string) func(context.Context) ([]byte, error) {
+	return func(ctx context.Context) ([]byte, error) {
+		data, err := api.Retrieve.Open(ctx, f.Server, api.RetrieveRequest{Token: token})
+		if err != nil {
+			return nil, err
+		}
+		defer data.Close()
+		got, err := io.ReadAll(io.LimitReader(data, mostContent))
+		if err != nil {
+			return nil, fmt.Errorf("retrieve %s: %w", token, err)
+		}
+		return got, nil
+	}
 }
 
 // factsOf lists what is known of a result.

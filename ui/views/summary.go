@@ -1,11 +1,11 @@
 package views
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	contextview "orchestrator/ui/context"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/gauge"
@@ -20,8 +20,7 @@ import (
 type summaries struct {
 	*host.Host
 	view *contextview.Model
-	// apply makes a change; change does so and says what was done. follow loads the context if it is out of date.
-	apply  func(ctx context.Context, c thread.ContextChange) (thread.ContextReport, error)
+	// change makes a change, and says what was done. follow loads the context if it is out of date.
 	change func(task, done string, c thread.ContextChange) tea.Cmd
 	follow func() tea.Cmd
 }
@@ -40,7 +39,7 @@ func (f *summaries) ask(s *thread.Status) tea.Cmd {
 			label, doing string
 			author       thread.SummaryAuthor
 		}{
-			{"Have it written", "the summary is being written", "default"},
+			{"Write summary", "the summary is being written", "default"},
 			{"Extract only", "an extract is being made", thread.ByExtract},
 		} {
 			choices = append(choices, dialog.Choice{Label: by.label, Result: host.Do(func() tea.Cmd {
@@ -54,7 +53,7 @@ func (f *summaries) ask(s *thread.Status) tea.Cmd {
 		}
 		body = append(body, summaryLines(sum)...)
 		choices = append(choices, dialog.Choice{Label: "Drop", Danger: true, Result: host.Do(func() tea.Cmd {
-			return f.change("drop the summary", "Dropped: all is sent again from the next request on, with one cache write",
+			return f.change("drop the summary", "Dropped: everything is sent again from the next request on, with one cache write",
 				thread.ContextChange{Thread: string(id), DropSummary: sum.ID})
 		})})
 	}
@@ -69,8 +68,7 @@ func (f *summaries) ask(s *thread.Status) tea.Cmd {
 // summarise has a summary written. That takes a while, in which the view goes on as before.
 func (f *summaries) summarise(id thread.ID, by thread.SummaryAuthor) tea.Cmd {
 	change := thread.ContextChange{Thread: string(id), Summarise: by}
-	return host.Call(f.Host, host.Slow,
-		func(ctx context.Context) (thread.ContextReport, error) { return f.apply(ctx, change) },
+	return host.Call(f.Host, host.Slow, api.ChangeContext.On(f.Server, change),
 		func(_ thread.ContextReport, err error) tea.Cmd {
 			if f.view.Thread() == id {
 				f.view.Stale()
@@ -79,7 +77,7 @@ func (f *summaries) summarise(id thread.ID, by thread.SummaryAuthor) tea.Cmd {
 				return tea.Batch(f.Fail("summarise "+f.Name(id), err), f.follow())
 			}
 			return tea.Batch(f.follow(), f.Notify(thread.LevelInfo,
-				f.Name(id)+": older turns are replaced by a summary from the next request on"))
+				f.Name(id)+": the summary is ready, and replaces the older turns from the next request on"))
 		})
 }
 
@@ -95,9 +93,9 @@ func newestSummary(r thread.ContextReport) (thread.ContextSummary, bool) {
 
 // offered says what a summary would mean.
 func offered(o thread.SummaryOffer) []dialog.Line {
-	cost := "What the model costs for it is not known."
+	cost := "What the model would cost is not known; an extract is free."
 	if o.Priced {
-		cost = "Written by the thread's model it costs about " + gauge.Cost(o.CostUSD) + "; an extract costs nothing."
+		cost = "By the thread's model: about " + gauge.Cost(o.CostUSD) + "; an extract is free."
 	}
 	return dialog.Plain(fmt.Sprintf("A summary of %s would free %s tokens of the context. %s",
 		plain.Count(o.Turns, "older turn"), thread.Tokens(o.Frees), cost) +

@@ -1,13 +1,14 @@
-// Package views has the views of the selected thread in the main pane besides its terminal: the timeline with turns to
-// read, the context and the diff. It loads only what is shown, and drops late results for what is no longer shown.
+// Package views contains the views of the selected thread in the main pane besides its terminal: the timeline with
+// turns to read, the context and the diff. It loads only what is shown, and drops late results for what is no longer
+// shown.
 package views
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	contextview "orchestrator/ui/context"
 	"orchestrator/ui/detail"
 	"orchestrator/ui/diff"
@@ -39,14 +40,6 @@ func (v View) String() string {
 // mostRest limits how many turns are searched for what is in no page of a timeline.
 const mostRest = 1000
 
-// Server is what the views need from the server.
-type Server interface {
-	Timeline(ctx context.Context, ref string, p thread.Page) ([]thread.Checkpoint, error)
-	Turn(ctx context.Context, ref, at string) ([]thread.Entry, error)
-	Diff(context.Context, thread.DiffRequest) ([]thread.FileDiff, error)
-	ContextServer
-}
-
 // Actions are what views need other features to do.
 type Actions struct {
 	Fork   func(host.Point)
@@ -59,7 +52,6 @@ type Actions struct {
 // Feature has the views of the main pane.
 type Feature struct {
 	*host.Host
-	srv      Server
 	do       Actions
 	now      View
 	reading  bool // a turn is open over the timeline
@@ -71,10 +63,10 @@ type Feature struct {
 }
 
 // New returns the views; the terminal is shown.
-func New(h *host.Host, srv Server, do Actions) *Feature {
-	return &Feature{Host: h, srv: srv, do: do, timeline: timeline.New(h.Name), turn: turn.New(markdown.New()),
+func New(h *host.Host, do Actions) *Feature {
+	return &Feature{Host: h, do: do, timeline: timeline.New(h.Name), turn: turn.New(markdown.New()),
 		diff: diff.New(), detail: detail.New(),
-		context: &contexts{Host: h, view: contextview.New(), srv: srv}}
+		context: &contexts{Host: h, view: contextview.New()}}
 }
 
 // Now returns the current view.
@@ -397,14 +389,12 @@ func (f *Feature) loadRest(id thread.ID) tea.Cmd {
 }
 
 func (f *Feature) page(id thread.ID, p thread.Page, then func([]thread.Checkpoint, error) tea.Cmd) tea.Cmd {
-	return host.Call(f.Host, host.Quick,
-		func(ctx context.Context) ([]thread.Checkpoint, error) { return f.srv.Timeline(ctx, string(id), p) }, then)
+	return host.Call(f.Host, host.Quick, api.Timeline.On(f.Server, api.TimelineRequest{Thread: string(id), Page: p}), then)
 }
 
 func (f *Feature) loadTurn(id thread.ID, cp thread.Checkpoint) tea.Cmd {
 	f.turn.Show(id, cp)
-	return host.Call(f.Host, host.Quick,
-		func(ctx context.Context) ([]thread.Entry, error) { return f.srv.Turn(ctx, string(id), string(cp.ID)) },
+	return host.Call(f.Host, host.Quick, api.Turn.On(f.Server, api.TurnRequest{Thread: string(id), At: string(cp.ID)}),
 		func(entries []thread.Entry, err error) tea.Cmd {
 			f.turn.Fill(id, cp.ID, entries, err)
 			return nil
@@ -413,9 +403,8 @@ func (f *Feature) loadTurn(id thread.ID, cp thread.Checkpoint) tea.Cmd {
 
 func (f *Feature) loadDiff(id thread.ID, what diff.Range) tea.Cmd {
 	f.diff.Show(id, what)
-	return host.Call(f.Host, host.Quick, func(ctx context.Context) ([]thread.FileDiff, error) {
-		return f.srv.Diff(ctx, thread.DiffRequest{Thread: string(id), From: what.From, To: what.To})
-	}, func(files []thread.FileDiff, err error) tea.Cmd {
+	q := thread.DiffRequest{Thread: string(id), From: what.From, To: what.To}
+	return host.Call(f.Host, host.Quick, api.Diff.On(f.Server, q), func(files []thread.FileDiff, err error) tea.Cmd {
 		f.diff.Fill(id, what, files, err)
 		return nil
 	})

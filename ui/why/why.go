@@ -2,10 +2,10 @@
 package why
 
 import (
-	"context"
 	"fmt"
 
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
@@ -16,31 +16,23 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what the feature needs from the server.
-type Server interface {
-	Why(ctx context.Context, ref string) (thread.StateReport, error)
-}
-
 // Feature explains states.
 type Feature struct {
 	*host.Host
-	srv Server
 	// offer returns the offered fork, which is explained too.
 	offer func() *thread.Offer
 }
 
 // Register adds the feature to a host.
-func Register(h *host.Host, srv Server, offer func() *thread.Offer) {
-	f := &Feature{h, srv, offer}
+func Register(h *host.Host, offer func() *thread.Offer) {
+	f := &Feature{h, offer}
 	h.Actions.OnThread(intent.Why, f.open)
 }
 
 func (f *Feature) open(s *thread.Status) tea.Cmd {
 	d := dialog.NewText("why "+tree.LookOfState(s.State.State).Word+"?", dialog.Plain("…"))
 	f.Dialogs.Push(d)
-	ref := string(s.ID)
-	return host.Call(f.Host, host.Quick,
-		func(ctx context.Context) (thread.StateReport, error) { return f.srv.Why(ctx, ref) },
+	return host.Call(f.Host, host.Quick, api.Why.On(f.Server, api.Ref{Thread: string(s.ID)}),
 		func(r thread.StateReport, err error) tea.Cmd {
 			d.Set(f.explain(r, err))
 			return nil

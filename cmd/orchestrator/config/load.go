@@ -157,7 +157,7 @@ func leaves(path []string, tree map[string]any, known map[string]setting) []leaf
 
 func unknown(key string) error {
 	if why := former()[key]; why != "" {
-		return fmt.Errorf("%q is no setting any more: %s; remove it", key, why)
+		return fmt.Errorf("%q is no longer a setting: %s; remove it", key, why)
 	}
 	hint := ""
 	if strings.HasPrefix(key, "masking.") {

@@ -37,7 +37,7 @@ func general() []setting {
 		{key: "models", about: "windows and prices, see below; only in your own file", none: "built in", table: setModels},
 		choice("notify", "bell", "bell, osc9, osc777, off", func(c *Config) *string { return &c.Notify },
 			"bell", "osc9", "osc777", "off"),
-		choice("merge_note", string(thread.NoteAsk), "whether to tell an agent about a merge into its branch, which costs it a turn: "+
+		choice("merge_note", string(thread.NoteAsk), "tell an agent about a merge into its branch, which costs a turn: "+
 			"ask, always, never; only in your own file", func(c *Config) *string { return &c.MergeNote },
 			string(thread.NoteAsk), string(thread.NoteAlways), string(thread.NoteNever)),
 		choice("offers", "suggest", "fork offers: suggest, auto, off; until set on the screen",
@@ -46,8 +46,8 @@ func general() []setting {
 		words("store", "", "postgres://…, see `orchestrator help postgres`", setStore).or("SQLite"),
 		text("project", "the project's name in a shared store", func(c *Config) *string { return &c.Project }).or("first commit"),
 		text("host", "this machine's name in a shared store", func(c *Config) *string { return &c.Host }).or("host name"),
-		choice("on_limit", "ask", "what happens to a prompt refused by a rate limit once its agent has given up: ask, or continue "+
-			"to send it again when the limit ends", func(c *Config) *string { return &c.OnLimit }, "ask", "continue"),
+		choice("on_limit", "ask", "what to do after a rate limit, once the agent has given up: ask, or continue "+
+			"to send the prompt again when the limit ends", func(c *Config) *string { return &c.OnLimit }, "ask", "continue"),
 		choice("new_worktree", "shared", "when a new thread gets a worktree: always, never, or shared: if another active thread "+
 			"uses the folder", func(c *Config) *string { return &c.NewWorktree }, "shared", "always", "never").ofProjects(),
 		text("worktrees", "folder for the worktrees of forks, with a folder for each project; only in your own file",
@@ -72,25 +72,25 @@ func general() []setting {
 			}).ofProjects(),
 		words("stage.token_length", fmt.Sprint(thread.TokenDigits), "hex digits in the token of new staged data (8 to 16, even); "+
 			"longer ones for a project with very many entries", setTokenDigits).ofProjects(),
-		choice("masking", string(thread.MaskSafe), "how much is masked of contexts: safe, lean, observe or off; `context policy` "+
+		choice("masking", string(thread.MaskSafe), "how much of a context is masked: safe, lean, observe or off; `context policy` "+
 			"sets it for a thread", func(c *Config) *string { return &c.Masking }, masks...).ofProjects(),
 		choice("masking_login", string(thread.MaskObserve), "the same for agents with a subscription login; only in your own file",
 			func(c *Config) *string { return &c.MaskingLogin }, masks...),
-		choice("summaries", "", "who summarises old turns when a context still has 60% of the window: offer, model, extract, "+
+		choice("summaries", "", "who summarises older turns once a context is over 60% full: offer, model, extract, "+
 			"program, off; see `orchestrator help contexts`; this and the next three only in your own file",
 			func(c *Config) *string { return &c.Summaries }, "offer", "model", "extract", "program", "off").or("as offers"),
-		dollars("summary_usd", "0.50", "most that a summary by the model may cost", func(c *Config) *float64 { return &c.SummaryUSD }),
-		either("summary_login", "ask", "ask or allow: whether the model may write them with a subscription login",
+		dollars("summary_usd", "0.50", "the most that a summary by the model may cost", func(c *Config) *float64 { return &c.SummaryUSD }),
+		either("summary_login", "ask", "ask or allow: whether the model may write summaries with a subscription login",
 			func(c *Config) *bool { return &c.SummaryLogin }, "allow", "ask"),
-		words("summary_program", "", "shell command that writes them", func(c *Config, v string) error {
+		words("summary_program", "", "shell command that writes summaries", func(c *Config, v string) error {
 			c.SummaryProgram = strings.TrimSpace(v)
 			return nil
 		}),
-		text("summary_also", "what they keep besides: \"ticket numbers\"", func(c *Config) *string { return &c.SummaryAlso }).ofProjects(),
+		text("summary_also", "what summaries keep as well, such as \"ticket numbers\"", func(c *Config) *string { return &c.SummaryAlso }).ofProjects(),
 		words("masking_keep", "", "tools whose results are never masked, such as \"Read, mcp__docs__*\"", setMaskingKeep).ofProjects(),
-		setting{key: "masking_tools", about: "table of rules by tool, which keep more; see `orchestrator help contexts`",
+		setting{key: "masking_tools", about: "table of rules for single tools, which mask less; see `orchestrator help contexts`",
 			table: setMaskingTools}.ofProjects(),
-		count("masking_tokens", "", "context in tokens from which on masking may cost a cache write; 30% of the window if that is less",
+		count("masking_tokens", "", "tokens in a context above which masking may cost a cache write; 30% of the window if that is less",
 			func(c *Config) *int { return &c.MaskingTokens }).or("60000").ofProjects(),
 		either("mcp", "on", "on: agents get MCP servers from us, see `orchestrator help servers`; off: their own",
 			func(c *Config) *bool { return &c.MCP }, "on", "off"),
@@ -153,7 +153,7 @@ func setMaskingKeep(c *Config, v string) error {
 	c.MaskingKeep = nil
 	for name := range strings.FieldsFuncSeq(v, func(r rune) bool { return r == ',' || r == ' ' }) {
 		if _, err := path.Match(name, ""); err != nil {
-			return fmt.Errorf("names of tools, with * for any text: %q is none", name)
+			return fmt.Errorf("names of tools, with * for any text, but %q is not one", name)
 		}
 		c.MaskingKeep = append(c.MaskingKeep, name)
 	}

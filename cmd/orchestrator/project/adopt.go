@@ -92,14 +92,14 @@ func (p *Project) pick(all []state, name string) (state, error) {
 		if p.found.kind == isUndecided {
 			return p.found.state, nil
 		}
-		return state{}, fmt.Errorf("%w: name the state to adopt; there are: %s", thread.ErrInvalid, names(all))
+		return state{}, fmt.Errorf("which threads? `orchestrator adopt STATE` takes one of: %s: %w", names(all), thread.ErrInvalid)
 	}
 	for _, s := range all {
 		if s.folder == name {
 			return s, nil
 		}
 	}
-	return state{}, fmt.Errorf("%w: no state is called %q; there are: %s", thread.ErrNotFound, name, names(all))
+	return state{}, fmt.Errorf("no state is called %q, only: %s: %w", name, names(all), thread.ErrNotFound)
 }
 
 func names(all []state) string {

@@ -202,7 +202,7 @@ func (c carry) outOf(ctx context.Context, beside masks.Beside) taking {
 				notes = append(notes, "staged data was left out, as the limits here have no room for it: "+plaintext.Count(noRoom, "token"))
 			}
 			if lost > 0 {
-				notes = append(notes, "what is masked was left out where the thread that has the content here has it no longer: "+
+				notes = append(notes, "what is masked was left out where the thread that had the content here no longer has it: "+
 					plaintext.Count(lost, "mask"))
 			}
 			return notes

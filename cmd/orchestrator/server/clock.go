@@ -112,8 +112,8 @@ func (c *clock) doubt() string {
 	if c.look(); c.jumped.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf("the clock jumped from %s to %s: nothing gets older until that is accepted. If the date is right, run "+
-		"`orchestrator gc` twice, which deletes nothing yet; if not, set the clock", c.wall.Local().Format(time.DateOnly), c.jumped.Local().Format(time.DateOnly))
+	return fmt.Sprintf("the clock jumped from %s to %s: nothing ages until you accept that. If the date is right, run "+
+		"`orchestrator gc` twice: the first run deletes nothing; if not, set the clock", c.wall.Local().Format(time.DateOnly), c.jumped.Local().Format(time.DateOnly))
 }
 
 // accept has the clock believed if the doubt was asked about before, and asks otherwise. It reports whether the clock is

@@ -62,7 +62,7 @@ func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread
 	}
 	if !c.careful && !r.DryRun && c.clock.accept() {
 		r.DryRun = true
-		done.Notes = append(done.Notes, "the clock is believed from now on; nothing was deleted, the next `orchestrator gc` does")
+		done.Notes = append(done.Notes, "the date is accepted now; nothing was deleted: the next `orchestrator gc` does that")
 	}
 	if doubt := c.clock.doubt(); doubt != "" {
 		done.Notes = append(done.Notes, doubt)

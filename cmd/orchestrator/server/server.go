@@ -172,8 +172,8 @@ func (a *Server) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo,
 	i.Notices = slices.Concat(unsealed(a.store), i.Notices)
 	if a.store.Away != nil {
 		if at := a.store.Away(); !at.IsZero() {
-			i.Notices = append(i.Notices, fmt.Sprintf("%s does not answer since %s: what needs it is refused until it does, "+
-				"and answers of agents are kept meanwhile", a.store.About, at.Local().Format(time.TimeOnly)))
+			i.Notices = append(i.Notices, fmt.Sprintf("%s has not answered since %s: what needs it is refused until it does, "+
+				"and agents' answers are kept until then", a.store.About, at.Local().Format(time.TimeOnly)))
 		}
 	}
 	if a.Crashed != "" {

@@ -93,6 +93,9 @@ func beginFile(file string) (*os.File, error) {
 	part := filepath.Join(filepath.Dir(file), "."+filepath.Base(file)+".orchestrator-part")
 	for {
 		f, err := os.OpenFile(part, os.O_CREATE|os.O_WRONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
+		if at := (*fs.PathError)(nil); errors.As(err, &at) {
+			at.Path = file // the person knows the file by this name
+		}
 		if err != nil {
 			return nil, err
 		}

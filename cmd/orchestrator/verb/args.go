@@ -1,26 +1,23 @@
 package verb
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"orchestrator/ui/plain"
 )
 
 // exactly requires these arguments.
-func exactly(names ...string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) != len(names) {
-			return usagef("expected %s, got %d argument(s)", strings.Join(names, " "), len(args))
-		}
-		return nil
-	}
-}
+func exactly(names ...string) cobra.PositionalArgs { return between(len(names), len(names), names...) }
 
 // between requires a number of these arguments, of which the last ones are optional.
 func between(least, most int, names ...string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
+	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
-			return usagef("expected %s, got %d argument(s)", strings.Join(names, " "), len(args))
+			return usagef("expected %s, got %s; see `%s --help`",
+				cmp.Or(strings.Join(names, " "), "no argument"), plain.Count(len(args), "argument"), cmd.CommandPath())
 		}
 		return nil
 	}

@@ -118,7 +118,7 @@ func examineNetwork(environ []string) finding {
 		}
 		u, err := outward.Address(one.address)
 		if err != nil {
-			f.OK, f.Remedy = false, "mend the variable, such as HTTPS_PROXY=http://host:port"
+			f.OK, f.Remedy = false, "correct the variable, such as HTTPS_PROXY=http://host:port"
 			parts = append(parts, one.kind+" through an address that cannot be read")
 			continue
 		}
@@ -128,7 +128,7 @@ func examineNetwork(environ []string) finding {
 		f.Found = strings.Join(parts, ", ") + "; this machine, and with it the gateway, without"
 	}
 	if _, err := outward.TLS(n); err != nil {
-		f.OK, f.Remedy = false, "mend the variable that names the file, such as NODE_EXTRA_CA_CERTS"
+		f.OK, f.Remedy = false, "correct the variable that names the file, such as NODE_EXTRA_CA_CERTS"
 		f.Found += "; " + err.Error()
 	} else if len(n.Roots) > 0 {
 		f.Found += "; certificates in " + strings.Join(n.Roots, ", ")
@@ -260,7 +260,7 @@ func examineServer(ctx context.Context, c *cli) []finding {
 
 // environFinding says whether the server's environment is that of this shell.
 func environFinding(differs []string) finding {
-	f := finding{About: "environment", OK: true, Found: "the server has that of this shell"}
+	f := finding{About: "environment", OK: true, Found: "the same for the server and this shell"}
 	if len(differs) > 0 {
 		f.OK = false
 		f.Found = "the server has another " + variables(differs) + " than this shell; agents that you start from here have yours"

@@ -106,7 +106,7 @@ func verbCases(one, old string) []verbCase {
 		fails(exitcode.Usage, "--by is for --write", "context", "summary", one, "--by", "model"),
 		fails(exitcode.Usage, "use model, extract", "context", "summary", one, "--write", "--by", "oracle"),
 		fails(exitcode.Refused, "no older turns to summarise", "context", "summary", one, "--write"),
-		usage("rename", one), unknown("rename", "nobody", "x"), fails(exitcode.Usage, "no letters or digits", "rename", one, ""),
+		usage("rename", one), unknown("rename", "nobody", "x"), fails(exitcode.Usage, "needs a letter or a digit", "rename", one, ""),
 		usage("pin"), unknown("pin", "nobody"), works("pin", one), works("pin", one, "--off"),
 		usage("export"), unknown("export", "nobody"),
 		usage("import"), fails(exitcode.NotFound, "nothing.here", "import", "nothing.here"),
@@ -119,7 +119,7 @@ func verbCases(one, old string) []verbCase {
 		usage("adopt", "a", "b"), fails(exitcode.NotFound, "no state is called", "adopt", "nobody"),
 		usage("trust", "x"), fails(exitcode.NotFound, "nothing to trust", "trust"), fails(exitcode.Usage, "cannot be combined", "trust", "--git", "--folder"),
 		usage("doctor", "x"), usage("version", "x"), works("version"), usage("completion"), fails(exitcode.Usage, "did you mean bash", "completion", "bsh"),
-		usage("serve", "x"), fails(exitcode.Refused, "runs already", "serve"), usage("restart", "x"),
+		usage("serve", "x"), fails(exitcode.Refused, "already running", "serve"), usage("restart", "x"),
 		usage("stop", "a", "b"), fails(exitcode.Usage, "must be text or json", "threads", "-o", "yaml"),
 		fails(exitcode.Usage, "must be text or json or ndjson", "send", one, "x", "-o", "yaml"), unknown("stop", "nobody"), fails(exitcode.Usage, "unknown verb", "thrads"), fails(exitcode.Usage, "unknown flag", "threads", "--tre"),
 	}

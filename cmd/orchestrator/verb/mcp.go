@@ -17,7 +17,7 @@ func mcpVerb(c *cli) *cobra.Command {
 	cmd.AddCommand(mcpListVerb(c), mcpShowVerb(c), mcpSwitchVerb(c, true), mcpSwitchVerb(c, false),
 		mcpActVerb(c, "restart", mcpctl.ActRestart, "Restart a server"), mcpHealthVerb(c), mcpWhyVerb(c),
 		mcpApproveVerb(c), mcpActVerb(c, "reject", mcpctl.ActReject, "Do not ask about a server again"),
-		mcpActVerb(c, "revoke", mcpctl.ActRevoke, "Take back what you said about a server, and stop it"),
+		mcpActVerb(c, "revoke", mcpctl.ActRevoke, "Withdraw the approval or rejection of a server, and stop it"),
 		mcpActVerb(c, "login", mcpctl.ActSignIn, "Sign in to a remote server in the browser"),
 		mcpLogsVerb(c), mcpCallVerb(c))
 	return cmd

@@ -21,7 +21,7 @@ func mcpApproveVerb(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "approve <server>", Short: "Accept exactly what a server starts", Args: exactly("<server>"),
 		Long: "Show exactly what a server starts and, once you say yes, accept it. A change asks again. Without a terminal,\n" +
-			"--hash says what you have seen (`orchestrator mcp show` prints it). --tools accepts the definitions of its tools\n" +
+			"--hash names what you have read (`orchestrator mcp show` prints it). --tools accepts the definitions of its tools\n" +
 			"that are withheld because they have changed. --thread accepts what is started for that thread, whose folder may\n" +
 			"hold other files than the project's.",
 	}

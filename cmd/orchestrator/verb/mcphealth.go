@@ -15,7 +15,7 @@ import (
 
 func mcpHealthVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
-		Use: "health", Short: "Say how the servers are", Args: exactly(),
+		Use: "health", Short: "Show the health of the servers", Args: exactly(),
 		RunE: c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
 			r, err := api.MCP.Do(ctx, cl, thread.MCPQuery{Dir: c.here()})
 			if err != nil {

@@ -16,7 +16,7 @@ func mcpListVerb(c *cli) *cobra.Command {
 	var ref string
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the servers with what they cost", Args: exactly(),
-		Long: "List the servers with what they cost: tools, tokens of their definitions, memory. With --thread, say which are\n" +
+		Long: "List the servers with what they cost: tools, tokens of their definitions, memory. With --thread, show which are\n" +
 			"on for it, why, and when a switch takes effect.",
 	}
 	cmd.Flags().StringVar(&ref, "thread", "", "the thread")

@@ -14,7 +14,7 @@ import (
 
 func mcpLogsVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
-		Use: "logs <server>", Short: "Print the last lines that a server printed", Args: exactly("<server>"),
+		Use: "logs <server>", Short: "Print the last lines of a server's log", Args: exactly("<server>"),
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 			d, err := api.MCPDetail.Do(ctx, cl, thread.MCPAct{Server: args[0], Dir: c.here()})
 			if err != nil {

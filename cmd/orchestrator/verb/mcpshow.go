@@ -17,7 +17,7 @@ func mcpShowVerb(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show <server>", Short: "Show what a server starts, its tools and patterns", Args: exactly("<server>"),
 	}
-	cmd.Flags().StringVar(&ref, "thread", "", "say what is on for this thread")
+	cmd.Flags().StringVar(&ref, "thread", "", "show what is on for this thread")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		d, err := api.MCPDetail.Do(ctx, cl, thread.MCPAct{Server: args[0], Dir: c.here(), Thread: ref})
 		if err != nil {

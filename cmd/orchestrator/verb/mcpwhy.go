@@ -15,7 +15,7 @@ import (
 func mcpWhyVerb(c *cli) *cobra.Command {
 	var ref string
 	cmd := &cobra.Command{
-		Use: "why <task>", Short: "Say which servers a task would switch on, and why", Args: exactly("<task>"),
+		Use: "why <task>", Short: "Show which servers a task would switch on, and why", Args: exactly("<task>"),
 	}
 	cmd.Flags().StringVar(&ref, "thread", "", "for this thread")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {

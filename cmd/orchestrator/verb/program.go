@@ -38,6 +38,6 @@ func otherBuild(info api.ServerInfo) string {
 	if !isOther(info) {
 		return ""
 	}
-	return "the server runs another build than this program (" + info.Version + "); " +
+	return "the running server is another build than this program (" + info.Version + "); " +
 		"`orchestrator restart` replaces it and resumes its agents"
 }

@@ -125,6 +125,6 @@ func (c *cli) mayCut(ctx context.Context) (bool, error) {
 	if len(working) == 0 {
 		return true, nil
 	}
-	return c.ask(fmt.Sprintf("orchestrator: %s at work: %s. Unfinished turns are lost, and their prompts are not sent again by themselves.\n"+
+	return c.ask(fmt.Sprintf("orchestrator: %s at work: %s. Unfinished turns are lost, and their prompts are not sent again automatically.\n"+
 		"Restart all the same? (y/n)\n", plaintext.Count(len(working), "agent"), plain.Few(working)))
 }

@@ -40,7 +40,7 @@ func resumeVerb(c *cli) *cobra.Command {
 				}
 				for _, s := range list {
 					if runs {
-						fmt.Fprintf(w, "%s runs already, at turn %d\n", s.Name, s.Turn)
+						fmt.Fprintf(w, "%s is already running, at turn %d\n", s.Name, s.Turn)
 						continue
 					}
 					how := ""

@@ -20,7 +20,6 @@ import (
 	"orchestrator/ui"
 	"orchestrator/ui/burst"
 	"orchestrator/ui/connection"
-	"orchestrator/ui/layout"
 	"orchestrator/ui/paint"
 	"orchestrator/ui/terminal"
 )
@@ -65,7 +64,7 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	server := openScreenServer(ctx, cl)
+	first := connection.Ask(ctx, cl)
 	info, err := api.Info.Do(ctx, cl, api.InfoRequest{})
 	if err != nil {
 		return err
@@ -94,10 +93,10 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 	colours := c.colours(out)
 	writer := paint.New(out, colours, cols, rows)
 	defer func() { _ = writer.Close() }() // stops painting; the terminal stays open
-	pane := livePane{terminal.New(dialer{cl}, writer)}
+	pane := terminal.New(dialer{cl}, writer)
 	defer pane.Close()
 	model := ui.New(ui.Config{
-		Server: server, Pane: pane, Project: c.project.Root, Folder: at.folder, Git: !info.NoRepository, Version: buildinfo.Version(),
+		Server: cl, First: first, Pane: pane, Project: c.project.Root, Folder: at.folder, Git: !info.NoRepository, Version: buildinfo.Version(),
 		Agent: c.config.Agent,
 		Open:  open, Problems: info.Problems, Theme: c.config.Theme, Profile: colours, Keys: c.config.Keys,
 		Notify: notifyOf(c.config.Notify),
@@ -189,9 +188,3 @@ func (d dialer) Attach(ctx context.Context, id thread.ID, cols, rows int) (termi
 	}
 	return t, nil
 }
-
-// livePane adapts the terminal's pane to the screen's.
-type livePane struct{ *terminal.Model }
-
-// Place implements ui.Pane.
-func (p livePane) Place(b layout.Box) { p.Model.Place(paint.Box(b)) }

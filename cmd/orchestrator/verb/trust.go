@@ -118,7 +118,7 @@ func (c *cli) gitPrograms(ctx context.Context) (acceptance, error) {
 		return acceptance{}, err
 	}
 	if len(own.Content()) == 0 {
-		return acceptance{}, fmt.Errorf("%w: no programs in %s, so there is nothing to trust", thread.ErrNotFound, own.Place())
+		return acceptance{}, fmt.Errorf("nothing to trust: no programs in %s: %w", own.Place(), thread.ErrNotFound)
 	}
 	settings := map[string][]string{}
 	a := acceptance{
@@ -145,7 +145,7 @@ func (c *cli) projectFile() (acceptance, error) {
 		// the user's own configuration, but its commands may name files of the repository
 		a.what, a.json["file"] = "the commands in your own configuration:", "your own configuration"
 	case errors.Is(err, os.ErrNotExist):
-		return a, fmt.Errorf("%w: %s, so there is nothing to trust", thread.ErrNotFound, file)
+		return a, fmt.Errorf("nothing to trust: %s: %w", file, thread.ErrNotFound)
 	case err != nil:
 		return a, fmt.Errorf("read the project's configuration: %w", err)
 	default:
@@ -200,8 +200,8 @@ func trustVerb(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "trust", Short: "Read and accept the project's .orchestrator.toml",
 		Long: "Show the project's .orchestrator.toml and, once you say yes, accept it as it is; with --git, the programs in the\n" +
-			"repository's git configuration; with --folder, your home folder or / as a project. Without a terminal, --hash says\n" +
-			"what you have seen; --yes accepts whatever is there.",
+			"repository's git configuration; with --folder, your home folder or / as a project. Without a terminal, --hash names\n" +
+			"what you have read; --yes accepts whatever is there.",
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := c.alone("trust"); err != nil {

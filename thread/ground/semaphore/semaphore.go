@@ -32,9 +32,9 @@ func (s *Semaphore) TryAcquire() (release func(), ok bool) {
 	return s.hold(), true
 }
 
-// Acquire waits for a slot; ok is false if done is closed first.
-func (s *Semaphore) Acquire(done <-chan struct{}) (release func(), ok bool) {
-	if s.slots.Acquire(until{context.Background(), done}, 1) != nil {
+// Acquire waits for a slot; ok is false if ctx ends first.
+func (s *Semaphore) Acquire(ctx context.Context) (release func(), ok bool) {
+	if s.slots.Acquire(ctx, 1) != nil {
 		return nil, false
 	}
 	return s.hold(), true
@@ -45,23 +45,4 @@ func (s *Semaphore) hold() (release func()) {
 	free := sync.OnceFunc(func() { s.slots.Release(1) })
 	timer := time.AfterFunc(s.lease, free)
 	return func() { timer.Stop(); free() }
-}
-
-// until is a context that ends with a channel.
-type until struct {
-	context.Context
-	done <-chan struct{}
-}
-
-// Done implements context.Context.
-func (u until) Done() <-chan struct{} { return u.done }
-
-// Err implements context.Context.
-func (u until) Err() error {
-	select {
-	case <-u.done:
-		return context.Canceled
-	default:
-		return nil
-	}
 }

@@ -1,6 +1,7 @@
 package semaphore_test
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"testing"
@@ -19,7 +20,7 @@ func TestFirstComeFirstServed(t *testing.T) {
 		in, most := 0, 0
 		for i := range 20 {
 			go func() {
-				release, ok := s.Acquire(t.Context().Done())
+				release, ok := s.Acquire(t.Context())
 				if !ok {
 					t.Error("no slot")
 					return
@@ -71,7 +72,7 @@ func TestLease(t *testing.T) {
 			t.Fatal("no slot for the first")
 		}
 		begin := time.Now()
-		release, ok := s.Acquire(t.Context().Done())
+		release, ok := s.Acquire(t.Context())
 		if !ok || time.Since(begin) != time.Second {
 			t.Errorf("the next waited %v", time.Since(begin))
 		}
@@ -91,18 +92,18 @@ func TestGiveUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := semaphore.New(1, time.Hour)
 		release, _ := s.TryAcquire()
-		done := make(chan struct{})
+		ctx, end := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		for range 5 {
 			wg.Go(func() {
-				if after, ok := s.Acquire(done); ok {
+				if after, ok := s.Acquire(ctx); ok {
 					after()
 				}
 			})
 		}
 		synctest.Wait()
 		go release()
-		close(done)
+		end()
 		wg.Wait()
 		synctest.Wait()
 		if _, ok := s.TryAcquire(); !ok {

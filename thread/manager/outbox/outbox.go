@@ -18,8 +18,7 @@ const (
 // Outbox holds the prompts of a thread that have not ended, and the newest of those that ended unanswered. The zero
 // Outbox is empty.
 type Outbox struct {
-	Typer Typer
-
+	typing   typing
 	prompts  []thread.Prompt         // in the order of acceptance
 	index    map[thread.PromptID]int // where each is in prompts
 	primer   string
@@ -43,24 +42,6 @@ func (o *Outbox) Next() (thread.Prompt, bool) {
 		return thread.Prompt{}, false
 	}
 	return o.prompts[i], true
-}
-
-// Decide returns the prompt to type now, which has no ID if it is only the primer, or why it has to wait, "" if there is
-// none or one is being typed. left reports whether the agent has given up the prompt that it has.
-func (o *Outbox) Decide(g Gate, left func() bool) (p thread.Prompt, why string, due bool) {
-	if o.Typer.Recheck() {
-		return p, "", false
-	}
-	p, queued := o.Next()
-	switch why := g.Closed(); {
-	case !queued && o.primer == "":
-		return p, "", false
-	case why != "":
-		return p, why, false
-	case o.Open() && !left():
-		return p, "waiting for another prompt to be answered", false
-	}
-	return p, "", true
 }
 
 // Open reports whether the agent has a prompt.

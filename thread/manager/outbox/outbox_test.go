@@ -149,54 +149,6 @@ func TestGate(t *testing.T) {
 	}
 }
 
-func TestDecide(t *testing.T) {
-	ready, works := outbox.Gate{Running: true, State: thread.StateIdle}, outbox.Gate{Running: true, State: thread.StateWorking}
-	queued, open, over := thread.PromptQueued, thread.PromptOpen, thread.PromptAnswered
-	for name, c := range map[string]struct {
-		states []thread.PromptState
-		primer string
-		typing outbox.Phase
-		gate   outbox.Gate
-		left   bool
-		next   thread.PromptID
-		why    string
-		due    bool
-	}{
-		"nothing":                  {gate: ready},
-		"nothing, and it works":    {gate: works},
-		"all answered":             {states: []thread.PromptState{over, over}, gate: ready},
-		"one":                      {states: []thread.PromptState{queued}, gate: ready, next: "1", due: true},
-		"the oldest":               {states: []thread.PromptState{over, queued, queued}, gate: ready, next: "2", due: true},
-		"the primer":               {primer: "was", gate: ready, due: true},
-		"the primer, and it works": {primer: "was", gate: works, why: "its agent is working"},
-		"both":                     {primer: "was", states: []thread.PromptState{queued}, gate: ready, next: "1", due: true},
-		"it works":                 {states: []thread.PromptState{queued}, gate: works, next: "1", why: "its agent is working"},
-		"no agent":                 {states: []thread.PromptState{queued}, next: "1", why: "its agent is not running"},
-		"one is open": {states: []thread.PromptState{open, queued}, gate: ready, next: "2",
-			why: "waiting for another prompt to be answered"},
-		"the open one was given up": {states: []thread.PromptState{open, queued}, gate: ready, left: true, next: "2", due: true},
-		"one is typed":              {states: []thread.PromptState{queued}, typing: outbox.Typing, gate: ready},
-		"another thread's is typed": {states: []thread.PromptState{queued}, typing: outbox.Waiting, gate: ready, next: "1", due: true},
-	} {
-		o := box(c.states...)
-		o.Prime(c.primer)
-		switch c.typing {
-		case outbox.Typing:
-			o.Typer.Begin("0")
-		case outbox.Waiting:
-			o.Typer.Wait()
-		case outbox.Idle, outbox.Recheck:
-		}
-		p, why, due := o.Decide(c.gate, func() bool { return c.left })
-		if p.ID != c.next || why != c.why || due != c.due {
-			t.Errorf("%s: %q, %q, %v; want %q, %q, %v", name, p.ID, why, due, c.next, c.why, c.due)
-		}
-		if looks := o.Typer.Phase() == outbox.Recheck; looks != (c.typing == outbox.Typing) {
-			t.Errorf("%s: it is %v afterwards", name, o.Typer.Phase())
-		}
-	}
-}
-
 // TestSuperseded holds that an agent whose last prompt changes with each request keeps the outbox small.
 func TestSuperseded(t *testing.T) {
 	o := &outbox.Outbox{}

@@ -47,7 +47,7 @@ func switchIsInForce(t *testing.T, cli clis.CLI, env ...string) {
 		t.Helper()
 		res := r.Run("send", name, fmt.Sprintf("round %d, %v?", round, on), "--timeout", "4m")
 		got := strings.TrimSpace(res.Stdout)
-		switch said := strings.Contains(res.Stderr, "MCP servers are switched otherwise"); {
+		switch said := strings.Contains(res.Stderr, "MCP servers have changed"); {
 		case res.Code != 0:
 			t.Fatalf("round %d: exit %d, %s", round, res.Code, res.Stderr)
 		case said:

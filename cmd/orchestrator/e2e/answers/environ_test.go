@@ -16,7 +16,6 @@ import (
 // TestEnvironmentOfTheShell starts agents from a shell that is newer than the server: they have its variables and
 // programs, and that is said; what an agent itself starts has the server's, and nothing of it is stored.
 func TestEnvironmentOfTheShell(t *testing.T) {
-	e2e.ManyStarts(t)
 	t.Parallel()
 	r := e2e.NewRig(t)
 	const secret = "sk-of-todays-shell-0123456789"
@@ -98,7 +97,6 @@ func TestEnvironmentOfTheShell(t *testing.T) {
 // TestServersOfTheShell has an MCP server take a value from the environment of the shell that its thread was started from:
 // another value than was accepted is asked about, and given once it is accepted; doctor names what differs.
 func TestServersOfTheShell(t *testing.T) {
-	e2e.ManyStarts(t)
 	t.Parallel()
 	r := e2e.NewRig(t)
 	const secret = "sk-of-todays-shell-9876543210"
@@ -122,7 +120,7 @@ func TestServersOfTheShell(t *testing.T) {
 	if got := r.Ok("mcp", "call", "repo", "environ", "--thread", old); !strings.Contains(got, "GIVEN=old-value") {
 		t.Errorf("%s", got)
 	}
-	if got := r.Ok("doctor"); !strings.Contains(got, "the server has that of this shell") {
+	if got := r.Ok("doctor"); !strings.Contains(got, "the same for the server and this shell") {
 		t.Errorf("doctor in the same shell:\n%s", got)
 	}
 	r.Env = append(slices.Clone(first), "NEW_KEY="+secret, "HTTPS_PROXY=http://today.corp.example:3128", "TMUX_PANE=%2")
@@ -145,7 +143,7 @@ func TestServersOfTheShell(t *testing.T) {
 		t.Errorf("the other thread's: %s", got)
 	}
 	r.Ok("restart") // the server has this shell's environment now, and what was accepted for it counts
-	if got := r.Ok("doctor"); !strings.Contains(got, "the server has that of this shell") {
+	if got := r.Ok("doctor"); !strings.Contains(got, "the same for the server and this shell") {
 		t.Errorf("doctor after the restart:\n%s", got)
 	}
 	if got := r.Ok("mcp", "call", "repo", "environ"); !strings.Contains(got, "GIVEN="+secret) {

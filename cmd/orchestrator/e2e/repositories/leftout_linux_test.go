@@ -144,7 +144,7 @@ func TestWaitingSigner(t *testing.T) {
 	cmd := begin()
 	pid := waits(1)
 	res := r.Run("merge", forks[1], "--commit-parent")
-	if res.Code == 0 || !strings.Contains(res.Stderr, "it waits for sleep") { // what the signer has become
+	if res.Code == 0 || !strings.Contains(res.Stderr, "it is waiting for sleep") { // what the signer has become
 		t.Errorf("beside it: exit %d\n%s%s", res.Code, res.Stdout, res.Stderr)
 	}
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {

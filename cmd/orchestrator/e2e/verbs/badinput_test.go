@@ -123,7 +123,7 @@ func TestOneServerAProject(t *testing.T) {
 	t.Parallel()
 	r := e2e.NewRig(t)
 	r.Ok("threads")
-	r.Says(exitcode.Refused, []string{"runs already", "process"}, "serve")
+	r.Says(exitcode.Refused, []string{"already running", "process"}, "serve")
 	r.Ok("threads")
 }
 

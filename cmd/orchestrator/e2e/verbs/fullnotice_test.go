@@ -22,7 +22,7 @@ func TestNoticesReachTheScreen(t *testing.T) {
 	r.Turn(name, "say: a bit more, "+words[:len(words)*2/3])
 	r.Run("send", name, "hello")
 	s.Press("!")
-	s.See("messages", r.Status(name).DisplayName()+": the context has")
+	s.See("messages", r.Status(name).DisplayName()+": the context is")
 	s.Press("\x1b")
 	s.See("n new")
 	s.Press("q")

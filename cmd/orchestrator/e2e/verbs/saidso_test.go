@@ -14,7 +14,7 @@ func TestVerbsSayWhatIsSo(t *testing.T) {
 	r := e2e.NewRig(t)
 	name := r.Demo("hello")
 	r.Says(exitcode.Refused, []string{"restore " + name + ": it is not archived", "checkpoint restore"}, "restore", name)
-	if got := r.Ok("resume", name); !strings.Contains(got, name+" runs already, at turn") || strings.Contains(got, "resumed") {
+	if got := r.Ok("resume", name); !strings.Contains(got, name+" is already running, at turn") || strings.Contains(got, "resumed") {
 		t.Errorf("resume of a thread that runs: %q", got)
 	}
 	r.Ok("stop", name)

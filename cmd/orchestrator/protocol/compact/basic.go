@@ -9,7 +9,7 @@ import (
 )
 
 // errCut is the error for bytes that end too early.
-var errCut = errors.New("a value ends before its end")
+var errCut = errors.New("a value is cut short")
 
 // source is what is left of the bytes that are read.
 type source struct{ rest string }

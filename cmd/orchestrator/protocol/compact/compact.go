@@ -55,7 +55,7 @@ func (c *Codec) Read(from string, v reflect.Value) error {
 		return err
 	}
 	if s.rest != "" {
-		return fmt.Errorf("%d bytes are left behind a value", len(s.rest))
+		return fmt.Errorf("%d bytes follow a value", len(s.rest))
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func Context(w io.Writer, r thread.ContextReport, results bool) {
 
 func contextSize(r thread.ContextReport) string {
 	if r.Tokens == 0 {
-		return "not known yet: the next request tells"
+		return "not known yet: the next request shows it"
 	}
 	size := thread.Tokens(r.Tokens) + " tokens"
 	if r.Window > 0 {

@@ -12,7 +12,7 @@ import (
 func Servers(w io.Writer, r thread.MCPReport, of string) {
 	ofThread := of != ""
 	if len(r.Servers) == 0 {
-		fmt.Fprintln(w, "no MCP servers are configured; .mcp.json of the project or an agent's own file adds one")
+		fmt.Fprintln(w, "no MCP servers are configured; add one to the project's .mcp.json or to an agent's own file")
 	} else {
 		var t Columns
 		if ofThread {
@@ -48,7 +48,7 @@ func Servers(w io.Writer, r thread.MCPReport, of string) {
 		return
 	}
 	if r.None {
-		fmt.Fprintln(w, "this agent takes no MCP servers from us: nothing is started for it, and switches are kept for forks")
+		fmt.Fprintln(w, "this agent does not use our MCP servers: none is started for it, and switches are kept for its forks")
 		return
 	}
 	fmt.Fprintf(w, "definitions in the context: ~%s of ~%s tokens\n", thousands(r.Tokens), thousands(r.All))
