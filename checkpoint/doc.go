@@ -1,5 +1,5 @@
-// Package checkpoint has the contract of the store that keeps threads and their checkpoints, and the rules that every
-// implementation shares.
+// Package checkpoint contains the contract of the store that keeps threads and their checkpoints, and the rules that
+// every implementation shares.
 //
 // The interface itself is thread.Store: its user declares it. Implementations are memory (tests), sqlite (the default,
 // one file per project) and postgres (shared by several servers); checkpointtest runs the same suite over all three.

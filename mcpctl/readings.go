@@ -95,7 +95,7 @@ func (c *readings) reading(e *entry) (reading, bool) {
 	return r, true
 }
 
-// judge adds what is no tool, with the judgement of each.
+// judge adds what is not a tool, with the judgement of each.
 func (r *reading) judge(raws []json.RawMessage, reviews []trust.Tool) {
 	for i, raw := range raws {
 		r.others = append(r.others, other{raw: raw, review: reviews[i], withheld: withheld(reviews[i])})

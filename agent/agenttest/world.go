@@ -68,8 +68,8 @@ func Surround(t *testing.T, a thread.Agent, cases []Around) {
 	}
 }
 
-// OddFiles has what is no file, or much too large, where an agent reads its configuration: it is not waited for, and it is
-// not guessed what would be in it.
+// OddFiles has what is not a file, or much too large, where an agent reads its configuration: it is not waited for, and
+// it is not guessed what would be in it.
 func OddFiles(t *testing.T, a thread.Agent, spec thread.WorldSpec, path string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

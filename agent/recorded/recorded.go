@@ -1,4 +1,4 @@
-// Package recorded has what agents' own session files tell of past conversations: their pieces in order, with sizes.
+// Package recorded reads past conversations from agents' own session files: their pieces in order, with sizes.
 //
 // A Reader is the part of an agent's adapter that reads such a file. Files are recognised by their content, never by
 // their names, and only read. They may be of any version, cut anywhere, and from strangers: a line that cannot be read

@@ -25,20 +25,6 @@ func Rounds(t *testing.T, short int) int {
 	return n
 }
 
-// Some returns every eighth of the places that a test kills at, and all of them if KILL_ROUNDS is set.
-func Some[T any](t *testing.T, places []T) []T {
-	t.Helper()
-	if os.Getenv("KILL_ROUNDS") != "" {
-		return places
-	}
-	var some []T
-	for i := 0; i < len(places); i += 8 {
-		some = append(some, places[i])
-	}
-	t.Logf("%d of %d places; KILL_ROUNDS=1 for all of them", len(some), len(places))
-	return some
-}
-
 // Tree kills a process with its children, such as git's own processes, and returns when none of them runs. It stops a
 // process before listing its children, so that it starts no more of them.
 func Tree(pid int) {

@@ -71,8 +71,8 @@ func Find(page []byte) (newest Mark, found bool) {
 	}
 }
 
-// Read returns the newer of a file's records. The error is fs.ErrNotExist if there is no file and thread.ErrDamaged if
-// neither record can be read.
+// Read returns the newer of a file's records. The error is fs.ErrNotExist if there is no file and thread.ErrDamaged
+// if neither record can be read.
 func Read(dir *private.Folder, name string) (Mark, error) {
 	f, err := dir.File(name, os.O_RDONLY)
 	if err != nil {

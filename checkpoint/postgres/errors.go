@@ -50,7 +50,7 @@ func (s *Store) serverError(e *pgconn.PgError, err error) error {
 	switch e.Code {
 	case "53100", "53200": // disk full, out of memory
 		return thread.Hint(fmt.Errorf("store: %s: %w: %s", s.about, thread.ErrDiskFull, e.Message),
-			"free some space on the database server; the store then continues by itself")
+			"free some space on the database server; the store then continues on its own")
 	case "25006": // read-only transaction
 		return thread.Hint(fmt.Errorf("store: %s: %w: %s", s.about, thread.ErrReadOnly, e.Message),
 			"connect to the primary server")

@@ -73,7 +73,7 @@ func translate(path string, need int64, err error) error {
 	case c == sqlite3.ErrFull, c == sqlite3.ErrIoErr && known && free < fullBelow:
 		need = max(need*2, fullBelow)
 		return thread.Hint(fmt.Errorf("store: %w: %d bytes needed, %d free in %s", thread.ErrDiskFull, need, free, dir),
-			"free some space; the store then continues by itself")
+			"free some space; the store then continues on its own")
 	case c == sqlite3.ErrReadonly, c == sqlite3.ErrPerm, c == sqlite3.ErrCantOpen && !writable(dir):
 		return thread.Hint(fmt.Errorf("store: %w: %s: %w", thread.ErrReadOnly, path, err), "make the folder "+dir+" writable")
 	case isBusy(err):

@@ -19,8 +19,8 @@ import (
 const (
 	// batchLimit is how many requests share a commit.
 	batchLimit = 64
-	// foldIdle is how long without a commit until the log is folded into the file. From then on losing or damaging the log
-	// does no harm.
+	// foldIdle is how long without a commit until the log is folded into the file. From then on losing or damaging the
+	// log does no harm.
 	foldIdle = time.Second
 	// refill is how often the store checks for space after the disk was full.
 	refill = 5 * time.Second
@@ -31,8 +31,8 @@ var (
 	errPanic  = errors.New("store: a change that shared the transaction panicked")
 )
 
-// do writes a request and waits until it is durable. After ctx ends, its outcome is unknown. While the space reserved for
-// answers is in use it is refused: answers alone may use that.
+// do writes a request and waits until it is durable. After ctx ends, its outcome is unknown. While the space reserved
+// for answers is in use it is refused: answers alone may use that.
 func (s *Store) do(ctx context.Context, need int64, run func(*tx) error) error {
 	if s.Short() {
 		return s.short()
@@ -271,5 +271,5 @@ func (s *Store) short() error {
 	free, _ := freeSpace(filepath.Dir(s.path))
 	return thread.Hint(fmt.Errorf("store: %w: the last %d bytes in %s are reserved for agents' answers",
 		thread.ErrDiskFull, free, filepath.Dir(s.path)),
-		"free some space; the store then continues by itself")
+		"free some space; the store then continues on its own")
 }

@@ -11,6 +11,7 @@ import (
 
 	"orchestrator/checkpoint/snapshot/snapshottest"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/sample"
 )
 
 // hollowed is what a power cut leaves of a file that was not synced.
@@ -104,7 +105,7 @@ func TestHollowWorktree(t *testing.T) {
 			return []string{filepath.Join(r.Dir, ".git/worktrees/fork", name)}
 		}
 	}
-	for name, files := range map[string]func(*repo, thread.Worktree) []string{
+	for name, files := range sample.In(t, 2, map[string]func(*repo, thread.Worktree) []string{
 		".git":      func(_ *repo, wt thread.Worktree) []string { return []string{filepath.Join(wt.Path, ".git")} },
 		"HEAD":      part("HEAD"),
 		"commondir": part("commondir"),
@@ -140,7 +141,7 @@ func TestHollowWorktree(t *testing.T) {
 			}
 			return append(all, filepath.Join(r.Dir, ".git/worktrees/fork/HEAD"))
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			// One fork for all kinds of damage: what is rebuilt is each time what it was, byte for byte, and is damaged again.

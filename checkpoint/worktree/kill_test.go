@@ -23,6 +23,7 @@ import (
 	"orchestrator/checkpoint/worktree"
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
+	"orchestrator/thread/ground/sample"
 )
 
 // job is what a child process is to do until it is killed.
@@ -180,7 +181,7 @@ func TestKilled(t *testing.T) {
 	n := killtest.Rounds(t, 1)
 	for _, op := range []string{"take", "restore", "add", "remove"} {
 		t.Run(op, func(t *testing.T) {
-			for _, point := range killtest.Some(t, points(t, op)) {
+			for _, point := range sample.Of(t, 8, points(t, op)) {
 				t.Run(point, func(t *testing.T) {
 					t.Parallel()
 					for round := range n {
@@ -213,7 +214,7 @@ func TestKilledInRepair(t *testing.T) {
 				"snapshot.take.tree", "snapshot.remove.saved", "snapshot.remove.begun", "snapshot.remove.moved",
 				"snapshot.remove.struck", "snapshot.remove.swept",
 			}, func(place string) bool { return passed[place] == 0 })
-			for _, then := range killtest.Some(t, places) {
+			for _, then := range sample.Of(t, 8, places) {
 				t.Run(op+"/"+first+"/"+then, func(t *testing.T) {
 					t.Parallel()
 					for round := range n {

@@ -2,6 +2,7 @@ package worktree_test
 
 import (
 	"errors"
+	"orchestrator/thread/ground/sample"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +18,7 @@ func TestOddFiles(t *testing.T) {
 	folder := func(file string) error {
 		return errors.Join(os.Remove(file), os.Mkdir(file, 0o700), os.WriteFile(filepath.Join(file, "x"), nil, 0o600))
 	}
-	for what, change := range map[string]func(string) error{"pipe": pipe, "link": link, "folder": folder} {
+	for what, change := range sample.In(t, 2, map[string]func(string) error{"pipe": pipe, "link": link, "folder": folder}) {
 		for _, name := range []string{".git", "index", "HEAD"} {
 			t.Run(what+" "+name, func(t *testing.T) {
 				t.Parallel()

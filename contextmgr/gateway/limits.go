@@ -22,7 +22,11 @@ func limitEnds(status int, h http.Header, now time.Time) time.Time {
 	default:
 		return time.Time{}
 	}
-	for _, name := range []string{"Retry-After-Ms", "Retry-After", "Anthropic-Ratelimit-Unified-Reset"} {
+	names := []string{"Retry-After-Ms", "Retry-After"}
+	if status == http.StatusTooManyRequests { // of an overload it says nothing: a window that is not used up ends too
+		names = append(names, "Anthropic-Ratelimit-Unified-Reset")
+	}
+	for _, name := range names {
 		if at := moment(name, h.Get(name), now); !at.IsZero() {
 			return at
 		}

@@ -23,6 +23,8 @@ func TestWhenALimitEnds(t *testing.T) {
 		{"a date", 503, "Retry-After: Sun, 22 Nov 2026 12:05:00 GMT", 5 * time.Minute},
 		{"overload", 529, "Retry-After: 7", 7 * time.Second},
 		{"subscription", 429, "anthropic-ratelimit-unified-reset: " + unix, 90 * time.Minute},
+		{"overload of a provider that tells of the subscription", 529, "anthropic-ratelimit-unified-reset: " + unix, 0},
+		{"a failure that tells of it", 503, "anthropic-ratelimit-unified-reset: " + unix, 0},
 		{"the window that is used up", 429,
 			"anthropic-ratelimit-requests-remaining: 12\nanthropic-ratelimit-requests-reset: 2026-11-22T18:00:00Z\n" +
 				"anthropic-ratelimit-input-tokens-remaining: 0\nanthropic-ratelimit-input-tokens-reset: 2026-11-22T12:00:40Z",

@@ -21,7 +21,7 @@ func TestManyResults(t *testing.T) {
 	if os.Getenv("MEASURE") != "" { // it takes a minute
 		results, tokens = 10_000, 600
 	}
-	for _, f := range formats() {
+	for _, f := range some(t) {
 		w := open(t, f, policy.ModeLean)
 		w.window = 20_000_000
 		w.items = []string{w.person("fix the bug")}
@@ -52,7 +52,7 @@ func TestKeep(t *testing.T) {
 // TestOddRequests: whatever is odd about a conversation, what is not masked is sent as it came, and nothing panics.
 func TestOddRequests(t *testing.T) {
 	long := text(1, 2000)
-	for _, f := range some() {
+	for _, f := range some(t) {
 		base := []string{f.person("fix the bug")}
 		for i := range 30 {
 			id := fmt.Sprintf("call_%d", i)

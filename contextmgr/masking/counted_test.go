@@ -11,7 +11,7 @@ import (
 // known after a restart too, so that a conversation that fits is not refused as one that does not; and of a conversation
 // that is not the same nothing is known.
 func TestCountedBeforeARestart(t *testing.T) {
-	for _, f := range formats() {
+	for _, f := range some(t) {
 		w := open(t, f, policy.ModeSafe)
 		w.wayOut = "Fork it."
 		w.window = 200_000
@@ -54,7 +54,7 @@ func TestCountedBeforeARestart(t *testing.T) {
 // TestUnsureIsNotRefused: a request is refused only if it fills the window even if everything is counted as little as
 // the estimate can be wrong.
 func TestUnsureIsNotRefused(t *testing.T) {
-	for _, f := range formats() {
+	for _, f := range some(t) {
 		for _, c := range []struct {
 			share   int64 // of the window, in percent
 			refused bool

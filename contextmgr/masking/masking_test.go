@@ -27,6 +27,7 @@ import (
 	"orchestrator/contextmgr/wire/gemini"
 	"orchestrator/contextmgr/wire/openai"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/sample"
 	"orchestrator/thread/private"
 )
 
@@ -109,12 +110,13 @@ func formats() []format {
 	}}
 }
 
-// some are all formats, or two of them in short mode.
-func some() []format {
+// some are some of the formats, other ones each time, and fewer in short mode.
+func some(t testing.TB) []format {
+	t.Helper()
 	if testing.Short() {
-		return formats()[:2]
+		return sample.Of(t, 3, formats())
 	}
-	return formats()
+	return sample.Of(t, 2, formats())
 }
 
 // counts counts four bytes a token, at once.
@@ -157,7 +159,7 @@ func (l *learner) Observe(_ string, growth int64, parts map[string]int64) {
 
 // TestLearns: what the provider counts more than after the answer before is compared with the results that were added.
 func TestLearns(t *testing.T) {
-	for _, f := range formats() {
+	for _, f := range some(t) {
 		w := open(t, f, policy.ModeObserve)
 		l := &learner{}
 		w.calibration = l
@@ -358,7 +360,7 @@ func (w *world) sendBody(id thread.ID, body string) string {
 // TestFull: people are warned from 90 % on; a prompt that would fill the window is refused with the way out, a turn goes
 // on for as long as it fits, and the agent's own summary always passes.
 func TestFull(t *testing.T) {
-	for _, f := range formats() {
+	for _, f := range some(t) {
 		w := open(t, f, policy.ModeSafe)
 		w.wayOut = "Fork it."
 		w.items = []string{w.person("fix the bug " + text(0, 20_000))} // which cannot be masked
@@ -418,7 +420,7 @@ func TestFull(t *testing.T) {
 // TestRefusedOnce: an agent repeats a refused prompt by itself, larger than it was. It is one refusal, of one size, and
 // once something else may be sent it is sent.
 func TestRefusedOnce(t *testing.T) {
-	for _, f := range formats() {
+	for _, f := range some(t) {
 		w := open(t, f, policy.ModeSafe)
 		asked := 0
 		w.wayOut = "Fork it."
@@ -465,7 +467,7 @@ func TestRefusedOnce(t *testing.T) {
 // TestPictureAfterARestart: what filled a context is shown after a restart too, as what it is; contents can be pinned and
 // masked by it, and the next request takes its place. One that is damaged shows nothing and stops nothing.
 func TestPictureAfterARestart(t *testing.T) {
-	for _, f := range formats() {
+	for _, f := range some(t) {
 		w := open(t, f, policy.ModeLean)
 		w.window = 200_000
 		w.items = []string{w.person("fix the bug")}
@@ -575,7 +577,7 @@ func (w *world) grow(n int) (last string) {
 var stub = regexp.MustCompile(`\[Masked: (\S+) returned (\d+) lines, (\d+) tokens\] (/\S+\.txt) (max:[0-9a-f]{8})`)
 
 func TestMasks(t *testing.T) {
-	for _, f := range some() {
+	for _, f := range some(t) {
 		for _, mode := range []policy.Mode{policy.ModeSafe, policy.ModeLean} {
 			t.Run(f.codec.Wire()+" "+string(mode), func(t *testing.T) {
 				w := open(t, f, mode)
@@ -639,7 +641,7 @@ func TestMasks(t *testing.T) {
 
 // TestObserve: with observe and off nothing is changed; observe decides all the same.
 func TestObserve(t *testing.T) {
-	for _, f := range some() {
+	for _, f := range some(t) {
 		for _, mode := range []policy.Mode{policy.ModeObserve, policy.ModeOff} {
 			w := open(t, f, mode)
 			w.items = append(w.items, w.person("fix the bug"))
@@ -662,7 +664,7 @@ func TestObserve(t *testing.T) {
 
 // TestReadAgain: what is read again after it was masked is not masked at once, although it is the same.
 func TestReadAgain(t *testing.T) {
-	for _, f := range some() {
+	for _, f := range some(t) {
 		w := open(t, f, policy.ModeLean)
 		w.grow(60)
 		id := "again"
@@ -675,7 +677,7 @@ func TestReadAgain(t *testing.T) {
 }
 
 func TestCannotRead(t *testing.T) {
-	for _, f := range some() {
+	for _, f := range some(t) {
 		w := open(t, f, policy.ModeSafe)
 		w.grow(60)
 		for _, body := range []string{"", "{", "null", "[]", `{"messages":[{"role":"user"`, w.body(w.model, "1,2") + "x"} {

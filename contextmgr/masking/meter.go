@@ -9,7 +9,7 @@ import (
 // imageTokens is about what a picture counts.
 const imageTokens = 1600
 
-// mostText is the size beyond which a content with pictures is no text.
+// mostText is the size beyond which a content with pictures is not text.
 const mostText = 16 << 10
 
 // meter estimates how many tokens a model's provider counts.
@@ -39,7 +39,7 @@ func (m meter) known(c wire.Content) (tokens int64, ok bool) {
 	return m.counts.Known(m.encoding, c.Sum)
 }
 
-// rest returns the tokens of what is no content: messages, the system prompt, tools.
+// rest returns the tokens of what is not content: messages, the system prompt, tools.
 func (m meter) rest(raw []byte) int64 {
 	size, pictures := len(raw), int64(0)
 	if size > mostPlain {
@@ -49,7 +49,7 @@ func (m meter) rest(raw []byte) int64 {
 	return m.text(size) + imageTokens*pictures
 }
 
-// text returns the tokens of so many bytes of what is no content and has no pictures.
+// text returns the tokens of so many bytes of what is not content and has no pictures.
 func (m meter) text(size int) int64 {
 	factor, _, _ := m.calibration.Factor(m.model, "")
 	return int64(float64(m.counts.Estimate(size)) * factor)

@@ -25,7 +25,7 @@ func TestPrefix(t *testing.T) {
 	if testing.Short() {
 		seeds = 1
 	}
-	for i, f := range some() {
+	for i, f := range some(t) {
 		for j, mode := range []policy.Mode{policy.ModeSafe, policy.ModeLean} {
 			t.Run(f.codec.Wire()+" "+string(mode), func(t *testing.T) {
 				t.Parallel()

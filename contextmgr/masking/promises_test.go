@@ -56,7 +56,7 @@ func TestSideRequests(t *testing.T) {
 }
 
 func TestNotMasked(t *testing.T) {
-	for _, f := range some() {
+	for _, f := range some(t) {
 		w := open(t, f, policy.ModeLean)
 		orphan := f.result("nobody", "", text(777, 2000))
 		w.items = []string{w.person("fix the bug"), orphan}
@@ -83,7 +83,7 @@ func TestNotMasked(t *testing.T) {
 
 // TestEditedHistory: a result with other bytes than those that were masked is sent as it is.
 func TestEditedHistory(t *testing.T) {
-	for _, f := range some() {
+	for _, f := range some(t) {
 		w := open(t, f, policy.ModeLean)
 		last := w.grow(60)
 		if len(stub.FindAllString(last, -1)) == 0 {

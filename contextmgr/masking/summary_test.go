@@ -44,7 +44,7 @@ func (w *world) checkPairs(sent string) {
 }
 
 func TestSummary(t *testing.T) {
-	for _, f := range formats() {
+	for _, f := range some(t) {
 		t.Run(f.codec.Wire(), func(t *testing.T) {
 			w := open(t, f, policy.ModeSafe)
 			w.turns(20)
@@ -145,7 +145,7 @@ func TestSummaryIsTheirs(t *testing.T) {
 
 // TestNoSummary: of an unknown window, and in modes observe and off, nothing is summarised.
 func TestNoSummary(t *testing.T) {
-	for _, f := range formats() {
+	for _, f := range some(t) {
 		for _, mode := range []policy.Mode{policy.ModeSafe, policy.ModeObserve, policy.ModeOff} {
 			w := open(t, f, mode)
 			if mode == policy.ModeSafe {

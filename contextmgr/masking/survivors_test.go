@@ -202,7 +202,7 @@ func TestPriceOfMasking(t *testing.T) {
 // the agent sent them and as the provider got them: what one has in common with the one before is read from the cache,
 // the rest is written to it.
 func TestSavedAsBilled(t *testing.T) {
-	for _, f := range formats() {
+	for _, f := range some(t) {
 		for _, rounds := range []int{28, 80} { // few, when what an event costs shows most, and many
 			w := open(t, f, policy.ModeSafe)
 			w.items = []string{w.person("fix the bug")}
@@ -251,7 +251,7 @@ func TestBaseIsCachedFirst(t *testing.T) {
 		"gemini": {"contents", `"systemInstruction":{"parts":[{"text":"` + long + `"}]},` +
 			`"tools":[{"functionDeclarations":[{"name":"run_shell_command"}]}]`},
 	}
-	for _, f := range formats() {
+	for _, f := range some(t) {
 		m, ok := members[f.path]
 		if !ok {
 			m = members["gemini"]
@@ -330,7 +330,7 @@ func TestCacheAcrossRestart(t *testing.T) {
 
 // TestNobodyAsked: a result that no call asked for is not masked.
 func TestNobodyAsked(t *testing.T) {
-	for _, f := range some() {
+	for _, f := range some(t) {
 		w := open(t, f, policy.ModeLean)
 		w.keep = "no tool" // the empty name is one otherwise
 		orphan := f.result("nobody", "", text(777, 2000))

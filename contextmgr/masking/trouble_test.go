@@ -50,7 +50,7 @@ func (w *world) goesOn(before, now string) {
 // TestProviderNeverAnswers: what was decided for a request that gets no answer holds for its repetition, and nobody
 // waits for the answer: neither another request of the thread, nor another thread, nor a person who looks.
 func TestProviderNeverAnswers(t *testing.T) {
-	for _, f := range some() {
+	for _, f := range some(t) {
 		p := passing(t, f, 100_000)
 		before := p.talk(12)
 		if len(stubs(before)) > 0 {
@@ -108,7 +108,7 @@ func TestProviderNeverAnswers(t *testing.T) {
 
 // TestAnswersAtOnce: an answer that comes before anything beside the request was done changes nothing.
 func TestAnswersAtOnce(t *testing.T) {
-	for _, f := range some() {
+	for _, f := range some(t) {
 		p := passing(t, f, 100_000)
 		p.items = []string{p.person("fix the bug")}
 		last, events := "", 0
@@ -205,7 +205,7 @@ func (p *through) own(session, body string) (string, error) {
 // TestHistoryIsEdited: an agent that changes its history in the middle of what is masked, removes something there or goes
 // back into it, gets what it wrote; what it left stays masked in the same bytes.
 func TestHistoryIsEdited(t *testing.T) {
-	for _, f := range some() {
+	for _, f := range some(t) {
 		p := passing(t, f, 100_000)
 		last := p.talk(60)
 		const step, at = 4, 10 // its result
@@ -285,7 +285,7 @@ func TestLargeRequest(t *testing.T) {
 // TestClockJumps: a clock that goes back changes nothing, and one that goes forward a day masks at most what a lost cache
 // allows; what is masked stays as it is.
 func TestClockJumps(t *testing.T) {
-	for _, f := range some() {
+	for _, f := range some(t) {
 		p := passing(t, f, 400_000)
 		last := p.talk(25)
 		if len(stubs(last)) > 0 {
@@ -322,7 +322,7 @@ func TestClockJumps(t *testing.T) {
 // TestUsageOverTheWindow: a provider that answers a request and counts more tokens than the window has, or nonsense, has a
 // larger window or counts wrongly: people are warned, nothing is refused, and the next count is believed again.
 func TestUsageOverTheWindow(t *testing.T) {
-	for _, f := range some() {
+	for _, f := range some(t) {
 		for _, usage := range []int{150_000, 1 << 40, 1<<62 + 1} {
 			p := passing(t, f, 100_000)
 			p.wayOut = "Fork it."
@@ -349,7 +349,7 @@ func TestUsageOverTheWindow(t *testing.T) {
 // TestForeignTokens: a result with a token of staged data, whose data may be gone, is masked with it, and comes back as
 // it was; reading a token again is not masked.
 func TestForeignTokens(t *testing.T) {
-	for _, f := range some() {
+	for _, f := range some(t) {
 		p := passing(t, f, 100_000)
 		const gone = "max:0badf00d"
 		old := "staged as " + gone + "\n" + text(0, 1500)

@@ -64,7 +64,7 @@ func penned(t *testing.T, f format, p *pen) *world {
 // TestModelWrites: the request for a summary begins with what was sent last, and a summary that names what is not there
 // is not used.
 func TestModelWrites(t *testing.T) {
-	for _, f := range some() {
+	for _, f := range some(t) {
 		t.Run(f.codec.Wire(), func(t *testing.T) {
 			p := &pen{text: honest, usd: 0.25}
 			w := penned(t, f, p)

@@ -29,8 +29,8 @@ func (s Session) Largest() int64 {
 
 // Segment is a part of a session in which each request has all of the one before.
 type Segment struct {
-	// Begins is set if the session or what followed the agent's own compaction began with the first request: there was no
-	// rewind before it.
+	// Begins is set if the session or what followed the agent's own compaction began with the first request: there was
+	// no rewind before it.
 	Begins   bool
 	Model    string
 	Requests []Request
@@ -63,7 +63,7 @@ type edit struct {
 
 // item is a piece of a conversation behind the first request of its segment.
 type item struct {
-	result policy.Result // its Tokens and Request count also where it is no result
+	result policy.Result // its Tokens and Request count also where it is not a result
 	work   bool          // a result or an input, which may be masked
 	part   string        // of the file that was read
 	own    bool          // the model wrote it
@@ -72,8 +72,8 @@ type item struct {
 // These tell what the provider counts from what a session holds.
 const (
 	imageBytes = 4500 // of an image that was dropped
-	// mostScale bounds by how much a piece may be larger than estimated. What the provider counted beyond that belongs to
-	// what the session does not hold.
+	// mostScale bounds by how much a piece may be larger than estimated. What the provider counted beyond that belongs
+	// to what the session does not hold.
 	mostScale = 3
 	// likely is the factor between estimated and counted output beyond which the count is not believed.
 	likely = 2

@@ -1,4 +1,4 @@
-// Package summaries has the older turns of conversations replaced by summaries: it plans one, has it written, stores it
+// Package summaries replaces older turns of conversations by summaries: it plans one, has it written, stores it
 // and finds where it stands in a request.
 //
 // It guarantees:
@@ -29,8 +29,8 @@ import (
 
 // Settings say how older turns are summarised.
 type Settings struct {
-	// By writes a summary at the end of a turn when the context asks for one; "" is for nobody. Then people are told what
-	// one would mean, if Offer is set.
+	// By writes a summary at the end of a turn when the context asks for one; "" is for nobody. Then people are told
+	// what one would mean, if Offer is set.
 	By    thread.SummaryAuthor
 	Offer bool
 	// Model and Program write summaries; nil if there is none of the kind.
@@ -99,7 +99,8 @@ type Sent struct {
 	Window            int64
 	// Cold is set if the provider keeps the cache no longer.
 	Cold bool
-	// Prices are those of the cache, and InputUSD is what a token of input costs that goes past it, 0 if that is unknown.
+	// Prices are those of the cache, and InputUSD is what a token of input costs that goes past it, 0 if that is
+	// unknown.
 	Prices   policy.Prices
 	InputUSD float64
 	Cost     func(models.Tokens) (usd float64, known bool)

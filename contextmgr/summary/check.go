@@ -124,7 +124,7 @@ func namesIn(text string) []string {
 
 func inName(r rune) bool { return inWord(r) || r == '/' || r == '.' || r == '-' }
 
-// isName reports whether a word names a file or something in code, and is no word of prose or a number.
+// isName reports whether a word names a file or something in code, and is not a word of prose or a number.
 func isName(word string, called bool) bool {
 	if strings.IndexFunc(word, unicode.IsLetter) < 0 {
 		return false

@@ -8,7 +8,7 @@ import (
 // arrayLimit is the length in bytes up to which a piece is merged by scanning an array; longer ones use a heap.
 const arrayLimit = 128
 
-// none is the rank of a string that is no token.
+// none is the rank of a string that is not a token.
 const none = math.MaxUint32
 
 // merger counts the tokens of pieces. It is used by one goroutine at a time and reuses its memory.

@@ -9,13 +9,14 @@ import (
 // Optional for a Codec.
 type Scanner interface {
 	Codec
-	// Scan reads a call as Request does and lists its contents. Items that are the same as in an earlier scan of the same
-	// conversation are not read again; earlier may be nil, or the scan of another conversation, and is not changed. With
-	// an error, the call must be forwarded as it came.
+	// Scan reads a call as Request does and lists its contents. Items that are the same as in an earlier scan of the
+	// same conversation are not read again; earlier may be nil, or the scan of another conversation, and is not
+	// changed. With an error, the call must be forwarded as it came.
 	Scan(call Call, earlier *Scan) (*Scan, error)
 	// Replace returns the JSON that stands in place of a content when it is replaced by a text. It keeps the content's
-	// form, so that the request stays valid: a string stays a string, a list of parts becomes a list of one text, and of a
-	// call's input only the long strings are replaced. It returns nil if the content cannot be replaced, or not by less.
+	// form, so that the request stays valid: a string stays a string, a list of parts becomes a list of one text, and
+	// of a call's input only the long strings are replaced. It returns nil if the content cannot be replaced, or not by
+	// less.
 	Replace(content json.RawMessage, form Form, text string) json.RawMessage
 	// Login reports whether a request is paid by a subscription to which a person has logged in, and not by a key.
 	Login(header http.Header) bool
@@ -24,7 +25,7 @@ type Scanner interface {
 }
 
 // Scan is what was found in a call's body. It holds no reference to the body but for Request. What may be ambiguous to
-// a reader of the body is no content: then a list has no contents at all, or a result or an input is left out. A Scan
+// a reader of the body is not content: then a list has no contents at all, or a result or an input is left out. A Scan
 // is not changed after it was made.
 type Scan struct {
 	Request  Request

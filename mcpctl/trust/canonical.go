@@ -152,7 +152,7 @@ func writeValue(out *bytes.Buffer, v jsonc.Value) error {
 			return err
 		}
 		if strings.ContainsRune(s, '\ufffd') {
-			b = v.Raw() // what is no text is not made equal
+			b = v.Raw() // what is not text is not made equal
 		}
 		out.Write(b)
 	default:

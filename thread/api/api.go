@@ -1,8 +1,8 @@
-// Package api is what a project's server can be asked by its clients.
+// Package api lists what clients can ask of a project's server.
 //
 // Each operation is a typed constant (see calls.go) that both sides use, so that the server's handler and the client's
-// call cannot disagree about its name, request or response. How they are carried is no part of it. Version changes when
-// an older side would misread a newer one.
+// call cannot disagree about its name, request or response. How they are carried is not part of it. Version changes
+// when an older side would misread a newer one.
 package api
 
 import "orchestrator/thread/ledger"

@@ -1,4 +1,4 @@
-// Package front stands before the HTTP servers of this program: it bounds their connections, and lets through only
+// Package front stands in front of the HTTP servers of this program: it bounds their connections, and lets through only
 // requests that nobody can read in two ways.
 //
 // It guarantees:
@@ -190,8 +190,8 @@ func (c *Conn) Close() error {
 	return nil
 }
 
-// Guard has a server tell its connections when they are idle, and close one whose request asked for another protocol and
-// did not get it: what follows is not HTTP then.
+// Guard has a server tell its connections when they are idle, and close one whose request asked for another protocol
+// and did not get it: what follows is not HTTP then.
 func Guard(s *http.Server) {
 	s.ConnState = func(inner net.Conn, state http.ConnState) {
 		if c := of(inner); c != nil && state == http.StateIdle {

@@ -1,9 +1,9 @@
-// Package frozen copies files of a repository as somebody has accepted them, so that the copy can be run: what stands in
-// their place in the repository may be exchanged at any moment by whoever can write there.
+// Package frozen copies files of a repository exactly as they were accepted, so that the copy can be run: what stands
+// in their place in the repository may be exchanged at any moment by whoever can write there.
 //
-// A Collector gathers files with the layout that they have to each other: single ones, folders with all that is in them,
-// and what links in them lead to. A Store keeps a copy by the hash of everything in it. A copy is complete before it has
-// its name, is read again before each use, and cannot be written to.
+// A Collector gathers files with the layout that they have to each other: single ones, folders with all that is in
+// them, and what links in them lead to. A Store keeps a copy by the hash of everything in it. A copy is complete before
+// it has its name, is read again before each use, and cannot be written to.
 package frozen
 
 import (

@@ -1,5 +1,5 @@
-// Package manager has the use cases of the domain: the Manager starts, asks, forks, merges, rewinds, resumes and stops
-// threads, and records what their agents answer.
+// Package manager contains the use cases of the domain: the Manager starts, asks, forks, merges, rewinds, resumes and
+// stops threads, and records what their agents answer.
 //
 // It imports the standard library, package thread and the packages below it. Only cmd imports it.
 //

@@ -1,5 +1,5 @@
-// Package pattern has regular expressions that are compiled on first use. Hooks and scripts run a single verb of the
-// program many times a minute, and compile only the expressions they need.
+// Package pattern contains regular expressions that are compiled on first use. Hooks and scripts run a single verb of
+// the program many times a minute, and compile only the expressions they need.
 package pattern
 
 import (

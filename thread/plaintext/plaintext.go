@@ -223,8 +223,8 @@ func (c *cleaner) rune(dst []byte, r rune) []byte {
 	return utf8.AppendRune(dst, r)
 }
 
-// Cut returns the beginning of a text, at most n bytes of whole characters. Of what is no text it loses no more than one
-// would have.
+// Cut returns the beginning of a text, at most n bytes of whole characters. Of what is not text it loses no more than
+// one would have.
 func Cut(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -11,8 +11,8 @@ import (
 	"orchestrator/thread/frozen"
 )
 
-// copyNamed copies the files of a worktree that the commands name, and returns the folder and their names. Beside them it
-// has links to the worktree's other files, which they may use without that being accepted.
+// copyNamed copies the files of a worktree that the commands name, and returns the folder and their names. Beside them
+// it has links to the worktree's other files, which they may use without that being accepted.
 func (s *Setup) copyNamed(dir string) (folder string, names []string, err error) {
 	store, err := s.copies()
 	if err != nil {
@@ -27,7 +27,7 @@ func (s *Setup) copyNamed(dir string) (folder string, names []string, err error)
 	for _, name := range words {
 		at, err := filepath.EvalSymlinks(filepath.Join(real, name))
 		if err != nil {
-			continue // it is no file
+			continue // it is not a file
 		}
 		if rel, ok := c.Rel(at); !ok || rel == "" {
 			continue

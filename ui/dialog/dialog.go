@@ -1,4 +1,4 @@
-// Package dialog has the dialogs over the screen: each one is a model that handles intents and ends with a typed
+// Package dialog contains the dialogs over the screen: each one is a model that handles intents and ends with a typed
 // result. A stack owns them; only the topmost one gets input.
 //
 // Dialogs have no effects of their own. Whoever opens one sets what it needs, and gets the user's choice as a Result.
@@ -44,8 +44,8 @@ type Hinter interface {
 	Hints(inside layout.Box) []intent.Action
 }
 
-// Clicker is implemented by dialogs that take clicks on their cells of the screen. Optional: others ignore clicks, so that
-// a stray one decides nothing.
+// Clicker is implemented by dialogs that take clicks on their cells of the screen. Optional: others ignore clicks, so
+// that a stray one decides nothing.
 type Clicker interface {
 	// Click handles a click. It returns the result, or nil while the dialog stays open.
 	Click(x, y int) Result

@@ -1,5 +1,5 @@
-// Package host has what the features of the interface share: the threads, the dialogs, the notices, undo, and turning
-// calls to the server into commands. A feature registers the actions that it handles, and its dialogs end with
+// Package host contains what the features of the interface share: the threads, the dialogs, the notices, undo, and
+// turning calls to the server into commands. A feature registers the actions that it handles, and its dialogs end with
 // functions to run, so that neither the root nor another feature needs to know it.
 //
 // I/O happens only inside commands, and their results are handled in Update, so nothing needs a lock.

@@ -1,4 +1,4 @@
-// Package intent has the intents that keys express, as sealed values, and the table that binds keys to them.
+// Package intent contains the intents that keys express, as sealed values, and the table that binds keys to them.
 //
 // Keys become intents once, at the edge of the program; panels never see keys. The help and the command palette are
 // made from the same table, so they always match what the keys do. Scopes are tried innermost first; a scope with text

@@ -1,4 +1,4 @@
-// Package layout has the arithmetic of boxes and the canvas that panels draw on.
+// Package layout contains the arithmetic of boxes and the canvas that panels draw on.
 //
 // A panel gets a box and cannot draw outside it: every call of the canvas is clipped to its box. The canvas has cells,
 // not strings with escape sequences, so overlays are simply drawn on top. It does not sanitise text: what comes from

@@ -1,5 +1,5 @@
-// Package servers has the MCP servers of the shown thread: in the side bar, and in a panel that switches them and their
-// tools, accepts what they start, restarts them and tells about them.
+// Package servers shows the MCP servers of the selected thread: in the side bar, and in a panel that switches them and
+// their tools, accepts what they start, restarts them and tells about them.
 //
 // What is shown is the server's last report for that thread. It is asked for again when something changed and, while
 // the panel is open, every few seconds; one request at a time. An answer for another thread, or one that was on its way

@@ -1,5 +1,5 @@
-// Package styled has styled text: lines of spans that each have a token of the theme, wrapped to a width. A span is a
-// single line of safe text (see package plain). Wrapping keeps every character except the space at a break.
+// Package styled contains styled text: lines of spans that each have a token of the theme, wrapped to a width. A span
+// is a single line of safe text (see package plain). Wrapping keeps every character except the space at a break.
 package styled
 
 import (

@@ -1,5 +1,6 @@
-// Package views has the views of the selected thread in the main pane besides its terminal: the timeline with turns to
-// read, the context and the diff. It loads only what is shown, and drops late results for what is no longer shown.
+// Package views contains the views of the selected thread in the main pane besides its terminal: the timeline with
+// turns to read, the context and the diff. It loads only what is shown, and drops late results for what is no longer
+// shown.
 package views
 
 import (

@@ -1,4 +1,4 @@
-// Package snapshottest is a repository for the tests of what is kept of its files.
+// Package snapshottest makes repositories for the tests of snapshots and worktrees.
 package snapshottest
 
 import (

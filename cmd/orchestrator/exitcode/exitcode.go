@@ -1,4 +1,4 @@
-// Package exitcode has the codes with which the program ends; the README lists them.
+// Package exitcode contains the codes with which the program ends; the README lists them.
 package exitcode
 
 // The codes of a verb, of the screen and of the server.

@@ -1,5 +1,5 @@
-// Package help has the topics that `orchestrator help TOPIC` prints: what is too long for the README and for the help
-// of a single verb. The texts are plain, at most 80 columns wide, and checked by tests, like the README.
+// Package help contains the topics that `orchestrator help TOPIC` prints: what is too long for the README and for the
+// help of a single verb. The texts are plain, at most 80 columns wide, and checked by tests, like the README.
 package help
 
 import (

@@ -1,6 +1,6 @@
-// Package protocol is how the calls of package api go over a unix socket: a call is POST Prefix + its name with a JSON
-// body, its response is JSON, or an Error with a status of 400 or more; streams are server-sent events, and a terminal is
-// a WebSocket.
+// Package protocol carries the calls of package api over a unix socket: a call is POST Prefix + its name with a JSON
+// body, its response is JSON, or an Error with a status of 400 or more; streams are server-sent events, and a terminal
+// is a WebSocket.
 package protocol
 
 const (

@@ -1,6 +1,6 @@
-// Package verb has the verbs of the command line and the screen. A verb reads its arguments, asks the server of the
-// project, which it starts if there is none, and prints what it learns, for people or as JSON, through one writer that
-// lets nothing but text reach the terminal.
+// Package verb contains the verbs of the command line and the screen. A verb reads its arguments, asks the server of
+// the project, which it starts if there is none, and prints what it learns, for people or as JSON, through one writer
+// that lets nothing but text reach the terminal.
 package verb
 
 import (

@@ -1,4 +1,4 @@
-// Package frozentest helps tests of what keeps copies.
+// Package frozentest helps to test packages that keep frozen copies.
 package frozentest
 
 import (

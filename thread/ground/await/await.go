@@ -1,4 +1,4 @@
-// Package await waits in tests for what no event tells.
+// Package await waits in tests for conditions that no event announces.
 package await
 
 import (

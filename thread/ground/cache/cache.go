@@ -1,4 +1,4 @@
-// Package cache remembers values, a bounded number of them.
+// Package cache remembers a bounded number of values.
 package cache
 
 import "sync"

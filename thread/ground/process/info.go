@@ -1,6 +1,6 @@
-// Package process knows the processes of the system: which there are, which belong together by a label that the kernel
-// passes on, how a program is started with one, and how all that belong together are ended. It knows nothing of what
-// they are for.
+// Package process knows the processes of the system: which ones there are, which belong together by a label that the
+// kernel passes on, how a program is started with one, and how all that belong together are ended. It knows nothing of
+// what they are for.
 package process
 
 // Info is a process as the system shows it.

@@ -109,7 +109,6 @@ func TestRunPrintsTheAnswer(t *testing.T) {
 }
 
 func TestRunAndSendEndByTheirTimeout(t *testing.T) {
-	e2e.ManyStarts(t)
 	t.Parallel()
 	r := e2e.NewRig(t)
 	res := r.Run("run", "-a", "demo", "--timeout", "10s", "#slow:600s list files", "--json")
@@ -277,7 +276,6 @@ func TestPush(t *testing.T) {
 
 // TestDemoTakesServers: the agent that everybody has uses the MCP servers of its thread, as they are switched.
 func TestDemoTakesServers(t *testing.T) {
-	e2e.ManyStarts(t)
 	t.Parallel()
 	r := e2e.NewRig(t)
 	r.ConfigureMCP(map[string]any{"notes": map[string]any{
@@ -341,7 +339,6 @@ bridge=$(sed -n 's/^ *"command": "\([^"]*\)",*$/\1/p' "$ORCHESTRATOR_MCP_CONFIG"
 
 // TestCommandTakesServers: nothing is started for a program that has not connected, and everything for one that has.
 func TestCommandTakesServers(t *testing.T) {
-	e2e.ManyStarts(t)
 	t.Parallel()
 	r := e2e.NewRig(t)
 	r.ConfigureMCP(map[string]any{"notes": map[string]any{"command": e2e.Program, "args": []string{"demo-notes"}}})

@@ -16,7 +16,6 @@ import (
 // TestEnvironmentOfTheShell starts agents from a shell that is newer than the server: they have its variables and
 // programs, and that is said; what an agent itself starts has the server's, and nothing of it is stored.
 func TestEnvironmentOfTheShell(t *testing.T) {
-	e2e.ManyStarts(t)
 	t.Parallel()
 	r := e2e.NewRig(t)
 	const secret = "sk-of-todays-shell-0123456789"
@@ -98,7 +97,6 @@ func TestEnvironmentOfTheShell(t *testing.T) {
 // TestServersOfTheShell has an MCP server take a value from the environment of the shell that its thread was started from:
 // another value than was accepted is asked about, and given once it is accepted; doctor names what differs.
 func TestServersOfTheShell(t *testing.T) {
-	e2e.ManyStarts(t)
 	t.Parallel()
 	r := e2e.NewRig(t)
 	const secret = "sk-of-todays-shell-9876543210"

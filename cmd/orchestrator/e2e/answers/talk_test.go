@@ -246,7 +246,6 @@ func TestServerThatDoesNotComeBack(t *testing.T) {
 
 // TestClientThatReadsNothing holds up neither the agent nor other clients, and gets the answer whole in the end.
 func TestClientThatReadsNothing(t *testing.T) {
-	e2e.ManyStarts(t)
 	t.Parallel()
 	r := e2e.NewRig(t)
 	r.Env = append(r.Env, "ORCHESTRATOR_OFFERS=off") // the answer alone is larger than the window

@@ -13,6 +13,7 @@ import (
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/thread"
 	"orchestrator/thread/api"
+	"orchestrator/thread/ground/sample"
 )
 
 // TestDamagedLogIsNamed kills a server with three threads of four turns each before their turns are folded, and damages the
@@ -21,7 +22,7 @@ import (
 func TestDamagedLogIsNamed(t *testing.T) {
 	e2e.ManyStarts(t)
 	t.Parallel()
-	for what, damage := range map[string]func(wal string) error{
+	for what, damage := range sample.In(t, 2, map[string]func(wal string) error{
 		"a bit": func(wal string) error {
 			b, err := os.ReadFile(wal)
 			if err != nil {
@@ -31,7 +32,7 @@ func TestDamagedLogIsNamed(t *testing.T) {
 			return os.WriteFile(wal, b, 0o600)
 		},
 		"gone": os.Remove,
-	} {
+	}) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			r := e2e.NewRig(t)

@@ -16,6 +16,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/sample"
 )
 
 // flip damages one bit of what the database's file holds of one checkpoint, between two servers.
@@ -52,7 +53,7 @@ func flip(r *e2e.Rig, id thread.CheckpointID) {
 func TestOneBit(t *testing.T) {
 	e2e.ManyStarts(t)
 	t.Parallel()
-	for what, c := range map[string]struct {
+	for what, c := range sample.In(t, 2, map[string]struct {
 		at   int // 0 is the newest turn
 		gone bool
 	}{
@@ -60,7 +61,7 @@ func TestOneBit(t *testing.T) {
 		"newest without transcript":  {0, true},
 		"earlier":                    {1, false},
 		"earlier without transcript": {1, true},
-	} {
+	}) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			r := e2e.NewRig(t)

@@ -10,6 +10,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/sample"
 )
 
 // TestTurnsComeBack kills a server and loses what its database holds, in part or whole, with the list of threads or
@@ -17,7 +18,7 @@ import (
 func TestTurnsComeBack(t *testing.T) {
 	e2e.ManyStarts(t)
 	t.Parallel()
-	for what, lose := range map[string]func(r *e2e.Rig, state, older string){
+	for what, lose := range sample.In(t, 3, map[string]func(r *e2e.Rig, state, older string){
 		"the newest turns": func(r *e2e.Rig, state, older string) {
 			gone(r, state, "state.db-wal", "state.db-shm")
 			copy(r, older, filepath.Join(state, "state.db"))
@@ -32,7 +33,7 @@ func TestTurnsComeBack(t *testing.T) {
 		"all that is beside the database": func(r *e2e.Rig, state, _ string) {
 			gone(r, state, "state.db", "state.db-wal", "state.db-shm", "state.db-threads", "state.db-mark", "state.db-room")
 		},
-	} {
+	}) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			r := e2e.NewRig(t)

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"orchestrator/checkpoint/killtest"
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/sample"
 )
 
 // killPoint is a place in a use case where the server is killed.
@@ -50,7 +50,7 @@ func killPoints() []killPoint {
 func TestKilledAtFailpoints(t *testing.T) {
 	rounds := e2e.FromEnv(t, "FAILPOINT_ROUNDS", 1)
 	restoresKilled(t, rounds)
-	for _, k := range killtest.Some(t, killPoints()) {
+	for _, k := range sample.Of(t, 8, killPoints()) {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
 			for round := range rounds { // each ends its server

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"orchestrator/checkpoint/killtest"
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/sample"
 )
 
 // restorePoints are the places in the restore of a backup where the server is killed.
@@ -100,7 +100,7 @@ func restoreKilledAt(r *e2e.Rig, point string) {
 }
 
 func restoresKilled(t *testing.T, rounds int) {
-	for _, point := range killtest.Some(t, restorePoints) {
+	for _, point := range sample.Of(t, 8, restorePoints) {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
 			for range rounds {

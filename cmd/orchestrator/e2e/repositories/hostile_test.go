@@ -22,6 +22,7 @@ import (
 	"orchestrator/checkpoint/sqlite"
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/sample"
 )
 
 // trap is a repository that means harm: what it plants, and where it would be seen to have worked.
@@ -370,7 +371,13 @@ func TestHostileRepositories(t *testing.T) {
 			t.Error("no trap runs anything even for a person's own git: this test finds nothing")
 		}
 	})
+	some := sample.In(t, 4, groups)
 	for group, members := range groups {
+		if slices.Contains(members, "hooks") { // which surely spring
+			some[group] = members
+		}
+	}
+	for group, members := range some {
 		t.Run(group, func(t *testing.T) {
 			if os.Getenv("HOSTILE") == "" {
 				t.Parallel()
@@ -415,5 +422,5 @@ func TestHostileRepositories(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("%d traps in %d repositories", len(names), len(groups))
+	t.Logf("%d traps in %d repositories, of which %d were tried", len(names), len(groups), len(some))
 }

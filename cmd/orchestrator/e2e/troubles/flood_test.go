@@ -18,6 +18,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/sample"
 )
 
 // TestFlood posts requests as fast as they are answered and holds the server to its bound of memory: 300 of them,
@@ -25,7 +26,10 @@ import (
 func TestFlood(t *testing.T) {
 	e2e.ManyStarts(t)
 	t.Parallel()
-	n, after := 300, 2*time.Second
+	n, after := 80, 2*time.Second
+	if sample.Whole() {
+		n = 300
+	}
 	if v := os.Getenv("FLOOD"); v != "" {
 		var err error
 		if n, err = strconv.Atoi(v); err != nil {
