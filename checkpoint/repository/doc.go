@@ -8,5 +8,7 @@
 //   - A journal is on disk before the first step of its operation, and locked as long as its process lives. It contains
 //     names, not paths. Files among the journals that are not ours are quarantined and reported; nothing that they name
 //     is touched.
+//     A merge has no journal here: its note (package branch) lies in the git folder, because whoever merges next, another
+//     user of a shared repository too, must see it and roll it back, and because a git that outlives us holds its lock.
 //   - Within one process, locks are granted in the order in which they were requested.
 package repository

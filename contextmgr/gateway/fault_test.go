@@ -451,6 +451,7 @@ func TestPanicsNeverReachTheStream(t *testing.T) {
 	} {
 		for _, head := range []string{chunkedHead, delimitedHead} {
 			t.Run(name, func(t *testing.T) {
+				b.Codec = anthropic.New()
 				whole := strings.Join(answerEvents("fine"), "")
 				up := script(t, func(c *net.TCPConn) {
 					if head == chunkedHead {

@@ -10,17 +10,6 @@ import (
 	"orchestrator/thread/turns"
 )
 
-// Turns returns the indices of the items that a person wrote, as reported by the codec's own reader.
-func Turns(items []thread.Item, person func(json.RawMessage) string) []int {
-	var at []int
-	for i, it := range items {
-		if person(it.Raw) != "" {
-			at = append(at, i)
-		}
-	}
-	return at
-}
-
 // PersonText returns the part of a message's text that the person wrote: without the elements that agents add, and
 // without texts that an agent wrote in the person's name. It returns "" if nothing is left. A slash command is returned
 // as typed.

@@ -63,8 +63,6 @@ type Request struct {
 	Fresh   bool     // the model has written nothing after Prompt
 	Session string
 	Purpose Purpose
-	// Stream is set if the request asks for a streamed answer.
-	Stream bool
 	// LongWindow is set if the request asks for the model's long context window.
 	LongWindow bool
 }

@@ -8,7 +8,6 @@ const maxProblems = 100
 // Problem is something wrong in a file.
 type Problem struct {
 	File   string
-	Agent  string // whose file it is
 	Line   int    // from 1; 0 if it is not known
 	Server string // the name of the server; empty if it is about the file
 	Text   string
@@ -27,17 +26,17 @@ func (p Problem) String() string {
 
 // problems collects those of a file.
 type problems struct {
-	file, agent string
-	list        []Problem
+	file string
+	list []Problem
 }
 
 func (p *problems) add(line int, server, format string, args ...any) {
 	switch len(p.list) {
 	case maxProblems:
 	case maxProblems - 1:
-		p.list = append(p.list, Problem{File: p.file, Agent: p.agent, Text: "more problems that are not listed"})
+		p.list = append(p.list, Problem{File: p.file, Text: "more problems that are not listed"})
 	default:
-		p.list = append(p.list, Problem{File: p.file, Agent: p.agent, Line: line, Server: server,
+		p.list = append(p.list, Problem{File: p.file, Line: line, Server: server,
 			Text: fmt.Sprintf(format, args...)})
 	}
 }

@@ -26,7 +26,7 @@ type reader struct {
 }
 
 func newReader(f file, project, base string) *reader {
-	return &reader{file: f, project: project, base: base, problems: &problems{file: f.path, agent: f.agent}}
+	return &reader{file: f, project: project, base: base, problems: &problems{file: f.path}}
 }
 
 // parse reads a JSON file whose value is an object.

@@ -85,8 +85,6 @@ func (g *Gateway) of(id thread.ID) []*session {
 
 // Connection is what is known of a thread's agent.
 type Connection struct {
-	Client   string    // name and version, as it says
-	Modern   bool      // it speaks the stateless era
 	Notified time.Time // when it was last told that its tools have changed
 	Listed   time.Time // when it last asked for its tools
 }
@@ -110,7 +108,6 @@ type session struct {
 
 	// mu guards the fields below.
 	mu           sync.Mutex
-	client       string // its name and version
 	version      string // of the handshake; "" before it
 	capabilities object // that the client declared in the handshake
 	ready        bool   // notifications may be sent

@@ -94,7 +94,7 @@ func (g *Gateway) Connections(id thread.ID) []Connection {
 	var all []Connection
 	for _, s := range g.of(id) {
 		s.mu.Lock()
-		all = append(all, Connection{Client: s.client, Modern: s.version == "", Notified: s.notified, Listed: s.listed})
+		all = append(all, Connection{Notified: s.notified, Listed: s.listed})
 		s.mu.Unlock()
 	}
 	return all

@@ -81,10 +81,8 @@ func (c *call) initialize() (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	var info struct{ Name, Version string }
-	_ = json.Unmarshal(c.params["clientInfo"], &info) // for people only
 	c.session.mu.Lock()
-	c.session.version, c.session.capabilities, c.session.client = version, capabilities, info.Name+" "+info.Version
+	c.session.version, c.session.capabilities = version, capabilities
 	c.session.mu.Unlock()
 	return encoded(map[string]any{
 		"protocolVersion": version, "capabilities": capable(), "serverInfo": c.session.gateway.info(),

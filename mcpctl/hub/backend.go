@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"orchestrator/mcpctl/definition"
 	"orchestrator/mcpctl/manifest"
 	"orchestrator/mcpctl/process"
 	"orchestrator/thread"
@@ -78,14 +77,6 @@ func newBackend(e *env, k key, s Server, dir string) *backend {
 	return &backend{env: e, key: k, id: s.ID, dir: dir, log: &process.Log{}, server: s, status: Cold}
 }
 
-// share says who uses the backend.
-func (b *backend) share() definition.Share {
-	if b.key.thread == "" {
-		return definition.ByProject
-	}
-	return definition.ByThread
-}
-
 // idleStop is after what time without a call the server is stopped.
 func (b *backend) idleStop() time.Duration {
 	b.mu.Lock()
@@ -139,7 +130,7 @@ func (b *backend) become(status Status, reason string) {
 // state returns what the panel shows. Callers hold mu.
 func (b *backend) state() State {
 	s := State{
-		ID: b.server.ID, Hash: b.key.hash, Share: b.share(), Thread: b.key.thread, Status: b.status, Reason: b.reason,
+		Hash: b.key.hash, Thread: b.key.thread, Status: b.status, Reason: b.reason,
 		Starts: b.starts, Calls: b.calls, LastCall: b.lastCall, LastTook: b.lastTook,
 	}
 	if b.session != nil {

@@ -3,7 +3,6 @@ package hub
 import (
 	"time"
 
-	"orchestrator/mcpctl/definition"
 	"orchestrator/thread"
 )
 
@@ -28,12 +27,11 @@ const (
 
 // State is a server as the panel shows it.
 type State struct {
-	ID, Hash string
-	Share    definition.Share
-	Thread   thread.ID // of a server that is not shared
-	Status   Status
-	Reason   string   // why it is not ready, or what is wrong
-	Log      []string // the last lines that it printed, if it has ended or failed
+	Hash   string
+	Thread thread.ID // of a server that is not shared
+	Status Status
+	Reason string   // why it is not ready, or what is wrong
+	Log    []string // the last lines that it printed, if it has ended or failed
 
 	PID      int
 	Starts   int

@@ -18,10 +18,15 @@ type keyboard struct {
 	began time.Time
 	typed []string
 	fails error // the first one
+	hangs bool  // until it is given up
 }
 
-func (k *keyboard) Send(_ context.Context, text string) error {
+func (k *keyboard) Send(ctx context.Context, text string) error {
 	k.typed = append(k.typed, fmt.Sprintf("%v %s", time.Since(k.began), text))
+	if k.hangs {
+		<-ctx.Done()
+		return ctx.Err()
+	}
 	err := k.fails
 	k.fails = nil
 	return err
@@ -42,6 +47,7 @@ func TestTyping(t *testing.T) {
 		begins thread.StateReport
 		limit  time.Duration   // until its provider's limit ends; 0 for none
 		fails  error           // when it is typed first
+		hangs  bool            // typing it does not end
 		do     func(d *typist) // what happens after the prompt was accepted
 		want   string          // what is typed, and when
 		state  thread.PromptState
@@ -89,6 +95,11 @@ func TestTyping(t *testing.T) {
 			time.Sleep(300 * time.Millisecond)
 			leave()
 		}},
+		"the server stops while it is typed": {begins: idle, hangs: true, want: "0s hello", state: thread.PromptQueued, do: func(d *typist) {
+			synctest.Wait()
+			d.work.stop()
+		}},
+		"it takes too long": {begins: idle, hangs: true, want: "0s hello", state: thread.PromptRefused, do: pause(sendTimeout)},
 		"the server stops": {begins: working, state: thread.PromptQueued, do: func(d *typist) {
 			d.work.stop()
 			_ = d.work.drain(context.Background())
@@ -103,7 +114,7 @@ func TestTyping(t *testing.T) {
 					t.Fatal(err)
 				}
 				l := m.registry.add(one)
-				keys := &keyboard{began: time.Now(), fails: tt.fails}
+				keys := &keyboard{began: time.Now(), fails: tt.fails, hangs: tt.hangs}
 				r := tt.begins
 				if tt.limit > 0 {
 					r.Until = time.Now().Add(tt.limit)

@@ -7,7 +7,6 @@ import (
 	"orchestrator/thread"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
-	"orchestrator/ui/list"
 	"orchestrator/ui/plain"
 	"orchestrator/ui/styled"
 	"orchestrator/ui/theme"
@@ -19,8 +18,7 @@ type Table struct {
 	rows   []row
 	widest int // of the names
 	by     order
-	win    list.Window
-	listed layout.Box // where the rows were drawn last
+	shown
 }
 
 // Set replaces what is shown.
@@ -74,21 +72,6 @@ func (t *Table) Selected() *thread.MCPServer {
 		return &s
 	}
 	return nil
-}
-
-// Handle handles an action and reports whether it was one that moves.
-func (t *Table) Handle(a intent.Action) bool { return t.win.Handle(a) }
-
-// Click moves the cursor to the row in a cell of the screen, and reports whether the cell is in its box.
-func (t *Table) Click(x, y int) (inBox bool) {
-	if !t.listed.Contains(x, y) {
-		return false
-	}
-	i, ok := t.win.Hit(y - t.listed.Y)
-	if ok {
-		t.win.Go(i)
-	}
-	return ok && x-t.listed.X < boxWidth-1
 }
 
 const (

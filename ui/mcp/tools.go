@@ -4,9 +4,7 @@ import (
 	"strings"
 
 	"orchestrator/thread"
-	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
-	"orchestrator/ui/list"
 	"orchestrator/ui/plain"
 	"orchestrator/ui/styled"
 	"orchestrator/ui/theme"
@@ -19,8 +17,7 @@ type Tools struct {
 	some   bool // some are withheld
 	known  bool
 	err    string
-	win    list.Window
-	listed layout.Box // where the rows were drawn last
+	shown
 }
 
 // Set replaces the tools. Those that are withheld come first.
@@ -63,21 +60,6 @@ func (t *Tools) Selected() *thread.MCPTool {
 		return &tool
 	}
 	return nil
-}
-
-// Handle handles an action and reports whether it was one that moves.
-func (t *Tools) Handle(a intent.Action) bool { return t.win.Handle(a) }
-
-// Click moves the cursor to the row in a cell of the screen, and reports whether the cell is in its box.
-func (t *Tools) Click(x, y int) (inBox bool) {
-	if !t.listed.Contains(x, y) {
-		return false
-	}
-	i, ok := t.win.Hit(y - t.listed.Y)
-	if ok {
-		t.win.Go(i)
-	}
-	return ok && x-t.listed.X < boxWidth-1
 }
 
 // Rows returns how many rows the list needs.

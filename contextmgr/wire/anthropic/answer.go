@@ -44,16 +44,14 @@ func (u *usage) into(w *wire.Usage) {
 
 // Answer implements wire.Codec.
 func (Codec) Answer(status int, contentType string) wire.Answer {
-	switch {
-	case status >= 300:
-		return wire.Failed()
-	case wire.Streamed(contentType):
-		s := &stream{}
-		s.events = wire.NewEvents(s.event)
-		return s
-	default:
-		return &whole{}
-	}
+	return wire.NewAnswer(status, contentType, newStream, func() wire.Answer { return &whole{} })
+}
+
+// newStream returns a reader for server-sent events.
+func newStream() wire.Answer {
+	s := &stream{}
+	s.events = wire.NewEvents(s.event)
+	return s
 }
 
 // endsTurn reports whether a stop reason leaves the agent waiting for the person.

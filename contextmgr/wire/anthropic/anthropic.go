@@ -8,7 +8,6 @@ package anthropic
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strings"
 
 	"orchestrator/contextmgr/wire"
@@ -16,82 +15,41 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// Codec implements wire.Codec. The zero value is ready.
-type Codec struct{}
+// Codec implements wire.Codec.
+type Codec struct{ *wire.Format }
 
 // New returns the codec.
-func New() Codec { return Codec{} }
-
-// Wire implements wire.Codec.
-func (Codec) Wire() string { return wire.Anthropic }
-
-// Match implements wire.Codec. Vertex paths carry the same bodies.
-func (Codec) Match(method, path string) bool {
-	if method != http.MethodPost {
-		return false
-	}
-	return wire.PathEnds(path, "/messages") || wire.PathEnds(path, "/messages/count_tokens") ||
-		strings.HasSuffix(path, ":rawPredict") || strings.HasSuffix(path, ":streamRawPredict")
+func New() Codec {
+	return Codec{&wire.Format{
+		Name: wire.Anthropic,
+		Posts: func(path string) bool { // Vertex paths carry the same bodies
+			return wire.PathEnds(path, "/messages") || wire.PathEnds(path, "/messages/count_tokens") ||
+				strings.HasSuffix(path, ":rawPredict") || strings.HasSuffix(path, ":streamRawPredict")
+		},
+		Read: read, Person: personText, Spoken: spoken,
+		Says: [2]string{`{"role":"user","content":`, `}`}, Text: resultParts.Text,
+	}}
 }
 
 // body is the content of a request's body, before it is classified.
 type body struct {
-	wire.Request
+	*wire.Request
 	items     *wire.ItemReader
 	schema    bool  // a structured answer is requested
 	maxTokens int64 // 0 if not set
 	userID    string
 }
 
-// Request implements wire.Codec.
-func (Codec) Request(call wire.Call) (wire.Request, error) {
-	b := body{items: wire.NewItemReader(wire.Anthropic)}
-	err := b.read(call)
-	return b.Request, err
-}
-
-// Scan implements wire.Scanner.
-func (Codec) Scan(call wire.Call, earlier *wire.Scan) (*wire.Scan, error) {
-	b := body{items: wire.NewListing(wire.Anthropic, earlier)}
-	if err := b.read(call); err != nil {
-		return &wire.Scan{Request: b.Request, Prompted: -1}, err
-	}
-	return b.items.Scan(b.Request), nil
-}
-
-// read reads and classifies a call.
-func (b *body) read(call wire.Call) error {
-	c := span.New(call.Body)
-	if c.Kind() != '{' {
-		b.Purpose = wire.PurposeOther
-		return span.ErrSyntax
-	}
-	err := c.Object(b.member)
-	if err == nil {
-		err = c.End()
-	}
-	if at := strings.LastIndex(call.Path, "/models/"); b.Model == "" && at >= 0 {
-		b.Model, _, _ = strings.Cut(call.Path[at+len("/models/"):], ":") // Vertex
-	}
-	b.Session = session(call.Header, b.userID)
-	b.LongWindow = strings.Contains(strings.Join(call.Header.Values("Anthropic-Beta"), ","), "context-1m") ||
-		strings.HasSuffix(b.Model, "[1m]")
-	b.Items = b.items.Items()
-	b.Prompt = b.items.Prompt(spoken, personText)
-	b.Fresh = b.items.Fresh()
-	b.Purpose = purpose(call, b)
-	if err != nil {
-		b.Items, b.Purpose = nil, wire.PurposeOther // part of a conversation does not count
-	}
-	return err
+// read reads a body.
+func read(items *wire.ItemReader, r *wire.Request) (func(string, *span.Cursor) error, func(wire.Call) wire.Purpose) {
+	b := &body{Request: r, items: items}
+	return b.member, b.purpose
 }
 
 func (b *body) member(key string, c *span.Cursor) (err error) {
 	switch key {
 	case "model":
 		b.Model, err = c.String()
-	case "stream":
-		b.Stream, err = c.Bool()
 	case "max_tokens":
 		b.maxTokens, err = c.Int()
 	case "system":
@@ -151,7 +109,13 @@ func session(h http.Header, userID string) string {
 
 // purpose classifies a request by its headers and, failing that, by its shape. A conversation has tools; a request
 // without any is a side request, unless nothing else indicates one.
-func purpose(call wire.Call, b *body) wire.Purpose {
+func (b *body) purpose(call wire.Call) wire.Purpose {
+	if at := strings.LastIndex(call.Path, "/models/"); b.Model == "" && at >= 0 {
+		b.Model, _, _ = strings.Cut(call.Path[at+len("/models/"):], ":") // Vertex
+	}
+	b.Session = session(call.Header, b.userID)
+	b.LongWindow = strings.Contains(strings.Join(call.Header.Values("Anthropic-Beta"), ","), "context-1m") ||
+		strings.HasSuffix(b.Model, "[1m]")
 	system := b.items.Digest([]json.RawMessage{b.System}, func() string { return systemText(b.System) })
 	last := b.lastText()
 	switch {
@@ -261,16 +225,6 @@ func (b *body) lastText() (last string) {
 		}
 	})
 	return last
-}
-
-// Replace implements wire.Scanner.
-func (Codec) Replace(content json.RawMessage, form wire.Form, text string) json.RawMessage {
-	return wire.Replace(content, form, text, resultParts.Text)
-}
-
-// PersonItem implements wire.Scanner.
-func (Codec) PersonItem(text string) json.RawMessage {
-	return slices.Concat([]byte(`{"role":"user","content":`), wire.Quote(text), []byte{'}'})
 }
 
 // Error implements wire.Codec.

@@ -45,9 +45,6 @@ func blocks(content json.RawMessage) []block {
 	return list
 }
 
-// Turns implements wire.Reader.
-func (Codec) Turns(items []thread.Item) []int { return wire.Turns(items, personText) }
-
 // Entries implements wire.Reader.
 func (Codec) Entries(items []thread.Item) []thread.Entry {
 	var out []thread.Entry

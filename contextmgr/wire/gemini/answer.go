@@ -45,16 +45,14 @@ func (u usage) count() wire.Usage {
 
 // Answer implements wire.Codec.
 func (Codec) Answer(status int, contentType string) wire.Answer {
-	switch {
-	case status >= 300:
-		return wire.Failed()
-	case wire.Streamed(contentType):
-		s := &stream{}
-		s.events = wire.NewEvents(func(_ string, data []byte) { s.reading.chunk(data) })
-		return s
-	default:
-		return &whole{}
-	}
+	return wire.NewAnswer(status, contentType, newStream, func() wire.Answer { return &whole{} })
+}
+
+// newStream returns a reader for server-sent events.
+func newStream() wire.Answer {
+	s := &stream{}
+	s.events = wire.NewEvents(func(_ string, data []byte) { s.reading.chunk(data) })
+	return s
 }
 
 // reading collects chunks.
@@ -218,9 +216,6 @@ func (s *stream) Result() wire.Result {
 	}
 	return r
 }
-
-// Turns implements wire.Reader.
-func (Codec) Turns(items []thread.Item) []int { return wire.Turns(items, personText) }
 
 // Entries implements wire.Reader. Gemini CLI sends every function response twice after a resume; the second is left
 // out.

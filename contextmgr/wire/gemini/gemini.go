@@ -7,6 +7,7 @@
 package gemini
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -17,84 +18,37 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// Codec implements wire.Codec. The zero value is ready.
-type Codec struct{}
+// Codec implements wire.Codec.
+type Codec struct{ *wire.Format }
 
 // New returns the codec.
-func New() Codec { return Codec{} }
-
-// Wire implements wire.Codec.
-func (Codec) Wire() string { return wire.Gemini }
+func New() Codec {
+	return Codec{&wire.Format{
+		Name: wire.Gemini,
+		Posts: func(path string) bool {
+			return slices.Contains([]string{"streamGenerateContent", "generateContent", "countTokens"}, verb(path))
+		},
+		Read: read, Person: personText, Spoken: spoken,
+		Says: [2]string{`{"role":"user","parts":[{"text":`, `}]}`}, Text: "text",
+	}}
+}
 
 // verb returns the method of a path, after the last colon: "streamGenerateContent".
 func verb(path string) string {
 	return path[strings.LastIndexByte(path, ':')+1:]
 }
 
-// Match implements wire.Codec.
-func (Codec) Match(method, path string) bool {
-	if method != http.MethodPost {
-		return false
-	}
-	switch verb(path) {
-	case "streamGenerateContent", "generateContent", "countTokens":
-		return true
-	default:
-		return false
-	}
-}
-
 // body is the content of a request's body, before it is classified.
 type body struct {
-	wire.Request
+	*wire.Request
 	items  *wire.ItemReader
 	schema bool
 }
 
-// Request implements wire.Codec.
-func (Codec) Request(call wire.Call) (wire.Request, error) {
-	b := body{items: wire.NewItemReader(wire.Gemini)}
-	err := b.read(call)
-	return b.Request, err
-}
-
-// Scan implements wire.Scanner.
-func (Codec) Scan(call wire.Call, earlier *wire.Scan) (*wire.Scan, error) {
-	b := body{items: wire.NewListing(wire.Gemini, earlier)}
-	if err := b.read(call); err != nil {
-		return &wire.Scan{Request: b.Request, Prompted: -1}, err
-	}
-	return b.items.Scan(b.Request), nil
-}
-
-// read reads and classifies a call.
-func (b *body) read(call wire.Call) error {
-	c := span.New(call.Body)
-	if c.Kind() != '{' {
-		b.Purpose = wire.PurposeOther
-		return span.ErrSyntax
-	}
-	err := c.Object(b.member)
-	if err == nil {
-		err = c.End()
-	}
-	if at := strings.LastIndex(call.Path, "/models/"); at >= 0 {
-		b.Model, _, _ = strings.Cut(call.Path[at+len("/models/"):], ":")
-	}
-	b.Stream = verb(call.Path) == "streamGenerateContent"
-	for _, name := range []string{"X-Session-Id", "X-Gemini-Session-Id"} {
-		if b.Session == "" {
-			b.Session = call.Header.Get(name)
-		}
-	}
-	b.Items = b.items.Items()
-	b.Prompt = b.items.Prompt(spoken, personText)
-	b.Fresh = b.items.Fresh()
-	b.Purpose = purpose(call, b)
-	if err != nil {
-		b.Items, b.Purpose = nil, wire.PurposeOther // part of a conversation does not count
-	}
-	return err
+// read reads a body.
+func read(items *wire.ItemReader, r *wire.Request) (func(string, *span.Cursor) error, func(wire.Call) wire.Purpose) {
+	b := &body{Request: r, items: items}
+	return b.member, b.purpose
 }
 
 func (b *body) member(key string, c *span.Cursor) (err error) {
@@ -146,7 +100,11 @@ func (b *body) tool(key string, c *span.Cursor) error {
 
 // purpose classifies a request: Gemini CLI streams its conversation, with tools; all other requests are not streamed or
 // have no tools.
-func purpose(call wire.Call, b *body) wire.Purpose {
+func (b *body) purpose(call wire.Call) wire.Purpose {
+	if at := strings.LastIndex(call.Path, "/models/"); at >= 0 {
+		b.Model, _, _ = strings.Cut(call.Path[at+len("/models/"):], ":")
+	}
+	b.Session = cmp.Or(b.Session, call.Header.Get("X-Session-Id"), call.Header.Get("X-Gemini-Session-Id"))
 	system := b.items.Digest([]json.RawMessage{b.System}, func() string { return systemText(b.System) })
 	last := ""
 	if n := len(b.Items); n > 0 && b.items.Has(n-1, spoken) {
@@ -268,16 +226,6 @@ func personText(raw json.RawMessage) string {
 		return text
 	}
 	return "[image]"
-}
-
-// Replace implements wire.Scanner.
-func (Codec) Replace(content json.RawMessage, form wire.Form, text string) json.RawMessage {
-	return wire.Replace(content, form, text, "text")
-}
-
-// PersonItem implements wire.Scanner.
-func (Codec) PersonItem(text string) json.RawMessage {
-	return slices.Concat([]byte(`{"role":"user","parts":[{"text":`), wire.Quote(text), []byte(`}]}`))
 }
 
 // Error implements wire.Codec.

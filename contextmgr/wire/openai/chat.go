@@ -2,7 +2,6 @@ package openai
 
 import (
 	"encoding/json"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -11,85 +10,44 @@ import (
 	"orchestrator/thread"
 )
 
-// Chat implements wire.Codec for the Chat Completions format. The zero value is ready.
-type Chat struct{}
+// Chat implements wire.Codec for the Chat Completions format.
+type Chat struct{ *wire.Format }
 
 // NewChat returns the codec.
-func NewChat() Chat { return Chat{} }
-
-// Wire implements wire.Codec.
-func (Chat) Wire() string { return wire.Chat }
-
-// Match implements wire.Codec.
-func (Chat) Match(method, path string) bool {
-	return method == http.MethodPost && wire.PathEnds(path, "/chat/completions")
+func NewChat() Chat {
+	return Chat{&wire.Format{
+		Name: wire.Chat, Posts: func(path string) bool { return wire.PathEnds(path, "/chat/completions") },
+		Read: readChat, Person: personText, Spoken: spoken,
+		Says: [2]string{`{"role":"user","content":`, `}`}, Text: messageParts.Text,
+	}}
 }
 
-// Request implements wire.Codec.
-func (Chat) Request(call wire.Call) (wire.Request, error) {
-	b := body{items: wire.NewItemReader(wire.Chat)}
-	err := b.readChat(call)
-	return b.Request, err
-}
-
-// Scan implements wire.Scanner.
-func (Chat) Scan(call wire.Call, earlier *wire.Scan) (*wire.Scan, error) {
-	b := body{items: wire.NewListing(wire.Chat, earlier)}
-	if err := b.readChat(call); err != nil {
-		return &wire.Scan{Request: b.Request, Prompted: -1}, err
-	}
-	return b.items.Scan(b.Request), nil
-}
-
-// readChat reads and classifies a call.
-func (b *body) readChat(call wire.Call) error {
-	c := span.New(call.Body)
-	if c.Kind() != '{' {
-		b.Purpose = wire.PurposeOther
-		return span.ErrSyntax
-	}
-	err := c.Object(func(key string, c *span.Cursor) (err error) {
-		switch key {
-		case "model":
-			b.Model, err = c.String()
-		case "stream":
-			b.Stream, err = c.Bool()
-		case "messages":
-			err = b.items.Read(c, readMessage)
-		case "tools":
-			err = b.items.Tools(c, &b.Tools, b.tools)
-		case "response_format":
-			err = b.format(c)
-		case "prompt_cache_key":
-			b.cacheKey, err = c.String()
+// readChat reads a body.
+func readChat(items *wire.ItemReader, r *wire.Request) (func(string, *span.Cursor) error, func(wire.Call) wire.Purpose) {
+	b := &body{Request: r, items: items}
+	return b.chatMember, func(call wire.Call) wire.Purpose {
+		b.Session = session(call.Header, b)
+		if call.Header.Get("X-Parent-Session-Id") != "" {
+			return wire.PurposeSubagent
 		}
-		return err
-	})
-	if err == nil {
-		err = c.End()
+		return classify(b)
 	}
-	b.Items = b.items.Items()
-	b.Session = session(call.Header, b)
-	b.Prompt = b.items.Prompt(spoken, personText)
-	b.Fresh = b.items.Fresh()
-	b.Purpose = classify(b)
-	if call.Header.Get("X-Parent-Session-Id") != "" {
-		b.Purpose = wire.PurposeSubagent
-	}
-	if err != nil {
-		b.Items, b.Purpose = nil, wire.PurposeOther // part of a conversation does not count
+}
+
+func (b *body) chatMember(key string, c *span.Cursor) (err error) {
+	switch key {
+	case "model":
+		b.Model, err = c.String()
+	case "messages":
+		err = b.items.Read(c, readMessage)
+	case "tools":
+		err = b.items.Tools(c, &b.Tools, b.tools)
+	case "response_format":
+		err = b.format(c)
+	case "prompt_cache_key":
+		b.cacheKey, err = c.String()
 	}
 	return err
-}
-
-// Replace implements wire.Scanner.
-func (Chat) Replace(content json.RawMessage, form wire.Form, text string) json.RawMessage {
-	return wire.Replace(content, form, text, messageParts.Text)
-}
-
-// PersonItem implements wire.Scanner.
-func (Chat) PersonItem(text string) json.RawMessage {
-	return slices.Concat([]byte(`{"role":"user","content":`), wire.Quote(text), []byte{'}'})
 }
 
 // Error implements wire.Codec.
@@ -97,16 +55,14 @@ func (Chat) Error(status int, message string) []byte { return errorBody(status, 
 
 // Answer implements wire.Codec.
 func (Chat) Answer(status int, contentType string) wire.Answer {
-	switch {
-	case status >= 300:
-		return wire.Failed()
-	case wire.Streamed(contentType):
-		s := &chatStream{}
-		s.events = wire.NewEvents(s.event)
-		return s
-	default:
-		return &chatWhole{}
-	}
+	return wire.NewAnswer(status, contentType, newChatStream, func() wire.Answer { return &chatWhole{} })
+}
+
+// newChatStream returns a reader for server-sent events.
+func newChatStream() wire.Answer {
+	s := &chatStream{}
+	s.events = wire.NewEvents(s.event)
+	return s
 }
 
 // choiceMessage is a message, whole or as a delta.
@@ -314,9 +270,6 @@ func (s *chatStream) message() json.RawMessage {
 	}
 	return raw
 }
-
-// Turns implements wire.Reader.
-func (Chat) Turns(items []thread.Item) []int { return wire.Turns(items, personText) }
 
 // Entries implements wire.Reader.
 func (Chat) Entries(items []thread.Item) []thread.Entry {

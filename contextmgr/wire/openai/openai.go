@@ -63,7 +63,7 @@ func errorBody(status int, message string) []byte {
 
 // body is the content of a request's body, before it is classified.
 type body struct {
-	wire.Request
+	*wire.Request
 	items    *wire.ItemReader
 	schema   bool   // a structured answer is requested
 	cacheKey string // prompt_cache_key

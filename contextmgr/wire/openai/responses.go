@@ -3,7 +3,6 @@ package openai
 import (
 	"encoding/json"
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -12,65 +11,33 @@ import (
 	"orchestrator/thread"
 )
 
-// Responses implements wire.Codec for the Responses format. The zero value is ready.
-type Responses struct{}
+// Responses implements wire.Codec for the Responses format.
+type Responses struct{ *wire.Format }
 
 // NewResponses returns the codec.
-func NewResponses() Responses { return Responses{} }
-
-// Wire implements wire.Codec.
-func (Responses) Wire() string { return wire.Responses }
-
-// Match implements wire.Codec.
-func (Responses) Match(method, path string) bool {
-	return method == http.MethodPost && (wire.PathEnds(path, "/responses") ||
-		wire.PathEnds(path, "/responses/compact") || wire.PathEnds(path, "/responses/input_tokens"))
+func NewResponses() Responses {
+	return Responses{&wire.Format{
+		Name: wire.Responses,
+		Posts: func(path string) bool {
+			return wire.PathEnds(path, "/responses") || wire.PathEnds(path, "/responses/compact") ||
+				wire.PathEnds(path, "/responses/input_tokens")
+		},
+		Read: readResponses, Person: personText, Spoken: spoken,
+		Says: [2]string{`{"type":"message","role":"user","content":[{"type":"input_text","text":`, `}]}`},
+		Text: outputParts.Text,
+	}}
 }
 
-// Request implements wire.Codec.
-func (Responses) Request(call wire.Call) (wire.Request, error) {
-	b := body{items: wire.NewItemReader(wire.Responses)}
-	err := b.readResponses(call)
-	return b.Request, err
-}
-
-// Scan implements wire.Scanner.
-func (Responses) Scan(call wire.Call, earlier *wire.Scan) (*wire.Scan, error) {
-	b := body{items: wire.NewListing(wire.Responses, earlier)}
-	if err := b.readResponses(call); err != nil {
-		return &wire.Scan{Request: b.Request, Prompted: -1}, err
-	}
-	return b.items.Scan(b.Request), nil
-}
-
-// readResponses reads and classifies a call.
-func (b *body) readResponses(call wire.Call) error {
-	c := span.New(call.Body)
-	if c.Kind() != '{' {
-		b.Purpose = wire.PurposeOther
-		return span.ErrSyntax
-	}
-	err := c.Object(b.responsesMember)
-	if err == nil {
-		err = c.End()
-	}
-	b.Items = b.items.Items()
-	b.Session = session(call.Header, b)
-	b.Prompt = b.items.Prompt(spoken, personText)
-	b.Fresh = b.items.Fresh()
-	b.Purpose = responsesPurpose(call, b)
-	if err != nil {
-		b.Items, b.Purpose = nil, wire.PurposeOther // part of a conversation does not count
-	}
-	return err
+// readResponses reads a body.
+func readResponses(items *wire.ItemReader, r *wire.Request) (func(string, *span.Cursor) error, func(wire.Call) wire.Purpose) {
+	b := &body{Request: r, items: items}
+	return b.responsesMember, b.responsesPurpose
 }
 
 func (b *body) responsesMember(key string, c *span.Cursor) (err error) {
 	switch key {
 	case "model":
 		b.Model, err = c.String()
-	case "stream":
-		b.Stream, err = c.Bool()
 	case "instructions":
 		b.System, err = c.Raw()
 	case "input":
@@ -104,7 +71,8 @@ func (b *body) responsesMember(key string, c *span.Cursor) (err error) {
 }
 
 // responsesPurpose uses Codex's own headers first.
-func responsesPurpose(call wire.Call, b *body) wire.Purpose {
+func (b *body) responsesPurpose(call wire.Call) wire.Purpose {
+	b.Session = session(call.Header, b)
 	switch {
 	case wire.PathEnds(call.Path, "/responses/compact"):
 		return wire.PurposeCompaction
@@ -140,32 +108,19 @@ func responsesPurpose(call wire.Call, b *body) wire.Purpose {
 	return classify(b)
 }
 
-// Replace implements wire.Scanner.
-func (Responses) Replace(content json.RawMessage, form wire.Form, text string) json.RawMessage {
-	return wire.Replace(content, form, text, outputParts.Text)
-}
-
-// PersonItem implements wire.Scanner.
-func (Responses) PersonItem(text string) json.RawMessage {
-	return slices.Concat([]byte(`{"type":"message","role":"user","content":[{"type":"input_text","text":`),
-		wire.Quote(text), []byte(`}]}`))
-}
-
 // Error implements wire.Codec.
 func (Responses) Error(status int, message string) []byte { return errorBody(status, message) }
 
 // Answer implements wire.Codec.
 func (Responses) Answer(status int, contentType string) wire.Answer {
-	switch {
-	case status >= 300:
-		return wire.Failed()
-	case wire.Streamed(contentType):
-		s := &responsesStream{}
-		s.events = wire.NewEvents(s.event)
-		return s
-	default:
-		return &responsesWhole{}
-	}
+	return wire.NewAnswer(status, contentType, newResponsesStream, func() wire.Answer { return &responsesWhole{} })
+}
+
+// newResponsesStream returns a reader for server-sent events.
+func newResponsesStream() wire.Answer {
+	s := &responsesStream{}
+	s.events = wire.NewEvents(s.event)
+	return s
 }
 
 // response is the provider's object at the end of an answer.
@@ -388,9 +343,6 @@ func (s *responsesStream) Result() wire.Result {
 	}
 	return r
 }
-
-// Turns implements wire.Reader.
-func (Responses) Turns(items []thread.Item) []int { return wire.Turns(items, personText) }
 
 // Entries implements wire.Reader.
 func (Responses) Entries(items []thread.Item) []thread.Entry {

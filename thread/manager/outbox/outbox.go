@@ -15,6 +15,16 @@ const (
 	maxOpen = 20
 )
 
+// typing is what is being done about the next prompt.
+type typing int
+
+const (
+	idle    typing = iota // nothing
+	waiting               // it waits until prompts of other threads are typed
+	active                // one is being typed
+	changed               // one is being typed, and something has changed since
+)
+
 // Outbox holds the prompts of a thread that have not ended, and the newest of those that ended unanswered. The zero
 // Outbox is empty.
 type Outbox struct {

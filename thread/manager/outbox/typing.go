@@ -8,16 +8,6 @@ import (
 	"orchestrator/thread/turns"
 )
 
-// typing is what is being done about the next prompt.
-type typing int
-
-const (
-	idle    typing = iota // nothing
-	waiting               // it waits until prompts of other threads are typed
-	active                // one is being typed
-	changed               // one is being typed, and something has changed since
-)
-
 // Decide returns the prompt to type now, which has no ID if it is only the primer, or why it has to wait, "" if there is
 // none, or one is being typed or waits for other threads. left reports whether the agent has given up the prompt that it
 // has.
