@@ -114,6 +114,7 @@ func (s *server) calling() handlers {
 	answer(h, api.CancelPrompt, s.CancelPrompt)
 	answer(h, api.AskAgain, s.AskAgain)
 	answer(h, api.AnswerOffer, s.AnswerOffer)
+	answer(h, api.Answer, s.Answer)
 	answer(h, api.Rename, s.Rename)
 	answer(h, api.SetGrants, s.SetGrants)
 	answer(h, api.Timeline, s.Timeline)
@@ -235,6 +236,11 @@ func (s *server) AskAgain(_ context.Context, q api.PromptRef) (thread.Prompt, er
 	s.note("again %s", q.ID)
 	return thread.Prompt{ID: "p-again", Thread: "auth-feature-a3f2", Again: q.ID, State: thread.PromptOpen}, s.err
 }
+func (s *server) Answer(_ context.Context, q api.AnswerRequest) (thread.Status, error) {
+	s.note("answer %s %s %q %d %q", q.Thread, q.Question, q.Means, q.Choice, q.Text)
+	return s.find(q.Thread), s.err
+}
+
 func (s *server) AnswerOffer(_ context.Context, q api.OfferAnswer) (thread.Status, error) {
 	s.note("offer %s %s", q.Offer, q.Answer)
 	return thread.Status{}, s.err

@@ -33,6 +33,12 @@ func world() *server {
 	auth.Gauge = thread.Gauge{Tokens: 84_000, Window: 200_000, Model: "claude-opus-4-8", CostUSD: 1.42, Source: "gateway"}
 	auth.Usage = thread.Usage{Input: 1200, CacheRead: 410_000, CacheWrite: 90_000, Output: 21_000, CostUSD: 1.42, Priced: true}
 	jwt := status("try-jwt-b7c1", "auth-feature-a3f2", thread.StateApproval, 2)
+	jwt.State.Question = &thread.Question{
+		ID: "1-abc", Kind: thread.QuestionPermission, Text: "Do you want to proceed?", About: "rm -rf build && make", Since: epoch,
+		Choices: []thread.Choice{
+			{Text: "Yes", Means: thread.Approve}, {Text: "Yes, and do not ask again", Means: thread.ApproveAlways}, {Text: "No", Means: thread.Deny},
+		},
+	}
 	jwt.Gauge = thread.Gauge{Tokens: 130_000, Window: 200_000, Model: "claude-opus-4-8", Estimated: true, CostUSD: 0.80}
 	merged := status("refresh-d4e5", "try-jwt-b7c1", thread.StateExited, 3)
 	merged.Outcome = thread.Outcome{Kind: thread.OutcomeMerged, Commit: "0123456789abcdef"}

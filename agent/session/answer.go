@@ -131,15 +131,21 @@ func (a *answer) choose(now time.Time) (bool, error) {
 	switch {
 	case s.term.Modes().Sync || still < stepped || there && still < steady:
 		return false, nil
-	case a.to == thread.Dismiss:
-		a.pressed = now
-		return true, a.session.proc.Write(input.AppendKey(nil, input.Key{Code: input.KeyEscape}, s.term.Modes()))
 	case there:
-		a.pressed = now
-		return true, a.session.proc.Write([]byte("\r"))
+		return true, a.press(now)
 	}
 	a.arrow = now
 	return false, a.session.proc.Write(input.AppendKey(nil, input.Key{Code: toward(d, a.to)}, s.term.Modes()))
+}
+
+// press presses the key that chooses, or leaves the dialog.
+func (a *answer) press(now time.Time) error {
+	a.pressed = now
+	key := input.Key{Code: input.KeyEnter}
+	if a.to == thread.Dismiss {
+		key.Code = input.KeyEscape
+	}
+	return a.session.proc.Write(input.AppendKey(nil, key, a.session.screen.term.Modes()))
 }
 
 // toward returns the arrow key that goes from where a dialog's keyboard is toward a choice.
@@ -170,6 +176,9 @@ func (a *answer) taken(now time.Time) (bool, error) {
 		if e.State == thread.StateWorking && e.At.After(a.pressed) {
 			return true, nil
 		}
+	}
+	if now.Sub(a.pressed) >= a.session.pace.pressAgain && !s.printed.After(a.pressed) {
+		return false, a.press(now) // some agents draw a dialog before it takes keys; this one has drawn nothing since
 	}
 	return false, nil
 }

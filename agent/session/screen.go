@@ -44,7 +44,7 @@ type screen struct {
 	startup time.Duration                             // the minimum time after its first output until it is ready
 	loaded  func() bool                               // whether it has loaded the conversation that it resumes; nil once it has
 
-	asks    asks // the dialog on it
+	asks asks // the dialog on it
 
 	tracker *state.Tracker
 	signs   state.Signs // of a program without rules

@@ -1,0 +1,94 @@
+package ui
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/ui/typing"
+)
+
+// asking plays a test from the list, with a thread selected whose agent asks.
+func asking(t *testing.T, test func(r *rig)) {
+	t.Helper()
+	on(t, world(), func(r *rig) {
+		r.keys("w")
+		if s := r.m.tree.Selected(); s.ID != "try-jwt-b7c1" {
+			t.Fatalf("%s is selected", s.ID)
+		}
+		time.Sleep(typing.Pause)
+		test(r)
+	})
+}
+
+func TestQuestionIsAnsweredFromTheList(t *testing.T) {
+	for key, call := range map[string]string{
+		"a": `"approve" 0 ""`, "A": `"always" 0 ""`, "x": `"deny" 0 ""`, "2": `"" 1 ""`, "3": `"" 2 ""`,
+	} {
+		t.Run(key, func(t *testing.T) {
+			asking(t, func(r *rig) {
+				r.must("rm -rf build && make", "a approve", "A always", "x deny", "r reply")
+				r.keys(key)
+				if r.srv.asked("answer") {
+					t.Error("it is answered before more text could follow")
+				}
+				r.wait(typing.AnswerDelay)
+				r.mustAsk("answer try-jwt-b7c1 1-abc " + call)
+				if strings.Contains(r.see(), "a approve") {
+					t.Error("it is still offered")
+				}
+			})
+		})
+	}
+	asking(t, func(r *rig) {
+		r.keys("4") // there is no such answer, and 4 selects nothing else either
+		r.wait(time.Second)
+		r.keys("r")
+		r.text("use a subfolder")
+		r.keys("ctrl+s")
+		r.mustAsk(`answer try-jwt-b7c1 1-abc "" 0 "use a subfolder"`)
+	})
+}
+
+// TestAnswerGoesToTheQuestionThatWasSeen: what is asked by the time the key counts is another question.
+func TestAnswerGoesToTheQuestionThatWasSeen(t *testing.T) {
+	asking(t, func(r *rig) {
+		r.keys("a")
+		s := *r.m.tree.Thread("try-jwt-b7c1")
+		q := *s.State.Question
+		q.ID, q.About = "2-def", "rm -rf /"
+		s.State.Question = &q
+		r.event(thread.Event{Kind: thread.EventThread, Status: &s})
+		r.must("rm -rf /")
+		r.wait(typing.AnswerDelay)
+		r.mustAsk("answer try-jwt-b7c1 1-abc")
+		if r.srv.asked("answer try-jwt-b7c1 2-def") {
+			t.Error("the new question was answered")
+		}
+	})
+}
+
+// TestSentencesAnswerNothing types sentences at human pace while an agent asks, each with enter.
+func TestSentencesAnswerNothing(t *testing.T) {
+	sentences := []string{"add a test", "allow it", "fix the bug", "run the tests", "ok", "a", "x", "always", "x the box", "a 1 2 3"}
+	chance := rand.New(rand.NewPCG(3, 5))
+	for range 4 {
+		for _, sentence := range sentences {
+			asking(t, func(r *rig) {
+				for _, letter := range sentence {
+					r.text(string(letter))
+					r.wait(time.Duration(60+chance.IntN(int(typing.AnswerDelay/time.Millisecond)-80)) * time.Millisecond)
+				}
+				r.keys("enter")
+				r.wait(time.Second)
+				for _, call := range []string{"answer", "fork", "rename", "resume", "archive", "abandon", "stopagent", "merge", "new"} {
+					if r.srv.asked(call) {
+						t.Errorf("%q did %s: %s", sentence, call, strings.Join(r.srv.calls, ", "))
+					}
+				}
+			})
+		}
+	}
+}
