@@ -18,12 +18,14 @@ func (m *Model) apply(e thread.Event) tea.Cmd {
 		}
 		before := m.tree.Thread(e.Status.ID)
 		m.tree.Put(*e.Status)
+		m.inbox.Changed()
 		if m.windowFocused {
 			return m.looking()
 		}
 		return tea.Batch(alert.Of(m.cfg.Notify, before, e.Status), m.looking())
 	case thread.EventRemoved:
 		m.tree.Remove(e.ThreadID, e.Seq)
+		m.inbox.Changed()
 	case thread.EventCheckpoint:
 		if e.Checkpoint != nil {
 			return m.views.Checkpoint(*e.Checkpoint)

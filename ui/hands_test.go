@@ -240,7 +240,7 @@ func TestBurst(t *testing.T) {
 		}
 	})
 	on(t, world(), func(r *rig) { // a dialog that nobody had time to see is not ended by a burst
-		r.keys("r")
+		r.text("r")
 		r.burst("un the tests\r")
 		if r.srv.asked("rename") || !r.m.dialogs.Open() {
 			t.Errorf("calls %q", r.srv.calls)

@@ -17,7 +17,7 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	if m.screen.tooSmall() && !harmless(in) {
 		return nil // the user cannot see what it would answer
 	}
-	if scope == intent.Terminal && in != intent.Leave {
+	if scope == intent.Terminal && in != intent.Leave && in != intent.NextWait && in != intent.LastSeen {
 		return m.toPane(k)
 	}
 	text := k.Key().Text != ""

@@ -10,6 +10,7 @@ import (
 	"orchestrator/ui/field"
 	"orchestrator/ui/follow"
 	"orchestrator/ui/host"
+	"orchestrator/ui/inbox"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/offer"
@@ -48,6 +49,7 @@ type Model struct {
 	views     *views.Feature
 	offers    *offer.Feature
 	questions *question.Feature
+	inbox     *inbox.Feature
 	prompts   *prompts.Feature
 	search    *search.Feature
 	servers   *servers.Feature

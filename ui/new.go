@@ -13,6 +13,7 @@ import (
 	"orchestrator/ui/grants"
 	"orchestrator/ui/help"
 	"orchestrator/ui/host"
+	"orchestrator/ui/inbox"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/lifecycle"
 	"orchestrator/ui/merge"
@@ -82,6 +83,7 @@ func (m *Model) addFeatures() {
 	})
 	m.offers = offer.New(h)
 	m.questions = question.New(h)
+	m.inbox = inbox.New(h, func(id thread.ID) tea.Cmd { return m.visit(thread.Hit{Thread: id}) })
 	m.resumes = resume.New(h)
 	m.prompts = prompts.New(h)
 	m.servers = servers.New(h)
@@ -144,11 +146,13 @@ func (m *Model) registerActions() {
 	m.host.Actions.On(intent.PrevView, func() tea.Cmd { return m.show((m.views.Now() + views.Count - 1) % views.Count) })
 	m.host.Actions.On(intent.Redraw, m.redraw)
 	m.host.Actions.On(intent.NextWait, func() tea.Cmd {
-		if m.tree.NextWaiting() {
-			return nil
+		if !m.tree.NextWaiting() {
+			return m.host.Notify(thread.LevelInfo, "No thread needs you")
 		}
-		return m.host.Notify(thread.LevelInfo, "No thread needs you")
+		m.screen.area = areaTree // from inside an agent: it is answered from the list
+		return nil
 	})
+	m.host.Actions.On(intent.LastSeen, m.back)
 	m.host.Actions.On(intent.Suspend, func() tea.Cmd {
 		m.screen.away = true
 		return tea.Suspend

@@ -10,8 +10,8 @@ import (
 	"orchestrator/ui/typing"
 )
 
-// asking plays a test from the list, with a thread selected whose agent asks.
-func asking(t *testing.T, test func(r *rig)) {
+// waiting plays a test from the list, with a thread selected whose agent asks.
+func waiting(t *testing.T, test func(r *rig)) {
 	t.Helper()
 	on(t, world(), func(r *rig) {
 		r.keys("w")
@@ -28,7 +28,7 @@ func TestQuestionIsAnsweredFromTheList(t *testing.T) {
 		"a": `"approve" 0 ""`, "A": `"always" 0 ""`, "x": `"deny" 0 ""`, "2": `"" 1 ""`, "3": `"" 2 ""`,
 	} {
 		t.Run(key, func(t *testing.T) {
-			asking(t, func(r *rig) {
+			waiting(t, func(r *rig) {
 				r.must("rm -rf build && make", "a approve", "A always", "x deny", "r reply")
 				r.keys(key)
 				if r.srv.asked("answer") {
@@ -42,7 +42,7 @@ func TestQuestionIsAnsweredFromTheList(t *testing.T) {
 			})
 		})
 	}
-	asking(t, func(r *rig) {
+	waiting(t, func(r *rig) {
 		r.keys("4") // there is no such answer, and 4 selects nothing else either
 		r.wait(time.Second)
 		r.keys("r")
@@ -54,7 +54,7 @@ func TestQuestionIsAnsweredFromTheList(t *testing.T) {
 
 // TestAnswerGoesToTheQuestionThatWasSeen: what is asked by the time the key counts is another question.
 func TestAnswerGoesToTheQuestionThatWasSeen(t *testing.T) {
-	asking(t, func(r *rig) {
+	waiting(t, func(r *rig) {
 		r.keys("a")
 		s := *r.m.tree.Thread("try-jwt-b7c1")
 		q := *s.State.Question
@@ -76,7 +76,7 @@ func TestSentencesAnswerNothing(t *testing.T) {
 	chance := rand.New(rand.NewPCG(3, 5))
 	for range 4 {
 		for _, sentence := range sentences {
-			asking(t, func(r *rig) {
+			waiting(t, func(r *rig) {
 				for _, letter := range sentence {
 					r.text(string(letter))
 					r.wait(time.Duration(60+chance.IntN(int(typing.AnswerDelay/time.Millisecond)-80)) * time.Millisecond)

@@ -11,6 +11,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/ui/burst"
 	"orchestrator/ui/intent"
+	"orchestrator/ui/typing"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -96,10 +97,14 @@ func (r *rig) wait(d time.Duration) {
 	}
 }
 
-// keys presses keys by their names.
+// keys presses keys by their names, and looks at a dialog that opens.
 func (r *rig) keys(names ...string) {
 	for _, n := range names {
+		before := r.m.dialogs.Top()
 		r.send(press(n))
+		if top := r.m.dialogs.Top(); top != nil && top != before {
+			time.Sleep(typing.Glance)
+		}
 	}
 }
 

@@ -50,6 +50,20 @@ func (m *Model) visit(h thread.Hit) tea.Cmd {
 	return m.views.Read(h.Thread, thread.Checkpoint{ID: h.Checkpoint, Turn: h.Turn})
 }
 
+// back shows the thread that was shown before. If the keyboard is in an agent, it goes to that thread's agent.
+func (m *Model) back() tea.Cmd {
+	id := m.follow.Before()
+	inside := m.screen.area == areaMain && m.views.Now() == views.Terminal
+	if id == "" || !m.tree.Select(id) {
+		return m.host.Notify(thread.LevelInfo, "No other thread was shown before")
+	}
+	m.screen.area = areaTree
+	if inside && host.Running(m.tree.Thread(id)) {
+		m.follow.FocusWhenRunning(id)
+	}
+	return nil
+}
+
 // enter focuses the main pane. It first resumes an agent that is not running.
 func (m *Model) enter() tea.Cmd {
 	s := m.tree.Selected()

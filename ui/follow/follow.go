@@ -38,6 +38,8 @@ type Follower struct {
 	shown    thread.ID // what the pane was told to show
 	run      thread.ExecutionID
 	pending  thread.ID // to be focused as soon as it runs
+	rested   thread.ID // on which the selection rested last
+	before   thread.ID // and on which before that
 }
 
 // State returns the relation of the pane to the selection.
@@ -67,12 +69,26 @@ func (f *Follower) Select(id thread.ID) (moved, atOnce bool) {
 }
 
 // Rest records that the selection rests.
-func (f *Follower) Rest() { f.rests = true }
+func (f *Follower) Rest() {
+	f.rests = true
+	if f.selected != "" && f.selected != f.rested {
+		f.rested, f.before = f.selected, f.rested
+	}
+}
+
+// Before returns the thread on which the selection rested before it rested on the last one, or "".
+func (f *Follower) Before() thread.ID {
+	if f.selected != f.rested { // the selection moves
+		return f.rested
+	}
+	return f.before
+}
 
 // Visit selects a thread that was explicitly asked for; the selection rests at once.
 func (f *Follower) Visit(id thread.ID) {
-	f.selected, f.rests = id, true
+	f.selected = id
 	f.gen++
+	f.Rest()
 }
 
 // Rests reports whether the selection rests.

@@ -28,6 +28,8 @@ func global() []Binding {
 		command(Global, Find, "search names, prompts and answers", "ctrl+f"),
 		command(Global, Palette, "all commands", "ctrl+p"),
 		command(Global, NextWait, "next thread waiting for you", "w"),
+		command(Global, LastSeen, "the thread shown before", "ctrl+alt+o"),
+		command(Global, Inbox, "inbox: everything that is open for you", "I"),
 		command(Global, Resumes, "list interrupted threads", "L"),
 		command(Global, ResumeAll, "resume all interrupted threads", "A"),
 		command(Global, MCP, "MCP servers", "m"),
@@ -42,6 +44,8 @@ func global() []Binding {
 		command(Global, Quit, "quit (agents keep running)", "q", "ctrl+c"),
 		bind(Global, Leave, "back to threads", "ctrl+q", "esc"),
 		bind(Terminal, Leave, "back to threads", "ctrl+q"),
+		bind(Terminal, NextWait, "next thread waiting for you", "ctrl+alt+w"),
+		bind(Terminal, LastSeen, "the thread shown before", "ctrl+alt+o"),
 	}
 }
 

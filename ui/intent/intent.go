@@ -70,6 +70,8 @@ const (
 	Why      Action = "why"
 	MCP      Action = "mcp"
 	NextWait Action = "next-waiting"
+	LastSeen Action = "last-thread"
+	Inbox    Action = "inbox"
 	Filter   Action = "filter"
 	Fold     Action = "fold"
 	Unfold   Action = "unfold"

@@ -32,11 +32,14 @@ func TestDefaultsAreSound(t *testing.T) {
 	}
 }
 
-// The agent keeps every key but the one that leads out.
-func TestTerminalTakesOneKeyOnly(t *testing.T) {
+// The agent keeps every key but the one that leads out, and those for the next thread that waits and the one before.
+func TestTerminalTakesThreeKeysOnly(t *testing.T) {
 	tab, _ := NewTable(nil)
-	if b := tab.Bindings(Terminal); len(b) != 1 || b[0].Action != Leave || len(b[0].Keys()) != 1 {
-		t.Errorf("terminal binds %v", b)
+	b := tab.Bindings(Terminal)
+	for i, want := range []Action{Leave, NextWait, LastSeen} {
+		if len(b) != 3 || b[i].Action != want || len(b[i].Keys()) != 1 {
+			t.Fatalf("terminal binds %v", b)
+		}
 	}
 	for _, k := range []string{"q", "ctrl+c", "ctrl+p", "esc", "tab", "1"} {
 		if got := tab.Lookup([]Scope{Terminal, Global}, Key{Name: k, Text: k}); got != nil {

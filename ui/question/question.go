@@ -145,6 +145,7 @@ func (f *Feature) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, leave st
 	if q == nil || b.Empty() {
 		return
 	}
+	c.Print(b, 0, 0, th.Style(theme.Text), strings.Repeat(" ", b.W))
 	right := c.PrintRight(b, 1, 0, th.Style(theme.Key), f.hints(*q, leave)+" ")
 	x := c.Print(b, 1, 0, th.Style(theme.Waiting), " ◆ ")
 	room := max(right-x-1, 0)

@@ -16,8 +16,8 @@ const (
 	QuitDelay = 250 * time.Millisecond
 	// AnswerDelay is how long a letter that answers an agent waits for further text, of which it would be the first one.
 	AnswerDelay = 400 * time.Millisecond
-	// glance is the shortest time in which a user notices that a dialog has opened.
-	glance = 500 * time.Millisecond
+	// Glance is the shortest time in which a user notices that a dialog has opened.
+	Glance = 500 * time.Millisecond
 )
 
 // Guard tracks how keys arrive.
@@ -37,6 +37,7 @@ type Guard struct {
 	since  time.Time
 	text   bool // the last key was text
 	unseen bool // it was opened by text, and no pause that a glance takes has come since
+	typed  bool // more text followed at once
 }
 
 // Key is a key and what it would do.
@@ -105,7 +106,7 @@ func (g *Guard) Resumed() { g.burst = false }
 // Opened records since when a dialog has been on top.
 func (g *Guard) Opened(top dialog.Dialog, now time.Time) {
 	if top != g.top {
-		g.top, g.since, g.unseen = top, now, top != nil && g.text
+		g.top, g.since, g.unseen, g.typed = top, now, top != nil && g.text, false
 	}
 }
 
@@ -114,7 +115,8 @@ func (g *Guard) Opened(top dialog.Dialog, now time.Time) {
 func (g *Guard) Ignored(k Key) string {
 	moves := k.Intent != nil && intent.Moves(k.Intent)
 	g.text = k.Text
-	g.unseen = g.unseen && k.SinceLast < glance
+	g.unseen = g.unseen && k.SinceLast < Glance
+	g.typed = g.unseen && (g.typed || k.Text)
 	if k.SinceLast >= Pause || moves && !k.Text {
 		g.ignoring = ""
 	}
@@ -123,13 +125,15 @@ func (g *Guard) Ignored(k Key) string {
 		return g.ignoring
 	case g.unseen && k.Text && !moves && (k.Scope == intent.Servers || k.Scope == intent.Tools):
 		return TextIgnored(k.Scope, k.Focus) // its letters act at once
+	case g.typed && k.Intent == intent.Accept: // a sentence, and its end
+		return "Enter ignored: a letter that you typed opened this; press enter again"
 	case !g.burst || moves && !(k.Text && g.acts):
 		return ""
 	}
 	switch k.Scope {
 	case intent.Form, intent.Field:
 		ends := k.Intent == intent.Accept || k.Intent == intent.Submit
-		if !ends || k.Now.Sub(g.since) >= glance {
+		if !ends || k.Now.Sub(g.since) >= Glance {
 			return "" // text belongs there
 		}
 	case intent.Confirm:

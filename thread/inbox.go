@@ -1,0 +1,94 @@
+package thread
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// InboxItem is one thing about a thread that is open for the person: the same for verbs, screens and notifications.
+type InboxItem struct {
+	Thread ID        `json:"thread"`
+	Name   string    `json:"name"` // handle
+	Label  string    `json:"label"`
+	Kind   InboxKind `json:"kind"`
+	Since  time.Time `json:"since,omitzero"` // zero where it is not known
+	// Text is what it is about, on one line: the command that is asked about, the prompt that was cut off, the end of a
+	// limit.
+	Text string `json:"text"`
+	// Question is set for a question whose dialog can be read.
+	Question *Question `json:"question,omitempty"`
+}
+
+// InboxKind is why something is open.
+type InboxKind string
+
+// The kinds, the most urgent first.
+const (
+	InboxQuestion    InboxKind = "question"    // the agent asks and waits
+	InboxSignIn      InboxKind = "sign-in"     // the provider refused the credentials
+	InboxStuck       InboxKind = "stuck"       // the agent gave up after a failure
+	InboxPrompt      InboxKind = "prompt"      // a prompt was cut off or refused
+	InboxInterrupted InboxKind = "interrupted" // the agent was killed in the middle, and can be resumed
+	InboxLimited     InboxKind = "limited"     // it waits for the end of a limit
+	InboxOffer       InboxKind = "offer"       // a fork or an MCP server is offered
+	InboxUnread      InboxKind = "unread"      // answered, and nobody has looked
+)
+
+// InboxKinds returns all kinds, the most urgent first.
+func InboxKinds() []InboxKind {
+	return []InboxKind{InboxQuestion, InboxSignIn, InboxStuck, InboxPrompt, InboxInterrupted, InboxLimited, InboxOffer, InboxUnread}
+}
+
+// Inbox returns what is open in threads: by kind, the oldest first.
+func Inbox(threads []Status) []InboxItem {
+	var items []InboxItem
+	for _, s := range threads {
+		items = append(items, s.open()...)
+	}
+	kinds := InboxKinds()
+	slices.SortStableFunc(items, func(a, b InboxItem) int {
+		return cmp.Or(cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)), a.Since.Compare(b.Since))
+	})
+	return items
+}
+
+// open returns what is open in a thread.
+func (s Status) open() []InboxItem {
+	if !s.Archived.IsZero() || !s.Deleted.IsZero() || s.Outcome.Kind != OutcomeNone {
+		return nil
+	}
+	var items []InboxItem
+	add := func(kind InboxKind, since time.Time, text string) *InboxItem {
+		items = append(items, InboxItem{Thread: s.ID, Name: s.Name, Label: s.DisplayName(), Kind: kind, Since: since, Text: text})
+		return &items[len(items)-1]
+	}
+	switch st := s.State; {
+	case st.State == StateApproval || st.State == StateQuestion:
+		item := add(InboxQuestion, st.Since, st.Why())
+		if st.Question != nil {
+			item.Question, item.Text = st.Question, st.Question.Line()
+		}
+	case st.State == StateUnauthorised:
+		add(InboxSignIn, st.Since, st.Why())
+	case st.Stuck && !s.Seen:
+		add(InboxStuck, st.Since, string(st.State)+st.More())
+	case st.State == StateLimited:
+		add(InboxLimited, st.Since, string(st.State)+st.More())
+	case st.State == StateInterrupted:
+		add(InboxInterrupted, st.Since, "can be resumed")
+	case st.State == StateDone:
+		add(InboxUnread, st.Since, "")
+	}
+	if p, cut := s.Unanswered(); cut {
+		add(InboxPrompt, p.Accepted, p.Text)
+	}
+	if o := s.Offer; o != nil {
+		text := "fork: " + o.Label
+		if o.Server != "" {
+			text = "MCP server: " + o.Server
+		}
+		add(InboxOffer, time.Time{}, text)
+	}
+	return items
+}
