@@ -4,7 +4,6 @@ import (
 	"orchestrator/thread"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/typing"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -41,11 +40,6 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 		return m.hold(in, k.String()+" "+words, typing.AnswerDelay, do)
 	}
 	return m.do(in)
-}
-
-// hold does something unless the letter that asks for it turns out to be the start of typed text.
-func (m *Model) hold(in intent.Intent, alone string, delay time.Duration, do func() tea.Cmd) tea.Cmd {
-	return m.cfg.After(delay, heldMsg{id: m.typing.Hold(in, alone), do: do})
 }
 
 // acts reports whether a text, as keys, would do anything but move.

@@ -92,28 +92,21 @@ func (m *Model) drawMain(b boxes) {
 	}
 }
 
-// drawOffer draws what is offered for the selected thread.
-func (m *Model) drawOffer(b layout.Box) {
+// drawStrips draws what is offered for the selected thread, and what its agent asks. The question stands on the lower
+// edge of the pane, or of the list where that is all there is: a line of its own would resize the terminal, and the
+// agent would draw its dialog anew.
+func (m *Model) drawStrips(b boxes) {
 	leave := ""
 	if m.pane.focus { // the agent is focused
 		leave = m.keys.LeaveKey()
 	}
-	m.offers.Draw(&m.screen.canvas, b, m.th, leave)
-}
-
-// drawQuestion draws what the selected thread's agent asks on the lower edge of the pane, or of the list where that is
-// all there is: a line of its own would resize the terminal, and the agent would draw its dialog anew.
-func (m *Model) drawQuestion(b boxes) {
-	leave, box := "", b.main
-	if m.pane.focus {
-		leave = m.keys.LeaveKey()
-	}
+	m.offers.Draw(&m.screen.canvas, b.offer, m.th, leave)
+	box := b.main
 	if box.Empty() {
 		box = b.treeF
 	}
-	if box.Empty() || box.W < 30 {
-		return
+	if box.W >= 30 {
+		_, edge := box.Bottom(1)
+		m.questions.Draw(&m.screen.canvas, edge.Shrink(1, 0), m.th, leave)
 	}
-	_, edge := box.Bottom(1)
-	m.questions.Draw(&m.screen.canvas, edge.Shrink(1, 0), m.th, leave)
 }

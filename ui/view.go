@@ -32,8 +32,7 @@ func (m *Model) compose() {
 		b := m.place()
 		m.drawSide(b)
 		m.drawMain(b)
-		m.drawOffer(b.offer)
-		m.drawQuestion(b)
+		m.drawStrips(b)
 		m.drawStatus(b.status)
 		m.dialogs.Draw(&s.canvas, m.th, m.keys)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"orchestrator/agent/vterm"
 	"orchestrator/thread"
+	"orchestrator/thread/pattern"
 	"orchestrator/thread/plaintext"
 )
 
@@ -212,14 +213,14 @@ func (s screen) read(form Form) (Dialog, bool) {
 	return d, true
 }
 
-var numbered = regexp.MustCompile(`^\s*([❯›●▶>]?)\s*(\d{1,2})\.\s+(\S.*)$`)
+var numbered = pattern.Lazy(`^\s*([❯›●▶>]?)\s*(\d{1,2})\.\s+(\S.*)$`)
 
 // numbered finds choices with numbers from 1 on, below each other.
 func (s screen) numbered() (choices, bool) {
 	c := choices{first: len(s.lines), at: -1}
 	want, below := 0, 0
 	for i, l := range slices.Backward(s.lines) {
-		m := numbered.FindStringSubmatch(l.text)
+		m := numbered().FindStringSubmatch(l.text)
 		n := 0
 		if m != nil {
 			n = number(m[2])
@@ -262,7 +263,7 @@ func (s screen) turned(c choices) (choices, bool) {
 	if c.at < 0 {
 		var rows []spot
 		for i := c.first; i <= c.last; i++ {
-			if numbered.MatchString(s.lines[i].text) {
+			if numbered().MatchString(s.lines[i].text) {
 				rows = append(rows, s.spot(s.lines[i].row, ""))
 			}
 		}
@@ -279,13 +280,13 @@ func number(s string) int {
 	return n
 }
 
-var marked = regexp.MustCompile(`^(\s*)[❯›●▶]\s+(\S.*)$`)
+var marked = pattern.Lazy(`^(\s*)[❯›●▶]\s+(\S.*)$`)
 
 // marked finds choices without numbers, of which one has a mark and the others begin in the column of its text.
 func (s screen) marked() (choices, bool) {
 	at := -1
 	for i := len(s.lines) - 1; i >= 0 && i >= len(s.lines)-foot-apart; i-- {
-		if marked.MatchString(s.lines[i].text) {
+		if marked().MatchString(s.lines[i].text) {
 			at = i
 			break
 		}
@@ -308,7 +309,7 @@ func (s screen) marked() (choices, bool) {
 		c.last++
 	}
 	for i := c.first; i <= c.last; i++ {
-		if numbered.MatchString(s.lines[i].text) {
+		if numbered().MatchString(s.lines[i].text) {
 			return choices{}, false // a list that is half drawn
 		}
 		c.texts = append(c.texts, strings.TrimLeft(s.lines[i].text, " ❯›●▶"))

@@ -24,42 +24,6 @@ const (
 	answerLimit = 10 * time.Second
 )
 
-// asks is the dialog on a screen.
-type asks struct {
-	forms    []dialog.Form
-	question *thread.Question // nil if none is shown
-	sum      string           // of the dialog
-	shown    int              // how many were shown so far
-}
-
-// ask looks which dialog is shown.
-func (s *screen) ask(now time.Time) {
-	d, shown := s.dialog()
-	if !shown {
-		s.asks.question, s.asks.sum = nil, ""
-		return
-	}
-	if sum := d.Sum(); s.asks.question == nil || sum != s.asks.sum {
-		s.asks.shown++
-		q := d.Question
-		q.ID, q.Since = fmt.Sprintf("%d-%s", s.asks.shown, sum), now
-		s.asks.question, s.asks.sum = &q, sum
-	}
-}
-
-// dialog reads the dialog that is shown. Where the agent's input is shown there is none: something only looks like it.
-func (s *screen) dialog() (dialog.Dialog, bool) {
-	if len(s.asks.forms) == 0 {
-		return dialog.Dialog{}, false
-	}
-	if s.readsInput() {
-		if _, found := s.input(s.term); found {
-			return dialog.Dialog{}, false
-		}
-	}
-	return dialog.Read(s.term, s.asks.forms)
-}
-
 // Answer chooses an answer: it goes there with the arrow keys, sees that the keyboard is on it, and presses return.
 // What the person types in the meantime is held, and follows.
 func (s *Session) Answer(ctx context.Context, question string, choice int) error {
@@ -166,7 +130,7 @@ func toward(d dialog.Dialog, to int) rune {
 func (a *answer) taken(now time.Time) (bool, error) {
 	s := a.session.screen
 	if d, shown := s.dialog(); !shown || d.Sum() != s.asks.sum {
-		s.ask(now) // what comes next is another question, even if it reads the same
+		s.asks.see(dialog.Dialog{}, false, now) // what comes next is another question, even if it reads the same
 		return true, nil
 	}
 	if s.asks.question == nil || s.asks.question.ID != a.question {

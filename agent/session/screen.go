@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orchestrator/agent"
+	"orchestrator/agent/dialog"
 	"orchestrator/agent/state"
 	"orchestrator/agent/vterm"
 	"orchestrator/thread"
@@ -164,7 +165,8 @@ func (s *screen) activity(now time.Time) {
 // examine reads the state from the screen.
 func (s *screen) examine(now time.Time) {
 	s.dirty, s.examined, s.relook = false, now, time.Time{}
-	s.ask(now)
+	d, shown := s.dialog()
+	s.asks.see(d, shown, now)
 	if !s.found && s.readsInput() {
 		_, s.found = s.input(s.term)
 	}
@@ -209,6 +211,19 @@ func (s *screen) examine(now time.Time) {
 		return
 	}
 	s.tracker.Report(thread.Evidence{Source: thread.SourceScreen, State: r.State, Detail: r.Detail, At: now})
+}
+
+// dialog reads the dialog that is shown. Where the agent's input is shown there is none: something only looks like it.
+func (s *screen) dialog() (dialog.Dialog, bool) {
+	if len(s.asks.forms) == 0 {
+		return dialog.Dialog{}, false
+	}
+	if s.readsInput() {
+		if _, found := s.input(s.term); found {
+			return dialog.Dialog{}, false
+		}
+	}
+	return dialog.Read(s.term, s.asks.forms)
 }
 
 // hides reports whether something lies over the input of an agent that has shown it, and that seems to wait for a

@@ -61,6 +61,8 @@ type Row struct {
 	// Own is what an agent needs for its own thread, Others what it needs for any other thread or for an operation on no
 	// single thread.
 	Own, Others thread.Grant
+	// Local is set for what a verb does without the server, so that the API has no such operation.
+	Local bool
 }
 
 // Table lists every operation.
@@ -142,10 +144,10 @@ func Table() []Row {
 		{Op: "restorebackup", Verb: "restore-backup", Own: person, Others: person},
 		{Op: "stop", Verb: "stop", Own: person, Others: person},
 
-		{Op: "serve", Verb: "starting a server", Own: person, Others: person},
-		{Op: "kill", Verb: "stop --force", Own: person, Others: person},
-		{Op: "adopt", Verb: "adopt", Own: person, Others: person},
-		{Op: "trust", Verb: "trust", Own: person, Others: person},
+		{Op: "serve", Verb: "starting a server", Own: person, Others: person, Local: true},
+		{Op: "kill", Verb: "stop --force", Own: person, Others: person, Local: true},
+		{Op: "adopt", Verb: "adopt", Own: person, Others: person, Local: true},
+		{Op: "trust", Verb: "trust", Own: person, Others: person, Local: true},
 	}
 }
 

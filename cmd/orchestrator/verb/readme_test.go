@@ -23,6 +23,12 @@ func TestReadmeKeys(t *testing.T) {
 	said := map[intent.Action]bool{}
 	for _, row := range rows {
 		scopes := []intent.Scope{intent.Offer, intent.Tree, intent.Global}
+		if strings.Contains(row[0], "its agent asks") {
+			scopes = []intent.Scope{intent.Question, intent.Tree, intent.Global}
+		}
+		if strings.Contains(row[0], "from inside") || strings.Contains(row[1], "from inside") {
+			scopes = []intent.Scope{intent.Tree, intent.Terminal, intent.Global}
+		}
 		if strings.Contains(row[0], "in the timeline") {
 			scopes = []intent.Scope{intent.Timeline, intent.Global}
 		}

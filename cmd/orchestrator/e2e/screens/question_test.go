@@ -65,7 +65,7 @@ func TestQuestionsAreAnswered(t *testing.T) {
 	s := r.Open(100, 30)
 	s.See("echo third >three.txt", "a approve", "x deny")
 	s.Press("a")
-	s.See("careful: Yes")
+	s.See(name + ": Yes")
 	answered(4)
 	if got := r.Read("three.txt"); got != "third\n" {
 		t.Errorf("three.txt: %q", got)

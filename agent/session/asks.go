@@ -1,0 +1,31 @@
+package session
+
+import (
+	"fmt"
+	"time"
+
+	"orchestrator/agent/dialog"
+	"orchestrator/thread"
+)
+
+// asks is the dialog on a screen.
+type asks struct {
+	forms    []dialog.Form
+	question *thread.Question // nil if none is shown
+	sum      string           // of the dialog
+	shown    int              // how many were shown so far
+}
+
+// see records which dialog is shown, if one is. One that reads like the one before is the same.
+func (a *asks) see(d dialog.Dialog, shown bool, now time.Time) {
+	if !shown {
+		a.question, a.sum = nil, ""
+		return
+	}
+	if sum := d.Sum(); a.question == nil || sum != a.sum {
+		a.shown++
+		q := d.Question
+		q.ID, q.Since = fmt.Sprintf("%d-%s", a.shown, sum), now
+		a.question, a.sum = &q, sum
+	}
+}
