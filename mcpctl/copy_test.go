@@ -15,6 +15,7 @@ import (
 	"orchestrator/mcpctl"
 	"orchestrator/thread"
 	"orchestrator/thread/frozen"
+	"orchestrator/thread/ground/sample"
 )
 
 // pythonServer answers what MCP asks with what is in word, and says where it runs.
@@ -356,7 +357,7 @@ func (r *rig) exchanged(c loading) (undo func()) {
 // accepted runs, and it is seen that the folder instead of the copy would not. Before the start: until the change is
 // accepted, what was accepted runs or nothing does.
 func TestRunsWhatWasAccepted(t *testing.T) {
-	for _, c := range loadings() {
+	for _, c := range sample.Of(t, 3, loadings()) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			if _, err := exec.LookPath(c.needs); err != nil {

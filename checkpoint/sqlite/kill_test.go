@@ -19,6 +19,7 @@ import (
 	"orchestrator/checkpoint/sqlite"
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
+	"orchestrator/thread/ground/sample"
 )
 
 func TestMain(m *testing.M) {
@@ -214,9 +215,9 @@ func TestKill(t *testing.T) {
 
 // TestKillAtFailpoints dies at each place where a crash would hurt.
 func TestKillAtFailpoints(t *testing.T) {
-	for _, point := range []string{"sqlite.migrate.step", "sqlite.migrate.version", "sqlite.migrate.done",
+	for _, point := range sample.Of(t, 2, []string{"sqlite.migrate.step", "sqlite.migrate.version", "sqlite.migrate.done",
 		"sqlite.commit.before", "sqlite.commit.before:7",
-		"sqlite.commit.after", "sqlite.commit.after:40", "sqlite.fold.before", "sqlite.fold.after"} {
+		"sqlite.commit.after", "sqlite.commit.after:40", "sqlite.fold.before", "sqlite.fold.after"}) {
 		t.Run(point, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "state.db")
 			puts := 450 // a thread, so that the writer makes the commits after which it folds

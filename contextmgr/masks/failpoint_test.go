@@ -2,6 +2,7 @@ package masks_test
 
 import (
 	"fmt"
+	"orchestrator/thread/ground/sample"
 	"os"
 	"strconv"
 	"testing"
@@ -14,10 +15,10 @@ func TestKilledAtFailpoints(t *testing.T) {
 		rounds = n
 	}
 	h := newHunt(t)
-	for _, place := range []string{
+	for _, place := range sample.Of(t, 2, []string{
 		"masks.add.half", "masks.add.written", "masks.add.synced", "masks.copy.created", "masks.copy.written",
 		"masks.mend.written",
-	} {
+	}) {
 		for round := range rounds {
 			for _, n := range []int{1, 2 + round*3} {
 				if place == "masks.mend.written" && n > 2 {
