@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -347,7 +348,10 @@ func TestCloseWithCallsRunning(t *testing.T) {
 	for _, one := range []*agent{a, b} {
 		for _, params := range []string{`{"name":"fake__echo"}`, stateless(`{}`, `"name":"fake__echo"`)} {
 			go func() {
-				_, err := one.Call(context.Background(), "tools/call", json.RawMessage(params))
+				res, err := one.Call(context.Background(), "tools/call", json.RawMessage(params))
+				if err == nil && bytes.Contains(res, []byte(`"isError":true`)) {
+					err = errors.New("the result is an error") // written before its connection was closed
+				}
 				ended <- err
 			}()
 			receive(t, begun, "a call")

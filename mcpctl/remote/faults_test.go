@@ -341,9 +341,9 @@ func TestHelper(t *testing.T) {
 		{`printf '{"X-A":"%s"}' "$GIVEN$OURS"`, "given"},
 		{`pwd | sed 's/.*/{"X-A":"&"}/'`, dir},
 		{`exit 3`, "exit status 3"},
-		{`echo ` + canary, "no JSON"},
-		{`echo null`, "no JSON"},
-		{`echo '{"a":1}'`, "no JSON"},
+		{`echo ` + canary, "did not print a JSON"},
+		{`echo null`, "did not print a JSON"},
+		{`echo '{"a":1}'`, "did not print a JSON"},
 		{`head -c 100000 /dev/zero`, "more than"},
 	} {
 		got, err := helper{command: c.command, dir: dir, env: []string{"GIVEN=given", "PATH=/usr/bin:/bin"}}.run(t.Context())
