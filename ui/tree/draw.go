@@ -98,6 +98,10 @@ func (t *Tree) drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r Row, y
 		name = muted
 	}
 	x = c.Print(b, x, 0, name, plain.Cut(title, right-x-1)) + 1
+	if q := s.State.Question; q != nil && !t.Lost && right-x > roomForName {
+		c.Print(b, x, 0, th.Style(theme.Waiting), plain.Cut(plain.Line(q.Line()), right-x-1))
+		return
+	}
 	if with != "" {
 		x = c.Print(b, x, 0, muted, plain.Cut("with "+with, right-x-1)) + 1
 	}

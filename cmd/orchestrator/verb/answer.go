@@ -1,13 +1,11 @@
 package verb
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -90,40 +88,4 @@ func (c *cli) answer(ctx context.Context, cl *client.Client, ref string, r threa
 		return err
 	}
 	return c.out.show(s, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n  %s\n", s.Name, plaintext.Line(q.Line()), how) })
-}
-
-// approveVerb answers yes.
-func approveVerb(c *cli) *cobra.Command {
-	var a answering
-	always := false
-	cmd := &cobra.Command{
-		Use: "approve <thread>", Short: "Approve what a thread's agent asks for", Args: exactly("<thread>"),
-		Long:              "Approve what a thread's agent asks for in a dialog: a command, a file, a plan, a folder.\n\n" + answerLong,
-		ValidArgsFunction: c.completeThreads,
-	}
-	a.flags(cmd)
-	cmd.Flags().BoolVar(&always, "always", false, "and have it not ask again for what is alike, as its dialog offers it")
-	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-		means := thread.Approve
-		if always {
-			means = thread.ApproveAlways
-		}
-		return c.answer(ctx, cl, args[0], thread.AnswerRequest{Means: means}, a)
-	})
-	return cmd
-}
-
-// denyVerb answers no.
-func denyVerb(c *cli) *cobra.Command {
-	var a answering
-	cmd := &cobra.Command{
-		Use: "deny <thread> [reason]", Short: "Deny what a thread's agent asks for", Args: between(1, 2, "<thread>", "[reason]"),
-		Long:              "Deny what a thread's agent asks for in a dialog. A reason follows as a prompt.\n\n" + answerLong,
-		ValidArgsFunction: c.completeThreads,
-	}
-	a.flags(cmd)
-	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-		return c.answer(ctx, cl, args[0], thread.AnswerRequest{Means: thread.Deny, Text: strings.TrimSpace(cmp.Or(append(args, "")[1:]...))}, a)
-	})
-	return cmd
 }

@@ -66,6 +66,9 @@ func Threads(w io.Writer, list []Thread, asTree bool, names map[thread.ID]string
 	}
 	t.Print(w)
 	for _, s := range list {
+		if q := s.State.Question; q != nil {
+			fmt.Fprintf(w, "%s asks: %s\n", s.Name, plain.Cut(plain.Line(q.Line()), mostText))
+		}
 		if s.Aside != "" {
 			fmt.Fprintf(w, "%s: not through the gateway, so that nothing can be masked: %s\n", s.Name, plain.Line(s.Aside))
 		}
