@@ -28,7 +28,7 @@ type Choice struct {
 	Means Meaning `json:"means,omitempty"`
 }
 
-// Dismiss, as the index of a choice, leaves a dialog without choosing.
+// Dismiss leaves a dialog without choosing: it stands in place of the index of a choice.
 const Dismiss = -1
 
 // AnswerRequest answers the question that a thread's agent asks.

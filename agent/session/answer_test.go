@@ -64,7 +64,12 @@ func asker(mode string) {
 		}
 		fmt.Fprintf(f, "%d %s\n", n, choice)
 		f.Close()
-		n, at = n+1, 0
+		if at = 0; mode == "same" { // it works, and asks the same again
+			fmt.Print("\x1b[H\x1b[2Jworks")
+			time.Sleep(200 * time.Millisecond)
+			return
+		}
+		n++
 	}
 	draw()
 	tick := time.NewTicker(time.Millisecond)
@@ -165,6 +170,34 @@ func TestAnswer(t *testing.T) {
 	question(t, s, "rm file-6")
 	if got, want := chosen(t, dir), "1 0, 2 1, 3 2, 4 dismissed, 5 0"; got != want {
 		t.Errorf("chosen: %s, want %s", got, want)
+	}
+}
+
+// TestSameQuestionAgain: a dialog that reads like the one before is another question.
+func TestSameQuestionAgain(t *testing.T) {
+	t.Parallel()
+	s, dir := asks(t, "same")
+	before := ""
+	for range 3 {
+		var q thread.Question
+		await.Until(t, "another question", func() bool {
+			if now := s.State().Question; now != nil {
+				q = *now
+			}
+			return q.ID != "" && q.ID != before
+		})
+		if before != "" {
+			if err := s.Answer(t.Context(), before, 0); !errors.Is(err, thread.ErrRefused) {
+				t.Errorf("the question before: %v", err)
+			}
+		}
+		if err := s.Answer(t.Context(), q.ID, 0); err != nil {
+			t.Fatal(err)
+		}
+		before = q.ID
+	}
+	if got := chosen(t, dir); got != "1 0, 1 0, 1 0" {
+		t.Errorf("chosen: %s", got)
 	}
 }
 

@@ -109,14 +109,15 @@ func (f *Feature) openReply(s *thread.Status) tea.Cmd {
 				return f.Notify(thread.LevelInfo, s.DisplayName()+": replied")
 			}
 			delete(f.answered, id)
-			return tea.Batch(f.Fail("reply to "+f.Name(id), err), f.keep(id, text))
+			f.keep(id, text)
+			return f.Fail("reply to "+f.Name(id), err)
 		})
 	})
 	return nil
 }
 
 // keep offers to send as a prompt what could not be replied: the question was gone.
-func (f *Feature) keep(id thread.ID, text string) tea.Cmd {
+func (f *Feature) keep(id thread.ID, text string) {
 	f.ask("prompt for "+f.Name(id)+", which asks something else now", "send", text, func(text string) tea.Cmd {
 		return host.Call(f.Host, host.Slow, api.Ask.On(f.Server, api.AskRequest{Thread: string(id), Text: text}),
 			func(_ thread.Prompt, err error) tea.Cmd {
@@ -126,7 +127,6 @@ func (f *Feature) keep(id thread.ID, text string) tea.Cmd {
 				return nil
 			})
 	})
-	return nil
 }
 
 // ask opens a form for a text.
