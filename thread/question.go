@@ -35,7 +35,7 @@ const Dismiss = -1
 type AnswerRequest struct {
 	// Question is the id of the question that the person saw.
 	Question string `json:"question"`
-	// Choice is the index of one of its choices. It is not read if Means or Text says what to choose.
+	// Choice is the number of one of its choices, from 1. It is not read if Means or Text says what to choose.
 	Choice int     `json:"choice,omitempty"`
 	Means  Meaning `json:"means,omitempty"`
 	// Text is what the person replies instead: the dialog is refused or dismissed, and the text follows as a prompt.
@@ -49,10 +49,10 @@ func (r AnswerRequest) Chosen(q Question) (int, error) {
 		means = Deny
 	}
 	switch at := q.Choice(means); {
-	case means == "" && r.Choice >= 0 && r.Choice < len(q.Choices):
-		return r.Choice, nil
+	case means == "" && r.Choice >= 1 && r.Choice <= len(q.Choices):
+		return r.Choice - 1, nil
 	case means == "":
-		return 0, fmt.Errorf("answer %d: it offers %d: %w", r.Choice+1, len(q.Choices), ErrInvalid)
+		return 0, fmt.Errorf("answer %d: it offers %d: %w", r.Choice, len(q.Choices), ErrInvalid)
 	case at >= 0:
 		return at, nil
 	case r.Text != "" && len(q.Choices) > 0:

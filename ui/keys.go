@@ -23,7 +23,7 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	switch quits := in == intent.Quit && text && m.typing.Alone(); {
 	case quits && m.typing.Held() == intent.Quit:
 		return m.leave()
-	case quits:
+	case quits && m.typing.Held() == nil:
 		return m.leaveSoon()
 	case text || in == intent.Focus:
 		m.typing.Drop()

@@ -82,7 +82,7 @@ func (m *Model) addFeatures() {
 		Folder: cmp.Or(m.cfg.Folder, m.cfg.Project), Git: m.cfg.Git, Agent: m.cfg.Agent, Agents: m.agents.Known,
 	})
 	m.offers = offer.New(h)
-	m.questions = question.New(h)
+	m.questions = question.New(h, m.paneSeen)
 	m.inbox = inbox.New(h, func(id thread.ID) tea.Cmd { return m.visit(thread.Hit{Thread: id}) })
 	m.resumes = resume.New(h)
 	m.prompts = prompts.New(h)

@@ -18,6 +18,7 @@ func waiting(t *testing.T, test func(r *rig)) {
 		if s := r.m.tree.Selected(); s.ID != "try-jwt-b7c1" {
 			t.Fatalf("%s is selected", s.ID)
 		}
+		r.see()
 		time.Sleep(typing.Pause)
 		test(r)
 	})
@@ -25,11 +26,11 @@ func waiting(t *testing.T, test func(r *rig)) {
 
 func TestQuestionIsAnsweredFromTheList(t *testing.T) {
 	for key, call := range map[string]string{
-		"a": `"approve" 0 ""`, "A": `"always" 0 ""`, "x": `"deny" 0 ""`, "2": `"" 1 ""`, "3": `"" 2 ""`,
+		"a": `"approve" 0 ""`, "A": `"always" 0 ""`, "x": `"deny" 0 ""`, "2": `"" 2 ""`, "3": `"" 3 ""`,
 	} {
 		t.Run(key, func(t *testing.T) {
 			waiting(t, func(r *rig) {
-				r.must("rm -rf build && make", "a approve", "A always", "x deny", "r reply")
+				r.must("rm -rf build; make", "a approve", "A always", "x deny", "r reply")
 				r.keys(key)
 				if r.srv.asked("answer") {
 					t.Error("it is answered before more text could follow")
@@ -91,4 +92,30 @@ func TestSentencesAnswerNothing(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestQuestionIsLookedAtFirst: a key that comes as a question appears answers nothing, and one that comes as it goes
+// does nothing else.
+func TestQuestionIsLookedAtFirst(t *testing.T) {
+	waiting(t, func(r *rig) {
+		s := *r.m.tree.Thread("try-jwt-b7c1")
+		q := *s.State.Question
+		q.ID, q.About = "2-def", "rm -rf /"
+		s.State.Question = &q
+		r.event(thread.Event{Kind: thread.EventThread, Status: &s})
+		r.keys("a")
+		r.wait(typing.AnswerDelay)
+		r.must("asks this only now")
+		s.State = thread.StateReport{State: thread.StateWorking, Since: time.Now()}
+		r.event(thread.Event{Kind: thread.EventThread, Status: &s})
+		r.keys("x")
+		r.wait(typing.AnswerDelay)
+		r.must("the question is gone")
+		if r.m.dialogs.Open() || len(r.srv.calls) > 0 && r.srv.asked("answer") {
+			t.Errorf("it did something: %q", r.srv.calls)
+		}
+		r.wait(typing.Pause)
+		r.keys("x")
+		r.must("abandon try-jwt-b7c1")
+	})
 }

@@ -34,7 +34,7 @@ func world() *server {
 	auth.Usage = thread.Usage{Input: 1200, CacheRead: 410_000, CacheWrite: 90_000, Output: 21_000, CostUSD: 1.42, Priced: true}
 	jwt := status("try-jwt-b7c1", "auth-feature-a3f2", thread.StateApproval, 2)
 	jwt.State.Question = &thread.Question{
-		ID: "1-abc", Kind: thread.QuestionPermission, Text: "Do you want to proceed?", About: "rm -rf build && make", Since: epoch,
+		ID: "1-abc", Kind: thread.QuestionPermission, Text: "Do you want to proceed?", About: "rm -rf build; make", Since: epoch,
 		Choices: []thread.Choice{
 			{Text: "Yes", Means: thread.Approve}, {Text: "Yes, and do not ask again", Means: thread.ApproveAlways}, {Text: "No", Means: thread.Deny},
 		},

@@ -20,7 +20,7 @@ var dialogs = sync.OnceValue(func() []dialog.Form {
 	}
 	return []dialog.Form{
 		{
-			Kind: thread.QuestionPlan, About: planned, Ruled: true,
+			Kind: thread.QuestionPlan, About: planned, Ruled: true, Next: true,
 			Asks: regexp.MustCompile(`^Would you like to proceed\?`),
 			Means: []dialog.Means{
 				{Text: regexp.MustCompile(`^Yes, and (use auto mode|auto-accept|bypass)`), Does: thread.ApproveAlways},
@@ -29,7 +29,7 @@ var dialogs = sync.OnceValue(func() []dialog.Form {
 			},
 		},
 		{
-			Kind: thread.QuestionPermission, About: about, Means: permission, Ruled: true,
+			Kind: thread.QuestionPermission, About: about, Means: permission, Ruled: true, Next: true,
 			Asks: regexp.MustCompile(`^Do you want to (?:proceed|make this edit|create|overwrite|allow|use .* tool|fetch)\b`),
 		},
 		{
@@ -68,17 +68,20 @@ func about(lines []string, asks int) string {
 		last--
 	}
 	if strings.HasPrefix(lines[0], "Bash") && first >= 0 && last > first {
-		return strings.Join(lines[first+1:last], " ")
+		return strings.Join(lines[first+1:last], ` \n `)
 	}
 	return file(lines[0], lines[1:asks])
 }
 
-// file joins a dialog's title, such as "Create file", with the line below it, which names the file.
+// file joins a dialog's title, such as "Create file", with what stands below it: the file, or what a tool is called with.
 func file(title string, below []string) string {
-	if len(below) == 0 || strings.HasPrefix(below[0], "╌") {
-		return title
+	for _, l := range below {
+		if strings.HasPrefix(l, "╌") {
+			break
+		}
+		title += " " + l
 	}
-	return title + " " + below[0]
+	return title
 }
 
 func planned(lines []string, asks int) string {

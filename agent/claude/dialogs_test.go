@@ -11,10 +11,11 @@ func TestAbout(t *testing.T) {
 		want  string
 	}{
 		{"a command", []string{"Bash command", "run it", dots, "touch x", dots, "Do you want to proceed?"}, "touch x"},
-		{"several lines", []string{"Bash command", "run it", dots, "cd /", "rm -rf x", dots, "ask"}, "cd / rm -rf x"},
-		{"dots in the command", []string{"Bash command", "run it", dots, "ls", dots, "rm -rf ~", dots, "ask"}, "ls ╌╌╌╌ rm -rf ~"},
-		{"dots in its description", []string{"Bash command", dots, "ls", dots, dots, "rm -rf ~", dots, "ask"}, "ls ╌╌╌╌ ╌╌╌╌ rm -rf ~"},
+		{"several lines", []string{"Bash command", "run it", dots, "cd /", "rm -rf x", dots, "ask"}, `cd / \n rm -rf x`},
+		{"dots in the command", []string{"Bash command", "run it", dots, "ls", dots, "rm -rf ~", dots, "ask"}, `ls \n ╌╌╌╌ \n rm -rf ~`},
+		{"dots in its description", []string{"Bash command", dots, "ls", dots, dots, "rm -rf ~", dots, "ask"}, `ls \n ╌╌╌╌ \n ╌╌╌╌ \n rm -rf ~`},
 		{"a file", []string{"Create file", "new.txt", dots, "1 x", dots, "ask"}, "Create file new.txt"},
+		{"a tool and what it is called with", []string{"Tool use", "notes - add(text:", "buy milk)", "ask"}, "Tool use notes - add(text: buy milk)"},
 		{"a title alone", []string{"Create file", dots, "1 x", dots, "ask"}, "Create file"},
 		{"nothing", []string{"ask"}, ""},
 	} {

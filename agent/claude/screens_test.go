@@ -47,7 +47,7 @@ func TestScreens(t *testing.T) {
 		"approval": {State: thread.StateApproval, Hidden: true,
 			Asks: "permission: Do you want to proceed? (touch made.txt) · >Yes=approve · Yes, and always allow access to /h/mmmmmmmmmmmmm/shop from this project=always · Yes, and switch to auto mode · auto mode handles these prompts for you · No=deny"},
 		"edit": {State: thread.StateApproval, Hidden: true,
-			Asks: "permission: Do you want to create new.txt? (Create file new.txt) · >Yes=approve · Yes, and switch to accept edits (auto-approve file edits and common file commands) for this session=always · No=deny"},
+			Asks: "permission: Do you want to create new.txt? (Create file new.txt) · >Yes=approve · Yes, and switch to accept edits (auto-approve file edits and common file commands) for this session (shift+tab)=always · No=deny"},
 		"question": {State: thread.StateQuestion, Hidden: true,
 			Asks: "choice: Which colour? · >Red · Blue · Type something.=words · Chat about this"},
 		"rewind":   {State: thread.StateQuestion, Hidden: true},

@@ -45,7 +45,7 @@ func about(lines []string, asks int) string {
 	reason := ""
 	for i, l := range lines[asks:] {
 		if _, ok := strings.CutPrefix(l, "$ "); ok {
-			return strings.TrimPrefix(strings.Join(lines[asks+i:], " "), "$ ")
+			return strings.TrimPrefix(strings.Join(lines[asks+i:], ` \n `), "$ ")
 		}
 		if r, ok := strings.CutPrefix(l, "Reason: "); ok {
 			reason = r

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"orchestrator/agent/vterm"
 	"orchestrator/thread"
@@ -30,6 +31,8 @@ type Form struct {
 	// Ruled is set if a line across is the dialog's upper edge: without it, a part of the dialog is out of sight, and it can
 	// only be answered where a person can scroll.
 	Ruled bool
+	// Next is set if the line that asks is the last one above the choices: no text of the model stands between them.
+	Next bool
 	// Across matches choices that stand side by side on one line, each in a group; nil if they stand below each other.
 	Across *regexp.Regexp
 }
@@ -54,24 +57,19 @@ type Dialog struct {
 	At int
 	// Across is set if left and right go from one choice to the next, and not up and down.
 	Across bool
+
+	rows []string // all that it shows, but for its foot and where the keyboard is
 }
 
-// Sum is a sum of what the dialog asks and offers, wherever the keyboard is.
+// Sum is a sum of all that the dialog shows down to its last choice, such as the lines of a diff, wherever the keyboard
+// is.
 func (d Dialog) Sum() string {
 	h := sha256.New()
-	for _, s := range append([]string{string(d.Kind), d.Text, d.About}, texts(d.Choices)...) {
+	for _, s := range append([]string{string(d.Kind), d.Text, d.About}, d.rows...) {
 		h.Write([]byte(s))
 		h.Write([]byte{0})
 	}
 	return hex.EncodeToString(h.Sum(nil)[:6])
-}
-
-func texts(choices []thread.Choice) []string {
-	var all []string
-	for _, c := range choices {
-		all = append(all, c.Text)
-	}
-	return all
 }
 
 const (
@@ -104,7 +102,7 @@ type line struct {
 	row  int
 	text string // without frames at its ends
 	rule bool   // it separates: a frame's upper or lower edge, a line across
-	thin bool   // it separates parts of a dialog: it is dotted, or inside a frame
+	thin bool   // it separates parts of a dialog: it is dotted, inside a frame, or as text of the model may look
 }
 
 type screen struct {
@@ -113,7 +111,7 @@ type screen struct {
 }
 
 func screenOf(t *vterm.Terminal) screen {
-	_, rows := t.Size()
+	cols, rows := t.Size()
 	s := screen{term: t}
 	for y := max(0, rows-deepest); y < rows; y++ {
 		text := strings.TrimRight(t.RowText(y), " ")
@@ -122,7 +120,9 @@ func screenOf(t *vterm.Terminal) screen {
 		}
 		l := line{row: y, text: unframed(text)}
 		l.rule = strings.Trim(l.text, " ─━╌╭╮╰╯┌┐└┘▔▁▄▀═") == ""
-		l.thin = l.rule && (strings.TrimLeft(text, " ") != strings.TrimLeft(l.text, " ") || strings.Contains(text, "╌"))
+		// An edge begins in the first column and goes across the screen. What a model wrote is indented.
+		l.thin = l.rule && (text != l.text || strings.HasPrefix(text, " ") || strings.Contains(text, "╌") ||
+			utf8.RuneCountInString(text) < cols-2)
 		if !l.rule || strings.Trim(text, " │┃|") != "" {
 			s.lines = append(s.lines, l)
 		}
@@ -150,6 +150,7 @@ type choices struct {
 	first int // index of the first one's line
 	last  int // of the last one's
 	texts []string
+	rests []string // the rows below each one that belong to it
 	at    int
 }
 
@@ -158,7 +159,7 @@ func (s screen) read(form Form) (Dialog, bool) {
 	var ok bool
 	if form.Across != nil {
 		c, ok = s.across(form.Across)
-	} else if c, ok = s.numbered(); !ok {
+	} else if c, ok = s.numbered(form.Kind == thread.QuestionPermission); !ok {
 		c, ok = s.marked()
 	}
 	if !ok {
@@ -169,7 +170,7 @@ func (s screen) read(form Form) (Dialog, bool) {
 		begin--
 	}
 	for _, l := range s.lines[c.last+1:] {
-		if l.rule && !l.thin && !strings.ContainsAny(l.text, "╰└┘╯") {
+		if l.rule && !strings.ContainsAny(l.text, "╰└┘╯") {
 			return Dialog{}, false // what is below a line across is no foot: the agent's input, for one
 		}
 	}
@@ -177,11 +178,16 @@ func (s screen) read(form Form) (Dialog, bool) {
 	for _, l := range s.lines[begin:c.first] {
 		above = append(above, strings.TrimSpace(l.text))
 	}
-	asks := -1
+	asks, times := -1, 0
 	for i, text := range slices.Backward(above) {
-		if form.Asks.MatchString(text) && !s.lines[begin+i].rule {
-			asks = i
-			break
+		if s.lines[begin+i].rule {
+			continue
+		}
+		if form.Next && asks < 0 && !form.Asks.MatchString(text) {
+			return Dialog{}, false
+		}
+		if form.Asks.MatchString(text) {
+			asks, times = max(asks, i), times+1
 		}
 	}
 	if asks < 0 || form.Shows != nil && !slices.ContainsFunc(s.lines[begin:], func(l line) bool {
@@ -197,7 +203,7 @@ func (s screen) read(form Form) (Dialog, bool) {
 	if form.About != nil {
 		d.About = clean(form.About(above, asks))
 	}
-	for _, text := range c.texts {
+	for i, text := range c.texts {
 		choice := thread.Choice{Text: clean(text)}
 		for _, m := range form.Means {
 			if m.Text.MatchString(choice.Text) {
@@ -205,19 +211,35 @@ func (s screen) read(form Form) (Dialog, bool) {
 				break
 			}
 		}
+		if len(c.rests) > 0 {
+			choice.Text = clean(text + c.rests[i])
+		}
 		d.Choices = append(d.Choices, choice)
 	}
-	if form.Ruled && begin == 0 {
-		d.Choices, d.At = nil, -1
+	for i, l := range s.lines[begin : c.last+1] {
+		d.rows = append(d.rows, strings.TrimLeft(l.text, " ❯›●▶>"))
+		if i < len(above) && hides().MatchString(l.text) {
+			d.Choices = nil
+		}
+	}
+	if form.Ruled && begin == 0 || !form.Next && form.Shows == nil && times > 1 {
+		d.Choices = nil // a part is out of sight, or text of the model reads as the dialog does
+	}
+	if d.Choices == nil {
+		d.At = -1
 	}
 	return d, true
 }
 
+// hides matches what says that a part of the dialog is not shown.
+var hides = pattern.Lazy(`(?i)\[?(…|\.\.\.) ?\+?\d+ (more )?lines?\b|\blines? hidden\b|\bview all\b|\(ctrl ?\+ ?o to `)
+
 var numbered = pattern.Lazy(`^\s*([❯›●▶>]?)\s*(\d{1,2})\.\s+(\S.*)$`)
 
-// numbered finds choices with numbers from 1 on, below each other.
-func (s screen) numbered() (choices, bool) {
+// numbered finds choices with numbers from 1 on, below each other. Where they are long, the rows below belong to them.
+func (s screen) numbered(long bool) (choices, bool) {
 	c := choices{first: len(s.lines), at: -1}
+	var rest string
 	want, below := 0, 0
 	for i, l := range slices.Backward(s.lines) {
 		m := numbered().FindStringSubmatch(l.text)
@@ -230,8 +252,11 @@ func (s screen) numbered() (choices, bool) {
 			if want == 0 {
 				c.last = i
 			}
-			c.first, want, below = i, n-1, 0
-			c.texts = append(c.texts, m[3])
+			if !long || len(c.texts) == 0 {
+				rest = ""
+			}
+			c.texts, c.rests = append(c.texts, m[3]), append(c.rests, rest)
+			c.first, below, want, rest = i, 0, n-1, ""
 			if m[1] != "" {
 				if c.at >= 0 {
 					return choices{}, false // two marks: this is no list
@@ -245,6 +270,9 @@ func (s screen) numbered() (choices, bool) {
 			return choices{}, false
 		default:
 			below++
+			if !l.rule {
+				rest = " " + strings.TrimSpace(l.text) + rest
+			}
 		}
 	}
 	return choices{}, false
@@ -254,6 +282,7 @@ func (s screen) numbered() (choices, bool) {
 // no mark shows it.
 func (s screen) turned(c choices) (choices, bool) {
 	slices.Reverse(c.texts)
+	slices.Reverse(c.rests)
 	if c.at >= 0 {
 		c.at = len(c.texts) - 1 - c.at
 	}

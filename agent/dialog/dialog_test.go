@@ -26,6 +26,18 @@ var forms = []Form{
 func read(t *testing.T, screen string) (Dialog, bool) {
 	t.Helper()
 	term := vterm.New(60, 20, vterm.Options{})
+	var lines []string
+	for line := range strings.SplitSeq(screen, "\n") { // edges go across the screen
+		switch {
+		case line != "" && strings.Trim(line, "─") == "":
+			line = strings.Repeat("─", 60)
+		case strings.HasPrefix(line, "╭"), strings.HasPrefix(line, "╰"):
+			first, last := []rune(line)[0], []rune(line)[len([]rune(line))-1]
+			line = string(first) + strings.Repeat("─", 58) + string(last)
+		}
+		lines = append(lines, line)
+	}
+	screen = strings.Join(lines, "\n")
 	if _, err := term.Write([]byte(strings.ReplaceAll(screen, "\n", "\r\n"))); err != nil {
 		t.Fatal(err)
 	}
@@ -51,6 +63,10 @@ func TestRead(t *testing.T) {
 		{name: "side by side", screen: "Side\n \x1b[7m Once \x1b[m Ever  Never   enter", choices: 3, none: false},
 		{name: "the last of two lists", screen: "May I?" + list + "\n──\nrm y\nMay I?" + list, about: "rm y", choices: 3},
 		{name: "a list in the command", screen: "──\nrm x\n ❯ 1. Yes\n   2. No\nMay I?" + list, about: "rm x ❯ 1. Yes 2. No", choices: 3},
+		{name: "what looks like an edge in the command", screen: "──\nrm x\n  ────────\nls\nMay I?" + list, about: "rm x ──────── ls", choices: 3},
+		{name: "what asks in the command", screen: "──\nrm x #\nMay I?\nls\nMay I?" + list, about: "rm x # May I? ls", choices: 0, at: -1},
+		{name: "a part is not shown", screen: "──\nrm x\n[… 12 lines] ctrl + a view all\nMay I?" + list, about: "rm x [… 12 lines] ctrl + a view all", choices: 0, at: -1},
+		{name: "a part is hidden", screen: "──\nrm x\n... 3 lines hidden (Ctrl+O to show) ...\nMay I?" + list, about: "rm x ... 3 lines hidden (Ctrl+O to show) ...", choices: 0, at: -1},
 		{name: "an input below it", screen: "──\nrm x\nMay I?" + list + "\n────────\n❯ \n────────\n ? for help", none: true},
 		{name: "text below it", screen: "──\nrm x\nMay I?" + list + "\na\nb\nc\nd\ne\nf\ng", none: true},
 		{name: "nothing asked", screen: "──\nrm x\nWell?" + list, none: true},
@@ -87,7 +103,7 @@ func TestSum(t *testing.T) {
 	}
 	for what, screen := range map[string]string{
 		"the command": "──\nrm y\nMay I?\n❯ 1. Yes\n  2. No", "a choice": "──\nrm x\nMay I?\n❯ 1. Yes\n  2. No!",
-		"another choice": "──\nrm x\nMay I?\n❯ 1. Yes\n  2. No\n  3. Both", "the question": "──\nrm x\nMay I? Now?\n❯ 1. Yes\n  2. No",
+		"another choice": "──\nrm x\nMay I?\n❯ 1. Yes\n  2. No\n  3. Both", "another line": "──\nrm x\n1 -a\nMay I?\n❯ 1. Yes\n  2. No", "the question": "──\nrm x\nMay I? Now?\n❯ 1. Yes\n  2. No",
 	} {
 		if of(screen) == base {
 			t.Errorf("%s does not change it", what)

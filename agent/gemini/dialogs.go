@@ -13,7 +13,7 @@ import (
 var dialogs = sync.OnceValue(func() []dialog.Form {
 	return []dialog.Form{
 		{
-			Kind: thread.QuestionPermission, About: about, Ruled: true, Asks: regexp.MustCompile(`^Allow execution of|^Apply this change\?|^Allow\b.*\?$`),
+			Kind: thread.QuestionPermission, About: about, Ruled: true, Next: true, Asks: regexp.MustCompile(`^Allow execution of|^Apply this change\?|^Allow\b.*\?$`),
 			Means: []dialog.Means{
 				{Text: regexp.MustCompile(`^Allow once$`), Does: thread.Approve},
 				{Text: regexp.MustCompile(`^Allow for this session$`), Does: thread.ApproveAlways},
@@ -37,14 +37,15 @@ var dialogs = sync.OnceValue(func() []dialog.Form {
 // Dialogs implements dialog.Source.
 func (a *Agent) Dialogs() []dialog.Form { return dialogs() }
 
-// about finds the tool and what it would do: "? Shell  touch made.txt", the first line of the dialog.
+// about finds the tool and what it would do: "? Shell  touch made.txt" is the first line of the dialog, and a command
+// stands whole in the frame below it.
 func about(lines []string, asks int) string {
 	if asks == 0 {
 		return ""
 	}
 	tool := strings.TrimPrefix(lines[0], "? ")
-	if command, shell := strings.CutPrefix(tool, "Shell "); shell {
-		return command
+	if _, shell := strings.CutPrefix(tool, "Shell "); shell && asks > 3 {
+		return strings.Join(lines[2:asks-1], ` \n `)
 	}
 	return tool
 }

@@ -42,7 +42,7 @@ func about(lines []string, asks int) string {
 	below := lines[asks+1:]
 	for i, l := range below {
 		if strings.HasPrefix(l, "$ ") {
-			return strings.TrimPrefix(strings.Join(below[i:], " "), "$ ")
+			return strings.TrimPrefix(strings.Join(below[i:], ` \n `), "$ ")
 		}
 	}
 	return strings.TrimPrefix(strings.Join(below, " "), "# ")

@@ -35,10 +35,25 @@ func (s *Session) Answer(ctx context.Context, question string, choice int) error
 		return fmt.Errorf("answer: %w", orElse(err, errors.New("its screen does not stand still, so nothing was chosen")))
 	}
 	defer s.release()
-	if err := s.await(ctx, answerLimit, a.taken); err != nil {
+	err := s.await(ctx, answerLimit, a.taken)
+	s.answeredOnce()
+	if err != nil {
 		return fmt.Errorf("answer: %w", orElse(err, thread.ErrNoReaction))
 	}
 	return nil
+}
+
+// answeredOnce makes whatever dialog is shown now another question, even if it reads the same: return was pressed. Keys
+// that the person typed meanwhile are not for that one.
+func (s *Session) answeredOnce() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.screen.asks.see(dialog.Dialog{}, false, time.Time{})
+	s.screen.dirty = true
+	if _, shown := s.screen.dialog(); shown {
+		s.held = nil
+	}
+	s.schedule(time.Now())
 }
 
 // answer is one that is being given. The session's mu guards it.
@@ -87,8 +102,13 @@ func (a *answer) choose(now time.Time) (bool, error) {
 		}
 		return false, nil
 	}
-	if typed := a.session.answered; now.Sub(typed) < doubtKey && !s.printed.After(typed) {
-		return false, nil // the person has just answered it in the terminal
+	switch {
+	case a.session.stop:
+		return false, fmt.Errorf("ctrl+c was pressed: %w", context.Canceled)
+	case !a.session.answered.IsZero() && a.arrow.IsZero() && !s.printed.After(a.session.answered):
+		return false, nil // it has not read the last key that went to a dialog, ours or the person's
+	case now.Sub(s.asks.question.Since) < mounted:
+		return false, nil // some agents draw a dialog before it takes keys
 	}
 	still := now.Sub(a.since)
 	there := a.to == d.At || a.to == thread.Dismiss
@@ -98,13 +118,13 @@ func (a *answer) choose(now time.Time) (bool, error) {
 	case there:
 		return true, a.press(now)
 	}
-	a.arrow = now
+	a.arrow, a.session.answered = now, now
 	return false, a.session.proc.Write(input.AppendKey(nil, input.Key{Code: toward(d, a.to)}, s.term.Modes()))
 }
 
 // press presses the key that chooses, or leaves the dialog.
 func (a *answer) press(now time.Time) error {
-	a.pressed = now
+	a.pressed, a.session.answered = now, now
 	key := input.Key{Code: input.KeyEnter}
 	if a.to == thread.Dismiss {
 		key.Code = input.KeyEscape
@@ -130,7 +150,6 @@ func toward(d dialog.Dialog, to int) rune {
 func (a *answer) taken(now time.Time) (bool, error) {
 	s := a.session.screen
 	if d, shown := s.dialog(); !shown || d.Sum() != s.asks.sum {
-		s.asks.see(dialog.Dialog{}, false, now) // what comes next is another question, even if it reads the same
 		return true, nil
 	}
 	if s.asks.question == nil || s.asks.question.ID != a.question {
@@ -140,9 +159,6 @@ func (a *answer) taken(now time.Time) (bool, error) {
 		if e.State == thread.StateWorking && e.At.After(a.pressed) {
 			return true, nil
 		}
-	}
-	if now.Sub(a.pressed) >= a.session.pace.pressAgain && !s.printed.After(a.pressed) {
-		return false, a.press(now) // some agents draw a dialog before it takes keys; this one has drawn nothing since
 	}
 	return false, nil
 }

@@ -55,7 +55,7 @@ func asker(mode string) {
 			}
 			list += fmt.Sprintf("%s %d. %s\r\n", mark, i+1, choice)
 		}
-		fmt.Printf("\x1b[H\x1b[2J──────\r\nrm file-%d\r\nAllow?\r\n%sesc cancels%s", n, list, input)
+		fmt.Printf("\x1b[H\x1b[2J%s\r\nrm file-%d\r\nAllow?\r\n%sesc cancels%s", strings.Repeat("─", 60), n, list, input)
 	}
 	next := func(choice string) {
 		f, err := os.OpenFile("chosen", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
@@ -85,6 +85,9 @@ func asker(mode string) {
 			for _, k := range regexp.MustCompile(`\x1b\[[AB]|.|\r`).FindAllString(k, -1) {
 				switch {
 				case mode == "stuck":
+				case mode == "stall" && k == "\x1b[B" && at == 0:
+					time.Sleep(3 * time.Second) // longer than a moved keyboard is waited for
+					at = 1
 				case k == "\x1b[B":
 					at = min(at+1, 2)
 				case k == "\x1b[A":
@@ -249,6 +252,23 @@ func TestAnswerWhereNothingShows(t *testing.T) {
 				t.Errorf("chosen: %s", got)
 			}
 		})
+	}
+}
+
+// TestAgentThatStalls: an answer waits until the agent has read the keys of the one before.
+func TestAgentThatStalls(t *testing.T) {
+	t.Parallel()
+	s, dir := asks(t, "stall")
+	q := question(t, s, "rm file-1")
+	if err := s.Answer(t.Context(), q.ID, 1); !errors.Is(err, thread.ErrUnsupported) {
+		t.Errorf("an agent that does not move: %v", err)
+	}
+	if err := s.Answer(t.Context(), q.ID, 0); err != nil {
+		t.Error(err)
+	}
+	question(t, s, "rm file-2")
+	if got := chosen(t, dir); got != "1 0" {
+		t.Errorf("chosen: %s", got)
 	}
 }
 

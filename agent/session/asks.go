@@ -1,6 +1,8 @@
 package session
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -14,6 +16,7 @@ type asks struct {
 	question *thread.Question // nil if none is shown
 	sum      string           // of the dialog
 	shown    int              // how many were shown so far
+	run      string           // random, so that no two executions have a question with one id
 }
 
 // see records which dialog is shown, if one is. One that reads like the one before is the same.
@@ -23,9 +26,14 @@ func (a *asks) see(d dialog.Dialog, shown bool, now time.Time) {
 		return
 	}
 	if sum := d.Sum(); a.question == nil || sum != a.sum {
+		if a.run == "" {
+			var b [4]byte
+			_, _ = rand.Read(b[:]) // never fails
+			a.run = hex.EncodeToString(b[:])
+		}
 		a.shown++
 		q := d.Question
-		q.ID, q.Since = fmt.Sprintf("%d-%s", a.shown, sum), now
+		q.ID, q.Since = fmt.Sprintf("%s-%d-%s", a.run, a.shown, sum), now
 		a.question, a.sum = &q, sum
 	}
 }

@@ -165,8 +165,10 @@ func (s *screen) activity(now time.Time) {
 // examine reads the state from the screen.
 func (s *screen) examine(now time.Time) {
 	s.dirty, s.examined, s.relook = false, now, time.Time{}
-	d, shown := s.dialog()
-	s.asks.see(d, shown, now)
+	if !s.term.Modes().Sync { // else a frame is half drawn
+		d, shown := s.dialog()
+		s.asks.see(d, shown, now)
+	}
 	if !s.found && s.readsInput() {
 		_, s.found = s.input(s.term)
 	}

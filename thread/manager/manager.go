@@ -88,7 +88,7 @@ func New(config Config) *Manager {
 		mode: cfg.Offers, signals: make(map[thread.ID]*offers.Signals),
 	}
 	m.Prompts = &Prompts{cfg: cfg, registry: r, offers: m.Offers}
-	m.Questions = &Questions{registry: r, prompts: m.Prompts}
+	m.Questions = &Questions{registry: r}
 	m.recovery = &recovery{
 		cfg: cfg, work: work, notices: notices, intents: intents, registry: r,
 		creation: m.Creation, forks: m.Forks, rewinds: m.Rewinds, merges: m.Merges,

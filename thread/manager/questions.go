@@ -10,7 +10,6 @@ import (
 // Questions has the use case that answers what agents ask.
 type Questions struct {
 	registry *registry
-	prompts  *Prompts
 }
 
 // Answer answers the question that a thread's agent asks, if it is still the one that the request names. A reply in the
@@ -50,7 +49,7 @@ func (m *Questions) Answer(ctx context.Context, ref string, r thread.AnswerReque
 		return fail(err)
 	}
 	if r.Text != "" {
-		if _, err := m.prompts.Ask(ctx, string(l.live.thread().ID), thread.AskRequest{Text: r.Text}); err != nil {
+		if _, err := l.typist.accept(ctx, thread.Prompt{From: thread.FromVerb, Text: r.Text}); err != nil {
 			return fail(fmt.Errorf("the dialog was left, and the reply was not queued: %w", err))
 		}
 	}

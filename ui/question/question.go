@@ -4,7 +4,9 @@ package question
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"orchestrator/thread"
 	"orchestrator/thread/api"
@@ -15,6 +17,7 @@ import (
 	"orchestrator/ui/layout"
 	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
+	"orchestrator/ui/typing"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -24,11 +27,18 @@ type Feature struct {
 	*host.Host
 	// answered has the ids of questions that are being answered from here, until they are gone or could not be answered.
 	answered map[thread.ID]string
+	// inFull reports whether the selected thread's terminal is shown, so that all of its dialog can be read.
+	inFull func() bool
+
+	of    thread.ID // the selected thread
+	shown string    // what it was seen to ask: an id, "" for nothing
+	since time.Time // since when
+	cut   bool      // its line does not say all
 }
 
-// New adds the feature to a host.
-func New(h *host.Host) *Feature {
-	f := &Feature{Host: h, answered: map[thread.ID]string{}}
+// New adds the feature to a host. inFull reports whether the selected thread's terminal is shown.
+func New(h *host.Host, inFull func() bool) *Feature {
+	f := &Feature{Host: h, answered: map[thread.ID]string{}, inFull: inFull}
 	h.Actions.OnThread(intent.Reply, f.openReply)
 	return f
 }
@@ -42,11 +52,58 @@ func (f *Feature) Current() (*thread.Status, *thread.Question) {
 	return s, s.State.Question
 }
 
+// look notes since when the selected thread asks what it asks.
+func (f *Feature) look() {
+	s, q := f.Current()
+	of, id := thread.ID(""), ""
+	if s != nil {
+		of = s.ID
+	}
+	if q != nil {
+		id = q.ID
+	}
+	if of == f.of && id == f.shown {
+		return
+	}
+	if f.since = f.Clock(); of != f.of && id == "" {
+		f.since = time.Time{} // the selection moved, nothing has gone
+	}
+	f.of, f.shown = of, id
+}
+
+// early returns what to say about a key that comes too soon: to a question that has just appeared, or where one has just
+// gone and the key would do something else; "" otherwise.
+func (f *Feature) early(in intent.Intent) string {
+	switch age := f.Clock().Sub(f.since); {
+	case f.shown != "" && age < typing.Glance:
+		return "Key ignored: " + f.Name(f.of) + " asks this only now"
+	case f.shown == "" && age < typing.Pause && answers(in):
+		return "Key ignored: the question is gone"
+	}
+	return ""
+}
+
+// answers reports whether a key would answer a question, if there were one.
+func answers(in intent.Intent) bool {
+	switch in.(type) {
+	case intent.Pick, intent.Jump:
+		return true
+	default:
+		return slices.Contains([]intent.Intent{
+			intent.Yes, intent.Always, intent.No, intent.Reply, intent.TakeOffer, intent.ResumeAll, intent.Abandon, intent.Rename,
+		}, in)
+	}
+}
+
 // Answer returns what a key does to the question that is shown, and the words for it: "approves". It returns nil for
 // keys that answer nothing, and does nothing itself: a letter may be the first one of a sentence.
 func (f *Feature) Answer(in intent.Intent) (do func() tea.Cmd, words string) {
+	f.look()
 	s, q := f.Current()
 	if q == nil {
+		if why := f.early(in); why != "" {
+			return func() tea.Cmd { return f.Notify(thread.LevelInfo, why) }, "answers"
+		}
 		return nil, ""
 	}
 	r := thread.AnswerRequest{Question: q.ID}
@@ -55,7 +112,7 @@ func (f *Feature) Answer(in intent.Intent) (do func() tea.Cmd, words string) {
 		if in.N > len(q.Choices) {
 			return nil, ""
 		}
-		r.Choice, words = in.N-1, "answers"
+		r.Choice, words = in.N, "answers"
 	case intent.Action:
 		switch in {
 		case intent.Yes:
@@ -70,6 +127,12 @@ func (f *Feature) Answer(in intent.Intent) (do func() tea.Cmd, words string) {
 	default:
 		return nil, ""
 	}
+	if why := f.early(in); why != "" {
+		return func() tea.Cmd { return f.Notify(thread.LevelInfo, why) }, words
+	}
+	if f.cut && !f.inFull() {
+		return func() tea.Cmd { return f.open(s, *q) }, words
+	}
 	id, name := s.ID, s.DisplayName()
 	at, err := r.Chosen(*q)
 	if err != nil {
@@ -78,6 +141,26 @@ func (f *Feature) Answer(in intent.Intent) (do func() tea.Cmd, words string) {
 		}, words
 	}
 	return func() tea.Cmd { return f.send(id, r, name+": "+q.Choices[at].Text) }, words
+}
+
+// open shows a question whole, with its answers: its line has no room for all of it.
+func (f *Feature) open(s *thread.Status, q thread.Question) tea.Cmd {
+	id, name := s.ID, s.DisplayName()
+	body := dialog.Plain(strings.Split(q.About, ` \n `)...)
+	body = append(body, dialog.Line{}, dialog.Line{Text: plain.Line(q.Text), Tok: theme.Muted})
+	choices := []dialog.Choice{dialog.Cancel("Later")}
+	for i, c := range q.Choices {
+		r := thread.AnswerRequest{Question: q.ID, Choice: i + 1}
+		choices = append(choices, dialog.Choice{Label: plain.Cut(plain.Line(c.Text), 24), Danger: c.Means != thread.Deny,
+			Result: host.Do(func() tea.Cmd { return f.send(id, r, name+": "+c.Text) })})
+	}
+	f.Dialogs.Push(dialog.NewAsk(name+" asks", body, choices...).Until(func() string {
+		if now := f.Threads.Thread(id); now == nil || now.State.Question == nil || now.State.Question.ID != q.ID {
+			return "The question was answered, or " + name + " asks something else now."
+		}
+		return ""
+	}))
+	return nil
 }
 
 // send answers; said is what is shown afterwards.
@@ -141,6 +224,7 @@ func (f *Feature) ask(title, verb, text string, do func(text string) tea.Cmd) {
 // Draw draws the question and its keys on one line. leave is the key that takes the keyboard from the agent, if the
 // agent has it.
 func (f *Feature) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, leave string) {
+	f.look()
 	s, q := f.Current()
 	if q == nil || b.Empty() {
 		return
@@ -151,6 +235,7 @@ func (f *Feature) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, leave st
 	room := max(right-x-1, 0)
 	age := " " + thread.Age(f.Clock().Sub(s.State.Since)) + " "
 	what := plain.Cut(plain.Line(q.Line()), max(room-plain.Width(age), 0))
+	f.cut = what != plain.Line(q.Line())
 	x = c.Print(b, x, 0, th.Style(theme.Strong), what)
 	if x+plain.Width(age) <= right {
 		c.Print(b, x, 0, th.Style(theme.Muted), age)

@@ -86,7 +86,8 @@ func (t *Tree) drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r Row, y
 	right := t.drawRight(c, b, th, s, r, look)
 	title := t.title(s)
 	with := plain.Line(plain.Few(t.Sharing(s.Thread)))
-	if room := right - x - plain.Width(title) - 2; with != "" && room < len("with ")+roomForName {
+	asks := s.State.Question != nil && !t.Lost
+	if room := right - x - plain.Width(title) - 2; with != "" && (asks || room < len("with ")+roomForName) {
 		right = c.PrintRight(layout.Box{X: b.X, Y: b.Y, W: right - 1, H: 1}, 0, 0, muted, "&")
 		with = ""
 	}
@@ -98,8 +99,8 @@ func (t *Tree) drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r Row, y
 		name = muted
 	}
 	x = c.Print(b, x, 0, name, plain.Cut(title, right-x-1)) + 1
-	if q := s.State.Question; q != nil && !t.Lost && right-x > roomForName {
-		c.Print(b, x, 0, th.Style(theme.Waiting), plain.Cut(plain.Line(q.Line()), right-x-1))
+	if asks && right-x > roomForName {
+		c.Print(b, x, 0, th.Style(theme.Waiting), plain.Cut(plain.Line(s.State.Question.Line()), right-x-1))
 		return
 	}
 	if with != "" {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -41,9 +42,11 @@ func answerVerb(c *cli) *cobra.Command {
 	}
 	a.flags(cmd)
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-		r := thread.AnswerRequest{Text: args[1]}
-		if n, err := strconv.Atoi(args[1]); err == nil {
-			r = thread.AnswerRequest{Choice: n - 1}
+		r := thread.AnswerRequest{Text: strings.TrimSpace(args[1])}
+		if n, err := strconv.Atoi(r.Text); err == nil {
+			r = thread.AnswerRequest{Choice: n}
+		} else if r.Text == "" {
+			return usagef("the answer is empty; give the number of an answer, or a text")
 		}
 		return c.answer(ctx, cl, args[0], r, a)
 	})
