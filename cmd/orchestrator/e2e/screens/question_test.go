@@ -5,10 +5,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/cmd/orchestrator/exitcode"
 	"orchestrator/thread"
+	"orchestrator/ui/typing"
 )
 
 // TestQuestionsAreAnswered answers what agents ask without entering their terminals: from the list, and by verbs.
@@ -64,6 +66,7 @@ func TestQuestionsAreAnswered(t *testing.T) {
 	asks(3, "run echo third >three.txt")
 	s := r.Open(100, 30)
 	s.See("echo third >three.txt", "a approve", "x deny")
+	time.Sleep(2 * typing.Glance) // a key that comes as the question appears is ignored
 	s.Press("a")
 	s.See(name + ": Yes")
 	answered(4)
