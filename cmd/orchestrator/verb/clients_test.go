@@ -39,6 +39,9 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"why", other}, `"read"`},
 		{[]string{"prompts", other}, `"read"`},
 		{[]string{"prompts"}, `"read"`},
+		{[]string{"approve", other, "--yes"}, `"read"`},
+		{[]string{"deny", other, "--yes"}, `"read"`},
+		{[]string{"answer", in.Name, "1", "--yes"}, "asks nothing"},
 		{[]string{"grants", other}, `"read"`},
 		{[]string{"find", "hello"}, `"read"`},
 		{[]string{"checkpoint", "list", other}, `"read"`},
@@ -88,7 +91,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"mcp", "call", "repo", "x"}, alone},
 	}
 	allowed := [][]string{
-		{"threads"}, {"prompts", in.Name}, {"why", in.Name}, {"grants", in.Name}, {"checkpoint", "list", in.Name}, {"version"}, {"doctor"}, {"completion", "bash"},
+		{"threads"}, {"inbox"}, {"prompts", in.Name}, {"why", in.Name}, {"grants", in.Name}, {"checkpoint", "list", in.Name}, {"version"}, {"doctor"}, {"completion", "bash"},
 		{"stage"}, {"stage", "list"}, {"retrieve", staged}, {"context", "show", in.Name},
 		{"mcp", "list"}, {"mcp", "list", "--thread", in.Name}, {"mcp", "health"}, {"mcp", "why", "x", "--thread", in.Name}, {"mcp", "show", "repo", "--thread", in.Name}, {"mcp-bridge", r.Socket()},
 	}

@@ -33,9 +33,9 @@ func TestRealAnswers(t *testing.T) {
 				var q *thread.Question
 				e2e.Await(t, "the question", func() bool {
 					q = r.Status(name).State.Question
-					return q != nil && len(q.Choices) > 0
+					return q != nil && len(q.Choices) > 0 && q.About == "touch "+file // some draw their dialog in pieces
 				})
-				if q.Kind != thread.QuestionPermission || q.About != "touch "+file {
+				if q.Kind != thread.QuestionPermission {
 					t.Errorf("it asks %+v", q)
 				}
 				if last != "" {
