@@ -119,3 +119,23 @@ func TestQuestionIsLookedAtFirst(t *testing.T) {
 		r.must("abandon try-jwt-b7c1")
 	})
 }
+
+// TestQuestionWithoutRoomIsOpenedFirst: where neither the terminal nor the line shows all of it, a key shows it whole.
+func TestQuestionWithoutRoomIsOpenedFirst(t *testing.T) {
+	srv := world()
+	srv.threads[1].State.Question.About = "make build and then take away all that is left of it; rm -rf ~"
+	play(t, srv, 60, 20, nil, func(r *rig) {
+		stage(r)
+		r.keys("w")
+		r.see()
+		time.Sleep(typing.Pause)
+		r.keys("a")
+		r.wait(typing.AnswerDelay)
+		r.must("try-jwt-b7c1 asks", "rm -rf ~")
+		if r.srv.asked("answer") {
+			t.Error("it is answered before it was shown")
+		}
+		r.keys("right", "enter")
+		r.mustAsk(`answer try-jwt-b7c1 1-abc "" 1 ""`)
+	})
+}

@@ -73,7 +73,7 @@ func about(lines []string, asks int) string {
 	return file(lines[0], lines[1:asks])
 }
 
-// file joins a dialog's title, such as "Create file", with what stands below it: the file, or what a tool is called with.
+// file joins a dialog's title, such as "Create file", with the lines below it: the file, or what a tool is called with.
 func file(title string, below []string) string {
 	for _, l := range below {
 		if strings.HasPrefix(l, "╌") {

@@ -64,6 +64,8 @@ func TestRead(t *testing.T) {
 		{name: "the last of two lists", screen: "May I?" + list + "\n──\nrm y\nMay I?" + list, about: "rm y", choices: 3},
 		{name: "a list in the command", screen: "──\nrm x\n ❯ 1. Yes\n   2. No\nMay I?" + list, about: "rm x ❯ 1. Yes 2. No", choices: 3},
 		{name: "what looks like an edge in the command", screen: "──\nrm x\n  ────────\nls\nMay I?" + list, about: "rm x ──────── ls", choices: 3},
+		{name: "an edge in the command, all across", screen: "──\nrm x\n " + strings.Repeat("─", 59) + "\nls\nMay I?" + list,
+			about: "rm x " + strings.Repeat("─", 59) + " ls", choices: 3},
 		{name: "what asks in the command", screen: "──\nrm x #\nMay I?\nls\nMay I?" + list, about: "rm x # May I? ls", choices: 0, at: -1},
 		{name: "a part is not shown", screen: "──\nrm x\n[… 12 lines] ctrl + a view all\nMay I?" + list, about: "rm x [… 12 lines] ctrl + a view all", choices: 0, at: -1},
 		{name: "a part is hidden", screen: "──\nrm x\n... 3 lines hidden (Ctrl+O to show) ...\nMay I?" + list, about: "rm x ... 3 lines hidden (Ctrl+O to show) ...", choices: 0, at: -1},

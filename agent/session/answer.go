@@ -32,7 +32,7 @@ func (s *Session) Answer(ctx context.Context, question string, choice int) error
 	a := &answer{session: s, question: question, to: choice, at: -1}
 	if err := s.await(ctx, answerLimit, a.choose); err != nil {
 		s.release()
-		return fmt.Errorf("answer: %w", orElse(err, errors.New("its screen does not stand still, so nothing was chosen")))
+		return fmt.Errorf("answer: %w", orElse(err, errors.New("its screen has not stood still, or it has not read the key before, so nothing was chosen")))
 	}
 	defer s.release()
 	err := s.await(ctx, answerLimit, a.taken)

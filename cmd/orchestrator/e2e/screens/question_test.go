@@ -62,7 +62,7 @@ func TestQuestionsAreAnswered(t *testing.T) {
 		t.Error("what was denied has run")
 	}
 
-	// On the screen: the question stands on the pane's edge, and a letter approves it.
+	// On the screen: the question is on the pane's edge, and a letter approves it.
 	asks(3, "run echo third >three.txt")
 	s := r.Open(100, 30)
 	s.See("echo third >three.txt", "a approve", "x deny")
