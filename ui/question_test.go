@@ -130,6 +130,7 @@ func TestQuestionWithoutRoomIsOpenedFirst(t *testing.T) {
 		r.see()
 		time.Sleep(typing.Pause)
 		r.keys("a")
+		r.see() // drawn while the letter waits
 		r.wait(typing.AnswerDelay)
 		r.must("try-jwt-b7c1 asks", "rm -rf ~")
 		if r.srv.asked("answer") {

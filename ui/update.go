@@ -69,6 +69,7 @@ func (m *Model) fromClock(msg tea.Msg) (tea.Cmd, bool) {
 		m.tree.Tick()
 	case heldMsg:
 		if m.typing.Due(msg.id) {
+			m.screen.stale = true // it may open a dialog
 			return msg.do(), true
 		}
 	case settledMsg:
