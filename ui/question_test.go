@@ -123,6 +123,7 @@ func TestQuestionIsLookedAtFirst(t *testing.T) {
 // TestQuestionWithoutRoomIsOpenedFirst: where neither the terminal nor the line shows all of it, a key shows it whole.
 func TestQuestionWithoutRoomIsOpenedFirst(t *testing.T) {
 	srv := world()
+	srv.threads[0].State.State = thread.StateIdle // no spinner has the screen drawn meanwhile
 	srv.threads[1].State.Question.About = "make build and then take away all that is left of it; rm -rf ~"
 	play(t, srv, 60, 20, nil, func(r *rig) {
 		stage(r)
