@@ -105,3 +105,17 @@ func Tokens(n int64) string {
 		return fmt.Sprintf("%.1fM", float64(n)/1e6)
 	}
 }
+
+// USD formats dollars for people: what is less than a cent is not nothing.
+func USD(usd float64) string {
+	switch cents := math.Abs(usd) < 0.005; {
+	case cents && usd > 0:
+		return "<$0.01"
+	case cents:
+		return "$0.00"
+	case usd < 0:
+		return fmt.Sprintf("−$%.2f", -usd)
+	default:
+		return fmt.Sprintf("$%.2f", usd)
+	}
+}

@@ -20,7 +20,7 @@ const maxQuotas = 16
 var (
 	quotaHeader  = pattern.Lazy(`^anthropic-ratelimit-([a-z0-9_-]{1,40})-(limit|remaining|reset|utilization)$`)
 	quotaSwapped = pattern.Lazy(`^x-ratelimit-(limit|remaining|reset)-([a-z0-9_-]{1,40})$`)
-	quotaCodex   = pattern.Lazy(`^x-codex-([a-z0-9_-]{1,40})-(used-percent|reset-after-seconds|reset-at)$`)
+	quotaCodex   = pattern.Lazy(`^x-codex-([a-z0-9_-]{1,40})-(used-percent|reset-after-seconds|reset-at|window-minutes)$`)
 )
 
 // windowRetry is the window of a wait that a provider asked for.
@@ -80,6 +80,10 @@ func say(q *thread.Quota, what, value string, now time.Time) {
 			q.Limit = &n
 		} else {
 			q.Remaining = &n
+		}
+	case "window-minutes":
+		if n, err := strconv.ParseInt(value, 10, 64); err == nil && n > 0 && n < 1<<20 {
+			q.Minutes = n
 		}
 	case "utilization", "used-percent":
 		f, err := strconv.ParseFloat(value, 64)

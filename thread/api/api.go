@@ -5,8 +5,6 @@
 // when an older side would misread a newer one.
 package api
 
-import "orchestrator/thread/ledger"
-
 // Version of the protocol.
 const Version = 3
 
@@ -21,8 +19,6 @@ type ServerInfo struct {
 	Store    string `json:"store"`
 	// Sizes are lines about what is stored and how much space it takes; only on request.
 	Sizes []string `json:"sizes,omitempty"`
-	// Account is recent spending and the limits that providers reported; only with Sizes.
-	Account *ledger.Account `json:"account,omitempty"`
 	// Problems are warnings from the server's start, for the user.
 	Problems []string `json:"problems,omitempty"`
 	// Notices are printed by every verb: damage of the store that was not dismissed yet, and a store that cannot be

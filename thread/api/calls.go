@@ -1,6 +1,9 @@
 package api
 
-import "orchestrator/thread"
+import (
+	"orchestrator/thread"
+	"orchestrator/thread/ledger"
+)
 
 // The server itself.
 const (
@@ -8,6 +11,8 @@ const (
 	Stop Call[StopRequest, StopReport] = "stop"
 	// Agents lists the agents that can be started here.
 	Agents Call[None, []thread.AgentInfo] = "agents"
+	// Cost sums up what was spent in all threads.
+	Cost Call[ledger.Query, ledger.Report] = "cost"
 )
 
 // MCP servers.

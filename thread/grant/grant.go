@@ -95,6 +95,7 @@ func Table() []Row {
 		{Op: "prompts", Verb: "prompts", Others: Read},
 		{Op: "prompt", Verb: "following an answer", Others: Read},
 		{Op: "find", Verb: "find", Own: Read, Others: Read},
+		{Op: "cost", Verb: "cost", Own: Read, Others: Read}, // of all threads
 		{Op: "speech", Verb: "following an answer", Others: Read},
 		{Op: "events", Verb: "watching threads", Own: Read, Others: Read},
 

@@ -122,7 +122,7 @@ func TestParseAndChange(t *testing.T) {
 func TestWhatEachGrantGives(t *testing.T) {
 	const free = "agents info list may mcp-serve retrieve stage stage-info stage-list"
 	gives := map[thread.Grant]string{
-		grant.Read:   "context diff events find grants mcp mcp-detail mcp-why prompt prompts speech status timeline turn why",
+		grant.Read:   "context cost diff events find grants mcp mcp-detail mcp-why prompt prompts speech status timeline turn why",
 		grant.Send:   "ask prompt-again prompt-cancel prompt-edit",
 		grant.Start:  "answeroffer fork new resume resumeall setup",
 		grant.Merge:  "finish merge mergeabort mergecontinue push rewind",

@@ -20,9 +20,11 @@ import (
 	"orchestrator/thread"
 )
 
-// The bounds of what is kept.
+// KeptDays is for how many days spending is kept.
+const KeptDays = 400
+
+// The other bounds of what is kept.
 const (
-	keptDays  = 400
 	maxRows   = 5000 // per day; more rows are summed up without their thread
 	maxQuotas = 200
 	maxName   = 100
@@ -55,6 +57,9 @@ type Spent struct {
 	// USD is the cost of the answers with a known price, nil if there are none; Unpriced counts the others.
 	USD      *float64 `json:"usd,omitempty"`
 	Unpriced int64    `json:"unpriced,omitempty"`
+	// SavedUSD is what masking saved of it, less what that cost: of the SavedOf answers of which that is known.
+	SavedUSD *float64 `json:"savedUSD,omitempty"`
+	SavedOf  int64    `json:"savedOf,omitempty"`
 }
 
 // add adds another row with the same key.
@@ -64,13 +69,20 @@ func (s *Spent) add(o Spent) {
 	s.CacheWrite, s.CacheWriteHour = s.CacheWrite+o.CacheWrite, s.CacheWriteHour+o.CacheWriteHour
 	s.Output += o.Output
 	s.Unpriced += o.Unpriced
-	if o.USD != nil {
-		sum := *o.USD
-		if s.USD != nil {
-			sum += *s.USD
-		}
-		s.USD = &sum
+	s.USD = plus(s.USD, o.USD)
+	s.SavedUSD, s.SavedOf = plus(s.SavedUSD, o.SavedUSD), s.SavedOf+o.SavedOf
+}
+
+// plus returns the sum of what is known, nil if nothing is.
+func plus(a, b *float64) *float64 {
+	if b == nil {
+		return a
 	}
+	sum := *b
+	if a != nil {
+		sum += *a
+	}
+	return &sum
 }
 
 type key struct {
@@ -133,7 +145,7 @@ func (l *Ledger) note(id thread.ID, agent string, e thread.Exchange) {
 			Output: u.Output,
 		}
 		if u.Priced {
-			row.USD = &u.CostUSD
+			row.USD, row.SavedUSD, row.SavedOf = &u.CostUSD, &e.SavedUSD, 1
 		} else {
 			row.Unpriced = 1
 		}
@@ -297,7 +309,7 @@ func (l *Ledger) list(ctx context.Context, at string) error {
 	if err != nil {
 		return err
 	}
-	first := l.now().AddDate(0, 0, -keptDays).Format(dayForm)
+	first := l.now().AddDate(0, 0, -KeptDays).Format(dayForm)
 	if !slices.Contains(days, at) {
 		days = append(days, at)
 	}
@@ -366,38 +378,6 @@ func (l *Ledger) newest() []thread.Quota {
 		return cmp.Or(cmp.Compare(a.Upstream, b.Upstream), cmp.Compare(a.Window, b.Window))
 	})
 	return out
-}
-
-// Account is the content of the ledger.
-type Account struct {
-	Spent  []Spent        `json:"spent"` // newest day first
-	Quotas []thread.Quota `json:"quotas"`
-}
-
-// Account returns the spending of the newest days and the newest state of every limit.
-func (l *Ledger) Account(ctx context.Context, days int) (Account, error) {
-	if err := l.Flush(ctx); err != nil {
-		return Account{}, err
-	}
-	all, err := load[string](ctx, l.store, daysKey)
-	if err != nil {
-		return Account{}, fmt.Errorf("read spending: %w", err)
-	}
-	out := Account{Spent: []Spent{}}
-	for _, at := range slices.Backward(all) {
-		if days--; days < 0 {
-			break
-		}
-		rows, err := load[Spent](ctx, l.store, dayKey+at)
-		if err != nil {
-			return Account{}, fmt.Errorf("read spending: %w", err)
-		}
-		out.Spent = append(out.Spent, rows...)
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	out.Quotas = l.newest()
-	return out, nil
 }
 
 // load reads a stored list; one that is missing or unreadable is empty.

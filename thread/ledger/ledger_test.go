@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -62,19 +63,28 @@ func answer(model string, tokens int64, usd float64, priced bool) thread.Exchang
 	return thread.Exchange{Model: model, Usage: thread.Usage{Input: tokens, CacheRead: 1, CacheWrite: 2, CacheWriteHour: 1, Output: 3, CostUSD: usd, Priced: priced}}
 }
 
-func account(t *testing.T, l *Ledger, days int) Account {
+// stored returns the rows since a day, newest day first.
+func stored(t *testing.T, l *Ledger, since string) []Spent {
 	t.Helper()
-	a, err := l.Account(t.Context(), days)
+	rows, err := l.rows(t.Context(), since)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return a
+	slices.SortStableFunc(rows, func(a, b Spent) int { return strings.Compare(b.Day, a.Day) })
+	return rows
 }
 
-// text is an account in a few words.
-func text(a Account) string {
+// limits returns the newest state of every limit.
+func limits(l *Ledger) []thread.Quota {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.newest()
+}
+
+// text is rows in a few words.
+func text(rows []Spent) string {
 	var lines []string
-	for _, s := range a.Spent {
+	for _, s := range rows {
 		usd := "unknown"
 		if s.USD != nil {
 			usd = fmt.Sprintf("%.2f", *s.USD)
@@ -109,11 +119,11 @@ func TestSpent(t *testing.T) {
 2026-03-01 agent of a m a 3 answers 60+3+6(3)+9 $1.00 0 unpriced
 2026-03-01 agent of a other a 2 answers 10+2+4(2)+6 $1.00 1 unpriced
 2026-03-01 agent of b m b 1 answers 7+1+2(1)+3 $0.00 0 unpriced`
-	if got := text(account(t, l, 10)); got != want {
+	if got := text(stored(t, l, "")); got != want {
 		t.Errorf("it says\n%s\nwant\n%s", got, want)
 	}
-	if got := account(t, l, 1); len(got.Spent) != 1 {
-		t.Errorf("one day is %d rows", len(got.Spent))
+	if got := stored(t, l, "2026-03-02"); len(got) != 1 {
+		t.Errorf("one day is %d rows", len(got))
 	}
 	if err := l.Close(t.Context()); err != nil {
 		t.Fatal(err)
@@ -137,15 +147,15 @@ func TestStoreRefuses(t *testing.T) {
 	l.ExchangeEnded("a", e)
 	store.err = nil
 	want := "2026-03-02 agent of a m a 1 answers 10+1+2(1)+3 $0.25 0 unpriced\n2026-03-01 agent of a m a 1 answers 10+1+2(1)+3 $0.25 0 unpriced"
-	if got := account(t, l, 10); text(got) != want || len(got.Quotas) != 1 {
-		t.Errorf("it says\n%s\n%v", text(got), got.Quotas)
+	if got := text(stored(t, l, "")); got != want || len(limits(l)) != 1 {
+		t.Errorf("it says\n%s\n%v", got, limits(l))
 	}
 	if err := l.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	l, _ = open(t, store, &now)
-	if got := account(t, l, 10); text(got) != want || len(got.Quotas) != 1 {
-		t.Errorf("the next one says\n%s\n%v", text(got), got.Quotas)
+	if got := text(stored(t, l, "")); got != want || len(limits(l)) != 1 {
+		t.Errorf("the next one says\n%s\n%v", got, limits(l))
 	}
 	if err := l.Close(t.Context()); err != nil {
 		t.Fatal(err)
@@ -156,15 +166,15 @@ func TestStoreRefuses(t *testing.T) {
 func TestKeptDays(t *testing.T) {
 	store, now := memory.New(), time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
 	l, _ := open(t, store, &now)
-	for range keptDays + 10 {
+	for range KeptDays + 10 {
 		l.ExchangeEnded("a", answer("m", 10, 0.25, true))
 		if err := l.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		set(&now, now.AddDate(0, 0, 1))
 	}
-	got := account(t, l, 1000).Spent
-	if n := len(got); n != keptDays+1 || got[n-1].Day <= "2026-03-01" {
+	got := stored(t, l, "")
+	if n := len(got); n != KeptDays+1 || got[n-1].Day <= "2026-03-01" {
 		t.Errorf("%d days are kept, from %s on", n, got[n-1].Day)
 	}
 	if old, err := store.Setting(t.Context(), dayKey+"2026-03-01"); err != nil || old != "" {
@@ -188,18 +198,18 @@ func TestBounds(t *testing.T) {
 		e.Quotas = []thread.Quota{{Upstream: "h", Window: fmt.Sprint(i), At: now.Add(time.Duration(i) * time.Second)}}
 		l.note(thread.ID(fmt.Sprint(i)), "one", e)
 	}
-	got := account(t, l, 1)
+	got := stored(t, l, "")
 	var answers int64
 	usd := 0.0
-	for _, s := range got.Spent {
+	for _, s := range got {
 		answers += s.Answers
 		usd += *s.USD
 	}
-	if answers != n || usd != n || len(got.Spent) > maxRows+1 || len(got.Spent[0].Model) > maxName {
-		t.Errorf("%d answers, $%v in %d rows", answers, usd, len(got.Spent))
+	if answers != n || usd != n || len(got) > maxRows+1 || len(got[0].Model) > maxName {
+		t.Errorf("%d answers, $%v in %d rows", answers, usd, len(got))
 	}
-	if len(got.Quotas) != maxQuotas {
-		t.Errorf("%d quotas", len(got.Quotas))
+	if n := len(limits(l)); n != maxQuotas {
+		t.Errorf("%d quotas", n)
 	}
 	if err := l.Close(t.Context()); err != nil {
 		t.Fatal(err)
@@ -217,7 +227,8 @@ func TestNewestQuota(t *testing.T) {
 			{Upstream: "g", Window: "requests", Remaining: &n, At: at.Add(time.Duration(i) * time.Minute)},
 		}})
 	}
-	q := account(t, l, 1).Quotas
+	stored(t, l, "")
+	q := limits(l)
 	if len(q) != 2 || q[0].Upstream != "g" || *q[0].Remaining != 6 || *q[1].Remaining != 7 || q[1].Thread != "a" {
 		t.Errorf("it says %+v", q)
 	}

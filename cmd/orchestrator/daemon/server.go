@@ -18,6 +18,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/api"
 	"orchestrator/thread/front"
+	"orchestrator/thread/ledger"
 	"orchestrator/thread/manager"
 )
 
@@ -72,6 +73,8 @@ type Config struct {
 	// ServeMCP serves a thread's agent over a connection until it ends, and closes it.
 	ServeMCP func(id thread.ID, connection io.ReadWriteCloser) error
 	Info     func(context.Context, api.InfoRequest) (api.ServerInfo, error)
+	// Cost sums up what was spent.
+	Cost func(context.Context, ledger.Query) (ledger.Report, error)
 	// Transfer exports and imports threads.
 	Transfer Transfer
 	// Staging keeps staged data.

@@ -258,7 +258,7 @@ func (a *Server) listen(context.Context) error {
 		return nil
 	})
 	a.daemon = daemon.New(daemon.Config{
-		Manager: a.manager, Terminals: terminals{a.sessions}, Callers: a.sessions, Info: a.info, Log: a.Log,
+		Manager: a.manager, Terminals: terminals{a.sessions}, Callers: a.sessions, Info: a.info, Cost: a.cost, Log: a.Log,
 		Agents: a.agents.Detect, Transfer: transfer{
 			manager: a.manager, store: a.store, files: a.files, project: a.Project.Root, spool: a.Project.StateDir(),
 			carry: carry{staging: a.staging, masks: a.masks},

@@ -94,9 +94,6 @@ type Server struct {
 // closeLimit is how long stopping agents and calls may take.
 const closeLimit = 20 * time.Second
 
-// accountDays is for how many days clients are told what was spent.
-const accountDays = 31
-
 // onClose adds a function for Close to call, last in first out.
 func (a *Server) onClose(f func() error) { a.closers = append(a.closers, f) }
 
@@ -141,6 +138,26 @@ func (a *Server) spent() map[thread.ID]float64 {
 		out[s.ID], _ = s.Cost()
 	}
 	return out
+}
+
+// cost sums up what was spent, with the names of threads.
+func (a *Server) cost(ctx context.Context, q ledger.Query) (ledger.Report, error) {
+	r, err := a.ledger.Report(ctx, q)
+	if err != nil || r.By != ledger.ByThread {
+		return r, err
+	}
+	list, err := a.manager.Threads.List(ctx)
+	if err != nil {
+		return r, err
+	}
+	names := make(map[thread.ID]string, len(list))
+	for _, s := range list {
+		names[s.ID] = s.DisplayName()
+	}
+	for i := range r.Groups {
+		r.Groups[i].Name = names[r.Groups[i].Spent.Thread]
+	}
+	return r, nil
 }
 
 // plainEnv returns an environment without what the terminal around speaks by: it differs from one to the next, and no agent
@@ -221,11 +238,6 @@ func (a *Server) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo,
 	}
 	i.Sizes = append(i.Sizes, fmt.Sprintf("masked tool results: of %s, %s in %s", plaintext.Count(masked, "thread"),
 		thread.Bytes(bytes), filepath.Join(a.Project.StateDir(), "masks")))
-	account, err := a.ledger.Account(ctx, accountDays)
-	if err != nil {
-		return i, err
-	}
-	i.Account = &account
 	if a.files != nil {
 		n, err := a.files.Size(ctx)
 		if err != nil {

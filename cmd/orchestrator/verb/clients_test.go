@@ -44,6 +44,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"answer", in.Name, "1", "--yes"}, "asks nothing"},
 		{[]string{"grants", other}, `"read"`},
 		{[]string{"find", "hello"}, `"read"`},
+		{[]string{"cost"}, `"read"`},
 		{[]string{"checkpoint", "list", other}, `"read"`},
 		{[]string{"context", "show", other}, `"read"`},
 		{[]string{"context", "policy", in.Name, "off"}, alone},

@@ -43,6 +43,7 @@ func verbCases(one, old string) []verbCase {
 		usage("prompts", "cancel"), fails(exitcode.NotFound, "not found", "prompts", "cancel", "p0"),
 		usage("prompts", "again"), fails(exitcode.NotFound, "not found", "prompts", "again", "p0"),
 		usage("inbox", "x"), works("inbox"),
+		usage("cost", "x"), fails(exitcode.Usage, "--by", "cost", "--by", "day"), fails(exitcode.Usage, "--days", "cost", "--days", "-1"), works("cost"), works("cost", "--by", "thread", "--days", "400"),
 		usage("approve"), unknown("approve", "nobody"), fails(exitcode.Refused, "asks nothing", "approve", one),
 		usage("deny"), unknown("deny", "nobody"), fails(exitcode.Refused, "asks nothing", "deny", one, "why", "--yes"),
 		usage("answer", one), unknown("answer", "nobody", "1"), fails(exitcode.Refused, "asks nothing", "answer", one, "1"),

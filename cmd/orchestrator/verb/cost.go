@@ -1,0 +1,42 @@
+package verb
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/verb/page"
+	"orchestrator/thread/api"
+	"orchestrator/thread/ledger"
+)
+
+func costVerb(c *cli) *cobra.Command {
+	var by string
+	var days int
+	cmd := &cobra.Command{
+		Use: "cost", Short: "Show what was spent today, this week and this month, and the limits of providers", Args: exactly(),
+		Long: "Show what was spent today, this week (since Monday) and this month, by model, agent or thread, what masking saved\n" +
+			"of it, and the limits that providers reported. It is what the gateway saw: an agent that asks its provider\n" +
+			"directly is not counted. ? stands for what has no known price.",
+	}
+	cmd.Flags().StringVar(&by, "by", string(ledger.ByModel), "agent, model or thread")
+	cmd.Flags().IntVar(&days, "days", 0, "list the last `N` days instead of this month")
+	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
+		q := ledger.Query{By: ledger.By(by), Days: days}
+		if by == "" || q.Check() != nil {
+			return usagef("--by is agent, model or thread, and --days 1 to %d", ledger.KeptDays)
+		}
+		r, err := api.Cost.Do(ctx, cl, q)
+		if err != nil {
+			return err
+		}
+		return c.out.show(r, func(w io.Writer) { page.Costs(w, r, time.Now()) })
+	})
+	offer(cmd, "by", cobra.FixedCompletions([]cobra.Completion{
+		string(ledger.ByAgent), string(ledger.ByModel), string(ledger.ByThread),
+	}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
