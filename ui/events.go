@@ -19,6 +19,7 @@ func (m *Model) apply(e thread.Event) tea.Cmd {
 		before := m.tree.Thread(e.Status.ID)
 		m.tree.Put(*e.Status)
 		m.inbox.Changed()
+		m.money.Changed(before, e.Status)
 		if m.windowFocused {
 			return m.looking()
 		}

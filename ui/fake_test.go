@@ -9,11 +9,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"orchestrator/thread"
 	"orchestrator/thread/api"
+	"orchestrator/thread/ledger"
 	"orchestrator/ui/layout"
 )
 
@@ -48,6 +50,9 @@ type server struct {
 	resumed     []thread.Status // all of them
 	context     thread.ContextReport
 	staged      map[string]string // by their tokens
+	spent       []ledger.Spent
+	costs       []ledger.Query // what was asked of it
+	quotas      []thread.Quota
 }
 
 func (s *server) note(format string, args ...any) {
@@ -100,6 +105,23 @@ func obey[Req any](h handlers, c api.Command[Req], f func(context.Context, Req) 
 	h[c.Name()] = func(ctx context.Context, req any) (any, error) { return struct{}{}, f(ctx, req.(Req)) }
 }
 
+func (s *server) Cost(_ context.Context, q ledger.Query) (ledger.Report, error) {
+	s.mu.Lock()
+	s.costs = append(s.costs, q)
+	s.mu.Unlock()
+	if s.err != nil {
+		return ledger.Report{}, s.err
+	}
+	r := ledger.SumUp(s.spent, time.Now().Format(time.DateOnly), q)
+	for i := range r.Groups {
+		if s := s.find(string(r.Groups[i].Spent.Thread)); q.By == ledger.ByThread && s.ID != "" {
+			r.Groups[i].Name = s.DisplayName()
+		}
+	}
+	r.Quotas = thread.Tightest(s.quotas, time.Now())
+	return r, nil
+}
+
 func (s *server) calling() handlers {
 	h := handlers{}
 	answer(h, api.List, s.List)
@@ -131,6 +153,7 @@ func (s *server) calling() handlers {
 	answer(h, api.Import, s.Import)
 	answer(h, api.Collect, s.Collect)
 	answer(h, api.Agents, s.Agents)
+	answer(h, api.Cost, s.Cost)
 	answer(h, api.MCP, s.MCP)
 	answer(h, api.MCPDetail, s.MCPDetail)
 	answer(h, api.SwitchMCP, s.SwitchMCP)

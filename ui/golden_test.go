@@ -124,6 +124,9 @@ var scenes = []struct {
 		r.keys("M")
 	}},
 	{"why", func(r *rig) { r.keys("y") }},
+	{"money", func(r *rig) { r.spent(); r.keys("$") }},
+	{"money-threads", func(r *rig) { r.spent(); r.keys("$", "tab", "tab", "l", "down") }},
+	{"money-none", func(r *rig) { r.keys("$", "l", "l") }},
 	{"mcp", func(r *rig) { r.servers("") }},
 	{"mcp-details", func(r *rig) { r.servers("playwright", "enter") }},
 	{"mcp-accept", func(r *rig) { r.servers("evil", "a") }},

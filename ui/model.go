@@ -13,6 +13,7 @@ import (
 	"orchestrator/ui/inbox"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
+	"orchestrator/ui/money"
 	"orchestrator/ui/offer"
 	"orchestrator/ui/prompts"
 	"orchestrator/ui/question"
@@ -50,6 +51,7 @@ type Model struct {
 	offers    *offer.Feature
 	questions *question.Feature
 	inbox     *inbox.Feature
+	money     *money.Feature
 	prompts   *prompts.Feature
 	search    *search.Feature
 	servers   *servers.Feature

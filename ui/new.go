@@ -18,6 +18,7 @@ import (
 	"orchestrator/ui/lifecycle"
 	"orchestrator/ui/merge"
 	"orchestrator/ui/messages"
+	"orchestrator/ui/money"
 	"orchestrator/ui/offer"
 	"orchestrator/ui/palette"
 	"orchestrator/ui/prompts"
@@ -84,6 +85,7 @@ func (m *Model) addFeatures() {
 	m.offers = offer.New(h)
 	m.questions = question.New(h, m.paneSeen)
 	m.inbox = inbox.New(h, func(id thread.ID) tea.Cmd { return m.visit(thread.Hit{Thread: id}) })
+	m.money = money.New(h, func(id thread.ID) tea.Cmd { return m.visit(thread.Hit{Thread: id}) })
 	m.resumes = resume.New(h)
 	m.prompts = prompts.New(h)
 	m.servers = servers.New(h)
@@ -119,6 +121,7 @@ func (m *Model) connect() {
 		Back: func() {
 			m.follow.Reattach()
 			m.servers.Changed("")
+			m.money.Again()
 		},
 		Interrupted: func() { m.resumes.Offer() },
 		Listed: func() {

@@ -43,7 +43,7 @@ func play(t *testing.T, srv *server, w, h int, change func(*Config), test func(r
 		r.send(tea.WindowSizeMsg{Width: w, Height: h})
 		test(r)
 		r.m.Close()
-		time.Sleep(time.Minute) // timers that are set end here
+		time.Sleep(25 * time.Hour) // timers that are set end here, that of midnight too
 	})
 }
 

@@ -21,6 +21,7 @@ const (
 	Resuming Scope = "resume"  // the list of interrupted threads
 	Servers  Scope = "mcp"     // the list of MCP servers
 	Tools    Scope = "tools"   // the tools of an MCP server
+	Costs    Scope = "money"   // what was spent
 	Form     Scope = "form"    // a dialog with fields
 	Field    Scope = "field"   // a text field: filter, search, palette
 )
@@ -28,7 +29,7 @@ const (
 // leaks reports whether keys that a scope does not bind are passed to the next one.
 func (s Scope) leaks() bool {
 	switch s {
-	case Terminal, List, Confirm, Resuming, Servers, Tools, Form, Field:
+	case Terminal, List, Confirm, Resuming, Servers, Tools, Costs, Form, Field:
 		return false
 	default:
 		return true
@@ -42,7 +43,7 @@ func (s Scope) types() bool { return s == Form || s == Field || s == Confirm }
 // Scopes returns all scopes, in the order in which the help shows them.
 func Scopes() []Scope {
 	return []Scope{
-		Global, Tree, Terminal, Timeline, Turn, Diff, Context, Question, Offer, Servers, Tools, Resuming, List, Confirm, Form, Field,
+		Global, Tree, Terminal, Timeline, Turn, Diff, Context, Question, Offer, Servers, Tools, Costs, Resuming, List, Confirm, Form, Field,
 	}
 }
 

@@ -13,7 +13,7 @@ func command(s Scope, a Action, help string, keys ...string) Binding {
 // defaults returns the default table, in the order in which the help shows it.
 func defaults() []Binding {
 	var all []Binding
-	for _, part := range [][]Binding{global(), threads(), views(), servers(), dialogs(), editing()} {
+	for _, part := range [][]Binding{global(), threads(), views(), servers(), costs(), dialogs(), editing()} {
 		all = append(all, part...)
 	}
 	return all
@@ -30,6 +30,7 @@ func global() []Binding {
 		command(Global, NextWait, "next thread waiting for you", "w"),
 		command(Global, LastSeen, "the thread shown before", "ctrl+alt+o"),
 		command(Global, Inbox, "inbox: everything that is open for you", "I"),
+		command(Global, Money, "money: what was spent, limits of providers", "$"),
 		command(Global, Resumes, "list interrupted threads", "L"),
 		command(Global, ResumeAll, "resume all interrupted threads", "A"),
 		command(Global, MCP, "MCP servers", "m"),
@@ -190,6 +191,17 @@ func servers() []Binding {
 		bind(Tools, Approve, "accept tools that have changed", "a"),
 		bind(Tools, Help, "keys", "?"),
 		bind(Tools, Cancel, "back", "esc", "q", "t", "ctrl+q", "ctrl+c"),
+	)
+}
+
+func costs() []Binding {
+	return append(rows(Costs),
+		bind(Costs, Left, "shorter period", "h", "left"),
+		bind(Costs, Right, "longer period", "l", "right"),
+		bind(Costs, NextField, "by model, agent, thread", "tab"),
+		bind(Costs, PrevField, "by thread, agent, model", "shift+tab"),
+		bind(Costs, Open, "go to the thread", "enter"),
+		bind(Costs, Cancel, "close", "esc", "q", "$", "ctrl+q", "ctrl+c"),
 	)
 }
 

@@ -72,6 +72,7 @@ const (
 	NextWait Action = "next-waiting"
 	LastSeen Action = "last-thread"
 	Inbox    Action = "inbox"
+	Money    Action = "money"
 	Filter   Action = "filter"
 	Fold     Action = "fold"
 	Unfold   Action = "unfold"

@@ -1,0 +1,360 @@
+package money
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"charm.land/lipgloss/v2"
+
+	"orchestrator/thread"
+	"orchestrator/thread/ledger"
+	"orchestrator/ui/gauge"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/list"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/styled"
+	"orchestrator/ui/theme"
+)
+
+// Where there is room for more than the least, in cells.
+const (
+	wide    = 76
+	highest = 4 // rows of the chart
+	longest = 20
+)
+
+// eighths are the cells of a bar by how full they are.
+var eighths = [...]string{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}
+
+// page is what is drawn: a report, and which of its periods the groups are of.
+type page struct {
+	ledger.Report
+	period ledger.Period
+	now    time.Time
+	err    string // why it is not up to date
+}
+
+// usd returns what is known of a cost.
+func usd(s ledger.Spent) float64 {
+	if s.USD == nil {
+		return 0
+	}
+	return *s.USD
+}
+
+// sums returns the line with the sums of all periods; that of the groups stands out. In a narrow one they are closer.
+func (p page) sums(w int) []styled.Span {
+	out := p.spaced("   ", " + ")
+	if styled.Width(out...) > w {
+		out = p.spaced("  ", "+")
+	}
+	return out
+}
+
+func (p page) spaced(gap, plus string) []styled.Span {
+	var out []styled.Span
+	for _, x := range []struct {
+		period ledger.Period
+		sum    ledger.Spent
+	}{{ledger.Today, p.Today}, {ledger.Week, p.Week}, {ledger.Month, p.Month}} {
+		word, tok := theme.Muted, theme.Text
+		if x.period == p.period {
+			word, tok = theme.Accent, theme.Strong
+		}
+		if len(out) > 0 {
+			out = append(out, styled.Span{Text: gap})
+		}
+		mark := ""
+		if x.period == p.period {
+			mark = "▸"
+		}
+		out = append(out, styled.Span{Text: mark + string(x.period) + " ", Tok: word}, styled.Span{Text: strings.ReplaceAll(x.sum.Money(), " + ", plus), Tok: tok})
+	}
+	return out
+}
+
+// saved says what masking saved in the period of the groups, "" if nothing was spent.
+func (p page) saved() string {
+	sum := map[ledger.Period]ledger.Spent{ledger.Today: p.Today, ledger.Week: p.Week, ledger.Month: p.Month}[p.period]
+	if text := sum.Saved(); text != "" {
+		return "saved by masking " + text + " (net)"
+	}
+	return ""
+}
+
+// chart draws what each day cost as a bar, with the last day at the right and what the highest one stands for.
+func (p page) chart(c *layout.Canvas, b layout.Box, th *theme.Theme) {
+	if b.Empty() || len(p.Days) == 0 {
+		return
+	}
+	most, best := 0.0, p.Days[0]
+	for _, d := range p.Days {
+		if usd(d) > most {
+			most, best = usd(d), d
+		}
+	}
+	x := 0
+	for i, d := range p.Days {
+		tok := theme.Working
+		if i == len(p.Days)-1 {
+			tok = theme.Accent
+		}
+		full := int(math.Ceil(usd(d) / cmp.Or(most, 1) * float64(8*b.H)))
+		for y := range b.H {
+			cell, st := eighths[min(max(full-8*(b.H-1-y), 0), 8)], th.Style(tok)
+			if y == b.H-1 && full == 0 {
+				cell, st = "·", th.Style(theme.Track)
+				if d.Unpriced > 0 {
+					cell, st = "?", th.Style(theme.Muted)
+				}
+			}
+			c.Print(b, x, y, st, cell+map[bool]string{true: cell}[b.W >= wide-8 && cell != "·" && cell != "?"])
+		}
+		x += 2
+		if b.W >= wide-8 {
+			x++
+		}
+	}
+	c.Print(b, x+1, b.H-1, th.Style(theme.Muted), plain.Cut(plain.Count(len(p.Days), "day"), b.W-x-1))
+	if most > 0 && b.H > 1 {
+		c.Print(b, x+1, 0, th.Style(theme.Muted), plain.Cut("most "+best.Money()+" on "+date(best.Day), b.W-x-1))
+	}
+}
+
+// date writes a day in short.
+func date(day string) string {
+	if at, err := time.Parse(time.DateOnly, day); err == nil {
+		return at.Format("Jan 2")
+	}
+	return day
+}
+
+// columns are where the parts of a row begin or, of numbers, end.
+type columns struct{ second, cost, bar, barW, cache, threads int }
+
+// columnsOf divides a width.
+func columnsOf(w int, by ledger.By) columns {
+	at := columns{threads: w, cache: w - 12}
+	if by == ledger.ByThread {
+		at.cache = w
+	}
+	at.barW = min(max(w-58, 0), longest)
+	at.bar = at.cache - 10 - at.barW - 1
+	at.cost = at.bar - 1
+	first := max(at.cost-13, 10)
+	switch by {
+	case ledger.ByThread:
+		at.second = first * 3 / 5
+	case ledger.ByAgent:
+		at.second = first
+	default:
+		at.second = min(10, first/2)
+	}
+	return at
+}
+
+// drawGroup draws a row: what it is of, its cost with a bar, how much was read from the cache, and of how many threads
+// it is.
+func drawGroup(c *layout.Canvas, b layout.Box, th *theme.Theme, by ledger.By, g ledger.Group, most float64) {
+	text, more := th.Style(theme.Text), th.Style(theme.Muted)
+	at := columnsOf(b.W, by)
+	first, second := names(by, g)
+	left := at.cost - plain.Width(g.Spent.Money())
+	end := min(at.second, left) - 1
+	if second == "" {
+		end = left - 1
+	}
+	c.Print(b, 0, 0, text, plain.Cut(plain.Line(first), end))
+	if second != "" {
+		c.Print(b, at.second, 0, more, plain.Cut(plain.Line(second), left-at.second-1))
+	}
+	c.Print(b, left, 0, th.Style(theme.Strong), g.Spent.Money())
+	if cells := filled(usd(g.Spent), most, at.barW); cells > 0 {
+		bar(c, b, at.bar+1, th.Style(theme.Working), cells)
+	}
+	if share, known := g.Spent.Cached(); known {
+		said := "cache " + thread.Percent(share)
+		c.Print(b, at.cache-plain.Width(said), 0, more, said)
+	}
+	if by != ledger.ByThread {
+		said := g.ThreadCount() + " threads"
+		if said == "1 threads" {
+			said = "1 thread"
+		}
+		c.Print(b, at.threads-plain.Width(said), 0, more, said)
+	}
+}
+
+// names returns what a row is of, and what else is known of it.
+func names(by ledger.By, g ledger.Group) (first, second string) {
+	agent := cmp.Or(g.Spent.Agent, "(no name)")
+	switch {
+	case g.Others > 0:
+		return plain.Count(g.Others, "other"), ""
+	case by == ledger.ByThread:
+		return g.Title(), g.Spent.Agent + " " + g.Model()
+	case by == ledger.ByAgent:
+		return agent, ""
+	default:
+		return agent, g.Model()
+	}
+}
+
+// filled returns how many cells of a bar a part of a whole takes: at least one, if it is something.
+func filled(part, whole float64, w int) int {
+	if part <= 0 || whole <= 0 || w <= 0 {
+		return 0
+	}
+	return min(max(int(part/whole*float64(w)+0.5), 1), w)
+}
+
+func bar(c *layout.Canvas, b layout.Box, x int, st lipgloss.Style, cells int) {
+	for i := range cells {
+		c.Print(b, x+i, 0, st, "━")
+	}
+}
+
+// drawQuota draws a limit: its window, how much of it is used, and when it begins anew.
+func drawQuota(c *layout.Canvas, b layout.Box, th *theme.Theme, q thread.Quota, now time.Time) {
+	const name, cells = 10, 20
+	more := th.Style(theme.Muted)
+	c.Print(b, 0, 0, th.Style(theme.Text), plain.Cut(plain.Line(q.Label()), name-1))
+	x := name
+	if share, known := q.Share(); known {
+		w := min(cells, max(b.W-46, 0))
+		n := filled(share, 100, w)
+		for i := range w {
+			st, cell := th.Style(gauge.Token(thread.BandOf(float64(i)*100/float64(w)))), "━"
+			if i >= n {
+				st, cell = th.Style(theme.Track), "─"
+			}
+			c.Print(b, x+i, 0, st, cell)
+		}
+		said := thread.Percent(share)
+		c.Print(b, x+w+6-plain.Width(said), 0, th.Style(theme.Strong), said)
+		x += w + 8
+	}
+	end := "no end reported"
+	if !q.Resets.IsZero() {
+		end = "until " + until(q.Resets, now)
+	}
+	x = c.Print(b, x, 0, more, plain.Cut(end, b.W-x))
+	if host := plain.Line(q.Upstream); b.W-x > 12 {
+		c.PrintRight(b, 0, 0, more, plain.Cut(host, b.W-x-2))
+	}
+}
+
+// until says when a time to come is: how long it takes, and the hour or the day.
+func until(at, now time.Time) string {
+	form := "15:04"
+	if at.Sub(now) > 20*time.Hour {
+		form = "Mon 15:04"
+	}
+	return at.Local().Format(form) + ", in " + thread.Age(at.Sub(now))
+}
+
+// draw draws the page, with the groups in a window that scrolls.
+func (p page) draw(c *layout.Canvas, b layout.Box, th *theme.Theme, win *list.Window) {
+	head, b := b.Top(1)
+	x := c.PrintSpans(head, 0, 0, th, p.sums(head.W))
+	if said := p.saved(); said != "" {
+		if plain.Width(said) > head.W-x-2 {
+			head, b = b.Top(1)
+			c.Print(head, 0, 0, th.Style(theme.Good), plain.Cut(said, head.W))
+		} else {
+			c.PrintRight(head, 0, 0, th.Style(theme.Good), said)
+		}
+	}
+	rows := 1
+	if b.H >= 16 {
+		rows = min(b.H/6, highest)
+		_, b = b.Top(1)
+	}
+	top, b := b.Top(rows)
+	p.chart(c, top, th)
+	if b.H >= 12 {
+		_, b = b.Top(1)
+	}
+	b, foot := b.Bottom(p.footRows(b))
+	p.drawFoot(c, foot, th)
+	heading, b := b.Top(1)
+	p.drawTabs(c, heading, th)
+	if len(p.Groups) == 0 {
+		c.Print(b, 0, 0, th.Style(theme.Muted), plain.Cut("Nothing was spent since "+date(p.Since), b.W))
+		return
+	}
+	win.Fit(len(p.Groups), b.H, nil)
+	inside := b
+	inside.W--
+	for i, y := range win.Items() {
+		drawGroup(c, inside.Row(y), th, p.By, p.Groups[i], usd(p.Groups[0].Spent))
+		if i == win.At() {
+			c.Tint(inside.Row(y), th.Style(theme.SelectedFocus))
+		}
+	}
+	if y, more := win.Thumb(); more {
+		c.Print(b, b.W-1, y, th.Style(theme.Muted), "▐")
+	}
+}
+
+// drawTabs draws by what there are groups; one of them is chosen.
+func (p page) drawTabs(c *layout.Canvas, b layout.Box, th *theme.Theme) {
+	out := []styled.Span{{Text: "by ", Tok: theme.Muted}}
+	for _, by := range tabs {
+		tok, mark := theme.Muted, ""
+		if by == p.By {
+			tok, mark = theme.Heading, "▸"
+		}
+		out = append(out, styled.Span{Text: mark + string(by) + " ", Tok: tok})
+	}
+	out = append(out, styled.Span{Text: "since " + date(p.Since) + " ", Tok: theme.Muted})
+	x := c.PrintSpans(b, 0, 0, th, out)
+	for ; x < b.W; x++ {
+		c.Print(b, x, 0, th.Style(theme.Border), "─")
+	}
+}
+
+// mostQuotas is how many limits are shown.
+const mostQuotas = 4
+
+// footRows returns how many rows the limits and the legend take; the groups keep some.
+func (p page) footRows(b layout.Box) int {
+	n := min(len(p.Quotas), mostQuotas) + 1
+	if b.H >= 12 {
+		n++
+	}
+	return max(min(n, b.H-4), 1)
+}
+
+// drawFoot draws the limits, and what is not up to date or known.
+func (p page) drawFoot(c *layout.Canvas, b layout.Box, th *theme.Theme) {
+	b, last := b.Bottom(1)
+	if p.err != "" {
+		c.Print(last, 0, 0, th.Style(theme.Bad), plain.Cut("not up to date: "+plain.Line(p.err), last.W))
+	} else {
+		c.Print(last, 0, 0, th.Style(theme.Muted), plain.Cut("? = price unknown, never 0 · what the gateway saw", last.W))
+	}
+	n := min(len(p.Quotas), b.H)
+	_, b = b.Bottom(n)
+	for y := range n {
+		drawQuota(c, b.Row(y), th, p.Quotas[y], p.now)
+	}
+}
+
+// tabs are by what spending is grouped, in the order of the key that goes on.
+var tabs = [...]ledger.By{ledger.ByModel, ledger.ByAgent, ledger.ByThread}
+
+// periods are in the order of the keys that go to the left and right.
+var periods = [...]ledger.Period{ledger.Today, ledger.Week, ledger.Month}
+
+// text says how much was spent of a limit, for the head line.
+func text(q thread.Quota) string {
+	share, known := q.Share()
+	if !known {
+		return ""
+	}
+	return fmt.Sprintf("%s %s", plain.Line(q.Label()), thread.Percent(share))
+}

@@ -1,0 +1,79 @@
+// Package money shows what was spent: today in a few words for the head line, and all of it in a panel with sums, a
+// chart of the last days, what agents, models and threads cost, and the limits of providers.
+//
+// The server sums it up. It is asked when a thread's cost has changed, at most every few seconds, and when a day or a limit
+// ends; where nothing happens, nothing is asked. What has no known price is shown as "?", never as 0.
+package money
+
+import (
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/thread/ledger"
+	"orchestrator/ui/host"
+	"orchestrator/ui/intent"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Feature has what was spent.
+type Feature struct {
+	account *account
+	panel   *panel // open or closed
+}
+
+// New adds the feature to a host. visit shows a thread.
+func New(h *host.Host, visit func(thread.ID) tea.Cmd) *Feature {
+	f := &Feature{account: &account{Host: h, stale: true}}
+	f.panel = &panel{account: f.account, visit: visit}
+	h.Actions.On(intent.Money, func() tea.Cmd {
+		f.panel = &panel{account: f.account, visit: visit, by: f.panel.by, period: f.panel.period}
+		h.Dialogs.Push(f.panel)
+		f.account.hurry()
+		return f.Follow()
+	})
+	return f
+}
+
+// Changed tells that a thread is in another state; before is nil for a new one.
+func (f *Feature) Changed(before, now *thread.Status) {
+	if before == nil || before.Gauge.CostUSD != now.Gauge.CostUSD || before.Usage != now.Usage || before.State.State != now.State.State {
+		f.account.stale = true
+	}
+}
+
+// Again tells that the server may know something else, because it is another one.
+func (f *Feature) Again() { f.account.stale = true }
+
+// Follow asks for what is out of date. Call it after every message.
+func (f *Feature) Follow() tea.Cmd {
+	if f.account.Dialogs.Has(f.panel) {
+		return f.account.load(f.panel.query())
+	}
+	return f.account.load(ledger.Query{Brief: true})
+}
+
+// Head is what the head line shows.
+type Head struct {
+	// Today is what was spent today, such as "$12.84" or "$3.10 + ?"; "" if that is not known yet.
+	Today string
+	// Limit is the limit of which most is used, such as "5h 61%", with Share in percent and its end; "" if there is none.
+	Limit  string
+	Window string
+	Share  float64
+	Ends   time.Time
+}
+
+// Head returns it.
+func (f *Feature) Head() Head {
+	a := f.account
+	if !a.known {
+		return Head{}
+	}
+	h := Head{Today: a.head.Today.Money()}
+	if q, ok := a.limit(); ok {
+		h.Limit, h.Window, h.Ends = text(q), q.Label(), q.Resets
+		h.Share, _ = q.Share()
+	}
+	return h
+}
