@@ -22,7 +22,7 @@ func TestNewThread(t *testing.T) {
 		r.keys("tab", "tab", "enter") // a worktree is chosen: another thread works in the folder
 		r.must("Use the key shown below to send the prompt", "ctrl+s create")
 		r.keys("ctrl+s")
-		r.mustAsk(`new demo "my name" "fix it now\nplease" worktree=true 70x27`)
+		r.mustAsk(`new demo "my name" "fix it now\nplease" worktree=true 60x24`)
 		r.must("made started")
 		if s := r.m.tree.Selected(); s.ID != "made" {
 			t.Errorf("%s is selected", s.ID)
@@ -52,7 +52,7 @@ func TestEnterResumesAndFocuses(t *testing.T) {
 	on(t, world(), func(r *rig) {
 		r.m.tree.Select("session-c8d3")
 		r.keys("enter")
-		r.mustAsk("resume session-c8d3 70x27")
+		r.mustAsk("resume session-c8d3 60x24")
 		r.wait(100 * time.Millisecond)
 		if !r.pane.focus || r.pane.shown != "session-c8d3" {
 			t.Errorf("%+v", r.pane)
@@ -79,17 +79,17 @@ func TestSharedFolders(t *testing.T) {
 	for _, c := range []struct {
 		w, h       int
 		list, head string
-	}{{80, 24, "auth-feature-a3f2 with docs-f9a0", ""}, {120, 36, "auth-feature-a3f2     & 42%", "── shared with docs-f9a0 ── working"}, {200, 50, "& 42%", "── claude-opus-4-8 ── shared with docs-f9a0 ── working"}} {
+	}{{60, 20, "auth-feature-a3f2 with docs-f9a0", ""}, {80, 24, "& 42%", ""}, {120, 36, "with docs-f9a0", "shared with docs-f9a0   "}, {200, 50, "with docs-f9a0", "shared with docs-f9a0 · demo claude-opus-4-8"}} {
 		play(t, world(), c.w, c.h, nil, func(r *rig) {
 			stage(r)
 			alone := r.see()
 			r.share("docs-f9a0")
 			r.must(c.list, c.head)
 			r.keys("tab", "tab", "tab")
-			r.must("+3 −1  including docs-f9a0")
+			r.must("+3 −1  incl")
 			r.keys("esc", "shift+tab", "shift+tab", "shift+tab")
 			r.share("spike-0b1c")
-			if c.h == 24 {
+			if c.w == 60 {
 				r.must("auth-feature-a3f2 with docs-f9a0 +1", "docs-f9a0 with auth-feature-a3f2 +1")
 			}
 			r.archived("spike-0b1c", true)
@@ -113,14 +113,15 @@ func TestNamesOfEveryScript(t *testing.T) {
 			stage(r)
 			r.must("修复 缓存 🚀", "Größe ändern", "פרסר b7c1", "פרסר 0b1c")
 			if size[0] > 100 {
-				r.must("┌ 修复 缓存 🚀 ── demo")
+				r.must("│ 修复 缓存 🚀   demo")
 			}
 			if see := r.see(); strings.Contains(see, "auth-feature") || strings.Contains(see, "\u202e") {
 				t.Errorf("shown by its handle, or with what reorders text:\n%s", see)
 			}
-			for y, row := range strings.Split(strings.TrimSuffix(r.see(), "\n"), "\n") {
-				if w := plain.Width(row); strings.HasSuffix(row, "│") && w != size[0] {
-					t.Errorf("row %d is %d cells wide: %s", y, w, row)
+			x := r.m.place().Divider()
+			for y, row := range strings.Split(strings.TrimSuffix(r.see(), "\n"), "\n")[2 : size[1]-4] {
+				if at := strings.LastIndexAny(row, "│┤"); at < 0 || plain.Width(row[:at]) != x {
+					t.Errorf("row %d has no rule in column %d: %s", y+2, x, row)
 				}
 			}
 			r.keys("D")
@@ -138,7 +139,7 @@ func TestNamesOfEveryScript(t *testing.T) {
 	srv := world()
 	srv.threads[0].Title = strings.Repeat("缓", 79) + "…"
 	on(t, srv, func(r *rig) {
-		r.must("1▸◐ 缓缓", "─ working 0:42 ─")
+		r.must("1▸◐ 缓缓", "  ◐ working 0:42")
 	})
 }
 

@@ -67,7 +67,7 @@ func TestContextIsLoadedWhenItChanges(t *testing.T) {
 
 // Where the list replaces the main pane, nothing is loaded for what is not seen.
 func TestContextIsNotLoadedBehindTheList(t *testing.T) {
-	play(t, world(), 80, 24, nil, func(r *rig) {
+	play(t, world(), 60, 20, nil, func(r *rig) {
 		stage(r)
 		r.keys("tab", "tab", "esc")
 		before := r.srv.fetched()

@@ -9,6 +9,7 @@ import (
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/field"
 	"orchestrator/ui/follow"
+	"orchestrator/ui/frame"
 	"orchestrator/ui/host"
 	"orchestrator/ui/inbox"
 	"orchestrator/ui/intent"
@@ -99,6 +100,8 @@ type screen struct {
 	w, h   int
 	area   area
 	noSide bool // the user has hidden the side bar
+	split  frame.Split
+	drag   frame.Drag
 	away   bool // the shell has the terminal
 
 	canvas  layout.Canvas

@@ -48,7 +48,7 @@ func TestKeysGoToTheAgentAndBack(t *testing.T) {
 // The pane's cells stay blank in the chrome, and it is suspended while anything stands over it.
 func TestPaneIsLeftAlone(t *testing.T) {
 	on(t, world(), func(r *rig) {
-		if want := (layout.Box{X: 29, Y: 1, W: 70, H: 27}); r.pane.box != want || r.pane.shown != "auth-feature-a3f2" || r.pane.suspended {
+		if want := (layout.Box{X: 40, Y: 3, W: 60, H: 24}); r.pane.box != want || r.pane.shown != "auth-feature-a3f2" || r.pane.suspended {
 			t.Errorf("pane %+v, want %v", r.pane, want)
 		}
 		screen := r.screen()
@@ -69,11 +69,11 @@ func TestPaneIsLeftAlone(t *testing.T) {
 			}
 		}
 		r.send(tea.WindowSizeMsg{Width: 50, Height: 10})
-		if !r.pane.suspended || r.pane.box.W != 70 {
+		if !r.pane.suspended || r.pane.box.W != 60 || r.pane.box.H != 24 {
 			t.Errorf("too small a screen: %+v", r.pane)
 		}
 		r.send(tea.WindowSizeMsg{Width: 60, Height: 20})
-		if !r.pane.suspended || r.pane.box.W != 58 {
+		if !r.pane.suspended || r.pane.box.W != 60 || r.pane.box.H != 15 {
 			t.Errorf("the list takes the place of the pane: %+v", r.pane)
 		}
 		r.keys("enter")
@@ -194,7 +194,7 @@ func TestMouse(t *testing.T) {
 		if !r.pane.focus {
 			t.Errorf("a click does not focus the agent: %+v", r.pane)
 		}
-		click(43, 28) // timeline
+		click(53, 1) // timeline
 		r.must("use the new parser")
 		r.keys("?")
 		click(3, 3) // a stray click decides nothing
@@ -287,9 +287,9 @@ func stripSGR(s string) string {
 func TestNothingIsSaidBeforeItIsKnown(t *testing.T) {
 	srv := world()
 	hold := func(*Config) { srv.lists = make(chan struct{}) }
-	unknown := []string{"No threads yet", "No thread selected", "threads 0", "$0.00", "running", "Connecting"}
+	unknown := []string{"No threads yet", "No thread selected", "○ 0", "$0.00", "working", "Connecting"}
 	play(t, srv, 120, 40, hold, func(r *rig) {
-		r.must("┌ threads ─", "┌ context ─")
+		r.must("┭─ terminal", "─┴─")
 		for _, text := range unknown {
 			if see := r.see(); strings.Contains(see, text) {
 				t.Errorf("%q before the list has come:\n%s", text, see)
@@ -299,7 +299,7 @@ func TestNothingIsSaidBeforeItIsKnown(t *testing.T) {
 		r.must("Connecting …", "q quit")
 		close(srv.lists)
 		r.settle()
-		r.must("threads 6", "1/3 working")
+		r.must("○ 3", "1 working")
 		if see := r.see(); strings.Contains(see, "Connecting") {
 			t.Errorf("still connecting:\n%s", see)
 		}

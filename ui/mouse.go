@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"orchestrator/ui/frame"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/views"
@@ -20,8 +21,12 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	b := m.place()
 	_, click := msg.(tea.MouseClickMsg)
 	_, wheel := msg.(tea.MouseWheelMsg)
-	inPane := m.views.Now() == views.Terminal && b.inner.Contains(at.X, at.Y) && m.follow.Shown() != ""
+	inPane := m.views.Now() == views.Terminal && b.Inner.Contains(at.X, at.Y) && m.follow.Shown() != ""
 	switch {
+	case m.screen.drag.On():
+		m.screen.stale = true
+		m.screen.drag.Mouse(&m.screen.split, m.screen.w, msg)
+		return nil
 	case inPane && click && m.screen.area != areaMain:
 		m.screen.area, m.screen.stale = areaMain, true
 		return nil
@@ -58,24 +63,26 @@ func (m *Model) mouseToPane(msg tea.Msg) tea.Cmd {
 	return m.passOn(msg)
 }
 
-func (m *Model) click(b boxes, x, y int) tea.Cmd {
+func (m *Model) click(b frame.Boxes, x, y int) tea.Cmd {
 	m.screen.stale = true
 	switch {
-	case b.tree.Contains(x, y):
+	case x == b.Divider() && y > b.Top.Y && y < b.Foot.Y:
+		m.screen.drag.Press(&m.screen.split, m.cfg.Clock())
+	case b.List.Contains(x, y):
 		m.screen.area = areaTree
 		was := m.follow.Selected()
-		if m.tree.ClickRow(y-b.tree.Y) && b.narrow && m.tree.Selected() != nil && m.tree.Selected().ID == was {
+		if m.tree.ClickRow(y-b.List.Y) && b.Alone && m.tree.Selected() != nil && m.tree.Selected().ID == was {
 			return m.enter() // a second click, if list and pane are not side by side
 		}
-	case b.treeF.Contains(x, y):
+	case b.Side.Contains(x, y):
 		m.screen.area = areaTree
-	case onEdge(b.main, x, y):
+	case !b.Pane.Empty() && b.Top.Columns(b.Pane).Contains(x, y):
 		for _, t := range tabs() {
-			if x-b.main.X >= t.x && x-b.main.X < t.x+t.w {
+			if at := x - b.Pane.X; at >= t.x && at < t.x+t.w {
 				return m.show(t.view)
 			}
 		}
-	case b.inner.Contains(x, y):
+	case b.Inner.Contains(x, y):
 		if m.views.Now() != views.Terminal {
 			m.screen.area = areaMain
 			m.views.Click(x, y)
@@ -84,11 +91,7 @@ func (m *Model) click(b boxes, x, y int) tea.Cmd {
 	return nil
 }
 
-func onEdge(main layout.Box, x, y int) bool {
-	return !main.Empty() && y == main.Y+main.H-1 && x >= main.X && x < main.X+main.W
-}
-
-func (m *Model) wheel(b boxes, at tea.Mouse) {
+func (m *Model) wheel(b frame.Boxes, at tea.Mouse) {
 	n := layout.WheelLines
 	switch at.Button {
 	case tea.MouseWheelUp:
@@ -99,9 +102,9 @@ func (m *Model) wheel(b boxes, at tea.Mouse) {
 	}
 	m.screen.stale = true
 	switch {
-	case b.side.Contains(at.X, at.Y):
+	case b.Side.Contains(at.X, at.Y):
 		m.tree.Move(n / layout.WheelLines)
-	case !b.inner.Contains(at.X, at.Y):
+	case !b.Inner.Contains(at.X, at.Y):
 	default:
 		m.views.Scroll(n)
 	}

@@ -22,7 +22,7 @@ func (m *Model) followPane(sel follow.Selection) tea.Cmd {
 	if m.cfg.Pane == nil {
 		return nil
 	}
-	if !m.screen.tooSmall() && m.screen.w > 0 {
+	if !m.screen.tooSmall() && m.screen.w > 0 && !m.screen.drag.On() {
 		m.cfg.Pane.Place(m.paneBox())
 	}
 	var cmd tea.Cmd
@@ -30,7 +30,7 @@ func (m *Model) followPane(sel follow.Selection) tea.Cmd {
 		cmd = m.cfg.Pane.Show(want)
 		m.screen.stale = true
 	}
-	m.suspendPane(m.screen.away || !m.paneSeen() || want == "" || want != sel.ID)
+	m.suspendPane(m.screen.away || m.screen.drag.On() || !m.paneSeen() || want == "" || want != sel.ID)
 	focus := m.screen.area == areaMain && m.views.Now() == views.Terminal && !m.dialogs.Open() && m.statusInput == nil &&
 		sel.ID != "" && want == sel.ID
 	if focus != m.pane.focus {

@@ -4,13 +4,16 @@ import (
 	"fmt"
 
 	"orchestrator/ui/dialog"
+	"orchestrator/ui/frame"
 	"orchestrator/ui/gauge"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
+	"orchestrator/ui/nameline"
 	"orchestrator/ui/plain"
 	"orchestrator/ui/styled"
 	"orchestrator/ui/theme"
+	"orchestrator/ui/tree"
 	"orchestrator/ui/views"
 )
 
@@ -21,34 +24,64 @@ func drawTooSmall(c *layout.Canvas, th *theme.Theme, w, h int) {
 	}
 }
 
-func (m *Model) drawSide(b boxes) {
-	if b.side.Empty() {
+// drawRules draws the rules, with what is shown in the parts below them.
+func (m *Model) drawRules(b frame.Boxes) {
+	focus := frame.Nothing
+	switch {
+	case m.dialogs.Open():
+	case m.screen.area == areaMain:
+		focus = frame.OnPane
+	default:
+		focus = frame.OnList
+	}
+	c := &m.screen.canvas
+	b.Draw(c, m.th, focus)
+	if !b.Pane.Empty() {
+		drawTabs(c, m.th, b.Top.Columns(b.Pane), m.views.Now())
+	}
+	if !b.Side.Empty() {
+		frame.Caption(c, m.th, b.Top.Columns(b.Side), listed(m.tree))
+	}
+}
+
+// listed says which threads are listed, if not all.
+func listed(t *tree.Tree) []styled.Span {
+	switch {
+	case t.Archive():
+		return []styled.Span{span(theme.Warn, "archive")}
+	case t.Filtered() != "":
+		return []styled.Span{span(theme.Accent, "/"+plain.Cut(plain.Line(t.Filtered()), 20))}
+	default:
+		return nil
+	}
+}
+
+func (m *Model) drawSide(b frame.Boxes) {
+	if b.Side.Empty() {
 		return
 	}
 	c := &m.screen.canvas
 	focus := m.screen.area == areaTree && !m.dialogs.Open()
-	head := []styled.Span{span(theme.Title, "threads")}
-	switch {
-	case m.tree.Archive():
-		head = append(head, span(theme.Warn, " archive"))
-	case m.tree.Filtered() != "":
-		head = append(head, span(theme.Accent, " /"+plain.Line(m.tree.Filtered())))
-	case m.conn.Listed():
-		head = append(head, span(theme.Muted, fmt.Sprintf(" %d", m.tree.Counts().Threads)))
+	s := m.tree.Selected()
+	if m.conn.Listed() {
+		m.tree.Draw(c, b.List, m.th, m.follow.Shown(), focus)
+	} else if m.conn.Known() {
+		c.Print(b.List, 1, 0, m.th.Style(theme.Muted), "Connecting …")
 	}
-	c.Frame(b.treeF, m.th, border(focus), head)
-	c.Frame(b.gaugeF, m.th, border(false), []styled.Span{span(theme.Title, "context")})
-	switch {
-	case m.conn.Listed():
-		m.tree.Draw(c, b.tree, m.th, m.follow.Shown(), focus)
-		gauge.Draw(c, b.gauge, m.th, m.tree.Selected())
-	case m.conn.Known():
-		c.Print(b.tree, 1, 0, m.th.Style(theme.Muted), "Connecting …")
+	if s == nil || b.Facts.Empty() {
+		return
 	}
-	if !b.mcpF.Empty() {
-		c.Frame(b.mcpF, m.th, border(false), []styled.Span{span(theme.Title, "mcp")})
-		m.servers.Panel().Draw(c, b.mcp, m.th)
+	name := plain.Cut(plain.Line(s.DisplayName()), b.Facts.W-8)
+	b.Heading(c, m.th, b.Facts, []styled.Span{span(theme.Title, name)})
+	_, in := b.Facts.Top(1)
+	in = in.Shrink(1, 0)
+	top, rest := in.Top(gauge.Rows)
+	var more []string
+	if sum := m.servers.Panel().Sum(); rest.Empty() && sum != "" {
+		more = append(more, sum)
 	}
+	gauge.Draw(c, top, m.th, s, more...)
+	m.servers.Panel().Draw(c, rest, m.th, m.keys.KeyOf(intent.MCP))
 }
 
 // drawProblem says why a running thread's terminal is not shown.
@@ -58,55 +91,63 @@ func (m *Model) drawProblem(in layout.Box) {
 		return
 	}
 	if err := p.Problem(); err != nil {
-		drawLines(&m.screen.canvas, in.Shrink(2, 1), m.th, []dialog.Line{{Text: err.Error(), Tok: theme.Bad}, {},
+		drawLines(&m.screen.canvas, in.Shrink(1, 0), m.th, []dialog.Line{{Text: err.Error(), Tok: theme.Bad}, {},
 			{Text: m.keys.KeyOf(intent.Redraw) + "  Retry", Tok: theme.Muted}})
 	}
 }
 
-func (m *Model) drawMain(b boxes) {
-	if b.main.Empty() {
+func (m *Model) drawMain(b frame.Boxes) {
+	if b.Pane.Empty() {
 		return
 	}
 	c := &m.screen.canvas
 	focus := m.screen.area == areaMain && !m.dialogs.Open()
 	s := m.tree.Selected()
-	c.Frame(b.main, m.th, border(focus), m.head(s, b.main.W-6))
-	m.drawTabs(b.main)
-	in := b.inner
-	if m.views.Now() != views.Terminal {
-		in = in.Shrink(1, 0)
+	in := b.Inner
+	if s != nil {
+		p := nameline.Pane{Lost: m.conn.Lost(), Reading: m.views.Reading(), Sharing: m.tree.Sharing(s.Thread), Now: m.cfg.Clock()}
+		if m.views.Now() == views.Terminal {
+			p.Back = m.pane.request.back
+		}
+		nameline.Draw(c, b.Title, m.th, s, p)
 	}
 	switch {
 	case !m.conn.Listed(): // the threads are not loaded yet
 	case s == nil:
 		m.drawWelcome(in)
 	case m.views.Now() != views.Terminal:
+		if b.Alone {
+			in = in.Shrink(1, 0)
+		}
 		m.views.Draw(c, in, m.th, s, focus)
 	case !host.Running(s):
 		m.drawStopped(in, s)
 	default:
-		if p, ok := m.cfg.Pane.(PaneStill); ok && m.dialogs.Open() && m.follow.Shown() == s.ID {
+		if p, ok := m.cfg.Pane.(PaneStill); ok && m.pane.suspend && m.follow.Shown() == s.ID {
 			p.Still(c, in, m.th.Style(theme.Muted))
 		}
 		m.drawProblem(in)
 	}
 }
 
-// drawStrips draws what is offered for the selected thread, and what its agent asks. The question stands on the lower
-// edge of the pane, or of the list where that is all there is: a line of its own would resize the terminal, and the
-// agent would draw its dialog anew.
-func (m *Model) drawStrips(b boxes) {
+// drawStrips draws what is offered for the selected thread, or what its agent asks. Both stand on the lower edge of the
+// pane: a line of its own would resize the terminal, and the agent would draw its dialog anew. Where there is only the
+// list, a question has rows of its own.
+func (m *Model) drawStrips(b frame.Boxes) {
 	leave := ""
 	if m.pane.focus { // the agent is focused
 		leave = m.keys.LeaveKey()
 	}
-	m.offers.Draw(&m.screen.canvas, b.offer, m.th, leave)
-	box := b.main
-	if box.Empty() {
-		box = b.treeF
+	c := &m.screen.canvas
+	if _, q := m.questions.Current(); q == nil {
+		m.offers.Draw(c, b.Edge.Shrink(1, 0), m.th, leave)
+		return
 	}
-	if box.W >= 30 {
-		_, edge := box.Bottom(1)
-		m.questions.Draw(&m.screen.canvas, edge.Shrink(1, 0), m.th, leave)
+	if b.Strip.Empty() {
+		m.questions.Draw(c, b.Edge.Shrink(1, 0), m.th, leave)
+		return
 	}
+	b.Heading(c, m.th, b.Strip, []styled.Span{span(theme.Waiting, "answer without entering")})
+	_, rows := b.Strip.Top(1)
+	m.questions.DrawRows(c, rows, m.th)
 }

@@ -23,7 +23,7 @@ const (
 // tick updates the clock on screen and the spinners, if any of them is visible. There is at most one pending tick.
 func (m *Model) tick(sel *thread.Status) tea.Cmd {
 	clock := sel != nil && counts(sel.State.State)
-	if m.screen.ticking || !clock && (m.place().side.Empty() || !m.tree.Moves()) {
+	if m.screen.ticking || !clock && (m.place().Side.Empty() || !m.tree.Moves()) {
 		return nil
 	}
 	m.screen.ticking = true
@@ -60,7 +60,7 @@ func (m *Model) followSelection() tea.Cmd {
 		m.pane.seen = seen
 		cmds = append(cmds, m.looking()) // once nothing covers it any more
 	}
-	if !m.screen.tooSmall() && !m.place().main.Empty() {
+	if !m.screen.tooSmall() && !m.place().Pane.Empty() {
 		cmds = append(cmds, m.views.Follow())
 	}
 	cmds = append(cmds, m.servers.Follow(), m.money.Follow(), m.followPane(sel), m.tick(at))

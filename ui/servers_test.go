@@ -49,11 +49,11 @@ func TestServersOfTheShownThread(t *testing.T) {
 	srv.mcps = map[string]thread.MCPReport{"docs-f9a0": only("wiki")}
 	play(t, srv, 120, 36, nil, func(r *rig) {
 		stage(r)
-		r.must("playwright        ~9.8k ◉", "on ~12k of ~34k tokens")
+		r.must("■ playwright ~9.8k", "■ github ~2.1k")
 		srv.mcpAsked = nil
 		r.keys("down", "down", "down", "down")
 		r.wait(time.Second)
-		r.must("[x] wiki")
+		r.must("■ wiki")
 		r.never("playwright")
 		if want := []string{"docs-f9a0"}; !slices.Equal(srv.mcpAsked, want) {
 			t.Errorf("asked for %q, want %q", srv.mcpAsked, want)
@@ -79,7 +79,7 @@ func TestServersOfAnotherThreadAreDropped(t *testing.T) {
 		r.never("late")
 		srv.mcpHold <- struct{}{} // that of docs
 		r.settle()
-		r.must("[x] wiki")
+		r.must("■ wiki")
 		if srv.mcpMost != 1 {
 			t.Errorf("%d reports were asked for at once", srv.mcpMost)
 		}
@@ -98,10 +98,10 @@ func TestServersAreLoadedOnEvents(t *testing.T) {
 		}
 		srv.mcp = only("fresh")
 		r.mcpChanged("auth-feature-a3f2")
-		r.must("[x] fresh")
+		r.must("■ fresh")
 		srv.mcp = only("newer")
 		r.mcpChanged("")
-		r.must("[x] newer")
+		r.must("■ newer")
 		before = len(srv.mcpAsked)
 		srv.mcpHold = make(chan struct{})
 		for range 20 {
@@ -266,11 +266,11 @@ func TestServersWhileAnotherThreadIsShown(t *testing.T) {
 		r.keys("space")
 		r.event(thread.Event{Kind: thread.EventSwitch, ThreadID: "docs-f9a0"})
 		r.wait(time.Second)
-		r.must("MCP servers of docs-f9a0", "[x] wiki")
+		r.must("MCP servers of docs-f9a0", "■ wiki")
 		srv.mcpHold = make(chan struct{})
 		close(srv.switchHold)
 		r.settle()
-		r.must("[x] wiki")
+		r.must("■ wiki")
 		r.never("playwright")
 		close(srv.mcpHold)
 		r.event(thread.Event{Kind: thread.EventSwitch, ThreadID: "auth-feature-a3f2"})
@@ -629,9 +629,9 @@ func TestServersAfterTheServerWasAway(t *testing.T) {
 		stage(r)
 		srv.mcp = only("fresh")
 		r.send(connection.Happened{Gen: r.m.conn.Generation(), Over: true})
-		r.never("[x] fresh")
+		r.never("■ fresh")
 		r.wait(connection.RetryAfter + time.Second)
-		r.must("[x] fresh")
+		r.must("■ fresh")
 	})
 }
 

@@ -28,7 +28,7 @@ func TestWorkingMarkMoves(t *testing.T) {
 			t.Error("ticking while nothing works")
 		}
 	})
-	play(t, world(), 80, 24, nil, func(r *rig) {
+	play(t, world(), 60, 20, nil, func(r *rig) {
 		stage(r)
 		r.m.tree.Select("docs-f9a0")
 		r.showMain()

@@ -1,145 +1,96 @@
 package ui
 
 import (
-	"fmt"
-	"slices"
+	"path/filepath"
 
 	"orchestrator/ui/connection"
-	"orchestrator/ui/gauge"
+	"orchestrator/ui/foot"
+	"orchestrator/ui/frame"
+	"orchestrator/ui/headline"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/keyhelp"
-	"orchestrator/ui/layout"
-	"orchestrator/ui/plain"
+	"orchestrator/ui/money"
 	"orchestrator/ui/theme"
 	"orchestrator/ui/tree"
 	"orchestrator/ui/views"
-
-	"charm.land/bubbles/v2/key"
 )
 
-// sums returns what all threads cost and how many of the running agents are working, if known.
-func sums(conn *connection.Feature, n tree.Counts) string {
-	said := ""
-	if conn.Listed() {
-		said = gauge.Cost(n.CostUSD) + "  "
+// headlineOf returns what the first line of the screen says of a project.
+func headlineOf(project string, conn *connection.Feature, n tree.Counts, spent money.Head) headline.Facts {
+	f := headline.Facts{Project: filepath.Base(project)}
+	if conn.Lost() {
+		f.Trouble = "no server"
 	}
-	switch {
-	case conn.Lost():
-		said += "no server"
-	case conn.Listed() && n.Running == 0:
-		said += "0 running"
-	case conn.Listed():
-		said += fmt.Sprintf("%d/%d working", n.Working, n.Running)
+	if !conn.Listed() {
+		return f
 	}
-	return said
-}
-
-// hint is an action in the status line with a short word for it.
-type hint struct {
-	action intent.Action
-	word   string
+	needs := "need you"
+	if n.Waiting == 1 {
+		needs = "needs you"
+	}
+	f.Counts = []headline.Count{
+		{Glyph: "◆", N: n.Waiting, Word: needs, Tok: theme.Waiting},
+		{Glyph: "◐", N: n.Working, Word: "working", Tok: theme.Working},
+		{Glyph: "●", N: n.Unseen, Word: "to read", Tok: theme.Accent},
+		{Glyph: "◼", N: n.Interrupted, Word: "interrupted", Tok: theme.Warn},
+		{Glyph: "○", N: n.Threads - n.Waiting - n.Working - n.Unseen - n.Interrupted, Tok: theme.Muted},
+	}
+	f.Money = headline.Money{Today: spent.Today, Window: spent.Window, Share: spent.Share}
+	return f
 }
 
 // hints returns the most useful keys in the current context.
-func (m *Model) hints() []hint {
+func (m *Model) hints() keyhelp.Hints {
 	if m.screen.area == areaMain {
-		switch m.views.Scope() {
-		case intent.Timeline:
-			return []hint{
-				{intent.Open, "read"}, {intent.ForkAt, "fork here"}, {intent.Rewind, "rewind"},
-				{intent.ShowDiff, "diff"}, {intent.Unfold, "responses"}, {intent.Leave, "threads"},
-			}
-		case intent.Turn:
-			return []hint{
-				{intent.Toggle, "expand"}, {intent.FoldAll, "all"}, {intent.Search, "search"},
-				{intent.Older, "older"}, {intent.ForkAt, "fork"}, {intent.Leave, "back"},
-			}
-		case intent.Diff:
-			return []hint{
-				{intent.NextFile, "file"}, {intent.Base, "turns"}, {intent.Search, "search"},
-				{intent.Editor, "edit"}, {intent.Leave, "threads"},
-			}
-		default:
-		}
 		if m.views.Now() == views.Terminal {
-			return []hint{{intent.Leave, "threads"}}
+			return keyhelp.Hints{}.Add(intent.Leave, "threads").Add(intent.NextWait, "next waiting").Add(intent.LastSeen, "last thread")
 		}
-		return m.contextHints()
+		return m.views.Hints()
 	}
 	if m.tree.Selected() == nil {
-		return []hint{{intent.New, "new"}, {intent.Archived, "archive"}, {intent.Help, "keys"}, {intent.Quit, "quit"}}
+		return keyhelp.Hints{}.Add(intent.New, "new").Add(intent.Archived, "archive").Add(intent.Help, "keys")
 	}
-	out := []hint{
-		{intent.New, "new"}, {intent.Focus, "type"}, {intent.Help, "keys"}, {intent.Fork, "fork"},
-		{intent.NextView, "view"}, {intent.Filter, "filter"}, {intent.Quit, "quit"},
+	out := keyhelp.Hints{}.Add(intent.Focus, "open")
+	if _, q := m.questions.Current(); q != nil {
+		out = out.Add(intent.Yes, "approve").Add(intent.Always, "always").Add(intent.No, "deny").Add(intent.Reply, "reply")
+	} else if m.offers.Current() != nil {
+		for _, a := range []intent.Action{intent.TakeOffer, intent.DismissOffer, intent.OffersOff} {
+			out = out.Add(a, m.offers.Word(a))
+		}
 	}
+	if m.tree.Counts().Waiting > 0 {
+		out = out.Add(intent.NextWait, "next")
+	}
+	out = out.Add(intent.New, "new")
 	if m.tree.Counts().Interrupted > 0 {
-		out = append([]hint{{intent.Resumes, "interrupted"}}, out...)
+		out = out.Add(intent.Resumes, "interrupted")
 	}
 	if m.host.Undo.Len() > 0 {
-		out = append([]hint{{intent.Undo, "undo"}}, out...)
+		out = out.Add(intent.Undo, "undo")
 	}
-	return out
+	return out.Add(intent.Help, "keys").Add(intent.Fork, "fork").Add(intent.NextView, "view").Add(intent.Filter, "filter")
 }
 
-// contextHints returns the most useful keys in the context view.
-func (m *Model) contextHints() []hint {
-	if !m.views.Listed() {
-		return []hint{{intent.NextView, "view"}, {intent.MaskMode, "mode"}, {intent.Leave, "back"}, {intent.Help, "keys"}}
-	}
-	return []hint{
-		{intent.Mask, "mask"}, {intent.PinResult, "pin"}, {intent.MaskAll, "all"}, {intent.Summarise, "summary"},
-		{intent.MaskMode, "mode"},
-		{intent.Open, "show"}, {intent.Search, "filter"}, {intent.About, "about"}, {intent.Leave, "threads"},
-	}
-}
-
-// drawKeys draws the hints; dialogs have their own.
-func (m *Model) drawKeys(b layout.Box, x int) {
-	if m.dialogs.Open() {
-		return
-	}
-	bound := m.keys.Bindings(m.scopes()...)
-	var shown []key.Binding
-	for _, h := range m.hints() {
-		if i := slices.IndexFunc(bound, func(k intent.Binding) bool { return k.Action == h.action }); i >= 0 {
-			shown = append(shown, bound[i].As(h.word))
-		}
-	}
-	keyhelp.Draw(&m.screen.canvas, b, x, m.th, shown)
-}
-
-// drawStatus draws the last line: input, a notice or the keys; and the counts.
-func (m *Model) drawStatus(b layout.Box) {
+// drawFoot draws the last lines: a notice, and below it the keys or what is being typed. Dialogs have their own keys.
+func (m *Model) drawFoot(b frame.Boxes) {
 	c := &m.screen.canvas
-	n := m.tree.Counts()
-	right := c.PrintRight(b, 1, 0, m.th.Style(theme.Muted), sums(m.conn, n))
-	left := layout.Box{X: b.X + 1, Y: b.Y, W: right - 2, H: 1}
-	if t := m.statusInput; t != nil {
-		c.Print(left, 0, 0, m.th.Style(theme.Accent), "/")
-		_, line := left.Left(2)
-		hint := "text"
-		if t.what == intent.Filter {
-			hint = "name, agent or state"
-		}
-		t.field.Draw(c, line, m.th, m.th.Style(theme.Text), hint, true)
+	_, q := m.questions.Current()
+	foot.Notice(c, b, m.th, &m.host.Notices, m.dialogs.Open(), q != nil || m.offers.Current() != nil)
+	t := m.statusInput
+	switch {
+	case t != nil:
+	case m.dialogs.Open() || !m.conn.Known():
+		return
+	default:
+		keyhelp.Foot(c, b.Keys, m.th, m.hints(), m.keys.Bindings(m.scopes()...))
 		return
 	}
-	x := 0
-	if n.Waiting > 0 {
-		verb := "need you"
-		if n.Waiting == 1 {
-			verb = "needs you"
-		}
-		x = c.Print(left, 0, 0, m.th.Style(theme.Waiting), fmt.Sprintf("! %d %s", n.Waiting, verb)) + 2
-	} else if n.Unseen > 0 {
-		x = c.Print(left, 0, 0, m.th.Style(theme.Accent), fmt.Sprintf("• %d unseen", n.Unseen)) + 2
+	line := b.Keys.Shrink(1, 0)
+	c.Print(line, 0, 0, m.th.Style(theme.Accent), "/")
+	_, line = line.Left(2)
+	hint := "text"
+	if t.what == intent.Filter {
+		hint = "name, agent or state"
 	}
-	if now := m.host.Notices.Now(); now != nil {
-		c.Print(left, x, 0, m.th.Style(now.Token()), plain.Cut(plain.Line(now.Text), left.W-x))
-		return
-	}
-	if m.conn.Known() {
-		m.drawKeys(left, x)
-	}
+	t.field.Draw(c, line, m.th, m.th.Style(theme.Text), hint, true)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"orchestrator/ui/headline"
 	"orchestrator/ui/plain"
 
 	tea "charm.land/bubbletea/v2"
@@ -30,10 +31,12 @@ func (m *Model) compose() {
 		drawTooSmall(&s.canvas, m.th, s.w, s.h)
 	} else {
 		b := m.place()
+		headline.Draw(&s.canvas, b.Head, m.th, headlineOf(m.cfg.Project, m.conn, m.tree.Counts(), m.money.Head()))
+		m.drawRules(b)
 		m.drawSide(b)
 		m.drawMain(b)
 		m.drawStrips(b)
-		m.drawStatus(b.status)
+		m.drawFoot(b)
 		m.dialogs.Draw(&s.canvas, m.th, m.keys)
 	}
 	s.view = tea.View{

@@ -15,8 +15,8 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// Height is the height of the gauge in rows.
-const Height = 3
+// Rows is how many rows the gauge takes with its facts.
+const Rows = 2
 
 // ticks are the percentages at which bands start.
 var ticks = [...]int{30, 60, 90}
@@ -35,39 +35,89 @@ func Token(b thread.Band) theme.Token {
 	}
 }
 
-// Draw draws the gauge of a thread; st is nil if none is selected.
-func Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, st *thread.Status) {
-	if st == nil {
-		c.Print(b, 0, 0, th.Style(theme.Muted), "No thread selected")
-		return
-	}
+// narrow is the width of a bar below which the share is left out beside it.
+const narrow = 14
+
+// Draw draws the gauge of a thread: a bar with its numbers, and in a second row, if there is one, what masks leave out,
+// what comes next, more facts, and at the right edge what it cost and what masks have saved.
+func Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, st *thread.Status, more ...string) {
 	g := st.Gauge
 	if g.Tokens == 0 && g.Window == 0 {
 		c.Print(b, 0, 0, th.Style(theme.Muted), plain.Cut("No messages yet", b.W))
+	} else {
+		drawNumbers(c, b.Row(0), th, g)
+	}
+	row := b.Row(1)
+	if row.Empty() {
 		return
 	}
-	Bar(c, b.Row(0), th, g)
-	x := c.Print(b, 0, 1, th.Style(theme.Strong), plain.Cut(Numbers(g), b.W))
-	if g.Window > 0 {
-		c.Print(b, x, 1, th.Style(Token(g.Band())), " "+string(g.Band()))
+	var money []string
+	if usd, known := st.Cost(); known {
+		money = append(money, Cost(usd))
 	}
+	if g.SavedUSD >= 0.005 {
+		money = append(money, "saved "+Cost(g.SavedUSD))
+	}
+	left := fitting(append(facts(st), more...), b.W)
+	for n := len(money); n >= 0; n-- { // what is spent is more important than what is saved
+		right := strings.Join(money[:n], " · ")
+		if plain.Width(left)+plain.Width(right)+2 > b.W && n > 0 {
+			continue
+		}
+		c.PrintRight(row, 0, 0, th.Style(theme.Muted), right)
+		break
+	}
+	c.Print(row, 0, 0, th.Style(theme.Muted), plain.Cut(left, b.W))
+}
+
+// drawNumbers draws the bar and its numbers in one row.
+func drawNumbers(c *layout.Canvas, b layout.Box, th *theme.Theme, g thread.Gauge) {
+	tok := theme.Text
+	if g.Share() >= summaryAt {
+		tok = Token(g.Band())
+	}
+	numbers := Numbers(g)
+	if b.W-plain.Width(numbers)-1 < narrow {
+		g.Estimated = g.Estimated && b.W > 24
+		numbers = strings.TrimSuffix(Numbers(g), " "+thread.Percent(g.Share()))
+		if g.Share() > 100 {
+			numbers = thread.Percent(g.Share()) // how far beyond is more important than of what
+		}
+	}
+	numbers = plain.Cut(numbers, b.W)
+	if g.Window <= 0 {
+		c.Print(b, 0, 0, th.Style(tok), numbers+" tokens, window unknown")
+		return
+	}
+	at := c.PrintRight(b, 0, 0, th.Style(tok), numbers)
+	bar, _ := b.Left(at - 1)
+	Bar(c, bar, th, g)
+}
+
+// summaryAt is the share at which older turns can be summarised.
+const summaryAt = 60
+
+// facts are what is said below the bar, the most important first.
+func facts(st *thread.Status) []string {
+	g := st.Gauge
 	var facts []string
 	if st.Aside != "" && !st.Launch.NoGateway {
 		facts = append(facts, "not through the gateway")
 	}
 	if g.Masked > 0 {
-		facts = append(facts, Masked(g.Masked))
+		facts = append(facts, "masked "+thread.Tokens(g.Masked))
 	}
-	if usd, known := st.Cost(); known {
-		facts = append(facts, Cost(usd))
+	switch share := g.Share(); {
+	case g.Window <= 0:
+	case share >= summaryAt:
+		facts = append(facts, string(g.Band()))
+	case share >= float64(ticks[0]):
+		facts = append(facts, fmt.Sprintf("summary at %d %%", summaryAt))
 	}
 	if g.Source == "transcript" {
 		facts = append(facts, "from transcript")
 	}
-	if model := plain.Line(g.Model); model != "" {
-		facts = append(facts, model)
-	}
-	c.Print(b, 0, 2, th.Style(theme.Muted), plain.Cut(fitting(facts, b.W), b.W))
+	return facts
 }
 
 // fitting joins the first of some facts that fit side by side, and always the first one.
@@ -85,25 +135,37 @@ func fitting(facts []string, w int) string {
 	return line
 }
 
-// Bar draws the bar in a single row: a segment for each band in its colour, and what is free of it dimmed.
+// Bar draws the bar in a single row: a segment for each band in its colour, what is free of it dimmed, and a tick where
+// a band begins. A context that is larger than its window sticks out of it: the bar then is as long as the context, and a
+// mark in it is the end of the window.
 func Bar(c *layout.Canvas, b layout.Box, th *theme.Theme, g thread.Gauge) {
-	share := min(max(g.Share(), 0), 100)
-	eighths := int(share * float64(b.W*8) / 100)
+	share := max(g.Share(), 0)
+	whole := max(share, 100) // what the width of the bar stands for
+	filled := int(share * float64(b.W) / whole)
+	if share > 0 {
+		filled = max(filled, 1)
+	}
+	end := b.W
+	if whole > 100 {
+		end = min(int(100*float64(b.W)/whole), b.W-2)
+	}
 	for x := range b.W {
-		full := th.Style(Token(thread.BandOf(float64(x*100) / float64(b.W))))
+		full := th.Style(Token(thread.BandOf(float64(x) * whole / float64(b.W))))
 		track := th.Style(theme.Track)
 		if th.Profile() > colorprofile.ASCII {
 			track = full.Faint(true)
 		}
-		switch fill := eighths - x*8; {
-		case fill >= 8:
-			c.Print(b, x, 0, full, "█")
-		case fill > 0:
-			c.Print(b, x, 0, full, [...]string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}[fill])
+		switch {
+		case x == end:
+			c.Print(b, x, 0, full, "┃")
+		case x > end:
+			c.Print(b, x, 0, full, "╍")
+		case x < filled:
+			c.Print(b, x, 0, full, "━")
 		case tick(x, b.W):
-			c.Print(b, x, 0, track, "│")
+			c.Print(b, x, 0, track, "┊")
 		default:
-			c.Print(b, x, 0, track, "░")
+			c.Print(b, x, 0, track, "╌")
 		}
 	}
 }

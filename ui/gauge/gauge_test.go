@@ -15,7 +15,7 @@ import (
 
 func draw(w int, s *thread.Status) string {
 	var c layout.Canvas
-	c.Reset(w, Height)
+	c.Reset(w, Rows)
 	Draw(&c, c.Bounds(), theme.New(colorprofile.ANSI, true), s)
 	return c.String()
 }
@@ -25,7 +25,8 @@ func TestBarHasTicksAndFills(t *testing.T) {
 		tokens int64
 		want   string
 	}{
-		{0, "░░░│░░│░░│"}, {1000, "█░░│░░│░░│"}, {5500, "█████▌│░░│"}, {10_000, "██████████"}, {99_000, "██████████"},
+		{0, "╌╌╌┊╌╌┊╌╌┊"}, {1, "━╌╌┊╌╌┊╌╌┊"}, {1000, "━╌╌┊╌╌┊╌╌┊"}, {5500, "━━━━━╌┊╌╌┊"}, {10_000, "━━━━━━━━━━"},
+		{10_900, "━━━━━━━━┃╍"}, {99_000, "━┃╍╍╍╍╍╍╍╍"},
 	} {
 		var cv layout.Canvas
 		cv.Reset(10, 1)
@@ -62,16 +63,15 @@ func TestNumbers(t *testing.T) {
 }
 
 func TestBandsAreTold(t *testing.T) {
-	for share, want := range map[int64]string{10: "normal", 40: "masking", 70: "summarising", 92: "emergency",
-		99: "full"} {
+	for share, want := range map[int64]string{40: "summary at 60 %", 70: "summarising", 92: "emergency", 99: "full"} {
 		s := &thread.Status{Thread: thread.Thread{
 			Gauge: thread.Gauge{Tokens: share, Window: 100, CostUSD: 1.5, Source: "transcript"}}}
-		if got := draw(40, s); !strings.Contains(got, want) || !strings.Contains(got, "$1.50 · from transcript") {
+		if got := ansi.Strip(draw(60, s)); !strings.Contains(got, want+" · from transcript") || !strings.Contains(got, "$1.50") {
 			t.Errorf("%d%%: %q", share, got)
 		}
 	}
 	unpriced := &thread.Status{Thread: thread.Thread{Gauge: thread.Gauge{Tokens: 40, Window: 100, Model: "own-model"}}}
-	if got := draw(40, unpriced); strings.Contains(got, "$") || !strings.Contains(got, "own-model") {
+	if got := draw(40, unpriced); strings.Contains(got, "$") {
 		t.Errorf("a model without a price: %q", got)
 	}
 	free := *unpriced
@@ -79,23 +79,36 @@ func TestBandsAreTold(t *testing.T) {
 	if got := draw(40, &free); !strings.Contains(got, "$0.00") {
 		t.Errorf("a model that costs nothing: %q", got)
 	}
-	for _, s := range []*thread.Status{nil, {}} {
-		if got := draw(20, s); !strings.Contains(got, "No ") {
-			t.Errorf("%q", got)
+	if got := draw(20, &thread.Status{}); !strings.Contains(got, "No messages yet") {
+		t.Errorf("%q", got)
+	}
+	if got := draw(40, &thread.Status{Thread: thread.Thread{Gauge: thread.Gauge{Tokens: 40_000}}}); !strings.Contains(got, "window unknown") {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestBeyondTheWindow: a context that is larger than its window does not look like one that fills it.
+func TestBeyondTheWindow(t *testing.T) {
+	of := func(tokens int64, w int) string {
+		return ansi.Strip(draw(w, &thread.Status{Thread: thread.Thread{Gauge: thread.Gauge{Tokens: tokens, Window: 200_000}}}))
+	}
+	for w := 18; w < 60; w++ {
+		if full, more := of(200_000, w), of(218_000, w); !strings.Contains(more, "┃") || strings.Contains(full, "┃") || !strings.Contains(more, "109%") {
+			t.Errorf("%d wide: %q, but %q", w, full, more)
 		}
 	}
 }
 
-// What masks leave out comes before the cost, and the model only if there is room for it.
+// What masks leave out comes before what is next, and what is spent before what is saved.
 func TestMaskedIsTold(t *testing.T) {
 	s := &thread.Status{Thread: thread.Thread{Gauge: thread.Gauge{Tokens: 84_000, Window: 200_000, CostUSD: 1.42,
-		Model: "claude-opus-4-8", Masked: 31_000}}}
+		SavedUSD: 0.31, Masked: 31_000}}}
 	for w, want := range map[int]string{
-		60: "−31k masked · $1.42 · claude-opus-4-8", 37: "−31k masked · $1.42 · claude-opus-4-8", 36: "−31k masked · $1.42",
-		19: "−31k masked · $1.42", 18: "−31k masked", 6: "−31k …",
+		60: "masked 31k · summary at 60 %           $1.42 · saved $0.31", 44: "masked 31k · summary at 60 %           $1.42",
+		28: "masked 31k · summary at 60 %", 19: "masked 31k    $1.42", 6: "maske…",
 	} {
 		rows := strings.Split(ansi.Strip(draw(w, s)), "\n")
-		if got := strings.TrimSpace(rows[2]); got != want {
+		if got := strings.TrimSpace(rows[1]); strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
 			t.Errorf("%d wide: %q, want %q", w, got, want)
 		}
 	}
@@ -114,8 +127,8 @@ func TestBarHasASegmentForEachBand(t *testing.T) {
 	got := cv.String()
 	at := 0
 	for _, s := range []string{
-		th.Style(theme.BandNormal).Render("██████"), th.Style(theme.BandMasking).Render("██████"),
-		th.Style(theme.BandSummarising).Render("██"),
+		th.Style(theme.BandNormal).Render("━━━━━━"), th.Style(theme.BandMasking).Render("━━━━━━"),
+		th.Style(theme.BandSummarising).Render("━━"),
 	} {
 		piece := strings.TrimSuffix(s, "\x1b[m")
 		i := strings.Index(got[at:], piece)
@@ -124,7 +137,7 @@ func TestBarHasASegmentForEachBand(t *testing.T) {
 		}
 		at += i + len(piece)
 	}
-	if !strings.Contains(got[at:], "│") || !strings.Contains(got[at:], "░") {
+	if !strings.Contains(got[at:], "┊") || !strings.Contains(got[at:], "╌") {
 		t.Errorf("%q has no free part", got[at:])
 	}
 }

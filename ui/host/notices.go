@@ -63,8 +63,16 @@ func (n *Notices) clear(gen int) {
 	}
 }
 
-// Now returns the notice in the status line, or nil.
-func (n *Notices) Now() *Notice { return n.now }
+// Last returns the last notice, nil if there was none, and whether it is news.
+func (n *Notices) Last() (last *Notice, news bool) {
+	if n.now != nil {
+		return n.now, true
+	}
+	if len(n.log) == 0 {
+		return nil, false
+	}
+	return &n.log[len(n.log)-1], false
+}
 
 // All returns all notices, oldest first.
 func (n *Notices) All() []Notice { return n.log }

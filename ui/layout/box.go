@@ -50,6 +50,9 @@ func (b Box) Row(n int) Box {
 	return Box{b.X, b.Y + n, b.W, 1}
 }
 
+// Columns returns the part of the box in the columns of another one.
+func (b Box) Columns(o Box) Box { return b.clip(Box{o.X, b.Y, o.W, b.H}) }
+
 // Center returns a box of at most w by h in the middle of the box.
 func (b Box) Center(w, h int) Box {
 	w, h = min(w, b.W), min(h, b.H)

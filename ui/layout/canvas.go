@@ -151,6 +151,15 @@ func (c *Canvas) Tint(b Box, st lipgloss.Style) {
 	}
 }
 
+// Rule draws a line of a narrow character over the first row of the box.
+func (c *Canvas) Rule(b Box, st lipgloss.Style, char string) {
+	style := cellStyle(&st)
+	b = b.Row(0).clip(c.Bounds())
+	for x := range b.W {
+		c.set(b.X+x, b.Y, char, style)
+	}
+}
+
 // Frame draws a border around the box, with a title in its top edge, and returns the inside.
 func (c *Canvas) Frame(b Box, th *theme.Theme, tok theme.Token, title []styled.Span) Box {
 	if b.W < 2 || b.H < 2 {

@@ -22,8 +22,8 @@ var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func drawPanel(p *Panel, h int) string {
 	var c layout.Canvas
-	c.Reset(26, h)
-	p.Draw(&c, c.Bounds(), theme.New(colorprofile.ASCII, true))
+	c.Reset(44, h)
+	p.Draw(&c, c.Bounds(), theme.New(colorprofile.ASCII, true), "m")
 	return ansi.Strip(c.String())
 }
 
@@ -49,7 +49,7 @@ func TestPanel(t *testing.T) {
 		t.Errorf("before the list has come: %q", got)
 	}
 	p.Set(thread.MCPReport{})
-	if got := drawPanel(p, 2); !strings.Contains(got, "No servers") || p.Height() != 1 {
+	if got := drawPanel(p, 1); !strings.Contains(got, "no servers") || p.Sum() != "" {
 		t.Errorf("empty: %q", got)
 	}
 	p.Set(thread.MCPReport{Tokens: 11_900, All: 34_000, Servers: []thread.MCPServer{
@@ -58,25 +58,23 @@ func TestPanel(t *testing.T) {
 		{Name: "words", Accepted: true, On: true, By: thread.MCPPattern, Known: true, Tokens: 9800, State: "starting"},
 		{Name: "alpha with a very long name", Accepted: true, Known: true, Tokens: 4000},
 	}})
-	got := strings.Split(drawPanel(p, 7), "\n")
-	for i, want := range []string{
-		"[a] words          ~9.8k ◐", "[x] small           ~120 ●", "[!] broken             ✗", "[?] strange            ?",
-		"[ ] alpha with a … ~4.0k ○", "[ ] zeta               ○", "on ~12k of ~34k tokens",
+	for h, want := range [][]string{
+		nil, {"mcp ■ words ~9.8k ■ small ~120 +4 m"},
+		{"mcp ■ words ~9.8k ■ small ~120 ✗ broken m", "? strange +2"},
+		{"mcp ■ words ~9.8k ■ small ~120 ✗ broken m", "? strange □ alpha with a ve… ~4.0k", "□ zeta"},
 	} {
-		if strings.Join(strings.Fields(got[i]), " ") != strings.Join(strings.Fields(want), " ") || plain.Width(got[i]) > 26 {
-			t.Errorf("row %d is %q, want %q", i, got[i], want)
+		got := strings.Split(drawPanel(p, h), "\n")
+		for i, row := range want {
+			if strings.Join(strings.Fields(got[i]), " ") != row || plain.Width(got[i]) > 44 {
+				t.Errorf("row %d of %d is %q, want %q", i, h, got[i], row)
+			}
+		}
+		if len(got) > max(h, 1) {
+			t.Errorf("%d rows of %d", len(got), h)
 		}
 	}
-	if n := p.Height(); n != 7 {
-		t.Errorf("height %d", n)
-	}
-	if got := drawPanel(p, 4); !strings.Contains(got, "… 4 more (m)") || !strings.Contains(got, "on ~12k") {
-		t.Errorf("cut: %q", got)
-	}
-	for h := range 9 {
-		if n := strings.Count(drawPanel(p, h), "\n"); n > max(h-1, 0) {
-			t.Errorf("%d rows of %d", n+1, h)
-		}
+	if p.Sum() != "mcp ~12k" {
+		t.Errorf("%q", p.Sum())
 	}
 	p.Fail(errors.New("it is\x1b gone"))
 	if got := drawPanel(p, 3); !strings.Contains(got, "✗ it is␛ gone") || strings.Contains(got, "words") {

@@ -9,15 +9,17 @@ import (
 	"orchestrator/thread"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/plain"
+	"orchestrator/ui/styled"
 	"orchestrator/ui/theme"
 )
 
-// Panel is the list for the side bar: the servers that are on first, and at the end what their tools take of a context.
+// Panel names the servers in the side bar: those that are on first, each with what its tools take of a context.
 type Panel struct {
 	servers []thread.MCPServer
-	sum     string
-	known   bool   // the list is loaded
-	err     string // why it is not
+	tokens  int64 // of what is on
+	none    bool  // the agent uses none
+	known   bool  // the list is loaded
+	err     string
 }
 
 // Set replaces the list.
@@ -26,64 +28,88 @@ func (p *Panel) Set(r thread.MCPReport) {
 	slices.SortStableFunc(p.servers, func(a, b thread.MCPServer) int {
 		return cmp.Or(used(&a, &b), cmp.Compare(strings.ToLower(Name(&a)), strings.ToLower(Name(&b))), cmp.Compare(a.ID, b.ID))
 	})
-	p.sum = "on " + tokens(r.Tokens) + " of " + tokens(r.All) + " tokens"
-	if r.None {
-		p.sum = "this agent uses none"
-	}
-	p.known, p.err = true, ""
+	p.tokens, p.none, p.known, p.err = r.Tokens, r.None, true, ""
 }
 
 // Fail drops the list, because it could not be loaded.
 func (p *Panel) Fail(err error) { *p = Panel{err: err.Error()} }
 
-// Height returns how many rows the whole list needs.
-func (p *Panel) Height() int {
-	if !p.known || len(p.servers) == 0 {
-		return 1
+// Sum says in a word what the tools take of a context, "" if that is nothing or unknown.
+func (p *Panel) Sum() string {
+	if !p.known || p.none || p.tokens <= 0 {
+		return ""
 	}
-	return len(p.servers) + 1
+	return "mcp " + tokens(p.tokens)
 }
 
-// Draw draws as many servers as fit, above the sum.
-func (p *Panel) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
+// entryName is how many cells a name has in the side bar.
+const entryName = 16
+
+// Draw draws as many servers as fit; key is the one that opens their panel.
+func (p *Panel) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, key string) {
 	muted := th.Style(theme.Muted)
+	if b.Empty() {
+		return
+	}
+	x := c.Print(b, 0, 0, muted, "mcp  ")
+	_, in := b.Left(x)
+	c.PrintRight(b, 0, 0, th.Style(theme.Key), key)
+	in.W = max(in.W-len(key)-1, 0)
 	switch {
 	case p.err != "":
-		c.Print(b, 0, 0, th.Style(theme.Bad), plain.Cut("✗ "+clean(p.err), b.W))
-		return
+		c.Print(in, 0, 0, th.Style(theme.Bad), plain.Cut("✗ "+clean(p.err), in.W))
 	case !p.known:
-		c.Print(b, 0, 0, muted, "…")
-		return
+		c.Print(in, 0, 0, muted, "…")
+	case p.none:
+		c.Print(in, 0, 0, muted, plain.Cut("none: this agent uses no servers", in.W))
 	case len(p.servers) == 0:
-		c.Print(b, 0, 0, muted, plain.Cut("No servers", b.W))
-		return
-	}
-	rows, foot := b.Bottom(1)
-	c.Print(foot, 0, 0, muted, plain.Cut(p.sum, b.W))
-	for y := range p.servers {
-		if y == rows.H-1 && len(p.servers) > rows.H {
-			c.Print(rows, 0, y, muted, plain.Cut(fmt.Sprintf("… %d more (m)", len(p.servers)-y), b.W))
-			return
-		}
-		if y == rows.H {
-			return
-		}
-		drawEntry(c, rows.Row(y), th, &p.servers[y])
+		c.Print(in, 0, 0, muted, "no servers")
+	default:
+		p.drawServers(c, in, th)
 	}
 }
 
-// drawEntry draws a server: its box, its name, its price and the glyph of its state.
-func drawEntry(c *layout.Canvas, b layout.Box, th *theme.Theme, s *thread.MCPServer) {
-	box, tok := boxOf(s)
-	state := stateOf(s)
-	text := th.Style(theme.Muted)
+// drawServers draws servers beside each other, and how many more there are.
+func (p *Panel) drawServers(c *layout.Canvas, b layout.Box, th *theme.Theme) {
+	x, y := 0, 0
+	for i := range p.servers {
+		spans := entry(&p.servers[i])
+		w, room := styled.Width(spans...), b.W
+		if left := len(p.servers) - i; y == b.H-1 && left > 1 {
+			room -= len(fmt.Sprintf("  +%d", left))
+		}
+		if x > 0 {
+			w += 2
+		}
+		if x > 0 && x+w > room && y < b.H-1 {
+			x, y, w = 0, y+1, w-2
+		}
+		if x > 0 && x+w > room {
+			c.Print(b, x, y, th.Style(theme.Muted), fmt.Sprintf("  +%d", len(p.servers)-i))
+			return
+		}
+		if x > 0 {
+			x += 2
+		}
+		x = c.PrintSpans(b, x, y, th, spans)
+	}
+}
+
+// entry is a server: the mark of its state, its name and its price.
+func entry(s *thread.MCPServer) []styled.Span {
+	text := theme.Muted
 	if s.On {
-		text = th.Style(theme.Text)
+		text = theme.Text
 	}
-	c.Print(b, 0, 0, th.Style(tok), box)
-	right := c.PrintRight(b, 0, 0, th.Style(state.tok), state.sign)
+	sign := glyph{sign: "□", tok: theme.Muted}
+	if state := stateOf(s); state.tok == theme.Bad || state.tok == theme.Warn || state.tok == theme.Waiting {
+		sign = state
+	} else if s.On {
+		sign = glyph{sign: "■", tok: theme.Text}
+	}
+	out := []styled.Span{{Text: sign.sign + " ", Tok: sign.tok}, {Text: plain.Cut(Name(s), entryName), Tok: text}}
 	if n := price(s); n != "" {
-		right = c.PrintRight(b, b.W-right+1, 0, text, n)
+		out = append(out, styled.Span{Text: " " + n, Tok: theme.Muted})
 	}
-	c.Print(b, 4, 0, text, plain.Cut(Name(s), right-5))
+	return out
 }

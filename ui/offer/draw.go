@@ -10,30 +10,41 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// Draw draws the offer. If the agent has the keyboard, leave is the key that takes it back.
+// Draw draws the offer on a rule, and its keys where there is room for them. If the agent has the keyboard, leave is the key that takes it back.
 func (f *Feature) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, leave string) {
 	o := f.Current()
 	if o == nil || b.Empty() {
 		return
-	}
-	words := map[intent.Action]string{
-		intent.TakeOffer: "accept", intent.DismissOffer: "dismiss", intent.OffersOff: "turn off",
-	}
-	if o.Server != "" {
-		words[intent.TakeOffer] = "switch on"
 	}
 	var keys strings.Builder
 	if leave != "" {
 		keys.WriteString("  " + leave + ",")
 	}
 	for _, k := range f.Keys.Bindings(intent.Offer) {
-		keys.WriteString("  " + k.Label() + " " + words[k.Action])
+		keys.WriteString("  " + k.Label() + " " + f.Word(k.Action))
 	}
-	right := c.PrintRight(b, 1, 0, th.Style(theme.Key), keys.String())
+	keys.WriteString(" ")
 	kind, what := question(o)
-	x := c.Print(b, 1, 0, th.Style(theme.Accent), kind)
-	x = c.Print(b, x, 0, th.Style(theme.Strong), plain.Cut(what, max(right-x-1, 0)))
-	c.Print(b, x, 0, th.Style(theme.Muted), plain.Cut(" "+plain.Line(o.Why), max(right-x-1, 0)))
+	x := c.Print(b, 0, 0, th.Style(theme.Accent), " "+kind)
+	x = c.Print(b, x, 0, th.Style(theme.Strong), plain.Cut(what, b.W-x-1))
+	x = c.Print(b, x, 0, th.Style(theme.Muted), plain.Cut(" "+plain.Line(o.Why), b.W-x-1)+" ")
+	if x+plain.Width(keys.String()) <= b.W {
+		c.PrintRight(b, 0, 0, th.Style(theme.Key), keys.String())
+	}
+}
+
+// Word is a word for what a key does with the offer.
+func (f *Feature) Word(a intent.Action) string {
+	switch o := f.Current(); {
+	case a == intent.DismissOffer:
+		return "dismiss"
+	case a == intent.OffersOff:
+		return "turn off"
+	case o != nil && o.Server != "":
+		return "switch on"
+	default:
+		return "accept"
+	}
 }
 
 // question returns what is offered: its kind, and what it is.
@@ -41,5 +52,5 @@ func question(o *thread.Offer) (kind, what string) {
 	if o.Server != "" {
 		return "mcp ", plain.Line(o.Server) + "?"
 	}
-	return "⑂ fork? ", plain.Line(o.Label)
+	return "◇ fork? ", plain.Line(o.Label)
 }

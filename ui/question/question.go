@@ -221,25 +221,46 @@ func (f *Feature) ask(title, verb, text string, do func(text string) tea.Cmd) {
 	}).Sending(in).Verb(verb))
 }
 
-// Draw draws the question and its keys on one line. leave is the key that takes the keyboard from the agent, if the
-// agent has it.
+// Draw draws the question on a rule, and its keys where there is room for them: they stand among the keys below too.
+// leave is the key that takes the keyboard from the agent, if the agent has it.
 func (f *Feature) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, leave string) {
 	f.look()
 	s, q := f.Current()
 	if q == nil || b.Empty() {
 		return
 	}
-	c.Print(b, 0, 0, th.Style(theme.Text), strings.Repeat(" ", b.W))
-	right := c.PrintRight(b, 1, 0, th.Style(theme.Key), f.hints(*q, leave)+" ")
-	x := c.Print(b, 1, 0, th.Style(theme.Waiting), " ◆ ")
-	room := max(right-x-1, 0)
 	age := " " + thread.Age(f.Clock().Sub(s.State.Since)) + " "
-	what := plain.Cut(plain.Line(q.Line()), max(room-plain.Width(age), 0))
-	f.cut = what != plain.Line(q.Line())
+	text := plain.Line(q.Line())
+	what := plain.Cut(text, max(b.W-plain.Width(" ◆ "+age), 0))
+	f.cut = what != text
+	x := c.Print(b, 0, 0, th.Style(theme.Waiting), " ◆ ")
 	x = c.Print(b, x, 0, th.Style(theme.Strong), what)
-	if x+plain.Width(age) <= right {
-		c.Print(b, x, 0, th.Style(theme.Muted), age)
+	x = c.Print(b, x, 0, th.Style(theme.Muted), age)
+	if hints := f.hints(*q, leave) + " "; x+plain.Width(hints) <= b.W {
+		c.PrintRight(b, 0, 0, th.Style(theme.Key), hints)
 	}
+}
+
+// DrawRows draws the question on some rows, and its keys on the last one.
+func (f *Feature) DrawRows(c *layout.Canvas, b layout.Box, th *theme.Theme) {
+	f.look()
+	s, q := f.Current()
+	if q == nil || b.Empty() {
+		return
+	}
+	rows, keys := b.Bottom(1)
+	age := thread.Age(f.Clock().Sub(s.State.Since))
+	at := c.PrintRight(rows, 1, 0, th.Style(theme.Muted), age)
+	lines := plain.Wrap(plain.Line(q.Line()), max(at-4, 8))
+	f.cut = len(lines) > rows.H
+	c.Print(rows, 1, 0, th.Style(theme.Waiting), "◆")
+	for y, l := range lines[:min(len(lines), rows.H)] {
+		if f.cut && y == rows.H-1 {
+			l = plain.Cut(l+" …", max(at-4, 8))
+		}
+		c.Print(rows, 3, y, th.Style(theme.Strong), l)
+	}
+	c.Print(keys, 1, 0, th.Style(theme.Key), plain.Cut(f.hints(*q, ""), keys.W-2))
 }
 
 // hints are the keys that answer a question, with a word for each.

@@ -1,0 +1,48 @@
+package keyhelp
+
+import (
+	"slices"
+
+	"charm.land/bubbles/v2/key"
+
+	"orchestrator/ui/intent"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/theme"
+)
+
+// Hints are actions with a short word for each, the most important first.
+type Hints []hint
+
+type hint struct {
+	action intent.Action
+	word   string
+}
+
+// Add appends an action with its word.
+func (h Hints) Add(a intent.Action, word string) Hints { return append(h, hint{a, word}) }
+
+// Foot draws the keys of hints that are bound, the most important first, and how to quit at the right edge.
+func Foot(c *layout.Canvas, b layout.Box, th *theme.Theme, hints Hints, bound []intent.Binding) {
+	find := func(h hint) (key.Binding, bool) {
+		i := slices.IndexFunc(bound, func(k intent.Binding) bool { return k.Action == h.action })
+		if i < 0 {
+			return key.Binding{}, false
+		}
+		return bound[i].As(h.word), true
+	}
+	b = b.Shrink(1, 0)
+	if quit, ok := find(hint{intent.Quit, "quit"}); ok {
+		var last layout.Box
+		b, last = b.Left(b.W - plain.Width(quit.Help().Key+" quit"))
+		Draw(c, last, 0, th, []key.Binding{quit})
+		b.W = max(b.W-2, 0)
+	}
+	var shown []key.Binding
+	for _, h := range hints {
+		if k, ok := find(h); ok {
+			shown = append(shown, k)
+		}
+	}
+	Draw(c, b, 0, th, shown)
+}
