@@ -18,6 +18,8 @@ const (
 	EventMCP        EventKind = "mcp"        // the MCP servers of ThreadID, or of all threads, have changed
 	// A piece of the answer of ThreadID's model; only for clients that follow the thread.
 	EventSpeech EventKind = "speech"
+	// Happening is a new line of the event log: what an event before it means to people.
+	EventHappened EventKind = "happened"
 )
 
 // Event is something that happened; clients keep their copy of the state current with these. Seq has no gaps within one
@@ -31,8 +33,9 @@ type Event struct {
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 	Notice     *Notice     `json:"notice,omitempty"`
 	// Prompt contains an excerpt of its text.
-	Prompt *Prompt `json:"prompt,omitempty"`
-	Speech *Speech `json:"speech,omitempty"`
+	Prompt    *Prompt    `json:"prompt,omitempty"`
+	Speech    *Speech    `json:"speech,omitempty"`
+	Happening *Happening `json:"happening,omitempty"`
 }
 
 // Speech is a piece of a model's answer as it streams in. The pieces of one request, joined, are the answer's text. If
@@ -69,4 +72,6 @@ const (
 type Notice struct {
 	Level Level  `json:"level"`
 	Text  string `json:"text"`
+	// Kind is what it is in the event log, a notice if it is empty; one that something failed is an error.
+	Kind HappeningKind `json:"kind,omitempty"`
 }

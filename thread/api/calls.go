@@ -148,6 +148,9 @@ const (
 	Unstage    Call[StagedRef, thread.Staged]     = "unstage"
 )
 
+// EventLog returns a part of the log of what happened in all threads.
+const EventLog Call[thread.HappeningQuery, thread.HappeningList] = "event-log"
+
 // Streams.
 const (
 	// Events streams the events of all threads.

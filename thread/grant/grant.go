@@ -97,6 +97,7 @@ func Table() []Row {
 		{Op: "find", Verb: "find", Own: Read, Others: Read},
 		{Op: "cost", Verb: "cost", Own: Read, Others: Read}, // of all threads
 		{Op: "speech", Verb: "following an answer", Others: Read},
+		{Op: "event-log", Verb: "events", Others: Read},
 		{Op: "events", Verb: "watching threads", Own: Read, Others: Read},
 
 		{Op: "ask", Verb: "send", Own: Send, Others: Send},

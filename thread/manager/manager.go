@@ -42,6 +42,7 @@ type Manager struct {
 	work     *work
 	registry *registry
 	recovery *recovery
+	keeper   *keeper // of the event log; nil before Open
 }
 
 // How many prompts of a server are typed at once, and for how long one holds its slot while others wait: an agent's
@@ -54,7 +55,8 @@ const (
 // New returns a Manager that does nothing until Open.
 func New(config Config) *Manager {
 	cfg, bus, work := config.withDefaults(), &events.Bus{}, newWork()
-	bus.StartAfter(cfg.now().UnixMicro()) // numbers of an earlier run are smaller
+	now := cfg.now()
+	bus.StartAfter(now.UnixMicro(), now) // numbers of an earlier run are smaller
 	past := past.Reader{Store: cfg.Store, Codec: cfg.Reader, Differ: cfg.Differ, Log: cfg.Log}
 	notices, intents, environs := &notices{cfg, bus}, &intents{cfg}, &environs{server: cfg.Env}
 	index := newIndex(cfg)
@@ -104,6 +106,7 @@ func New(config Config) *Manager {
 // resumed is checked in the background and published as events.
 func (m *Manager) Open(ctx context.Context) error {
 	m.cfg.gateway = m.Gateway
+	m.keeper = keepLog(m.cfg, m.bus)
 	threads, err := m.cfg.Store.Threads(ctx)
 	if err != nil {
 		return fmt.Errorf("read the threads: %w", err)
@@ -172,5 +175,6 @@ func (m *Manager) Close(ctx context.Context) error {
 		l.live.mu.Unlock()
 	}
 	m.bus.Close()
+	m.keeper.wait()
 	return errors.Join(errs...)
 }

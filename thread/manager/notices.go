@@ -16,13 +16,19 @@ type notices struct {
 
 // post shows people a message, about a thread if id is set.
 func (n *notices) post(id thread.ID, level thread.Level, format string, args ...any) {
-	text := secret.Redact(fmt.Sprintf(format, args...))
+	n.tell(id, thread.Notice{Level: level, Text: fmt.Sprintf(format, args...)})
+}
+
+// tell is post for a notice with a kind.
+func (n *notices) tell(id thread.ID, notice thread.Notice) {
+	notice.Text = secret.Redact(notice.Text)
+	level, text := notice.Level, notice.Text
 	n.cfg.Log.Info("notice", "thread", string(id), "level", string(level), "text", text)
 	if n.cfg.OnNotice != nil {
 		n.cfg.OnNotice(level, text)
 	}
 	n.bus.Publish(thread.Event{
-		At: n.cfg.now(), Kind: thread.EventNotice, ThreadID: id, Notice: &thread.Notice{Level: level, Text: text},
+		At: n.cfg.now(), Kind: thread.EventNotice, ThreadID: id, Notice: &notice,
 	})
 }
 

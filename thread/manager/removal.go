@@ -50,6 +50,7 @@ func (l *run) purge(ctx context.Context) error {
 	}
 	failpoint.Hit("thread.delete.purged")
 	l.forget()
+	l.bus.Forget(l.live.id)
 	if l.cfg.MCP != nil {
 		l.cfg.MCP.Forget(l.live.id)
 	}

@@ -49,6 +49,19 @@ func (m *Threads) Events(ctx context.Context) (<-chan thread.Event, error) {
 	return m.bus.Subscribe(ctx), nil
 }
 
+// Happenings returns a part of the event log.
+func (m *Threads) Happenings(_ context.Context, q thread.HappeningQuery) (thread.HappeningList, error) {
+	var id thread.ID
+	if q.Thread != "" {
+		l, err := m.registry.find(q.Thread)
+		if err != nil {
+			return thread.HappeningList{}, err
+		}
+		id = l.live.id
+	}
+	return m.bus.Happenings(q, id), nil
+}
+
 // Seq returns the number of the newest event; 0 before the first.
 func (m *Threads) Seq() int64 { return m.bus.Newest() }
 

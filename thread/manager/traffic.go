@@ -117,12 +117,17 @@ func (l *liveThread) arrived() {
 	}
 }
 
-// Notice implements Observer. It names the thread.
+// Notice implements Observer: what the gateway tells is about what fills a context. It names the thread.
 func (m *Traffic) Notice(id thread.ID, level thread.Level, text string) {
+	m.Tell(id, thread.Notice{Level: level, Text: text, Kind: thread.HappenedContext})
+}
+
+// Tell shows people a notice about a thread, or the project if id is empty. It names the thread.
+func (m *Traffic) Tell(id thread.ID, n thread.Notice) {
 	if l := m.registry.run(id); l != nil {
-		text = l.live.thread().DisplayName() + ": " + text
+		n.Text = l.live.thread().DisplayName() + ": " + n.Text
 	}
-	m.notices.post(id, level, "%s", text)
+	m.notices.tell(id, n)
 }
 
 // Spoke implements Observer.

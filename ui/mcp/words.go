@@ -115,7 +115,7 @@ func facts(s *thread.MCPServer, keys *intent.Table, now time.Time) []string {
 	add(s.Reason != "", clean(s.Reason))
 	add(s.Kept != "", clean(s.Kept))
 	if left := s.Retry.Sub(now); left > 0 && !s.Retry.IsZero() {
-		add(true, "starts again in "+plain.Elapsed(left))
+		add(true, "starts again in "+thread.Elapsed(left))
 	}
 	add(s.Withheld > 0, plain.Count(s.Withheld, "tool")+" withheld: "+key(intent.Tool)+" shows why")
 	add(s.On, clean(s.SwitchedBy()))

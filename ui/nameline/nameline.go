@@ -49,7 +49,7 @@ func state(s *thread.Status, p Pane) (tree.Look, string) {
 	if !p.Lost && s.Outcome.Kind == thread.OutcomeNone && !s.State.Since.IsZero() {
 		switch since := p.Now.Sub(s.State.Since); {
 		case s.State.State == thread.StateWorking, s.State.State == thread.StateStarting:
-			text += " " + plain.Elapsed(since)
+			text += " " + thread.Elapsed(since)
 		case s.State.State.NeedsPerson():
 			text += " " + thread.Age(since)
 		}

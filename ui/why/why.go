@@ -47,7 +47,7 @@ func (f *Feature) explain(r thread.StateReport, err error) []dialog.Line {
 	look := tree.LookOfReport(r)
 	body := []dialog.Line{{Text: look.Glyph + " " + look.Word, Tok: look.Style}}
 	if !r.Since.IsZero() {
-		body[0].Text += ", for " + plain.Elapsed(f.Clock().Sub(r.Since))
+		body[0].Text += ", for " + thread.Elapsed(f.Clock().Sub(r.Since))
 	}
 	body = append(body, dialog.Line{})
 	for i, e := range r.Evidence {
@@ -57,7 +57,7 @@ func (f *Feature) explain(r thread.StateReport, err error) []dialog.Line {
 		}
 		age := ""
 		if !e.At.IsZero() {
-			age = " (" + plain.Elapsed(f.Clock().Sub(e.At)) + " ago)"
+			age = " (" + thread.Elapsed(f.Clock().Sub(e.At)) + " ago)"
 		}
 		if e.Source == thread.SourcePrompt {
 			body = append(body, dialog.Line{Text: "  prompt " + e.Detail + age, Tok: theme.Muted})

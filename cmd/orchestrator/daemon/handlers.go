@@ -24,6 +24,7 @@ func (s *Server) register(r *routes) {
 	answer(r, api.ChangeContext, nil, func(ctx context.Context, q thread.ContextChange) (thread.ContextReport, error) {
 		return s.Contexts.Change(ctx, q)
 	})
+	answer(r, api.EventLog, aThread(func(q *thread.HappeningQuery) *string { return &q.Thread }), s.Manager.Threads.Happenings)
 	stream(r, api.Events, nil, func(ctx context.Context, _ api.None) (<-chan thread.Event, error) {
 		return s.Manager.Threads.Events(ctx)
 	})

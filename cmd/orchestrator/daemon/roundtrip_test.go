@@ -281,7 +281,7 @@ func trips() []trip {
 		there(api.Prompt), there(api.EditPrompt), there(api.CancelPrompt), there(api.AskAgain), there(api.Switch),
 		told(api.Seen), there(api.Rename), told(api.Pin), told(api.Archive), told(api.Unarchive), told(api.Delete),
 		told(api.Undelete), told(api.Abandon), there(api.Timeline), there(api.Turn), there(api.Diff), there(api.Rewind),
-		there(api.Find), there(api.Merge), there(api.MergeContinue), told(api.MergeAbort), there(api.Finish),
+		there(api.Find), there(api.EventLog), there(api.Merge), there(api.MergeContinue), told(api.MergeAbort), there(api.Finish),
 		there(api.Push), there(api.AnswerOffer), told(api.SetOffers), there(api.Export), there(api.Import),
 		there(api.Backup), there(api.RestoreBackup), there(api.Collect), heard(api.Events), heard(api.Speech),
 		taken(api.Stage), given(api.Retrieve), there(api.StageList), there(api.StageInfo), there(api.StageTouch),

@@ -220,7 +220,7 @@ func (t mcpThreads) Changed(id thread.ID) {
 
 // Notice implements mcpctl.Threads.
 func (t mcpThreads) Notice(id thread.ID, level thread.Level, text string) {
-	t.app.manager.Traffic.Notice(id, level, text)
+	t.app.manager.Traffic.Tell(id, thread.Notice{Level: level, Text: text, Kind: thread.HappenedMCP})
 }
 
 // Prompts implements mcpctl.Threads.

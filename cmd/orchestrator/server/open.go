@@ -367,7 +367,7 @@ func (a *Server) watchPlace() {
 		switch {
 		case changed && why != "":
 			a.Log.Error("the project has been moved or removed", "why", why)
-			a.manager.Traffic.Notice("", thread.LevelError, why)
+			a.manager.Traffic.Tell("", thread.Notice{Level: thread.LevelError, Text: why})
 		case changed:
 			a.Log.Info("the project is back")
 		}

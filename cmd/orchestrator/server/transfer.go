@@ -167,7 +167,7 @@ func (p transfer) Import(ctx context.Context, r thread.TransferRequest) (thread.
 	done.Status, err = p.manager.Threads.Adopt(ctx, t.ID)
 	done.LeftOut, done.Notes = p.manager.Lifecycle.Imported(ctx, []thread.ID{t.ID}), carried.Notes()
 	for _, note := range done.Notes {
-		p.manager.Traffic.Notice(t.ID, thread.LevelInfo, note)
+		p.manager.Traffic.Tell(t.ID, thread.Notice{Level: thread.LevelInfo, Text: note})
 	}
 	return done, err
 }

@@ -67,6 +67,9 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"abandon", other, "nothing"}, `"manage"`},
 		{[]string{"stop", other}, `"manage"`},
 		{[]string{"gc"}, `"manage"`},
+		{[]string{"events"}, `"read"`},
+		{[]string{"events", "--thread", other}, `"read"`},
+		{[]string{"events", "--follow"}, `"read"`},
 		{[]string{"unstage", staged}, `"manage"`},
 		{[]string{"grants", in.Name, "--add", "send"}, alone},
 		{[]string{"attach", other}, alone},
@@ -92,7 +95,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"mcp", "call", "repo", "x"}, alone},
 	}
 	allowed := [][]string{
-		{"threads"}, {"inbox"}, {"prompts", in.Name}, {"why", in.Name}, {"grants", in.Name}, {"checkpoint", "list", in.Name}, {"version"}, {"doctor"}, {"completion", "bash"},
+		{"threads"}, {"inbox"}, {"events", "--thread", in.Name}, {"prompts", in.Name}, {"why", in.Name}, {"grants", in.Name}, {"checkpoint", "list", in.Name}, {"version"}, {"doctor"}, {"completion", "bash"},
 		{"stage"}, {"stage", "list"}, {"retrieve", staged}, {"context", "show", in.Name},
 		{"mcp", "list"}, {"mcp", "list", "--thread", in.Name}, {"mcp", "health"}, {"mcp", "why", "x", "--thread", in.Name}, {"mcp", "show", "repo", "--thread", in.Name}, {"mcp-bridge", r.Socket()},
 	}

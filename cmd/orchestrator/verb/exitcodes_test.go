@@ -44,6 +44,8 @@ func verbCases(one, old string) []verbCase {
 		usage("prompts", "again"), fails(exitcode.NotFound, "not found", "prompts", "again", "p0"),
 		usage("inbox", "x"), works("inbox"),
 		usage("cost", "x"), fails(exitcode.Usage, "--by", "cost", "--by", "day"), fails(exitcode.Usage, "--days", "cost", "--days", "-1"), works("cost"), works("cost", "--by", "thread", "--days", "400"),
+		usage("events", "x"), works("events"), works("events", "--thread", one, "--kind", "asks,done"), unknown("events", "--thread", "nobody"),
+		fails(exitcode.Usage, "Kinds: asks", "events", "--kind", "x"), fails(exitcode.Usage, "1 or more", "events", "--limit", "0"),
 		usage("approve"), unknown("approve", "nobody"), fails(exitcode.Refused, "asks nothing", "approve", one),
 		usage("deny"), unknown("deny", "nobody"), fails(exitcode.Refused, "asks nothing", "deny", one, "why", "--yes"),
 		usage("answer", one), unknown("answer", "nobody", "1"), fails(exitcode.Refused, "asks nothing", "answer", one, "1"),

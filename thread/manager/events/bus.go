@@ -1,5 +1,7 @@
 // Package events delivers events to subscribers: all events, or those of one thread with its model's speech.
 //
+// What an event means to people follows it at once, as a happening of the event log, which the bus keeps.
+//
 // Guarantees: publishing never blocks. Every event has its own number, larger than that of the event before; a
 // subscriber that falls behind loses events, and can tell by the numbers or is told so. Its lock is taken last: no
 // other lock is taken while it is held.
@@ -11,6 +13,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/manager/eventlog"
 )
 
 // Bus delivers events to subscribers. Publishing never blocks: a subscriber that falls behind loses its backlog and
@@ -22,6 +25,11 @@ type Bus struct {
 	subs   map[*subscriber]struct{}
 	follow followers
 	closed bool
+	log    eventlog.Log
+	teller eventlog.Teller
+	// changed holds a token when the log has changed since somebody looked; nil if nobody does.
+	changed chan struct{}
+	forgot  int // threads that were dropped from the log
 }
 
 // Publish numbers the event and delivers it to every subscriber.
@@ -31,6 +39,18 @@ func (b *Bus) Publish(e thread.Event) {
 	if b.closed {
 		return
 	}
+	b.deliver(e)
+	told, later := b.teller.Tell(e)
+	for _, h := range told {
+		b.happened(h)
+	}
+	if later {
+		time.AfterFunc(eventlog.Settle, func() { b.silent(e.ThreadID, e.At.Add(eventlog.Settle)) })
+	}
+}
+
+// deliver numbers an event and delivers it. mu is held.
+func (b *Bus) deliver(e thread.Event) {
 	b.seq++
 	e.Seq = b.seq
 	if e.Status != nil {
@@ -46,11 +66,80 @@ func (b *Bus) Publish(e thread.Event) {
 	b.follow.publish(e)
 }
 
-// StartAfter makes the next event's number follow n; call it before the first.
-func (b *Bus) StartAfter(n int64) {
+// happened adds a happening to the log, with the number that its event gets. mu is held.
+func (b *Bus) happened(h thread.Happening) {
+	h.Seq = b.seq + 1
+	b.log.Add(h)
+	b.change()
+	b.deliver(thread.Event{At: h.At, Kind: thread.EventHappened, ThreadID: h.Thread, Happening: &h})
+}
+
+// silent tells that a thread asks if what it asks is still not known.
+func (b *Bus) silent(id thread.ID, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.seq = n
+	if h, asks := b.teller.Silent(id, now); asks && !b.closed {
+		b.happened(h)
+	}
+}
+
+// change tells who keeps the log that it has changed. mu is held.
+func (b *Bus) change() {
+	select {
+	case b.changed <- struct{}{}:
+	default:
+	}
+}
+
+// StartAfter makes the next event's number follow n; call it before the first. What happened before now is not told.
+func (b *Bus) StartAfter(n int64, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.seq, b.teller.Start = n, now
+}
+
+// Keep puts the log that an earlier run has left before what happened since, and returns a channel that has a token
+// whenever the log has changed, closed with the bus. The next event's number follows those of the log.
+func (b *Bus) Keep(earlier []thread.Happening) <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	since := b.log
+	b.log = eventlog.Log{}
+	for _, h := range earlier {
+		b.log.Add(h)
+		b.seq = max(b.seq, h.Seq)
+	}
+	for _, h := range since.Find(thread.HappeningQuery{Limit: eventlog.Most}, "").Happenings {
+		b.log.Add(h)
+	}
+	b.changed = make(chan struct{}, 1)
+	if b.closed {
+		close(b.changed)
+	}
+	return b.changed
+}
+
+// Forgot counts the calls of Forget.
+func (b *Bus) Forgot() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.forgot
+}
+
+// Happenings returns what a query asks for, of one thread if id is set.
+func (b *Bus) Happenings(q thread.HappeningQuery, id thread.ID) thread.HappeningList {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.log.Find(q, id)
+}
+
+// Forget drops from the log what is about a thread.
+func (b *Bus) Forget(id thread.ID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.log.Forget(id)
+	b.forgot++
+	b.change()
 }
 
 // Say delivers speech to the followers of a thread.
@@ -145,6 +234,9 @@ func (b *Bus) pump(
 func (b *Bus) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.changed != nil && !b.closed {
+		close(b.changed)
+	}
 	b.closed = true
 	for s := range b.subs {
 		s.notify()

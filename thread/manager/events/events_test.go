@@ -50,8 +50,9 @@ func follow(t *testing.T, b *events.Bus, id thread.ID) *reader {
 	return read(b.SubscribeTo(t.Context(), id, time.Now()))
 }
 
+// notice is an event with a text, of a kind that the event log does not tell.
 func notice(id thread.ID, text string) thread.Event {
-	return thread.Event{Kind: thread.EventNotice, ThreadID: id, Notice: &thread.Notice{Text: text}}
+	return thread.Event{Kind: thread.EventSwitch, ThreadID: id, Notice: &thread.Notice{Text: text}}
 }
 
 func speech(id thread.ID, request int64, text string) thread.Event {
@@ -88,7 +89,7 @@ func rising(list []thread.Event, after int64) error {
 func TestAllHearTheSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &events.Bus{}
-		b.StartAfter(41)
+		b.StartAfter(41, time.Now())
 		var all, ofA []*reader
 		for range 3 {
 			all, ofA = append(all, read(b.Subscribe(t.Context()))), append(ofA, follow(t, b, "a"))
@@ -324,5 +325,65 @@ func TestLeavingEndsOne(t *testing.T) {
 			}
 		}
 		b.Close()
+	})
+}
+
+// TestHappenings: what an event means follows it, with the next number, for all readers and in the log; a slow reader
+// loses the events and finds everything in the log.
+func TestHappenings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b events.Bus
+		b.StartAfter(41, time.Now())
+		changed := b.Keep([]thread.Happening{{Seq: 50, Kind: thread.HappenedDone, Thread: "a"}})
+		all, one := read(b.Subscribe(t.Context())), follow(t, &b, "a")
+		slow := b.Subscribe(t.Context())
+		tell := func(id thread.ID, text string) {
+			b.Publish(thread.Event{Kind: thread.EventNotice, ThreadID: id, Notice: &thread.Notice{Text: text}})
+		}
+		tell("a", "first")
+		tell("b", "second")
+		heard, _ := all.events()
+		if len(heard) != 4 || heard[1].Kind != thread.EventHappened || heard[1].Seq != 52 || heard[1].Happening.Seq != 52 || heard[3].Happening.Text != "second" {
+			t.Errorf("heard %+v", heard)
+		}
+		if own, _ := one.events(); len(own) != 2 || own[1].Happening.Text != "first" {
+			t.Errorf("the thread's follower heard %+v", own)
+		}
+		select {
+		case <-changed:
+		default:
+			t.Error("nobody is told that the log has changed")
+		}
+		for range 1500 {
+			tell("a", "more")
+		}
+		b.Publish(thread.Event{Kind: thread.EventThread, ThreadID: "c", Status: &thread.Status{Thread: thread.Thread{ID: "c", Name: "c-1"},
+			State: thread.StateReport{State: thread.StateApproval}}})
+		time.Sleep(time.Minute) // past Settle
+		var last thread.Happening
+		n := 0
+		for e := range slow {
+			if n++; e.Happening != nil {
+				last = *e.Happening
+			}
+			if last.Kind == thread.HappenedAsks {
+				break
+			}
+		}
+		got := b.Happenings(thread.HappeningQuery{Since: 50, Limit: 2000}, "")
+		if n >= 3000 || len(got.Happenings) != 1503 || got.Lost || got.Newest != b.Newest() || last != got.Happenings[1502] {
+			t.Errorf("read %d slowly, the log has %d up to %d of %d, the last %+v", n, len(got.Happenings), got.Newest, b.Newest(), last)
+		}
+		b.Forget("a")
+		if got := b.Happenings(thread.HappeningQuery{}, ""); len(got.Happenings) != 2 || b.Forgot() != 1 {
+			t.Errorf("%+v is left", got.Happenings)
+		}
+		b.Close()
+		tell("a", "after the end")
+		for range changed {
+		}
+		if got := b.Happenings(thread.HappeningQuery{}, ""); len(got.Happenings) != 2 {
+			t.Errorf("%+v is left", got.Happenings)
+		}
 	})
 }

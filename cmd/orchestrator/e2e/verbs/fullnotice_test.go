@@ -27,4 +27,8 @@ func TestNoticesReachTheScreen(t *testing.T) {
 	s.See("n new")
 	s.Press("q")
 	s.End()
+	if log := r.Ok("events", "--kind", "context"); !strings.Contains(log, "full                     the context is") &&
+		!strings.Contains(log, name+"                the context is") {
+		t.Errorf("the event log has\n%s", log)
+	}
 }
