@@ -28,11 +28,11 @@ func TestConsent(t *testing.T) {
 				r.keys("i")
 				for i, line := range strings.Split(c.text, "\n") {
 					if i > 0 {
-						r.keys("enter")
+						r.keys("ctrl+j")
 					}
 					r.text(line)
 				}
-				r.keys("ctrl+s")
+				r.keys("enter")
 				if c.keys != nil {
 					r.must("may run each line", "Type them")
 				}

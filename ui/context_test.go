@@ -114,26 +114,26 @@ func TestContextRests(t *testing.T) {
 
 func TestResultsAreMaskedAndPinned(t *testing.T) {
 	on(t, world(), func(r *rig) {
-		r.keys("tab", "tab", "home", "x")
+		r.keys("tab", "tab", "home", "M")
 		r.mustAsk("change the context of auth-feature-a3f2 mask=[] unmask=[r-00] pin=[] unpin=[] mode=-")
 		r.must("Unmasked from the next request on: one cache write of", "14 masked, 4 pinned")
-		r.keys("x") // it is pinned now
+		r.keys("M") // it is pinned now
 		r.mustAsk("change the context of auth-feature-a3f2 mask=[r-00] unmask=[] pin=[] unpin=[r-00] mode=-")
 		r.must("Unpinned and masked from the next request on", "15 masked, 3 pinned")
-		r.keys("p")
+		r.keys("P")
 		r.mustAsk("change the context of auth-feature-a3f2 mask=[] unmask=[] pin=[r-00] unpin=[] mode=-")
-		r.keys("p")
+		r.keys("P")
 		r.mustAsk("change the context of auth-feature-a3f2 mask=[] unmask=[] pin=[] unpin=[r-00] mode=-")
 		r.must("Unpinned: it may be masked again")
 		before := len(r.srv.calls)
-		r.keys("end", "x")
+		r.keys("end", "M")
 		r.must("It cannot be masked: its turn is still running")
 		if len(r.srv.calls) != before {
 			t.Errorf("the server was asked %q", r.srv.calls[before:])
 		}
 		r.keys("/")
 		r.text("browser")
-		r.keys("enter", "up", "x")
+		r.keys("enter", "up", "M")
 		r.mustAsk("change the context of auth-feature-a3f2 mask=[r-30] ")
 		r.must("Masked from the next request on: one cache write", "/browser 5")
 		r.keys("esc")
@@ -165,7 +165,7 @@ func TestAllIsMaskedAfterAsking(t *testing.T) {
 func TestModeIsChosen(t *testing.T) {
 	for keys, want := range map[int]string{1: `"safe"`, 2: `"lean"`, 3: `"observe"`, 4: `"off"`, 5: `""`} {
 		on(t, world(), func(r *rig) {
-			r.keys("tab", "tab", "M")
+			r.keys("tab", "tab", ". k")
 			r.must("masking for auth-feature-a3f2", "Now: safe, by the project's settings")
 			for range keys {
 				r.keys("right")
@@ -178,11 +178,11 @@ func TestModeIsChosen(t *testing.T) {
 	srv := world()
 	srv.context = thread.ContextReport{Mode: thread.MaskSafe}
 	on(t, srv, func(r *rig) { // before the first request too
-		r.keys("tab", "tab", "x", "p", "A", "enter")
+		r.keys("tab", "tab", "M", "P", "A", "enter")
 		if r.srv.asked("change") || r.m.dialogs.Open() {
 			t.Errorf("keys for results do something without any: %q", r.srv.calls)
 		}
-		r.keys("M", "right", "right", "right", "right", "enter")
+		r.keys(". k", "right", "right", "right", "right", "enter")
 		r.mustAsk(`change the context of auth-feature-a3f2 mask=[] unmask=[] pin=[] unpin=[] mode="off"`)
 	})
 }
@@ -213,7 +213,7 @@ func TestContextFails(t *testing.T) {
 		r.must("context: no such operation", "folder        /work/project")
 		before := r.srv.fetched()
 		r.wait(time.Minute)
-		r.keys("x", "M")
+		r.keys("M", ". k")
 		if n := r.srv.fetched(); n != before || r.srv.asked("change") {
 			t.Errorf("asked %d more times without a reason, or a change was made: %q", n-before, r.srv.calls)
 		}
@@ -221,7 +221,7 @@ func TestContextFails(t *testing.T) {
 		r.keys("tab", "shift+tab")
 		r.must("Results 40")
 		r.srv.err = errors.New("full disk")
-		r.keys("home", "x")
+		r.keys("home", "M")
 		r.must("Could not unmask: full disk", "15 masked, 3 pinned")
 		r.tell("auth-feature-a3f2", 50_000)
 		r.must("not up to date: full disk", "15 masked, 3 pinned")
@@ -233,7 +233,7 @@ func TestKeysAreForWhatIsShown(t *testing.T) {
 	on(t, world(), func(r *rig) {
 		r.keys("tab", "tab", "home")
 		r.take(press("5"))
-		for _, key := range []string{"x", "p", "A", "M", "enter"} {
+		for _, key := range []string{"M", "P", "A", "s", "enter"} {
 			r.take(press(key))
 		}
 		r.settle()
@@ -294,10 +294,10 @@ func TestResultsByMouse(t *testing.T) {
 			t.Fatalf("no such row:\n%s", r.see())
 		}
 		r.send(tea.MouseClickMsg{X: 40, Y: y, Button: tea.MouseLeft})
-		r.keys("p")
+		r.keys("P")
 		r.mustAsk("change the context of auth-feature-a3f2 mask=[] unmask=[] pin=[] unpin=[r-03]")
 		r.send(tea.MouseWheelMsg{X: 40, Y: y, Button: tea.MouseWheelDown})
-		r.keys("x")
+		r.keys("M")
 		r.mustAsk("change the context of auth-feature-a3f2 mask=[] unmask=[r-04]")
 	})
 }

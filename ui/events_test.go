@@ -136,7 +136,7 @@ func TestTimelineFollows(t *testing.T) {
 		cp := point(9, 5, thread.KindTurn, "brand new prompt", "yes", 0)
 		r.event(thread.Event{Kind: thread.EventCheckpoint, ThreadID: cp.Thread, Checkpoint: &cp})
 		r.must("brand new prompt")
-		r.keys("down", "down", "enter", "[")
+		r.keys("down", "down", "enter", "{")
 		if _, at, n := r.m.views.At(); n != 2 || at != "c-2" {
 			t.Errorf("the turn before is %d (%s)", n, at)
 		}

@@ -69,15 +69,15 @@ var scenes = []struct {
 	}},
 	{"responses", func(r *rig) { r.keys("tab", "down", "right") }},
 	{"turn", func(r *rig) { r.keys("tab", "down", "enter") }},
-	{"turn-open", func(r *rig) { r.keys("tab", "down", "enter", "o") }},
+	{"turn-open", func(r *rig) { r.keys("tab", "down", "enter", "z") }},
 	{"context", func(r *rig) { r.masked(); r.keys("tab", "tab") }},
-	{"context-masked", func(r *rig) { r.masked(); r.keys("tab", "tab", "home", "x", "down", "down") }},
+	{"context-masked", func(r *rig) { r.masked(); r.keys("tab", "tab", "home", "M", "down", "down") }},
 	{"context-filter", func(r *rig) { r.keys("tab", "tab", "/"); r.text("read auth"); r.keys("enter") }},
 	{"context-all", func(r *rig) { r.keys("tab", "tab", "A") }},
-	{"context-mode", func(r *rig) { r.keys("tab", "tab", "M") }},
+	{"context-mode", func(r *rig) { r.keys("tab", "tab", ". k") }},
 	{"context-result", func(r *rig) { r.keys("tab", "tab", "home", "enter") }},
 	{"context-summary", func(r *rig) { r.summarised(); r.keys("tab", "tab", "s") }},
-	{"context-about", func(r *rig) { r.keys("tab", "tab", "o") }},
+	{"context-about", func(r *rig) { r.keys("tab", "tab", ". i") }},
 	{"context-observe", func(r *rig) {
 		c := &r.srv.context
 		c.Mode, c.Why, c.Masked, c.SavedUSD, c.Rereads = thread.MaskObserve, "subscription login", 0, -0.12, 0
@@ -97,15 +97,15 @@ var scenes = []struct {
 	{"new", func(r *rig) { r.keys("n") }},
 	{"fork", func(r *rig) { r.keys("f") }},
 	{"fork-program", func(r *rig) { r.keys("f"); r.text("sh\t"); r.keys("right", "tab") }},
-	{"rename", func(r *rig) { r.keys("r") }},
-	{"delete", func(r *rig) { r.keys("D") }},
-	{"finish", func(r *rig) { r.keys("e") }},
-	{"undo", func(r *rig) { r.keys("D", "right", "enter", "u") }},
+	{"rename", func(r *rig) { r.keys(". n") }},
+	{"delete", func(r *rig) { r.keys(". d") }},
+	{"finish", func(r *rig) { r.keys(". f") }},
+	{"undo", func(r *rig) { r.keys(". d", "right", "enter", "u") }},
 	{"prompts", func(r *rig) { r.srv.prompts = somePrompts(); r.keys("p") }},
 	{"prompt", func(r *rig) { r.srv.prompts = somePrompts(); r.keys("p", "down", "enter") }},
 	{"typed", func(r *rig) { r.burst("please fix it\r") }},
 	{"rewind", func(r *rig) { r.keys("tab", "down", "R") }},
-	{"merge", func(r *rig) { r.keys("M") }},
+	{"merge", func(r *rig) { r.keys(". m") }},
 	{"names", func(r *rig) {
 		for i, title := range []string{"修复 缓存 🚀", "Größe ändern", "שלום עולם", "修复 缓存 🚀", "a name that is much longer than any list has room for it to show"} {
 			s := r.srv.threads[i]
@@ -117,13 +117,13 @@ var scenes = []struct {
 	{"shared-diff", func(r *rig) { r.share("docs-f9a0"); r.keys("tab", "tab", "tab") }},
 	{"shared-merge", func(r *rig) {
 		r.srv.merge.Conflicts, r.srv.merge.Shared, r.srv.merge.Beside = nil, []string{"docs-f9a0"}, []string{"main-1a2b", "old-one-77aa"}
-		r.keys("M")
+		r.keys(". m")
 	}},
 	{"merge-commit", func(r *rig) {
 		r.srv.merge.Conflicts, r.srv.dirty = nil, []string{"parse.go", "docs/plan.md"}
-		r.keys("M")
+		r.keys(". m")
 	}},
-	{"why", func(r *rig) { r.keys("y") }},
+	{"why", func(r *rig) { r.keys("E") }},
 	{"money", func(r *rig) { r.spent(); r.keys("$") }},
 	{"money-threads", func(r *rig) { r.spent(); r.keys("$", "tab", "tab", "l", "down") }},
 	{"money-none", func(r *rig) { r.keys("$", "l", "l") }},
@@ -140,7 +140,7 @@ var scenes = []struct {
 		r.offer(thread.Offer{ID: "o2", Thread: "auth-feature-a3f2", Server: "playwright", Why: "3 of your 5 similar tasks used it", Rule: "mcp"})
 	}},
 	{"agents", func(r *rig) { r.keys("g") }},
-	{"archive", func(r *rig) { r.keys("z") }},
+	{"archive", func(r *rig) { r.keys(". z") }},
 	{"resumes", func(r *rig) { r.keys("L") }},
 	{"offer", func(r *rig) {
 		r.offer(thread.Offer{ID: "o1", Thread: "auth-feature-a3f2", Label: "try sqlite", Why: "the prompt leaves the subject", Rule: "subject"})

@@ -43,15 +43,18 @@ var places = []struct {
 	{"turn", func(r *rig) { r.run(r.m.show(views.Timeline)); r.settle(); r.keys("down", "enter") }},
 	{"context", func(r *rig) { r.run(r.m.show(views.Context)); r.settle() }},
 	{"diff", func(r *rig) { r.run(r.m.show(views.Diff)); r.settle() }},
-	{"archive", func(r *rig) { r.keys("z") }},
-	{"a question", func(r *rig) { r.keys("D") }},
-	{"a merge", func(r *rig) { r.keys("e") }},
+	{"archive", func(r *rig) { r.keys(". z") }},
+	{"a question", func(r *rig) { r.keys(". d") }},
+	{"the menu", func(r *rig) { time.Sleep(typing.Pause); r.keys(".") }},
+	{"the menu of the context", func(r *rig) { r.run(r.m.show(views.Context)); r.settle(); time.Sleep(typing.Pause); r.keys(".") }},
+	{"the menu of a server", func(r *rig) { r.servers("github"); time.Sleep(typing.Pause); r.keys(".") }},
+	{"a merge", func(r *rig) { r.keys(". f") }},
 	{"a rewind", func(r *rig) { r.run(r.m.show(views.Timeline)); r.settle(); r.keys("down", "R") }},
 	{"the resume list", func(r *rig) { r.keys("L") }},
 	{"the prompts", func(r *rig) { r.srv.prompts = somePrompts(); r.keys("p") }},
 	{"the servers", func(r *rig) { r.servers("sentry") }},
 	{"what a server starts", func(r *rig) { r.servers("evil", "a") }},
-	{"the tools of a server", func(r *rig) { r.servers("notes", "t") }},
+	{"the tools of a server", func(r *rig) { r.servers("notes", "enter") }},
 	{"a prompt", func(r *rig) { r.srv.prompts = somePrompts(); r.keys("p", "enter") }},
 }
 
@@ -73,7 +76,7 @@ func (y *typist) work(t *testing.T, seed string) {
 		srv.threads[0].Offer = &thread.Offer{ID: "o1", Thread: srv.threads[0].ID, Label: "try sqlite", Why: "the prompt leaves the subject", Prompt: "sqlite"}
 		play(t, srv, 100, 30, nil, func(r *rig) {
 			stage(r)
-			r.keys("D", "right", "enter") // there is something to undo
+			r.keys(". d", "right", "enter") // there is something to undo
 			srv.calls = nil
 			for back := y.typed; y.typed < y.keys && !r.quit; {
 				if y.typed >= back {
@@ -101,7 +104,7 @@ func (y *typist) work(t *testing.T, seed string) {
 // Where the screen is too small to show a question, nothing answers it, and nothing is begun.
 func TestNothingIsAnsweredUnseen(t *testing.T) {
 	on(t, world(), func(r *rig) {
-		r.keys("M")
+		r.keys(". m")
 		r.send(tea.WindowSizeMsg{Width: 40, Height: 10})
 		r.must("too small")
 		r.keys("right", "enter")
@@ -115,12 +118,12 @@ func TestNothingIsAnsweredUnseen(t *testing.T) {
 			t.Errorf("the choice moved:\n%s", r.see())
 		}
 		r.send(tea.WindowSizeMsg{Width: 40, Height: 10})
-		r.keys("D", "right", "enter", "n", "i")
+		r.keys(". d", "right", "enter", "n", "i")
 		r.send(tea.WindowSizeMsg{Width: 100, Height: 30})
 		if r.m.dialogs.Open() || r.srv.asked("delete") {
 			t.Errorf("a dialog opened unseen:\n%s", r.see())
 		}
-		r.keys("D")
+		r.keys(". d")
 		r.send(tea.WindowSizeMsg{Width: 40, Height: 10})
 		r.keys("esc")
 		if r.m.dialogs.Open() {
@@ -150,7 +153,11 @@ func TestRandomTyping(t *testing.T) {
 					switch how {
 					case "slowly":
 						r.text(text)
-						time.Sleep(time.Duration(100+chance.IntN(900)) * time.Millisecond)
+						wait := 60 + chance.IntN(340)
+						if text == " " {
+							wait += chance.IntN(1000) // people pause between words
+						}
+						time.Sleep(time.Duration(wait) * time.Millisecond)
 						return 1
 					case "a key and a burst":
 						r.text(text)
@@ -230,7 +237,7 @@ func TestBurst(t *testing.T) {
 		if n := len(r.m.host.Notices.All()); n != 1 {
 			t.Errorf("it is told %d times", n)
 		}
-		r.keys("d") // alone again
+		r.keys(". a") // alone again
 		r.must("archive auth-feature-a3f2?")
 		r.keys("right")
 		r.burst("fix it")
@@ -240,15 +247,24 @@ func TestBurst(t *testing.T) {
 		}
 	})
 	on(t, world(), func(r *rig) { // a dialog that nobody had time to see is not ended by a burst
-		r.text("r")
-		r.burst("un the tests\r")
-		if r.srv.asked("rename") || !r.m.dialogs.Open() {
+		r.text("f")
+		r.burst("ix the tests\r")
+		if r.srv.asked("fork") || !r.m.dialogs.Open() {
 			t.Errorf("calls %q", r.srv.calls)
 		}
 		r.wait(time.Second)
 		r.keys("ctrl+u")
 		r.burst("name\r")
-		r.mustAsk("rename auth-feature-a3f2 name")
+		r.must("Press enter again")
+		r.keys("enter")
+		if r.srv.asked("fork") {
+			t.Error("the second enter came before anybody could read why")
+		}
+		r.wait(time.Second)
+		r.keys("enter")
+		r.wait(time.Second)
+		r.keys("enter")
+		r.mustAsk("fork auth-feature-a3f2 at \"\" label \"name\"")
 	})
 }
 
@@ -257,16 +273,16 @@ func TestQuestionsTakeNoText(t *testing.T) {
 	on(t, world(), func(r *rig) {
 		for c := rune(' '); c <= '~'; c++ {
 			r.keys("esc", "esc")
-			r.keys("D", "right")
+			r.keys(". d", "right")
 			r.text(string(c) + "\r")
 		}
 		for _, key := range []string{"tab", "space", "shift+tab"} {
-			r.keys("D", key, key, "enter")
+			r.keys(". d", key, key, "enter")
 		}
 		if did := harmed(r.srv.calls); len(did) > 0 {
 			t.Errorf("answered: %q", did)
 		}
-		r.keys("D", "right", "enter")
+		r.keys(". d", "right", "enter")
 		r.mustAsk("delete auth-feature-a3f2")
 	})
 }
@@ -306,7 +322,7 @@ func TestAgentEndsUnderTheHands(t *testing.T) {
 			t.Errorf("the rest led to %q, a dialog is open: %v", r.srv.calls, r.m.dialogs.Open())
 		}
 		r.keys("down") // a key that moves is meant
-		r.keys("d")
+		r.keys(". a")
 		r.must("archive ")
 	})
 }
@@ -354,14 +370,14 @@ func TestAnsweredElsewhere(t *testing.T) {
 		other func(*rig)
 		says  string
 	}{
-		{[]string{"d"}, archived, "was archived from another screen"},
-		{[]string{"d"}, gone, "was deleted from another screen"},
-		{[]string{"D"}, gone, "was deleted from another screen"},
-		{[]string{"S"}, stopped, "is no longer running"},
-		{[]string{"M"}, merged, "was merged from another screen"},
-		{[]string{"e"}, archived, "was archived from another screen"},
+		{[]string{". a"}, archived, "was archived from another screen"},
+		{[]string{". a"}, gone, "was deleted from another screen"},
+		{[]string{". d"}, gone, "was deleted from another screen"},
+		{[]string{". s"}, stopped, "is no longer running"},
+		{[]string{". m"}, merged, "was merged from another screen"},
+		{[]string{". f"}, archived, "was archived from another screen"},
 		{[]string{"tab", "down", "R"}, gone, "was deleted from another screen"},
-		{[]string{"x", "s", "enter"}, archived, "was archived from another screen"},
+		{[]string{". x", "s", "enter"}, archived, "was archived from another screen"},
 	} {
 		on(t, world(), func(r *rig) {
 			r.keys(c.keys...)
@@ -382,9 +398,9 @@ func TestUndoNamesWhatItUndoes(t *testing.T) {
 	srv.merge.Conflicts, srv.merge.Finished, srv.merge.Commit = nil, true, "0123456789abcdef"
 	on(t, srv, func(r *rig) {
 		r.m.tree.Select("spike-0b1c")
-		r.keys("d", "right", "enter")
+		r.keys(". a", "right", "enter")
 		r.m.tree.Select("auth-feature-a3f2")
-		r.keys("e")
+		r.keys(". f")
 		r.must("only git revert can undo")
 		r.keys("right", "enter")
 		r.keys("u")
@@ -419,13 +435,13 @@ func TestUndoOfARewindAfterNewWork(t *testing.T) {
 
 func TestResumeAllFromTheList(t *testing.T) {
 	on(t, world(), func(r *rig) {
-		r.keys("A")
+		r.keys(". A")
 		r.must("resume all?", "1 agent to resume", "session-c8d3")
 		r.keys("enter")
 		if r.srv.asked("resume") {
 			t.Error("resumed unasked")
 		}
-		r.keys("A", "right", "enter")
+		r.keys(". A", "right", "enter")
 		r.mustAsk("resume all")
 	})
 }
@@ -466,5 +482,40 @@ func TestSuspend(t *testing.T) {
 		if r.pane.suspended {
 			t.Error("the pane does not paint again")
 		}
+	})
+}
+
+// TestFormThatASentenceOpened: the enter of the sentence does not send it, and the text is kept; a form that was opened
+// by a letter alone is sent by its first enter.
+func TestFormThatASentenceOpened(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		r.slowly("is it done?\r")
+		r.must("Press enter again", "s it done?")
+		if r.srv.asked("send") {
+			t.Errorf("the sentence was sent: %q", r.srv.calls)
+		}
+		r.wait(typing.Glance)
+		r.slowly(" yes\r")
+		if r.srv.asked("send") {
+			t.Errorf("what followed was sent: %q", r.srv.calls)
+		}
+		r.wait(typing.Glance)
+		r.keys("enter")
+		r.mustAsk(`send auth-feature-a3f2 "s it done? yes"`)
+	})
+	on(t, world(), func(r *rig) {
+		r.keys("i")
+		r.slowly("is it done?\r")
+		r.mustAsk(`send auth-feature-a3f2 "is it done?"`)
+	})
+	on(t, world(), func(r *rig) { // lines of a text that is pasted without marks
+		r.keys("i")
+		r.burst("one\rtwo\r")
+		if r.srv.asked("send") {
+			t.Errorf("its first line was sent: %q", r.srv.calls)
+		}
+		r.wait(typing.Glance)
+		r.keys("enter")
+		r.mustAsk(`send auth-feature-a3f2 "one\ntwo"`)
 	})
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"orchestrator/thread"
+	"orchestrator/ui/dialog"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/typing"
 
@@ -28,6 +29,10 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	case text || in == intent.Focus:
 		m.typing.Drop()
 	}
+	if text && scope.IsMenu() && (m.waits(scope, in) == "" && in != intent.Cancel || m.typing.Typed()) {
+		m.dialogs.Close(m.dialogs.Top()) // a sentence began with the key that opened it
+		m.screen.stale = true
+	}
 	if why := m.typing.Ignored(typing.Key{Scope: scope, Intent: in, Text: text, SinceLast: gap, Now: m.cfg.Clock(),
 		Focus: m.keys.KeyOf(intent.Focus)}); why != "" {
 		return m.ignore(why)
@@ -36,10 +41,35 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	m.screen.stale = true
-	if do, words := m.questions.Answer(in); do != nil {
+	if form, ok := m.dialogs.Top().(*dialog.Form); ok && in == intent.Accept && m.typing.Bursts() && form.Lines() {
+		in = intent.NewLine // of pasted text
+	}
+	if do, words := m.questions.Answer(in); do != nil && !m.dialogs.Open() {
 		return m.hold(in, k.String()+" "+words, typing.AnswerDelay, do)
 	}
+	if words := m.waits(scope, in); words != "" && text {
+		return m.hold(in, k.String()+" "+words, typing.AnswerDelay, func() tea.Cmd { return m.do(in) })
+	}
 	return m.do(in)
+}
+
+// waits returns what to say of a letter that acts only when no text follows it, "" for others: it answers an offer, or
+// is an entry of a menu.
+func (m *Model) waits(scope intent.Scope, in intent.Intent) string {
+	switch in {
+	case intent.TakeOffer:
+		return "accepts"
+	case intent.DismissOffer:
+		return "dismisses"
+	}
+	if act, ok := in.(intent.Action); ok && scope.IsMenu() {
+		if menu, ok := m.dialogs.Top().(*dialog.Menu); ok {
+			if it, has := menu.Item(act); has {
+				return "chooses “" + it.Text + "”"
+			}
+		}
+	}
+	return ""
 }
 
 // acts reports whether a text, as keys, would do anything but move.

@@ -20,7 +20,7 @@ func TestRewind(t *testing.T) {
 
 func TestMerge(t *testing.T) {
 	on(t, world(), func(r *rig) {
-		r.keys("M")
+		r.keys(". m")
 		r.mustAsk("merge auth-feature-a3f2 dry=true finish=false")
 		r.must("1 conflict to resolve", "[ Merge and finish ]", "only git revert can undo")
 		r.keys("right", "enter")
@@ -35,11 +35,11 @@ func TestMerge(t *testing.T) {
 	srv.merge.Conflicts = nil
 	srv.merge.Finished = true
 	on(t, srv, func(r *rig) {
-		r.keys("e", "enter")
+		r.keys(". f", "enter")
 		if srv.asked("merge auth-feature-a3f2 dry=false") {
 			t.Error("enter alone finishes")
 		}
-		r.keys("e", "right", "enter")
+		r.keys(". f", "right", "enter")
 		r.mustAsk("merge auth-feature-a3f2 dry=false finish=true")
 		r.must("merged into main (1 file +2 −1)", "archived")
 	})
@@ -47,7 +47,7 @@ func TestMerge(t *testing.T) {
 
 func TestMergeIntoAnother(t *testing.T) {
 	on(t, world(), func(r *rig) {
-		r.keys("M", "right", "right", "right", "enter")
+		r.keys(". m", "right", "right", "right", "enter")
 		r.must("merge auth-feature-a3f2 into", "docs-f9a0")
 		r.text("docs")
 		r.keys("enter")
@@ -62,7 +62,7 @@ func TestMergeThatWaits(t *testing.T) {
 	srv := world()
 	srv.merge.Stopped = true
 	on(t, srv, func(r *rig) {
-		r.keys("M")
+		r.keys(". m")
 		r.must("The merge stopped in /work/project", "✗ parse.go", "[ Continue ]", "[ Abort merge ]")
 		r.keys("right", "enter")
 		r.mustAsk("continue auth-feature-a3f2")
@@ -76,7 +76,7 @@ func TestFinishWithoutAWorktree(t *testing.T) {
 	srv := world()
 	srv.err = errors.New("it has no worktree of its own")
 	on(t, srv, func(r *rig) {
-		r.keys("e")
+		r.keys(". f")
 		r.must("its changes are already in /work/project", "[ Archive ]")
 		srv.err = nil
 		r.keys("right", "enter")
@@ -90,23 +90,23 @@ func TestCommitAndMerge(t *testing.T) {
 	srv.merge.Conflicts, srv.dirty = nil, []string{"parse.go", "notes \x1b[31m.txt"}
 	play(t, srv, 120, 36, nil, func(r *rig) {
 		stage(r)
-		r.keys("M")
+		r.keys(". m")
 		r.must("has uncommitted changes", "notes ␛[31m.txt", "[ Commit and merge ]", "[ Commit, merge and finish ]")
 		r.keys("enter")
 		if srv.asked("merge auth-feature-a3f2 dry=false") {
 			t.Error("enter alone merges")
 		}
-		r.keys("M", "right", "enter")
+		r.keys(". m", "right", "enter")
 		r.mustAsk(`merge auth-feature-a3f2 dry=false finish=false into="" commit=true`)
 		r.must("2 files committed there first")
-		r.keys("e", "right", "enter")
+		r.keys(". f", "right", "enter")
 		r.mustAsk(`merge auth-feature-a3f2 dry=false finish=true into="" commit=true`)
 	})
 	// Another target is looked at by itself.
 	srv = world()
 	srv.dirty = []string{"parse.go"}
 	on(t, srv, func(r *rig) {
-		r.keys("M", "right", "right", "right", "enter")
+		r.keys(". m", "right", "right", "right", "enter")
 		srv.dirty = nil
 		r.text("docs")
 		r.keys("enter", "right", "enter")
@@ -116,7 +116,7 @@ func TestCommitAndMerge(t *testing.T) {
 	srv = world()
 	srv.merge.Conflicts = nil
 	on(t, srv, func(r *rig) {
-		r.keys("M", "right")
+		r.keys(". m", "right")
 		srv.dirty = []string{"late.go"}
 		r.keys("enter")
 		r.must("would overwrite", "  late.go", "[ Commit and merge ]")
@@ -130,7 +130,7 @@ func TestMergeOfASharedFolder(t *testing.T) {
 	srv := world()
 	srv.merge.Shared, srv.merge.Beside = []string{"docs-f9a0"}, []string{"main-1a2b"}
 	on(t, srv, func(r *rig) {
-		r.keys("M")
+		r.keys(". m")
 		r.must("shared with docs-f9a0: their changes", "Other threads there: main-1a2b.")
 	})
 }
@@ -140,7 +140,7 @@ func TestCommitsWhatWasNamed(t *testing.T) {
 	srv := world()
 	srv.merge.Conflicts, srv.dirty = nil, []string{"parse.go"}
 	on(t, srv, func(r *rig) {
-		r.keys("M", "right")
+		r.keys(". m", "right")
 		srv.dirty = []string{"parse.go", "secret.env"}
 		r.keys("enter")
 		if srv.asked("merge auth-feature-a3f2 dry=false") {
@@ -157,13 +157,13 @@ func TestNoteOfAMerge(t *testing.T) {
 	srv := world()
 	srv.merge.Conflicts, srv.merge.Ask, srv.merge.Summary = nil, true, "For your information: it was merged.\nFiles: parse.go"
 	on(t, srv, func(r *rig) {
-		r.keys("M", "right", "enter")
+		r.keys(". m", "right", "enter")
 		r.must("tell the agent about the merge?", "costs a turn", "Files: parse.go", "[ Don't send ]", "[ Send note ]")
 		r.keys("enter")
 		if srv.asked("send the note") {
 			t.Error("it was sent unasked")
 		}
-		r.keys("M", "right", "enter", "right", "enter")
+		r.keys(". m", "right", "enter", "right", "enter")
 		r.mustAsk("send the note of auth-feature-a3f2")
 		r.must("Note sent")
 	})
@@ -171,7 +171,7 @@ func TestNoteOfAMerge(t *testing.T) {
 	srv.merge.Conflicts, srv.merge.Told = nil, true
 	play(t, srv, 120, 36, nil, func(r *rig) {
 		stage(r)
-		r.keys("M", "right", "enter")
+		r.keys(". m", "right", "enter")
 		r.must("note sent to its agent")
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"orchestrator/ui/inbox"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/lifecycle"
+	"orchestrator/ui/menu"
 	"orchestrator/ui/merge"
 	"orchestrator/ui/messages"
 	"orchestrator/ui/money"
@@ -101,6 +102,7 @@ func (m *Model) addFeatures() {
 	merge.Register(h, life.Archive)
 	undo.Register(h)
 	help.Register(h, m.cfg.Version, m.scopes)
+	menu.Register(h, menu.Config{Scopes: m.scopes, Do: func(a intent.Action) tea.Cmd { return m.do(a) }})
 	palette.Register(h, palette.Config{Scopes: m.scopes, Do: func(a intent.Action) tea.Cmd { return m.do(a) },
 		Visit: func(id thread.ID) tea.Cmd { return m.visit(thread.Hit{Thread: id}) }})
 	messages.Register(h)

@@ -40,7 +40,7 @@ func TestPromptsAreSeen(t *testing.T) {
 		if see := r.see(); strings.Count(see, "run the tests") != 1 || strings.Contains(see, "hello") {
 			t.Errorf("what was answered or sent again is listed:\n%s", see)
 		}
-		r.keys("esc", "tab", "tab", "o")
+		r.keys("esc", "tab", "tab", ". i")
 		r.must("Unanswered prompts, 2 queued", "then tidy up")
 	})
 }
@@ -53,8 +53,8 @@ func TestPromptIsEditedAndWithdrawn(t *testing.T) {
 		r.must("for all of it", "queued, sent at", "[ Edit ]", "[ Withdraw ]")
 		r.keys("right", "enter")
 		r.text(", please")
-		r.must("ctrl+s save")
-		r.keys("ctrl+s")
+		r.must("enter save")
+		r.keys("enter")
 		r.mustAsk(`edit p4 "write the docs\nfor all of it, please"`)
 		r.must("Prompt updated")
 		r.keys("p", "down", "enter", "enter") // close
@@ -87,7 +87,7 @@ func TestInterruptedPromptIsSentAgain(t *testing.T) {
 		r.keys("p")
 		r.text("explain")
 		r.keys("enter")
-		r.must("Resume the agent first (R), then send it again")
+		r.must("Resume the agent first (. r), then send it again")
 	})
 }
 

@@ -73,18 +73,28 @@ func TestAnswerGoesToTheQuestionThatWasSeen(t *testing.T) {
 
 // TestSentencesAnswerNothing types sentences at human pace while an agent asks, each with enter.
 func TestSentencesAnswerNothing(t *testing.T) {
-	sentences := []string{"add a test", "allow it", "fix the bug", "run the tests", "ok", "a", "x", "always", "x the box", "a 1 2 3"}
+	sentences := []string{
+		"add a test", "allow it", "fix the bug", "run the tests", "ok", "always", "x the box", "a 1 2 3", "yes", "no",
+		"approve", "deny that", "reply in French", "rename it", "resume work", "stop", "Stop. Do not do that", "merge it", "delete the old tests", "push it",
+		"1", "2 is better", "3. then the rest", "try again", "what is .gitignore for", ".gitignore is wrong", "... and so on", "go on. a", "ok. s", "ok.s",
+		"archive them", "finish this", "Please", "undo it", "explain", "fork it", "and a menu", "e.g. a", "a", "x",
+	}
 	chance := rand.New(rand.NewPCG(3, 5))
-	for range 4 {
+	for _, offered := range []bool{false, true} {
 		for _, sentence := range sentences {
 			waiting(t, func(r *rig) {
+				if offered {
+					r.offer(thread.Offer{ID: "o1", Thread: "auth-feature-a3f2", Label: "try sqlite", Why: "it fits", Rule: "subject"})
+					r.keys("1")
+					time.Sleep(typing.Pause)
+				}
 				for _, letter := range sentence {
 					r.text(string(letter))
 					r.wait(time.Duration(60+chance.IntN(int(typing.AnswerDelay/time.Millisecond)-80)) * time.Millisecond)
 				}
 				r.keys("enter")
 				r.wait(time.Second)
-				for _, call := range []string{"answer", "fork", "rename", "resume", "archive", "abandon", "stopagent", "merge", "new"} {
+				for _, call := range []string{"answer", "fork", "rename", "resume", "archive", "abandon", "stop", "merge", "new", "offer", "delete", "push"} {
 					if r.srv.asked(call) {
 						t.Errorf("%q did %s: %s", sentence, call, strings.Join(r.srv.calls, ", "))
 					}
@@ -115,8 +125,8 @@ func TestQuestionIsLookedAtFirst(t *testing.T) {
 			t.Errorf("it did something: %q", r.srv.calls)
 		}
 		r.wait(typing.Pause)
-		r.keys("x")
-		r.must("abandon try-jwt-b7c1")
+		r.keys("x!")
+		r.must("waits for nothing")
 	})
 }
 

@@ -166,7 +166,7 @@ func TestGrants(t *testing.T) {
 	srv := world()
 	srv.threads[0].Grants = []thread.Grant{"read", "merge"}
 	on(t, srv, func(r *rig) {
-		r.keys("tab", "tab", "o")
+		r.keys("tab", "tab", ". i")
 		r.must("grants        read, merge")
 		r.keys("esc", "ctrl+p")
 		r.text("grants")
@@ -183,7 +183,7 @@ func TestGrants(t *testing.T) {
 		r.must("added send, removed read")
 	})
 	on(t, world(), func(r *rig) {
-		r.keys("tab", "tab", "o")
+		r.keys("tab", "tab", ". i")
 		r.must("none (the agent sees only its own thread)")
 	})
 }

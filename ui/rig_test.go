@@ -97,11 +97,22 @@ func (r *rig) wait(d time.Duration) {
 	}
 }
 
-// keys presses keys by their names, and looks at a dialog that opens.
+// keys presses keys by their names, and looks at a dialog that opens. ". d" is d in the menu, "a!" is a
+// with nothing after it, so that it answers.
 func (r *rig) keys(names ...string) {
 	for _, n := range names {
 		before := r.m.dialogs.Top()
-		r.send(press(n))
+		if entry, ok := strings.CutPrefix(n, ". "); ok {
+			time.Sleep(typing.Pause)
+			r.send(press("."))
+			r.send(press(entry))
+			r.wait(typing.AnswerDelay)
+		} else if alone, ok := strings.CutSuffix(n, "!"); ok && alone != "" {
+			r.send(press(alone))
+			r.wait(typing.AnswerDelay)
+		} else {
+			r.send(press(n))
+		}
 		if top := r.m.dialogs.Top(); top != nil && top != before {
 			time.Sleep(typing.Glance)
 		}

@@ -25,5 +25,8 @@ func (m *Model) scopes() []intent.Scope {
 	if m.screen.area == areaTree {
 		return append(out, intent.Tree, intent.Global)
 	}
+	if m.views.Searched() {
+		out = append(out, intent.Searching)
+	}
 	return append(out, m.views.Scope(), intent.Global)
 }

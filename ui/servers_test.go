@@ -175,14 +175,14 @@ func TestServersAreSwitched(t *testing.T) {
 		stage(r)
 		r.servers("github", "space") // its turn runs
 		r.mustAsk(`switch mcp github "" of auth-feature-a3f2 on=false force=false`)
-		r.must("github: off at the end of the turn; X switches it off at once", "off at the end of the turn")
+		r.must("github: off at the end of the turn; . x switches it off at once", "off at the end of the turn")
 		r.keys("space") // after all
 		r.mustAsk(`switch mcp github "" of auth-feature-a3f2 on=true force=false`)
 		r.must("github on, takes effect at once")
-		r.keys("X")
+		r.keys(". x")
 		r.mustAsk(`switch mcp github "" of auth-feature-a3f2 on=false force=true`)
 		r.must("github off", "[ ] github")
-		r.keys("X")
+		r.keys(". x")
 		r.must("github is off")
 		if n := srv.count("switch mcp"); n != 3 {
 			t.Errorf("switched %d times: %q", n, srv.calls)
@@ -210,7 +210,7 @@ func TestSwitchedOffAndStillShown(t *testing.T) {
 	}
 	play(t, srv, 200, 50, nil, func(r *rig) {
 		stage(r)
-		r.servers("github", "X")
+		r.servers("github", ". x")
 		r.must("github off: calls of tools that are off are refused; it goes on showing the model those that it has shown it", "[ ] github")
 	})
 }
@@ -275,7 +275,7 @@ func TestServersWhileAnotherThreadIsShown(t *testing.T) {
 		close(srv.mcpHold)
 		r.event(thread.Event{Kind: thread.EventSwitch, ThreadID: "auth-feature-a3f2"})
 		r.wait(time.Second)
-		r.servers("github", "t")
+		r.servers("github", "enter")
 		r.must("tools of github")
 		r.event(thread.Event{Kind: thread.EventSwitch, ThreadID: "docs-f9a0"})
 		r.wait(time.Second)
@@ -301,7 +301,7 @@ func TestServersWithoutAThread(t *testing.T) {
 		if srv.asked("switch mcp") {
 			t.Errorf("switched: %q", srv.calls)
 		}
-		r.servers("github", "t", "space")
+		r.servers("github", "enter", "space")
 		r.must("Select a thread to switch its tools")
 		if srv.asked("switch mcp") {
 			t.Errorf("a tool was switched: %q", srv.calls)
@@ -422,7 +422,7 @@ func TestToolsAreSwitched(t *testing.T) {
 	srv := world()
 	play(t, srv, 120, 36, nil, func(r *rig) {
 		stage(r)
-		r.servers("notes", "t")
+		r.servers("notes", "enter")
 		r.must("tools of notes", "[!] read", "[x] add", "[ ] purge", "hidden: U+202E")
 		r.keys("space")
 		r.must("read is withheld: its definition has changed")
@@ -448,7 +448,7 @@ func TestToolsAreSwitched(t *testing.T) {
 		r.keys("right", "enter")
 		r.mustAsk(`mcp approve-tools notes for auth-feature-a3f2 hash="7f"`)
 		r.keys("esc")
-		r.servers("github", "t", "a")
+		r.servers("github", "enter", "a")
 		r.must("No tool of github is withheld")
 		r.keys("down", "enter")
 		r.must("Deletes a repository, for good.")
@@ -463,7 +463,7 @@ func TestToolsAreReadBeforeTheyAreAccepted(t *testing.T) {
 	}
 	play(t, srv, 120, 36, nil, func(r *rig) {
 		stage(r)
-		r.servers("notes", "t", "a")
+		r.servers("notes", "enter", "a")
 		r.must("line 9")
 		r.never("line 59")
 		r.keys("right", "enter")
@@ -482,23 +482,23 @@ func TestServersAreRestartedAndSignedInAfterAsking(t *testing.T) {
 	srv := world()
 	play(t, srv, 120, 36, nil, func(r *rig) {
 		stage(r)
-		r.servers("github", "r")
+		r.servers("github", ". r")
 		r.must("restart github?", "It is shared")
 		r.keys("enter")
 		if srv.asked("mcp restart") {
 			t.Error("Cancel is not what is chosen first")
 		}
-		r.keys("r", "right", "enter")
+		r.keys(". r", "right", "enter")
 		r.mustAsk("mcp restart github for auth-feature-a3f2")
-		r.keys("S")
+		r.keys(". s")
 		r.must("github does not ask to sign in")
 		r.keys("esc")
-		r.servers("sentry", "S")
+		r.servers("sentry", ". s")
 		r.must("▸ https://mcp.sentry.dev")
 		r.keys("right", "enter")
 		r.mustAsk("mcp login sentry for auth-feature-a3f2")
 		r.keys("esc")
-		r.servers("evil", "r")
+		r.servers("evil", ". r")
 		r.must("evil is not accepted and does not run")
 	})
 }
@@ -535,7 +535,7 @@ func TestServersByMouse(t *testing.T) {
 		r.send(tea.MouseClickMsg{X: x + 1, Y: y, Button: tea.MouseLeft})
 		r.mustAsk(`switch mcp sentry "" of auth-feature-a3f2 on=true force=false`)
 		r.keys("esc")
-		r.servers("notes", "t")
+		r.servers("notes", "enter")
 		x, y = row("purge")
 		r.send(tea.MouseClickMsg{X: x + 1, Y: y, Button: tea.MouseLeft})
 		r.mustAsk(`switch mcp notes "purge" of auth-feature-a3f2 on=true force=false`)
@@ -562,7 +562,7 @@ func TestServersOnAnyScreen(t *testing.T) {
 			}
 			r.must("server 44")
 			for range 4 {
-				r.keys("o")
+				r.keys("O")
 				r.must("server 44", "Sorted by")
 			}
 		}
@@ -590,7 +590,7 @@ func TestServersAreSorted(t *testing.T) {
 				}
 				at = next
 			}
-			r.keys("o")
+			r.keys("O")
 		}
 	})
 }
@@ -686,7 +686,7 @@ func TestServersAreCleaned(t *testing.T) {
 			}
 		}
 		for _, name := range []string{"notes", "evil", "playwright", "github"} {
-			for _, keys := range [][]string{{"o"}, {"p"}, {"enter"}, {"l"}, {"space"}, {"r"}, {"S"}, {"a"}, {"t"}, {"t", "enter"}, {"t", "a"}, {"t", "space"}} {
+			for _, keys := range [][]string{{"O"}, {". p"}, {"E"}, {"o"}, {"space"}, {". r"}, {". s"}, {"a"}, {"enter"}, {"enter", "enter"}, {"enter", "a"}, {"enter", "space"}} {
 				r.servers(name, keys...)
 				check()
 				for r.m.dialogs.Open() {
@@ -696,7 +696,7 @@ func TestServersAreCleaned(t *testing.T) {
 		}
 		r.servers("evil", "a")
 		r.must("▸ ␛]0;owned␇␛[2J<U+202E><U+200B>launch")
-		r.keys("esc", "l")
+		r.keys("esc", "o")
 		r.wait(time.Second)
 		r.must("␛]0;owned␇␛[2J<U+202E><U+200B>log")
 	})
@@ -710,22 +710,22 @@ func TestServerIsOffered(t *testing.T) {
 		call string
 		told string
 	}{
-		{[]string{"a", "right", "enter"}, "offer o2 take", "playwright switched on"},
-		{[]string{"X"}, "offer o2 dismiss", "Offer dismissed"},
-		{[]string{"O", "right", "enter"}, "offer o2 off", "Offers of MCP servers: off"},
+		{[]string{"a!", "right", "enter"}, "offer o2 take", "playwright switched on"},
+		{[]string{"x!"}, "offer o2 dismiss", "Offer dismissed"},
+		{[]string{". t", "right", "enter"}, "offer o2 off", "Offers of MCP servers: off"},
 	} {
 		srv := world()
 		play(t, srv, 120, 36, nil, func(r *rig) {
 			stage(r)
 			r.offer(offered)
-			r.must("playwright? 3 of your 5 similar tasks used it", "a switch on", "X dismiss", "O turn off")
+			r.must("playwright? 3 of your 5 similar tasks used it", "a switch on", "x dismiss")
 			r.never("fork?")
 			if c.call == "offer o2 take" {
-				r.keys("a", "enter")
+				r.keys("a!", "enter")
 				if srv.asked("offer") {
 					t.Error("Cancel is not what is chosen first")
 				}
-				r.keys("y")
+				r.keys("E")
 				r.must("approval")
 				r.never("Fork offered")
 				r.keys("esc")
@@ -751,7 +751,7 @@ func TestLogIsShownAtItsEnd(t *testing.T) {
 	srv.details["github"] = d
 	play(t, srv, 80, 24, nil, func(r *rig) {
 		stage(r)
-		r.servers("github", "l")
+		r.servers("github", "o")
 		r.must("entry 199")
 		r.keys("home")
 		r.must("github-mcp 1.4.2")

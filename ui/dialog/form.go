@@ -9,15 +9,13 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// Form is a dialog with fields. Enter submits it, but inserts a newline in multi-line text. A form that would send a
-// prompt is submitted by a key of its own (intent.Submit), which nobody presses by accident.
+// Form is a dialog with fields. Enter submits it, as it does in every agent; a key of its own starts a new line in a
+// text of several lines.
 type Form struct {
 	title  string
 	inputs []*Input
 	at     int
 	verb   string // what submitting does
-	// prompt is the input whose text would be sent; nil if the form sends nothing.
-	prompt *Input
 	// submit returns the result, or what is wrong.
 	submit  func() (Result, string)
 	problem string
@@ -45,12 +43,6 @@ func (f *Form) Title() string { return f.title }
 // Scope returns the scope of its keys.
 func (f *Form) Scope() intent.Scope { return intent.Form }
 
-// Sending marks the input whose text is sent as a prompt when the form is submitted.
-func (f *Form) Sending(prompt *Input) *Form {
-	f.prompt = prompt
-	return f
-}
-
 // Verb sets the word for what submitting does, such as "start".
 func (f *Form) Verb(word string) *Form {
 	f.verb = word
@@ -65,26 +57,22 @@ func (f *Form) Label(a intent.Action) string {
 	return ""
 }
 
-// sends reports whether the form holds a prompt.
-func (f *Form) sends() bool { return f.prompt != nil && strings.TrimSpace(f.prompt.Text.Value()) != "" }
-
-// breaks reports whether enter inserts a newline.
-func (f *Form) breaks() bool {
-	in := f.visible()[f.at]
-	return in.Text.Multi && in.Text.Value() != ""
+// Lines reports whether the current field takes several lines, so that an enter within pasted text is one of them.
+func (f *Form) Lines() bool {
+	f.at = min(f.at, len(f.visible())-1)
+	return f.visible()[f.at].Text.Multi
 }
 
-// Hints starts with the key that submits the form in its current state.
+// Hints returns the keys that do something in the current field.
 func (f *Form) Hints(layout.Box) []intent.Action {
-	f.at = min(f.at, len(f.visible())-1)
-	end := intent.Accept
-	if f.sends() || f.breaks() {
-		end = intent.Submit
+	out := []intent.Action{intent.Accept}
+	if f.Lines() {
+		out = append(out, intent.NewLine)
 	}
-	if len(f.visible()) == 1 {
-		return []intent.Action{end, intent.Cancel}
+	if len(f.visible()) > 1 {
+		out = append(out, intent.NextField)
 	}
-	return []intent.Action{end, intent.NextField, intent.Cancel}
+	return append(out, intent.Cancel)
 }
 
 // done submits the form, or shows what is wrong.
@@ -123,17 +111,7 @@ func (f *Form) Handle(in intent.Intent) Result {
 	cur := inputs[f.at]
 	act, _ := in.(intent.Action)
 	switch act {
-	case intent.Accept:
-		switch {
-		case f.breaks():
-			cur.Text.Handle(intent.NewLine)
-			return nil
-		case f.sends():
-			f.problem = "Use the key shown below to send the prompt."
-			return nil
-		}
-		return f.done()
-	case intent.Submit:
+	case intent.Accept, intent.Submit:
 		return f.done()
 	case intent.Cancel:
 		return Cancelled{}

@@ -111,6 +111,9 @@ func (m *Model) File() string {
 // Search searches the current file and returns how many lines match.
 func (m *Model) Search(q string) int { return m.pages.Search(q) }
 
+// Searched reports whether matches of a search are marked.
+func (m *Model) Searched() bool { return m.pages.Query() != "" }
+
 // Scroll scrolls by lines.
 func (m *Model) Scroll(n int) { m.pages.Scroll(n) }
 

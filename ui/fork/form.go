@@ -72,7 +72,7 @@ func newForm(
 		return host.Do(func() tea.Cmd { return fork(req) }), ""
 	}
 	return dialog.NewForm("fork "+s.DisplayName()+" at "+at.Text, submit,
-		what, runs.Agent, runs.Program, space, prompt, tree, name).Sending(prompt).Verb("fork")
+		what, runs.Agent, runs.Program, space, prompt, tree, name).Verb("fork")
 }
 
 // choice returns the fields for the agent of a fork, noting what each agent gets of the conversation.

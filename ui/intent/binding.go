@@ -14,27 +14,37 @@ const (
 	Turn     Scope = "turn"
 	Diff     Scope = "diff"
 	Context  Scope = "context"
-	Question Scope = "question" // the selected thread's agent asks in a dialog
-	Offer    Scope = "offer"
-	List     Scope = "list"    // a dialog with a list or a text
-	Confirm  Scope = "confirm" // a dialog with a question
-	Resuming Scope = "resume"  // the list of interrupted threads
-	Servers  Scope = "mcp"     // the list of MCP servers
-	Tools    Scope = "tools"   // the tools of an MCP server
-	Costs    Scope = "money"   // what was spent
-	Form     Scope = "form"    // a dialog with fields
-	Field    Scope = "field"   // a text field: filter, search, palette
+	// Searching is added to a view's scope while what was searched for is marked in it.
+	Searching Scope = "search"
+	Question  Scope = "question" // the selected thread's agent asks in a dialog
+	Offer     Scope = "offer"
+	List      Scope = "list"    // a dialog with a list or a text
+	Confirm   Scope = "confirm" // a dialog with a question
+	Resuming  Scope = "resume"  // the list of interrupted threads
+	Servers   Scope = "mcp"     // the list of MCP servers
+	Tools     Scope = "tools"   // the tools of an MCP server
+	Costs     Scope = "money"   // what was spent
+	Form      Scope = "form"    // a dialog with fields
+	Field     Scope = "field"   // a text field: filter, search, palette
+
+	// Menus: their letters hold only while the menu is open, which shows them.
+	ThreadMenu  Scope = "menu"         // what can be done with a thread
+	ContextMenu Scope = "context menu" // with what is masked, and with the thread
+	ServersMenu Scope = "mcp menu"     // with an MCP server
 )
 
 // leaks reports whether keys that a scope does not bind are passed to the next one.
 func (s Scope) leaks() bool {
 	switch s {
-	case Terminal, List, Confirm, Resuming, Servers, Tools, Costs, Form, Field:
+	case Terminal, List, Confirm, Resuming, Servers, Tools, Costs, Form, Field, ThreadMenu, ContextMenu, ServersMenu:
 		return false
 	default:
 		return true
 	}
 }
+
+// IsMenu reports whether a scope is that of a menu.
+func (s Scope) IsMenu() bool { return s == ThreadMenu || s == ContextMenu || s == ServersMenu }
 
 // types reports whether printable keys that a scope does not bind are text. Questions get them too, although they take
 // no text.
@@ -43,7 +53,8 @@ func (s Scope) types() bool { return s == Form || s == Field || s == Confirm }
 // Scopes returns all scopes, in the order in which the help shows them.
 func Scopes() []Scope {
 	return []Scope{
-		Global, Tree, Terminal, Timeline, Turn, Diff, Context, Question, Offer, Servers, Tools, Costs, Resuming, List, Confirm, Form, Field,
+		Global, Tree, ThreadMenu, Terminal, Timeline, Turn, Diff, Searching, Context, ContextMenu, Question, Offer, Servers, ServersMenu, Tools,
+		Costs, Resuming, List, Confirm, Form, Field,
 	}
 }
 

@@ -1,5 +1,7 @@
 package intent
 
+import "slices"
+
 // bind returns a binding that is not in the palette.
 func bind(s Scope, a Action, help string, keys ...string) Binding {
 	return Binding{Binding: newKeys(help, keys), Scope: s, Action: a}
@@ -22,17 +24,17 @@ func defaults() []Binding {
 func global() []Binding {
 	return []Binding{
 		command(Global, New, "new thread", "n"),
-		command(Global, NextView, "next view: terminal, timeline, context, diff", "tab"),
+		command(Global, NextView, "next view", "tab"),
 		command(Global, PrevView, "previous view", "shift+tab"),
+		command(Global, Menu, "menu: stop, merge, archive, push, …", "."),
+		command(Global, NextWait, "next thread that needs you", "w"),
+		command(Global, LastSeen, "the thread shown before", "ctrl+alt+o"),
+		command(Global, Inbox, "inbox: everything that is open for you", "I"),
 		command(Global, Filter, "filter threads", "/"),
 		command(Global, Find, "search names, prompts and answers", "ctrl+f"),
 		command(Global, Palette, "all commands", "ctrl+p"),
-		command(Global, NextWait, "next thread waiting for you", "w"),
-		command(Global, LastSeen, "the thread shown before", "ctrl+alt+o"),
-		command(Global, Inbox, "inbox: everything that is open for you", "I"),
 		command(Global, Money, "money: what was spent, limits of providers", "$"),
 		command(Global, Resumes, "list interrupted threads", "L"),
-		command(Global, ResumeAll, "resume all interrupted threads", "A"),
 		command(Global, MCP, "MCP servers", "m"),
 		command(Global, Agents, "installed agents", "g"),
 		command(Global, Messages, "message log", "!"),
@@ -45,13 +47,13 @@ func global() []Binding {
 		command(Global, Quit, "quit (agents keep running)", "q", "ctrl+c"),
 		bind(Global, Leave, "back to threads", "ctrl+q", "esc"),
 		bind(Terminal, Leave, "back to threads", "ctrl+q"),
-		bind(Terminal, NextWait, "next thread waiting for you", "ctrl+alt+w"),
+		bind(Terminal, NextWait, "next thread that needs you", "ctrl+alt+w"),
 		bind(Terminal, LastSeen, "the thread shown before", "ctrl+alt+o"),
 	}
 }
 
 func threads() []Binding {
-	return []Binding{
+	all := []Binding{
 		bind(Tree, Up, "thread above", "up", "k"),
 		bind(Tree, Down, "thread below", "down", "j"),
 		bind(Tree, PageUp, "page up", "pgup"),
@@ -60,37 +62,69 @@ func threads() []Binding {
 		bind(Tree, Last, "last thread", "end", "G"),
 		bind(Tree, Fold, "collapse forks", "left", "h"),
 		bind(Tree, Unfold, "expand forks", "right", "l"),
-		command(Tree, Focus, "type into the agent, or focus the view", "enter"),
+		command(Tree, Focus, "open: type into the agent", "enter"),
 		command(Global, Send, "send a prompt", "i"),
 		command(Global, Prompts, "waiting and unanswered prompts", "p"),
 		command(Global, Fork, "fork here", "f"),
 		command(Global, ForkAt, "fork at a turn", "F"),
-		command(Global, Rename, "rename", "r"),
 		command(Global, Pin, "pin or unpin", "P"),
-		command(Global, Archive, "archive or restore", "d"),
-		command(Global, Delete, "delete", "D"),
-		command(Global, Archived, "show or hide the archive", "z"),
-		command(Global, Resume, "resume", "R"),
-		command(Global, Start, "start the agent", "s"),
-		command(Global, Stop, "stop the agent", "S"),
-		command(Global, Merge, "merge into its parent or another thread", "M"),
-		command(Global, Finish, "merge, archive and remove the worktree", "e"),
-		command(Global, Abandon, "abandon with a reason", "x"),
-		command(Global, Grants, "grants: what its agent may do with other threads"),
-		command(Global, Push, "push its branch"),
-		command(Global, PR, "push its branch and open a pull request"),
-		command(Global, Export, "export the thread to a file"),
-		command(Global, Import, "import a thread from a file"),
-		command(Global, Collect, "delete old archived threads"),
-		command(Global, Offers, "fork offers: suggest, auto or off"),
-		command(Global, Why, "explain the state", "y"),
+		command(Tree, Read, "mark as read", "d"),
+		command(Global, Why, "explain the state", "E"),
 		bind(Question, Yes, "approve what the agent asks for, unless text follows", "a"),
 		bind(Question, Always, "approve it and what is alike, as the dialog offers", "A"),
 		bind(Question, No, "deny it", "x"),
 		command(Question, Reply, "reply in your own words", "r"),
-		command(Offer, TakeOffer, "accept the offered fork or MCP server", "a"),
-		command(Offer, DismissOffer, "dismiss the offer", "X"),
-		command(Offer, OffersOff, "turn off such offers", "O"),
+		command(Offer, TakeOffer, "accept the offered fork or MCP server, unless text follows", "a"),
+		command(Offer, DismissOffer, "dismiss the offer", "x"),
+		bind(Tree, Yes, "approve, where the agent asks", "a"),
+		bind(Tree, Always, "approve for good, where the agent asks", "A"),
+		bind(Tree, No, "deny, where the agent asks", "x"),
+		bind(Tree, Reply, "reply, where the agent asks", "r"),
+	}
+	return append(all, acts(ThreadMenu)...)
+}
+
+// acts returns the keys of a menu for what can be done with a thread. They are in the command palette, and there is a
+// binding without keys for each of them everywhere, which takes the person's own keys.
+func acts(s Scope) []Binding {
+	all := []Binding{
+		bind(s, Stop, "stop the agent (ctrl+s: at once)", "s"),
+		bind(s, StopNow, "stop the agent at once", "ctrl+s"),
+		bind(s, Resume, "resume or start the agent", "r"),
+		bind(s, Rename, "rename", "n"),
+		bind(s, Merge, "merge into its parent or another thread", "m"),
+		bind(s, Finish, "finish: merge, archive, remove the worktree", "f"),
+		bind(s, Abandon, "abandon with a reason", "x"),
+		bind(s, Archive, "archive or restore (ctrl+a: at once)", "a"),
+		bind(s, FileAway, "archive or restore at once", "ctrl+a"),
+		bind(s, Delete, "delete", "d"),
+		bind(s, Push, "push its branch", "p"),
+		bind(s, PR, "push, and open a pull request", "o"),
+		bind(s, Export, "export the thread to a file", "e"),
+		bind(s, Grants, "grants: what its agent may do with other threads", "g"),
+	}
+	if s == ThreadMenu {
+		all = append(all,
+			bind(s, Archived, "show or hide the archive", "z"),
+			bind(s, OffersOff, "fork offers: suggest, auto or off", "t"),
+			bind(s, ResumeAll, "resume all interrupted threads", "A"),
+			bind(s, Import, "import a thread from a file", "i"),
+			bind(s, Collect, "delete old archived threads", "c"),
+		)
+		for _, b := range slices.Clone(all) {
+			all = append(all, command(Global, b.Action, b.Description()))
+		}
+	}
+	return append(all, menu(s)...)
+}
+
+// menu returns the keys of every menu.
+func menu(s Scope) []Binding {
+	return []Binding{
+		bind(s, Up, "up", "up"),
+		bind(s, Down, "down", "down"),
+		bind(s, Accept, "select", "enter"),
+		bind(s, Cancel, "close", "esc", "q", ".", "ctrl+q", "ctrl+c"),
 	}
 }
 
@@ -121,40 +155,43 @@ func views() []Binding {
 	all = append(all,
 		bind(Turn, Leave, "back to the timeline", "esc", "q", "ctrl+q", "backspace"),
 		bind(Turn, Toggle, "expand or collapse the tool call", "enter"),
-		bind(Turn, FoldAll, "expand or collapse all tool calls", "o"),
-		bind(Turn, Older, "previous turn", "[", "left"),
-		bind(Turn, Newer, "next turn", "]", "right"),
+		bind(Turn, FoldAll, "expand or collapse all tool calls", "z"),
+		bind(Turn, Older, "previous turn", "{", "left"),
+		bind(Turn, Newer, "next turn", "}", "right"),
 		command(Turn, ForkAt, "fork at this turn", "F"),
 		command(Turn, Rewind, "rewind to this turn", "R"),
 		bind(Turn, Search, "search", "/"),
-		bind(Turn, NextHit, "next match", "n"),
-		bind(Turn, PrevHit, "previous match", "N"),
 	)
 	all = append(all, scrolls(Diff)...)
 	all = append(all,
 		bind(Diff, Leave, "back to threads", "esc", "q", "ctrl+q"),
-		bind(Diff, NextFile, "next file", "]", "right", "l"),
-		bind(Diff, PrevFile, "previous file", "[", "left", "h"),
+		bind(Diff, NextFile, "next file", "right", "l"),
+		bind(Diff, PrevFile, "previous file", "left", "h"),
 		bind(Diff, Base, "switch between base and turn diffs", "B"),
 		bind(Diff, Older, "previous turn", "{"),
 		bind(Diff, Newer, "next turn", "}"),
-		command(Diff, Editor, "open the file in your editor", "enter", "E"),
+		command(Diff, Editor, "open the file in your editor", "enter", "e"),
 		bind(Diff, Search, "search", "/"),
-		bind(Diff, NextHit, "next match", "n"),
-		bind(Diff, PrevHit, "previous match", "N"),
+		bind(Searching, NextHit, "next match", "n"),
+		bind(Searching, PrevHit, "previous match", "N"),
+		bind(Searching, EndSearch, "end the search", "esc"),
 	)
 	all = append(all, scrolls(Context)...)
-	return append(all,
-		command(Context, Mask, "mask or unmask the result", "x"),
-		command(Context, PinResult, "pin or unpin the result: never mask it", "p"),
+	all = append(all,
+		command(Context, Mask, "mask or unmask the result", "M"),
+		command(Context, PinResult, "pin or unpin the result: never mask it", "P"),
 		command(Context, MaskAll, "mask all that can be masked now", "A"),
-		command(Context, MaskMode, "choose how much is masked", "M"),
 		command(Context, Summarise, "summarise older turns, or read and drop their summary", "s"),
 		command(Context, Open, "show the result", "enter"),
 		bind(Context, Search, "filter results", "/"),
-		command(Context, About, "facts about the thread: usage, folder, branch", "o"),
+		bind(Context, Menu, "menu", "."),
 		bind(Context, Leave, "back to threads", "esc", "q", "ctrl+q"),
+		command(Context, MaskMode, "choose how much is masked"),
+		command(Context, About, "facts about the thread: usage, folder, branch"),
+		bind(ContextMenu, MaskMode, "choose how much is masked", "k"),
+		bind(ContextMenu, About, "facts about the thread: usage, folder, branch", "i"),
 	)
+	return append(all, acts(ContextMenu)...)
 }
 
 // rows returns the keys that move in a list whose space key switches.
@@ -172,25 +209,32 @@ func rows(s Scope) []Binding {
 func servers() []Binding {
 	all := append(rows(Servers),
 		bind(Servers, Toggle, "switch on or off; off waits for the end of the turn", "space"),
-		bind(Servers, SwitchNow, "switch off at once", "X"),
-		bind(Servers, Tool, "tools one by one", "t"),
+		bind(Servers, Tool, "open: its tools one by one", "enter"),
 		bind(Servers, Approve, "show exactly what is started, and accept it", "a"),
-		bind(Servers, Open, "details", "enter", "i"),
-		bind(Servers, Relaunch, "restart", "r"),
-		bind(Servers, Log, "log", "l"),
-		bind(Servers, SignIn, "sign in", "S"),
-		bind(Servers, Sort, "sort by tokens, name, state or last call", "o"),
-		bind(Servers, Problems, "problems, and what is outside our control", "p"),
+		bind(Servers, Open, "explain: details", "E"),
+		bind(Servers, Log, "output: its log", "o"),
+		bind(Servers, Sort, "order by tokens, name, state or last call", "O"),
+		bind(Servers, Menu, "menu: restart, switch off at once, sign in, problems", "."),
+		bind(Servers, Relaunch, "restart"),
+		bind(Servers, SwitchNow, "switch off at once"),
+		bind(Servers, SignIn, "sign in"),
+		bind(Servers, Problems, "problems, and what is outside our control"),
 		bind(Servers, Help, "keys", "?"),
 		bind(Servers, Cancel, "close", "esc", "q", "m", "ctrl+q", "ctrl+c"),
 	)
-	all = append(all, rows(Tools)...)
+	all = append(all,
+		bind(ServersMenu, Relaunch, "restart", "r"),
+		bind(ServersMenu, SwitchNow, "switch off at once", "x"),
+		bind(ServersMenu, SignIn, "sign in", "s"),
+		bind(ServersMenu, Problems, "problems, and what is outside our control", "p"),
+	)
+	all = append(append(all, menu(ServersMenu)...), rows(Tools)...)
 	return append(all,
 		bind(Tools, Toggle, "switch the tool on or off", "space"),
-		bind(Tools, Open, "details", "enter", "i"),
+		bind(Tools, Open, "details", "enter"),
 		bind(Tools, Approve, "accept tools that have changed", "a"),
 		bind(Tools, Help, "keys", "?"),
-		bind(Tools, Cancel, "back", "esc", "q", "t", "ctrl+q", "ctrl+c"),
+		bind(Tools, Cancel, "back", "esc", "q", "ctrl+q", "ctrl+c"),
 	)
 }
 
@@ -224,13 +268,13 @@ func dialogs() []Binding {
 	all = append(all,
 		bind(Resuming, Up, "up", "up", "k"),
 		bind(Resuming, Down, "down", "down", "j"),
-		bind(Resuming, ResumeOne, "resume this thread", "R", "enter"),
+		bind(Resuming, ResumeOne, "resume this thread", "enter"),
 		bind(Resuming, ResumeAll, "resume all", "A"),
 		bind(Resuming, Cancel, "later", "esc", "q", "ctrl+q", "ctrl+c"),
 	)
 	return append(all,
-		bind(Form, Accept, "done", "enter"),
-		bind(Form, Submit, "submit multi-line text or a prompt", "ctrl+s"),
+		bind(Form, Accept, "submit", "enter"),
+		bind(Form, Submit, "submit too", "ctrl+s"),
 		bind(Form, Cancel, "cancel", "esc", "ctrl+q", "ctrl+c"),
 		bind(Form, NextField, "next field", "tab"),
 		bind(Form, PrevField, "previous field", "shift+tab"),

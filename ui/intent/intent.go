@@ -42,6 +42,9 @@ const (
 	Suspend  Action = "suspend"
 	Restart  Action = "restart-server"
 
+	// Menu opens the menu of acts that stop, merge, remove or publish.
+	Menu Action = "menu"
+
 	New      Action = "new"
 	Focus    Action = "focus"
 	Send     Action = "send"
@@ -52,10 +55,11 @@ const (
 	Pin      Action = "pin"
 	Archive  Action = "archive"
 	Archived Action = "archived"
+	FileAway Action = "archive-now" // without a question
 	Delete   Action = "delete"
 	Undo     Action = "undo"
 	Stop     Action = "stop"
-	Start    Action = "start"
+	StopNow  Action = "stop-now" // without a question
 	Resume   Action = "resume"
 	Resumes  Action = "resumes"
 	Merge    Action = "merge"
@@ -91,6 +95,7 @@ const (
 	Always Action = "always"
 	No     Action = "no"
 	Reply  Action = "reply"
+	Read   Action = "mark-read"
 
 	TakeOffer    Action = "take-offer"
 	DismissOffer Action = "dismiss-offer"
@@ -113,13 +118,15 @@ const (
 	Search   Action = "search"
 	NextHit  Action = "next-hit"
 	PrevHit  Action = "prev-hit"
-	Editor   Action = "editor"
-	NextFile Action = "next-file"
-	PrevFile Action = "prev-file"
-	Older    Action = "older"
-	Newer    Action = "newer"
-	Base     Action = "base"
-	FoldAll  Action = "fold-all"
+	// EndSearch no longer marks what was searched for.
+	EndSearch Action = "end-search"
+	Editor    Action = "editor"
+	NextFile  Action = "next-file"
+	PrevFile  Action = "prev-file"
+	Older     Action = "older"
+	Newer     Action = "newer"
+	Base      Action = "base"
+	FoldAll   Action = "fold-all"
 
 	Mask      Action = "mask"
 	MaskAll   Action = "mask-all"
@@ -156,7 +163,7 @@ const (
 // moves are the actions that only change what is shown.
 var moves = []Action{
 	Up, Down, PageUp, PageDown, First, Last, Left, Right, Fold, Unfold, NextWait, NextView, PrevView, Leave,
-	NextHit, PrevHit, NextFile, PrevFile, Older, Newer, NextField, PrevField, CursorHome, CursorEnd,
+	NextHit, PrevHit, EndSearch, NextFile, PrevFile, Older, Newer, NextField, PrevField, CursorHome, CursorEnd,
 	WordLeft, WordRight, TextStart, TextEnd,
 }
 

@@ -84,7 +84,7 @@ func (t *Table) override(a Action, keys []string) error {
 	for i := range t.bindings {
 		b := &t.bindings[i]
 		switch {
-		case b.Action != a:
+		case b.Action != a, b.Scope.IsMenu() && a != Menu: // the letters of a menu stay
 		case a == Leave && b.Scope != Terminal:
 			// The keys that leave an agent leave the views too, besides their other keys.
 			rest := slices.DeleteFunc(slices.Clone(b.Keys()),
@@ -215,6 +215,13 @@ func (t *Table) Bindings(scopes ...Scope) []Binding {
 	return out
 }
 
+// Entries returns the bindings of a menu that are its entries.
+func (t *Table) Entries(menu Scope) []Binding {
+	return slices.DeleteFunc(t.Bindings(menu), func(b Binding) bool {
+		return slices.Contains([]Action{Up, Down, Accept, Cancel}, b.Action)
+	})
+}
+
 // Commands returns the bindings in the palette, with or without keys.
 func (t *Table) Commands() []Binding {
 	var out []Binding
@@ -226,14 +233,19 @@ func (t *Table) Commands() []Binding {
 	return out
 }
 
-// KeyOf returns the label of the first key of an action, or "".
+// KeyOf returns the label of the first key of an action, or "": ". m" for the key m in the menu.
 func (t *Table) KeyOf(a Action) string {
+	label := ""
 	for _, b := range t.bindings {
-		if b.Action == a && len(b.Keys()) > 0 {
+		switch {
+		case b.Action != a || len(b.Keys()) == 0:
+		case !b.Scope.IsMenu():
 			return b.Label()
+		case label == "":
+			label = t.KeyOf(Menu) + " " + b.Label()
 		}
 	}
-	return ""
+	return label
 }
 
 // LeaveKey returns the label of the key that leaves an agent.

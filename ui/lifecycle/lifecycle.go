@@ -36,6 +36,19 @@ func New(h *host.Host) *Feature {
 	})
 	h.Actions.OnThread(intent.Delete, f.openDelete)
 	h.Actions.OnThread(intent.Stop, f.openStop)
+	h.Actions.OnThread(intent.StopNow, func(s *thread.Status) tea.Cmd {
+		if !host.Running(s) {
+			return nil
+		}
+		return f.stop(s.ID)
+	})
+	h.Actions.OnThread(intent.FileAway, func(s *thread.Status) tea.Cmd {
+		if !s.Archived.IsZero() {
+			return f.unarchive(s)
+		}
+		return f.Archive(s.ID)
+	})
+	h.Actions.OnThread(intent.Read, f.read)
 	return f
 }
 
@@ -45,6 +58,14 @@ func (f *Feature) pin(s *thread.Status) tea.Cmd {
 		task = "unpin "
 	}
 	return f.Change(task+s.DisplayName(), "", api.Pin.On(f.Server, api.PinRequest{Thread: string(s.ID), On: !s.Pinned}), nil)
+}
+
+// read marks a thread as read.
+func (f *Feature) read(s *thread.Status) tea.Cmd {
+	if s.State.State != thread.StateDone {
+		return f.Notify(thread.LevelInfo, s.DisplayName()+" has nothing to read")
+	}
+	return f.Change("mark "+s.DisplayName()+" as read", "", api.Seen.On(f.Server, api.Ref{Thread: string(s.ID)}), nil)
 }
 
 func (f *Feature) unarchive(s *thread.Status) tea.Cmd {

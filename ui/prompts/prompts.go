@@ -41,7 +41,7 @@ func (f *Feature) openNew(s *thread.Status) tea.Cmd {
 	in := &dialog.Input{Label: "Prompt", Hint: "Task", Text: field.Field{Multi: true}, Rows: 4}
 	f.Dialogs.Push(dialog.NewOne("prompt for "+s.DisplayName(), in, "Enter a prompt", func(text string) dialog.Result {
 		return host.Do(func() tea.Cmd { return f.send(id, text) })
-	}).Sending(in).Verb("send"))
+	}).Verb("send"))
 	return nil
 }
 
@@ -140,7 +140,7 @@ func (f *Feature) edit(p thread.Prompt) host.Do {
 		f.Dialogs.Push(dialog.NewOne("edit prompt for "+f.Name(p.Thread), in, "Enter a prompt, or withdraw this one",
 			func(text string) dialog.Result {
 				return host.Do(func() tea.Cmd { return f.change(p.ID, text) })
-			}).Sending(in).Verb("save"))
+			}).Verb("save"))
 		return nil
 	}
 }

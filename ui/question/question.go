@@ -90,7 +90,7 @@ func answers(in intent.Intent) bool {
 		return true
 	default:
 		return slices.Contains([]intent.Intent{
-			intent.Yes, intent.Always, intent.No, intent.Reply, intent.TakeOffer, intent.ResumeAll, intent.Abandon, intent.Rename,
+			intent.Yes, intent.Always, intent.No, intent.Reply, intent.TakeOffer, intent.DismissOffer,
 		}, in)
 	}
 }
@@ -103,6 +103,9 @@ func (f *Feature) Answer(in intent.Intent) (do func() tea.Cmd, words string) {
 	if q == nil {
 		if why := f.early(in); why != "" {
 			return func() tea.Cmd { return f.Notify(thread.LevelInfo, why) }, "answers"
+		}
+		if in == intent.Yes || in == intent.Always || in == intent.No {
+			return f.nothing, "answers"
 		}
 		return nil, ""
 	}
@@ -143,6 +146,15 @@ func (f *Feature) Answer(in intent.Intent) (do func() tea.Cmd, words string) {
 	return func() tea.Cmd { return f.send(id, r, name+": "+q.Choices[at].Text) }, words
 }
 
+// nothing says that there is nothing to answer.
+func (f *Feature) nothing() tea.Cmd {
+	s := f.Threads.Selected()
+	if s == nil {
+		return nil
+	}
+	return f.Notify(thread.LevelInfo, s.DisplayName()+" waits for nothing that can be answered from here")
+}
+
 // open shows a question whole, with its answers: its line has no room for all of it.
 func (f *Feature) open(s *thread.Status, q thread.Question) tea.Cmd {
 	id, name := s.ID, s.DisplayName()
@@ -181,7 +193,7 @@ func (f *Feature) send(id thread.ID, r thread.AnswerRequest, said string) tea.Cm
 func (f *Feature) openReply(s *thread.Status) tea.Cmd {
 	q := s.State.Question
 	if q == nil || len(q.Choices) == 0 {
-		return f.Notify(thread.LevelInfo, s.DisplayName()+" asks nothing that can be answered from here")
+		return f.nothing()
 	}
 	id, of := s.ID, q.ID
 	f.ask("reply to "+s.DisplayName()+": "+plain.Cut(plain.Line(q.Line()), 60), "reply", "", func(text string) tea.Cmd {
@@ -218,7 +230,7 @@ func (f *Feature) ask(title, verb, text string, do func(text string) tea.Cmd) {
 	in.Text.Set(text)
 	f.Dialogs.Push(dialog.NewOne(title, in, "Enter a text", func(text string) dialog.Result {
 		return host.Do(func() tea.Cmd { return do(text) })
-	}).Sending(in).Verb(verb))
+	}).Verb(verb))
 }
 
 // Draw draws the question on a rule, and its keys where there is room for them: they stand among the keys below too.

@@ -24,7 +24,6 @@ type Feature struct {
 func New(h *host.Host) *Feature {
 	f := &Feature{Host: h}
 	h.Actions.OnThread(intent.Resume, f.resume)
-	h.Actions.OnThread(intent.Start, f.resume)
 	h.Actions.On(intent.Resumes, func() tea.Cmd {
 		if !f.Offer() {
 			return h.Notify(thread.LevelInfo, "No interrupted threads")

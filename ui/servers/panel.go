@@ -7,6 +7,7 @@ import (
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/mcp"
+	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
 
 	tea "charm.land/bubbletea/v2"
@@ -35,12 +36,13 @@ func (p *panel) Hints(layout.Box) []intent.Action {
 		return []intent.Action{intent.Cancel, intent.Help}
 	}
 	return []intent.Action{intent.Toggle, intent.Approve, intent.Tool, intent.Cancel, intent.Open, intent.Sort,
-		intent.Relaunch, intent.Log, intent.Help}
+		intent.Menu, intent.Log, intent.Help}
 }
 
 // Label returns shorter words for keys.
 func (p *panel) Label(a intent.Action) string {
-	return map[intent.Action]string{intent.Toggle: "switch", intent.Approve: "accept", intent.Tool: "tools", intent.Sort: "sort"}[a]
+	return map[intent.Action]string{intent.Toggle: "switch", intent.Approve: "accept", intent.Tool: "tools", intent.Sort: "order",
+		intent.Open: "details", intent.Menu: "menu", intent.Log: "log"}[a]
 }
 
 // Size returns the size that it needs.
@@ -67,6 +69,8 @@ func (p *panel) Handle(in intent.Intent) dialog.Result {
 		return dialog.Cancelled{}
 	case intent.Help:
 		return host.Stay(func() tea.Cmd { return p.reports.Act(intent.Help) })
+	case intent.Menu:
+		return host.Stay(p.openMenu)
 	case intent.Sort:
 		return host.Stay(func() tea.Cmd { return p.reports.Notify(thread.LevelInfo, "Sorted by "+p.reports.table.Sort()) })
 	case intent.Problems:
@@ -77,6 +81,26 @@ func (p *panel) Handle(in intent.Intent) dialog.Result {
 	default:
 		return p.onServer(act)
 	}
+}
+
+// openMenu opens the menu of what is done with the selected server.
+func (p *panel) openMenu() tea.Cmd {
+	s := p.reports.table.Selected()
+	if s == nil {
+		return nil
+	}
+	var items []dialog.MenuItem
+	for _, b := range p.reports.Keys.Entries(intent.ServersMenu) {
+		items = append(items, dialog.MenuItem{Action: b.Action, Label: b.Label(), Text: b.Description(),
+			Result: host.Do(func() tea.Cmd {
+				if stay, ok := p.Handle(b.Action).(host.Stay); ok {
+					return stay()
+				}
+				return nil
+			})})
+	}
+	p.reports.Dialogs.Push(dialog.NewMenu(plain.Line(s.Name), intent.ServersMenu, items))
+	return nil
 }
 
 // onServer moves to another server, or does something with the one under the cursor.

@@ -18,7 +18,7 @@ func (r *reports) toggle(s *thread.MCPServer, now bool) tea.Cmd {
 	case now && !s.On:
 		return r.Notify(thread.LevelInfo, name+" is off")
 	case !s.On && !s.Accepted:
-		return r.Notify(thread.LevelWarn, name+" is not accepted: "+r.key(intent.Approve)+" shows what it starts")
+		return r.Notify(thread.LevelWarn, name+" is not accepted: "+r.Keys.KeyOf(intent.Approve)+" shows what it starts")
 	}
 	// A server that goes off at the end of the turn is switched on again.
 	c := thread.MCPChange{Thread: string(r.shown), Server: ref(s), On: !now && (!s.On || s.Ending), Force: now}
@@ -32,7 +32,7 @@ func (r *reports) switched(name string, c thread.MCPChange, got thread.MCPReport
 		switch {
 		case ref(s) != c.Server:
 		case s.Ending:
-			return name + ": off at the end of the turn; " + r.key(intent.SwitchNow) + " switches it off at once"
+			return name + ": off at the end of the turn; " + r.Keys.KeyOf(intent.SwitchNow) + " switches it off at once"
 		case s.On && got.Takes != "":
 			return name + " on, takes effect " + plain.Cut(plain.Line(got.Takes), 60)
 		case s.On:
@@ -50,14 +50,4 @@ func off(name string, s *thread.MCPServer) string {
 		return name + " off"
 	}
 	return name + " off: " + plain.Cut(plain.Line(s.Kept), 120)
-}
-
-// key returns the label of a key of the panel.
-func (r *reports) key(a intent.Action) string {
-	for _, b := range r.Keys.Bindings(intent.Servers) {
-		if b.Action == a {
-			return b.Label()
-		}
-	}
-	return ""
 }

@@ -60,5 +60,5 @@ func newForm(agents []thread.AgentInfo, d defaults, create func(thread.NewReques
 		return host.Do(func() tea.Cmd { return create(req) }), ""
 	}
 	return dialog.NewForm("new thread", submit,
-		runs.Agent, runs.Program, prompt, name, dir, tree, model, mode).Sending(prompt).Verb("create")
+		runs.Agent, runs.Program, prompt, name, dir, tree, model, mode).Verb("create")
 }

@@ -61,6 +61,9 @@ func (m *Model) Fill(id thread.ID, at thread.CheckpointID, entries []thread.Entr
 // Search searches for text and returns how many lines match.
 func (m *Model) Search(q string) int { return m.pages.Search(q) }
 
+// Searched reports whether matches of a search are marked.
+func (m *Model) Searched() bool { return m.pages.Query() != "" }
+
 // Scroll scrolls by lines.
 func (m *Model) Scroll(n int) { m.pages.Scroll(n) }
 

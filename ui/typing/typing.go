@@ -35,9 +35,11 @@ type Guard struct {
 
 	top    dialog.Dialog // the topmost dialog, open since then
 	since  time.Time
-	text   bool // the last key was text
+	text   bool // the last key was text, or ended one
+	wrote  bool // and it did not only move
 	unseen bool // it was opened by text, and no pause that a glance takes has come since
-	typed  bool // more text followed at once
+	typed  bool // more text followed at once: a sentence, whose enter does not end the dialog
+	again  bool // its enter was ignored just now, and may be pressed again
 }
 
 // Key is a key and what it would do.
@@ -97,6 +99,12 @@ func (g *Guard) Drop() {
 	}
 }
 
+// Bursts reports whether keys come in one read, as those of a text that is pasted do.
+func (g *Guard) Bursts() bool { return g.burst }
+
+// Typed reports whether text is being typed that was not meant for the screen.
+func (g *Guard) Typed() bool { return g.ignoring != "" }
+
 // Burst starts or ends a burst of keys that came in one read; acts is set if not all of them only move.
 func (g *Guard) Burst(on, acts bool) { g.burst, g.acts, g.warned = on, acts, false }
 
@@ -106,7 +114,8 @@ func (g *Guard) Resumed() { g.burst = false }
 // Opened records since when a dialog has been on top.
 func (g *Guard) Opened(top dialog.Dialog, now time.Time) {
 	if top != g.top {
-		g.top, g.since, g.unseen, g.typed = top, now, top != nil && g.text, false
+		text := g.text || g.top != nil && g.unseen // also of a dialog that led to this one
+		g.top, g.since, g.unseen, g.typed, g.again = top, now, top != nil && text, false, false
 	}
 }
 
@@ -114,19 +123,25 @@ func (g *Guard) Opened(top dialog.Dialog, now time.Time) {
 // burst with others that act: a pasted list of numbers selects nothing.
 func (g *Guard) Ignored(k Key) string {
 	moves := k.Intent != nil && intent.Moves(k.Intent)
-	g.text = k.Text
+	wrote := g.wrote
+	g.text, g.wrote = k.Text || wrote && k.SinceLast < Pause, k.Text && !moves // the enter of a sentence is of its text
 	g.unseen = g.unseen && k.SinceLast < Glance
-	g.typed = g.unseen && (g.typed || k.Text)
+	g.typed = g.typed || g.unseen && k.Text
+	again := g.again && k.SinceLast >= Glance
+	g.again = false
 	if k.SinceLast >= Pause || moves && !k.Text {
 		g.ignoring = ""
 	}
 	switch {
 	case g.ignoring != "":
 		return g.ignoring
+	case k.Intent == intent.Menu && k.Text && wrote && k.SinceLast < Pause: // the full stop of a sentence
+		return TextIgnored(k.Scope, k.Focus)
 	case g.unseen && k.Text && !moves && (k.Scope == intent.Servers || k.Scope == intent.Tools):
 		return TextIgnored(k.Scope, k.Focus) // its letters act at once
-	case g.typed && k.Intent == intent.Accept: // a sentence, and its end
-		return "Enter ignored: a letter that you typed opened this; press enter again"
+	case g.typed && k.Intent == intent.Accept && k.Scope != intent.Field && !again: // pickers only show something
+		g.again = true
+		return "Press enter again: a sentence opened this"
 	case !g.burst || moves && !(k.Text && g.acts):
 		return ""
 	}
@@ -148,7 +163,8 @@ func (g *Guard) Ignored(k Key) string {
 // TextIgnored explains why text is ignored where keys are commands.
 func TextIgnored(scope intent.Scope, focus string) string {
 	switch scope {
-	case intent.Confirm, intent.List, intent.Resuming, intent.Servers, intent.Tools, intent.Form, intent.Field:
+	case intent.Confirm, intent.List, intent.Resuming, intent.Servers, intent.Tools, intent.Form, intent.Field,
+		intent.ThreadMenu, intent.ContextMenu, intent.ServersMenu:
 		return "Keys ignored: a dialog is open"
 	default:
 		return "Keys ignored; " + focus + " types into the agent"

@@ -199,6 +199,18 @@ func (f *Feature) Search(text string) {
 	}
 }
 
+// Searched reports whether matches of a search are marked in the view.
+func (f *Feature) Searched() bool {
+	switch f.Scope() {
+	case intent.Turn:
+		return f.turn.Searched()
+	case intent.Diff:
+		return f.diff.Searched()
+	default:
+		return false
+	}
+}
+
 // Scroll scrolls by lines, or in the timeline and the list of results by one row.
 func (f *Feature) Scroll(lines int) {
 	switch {
@@ -224,6 +236,10 @@ func (f *Feature) Click(x, y int) {
 
 // Act handles an action in the focused view, and reports whether it means something there.
 func (f *Feature) Act(a intent.Action) (tea.Cmd, bool) {
+	if a == intent.EndSearch {
+		f.Search("")
+		return nil, true
+	}
 	switch f.Scope() {
 	case intent.Timeline:
 		return f.inTimeline(a)

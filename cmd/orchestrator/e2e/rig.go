@@ -410,6 +410,14 @@ func (s *Screen) Text() string {
 	return s.Term.Text()
 }
 
+// Menu chooses an entry of the menu by its letter.
+func (s *Screen) Menu(letter string) {
+	s.T.Helper()
+	s.Press(".")
+	s.See("enter select  esc close")
+	s.Press(letter)
+}
+
 // Press types keys as a terminal would send them.
 func (s *Screen) Press(keys string) {
 	s.T.Helper()

@@ -197,7 +197,7 @@ func TestGoRunTwice(t *testing.T) {
 	r.Ok("stop", one)
 	s.Press("1")
 	s.See("Resume and type")
-	s.Press("R")
+	s.Menu("r")
 	r.AwaitState(one, thread.StateIdle, thread.StateDone)
 	s.Leave()
 	if got := e2e.Get[[]thread.Status](r, "threads"); len(got) != 2 {
@@ -288,7 +288,7 @@ func TestRealGoRunTwice(t *testing.T) {
 			r.Ok("stop", one)
 			r.Ok("switch", one)
 			s.See("Resume and type")
-			s.Press("R")
+			s.Menu("r")
 			r.AwaitState(one, thread.StateIdle, thread.StateDone)
 			s.See("enter type")
 			s.Press("\r")

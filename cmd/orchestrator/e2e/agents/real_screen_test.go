@@ -91,7 +91,7 @@ func TestRealScreen(t *testing.T) {
 			s.Press("\r")
 			s.See("1 thread interrupted", "bytes match")
 			proof := r.Status(name).Resume
-			s.Press("R")
+			s.Press("\r")
 			r.AwaitState(name, thread.StateIdle, thread.StateDone)
 			s.See("enter type")
 			s.Press("\r")

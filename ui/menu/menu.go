@@ -1,0 +1,75 @@
+// Package menu opens the menu of acts that stop, merge, remove or publish: no single letter at the list does. It shows
+// what can be done now with the selected thread.
+package menu
+
+import (
+	"slices"
+
+	"orchestrator/thread"
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/host"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/plain"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Config is what the menu needs from the root.
+type Config struct {
+	// Scopes returns the active scopes, innermost first.
+	Scopes func() []intent.Scope
+	// Do runs a command as its key would.
+	Do func(intent.Action) tea.Cmd
+}
+
+// Register adds the feature to a host.
+func Register(h *host.Host, cfg Config) {
+	h.Actions.On(intent.Menu, func() tea.Cmd {
+		scope := intent.ThreadMenu
+		if slices.Contains(cfg.Scopes(), intent.Context) {
+			scope = intent.ContextMenu
+		}
+		s := h.Threads.Selected()
+		title := "threads"
+		if s != nil {
+			title = s.DisplayName()
+		}
+		var items []dialog.MenuItem
+		for _, b := range h.Keys.Entries(scope) {
+			if text := useful(s, b); text != "" {
+				items = append(items, dialog.MenuItem{Action: b.Action, Label: b.Label(), Text: text, Hidden: named(b.Action),
+					Result: host.Do(func() tea.Cmd { return cfg.Do(b.Action) })})
+			}
+		}
+		h.Dialogs.Push(dialog.NewMenu(plain.Line(title), scope, items))
+		return nil
+	})
+}
+
+// named reports whether the text of another entry names the key of this one.
+func named(a intent.Action) bool { return a == intent.StopNow || a == intent.FileAway }
+
+// useful returns the text of an entry, or "" if it means nothing for a thread; nil is no thread.
+func useful(s *thread.Status, b intent.Binding) string {
+	switch b.Action {
+	case intent.Archived, intent.Import, intent.Collect, intent.ResumeAll:
+		return b.Description()
+	case intent.Stop, intent.StopNow:
+		if s == nil || !host.Running(s) {
+			return ""
+		}
+	case intent.Resume:
+		if s == nil || host.Running(s) || !s.Archived.IsZero() {
+			return ""
+		}
+	case intent.Archive:
+		if s != nil && !s.Archived.IsZero() {
+			return "restore from the archive (ctrl+a: at once)"
+		}
+	default:
+	}
+	if s == nil {
+		return ""
+	}
+	return b.Description()
+}
