@@ -29,7 +29,7 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	case text || in == intent.Focus:
 		m.typing.Drop()
 	}
-	if text && scope.IsMenu() && (m.waits(scope, in) == "" && in != intent.Cancel || m.typing.Typed()) {
+	if text && scope.IsMenu() && (waits(m.dialogs.Top(), scope, in) == "" && in != intent.Cancel || m.typing.Typed()) {
 		m.dialogs.Close(m.dialogs.Top()) // a sentence began with the key that opened it
 		m.screen.stale = true
 	}
@@ -47,7 +47,7 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	if do, words := m.questions.Answer(in); do != nil && !m.dialogs.Open() {
 		return m.hold(in, k.String()+" "+words, typing.AnswerDelay, do)
 	}
-	if words := m.waits(scope, in); words != "" && text {
+	if words := waits(m.dialogs.Top(), scope, in); words != "" && text {
 		return m.hold(in, k.String()+" "+words, typing.AnswerDelay, func() tea.Cmd { return m.do(in) })
 	}
 	return m.do(in)
@@ -55,7 +55,7 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 
 // waits returns what to say of a letter that acts only when no text follows it, "" for others: it answers an offer, or
 // is an entry of a menu.
-func (m *Model) waits(scope intent.Scope, in intent.Intent) string {
+func waits(top dialog.Dialog, scope intent.Scope, in intent.Intent) string {
 	switch in {
 	case intent.TakeOffer:
 		return "accepts"
@@ -63,7 +63,7 @@ func (m *Model) waits(scope intent.Scope, in intent.Intent) string {
 		return "dismisses"
 	}
 	if act, ok := in.(intent.Action); ok && scope.IsMenu() {
-		if menu, ok := m.dialogs.Top().(*dialog.Menu); ok {
+		if menu, ok := top.(*dialog.Menu); ok {
 			if it, has := menu.Item(act); has {
 				return "chooses “" + it.Text + "”"
 			}

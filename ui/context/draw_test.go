@@ -221,7 +221,7 @@ func TestHeadline(t *testing.T) {
 		{"all", func(*thread.ContextReport) {}, []string{"80k±5%/200k 40% masking", "−20k masked", "saved $1.42 net of cache writes",
 			"mode safe: for this thread", "opus", "Masking now frees 41k.", "It is too soon."}, "to change"},
 		{"observe", func(r *thread.ContextReport) { r.Mode, r.Why = thread.MaskObserve, "subscription login" },
-			[]string{"mode observe: subscription login, M to change"}, "safe"},
+			[]string{"mode observe: subscription login, . k to change"}, "safe"},
 		{"a loss", func(r *thread.ContextReport) { r.SavedUSD = -0.12 }, []string{"cost $0.12 so far"}, "saved"},
 		{"nothing yet", func(r *thread.ContextReport) { r.SavedUSD, r.Masked, r.Margin = 0.001, 0, 0 }, []string{"80k/200k"}, "saved"},
 		{"no window", func(r *thread.ContextReport) { r.Window = 0 }, []string{"80k±5% tokens (window unknown)"}, "· free"},
