@@ -29,6 +29,12 @@ func TestReadmeKeys(t *testing.T) {
 		if strings.Contains(row[0], "from inside") || strings.Contains(row[1], "from inside") {
 			scopes = []intent.Scope{intent.Tree, intent.Terminal, intent.Global}
 		}
+		if strings.Contains(row[0], "in the menu") {
+			scopes = []intent.Scope{intent.ThreadMenu}
+		}
+		if strings.Contains(row[0], "in a turn") {
+			scopes = []intent.Scope{intent.Searching, intent.Turn, intent.Global}
+		}
 		if strings.Contains(row[0], "in the timeline") {
 			scopes = []intent.Scope{intent.Timeline, intent.Global}
 		}
@@ -62,7 +68,7 @@ func TestReadmeKeys(t *testing.T) {
 	}
 	_, palette, _ := strings.Cut(text, "what has no key")
 	for _, b := range table.Commands() {
-		if len(b.Keys()) == 0 && !sharesAll(b.Description(), palette) {
+		if table.KeyOf(b.Action) == "" && !sharesAll(b.Description(), palette) {
 			t.Errorf("README: the palette's %q, which has no key, is not named", b.Description())
 		}
 	}
