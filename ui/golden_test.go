@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/ui/typing"
 
 	"github.com/charmbracelet/colorprofile"
 )
@@ -97,6 +98,7 @@ var scenes = []struct {
 	{"new", func(r *rig) { r.keys("n") }},
 	{"fork", func(r *rig) { r.keys("f") }},
 	{"fork-program", func(r *rig) { r.keys("f"); r.text("sh\t"); r.keys("right", "tab") }},
+	{"menu", func(r *rig) { time.Sleep(typing.Pause); r.keys(".") }},
 	{"rename", func(r *rig) { r.keys(". n") }},
 	{"delete", func(r *rig) { r.keys(". d") }},
 	{"finish", func(r *rig) { r.keys(". f") }},
