@@ -17,6 +17,14 @@ func (m *Model) do(in intent.Intent) tea.Cmd {
 	if m.statusInput != nil {
 		return m.inStatusInput(in)
 	}
+	if m.scrolling.On() {
+		if in == intent.Search || in == intent.SearchBack {
+			m.statusInput = &statusInput{what: in.(intent.Action), field: field.New("")}
+		}
+		if cmd, ok := m.scrolling.Act(in); ok {
+			return cmd
+		}
+	}
 	switch in := in.(type) {
 	case intent.Jump:
 		m.tree.Jump(in.N)
@@ -65,15 +73,18 @@ func (m *Model) inStatusInput(in intent.Intent) tea.Cmd {
 	switch in {
 	case intent.Accept:
 		m.statusInput = nil
+	case intent.Up, intent.Down:
+		if t.what == intent.Filter {
+			n := 1
+			if in == intent.Up {
+				n = -1
+			}
+			m.tree.Move(n)
+		}
+		return nil
 	case intent.Cancel:
 		m.statusInput = nil
 		m.typed(t.what, t.was)
-		return nil
-	case intent.Up:
-		m.tree.Move(-1)
-		return nil
-	case intent.Down:
-		m.tree.Move(1)
 		return nil
 	default:
 		t.field.Handle(in)
@@ -86,6 +97,10 @@ func (m *Model) inStatusInput(in intent.Intent) tea.Cmd {
 func (m *Model) typed(what intent.Action, text string) {
 	if what == intent.Filter {
 		m.tree.Filter(text)
+		return
+	}
+	if m.scrolling.On() {
+		m.scrolling.Search(text)
 		return
 	}
 	m.views.Search(text)

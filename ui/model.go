@@ -19,6 +19,7 @@ import (
 	"orchestrator/ui/prompts"
 	"orchestrator/ui/question"
 	"orchestrator/ui/resume"
+	"orchestrator/ui/scrolling"
 	"orchestrator/ui/search"
 	"orchestrator/ui/servers"
 	"orchestrator/ui/start"
@@ -44,6 +45,7 @@ type Model struct {
 	typing        typing.Guard
 	follow        follow.Follower
 	pane          paneState
+	scrolling     *scrolling.Feature
 	windowFocused bool // the window is focused; true until the terminal says otherwise
 
 	// The features that the root calls; the others only register actions.
@@ -88,7 +90,7 @@ const (
 // statusInput is the text being typed in the status line.
 type statusInput struct {
 	field field.Field
-	what  intent.Action // Filter or Search
+	what  intent.Action // Filter, Search or SearchBack
 	was   string
 }
 

@@ -27,9 +27,15 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 		m.screen.stale = true
 		m.screen.drag.Mouse(&m.screen.split, m.screen.w, msg)
 		return nil
+	case m.scrolling.On() && (inPane || !click && !wheel):
+		m.screen.stale = true
+		return m.passOn(msg)
 	case inPane && click && m.screen.area != areaMain:
 		m.screen.area, m.screen.stale = areaMain, true
-		return nil
+		if m.cfg.Pane == nil {
+			return nil
+		}
+		return m.passOn(msg) // it selects, and does not go to the agent, which was not focused
 	case inPane && (wheel || m.pane.focus):
 		return m.mouseToPane(msg)
 	case click && at.Button == tea.MouseLeft:

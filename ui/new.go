@@ -28,6 +28,7 @@ import (
 	"orchestrator/ui/resume"
 	"orchestrator/ui/retention"
 	"orchestrator/ui/rewind"
+	"orchestrator/ui/scrolling"
 	"orchestrator/ui/search"
 	"orchestrator/ui/servers"
 	"orchestrator/ui/start"
@@ -99,6 +100,10 @@ func (m *Model) addFeatures() {
 		After: func() tea.Cmd { return m.views.Reload() }})
 	m.views = views.New(h, views.Actions{Fork: forks.Open, Rewind: rewinds.Open, Edit: edit.Open,
 		Prompts: m.prompts.Open})
+	reader, _ := m.cfg.Pane.(scrolling.Pane)
+	m.scrolling = scrolling.New(h, scrolling.Config{Pane: reader, Attached: m.follow.Shown,
+		Entered: func() { m.views.Show(views.Terminal); m.screen.area = areaMain },
+		Left:    func() { m.screen.area = areaTree }})
 	merge.Register(h, life.Archive)
 	undo.Register(h)
 	help.Register(h, m.cfg.Version, m.scopes)

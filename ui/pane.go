@@ -1,11 +1,8 @@
 package ui
 
 import (
-	"strings"
-
 	"orchestrator/thread"
 	"orchestrator/ui/follow"
-	"orchestrator/ui/plain"
 	"orchestrator/ui/views"
 
 	tea "charm.land/bubbletea/v2"
@@ -22,6 +19,9 @@ func (m *Model) followPane(sel follow.Selection) tea.Cmd {
 	if m.cfg.Pane == nil {
 		return nil
 	}
+	if m.screen.area != areaMain || m.views.Now() != views.Terminal {
+		m.scrolling.End()
+	}
 	if !m.screen.tooSmall() && m.screen.w > 0 && !m.screen.drag.On() {
 		m.cfg.Pane.Place(m.paneBox())
 	}
@@ -32,7 +32,7 @@ func (m *Model) followPane(sel follow.Selection) tea.Cmd {
 	}
 	m.suspendPane(m.screen.away || m.screen.drag.On() || !m.paneSeen() || want == "" || want != sel.ID)
 	focus := m.screen.area == areaMain && m.views.Now() == views.Terminal && !m.dialogs.Open() && m.statusInput == nil &&
-		sel.ID != "" && want == sel.ID
+		sel.ID != "" && want == sel.ID && !m.scrolling.On()
 	if focus != m.pane.focus {
 		m.pane.focus = focus
 		m.cfg.Pane.Focus(focus)
@@ -79,9 +79,8 @@ func (m *Model) other(msg tea.Msg) tea.Cmd {
 		return nil
 	}
 	cmd := m.passOn(msg)
-	if c, ok := msg.(CopiedText); ok {
-		n := strings.Count(strings.TrimSuffix(c.CopiedText(), "\n"), "\n") + 1
-		return tea.Batch(cmd, m.host.Notify(thread.LevelInfo, plain.Count(n, "line")+" copied"))
+	if c, ok := msg.(Copied); ok {
+		return tea.Batch(cmd, m.host.Notify(thread.LevelInfo, m.host.Name(m.follow.Shown())+": "+c.Copied().Says("")))
 	}
 	return cmd
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"orchestrator/thread"
+	"orchestrator/ui/clipboard"
 	"orchestrator/ui/layout"
 
 	tea "charm.land/bubbletea/v2"
@@ -39,5 +40,5 @@ type PaneStill interface {
 	Still(*layout.Canvas, layout.Box, lipgloss.Style)
 }
 
-// CopiedText is a message of a Pane that has copied text to the clipboard.
-type CopiedText interface{ CopiedText() string }
+// Copied is a message of a Pane that has copied text to the clipboard.
+type Copied interface{ Copied() clipboard.Copied }

@@ -12,6 +12,8 @@ func (m *Model) scopes() []intent.Scope {
 		return []intent.Scope{m.dialogs.Top().Scope(), intent.Global}
 	case m.statusInput != nil:
 		return []intent.Scope{intent.Field, intent.Global}
+	case m.scrolling.On():
+		return []intent.Scope{intent.Scroll}
 	case m.screen.area == areaMain && m.views.Now() == views.Terminal:
 		return []intent.Scope{intent.Terminal}
 	}

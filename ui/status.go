@@ -42,6 +42,9 @@ func headlineOf(project string, conn *connection.Feature, n tree.Counts, spent m
 // hints returns the most useful keys in the current context.
 func (m *Model) hints() keyhelp.Hints {
 	if m.screen.area == areaMain {
+		if m.scrolling.On() {
+			return m.scrolling.Hints()
+		}
 		if m.views.Now() == views.Terminal {
 			return keyhelp.Hints{}.Add(intent.Leave, "threads").Add(intent.NextWait, "next waiting").Add(intent.LastSeen, "last thread")
 		}
@@ -86,7 +89,11 @@ func (m *Model) drawFoot(b frame.Boxes) {
 		return
 	}
 	line := b.Keys.Shrink(1, 0)
-	c.Print(line, 0, 0, m.th.Style(theme.Accent), "/")
+	mark := "/"
+	if t.what == intent.SearchBack {
+		mark = "?"
+	}
+	c.Print(line, 0, 0, m.th.Style(theme.Accent), mark)
 	_, line = line.Left(2)
 	hint := "text"
 	if t.what == intent.Filter {

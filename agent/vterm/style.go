@@ -72,6 +72,12 @@ type Style struct {
 // Underline returns the kind of underline.
 func (s Style) Underline() Underline { return Underline(s.Attr & underlineMask >> underlineShift) }
 
+// Underlined returns the style with a kind of underline.
+func (s Style) Underlined(u Underline) Style {
+	s.setUnderline(u)
+	return s
+}
+
 func (s *Style) setUnderline(u Underline) {
 	s.Attr = s.Attr&^underlineMask | Attr(u)<<underlineShift
 }

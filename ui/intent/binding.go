@@ -9,6 +9,7 @@ type Scope string
 const (
 	Global   Scope = "global"
 	Terminal Scope = "terminal" // the agent is focused
+	Scroll   Scope = "scroll"   // scroll mode: the agent's terminal is read
 	Tree     Scope = "threads"
 	Timeline Scope = "timeline"
 	Turn     Scope = "turn"
@@ -36,7 +37,7 @@ const (
 // leaks reports whether keys that a scope does not bind are passed to the next one.
 func (s Scope) leaks() bool {
 	switch s {
-	case Terminal, List, Confirm, Resuming, Servers, Tools, Costs, Form, Field, ThreadMenu, ContextMenu, ServersMenu:
+	case Terminal, Scroll, List, Confirm, Resuming, Servers, Tools, Costs, Form, Field, ThreadMenu, ContextMenu, ServersMenu:
 		return false
 	default:
 		return true
@@ -53,7 +54,7 @@ func (s Scope) types() bool { return s == Form || s == Field || s == Confirm }
 // Scopes returns all scopes, in the order in which the help shows them.
 func Scopes() []Scope {
 	return []Scope{
-		Global, Tree, ThreadMenu, Terminal, Timeline, Turn, Diff, Searching, Context, ContextMenu, Question, Offer, Servers, ServersMenu, Tools,
+		Global, Tree, ThreadMenu, Terminal, Scroll, Timeline, Turn, Diff, Searching, Context, ContextMenu, Question, Offer, Servers, ServersMenu, Tools,
 		Costs, Resuming, List, Confirm, Form, Field,
 	}
 }
@@ -103,4 +104,14 @@ func KeyLabel(key string) string {
 	default:
 		return key
 	}
+}
+
+// bind returns a binding that is not in the palette.
+func bind(s Scope, a Action, help string, keys ...string) Binding {
+	return Binding{Binding: newKeys(help, keys), Scope: s, Action: a}
+}
+
+// command returns a binding that is in the palette.
+func command(s Scope, a Action, help string, keys ...string) Binding {
+	return Binding{Binding: newKeys(help, keys), Scope: s, Action: a, Palette: true}
 }

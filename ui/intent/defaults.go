@@ -2,20 +2,10 @@ package intent
 
 import "slices"
 
-// bind returns a binding that is not in the palette.
-func bind(s Scope, a Action, help string, keys ...string) Binding {
-	return Binding{Binding: newKeys(help, keys), Scope: s, Action: a}
-}
-
-// command returns a binding that is in the palette.
-func command(s Scope, a Action, help string, keys ...string) Binding {
-	return Binding{Binding: newKeys(help, keys), Scope: s, Action: a, Palette: true}
-}
-
 // defaults returns the default table, in the order in which the help shows it.
 func defaults() []Binding {
 	var all []Binding
-	for _, part := range [][]Binding{global(), threads(), views(), servers(), costs(), dialogs(), editing()} {
+	for _, part := range [][]Binding{global(), threads(), scroll(), views(), servers(), costs(), dialogs(), editing()} {
 		all = append(all, part...)
 	}
 	return all
@@ -39,6 +29,7 @@ func global() []Binding {
 		command(Global, Agents, "installed agents", "g"),
 		command(Global, Messages, "message log", "!"),
 		command(Global, Sidebar, "show or hide the side bar", "b"),
+		command(Global, ScrollMode, "scroll mode: read, search and copy in the terminal", "["),
 		command(Global, Undo, "undo the last action", "u"),
 		command(Global, Help, "keys", "?"),
 		command(Global, Redraw, "redraw", "ctrl+l"),

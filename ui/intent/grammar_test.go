@@ -8,7 +8,8 @@ import (
 )
 
 // meanings says what a letter means, wherever it means anything: the actions it may lead to over all views. Menus and
-// the mode in which matches of a search are marked are apart: they show their letters while they are open.
+// the mode in which matches of a search are marked are apart: they show their letters while they are open. So is scroll
+// mode, whose letters are vi's.
 var meanings = map[string]struct {
 	word    string
 	actions []Action
@@ -49,6 +50,7 @@ var meanings = map[string]struct {
 	"G": {"end", []Action{Last}},
 	"q": {"leave", []Action{Quit, Leave, Cancel}},
 	".": {"menu", []Action{Menu}},
+	"[": {"scroll mode", []Action{ScrollMode}},
 	"/": {"filter or search", []Action{Filter, Search}},
 	"?": {"keys", []Action{Help, Cancel}},
 	"$": {"money", []Action{Money, Cancel}},
@@ -62,7 +64,7 @@ func TestOneMeaning(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	apart := []Scope{ThreadMenu, ContextMenu, ServersMenu, Searching, Form, Field, Confirm, Terminal}
+	apart := []Scope{ThreadMenu, ContextMenu, ServersMenu, Searching, Scroll, Form, Field, Confirm, Terminal}
 	used := map[string][]string{}
 	for _, b := range tab.bindings {
 		if slices.Contains(apart, b.Scope) {

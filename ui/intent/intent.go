@@ -19,6 +19,10 @@ type Jump struct{ N int }
 // Pick chooses the n-th answer of a question, counted from 1.
 type Pick struct{ N int }
 
+// Digit is a digit of the number before a motion, from 1 on; the rest is 0 or what follows.
+type Digit struct{ N int }
+
+func (Digit) intent()  {}
 func (Type) intent()   {}
 func (Pick) intent()   {}
 func (Jump) intent()   {}
@@ -135,6 +139,27 @@ const (
 	Summarise Action = "summarise"
 	About     Action = "about"
 
+	ScrollMode   Action = "scroll-mode"
+	HalfUp       Action = "half-page-up"
+	HalfDown     Action = "half-page-down"
+	LineStart    Action = "line-start"
+	LineText     Action = "line-text"
+	LineEnd      Action = "line-end"
+	NextWord     Action = "next-word"
+	PrevWord     Action = "previous-word"
+	WordEnd      Action = "word-end"
+	NextBlock    Action = "next-block"
+	PrevBlock    Action = "previous-block"
+	ScreenTop    Action = "screen-top"
+	ScreenMiddle Action = "screen-middle"
+	ScreenBottom Action = "screen-bottom"
+	SearchBack   Action = "search-back"
+	SelectText   Action = "select-text"
+	SelectLines  Action = "select-lines"
+	SelectBlock  Action = "select-block"
+	SelectOutput Action = "select-output"
+	Copy         Action = "copy"
+
 	Accept    Action = "accept"
 	Submit    Action = "submit"
 	Cancel    Action = "cancel"
@@ -164,13 +189,14 @@ const (
 var moves = []Action{
 	Up, Down, PageUp, PageDown, First, Last, Left, Right, Fold, Unfold, NextWait, NextView, PrevView, Leave,
 	NextHit, PrevHit, EndSearch, NextFile, PrevFile, Older, Newer, NextField, PrevField, CursorHome, CursorEnd,
-	WordLeft, WordRight, TextStart, TextEnd,
+	WordLeft, WordRight, TextStart, TextEnd, HalfUp, HalfDown, LineStart, LineText, LineEnd, NextWord, PrevWord, WordEnd,
+	NextBlock, PrevBlock, ScreenTop, ScreenMiddle, ScreenBottom, SelectText, SelectLines, SelectBlock, SelectOutput,
 }
 
 // Moves reports whether an intent only moves, so that it is harmless if typed by accident.
 func Moves(in Intent) bool {
 	switch in := in.(type) {
-	case Jump:
+	case Jump, Digit:
 		return true
 	case Action:
 		return slices.Contains(moves, in)

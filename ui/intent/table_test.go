@@ -124,13 +124,13 @@ func TestOwnKeys(t *testing.T) {
 
 // A letter that a person binds stays text where text is typed, and what it would have done there keeps its keys.
 func TestOwnLettersAreText(t *testing.T) {
-	tab, err := NewTable(map[string][]string{"up": {"T", "alt+t"}, "down": {"w"}, "toggle": {"v"}})
+	tab, err := NewTable(map[string][]string{"up": {"T", "alt+t"}, "down": {"W"}, "toggle": {"v"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range []Scope{Form, Field} {
 		for key, want := range map[Key]Intent{
-			{"T", "T"}: Type{"T"}, {"w", "w"}: Type{"w"}, {"alt+t", ""}: Up, {"down", ""}: Down, {"v", "v"}: Type{"v"},
+			{"T", "T"}: Type{"T"}, {"W", "W"}: Type{"W"}, {"alt+t", ""}: Up, {"down", ""}: Down, {"v", "v"}: Type{"v"},
 		} {
 			if got := tab.Lookup([]Scope{s, Global}, key); got != want {
 				t.Errorf("%s in %s: %v, want %v", key.Name, s, got, want)

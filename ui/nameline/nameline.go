@@ -19,6 +19,7 @@ import (
 type Pane struct {
 	Lost    bool     // the server is gone
 	Back    int      // lines that its terminal is scrolled back
+	Where   string   // the place in scroll mode
 	Reading string   // the turn that is read
 	Sharing []string // the threads that work in the same folder
 	Now     time.Time
@@ -66,7 +67,7 @@ func facts(s *thread.Status, p Pane, room int) []styled.Span {
 	if p.Back > 0 {
 		out = append(out, styled.Span{Text: "scrolled back " + plain.Count(p.Back, "line"), Tok: theme.Accent})
 	}
-	out = append(out, styled.Span{Text: p.Reading, Tok: theme.Accent})
+	out = append(out, styled.Span{Text: p.Where, Tok: theme.Accent}, styled.Span{Text: p.Reading, Tok: theme.Accent})
 	if len(p.Sharing) > 0 {
 		with := "shared with " + plain.Line(plain.Few(p.Sharing))
 		if plain.Width(with)+6 > room {

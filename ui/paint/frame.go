@@ -45,8 +45,7 @@ func (w *Writer) paint(out []byte, jumps bool) []byte {
 		}
 		w.compare(t)
 		w.drawRows(t)
-		cursor = t.Cursor()
-		ours = pane.Cursor && !pane.Scrolled && cursor.X < pane.Box.W && cursor.Y < pane.Box.H
+		cursor, ours = w.cursorIn(t)
 	})
 	p.term = nil
 	if held && len(out) == 0 {
@@ -62,6 +61,18 @@ func (w *Writer) paint(out []byte, jumps bool) []byte {
 		at = w.parked(at)
 	}
 	return w.compose(out, at)
+}
+
+// cursorIn returns the cursor in the pane, and whether it is shown there.
+func (w *Writer) cursorIn(t *vterm.Terminal) (c vterm.Cursor, ours bool) {
+	pane := w.pane
+	c = t.Cursor()
+	if pane.Caret == nil {
+		return c, pane.Cursor && !pane.Scrolled && c.X < pane.Box.W && c.Y < pane.Box.H
+	}
+	row := int64(pane.Caret.Line) - int64(pane.topLine(t))
+	c = vterm.Cursor{X: pane.Caret.X, Y: int(row), Visible: true, Style: vterm.CursorSteadyBlock}
+	return c, row >= 0 && row < int64(pane.Box.H) && c.X < pane.Box.W
 }
 
 // touched invalidates the rows that Bubble Tea has drawn on since the last frame.
@@ -105,10 +116,7 @@ func (w *Writer) drawRows(t *vterm.Terminal) {
 	cols, rows := t.Size()
 	first := t.FirstLine()
 	screen := first + uint64(t.History())
-	top := screen
-	if pane.Scrolled {
-		top = min(max(pane.Top, first), screen)
-	}
+	top := pane.topLine(t)
 	maxCols, maxRows := w.chrome.Size()
 	width := min(pane.Box.W, maxCols-pane.Box.X)
 	w.painted = Box{X: pane.Box.X, Y: pane.Box.Y, W: width, H: pane.Box.H}
@@ -124,6 +132,10 @@ func (w *Writer) drawRows(t *vterm.Terminal) {
 		if pane.Selection != nil {
 			key.selA, key.selB, _ = pane.Selection.Columns(line, max(cols, pane.Box.W))
 		}
+		found := pane.Matches.on(line)
+		if found != nil {
+			key.matches = pane.Matches
+		}
 		if key == w.rows[i] || pane.Box.Y+i >= maxRows {
 			continue
 		}
@@ -133,7 +145,7 @@ func (w *Writer) drawRows(t *vterm.Terminal) {
 		} else {
 			p.cells = p.cells[:0]
 		}
-		p.row(pane.Box.X, pane.Box.Y+i, width, key.selA, key.selB)
+		p.row(pane.Box.X, pane.Box.Y+i, width, key.selA, key.selB, found)
 	}
 }
 
@@ -190,7 +202,7 @@ func (w *Writer) uncover(out []byte) []byte {
 		p.cells = w.chrome.Row(p.cells[:0], y)
 		p.cells = p.cells[min(w.painted.X, len(p.cells)):min(w.painted.X+w.painted.W, len(p.cells))]
 		if !blank(p.cells) {
-			p.row(w.painted.X, y, w.painted.W, 0, 0)
+			p.row(w.painted.X, y, w.painted.W, 0, 0, nil)
 			w.rows[i] = rowKey{}
 		}
 	}

@@ -16,6 +16,7 @@ type rowKey struct {
 	line       uint64 // number of a history line plus 1, 0 for a row of the screen
 	gen        uint64
 	selA, selB int
+	matches    *Matches // nil if none are in the row
 	valid      bool
 }
 
@@ -47,8 +48,12 @@ func moveTo(dst []byte, x, y int) []byte {
 	return append(dst, 'H')
 }
 
-// row draws cells at a position, cut and padded to the width. Columns selA..selB-1 are shown as selected.
-func (p *rowPainter) row(x, y, width, selA, selB int) {
+// row draws cells at a position, cut and padded to the width. Columns selA..selB-1 are shown as selected, and stretches
+// as matches.
+func (p *rowPainter) row(x, y, width, selA, selB int, found []stretch) {
+	for _, s := range found {
+		p.highlight(s)
+	}
 	p.out = moveTo(p.out, x, y)
 	col := 0
 	for i := 0; i < len(p.cells) && col < width; i++ {
@@ -73,6 +78,20 @@ func (p *rowPainter) row(x, y, width, selA, selB int) {
 	for ; col < width; col++ {
 		p.set(p.shown(vterm.Style{}, col >= selA && col < selB))
 		p.out = append(p.out, ' ')
+	}
+}
+
+// matchStyle is the style of a match, which can be told without colours too.
+var matchStyle = vterm.Style{
+	Fg: vterm.RGBColor(0x1c, 0x1c, 0x1c), Bg: vterm.RGBColor(0xff, 0xd7, 0x5f), Attr: vterm.Bold,
+}.Underlined(vterm.UnderlineSingle)
+
+// highlight gives cells the style of a match.
+func (p *rowPainter) highlight(s stretch) {
+	for i := max(s.a, 0); i < min(s.b, len(p.cells)); i++ {
+		style := matchStyle
+		style.Link = p.cells[i].Style.Link
+		p.cells[i].Style = style
 	}
 }
 

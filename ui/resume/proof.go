@@ -55,9 +55,5 @@ func bytes(n int64) string {
 	if n == 1 {
 		return "1 byte"
 	}
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s + " bytes"
+	return plain.Thousands(int(n)) + " bytes"
 }

@@ -66,6 +66,9 @@ func (s *screen) begin(of size) {
 // end returns the number of the screen's first line. mu is held.
 func (s *screen) end() uint64 { return s.term.FirstLine() + uint64(s.term.History()) }
 
+// settled returns where the screen begins, in numbers that do not change when lines are renumbered. mu is held.
+func (s *screen) settled() int64 { return int64(s.end()) - s.moved }
+
 // View implements paint.Source.
 func (s *screen) View(f func(*vterm.Terminal)) {
 	s.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"orchestrator/agent/vterm"
 	"orchestrator/agent/vterm/input"
 	"orchestrator/thread"
+	"orchestrator/ui/clipboard"
 	"orchestrator/ui/paint"
 
 	tea "charm.land/bubbletea/v2"
@@ -13,10 +14,10 @@ import (
 type NewsMsg struct{ from *link }
 
 // CopiedMsg means that selected text was copied to the clipboard.
-type CopiedMsg struct{ Text string }
+type CopiedMsg struct{ What clipboard.Copied }
 
-// CopiedText returns the text.
-func (c CopiedMsg) CopiedText() string { return c.Text }
+// Copied returns what was copied.
+func (c CopiedMsg) Copied() clipboard.Copied { return c.What }
 
 // Model is the live pane. Only one goroutine may call its methods.
 type Model struct {
@@ -38,6 +39,8 @@ type Model struct {
 	sel      *vterm.Selection
 	dragging bool
 	clicks   clicks
+
+	read *reader // nil unless the pane is in scroll mode
 }
 
 // New returns a pane that is not attached.
@@ -66,7 +69,7 @@ func (m *Model) Close() {
 		m.link.close()
 		m.link = nil
 	}
-	m.scrolled, m.sel, m.dragging, m.moved = false, nil, false, 0
+	m.scrolled, m.sel, m.dragging, m.moved, m.read = false, nil, false, 0, nil
 }
 
 // wait returns a command that reports the next change of an attachment.
@@ -88,7 +91,11 @@ func (m *Model) Place(b paint.Box) {
 	if s := (size{b.W, b.H}); !m.empty() && s != m.at {
 		m.at = s
 		m.sel, m.dragging, m.scrolled = nil, false, false
-		if m.link != nil {
+		switch {
+		case m.link == nil:
+		case m.read != nil:
+			m.read.resize(m.link, s)
+		default:
 			m.link.resize(s)
 		}
 	}
@@ -134,6 +141,9 @@ func (m *Model) place() {
 	if m.sel != nil {
 		sel := *m.sel
 		pane.Selection = &sel
+	}
+	if m.read != nil {
+		pane = m.read.pane(m.box)
 	}
 	m.painter.SetPane(pane)
 }

@@ -15,6 +15,9 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	}
 	inside := e.X >= 0 && e.Y >= 0 && e.X < m.box.W && e.Y < m.box.H
 	modes := m.Modes()
+	if m.read != nil {
+		return m.mouseReading(e, inside)
+	}
 	if m.focused && !m.dragging && !m.scrolled && e.Mod&input.Shift == 0 && modes.Mouse != vterm.MouseNone {
 		if inside {
 			m.send(input.AppendMouse(nil, e, modes))

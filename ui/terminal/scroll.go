@@ -50,13 +50,12 @@ func (m *Model) Back() (lines int) {
 
 // wheel scrolls the history, or sends arrow keys if the program uses the whole screen and has no history.
 func (m *Model) wheel(e input.Mouse, modes vterm.Modes) {
-	lines, key := -layout.WheelLines, input.KeyUp
-	switch e.Button {
-	case input.ButtonWheelDown:
-		lines, key = layout.WheelLines, input.KeyDown
-	case input.ButtonWheelUp:
-	default:
+	lines, key := wheelLines(e), input.KeyUp
+	switch {
+	case lines == 0:
 		return
+	case lines > 0:
+		key = input.KeyDown
 	}
 	if !modes.AltScreen {
 		m.ScrollBy(lines)
@@ -70,6 +69,18 @@ func (m *Model) wheel(e input.Mouse, modes vterm.Modes) {
 		b = input.AppendKey(b, input.Key{Code: key}, modes)
 	}
 	m.send(b)
+}
+
+// wheelLines returns how many lines the wheel scrolls by, up if negative, 0 if it is another wheel.
+func wheelLines(e input.Mouse) int {
+	switch e.Button {
+	case input.ButtonWheelUp:
+		return -layout.WheelLines
+	case input.ButtonWheelDown:
+		return layout.WheelLines
+	default:
+		return 0
+	}
 }
 
 // point returns the position in the terminal under a cell of the pane, clamped to the pane.

@@ -7,6 +7,7 @@ import (
 
 	"orchestrator/agent/vterm"
 	"orchestrator/agent/vterm/input"
+	"orchestrator/ui/clipboard"
 )
 
 // press starts a selection: of characters, with a double click of words, with a triple click of lines.
@@ -49,6 +50,9 @@ func (m *Model) release(input.Mouse) tea.Cmd {
 
 // Selected returns the selected text.
 func (m *Model) Selected() (text string) {
+	if m.read != nil {
+		return m.read.text.Selected()
+	}
 	if m.link != nil && m.sel != nil {
 		m.link.screen.View(func(t *vterm.Terminal) { text = t.SelectedText(*m.sel) })
 	}
@@ -57,9 +61,9 @@ func (m *Model) Selected() (text string) {
 
 // Copy copies the selected text to the user's clipboard.
 func (m *Model) Copy() tea.Cmd {
-	text := m.Selected()
-	if text == "" {
+	set, what := clipboard.Copy(m.Selected())
+	if set == nil {
 		return nil
 	}
-	return tea.Batch(tea.SetClipboard(text), func() tea.Msg { return CopiedMsg{Text: text} })
+	return tea.Batch(set, func() tea.Msg { return CopiedMsg{What: what} })
 }

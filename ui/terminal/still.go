@@ -3,6 +3,7 @@ package terminal
 import (
 	"orchestrator/agent/vterm"
 	"orchestrator/ui/layout"
+	"orchestrator/ui/paint"
 
 	"charm.land/lipgloss/v2"
 )
@@ -14,10 +15,14 @@ func (m *Model) Still(c *layout.Canvas, b layout.Box, st lipgloss.Style) {
 		return
 	}
 	m.renumber()
-	m.link.screen.View(func(t *vterm.Terminal) {
+	source, scrolled, at := paint.Source(m.link.screen), m.scrolled, m.top
+	if m.read != nil {
+		source, scrolled, at = m.read.text, true, m.read.text.Window()
+	}
+	source.View(func(t *vterm.Terminal) {
 		top := t.FirstLine() + uint64(t.History())
-		if m.scrolled {
-			top = min(max(m.top, t.FirstLine()), top)
+		if scrolled {
+			top = min(max(at, t.FirstLine()), top)
 		}
 		var cells []vterm.Cell
 		var text []byte
