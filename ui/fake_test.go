@@ -529,12 +529,21 @@ type pane struct {
 	focus     bool
 	suspended bool
 	keys      []string
+	free      int // empty rows at its bottom
+	lent      int
+	sizes     []layout.Box // that it had
 }
 
+func (p *pane) Free() int                 { return p.free }
+func (p *pane) Lend(rows int)             { p.lent = rows }
 func (p *pane) Show(id thread.ID) tea.Cmd { p.shown = id; return nil }
-func (p *pane) Place(b layout.Box)        { p.box = b }
-func (p *pane) Suspend(on bool)           { p.suspended = on }
-func (p *pane) Focus(on bool)             { p.focus = on }
+func (p *pane) Place(b layout.Box) {
+	if b != p.box {
+		p.box, p.sizes = b, append(p.sizes, b)
+	}
+}
+func (p *pane) Suspend(on bool) { p.suspended = on }
+func (p *pane) Focus(on bool)   { p.focus = on }
 func (p *pane) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:

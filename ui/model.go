@@ -68,6 +68,7 @@ type paneState struct {
 	seen    bool // its terminal is shown
 	focus   bool
 	suspend bool
+	lent    int // rows at its bottom that a question has
 	request paneRequest
 }
 

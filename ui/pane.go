@@ -31,6 +31,7 @@ func (m *Model) followPane(sel follow.Selection) tea.Cmd {
 		m.screen.stale = true
 	}
 	m.suspendPane(m.screen.away || m.screen.drag.On() || !m.paneSeen() || want == "" || want != sel.ID)
+	m.lend(sel)
 	focus := m.screen.area == areaMain && m.views.Now() == views.Terminal && !m.dialogs.Open() && m.statusInput == nil &&
 		sel.ID != "" && want == sel.ID && !m.scrolling.On()
 	if focus != m.pane.focus {
@@ -38,6 +39,24 @@ func (m *Model) followPane(sel follow.Selection) tea.Cmd {
 		m.cfg.Pane.Focus(focus)
 	}
 	return cmd
+}
+
+// lend takes empty rows at the bottom of the pane for what its agent asks, while it is answered from the list.
+func (m *Model) lend(sel follow.Selection) {
+	p, ok := m.cfg.Pane.(PaneFree)
+	if !ok {
+		return
+	}
+	rows := 0
+	if b := m.place(); m.pane.seen && !m.pane.suspend && m.screen.area == areaTree && m.follow.Shown() == sel.ID && sel.ID != "" {
+		if free := p.Free() - 1; free >= leastStrip {
+			rows = min(m.questions.Rows(b.Pane.W), free)
+		}
+	}
+	if rows != m.pane.lent {
+		m.pane.lent, m.screen.stale = rows, true
+		p.Lend(rows)
+	}
 }
 
 func (m *Model) paneRequest() (w paneRequest) {

@@ -130,9 +130,9 @@ func (m *Model) drawMain(b frame.Boxes) {
 	}
 }
 
-// drawStrips draws what is offered for the selected thread, or what its agent asks. Both stand on the lower edge of the
-// pane: a line of its own would resize the terminal, and the agent would draw its dialog anew. Where there is only the
-// list, a question has rows of its own.
+// drawStrips draws what is offered for the selected thread, or what its agent asks. A row of its own would resize the
+// terminal, and the agent would draw its dialog anew: so it stands on rows of the pane that are empty, else on the rule
+// below it. Where there is only the list, a question has rows of its own.
 func (m *Model) drawStrips(b frame.Boxes) {
 	leave := ""
 	if m.pane.focus { // the agent is focused
@@ -143,11 +143,15 @@ func (m *Model) drawStrips(b frame.Boxes) {
 		m.offers.Draw(c, b.Edge.Shrink(1, 0), m.th, leave)
 		return
 	}
-	if b.Strip.Empty() {
+	strip := b.Strip
+	if m.pane.lent > 0 && !b.Pane.Empty() {
+		_, strip = b.Pane.Bottom(m.pane.lent)
+	}
+	if strip.Empty() {
 		m.questions.Draw(c, b.Edge.Shrink(1, 0), m.th, leave)
 		return
 	}
-	b.Heading(c, m.th, b.Strip, []styled.Span{span(theme.Waiting, "answer without entering")})
-	_, rows := b.Strip.Top(1)
+	b.Heading(c, m.th, strip, []styled.Span{span(theme.Waiting, "answer without entering")})
+	_, rows := strip.Top(1)
 	m.questions.DrawRows(c, rows, m.th)
 }

@@ -15,10 +15,13 @@ func (m *Model) shape() frame.Screen {
 		Facts: gauge.Rows + serverRows(s.h),
 	}
 	if _, q := m.questions.Current(); q != nil {
-		shape.Asks = 2
+		shape.Asks = m.questions.Rows(s.w)
 	}
 	return shape
 }
+
+// leastStrip is how many rows a question needs at least: a rule, itself and the keys.
+const leastStrip = 3
 
 // serverRows is how many rows name MCP servers on a screen of so many rows.
 func serverRows(h int) int { return min(max(h/12-1, 1), 3) }

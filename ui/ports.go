@@ -35,6 +35,13 @@ type PaneProblem interface{ Problem() error }
 // PaneBack is implemented by a Pane that can tell how many lines it is scrolled back. Optional.
 type PaneBack interface{ Back() int }
 
+// PaneFree is implemented by a Pane that can leave empty rows at its bottom to something else. Optional.
+type PaneFree interface {
+	// Free returns how many there are, and Lend leaves some of them.
+	Free() int
+	Lend(rows int)
+}
+
 // PaneStill is implemented by a Pane that can draw its content into the chrome, for when something covers it. Optional.
 type PaneStill interface {
 	Still(*layout.Canvas, layout.Box, lipgloss.Style)

@@ -134,7 +134,7 @@ func TestQuestionIsLookedAtFirst(t *testing.T) {
 func TestQuestionWithoutRoomIsOpenedFirst(t *testing.T) {
 	srv := world()
 	srv.threads[0].State.State = thread.StateIdle // no spinner has the screen drawn meanwhile
-	srv.threads[1].State.Question.About = "make build and then take away all that is left of it; rm -rf ~"
+	srv.threads[1].State.Question.About = strings.Repeat("make build and then take away all that is left of it; ", 4) + "rm -rf ~"
 	play(t, srv, 60, 20, nil, func(r *rig) {
 		stage(r)
 		r.keys("w")
@@ -149,5 +149,45 @@ func TestQuestionWithoutRoomIsOpenedFirst(t *testing.T) {
 		}
 		r.keys("right", "enter")
 		r.mustAsk(`answer try-jwt-b7c1 1-abc "" 1 ""`)
+	})
+}
+
+// TestQuestionTakesEmptyRows: a question stands on rows of the pane that its agent leaves empty, else on the rule below
+// it. Neither resizes the terminal.
+func TestQuestionTakesEmptyRows(t *testing.T) {
+	waiting(t, func(r *rig) {
+		r.must("┴─ ◆ rm -rf build; make")
+		box := r.pane.box
+		r.pane.sizes, r.pane.free = nil, 9
+		r.wait(2 * time.Second)
+		if r.must("├─ answer without entering ─", "│ ◆ rm -rf build; make", "x deny  r reply  enter open"); r.pane.lent != 3 {
+			t.Errorf("%d rows are lent", r.pane.lent)
+		}
+		for y := box.Y; y < box.Y+box.H-r.pane.lent; y++ {
+			if row := []rune(r.screen().RowText(y)); strings.TrimSpace(string(row[min(box.X, len(row)):])) != "" {
+				t.Errorf("row %d of the pane holds %q", y, string(row))
+			}
+		}
+		r.pane.free = 3 // its agent draws on: one row would be left between
+		r.wait(2 * time.Second)
+		if r.must("┴─ ◆ rm -rf build; make"); r.pane.lent != 0 {
+			t.Errorf("%d rows are lent", r.pane.lent)
+		}
+		r.pane.free = 9
+		r.wait(2 * time.Second)
+		r.keys("enter") // into the terminal
+		if r.pane.lent != 0 || !r.pane.focus {
+			t.Errorf("inside the agent: %+v", r.pane)
+		}
+		r.keys("ctrl+q")
+		s := *r.m.tree.Thread("try-jwt-b7c1")
+		s.State = thread.StateReport{State: thread.StateWorking, Since: time.Now()}
+		r.event(thread.Event{Kind: thread.EventThread, Status: &s})
+		if see := r.see(); r.pane.lent != 0 || strings.Contains(see, "answer without") {
+			t.Errorf("%d rows are lent after it was answered:\n%s", r.pane.lent, see)
+		}
+		if len(r.pane.sizes) != 0 {
+			t.Errorf("the terminal was resized: %v", r.pane.sizes)
+		}
 	})
 }

@@ -22,7 +22,7 @@ const (
 
 // tick updates the clock on screen and the spinners, if any of them is visible. There is at most one pending tick.
 func (m *Model) tick(sel *thread.Status) tea.Cmd {
-	clock := sel != nil && counts(sel.State.State) || m.scrolling.On() // which counts the lines that come
+	clock := sel != nil && (counts(sel.State.State) || sel.State.Question != nil) || m.scrolling.On() // it counts lines
 	if m.screen.ticking || !clock && (m.place().Side.Empty() || !m.tree.Moves()) {
 		return nil
 	}

@@ -46,7 +46,7 @@ func (m *Model) hints() keyhelp.Hints {
 			return m.scrolling.Hints()
 		}
 		if m.views.Now() == views.Terminal {
-			return keyhelp.Hints{}.Add(intent.Leave, "threads").Add(intent.NextWait, "next waiting").Add(intent.LastSeen, "last thread")
+			return keyhelp.Hints{}.Add(intent.Leave, "back to threads").Add(intent.NextWait, "next waiting").Add(intent.LastSeen, "last thread")
 		}
 		return m.views.Hints()
 	}

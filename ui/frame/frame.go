@@ -18,6 +18,8 @@ const (
 	tall = 30
 	// sparse is the height from which the facts below the list take more than two rows.
 	sparse = 24
+	// listLeast is how many rows a question leaves to the list.
+	listLeast = 6
 )
 
 // Screen is what the places depend on.
@@ -27,7 +29,7 @@ type Screen struct {
 	Whole bool // the list is hidden: one part at a time has the whole width
 	// Listing is set while the list has the keys: it is what is shown where there is room for one part only.
 	Listing bool
-	Asks    int // the rows of a question where only the list is shown
+	Asks    int // the rows of a question where only the list is shown, its rule included
 	Facts   int // the rows wanted for facts about the selected thread, without their title
 }
 
@@ -96,7 +98,7 @@ func (s Screen) side(b *Boxes) {
 	}
 	b.List, b.Facts = b.Side.Bottom(rows + 1)
 	if b.Alone && s.Asks > 0 {
-		b.List, b.Strip = b.List.Bottom(s.Asks + 1)
+		b.List, b.Strip = b.List.Bottom(min(s.Asks, max(b.List.H-listLeast, 0)))
 	}
 }
 

@@ -253,26 +253,44 @@ func (f *Feature) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, leave st
 	}
 }
 
+// mostLines is how many lines a question has on rows of its own.
+const mostLines = 3
+
+// Rows returns how many rows of a width the question wants, a rule above it included; 0 if nothing is asked.
+func (f *Feature) Rows(w int) int {
+	_, q := f.Current()
+	if q == nil {
+		return 0
+	}
+	return min(len(plain.Wrap(plain.Line(q.Line()), lineWidth(w))), mostLines) + 2
+}
+
+// lineWidth is the width of its lines: beside them stand a mark and its age.
+func lineWidth(w int) int { return max(w-len("   seen 59s ago  "), 8) }
+
 // DrawRows draws the question on some rows, and its keys on the last one.
 func (f *Feature) DrawRows(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	f.look()
-	s, q := f.Current()
+	_, q := f.Current()
 	if q == nil || b.Empty() {
 		return
 	}
 	rows, keys := b.Bottom(1)
-	age := thread.Age(f.Clock().Sub(s.State.Since))
-	at := c.PrintRight(rows, 1, 0, th.Style(theme.Muted), age)
-	lines := plain.Wrap(plain.Line(q.Line()), max(at-4, 8))
+	c.PrintRight(rows, 1, 0, th.Style(theme.Muted), "seen "+thread.Age(f.Clock().Sub(q.Since))+" ago")
+	lines := plain.Wrap(plain.Line(q.Line()), lineWidth(b.W))
 	f.cut = len(lines) > rows.H
 	c.Print(rows, 1, 0, th.Style(theme.Waiting), "◆")
 	for y, l := range lines[:min(len(lines), rows.H)] {
 		if f.cut && y == rows.H-1 {
-			l = plain.Cut(l+" …", max(at-4, 8))
+			l = plain.Cut(l+" …", lineWidth(b.W))
 		}
 		c.Print(rows, 3, y, th.Style(theme.Strong), l)
 	}
-	c.Print(keys, 1, 0, th.Style(theme.Key), plain.Cut(f.hints(*q, ""), keys.W-2))
+	hints := strings.TrimLeft(f.hints(*q, ""), " ")
+	if key := f.Keys.KeyOf(intent.Focus); key != "" {
+		hints += "  " + key + " open"
+	}
+	c.Print(keys, 3, 0, th.Style(theme.Key), plain.Cut(hints, keys.W-4))
 }
 
 // hints are the keys that answer a question, with a word for each.

@@ -27,6 +27,7 @@ type Model struct {
 	link    *link
 	box     paint.Box
 	covered bool
+	lent    int // rows at the bottom on which something else stands
 	focused bool
 	shown   paint.Box // what the painter was given, if anything
 	at      size      // of the last attachment or resize
@@ -125,7 +126,9 @@ func (m *Model) Focus(on bool) {
 // place tells the painter what to show.
 func (m *Model) place() {
 	state, _ := m.State()
-	if state == Attaching && !m.covered && m.box == m.shown {
+	box := m.box
+	box.H = max(box.H-m.lent, 0)
+	if state == Attaching && !m.covered && box == m.shown {
 		return // the old screen stays until the new one arrives
 	}
 	if m.link == nil || m.empty() || m.covered || state == Attaching || state == Failed && !m.painted() {
@@ -133,10 +136,10 @@ func (m *Model) place() {
 		m.painter.Suspend()
 		return
 	}
-	m.shown = m.box
+	m.shown = box
 	m.renumber()
 	pane := paint.Pane{
-		Box: m.box, Source: m.link.screen, Scrolled: m.scrolled, Top: m.top, Cursor: m.focused && state == Live,
+		Box: box, Source: m.link.screen, Scrolled: m.scrolled, Top: m.top, Cursor: m.focused && state == Live,
 	}
 	if m.sel != nil {
 		sel := *m.sel

@@ -290,7 +290,7 @@ func TestRealGoRunTwice(t *testing.T) {
 			s.See("Resume and type")
 			s.Menu("r")
 			r.AwaitState(one, thread.StateIdle, thread.StateDone)
-			s.See("enter type")
+			s.See("enter open")
 			s.Press("\r")
 			s.See("ctrl+q back to threads")
 			q := r.typed(s, "after. #say:resumed.")

@@ -93,7 +93,7 @@ func TestRealScreen(t *testing.T) {
 			proof := r.Status(name).Resume
 			s.Press("\r")
 			r.AwaitState(name, thread.StateIdle, thread.StateDone)
-			s.See("enter type")
+			s.See("enter open")
 			s.Press("\r")
 			s.See("ctrl+q back to threads")
 			sameHistory(t, before.Turn.History, r.typed(s, "third. #say:answer-3.").Turn.History)
@@ -139,7 +139,7 @@ func TestRealScreenForks(t *testing.T) {
 			s.Press("\r")
 			fork := forkOf(r.Rig, name)
 			r.AwaitState(fork.Name, thread.StateIdle, thread.StateDone)
-			s.See("other-way", "enter type")
+			s.See("other-way", "enter open")
 			s.Press("\r")
 			s.See("ctrl+q back to threads")
 			holdsFiles(t, fork.Dir, 3)
