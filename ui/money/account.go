@@ -47,6 +47,9 @@ func (a *account) load(q ledger.Query) tea.Cmd {
 		return a.wake(a.next)
 	}
 	a.stale, a.flying, a.next = false, true, now.Add(apart)
+	if !a.alarm.After(now) {
+		a.alarm = time.Time{} // its timer, which may be just behind, would ask once more
+	}
 	gen := a.gen
 	return host.Call(a.Host, host.Quick, api.Cost.On(a.Server, q), func(r ledger.Report, err error) tea.Cmd {
 		if gen != a.gen {
