@@ -1,6 +1,15 @@
 package thread
 
-import "time"
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
 
 // MaskMode is how much is masked of a thread's conversation.
 type MaskMode string
@@ -35,6 +44,8 @@ type ContextReport struct {
 	Why  string   `json:"why"`
 	// Rules are the configured rules by tool, which keep more than the mode does.
 	Rules []ContextRule `json:"rules,omitempty"`
+	// SentUSD is about what a token costs that has to be written to the provider's cache anew, 0 if that is unknown.
+	SentUSD float64 `json:"sentUSD,omitempty"`
 	// Forecast says what masking now would mean, and Reason why that does not happen by itself.
 	Forecast string `json:"forecast"`
 	Reason   string `json:"reason"`
@@ -60,6 +71,27 @@ type ContextRule struct {
 	Keep      bool  `json:"keep,omitempty"`
 	MinTokens int64 `json:"minTokens,omitempty"`
 	KeepLast  int   `json:"keepLast,omitempty"`
+}
+
+// Matches reports whether a rule is about a tool, whatever the case of its name.
+func (r ContextRule) Matches(tool string) bool {
+	ok, err := path.Match(strings.ToLower(r.Tool), strings.ToLower(tool))
+	return ok && err == nil
+}
+
+// Says says what a rule keeps.
+func (r ContextRule) Says() string {
+	var keeps []string
+	if r.Keep {
+		keeps = append(keeps, "all")
+	}
+	if r.KeepLast > 0 {
+		keeps = append(keeps, fmt.Sprintf("the newest %d", r.KeepLast))
+	}
+	if r.MinTokens > 0 {
+		keeps = append(keeps, fmt.Sprintf("below %s tokens", Tokens(r.MinTokens)))
+	}
+	return r.Tool + " keeps " + strings.Join(keeps, ", ")
 }
 
 // ContextSummary stands in place of an older part of a conversation.
@@ -127,6 +159,92 @@ type ContextResult struct {
 	// Why says why it is masked, and MaskedIn since which request; or why it is not masked yet.
 	Why      string `json:"why,omitempty"`
 	MaskedIn int    `json:"maskedIn,omitempty"`
+}
+
+// keptBy begins what Kept says of a result that a rule keeps.
+const keptBy = "by rule"
+
+// KeptByRule is what Kept says of a result that a rule keeps.
+func KeptByRule(tool string) string { return keptBy + " for " + tool }
+
+// Says says what becomes of the result: masked, pinned, kept or sent, and why.
+func (r ContextResult) Says() string {
+	switch {
+	case r.Masked && r.Why != "":
+		return fmt.Sprintf("masked at %d: %s", r.MaskedIn, r.Why)
+	case r.Masked:
+		return "masked"
+	case r.Pinned:
+		return "pinned"
+	case strings.HasPrefix(r.Kept, keptBy):
+		return "kept " + r.Kept
+	case r.Kept != "":
+		return "kept: " + r.Kept
+	case r.Why != "":
+		return "sent: " + r.Why
+	default:
+		return "sent"
+	}
+}
+
+// NothingToMask says of results none of which can be masked what keeps most of them.
+func NothingToMask(all []ContextResult) string {
+	counts := map[string]int{}
+	for _, r := range all {
+		if !r.Masked {
+			counts[r.Says()]++
+		}
+	}
+	said := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
+	})
+	const most = 2
+	for i, s := range said[:min(len(said), most)] {
+		results := ""
+		if i == 0 {
+			results = " result"
+			if counts[s] > 1 {
+				results = " results"
+			}
+		}
+		said[i] = fmt.Sprintf("%d%s %s", counts[s], results, s)
+	}
+	if len(said) == 0 {
+		return "nothing to mask"
+	}
+	return "nothing to mask: " + strings.Join(said[:min(len(said), most)], ", ")
+}
+
+// The turns that a forecast is made from: of fewer nothing can be said.
+const (
+	fewestTurns = 3
+	newestTurns = 5
+	farTurns    = 99
+)
+
+// TurnsTo returns in about how many turns a context has so many percent of its window, if it grows as in its newest
+// turns since something was left out of it; false if that cannot be said.
+func TurnsTo(curve []ContextPoint, window int64, percent float64) (turns int, known bool) {
+	var ends []int64 // sizes at the ends of turns, newest first
+	for i, p := range slices.Backward(curve) {
+		if i < len(curve)-1 && p.Turn == curve[i+1].Turn {
+			continue
+		}
+		if n := len(ends); n > newestTurns || n > 0 && p.Tokens > ends[n-1] {
+			break
+		}
+		ends = append(ends, p.Tokens)
+	}
+	grown := len(ends) - 1
+	if grown < fewestTurns || window <= 0 {
+		return 0, false
+	}
+	each := float64(ends[0]-ends[grown]) / float64(grown)
+	left := percent*float64(window)/100 - float64(ends[0])
+	if each <= 0 || left <= 0 || left/each > farTurns {
+		return 0, false
+	}
+	return int(math.Ceil(left / each)), true
 }
 
 // ContextPoint is the size of a context at a moment.

@@ -13,6 +13,9 @@ type Offer struct {
 	Server string `json:"server,omitempty"`
 }
 
+// OfferFull is the rule of an offer to leave a context that is nearly full.
+const OfferFull = "band"
+
 // OfferMode says what happens to fork suggestions.
 type OfferMode string
 

@@ -116,10 +116,10 @@ func TestResultsAreMaskedAndPinned(t *testing.T) {
 	on(t, world(), func(r *rig) {
 		r.keys("tab", "tab", "home", "M")
 		r.mustAsk("change the context of auth-feature-a3f2 mask=[] unmask=[r-00] pin=[] unpin=[] mode=-")
-		r.must("Unmasked from the next request on: one cache write of", "14 masked, 4 pinned")
+		r.must("Unmasked. The next request re-sends ", "tokens (≈ $0.", "14 masked, 4 pinned")
 		r.keys("M") // it is pinned now
 		r.mustAsk("change the context of auth-feature-a3f2 mask=[r-00] unmask=[] pin=[] unpin=[r-00] mode=-")
-		r.must("Unpinned and masked from the next request on", "15 masked, 3 pinned")
+		r.must("Unpinned and masked. The next request re-sends ", "15 masked, 3 pinned")
 		r.keys("P")
 		r.mustAsk("change the context of auth-feature-a3f2 mask=[] unmask=[] pin=[r-00] unpin=[] mode=-")
 		r.keys("P")
@@ -127,7 +127,7 @@ func TestResultsAreMaskedAndPinned(t *testing.T) {
 		r.must("Unpinned: it may be masked again")
 		before := len(r.srv.calls)
 		r.keys("end", "M")
-		r.must("It cannot be masked: its turn is still running")
+		r.must("It cannot be masked: error")
 		if len(r.srv.calls) != before {
 			t.Errorf("the server was asked %q", r.srv.calls[before:])
 		}
@@ -135,7 +135,7 @@ func TestResultsAreMaskedAndPinned(t *testing.T) {
 		r.text("browser")
 		r.keys("enter", "up", "M")
 		r.mustAsk("change the context of auth-feature-a3f2 mask=[r-30] ")
-		r.must("Masked from the next request on: one cache write", "/browser 5")
+		r.must("Masked. The next request re-sends ", "/browser 5")
 		r.keys("esc")
 		if see := r.see(); strings.Contains(see, "/browser") {
 			t.Errorf("esc does not leave the filter:\n%s", see)
@@ -197,7 +197,7 @@ func TestResultIsShown(t *testing.T) {
 		r.must("Its content could not be read", "/state/staged/0badcafe")
 		before := len(r.srv.calls)
 		r.keys("esc", "end", "enter")
-		r.must("not masked: its turn is still running")
+		r.must("state   kept: error")
 		if len(r.srv.calls) != before {
 			t.Errorf("what is not masked is retrieved: %q", r.srv.calls[before:])
 		}
@@ -323,7 +323,7 @@ func TestSummary(t *testing.T) {
 		r.tell("auth-feature-a3f2", 50_000)
 		r.must("summary 3.9k for 61k")
 		r.keys("s")
-		r.must("A summary of 12 older turns would free 80k tokens", "about $0.12", "claude-opus-4-8", "checks the token")
+		r.must("A summary of 12 older turns would free 80k tokens", "By the model: about $0.12. Extract: free.", "claude-opus-4-8", "checks the token")
 		r.keys("enter") // closes it
 		if r.srv.asked("summarise ") {
 			t.Error("a summary is written although the dialog was closed")

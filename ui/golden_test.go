@@ -77,6 +77,12 @@ var scenes = []struct {
 	{"context-all", func(r *rig) { r.keys("tab", "tab", "A") }},
 	{"context-mode", func(r *rig) { r.keys("tab", "tab", ". k") }},
 	{"context-result", func(r *rig) { r.keys("tab", "tab", "home", "enter") }},
+	{"context-why", func(r *rig) { r.keys("tab", "tab", "home", "E") }},
+	{"context-why-kept", func(r *rig) { r.keys("tab", "tab", "/"); r.text("by rule"); r.keys("enter", "E") }},
+	{"context-restarted", func(r *rig) {
+		r.srv.context = thread.ContextReport{Tokens: 31_000, Window: 32_000, Mode: thread.MaskSafe, Reason: "filled by the next prompt. Last: 31k/32k, 96%"}
+		r.keys("tab", "tab")
+	}},
 	{"context-summary", func(r *rig) { r.summarised(); r.keys("tab", "tab", "s") }},
 	{"context-about", func(r *rig) { r.keys("tab", "tab", ". i") }},
 	{"context-observe", func(r *rig) {

@@ -66,7 +66,7 @@ func TestMoneyIsAskedSparingly(t *testing.T) {
 		if n, took := r.costs()-began, time.Since(start); n < 2 || n > int(took/(5*time.Second))+1 {
 			t.Errorf("asked %d times in %v with a hundred changes", n, took)
 		}
-		if head := r.m.money.Head(); head.Today != "$12.84 + ?" || head.Limit != "5h 61%" || head.Share != 61 {
+		if head := r.m.money.Head(); head.Today != "$12.84 + ?" || head.Window != "5h" || head.Share != 61 {
 			t.Errorf("the head is %+v", head)
 		}
 		began = r.costs()
@@ -76,7 +76,7 @@ func TestMoneyIsAskedSparingly(t *testing.T) {
 		}
 		time.Sleep(131 * time.Minute)
 		r.settle()
-		if head := r.m.money.Head(); r.costs() != began+1 || head.Limit != "7d 22%" {
+		if head := r.m.money.Head(); r.costs() != began+1 || head.Window != "7d" || head.Share != 22 {
 			t.Errorf("asked %d times after the limit ended, the head is %+v", r.costs()-began, head)
 		}
 		time.Sleep(24 * time.Hour)

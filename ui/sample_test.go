@@ -155,6 +155,8 @@ func sampleContext() thread.ContextReport {
 		Forecast: "Masking now frees 41k, costs one cache write of $0.19 and pays back in 9 requests.",
 		Reason:   "Not by itself: the context is below 60% of the window, and the turn is still running.",
 		Rereads:  1,
+		SentUSD:  4e-6,
+		Rules:    []thread.ContextRule{{Tool: "bash", Keep: true}, {Tool: "mcp__*", KeepLast: 2, MinTokens: 500}},
 		Parts: []thread.ContextPart{
 			{Kind: "results", Name: "Read", Tokens: 24_000, Masked: 22_000, Count: 19}, {Kind: "messages", Tokens: 17_500, Count: 40},
 			{Kind: "tools", Tokens: 9_000, Count: 12}, {Kind: "tools", Name: "github", Tokens: 2_100, Count: 6},
@@ -181,13 +183,15 @@ func sampleContext() thread.ContextReport {
 		x := thread.ContextResult{ID: fmt.Sprintf("r-%02d", i), Tool: tools[i%8], File: files[i%8], Input: i%8 == 5, Tokens: int64(120 + i*i*7919%9000), Turn: 1 + i/2}
 		switch {
 		case i < 18 && i%5 != 3:
-			x.Masked, x.Token, x.Path = true, "max:0badcafe", "/state/staged/0badcafe"
+			x.Masked, x.Token, x.Path, x.MaskedIn, x.Why = true, "max:0badcafe", "/state/staged/0badcafe", 12, "it pays"
 		case i < 18:
 			x.Pinned = true
 		case i > 34:
-			x.Kept = "its turn is still running"
+			x.Kept = "error"
 		case i%8 == 0:
-			x.Kept = "the file is being worked on"
+			x.Why = "its file is being worked on"
+		case i%8 == 1:
+			x.Kept = thread.KeptByRule("bash")
 		case i%8 == 3:
 			x.Kept = "small"
 		}

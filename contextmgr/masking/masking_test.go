@@ -511,7 +511,7 @@ func TestPictureAfterARestart(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.restart()
-			if r, err := w.Report("t1"); err != nil || len(r.Results) != 0 || !strings.Contains(r.Reason, "no request since") {
+			if r, err := w.Report("t1"); err != nil || len(r.Results) != 0 || r.Reason != masking.NotFilled {
 				t.Errorf("%s: %q: %+v (%v)", f.codec.Wire(), damaged, r, err)
 			}
 		}

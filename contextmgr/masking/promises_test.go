@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"orchestrator/contextmgr/masking"
 	"orchestrator/contextmgr/policy"
 	"orchestrator/contextmgr/wire"
 	"orchestrator/thread"
@@ -37,7 +38,7 @@ func TestModeChanges(t *testing.T) {
 	off := open(t, formats()[0], policy.ModeOff)
 	off.items = []string{off.person("hello")}
 	off.send("t1")
-	if r, err := off.Report("t1"); err != nil || r.Reason != "no request since the server started: the next prompt fills this in" {
+	if r, err := off.Report("t1"); err != nil || r.Reason != masking.NotFilled {
 		t.Errorf("a request was read with mode off: %+v (%v)", r, err)
 	}
 }

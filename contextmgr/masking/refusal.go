@@ -37,7 +37,7 @@ func (r *request) full() (refusal string) {
 	if refuses && c.refused.again(r.scan, r.cfg.Now()) {
 		return c.refused.why
 	}
-	c.warn(r.outgoing, "full", how+": have the agent compact it, have older turns summarised, or fork the thread")
+	c.warn(r.outgoing, "full", "context "+share+". Compact, summarise (s) or fork (f)")
 	if !refuses {
 		return ""
 	}

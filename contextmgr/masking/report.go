@@ -8,6 +8,9 @@ import (
 	"orchestrator/thread"
 )
 
+// NotFilled is what the report of a thread says of which nothing is known yet.
+const NotFilled = "filled by the next prompt"
+
 // Report says what fills a thread's context.
 func (m *Masker) Report(id thread.ID) (thread.ContextReport, error) {
 	c, err := m.conversation(id, false)
@@ -25,9 +28,7 @@ func (m *Masker) Report(id thread.ID) (thread.ContextReport, error) {
 		r.Tokens, r.Masked = c.count.context(c.latest.measured.estimate), c.latest.measured.masked
 		r.Margin = c.margin(c.cache.model)
 		r.Forecast, r.Reason = c.latest.next.Batch.Forecast(m.cfg.inputPrice(c.cache.model)), string(c.latest.next.Reason)
-		if r.Reason == r.Forecast {
-			r.Reason = ""
-		}
+		r.SentUSD = m.cfg.inputPrice(c.cache.model) * c.latest.judged.Prices.Write
 		why = c.settings.Unmasked(c.latest.judged)
 	case before != nil:
 		c.settings = c.inForce()
@@ -35,7 +36,7 @@ func (m *Masker) Report(id thread.ID) (thread.ContextReport, error) {
 		r.Reason = "from before the restart, " + before.At.Local().Format("Jan 2 15:04") + ": the next request brings it up to date"
 	default:
 		c.settings = c.inForce()
-		r.Reason = "no request since the server started: the next prompt fills this in"
+		r.Reason = NotFilled
 		return r, nil
 	}
 	r.Parts = c.latest.picture.parts()
@@ -44,6 +45,9 @@ func (m *Masker) Report(id thread.ID) (thread.ContextReport, error) {
 		res := c.shown(e)
 		res.Why = c.yet(why, res)
 		r.Results = append(r.Results, res)
+	}
+	if c.scan != nil && r.Reason == string(policy.ReasonNothing) {
+		r.Forecast, r.Reason = thread.NothingToMask(r.Results), ""
 	}
 	return r, nil
 }
@@ -93,7 +97,7 @@ func (c *conversation) shown(e entry) thread.ContextResult {
 	case out.Pinned:
 		out.Kept = "pinned"
 	case res.Error:
-		out.Kept = "an error"
+		out.Kept = "error"
 	case c.settings.Kept(res) != "":
 		out.Kept = c.settings.Kept(res)
 	case res.Tokens < c.settings.MinResult:

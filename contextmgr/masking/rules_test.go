@@ -16,8 +16,8 @@ func TestRules(t *testing.T) {
 		kept string
 	}{
 		{policy.Rule{Tool: "nobody's", Keep: true}, ""},
-		{policy.Rule{Tool: "BA*", Keep: true}, "a rule for BA*"},
-		{policy.Rule{Tool: "bash", MinTokens: 1 << 30}, "small by a rule for bash"},
+		{policy.Rule{Tool: "BA*", Keep: true}, "by rule for BA*"},
+		{policy.Rule{Tool: "bash", MinTokens: 1 << 30}, "by rule for bash, small"},
 	} {
 		w := open(t, formats()[0], policy.ModeLean)
 		w.rules = []policy.Rule{c.rule}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"orchestrator/thread"
 )
 
 // mostStretch bounds how far re-reads stretch what is protected.
@@ -211,9 +213,9 @@ func (s Settings) Kept(r Result) string {
 		switch {
 		case !rule.Matches(r.Tool):
 		case rule.Keep:
-			return "a rule for " + rule.Tool
+			return thread.KeptByRule(rule.Tool)
 		case r.Tokens < rule.MinTokens:
-			return "small by a rule for " + rule.Tool
+			return thread.KeptByRule(rule.Tool) + ", small"
 		}
 	}
 	return ""

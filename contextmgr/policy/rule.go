@@ -3,6 +3,8 @@ package policy
 import (
 	"path"
 	"strings"
+
+	"orchestrator/thread"
 )
 
 // Rule is a person's rule for the results and inputs of some tools. It only ever keeps more than the settings do.
@@ -25,6 +27,5 @@ func (r Rule) Valid() bool {
 
 // Matches reports whether a rule is for a tool.
 func (r Rule) Matches(tool string) bool {
-	ok, err := path.Match(strings.ToLower(r.Tool), strings.ToLower(tool))
-	return ok && err == nil
+	return thread.ContextRule{Tool: r.Tool}.Matches(tool)
 }

@@ -41,8 +41,6 @@ type Settings struct {
 	MostUSD float64
 	// Also says what summaries keep besides what belongs in each.
 	Also string
-	// How tells people how to have a summary of a thread written.
-	How func(id thread.ID) string
 }
 
 // Author writes summaries.

@@ -206,12 +206,13 @@ func (t *Thread) written(p plan, replaced string, w summary.Written, err error) 
 func wholeOf(id string) policy.ID { return policy.ID("summary-" + id) }
 
 // offered says what a summary would mean, and how to have it written.
-func offered(p plan, how string) string {
+func offered(p plan) string {
 	cost := ""
 	if p.priced {
-		cost = fmt.Sprintf(" and cost about $%.2f", p.usd)
+		cost = " (" + thread.USD(p.usd) + ")"
 	}
-	return fmt.Sprintf("a summary of %s would free %s tokens%s: %s", turns(p.turns), thread.Tokens(p.gain.Frees), cost, how)
+	share := thread.Gauge{Tokens: p.of.Context, Window: p.of.Window}.Share()
+	return fmt.Sprintf("context %s. A summary would free %s%s. s in context", thread.Percent(share), thread.Tokens(p.gain.Frees), cost)
 }
 
 // become says what has become of older turns.

@@ -120,9 +120,9 @@ func (w *Writer) TurnEnded(t *Thread, s Sent, ask policy.Ask) {
 		if t.failed < mostFailures && p.pays(price) && w.enter() {
 			go w.automatically(t, by)
 		}
-	case how.Offer && !t.toldOffer && how.How != nil && p.pays(s.InputUSD):
+	case how.Offer && !t.toldOffer && p.pays(s.InputUSD):
 		t.toldOffer = true
-		s.Notice(thread.LevelInfo, offered(p, how.How(t.id)))
+		s.Notice(thread.LevelInfo, offered(p))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"orchestrator/thread"
 	"orchestrator/thread/ground/lexical"
 	"orchestrator/thread/plaintext"
 )
@@ -22,10 +23,10 @@ type Rule string
 
 // The rules, in the order in which they are tried.
 const (
-	RuleBand     Rule = "band"     // the context is nearly full
-	RuleLoop     Rule = "loop"     // the same attempt failed again and again
-	RuleApproach Rule = "approach" // the person wants another approach
-	RuleSubject  Rule = "subject"  // the prompt leaves the thread's subject
+	RuleBand     Rule = thread.OfferFull // the context is nearly full
+	RuleLoop     Rule = "loop"           // the same attempt failed again and again
+	RuleApproach Rule = "approach"       // the person wants another approach
+	RuleSubject  Rule = "subject"        // the prompt leaves the thread's subject
 )
 
 // Input is what an offer is decided from.

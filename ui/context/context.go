@@ -9,6 +9,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
+	"orchestrator/ui/theme"
 )
 
 // State is what of a thread decides whether its report is up to date.
@@ -110,6 +111,9 @@ func (m *Model) Fill(q Request, r thread.ContextReport, err error) {
 	}
 	m.shown, m.report, m.err, m.known = q.number, r, "", true
 	m.fills = fillsOf(r.Parts)
+	if len(m.fills) == 0 && r.Tokens > 0 { // known from before, but not of what
+		m.fills = []fill{{name: "not told apart yet", letter: "O", tok: theme.FillOther, tokens: r.Tokens}}
+	}
 	m.list.set(r.Results)
 }
 

@@ -43,7 +43,11 @@ func (m *Model) Draw(
 	if p.curve > 0 {
 		d.skip(p.gap)
 		v := m.curve()
-		d.rule(v.heading())
+		heading := v.heading()
+		if text := grows(m.report); text != "" {
+			heading = append(heading, styled.Span{Text: "· ", Tok: theme.Border}, styled.Span{Text: text + " "})
+		}
+		d.rule(heading)
 		v.draw(c, d.take(p.curve), th)
 	}
 	d.skip(p.gap)
@@ -93,10 +97,10 @@ func planOf(b layout.Box, m *Model) plan {
 // forecast returns what masking now would mean, and why it does not happen by itself.
 func (m *Model) forecast(w, most int) [][]styled.Span {
 	var items [][]styled.Span
-	if text := plain.Line(start(m.report.Forecast)); text != "" {
+	if text := sentence(m.report.Forecast); text != "" {
 		items = append(items, []styled.Span{{Text: text}})
 	}
-	if text := plain.Line(start(m.report.Reason)); text != "" {
+	if text := sentence(m.report.Reason); text != "" {
 		items = append(items, []styled.Span{{Text: text, Tok: theme.Muted}})
 	}
 	if m.err != "" {
@@ -163,7 +167,7 @@ func (m *Model) empty(s *thread.Status) (string, theme.Token) {
 		return "Its requests go directly to the provider: its context cannot be shown, and nothing is masked.",
 			theme.Muted
 	default:
-		return "Send a prompt: the context is read from the next request.", theme.Muted
+		return "Filled by the next prompt.", theme.Muted
 	}
 }
 

@@ -152,17 +152,18 @@ func TestFills(t *testing.T) {
 	}
 }
 
-// The fills of a bar are side by side in the right proportion, and masks come after them.
+// The fills of a bar are side by side in the right proportion; what is masked takes nothing of what is free.
 func TestEdges(t *testing.T) {
 	fills := []fill{{tokens: 10}, {tokens: 30}, {tokens: 60}}
 	for _, c := range []struct {
 		s    scale
 		want []int
 	}{
-		{scale{window: 200, tokens: 100, masked: 50}, []int{5, 20, 50, 75}},
+		{scale{window: 200, tokens: 100, masked: 50}, []int{5, 20, 50, 50}}, // what is masked is not in the window
 		{scale{window: 0, tokens: 100, masked: 100}, []int{5, 20, 50, 100}},
 		{scale{window: 200, tokens: 50}, []int{3, 10, 25, 25}}, // the parts' sum is off
 		{scale{window: 100, tokens: 300, masked: 5}, []int{30, 100, 100, 100}},
+		{scale{window: 10_000, tokens: 100}, []int{1, 2, 3, 3}}, // what is small is seen
 		{scale{window: 100}, []int{0, 0, 0, 0}},
 		{scale{}, []int{0, 0, 0, 0}},
 	} {
@@ -190,7 +191,7 @@ func TestFillsAreToldApart(t *testing.T) {
 	}
 	m := loaded(t, sample())
 	rows := draw(t, m, 80, 24, colorprofile.ASCII)
-	if bar := strings.TrimSpace(rows[4]); bar != "SSSSMMMMMMMMRRRRRRRRRRRRRRRRBBBB╱╱╱╱╱╱╱╱········│·······················│·······" {
+	if bar := strings.TrimSpace(rows[4]); bar != "SSSSMMMMMMMMRRRRRRRRRRRRRRRRBBBB················│·······················│·······" {
 		t.Errorf("without colours: %q", bar)
 	}
 }
@@ -300,7 +301,7 @@ func TestEmpty(t *testing.T) {
 		want   string
 	}{
 		{"not loaded", thread.Status{}, nil, "…"},
-		{"no request", thread.Status{}, &thread.ContextReport{}, "Send a prompt: the context is read from the next request"},
+		{"no request", thread.Status{}, &thread.ContextReport{}, "Filled by the next prompt"},
 		{"no gateway", thread.Status{Thread: thread.Thread{Launch: thread.Flags{NoGateway: true}}}, &thread.ContextReport{}, "without the gateway"},
 		{"direct", thread.Status{Thread: thread.Thread{Gauge: thread.Gauge{Source: "transcript"}}}, &thread.ContextReport{}, "directly to the provider"},
 	} {

@@ -16,19 +16,21 @@ import (
 type fill struct {
 	name   string
 	letter string // where there are no colours
+	shade  string // of a cell where there are; "" is full
 	tok    theme.Token
 	tokens int64
 }
 
-// kinds are the kinds of parts besides results, in the order of a request.
+// kinds are the kinds of parts besides results, in the order of a request. Those that are small stand beside each other:
+// they differ by more than their colours.
 var kinds = [...]struct {
-	kind, name, letter string
-	tok                theme.Token
+	kind, name, letter, shade string
+	tok                       theme.Token
 }{
-	{"system", "system", "S", theme.FillSystem},
-	{"tools", "tools", "T", theme.FillTools},
-	{"messages", "messages", "M", theme.FillMessages},
-	{"inputs", "inputs", "I", theme.FillInputs},
+	{"system", "system", "S", "█", theme.FillSystem},
+	{"tools", "tools", "T", "▓", theme.FillTools},
+	{"messages", "messages", "M", "▒", theme.FillMessages},
+	{"inputs", "inputs", "I", "░", theme.FillInputs},
 }
 
 // tools are the styles of the tools with the most results.
@@ -53,7 +55,7 @@ func fillsOf(parts []thread.ContextPart) []fill {
 	for _, k := range kinds {
 		used[k.letter] = true
 		if n := sums[k.kind]; n > 0 {
-			out = append(out, fill{name: k.name, letter: k.letter, tok: k.tok, tokens: n})
+			out = append(out, fill{name: k.name, letter: k.letter, shade: k.shade, tok: k.tok, tokens: n})
 		}
 		delete(sums, k.kind)
 	}
@@ -138,7 +140,8 @@ func (s scale) whole() float64 {
 	return float64(s.tokens) + float64(s.masked)
 }
 
-// edges returns where each fill ends in a bar of w cells, and after them what is masked.
+// edges returns where each fill ends in a bar of w cells, and after them what is masked. What is something has a cell,
+// unless there are too many.
 func (s scale) edges(fills []fill, w int) []int {
 	sum, whole := 0.0, s.whole()
 	for _, f := range fills {
@@ -149,18 +152,26 @@ func (s scale) edges(fills []fill, w int) []int {
 	}
 	cells := func(tokens float64) int { return min(int(min(tokens/whole, 1)*float64(w)+0.5), w) }
 	out := make([]int, 0, len(fills)+1)
-	so := 0.0
+	so, begins := 0.0, 0
 	for _, f := range fills {
 		so += float64(f.tokens)
-		out = append(out, cells(so/sum*float64(s.tokens)))
+		end := cells(so / sum * float64(s.tokens))
+		if f.tokens > 0 && s.tokens > 0 && len(fills) < w/2 {
+			end = min(max(end, begins+1), w)
+		}
+		out, begins = append(out, end), end
 	}
-	return append(out, cells(float64(s.tokens)+float64(s.masked)))
+	if s.window > 0 { // what is masked is not in the window
+		return append(out, begins)
+	}
+	return append(out, max(cells(float64(s.tokens)+float64(s.masked)), begins))
 }
 
 // bands are the shares at which bands begin, in percent.
 var bands = [...]int{30, 60, 90}
 
-// drawBar draws a bar with the fills side by side, what is masked hatched after them, and the bands in what is free.
+// drawBar draws a bar with the fills side by side, and the bands in what is free. Of an unknown window there is nothing
+// free: what is masked comes after the fills, hatched.
 func drawBar(c *layout.Canvas, b layout.Box, th *theme.Theme, fills []fill, s scale) {
 	x := 0
 	edges := s.edges(fills, b.W)
@@ -188,5 +199,5 @@ func (f fill) cell(th *theme.Theme) string {
 	if mono(th) {
 		return f.letter
 	}
-	return "█"
+	return cmp.Or(f.shade, "█")
 }

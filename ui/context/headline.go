@@ -64,6 +64,21 @@ func size(r thread.ContextReport) []styled.Span {
 		styled.Span{Text: " " + string(g.Band()), Tok: gauge.Token(g.Band())})
 }
 
+// grows forecasts when the context reaches the next share at which something is offered, "" if that cannot be said.
+func grows(r thread.ContextReport) string {
+	share := thread.Gauge{Tokens: r.Tokens, Window: r.Window}.Share()
+	for _, next := range []float64{60, 90} {
+		if share >= next {
+			continue
+		}
+		if turns, known := thread.TurnsTo(r.Curve, r.Window, next); known {
+			return "≈ " + plain.Count(turns, "turn") + " to " + thread.Percent(next)
+		}
+		break
+	}
+	return ""
+}
+
 // mode returns the mode and why it is in force; where nothing is masked, also the key that changes it.
 func mode(r thread.ContextReport, key string) []styled.Span {
 	word := plain.Line(start(string(r.Mode)))

@@ -14,6 +14,7 @@ type entry struct {
 	cell, name string
 	tok        theme.Token
 	tokens     int64
+	outside    bool // not a part of the window
 }
 
 // entries returns what the cells of a bar stand for.
@@ -23,7 +24,7 @@ func entries(fills []fill, s scale, th *theme.Theme) []entry {
 		out = append(out, entry{cell: f.cell(th), name: f.name, tok: f.tok, tokens: f.tokens})
 	}
 	if s.masked > 0 {
-		out = append(out, entry{cell: masked, name: "masked", tok: theme.Muted, tokens: s.masked})
+		out = append(out, entry{cell: masked, name: "masked", tok: theme.Muted, tokens: s.masked, outside: s.window > 0})
 	}
 	if s.window > 0 {
 		out = append(out, entry{cell: free, name: "free", tok: theme.Track, tokens: max(s.window-s.tokens, 0)})
@@ -51,7 +52,7 @@ func spansOf(all []entry, name int, whole float64) [][]styled.Span {
 	out := make([][]styled.Span, len(all))
 	for i, e := range all {
 		said := " " + thread.Tokens(e.tokens)
-		if whole > 0 {
+		if whole > 0 && !e.outside {
 			said += " " + thread.Percent(float64(e.tokens)*100/whole)
 		}
 		out[i] = []styled.Span{{Text: e.cell + " ", Tok: e.tok}, {Text: plain.Cut(e.name, name)},

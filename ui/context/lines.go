@@ -1,6 +1,7 @@
 package context
 
 import (
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/colorprofile"
@@ -21,6 +22,16 @@ const longest = 512
 
 // start returns the start of a long text.
 func start(s string) string { return plain.Start(s, longest) }
+
+// sentence returns the start of a long text with a capital letter.
+func sentence(s string) string {
+	s = plain.Line(start(s))
+	r, n := utf8.DecodeRuneInString(s)
+	if n == 0 {
+		return s
+	}
+	return string(unicode.ToUpper(r)) + s[n:]
+}
 
 // end returns the end of a long text.
 func end(s string) string {

@@ -1,7 +1,6 @@
 package context
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -28,17 +27,7 @@ func rowOf(r thread.ContextResult) row {
 	if r.Input {
 		out.tool += " input"
 	}
-	switch {
-	case r.Masked:
-		out.status = "masked"
-		if r.Why != "" {
-			out.status = fmt.Sprintf("masked at %d: %s", r.MaskedIn, plain.Line(start(r.Why)))
-		}
-	case r.Pinned:
-		out.status = "pinned"
-	default:
-		out.status = plain.Line(start(cmp.Or(r.Kept, r.Why)))
-	}
+	out.status = plain.Line(start(r.Says()))
 	return out
 }
 
@@ -212,7 +201,7 @@ type columns struct{ turn, tool, file, tokens, status int }
 
 // columnsOf divides a width; tokens are to the left of their place.
 func columnsOf(w int) columns {
-	status := w - min(max(w/4, 10), 40)
+	status := w - min(max(w/4, 15), 40)
 	return columns{turn: 6, tool: 7, file: 7 + min(max(w/6, 11), 26), tokens: status - 1, status: status + 1}
 }
 

@@ -70,8 +70,7 @@ func lines(s *thread.Status, parent string, sharing []string, w int) []styled.Li
 	case g.Window == 0:
 		add(fact("context", gauge.Numbers(g)+" tokens (context window unknown)", w))
 	default:
-		add(fact("context", fmt.Sprintf("%s, %s: %s free", gauge.Numbers(g), g.Band(),
-			thread.Tokens(max(g.Window-g.Tokens, 0))), w))
+		add(fact("context", fmt.Sprintf("%s, %s free", gauge.Of(g), thread.Tokens(max(g.Window-g.Tokens, 0))), w))
 	}
 	add(fact("source", source(g), w))
 	add(fact("model", g.Model, w))

@@ -31,7 +31,7 @@ func sample() *thread.Status {
 func TestFacts(t *testing.T) {
 	got := draw(New(), 80, 40, sample(), "main-1a2b", "docs-f9a0", "spike-0b1c")
 	for _, want := range []string{
-		"context       84k/200k 42%, masking: 116k free", "source        reported by the provider", "model         demo-1",
+		"context       84k of 200k (42%), 116k free", "source        reported by the provider", "model         demo-1",
 		"Usage", "input         70k", "cache read    10k", "output        4.0k", "cost          $1.50",
 		"name          auth-a3f2 (for verbs and its branch)", "task          log in with a token", "turns         3",
 		"parent        main-1a2b", "folder        /work/shop", "shared with   docs-f9a0, spike-0b1c",

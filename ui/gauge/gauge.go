@@ -206,5 +206,14 @@ func Numbers(g thread.Gauge) string {
 	return s.String()
 }
 
+// Of formats tokens, window and percentage for a sentence.
+func Of(g thread.Gauge) string {
+	mark := ""
+	if g.Estimated {
+		mark = "~"
+	}
+	return fmt.Sprintf("%s%s of %s (%s)", mark, thread.Tokens(g.Tokens), thread.Tokens(g.Window), thread.Percent(g.Share()))
+}
+
 // Cost formats dollars.
 func Cost(usd float64) string { return fmt.Sprintf("$%.2f", usd) }

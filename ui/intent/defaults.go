@@ -174,6 +174,7 @@ func views() []Binding {
 		command(Context, MaskAll, "mask all that can be masked now", "A"),
 		command(Context, Summarise, "summarise older turns, or read and drop their summary", "s"),
 		command(Context, Open, "show the result", "enter"),
+		command(Context, Why, "explain why the result is masked, kept or sent", "E"),
 		bind(Context, Search, "filter results", "/"),
 		bind(Context, Menu, "menu", "."),
 		bind(Context, Leave, "back to threads", "esc", "q", "ctrl+q"),

@@ -28,6 +28,7 @@ type account struct {
 	flying bool // a report is on its way
 	gen    int  // of what is wanted; an answer to an earlier question is dropped
 	next   time.Time
+	turn   time.Time // when what is known will be out of date by itself
 	alarm  time.Time // when a timer is set for
 }
 
@@ -72,7 +73,8 @@ func (a *account) fill(q ledger.Query, r ledger.Report, err error) tea.Cmd {
 	if !q.Brief {
 		a.report, a.period, a.whole = r, q.Period, true
 	}
-	return a.wake(a.changes())
+	a.turn = a.changes()
+	return a.wake(a.turn)
 }
 
 // changes returns when the head will be out of date by itself: at midnight, or when the limit that it names ends.
@@ -87,18 +89,22 @@ func (a *account) changes() time.Time {
 	return at
 }
 
-// wake has the report asked for at a time, unless that happens earlier anyway.
+// wake has it looked at a time whether a report is wanted, unless that happens earlier anyway.
 func (a *account) wake(at time.Time) tea.Cmd {
 	now := a.Clock()
-	if a.alarm.After(now) && !at.Before(a.alarm) {
+	if at.IsZero() || a.alarm.After(now) && !at.Before(a.alarm) {
 		return nil
 	}
 	a.alarm = at
 	return a.After(max(at.Sub(now), 0), host.Reply(func() tea.Cmd {
-		if a.alarm.Equal(at) {
-			a.alarm, a.stale = time.Time{}, true
+		if !a.alarm.Equal(at) {
+			return nil
 		}
-		return nil
+		a.alarm = time.Time{}
+		if !a.turn.IsZero() && !a.Clock().Before(a.turn) {
+			a.stale, a.turn = true, time.Time{}
+		}
+		return a.wake(a.turn)
 	}))
 }
 

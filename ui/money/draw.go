@@ -2,7 +2,6 @@ package money
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -349,12 +348,3 @@ var tabs = [...]ledger.By{ledger.ByModel, ledger.ByAgent, ledger.ByThread}
 
 // periods are in the order of the keys that go to the left and right.
 var periods = [...]ledger.Period{ledger.Today, ledger.Week, ledger.Month}
-
-// text says how much was spent of a limit, for the head line.
-func text(q thread.Quota) string {
-	share, known := q.Share()
-	if !known {
-		return ""
-	}
-	return fmt.Sprintf("%s %s", plain.Line(q.Label()), thread.Percent(share))
-}

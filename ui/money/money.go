@@ -57,8 +57,8 @@ func (f *Feature) Follow() tea.Cmd {
 type Head struct {
 	// Today is what was spent today, such as "$12.84" or "$3.10 + ?"; "" if that is not known yet.
 	Today string
-	// Limit is the limit of which most is used, such as "5h 61%", with Share in percent and its end; "" if there is none.
-	Limit  string
+	// Window is that of the limit of which most is used, such as "5h", "" if there is none; with the share in percent, and
+	// when it ends.
 	Window string
 	Share  float64
 	Ends   time.Time
@@ -72,8 +72,9 @@ func (f *Feature) Head() Head {
 	}
 	h := Head{Today: a.head.Today.Money()}
 	if q, ok := a.limit(); ok {
-		h.Limit, h.Window, h.Ends = text(q), q.Label(), q.Resets
-		h.Share, _ = q.Share()
+		if share, known := q.Share(); known {
+			h.Window, h.Share, h.Ends = q.Label(), share, q.Resets
+		}
 	}
 	return h
 }

@@ -25,9 +25,13 @@ func (f *Feature) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, leave st
 	}
 	keys.WriteString(" ")
 	kind, what := question(o)
+	why := " " + plain.Line(o.Why)
+	if said := f.fullness(o); said != "" {
+		kind, what, why = "", said, ""
+	}
 	x := c.Print(b, 0, 0, th.Style(theme.Accent), " "+kind)
 	x = c.Print(b, x, 0, th.Style(theme.Strong), plain.Cut(what, b.W-x-1))
-	x = c.Print(b, x, 0, th.Style(theme.Muted), plain.Cut(" "+plain.Line(o.Why), b.W-x-1)+" ")
+	x = c.Print(b, x, 0, th.Style(theme.Muted), plain.Cut(why, b.W-x-1)+" ")
 	if x+plain.Width(keys.String()) <= b.W {
 		c.PrintRight(b, 0, 0, th.Style(theme.Key), keys.String())
 	}
@@ -36,6 +40,10 @@ func (f *Feature) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, leave st
 // Word is a word for what a key does with the offer.
 func (f *Feature) Word(a intent.Action) string {
 	switch o := f.Current(); {
+	case o != nil && o.Rule == thread.OfferFull && a == intent.TakeOffer:
+		return "yes"
+	case o != nil && o.Rule == thread.OfferFull && a == intent.DismissOffer:
+		return "no"
 	case a == intent.DismissOffer:
 		return "dismiss"
 	case a == intent.OffersOff:
@@ -45,6 +53,15 @@ func (f *Feature) Word(a intent.Action) string {
 	default:
 		return "accept"
 	}
+}
+
+// fullness asks about an offer for a full context, by the share that is used now; "" for another one.
+func (f *Feature) fullness(o *thread.Offer) string {
+	s := f.Threads.Thread(o.Thread)
+	if s == nil || o.Rule != thread.OfferFull || s.Gauge.Window <= 0 {
+		return ""
+	}
+	return "Context " + thread.Percent(s.Gauge.Share()) + ". Go on in a fresh fork?"
 }
 
 // question returns what is offered: its kind, and what it is.

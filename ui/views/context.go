@@ -55,6 +55,8 @@ func (f *contexts) act(a intent.Action) (tea.Cmd, bool) {
 	case intent.About:
 		f.view.About()
 		return nil, true
+	case intent.Why:
+		return f.explain()
 	case intent.Mask, intent.PinResult, intent.MaskAll, intent.MaskMode, intent.Summarise, intent.Open:
 		return f.onResults(a), true
 	default:
@@ -101,12 +103,18 @@ func name(r *thread.ContextResult) []string {
 	return []string{r.ID}
 }
 
-// written says that a change has a part of the context written to the provider's cache again.
-func written(tokens int64) string {
-	if tokens <= 0 {
-		return "one cache write"
+// written says that a change has the next request send a part of the context anew, past the provider's cache.
+func (f *contexts) written(tokens int64) string {
+	return "The next request re-sends " + f.priced(tokens)
+}
+
+// priced says how many tokens, and about what they cost where that is known.
+func (f *contexts) priced(tokens int64) string {
+	said := thread.Tokens(max(tokens, 0)) + " tokens"
+	if usd := f.view.Report().SentUSD; usd > 0 && tokens > 0 {
+		said += " (≈ " + thread.USD(usd*float64(tokens)) + ")"
 	}
-	return "one cache write of " + thread.Tokens(tokens) + " tokens or more"
+	return said
 }
 
 // mask masks a result, or unmasks it.
@@ -114,15 +122,15 @@ func (f *contexts) mask(id thread.ID, r *thread.ContextResult) tea.Cmd {
 	later := f.view.Later(r)
 	switch {
 	case r.Masked:
-		return f.change("unmask", "Unmasked from the next request on: "+written(later+max(r.Tokens, 0)),
+		return f.change("unmask", "Unmasked. "+f.written(later+max(r.Tokens, 0)),
 			thread.ContextChange{Thread: string(id), Unmask: name(r)})
 	case r.Pinned: // asking for it is more recent than the pin
-		return f.change("mask", "Unpinned and masked from the next request on: "+written(later),
+		return f.change("mask", "Unpinned and masked. "+f.written(later),
 			thread.ContextChange{Thread: string(id), Mask: name(r), Unpin: name(r)})
 	case r.Kept != "":
 		return f.Notify(thread.LevelWarn, "It cannot be masked: "+plain.Cut(plain.Line(r.Kept), 200))
 	default:
-		return f.change("mask", "Masked from the next request on: "+written(later),
+		return f.change("mask", "Masked. "+f.written(later),
 			thread.ContextChange{Thread: string(id), Mask: name(r)})
 	}
 }
@@ -181,11 +189,11 @@ var modes = [...]struct {
 	mode       thread.MaskMode
 	label, say string
 }{
-	{thread.MaskSafe, "Safe", "masks old results of tools, but not of the files that are being worked on."},
-	{thread.MaskLean, "Lean", "also masks those files."},
-	{thread.MaskObserve, "Observe", "masks nothing, and only counts."},
-	{thread.MaskOff, "Off", "passes requests on unread."},
-	{thread.MaskDefault, "Default", "follows the project's settings."},
+	{thread.MaskSafe, "Safe", "old results of tools, but not of files that are being worked on"},
+	{thread.MaskLean, "Lean", "those files too"},
+	{thread.MaskObserve, "Observe", "nothing is masked, only counted"},
+	{thread.MaskOff, "Off", "passed on unread"},
+	{thread.MaskDefault, "Default", "as the project's settings say"},
 }
 
 // openModes asks how much is masked of a thread's conversation.
@@ -198,7 +206,7 @@ func (f *contexts) openModes(s *thread.Status) {
 	}
 	choices := []dialog.Choice{dialog.Cancel("Cancel")}
 	for _, m := range modes {
-		body = append(body, dialog.Line{Text: m.label + " " + m.say, Tok: theme.Muted})
+		body = append(body, dialog.Line{Text: m.label + ": " + m.say, Tok: theme.Muted})
 		mode, done := m.mode, strings.ToLower(m.label)
 		choices = append(choices, dialog.Choice{Label: m.label, Result: host.Do(func() tea.Cmd {
 			return f.change("set the mode", "Masking of "+f.Name(id)+": "+done+", from the next request on",
@@ -212,11 +220,7 @@ func (f *contexts) openModes(s *thread.Status) {
 // openResult shows what is known of a result, and the content of a masked one.
 func (f *contexts) openResult(r *thread.ContextResult) tea.Cmd {
 	facts := factsOf(r)
-	what := "result of " + r.Tool
-	if r.Input {
-		what = "input of " + r.Tool
-	}
-	d := dialog.NewText(plain.Cut(plain.Line(what), 60), facts)
+	d := dialog.NewText(plain.Cut(resultName(r), 60), facts)
 	f.Dialogs.Push(d)
 	if r.Token == "" {
 		return nil
@@ -245,6 +249,64 @@ func (f *contexts) content(token string) func(context.Context) ([]byte, error) {
 	}
 }
 
+// explain tells why the selected result is masked, kept or sent, and what changing that costs.
+func (f *contexts) explain() (tea.Cmd, bool) {
+	s, r := f.Threads.Selected(), f.view.Selected()
+	if s == nil || r == nil || f.view.Thread() != s.ID {
+		return nil, false // then the thread's state is explained
+	}
+	f.Dialogs.Push(dialog.NewText("why", f.explained(r)))
+	return nil, true
+}
+
+// explained returns the explanation.
+func (f *contexts) explained(r *thread.ContextResult) []dialog.Line {
+	said := r.Says()
+	out := []dialog.Line{{Text: resultName(r), Tok: theme.Muted}, {Text: strings.ToUpper(said[:1]) + said[1:], Tok: theme.Strong}, {}}
+	add := func(text string) { out = append(out, dialog.Line{Text: text}) }
+	add(fmt.Sprintf("It has %s tokens and is there since request %d.", thread.Tokens(max(r.Tokens, 0)), r.Turn))
+	later := f.view.Later(r)
+	switch {
+	case r.Masked:
+		add(fmt.Sprintf("Masked since request %d: each request after it is so much shorter. The agent can read it again.", r.MaskedIn))
+		add("Unmasking it: the next request re-sends " + f.priced(later+max(r.Tokens, 0)) + ".")
+	case r.Pinned:
+		add("You want it sent. Unpinned it may be masked again.")
+	case r.Kept == "":
+		add("Masking it now: the next request re-sends " + f.priced(later) + ".")
+	}
+	if rules := f.rulesFor(r.Tool); len(rules) > 0 {
+		out = append(out, dialog.Line{}, dialog.Line{Text: "Your rules for " + plain.Cut(plain.Line(r.Tool), 60) + " (all that match apply):"})
+		for _, rule := range rules {
+			out = append(out, dialog.Line{Text: "  " + plain.Line(rule.Says())})
+		}
+	}
+	return out
+}
+
+// rulesFor returns the rules that are about a tool.
+func (f *contexts) rulesFor(tool string) []thread.ContextRule {
+	var out []thread.ContextRule
+	for _, rule := range f.view.Report().Rules {
+		if rule.Matches(tool) {
+			out = append(out, rule)
+		}
+	}
+	return out
+}
+
+// resultName says what a result is of.
+func resultName(r *thread.ContextResult) string {
+	what := "result of " + r.Tool
+	if r.Input {
+		what = "input of " + r.Tool
+	}
+	if r.File != "" {
+		what += ", " + r.File
+	}
+	return plain.Cut(plain.Line(what), 200)
+}
+
 // factsOf lists what is known of a result.
 func factsOf(r *thread.ContextResult) []dialog.Line {
 	var out []dialog.Line
@@ -256,18 +318,7 @@ func factsOf(r *thread.ContextResult) []dialog.Line {
 	add("file", r.File)
 	add("tokens", fmt.Sprint(r.Tokens))
 	add("since", fmt.Sprintf("request %d", r.Turn))
-	switch {
-	case r.Masked && r.Pinned:
-		add("state", "masked and pinned")
-	case r.Masked:
-		add("state", "masked")
-	case r.Pinned:
-		add("state", "pinned: never masked")
-	case r.Kept != "":
-		add("state", "not masked: "+r.Kept)
-	default:
-		add("state", "can be masked")
-	}
+	add("state", r.Says())
 	add("token", string(r.Token))
 	add("path", r.Path)
 	return out

@@ -22,7 +22,7 @@ func (f *Feature) Hints() keyhelp.Hints {
 	if !f.Listed() {
 		return keyhelp.Hints{}.Add(intent.NextView, "view").Add(intent.MaskMode, "mode").Add(intent.Leave, "back").Add(intent.Help, "keys")
 	}
-	return keyhelp.Hints{}.Add(intent.Mask, "mask").Add(intent.PinResult, "pin").Add(intent.MaskAll, "all").Add(intent.Summarise, "summary").
+	return keyhelp.Hints{}.Add(intent.Mask, "mask").Add(intent.Why, "why").Add(intent.PinResult, "pin").Add(intent.MaskAll, "all").Add(intent.Summarise, "summary").
 		Add(intent.MaskMode, "mode").Add(intent.Open, "show").Add(intent.Search, "filter").Add(intent.About, "about").
 		Add(intent.Leave, "threads")
 }

@@ -8,8 +8,8 @@ import (
 	"orchestrator/thread/api"
 	contextview "orchestrator/ui/context"
 	"orchestrator/ui/dialog"
-	"orchestrator/ui/gauge"
 	"orchestrator/ui/host"
+	"orchestrator/ui/intent"
 	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
 
@@ -76,9 +76,22 @@ func (f *summaries) summarise(id thread.ID, by thread.SummaryAuthor) tea.Cmd {
 			if err != nil {
 				return tea.Batch(f.Fail("summarise "+f.Name(id), err), f.follow())
 			}
-			return tea.Batch(f.follow(), f.Notify(thread.LevelInfo,
-				f.Name(id)+": the summary is ready, and replaces the older turns from the next request on"))
+			return tea.Batch(f.follow(), f.Notify(thread.LevelInfo, f.Name(id)+": "+f.ready(id)))
 		})
+}
+
+// ready says from when on a summary is used, and how a prompt that was not answered goes out again.
+func (f *summaries) ready(id thread.ID) string {
+	said := "Summary ready; used from the next prompt."
+	if s := f.Threads.Thread(id); s != nil {
+		for _, p := range s.Prompts {
+			if p.State.Again() {
+				said += fmt.Sprintf(" %s sends “%s” again", f.Keys.KeyOf(intent.Prompts), plain.Cut(plain.First(p.Text), 30))
+				break
+			}
+		}
+	}
+	return said
 }
 
 // newestSummary returns the newest summary that was not dropped.
@@ -93,13 +106,13 @@ func newestSummary(r thread.ContextReport) (thread.ContextSummary, bool) {
 
 // offered says what a summary would mean.
 func offered(o thread.SummaryOffer) []dialog.Line {
-	cost := "What the model would cost is not known; an extract is free."
+	cost := "By the model: ?. Extract: free."
 	if o.Priced {
-		cost = "By the thread's model: about " + gauge.Cost(o.CostUSD) + "; an extract is free."
+		cost = "By the model: about " + thread.USD(o.CostUSD) + ". Extract: free."
 	}
-	return dialog.Plain(fmt.Sprintf("A summary of %s would free %s tokens of the context. %s",
-		plain.Count(o.Turns, "older turn"), thread.Tokens(o.Frees), cost) +
-		" Nothing is lost: the agent can read all of it, and you can drop the summary.")
+	return dialog.Plain(
+		fmt.Sprintf("A summary of %s would free %s tokens.", plain.Count(o.Turns, "older turn"), thread.Tokens(o.Frees)), cost,
+		"Nothing is lost: the agent can read all of it, and you can drop the summary.")
 }
 
 // summaryLines shows a summary.

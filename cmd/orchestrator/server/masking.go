@@ -201,6 +201,9 @@ func (c contexts) Context(ctx context.Context, name string) (thread.ContextRepor
 	if r.Window == 0 {
 		r.Window, r.Model = s.Gauge.Window, s.Gauge.Model
 	}
+	if g := s.Gauge; r.Reason == masking.NotFilled && g.Tokens > 0 && g.Window > 0 {
+		r.Reason += fmt.Sprintf(". Last: %s/%s, %s", thread.Tokens(g.Tokens), thread.Tokens(g.Window), thread.Percent(g.Share()))
+	}
 	list, err := c.manager.History.Timeline(ctx, string(s.ID), thread.Page{Limit: curvePoints})
 	if err != nil {
 		return r, err

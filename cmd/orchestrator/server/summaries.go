@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"orchestrator/contextmgr/author"
@@ -15,7 +14,7 @@ import (
 func (a *Server) summaries() summaries.Settings {
 	s := summaries.Settings{
 		Model: author.Model{Asker: asker{a}}, Login: a.Config.SummaryLogin, MostUSD: a.Config.SummaryUSD,
-		Also: a.Config.SummaryAlso, How: a.howToSummarise,
+		Also: a.Config.SummaryAlso,
 	}
 	if command := a.Config.SummaryProgram; command != "" {
 		s.Program = author.Program{
@@ -38,15 +37,6 @@ func (a *Server) summaries() summaries.Settings {
 		s.By = thread.SummaryAuthor(mode)
 	}
 	return s
-}
-
-// howToSummarise tells how to have a summary of a thread written.
-func (a *Server) howToSummarise(id thread.ID) string {
-	s, err := a.manager.Threads.Status(context.Background(), string(id))
-	if err != nil {
-		return "press s in the context view"
-	}
-	return fmt.Sprintf("press s in the context view, or run `orchestrator context summary %s --write`", s.Name)
 }
 
 // asker sends requests through the gateway, which is opened later.

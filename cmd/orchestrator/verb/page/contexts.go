@@ -107,12 +107,8 @@ func resultState(r thread.ContextResult) string {
 		return fmt.Sprintf("masked %s at request %d: %s", r.Token, r.MaskedIn, r.Why)
 	case r.Masked:
 		return "masked " + string(r.Token)
-	case r.Kept != "":
-		return "kept: " + r.Kept
-	case r.Why != "":
-		return "sent: " + r.Why
 	default:
-		return "sent"
+		return r.Says()
 	}
 }
 
@@ -137,16 +133,6 @@ func printRules(w io.Writer, rules []thread.ContextRule) {
 		if i > 0 {
 			name = ""
 		}
-		var keeps []string
-		if rule.Keep {
-			keeps = append(keeps, "all")
-		}
-		if rule.KeepLast > 0 {
-			keeps = append(keeps, fmt.Sprintf("the newest %d", rule.KeepLast))
-		}
-		if rule.MinTokens > 0 {
-			keeps = append(keeps, fmt.Sprintf("below %s tokens", thread.Tokens(rule.MinTokens)))
-		}
-		printRow(w, name, rule.Tool+" keeps "+strings.Join(keeps, ", "))
+		printRow(w, name, rule.Says())
 	}
 }
