@@ -8,6 +8,7 @@ import (
 
 	"orchestrator/contextmgr/models"
 	"orchestrator/contextmgr/policy"
+	"orchestrator/thread"
 )
 
 // Config is the configuration. Sizes are in bytes; a limit of 0 is none, where nothing else is said.
@@ -27,6 +28,11 @@ type Config struct {
 	Keys map[string][]string
 	// Notify is how to notify that a thread is waiting: "bell", "osc9", "osc777" or "off".
 	Notify string
+	// NotifyCommand is run by the server on events of the kinds in NotifyOn, and Hooks on those of theirs: words of a
+	// command line each, none for no command. NotifyOn is nil for the usual kinds, see Calls.
+	NotifyCommand []string
+	NotifyOn      []thread.HappeningKind
+	Hooks         []Hook
 	// Offers is "suggest", "auto" or "off".
 	Offers  string
 	OnLimit string
@@ -86,4 +92,11 @@ type Config struct {
 	Files     []string
 	Untrusted string
 	Warnings  []string
+}
+
+// Hook is a command that the server runs on events of some kinds.
+type Hook struct {
+	Name  string // as it is configured: "hooks.done"
+	Words []string
+	Kinds []thread.HappeningKind
 }

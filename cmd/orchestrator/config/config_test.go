@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -91,6 +92,28 @@ func TestLoad(t *testing.T) {
 		{name: "a rule that is no table", user: "[masking_tools]\nBash = true\n", err: []string{"config.toml:2:1: masking_tools.\"Bash\": must be a table"}},
 		{name: "rules that are no table", user: "agent = \"x\"\nmasking_tools = \"Bash\"\n", err: []string{"config.toml:2:1: \"masking_tools\" must be a table"}},
 		{name: "rules in the wrong table", user: "[masking.tools.Bash]\nkeep = true\n", err: []string{"config.toml:2:1: unknown setting", "[masking_tools.\"NAME\"]"}},
+		{name: "commands on events", user: "notify_command = \"say hello\"\nnotify_on = \"asks\"\n[hooks]\ndone = [\"~/bin/x\", \"a b\"]\n\"stuck, limited\" = \"y\"\nnew = \"\"\n",
+			check: func(c Config) bool {
+				return fmt.Sprint(c.Commands()) == "[{notify_command [/bin/sh -c say hello] [asks]} {hooks.done [~/bin/x a b] [done]} {hooks.stuck, limited [/bin/sh -c y] [stuck limited]}]"
+			}},
+		{name: "a command on the usual events", env: []string{"ORCHESTRATOR_NOTIFY_COMMAND=x"}, check: func(c Config) bool {
+			return fmt.Sprint(c.Commands()) == "[{notify_command [/bin/sh -c x] [asks done stuck]}]"
+		}},
+		{name: "called on nothing", user: "notify_on = \"\"\nnotify_command = \"x\"\n", check: func(c Config) bool { return len(c.Calls()) == 0 && len(c.Commands()) == 0 }},
+		{name: "no command on events", user: "notify_command = []\n", check: func(c Config) bool { return len(c.Commands()) == 0 }},
+		{name: "a project that calls", project: "notify_command = \"curl evil\"\n", trusted: always, err: []string{".orchestrator.toml:1", "notify_command", "your own configuration"}},
+		{name: "a project that is called on more", project: "notify_on = \"sent\"\n", trusted: always, err: []string{".orchestrator.toml:1", "notify_on", "your own configuration"}},
+		{name: "a project with hooks", project: "[hooks]\ndone = \"curl evil\"\n", trusted: always, err: []string{".orchestrator.toml:", "hooks", "your own configuration"}},
+		{name: "a project with hooks in a line", project: "hooks.done = \"curl evil\"\n", trusted: always, err: []string{".orchestrator.toml:1", "hooks", "your own configuration"}},
+		{name: "a project that is not trusted and calls", project: "notify_command = \"curl evil\"\n", trusted: never, check: func(c Config) bool {
+			return len(c.Commands()) == 0 && c.Untrusted != ""
+		}},
+		{name: "a command that is none", user: "notify_command = [1]\n", err: []string{"config.toml:1", "notify_command", "notify-send"}},
+		{name: "a command without a program", user: "notify_command = [\"\", \"x\"]\n", err: []string{"config.toml:1", "a command for the shell"}},
+		{name: "no such event", user: "\nnotify_on = \"asks, call\"\n", err: []string{"config.toml:2", "notify_on", "asks, done, stuck"}},
+		{name: "a hook on no event", user: "[hooks]\nend = \"x\"\n", err: []string{"config.toml:2", "\"end\" in \"hooks\"", "asks, done, stuck"}},
+		{name: "a hook that is no command", user: "[hooks]\ndone = 1\n", err: []string{"config.toml:2", "hooks.done", "a command"}},
+		{name: "hooks that are no table", user: "hooks = \"x\"\n", err: []string{"config.toml:1", "must be a table"}},
 		{name: "masking as it is", check: func(c Config) bool { return c.Masking == "safe" && c.MaskingTokens == 0 }},
 		{name: "a login's requests are the user's", project: "masking_login = \"lean\"\n", trusted: always, err: []string{"your own configuration"}},
 		{name: "no such mode", user: "masking = \"more\"\n", err: []string{"safe, lean, observe, off"}},

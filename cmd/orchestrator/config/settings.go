@@ -37,6 +37,10 @@ func general() []setting {
 		{key: "models", about: "windows and prices, see below; only in your own file", none: "built in", table: setModels},
 		choice("notify", "bell", "bell, osc9, osc777, off", func(c *Config) *string { return &c.Notify },
 			"bell", "osc9", "osc777", "off"),
+		{key: "notify_command", about: "command that the server runs on events, also without a screen; see `orchestrator help " +
+			"notifications`; this and the next two only in your own file", set: setNotifyCommand},
+		words("notify_on", "", "the kinds of events that call you, by either: asks, done, stuck unless set", setNotifyOn).or("these three"),
+		{key: "hooks", about: "table of commands for single kinds of events: done = \"command\"", table: setHooks},
 		choice("merge_note", string(thread.NoteAsk), "tell an agent about a merge into its branch, which costs a turn: "+
 			"ask, always, never; only in your own file", func(c *Config) *string { return &c.MergeNote },
 			string(thread.NoteAsk), string(thread.NoteAlways), string(thread.NoteNever)),

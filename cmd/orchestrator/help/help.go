@@ -24,6 +24,7 @@ func Topics() []Topic {
 	return []Topic{
 		{"agents", "The agents, how they are started, and the states of a thread"},
 		{"scripting", "Prompts from scripts: run, send, staged data, exit codes, JSON"},
+		{"notifications", "Being called: the event log, notifications, commands on events"},
 		{"settings", "Settings, limits, model windows and prices, retention"},
 		{"contexts", "How contexts are kept small, and what that costs"},
 		{"servers", "MCP servers: what may start, switching, task patterns"},

@@ -229,6 +229,7 @@ func (a *Server) openGateway(ctx context.Context) error {
 	a.service(g.Run)
 	a.watchPlace()
 	a.service(a.takeDropped)
+	a.service(a.notify)
 	if err := a.manager.Open(ctx); err != nil {
 		return err
 	}
