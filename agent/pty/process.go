@@ -66,6 +66,9 @@ func (p *Process) Resize(cols, rows int) error {
 	return nil
 }
 
+// Unread reports whether the program has printed what Output has not handled yet, so that its screen is not the newest.
+func (p *Process) Unread() bool { return p.terminal.unread() }
+
 // Write sends input. It does not block: what the program does not read now is kept, up to a limit, and sent in order as
 // it reads.
 func (p *Process) Write(b []byte) error {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -30,6 +31,9 @@ var ErrClogged = errors.New("program does not read its input")
 // terminal is our end of a pseudo-terminal.
 type terminal struct {
 	master *os.File
+
+	// inHand is set from before output is read until it has been handled.
+	inHand atomic.Bool
 
 	// mu guards the rest. No lock is taken under it.
 	mu      sync.Mutex
@@ -101,7 +105,7 @@ func (t *terminal) read(turn func() (end func()), output func([]byte)) {
 		return
 	}
 	buf := make([]byte, readSize)
-	for readOnce(raw, buf, turn, output) {
+	for t.readOnce(raw, buf, turn, output) {
 	}
 	// On a busy machine the wait may have been ended while there is still something to read.
 	for read := 0; read < maxLate; {
@@ -115,20 +119,23 @@ func (t *terminal) read(turn func() (end func()), output func([]byte)) {
 }
 
 // readOnce waits for output and handles it; false if there will be no more.
-func readOnce(raw syscall.RawConn, buf []byte, turn func() (end func()), output func([]byte)) bool {
+func (t *terminal) readOnce(raw syscall.RawConn, buf []byte, turn func() (end func()), output func([]byte)) bool {
 	n := 0
 	var failed error
 	end := func() {}
+	defer t.inHand.Store(false)
 	err := raw.Read(func(fd uintptr) bool {
 		if turn != nil {
 			end = turn()
 		}
+		t.inHand.Store(true)
 		for {
 			n, failed = unix.Read(int(fd), buf)
 			switch {
 			case errors.Is(failed, unix.EINTR):
 				continue
 			case errors.Is(failed, unix.EAGAIN):
+				t.inHand.Store(false)
 				end()
 				end = func() {}
 				return false // until there is something
@@ -142,6 +149,17 @@ func readOnce(raw syscall.RawConn, buf []byte, turn func() (end func()), output 
 	}
 	output(buf[:n])
 	return true
+}
+
+// unread reports whether the program has printed what has not been handled yet.
+func (t *terminal) unread() bool {
+	waiting := false
+	err := control(t.master, func(fd uintptr) error {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0) //nolint:gosec // descriptors are small
+		waiting = n > 0
+		return err
+	})
+	return err != nil || waiting || t.inHand.Load() // in this order: what is read between the two is in hand
 }
 
 // stopReading ends the wait for output; read then reads what is there.

@@ -115,6 +115,8 @@ func (a *answer) choose(now time.Time) (bool, error) {
 	switch {
 	case s.term.Modes().Sync || still < stepped || there && still < steady:
 		return false, nil
+	case there && a.session.proc.Unread():
+		return false, nil // it has drawn something that was not looked at
 	case there:
 		return true, a.press(now)
 	}

@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +23,7 @@ import (
 	"orchestrator/agent/vterm"
 	"orchestrator/thread"
 	"orchestrator/thread/ground/await"
+	"orchestrator/thread/ground/sample"
 )
 
 // asker is a program that asks in one dialog after the other, each about another file, and notes which choice was
@@ -280,5 +284,80 @@ func TestNoDialogAboveAnInput(t *testing.T) {
 	await.Until(t, "its state", func() bool { return s.State().State == thread.StateApproval })
 	if q := s.State().Question; q != nil {
 		t.Errorf("it asks %+v", q)
+	}
+}
+
+// TestAnswersRaceChanges: the dialog changes at any moment while an answer is given, or it stays. What was asked is
+// chosen, or nothing is; where it stays, the answer arrives.
+func TestAnswersRaceChanges(t *testing.T) {
+	t.Parallel()
+	const sessions = 10
+	rounds := 2
+	if sample.Whole() {
+		rounds = 50
+	}
+	var mu sync.Mutex
+	var delivered, stayed, refused int
+	t.Run("sessions", func(t *testing.T) {
+		for i := range sessions {
+			t.Run(strconv.Itoa(i), func(t *testing.T) {
+				t.Parallel()
+				s, dir := asks(t, "")
+				n := 1
+				var want []string
+				for range rounds {
+					q := question(t, s, fmt.Sprintf("rm file-%d", n))
+					stays := rand.IntN(2) == 0
+					if !stays {
+						when := time.Duration(rand.IntN(1500)) * time.Millisecond
+						if err := os.WriteFile(filepath.Join(dir, "change.new"), nil, 0o600); err != nil {
+							t.Fatal(err)
+						}
+						time.AfterFunc(when, func() { _ = os.Rename(filepath.Join(dir, "change.new"), filepath.Join(dir, "change")) })
+					}
+					err := s.Answer(t.Context(), q.ID, rand.IntN(3))
+					if err == nil {
+						want = append(want, strconv.Itoa(n))
+					} else if !errors.Is(err, thread.ErrRefused) {
+						t.Errorf("round %d: %v", n, err)
+					}
+					mu.Lock()
+					switch {
+					case stays && err == nil:
+						delivered++
+						stayed++
+					case stays:
+						stayed++
+					case err != nil:
+						refused++
+					}
+					mu.Unlock()
+					if err == nil {
+						n++
+					}
+					if !stays { // the change comes sooner or later
+						await.Until(t, "the change", func() bool {
+							_, err := os.Stat(filepath.Join(dir, "change.new"))
+							_, late := os.Stat(filepath.Join(dir, "change"))
+							return errors.Is(err, os.ErrNotExist) && errors.Is(late, os.ErrNotExist)
+						})
+						n++
+					}
+				}
+				var got []string
+				for _, line := range strings.Split(chosen(t, dir), ", ") {
+					if line != "" {
+						got = append(got, strings.Fields(line)[0])
+					}
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("chosen in the dialogs %v, answered were %v", got, want)
+				}
+			})
+		}
+	})
+	t.Logf("%d of %d answers arrived where the dialog stayed; %d were refused where it changed", delivered, stayed, refused)
+	if delivered*100 < stayed*95 {
+		t.Error("too few answers arrive")
 	}
 }
