@@ -28,6 +28,7 @@ const (
 	InboxQuestion    InboxKind = "question"    // the agent asks and waits
 	InboxSignIn      InboxKind = "sign-in"     // the provider refused the credentials
 	InboxStuck       InboxKind = "stuck"       // the agent gave up after a failure
+	InboxMerge       InboxKind = "merge"       // its merge has conflicts, which the person resolves
 	InboxPrompt      InboxKind = "prompt"      // a prompt was cut off or refused
 	InboxInterrupted InboxKind = "interrupted" // the agent was killed in the middle, and can be resumed
 	InboxLimited     InboxKind = "limited"     // it waits for the end of a limit
@@ -37,7 +38,9 @@ const (
 
 // InboxKinds returns all kinds, the most urgent first.
 func InboxKinds() []InboxKind {
-	return []InboxKind{InboxQuestion, InboxSignIn, InboxStuck, InboxPrompt, InboxInterrupted, InboxLimited, InboxOffer, InboxUnread}
+	return []InboxKind{
+		InboxQuestion, InboxSignIn, InboxMerge, InboxStuck, InboxPrompt, InboxInterrupted, InboxLimited, InboxOffer, InboxUnread,
+	}
 }
 
 // Inbox returns what is open in threads: by kind, the oldest first.
@@ -55,7 +58,7 @@ func Inbox(threads []Status) []InboxItem {
 
 // open returns what is open in a thread.
 func (s Status) open() []InboxItem {
-	if !s.Archived.IsZero() || !s.Deleted.IsZero() || s.Outcome.Kind != OutcomeNone {
+	if s.Settled() {
 		return nil
 	}
 	var items []InboxItem
@@ -78,7 +81,10 @@ func (s Status) open() []InboxItem {
 	case st.State == StateInterrupted:
 		add(InboxInterrupted, st.Since, "can be resumed")
 	case st.State == StateDone:
-		add(InboxUnread, st.Since, "")
+		add(InboxUnread, st.Since, s.Last)
+	}
+	if s.Merging != "" {
+		add(InboxMerge, s.State.Since, s.asks())
 	}
 	if p, cut := s.Unanswered(); cut {
 		add(InboxPrompt, p.Accepted, p.Text)

@@ -72,6 +72,8 @@ type liveThread struct {
 	settingUp  once              // its worktree's setup is running
 	asked      outbox.Glance     // what others see of the outbox
 	offer      *thread.Offer     // the newest unanswered one
+	last       string            // what its agent does or last said, as in thread.Status
+	merging    string            // the branch into which its merge waits for the person, "" for none
 	sideCost   float64
 	ahead      thread.Begun     // the main request in progress; its Context is 0 if none is, or if it is not known
 	windows    map[string]int64 // from the agent's own configuration; replaced, never modified
@@ -238,6 +240,7 @@ func (l *liveThread) status() thread.Status {
 	}
 	s.Offer = offers.Current(l.offer, s.Gauge.Share())
 	s.Prompts, s.Queued = l.asked.Prompts, l.asked.Queued
+	s.Last, s.Merging = l.last, l.merging
 	if l.proof != nil && l.session == nil {
 		p := proofWith(*l.proof, s.Prompts)
 		s.Resume = &p
@@ -284,6 +287,25 @@ func (l *liveThread) state() thread.StateReport {
 		k.Started = l.execution.Started
 	}
 	return activity.Running(k, l.shown)
+}
+
+// says shows what the agent does or has said, "" if that is not known.
+func (l *liveThread) says(line string) {
+	if line == "" {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last = line
+	l.show()
+}
+
+// mergesInto shows into which branch a merge of the thread waits for the person, "" once it does not.
+func (l *liveThread) mergesInto(branch string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.merging = branch
+	l.show()
 }
 
 // same compares what clients see at a glance; the evidence behind a state is ignored, because it changes with every

@@ -109,6 +109,7 @@ func (m *Merges) merge(
 	}
 	if len(report.Conflicts) > 0 {
 		report.Stopped = true
+		child.live.mergesInto(in.Target)
 		m.notices.post(child.live.id, thread.LevelWarn, "%s conflicts with %s in %s: %s. Resolve them in %s, then continue or abort",
 			t.DisplayName(), in.Target, plaintext.Count(len(report.Conflicts), "file"),
 			strings.Join(report.Conflicts[:min(5, len(report.Conflicts))], ", "), in.Dir)
@@ -168,6 +169,7 @@ func (m *Merges) merged(
 		return report, fmt.Errorf("record the outcome: %w", err)
 	}
 	failpoint.Hit("thread.merge.recorded")
+	child.live.mergesInto("")
 	t := child.live.thread()
 	report.Summary = handoff.MergeNote(t, report, m.past.LastAnswer(ctx, t))
 	if target := m.registry.run(in.Into); target != nil && !report.UpToDate {
@@ -230,6 +232,7 @@ func (m *Merges) Abort(ctx context.Context, ref string) error {
 		if err != nil {
 			return thread.MergeReport{}, fmt.Errorf("abort the merge of %s: %w", child.live.thread().Name, err)
 		}
+		child.live.mergesInto("")
 		m.notMerged(ctx, child, m.registry.run(in.Into))
 		return thread.MergeReport{}, m.intents.settle(ctx, intent)
 	})
@@ -271,6 +274,7 @@ func (m *Merges) repairMerge(ctx context.Context, i thread.Intent) (keep bool, e
 		return true, err
 	}
 	if under {
+		child.live.mergesInto(in.Target)
 		m.notices.post(i.Thread, thread.LevelWarn, "the merge of %s into %s is not finished: "+
 			"resolve the remaining conflicts in %s, then continue or abort", t.DisplayName(), in.Target, in.Dir)
 		return true, nil

@@ -7,6 +7,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/manager/events"
+	"orchestrator/thread/manager/past"
 	"orchestrator/thread/manager/recording"
 )
 
@@ -19,6 +20,7 @@ type recorded struct {
 	work    *work
 	notices *notices
 	index   *index
+	past    past.Reader
 	// answered is called for every recorded main response, in the queue's step.
 	answered func(ctx context.Context, l *liveThread, r recording.Response)
 }
@@ -131,6 +133,11 @@ func (l *typist) release() {
 
 // Recorded implements recording.Reports.
 func (l recorded) Recorded(ctx context.Context, r recording.Response) {
+	items := r.News
+	if r.Answer != nil {
+		items = []thread.Item{*r.Answer}
+	}
+	l.live.says(thread.LineOf(l.past.Entries(items)))
 	l.answered(ctx, l.live, r)
 }
 

@@ -73,7 +73,7 @@ func (m *registry) newRun(t thread.Thread) *run {
 	typist := &typist{live: live, cfg: m.cfg, bus: m.bus, work: m.work, notices: m.notices, slots: m.typing}
 	told := recorded{
 		live: live, typist: typist, cfg: m.cfg, bus: m.bus, work: m.work, notices: m.notices, index: m.index,
-		answered: m.answered,
+		past: m.past, answered: m.answered,
 	}
 	l := &run{
 		live: live, typist: typist, cfg: m.cfg, past: m.past, bus: m.bus, work: m.work, notices: m.notices,

@@ -37,7 +37,10 @@ func (m *Traffic) RequestStarted(id thread.ID, b thread.Begun) {
 	l.live.report(activity.Started(b))
 	if b.Prompt != "" && !b.Stale {
 		m.cfg.promptKnown(id, b.Prompt)
-		l.live.enqueue(func() { l.promptReceived(m.work.ctx, b.Prompt, false) })
+		l.live.enqueue(func() {
+			l.promptReceived(m.work.ctx, b.Prompt, false)
+			l.live.says(thread.LineOfPrompt(b.Prompt))
+		})
 	}
 }
 

@@ -58,7 +58,7 @@ func (f *Feature) Changed() {
 // words says what an item is about.
 func words(i thread.InboxItem) string {
 	kind := map[thread.InboxKind]string{
-		thread.InboxQuestion: "asks", thread.InboxSignIn: "must sign in", thread.InboxStuck: "gave up", thread.InboxPrompt: "prompt cut off",
+		thread.InboxQuestion: "asks", thread.InboxSignIn: "must sign in", thread.InboxStuck: "gave up", thread.InboxPrompt: "prompt cut off", thread.InboxMerge: "waits for you",
 		thread.InboxInterrupted: "interrupted", thread.InboxLimited: "waits", thread.InboxOffer: "offers", thread.InboxUnread: "has answered",
 	}[i.Kind]
 	if i.Text == "" {
