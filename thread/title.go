@@ -43,6 +43,26 @@ func visible(r rune) bool {
 // DisplayName is how people see a thread: its title, or its name.
 func (t Thread) DisplayName() string { return cmp.Or(t.Title, t.Name) }
 
+// TypedName is a thread's name as the person typed it, for lists: without what makes it unique.
+func (t Thread) TypedName() string {
+	if t.Title != "" {
+		return t.Title
+	}
+	slug := t.Name
+	if i := strings.LastIndexByte(slug, '-'); i > 0 && len(slug)-i == 5 && isHex(slug[i+1:]) {
+		slug = slug[:i]
+	}
+	if label := strings.Join(strings.Fields(t.Label), " "); Slug(label) == slug && Titled(label) == "" {
+		return cmp.Or(label, slug)
+	}
+	return slug
+}
+
+// isHex reports whether a text has hexadecimal digits only, as names end in.
+func isHex(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') })
+}
+
 // Called reports whether ref is the thread's title, or the beginning of it.
 func (t Thread) Called(ref string) (whole, begins bool) {
 	if ref == "" {

@@ -54,3 +54,20 @@ func TestCalled(t *testing.T) {
 		}
 	}
 }
+
+func TestTypedName(t *testing.T) {
+	for want, in := range map[string]Thread{
+		"docs":           {Name: "docs-f9a0", Label: "docs"},
+		"Docs":           {Name: "docs-f9a1", Label: "Docs"},
+		"日本語の索引":         {Name: "thread-0001", Title: "日本語の索引", Label: "日本語の索引"},
+		"run migrations": {Name: "run-migrations-12ab", Label: "run migrations"},
+		"renamed":        {Name: "renamed-12ab", Label: "another"},
+		"two-cafés":      {Name: "two-cafés"},
+		"demo":           {Name: "demo-c4ac", Label: ""},
+		"no-hex-at-end":  {Name: "no-hex-at-end"},
+	} {
+		if got := in.TypedName(); got != want {
+			t.Errorf("%+v: %q, want %q", in.Name, got, want)
+		}
+	}
+}

@@ -91,19 +91,16 @@ func TestContextRests(t *testing.T) {
 		r.keys("tab", "tab")
 		r.wait(10 * time.Second) // notices are gone
 		r.see()
-		drawn := r.m.screen.drawn
-		calls := len(r.srv.calls)
 		s := r.srv.find("docs-f9a0")
-		if r.m.tree.Moves() {
-			for i := range r.srv.threads { // nobody works, so that no spinner turns
-				x := &r.srv.threads[i]
-				x.State.State, x.Execution = thread.StateIdle, nil
-				r.event(thread.Event{Kind: thread.EventThread, ThreadID: x.ID, Status: x})
-			}
-			r.wait(2 * time.Second)
-			r.see()
-			drawn, calls = r.m.screen.drawn, len(r.srv.calls)
+		for i := range r.srv.threads { // nobody works, so that no spinner turns, and no age grows within a minute
+			x := &r.srv.threads[i]
+			x.State.State, x.State.Since, x.Execution = thread.StateIdle, r.m.cfg.Clock().Add(-90*time.Minute), nil
+			r.event(thread.Event{Kind: thread.EventThread, ThreadID: x.ID, Status: x})
 		}
+		r.see()
+		r.wait(2 * time.Minute) // what was to be drawn again before is over
+		r.see()
+		drawn, calls := r.m.screen.drawn, len(r.srv.calls)
 		r.wait(time.Minute)
 		r.see()
 		if r.m.screen.drawn != drawn || len(r.srv.calls) != calls {
@@ -232,7 +229,7 @@ func TestContextFails(t *testing.T) {
 func TestKeysAreForWhatIsShown(t *testing.T) {
 	on(t, world(), func(r *rig) {
 		r.keys("tab", "tab", "home")
-		r.take(press("5"))
+		r.take(press("4"))
 		for _, key := range []string{"M", "P", "A", "s", "enter"} {
 			r.take(press(key))
 		}

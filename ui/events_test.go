@@ -108,7 +108,7 @@ func TestEvents(t *testing.T) {
 	on(t, world(), func(r *rig) {
 		s := status("fresh-0001", "", thread.StateWorking, 50)
 		r.event(thread.Event{Kind: thread.EventThread, Status: &s})
-		r.must("fresh-0001")
+		r.must("◐ fresh")
 		r.event(thread.Event{Kind: thread.EventSwitch, ThreadID: "fresh-0001"})
 		if r.m.tree.Selected().ID != "fresh-0001" {
 			t.Error("switch does not switch")
@@ -120,7 +120,7 @@ func TestEvents(t *testing.T) {
 		r.srv.threads = append(r.srv.threads, status("missed-0002", "", thread.StateIdle, 60))
 		r.srv.seq += 5 // a gap
 		r.event(thread.Event{Kind: thread.EventNotice, Notice: &thread.Notice{Level: thread.LevelInfo, Text: "after the gap"}})
-		r.must("missed-0002", "after the gap")
+		r.must("○ missed", "after the gap")
 		r.wait(host.NoticeTime)
 		if _, news := r.m.host.Notices.Last(); news {
 			t.Error("the notice stays news")
@@ -181,13 +181,13 @@ func TestServerIsStartedAgain(t *testing.T) {
 		for range connection.AskAfter + 1 {
 			r.m.conn.Disconnected(errors.New("connection refused"))
 		}
-		r.must("the server is not running", "◇ auth-feature-a3f2", "no server")
+		r.must("the server is not running", "□ auth-feature", "no server")
 		r.keys("enter")
 		if revived != 1 {
 			t.Errorf("revived %d times", revived)
 		}
 		r.send(connection.Retry{Gen: r.m.conn.Generation()})
-		r.must("◐ auth-feature-a3f2", "1 thread interrupted")
+		r.must("◐ auth-feature", "1 thread interrupted")
 	})
 	// Where another screen has started it, nobody is asked any more.
 	play(t, world(), 100, 30, func(c *Config) { c.StartServer = func(context.Context) error { return nil } }, func(r *rig) {

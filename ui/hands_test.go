@@ -452,8 +452,8 @@ func TestHelpIsSearched(t *testing.T) {
 		r.keys("?")
 		r.text("marks")
 		r.keys("ctrl+u")
-		r.text("approval")
-		r.must("marks in the list", "◆ !", "needs approval")
+		r.text("needs you")
+		r.must("marks in the list", "◆ ", "+20 ◆1")
 		if strings.Contains(r.see(), "next view") {
 			t.Error("it shows what does not match")
 		}

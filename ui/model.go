@@ -111,7 +111,9 @@ type screen struct {
 	view    tea.View
 	stale   bool // something on it has changed
 	soon    bool // a frame is scheduled
-	ticking bool // a tick is scheduled
+	ticking bool // a tick is scheduled, the one with the number ticks, for tickAt
+	ticks   int
+	tickAt  time.Time
 	drawn   time.Time
 }
 
@@ -156,7 +158,7 @@ type (
 		id int
 		do func() tea.Cmd
 	}
-	// frameMsg redraws after events; secondMsg updates the clock on screen.
+	// frameMsg redraws after events; secondMsg updates what changes by itself.
 	frameMsg  struct{}
-	secondMsg struct{}
+	secondMsg struct{ tick int }
 )

@@ -135,7 +135,7 @@ func TestFilterJumpAndNextWaiting(t *testing.T) {
 		if s := r.m.tree.Selected(); s.ID != "try-jwt-b7c1" {
 			t.Errorf("next that waits is %s", s.ID)
 		}
-		r.keys("home", "3") // where nothing is asked that 3 would answer
+		r.keys("end", "5") // where nothing is asked that 5 would answer
 		if s := r.m.tree.Selected(); s.ID != "refresh-d4e5" {
 			t.Errorf("3 leads to %s", s.ID)
 		}

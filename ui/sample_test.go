@@ -32,6 +32,7 @@ func world() *server {
 	auth := status("auth-feature-a3f2", "", thread.StateWorking, 1)
 	auth.Gauge = thread.Gauge{Tokens: 84_000, Window: 200_000, Model: "claude-opus-4-8", CostUSD: 1.42, Source: "gateway"}
 	auth.Usage = thread.Usage{Input: 1200, CacheRead: 410_000, CacheWrite: 90_000, Output: 21_000, CostUSD: 1.42, Priced: true}
+	auth.Last = "Edit auth.go"
 	jwt := status("try-jwt-b7c1", "auth-feature-a3f2", thread.StateApproval, 2)
 	jwt.State.Question = &thread.Question{
 		ID: "1-abc", Kind: thread.QuestionPermission, Text: "Do you want to proceed?", About: "rm -rf build; make", Since: epoch,

@@ -8,7 +8,6 @@ import (
 	"orchestrator/thread/api"
 	"orchestrator/ui/follow"
 	"orchestrator/ui/host"
-	"orchestrator/ui/tree"
 	"orchestrator/ui/views"
 
 	tea "charm.land/bubbletea/v2"
@@ -20,14 +19,23 @@ const (
 	look   = 700 * time.Millisecond
 )
 
-// tick updates the clock on screen and the spinners, if any of them is visible. There is at most one pending tick.
+// tick updates what changes by itself on the screen: the clock of the selected thread, and the spinners and ages of the
+// list. Of pending ticks only the earliest counts.
 func (m *Model) tick(sel *thread.Status) tea.Cmd {
-	clock := sel != nil && (counts(sel.State.State) || sel.State.Question != nil) || m.scrolling.On() // it counts lines
-	if m.screen.ticking || !clock && (m.place().Side.Empty() || !m.tree.Moves()) {
+	now, next := m.cfg.Clock(), time.Duration(0)
+	if sel != nil && (counts(sel.State.State) || sel.State.Question != nil) || m.scrolling.On() { // it counts lines
+		next = time.Second
+	}
+	if d := m.tree.Changes(now); d > 0 && (next == 0 || d < next) && !m.screen.away && !m.place().Side.Empty() {
+		next = d
+	}
+	at := now.Add(next)
+	if next == 0 || m.screen.ticking && !at.Before(m.screen.tickAt) {
 		return nil
 	}
-	m.screen.ticking = true
-	return m.cfg.After(tree.FrameTime(), secondMsg{})
+	m.screen.ticking, m.screen.tickAt = true, at
+	m.screen.ticks++
+	return m.cfg.After(next, secondMsg{m.screen.ticks})
 }
 
 // followSelection applies what a message has changed: the selection, the pane, the clock on screen.

@@ -51,7 +51,7 @@ func TestServersOfTheShownThread(t *testing.T) {
 		stage(r)
 		r.must("■ playwright ~9.8k", "■ github ~2.1k")
 		srv.mcpAsked = nil
-		r.keys("down", "down", "down", "down")
+		r.keys("end", "up", "up")
 		r.wait(time.Second)
 		r.must("■ wiki")
 		r.never("playwright")
@@ -150,11 +150,13 @@ func TestServersAreReadAnewWhileThePanelIsOpen(t *testing.T) {
 // Nothing is drawn for a panel that is closed.
 func TestClosedPanelRests(t *testing.T) {
 	srv := world()
-	for i := range srv.threads { // nobody works, so that no spinner turns
-		srv.threads[i].State.State, srv.threads[i].Execution = thread.StateIdle, nil
+	for i := range srv.threads { // nobody works, so that no spinner turns, and no age grows
+		s := &srv.threads[i]
+		s.State.State, s.State.Since, s.Execution = thread.StateIdle, epoch.Add(-90*time.Minute), nil
 	}
 	play(t, srv, 120, 36, nil, func(r *rig) {
 		stage(r)
+		r.see()
 		r.servers("")
 		r.wait(12 * time.Second)
 		r.keys("esc")

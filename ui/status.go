@@ -3,6 +3,7 @@ package ui
 import (
 	"path/filepath"
 
+	"orchestrator/thread"
 	"orchestrator/ui/connection"
 	"orchestrator/ui/foot"
 	"orchestrator/ui/frame"
@@ -24,16 +25,15 @@ func headlineOf(project string, conn *connection.Feature, n tree.Counts, spent m
 	if !conn.Listed() {
 		return f
 	}
-	needs := "need you"
-	if n.Waiting == 1 {
-		needs = "needs you"
-	}
-	f.Counts = []headline.Count{
-		{Glyph: "◆", N: n.Waiting, Word: needs, Tok: theme.Waiting},
-		{Glyph: "◐", N: n.Working, Word: "working", Tok: theme.Working},
-		{Glyph: "●", N: n.Unseen, Word: "to read", Tok: theme.Accent},
-		{Glyph: "◼", N: n.Interrupted, Word: "interrupted", Tok: theme.Warn},
-		{Glyph: "○", N: n.Threads - n.Waiting - n.Working - n.Unseen - n.Interrupted, Tok: theme.Muted},
+	for _, g := range thread.Groups() {
+		look, word := tree.LookOfGroup(g), string(g)
+		switch {
+		case g == thread.GroupNeedsYou && n.Groups[g] != 1:
+			word = "need you"
+		case g == thread.GroupQuiet:
+			word = ""
+		}
+		f.Counts = append(f.Counts, headline.Count{Glyph: look.Glyph, N: n.Groups[g], Word: word, Tok: look.Style})
 	}
 	f.Money = headline.Money{Today: spent.Today, Window: spent.Window, Share: spent.Share}
 	return f

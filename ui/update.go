@@ -64,6 +64,9 @@ func (m *Model) fromClock(msg tea.Msg) (tea.Cmd, bool) {
 		m.screen.soon = false
 		m.screen.stale = true
 	case secondMsg:
+		if msg.tick != m.screen.ticks {
+			return nil, true // an earlier one came
+		}
 		m.screen.ticking = false
 		m.screen.stale = true
 		m.tree.Tick()

@@ -17,9 +17,9 @@ import (
 // already did. Nothing in the text can end the escape sequence early.
 func Of(ways []string, before, now *thread.Status) tea.Cmd {
 	switch {
-	case !tree.Waits(now) || before == nil,
+	case !now.Waits() || before == nil,
 		before.State.State == now.State.State && before.State.Since.Equal(now.State.Since),
-		tree.Waits(before) && before.State.State == now.State.State:
+		before.Waits() && before.State.State == now.State.State:
 		return nil
 	}
 	seq := sequence(ways, now.DisplayName()+": "+tree.LookOf(now).Word)

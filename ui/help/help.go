@@ -32,22 +32,16 @@ func entry(what, means string, tok theme.Token) dialog.Line {
 // legend explains the marks in the list.
 func legend() []dialog.Line {
 	body := []dialog.Line{{Text: "marks in the list", Tok: theme.Heading}}
-	for _, s := range []thread.State{
-		thread.StateWorking, thread.StateStarting, thread.StateDone, thread.StateIdle,
-		thread.StateApproval, thread.StateQuestion, thread.StateLimited, thread.StateUnauthorised,
-		thread.StateUnavailable, thread.StateUnreachable, thread.StateCut, thread.StateFailed,
-		thread.StateSilent, thread.StateInterrupted, thread.StateUnknown, thread.StateExited,
-	} {
-		look := tree.LookOfState(s)
-		body = append(body, entry(strings.TrimSpace(look.Glyph+" "+look.Mark), look.Word, look.Style))
-	}
-	body = append(body, entry("›2", "two prompts queued", theme.Accent),
-		entry("&", "shares its folder with another thread", theme.Muted))
-	for _, kind := range []thread.OutcomeKind{thread.OutcomeMerged, thread.OutcomeAbandoned} {
-		look := tree.LookOf(&thread.Status{Thread: thread.Thread{Outcome: thread.Outcome{Kind: kind}}})
+	for _, g := range thread.Groups() {
+		look := tree.LookOfGroup(g)
 		body = append(body, entry(look.Glyph, look.Word, look.Style))
 	}
-	return body
+	return append(body,
+		entry("□", "not running, or abandoned", theme.Muted), entry("■", "merged", theme.Muted),
+		entry("+20 ◆1", "20 forks collapsed, of which one needs you", theme.Muted),
+		entry("›2", "two prompts queued", theme.Text), entry("p", "a prompt was cut off or refused", theme.Waiting),
+		entry("≠", "a merge has conflicts", theme.Waiting), entry("&3", "works in the same folder as 3 other threads", theme.Muted),
+		entry("*", "pinned", theme.Muted))
 }
 
 // lines returns the help: the keys of the active scopes, the legend, and then all other keys.

@@ -2,6 +2,9 @@ package tree
 
 import (
 	"fmt"
+	"strings"
+
+	"github.com/charmbracelet/colorprofile"
 
 	"orchestrator/thread"
 	"orchestrator/ui/layout"
@@ -9,28 +12,61 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// Draw draws the visible rows, scrolled to the selection. current is the thread whose terminal is shown; focus is set
-// while the list is focused.
-func (t *Tree) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, current thread.ID, focus bool) {
+// Draw draws the visible rows, scrolled to the selection.
+func (t *Tree) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, v View) {
+	if t.focus != v.Focus {
+		t.focus, t.stale = v.Focus, true
+	}
 	t.sort()
-	t.win.Fit(len(t.rows), b.H, nil)
-	if len(t.rows) == 0 {
-		c.Print(b, 0, 0, th.Style(theme.Muted), plain.Cut(t.empty(), b.W))
+	if len(t.lines) == 0 {
+		t.win.Fit(0, b.H, nil)
+		c.Print(b, 1, 0, th.Style(theme.Muted), plain.Cut(t.empty(), b.W-1))
 		return
 	}
-	t.win.Go(t.index[t.selected])
+	t.w, t.h = b.W, b.H
+	more := ""
+	if t.fit() {
+		b, _ = b.Bottom(1)
+		more = t.beyond()
+	}
+	col := columnsOf(b.W)
 	for i, y := range t.win.Items() {
-		r := t.rows[i]
-		t.drawRow(c, b.Row(y), th, r, y, current)
-		if r.ID == t.selected {
-			tok := theme.Selected
-			if focus {
-				tok = theme.SelectedFocus
-			}
-			c.Tint(b.Row(y), th.Style(tok))
+		l := t.lines[i]
+		box := layout.Box{X: b.X, Y: b.Y + y, W: b.W, H: min(t.height(i), b.H-y)}
+		if l.row < 0 {
+			_, box = box.Bottom(1)
+			t.drawTitle(c, box, th, l.group, v)
+			continue
+		}
+		r := t.rows[l.row]
+		t.drawRow(painter{c, th, box, col}, r, v)
+		if r.ID == t.selected && th.Profile() > colorprofile.ASCII { // without colours, the bar at its left is enough
+			c.Tint(box, th.Style(theme.Selected))
 		}
 	}
-	t.drawMore(c, b, th)
+	if more != "" {
+		c.Print(b, 1, b.H, th.Style(theme.Muted), plain.Cut(more, b.W-1))
+	}
+}
+
+// beyond says how many threads are beyond the edges of the window.
+func (t *Tree) beyond() string {
+	threads := func(from, to int) (n int) {
+		for _, l := range t.lines[from:to] {
+			if l.row >= 0 {
+				n++
+			}
+		}
+		return n
+	}
+	var parts []string
+	if n := threads(0, t.win.Above()); n > 0 {
+		parts = append(parts, fmt.Sprintf("↑%d", n))
+	}
+	if n := threads(len(t.lines)-t.win.Below(), len(t.lines)); n > 0 {
+		parts = append(parts, fmt.Sprintf("↓%d", n))
+	}
+	return strings.Join(parts, " ")
 }
 
 func (t *Tree) empty() string {
@@ -44,107 +80,36 @@ func (t *Tree) empty() string {
 	}
 }
 
-// drawMore shows at the edges how many rows are beyond them.
-func (t *Tree) drawMore(c *layout.Canvas, b layout.Box, th *theme.Theme) {
-	if above := t.win.Above(); above > 0 {
-		c.PrintRight(b, 0, 0, th.Style(theme.Muted), fmt.Sprintf("↑%d", above))
+// drawTitle draws the title of a group, with the key that serves it.
+func (t *Tree) drawTitle(c *layout.Canvas, b layout.Box, th *theme.Theme, g thread.Group, v View) {
+	n := t.counts.Groups[g]
+	tok := theme.Title
+	if g == thread.GroupNeedsYou {
+		tok = theme.Waiting
 	}
-	if below := t.win.Below(); below > 0 {
-		c.PrintRight(b, 0, b.H-1, th.Style(theme.Muted), fmt.Sprintf("↓%d", below))
+	x := c.Print(b, 1, 0, th.Style(tok), strings.ToUpper(string(g)))
+	if n > 0 {
+		x = c.Print(b, x+2, 0, th.Style(tok), fmt.Sprint(n))
 	}
-}
-
-// title returns a thread's title in the list, with the end of its name if other visible threads have the same title.
-func (t *Tree) title(s *thread.Status) string {
-	title := plain.Line(s.DisplayName())
-	if t.titles[title] > 1 && s.Title != "" {
-		title += " " + s.Name[max(len(s.Name)-4, 0):]
-	}
-	return title
-}
-
-// roomForName is how many cells of a name are needed to recognise it; with less room, only the mark shows that a folder
-// is shared.
-const roomForName = 8
-
-func (t *Tree) drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r Row, y int, current thread.ID) {
-	s := t.threads[r.ID]
-	look := LookOf(s)
-	if t.Lost {
-		look = LookOfLost(s)
-	}
-	muted := th.Style(theme.Muted)
-	if y < 9 && b.W >= 24 {
-		c.Print(b, 0, 0, muted, string(rune('1'+y)))
-	}
-	x := 1
-	if r.ID == current {
-		c.Print(b, x, 0, th.Style(theme.Accent), "▸")
-	}
-	x = c.Print(b, x+1, 0, muted, r.Guide)
-	x = c.Print(b, x, 0, th.Style(look.Style), t.glyph(s, look)) + 1
-	right := t.drawRight(c, b, th, s, r, look)
-	title := t.title(s)
-	with := plain.Line(plain.Few(t.Sharing(s.Thread)))
-	asks := s.State.Question != nil && !t.Lost
-	if room := right - x - plain.Width(title) - 2; with != "" && (asks || room < len("with ")+roomForName) {
-		right = c.PrintRight(layout.Box{X: b.X, Y: b.Y, W: right - 1, H: 1}, 0, 0, muted, "&")
-		with = ""
-	}
-	name := th.Style(theme.Text)
+	hint := ""
 	switch {
-	case look.Mark != "" && look.Mark != "R":
-		name = th.Style(theme.Strong)
-	case s.Outcome.Kind != thread.OutcomeNone || !s.State.State.Live():
-		name = muted
+	case t.shut(g):
+		hint = join(v.Fold, "unfold")
+	case g == thread.GroupNeedsYou:
+		hint = join(v.Next, "next")
+	case g == thread.GroupToRead:
+		hint = join(v.Peek, "peek")
+	case g == thread.GroupQuiet:
+		hint = join(v.Fold, "fold")
 	}
-	x = c.Print(b, x, 0, name, plain.Cut(title, right-x-1)) + 1
-	if asks && right-x > roomForName {
-		c.Print(b, x, 0, th.Style(theme.Waiting), plain.Cut(plain.Line(s.State.Question.Line()), right-x-1))
-		return
-	}
-	if with != "" {
-		x = c.Print(b, x, 0, muted, plain.Cut("with "+with, right-x-1)) + 1
-	}
-	if p := t.threads[s.Parent]; p != nil && right-x > 6 {
-		if _, shown := t.index[p.ID]; !shown { // in the archive, for example: no tree line leads to it
-			c.Print(b, x, 0, muted, plain.Cut("of "+plain.Line(p.DisplayName()), right-x-1))
-		}
+	if x+plain.Width(hint)+3 <= b.W {
+		c.PrintRight(b, 1, 0, th.Style(theme.Muted), hint)
 	}
 }
 
-// drawRight draws the right edge and returns the column where it starts.
-func (t *Tree) drawRight(c *layout.Canvas, b layout.Box, th *theme.Theme, s *thread.Status, r Row, look Look) int {
-	right := b.W
-	put := func(tok theme.Token, text string) {
-		right = c.PrintRight(layout.Box{X: b.X, Y: b.Y, W: right, H: 1}, 0, 0, th.Style(tok), text) - 1
+func join(key, word string) string {
+	if key == "" {
+		return ""
 	}
-	if look.Mark != "" {
-		put(look.Style, look.Mark)
-	}
-	if s.Pinned {
-		put(theme.Accent, "*")
-	}
-	if r.Hides > 0 {
-		put(theme.Muted, fmt.Sprintf("+%d", r.Hides))
-	}
-	if s.Queued > 0 {
-		put(theme.Accent, fmt.Sprintf("›%d", s.Queued))
-	}
-	if s.Gauge.Window > 0 && b.W >= 30 && s.Gauge.Share() >= 30 {
-		put(bandToken(s.Gauge.Band()), thread.Percent(s.Gauge.Share()))
-	}
-	return right + 1
-}
-
-// bandToken returns the style of a context percentage in a row: muted until it matters.
-func bandToken(b thread.Band) theme.Token {
-	switch b {
-	case thread.BandNormal, thread.BandMasking:
-		return theme.Muted
-	case thread.BandSummarising:
-		return theme.BandSummarising
-	default:
-		return theme.BandEmergency
-	}
+	return key + " " + word
 }

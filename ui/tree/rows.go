@@ -7,15 +7,17 @@ import (
 	"orchestrator/thread"
 )
 
-// Row is a thread in tree order.
+// Row is a thread in the list.
 type Row struct {
 	ID thread.ID
 	// Guide has the tree lines that lead to the thread.
 	Guide string
 	// Forks is set if it has forks in the list.
 	Forks bool
-	// Hides is how many threads below it are collapsed.
+	// Hides is how many threads below it are collapsed; of those, Louds are in the group Loud, which asks the most.
 	Hides int
+	Loud  thread.Group
+	Louds int
 }
 
 // Rows puts threads, given oldest first, into tree order: forks below their parents, waiting threads and their parents
@@ -23,29 +25,12 @@ type Row struct {
 // out a thread's forks; it may be nil.
 func Rows(list []*thread.Status, folded func(thread.ID) bool) []Row {
 	nodes := make([]node, len(list))
-	at := make(map[thread.ID]*node, len(list))
 	for i, s := range list {
-		nodes[i].of = s
-		at[s.ID] = &nodes[i]
+		nodes[i] = node{of: s, rank: rank(s, s.Place(), s.Waits()), pinned: s.Pinned}
 	}
-	roots := make([]*node, 0, len(list))
-	for i := range nodes {
-		n := &nodes[i]
-		if p := at[n.of.Parent]; p != nil {
-			p.kids = append(p.kids, n)
-		} else {
-			roots = append(roots, n)
-		}
-	}
-	for _, r := range roots {
-		r.lift(0)
-	}
-	slices.SortStableFunc(roots, before)
-	for i := range nodes {
-		slices.SortStableFunc(nodes[i].kids, before)
-	}
+	p := planting{under: func(_, _ *node) bool { return true }, before: beforeInTree, lift: liftRank}
 	b := builder{folded: folded, rows: make([]Row, 0, len(list))}
-	for _, r := range roots {
+	for _, r := range p.plant(nodes) {
 		b.add(r, "", "")
 	}
 	return b.rows
@@ -56,36 +41,96 @@ const maxDepth = 64
 
 // node is a thread in the tree with its forks.
 type node struct {
-	of   *thread.Status
-	kids []*node
-	rank int // the best of its own need and its forks'
-	put  bool
+	of     *thread.Status
+	kids   []*node
+	place  thread.Place
+	pinned bool
+	rank   int // the best of its own need and its forks'
+	put    bool
 }
 
-func before(a, b *node) int {
-	return cmp.Or(boolRank(a.rank == 0, b.rank == 0), boolRank(a.of.Pinned, b.of.Pinned), cmp.Compare(a.rank, b.rank))
+// planting says how threads become trees: which forks stand under their parents, and the order of siblings. lift raises
+// a parent to the place of the best of its forks.
+type planting struct {
+	under  func(fork, parent *node) bool
+	before func(a, b *node) int
+	lift   func(parent, fork *node)
 }
 
-// lift computes a thread's rank, and those of its forks.
-func (n *node) lift(depth int) int {
-	n.rank = need(n.of)
-	if depth < maxDepth {
-		for _, k := range n.kids {
-			n.rank = min(n.rank, k.lift(depth+1))
+// plant returns the roots.
+func (p planting) plant(nodes []node) []*node {
+	at := make(map[thread.ID]*node, len(nodes))
+	for i := range nodes {
+		at[nodes[i].of.ID] = &nodes[i]
+	}
+	roots := make([]*node, 0, len(nodes))
+	for i := range nodes {
+		n := &nodes[i]
+		if parent := at[n.of.Parent]; parent != nil && p.under(n, parent) {
+			parent.kids = append(parent.kids, n)
+		} else {
+			roots = append(roots, n)
 		}
 	}
-	return n.rank
+	for _, r := range roots {
+		p.raise(r, 0)
+	}
+	slices.SortStableFunc(roots, p.before)
+	for i := range nodes {
+		slices.SortStableFunc(nodes[i].kids, p.before)
+	}
+	return roots
 }
 
-// below counts the forks of a thread, and their forks.
-func (n *node) below(depth int) int {
-	sum := len(n.kids)
-	if depth < maxDepth {
-		for _, k := range n.kids {
-			sum += k.below(depth + 1)
-		}
+func (p planting) raise(n *node, depth int) {
+	if depth >= maxDepth {
+		return
 	}
-	return sum
+	for _, k := range n.kids {
+		p.raise(k, depth+1)
+		p.lift(n, k)
+	}
+}
+
+// rank ranks threads of the pure tree: the lower, the more they need the user. States that come and go by themselves
+// share a rank, so that the tree does not move while agents work.
+func rank(s *thread.Status, place thread.Place, waits bool) int {
+	switch {
+	case place.Group == thread.GroupNeedsYou:
+		return 0
+	case waits:
+		return 1
+	case s.Settled():
+		return 3
+	default:
+		return 2
+	}
+}
+
+func beforeInTree(a, b *node) int {
+	return cmp.Or(first(a.rank == 0, b.rank == 0), first(a.pinned, b.pinned), cmp.Compare(a.rank, b.rank))
+}
+
+func liftRank(parent, fork *node) { parent.rank = min(parent.rank, fork.rank) }
+
+func beforeInGroup(a, b *node) int { return a.place.Compare(b.place) }
+
+func liftPlace(parent, fork *node) {
+	if fork.place.Compare(parent.place) < 0 {
+		parent.place = fork.place
+	}
+}
+
+// first orders what is so before what is not.
+func first(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	default:
+		return 1
+	}
 }
 
 // builder builds rows.
@@ -101,12 +146,8 @@ func (b *builder) add(n *node, lead, branch string) {
 	}
 	n.put = true
 	r := Row{ID: n.of.ID, Guide: lead + branch, Forks: len(n.kids) > 0}
-	folded := b.folded != nil && b.folded(n.of.ID)
-	if folded {
-		r.Hides = n.below(0)
-	}
 	b.rows = append(b.rows, r)
-	if folded {
+	if b.folded != nil && b.folded(n.of.ID) {
 		return
 	}
 	switch branch {
@@ -121,16 +162,5 @@ func (b *builder) add(n *node, lead, branch string) {
 			branch = "└ "
 		}
 		b.add(k, lead, branch)
-	}
-}
-
-func boolRank(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return -1
-	default:
-		return 1
 	}
 }

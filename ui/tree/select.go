@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"slices"
 	"strings"
 
 	"orchestrator/thread"
@@ -22,11 +23,11 @@ func (t *Tree) Filter(text string) {
 	t.filter, t.stale = text, true
 	t.sort()
 	words := strings.Fields(strings.ToLower(text))
-	if s := t.threads[t.selected]; s == nil || matches(s, words) {
+	if s := t.threads[t.selected]; s == nil || t.matches(s, words) {
 		return
 	}
 	for i, r := range t.rows { // not a parent that is only shown for its forks
-		if matches(t.threads[r.ID], words) {
+		if t.matches(t.threads[r.ID], words) {
 			t.selectRow(i)
 			return
 		}
@@ -64,9 +65,10 @@ func (t *Tree) Select(id thread.ID) bool {
 	if s == nil {
 		return false
 	}
-	for p := t.threads[s.Parent]; p != nil && t.folded[p.ID]; p = t.threads[p.Parent] {
+	for p := range t.parents(s) {
 		delete(t.folded, p.ID)
 	}
+	delete(t.closed, t.cards[id].place.Group)
 	t.selected, t.stale = id, true
 	if t.archived == s.Archived.IsZero() {
 		t.archived = !s.Archived.IsZero()
@@ -94,33 +96,43 @@ func (t *Tree) Page() int {
 	return n
 }
 
-// Jump selects the n-th row on the screen, counted from 1.
+// Jump selects the n-th thread on the screen, counted from 1.
 func (t *Tree) Jump(n int) bool {
 	t.sort()
-	if i := t.win.Above() + n - 1; i < len(t.rows) && n >= 1 {
-		t.selectRow(i)
-		return true
+	for _, l := range t.lines[min(t.win.Above(), len(t.lines)):] {
+		if l.row < 0 {
+			continue
+		}
+		if n--; n == 0 {
+			t.selectRow(l.row)
+			return true
+		}
 	}
 	return false
 }
 
-// NextWaiting selects the next thread that is waiting for the user, wrapping around.
+// NextWaiting selects the next thread that needs the user, the one that waits longest first, and begins again after the
+// last. If there is no other, it selects the next that has ended its work, which nobody has looked at.
 func (t *Tree) NextWaiting() bool {
 	t.sort()
-	start := t.index[t.selected]
-	for i := 1; i <= len(t.rows); i++ {
-		n := (start + i) % len(t.rows)
-		if Waits(t.threads[t.rows[n].ID]) {
-			t.selectRow(n)
-			return true
+	var needs, calls []*thread.Status
+	for _, s := range t.All() {
+		switch c := t.cards[s.ID]; {
+		case !c.waits:
+		case c.place.Group == thread.GroupNeedsYou:
+			needs = append(needs, s)
+		default:
+			calls = append(calls, s)
 		}
 	}
-	for _, s := range t.All() { // collapsed or filtered out
-		if Waits(s) && s.ID != t.selected {
-			return t.Select(s.ID)
+	for _, list := range [][]*thread.Status{needs, calls} {
+		slices.SortStableFunc(list, func(a, b *thread.Status) int { return t.cards[a.ID].place.Compare(t.cards[b.ID].place) })
+		at := slices.IndexFunc(list, func(s *thread.Status) bool { return s.ID == t.selected })
+		if len(list) > 1 || len(list) == 1 && at < 0 {
+			return t.Select(list[(at+1)%len(list)].ID)
 		}
 	}
-	return false
+	return len(needs)+len(calls) > 0 // it is selected
 }
 
 // Fold collapses the forks of the selected thread, or goes to its parent.
@@ -145,12 +157,35 @@ func (t *Tree) Unfold() {
 	}
 }
 
-// ClickRow selects the row drawn at y, and reports whether there is one.
+// FoldGroup hides the threads of a group behind its title, or shows them again.
+func (t *Tree) FoldGroup(g thread.Group) {
+	t.closed[g], t.stale = !t.closed[g], true
+}
+
+// Pure switches between the groups and the tree of all threads.
+func (t *Tree) Pure() { t.pure, t.stale = !t.pure, true }
+
+// Dense switches between one and two rows for each thread.
+func (t *Tree) Dense() {
+	if t.twoRows() {
+		t.density = oneRow
+	} else {
+		t.density = twoRows
+	}
+}
+
+// ClickRow selects the thread drawn at y, or folds the group whose title is there. It reports whether a thread is there.
 func (t *Tree) ClickRow(y int) bool {
 	t.sort()
-	if i, hit := t.win.Hit(y); hit && i < len(t.rows) {
-		t.selectRow(i)
+	i, hit := t.win.Hit(y)
+	switch {
+	case !hit || i >= len(t.lines):
+		return false
+	case t.lines[i].row < 0:
+		t.FoldGroup(t.lines[i].group)
+		return false
+	default:
+		t.selectRow(t.lines[i].row)
 		return true
 	}
-	return false
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"orchestrator/thread"
-	"orchestrator/ui/plain"
 )
 
 // sort updates the rows.
@@ -13,21 +12,180 @@ func (t *Tree) sort() {
 	if !t.stale {
 		return
 	}
-	t.stale = false
+	t.stale, t.fitted = false, false
 	was := t.index[t.selected]
-	t.rows = Rows(t.pick(), func(id thread.ID) bool { return t.folded[id] && t.filter == "" })
-	clear(t.index)
-	clear(t.titles)
-	for i, r := range t.rows {
-		t.index[r.ID] = i
-		if s := t.threads[r.ID]; s.Title != "" {
-			t.titles[plain.Line(s.Title)]++
+	shown := t.pick()
+	t.number(shown)
+	rows := t.arrange(shown, nil)
+	now := held{t.selected, t.cards[t.selected].place}
+	if t.focus && t.held.id == now.id && t.held.place != now.place {
+		if as := t.arrange(shown, &t.held); !sameOrder(rows, as) {
+			rows, now = as, t.held
 		}
 	}
+	t.held = now
+	t.show(rows)
 	if _, there := t.index[t.selected]; !there {
 		t.selected = ""
 		if len(t.rows) > 0 {
 			t.selectRow(min(was, len(t.rows)-1))
+			t.stale = false // its place is its own
+			t.held = held{t.selected, t.cards[t.selected].place}
+		}
+	}
+}
+
+func sameOrder(a, b []Row) bool {
+	return slices.EqualFunc(a, b, func(a, b Row) bool { return a.ID == b.ID })
+}
+
+// show takes over rows, and puts the titles of groups between them.
+func (t *Tree) show(rows []Row) {
+	t.rows, t.lines, t.at = rows, t.lines[:0], t.at[:0]
+	clear(t.index)
+	i := 0
+	add := func() {
+		t.index[rows[i].ID] = i
+		t.at = append(t.at, len(t.lines))
+		t.lines = append(t.lines, line{row: i})
+		i++
+	}
+	if t.grouped() {
+		for _, g := range thread.Groups() {
+			if i < len(rows) && t.groupOf(rows[i].ID) == g || t.shut(g) && t.counts.Groups[g] > 0 {
+				t.lines = append(t.lines, line{-1, g})
+			}
+			for i < len(rows) && t.groupOf(rows[i].ID) == g {
+				add()
+			}
+		}
+	}
+	for i < len(rows) {
+		add()
+	}
+}
+
+// grouped reports whether the list shows groups.
+func (t *Tree) grouped() bool { return !t.pure && !t.archived }
+
+// shut reports whether a group shows its title only.
+func (t *Tree) shut(g thread.Group) bool { return t.closed[g] && t.filter == "" }
+
+// groupOf returns the group in which a thread is shown.
+func (t *Tree) groupOf(id thread.ID) thread.Group {
+	if id == t.held.id {
+		return t.held.place.Group
+	}
+	return t.cards[id].place.Group
+}
+
+// arrange returns the rows of threads, given oldest first; hold is the place of one of them instead of its own.
+func (t *Tree) arrange(shown []*thread.Status, hold *held) []Row {
+	if t.archived || t.pure {
+		rows := Rows(shown, func(id thread.ID) bool { return t.folded[id] && t.filter == "" })
+		t.rollUp(rows, shown)
+		return rows
+	}
+	hides := t.hidden(shown)
+	groups := thread.Groups()
+	nodes := make([][]node, len(groups))
+	for _, s := range shown {
+		place := t.cards[s.ID].place
+		if hold != nil && hold.id == s.ID {
+			place = hold.place
+		}
+		if hides[s.ID] && place.Group != thread.GroupNeedsYou || t.shut(place.Group) {
+			continue
+		}
+		g := slices.Index(groups, place.Group)
+		nodes[g] = append(nodes[g], node{of: s, place: place})
+	}
+	p := planting{under: func(_, _ *node) bool { return true }, before: beforeInGroup, lift: liftPlace}
+	b := builder{rows: make([]Row, 0, len(shown))}
+	for i := range nodes {
+		for _, r := range p.plant(nodes[i]) {
+			b.add(r, "", "")
+		}
+	}
+	t.rollUp(b.rows, shown)
+	return b.rows
+}
+
+// hidden returns the threads of which a parent is folded.
+func (t *Tree) hidden(shown []*thread.Status) map[thread.ID]bool {
+	if len(t.folded) == 0 || t.filter != "" {
+		return nil
+	}
+	hides := map[thread.ID]bool{}
+	for _, s := range shown {
+		for p := range t.parents(s) {
+			if t.folded[p.ID] {
+				hides[s.ID] = true
+				break
+			}
+		}
+	}
+	return hides
+}
+
+// parents yields the threads that a thread was forked from, the nearest first.
+func (t *Tree) parents(s *thread.Status) func(func(*thread.Status) bool) {
+	return func(yield func(*thread.Status) bool) {
+		p := t.threads[s.Parent]
+		for n := 0; p != nil && n < maxDepth; n++ {
+			if !yield(p) {
+				return
+			}
+			p = t.threads[p.Parent]
+		}
+	}
+}
+
+// rollUp notes in rows which of them have forks, and what the folded ones hide.
+func (t *Tree) rollUp(rows []Row, shown []*thread.Status) {
+	at := make(map[thread.ID]*Row, len(rows))
+	for i := range rows {
+		rows[i].Forks, rows[i].Hides = false, 0
+		at[rows[i].ID] = &rows[i]
+	}
+	groups := thread.Groups()
+	for _, s := range shown {
+		if s.Parent == "" {
+			continue
+		}
+		if r := at[s.Parent]; r != nil {
+			r.Forks = true
+		}
+		if len(t.folded) == 0 || t.filter != "" {
+			continue
+		}
+		g := t.cards[s.ID].place.Group
+		for p := range t.parents(s) {
+			r := at[p.ID]
+			if r == nil || !t.folded[p.ID] || p.ID == s.ID {
+				continue
+			}
+			r.Hides++
+			switch louder := slices.Index(groups, g) - slices.Index(groups, r.Loud); {
+			case g == thread.GroupQuiet:
+			case r.Loud == "" || louder < 0:
+				r.Loud, r.Louds = g, 1
+			case louder == 0:
+				r.Louds++
+			}
+		}
+	}
+}
+
+// number numbers threads that have the same name, the oldest first.
+func (t *Tree) number(shown []*thread.Status) {
+	clear(t.same)
+	seen := make(map[string]int, len(shown))
+	for _, s := range shown {
+		name := t.cards[s.ID].name
+		seen[name]++
+		if n := seen[name]; n > 1 {
+			t.same[s.ID] = n
 		}
 	}
 }
@@ -35,7 +193,7 @@ func (t *Tree) sort() {
 // pick returns the threads to show, oldest first, and counts all.
 func (t *Tree) pick() []*thread.Status {
 	words := strings.Fields(strings.ToLower(t.filter))
-	t.counts = Counts{}
+	t.counts = Counts{Groups: map[thread.Group]int{}}
 	shown := t.All()
 	for _, s := range shown {
 		t.count(s)
@@ -46,14 +204,15 @@ func (t *Tree) pick() []*thread.Status {
 	}
 	wanted := map[thread.ID]bool{}
 	for _, s := range shown {
-		if hidden(s) || !matches(s, words) {
+		if hidden(s) || !t.matches(s, words) {
 			continue
 		}
 		wanted[s.ID] = true
-		p := t.threads[s.Parent]
-		for n := 0; p != nil && n < maxDepth && !hidden(p); n++ {
-			wanted[p.ID] = true
-			p = t.threads[p.Parent]
+		for p := range t.parents(s) {
+			if hidden(p) {
+				break
+			}
+			wanted[p.ID] = !t.grouped() || wanted[p.ID] // a tree needs the way to it
 		}
 	}
 	return slices.DeleteFunc(shown, func(s *thread.Status) bool { return !wanted[s.ID] })
@@ -65,19 +224,18 @@ func (t *Tree) count(s *thread.Status) {
 		t.counts.Archived++
 		return
 	}
+	c := t.cards[s.ID]
 	t.counts.Threads++
-	st := s.State.State
+	t.counts.Groups[c.place.Group]++
 	switch {
-	case st.NeedsPerson():
+	case c.place.Group == thread.GroupNeedsYou:
 		t.counts.Waiting++
-	case st == thread.StateDone, s.State.Stuck && !s.Seen:
+	case c.waits:
 		t.counts.Unseen++
-	case st == thread.StateInterrupted && s.Outcome.Kind == thread.OutcomeNone:
+	}
+	st := s.State.State
+	if st == thread.StateInterrupted && !s.Settled() {
 		t.counts.Interrupted++
-	default:
-		if _, left := s.Unanswered(); left && s.Outcome.Kind == thread.OutcomeNone {
-			t.counts.Waiting++
-		}
 	}
 	if s.Execution != nil && st.Live() {
 		t.counts.Running++
@@ -87,11 +245,11 @@ func (t *Tree) count(s *thread.Status) {
 	}
 }
 
-func matches(s *thread.Status, words []string) bool {
+func (t *Tree) matches(s *thread.Status, words []string) bool {
 	if len(words) == 0 {
 		return true
 	}
-	facts := []string{s.Name, s.Title, s.Label, s.Agent, string(s.State.State), LookOf(s).Word}
+	facts := []string{s.Name, s.Title, s.Label, s.Agent, string(s.State.State), LookOf(s).Word, string(t.cards[s.ID].place.Group)}
 	text := strings.ToLower(strings.Join(facts, " "))
 	for _, w := range words {
 		if !strings.Contains(text, w) {
@@ -101,4 +259,9 @@ func matches(s *thread.Status, words []string) bool {
 	return true
 }
 
-func (t *Tree) selectRow(i int) { t.selected = t.rows[i].ID }
+// selectRow moves the cursor to a row. The thread that it leaves goes to its own place.
+func (t *Tree) selectRow(i int) {
+	if id := t.rows[i].ID; id != t.selected {
+		t.selected, t.stale = id, true
+	}
+}

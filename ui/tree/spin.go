@@ -3,36 +3,60 @@ package tree
 import (
 	"time"
 
-	"charm.land/bubbles/v2/spinner"
-
 	"orchestrator/thread"
 )
 
-// spin returns the spinner of working threads: the mark of the legend, turning at the rate of the clock on the screen.
-func spin() spinner.Spinner {
-	return spinner.Spinner{Frames: []string{LookOfState(thread.StateWorking).Glyph, "◓", "◑", "◒"}, FPS: time.Second}
-}
+// frameTime is how long a frame of the spinners of working threads lasts.
+const frameTime = 250 * time.Millisecond
 
-// FrameTime returns the duration of a spinner's frame.
-func FrameTime() time.Duration { return spin().FPS }
+// frames are the frames of a spinner.
+const frames = "◐◓◑◒"
 
 // Tick advances the spinners by a frame.
 func (t *Tree) Tick() { t.frame++ }
 
-// Moves reports whether a visible mark is a spinner.
-func (t *Tree) Moves() bool {
+// Changes returns after how long something that was drawn looks different by itself: a spinner turns, an age grows. Only
+// rows in view count. It is 0 if nothing does.
+func (t *Tree) Changes(now time.Time) time.Duration {
 	t.sort()
-	for _, r := range t.rows {
-		if t.works(t.threads[r.ID]) {
-			return true
+	next := time.Duration(0)
+	switch {
+	case len(t.rows) == 0:
+		return 0
+	case t.h == 0:
+		return frameTime // it is not known yet which rows are in view
+	case !t.fitted:
+		t.fit()
+	}
+	for i := range t.win.Items() {
+		if i >= len(t.lines) || t.lines[i].row < 0 {
+			continue
+		}
+		id := t.rows[t.lines[i].row].ID
+		if t.works(t.threads[id]) {
+			return frameTime
+		}
+		since := t.cards[id].place.Since
+		if since.IsZero() {
+			continue
+		}
+		age, unit := max(now.Sub(since), 0), time.Minute
+		switch {
+		case age < time.Minute:
+			unit = time.Second
+		case age >= time.Hour:
+			unit = time.Hour
+		}
+		if left := unit - age%unit; next == 0 || left < next {
+			next = left
 		}
 	}
-	return false
+	return next
 }
 
-// works reports whether a thread's mark is a spinner; that of a stuck thread is not.
+// works reports whether a thread's mark is a spinner.
 func (t *Tree) works(s *thread.Status) bool {
-	return !t.Lost && s.State.State == thread.StateWorking && s.Outcome.Kind == thread.OutcomeNone && !s.State.Stuck
+	return !t.Lost && t.cards[s.ID].place.Group == thread.GroupWorking && s.State.State != thread.StateStarting
 }
 
 // glyph returns a thread's current mark.
@@ -40,6 +64,6 @@ func (t *Tree) glyph(s *thread.Status, look Look) string {
 	if !t.works(s) {
 		return look.Glyph
 	}
-	frames := spin().Frames
-	return frames[t.frame%len(frames)]
+	all := []rune(frames)
+	return string(all[t.frame%len(all)])
 }

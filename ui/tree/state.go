@@ -13,113 +13,80 @@ type Look struct {
 	Style theme.Token
 	// Word is the name of the state.
 	Word string
-	// Mark is shown at the right edge of threads that need the user.
-	Mark string
 }
 
-// LookOf returns how a thread is drawn: by its outcome if it has one, and otherwise by its state.
+// LookOf returns how a thread is drawn: its mark is that of its group, the word that of its outcome, or of its state.
 func LookOf(s *thread.Status) Look {
-	switch s.Outcome.Kind {
-	case thread.OutcomeMerged:
-		return Look{"✓", theme.Good, "merged", ""}
-	case thread.OutcomeAbandoned:
-		return Look{"✗", theme.Muted, "abandoned", ""}
-	case thread.OutcomeNone:
+	look := LookOfGroup(s.Group())
+	switch {
+	case s.Outcome.Kind == thread.OutcomeMerged:
+		return Look{"■", theme.Muted, "merged"}
+	case s.Outcome.Kind == thread.OutcomeAbandoned:
+		return Look{"□", theme.Muted, "abandoned"}
+	case !s.State.State.Live() && s.Group() == thread.GroupQuiet:
+		look.Glyph = "□"
+	case s.State.Retrying:
+		look.Style = theme.Warn
 	}
-	look := LookOfReport(s.State)
+	look.Word = word(s.State.State) + s.State.More()
 	if s.State.State == thread.StateExited && s.Exit.Code != 0 {
-		look.Word, look.Style = fmt.Sprintf("exited (%d)", s.Exit.Code), theme.Warn
+		look.Word = fmt.Sprintf("exited (%d)", s.Exit.Code)
 	}
 	if p, ok := s.Unanswered(); ok {
 		look.Word += ", prompt " + string(p.State)
-		if look.Mark == "" || look.Mark == "•" {
-			look.Mark = "p"
-		}
+	}
+	if s.Merging != "" {
+		look.Word += ", merge into " + s.Merging + " has conflicts"
 	}
 	return look
 }
 
 // LookOfReport returns how a reported state is drawn, with its details.
-func LookOfReport(r thread.StateReport) Look {
-	look := LookOfState(r.State)
-	look.Word += r.More()
-	if r.Stuck {
-		look.Style, look.Mark = theme.Bad, "!"
-	}
-	return look
-}
+func LookOfReport(r thread.StateReport) Look { return LookOf(&thread.Status{State: r}) }
 
 // LookOfLost returns how a thread is drawn while the server is gone and its state is unknown.
 func LookOfLost(s *thread.Status) Look {
 	if s.Outcome.Kind == thread.OutcomeNone && s.State.State.Live() {
-		return Look{"◇", theme.Muted, "no server", ""}
+		return Look{"□", theme.Muted, "no server"}
 	}
 	return LookOf(s)
 }
 
 // LookOfState returns how a state is drawn.
-func LookOfState(s thread.State) Look {
+func LookOfState(s thread.State) Look { return LookOfReport(thread.StateReport{State: s}) }
+
+// LookOfGroup returns how the threads of a group are drawn.
+func LookOfGroup(g thread.Group) Look {
+	switch g {
+	case thread.GroupNeedsYou:
+		return Look{"◆", theme.Waiting, string(g)}
+	case thread.GroupWorking:
+		return Look{"◐", theme.Working, string(g)}
+	case thread.GroupToRead:
+		return Look{"●", theme.Good, string(g)}
+	case thread.GroupStuck:
+		return Look{"▲", theme.Bad, string(g)}
+	default:
+		return Look{"○", theme.Muted, string(thread.GroupQuiet)}
+	}
+}
+
+// word returns the name of a state.
+func word(s thread.State) string {
 	switch s {
 	case thread.StateApproval:
-		return Look{"◆", theme.Waiting, "needs approval", "!"}
+		return "needs approval"
 	case thread.StateQuestion:
-		return Look{"◆", theme.Waiting, "asks a question", "?"}
-	case thread.StateDone:
-		return Look{"●", theme.Accent, "done", "•"}
-	case thread.StateUnauthorised:
-		return Look{"▲", theme.Bad, "unauthorised", "!"}
-	case thread.StateLimited:
-		return Look{"▲", theme.Warn, "limited", ""}
-	case thread.StateUnavailable:
-		return Look{"▲", theme.Warn, "unavailable", ""}
-	case thread.StateUnreachable:
-		return Look{"▲", theme.Warn, "unreachable", ""}
+		return "asks a question"
 	case thread.StateCut:
-		return Look{"▲", theme.Warn, "cut off", ""}
-	case thread.StateFailed:
-		return Look{"▲", theme.Warn, "failed", ""}
+		return "cut off"
 	case thread.StateSilent:
-		return Look{"△", theme.Warn, "no answer yet", ""}
-	case thread.StateInterrupted:
-		return Look{"◼", theme.Warn, "interrupted", "R"}
-	case thread.StateStarting:
-		return Look{"◌", theme.Working, "starting", ""}
-	case thread.StateWorking:
-		return Look{"◐", theme.Working, "working", ""}
-	case thread.StateIdle:
-		return Look{"○", theme.Good, "idle", ""}
-	case thread.StateUnknown:
-		return Look{"◇", theme.Muted, "unknown", ""}
+		return "no answer yet"
 	case thread.StateExited:
-		return Look{"□", theme.Muted, "not running", ""}
+		return "not running"
+	case "":
+		return "not started"
 	default:
-		return Look{"□", theme.Muted, "not started", ""}
+		return string(s)
 	}
-}
-
-// need ranks threads: the lower, the more they need the user. States that come and go by themselves share a rank, so
-// that the list does not move while agents work.
-func need(s *thread.Status) int {
-	st := s.State.State
-	switch {
-	case s.Outcome.Kind != thread.OutcomeNone:
-		return 4
-	case st.NeedsPerson():
-		return 0
-	case s.State.Stuck && !s.Seen: // like an unseen answer
-		return 1
-	case st == thread.StateDone:
-		return 1
-	case st == thread.StateInterrupted:
-		return 2
-	}
-	if _, left := s.Unanswered(); left {
-		return 1
-	}
-	return 3
-}
-
-// Waits reports whether `w` selects a thread.
-func Waits(s *thread.Status) bool {
-	return s.Archived.IsZero() && need(s) <= 1
 }

@@ -1,8 +1,10 @@
-// Package tree is the list of threads: parents and their forks, those that need the user first.
+// Package tree is the list of threads: in the groups of the domain, those that need the user first, or as a tree of
+// parents and their forks.
 //
 // It is a read model: the root reports changes, and it is sorted when drawn, once for any number of changes. The
-// selection follows the thread, not the row. Threads that are waiting for the user come first, and their parents with
-// them; otherwise the order is that of creation, so that the list does not move while agents work.
+// selection follows the thread, not the row. While the list is focused, the selected thread keeps its row when its
+// group changes, until the cursor moves: no row moves away under the cursor. Threads that work are in the order of
+// their creation, so that the list does not move while they do.
 package tree
 
 import (
@@ -11,6 +13,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/share"
 	"orchestrator/ui/list"
+	"orchestrator/ui/plain"
 )
 
 // Tree is the list with its selection.
@@ -20,34 +23,75 @@ type Tree struct {
 
 	project  string // the project's folder
 	threads  map[thread.ID]*thread.Status
+	cards    map[thread.ID]card  // what is derived of each, once for each report
 	arrived  []thread.ID         // the threads in order of arrival, because clocks may be set
 	gone     map[thread.ID]int64 // the events that removed threads: older reports are ignored
 	folded   map[thread.ID]bool
+	closed   map[thread.Group]bool // groups that show their title only
 	filter   string
 	archived bool // show the archive instead of the others
+	pure     bool // the pure tree, without groups
+	density  density
 
 	selected thread.ID
-	rows     []Row // the visible rows, in order
+	held     held
+	focus    bool  // the cursor is in the list, since it was last drawn
+	rows     []Row // the threads shown, in order
 	index    map[thread.ID]int
-	titles   map[string]int   // how many visible threads have a title
-	stale    bool             // rows are older than threads
-	folders  *share.Index     // index of working; nil if older than threads
-	working  []*thread.Status // the active threads, oldest first
-	win      list.Window      // of the rows
+	lines    []line            // the rows and the titles of groups, in order
+	at       []int             // the line of each row
+	same     map[thread.ID]int // of threads with the same name the second, third, …
+	fitted   bool              // the window fits them
+	stale    bool              // rows are older than threads
+	folders  *share.Index      // index of working; nil if older than threads
+	working  []*thread.Status  // the active threads, oldest first
+	win      list.Window       // of the lines
+	w, h     int               // the size of the list, 0 before it is drawn
 	counts   Counts
 	frame    int // the spinners' frame
+}
+
+// card is what is derived of a thread's report.
+type card struct {
+	place thread.Place
+	name  string
+	waits bool
+}
+
+// held is the place in which the selected thread stays while the cursor rests on it.
+type held struct {
+	id    thread.ID
+	place thread.Place
+}
+
+// density says how many rows a thread takes.
+type density int
+
+const (
+	bySize  density = iota // by the room that there is
+	oneRow                 // one, always
+	twoRows                // two, but for quiet ones
+)
+
+// line is what the list shows: a thread, or the title of a group.
+type line struct {
+	row   int          // of rows; -1 for a title
+	group thread.Group // of the title
 }
 
 // Counts are the numbers in the status line.
 type Counts struct {
 	Threads, Waiting, Unseen, Running, Working, Interrupted, Archived int
 	CostUSD                                                           float64
+	// Groups counts the threads in each group.
+	Groups map[thread.Group]int
 }
 
 // New returns an empty list of a project's threads.
 func New(project string) *Tree {
-	return &Tree{project: project, threads: map[thread.ID]*thread.Status{},
-		gone: map[thread.ID]int64{}, folded: map[thread.ID]bool{}, index: map[thread.ID]int{}, titles: map[string]int{}}
+	return &Tree{project: project, threads: map[thread.ID]*thread.Status{}, cards: map[thread.ID]card{},
+		gone: map[thread.ID]int64{}, folded: map[thread.ID]bool{}, closed: map[thread.Group]bool{},
+		index: map[thread.ID]int{}, same: map[thread.ID]int{}}
 }
 
 // Restart says that reports now come from another run of the server, whose event numbers start again.
@@ -66,6 +110,7 @@ func (t *Tree) Set(all []thread.Status, made int64) {
 	t.folders = nil
 	was, before := t.threads, t.arrived
 	t.threads, t.arrived = make(map[thread.ID]*thread.Status, len(all)), make([]thread.ID, 0, len(all))
+	t.cards = make(map[thread.ID]card, len(all))
 	listed := func(thread.ID) bool { return false }
 	if len(was) > 0 {
 		ids := make(map[thread.ID]bool, len(all))
@@ -110,6 +155,7 @@ func (t *Tree) put(s *thread.Status) {
 		t.arrived = append(t.arrived, s.ID)
 	}
 	t.threads[s.ID] = s
+	t.cards[s.ID] = card{place: s.Place(), name: plain.Line(s.TypedName()), waits: s.Archived.IsZero() && s.Waits()}
 }
 
 func (t *Tree) drop(id thread.ID) {
@@ -117,6 +163,7 @@ func (t *Tree) drop(id thread.ID) {
 		return
 	}
 	delete(t.threads, id)
+	delete(t.cards, id)
 	t.arrived = slices.DeleteFunc(t.arrived, func(other thread.ID) bool { return other == id })
 }
 

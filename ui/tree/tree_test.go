@@ -44,18 +44,51 @@ func family() *Tree {
 func names(t *Tree) string {
 	t.sort()
 	var out []string
-	for _, r := range t.rows {
+	for _, l := range t.lines {
+		if l.row < 0 {
+			out = append(out, strings.ToUpper(string(l.group)))
+			continue
+		}
+		r := t.rows[l.row]
 		out = append(out, r.Guide+string(r.ID))
 	}
 	return strings.Join(out, "|")
 }
 
-func TestNeedComesFirstAndLiftsParents(t *testing.T) {
+// drawn is what a list of a size shows, without colours.
+func drawn(t *Tree, w, h int) string {
+	var c layout.Canvas
+	c.Reset(w, h)
+	t.Draw(&c, c.Bounds(), theme.New(colorprofile.ASCII, true), View{Focus: true, Now: epoch.Add(time.Hour), Next: "w", Fold: "z"})
+	return regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(c.String(), "")
+}
+
+func TestGroups(t *testing.T) {
 	tr := family()
+	if got, want := names(tr), "NEEDS YOU|two-b|WORKING|two|TO READ|three|QUIET|one|two-a"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	s := status("three-a", "three", thread.StateDone, 6)
+	tr.Put(s)
+	tr.Put(status("three-b", "three", thread.StateDone, 7))
+	s.Pinned = true
+	tr.Put(status("two-c", "two", thread.StateQuestion, 8))
+	if got, want := names(tr), "NEEDS YOU|two-b|two-c|WORKING|two|TO READ|three|├ three-a|└ three-b|QUIET|one|two-a"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	tr.Pure()
+	if got, want := names(tr), "two|├ two-b|├ two-c|└ two-a|three|├ three-a|└ three-b|one"; got != want {
+		t.Errorf("the tree: %s, want %s", got, want)
+	}
+}
+
+// TestTreeDoesNotMoveWhileTheyWork: in the pure tree, those that need the user come first, and their parents with them.
+func TestTreeDoesNotMoveWhileTheyWork(t *testing.T) {
+	tr := family()
+	tr.Pure()
 	if got, want := names(tr), "two|├ two-b|└ two-a|three|one"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	// Working or idle makes no difference to the order.
 	s := status("one", "", thread.StateWorking, 1)
 	tr.Put(s)
 	if got, want := names(tr), "two|├ two-b|└ two-a|three|one"; got != want {
@@ -65,6 +98,73 @@ func TestNeedComesFirstAndLiftsParents(t *testing.T) {
 	tr.Put(s)
 	if got, want := names(tr), "two|├ two-b|└ two-a|one|three"; got != want {
 		t.Errorf("pinned: got %s, want %s", got, want)
+	}
+}
+
+// TestOldestWaitsFirst: a fork that waits longer lifts its parent.
+func TestOldestWaitsFirst(t *testing.T) {
+	at := func(id, parent string, minutes int) thread.Status {
+		s := status(id, parent, thread.StateApproval, 1)
+		s.State.Since = epoch.Add(time.Duration(minutes) * time.Minute)
+		return s
+	}
+	tr := New("")
+	tr.Set([]thread.Status{at("a", "", 5), at("b", "", 3), at("a1", "a", 2), at("c", "", 9)}, 0)
+	if got, want := names(tr), "NEEDS YOU|a|└ a1|b|c"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	tr.Select("c")
+	var order []string
+	for range 4 {
+		tr.NextWaiting()
+		order = append(order, string(tr.Selected().ID))
+	}
+	if got := strings.Join(order, " "); got != "a1 b a c" {
+		t.Errorf("next waiting went to %s", got)
+	}
+}
+
+// TestNoRowMovesUnderTheCursor: while the list has the keyboard and the cursor rests, a thread that changes its group
+// keeps its row; the cursor's next step lets it go to its place.
+func TestNoRowMovesUnderTheCursor(t *testing.T) {
+	tr := family()
+	drawn(tr, 46, 30)
+	tr.Select("two-b")
+	before := names(tr)
+	for _, st := range []thread.State{thread.StateWorking, thread.StateDone, thread.StateIdle, thread.StateExited} {
+		tr.Put(status("two-b", "two", st, 4))
+		if got := names(tr); got != before {
+			t.Errorf("as %s: %s, was %s", st, got, before)
+		}
+	}
+	if n := tr.Counts().Groups[thread.GroupNeedsYou]; n != 0 {
+		t.Errorf("%d are said to need the user", n)
+	}
+	// What others do is shown: it does not concern the row of the cursor.
+	tr.Put(status("one", "", thread.StateQuestion, 1))
+	if got, want := names(tr), "NEEDS YOU|one|two-b|WORKING|two|TO READ|three|QUIET|two-a"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	tr.Move(1)
+	if got, want := names(tr), "NEEDS YOU|one|WORKING|two|TO READ|three|QUIET|two-a|two-b"; got != want || tr.Selected().ID != "two" {
+		t.Errorf("after a step: %s, want %s, at %s", got, want, tr.Selected().ID)
+	}
+}
+
+// TestRowsMoveWhereNoCursorIs: with the keyboard elsewhere, or where no row would move, each stands in its group.
+func TestRowsMoveWhereNoCursorIs(t *testing.T) {
+	tr := family()
+	tr.Select("two-b")
+	tr.Put(status("two-b", "two", thread.StateDone, 4))
+	if got, want := names(tr), "WORKING|two|TO READ|two-b|three|QUIET|one|two-a"; got != want {
+		t.Errorf("without the keyboard: %s, want %s", got, want)
+	}
+	alone := New("")
+	alone.Put(status("a", "", thread.StateWorking, 1))
+	drawn(alone, 46, 30)
+	alone.Put(status("a", "", thread.StateApproval, 1))
+	if got := names(alone); got != "NEEDS YOU|a" {
+		t.Errorf("alone: %s", got)
 	}
 }
 
@@ -84,13 +184,13 @@ func TestSelectionFollowsTheThread(t *testing.T) {
 // TestSelectionStaysNearARemovedThread removes the selected one: the selection stays in its row, or in the last.
 func TestSelectionStaysNearARemovedThread(t *testing.T) {
 	tr := family()
-	tr.Select("three")
-	tr.Remove("three", 1)
-	if got := tr.Selected(); got == nil || got.ID != "one" {
+	tr.Select("one")
+	tr.Remove("one", 1)
+	if got := tr.Selected(); got == nil || got.ID != "two-a" {
 		t.Errorf("in the row of the removed one: %+v in %s", got, names(tr))
 	}
-	tr.Remove("one", 2)
-	if got := tr.Selected(); got == nil || got.ID != "two-a" {
+	tr.Remove("two-a", 2)
+	if got := tr.Selected(); got == nil || got.ID != "three" {
 		t.Errorf("in the last row: %+v in %s", got, names(tr))
 	}
 }
@@ -99,10 +199,16 @@ func TestFoldFilterJump(t *testing.T) {
 	tr := family()
 	tr.Select("two")
 	tr.Fold()
-	if got, want := names(tr), "two|three|one"; got != want {
+	if got, want := names(tr), "NEEDS YOU|two-b|WORKING|two|TO READ|three|QUIET|one"; got != want {
 		t.Errorf("folded: %s", got)
 	}
-	if !tr.NextWaiting() || tr.Selected().ID != "three" {
+	if r := tr.rows[tr.index["two"]]; r.Hides != 2 || r.Loud != thread.GroupNeedsYou || r.Louds != 1 {
+		t.Errorf("it hides %+v", r)
+	}
+	if got := drawn(tr, 46, 30); !strings.Contains(got, "◐ two +2 ◆1") {
+		t.Errorf("drawn\n%s", got)
+	}
+	if !tr.NextWaiting() || tr.Selected().ID != "two-b" {
 		t.Errorf("next waiting: %s", tr.Selected().ID)
 	}
 	if !tr.Select("two-a") || tr.Selected().ID != "two-a" {
@@ -113,12 +219,62 @@ func TestFoldFilterJump(t *testing.T) {
 		t.Errorf("fold of a leaf leads to %s", tr.Selected().ID)
 	}
 	tr.Filter("two approval")
-	if got, want := names(tr), "two|└ two-b"; got != want {
+	if got, want := names(tr), "NEEDS YOU|two-b"; got != want {
+		t.Errorf("filtered: %s", got)
+	}
+	tr.Filter("quiet")
+	if got, want := names(tr), "QUIET|one|two-a"; got != want {
 		t.Errorf("filtered: %s", got)
 	}
 	tr.Filter("")
-	if !tr.Jump(4) || tr.Selected().ID != "three" || tr.Jump(9) {
+	drawn(tr, 46, 30)
+	if !tr.Jump(3) || tr.Selected().ID != "three" || tr.Jump(9) {
 		t.Errorf("jump: %s", tr.Selected().ID)
+	}
+}
+
+func TestFoldGroup(t *testing.T) {
+	tr := family()
+	tr.FoldGroup(thread.GroupQuiet)
+	if got, want := names(tr), "NEEDS YOU|two-b|WORKING|two|TO READ|three|QUIET"; got != want {
+		t.Errorf("folded: %s", got)
+	}
+	if got := drawn(tr, 46, 30); !strings.Contains(got, "QUIET  2                            z unfold") {
+		t.Errorf("drawn\n%s", got)
+	}
+	if tr.Select("one"); names(tr) != "NEEDS YOU|two-b|WORKING|two|TO READ|three|QUIET|one|two-a" {
+		t.Errorf("selected: %s", names(tr))
+	}
+	drawn(tr, 46, 30)
+	for y := range 30 { // only its title folds it
+		if i, hit := tr.win.Hit(y); hit && tr.lines[i].row < 0 && tr.lines[i].group == thread.GroupQuiet {
+			if tr.ClickRow(y) {
+				t.Error("a title is no thread")
+			}
+			break
+		}
+	}
+	if got := names(tr); strings.Contains(got, "one") {
+		t.Errorf("clicked: %s", got)
+	}
+}
+
+// TestClicksHitRows: every row of a thread of two selects it.
+func TestClicksHitRows(t *testing.T) {
+	tr := family()
+	got := strings.Split(drawn(tr, 46, 30), "\n")
+	for y, text := range got {
+		_, name, found := strings.Cut(text, "◆ ")
+		if !found {
+			continue
+		}
+		for _, at := range []int{y, y + 1} {
+			tr.Select("one")
+			drawn(tr, 46, 30)
+			if !tr.ClickRow(at) || !strings.HasPrefix(name, string(tr.Selected().ID)) {
+				t.Errorf("row %d of\n%s\nselects %s", at, strings.Join(got, "\n"), tr.Selected().ID)
+			}
+		}
 	}
 }
 
@@ -163,7 +319,7 @@ func TestAnyParents(t *testing.T) {
 		tr.Move(rapid.IntRange(-20, 20).Draw(t, "move"))
 		var c layout.Canvas
 		c.Reset(20, 5)
-		tr.Draw(&c, c.Bounds(), theme.New(colorprofile.ASCII, true), "", true)
+		tr.Draw(&c, c.Bounds(), theme.New(colorprofile.ASCII, true), View{Focus: true, Now: epoch})
 	})
 }
 
@@ -174,7 +330,7 @@ func TestDrawHasNoControlBytes(t *testing.T) {
 	tr.Put(s)
 	var c layout.Canvas
 	c.Reset(40, 3)
-	tr.Draw(&c, c.Bounds(), theme.New(colorprofile.ASCII, true), "", false)
+	tr.Draw(&c, c.Bounds(), theme.New(colorprofile.ASCII, true), View{Focus: false, Now: epoch})
 	got := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(c.String(), "")
 	if strings.ContainsAny(got, "\x1b\x07\u202e") {
 		t.Errorf("%q", got)
@@ -296,7 +452,7 @@ func TestForkOfAnArchivedThreadNamesIt(t *testing.T) {
 		status("next", "fork", thread.StateIdle, 3)}, 0)
 	var c layout.Canvas
 	c.Reset(40, 5)
-	tr.Draw(&c, c.Bounds(), theme.New(colorprofile.ASCII, true), "", false)
+	tr.Draw(&c, c.Bounds(), theme.New(colorprofile.ASCII, true), View{Focus: false, Now: epoch})
 	got := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(c.String(), "")
 	if !strings.Contains(got, "fork of the-old-one") || strings.Contains(got, "next of") {
 		t.Errorf("drawn\n%s", got)
@@ -320,16 +476,12 @@ func TestRows(t *testing.T) {
 		rows   string
 	}{
 		{nil, "c ├ c2 └ c1   └ c11 b a left"},
-		{func(id thread.ID) bool { return id == "c" }, "c+3 b a left"},
-		{func(id thread.ID) bool { return id == "c1" }, "c ├ c2 └ c1+1 b a left"},
+		{func(id thread.ID) bool { return id == "c" }, "c b a left"},
+		{func(id thread.ID) bool { return id == "c1" }, "c ├ c2 └ c1 b a left"},
 	} {
 		var got []string
 		for _, r := range Rows(list, want.folded) {
-			text := r.Guide + string(r.ID)
-			if r.Hides > 0 {
-				text += fmt.Sprintf("+%d", r.Hides)
-			}
-			got = append(got, text)
+			got = append(got, r.Guide+string(r.ID))
 		}
 		if strings.Join(got, " ") != want.rows {
 			t.Errorf("rows are %q, not %q", strings.Join(got, " "), want.rows)
