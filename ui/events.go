@@ -1,9 +1,14 @@
 package ui
 
 import (
+	"cmp"
+	"strings"
+
 	"orchestrator/thread"
 	"orchestrator/ui/alert"
+	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
+	"orchestrator/ui/tree"
 	"orchestrator/ui/views"
 
 	tea "charm.land/bubbletea/v2"
@@ -39,13 +44,33 @@ func (m *Model) apply(e thread.Event) tea.Cmd {
 		m.servers.Changed(e.ThreadID)
 	case thread.EventNotice:
 		if e.Notice != nil {
-			return m.host.Notify(e.Notice.Level, e.Notice.Text)
+			text := e.Notice.Text
+			if s := m.tree.Thread(e.ThreadID); s != nil && !strings.Contains(text, s.DisplayName()) {
+				text = s.DisplayName() + ": " + text
+			}
+			return m.host.Notify(e.Notice.Level, text)
+		}
+	case thread.EventHappened:
+		if e.Happening != nil {
+			happened(&m.host.Notices, *e.Happening)
 		}
 	case thread.EventSpeech: // the terminal shows the model's output
 	case thread.EventSwitch:
 		return m.switchTo(e.ThreadID)
 	}
 	return nil
+}
+
+// happened notes what people may want to know of a thread. What they are told in notices has been said.
+func happened(n *host.Notices, h thread.Happening) {
+	state := map[thread.HappeningKind]thread.State{
+		thread.HappenedAsks: thread.StateQuestion, thread.HappenedDone: thread.StateDone, thread.HappenedStuck: thread.StateFailed,
+		thread.HappenedLimited: thread.StateLimited, thread.HappenedCut: thread.StateCut,
+	}[h.Kind]
+	if state != "" {
+		text := tree.LookOfState(state).Glyph + " " + cmp.Or(h.Label, h.Name) + " " + h.Words()
+		n.Happened(host.Notice{Level: thread.LevelInfo, Text: text, At: h.At})
+	}
 }
 
 // switchTo shows a thread because the verb `switch` asked for it. Only the user gives an agent the keyboard: the focus

@@ -122,7 +122,7 @@ func TestEvents(t *testing.T) {
 		r.event(thread.Event{Kind: thread.EventNotice, Notice: &thread.Notice{Level: thread.LevelInfo, Text: "after the gap"}})
 		r.must("○ missed", "after the gap")
 		r.wait(host.NoticeTime)
-		if _, news := r.m.host.Notices.Last(); news {
+		if r.m.host.Notices.Now() != nil {
 			t.Error("the notice stays news")
 		}
 		r.keys("!")
@@ -249,5 +249,33 @@ func TestTimelineShowsWhatARewindLeftBehind(t *testing.T) {
 	on(t, srv, func(r *rig) {
 		r.keys("tab")
 		r.must("the way that was left", "rewound · and its answer")
+	})
+}
+
+// TestLastThingsAreTold: notices name the thread they are about, are counted when they come again, and stay on their
+// line with what happened, as long as there is room.
+func TestLastThingsAreTold(t *testing.T) {
+	play(t, world(), 120, 36, nil, func(r *rig) {
+		stage(r)
+		notice := func(id thread.ID, text string) {
+			r.event(thread.Event{Kind: thread.EventNotice, ThreadID: id, Notice: &thread.Notice{Level: thread.LevelWarn, Text: text}})
+		}
+		notice("docs-f9a0", "context 92 %")
+		r.must("docs-f9a0: context 92 %")
+		notice("docs-f9a0", "docs-f9a0 was merged")
+		r.must(" 00:00 docs-f9a0 was merged   00:00 docs-f9a0: context 92 %")
+		r.event(thread.Event{Kind: thread.EventHappened, Happening: &thread.Happening{
+			At: epoch.Add(time.Minute), Kind: thread.HappenedAsks, Label: "try jwt", Text: "which database?"}})
+		r.must("docs-f9a0 was merged   00:01 ◆ try jwt asks: which database?   00:00 docs-f9a0: context 92 %")
+		r.wait(host.NoticeTime)
+		r.must(" 00:01 ◆ try jwt asks: which database?   00:00 docs-f9a0 was merged   00:00 docs-f9a0: context 92 %", "q quit")
+		notice("docs-f9a0", strings.Repeat("long ", 40))
+		r.must(" 00:00 docs-f9a0: long long", "lon…", "q quit")
+		for range 3 {
+			notice("", "disk is nearly full")
+		}
+		r.must(" 00:00 disk is nearly full (3×)")
+		r.keys("!")
+		r.must("disk is nearly full (3×)")
 	})
 }

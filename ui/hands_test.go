@@ -233,7 +233,7 @@ func TestBurst(t *testing.T) {
 		if s := r.m.tree.Selected(); s.ID != "auth-feature-a3f2" || r.m.dialogs.Open() || r.pane.focus {
 			t.Errorf("%s is selected, a dialog is open: %v", s.ID, r.m.dialogs.Open())
 		}
-		r.must("Keys ignored; enter types into the agent")
+		r.must("Keys ignored: you are at the list. enter types to ")
 		if n := len(r.m.host.Notices.All()); n != 1 {
 			t.Errorf("it is told %d times", n)
 		}

@@ -34,7 +34,7 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 		m.screen.stale = true
 	}
 	if why := m.typing.Ignored(typing.Key{Scope: scope, Intent: in, Text: text, SinceLast: gap, Now: m.cfg.Clock(),
-		Focus: m.keys.KeyOf(intent.Focus)}); why != "" {
+		Place: m.typingPlace()}); why != "" {
 		return m.ignore(why)
 	}
 	if in == nil {
@@ -108,9 +108,9 @@ func (m *Model) paste(p tea.PasteMsg) tea.Cmd {
 		return m.do(intent.Type{Text: p.Content})
 	case intent.Confirm:
 		m.screen.stale = true
-		return tea.Batch(m.do(intent.Type{}), m.ignore(typing.TextIgnored(scope, m.keys.KeyOf(intent.Focus))))
+		return tea.Batch(m.do(intent.Type{}), m.ignore(typing.TextIgnored(scope, m.typingPlace())))
 	default:
-		return m.ignore(typing.TextIgnored(scope, m.keys.KeyOf(intent.Focus)))
+		return m.ignore(typing.TextIgnored(scope, m.typingPlace()))
 	}
 }
 
@@ -120,4 +120,13 @@ func (m *Model) ignore(why string) tea.Cmd {
 		return nil
 	}
 	return m.host.Notify(thread.LevelWarn, why)
+}
+
+// typingPlace is where the keys go, for people whose text is ignored.
+func (m *Model) typingPlace() typing.Place {
+	p := typing.Place{Leave: m.keys.LeaveKey(), Focus: m.keys.KeyOf(intent.Focus)}
+	if s := m.tree.Selected(); s != nil {
+		p.Agent = s.DisplayName()
+	}
+	return p
 }

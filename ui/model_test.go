@@ -314,3 +314,40 @@ func TestProblemsAreTold(t *testing.T) {
 		r.must("the database was damaged", "file snapshots are disabled")
 	})
 }
+
+// TestDividerIsDragged: the list gets wider by keys and by the mouse, and its terminal is resized once, when the button
+// is up.
+func TestDividerIsDragged(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		r.keys(">")
+		if r.pane.box.X != 44 || r.pane.box.W != 56 {
+			t.Errorf("a step wider: %v", r.pane.box)
+		}
+		r.keys("<")
+		r.pane.sizes = nil
+		x := r.m.place().Divider()
+		r.send(tea.MouseClickMsg{X: x, Y: 9, Button: tea.MouseLeft})
+		for to := x; to < x+10; to++ {
+			r.send(tea.MouseMotionMsg{X: to, Y: 9, Button: tea.MouseLeft})
+			if r.m.place().Divider() != to || !r.pane.suspended {
+				t.Errorf("dragged to %d, it stands at %d: %+v", to, r.m.place().Divider(), r.pane)
+			}
+			r.see()
+		}
+		if len(r.pane.sizes) != 0 {
+			t.Errorf("resized while it is dragged: %v", r.pane.sizes)
+		}
+		r.send(tea.MouseReleaseMsg{X: x + 9, Y: 9, Button: tea.MouseLeft})
+		if len(r.pane.sizes) != 1 || r.pane.box.X != x+9+2 || r.pane.suspended {
+			t.Errorf("resized %v, then %+v", r.pane.sizes, r.pane)
+		}
+		time.Sleep(time.Second)
+		for range 2 {
+			r.send(tea.MouseClickMsg{X: x + 9, Y: 9, Button: tea.MouseLeft})
+			r.send(tea.MouseReleaseMsg{X: x + 9, Y: 9, Button: tea.MouseLeft})
+		}
+		if got := r.m.place().Divider(); got != x {
+			t.Errorf("a double click leaves it at %d, not at %d", got, x)
+		}
+	})
+}

@@ -169,6 +169,8 @@ func (m *Model) registerActions() {
 	})
 	m.host.Actions.OnThread(intent.ForkAt, func(*thread.Status) tea.Cmd { return m.choosePoint() })
 	do(intent.Leave, func() { m.screen.area = areaTree })
+	do(intent.Wider, func() { m.screen.split.Widen(m.screen.w, 1) })
+	do(intent.Narrower, func() { m.screen.split.Widen(m.screen.w, -1) })
 	do(intent.Sidebar, func() { m.screen.noSide = !m.screen.noSide })
 	do(intent.Archived, func() { m.tree.ShowArchive(!m.tree.Archive()) })
 	do(intent.Filter, func() {

@@ -100,8 +100,7 @@ func Running(s *thread.Status) bool { return s.Execution != nil && s.State.State
 
 // Notify shows a notice in the status line for a while.
 func (h *Host) Notify(level thread.Level, text string) tea.Cmd {
-	n := Notice{Level: level, Text: text, At: h.Clock()}
-	h.Notices.Add(n)
+	n := h.Notices.Add(Notice{Level: level, Text: text, At: h.Clock()})
 	h.Screen.Redraw()
 	return h.ShowNotice(n)
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -13,6 +14,8 @@ const (
 	NoticeTime = 8 * time.Second
 	// keepNotices is how many notices are kept in the log.
 	keepNotices = 200
+	// keepRecent is how many notices and happenings the line of the last ones may show.
+	keepRecent = 3
 )
 
 // Notice is a message for the user.
@@ -20,6 +23,15 @@ type Notice struct {
 	Level thread.Level
 	Text  string
 	At    time.Time
+	Times int // that it was said in a row, 0 for once
+}
+
+// String returns its text, with how often it was said in a row.
+func (n Notice) String() string {
+	if n.Times < 2 {
+		return n.Text
+	}
+	return fmt.Sprintf("%s (%d×)", n.Text, n.Times)
 }
 
 // Token returns the style of a notice.
@@ -34,19 +46,33 @@ func (n Notice) Token() theme.Token {
 	}
 }
 
-// Notices is the log of notices, oldest first, and the one shown in the status line.
+// Notices is the log of notices, oldest first, the one that is news, and what was said or happened last.
 type Notices struct {
-	log []Notice
-	now *Notice
-	gen int
+	log    []Notice
+	now    *Notice
+	gen    int
+	recent []Notice // newest first
 }
 
-// Add adds a notice to the log.
-func (n *Notices) Add(x Notice) {
+// Happened notes what has happened to a thread. It is no news: the list shows it.
+func (n *Notices) Happened(x Notice) {
+	n.recent = slices.Insert(n.recent, 0, x)
+	n.recent = n.recent[:min(len(n.recent), keepRecent)]
+}
+
+// Add adds a notice to the log; one that is said again is counted. It returns what the log has of it.
+func (n *Notices) Add(x Notice) Notice {
+	if last := len(n.log) - 1; last >= 0 && n.log[last].Text == x.Text && n.log[last].Level == x.Level {
+		x.Times = max(n.log[last].Times, 1) + 1
+		n.log = n.log[:last]
+		n.recent = slices.DeleteFunc(n.recent, func(r Notice) bool { return r.Text == x.Text && r.Level == x.Level })
+	}
+	n.Happened(x)
 	n.log = append(n.log, x)
 	if len(n.log) > keepNotices {
 		n.log = slices.Delete(n.log, 0, len(n.log)-keepNotices)
 	}
+	return x
 }
 
 // show shows a notice in the status line.
@@ -63,15 +89,15 @@ func (n *Notices) clear(gen int) {
 	}
 }
 
-// Last returns the last notice, nil if there was none, and whether it is news.
-func (n *Notices) Last() (last *Notice, news bool) {
-	if n.now != nil {
-		return n.now, true
+// Now returns the notice that is news, or nil.
+func (n *Notices) Now() *Notice { return n.now }
+
+// Recent returns the last notices and happenings, newest first, without the one that is news.
+func (n *Notices) Recent() []Notice {
+	if n.now == nil {
+		return n.recent
 	}
-	if len(n.log) == 0 {
-		return nil, false
-	}
-	return &n.log[len(n.log)-1], false
+	return slices.DeleteFunc(slices.Clone(n.recent), func(r Notice) bool { return r == *n.now })
 }
 
 // All returns all notices, oldest first.

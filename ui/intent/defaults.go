@@ -29,6 +29,8 @@ func global() []Binding {
 		command(Global, Agents, "installed agents", "g"),
 		command(Global, Messages, "message log", "!"),
 		command(Global, Sidebar, "show or hide the side bar", "b"),
+		command(Global, Narrower, "narrower list", "<"),
+		command(Global, Wider, "wider list", ">"),
 		command(Global, ScrollMode, "scroll mode: read, search and copy in the terminal", "["),
 		command(Global, Undo, "undo the last action", "u"),
 		command(Global, Help, "keys", "?"),

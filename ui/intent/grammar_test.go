@@ -40,6 +40,8 @@ var meanings = map[string]struct {
 	"O": {"order", []Action{Sort}},
 	"z": {"fold all", []Action{FoldAll}},
 	"b": {"side bar", []Action{Sidebar}},
+	"<": {"narrower list", []Action{Narrower}},
+	">": {"wider list", []Action{Wider}},
 	"g": {"agents", []Action{Agents}},
 	"I": {"inbox", []Action{Inbox}},
 	"L": {"interrupted", []Action{Resumes}},

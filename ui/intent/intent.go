@@ -42,6 +42,8 @@ const (
 	Redraw   Action = "redraw"
 	Leave    Action = "leave"
 	Sidebar  Action = "sidebar"
+	Wider    Action = "wider-list"
+	Narrower Action = "narrower-list"
 	Messages Action = "messages"
 	Suspend  Action = "suspend"
 	Restart  Action = "restart-server"

@@ -16,7 +16,7 @@ func Register(h *host.Host) {
 	h.Actions.On(intent.Messages, func() tea.Cmd {
 		var body []dialog.Line
 		for _, n := range slices.Backward(h.Notices.All()) {
-			body = append(body, dialog.Line{Text: n.At.Format("15:04:05 ") + n.Text, Tok: n.Token()})
+			body = append(body, dialog.Line{Text: n.At.Format("15:04:05 ") + n.String(), Tok: n.Token()})
 		}
 		if len(body) == 0 {
 			body = dialog.Plain("No messages yet.")

@@ -50,8 +50,14 @@ type Key struct {
 	// SinceLast is the time since the previous key.
 	SinceLast time.Duration
 	Now       time.Time
-	// Focus is the key that focuses the agent.
-	Focus string
+	Place
+}
+
+// Place is where the keys go instead, for people.
+type Place struct {
+	Leave string // the key that leads back to the list
+	Focus string // the key that focuses the agent
+	Agent string // the name of the selected thread, "" if none is
 }
 
 // SinceLast records a key and returns the time since the previous one.
@@ -136,9 +142,9 @@ func (g *Guard) Ignored(k Key) string {
 	case g.ignoring != "":
 		return g.ignoring
 	case k.Intent == intent.Menu && k.Text && wrote && k.SinceLast < Pause: // the full stop of a sentence
-		return TextIgnored(k.Scope, k.Focus)
+		return TextIgnored(k.Scope, k.Place)
 	case g.unseen && k.Text && !moves && (k.Scope == intent.Servers || k.Scope == intent.Tools):
-		return TextIgnored(k.Scope, k.Focus) // its letters act at once
+		return TextIgnored(k.Scope, k.Place) // its letters act at once
 	case g.typed && k.Intent == intent.Accept && k.Scope != intent.Field && !again: // pickers only show something
 		g.again = true
 		return "Press enter again: a sentence opened this"
@@ -157,17 +163,21 @@ func (g *Guard) Ignored(k Key) string {
 		}
 	default:
 	}
-	return TextIgnored(k.Scope, k.Focus)
+	return TextIgnored(k.Scope, k.Place)
 }
 
 // TextIgnored explains why text is ignored where keys are commands.
-func TextIgnored(scope intent.Scope, focus string) string {
+func TextIgnored(scope intent.Scope, p Place) string {
 	switch scope {
-	case intent.Confirm, intent.List, intent.Resuming, intent.Servers, intent.Tools, intent.Form, intent.Field,
-		intent.ThreadMenu, intent.ContextMenu, intent.ServersMenu:
-		return "Keys ignored: a dialog is open"
+	case intent.Tree, intent.Question, intent.Offer:
+		if p.Agent == "" {
+			return "Keys ignored: you are at the list"
+		}
+		return "Keys ignored: you are at the list. " + p.Focus + " types to " + p.Agent
+	case intent.Timeline, intent.Turn, intent.Diff, intent.Context:
+		return "Keys ignored: you are in a view. " + p.Leave + " leads to the list"
 	default:
-		return "Keys ignored; " + focus + " types into the agent"
+		return "Keys ignored: a dialog is open"
 	}
 }
 
