@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"orchestrator/thread"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/field"
 	"orchestrator/ui/host"
@@ -140,6 +141,12 @@ func (m *Model) inTree(a intent.Action) (tea.Cmd, bool) {
 		m.tree.Fold()
 	case intent.Unfold:
 		m.tree.Unfold()
+	case intent.FoldAll:
+		m.tree.FoldGroup(thread.GroupQuiet)
+	case intent.PureTree:
+		m.tree.Pure()
+	case intent.Density:
+		m.tree.Dense()
 	case intent.Focus:
 		return m.enter(), true
 	case intent.Leave:

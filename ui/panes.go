@@ -64,7 +64,8 @@ func (m *Model) drawSide(b frame.Boxes) {
 	focus := m.screen.area == areaTree && !m.dialogs.Open()
 	s := m.tree.Selected()
 	if m.conn.Listed() {
-		m.tree.Draw(c, b.List, m.th, tree.View{Focus: focus, Now: m.cfg.Clock(), Next: m.keys.KeyOf(intent.NextWait)})
+		m.tree.Draw(c, b.List, m.th, tree.View{Focus: focus, Now: m.cfg.Clock(), Next: m.keys.KeyOf(intent.NextWait),
+			Fold: m.keys.KeyOf(intent.FoldAll)})
 	} else if m.conn.Known() {
 		c.Print(b.List, 1, 0, m.th.Style(theme.Muted), "Connecting …")
 	}

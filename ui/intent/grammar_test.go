@@ -39,6 +39,8 @@ var meanings = map[string]struct {
 	"o": {"output", []Action{Log}},
 	"O": {"order", []Action{Sort}},
 	"z": {"fold all", []Action{FoldAll}},
+	"t": {"pure tree", []Action{PureTree}},
+	"-": {"density", []Action{Density}},
 	"b": {"side bar", []Action{Sidebar}},
 	"<": {"narrower list", []Action{Narrower}},
 	">": {"wider list", []Action{Wider}},

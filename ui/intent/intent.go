@@ -133,6 +133,8 @@ const (
 	Newer     Action = "newer"
 	Base      Action = "base"
 	FoldAll   Action = "fold-all"
+	PureTree  Action = "pure-tree"
+	Density   Action = "density"
 
 	Mask      Action = "mask"
 	MaskAll   Action = "mask-all"

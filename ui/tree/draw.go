@@ -83,6 +83,9 @@ func (t *Tree) empty() string {
 // drawTitle draws the title of a group, with the key that serves it.
 func (t *Tree) drawTitle(c *layout.Canvas, b layout.Box, th *theme.Theme, g thread.Group, v View) {
 	n := t.counts.Groups[g]
+	if t.filter != "" {
+		n = t.inGroup(g)
+	}
 	tok := theme.Title
 	if g == thread.GroupNeedsYou {
 		tok = theme.Waiting
@@ -105,6 +108,16 @@ func (t *Tree) drawTitle(c *layout.Canvas, b layout.Box, th *theme.Theme, g thre
 	if x+plain.Width(hint)+3 <= b.W {
 		c.PrintRight(b, 1, 0, th.Style(theme.Muted), hint)
 	}
+}
+
+// inGroup counts the rows that stand in a group.
+func (t *Tree) inGroup(g thread.Group) (n int) {
+	for _, r := range t.rows {
+		if t.groupOf(r.ID) == g {
+			n++
+		}
+	}
+	return n
 }
 
 func join(key, word string) string {

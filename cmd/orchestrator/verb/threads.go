@@ -33,7 +33,7 @@ func threadsVerb(c *cli) *cobra.Command {
 			s := &list[i]
 			names[s.ID] = s.Name
 			if all || s.Archived.IsZero() {
-				row := page.Thread{Status: s}
+				row := page.Thread{Status: s, Group: s.Group()}
 				row.SharedWith, row.SharedMore = shared.Names(&s.Thread, page.MostShared)
 				rows = append(rows, row)
 			}

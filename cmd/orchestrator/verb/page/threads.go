@@ -14,6 +14,7 @@ import (
 // Thread is a thread of the list.
 type Thread struct {
 	*thread.Status
+	Group thread.Group `json:"group"`
 	// SharedWith names the threads that work in the same folder, up to mostShared of them.
 	SharedWith []string `json:"sharedWith,omitempty"`
 	// SharedMore is how many more there are.
@@ -53,7 +54,7 @@ func Threads(w io.Writer, list []Thread, asTree bool, names map[thread.ID]string
 		}
 		t.Row(cells...)
 	}
-	add("THREAD", "TITLE", []string{"AGENT", "STATE", "TURNS", "CONTEXT", "COST", "AGE"}, "SHARED WITH")
+	add("THREAD", "TITLE", []string{"AGENT", "GROUP", "STATE", "TURNS", "CONTEXT", "COST", "AGE"}, "SHARED WITH")
 	for _, row := range rowsOf(list, asTree) {
 		s := row.status
 		of := ""
@@ -61,7 +62,7 @@ func Threads(w io.Writer, list []Thread, asTree bool, names map[thread.ID]string
 			of = " (of " + names[s.Parent] + ")"
 		}
 		add(row.branch+s.Name+of, plain.Cut(plain.Line(s.Title), mostTitle),
-			[]string{s.Agent, State(*s.Status), fmt.Sprint(s.Turn), Gauge(s.Gauge),
+			[]string{s.Agent, string(s.Group), State(*s.Status), fmt.Sprint(s.Turn), Gauge(s.Gauge),
 				Cost(*s.Status), thread.Age(now.Sub(s.Updated))}, s.sharedWith())
 	}
 	t.Print(w)
