@@ -44,6 +44,10 @@ type Config struct {
 	NoMouse bool
 	// Editor is the editor's command, to which the file is appended; empty if there is none.
 	Editor []string
+	// Pager is the command with which a file is read if there is no editor.
+	Pager []string
+	// Private is a folder of this user alone.
+	Private string
 
 	// StartServer starts a server if none is running any more; nil leaves that to the user.
 	StartServer func(context.Context) error

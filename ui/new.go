@@ -28,6 +28,7 @@ import (
 	"orchestrator/ui/resume"
 	"orchestrator/ui/retention"
 	"orchestrator/ui/rewind"
+	"orchestrator/ui/said"
 	"orchestrator/ui/scrolling"
 	"orchestrator/ui/search"
 	"orchestrator/ui/servers"
@@ -95,11 +96,12 @@ func (m *Model) addFeatures() {
 	life := lifecycle.New(h)
 	forks := fork.New(h, fork.Config{Git: m.cfg.Git, Agents: m.agents.Known, Offer: m.offers.Fork})
 	rewinds := rewind.New(h, func(id thread.ID) tea.Cmd { return m.views.Rewound(id) })
-	edit := editor.New(h, editor.Config{Command: m.cfg.Editor,
+	edit := editor.New(h, editor.Config{Command: m.cfg.Editor, Pager: m.cfg.Pager,
 		Leave: func() { m.suspendPane(true) }, Return: func() { m.suspendPane(false) },
 		After: func() tea.Cmd { return m.views.Reload() }})
+	copies := said.Register(h, said.Config{Folder: m.cfg.Private, Open: edit.Read})
 	m.views = views.New(h, views.Actions{Fork: forks.Open, Rewind: rewinds.Open, Edit: edit.Open,
-		Prompts: m.prompts.Open})
+		Prompts: m.prompts.Open, Copy: copies.Copy})
 	reader, _ := m.cfg.Pane.(scrolling.Pane)
 	m.scrolling = scrolling.New(h, scrolling.Config{Pane: reader, Attached: m.follow.Shown,
 		Entered: func() { m.views.Show(views.Terminal); m.screen.area = areaMain },

@@ -5,7 +5,7 @@ import "slices"
 // defaults returns the default table, in the order in which the help shows it.
 func defaults() []Binding {
 	var all []Binding
-	for _, part := range [][]Binding{global(), threads(), scroll(), views(), servers(), costs(), dialogs(), editing()} {
+	for _, part := range [][]Binding{global(), threads(), scroll(), copies(), views(), servers(), costs(), dialogs(), editing()} {
 		all = append(all, part...)
 	}
 	return all

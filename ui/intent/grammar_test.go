@@ -26,7 +26,7 @@ var meanings = map[string]struct {
 	"n": {"new", []Action{New}},
 	"f": {"fork", []Action{Fork}},
 	"F": {"fork at a turn", []Action{ForkAt}},
-	"e": {"in the editor", []Action{Editor}},
+	"e": {"in the editor", []Action{Editor, Transcript}},
 	"E": {"explain", []Action{Why, Open}},
 	"u": {"undo", []Action{Undo}},
 	"m": {"MCP servers", []Action{MCP, Cancel}}, // closes what it opened
@@ -54,6 +54,8 @@ var meanings = map[string]struct {
 	"G": {"end", []Action{Last}},
 	"q": {"leave", []Action{Quit, Leave, Cancel}},
 	".": {"menu", []Action{Menu}},
+	"y": {"copy", []Action{Copy}},
+	"Y": {"copy the last answer", []Action{CopyAnswer}},
 	"[": {"scroll mode", []Action{ScrollMode}},
 	"/": {"filter or search", []Action{Filter, Search}},
 	"?": {"keys", []Action{Help, Cancel}},

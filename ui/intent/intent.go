@@ -163,6 +163,8 @@ const (
 	SelectBlock  Action = "select-block"
 	SelectOutput Action = "select-output"
 	Copy         Action = "copy"
+	CopyAnswer   Action = "copy-answer"
+	Transcript   Action = "transcript"
 
 	Accept    Action = "accept"
 	Submit    Action = "submit"

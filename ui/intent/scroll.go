@@ -1,5 +1,16 @@
 package intent
 
+// copies returns the keys that copy, and open what was said.
+func copies() []Binding {
+	return []Binding{
+		command(Global, CopyAnswer, "copy the last answer", "Y"),
+		command(Global, Transcript, "open the conversation in your editor or pager"),
+		bind(Timeline, Transcript, "open the conversation in your editor or pager", "e"),
+		bind(Turn, Transcript, "open the conversation in your editor or pager", "e"),
+		bind(Turn, Copy, "copy the code, the output of the tool or the text", "y"),
+	}
+}
+
 // scroll returns the keys of scroll mode, as in vi where the table of keys leaves them free.
 func scroll() []Binding {
 	return []Binding{

@@ -34,11 +34,18 @@ func New() *Renderer {
 
 // Render lays out a text in lines of at most width cells.
 func (r *Renderer) Render(src string, width int) []styled.Line {
+	lines, _ := r.RenderCode(src, width)
+	return lines
+}
+
+// RenderCode is Render, and returns the blocks of code, as they were written. The Ref of a line is the number of its
+// block, from 1; 0 is none.
+func (r *Renderer) RenderCode(src string, width int) (lines []styled.Line, code []string) {
 	if width < 10 {
 		width = 10
 	}
 	if len(src) > maxBytes {
-		return styled.WrapAll(width, theme.Text, plain.Lines(src))
+		return styled.WrapAll(width, theme.Text, plain.Lines(src)), nil
 	}
 	b := []byte(src)
 	w := &writer{src: b, width: width}
@@ -46,7 +53,7 @@ func (r *Renderer) Render(src string, width int) []styled.Line {
 	for len(w.out) > 0 && strings.TrimSpace(w.out[len(w.out)-1].Text()) == "" {
 		w.out = w.out[:len(w.out)-1]
 	}
-	return w.out
+	return w.out, w.blocksOfCode
 }
 
 func (w *writer) blocks(n ast.Node, depth int) {
@@ -126,6 +133,8 @@ func (w *writer) code(n ast.Node) {
 	if h, ok := n.(*ast.HTMLBlock); ok && h.HasClosure() {
 		b.Write(h.ClosureLine.Value(w.src))
 	}
+	w.blocksOfCode = append(w.blocksOfCode, b.String())
+	from := len(w.out)
 	w.within(styled.Span{Text: "  "}, func() {
 		for _, l := range plain.Lines(strings.TrimRight(b.String(), "\n")) {
 			for _, part := range styled.Break(w.room(), styled.Span{Text: l, Tok: theme.Code}) {
@@ -133,5 +142,8 @@ func (w *writer) code(n ast.Node) {
 			}
 		}
 	})
+	for i := from; i < len(w.out); i++ {
+		w.out[i].Ref = len(w.blocksOfCode)
+	}
 	w.gap()
 }

@@ -15,6 +15,8 @@ type writer struct {
 	// lead starts every line; first starts only the next one.
 	lead  []styled.Span
 	first []styled.Span
+
+	blocksOfCode []string
 }
 
 // room returns how many cells a line has besides its lead.

@@ -30,6 +30,7 @@ type Model struct {
 	err     string
 	busy    bool
 	open    map[int]bool // expanded entries
+	places  places
 
 	pages pager.Pager
 	width int // the width that the lines were made for, 0 if they are stale
@@ -71,7 +72,7 @@ func (m *Model) Scroll(n int) { m.pages.Scroll(n) }
 func (m *Model) Handle(a intent.Action) bool {
 	switch a {
 	case intent.Toggle:
-		if i := m.pages.Ref() - 1; i >= 0 && m.folds(i) {
+		if i := m.places.at(m.pages.Ref()).entry; m.folds(i) {
 			m.open[i] = !m.open[i]
 			m.width = 0
 		}
@@ -94,7 +95,7 @@ func (m *Model) Handle(a intent.Action) bool {
 
 // folds reports whether an entry can be collapsed to one line.
 func (m *Model) folds(i int) bool {
-	if i >= len(m.entries) {
+	if i < 0 || i >= len(m.entries) {
 		return false
 	}
 	switch m.entries[i].Kind {
@@ -103,6 +104,33 @@ func (m *Model) folds(i int) bool {
 	default:
 		return false
 	}
+}
+
+// Copy returns what to copy at the cursor, and what it is: the block of code, the output of the tool, or the whole text
+// of the entry.
+func (m *Model) Copy() (text, what string) {
+	at := m.places.at(m.pages.Ref())
+	switch {
+	case at.code != "":
+		return trimmed(at.code), "code"
+	case at.entry < 0 || at.entry >= len(m.entries):
+		return "", ""
+	}
+	e := m.entries[at.entry]
+	if r := m.result(e); e.Kind == thread.EntryCall && r >= 0 {
+		e = thread.Entry{Kind: thread.EntryResult, Tool: e.Tool, Text: m.entries[r].Text}
+	}
+	return trimmed(e.Text), wordOf(e)
+}
+
+// result returns the entry with the result of a call, -1 if there is none.
+func (m *Model) result(call thread.Entry) int {
+	for i := len(m.entries) - 1; i >= 0 && call.Call != ""; i-- {
+		if e := m.entries[i]; e.Kind == thread.EntryResult && e.Call == call.Call {
+			return i
+		}
+	}
+	return -1
 }
 
 // Title returns the title of the view.
@@ -134,12 +162,7 @@ func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool
 
 func (m *Model) lines(w int) []styled.Line {
 	var out []styled.Line
-	results := map[string]int{}
-	for i, e := range m.entries {
-		if e.Kind == thread.EntryResult && e.Call != "" {
-			results[e.Call] = i
-		}
-	}
+	m.places = m.places[:0]
 	calls := map[string]bool{}
 	for _, e := range m.entries {
 		if e.Kind == thread.EntryCall {
@@ -148,17 +171,14 @@ func (m *Model) lines(w int) []styled.Line {
 	}
 	for i, e := range m.entries {
 		var part []styled.Line
+		var code []string
 		switch e.Kind {
 		case thread.EntryPrompt:
 			part = indent(verbatim(e.Text, w-2, theme.Strong), "▌ ", theme.Accent)
 		case thread.EntryAnswer:
-			part = m.md.Render(e.Text, w)
+			part, code = m.md.RenderCode(e.Text, w)
 		case thread.EntryCall:
-			result := -1
-			if r, ok := results[e.Call]; ok && e.Call != "" {
-				result = r
-			}
-			part = m.call(i, e, result, w)
+			part = m.call(i, e, m.result(e), w)
 		case thread.EntryResult:
 			if e.Call != "" && calls[e.Call] {
 				continue // shown with its call
@@ -169,22 +189,13 @@ func (m *Model) lines(w int) []styled.Line {
 		default:
 			part = verbatim(e.Text, w, theme.Text)
 		}
-		for k := range part {
-			part[k].Ref = i + 1
-		}
+		m.places.refer(part, i, code)
 		if len(out) > 0 && !(m.folds(i) && i > 0 && m.folds(i-1)) {
 			out = append(out, styled.Line{})
 		}
 		out = append(out, part...)
 	}
 	return out
-}
-
-func nameOf(e thread.Entry) string {
-	if e.Tool == "" {
-		return "tool"
-	}
-	return e.Tool
 }
 
 // call lays out a tool call with its result.

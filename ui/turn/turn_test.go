@@ -106,3 +106,34 @@ func TestArguments(t *testing.T) {
 		}
 	}
 }
+
+// TestCopy: at the cursor are the code as it was written, the output of the tool, or the text.
+func TestCopy(t *testing.T) {
+	m := New(markdown.New())
+	m.Show("t", thread.Checkpoint{ID: "c", Turn: 3})
+	long := strings.Repeat("x", 100)
+	m.Fill("t", "c", []thread.Entry{
+		{Kind: thread.EntryPrompt, Text: "fix it"},
+		{Kind: thread.EntryCall, Tool: "Bash", Call: "1", Text: "ls"},
+		{Kind: thread.EntryResult, Tool: "Bash", Call: "1", Text: "one\ntwo\n"},
+		{Kind: thread.EntryAnswer, Text: "First:\n\n```go\n\tif " + long + " {\n\t}\n```\n\nthen\n\n- x\n\n      second()\n\nend"},
+	}, nil)
+	draw(m, 40, 30)
+	seen := map[string]string{}
+	for range m.pages.Len() {
+		if text, what := m.Copy(); text != "" {
+			seen[text] = what
+		}
+		m.Handle(intent.Down)
+	}
+	for text, what := range map[string]string{
+		"fix it": "prompt", "one\ntwo": "output of Bash", "\tif " + long + " {\n\t}": "code", "second()": "code",
+	} {
+		if seen[text] != what {
+			t.Errorf("%q is %q", text, seen[text])
+		}
+	}
+	if len(seen) != 5 {
+		t.Errorf("copied: %q", seen)
+	}
+}

@@ -12,7 +12,7 @@ func (f *Feature) Hints() keyhelp.Hints {
 		return keyhelp.Hints{}.Add(intent.Open, "read").Add(intent.ForkAt, "fork here").Add(intent.Rewind, "rewind").Add(intent.ShowDiff, "diff").
 			Add(intent.Unfold, "responses").Add(intent.Leave, "threads")
 	case intent.Turn:
-		return keyhelp.Hints{}.Add(intent.Toggle, "expand").Add(intent.FoldAll, "all").Add(intent.Search, "search").Add(intent.Older, "older").
+		return keyhelp.Hints{}.Add(intent.Toggle, "expand").Add(intent.FoldAll, "all").Add(intent.Search, "search").Add(intent.Copy, "copy").Add(intent.Transcript, "editor").Add(intent.Older, "older").
 			Add(intent.ForkAt, "fork").Add(intent.Leave, "back")
 	case intent.Diff:
 		return keyhelp.Hints{}.Add(intent.NextFile, "file").Add(intent.Base, "turns").Add(intent.Search, "search").Add(intent.Editor, "edit").

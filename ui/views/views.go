@@ -45,6 +45,8 @@ type Actions struct {
 	Fork   func(host.Point)
 	Rewind func(at thread.CheckpointID, turn int) tea.Cmd
 	Edit   func(path string) tea.Cmd
+	// Copy copies a text of a thread.
+	Copy func(name, what, text string) tea.Cmd
 	// Prompts opens the prompts of a thread.
 	Prompts func(*thread.Status) tea.Cmd
 }
@@ -331,6 +333,9 @@ func (f *Feature) inTurn(a intent.Action) (tea.Cmd, bool) {
 		f.do.Fork(pointOf(cp))
 	case intent.Rewind:
 		return f.do.Rewind(at, n), true
+	case intent.Copy:
+		text, what := f.turn.Copy()
+		return f.do.Copy(f.Name(id), what, text), true
 	default:
 		return nil, f.turn.Handle(a)
 	}

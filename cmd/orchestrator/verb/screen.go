@@ -100,7 +100,8 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 		Agent: c.config.Agent,
 		Open:  open, Problems: info.Problems, Theme: c.config.Theme, Profile: colours, Keys: c.config.Keys,
 		Notify: notifyOf(c.config.Notify),
-		Editor: editor(c.environ), StartServer: c.ensureServer, Outdated: outdated, Restart: c.restartBehind,
+		Editor: words(c.environ, "VISUAL", "EDITOR"), Pager: words(c.environ, "PAGER"), Private: c.project.StateDir(),
+		StartServer: c.ensureServer, Outdated: outdated, Restart: c.restartBehind,
 	})
 	defer model.Close()
 	input, bursts := keyboard(c.stdin)
@@ -167,9 +168,9 @@ func notifyOf(how string) []string {
 	return []string{how}
 }
 
-// editor returns the command that opens a file: $VISUAL or $EDITOR.
-func editor(environ []string) []string {
-	for _, name := range []string{"VISUAL", "EDITOR"} {
+// words returns the words of the first of these variables that has any: a command.
+func words(environ []string, names ...string) []string {
+	for _, name := range names {
 		if words := strings.Fields(thread.Lookup(environ, name)); len(words) > 0 {
 			return words
 		}
