@@ -243,7 +243,7 @@ func TestArchiveDeleteUndo(t *testing.T) {
 		r.must("Nothing to undo")
 		r.archived("spike-0b1c", false)
 		r.keys(". z")
-		r.must("old-one-77aa")
+		r.must("old-one")
 		r.keys(". a")
 		r.mustAsk("unarchive old-one-77aa")
 	})

@@ -52,7 +52,7 @@ func (m *Model) apply(e thread.Event) tea.Cmd {
 		}
 	case thread.EventHappened:
 		if e.Happening != nil {
-			happened(&m.host.Notices, *e.Happening)
+			m.host.Notices.Happened(happened(m.tree, *e.Happening))
 		}
 	case thread.EventSpeech: // the terminal shows the model's output
 	case thread.EventSwitch:
@@ -61,16 +61,20 @@ func (m *Model) apply(e thread.Event) tea.Cmd {
 	return nil
 }
 
-// happened notes what people may want to know of a thread. What they are told in notices has been said.
-func happened(n *host.Notices, h thread.Happening) {
+// happened is what people may want to know of a thread: nothing of what they are told in notices.
+func happened(threads *tree.Tree, h thread.Happening) host.Notice {
 	state := map[thread.HappeningKind]thread.State{
 		thread.HappenedAsks: thread.StateQuestion, thread.HappenedDone: thread.StateDone, thread.HappenedStuck: thread.StateFailed,
 		thread.HappenedLimited: thread.StateLimited, thread.HappenedCut: thread.StateCut,
 	}[h.Kind]
-	if state != "" {
-		text := tree.LookOfState(state).Glyph + " " + cmp.Or(h.Label, h.Name) + " " + h.Words()
-		n.Happened(host.Notice{Level: thread.LevelInfo, Text: text, At: h.At})
+	if state == "" {
+		return host.Notice{}
 	}
+	name := cmp.Or(h.Label, h.Name)
+	if s := threads.Thread(h.Thread); s != nil {
+		name = threads.Called(s)
+	}
+	return host.Notice{Level: thread.LevelInfo, Text: tree.LookOfState(state).Glyph + " " + name + " " + h.Words(), At: h.At}
 }
 
 // switchTo shows a thread because the verb `switch` asked for it. Only the user gives an agent the keyboard: the focus

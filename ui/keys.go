@@ -126,7 +126,7 @@ func (m *Model) ignore(why string) tea.Cmd {
 func (m *Model) typingPlace() typing.Place {
 	p := typing.Place{Leave: m.keys.LeaveKey(), Focus: m.keys.KeyOf(intent.Focus)}
 	if s := m.tree.Selected(); s != nil {
-		p.Agent = s.DisplayName()
+		p.Agent = m.tree.Called(s)
 	}
 	return p
 }

@@ -72,7 +72,7 @@ func (m *Model) drawSide(b frame.Boxes) {
 	if s == nil || b.Facts.Empty() {
 		return
 	}
-	name := plain.Cut(plain.Line(s.DisplayName()), b.Facts.W-8)
+	name := plain.Cut(m.tree.Called(s), b.Facts.W-8)
 	b.Heading(c, m.th, b.Facts, []styled.Span{span(theme.Title, name)})
 	_, in := b.Facts.Top(1)
 	in = in.Shrink(1, 0)
@@ -106,7 +106,7 @@ func (m *Model) drawMain(b frame.Boxes) {
 	s := m.tree.Selected()
 	in := b.Inner
 	if s != nil {
-		p := nameline.Pane{Lost: m.conn.Lost(), Reading: m.views.Reading(), Sharing: m.tree.Sharing(s.Thread), Now: m.cfg.Clock()}
+		p := nameline.Pane{Name: m.tree.Called(s), Lost: m.conn.Lost(), Reading: m.views.Reading(), Sharing: m.tree.Sharing(s.Thread), Now: m.cfg.Clock()}
 		if m.views.Now() == views.Terminal {
 			p.Back, p.Where = m.pane.request.back, m.scrolling.Where()
 		}
@@ -152,7 +152,7 @@ func (m *Model) drawStrips(b frame.Boxes) {
 		m.questions.Draw(c, b.Edge.Shrink(1, 0), m.th, leave)
 		return
 	}
-	b.Heading(c, m.th, strip, []styled.Span{span(theme.Waiting, "answer without entering")})
+	b.Heading(c, m.th, strip, []styled.Span{span(theme.Title, "answer without entering")})
 	_, rows := strip.Top(1)
 	m.questions.DrawRows(c, rows, m.th)
 }

@@ -54,8 +54,12 @@ type Notices struct {
 	recent []Notice // newest first
 }
 
-// Happened notes what has happened to a thread. It is no news: the list shows it.
+// Happened notes what has happened to a thread. It is no news: the list shows it. A dialog that is drawn anew asks again.
 func (n *Notices) Happened(x Notice) {
+	if x.Text == "" {
+		return
+	}
+	n.recent = slices.DeleteFunc(n.recent, func(r Notice) bool { return r.Text == x.Text && r.Level == x.Level })
 	n.recent = slices.Insert(n.recent, 0, x)
 	n.recent = n.recent[:min(len(n.recent), keepRecent)]
 }
@@ -65,7 +69,6 @@ func (n *Notices) Add(x Notice) Notice {
 	if last := len(n.log) - 1; last >= 0 && n.log[last].Text == x.Text && n.log[last].Level == x.Level {
 		x.Times = max(n.log[last].Times, 1) + 1
 		n.log = n.log[:last]
-		n.recent = slices.DeleteFunc(n.recent, func(r Notice) bool { return r.Text == x.Text && r.Level == x.Level })
 	}
 	n.Happened(x)
 	n.log = append(n.log, x)

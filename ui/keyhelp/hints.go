@@ -8,6 +8,7 @@ import (
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/plain"
+	"orchestrator/ui/styled"
 	"orchestrator/ui/theme"
 )
 
@@ -21,6 +22,14 @@ type hint struct {
 
 // Add appends an action with its word.
 func (h Hints) Add(a intent.Action, word string) Hints { return append(h, hint{a, word}) }
+
+// Spans are two cells, a key and a word for it; a key without a word comes before another one.
+func Spans(key, word string) []styled.Span {
+	if word == "" {
+		return []styled.Span{{Text: "  "}, {Text: key, Tok: theme.Key}, {Text: ",", Tok: theme.Muted}}
+	}
+	return []styled.Span{{Text: "  "}, {Text: key, Tok: theme.Key}, {Text: " " + word, Tok: theme.Muted}}
+}
 
 // Foot draws the keys of hints that are bound, the most important first, and how to quit at the right edge.
 func Foot(c *layout.Canvas, b layout.Box, th *theme.Theme, hints Hints, bound []intent.Binding) {

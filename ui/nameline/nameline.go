@@ -17,6 +17,7 @@ import (
 
 // Pane is what is told of a pane besides its thread.
 type Pane struct {
+	Name    string   // the thread's, as the list shows it
 	Lost    bool     // the server is gone
 	Back    int      // lines that its terminal is scrolled back
 	Where   string   // the place in scroll mode
@@ -29,7 +30,7 @@ type Pane struct {
 func Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, s *thread.Status, p Pane) {
 	look, text := state(s, p)
 	right := c.PrintRight(b, 1, 0, th.Style(look.Style), text)
-	x := c.Print(b, 0, 0, th.Style(theme.Strong), plain.Cut(plain.Line(s.DisplayName()), max(right-2, 8)))
+	x := c.Print(b, 0, 0, th.Style(theme.Strong), plain.Cut(p.Name, max(right-2, 8)))
 	gap := "   "
 	for _, f := range facts(s, p, right-x) {
 		if f.Text = plain.Line(f.Text); f.Text == "" || x+plain.Width(gap+f.Text)+2 > right {

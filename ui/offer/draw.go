@@ -1,29 +1,29 @@
 package offer
 
 import (
-	"strings"
-
 	"orchestrator/thread"
 	"orchestrator/ui/intent"
+	"orchestrator/ui/keyhelp"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/plain"
+	"orchestrator/ui/styled"
 	"orchestrator/ui/theme"
 )
 
-// Draw draws the offer on a rule, and its keys where there is room for them. If the agent has the keyboard, leave is the key that takes it back.
+// Draw draws the offer on a rule, and its keys where there is room for them. If the agent has the keyboard, leave is the
+// key that takes it back.
 func (f *Feature) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, leave string) {
 	o := f.Current()
 	if o == nil || b.Empty() {
 		return
 	}
-	var keys strings.Builder
+	var keys []styled.Span
 	if leave != "" {
-		keys.WriteString("  " + leave + ",")
+		keys = keyhelp.Spans(leave, "")
 	}
 	for _, k := range f.Keys.Bindings(intent.Offer) {
-		keys.WriteString("  " + k.Label() + " " + f.Word(k.Action))
+		keys = append(keys, keyhelp.Spans(k.Label(), f.Word(k.Action))...)
 	}
-	keys.WriteString(" ")
 	kind, what := question(o)
 	why := " " + plain.Line(o.Why)
 	if said := f.fullness(o); said != "" {
@@ -32,8 +32,9 @@ func (f *Feature) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, leave st
 	x := c.Print(b, 0, 0, th.Style(theme.Accent), " "+kind)
 	x = c.Print(b, x, 0, th.Style(theme.Strong), plain.Cut(what, b.W-x-1))
 	x = c.Print(b, x, 0, th.Style(theme.Muted), plain.Cut(why, b.W-x-1)+" ")
-	if x+plain.Width(keys.String()) <= b.W {
-		c.PrintRight(b, 0, 0, th.Style(theme.Key), keys.String())
+	if at := b.W - styled.Width(keys...) - 1; x <= at {
+		x = c.PrintSpans(b, at, 0, th, keys)
+		c.Print(b, x, 0, th.Style(theme.Muted), " ")
 	}
 }
 

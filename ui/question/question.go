@@ -3,8 +3,8 @@
 package question
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,8 +14,10 @@ import (
 	"orchestrator/ui/field"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
+	"orchestrator/ui/keyhelp"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/plain"
+	"orchestrator/ui/styled"
 	"orchestrator/ui/theme"
 	"orchestrator/ui/typing"
 
@@ -248,8 +250,9 @@ func (f *Feature) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, leave st
 	x := c.Print(b, 0, 0, th.Style(theme.Waiting), " ◆ ")
 	x = c.Print(b, x, 0, th.Style(theme.Strong), what)
 	x = c.Print(b, x, 0, th.Style(theme.Muted), age)
-	if hints := f.hints(*q, leave) + " "; x+plain.Width(hints) <= b.W {
-		c.PrintRight(b, 0, 0, th.Style(theme.Key), hints)
+	if hints := f.hints(*q, leave); x+styled.Width(hints...)+1 <= b.W {
+		x = c.PrintSpans(b, b.W-styled.Width(hints...)-1, 0, th, hints)
+		c.Print(b, x, 0, th.Style(theme.Muted), " ")
 	}
 }
 
@@ -286,25 +289,22 @@ func (f *Feature) DrawRows(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 		}
 		c.Print(rows, 3, y, th.Style(theme.Strong), l)
 	}
-	hints := strings.TrimLeft(f.hints(*q, ""), " ")
+	hints := f.hints(*q, "")
 	if key := f.Keys.KeyOf(intent.Focus); key != "" {
-		hints += "  " + key + " open"
+		hints = append(hints, keyhelp.Spans(key, "open")...)
 	}
-	c.Print(keys, 3, 0, th.Style(theme.Key), plain.Cut(hints, keys.W-4))
+	c.PrintSpans(keys, 1, 0, th, hints)
 }
 
 // hints are the keys that answer a question, with a word for each.
-func (f *Feature) hints(q thread.Question, leave string) string {
-	var b strings.Builder
+func (f *Feature) hints(q thread.Question, leave string) (out []styled.Span) {
+	add := func(key, word string) { out = append(out, keyhelp.Spans(key, word)...) }
 	if leave != "" {
-		b.WriteString(" " + leave + ",")
+		add(leave, "")
 	}
 	if q.Kind == thread.QuestionChoice {
-		for i, c := range q.Choices {
-			if i == 4 {
-				break
-			}
-			fmt.Fprintf(&b, "  %d %s", i+1, plain.Cut(plain.Line(c.Text), 16))
+		for i, c := range q.Choices[:min(len(q.Choices), 4)] {
+			add(strconv.Itoa(i+1), plain.Cut(plain.Line(c.Text), 16))
 		}
 	}
 	for _, k := range []struct {
@@ -313,11 +313,11 @@ func (f *Feature) hints(q thread.Question, leave string) string {
 		word   string
 	}{{intent.Yes, thread.Approve, "approve"}, {intent.Always, thread.ApproveAlways, "always"}, {intent.No, thread.Deny, "deny"}} {
 		if key := f.Keys.KeyOf(k.action); key != "" && q.Choice(k.means) >= 0 {
-			b.WriteString("  " + key + " " + k.word)
+			add(key, k.word)
 		}
 	}
 	if key := f.Keys.KeyOf(intent.Reply); key != "" {
-		b.WriteString("  " + key + " reply")
+		add(key, "reply")
 	}
-	return b.String()
+	return out
 }

@@ -218,6 +218,18 @@ func Model(s *thread.Status) string {
 	return strings.TrimPrefix(date().ReplaceAllString(model, ""), plain.Line(s.Agent)+"-")
 }
 
+// Called returns a thread's name as the list shows it.
+func (t *Tree) Called(s *thread.Status) string {
+	t.sort()
+	if _, listed := t.cards[s.ID]; !listed {
+		return plain.Line(s.TypedName())
+	}
+	return t.name(s.ID, nameMost)
+}
+
+// nameMost is how many cells of a name are shown outside of the list.
+const nameMost = 80
+
 // name returns a thread's name in at most w cells, with a number if an older thread has the same one.
 func (t *Tree) name(id thread.ID, w int) string {
 	number := ""
