@@ -212,7 +212,7 @@ func NothingToMask(all []ContextResult) string {
 	if len(said) == 0 {
 		return "nothing to mask"
 	}
-	return "nothing to mask: " + strings.Join(said[:min(len(said), most)], ", ")
+	return "nothing to mask: " + strings.Join(said[:min(len(said), most)], "; ")
 }
 
 // The turns that a forecast is made from: of fewer nothing can be said.

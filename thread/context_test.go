@@ -43,7 +43,7 @@ func TestNothingToMask(t *testing.T) {
 	}{
 		{nil, "nothing to mask"},
 		{all[18:], "nothing to mask"},
-		{all, "nothing to mask: 14 results kept by rule for read_file, 3 kept: small"},
+		{all, "nothing to mask: 14 results kept by rule for read_file; 3 kept: small"},
 		{[]ContextResult{{Why: "its turn is still running"}}, "nothing to mask: 1 result sent: its turn is still running"},
 	} {
 		if got := NothingToMask(c.all); got != c.want {

@@ -17,7 +17,7 @@ func TestRules(t *testing.T) {
 	}{
 		{policy.Rule{Tool: "nobody's", Keep: true}, ""},
 		{policy.Rule{Tool: "BA*", Keep: true}, "by rule for BA*"},
-		{policy.Rule{Tool: "bash", MinTokens: 1 << 30}, "by rule for bash, small"},
+		{policy.Rule{Tool: "bash", MinTokens: 1 << 30}, "by rule for bash (small)"},
 	} {
 		w := open(t, formats()[0], policy.ModeLean)
 		w.rules = []policy.Rule{c.rule}

@@ -215,7 +215,7 @@ func (s Settings) Kept(r Result) string {
 		case rule.Keep:
 			return thread.KeptByRule(rule.Tool)
 		case r.Tokens < rule.MinTokens:
-			return thread.KeptByRule(rule.Tool) + ", small"
+			return thread.KeptByRule(rule.Tool) + " (small)"
 		}
 	}
 	return ""

@@ -30,7 +30,7 @@ func TestKept(t *testing.T) {
 		tokens int64
 		want   string
 	}{
-		{"Bash", 499, "by rule for ba*, small"}, {"Bash", 500, ""}, {"mcp__x__y", 9_000, "by rule for mcp__*"}, {"Read", 1, ""},
+		{"Bash", 499, "by rule for ba* (small)"}, {"Bash", 500, ""}, {"mcp__x__y", 9_000, "by rule for mcp__*"}, {"Read", 1, ""},
 	} {
 		if got := s.Kept(Result{Tool: c.tool, Tokens: c.tokens}); got != c.want {
 			t.Errorf("%s of %d: %q, want %q", c.tool, c.tokens, got, c.want)

@@ -78,10 +78,14 @@ func (p page) spaced(gap, plus string) []styled.Span {
 // saved says what masking saved in the period of the groups, "" if nothing was spent.
 func (p page) saved() string {
 	sum := map[ledger.Period]ledger.Spent{ledger.Today: p.Today, ledger.Week: p.Week, ledger.Month: p.Month}[p.period]
-	if text := sum.Saved(); text != "" {
+	switch text := sum.Saved(); {
+	case text == "":
+		return ""
+	case sum.SavedUSD != nil && *sum.SavedUSD <= -0.005:
+		return "masking cost " + strings.TrimPrefix(text, "−") + " more than it saved"
+	default:
 		return "saved by masking " + text + " (net)"
 	}
-	return ""
 }
 
 // chart draws what each day cost as a bar, with the last day at the right and what the highest one stands for.

@@ -50,7 +50,7 @@ func (p *panel) Label(a intent.Action) string {
 // Size returns the size that it needs: always the same, unless there are many groups.
 func (p *panel) Size(w, h int) (int, int) {
 	r := p.account.report
-	return min(w, 108), min(h, max(len(r.Groups)+min(len(r.Quotas), mostQuotas)+12, 24))
+	return min(w, 108), min(h, max(len(r.Groups)+min(len(r.Quotas), mostQuotas)+12, 20))
 }
 
 // thread returns the thread under the cursor, or "".

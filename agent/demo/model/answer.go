@@ -31,7 +31,7 @@ const help = `I am the demo agent that comes with orchestrator. I am a set of ru
 - call notes__add buy milk
 
 Before I run a command or call a tool of an MCP server I ask you. ` +
-	`Add #slow, #long or #429 to a prompt to see how waiting, long answers and limits look.`
+	`Add #slow, #long, #429 or #limit:61 to a prompt to see how waiting, long answers and limits look.`
 
 var (
 	greeting = pattern.Lazy(`(?i)^(?:hi|hello|hey|good (?:morning|evening|day))\b`)

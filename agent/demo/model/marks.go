@@ -18,6 +18,7 @@ type fault struct {
 	wait   time.Duration
 	long   int // lines of the answer, 0: not changed
 	fast   bool
+	used   int // of a limit of five hours, in percent; 0: nothing is said of it
 }
 
 var (
@@ -26,6 +27,7 @@ var (
 	longMark   = pattern.Lazy(`(?:^|\s)#long(?::(\d{1,6}))?\b`)
 	cutMark    = pattern.Lazy(`(?:^|\s)#cut(?:x(\d{1,3}))?\b`)
 	fastMark   = pattern.Lazy(`(?:^|\s)#fast\b`)
+	limitMark  = pattern.Lazy(`(?:^|\s)#limit:(\d{1,3})\b`)
 )
 
 const (
@@ -42,6 +44,9 @@ func faults(prompt string) fault {
 	}
 	if m := statusMark().FindStringSubmatch(prompt); m != nil {
 		f.status, f.times = number(m[1]), number(m[2])
+	}
+	if m := limitMark().FindStringSubmatch(prompt); m != nil {
+		f.used = number(m[1])
 	}
 	if m := slowMark().FindStringSubmatch(prompt); m != nil {
 		f.wait = slowDefault

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -78,10 +79,17 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.answer(w, r, t, q.beginnings())
 }
 
+// limitEnds is when a limit that is spoken of ends.
+const limitEnds = 2 * time.Hour
+
 // answer answers one request; begun are its beginnings.
 func (m *Model) answer(w http.ResponseWriter, r *http.Request, t scripted.Turn, begun []beginning) {
 	key := string(begun[len(begun)-1].key[:])
 	f := faults(unquoted(t.Prompt))
+	if f.used > 0 {
+		w.Header().Set("Anthropic-Ratelimit-Unified-5h-Utilization", strconv.FormatFloat(float64(f.used)/100, 'f', 2, 64))
+		w.Header().Set("Anthropic-Ratelimit-Unified-5h-Reset", strconv.FormatInt(time.Now().Add(limitEnds).Unix(), 10))
+	}
 	first := len(t.Outcomes) == 0 // only a turn's first answer fails
 	if first && f.status != 0 && m.attempts.Fail(key, f.times) {
 		w.Header().Set("Retry-After", "1")

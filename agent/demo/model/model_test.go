@@ -250,6 +250,9 @@ func TestFaults(t *testing.T) {
 			}
 		}
 	}
+	if f := faults("say d #limit:61"); f.used != 61 || faults("say the #limit").used != 0 {
+		t.Errorf("a limit: %+v", f)
+	}
 	a, _ := k.ask("say here it is #long:50")
 	if n := strings.Count(a.text(), "\n"); n < 50 {
 		t.Errorf("%d lines", n)
