@@ -22,8 +22,10 @@ type Config struct {
 
 	Project string // the project's folder
 	// Folder is the one in the project that new threads work in unless the person says another; Project when empty.
-	Folder  string
-	Git     bool // forks can have worktrees
+	Folder string
+	Git    bool // forks can have worktrees
+	// Branch returns the branch that the project is on, "" for none; nil if nobody knows. It may read files.
+	Branch  func() string
 	Version string
 	// Agent is preselected in the dialog for a new thread.
 	Agent string

@@ -10,6 +10,7 @@ import (
 	"orchestrator/ui/field"
 	"orchestrator/ui/follow"
 	"orchestrator/ui/frame"
+	"orchestrator/ui/headline"
 	"orchestrator/ui/host"
 	"orchestrator/ui/inbox"
 	"orchestrator/ui/intent"
@@ -46,6 +47,7 @@ type Model struct {
 	follow        follow.Follower
 	pane          paneState
 	scrolling     *scrolling.Feature
+	branch        headline.Branch
 	windowFocused bool // the window is focused; true until the terminal says otherwise
 
 	// The features that the root calls; the others only register actions.

@@ -11,6 +11,7 @@ import (
 	"orchestrator/ui/field"
 	"orchestrator/ui/fork"
 	"orchestrator/ui/grants"
+	"orchestrator/ui/headline"
 	"orchestrator/ui/help"
 	"orchestrator/ui/host"
 	"orchestrator/ui/inbox"
@@ -54,7 +55,7 @@ func New(cfg Config) *Model {
 			return tea.Tick(d, func(time.Time) tea.Msg { return msg })
 		}
 	}
-	m := &Model{cfg: cfg, tree: tree.New(cfg.Project), windowFocused: true}
+	m := &Model{cfg: cfg, tree: tree.New(cfg.Project), windowFocused: true, branch: headline.NewBranch(cfg.Branch)}
 	m.screen.stale = true
 	var err error
 	m.keys, err = intent.NewTable(cfg.Keys)

@@ -71,7 +71,7 @@ func (m *Model) followSelection() tea.Cmd {
 	if !m.screen.tooSmall() && !m.place().Pane.Empty() {
 		cmds = append(cmds, m.views.Follow())
 	}
-	cmds = append(cmds, m.servers.Follow(), m.money.Follow(), m.followPane(sel), m.tick(at))
+	cmds = append(cmds, m.servers.Follow(), m.money.Follow(), m.branch.Follow(m.cfg.Clock()), m.followPane(sel), m.tick(at))
 	return tea.Batch(cmds...)
 }
 

@@ -17,8 +17,8 @@ import (
 )
 
 // headlineOf returns what the first line of the screen says of a project.
-func headlineOf(project string, conn *connection.Feature, n tree.Counts, spent money.Head) headline.Facts {
-	f := headline.Facts{Project: filepath.Base(project)}
+func headlineOf(project, branch string, conn *connection.Feature, n tree.Counts, spent money.Head) headline.Facts {
+	f := headline.Facts{Project: filepath.Base(project), Branch: branch}
 	if conn.Lost() {
 		f.Trouble = "no server"
 	}

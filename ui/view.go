@@ -31,7 +31,7 @@ func (m *Model) compose() {
 		drawTooSmall(&s.canvas, m.th, s.w, s.h)
 	} else {
 		b := m.place()
-		headline.Draw(&s.canvas, b.Head, m.th, headlineOf(m.cfg.Project, m.conn, m.tree.Counts(), m.money.Head()))
+		headline.Draw(&s.canvas, b.Head, m.th, headlineOf(m.cfg.Project, m.branch.Name(), m.conn, m.tree.Counts(), m.money.Head()))
 		m.drawRules(b)
 		m.drawSide(b)
 		m.drawMain(b)

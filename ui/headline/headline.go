@@ -46,10 +46,10 @@ const (
 // Draw draws it: with words where there is room for them.
 func Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, f Facts) {
 	for _, form := range []struct {
-		words bool
-		money int
-	}{{true, 3}, {true, 2}, {false, 2}, {false, 1}, {false, 0}} {
-		left, right := f.left(form.words), f.Money.spans(form.money)
+		branch, words bool
+		money         int
+	}{{true, true, 3}, {true, true, 2}, {false, true, 2}, {true, false, 2}, {false, false, 2}, {false, false, 1}, {}} {
+		left, right := f.left(form.branch, form.words), f.Money.spans(form.money)
 		w := styled.Width(right...)
 		if form.money > 0 && styled.Width(left...)+w+4 > b.W {
 			continue
@@ -98,10 +98,10 @@ func thin(share float64) []styled.Span {
 	return append(out, styled.Span{Text: strings.Repeat("─", cells-n), Tok: theme.Track})
 }
 
-// left returns the project and the counts, with words or without.
-func (f Facts) left(words bool) []styled.Span {
+// left returns the project and the counts, with branch and words or without.
+func (f Facts) left(branch, words bool) []styled.Span {
 	out := []styled.Span{{Text: plain.Cut(plain.Line(f.Project), cutName), Tok: theme.Title}}
-	if f.Branch != "" && words {
+	if f.Branch != "" && branch {
 		out = append(out, styled.Span{Text: " on " + plain.Cut(plain.Line(f.Branch), cutName), Tok: theme.Muted})
 	}
 	if words {

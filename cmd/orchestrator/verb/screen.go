@@ -13,6 +13,7 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"orchestrator/agent/vterm"
+	"orchestrator/checkpoint/git"
 	"orchestrator/cmd/orchestrator/buildinfo"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
@@ -96,9 +97,11 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 	pane := terminal.New(dialer{cl}, writer)
 	defer pane.Close()
 	model := ui.New(ui.Config{
-		Server: cl, First: first, Pane: pane, Project: c.project.Root, Folder: at.folder, Git: !info.NoRepository, Version: buildinfo.Version(),
-		Agent: c.config.Agent,
-		Open:  open, Problems: info.Problems, Theme: c.config.Theme, Profile: colours, Keys: c.config.Keys,
+		Server: cl, First: first, Pane: pane, Project: c.project.Root, Folder: at.folder, Git: !info.NoRepository,
+		Branch:  func() string { return git.Branch(c.project.Root) },
+		Version: buildinfo.Version(),
+		Agent:   c.config.Agent,
+		Open:    open, Problems: info.Problems, Theme: c.config.Theme, Profile: colours, Keys: c.config.Keys,
 		Notify: notifyOf(c.config.Notify),
 		Editor: words(c.environ, "VISUAL", "EDITOR"), Pager: words(c.environ, "PAGER"), Private: c.project.StateDir(),
 		StartServer: c.ensureServer, Outdated: outdated, Restart: c.restartBehind,
