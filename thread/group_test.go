@@ -161,10 +161,10 @@ func TestLineOf(t *testing.T) {
 	}{
 		{nil, ""},
 		{[]thread.Entry{{Kind: thread.EntryAnswer, Text: "\n\nAll 212 pass.\nMore."}}, "All 212 pass."},
-		{[]thread.Entry{{Kind: thread.EntryAnswer, Text: "I look."}, call("Bash", `{"description":"d","command":"go test\n./..."}`)}, "Bash go test"},
+		{[]thread.Entry{{Kind: thread.EntryAnswer, Text: "I look."}, call("Bash", `{"description":"d","command":"go test\n./..."}`)}, "go test"},
 		{[]thread.Entry{call("Edit", `{"old_string":"a","file_path":"/p/auth/auth.go"}`)}, "Edit auth.go"},
-		{[]thread.Entry{call("shell", `{"command":["bash","-lc","make all"]}`)}, "shell make all"},
-		{[]thread.Entry{call("shell", `{"command":["ls","-la"]}`)}, "shell ls -la"},
+		{[]thread.Entry{call("shell", `{"command":["bash","-lc","make all"]}`)}, "make all"},
+		{[]thread.Entry{call("shell", `{"command":["ls","-la"]}`)}, "ls -la"},
 		{[]thread.Entry{call("apply_patch", "*** Begin Patch\nx")}, "apply_patch *** Begin Patch"},
 		{[]thread.Entry{call("list", `{}`)}, "list"},
 		{[]thread.Entry{call("odd", `{"a":{"b":1},"c":"d"}`)}, "odd d"},

@@ -83,7 +83,7 @@ func LineOf(entries []Entry) string {
 	for _, e := range entries {
 		switch e.Kind {
 		case EntryCall:
-			said = oneLine(e.Tool + after(" ", subject(e.Text)))
+			said = oneLine(called(e.Tool, e.Text))
 		case EntryAnswer:
 			if line := plaintext.FirstLine(e.Text); line != "" {
 				said = oneLine(line)
@@ -96,15 +96,15 @@ func LineOf(entries []Entry) string {
 // LineOfPrompt is the line while an agent has a prompt and has said nothing yet.
 func LineOfPrompt(text string) string { return "› " + oneLine(plaintext.FirstLine(text)) }
 
-// subject returns what a tool is called for: of its arguments the command, the file or the like, and otherwise the first
-// that is a text.
-func subject(arguments string) string {
+// called says what a tool is called for: the command that it runs, or the tool with the file or the like that is among
+// its arguments, and otherwise with the first that is a text.
+func called(tool, arguments string) string {
 	if len(arguments) > 64<<10 {
-		return ""
+		return tool
 	}
 	dec := json.NewDecoder(strings.NewReader(arguments))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return plaintext.FirstLine(arguments)
+		return tool + after(" ", plaintext.FirstLine(arguments))
 	}
 	found := map[string]string{}
 	first := ""
@@ -112,28 +112,28 @@ func subject(arguments string) string {
 		name, err := dec.Token()
 		var v any
 		if err != nil || dec.Decode(&v) != nil {
-			return ""
+			return tool
 		}
 		text := words(v)
 		found[strings.ToLower(strings.ReplaceAll(fmt.Sprint(name), "_", ""))] = text
 		first = cmp.Or(first, text)
 	}
 	for _, name := range []string{"command", "cmd", "script"} {
-		if text := found[name]; text != "" {
-			return plaintext.FirstLine(text)
+		if line := plaintext.FirstLine(found[name]); line != "" {
+			return line
 		}
 	}
 	for _, name := range []string{"filepath", "absolutepath", "path", "file", "notebookpath"} {
 		if text := found[name]; text != "" {
-			return path.Base(text)
+			return tool + " " + path.Base(text)
 		}
 	}
 	for _, name := range []string{"pattern", "query", "url", "description"} {
 		if text := found[name]; text != "" {
-			return plaintext.FirstLine(text)
+			return tool + " " + plaintext.FirstLine(text)
 		}
 	}
-	return plaintext.FirstLine(first)
+	return tool + after(" ", plaintext.FirstLine(first))
 }
 
 // words returns an argument that is a text, or the last word of one that is a list: of ["bash", "-lc", "make"] it is what

@@ -24,10 +24,10 @@ func (t *Tree) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, v View) {
 		return
 	}
 	t.w, t.h = b.W, b.H
-	more := ""
 	if t.fit() {
-		b, _ = b.Bottom(1)
-		more = t.beyond()
+		var last layout.Box
+		b, last = b.Bottom(1)
+		c.Print(last, 1, 0, th.Style(theme.Muted), plain.Cut(t.beyond(), b.W-1))
 	}
 	col := columnsOf(b.W)
 	for i, y := range t.win.Items() {
@@ -43,9 +43,6 @@ func (t *Tree) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, v View) {
 		if r.ID == t.selected && th.Profile() > colorprofile.ASCII { // without colours, the bar at its left is enough
 			c.Tint(box, th.Style(theme.Selected))
 		}
-	}
-	if more != "" {
-		c.Print(b, 1, b.H, th.Style(theme.Muted), plain.Cut(more, b.W-1))
 	}
 }
 

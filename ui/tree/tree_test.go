@@ -10,6 +10,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/ui/layout"
+	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
 
 	"github.com/charmbracelet/colorprofile"
@@ -485,6 +486,70 @@ func TestRows(t *testing.T) {
 		}
 		if strings.Join(got, " ") != want.rows {
 			t.Errorf("rows are %q, not %q", strings.Join(got, " "), want.rows)
+		}
+	}
+}
+
+// TestMoreThanFits: what is beyond the edges is counted on a row of its own, and the selection is in view.
+func TestMoreThanFits(t *testing.T) {
+	tr := New("")
+	var all []thread.Status
+	for i := range 30 {
+		all = append(all, status(fmt.Sprintf("t%02d", i), "", thread.StateWorking, i))
+	}
+	tr.Set(all, 0)
+	lines := strings.Split(drawn(tr, 46, 24), "\n")
+	if last := strings.TrimSpace(lines[len(lines)-1]); last != "↓19" || !strings.Contains(lines[0], "WORKING  30") {
+		t.Errorf("drawn\n%s", strings.Join(lines, "\n"))
+	}
+	tr.Move(15)
+	text := drawn(tr, 46, 24)
+	if !strings.Contains(text, "▌◐ t15") || !strings.Contains(text, "↑5 ↓13") {
+		t.Errorf("drawn\n%s", text)
+	}
+	tr.Move(-15)
+	if text = drawn(tr, 46, 24); !strings.Contains(text, "WORKING") {
+		t.Errorf("the title of the first is hidden\n%s", text)
+	}
+}
+
+// TestMarks draws each mark, in one row and in two.
+func TestMarks(t *testing.T) {
+	s := status("docs", "", thread.StateIdle, 1)
+	s.Dir, s.Pinned, s.Merging = "/p", true, "main"
+	s.Prompts = []thread.Prompt{{State: thread.PromptInterrupted, Text: "go on"}}
+	other := status("api", "", thread.StateIdle, 2)
+	other.Dir, other.Queued = "/p", 2
+	tr := New("/p")
+	tr.Set([]thread.Status{s, other}, 0)
+	text := drawn(tr, 46, 24)
+	for _, want := range []string{"* &1 p ≠", "○ api &1 ›2", "merge into main has conflicts"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	tr.Dense()
+	if text = drawn(tr, 46, 24); !strings.Contains(text, "◆ docs * &1 p ≠") || strings.Contains(text, "conflicts") {
+		t.Errorf("dense:\n%s", text)
+	}
+}
+
+// TestEverySize draws hostile names in lists of every size: nothing reaches beyond, and no row is torn.
+func TestEverySize(t *testing.T) {
+	tr := family()
+	for i, name := range []string{strings.Repeat("long ", 100), "שלום עולם", "👩‍👩‍👧 family", "Z̷̢̛a̵l̶g̸o̴", "日本語の索引"} {
+		s := status(fmt.Sprint("n", i), "two", thread.State([]thread.State{thread.StateApproval, thread.StateWorking, thread.StateIdle}[i%3]), 10+i)
+		s.Title, s.Last, s.Queued = name, name, i
+		s.Gauge = thread.Gauge{Tokens: 150_000 * int64(i), Window: 200_000, Model: name}
+		tr.Put(s)
+	}
+	for w := 1; w <= 130; w++ {
+		for _, h := range []int{1, 5, 12, 19, 40} {
+			for _, row := range strings.Split(drawn(tr, w, h), "\n") {
+				if n := plain.Width(row); n > w {
+					t.Fatalf("%d cells in %d×%d: %q", n, w, h, row)
+				}
+			}
 		}
 	}
 }
