@@ -90,11 +90,7 @@ func (s Status) open() []InboxItem {
 		add(InboxPrompt, p.Accepted, p.Text)
 	}
 	if o := s.Offer; o != nil {
-		text := "fork: " + o.Label
-		if o.Server != "" {
-			text = "MCP server: " + o.Server
-		}
-		add(InboxOffer, time.Time{}, text)
+		add(InboxOffer, time.Time{}, o.Says(s.Gauge))
 	}
 	return items
 }

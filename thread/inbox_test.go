@@ -31,6 +31,10 @@ func TestInbox(t *testing.T) {
 			s.Prompts = []thread.Prompt{{State: thread.PromptInterrupted, Text: "go on"}}
 		}),
 		of("offered", thread.StateIdle, 1, func(s *thread.Status) { s.Offer = &thread.Offer{Label: "try jwt"} }),
+		of("full", thread.StateIdle, 1, func(s *thread.Status) {
+			s.Offer = &thread.Offer{Label: "continue fresh", Rule: thread.OfferFull, Why: "the context is 90% full"}
+			s.Gauge = thread.Gauge{Tokens: 96, Window: 100}
+		}),
 		of("archived", thread.StateApproval, 1, func(s *thread.Status) { s.Archived = at }),
 		of("merged", thread.StateDone, 1, func(s *thread.Status) { s.Outcome.Kind = thread.OutcomeMerged }),
 	}
@@ -41,7 +45,7 @@ func TestInbox(t *testing.T) {
 	}{
 		{"asks", thread.InboxQuestion, "rm x"}, {"asks later", thread.InboxQuestion, ""}, {"sign in", thread.InboxSignIn, ""},
 		{"stuck", thread.InboxStuck, "failed, gave up"}, {"cut", thread.InboxPrompt, "go on"}, {"killed", thread.InboxInterrupted, "can be resumed"},
-		{"limited", thread.InboxLimited, "limited"}, {"offered", thread.InboxOffer, "fork: try jwt"}, {"unread", thread.InboxUnread, ""},
+		{"limited", thread.InboxLimited, "limited"}, {"offered", thread.InboxOffer, "fork: try jwt"}, {"full", thread.InboxOffer, "context 96%: go on in a fresh fork"}, {"unread", thread.InboxUnread, ""},
 	}
 	got := thread.Inbox(list)
 	if len(got) != len(want) {

@@ -16,6 +16,18 @@ type Offer struct {
 // OfferFull is the rule of an offer to leave a context that is nearly full.
 const OfferFull = "band"
 
+// Says says what is offered for a thread whose context is so full.
+func (o Offer) Says(now Gauge) string {
+	switch {
+	case o.Server != "":
+		return "MCP server: " + o.Server
+	case o.Rule == OfferFull && now.Window > 0:
+		return "context " + Percent(now.Share()) + ": go on in a fresh fork"
+	default:
+		return "fork: " + o.Label
+	}
+}
+
 // OfferMode says what happens to fork suggestions.
 type OfferMode string
 

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -109,6 +110,27 @@ func TestMoneyFollowsItsKeys(t *testing.T) {
 		r.keys("home", "down", "enter")
 		if sel := r.m.tree.Selected(); r.m.dialogs.Open() || sel == nil || sel.ID != "try-jwt-b7c1" {
 			t.Errorf("enter goes to %v", sel)
+		}
+	})
+}
+
+// TestOfferOfAFullContext asks by the share that is used now, not by that of the moment it was made.
+func TestOfferOfAFullContext(t *testing.T) {
+	play(t, world(), 120, 36, nil, func(r *rig) {
+		stage(r)
+		r.offer(thread.Offer{ID: "o1", Thread: "auth-feature-a3f2", Label: "continue fresh", Rule: thread.OfferFull, Why: "the context is 96% full"})
+		fill := func(tokens int64) {
+			s := *r.m.tree.Thread("auth-feature-a3f2")
+			s.Gauge.Tokens, s.Seq = tokens, s.Seq+1
+			r.event(thread.Event{Kind: thread.EventThread, ThreadID: s.ID, Status: &s})
+			r.wait(100 * time.Millisecond)
+		}
+		fill(192_000)
+		r.must("Context 96%. Go on in a fresh fork?", "a yes", "x no")
+		fill(218_000)
+		r.must("Context 109%. Go on in a fresh fork?")
+		if see := r.see(); strings.Contains(see, "96%") {
+			t.Errorf("the first share stands:\n%s", see)
 		}
 	})
 }

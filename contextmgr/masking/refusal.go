@@ -12,10 +12,9 @@ const GoesOn = "It goes on in a fork that begins with a summary"
 
 // WaysOut ends the refusal of a prompt of a thread with this name, of which people decide what becomes.
 func WaysOut(name string) string {
-	return fmt.Sprintf("Have older turns summarised with `orchestrator context summary %[1]s --write`, have the agent compact "+
-		"its conversation, or continue in a fork that begins with a summary: f on the screen, or "+
-		"`orchestrator fork \"…\" -t %[1]s --fresh`. To send it all the same, run `orchestrator context policy %[1]s observe`",
-		name)
+	return fmt.Sprintf("Summarise older turns: s in its context view, or `orchestrator context summary %[1]s --write`. "+
+		"Or have the agent compact. Or go on in a fresh fork: a at the list, or `orchestrator fork \"…\" -t %[1]s --fresh`. "+
+		"Send anyway: `orchestrator context policy %[1]s observe`", name)
 }
 
 // full says what must be done because the window is almost full: people are warned once, and a prompt that would fill it
@@ -32,7 +31,7 @@ func (r *request) full() (refusal string) {
 		return ""
 	}
 	share := thread.Percent(float64(size) * 100 / float64(window))
-	how := fmt.Sprintf("the context is %s full (%s of %s tokens)", share, thread.Tokens(size), thread.Tokens(window))
+	how := fmt.Sprintf("context %s full (%s of %s tokens)", share, thread.Tokens(size), thread.Tokens(window))
 	refuses := ask == policy.AskFork && !c.window.exceeded && r.cfg.WayOut != nil && (!r.inTurn() || size >= window) && r.sure()
 	if refuses && c.refused.again(r.scan, r.cfg.Now()) {
 		return c.refused.why
