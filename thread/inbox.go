@@ -2,15 +2,19 @@ package thread
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
 	"time"
 )
 
-// InboxItem is one thing about a thread that is open for the person: the same for verbs, screens and notifications.
+// InboxItem is one thing that is open for the person, of a thread or of the project: the same for verbs, screens and
+// notifications.
 type InboxItem struct {
-	Thread ID        `json:"thread"`
-	Name   string    `json:"name"` // handle
-	Label  string    `json:"label"`
+	Thread ID     `json:"thread,omitempty"` // empty for one of the project
+	Name   string `json:"name"`             // of the thread or the server: its handle
+	Label  string `json:"label"`
+	// Server is the id of the MCP server that waits to be accepted.
+	Server string    `json:"server,omitempty"`
 	Kind   InboxKind `json:"kind"`
 	Since  time.Time `json:"since,omitzero"` // zero where it is not known
 	// Text is what it is about, on one line: the command that is asked about, the prompt that was cut off, the end of a
@@ -30,6 +34,7 @@ const (
 	InboxStuck       InboxKind = "stuck"       // the agent gave up after a failure
 	InboxMerge       InboxKind = "merge"       // its merge has conflicts, which the person resolves
 	InboxPrompt      InboxKind = "prompt"      // a prompt was cut off or refused
+	InboxServer      InboxKind = "server"      // an MCP server is configured that nobody has accepted
 	InboxInterrupted InboxKind = "interrupted" // the agent was killed in the middle, and can be resumed
 	InboxLimited     InboxKind = "limited"     // it waits for the end of a limit
 	InboxOffer       InboxKind = "offer"       // a fork or an MCP server is offered
@@ -39,21 +44,44 @@ const (
 // InboxKinds returns all kinds, the most urgent first.
 func InboxKinds() []InboxKind {
 	return []InboxKind{
-		InboxQuestion, InboxSignIn, InboxMerge, InboxStuck, InboxPrompt, InboxInterrupted, InboxLimited, InboxOffer, InboxUnread,
+		InboxQuestion, InboxSignIn, InboxMerge, InboxStuck, InboxPrompt, InboxServer, InboxInterrupted, InboxLimited,
+		InboxOffer, InboxUnread,
 	}
 }
 
-// Inbox returns what is open in threads: by kind, the oldest first.
-func Inbox(threads []Status) []InboxItem {
+// Inbox returns what is open in threads, and which of the project's MCP servers wait to be accepted: by kind, the oldest
+// first.
+func Inbox(threads []Status, servers []MCPServer) []InboxItem {
 	var items []InboxItem
 	for _, s := range threads {
 		items = append(items, s.open()...)
+	}
+	for _, s := range servers {
+		if s.Accepted || s.Problem != "" || s.Hash == "" {
+			continue
+		}
+		items = append(items, InboxItem{Name: s.Name, Label: s.Name, Server: s.ID, Kind: InboxServer, Text: s.starts()})
 	}
 	kinds := InboxKinds()
 	slices.SortStableFunc(items, func(a, b InboxItem) int {
 		return cmp.Or(cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)), a.Since.Compare(b.Since))
 	})
 	return items
+}
+
+// starts says what a server would start, and where that is configured.
+func (s MCPServer) starts() string {
+	text := s.Target
+	if len(s.Sources) > 0 {
+		text += " from " + filepath.Base(s.Sources[0].File)
+	}
+	if !s.Trusted {
+		text += " (repository)"
+	}
+	if s.Changed {
+		text += ", changed since it was accepted"
+	}
+	return text
 }
 
 // open returns what is open in a thread.
@@ -63,7 +91,7 @@ func (s Status) open() []InboxItem {
 	}
 	var items []InboxItem
 	add := func(kind InboxKind, since time.Time, text string) *InboxItem {
-		items = append(items, InboxItem{Thread: s.ID, Name: s.Name, Label: s.DisplayName(), Kind: kind, Since: since, Text: text})
+		items = append(items, InboxItem{Thread: s.ID, Name: s.Name, Label: s.TypedName(), Kind: kind, Since: since, Text: text})
 		return &items[len(items)-1]
 	}
 	switch st := s.State; {

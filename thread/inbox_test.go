@@ -30,6 +30,7 @@ func TestInbox(t *testing.T) {
 		of("cut", thread.StateIdle, 1, func(s *thread.Status) {
 			s.Prompts = []thread.Prompt{{State: thread.PromptInterrupted, Text: "go on"}}
 		}),
+		of("merging", thread.StateIdle, 1, func(s *thread.Status) { s.Merging = "main" }),
 		of("offered", thread.StateIdle, 1, func(s *thread.Status) { s.Offer = &thread.Offer{Label: "try jwt"} }),
 		of("full", thread.StateIdle, 1, func(s *thread.Status) {
 			s.Offer = &thread.Offer{Label: "continue fresh", Rule: thread.OfferFull, Why: "the context is 90% full"}
@@ -44,10 +45,16 @@ func TestInbox(t *testing.T) {
 		text string
 	}{
 		{"asks", thread.InboxQuestion, "rm x"}, {"asks later", thread.InboxQuestion, ""}, {"sign in", thread.InboxSignIn, ""},
-		{"stuck", thread.InboxStuck, "failed, gave up"}, {"cut", thread.InboxPrompt, "go on"}, {"killed", thread.InboxInterrupted, "can be resumed"},
+		{"merging", thread.InboxMerge, "merge into main has conflicts"},
+		{"stuck", thread.InboxStuck, "failed, gave up"}, {"cut", thread.InboxPrompt, "go on"},
+		{"docs", thread.InboxServer, "npx docs-mcp from .mcp.json (repository)"}, {"killed", thread.InboxInterrupted, "can be resumed"},
 		{"limited", thread.InboxLimited, "limited"}, {"offered", thread.InboxOffer, "fork: try jwt"}, {"full", thread.InboxOffer, "context 96%: go on in a fresh fork"}, {"unread", thread.InboxUnread, ""},
 	}
-	got := thread.Inbox(list)
+	servers := []thread.MCPServer{
+		{ID: "s1", Name: "docs", Hash: "ab", Target: "npx docs-mcp", Sources: []thread.MCPSource{{File: "/p/.mcp.json"}}},
+		{ID: "s2", Name: "accepted", Hash: "ab", Accepted: true}, {ID: "s3", Name: "broken", Hash: "ab", Problem: "no such program"},
+	}
+	got := thread.Inbox(list, servers)
 	if len(got) != len(want) {
 		t.Fatalf("%d items, want %d: %+v", len(got), len(want), got)
 	}

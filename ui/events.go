@@ -42,6 +42,7 @@ func (m *Model) apply(e thread.Event) tea.Cmd {
 		}
 	case thread.EventMCP:
 		m.servers.Changed(e.ThreadID)
+		return m.inbox.ServersChanged()
 	case thread.EventNotice:
 		if e.Notice != nil {
 			text := e.Notice.Text

@@ -104,6 +104,7 @@ var scenes = []struct {
 	{"new", func(r *rig) { r.keys("n") }},
 	{"fork", func(r *rig) { r.keys("f") }},
 	{"fork-program", func(r *rig) { r.keys("f"); r.text("sh\t"); r.keys("right", "tab") }},
+	{"inbox", func(r *rig) { r.full(); r.keys("I") }},
 	{"menu", func(r *rig) { time.Sleep(typing.Pause); r.keys(".") }},
 	{"rename", func(r *rig) { r.keys(". n") }},
 	{"delete", func(r *rig) { r.keys(". d") }},

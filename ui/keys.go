@@ -44,7 +44,7 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	if form, ok := m.dialogs.Top().(*dialog.Form); ok && in == intent.Accept && m.typing.Bursts() && form.Lines() {
 		in = intent.NewLine // of pasted text
 	}
-	if do, words := m.questions.Answer(in); do != nil && !m.dialogs.Open() {
+	if do, words := m.questions.Answer(in); do != nil && (!m.dialogs.Open() || scope == intent.Items && m.inbox.Asks()) {
 		return m.hold(in, k.String()+" "+words, typing.AnswerDelay, do)
 	}
 	if words := waits(m.dialogs.Top(), scope, in); words != "" && text {
@@ -56,10 +56,10 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 // waits returns what to say of a letter that acts only when no text follows it, "" for others: it answers an offer, or
 // is an entry of a menu.
 func waits(top dialog.Dialog, scope intent.Scope, in intent.Intent) string {
-	switch in {
-	case intent.TakeOffer:
+	switch {
+	case in == intent.TakeOffer, in == intent.Yes && scope == intent.Items:
 		return "accepts"
-	case intent.DismissOffer:
+	case in == intent.DismissOffer, in == intent.No && scope == intent.Items:
 		return "dismisses"
 	}
 	if act, ok := in.(intent.Action); ok && scope.IsMenu() {

@@ -88,7 +88,10 @@ func (m *Model) addFeatures() {
 	})
 	m.offers = offer.New(h)
 	m.questions = question.New(h, m.paneSeen)
-	m.inbox = inbox.New(h, func(id thread.ID) tea.Cmd { return m.visit(thread.Hit{Thread: id}) })
+	m.inbox = inbox.New(h, inbox.Config{
+		Visit:  func(id thread.ID) tea.Cmd { return m.visit(thread.Hit{Thread: id}) },
+		Review: func(s thread.MCPServer) tea.Cmd { return m.servers.Review(s) },
+	})
 	m.money = money.New(h, func(id thread.ID) tea.Cmd { return m.visit(thread.Hit{Thread: id}) })
 	m.resumes = resume.New(h)
 	m.prompts = prompts.New(h)

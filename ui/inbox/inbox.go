@@ -1,68 +1,148 @@
-// Package inbox lists everything that is open for the person in all threads, the most urgent first, and goes to the
-// thread that is chosen.
+// Package inbox lists everything that is open for the person in all threads, the most urgent first. What is open is
+// answered from its row by the keys of the list of threads, or opened.
 package inbox
 
 import (
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
-	"orchestrator/ui/plain"
 
 	tea "charm.land/bubbletea/v2"
 )
 
+// Config is what the inbox needs of the root and of other features.
+type Config struct {
+	// Visit shows a thread.
+	Visit func(thread.ID) tea.Cmd
+	// Review shows what an MCP server would start, and asks whether to accept it.
+	Review func(thread.MCPServer) tea.Cmd
+}
+
 // Feature shows the inbox.
 type Feature struct {
 	*host.Host
-	visit func(thread.ID) tea.Cmd
-	open  *dialog.Picker // open or closed
+	cfg     Config
+	open    *rows // open or closed
+	was     thread.ID
+	servers []thread.MCPServer // of the project
+	loading bool
+	again   bool // the servers changed while they were being loaded
 }
 
-// New adds the feature to a host. visit shows a thread.
-func New(h *host.Host, visit func(thread.ID) tea.Cmd) *Feature {
-	f := &Feature{Host: h, visit: visit}
+// New adds the feature to a host.
+func New(h *host.Host, cfg Config) *Feature {
+	f := &Feature{Host: h, cfg: cfg}
 	h.Actions.On(intent.Inbox, f.show)
 	return f
 }
 
 func (f *Feature) show() tea.Cmd {
-	f.open = dialog.NewPicker("inbox", nil)
-	f.Changed()
+	f.open = &rows{do: does{now: f.Clock, choose: func(id thread.ID) { f.Threads.Select(id) }, enter: f.enter, act: f.act, leave: f.leave}}
+	f.was = ""
+	if s := f.Threads.Selected(); s != nil {
+		f.was = s.ID
+	}
 	f.Dialogs.Push(f.open)
+	f.Changed()
+	return f.load()
+}
+
+// leave selects again what was selected before.
+func (f *Feature) leave() tea.Cmd {
+	f.Threads.Select(f.was)
 	return nil
 }
 
 // Changed brings the open list up to date.
 func (f *Feature) Changed() {
-	if f.open == nil {
+	if f.open == nil || !f.Dialogs.Has(f.open) {
 		return
 	}
 	var all []thread.Status
 	for _, s := range f.Threads.All() {
 		all = append(all, *s)
 	}
-	var items []dialog.Item
-	for _, i := range thread.Inbox(all) {
-		age := ""
-		if !i.Since.IsZero() {
-			age = thread.Age(f.Clock().Sub(i.Since))
-		}
-		items = append(items, dialog.Item{
-			Title: plain.Line(i.Label), Note: age, Detail: words(i), Result: host.Do(func() tea.Cmd { return f.visit(i.Thread) }),
-		})
-	}
-	f.open.Fill(items, "Nothing is open")
+	f.open.fill(thread.Inbox(all, f.servers))
 }
 
-// words says what an item is about.
-func words(i thread.InboxItem) string {
-	kind := map[thread.InboxKind]string{
-		thread.InboxQuestion: "asks", thread.InboxSignIn: "must sign in", thread.InboxStuck: "gave up", thread.InboxPrompt: "prompt cut off", thread.InboxMerge: "waits for you",
-		thread.InboxInterrupted: "interrupted", thread.InboxLimited: "waits", thread.InboxOffer: "offers", thread.InboxUnread: "has answered",
-	}[i.Kind]
-	if i.Text == "" {
-		return kind
+// ServersChanged tells that the MCP servers of the project may have changed.
+func (f *Feature) ServersChanged() tea.Cmd {
+	if f.open == nil || !f.Dialogs.Has(f.open) {
+		return nil
 	}
-	return kind + ": " + plain.First(i.Text)
+	return f.load()
+}
+
+// load asks for the project's MCP servers, of which some may wait to be accepted.
+func (f *Feature) load() tea.Cmd {
+	if f.loading {
+		f.again = true
+		return nil
+	}
+	f.loading, f.again = true, false
+	return host.Call(f.Host, host.Quick, api.MCP.On(f.Server, thread.MCPQuery{}), func(got thread.MCPReport, err error) tea.Cmd {
+		f.loading = false
+		if err == nil {
+			f.servers = got.Servers
+			f.Changed()
+		}
+		if f.again {
+			return f.load()
+		}
+		return nil
+	})
+}
+
+// Asks reports whether the item under the cursor is a question, which a key answers.
+func (f *Feature) Asks() bool {
+	it, ok := f.open.item()
+	return ok && it.Kind == thread.InboxQuestion
+}
+
+// enter opens an item: its thread, or what a server would start.
+func (f *Feature) enter(it thread.InboxItem) dialog.Result {
+	if it.Kind == thread.InboxServer {
+		return f.act(it, intent.Yes)
+	}
+	return host.Do(func() tea.Cmd { return f.cfg.Visit(it.Thread) })
+}
+
+// act does what a key means for an item, nil if it means nothing.
+func (f *Feature) act(it thread.InboxItem, a intent.Action) dialog.Result {
+	do := func(a intent.Action) dialog.Result { return host.Stay(func() tea.Cmd { return f.Act(a) }) }
+	switch it.Kind {
+	case thread.InboxServer:
+		if a != intent.Yes {
+			return nil
+		}
+		for _, s := range f.servers {
+			if s.ID == it.Server {
+				return host.Stay(func() tea.Cmd { return f.cfg.Review(s) })
+			}
+		}
+		return nil
+	case thread.InboxOffer:
+		switch a {
+		case intent.Yes:
+			return do(intent.TakeOffer)
+		case intent.No:
+			return do(intent.DismissOffer)
+		default:
+			return nil
+		}
+	case thread.InboxInterrupted:
+		if a == intent.Yes {
+			return do(intent.Resume)
+		}
+		return nil
+	default:
+	}
+	switch a {
+	case intent.Reply, intent.Prompts, intent.Read:
+		return do(a)
+	default:
+		return nil
+	}
 }

@@ -5,7 +5,7 @@ import "slices"
 // defaults returns the default table, in the order in which the help shows it.
 func defaults() []Binding {
 	var all []Binding
-	for _, part := range [][]Binding{global(), threads(), scroll(), copies(), views(), servers(), costs(), dialogs(), editing()} {
+	for _, part := range [][]Binding{global(), threads(), scroll(), copies(), views(), servers(), inbox(), costs(), dialogs(), editing()} {
 		all = append(all, part...)
 	}
 	return all
@@ -243,6 +243,19 @@ func costs() []Binding {
 		bind(Costs, PrevField, "by thread, agent, model", "shift+tab"),
 		bind(Costs, Open, "go to the thread", "enter"),
 		bind(Costs, Cancel, "close", "esc", "q", "$", "ctrl+q", "ctrl+c"),
+	)
+}
+
+func inbox() []Binding {
+	return append(rows(Items),
+		bind(Items, Open, "open", "enter"),
+		bind(Items, Yes, "approve, accept or resume, unless text follows", "a"),
+		bind(Items, Always, "approve it and what is alike", "A"),
+		bind(Items, No, "deny or dismiss", "x"),
+		bind(Items, Reply, "reply in your own words", "r"),
+		bind(Items, Prompts, "its prompts", "p"),
+		bind(Items, Read, "mark as read", "d"),
+		bind(Items, Cancel, "close", "esc", "q", "I", "ctrl+q", "ctrl+c"),
 	)
 }
 

@@ -45,7 +45,7 @@ var meanings = map[string]struct {
 	"<": {"narrower list", []Action{Narrower}},
 	">": {"wider list", []Action{Wider}},
 	"g": {"agents", []Action{Agents}},
-	"I": {"inbox", []Action{Inbox}},
+	"I": {"inbox", []Action{Inbox, Cancel}},
 	"L": {"interrupted", []Action{Resumes}},
 	"h": {"left", []Action{Left, Fold, PrevFile}},
 	"l": {"right", []Action{Right, Unfold, NextFile}},

@@ -189,6 +189,9 @@ func (t *Table) Lookup(scopes []Scope, k Key) Intent {
 		if s.types() && k.Text != "" {
 			return Type{Text: k.Text}
 		}
+		if s == Items && len(k.Name) == 1 && k.Name >= "1" && k.Name <= "9" {
+			return Pick{N: int(k.Name[0] - '0')}
+		}
 		if s == Scroll && len(k.Name) == 1 && k.Name >= "1" && k.Name <= "9" {
 			return Digit{N: int(k.Name[0] - '0')}
 		}

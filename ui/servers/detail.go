@@ -13,7 +13,12 @@ import (
 
 // fetch asks for everything about a server.
 func (r *reports) fetch(server string, then func(thread.MCPDetail, error) tea.Cmd) tea.Cmd {
-	q := thread.MCPAct{Server: server, Thread: string(r.shown)}
+	return r.fetchIn(string(r.shown), server, then)
+}
+
+// fetchIn asks for everything about a server as a thread has it; "" is the project's own folder.
+func (r *reports) fetchIn(in, server string, then func(thread.MCPDetail, error) tea.Cmd) tea.Cmd {
+	q := thread.MCPAct{Server: server, Thread: in}
 	return host.Call(r.Host, host.Quick, api.MCPDetail.On(r.Server, q), then)
 }
 

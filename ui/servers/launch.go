@@ -12,10 +12,15 @@ import (
 // askLaunch shows exactly what a server starts, and asks whether to accept that. What is accepted is what was shown,
 // whatever is configured by then.
 func (r *reports) askLaunch(s *thread.MCPServer) tea.Cmd {
-	id, name, was, in := ref(s), mcp.Name(s), s.Hash, string(r.shown)
+	return r.askLaunchIn(s, string(r.shown))
+}
+
+// askLaunchIn is askLaunch for what a server starts in a thread; "" is the project's own folder.
+func (r *reports) askLaunchIn(s *thread.MCPServer, in string) tea.Cmd {
+	id, name, was := ref(s), mcp.Name(s), s.Hash
 	ask := dialog.NewAsk("accept "+name+"?", waiting(), dialog.Cancel("Close"))
 	r.Dialogs.Push(ask)
-	return r.fetch(id, func(d thread.MCPDetail, err error) tea.Cmd {
+	return r.fetchIn(in, id, func(d thread.MCPDetail, err error) tea.Cmd {
 		if err != nil {
 			ask.Set(failed(err), dialog.Cancel("Close"))
 			return nil
@@ -23,7 +28,7 @@ func (r *reports) askLaunch(s *thread.MCPServer) tea.Cmd {
 		ask.Until(func() string {
 			now := r.find(id)
 			switch {
-			case now == nil || now.Hash == "" || now.Hash == d.Hash || now.Hash == was:
+			case in != string(r.shown) || now == nil || now.Hash == "" || now.Hash == d.Hash || now.Hash == was:
 				return ""
 			default:
 				return "What it starts has changed meanwhile. Look at it again."

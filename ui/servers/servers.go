@@ -41,6 +41,9 @@ func New(h *host.Host) *Feature {
 	return f
 }
 
+// Review shows what a server starts in the project's own folder, and asks whether to accept it.
+func (f *Feature) Review(s thread.MCPServer) tea.Cmd { return f.reports.askLaunchIn(&s, "") }
+
 // Panel returns the list for the side bar.
 func (f *Feature) Panel() *mcp.Panel { return &f.reports.side }
 

@@ -18,13 +18,18 @@ func inboxVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "inbox", Short: "List everything that is open for you, the most urgent first", Args: exactly(),
 		Long: "List everything that is open for you in all threads, the most urgent first: questions of agents, prompts that\n" +
-			"were cut off, limits, offers, agents that can be resumed, answers that nobody has read.",
+			"were cut off, merges with conflicts, limits, offers, MCP servers to accept, agents that can be resumed, answers that\n" +
+			"nobody has read.",
 		RunE: c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
 			list, err := api.List.Do(ctx, cl, api.None{})
 			if err != nil {
 				return err
 			}
-			items := thread.Inbox(list)
+			servers, err := api.MCP.Do(ctx, cl, thread.MCPQuery{})
+			if err != nil {
+				return err
+			}
+			items := thread.Inbox(list, servers.Servers)
 			if items == nil {
 				items = []thread.InboxItem{}
 			}
