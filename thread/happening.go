@@ -59,7 +59,7 @@ func (k HappeningKind) NeedsPerson() bool { return k == HappenedAsks || k == Hap
 func (h Happening) Words() string {
 	verb := string(h.Kind)
 	switch h.Kind {
-	case HappenedNotice, HappenedContext, HappenedMCP, HappenedRemoved, HappenedMerged, HappenedForked, HappenedCall:
+	case HappenedNotice, HappenedError, HappenedContext, HappenedMCP, HappenedRemoved, HappenedMerged, HappenedForked, HappenedCall:
 		return h.Text // a sentence of its own
 	case HappenedStuck:
 		verb = "gave up"

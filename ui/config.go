@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/ui/alert"
 	"orchestrator/ui/connection"
 	"orchestrator/ui/host"
 
@@ -40,8 +41,8 @@ type Config struct {
 	Profile colorprofile.Profile
 	// Keys are the user's key bindings: the keys of each action, by the action's name.
 	Keys map[string][]string
-	// Notify is how to notify that a thread is waiting while the window is not focused: "bell", "osc9", "osc777".
-	Notify []string
+	// Alert is how to call the person, and on what.
+	Alert alert.Config
 	// NoMouse leaves the mouse to the terminal.
 	NoMouse bool
 	// Editor is the editor's command, to which the file is appended; empty if there is none.

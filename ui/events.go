@@ -2,13 +2,14 @@ package ui
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"orchestrator/thread"
 	"orchestrator/ui/alert"
+	"orchestrator/ui/eventlog"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
-	"orchestrator/ui/tree"
 	"orchestrator/ui/views"
 
 	tea "charm.land/bubbletea/v2"
@@ -25,10 +26,7 @@ func (m *Model) apply(e thread.Event) tea.Cmd {
 		m.tree.Put(*e.Status)
 		m.inbox.Changed()
 		m.money.Changed(before, e.Status)
-		if m.windowFocused {
-			return m.looking()
-		}
-		return tea.Batch(alert.Of(m.cfg.Notify, before, e.Status), m.looking())
+		return m.looking()
 	case thread.EventRemoved:
 		m.tree.Remove(e.ThreadID, e.Seq)
 		m.inbox.Changed()
@@ -49,11 +47,12 @@ func (m *Model) apply(e thread.Event) tea.Cmd {
 			if s := m.tree.Thread(e.ThreadID); s != nil && !strings.Contains(text, s.DisplayName()) {
 				text = s.DisplayName() + ": " + text
 			}
-			return m.host.Notify(e.Notice.Level, text)
+			return m.host.Tell(e.Notice.Level, text)
 		}
 	case thread.EventHappened:
 		if e.Happening != nil {
-			m.host.Notices.Happened(happened(m.tree, *e.Happening))
+			m.events.Add(*e.Happening)
+			return m.call(*e.Happening)
 		}
 	case thread.EventSpeech: // the terminal shows the model's output
 	case thread.EventSwitch:
@@ -62,20 +61,34 @@ func (m *Model) apply(e thread.Event) tea.Cmd {
 	return nil
 }
 
-// happened is what people may want to know of a thread: nothing of what they are told in notices.
-func happened(threads *tree.Tree, h thread.Happening) host.Notice {
-	state := map[thread.HappeningKind]thread.State{
-		thread.HappenedAsks: thread.StateQuestion, thread.HappenedDone: thread.StateDone, thread.HappenedStuck: thread.StateFailed,
-		thread.HappenedLimited: thread.StateLimited, thread.HappenedCut: thread.StateCut,
-	}[h.Kind]
-	if state == "" {
-		return host.Notice{}
-	}
+// call notes what happened to a thread, and calls the person if they are not looking at it.
+func (m *Model) call(h thread.Happening) tea.Cmd {
 	name := cmp.Or(h.Label, h.Name)
-	if s := threads.Thread(h.Thread); s != nil {
-		name = threads.Called(s)
+	if s := m.tree.Thread(h.Thread); s != nil {
+		name = m.tree.Called(s)
 	}
-	return host.Notice{Level: thread.LevelInfo, Text: tree.LookOfState(state).Glyph + " " + name + " " + h.Words(), At: h.At}
+	n := host.Notice{Level: thread.LevelInfo, Text: eventlog.Mark(h.Kind) + " " + name + " " + h.Words(), At: h.At}
+	w := alert.Window{Focused: m.windowFocused, Known: m.focusKnown}
+	if m.paneSeen() {
+		w.Shown = m.follow.Shown()
+	}
+	ring, line := m.cfg.Alert.Of(h, w)
+	if line && h.Kind.NeedsPerson() {
+		n.Level = thread.LevelWarn
+	}
+	if line || slices.Contains(onTheLine(), h.Kind) {
+		m.host.Notices.Happened(n)
+	}
+	if !line {
+		return nil
+	}
+	return tea.Batch(ring, m.host.ShowNotice(n))
+}
+
+// onTheLine are the kinds that stand on the line of what happened last, though they call nobody: the others are told in
+// notices, or are nothing to wait for.
+func onTheLine() []thread.HappeningKind {
+	return []thread.HappeningKind{thread.HappenedAsks, thread.HappenedDone, thread.HappenedStuck, thread.HappenedLimited, thread.HappenedCut}
 }
 
 // switchTo shows a thread because the verb `switch` asked for it. Only the user gives an agent the keyboard: the focus

@@ -14,29 +14,108 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
+// TestNotifications: who is called for what, with a window that is looked at, one that is not, and one of which nothing
+// is known.
 func TestNotifications(t *testing.T) {
-	on(t, world(), func(r *rig) {
-		asks := func(name string, since time.Duration) {
-			s := status("docs-f9a0", "", thread.StateQuestion, 5)
-			s.Name, s.State.Since = name, epoch.Add(since)
-			r.event(thread.Event{Kind: thread.EventThread, Status: &s})
+	seq := int64(100)
+	for _, c := range []struct {
+		name       string
+		focus      tea.Msg // nil: the terminal does not tell
+		focused    bool    // configured to call all the same
+		thread     thread.ID
+		kind       thread.HappeningKind
+		ring, line bool
+	}{
+		{"what is looked at", tea.FocusMsg{}, true, "auth-feature-a3f2", thread.HappenedAsks, false, false},
+		{"another thread", tea.FocusMsg{}, false, "docs-f9a0", thread.HappenedAsks, false, true},
+		{"another thread, as configured", tea.FocusMsg{}, true, "docs-f9a0", thread.HappenedDone, true, true},
+		{"nobody looks", tea.BlurMsg{}, false, "auth-feature-a3f2", thread.HappenedDone, true, true},
+		{"nobody looks at another", tea.BlurMsg{}, false, "docs-f9a0", thread.HappenedAsks, true, true},
+		{"a kind that does not call", tea.BlurMsg{}, false, "docs-f9a0", thread.HappenedStuck, false, false},
+		{"not known, looked at", nil, false, "auth-feature-a3f2", thread.HappenedAsks, false, false},
+		{"not known, another asks", nil, false, "docs-f9a0", thread.HappenedAsks, true, true},
+		{"not known, another is done", nil, false, "docs-f9a0", thread.HappenedDone, false, true},
+		{"of the project", tea.BlurMsg{}, false, "", thread.HappenedDone, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			play(t, world(), 100, 30, func(cfg *Config) { cfg.Alert.Focused = c.focused }, func(r *rig) {
+				stage(r)
+				if c.focus != nil {
+					r.send(c.focus)
+				}
+				seq++
+				r.event(thread.Event{Kind: thread.EventHappened, ThreadID: c.thread, Happening: &thread.Happening{
+					Seq: seq, Thread: c.thread, Kind: c.kind, Label: "do\x1b]0;x\x07c;s", Text: "a;b\x1b\\\x9c"}})
+				if got := len(r.raw) > 0; got != c.ring {
+					t.Errorf("rings %q", r.raw)
+				}
+				if now := r.m.host.Notices.Now(); (now != nil) != c.line || now != nil && !strings.Contains(r.see(), "a;b␛\\") {
+					t.Errorf("a line %+v\n%s", now, r.see())
+				}
+				if c.ring && c.kind == thread.HappenedAsks && r.raw[0] != "\a\x1b]9;do␛]0,x␇c,s: asks: a,b␛\\\ufffd\x1b\\" {
+					t.Errorf("rings %q", r.raw)
+				}
+			})
+		})
+	}
+}
+
+// TestEventLog: what happened in all threads and what this screen has told are one list, newest first; it grows under
+// the cursor, words filter it, and enter goes to the thread.
+func TestEventLog(t *testing.T) {
+	srv := world()
+	tell := func(at time.Duration, id thread.ID, kind thread.HappeningKind, text string) thread.Happening {
+		return thread.Happening{Seq: 1000 + int64(at/time.Second), At: epoch.Add(at), Thread: id, Kind: kind, Label: string(id), Text: text}
+	}
+	srv.log = []thread.Happening{tell(time.Second, "auth-feature-a3f2", thread.HappenedDone, "2:11, $0.12, +31 −4"),
+		tell(2*time.Second, "docs-f9a0", thread.HappenedAsks, "ls\x1b[31m -la"), tell(3*time.Second, "", thread.HappenedError, "disk full")}
+	on(t, srv, func(r *rig) {
+		r.run(r.m.host.Notify(thread.LevelInfo, "only here"))
+		r.event(thread.Event{Kind: thread.EventNotice, Notice: &thread.Notice{Level: thread.LevelInfo, Text: "told by the server"}})
+		r.keys("!")
+		r.must("done in 2:11, $0.12, +31 −4", "asks: ls␛[31m -la", "disk full", "only here")
+		if body, _, _ := strings.Cut(r.see(), "close"); strings.Contains(body, "told by the server") {
+			t.Errorf("what the log would have is there twice:\n%s", r.see())
 		}
-		asks("docs", time.Second)
-		if len(r.raw) != 0 {
-			t.Errorf("rings while one windowFocused: %q", r.raw)
+		now := tell(time.Hour, "docs-f9a0", thread.HappenedDone, "0:05")
+		r.keys("down")
+		for range 2 {
+			r.event(thread.Event{Kind: thread.EventHappened, ThreadID: now.Thread, Happening: &now})
 		}
-		idle := status("docs-f9a0", "", thread.StateIdle, 5)
-		r.event(thread.Event{Kind: thread.EventThread, Status: &idle})
-		r.send(tea.BlurMsg{})
-		asks("do\x1b]0;x\x07c;s", 2*time.Second)
-		want := "\a\x1b]9;do␛]0,x␇c,s: asks a question\x1b\\"
-		if len(r.raw) != 1 || r.raw[0] != want {
-			t.Errorf("rings %q, want %q", r.raw, want)
+		if n := strings.Count(r.see(), "done in 0:05"); n < 1 {
+			t.Errorf("what has just happened is not there:\n%s", r.see())
 		}
-		asks("docs", 3*time.Second) // still the same question
-		if len(r.raw) != 1 {
-			t.Errorf("rings again: %q", r.raw)
+		for _, c := range []struct{ typed, has, lacks string }{
+			{"asks", "ls␛[31m", "disk full"}, {"DOCS done", "0:05", "2:11"}, {"!docs", "2:11", "ls␛[31m"}, {"here", "only here", "disk full"},
+			{"/docs asks", "ls␛[31m", "0:05"}, {"nothing of this", "No matches", "2:11"},
+		} {
+			for letter := range strings.SplitSeq(c.typed, "") {
+				r.keys(map[string]string{" ": "space", "!": "!"}[letter] + strings.Trim(letter, " !"))
+			}
+			if list, _, _ := strings.Cut(r.see(), "go there"); !strings.Contains(list, c.has) || strings.Contains(list, c.lacks) {
+				t.Errorf("typed %q:\n%s", c.typed, list)
+			}
+			for range c.typed {
+				r.keys("backspace")
+			}
 		}
+		r.keys(strings.Split("asks", "")...)
+		r.keys("enter")
+		if got := r.m.tree.Selected().ID; got != "docs-f9a0" || r.m.dialogs.Open() {
+			t.Errorf("enter goes to %s", got)
+		}
+	})
+}
+
+// TestEventLogWithoutAServer: what this screen has told is there all the same.
+func TestEventLogWithoutAServer(t *testing.T) {
+	srv := world()
+	on(t, srv, func(r *rig) {
+		r.run(r.m.host.Notify(thread.LevelInfo, "only here"))
+		srv.err = errors.New("no server")
+		r.keys("!")
+		r.must("only here", "The log could not be read: no server")
+		r.keys("esc")
 	})
 }
 
@@ -126,7 +205,7 @@ func TestEvents(t *testing.T) {
 			t.Error("the notice stays news")
 		}
 		r.keys("!")
-		r.must("after the gap")
+		r.must("fresh-0001 shown by")
 	})
 }
 
@@ -278,4 +357,27 @@ func TestLastThingsAreTold(t *testing.T) {
 		r.keys("!")
 		r.must("disk is nearly full (3×)")
 	})
+}
+
+// happened has an event of every kind in the log, from yesterday to now.
+func (r *rig) happened() {
+	for i, e := range []struct {
+		kind thread.HappeningKind
+		who  string
+		text string
+	}{
+		{"error", "", "keep the event log: no space left on device"}, {"new", "docs-f9a0", "claude"}, {"started", "docs-f9a0", "claude"},
+		{"forked", "try-jwt-a1b2", "forked from auth-feature-a3f2"}, {"context", "auth-feature-a3f2", "masks 16k tokens of old results, 31k in all"},
+		{"limited", "修复 缓存 🚀", "limited until 13:05, retrying: status 429: slow down"}, {"merged", "refresh-9d0e", "merged into try-jwt"},
+		{"stuck", "auth-feature-a3f2", "limited: status 429 from the provider, which has had enough of all this today"},
+		{"cut", "auth-feature-a3f2", "fix the tests · 429"}, {"call", "", "notify_command: exit status 1: no display"}, {"sent", "auth-feature-a3f2", "fix the tests"},
+		{"mcp", "auth-feature-a3f2", "github switched on: “pull request” in the prompt"}, {"done", "auth-feature-a3f2", "2:11, $0.12, +31 −4"},
+		{"ended", "spike-0b1c", "exited with code 1"}, {"asks", "try-jwt-a1b2", "rm -rf build; make"},
+	} {
+		h := thread.Happening{Seq: int64(i + 1), At: epoch.Add(time.Duration(i-2) * time.Hour / 4), Kind: e.kind, Label: e.who, Text: e.text}
+		if e.who != "" {
+			h.Thread = thread.ID(e.who)
+		}
+		r.srv.log = append(r.srv.log, h)
+	}
 }

@@ -53,6 +53,7 @@ type server struct {
 	spent       []ledger.Spent
 	costs       []ledger.Query // what was asked of it
 	quotas      []thread.Quota
+	log         []thread.Happening
 }
 
 func (s *server) note(format string, args ...any) {
@@ -122,8 +123,13 @@ func (s *server) Cost(_ context.Context, q ledger.Query) (ledger.Report, error) 
 	return r, nil
 }
 
+func (s *server) EventLog(context.Context, thread.HappeningQuery) (thread.HappeningList, error) {
+	return thread.HappeningList{Happenings: slices.Clone(s.log)}, s.err
+}
+
 func (s *server) calling() handlers {
 	h := handlers{}
+	answer(h, api.EventLog, s.EventLog)
 	answer(h, api.List, s.List)
 	answer(h, api.Why, s.Why)
 	answer(h, api.New, s.New)

@@ -133,6 +133,8 @@ var scenes = []struct {
 		r.keys(". m")
 	}},
 	{"why", func(r *rig) { r.keys("E") }},
+	{"events", func(r *rig) { r.happened(); r.keys("!", "down", "down") }},
+	{"events-filter", func(r *rig) { r.happened(); r.keys("!"); r.text("auth !sent") }},
 	{"money", func(r *rig) { r.spent(); r.keys("$") }},
 	{"money-threads", func(r *rig) { r.spent(); r.keys("$", "tab", "tab", "l", "down") }},
 	{"money-none", func(r *rig) { r.keys("$", "l", "l") }},

@@ -7,6 +7,7 @@ import (
 	"orchestrator/ui/agents"
 	"orchestrator/ui/connection"
 	"orchestrator/ui/dialog"
+	"orchestrator/ui/eventlog"
 	"orchestrator/ui/field"
 	"orchestrator/ui/follow"
 	"orchestrator/ui/frame"
@@ -49,6 +50,7 @@ type Model struct {
 	scrolling     *scrolling.Feature
 	branch        headline.Branch
 	windowFocused bool // the window is focused; true until the terminal says otherwise
+	focusKnown    bool // the terminal has said whether it is
 
 	// The features that the root calls; the others only register actions.
 	conn      *connection.Feature
@@ -56,6 +58,7 @@ type Model struct {
 	offers    *offer.Feature
 	questions *question.Feature
 	inbox     *inbox.Feature
+	events    *eventlog.Feature
 	money     *money.Feature
 	prompts   *prompts.Feature
 	search    *search.Feature

@@ -8,6 +8,7 @@ import (
 	"orchestrator/ui/agents"
 	"orchestrator/ui/connection"
 	"orchestrator/ui/editor"
+	"orchestrator/ui/eventlog"
 	"orchestrator/ui/field"
 	"orchestrator/ui/fork"
 	"orchestrator/ui/grants"
@@ -19,7 +20,6 @@ import (
 	"orchestrator/ui/lifecycle"
 	"orchestrator/ui/menu"
 	"orchestrator/ui/merge"
-	"orchestrator/ui/messages"
 	"orchestrator/ui/money"
 	"orchestrator/ui/offer"
 	"orchestrator/ui/palette"
@@ -92,6 +92,7 @@ func (m *Model) addFeatures() {
 		Visit:  func(id thread.ID) tea.Cmd { return m.visit(thread.Hit{Thread: id}) },
 		Review: func(s thread.MCPServer) tea.Cmd { return m.servers.Review(s) },
 	})
+	m.events = eventlog.New(h, func(id thread.ID) tea.Cmd { return m.visit(thread.Hit{Thread: id}) })
 	m.money = money.New(h, func(id thread.ID) tea.Cmd { return m.visit(thread.Hit{Thread: id}) })
 	m.resumes = resume.New(h)
 	m.prompts = prompts.New(h)
@@ -116,7 +117,6 @@ func (m *Model) addFeatures() {
 	menu.Register(h, menu.Config{Scopes: m.scopes, Do: func(a intent.Action) tea.Cmd { return m.do(a) }})
 	palette.Register(h, palette.Config{Scopes: m.scopes, Do: func(a intent.Action) tea.Cmd { return m.do(a) },
 		Visit: func(id thread.ID) tea.Cmd { return m.visit(thread.Hit{Thread: id}) }})
-	messages.Register(h)
 	grants.Register(h)
 	why.Register(h, m.offers.Fork)
 	publish.Register(h)

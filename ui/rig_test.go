@@ -9,6 +9,7 @@ import (
 
 	"orchestrator/agent/vterm"
 	"orchestrator/thread"
+	"orchestrator/ui/alert"
 	"orchestrator/ui/burst"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/typing"
@@ -34,7 +35,7 @@ func play(t *testing.T, srv *server, w, h int, change func(*Config), test func(r
 	synctest.Test(t, func(t *testing.T) {
 		srv.events = make(chan thread.Event) // of the bubble
 		r := &rig{t: t, srv: srv, pane: &pane{}, in: make(chan tea.Msg, 10_000)}
-		cfg := Config{Server: srv, Pane: r.pane, Project: "/work/project", Git: true, Version: "test", Theme: "dark", Profile: colorprofile.TrueColor, Notify: []string{"bell", "osc9"}}
+		cfg := Config{Server: srv, Pane: r.pane, Project: "/work/project", Git: true, Version: "test", Theme: "dark", Profile: colorprofile.TrueColor, Alert: alert.Config{Ways: []string{"bell", "osc9"}, Kinds: []thread.HappeningKind{thread.HappenedAsks, thread.HappenedDone}}}
 		if change != nil {
 			change(&cfg)
 		}

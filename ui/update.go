@@ -37,10 +37,10 @@ func (m *Model) input(msg tea.Msg) (tea.Cmd, bool) {
 	case tea.WindowSizeMsg:
 		m.screen.resize(msg.Width, msg.Height)
 	case tea.FocusMsg:
-		m.windowFocused = true
+		m.windowFocused, m.focusKnown = true, true
 		return tea.Batch(m.toPane(msg), m.looking()), true
 	case tea.BlurMsg:
-		m.windowFocused = false
+		m.windowFocused, m.focusKnown = false, true
 		return m.toPane(msg), true
 	case tea.BackgroundColorMsg:
 		if m.cfg.Theme != "dark" && m.cfg.Theme != "light" {

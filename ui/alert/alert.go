@@ -1,52 +1,78 @@
-// Package alert notifies the user of a waiting thread outside the screen: by the terminal's bell or desktop
-// notifications.
+// Package alert calls the person outside of the screen when something happens: by the terminal's bell or a notification
+// of the desktop. It guarantees that no text of an agent ends an escape sequence or begins one.
 package alert
 
 import (
+	"cmp"
+	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 
 	"orchestrator/thread"
 	"orchestrator/ui/plain"
-	"orchestrator/ui/tree"
 
 	tea "charm.land/bubbletea/v2"
 )
 
-// Of notifies in the given ways that a thread has started to wait. It returns nil if the thread does not wait, or
-// already did. Nothing in the text can end the escape sequence early.
-func Of(ways []string, before, now *thread.Status) tea.Cmd {
-	switch {
-	case !now.Waits() || before == nil,
-		before.State.State == now.State.State && before.State.Since.Equal(now.State.Since),
-		before.Waits() && before.State.State == now.State.State:
-		return nil
+// Config says how to call, and on what.
+type Config struct {
+	Ways  []string // "bell", "osc9", "osc777", "osc99"
+	Kinds []thread.HappeningKind
+	// Focused also calls while the window has the focus, for other threads than the one that is looked at.
+	Focused bool
+}
+
+// Window is the window that the screen is in.
+type Window struct {
+	Focused bool
+	// Known is set once the terminal has told whether the window has the focus. Many never do.
+	Known bool
+	// Shown is the thread whose terminal is on the screen, or "".
+	Shown thread.ID
+}
+
+// looks reports whether the person is likely to be looking at a thread.
+func (w Window) looks(id thread.ID) bool { return w.Shown == id && (w.Focused || !w.Known) }
+
+// Of returns what calls the person for a happening, nil for nothing, and whether a line of the screen is to say it. A
+// thread that is looked at calls nobody. A window that may be looked at, because its terminal does not tell, is called
+// only by who cannot go on without the person.
+func (c Config) Of(h thread.Happening, w Window) (call tea.Cmd, line bool) {
+	if h.Thread == "" || !slices.Contains(c.Kinds, h.Kind) || w.looks(h.Thread) {
+		return nil, false
 	}
-	seq := sequence(ways, now.DisplayName()+": "+tree.LookOf(now).Word)
-	if seq == "" {
-		return nil
+	if !w.Known && !h.Kind.NeedsPerson() || w.Known && w.Focused && !c.Focused {
+		return nil, true
 	}
-	return tea.Raw(seq)
+	if seq := sequence(c.Ways, cmp.Or(h.Label, h.Name), h.Words()); seq != "" {
+		call = tea.Raw(seq)
+	}
+	return call, true
 }
 
 // sequence returns the escape sequences that show a text in the given ways.
-func sequence(ways []string, text string) string {
-	text = plain.Cut(strings.Map(func(r rune) rune {
-		if r == ';' {
-			return ','
-		}
-		return r
-	}, plain.Line(text)), 200)
+func sequence(ways []string, title, text string) string {
+	title, text = harmless(title, 80), harmless(text, 160)
 	var b strings.Builder
 	for _, w := range ways {
 		switch w {
 		case "bell":
 			b.WriteByte('\a')
 		case "osc9":
-			fmt.Fprintf(&b, "\x1b]9;%s\x1b\\", text)
+			fmt.Fprintf(&b, "\x1b]9;%s: %s\x1b\\", title, text)
 		case "osc777":
-			fmt.Fprintf(&b, "\x1b]777;notify;orchestrator;%s\x1b\\", text)
+			fmt.Fprintf(&b, "\x1b]777;notify;%s;%s\x1b\\", title, text)
+		case "osc99": // in two parts with one name; base64, so that it may have any characters
+			encode := base64.StdEncoding.EncodeToString
+			fmt.Fprintf(&b, "\x1b]99;i=orchestrator:d=0:e=1;%s\x1b\\", encode([]byte(title)))
+			fmt.Fprintf(&b, "\x1b]99;i=orchestrator:d=1:e=1:p=body;%s\x1b\\", encode([]byte(text)))
 		}
 	}
 	return b.String()
+}
+
+// harmless returns a text on one line without what ends a part of a sequence.
+func harmless(s string, w int) string {
+	return plain.Cut(strings.ReplaceAll(plain.Line(s), ";", ","), w)
 }

@@ -100,7 +100,16 @@ func Running(s *thread.Status) bool { return s.Execution != nil && s.State.State
 
 // Notify shows a notice in the status line for a while.
 func (h *Host) Notify(level thread.Level, text string) tea.Cmd {
-	n := h.Notices.Add(Notice{Level: level, Text: text, At: h.Clock()})
+	return h.tell(Notice{Level: level, Text: text, At: h.Clock()})
+}
+
+// Tell is Notify for what the event log has, too.
+func (h *Host) Tell(level thread.Level, text string) tea.Cmd {
+	return h.tell(Notice{Level: level, Text: text, At: h.Clock(), Logged: true})
+}
+
+func (h *Host) tell(n Notice) tea.Cmd {
+	n = h.Notices.Add(n)
 	h.Screen.Redraw()
 	return h.ShowNotice(n)
 }

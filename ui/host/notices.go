@@ -24,6 +24,8 @@ type Notice struct {
 	Text  string
 	At    time.Time
 	Times int // that it was said in a row, 0 for once
+	// Logged is set for one of the server: it is in the event log, too.
+	Logged bool
 }
 
 // String returns its text, with how often it was said in a row.

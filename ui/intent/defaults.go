@@ -27,7 +27,7 @@ func global() []Binding {
 		command(Global, Resumes, "list interrupted threads", "L"),
 		command(Global, MCP, "MCP servers", "m"),
 		command(Global, Agents, "installed agents", "g"),
-		command(Global, Messages, "message log", "!"),
+		command(Global, Events, "events: what happened in all threads", "!"),
 		command(Global, Sidebar, "show or hide the side bar", "b"),
 		command(Global, Narrower, "narrower list", "<"),
 		command(Global, Wider, "wider list", ">"),

@@ -60,7 +60,7 @@ var meanings = map[string]struct {
 	"/": {"filter or search", []Action{Filter, Search}},
 	"?": {"keys", []Action{Help, Cancel}},
 	"$": {"money", []Action{Money, Cancel}},
-	"!": {"events", []Action{Messages}},
+	"!": {"events", []Action{Events}},
 	"{": {"previous turn", []Action{Older}},
 	"}": {"next turn", []Action{Newer}},
 }

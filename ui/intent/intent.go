@@ -44,7 +44,7 @@ const (
 	Sidebar  Action = "sidebar"
 	Wider    Action = "wider-list"
 	Narrower Action = "narrower-list"
-	Messages Action = "messages"
+	Events   Action = "events"
 	Suspend  Action = "suspend"
 	Restart  Action = "restart-server"
 

@@ -26,8 +26,10 @@ type Config struct {
 	Theme string
 	// Keys overrides key bindings: the keys of each action.
 	Keys map[string][]string
-	// Notify is how to notify that a thread is waiting: "bell", "osc9", "osc777" or "off".
-	Notify string
+	// Notify is how the screen calls the person: "bell", "osc9", "osc777", "osc99"; none for not at all. NotifyFocused is
+	// set if other threads than the one shown call while the window has the focus.
+	Notify        []string
+	NotifyFocused bool
 	// NotifyCommand is run by the server on events of the kinds in NotifyOn, and Hooks on those of theirs: words of a
 	// command line each, none for no command. NotifyOn is nil for the usual kinds, see Calls.
 	NotifyCommand []string

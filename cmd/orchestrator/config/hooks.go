@@ -27,6 +27,20 @@ func (c Config) Calls() []thread.HappeningKind {
 	return c.NotifyOn
 }
 
+func setNotify(c *Config, v string) error {
+	var ways []string
+	for w := range strings.FieldsFuncSeq(v, func(r rune) bool { return r == ',' || r == ' ' }) {
+		if !slices.Contains([]string{"bell", "osc9", "osc777", "osc99", "off"}, w) {
+			return errors.New("some of bell, osc9, osc777, osc99, or off")
+		}
+		ways = append(ways, w)
+	}
+	if c.Notify = ways; slices.Contains(ways, "off") {
+		c.Notify = nil
+	}
+	return nil
+}
+
 func setNotifyCommand(c *Config, v any) (err error) {
 	c.NotifyCommand, err = commandLine(v)
 	return err

@@ -35,10 +35,11 @@ func general() []setting {
 			"auto", "dark", "light", "none"),
 		{key: "keys", about: "table: action = \"keys\"", table: setKeys},
 		{key: "models", about: "windows and prices, see below; only in your own file", none: "built in", table: setModels},
-		choice("notify", "bell", "bell, osc9, osc777, off", func(c *Config) *string { return &c.Notify },
-			"bell", "osc9", "osc777", "off"),
-		{key: "notify_command", about: "command that the server runs on events, also without a screen; see `orchestrator help " +
-			"notifications`; this and the next two only in your own file", set: setNotifyCommand},
+		words("notify", "bell", "how the screen calls you: bell, osc9, osc777, osc99, several of them, or off; see "+
+			"`orchestrator help notifications`", setNotify),
+		either("notify_focused", "off", "on: also for other threads while the window has the focus",
+			func(c *Config) *bool { return &c.NotifyFocused }, "on", "off"),
+		{key: "notify_command", about: "command that the server runs on events, also without a screen; this and the next two only in your own file", set: setNotifyCommand},
 		words("notify_on", "", "the kinds of events that call you, by either: asks, done, stuck unless set", setNotifyOn).or("these three"),
 		{key: "hooks", about: "table of commands for single kinds of events: done = \"command\"", table: setHooks},
 		choice("merge_note", string(thread.NoteAsk), "tell an agent about a merge into its branch, which costs a turn: "+

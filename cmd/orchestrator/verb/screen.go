@@ -19,6 +19,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/api"
 	"orchestrator/ui"
+	"orchestrator/ui/alert"
 	"orchestrator/ui/burst"
 	"orchestrator/ui/connection"
 	"orchestrator/ui/paint"
@@ -102,7 +103,7 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 		Version: buildinfo.Version(),
 		Agent:   c.config.Agent,
 		Open:    open, Problems: info.Problems, Theme: c.config.Theme, Profile: colours, Keys: c.config.Keys,
-		Notify: notifyOf(c.config.Notify),
+		Alert:  alert.Config{Ways: c.config.Notify, Kinds: c.config.Calls(), Focused: c.config.NotifyFocused},
 		Editor: words(c.environ, "VISUAL", "EDITOR"), Pager: words(c.environ, "PAGER"), Private: c.project.StateDir(),
 		StartServer: c.ensureServer, Outdated: outdated, Restart: c.restartBehind,
 	})
@@ -162,13 +163,6 @@ func (c *cli) colours(out *os.File) colorprofile.Profile {
 		return colorprofile.ASCII
 	}
 	return colorprofile.Detect(out, c.environ)
-}
-
-func notifyOf(how string) []string {
-	if how == "off" {
-		return nil
-	}
-	return []string{how}
 }
 
 // words returns the words of the first of these variables that has any: a command.

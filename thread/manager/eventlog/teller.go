@@ -191,7 +191,9 @@ func (k *known) state(s thread.Status, at time.Time, tell say) (asks bool) {
 		return r.State.Trouble() && !r.Stuck && r.State != thread.StateUnauthorised
 	}
 	stuck := func(r thread.StateReport) bool { return r.Stuck || r.State == thread.StateUnauthorised }
-	said := string(r.State) + r.More() + after(": ", r.Why())
+	gave := r
+	gave.Stuck = false // which the kind says
+	said := string(r.State) + gave.More() + after(": ", r.Why())
 	switch {
 	case stuck(r) && (!stuck(before) || before.State != r.State):
 		tell(thread.HappenedStuck, "%s", said)

@@ -138,7 +138,7 @@ func TestTrouble(t *testing.T) {
 	y.prompt(thread.PromptInterrupted, "429")
 	y.prompt(thread.PromptInterrupted, "429")
 	y.is(thread.StateIdle)
-	y.want(t, "limited limited, retrying", "stuck limited, gave up: status 429: slow down", "cut fix it · 429")
+	y.want(t, "limited limited, retrying", "stuck limited: status 429: slow down", "cut fix it · 429")
 	y.prompt(thread.PromptOpen, "")
 	y.is(thread.StateUnauthorised)
 	y.is(thread.StateUnauthorised)

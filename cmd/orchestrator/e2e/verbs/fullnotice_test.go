@@ -7,8 +7,8 @@ import (
 	"orchestrator/cmd/orchestrator/e2e"
 )
 
-// TestNoticesReachTheScreen fills a context: what masking has to say of it is shown with the thread's name, in the
-// program as it is put together.
+// TestNoticesReachTheScreen fills a context: what masking has to say of it is in the event log with the thread's name, on
+// the screen and by the verb, in the program as it is put together.
 func TestNoticesReachTheScreen(t *testing.T) {
 	t.Parallel()
 	r := e2e.NewRig(t)
@@ -22,13 +22,13 @@ func TestNoticesReachTheScreen(t *testing.T) {
 	r.Turn(name, "say: a bit more, "+words[:len(words)*2/3])
 	r.Run("send", name, "hello")
 	s.Press("!")
-	s.See("messages", r.Status(name).DisplayName()+": the context is")
+	s.See("events", "▒ "+r.Status(name).DisplayName(), "context 5", "done in ")
 	s.Press("\x1b")
 	s.See("n new")
 	s.Press("q")
 	s.End()
-	if log := r.Ok("events", "--kind", "context"); !strings.Contains(log, "full                     the context is") &&
-		!strings.Contains(log, name+"                the context is") {
+	if log := r.Ok("events", "--kind", "context"); !strings.Contains(log, "full                     context 5") &&
+		!strings.Contains(log, name+"                context 5") {
 		t.Errorf("the event log has\n%s", log)
 	}
 }
