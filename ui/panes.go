@@ -115,7 +115,7 @@ func (m *Model) drawMain(b frame.Boxes) {
 	switch {
 	case !m.conn.Listed(): // the threads are not loaded yet
 	case s == nil:
-		m.drawWelcome(in)
+		m.drawWelcome(layout.Box{X: in.X, Y: b.Title.Y, W: in.W, H: in.Y + in.H - b.Title.Y})
 	case m.views.Now() != views.Terminal:
 		if b.Alone {
 			in = in.Shrink(1, 0)
