@@ -49,6 +49,8 @@ type Config struct {
 	Editor []string
 	// Pager is the command with which a file is read if there is no editor.
 	Pager []string
+	// Browse opens a page in the person's browser; nil if there is none.
+	Browse func(context.Context, string) error
 	// Private is a folder of this user alone.
 	Private string
 

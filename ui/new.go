@@ -108,7 +108,7 @@ func (m *Model) addFeatures() {
 	m.views = views.New(h, views.Actions{Fork: forks.Open, Rewind: rewinds.Open, Edit: edit.Open,
 		Prompts: m.prompts.Open, Copy: copies.Copy})
 	reader, _ := m.cfg.Pane.(scrolling.Pane)
-	m.scrolling = scrolling.New(h, scrolling.Config{Pane: reader, Attached: m.follow.Shown,
+	m.scrolling = scrolling.New(h, scrolling.Config{Pane: reader, Attached: m.follow.Shown, Copy: copies.Copy, Browse: m.cfg.Browse,
 		Entered: func() { m.views.Show(views.Terminal); m.screen.area = areaMain },
 		Left:    func() { m.screen.area = areaTree }})
 	merge.Register(h, life.Archive)

@@ -84,11 +84,17 @@ func (t *Terminal) oscLink(b []byte) {
 				id = v
 			}
 		}
-		if len(uri) <= maxLinkBytes {
+		if len(uri) <= maxLinkBytes && isPage(uri) {
 			pen.Link = t.linkID(link{uri: clean(uri, maxLinkBytes), id: id})
 		}
 	}
 	t.setPen(pen)
+}
+
+// isPage reports whether a target is a page of the web: other targets are not kept, nobody may follow them.
+func isPage(uri []byte) bool {
+	scheme, _, ok := bytes.Cut(uri, []byte("://"))
+	return ok && (bytes.EqualFold(scheme, []byte("http")) || bytes.EqualFold(scheme, []byte("https")))
 }
 
 func (t *Terminal) oscNotify(b []byte) {

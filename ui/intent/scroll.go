@@ -44,6 +44,7 @@ func scroll() []Binding {
 		bind(Scroll, SelectBlock, "select a rectangle", "ctrl+v"),
 		bind(Scroll, SelectOutput, "select the block of lines, such as a command's output", "o"),
 		bind(Scroll, Copy, "copy the selection, or else the block of lines", "y"),
+		bind(Scroll, Open, "show where the link leads, to copy or open it", "enter"),
 		bind(Scroll, Cancel, "drop the selection, or leave", "esc", "ctrl+c"),
 		bind(Scroll, Leave, "leave scroll mode", "q", "ctrl+q"),
 		bind(Scroll, Help, "keys", "f1"),

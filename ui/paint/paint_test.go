@@ -170,13 +170,14 @@ func TestComposite(t *testing.T) {
 
 // allowed is all that may be written for a pane.
 var allowed = regexp.MustCompile("^(?:\x1b\\[[0-9;]*H|\x1b\\[[0-9;:]*m|\x1b\\[\\?(?:25|2026|1049)[hl]|" +
-	"\x1b\\[[0-6] q|\x1b[78]|\x1b\\[2J|[^\x00-\x1f\x7f-\u009f])*$")
+	"\x1b\\]8;id=o[0-9]+;https?://[!#-&(-;=?-_a-~]+\x1b\\\\|\x1b\\]8;;\x1b\\\\|\x1b\\[[0-6] q|\x1b[78]|\x1b\\[2J|[^\x00-\x1f\x7f-\u009f])*$")
 
 // hostile are the strings of the threat table: each must stay inside of the emulator.
 var hostile = []string{
 	"\x1b]0;title\x07", "\x1b]1;icon\x07", "\x1b]2;title\x1b\\", "\x1b]4;1;rgb:0/0/0\x07", "\x1b]7;file:///x\x07",
 	"\x1b]8;;file:///bin/sh\x07https://good\x1b]8;;\x07", "\x1b]9;note\x07", "\x1b]10;#fff\x07", "\x1b]11;?\x07",
-	"\x1b]50;font\x07",
+	"\x1b]50;font\x07", "\x1b]8;;https://a.b/\x07page", "\x1b]8;id=a;https://a.b/';\"<>`\x1b\\page", "\x1b]8;;javascript:x\x07", "\x1b]8;;\x07",
+	"\x1b]8;;https://a\u009cb/\x07c", "\x1b]8;;http://good@evil/\x07d", "\x1b]8;;https://evil.test/\x07https://good.example\x1b]8;;\x07",
 	"\x1b]52;c;cm0gLXJm\x07", "\x1b]52;c;?\x07", "\x1b]133;A\x07", "\x1b]777;notify;a;b\x07",
 	"\x1b]1337;File=:AAAA\x07",
 	"\x1bP$qm\x1b\\", "\x1bPtmux;\x1b\x1b]0;x\x07\x1b\\", "\x1b_Gf=100;AAAA\x1b\\", "\x1b^pm\x1b\\", "\x1bXsos\x1b\\",
@@ -216,6 +217,52 @@ func TestHostile(t *testing.T) {
 		}
 		if got := f.out.term.Title(); got != "" {
 			t.Errorf("%s: title %q", profile, got)
+		}
+	}
+}
+
+// TestLinks: a link to a page is written anew, ends with its text or its row, and is left out if its text names another
+// host, however the text is cut into links.
+func TestLinks(t *testing.T) {
+	for _, tt := range []struct {
+		feed  string
+		links string // the target of each cell of the first row that has one
+	}{
+		{"\x1b]8;;https://a.b/x\x07docs\x1b]8;;\x07 end", "docs>https://a.b/x"},
+		{"\x1b]8;id=evil;https://a.b/日\x07docs\x1b]8;;\x07", "docs>https://a.b/%E6%97%A5"},
+		{"\x1b]8;;file:///etc/passwd\x07docs\x1b]8;;\x07", ""},
+		{"\x1b]8;;https://evil.test/\x07https://good.example/\x1b]8;;\x07", ""},
+		{"https://good.\x1b]8;;https://evil.test/\x07example\x1b]8;;\x07/", ""},
+		{"\x1b]8;;https://evil.test/1\x07good\x1b]8;;https://evil.test/2\x07.example\x1b]8;;\x07", ""},
+		{"\x1b]8;;https://a.b/1\x07one\x1b]8;;https://a.b/2\x07two", "one>https://a.b/1 two>https://a.b/2"},
+		{"\x1b]8;;https://a.b/\x07" + strings.Repeat("w", 20), strings.Repeat("w", 20) + ">https://a.b/"},
+		{"\x1b]8;;https://a.b/\x07\x1b[31mred\x1b[m日\x1b]8;;\x07", "red日>https://a.b/"},
+		{"\x1b]8;;https://a.b/\x07x\x1b]8;;https://evil.test/\x07good.example\x1b]8;;\x07", ""},
+		{"\x1b]8;;https://a.b/\x07x\x1b]8;;https://evil.test/\x07 good.example\x1b]8;;\x07", "x>https://a.b/"},
+	} {
+		f := newFixture(colorprofile.TrueColor, 30, 6, Box{X: 3, Y: 1, W: 20, H: 3})
+		f.feed("%s", tt.feed)
+		var got []string
+		last := ""
+		for _, c := range f.out.term.Row(nil, 1) {
+			to := f.out.term.Link(c.Style.Link)
+			switch {
+			case c.Width == 0 || to == "" && last == "":
+			case to != last:
+				if to != "" {
+					got = append(got, string(c.AppendText(nil))+">"+to)
+				}
+				last = to
+			default:
+				text, _, _ := strings.Cut(got[len(got)-1], ">")
+				got[len(got)-1] = text + string(c.AppendText(nil)) + ">" + to
+			}
+		}
+		if s := strings.Join(got, " "); s != tt.links {
+			t.Errorf("%q: %s, want %s", tt.feed, s, tt.links)
+		}
+		if opens, ends := bytes.Count(f.out.written(), []byte("]8;id=")), bytes.Count(f.out.written(), []byte("]8;;\x1b")); opens != ends {
+			t.Errorf("%q: %d links begin, %d end", tt.feed, opens, ends)
 		}
 	}
 }

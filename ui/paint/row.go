@@ -35,6 +35,7 @@ type rowPainter struct {
 	term    *vterm.Terminal
 	profile colorprofile.Profile
 	look    look
+	link    openLink
 	style   vterm.Style // currently set on the terminal
 	styled  bool        // style is known
 }
@@ -62,6 +63,9 @@ func (p *rowPainter) row(x, y, width, selA, selB int, found []stretch) {
 			continue
 		}
 		style := p.shown(c.Style, i >= selA && i < selB)
+		if c.Style.Link != p.link.from {
+			p.enter(i)
+		}
 		if col+int(c.Width) > width { // a wide character cut off by the edge
 			p.set(style)
 			p.out = append(p.out, ' ')
@@ -75,6 +79,7 @@ func (p *rowPainter) row(x, y, width, selA, selB int, found []stretch) {
 			p.out = moveTo(p.out, x+col, y)
 		}
 	}
+	p.leave()
 	for ; col < width; col++ {
 		p.set(p.shown(vterm.Style{}, col >= selA && col < selB))
 		p.out = append(p.out, ' ')

@@ -2,10 +2,16 @@
 package scrolling
 
 import (
+	"context"
+
 	"orchestrator/thread"
+	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/keyhelp"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/theme"
+	"orchestrator/ui/weblink"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -24,6 +30,8 @@ type Pane interface {
 	Search(text string)
 	// Where says where the cursor is.
 	Where() string
+	// Link returns the page that the text at the cursor leads to, and the text that says so, or "".
+	Link() (text, target string)
 }
 
 // Config configures the feature.
@@ -31,6 +39,10 @@ type Config struct {
 	Pane Pane // nil if it has no scroll mode
 	// Attached returns the thread whose terminal the pane has, or "".
 	Attached func() thread.ID
+	// Copy copies a text of a thread.
+	Copy func(name, what, text string) tea.Cmd
+	// Browse opens a page in the person's browser; nil if there is none.
+	Browse func(context.Context, string) error
 	// Entered shows and focuses the pane; Left gives the focus back.
 	Entered, Left func()
 }
@@ -82,11 +94,39 @@ func (f *Feature) Act(in intent.Intent) (tea.Cmd, bool) {
 		f.cfg.Pane.BeginSearch(in == intent.SearchBack)
 		return nil, true
 	}
+	if in == intent.Open {
+		return f.open(), true
+	}
 	cmd, ok := f.cfg.Pane.Act(in)
 	if ok && !f.On() {
 		f.cfg.Left()
 	}
 	return cmd, ok
+}
+
+// open shows where the link at the cursor leads, and asks what to do with it: nothing is opened before.
+func (f *Feature) open() tea.Cmd {
+	text, target := f.cfg.Pane.Link()
+	name := f.Name(f.cfg.Attached())
+	if target == "" {
+		return f.Notify(thread.LevelInfo, name+": no link here")
+	}
+	body := []dialog.Line{{Text: target, Tok: theme.Strong}}
+	if text != target {
+		body = append(body, dialog.Line{}, dialog.Line{Text: "The text says: " + plain.Cut(plain.Line(text), 200)})
+	}
+	if weblink.Misleads(text, target) {
+		body = append(body, dialog.Line{Text: "It names another host than the link leads to.", Tok: theme.Bad})
+	}
+	choices := []dialog.Choice{dialog.Cancel("Cancel"), {Label: "Copy", Preset: true,
+		Result: host.Do(func() tea.Cmd { return f.cfg.Copy(name, "link", target) })}}
+	if f.cfg.Browse != nil {
+		choices = append(choices, dialog.Choice{Label: "Open in the browser", Result: host.Do(func() tea.Cmd {
+			return f.Change("open the link", "", func(ctx context.Context) error { return f.cfg.Browse(ctx, target) }, nil)
+		})})
+	}
+	f.Dialogs.Push(dialog.NewAsk("link in "+name, body, choices...))
+	return nil
 }
 
 // Hints returns the most useful keys.

@@ -82,6 +82,14 @@ func (m *Model) Search(query string) {
 	}
 }
 
+// Link returns the page that the text at the cursor leads to in scroll mode, and the text that says so, or "".
+func (m *Model) Link() (text, target string) {
+	if m.read == nil {
+		return "", ""
+	}
+	return m.read.text.Link()
+}
+
 // Where says where the cursor is in scroll mode: the line, the match or the selection, and what has come since.
 func (m *Model) Where() string {
 	if m.read == nil {

@@ -59,6 +59,9 @@ func (r *reader) where(s *screen) string {
 			out += " · " + plain.Thousands(hits) + plus + " matches"
 		}
 	}
+	if _, target := text.Link(); target != "" {
+		out += " · enter: " + target
+	}
 	if n := text.Count(); n > 0 {
 		out += fmt.Sprintf(" · %d", n)
 	}

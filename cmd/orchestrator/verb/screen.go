@@ -16,6 +16,7 @@ import (
 	"orchestrator/checkpoint/git"
 	"orchestrator/cmd/orchestrator/buildinfo"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/mcpctl/remote"
 	"orchestrator/thread"
 	"orchestrator/thread/api"
 	"orchestrator/ui"
@@ -104,7 +105,7 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 		Agent:   c.config.Agent,
 		Open:    open, Problems: info.Problems, Theme: c.config.Theme, Profile: colours, Keys: c.config.Keys,
 		Alert:  alert.Config{Ways: c.config.Notify, Kinds: c.config.Calls(), Focused: c.config.NotifyFocused},
-		Editor: words(c.environ, "VISUAL", "EDITOR"), Pager: words(c.environ, "PAGER"), Private: c.project.StateDir(),
+		Editor: words(c.environ, "VISUAL", "EDITOR"), Pager: words(c.environ, "PAGER"), Private: c.project.StateDir(), Browse: remote.Browse,
 		StartServer: c.ensureServer, Outdated: outdated, Restart: c.restartBehind,
 	})
 	defer model.Close()

@@ -77,11 +77,8 @@ func (m *matcher) folded(r rune) rune {
 
 // paragraph finds the matches in the paragraph that begins with line n, and returns the number of the line after it.
 func (m *matcher) paragraph(t *vterm.Terminal, n, end uint64) uint64 {
-	m.text, m.at, m.found = m.text[:0], m.at[:0], m.found[:0]
-	for wrapped := true; wrapped && n < end; n++ {
-		m.cells, wrapped = t.Line(m.cells[:0], n)
-		m.line(n)
-	}
+	m.found = m.found[:0]
+	n = m.collect(t, n, end)
 	for from := 0; ; {
 		i := bytes.Index(m.text[from:], m.query)
 		if i < 0 {
@@ -91,6 +88,16 @@ func (m *matcher) paragraph(t *vterm.Terminal, n, end uint64) uint64 {
 		from = i + len(m.query)
 		m.found = append(m.found, Hit{m.at[i], m.at[from-1]})
 	}
+}
+
+// collect reads the paragraph that begins with line n, and returns the number of the line after it.
+func (m *matcher) collect(t *vterm.Terminal, n, end uint64) uint64 {
+	m.text, m.at = m.text[:0], m.at[:0]
+	for wrapped := true; wrapped && n < end; n++ {
+		m.cells, wrapped = t.Line(m.cells[:0], n)
+		m.line(n)
+	}
+	return n
 }
 
 // line adds the cells of a line.

@@ -2,6 +2,7 @@ package reading
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -151,6 +152,27 @@ func TestSearchAsTyped(t *testing.T) {
 	}
 	if r.Search(""); r.Window() != top {
 		t.Errorf("the window begins with %d, before with %d", r.Window(), top)
+	}
+}
+
+// TestLink: at the cursor is the link of the program, with its whole text, or an address that is written, across lines.
+func TestLink(t *testing.T) {
+	r := over(16, 8, "\x1b]8;;https://a.b/doc\x07the \x1b[1mdocs of a thing\x1b]8;;\x07 https://plain.example/path, x",
+		"\x1b]8;;file:///etc/passwd\x07file\x1b]8;;\x07 \x1b]8;;https://evil.test/\x07https://good.io/")
+	seen := map[string]string{}
+	for press(r, "g"); ; {
+		if text, target := r.Link(); target != "" {
+			seen[text] = target
+		}
+		was := r.at
+		if press(r, "w"); r.at == was {
+			break
+		}
+	}
+	want := map[string]string{"the docs of a thing": "https://a.b/doc", "https://plain.example/path": "https://plain.example/path",
+		"https://good.io/": "https://evil.test/"}
+	if !maps.Equal(seen, want) {
+		t.Errorf("%q", seen)
 	}
 }
 
