@@ -284,3 +284,22 @@ func BenchmarkMemory(b *testing.B) {
 		runtime.KeepAlive(terms)
 	}
 }
+
+// TestClipboard: a program's text for the clipboard is reported, clean and bounded; what asks for its content is not.
+func TestClipboard(t *testing.T) {
+	for _, tt := range []struct{ osc, want string }{
+		{"52;c;aGk=", "hi"}, {"52;;aGk=", "hi"}, {"52;pc;YQliCmM=", "a\tb\nc"}, {"52;c;?", ""}, {"52;?;?", ""}, {"52;c;", ""}, {"52", ""},
+		{"52;c;***", ""}, {"52;c;/////w==", ""}, {"52;c;G1szMW1hDWIHYw==", "[31mabc"}, {"52;c;aGk=;x", ""},
+		{"52;c;" + strings.Repeat("YWFh", 30000), ""}, {"52;c;" + strings.Repeat("YWFh", 24000), strings.Repeat("aaa", 24000)},
+	} {
+		got := ""
+		term := New(10, 2, Options{
+			Event: func(e Event) { c, _ := e.(Clipboard); got += c.Text },
+			Reply: func(b []byte) { t.Errorf("%.40q is answered: %q", tt.osc, b) },
+		})
+		_, _ = term.Write([]byte("\x1b]" + tt.osc + "\x07"))
+		if got != tt.want {
+			t.Errorf("%.40q: %.40q", tt.osc, got)
+		}
+	}
+}

@@ -20,6 +20,11 @@ type Status struct{ State, Kind, Message string }
 // Progress is OSC 9;4: State 0 none, 1 normal, 2 error, 3 busy without a number, 4 paused.
 type Progress struct{ State int }
 
+// Clipboard is a program's wish to put a text on the person's clipboard (OSC 52). What is on it is never told. It may
+// have newlines and tabs.
+type Clipboard struct{ Text string }
+
+func (Clipboard) isEvent()    {}
 func (Bell) isEvent()         {}
 func (TitleChanged) isEvent() {}
 func (Notification) isEvent() {}

@@ -53,6 +53,8 @@ func (t *Terminal) dispatchOSC(s []byte) {
 		t.oscNotify(rest)
 	case 10, 11, 12:
 		t.oscColors(n, string(rest))
+	case 52:
+		t.oscClipboard(rest)
 	case 104:
 		t.oscResetPalette(string(rest))
 	case 110:
@@ -89,6 +91,32 @@ func (t *Terminal) oscLink(b []byte) {
 		}
 	}
 	t.setPen(pen)
+}
+
+// maxClipboard is how many bytes a program may put on the clipboard, as other terminals limit it.
+const maxClipboard = 74994
+
+// oscClipboard reports a text for the clipboard. Questions for what is on it are not answered, whatever they look like.
+func (t *Terminal) oscClipboard(b []byte) {
+	_, data, ok := bytes.Cut(b, []byte{';'})
+	if !ok || len(data) == 0 || base64.StdEncoding.DecodedLen(len(data)) > maxClipboard+2 {
+		return
+	}
+	text, err := base64.StdEncoding.DecodeString(string(data))
+	if err != nil || len(text) == 0 || !utf8.Valid(text) {
+		return
+	}
+	var lines []string
+	for line := range strings.SplitSeq(string(text), "\n") {
+		for i, cell := range strings.Split(line, "\t") {
+			if i > 0 {
+				lines[len(lines)-1] += "\t" + clean([]byte(cell), maxClipboard)
+				continue
+			}
+			lines = append(lines, clean([]byte(cell), maxClipboard))
+		}
+	}
+	t.emit(Clipboard{Text: strings.Join(lines, "\n")})
 }
 
 // isPage reports whether a target is a page of the web: other targets are not kept, nobody may follow them.

@@ -68,7 +68,7 @@ func facts(s *thread.Status, p Pane, room int) []styled.Span {
 	if p.Back > 0 {
 		out = append(out, styled.Span{Text: "scrolled back " + plain.Count(p.Back, "line"), Tok: theme.Accent})
 	}
-	out = append(out, styled.Span{Text: p.Where, Tok: theme.Accent}, styled.Span{Text: p.Reading, Tok: theme.Accent})
+	out = append(out, styled.Span{Text: plain.Cut(plain.Line(p.Where), max(room-6, 0)), Tok: theme.Accent}, styled.Span{Text: p.Reading, Tok: theme.Accent})
 	if len(p.Sharing) > 0 {
 		with := "shared with " + plain.Line(plain.Few(p.Sharing))
 		if plain.Width(with)+6 > room {

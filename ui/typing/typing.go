@@ -176,6 +176,8 @@ func TextIgnored(scope intent.Scope, p Place) string {
 		return "Keys ignored: you are at the list. " + p.Focus + " types to " + p.Agent
 	case intent.Timeline, intent.Turn, intent.Diff, intent.Context:
 		return "Keys ignored: you are in a view. " + p.Leave + " leads to the list"
+	case intent.Scroll:
+		return "Keys ignored: you are in scroll mode. " + p.Leave + " leaves it"
 	default:
 		return "Keys ignored: a dialog is open"
 	}

@@ -362,10 +362,12 @@ type Screen struct {
 	Tty *os.File
 	Cmd *exec.Cmd
 
-	// Mu guards term.
+	// Mu guards Term and Clipboard.
 	Mu   sync.Mutex
 	Term *vterm.Terminal
-	Done chan struct{}
+	// Clipboard is what was put on the terminal's clipboard last.
+	Clipboard string
+	Done      chan struct{}
 }
 
 // Open starts the program in a terminal of a size.
@@ -377,7 +379,14 @@ func (r *Rig) Open(cols, rows int, args ...string) *Screen {
 		r.T.Fatal(err)
 	}
 	s := &Screen{T: r.T, Tty: tty, Cmd: cmd, Done: make(chan struct{})}
-	s.Term = vterm.New(cols, rows, vterm.Options{Reply: func(b []byte) { go func() { _, _ = tty.Write(b) }() }})
+	s.Term = vterm.New(cols, rows, vterm.Options{
+		Reply: func(b []byte) { go func() { _, _ = tty.Write(b) }() },
+		Event: func(e vterm.Event) {
+			if c, ok := e.(vterm.Clipboard); ok {
+				s.Clipboard = c.Text
+			}
+		},
+	})
 	go func() {
 		defer close(s.Done)
 		buf := make([]byte, 32<<10)
