@@ -21,7 +21,8 @@ func TestEvents(t *testing.T) {
 	want := []Event{
 		Bell{}, TitleChanged{"title"}, Notification{Body: "hello"}, Notification{Title: "a", Body: "b;c"}, Progress{2},
 		Progress{},
-		Status{"blocked", "permission", "Run ls?"}, // the clipboard, the folder and marks of a shell are for nobody
+		Clipboard{"hi"},
+		Status{"blocked", "permission", "Run ls?"}, // the folder and marks of a shell are for nobody
 	}
 	// The first title is cut by the escape inside of it, and its end is then a bell.
 	want = append([]Event{Bell{}, TitleChanged{"ti"}}, want...)
