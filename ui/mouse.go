@@ -119,6 +119,9 @@ func (m *Model) wheel(b frame.Boxes, at tea.Mouse) {
 // mouseInDialog lets the wheel scroll the topmost dialog, and passes clicks to one that takes them.
 func (m *Model) mouseInDialog(msg tea.MouseMsg) tea.Cmd {
 	if click, ok := msg.(tea.MouseClickMsg); ok && click.Button == tea.MouseLeft {
+		if m.typing.JustOpened(m.cfg.Clock()) {
+			return nil
+		}
 		m.screen.stale = true
 		return run(m.dialogs.Click(click.X, click.Y))
 	}

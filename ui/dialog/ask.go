@@ -32,6 +32,7 @@ type Ask struct {
 	choices []Choice
 	at      int
 	over    func() string
+	foot    layout.Box // where the choices were drawn
 }
 
 // NewAsk returns a question.
@@ -147,13 +148,7 @@ func (a *Ask) Handle(in intent.Intent) Result {
 	}
 	switch act {
 	case intent.Accept:
-		switch {
-		case a.at >= len(a.choices) || a.Recheck():
-		case a.choices[a.at].Read && !a.body.ended:
-			a.body.Handle(intent.PageDown)
-		default:
-			return a.choices[a.at].Result
-		}
+		return a.choose()
 	case intent.Cancel:
 		return Cancelled{}
 	case intent.Left:
@@ -166,9 +161,37 @@ func (a *Ask) Handle(in intent.Intent) Result {
 	return nil
 }
 
+// choose ends the question with the selected choice, if it may be chosen yet.
+func (a *Ask) choose() Result {
+	switch {
+	case a.at >= len(a.choices) || a.Recheck():
+	case a.choices[a.at].Read && !a.body.ended:
+		a.body.Handle(intent.PageDown)
+	default:
+		return a.choices[a.at].Result
+	}
+	return nil
+}
+
+// Click chooses a choice. One that does harm is selected first, and chosen by a second click.
+func (a *Ask) Click(x, y int) Result {
+	for i, b := range a.buttons(a.foot.W) {
+		if y != a.foot.Y+b.y || x < a.foot.X+b.x || x >= a.foot.X+b.x+b.w {
+			continue
+		}
+		was := a.at
+		if a.at = i; a.choices[i].Danger && was != i {
+			return nil
+		}
+		return a.choose()
+	}
+	return nil
+}
+
 // Draw draws the dialog.
 func (a *Ask) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	body, foot := b.Bottom(a.rows(b.W))
+	a.foot = foot
 	body.H--
 	a.body.Draw(c, body, th)
 	at := a.buttons(b.W)

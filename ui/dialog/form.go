@@ -19,6 +19,7 @@ type Form struct {
 	// submit returns the result, or what is wrong.
 	submit  func() (Result, string)
 	problem string
+	rows    []layout.Box // where inputs were drawn, by their place among the visible ones
 }
 
 // NewForm returns a form; submit returns its result, or what is wrong with it.
@@ -143,6 +144,17 @@ func (f *Form) Handle(in intent.Intent) Result {
 	return nil
 }
 
+// Click goes to a field, and chooses an option of it.
+func (f *Form) Click(x, y int) Result {
+	for i, in := range f.visible() {
+		if i < len(f.rows) && f.rows[i].Contains(x, y) {
+			f.at = i
+			in.click(x, y)
+		}
+	}
+	return nil
+}
+
 // turn moves to the next or previous field.
 func (f *Form) turn(next bool) {
 	n := len(f.visible())
@@ -169,12 +181,14 @@ func (f *Form) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 		sum -= inputs[skip].rows()
 		skip++
 	}
+	f.rows = make([]layout.Box, len(inputs))
 	for i, in := range inputs[skip:] {
 		var row layout.Box
 		row, body = body.Top(in.rows())
 		if row.Empty() {
 			return
 		}
+		f.rows[skip+i] = row
 		in.draw(c, row, th, skip+i == f.at)
 	}
 }

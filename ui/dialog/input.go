@@ -34,6 +34,23 @@ type Input struct {
 	Pick    int
 	// Hidden reports whether to hide the input.
 	Hidden func() bool
+
+	spots []spot // where options were drawn
+}
+
+// spot is where an option was drawn.
+type spot struct {
+	box    layout.Box
+	option int
+}
+
+// click chooses the option at a cell.
+func (i *Input) click(x, y int) {
+	for _, s := range i.spots {
+		if s.box.Contains(x, y) && s.option < len(i.Options) {
+			i.Pick = s.option
+		}
+	}
 }
 
 // Choice returns the selected value.
@@ -107,11 +124,15 @@ func (i *Input) drawOptions(c *layout.Canvas, b layout.Box, th *theme.Theme, foc
 		from++
 	}
 	x := 0
+	var before []spot
 	if from > 0 {
 		x = c.Print(b, 0, 0, th.Style(theme.Muted), "‹ ")
+		before = []spot{{layout.Box{X: b.X, Y: b.Y, W: 1, H: 1}, from - 1}}
 	}
+	i.spots = append(i.spots[:0], before...)
 	for n, o := range i.Options[from:] {
 		if x+width(o) > b.W {
+			i.spots = append(i.spots, spot{layout.Box{X: b.X + b.W - 1, Y: b.Y, W: 1, H: 1}, from + n})
 			c.Print(b, b.W-1, 0, th.Style(theme.Muted), "›")
 			break
 		}
@@ -125,6 +146,7 @@ func (i *Input) drawOptions(c *layout.Canvas, b layout.Box, th *theme.Theme, foc
 		case o.Off:
 			st = th.Style(theme.Muted)
 		}
+		i.spots = append(i.spots, spot{layout.Box{X: b.X + x, Y: b.Y, W: width(o) - 1, H: 1}, from + n})
 		x = c.Print(b, x, 0, st, text) + 1
 	}
 	if note := i.note(); note != "" && b.H > 1 {

@@ -28,7 +28,8 @@ type Picker struct {
 	all   []Item // matched here; nil if the feature searches
 	shown []Item
 	win   list.Window
-	tall  int // rows per item
+	tall  int        // rows per item
+	box   layout.Box // where the list was drawn
 	// Status is shown if the list is empty.
 	Status string
 }
@@ -94,6 +95,22 @@ func (p *Picker) Handle(in intent.Intent) Result {
 	return nil
 }
 
+// Click selects an item. A click on the selected one chooses it.
+func (p *Picker) Click(x, y int) Result {
+	if !p.box.Contains(x, y) {
+		return nil
+	}
+	i, ok := p.win.Hit(y - p.box.Y)
+	switch {
+	case !ok:
+	case i == p.win.At():
+		return p.shown[i].Result
+	default:
+		p.win.Go(i)
+	}
+	return nil
+}
+
 // show replaces the list and goes to its start.
 func (p *Picker) show(items []Item) {
 	p.shown, p.tall = items, 1
@@ -129,6 +146,7 @@ func (p *Picker) match(q string) {
 // Draw draws the dialog.
 func (p *Picker) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	line, box := b.Top(1)
+	p.box = box
 	c.Print(line, 0, 0, th.Style(theme.Accent), "›")
 	_, line = line.Left(2)
 	p.query.Draw(c, line, th, th.Style(theme.Text), "", true)

@@ -14,7 +14,10 @@ import (
 )
 
 // Stack has the open dialogs, the newest on top.
-type Stack struct{ open []Dialog }
+type Stack struct {
+	open []Dialog
+	top  layout.Box // where the topmost one was drawn, with its frame
+}
 
 // Push opens a dialog.
 func (s *Stack) Push(d Dialog) { s.open = append(s.open, d) }
@@ -52,8 +55,17 @@ func (s *Stack) Handle(in intent.Intent) Result {
 	return s.ended(top, top.Handle(in))
 }
 
-// Click passes a click to the topmost dialog, if it takes clicks.
+// Click passes a click to the topmost dialog, if it takes clicks. Beside one that is only looked at or chosen from, it
+// closes it; beside a question or a form it does nothing.
 func (s *Stack) Click(x, y int) Result {
+	if d := s.Top(); d != nil && !s.top.Empty() && !s.top.Contains(x, y) {
+		switch d.(type) {
+		case *Text, *Picker, *Menu:
+			return s.ended(d, Cancelled{})
+		default:
+			return nil
+		}
+	}
 	top, ok := s.Top().(Clicker)
 	if !ok {
 		return nil
@@ -87,6 +99,7 @@ func (s *Stack) Recheck() {
 func (s *Stack) Draw(c *layout.Canvas, th *theme.Theme, keys *intent.Table) {
 	for _, d := range s.open {
 		outer := Place(c.Bounds(), d)
+		s.top = outer
 		c.HideCursor()
 		c.Fill(outer, th.Style(theme.Text))
 		title := styled.Span{Text: plain.Cut(plain.Line(d.Title()), outer.W-6), Tok: theme.Strong}

@@ -22,6 +22,7 @@ type threads struct {
 	one  func(thread.ID) tea.Cmd
 	all  func() tea.Cmd
 	win  list.Window
+	at   layout.Box // where it was drawn
 }
 
 // itemRows is the number of rows per thread.
@@ -83,8 +84,22 @@ func (l *threads) Handle(in intent.Intent) dialog.Result {
 	return nil
 }
 
+// Click selects a thread. A click on the selected one resumes it.
+func (l *threads) Click(x, y int) dialog.Result {
+	i, ok := l.win.Hit(y - l.at.Y)
+	switch {
+	case !ok || !l.at.Contains(x, y):
+	case i == l.win.At():
+		return l.Handle(intent.ResumeOne)
+	default:
+		l.win.Go(i)
+	}
+	return nil
+}
+
 // Draw draws the list.
 func (l *threads) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
+	l.at = b
 	l.win.Fit(len(l.ids), b.H, func(int) int { return itemRows })
 	for n, y := range l.win.Items() {
 		box := layout.Box{X: b.X, Y: b.Y + y, W: b.W, H: min(itemRows, b.H-y)}

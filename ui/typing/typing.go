@@ -125,6 +125,9 @@ func (g *Guard) Opened(top dialog.Dialog, now time.Time) {
 	}
 }
 
+// JustOpened reports whether the topmost dialog has just opened, so that a click was meant for what it covers.
+func (g *Guard) JustOpened(now time.Time) bool { return g.top != nil && now.Sub(g.since) < Glance }
+
 // Ignored returns why a key is ignored, or "" if it is not. Keys that only move are ignored only if they are text, in a
 // burst with others that act: a pasted list of numbers selects nothing.
 func (g *Guard) Ignored(k Key) string {
