@@ -6,6 +6,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/ui/agents"
 	"orchestrator/ui/connection"
+	"orchestrator/ui/consent"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/eventlog"
 	"orchestrator/ui/field"
@@ -49,6 +50,7 @@ type Model struct {
 	pane          paneState
 	scrolling     *scrolling.Feature
 	branch        headline.Branch
+	consent       *consent.Feature
 	windowFocused bool // the window is focused; true until the terminal says otherwise
 	focusKnown    bool // the terminal has said whether it is
 
@@ -82,6 +84,8 @@ type paneRequest struct {
 	mouse    tea.MouseMode
 	keyboard tea.KeyboardEnhancements
 	problem  string
+	title    string // that the program has set
+	progress string
 	back     int
 }
 

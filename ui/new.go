@@ -7,6 +7,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/ui/agents"
 	"orchestrator/ui/connection"
+	"orchestrator/ui/consent"
 	"orchestrator/ui/editor"
 	"orchestrator/ui/eventlog"
 	"orchestrator/ui/field"
@@ -105,6 +106,7 @@ func (m *Model) addFeatures() {
 		Leave: func() { m.suspendPane(true) }, Return: func() { m.suspendPane(false) },
 		After: func() tea.Cmd { return m.views.Reload() }})
 	copies := said.Register(h, said.Config{Folder: m.cfg.Private, Open: edit.Read})
+	m.consent = consent.Register(h, copies.Copy)
 	m.views = views.New(h, views.Actions{Fork: forks.Open, Rewind: rewinds.Open, Edit: edit.Open,
 		Prompts: m.prompts.Open, Copy: copies.Copy})
 	reader, _ := m.cfg.Pane.(scrolling.Pane)

@@ -1,6 +1,10 @@
 package ui
 
 import (
+	"fmt"
+	"strings"
+	"unicode"
+
 	"orchestrator/thread"
 	"orchestrator/ui/follow"
 	"orchestrator/ui/views"
@@ -68,6 +72,13 @@ func (m *Model) paneRequest() (w paneRequest) {
 			w.problem = err.Error()
 		}
 	}
+	if p, ok := m.cfg.Pane.(PaneReports); ok {
+		// Without the spinner before it, which would redraw the screen.
+		w.title = strings.TrimLeftFunc(p.Title(), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		if n, ok := p.Progress(); ok {
+			w.progress = fmt.Sprintf("%d %%", n)
+		}
+	}
 	if p, ok := m.cfg.Pane.(PaneBack); ok {
 		w.back = p.Back()
 	}
@@ -98,6 +109,9 @@ func (m *Model) other(msg tea.Msg) tea.Cmd {
 		return nil
 	}
 	cmd := m.passOn(msg)
+	if w, ok := msg.(Wants); ok {
+		return tea.Batch(cmd, m.consent.Wanted(w.Wants()))
+	}
 	if c, ok := msg.(Copied); ok {
 		return tea.Batch(cmd, m.host.Notify(thread.LevelInfo, m.host.Name(m.follow.Shown())+": "+c.Copied().Says("")))
 	}

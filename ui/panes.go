@@ -108,6 +108,7 @@ func (m *Model) drawMain(b frame.Boxes) {
 	if s != nil {
 		p := nameline.Pane{Name: m.tree.Called(s), Lost: m.conn.Lost(), Reading: m.views.Reading(), Sharing: m.tree.Sharing(s.Thread), Now: m.cfg.Clock()}
 		if m.views.Now() == views.Terminal {
+			p.Title, p.Done = m.pane.request.title, m.pane.request.progress
 			p.Back, p.Where = m.pane.request.back, m.scrolling.Where()
 		}
 		nameline.Draw(c, b.Title, m.th, s, p)

@@ -47,5 +47,14 @@ type PaneStill interface {
 	Still(*layout.Canvas, layout.Box, lipgloss.Style)
 }
 
+// PaneReports is implemented by a Pane that knows what its program reports besides its screen. Optional.
+type PaneReports interface {
+	Title() string
+	Progress() (percent int, ok bool)
+}
+
+// Wants is a message of a Pane whose program wants to put a text on the clipboard.
+type Wants interface{ Wants() (thread.ID, string) }
+
 // Copied is a message of a Pane that has copied text to the clipboard.
 type Copied interface{ Copied() clipboard.Copied }

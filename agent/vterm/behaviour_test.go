@@ -19,7 +19,7 @@ func TestEvents(t *testing.T) {
 		"\x1b]52;c;aGk=\x07\x1b]52;c;?\x07\x1b]52;c;***\x07\x1b]7;file:///tmp\x07\x1b]133;D;1\x07\x1b[?1002h" +
 		"\x1b]7501;state=blocked:app=claude:kind=permission:msg=UnVuIGxzPw==\x1b\\\x1b]7501;nothing\x07"))
 	want := []Event{
-		Bell{}, TitleChanged{"title"}, Notification{Body: "hello"}, Notification{Title: "a", Body: "b;c"}, Progress{2},
+		Bell{}, TitleChanged{"title"}, Notification{Body: "hello"}, Notification{Title: "a", Body: "b;c"}, Progress{2, 100},
 		Progress{},
 		Clipboard{"hi"},
 		Status{"blocked", "permission", "Run ls?"}, // the folder and marks of a shell are for nobody

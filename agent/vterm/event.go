@@ -17,8 +17,8 @@ type Notification struct{ Title, Body string }
 // of the agent's.
 type Status struct{ State, Kind, Message string }
 
-// Progress is OSC 9;4: State 0 none, 1 normal, 2 error, 3 busy without a number, 4 paused.
-type Progress struct{ State int }
+// Progress is OSC 9;4: State 0 none, 1 normal, 2 error, 3 busy without a number, 4 paused. Percent is from 0 to 100.
+type Progress struct{ State, Percent int }
 
 // Clipboard is a program's wish to put a text on the person's clipboard (OSC 52). What is on it is never told. It may
 // have newlines and tabs.

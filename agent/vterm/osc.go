@@ -131,9 +131,10 @@ func (t *Terminal) oscNotify(b []byte) {
 		return
 	}
 	if rest, ok := bytes.CutPrefix(b, []byte("4;")); ok {
-		state, _, _ := strings.Cut(string(rest), ";")
+		state, percent, _ := strings.Cut(string(rest), ";")
 		if s, err := strconv.Atoi(state); err == nil && s >= 0 && s <= 4 {
-			t.emit(Progress{State: s})
+			n, _ := strconv.Atoi(percent)
+			t.emit(Progress{State: s, Percent: clamp(n, 0, 100)})
 		}
 		return
 	}

@@ -54,7 +54,7 @@ var meanings = map[string]struct {
 	"G": {"end", []Action{Last}},
 	"q": {"leave", []Action{Quit, Leave, Cancel}},
 	".": {"menu", []Action{Menu}},
-	"y": {"copy", []Action{Copy}},
+	"y": {"copy", []Action{Copy, AgentCopy}},
 	"Y": {"copy the last answer", []Action{CopyAnswer}},
 	"[": {"scroll mode", []Action{ScrollMode}},
 	"/": {"filter or search", []Action{Filter, Search}},

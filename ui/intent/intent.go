@@ -164,6 +164,7 @@ const (
 	SelectOutput Action = "select-output"
 	Copy         Action = "copy"
 	CopyAnswer   Action = "copy-answer"
+	AgentCopy    Action = "agent-clipboard"
 	Transcript   Action = "transcript"
 
 	Accept    Action = "accept"

@@ -4,6 +4,7 @@ package intent
 func copies() []Binding {
 	return []Binding{
 		command(Global, CopyAnswer, "copy the last answer", "Y"),
+		command(Tree, AgentCopy, "show what the agent wants to put on the clipboard", "y"),
 		command(Global, Transcript, "open the conversation in your editor or pager"),
 		bind(Timeline, Transcript, "open the conversation in your editor or pager", "e"),
 		bind(Turn, Transcript, "open the conversation in your editor or pager", "e"),

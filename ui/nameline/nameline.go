@@ -21,6 +21,8 @@ type Pane struct {
 	Lost    bool     // the server is gone
 	Back    int      // lines that its terminal is scrolled back
 	Where   string   // the place in scroll mode
+	Title   string   // that its program has set
+	Done    string   // the progress that its program reports
 	Reading string   // the turn that is read
 	Sharing []string // the threads that work in the same folder
 	Now     time.Time
@@ -68,7 +70,8 @@ func facts(s *thread.Status, p Pane, room int) []styled.Span {
 	if p.Back > 0 {
 		out = append(out, styled.Span{Text: "scrolled back " + plain.Count(p.Back, "line"), Tok: theme.Accent})
 	}
-	out = append(out, styled.Span{Text: plain.Cut(plain.Line(p.Where), max(room-6, 0)), Tok: theme.Accent}, styled.Span{Text: p.Reading, Tok: theme.Accent})
+	out = append(out, styled.Span{Text: plain.Cut(plain.Line(p.Where), max(room-6, 0)), Tok: theme.Accent},
+		styled.Span{Text: p.Done, Tok: theme.Accent}, styled.Span{Text: p.Reading, Tok: theme.Accent})
 	if len(p.Sharing) > 0 {
 		with := "shared with " + plain.Line(plain.Few(p.Sharing))
 		if plain.Width(with)+6 > room {
@@ -91,5 +94,5 @@ func facts(s *thread.Status, p Pane, room int) []styled.Span {
 	if s.Worktree.Branch != "" {
 		out = append(out, styled.Span{Text: "on " + s.Worktree.Branch, Tok: theme.Muted})
 	}
-	return out
+	return append(out, styled.Span{Text: plain.Cut(plain.Line(p.Title), 40), Tok: theme.Muted})
 }

@@ -9,12 +9,6 @@ import (
 	"github.com/charmbracelet/colorprofile"
 )
 
-// openLink is the link that the cells being written belong to.
-type openLink struct {
-	from uint16 // the program's, 0 for none
-	open bool   // it is a link on the person's terminal too
-}
-
 // enter begins or ends a link at cell i of the row: one that leads to a page, and whose text does not name another. What
 // the terminal gets is made here, not the program's bytes.
 func (p *rowPainter) enter(i int) {

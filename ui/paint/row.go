@@ -7,8 +7,6 @@ import (
 	"unicode/utf8"
 
 	"orchestrator/agent/vterm"
-
-	"github.com/charmbracelet/colorprofile"
 )
 
 // rowKey identifies the content of a painted row. Equal keys mean equal content.
@@ -18,26 +16,6 @@ type rowKey struct {
 	selA, selB int
 	matches    *Matches // nil if none are in the row
 	valid      bool
-}
-
-// look has what affects every row of the pane.
-type look struct {
-	term       *vterm.Terminal
-	reverse    bool
-	fg, bg     vterm.Color
-	cols, rows int
-}
-
-// rowPainter writes rows of one frame.
-type rowPainter struct {
-	out     []byte
-	cells   []vterm.Cell
-	term    *vterm.Terminal
-	profile colorprofile.Profile
-	look    look
-	link    openLink
-	style   vterm.Style // currently set on the terminal
-	styled  bool        // style is known
 }
 
 // moveTo appends the sequence that moves the cursor to a cell of the screen, counted from 0.

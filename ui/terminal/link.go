@@ -49,10 +49,13 @@ type screen struct {
 
 	modes atomic.Pointer[vterm.Modes] // as of the last write, readable without locking
 	title atomic.Pointer[string]
+	clip  atomic.Pointer[string] // what the program wants to put on the clipboard, until it is asked about
+	done  atomic.Int32           // the progress that the program reports, in percent plus 1; 0 is none
 }
 
 func newScreen(s size) *screen {
-	sc := &screen{term: vterm.New(s.cols, s.rows, vterm.Options{})}
+	sc := &screen{}
+	sc.term = vterm.New(s.cols, s.rows, vterm.Options{Event: sc.event})
 	sc.publish()
 	return sc
 }
@@ -60,7 +63,20 @@ func newScreen(s size) *screen {
 // begin replaces the terminal with a new one, and renumbers its lines. mu is held.
 func (s *screen) begin(of size) {
 	s.was = int64(s.end())
-	s.term = vterm.New(of.cols, of.rows, vterm.Options{})
+	s.term = vterm.New(of.cols, of.rows, vterm.Options{Event: s.event})
+}
+
+// event takes what the program reports. mu is held.
+func (s *screen) event(e vterm.Event) {
+	switch e := e.(type) {
+	case vterm.Clipboard:
+		s.clip.Store(&e.Text)
+	case vterm.Progress:
+		s.done.Store(0)
+		if e.State == 1 || e.State == 2 || e.State == 4 {
+			s.done.Store(int32(e.Percent) + 1)
+		}
+	}
 }
 
 // end returns the number of the screen's first line. mu is held.
@@ -150,12 +166,13 @@ func (l *link) feed(b []byte, first bool, asked size) {
 	if whole {
 		sc.begin(of)
 	}
+	done := sc.done.Load()
 	_, _ = sc.term.Write(b)
 	if whole {
 		sc.term.Resize(now.cols, now.rows)
 		sc.moved += int64(sc.end()) - sc.was
 	}
-	changed := sc.publish()
+	changed := sc.publish() || sc.done.Load() != done || sc.clip.Load() != nil
 	sc.mu.Unlock()
 	if changed || whole {
 		l.tell()

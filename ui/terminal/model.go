@@ -16,6 +16,15 @@ type NewsMsg struct{ from *link }
 // CopiedMsg means that selected text was copied to the clipboard.
 type CopiedMsg struct{ What clipboard.Copied }
 
+// WantsMsg means that the program wants to put a text on the clipboard.
+type WantsMsg struct {
+	Thread thread.ID
+	Text   string
+}
+
+// Wants returns the thread and the text.
+func (w WantsMsg) Wants() (thread.ID, string) { return w.Thread, w.Text }
+
 // Copied returns what was copied.
 func (c CopiedMsg) Copied() clipboard.Copied { return c.What }
 
@@ -200,6 +209,15 @@ func (m *Model) Title() string {
 		return ""
 	}
 	return *m.link.screen.title.Load()
+}
+
+// Progress returns the progress that the program reports, in percent, and whether it reports any.
+func (m *Model) Progress() (percent int, ok bool) {
+	if m.link == nil {
+		return 0, false
+	}
+	n := int(m.link.screen.done.Load())
+	return n - 1, n > 0
 }
 
 // Modes returns the modes that the program has set.

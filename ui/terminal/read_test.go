@@ -254,3 +254,30 @@ func TestCopyInReading(t *testing.T) {
 		t.Error("after copying, the pane is not read on without a selection")
 	}
 }
+
+// TestReports: a text for the clipboard is asked about once, and progress and title are told.
+func TestReports(t *testing.T) {
+	p := newPane(t)
+	st := p.live("x")
+	st.out <- []byte("\x1b]52;c;aGk=\x07\x1b]9;4;1;47\x07\x1b]2;the title\x07\x1b]52;c;?\x07")
+	got := make(chan tea.Msg, 1)
+	go func() { got <- p.next() }()
+	cmd := p.Update(<-got)
+	batch, ok := cmd().(tea.BatchMsg)
+	if !ok || len(batch) != 2 {
+		t.Fatal("nothing is asked")
+	}
+	w, ok := batch[0]().(WantsMsg)
+	if id, text := w.Wants(); !ok || id != "one" || text != "hi" {
+		t.Errorf("%s wants %q", id, text)
+	}
+	if n, ok := p.Progress(); !ok || n != 47 || p.Title() != "the title" {
+		t.Errorf("%d %%, %v, title %q", n, ok, p.Title())
+	}
+	p.next = batch[1]
+	st.out <- []byte("\x1b]9;4;0\x07")
+	p.news()
+	if _, ok := p.Progress(); ok {
+		t.Error("progress that has ended is told")
+	}
+}

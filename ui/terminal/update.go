@@ -14,10 +14,18 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 			return nil
 		}
 		m.place()
-		if s, _ := m.State(); s == Ended || s == Failed {
-			return nil
+		var wants tea.Cmd
+		if text := m.link.screen.clip.Swap(nil); text != nil {
+			msg := WantsMsg{m.link.id, *text}
+			wants = func() tea.Msg { return msg }
 		}
-		return wait(m.link)
+		if s, _ := m.State(); s == Ended || s == Failed {
+			return wants
+		}
+		if wants == nil {
+			return wait(m.link)
+		}
+		return tea.Batch(wants, wait(m.link))
 	case tea.KeyPressMsg:
 		m.key(tea.Key(msg), false)
 	case tea.KeyReleaseMsg:
