@@ -38,7 +38,9 @@ func TestAgentClipboard(t *testing.T) {
 		if said("copied") {
 			t.Error("copied without consent")
 		}
-		r.keys("y", "right", "right", "enter")
+		r.keys("y")
+		r.must("Always for this thread")
+		r.keys("right", "right", "enter")
 		if !said("text of its agent copied, 10 B") {
 			t.Errorf("not copied with consent: %v", r.m.host.Notices.All())
 		}
@@ -60,7 +62,9 @@ func TestCopyAnswer(t *testing.T) {
 		if !slices.ContainsFunc(r.m.host.Notices.All(), func(n host.Notice) bool { return strings.Contains(n.Text, "answer of turn") }) {
 			t.Errorf("%v", r.m.host.Notices.All())
 		}
-		r.keys("tab", "down", "enter", "y")
+		r.keys("tab", "down", "enter")
+		r.see()
+		r.keys("y")
 		if !slices.ContainsFunc(r.m.host.Notices.All(), func(n host.Notice) bool { return strings.Contains(n.Text, "prompt copied") }) {
 			t.Errorf("%v", r.m.host.Notices.All())
 		}
