@@ -149,7 +149,12 @@ func (m *Model) inTree(a intent.Action) (tea.Cmd, bool) {
 		m.tree.Dense()
 	case intent.Focus:
 		return m.enter(), true
+	case intent.Mark:
+		m.tree.Mark()
 	case intent.Leave:
+		if m.tree.Unmark() {
+			break
+		}
 		m.tree.Filter("")
 		m.tree.ShowArchive(false)
 	default:

@@ -162,6 +162,11 @@ func (m *Model) registerActions() {
 	m.host.Actions.On(intent.Quit, m.leave)
 	m.host.Actions.On(intent.NextView, func() tea.Cmd { return m.show((m.views.Now() + 1) % views.Count) })
 	m.host.Actions.On(intent.PrevView, func() tea.Cmd { return m.show((m.views.Now() + views.Count - 1) % views.Count) })
+	m.host.Actions.On(intent.Turns, func() tea.Cmd { return m.show(views.Timeline) })
+	m.host.Actions.On(intent.Contents, func() tea.Cmd { return m.show(views.Context) })
+	m.host.Actions.OnThread(intent.ShowDiff, func(s *thread.Status) tea.Cmd {
+		return tea.Batch(m.show(views.Diff), m.views.LastDiff(s))
+	})
 	m.host.Actions.On(intent.Redraw, m.redraw)
 	m.host.Actions.On(intent.NextWait, func() tea.Cmd {
 		if !m.tree.NextWaiting() {

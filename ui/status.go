@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"path/filepath"
 
 	"orchestrator/thread"
@@ -53,6 +54,10 @@ func (m *Model) hints() keyhelp.Hints {
 	if m.tree.Selected() == nil {
 		return keyhelp.Hints{}.Add(intent.New, "new").Add(intent.Archived, "archive").Add(intent.Help, "keys")
 	}
+	if n := len(m.tree.Marked()); n > 0 {
+		return keyhelp.Hints{}.Add(intent.Mark, fmt.Sprintf("mark (%d)", n)).Add(intent.Send, "prompt for all").Add(intent.Read, "read").
+			Add(intent.Menu, "menu").Add(intent.Leave, "take the marks")
+	}
 	out := keyhelp.Hints{}.Add(intent.Focus, "open")
 	if _, q := m.questions.Current(); q != nil {
 		out = out.Add(intent.Yes, "approve").Add(intent.Always, "always").Add(intent.No, "deny").Add(intent.Reply, "reply")
@@ -71,7 +76,8 @@ func (m *Model) hints() keyhelp.Hints {
 	if m.host.Undo.Len() > 0 {
 		out = out.Add(intent.Undo, "undo")
 	}
-	return out.Add(intent.Help, "keys").Add(intent.Fork, "fork").Add(intent.NextView, "view").Add(intent.Filter, "filter")
+	return out.Add(intent.Help, "keys").Add(intent.Menu, "menu").Add(intent.Fork, "fork").Add(intent.Send, "prompt").
+		Add(intent.NextView, "view").Add(intent.Inbox, "inbox").Add(intent.Filter, "filter")
 }
 
 // drawFoot draws the last lines: a notice, and below it the keys or what is being typed. Dialogs have their own keys.

@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"slices"
+	"strings"
 
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
@@ -96,7 +97,10 @@ func (a *Ask) Hints(layout.Box) []intent.Action {
 	case 1:
 		return []intent.Action{intent.Accept}
 	default:
-		return []intent.Action{intent.Right, intent.Accept, intent.Cancel}
+		if a.acts() < 0 {
+			return []intent.Action{intent.Right, intent.Accept, intent.Cancel}
+		}
+		return []intent.Action{intent.Right, intent.Accept, intent.Submit, intent.Cancel}
 	}
 }
 
@@ -148,7 +152,11 @@ func (a *Ask) Handle(in intent.Intent) Result {
 	}
 	switch act {
 	case intent.Accept:
-		return a.choose()
+		return a.choose(a.at)
+	case intent.Submit:
+		if i := a.acts(); i >= 0 {
+			return a.choose(i)
+		}
 	case intent.Cancel:
 		return Cancelled{}
 	case intent.Left:
@@ -161,14 +169,19 @@ func (a *Ask) Handle(in intent.Intent) Result {
 	return nil
 }
 
-// choose ends the question with the selected choice, if it may be chosen yet.
-func (a *Ask) choose() Result {
+// acts returns the first choice that does something, -1 if none does.
+func (a *Ask) acts() int {
+	return slices.IndexFunc(a.choices, func(ch Choice) bool { _, cancels := ch.Result.(Cancelled); return !cancels })
+}
+
+// choose ends the question with a choice, or scrolls as long as that has not been shown whole.
+func (a *Ask) choose(i int) Result {
 	switch {
-	case a.at >= len(a.choices) || a.Recheck():
-	case a.choices[a.at].Read && !a.body.ended:
+	case i >= len(a.choices) || a.Recheck():
+	case a.choices[i].Read && !a.body.ended:
 		a.body.Handle(intent.PageDown)
 	default:
-		return a.choices[a.at].Result
+		return a.choices[i].Result
 	}
 	return nil
 }
@@ -183,9 +196,17 @@ func (a *Ask) Click(x, y int) Result {
 		if a.at = i; a.choices[i].Danger && was != i {
 			return nil
 		}
-		return a.choose()
+		return a.choose(a.at)
 	}
 	return nil
+}
+
+// Label names the choice that a key chooses.
+func (a *Ask) Label(act intent.Action) string {
+	if i := a.acts(); act == intent.Submit && i >= 0 {
+		return strings.ToLower(plain.Cut(plain.Line(a.choices[i].Label), 24))
+	}
+	return ""
 }
 
 // Draw draws the dialog.

@@ -143,6 +143,9 @@ func (h *Host) Fail(task string, err error) tea.Cmd {
 
 // Act runs what is registered for an action.
 func (h *Host) Act(a intent.Action) tea.Cmd {
+	if do, list := h.Actions.marked[a], h.Threads.Marked(); do != nil && len(list) > 0 {
+		return do(list)
+	}
 	if do := h.Actions.actions[a]; do != nil {
 		return do()
 	}

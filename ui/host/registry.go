@@ -29,12 +29,14 @@ func (Stay) Stays() {}
 type registry struct {
 	actions map[intent.Action]func() tea.Cmd
 	threads map[intent.Action]func(*thread.Status) tea.Cmd
+	marked  map[intent.Action]func([]*thread.Status) tea.Cmd
 }
 
 func newRegistry() registry {
 	return registry{
 		actions: map[intent.Action]func() tea.Cmd{},
 		threads: map[intent.Action]func(*thread.Status) tea.Cmd{},
+		marked:  map[intent.Action]func([]*thread.Status) tea.Cmd{},
 	}
 }
 
@@ -43,3 +45,9 @@ func (r *registry) On(a intent.Action, do func() tea.Cmd) { r.actions[a] = do }
 
 // OnThread registers what an action does with the selected thread. Without one it does nothing.
 func (r *registry) OnThread(a intent.Action, do func(*thread.Status) tea.Cmd) { r.threads[a] = do }
+
+// OnMarked registers what an action does with the threads that are marked in the list, while some are.
+func (r *registry) OnMarked(a intent.Action, do func([]*thread.Status) tea.Cmd) { r.marked[a] = do }
+
+// ForMarked reports whether an action does something with marked threads.
+func (r *registry) ForMarked(a intent.Action) bool { return r.marked[a] != nil }

@@ -38,6 +38,8 @@ const (
 	Palette  Action = "palette"
 	Find     Action = "find"
 	NextView Action = "next-view"
+	Turns    Action = "timeline"
+	Contents Action = "context"
 	PrevView Action = "prev-view"
 	Redraw   Action = "redraw"
 	Leave    Action = "leave"
@@ -59,6 +61,7 @@ const (
 	ForkAt   Action = "fork-at"
 	Rename   Action = "rename"
 	Pin      Action = "pin"
+	Mark     Action = "mark"
 	Archive  Action = "archive"
 	Archived Action = "archived"
 	FileAway Action = "archive-now" // without a question

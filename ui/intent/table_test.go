@@ -124,20 +124,20 @@ func TestOwnKeys(t *testing.T) {
 
 // A letter that a person binds stays text where text is typed, and what it would have done there keeps its keys.
 func TestOwnLettersAreText(t *testing.T) {
-	tab, err := NewTable(map[string][]string{"up": {"T", "alt+t"}, "down": {"W"}, "toggle": {"v"}})
+	tab, err := NewTable(map[string][]string{"up": {"Z", "alt+z"}, "down": {"W"}, "toggle": {"K"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range []Scope{Form, Field} {
 		for key, want := range map[Key]Intent{
-			{"T", "T"}: Type{"T"}, {"W", "W"}: Type{"W"}, {"alt+t", ""}: Up, {"down", ""}: Down, {"v", "v"}: Type{"v"},
+			{"Z", "Z"}: Type{"Z"}, {"W", "W"}: Type{"W"}, {"alt+z", ""}: Up, {"down", ""}: Down, {"K", "K"}: Type{"K"},
 		} {
 			if got := tab.Lookup([]Scope{s, Global}, key); got != want {
 				t.Errorf("%s in %s: %v, want %v", key.Name, s, got, want)
 			}
 		}
 	}
-	if got := tab.Lookup([]Scope{Tree, Global}, Key{"T", "T"}); got != Up {
+	if got := tab.Lookup([]Scope{Tree, Global}, Key{"Z", "Z"}); got != Up {
 		t.Errorf("T leads to %v in the list", got)
 	}
 }

@@ -3,6 +3,8 @@
 package menu
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 
 	"orchestrator/thread"
@@ -34,9 +36,17 @@ func Register(h *host.Host, cfg Config) {
 		if s != nil {
 			title = s.DisplayName()
 		}
+		marked := h.Threads.Marked()
+		if len(marked) > 0 {
+			title = fmt.Sprintf("%d marked threads", len(marked))
+		}
 		var items []dialog.MenuItem
 		for _, b := range h.Keys.Entries(scope) {
-			if text := useful(s, b); text != "" {
+			if len(marked) > 0 && !h.Actions.ForMarked(b.Action) {
+				continue
+			}
+			if text := useful(s, b); text != "" || len(marked) > 0 {
+				text = cmp.Or(text, b.Description())
 				items = append(items, dialog.MenuItem{Action: b.Action, Label: b.Label(), Text: text, Hidden: named(b.Action),
 					Result: host.Do(func() tea.Cmd { return cfg.Do(b.Action) })})
 			}

@@ -31,6 +31,7 @@ type Feature struct {
 func New(h *host.Host) *Feature {
 	f := &Feature{Host: h, now: map[thread.PromptID]thread.PromptState{}}
 	h.Actions.OnThread(intent.Send, f.openNew)
+	h.Actions.OnMarked(intent.Send, f.openForAll)
 	h.Actions.OnThread(intent.Prompts, f.Open)
 	return f
 }
@@ -42,6 +43,28 @@ func (f *Feature) openNew(s *thread.Status) tea.Cmd {
 	f.Dialogs.Push(dialog.NewOne("prompt for "+s.DisplayName(), in, "Enter a prompt", func(text string) dialog.Result {
 		return host.Do(func() tea.Cmd { return f.send(id, text) })
 	}).Verb("send"))
+	return nil
+}
+
+// openForAll asks for a prompt to send to several threads.
+func (f *Feature) openForAll(list []*thread.Status) tea.Cmd {
+	var ids []thread.ID
+	var names []string
+	for _, s := range list {
+		ids, names = append(ids, s.ID), append(names, s.TypedName())
+	}
+	in := &dialog.Input{Label: "Prompt", Hint: "Task for each of them", Text: field.Field{Multi: true}, Rows: 4}
+	f.Dialogs.Push(dialog.NewOne(fmt.Sprintf("prompt for %d threads: %s", len(ids), plain.Few(names)), in, "Enter a prompt",
+		func(text string) dialog.Result {
+			return host.Do(func() tea.Cmd {
+				f.Threads.Unmark()
+				var all []tea.Cmd
+				for _, id := range ids {
+					all = append(all, f.send(id, text))
+				}
+				return tea.Batch(all...)
+			})
+		}).Verb("send to all"))
 	return nil
 }
 

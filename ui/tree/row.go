@@ -107,6 +107,9 @@ func (t *Tree) drawRow(p painter, r Row, v View) {
 		}
 	}
 	p.put(1, 0, look.Style, t.glyph(s, look))
+	if t.marked[r.ID] {
+		p.put(0, 0, theme.Accent, "+")
+	}
 	quiet := t.cards[r.ID].place.Group == thread.GroupQuiet
 	t.drawNumbers(p, s, quiet, v)
 	name := theme.Text

@@ -82,6 +82,42 @@ func (t *Tree) Select(id thread.ID) bool {
 	return t.selected == id
 }
 
+// Mark marks the selected thread, or takes its mark, and goes to the next row.
+func (t *Tree) Mark() {
+	t.sort()
+	if _, shown := t.index[t.selected]; !shown {
+		return
+	}
+	if t.marked[t.selected] {
+		delete(t.marked, t.selected)
+	} else {
+		t.marked[t.selected] = true
+	}
+	t.Move(1)
+}
+
+// Unmark takes all marks, and reports whether there were any.
+func (t *Tree) Unmark() bool {
+	had := len(t.marked) > 0
+	clear(t.marked)
+	return had
+}
+
+// Marked returns the marked threads that are shown, in the order of the list.
+func (t *Tree) Marked() []*thread.Status {
+	if len(t.marked) == 0 {
+		return nil
+	}
+	t.sort()
+	var list []*thread.Status
+	for _, r := range t.rows {
+		if t.marked[r.ID] {
+			list = append(list, t.threads[r.ID])
+		}
+	}
+	return list
+}
+
 // Move moves the selection by n rows.
 func (t *Tree) Move(n int) {
 	t.sort()

@@ -34,6 +34,7 @@ type Tree struct {
 	density  density
 
 	selected thread.ID
+	marked   map[thread.ID]bool
 	held     held
 	focus    bool  // the cursor is in the list, since it was last drawn
 	rows     []Row // the threads shown, in order
@@ -90,7 +91,7 @@ type Counts struct {
 // New returns an empty list of a project's threads.
 func New(project string) *Tree {
 	return &Tree{project: project, threads: map[thread.ID]*thread.Status{}, cards: map[thread.ID]card{},
-		gone: map[thread.ID]int64{}, folded: map[thread.ID]bool{}, closed: map[thread.Group]bool{},
+		gone: map[thread.ID]int64{}, folded: map[thread.ID]bool{}, marked: map[thread.ID]bool{}, closed: map[thread.Group]bool{},
 		index: map[thread.ID]int{}, same: map[thread.ID]int{}}
 }
 

@@ -422,6 +422,14 @@ func (f *Feature) loadTurn(id thread.ID, cp thread.Checkpoint) tea.Cmd {
 		})
 }
 
+// LastDiff shows what a thread's last turn changed; before the first one, all that has changed.
+func (f *Feature) LastDiff(s *thread.Status) tea.Cmd {
+	if s.Turn == 0 {
+		return f.loadDiff(s.ID, diff.BaseToNow())
+	}
+	return f.loadDiff(s.ID, diff.OfTurn(s.Turn))
+}
+
 func (f *Feature) loadDiff(id thread.ID, what diff.Range) tea.Cmd {
 	f.diff.Show(id, what)
 	q := thread.DiffRequest{Thread: string(id), From: what.From, To: what.To}
