@@ -42,6 +42,26 @@ func (s State) Trouble() bool {
 	}
 }
 
+// Word is the name of a state, for people.
+func (s State) Word() string {
+	switch s {
+	case StateApproval:
+		return "needs approval"
+	case StateQuestion:
+		return "asks a question"
+	case StateCut:
+		return "cut off"
+	case StateSilent:
+		return "no answer yet"
+	case StateExited:
+		return "not running"
+	case "":
+		return "not started"
+	default:
+		return string(s)
+	}
+}
+
 // Live reports whether the state is that of a running process.
 func (s State) Live() bool {
 	switch s {

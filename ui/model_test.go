@@ -112,6 +112,25 @@ func TestFindAndPalette(t *testing.T) {
 	})
 }
 
+// TestFilterSays: a filter says how many threads it selects, and what is wrong in it.
+func TestFilterSays(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		r.keys("/")
+		r.must("words  !not  agent=")
+		r.text("!needs ctx>")
+		r.must("a number is missing")
+		r.text("40 name=auth")
+		r.must("1 of 6")
+		r.keys("enter")
+		r.must("/!needs ctx>40 name=…", "1 of 6", "auth-feature")
+		if see := r.see(); strings.Contains(see, "try-jwt") {
+			t.Errorf("a thread with 65 %% that needs the person is listed:\n%s", see)
+		}
+		r.keys("esc")
+		r.must("try-jwt")
+	})
+}
+
 func TestFilterJumpAndNextWaiting(t *testing.T) {
 	on(t, world(), func(r *rig) {
 		r.keys("/")

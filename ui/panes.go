@@ -40,17 +40,22 @@ func (m *Model) drawRules(b frame.Boxes) {
 		drawTabs(c, m.th, b.Top.Columns(b.Pane), m.views.Now())
 	}
 	if !b.Side.Empty() {
-		frame.Caption(c, m.th, b.Top.Columns(b.Side), listed(m.tree))
+		frame.Caption(c, m.th, b.Top.Columns(b.Side), listed(m.tree, b.Side.W))
 	}
 }
 
 // listed says which threads are listed, if not all.
-func listed(t *tree.Tree) []styled.Span {
+func listed(t *tree.Tree, w int) []styled.Span {
 	switch {
 	case t.Archive():
 		return []styled.Span{span(theme.Warn, "archive")}
 	case t.Filtered() != "":
-		return []styled.Span{span(theme.Accent, "/"+plain.Cut(plain.Line(t.Filtered()), 20))}
+		n, of, wrong := t.Found()
+		tok := theme.Accent
+		if wrong != nil {
+			tok = theme.Warn
+		}
+		return []styled.Span{span(tok, "/"+plain.Cut(plain.Line(t.Filtered()), w-18)), span(theme.Muted, fmt.Sprintf("  %d of %d", n, of))}
 	default:
 		return nil
 	}

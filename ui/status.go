@@ -5,13 +5,16 @@ import (
 	"path/filepath"
 
 	"orchestrator/thread"
+	"orchestrator/thread/filter"
 	"orchestrator/ui/connection"
 	"orchestrator/ui/foot"
 	"orchestrator/ui/frame"
 	"orchestrator/ui/headline"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/keyhelp"
+	"orchestrator/ui/layout"
 	"orchestrator/ui/money"
+	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
 	"orchestrator/ui/tree"
 	"orchestrator/ui/views"
@@ -51,6 +54,9 @@ func (m *Model) hints() keyhelp.Hints {
 		}
 		return m.views.Hints()
 	}
+	if m.tree.Filtered() != "" && m.tree.Selected() == nil {
+		return keyhelp.Hints{}.Add(intent.Filter, "filter").Add(intent.Leave, "all threads")
+	}
 	if m.tree.Selected() == nil {
 		return keyhelp.Hints{}.Add(intent.New, "new").Add(intent.Archived, "archive").Add(intent.Help, "keys")
 	}
@@ -59,6 +65,9 @@ func (m *Model) hints() keyhelp.Hints {
 			Add(intent.Menu, "menu").Add(intent.Leave, "take the marks")
 	}
 	out := keyhelp.Hints{}.Add(intent.Focus, "open")
+	if m.tree.Filtered() != "" {
+		out = out.Add(intent.Leave, "all threads")
+	}
 	if _, q := m.questions.Current(); q != nil {
 		out = out.Add(intent.Yes, "approve").Add(intent.Always, "always").Add(intent.No, "deny").Add(intent.Reply, "reply")
 	} else if m.offers.Current() != nil {
@@ -103,7 +112,24 @@ func (m *Model) drawFoot(b frame.Boxes) {
 	_, line = line.Left(2)
 	hint := "text"
 	if t.what == intent.Filter {
-		hint = "name, agent or state"
+		hint = filter.Hint
+		line = drawFound(c, line, m.th, m.tree)
 	}
 	t.field.Draw(c, line, m.th, m.th.Style(theme.Text), hint, true)
+}
+
+// drawFound says beside a filter that is being typed how many threads it selects, or what is wrong in it, and returns
+// the room that is left.
+func drawFound(c *layout.Canvas, line layout.Box, th *theme.Theme, t *tree.Tree) layout.Box {
+	if t.Filtered() == "" {
+		return line
+	}
+	n, of, wrong := t.Found()
+	text, tok := fmt.Sprintf("%d of %d", n, of), theme.Muted
+	if wrong != nil {
+		text, tok = plain.Cut(plain.Line(wrong.Error()), line.W*2/3), theme.Warn
+	}
+	line, right := line.Left(line.W - plain.Width(text) - 1)
+	c.Print(right, 1, 0, th.Style(tok), text)
+	return line
 }

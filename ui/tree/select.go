@@ -2,7 +2,6 @@ package tree
 
 import (
 	"slices"
-	"strings"
 
 	"orchestrator/thread"
 	"orchestrator/ui/intent"
@@ -14,28 +13,6 @@ func (t *Tree) Counts() Counts {
 	t.sort()
 	return t.counts
 }
-
-// Filter shows only threads whose name, label, agent or state contains all words, with their parents.
-func (t *Tree) Filter(text string) {
-	if text == t.filter {
-		return
-	}
-	t.filter, t.stale = text, true
-	t.sort()
-	words := strings.Fields(strings.ToLower(text))
-	if s := t.threads[t.selected]; s == nil || t.matches(s, words) {
-		return
-	}
-	for i, r := range t.rows { // not a parent that is only shown for its forks
-		if t.matches(t.threads[r.ID], words) {
-			t.selectRow(i)
-			return
-		}
-	}
-}
-
-// Filtered returns the filter text.
-func (t *Tree) Filtered() string { return t.filter }
 
 // ShowArchive shows the archived threads, or the others.
 func (t *Tree) ShowArchive(on bool) {
@@ -75,8 +52,8 @@ func (t *Tree) Select(id thread.ID) bool {
 	}
 	t.sort()
 	if _, shown := t.index[id]; !shown {
-		t.filter, t.stale = "", true
-		t.selected = id
+		t.Filter("")
+		t.selected, t.stale = id, true
 		t.sort()
 	}
 	return t.selected == id

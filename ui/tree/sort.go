@@ -2,7 +2,6 @@ package tree
 
 import (
 	"slices"
-	"strings"
 
 	"orchestrator/thread"
 )
@@ -192,21 +191,27 @@ func (t *Tree) number(shown []*thread.Status) {
 
 // pick returns the threads to show, oldest first, and counts all.
 func (t *Tree) pick() []*thread.Status {
-	words := strings.Fields(strings.ToLower(t.filter))
 	t.counts = Counts{Groups: map[thread.Group]int{}}
 	shown := t.All()
 	for _, s := range shown {
 		t.count(s)
 	}
 	hidden := func(s *thread.Status) bool { return s.Archived.IsZero() == t.archived }
-	if len(words) == 0 {
-		return slices.DeleteFunc(shown, hidden)
+	if t.only.Empty() {
+		shown = slices.DeleteFunc(shown, hidden)
+		t.found, t.among = len(shown), len(shown)
+		return shown
 	}
 	wanted := map[thread.ID]bool{}
+	t.found, t.among = 0, 0
 	for _, s := range shown {
-		if hidden(s) || !t.matches(s, words) {
+		if hidden(s) {
 			continue
 		}
+		if t.among++; !t.only.Match(s) {
+			continue
+		}
+		t.found++
 		wanted[s.ID] = true
 		for p := range t.parents(s) {
 			if hidden(p) {
@@ -243,20 +248,6 @@ func (t *Tree) count(s *thread.Status) {
 			t.counts.Working++
 		}
 	}
-}
-
-func (t *Tree) matches(s *thread.Status, words []string) bool {
-	if len(words) == 0 {
-		return true
-	}
-	facts := []string{s.Name, s.Title, s.Label, s.Agent, string(s.State.State), LookOf(s).Word, string(t.cards[s.ID].place.Group)}
-	text := strings.ToLower(strings.Join(facts, " "))
-	for _, w := range words {
-		if !strings.Contains(text, w) {
-			return false
-		}
-	}
-	return true
 }
 
 // selectRow moves the cursor to a row. The thread that it leaves goes to its own place.

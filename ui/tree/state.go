@@ -28,7 +28,7 @@ func LookOf(s *thread.Status) Look {
 	case s.State.Retrying:
 		look.Style = theme.Warn
 	}
-	look.Word = word(s.State.State) + s.State.More()
+	look.Word = s.State.State.Word() + s.State.More()
 	if s.State.State == thread.StateExited && s.Exit.Code != 0 {
 		look.Word = fmt.Sprintf("exited (%d)", s.Exit.Code)
 	}
@@ -68,25 +68,5 @@ func LookOfGroup(g thread.Group) Look {
 		return Look{"▲", theme.Bad, string(g)}
 	default:
 		return Look{"○", theme.Muted, string(thread.GroupQuiet)}
-	}
-}
-
-// word returns the name of a state.
-func word(s thread.State) string {
-	switch s {
-	case thread.StateApproval:
-		return "needs approval"
-	case thread.StateQuestion:
-		return "asks a question"
-	case thread.StateCut:
-		return "cut off"
-	case thread.StateSilent:
-		return "no answer yet"
-	case thread.StateExited:
-		return "not running"
-	case "":
-		return "not started"
-	default:
-		return string(s)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"orchestrator/thread"
+	"orchestrator/thread/filter"
 	"orchestrator/thread/share"
 	"orchestrator/ui/list"
 	"orchestrator/ui/plain"
@@ -29,8 +30,12 @@ type Tree struct {
 	folded   map[thread.ID]bool
 	closed   map[thread.Group]bool // groups that show their title only
 	filter   string
-	archived bool // show the archive instead of the others
-	pure     bool // the pure tree, without groups
+	only     filter.Filter // what the filter says
+	wrong    error         // what is wrong in it
+	found    int           // how many threads it selects
+	among    int           // of how many
+	archived bool          // show the archive instead of the others
+	pure     bool          // the pure tree, without groups
 	density  density
 
 	selected thread.ID

@@ -11,17 +11,24 @@ import (
 	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
 	"orchestrator/thread/api"
+	"orchestrator/thread/filter"
 )
 
 func threadsVerb(c *cli) *cobra.Command {
 	var asTree, all bool
+	var only string
 	cmd := &cobra.Command{
 		Use: "threads", Aliases: []string{"list", "ls"}, Short: "List the threads",
 		Args: exactly(),
 	}
 	cmd.Flags().BoolVar(&asTree, "tree", false, "show forks below their parents, in the order of the screen")
 	cmd.Flags().BoolVar(&all, "all", false, "include archived threads")
+	cmd.Flags().StringVar(&only, "filter", "", "only some: "+filter.Hint)
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
+		wanted, err := filter.Parse(only)
+		if err != nil {
+			return usagef("--filter %w", err)
+		}
 		list, err := api.List.Do(ctx, cl, api.None{})
 		if err != nil {
 			return err
@@ -32,13 +39,13 @@ func threadsVerb(c *cli) *cobra.Command {
 		for i := range list {
 			s := &list[i]
 			names[s.ID] = s.Name
-			if all || s.Archived.IsZero() {
+			if (all || s.Archived.IsZero()) && wanted.Match(s) {
 				row := page.Thread{Status: s, Group: s.Group()}
 				row.SharedWith, row.SharedMore = shared.Names(&s.Thread, page.MostShared)
 				rows = append(rows, row)
 			}
 		}
-		return c.out.show(rows, func(w io.Writer) { page.Threads(w, rows, asTree, names, time.Now()) })
+		return c.out.show(rows, func(w io.Writer) { page.Threads(w, rows, asTree, names, only, time.Now()) })
 	})
 	return cmd
 }

@@ -34,8 +34,12 @@ func (l Thread) sharedWith() string {
 }
 
 // Threads prints a table of threads. names has the names of all threads, for forks whose parent is not in the
-// table.
-func Threads(w io.Writer, list []Thread, asTree bool, names map[thread.ID]string, now time.Time) {
+// table; filter is what selected them, "" for nothing.
+func Threads(w io.Writer, list []Thread, asTree bool, names map[thread.ID]string, filter string, now time.Time) {
+	if len(list) == 0 && filter != "" {
+		fmt.Fprintf(w, "no thread is like that: %s\n", plain.Line(filter))
+		return
+	}
 	if len(list) == 0 {
 		fmt.Fprintln(w, "no threads yet; `orchestrator new` starts one")
 		return
