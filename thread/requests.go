@@ -40,8 +40,10 @@ type NewRequest struct {
 	InPlace  bool  `json:"inPlace,omitempty"`
 	Lines    bool  `json:"lines,omitempty"` // see AskRequest
 	Flags    Flags `json:"flags"`
-	Cols     int   `json:"cols,omitempty"`
-	Rows     int   `json:"rows,omitempty"`
+	// MCP are servers to switch on, as the person would.
+	MCP  []string `json:"mcp,omitempty"`
+	Cols int      `json:"cols,omitempty"`
+	Rows int      `json:"rows,omitempty"`
 }
 
 // ForkRequest asks for a new thread at a point of another.

@@ -8,6 +8,7 @@ import (
 	"orchestrator/ui/alert"
 	"orchestrator/ui/connection"
 	"orchestrator/ui/host"
+	"orchestrator/ui/start"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -30,6 +31,8 @@ type Config struct {
 	Version string
 	// Agent is preselected in the dialog for a new thread.
 	Agent string
+	// Habits are how the person starts threads; nil if that is not known.
+	Habits start.Habits
 	// Open is a thread to open at the start, with its agent focused.
 	Open thread.ID
 	// Problems are warnings from the server's start; they are shown first.

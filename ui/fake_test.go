@@ -212,7 +212,8 @@ func (s *server) Stream(ctx context.Context, _, _ string, _ any) (<-chan thread.
 func (s *server) Why(context.Context, api.Ref) (thread.StateReport, error) { return s.report, nil }
 func (s *server) Seen(_ context.Context, q api.Ref) error                  { s.note("seen %s", q.Thread); return s.err }
 func (s *server) New(_ context.Context, r thread.NewRequest) (thread.Status, error) {
-	s.note("new %s %q %q worktree=%v %dx%d", r.Agent, r.Name, r.Prompt, r.Worktree, r.Cols, r.Rows)
+	s.note("new %s %q %q worktree=%v %dx%d model=%q mode=%q mcp=%q args=%q", r.Agent, r.Name, r.Prompt, r.Worktree, r.Cols, r.Rows,
+		r.Model, r.Flags.PermissionMode, r.MCP, r.Flags.Args)
 	if r.Prompt != "" {
 		s.note("send to the new thread %q", r.Prompt)
 	}

@@ -74,7 +74,7 @@ func (y *typist) work(t *testing.T, seed string) {
 	for y.typed < y.keys && !t.Failed() {
 		srv := world()
 		srv.threads[0].Offer = &thread.Offer{ID: "o1", Thread: srv.threads[0].ID, Label: "try sqlite", Why: "the prompt leaves the subject", Prompt: "sqlite"}
-		play(t, srv, 100, 30, nil, func(r *rig) {
+		play(t, srv, 100, 30, func(c *Config) { c.Habits = profiled() }, func(r *rig) {
 			stage(r)
 			r.keys(". d", "right", "enter") // there is something to undo
 			srv.calls = nil

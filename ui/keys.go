@@ -28,6 +28,9 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 		return m.leaveSoon()
 	case text || in == intent.Focus:
 		m.typing.Drop()
+	case in == intent.Accept && scope == intent.Form && m.typing.Held() != nil: // it would submit something else
+		m.typing.Drop()
+		return m.ignore(m.typing.Ignored(typing.Key{Scope: scope, Intent: in, SinceLast: gap, Now: m.cfg.Clock()}))
 	}
 	if text && scope.IsMenu() && (waits(m.dialogs.Top(), scope, in) == "" && in != intent.Cancel || m.typing.Typed()) {
 		m.dialogs.Close(m.dialogs.Top()) // a sentence began with the key that opened it
@@ -43,6 +46,16 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	m.screen.stale = true
 	if form, ok := m.dialogs.Top().(*dialog.Form); ok && in == intent.Accept && m.typing.Bursts() && form.Lines() {
 		in = intent.NewLine // of pasted text
+	}
+	if form, ok := m.dialogs.Top().(*dialog.Form); ok && m.typing.Alone() && m.typing.Begins() {
+		if pick, words := form.Digit(in); words != "" {
+			return m.hold(pick, k.String()+" "+words, typing.AnswerDelay, func() tea.Cmd {
+				if m.dialogs.Top() != form {
+					return nil
+				}
+				return m.do(pick)
+			})
+		}
 	}
 	if do, words := m.questions.Answer(in); do != nil && (!m.dialogs.Open() || scope == intent.Items && m.inbox.Asks()) {
 		return m.hold(in, k.String()+" "+words, typing.AnswerDelay, do)

@@ -85,7 +85,7 @@ func (m *Model) addFeatures() {
 	h := m.host
 	m.agents = agents.New(h, func() tea.Cmd { return m.start.Demo() })
 	m.start = start.New(h, start.Config{
-		Folder: cmp.Or(m.cfg.Folder, m.cfg.Project), Git: m.cfg.Git, Agent: m.cfg.Agent, Agents: m.agents.Known,
+		Folder: cmp.Or(m.cfg.Folder, m.cfg.Project), Git: m.cfg.Git, Agent: m.cfg.Agent, Agents: m.agents.Known, Habits: m.cfg.Habits,
 	})
 	m.offers = offer.New(h)
 	m.questions = question.New(h, m.paneSeen)

@@ -103,6 +103,10 @@ func (m *Creation) newThread(r thread.NewRequest) (thread.Thread, error) {
 	if err := m.cfg.consented(r.Agent, first); err != nil {
 		return thread.Thread{}, err
 	}
+	switches, err := r.Switches()
+	if err != nil {
+		return thread.Thread{}, err
+	}
 	dir := cmp.Or(r.Dir, m.cfg.Project)
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(m.cfg.Project, dir)
@@ -119,7 +123,7 @@ func (m *Creation) newThread(r thread.NewRequest) (thread.Thread, error) {
 	return thread.Thread{
 		ID: thread.NewID[thread.ID](), Title: thread.Titled(secret.Redact(cmp.Or(r.Name, r.Label))),
 		Label: plaintext.Cut(label, 200), Agent: r.Agent, Model: r.Model, Launch: r.Flags,
-		Dir: dir, Created: now, Updated: now, Seen: true,
+		Dir: dir, Created: now, Updated: now, Seen: true, MCP: switches,
 	}, nil
 }
 

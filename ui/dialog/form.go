@@ -20,6 +20,9 @@ type Form struct {
 	submit  func() (Result, string)
 	problem string
 	rows    []layout.Box // where inputs were drawn, by their place among the visible ones
+	// chosen is what a digit chooses while no text is edited: words for it, "" for nothing, and what it does before the
+	// form is submitted.
+	chosen func(n int) (words string, choose func())
 }
 
 // NewForm returns a form; submit returns its result, or what is wrong with it.
@@ -48,6 +51,25 @@ func (f *Form) Scope() intent.Scope { return intent.Form }
 func (f *Form) Verb(word string) *Form {
 	f.verb = word
 	return f
+}
+
+// Digits has digits choose something and submit the form, while no text is edited.
+func (f *Form) Digits(chosen func(n int) (words string, choose func())) *Form {
+	f.chosen = chosen
+	return f
+}
+
+// Digit returns what a typed digit chooses now, with words for it; "" is nothing.
+func (f *Form) Digit(in intent.Intent) (pick intent.Pick, words string) {
+	t, ok := in.(intent.Type)
+	inputs := f.visible()
+	if !ok || f.chosen == nil || len(t.Text) != 1 || t.Text < "1" || t.Text > "9" ||
+		len(inputs[min(f.at, len(inputs)-1)].Options) == 0 {
+		return pick, ""
+	}
+	pick.N = int(t.Text[0] - '0')
+	words, _ = f.chosen(pick.N)
+	return pick, words
 }
 
 // Label implements Labeler.
@@ -110,6 +132,13 @@ func (f *Form) Handle(in intent.Intent) Result {
 	inputs := f.visible()
 	f.at = min(f.at, len(inputs)-1)
 	cur := inputs[f.at]
+	if p, ok := in.(intent.Pick); ok && f.chosen != nil {
+		if words, choose := f.chosen(p.N); words != "" {
+			choose()
+			return f.done()
+		}
+		return nil
+	}
 	act, _ := in.(intent.Action)
 	switch act {
 	case intent.Accept, intent.Submit:
@@ -127,12 +156,11 @@ func (f *Form) Handle(in intent.Intent) Result {
 	default:
 	}
 	if len(cur.Options) > 0 {
-		n := len(cur.Options)
 		switch act {
 		case intent.Right, intent.Toggle:
-			cur.Pick = (cur.Pick + 1) % n
+			cur.step(1)
 		case intent.Left:
-			cur.Pick = (cur.Pick + n - 1) % n
+			cur.step(-1)
 		default:
 		}
 		return nil

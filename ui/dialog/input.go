@@ -32,6 +32,8 @@ type Input struct {
 	Rows    int // of a text; 0 means 1
 	Options []Option
 	Pick    int
+	// Picked, if set, is told that another option was chosen.
+	Picked func()
 	// Hidden reports whether to hide the input.
 	Hidden func() bool
 
@@ -48,7 +50,7 @@ type spot struct {
 func (i *Input) click(x, y int) {
 	for _, s := range i.spots {
 		if s.box.Contains(x, y) && s.option < len(i.Options) {
-			i.Pick = s.option
+			i.step(s.option - i.Pick)
 		}
 	}
 }
@@ -59,6 +61,14 @@ func (i *Input) Choice() string {
 		return i.Options[i.Pick].Value
 	}
 	return ""
+}
+
+// step chooses an option n places on.
+func (i *Input) step(n int) {
+	i.Pick = (i.Pick + n + len(i.Options)) % len(i.Options)
+	if i.Picked != nil {
+		i.Picked()
+	}
 }
 
 // YesNo returns an input that is on or off.

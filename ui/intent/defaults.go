@@ -102,6 +102,7 @@ func acts(s Scope) []Binding {
 		bind(s, PR, "push, and open a pull request", "o"),
 		bind(s, Export, "export the thread to a file", "e"),
 		bind(s, Grants, "grants: what its agent may do with other threads", "g"),
+		bind(s, Remember, "remember as a profile how it was started", "l"),
 	}
 	if s == ThreadMenu {
 		all = append(all,

@@ -54,6 +54,7 @@ const (
 	Menu Action = "menu"
 
 	New      Action = "new"
+	Remember Action = "remember-profile"
 	Focus    Action = "focus"
 	Send     Action = "send"
 	Prompts  Action = "prompts"

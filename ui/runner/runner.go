@@ -102,6 +102,11 @@ func option(a thread.AgentInfo) dialog.Option {
 	return o
 }
 
+// Found reports whether an agent can be started, as far as the agents are known.
+func Found(agents []thread.AgentInfo, agent string) bool {
+	return len(agents) == 0 || slices.ContainsFunc(agents, func(a thread.AgentInfo) bool { return a.Name == agent && a.Found })
+}
+
 // First returns the agent to preselect, or "" if none was found.
 func First(agents []thread.AgentInfo) string {
 	if o := options(agents); len(o) > 0 && !o[0].Off {

@@ -40,6 +40,7 @@ type Guard struct {
 	unseen bool // it was opened by text, and no pause that a glance takes has come since
 	typed  bool // more text followed at once: a sentence, whose enter does not end the dialog
 	again  bool // its enter was ignored just now, and may be pressed again
+	run    int  // letters typed without a pause, with the newest one, but without one that opened the dialog by itself
 }
 
 // Key is a key and what it would do.
@@ -108,6 +109,9 @@ func (g *Guard) Drop() {
 // Bursts reports whether keys come in one read, as those of a text that is pasted do.
 func (g *Guard) Bursts() bool { return g.burst }
 
+// Begins reports whether the newest letter is not within text: none came before it but the one that opened the dialog.
+func (g *Guard) Begins() bool { return g.run == 1 }
+
 // Typed reports whether text is being typed that was not meant for the screen.
 func (g *Guard) Typed() bool { return g.ignoring != "" }
 
@@ -122,6 +126,9 @@ func (g *Guard) Opened(top dialog.Dialog, now time.Time) {
 	if top != g.top {
 		text := g.text || g.top != nil && g.unseen // also of a dialog that led to this one
 		g.top, g.since, g.unseen, g.typed, g.again = top, now, top != nil && text, false, false
+		if g.run == 1 {
+			g.run = 0
+		}
 	}
 }
 
@@ -133,6 +140,12 @@ func (g *Guard) JustOpened(now time.Time) bool { return g.top != nil && now.Sub(
 func (g *Guard) Ignored(k Key) string {
 	moves := k.Intent != nil && intent.Moves(k.Intent)
 	wrote := g.wrote
+	if !k.Text || k.SinceLast >= Pause {
+		g.run = 0
+	}
+	if k.Text {
+		g.run++
+	}
 	g.text, g.wrote = k.Text || wrote && k.SinceLast < Pause, k.Text && !moves // the enter of a sentence is of its text
 	g.unseen = g.unseen && k.SinceLast < Glance
 	g.typed = g.typed || g.unseen && k.Text

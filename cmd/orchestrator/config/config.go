@@ -15,6 +15,8 @@ import (
 type Config struct {
 	// Agent is the agent of new threads if none is named.
 	Agent string
+	// Profiles are the person's named ways to start a thread, in the order of their file.
+	Profiles []thread.Profile
 	// Store is "" for SQLite in the state folder, or a postgres:// URL.
 	Store string
 	// Project is the project's name in a shared store, by default its first commit. Host is this machine's name there, by

@@ -33,6 +33,7 @@ func general() []setting {
 		text("agent", "agent of new threads", func(c *Config) *string { return &c.Agent }).or("you are asked").ofProjects(),
 		choice("theme", "auto", "auto, dark, light, none", func(c *Config) *string { return &c.Theme },
 			"auto", "dark", "light", "none"),
+		{key: profilesTable, about: "table of remembered ways to start a thread, see below; only in your own file", none: "none", table: setProfiles},
 		{key: "keys", about: "table: action = \"keys\"", table: setKeys},
 		{key: "models", about: "windows and prices, see below; only in your own file", none: "built in", table: setModels},
 		words("notify", "bell", "how the screen calls you: bell, osc9, osc777, osc99, several of them, or off; see "+

@@ -6,6 +6,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/api"
+	"orchestrator/thread/grant"
 	"orchestrator/thread/ledger"
 )
 
@@ -56,6 +57,9 @@ func (s *Server) registerThreads(r *routes) {
 	answer(r, api.New, nil, func(ctx context.Context, q thread.NewRequest) (thread.Status, error) {
 		if err := consents(ctx, q.Lines); err != nil {
 			return thread.Status{}, err
+		}
+		if len(q.MCP) > 0 && callerOf(ctx).Agent {
+			return thread.Status{}, grant.Alone(api.SwitchMCP.Name())
 		}
 		return m.Creation.New(ctx, q)
 	})

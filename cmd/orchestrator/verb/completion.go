@@ -74,6 +74,19 @@ func (c *cli) completeAgents(_ *cobra.Command, _ []string, prefix string) ([]str
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
+// completeProfiles suggests the profiles of the person.
+func (c *cli) completeProfiles(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	if c.prepare() == nil {
+		for _, p := range c.config.Profiles {
+			if strings.HasPrefix(p.Name, prefix) {
+				names = append(names, p.Name)
+			}
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
 // completePoints suggests a thread, and then up to most points of that thread besides other words.
 func (c *cli) completePoints(most int, words ...string) completion {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {

@@ -18,6 +18,9 @@ func newFlags(c *cli, cmd *cobra.Command, r *thread.NewRequest) {
 	f := cmd.Flags()
 	f.StringVarP(&r.Agent, "agent", "a", "", "agent: claude, codex, gemini, opencode, command, demo")
 	offer(cmd, "agent", c.completeAgents)
+	var profile string
+	f.StringVar(&profile, "profile", "", "a remembered way to start: [profiles.NAME] in your configuration")
+	offer(cmd, "profile", c.completeProfiles)
 	f.StringVarP(&r.Model, "model", "m", "", "model, as the agent names it")
 	f.StringVarP(&r.Name, "name", "n", "", "name (default: from the label or the prompt)")
 	f.StringVar(&r.Dir, "dir", "", "folder to work in (default: the one you are in)")
@@ -27,7 +30,12 @@ func newFlags(c *cli, cmd *cobra.Command, r *thread.NewRequest) {
 		if r.Worktree && r.InPlace {
 			return usagef("--worktree and --no-worktree cannot be combined")
 		}
-		return nil
+		if profile == "" {
+			return nil
+		}
+		p, err := c.config.Profile(profile)
+		*r = p.Fill(*r)
+		return err
 	}
 	f.BoolVar(&r.Lines, "lines", false, linesHelp)
 	f.StringVar(&r.Flags.PermissionMode, "permission-mode", "", "permission mode, as the agent names it")
@@ -93,10 +101,11 @@ func agentArgs(c *cli, r *thread.NewRequest, rest []string) error {
 		return usagef("no agent: use --agent (claude, codex, gemini, opencode, command, demo), " +
 			"or set `agent` in the configuration")
 	}
-	if r.Agent == "command" {
-		r.Flags.Program = rest
-	} else {
-		r.Flags.Args = rest
+	if len(rest) == 0 {
+		rest = r.Flags.Args // of a profile
+	}
+	if r.Flags.Args = rest; r.Agent == "command" {
+		r.Flags.Program, r.Flags.Args = rest, nil
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"orchestrator/checkpoint/git"
 	"orchestrator/cmd/orchestrator/buildinfo"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/habit"
 	"orchestrator/mcpctl/remote"
 	"orchestrator/thread"
 	"orchestrator/thread/api"
@@ -102,8 +103,8 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 		Server: cl, First: first, Pane: pane, Project: c.project.Root, Folder: at.folder, Git: !info.NoRepository,
 		Branch:  func() string { return git.Branch(c.project.Root) },
 		Version: buildinfo.Version(),
-		Agent:   c.config.Agent,
-		Open:    open, Problems: info.Problems, Theme: c.config.Theme, Profile: colours, Keys: c.config.Keys,
+		Agent:   c.config.Agent, Habits: habit.Open(c.stateHome(), c.configHome(), c.project.Root, c.config.Profiles),
+		Open: open, Problems: info.Problems, Theme: c.config.Theme, Profile: colours, Keys: c.config.Keys,
 		Alert:  alert.Config{Ways: c.config.Notify, Kinds: c.config.Calls(), Focused: c.config.NotifyFocused},
 		Editor: words(c.environ, "VISUAL", "EDITOR"), Pager: words(c.environ, "PAGER"), Private: c.project.StateDir(), Browse: remote.Browse,
 		StartServer: c.ensureServer, Outdated: outdated, Restart: c.restartBehind,
