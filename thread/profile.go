@@ -76,7 +76,7 @@ func ProfileOf(t Thread) Profile {
 	return p
 }
 
-// Summary says in a line what a profile starts: "claude · opus · plan · own worktree · github".
+// Summary says in a line what a profile starts: "demo · demo-1 · auto · own worktree · github".
 func (p Profile) Summary() string {
 	parts := []string{p.Agent, p.Model, p.PermissionMode}
 	switch p.Apart {
