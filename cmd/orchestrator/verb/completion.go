@@ -75,16 +75,17 @@ func (c *cli) completeAgents(_ *cobra.Command, _ []string, prefix string) ([]str
 }
 
 // completeProfiles suggests the profiles of the person.
-func (c *cli) completeProfiles(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	var names []string
-	if c.prepare() == nil {
-		for _, p := range c.config.Profiles {
-			if strings.HasPrefix(p.Name, prefix) {
-				names = append(names, p.Name)
+func completeProfiles(c *cli) completion {
+	return func(_ *cobra.Command, _ []string, prefix string) (names []string, _ cobra.ShellCompDirective) {
+		if c.prepare() == nil {
+			for _, p := range c.config.Profiles {
+				if strings.HasPrefix(p.Name, prefix) {
+					names = append(names, p.Name)
+				}
 			}
 		}
+		return names, cobra.ShellCompDirectiveNoFileComp
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // completePoints suggests a thread, and then up to most points of that thread besides other words.

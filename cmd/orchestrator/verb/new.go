@@ -20,7 +20,7 @@ func newFlags(c *cli, cmd *cobra.Command, r *thread.NewRequest) {
 	offer(cmd, "agent", c.completeAgents)
 	var profile string
 	f.StringVar(&profile, "profile", "", "a remembered way to start: [profiles.NAME] in your configuration")
-	offer(cmd, "profile", c.completeProfiles)
+	offer(cmd, "profile", completeProfiles(c))
 	f.StringVarP(&r.Model, "model", "m", "", "model, as the agent names it")
 	f.StringVarP(&r.Name, "name", "n", "", "name (default: from the label or the prompt)")
 	f.StringVar(&r.Dir, "dir", "", "folder to work in (default: the one you are in)")
