@@ -152,7 +152,7 @@ func (m *Model) inTree(a intent.Action) (tea.Cmd, bool) {
 	case intent.Mark:
 		m.tree.Mark()
 	case intent.Leave:
-		if m.tree.Unmark() {
+		if m.tree.Unmark() || m.several.Unzoom() {
 			break
 		}
 		m.tree.Filter("")

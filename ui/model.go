@@ -25,6 +25,7 @@ import (
 	"orchestrator/ui/scrolling"
 	"orchestrator/ui/search"
 	"orchestrator/ui/servers"
+	"orchestrator/ui/several"
 	"orchestrator/ui/start"
 	"orchestrator/ui/theme"
 	"orchestrator/ui/tree"
@@ -64,6 +65,7 @@ type Model struct {
 	money     *money.Feature
 	prompts   *prompts.Feature
 	search    *search.Feature
+	several   *several.Feature
 	servers   *servers.Feature
 	agents    *agents.Feature
 	start     *start.Feature

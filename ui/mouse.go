@@ -71,6 +71,10 @@ func (m *Model) mouseToPane(msg tea.Msg) tea.Cmd {
 
 func (m *Model) click(b frame.Boxes, x, y int) tea.Cmd {
 	m.screen.stale = true
+	if id := m.several.Click(b, x, y); id != "" {
+		m.tree.Select(id)
+		return nil
+	}
 	switch {
 	case x == b.Divider() && y > b.Top.Y && y < b.Foot.Y:
 		m.screen.drag.Press(&m.screen.split, m.cfg.Clock())

@@ -12,6 +12,7 @@ import (
 	"orchestrator/ui/eventlog"
 	"orchestrator/ui/field"
 	"orchestrator/ui/fork"
+	"orchestrator/ui/frame"
 	"orchestrator/ui/grants"
 	"orchestrator/ui/headline"
 	"orchestrator/ui/help"
@@ -34,6 +35,7 @@ import (
 	"orchestrator/ui/scrolling"
 	"orchestrator/ui/search"
 	"orchestrator/ui/servers"
+	"orchestrator/ui/several"
 	"orchestrator/ui/start"
 	"orchestrator/ui/theme"
 	"orchestrator/ui/transfer"
@@ -98,6 +100,10 @@ func (m *Model) addFeatures() {
 	m.resumes = resume.New(h)
 	m.prompts = prompts.New(h)
 	m.servers = servers.New(h)
+	m.several = several.New(h, several.Config{
+		Size:    func() (int, int) { return m.screen.w, m.screen.h },
+		Changed: func(l frame.Layout) { m.screen.split.Share(l.Parts() > 1) },
+	})
 	m.search = search.New(h, m.visit)
 	life := lifecycle.New(h)
 	forks := fork.New(h, fork.Config{Git: m.cfg.Git, Agents: m.agents.Known, Offer: m.offers.Fork})
@@ -187,6 +193,7 @@ func (m *Model) registerActions() {
 	do(intent.Sidebar, func() { m.screen.noSide = !m.screen.noSide })
 	do(intent.Archived, func() { m.tree.ShowArchive(!m.tree.Archive()) })
 	do(intent.Filter, func() {
+		m.several.Unzoom()
 		m.screen.area = areaTree
 		m.statusInput = &statusInput{what: intent.Filter, field: field.New(m.tree.Filtered()), was: m.tree.Filtered()}
 	})

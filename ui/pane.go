@@ -54,7 +54,7 @@ func (m *Model) lend(sel follow.Selection) {
 	rows := 0
 	if b := m.place(); m.pane.seen && !m.pane.suspend && m.screen.area == areaTree && m.follow.Shown() == sel.ID && sel.ID != "" {
 		if free := p.Free() - 1; free >= leastStrip {
-			rows = min(m.questions.Rows(b.Pane.W), free)
+			rows = min(m.questions.Rows(b.Inner.W+1), free)
 		}
 	}
 	if rows != m.pane.lent {

@@ -103,6 +103,8 @@ func (m *Model) drawProblem(in layout.Box) {
 }
 
 func (m *Model) drawMain(b frame.Boxes) {
+	_, asked := m.questions.Current()
+	m.several.DrawStack(&m.screen.canvas, b, m.th, asked == nil && m.offers.Current() == nil)
 	if b.Pane.Empty() {
 		return
 	}
@@ -152,7 +154,7 @@ func (m *Model) drawStrips(b frame.Boxes) {
 	}
 	strip := b.Strip
 	if m.pane.lent > 0 && !b.Pane.Empty() {
-		_, strip = b.Pane.Bottom(m.pane.lent)
+		strip = b.Lent(m.pane.lent)
 	}
 	if strip.Empty() {
 		m.questions.Draw(c, b.Edge.Shrink(1, 0), m.th, leave)

@@ -8,6 +8,7 @@ import (
 	"orchestrator/thread/api"
 	"orchestrator/ui/follow"
 	"orchestrator/ui/host"
+	"orchestrator/ui/tree"
 	"orchestrator/ui/views"
 
 	tea "charm.land/bubbletea/v2"
@@ -26,7 +27,14 @@ func (m *Model) tick(sel *thread.Status) tea.Cmd {
 	if sel != nil && (counts(sel.State.State) || sel.State.Question != nil) || m.scrolling.On() { // it counts lines
 		next = time.Second
 	}
-	if d := m.tree.Changes(now); d > 0 && (next == 0 || d < next) && !m.screen.away && !m.place().Side.Empty() {
+	d := m.tree.Changes(now)
+	if m.place().Side.Empty() {
+		d = 0
+	}
+	if m.several.Turns() {
+		d = tree.FrameTime
+	}
+	if d > 0 && (next == 0 || d < next) && !m.screen.away {
 		next = d
 	}
 	at := now.Add(next)

@@ -57,6 +57,9 @@ func (m *Model) hints() keyhelp.Hints {
 	if m.tree.Filtered() != "" && m.tree.Selected() == nil {
 		return keyhelp.Hints{}.Add(intent.Filter, "filter").Add(intent.Leave, "all threads")
 	}
+	if m.several.Zoomed() {
+		return keyhelp.Hints{}.Add(intent.Focus, "open").Add(intent.Zoom, "show all").Add(intent.NextWait, "next").Add(intent.Help, "keys")
+	}
 	if m.tree.Selected() == nil {
 		return keyhelp.Hints{}.Add(intent.New, "new").Add(intent.Archived, "archive").Add(intent.Help, "keys")
 	}

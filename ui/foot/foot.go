@@ -20,7 +20,7 @@ func Notices(c *layout.Canvas, b frame.Boxes, th *theme.Theme, notices *host.Not
 	switch {
 	case dialog:
 		row = b.Keys
-	case !own && asked && b.Edge != b.Foot:
+	case !own && asked && b.Edge.Y == b.Foot.Y && b.Edge != b.Foot:
 		row, _ = row.Left(b.Edge.X - 1)
 	}
 	var said []styled.Span

@@ -5,19 +5,13 @@
 // no agent draws itself anew because a notice, an offer or a question comes or goes.
 package frame
 
-import (
-	"orchestrator/ui/layout"
-	"orchestrator/ui/styled"
-	"orchestrator/ui/theme"
-)
+import "orchestrator/ui/layout"
 
 const (
 	// roomy is the height of the screen from which an empty row parts the pane's name from its content.
 	roomy = 36
 	// tall is the height from which notices have a line of their own.
 	tall = 30
-	// sparse is the height from which the facts below the list take more than two rows.
-	sparse = 24
 	// listLeast is how many rows a question leaves to the list.
 	listLeast = 6
 )
@@ -31,6 +25,11 @@ type Screen struct {
 	Listing bool
 	Asks    int // the rows of a question where only the list is shown, its rule included
 	Facts   int // the rows wanted for facts about the selected thread, without their title
+
+	Layout Layout // how threads share the pane
+	At     int    // the part in which the selected thread is, where there are several
+	Zoomed bool   // the pane of the selected thread has the whole screen
+	Reads  bool   // a view is shown, which has all of the pane, and no terminal
 }
 
 // Boxes are the places of the parts. What is not shown is empty.
@@ -43,8 +42,11 @@ type Boxes struct {
 	Pane  layout.Box
 	Title layout.Box // the pane's name and state
 	Inner layout.Box // the agent's terminal, or a view
+	Stack layout.Box // title bars of other threads, below a rule
+	Parts []Part     // of the pane, where several threads have one; Title and Inner are of that of the selected thread
+	At    int        // which one that is
 	Foot  layout.Box // the rule above the last lines
-	// Edge is the part of that rule below the pane, or below the list where that is all there is.
+	// Edge is the rule below the terminal, or below the list where that is all there is.
 	Edge   layout.Box
 	Strip  layout.Box // a question below the list, where there is no pane
 	Notice layout.Box // the last notice: a line of its own, or on the rule where lines are few
@@ -64,20 +66,22 @@ func (s Screen) Place() Boxes {
 		rest, b.Notice = rest.Bottom(1)
 	}
 	rest, b.Foot = rest.Bottom(1)
-	b.Alone = s.Whole || s.W < SideBySide
+	layout := s.shared()
+	covers := s.Zoomed || layout == Wall && s.W < TwoColumns // nothing stands beside the pane, whoever has the keys
+	b.Alone = s.Whole || s.W < SideBySide || covers
 	b.Edge = b.Foot
 	switch {
 	case !b.Alone:
 		b.Side, b.Pane = rest.Left(s.List)
 		_, b.Pane = b.Pane.Left(1)
 		b.Edge.X, b.Edge.W = b.Pane.X, b.Pane.W
-	case s.Listing:
+	case s.Listing && !covers:
 		b.Side = rest
 	default:
 		b.Pane = rest
 	}
 	s.side(&b)
-	s.pane(&b)
+	s.pane(&b, layout)
 	if b.Notice.Empty() {
 		b.Notice = b.Foot
 	}
@@ -103,11 +107,26 @@ func (s Screen) side(b *Boxes) {
 }
 
 // pane divides the pane.
-func (s Screen) pane(b *Boxes) {
+func (s Screen) pane(b *Boxes, layout Layout) {
 	if b.Pane.Empty() {
 		return
 	}
+	if layout == Columns || layout == Wall {
+		b.Parts = layout.divide(b.Pane, b.Top)
+		b.At = min(max(s.At, 0), len(b.Parts)-1)
+		b.Title, b.Inner = b.Parts[b.At].Title, b.Parts[b.At].Inner
+		b.Edge = b.Foot
+		if b.At+2 < len(b.Parts) {
+			b.Edge = b.Parts[b.At+2].Rule
+		}
+		b.Edge = b.Edge.Columns(b.Parts[b.At].Box)
+		return
+	}
 	b.Inner = b.Pane
+	if layout == Stack {
+		b.Inner, b.Stack = b.Inner.Bottom(1 + stackRows(s.H))
+		b.Edge = b.Stack.Row(0)
+	}
 	if !b.Alone {
 		_, b.Inner = b.Inner.Left(1)
 	}
@@ -119,7 +138,7 @@ func (s Screen) pane(b *Boxes) {
 
 // Terminal returns the box of the agent's terminal, or where it would be if the list stood there.
 func (s Screen) Terminal() layout.Box {
-	s.Listing = false
+	s.Listing, s.Reads = false, false
 	return s.Place().Inner
 }
 
@@ -131,72 +150,24 @@ func (b Boxes) Divider() int {
 	return b.Pane.X - 1
 }
 
-// Focus is the part that has the keys.
-type Focus int
-
-// The parts.
-const (
-	Nothing Focus = iota
-	OnList
-	OnPane
-)
-
-// Draw draws the rules. The rule above the part that has the keys is heavy, which needs no colours to be seen.
-func (b Boxes) Draw(c *layout.Canvas, th *theme.Theme, f Focus) {
-	light, heavy := th.Style(theme.Border), th.Style(theme.BorderFocus)
-	rule := func(r layout.Box, on bool) {
-		if on {
-			c.Rule(r, heavy, "━")
-		} else {
-			c.Rule(r, light, "─")
-		}
-	}
-	c.Rule(b.Foot, light, "─")
-	x := b.Divider()
-	if x < 0 {
-		rule(b.Top, f == OnList && !b.Side.Empty() || f == OnPane && !b.Pane.Empty())
-		return
-	}
-	left, right := b.Top.Left(x)
-	rule(left, f == OnList)
-	rule(right, f == OnPane)
-	joint := map[Focus]string{OnList: "┭", OnPane: "┮"}[f]
-	if joint == "" {
-		joint = "┬"
-	}
-	c.Print(b.Top, x, 0, light, joint)
-	c.Print(b.Foot, x, 0, light, "┴")
-	for y := b.Top.Y + 1; y < b.Foot.Y; y++ {
-		c.Print(c.Bounds(), x, y, light, "│")
-	}
-}
-
-// Heading draws a rule with a title over the first row of a box, and joins it to the rule beside the box.
-func (b Boxes) Heading(c *layout.Canvas, th *theme.Theme, box layout.Box, title []styled.Span) {
-	row, _ := box.Top(1)
-	if row.Empty() {
-		return
-	}
-	light := th.Style(theme.Border)
-	c.Rule(row, light, "─")
-	Caption(c, th, row, title)
-	x := b.Divider()
+// shared returns how threads share the pane on this screen.
+func (s Screen) shared() Layout {
 	switch {
-	case x < 0:
-	case row.X > x:
-		c.Print(c.Bounds(), x, row.Y, light, "├")
+	case s.Zoomed, s.Reads && s.Layout > Stack:
+		return Single
+	case !s.Layout.Fits(s.W, s.H):
+		return Stack
 	default:
-		c.Print(c.Bounds(), x, row.Y, light, "┤")
+		return s.Layout
 	}
 }
 
-// Caption writes a title on a rule, and returns the column of the row after it.
-func Caption(c *layout.Canvas, th *theme.Theme, row layout.Box, title []styled.Span) int {
-	if len(title) == 0 || row.W < 6 {
-		return 0
+// Lent returns the place of so many rows at the bottom of the terminal, from the rule beside it on.
+func (b Boxes) Lent(rows int) layout.Box {
+	box := b.Pane
+	if len(b.Parts) > 0 {
+		box = b.Parts[b.At].Box
 	}
-	_, in := row.Left(1)
-	in, _ = in.Left(in.W - 1)
-	x := c.PrintSpans(in, 0, 0, th, append([]styled.Span{{Text: " "}}, title...))
-	return 1 + c.Print(in, x, 0, th.Style(theme.Text), " ")
+	_, lent := b.Inner.Bottom(rows)
+	return layout.Box{X: box.X, Y: lent.Y, W: box.W, H: lent.H}
 }

@@ -22,7 +22,10 @@ func TestPartsFillTheScreen(t *testing.T) {
 	for w := 60; w < 400; w += 13 {
 		for h := 20; h < 80; h++ {
 			plain := Screen{W: w, H: h, List: split.Width(w), Facts: 4}
-			for _, s := range []Screen{plain, {w, h, plain.List, false, true, 0, 3}, {w, h, plain.List, true, true, 5, 4}, {w, h, plain.List, true, false, 5, 4}, {w, h, plain.List, false, true, 5, 5}} {
+			for _, s := range []Screen{
+				plain, {W: w, H: h, List: plain.List, Listing: true, Facts: 3}, {W: w, H: h, List: plain.List, Whole: true, Listing: true, Asks: 5, Facts: 4},
+				{W: w, H: h, List: plain.List, Whole: true, Asks: 5, Facts: 4}, {W: w, H: h, List: plain.List, Listing: true, Asks: 5, Facts: 5},
+			} {
 				b := s.Place()
 				used := make([]int, w*h)
 				parts := []layout.Box{b.Head, b.Top, b.Keys, b.Foot, b.List, b.Facts, b.Strip, b.Title, b.Inner}

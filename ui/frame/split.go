@@ -19,13 +19,22 @@ const (
 // Split divides the width between list and pane: 38 % for the list, unless the person says otherwise. The zero value is
 // ready to use.
 type Split struct {
-	width int // what the person wants, 0 for nothing
+	width int  // what the person wants, 0 for nothing
+	two   bool // two terminals stand beside the list
 }
+
+// Share says whether two terminals stand beside the list: it leaves each the width that most programs expect, unless
+// the person says otherwise.
+func (s *Split) Share(two bool) { s.two = two }
 
 // Width returns the width of the list on a screen.
 func (s *Split) Width(screen int) int {
 	if s.width == 0 {
-		return min(max((screen*38+50)/100, listMin), listMax)
+		w := min(max((screen*38+50)/100, listMin), listMax)
+		if s.two {
+			w = min(w, max(screen-2*(80+2), listMin))
+		}
+		return w
 	}
 	return min(max(s.width, narrowest), max(screen-1-paneMin, narrowest))
 }

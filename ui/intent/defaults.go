@@ -34,6 +34,8 @@ func global() []Binding {
 		command(Global, Sidebar, "show or hide the side bar", "b"),
 		command(Global, Narrower, "narrower list", "<"),
 		command(Global, Wider, "wider list", ">"),
+		command(Global, Layout, "layout: one thread, stack, columns, wall", "V"),
+		command(Global, Zoom, "zoom the pane, or show all again", "+"),
 		command(Global, ScrollMode, "scroll mode: read, search and copy in the terminal", "["),
 		command(Global, Undo, "undo the last action", "u"),
 		command(Global, Help, "keys", "?"),

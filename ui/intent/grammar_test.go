@@ -36,6 +36,8 @@ var meanings = map[string]struct {
 	"D": {"diff", []Action{ShowDiff}},
 	"T": {"timeline", []Action{Turns}},
 	"C": {"context", []Action{Contents}},
+	"V": {"layout", []Action{Layout}},
+	"+": {"zoom", []Action{Zoom}},
 	"v": {"mark", []Action{Mark}},
 	"B": {"base of the diff", []Action{Base}},
 	"c": {"compare", []Action{Compare}},

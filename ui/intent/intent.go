@@ -46,6 +46,8 @@ const (
 	Sidebar  Action = "sidebar"
 	Wider    Action = "wider-list"
 	Narrower Action = "narrower-list"
+	Layout   Action = "layout"
+	Zoom     Action = "zoom"
 	Events   Action = "events"
 	Suspend  Action = "suspend"
 	Restart  Action = "restart-server"

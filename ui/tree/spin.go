@@ -1,13 +1,14 @@
 package tree
 
 import (
+	"slices"
 	"time"
 
 	"orchestrator/thread"
 )
 
-// frameTime is how long a frame of the spinners of working threads lasts.
-const frameTime = 250 * time.Millisecond
+// FrameTime is how long a frame of the spinners of working threads lasts.
+const FrameTime = 250 * time.Millisecond
 
 // frames are the frames of a spinner.
 const frames = "◐◓◑◒"
@@ -24,7 +25,7 @@ func (t *Tree) Changes(now time.Time) time.Duration {
 	case len(t.rows) == 0:
 		return 0
 	case t.h == 0:
-		return frameTime // it is not known yet which rows are in view
+		return FrameTime // it is not known yet which rows are in view
 	case !t.fitted:
 		t.fit()
 	}
@@ -34,7 +35,7 @@ func (t *Tree) Changes(now time.Time) time.Duration {
 		}
 		id := t.rows[t.lines[i].row].ID
 		if t.works(t.threads[id]) {
-			return frameTime
+			return FrameTime
 		}
 		since := t.cards[id].place.Since
 		if since.IsZero() {
@@ -58,6 +59,9 @@ func (t *Tree) Changes(now time.Time) time.Duration {
 func (t *Tree) works(s *thread.Status) bool {
 	return !t.Lost && t.cards[s.ID].place.Group == thread.GroupWorking && s.State.State != thread.StateStarting
 }
+
+// Turns reports whether a spinner turns in the mark of one of these threads.
+func (t *Tree) Turns(list []*thread.Status) bool { return slices.ContainsFunc(list, t.works) }
 
 // glyph returns a thread's current mark.
 func (t *Tree) glyph(s *thread.Status, look Look) string {
