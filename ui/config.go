@@ -7,6 +7,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/ui/alert"
 	"orchestrator/ui/connection"
+	"orchestrator/ui/glyph"
 	"orchestrator/ui/host"
 	"orchestrator/ui/start"
 
@@ -38,8 +39,10 @@ type Config struct {
 	// Problems are warnings from the server's start; they are shown first.
 	Problems []string
 
-	// Theme is "dark", "light", or "auto" to ask the terminal.
+	// Theme is "dark" or "light"; all others ask the terminal which it is: "auto", "contrast", "terminal".
 	Theme string
+	// Glyphs are those that the terminal can show.
+	Glyphs glyph.Set
 	// Profile is the colour profile; true colour if unknown.
 	Profile colorprofile.Profile
 	// Keys are the user's key bindings: the keys of each action, by the action's name.

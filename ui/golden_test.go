@@ -6,10 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/ui/glyph"
 	"orchestrator/ui/typing"
 
 	"github.com/charmbracelet/colorprofile"
@@ -195,10 +197,7 @@ func stage(r *rig) {
 
 func TestGolden(t *testing.T) {
 	for _, size := range [][2]int{{60, 20}, {80, 24}, {100, 30}, {120, 36}, {200, 50}, {250, 70}} {
-		for i, s := range scenes {
-			if size[0] == 250 && i > 5 { // the frame, which is all that differs there
-				break
-			}
+		for _, s := range scenes {
 			name := fmt.Sprintf("%s-%dx%d", s.name, size[0], size[1])
 			t.Run(name, func(t *testing.T) {
 				play(t, world(), size[0], size[1], nil, func(r *rig) {
@@ -209,6 +208,53 @@ func TestGolden(t *testing.T) {
 						golden(t, name+".style", r.styles())
 					}
 				})
+			})
+		}
+	}
+}
+
+// Each scene on a light background and without colours: the text is the same, the styles fit.
+func TestGoldenGrounds(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		profile colorprofile.Profile
+		ground  string
+	}{{"light", colorprofile.TrueColor, "light"}, {"none", colorprofile.ASCII, "auto"}} {
+		for _, s := range scenes {
+			t.Run(s.name+"-"+c.name, func(t *testing.T) {
+				play(t, world(), 100, 30, func(cfg *Config) { cfg.Profile, cfg.Theme = c.profile, c.ground }, func(r *rig) {
+					stage(r)
+					s.do(r)
+					if letters := strings.HasPrefix(s.name, "context"); c.name == "light" || !letters { // without colours, the parts of a context have letters
+						golden(t, s.name+"-100x30.txt", r.see())
+					}
+					golden(t, s.name+"-"+c.name+".style", r.styles())
+				})
+			})
+		}
+	}
+}
+
+// In ASCII each view has its own frames, and none of them anything else, whatever is in names and texts.
+func TestGoldenASCII(t *testing.T) {
+	mains := []string{"tree", "terminal", "timeline", "turn-open", "context", "diff", "help", "inbox", "menu", "fork", "merge", "events",
+		"money", "mcp", "mcp-tools"}
+	for _, size := range [][2]int{{60, 20}, {80, 24}, {120, 36}} {
+		for _, s := range scenes {
+			t.Run(fmt.Sprintf("%s-%dx%d", s.name, size[0], size[1]), func(t *testing.T) {
+				for _, set := range []glyph.Set{glyph.ASCII, glyph.Bytes} {
+					play(t, world(), size[0], size[1], func(cfg *Config) { cfg.Glyphs = set }, func(r *rig) {
+						stage(r)
+						s.do(r)
+						if set == glyph.Bytes {
+							if i := strings.IndexFunc(r.see(), func(c rune) bool { return c >= 0x7f }); i >= 0 {
+								t.Errorf("%q is not ASCII", r.see()[i:i+4])
+							}
+						} else if slices.Contains(mains, s.name) {
+							goldenOf(t, "ascii-"+s.name, size, r)
+						}
+					})
+				}
 			})
 		}
 	}

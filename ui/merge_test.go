@@ -25,7 +25,7 @@ func TestMerge(t *testing.T) {
 		r.must("1 conflict to resolve", "[ Merge and finish ]", "only git revert can undo")
 		r.keys("right", "enter")
 		r.mustAsk("merge auth-feature-a3f2 dry=false finish=false")
-		r.must("merge stopped: 1 conflict", "✗ parse.go", "[ Abort merge ]")
+		r.must("merge stopped: 1 conflict", "× parse.go", "[ Abort merge ]")
 		r.keys("right", "enter")
 		r.mustAsk("continue auth-feature-a3f2")
 		r.keys("right", "right", "enter")
@@ -63,7 +63,7 @@ func TestMergeThatWaits(t *testing.T) {
 	srv.merge.Stopped = true
 	on(t, srv, func(r *rig) {
 		r.keys(". m")
-		r.must("The merge stopped in /work/project", "✗ parse.go", "[ Continue ]", "[ Abort merge ]")
+		r.must("The merge stopped in /work/project", "× parse.go", "[ Continue ]", "[ Abort merge ]")
 		r.keys("right", "enter")
 		r.mustAsk("continue auth-feature-a3f2")
 		if srv.asked("merge auth-feature-a3f2 dry=false") {

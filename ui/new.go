@@ -59,7 +59,7 @@ func New(cfg Config) *Model {
 		}
 	}
 	m := &Model{cfg: cfg, tree: tree.New(cfg.Project), windowFocused: true, branch: headline.NewBranch(cfg.Branch)}
-	m.screen.stale = true
+	m.screen.stale, m.screen.canvas.Glyphs = true, cfg.Glyphs
 	var err error
 	m.keys, err = intent.NewTable(cfg.Keys)
 	m.host = host.New(m, cfg.Server, m.keys, cfg.Clock, cfg.After)
@@ -74,7 +74,7 @@ func New(cfg Config) *Model {
 	if profile == colorprofile.Unknown {
 		profile = colorprofile.TrueColor
 	}
-	m.th = theme.New(profile, cfg.Theme != "light")
+	m.th = theme.NewIn(theme.SchemeOf(cfg.Theme), profile, cfg.Theme != "light")
 	m.follow.FocusWhenRunning(cfg.Open)
 	m.registerActions()
 	m.addFeatures()

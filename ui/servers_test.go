@@ -603,7 +603,7 @@ func TestServersFail(t *testing.T) {
 	srv.mcpErr = errors.New("no such operation")
 	play(t, srv, 120, 36, nil, func(r *rig) {
 		stage(r)
-		r.must("✗ no such operation")
+		r.must("× no such operation")
 		if r.m.dialogs.Open() || len(r.m.host.Notices.All()) > 0 {
 			t.Errorf("it is told otherwise too:\n%s", r.see())
 		}

@@ -3,7 +3,6 @@ package ui
 import (
 	"orchestrator/ui/burst"
 	"orchestrator/ui/host"
-	"orchestrator/ui/theme"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -44,11 +43,11 @@ func (m *Model) input(msg tea.Msg) (tea.Cmd, bool) {
 		return m.toPane(msg), true
 	case tea.BackgroundColorMsg:
 		if m.cfg.Theme != "dark" && m.cfg.Theme != "light" {
-			m.th = theme.New(m.th.Profile(), msg.IsDark())
+			m.th = m.th.On(m.th.Profile(), msg.IsDark())
 		}
 	case tea.ColorProfileMsg:
 		if m.cfg.Profile == colorprofile.Unknown {
-			m.th = theme.New(msg.Profile, m.th.Dark())
+			m.th = m.th.On(msg.Profile, m.th.Dark())
 		}
 	default:
 		return nil, false

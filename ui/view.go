@@ -43,7 +43,7 @@ func (m *Model) compose() {
 		Content:     s.canvas.String(),
 		AltScreen:   true,
 		ReportFocus: true,
-		WindowTitle: title(m.cfg.Project, m.tree.Counts().Waiting),
+		WindowTitle: m.cfg.Glyphs.Text(title(m.cfg.Project, m.tree.Counts().Waiting)),
 	}
 	if x, y, ok := s.canvas.Cursor(); ok {
 		s.view.Cursor = &tea.Cursor{Position: tea.Position{X: x, Y: y}, Shape: ownShape}

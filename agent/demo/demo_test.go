@@ -271,7 +271,7 @@ func TestInterrupt(t *testing.T) {
 	r.send("run sleep 600")
 	r.shows("run_command sleep 600")
 	r.key("\x03")
-	r.await("the second interruption", func() bool { return strings.Count(r.text(), "⚠ interrupted") == 2 })
+	r.await("the second interruption", func() bool { return strings.Count(r.text(), "▲ interrupted") == 2 })
 	r.send("What did I ask you?")
 	r.shows("2 things")
 	r.state(thread.StateDone)

@@ -20,7 +20,7 @@ func lines(agents []thread.AgentInfo, all bool) []dialog.Line {
 		case a.Found && a.Problem == "":
 			if all {
 				text := fmt.Sprintf("✓ %-10s %s %s", a.Name, a.Version, a.Path)
-				body = append(body, dialog.Line{Text: strings.TrimSpace(text), Tok: theme.Good})
+				body = append(body, dialog.Line{Text: strings.TrimSpace(text), Tok: theme.Text})
 			}
 			continue
 		case a.Found:
@@ -30,7 +30,7 @@ func lines(agents []thread.AgentInfo, all bool) []dialog.Line {
 			if problem == "" {
 				problem = "not found"
 			}
-			body = append(body, dialog.Line{Text: fmt.Sprintf("✗ %-10s %s", a.Name, problem), Tok: theme.Warn})
+			body = append(body, dialog.Line{Text: fmt.Sprintf("× %-10s %s", a.Name, problem), Tok: theme.Warn})
 		}
 		if a.Hint != "" {
 			body = append(body, dialog.Line{Text: "  " + a.Hint, Tok: theme.Muted})

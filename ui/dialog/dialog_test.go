@@ -111,11 +111,11 @@ func TestHints(t *testing.T) {
 // TestLongLines: what wraps stands below its own beginning, clear of the mark before it.
 func TestLongLines(t *testing.T) {
 	for line, want := range map[string]string{
-		"  ✗ internal/with/a/long/name.go": "  ✗ internal/with/|    a/long/name.go",
+		"  × internal/with/a/long/name.go": "  × internal/with/|    a/long/name.go",
 		"✓ one two three four":             "✓ one two three|  four",
 		"  one two three four":             "  one two three|  four",
 		"one two three four":               "one two three four",
-		"✗":                                "✗",
+		"×":                                "×",
 		"+1 is no mark, it is a number":    "+1 is no mark, it|is a number",
 	} {
 		var got []string

@@ -19,7 +19,7 @@ type Option struct {
 // label returns its label, with a mark if it is not available.
 func (o Option) label() string {
 	if o.Off {
-		return " ✗" + plain.Line(o.Value) + " "
+		return " ×" + plain.Line(o.Value) + " "
 	}
 	return " " + plain.Line(o.Value) + " "
 }

@@ -135,7 +135,7 @@ func (m *maker) emit(sign string, tok theme.Token, old, now int, cuts []cut, cha
 	for i, line := range styled.Break(max(m.width-len(gutter)-2, 8), spans...) {
 		lead := []styled.Span{{Text: gutter, Tok: theme.Muted}, {Text: sign + " ", Tok: tok}}
 		if i > 0 {
-			lead = []styled.Span{{Text: strings.Repeat(" ", len(gutter)) + "↳ ", Tok: theme.Muted}}
+			lead = []styled.Span{{Text: strings.Repeat(" ", len(gutter)) + "└ ", Tok: theme.Muted}}
 		}
 		m.out = append(m.out, styled.Line{Spans: append(lead, line.Spans...)})
 	}

@@ -46,9 +46,9 @@ func lookOf(k thread.HappeningKind) look {
 	case thread.HappenedLimited:
 		return look{"▲", theme.Warn, theme.Text}
 	case thread.HappenedError:
-		return look{"✗", theme.Bad, theme.Bad}
+		return look{"×", theme.Bad, theme.Bad}
 	case thread.HappenedCut:
-		return look{"✗", theme.Warn, theme.Text}
+		return look{"×", theme.Warn, theme.Text}
 	case thread.HappenedCall:
 		return look{"·", theme.Warn, theme.Warn}
 	case thread.HappenedMCP:
@@ -58,7 +58,7 @@ func lookOf(k thread.HappeningKind) look {
 	case thread.HappenedSent:
 		return look{"›", theme.Muted, theme.Text}
 	case thread.HappenedMerged:
-		return look{"✓", theme.Good, theme.Text}
+		return look{"✓", theme.News, theme.Text}
 	case thread.HappenedNew, thread.HappenedForked:
 		return look{"+", theme.Muted, theme.Muted}
 	default:

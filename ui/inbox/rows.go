@@ -160,8 +160,8 @@ var marks = map[thread.InboxKind]struct {
 	thread.InboxServer:      {"?", theme.Waiting, "server"},
 	thread.InboxInterrupted: {"■", theme.Waiting, "interrupted"},
 	thread.InboxLimited:     {"▲", theme.Bad, "waits"},
-	thread.InboxOffer:       {"◇", theme.Accent, "offer"},
-	thread.InboxUnread:      {"●", theme.Accent, "to read"},
+	thread.InboxOffer:       {"◇", theme.News, "offer"},
+	thread.InboxUnread:      {"●", theme.News, "to read"},
 }
 
 // The columns of a row, in cells: the age, the name, the kind.

@@ -5,14 +5,19 @@ import (
 
 	"charm.land/lipgloss/v2"
 	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/clipperhouse/displaywidth"
 
+	"orchestrator/ui/glyph"
 	"orchestrator/ui/styled"
 	"orchestrator/ui/theme"
 )
 
 // Canvas is a grid of cells. Its methods clip to their box and to the canvas. It may be used by only one goroutine.
 type Canvas struct {
+	// Glyphs are those that the terminal can show: what is written is turned into them, whoever writes it.
+	Glyphs glyph.Set
+
 	cells  *lipgloss.Canvas
 	cursor Box // the cell of the terminal's cursor; empty if there is none
 }
@@ -59,6 +64,7 @@ func (c *Canvas) Print(b Box, x, y int, st lipgloss.Style, s string) int {
 			cell.Content, cell.Width = g.Value(), g.Width()
 		}
 		i += len(cell.Content)
+		cell.Content = c.Glyphs.Shown(cell.Content, cell.Width)
 		if cell.Width <= 0 {
 			continue
 		}
@@ -128,9 +134,11 @@ func (c *Canvas) Fill(b Box, st lipgloss.Style) {
 	}
 }
 
-// Tint sets the background of the box, keeping the text.
+// Tint sets the background of the box, keeping the text. On one of the 16 colours, of which only the terminal knows what
+// they look like, all text takes the style's own colour.
 func (c *Canvas) Tint(b Box, st lipgloss.Style) {
 	tint := cellStyle(&st)
+	_, basic := tint.Bg.(ansi.BasicColor)
 	b = b.clip(c.Bounds())
 	for y := b.Y; y < b.Y+b.H; y++ {
 		for x := b.X; x < b.X+b.W; x++ {
@@ -139,7 +147,7 @@ func (c *Canvas) Tint(b Box, st lipgloss.Style) {
 				continue // the right half of a wide character, which has no style of its own
 			}
 			s := &cell.Style
-			if tint.Fg != nil && s.Fg == nil {
+			if tint.Fg != nil && (s.Fg == nil || basic) {
 				s.Fg = tint.Fg
 			}
 			s.Bg = tint.Bg
@@ -192,7 +200,7 @@ func (c *Canvas) Frame(b Box, th *theme.Theme, tok theme.Token, title []styled.S
 // set writes a narrow character into a cell.
 func (c *Canvas) set(x, y int, char string, st uv.Style) {
 	if c.Bounds().Contains(x, y) {
-		c.cells.SetCell(x, y, &uv.Cell{Content: char, Style: st, Width: 1})
+		c.cells.SetCell(x, y, &uv.Cell{Content: c.Glyphs.Shown(char, 1), Style: st, Width: 1})
 	}
 }
 

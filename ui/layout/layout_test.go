@@ -8,6 +8,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
 	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 
 	"orchestrator/ui/styled"
@@ -57,12 +58,16 @@ func TestTintKeepsTheText(t *testing.T) {
 	c.Reset(8, 1)
 	c.Print(c.Bounds(), 0, 0, lipgloss.NewStyle().Foreground(lipgloss.Red), "a")
 	c.Print(c.Bounds(), 1, 0, lipgloss.NewStyle(), "日b")
-	c.Tint(Box{0, 0, 6, 1}, lipgloss.NewStyle().Foreground(lipgloss.White).Background(lipgloss.Blue).Underline(true))
-	if got, want := c.String(), "\x1b[31;44;4ma\x1b[37m日b  \x1b[m"; got != want {
+	c.Tint(Box{0, 0, 6, 1}, lipgloss.NewStyle().Foreground(lipgloss.White).Background(ansi.IndexedColor(25)).Underline(true))
+	if got, want := c.String(), "\x1b[31;48;5;25;4ma\x1b[37m日b  \x1b[m"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	c.Tint(Box{0, 0, 6, 1}, lipgloss.NewStyle().Foreground(lipgloss.White).Background(lipgloss.Blue).Underline(true))
+	if got, want := c.String(), "\x1b[37;44;4ma日b  \x1b[m"; got != want {
+		t.Errorf("on one of the 16 colours: %q, want %q", got, want)
+	}
 	c.Fill(Box{2, 0, 1, 1}, lipgloss.NewStyle()) // the right half of 日
-	if got, want := c.String(), "\x1b[31;44;4ma\x1b[37m \x1b[m \x1b[37;44;4mb  \x1b[m"; got != want {
+	if got, want := c.String(), "\x1b[37;44;4ma \x1b[m \x1b[37;44;4mb  \x1b[m"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -82,7 +82,7 @@ func troubles(r thread.MCPReport) []styled.Span {
 		out = append(out, styled.Span{Text: "! " + plain.Line(text), Tok: theme.Warn})
 	}
 	for _, p := range r.Problems {
-		out = append(out, styled.Span{Text: "✗ " + plain.Line(at(p.File, p.Line)+": "+p.Text), Tok: theme.Bad})
+		out = append(out, styled.Span{Text: "× " + plain.Line(at(p.File, p.Line)+": "+p.Text), Tok: theme.Bad})
 	}
 	return out
 }

@@ -17,13 +17,13 @@ type glyph struct {
 func stateOf(s *thread.MCPServer) glyph {
 	switch {
 	case s.Problem != "":
-		return glyph{"✗", "problem", theme.Bad, 0}
+		return glyph{"×", "problem", theme.Bad, 0}
 	case !s.Accepted:
 		return glyph{"?", "not accepted", theme.Warn, 4}
 	}
 	switch s.State {
 	case "failed":
-		return glyph{"✗", "cannot start", theme.Bad, 1}
+		return glyph{"×", "cannot start", theme.Bad, 1}
 	case "needs-auth":
 		return glyph{"◇", "sign in", theme.Warn, 2}
 	case "needs-input":
@@ -39,7 +39,7 @@ func stateOf(s *thread.MCPServer) glyph {
 	case "starting":
 		return glyph{"◐", "starting", theme.Working, 6}
 	case "ready":
-		return glyph{"●", "ready", theme.Good, 7}
+		return glyph{"●", "ready", theme.Text, 7}
 	case "", "cold", "unapproved":
 		return glyph{"○", "cold", theme.Muted, 8}
 	case "disabled":
@@ -60,7 +60,7 @@ func boxOf(s *thread.MCPServer) (string, theme.Token) {
 	case box == "[a]":
 		return box, theme.Accent
 	case s.On:
-		return box, theme.Good
+		return box, theme.Text
 	default:
 		return box, theme.Muted
 	}

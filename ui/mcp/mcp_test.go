@@ -60,8 +60,8 @@ func TestPanel(t *testing.T) {
 	}})
 	for h, want := range [][]string{
 		nil, {"mcp ■ words ~9.8k ■ small ~120 +4 m"},
-		{"mcp ■ words ~9.8k ■ small ~120 ✗ broken m", "? strange +2"},
-		{"mcp ■ words ~9.8k ■ small ~120 ✗ broken m", "? strange □ alpha with a ve… ~4.0k", "□ zeta"},
+		{"mcp ■ words ~9.8k ■ small ~120 × broken m", "? strange +2"},
+		{"mcp ■ words ~9.8k ■ small ~120 × broken m", "? strange □ alpha with a ve… ~4.0k", "□ zeta"},
 	} {
 		got := strings.Split(drawPanel(p, h), "\n")
 		for i, row := range want {
@@ -77,7 +77,7 @@ func TestPanel(t *testing.T) {
 		t.Errorf("%q", p.Sum())
 	}
 	p.Fail(errors.New("it is\x1b gone"))
-	if got := drawPanel(p, 3); !strings.Contains(got, "✗ it is␛ gone") || strings.Contains(got, "words") {
+	if got := drawPanel(p, 3); !strings.Contains(got, "× it is␛ gone") || strings.Contains(got, "words") {
 		t.Errorf("failed: %q", got)
 	}
 }
@@ -99,14 +99,14 @@ func TestStates(t *testing.T) {
 		{with(func(s *thread.MCPServer) { s.On = false }), "[ ]", "○", theme.Muted},
 		{with(func(s *thread.MCPServer) { s.By = thread.MCPPattern }), "[a]", "○", theme.Muted},
 		{with(func(s *thread.MCPServer) { s.By = thread.MCPInherited }), "[x]", "○", theme.Muted},
-		{with(func(s *thread.MCPServer) { s.State = "ready" }), "[x]", "●", theme.Good},
+		{with(func(s *thread.MCPServer) { s.State = "ready" }), "[x]", "●", theme.Text},
 		{with(func(s *thread.MCPServer) { s.State = "starting" }), "[x]", "◐", theme.Working},
 		{with(func(s *thread.MCPServer) { s.State = "busy" }), "[x]", "◉", theme.Working},
 		{with(func(s *thread.MCPServer) { s.State = "degraded" }), "[x]", "◒", theme.Warn},
 		{with(func(s *thread.MCPServer) { s.State = "backoff" }), "[x]", "◌", theme.Warn},
 		{with(func(s *thread.MCPServer) { s.State = "needs-auth" }), "[x]", "◇", theme.Warn},
-		{with(func(s *thread.MCPServer) { s.State = "failed" }), "[!]", "✗", theme.Bad},
-		{with(func(s *thread.MCPServer) { s.Problem = "no command" }), "[!]", "✗", theme.Bad},
+		{with(func(s *thread.MCPServer) { s.State = "failed" }), "[!]", "×", theme.Bad},
+		{with(func(s *thread.MCPServer) { s.Problem = "no command" }), "[!]", "×", theme.Bad},
 		{with(func(s *thread.MCPServer) { s.Accepted = false }), "[?]", "?", theme.Warn},
 		{with(func(s *thread.MCPServer) { s.Withheld = 2 }), "[!]", "○", theme.Muted},
 		{with(func(s *thread.MCPServer) { s.State = "unheard\x1bof" }), "[x]", "·", theme.Muted},
@@ -217,7 +217,7 @@ func TestHead(t *testing.T) {
 	}
 	r.Outside = []string{"one", "two"}
 	r.Problems = []thread.MCPProblem{{File: "a.json", Line: 3, Text: "bad"}, {File: "b.json", Text: "worse"}}
-	if got := show(6); !strings.HasSuffix(got, "! one\n! two\n✗ a.json:3: bad\n✗ b.json: worse\n") {
+	if got := show(6); !strings.HasSuffix(got, "! one\n! two\n× a.json:3: bad\n× b.json: worse\n") {
 		t.Errorf("%q", got)
 	}
 	if got := show(5); !strings.HasSuffix(got, "! one\n! two\n… 2 remarks (p)\n") {
@@ -228,7 +228,7 @@ func TestHead(t *testing.T) {
 			t.Errorf("%d rows at most: %q", most, got)
 		}
 	}
-	if got := text(Troubles(r)); got != "! one\n! two\n✗ a.json:3: bad\n✗ b.json: worse\n" {
+	if got := text(Troubles(r)); got != "! one\n! two\n× a.json:3: bad\n× b.json: worse\n" {
 		t.Errorf("%q", got)
 	}
 }

@@ -57,7 +57,7 @@ func (p *Panel) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, key string
 	in.W = max(in.W-len(key)-1, 0)
 	switch {
 	case p.err != "":
-		c.Print(in, 0, 0, th.Style(theme.Bad), plain.Cut("✗ "+clean(p.err), in.W))
+		c.Print(in, 0, 0, th.Style(theme.Bad), plain.Cut("× "+clean(p.err), in.W))
 	case !p.known:
 		c.Print(in, 0, 0, muted, "…")
 	case p.none:

@@ -61,7 +61,7 @@ func Launch(d thread.MCPDetail) []styled.Span {
 		out = append(out, diff(d.Diff)...)
 	}
 	if d.Problem != "" {
-		out = append(out, styled.Span{}, styled.Span{Text: "✗ " + plain.Line(d.Problem), Tok: theme.Bad})
+		out = append(out, styled.Span{}, styled.Span{Text: "× " + plain.Line(d.Problem), Tok: theme.Bad})
 	}
 	if len(d.Warnings) > 0 {
 		out = append(out, styled.Span{})

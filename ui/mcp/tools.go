@@ -113,7 +113,7 @@ func drawTool(c *layout.Canvas, b layout.Box, th *theme.Theme, t *thread.MCPTool
 	case t.Withheld != "":
 		box, tok, text = "[!]", theme.Warn, theme.Warn
 	case t.On:
-		box, tok, text = "[x]", theme.Good, theme.Text
+		box, tok, text = "[x]", theme.Text, theme.Text
 	}
 	c.Print(b, 0, 0, th.Style(tok), box)
 	c.Print(b, boxWidth, 0, th.Style(text), plain.Cut(clean(t.Name), name))

@@ -13,7 +13,7 @@ import (
 func stoppedLines(r thread.MergeReport) []dialog.Line {
 	body := dialog.Plain("The merge stopped in "+r.Dir+". Resolve these files there:", "")
 	for _, f := range r.Conflicts {
-		body = append(body, dialog.Line{Text: "  ✗ " + f, Tok: theme.Bad})
+		body = append(body, dialog.Line{Text: "  × " + f, Tok: theme.Bad})
 	}
 	if n := len(r.Committed); n > 0 {
 		body = append(body, dialog.Line{}, dialog.Line{
@@ -71,7 +71,7 @@ func planLines(r thread.MergeReport, finish bool) []dialog.Line {
 	if len(r.Conflicts) > 0 {
 		add(theme.Warn, plain.Count(len(r.Conflicts), "conflict")+" to resolve in "+r.Dir+":")
 		for _, f := range r.Conflicts {
-			body = append(body, dialog.Line{Text: "  ✗ " + f, Tok: theme.Warn})
+			body = append(body, dialog.Line{Text: "  × " + f, Tok: theme.Warn})
 		}
 	}
 	if !r.UpToDate {

@@ -266,9 +266,9 @@ func (p page) draw(c *layout.Canvas, b layout.Box, th *theme.Theme, win *list.Wi
 	if said := p.saved(); said != "" {
 		if plain.Width(said) > head.W-x-2 {
 			head, b = b.Top(1)
-			c.Print(head, 0, 0, th.Style(theme.Good), plain.Cut(said, head.W))
+			c.Print(head, 0, 0, th.Style(theme.News), plain.Cut(said, head.W))
 		} else {
-			c.PrintRight(head, 0, 0, th.Style(theme.Good), said)
+			c.PrintRight(head, 0, 0, th.Style(theme.News), said)
 		}
 	}
 	rows := 1

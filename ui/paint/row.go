@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"orchestrator/agent/vterm"
+	"orchestrator/ui/glyph"
 )
 
 // rowKey identifies the content of a painted row. Equal keys mean equal content.
@@ -80,6 +81,10 @@ func (p *rowPainter) highlight(s stretch) {
 
 // text writes the characters of a cell. It returns false if terminals may disagree about their width.
 func (p *rowPainter) text(c *vterm.Cell) bool {
+	if p.glyphs == glyph.Bytes && (c.Cluster != "" || c.Rune >= 0x7f) {
+		p.out = append(p.out, p.glyphs.Shown(string(c.AppendText(nil)), int(c.Width))...)
+		return true
+	}
 	if c.Cluster == "" {
 		r := c.Rune
 		switch {

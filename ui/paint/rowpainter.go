@@ -2,6 +2,7 @@ package paint
 
 import (
 	"orchestrator/agent/vterm"
+	"orchestrator/ui/glyph"
 
 	"github.com/charmbracelet/colorprofile"
 )
@@ -20,6 +21,7 @@ type rowPainter struct {
 	cells   []vterm.Cell
 	term    *vterm.Terminal
 	profile colorprofile.Profile
+	glyphs  glyph.Set
 	look    look
 	link    openLink
 	style   vterm.Style // currently set on the terminal

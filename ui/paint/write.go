@@ -6,6 +6,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"orchestrator/agent/vterm"
+	"orchestrator/ui/glyph"
 )
 
 // New returns a writer for a terminal of the given size.
@@ -17,6 +18,9 @@ func New(file File, profile colorprofile.Profile, cols, rows int) *Writer {
 	w.wake = w.changed
 	return w
 }
+
+// Show says what the terminal can show; it is called before anything is painted.
+func (w *Writer) Show(g glyph.Set) { w.painter.glyphs = g }
 
 // Write forwards what Bubble Tea draws, and redraws the pane where that has touched it.
 func (w *Writer) Write(b []byte) (int, error) {

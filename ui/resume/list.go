@@ -113,7 +113,7 @@ func (l *threads) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 		c.Print(box, x+2, 0, th.Style(theme.Muted), plain.Cut(about, box.W-x-2))
 		how, tok := Proof(s.Resume)
 		if s.State.State != thread.StateInterrupted {
-			how, tok = "resumed", theme.Good
+			how, tok = "resumed", theme.News
 		}
 		for y, line := range plain.Wrap(how, box.W-2) {
 			c.Print(box, 2, y+1, th.Style(tok), line)

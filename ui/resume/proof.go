@@ -14,7 +14,7 @@ func Proof(p *thread.ResumeProof) (string, theme.Token) {
 		return "not checked yet", theme.Muted
 	}
 	var how string
-	tok := theme.Good
+	tok := theme.Text
 	switch p.How {
 	case thread.ResumeNative:
 		how = "transcript found"

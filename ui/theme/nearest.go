@@ -28,6 +28,25 @@ func Nearest256(r, g, b uint8) uint8 {
 	return uint8(16 + 36*cr + 6*cg + cb) //nolint:gosec // 231 at most
 }
 
+// beyond256 returns the closest of the 240 fixed colours that is not darker than a colour, or not lighter.
+func beyond256(r, g, b uint8, lighter bool) uint8 {
+	light := func(r, g, b uint8) int { // close enough to luminance to compare by
+		return 2126*int(r)*int(r) + 7152*int(g)*int(g) + 722*int(b)*int(b)
+	}
+	want, best, found := light(r, g, b), -1, uint8(0)
+	for n := uint8(255); n >= 16; n-- {
+		pr, pg, pb := vterm.PaletteRGB(n)
+		if is := light(pr, pg, pb); lighter && is < want || !lighter && is > want {
+			continue
+		}
+		dr, dg, db := int(r)-int(pr), int(g)-int(pg), int(b)-int(pb)
+		if d := dr*dr + dg*dg + db*db; best < 0 || d < best {
+			best, found = d, n
+		}
+	}
+	return found
+}
+
 // Nearest16 returns the closest of the 16 colours that every colour terminal has.
 func Nearest16(r, g, b uint8) uint8 {
 	best, found := -1, uint8(0)

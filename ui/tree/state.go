@@ -63,7 +63,7 @@ func LookOfGroup(g thread.Group) Look {
 	case thread.GroupWorking:
 		return Look{"◐", theme.Working, string(g)}
 	case thread.GroupToRead:
-		return Look{"●", theme.Good, string(g)}
+		return Look{"●", theme.News, string(g)}
 	case thread.GroupStuck:
 		return Look{"▲", theme.Bad, string(g)}
 	default:

@@ -183,7 +183,7 @@ func (m *Model) lines(w int) []styled.Line {
 			if e.Call != "" && calls[e.Call] {
 				continue // shown with its call
 			}
-			part = m.folded(i, "↳ "+nameOf(e), e.Text, e.Error, w)
+			part = m.folded(i, "└ "+nameOf(e), e.Text, e.Error, w)
 		case thread.EntryThinking:
 			part = m.folded(i, "thinking", e.Text, false, w)
 		default:
@@ -237,7 +237,7 @@ func (m *Model) call(i int, e thread.Entry, result, w int) []styled.Line {
 		if m.entries[result].Error {
 			tok = theme.Bad
 		}
-		out = append(out, indent(verbatim(m.entries[result].Text, w-4, tok), "  ↳ ", theme.Border)...)
+		out = append(out, indent(verbatim(m.entries[result].Text, w-4, tok), "  └ ", theme.Border)...)
 	}
 	return out
 }

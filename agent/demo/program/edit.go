@@ -104,7 +104,7 @@ func (e *editor) lines(cols int) (out []line, row, col int) {
 		case i+first == 0:
 			lead = "› "
 		case i == 0:
-			lead = "⋮ " // there are more above
+			lead = "… " // there are more above
 		}
 		out = append(out, line{styleNone, lead + t})
 	}

@@ -157,7 +157,7 @@ func (l *loop) greet() {
 
 // working reports to the terminal that a turn is running.
 func (l *loop) working() {
-	l.screen.title("✦ demo" + l.about())
+	l.screen.title("◐ demo" + l.about())
 	l.screen.status("working", "", "")
 }
 
@@ -259,7 +259,7 @@ func (l *loop) handle(e any) {
 	case counted:
 		l.tokens = e.tokens
 	case noted:
-		l.paint(append(l.out.flush(), l.screen.wrapped(styleWarn, "⚠ ", "  ", e.text)...))
+		l.paint(append(l.out.flush(), l.screen.wrapped(styleWarn, "▲ ", "  ", e.text)...))
 	case asked:
 		l.dialog = &dialog{asked: e}
 		kind := "question"
@@ -281,10 +281,10 @@ func (l *loop) end(err error) {
 	above := l.out.flush()
 	switch {
 	case errors.Is(err, errInterrupted):
-		above = append(above, line{styleWarn, "⚠ interrupted"})
+		above = append(above, line{styleWarn, "▲ interrupted"})
 		l.rest("idle", "")
 	case err != nil:
-		above = append(above, l.screen.wrapped(styleWarn, "⚠ ", "  ", plain(err.Error()))...)
+		above = append(above, l.screen.wrapped(styleWarn, "▲ ", "  ", plain(err.Error()))...)
 		l.rest("error", plain(err.Error()))
 	default:
 		l.rest("done", "")

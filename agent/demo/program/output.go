@@ -77,7 +77,7 @@ func (o *output) result(r returned) []line {
 	for i, t := range all[:min(len(all), resultTop)] {
 		lead := "    "
 		if i == 0 {
-			lead = "  ⎿ "
+			lead = "  └ "
 		}
 		out = append(out, line{style, lead + o.screen.clipped(t, 6)})
 	}

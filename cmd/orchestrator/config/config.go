@@ -24,8 +24,8 @@ type Config struct {
 	Project, Host string
 	// Models are the person's own windows and prices.
 	Models []models.Row
-	// Theme is "auto", "dark", "light" or "none".
-	Theme string
+	// Theme is "auto", "dark", "light", "contrast", "terminal" or "none"; Glyphs is "auto", "unicode" or "ascii".
+	Theme, Glyphs string
 	// Keys overrides key bindings: the keys of each action.
 	Keys map[string][]string
 	// Notify is how the screen calls the person: "bell", "osc9", "osc777", "osc99"; none for not at all. NotifyFocused is

@@ -59,7 +59,7 @@ func TestLoad(t *testing.T) {
 		{name: "a project that raises a cap", project: "[limits]\nprocesses = 100000\n", trusted: always, err: []string{".orchestrator.toml:2", "limits.processes", "your own configuration"}},
 		{name: "no TOML", user: "theme = dark\n", err: []string{"config.toml"}},
 		{name: "an unknown key", user: "\n\ncolour = \"dark\"\n", err: []string{"config.toml:3", "colour", "theme"}},
-		{name: "a value that is not allowed", user: "theme = \"pink\"\n", err: []string{"config.toml:1", "pink", "auto, dark, light, none"}},
+		{name: "a value that is not allowed", user: "theme = \"pink\"\n", err: []string{"config.toml:1", "pink", "auto, dark, light, contrast, terminal, none"}},
 		{name: "no number", user: "[limits]\ndepth = \"many\"\n", err: []string{"config.toml:2", "limits.depth", "whole number"}},
 		{name: "no time", user: "idle_stop = \"soon\"\n", err: []string{"config.toml:1", "soon", "30m"}},
 		{name: "staged data", project: "stage_ttl = \"90m\"\n", trusted: always, env: []string{"ORCHESTRATOR_LIMITS_STAGE_MB=2"},

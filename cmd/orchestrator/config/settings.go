@@ -31,8 +31,10 @@ func general() []setting {
 	masks := []string{string(thread.MaskSafe), string(thread.MaskLean), string(thread.MaskObserve), string(thread.MaskOff)}
 	return []setting{
 		text("agent", "agent of new threads", func(c *Config) *string { return &c.Agent }).or("you are asked").ofProjects(),
-		choice("theme", "auto", "auto, dark, light, none", func(c *Config) *string { return &c.Theme },
-			"auto", "dark", "light", "none"),
+		choice("theme", "auto", "auto, dark, light, contrast, terminal (its own 16 colours), none",
+			func(c *Config) *string { return &c.Theme }, "auto", "dark", "light", "contrast", "terminal", "none"),
+		choice("glyphs", "auto", "unicode, ascii, or auto: ascii on a Linux console and where the locale is not UTF-8",
+			func(c *Config) *string { return &c.Glyphs }, "auto", "unicode", "ascii"),
 		{key: profilesTable, about: "table of remembered ways to start a thread, see below; only in your own file", none: "none", table: setProfiles},
 		{key: "keys", about: "table: action = \"keys\"", table: setKeys},
 		{key: "models", about: "windows and prices, see below; only in your own file", none: "built in", table: setModels},

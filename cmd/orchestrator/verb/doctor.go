@@ -48,7 +48,7 @@ func doctorVerb(c *cli) *cobra.Command {
 				for _, f := range findings {
 					mark := "✓"
 					if !f.OK {
-						mark = "✗"
+						mark = "×"
 					}
 					fmt.Fprintf(w, "%s %-13s %s\n", mark, f.About, f.Found)
 					if !f.OK && f.Remedy != "" {

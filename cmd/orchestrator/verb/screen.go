@@ -95,7 +95,9 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 		return err
 	}
 	colours := c.colours(out)
+	glyphs := glyphsOf(c.config.Glyphs, c.environ)
 	writer := paint.New(out, colours, cols, rows)
+	writer.Show(glyphs)
 	defer func() { _ = writer.Close() }() // stops painting; the terminal stays open
 	pane := terminal.New(dialer{cl}, writer)
 	defer pane.Close()
@@ -104,7 +106,7 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 		Branch:  func() string { return git.Branch(c.project.Root) },
 		Version: buildinfo.Version(),
 		Agent:   c.config.Agent, Habits: habit.Open(c.stateHome(), c.configHome(), c.project.Root, c.config.Profiles),
-		Open: open, Problems: info.Problems, Theme: c.config.Theme, Profile: colours, Keys: c.config.Keys,
+		Open: open, Problems: info.Problems, Theme: c.config.Theme, Profile: colours, Glyphs: glyphs, Keys: c.config.Keys,
 		Alert:  alert.Config{Ways: c.config.Notify, Kinds: c.config.Calls(), Focused: c.config.NotifyFocused},
 		Editor: words(c.environ, "VISUAL", "EDITOR"), Pager: words(c.environ, "PAGER"), Private: c.project.StateDir(), Browse: remote.Browse,
 		StartServer: c.ensureServer, Outdated: outdated, Restart: c.restartBehind,

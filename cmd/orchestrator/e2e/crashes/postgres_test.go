@@ -123,7 +123,7 @@ func told(r *e2e.Rig, threads []thread.Status) {
 			return strings.Contains(r.Ok("why", s.Name), "the last answer is not stored yet")
 		})
 	})
-	if res := r.Run("doctor"); res.Code != exitcode.Error || !strings.Contains(res.Stdout, "✗ store") || !strings.Contains(res.Stdout, "cannot be reached") {
+	if res := r.Run("doctor"); res.Code != exitcode.Error || !strings.Contains(res.Stdout, "× store") || !strings.Contains(res.Stdout, "cannot be reached") {
 		r.T.Errorf("the doctor, exit %d:\n%s", res.Code, res.Stdout)
 	}
 	r.NoSecret()

@@ -48,7 +48,7 @@ func TestPostgresFrozen(t *testing.T) {
 		if res := timed("threads"); res.Code != 0 || !strings.Contains(res.Stdout, name) {
 			t.Errorf("threads: exit %d\n%s%s", res.Code, res.Stdout, res.Stderr)
 		}
-		if res := timed("doctor"); res.Code != exitcode.Error || !strings.Contains(res.Stdout, "✗ store") {
+		if res := timed("doctor"); res.Code != exitcode.Error || !strings.Contains(res.Stdout, "× store") {
 			t.Errorf("doctor: exit %d\n%s%s", res.Code, res.Stdout, res.Stderr)
 		}
 		if res := timed("send", name, "list files"); res.Code == 0 || !strings.Contains(res.Stderr, "cannot be reached") {

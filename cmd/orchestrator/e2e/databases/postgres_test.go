@@ -223,7 +223,7 @@ func TestBadDatabase(t *testing.T) {
 		r.KeepIn(bad.url)
 		r.Says(exitcode.Error, bad.words, "threads")
 		res := r.Run("doctor")
-		for _, w := range append(bad.words, "✗ store") {
+		for _, w := range append(bad.words, "× store") {
 			if !strings.Contains(res.Stdout, w) {
 				t.Errorf("the doctor does not say %q:\n%s", w, res.Stdout)
 			}

@@ -43,7 +43,7 @@ func TestPostgresDownAtTheStart(t *testing.T) {
 	for _, verb := range [][]string{{"send", name, "list files"}, {"new", "-a", "demo", "more"}, {"checkpoint", "list", name}, {"delete", name}, {"find", "files"}} {
 		r.Says(exitcode.Refused, []string{"cannot be reached", "not available"}, verb...)
 	}
-	if res := r.Run("doctor"); res.Code != exitcode.Error || !strings.Contains(res.Stdout, "✗ store") {
+	if res := r.Run("doctor"); res.Code != exitcode.Error || !strings.Contains(res.Stdout, "× store") {
 		t.Errorf("the doctor: exit %d\n%s", res.Code, res.Stdout)
 	}
 	r.NoSecret()
