@@ -31,6 +31,8 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	case in == intent.Accept && scope == intent.Form && m.typing.Held() != nil: // it would submit something else
 		m.typing.Drop()
 		return m.ignore(m.typing.Ignored(typing.Key{Scope: scope, Intent: in, SinceLast: gap, Now: m.cfg.Clock()}))
+	case in == intent.Leave || in == intent.Cancel:
+		m.typing.Forget() // esc takes back a letter that has not acted yet
 	}
 	if text && scope.IsMenu() && (waits(m.dialogs.Top(), scope, in) == "" && in != intent.Cancel || m.typing.Typed()) {
 		m.dialogs.Close(m.dialogs.Top()) // a sentence began with the key that opened it

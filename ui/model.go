@@ -19,6 +19,7 @@ import (
 	"orchestrator/ui/layout"
 	"orchestrator/ui/money"
 	"orchestrator/ui/offer"
+	"orchestrator/ui/peek"
 	"orchestrator/ui/prompts"
 	"orchestrator/ui/question"
 	"orchestrator/ui/resume"
@@ -28,6 +29,7 @@ import (
 	"orchestrator/ui/several"
 	"orchestrator/ui/start"
 	"orchestrator/ui/theme"
+	"orchestrator/ui/trail"
 	"orchestrator/ui/tree"
 	"orchestrator/ui/typing"
 	"orchestrator/ui/views"
@@ -64,6 +66,8 @@ type Model struct {
 	events    *eventlog.Feature
 	money     *money.Feature
 	prompts   *prompts.Feature
+	peek      *peek.Feature
+	trail     *trail.Feature
 	search    *search.Feature
 	several   *several.Feature
 	servers   *servers.Feature

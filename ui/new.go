@@ -25,6 +25,7 @@ import (
 	"orchestrator/ui/money"
 	"orchestrator/ui/offer"
 	"orchestrator/ui/palette"
+	"orchestrator/ui/peek"
 	"orchestrator/ui/prompts"
 	"orchestrator/ui/publish"
 	"orchestrator/ui/question"
@@ -38,6 +39,7 @@ import (
 	"orchestrator/ui/several"
 	"orchestrator/ui/start"
 	"orchestrator/ui/theme"
+	"orchestrator/ui/trail"
 	"orchestrator/ui/transfer"
 	"orchestrator/ui/tree"
 	"orchestrator/ui/undo"
@@ -115,6 +117,14 @@ func (m *Model) addFeatures() {
 	m.consent = consent.Register(h, copies.Copy)
 	m.views = views.New(h, views.Actions{Fork: forks.Open, Rewind: rewinds.Open, Edit: edit.Open,
 		Prompts: m.prompts.Open, Copy: copies.Copy})
+	m.peek = peek.New(h, peek.Config{Answer: copies.Newest, Enter: func() tea.Cmd { return m.enter() }})
+	m.trail = trail.New(h, func(p trail.Place) tea.Cmd {
+		if p.Turn != "" {
+			return m.visit(thread.Hit{Thread: p.Thread, Checkpoint: p.Turn, Turn: p.N})
+		}
+		m.tree.Select(p.Thread)
+		return m.show(views.View(p.View))
+	})
 	reader, _ := m.cfg.Pane.(scrolling.Pane)
 	m.scrolling = scrolling.New(h, scrolling.Config{Pane: reader, Attached: m.follow.Shown, Copy: copies.Copy, Browse: m.cfg.Browse,
 		Entered: func() { m.views.Show(views.Terminal); m.screen.area = areaMain },

@@ -70,7 +70,7 @@ func (m *Model) drawSide(b frame.Boxes) {
 	s := m.tree.Selected()
 	if m.conn.Listed() {
 		m.tree.Draw(c, b.List, m.th, tree.View{Focus: focus, Now: m.cfg.Clock(), Next: m.keys.KeyOf(intent.NextWait),
-			Fold: m.keys.KeyOf(intent.FoldAll)})
+			Peek: m.keys.KeyOf(intent.Peek), Fold: m.keys.KeyOf(intent.FoldAll)})
 	} else if m.conn.Known() {
 		c.Print(b.List, 1, 0, m.th.Style(theme.Muted), "Connecting …")
 	}

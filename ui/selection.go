@@ -8,6 +8,7 @@ import (
 	"orchestrator/thread/api"
 	"orchestrator/ui/follow"
 	"orchestrator/ui/host"
+	"orchestrator/ui/trail"
 	"orchestrator/ui/tree"
 	"orchestrator/ui/views"
 
@@ -79,7 +80,14 @@ func (m *Model) followSelection() tea.Cmd {
 	if !m.screen.tooSmall() && !m.place().Pane.Empty() {
 		cmds = append(cmds, m.views.Follow())
 	}
-	cmds = append(cmds, m.servers.Follow(), m.money.Follow(), m.branch.Follow(m.cfg.Clock()), m.followPane(sel), m.tick(at))
+	if sel.ID != "" && m.follow.Rests() && !m.dialogs.Open() {
+		p := trail.Place{Thread: sel.ID, View: int(m.views.Now())}
+		if m.views.Reading() != "" {
+			_, p.Turn, p.N = m.views.At()
+		}
+		m.trail.See(p)
+	}
+	cmds = append(cmds, m.peek.Follow(), m.servers.Follow(), m.money.Follow(), m.branch.Follow(m.cfg.Clock()), m.followPane(sel), m.tick(at))
 	return tea.Batch(cmds...)
 }
 

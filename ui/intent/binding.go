@@ -26,6 +26,7 @@ const (
 	Tools     Scope = "tools"   // the tools of an MCP server
 	Items     Scope = "inbox"   // what is open for the person
 	Costs     Scope = "money"   // what was spent
+	Peeking   Scope = "peek"    // what a thread asks or answered, over the list
 	Form      Scope = "form"    // a dialog with fields
 	Field     Scope = "field"   // a text field: filter, search, palette
 
@@ -38,7 +39,7 @@ const (
 // leaks reports whether keys that a scope does not bind are passed to the next one.
 func (s Scope) leaks() bool {
 	switch s {
-	case Terminal, Scroll, List, Confirm, Resuming, Servers, Tools, Items, Costs, Form, Field, ThreadMenu, ContextMenu, ServersMenu:
+	case Terminal, Scroll, List, Confirm, Resuming, Servers, Tools, Items, Costs, Peeking, Form, Field, ThreadMenu, ContextMenu, ServersMenu:
 		return false
 	default:
 		return true
@@ -56,7 +57,7 @@ func (s Scope) types() bool { return s == Form || s == Field || s == Confirm }
 func Scopes() []Scope {
 	return []Scope{
 		Global, Tree, ThreadMenu, Terminal, Scroll, Timeline, Turn, Diff, Searching, Context, ContextMenu, Question, Offer, Servers, ServersMenu, Tools,
-		Items, Costs, Resuming, List, Confirm, Form, Field,
+		Items, Costs, Peeking, Resuming, List, Confirm, Form, Field,
 	}
 }
 

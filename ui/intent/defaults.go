@@ -5,7 +5,7 @@ import "slices"
 // defaults returns the default table, in the order in which the help shows it.
 func defaults() []Binding {
 	var all []Binding
-	for _, part := range [][]Binding{global(), threads(), scroll(), copies(), views(), servers(), inbox(), costs(), dialogs(), editing()} {
+	for _, part := range [][]Binding{global(), threads(), scroll(), copies(), views(), servers(), peek(), inbox(), costs(), dialogs(), editing()} {
 		all = append(all, part...)
 	}
 	return all
@@ -21,6 +21,8 @@ func global() []Binding {
 		command(Tree, ShowDiff, "diff of its last turn", "D"),
 		command(Global, Menu, "menu: stop, merge, archive, push, …", "."),
 		command(Global, NextWait, "next thread that needs you", "w"),
+		command(Global, Back, "back: to the place that was looked at before", "alt+left"),
+		command(Global, Forward, "forward again", "alt+right"),
 		command(Global, LastSeen, "the thread shown before", "ctrl+alt+o"),
 		command(Global, Inbox, "inbox: everything that is open for you", "I"),
 		command(Global, Filter, "filter threads", "/"),
@@ -64,6 +66,7 @@ func threads() []Binding {
 		command(Tree, PureTree, "the tree of all threads, or groups again", "t"),
 		command(Tree, Density, "one or two rows a thread", "-"),
 		command(Tree, Focus, "open: type into the agent", "enter"),
+		command(Tree, Peek, "peek: what it asks or answered last, without entering", "space"),
 		command(Global, Send, "send a prompt", "i"),
 		command(Global, Prompts, "waiting and unanswered prompts", "p"),
 		command(Global, Fork, "fork here", "f"),
@@ -251,6 +254,19 @@ func costs() []Binding {
 		bind(Costs, Open, "go to the thread", "enter"),
 		bind(Costs, Cancel, "close", "esc", "q", "$", "ctrl+q", "ctrl+c"),
 	)
+}
+
+func peek() []Binding {
+	return []Binding{
+		bind(Peeking, Up, "thread above", "up", "k"),
+		bind(Peeking, Down, "next thread", "down", "j"),
+		bind(Peeking, First, "first thread", "home"),
+		bind(Peeking, Last, "last thread", "end", "G"),
+		bind(Peeking, PageUp, "scroll up", "pgup", "ctrl+u"),
+		bind(Peeking, PageDown, "scroll down", "pgdown", "ctrl+d"),
+		bind(Peeking, Open, "open the thread", "enter"),
+		bind(Peeking, Cancel, "close", "space", "esc", "q", "ctrl+q", "ctrl+c"),
+	}
 }
 
 func inbox() []Binding {

@@ -88,6 +88,9 @@ const (
 	NextWait Action = "next-waiting"
 	LastSeen Action = "last-thread"
 	Inbox    Action = "inbox"
+	Peek     Action = "peek"
+	Back     Action = "back"
+	Forward  Action = "forward"
 	Money    Action = "money"
 	Filter   Action = "filter"
 	Fold     Action = "fold"
@@ -200,7 +203,7 @@ const (
 
 // moves are the actions that only change what is shown.
 var moves = []Action{
-	Up, Down, PageUp, PageDown, First, Last, Left, Right, Fold, Unfold, NextWait, NextView, PrevView, Leave,
+	Up, Down, PageUp, PageDown, First, Last, Left, Right, Fold, Unfold, NextWait, Back, Forward, NextView, PrevView, Leave,
 	NextHit, PrevHit, EndSearch, NextFile, PrevFile, Older, Newer, NextField, PrevField, CursorHome, CursorEnd,
 	WordLeft, WordRight, TextStart, TextEnd, HalfUp, HalfDown, LineStart, LineText, LineEnd, NextWord, PrevWord, WordEnd,
 	NextBlock, PrevBlock, ScreenTop, ScreenMiddle, ScreenBottom, SelectText, SelectLines, SelectBlock, SelectOutput,

@@ -21,38 +21,40 @@ type last struct {
 // answer copies the last answer of a thread.
 func (f *Feature) answer(s *thread.Status) tea.Cmd {
 	id, name := s.ID, s.DisplayName()
-	return host.Call(f.Host, host.Quick, func(ctx context.Context) (last, error) { return f.newest(ctx, id) },
-		func(a last, err error) tea.Cmd {
-			switch {
-			case err != nil:
-				return f.Fail("copy the last answer of "+name, err)
-			case a.text == "":
-				return f.Notify(thread.LevelInfo, name+": no answer yet")
-			}
-			return f.Copy(name, fmt.Sprintf("answer of turn %d", a.turn), a.text)
-		})
+	return host.Call(f.Host, host.Quick, func(ctx context.Context) (last, error) {
+		text, turn, err := f.Newest(ctx, id)
+		return last{text, turn}, err
+	}, func(a last, err error) tea.Cmd {
+		switch {
+		case err != nil:
+			return f.Fail("copy the last answer of "+name, err)
+		case a.text == "":
+			return f.Notify(thread.LevelInfo, name+": no answer yet")
+		}
+		return f.Copy(name, fmt.Sprintf("answer of turn %d", a.turn), a.text)
+	})
 }
 
 // looked is how many turns are looked at for an answer: a turn may have none, because it was interrupted.
 const looked = 5
 
-// newest returns the last answer, by our own record.
-func (f *Feature) newest(ctx context.Context, id thread.ID) (last, error) {
+// Newest returns the last answer of a thread and its turn, by our own record; "" if there is none.
+func (f *Feature) Newest(ctx context.Context, id thread.ID) (text string, turn int, err error) {
 	turns, err := api.Timeline.Do(ctx, f.Server,
 		api.TimelineRequest{Thread: string(id), Page: thread.Page{Turns: true, Limit: looked}})
 	if err != nil {
-		return last{}, err
+		return "", 0, err
 	}
 	for _, cp := range turns {
 		entries, err := api.Turn.Do(ctx, f.Server, api.TurnRequest{Thread: string(id), At: string(cp.ID)})
 		if err != nil {
-			return last{}, err
+			return "", 0, err
 		}
 		for i := len(entries) - 1; i >= 0; i-- {
 			if e := entries[i]; e.Kind == thread.EntryAnswer && strings.TrimSpace(e.Text) != "" {
-				return last{strings.TrimRight(e.Text, "\n"), cp.Turn}, nil
+				return strings.TrimRight(e.Text, "\n"), cp.Turn, nil
 			}
 		}
 	}
-	return last{}, nil
+	return "", 0, nil
 }

@@ -106,6 +106,9 @@ func (g *Guard) Drop() {
 	}
 }
 
+// Forget drops what waits, because a key that leaves takes it back.
+func (g *Guard) Forget() { g.held = nil }
+
 // Bursts reports whether keys come in one read, as those of a text that is pasted do.
 func (g *Guard) Bursts() bool { return g.burst }
 

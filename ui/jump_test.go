@@ -1,0 +1,86 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/ui/views"
+)
+
+// TestPeek: space shows the last answer without entering the thread and without its counting as read.
+func TestPeek(t *testing.T) {
+	srv := world()
+	srv.threads[4].State.State, srv.threads[4].Seen = thread.StateDone, false // docs
+	on(t, srv, func(r *rig) {
+		r.must("peek")
+		r.keys("space")
+		r.must("┌ auth-feature ─", "working", "Edit auth.go", "answer of turn", "enter open")
+		r.keys("j")
+		r.wait(3 * time.Second)
+		r.keys("k", "home")
+		r.wait(3 * time.Second)
+		r.must("┌ try-jwt ─", "needs approval", "rm -rf build; make", "1  Yes")
+		r.keys("a", "x", "1", "f")
+		r.wait(time.Second)
+		if len(harmed(r.srv.calls)) > 0 || r.srv.asked("answer") || r.srv.asked("seen") {
+			t.Errorf("it did something: %q", r.srv.calls)
+		}
+		for range 6 {
+			r.keys("j")
+			r.wait(2 * time.Second)
+		}
+		if r.srv.asked("seen") {
+			t.Error("a thread that was peeked at is read")
+		}
+		r.keys("space")
+		if s := r.m.tree.Selected(); r.m.dialogs.Open() || s.ID != "auth-feature-a3f2" {
+			t.Errorf("%s is selected afterwards, a dialog is open: %v", s.ID, r.m.dialogs.Open())
+		}
+		r.keys("space", "j", "enter")
+		if s := r.m.tree.Selected(); r.m.dialogs.Open() || s.ID == "auth-feature-a3f2" {
+			t.Errorf("enter leads to %s, a dialog is open: %v", s.ID, r.m.dialogs.Open())
+		}
+	})
+}
+
+// TestBackAndForward: places that were looked at for a while are come back to, with their view and turn.
+func TestBackAndForward(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		at := func(id thread.ID, v views.View, reading bool) {
+			t.Helper()
+			r.wait(2 * time.Second)
+			if s := r.m.tree.Selected(); s.ID != id || r.m.views.Now() != v || (r.m.views.Reading() != "") != reading {
+				t.Errorf("%s, %s, reading %q; want %s, %s", s.ID, r.m.views.Now(), r.m.views.Reading(), id, v)
+			}
+		}
+		at("auth-feature-a3f2", views.Terminal, false)
+		r.keys("alt+left")
+		r.must("No place was looked at before")
+		r.keys("T", "enter")
+		at("auth-feature-a3f2", views.Timeline, true)
+		r.keys("ctrl+q", "ctrl+q", "end", "D")
+		at("spike-0b1c", views.Diff, false)
+		r.keys("ctrl+q", "k", "k") // only passed
+		r.keys("end")
+		at("spike-0b1c", views.Diff, false)
+		r.keys("alt+left")
+		at("auth-feature-a3f2", views.Timeline, true)
+		r.keys("alt+left")
+		at("auth-feature-a3f2", views.Terminal, false)
+		r.keys("alt+left")
+		r.must("No place was looked at before")
+		r.keys("alt+right", "alt+right")
+		at("spike-0b1c", views.Diff, false)
+		r.keys("alt+right")
+		r.must("No place to go forward to")
+		r.keys("alt+left")
+		r.event(thread.Event{Kind: thread.EventRemoved, ThreadID: "spike-0b1c"})
+		r.keys("alt+right")
+		at("auth-feature-a3f2", views.Timeline, true)
+		if see := r.see(); strings.Contains(see, "spike-0b1c ") {
+			t.Errorf("a thread that is gone is shown:\n%s", see)
+		}
+	})
+}
