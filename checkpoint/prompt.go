@@ -19,7 +19,7 @@ func CheckPrompt(p thread.Prompt) error {
 		return err
 	}
 	if len(p.Text) > thread.MaxPrompt {
-		return fmt.Errorf("prompt %s has %d bytes, the limit is %d: %w", p.ID, len(p.Text), thread.MaxPrompt, thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "prompt %s has %d bytes, the limit is %d", p.ID, len(p.Text), thread.MaxPrompt)
 	}
 	return nil
 }
@@ -27,7 +27,7 @@ func CheckPrompt(p thread.Prompt) error {
 // CheckPromptOf refuses a prompt whose id belongs to another thread, with thread.ErrInvalid.
 func CheckPromptOf(p thread.Prompt, owner thread.ID) error {
 	if owner != p.Thread {
-		return fmt.Errorf("prompt %s is stored for thread %s: %w", p.ID, owner, thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "prompt %s is stored for thread %s", p.ID, owner)
 	}
 	return nil
 }

@@ -32,10 +32,10 @@ func Check(c thread.Checkpoint, d thread.Delta) error {
 		return err
 	}
 	if c.Parent == c.ID {
-		return fmt.Errorf("checkpoint %s is its own parent: %w", c.ID, thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "checkpoint %s is its own parent", c.ID)
 	}
 	if d.Keep < 0 || (c.Parent == "" && d.Keep != 0) {
-		return fmt.Errorf("checkpoint %s keeps %d items without a parent: %w", c.ID, d.Keep, thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "checkpoint %s keeps %d items without a parent", c.ID, d.Keep)
 	}
 	size := 0
 	for _, i := range d.Items {
@@ -51,7 +51,7 @@ func Check(c thread.Checkpoint, d thread.Delta) error {
 		size += len(ch.Data)
 	}
 	if size > MaxBody {
-		return fmt.Errorf("checkpoint %s adds %d bytes, the limit is %d: %w", c.ID, size, MaxBody, thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "checkpoint %s adds %d bytes, the limit is %d", c.ID, size, MaxBody)
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func Check(c thread.Checkpoint, d thread.Delta) error {
 // CheckStored refuses a checkpoint whose id is already used by another one, with thread.ErrInvalid.
 func CheckStored(old, c thread.Checkpoint) error {
 	if old.Thread != c.Thread || old.Parent != c.Parent {
-		return fmt.Errorf("checkpoint %s is stored for thread %s: %w", c.ID, old.Thread, thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "checkpoint %s is stored for thread %s", c.ID, old.Thread)
 	}
 	return nil
 }
@@ -75,7 +75,7 @@ func CheckThread(t thread.Thread) error {
 // CheckKeep refuses a delta that keeps more than its parent has.
 func CheckKeep(c thread.Checkpoint, d thread.Delta, parentItems int) error {
 	if d.Keep > parentItems {
-		return fmt.Errorf("checkpoint %s keeps %d of its parent's %d items: %w", c.ID, d.Keep, parentItems, thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "checkpoint %s keeps %d of its parent's %d items", c.ID, d.Keep, parentItems)
 	}
 	return nil
 }
@@ -83,11 +83,11 @@ func CheckKeep(c thread.Checkpoint, d thread.Delta, parentItems int) error {
 func checkName(what, s string) error {
 	switch {
 	case s == "":
-		return fmt.Errorf("%s is empty: %w", what, thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "%s is empty", what)
 	case len(s) > MaxName:
-		return fmt.Errorf("%s has %d bytes, the limit is %d: %w", what, len(s), MaxName, thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "%s has %d bytes, the limit is %d", what, len(s), MaxName)
 	case strings.ContainsFunc(s, unicode.IsControl) || strings.ToValidUTF8(s, "") != s:
-		return fmt.Errorf("%s %q contains control characters or is not UTF-8: %w", what, s, thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "%s %q contains control characters or is not UTF-8", what, s)
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func ChangeThread(t thread.Thread, change func(*thread.Thread) error) (thread.Th
 		return thread.Thread{}, err
 	}
 	if t.ID != id {
-		return thread.Thread{}, fmt.Errorf("thread %s: the id cannot be changed: %w", id, thread.ErrInvalid)
+		return thread.Thread{}, thread.Kindf(thread.ErrInvalid, "thread %s: the id cannot be changed", id)
 	}
 	t.Created = created
 	if err := CheckThread(t); err != nil {

@@ -82,10 +82,10 @@ func (c *Controller) approve(at spot, e *entry, r thread.MCPAct) error {
 	case e.Problem != "":
 		return fmt.Errorf("%s: %w", e.Problem, thread.ErrInvalid)
 	case r.Hash == "":
-		return thread.Hint(fmt.Errorf("the hash of what you have seen is missing: %w", thread.ErrInvalid),
+		return thread.Hint(thread.Kindf(thread.ErrInvalid, "the hash of what you have seen is missing"),
 			"`orchestrator mcp show "+e.ID+"` prints it")
 	case !ok || fresh.hash != r.Hash:
-		return thread.Hint(notSeen{"what it starts"}, "read it again: `orchestrator mcp show "+e.ID+"`")
+		return thread.Hint(notSeen{"it"}, "see it: `orchestrator mcp show "+e.ID+"`")
 	}
 	shown := c.spots.shown(fresh)
 	if r.Act == ActReject {
@@ -99,7 +99,7 @@ func (c *Controller) approve(at spot, e *entry, r thread.MCPAct) error {
 type notSeen struct{ what string }
 
 func (e notSeen) Error() string {
-	return e.what + " is not what you have seen: its hash is another one"
+	return e.what + " has changed since you looked"
 }
 
 // Is makes it an ErrConflict.
@@ -112,7 +112,7 @@ func (c *Controller) approveTools(e *entry, hash string) error {
 	case now == "":
 		return fmt.Errorf("no tool of it waits for you: %w", thread.ErrNotFound)
 	case hash != now:
-		return thread.Hint(notSeen{"the list of its changed tools"}, "read it again: `orchestrator mcp show "+e.ID+"`")
+		return thread.Hint(notSeen{"its list of tools"}, "see it: `orchestrator mcp show "+e.ID+"`")
 	}
 	if err := c.cfg.Trust.AcceptTools(e.Definition, e.hash, lists); err != nil {
 		return err
@@ -181,7 +181,7 @@ func (c *Controller) CallTool(ctx context.Context, r thread.MCPCall) (thread.MCP
 		for _, t := range now.tools {
 			if t.Name == r.Tool && t.review.Withheld {
 				return thread.MCPResult{}, thread.Hint(
-					fmt.Errorf("call %s of %s: it is withheld: %s: %w", r.Tool, e.ID, t.withheld, thread.ErrRefused),
+					thread.Kindf(thread.ErrRefused, "call %s of %s: it is withheld: %s", r.Tool, e.ID, t.withheld),
 					"read it and accept it: `orchestrator mcp approve "+e.ID+" --tools`")
 			}
 		}
@@ -195,7 +195,7 @@ func (c *Controller) CallTool(ctx context.Context, r thread.MCPCall) (thread.MCP
 		arguments = json.RawMessage("{}")
 	}
 	if !json.Valid(arguments) || arguments[0] != '{' {
-		return thread.MCPResult{}, fmt.Errorf("the arguments must be a JSON object: %w", thread.ErrInvalid)
+		return thread.MCPResult{}, thread.Kindf(thread.ErrInvalid, "the arguments must be a JSON object")
 	}
 	params, err := json.Marshal(map[string]any{"name": r.Tool, "arguments": arguments})
 	if err != nil {

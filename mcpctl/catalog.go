@@ -1,6 +1,7 @@
 package mcpctl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"orchestrator/mcpctl/trust"
 	"orchestrator/thread"
 	"orchestrator/thread/frozen"
+	"orchestrator/thread/ground/near"
 )
 
 // current returns the catalog of a folder of the project, read at most watchPause ago.
@@ -302,8 +304,11 @@ func (c *Controller) get(at spot, id string) (*entry, error) {
 		for _, e := range cat.entries {
 			names = append(names, e.ID)
 		}
-		return nil, thread.Hint(fmt.Errorf("MCP server %q: %w", id, thread.ErrNotFound),
-			"configured are: "+strings.Join(names, ", "))
+		if len(names) == 0 {
+			return nil, thread.Hint(thread.Kindf(thread.ErrNotFound, "no MCP servers are configured"), "add them to .mcp.json")
+		}
+		return nil, thread.Hint(thread.Kindf(thread.ErrNotFound, "no MCP server %q", id),
+			cmp.Or(thread.Meant(near.Names(id, names), ""), "there are: "+strings.Join(names, ", ")))
 	}
 	return e, nil
 }

@@ -106,13 +106,13 @@ func usable(e *entry) error {
 	case e.Problem != "":
 		return fmt.Errorf("%s: %w", e.Problem, thread.ErrInvalid)
 	case !e.accepted() && e.at.dir != "" && e.verdict.State != trust.Changed:
-		return thread.Hint(fmt.Errorf("you have not accepted what it starts: %w", thread.ErrRefused),
+		return thread.Hint(thread.Kindf(thread.ErrRefused, "you have not accepted what it starts"),
 			"read it and accept it: `orchestrator mcp approve "+e.ID+" --thread THREAD`, or m and a on the screen")
 	case !e.accepted() && e.at.dir != "":
-		return thread.Hint(fmt.Errorf("it %s: %w", e.changed(), thread.ErrRefused),
+		return thread.Hint(thread.Kindf(thread.ErrRefused, "it %s", e.changed()),
 			"read it and accept it: `orchestrator mcp approve "+e.ID+" --thread THREAD`, or m and a on the screen")
 	case !e.accepted():
-		return thread.Hint(fmt.Errorf("you have not accepted what it starts: %w", thread.ErrRefused),
+		return thread.Hint(thread.Kindf(thread.ErrRefused, "you have not accepted what it starts"),
 			"read it and accept it: `orchestrator mcp approve "+e.ID+"`, or m and a on the screen")
 	}
 	return nil

@@ -41,7 +41,7 @@ func (c *Controller) Switch(ctx context.Context, r thread.MCPChange) (thread.MCP
 	if r.On {
 		err := usable(e)
 		if missing := definition.Missing(e.Definition, c.spots.environ(c.spotOf(c.board(t.ID)))); err == nil && missing != "" {
-			err = thread.Hint(fmt.Errorf("it cannot start: %s: %w", missing, thread.ErrRefused), "install it, or correct its configuration")
+			err = thread.Hint(thread.Kindf(thread.ErrRefused, "it cannot start: %s", missing), "install it, or correct its configuration")
 		}
 		if err != nil {
 			return thread.MCPReport{}, fmt.Errorf("switch on %s: %w", e.ID, err)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // The errors that callers distinguish. Adapters translate their own errors into these.
@@ -32,7 +34,7 @@ var (
 	ErrExpired      = errors.New("expired")
 )
 
-// NotReadyError says why a prompt was not typed. Nothing was typed, and the agent's input is unchanged. It is an
+// NotReadyError is the reason why a prompt was not typed. Nothing was typed, and the agent's input is unchanged. It is an
 // ErrBusy.
 type NotReadyError struct {
 	// Reason is for people: "a menu is open".
@@ -55,26 +57,35 @@ type UnknownThreadError struct {
 }
 
 func (e *UnknownThreadError) Error() string {
-	switch {
-	case e.Many:
-		return fmt.Sprintf("%q is ambiguous: it matches %s; give more of the name",
-			e.Name, strings.Join(e.Nearest, ", "))
-	case len(e.Nearest) == 0:
-		return fmt.Sprintf("no thread named %q; list them with `orchestrator threads`", e.Name)
+	if e.Many {
+		return fmt.Sprintf("%q is ambiguous: it matches %s. Give more of the name", e.Name, strings.Join(e.Nearest, ", "))
 	}
-	return fmt.Sprintf("no thread named %q; did you mean %s?", e.Name, strings.Join(e.Nearest, ", "))
+	return Sentences(fmt.Sprintf("no thread named %q", e.Name), Meant(e.Nearest, "`orchestrator threads` lists them"))
 }
 
 // Unwrap makes it an ErrNotFound.
 func (e *UnknownThreadError) Unwrap() error { return ErrNotFound }
 
-// HintError is an error with a hint on how to fix it.
+// Kindf returns an error of a kind that its text does not name, since the text says it all: "auth has no worktree to set
+// up" instead of "…: not possible now".
+func Kindf(kind error, format string, args ...any) error {
+	return &kindError{err: fmt.Errorf(format, args...), kind: kind}
+}
+
+type kindError struct{ err, kind error }
+
+func (e *kindError) Error() string { return e.err.Error() }
+
+// Unwrap returns what the text wraps, and the kind.
+func (e *kindError) Unwrap() []error { return []error{e.err, e.kind} }
+
+// HintError is an error with a hint on how to fix it, which follows the error as a sentence of its own.
 type HintError struct {
 	Err  error
 	Hint string
 }
 
-func (e *HintError) Error() string { return e.Err.Error() + " (" + e.Hint + ")" }
+func (e *HintError) Error() string { return Sentences(e.Err.Error(), e.Hint) }
 
 // Unwrap returns the error itself.
 func (e *HintError) Unwrap() error { return e.Err }
@@ -85,4 +96,32 @@ func Hint(err error, hint string) error {
 		return nil
 	}
 	return &HintError{Err: err, Hint: hint}
+}
+
+// Sentences joins what is wrong and what to do: "no git remote. Add one: git remote add origin URL". A hint that begins
+// with a command or an address keeps its small letter.
+func Sentences(what, do string) string {
+	if what == "" || do == "" {
+		return what + do
+	}
+	if first, _, _ := strings.Cut(do, " "); !strings.Contains(first, "/") && first != "git" && first != "orchestrator" {
+		r, n := utf8.DecodeRuneInString(do)
+		do = string(unicode.ToUpper(r)) + do[n:]
+	}
+	if strings.HasSuffix(what, ".") || strings.HasSuffix(what, "?") || strings.HasSuffix(what, "!") {
+		return what + " " + do
+	}
+	return what + ". " + do
+}
+
+// Meant asks whether one of some names was meant; where there is none, it says where all are listed.
+func Meant(names []string, all string) string {
+	if len(names) == 0 {
+		return all
+	}
+	last := len(names) - 1
+	if last == 0 {
+		return "Did you mean " + names[0] + "?"
+	}
+	return "Did you mean " + strings.Join(names[:last], ", ") + " or " + names[last] + "?"
 }

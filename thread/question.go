@@ -1,7 +1,6 @@
 package thread
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -52,13 +51,13 @@ func (r AnswerRequest) Chosen(q Question) (int, error) {
 	case means == "" && r.Choice >= 1 && r.Choice <= len(q.Choices):
 		return r.Choice - 1, nil
 	case means == "":
-		return 0, fmt.Errorf("answer %d: it offers %d: %w", r.Choice, len(q.Choices), ErrInvalid)
+		return 0, Kindf(ErrInvalid, "answer %d: it offers %d", r.Choice, len(q.Choices))
 	case at >= 0:
 		return at, nil
 	case r.Text != "" && len(q.Choices) > 0:
 		return Dismiss, nil
 	default:
-		return 0, fmt.Errorf("no answer of this dialog means %q: %w", means, ErrRefused)
+		return 0, Kindf(ErrRefused, "no answer of this dialog means %q", means)
 	}
 }
 

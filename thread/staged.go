@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/hex"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -38,7 +37,7 @@ func NewLongToken(digits int) Token {
 // CheckTokenDigits validates a number of digits.
 func CheckTokenDigits(n int) error {
 	if n < TokenDigits || n > MaxTokenDigits || n%2 != 0 {
-		return fmt.Errorf("a token has %d, 10, 12, 14 or %d digits, not %d: %w", TokenDigits, MaxTokenDigits, n, ErrInvalid)
+		return Kindf(ErrInvalid, "a token has %d, 10, 12, 14 or %d digits, not %d", TokenDigits, MaxTokenDigits, n)
 	}
 	return nil
 }
@@ -48,7 +47,7 @@ func CheckTokenDigits(n int) error {
 func ParseToken(s string) (t Token, whole bool, err error) {
 	digits := strings.TrimPrefix(strings.ToLower(strings.TrimSpace(s)), tokenPrefix)
 	if digits == "" || len(digits) > MaxTokenDigits || strings.Trim(digits, hexDigits) != "" {
-		return "", false, Hint(fmt.Errorf("%q is not a token: %w", plaintext.Cut(s, 80), ErrInvalid),
+		return "", false, Hint(Kindf(ErrInvalid, "%q is not a token", plaintext.Cut(s, 80)),
 			"a token is max: and 8 hex digits, such as max:a1b2c3d4; `orchestrator stage list` lists staged data")
 	}
 	return Token(tokenPrefix + digits), CheckTokenDigits(len(digits)) == nil, nil
@@ -175,14 +174,14 @@ type StageRequest struct {
 // Check validates the request.
 func (r StageRequest) Check() error {
 	if r.Kind != "" && !slices.Contains(DataKinds(), r.Kind) {
-		return fmt.Errorf("unknown type %q, use ndjson, json, text or binary: %w", r.Kind, ErrInvalid)
+		return Kindf(ErrInvalid, "unknown type %q, use ndjson, json, text or binary", r.Kind)
 	}
 	if len(r.Labels) > maxLabels {
-		return fmt.Errorf("%d labels, but at most %d are possible: %w", len(r.Labels), maxLabels, ErrInvalid)
+		return Kindf(ErrInvalid, "%d labels, but at most %d are possible", len(r.Labels), maxLabels)
 	}
 	for _, s := range append([]string{r.Source}, r.Labels...) {
 		if len(s) > maxLabel || plaintext.Line(s) != s {
-			return fmt.Errorf("%q must be one line of at most %d bytes: %w", plaintext.Cut(s, 80), maxLabel, ErrInvalid)
+			return Kindf(ErrInvalid, "%q must be one line of at most %d bytes", plaintext.Cut(s, 80), maxLabel)
 		}
 	}
 	return CheckTTL(r.TTL)
@@ -191,7 +190,7 @@ func (r StageRequest) Check() error {
 // CheckTTL validates a time to live; 0 means the default.
 func CheckTTL(ttl time.Duration) error {
 	if ttl != 0 && (ttl < time.Second || ttl > MaxTTL) {
-		return fmt.Errorf("the time to live %v must be between 1s and %v: %w", ttl, MaxTTL, ErrInvalid)
+		return Kindf(ErrInvalid, "the time to live %v must be between 1s and %v", ttl, MaxTTL)
 	}
 	return nil
 }
@@ -208,7 +207,7 @@ type Selection struct {
 // Check validates the selection.
 func (s Selection) Check() error {
 	if s.From < 0 || s.To < 0 || s.Head < 0 || s.To > 0 && s.To < s.From {
-		return fmt.Errorf("lines %d to %d, at most %d: %w", s.From, s.To, s.Head, ErrInvalid)
+		return Kindf(ErrInvalid, "lines %d to %d, at most %d", s.From, s.To, s.Head)
 	}
 	return nil
 }

@@ -26,12 +26,12 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	session := spec.Session
 	if session == "" {
 		if spec.Resume {
-			return thread.Launch{}, fmt.Errorf("launch claude: no session to resume: %w", thread.ErrInvalid)
+			return thread.Launch{}, thread.Kindf(thread.ErrInvalid, "launch claude: no session to resume")
 		}
 		session = launch.UUID()
 	}
 	if !launch.IsUUID(session) {
-		return thread.Launch{}, fmt.Errorf("launch claude: session %q is not a UUID: %w", session, thread.ErrInvalid)
+		return thread.Launch{}, thread.Kindf(thread.ErrInvalid, "launch claude: session %q is not a UUID", session)
 	}
 	rest, own, err := ownSettings(spec.Dir, spec.Flags.Args)
 	if err != nil {

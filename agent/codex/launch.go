@@ -51,7 +51,7 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 		return thread.Launch{}, fmt.Errorf("launch codex: %w", err)
 	}
 	if spec.Resume && !launch.IsUUID(spec.Session) {
-		return thread.Launch{}, fmt.Errorf("launch codex: session %q is not a UUID: %w", spec.Session, thread.ErrInvalid)
+		return thread.Launch{}, thread.Kindf(thread.ErrInvalid, "launch codex: session %q is not a UUID", spec.Session)
 	}
 	mode, err := permission(spec.Flags.PermissionMode)
 	if err != nil {

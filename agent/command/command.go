@@ -74,7 +74,7 @@ func (*Agent) World(spec thread.WorldSpec) (thread.World, error) {
 // CheckLaunch requires a program.
 func (*Agent) CheckLaunch(f thread.Flags) error {
 	if len(f.Program) == 0 || f.Program[0] == "" {
-		return thread.Hint(fmt.Errorf("no program given: %w", thread.ErrInvalid),
+		return thread.Hint(thread.Kindf(thread.ErrInvalid, "no program given"),
 			"pass the program with its arguments after --")
 	}
 	return nil

@@ -79,7 +79,7 @@ func (a *Agent) Launch(_ context.Context, spec thread.LaunchSpec) (thread.Launch
 	session := spec.Session
 	if session == "" {
 		if spec.Resume {
-			return thread.Launch{}, fmt.Errorf("launch demo agent: no session to resume: %w", thread.ErrInvalid)
+			return thread.Launch{}, thread.Kindf(thread.ErrInvalid, "launch demo agent: no session to resume")
 		}
 		session = launch.UUID()
 	}

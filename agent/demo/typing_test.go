@@ -139,7 +139,7 @@ func TestSendLong(t *testing.T) {
 		}
 	}
 	err := r.Send(context.Background(), strings.Repeat("x", 1<<20+1))
-	if err == nil || !strings.Contains(err.Error(), "write it to a file") {
+	if err == nil || !strings.Contains(err.Error(), "Write it to a file") {
 		t.Errorf("more than can be typed: %v", err)
 	}
 }

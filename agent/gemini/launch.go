@@ -26,7 +26,7 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 		session = launch.UUID()
 	}
 	if !launch.IsUUID(session) {
-		return thread.Launch{}, fmt.Errorf("launch gemini: session %q is not a UUID: %w", session, thread.ErrInvalid)
+		return thread.Launch{}, thread.Kindf(thread.ErrInvalid, "launch gemini: session %q is not a UUID", session)
 	}
 	l := thread.Launch{Path: found.Path, Args: found.Args, Dir: spec.Dir, Session: session, Ready: ready}
 	if spec.Resume {

@@ -48,7 +48,7 @@ func open(path string) (*sql.DB, error) {
 func begin(ctx context.Context, path string) (tx *sql.Tx, end func(), err error) {
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		if err == nil {
-			err = fmt.Errorf("%s is not a regular file: %w", path, thread.ErrInvalid)
+			err = thread.Kindf(thread.ErrInvalid, "%s is not a regular file", path)
 		} else if errors.Is(err, os.ErrNotExist) {
 			err = nil
 		}

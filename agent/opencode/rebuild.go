@@ -38,7 +38,7 @@ func (a *Agent) Rebuild(ctx context.Context, spec thread.RebuildSpec) (string, e
 		}
 	}
 	if len(s.main) == 0 || len(s.session) == 0 {
-		return "", fmt.Errorf("rebuild opencode session: it is stored only in part: %w", thread.ErrInvalid)
+		return "", thread.Kindf(thread.ErrInvalid, "rebuild opencode session: it is stored only in part")
 	}
 	from := append([]string{directory(s.session)}, spec.FromDirs...)
 	main, err := complete(s.main, cmp.Or(from...), spec.Answer)

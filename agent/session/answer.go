@@ -78,7 +78,7 @@ func (a *answer) choose(now time.Time) (bool, error) {
 			a.missing = now
 		}
 		if s.asks.question == nil || now.Sub(a.missing) >= absent {
-			return false, fmt.Errorf("it asks nothing now: %w", thread.ErrRefused)
+			return false, thread.Kindf(thread.ErrRefused, "it asks nothing now")
 		}
 		a.since = now
 		return false, nil
@@ -86,9 +86,9 @@ func (a *answer) choose(now time.Time) (bool, error) {
 	a.missing = time.Time{}
 	switch q := s.asks.question; {
 	case q == nil || q.ID != a.question || d.Sum() != s.asks.sum:
-		return false, fmt.Errorf("it asks something else now: %w", thread.ErrRefused)
+		return false, thread.Kindf(thread.ErrRefused, "it asks something else now")
 	case a.to < thread.Dismiss || a.to >= len(d.Choices):
-		return false, fmt.Errorf("there is no answer %d, only %d of them: %w", a.to+1, len(d.Choices), thread.ErrInvalid)
+		return false, thread.Kindf(thread.ErrInvalid, "there is no answer %d, only %d of them", a.to+1, len(d.Choices))
 	case d.At < 0 && a.to != thread.Dismiss:
 		return false, fmt.Errorf("its screen does not show where its keyboard is: %w", thread.ErrUnsupported)
 	}

@@ -49,7 +49,7 @@ func (s *Session) Send(ctx context.Context, text string) error {
 	s.sendMu.Lock()
 	defer s.sendMu.Unlock()
 	if text = typing.Printable(text); text == "" {
-		return fmt.Errorf("send prompt: it is empty: %w", thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "send prompt: it is empty")
 	}
 	if len(text) > maxPrompt {
 		err := fmt.Errorf("send prompt: it has %d bytes, and %d at most can be typed: %w",

@@ -93,7 +93,7 @@ func (l Layout) Rebuild(spec thread.RebuildSpec) (session string, err error) {
 		wrote = wrote || f.File == Main
 	}
 	if !wrote {
-		return "", fmt.Errorf("rebuild %s session: no main file stored: %w", l.Agent, thread.ErrInvalid)
+		return "", thread.Kindf(thread.ErrInvalid, "rebuild %s session: no main file stored", l.Agent)
 	}
 	return session, nil
 }

@@ -180,7 +180,7 @@ func open(dir *os.Root, path string) (*os.File, os.FileInfo, error) {
 		return nil, nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, nil, fmt.Errorf("%s is not a regular file: %w", path, thread.ErrInvalid)
+		return nil, nil, thread.Kindf(thread.ErrInvalid, "%s is not a regular file", path)
 	}
 	if info.Size() > MaxFile {
 		return nil, nil, fmt.Errorf("%s has %d bytes: %w", path, info.Size(), thread.ErrLimit)

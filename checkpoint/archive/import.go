@@ -246,7 +246,7 @@ type Tokens map[thread.Token]thread.Token
 func (all Tokens) Add(others map[thread.Token]thread.Token) error {
 	for old, other := range others {
 		if len(old) != len(other) {
-			return fmt.Errorf("%s would become %s, which is not as long: %w", old, other, thread.ErrInvalid)
+			return thread.Kindf(thread.ErrInvalid, "%s would become %s, which is not as long", old, other)
 		}
 		all[old] = other
 	}

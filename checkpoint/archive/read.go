@@ -110,10 +110,13 @@ func (r *reader) all() (manifest, error) {
 	for {
 		h, err := r.tar.Next()
 		if errors.Is(err, io.EOF) {
-			return manifest{}, fmt.Errorf("no %s: the file is truncated: %w", nameManifest, thread.ErrInvalid)
+			return manifest{}, thread.Kindf(thread.ErrInvalid, "no %s: the file is truncated", nameManifest)
 		}
 		if err != nil && len(r.entries) == 0 {
-			return manifest{}, fmt.Errorf("not an exported archive of orchestrator, or truncated: %w", err)
+			if errors.Is(err, io.ErrUnexpectedEOF) {
+				return manifest{}, thread.Kindf(thread.ErrInvalid, "an orchestrator export that is cut off, or none")
+			}
+			return manifest{}, thread.Kindf(thread.ErrInvalid, "not an orchestrator export")
 		}
 		if err != nil {
 			return manifest{}, fmt.Errorf("after %d entries: %w", len(r.entries), err)
@@ -244,7 +247,7 @@ func (r *reader) Read(b []byte) (int, error) {
 	n, err := r.tar.Read(b)
 	r.sum.Write(b[:n])
 	if r.read += int64(n); r.read > ratioFree && r.read > r.in.n*maxRatio {
-		return n, fmt.Errorf("%d bytes unpack to more than %d: %w", r.in.n, r.read, thread.ErrInvalid)
+		return n, thread.Kindf(thread.ErrInvalid, "%d bytes unpack to more than %d", r.in.n, r.read)
 	}
 	return n, err
 }
@@ -281,8 +284,7 @@ func (r *reader) format() error {
 	}
 	n, err := strconv.Atoi(string(b))
 	if err != nil || n < oldest || n > format {
-		return fmt.Errorf("format %q is not supported, this program reads %d to %d: %w", clip(string(b)), oldest, format,
-			thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "format %q is not supported, this program reads %d to %d", clip(string(b)), oldest, format)
 	}
 	r.layout = n
 	return nil
@@ -333,15 +335,15 @@ func (r *reader) manifest(h *tar.Header) (manifest, error) {
 		return m, fmt.Errorf("entry %q: %w", h.Name, err)
 	}
 	if m.Format != r.layout || len(m.Entries) != len(r.entries) || m.Records != r.records {
-		return m, fmt.Errorf("entry %q: does not match the content of the file: %w", h.Name, thread.ErrInvalid)
+		return m, thread.Kindf(thread.ErrInvalid, "entry %q: does not match the content of the file", h.Name)
 	}
 	for i, e := range r.entries {
 		if m.Entries[i] != e {
-			return m, fmt.Errorf("entry %q: content does not match its hash: %w", e.Name, thread.ErrInvalid)
+			return m, thread.Kindf(thread.ErrInvalid, "entry %q: content does not match its hash", e.Name)
 		}
 	}
 	if _, there := r.known[r.about.Head]; !there && r.about.Head != "" {
-		return m, fmt.Errorf("entry %q: head %s is not in the file: %w", nameThread, r.about.Head, thread.ErrInvalid)
+		return m, thread.Kindf(thread.ErrInvalid, "entry %q: head %s is not in the file", nameThread, r.about.Head)
 	}
 	if _, err := r.tar.Next(); !errors.Is(err, io.EOF) {
 		return m, fmt.Errorf("unexpected data after the %s: %w", nameManifest, thread.ErrInvalid)
@@ -412,7 +414,7 @@ func (s *stream) begin() error {
 	b := s.left.Bytes()
 	size, n := binary.Uvarint(b)
 	if n < 0 || size > maxHead {
-		return fmt.Errorf("head has more than %d bytes: %w", maxHead, thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "head has more than %d bytes", maxHead)
 	}
 	if n == 0 || len(b)-n < int(size) {
 		return nil
@@ -436,11 +438,11 @@ func (s *stream) begin() error {
 func (r *reader) record(h recordHead, body []byte) error {
 	c := h.Checkpoint
 	if _, twice := r.known[c.ID]; twice {
-		return fmt.Errorf("duplicate: %w", thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "duplicate")
 	}
 	parent, there := r.known[c.Parent]
 	if c.Parent != "" && !there {
-		return fmt.Errorf("parent %s does not come before it: %w", c.Parent, thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "parent %s does not come before it", c.Parent)
 	}
 	d := h.delta(body)
 	if err := checkpoint.Check(c, d); err != nil {
@@ -450,14 +452,14 @@ func (r *reader) record(h recordHead, body []byte) error {
 		return err
 	}
 	if c.Items != d.Keep+len(d.Items) {
-		return fmt.Errorf("has %d items instead of %d: %w", d.Keep+len(d.Items), c.Items, thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "has %d items instead of %d", d.Keep+len(d.Items), c.Items)
 	}
 	for i, it := range d.Items {
 		if err := checkDepth(it.Raw); err != nil {
 			return fmt.Errorf("item %d: %w", i, err)
 		}
 		if !json.Valid(it.Raw) {
-			return fmt.Errorf("item %d is not JSON: %w", i, thread.ErrInvalid)
+			return thread.Kindf(thread.ErrInvalid, "item %d is not JSON", i)
 		}
 	}
 	splices, err := checkpoint.Splices(parent.sizes, d.Transcript)
@@ -474,7 +476,7 @@ func (r *reader) record(h recordHead, body []byte) error {
 			next.sizes[s.File] = s.From + int64(len(s.Data))
 		}
 		if r.cells += len(next.sizes); r.cells > maxCells {
-			return fmt.Errorf("too many transcript files: %w", thread.ErrInvalid)
+			return thread.Kindf(thread.ErrInvalid, "too many transcript files")
 		}
 	}
 	r.known[c.ID] = next

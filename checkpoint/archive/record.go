@@ -75,7 +75,7 @@ func decodeStrict(b []byte, v any) error {
 		return fmt.Errorf("%w: %w", err, thread.ErrInvalid)
 	}
 	if d.More() {
-		return fmt.Errorf("more than one value: %w", thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "more than one value")
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func checkDepth(b []byte) error {
 			quoted = true
 		case c == '{' || c == '[':
 			if depth++; depth > maxDepth {
-				return fmt.Errorf("JSON nested deeper than %d: %w", maxDepth, thread.ErrInvalid)
+				return thread.Kindf(thread.ErrInvalid, "JSON nested deeper than %d", maxDepth)
 			}
 		case c == '}' || c == ']':
 			depth--
@@ -219,7 +219,7 @@ func (h recordHead) size() (int, error) {
 		add(c.Size)
 	}
 	if total < 0 {
-		return 0, fmt.Errorf("checkpoint %q: sizes are out of bounds: %w", clip(string(h.Checkpoint.ID)), thread.ErrInvalid)
+		return 0, thread.Kindf(thread.ErrInvalid, "checkpoint %q: sizes are out of bounds", clip(string(h.Checkpoint.ID)))
 	}
 	return total, nil
 }

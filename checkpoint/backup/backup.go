@@ -256,7 +256,7 @@ func (r Restore) read(ctx context.Context, to Store, in io.Reader) (about About,
 func (r Restore) unpack(in io.Reader) (about About, parts []part, err error) {
 	t, sums := tar.NewReader(bufio.NewReader(in)), map[string]string{}
 	bad := func(format string, args ...any) (About, []part, error) {
-		return about, nil, fmt.Errorf(format+": %w", append(args, thread.ErrInvalid)...)
+		return about, nil, thread.Kindf(thread.ErrInvalid, format, args...)
 	}
 	for {
 		h, err := t.Next()
@@ -264,7 +264,7 @@ func (r Restore) unpack(in io.Reader) (about About, parts []part, err error) {
 		case errors.Is(err, io.EOF):
 			return bad("checksums missing: the file is truncated")
 		case err != nil && len(sums) == 0:
-			return bad("not a backup of orchestrator, or truncated: %w", err)
+			return about, nil, thread.Kindf(thread.ErrInvalid, "not an orchestrator backup, or cut off")
 		case err != nil:
 			return bad("after %d entries: %w", len(sums), err)
 		}

@@ -122,12 +122,12 @@ func checkMessage(message string) (string, error) {
 	message = strings.TrimSpace(message)
 	switch {
 	case message == "":
-		return "", fmt.Errorf("empty commit message: %w", thread.ErrInvalid)
+		return "", thread.Kindf(thread.ErrInvalid, "empty commit message")
 	case len(message) > maxMessage:
 		return "", fmt.Errorf("commit message has %d bytes, the limit is %d: %w",
 			len(message), maxMessage, thread.ErrInvalid)
 	case strings.ContainsRune(message, 0):
-		return "", fmt.Errorf("commit message contains a NUL byte: %w", thread.ErrInvalid)
+		return "", thread.Kindf(thread.ErrInvalid, "commit message contains a NUL byte")
 	}
 	return message + "\n", nil
 }

@@ -141,7 +141,7 @@ func (t tree) mergeNow(ctx context.Context, head, tip, message string, double []
 func (t tree) ends(ctx context.Context, branch string) (tip, head string, merged bool, err error) {
 	head, err = t.commit(ctx, "HEAD")
 	if errors.Is(err, thread.ErrNotFound) {
-		err = thread.Hint(fmt.Errorf("%s has no commits yet: %w", t.Root, thread.ErrRefused),
+		err = thread.Hint(thread.Kindf(thread.ErrRefused, "%s has no commits yet", t.Root),
 			"make its first commit, then merge")
 	}
 	if err != nil {

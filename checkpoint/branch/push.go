@@ -24,21 +24,21 @@ import (
 func (m *Merger) Push(ctx context.Context, dir, branch string) (string, error) {
 	t, err := m.open(ctx, dir)
 	if err != nil {
-		return "", fmt.Errorf("push: %w", err)
+		return "", err
 	}
 	defer t.close()
 	if err := t.connects(); err != nil {
-		return "", fmt.Errorf("push: %w", err)
+		return "", err
 	}
 	if _, err := t.commit(ctx, branch); err != nil {
-		return "", fmt.Errorf("push: %w", err)
+		return "", err
 	}
 	if err := git.CheckBranch(branch); err != nil {
-		return "", fmt.Errorf("push: %w", err)
+		return "", err
 	}
 	remote, err := t.remote(ctx, branch)
 	if err != nil {
-		return "", fmt.Errorf("push: %w", err)
+		return "", err
 	}
 	if err := t.pushTo(ctx, remote, branch); err != nil {
 		return "", fmt.Errorf("push %s to %s: %w", branch, remote, err)
@@ -149,10 +149,9 @@ func (t tree) remote(ctx context.Context, branch string) (string, error) {
 	case len(all) == 1 && !strings.HasPrefix(all[0], "-"):
 		return all[0], nil
 	case len(all) == 0:
-		return "", thread.Hint(fmt.Errorf("the repository has no remote: %w", thread.ErrNotFound),
-			"add one with git remote add origin URL")
+		return "", thread.Hint(thread.Kindf(thread.ErrNotFound, "no git remote"), "add one: git remote add origin URL")
 	}
-	return "", thread.Hint(fmt.Errorf("the repository has several remotes and no default: %w", thread.ErrRefused),
+	return "", thread.Hint(thread.Kindf(thread.ErrRefused, "the repository has several remotes and no default"),
 		"choose one with git config remote.pushDefault NAME")
 }
 

@@ -123,7 +123,7 @@ func (m *Merger) Continue(ctx context.Context, into string) (thread.Merged, erro
 
 func (t tree) continueMerge(ctx context.Context) (thread.Merged, error) {
 	if t.inProgress() != "merge" {
-		return thread.Merged{}, fmt.Errorf("no merge is in progress in %s: %w", t.Root, thread.ErrRefused)
+		return thread.Merged{}, thread.Kindf(thread.ErrRefused, "no merge is in progress in %s", t.Root)
 	}
 	if err := t.trusted(ctx); err != nil {
 		return thread.Merged{}, err

@@ -69,7 +69,7 @@ func (t tree) fill(ctx context.Context, tr *trial, head, tip string) error {
 	var said *git.Error
 	if errors.As(err, &said) && strings.Contains(said.Stderr, "unrelated histories") {
 		err = thread.Hint(
-			fmt.Errorf("the branch has no common history with the one in %s: %w", t.Root, thread.ErrRefused),
+			thread.Kindf(thread.ErrRefused, "the branch has no common history with the one in %s", t.Root),
 			"rebase it first, in its own folder: git rebase --root --onto "+head)
 	}
 	if err == nil && code == 129 {

@@ -261,7 +261,7 @@ func (b *builder) finish() (*Packed, error) {
 	}
 	size := raw.size()
 	if size > maxRaw {
-		return nil, fmt.Errorf("checkpoint %s has %d bytes, the limit is %d: %w", c.ID, size, maxRaw, thread.ErrInvalid)
+		return nil, thread.Kindf(thread.ErrInvalid, "checkpoint %s has %d bytes, the limit is %d", c.ID, size, maxRaw)
 	}
 	k := &Packed{parent: c.Parent, Plain: raw.sum(),
 		Row:   Row{ID: c.ID, Parent: b.parent.N, Turn: c.Turn, Kind: c.Kind, Items: c.Items, Raw: size},

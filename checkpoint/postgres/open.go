@@ -42,7 +42,7 @@ func watch(cfg *pgx.ConnConfig, limit time.Duration, silent func()) {
 // Open connects to the database of a postgres:// URL and migrates its tables.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if o.Project == "" || o.Host == "" {
-		return nil, fmt.Errorf("open store: no project or host: %w", thread.ErrInvalid)
+		return nil, thread.Kindf(thread.ErrInvalid, "open store: no project or host")
 	}
 	cfg, err := parse(url)
 	if err != nil {
@@ -78,7 +78,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 func parse(url string) (*pgxpool.Config, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil { // which may quote the URL, and with it the password
-		return nil, thread.Hint(fmt.Errorf("store: the postgres:// URL is not valid: %w", thread.ErrInvalid),
+		return nil, thread.Hint(thread.Kindf(thread.ErrInvalid, "store: the postgres:// URL is not valid"),
 			"postgres://ROLE:PASSWORD@HOST:5432/DATABASE; write @ / : ? # % in a password as %40 %2F %3A %3F %23 %25")
 	}
 	return cfg, nil

@@ -99,7 +99,7 @@ func (repo *Repository) TreeOf(ctx context.Context, env []string, id string) (st
 		return strings.TrimSpace(string(out)), err
 	}
 	if !git.IsObjectID(id) {
-		return "", fmt.Errorf("%q is not a commit: %w", git.Printable(id), thread.ErrInvalid)
+		return "", thread.Kindf(thread.ErrInvalid, "%q is not a commit", git.Printable(id))
 	}
 	tops, err := repo.Tops(ctx, env, id)
 	if err != nil {
@@ -116,7 +116,7 @@ func (repo *Repository) TreeOf(ctx context.Context, env []string, id string) (st
 // with it.
 func (repo *Repository) SnapshotTree(ctx context.Context, at thread.Snapshot) (string, error) {
 	if !git.IsObjectID(at.Commit) {
-		return "", fmt.Errorf("snapshot %q is not a commit: %w", git.Printable(at.Commit), thread.ErrInvalid)
+		return "", thread.Kindf(thread.ErrInvalid, "snapshot %q is not a commit", git.Printable(at.Commit))
 	}
 	tops, err := repo.Tops(ctx, nil, at.Commit)
 	switch {

@@ -138,11 +138,11 @@ func prepare(path string) error {
 			return err
 		}
 		if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
-			return thread.Hint(fmt.Errorf("%s belongs to user %d: %w", p, st.Uid, thread.ErrInvalid),
+			return thread.Hint(thread.Kindf(thread.ErrInvalid, "%s belongs to user %d", p, st.Uid),
 				"run as that user, or move it away")
 		}
 		if (p == dir) != info.IsDir() || (p != dir && !info.Mode().IsRegular()) {
-			return thread.Hint(fmt.Errorf("%s is not a file (%s): %w", p, info.Mode().Type(), thread.ErrInvalid),
+			return thread.Hint(thread.Kindf(thread.ErrInvalid, "%s is not a file (%s)", p, info.Mode().Type()),
 				"move it away: the list of threads is restored, with everything that can be read")
 		}
 	}

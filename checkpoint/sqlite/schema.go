@@ -148,7 +148,7 @@ func newest(ctx context.Context, w *sql.DB) (mark.Mark, error) {
 
 func errForeign(app uint32) error {
 	return thread.Hint(
-		fmt.Errorf("store: the database belongs to another program (application %#x): %w", app, thread.ErrInvalid),
+		thread.Kindf(thread.ErrInvalid, "store: the database belongs to another program (application %#x)", app),
 		"move the file away")
 }
 

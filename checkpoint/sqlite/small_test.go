@@ -164,7 +164,7 @@ func TestNewerBuild(t *testing.T) {
 		path := f.lay(t)
 		_, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 		if err == nil || !strings.Contains(err.Error(), "schema version 99, this program supports 3") ||
-			!strings.Contains(err.Error(), "upgrade orchestrator") {
+			!strings.Contains(err.Error(), "Upgrade orchestrator") {
 			t.Errorf("%s: %v", what, err)
 		}
 		for end, b := range take(t, path) {

@@ -42,7 +42,7 @@ func (s *Store) CreateThread(ctx context.Context, t thread.Thread) error {
 			case found && name == t.Name:
 				return fmt.Errorf("thread %q: %w", t.Name, thread.ErrNameTaken)
 			case found:
-				return fmt.Errorf("thread %s exists under another name: %w", t.ID, thread.ErrInvalid)
+				return thread.Kindf(thread.ErrInvalid, "thread %s exists under another name", t.ID)
 			}
 		}
 		if err := checkBases(x, t); err != nil {

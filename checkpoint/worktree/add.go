@@ -40,7 +40,7 @@ func (k *Keeper) add(ctx context.Context, id thread.ID, dir, name string, at thr
 		return thread.Worktree{}, err
 	}
 	if strings.Contains(name, "/") {
-		return thread.Worktree{}, fmt.Errorf("worktree name %q contains a slash: %w", name, thread.ErrInvalid)
+		return thread.Worktree{}, thread.Kindf(thread.ErrInvalid, "worktree name %q contains a slash", name)
 	}
 	w, err := k.Finder.Open(ctx, dir)
 	if err != nil {

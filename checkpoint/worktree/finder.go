@@ -45,7 +45,7 @@ type Finder struct {
 func NewFinder(cfg Config) (*Finder, error) {
 	for _, dir := range []*string{&cfg.Dir, &cfg.State, &cfg.Worktrees} {
 		if *dir == "" {
-			return nil, fmt.Errorf("open snapshots: a folder is not set: %w", thread.ErrInvalid)
+			return nil, thread.Kindf(thread.ErrInvalid, "open snapshots: a folder is not set")
 		}
 		abs, err := filepath.Abs(*dir)
 		if err != nil {

@@ -32,11 +32,11 @@ func ReadDescription[T any](in *bufio.Reader, most uint64) (description T, err e
 		return description, err
 	}
 	if err != nil || size > most {
-		return description, fmt.Errorf("it does not begin with a size of at most %d bytes: %w", most, thread.ErrInvalid)
+		return description, thread.Kindf(thread.ErrInvalid, "it does not begin with a size of at most %d bytes", most)
 	}
 	raw, err := io.ReadAll(io.LimitReader(in, int64(size))) // what is not there takes no memory
 	if err != nil || uint64(len(raw)) < size {
-		return description, fmt.Errorf("it ends early, after %d of %d bytes: %w", len(raw), size, thread.ErrInvalid)
+		return description, thread.Kindf(thread.ErrInvalid, "it ends early, after %d of %d bytes", len(raw), size)
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
@@ -44,7 +44,7 @@ func ReadDescription[T any](in *bufio.Reader, most uint64) (description T, err e
 		return description, fmt.Errorf("%s: %w", err.Error(), thread.ErrInvalid) // wrapped, an EOF would be the end
 	}
 	if d.More() {
-		return description, fmt.Errorf("more than one value: %w", thread.ErrInvalid)
+		return description, thread.Kindf(thread.ErrInvalid, "more than one value")
 	}
 	return description, nil
 }

@@ -23,7 +23,7 @@ type Question struct {
 }
 
 // ErrNoSender means that there is no request to take credentials from.
-var ErrNoSender = fmt.Errorf("the agent has sent no request in the last hour: %w", thread.ErrRefused)
+var ErrNoSender = thread.Kindf(thread.ErrRefused, "the agent has sent no request in the last hour")
 
 // errLong means that an answer is longer than was asked for.
 var errLong = errors.New("the answer is too long")
@@ -37,7 +37,7 @@ func (g *Gateway) Ask(ctx context.Context, id thread.ID, q Question) (thread.Exc
 	defer g.calls.Done()
 	rt := g.routes.of(id)
 	if rt == nil {
-		return thread.Exchange{}, fmt.Errorf("ask the model: the agent is not running: %w", thread.ErrRefused)
+		return thread.Exchange{}, thread.Kindf(thread.ErrRefused, "ask the model: the agent is not running")
 	}
 	from, ok := rt.sender.get()
 	if !ok {

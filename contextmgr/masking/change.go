@@ -37,7 +37,7 @@ func (m *Masker) Change(id thread.ID, change thread.ContextChange) error {
 	}
 	mode, why := c.mode()
 	if len(change.Mask) > 0 && mode != thread.MaskSafe && mode != thread.MaskLean {
-		return thread.Hint(fmt.Errorf("nothing is masked in mode %s (%s): %w", mode, why, thread.ErrRefused),
+		return thread.Hint(thread.Kindf(thread.ErrRefused, "nothing is masked in mode %s (%s)", mode, why),
 			"set the mode safe or lean first")
 	}
 	for _, step := range []struct {
@@ -66,7 +66,7 @@ func checkMode(mode thread.MaskMode) error {
 	if slices.Contains(known, mode) {
 		return nil
 	}
-	return thread.Hint(fmt.Errorf("%q is not a mode of masking: %w", mode, thread.ErrInvalid),
+	return thread.Hint(thread.Kindf(thread.ErrInvalid, "%q is not a mode of masking", mode),
 		"use safe, lean, observe, off or default")
 }
 
@@ -109,7 +109,7 @@ func (c *conversation) named(names []string, pinned bool) ([]policy.ID, error) {
 			return nil, thread.Hint(fmt.Errorf("no result of a tool is called %q: %w", name, thread.ErrNotFound),
 				"`orchestrator context show` lists them")
 		case len(found) > 1 && name != all:
-			return nil, fmt.Errorf("%q is the beginning of %d ids: write more of it: %w", name, len(found), thread.ErrInvalid)
+			return nil, thread.Kindf(thread.ErrInvalid, "%q is the beginning of %d ids: write more of it", name, len(found))
 		}
 		out = append(out, found...)
 	}

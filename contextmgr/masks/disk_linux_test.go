@@ -45,7 +45,7 @@ func TestFullDisk(t *testing.T) {
 	before := w.files()
 	for range 3 { // the space is free again each time
 		err := set.Add([]masks.New{item("b", "small"), item("c", noise(1<<20))})
-		if !errors.Is(err, thread.ErrDiskFull) || !strings.Contains(err.Error(), "free some space") {
+		if !errors.Is(err, thread.ErrDiskFull) || !strings.Contains(err.Error(), "Free some space") {
 			t.Fatalf("masked 1 MB: %v", err)
 		}
 		if got := w.files(); !slices.Equal(got, before) || ids(set.All()) != "a" {

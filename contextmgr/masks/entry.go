@@ -55,7 +55,7 @@ func newChecking(beside Beside) *checking {
 
 func (c *checking) entry(e exported) error {
 	if c.entries++; c.entries > maxEntries {
-		return fmt.Errorf("more than %d entries: %w", maxEntries, thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "more than %d entries", maxEntries)
 	}
 	kinds := 0
 	for _, there := range []bool{e.Mask != nil, e.Summary != nil, e.Pin != "", e.Mode != ""} {
@@ -66,9 +66,9 @@ func (c *checking) entry(e exported) error {
 	var err error
 	switch {
 	case kinds != 1 || e.Path != "" && e.Mask == nil && e.Summary == nil || e.Home != "" && e.Mask == nil:
-		return fmt.Errorf("it is not exactly one kind of entry: %w", thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "it is not exactly one kind of entry")
 	case e.Home != "" && !c.beside.has(e.Home):
-		err = fmt.Errorf("the content of %.20q is that of another thread: %w", e.Mask.Token, thread.ErrInvalid)
+		err = thread.Kindf(thread.ErrInvalid, "the content of %.20q is that of another thread", e.Mask.Token)
 	case e.Mask != nil:
 		err = c.mask(*e.Mask, e.Path)
 	case e.Summary != nil:
@@ -96,16 +96,16 @@ func (c *checking) mask(m Mask, path string) error {
 	case c.after:
 		return fmt.Errorf("a mask after other entries: %w", thread.ErrInvalid)
 	case c.ids[m.ID] || c.tokens[m.Token]:
-		return fmt.Errorf("%s is there twice: %w", m.Token, thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "%s is there twice", m.Token)
 	case m.Home != "" || m.Names != "" || m.Bytes > maxImported || len(m.Stub) > maxStub ||
 		len(m.Token.Digits()) != thread.TokenDigits ||
 		len(m.ID) > maxWord || len(m.Tool) > maxWord || len(m.Reason) > maxWord:
-		return fmt.Errorf("%s has a value that no export has: %w", m.Token, thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "%s has a value that no export has", m.Token)
 	case path != "" && (len(path) > maxOldPath || !filepath.IsAbs(path) || !strings.HasSuffix(path, end) ||
 		!strings.Contains(m.Stub, path)):
-		return fmt.Errorf("%s has the path %.80q: %w", m.Token, path, thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "%s has the path %.80q", m.Token, path)
 	case !utf8.ValidString(m.Stub):
-		return fmt.Errorf("%s is no text: %w", m.Token, thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "%s is no text", m.Token)
 	}
 	c.ids[m.ID], c.tokens[m.Token] = true, true
 	return nil

@@ -40,7 +40,7 @@ type Imported struct {
 func (s *Store) Import(id thread.ID, r io.Reader, beside Beside) (Imported, error) {
 	set, err := s.Thread(id, "")
 	if err == nil && beside == nil && !set.Empty() {
-		err = fmt.Errorf("it has masks already: %w", thread.ErrInvalid)
+		err = thread.Kindf(thread.ErrInvalid, "it has masks already")
 	}
 	if err == nil {
 		err = set.begin("", nil)
@@ -236,7 +236,7 @@ func readSome(in io.Reader, buf []byte, size int64) ([]byte, error) {
 	b := bytes.NewBuffer(buf)
 	n, err := io.Copy(b, io.LimitReader(in, size))
 	if err == nil && n < size {
-		err = fmt.Errorf("it ends after %d of %d bytes: %w", n, size, thread.ErrInvalid)
+		err = thread.Kindf(thread.ErrInvalid, "it ends after %d of %d bytes", n, size)
 	}
 	return b.Bytes(), err
 }

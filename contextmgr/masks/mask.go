@@ -87,7 +87,7 @@ func (n New) check() error {
 	case n.ID == "" || !utf8.ValidString(string(n.ID)):
 		return fmt.Errorf("the id %.20q of a content: %w", n.ID, thread.ErrInvalid)
 	case n.Text == nil:
-		return fmt.Errorf("%.20s: no text: %w", n.ID, thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "%.20s: no text", n.ID)
 	case len(n.Content) > maxContent:
 		return fmt.Errorf("%.20s has %s, more than %s: %w", n.ID, thread.Bytes(int64(len(n.Content))),
 			thread.Bytes(maxContent), thread.ErrLimit)

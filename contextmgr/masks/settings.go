@@ -74,7 +74,7 @@ func (s *Set) Summaries() []Summary {
 func (s *Set) AddSummary(sum Summary) error {
 	return s.putSummary(sum, func(i int) error {
 		if i >= 0 {
-			return fmt.Errorf("summary %.20q exists already: %w", sum.ID, thread.ErrInvalid)
+			return thread.Kindf(thread.ErrInvalid, "summary %.20q exists already", sum.ID)
 		}
 		return nil
 	})

@@ -60,7 +60,7 @@ func (t *tokens) take(want thread.Token) (thread.Token, error) {
 			return token, nil
 		}
 	}
-	return "", fmt.Errorf("no token is free: %w", thread.ErrRefused)
+	return "", thread.Kindf(thread.ErrRefused, "no token is free")
 }
 
 // reserve reports whether a token was free, and is not any more.

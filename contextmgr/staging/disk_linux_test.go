@@ -27,7 +27,7 @@ func TestFullDisk(t *testing.T) {
 	before := s.files()
 	for range 3 { // the space is freed each time
 		_, err := s.Stage(t.Context(), thread.StageRequest{}, io.LimitReader(repeated("0123456789\n"), 4<<20))
-		if !errors.Is(err, thread.ErrDiskFull) || !strings.Contains(err.Error(), "free some space") {
+		if !errors.Is(err, thread.ErrDiskFull) || !strings.Contains(err.Error(), "Free some space") {
 			t.Fatalf("staged 4 MB in 1: %v", err)
 		}
 		if got := s.files(); strings.Join(got, " ") != strings.Join(before, " ") {

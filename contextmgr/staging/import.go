@@ -137,9 +137,9 @@ func readEntries(r io.Reader, each func(exported, io.Reader) error) error {
 		switch {
 		case err != nil:
 		case seen[e.Token]:
-			err = fmt.Errorf("%s is there twice: %w", e.Token, thread.ErrInvalid)
+			err = thread.Kindf(thread.ErrInvalid, "%s is there twice", e.Token)
 		case n > maxEntries || total > maxTotal:
-			err = fmt.Errorf("more than %d entries or %s: %w", maxEntries, thread.Bytes(maxTotal), thread.ErrInvalid)
+			err = thread.Kindf(thread.ErrInvalid, "more than %d entries or %s", maxEntries, thread.Bytes(maxTotal))
 		default:
 			seen[e.Token] = true
 			err = each(e, &checked{in: in, left: e.Bytes, want: e.SHA256, sum: sha256.New()})
@@ -159,7 +159,7 @@ func (e exported) check() error {
 	sum, err := hex.DecodeString(e.SHA256)
 	if err != nil || len(sum) != sha256.Size || e.Bytes < 0 || e.Bytes > maxCarried ||
 		!slices.Contains(thread.DataKinds(), e.Kind) || e.Seconds <= 0 || e.Seconds > int64(thread.MaxTTL/time.Second) {
-		return fmt.Errorf("%s has a value that no export has: %w", e.Token, thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "%s has a value that no export has", e.Token)
 	}
 	return e.request("").Check()
 }
@@ -187,7 +187,7 @@ func (c *checked) Read(b []byte) (int, error) {
 	_, _ = c.sum.Write(b[:n]) // never fails
 	c.left -= int64(n)
 	if errors.Is(err, io.EOF) && c.left > 0 {
-		err = fmt.Errorf("it ends early: %w", thread.ErrInvalid)
+		err = thread.Kindf(thread.ErrInvalid, "it ends early")
 	} else if errors.Is(err, io.EOF) {
 		err = nil
 	}

@@ -49,7 +49,7 @@ func (s *Store) Retrieve(t thread.Token, part thread.Selection) (thread.StagedDa
 		return nil, err
 	}
 	if part != (thread.Selection{}) && d.Kind == thread.DataBinary {
-		return nil, thread.Hint(fmt.Errorf("%s is binary and has no lines: %w", t, thread.ErrInvalid),
+		return nil, thread.Hint(thread.Kindf(thread.ErrInvalid, "%s is binary and has no lines", t),
 			"retrieve it without --head, --range and --grep")
 	}
 	file, err := s.open(d)
@@ -78,7 +78,7 @@ func newReading(part thread.Selection) (*reading, error) {
 		return nil, fmt.Errorf("retrieve: %w", err)
 	}
 	if len(part.Grep) > maxPattern {
-		return nil, fmt.Errorf("the regular expression is longer than %d bytes: %w", maxPattern, thread.ErrInvalid)
+		return nil, thread.Kindf(thread.ErrInvalid, "the regular expression is longer than %d bytes", maxPattern)
 	}
 	r := &reading{part: part}
 	if part.Grep != "" {

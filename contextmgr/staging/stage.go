@@ -160,7 +160,7 @@ func (s *Store) name(part string, d document, want thread.Token) (document, erro
 			return d, err
 		}
 	}
-	return d, fmt.Errorf("no token is free: %w", thread.ErrRefused)
+	return d, thread.Kindf(thread.ErrRefused, "no token is free")
 }
 
 // exist makes data an entry under a reserved token. It returns fs.ErrExist if the token has a document already, unless

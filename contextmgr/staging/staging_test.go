@@ -313,7 +313,7 @@ func TestTokens(t *testing.T) {
 		{"max:a", anybody, "", thread.ErrInvalid, "2 tokens begin with max:a: max:ab000002, max:ab000001"},
 		{"max:f", anybody, "", thread.ErrNotFound, "no token begins with max:f"},
 		{"max:ffffffff", anybody, "", thread.ErrNotFound, "nothing is staged as max:ffffffff"},
-		{"max:xyz", anybody, "", thread.ErrInvalid, "a token is max: and 8 hex digits"},
+		{"max:xyz", anybody, "", thread.ErrInvalid, "A token is max: and 8 hex digits"},
 		{"max:", anybody, "", thread.ErrInvalid, "is not a token"},
 		{"max:12345678901234567", anybody, "", thread.ErrInvalid, "is not a token"},
 		{"../max", anybody, "", thread.ErrInvalid, "is not a token"},

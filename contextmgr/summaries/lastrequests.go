@@ -92,8 +92,7 @@ func (l *lastRequests) get(id thread.ID) (gateway.Outgoing, wire.Scanner, error)
 	l.mu.Unlock()
 	if e == nil {
 		return gateway.Outgoing{}, nil, thread.Hint(
-			fmt.Errorf("the last request of its agent is not in memory, where it is for an hour after each turn: %w",
-				thread.ErrRefused), "send it a prompt first")
+			thread.Kindf(thread.ErrRefused, "the last request of its agent is not in memory, where it is for an hour after each turn"), "send it a prompt first")
 	}
 	o := e.outgoing
 	var err error

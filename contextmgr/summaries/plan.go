@@ -20,7 +20,7 @@ const (
 )
 
 // errNothing means that nothing can be summarised.
-var errNothing = fmt.Errorf("there are no older turns to summarise: %w", thread.ErrRefused)
+var errNothing = thread.Kindf(thread.ErrRefused, "there are no older turns to summarise")
 
 // plan is a summary that can be written.
 type plan struct {

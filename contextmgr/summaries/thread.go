@@ -12,7 +12,7 @@ import (
 	"orchestrator/thread"
 )
 
-var errBusy = fmt.Errorf("a summary of this thread is being written: %w", thread.ErrRefused)
+var errBusy = thread.Kindf(thread.ErrRefused, "a summary of this thread is being written")
 
 // Thread has the summaries of a thread. The lock of its conversation is held when it is used.
 type Thread struct {
@@ -107,8 +107,7 @@ func (t *Thread) find(id string) (masks.Summary, error) {
 	case 1:
 		return found[0], nil
 	default:
-		return masks.Summary{}, fmt.Errorf("%.20q is the beginning of %d ids: write more of it: %w", id, len(found),
-			thread.ErrInvalid)
+		return masks.Summary{}, thread.Kindf(thread.ErrInvalid, "%.20q is the beginning of %d ids: write more of it", id, len(found))
 	}
 }
 
@@ -118,21 +117,20 @@ func (t *Thread) allow(how Settings, by thread.SummaryAuthor) error {
 	defer t.conversation.Unlock()
 	switch state := t.conversation.State(); {
 	case state.Mode != thread.MaskSafe && state.Mode != thread.MaskLean:
-		return thread.Hint(fmt.Errorf("nothing is replaced in mode %s (%s): %w", state.Mode, state.Why, thread.ErrRefused),
+		return thread.Hint(thread.Kindf(thread.ErrRefused, "nothing is replaced in mode %s (%s)", state.Mode, state.Why),
 			"set the mode safe or lean first")
 	case by == thread.ByProgram && how.Program == nil:
-		return thread.Hint(fmt.Errorf("no program writes summaries: %w", thread.ErrRefused),
+		return thread.Hint(thread.Kindf(thread.ErrRefused, "no program writes summaries"),
 			"name one with summary_program in the configuration")
 	case by == thread.ByExtract, by == thread.ByProgram:
 		return nil
 	case by != thread.ByModel:
-		return thread.Hint(fmt.Errorf("%q does not write summaries: %w", by, thread.ErrInvalid),
+		return thread.Hint(thread.Kindf(thread.ErrInvalid, "%q does not write summaries", by),
 			"use model, extract or program")
 	case state.Login && !how.Login:
-		return thread.Hint(fmt.Errorf("the agent uses a subscription login, and a request of the program's own needs consent: %w",
-			thread.ErrRefused), "set summary_login = \"allow\" in the configuration, or make an extract")
+		return thread.Hint(thread.Kindf(thread.ErrRefused, "the agent uses a subscription login, and a request of the program's own needs consent"), "set summary_login = \"allow\" in the configuration, or make an extract")
 	case how.Model == nil:
-		return fmt.Errorf("no model writes summaries: %w", thread.ErrRefused)
+		return thread.Kindf(thread.ErrRefused, "no model writes summaries")
 	}
 	return nil
 }

@@ -235,7 +235,7 @@ func Parse(words []string) ([]thread.Grant, error) {
 	for _, w := range words {
 		g := thread.Grant(strings.ToLower(strings.TrimSpace(w)))
 		if !slices.ContainsFunc(All(), func(m Meaning) bool { return m.Grant == g }) {
-			errs = append(errs, fmt.Errorf("unknown grant %q: %w", w, thread.ErrInvalid))
+			errs = append(errs, thread.Kindf(thread.ErrInvalid, "unknown grant %q", w))
 			continue
 		}
 		out = append(out, g)

@@ -1,7 +1,6 @@
 package manager
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 
@@ -16,9 +15,9 @@ func (c *Config) consented(agent string, p thread.Prompt) error {
 	case !c.runsLines(agent), p.From == thread.FromPrimer: // a primer for it is one line that hold no words of others
 		return nil
 	case p.From == thread.FromNote:
-		return fmt.Errorf("%s: %w", noNote, thread.ErrRefused)
+		return thread.Kindf(thread.ErrRefused, "%s", noNote)
 	case typing.Lines(p.Text) && !p.Lines:
-		return thread.Hint(fmt.Errorf("its program may run each line of it: %w", thread.ErrRefused),
+		return thread.Hint(thread.Kindf(thread.ErrRefused, "its program may run each line of it"),
 			"send one line, or allow it with --lines")
 	}
 	return nil

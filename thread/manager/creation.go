@@ -142,11 +142,11 @@ func checkFlags(f thread.Flags) error {
 	for _, kv := range f.Env {
 		key, _, ok := strings.Cut(kv, "=")
 		if !ok || key == "" || strings.ContainsRune(kv, 0) {
-			return fmt.Errorf("environment variable %q is not KEY=VALUE: %w", key, thread.ErrInvalid)
+			return thread.Kindf(thread.ErrInvalid, "environment variable %q is not KEY=VALUE", key)
 		}
 		if credential(key) {
 			return thread.Hint(
-				fmt.Errorf("environment variable %s looks like a credential, and flags are stored: %w", key, thread.ErrInvalid),
+				thread.Kindf(thread.ErrInvalid, "environment variable %s looks like a credential, and flags are stored", key),
 				"set it in the server's environment, which is not stored")
 		}
 	}

@@ -108,8 +108,7 @@ func (m *Lifecycle) Rename(ctx context.Context, ref, name string) (thread.Status
 	title := thread.Titled(name)
 	if title == "" && thread.Slug(name) == thread.Slug("") &&
 		!strings.EqualFold(strings.TrimSpace(name), thread.Slug("")) {
-		return thread.Status{}, thread.Hint(fmt.Errorf("a name needs a letter or a digit, but %q has none: %w", name, thread.ErrInvalid),
-			"use letters and digits, in any script")
+		return thread.Status{}, thread.Kindf(thread.ErrInvalid, "a name needs a letter or digit, of any script")
 	}
 	err = l.live.do(ctx, func(ctx context.Context) error {
 		old := l.live.thread().Name
@@ -161,7 +160,7 @@ func (m *Lifecycle) Unarchive(ctx context.Context, ref string) error {
 	return l.live.do(ctx, func(ctx context.Context) error {
 		var none thread.Thread
 		if l.live.thread().Archived.IsZero() {
-			return thread.Hint(fmt.Errorf("restore %s: it is not archived: %w", l.live.thread().Name, thread.ErrRefused),
+			return thread.Hint(thread.Kindf(thread.ErrRefused, "restore %s: it is not archived", l.live.thread().Name),
 				"to take back turns of it, run `orchestrator checkpoint restore "+l.live.thread().Name+" TURN`")
 		}
 		if err := l.live.update(ctx, func(t *thread.Thread) error { t.Archived = none.Archived; return nil }); err != nil {
@@ -222,7 +221,7 @@ func (m *Lifecycle) Discard(ctx context.Context, id thread.ID) error {
 	return l.live.do(ctx, func(ctx context.Context) error {
 		t := l.live.thread()
 		if t.Deleted.IsZero() && t.Archived.IsZero() {
-			return fmt.Errorf("discard %s: not archived or deleted: %w", t.Name, thread.ErrInvalid)
+			return thread.Kindf(thread.ErrInvalid, "discard %s: not archived or deleted", t.Name)
 		}
 		if t.Deleted.IsZero() {
 			if err := l.live.update(ctx, func(t *thread.Thread) error { t.Deleted = m.cfg.now(); return nil }); err != nil {
@@ -245,7 +244,7 @@ func (m *Lifecycle) SetUp(ctx context.Context, ref string) (thread.Status, error
 	t := l.live.thread()
 	switch info, err := os.Stat(t.Worktree.Path); {
 	case t.Worktree.Path == "" || m.cfg.Setup == nil:
-		return thread.Status{}, fmt.Errorf("%s has no worktree to set up: %w", t.Name, thread.ErrRefused)
+		return thread.Status{}, thread.Kindf(thread.ErrRefused, "%s has no worktree to set up", t.Name)
 	case err != nil || !info.IsDir():
 		return thread.Status{}, thread.Hint(
 			fmt.Errorf("set up %s: worktree %s: %w", t.Name, t.Worktree.Path, thread.ErrNotFound),

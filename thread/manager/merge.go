@@ -22,12 +22,16 @@ func (m *Merges) Start(ctx context.Context, r thread.MergeRequest) (thread.Merge
 	if err != nil {
 		return thread.MergeReport{}, err
 	}
+	does := "merge"
+	if r.Finish {
+		does = "finish"
+	}
 	in, target, err := m.mergeTarget(ctx, child, r)
 	if err == nil {
 		in.Branch, err = m.branchOf(ctx, child.live.thread())
 	}
 	if err != nil {
-		return thread.MergeReport{}, fmt.Errorf("merge %s: %w", child.live.thread().Name, err)
+		return thread.MergeReport{}, fmt.Errorf("%s %s: %w", does, child.live.thread().Name, err)
 	}
 	if r.NoteOnly {
 		report, err := m.tellMerged(ctx, child, target, in)
@@ -39,7 +43,7 @@ func (m *Merges) Start(ctx context.Context, r thread.MergeRequest) (thread.Merge
 	if r.DryRun {
 		report, err := m.mergePreview(ctx, child, in)
 		if err != nil {
-			return report, fmt.Errorf("merge %s: %w", child.live.thread().Name, err)
+			return report, fmt.Errorf("%s %s: %w", does, child.live.thread().Name, err)
 		}
 		return report, nil
 	}
@@ -50,7 +54,7 @@ func (m *Merges) Start(ctx context.Context, r thread.MergeRequest) (thread.Merge
 	return m.detached(ctx, m.mergeOf(child), both, func(ctx, git context.Context) (thread.MergeReport, error) {
 		report, err := m.merge(ctx, git, child, target, in, r.Message)
 		if err != nil {
-			return report, fmt.Errorf("merge %s: %w", child.live.thread().Name, err)
+			return report, fmt.Errorf("%s %s: %w", does, child.live.thread().Name, err)
 		}
 		return report, nil
 	})

@@ -3,7 +3,6 @@ package manager
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"orchestrator/thread"
 	"orchestrator/thread/manager/handoff"
@@ -14,11 +13,11 @@ func (m *Merges) tellMerged(ctx context.Context, child, target *run, in mergeInt
 	t := child.live.thread()
 	report := thread.MergeReport{Branch: in.Branch, Into: in.Target, Dir: in.Dir, Commit: t.Outcome.Commit}
 	if target == nil || t.Outcome.Kind != thread.OutcomeMerged || t.Outcome.Into != target.live.id {
-		return report, thread.Hint(fmt.Errorf("it has not been merged into another thread's branch: %w", thread.ErrInvalid),
+		return report, thread.Hint(thread.Kindf(thread.ErrInvalid, "it has not been merged into another thread's branch"),
 			"merge it first")
 	}
 	if m.cfg.runsLines(target.live.thread().Agent) {
-		return report, fmt.Errorf("%s: %w", noNote, thread.ErrRefused)
+		return report, thread.Kindf(thread.ErrRefused, "%s", noNote)
 	}
 	if m.cfg.Differ != nil {
 		files, err := m.cfg.Differ.Diff(ctx, t.Dir, t.Worktree.Base, "")

@@ -107,8 +107,7 @@ func (m *Merges) mergeTarget(
 		return mergeIntent{}, nil, thread.ErrNoRepository
 	}
 	if t.Worktree.Path == "" {
-		return mergeIntent{}, nil, thread.Hint(fmt.Errorf("there is nothing to merge: %w", thread.ErrRefused),
-			"it has no worktree of its own: its work is already in "+t.Dir)
+		return mergeIntent{}, nil, thread.Kindf(thread.ErrRefused, "nothing to merge: it works in %s itself", t.Dir)
 	}
 	in := mergeIntent{Dir: m.cfg.Project, Branch: t.Worktree.Branch, Finish: r.Finish, Commit: r.CommitInto}
 	if in.Tell, in.Ask, err = m.noteMode(r.Note); err != nil {
@@ -129,7 +128,7 @@ func (m *Merges) mergeTarget(
 		}
 	}
 	if target == child {
-		return in, nil, fmt.Errorf("into itself: %w", thread.ErrInvalid)
+		return in, nil, thread.Kindf(thread.ErrInvalid, "into itself")
 	}
 	if target != nil {
 		in.Into, in.Dir = target.live.id, m.cfg.rootOf(target.live.thread())
@@ -143,7 +142,7 @@ func (m *Merges) mergeTarget(
 		return in, nil, err
 	}
 	if branch == "" {
-		return in, nil, thread.Hint(fmt.Errorf("%s is on no branch: %w", in.Dir, thread.ErrRefused),
+		return in, nil, thread.Hint(thread.Kindf(thread.ErrRefused, "%s is on no branch", in.Dir),
 			"check out a branch there first")
 	}
 	in.Target = branch
@@ -176,7 +175,7 @@ func (m *Merges) branchOf(ctx context.Context, t thread.Thread) (string, error) 
 	case err != nil:
 		return "", err
 	case branch == "":
-		return "", thread.Hint(fmt.Errorf("its worktree %s is on no branch: %w", t.Worktree.Path, thread.ErrRefused),
+		return "", thread.Hint(thread.Kindf(thread.ErrRefused, "its worktree %s is on no branch", t.Worktree.Path),
 			"git -C "+t.Worktree.Path+" switch -c NAME")
 	}
 	return branch, nil
@@ -215,5 +214,5 @@ func (m *Merges) openMerge(ctx context.Context, child *run) (thread.Intent, merg
 		}
 		return i, in, nil
 	}
-	return thread.Intent{}, mergeIntent{}, fmt.Errorf("no merge is in progress: %w", thread.ErrRefused)
+	return thread.Intent{}, mergeIntent{}, thread.Kindf(thread.ErrRefused, "no merge is in progress")
 }

@@ -10,6 +10,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/manager/outbox"
+	"orchestrator/thread/plaintext"
 )
 
 // Prompts has the use cases for prompts.
@@ -53,11 +54,11 @@ func (m *Prompts) Ask(ctx context.Context, ref string, r thread.AskRequest) (thr
 // checkAsk rejects texts that cannot be sent.
 func checkAsk(text string) error {
 	if !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
-		return fmt.Errorf("empty text: %w", thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "empty text")
 	}
 	if len(text) > maxAsk {
 		return thread.Hint(
-			fmt.Errorf("text of %d bytes is too long, the limit is %d: %w", len(text), maxAsk, thread.ErrInvalid),
+			thread.Kindf(thread.ErrInvalid, "text of %d bytes is too long, the limit is %d", len(text), maxAsk),
 			"put it in a file and name the file")
 	}
 	return nil
@@ -172,7 +173,7 @@ func (m *Prompts) changeQueued(
 	}
 	switch {
 	case p.State.Over():
-		return p, fmt.Errorf("%s prompt %s: it is %s: %w", verb, id, p.State, thread.ErrRefused)
+		return p, thread.Kindf(thread.ErrRefused, "%s prompt %s: it is %s", verb, id, p.State)
 	case p.State != thread.PromptQueued:
 		return p, thread.Hint(fmt.Errorf("%s prompt %s: its agent already has it: %w", verb, id, thread.ErrBusy),
 			"interrupt the agent")
@@ -232,7 +233,7 @@ func (m *Prompts) Thread(ctx context.Context, id thread.PromptID) (thread.Status
 func (m *Prompts) prompt(ctx context.Context, id thread.PromptID) (thread.Prompt, *run, error) {
 	p, err := m.cfg.Store.Prompt(ctx, id)
 	if errors.Is(err, thread.ErrNotFound) {
-		return p, nil, thread.Hint(fmt.Errorf("%q: %w", id, thread.ErrNotFound), "list them with `orchestrator prompts`")
+		return p, nil, thread.Hint(thread.Kindf(thread.ErrNotFound, "there is no prompt %s", plaintext.Short(string(id), 40)), "list them with `orchestrator prompts`")
 	}
 	if err != nil {
 		return p, nil, err

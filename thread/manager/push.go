@@ -16,23 +16,27 @@ func (m *Merges) Push(ctx context.Context, r thread.PushRequest) (thread.PushRep
 		return thread.PushReport{}, err
 	}
 	t := l.live.thread()
+	does := "push"
+	if r.PR {
+		does = "open a pull request for"
+	}
 	pusher, ok := m.cfg.Merges.(thread.Pusher)
 	switch {
 	case !ok:
-		return thread.PushReport{}, fmt.Errorf("push %s: %w", t.Name, thread.ErrNoRepository)
+		return thread.PushReport{}, fmt.Errorf("%s %s: %w", does, t.Name, thread.ErrNoRepository)
 	case t.Worktree.Branch == "":
 		return thread.PushReport{}, thread.Hint(
-			fmt.Errorf("push %s: it has no branch of its own: %w", t.Name, thread.ErrRefused),
+			thread.Kindf(thread.ErrRefused, "%s %s: it has no branch of its own", does, t.Name),
 			"fork it first, or push the project's branch with git")
 	}
 	on, err := m.branchOf(ctx, t)
 	if err != nil {
-		return thread.PushReport{}, fmt.Errorf("push %s: %w", t.Name, err)
+		return thread.PushReport{}, fmt.Errorf("%s %s: %w", does, t.Name, err)
 	}
 	report := thread.PushReport{Branch: on}
 	release, err := m.merging.take(ctx, "the push of "+t.DisplayName(), l.live.id)
 	if err != nil {
-		return thread.PushReport{}, fmt.Errorf("push %s: %w", t.Name, err)
+		return thread.PushReport{}, fmt.Errorf("%s %s: %w", does, t.Name, err)
 	}
 	defer release()
 	err = l.live.do(ctx, func(ctx context.Context) error {
@@ -54,7 +58,7 @@ func (m *Merges) Push(ctx context.Context, r thread.PushRequest) (thread.PushRep
 		report.PR, err = pusher.OpenPR(ctx, t.Worktree.Path, on, r.Base, cmp.Or(plaintext.FirstLine(t.Label), t.Name), body)
 	}
 	if err != nil {
-		return report, fmt.Errorf("push %s: %w", t.Name, err)
+		return report, fmt.Errorf("%s %s: %w", does, t.Name, err)
 	}
 	report.LeftOut = m.notices.leftOut(ctx, thread.OpPush, l.live.id, t.Worktree.Path, t.Worktree.Base)
 	return report, nil

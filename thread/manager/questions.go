@@ -35,11 +35,11 @@ func (m *Questions) Answer(ctx context.Context, ref string, r thread.AnswerReque
 	q := running.State().Question
 	switch {
 	case q == nil:
-		return fail(fmt.Errorf("it asks nothing that can be answered from here: %w", thread.ErrRefused))
+		return fail(thread.Kindf(thread.ErrRefused, "it asks nothing that can be answered from here"))
 	case q.ID != r.Question:
-		return fail(fmt.Errorf("it asks something else now: %w", thread.ErrRefused))
+		return fail(thread.Kindf(thread.ErrRefused, "it asks something else now"))
 	case len(q.Choices) == 0:
-		return fail(thread.Hint(fmt.Errorf("a part of the question is out of sight: %w", thread.ErrRefused), "answer it in its terminal"))
+		return fail(thread.Hint(thread.Kindf(thread.ErrRefused, "a part of the question is out of sight"), "answer it in its terminal"))
 	}
 	choice, err := r.Chosen(*q)
 	if err != nil {

@@ -298,7 +298,7 @@ func TestRealOtherBranch(t *testing.T) {
 	if err := os.RemoveAll(p.Dir); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.m.Merges.Start(ctx, thread.MergeRequest{Thread: g.Name}); !errors.Is(err, thread.ErrNotFound) || !strings.Contains(err.Error(), "resume "+p.Name) {
+	if _, err := r.m.Merges.Start(ctx, thread.MergeRequest{Thread: g.Name}); !errors.Is(err, thread.ErrNotFound) || !strings.Contains(err.Error(), "Resume "+p.Name) {
 		t.Errorf("into a folder that is gone: %v", err)
 	}
 }

@@ -1,12 +1,12 @@
 package manager
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/thread/ground/near"
 	"orchestrator/thread/ground/semaphore"
 	"orchestrator/thread/manager/events"
 	"orchestrator/thread/manager/past"
@@ -192,62 +192,37 @@ func namesOf(lines []*run, most int) []string {
 	return names
 }
 
-// nearest returns up to three similar names.
+// nearest returns up to three names that a mistyped one may mean, or whose names or titles contain it.
 func nearest(ref string, all []thread.Thread) []string {
-	type near struct {
-		name string
-		far  int
-	}
 	ref = strings.ToLower(ref)
-	var found []near
-	for _, t := range all {
-		name := t.Name
-		slug := name
-		if i := strings.LastIndexByte(name, '-'); i > 0 {
-			slug = name[:i]
-		}
-		far := min(distance(ref, name), distance(ref, slug))
-		if title := strings.ToLower(t.Title); title != "" {
-			far = min(far, distance(ref, title))
-			if strings.Contains(title, ref) {
-				far = 0
-			}
-		}
-		if ref != "" && strings.Contains(name, ref) {
-			far = 0
-		}
-		if far <= max(2, len(ref)/3) {
-			found = append(found, near{name, far})
-		}
-	}
-	slices.SortStableFunc(found, func(a, b near) int { return cmp.Compare(a.far, b.far) })
+	within := func(s string) bool { return ref != "" && strings.Contains(strings.ToLower(s), ref) }
 	var names []string
-	for _, n := range found[:min(3, len(found))] {
-		names = append(names, n.name)
-	}
-	return names
-}
-
-// distance counts the letters to insert, delete or replace to get from a to b.
-func distance(a, b string) int {
-	if len(a) > 64 {
-		a = a[:64] // names are shorter; a pasted page must not take a second
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		prev := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := prev
-			if a[i] != b[j] {
-				cost++
-			}
-			prev = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+	for _, t := range all {
+		if within(t.Name) || within(t.Title) {
+			names = append(names, t.Name)
 		}
 	}
-	return row[len(b)]
+	var words []string
+	of := map[string]string{} // from what a person may have meant to a name
+	for _, t := range all {
+		slug := t.Name
+		if i := strings.LastIndexByte(slug, '-'); i > 0 {
+			slug = slug[:i]
+		}
+		for _, w := range []string{t.Name, slug, t.Title} {
+			if _, known := of[w]; !known && w != "" {
+				words, of[w] = append(words, w), t.Name
+			}
+		}
+	}
+	stem := ref
+	if i := strings.LastIndexByte(ref, '-'); i > 0 && len(ref)-i == 5 {
+		stem = ref[:i] // the number that ends a name may be another one
+	}
+	for _, w := range slices.Concat(near.Names(ref, words), near.Names(stem, words)) {
+		if !slices.Contains(names, of[w]) {
+			names = append(names, of[w])
+		}
+	}
+	return names[:min(near.Most, len(names))]
 }

@@ -31,7 +31,7 @@ func (m *Rewinds) Rewind(ctx context.Context, r thread.RewindRequest) (thread.Re
 	}
 	if !r.Files && !r.Conversation {
 		return thread.RewindReport{}, thread.Hint(
-			fmt.Errorf("rewind %s: nothing selected: %w", l.live.thread().Name, thread.ErrInvalid),
+			thread.Kindf(thread.ErrInvalid, "rewind %s: nothing selected", l.live.thread().Name),
 			"choose files, conversation or both")
 	}
 	if err := m.merging.free(l.live.id); err != nil {
@@ -270,7 +270,7 @@ func (l *run) rewindTarget(ctx context.Context, r thread.RewindRequest) (thread.
 	}
 	if r.Conversation && !to.Whole() {
 		return to, nil, thread.Hint(
-			fmt.Errorf("checkpoint %s is in the middle of turn %d: %w", to.ID, to.Turn, thread.ErrInvalid),
+			thread.Kindf(thread.ErrInvalid, "checkpoint %s is in the middle of turn %d", to.ID, to.Turn),
 			"choose a whole turn")
 	}
 	if !r.Files {

@@ -43,9 +43,9 @@ func (l *run) start(ctx context.Context, r launchRequest) error {
 	case l.live.running() != nil: // by another client: what it is asked first is asked all the same
 		return l.first(ctx, t, r)
 	case !t.Deleted.IsZero():
-		return fmt.Errorf("start %s: it is deleted: %w", t.Name, thread.ErrRefused)
+		return thread.Kindf(thread.ErrRefused, "start %s: it is deleted", t.Name)
 	case !t.Archived.IsZero():
-		return thread.Hint(fmt.Errorf("start %s: it is archived: %w", t.Name, thread.ErrRefused), "restore it first")
+		return thread.Hint(thread.Kindf(thread.ErrRefused, "start %s: it is archived", t.Name), "restore it first")
 	case l.setupRunning():
 		return fmt.Errorf("start %s: %w", t.Name, errSettingUp)
 	case l.work.closes():
@@ -154,7 +154,7 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 		l.cfg.MCP.Launched(l.live.id, launch.MCP)
 	}
 	if launch.Session != "" && l.index.sessionTaken(l.live.id, launch.Session) {
-		return fmt.Errorf("session %s belongs to another thread: %w", launch.Session, thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "session %s belongs to another thread", launch.Session)
 	}
 	x := thread.Execution{
 		ID: thread.NewID[thread.ExecutionID](), Thread: l.live.id, Agent: t.Agent, Session: launch.Session, Started: l.cfg.now(),

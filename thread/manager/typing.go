@@ -420,7 +420,7 @@ func (l *typist) askAgain(ctx context.Context, p thread.Prompt) (thread.Prompt, 
 	p = l.upToDate(p)
 	switch {
 	case !p.State.Again():
-		return p, thread.Hint(fmt.Errorf("send prompt %s again: it is %s: %w", p.ID, p.State, thread.ErrRefused),
+		return p, thread.Hint(thread.Kindf(thread.ErrRefused, "send prompt %s again: it is %s", p.ID, p.State),
 			"only interrupted or refused prompts can be sent again")
 	case l.live.running() == nil:
 		return p, thread.Hint(fmt.Errorf("send prompt %s again: %s: %w", p.ID, l.live.thread().Name, thread.ErrNotRunning),

@@ -3,6 +3,8 @@ package private
 import (
 	"errors"
 	"fmt"
+
+	"orchestrator/thread"
 )
 
 // ErrNotOurs says that a path is not a file or folder of this user alone.
@@ -25,7 +27,7 @@ func (e *Error) Error() string {
 	if e.Remedy == "" {
 		return fmt.Sprintf("%s: %v", e.Path, e.Err)
 	}
-	return fmt.Sprintf("%s: %v (%s)", e.Path, e.Err, e.Remedy)
+	return thread.Sentences(fmt.Sprintf("%s: %v", e.Path, e.Err), e.Remedy)
 }
 
 // Unwrap returns the cause.

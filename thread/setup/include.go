@@ -100,7 +100,7 @@ func readPatterns(file string) (patterns, odd []string, err error) {
 		case strings.ContainsRune(line, 0):
 			odd = append(odd, fmt.Sprintf("line %d is not text", n))
 		case len(patterns) == maxPatterns:
-			return nil, nil, fmt.Errorf("more than %d patterns: %w", maxPatterns, thread.ErrInvalid)
+			return nil, nil, thread.Kindf(thread.ErrInvalid, "more than %d patterns", maxPatterns)
 		default:
 			patterns = append(patterns, line)
 		}

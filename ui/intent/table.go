@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"orchestrator/thread"
+	"orchestrator/thread/ground/near"
 )
 
 // defaultLeave is the only key that does not go to a focused agent, unless the user has configured others.
@@ -66,7 +69,8 @@ func (t *Table) override(a Action, keys []string) error {
 		known = known || b.Action == a
 	}
 	if !known {
-		return fmt.Errorf("keys: unknown action %q; known actions: %s", a, strings.Join(t.actions(), ", "))
+		return errors.New("keys: " + thread.Sentences(fmt.Sprintf("no action %q", string(a)),
+			thread.Meant(near.Names(string(a), t.actions()), "All: `orchestrator help keys`")))
 	}
 	keys = slices.Clone(keys)
 	for i, k := range keys {

@@ -107,10 +107,11 @@ func TestOwnKeys(t *testing.T) {
 		t.Errorf("unbound key leads to %v", got)
 	}
 	for name, own := range map[string]map[string][]string{
-		"unknown action":        {"nwe": {"c"}},
-		"\"f\" is":              {"new": {"f"}},
-		"has an empty key":      {"new": {" "}},
-		"the only way to leave": {"leave": {}},
+		"Did you mean new?":        {"nwe": {"c"}},
+		"`orchestrator help keys`": {"jump": {"c"}},
+		"\"f\" is":                 {"new": {"f"}},
+		"has an empty key":         {"new": {" "}},
+		"the only way to leave":    {"leave": {}},
 	} {
 		tab, err := NewTable(own)
 		if err == nil || !strings.Contains(err.Error(), name) {

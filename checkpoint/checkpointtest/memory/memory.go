@@ -83,7 +83,7 @@ func (s *Store) CreateThread(_ context.Context, t thread.Thread) error {
 		return fmt.Errorf("thread %q: %w", t.Name, thread.ErrNameTaken)
 	}
 	if s.threads[t.ID] != nil {
-		return fmt.Errorf("thread %s exists under another name: %w", t.ID, thread.ErrInvalid)
+		return thread.Kindf(thread.ErrInvalid, "thread %s exists under another name", t.ID)
 	}
 	if err := s.checkBases(t); err != nil {
 		return err

@@ -2,8 +2,8 @@
 package agents
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"strings"
 	"sync"
 
@@ -19,6 +19,7 @@ import (
 	"orchestrator/agent/vterm"
 	"orchestrator/agent/world"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/near"
 )
 
 // adapter is an agent that can tell whether it is installed.
@@ -46,7 +47,8 @@ func (a All) Agent(name string) (thread.Agent, error) {
 			return one, nil
 		}
 	}
-	return nil, fmt.Errorf("agent %q: %w; known agents: %s", name, thread.ErrNotFound, strings.Join(a.Names(), ", "))
+	return nil, thread.Hint(thread.Kindf(thread.ErrNotFound, "no agent %q", name),
+		cmp.Or(thread.Meant(near.Names(name, a.Names()), ""), "there are: "+strings.Join(a.Names(), ", ")))
 }
 
 // Known returns the name of the agent if it is known, and otherwise that of the agent for any program.

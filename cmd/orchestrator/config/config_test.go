@@ -58,7 +58,7 @@ func TestLoad(t *testing.T) {
 		{name: "an endless cap", env: []string{"ORCHESTRATOR_LIMITS_USD=inf"}, err: []string{"ORCHESTRATOR_LIMITS_USD"}},
 		{name: "a project that raises a cap", project: "[limits]\nprocesses = 100000\n", trusted: always, err: []string{".orchestrator.toml:2", "limits.processes", "your own configuration"}},
 		{name: "no TOML", user: "theme = dark\n", err: []string{"config.toml"}},
-		{name: "an unknown key", user: "\n\ncolour = \"dark\"\n", err: []string{"config.toml:3", "colour", "theme"}},
+		{name: "an unknown key", user: "\n\ncolour = \"dark\"\n", err: []string{"config.toml:3", "no setting \"colour\". All: `orchestrator help settings`"}},
 		{name: "a value that is not allowed", user: "theme = \"pink\"\n", err: []string{"config.toml:1", "pink", "auto, dark, light, contrast, terminal, none"}},
 		{name: "no number", user: "[limits]\ndepth = \"many\"\n", err: []string{"config.toml:2", "limits.depth", "whole number"}},
 		{name: "no time", user: "idle_stop = \"soon\"\n", err: []string{"config.toml:1", "soon", "30m"}},
@@ -70,7 +70,7 @@ func TestLoad(t *testing.T) {
 		{name: "masking", project: "masking = \"lean\"\nmasking_keep = \"Read, mcp__*\"\n", trusted: always, check: func(c Config) bool {
 			return c.Masking == "lean" && c.MaskingLogin == "observe" && strings.Join(c.MaskingKeep, "|") == "Read|mcp__*"
 		}},
-		{name: "rules by tool", user: "[masking_tools.Bash]\nkeep_last = 10\nmin_tokens = 500\n[masking_tools.\"mcp__a.b__*\"]\nkeep = true\n",
+		{name: "Rules by tool", user: "[masking_tools.Bash]\nkeep_last = 10\nmin_tokens = 500\n[masking_tools.\"mcp__a.b__*\"]\nkeep = true\n",
 			project: "masking_tools.Bash = { keep_last = 2 }\n", trusted: always, check: func(c Config) bool {
 				return slices.Equal(c.MaskingTools, []policy.Rule{{Tool: "Bash", MinTokens: 500, KeepLast: 10}, {Tool: "mcp__a.b__*", Keep: true}, {Tool: "Bash", KeepLast: 2}})
 			}},
@@ -91,7 +91,7 @@ func TestLoad(t *testing.T) {
 			err: []string{"config.toml:3:10: masking_tools.\"Bash\": unknown key \"mask\"; known keys: keep, keep_last, min_tokens"}},
 		{name: "a rule that is no table", user: "[masking_tools]\nBash = true\n", err: []string{"config.toml:2:1: masking_tools.\"Bash\": must be a table"}},
 		{name: "rules that are no table", user: "agent = \"x\"\nmasking_tools = \"Bash\"\n", err: []string{"config.toml:2:1: \"masking_tools\" must be a table"}},
-		{name: "rules in the wrong table", user: "[masking.tools.Bash]\nkeep = true\n", err: []string{"config.toml:2:1: unknown setting", "[masking_tools.\"NAME\"]"}},
+		{name: "rules in the wrong table", user: "[masking.tools.Bash]\nkeep = true\n", err: []string{"config.toml:2:1: no setting", "[masking_tools.\"NAME\"]"}},
 		{name: "commands on events", user: "notify_command = \"say hello\"\nnotify_on = \"asks\"\n[hooks]\ndone = [\"~/bin/x\", \"a b\"]\n\"stuck, limited\" = \"y\"\nnew = \"\"\n",
 			check: func(c Config) bool {
 				return fmt.Sprint(c.Commands()) == "[{notify_command [/bin/sh -c say hello] [asks]} {hooks.done [~/bin/x a b] [done]} {hooks.stuck, limited [/bin/sh -c y] [stuck limited]}]"
@@ -125,7 +125,7 @@ func TestLoad(t *testing.T) {
 		{name: "staged for no time", user: "stage_ttl = \"0s\"\n", err: []string{"stage_ttl\" is \"0s\"", "8760h"}},
 		{name: "a project that stages more", project: "[limits]\nstage_mb = 0\n", trusted: always,
 			err: []string{".orchestrator.toml:2", "limits.stage_mb", "your own configuration"}},
-		{name: "an unknown action", user: "[keys]\nfork = \"f\"\nfrok = \"F\"\n", err: []string{"config.toml:3", "unknown action \"frok\""}},
+		{name: "an unknown action", user: "[keys]\nfork = \"f\"\nfrok = \"F\"\n", err: []string{"config.toml:3", "no action \"frok\". Did you mean fork?"}},
 		{name: "keys that clash", user: "[keys]\nfork = \"ctrl+y\"\nnew = \"ctrl+y\"\n", err: []string{"config.toml:", "\"ctrl+y\" is", "\"new\"", "\"fork\""}},
 		{name: "a key of another action", user: "theme = \"dark\"\n[keys]\nnew = \"f\"\n", err: []string{"config.toml:3", "\"f\" is"}},
 		{name: "keys changed round", user: "[keys]\nnew = \"f\"\nfork = \"n\"\n", check: func(c Config) bool { return slices.Equal(c.Keys["new"], []string{"f"}) }},

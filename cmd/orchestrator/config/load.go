@@ -12,6 +12,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"orchestrator/thread"
+	"orchestrator/thread/ground/near"
 	"orchestrator/thread/private"
 )
 
@@ -159,11 +160,11 @@ func unknown(key string) error {
 	if why := former()[key]; why != "" {
 		return fmt.Errorf("%q is no longer a setting: %s; remove it", key, why)
 	}
-	hint := ""
 	if strings.HasPrefix(key, "masking.") {
-		hint = " (rules by tool are set in [masking_tools.\"NAME\"])"
+		return thread.Hint(fmt.Errorf("no setting %q", key), "rules by tool are set in [masking_tools.\"NAME\"]")
 	}
-	return fmt.Errorf("unknown setting %q%s; known settings: %s", key, hint, strings.Join(slices.Sorted(maps.Keys(byKey())), ", "))
+	return thread.Hint(fmt.Errorf("no setting %q", key), thread.Meant(near.Names(key, slices.Sorted(maps.Keys(byKey()))),
+		"All: `orchestrator help settings`"))
 }
 
 // readVariables takes over ORCHESTRATOR_ variables: ORCHESTRATOR_LIMITS_DEPTH is limits.depth. Other ones are ignored.

@@ -191,7 +191,7 @@ func (p *paced) Read(b []byte) (int, error) {
 	}
 	n, err := p.body.Read(b)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return n, fmt.Errorf("no data came for %s: %w", p.silence, thread.ErrInvalid)
+		return n, thread.Kindf(thread.ErrInvalid, "no data came for %s", p.silence)
 	}
 	_ = p.control.SetReadDeadline(time.Time{}) // nobody waits for data now
 	return n, err

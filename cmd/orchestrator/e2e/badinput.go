@@ -20,3 +20,14 @@ func (r *Rig) Says(code int, words []string, args ...string) {
 		r.T.Errorf("orchestrator %q showed a panic: %s", args, res.Stderr)
 	}
 }
+
+// NotSays requires that the program does not say these words on stderr.
+func (r *Rig) NotSays(words []string, args ...string) {
+	r.T.Helper()
+	res := r.Run(args...)
+	for _, w := range words {
+		if strings.Contains(res.Stderr, w) {
+			r.T.Errorf("orchestrator %q says %q: %s", args, w, res.Stderr)
+		}
+	}
+}

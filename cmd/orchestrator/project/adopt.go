@@ -92,7 +92,7 @@ func (p *Project) pick(all []state, name string) (state, error) {
 		if p.found.kind == isUndecided {
 			return p.found.state, nil
 		}
-		return state{}, fmt.Errorf("which threads? `orchestrator adopt STATE` takes one of: %s: %w", names(all), thread.ErrInvalid)
+		return state{}, thread.Kindf(thread.ErrInvalid, "which threads? orchestrator adopt STATE, which is one of: %s", names(all))
 	}
 	for _, s := range all {
 		if s.folder == name {

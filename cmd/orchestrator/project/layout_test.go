@@ -254,7 +254,7 @@ func TestWhereStateMayLie(t *testing.T) {
 		"home, accepted":          {dir: "home", places: Places{Accepted: accept}},
 		"below home":              {dir: "home/work"},
 		"above home":              {".", Places{Accepted: accept}, ErrExposed, "holds orchestrator's own state"},
-		"no home at all":          {dir: "p", places: Places{State: "relative"}, words: "set HOME"},
+		"no home at all":          {dir: "p", places: Places{State: "relative"}, words: "Set HOME"},
 		"temporary, a mere start": {dir: "p", places: Places{Temp: []string{h.base + "/hom", "", "relative"}}},
 	} {
 		t.Run(name, func(t *testing.T) {

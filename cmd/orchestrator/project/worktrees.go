@@ -26,7 +26,7 @@ func (p Project) Worktrees(set string) (string, error) {
 	}
 	const remedy = "set `worktrees` in your own configuration to another folder, or leave it out"
 	if !filepath.IsAbs(dir) {
-		return "", thread.Hint(fmt.Errorf("worktrees = %q is not an absolute path: %w", set, thread.ErrInvalid), remedy)
+		return "", thread.Hint(thread.Kindf(thread.ErrInvalid, "worktrees = %q is not an absolute path", set), remedy)
 	}
 	dir = filepath.Join(resolved(dir), filepath.Base(p.StateDir()))
 	if git.Within(dir, p.Root) {
@@ -50,13 +50,13 @@ func (p Project) CheckPlace(dir string) error {
 	var hint *thread.HintError
 	switch {
 	case errors.Is(err, git.ErrBare) && errors.As(err, &hint):
-		return thread.Hint(fmt.Errorf("no agent works in %s, which is in a git directory: %w", dir, thread.ErrInvalid), hint.Hint)
+		return thread.Hint(thread.Kindf(thread.ErrInvalid, "no agent works in %s, which is in a git directory", dir), hint.Hint)
 	case git.Within(real, p.Root):
 		return nil
 	case err == nil && p.here.gitDir != "" && devOf(w.Common).same(p.commonAt(), false):
 		return nil
 	default:
-		return thread.Hint(fmt.Errorf("%s is outside of the project %s: %w", dir, p.Root, thread.ErrInvalid),
+		return thread.Hint(thread.Kindf(thread.ErrInvalid, "%s is outside of the project %s", dir, p.Root),
 			"go to that folder and start orchestrator there")
 	}
 }

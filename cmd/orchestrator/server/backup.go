@@ -67,7 +67,7 @@ func (p transfer) RestoreBackup(ctx context.Context, r thread.TransferRequest) (
 	f, err := openRegular(r.File)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%s: %w", r.File, thread.ErrNotFound)
+			err = thread.Kindf(thread.ErrNotFound, "no file %s", r.File)
 		}
 		return kept, fmt.Errorf("restore: %w", err)
 	}

@@ -93,11 +93,8 @@ func beginFile(file string) (*os.File, error) {
 	part := filepath.Join(filepath.Dir(file), "."+filepath.Base(file)+".orchestrator-part")
 	for {
 		f, err := os.OpenFile(part, os.O_CREATE|os.O_WRONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
-		if at := (*fs.PathError)(nil); errors.As(err, &at) {
-			at.Path = file // the person knows the file by this name
-		}
 		if err != nil {
-			return nil, err
+			return nil, cannotWrite(file, err)
 		}
 		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == unix.EWOULDBLOCK {
 			return nil, errors.Join(thread.Hint(fmt.Errorf("another export to %s is running: %w", file, thread.ErrBusy),
@@ -108,7 +105,7 @@ func beginFile(file string) (*os.File, error) {
 		switch {
 		case err == nil && err2 == nil && os.SameFile(found, opened):
 			if !opened.Mode().IsRegular() {
-				return nil, errors.Join(fmt.Errorf("%s is not a regular file: %w", part, thread.ErrInvalid), f.Close())
+				return nil, errors.Join(thread.Kindf(thread.ErrInvalid, "%s is not a regular file", part), f.Close())
 			}
 			if err := f.Truncate(0); err != nil {
 				return nil, errors.Join(err, f.Close())
@@ -119,6 +116,19 @@ func beginFile(file string) (*os.File, error) {
 		}
 		f.Close() // the export that held the lock has ended
 	}
+}
+
+// cannotWrite says why a file that a person named cannot be written, by the name that they know.
+func cannotWrite(file string, err error) error {
+	why := err.Error()
+	at := (*fs.PathError)(nil)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		why = "there is no folder " + filepath.Dir(file)
+	case errors.As(err, &at):
+		why = at.Err.Error()
+	}
+	return thread.Kindf(err, "cannot write %s: %s", file, why)
 }
 
 // bundle streams the snapshots of a thread's lineage, if there are any. The stream has stopped once end returns.
@@ -148,7 +158,7 @@ func (p transfer) Import(ctx context.Context, r thread.TransferRequest) (thread.
 	f, err := openRegular(r.File)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%s: %w", r.File, thread.ErrNotFound)
+			err = thread.Kindf(thread.ErrNotFound, "no file %s", r.File)
 		}
 		return thread.Imported{}, fmt.Errorf("import: %w", err)
 	}
@@ -177,13 +187,13 @@ func (p transfer) Import(ctx context.Context, r thread.TransferRequest) (thread.
 func openRegular(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if errors.Is(err, unix.ENXIO) { // a socket
-		return nil, fmt.Errorf("%s: %w: not a regular file", path, thread.ErrInvalid)
+		return nil, thread.Kindf(thread.ErrInvalid, "%s is not a regular file", path)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(fmt.Errorf("%s: %w: not a regular file", path, thread.ErrInvalid), err, f.Close())
+		return nil, errors.Join(thread.Kindf(thread.ErrInvalid, "%s is not a regular file", path), err, f.Close())
 	}
 	return f, nil
 }

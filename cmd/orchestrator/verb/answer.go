@@ -61,10 +61,10 @@ func (c *cli) answer(ctx context.Context, cl *client.Client, ref string, r threa
 	}
 	q := s.State.Question
 	if q == nil {
-		return fmt.Errorf("%s asks nothing that can be answered from here: %w", s.Name, thread.ErrRefused)
+		return thread.Kindf(thread.ErrRefused, "%s asks nothing that can be answered from here", s.Name)
 	}
 	if by.question != "" && by.question != q.ID {
-		return fmt.Errorf("%s asks something else now: %w", s.Name, thread.ErrRefused)
+		return thread.Kindf(thread.ErrRefused, "%s asks something else now", s.Name)
 	}
 	at, err := r.Chosen(*q)
 	if err != nil {
@@ -80,10 +80,10 @@ func (c *cli) answer(ctx context.Context, cl *client.Client, ref string, r threa
 	if !by.yes && by.question == "" {
 		page.Question(c.out.stderr, s.Name, *q, time.Now())
 		if !c.interactive() {
-			return thread.Hint(fmt.Errorf("nobody can be asked here: %w", thread.ErrRefused), "read it above, and answer it with --question "+q.ID)
+			return thread.Hint(thread.Kindf(thread.ErrRefused, "no terminal to ask on"), "read it above, then pass --question "+q.ID)
 		}
 		if yes, err := c.ask(fmt.Sprintf("Answer %q? (y/N)\n", how)); err != nil || !yes {
-			return errors.Join(err, fmt.Errorf("not answered: %w", thread.ErrRefused))
+			return errors.Join(err, thread.Kindf(thread.ErrRefused, "not answered"))
 		}
 	}
 	r.Question = q.ID

@@ -60,21 +60,21 @@ func (a answer) words() string {
 	case isTaken:
 		return fmt.Sprintf("%s has prompt %s%s", a.Thread, a.Prompt, why)
 	case isWaiting:
-		return fmt.Sprintf("%s is waiting for you (%s): `orchestrator attach %s`; prompt %s continues after that",
+		return fmt.Sprintf("%s waits for you (%s). Answer it: `orchestrator attach %s`; prompt %s continues after that",
 			a.Thread, a.State, a.Thread, a.Prompt)
 	case isQueued:
-		return fmt.Sprintf("prompt %s for %s is still queued%s; to withdraw it: `orchestrator prompts cancel %s`",
-			a.Prompt, a.Thread, why, a.Prompt)
+		return fmt.Sprintf("prompt %s for %s is not sent yet%s. It goes when the agent is ready; withdraw it: "+
+			"`orchestrator prompts cancel %s`", a.Prompt, a.Thread, why, a.Prompt)
 	case isLate:
-		return fmt.Sprintf("%s has not finished in time (%s) and keeps running; to see it: `orchestrator attach %s`",
+		return fmt.Sprintf("%s has not finished in time (%s) and keeps running. See it: `orchestrator attach %s`",
 			a.Thread, a.State, a.Thread)
 	case isCancelled:
 		return fmt.Sprintf("prompt %s for %s was cancelled before it was sent", a.Prompt, a.Thread)
 	case isGone:
-		return fmt.Sprintf("lost track of prompt %s for %s%s; for its state: `orchestrator prompts %s`",
+		return fmt.Sprintf("lost track of prompt %s for %s%s. See its state: `orchestrator prompts %s`",
 			a.Prompt, a.Thread, why, a.Thread)
 	default:
-		return fmt.Sprintf("%s did not finish: prompt %s was %s%s; to send it again: `orchestrator prompts again %s`",
+		return fmt.Sprintf("%s did not finish: prompt %s was %s%s. Send it again: `orchestrator prompts again %s`",
 			a.Thread, a.Prompt, a.Outcome, why, a.Prompt)
 	}
 }

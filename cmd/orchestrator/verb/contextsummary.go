@@ -42,9 +42,9 @@ func contextSummaryVerb(c *cli) *cobra.Command {
 		case (edit || drop) && len(args) < 2:
 			return fmt.Errorf("name the summary: `orchestrator context summary %s` lists them: %w", args[0], thread.ErrInvalid)
 		case write && len(args) > 1:
-			return fmt.Errorf("--write takes no summary: it makes one: %w", thread.ErrInvalid)
+			return thread.Kindf(thread.ErrInvalid, "--write takes no summary: it makes one")
 		case cmd.Flags().Changed("by") && !write:
-			return fmt.Errorf("--by is for --write: %w", thread.ErrInvalid)
+			return thread.Kindf(thread.ErrInvalid, "--by is for --write")
 		case write:
 			r.Summarise = thread.SummaryAuthor(by)
 		case drop:

@@ -26,8 +26,11 @@ func costVerb(c *cli) *cobra.Command {
 	cmd.Flags().IntVar(&days, "days", 0, "list the last `N` days instead of this month")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
 		q := ledger.Query{By: ledger.By(by), Days: days}
-		if by == "" || q.Check() != nil {
-			return usagef("--by is agent, model or thread, and --days 1 to %d", ledger.KeptDays)
+		switch {
+		case days < 0 || days > ledger.KeptDays:
+			return usagef("--days %d: use 1 to %d", days, ledger.KeptDays)
+		case by == "" || q.Check() != nil:
+			return usagef("--by %s: use agent, model or thread", by)
 		}
 		r, err := api.Cost.Do(ctx, cl, q)
 		if err != nil {

@@ -51,5 +51,4 @@ func exitCode(err error) int {
 }
 
 // errNoTerminal is the error of the screen without a terminal.
-var errNoTerminal = errors.New("the screen needs a terminal; verbs such as `orchestrator threads` work without one " +
-	"(see `orchestrator --help`)")
+var errNoTerminal = errors.New("the screen needs a terminal. Verbs work without one: `orchestrator --help`")

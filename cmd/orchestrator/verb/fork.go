@@ -19,8 +19,9 @@ import (
 func forkVerb(c *cli) *cobra.Command {
 	var r thread.ForkRequest
 	cmd := &cobra.Command{
-		Use:   "fork <label> [-- agent arguments]",
-		Short: "Fork a thread, with its conversation and files, at any turn and into any agent",
+		Use:     "fork <label> [-- agent arguments]",
+		Short:   "Fork a thread, with its conversation and files, at any turn and into any agent",
+		Example: "orchestrator fork \"try jwt\" -t THREAD",
 		Long: "Fork a thread, with its conversation and files, at any turn and into any agent. Arguments after -- go to\n" +
 			"the agent; with --agent command they are the program.",
 	}
@@ -43,7 +44,7 @@ func forkVerb(c *cli) *cobra.Command {
 	})
 	fork := func(ctx context.Context, cl *client.Client, rest []string) error {
 		if strings.TrimSpace(r.Label) == "" && r.Name == "" {
-			return usagef("the label is empty; say what the fork is for")
+			return usagef("the label is empty. Say what the fork is for")
 		}
 		if r.Thread == "" {
 			ref, err := shown(ctx, cl)

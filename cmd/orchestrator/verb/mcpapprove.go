@@ -48,12 +48,12 @@ func mcpApproveVerb(c *cli) *cobra.Command {
 		}
 		if hash == "" {
 			if !c.interactive() {
-				return thread.Hint(fmt.Errorf("nobody can be asked here: %w", thread.ErrRefused),
-					"read it with `orchestrator mcp show`, and accept it with --hash")
+				return thread.Hint(thread.Kindf(thread.ErrRefused, "no terminal to ask on"),
+					"read it above, then pass --hash "+r.Hash)
 			}
 			yes, err := c.ask("Accept it? (y/n)\n")
 			if err != nil || !yes {
-				return errors.Join(err, fmt.Errorf("not accepted: %w", thread.ErrRefused))
+				return errors.Join(err, thread.Kindf(thread.ErrRefused, "not accepted"))
 			}
 		}
 		d, err = api.ActMCP.Do(ctx, cl, r)

@@ -29,7 +29,7 @@ func mcpSwitchVerb(c *cli, on bool) *cobra.Command {
 	cmd.Flags().StringVar(&r.Thread, "thread", "", "the thread")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		if r.Thread == "" {
-			return usagef("name the thread: --thread <thread>")
+			return usagef("which thread? --thread THREAD")
 		}
 		if r.Server = args[0]; len(args) > 1 {
 			r.Tool = args[1]

@@ -50,8 +50,7 @@ const linesHelp = "let a prompt of several lines be typed into a program that ma
 // one that the person expects. Programs read that from the thread.
 func sayApart(c *cli, s thread.Status, r thread.NewRequest, chosen bool) {
 	if s.Worktree.Path != "" && !r.Worktree && !c.out.json {
-		fmt.Fprintf(c.out.stderr, "it has its own worktree, %s; with --no-worktree it works in the folder itself\n",
-			s.Worktree.Path)
+		fmt.Fprintln(c.out.stderr, "own worktree, since another thread uses the folder (--no-worktree shares it)")
 	}
 	if said := environSaid(s); said != "" && !c.out.json {
 		fmt.Fprintln(c.out.stderr, said)

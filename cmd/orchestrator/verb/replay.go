@@ -57,7 +57,7 @@ func contextReplayVerb(c *cli) *cobra.Command {
 		if len(args) == 0 {
 			var places strings.Builder
 			printPlaces(&places, known, c.environ)
-			return usagef("expected <files...>: recorded sessions. The agents keep theirs in\n%s",
+			return usagef("context replay needs recorded sessions: orchestrator context replay FILE. The agents keep theirs in\n%s",
 				strings.TrimRight(places.String(), "\n"))
 		}
 		policies, err := policiesNamed(names, append(replay.Policies(), replayPolicies(c.config)...))

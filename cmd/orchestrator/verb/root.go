@@ -112,7 +112,7 @@ func (c *cli) command() *cobra.Command {
 		RunE:              func(cmd *cobra.Command, _ []string) error { return c.runUI(cmd.Context()) },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err: err} })
+	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().StringVar(&c.dir, "project", ".", "project folder")
 	root.PersistentFlags().BoolVar(&c.out.json, "json", false, "print JSON")
 	root.PersistentFlags().VarP(&formatFlag{json: &c.out.json}, "output", "o", "text, or json: the same as --json")
@@ -123,7 +123,9 @@ func (c *cli) command() *cobra.Command {
 	for _, cmd := range root.Commands() {
 		if cmd.HasSubCommands() && !cmd.Runnable() {
 			cmd.Args, cmd.RunE = noVerb,
-				func(cmd *cobra.Command, _ []string) error { return usagef("expected %s", belowOf(cmd)) }
+				func(cmd *cobra.Command, _ []string) error {
+					return usagef("%s needs a verb: %s", cmd.Name(), belowOf(cmd))
+				}
 		}
 	}
 	return root

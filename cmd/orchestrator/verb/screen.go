@@ -83,7 +83,7 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 	}
 	cols, rows, err := term.GetSize(out.Fd())
 	if err != nil {
-		return fmt.Errorf("get the terminal size: %w", err)
+		return errNoTerminal // or it is gone
 	}
 	if cols > vterm.MaxCols || rows > vterm.MaxRows { // the screen would allocate all of it
 		return thread.Hint(fmt.Errorf("the terminal reports a size of %d×%d, but at most %d×%d is supported", cols, rows,

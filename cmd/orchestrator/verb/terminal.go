@@ -16,8 +16,8 @@ func (c *cli) terminalFit() error {
 		return errNoTerminal
 	}
 	if name := thread.Lookup(c.environ, "TERM"); name == "" || name == "dumb" {
-		return fmt.Errorf("the screen cannot run with TERM=%q: set TERM (such as xterm-256color), "+
-			"or use the verbs (see `orchestrator --help`)", name)
+		return fmt.Errorf("the screen cannot run with TERM=%q. Set TERM, such as xterm-256color, "+
+			"or use the verbs: `orchestrator --help`", name)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -77,21 +78,21 @@ func (c *cli) accept(by consent, read func() (acceptance, error)) error {
 	}
 	switch {
 	case by.hash != "" && by.hash != a.hash():
-		return thread.Hint(fmt.Errorf("not accepted: this is not what you have seen, its hash is another one: %w", thread.ErrRefused),
+		return thread.Hint(thread.Kindf(thread.ErrRefused, "not accepted: this is not what you have seen, its hash is another one"),
 			"read it again, above")
 	case by.hash != "" || by.yes:
 	case !c.interactive():
-		return thread.Hint(fmt.Errorf("nobody can be asked here: %w", thread.ErrRefused),
-			"read it above, and accept it with --hash "+a.hash())
+		return thread.Hint(thread.Kindf(thread.ErrRefused, "no terminal to ask on"),
+			"read it above, then pass --hash "+a.hash())
 	default:
 		yes, err := c.ask("Accept it? (y/N)\n")
 		if err != nil || !yes {
-			return errors.Join(err, fmt.Errorf("not accepted: %w", thread.ErrRefused))
+			return errors.Join(err, thread.Kindf(thread.ErrRefused, "not accepted"))
 		}
 		asked = true
 		now, err := read()
 		if err == nil && now.hash() != a.hash() {
-			err = thread.Hint(fmt.Errorf("not accepted: it changed while you were reading: %w", thread.ErrRefused), "run it again")
+			err = thread.Hint(thread.Kindf(thread.ErrRefused, "not accepted: it changed while you were reading"), "run it again")
 		}
 		if err != nil {
 			return err
@@ -118,7 +119,7 @@ func (c *cli) gitPrograms(ctx context.Context) (acceptance, error) {
 		return acceptance{}, err
 	}
 	if len(own.Content()) == 0 {
-		return acceptance{}, fmt.Errorf("nothing to trust: no programs in %s: %w", own.Place(), thread.ErrNotFound)
+		return acceptance{}, thread.Kindf(thread.ErrNotFound, "nothing to trust: no programs in %s", own.Place())
 	}
 	settings := map[string][]string{}
 	a := acceptance{
@@ -145,7 +146,7 @@ func (c *cli) projectFile() (acceptance, error) {
 		// the user's own configuration, but its commands may name files of the repository
 		a.what, a.json["file"] = "the commands in your own configuration:", "your own configuration"
 	case errors.Is(err, os.ErrNotExist):
-		return a, fmt.Errorf("nothing to trust: %s: %w", file, thread.ErrNotFound)
+		return a, thread.Kindf(thread.ErrNotFound, "nothing to trust: no %s here", filepath.Base(file))
 	case err != nil:
 		return a, fmt.Errorf("read the project's configuration: %w", err)
 	default:

@@ -1,7 +1,6 @@
 package outbox
 
 import (
-	"fmt"
 	"time"
 
 	"orchestrator/thread"
@@ -80,7 +79,7 @@ func Next(from thread.PromptState, e Event) (thread.PromptState, error) {
 			return t.to, nil
 		}
 	}
-	return from, fmt.Errorf("a prompt that is %q cannot be %s: %w", from, e, thread.ErrRefused)
+	return from, thread.Kindf(thread.ErrRefused, "a prompt that is %q cannot be %s", from, e)
 }
 
 // After returns a prompt as an event leaves it, with the reason for people. On an error it is unchanged.

@@ -45,7 +45,7 @@ func (f Finder) Rebuild(ctx context.Context, t thread.Thread, agent thread.Agent
 		return "", fmt.Errorf("rebuild the session: %w", err)
 	}
 	if f.Threads.SessionTaken(t.ID, session) {
-		return "", fmt.Errorf("session %s belongs to another thread: %w", session, thread.ErrInvalid)
+		return "", thread.Kindf(thread.ErrInvalid, "session %s belongs to another thread", session)
 	}
 	return session, nil
 }

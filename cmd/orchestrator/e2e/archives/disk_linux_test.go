@@ -29,7 +29,7 @@ func TestImportOnFullDisk(t *testing.T) {
 
 	there := e2e.NewRig(t)
 	dir := there.StateDisk(0)
-	there.Says(exitcode.Error, []string{"disk is full", "free some space"}, "import", file)
+	there.Says(exitcode.Error, []string{"disk is full", "Free some space"}, "import", file)
 	if n := len(e2e.Get[[]thread.Status](there, "threads", "--all")); n != 0 {
 		t.Errorf("%d threads", n)
 	}

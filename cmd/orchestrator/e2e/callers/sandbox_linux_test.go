@@ -69,7 +69,7 @@ func TestStagingInSandbox(t *testing.T) {
 	inside.Says(exitcode.Usage, []string{"complete token"}, "retrieve", token[:8])
 	inside.Says(exitcode.NotFound, []string{"gdrive", "was unstaged at"}, "retrieve", gone)
 	inside.Says(exitcode.NotFound, []string{"nothing is staged as max:00000000"}, "retrieve", "max:00000000")
-	inside.Says(exitcode.Error, []string{"cannot be reached from this sandbox", "write the data to a file"}, "stage")
+	inside.Says(exitcode.Error, []string{"cannot be reached from this sandbox", "Write the data to a file"}, "stage")
 	inside.Says(exitcode.Error, []string{"sandbox that forbids sockets"}, "stage", "list")
 	if got := r.Ok("retrieve", token, "--head", "1"); got != "a line" {
 		t.Errorf("outside: %q", got)
@@ -91,7 +91,7 @@ func TestStageFromSandbox(t *testing.T) {
 	inside := *r
 	inside.Program = self
 	inside.Env = append(slices.Clone(r.Env), sandboxVariable+"="+r.Program, "ORCHESTRATOR_THREAD="+string(id))
-	inside.Says(exitcode.Error, []string{"cannot be reached from this sandbox", "write the data to a file"}, "stage")
+	inside.Says(exitcode.Error, []string{"cannot be reached from this sandbox", "Write the data to a file"}, "stage")
 	folder := filepath.Join(r.StateDir(), "threads", string(id), thread.DropFolder)
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)

@@ -216,7 +216,7 @@ func TestBadDatabase(t *testing.T) {
 	}{
 		{strings.Replace(url, "hunter2.", "hunter2.not", 1), []string{"password authentication failed", "PGPASSWORD"}},
 		{strings.Replace(url, "?", "missing?", 1), []string{"does not exist", "createdb"}},
-		{"postgres://ann:hunter2@127.0.0.1:1/db", []string{"cannot be reached", "connection refused", "is the database running"}},
+		{"postgres://ann:hunter2@127.0.0.1:1/db", []string{"cannot be reached", "connection refused", "Is the database running"}},
 		{url + "&options=-c%20default_transaction_read_only%3Don", []string{"read-only", "primary"}},
 		{"postgres://ann:hunter2@127.0.0.1:port/db", []string{"is not valid", "%40"}},
 	} {

@@ -93,7 +93,7 @@ func killedAt(r *e2e.Rig, k killPoint, round int) {
 		// The parent may be at work on what it was told of the merge.
 		e2e.Await(r.T, k.name+" to be done again", func() bool {
 			res = r.Run(k.deed(parent, child, archive)...)
-			return !strings.Contains(res.Stderr, "wait for its answer")
+			return !strings.Contains(res.Stderr, "Wait for its answer")
 		})
 		if res.Code != 0 {
 			r.T.Fatalf("%s, again: exit %d: %s", k.name, res.Code, res.Stderr)

@@ -165,7 +165,7 @@ func TestMCPVerbs(t *testing.T) {
 		t.Errorf("show: %+v", show)
 	}
 	r.Says(exitcode.Refused, []string{"not accepted"}, "mcp", "call", "repo", "echo")
-	r.Says(exitcode.Refused, []string{"nobody can be asked", command}, "mcp", "approve", "repo")
+	r.Says(exitcode.Refused, []string{"no terminal to ask on", command}, "mcp", "approve", "repo")
 	// On a terminal it asks, and takes no for an answer.
 	s := r.Open(200, 30, "mcp", "approve", "repo")
 	s.See(filepath.Base(command), "Accept it?")

@@ -20,15 +20,89 @@ func TestBadCommandLines(t *testing.T) {
 	t.Parallel()
 	r := e2e.NewRig(t)
 	r.Says(exitcode.Usage, []string{"unknown verb", "threads"}, "threds")
-	r.Says(exitcode.Usage, []string{"unknown flag"}, "threads", "--tre")
-	r.Says(exitcode.Usage, []string{"<thread>"}, "why")
-	r.Says(exitcode.Usage, []string{"<task>"}, "run")
+	r.Says(exitcode.Usage, []string{"no option --tre. Did you mean --tree?"}, "threads", "--tre")
+	r.Says(exitcode.Usage, []string{"why needs a thread"}, "why")
+	r.Says(exitcode.Usage, []string{"run needs a task"}, "run")
 	r.Says(exitcode.Usage, []string{"label"}, "fork", " ")
 	r.Says(exitcode.Error, []string{"needs a terminal"})
 	r.Env = append(r.Env, "TERM=dumb")
 	if s := r.Open(80, 24); s.End() != exitcode.Error || !strings.Contains(s.Text(), "dumb") {
 		t.Errorf("a dumb terminal got:\n%s", s.Text())
 	}
+}
+
+// TestErrorsSayWhatToDo provokes errors and reads them as a person does: what is wrong, and what to do.
+func TestErrorsSayWhatToDo(t *testing.T) {
+	t.Parallel()
+	r := e2e.NewRig(t)
+	auth := r.Ok("new", "-a", "demo", "auth feature")
+	r.Write("keep.tar", "mine")
+	fork := strings.TrimSpace(strings.SplitN(r.Ok("fork", "try jwt", "-t", auth, "--no-start"), " ", 2)[0])
+	for _, row := range []struct {
+		code int
+		said string
+		args []string
+	}{
+		{exitcode.Refused, "merge " + auth + ": nothing to merge: it works in " + r.Project + " itself", []string{"merge", auth}},
+		{exitcode.Refused, "finish " + auth + ": nothing to merge: it works in " + r.Project + " itself", []string{"finish", auth}},
+		{exitcode.Refused, auth + " has no worktree to set up", []string{"setup", auth}},
+		{exitcode.NotFound, "open a pull request for " + fork + ": no git remote. Add one: git remote add origin URL", []string{"pr", fork}},
+		{exitcode.NotFound, "push " + fork + ": no git remote. Add one: git remote add origin URL", []string{"push", fork}},
+		{exitcode.Usage, "fork needs a label: orchestrator fork \"try jwt\" -t THREAD", []string{"fork"}},
+		{exitcode.Usage, "archive needs a thread: orchestrator archive THREAD", []string{"archive"}},
+		{exitcode.Usage, "send needs a text: orchestrator send THREAD \"TEXT\"", []string{"send", auth}},
+		{exitcode.Usage, "send takes a thread and a text, not 4 arguments: orchestrator send THREAD \"TEXT\". Put text with spaces in quotes",
+			[]string{"send", auth, "fix", "the", "bug"}},
+		{exitcode.Usage, "prompts edit needs a prompt: orchestrator prompts edit PROMPT \"TEXT\"", []string{"prompts", "edit"}},
+		{exitcode.Usage, "threads takes no argument: orchestrator threads", []string{"threads", "x"}},
+		{exitcode.Usage, "run needs a task: orchestrator run -a AGENT \"fix the failing test\"", []string{"run"}},
+		{exitcode.NotFound, "cancel prompt: there is no prompt p999. List them with `orchestrator prompts`", []string{"prompts", "cancel", "p999"}},
+		{exitcode.Error, "cannot write /nonexist/x: there is no folder /nonexist", []string{"backup", "/nonexist/x"}},
+		{exitcode.Error, r.Project + "/keep.tar: file already exists. Choose another name", []string{"backup", "keep.tar"}},
+		{exitcode.Usage, "import /etc/passwd: not an orchestrator export", []string{"import", "/etc/passwd"}},
+		{exitcode.NotFound, "import: no file /nonexist", []string{"import", "/nonexist"}},
+		{exitcode.Usage, "restore /etc/passwd: not an orchestrator backup, or cut off", []string{"restore-backup", "/etc/passwd"}},
+		{exitcode.NotFound, "restore: no file /nonexist", []string{"restore-backup", "/nonexist"}},
+		{exitcode.Usage, "--ttl foo: use a time such as 30m", []string{"stage", "--ttl", "foo"}},
+		{exitcode.Usage, "--timeout 1x: use a time such as 30m", []string{"run", "--timeout", "1x", "x"}},
+		{exitcode.Usage, "--limit few: use a whole number such as 20", []string{"find", "--limit", "few", "x"}},
+		{exitcode.Usage, "--thread needs a value: orchestrator fork --thread VALUE", []string{"fork", "x", "--thread"}},
+		{exitcode.Usage, "no option --tre. Did you mean --tree?", []string{"threads", "--tre"}},
+		{exitcode.Usage, "no option -x. `orchestrator threads --help` lists them", []string{"threads", "-x"}},
+		{exitcode.Usage, "--by zz: use agent, model or thread", []string{"cost", "--by", "zz"}},
+		{exitcode.NotFound, "nothing to trust: no .orchestrator.toml here", []string{"trust"}},
+		{exitcode.Usage, "which threads? orchestrator adopt STATE, which is one of: ", []string{"adopt"}},
+		{exitcode.NotFound, "no thread named \"nothere\". `orchestrator threads` lists them", []string{"send", "nothere", "hi"}},
+		{exitcode.NotFound, "no thread named \"zz\". `orchestrator threads` lists them", []string{"mcp", "list", "--thread", "zz"}},
+		{exitcode.NotFound, "no thread named \"auth-faeture\". Did you mean " + auth + "?", []string{"why", "auth-faeture"}},
+		{exitcode.Usage, "a name needs a letter or digit, of any script", []string{"rename", auth, ""}},
+		{exitcode.Refused, "restore " + auth + ": it is not archived. To take back turns of it, run", []string{"restore", auth}},
+		{exitcode.Usage, "no help on \"nope\"; `orchestrator help` lists verbs and topics", []string{"help", "nope"}},
+		{exitcode.Usage, "unknown verb \"threds\". Did you mean threads?", []string{"threds"}},
+		{exitcode.Usage, "mcp needs a verb: orchestrator mcp approve|call|", []string{"mcp"}},
+		{exitcode.Usage, "which thread? --thread THREAD", []string{"mcp", "enable", "nope"}},
+		{exitcode.NotFound, "no MCP servers are configured. Add them to .mcp.json", []string{"mcp", "enable", "nope", "--thread", auth}},
+		{exitcode.NotFound, "new thread: no agent \"klaude\". Did you mean claude?", []string{"new", "-a", "klaude", "x"}},
+		{exitcode.Refused, auth + " asks nothing that can be answered from here", []string{"approve", auth}},
+		{exitcode.Error, "the screen needs a terminal. Verbs work without one: `orchestrator --help`", []string{"attach", auth}},
+	} {
+		r.Says(row.code, []string{"orchestrator: " + row.said}, row.args...)
+		r.NotSays([]string{": invalid", "not possible now", "strconv", "time: ", "such file"}, row.args...)
+	}
+	r.Write(".mcp.json", `{"mcpServers":{"files":{"command":"/bin/cat"},"broken":{"command":"/no/such/server"}}}`)
+	e2e.Await(t, "the servers to be found", func() bool { return r.Run("mcp", "show", "files").Code == exitcode.OK })
+	r.Says(exitcode.Refused, []string{"no terminal to ask on. Read it above, then pass --hash "}, "mcp", "approve", "files")
+	r.Says(exitcode.Refused, []string{"approve files: it has changed since you looked. See it: `orchestrator mcp show files`"}, "mcp", "approve", "files", "--hash", "x")
+	r.Says(exitcode.NotFound, []string{"no MCP server \"fils\". Did you mean files?"}, "mcp", "enable", "fils", "--thread", auth)
+	r.Says(exitcode.Refused, []string{"/no/such/server", "not found"}, "mcp", "enable", "broken", "--thread", auth)
+	r.Says(exitcode.Refused, []string{"is not sent yet: ", ". It goes when the agent is ready; withdraw it: `orchestrator prompts cancel p"},
+		"run", "--timeout", "1ms", "-a", "demo", "-w", "hello")
+	own := filepath.Join(r.Home, ".config", "orchestrator", "config.toml")
+	e2e.Put(t, own, "agnet = \"demo\"\n")
+	r.Says(exitcode.Error, []string{"config.toml:1:1: no setting \"agnet\". Did you mean agent?"}, "threads")
+	e2e.Put(t, own, "[keys]\nfrok = \"F\"\nzzzz = \"ctrl+y\"\n")
+	r.Says(exitcode.Error, []string{"no action \"frok\". Did you mean fork?",
+		"no action \"zzzz\". All: `orchestrator help keys`"}, "threads")
 }
 
 func TestUnknownThreads(t *testing.T) {
@@ -91,7 +165,7 @@ func TestBadConfiguration(t *testing.T) {
 	r := e2e.NewRig(t)
 	r.Ok("threads")
 	e2e.Put(t, filepath.Join(r.Home, ".config", "orchestrator", "config.toml"), "theme = \"dark\"\ncolour = 1\n")
-	r.Says(exitcode.Error, []string{"config.toml:2", "colour", "theme"}, "threads")
+	r.Says(exitcode.Error, []string{"config.toml:2", "colour", "help settings"}, "threads")
 	if res := r.Run("stop"); res.Code != exitcode.OK || !strings.Contains(res.Stderr, "config.toml:2") {
 		t.Errorf("stop said (exit %d): %s%s", res.Code, res.Stdout, res.Stderr)
 	}
@@ -169,8 +243,8 @@ func TestFolderThatCannotBeWritten(t *testing.T) {
 	r := e2e.NewRig(t)
 	// A file where the folder should be: root, who runs CI, may write everywhere else.
 	e2e.Put(t, filepath.Join(r.Home, ".local", "state", "orchestrator"), "x")
-	r.Says(exitcode.Error, []string{"state folder", "move it away"}, "new", "-a", "demo", "x")
-	r.Says(exitcode.Error, []string{"move it away"}, "threads")
+	r.Says(exitcode.Error, []string{"state folder", "Move it away"}, "new", "-a", "demo", "x")
+	r.Says(exitcode.Error, []string{"Move it away"}, "threads")
 }
 
 func TestSocketFolderOfSomebodyElse(t *testing.T) {

@@ -14,7 +14,7 @@ func TestSendFromStandardInput(t *testing.T) {
 	if got := r.Said("say it is read\n"+strings.Repeat("words behind it ", 100), name); got.Code != 0 || !strings.Contains(got.Stdout, "it is read") {
 		t.Errorf("%d %.200q %s", got.Code, got.Stdout, got.Stderr)
 	}
-	if got := r.Said(strings.Repeat("x", 1<<20+1), name); got.Code == 0 || !strings.Contains(got.Stderr, "put the text in a file") {
+	if got := r.Said(strings.Repeat("x", 1<<20+1), name); got.Code == 0 || !strings.Contains(got.Stderr, "Put the text in a file") {
 		t.Errorf("one that is too long: %+v", got)
 	}
 	if got := r.Said(" \n", name); got.Code == 0 || !strings.Contains(got.Stderr, "empty") {
