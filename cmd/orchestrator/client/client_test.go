@@ -66,7 +66,7 @@ func TestEndsUnanswered(t *testing.T) {
 	cl := New(l.Addr().String())
 	defer cl.Close()
 	err = cl.Do(t.Context(), "restorebackup", api.None{}, nil)
-	if err == nil || err.Error() != "call restorebackup on the server: it ended before it had answered (run it again)" || !Gone(err) {
+	if err == nil || err.Error() != "call restorebackup on the server: it ended before it had answered. Run it again" || !Gone(err) {
 		t.Errorf("%v, gone: %v", err, Gone(err))
 	}
 	_ = s.Close()

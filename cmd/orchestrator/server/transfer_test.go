@@ -25,7 +25,7 @@ func TestFilesThatAreThere(t *testing.T) {
 	}
 	for _, at := range []string{file, folder} {
 		err := writeFile(at, func(w io.Writer) error { _, err := io.WriteString(w, "an export"); return err })
-		if err == nil || err.Error() != at+": file already exists (choose another name)" {
+		if err == nil || err.Error() != at+": file already exists. Choose another name" {
 			t.Errorf("%s: %v", at, err)
 		}
 	}

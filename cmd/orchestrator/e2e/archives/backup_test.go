@@ -43,7 +43,7 @@ func TestBackup(t *testing.T) {
 		t.Errorf("the backup: %+v", kept)
 	}
 	r.Ok("backup", "--with-secrets", whole)
-	r.Says(exitcode.Error, []string{whole + ": file already exists (choose another name)"}, "backup", whole)
+	r.Says(exitcode.Error, []string{whole + ": file already exists. Choose another name"}, "backup", whole)
 	for _, file := range []string{clean, whole} {
 		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v %v", file, info, err)

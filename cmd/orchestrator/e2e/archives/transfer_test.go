@@ -20,7 +20,7 @@ func TestExportAndImportElsewhere(t *testing.T) {
 	r.Turn(name, "write notes.txt: two")
 	file := filepath.Join(r.Home, "carried")
 	r.Ok("export", name, "-o", file)
-	r.Says(exitcode.Error, []string{file + ": file already exists (choose another name)"}, "export", name, "-o", file)
+	r.Says(exitcode.Error, []string{file + ": file already exists. Choose another name"}, "export", name, "-o", file)
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the archive: %v %v", info, err)
 	}
@@ -57,7 +57,7 @@ func TestExportAndImportElsewhere(t *testing.T) {
 	if out := there.Ok("import", file); !strings.Contains(out, "left out: files "+there.Project) {
 		t.Errorf("the import says:\n%s", out)
 	}
-	there.Says(exitcode.Usage, []string{"README.md", "not an exported archive", "invalid"}, "import", "README.md")
+	there.Says(exitcode.Usage, []string{"README.md", "not an orchestrator export"}, "import", "README.md")
 	there.Says(exitcode.NotFound, []string{"missing.file"}, "import", "missing.file")
 }
 

@@ -94,7 +94,8 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	r.Says(exitcode.Refused, []string{"no terminal to ask on. Read it above, then pass --hash "}, "mcp", "approve", "files")
 	r.Says(exitcode.Refused, []string{"approve files: it has changed since you looked. See it: `orchestrator mcp show files`"}, "mcp", "approve", "files", "--hash", "x")
 	r.Says(exitcode.NotFound, []string{"no MCP server \"fils\". Did you mean files?"}, "mcp", "enable", "fils", "--thread", auth)
-	r.Says(exitcode.Refused, []string{"/no/such/server", "not found"}, "mcp", "enable", "broken", "--thread", auth)
+	r.Ok("mcp", "approve", "broken", "--hash", e2e.Get[thread.MCPDetail](r, "mcp", "show", "broken").Hash)
+	r.Says(exitcode.Refused, []string{"switch on broken: it cannot start: /no/such/server is not a program. Install it"}, "mcp", "enable", "broken", "--thread", auth)
 	r.Says(exitcode.Refused, []string{"is not sent yet: ", ". It goes when the agent is ready; withdraw it: `orchestrator prompts cancel p"},
 		"run", "--timeout", "1ms", "-a", "demo", "-w", "hello")
 	own := filepath.Join(r.Home, ".config", "orchestrator", "config.toml")
