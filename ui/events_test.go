@@ -237,7 +237,7 @@ func TestErrorsAreTold(t *testing.T) {
 
 func TestBadKeysAreTold(t *testing.T) {
 	play(t, &server{}, 100, 30, func(c *Config) { c.Keys = map[string][]string{"nwe": {"c"}, "leave": {"ctrl+g"}} }, func(r *rig) {
-		r.must(`unknown action "nwe"`)
+		r.must(`no action "nwe". Did you mean new?`)
 	})
 	play(t, world(), 100, 30, func(c *Config) { c.Keys = map[string][]string{"leave": {"ctrl+g"}} }, func(r *rig) {
 		stage(r)

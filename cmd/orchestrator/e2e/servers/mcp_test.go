@@ -206,7 +206,7 @@ func TestMCPVerbs(t *testing.T) {
 	r.Write(".mcp.json", strings.Replace(string(b), "starts=", "banner\",\"starts=", 1))
 	e2e.Await(t, "the change", func() bool { return e2e.Get[thread.MCPDetail](r, "mcp", "show", "repo").Changed })
 	r.Says(exitcode.Refused, []string{"changed since you accepted", "+", "banner"}, "mcp", "approve", "repo")
-	r.Says(exitcode.Refused, []string{"not what you have seen"}, "mcp", "approve", "repo", "--hash", show.Hash)
+	r.Says(exitcode.Refused, []string{"approve repo: it has changed since you looked"}, "mcp", "approve", "repo", "--hash", show.Hash)
 	r.Ok("mcp", "approve", "repo", "--hash", e2e.Get[thread.MCPDetail](r, "mcp", "show", "repo").Hash)
 	r.Ok("mcp", "call", "repo", "echo")
 	if out := r.Ok("mcp", "logs", "repo"); !strings.Contains(out, "Welcome!") || strings.Contains(out, "\x1b") {
