@@ -26,7 +26,7 @@ func runVerb(c *cli) *cobra.Command {
 		words, rest := split(cmd, args)
 		r.Prompt = strings.TrimSpace(strings.Join(words, " "))
 		if r.Prompt == "" {
-			return usagef("run needs a task: %s run -a AGENT \"fix the failing test\"", c.name())
+			return usagef("run needs a task: %s -a AGENT \"fix the failing test\"", cmd.CommandPath())
 		}
 		if err := errors.Join(t.check(c.out.json), agentArgs(c, &r, rest)); err != nil {
 			return err
