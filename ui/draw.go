@@ -67,16 +67,10 @@ func drawTabs(c *layout.Canvas, th *theme.Theme, row layout.Box, now views.View)
 // drawWelcome fills the main pane while there are no threads.
 func (m *Model) drawWelcome(in layout.Box) {
 	c := &m.screen.canvas
-	lines := []dialog.Line{
-		{Text: "No threads yet.", Tok: theme.Strong},
-		{},
-		{Text: m.keys.KeyOf(intent.New) + "  New thread"},
-		{Text: m.keys.KeyOf(intent.Help) + "  Keys"},
-		{Text: m.keys.KeyOf(intent.Quit) + "  Quit (agents keep running)"},
-		{},
-		{Text: "orchestrator " + m.cfg.Version, Tok: theme.Muted},
-		{Text: m.cfg.Project, Tok: theme.Muted},
-	}
+	lines := []dialog.Line{{Text: "No threads yet.", Tok: theme.Strong}, {}}
+	lines = append(lines, m.agents.Begin()...)
+	lines = append(lines, dialog.Line{},
+		dialog.Line{Text: "orchestrator " + m.cfg.Version, Tok: theme.Muted}, dialog.Line{Text: m.cfg.Project, Tok: theme.Muted})
 	if m.tree.Archive() {
 		lines = []dialog.Line{{Text: "The archive is empty.", Tok: theme.Muted}}
 	}

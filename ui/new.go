@@ -87,7 +87,9 @@ func New(cfg Config) *Model {
 // addFeatures adds all features, and passes each one what it needs of another.
 func (m *Model) addFeatures() {
 	h := m.host
-	m.agents = agents.New(h, func() tea.Cmd { return m.start.Demo() })
+	m.agents = agents.New(h, agents.Config{
+		Demo: func() tea.Cmd { return m.start.Demo() }, New: func() tea.Cmd { return m.start.Open() },
+	})
 	m.start = start.New(h, start.Config{
 		Folder: cmp.Or(m.cfg.Folder, m.cfg.Project), Git: m.cfg.Git, Agent: m.cfg.Agent, Agents: m.agents.Known, Habits: m.cfg.Habits,
 	})

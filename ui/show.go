@@ -67,7 +67,10 @@ func (m *Model) back() tea.Cmd {
 // enter focuses the main pane. It first resumes an agent that is not running.
 func (m *Model) enter() tea.Cmd {
 	s := m.tree.Selected()
-	if s == nil {
+	switch {
+	case s == nil && len(m.tree.All()) == 0:
+		return m.agents.Welcome()
+	case s == nil:
 		return m.start.Open()
 	}
 	if m.views.Now() != views.Terminal || host.Running(s) {

@@ -1,7 +1,7 @@
 // Package filter selects threads by a line of text, the same in lists of screens and of verbs.
 //
 // A filter is made of terms between blanks, and all must hold. A word must be contained in what a list says of a
-// thread: its name, agent, model, state or group; case does not matter, and "two words" stand in quotes. agent=codex,
+// thread: its name, agent, model, state or group; case does not matter, and "two words" stand in quotes. agent=demo,
 // model=, state=, name= and branch= ask for one of these, ctx>60, cost>1 and turns>=3 compare numbers. ! before a term
 // inverts it. What is not known, such as the share of a window that is not known, is neither more nor less than a number.
 package filter
@@ -140,7 +140,7 @@ func parse(word string) (term, error) {
 	case t.op != "=" && t.op != "!=":
 		return t, fmt.Errorf("%s: %s is a text. Compare it with = or !=", word, t.field)
 	case t.text == "":
-		return t, fmt.Errorf("%s: a text is missing. Write it behind, as in %s=codex", word, t.field)
+		return t, fmt.Errorf("%s: a text is missing. Write it behind, as in %s=demo", word, t.field)
 	}
 	return t, nil
 }

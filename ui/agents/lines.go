@@ -2,6 +2,8 @@ package agents
 
 import (
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"orchestrator/thread"
@@ -12,37 +14,62 @@ import (
 // builtIn reports whether an agent needs no installation.
 func builtIn(name string) bool { return name == "demo" || name == "command" }
 
-// lines lists the agents and what was found: all of them, or only those with a problem.
-func lines(agents []thread.AgentInfo, all bool) []dialog.Line {
-	var body []dialog.Line
+// installed returns the coding agents that were found, with their versions, and the names of the others.
+func installed(agents []thread.AgentInfo) (found, others []string) {
 	for _, a := range agents {
 		switch {
-		case a.Found && a.Problem == "":
-			if all {
-				text := fmt.Sprintf("✓ %-10s %s %s", a.Name, a.Version, a.Path)
-				body = append(body, dialog.Line{Text: strings.TrimSpace(text), Tok: theme.Text})
-			}
-			continue
+		case builtIn(a.Name):
 		case a.Found:
-			body = append(body, dialog.Line{Text: fmt.Sprintf("▲ %-10s %s", a.Name, a.Problem), Tok: theme.Warn})
+			found = append(found, strings.TrimSpace(a.Name+" "+a.Version))
 		default:
-			problem := a.Problem
-			if problem == "" {
-				problem = "not found"
-			}
-			body = append(body, dialog.Line{Text: fmt.Sprintf("× %-10s %s", a.Name, problem), Tok: theme.Warn})
-		}
-		if a.Hint != "" {
-			body = append(body, dialog.Line{Text: "  " + a.Hint, Tok: theme.Muted})
-		}
-		switch n := len(a.Looked); {
-		case n == 0:
-		case all || n < 3:
-			body = append(body, dialog.Line{Text: "  looked in " + strings.Join(a.Looked, ", "), Tok: theme.Muted})
-		default:
-			body = append(body, dialog.Line{Tok: theme.Muted,
-				Text: fmt.Sprintf("  looked in %s and %d other places", a.Looked[0], n-1)})
+			others = append(others, a.Name)
 		}
 	}
+	return found, others
+}
+
+// lines lists the agents: those that can be started, then how the others are installed, and once where they were
+// searched for.
+func lines(agents []thread.AgentInfo) []dialog.Line {
+	var here, missing []dialog.Line
+	var looked []string
+	for _, a := range agents {
+		if a.Found {
+			here = append(here, ready(a)...)
+			continue
+		}
+		how := strings.TrimPrefix(a.Hint, "install it with: ")
+		if a.Problem != "not found" && a.Problem != "" {
+			how = strings.TrimSpace(a.Problem + ". " + a.Hint)
+		}
+		missing = append(missing, dialog.Line{Text: fmt.Sprintf("× %-9s %s", a.Name, how)})
+		for _, path := range a.Looked {
+			if folder := filepath.Dir(path); !slices.Contains(looked, folder) {
+				looked = append(looked, folder)
+			}
+		}
+	}
+	body := here
+	if len(missing) > 0 {
+		body = append(body, dialog.Line{}, dialog.Line{Text: "Not installed. To install them:", Tok: theme.Strong})
+		body = append(body, missing...)
+	}
+	if len(looked) > 0 {
+		body = append(body, dialog.Line{}, dialog.Line{Text: "Looked in " + strings.Join(looked, ", "), Tok: theme.Muted})
+	}
 	return body
+}
+
+// ready describes an agent that was found.
+func ready(a thread.AgentInfo) []dialog.Line {
+	about := strings.TrimSpace(a.Version + " " + a.Path)
+	switch {
+	case a.Problem != "":
+		return []dialog.Line{
+			{Text: fmt.Sprintf("▲ %-9s %s", a.Name, a.Problem), Tok: theme.Warn}, {Text: "            " + a.Hint, Tok: theme.Muted},
+		}
+	case builtIn(a.Name):
+		about = strings.TrimSpace(strings.Join([]string{a.Version, a.Hint}, " "))
+	}
+	return []dialog.Line{{Text: fmt.Sprintf("✓ %-9s %s", a.Name, about), Tok: theme.Text}}
 }

@@ -93,7 +93,7 @@ func option(a thread.AgentInfo) dialog.Option {
 	switch {
 	case !a.Found || a.Problem != "":
 		o.Note = strings.TrimSpace(a.Problem + ". " + a.Hint)
-	case a.Path != "":
+	case a.Path != "" && a.Name != "demo": // which is this program
 		o.Note = strings.TrimSpace(a.Version + " at " + a.Path)
 	}
 	if o.Note == "" {

@@ -12,29 +12,54 @@ import (
 // shownLines is how many lines of a file or of a command's output an answer repeats.
 const shownLines = 12
 
-// help is the model's answer about itself.
-const help = `I am the demo agent that comes with orchestrator. I am a set of rules, not a language model, ` +
-	`but what I do is real: I read and write files in this folder and run commands in it. Try:
+// tour is the answer to a greeting: what to type to see each part of the screen, in the order of the README's tour. Its
+// lines are short enough for a narrow pane.
+const tour = `Hello! I am a script, not a language model, but what I do in this folder is real. Type these:
+
+- write notes.txt: buy milk (a file, a diff)
+- run ls -la (I ask before I do it)
+- ask: Which? [red | green] (a question)
+- count to 200 (text to scroll and copy)
+- run seq 3300 (a long result, masked later)
+- add the notes server (MCP: m accepts it)
+- call notes__add buy milk (a tool of it)
+- thanks #limit:61 (a limit of the provider)
+- thanks #500 (a failure)
+- what did I ask before? (in a fork, too)
+
+help lists everything that I understand.`
+
+// help is what the model says of itself at length.
+const help = `I understand:
 
 - list files
 - what is in this project?
 - read README.md
+- explain main.go
 - write notes.txt: buy milk
 - replace milk with bread in notes.txt
 - run git status
+- run the tests
 - search TODO
 - write hello.txt: hi, then read hello.txt
 - ask: Which colour? [red | green | blue]
+- count to 200
 - what time is it?
 - what did I ask before?
 - which tools do you have?
+- add the notes server
 - call notes__add buy milk
+- say hello
 
-Before I run a command or call a tool of an MCP server I ask you. ` +
-	`Add #slow, #long, #429 or #limit:61 to a prompt to see how waiting, long answers and limits look.`
+Before I run a command or call a tool of an MCP server I ask you. These in a prompt change the answer:
+
+- #slow:5s (wait), #long:500 (lines), #fast
+- #429, #500, #529 (refused), #cut (cut off)
+- #limit:61 (61 % of a limit are used)`
 
 var (
 	greeting = pattern.Lazy(`(?i)^(?:hi|hello|hey|good (?:morning|evening|day))\b`)
+	helping  = pattern.Lazy(`(?i)^(?:help|what can you do)$`)
 	memory   = pattern.Lazy(`(?i)\b(?:what|which)\b.*\b(?:did i|have i|i)\b.*\b(?:ask|say|said|tell|told)|` +
 		`\bremember\b.*\?|\bour conversation\b`)
 	thanks = pattern.Lazy(`(?i)^(?:thanks|thank you|great|nice|good|perfect)\b`)
@@ -85,7 +110,9 @@ func conclude(t scripted.Turn, prompt string, steps []step) string {
 	case isHandoff(t.Prompt) && plain == "":
 		return fmt.Sprintf("I have read the record of %d words and go on from there.", len(strings.Fields(t.Prompt)))
 	case match(greeting, plain, &m):
-		return "Hello! " + help
+		return tour
+	case match(helping, plain, &m):
+		return help
 	case match(memory, prompt, &m):
 		return recall(t.Prompts())
 	case match(count, plain, &m):
@@ -100,7 +127,7 @@ func conclude(t scripted.Turn, prompt string, steps []step) string {
 	case plain == "":
 		return "Done."
 	default:
-		return fmt.Sprintf("I do not know how to do %q. %s", clip(plain, 80), help)
+		return fmt.Sprintf("I do not know how to do %q. Type help to see what I understand.", clip(plain, 80))
 	}
 }
 
@@ -132,8 +159,12 @@ func report(o scripted.Outcome, explained bool) string {
 	}
 	switch o.Name {
 	case "list_files":
-		return fmt.Sprintf("There are %s in `%s`:\n\n```\n%s\n```",
-			things(len(lines(out)), "entry"), orDot(arg(o.Call, "path")), head(out, 3*shownLines))
+		are := "are"
+		if len(lines(out)) == 1 {
+			are = "is"
+		}
+		return fmt.Sprintf("There %s %s in `%s`:\n\n```\n%s\n```",
+			are, things(len(lines(out)), "entry"), orDot(arg(o.Call, "path")), head(out, 3*shownLines))
 	case "read_file":
 		f := arg(o.Call, "path")
 		if explained {

@@ -32,6 +32,7 @@ var (
 		`(?: file)?\s+` + quotes + `(\S+?)` + quotes + `$`)
 	ask      = pattern.Lazy(`(?is)^ask(?: me)?:?\s+(.+?)(?:\s*\[(.*)\])?$`)
 	callTool = pattern.Lazy(`(?is)^(?:call|use)(?: the)?(?: tool)?\s+` + quotes + `([\w.-]+)` + quotes + `(?:\s+(?:with\s+)?(.+))?$`)
+	notes    = pattern.Lazy(`(?i)^(?:add|configure|install)(?: the| an?)?(?: mcp)? notes(?: mcp)? server$`)
 	say      = pattern.Lazy(`(?is)^say:?\s+(.*)$`)
 )
 
@@ -71,6 +72,8 @@ func understand(s string, offered []scripted.Tool) (step, bool) {
 	switch m := []string(nil); {
 	case match(listFiles, s, &m):
 		return tool("list_files", "path", orDot(m[1])), true
+	case match(notes, s, &m):
+		return tool("run_command", "command", notesCommand), true
 	case match(editFile, s, &m):
 		return tool("edit_file", "path", m[1], "old", m[2], "new", m[3]), true
 	case match(replaceIn, s, &m):
@@ -108,6 +111,10 @@ func understand(s string, offered []scripted.Tool) (step, bool) {
 const testCommand = `if [ -f go.mod ]; then go test ./...; elif [ -f package.json ]; then npm test; ` +
 	`elif [ -f Cargo.toml ]; then cargo test; elif [ -f pyproject.toml ] || [ -d tests ]; then python3 -m pytest; ` +
 	`elif [ -f Makefile ]; then make test; else echo "I found no tests here."; fi`
+
+// notesCommand configures the MCP server that comes with the program, where none is configured yet.
+const notesCommand = `cat .mcp.json 2>/dev/null || ` +
+	`echo '{"mcpServers": {"notes": {"command": "orchestrator", "args": ["demo-notes"]}}}' | tee .mcp.json`
 
 // strip removes polite words from the beginning, and punctuation from the end.
 func strip(s string, end bool) string {

@@ -137,7 +137,7 @@ func (l *loop) read() {
 func (l *loop) greet() {
 	above := []line{{styleAccent, "◆ demo agent"}}
 	for _, text := range []string{
-		"real tools, a scripted model, no network; say hello to see what it can do", plain(l.talk.folder.dir),
+		"a scripted model with real tools: type hello", l.screen.clippedLeft(tilde(plain(l.talk.folder.dir)), 3),
 	} {
 		above = append(above, l.screen.wrapped(styleDim, "  ", "  ", text)...)
 	}

@@ -87,3 +87,22 @@ func TestStreamMustEnd(t *testing.T) {
 		}
 	}
 }
+
+func TestPathIsShortened(t *testing.T) {
+	t.Setenv("HOME", "/home/me")
+	for _, c := range []struct {
+		path string
+		cols int
+		want string
+	}{
+		{"/home/me/src/shop", 40, "~/src/shop"}, {"/home/me", 40, "/home/me"}, {"/home/melissa/x", 40, "/home/melissa/x"},
+		{"/home/me/.local/state/orchestrator/shop-1/worktrees/try-jwt", 30, "…/shop-1/worktrees/try-jwt"},
+		{"/srv/" + strings.Repeat("x", 50), 20, strings.Repeat("x", 19) + "…"},
+	} {
+		s := &screen{cols: c.cols}
+		got := s.clippedLeft(tilde(c.path), 0)
+		if got != c.want || displaywidth.String(got) > c.cols {
+			t.Errorf("%s at %d: %q, want %q", c.path, c.cols, got, c.want)
+		}
+	}
+}

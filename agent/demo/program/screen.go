@@ -113,6 +113,32 @@ func (s *screen) clipped(text string, less int) string {
 	return displaywidth.TruncateString(text, max(s.cols-less, 8), "…")
 }
 
+// clippedLeft shortens a path to the screen's width minus some columns, and keeps its end.
+func (s *screen) clippedLeft(path string, less int) string {
+	most := max(s.cols-less, 8)
+	for displaywidth.String(path) > most {
+		rest, ok := strings.CutPrefix(path, "…/")
+		if !ok {
+			rest = strings.TrimLeft(path, "/~")
+		}
+		_, after, ok := strings.Cut(rest, "/")
+		if !ok {
+			return s.clipped(rest, less)
+		}
+		path = "…/" + after
+	}
+	return path
+}
+
+// tilde writes the person's folder as a shell does.
+func tilde(path string) string {
+	home := os.Getenv("HOME")
+	if rest, ok := strings.CutPrefix(path, home+"/"); ok && home != "" && home != "/" {
+		return "~/" + rest
+	}
+	return path
+}
+
 // draw writes lines above the live part and redraws it, with the cursor at a position in it.
 func (s *screen) draw(above, live []line, row, col int) {
 	var b strings.Builder
