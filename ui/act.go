@@ -51,7 +51,7 @@ func (m *Model) inDialog(in intent.Intent) tea.Cmd {
 	}
 	result := m.dialogs.Handle(in)
 	if result == nil && search != nil && search.Query() != before {
-		return m.search.Typed(search)
+		return tea.Batch(m.search.Typed(search), m.palette.Typed(search))
 	}
 	return run(result)
 }

@@ -84,3 +84,100 @@ func TestBackAndForward(t *testing.T) {
 		}
 	})
 }
+
+// TestGo: a colon goes to threads, turns and rooms, completes and remembers.
+func TestGo(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		r.keys(":")
+		r.must("go to", "timeline     turns of the thread", "tab complete")
+		r.text("docs")
+		r.keys("enter")
+		if s := r.m.tree.Selected(); s.ID != "docs-f9a0" {
+			t.Errorf("%s is selected", s.ID)
+		}
+		r.wait(time.Second)
+		r.keys(":")
+		r.text("dif\r")
+		if r.m.views.Now() != views.Diff {
+			t.Errorf("the view is %s", r.m.views.Now())
+		}
+		r.keys(":")
+		r.text("term\r")
+		if r.m.views.Now() != views.Terminal || r.pane.focus {
+			t.Errorf("the view is %s, its agent has the keys: %v", r.m.views.Now(), r.pane.focus)
+		}
+		r.keys(":")
+		r.text("tur")
+		r.keys("tab")
+		r.must("› turn", "turn 3", "turn 1")
+		r.text("3")
+		r.must("turn 3")
+		r.keys("enter")
+		if _, _, n := r.m.views.At(); n != 3 || r.m.views.Now() != views.Timeline || r.m.views.Reading() == "" {
+			t.Errorf("turn %d of %s", n, r.m.views.Now())
+		}
+		r.keys(":")
+		r.text("2\r")
+		if _, _, n := r.m.views.At(); n != 2 {
+			t.Errorf("turn %d", n)
+		}
+		r.keys(":", "up", "up")
+		r.must("› turn 3")
+		r.keys("up")
+		r.must("› terminal")
+		r.keys("down", "down", "enter")
+		if _, _, n := r.m.views.At(); n != 2 {
+			t.Errorf("turn %d", n)
+		}
+		r.keys(":")
+		r.text("zzzz")
+		r.must("No matches")
+		r.keys("enter", "esc")
+		if r.m.dialogs.Open() {
+			t.Error("esc leaves it open")
+		}
+		for word, shows := range map[string]string{"mcp": "MCP servers", "money": "money", "events": "events", "inbox": "inbox", "agents": "agents", "keys": "everywhere"} {
+			r.keys(":")
+			r.text(word + "\r")
+			r.wait(time.Second)
+			r.must(shows)
+			r.keys("esc")
+		}
+		r.keys(":")
+		r.text("archive\r")
+		r.must("old-one")
+	})
+}
+
+// TestGoDoesNothing: no text behind a colon stops, merges, removes, publishes or begins anything.
+func TestGoDoesNothing(t *testing.T) {
+	for _, word := range []string{
+		"merge", "stop", "stop-now", "delete", "archive-now", "push", "finish it", "new", "fork", "prompt", "send", "quit", "undo", "restart",
+		"resume", "resume-all", "abandon", "collect", "pin", "mask-all", "rename", "export", "import", "grants", "yes", "always",
+	} {
+		for _, pause := range []time.Duration{20 * time.Millisecond, 150 * time.Millisecond, 390 * time.Millisecond, 800 * time.Millisecond} {
+			on(t, world(), func(r *rig) {
+				for _, c := range "fact: " + word + "\rdo it now\ryes\r" {
+					r.text(string(c))
+					r.wait(pause)
+				}
+				r.wait(time.Second)
+				if did := harmed(r.srv.calls); len(did) > 0 || r.quit && pause < 800*time.Millisecond {
+					t.Errorf("%q at %s: %q, it quits: %v", word, pause, did, r.quit)
+				}
+			})
+			on(t, world(), func(r *rig) {
+				r.text(":")
+				r.wait(pause)
+				for _, c := range word + "\r" {
+					r.text(string(c))
+					r.wait(pause)
+				}
+				r.wait(time.Second)
+				if did := harmed(r.srv.calls); len(did) > 0 || r.quit {
+					t.Errorf("%q at %s: %q, it quits: %v", word, pause, did, r.quit)
+				}
+			})
+		}
+	}
+}

@@ -38,7 +38,8 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 		m.dialogs.Close(m.dialogs.Top()) // a sentence began with the key that opened it
 		m.screen.stale = true
 	}
-	if why := m.typing.Ignored(typing.Key{Scope: scope, Intent: in, Text: text, SinceLast: gap, Now: m.cfg.Clock(),
+	picker, _ := m.dialogs.Top().(*dialog.Picker)
+	if why := m.typing.Ignored(typing.Key{Scope: scope, Intent: in, Text: text, Acts: picker.Acts(), SinceLast: gap, Now: m.cfg.Clock(),
 		Place: m.typingPlace()}); why != "" {
 		return m.ignore(why)
 	}

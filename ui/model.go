@@ -19,6 +19,7 @@ import (
 	"orchestrator/ui/layout"
 	"orchestrator/ui/money"
 	"orchestrator/ui/offer"
+	"orchestrator/ui/palette"
 	"orchestrator/ui/peek"
 	"orchestrator/ui/prompts"
 	"orchestrator/ui/question"
@@ -65,6 +66,7 @@ type Model struct {
 	inbox     *inbox.Feature
 	events    *eventlog.Feature
 	money     *money.Feature
+	palette   *palette.Feature
 	prompts   *prompts.Feature
 	peek      *peek.Feature
 	trail     *trail.Feature

@@ -135,8 +135,8 @@ func (m *Model) addFeatures() {
 	undo.Register(h)
 	help.Register(h, m.cfg.Version, m.scopes)
 	menu.Register(h, menu.Config{Scopes: m.scopes, Do: func(a intent.Action) tea.Cmd { return m.do(a) }})
-	palette.Register(h, palette.Config{Scopes: m.scopes, Do: func(a intent.Action) tea.Cmd { return m.do(a) },
-		Visit: func(id thread.ID) tea.Cmd { return m.visit(thread.Hit{Thread: id}) }})
+	m.palette = palette.New(h, palette.Config{Scopes: m.scopes, Do: func(a intent.Action) tea.Cmd { return m.do(a) },
+		Visit: m.visit, Terminal: func() tea.Cmd { return m.show(views.Terminal) }})
 	grants.Register(h)
 	why.Register(h, m.offers.Fork)
 	publish.Register(h)

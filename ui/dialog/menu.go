@@ -67,6 +67,16 @@ func (m *Menu) Item(a intent.Action) (MenuItem, bool) {
 	return MenuItem{}, false
 }
 
+// Go moves the cursor to the entry of an action.
+func (m *Menu) Go(a intent.Action) {
+	m.win.Fit(len(m.items), len(m.items), nil)
+	for i, it := range m.items {
+		if it.Action == a {
+			m.win.Go(i)
+		}
+	}
+}
+
 // Handle handles an intent: an action of an entry chooses it.
 func (m *Menu) Handle(in intent.Intent) Result {
 	act, _ := in.(intent.Action)

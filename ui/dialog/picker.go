@@ -18,7 +18,11 @@ type Item struct {
 	Title  string
 	Note   string // at the right edge
 	Detail string // a second row, if not empty
-	Result Result
+	Result Result // nil completes the text
+	// Fill is what the text is completed to, if not empty.
+	Fill string
+	// Acts is set if picking it does more than to show something: a sentence must not.
+	Acts bool
 }
 
 // Picker is a text field with a list that is filtered by it.
@@ -32,6 +36,9 @@ type Picker struct {
 	box   layout.Box // where the list was drawn
 	// Status is shown if the list is empty.
 	Status string
+	// Past are texts that were picked by before, the oldest first: up above the first row brings them back.
+	Past []string
+	back int // how far back the text is from
 }
 
 // NewPicker returns a picker with fuzzy matching of fixed items.
@@ -72,19 +79,39 @@ func (p *Picker) Scope() intent.Scope { return intent.Field }
 // Size returns the size that it needs.
 func (p *Picker) Size(w, h int) (int, int) { return min(w, 90), min(22, h) }
 
+// Hints returns its keys.
+func (p *Picker) Hints(layout.Box) []intent.Action {
+	if it, ok := p.Picked(); ok && it.Fill != "" {
+		return []intent.Action{intent.Accept, intent.NextField, intent.Cancel}
+	}
+	return []intent.Action{intent.Accept, intent.Cancel}
+}
+
 // Handle handles an intent.
 func (p *Picker) Handle(in intent.Intent) Result {
 	act, _ := in.(intent.Action)
 	switch act {
 	case intent.Accept:
-		if at := p.win.At(); at < len(p.shown) {
-			return p.shown[at].Result
+		it, ok := p.Picked()
+		if ok && it.Result == nil {
+			p.complete(it)
+			return nil
+		}
+		if ok {
+			return it.Result
+		}
+		return nil
+	case intent.NextField:
+		if it, ok := p.Picked(); ok {
+			p.complete(it)
 		}
 		return nil
 	case intent.Cancel:
 		return Cancelled{}
 	case intent.Up, intent.Down, intent.PageUp, intent.PageDown:
-		p.win.Handle(act)
+		if !p.recall(act) {
+			p.win.Handle(act)
+		}
 	default:
 		before := p.Query()
 		p.query.Handle(in)
@@ -109,6 +136,57 @@ func (p *Picker) Click(x, y int) Result {
 		p.win.Go(i)
 	}
 	return nil
+}
+
+// Picked returns the item under the cursor.
+func (p *Picker) Picked() (Item, bool) {
+	if at := p.win.At(); at < len(p.shown) {
+		return p.shown[at], true
+	}
+	return Item{}, false
+}
+
+// Acts reports whether what is picked does more than to show something; no picker picks nothing.
+func (p *Picker) Acts() bool {
+	if p == nil {
+		return false
+	}
+	it, ok := p.Picked()
+	return ok && it.Acts
+}
+
+// complete completes the text to that of an item.
+func (p *Picker) complete(it Item) {
+	if it.Fill == "" || it.Fill == p.Query() {
+		return
+	}
+	p.query = field.New(it.Fill)
+	if p.all != nil {
+		p.match(it.Fill)
+	}
+}
+
+// recall brings back a text of before: up in the first row the one before, down a later one as long as none is changed.
+func (p *Picker) recall(act intent.Action) bool {
+	back := p.back
+	switch {
+	case act == intent.Up && p.win.At() == 0 && back < len(p.Past):
+		back++
+	case act == intent.Down && back > 0 && p.Query() == p.Past[len(p.Past)-back]:
+		back--
+	default:
+		return false
+	}
+	p.back = back
+	text := ""
+	if back > 0 {
+		text = p.Past[len(p.Past)-back]
+	}
+	p.query = field.New(text)
+	if p.all != nil {
+		p.match(text)
+	}
+	return true
 }
 
 // show replaces the list and goes to its start.

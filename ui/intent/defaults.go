@@ -26,6 +26,7 @@ func global() []Binding {
 		command(Global, LastSeen, "the thread shown before", "ctrl+alt+o"),
 		command(Global, Inbox, "inbox: everything that is open for you", "I"),
 		command(Global, Filter, "filter threads", "/"),
+		bind(Global, Go, "go: to a thread, a turn, a view, a file", ":"),
 		command(Global, Find, "search names, prompts and answers", "ctrl+f"),
 		command(Global, Palette, "all commands", "ctrl+p"),
 		command(Global, Money, "money: what was spent, limits of providers", "$"),
@@ -322,6 +323,7 @@ func dialogs() []Binding {
 func editing() []Binding {
 	all := []Binding{
 		bind(Field, Accept, "select", "enter"),
+		bind(Field, NextField, "complete", "tab"),
 		bind(Field, Cancel, "cancel", "esc", "ctrl+q", "ctrl+c"),
 		bind(Field, Up, "up", "up", "ctrl+p"),
 		bind(Field, Down, "down", "down", "ctrl+n"),

@@ -64,6 +64,7 @@ var meanings = map[string]struct {
 	"[": {"scroll mode", []Action{ScrollMode}},
 	"/": {"filter or search", []Action{Filter, Search}},
 	"?": {"keys", []Action{Help, Cancel}},
+	":": {"go", []Action{Go}},
 	"$": {"money", []Action{Money, Cancel}},
 	"!": {"events", []Action{Events}},
 	"{": {"previous turn", []Action{Older}},

@@ -36,6 +36,7 @@ const (
 	Quit     Action = "quit"
 	Help     Action = "help"
 	Palette  Action = "palette"
+	Go       Action = "go"
 	Find     Action = "find"
 	NextView Action = "next-view"
 	Turns    Action = "timeline"

@@ -1,4 +1,5 @@
-// Package palette lists every command that is available right now, and every thread to switch to.
+// Package palette goes to what has a name, and lists every command that is available right now. What is typed to go
+// somewhere only shows something: it opens the menu of acts, but does none.
 package palette
 
 import (
@@ -13,22 +14,15 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Config is what the palette needs from the root.
-type Config struct {
-	// Scopes returns the active scopes, innermost first.
-	Scopes func() []intent.Scope
-	// Do runs a command as its key would.
-	Do func(intent.Action) tea.Cmd
-	// Visit selects a thread.
-	Visit func(thread.ID) tea.Cmd
-}
-
-// Register adds the feature to a host.
-func Register(h *host.Host, cfg Config) {
+// New adds the feature to a host.
+func New(h *host.Host, cfg Config) *Feature {
+	f := &Feature{Host: h, cfg: cfg}
+	h.Actions.On(intent.Go, f.jump)
 	h.Actions.On(intent.Palette, func() tea.Cmd {
 		h.Dialogs.Push(dialog.NewPicker("commands", append(commands(h, cfg), threads(h, cfg)...)))
 		return nil
 	})
+	return f
 }
 
 func commands(h *host.Host, cfg Config) []dialog.Item {
@@ -48,7 +42,7 @@ func threads(h *host.Host, cfg Config) []dialog.Item {
 	for _, s := range h.Threads.All() {
 		id := s.ID
 		items = append(items, dialog.Item{Title: "go to " + s.DisplayName(), Note: tree.LookOf(s).Word,
-			Result: host.Do(func() tea.Cmd { return cfg.Visit(id) })})
+			Result: host.Do(func() tea.Cmd { return cfg.Visit(thread.Hit{Thread: id}) })})
 	}
 	return items
 }

@@ -48,6 +48,7 @@ type Key struct {
 	Scope  intent.Scope
 	Intent intent.Intent // nil if it does nothing
 	Text   bool
+	Acts   bool // what is picked does more than to show something
 	// SinceLast is the time since the previous key.
 	SinceLast time.Duration
 	Now       time.Time
@@ -164,7 +165,7 @@ func (g *Guard) Ignored(k Key) string {
 		return TextIgnored(k.Scope, k.Place)
 	case g.unseen && k.Text && !moves && (k.Scope == intent.Servers || k.Scope == intent.Tools):
 		return TextIgnored(k.Scope, k.Place) // its letters act at once
-	case g.typed && k.Intent == intent.Accept && k.Scope != intent.Field && !again: // pickers only show something
+	case g.typed && k.Intent == intent.Accept && (k.Scope != intent.Field || k.Acts) && !again: // most pickers only show something
 		g.again = true
 		return "Press enter again: a sentence opened this"
 	case !g.burst || moves && !(k.Text && g.acts):
