@@ -101,13 +101,28 @@ func (s *Stack) Draw(c *layout.Canvas, th *theme.Theme, keys *intent.Table) {
 		outer := Place(c.Bounds(), d)
 		s.top = outer
 		c.HideCursor()
-		c.Fill(outer, th.Style(theme.Text))
+		c.Fill(halo(c.Bounds(), outer), th.Style(theme.Text))
 		title := styled.Span{Text: plain.Cut(plain.Line(d.Title()), outer.W-6), Tok: theme.Strong}
 		in := c.Frame(outer, th, theme.BorderFocus, []styled.Span{title})
 		in = in.Shrink(1, 0)
 		drawHints(c, outer, th, d, keys.Bindings(d.Scope()), hints(d, in))
 		d.Draw(c, in, th)
 	}
+}
+
+// halo returns a dialog's box with the blank columns beside it, so that no cut words stand against its frame. Where few
+// columns are left beside it, all are blank.
+func halo(screen, b layout.Box) layout.Box {
+	side := 2
+	if b.X <= 8 {
+		side = b.X
+	}
+	left := max(b.X-side, screen.X)
+	right := min(b.X+b.W+side, screen.X+screen.W)
+	if screen.X+screen.W-right <= 6 && side == b.X {
+		right = screen.X + screen.W
+	}
+	return layout.Box{X: left, Y: b.Y, W: right - left, H: b.H}
 }
 
 // Place returns the box of a dialog on a screen, including its frame.

@@ -154,11 +154,11 @@ var marks = map[thread.InboxKind]struct {
 }{
 	thread.InboxQuestion:    {"◆", theme.Waiting, "asks"},
 	thread.InboxSignIn:      {"◆", theme.Waiting, "sign in"},
-	thread.InboxMerge:       {"≠", theme.Waiting, "merge"},
+	thread.InboxMerge:       {"≠", theme.Warn, "merge"},
 	thread.InboxStuck:       {"▲", theme.Bad, "gave up"},
 	thread.InboxPrompt:      {"p", theme.Waiting, "prompt"},
-	thread.InboxServer:      {"?", theme.Waiting, "server"},
-	thread.InboxInterrupted: {"■", theme.Waiting, "interrupted"},
+	thread.InboxServer:      {"?", theme.Warn, "server"},
+	thread.InboxInterrupted: {"■", theme.Warn, "interrupted"},
 	thread.InboxLimited:     {"▲", theme.Bad, "waits"},
 	thread.InboxOffer:       {"◇", theme.News, "offer"},
 	thread.InboxUnread:      {"●", theme.News, "to read"},
@@ -203,7 +203,11 @@ func (r *rows) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 		if text == "" && b.W < 80 {
 			text = mark.word
 		}
-		c.Print(row, x, 0, th.Style(mark.tok), plain.Cut(text, b.W-x))
+		tok := theme.Text
+		if mark.tok == theme.Waiting { // an agent stands still until it is answered
+			tok = mark.tok
+		}
+		c.Print(row, x, 0, th.Style(tok), plain.Cut(text, b.W-x))
 		if i == r.win.At() {
 			c.Tint(row, th.Style(theme.SelectedFocus))
 		}

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"orchestrator/ui/layout"
@@ -62,9 +63,18 @@ func columns() []column {
 	}
 }
 
-// fitting returns the columns that fit into a width, and the width of the names before them.
-func fitting(w, widest int) ([]column, int) {
-	cols := columns()
+// filled returns the columns that have something to say of any row.
+func filled(rows []row, now time.Time) []column {
+	return slices.DeleteFunc(columns(), func(c column) bool {
+		return !slices.ContainsFunc(rows, func(r row) bool {
+			text, _ := c.cell(&r, now)
+			return text != ""
+		})
+	})
+}
+
+// fitting returns those of the columns that fit into a width, and the width of the names before them.
+func fitting(cols []column, w, widest int) ([]column, int) {
 	total := func() int {
 		n := boxWidth + nameMin
 		for _, c := range cols {

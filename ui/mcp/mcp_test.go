@@ -122,7 +122,7 @@ func TestStates(t *testing.T) {
 // In every width, the columns and the name fit, and state and tokens are always there.
 func TestColumnsFit(t *testing.T) {
 	for w := 44; w < 220; w++ {
-		cols, name := fitting(w, 24)
+		cols, name := fitting(columns(), w, 24)
 		total := boxWidth + name
 		titles := ""
 		for _, c := range cols {

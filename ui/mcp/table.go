@@ -113,7 +113,7 @@ func (t *Table) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, keys *inte
 		return
 	}
 	b, foot := b.Bottom(footRows)
-	cols, name := fitting(b.W-1, t.widest) // a column is for the scroll bar
+	cols, name := fitting(filled(t.rows, now), b.W-1, t.widest) // a column is for the scroll bar
 	head, b := b.Top(1)
 	c.Print(head, boxWidth, 0, th.Style(t.title("name")), "server")
 	drawCells(c, head, th, cols, name, func(col column) (string, theme.Token) { return col.title, t.title(col.title) })

@@ -91,7 +91,7 @@ func looks(p *palette) [tokens]look {
 		Selected:        fg(p.onTint, 0).on(p.tint).without(Underline),
 		SelectedFocus:   fg(p.onFocus, 0).on(p.focus).without(Reverse),
 		Match:           fg(p.onMatch, 0).on(p.match).without(Reverse),
-		News:            fg(p.blue, 0).without(Bold),
+		News:            fg(p.blue, 0),
 		Good:            fg(p.green, 0),
 		Warn:            fg(p.amber, 0).without(Bold),
 		Bad:             fg(p.red, 0).without(Bold),

@@ -63,7 +63,7 @@ func (t *Tree) beyond() string {
 	if n := threads(len(t.lines)-t.win.Below(), len(t.lines)); n > 0 {
 		parts = append(parts, fmt.Sprintf("↓%d", n))
 	}
-	return strings.Join(parts, " ")
+	return strings.Join(parts, " ") + " more"
 }
 
 func (t *Tree) empty() string {

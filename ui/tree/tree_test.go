@@ -499,7 +499,7 @@ func TestMoreThanFits(t *testing.T) {
 	}
 	tr.Set(all, 0)
 	lines := strings.Split(drawn(tr, 46, 24), "\n")
-	if last := strings.TrimSpace(lines[len(lines)-1]); last != "↓19" || !strings.Contains(lines[0], "WORKING  30") {
+	if last := strings.TrimSpace(lines[len(lines)-1]); last != "↓19 more" || !strings.Contains(lines[0], "WORKING  30") {
 		t.Errorf("drawn\n%s", strings.Join(lines, "\n"))
 	}
 	tr.Move(15)

@@ -41,7 +41,7 @@ func (d *dialog) key(k key) bool {
 
 // lines draws the dialog.
 func (d *dialog) lines(s *screen) []line {
-	out := s.wrapped(styleWarn, "? ", "  ", d.question)
+	out := s.wrapped(styleBold, "? ", "  ", d.question)
 	if d.detail != "" {
 		out = append(out, s.wrapped(styleBold, "  $ ", "    ", d.detail)...)
 	}

@@ -18,7 +18,7 @@ const (
 	styleDim    = "2"
 	styleBold   = "1"
 	styleAccent = "36"
-	styleWarn   = "33"
+	styleWarn   = "31" // yellow cannot be read on white
 )
 
 // line is one line of output in one style.
