@@ -13,16 +13,13 @@ type glyph struct {
 	rank       int
 }
 
-// unaccepted is the state of a server that the person has not accepted.
-func unaccepted() glyph { return glyph{"?", "not accepted", theme.Warn, 4} }
-
 // stateOf returns how the state of a server is drawn.
 func stateOf(s *thread.MCPServer) glyph {
 	switch {
 	case s.Problem != "":
 		return glyph{"×", "problem", theme.Bad, 0}
 	case !s.Accepted:
-		return unaccepted()
+		return glyph{"?", "not accepted", theme.Warn, 4}
 	}
 	switch s.State {
 	case "failed":

@@ -91,11 +91,11 @@ func why(s *thread.MCPServer) string {
 	if s.Problem != "" {
 		return clean(s.Problem)
 	}
-	if s.On {
+	switch {
+	case s.On:
 		return clean(s.SwitchedBy())
-	}
-	if stateOf(s) == unaccepted() {
-		return clean(s.Kept) // its state says so
+	case !s.Accepted:
+		return clean(s.Kept) // its state says the rest
 	}
 	return clean(cmp.Or(s.Reason, s.Kept))
 }
@@ -115,7 +115,7 @@ func facts(s *thread.MCPServer, keys *intent.Table, now time.Time) []string {
 	add(!s.Accepted && !s.Changed && s.Problem == "", "not accepted, and not started: "+key(intent.Approve)+
 		" shows what it would run")
 	add(s.State == "needs-auth", key(intent.SignIn)+" signs in")
-	add(s.Reason != "" && stateOf(s) != unaccepted(), clean(s.Reason))
+	add(s.Accepted || s.Problem != "", clean(s.Reason))
 	add(s.Kept != "", clean(s.Kept))
 	if left := s.Retry.Sub(now); left > 0 && !s.Retry.IsZero() {
 		add(true, "starts again in "+thread.Elapsed(left))
