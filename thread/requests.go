@@ -263,10 +263,10 @@ type Hit struct {
 	Name       string       `json:"name"`
 	Checkpoint CheckpointID `json:"checkpoint,omitempty"`
 	Turn       int          `json:"turn,omitempty"`
-	// "name", "prompt", "answer", "queued prompt", "interrupted prompt" ….
+	// "name", "changed", "prompt", "answer", "queued prompt", "interrupted prompt" ….
 	Where   string    `json:"where"`
 	Prompt  PromptID  `json:"prompt,omitempty"` // a prompt without an answer
-	Snippet string    `json:"snippet"`
+	Snippet string    `json:"snippet"`          // the text around the words, or the path of the file that the turn changed
 	At      time.Time `json:"at"`
 }
 

@@ -48,10 +48,21 @@ type Differ interface {
 	Diff(ctx context.Context, dir, from, to string) ([]FileDiff, error)
 }
 
-// Finder searches names, prompts and answers.
+// FileStep is two states of files: two commits, or nothing and a commit if From is empty.
+type FileStep struct{ From, To string }
+
+// ChangeLister lists which files differ. Optional for a Differ.
+type ChangeLister interface {
+	// Changed returns for each step the paths that differ, none where a commit is missing.
+	Changed(ctx context.Context, dir string, steps []FileStep) ([][]string, error)
+}
+
+// Finder searches names, prompts, answers and the paths of changed files.
 type Finder interface {
 	// Find returns at most limit hits, best first.
 	Find(ctx context.Context, query string, limit int) ([]Hit, error)
+	// FindFile returns the newest turns that changed files whose paths contain all words of a query.
+	FindFile(ctx context.Context, query string, limit int) ([]Hit, error)
 }
 
 // Merged is the result of a merge.

@@ -369,6 +369,9 @@ func (s *server) Rewind(_ context.Context, r thread.RewindRequest) (thread.Rewin
 }
 func (s *server) Find(_ context.Context, q api.FindRequest) ([]thread.Hit, error) {
 	s.note("find %q", q.Query)
+	if q.Files {
+		return slices.DeleteFunc(slices.Clone(s.hits), func(h thread.Hit) bool { return h.Where != "changed" }), nil
+	}
 	return s.hits, nil
 }
 func (s *server) Merge(_ context.Context, r thread.MergeRequest) (thread.MergeReport, error) {

@@ -149,6 +149,31 @@ func TestGo(t *testing.T) {
 	})
 }
 
+// TestGoToFile: the turn that changed a file is found by its name.
+func TestGoToFile(t *testing.T) {
+	srv := world()
+	srv.hits = []thread.Hit{
+		{Thread: "docs-f9a0", Name: "docs-f9a0", Checkpoint: "cp2", Turn: 2, Where: "changed", Snippet: "docs/auth.md"},
+		{Thread: "auth-feature-a3f2", Name: "auth-feature-a3f2", Checkpoint: "cp3", Turn: 3, Where: "changed", Snippet: "internal/auth.go"},
+	}
+	on(t, srv, func(r *rig) {
+		r.keys(":")
+		r.text("file auth")
+		r.must("internal/auth.go", "auth-feature-a3f2, turn 3", "docs/auth.md", "docs-f9a0, turn 2")
+		r.keys("enter") // the selected thread's is first
+		if id, _, n := r.m.views.At(); id != "auth-feature-a3f2" || n != 3 || r.m.views.Reading() == "" {
+			t.Errorf("turn %d of %s", n, id)
+		}
+		r.keys("ctrl+f")
+		r.text("auth.md")
+		r.must("docs/auth.md", "changed, turn 2")
+		r.keys("enter")
+		if id, _, n := r.m.views.At(); id != "docs-f9a0" || n != 2 || r.m.views.Reading() == "" {
+			t.Errorf("turn %d of %s", n, id)
+		}
+	})
+}
+
 // TestGoDoesNothing: no text behind a colon stops, merges, removes, publishes or begins anything.
 func TestGoDoesNothing(t *testing.T) {
 	for _, word := range []string{

@@ -1,4 +1,5 @@
-// Package words is a full-text search over the names of threads and the prompts and answers of their turns.
+// Package words is a full-text search over the names of threads, the prompts and answers of their turns, and the paths
+// of the files that these changed.
 //
 // The index is a file of its own beside the store, built from nothing but the store: it may lag as long as nobody
 // searches, it never slows a put, and a missing or damaged one is rebuilt. It contains what checkpoints contain of
@@ -33,8 +34,9 @@ type Source interface {
 
 // Index is the search index.
 type Index struct {
-	source Source
-	file   string
+	source  Source
+	changes Changes // nil: no files are found
+	file    string
 
 	// mu is held while the index is being updated, and guards marks and the creation of db.
 	mu sync.Mutex
@@ -54,22 +56,25 @@ type mark struct {
 }
 
 // version of the file's layout; a file with another one is rebuilt.
-const version = 2
+const version = 3
 
 const layout = `
 CREATE TABLE marks (thread TEXT PRIMARY KEY, seq INTEGER NOT NULL, head TEXT NOT NULL);
 CREATE TABLE docs (id INTEGER PRIMARY KEY, thread TEXT NOT NULL, checkpoint TEXT NOT NULL, turn INTEGER NOT NULL,
 	part TEXT NOT NULL, at INTEGER NOT NULL);
 CREATE INDEX docs_thread ON docs (thread);
+CREATE TABLE paths (id INTEGER PRIMARY KEY, thread TEXT NOT NULL, checkpoint TEXT NOT NULL, turn INTEGER NOT NULL,
+	path TEXT NOT NULL, at INTEGER NOT NULL);
+CREATE INDEX paths_thread ON paths (thread);
 CREATE VIRTUAL TABLE texts USING fts4(text, tokenize=unicode61 "remove_diacritics=1");
 `
 
 // Open returns the index in a folder. After a delay it starts indexing what exists already, so that neither the start
 // of the program nor a later search has to wait for that. A search before that does it first. On a full disk the first
 // search that finds space creates the file.
-func Open(dir string, source Source, after time.Duration) *Index {
+func Open(dir string, source Source, changes Changes, after time.Duration) *Index {
 	ctx, stop := context.WithCancel(context.Background())
-	x := &Index{source: source, file: filepath.Join(dir, "search.db"), stop: stop, filled: make(chan struct{})}
+	x := &Index{source: source, changes: changes, file: filepath.Join(dir, "search.db"), stop: stop, filled: make(chan struct{})}
 	go func() {
 		defer close(x.filled)
 		begin := time.NewTimer(after)
@@ -261,12 +266,13 @@ const page = 500
 
 // add indexes what was added to a thread since the mark.
 func (x *Index) add(ctx context.Context, t thread.Thread, m mark) error {
-	var fresh []thread.Checkpoint
+	var fresh, all []thread.Checkpoint
 	for before := int64(0); ; {
 		list, err := x.source.Checkpoints(ctx, t.ID, thread.Page{Before: before, Limit: page, Turns: true})
 		if err != nil {
 			return err
 		}
+		all = append(all, list...)
 		for _, c := range list {
 			if c.Seq > m.seq {
 				fresh = append(fresh, c)
@@ -277,11 +283,18 @@ func (x *Index) add(ctx context.Context, t thread.Thread, m mark) error {
 		}
 		before = list[len(list)-1].Seq
 	}
+	files, err := x.changes.of(ctx, m.seq, all)
+	if err != nil {
+		return err
+	}
 	tx, err := x.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
+	if err := addPaths(ctx, tx, files); err != nil {
+		return err
+	}
 	next := mark{seq: m.seq, head: t.Head}
 	for i := len(fresh) - 1; i >= 0; i-- {
 		c := fresh[i]
@@ -328,7 +341,7 @@ func (x *Index) drop(ctx context.Context, id thread.ID) error {
 	defer tx.Rollback()
 	for _, q := range []string{
 		"DELETE FROM texts WHERE docid IN (SELECT id FROM docs WHERE thread = ?)",
-		"DELETE FROM docs WHERE thread = ?", "DELETE FROM marks WHERE thread = ?",
+		"DELETE FROM docs WHERE thread = ?", "DELETE FROM paths WHERE thread = ?", "DELETE FROM marks WHERE thread = ?",
 	} {
 		if _, err := tx.ExecContext(ctx, q, id); err != nil {
 			return err
@@ -344,8 +357,8 @@ func (x *Index) drop(ctx context.Context, id thread.ID) error {
 // defaultLimit is the number of hits if none is given.
 const defaultLimit = 50
 
-// Find returns the matches for all words of a query, the last one as a prefix: names first, then the newest. Deleted
-// threads are left out.
+// Find returns the matches for all words of a query, the last one as a prefix: names first, then changed files whose
+// names begin so, then the newest. Deleted threads are left out.
 func (x *Index) Find(ctx context.Context, query string, limit int) ([]thread.Hit, error) {
 	words := Words(query)
 	if len(words) == 0 {
@@ -373,6 +386,11 @@ func (x *Index) Find(ctx context.Context, query string, limit int) ([]thread.Hit
 			})
 		}
 	}
+	files, err := findPaths(ctx, x.db, known, query, min(limit-len(hits), mostFiles), true)
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	hits = append(hits, files...)
 	match := `"` + strings.Join(words, `" "`) + `*"`
 	rows, err := x.db.QueryContext(ctx, `SELECT docs.thread, docs.checkpoint, docs.turn, docs.part, docs.at,
 		snippet(texts, '', '', '…', 0, 24)
@@ -395,6 +413,29 @@ func (x *Index) Find(ctx context.Context, query string, limit int) ([]thread.Hit
 		hits = append(hits, h)
 	}
 	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	return hits, nil
+}
+
+// FindFile returns for each thread and file whose path contains all words of a query the newest turn that changed it,
+// the newest first. Deleted threads are left out.
+func (x *Index) FindFile(ctx context.Context, query string, limit int) ([]thread.Hit, error) {
+	if limit <= 0 {
+		limit = defaultLimit
+	}
+	threads, err := x.Update(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known := map[thread.ID]thread.Thread{}
+	for _, t := range threads {
+		if t.Deleted.IsZero() {
+			known[t.ID] = t
+		}
+	}
+	hits, err := findPaths(ctx, x.db, known, query, limit, false)
+	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
 	return hits, nil

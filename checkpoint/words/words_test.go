@@ -27,6 +27,9 @@ type world struct {
 	index *words.Index
 	heads map[thread.ID]thread.CheckpointID
 	turns map[thread.ID]int
+	// changes lists changed files, and snap is the number of the last snapshot.
+	changes words.Changes
+	snap    int
 }
 
 func newWorld(t *testing.T) *world {
@@ -39,7 +42,7 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) open() {
 	w.t.Helper()
-	w.index = words.Open(w.dir, w.store, w.after)
+	w.index = words.Open(w.dir, w.store, w.changes, w.after)
 }
 
 func (w *world) thread(id thread.ID, name string) {
@@ -160,7 +163,7 @@ func TestFillsByItself(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		source := &counting{Source: w.store}
-		x := words.Open(dir, source, time.Minute)
+		x := words.Open(dir, source, nil, time.Minute)
 		time.Sleep(59 * time.Second) // of the bubble's clock
 		synctest.Wait()
 		if source.reads.Load() != 0 {
@@ -273,7 +276,7 @@ func BenchmarkFind(b *testing.B) {
 		}
 		parent = c.ID
 	}
-	x := words.Open(b.TempDir(), store, 0)
+	x := words.Open(b.TempDir(), store, nil, 0)
 	b.Cleanup(func() {
 		if err := x.Close(); err != nil {
 			b.Error(err)

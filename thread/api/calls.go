@@ -97,7 +97,7 @@ const (
 	Turn   Call[TurnRequest, []thread.Entry]               = "turn"
 	Diff   Call[thread.DiffRequest, []thread.FileDiff]     = "diff"
 	Rewind Call[thread.RewindRequest, thread.RewindReport] = "rewind"
-	// Find searches names, prompts and answers.
+	// Find searches names, prompts, answers and changed files.
 	Find Call[FindRequest, []thread.Hit] = "find"
 )
 

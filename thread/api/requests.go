@@ -105,6 +105,8 @@ type TurnRequest struct {
 type FindRequest struct {
 	Query string `json:"query"`
 	Limit int    `json:"limit"`
+	// Files searches only the paths of the files that turns changed.
+	Files bool `json:"files,omitempty"`
 }
 
 // OfferAnswer answers a fork offer.

@@ -574,6 +574,8 @@ type noFinder struct{}
 
 func (noFinder) Find(context.Context, string, int) ([]thread.Hit, error) { return nil, nil }
 
+func (noFinder) FindFile(context.Context, string, int) ([]thread.Hit, error) { return nil, nil }
+
 // TestRefusedIsNotSentLater has the store take a prompt and its answer be lost: the caller is told that the prompt was
 // not sent, so no later server sends it.
 func TestRefusedIsNotSentLater(t *testing.T) {

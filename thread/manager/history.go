@@ -209,7 +209,7 @@ func (m *History) filesAt(ctx context.Context, t thread.Thread, at string) (stri
 	return s.Commit, nil
 }
 
-// Find searches names, prompts and answers.
+// Find searches names, changed files, prompts and answers.
 func (m *History) Find(ctx context.Context, query string, limit int) ([]thread.Hit, error) {
 	if m.cfg.Finder == nil {
 		return nil, fmt.Errorf("search: %w", thread.ErrUnsupported)
@@ -225,13 +225,30 @@ func (m *History) Find(ctx context.Context, query string, limit int) ([]thread.H
 	if err != nil {
 		return nil, fmt.Errorf("search %q: %w", query, err)
 	}
-	for _, h := range hits[:max(0, min(len(hits), limit-len(kept)))] {
+	return m.listed(kept, hits[:max(0, min(len(hits), limit-len(kept)))]), nil
+}
+
+// FindFile returns the newest turns that changed files whose paths have all words of a query.
+func (m *History) FindFile(ctx context.Context, query string, limit int) ([]thread.Hit, error) {
+	if m.cfg.Finder == nil {
+		return nil, fmt.Errorf("search: %w", thread.ErrUnsupported)
+	}
+	hits, err := m.cfg.Finder.FindFile(ctx, query, limit)
+	if err != nil {
+		return nil, fmt.Errorf("search %q: %w", query, err)
+	}
+	return m.listed(nil, hits), nil
+}
+
+// listed appends hits to others, without those of threads that are deleted.
+func (m *History) listed(kept, hits []thread.Hit) []thread.Hit {
+	for _, h := range hits {
 		if l := m.registry.run(h.Thread); l != nil && l.live.thread().Deleted.IsZero() {
 			h.Name = l.live.thread().Name
 			kept = append(kept, h)
 		}
 	}
-	return kept, nil
+	return kept
 }
 
 // promptHits finds prompts without an answer that contain all words of a query, newest first; the others are found by

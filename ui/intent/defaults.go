@@ -27,7 +27,7 @@ func global() []Binding {
 		command(Global, Inbox, "inbox: everything that is open for you", "I"),
 		command(Global, Filter, "filter threads", "/"),
 		bind(Global, Go, "go: to a thread, a turn, a view, a file", ":"),
-		command(Global, Find, "search names, prompts and answers", "ctrl+f"),
+		command(Global, Find, "search names, prompts, answers and changed files", "ctrl+f"),
 		command(Global, Palette, "all commands", "ctrl+p"),
 		command(Global, Money, "money: what was spent, limits of providers", "$"),
 		command(Global, Resumes, "list interrupted threads", "L"),

@@ -1,6 +1,7 @@
 package palette
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -8,15 +9,17 @@ import (
 	"orchestrator/thread/api"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
+	"orchestrator/ui/plain"
 
 	tea "charm.land/bubbletea/v2"
 )
 
 const (
-	// mostTurns is how many of a thread's newest turns can be gone to by their prompts, and mostPast how many texts are
-	// remembered.
+	// mostTurns is how many of a thread's newest turns can be gone to by their prompts, mostPast how many texts are
+	// remembered, and mostFiles how many changed files are shown.
 	mostTurns = 500
 	mostPast  = 50
+	mostFiles = 50
 )
 
 // Feature goes to what has a name.
@@ -47,6 +50,9 @@ func (f *Feature) Typed(p *dialog.Picker) tea.Cmd {
 	if of, asked := wantsTurn(query); asked {
 		return f.showTurns(of)
 	}
+	if of, asked := strings.CutPrefix(query, "file "); asked {
+		return f.findFile(strings.TrimSpace(of))
+	}
 	f.set(ranked(entries(f.Host, f.cfg), strings.TrimSpace(query)), "No matches")
 	return nil
 }
@@ -75,6 +81,35 @@ func (f *Feature) showTurns(of string) tea.Cmd {
 				f.turns = turns
 				return f.Typed(p)
 			}
+			return nil
+		})
+}
+
+// findFile shows the turns that changed files last, those of the selected thread first.
+func (f *Feature) findFile(of string) tea.Cmd {
+	p := f.open
+	query := p.Query()
+	return host.Call(f.Host, host.Quick, api.Find.On(f.Server, api.FindRequest{Query: of, Files: true, Limit: mostFiles}),
+		func(hits []thread.Hit, err error) tea.Cmd {
+			if p != f.open || p.Query() != query {
+				return nil
+			}
+			if err != nil {
+				f.set(nil, err.Error())
+				return nil
+			}
+			var items, others []dialog.Item
+			for _, h := range hits {
+				it := dialog.Item{Title: h.Snippet, Note: fmt.Sprintf("%s, turn %d", plain.Cut(plain.Line(f.Name(h.Thread)), 24), h.Turn),
+					Fill: "file " + h.Snippet, Result: host.Do(func() tea.Cmd { return f.cfg.Visit(h) })}
+				if s := f.Threads.Selected(); s != nil && s.ID == h.Thread {
+					items = append(items, it)
+				} else {
+					others = append(others, it)
+				}
+			}
+			items = append(items, others...)
+			f.set(items, "No turn changed such a file")
 			return nil
 		})
 }

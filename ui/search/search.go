@@ -1,4 +1,4 @@
-// Package search finds threads by what was said in them.
+// Package search finds threads by what was said in them, and the turns that changed a file.
 package search
 
 import (
@@ -69,7 +69,7 @@ func (f *Feature) items(query string, hits []thread.Hit, err error) ([]dialog.It
 			Result: host.Do(func() tea.Cmd { return f.visit(h) })})
 	}
 	if query == "" {
-		return nil, "Type to search names, prompts and answers"
+		return nil, "Type to search names, prompts, answers and changed files"
 	}
 	return items, "No matches"
 }

@@ -173,6 +173,9 @@ func (s *Server) registerHistory(r *routes) {
 	answer(r, api.Diff, aThread(func(q *thread.DiffRequest) *string { return &q.Thread }), m.History.Diff)
 	answer(r, api.Rewind, nil, m.Rewinds.Rewind)
 	answer(r, api.Find, nil, func(ctx context.Context, q api.FindRequest) ([]thread.Hit, error) {
+		if q.Files {
+			return m.History.FindFile(ctx, q.Query, q.Limit)
+		}
 		return m.History.Find(ctx, q.Query, q.Limit)
 	})
 	answer(r, api.Merge, nil, m.Merges.Start)

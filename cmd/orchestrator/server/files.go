@@ -16,6 +16,7 @@ type keptFiles struct {
 var (
 	_ thread.Worktrees      = (*keptFiles)(nil)
 	_ thread.Differ         = (*keptFiles)(nil)
+	_ thread.ChangeLister   = (*keptFiles)(nil)
 	_ thread.WorktreeFinder = (*keptFiles)(nil)
 	_ thread.RefRepairer    = (*keptFiles)(nil)
 	_ thread.RepairReporter = (*keptFiles)(nil)

@@ -120,12 +120,10 @@ func (a *Server) openManager(ctx context.Context) error {
 	}
 	kept := spool.Open(refused, room)
 	a.onClose(kept.Close)
-	index := words.Open(a.Project.StateDir(), a.store, fillAfter)
-	a.onClose(index.Close)
 	cfg := manager.Config{
 		Project: a.Project.Root, Moved: a.Project.Was, Place: a.Project.CheckPlace, StateDir: a.Project.StateDir(), Bin: a.Program.Bin,
 		Store: a.store, Spool: kept, Agents: a.agents, Sessions: sessions{a.sessions},
-		Reader: readers(), Finder: index, Env: plainEnv(a.Env), Log: a.Log, Tokens: a.counter.Count,
+		Reader: readers(), Env: plainEnv(a.Env), Log: a.Log, Tokens: a.counter.Count,
 		Offers: thread.OfferMode(a.Config.Offers), NewWorktree: newWorktree(a.Config.NewWorktree),
 		MergeNote: thread.NoteMode(a.Config.MergeNote),
 		Limits: manager.Limits{
@@ -161,6 +159,15 @@ func (a *Server) openManager(ctx context.Context) error {
 			return err
 		}
 	}
+	var changes words.Changes
+	if a.files != nil {
+		changes = func(ctx context.Context, steps []thread.FileStep) ([][]string, error) {
+			return a.files.Changed(ctx, a.Project.Root, steps)
+		}
+	}
+	index := words.Open(a.Project.StateDir(), a.store, changes, fillAfter)
+	a.onClose(index.Close)
+	cfg.Finder = index
 	table, err := models.Builtin()
 	if err == nil {
 		table, err = table.With(a.Config.Models)

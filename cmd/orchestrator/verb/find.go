@@ -16,7 +16,7 @@ import (
 
 func findVerb(c *cli) *cobra.Command {
 	var limit int
-	cmd := &cobra.Command{Use: "find <words>", Short: "Search names, prompts and answers of all threads",
+	cmd := &cobra.Command{Use: "find <words>", Short: "Search names, prompts, answers and changed files of all threads",
 		Args: between(1, math.MaxInt, "<words>")}
 	cmd.Flags().IntVar(&limit, "limit", 20, "maximum number of hits, 0 for all")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
