@@ -12,10 +12,12 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 
 	"orchestrator/thread"
 	"orchestrator/thread/api"
 	"orchestrator/thread/ledger"
+	"orchestrator/ui/follow"
 	"orchestrator/ui/layout"
 )
 
@@ -542,6 +544,25 @@ type pane struct {
 	free      int // empty rows at its bottom
 	lent      int
 	sizes     []layout.Box // that it had
+	beside    []follow.Watched
+	hidden    bool // what is beside it
+}
+
+func (p *pane) Beside(others []follow.Watched, hidden bool) { p.beside, p.hidden = others, hidden }
+func (p *pane) Arrange() tea.Cmd                            { return nil }
+func (p *pane) StillOf(id thread.ID, c *layout.Canvas, b layout.Box, st lipgloss.Style) {
+	c.Print(b, 0, 0, st, "still "+string(id))
+}
+
+// wall says what is shown where: the thread with the keys in brackets.
+func (p *pane) wall() string {
+	all := append([]follow.Watched{{Selection: follow.Selection{ID: "[" + p.shown + "]"}, Box: p.box}}, p.beside...)
+	slices.SortFunc(all, func(a, b follow.Watched) int { return cmp.Or(a.Box.Y-b.Box.Y, a.Box.X-b.Box.X) })
+	var names []string
+	for _, w := range all {
+		names = append(names, string(w.ID))
+	}
+	return strings.Join(names, " ")
 }
 
 func (p *pane) Free() int                 { return p.free }

@@ -83,7 +83,8 @@ type paneState struct {
 	seen    bool // its terminal is shown
 	focus   bool
 	suspend bool
-	lent    int // rows at its bottom that a question has
+	hidden  bool // something covers all terminals
+	lent    int  // rows at its bottom that a question has
 	request paneRequest
 }
 

@@ -22,6 +22,17 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	_, click := msg.(tea.MouseClickMsg)
 	_, wheel := msg.(tea.MouseWheelMsg)
 	inPane := m.views.Now() == views.Terminal && b.Inner.Contains(at.X, at.Y) && m.follow.Shown() != ""
+	if part := b.PartAt(at.X, at.Y); part >= 0 && part != b.At && !m.screen.drag.On() && !m.scrolling.On() {
+		switch s := m.several.Thread(part); {
+		case wheel:
+			return m.passOn(msg)
+		case click && s != nil && b.Parts[part].Inner.Contains(at.X, at.Y):
+			m.tree.Select(s.ID)
+			m.screen.area, m.screen.stale = areaTree, true
+			m.follow.FocusWhenRunning(s.ID)
+			return nil
+		}
+	}
 	switch {
 	case m.screen.drag.On():
 		m.screen.stale = true

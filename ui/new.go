@@ -107,6 +107,7 @@ func (m *Model) addFeatures() {
 	m.several = several.New(h, several.Config{
 		Size:    func() (int, int) { return m.screen.w, m.screen.h },
 		Changed: func(l frame.Layout) { m.screen.split.Share(l.Parts() > 1) },
+		Seen:    func() bool { return !m.place().Pane.Empty() },
 	})
 	m.search = search.New(h, m.visit)
 	life := lifecycle.New(h)

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode"
@@ -26,15 +27,32 @@ func (m *Model) followPane(sel follow.Selection) tea.Cmd {
 	if m.screen.area != areaMain || m.views.Now() != views.Terminal {
 		m.scrolling.End()
 	}
-	if !m.screen.tooSmall() && m.screen.w > 0 && !m.screen.drag.On() {
-		m.cfg.Pane.Place(m.paneBox())
+	hidden := m.screen.away || m.screen.drag.On() || !m.paneSeen()
+	if hidden != m.pane.hidden {
+		m.pane.hidden, m.screen.stale = hidden, true
 	}
-	var cmd tea.Cmd
+	group, several := m.cfg.Pane.(PaneGroup)
+	if !m.screen.tooSmall() && m.screen.w > 0 && !m.screen.drag.On() {
+		boxes := m.shape().Terminals()
+		current := sel.ID
+		if !m.follow.Rests() {
+			current = cmp.Or(want, m.several.Current())
+		}
+		m.several.Arrange(len(boxes), current)
+		m.cfg.Pane.Place(boxes[m.several.At()])
+		if several {
+			group.Beside(m.several.Watched(boxes), hidden)
+		}
+	}
+	var cmds []tea.Cmd
 	if tell {
-		cmd = m.cfg.Pane.Show(want)
+		cmds = append(cmds, m.cfg.Pane.Show(want))
 		m.screen.stale = true
 	}
-	m.suspendPane(m.screen.away || m.screen.drag.On() || !m.paneSeen() || want == "" || want != sel.ID)
+	if several {
+		cmds = append(cmds, group.Arrange())
+	}
+	m.suspendPane(hidden || want == "" || want != m.several.Current() || want != sel.ID && m.several.Alone())
 	m.lend(sel)
 	focus := m.screen.area == areaMain && m.views.Now() == views.Terminal && !m.dialogs.Open() && m.statusInput == nil &&
 		sel.ID != "" && want == sel.ID && !m.scrolling.On()
@@ -42,7 +60,7 @@ func (m *Model) followPane(sel follow.Selection) tea.Cmd {
 		m.pane.focus = focus
 		m.cfg.Pane.Focus(focus)
 	}
-	return cmd
+	return tea.Batch(cmds...)
 }
 
 // lend takes empty rows at the bottom of the pane for what its agent asks, while it is answered from the list.

@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 
+	"orchestrator/thread"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/frame"
 	"orchestrator/ui/gauge"
@@ -112,13 +113,10 @@ func (m *Model) drawMain(b frame.Boxes) {
 	focus := m.screen.area == areaMain && !m.dialogs.Open()
 	s := m.tree.Selected()
 	in := b.Inner
-	if s != nil {
-		p := nameline.Pane{Name: m.tree.Called(s), Lost: m.conn.Lost(), Reading: m.views.Reading(), Sharing: m.tree.Sharing(s.Thread), Now: m.cfg.Clock()}
-		if m.views.Now() == views.Terminal {
-			p.Title, p.Done = m.pane.request.title, m.pane.request.progress
-			p.Back, p.Where = m.pane.request.back, m.scrolling.Where()
-		}
-		nameline.Draw(c, b.Title, m.th, s, p)
+	if len(b.Parts) > 0 {
+		s = drawParts(m, b)
+	} else if s != nil {
+		drawName(m, b.Title, s)
 	}
 	switch {
 	case !m.conn.Listed(): // the threads are not loaded yet
@@ -137,6 +135,34 @@ func (m *Model) drawMain(b frame.Boxes) {
 		}
 		m.drawProblem(in)
 	}
+}
+
+// drawName draws the first line of the pane.
+func drawName(m *Model, b layout.Box, s *thread.Status) {
+	p := nameline.Pane{Name: m.tree.Called(s), Lost: m.conn.Lost(), Reading: m.views.Reading(), Sharing: m.tree.Sharing(s.Thread), Now: m.cfg.Clock()}
+	if m.views.Now() == views.Terminal {
+		p.Title, p.Done = m.pane.request.title, m.pane.request.progress
+		p.Back, p.Where = m.pane.request.back, m.scrolling.Where()
+	}
+	nameline.Draw(&m.screen.canvas, b, m.th, s, p)
+}
+
+// drawParts draws what stands with the terminals beside each other, and returns the thread of the current one. Where that
+// is read, its line says so.
+func drawParts(m *Model, b frame.Boxes) *thread.Status {
+	c, s, without := &m.screen.canvas, m.several.Thread(b.At), -1
+	if s != nil && (m.scrolling.On() || m.pane.request.back > 0) {
+		without = b.At
+		drawName(m, b.Title, s)
+	}
+	m.several.DrawBars(c, b, m.th, m.screen.area == areaMain && !m.dialogs.Open(), without)
+	group, ok := m.cfg.Pane.(PaneGroup)
+	for i, p := range b.Parts {
+		if o := m.several.Thread(i); ok && m.pane.hidden && o != nil && i != b.At {
+			group.StillOf(o.ID, c, p.Inner, m.th.Style(theme.Muted))
+		}
+	}
+	return s
 }
 
 // drawStrips draws what is offered for the selected thread, or what its agent asks. A row of its own would resize the

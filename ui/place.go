@@ -12,7 +12,7 @@ func (m *Model) shape() frame.Screen {
 	s := &m.screen
 	shape := frame.Screen{
 		W: s.w, H: s.h, List: s.split.Width(s.w), Whole: s.noSide, Listing: s.area == areaTree,
-		Facts: gauge.Rows + serverRows(s.h), Layout: m.several.Layout(), Zoomed: m.several.Zoomed(), Reads: m.views.Now() != views.Terminal,
+		Facts: gauge.Rows + serverRows(s.h), Layout: m.several.Layout(), At: m.several.At(), Zoomed: m.several.Zoomed(), Reads: m.views.Now() != views.Terminal,
 	}
 	if _, q := m.questions.Current(); q != nil {
 		shape.Asks = m.questions.Rows(s.w)

@@ -3,6 +3,7 @@ package ui
 import (
 	"orchestrator/thread"
 	"orchestrator/ui/clipboard"
+	"orchestrator/ui/follow"
 	"orchestrator/ui/layout"
 
 	tea "charm.land/bubbletea/v2"
@@ -45,6 +46,15 @@ type PaneFree interface {
 // PaneStill is implemented by a Pane that can draw its content into the chrome, for when something covers it. Optional.
 type PaneStill interface {
 	Still(*layout.Canvas, layout.Box, lipgloss.Style)
+}
+
+// PaneGroup is implemented by a Pane that can show other terminals beside the selected one. Optional.
+type PaneGroup interface {
+	// Beside says which, and whether something covers them. Arrange follows that, and what Show and Place have said.
+	Beside(others []follow.Watched, hidden bool)
+	Arrange() tea.Cmd
+	// StillOf is Still for one of them.
+	StillOf(thread.ID, *layout.Canvas, layout.Box, lipgloss.Style)
 }
 
 // PaneReports is implemented by a Pane that knows what its program reports besides its screen. Optional.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/ui/frame"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -49,12 +50,22 @@ var layoutScenes = []struct {
 		r.send(settledMsg{r.m.follow.Generation()})
 	}},
 	{"stack-focus", func(r *rig) { r.keys("V", "enter") }},
+	{"columns", func(r *rig) { r.keys("V", "V", "w") }},
+	{"columns-focus", func(r *rig) { r.keys("V", "V", "enter") }},
+	{"wall", func(r *rig) { r.keys("V", "V", "V") }},
+	{"wall-asked", func(r *rig) { r.keys("V", "V", "V", "w"); r.wait(100 * time.Millisecond) }},
 	{"zoom", func(r *rig) { r.keys("V", "+") }},
 }
 
 func TestGoldenLayouts(t *testing.T) {
 	for _, size := range [][2]int{{60, 20}, {80, 24}, {120, 36}, {200, 50}, {250, 70}} {
 		for _, s := range layoutScenes {
+			if strings.HasPrefix(s.name, "columns") && size[0] < frame.TwoColumns {
+				continue
+			}
+			if s.name[:4] == "wall" && size[0] < frame.TwoColumns {
+				s.do = func(r *rig) { r.keys("V", "V") }
+			}
 			for _, profile := range []colorprofile.Profile{colorprofile.TrueColor, colorprofile.ASCII} {
 				play(t, manyAtWork(), size[0], size[1], func(c *Config) { c.Profile = profile }, func(r *rig) {
 					stage(r)
@@ -109,7 +120,7 @@ func TestStack(t *testing.T) {
 		if r.pane.box != small {
 			t.Errorf("fewer threads make the terminal %v, it was %v", r.pane.box, small)
 		}
-		r.keys("V")
+		r.keys("V", "V") // by the wall
 		if r.pane.box != before {
 			t.Errorf("alone again it is %v, it was %v", r.pane.box, before)
 		}
@@ -145,4 +156,150 @@ func TestZoom(t *testing.T) {
 			}
 		})
 	}
+}
+
+// choose selects a thread and waits until it is shown.
+func (r *rig) choose(id thread.ID) {
+	r.m.tree.Select(id)
+	r.send(settledMsg{r.m.follow.Generation()})
+	r.wait(100 * time.Millisecond)
+}
+
+// become has the server tell that a thread is in another state.
+func (r *rig) become(id string, st thread.State) {
+	s := r.srv.find(id)
+	s.State.State, s.State.Question = st, nil
+	if !st.Live() {
+		s.Execution = nil
+	}
+	r.event(thread.Event{Kind: thread.EventThread, ThreadID: s.ID, Status: &s})
+}
+
+// shows fails where other terminals are shown, or in another order.
+func (r *rig) shows(what, want string) {
+	r.t.Helper()
+	if got := r.pane.wall(); got != want {
+		r.t.Errorf("%s: shown are %s, want %s", what, got, want)
+	}
+}
+
+func TestColumns(t *testing.T) {
+	play(t, manyAtWork(), 200, 50, nil, func(r *rig) {
+		stage(r)
+		r.choose("docs-f9a0")
+		r.choose("auth-feature-a3f2")
+		r.keys("V", "V")
+		r.shows("at first", "[auth-feature-a3f2] docs-f9a0")
+		size := [2]int{r.pane.box.W, r.pane.box.H}
+		r.choose("docs-f9a0")
+		r.shows("the other one", "auth-feature-a3f2 [docs-f9a0]")
+		r.choose("cookies-77b2")
+		r.shows("a third one takes the place of the older one", "[cookies-77b2] docs-f9a0")
+		r.choose("session-c8d3") // which has no terminal
+		r.shows("one that is not running", "cookies-77b2 []")
+		r.must("Can be resumed")
+		if size != [2]int{r.pane.box.W, r.pane.box.H} {
+			t.Errorf("the terminals were %v, now %v", size, r.pane.box)
+		}
+		r.choose("docs-f9a0")
+		r.shows("back", "cookies-77b2 [docs-f9a0]")
+		r.become("cookies-77b2", thread.StateExited)
+		r.shows("one that has ended is replaced by the one selected before", "auth-feature-a3f2 [docs-f9a0]")
+		r.keys("enter", "x")
+		r.send(press("ctrl+q"))
+		if got := strings.Join(r.pane.keys, ""); got != "x" || r.m.pane.focus {
+			t.Errorf("the agent got %q", got)
+		}
+		r.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+		if len(r.pane.beside) != 0 || r.m.place().Stack.Empty() {
+			t.Error("on a smaller screen there is no stack instead")
+		}
+	})
+}
+
+func TestWall(t *testing.T) {
+	play(t, manyAtWork(), 200, 50, nil, func(r *rig) {
+		stage(r)
+		r.keys("V", "V", "V")
+		r.shows("at first", "[auth-feature-a3f2] try-jwt-b7c1 migrations-0d14 cookies-77b2")
+		box := r.pane.box
+		r.choose("migrations-0d14")
+		r.shows("one of them", "auth-feature-a3f2 try-jwt-b7c1 [migrations-0d14] cookies-77b2")
+		r.become("cookies-77b2", thread.StateIdle)
+		r.shows("one that is idle gives its place to one at work", "auth-feature-a3f2 try-jwt-b7c1 [migrations-0d14] deps-90c3")
+		r.become("deps-90c3", thread.StateDone)
+		r.shows("one that is done keeps its place if none is at work", "auth-feature-a3f2 try-jwt-b7c1 [migrations-0d14] deps-90c3")
+		for _, id := range []thread.ID{"docs-f9a0", "flaky-tests-31aa"} {
+			r.choose(id)
+			r.keys("v")
+			r.wait(100 * time.Millisecond)
+		}
+		r.choose("migrations-0d14")
+		if got := r.pane.wall(); !strings.Contains(got, "docs-f9a0") || !strings.Contains(got, "flaky-tests-31aa") || !strings.Contains(got, "[migrations-0d14]") {
+			t.Errorf("marked are docs and flaky-tests, shown %s", got)
+		}
+		r.keys("esc")
+		b := r.m.place()
+		for i, p := range b.Parts {
+			if o := r.m.several.Thread(i); i != b.At && o != nil {
+				r.send(tea.MouseClickMsg{X: p.Inner.X + 3, Y: p.Inner.Y + 3, Button: tea.MouseLeft})
+				if r.pane.shown != o.ID || !r.m.pane.focus || r.pane.box != p.Inner {
+					t.Errorf("a click into %s shows %s at %v, with keys %v", o.ID, r.pane.shown, r.pane.box, r.m.pane.focus)
+				}
+				break
+			}
+		}
+		r.keys("ctrl+q", "?")
+		if !r.pane.hidden || !r.pane.suspended {
+			t.Error("a dialog does not cover all")
+		}
+		r.must("still ")
+		r.keys("esc", "tab")
+		before := r.pane.box
+		if !r.pane.hidden || len(r.m.place().Parts) > 0 || before.W != box.W || len(r.pane.beside) != 3 {
+			t.Errorf("with the timeline, terminals are hidden %v, %d beside %v", r.pane.hidden, len(r.pane.beside), before)
+		}
+		r.m.show(0)
+		r.send(secondMsg{})
+		r.keys("+")
+		if len(r.pane.beside) != 0 {
+			t.Error("zoomed, others are still watched")
+		}
+	})
+}
+
+// TestLayoutStorm: whatever the size, the layout and the threads, every terminal has a place of its own on the screen.
+func TestLayoutStorm(t *testing.T) {
+	play(t, manyAtWork(), 200, 50, nil, func(r *rig) {
+		stage(r)
+		states := []thread.State{thread.StateIdle, thread.StateWorking, thread.StateExited, thread.StateApproval, thread.StateDone}
+		for i := range 300 {
+			w, h := 60+i*37%341, 20+i*23%101
+			r.send(tea.WindowSizeMsg{Width: w, Height: h})
+			switch i % 4 {
+			case 0:
+				r.keys("V")
+			case 1:
+				r.keys([]string{"j", "k", "w"}[i%3])
+			case 2:
+				s := r.srv.threads[i%len(r.srv.threads)]
+				r.become(string(s.ID), states[i%len(states)])
+			case 3:
+				r.keys("b")
+			}
+			r.m.View()
+			for k, p := range r.pane.beside {
+				for _, o := range r.pane.beside[k+1:] {
+					if p.ID == o.ID || p.Box.Overlaps(o.Box) {
+						t.Errorf("%d×%d: %v and %v", w, h, p, o)
+						return
+					}
+				}
+				if p.ID == r.pane.shown || p.Box.Overlaps(r.pane.box) || p.Box.X < 0 || p.Box.X+p.Box.W > w || p.Box.Y+p.Box.H > h {
+					t.Errorf("%d×%d: %s is at %v, %s at %v", w, h, p.ID, p.Box, r.pane.shown, r.pane.box)
+					return
+				}
+			}
+		}
+	})
 }

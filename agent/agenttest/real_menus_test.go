@@ -178,7 +178,7 @@ func (r *running) mirror(root string) *mirror {
 		r.t.Fatal("no session")
 	}
 	m := &mirror{
-		running: r, root: root, viewer: one.Attach(agenttest.Cols, agenttest.Rows),
+		running: r, root: root, viewer: one.Attach(agenttest.Cols, agenttest.Rows, false),
 		term: vterm.New(agenttest.Cols, agenttest.Rows, vterm.Options{}), at: time.Now(),
 	}
 	go func() {

@@ -97,7 +97,7 @@ func BenchmarkHundred(b *testing.B) {
 	for b.Loop() {
 		h := hs[len(took)%len(hs)]
 		begin := time.Now()
-		v := h.Attach(80, 24)
+		v := h.Attach(80, 24, false)
 		m := newMirror(v)
 		if err := m.follow(context.Background(), func(s string) bool { return strings.Contains(s, "filled") }); err != nil {
 			b.Fatal(err)
@@ -135,7 +135,7 @@ func BenchmarkFlood(b *testing.B) {
 		b.Run(mode, func(b *testing.B) {
 			all := sessions(b)
 			echo := start(b, all, "echo", `stty raw -echo; exec cat`)
-			v, err := all.Attach("echo", 80, 24)
+			v, err := all.Attach("echo", 80, 24, false)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -149,7 +149,7 @@ func BenchmarkFlood(b *testing.B) {
 				h := start(b, all, "flood", fmt.Sprintf("read x; i=0; while [ $i -lt %d ]; do cat %s; i=$((i+1)); done; "+
 					"echo; echo the end; exec sleep 100000", size, text))
 				if mode == "watched" {
-					w := h.Attach(80, 24)
+					w := h.Attach(80, 24, false)
 					go func() { // until the viewer is closed
 						for {
 							if _, err := w.Next(context.Background()); err != nil {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"time"
 
 	"orchestrator/agent/vterm"
 )
@@ -13,6 +14,8 @@ const (
 	keepQueue = 64 << 10
 	// allLines asks the emulator for its whole history.
 	allLines = -1
+	// watchQueue is maxQueue for a viewer that only watches.
+	watchQueue = 64 << 10
 	// hurryLines is how much of the history is sent with a screen at once; the rest follows when the output pauses,
 	// because 10,000 lines take longer than a person wants to wait for a screen.
 	hurryLines = 200
@@ -22,22 +25,29 @@ const (
 // methods are called.
 type feed struct {
 	ready chan struct{} // contains an element if there may be something new
+	hurry chan struct{} // contains one if a pause is over before its time
 
 	cols, rows int // the viewer's size
 	queue      []byte
-	out        []byte // what take returned last, to be reused
-	whole      bool   // the next bytes are the whole screen
-	lines      int    // with that many lines of history
-	thin       bool   // it lacks history
+	out        []byte    // what take returned last, to be reused
+	whole      bool      // the next bytes are the whole screen
+	lines      int       // with that many lines of history
+	thin       bool      // it lacks history
+	watches    bool      // it only watches
+	took       time.Time // when it was given something last, if it watches
 	closed     bool
 }
 
 // add queues output.
 func (f *feed) add(b []byte) {
+	most := maxQueue
+	if f.watches {
+		most = watchQueue
+	}
 	switch {
 	case f.whole:
 		return // the screen that it gets will contain it
-	case len(f.queue)+len(b) > maxQueue:
+	case len(f.queue)+len(b) > most:
 		f.restart(false)
 		return
 	}
@@ -49,8 +59,11 @@ func (f *feed) add(b []byte) {
 func (f *feed) restart(all bool) {
 	if !f.whole || all {
 		f.lines = hurryLines
-		if all {
+		switch {
+		case all:
 			f.lines = allLines
+		case f.watches:
+			f.lines = 0 // it comes when the output pauses
 		}
 	}
 	f.whole, f.queue = true, nil
@@ -62,6 +75,14 @@ func (f *feed) fill() {
 	if f.thin && !f.whole {
 		f.thin = false
 		f.restart(true)
+	}
+}
+
+// hasten ends a pause of the viewer.
+func (f *feed) hasten() {
+	select {
+	case f.hurry <- struct{}{}:
+	default:
 	}
 }
 
@@ -95,4 +116,5 @@ func (f *feed) take(t *vterm.Terminal) []byte {
 func (f *feed) close() {
 	f.closed, f.queue, f.out = true, nil, nil
 	f.wake()
+	f.hasten()
 }

@@ -156,7 +156,7 @@ func TestLife(t *testing.T) {
 	if err := h.Stop(context.Background(), 0); err != nil {
 		t.Errorf("stop of an ended agent: %v", err)
 	}
-	v, err := all.Attach("a", 60, 20)
+	v, err := all.Attach("a", 60, 20, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestStartFails(t *testing.T) {
 	if !errors.Is(err, os.ErrNotExist) || all.Get("a") != nil {
 		t.Errorf("start: %v, %v", err, all.Get("a"))
 	}
-	if _, err := all.Attach("a", 80, 24); !errors.Is(err, thread.ErrNotRunning) {
+	if _, err := all.Attach("a", 80, 24, false); !errors.Is(err, thread.ErrNotRunning) {
 		t.Errorf("attach: %v", err)
 	}
 }
@@ -285,10 +285,11 @@ func TestCallbacksMayCallBack(t *testing.T) {
 
 // mirror is a client's emulator.
 type mirror struct {
-	v    *session.Viewer
-	mu   sync.Mutex
-	term *vterm.Terminal
-	full int // whole screens it got
+	v     *session.Viewer
+	mu    sync.Mutex
+	term  *vterm.Terminal
+	bytes int
+	full  int // whole screens it got
 }
 
 var sizeMark = regexp.MustCompile(`^\x1b\[8;(\d+);(\d+)t`)
@@ -315,6 +316,7 @@ func (m *mirror) follow(ctx context.Context, enough func(text string) bool) erro
 			m.full++
 			m.term.Resize(atoi(mark[2]), atoi(mark[1]))
 		}
+		m.bytes += len(b)
 		_, err = m.term.Write(b)
 		m.mu.Unlock()
 		if err != nil {
@@ -338,7 +340,7 @@ func TestAttach(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	defer cancel()
 	attach := func(cols, rows int) *mirror {
-		v, err := all.Attach("a", cols, rows)
+		v, err := all.Attach("a", cols, rows, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -371,7 +373,7 @@ func TestAttach(t *testing.T) {
 	if err := a.v.Input([]byte("three\n")); err != nil { // and that of who types
 		t.Fatal(err)
 	}
-	if err := a.v.Resize(70, 22); err != nil {
+	if err := a.v.Resize(70, 22, false); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.v.Input([]byte("four\n")); err != nil {
@@ -403,7 +405,7 @@ func TestSlowViewer(t *testing.T) {
 	h := start(t, all, "a", `read x; seq 1 600000; echo the end; sleep 1000`)
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	defer cancel()
-	v, err := all.Attach("a", 80, 24)
+	v, err := all.Attach("a", 80, 24, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -441,7 +443,7 @@ func TestNeighbourOfFloods(t *testing.T) {
 	h := start(t, all, "a", `stty -echo; while read x; do echo "got $x"; done`)
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	defer cancel()
-	v, err := all.Attach("a", 80, 24)
+	v, err := all.Attach("a", 80, 24, false)
 	if err != nil {
 		t.Fatal(err)
 	}

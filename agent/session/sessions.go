@@ -89,13 +89,13 @@ func (s *Sessions) Get(id thread.ID) *Session {
 	return s.live[id]
 }
 
-// Attach adds a viewer to a thread's terminal.
-func (s *Sessions) Attach(id thread.ID, cols, rows int) (*Viewer, error) {
+// Attach adds a viewer to a thread's terminal, one that only watches if watch is set.
+func (s *Sessions) Attach(id thread.ID, cols, rows int, watch bool) (*Viewer, error) {
 	one := s.Get(id)
 	if one == nil {
 		return nil, fmt.Errorf("attach: %w", thread.ErrNotRunning)
 	}
-	return one.Attach(cols, rows), nil
+	return one.Attach(cols, rows, watch), nil
 }
 
 // Caller returns on whose behalf a process acts: agent is set if it was started below an agent or has an agent's token,

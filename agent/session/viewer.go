@@ -14,16 +14,27 @@ type Viewer struct {
 	feed *feed
 }
 
-// Attach adds a viewer, whose size the terminal gets. The first bytes are the whole screen. A session that has ended
-// shows its last screen.
-func (s *Session) Attach(cols, rows int) *Viewer {
-	f := &feed{ready: make(chan struct{}, 1), cols: cols, rows: rows}
+// watchPause is how often a viewer that only watches gets something at most: a program that prints much costs the same
+// as one that prints now and then.
+const watchPause = 30 * time.Millisecond
+
+// Attach adds a viewer, whose size the terminal gets; one that only watches if watch is set. The first bytes are the
+// whole screen. A session that has ended shows its last screen.
+//
+// The terminal has the size of the viewer that was attached, resized or typed into last. One that only watches, because
+// its person works in another terminal beside it, has a say only while no other shows the terminal in full, and none
+// that watches too is larger: an agent is not drawn anew, nor cut, for someone who looks at it from aside. It gets bytes
+// for whatever size the terminal has.
+func (s *Session) Attach(cols, rows int, watch bool) *Viewer {
+	f := &feed{ready: make(chan struct{}, 1), hurry: make(chan struct{}, 1), cols: cols, rows: rows, watches: watch}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.feeds = append(s.feeds, f)
 	s.watched.Add(1)
 	f.restart(s.exit != nil)
-	s.activate(f)
+	if s.decides(f) {
+		s.activate(f)
+	}
 	return &Viewer{s: s, feed: f}
 }
 
@@ -31,6 +42,9 @@ func (s *Session) Attach(cols, rows int) *Viewer {
 // ended or the viewer was closed. A whole screen begins with the terminal's size, as CSI 8 t.
 func (v *Viewer) Next(ctx context.Context) ([]byte, error) {
 	for {
+		if err := v.rest(ctx); err != nil {
+			return nil, err
+		}
 		b, err := v.take()
 		if err != nil || len(b) > 0 {
 			return b, err
@@ -43,6 +57,28 @@ func (v *Viewer) Next(ctx context.Context) ([]byte, error) {
 	}
 }
 
+// rest waits, if the viewer only watches, until it may get something again.
+func (v *Viewer) rest(ctx context.Context) error {
+	v.s.mu.Lock()
+	wait := time.Duration(0)
+	if v.feed.watches && !v.feed.closed {
+		wait = watchPause - time.Since(v.feed.took)
+	}
+	v.s.mu.Unlock()
+	if wait <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-v.feed.hurry:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
+}
+
 // take returns what is to be shown now, nothing if there is nothing.
 func (v *Viewer) take() ([]byte, error) {
 	v.s.mu.Lock()
@@ -52,6 +88,9 @@ func (v *Viewer) take() ([]byte, error) {
 	}
 	whole := v.feed.whole
 	b := v.feed.take(v.s.screen.term)
+	if len(b) > 0 && v.feed.watches {
+		v.feed.took = time.Now()
+	}
 	switch {
 	case whole && v.feed.thin && v.s.exit == nil:
 		v.s.armBefore(time.Now().Add(quiet))
@@ -67,26 +106,58 @@ func (s *Session) activate(f *feed) {
 	_ = s.resize(f.cols, f.rows) // it fails only if the agent has ended
 }
 
-// Input passes bytes on as typed. The terminal gets the size of the viewer that typed last.
+// decides reports whether a viewer has a say in the terminal's size. mu is held.
+func (s *Session) decides(f *feed) bool {
+	return !f.watches || !slices.ContainsFunc(s.feeds, func(o *feed) bool {
+		return o != f && (!o.watches || o.cols > f.cols || o.rows > f.rows)
+	})
+}
+
+// settle gives the terminal the size of the last viewer that has a say, because another one has given up its own. mu is
+// held.
+func (s *Session) settle() {
+	for _, full := range []bool{true, false} {
+		for _, f := range slices.Backward(s.feeds) {
+			if f.watches != full && s.decides(f) {
+				s.activate(f)
+				return
+			}
+		}
+	}
+}
+
+// Input passes bytes on as typed. The terminal gets the size of the viewer that typed last, unless it only watches.
 func (v *Viewer) Input(b []byte) error {
 	v.s.mu.Lock()
-	if v.s.active != v.feed && !v.feed.closed {
+	if v.s.active != v.feed && !v.feed.closed && !v.feed.watches {
 		v.s.activate(v.feed)
 	}
 	v.s.mu.Unlock()
 	return v.s.Input(b)
 }
 
-// Resize sets the viewer's size, which the terminal gets.
-func (v *Viewer) Resize(cols, rows int) error {
+// Resize sets the viewer's size, which the terminal gets if the viewer has a say, and whether it only watches.
+func (v *Viewer) Resize(cols, rows int, watch bool) error {
 	v.s.mu.Lock()
 	defer v.s.mu.Unlock()
 	if v.feed.closed || cols < 1 || rows < 1 {
 		return nil
 	}
-	v.feed.cols, v.feed.rows = cols, rows
-	v.s.active = v.feed
-	return v.s.resize(cols, rows)
+	f := v.feed
+	f.cols, f.rows = cols, rows
+	if f.watches != watch {
+		f.watches = watch
+		f.hasten()
+	}
+	if v.s.decides(f) {
+		v.s.active = f
+		return v.s.resize(cols, rows)
+	}
+	if v.s.active == f {
+		v.s.active = nil
+		v.s.settle()
+	}
+	return nil
 }
 
 // Close removes the viewer.
@@ -102,8 +173,6 @@ func (v *Viewer) Close() {
 	s.watched.Add(-1)
 	if s.active == f {
 		s.active = nil
-		if n := len(s.feeds); n > 0 {
-			s.activate(s.feeds[n-1])
-		}
+		s.settle()
 	}
 }

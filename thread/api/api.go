@@ -42,4 +42,6 @@ type ServerInfo struct {
 type Size struct {
 	Cols int `json:"cols"`
 	Rows int `json:"rows"`
+	// Watch is set while the client only shows the terminal beside what the person works in.
+	Watch bool `json:"watch,omitempty"`
 }

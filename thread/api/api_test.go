@@ -55,6 +55,10 @@ func TestWire(t *testing.T) {
 	if q := asked.Query(); q.Encode() != "cols=80&rows=24&thread=a" || ParseTerminal(q) != asked {
 		t.Errorf("a terminal is asked for by %q", q.Encode())
 	}
+	asked.Watch = true
+	if ParseTerminal(asked.Query()) != asked {
+		t.Errorf("one that is watched is asked for by %q", asked.Query().Encode())
+	}
 	if Events.Method() != http.MethodGet || Speech.Method() != http.MethodPost {
 		t.Errorf("events by %s, speech by %s", Events.Method(), Speech.Method())
 	}

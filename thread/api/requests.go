@@ -161,16 +161,21 @@ type ThreadGrants struct {
 type TerminalRequest struct {
 	Thread     thread.ID
 	Cols, Rows int
+	Watch      bool // as in Size
 }
 
 // Query encodes the request.
 func (r TerminalRequest) Query() url.Values {
-	return url.Values{"thread": {string(r.Thread)}, "cols": {strconv.Itoa(r.Cols)}, "rows": {strconv.Itoa(r.Rows)}}
+	q := url.Values{"thread": {string(r.Thread)}, "cols": {strconv.Itoa(r.Cols)}, "rows": {strconv.Itoa(r.Rows)}}
+	if r.Watch {
+		q.Set("watch", "true")
+	}
+	return q
 }
 
 // ParseTerminal decodes a request. A size that is not a number counts as zero.
 func ParseTerminal(q url.Values) TerminalRequest {
 	cols, _ := strconv.Atoi(q.Get("cols"))
 	rows, _ := strconv.Atoi(q.Get("rows"))
-	return TerminalRequest{Thread: thread.ID(q.Get("thread")), Cols: cols, Rows: rows}
+	return TerminalRequest{Thread: thread.ID(q.Get("thread")), Cols: cols, Rows: rows, Watch: q.Get("watch") == "true"}
 }

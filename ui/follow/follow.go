@@ -4,7 +4,10 @@
 // rests. The pane never shows a thread that is not selected, and is told to attach only if that changes something.
 package follow
 
-import "orchestrator/thread"
+import (
+	"orchestrator/thread"
+	"orchestrator/ui/layout"
+)
 
 // State is the relation of the pane to the selection.
 type State int
@@ -138,4 +141,10 @@ func (f *Follower) want(sel Selection) (thread.ID, thread.ExecutionID) {
 	default:
 		return "", ""
 	}
+}
+
+// Watched is a thread whose terminal is shown beside that of the selected one, and where.
+type Watched struct {
+	Selection
+	Box layout.Box
 }

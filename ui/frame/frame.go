@@ -5,7 +5,11 @@
 // no agent draws itself anew because a notice, an offer or a question comes or goes.
 package frame
 
-import "orchestrator/ui/layout"
+import (
+	"slices"
+
+	"orchestrator/ui/layout"
+)
 
 const (
 	// roomy is the height of the screen from which an empty row parts the pane's name from its content.
@@ -142,6 +146,20 @@ func (s Screen) Terminal() layout.Box {
 	return s.Place().Inner
 }
 
+// Terminals returns the boxes of all terminals, whatever stands there.
+func (s Screen) Terminals() []layout.Box {
+	s.Listing, s.Reads = false, false
+	b := s.Place()
+	if len(b.Parts) == 0 {
+		return []layout.Box{b.Inner}
+	}
+	boxes := make([]layout.Box, len(b.Parts))
+	for i, p := range b.Parts {
+		boxes[i] = p.Inner
+	}
+	return boxes
+}
+
 // Divider returns the column of the rule between list and pane, -1 if there is none.
 func (b Boxes) Divider() int {
 	if b.Side.Empty() || b.Pane.Empty() {
@@ -160,6 +178,11 @@ func (s Screen) shared() Layout {
 	default:
 		return s.Layout
 	}
+}
+
+// PartAt returns the part in which a cell is, -1 for none.
+func (b Boxes) PartAt(x, y int) int {
+	return slices.IndexFunc(b.Parts, func(p Part) bool { return p.Box.Contains(x, y) })
 }
 
 // Lent returns the place of so many rows at the bottom of the terminal, from the rule beside it on.

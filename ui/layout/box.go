@@ -64,3 +64,6 @@ func (b Box) clip(o Box) Box {
 	x, y := max(b.X, o.X), max(b.Y, o.Y)
 	return Box{x, y, max(min(b.X+b.W, o.X+o.W)-x, 0), max(min(b.Y+b.H, o.Y+o.H)-y, 0)}
 }
+
+// Overlaps reports whether the boxes have a cell in common.
+func (b Box) Overlaps(o Box) bool { return !b.clip(o).Empty() }

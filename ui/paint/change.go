@@ -2,104 +2,126 @@ package paint
 
 import "time"
 
-// frameGap is the minimum time between two frames of the pane.
-const frameGap = 8 * time.Millisecond
+const (
+	// frameGap is the minimum time between two frames of a pane, and watchedGap that of one that is only watched.
+	frameGap   = 8 * time.Millisecond
+	watchedGap = 33 * time.Millisecond
+)
 
-// Changed paints what has changed in the pane: now, or at the end of the frame gap.
-func (w *Writer) Changed() {
+// Spot adds a place for a pane.
+func (w *Writer) Spot() *Spot {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.changed()
+	s := &Spot{w: w}
+	s.wake = s.changed
+	w.spots = append(w.spots, s)
+	return s
 }
 
-func (w *Writer) changed() {
-	w.adopt()
-	if w.pane == nil || w.timer != nil {
-		return
-	}
-	if wait := frameGap - w.now().Sub(w.last); wait > 0 {
-		w.after(wait)
-		return
-	}
-	w.frame(nil)
+// Changed paints what has changed in the pane: now, or at the end of the frame gap.
+func (s *Spot) Changed() {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	s.w.adopt()
+	s.changed()
 }
 
-func (w *Writer) after(d time.Duration) {
-	w.timer = w.later(d, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.timer = nil
-		w.adopt()
-		if w.pane != nil {
-			w.frame(nil)
+func (s *Spot) changed() {
+	if s.pane == nil || s.timer != nil {
+		return
+	}
+	gap := frameGap
+	if s.pane.Watched {
+		gap = watchedGap
+	}
+	if wait := gap - s.w.now().Sub(s.last); wait > 0 {
+		s.after(wait)
+		return
+	}
+	s.due = true
+	s.w.frame(nil)
+}
+
+func (s *Spot) after(d time.Duration) {
+	s.timer = s.w.later(d, func() {
+		s.w.mu.Lock()
+		defer s.w.mu.Unlock()
+		s.timer = nil
+		s.w.adopt()
+		if s.pane != nil {
+			s.due = true
+			s.w.frame(nil)
 		}
 	})
 }
 
 // SetPane shows a pane, or the same one with another box, scroll position or selection. It does not wait for the
 // terminal: the pane is painted soon after, and before anything that Bubble Tea writes from now on.
-func (w *Writer) SetPane(p Pane) {
+func (s *Spot) SetPane(p Pane) {
 	if p.Source == nil || p.Box.W <= 0 || p.Box.H <= 0 {
-		w.Suspend()
+		s.Suspend()
 		return
 	}
-	w.want(&p)
+	s.want(&p)
 }
 
 // Suspend stops drawing the pane, because it will be covered or is gone, and leaves its place blank, as Bubble Tea
 // assumes it to be.
-func (w *Writer) Suspend() { w.want(nil) }
+func (s *Spot) Suspend() { s.want(nil) }
 
-func (w *Writer) want(p *Pane) {
-	w.next.Lock()
-	defer w.next.Unlock()
-	if w.next.last.equal(p) {
+func (s *Spot) want(p *Pane) {
+	s.next.Lock()
+	defer s.next.Unlock()
+	if s.next.last.equal(p) {
 		return
 	}
-	w.next.pane, w.next.last, w.next.set = p, p, true
-	if !w.next.queued {
-		w.next.queued = true
-		time.AfterFunc(0, w.adoptNow)
+	s.next.pane, s.next.last, s.next.set = p, p, true
+	if !s.next.queued {
+		s.next.queued = true
+		time.AfterFunc(0, s.adoptNow)
 	}
 }
 
-func (w *Writer) adoptNow() {
-	w.next.Lock()
-	w.next.queued = false
-	w.next.Unlock()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.adopt() {
-		return
-	}
-	if w.pane != nil {
-		w.frame(nil)
-	} else if out := w.back(w.clear(nil)); len(out) > 0 && w.err == nil {
-		w.err = w.put(out)
+func (s *Spot) adoptNow() {
+	s.next.Lock()
+	s.next.queued = false
+	s.next.Unlock()
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	if s.w.adopt() {
+		s.w.frame(nil)
 	}
 }
 
-// adopt switches to the requested pane, and reports whether there was one.
-func (w *Writer) adopt() bool {
-	w.next.Lock()
-	p, set := w.next.pane, w.next.set
-	w.next.set = false
-	w.next.Unlock()
+// adopt switches to the requested panes, and reports whether there were any.
+func (w *Writer) adopt() (any bool) {
+	for _, s := range w.spots {
+		any = s.adopt() || any
+	}
+	return any
+}
+
+func (s *Spot) adopt() bool {
+	s.next.Lock()
+	p, set := s.next.pane, s.next.set
+	s.next.set = false
+	s.next.Unlock()
 	if !set {
 		return false
 	}
-	if w.closed {
+	if s.w.closed {
 		p = nil
 	}
 	switch {
 	case p == nil:
-		w.stopTimer()
-	case w.pane == nil:
-		w.fresh = true
+		s.stopTimers()
+		s.gone = s.gone || s.pane != nil
+	case s.pane == nil:
+		s.fresh = true
 	default:
-		w.fresh = w.fresh || w.pane.Source != p.Source
-		w.moved = w.moved || w.pane.Box != p.Box
+		s.fresh = s.fresh || s.pane.Source != p.Source
+		s.moved = s.moved || s.pane.Box != p.Box
 	}
-	w.pane = p
+	s.pane, s.due = p, true
 	return true
 }

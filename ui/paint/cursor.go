@@ -2,8 +2,8 @@ package paint
 
 import "orchestrator/agent/vterm"
 
-// parked returns where the cursor is to be placed that is at a place now.
-func (w *Writer) parked(at cursorAt) cursorAt {
+// parked returns where the cursor is to be placed that is at a place now. wake paints its pane.
+func (w *Writer) parked(at cursorAt, wake func()) cursorAt {
 	was, d := w.cursorWas, &w.drift
 	if at.visible || !at.ours || !was.ours || at.x == was.x && at.y == was.y {
 		d.stop()
@@ -26,7 +26,7 @@ func (w *Writer) parked(at cursorAt) cursorAt {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.drift.timer = nil
-			w.wake()
+			wake()
 		})
 	}
 	at.x, at.y = was.x, was.y

@@ -1,7 +1,8 @@
-// Package paint is the writer under Bubble Tea: it forwards what Bubble Tea draws, and draws the live terminal pane
-// itself, immediately, without waiting for the next frame of Bubble Tea's ticker.
+// Package paint is the writer under Bubble Tea: it forwards what Bubble Tea draws, and draws the live terminal panes
+// themselves, immediately, without waiting for the next frame of Bubble Tea's ticker.
 //
-// It guarantees that a change of the pane reaches the terminal immediately, or 8 ms after the previous frame; that the
+// It guarantees that a change of the pane reaches the terminal immediately, or 8 ms after its previous frame, 33 ms if
+// the pane is only watched; that the
 // pane stays correct whatever Bubble Tea erases or scrolls; and that a program's output reaches the user's terminal
 // only as printable characters inside the pane's box, with colours and attributes from a fixed list, and links to pages
 // that are written anew: no controls, titles or queries.

@@ -16,7 +16,7 @@ func TestMove(t *testing.T) {
 	large, small := Box{X: 1, Y: 1, W: 18, H: 6}, Box{X: 3, Y: 1, W: 10, H: 5}
 	const border = "\x1b[7;1H####################"
 	for name, move := range map[string]func(*fixture, Pane){
-		"adopted by what is drawn": func(f *fixture, p Pane) { f.want(&p); _, _ = f.Write([]byte(border)) },
+		"adopted by what is drawn": func(f *fixture, p Pane) { f.spot.want(&p); _, _ = f.Write([]byte(border)) },
 		"before":                   func(f *fixture, p Pane) { f.SetPane(p); _, _ = f.Write([]byte(border)) },
 	} {
 		for _, fresh := range []bool{false, true} {
@@ -48,7 +48,7 @@ func TestGrow(t *testing.T) {
 			if i == 1 {
 				f.in = newInner(large.W, large.H)
 				f.in.feed("%s", strings.Repeat("x", large.W*large.H))
-				f.want(&Pane{Box: large, Source: f.in})
+				f.spot.want(&Pane{Box: large, Source: f.in})
 			}
 			if s == "" {
 				f.SetPane(Pane{Box: large, Source: f.in})
@@ -95,7 +95,7 @@ func testAppear(t *testing.T, before string) {
 		if before == "" {
 			f.SetPane(Pane{Box: box, Source: f.in})
 		} else {
-			f.want(&Pane{Box: box, Source: f.in}) // it is drawn together with the older frame
+			f.spot.want(&Pane{Box: box, Source: f.in}) // it is drawn together with the older frame
 			write(before)
 		}
 		write(then)

@@ -70,6 +70,7 @@ func (s *inner) feed(format string, args ...any) {
 // fixture is a writer with a clock of its own, so that no frame waits unless the test says so.
 type fixture struct {
 	*Writer
+	spot *Spot
 	out  *outer
 	in   *inner
 	at   time.Time
@@ -79,6 +80,7 @@ type fixture struct {
 func newFixture(profile colorprofile.Profile, cols, rows int, box Box) *fixture {
 	f := &fixture{out: newOuter(cols, rows), in: newInner(box.W, box.H), at: time.Unix(100, 0)}
 	f.Writer = New(f.out, profile, cols, rows)
+	f.spot = f.Spot()
 	f.now = func() time.Time { f.at = f.at.Add(time.Second); return f.at }
 	f.later = func(_ time.Duration, do func()) *time.Timer {
 		f.late = append(f.late, do)
@@ -91,18 +93,18 @@ func newFixture(profile colorprofile.Profile, cols, rows int, box Box) *fixture 
 
 // SetPane and Suspend wait until they have been followed.
 func (f *fixture) SetPane(p Pane) {
-	f.Writer.SetPane(p)
-	f.adoptNow()
+	f.spot.SetPane(p)
+	f.spot.adoptNow()
 }
 
 func (f *fixture) Suspend() {
-	f.Writer.Suspend()
-	f.adoptNow()
+	f.spot.Suspend()
+	f.spot.adoptNow()
 }
 
 func (f *fixture) feed(format string, args ...any) {
 	f.in.feed(format, args...)
-	f.Changed()
+	f.spot.Changed()
 }
 
 // check compares the whole screen with chrome and pane put together by hand.
@@ -311,7 +313,7 @@ func TestNothingToDraw(t *testing.T) {
 	f := newFixture(colorprofile.TrueColor, 40, 9, Box{X: 10, Y: 2, W: 20, H: 5})
 	f.feed("hello")
 	n := len(f.out.written())
-	f.Changed()
+	f.spot.Changed()
 	f.feed("\x1b[m\x1b]2;title\x07")
 	if got := len(f.out.written()); got != n {
 		t.Errorf("%d bytes for nothing: %q", got-n, f.out.written()[n:])
@@ -573,7 +575,7 @@ func BenchmarkFrame(b *testing.B) {
 		for j := range 48 {
 			f.in.feed("\x1b[%dm%d %s\r\n", 31+j%7, i, strings.Repeat("text ", 25))
 		}
-		f.Changed()
+		f.spot.Changed()
 	}
 }
 

@@ -26,6 +26,9 @@ type Pane struct {
 	Selection *vterm.Selection
 	// Matches are highlighted. Another value means other matches.
 	Matches *Matches
+	// Watched says that the pane is only watched: it is painted less often, and where its terminal is higher than its box,
+	// the newest rows of it are shown.
+	Watched bool
 	// Cursor shows the program's cursor, if it has one, because the pane is focused.
 	Cursor bool
 	// Caret shows the cursor at a place of the text instead, because the pane is read.
@@ -61,9 +64,45 @@ func (p *Pane) topLine(t *vterm.Terminal) uint64 {
 	first := t.FirstLine()
 	screen := first + uint64(t.History())
 	if !p.Scrolled {
-		return screen
+		return screen + uint64(p.hidden(t))
 	}
 	return min(max(p.Top, first), screen)
+}
+
+// hidden returns how many rows of the screen are above the box.
+func (p *Pane) hidden(t *vterm.Terminal) int {
+	if !p.Watched {
+		return 0
+	}
+	return Hidden(t, p.Box.H)
+}
+
+// Hidden returns how many rows of a terminal's screen are above a box of h rows that shows its newest ones.
+func Hidden(t *vterm.Terminal, h int) int {
+	_, rows := t.Size()
+	if h >= rows {
+		return 0
+	}
+	var cells []vterm.Cell
+	for y := rows - 1; y >= h; y-- {
+		if y == t.Cursor().Y {
+			return y - h + 1
+		}
+		if cells = t.Row(cells[:0], y); !Blank(cells) {
+			return y - h + 1
+		}
+	}
+	return 0
+}
+
+// Blank reports whether nothing is seen of cells.
+func Blank(cells []vterm.Cell) bool {
+	for i := range cells {
+		if c := &cells[i]; c.Rune > ' ' || c.Cluster != "" || c.Style != (vterm.Style{}) {
+			return false
+		}
+	}
+	return true
 }
 
 func (p *Pane) equal(o *Pane) bool {
@@ -82,6 +121,6 @@ func same[T comparable](a, b *T) bool { return a == b || a != nil && b != nil &&
 type wanted struct {
 	sync.Mutex
 	pane, last *Pane
-	set        bool // pane is not adopted yet
+	set        bool // it is not adopted yet
 	queued     bool // adoptNow will run
 }

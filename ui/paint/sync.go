@@ -11,29 +11,29 @@ const syncLimit = 200 * time.Millisecond
 
 // held reports whether the program is in the middle of a synchronized frame. It is called again at the end of that
 // frame, or after a while without one.
-func (w *Writer) held(t *vterm.Terminal) bool {
+func (s *Spot) held(t *vterm.Terminal) bool {
 	if !t.Modes().Sync {
-		w.syncSince = time.Time{}
-		if w.syncTimer != nil {
-			w.syncTimer.Stop()
-			w.syncTimer = nil
+		s.syncSince = time.Time{}
+		if s.syncTimer != nil {
+			s.syncTimer.Stop()
+			s.syncTimer = nil
 		}
 		return false
 	}
-	now := w.now()
-	if w.syncSince.IsZero() {
-		w.syncSince = now
+	now := s.w.now()
+	if s.syncSince.IsZero() {
+		s.syncSince = now
 	}
-	wait := syncLimit - now.Sub(w.syncSince)
+	wait := syncLimit - now.Sub(s.syncSince)
 	if wait <= 0 {
 		return false
 	}
-	if w.syncTimer == nil {
-		w.syncTimer = w.later(wait, func() {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			w.syncTimer = nil
-			w.wake()
+	if s.syncTimer == nil {
+		s.syncTimer = s.w.later(wait, func() {
+			s.w.mu.Lock()
+			defer s.w.mu.Unlock()
+			s.syncTimer = nil
+			s.wake()
 		})
 	}
 	return true

@@ -17,7 +17,7 @@ import (
 // chromeModel is a small program as the real one is: a side bar that changes, a blank box for the pane, a
 // dialog that comes and goes.
 type chromeModel struct {
-	w      *Writer
+	w      *Spot
 	box    Box
 	pane   Pane
 	n      int
@@ -90,7 +90,8 @@ func TestUnderBubbleTea(t *testing.T) {
 	box := Box{X: 14, Y: 2, W: 30, H: 8}
 	in := newInner(box.W, box.H)
 	w := New(slave, colorprofile.TrueColor, 50, 12)
-	m := &chromeModel{w: w, box: box, pane: Pane{Box: box, Source: in, Cursor: true}}
+	spot := w.Spot()
+	m := &chromeModel{w: spot, box: box, pane: Pane{Box: box, Source: in, Cursor: true}}
 	p := tea.NewProgram(m, tea.WithOutput(w), tea.WithFilter(w.Filter), tea.WithInput(slave), tea.WithoutSignals(),
 		tea.WithEnvironment([]string{"TERM=xterm-256color", "COLORTERM=truecolor"}), tea.WithWindowSize(50, 12))
 	done := make(chan error, 1)
@@ -98,7 +99,7 @@ func TestUnderBubbleTea(t *testing.T) {
 
 	feed := func(format string, args ...any) {
 		in.feed(format, args...)
-		w.Changed()
+		spot.Changed()
 	}
 	expect := func(n int, dialog bool) {
 		t.Helper()

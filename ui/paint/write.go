@@ -11,18 +11,16 @@ import (
 
 // New returns a writer for a terminal of the given size.
 func New(file File, profile colorprofile.Profile, cols, rows int) *Writer {
-	w := &Writer{
+	return &Writer{
 		file: file, profile: profile, now: time.Now, later: time.AfterFunc,
 		chrome: vterm.New(cols, rows, vterm.Options{Scrollback: -1}),
 	}
-	w.wake = w.changed
-	return w
 }
 
 // Show says what the terminal can show; it is called before anything is painted.
 func (w *Writer) Show(g glyph.Set) { w.painter.glyphs = g }
 
-// Write forwards what Bubble Tea draws, and redraws the pane where that has touched it.
+// Write forwards what Bubble Tea draws, and redraws the panes where that has touched them.
 func (w *Writer) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -30,18 +28,20 @@ func (w *Writer) Write(b []byte) (int, error) {
 		return 0, w.err
 	}
 	w.adopt()
-	out := w.uncover(nil) // b may move what is drawn there
+	var out []byte
+	for _, s := range w.spots {
+		out = s.uncover(out) // b may move what is drawn there
+	}
 	shifts := w.chrome.Shifts()
 	_, _ = w.chrome.Write(b)
-	if w.chrome.Shifts() != shifts || w.pane == nil || w.moved {
-		out = w.wipe(out) // before b, which may draw where the pane was
+	shifted := w.chrome.Shifts() != shifts
+	for _, s := range w.spots {
+		if shifted || s.pane == nil || s.moved {
+			out = s.wipe(out) // before b, which may draw where the pane was
+		}
+		s.due = true
 	}
-	out = append(w.back(out), b...)
-	if w.pane != nil {
-		w.frame(out)
-	} else {
-		w.err = w.put(out)
-	}
+	w.frame(append(w.back(out), b...))
 	if w.err != nil {
 		return 0, w.err
 	}
@@ -71,9 +71,14 @@ func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.closed = true
-	w.pane = nil
-	w.stopTimer()
-	if out := w.back(w.clear(nil)); len(out) > 0 {
+	w.drift.stop()
+	var out []byte
+	for _, s := range w.spots {
+		s.pane = nil
+		s.stopTimers()
+		out = s.clear(out)
+	}
+	if out = w.back(out); len(out) > 0 {
 		return w.put(out)
 	}
 	return nil

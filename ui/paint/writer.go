@@ -25,39 +25,50 @@ type cursorAt struct {
 	style   vterm.CursorStyle
 }
 
-// Writer draws a pane among what Bubble Tea draws. Lock order: the writer's lock, then the source's; so Changed must
-// not be called from inside View.
+// Writer draws panes among what Bubble Tea draws. Lock order: the writer's lock, then the source's; so Changed must not
+// be called from inside View.
 type Writer struct {
 	file    File
 	profile colorprofile.Profile
 	now     func() time.Time
 	later   func(time.Duration, func()) *time.Timer
-	wake    func() // paints what has changed; the caller holds mu
-	next    wanted
 
-	mu      sync.Mutex // guards all below, and the order of writes
-	pane    *Pane      // nil if there is none or it is suspended
-	fresh   bool       // the pane shows another source than the painted one
-	moved   bool       // the pane is not where it was painted
-	chrome  *vterm.Terminal
+	mu        sync.Mutex // guards all below, and the order of writes
+	spots     []*Spot
+	owned     *Spot // the one that had the cursor
+	chrome    *vterm.Terminal
+	away      bool // Bubble Tea's cursor is saved, and ours is in a pane
+	shown     bool // we made the cursor visible
+	shape     vterm.CursorStyle
+	cursorWas cursorAt
+	drift     drift
+	closed    bool
+	painter   rowPainter
+	err       error
+}
+
+// Spot is a place for a pane. Panes that stand beside each other have a spot each; the cursor of at most one of them is
+// shown. The writer's lock guards all but next.
+type Spot struct {
+	w    *Writer
+	wake func() // paints what has changed; the caller holds the writer's lock
+	next wanted
+
+	pane    *Pane    // nil if there is none or it is suspended
+	gone    bool     // it is no longer shown, but is still on the screen
+	fresh   bool     // it shows another source than the painted one
+	moved   bool     // it is not where it was painted
+	due     bool     // the next frame paints it
 	rows    []rowKey // the painted rows of the box
 	painted Box      // where they were painted
 	looked  look
 	// chromeRows are the generations of the chrome's rows at the last paint: if they differ, Bubble Tea may have drawn
 	// over the pane.
 	chromeRows []uint64
-	away       bool // Bubble Tea's cursor is saved, and ours is in the pane
-	shown      bool // we made the cursor visible
-	shape      vterm.CursorStyle
-	cursorWas  cursorAt
-	drift      drift
 	last       time.Time // of the last frame that drew something
 	timer      *time.Timer
 	syncSince  time.Time // since when the program has been holding its frame back
 	syncTimer  *time.Timer
-	closed     bool
-	painter    rowPainter
-	err        error
 }
 
 // Fd returns the file descriptor of the terminal.
@@ -74,16 +85,22 @@ func (w *Writer) put(b []byte) error {
 }
 
 // forget makes the next frame draw every row.
-func (w *Writer) forget() { clear(w.rows) }
-
-func (w *Writer) stopTimer() {
-	w.drift.stop()
-	if w.syncTimer != nil {
-		w.syncTimer.Stop()
-		w.syncTimer = nil
+func (w *Writer) forget() {
+	for _, s := range w.spots {
+		s.forget()
 	}
-	if w.timer != nil {
-		w.timer.Stop()
-		w.timer = nil
+}
+
+// forget makes the next frame draw every row of the pane.
+func (s *Spot) forget() { clear(s.rows) }
+
+func (s *Spot) stopTimers() {
+	if s.syncTimer != nil {
+		s.syncTimer.Stop()
+		s.syncTimer = nil
+	}
+	if s.timer != nil {
+		s.timer.Stop()
+		s.timer = nil
 	}
 }

@@ -8,10 +8,6 @@ import (
 	"orchestrator/ui/frame"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
-	"orchestrator/ui/layout"
-	"orchestrator/ui/styled"
-	"orchestrator/ui/theme"
-	"orchestrator/ui/tree"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -20,6 +16,7 @@ import (
 type Config struct {
 	Size    func() (w, h int)  // of the screen
 	Changed func(frame.Layout) // is called when the person has chosen another layout
+	Seen    func() bool        // reports whether the pane is shown
 }
 
 // Feature is the choice of the layout and of the threads in it.
@@ -29,6 +26,15 @@ type Feature struct {
 	layout frame.Layout
 	zoomed bool
 	stack  []*thread.Status // as drawn last
+	bars   []*thread.Status // title bars drawn last that are not of the stack
+	slots  slots
+}
+
+// slots are the threads that have a terminal each. The zero value is ready to use.
+type slots struct {
+	ids    []thread.ID // "" where none is
+	at     int         // where the selected thread is
+	recent []thread.ID // the threads that were selected, the last one first
 }
 
 // New adds the feature to a host.
@@ -43,13 +49,14 @@ func New(h *host.Host, cfg Config) *Feature {
 	return f
 }
 
-// next goes to the next layout, and says its name.
+// next goes to the next layout, and says its name where it cannot be seen.
 func (f *Feature) next() tea.Cmd {
 	f.layout, f.zoomed = f.layout.Next(f.cfg.Size()), false
-	if f.layout.Parts() > 1 {
-		f.layout = frame.Single
-	}
 	f.cfg.Changed(f.layout)
+	if f.cfg.Seen() {
+		f.Screen.Redraw()
+		return nil
+	}
 	return f.Notify(thread.LevelInfo, "Layout: "+f.layout.String())
 }
 
@@ -64,41 +71,4 @@ func (f *Feature) Unzoom() bool {
 	was := f.zoomed
 	f.zoomed = false
 	return was
-}
-
-// DrawStack draws title bars of the threads that ask the most besides the selected one. titled is set if nothing else
-// stands on the rule above them.
-func (f *Feature) DrawStack(c *layout.Canvas, b frame.Boxes, th *theme.Theme, titled bool) {
-	f.stack = nil
-	if b.Stack.Empty() {
-		return
-	}
-	_, rows := b.Stack.Top(1)
-	var title []styled.Span
-	if titled {
-		title = append(title, styled.Span{Text: "stack", Tok: theme.Title})
-	}
-	b.Heading(c, th, b.Stack, title)
-	if key := f.Keys.KeyOf(intent.Layout); titled && key != "" {
-		hint := []styled.Span{{Text: " "}, {Text: key, Tok: theme.Key}, {Text: " layout ", Tok: theme.Muted}}
-		c.PrintSpans(b.Stack, b.Stack.W-styled.Width(hint...)-1, 0, th, hint)
-	}
-	selected := f.Threads.Selected()
-	f.stack = f.Threads.Loudest(rows.H, func(s *thread.Status) bool { return selected != nil && s.ID == selected.ID })
-	bar := tree.Bar{Name: theme.Text, Width: min(max(rows.W/4, 12), 32), Now: f.Clock()}
-	for y, s := range f.stack {
-		f.Threads.DrawBar(c, rows.Row(y), th, s, bar)
-	}
-}
-
-// Turns reports whether something in the title bars turns.
-func (f *Feature) Turns() bool { return f.Threads.Turns(f.stack) }
-
-// Click returns the thread whose title bar is at a place, or "".
-func (f *Feature) Click(b frame.Boxes, x, y int) thread.ID {
-	_, rows := b.Stack.Top(1)
-	if i := y - rows.Y; rows.Contains(x, y) && i < len(f.stack) {
-		return f.stack[i].ID
-	}
-	return ""
 }

@@ -11,6 +11,7 @@ import (
 
 	"orchestrator/agent/vterm"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 )
 
 // maxQueued limits the input queued for a terminal that does not read.
@@ -30,7 +31,8 @@ type link struct {
 	mu     sync.Mutex // guards all below; nothing is called while it is held
 	queue  []byte
 	size   size
-	sized  bool // size has to be sent
+	watch  bool // the terminal is only watched, and has the size that others give it
+	sized  bool // size and watch have to be sent
 	live   bool
 	ended  bool
 	err    error
@@ -107,20 +109,20 @@ func (s *screen) publish() (changed bool) {
 	return changed
 }
 
-func openLink(a Attacher, p Painter, id thread.ID, s size) *link {
+func openLink(a Attacher, p Painter, id thread.ID, s size, watch bool) *link {
 	ctx, cancel := context.WithCancel(context.Background())
 	l := &link{
-		id: id, screen: newScreen(s), paint: p, cancel: cancel, size: s,
+		id: id, screen: newScreen(s), paint: p, cancel: cancel, size: s, watch: watch,
 		news: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 	}
-	go l.run(ctx, a, s)
+	go l.run(ctx, a, s, watch)
 	return l
 }
 
 // run attaches, reads until the end and cleans up.
-func (l *link) run(ctx context.Context, a Attacher, s size) {
+func (l *link) run(ctx context.Context, a Attacher, s size, watch bool) {
 	defer l.cancel()
-	stream, err := a.Attach(ctx, l.id, s.cols, s.rows)
+	stream, err := a.Attach(ctx, l.id, api.Size{Cols: s.cols, Rows: s.rows, Watch: watch})
 	if err != nil {
 		l.end(fmt.Errorf("attach to the terminal: %w", err))
 		return
@@ -155,7 +157,7 @@ func (l *link) read(ctx context.Context, stream Stream, asked size) error {
 func (l *link) feed(b []byte, first bool, asked size) {
 	l.mu.Lock()
 	l.live = true
-	now := l.size
+	now, watch := l.size, l.watch
 	l.mu.Unlock()
 	of, whole := wholeScreen(b)
 	if first && !whole {
@@ -169,7 +171,9 @@ func (l *link) feed(b []byte, first bool, asked size) {
 	done := sc.done.Load()
 	_, _ = sc.term.Write(b)
 	if whole {
-		sc.term.Resize(now.cols, now.rows)
+		if !watch {
+			sc.term.Resize(now.cols, now.rows)
+		}
 		sc.moved += int64(sc.end()) - sc.was
 	}
 	changed := sc.publish() || sc.done.Load() != done || sc.clip.Load() != nil
@@ -217,11 +221,11 @@ func (l *link) send(ctx context.Context, stream Stream) {
 		case <-l.wake:
 		}
 		l.mu.Lock()
-		b, s, sized := l.queue, l.size, l.sized
+		b, s, watch, sized := l.queue, l.size, l.watch, l.sized
 		l.queue, l.sized = nil, false
 		l.mu.Unlock()
 		if sized {
-			if err := stream.Resize(ctx, s.cols, s.rows); err != nil {
+			if err := stream.Resize(ctx, api.Size{Cols: s.cols, Rows: s.rows, Watch: watch}); err != nil {
 				return // reading fails too, and reports it
 			}
 		}
@@ -251,17 +255,18 @@ func (l *link) typed(b []byte) {
 	l.wakeUp()
 }
 
-// resize changes the size here immediately, and on the server when the queue gets to it.
-func (l *link) resize(s size) {
+// resize changes the size here immediately, unless the terminal is only watched, and on the server when the queue gets
+// to it.
+func (l *link) resize(s size, watch bool) {
 	l.mu.Lock()
-	if l.size == s {
+	if l.size == s && l.watch == watch {
 		l.mu.Unlock()
 		return
 	}
-	l.size, l.sized = s, true
+	l.size, l.watch, l.sized = s, watch, true
 	live := l.live
 	l.mu.Unlock()
-	if live {
+	if live && !watch {
 		l.screen.View(func(t *vterm.Terminal) { t.Resize(s.cols, s.rows) })
 	}
 	l.wakeUp()

@@ -36,6 +36,7 @@ type Model struct {
 	link    *link
 	box     paint.Box
 	covered bool
+	watched bool
 	lent    int // rows at the bottom on which something else stands
 	focused bool
 	shown   paint.Box // what the painter was given, if anything
@@ -68,7 +69,7 @@ func (m *Model) Show(id thread.ID) tea.Cmd {
 	if !m.empty() {
 		m.at = size{m.box.W, m.box.H}
 	}
-	m.link = openLink(m.attacher, m.painter, id, m.at)
+	m.link = openLink(m.attacher, m.painter, id, m.at, m.watched)
 	m.place()
 	return wait(m.link)
 }
@@ -106,8 +107,21 @@ func (m *Model) Place(b paint.Box) {
 		case m.read != nil:
 			m.read.resize(m.link, s)
 		default:
-			m.link.resize(s)
+			m.link.resize(s, m.watched)
 		}
+	}
+	m.place()
+}
+
+// Watch sets whether the pane is only watched, beside one that is worked in: then its terminal keeps a size that others
+// gave it, of which the newest rows are shown, and is painted less often.
+func (m *Model) Watch(on bool) {
+	if on == m.watched {
+		return
+	}
+	m.watched = on
+	if m.link != nil {
+		m.link.resize(m.at, on)
 	}
 	m.place()
 }
@@ -148,7 +162,7 @@ func (m *Model) place() {
 	m.shown = box
 	m.renumber()
 	pane := paint.Pane{
-		Box: box, Source: m.link.screen, Scrolled: m.scrolled, Top: m.top, Cursor: m.focused && state == Live,
+		Box: box, Source: m.link.screen, Scrolled: m.scrolled, Top: m.top, Cursor: m.focused && state == Live, Watched: m.watched,
 	}
 	if m.sel != nil {
 		sel := *m.sel

@@ -4,13 +4,14 @@ import (
 	"context"
 
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/ui/paint"
 )
 
 // Attacher opens a thread's terminal.
 type Attacher interface {
 	// Attach requests the terminal at a size. It may block, until the context ends.
-	Attach(ctx context.Context, id thread.ID, cols, rows int) (Stream, error)
+	Attach(ctx context.Context, id thread.ID, size api.Size) (Stream, error)
 }
 
 // Stream is an open terminal. One goroutine calls Read, another one Write and Resize, and any may call Close.
@@ -21,11 +22,11 @@ type Stream interface {
 	// Write sends bytes to the program.
 	Write(context.Context, []byte) error
 	// Resize sets the size.
-	Resize(ctx context.Context, cols, rows int) error
+	Resize(ctx context.Context, size api.Size) error
 	Close() error
 }
 
-// Painter draws the pane; paint.Writer is one.
+// Painter draws the pane; paint.Spot is one.
 type Painter interface {
 	SetPane(paint.Pane)
 	Suspend()

@@ -104,7 +104,8 @@ func TestGoldenReading(t *testing.T) {
 			defer func() { _ = w.Close() }()
 			_, _ = w.Write([]byte("\x1b[?1049h"))
 			srv := &server{}
-			m := New(srv, w)
+			spot := w.Spot()
+			m := New(srv, spot)
 			defer m.Close()
 			m.Place(paint.Box{X: 2, Y: 1, W: 44, H: 11})
 			next := m.Show("one")
@@ -121,7 +122,7 @@ func TestGoldenReading(t *testing.T) {
 				m.Act(k)
 			}
 			time.Sleep(20 * time.Millisecond) // the gap between two frames
-			w.Changed()
+			spot.Changed()
 			got := out.frame() + m.Where() + "\n"
 			path := filepath.Join("testdata", tt.name+".txt")
 			if *update {

@@ -77,7 +77,7 @@ func (r *reader) since(s *screen) (n int) {
 // resize resizes the terminal and the copy. How many lines have come stays, however long the lines are now.
 func (r *reader) resize(l *link, s size) {
 	came := r.since(l.screen)
-	l.resize(s)
+	l.resize(s, false)
 	l.screen.View(func(*vterm.Terminal) { r.end = l.screen.settled() - int64(came) })
 	r.text.Resize(s.cols, s.rows)
 }

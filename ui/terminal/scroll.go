@@ -4,6 +4,7 @@ import (
 	"orchestrator/agent/vterm"
 	"orchestrator/agent/vterm/input"
 	"orchestrator/ui/layout"
+	"orchestrator/ui/paint"
 )
 
 // ScrollBy scrolls through the history, up if negative. At the end the pane is live again.
@@ -89,8 +90,11 @@ func (m *Model) point(e input.Mouse) (p vterm.Point) {
 	m.link.screen.View(func(t *vterm.Terminal) {
 		first := t.FirstLine()
 		top := first + uint64(t.History())
-		if m.scrolled {
+		switch {
+		case m.scrolled:
 			top = min(max(m.top, first), top)
+		case m.watched:
+			top += uint64(paint.Hidden(t, m.box.H))
 		}
 		p = vterm.Point{Line: top + uint64(y), X: x}
 	})

@@ -21,8 +21,11 @@ func (m *Model) Still(c *layout.Canvas, b layout.Box, st lipgloss.Style) {
 	}
 	source.View(func(t *vterm.Terminal) {
 		top := t.FirstLine() + uint64(t.History())
-		if scrolled {
+		switch {
+		case scrolled:
 			top = min(max(at, t.FirstLine()), top)
+		case m.watched:
+			top += uint64(paint.Hidden(t, b.H))
 		}
 		var cells []vterm.Cell
 		var text []byte

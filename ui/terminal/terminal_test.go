@@ -13,6 +13,7 @@ import (
 
 	"orchestrator/agent/vterm"
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/thread/ground/await"
 	"orchestrator/ui"
 	"orchestrator/ui/layout"
@@ -47,13 +48,13 @@ type stream struct {
 	readErr error
 }
 
-func (s *server) Attach(_ context.Context, id thread.ID, cols, rows int) (Stream, error) {
+func (s *server) Attach(_ context.Context, id thread.ID, at api.Size) (Stream, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fail != nil {
 		return nil, s.fail
 	}
-	st := &stream{id: id, out: make(chan []byte, 100), sizes: []size{{cols, rows}}}
+	st := &stream{id: id, out: make(chan []byte, 100), sizes: []size{{at.Cols, at.Rows}}}
 	s.streams = append(s.streams, st)
 	return st, nil
 }
@@ -94,10 +95,10 @@ func (s *stream) Write(_ context.Context, b []byte) error {
 	return nil
 }
 
-func (s *stream) Resize(_ context.Context, cols, rows int) error {
+func (s *stream) Resize(_ context.Context, at api.Size) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sizes = append(s.sizes, size{cols, rows})
+	s.sizes = append(s.sizes, size{at.Cols, at.Rows})
 	return nil
 }
 

@@ -22,7 +22,12 @@ const maxFrame = 256 << 20
 
 // Attach attaches to a thread's terminal: the first Read returns the whole screen, the others return what follows.
 func (c *Client) Attach(ctx context.Context, id thread.ID, cols, rows int) (*Terminal, error) {
-	q := api.TerminalRequest{Thread: id, Cols: cols, Rows: rows}.Query()
+	return c.Show(ctx, id, api.Size{Cols: cols, Rows: rows})
+}
+
+// Show is Attach for a terminal that may be shown beside others.
+func (c *Client) Show(ctx context.Context, id thread.ID, size api.Size) (*Terminal, error) {
+	q := api.TerminalRequest{Thread: id, Cols: size.Cols, Rows: size.Rows, Watch: size.Watch}.Query()
 	at := "ws://orchestrator" + protocol.Prefix + api.Terminal + "?" + q.Encode()
 	conn, res, err := websocket.Dial(ctx, at, &websocket.DialOptions{HTTPClient: c.http})
 	if err != nil {
@@ -64,8 +69,8 @@ func (t *Terminal) Write(ctx context.Context, b []byte) error {
 }
 
 // Resize sets the size that this client shows.
-func (t *Terminal) Resize(ctx context.Context, cols, rows int) error {
-	b, err := json.Marshal(api.Size{Cols: cols, Rows: rows})
+func (t *Terminal) Resize(ctx context.Context, size api.Size) error {
+	b, err := json.Marshal(size)
 	if err != nil {
 		return fmt.Errorf("resize the terminal: %w", err)
 	}

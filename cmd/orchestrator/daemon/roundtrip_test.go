@@ -425,15 +425,15 @@ func TestAnUnknownCallerIsRefused(t *testing.T) {
 // still is a terminal that shows nothing until its viewer is gone.
 type still struct{ closed chan struct{} }
 
-func (v still) Attach(thread.ID, int, int) (Viewer, error) { return v, nil }
+func (v still) Attach(thread.ID, int, int, bool) (Viewer, error) { return v, nil }
 
 func (v still) Next(ctx context.Context) ([]byte, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
-func (still) Input([]byte) error    { return nil }
-func (still) Resize(int, int) error { return nil }
-func (v still) Close()              { close(v.closed) }
+func (still) Input([]byte) error          { return nil }
+func (still) Resize(int, int, bool) error { return nil }
+func (v still) Close()                    { close(v.closed) }
 
 // TestALeftTerminalIsClosed: a terminal whose client has gone has no viewer any more, and no longer takes its size.
 func TestALeftTerminalIsClosed(t *testing.T) {

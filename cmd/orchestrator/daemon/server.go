@@ -25,7 +25,8 @@ import (
 // Terminals finds the running terminals of threads.
 type Terminals interface {
 	// Attach attaches to a thread's terminal. The first bytes reproduce the whole screen.
-	Attach(id thread.ID, cols, rows int) (Viewer, error)
+	// watch says that the viewer only watches: it decides the terminal's size only while nobody shows it in full.
+	Attach(id thread.ID, cols, rows int, watch bool) (Viewer, error)
 }
 
 // Viewer is a client's view of a running terminal.
@@ -33,7 +34,7 @@ type Viewer interface {
 	// Next waits for bytes to show. It returns io.EOF when the terminal is gone.
 	Next(ctx context.Context) ([]byte, error)
 	Input([]byte) error
-	Resize(cols, rows int) error
+	Resize(cols, rows int, watch bool) error
 	Close()
 }
 

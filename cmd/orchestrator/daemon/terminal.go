@@ -16,7 +16,7 @@ import (
 // from the client carries a new size.
 func (s *Server) terminal(w http.ResponseWriter, r *http.Request) {
 	q := api.ParseTerminal(r.URL.Query())
-	v, err := s.Terminals.Attach(q.Thread, q.Cols, q.Rows)
+	v, err := s.Terminals.Attach(q.Thread, q.Cols, q.Rows, q.Watch)
 	if err != nil {
 		refuse(w, err)
 		return
@@ -58,7 +58,7 @@ func (s *Server) typed(ctx context.Context, c *websocket.Conn, v Viewer) {
 		if kind == websocket.MessageText {
 			var size api.Size
 			if json.Unmarshal(b, &size) == nil {
-				err = v.Resize(size.Cols, size.Rows)
+				err = v.Resize(size.Cols, size.Rows, size.Watch)
 			}
 		} else {
 			err = v.Input(b)

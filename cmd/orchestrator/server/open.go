@@ -357,8 +357,8 @@ type sessions struct{ *session.Sessions }
 type terminals struct{ sessions *session.Sessions }
 
 // Attach implements daemon.Terminals.
-func (t terminals) Attach(id thread.ID, cols, rows int) (daemon.Viewer, error) {
-	v, err := t.sessions.Attach(id, cols, rows)
+func (t terminals) Attach(id thread.ID, cols, rows int, watch bool) (daemon.Viewer, error) {
+	v, err := t.sessions.Attach(id, cols, rows, watch)
 	if err != nil {
 		return nil, err
 	}

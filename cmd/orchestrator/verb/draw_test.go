@@ -282,7 +282,7 @@ func TestSizesThatNoTerminalHas(t *testing.T) {
 			t.Fatalf("%v: %v", size, err)
 		}
 		for range 20 {
-			if err := view.Resize(t.Context(), size[0], size[1]); err != nil {
+			if err := view.Resize(t.Context(), api.Size{Cols: size[0], Rows: size[1]}); err != nil {
 				t.Fatalf("%v: %v", size, err)
 			}
 		}

@@ -26,6 +26,7 @@ import (
 	"orchestrator/ui/connection"
 	"orchestrator/ui/paint"
 	"orchestrator/ui/terminal"
+	"orchestrator/ui/terminal/group"
 )
 
 // runUI opens the screen.
@@ -99,7 +100,7 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 	writer := paint.New(out, colours, cols, rows)
 	writer.Show(glyphs)
 	defer func() { _ = writer.Close() }() // stops painting; the terminal stays open
-	pane := terminal.New(dialer{cl}, writer)
+	pane := group.New(func() *terminal.Model { return terminal.New(dialer{cl}, writer.Spot()) })
 	defer pane.Close()
 	model := ui.New(ui.Config{
 		Server: cl, First: first, Pane: pane, Project: c.project.Root, Folder: at.folder, Git: !info.NoRepository,
@@ -183,8 +184,8 @@ func words(environ []string, names ...string) []string {
 type dialer struct{ *client.Client }
 
 // Attach implements terminal.Attacher.
-func (d dialer) Attach(ctx context.Context, id thread.ID, cols, rows int) (terminal.Stream, error) {
-	t, err := d.Client.Attach(ctx, id, cols, rows)
+func (d dialer) Attach(ctx context.Context, id thread.ID, size api.Size) (terminal.Stream, error) {
+	t, err := d.Client.Show(ctx, id, size)
 	if err != nil {
 		return nil, err
 	}
