@@ -16,7 +16,7 @@ func TestPeek(t *testing.T) {
 	on(t, srv, func(r *rig) {
 		r.must("peek")
 		r.keys("space")
-		r.must("┌ auth-feature ─", "working", "Edit auth.go", "answer of turn", "enter open")
+		r.must("┌ auth-feature ─", "working", "Edit auth.go", "answer of turn", "enter open  space close")
 		r.keys("j")
 		r.wait(3 * time.Second)
 		r.keys("k", "home")
@@ -144,6 +144,9 @@ func TestGo(t *testing.T) {
 			r.keys("esc")
 		}
 		r.keys(":")
+		r.text("merge\r") // at once: it only shows the menu
+		r.must("merge into its parent", "finish: merge")
+		r.keys("esc", ":")
 		r.text("archive\r")
 		r.must("old-one")
 	})

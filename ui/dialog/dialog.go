@@ -51,6 +51,9 @@ type Clicker interface {
 	Click(x, y int) Result
 }
 
+// Beside is implemented by dialogs that stand at the right, so that the list of threads stays in sight. Optional.
+type Beside interface{ Beside() }
+
 // Labeler is implemented by dialogs with their own words for what keys do. Optional.
 type Labeler interface {
 	// Label returns the word for an action, or "" for the default of its binding.

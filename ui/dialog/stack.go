@@ -128,7 +128,11 @@ func halo(screen, b layout.Box) layout.Box {
 // Place returns the box of a dialog on a screen, including its frame.
 func Place(screen layout.Box, d Dialog) layout.Box {
 	w, h := d.Size(max(screen.W-8, 20), max(screen.H-4, 3))
-	return screen.Center(w+4, h+2)
+	box := screen.Center(w+4, h+2)
+	if _, beside := d.(Beside); beside {
+		box.X = screen.X + screen.W - box.W
+	}
+	return box
 }
 
 // drawHints draws the keys in the bottom edge of a dialog's frame.

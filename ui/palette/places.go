@@ -93,7 +93,7 @@ func entries(h *host.Host, cfg Config) []entry {
 	}
 	for _, b := range h.Keys.Entries(intent.ThreadMenu) {
 		all = append(all, entry{word: string(b.Action), text: b.Description(), Item: dialog.Item{Title: b.Description() + ": in the menu",
-			Note: h.Keys.KeyOf(b.Action), Acts: true, Result: host.Do(func() tea.Cmd { return openMenu(h, b.Action) })}})
+			Note: h.Keys.KeyOf(b.Action), Result: host.Do(func() tea.Cmd { return openMenu(h, b.Action) })}})
 	}
 	return all
 }

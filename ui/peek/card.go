@@ -49,12 +49,29 @@ func (c *card) Title() string {
 // Scope returns the scope of its keys.
 func (c *card) Scope() intent.Scope { return intent.Peeking }
 
-// Size returns the size that it needs.
-func (c *card) Size(w, h int) (int, int) { return min(w, 100), min(h, 24) }
+// Size returns the size that it needs: it leaves the list in sight where there is room.
+func (c *card) Size(w, h int) (int, int) { return min(w, max(72, w*6/10)), min(h, max(24, h-4)) }
+
+// Beside marks it as a dialog.Beside.
+func (c *card) Beside() {}
 
 // Hints returns its keys.
 func (c *card) Hints(layout.Box) []intent.Action {
-	return []intent.Action{intent.Down, intent.PageDown, intent.Open, intent.Cancel}
+	return []intent.Action{intent.Down, intent.Open, intent.Cancel, intent.PageDown}
+}
+
+// Label returns the words for its keys.
+func (c *card) Label(a intent.Action) string {
+	switch a {
+	case intent.Down:
+		return "next"
+	case intent.Open:
+		return "open"
+	case intent.PageDown:
+		return "scroll"
+	default:
+		return ""
+	}
 }
 
 // Handle handles an intent.
