@@ -159,8 +159,7 @@ func TestRememberAsProfile(t *testing.T) {
 		r.m.tree.Select(srv.threads[0].ID)
 		r.keys(". l")
 		r.must("remember: demo · demo-1 · plan · github")
-		r.keys("ctrl+u")
-		r.send(tea.PasteMsg{Content: "mine"})
+		r.send(tea.PasteMsg{Content: "mine"}) // in place of what is suggested
 		r.keys("enter")
 		r.must("Profile mine: n 4 starts it")
 		p := h.Named()[3]

@@ -175,6 +175,9 @@ func (m *Model) drawStrips(b frame.Boxes) {
 	}
 	c := &m.screen.canvas
 	if _, q := m.questions.Current(); q == nil {
+		if m.host.Notices.Now() != nil && b.Notice.Y == b.Edge.Y {
+			return // news have all of the rule: an offer can wait
+		}
 		m.offers.Draw(c, b.Edge.Shrink(1, 0), m.th, leave)
 		return
 	}

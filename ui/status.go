@@ -96,7 +96,7 @@ func (m *Model) hints() keyhelp.Hints {
 func (m *Model) drawFoot(b frame.Boxes) {
 	c := &m.screen.canvas
 	_, q := m.questions.Current()
-	foot.Notices(c, b, m.th, &m.host.Notices, m.dialogs.Open(), q != nil || m.offers.Current() != nil)
+	foot.Notices(c, b, m.th, &m.host.Notices, m.dialogs.Open(), q != nil)
 	t := m.statusInput
 	switch {
 	case t != nil:

@@ -43,12 +43,21 @@ type Field struct {
 	Multi bool
 	text  editor // created when needed
 	yank  string // the last deleted text, except for single characters
+	// suggested is set while the text is a suggestion, which typed text replaces.
+	suggested bool
 }
 
 // New returns a field with a text, and the cursor at its end.
 func New(text string) Field {
 	var f Field
 	f.Set(text)
+	return f
+}
+
+// Suggest returns a field with a text that is replaced by what is typed, unless it is edited before.
+func Suggest(text string) Field {
+	f := New(text)
+	f.suggested = text != ""
 	return f
 }
 
@@ -73,7 +82,7 @@ func (f *Field) Value() string {
 
 // Set replaces the text and puts the cursor at its end.
 func (f *Field) Set(text string) {
-	f.text = nil
+	f.text, f.suggested = nil, false
 	f.insert(text)
 }
 
@@ -81,6 +90,9 @@ func (f *Field) Set(text string) {
 func (f *Field) Handle(in intent.Intent) bool {
 	switch in := in.(type) {
 	case intent.Type:
+		if f.suggested && in.Text != "" {
+			f.Set("")
+		}
 		f.insert(in.Text)
 		return true
 	case intent.Action:
@@ -91,6 +103,7 @@ func (f *Field) Handle(in intent.Intent) bool {
 }
 
 func (f *Field) act(a intent.Action) bool {
+	f.suggested = false
 	switch a {
 	case intent.NewLine:
 		if f.Multi {
@@ -175,6 +188,9 @@ func (f *Field) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, st lipglos
 			c.PutCursor(b, 0, 0)
 		}
 		return
+	}
+	if f.suggested && focus {
+		st = th.Style(theme.SelectedFocus)
 	}
 	rows, y, before := f.editor().rows(b.W, b.H)
 	for i, row := range rows {

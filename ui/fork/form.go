@@ -24,7 +24,7 @@ func newForm(
 	s *thread.Status, at host.Point, agents []thread.AgentInfo, d defaults, fork func(thread.ForkRequest) tea.Cmd,
 ) *dialog.Form {
 	runs := choice(s, at, agents)
-	what := &dialog.Input{Label: "Purpose", Hint: "What the fork is for", Text: field.New(d.label)}
+	what := &dialog.Input{Label: "Purpose", Hint: "What the fork is for", Text: field.Suggest(d.label)}
 	name := &dialog.Input{Label: "Name", Hint: "From the purpose (optional)"}
 	prompt := &dialog.Input{Label: "Prompt", Hint: "First prompt (optional)", Rows: 3, Text: field.Field{Multi: true}}
 	tree := dialog.YesNo("Worktree", true, "share the folder of "+s.DisplayName())

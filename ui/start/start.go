@@ -98,7 +98,7 @@ func (f *Feature) chosen(req thread.NewRequest, as thread.Profile) tea.Cmd {
 // remember asks for a name under which to keep how a thread was started.
 func (f *Feature) remember(s *thread.Status) tea.Cmd {
 	p := thread.ProfileOf(s.Thread)
-	name := &dialog.Input{Label: "Name", Hint: p.Summary(), Text: field.New(p.Agent)}
+	name := &dialog.Input{Label: "Name", Hint: p.Summary(), Text: field.Suggest(p.Agent)}
 	f.Dialogs.Push(dialog.NewOne("remember: "+p.Summary(), name, "Enter a name", func(v string) dialog.Result {
 		return host.Do(func() tea.Cmd {
 			p.Name = v

@@ -51,7 +51,7 @@ func (d *dialog) lines(s *screen) []line {
 			lead, style = "  ❯ ", styleAccent
 		}
 		option := lead + string(rune('1'+min(i, 8))) + ". " + flat(o)
-		out = append(out, line{style, s.clipped(option, 1)})
+		out = append(out, line{style: style, text: s.clipped(option, 1)})
 	}
-	return append(out, line{styleDim, "  enter to choose · esc for no"})
+	return append(out, line{style: styleDim, text: "  enter to choose · esc for no"})
 }

@@ -106,7 +106,7 @@ func (e *editor) lines(cols int) (out []line, row, col int) {
 		case i == 0:
 			lead = "… " // there are more above
 		}
-		out = append(out, line{styleNone, lead + t})
+		out = append(out, line{style: styleNone, text: lead + t})
 	}
 	return out, row - first, col
 }

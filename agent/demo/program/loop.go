@@ -87,11 +87,15 @@ func (l *loop) run() error {
 		case e := <-l.events:
 			l.handle(e)
 		case <-winch:
+			was := l.screen.cols
 			l.screen.cols = width(l.stdout)
-			if l.greeted { // a terminal gets its size when somebody looks at it
+			switch { // a terminal gets its size when somebody looks at it
+			case l.greeted:
 				l.screen.clear()
 				l.greet()
-			} else {
+			case l.screen.cols != was:
+				l.paint(l.screen.again())
+			default:
 				l.paint(nil)
 			}
 		case <-tick.C:
@@ -114,7 +118,7 @@ func (l *loop) leave() {
 	if l.cancel != nil {
 		l.cancel()
 	}
-	l.screen.draw(nil, []line{{styleDim, "Session " + l.talk.client.session}}, 0, 0)
+	l.screen.draw(nil, []line{{style: styleDim, text: "Session " + l.talk.client.session}}, 0, 0)
 	fmt.Fprint(l.stdout, "\r\n")
 	l.screen.status("clear", "", "")
 }
@@ -135,7 +139,7 @@ func (l *loop) read() {
 }
 
 func (l *loop) greet() {
-	above := []line{{styleAccent, "◆ demo agent"}}
+	above := []line{{style: styleAccent, text: "◆ demo agent"}}
 	for _, text := range []string{
 		"a scripted model with real tools: type hello", l.screen.clippedLeft(tilde(plain(l.talk.folder.dir)), 3),
 	} {
@@ -281,7 +285,7 @@ func (l *loop) end(err error) {
 	above := l.out.flush()
 	switch {
 	case errors.Is(err, errInterrupted):
-		above = append(above, line{styleWarn, "▲ interrupted"})
+		above = append(above, line{style: styleWarn, text: "▲ interrupted"})
 		l.rest("idle", "")
 	case err != nil:
 		above = append(above, l.screen.wrapped(styleWarn, "▲ ", "  ", plain(err.Error()))...)
@@ -307,7 +311,7 @@ func (l *loop) paint(above []line) {
 		return
 	}
 	for _, q := range l.queue {
-		live = append(live, line{styleDim, l.screen.clipped("  queued: "+flat(q), 1)})
+		live = append(live, line{style: styleDim, text: l.screen.clipped("  queued: "+flat(q), 1)})
 	}
 	live = append(live, l.statusLine())
 	prompt, row, col := l.edit.lines(l.screen.cols)
@@ -331,5 +335,5 @@ func (l *loop) statusLine() line {
 	default:
 		text = l.talk.client.model
 	}
-	return line{style, l.screen.clipped("  "+text, 1)}
+	return line{style: style, text: l.screen.clipped("  "+text, 1)}
 }

@@ -79,10 +79,10 @@ func (o *output) result(r returned) []line {
 		if i == 0 {
 			lead = "  └ "
 		}
-		out = append(out, line{style, lead + o.screen.clipped(t, 6)})
+		out = append(out, line{style: style, text: lead + o.screen.clipped(t, 6)})
 	}
 	if n := len(all) - resultTop; n > 0 {
-		out = append(out, line{style, fmt.Sprintf("    … %d more lines", n)})
+		out = append(out, line{style: style, text: fmt.Sprintf("    … %d more lines", n)})
 	}
 	return out
 }

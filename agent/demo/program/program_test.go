@@ -106,3 +106,32 @@ func TestPathIsShortened(t *testing.T) {
 		}
 	}
 }
+
+// The transcript is laid out again in another width: no word is broken where a line is longer than the screen was.
+func TestAgainInAnotherWidth(t *testing.T) {
+	var b strings.Builder
+	s := &screen{w: &b, cols: 80}
+	text := "That did not work: openat README.md: no such file or directory"
+	s.draw(append(s.wrapped("", "● ", "  ", text), line{text: "  └ " + strings.Repeat("x", 60)}), nil, 0, 0)
+	for _, cols := range []int{40, 20, 100} {
+		s.cols = cols
+		above := s.again()
+		s.draw(above, nil, 0, 0)
+		var got []string
+		for _, l := range above {
+			if w := displaywidth.String(l.text); w > cols {
+				t.Errorf("%q is %d wide at %d", l.text, w, cols)
+			}
+			got = append(got, strings.TrimSpace(strings.TrimPrefix(l.text, "● ")))
+		}
+		if all := strings.Join(got, " "); !strings.HasPrefix(all, text) {
+			t.Errorf("at %d: %q", cols, all)
+		}
+	}
+	for range 3 * mostShown {
+		s.draw([]line{{text: "x"}}, nil, 0, 0)
+	}
+	if len(s.shown) != mostShown {
+		t.Errorf("%d are kept", len(s.shown))
+	}
+}

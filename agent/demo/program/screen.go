@@ -24,7 +24,14 @@ const (
 // line is one line of output in one style.
 type line struct {
 	style, text string
+	of          *paragraph // that it is a part of; nil for a line by itself
 }
+
+// paragraph is a text that is broken into lines: first precedes the first one, rest all others.
+type paragraph struct{ style, first, rest, text string }
+
+// mostShown is how many paragraphs and lines of the transcript are laid out again in another width.
+const mostShown = 1000
 
 // screen draws a transcript that scrolls and a live part below it, in the terminal's main screen.
 type screen struct {
@@ -32,6 +39,8 @@ type screen struct {
 	cols  int
 	color bool
 	row   int // of the cursor in the live part
+	// shown is the transcript, the newest last, to be laid out in another width.
+	shown []line
 }
 
 // width returns the columns of a terminal, 80 if they are not known.
@@ -98,12 +107,13 @@ func wrapLine(l string, cols int) []string {
 // wrapped breaks a text into lines of the screen's width: first precedes the first line, rest all others.
 func (s *screen) wrapped(style, first, rest, text string) []line {
 	var out []line
+	of := &paragraph{style, first, rest, text}
 	for i, l := range wrap(text, s.cols-displaywidth.String(first)-1) {
 		lead := rest
 		if i == 0 {
 			lead = first
 		}
-		out = append(out, line{style, lead + l})
+		out = append(out, line{style, lead + l, of})
 	}
 	return out
 }
@@ -148,9 +158,13 @@ func (s *screen) draw(above, live []line, row, col int) {
 	}
 	b.WriteString("\r\x1b[J")
 	for _, l := range above {
+		if n := len(s.shown); l.of == nil || n == 0 || s.shown[n-1].of != l.of {
+			s.shown = append(s.shown, l)
+		}
 		s.put(&b, l)
 		b.WriteString("\r\n")
 	}
+	s.shown = s.shown[max(0, len(s.shown)-mostShown):]
 	for i, l := range live {
 		if i > 0 {
 			b.WriteString("\r\n")
@@ -173,10 +187,24 @@ func (s *screen) put(b *strings.Builder, l line) {
 	fmt.Fprintf(b, "\x1b[%sm%s\x1b[m", l.style, l.text)
 }
 
-// clear begins again at the top.
+// clear begins again at the top, without a transcript.
 func (s *screen) clear() {
-	_, _ = io.WriteString(s.w, "\x1b[H\x1b[J") // as in draw
-	s.row = 0
+	_, _ = io.WriteString(s.w, "\x1b[H\x1b[2J\x1b[3J") // as in draw
+	s.row, s.shown = 0, nil
+}
+
+// again clears the screen and returns the transcript in the screen's width, to be drawn once more.
+func (s *screen) again() (above []line) {
+	shown := s.shown
+	s.clear()
+	for _, l := range shown {
+		if p := l.of; p != nil {
+			above = append(above, s.wrapped(p.style, p.first, p.rest, p.text)...)
+		} else {
+			above = append(above, line{style: l.style, text: s.clipped(l.text, 1)})
+		}
+	}
+	return above
 }
 
 // title sets the terminal's title.

@@ -252,9 +252,9 @@ func (t *talk) retell(most int) []line {
 		switch {
 		case text == "":
 		case m.Role == "user":
-			out = append(out, line{styleNone, ""}, line{styleBold, "› " + text})
+			out = append(out, line{style: styleNone, text: ""}, line{style: styleBold, text: "› " + text})
 		default:
-			out = append(out, line{styleNone, "● " + text})
+			out = append(out, line{style: styleNone, text: "● " + text})
 		}
 	}
 	return out[max(0, len(out)-most):]

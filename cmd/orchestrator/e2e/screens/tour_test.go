@@ -34,8 +34,13 @@ func TestReadmeTour(t *testing.T) {
 			key, known := keysOfTour[do]
 			time.Sleep(pace)
 			switch {
-			case verb && strings.HasPrefix(line, "orchestrator attach "):
-				s = r.Open(120, 36, strings.Fields(line)[1:]...)
+			case verb && line == "orchestrator":
+				s = r.Open(80, 24)
+				s.See("No threads yet")
+				if welcome := "[ Try the demo ]"; !strings.Contains(s.Text(), welcome) { // agents are installed
+					s.Press("\r")
+					s.See(welcome)
+				}
 			case verb:
 				saw = r.Shell(line)
 			case known:
