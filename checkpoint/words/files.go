@@ -29,7 +29,9 @@ type turnFiles struct {
 
 // of returns what the turns after a checkpoint changed, oldest first; all are the checkpoints of the thread, the
 // newest first, with one from before. What changed in a turn is the difference to the snapshot before it.
-func (list Changes) of(ctx context.Context, after int64, all []thread.Checkpoint) ([]turnFiles, error) {
+func (list Changes) of(
+	ctx context.Context, read func(context.Context, thread.CheckpointID) (thread.Checkpoint, error), after int64, all []thread.Checkpoint,
+) ([]turnFiles, error) {
 	if list == nil {
 		return nil, nil
 	}
@@ -43,6 +45,9 @@ func (list Changes) of(ctx context.Context, after int64, all []thread.Checkpoint
 		}
 		if c.Kind == thread.KindTurn && c.Seq > after && c.Snapshot.Files > 0 {
 			from := c.Snapshot.Base
+			if before == nil { // a fork begins with the files of its fork point
+				before = inherited(ctx, read, c.Parent)
+			}
 			if before != nil {
 				from = before.Commit
 			}
@@ -64,6 +69,24 @@ func (list Changes) of(ctx context.Context, after int64, all []thread.Checkpoint
 		out[i].paths = paths[i][:min(len(paths[i]), mostPaths)]
 	}
 	return out, nil
+}
+
+// inherited returns the snapshot at a checkpoint: its own, or the nearest one before; nil if there is none nearby.
+func inherited(
+	ctx context.Context, read func(context.Context, thread.CheckpointID) (thread.Checkpoint, error), id thread.CheckpointID,
+) *thread.Snapshot {
+	const near = 100 // responses of a turn have none
+	for range near {
+		if id == "" {
+			return nil
+		}
+		c, err := read(ctx, id)
+		if err != nil || c.Snapshot != nil {
+			return c.Snapshot
+		}
+		id = c.Parent
+	}
+	return nil
 }
 
 func addPaths(ctx context.Context, tx *sql.Tx, turns []turnFiles) error {
@@ -94,7 +117,7 @@ func findPaths(
 		args = append(args, "%"+strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(w)+"%")
 	}
 	rows, err := db.QueryContext(ctx, "SELECT thread, checkpoint, turn, path, at, MAX(id) FROM paths WHERE "+where+
-		" GROUP BY thread, path ORDER BY MAX(id) DESC", args...)
+		" GROUP BY thread, path ORDER BY at DESC, MAX(id) DESC", args...)
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func TestFindFile(t *testing.T) {
 	want("auth_t", "auth-a3f2/2/internal/auth_test.go")
 	want("a%h", "")
 	want("nothing", "")
-	want("", "auth-a3f2/3/internal/auth.go docs-f9a0/1/docs/auth.md auth-a3f2/2/internal/auth_test.go auth-a3f2/1/go.mod")
+	want("", "auth-a3f2/3/internal/auth.go auth-a3f2/2/internal/auth_test.go docs-f9a0/1/docs/auth.md auth-a3f2/1/go.mod")
 	w.expect("auth.go", "auth-a3f2/3/changed")
 	w.expect("go.mo", "auth-a3f2/1/changed")
 	w.expect("auth_t", "auth-a3f2/2/changed")
@@ -97,6 +97,33 @@ func TestFindFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("docs/", "")
+}
+
+// TestFirstTurnOfFork: it changed what differs from its fork point, not from the commit on which that stands.
+func TestFirstTurnOfFork(t *testing.T) {
+	w := changing(t)
+	var from []string
+	list := w.changes
+	_ = w.index.Close()
+	w.changes = func(ctx context.Context, steps []thread.FileStep) ([][]string, error) {
+		for _, st := range steps {
+			from = append(from, st.From)
+		}
+		return list(ctx, steps)
+	}
+	w.open()
+	w.thread("a", "auth-a3f2")
+	w.edit("a", "auth.go")
+	w.turn("a", "only talk", "")
+	w.thread("b", "fork-f9a0")
+	w.heads["b"] = w.heads["a"]
+	w.edit("b", "docs.md")
+	if got := w.files("docs"); got != "fork-f9a0/1/docs.md" {
+		t.Errorf("found %q", got)
+	}
+	if fmt.Sprint(from) != "[base 1:auth.go]" {
+		t.Errorf("compared with %v", from)
+	}
 }
 
 // Where changed files cannot be listed, what was said is found all the same.

@@ -30,6 +30,7 @@ import (
 type Source interface {
 	Threads(context.Context) ([]thread.Thread, error)
 	Checkpoints(context.Context, thread.ID, thread.Page) ([]thread.Checkpoint, error)
+	Checkpoint(context.Context, thread.CheckpointID) (thread.Checkpoint, error)
 }
 
 // Index is the search index.
@@ -283,7 +284,7 @@ func (x *Index) add(ctx context.Context, t thread.Thread, m mark) error {
 		}
 		before = list[len(list)-1].Seq
 	}
-	files, err := x.changes.of(ctx, m.seq, all)
+	files, err := x.changes.of(ctx, x.source.Checkpoint, m.seq, all)
 	if err != nil {
 		return err
 	}
