@@ -65,7 +65,7 @@ func TestForkAtTurn(t *testing.T) {
 		r.keys("F")
 		r.must("Choose a turn, then press F")
 		r.keys("down", "F")
-		r.must("fork auth-feature-a3f2 at turn 3")
+		r.must("fork auth-feature at turn 3")
 		r.keys("enter")
 		r.must("Enter a purpose")
 		r.text("other way")
@@ -79,7 +79,7 @@ func TestSharedFolders(t *testing.T) {
 	for _, c := range []struct {
 		w, h       int
 		list, head string
-	}{{60, 20, "auth-feature &1", ""}, {80, 24, " &1", ""}, {120, 36, " &1", "shared with docs-f9a0   "}, {200, 50, " &1", "shared with docs-f9a0 · demo claude-opus-4-8"}} {
+	}{{60, 20, "auth-feature &1", ""}, {80, 24, " &1", ""}, {120, 36, " &1", "shared with docs · demo"}, {200, 50, " &1", "shared with docs · demo claude-opus-4-8"}} {
 		play(t, world(), c.w, c.h, nil, func(r *rig) {
 			stage(r)
 			alone := r.see()
@@ -231,11 +231,11 @@ func TestArchiveDeleteUndo(t *testing.T) {
 		r.keys(". d", "right", "enter")
 		r.mustAsk("delete spike-0b1c")
 		r.keys("u")
-		r.must("undo: delete spike-0b1c", "[ Restore ]")
+		r.must("undo: delete spike", "[ Restore ]")
 		r.keys("right", "enter")
 		r.mustAsk("undelete spike-0b1c")
 		r.keys("u")
-		r.must("undo: archive spike-0b1c")
+		r.must("undo: archive spike")
 		r.archived("spike-0b1c", true)
 		r.keys("right", "enter")
 		r.mustAsk("unarchive spike-0b1c")
@@ -257,7 +257,7 @@ func TestArchiveDeleteUndo(t *testing.T) {
 		r.must("Its agent was stopped", "[ Restore and resume ]")
 		r.keys("right", "enter")
 		r.mustAsk("unarchive auth-feature-a3f2")
-		r.must("auth-feature-a3f2 restored (. r to resume its agent)")
+		r.must("auth-feature restored (. r to resume its agent)")
 	})
 }
 
@@ -296,7 +296,7 @@ func TestSmallActions(t *testing.T) {
 		r.mustAsk(`abandon auth-feature-a3f2 "slow"`)
 		r.run(r.m.do(intent.Resume)) // the menu does not offer it
 		r.settle()
-		r.must("auth-feature-a3f2 is already running")
+		r.must("auth-feature is already running")
 	})
 }
 

@@ -44,8 +44,8 @@ func (m *Model) apply(e thread.Event) tea.Cmd {
 	case thread.EventNotice:
 		if e.Notice != nil {
 			text := e.Notice.Text
-			if s := m.tree.Thread(e.ThreadID); s != nil && !strings.Contains(text, s.DisplayName()) {
-				text = s.DisplayName() + ": " + text
+			if s := m.tree.Thread(e.ThreadID); s != nil && !strings.Contains(text, m.tree.Called(s)) {
+				text = m.tree.Called(s) + ": " + text
 			}
 			return m.host.Tell(e.Notice.Level, text)
 		}

@@ -12,7 +12,7 @@ func TestRewind(t *testing.T) {
 		r.keys("right", "right", "enter") // files
 		r.mustAsk("rewind auth-feature-a3f2 to c-5 files=true conversation=false")
 		r.keys("u")
-		r.must("undo: rewind auth-feature-a3f2 to turn 2", "Restores the files from before the rewind")
+		r.must("undo: rewind auth-feature to turn 2", "Restores the files from before the rewind")
 		r.keys("right", "enter")
 		r.mustAsk("rewind auth-feature-a3f2 to safe files=true conversation=false")
 	})
@@ -48,7 +48,7 @@ func TestMerge(t *testing.T) {
 func TestMergeIntoAnother(t *testing.T) {
 	on(t, world(), func(r *rig) {
 		r.keys(". m", "right", "right", "right", "enter")
-		r.must("merge auth-feature-a3f2 into", "docs-f9a0")
+		r.must("merge auth-feature into", "docs")
 		r.text("docs")
 		r.keys("enter")
 		r.mustAsk(`merge auth-feature-a3f2 dry=true finish=false into="docs-f9a0"`)

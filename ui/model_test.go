@@ -102,7 +102,7 @@ func TestFindAndPalette(t *testing.T) {
 		r.keys("esc", "esc", "ctrl+p")
 		r.text("rename")
 		r.keys("enter")
-		r.must("rename docs-f9a0")
+		r.must("rename docs")
 		r.keys("esc", "ctrl+p")
 		r.text("goto try")
 		r.keys("enter")

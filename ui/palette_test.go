@@ -41,7 +41,7 @@ func TestPushWithoutABranch(t *testing.T) {
 		r.keys("ctrl+p")
 		r.text("open a pull")
 		r.keys("enter")
-		r.must("open pull request for auth-feature-a3f2", "no branch of its own")
+		r.must("open pull request for auth-feature", "no branch of its own")
 		r.keys("enter")
 		if r.srv.asked("push") {
 			t.Error("pushed")

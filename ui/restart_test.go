@@ -171,7 +171,7 @@ func TestGrants(t *testing.T) {
 		r.keys("esc", "ctrl+p")
 		r.text("grants")
 		r.keys("enter")
-		r.must("grants of auth-feature-a3f2", "see the other threads", "send prompts to threads")
+		r.must("grants of auth-feature", "see the other threads", "send prompts to threads")
 		r.keys("enter")
 		if r.srv.asked("grant") {
 			t.Error("asked to change nothing")

@@ -59,7 +59,7 @@ func TestServersOfTheShownThread(t *testing.T) {
 			t.Errorf("asked for %q, want %q", srv.mcpAsked, want)
 		}
 		r.keys("m")
-		r.must("MCP servers of docs-f9a0")
+		r.must("MCP servers of docs")
 	})
 }
 
@@ -268,7 +268,7 @@ func TestServersWhileAnotherThreadIsShown(t *testing.T) {
 		r.keys("space")
 		r.event(thread.Event{Kind: thread.EventSwitch, ThreadID: "docs-f9a0"})
 		r.wait(time.Second)
-		r.must("MCP servers of docs-f9a0", "■ wiki")
+		r.must("MCP servers of docs", "■ wiki")
 		srv.mcpHold = make(chan struct{})
 		close(srv.switchHold)
 		r.settle()

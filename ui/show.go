@@ -79,7 +79,7 @@ func (m *Model) enter() tea.Cmd {
 	}
 	if !s.Archived.IsZero() {
 		return m.host.Notify(thread.LevelInfo,
-			s.DisplayName()+" is archived; "+m.keys.KeyOf(intent.Archive)+" to restore it")
+			m.tree.Called(s)+" is archived; "+m.keys.KeyOf(intent.Archive)+" to restore it")
 	}
 	m.follow.FocusWhenRunning(s.ID)
 	return m.resumes.Begin(s, true)

@@ -62,7 +62,7 @@ func (f *Feature) Wanted(id thread.ID, text string) tea.Cmd {
 
 // show shows what the agent of a thread wants to put on the clipboard, and asks.
 func (f *Feature) show(s *thread.Status) tea.Cmd {
-	id, name, text := s.ID, s.DisplayName(), f.want[s.ID]
+	id, name, text := s.ID, f.Name(s.ID), f.want[s.ID]
 	if text == "" {
 		return f.Notify(thread.LevelInfo, name+": its agent wants to put nothing on the clipboard")
 	}

@@ -181,7 +181,7 @@ func (p *panel) row(c *layout.Canvas, b layout.Box, th *theme.Theme, r row, toda
 	x = c.Print(b, x, 0, th.Style(r.tok), r.mark) + 1
 	name := min(max((b.W-x)/4, leastName), mostName)
 	if r.who != "" {
-		c.Print(b, x, 0, th.Style(theme.Strong), plain.Cut(r.who, name))
+		c.Print(b, x, 0, th.Style(theme.Text), plain.Cut(r.who, name))
 		x += name + 2
 	}
 	c.Print(b, x, 0, th.Style(r.text), plain.Cut(r.words, max(b.W-x, 0)))

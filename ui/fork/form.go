@@ -27,7 +27,7 @@ func newForm(
 	what := &dialog.Input{Label: "Purpose", Hint: "What the fork is for", Text: field.Suggest(d.label)}
 	name := &dialog.Input{Label: "Name", Hint: "From the purpose (optional)"}
 	prompt := &dialog.Input{Label: "Prompt", Hint: "First prompt (optional)", Rows: 3, Text: field.Field{Multi: true}}
-	tree := dialog.YesNo("Worktree", true, "share the folder of "+s.DisplayName())
+	tree := dialog.YesNo("Worktree", true, "share the folder of "+s.TypedName())
 	tree.Options[1].Note = "own worktree, files as of that turn"
 	tree.Hidden = func() bool { return !d.git }
 	space := &dialog.Input{Label: "Context", Options: []dialog.Option{
@@ -71,7 +71,7 @@ func newForm(
 		}
 		return host.Do(func() tea.Cmd { return fork(req) }), ""
 	}
-	return dialog.NewForm("fork "+s.DisplayName()+" at "+at.Text, submit,
+	return dialog.NewForm("fork "+s.TypedName()+" at "+at.Text, submit,
 		what, runs.Agent, runs.Program, space, prompt, tree, name).Verb("fork")
 }
 

@@ -34,7 +34,7 @@ func (f *Feature) open(s *thread.Status) tea.Cmd {
 	for i, m := range all {
 		inputs[i] = dialog.YesNo(string(m.Grant), slices.Contains(was, m.Grant), m.May)
 	}
-	f.Dialogs.Push(dialog.NewForm("grants of "+s.DisplayName(), func() (dialog.Result, string) {
+	f.Dialogs.Push(dialog.NewForm("grants of "+f.Name(s.ID), func() (dialog.Result, string) {
 		var add, remove []thread.Grant
 		for i, m := range all {
 			switch had := slices.Contains(was, m.Grant); {

@@ -68,6 +68,6 @@ func (h *Host) Start(
 			return nil
 		}
 		h.Screen.Present(s, focus)
-		return h.Notify(thread.LevelInfo, s.DisplayName()+" "+done)
+		return h.Notify(thread.LevelInfo, h.Name(s.ID)+" "+done)
 	})
 }

@@ -78,7 +78,7 @@ func (h *Host) Close() { h.stop() }
 // Name returns a thread's display name, or its id if it is unknown.
 func (h *Host) Name(id thread.ID) string {
 	if s := h.Threads.Thread(id); s != nil {
-		return s.DisplayName()
+		return h.Threads.Called(s)
 	}
 	return string(id)
 }

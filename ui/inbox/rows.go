@@ -72,7 +72,7 @@ func (r *rows) Title() string { return "inbox: " + plain.Count(len(r.items), "th
 func (r *rows) Scope() intent.Scope { return intent.Items }
 
 // Size returns the size that it needs.
-func (r *rows) Size(w, h int) (int, int) { return w, min(max(len(r.items), 3), h) }
+func (r *rows) Size(w, h int) (int, int) { return min(w, 140), min(max(len(r.items), 3), h) }
 
 // keys are what keys do with each kind of item.
 var keys = map[thread.InboxKind][]intent.Action{

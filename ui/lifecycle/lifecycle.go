@@ -27,19 +27,19 @@ func (f *Feature) pin(s *thread.Status) tea.Cmd {
 	if s.Pinned {
 		task = "unpin "
 	}
-	return f.Change(task+s.DisplayName(), "", api.Pin.On(f.Server, api.PinRequest{Thread: string(s.ID), On: !s.Pinned}), nil)
+	return f.Change(task+f.Name(s.ID), "", api.Pin.On(f.Server, api.PinRequest{Thread: string(s.ID), On: !s.Pinned}), nil)
 }
 
 // read marks a thread as read.
 func (f *Feature) read(s *thread.Status) tea.Cmd {
 	if s.State.State != thread.StateDone {
-		return f.Notify(thread.LevelInfo, s.DisplayName()+" has nothing to read")
+		return f.Notify(thread.LevelInfo, f.Name(s.ID)+" has nothing to read")
 	}
-	return f.Change("mark "+s.DisplayName()+" as read", "", api.Seen.On(f.Server, api.Ref{Thread: string(s.ID)}), nil)
+	return f.Change("mark "+f.Name(s.ID)+" as read", "", api.Seen.On(f.Server, api.Ref{Thread: string(s.ID)}), nil)
 }
 
 func (f *Feature) unarchive(s *thread.Status) tea.Cmd {
-	name := s.DisplayName()
+	name := f.Name(s.ID)
 	return f.Change("restore "+name, name+" restored", api.Unarchive.On(f.Server, api.Ref{Thread: string(s.ID)}), nil)
 }
 
@@ -64,7 +64,7 @@ func (f *Feature) confirm(title string, body []dialog.Line, label string, do fun
 }
 
 func (f *Feature) openArchive(s *thread.Status) tea.Cmd {
-	id, name := s.ID, s.DisplayName()
+	id, name := s.ID, f.Name(s.ID)
 	body := dialog.Plain("The thread moves to the archive, with everything in it. Its worktree stays.")
 	if host.Running(s) {
 		body = append(body, dialog.Line{Text: "Its agent is running and will be stopped.", Tok: theme.Warn})
@@ -80,14 +80,14 @@ func (f *Feature) Archive(id thread.ID) tea.Cmd {
 	if s == nil {
 		return nil
 	}
-	name := s.DisplayName()
+	name := f.Name(s.ID)
 	undo := f.restoreStep("archive", *s, func(now *thread.Status) bool { return !now.Archived.IsZero() }, api.Unarchive)
 	return f.Begin("Archiving "+name+" …", "archive "+name, name+" archived",
 		api.Archive.On(f.Server, api.Ref{Thread: string(id)}), &undo)
 }
 
 func (f *Feature) openDelete(s *thread.Status) tea.Cmd {
-	id, name := s.ID, s.DisplayName()
+	id, name := s.ID, f.Name(s.ID)
 	body := dialog.Plain("The conversation moves to the trash. Uncommitted files are saved first.")
 	if host.Running(s) {
 		body = append(body, dialog.Line{Text: "Its agent is running and will be stopped.", Tok: theme.Warn})
@@ -110,7 +110,7 @@ func (f *Feature) remove(id thread.ID) tea.Cmd {
 	if s == nil {
 		return nil
 	}
-	name := s.DisplayName()
+	name := f.Name(s.ID)
 	undo := f.restoreStep("delete", *s, func(*thread.Status) bool { return false }, api.Undelete)
 	return f.Begin("Deleting "+name+" …", "delete "+name, name+" deleted",
 		api.Delete.On(f.Server, api.Ref{Thread: string(id)}), &undo)
@@ -120,7 +120,7 @@ func (f *Feature) openStop(s *thread.Status) tea.Cmd {
 	if !host.Running(s) {
 		return nil
 	}
-	id, name := s.ID, s.DisplayName()
+	id, name := s.ID, f.Name(s.ID)
 	f.confirm("stop "+s.Agent+" in "+name+"?",
 		dialog.Plain("The thread stays and can be resumed. A turn in progress is cut off."),
 		"Stop", func() tea.Cmd { return f.stop(id) }, func() string {
@@ -136,7 +136,7 @@ func (f *Feature) openStop(s *thread.Status) tea.Cmd {
 func (f *Feature) openAbandon(s *thread.Status) tea.Cmd {
 	id := s.ID
 	in := &dialog.Input{Label: "Reason", Hint: "Why (kept with the thread)"}
-	f.Dialogs.Push(dialog.NewOne("abandon "+s.DisplayName(), in, "Enter a reason", func(reason string) dialog.Result {
+	f.Dialogs.Push(dialog.NewOne("abandon "+f.Name(s.ID), in, "Enter a reason", func(reason string) dialog.Result {
 		return host.Do(func() tea.Cmd { return f.confirmAbandon(id, reason) })
 	}).Verb("continue"))
 	return nil
@@ -155,7 +155,7 @@ func (f *Feature) confirmAbandon(id thread.ID, reason string) tea.Cmd {
 func (f *Feature) restoreStep(
 	what string, s thread.Status, gone func(*thread.Status) bool, restore api.Command[api.Ref],
 ) host.Step {
-	ref, name, ran := string(s.ID), s.DisplayName(), host.Running(&s)
+	ref, name, ran := string(s.ID), f.Name(s.ID), host.Running(&s)
 	run := func(resume bool) func() tea.Cmd {
 		return func() tea.Cmd {
 			done := name + " restored"
@@ -195,8 +195,8 @@ func (f *Feature) restoreStep(
 
 func (f *Feature) openRename(s *thread.Status) tea.Cmd {
 	id := s.ID
-	in := &dialog.Input{Label: "Name", Text: field.New(s.DisplayName())}
-	f.Dialogs.Push(dialog.NewOne("rename "+s.DisplayName(), in, "Enter a name", func(name string) dialog.Result {
+	in := &dialog.Input{Label: "Name", Text: field.New(s.TypedName())}
+	f.Dialogs.Push(dialog.NewOne("rename "+f.Name(s.ID), in, "Enter a name", func(name string) dialog.Result {
 		return host.Do(func() tea.Cmd { return f.rename(id, name) })
 	}).Verb("rename"))
 	return nil

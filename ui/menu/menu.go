@@ -34,7 +34,7 @@ func Register(h *host.Host, cfg Config) {
 		s := h.Threads.Selected()
 		title := "threads"
 		if s != nil {
-			title = s.DisplayName()
+			title = s.TypedName()
 		}
 		marked := h.Threads.Marked()
 		if len(marked) > 0 {

@@ -137,7 +137,7 @@ func (f *Feature) chooseTarget(p plan) {
 		if note == "" {
 			note = "the project's folder"
 		}
-		items = append(items, dialog.Item{Title: s.DisplayName(), Note: note,
+		items = append(items, dialog.Item{Title: s.TypedName(), Note: note,
 			Result: host.Do(func() tea.Cmd { return f.open(to) })})
 	}
 	f.Dialogs.Push(dialog.NewPicker("merge "+f.Name(p.id)+" into", items))

@@ -40,7 +40,7 @@ func New(h *host.Host) *Feature {
 func (f *Feature) openNew(s *thread.Status) tea.Cmd {
 	id := s.ID
 	in := &dialog.Input{Label: "Prompt", Hint: "Task", Text: field.Field{Multi: true}, Rows: 4}
-	f.Dialogs.Push(dialog.NewOne("prompt for "+s.DisplayName(), in, "Enter a prompt", func(text string) dialog.Result {
+	f.Dialogs.Push(dialog.NewOne("prompt for "+f.Name(s.ID), in, "Enter a prompt", func(text string) dialog.Result {
 		return host.Do(func() tea.Cmd { return f.send(id, text) })
 	}).Verb("send"))
 	return nil
@@ -70,7 +70,7 @@ func (f *Feature) openForAll(list []*thread.Status) tea.Cmd {
 
 // Open lists a thread's waiting and unanswered prompts.
 func (f *Feature) Open(s *thread.Status) tea.Cmd {
-	f.open, f.of = dialog.NewPicker("prompts of "+s.DisplayName(), nil), s.ID
+	f.open, f.of = dialog.NewPicker("prompts of "+f.Name(s.ID), nil), s.ID
 	f.open.Status = "Loading …"
 	f.Dialogs.Push(f.open)
 	return f.load()

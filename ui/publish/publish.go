@@ -24,9 +24,9 @@ func Register(h *host.Host) {
 }
 
 func (f *Feature) open(s *thread.Status, pr bool) tea.Cmd {
-	title := "push " + s.DisplayName()
+	title := "push " + f.Name(s.ID)
 	if pr {
-		title = "open pull request for " + s.DisplayName()
+		title = "open pull request for " + f.Name(s.ID)
 	}
 	if s.Worktree.Branch == "" {
 		f.Dialogs.Push(dialog.NewText(title, dialog.Plain("It has no branch of its own: its changes are in "+s.Dir+".",

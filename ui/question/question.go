@@ -138,7 +138,7 @@ func (f *Feature) Answer(in intent.Intent) (do func() tea.Cmd, words string) {
 	if f.cut && !f.inFull() {
 		return func() tea.Cmd { return f.open(s, *q) }, words
 	}
-	id, name := s.ID, s.DisplayName()
+	id, name := s.ID, f.Name(s.ID)
 	at, err := r.Chosen(*q)
 	if err != nil {
 		return func() tea.Cmd {
@@ -154,12 +154,12 @@ func (f *Feature) nothing() tea.Cmd {
 	if s == nil {
 		return nil
 	}
-	return f.Notify(thread.LevelInfo, s.DisplayName()+" waits for nothing that can be answered from here")
+	return f.Notify(thread.LevelInfo, f.Name(s.ID)+" waits for nothing that can be answered from here")
 }
 
 // open shows a question whole, with its answers: its line has no room for all of it.
 func (f *Feature) open(s *thread.Status, q thread.Question) tea.Cmd {
-	id, name := s.ID, s.DisplayName()
+	id, name := s.ID, f.Name(s.ID)
 	body := dialog.Plain(strings.Split(q.About, ` \n `)...)
 	body = append(body, dialog.Line{}, dialog.Line{Text: plain.Line(q.Text), Tok: theme.Muted})
 	choices := []dialog.Choice{dialog.Cancel("Later")}
@@ -198,12 +198,12 @@ func (f *Feature) openReply(s *thread.Status) tea.Cmd {
 		return f.nothing()
 	}
 	id, of := s.ID, q.ID
-	f.ask("reply to "+s.DisplayName()+": "+plain.Cut(plain.Line(q.Line()), 60), "reply", "", func(text string) tea.Cmd {
+	f.ask("reply to "+f.Name(s.ID)+": "+plain.Cut(plain.Line(q.Line()), 60), "reply", "", func(text string) tea.Cmd {
 		f.answered[id] = of
 		request := api.AnswerRequest{Thread: string(id), AnswerRequest: thread.AnswerRequest{Question: of, Text: text}}
 		return host.Call(f.Host, host.Slow, api.Answer.On(f.Server, request), func(s thread.Status, err error) tea.Cmd {
 			if err == nil {
-				return f.Notify(thread.LevelInfo, s.DisplayName()+": replied")
+				return f.Notify(thread.LevelInfo, f.Name(s.ID)+": replied")
 			}
 			delete(f.answered, id)
 			f.keep(id, text)

@@ -108,7 +108,7 @@ func (l *threads) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 			c.Print(box, 0, 0, th.Style(theme.Muted), "gone")
 			continue
 		}
-		x := c.Print(box, 0, 0, th.Style(theme.Strong), plain.Line(s.DisplayName()))
+		x := c.Print(box, 0, 0, th.Style(theme.Strong), plain.Line(s.TypedName()))
 		about := plain.Line(s.Agent) + " · " + plain.Count(s.Turn, "turn")
 		c.Print(box, x+2, 0, th.Style(theme.Muted), plain.Cut(about, box.W-x-2))
 		how, tok := Proof(s.Resume)

@@ -36,14 +36,14 @@ func New(h *host.Host) *Feature {
 
 func (f *Feature) resume(s *thread.Status) tea.Cmd {
 	if host.Running(s) {
-		return f.Notify(thread.LevelInfo, s.DisplayName()+" is already running")
+		return f.Notify(thread.LevelInfo, f.Name(s.ID)+" is already running")
 	}
 	return f.Begin(s, false)
 }
 
 // Begin resumes an agent; with focus it is focused as soon as it runs.
 func (f *Feature) Begin(s *thread.Status, focus bool) tea.Cmd {
-	id, name := s.ID, s.DisplayName()
+	id, name := s.ID, f.Name(s.ID)
 	return f.HandOver(s.RunsLines && s.Turn > 0, func(agreed bool) tea.Cmd {
 		return tea.Batch(f.Notify(thread.LevelInfo, "Resuming "+name+" …"), f.one(id, focus, agreed))
 	})

@@ -41,7 +41,7 @@ func (f *Feature) Open(id thread.CheckpointID, turn int) tea.Cmd {
 	if s == nil {
 		return nil
 	}
-	p, name := plan{s.ID, id, turn}, s.DisplayName()
+	p, name := plan{s.ID, id, turn}, f.Name(s.ID)
 	d := dialog.NewAsk(fmt.Sprintf("rewind %s to turn %d", name, turn), dialog.Plain("Checking what would change …"),
 		dialog.Cancel("Cancel")).Until(func() string { return f.Gone(p.id, name) })
 	f.Dialogs.Push(d)

@@ -20,7 +20,7 @@ type last struct {
 
 // answer copies the last answer of a thread.
 func (f *Feature) answer(s *thread.Status) tea.Cmd {
-	id, name := s.ID, s.DisplayName()
+	id, name := s.ID, f.Name(s.ID)
 	return host.Call(f.Host, host.Quick, func(ctx context.Context) (last, error) {
 		text, turn, err := f.Newest(ctx, id)
 		return last{text, turn}, err

@@ -25,7 +25,7 @@ const (
 
 // transcript opens a copy of a thread's conversation, which is removed afterwards.
 func (f *Feature) transcript(s *thread.Status) tea.Cmd {
-	id, name := s.ID, s.DisplayName()
+	id, name := s.ID, f.Name(s.ID)
 	return host.Call(f.Host, host.Slow,
 		func(ctx context.Context) (string, error) {
 			text, err := f.conversation(ctx, id, name)

@@ -81,7 +81,7 @@ func (f *Feature) End() {
 // enter reads the terminal of a thread.
 func (f *Feature) enter(s *thread.Status) tea.Cmd {
 	if !host.Running(s) || f.cfg.Attached() != s.ID || f.cfg.Pane == nil || !f.cfg.Pane.Read() {
-		return f.Notify(thread.LevelInfo, s.DisplayName()+": no terminal to read. Its turns are in the timeline: "+
+		return f.Notify(thread.LevelInfo, f.Name(s.ID)+": no terminal to read. Its turns are in the timeline: "+
 			f.Keys.KeyOf(intent.NextView))
 	}
 	f.cfg.Entered()

@@ -46,7 +46,10 @@ func (p *panel) Label(a intent.Action) string {
 }
 
 // Size returns the size that it needs.
-func (p *panel) Size(w, h int) (int, int) { return w, p.reports.table.Size(w, h) }
+func (p *panel) Size(w, h int) (int, int) {
+	w = min(w, widest)
+	return w, p.reports.table.Size(w, h)
+}
 
 // Draw draws the table.
 func (p *panel) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {

@@ -87,7 +87,7 @@ func (t *tools) Label(a intent.Action) string {
 }
 
 // Size returns the size that it needs.
-func (t *tools) Size(w, h int) (int, int) { return w, min(t.list.Rows(), h) }
+func (t *tools) Size(w, h int) (int, int) { return min(w, widest), min(t.list.Rows(), h) }
 
 // Draw draws the list.
 func (t *tools) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) { t.list.Draw(c, b, th) }

@@ -20,7 +20,7 @@ func newExport(s *thread.Status, dir string, export func(thread.TransferRequest)
 	files.Options[1].Note = "conversation and files, as of each turn"
 	secrets := dialog.YesNo("Secrets", false, "remove keys and passwords of known formats")
 	secrets.Options[1].Note = "keep keys and passwords in the conversation"
-	return dialog.NewForm("export "+s.DisplayName(), func() (dialog.Result, string) {
+	return dialog.NewForm("export "+s.TypedName(), func() (dialog.Result, string) {
 		name := strings.TrimSpace(file.Text.Value())
 		if name == "" {
 			return nil, "Enter a file name"

@@ -26,7 +26,7 @@ func (t *Tree) Sharing(one thread.Thread) []string {
 	var names []string
 	for _, i := range slices.Sorted(slices.Values(t.folders.With(share.Place{Dir: one.Dir, Worktree: one.Worktree.Path}))) {
 		if s := t.working[i]; s.ID != one.ID {
-			names = append(names, s.DisplayName())
+			names = append(names, s.TypedName())
 		}
 	}
 	return names

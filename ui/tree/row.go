@@ -34,6 +34,7 @@ const (
 	shareWidth = 4 // 100%
 	ageWidth   = 3 // 59m, 47h
 	nameAt     = 3
+	leastCost  = 7 // what a cost takes at least, with the blanks before it: $3.10
 	secondAt   = 4
 )
 
@@ -178,7 +179,7 @@ func (t *Tree) drawSecond(p painter, s *thread.Status) {
 	if at > 0 {
 		cost := costOf(s)
 		from := p.col.cost - plain.Width(cost)
-		p.put(secondAt, 1, theme.Muted, plain.Cut(who, p.col.cost-secondAt-8))
+		p.put(secondAt, 1, theme.Muted, plain.Cut(who, p.col.cost-secondAt-max(plain.Width(cost)+2, leastCost)))
 		p.put(from, 1, theme.Muted, cost)
 	} else if at = secondAt; line == "" {
 		p.put(at, 1, theme.Muted, plain.Cut(who, end-at))

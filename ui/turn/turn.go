@@ -237,7 +237,8 @@ func (m *Model) call(i int, e thread.Entry, result, w int) []styled.Line {
 		if m.entries[result].Error {
 			tok = theme.Bad
 		}
-		out = append(out, indent(verbatim(m.entries[result].Text, w-4, tok), "  └ ", theme.Border)...)
+		out = append(out, styled.Indent(verbatim(m.entries[result].Text, w-4, tok),
+			styled.Span{Text: "  └ ", Tok: theme.Border}, styled.Span{Text: "    "})...)
 	}
 	return out
 }

@@ -167,7 +167,7 @@ func (f *contexts) askMaskAll(s *thread.Status) tea.Cmd {
 	if n == 0 {
 		return f.Notify(thread.LevelInfo, "Nothing can be masked now")
 	}
-	id, name, r := s.ID, s.DisplayName(), f.view.Report()
+	id, name, r := s.ID, f.Name(s.ID), f.view.Report()
 	what := plain.Count(n, "result")
 	body := dialog.Plain(what + " with " + thread.Tokens(tokens) + " tokens can be masked now. Their content is kept: " +
 		"the agent can read it again, and you can unmask it.")
@@ -198,7 +198,7 @@ var modes = [...]struct {
 
 // openModes asks how much is masked of a thread's conversation.
 func (f *contexts) openModes(s *thread.Status) {
-	id, name := s.ID, s.DisplayName()
+	id, name := s.ID, f.Name(s.ID)
 	now := f.view.Report()
 	body := []dialog.Line{{Text: "Now: " + string(now.Mode)}, {}}
 	if now.Why != "" {

@@ -30,7 +30,7 @@ const mostSummary = 500
 
 // ask shows the newest summary of a thread, and what another one would mean.
 func (f *summaries) ask(s *thread.Status) tea.Cmd {
-	id, name, r := s.ID, s.DisplayName(), f.view.Report()
+	id, name, r := s.ID, f.Name(s.ID), f.view.Report()
 	choices := []dialog.Choice{dialog.Cancel("Close")}
 	var body []dialog.Line
 	if o := r.Offer; o != nil {

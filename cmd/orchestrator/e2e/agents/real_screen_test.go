@@ -133,7 +133,7 @@ func TestRealScreenForks(t *testing.T) {
 			s.See("prompt-1.", "prompt-5.", "enter read")
 			s.Press("jj")
 			s.Press("F")
-			s.See("fork " + name + " at turn 3")
+			s.See("fork " + name[:len(name)-5] + " at turn 3")
 			s.Press("other way")
 			s.See("other way")
 			s.Press("\r")
