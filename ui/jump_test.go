@@ -162,7 +162,7 @@ func TestGoToFile(t *testing.T) {
 	on(t, srv, func(r *rig) {
 		r.keys(":")
 		r.text("file auth")
-		r.must("internal/auth.go", "auth-feature-a3f2, turn 3", "docs/auth.md", "docs-f9a0, turn 2")
+		r.must("internal/auth.go", "auth-feature, turn 3", "docs/auth.md", "docs, turn 2")
 		r.keys("enter") // the selected thread's is first
 		if id, _, n := r.m.views.At(); id != "auth-feature-a3f2" || n != 3 || r.m.views.Reading() == "" {
 			t.Errorf("turn %d of %s", n, id)
