@@ -14,9 +14,13 @@ type Viewer struct {
 	feed *feed
 }
 
-// watchPause is how often a viewer that only watches gets something at most: a program that prints much costs the same
-// as one that prints now and then.
-const watchPause = 30 * time.Millisecond
+const (
+	// watchPause is how often a viewer that only watches gets something at most.
+	watchPause = 30 * time.Millisecond
+	// floodPause is how often, while more is printed than it gets: nobody can read that, and it costs no more than what
+	// is printed now and then.
+	floodPause = 100 * time.Millisecond
+)
 
 // Attach adds a viewer, whose size the terminal gets; one that only watches if watch is set. The first bytes are the
 // whole screen. A session that has ended shows its last screen.
@@ -59,24 +63,32 @@ func (v *Viewer) Next(ctx context.Context) ([]byte, error) {
 
 // rest waits, if the viewer only watches, until it may get something again.
 func (v *Viewer) rest(ctx context.Context) error {
-	v.s.mu.Lock()
-	wait := time.Duration(0)
-	if v.feed.watches && !v.feed.closed {
-		wait = watchPause - time.Since(v.feed.took)
-	}
-	v.s.mu.Unlock()
-	if wait <= 0 {
-		return nil
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-v.feed.hurry:
-	case <-ctx.Done():
-		return ctx.Err()
+	for wait := v.pause(); wait > 0; wait = v.pause() {
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-v.feed.hurry:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+		timer.Stop()
 	}
 	return nil
+}
+
+// pause returns how long the viewer has to wait.
+func (v *Viewer) pause() time.Duration {
+	v.s.mu.Lock()
+	defer v.s.mu.Unlock()
+	switch f := v.feed; {
+	case !f.watches || f.closed:
+		return 0
+	case f.whole:
+		return floodPause - time.Since(f.took)
+	default:
+		return watchPause - time.Since(f.took)
+	}
 }
 
 // take returns what is to be shown now, nothing if there is nothing.

@@ -127,7 +127,9 @@ func (o *outside) echo(from rune) []time.Duration {
 	o.t.Helper()
 	var times []time.Duration
 	for i := range rune(echoKeys) {
-		o.read(20 * time.Millisecond) // between two keys, as a person would wait
+		for next := time.Now().Add(20 * time.Millisecond); time.Now().Before(next); { // between two keys, as a person would wait
+			o.read(time.Until(next))
+		}
 		key := string(from + i)
 		begin := time.Now()
 		o.press(key)
