@@ -130,7 +130,7 @@ func (c *Controller) row(b *switchboard, e *entry, states []hub.State) thread.MC
 	case e.unread != "":
 		s.State, s.Reason = string(hub.Unapproved), e.unread
 	case e.verdict.State == trust.Rejected:
-		s.State, s.Reason = string(hub.Unapproved), "you have rejected it"
+		s.State, s.Reason, s.Rejected = string(hub.Unapproved), "you have rejected it", true
 	case s.Changed:
 		s.State, s.Reason, s.ChangedIn = string(hub.Unapproved), "it "+e.changed(), e.at.dir
 	case !s.Accepted:

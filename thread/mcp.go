@@ -77,6 +77,8 @@ type MCPServer struct {
 	// Accepted is set if exactly this may be started; Changed if something else was accepted under its name before.
 	Accepted bool `json:"accepted"`
 	Changed  bool `json:"changed,omitempty"`
+	// Rejected is set if the person has said no to exactly this.
+	Rejected bool `json:"rejected,omitempty"`
 	// ChangedIn is the folder of the thread in which it starts something else than what was accepted.
 	ChangedIn string   `json:"changedIn,omitempty"`
 	Hash      string   `json:"hash,omitempty"` // of its launch
@@ -130,7 +132,7 @@ func (s *MCPServer) Box() string {
 
 // SwitchedBy says who or what switched a server on.
 func (s *MCPServer) SwitchedBy() string {
-	by := map[MCPBy]string{MCPDefault: "by default", MCPPerson: "by you", MCPOffer: "offered"}[s.By]
+	by := map[MCPBy]string{MCPDefault: "default", MCPPerson: "you", MCPOffer: "offered"}[s.By]
 	if by != "" && s.Why != "" {
 		by += ": "
 	}

@@ -302,7 +302,7 @@ func TestSmallActions(t *testing.T) {
 
 func TestResumeList(t *testing.T) {
 	play(t, world(), 100, 30, nil, func(r *rig) {
-		r.must("1 thread interrupted", "transcript verified (27,497 bytes)", "3 files changed")
+		r.must("1 thread interrupted", "✓ verified (26.9 KiB)", "3 files changed")
 		r.keys("A")
 		r.mustAsk("resume all")
 		r.keys("L", "enter")

@@ -401,10 +401,10 @@ func TestUndoNamesWhatItUndoes(t *testing.T) {
 		r.keys(". a", "right", "enter")
 		r.m.tree.Select("auth-feature-a3f2")
 		r.keys(". f")
-		r.must("only git revert can undo")
+		r.must("(undo: git revert)")
 		r.keys("right", "enter")
 		r.keys("u")
-		r.must("undo: finish auth-feature", "cannot be undone from here", "revert -m 1 0123456789ab",
+		r.must("undo: finish auth-feature", "Only git can undo the merge", "revert -m 1 0123456789ab",
 			"Previous action: archive spike")
 		r.keys("enter")
 		if srv.asked("unarchive") {
@@ -463,6 +463,23 @@ func TestHelpIsSearched(t *testing.T) {
 		r.keys("esc")
 		if r.m.dialogs.Open() {
 			t.Error("esc does not close it")
+		}
+	})
+}
+
+// Where there is room the help has two columns, and what does not fit into a row goes on below the words, not the key.
+func TestHelpHasTwoColumns(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		for _, size := range []struct {
+			w    int
+			both bool
+		}{{100, true}, {80, false}} {
+			r.send(tea.WindowSizeMsg{Width: size.w, Height: 30})
+			r.keys("?")
+			if got := strings.Contains(r.see(), "everywhere"); got != size.both {
+				t.Errorf("%d columns: the next group of keys is beside the first: %v\n%s", size.w, got, r.see())
+			}
+			r.keys("esc")
 		}
 	})
 }

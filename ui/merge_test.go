@@ -22,7 +22,7 @@ func TestMerge(t *testing.T) {
 	on(t, world(), func(r *rig) {
 		r.keys(". m")
 		r.mustAsk("merge auth-feature-a3f2 dry=true finish=false")
-		r.must("1 conflict to resolve", "[ Merge and finish ]", "only git revert can undo")
+		r.must("1 conflict to resolve", "[ Merge and finish ]", "(undo: git revert)")
 		r.keys("right", "enter")
 		r.mustAsk("merge auth-feature-a3f2 dry=false finish=false")
 		r.must("merge stopped: 1 conflict", "× parse.go", "[ Abort merge ]")

@@ -29,7 +29,7 @@ func TestServerOfAnotherBuild(t *testing.T) {
 		return connection.Restarted{Resumed: 3, Problems: []string{"AGENTS.md changed"}}, nil
 	}
 	outdated(t, 100, 30, restart, func(r *rig) {
-		r.must("restart the server?", "different build", "devel-0123456789ab", "3 agents will be stopped", "1 agent working", "[ Not now ]")
+		r.must("restart the server?", "another build", "devel-0123456789ab", "3 agents restart.", "1 is working: its turn is lost (auth-feature-a3f2)", "[ Not now ]")
 		r.keys("enter")
 		if asked != 0 || strings.Contains(r.see(), "restart the server?") {
 			t.Errorf("asked %d times:\n%s", asked, r.see())
@@ -151,7 +151,7 @@ func TestRestartThatFails(t *testing.T) {
 		r.keys("right", "enter")
 		r.must("Could not restart the server: answers are not saved")
 		r.keys("esc", "esc", "ctrl+r")
-		r.must("different build")
+		r.must("another build")
 	})
 	failed := func() (connection.Restarted, error) {
 		return connection.Restarted{Resumed: 1, Failed: map[string]string{"docs-f9a0": "no such program"}}, nil

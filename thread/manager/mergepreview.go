@@ -19,7 +19,7 @@ func (m *Merges) mergePreview(ctx context.Context, child *run, in mergeIntent) (
 	what, err := m.cfg.Merges.Preview(ctx, in.Dir, t.Worktree.Path)
 	switch {
 	case err != nil && m.commitsInto(in) && errors.Is(err, thread.ErrConflict):
-		report.Unsure = "uncommitted changes in " + in.Dir + " are committed first, and may conflict"
+		report.Unsure = in.Dir + " has uncommitted changes. They are committed first, and may conflict"
 	case err != nil:
 		return report, m.offerCommit(ctx, t.Name, in, err)
 	}

@@ -87,7 +87,7 @@ func (l turnPrompts) Ended(ids []thread.PromptID, c thread.Checkpoint, why strin
 			continue
 		}
 		if c.Interrupted {
-			how := cmp.Or(why, "stopped before the turn ended")
+			how := cmp.Or(why, "cut off before its turn ended")
 			if p.State == thread.PromptInterrupted {
 				how = cmp.Or(p.Reason, how) // what ended it is known better than what followed
 			}

@@ -176,8 +176,7 @@ func (f *Feature) Disconnected(err error) tea.Cmd {
 	}
 	if f.tries == AskAfter && f.cfg.StartServer != nil && !f.restarting {
 		f.asking = dialog.NewAsk("the server is not running",
-			dialog.Plain("It has stopped, and so have its agents. Completed answers are saved.",
-				"Start it again to see which threads can be resumed."),
+			dialog.Plain("The server stopped. Answers are saved; agents can be resumed."),
 			dialog.Choice{Label: "Start server", Result: host.Do(f.startServer), Preset: true}, dialog.Cancel("Wait"))
 		f.Dialogs.Push(f.asking)
 	}

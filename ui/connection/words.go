@@ -1,6 +1,7 @@
 package connection
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -33,12 +34,13 @@ func (r Restarted) failed() []dialog.Line {
 func restartLines(outdated, version string, threads []*thread.Status) []dialog.Line {
 	body := dialog.Plain("Stops the server and starts it again with this program.")
 	if outdated != "" {
-		body = dialog.Plain("The server runs a different build of orchestrator than this program.")
-		if outdated != version {
-			body = append(body, dialog.Line{Text: "server: " + outdated + ", this program: " + version, Tok: theme.Muted})
+		body = dialog.Plain("The running server is another build (" + outdated + ") than this program (" + version + ").")
+		if outdated == version {
+			body = dialog.Plain("The running server is another build than this program (both " + version + ").")
 		}
 	}
-	run, work := 0, 0
+	run := 0
+	var work []string
 	for _, s := range threads {
 		if host.Running(s) {
 			run++
@@ -46,19 +48,25 @@ func restartLines(outdated, version string, threads []*thread.Status) []dialog.L
 		if s.State.State == thread.StateWorking || slices.ContainsFunc(s.Prompts, func(p thread.Prompt) bool {
 			return p.State == thread.PromptOpen || p.State == thread.PromptTyping
 		}) {
-			work++
+			work = append(work, s.DisplayName())
 		}
 	}
 	body = append(body, dialog.Line{})
+	restarts := plain.Count(run, "agent") + " restart."
+	if run == 1 {
+		restarts = "1 agent restarts."
+	}
 	if run == 0 {
 		body = append(body, dialog.Line{Text: "No agents are running."})
 	} else {
-		body = append(body,
-			dialog.Line{Text: plain.Count(run, "agent") + " will be stopped and resumed."})
+		body = append(body, dialog.Line{Text: restarts})
 	}
-	if work > 0 {
-		body = append(body,
-			dialog.Line{Text: plain.Count(work, "agent") + " working: unfinished turns are lost, and their prompts are not sent again automatically.", Tok: theme.Warn})
+	switch {
+	case len(work) == 1:
+		body = append(body, dialog.Line{Text: "1 is working: its turn is lost (" + work[0] + ")", Tok: theme.Warn})
+	case len(work) > 1:
+		body = append(body, dialog.Line{Tok: theme.Warn,
+			Text: fmt.Sprintf("%d are working: their turns are lost (%s)", len(work), plain.Names(work))})
 	}
 	return body
 }

@@ -119,7 +119,7 @@ func TestLongLines(t *testing.T) {
 		"+1 is no mark, it is a number":    "+1 is no mark, it|is a number",
 	} {
 		var got []string
-		for _, l := range wrap(Plain(line), 18) {
+		for _, l := range wrap(Plain(line), 18, 0) {
 			got = append(got, l.Text)
 		}
 		if g := strings.Join(got, "|"); g != want {
@@ -167,7 +167,7 @@ func TestCodeKeepsEverySpace(t *testing.T) {
 	for _, tok := range []theme.Token{theme.Code, theme.DiffAdd, theme.DiffDel} {
 		const text = "sh -c  'a   b'     rm -rf    /"
 		var got strings.Builder
-		for i, l := range wrap([]Line{{Text: "▸ " + text, Tok: tok}}, 12) {
+		for i, l := range wrap([]Line{{Text: "▸ " + text, Tok: tok}}, 12, 0) {
 			if part, ok := strings.CutPrefix(l.Text, map[bool]string{true: "▸ ", false: "  "}[i == 0]); !ok || plain.Width(l.Text) > 12 || l.Tok != tok {
 				t.Errorf("line %d is %q", i, l.Text)
 			} else {

@@ -21,7 +21,7 @@ type guide struct {
 
 // newGuide returns a guide; lines in the style of headings are headings.
 func newGuide(title string, body []dialog.Line) *guide {
-	return &guide{title: title, all: body, body: dialog.NewScroll(body)}
+	return &guide{title: title, all: body, body: columns(body)}
 }
 
 // Title returns the title.
@@ -32,8 +32,8 @@ func (g *guide) Scope() intent.Scope { return intent.Field }
 
 // Size returns the size for the whole text, so that it does not change while typing.
 func (g *guide) Size(w, h int) (int, int) {
-	w = min(w, 100)
-	all := dialog.NewScroll(g.all)
+	w = min(w, 130)
+	all := columns(g.all)
 	bw, _ := all.Size(w)
 	bw = min(max(bw, plain.Width(g.title)+4, 40), w)
 	_, bh := all.Size(bw)
@@ -61,10 +61,13 @@ func (g *guide) Handle(in intent.Intent) dialog.Result {
 	was := g.query.Value()
 	g.query.Handle(in)
 	if now := g.query.Value(); now != was {
-		g.body = dialog.NewScroll(holding(g.all, strings.Fields(strings.ToLower(now))))
+		g.body = columns(holding(g.all, strings.Fields(strings.ToLower(now))))
 	}
 	return nil
 }
+
+// columns returns a text in two columns where there is room.
+func columns(body []dialog.Line) dialog.Scroll { return dialog.NewColumns(body, column, hang) }
 
 // holding returns the lines that contain all words, with their headings.
 func holding(lines []dialog.Line, words []string) []dialog.Line {

@@ -2,7 +2,6 @@
 package help
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
+	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
 	"orchestrator/ui/tree"
 
@@ -24,9 +24,12 @@ func Register(h *host.Host, version string, scopes func() []intent.Scope) {
 	})
 }
 
+// column is the least width of each of two columns of the help, and hang where what a key does begins in it.
+const column, hang = 43, 15
+
 // entry is a line of the help: a key or a mark, and what it means.
 func entry(what, means string, tok theme.Token) dialog.Line {
-	return dialog.Line{Text: fmt.Sprintf("  %-18s %s", what, means), Tok: tok}
+	return dialog.Line{Text: "  " + what + strings.Repeat(" ", max(hang-3-plain.Width(what), 0)) + " " + means, Tok: tok}
 }
 
 // legend explains the marks in the list.
@@ -39,7 +42,7 @@ func legend() []dialog.Line {
 	return append(body,
 		entry("□", "not running, or abandoned", theme.Muted), entry("■", "merged", theme.Muted),
 		entry("+20 ◆1", "20 forks collapsed, of which one needs you", theme.Muted),
-		entry("›2", "two prompts queued", theme.Text), entry("p", "a prompt was cut off or refused", theme.Waiting),
+		entry("›2", "2 prompts are queued", theme.Text), entry("p", "a prompt was cut off or refused", theme.Waiting),
 		entry("≠", "a merge has conflicts", theme.Waiting), entry("&3", "works in the same folder as 3 other threads", theme.Muted),
 		entry("*", "pinned", theme.Muted))
 }

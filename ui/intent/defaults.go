@@ -66,7 +66,7 @@ func threads() []Binding {
 		command(Tree, FoldAll, "fold or unfold the quiet threads", "z"),
 		command(Tree, PureTree, "the tree of all threads, or groups again", "t"),
 		command(Tree, Density, "one or two rows a thread", "-"),
-		command(Tree, Focus, "open: type into the agent", "enter"),
+		command(Tree, Focus, "open", "enter"),
 		command(Tree, Peek, "peek: what it asks or answered last, without entering", "space"),
 		command(Global, Send, "send a prompt", "i"),
 		command(Global, Prompts, "waiting and unanswered prompts", "p"),

@@ -53,7 +53,10 @@ func (h head) lines(w, most int, key string) []styled.Line {
 // costs says what the tools take of a context, when a switch takes effect and what it costs.
 func costs(r thread.MCPReport) []styled.Span {
 	if r.None {
-		return []styled.Span{{Text: "this agent does not use our MCP servers: none is started for it, and switches are kept for its forks"}}
+		return []styled.Span{{Text: "This agent uses no MCP servers; switches are kept for its forks. Try one: orchestrator mcp call SERVER TOOL"}}
+	}
+	if r.Tokens == 0 {
+		return []styled.Span{{Text: "no tools on"}}
 	}
 	out := []styled.Span{
 		{Text: "on "}, {Text: tokens(r.Tokens), Tok: theme.Strong}, {Text: " of " + tokens(r.All) + " tokens"},

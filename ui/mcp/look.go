@@ -18,8 +18,12 @@ func stateOf(s *thread.MCPServer) glyph {
 	switch {
 	case s.Problem != "":
 		return glyph{"×", "problem", theme.Bad, 0}
+	case s.Changed && !s.Accepted:
+		return glyph{"?", "changed", theme.Warn, 4}
+	case s.Rejected:
+		return glyph{"?", "rejected", theme.Muted, 8}
 	case !s.Accepted:
-		return glyph{"?", "not accepted", theme.Warn, 4}
+		return glyph{"?", "new", theme.Warn, 4}
 	}
 	switch s.State {
 	case "failed":
@@ -33,7 +37,7 @@ func stateOf(s *thread.MCPServer) glyph {
 	case "degraded":
 		return glyph{"◒", "degraded", theme.Warn, 3}
 	case "backoff":
-		return glyph{"◌", "restarting", theme.Warn, 3}
+		return glyph{"◌", "cannot start", theme.Warn, 3}
 	case "busy":
 		return glyph{"◉", "busy", theme.Working, 5}
 	case "starting":

@@ -257,7 +257,7 @@ func TestDetails(t *testing.T) {
 		Sources: []thread.MCPSource{{File: ".mcp.json", Line: 7, Agent: "claude", Scope: "project"}}},
 		Launch: []string{"npx x"}, Rates: []thread.MCPRate{{Pattern: "e2e", Fired: 4, Of: 1, Problem: "too wide"}}}
 	got := text(Details(d, keys, now))
-	for _, want := range []string{"◌ restarting", "exit code 1", "it goes on showing them", "starts again in 0:12", "offered: 3 of 5", "unpinned version", ".mcp.json:7, for claude (project)",
+	for _, want := range []string{"◌ cannot start", "exit code 1", "it goes on showing them", "cannot start, next try in 0:12", "offered: 3 of 5", "unpinned version", ".mcp.json:7, for claude (project)",
 		"2 of 3 on, ~1.2k tokens", "▸ npx x", "e2e  4 of 1 past prompt  too wide", "comes with the repository"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)

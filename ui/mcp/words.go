@@ -100,6 +100,11 @@ func why(s *thread.MCPServer) string {
 	return clean(cmp.Or(s.Reason, s.Kept))
 }
 
+// isNew reports whether a server waits for the person to accept or reject it for the first time.
+func isNew(s *thread.MCPServer) bool {
+	return !s.Accepted && !s.Changed && !s.Rejected && s.Problem == ""
+}
+
 // facts returns what a person should know of a server, the most important first.
 func facts(s *thread.MCPServer, keys *intent.Table, now time.Time) []string {
 	var out []string
@@ -111,17 +116,16 @@ func facts(s *thread.MCPServer, keys *intent.Table, now time.Time) []string {
 	key := func(a intent.Action) string { return label(keys, intent.Servers, a) }
 	add(s.Ending, "off at the end of the turn; "+key(intent.SwitchNow)+" switches it off at once")
 	add(s.Problem != "", clean(s.Problem))
-	add(s.Changed && !s.Accepted, "its command has changed since it was accepted: "+key(intent.Approve)+" shows the difference")
-	add(!s.Accepted && !s.Changed && s.Problem == "", "not accepted, and not started: "+key(intent.Approve)+
-		" shows what it would run")
+	add(s.Changed && !s.Accepted, "changed since you accepted it: "+key(intent.Approve)+" to review")
+	add(isNew(s), key(intent.Approve)+" to review; nothing of it runs before")
 	add(s.State == "needs-auth", key(intent.SignIn)+" signs in")
 	add(s.Accepted || s.Problem != "", clean(s.Reason))
 	add(s.Kept != "", clean(s.Kept))
 	if left := s.Retry.Sub(now); left > 0 && !s.Retry.IsZero() {
-		add(true, "starts again in "+thread.Elapsed(left))
+		add(true, "cannot start, next try in "+thread.Elapsed(left))
 	}
 	add(s.Withheld > 0, plain.Count(s.Withheld, "tool")+" withheld: "+key(intent.Tool)+" shows why")
-	add(s.On, clean(s.SwitchedBy()))
+	add(s.On, clean("on: "+s.SwitchedBy()))
 	for _, w := range s.Warnings {
 		add(true, clean(w))
 	}

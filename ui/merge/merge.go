@@ -204,7 +204,7 @@ func (f *Feature) merged(p plan, r thread.MergeReport, err error) tea.Cmd {
 func (f *Feature) did(p plan, r thread.MergeReport) {
 	step := host.Step{What: "merge " + f.Name(p.id) + " into " + r.Into}
 	if !r.UpToDate {
-		step.CannotUndo = "This cannot be undone from here. To revert the merge on " + r.Into + ":\n  git -C " + r.Dir +
+		step.CannotUndo = "Only git can undo the merge on " + r.Into + ":\n  git -C " + r.Dir +
 			" revert -m 1 " + short(r.Commit)
 	}
 	if r.Finished {

@@ -24,8 +24,8 @@ func stoppedLines(r thread.MergeReport) []dialog.Line {
 
 // committedLines lists what is committed before a merge.
 func committedLines(r thread.MergeReport) []dialog.Line {
-	body := []dialog.Line{{Tok: theme.Warn, Text: r.Dir +
-		" has uncommitted changes. All of them are committed to " + r.Into + " first:"}}
+	body := []dialog.Line{{Tok: theme.Warn, Text: r.Dir + " has uncommitted changes. They are committed to " + r.Into +
+		" first, and may conflict:"}}
 	const most = 20
 	for i, f := range r.Committed {
 		if i == most {
@@ -65,7 +65,7 @@ func planLines(r thread.MergeReport, finish bool) []dialog.Line {
 	if len(r.Beside) > 0 && !r.UpToDate {
 		add(theme.Warn, "Files in "+r.Dir+" change. Other threads there: "+plain.Names(r.Beside)+".")
 	}
-	if r.Unsure != "" {
+	if r.Unsure != "" && len(r.Committed) == 0 { // it says the same of what is committed first
 		add(theme.Warn, r.Unsure)
 	}
 	if len(r.Conflicts) > 0 {
@@ -75,7 +75,7 @@ func planLines(r thread.MergeReport, finish bool) []dialog.Line {
 		}
 	}
 	if !r.UpToDate {
-		add(theme.Warn, "Creates a commit on "+r.Into+", which only git revert can undo.")
+		add(theme.Warn, "Creates a commit on "+r.Into+" (undo: git revert).")
 	}
 	if finish {
 		add(theme.Muted, "Then the thread is archived. Its worktree is removed if nothing in it would be lost.")

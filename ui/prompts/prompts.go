@@ -116,11 +116,7 @@ func (f *Feature) openPrompt(p thread.Prompt) {
 	for _, l := range plain.Lines(p.Text) {
 		body = append(body, dialog.Line{Text: l})
 	}
-	state := stateWords(p) + ", sent at " + p.Accepted.Local().Format("15:04:05")
-	if p.Reason != "" {
-		state += ": " + p.Reason
-	}
-	body = append(body, dialog.Line{}, dialog.Line{Text: state, Tok: theme.Muted})
+	body = append(body, dialog.Line{}, dialog.Line{Text: fate(p, f.Threads.Thread(p.Thread)), Tok: theme.Muted})
 	choices := []dialog.Choice{dialog.Cancel("Close")}
 	s := f.Threads.Thread(p.Thread)
 	switch {

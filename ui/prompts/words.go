@@ -32,3 +32,19 @@ func stateWords(p thread.Prompt) string {
 	}
 	return string(p.State)
 }
+
+// fate says when a prompt was given, and what became of it or what it waits for.
+func fate(p thread.Prompt, of *thread.Status) string {
+	at := p.Accepted.Local().Format("15:04:05")
+	switch {
+	case p.State == thread.PromptQueued && of != nil && of.State.State == thread.StateWorking:
+		return "queued at " + at + ", goes after this turn"
+	case p.State == thread.PromptQueued && p.Reason == "":
+		return "queued at " + at
+	case p.State == thread.PromptQueued:
+		return "queued at " + at + ": " + p.Reason
+	case p.Reason != "":
+		return "sent at " + at + ", " + stateWords(p) + ": " + p.Reason
+	}
+	return "sent at " + at + ", " + stateWords(p)
+}

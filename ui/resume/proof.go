@@ -2,6 +2,7 @@ package resume
 
 import (
 	"fmt"
+	"strings"
 
 	"orchestrator/thread"
 	"orchestrator/ui/plain"
@@ -31,11 +32,14 @@ func Proof(p *thread.ResumeProof) (string, theme.Token) {
 	case p.Detail != "":
 		how = plain.Line(p.Detail) // says the same, in more detail
 	case p.Bytes > 0 && p.How == thread.ResumeNative:
-		how = "transcript verified (" + bytes(p.Bytes) + ")"
+		how = "✓ verified (" + thread.Bytes(p.Bytes) + ")"
 	case p.Bytes > 0:
-		how += ", " + bytes(p.Bytes) + " verified"
+		how += ", " + thread.Bytes(p.Bytes) + " verified"
 	}
-	if p.Worktree != "" {
+	switch {
+	case p.Worktree == "clean" || strings.HasSuffix(p.Worktree, " changed"):
+		how += " · " + plain.Line(p.Worktree)
+	case p.Worktree != "":
 		how += " · worktree: " + plain.Line(p.Worktree)
 	}
 	if n := len(p.Prompts); n > 0 {
@@ -48,12 +52,4 @@ func Proof(p *thread.ResumeProof) (string, theme.Token) {
 		how, tok = how+" · incomplete: "+plain.Line(p.Incomplete), theme.Warn
 	}
 	return how, tok
-}
-
-// bytes formats a size with thousands separators.
-func bytes(n int64) string {
-	if n == 1 {
-		return "1 byte"
-	}
-	return plain.Thousands(int(n)) + " bytes"
 }

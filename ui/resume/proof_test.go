@@ -12,11 +12,11 @@ func TestProof(t *testing.T) {
 		want string
 	}{
 		{nil, "not checked yet"},
-		{&thread.ResumeProof{How: thread.ResumeNative, Bytes: 1234567}, "transcript verified (1,234,567 bytes)"},
+		{&thread.ResumeProof{How: thread.ResumeNative, Bytes: 1234567}, "✓ verified (1.2 MiB)"},
 		{&thread.ResumeProof{How: thread.ResumeFresh, Prompts: []thread.Prompt{{Text: "first"}, {Text: "second\nline"}}},
 			"no conversation yet · unanswered: “second” and 1 more"},
-		{&thread.ResumeProof{How: thread.ResumeNative, Bytes: 1}, "transcript verified (1 byte)"},
-		{&thread.ResumeProof{How: thread.ResumeRebuilt, Detail: "written anew\x1b[m", Worktree: "clean"}, "written anew␛[m · worktree: clean"},
+		{&thread.ResumeProof{How: thread.ResumeNative, Bytes: 1}, "✓ verified (1 B)"},
+		{&thread.ResumeProof{How: thread.ResumeRebuilt, Detail: "written anew\x1b[m", Worktree: "clean"}, "written anew␛[m · clean"},
 		{&thread.ResumeProof{How: thread.ResumePrimer, Incomplete: "turn 3"}, "from a summary of the stored conversation · incomplete: turn 3"},
 		{&thread.ResumeProof{How: thread.ResumeFresh}, "no conversation yet"},
 	} {

@@ -138,20 +138,20 @@ func examineNetwork(environ []string) finding {
 
 // examineCaps lists the limits of agents.
 func examineCaps(cfg config.Config) finding {
-	words := func(set bool, format string, n any, setting string) string {
-		if !set {
-			return "unlimited " + setting
+	var parts []string
+	add := func(set bool, format string, n any) {
+		if set {
+			parts = append(parts, fmt.Sprintf(format, n))
 		}
-		return fmt.Sprintf(format, n)
 	}
-	parts := []string{
-		words(cfg.MaxProcesses > 0, "%d processes", cfg.MaxProcesses, "processes"),
-		words(cfg.MaxRequests > 0, "%d requests a minute", cfg.MaxRequests, "requests"),
-		words(cfg.MaxUSD > 0, "$%.2f", cfg.MaxUSD, "cost"),
+	add(cfg.MaxProcesses > 0, "%d processes a thread", cfg.MaxProcesses)
+	add(cfg.MaxRequests > 0, "%d requests a minute a thread", cfg.MaxRequests)
+	add(cfg.MaxUSD > 0, "$%.2f a thread", cfg.MaxUSD)
+	add(cfg.MaxTotalUSD > 0, "$%.2f in total", cfg.MaxTotalUSD)
+	if cfg.MaxUSD <= 0 && cfg.MaxTotalUSD <= 0 {
+		parts = append(parts, "no cost limit")
 	}
-	total := words(cfg.MaxTotalUSD > 0, "$%.2f", cfg.MaxTotalUSD, "cost")
-	return finding{About: "caps", OK: true, Found: fmt.Sprintf("per thread: %s; in total: %s, %s for pending requests",
-		strings.Join(parts, ", "), total, thread.Bytes(cfg.MaxMemory))}
+	return finding{About: "limits", OK: true, Found: strings.Join(parts, "; ")}
 }
 
 func examineGit(ctx context.Context, p project.Project) finding {
@@ -292,9 +292,23 @@ func examineAgents(ctx context.Context, c *cli) []finding {
 	return out
 }
 
+// builtIn says what an agent is that needs no program of its own.
+func builtIn(agent string) string {
+	switch agent {
+	case "command":
+		return "any program after --"
+	case "demo":
+		return "built in"
+	}
+	return ""
+}
+
 func agentFinding(a thread.AgentInfo) finding {
 	f := finding{About: a.Name, OK: a.Found && a.Problem == "", Remedy: a.Hint}
 	f.Found = strings.TrimSpace(a.Version + " " + a.Path)
+	if f.Found == "" && f.OK {
+		f.Found = builtIn(a.Name)
+	}
 	if a.Problem != "" {
 		f.Found = strings.TrimSpace(f.Found + " " + a.Problem)
 	}

@@ -126,7 +126,7 @@ func merged(c *cli, report thread.MergeReport, err error, name string) error {
 		case report.Told:
 			fmt.Fprintln(w, "note sent to its agent")
 		case report.Ask:
-			fmt.Fprintf(w, "its agent does not know yet; tell it with `orchestrator merge %s --note`\n", name)
+			fmt.Fprintf(w, "the agent of %s does not know yet: `orchestrator merge %s --note`\n", report.Into, name)
 		}
 		switch {
 		case report.Kept != "":

@@ -38,6 +38,5 @@ func otherBuild(info api.ServerInfo) string {
 	if !isOther(info) {
 		return ""
 	}
-	return "the running server is another build than this program (" + info.Version + "); " +
-		"`orchestrator restart` replaces it and resumes its agents"
+	return "the running server is another build (" + info.Version + "). Update: `orchestrator restart`"
 }

@@ -91,7 +91,7 @@ func (f Finder) assessNative(
 		return false
 	}
 	p.How, p.Session, p.Bytes = thread.ResumeNative, t.Session, matched
-	p.Detail = fmt.Sprintf("transcript verified: %d bytes match the stored ones", matched)
+	p.Detail = fmt.Sprintf("✓ verified (%s)", thread.Bytes(matched))
 	return true
 }
 

@@ -91,7 +91,7 @@ func TestAssess(t *testing.T) {
 		how    thread.ResumeHow
 		detail string
 	}{
-		"its own session": {&agent{matched: 3, whole: true}, nil, thread.ResumeNative, "3 bytes match"},
+		"its own session": {&agent{matched: 3, whole: true}, nil, thread.ResumeNative, "✓ verified (3 B)"},
 		"its session has other content": {
 			&agent{matched: 1}, nil, thread.ResumeRebuilt,
 			"differs from the stored one after 1 bytes; the session will be rebuilt",

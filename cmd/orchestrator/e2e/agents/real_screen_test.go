@@ -89,7 +89,7 @@ func TestRealScreen(t *testing.T) {
 			r.model.Release("plug")
 			s.See("the server is not running", "Start server")
 			s.Press("\r")
-			s.See("1 thread interrupted", "bytes match")
+			s.See("1 thread interrupted", "✓ verified (")
 			proof := r.Status(name).Resume
 			s.Press("\r")
 			r.AwaitState(name, thread.StateIdle, thread.StateDone)

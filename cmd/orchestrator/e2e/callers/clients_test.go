@@ -279,7 +279,7 @@ func TestCapsOfAThread(t *testing.T) {
 	t.Parallel()
 	r := e2e.NewRig(t)
 	e2e.Put(t, filepath.Join(r.Home, ".config", "orchestrator", "config.toml"), "[limits]\nprocesses = 30\nusd = 2.5\n")
-	if out := r.Ok("doctor"); !strings.Contains(out, "per thread: 30 processes, unlimited requests, $2.50") {
+	if out := r.Ok("doctor"); !strings.Contains(out, "30 processes a thread; $2.50 a thread") {
 		t.Errorf("the doctor does not show the caps:\n%s", out)
 	}
 	cl := client.New(r.Claimed().Socket)

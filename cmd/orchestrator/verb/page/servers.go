@@ -48,7 +48,7 @@ func Servers(w io.Writer, r thread.MCPReport, of string) {
 		return
 	}
 	if r.None {
-		fmt.Fprintln(w, "this agent does not use our MCP servers: none is started for it, and switches are kept for its forks")
+		fmt.Fprintln(w, "This agent uses no MCP servers; switches are kept for its forks. Try one: orchestrator mcp call SERVER TOOL")
 		return
 	}
 	fmt.Fprintf(w, "definitions in the context: ~%s of ~%s tokens\n", thousands(r.Tokens), thousands(r.All))
