@@ -11,6 +11,9 @@ import (
 	"orchestrator/ui/theme"
 )
 
+// column is the least width of each of two columns of the text, and hang where what a key does begins in it.
+const column, hang = 43, 15
+
 // guide is a searchable text: it shows only the lines that contain all typed words, below their headings.
 type guide struct {
 	title string

@@ -24,9 +24,6 @@ func Register(h *host.Host, version string, scopes func() []intent.Scope) {
 	})
 }
 
-// column is the least width of each of two columns of the help, and hang where what a key does begins in it.
-const column, hang = 43, 15
-
 // entry is a line of the help: a key or a mark, and what it means.
 func entry(what, means string, tok theme.Token) dialog.Line {
 	return dialog.Line{Text: "  " + what + strings.Repeat(" ", max(hang-3-plain.Width(what), 0)) + " " + means, Tok: tok}
