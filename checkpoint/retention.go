@@ -11,7 +11,7 @@ import (
 	"orchestrator/thread"
 )
 
-// Policy says which threads a store need not keep. A limit of zero means no limit. Only archived and deleted threads
+// Policy selects the threads that a store need not keep. A limit of zero means no limit. Only archived and deleted threads
 // are ever removed, and never one that is pinned, interrupted or running, nor an archived one whose fork stays.
 // Checkpoints that others are based on stay whatever happens to their thread.
 type Policy struct {

@@ -34,7 +34,7 @@ type entry struct {
 // accepted reports whether exactly this may be started.
 func (e *entry) accepted() bool { return e.verdict.State == trust.Accepted && e.Problem == "" }
 
-// changed says what is not accepted, in words that follow its name.
+// changed returns what is not accepted, in words that follow its name.
 func (e *entry) changed() string {
 	if len(e.values) > 0 {
 		return "takes other values from this thread's environment than you accepted (" + strings.Join(e.values, ", ") + ")"
@@ -100,7 +100,7 @@ func same(a, b *catalog) bool {
 	})
 }
 
-// usable says why a server cannot be switched on.
+// usable returns why a server cannot be switched on.
 func usable(e *entry) error {
 	switch {
 	case e.Problem != "":
@@ -171,7 +171,7 @@ type tool struct {
 	withheld string // why no agent gets it
 }
 
-// withheld says why a tool is withheld by what the person has accepted.
+// withheld returns why a tool is withheld by what the person has accepted.
 func withheld(t trust.Tool) string {
 	switch {
 	case !t.Withheld:

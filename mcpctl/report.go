@@ -63,7 +63,7 @@ func (c *Controller) Report(_ context.Context, q thread.MCPQuery) (thread.MCPRep
 	return report, nil
 }
 
-// takes says when a switch takes effect for the thread's agent; empty for never.
+// takes returns when a switch takes effect for the thread's agent; empty for never.
 func (c *Controller) takes(id thread.ID, r thread.MCPReach) string {
 	switch {
 	case c.cfg.Off:
@@ -239,7 +239,7 @@ func (c *Controller) Detail(ctx context.Context, q thread.MCPAct) (thread.MCPDet
 	return d, nil
 }
 
-// kindWord says what a definition is of.
+// kindWord returns what a definition is of.
 func kindWord(k trust.Kind) string {
 	switch k {
 	case trust.OfPrompt:
@@ -273,7 +273,7 @@ func rates(ctx context.Context, cfg *Config, e *entry) []thread.MCPRate {
 	return rates
 }
 
-// Why says which servers a text would switch on or suggest.
+// Why returns which servers a text would switch on or suggest.
 func (c *Controller) Why(_ context.Context, q thread.MCPTask) ([]thread.MCPWhy, error) {
 	b, err := c.boardOf(q.Thread)
 	if err != nil {

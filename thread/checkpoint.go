@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// CheckpointKind says why a checkpoint was written.
+// CheckpointKind is why a checkpoint was written.
 type CheckpointKind string
 
 // The kinds.
@@ -56,7 +56,7 @@ type Checkpoint struct {
 	// Damaged is set by a store that cannot read the checkpoint's own content: everything above up to Kind is true, and
 	// Items, the rest is unknown. It is not stored.
 	Damaged bool `json:"damaged,omitempty"`
-	// Ended says how the prompt of a KindPrompt ended; Note says why. It is not stored.
+	// Ended is how the prompt of a KindPrompt ended; Note says why. It is not stored.
 	Ended PromptState `json:"ended,omitempty"`
 }
 
@@ -122,7 +122,7 @@ type TranscriptFile struct {
 	Data []byte
 }
 
-// Mark says how much of a native file is stored, and the hash of that part.
+// Mark describes how much of a native file is stored, and the hash of that part.
 type Mark struct {
 	File string `json:"file"`
 	Size int64  `json:"size"`

@@ -46,7 +46,7 @@ type ContextReport struct {
 	Rules []ContextRule `json:"rules,omitempty"`
 	// SentUSD is about what a token costs that has to be written to the provider's cache anew, 0 if that is unknown.
 	SentUSD float64 `json:"sentUSD,omitempty"`
-	// Forecast says what masking now would mean, and Reason why that does not happen by itself.
+	// Forecast is what masking now would mean, and Reason why that does not happen by itself.
 	Forecast string `json:"forecast"`
 	Reason   string `json:"reason"`
 	// Rereads is how many masked results the agent read again soon after.
@@ -63,7 +63,7 @@ type ContextReport struct {
 	Curve []ContextPoint `json:"curve"`
 }
 
-// ContextRule says what of some tools is not masked.
+// ContextRule describes what of some tools is not masked.
 type ContextRule struct {
 	// Tool is a name; * stands for any text.
 	Tool string `json:"tool"`
@@ -79,7 +79,7 @@ func (r ContextRule) Matches(tool string) bool {
 	return ok && err == nil
 }
 
-// Says says what a rule keeps.
+// Says returns what a rule keeps.
 func (r ContextRule) Says() string {
 	var keeps []string
 	if r.Keep {
@@ -167,7 +167,7 @@ const keptBy = "by rule"
 // KeptByRule is what Kept says of a result that a rule keeps.
 func KeptByRule(tool string) string { return keptBy + " for " + tool }
 
-// Says says what becomes of the result: masked, pinned, kept or sent, and why.
+// Says returns what becomes of the result: masked, pinned, kept or sent, and why.
 func (r ContextResult) Says() string {
 	switch {
 	case r.Masked && r.Why != "":

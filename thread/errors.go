@@ -48,7 +48,7 @@ func (e *NotReadyError) Error() string { return "agent is not ready for a prompt
 // Is makes it an ErrBusy.
 func (e *NotReadyError) Is(target error) bool { return target == ErrBusy }
 
-// UnknownThreadError says that no thread has a name, or that the name is ambiguous, and lists similar names.
+// UnknownThreadError means that no thread has a name, or that the name is ambiguous, and lists similar names.
 type UnknownThreadError struct {
 	Name    string
 	Nearest []string

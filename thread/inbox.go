@@ -69,7 +69,7 @@ func Inbox(threads []Status, servers []MCPServer) []InboxItem {
 	return items
 }
 
-// starts says what a server would start, and where that is configured.
+// starts returns what a server would start, and where that is configured.
 func (s MCPServer) starts() string {
 	text := s.Target
 	if len(s.Sources) > 0 {

@@ -41,7 +41,7 @@ func (s Status) Line() string {
 	}
 }
 
-// asks says what the person is needed for.
+// asks returns what the person is needed for.
 func (s Status) asks() string {
 	st := s.State
 	p, cut := s.Unanswered()

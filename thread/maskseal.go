@@ -6,6 +6,6 @@ type MaskSeal struct {
 	Records int    `json:"records"` // of the log; it may have more, and never fewer
 	Sum     string `json:"sum"`     // over them, hex
 	Mode    string `json:"mode,omitempty"`
-	// Lost says what was lost, for people; "" if nothing was, or they have set a mode since.
+	// Lost is what was lost, for people; "" if nothing was, or they have set a mode since.
 	Lost string `json:"lost,omitempty"`
 }

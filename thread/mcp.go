@@ -19,7 +19,7 @@ type MCPReach struct {
 	// Keeps is set if it goes on showing its model the tools that it has shown it, although they are switched off: a sentence
 	// that says so.
 	Keeps string `json:"keeps,omitempty"`
-	// Outside says what may start servers past us, a sentence each.
+	// Outside is what may start servers past us, a sentence each.
 	Outside []string `json:"outside,omitempty"`
 }
 
@@ -35,7 +35,7 @@ type MCPReport struct {
 	Servers []MCPServer `json:"servers"`
 	// Problems are what is wrong in configuration files.
 	Problems []MCPProblem `json:"problems,omitempty"`
-	// Takes says when a switch takes effect for the thread's agent: "at once", "at the next resume", ….
+	// Takes is when a switch takes effect for the thread's agent: "at once", "at the next resume", ….
 	Takes string `json:"takes,omitempty"`
 	// None is set if the thread's agent takes no servers from us, whatever is switched on.
 	None bool `json:"none,omitempty"`
@@ -43,7 +43,7 @@ type MCPReport struct {
 	// what that costs; 0 if a change costs nothing or it is not known.
 	CacheTokens int64   `json:"cacheTokens,omitempty"`
 	CacheUSD    float64 `json:"cacheUsd,omitempty"`
-	// Outside says what is not under our control for the thread's agent, a sentence each.
+	// Outside is what is not under our control for the thread's agent, a sentence each.
 	Outside []string `json:"outside,omitempty"`
 	// Tokens are those of all definitions that the thread's agent gets, All those of every server that is known.
 	Tokens int64 `json:"tokens"`
@@ -130,7 +130,7 @@ func (s *MCPServer) Box() string {
 	}
 }
 
-// SwitchedBy says who or what switched a server on.
+// SwitchedBy returns who or what switched a server on.
 func (s *MCPServer) SwitchedBy() string {
 	by := map[MCPBy]string{MCPDefault: "default", MCPPerson: "you", MCPOffer: "offered"}[s.By]
 	if by != "" && s.Why != "" {
@@ -161,7 +161,7 @@ type MCPTool struct {
 	Description string `json:"description,omitempty"` // with hidden characters made visible
 	Tokens      int64  `json:"tokens"`
 	On          bool   `json:"on"`
-	// Unusable says why no agent can get it: it is no valid tool, or its configuration leaves it out. Withheld says why
+	// Unusable is why no agent can get it: it is no valid tool, or its configuration leaves it out. Withheld says why
 	// none gets it until the person has accepted it; Diff how its definition has changed.
 	Unusable string   `json:"unusable,omitempty"`
 	Withheld string   `json:"withheld,omitempty"`
@@ -218,7 +218,7 @@ type MCPTask struct {
 	Text   string `json:"text"`
 }
 
-// MCPWhy says which servers a text would switch on or suggest, and why.
+// MCPWhy has the servers that a text would switch on or suggest, and why.
 type MCPWhy struct {
 	Server  string  `json:"server"`
 	On      bool    `json:"on"` // a pattern switches it on

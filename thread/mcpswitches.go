@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// MCPBy says who or what switched an MCP server.
+// MCPBy is who or what switched an MCP server.
 type MCPBy string
 
 // What can switch a server.

@@ -16,7 +16,7 @@ type Offer struct {
 // OfferFull is the rule of an offer to leave a context that is nearly full.
 const OfferFull = "band"
 
-// Says says what is offered for a thread whose context is so full.
+// Says returns what is offered for a thread whose context is so full.
 func (o Offer) Says(now Gauge) string {
 	switch {
 	case o.Server != "":
@@ -28,7 +28,7 @@ func (o Offer) Says(now Gauge) string {
 	}
 }
 
-// OfferMode says what happens to fork suggestions.
+// OfferMode describes what happens to fork suggestions.
 type OfferMode string
 
 // The modes.

@@ -193,7 +193,7 @@ type Launch struct {
 	// Loaded reports whether the agent has loaded the conversation that it resumes; prompts wait for it. It is nil if the
 	// agent shows its input only then.
 	Loaded func() bool
-	// MCP says what became of the server that it was given.
+	// MCP is what became of the server that it was given.
 	MCP MCPReach
 }
 
@@ -223,7 +223,7 @@ type Rebuilder interface {
 	Rebuild(ctx context.Context, spec RebuildSpec) (session string, err error)
 }
 
-// RebuildSpec says what to write a native session from.
+// RebuildSpec describes what to write a native session from.
 type RebuildSpec struct {
 	Session    string   // the session that the files came from
 	NewSession string   // the session to write; empty rewrites Session
@@ -235,7 +235,7 @@ type RebuildSpec struct {
 	Answer     string // that the conversation ends with, "" if it ends otherwise
 }
 
-// ErrElsewhere says that an agent would run a session in another folder than it is started in.
+// ErrElsewhere means that an agent would run a session in another folder than it is started in.
 var ErrElsewhere = errors.New("the session works in another folder")
 
 // Verifier is an agent that can verify a session's native files. Optional for an Agent.
@@ -251,7 +251,7 @@ type SessionFinder interface {
 	FindSession(ctx context.Context, spec FindSpec) (string, error)
 }
 
-// FindSpec says how an agent was started.
+// FindSpec describes how an agent was started.
 type FindSpec struct {
 	Dir, StateDir string // as in LaunchSpec
 	Env           []string

@@ -49,7 +49,7 @@ func (s PromptState) Over() bool {
 // Again reports whether a prompt in this state can be sent again.
 func (s PromptState) Again() bool { return s == PromptInterrupted || s == PromptRefused }
 
-// PromptOrigin says where a prompt comes from.
+// PromptOrigin describes where a prompt comes from.
 type PromptOrigin string
 
 // The origins.

@@ -13,7 +13,7 @@ type PushRequest struct {
 	Base string `json:"base,omitempty"` // branch to merge into; the remote's default when empty
 }
 
-// PushReport says what was pushed, and where to.
+// PushReport describes what was pushed, and where to.
 type PushReport struct {
 	Branch string `json:"branch"`
 	Remote string `json:"remote"`
@@ -71,7 +71,7 @@ type ForkRequest struct {
 	Rows    int  `json:"rows,omitempty"`
 }
 
-// ResumeRequest says how a thread's agent is resumed.
+// ResumeRequest describes how a thread's agent is resumed.
 type ResumeRequest struct {
 	Cols, Rows int
 	HandOver   bool // as in ForkRequest
@@ -85,7 +85,7 @@ type RewindRequest struct {
 	Conversation bool   `json:"conversation"`
 }
 
-// RewindReport says what a rewind did; Safety is the checkpoint that undoes it.
+// RewindReport describes what a rewind did; Safety is the checkpoint that undoes it.
 type RewindReport struct {
 	Safety CheckpointID `json:"safety"`
 	Turn   int          `json:"turn"`
@@ -142,7 +142,7 @@ const (
 	NoteNever  NoteMode = "never"
 )
 
-// MergeReport says what a merge did or would do.
+// MergeReport describes what a merge did or would do.
 type MergeReport struct {
 	Commit    string   `json:"commit,omitempty"`
 	Branch    string   `json:"branch"`
@@ -152,7 +152,7 @@ type MergeReport struct {
 	Conflicts []string `json:"conflicts,omitempty"`
 	// Stopped is set if the merge is in progress and waits for its conflicts to be resolved.
 	Stopped bool `json:"stopped,omitempty"`
-	// Unsure says what a dry run cannot tell, for people.
+	// Unsure is what a dry run cannot tell, for people.
 	Unsure  string     `json:"unsure,omitempty"`
 	Files   []FileDiff `json:"files,omitempty"`
 	Summary string     `json:"summary,omitempty"`
@@ -169,7 +169,7 @@ type MergeReport struct {
 	Untold   string `json:"untold,omitempty"`
 	Finished bool   `json:"finished,omitempty"`
 	Kept     string `json:"kept,omitempty"` // why the worktree was not removed
-	// Undone says why the teardown of the worktree failed or did not run.
+	// Undone is why the teardown of the worktree failed or did not run.
 	Undone string `json:"undone,omitempty"`
 	// LeftOut is what the merge left out.
 	LeftOut []LeftOut `json:"leftOut,omitempty"`
@@ -196,7 +196,7 @@ type Imported struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// BackupReport says what a backup contains, or what was restored from one.
+// BackupReport describes what a backup contains, or what was restored from one.
 type BackupReport struct {
 	File        string `json:"file"`
 	Threads     int    `json:"threads"`
@@ -220,7 +220,7 @@ type CollectRequest struct {
 	DryRun bool `json:"dryRun,omitempty"`
 }
 
-// Collected says what was deleted, or would be.
+// Collected describes what was deleted, or would be.
 type Collected struct {
 	Threads []Dropped `json:"threads"`
 	Freed   int64     `json:"freed"` // bytes

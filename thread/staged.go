@@ -135,7 +135,7 @@ type Staged struct {
 	Created time.Time `json:"created"`
 	// Expires is when it is removed unless it is used, touched or pinned then.
 	Expires time.Time `json:"expires"`
-	// Pins says what needs it: it does not expire until nothing does.
+	// Pins is what needs it: it does not expire until nothing does.
 	Pins []string `json:"pins,omitempty"`
 }
 

@@ -21,10 +21,10 @@ type Status struct {
 	LeftOut []LeftOut `json:"leftOut,omitempty"`
 	// Environ says with which environment its agent was started; nil for the server's.
 	Environ *EnvironUse `json:"environ,omitempty"`
-	// Aside says why the running process sends its requests past the gateway, "" if it does not: nothing can be masked
+	// Aside is why the running process sends its requests past the gateway, "" if it does not: nothing can be masked
 	// then, and answers are read from the agent's transcript.
 	Aside string `json:"aside,omitempty"`
-	// Resume says what can be resumed; set for interrupted threads.
+	// Resume is what can be resumed; set for interrupted threads.
 	Resume *ResumeProof `json:"resume,omitempty"`
 	// Offer is the open fork offer, nil if there is none.
 	Offer *Offer `json:"offer,omitempty"`

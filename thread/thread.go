@@ -65,7 +65,7 @@ type Thread struct {
 	// Displaced is set if its folder was not given the files of Head, as after an import: the next start takes the folder
 	// as it is.
 	Displaced bool `json:"displaced,omitempty"`
-	// Masks says what the log of its masks has, nil if that is not known.
+	// Masks is what the log of its masks has, nil if that is not known.
 	Masks *MaskSeal `json:"masks,omitempty"`
 }
 
@@ -122,7 +122,7 @@ type Handoff struct {
 	Metadata HandoffMetadata `json:"metadata"`
 }
 
-// HandoffMetadata says where a handoff came from and its token budget.
+// HandoffMetadata describes where a handoff came from and its token budget.
 type HandoffMetadata struct {
 	ParentThreadID ID  `json:"parentThreadId"`
 	ForkPoint      int `json:"forkPoint"`   // turn

@@ -11,7 +11,7 @@ type Unreadables interface {
 	Unreadable() []Checkpoint
 }
 
-// Unreadable says which turns of a thread cannot be read.
+// Unreadable lists the turns of a thread that cannot be read.
 type Unreadable struct {
 	Thread ID     `json:"thread"`
 	Name   string `json:"name"`

@@ -31,7 +31,7 @@ func (u Usage) Add(v Usage) Usage {
 	}
 }
 
-// Gauge says how full a thread's context is.
+// Gauge describes how full a thread's context is.
 type Gauge struct {
 	Tokens int64  `json:"tokens"`
 	Window int64  `json:"window"` // the model's, in tokens; 0 is unknown

@@ -14,7 +14,7 @@ type World struct {
 	Network Network
 }
 
-// WorldSpec says where an agent runs.
+// WorldSpec describes where an agent runs.
 type WorldSpec struct {
 	Dir string
 	// Origin is the person's folder that Dir is a copy of, as in LaunchSpec.

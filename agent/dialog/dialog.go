@@ -37,7 +37,7 @@ type Form struct {
 	Across *regexp.Regexp
 }
 
-// Means says what a choice does whose text matches.
+// Means describes what a choice does whose text matches.
 type Means struct {
 	Text *regexp.Regexp
 	Does thread.Meaning

@@ -28,7 +28,7 @@ type Reader interface {
 	Pieces(ctx context.Context, f *os.File) iter.Seq2[Piece, error]
 }
 
-// Kind says what a piece is.
+// Kind describes what a piece is.
 type Kind string
 
 // The kinds of pieces.

@@ -32,7 +32,7 @@ type Source interface {
 	checkpoint.Deltas
 }
 
-// Export says what to export.
+// Export describes what to export.
 type Export struct {
 	Thread  thread.ID
 	Program string    // program version, for people

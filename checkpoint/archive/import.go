@@ -51,7 +51,7 @@ func check(name string, in io.Reader, i Import) (Summary, error) {
 	return s, nil
 }
 
-// Import says how to import an archive.
+// Import describes how to import an archive.
 type Import struct {
 	File string // its name, for errors
 	Dir  string // where the new thread's agent will run

@@ -67,7 +67,7 @@ type Source interface {
 	OpenExecutions(context.Context) ([]thread.Execution, error)
 }
 
-// Backup says how to write a backup.
+// Backup describes how to write a backup.
 type Backup struct {
 	About
 	Dir string // an exclusive folder of the caller, removed afterwards
@@ -194,7 +194,7 @@ func (w *writer) file(name, path string) error {
 	return w.entry(name, info.Size(), f)
 }
 
-// Restore says how to restore a backup.
+// Restore describes how to restore a backup.
 type Restore struct {
 	File string // its name, for people
 	Dir  string // an exclusive folder of the caller, removed afterwards

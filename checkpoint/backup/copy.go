@@ -67,7 +67,7 @@ type copying struct {
 	masked       map[thread.CheckpointID]bool // secrets in its conversation were redacted
 }
 
-// Copied says what was copied.
+// Copied describes what was copied.
 type Copied struct {
 	Threads     []thread.Thread // as they are now
 	Checkpoints int
@@ -96,7 +96,7 @@ func (c *copying) run(ctx context.Context) (Copied, error) {
 	return c.out, nil
 }
 
-// left says which turns were left out, for people.
+// left returns which turns were left out, for people.
 func (c *copying) left(all []thread.Thread) []string {
 	turns := map[thread.ID][]int{}
 	for _, p := range c.sound.Lost {

@@ -94,7 +94,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// submoduleLeft says what an operation does not do about a submodule; "" for nothing.
+// submoduleLeft returns what an operation does not do about a submodule; "" for nothing.
 func (m *Merger) submoduleLeft(ctx context.Context, op thread.Operation, w git.Worktree, path, commit string) string {
 	switch op {
 	case thread.OpFork:

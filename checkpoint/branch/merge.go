@@ -15,7 +15,7 @@ import (
 	"orchestrator/thread/failpoint"
 )
 
-// DirtyError says that files of the worktree block a merge. It is a thread.ErrConflict.
+// DirtyError means that files of the worktree block a merge. It is a thread.ErrConflict.
 type DirtyError struct {
 	Dir   string
 	Files []string

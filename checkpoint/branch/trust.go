@@ -12,7 +12,7 @@ import (
 	"orchestrator/thread"
 )
 
-// ProgramError says that the repository's own configuration names programs that were not accepted.
+// ProgramError means that the repository's own configuration names programs that were not accepted.
 type ProgramError struct {
 	Programs []git.Setting
 	Files    []string // some of those that the first one, a filter, is for

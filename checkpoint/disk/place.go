@@ -20,7 +20,7 @@ type Place struct {
 	lastDir string
 }
 
-// ErrInTheWay says that something which is not a folder is where a folder is needed.
+// ErrInTheWay means that something which is not a folder is where a folder is needed.
 var ErrInTheWay = errors.New("something else is in the way")
 
 // OpenPlace opens a folder as a Place.

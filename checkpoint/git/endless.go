@@ -15,7 +15,7 @@ import (
 	"orchestrator/thread/private"
 )
 
-// ErrEndless says that git would block at a file, or read it forever: a pipe, a device, or a file that is larger than
+// ErrEndless means that git would block at a file, or read it forever: a pipe, a device, or a file that is larger than
 // it can be. An archive can contain all of them.
 var ErrEndless = errors.New("git would never finish reading it")
 

@@ -67,7 +67,7 @@ func Find(dir string) (Worktree, error) {
 // mostListed is how many worktrees a hint names.
 const mostListed = 5
 
-// elsewhere says where to work instead of in a git directory, or in the folder of a repository without files.
+// elsewhere returns where to work instead of in a git directory, or in the folder of a repository without files.
 func elsewhere(gitDir string) string {
 	if filepath.Base(gitDir) == ".git" {
 		if w, err := worktreeAt(filepath.Dir(gitDir)); err == nil && w.GitDir == gitDir {

@@ -83,7 +83,7 @@ func (p *Packer) checkpoint(ctx context.Context, src Source, row Row) (thread.Ch
 	return cs[0], nil
 }
 
-// why says why a row cannot be read.
+// why returns why a row cannot be read.
 func (p *Packer) why(ctx context.Context, src Source, row Row) error {
 	if _, err := p.Verify(ctx, src, row); errors.Is(err, thread.ErrDamaged) {
 		return err

@@ -23,7 +23,7 @@ type Worktree struct {
 	Repo *Repository
 }
 
-// Config says how a worktree is reached, and where our state for it is.
+// Config describes how a worktree is reached, and where our state for it is.
 type Config struct {
 	Git   *git.Git
 	Locks *Locks

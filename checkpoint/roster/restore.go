@@ -26,7 +26,7 @@ func (l Loss) String() string {
 		l.Was.Name, l.Turn, l.Was.Turn, recovery(l.Was))
 }
 
-// Recovery says where the rest of its conversation may be.
+// Recovery returns where the rest of its conversation may be.
 func (l Loss) Recovery() string { return recovery(l.Was) }
 
 // Restore compares a store, of which stored are the threads, with the list after a start. A listed thread that the store
@@ -75,7 +75,7 @@ func (r *Roster) Restore(ctx context.Context, store thread.Store, stored []threa
 	return lost, changed, nil
 }
 
-// recovery says where the rest of a conversation may be.
+// recovery returns where the rest of a conversation may be.
 func recovery(t thread.Thread) string {
 	if t.Session == "" {
 		return "snapshots of its files are in the repository under refs/orchestrator/" + string(t.ID)

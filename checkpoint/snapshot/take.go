@@ -52,7 +52,7 @@ func (s *Store) Keep(ctx context.Context, w *repository.Worktree, id thread.ID, 
 	return s.take(ctx, files{w}, order{thread: id, note: note})
 }
 
-// order says which snapshot to take.
+// order describes which snapshot to take.
 type order struct {
 	thread thread.ID
 	prev   *thread.Snapshot // for the counts

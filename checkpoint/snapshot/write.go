@@ -17,7 +17,7 @@ import (
 	"orchestrator/thread/failpoint"
 )
 
-// ErrChanged says that files changed during a restore. What was restored so far is rolled back.
+// ErrChanged means that files changed during a restore. What was restored so far is rolled back.
 var ErrChanged = errors.New("a file changed in the meantime")
 
 // carryOut removes what the target lacks, then writes its files.

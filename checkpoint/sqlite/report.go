@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Report says what damage was found at the start, and what was done.
+// Report describes what damage was found at the start, and what was done.
 type Report struct {
 	// Quarantined is the folder with the damaged file and its log. It is "" if the file was valid except for what Dropped
 	// names, and stayed in place.

@@ -50,7 +50,7 @@ type Index struct {
 	filled chan struct{}
 }
 
-// mark says how far a thread is indexed.
+// mark describes how far a thread is indexed.
 type mark struct {
 	seq  int64
 	head thread.CheckpointID

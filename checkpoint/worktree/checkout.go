@@ -14,7 +14,7 @@ import (
 	"orchestrator/thread"
 )
 
-// contents says what to put into a new worktree.
+// contents describes what to put into a new worktree.
 type contents struct {
 	tree    string // the snapshot's, without the foreign folder
 	foreign bool   // the base has a foreign folder, which is checked out as git does it

@@ -16,7 +16,7 @@ import (
 	"orchestrator/thread/private"
 )
 
-// ErrNotOurs says that a worktree was not made by Add.
+// ErrNotOurs means that a worktree was not made by Add.
 var ErrNotOurs = errors.New("the worktree was not made by orchestrator")
 
 // marker is the file in a worktree's part of the repository that names our record of it. The repository's word alone is

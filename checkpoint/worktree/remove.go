@@ -20,10 +20,10 @@ import (
 	"orchestrator/thread/private"
 )
 
-// ErrLocked says that a worktree was locked.
+// ErrLocked means that a worktree was locked.
 var ErrLocked = errors.New("the worktree is locked")
 
-// ErrSubmodules says that a worktree contains repositories that a snapshot only references.
+// ErrSubmodules means that a worktree contains repositories that a snapshot only references.
 var ErrSubmodules = errors.New("a submodule is checked out in the worktree")
 
 // Remove saves the content of a worktree of ours, files of any size included, and removes it. Its branch is deleted too

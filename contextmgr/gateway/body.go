@@ -123,7 +123,7 @@ func (b *bodies) mayGrow(r *http.Request) bool {
 	return false
 }
 
-// full says why a request was not sent: too much is held.
+// full returns why a request was not sent: too much is held.
 func (b *bodies) full(rt *route) string {
 	return fmt.Sprintf("orchestrator does not send this request: it holds %d MB of requests that are running or "+
 		"not stored yet (%d MB of this thread), and its cap is %d MB, an eighth of it for a thread. "+

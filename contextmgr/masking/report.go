@@ -11,7 +11,7 @@ import (
 // NotFilled is what the report of a thread says of which nothing is known yet.
 const NotFilled = "filled by the next prompt"
 
-// Report says what fills a thread's context.
+// Report returns what fills a thread's context.
 func (m *Masker) Report(id thread.ID) (thread.ContextReport, error) {
 	c, err := m.conversation(id, false)
 	if err != nil {
@@ -66,7 +66,7 @@ func fit(parts []thread.ContextPart, whole int64) {
 	}
 }
 
-// yet says why what is not masked is not masked yet, "" if nothing keeps it.
+// yet returns why what is not masked is not masked yet, "" if nothing keeps it.
 func (c *conversation) yet(why map[policy.ID]string, res thread.ContextResult) string {
 	held, may := why[policy.ID(res.ID)]
 	switch {

@@ -66,7 +66,7 @@ func (s *sealing) upTo(end int64) (t tally) {
 	return t
 }
 
-// judge says what a log has lost, "" for nothing. The tally is that of what stays of it.
+// judge returns what a log has lost, "" for nothing. The tally is that of what stays of it.
 func (s *sealing) judge(stays tally, damaged int) string {
 	switch {
 	case s.seal == nil && damaged == 0, s.seal != nil && s.seal.Records == 0:

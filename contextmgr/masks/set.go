@@ -164,7 +164,7 @@ func (s *Set) cut() (int64, error) {
 // Lost returns how many records of the log are damaged: what they masked is not masked any more.
 func (s *Set) Lost() int { return s.lost }
 
-// LostWhy says what was lost of the set, "" if nothing was.
+// LostWhy returns what was lost of the set, "" if nothing was.
 func (s *Set) LostWhy() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -5,7 +5,7 @@ import "time"
 // ID names a result for good: a hash of what it is, so that the same conversation has the same ids wherever it goes on.
 type ID string
 
-// Kind says what a result is, as far as that matters.
+// Kind describes what a result is, as far as that matters.
 type Kind string
 
 // The kinds. Only KindOutput and KindInput are ever masked.

@@ -2,7 +2,7 @@ package policy
 
 import "orchestrator/thread"
 
-// Reason says why a batch is masked, or why not.
+// Reason is why a batch is masked, or why not.
 type Reason string
 
 // The reasons.
@@ -46,7 +46,7 @@ const (
 	AskFork      Ask = "fork"
 )
 
-// Decision says what to do before a request is sent.
+// Decision describes what to do before a request is sent.
 type Decision struct {
 	// Mask has the ids that are masked from this request on, besides those that are masked already. It is empty in modes
 	// observe and off.

@@ -17,7 +17,7 @@
 // the text. Files, turns and requests are what the caller says they are.
 package policy
 
-// Mode says how much is masked.
+// Mode describes how much is masked.
 type Mode string
 
 // The modes.

@@ -207,7 +207,7 @@ func (f files) protect(i int, r Result) bool {
 	return ok && i >= at
 }
 
-// Kept says why a rule never lets a result be masked, "" if none does.
+// Kept returns why a rule never lets a result be masked, "" if none does.
 func (s Settings) Kept(r Result) string {
 	for _, rule := range s.Rules {
 		switch {

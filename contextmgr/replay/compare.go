@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Sessions says which sessions of an agent a group has.
+// Sessions describes which sessions of an agent a group has.
 type Sessions string
 
 // The groups of sessions, in the order of a report.

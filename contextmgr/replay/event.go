@@ -6,7 +6,7 @@ import (
 	"orchestrator/contextmgr/policy"
 )
 
-// Kind says what an event is.
+// Kind describes what an event is.
 type Kind string
 
 // The kinds of events.

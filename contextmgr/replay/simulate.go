@@ -22,7 +22,7 @@ func Caches() []Cache {
 	}
 }
 
-// Policy says what is masked in a replay.
+// Policy describes what is masked in a replay.
 type Policy struct {
 	Name string
 	// Settings decide it, with a mode.

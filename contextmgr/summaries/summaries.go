@@ -39,7 +39,7 @@ type Settings struct {
 	Login bool
 	// MostUSD is the most that a summary by the model may cost, 0 for no limit.
 	MostUSD float64
-	// Also says what summaries keep besides what belongs in each.
+	// Also is what summaries keep besides what belongs in each.
 	Also string
 }
 

@@ -203,7 +203,7 @@ func (t *Thread) written(p plan, replaced string, w summary.Written, err error) 
 // wholeOf returns the id under which all that a summary replaces is kept.
 func wholeOf(id string) policy.ID { return policy.ID("summary-" + id) }
 
-// offered says what a summary would mean, and how to have it written.
+// offered returns what a summary would mean, and how to have it written.
 func offered(p plan) string {
 	cost := ""
 	if p.priced {
@@ -213,7 +213,7 @@ func offered(p plan) string {
 	return fmt.Sprintf("context %s. A summary would free %s%s. s in context", thread.Percent(share), thread.Tokens(p.gain.Frees), cost)
 }
 
-// become says what has become of older turns.
+// become returns what has become of older turns.
 func become(p plan, sum masks.Summary, w summary.Written) string {
 	what := "an extract"
 	if sum.Source != "" {

@@ -90,7 +90,7 @@ func commandOf(e thread.Entry) string {
 	return ""
 }
 
-// useOf says which file a call reads or writes.
+// useOf returns which file a call reads or writes.
 func useOf(e thread.Entry) (reads, writes string) {
 	use := policy.Describe(e.Tool, []byte(clean(e.Text)))
 	return line(use.Reads), line(use.Writes)

@@ -42,7 +42,7 @@ type Draft struct {
 	Until string
 	// Tokens is how long the summary may be.
 	Tokens int
-	// Also says what the person wants in summaries besides what belongs in each; it may be "".
+	// Also is what the person wants in summaries besides what belongs in each; it may be "".
 	Also string
 	// Request returns a request for the model of the conversation: all of the conversation, and then a prompt.
 	Request func(prompt string) []byte

@@ -16,7 +16,7 @@ const (
 	countsHead  = len(countsMagic) + 16
 )
 
-// errCounts says that the content is not what encodeCounts returned.
+// errCounts means that the content is not what encodeCounts returned.
 var errCounts = errors.New("damaged, or of another version")
 
 // encodeCounts returns the content of the file.

@@ -17,7 +17,7 @@ const (
 	SSE   Transport = "sse"  // its predecessor
 )
 
-// Scope says who configured a server.
+// Scope is who configured a server.
 type Scope string
 
 // The scopes, in order of precedence.
@@ -27,7 +27,7 @@ const (
 	Project Scope = "project" // the repository: not trusted
 )
 
-// Share says which threads use the same process of a server.
+// Share describes which threads use the same process of a server.
 type Share string
 
 // The shares.
@@ -81,7 +81,7 @@ type Definition struct {
 	Enabled  bool
 	Patterns []string // taskPatterns
 	Options  Options
-	// Problem says why it cannot be used, in a sentence; empty if it can.
+	// Problem is why it cannot be used, in a sentence; empty if it can.
 	Problem string
 	// Warnings are what a person should know of it: an unpinned version, a setting that is not known here.
 	Warnings []string

@@ -45,7 +45,7 @@ type Caller interface {
 type Servers interface {
 	// On returns the servers that are switched on for a thread, by ID. It does not wait for any of them.
 	On(thread.ID) []Server
-	// Off says why a server cannot be used by a thread now, in a sentence; empty if it can, or if there is none of that
+	// Off is why a server cannot be used by a thread now, in a sentence; empty if it can, or if there is none of that
 	// name.
 	Off(id thread.ID, server, tool string) string
 	// Call calls a method of a server that is on. The error is an *rpc.Error if the server answered with one.

@@ -33,7 +33,7 @@ type Manifest struct {
 type Tool struct {
 	Name string
 	Raw  json.RawMessage `json:",omitempty"` // nil if it is too large to keep
-	// Problem says why the tool is withheld; empty if it is not.
+	// Problem is why the tool is withheld; empty if it is not.
 	Problem string
 }
 

@@ -181,7 +181,7 @@ func (p *Process) Took() int64 {
 // Exited is closed when the program itself has ended.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
-// Exit says how the program ended, once Exited is closed.
+// Exit returns how the program ended, once Exited is closed.
 func (p *Process) Exit() string {
 	<-p.exited
 	return p.exit

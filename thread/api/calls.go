@@ -103,7 +103,7 @@ const (
 
 // Contexts.
 const (
-	// Context says what fills a thread's context.
+	// Context asks what fills a thread's context.
 	Context Call[Ref, thread.ContextReport] = "context"
 	// ChangeContext changes what is masked of it, from the thread's next request on.
 	ChangeContext Call[thread.ContextChange, thread.ContextReport] = "context-change"

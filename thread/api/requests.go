@@ -18,7 +18,7 @@ type StopRequest struct {
 	Force bool `json:"force,omitempty"`
 }
 
-// StopReport says what happened to answers that the store refused.
+// StopReport describes what happened to answers that the store refused.
 type StopReport struct {
 	Spooled int `json:"spooled"` // kept until the next start
 	Lost    int `json:"lost"`

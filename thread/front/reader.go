@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// errTwoWays says that a request could be read in two ways. A server that reads it after a part of a request answers
+// errTwoWays means that a request could be read in two ways. A server that reads it after a part of a request answers
 // that with 400.
 var errTwoWays = io.EOF
 

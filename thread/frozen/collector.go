@@ -24,7 +24,7 @@ type Collector struct {
 	Out map[string]string
 }
 
-// mount says where the files of a folder are read.
+// mount describes where the files of a folder are read.
 type mount struct {
 	abs string
 	rel string

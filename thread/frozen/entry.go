@@ -19,10 +19,10 @@ const (
 	MaxBytes   = 512 << 20
 )
 
-// ErrTooLarge says that there is more than a copy may hold.
+// ErrTooLarge means that there is more than a copy may hold.
 var ErrTooLarge = errors.New("too large to be copied")
 
-// ErrChanged says that files changed while they were read, or are not what they were.
+// ErrChanged means that files changed while they were read, or are not what they were.
 var ErrChanged = errors.New("changed while it was read")
 
 // Entry is a file or a link of a copy. Folders are there if something is in them.

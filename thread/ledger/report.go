@@ -126,7 +126,7 @@ func (g Group) Model() string {
 	return g.Spent.Model
 }
 
-// ThreadCount says how many threads there are.
+// ThreadCount formats how many threads there are.
 func (g Group) ThreadCount() string {
 	if g.AtLeast {
 		return fmt.Sprintf("%d+", g.Threads)
@@ -274,7 +274,7 @@ func dearer(a, b Group) int {
 // Tokens returns how many tokens were read and written.
 func (s Spent) Tokens() int64 { return s.Input + s.CacheRead + s.CacheWrite + s.Output }
 
-// Money says what something cost: "?" stands for what has no known price.
+// Money returns what something cost: "?" stands for what has no known price.
 func (s Spent) Money() string {
 	switch {
 	case s.USD == nil && s.Unpriced > 0:
@@ -288,7 +288,7 @@ func (s Spent) Money() string {
 	}
 }
 
-// Saved says what masking saved, less what that cost; "" if nothing was spent.
+// Saved returns what masking saved, less what that cost; "" if nothing was spent.
 func (s Spent) Saved() string {
 	switch {
 	case s.Answers == 0:

@@ -24,7 +24,7 @@ type Limits struct {
 	Continue bool
 }
 
-// WorktreeMode says when a new thread gets its own worktree without being asked.
+// WorktreeMode is when a new thread gets its own worktree without being asked.
 type WorktreeMode string
 
 // The modes.
@@ -62,7 +62,7 @@ type Config struct {
 	Env    []string         // the environment that agents start from, as in os.Environ
 	Limits Limits
 	Offers thread.OfferMode
-	// NewWorktree says when a new thread gets its own worktree without being asked.
+	// NewWorktree is when a new thread gets its own worktree without being asked.
 	NewWorktree WorktreeMode
 	// MergeNote says whether the target's agent is told about a merge; NoteAsk when empty.
 	MergeNote thread.NoteMode

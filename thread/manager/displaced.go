@@ -54,7 +54,7 @@ func (l *run) neverTaken(ctx context.Context, looked map[string]bool, known []th
 	return append(left, content...), err
 }
 
-// displaced says which threads came to folders that do not have their files, also on the screen.
+// displaced returns which threads came to folders that do not have their files, also on the screen.
 func (m *Lifecycle) displaced(ctx context.Context, ids []thread.ID) []thread.LeftOut {
 	var left []thread.LeftOut
 	stands := map[string]thread.Snapshot{} // by folder
@@ -80,7 +80,7 @@ func (m *Lifecycle) displaced(ctx context.Context, ids []thread.ID) []thread.Lef
 	return left
 }
 
-// displaced says which of a thread's files its folder does not have, nil if it has them or nothing is known of them.
+// displaced returns which of a thread's files its folder does not have, nil if it has them or nothing is known of them.
 func (l *run) displaced(ctx context.Context, stands map[string]thread.Snapshot, count bool) (*thread.LeftOut, error) {
 	t := l.live.thread()
 	if !t.Displaced || t.Head == "" || l.cfg.Worktrees == nil || !t.Deleted.IsZero() || !t.Archived.IsZero() {

@@ -64,7 +64,7 @@ func (n *notices) skipped(op thread.Operation, id thread.ID, dir string, files [
 	return left
 }
 
-// skippedWords says what becomes of a file that a snapshot does not have.
+// skippedWords returns what becomes of a file that a snapshot does not have.
 func skippedWords(op thread.Operation, there bool) string {
 	switch {
 	case op == thread.OpRewind && there:

@@ -7,13 +7,13 @@ import (
 	"orchestrator/thread"
 )
 
-// ErrNotOurs says that a path is not a file or folder of this user alone.
+// ErrNotOurs means that a path is not a file or folder of this user alone.
 var ErrNotOurs = errors.New("not private to this user")
 
-// ErrTooLarge says that a file is larger than its limit.
+// ErrTooLarge means that a file is larger than its limit.
 var ErrTooLarge = errors.New("file too large")
 
-// ErrNotRegular says that a path is not a regular file.
+// ErrNotRegular means that a path is not a regular file.
 var ErrNotRegular = errors.New("not a regular file")
 
 // Error is an error about a path, with a remedy.

@@ -118,7 +118,7 @@ func (s *Setup) run(ctx context.Context, t thread.Thread, what, line string, say
 	return nil
 }
 
-// errNotAccepted says that a command must not run.
+// errNotAccepted means that a command must not run.
 var errNotAccepted = errors.New("the commands, or files that they name, have not been accepted as they are now")
 
 // place returns the place of a content in the project.

@@ -52,7 +52,7 @@ func (s *Subject) AddText(text string) {
 // Turns returns how many turns were added.
 func (s *Subject) Turns() int { return s.turns }
 
-// left says why a prompt is about something else than the thread so far, "" if it is not, or if that is unclear.
+// left returns why a prompt is about something else than the thread so far, "" if it is not, or if that is unclear.
 func (s Subject) left(prompt string, list []word, at [features]found) string {
 	if s.turns == 0 || s.turns < subjectTurns && !at[leaves].said {
 		return ""

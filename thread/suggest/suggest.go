@@ -45,7 +45,7 @@ type Offer struct {
 	Why   string // for people, one sentence
 }
 
-// Full says why a fork is offered when so many percent of the context are used.
+// Full returns why a fork is offered when so many percent of the context are used.
 func Full(share float64) string {
 	return fmt.Sprintf("the context is %.0f%% full: continue in a fresh fork with a summary", share)
 }

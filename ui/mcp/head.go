@@ -50,7 +50,7 @@ func (h head) lines(w, most int, key string) []styled.Line {
 	return append(out[:min(len(out), max(most-1, 0))], styled.Of(theme.Warn, plain.Cut(more, w)))
 }
 
-// costs says what the tools take of a context, when a switch takes effect and what it costs.
+// costs returns what the tools take of a context, when a switch takes effect and what it costs.
 func costs(r thread.MCPReport) []styled.Span {
 	if r.None {
 		return []styled.Span{{Text: "This agent uses no MCP servers; switches are kept for its forks. Try one: orchestrator mcp call SERVER TOOL"}}

@@ -175,7 +175,7 @@ func (t *Table) drawFoot(c *layout.Canvas, b layout.Box, th *theme.Theme, keys *
 	}
 }
 
-// none says what to do where no server is configured.
+// none returns what to do where no server is configured.
 func none() []styled.Span {
 	return []styled.Span{
 		{Text: "No MCP servers are configured.", Tok: theme.Strong}, {},

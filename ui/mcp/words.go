@@ -86,7 +86,7 @@ func called(s *thread.MCPServer, now time.Time) string {
 	return took(s.CallMS) + " " + ago(now.Sub(s.Called))
 }
 
-// why says who or what switched a server on, or why it is not as it should be.
+// why returns who or what switched a server on, or why it is not as it should be.
 func why(s *thread.MCPServer) string {
 	if s.Problem != "" {
 		return clean(s.Problem)

@@ -83,12 +83,12 @@ func planLines(r thread.MergeReport, finish bool) []dialog.Line {
 	return body
 }
 
-// more says how many more entries a list has.
+// more returns how many more entries a list has.
 func more(n int) dialog.Line {
 	return dialog.Line{Text: fmt.Sprintf("  … %d more", n), Tok: theme.Muted}
 }
 
-// mergedText says what a merge of a thread did.
+// mergedText returns what a merge of a thread did.
 func mergedText(name string, r thread.MergeReport) string {
 	text := fmt.Sprintf("%s merged into %s", name, r.Into)
 	switch {

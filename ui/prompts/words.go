@@ -25,7 +25,7 @@ func Unanswered(prompts []thread.Prompt) []dialog.Line {
 	return out
 }
 
-// stateWords says what became of a prompt.
+// stateWords returns what became of a prompt.
 func stateWords(p thread.Prompt) string {
 	if p.Rewound {
 		return string(p.State) + ", rewound since"
@@ -33,7 +33,7 @@ func stateWords(p thread.Prompt) string {
 	return string(p.State)
 }
 
-// fate says when a prompt was given, and what became of it or what it waits for.
+// fate returns when a prompt was given, and what became of it or what it waits for.
 func fate(p thread.Prompt, of *thread.Status) string {
 	at := p.Accepted.Local().Format("15:04:05")
 	switch {

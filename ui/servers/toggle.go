@@ -25,7 +25,7 @@ func (r *reports) toggle(s *thread.MCPServer, now bool) tea.Cmd {
 	return r.change("switch "+name, c, func(got thread.MCPReport) string { return r.switched(name, c, got) })
 }
 
-// switched says what became of a switch.
+// switched returns what became of a switch.
 func (r *reports) switched(name string, c thread.MCPChange, got thread.MCPReport) string {
 	for i := range got.Servers {
 		s := &got.Servers[i]

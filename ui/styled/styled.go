@@ -19,7 +19,7 @@ type Span struct {
 // Line is a line of spans.
 type Line struct {
 	Spans []Span
-	// Ref says what the line belongs to, for its creator; 0 is nothing.
+	// Ref is what the line belongs to, for its creator; 0 is nothing.
 	Ref int
 }
 

@@ -70,7 +70,7 @@ func lineOf(at string) []int {
 	return []int{line, column}
 }
 
-// checkProfileName says what is wrong with the name of a profile.
+// checkProfileName returns what is wrong with the name of a profile.
 func checkProfileName(name string) error {
 	bad := strings.TrimSpace(name) != name || !utf8.ValidString(name) || utf8.RuneCountInString(name) > mostProfileName
 	if name == "" || bad || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {

@@ -46,7 +46,7 @@ type Transfer interface {
 	RestoreBackup(context.Context, thread.TransferRequest) (thread.BackupReport, error)
 }
 
-// Contexts says what fills the contexts of threads, and changes what is masked of them.
+// Contexts reports what fills the contexts of threads, and changes what is masked of them.
 type Contexts interface {
 	Context(ctx context.Context, thread string) (thread.ContextReport, error)
 	Change(ctx context.Context, change thread.ContextChange) (thread.ContextReport, error)
@@ -82,7 +82,7 @@ type Config struct {
 	Staging *staging.Store
 	// Masks keeps what is masked of conversations.
 	Masks *masks.Store
-	// Contexts says what fills threads' contexts.
+	// Contexts reports what fills threads' contexts.
 	Contexts Contexts
 	// Collect deletes threads past the retention limits.
 	Collect func(context.Context, thread.CollectRequest) (thread.Collected, error)

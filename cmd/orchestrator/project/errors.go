@@ -12,17 +12,17 @@ import (
 
 // The reasons for which a project has no state to use.
 var (
-	// ErrUndecided says that it cannot be told whether a state belongs to this project: the person says so.
+	// ErrUndecided means that it cannot be told whether a state belongs to this project: the person says so.
 	ErrUndecided = errors.New("it is not clear which threads belong to this folder")
-	// ErrMoved says that a server still runs for the place where the project was.
+	// ErrMoved means that a server still runs for the place where the project was.
 	ErrMoved = errors.New("the project was moved while its server runs")
-	// ErrWide says that the project is a folder with much else in it, which the person has not accepted yet.
+	// ErrWide means that the project is a folder with much else in it, which the person has not accepted yet.
 	ErrWide = errors.New("this folder needs your confirmation before it becomes a project")
-	// ErrExposed says that our files would be where an agent may write.
+	// ErrExposed means that our files would be where an agent may write.
 	ErrExposed = errors.New("orchestrator's files would be where agents may write")
 )
 
-// hint says what a person can do about a file or folder that cannot be used.
+// hint adds what a person can do about a file or folder that cannot be used.
 func hint(err error) error {
 	var with *thread.HintError
 	if err == nil || errors.As(err, &with) {

@@ -18,7 +18,7 @@ const (
 	homeLock = "projects.lock"
 )
 
-// ErrServed says that another process has the project's lock.
+// ErrServed means that another process has the project's lock.
 var ErrServed = errors.New("a server for this project is already running")
 
 // Lock takes the project's lock for as long as this process lives: one server a state. It fails with ErrServed while

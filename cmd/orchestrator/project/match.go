@@ -23,7 +23,7 @@ const (
 	isUndecided
 )
 
-// decision says which state is a project's, and why.
+// decision is the state that is a project's, and why.
 type decision struct {
 	kind  kind
 	state state

@@ -26,7 +26,7 @@ type Project struct {
 	Root string
 	// Repository is false where there is no git repository, or none that can be used.
 	Repository bool
-	// Refused says why a repository that is there cannot be used.
+	// Refused is why a repository that is there cannot be used.
 	Refused error
 	// ID is the state's own, random: it names the folder and the socket, and marks what is ours in a repository
 	// that others use as well. It is empty as long as the project has no state.
@@ -35,7 +35,7 @@ type Project struct {
 	Was []string
 	// Notices are what a person should know about how the state was found.
 	Notices []string
-	// Problem says why there is no state to use; Claim returns it.
+	// Problem is why there is no state to use; Claim returns it.
 	Problem error
 	// Socket is where a server that is started from here listens; it is empty as long as the project has no state,
 	// and where there is no place for it. One that was started from elsewhere may listen at another: Dial finds it.
@@ -45,7 +45,7 @@ type Project struct {
 	here   ground
 	found  decision
 	folder string // the state's folder in its home
-	// unplaced says why there is no place for the socket of a server that is started from here.
+	// unplaced is why there is no place for the socket of a server that is started from here.
 	unplaced error
 }
 

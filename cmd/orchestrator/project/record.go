@@ -22,7 +22,7 @@ const (
 	maxWas = 16
 )
 
-// errNewer says that this program may not write a record.
+// errNewer means that this program may not write a record.
 var errNewer = errors.New("written by a newer orchestrator")
 
 // record is what a state records about its project.

@@ -18,7 +18,7 @@ import (
 // socketRecord is the file in a state with the path of its server's socket.
 const socketRecord = "socket"
 
-// SocketProblem says why no server can be started from here, nil where one can.
+// SocketProblem returns why no server can be started from here, nil where one can.
 func (p Project) SocketProblem() error { return p.unplaced }
 
 // CheckSocket refuses a folder of sockets that is not this user's alone; that there is none yet is fine.

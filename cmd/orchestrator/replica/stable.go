@@ -41,9 +41,9 @@ type Stable struct {
 	Bin string
 	// Build identifies the build; empty if unknown.
 	Build string
-	// Problem says why the program could not be copied.
+	// Problem is why the program could not be copied.
 	Problem string
-	// Unswept says which old copy could not be removed. It is only logged, because it does no harm.
+	// Unswept names the old copy that could not be removed. It is only logged, because it does no harm.
 	Unswept error
 	held    *Replica
 }

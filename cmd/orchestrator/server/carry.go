@@ -79,7 +79,7 @@ func redacting(secrets bool) func([]byte) []byte {
 	return secret.Mask
 }
 
-// leftBehind says what a file has not room for, or what is lost.
+// leftBehind returns what a file has not room for, or what is lost.
 func leftBehind(tooLarge, unmasked int) []string {
 	var notes []string
 	if tooLarge > 0 {
@@ -153,7 +153,7 @@ type taking struct {
 	Staged, Masks archive.Part
 	// Undo removes what was imported for a thread.
 	Undo func(thread.ID) error
-	// Notes says which tokens were replaced.
+	// Notes names the tokens that were replaced.
 	Notes func() []string
 }
 

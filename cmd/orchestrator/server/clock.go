@@ -105,7 +105,7 @@ func (c *clock) time() time.Time {
 	return c.wall
 }
 
-// doubt says what is not believed, "" if all is.
+// doubt returns what is not believed, "" if all is.
 func (c *clock) doubt() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

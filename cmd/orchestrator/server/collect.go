@@ -98,7 +98,7 @@ func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread
 // maxKept is how many entries of staged data are named that something keeps from expiring.
 const maxKept = 20
 
-// keptData says which staged data does not expire, and why.
+// keptData returns which staged data does not expire, and why.
 func (c collector) keptData() ([]string, error) {
 	list, err := c.staging.List(func(d thread.Staged) bool { return true })
 	if err != nil {

@@ -184,7 +184,7 @@ type contexts struct {
 // curvePoints is how many responses the curve of a context has at most.
 const curvePoints = 500
 
-// Context says what fills a thread's context.
+// Context returns what fills a thread's context.
 func (c contexts) Context(ctx context.Context, name string) (thread.ContextReport, error) {
 	s, err := c.manager.Threads.Status(ctx, name)
 	if err != nil {

@@ -98,7 +98,7 @@ func (a *Server) recoveryReport(found []thread.Thread, outcomes []rebuild.Outcom
 		"\nA rebuilt turn has its prompt, answers, usage and transcript. Tool results are only in the transcript.\n"
 }
 
-// unknownOf says what is unknown about a thread that was found by its refs.
+// unknownOf returns what is unknown about a thread that was found by its refs.
 func unknownOf(t thread.Thread) string {
 	if t.Agent != "" {
 		return ""

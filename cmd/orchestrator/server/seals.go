@@ -38,7 +38,7 @@ func (s seals) PutSeal(id thread.ID, seal thread.MaskSeal) error {
 	return err
 }
 
-// unsealed says which of the threads have lost masks, a line for each.
+// unsealed returns which of the threads have lost masks, a line for each.
 func unsealed(store *openStore) (lines []string) {
 	if store.Select == nil {
 		return nil

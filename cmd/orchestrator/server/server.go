@@ -248,7 +248,7 @@ func (a *Server) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo,
 	return i, nil
 }
 
-// stagedSize says how much is staged.
+// stagedSize returns how much is staged.
 func (a *Server) stagedSize() (string, error) {
 	list, err := a.staging.List(func(thread.Staged) bool { return true })
 	if err != nil {

@@ -210,7 +210,7 @@ func firstCommit(ctx context.Context, p project.Project) string {
 // fileName is the file of a store of our own.
 const fileName = "state.db"
 
-// storeName says which store it is, without its password.
+// storeName returns which store it is, without its password.
 func storeName(p project.Project, url string) (string, error) {
 	if url == "" {
 		return "SQLite, " + filepath.Join(p.StateDir(), fileName), nil

@@ -118,7 +118,7 @@ func beginFile(file string) (*os.File, error) {
 	}
 }
 
-// cannotWrite says why a file that a person named cannot be written, by the name that they know.
+// cannotWrite returns why a file that a person named cannot be written, by the name that they know.
 func cannotWrite(file string, err error) error {
 	why := err.Error()
 	at := (*fs.PathError)(nil)

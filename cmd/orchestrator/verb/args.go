@@ -93,7 +93,7 @@ func free(name string) bool {
 	return slices.Contains([]string{"text", "task", "label", "reason", "words", "name"}, strings.Trim(name, "<>[]"))
 }
 
-// flagError says what is wrong with an option, and what to write instead.
+// flagError returns what is wrong with an option, and what to write instead.
 func flagError(cmd *cobra.Command, err error) error {
 	var value *pflag.InvalidValueError
 	var unknown *pflag.NotExistError
@@ -121,7 +121,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return &usageError{err: err}
 }
 
-// valueFor says what the value of an option looks like.
+// valueFor returns what the value of an option looks like.
 func valueFor(wrong *pflag.InvalidValueError) string {
 	switch wrong.GetFlag().Value.Type() {
 	case "duration":

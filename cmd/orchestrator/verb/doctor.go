@@ -292,7 +292,7 @@ func examineAgents(ctx context.Context, c *cli) []finding {
 	return out
 }
 
-// builtIn says what an agent is that needs no program of its own.
+// builtIn returns what an agent is that needs no program of its own.
 func builtIn(agent string) string {
 	switch agent {
 	case "command":

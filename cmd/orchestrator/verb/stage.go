@@ -62,7 +62,7 @@ func stageVerb(c *cli) *cobra.Command {
 	return cmd
 }
 
-// stagedNote says how much was staged and until when it is kept.
+// stagedNote returns how much was staged and until when it is kept.
 func stagedNote(d thread.Staged) string {
 	amount := thread.Bytes(d.Bytes)
 	switch {

@@ -55,7 +55,7 @@ func Put(ctx context.Context, home string, r thread.StageRequest, data io.Reader
 	return await(ctx, home, name)
 }
 
-// ErrClosed says that the folder may not be written to.
+// ErrClosed means that the folder may not be written to.
 var ErrClosed = errors.New("the folder for what is handed to the server is read-only")
 
 // await waits for an answer.

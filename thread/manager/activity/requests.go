@@ -63,5 +63,5 @@ func (r *Requests) Unstored() bool { return r.unstored > 0 }
 // Quiet reports whether all requests have ended and all answers are durable.
 func (r *Requests) Quiet() bool { return r.inFlight == 0 && r.arrived == 0 && r.unstored == 0 }
 
-// Failure says how the newest request failed, "" if it did not.
+// Failure returns how the newest request failed, "" if it did not.
 func (r *Requests) Failure() string { return r.failure }

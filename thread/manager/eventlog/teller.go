@@ -217,7 +217,7 @@ func (k *known) asks(r, before thread.StateReport, tell say) (later bool) {
 	return false
 }
 
-// spent says what the turn took.
+// spent returns what the turn took.
 func (k *known) spent(s thread.Status, at time.Time) string {
 	said := thread.Elapsed(at.Sub(k.began))
 	if usd, known := s.Cost(); known && (k.priced || k.cost == 0) {

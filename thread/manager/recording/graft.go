@@ -4,7 +4,7 @@ import (
 	"orchestrator/thread"
 )
 
-// grafted says how to store a spooled checkpoint whose parent the store has lost.
+// grafted describes how to store a spooled checkpoint whose parent the store has lost.
 type grafted struct {
 	keep int // items of its new base
 	turn int // its turn there

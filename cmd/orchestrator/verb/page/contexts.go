@@ -82,7 +82,7 @@ func contextSize(r thread.ContextReport) string {
 	return size
 }
 
-// saved says what masks have saved, for people.
+// saved returns what masks have saved, for people.
 func saved(usd float64) string {
 	switch {
 	case usd >= 0.005:

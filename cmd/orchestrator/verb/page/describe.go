@@ -62,7 +62,7 @@ func State(s thread.Status) string {
 	return state
 }
 
-// Gauge says how full a context is.
+// Gauge returns how full a context is.
 func Gauge(g thread.Gauge) string {
 	if g.Tokens == 0 {
 		return "-"

@@ -9,7 +9,7 @@ type Exported struct {
 	Notes   []string `json:"notes,omitempty"` // what was left out
 }
 
-// About says what is in the file that the user may not want to share.
+// About returns what is in the file that the user may not want to share.
 func (e Exported) About() string {
 	said := "keys and passwords of known formats are left out of the conversation (--with-secrets includes them)"
 	if e.Secrets {

@@ -81,7 +81,7 @@ func mcpTokens(s thread.MCPServer) string {
 	return "~" + thousands(s.Tokens)
 }
 
-// Memory says how much memory a server takes.
+// Memory returns how much memory a server takes.
 func Memory(s thread.MCPServer) string {
 	if s.Memory == 0 {
 		return ""
@@ -89,7 +89,7 @@ func Memory(s thread.MCPServer) string {
 	return thread.Bytes(s.Memory)
 }
 
-// Called says how often a server was called.
+// Called returns how often a server was called.
 func Called(s thread.MCPServer) string {
 	if s.Called.IsZero() {
 		return "-"

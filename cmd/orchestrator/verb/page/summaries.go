@@ -44,7 +44,7 @@ func summaryState(s thread.ContextSummary) string {
 	}
 }
 
-// offered says what a summary would mean.
+// offered returns what a summary would mean.
 func offered(o thread.SummaryOffer) string {
 	turns := "the oldest turn"
 	if o.Turns != 1 {
