@@ -249,7 +249,7 @@ func TestWall(t *testing.T) {
 				break
 			}
 		}
-		r.keys("ctrl+q", "?")
+		r.keys("ctrl+q", "g")
 		if !r.pane.hidden || !r.pane.suspended {
 			t.Error("a dialog does not cover all")
 		}
