@@ -54,7 +54,7 @@ func TestTypingAtTheScreen(t *testing.T) {
 				}
 			},
 		} {
-			s.See("try-it", "working") // the sums of the last line: the list is there
+			s.See("try it", "q quit") // the list is there
 			for _, line := range []string{"please fix it\r", "Do it, stop asking\r", "merge\r", "x it out\r", "e\t\r"} {
 				for range place {
 					s.Press("\t")
