@@ -70,3 +70,16 @@ func TestFirstAnswerByOneKey(t *testing.T) {
 		r.wait(time.Second)
 	})
 }
+
+// TestUnmaskTakesFourKeys from inside an agent, with the masked result the first one.
+func TestUnmaskTakesFourKeys(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		r.keys("enter")
+		r.wait(time.Second)
+		if !r.pane.focus {
+			t.Fatal("the agent does not have the keys")
+		}
+		r.keys("ctrl+q", "C", "home", "M")
+		r.mustAsk("change the context of auth-feature-a3f2 mask=[] unmask=[r-00]")
+	})
+}

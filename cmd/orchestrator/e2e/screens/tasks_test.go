@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -63,8 +64,21 @@ type office struct {
 
 func newOffice(t *testing.T) *office {
 	o := &office{Rig: e2e.NewRig(t)}
+	bin := filepath.Join(o.Home, "bin")
+	if err := os.MkdirAll(bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, script := range map[string]string{
+		"edit": `echo "$1" >>"$HOME/edited"`, "gemini": `[ "$1" = --version ] && echo 0.60.0 || exec sleep 600`,
+	} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.Env = append(o.Env, "PATH="+bin+":"+os.Getenv("PATH"), "EDITOR="+filepath.Join(bin, "edit"))
+	e2e.Put(t, filepath.Join(o.Home, ".config", "orchestrator", "config.toml"), "[profiles.quick]\nagent = \"demo\"\n")
 	o.Write(".mcp.json", `{"mcpServers": {"notes": {"command": "orchestrator", "args": ["demo-notes"]}}}`)
-	o.Write("main.go", "package main\n")
+	o.Write("main.go", "package alpha\n\n"+strings.Repeat("// one of many lines\n", 20))
 	o.Git("add", "-A")
 	o.Git("commit", "-q", "-m", "begin")
 	o.docs = o.Ok("new", "-a", "demo", "docs")
@@ -73,7 +87,7 @@ func newOffice(t *testing.T) *office {
 	o.Turn(o.auth, "read auth.go")
 	o.Turn(o.auth, "write jwt.go: package auth")
 	o.fork = e2e.Get[thread.Status](o.Rig, "fork", "try jwt", "-t", o.auth).Name
-	o.Turn(o.fork, "write more.go: package auth")
+	o.Turn(o.fork, "replace alpha with beta in main.go")
 	return o
 }
 
@@ -190,7 +204,7 @@ func (o *office) tasks() []task {
 		{"fork from turn 3 into another agent", 6, false, func(t *testing.T, h *hand) {
 			h.keys("ctrl+q", "T", "F")
 			h.text("other way")
-			h.keys("tab", "right", "enter")
+			h.keys("tab", "left", "enter")
 			e2e.Await(t, "the fork", func() bool {
 				for _, s := range e2e.Get[[]thread.Status](o.Rig, "threads") {
 					if s.Label == "other way" && s.Agent != "demo" {
@@ -205,16 +219,20 @@ func (o *office) tasks() []task {
 			h.See("│ try jwt ")
 			h.Press("\r")
 			h.See("back to threads")
-			if err := os.WriteFile(filepath.Join(o.Status(o.auth).Dir, "dirty.go"), []byte("package auth\n"), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(o.Status(o.auth).Dir, "main.go"), []byte("package alpha\n\n"+strings.Repeat("// one of many lines\n", 20)+"// the last one\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			h.keys("ctrl+q", ".", "m")
-			h.See("dirty.go", "ctrl+s")
+			h.See("main.go", "ctrl+s commit and merge")
 			h.keys("ctrl+s")
 			e2e.Await(t, "the merge", func() bool { return o.Status(o.fork).Outcome.Kind == thread.OutcomeMerged })
 		}},
 		{"one prompt to three threads", 5, true, func(t *testing.T, h *hand) {
-			h.keys("ctrl+q", "v", "v", "v", "i")
+			h.Press("\x11")
+			time.Sleep(look)
+			h.Press("\x1b[H") // from the top of the list
+			time.Sleep(look)
+			h.keys("v", "v", "v", "i")
 			h.text("hello")
 			h.keys("enter")
 			e2e.Await(t, "three prompts", func() bool {
@@ -238,6 +256,19 @@ func (o *office) tasks() []task {
 			h.keys("ctrl+q", "E")
 			h.See("The first source decides")
 		}},
+		{"recover after a crash", 2, false, func(t *testing.T, h *hand) {
+			if err := syscall.Kill(o.ServerPID(), syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			h.See("Start server")
+			time.Sleep(look)
+			h.keys("enter")
+			h.See("interrupted", "resume all")
+			time.Sleep(look)
+			h.keys("A")
+			o.AwaitState(o.auth, thread.StateIdle, thread.StateDone)
+			o.AwaitState(o.docs, thread.StateIdle, thread.StateDone)
+		}},
 		{"stop a runaway agent", 3, false, func(t *testing.T, h *hand) {
 			h.keys("ctrl+q", ".", "ctrl+s")
 			e2e.Await(t, "its end", func() bool { return o.Status(o.auth).Execution == nil })
@@ -246,15 +277,19 @@ func (o *office) tasks() []task {
 }
 
 // TestTasks counts the keys of what people do all day, on the whole program, at most as many as the best peer needs.
-// "Recover after a crash" is TestRecoveryTakesTwoKeys, and "unmask" TestUnmaskTakesFourKeys.
+// "Unmask" is counted in package ui, TestUnmaskTakesFourKeys.
 func TestTasks(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	o.Env = append(o.Env, "EDITOR=sh -c 'echo \"$0\" >>"+filepath.Join(o.Home, "edited")+"'")
 	for _, task := range o.tasks() {
 		t.Run(task.name, func(t *testing.T) {
 			s := o.Open(120, 36, "attach", o.auth)
 			s.See("back to threads")
+			t.Cleanup(func() {
+				if t.Failed() {
+					t.Logf("the screen:\n%s", s.Text())
+				}
+			})
 			time.Sleep(look)
 			h := &hand{Screen: s}
 			task.do(t, h)
