@@ -291,6 +291,7 @@ func TestTasks(t *testing.T) {
 				}
 			})
 			time.Sleep(look)
+			s.T = t
 			h := &hand{Screen: s}
 			task.do(t, h)
 			goal := task.goal
