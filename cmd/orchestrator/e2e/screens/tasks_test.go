@@ -81,7 +81,7 @@ func newOffice(t *testing.T) *office {
 	o.Write("main.go", "package alpha\n\n"+strings.Repeat("// one of many lines\n", 20))
 	o.Git("add", "-A")
 	o.Git("commit", "-q", "-m", "begin")
-	o.docs = o.Ok("new", "-a", "demo", "docs")
+	o.docs = o.Ok("new", "-a", "demo", "-w", "docs")
 	o.auth = o.Ok("new", "-a", "demo", "--permission-mode", "auto", "auth")
 	o.Turn(o.auth, "write auth.go: package auth")
 	o.Turn(o.auth, "read auth.go")
