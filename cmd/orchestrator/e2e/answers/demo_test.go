@@ -100,7 +100,7 @@ func TestRunPrintsTheAnswer(t *testing.T) {
 		!a.Checkpoint.Usage.Priced || a.Checkpoint.Usage.Output == 0 {
 		t.Errorf("as JSON: %+v", a)
 	}
-	if res := r.Run("run", "-a", "demo", "run touch made.txt"); res.Code != exitcode.Refused || !strings.Contains(res.Stderr, "is waiting for you") {
+	if res := r.Run("run", "-a", "demo", "run touch made.txt"); res.Code != exitcode.Refused || !strings.Contains(res.Stderr, "waits for you") {
 		t.Errorf("an approval: exit %d, %s", res.Code, res.Stderr)
 	}
 	if _, err := os.Stat(filepath.Join(r.Project, "made.txt")); err == nil {
@@ -318,7 +318,7 @@ func TestDemoTakesServers(t *testing.T) {
 	// The person is asked before a tool is called, and says no.
 	careful := r.Ok("new", "-a", "demo", "careful")
 	r.Ok("mcp", "enable", "notes", "--thread", careful)
-	r.Says(exitcode.Refused, []string{"waiting for you"}, "send", careful, "call notes__add eggs")
+	r.Says(exitcode.Refused, []string{"waits for you"}, "send", careful, "call notes__add eggs")
 	if s := r.AwaitState(careful, thread.StateApproval); s.Turn != 0 {
 		t.Errorf("waiting: %+v", s)
 	}

@@ -20,7 +20,7 @@ func TestQuestionsAreAnswered(t *testing.T) {
 	name := r.Ok("new", "-a", "demo", "careful")
 	asks := func(n int, prompt string) thread.Question {
 		t.Helper()
-		r.Says(exitcode.Refused, []string{"waiting for you"}, "send", name, prompt)
+		r.Says(exitcode.Refused, []string{"waits for you"}, "send", name, prompt)
 		var q *thread.Question
 		e2e.Await(t, "the question", func() bool { q = r.Status(name).State.Question; return q != nil })
 		if len(q.Choices) != 3 || r.Status(name).Turn != n {
