@@ -118,14 +118,14 @@ func TestRestartOnTheScreen(t *testing.T) {
 	pid := r.ServerPID()
 	upgrade(r)
 	s := r.Open(80, 24)
-	s.See("different build", "1 agent will be stopped", "[ Not now ]")
+	s.See("another build", "1 agent restarts.", "[ Not now ]")
 	s.Press("\r")
 	s.See("ctrl+r restarts the outdated server")
 	if r.ServerPID() != pid {
 		t.Fatal("restarted by a mere return")
 	}
 	s.Press("\x12") // ctrl+r
-	s.See("different build", "[ Restart ]")
+	s.See("another build", "[ Restart ]")
 	s.Press("\x1b[C\r") // right, enter
 	s.See("Server restarted; 1 agent resumed")
 	if r.ServerPID() == pid {

@@ -50,7 +50,7 @@ func TestNamesOfEveryScript(t *testing.T) {
 	if renamed.Title != "Größe ändern" || !strings.HasSuffix(renamed.Name, ascii[len(ascii)-4:]) {
 		t.Errorf("renamed %q, %q", renamed.Name, renamed.Title)
 	}
-	r.Says(exitcode.Usage, []string{"letters and digits"}, "rename", renamed.Name, "\u202e--")
+	r.Says(exitcode.Usage, []string{"a letter or digit"}, "rename", renamed.Name, "\u202e--")
 	if hits := e2e.Get[[]thread.Hit](r, "find", "größe"); len(hits) != 1 || hits[0].Thread != renamed.ID {
 		t.Errorf("found %+v", hits)
 	}
