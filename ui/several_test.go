@@ -229,6 +229,8 @@ func TestWall(t *testing.T) {
 		r.shows("one that is idle gives its place to one at work", "auth-feature-a3f2 try-jwt-b7c1 [migrations-0d14] deps-90c3")
 		r.become("deps-90c3", thread.StateDone)
 		r.shows("one that is done keeps its place if none is at work", "auth-feature-a3f2 try-jwt-b7c1 [migrations-0d14] deps-90c3")
+		r.become("auth-feature-a3f2", thread.StateIdle)
+		r.shows("one that was left just now keeps its place, whatever it does", "auth-feature-a3f2 try-jwt-b7c1 [migrations-0d14] deps-90c3")
 		for _, id := range []thread.ID{"docs-f9a0", "flaky-tests-31aa"} {
 			r.choose(id)
 			r.keys("v")

@@ -19,8 +19,8 @@ func (f *Feature) need(s *thread.Status, marked map[thread.ID]bool) int {
 		return 0
 	case len(f.slots.ids) == 2:
 		return 1 // of two, the one is the last that was selected
-	case g == thread.GroupNeedsYou, g == thread.GroupWorking:
-		return 1
+	case g == thread.GroupNeedsYou, g == thread.GroupWorking, slices.Index(f.slots.recent, s.ID) == 1:
+		return 1 // what the person has just left stays in view
 	case g == thread.GroupQuiet:
 		return 3
 	default:
