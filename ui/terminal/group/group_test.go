@@ -271,10 +271,13 @@ func TestHiddenBeside(t *testing.T) {
 	f.Beside(f.others, false)
 	f.Suspend(false)
 	f.run(f.Arrange())
-	if n := shown(); n != 3 {
-		t.Errorf("%d come back", n)
-	}
-	if strings.Contains(fmt.Sprint(f.srv.streams[0].said), "true") {
-		t.Error("what is worked in is watched")
+	await.Until(t, "all back on the screen", func() bool { return shown() == 3 })
+	for id, st := range f.srv.open() { // in whichever order they were attached
+		st.mu.Lock()
+		watched := strings.Contains(fmt.Sprint(st.said), "true")
+		st.mu.Unlock()
+		if watched != (id != "a") {
+			t.Errorf("%s is watched: %t", id, watched)
+		}
 	}
 }
