@@ -69,3 +69,57 @@ func TestInboxIsAnsweredInPlace(t *testing.T) {
 		r.must("accept evil?")
 	})
 }
+
+// TestInboxAnswersItsRow: another thread that is selected from elsewhere below the inbox does not get the key.
+func TestInboxAnswersItsRow(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		docs := r.srv.find("docs-f9a0")
+		docs.State = thread.StateReport{State: thread.StateApproval, Since: time.Now(), Question: &thread.Question{
+			ID: "9-evil", Kind: thread.QuestionPermission, Text: "Do you want to proceed?", About: "rm -rf ~", Since: time.Now(),
+			Choices: []thread.Choice{{Text: "Yes", Means: thread.Approve}, {Text: "No", Means: thread.Deny}},
+		}}
+		r.event(thread.Event{Kind: thread.EventThread, ThreadID: docs.ID, Status: &docs})
+		r.keys("I", "home")
+		r.see()
+		time.Sleep(typing.Pause)
+		row, _ := r.m.tree.Selected(), 0
+		r.event(thread.Event{Kind: thread.EventSwitch, ThreadID: docs.ID})
+		if s := r.m.tree.Selected(); s.ID != docs.ID || row.ID == docs.ID {
+			t.Fatalf("%s is selected, %s was", s.ID, row.ID)
+		}
+		r.see()
+		time.Sleep(typing.Pause)
+		r.keys("a!")
+		if r.srv.asked("answer docs-f9a0") {
+			t.Errorf("the question of another row was answered: %q", r.srv.calls)
+		}
+	})
+}
+
+// TestHeldLetterIsForWhatWasShown: the thread of an offer, or of a menu, is no longer selected when its letter would act.
+func TestHeldLetterIsForWhatWasShown(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		r.offer(thread.Offer{ID: "o1", Thread: "auth-feature-a3f2", Label: "try sqlite", Why: "it fits", Rule: "subject"})
+		r.offer(thread.Offer{ID: "o2", Thread: "docs-f9a0", Label: "try redis", Why: "it fits", Rule: "subject"})
+		r.m.tree.Select("auth-feature-a3f2")
+		r.see()
+		time.Sleep(typing.Pause)
+		r.keys("x")
+		r.m.tree.Select("docs-f9a0")
+		r.wait(typing.AnswerDelay)
+		if r.srv.asked("offer") {
+			t.Errorf("an offer was dismissed: %q", r.srv.calls)
+		}
+	})
+	on(t, world(), func(r *rig) {
+		r.m.tree.Select("auth-feature-a3f2")
+		time.Sleep(typing.Pause)
+		r.keys(".")
+		r.event(thread.Event{Kind: thread.EventSwitch, ThreadID: "docs-f9a0"})
+		r.keys("ctrl+s")
+		if r.srv.asked("stop") {
+			t.Errorf("another thread's agent was stopped: %q", r.srv.calls)
+		}
+		r.must("Nothing was done")
+	})
+}

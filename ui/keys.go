@@ -28,7 +28,7 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 		return m.leaveSoon()
 	case text || in == intent.Focus:
 		m.typing.Drop()
-	case in == intent.Accept && scope == intent.Form && m.typing.Held() != nil: // it would submit something else
+	case (in == intent.Accept || in == intent.Submit) && (scope == intent.Form || scope.IsMenu()) && m.typing.Held() != nil: // it would choose something else
 		m.typing.Drop()
 		return m.ignore(m.typing.Ignored(typing.Key{Scope: scope, Intent: in, SinceLast: gap, Now: m.cfg.Clock()}))
 	case in == intent.Leave || in == intent.Cancel:
@@ -61,10 +61,23 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 		}
 	}
 	if do, words := m.questions.Answer(in); do != nil && (!m.dialogs.Open() || scope == intent.Items && m.inbox.Asks()) {
+		if scope == intent.Items && m.inbox.Cut() {
+			do = m.questions.ShowWhole
+		}
 		return m.hold(in, k.String()+" "+words, typing.AnswerDelay, do)
 	}
 	if words := waits(m.dialogs.Top(), scope, in); words != "" && text {
-		return m.hold(in, k.String()+" "+words, typing.AnswerDelay, func() tea.Cmd { return m.do(in) })
+		top, item, on := m.dialogs.Top(), "", m.tree.Selected()
+		if scope == intent.Items {
+			item = m.inbox.Item()
+		}
+		return m.hold(in, k.String()+" "+words, typing.AnswerDelay, func() tea.Cmd {
+			now := m.tree.Selected()
+			if m.dialogs.Top() != top || (now == nil) != (on == nil) || now != nil && now.ID != on.ID || item != "" && m.inbox.Item() != item {
+				return m.host.Notify(thread.LevelInfo, "Key ignored: what it was meant for has changed")
+			}
+			return m.do(in)
+		})
 	}
 	return m.do(in)
 }

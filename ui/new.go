@@ -94,7 +94,10 @@ func (m *Model) addFeatures() {
 		Folder: cmp.Or(m.cfg.Folder, m.cfg.Project), Git: m.cfg.Git, Agent: m.cfg.Agent, Agents: m.agents.Known, Habits: m.cfg.Habits,
 	})
 	m.offers = offer.New(h)
-	m.questions = question.New(h, m.paneSeen)
+	m.questions = question.New(h, func() bool { // the newest of the selected thread's terminal is on the screen
+		s := m.tree.Selected()
+		return m.paneSeen() && s != nil && m.follow.Shown() == s.ID && m.pane.request.back == 0 && !m.scrolling.On()
+	})
 	m.inbox = inbox.New(h, inbox.Config{
 		Visit:  func(id thread.ID) tea.Cmd { return m.visit(thread.Hit{Thread: id}) },
 		Review: func(s thread.MCPServer) tea.Cmd { return m.servers.Review(s) },

@@ -46,8 +46,13 @@ func (m *Model) followPane(sel follow.Selection) tea.Cmd {
 	}
 	var cmds []tea.Cmd
 	if tell {
+		reading := m.scrolling.On()
 		cmds = append(cmds, m.cfg.Pane.Show(want))
 		m.screen.stale = true
+		if reading && !m.scrolling.On() { // its keys are not for the agent
+			m.typing.LoseFocus(m.cfg.Clock())
+			m.screen.area = areaTree
+		}
 	}
 	if several {
 		cmds = append(cmds, group.Arrange())

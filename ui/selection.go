@@ -59,6 +59,10 @@ func (m *Model) followSelection() tea.Cmd {
 	}
 	if moved, atOnce := m.follow.Select(sel.ID); moved {
 		m.screen.stale = true
+		if m.pane.focus && m.follow.PendingFocus() != sel.ID { // not by a key: what is typed was for the agent before
+			m.typing.LoseFocus(m.cfg.Clock())
+			m.screen.area = areaTree
+		}
 		if atOnce {
 			cmds = append(cmds, m.settled())
 		} else {

@@ -305,3 +305,24 @@ func TestLayoutStorm(t *testing.T) {
 		}
 	})
 }
+
+// TestRemovedWhileShown: the thread that is selected is removed while others have a place beside it, and one has none.
+func TestRemovedWhileShown(t *testing.T) {
+	for presses := 1; presses <= 3; presses++ {
+		play(t, manyAtWork(), 200, 50, nil, func(r *rig) {
+			stage(r)
+			for range presses {
+				r.keys("V")
+			}
+			for range 4 {
+				s := r.m.tree.Selected()
+				if s == nil {
+					return
+				}
+				r.event(thread.Event{Kind: thread.EventRemoved, ThreadID: s.ID})
+				r.see()
+				r.wait(time.Second)
+			}
+		})
+	}
+}

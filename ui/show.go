@@ -22,6 +22,9 @@ func (m *Model) show(v views.View) tea.Cmd {
 
 // Present shows a thread that was just created or started. With focus, its agent is focused as soon as it runs.
 func (m *Model) Present(s thread.Status, focus bool) {
+	if m.scopes()[0] == intent.Terminal {
+		m.typing.LoseFocus(m.cfg.Clock())
+	}
 	m.tree.Put(s)
 	m.tree.Select(s.ID)
 	m.views.Show(views.Terminal)
@@ -47,6 +50,7 @@ func (m *Model) visit(h thread.Hit) tea.Cmd {
 	}
 	m.screen.area = areaMain
 	m.follow.Visit(h.Thread)
+	m.servers.Show(h.Thread)
 	return m.views.Read(h.Thread, thread.Checkpoint{ID: h.Checkpoint, Turn: h.Turn})
 }
 

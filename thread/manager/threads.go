@@ -7,6 +7,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/manager/events"
+	"orchestrator/thread/plaintext"
 )
 
 // Threads has the use cases that show threads and publish events.
@@ -49,9 +50,20 @@ func (m *Threads) Events(ctx context.Context) (<-chan thread.Event, error) {
 	return m.bus.Subscribe(ctx), nil
 }
 
+// mostKinds is how many kinds of events a query may name: the log is read while nothing can be published.
+const mostKinds = 64
+
 // Happenings returns a part of the event log.
 func (m *Threads) Happenings(_ context.Context, q thread.HappeningQuery) (thread.HappeningList, error) {
 	var id thread.ID
+	for _, k := range q.Kinds[:min(len(q.Kinds), mostKinds)] {
+		if !slices.Contains(thread.HappeningKinds(), k) {
+			return thread.HappeningList{}, fmt.Errorf("events: no kind is called %q: %w", plaintext.Short(string(k), 40), thread.ErrInvalid)
+		}
+	}
+	if len(q.Kinds) > mostKinds {
+		return thread.HappeningList{}, fmt.Errorf("events: %d kinds, at most %d can be asked for: %w", len(q.Kinds), mostKinds, thread.ErrInvalid)
+	}
 	if q.Thread != "" {
 		l, err := m.registry.find(q.Thread)
 		if err != nil {

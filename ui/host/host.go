@@ -141,6 +141,14 @@ func (h *Host) Fail(task string, err error) tea.Cmd {
 	return h.Notify(thread.LevelError, text)
 }
 
+// ActOn runs what is registered for an action on a thread, whatever is selected or marked.
+func (h *Host) ActOn(a intent.Action, s *thread.Status) tea.Cmd {
+	if do := h.Actions.threads[a]; do != nil && s != nil {
+		return do(s)
+	}
+	return nil
+}
+
 // Act runs what is registered for an action.
 func (h *Host) Act(a intent.Action) tea.Cmd {
 	if do, list := h.Actions.marked[a], h.Threads.Marked(); do != nil && len(list) > 0 {

@@ -3,6 +3,8 @@
 package inbox
 
 import (
+	"fmt"
+
 	"orchestrator/thread"
 	"orchestrator/thread/api"
 	"orchestrator/ui/dialog"
@@ -95,10 +97,36 @@ func (f *Feature) load() tea.Cmd {
 	})
 }
 
-// Asks reports whether the item under the cursor is a question, which a key answers.
+// Asks reports whether the item under the cursor is a question that a key answers: that of the selected thread, as the
+// row shows it. Something else may have selected another thread meanwhile; the row's is then selected again.
 func (f *Feature) Asks() bool {
 	it, ok := f.open.item()
-	return ok && it.Kind == thread.InboxQuestion
+	if !ok || it.Kind != thread.InboxQuestion || !f.at(it) {
+		return false
+	}
+	now := f.Threads.Selected().State.Question
+	return it.Question != nil && now != nil && now.ID == it.Question.ID
+}
+
+// Cut reports whether the row of the item under the cursor does not say all that is asked.
+func (f *Feature) Cut() bool { return f.open.cut() }
+
+// Item names what is under the cursor, to see later whether it still is.
+func (f *Feature) Item() string {
+	it, ok := f.open.item()
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%s %s %s %v", it.Kind, it.Thread, it.Server, it.Question)
+}
+
+// at reports whether an item's thread is selected, and selects it otherwise.
+func (f *Feature) at(it thread.InboxItem) bool {
+	if s := f.Threads.Selected(); s != nil && s.ID == it.Thread {
+		return true
+	}
+	f.Threads.Select(it.Thread)
+	return false
 }
 
 // enter opens an item: its thread, or what a server would start.
@@ -111,7 +139,12 @@ func (f *Feature) enter(it thread.InboxItem) dialog.Result {
 
 // act does what a key means for an item, nil if it means nothing.
 func (f *Feature) act(it thread.InboxItem, a intent.Action) dialog.Result {
-	do := func(a intent.Action) dialog.Result { return host.Stay(func() tea.Cmd { return f.Act(a) }) }
+	if it.Thread != "" && !f.at(it) {
+		return nil // another thread was selected from elsewhere
+	}
+	do := func(a intent.Action) dialog.Result {
+		return host.Stay(func() tea.Cmd { return f.ActOn(a, f.Threads.Thread(it.Thread)) })
+	}
 	switch it.Kind {
 	case thread.InboxServer:
 		if a != intent.Yes {

@@ -22,6 +22,7 @@ type rows struct {
 	items []thread.InboxItem
 	win   list.Window
 	at    layout.Box // where the rows were drawn
+	short bool       // the row under the cursor does not say all
 }
 
 // does is what rows lead to.
@@ -207,9 +208,16 @@ func (r *rows) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 		if mark.tok == theme.Waiting { // an agent stands still until it is answered
 			tok = mark.tok
 		}
-		c.Print(row, x, 0, th.Style(tok), plain.Cut(text, b.W-x))
+		shown := plain.Cut(text, b.W-x)
+		c.Print(row, x, 0, th.Style(tok), shown)
+		if i == r.win.At() {
+			r.short = shown != plain.Line(it.Text)
+		}
 		if i == r.win.At() {
 			c.Tint(row, th.Style(theme.SelectedFocus))
 		}
 	}
 }
+
+// cut reports whether the row under the cursor does not say all, as it was drawn last.
+func (r *rows) cut() bool { return r.short }

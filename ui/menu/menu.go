@@ -48,7 +48,12 @@ func Register(h *host.Host, cfg Config) {
 			if text := useful(s, b); text != "" || len(marked) > 0 {
 				text = cmp.Or(text, b.Description())
 				items = append(items, dialog.MenuItem{Action: b.Action, Label: b.Label(), Text: text, Hidden: named(b.Action),
-					Result: host.Do(func() tea.Cmd { return cfg.Do(b.Action) })})
+					Result: host.Do(func() tea.Cmd {
+						if now := h.Threads.Selected(); (now == nil) != (s == nil) || now != nil && now.ID != s.ID {
+							return h.Notify(thread.LevelInfo, "Nothing was done: another thread is selected now")
+						}
+						return cfg.Do(b.Action)
+					})})
 			}
 		}
 		h.Dialogs.Push(dialog.NewMenu(plain.Line(title), scope, items))

@@ -157,6 +157,15 @@ func (f *Feature) nothing() tea.Cmd {
 	return f.Notify(thread.LevelInfo, f.Name(s.ID)+" waits for nothing that can be answered from here")
 }
 
+// ShowWhole shows what the selected thread asks whole, with its answers.
+func (f *Feature) ShowWhole() tea.Cmd {
+	s, q := f.Current()
+	if q == nil {
+		return f.nothing()
+	}
+	return f.open(s, *q)
+}
+
 // open shows a question whole, with its answers: its line has no room for all of it.
 func (f *Feature) open(s *thread.Status, q thread.Question) tea.Cmd {
 	id, name := s.ID, f.Name(s.ID)
@@ -165,7 +174,7 @@ func (f *Feature) open(s *thread.Status, q thread.Question) tea.Cmd {
 	choices := []dialog.Choice{dialog.Cancel("Later")}
 	for i, c := range q.Choices {
 		r := thread.AnswerRequest{Question: q.ID, Choice: i + 1}
-		choices = append(choices, dialog.Choice{Label: plain.Cut(plain.Line(c.Text), 24), Danger: c.Means != thread.Deny,
+		choices = append(choices, dialog.Choice{Label: plain.Cut(plain.Line(c.Text), 24), Danger: c.Means != thread.Deny, Read: c.Means != thread.Deny,
 			Result: host.Do(func() tea.Cmd { return f.send(id, r, name+": "+c.Text) })})
 	}
 	f.Dialogs.Push(dialog.NewAsk(name+" asks", body, choices...).Until(func() string {

@@ -32,6 +32,9 @@ func (f *Feature) need(s *thread.Status, marked map[thread.ID]bool) int {
 // two, the one that was selected before, and of four those that need the person or work. Each keeps its place as long as
 // it has a terminal and no other needs the place more.
 func (f *Feature) Arrange(n int, selected thread.ID) {
+	if f.Threads.Thread(selected) == nil {
+		selected = "" // it was removed, and the selection does not rest on another one yet
+	}
 	sl := &f.slots
 	if selected != "" && (len(sl.recent) == 0 || sl.recent[0] != selected) {
 		sl.recent = slices.Insert(slices.DeleteFunc(sl.recent, func(id thread.ID) bool { return id == selected }), 0, selected)
@@ -49,7 +52,7 @@ func (f *Feature) Arrange(n int, selected thread.ID) {
 		marked[s.ID] = true
 	}
 	for i, id := range sl.ids {
-		if s := f.Threads.Thread(id); id != selected && (s == nil || !host.Running(s) || !s.Archived.IsZero()) {
+		if s := f.Threads.Thread(id); s == nil || id != selected && (!host.Running(s) || !s.Archived.IsZero()) {
 			sl.ids[i] = ""
 		}
 	}

@@ -7,7 +7,7 @@ func (t *Tree) Filter(text string) {
 	if text == t.filter {
 		return
 	}
-	t.filter, t.stale = text, true
+	t.filter, t.stale, t.asked = text, true, true
 	t.only, t.wrong = filter.Parse(text)
 	t.sort()
 	if s := t.threads[t.selected]; s == nil || t.only.Match(s) {

@@ -156,7 +156,7 @@ func (t *Tree) Fold() {
 		return
 	}
 	if r := t.rows[t.index[s.ID]]; r.Forks && !t.folded[s.ID] {
-		t.folded[s.ID], t.stale = true, true
+		t.folded[s.ID], t.stale, t.asked = true, true, true
 	} else if i, shown := t.index[s.Parent]; shown && s.Parent != "" {
 		t.selectRow(i)
 	}
@@ -172,7 +172,7 @@ func (t *Tree) Unfold() {
 
 // FoldGroup hides the threads of a group behind its title, or shows them again.
 func (t *Tree) FoldGroup(g thread.Group) {
-	t.closed[g], t.stale = !t.closed[g], true
+	t.closed[g], t.stale, t.asked = !t.closed[g], true, true
 }
 
 // Pure switches between the groups and the tree of all threads.

@@ -24,6 +24,7 @@ func (t *Tree) sort() {
 	}
 	t.held = now
 	t.show(rows)
+	t.asked = false
 	if _, there := t.index[t.selected]; !there {
 		t.selected = ""
 		if len(t.rows) > 0 {
@@ -32,6 +33,13 @@ func (t *Tree) sort() {
 			t.held = held{t.selected, t.cards[t.selected].place}
 		}
 	}
+}
+
+// stays reports whether a thread is shown although it would be hidden: the selected one is, until the cursor moves or the
+// person folds or filters. Whoever looks at it, or types into it, is not brought to another one.
+func (t *Tree) stays(s *thread.Status) bool {
+	_, shown := t.index[s.ID]
+	return s.ID == t.selected && shown && !t.asked
 }
 
 func sameOrder(a, b []Row) bool {
@@ -93,7 +101,7 @@ func (t *Tree) arrange(shown []*thread.Status, hold *held) []Row {
 		if hold != nil && hold.id == s.ID {
 			place = hold.place
 		}
-		if hides[s.ID] && place.Group != thread.GroupNeedsYou || t.shut(place.Group) {
+		if !t.stays(s) && (hides[s.ID] && place.Group != thread.GroupNeedsYou || t.shut(place.Group)) {
 			continue
 		}
 		g := slices.Index(groups, place.Group)
@@ -209,6 +217,7 @@ func (t *Tree) pick() []*thread.Status {
 			continue
 		}
 		if t.among++; !t.only.Match(s) {
+			wanted[s.ID] = wanted[s.ID] || t.stays(s)
 			continue
 		}
 		t.found++

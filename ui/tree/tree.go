@@ -49,6 +49,7 @@ type Tree struct {
 	same     map[thread.ID]int // of threads with the same name the second, third, …
 	fitted   bool              // the window fits them
 	stale    bool              // rows are older than threads
+	asked    bool              // the person folds or filters: the selected thread may be hidden by it
 	folders  *share.Index      // index of working; nil if older than threads
 	working  []*thread.Status  // the active threads, oldest first
 	win      list.Window       // of the lines

@@ -553,3 +553,32 @@ func TestEverySize(t *testing.T) {
 		}
 	}
 }
+
+// TestSelectedStays: the thread that is selected is not hidden by a change of its own, in a group that is folded or by
+// a filter that it no longer fits; it is once the person folds or filters.
+func TestSelectedStays(t *testing.T) {
+	done := &thread.Status{Thread: thread.Thread{ID: "a", Name: "a"}, State: thread.StateReport{State: thread.StateDone}}
+	other := &thread.Status{Thread: thread.Thread{ID: "b", Name: "b"}, State: thread.StateReport{State: thread.StateDone}}
+	idle := &thread.Status{Thread: thread.Thread{ID: "c", Name: "c"}, State: thread.StateReport{State: thread.StateIdle}}
+	for name, hide := range map[string]func(*Tree){
+		"a folded group": func(l *Tree) { l.FoldGroup(thread.GroupQuiet) }, "a filter": func(l *Tree) { l.Filter("done") },
+	} {
+		l := New("/p")
+		l.Set([]thread.Status{*done, *other, *idle}, 0)
+		hide(l)
+		l.Select("a")
+		l.Selected()
+		seen := *done
+		seen.State.State, seen.Seq = thread.StateIdle, 5
+		l.Put(seen)
+		if s := l.Selected(); s == nil || s.ID != "a" {
+			t.Errorf("%s: another thread is selected: %+v", name, s)
+		}
+		l.Move(-1)
+		l.Put(thread.Status{Thread: thread.Thread{ID: "z", Name: "z"}})
+		l.Selected()
+		if _, shown := l.index["a"]; shown {
+			t.Errorf("%s: it stays after the cursor has moved", name)
+		}
+	}
+}

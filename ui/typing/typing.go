@@ -165,6 +165,8 @@ func (g *Guard) Ignored(k Key) string {
 		return TextIgnored(k.Scope, k.Place)
 	case g.unseen && k.Text && !moves && (k.Scope == intent.Servers || k.Scope == intent.Tools):
 		return TextIgnored(k.Scope, k.Place) // its letters act at once
+	case k.Intent == intent.Submit && k.Scope == intent.Confirm && g.JustOpened(k.Now):
+		return "Key ignored: this was asked only now"
 	case g.typed && k.Intent == intent.Accept && (k.Scope != intent.Field || k.Acts) && !again: // most pickers only show something
 		g.again = true
 		return "Press enter again: a sentence opened this"

@@ -3,6 +3,7 @@ package weblink
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -54,11 +55,22 @@ func Misleads(text, target string) bool {
 	for word := range strings.FieldsSeq(text) {
 		word = strings.ToLower(strings.Trim(word, `()[]{}<>"'.,;:!?`+"`"))
 		if named := named(word); named != "" && named != to && "www."+named != to && named != "www."+to &&
-			!strings.HasSuffix(strings.ToLower(target), "/"+word) {
+			!(isFile(word) && strings.HasSuffix(strings.ToLower(target), "/"+word)) {
 			return true
 		}
 	}
 	return false
+}
+
+// isFile reports whether a word is the name of a file whose ending is that of no country's or other common hosts.
+func isFile(word string) bool {
+	_, ending, _ := strings.Cut(word, ".")
+	if i := strings.LastIndexByte(ending, '.'); i >= 0 {
+		ending = ending[i+1:]
+	}
+	return !strings.ContainsAny(word, "/:@") && slices.Contains([]string{
+		"go", "ts", "tsx", "js", "jsx", "json", "yaml", "yml", "toml", "txt", "java", "cpp", "hpp", "html", "css", "sql", "proto", "lock", "mod", "sum",
+	}, ending)
 }
 
 // named returns the host that a word names, "" if it names none: what follows a scheme, or what has dots as a domain.

@@ -48,9 +48,11 @@ func AddProfile(home string, p thread.Profile) error {
 	if err != nil {
 		return fmt.Errorf("remember the profile: %w", err)
 	}
-	_, err = f.WriteString(add)
-	if err != nil {
-		_ = f.Truncate(int64(len(old))) // as it was, not half a table
+	info, err := f.Stat() // its editor may have saved it since it was read
+	if err == nil {
+		if _, err = f.WriteString(add); err != nil {
+			_ = f.Truncate(info.Size()) // as it was, not half a table
+		}
 	}
 	return errors.Join(err, f.Sync(), f.Close())
 }

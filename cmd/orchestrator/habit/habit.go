@@ -52,7 +52,7 @@ func Open(state, configHome, root string, named []thread.Profile) *Habits {
 }
 
 // Recent returns how threads were started last, newest first, each agent once: those of the project, then those of
-// others, without their servers.
+// others, without their servers and permissions.
 func (h *Habits) Recent() []thread.Profile {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -67,7 +67,7 @@ func (h *Habits) Recent() []thread.Profile {
 			for _, r := range p.Recent {
 				if own == (p.Root == h.root) {
 					if !own {
-						r.MCP = nil
+						r.MCP, r.PermissionMode = nil, "" // what is allowed in one project is not in another
 					}
 					add(r)
 				}

@@ -36,7 +36,7 @@ func TestHabits(t *testing.T) {
 		t.Errorf("again %+v", got)
 	}
 	other := claude
-	other.MCP = nil // servers are those of a project
+	other.MCP, other.PermissionMode = nil, "" // servers and permissions are those of a project
 	if got := at("/b").Recent(); !reflect.DeepEqual(got, []thread.Profile{other, {Agent: "demo"}}) {
 		t.Errorf("elsewhere %+v", got)
 	}

@@ -49,7 +49,7 @@ func (l *Log) Find(q thread.HappeningQuery, id thread.ID) thread.HappeningList {
 	list := thread.HappeningList{Happenings: []thread.Happening{}, Newest: q.Since, Lost: q.Since > 0 && q.Since < l.lost}
 	var found []thread.Happening
 	for _, h := range l.kept[max(0, len(l.kept)-Most):] {
-		if q.Matches(h) && (id == "" || h.Thread == id) {
+		if (id == "" || h.Thread == id) && q.Matches(h) {
 			found = append(found, h)
 		}
 	}

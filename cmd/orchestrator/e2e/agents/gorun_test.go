@@ -158,7 +158,7 @@ func TestGoRunTwice(t *testing.T) {
 	cloned(r)
 	begin := time.Now()
 	s := r.Open(120, 36)
-	s.See("q  Quit")
+	s.See("No threads yet")
 	if welcomed(r) {
 		s.See("No coding agents found", "Try the demo")
 		s.Press("\r")
@@ -260,7 +260,7 @@ func TestRealGoRunTwice(t *testing.T) {
 			cloned(r.Rig)
 			begin := time.Now()
 			s := r.Open(120, 36)
-			s.See("q  Quit")
+			s.See("No threads yet")
 			one := r.start("first")
 			s.See(one[:len(one)-5]) // as it was called
 			exe := runsFrom(s)

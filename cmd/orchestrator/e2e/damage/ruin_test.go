@@ -473,7 +473,7 @@ type seen struct {
 }
 
 // wayOut is what a refusal names: something that a person can do.
-var wayOut = regexp.MustCompile("`|move |delete |chmod |git worktree|can be forked|fork |use the |resume|damaged-|set right")
+var wayOut = regexp.MustCompile("(?i)`|move |delete |chmod |git worktree|can be forked|fork |use the |resume|damaged-|set right")
 
 // look starts the program on what lies there, and ends it. With work, it goes on with what is there.
 func (w *ruin) look(work bool, before ...string) seen {

@@ -24,7 +24,7 @@ func TestNewThreadsWorkApart(t *testing.T) {
 	res := r.Run("new", "-a", "demo", "second")
 	out, said := res.Stdout, res.Stderr
 	name := strings.TrimSpace(out)
-	if !strings.Contains(said, "worktrees/"+name) || !strings.Contains(said, "--no-worktree") {
+	if !strings.Contains(said, "own worktree") || !strings.Contains(said, "--no-worktree") {
 		t.Errorf("it says %q", said)
 	}
 	second := r.Status(name)
@@ -137,7 +137,7 @@ func TestSharedFoldersAreNamed(t *testing.T) {
 	if out := r.Ok("merge", fork.Name, "--dry-run"); !strings.Contains(out, said[0]) || !strings.Contains(out, said[1]) {
 		t.Errorf("the merge:\n%s", out)
 	}
-	if res := r.Run("run", "-a", "demo", "-w", "list files"); strings.Contains(res.Stderr, "its own worktree") {
+	if res := r.Run("run", "-a", "demo", "-w", "list files"); strings.Contains(res.Stderr, "own worktree") {
 		t.Errorf("a worktree that was asked for is explained: %s", res.Stderr)
 	}
 }
@@ -148,7 +148,7 @@ func TestRunSaysWhereItWorks(t *testing.T) {
 	r := e2e.NewRigApart(t)
 	r.Demo("first")
 	res := r.Run("run", "-a", "demo", "list files")
-	if res.Code != exitcode.OK || !strings.Contains(res.Stderr, "/worktrees/") || !strings.Contains(res.Stderr, "--no-worktree") || strings.Contains(res.Stdout, "worktree of its own") {
+	if res.Code != exitcode.OK || !strings.Contains(res.Stderr, "own worktree") || !strings.Contains(res.Stderr, "--no-worktree") || strings.Contains(res.Stdout, "worktree of its own") {
 		t.Errorf("exit %d: %q, %q", res.Code, res.Stdout, res.Stderr)
 	}
 	for _, form := range [][]string{{"--json"}, {"-o", "ndjson"}} {
