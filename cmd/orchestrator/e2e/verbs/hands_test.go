@@ -86,7 +86,7 @@ func TestRandomKeysInATerminal(t *testing.T) {
 	chance := rand.New(rand.NewPCG(1, 8))
 	const keys = "abcdefghijklmnoprstuvwxyzABCDEGHIJKLMNOPQSTUVWXYZ0123456789    .,;:!?'/\\-_\t\b" // no q, which leaves
 	s := r.Open(100, 30)
-	s.See("try-it")
+	s.See("try it")
 	var typed strings.Builder
 	for typed.Len() < 600 {
 		text := string(keys[chance.IntN(len(keys))])
@@ -127,7 +127,7 @@ func TestDiffOfTwoTurns(t *testing.T) {
 		t.Errorf("turn 1 to now: %s", out)
 	}
 	r.Says(exitcode.Usage, []string{"--from set the same point"}, "checkpoint", "diff", name, "1", "--from", "2")
-	r.Says(exitcode.Usage, []string{"expected <thread> [from] [to]"}, "checkpoint", "diff", name, "1", "2", "3")
+	r.Says(exitcode.Usage, []string{"not 4 arguments"}, "checkpoint", "diff", name, "1", "2", "3")
 	if out := r.Run("doctor").Stdout; !strings.Contains(out, "the output is not a terminal: verbs work") {
 		t.Errorf("doctor: %s", out)
 	}
