@@ -219,7 +219,7 @@ func TestGoRunTwice(t *testing.T) {
 func choose(r *e2e.Rig, s *e2e.Screen, agent string) {
 	r.T.Helper()
 	for range 8 {
-		if strings.Contains(s.Text(), "built in at") {
+		if strings.Contains(s.Text(), "built in") {
 			return
 		}
 		s.Press("\x1b[C")

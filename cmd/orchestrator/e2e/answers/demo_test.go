@@ -263,7 +263,7 @@ func TestPush(t *testing.T) {
 	r.Turn(name, "list files")
 	fork := e2e.Get[thread.Status](r, "fork", "to push", "-t", name)
 	r.Turn(fork.Name, "write pushed.txt: yes")
-	r.Says(exitcode.NotFound, []string{"no remote", "git remote add"}, "push", fork.Name)
+	r.Says(exitcode.NotFound, []string{"no git remote", "git remote add"}, "push", fork.Name)
 	remote := filepath.Join(r.Home, "remote.git")
 	r.Git("init", "-q", "--bare", remote)
 	r.Git("remote", "add", "origin", remote)
