@@ -1,7 +1,7 @@
 package thread
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -57,8 +57,10 @@ func TestTurnsTo(t *testing.T) {
 	curve := func(sizes string) (out []ContextPoint) { // turns are apart by spaces, responses by commas
 		for turn, group := range strings.Fields(sizes) {
 			for size := range strings.SplitSeq(group, ",") {
-				var n int64
-				fmt.Sscan(size, &n)
+				n, err := strconv.ParseInt(size, 10, 64)
+				if err != nil {
+					t.Fatal(err)
+				}
 				out = append(out, ContextPoint{Turn: turn + 1, Tokens: n})
 			}
 		}

@@ -88,6 +88,7 @@ func LineOf(entries []Entry) string {
 			if line := plaintext.FirstLine(e.Text); line != "" {
 				said = oneLine(line)
 			}
+		case EntryPrompt, EntryThinking, EntryResult:
 		}
 	}
 	return said

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -35,15 +36,19 @@ func benchModel(threads []thread.Status) *Model {
 	return m
 }
 
-// BenchmarkFirstFrame is from the list's arrival to the first frame, 1,000 threads.
+// BenchmarkFirstFrame is from the list's arrival to the first frame, with 1,000 and 5,000 threads.
 func BenchmarkFirstFrame(b *testing.B) {
-	threads := many(1000)
-	for b.Loop() {
-		m := benchModel(threads)
-		if m.View().Content == "" {
-			b.Fatal("nothing is drawn")
-		}
-		m.Close()
+	for _, n := range []int{1000, 5000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			threads := many(n)
+			for b.Loop() {
+				m := benchModel(threads)
+				if m.View().Content == "" {
+					b.Fatal("nothing is drawn")
+				}
+				m.Close()
+			}
+		})
 	}
 }
 

@@ -211,6 +211,7 @@ func groups(rows []Spent, by By, first, last string) []Group {
 			k.model = s.Model
 		case ByThread:
 			k = key{thread: s.Thread}
+		case ByAgent:
 		}
 		g := all[k]
 		if g == nil {

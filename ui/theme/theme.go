@@ -165,6 +165,7 @@ func NewIn(s Scheme, p colorprofile.Profile, dark bool) *Theme {
 		pal = contrasting()
 	case Own:
 		p = min(p, colorprofile.ANSI)
+	case Calm:
 	}
 	for i, l := range looks(&pal) {
 		t.styles[i] = l.style(p, dark)

@@ -105,7 +105,9 @@ func TestFile(t *testing.T) {
 	if err := f.Append([]thread.Happening{happening(1, "a", "asks"), happening(2, "b", "done")}, never); err != nil {
 		t.Fatal(err)
 	}
-	f.Close()
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +123,9 @@ func TestFile(t *testing.T) {
 	if err := f.Append([]thread.Happening{happening(5, "a", "asks")}, never); err != nil {
 		t.Fatal(err)
 	}
-	f.Close()
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
 	f, list = open()
 	if !slices.Equal(numbers(list), []int64{1, 2, 3, 5}) {
 		t.Errorf("read %v", numbers(list))
@@ -136,18 +140,24 @@ func TestFile(t *testing.T) {
 	if n := lines(t, path); replaced != 1 || n > 2*eventlog.Most {
 		t.Errorf("replaced %d times, %d lines", replaced, n)
 	}
-	f.Close()
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(path, make([]byte, 9<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if f, list, err = eventlog.OpenFile(dir); err == nil || f == nil || list != nil {
 		t.Errorf("of an endless file: %v, %v", list, err)
 	}
-	f.Close()
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
 	if f, list = open(); len(list) != 0 {
 		t.Errorf("it was not replaced: %v", list)
 	}
-	f.Close()
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func lines(t *testing.T, path string) int {
