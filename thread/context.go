@@ -44,7 +44,7 @@ type ContextReport struct {
 	Why  string   `json:"why"`
 	// Rules are the configured rules by tool, which keep more than the mode does.
 	Rules []ContextRule `json:"rules,omitempty"`
-	// SentUSD is about what a token costs that has to be written to the provider's cache anew, 0 if that is unknown.
+	// SentUSD is about what a token costs that must be written to the provider's cache again, 0 if that is unknown.
 	SentUSD float64 `json:"sentUSD,omitempty"`
 	// Forecast is what masking now would mean, and Reason why that does not happen by itself.
 	Forecast string `json:"forecast"`

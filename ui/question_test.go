@@ -191,3 +191,19 @@ func TestQuestionTakesEmptyRows(t *testing.T) {
 		}
 	})
 }
+
+// TestFullStopOpensNoMenu: the full stop of a sentence is of its text; typed alone, or after keys that move, it opens
+// the menu.
+func TestFullStopOpensNoMenu(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		r.slowly("so.")
+		if r.m.dialogs.Open() {
+			t.Errorf("%s is open", r.m.dialogs.Top().Title())
+		}
+		r.wait(typing.Pause)
+		r.slowly("jj.")
+		if !r.m.dialogs.Open() {
+			t.Error("the menu does not open after keys that move")
+		}
+	})
+}

@@ -27,7 +27,7 @@ const (
 //
 // The terminal has the size of the viewer that was attached, resized or typed into last. One that only watches, because
 // its person works in another terminal beside it, has a say only while no other shows the terminal in full, and none
-// that watches too is larger: an agent is not drawn anew, nor cut, for someone who looks at it from aside. It gets bytes
+// that watches too is larger: an agent does not redraw, and is not cut, for someone who only watches. It gets bytes
 // for whatever size the terminal has.
 func (s *Session) Attach(cols, rows int, watch bool) *Viewer {
 	f := &feed{ready: make(chan struct{}, 1), hurry: make(chan struct{}, 1), cols: cols, rows: rows, watches: watch}

@@ -8,7 +8,7 @@ import (
 	"orchestrator/thread"
 )
 
-// NotFilled is what the report of a thread says of which nothing is known yet.
+// NotFilled is the text of a report on a thread whose context is not known yet.
 const NotFilled = "filled by the next prompt"
 
 // Report returns what fills a thread's context.

@@ -29,7 +29,7 @@ const tour = `Hello! I am a script, not a language model, but what I do in this 
 
 help lists everything that I understand.`
 
-// help is what the model says of itself at length.
+// help describes the model at length.
 const help = `I understand:
 
 - list files

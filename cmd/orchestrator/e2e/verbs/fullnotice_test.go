@@ -7,7 +7,7 @@ import (
 	"orchestrator/cmd/orchestrator/e2e"
 )
 
-// TestNoticesReachTheScreen fills a context: what masking has to say of it is in the event log with the thread's name, on
+// TestNoticesReachTheScreen fills a context: the notices of masking are in the event log with the thread's name, on
 // the screen and by the verb, in the program as it is put together.
 func TestNoticesReachTheScreen(t *testing.T) {
 	t.Parallel()
