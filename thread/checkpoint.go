@@ -50,7 +50,9 @@ type Checkpoint struct {
 	First    int       `json:"first,omitempty"`
 	Snapshot *Snapshot `json:"snapshot,omitempty"`
 	MCP      []string  `json:"mcp,omitempty"`
-	Note     string    `json:"note,omitempty"` // for people: "before rewind to turn 3"
+	// Base is what the agent left out when it gave the answer.
+	Base Base   `json:"base,omitzero"`
+	Note string `json:"note,omitempty"` // for people: "before rewind to turn 3"
 	// Rewound is set in timelines for a turn that a rewind undid. It is not stored.
 	Rewound bool `json:"aside,omitempty"`
 	// Damaged is set by a store that cannot read the checkpoint's own content: everything above up to Kind is true, and

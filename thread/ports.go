@@ -176,6 +176,9 @@ type LaunchSpec struct {
 	ReadDirs []string
 	// Bin is the absolute folder that has our program as "orchestrator", first on the agent's PATH; "" if there is none.
 	Bin string
+	// Base are the names of the levers that the agent leaves out of its base, sorted. The same names give the same
+	// arguments, files and variables at each start.
+	Base []string
 	// MCP is the one MCP server that the agent shall have; nil leaves it to its own configuration.
 	MCP *MCPLaunch
 }
@@ -195,6 +198,8 @@ type Launch struct {
 	Loaded func() bool
 	// MCP is what became of the server that it was given.
 	MCP MCPReach
+	// Unused says of levers of LaunchSpec.Base why they are not used: the person's own settings decide it.
+	Unused map[string]string
 }
 
 // Transcriber is an agent whose native transcript can be read. Optional for an Agent.

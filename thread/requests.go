@@ -41,9 +41,11 @@ type NewRequest struct {
 	Lines    bool  `json:"lines,omitempty"` // see AskRequest
 	Flags    Flags `json:"flags"`
 	// MCP are servers to switch on, as the person would.
-	MCP  []string `json:"mcp,omitempty"`
-	Cols int      `json:"cols,omitempty"`
-	Rows int      `json:"rows,omitempty"`
+	MCP []string `json:"mcp,omitempty"`
+	// Base is the profile of what the agent leaves out, BaseDefault for the one that is configured.
+	Base string `json:"base,omitempty"`
+	Cols int    `json:"cols,omitempty"`
+	Rows int    `json:"rows,omitempty"`
 }
 
 // ForkRequest asks for a new thread at a point of another.

@@ -62,6 +62,8 @@ type Thread struct {
 	Exit Exit `json:"exit,omitzero"`
 	// MCP is what was decided about MCP servers.
 	MCP MCPSwitches `json:"mcp,omitzero"`
+	// Base is what its agent leaves out of what it sends before a word is said.
+	Base Base `json:"base,omitzero"`
 	// Displaced is set if its folder was not given the files of Head, as after an import: the next start takes the folder
 	// as it is.
 	Displaced bool `json:"displaced,omitempty"`
