@@ -36,13 +36,18 @@ type Base struct {
 	Chosen  bool     `json:"chosen,omitempty"`
 	Version string   `json:"version,omitempty"`
 	Left    []string `json:"left,omitempty"` // names of levers, sorted
-	// Next is the profile that the next start, or the next fork, has in place of this one.
-	Next string `json:"next,omitempty"`
+	// Keep are levers and tools that stay whatever the profile says: the person wanted them back.
+	Keep []string `json:"keep,omitempty"`
+	// Next is the profile that the next start, or the next fork, has in place of this one, and NextKeep what it keeps.
+	Next     string   `json:"next,omitempty"`
+	NextKeep []string `json:"nextKeep,omitempty"`
+	// Unchecked is why nothing can tell whether it is left out, "" if its first request does.
+	Unchecked string `json:"unchecked,omitempty"`
 }
 
 // Clone returns a copy that shares nothing.
 func (b Base) Clone() Base {
-	b.Left = slices.Clone(b.Left)
+	b.Left, b.Keep, b.NextKeep = slices.Clone(b.Left), slices.Clone(b.Keep), slices.Clone(b.NextKeep)
 	return b
 }
 
@@ -164,7 +169,7 @@ func ChooseBase(l Levers, profile string, own map[string]OwnBase, wanted []strin
 	}
 	if !slices.Contains(BaseProfiles(), from) {
 		names := slices.Concat(BaseProfiles(), slices.Sorted(maps.Keys(own)))
-		return nil, nil, Hint(Kindf(ErrInvalid, "base %q", profile), "use "+strings.Join(names, ", "))
+		return nil, nil, Hint(Kindf(ErrInvalid, "base %q: there is no such profile", profile), "use "+strings.Join(names, ", "))
 	}
 	chosen, kept := map[string]bool{}, map[string]string{}
 	for _, lever := range l.Levers {
@@ -216,4 +221,3 @@ func (l Levers) Named(names []string) []Lever {
 	}
 	return out
 }
-

@@ -16,6 +16,8 @@ type Profile struct {
 	Model          string `json:"model,omitempty"`
 	PermissionMode string `json:"permissionMode,omitempty"`
 	Apart          Apart  `json:"apart,omitempty"`
+	// Base is the profile of what the agent leaves out, BaseDefault for the one that is configured.
+	Base string `json:"base,omitempty"`
 	// MCP are the servers that are switched on besides those that their configuration switches on.
 	MCP  []string `json:"mcp,omitempty"`
 	Args []string `json:"args,omitempty"` // of the agent; the words of the program that runs in place of one
@@ -41,6 +43,7 @@ func (p Profile) Fill(r NewRequest) NewRequest {
 	}
 	r.Agent = cmp.Or(r.Agent, p.Agent)
 	r.Model = cmp.Or(r.Model, p.Model)
+	r.Base = cmp.Or(r.Base, p.Base)
 	r.Flags.PermissionMode = cmp.Or(r.Flags.PermissionMode, p.PermissionMode)
 	if !r.Worktree && !r.InPlace {
 		r.Worktree, r.InPlace = p.Apart == ApartYes, p.Apart == ApartNo
@@ -61,6 +64,9 @@ func ProfileOf(t Thread) Profile {
 	if t.Worktree.Path != "" {
 		p.Apart = ApartYes
 	}
+	if t.Base.ByHand() {
+		p.Base = t.Base.Profile
+	}
 	for _, on := range t.MCP.On {
 		if on.By == MCPPerson || on.By == MCPOffer {
 			p.MCP = append(p.MCP, on.Server)
@@ -76,7 +82,7 @@ func ProfileOf(t Thread) Profile {
 	return p
 }
 
-// Summary says in a line what a profile starts: "demo · demo-1 · auto · own worktree · github".
+// Summary says in a line what a profile starts: "demo · demo-1 · auto · own worktree · base slim · github".
 func (p Profile) Summary() string {
 	parts := []string{p.Agent, p.Model, p.PermissionMode}
 	switch p.Apart {
@@ -85,6 +91,9 @@ func (p Profile) Summary() string {
 	case ApartNo:
 		parts = append(parts, "the folder itself")
 	case ApartAuto:
+	}
+	if p.Base != BaseDefault {
+		parts = append(parts, "base "+p.Base)
 	}
 	parts = append(parts, p.MCP...)
 	parts = append(parts, strings.Join(p.Args, " "))

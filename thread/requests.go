@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"fmt"
 	"time"
 )
 
@@ -44,8 +45,11 @@ type NewRequest struct {
 	MCP []string `json:"mcp,omitempty"`
 	// Base is the profile of what the agent leaves out, BaseDefault for the one that is configured.
 	Base string `json:"base,omitempty"`
-	Cols int    `json:"cols,omitempty"`
-	Rows int    `json:"rows,omitempty"`
+	// Started is set if the thread is started for a task, by a verb other than `new` or by another thread; not opened by
+	// hand.
+	Started bool `json:"started,omitempty"`
+	Cols    int  `json:"cols,omitempty"`
+	Rows    int  `json:"rows,omitempty"`
 }
 
 // ForkRequest asks for a new thread at a point of another.
@@ -67,10 +71,61 @@ type ForkRequest struct {
 	// program that may run it.
 	Lines    bool `json:"lines,omitempty"`
 	HandOver bool `json:"handOver,omitempty"`
+	// Base is the profile of what its agent leaves out, BaseDefault for what the parent's does. Started is as in NewRequest.
+	Base    string `json:"base,omitempty"`
+	Started bool   `json:"started,omitempty"`
 	// NoStart stores the fork without starting its agent.
 	NoStart bool `json:"noStart,omitempty"`
 	Cols    int  `json:"cols,omitempty"`
 	Rows    int  `json:"rows,omitempty"`
+}
+
+// BaseRequest asks for another profile of a thread, from its next start on, or from its first. Keep are levers and tools
+// that stay with it.
+type BaseRequest struct {
+	Thread  string   `json:"thread"`
+	Profile string   `json:"profile"`
+	Keep    []string `json:"keep,omitempty"`
+}
+
+// BaseChange is what became of a BaseRequest.
+type BaseChange struct {
+	Name string `json:"name"`
+	Base Base   `json:"base"`
+	// Waits is set if the change takes effect with the thread's next start or fork. Tokens are about how many must then be
+	// written to the provider's cache again, and USD what they cost; 0 if that is unknown.
+	Waits  bool    `json:"waits"`
+	Tokens int64   `json:"tokens,omitempty"`
+	USD    float64 `json:"usd,omitempty"`
+}
+
+// Priced returns the change with what a thread's context says of its price.
+func (c BaseChange) Priced(r ContextReport) BaseChange {
+	if r.Tokens > 0 {
+		c.Tokens = r.Tokens
+	}
+	c.USD = float64(c.Tokens) * r.SentUSD
+	return c
+}
+
+// Says returns in a sentence what became of it.
+func (c BaseChange) Says() string {
+	switch {
+	case !c.Waits && c.Base.Chosen:
+		return fmt.Sprintf("%s has base %s", c.Name, c.Base.Profile)
+	case !c.Waits:
+		return fmt.Sprintf("%s will be started with base %s", c.Name, c.Base.Profile)
+	}
+	price := "?"
+	if c.USD > 0 {
+		price = fmt.Sprintf("$%.2f", c.USD)
+	}
+	tokens := "its context"
+	if c.Tokens > 0 {
+		tokens = "about " + Tokens(c.Tokens) + " tokens"
+	}
+	return fmt.Sprintf("%s has base %s from its next start, rewind or fork on; %s must then be written to the cache again (%s)",
+		c.Name, c.Base.Next, tokens, price)
 }
 
 // ResumeRequest describes how a thread's agent is resumed.

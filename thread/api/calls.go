@@ -107,6 +107,8 @@ const (
 	Context Call[Ref, thread.ContextReport] = "context"
 	// ChangeContext changes what is masked of it, from the thread's next request on.
 	ChangeContext Call[thread.ContextChange, thread.ContextReport] = "context-change"
+	// SetBase gives a thread another profile of what its agent leaves out, from its next start on.
+	SetBase Call[thread.BaseRequest, thread.BaseChange] = "base-set"
 )
 
 // Merges.

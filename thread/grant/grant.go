@@ -136,6 +136,7 @@ func Table() []Row {
 		{Op: "seen", Verb: "marking a thread as seen", Own: person, Others: person},
 		{Op: "setgrants", Verb: "grants --add", Own: person, Others: person},
 		{Op: "context-change", Verb: "changing what is masked", Own: person, Others: person},
+		{Op: "base-set", Verb: "changing what an agent leaves out", Own: person, Others: person},
 		{Op: "setoffers", Verb: "changing fork offers", Own: person, Others: person},
 		{Op: "mcp-switch", Verb: "switching MCP servers", Own: person, Others: person},
 		{Op: "mcp-act", Verb: "mcp approve", Own: person, Others: person},

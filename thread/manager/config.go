@@ -62,6 +62,8 @@ type Config struct {
 	Env    []string         // the environment that agents start from, as in os.Environ
 	Limits Limits
 	Offers thread.OfferMode
+	// Base is which profile a thread's agent is started with.
+	Base thread.BaseConfig
 	// NewWorktree is when a new thread gets its own worktree without being asked.
 	NewWorktree WorktreeMode
 	// MergeNote says whether the target's agent is told about a merge; NoteAsk when empty.

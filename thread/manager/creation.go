@@ -107,6 +107,10 @@ func (m *Creation) newThread(r thread.NewRequest) (thread.Thread, error) {
 	if err != nil {
 		return thread.Thread{}, err
 	}
+	base, err := m.cfg.planBase(thread.BaseWish{Agent: r.Agent, Profile: r.Base, Started: r.Started})
+	if err != nil {
+		return thread.Thread{}, err
+	}
 	dir := cmp.Or(r.Dir, m.cfg.Project)
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(m.cfg.Project, dir)
@@ -124,6 +128,7 @@ func (m *Creation) newThread(r thread.NewRequest) (thread.Thread, error) {
 		ID: thread.NewID[thread.ID](), Title: thread.Titled(secret.Redact(cmp.Or(r.Name, r.Label))),
 		Label: plaintext.Cut(label, 200), Agent: r.Agent, Model: r.Model, Launch: r.Flags,
 		Dir: dir, Created: now, Updated: now, Seen: true, MCP: switches,
+		Base: base,
 	}, nil
 }
 

@@ -119,7 +119,14 @@ func (m *Forks) forkOf(
 	if len(r.Args) > 0 {
 		t.Launch.Args = r.Args
 	}
+	fresh := agent == p.Agent && (r.Fresh || at.ID != "" && !at.Whole())
 	err := m.creation.checkLaunch(t)
+	if err == nil {
+		t.Base, err = m.cfg.planBase(thread.BaseWish{
+			Agent: agent, Profile: r.Base, Started: r.Started, From: m.cfg.baseAt(p, at), Same: agent == p.Agent,
+			Empty: at.ID == "" || agent != p.Agent || fresh,
+		})
+	}
 	if err == nil {
 		err = m.cfg.consented(agent, thread.Prompt{From: thread.FromFirst, Text: r.Prompt, Lines: r.Lines})
 	}
@@ -128,7 +135,7 @@ func (m *Forks) forkOf(
 	}
 	if at.ID != "" {
 		h := m.cfg.handoff(t, p, at, t.Label)
-		h.Fresh = agent == p.Agent && (r.Fresh || !at.Whole())
+		h.Fresh = fresh
 		t.Handoff = &h
 		if h.Fresh {
 			t.Gauge = thread.Gauge{}

@@ -29,6 +29,7 @@ type world struct {
 	events  *log
 	stop    context.CancelFunc
 	off     time.Duration // what the clock is set wrong by
+	usage   *thread.Usage // of responses, nil for a small one
 }
 
 // now is what the clock says. Without what Go keeps beside it: a program that is started again does not have that.
@@ -171,6 +172,9 @@ func (w *world) respond(id thread.ID, prompt, text string, ends bool) {
 		Items: items, Answer: &answer, Prompt: prompt, Text: text, Stop: "tool_use",
 		Usage: thread.Usage{Input: 10, Output: 5, CostUSD: 0.25, Priced: true}, Window: 200, EndsTurn: ends,
 		Masked: 7, SavedUSD: 0.125,
+	}
+	if w.usage != nil {
+		e.Usage = *w.usage
 	}
 	if ends {
 		e.Stop = "end_turn"

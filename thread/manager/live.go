@@ -73,6 +73,7 @@ type liveThread struct {
 	asked      outbox.Glance     // what others see of the outbox
 	offer      *thread.Offer     // the newest unanswered one
 	last       string            // what its agent does or last said, as in thread.Status
+	baseTold   string            // the profile to come of which a compaction was told
 	merging    string            // the branch into which its merge waits for the person, "" for none
 	sideCost   float64
 	ahead      thread.Begun     // the main request in progress; its Context is 0 if none is, or if it is not known

@@ -12,6 +12,7 @@ import (
 	"orchestrator/thread/manager/events"
 	"orchestrator/thread/manager/offers"
 	"orchestrator/thread/manager/past"
+	"orchestrator/thread/manager/recording"
 	"orchestrator/thread/plaintext"
 )
 
@@ -36,6 +37,7 @@ type Manager struct {
 	Questions *Questions
 	Offers    *Offers
 	Traffic   *Traffic
+	Bases     *Bases
 
 	cfg      *Config
 	bus      *events.Bus
@@ -95,7 +97,11 @@ func New(config Config) *Manager {
 		cfg: cfg, work: work, notices: notices, intents: intents, registry: r,
 		creation: m.Creation, forks: m.Forks, rewinds: m.Rewinds, merges: m.Merges,
 	}
-	r.answered = m.Offers.observe
+	m.Bases = &Bases{cfg: cfg, work: work, notices: notices, registry: r, offers: m.Offers}
+	r.answered = func(ctx context.Context, l *liveThread, a recording.Response) {
+		m.Offers.observe(ctx, l, a)
+		m.Bases.observe(l, a)
+	}
 	if t, ok := cfg.Worktrees.(thread.RepairReporter); ok {
 		t.OnRepair(func(text string) { notices.post("", thread.LevelWarn, "%s", text) })
 	}

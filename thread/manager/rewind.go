@@ -308,6 +308,7 @@ func (l *run) rewindCheckpoint(
 	}
 	c.Parent, c.ID = c.ID, thread.NewID[thread.CheckpointID]()
 	c.Thread, c.Kind, c.Created, c.Seq = l.live.id, thread.KindRewind, l.cfg.now(), 0
+	c.Base = l.live.thread().Base.Recorded() // which a rewind leaves as it is
 	c.Usage, c.Prompt, c.Answer, c.Stop = thread.Usage{}, "", "", ""
 	c.Gauge.CostUSD, c.Gauge.SavedUSD = safety.Gauge.CostUSD, safety.Gauge.SavedUSD // money is not refunded
 	c.Note = fmt.Sprintf("%s rewound to turn %d", what, to.Turn)

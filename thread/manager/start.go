@@ -145,11 +145,16 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	if err != nil {
 		return err
 	}
+	settled := t.Base
+	if spec.Base, err = l.base(ctx, agent, spec, aside); err != nil {
+		return err
+	}
 	l.watch(ctx, spec)
 	launch, err := agent.Launch(ctx, spec)
 	if err != nil {
 		return err
 	}
+	l.unused(settled, launch)
 	if l.cfg.MCP != nil {
 		l.cfg.MCP.Launched(l.live.id, launch.MCP)
 	}
@@ -283,10 +288,7 @@ func (l *run) spec(agent thread.Agent, plan resumePlan) (spec thread.LaunchSpec,
 // worldOf reads what surrounds an agent that is about to be started. Without the gateway, what cannot be read is the
 // agent's own affair.
 func worldOf(agent thread.Agent, t thread.Thread, spec thread.LaunchSpec) (thread.World, error) {
-	w, err := agent.World(thread.WorldSpec{
-		Dir: spec.Dir, Origin: spec.Origin, Env: spec.Env, Flags: spec.Flags, Model: spec.Model,
-		Closed: spec.MCP != nil && spec.MCP.Distrust[t.Agent],
-	})
+	w, err := agent.World(worldSpec(t, spec))
 	if err != nil && !t.Launch.NoGateway {
 		return thread.World{}, err
 	}
@@ -294,6 +296,14 @@ func worldOf(agent thread.Agent, t thread.Thread, spec thread.LaunchSpec) (threa
 		w.Aside = "its requests cannot be sent through it"
 	}
 	return w, nil
+}
+
+// worldSpec says where an agent is about to be started.
+func worldSpec(t thread.Thread, spec thread.LaunchSpec) thread.WorldSpec {
+	return thread.WorldSpec{
+		Dir: spec.Dir, Origin: spec.Origin, Env: spec.Env, Flags: spec.Flags, Model: spec.Model,
+		Closed: spec.MCP != nil && spec.MCP.Distrust[t.Agent],
+	}
 }
 
 // readDirs returns the folders that a thread's agent may read without asking: its own, and those of the threads that it

@@ -110,7 +110,7 @@ func (w *writer) response(t Turn, e thread.Exchange, n int) thread.Checkpoint {
 		ID: thread.NewID[thread.CheckpointID](), Thread: w.t.ID, Parent: w.on.ID, Turn: n, Kind: thread.KindResponse,
 		Created: e.Ended, Prompt: thread.Excerpt(t.Prompt), Answer: thread.Excerpt(e.Text), Model: e.Model, Stop: e.Stop, Usage: e.Usage,
 		Interrupted: e.Interrupted, Session: w.t.Session, Note: thread.NoteRebuilt,
-		First: first,
+		First: first, Base: w.t.Base.Recorded(),
 		Gauge: thread.Gauge{
 			Tokens: e.Usage.Context(), Window: e.Window, Model: e.Model, Source: "transcript", CostUSD: w.cost,
 		},

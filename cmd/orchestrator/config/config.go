@@ -68,6 +68,8 @@ type Config struct {
 	// cache write; 0 is the policy's own.
 	Masking, MaskingLogin string
 	MaskingTokens         int
+	// Base is what agents leave out of what they send before a word is said.
+	Base thread.BaseConfig
 	// MCP is set if agents get their MCP servers from us.
 	MCP bool
 	// MaskingKeep are the tools whose results are never masked; * in a name stands for any text.

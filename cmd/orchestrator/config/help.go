@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"orchestrator/ui/plain"
@@ -10,14 +11,17 @@ import (
 // columns is how wide help is, and defaults the room for defaults in it.
 const columns, room = 80, 14
 
-// Help returns the settings of a table, or those of none of limits and retention, as a help text lists them: name,
+// apart are the tables that help lists by themselves.
+var apart = []string{"limits", "retention", "context"}
+
+// Help returns the settings of a table, or those that are in none of those above, as a help text lists them: name,
 // meaning and default.
 func Help(table string) string {
 	var rows []setting
 	width := 0
 	for _, s := range settings() {
 		in, _, _ := strings.Cut(s.key, ".")
-		if in == table || table == "" && in != "limits" && in != "retention" {
+		if in == table || table == "" && !slices.Contains(apart, in) {
 			rows = append(rows, s)
 			width = max(width, len(s.key)+2)
 		}

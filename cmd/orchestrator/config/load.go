@@ -95,7 +95,7 @@ func (c *Config) check() error {
 	if c.Summaries == string(thread.ByProgram) && c.SummaryProgram == "" {
 		return errors.New("summaries is \"program\", but summary_program names none")
 	}
-	return nil
+	return c.checkBases()
 }
 
 // read takes over the settings of a TOML file. A stranger's file, a project's, may set what runs, connects and spends
@@ -147,7 +147,7 @@ func leaves(path []string, tree map[string]any, known map[string]setting) []leaf
 	for _, name := range slices.Sorted(maps.Keys(tree)) {
 		p := append(slices.Clip(path), name)
 		inner, table := tree[name].(map[string]any)
-		if table && len(inner) > 0 && known[name].table == nil {
+		if table && len(inner) > 0 && known[strings.Join(p, ".")].table == nil {
 			all = append(all, leaves(p, inner, known)...)
 		} else {
 			all = append(all, leaf{p, tree[name]})

@@ -89,7 +89,7 @@ func profile(name string, value any) (p thread.Profile, key string, err error) {
 	if err := checkProfileName(name); err != nil {
 		return p, "", err
 	}
-	texts := map[string]*string{"agent": &p.Agent, "model": &p.Model, "permission_mode": &p.PermissionMode}
+	texts := map[string]*string{"agent": &p.Agent, "model": &p.Model, "permission_mode": &p.PermissionMode, "base": &p.Base}
 	lists := map[string]*[]string{"mcp": &p.MCP, "args": &p.Args}
 	for key, v := range fields {
 		switch {
@@ -111,7 +111,7 @@ func profile(name string, value any) (p thread.Profile, key string, err error) {
 				p.Apart = thread.ApartYes
 			}
 		default:
-			return p, key, fmt.Errorf("unknown key %q; known keys: agent, args, mcp, model, permission_mode, worktree", key)
+			return p, key, fmt.Errorf("unknown key %q; known keys: agent, args, base, mcp, model, permission_mode, worktree", key)
 		}
 	}
 	if p.Agent == "" {

@@ -81,6 +81,7 @@ func tomlOf(p thread.Profile) string {
 	line("agent", p.Agent)
 	line("model", p.Model)
 	line("permission_mode", p.PermissionMode)
+	line("base", p.Base)
 	if p.Apart != thread.ApartAuto {
 		fmt.Fprintf(&b, "worktree = %v\n", p.Apart == thread.ApartYes)
 	}

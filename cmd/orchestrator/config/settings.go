@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +25,7 @@ func byKey() map[string]setting {
 }
 
 // settings returns all settings in the order of `orchestrator help settings`.
-func settings() []setting { return append(general(), limits()...) }
+func settings() []setting { return slices.Concat(general(), bases(), limits()) }
 
 // general are the settings outside of tables.
 func general() []setting {
@@ -104,6 +105,18 @@ func general() []setting {
 			func(c *Config) *bool { return &c.MCP }, "on", "off"),
 		span("idle_stop", "30m", "when a server without agents and clients exits", func(c *Config) *time.Duration { return &c.IdleStop },
 			func(time.Duration) error { return nil }),
+	}
+}
+
+// bases are the settings of the table context.base; none of them is a project's.
+func bases() []setting {
+	return []setting{
+		text("context.base.profile", "profile of threads that you open by hand: full, slim, read-only, minimal, or one of yours",
+			func(c *Config) *string { return &c.Base.Profile }).or("full"),
+		text("context.base.started", "the same of threads that another verb or an agent starts",
+			func(c *Config) *string { return &c.Base.Started }).or("slim"),
+		{key: baseAgents, about: "table by agent, which goes before both: claude = \"slim\"", table: setBaseAgents},
+		{key: baseProfiles, about: "table of profiles of your own: from, keep, leave_out", table: setBaseProfiles},
 	}
 }
 

@@ -25,6 +25,7 @@ func (s *Server) register(r *routes) {
 	answer(r, api.ChangeContext, nil, func(ctx context.Context, q thread.ContextChange) (thread.ContextReport, error) {
 		return s.Contexts.Change(ctx, q)
 	})
+	answer(r, api.SetBase, nil, s.setBase)
 	answer(r, api.EventLog, aThread(func(q *thread.HappeningQuery) *string { return &q.Thread }), s.Manager.Threads.Happenings)
 	stream(r, api.Events, nil, func(ctx context.Context, _ api.None) (<-chan thread.Event, error) {
 		return s.Manager.Threads.Events(ctx)
@@ -61,12 +62,14 @@ func (s *Server) registerThreads(r *routes) {
 		if len(q.MCP) > 0 && callerOf(ctx).Agent {
 			return thread.Status{}, grant.Alone(api.SwitchMCP.Name())
 		}
+		q.Started = q.Started || callerOf(ctx).Agent
 		return m.Creation.New(ctx, q)
 	})
 	answer(r, api.Fork, nil, func(ctx context.Context, q thread.ForkRequest) (thread.Status, error) {
 		if err := consents(ctx, q.Lines || q.HandOver); err != nil {
 			return thread.Status{}, err
 		}
+		q.Started = q.Started || callerOf(ctx).Agent
 		return m.Forks.Fork(ctx, q)
 	})
 	answer(r, api.Resume, nil, func(ctx context.Context, q api.ResumeRequest) (thread.Status, error) {
@@ -148,6 +151,19 @@ func (s *Server) registerPrompts(r *routes) {
 		return m.Offers.Answer(ctx, q.Offer, q.Answer)
 	})
 	obey(r, api.SetOffers, nil, func(ctx context.Context, q api.OffersRequest) error { return m.Offers.SetMode(ctx, q.Mode) })
+}
+
+// setBase gives a thread another profile, and says what that costs.
+func (s *Server) setBase(ctx context.Context, q thread.BaseRequest) (thread.BaseChange, error) {
+	change, err := s.Manager.Bases.Set(ctx, q)
+	if err != nil || !change.Waits {
+		return change, err
+	}
+	report, err := s.Contexts.Context(ctx, q.Thread)
+	if err != nil {
+		return change, nil //nolint:nilerr // the change is made, only its price is not known
+	}
+	return change.Priced(report), nil
 }
 
 // ofThread returns an error for a prompt that is not of the thread that the request names.

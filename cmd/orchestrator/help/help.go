@@ -27,6 +27,7 @@ func Topics() []Topic {
 		{"notifications", "Being called: the event log, notifications, commands on events"},
 		{"settings", "Settings, limits, model windows and prices, retention"},
 		{"contexts", "How contexts are kept small, and what that costs"},
+		{"bases", "What agents send before a word is said, and leaving it out"},
 		{"servers", "MCP servers: what may start, switching, task patterns"},
 		{"worktrees", "Forks, worktrees, shared folders, setup commands"},
 		{"permissions", "What an agent may do with this program"},
@@ -45,5 +46,6 @@ func Text(name string) (string, error) {
 	}
 	return strings.NewReplacer(
 		"{settings}", config.Help(""), "{limits}", config.Help("limits"), "{retention}", config.Help("retention"),
+		"{bases}", config.Help("context"),
 	).Replace(string(b)), nil
 }

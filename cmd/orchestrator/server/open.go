@@ -125,7 +125,7 @@ func (a *Server) openManager(ctx context.Context) error {
 		Store: a.store, Spool: kept, Agents: a.agents, Sessions: sessions{a.sessions},
 		Reader: readers(), Env: plainEnv(a.Env), Log: a.Log, Tokens: a.counter.Count,
 		Offers: thread.OfferMode(a.Config.Offers), NewWorktree: newWorktree(a.Config.NewWorktree),
-		MergeNote: thread.NoteMode(a.Config.MergeNote),
+		MergeNote: thread.NoteMode(a.Config.MergeNote), Base: a.Config.Base,
 		Limits: manager.Limits{
 			Depth: a.Config.MaxDepth, Running: a.Config.MaxRunning, Primer: a.Config.MaxPrimer,
 			Continue: a.Config.OnLimit == "continue",

@@ -88,6 +88,20 @@ func completeProfiles(c *cli) completion {
 	}
 }
 
+// completeBases suggests profiles of what agents leave out.
+func completeBases(c *cli) completion {
+	return func(_ *cobra.Command, _ []string, prefix string) (names []string, _ cobra.ShellCompDirective) {
+		if c.prepare() == nil {
+			for _, name := range c.config.Base.Names() {
+				if strings.HasPrefix(name, prefix) {
+					names = append(names, name)
+				}
+			}
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
 // completePoints suggests a thread, and then up to most points of that thread besides other words.
 func (c *cli) completePoints(most int, words ...string) completion {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {

@@ -36,6 +36,8 @@ func forkVerb(c *cli) *cobra.Command {
 	f.BoolVar(&r.NoWorktree, "no-worktree", false, "share the thread's folder")
 	f.BoolVar(&r.Lines, "lines", false, linesHelp)
 	f.BoolVar(&r.HandOver, "hand-over", false, handOverHelp)
+	f.StringVar(&r.Base, "base", "", "what its agent leaves out (default: what the thread's does): full, slim, read-only, minimal, or one of yours")
+	offer(cmd, "base", completeBases(c))
 	f.BoolVar(&r.NoStart, "no-start", false, "do not start the agent")
 	offer(cmd, "agent", c.completeAgents)
 	offer(cmd, "at", c.completeFork(&r.Thread))

@@ -22,6 +22,8 @@ func newFlags(c *cli, cmd *cobra.Command, r *thread.NewRequest) {
 	f.StringVar(&profile, "profile", "", "a remembered way to start: [profiles.NAME] in your configuration")
 	offer(cmd, "profile", completeProfiles(c))
 	f.StringVarP(&r.Model, "model", "m", "", "model, as the agent names it")
+	f.StringVar(&r.Base, "base", "", baseHelp)
+	offer(cmd, "base", completeBases(c))
 	f.StringVarP(&r.Name, "name", "n", "", "name (default: from the label or the prompt)")
 	f.StringVar(&r.Dir, "dir", "", "folder to work in (default: the one you are in)")
 	f.BoolVarP(&r.Worktree, "worktree", "w", false, "create a git worktree for it")
@@ -45,6 +47,9 @@ func newFlags(c *cli, cmd *cobra.Command, r *thread.NewRequest) {
 
 // linesHelp is the help text of --lines.
 const linesHelp = "let a prompt of several lines be typed into a program that may run each of them (--agent command)"
+
+// baseHelp is the help text of --base.
+const baseHelp = "what the agent leaves out: full, slim, read-only, minimal, or one of yours; see `orchestrator help bases`"
 
 // sayApart says where a new thread works if it got a worktree that was not asked for, or if its folder may not be the
 // one that the person expects. Programs read that from the thread.

@@ -24,6 +24,7 @@ func runVerb(c *cli) *cobra.Command {
 	t.flags(c, cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		words, rest := split(cmd, args)
+		r.Started = true
 		r.Prompt = strings.TrimSpace(strings.Join(words, " "))
 		if r.Prompt == "" {
 			return usagef("run needs a task: %s -a AGENT \"fix the failing test\"", cmd.CommandPath())

@@ -136,7 +136,7 @@ func (r *Recorder) response(
 		ID: thread.NewID[thread.CheckpointID](), Thread: r.id, Parent: r.head, Turn: r.turn, Kind: thread.KindResponse,
 		Created: r.now(), Prompt: r.prompt, Answer: thread.Excerpt(e.Text), Model: e.Model, Stop: e.Stop,
 		Usage: e.Usage, Gauge: r.gaugeOf(e, direct), Interrupted: e.Interrupted, Session: r.session,
-		Items: len(r.hashes), First: r.first, MCP: r.cfg.MCPs(r.id),
+		Items: len(r.hashes), First: r.first, MCP: r.cfg.MCPs(r.id), Base: r.live.Thread().Base.Recorded(),
 	}
 	r.head, r.phase = c.ID, phaseAfter(e.EndsTurn, e.Interrupted, e.Unread)
 	return c, thread.Delta{Keep: keep, Items: items}

@@ -138,7 +138,7 @@ func (r *Recorder) takeOver(ctx context.Context, e arrival, keep int, words []ui
 		c := thread.Checkpoint{
 			ID: thread.NewID[thread.CheckpointID](), Thread: r.id, Parent: r.head, Turn: r.turn + 1, Kind: thread.KindTurn,
 			Created: r.now(), Prompt: thread.Excerpt(o.prompt), Answer: thread.Excerpt(o.answer), Gauge: r.gauge,
-			Session: r.session, Items: o.to, First: o.from + 1, Note: thread.NoteOutside, MCP: r.cfg.MCPs(r.id),
+			Session: r.session, Items: o.to, First: o.from + 1, Note: thread.NoteOutside, MCP: r.cfg.MCPs(r.id), Base: r.live.Thread().Base.Recorded(),
 		}
 		c.Gauge.Estimated = true
 		lost := r.prompts.Missed(o.prompt)

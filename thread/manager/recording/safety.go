@@ -35,7 +35,7 @@ func (r *Recorder) Safety(ctx context.Context, note string, files bool) (thread.
 	c := thread.Checkpoint{
 		ID: thread.NewID[thread.CheckpointID](), Thread: r.id, Parent: r.head, Turn: r.turn, Kind: thread.KindSafety,
 		Created: r.now(), Gauge: t.Gauge, Session: r.session, Items: len(r.hashes), First: r.first,
-		MCP: r.cfg.MCPs(r.id), Note: note, Snapshot: r.snapshot,
+		MCP: r.cfg.MCPs(r.id), Base: t.Base.Recorded(), Note: note, Snapshot: r.snapshot,
 	}
 	if r.cfg.Files != nil {
 		s, err := r.cfg.Files.Take(ctx, r.id, t.Dir, r.snapshot)

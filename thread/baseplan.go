@@ -1,0 +1,226 @@
+package thread
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// BaseConfig is what the person has configured of bases.
+type BaseConfig struct {
+	// Profile is that of a thread which the person opens by hand, Started that of one which another verb, or a thread,
+	// starts. Empty, they are BaseFull and BaseSlim.
+	Profile, Started string
+	// Agents are profiles by agent: they go before both.
+	Agents map[string]string
+	// Profiles are the person's own ones.
+	Profiles map[string]OwnBase
+}
+
+// Names returns the names of all profiles: those of every agent, then the person's own.
+func (c BaseConfig) Names() []string {
+	return slices.Concat(BaseProfiles(), slices.Sorted(maps.Keys(c.Profiles)))
+}
+
+// CheckProfile returns ErrInvalid for a profile that there is not.
+func (c BaseConfig) CheckProfile(name string) error {
+	if slices.Contains(c.Names(), name) {
+		return nil
+	}
+	return Hint(Kindf(ErrInvalid, "base %q: there is no such profile", name), "use "+strings.Join(c.Names(), ", "))
+}
+
+// BaseWish is what is known of a thread's base as the thread is made.
+type BaseWish struct {
+	Agent   string
+	Profile string // that was asked for, BaseDefault for none
+	Started bool   // by a verb other than `new`, or by another thread
+	// From is the base of the answer that a fork begins at, with Next of its parent; zero if it is no fork, or one of a
+	// thread whose agent leaves nothing out. Same is set if the fork's agent is the parent's.
+	From Base
+	Same bool
+	// Empty is set for a fork whose agent does not get the conversation: it shares no cache with its parent.
+	Empty bool
+}
+
+// BaseByHand is the reason of a profile that the person asked for.
+const BaseByHand = "chosen"
+
+// The other reasons for a profile.
+const (
+	baseUnchosen   = "full until you choose another"
+	baseConfigured = "configured"
+	baseAgent      = "configured for the agent"
+	baseStarted    = "started for a task"
+	baseParent     = "as in the parent"
+	baseNext       = "as set for the parent's next start"
+	baseBegun      = "begun before there were profiles"
+)
+
+// Plan returns the base that a new thread has until its agent is started: what it inherits if that is settled, and
+// otherwise the profile alone. What was asked for goes first, then what is inherited, then what is configured for the
+// agent, then what is for all.
+func (c BaseConfig) Plan(w BaseWish) Base {
+	switch {
+	case w.Profile != BaseDefault:
+		return Base{Profile: w.Profile, Why: BaseByHand}
+	case w.From.Next != "":
+		return Base{Profile: w.From.Next, Keep: slices.Clone(w.From.NextKeep), Why: baseNext}
+	case w.From.Profile == BaseFull && w.Empty && w.Started:
+		// Nothing of the parent's cache can be used, and what is started for a task is slim.
+	case w.From.Profile != BaseDefault && w.Same:
+		b := w.From.Clone()
+		b.Why, b.Unchecked = baseParent, ""
+		return b
+	case w.From.Profile != BaseDefault:
+		return Base{Profile: w.From.Profile, Keep: slices.Clone(w.From.Keep), Why: baseParent}
+	}
+	if p := c.Agents[w.Agent]; p != "" {
+		return Base{Profile: p, Why: baseAgent}
+	}
+	if w.Started {
+		return Base{Profile: cmp.Or(c.Started, BaseSlim), Why: baseStarted}
+	}
+	if c.Profile == "" {
+		return Base{Profile: BaseFull, Why: baseUnchosen}
+	}
+	return Base{Profile: c.Profile, Why: baseConfigured}
+}
+
+// ByHand reports whether the person asked for the profile of this thread, so that another one in its place is an error.
+func (b Base) ByHand() bool { return b.Why == BaseByHand || strings.HasPrefix(b.Why, BaseByHand+";") }
+
+// Unchosen reports whether nobody has chosen a profile for the thread: the person opened it by hand and has configured
+// none.
+func (b Base) Unchosen() bool { return b.Why == baseUnchosen }
+
+// BegunBase is the base of a thread whose agent was started before there were profiles: it leaves nothing out.
+func BegunBase() Base { return Base{Profile: BaseFull, Chosen: true, Why: baseBegun} }
+
+// Full returns a base that leaves nothing out, and why.
+func (b Base) Full(why string) Base {
+	return Base{Profile: BaseFull, Chosen: true, Why: why, Next: b.Next, NextKeep: b.NextKeep}
+}
+
+// Settled returns the base with what its profile leaves out of a version of an agent.
+func (b Base) Settled(l Levers, own map[string]OwnBase, wanted []string) (Base, error) {
+	left, kept, err := ChooseBase(l, b.Profile, own, slices.Concat(wanted, b.Keep))
+	if err != nil {
+		return b, err
+	}
+	b.Chosen, b.Version, b.Left = true, l.Version, left
+	var why []string
+	for _, name := range slices.Sorted(maps.Keys(kept)) {
+		why = append(why, name+" ("+kept[name]+")")
+	}
+	if len(why) > 0 {
+		b.Why += "; kept: " + strings.Join(why, ", ")
+	}
+	return b, nil
+}
+
+// Recorded returns what a checkpoint keeps of a base.
+func (b Base) Recorded() Base {
+	return Base{Profile: b.Profile, Chosen: b.Chosen, Version: b.Version, Left: slices.Clone(b.Left), Keep: slices.Clone(b.Keep)}
+}
+
+// Equal reports whether two bases leave out the same, for the same profile.
+func (b Base) Equal(o Base) bool {
+	return b.Profile == o.Profile && b.Chosen == o.Chosen && slices.Equal(b.Left, o.Left) && slices.Equal(b.Keep, o.Keep)
+}
+
+// MaxBaseName is the longest name of a profile, in characters.
+const MaxBaseName = 40
+
+// CheckBaseName returns what is wrong with the name of a profile of one's own.
+func CheckBaseName(name string) error {
+	plain := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.", r) }
+	switch {
+	case slices.Contains(BaseProfiles(), name):
+		return fmt.Errorf("%q is a profile of every agent. Take another name: %w", name, ErrInvalid)
+	case name == "" || utf8.RuneCountInString(name) > MaxBaseName || strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }):
+		return fmt.Errorf("%q: a name has 1 to %d letters, digits, dots and dashes: %w", name, MaxBaseName, ErrInvalid)
+	}
+	return nil
+}
+
+// CheckBaseLevers returns what is wrong with names of levers or tools in a profile.
+func CheckBaseLevers(names []string) error {
+	for _, n := range names {
+		if n == "" || utf8.RuneCountInString(n) > 100 || strings.ContainsFunc(n, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }) {
+			return fmt.Errorf("%q is no name of a lever or a tool: %w", n, ErrInvalid)
+		}
+	}
+	return nil
+}
+
+// Wanted returns the names of the levers whose tools a text names, or whose words it has: what the task needs.
+func (l Levers) Wanted(text string) []string {
+	var names []string
+	lower := strings.ToLower(text)
+	for _, lever := range l.Levers {
+		word := slices.ContainsFunc(lever.Words, func(w string) bool { return hasWord(lower, strings.ToLower(w)) })
+		tool := slices.ContainsFunc(lever.Tools, func(t string) bool { return namesTool(text, t) })
+		if word || tool {
+			names = append(names, lever.Name)
+		}
+	}
+	return names
+}
+
+// namesTool reports whether a text names a tool. A name that is an ordinary word too, as Monitor and task are, counts
+// only if the text marks it as a name.
+func namesTool(text, tool string) bool {
+	if strings.ContainsAny(tool, "*?[") || tool == "" {
+		return false
+	}
+	if !ordinary(tool) {
+		return hasWord(text, tool)
+	}
+	q := regexp.QuoteMeta(tool)
+	for _, pattern := range []string{"[`\"'“‘]" + q + "[`\"'”’]", `\b` + q + `(?:\(\)| tools?\b)`, `\btools? ` + q + `\b`} {
+		if ok, err := regexp.MatchString(pattern, text); err == nil && ok {
+			return true
+		}
+	}
+	return false
+}
+
+// ordinary reports whether a name looks like a word of a sentence: letters, of which only the first may be a capital.
+func ordinary(name string) bool {
+	first := true
+	for _, r := range name {
+		if !unicode.IsLetter(r) || !first && unicode.IsUpper(r) {
+			return false
+		}
+		first = false
+	}
+	return true
+}
+
+// hasWord reports whether a text has a word or words, with no letter or digit beside them.
+func hasWord(text, word string) bool {
+	if word == "" {
+		return false
+	}
+	beside := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
+	for at := 0; ; {
+		i := strings.Index(text[at:], word)
+		if i < 0 {
+			return false
+		}
+		before, _ := utf8.DecodeLastRuneInString(text[:at+i])
+		after, _ := utf8.DecodeRuneInString(text[at+i+len(word):])
+		first, _ := utf8.DecodeRuneInString(word)
+		last, _ := utf8.DecodeLastRuneInString(word)
+		if !(beside(before) && beside(first)) && !(beside(after) && beside(last)) {
+			return true
+		}
+		at += i + len(word)
+	}
+}

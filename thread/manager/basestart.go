@@ -1,0 +1,177 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"orchestrator/thread"
+	"orchestrator/thread/failpoint"
+)
+
+// startedBefore reports whether a thread's agent has been started before: what a fork begins with is its parent's.
+func startedBefore(t thread.Thread) bool {
+	return t.Session != "" || t.Interrupted || t.Exit != (thread.Exit{}) || t.Head != t.ForkPoint
+}
+
+// slimmer returns the agent if its base can be made smaller.
+func (c *Config) slimmer(agent string) (thread.Slimmer, bool) {
+	a, err := c.Agents.Agent(agent)
+	if err != nil {
+		return nil, false
+	}
+	s, ok := a.(thread.Slimmer)
+	return s, ok
+}
+
+// checkBase rejects a profile that a thread's agent cannot have. One that leaves nothing out every agent can.
+func (c *Config) checkBase(agent, profile string) error {
+	if profile == thread.BaseDefault {
+		return nil
+	}
+	if err := c.Base.CheckProfile(profile); err != nil {
+		return err
+	}
+	if _, ok := c.slimmer(agent); !ok && profile != thread.BaseFull {
+		return thread.Hint(thread.Kindf(thread.ErrUnsupported, "base %q: nothing can be left out of %s", profile, agent),
+			"use full, or another agent")
+	}
+	return nil
+}
+
+// planBase returns the base that a new thread begins with; the zero one if its agent leaves nothing out.
+func (c *Config) planBase(w thread.BaseWish) (thread.Base, error) {
+	if err := c.checkBase(w.Agent, w.Profile); err != nil {
+		return thread.Base{}, err
+	}
+	if _, ok := c.slimmer(w.Agent); !ok {
+		return thread.Base{}, nil
+	}
+	return c.Base.Plan(w), nil
+}
+
+// baseAt returns what a thread's agent left out at one of its own checkpoints, or now at its newest one and at those that
+// it was forked with; with what is set for its next start.
+func (c *Config) baseAt(p thread.Thread, at thread.Checkpoint) thread.Base {
+	b := p.Base.Clone()
+	if _, ok := c.slimmer(p.Agent); !ok {
+		return thread.Base{}
+	}
+	earlier := at.ID != "" && at.ID != p.Head && at.Thread == p.ID
+	switch {
+	case earlier && at.Base.Chosen:
+		b = at.Base.Clone()
+	case earlier, !b.Chosen && startedBefore(p):
+		b = thread.BegunBase()
+	}
+	b.Next, b.NextKeep = p.Base.Next, slices.Clone(p.Base.NextKeep)
+	return b
+}
+
+// base settles what the agent leaves out, at its first start or where the person has set another profile since, and
+// stores it: no process is started before that. From then on it is the same at each start, whatever became of the
+// configuration, the CLI and its levers.
+func (l *run) base(ctx context.Context, agent thread.Agent, spec thread.LaunchSpec, aside string) ([]string, error) {
+	t := l.live.thread()
+	slimmer, ok := agent.(thread.Slimmer)
+	if !ok || t.Base.Chosen && t.Base.Next == "" {
+		return t.Base.Left, nil
+	}
+	b := t.Base.Clone()
+	switch {
+	case !b.Chosen && startedBefore(t):
+		b = thread.BegunBase()
+		b.Next, b.NextKeep = t.Base.Next, t.Base.NextKeep
+	case !b.Chosen && b.Profile == thread.BaseDefault: // made by an earlier build, and never started
+		b = l.cfg.Base.Plan(thread.BaseWish{Agent: t.Agent})
+	}
+	was := b
+	if b.Next != "" {
+		b = thread.Base{Profile: b.Next, Keep: b.NextKeep, Why: thread.BaseByHand}
+	}
+	if !b.Chosen {
+		var err error
+		if b, err = l.settle(ctx, slimmer, was, b, worldSpec(t, spec)); err != nil {
+			return nil, err
+		}
+	}
+	if b.Unchecked = ""; aside != "" && len(b.Left) > 0 {
+		b.Unchecked = aside
+	}
+	if err := l.live.update(ctx, func(t *thread.Thread) error { t.Base = b; return nil }); err != nil {
+		return nil, fmt.Errorf("store what the agent leaves out: %w", err)
+	}
+	failpoint.Hit("thread.base.stored")
+	return b.Left, nil
+}
+
+// settle finds out what a profile means for the agent as it is here. Where that cannot be found out, a thread for which
+// the person did not ask for it leaves nothing out, and one that runs already goes on with what it has.
+func (l *run) settle(
+	ctx context.Context, slimmer thread.Slimmer, was, b thread.Base, where thread.WorldSpec,
+) (thread.Base, error) {
+	t := l.live.thread()
+	if b.Profile == thread.BaseFull {
+		return b.Full(b.Why), nil
+	}
+	levers, err := slimmer.Levers(ctx, where)
+	settled := b
+	if err == nil {
+		settled, err = b.Settled(levers, l.cfg.Base.Profiles, l.wanted(levers, t))
+	}
+	switch {
+	case err == nil:
+		return settled, nil
+	case was.Chosen: // a change that cannot be made
+		l.notices.post(t.ID, thread.LevelWarn, "%s goes on with base %s: %v", t.DisplayName(), was.Profile, err)
+		if errors.Is(err, thread.ErrInvalid) {
+			was.Next, was.NextKeep = "", nil // its profile is gone
+		}
+		return was, nil
+	case b.ByHand():
+		return b, fmt.Errorf("base %s: %w", b.Profile, err)
+	default:
+		l.notices.post(t.ID, thread.LevelWarn, "%s is started with base full: %v", t.DisplayName(), err)
+		return b.Full(fmt.Sprintf("%s could not be had: %v", b.Profile, err)), nil
+	}
+}
+
+// wanted names what the thread's task needs: what its label and its waiting prompts speak of, and what its arguments
+// name, among which may be rules that allow tools.
+func (l *run) wanted(levers thread.Levers, t thread.Thread) []string {
+	texts := []string{t.Label}
+	l.typist.outbox.mu.Lock()
+	for _, p := range l.typist.outbox.Filter(func(p thread.Prompt) bool { return !p.State.Over() }) {
+		texts = append(texts, p.Text)
+	}
+	l.typist.outbox.mu.Unlock()
+	names := map[string]bool{}
+	for _, text := range texts {
+		for _, name := range levers.Wanted(text) {
+			names[name] = true
+		}
+	}
+	word := func(r rune) bool { return strings.ContainsRune(" ,;()[]{}\"'=:", r) }
+	for _, arg := range t.Launch.Args {
+		for tool := range strings.FieldsFuncSeq(arg, word) {
+			names[tool] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// unused tells which levers the agent's own settings decide, at the start that settled them.
+func (l *run) unused(was thread.Base, launch thread.Launch) {
+	t := l.live.thread()
+	if len(launch.Unused) == 0 || was.Equal(t.Base) {
+		return
+	}
+	var why []string
+	for _, name := range slices.Sorted(maps.Keys(launch.Unused)) {
+		why = append(why, name+" ("+launch.Unused[name]+")")
+	}
+	l.notices.post(t.ID, thread.LevelInfo, "%s: base %s does not leave out %s", t.DisplayName(), t.Base.Profile, strings.Join(why, ", "))
+}
