@@ -2,7 +2,6 @@ package thread
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"path"
@@ -57,21 +56,6 @@ type OwnBase struct {
 	From     string   `json:"from,omitempty"` // a profile of every agent, BaseFull when empty
 	LeaveOut []string `json:"leaveOut,omitempty"`
 	Keep     []string `json:"keep,omitempty"`
-}
-
-// Slimmer is an agent whose base can be made smaller by how it is started. Optional for an Agent.
-type Slimmer interface {
-	// Levers returns what can be left out of the agent that would be started there. It starts nothing but the program's
-	// own answer for its version.
-	Levers(ctx context.Context, spec WorldSpec) (Levers, error)
-	// Surroundings names what in the environment and the settings there makes the base larger, and what to do about it.
-	Surroundings(spec WorldSpec) []BaseWarning
-	// BaseParts says what the texts of a first request are. Together the parts have all the texts, in their order; what
-	// is not known keeps its kind.
-	BaseParts(texts []BaseText) []BaseText
-	// Missing returns the names of the tools that an answer to a tool's call, or a text of the agent, says are not there:
-	// "No such tool available: X".
-	Missing(text string) []string
 }
 
 // Levers are what can be left out of the base of one version of a CLI.

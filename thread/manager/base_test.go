@@ -46,7 +46,7 @@ func (a *slimAgent) Levers(context.Context, thread.WorldSpec) (thread.Levers, er
 	return thread.Levers{Agent: a.name, Version: a.version, Known: true, Levers: slices.Clone(a.levers)}, a.fails
 }
 
-func (a *slimAgent) Surroundings(thread.WorldSpec) []thread.BaseWarning    { return nil }
+func (a *slimAgent) Surroundings(thread.WorldSpec) []thread.BaseWarning  { return nil }
 func (a *slimAgent) BaseParts(texts []thread.BaseText) []thread.BaseText { return texts }
 func (a *slimAgent) Missing(string) []string                             { return nil }
 

@@ -71,6 +71,14 @@ func (c *Config) baseAt(p thread.Thread, at thread.Checkpoint) thread.Base {
 	return b
 }
 
+// worldSpec says where an agent is about to be started.
+func worldSpec(t thread.Thread, spec thread.LaunchSpec) thread.WorldSpec {
+	return thread.WorldSpec{
+		Dir: spec.Dir, Origin: spec.Origin, Env: spec.Env, Flags: spec.Flags, Model: spec.Model,
+		Closed: spec.MCP != nil && spec.MCP.Distrust[t.Agent],
+	}
+}
+
 // base settles what the agent leaves out, at its first start or where the person has set another profile since, and
 // stores it: no process is started before that. From then on it is the same at each start, whatever became of the
 // configuration, the CLI and its levers.

@@ -298,14 +298,6 @@ func worldOf(agent thread.Agent, t thread.Thread, spec thread.LaunchSpec) (threa
 	return w, nil
 }
 
-// worldSpec says where an agent is about to be started.
-func worldSpec(t thread.Thread, spec thread.LaunchSpec) thread.WorldSpec {
-	return thread.WorldSpec{
-		Dir: spec.Dir, Origin: spec.Origin, Env: spec.Env, Flags: spec.Flags, Model: spec.Model,
-		Closed: spec.MCP != nil && spec.MCP.Distrust[t.Agent],
-	}
-}
-
 // readDirs returns the folders that a thread's agent may read without asking: its own, and those of the threads that it
 // was forked from, whose files its conversation names.
 func (l *run) readDirs(t thread.Thread) ([]string, error) {
