@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"orchestrator/agent"
 	"orchestrator/agent/demo/program"
@@ -46,6 +47,7 @@ var (
 	_ thread.Rebuilder   = (*Agent)(nil)
 	_ thread.Verifier    = (*Agent)(nil)
 	_ thread.UsageReader = (*Agent)(nil)
+	_ thread.Slimmer     = (*Agent)(nil)
 	_ agent.RuleSource   = (*Agent)(nil)
 )
 
@@ -98,6 +100,9 @@ func (a *Agent) Launch(_ context.Context, spec thread.LaunchSpec) (thread.Launch
 	}
 	if spec.Flags.PermissionMode != "" {
 		l.Args = append(l.Args, "--permission-mode", spec.Flags.PermissionMode)
+	}
+	if len(spec.Base) > 0 {
+		l.Args = append(l.Args, "--leave-out", strings.Join(spec.Base, ","))
 	}
 	if spec.MCP != nil {
 		raw, err := json.Marshal(map[string]any{"name": spec.MCP.Name, "command": spec.MCP.Command})

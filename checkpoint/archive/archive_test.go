@@ -83,6 +83,7 @@ func (w *world) put(id thread.ID, parent thread.Checkpoint, n int) thread.Checkp
 		Kind: thread.KindTurn, Created: now, Prompt: fmt.Sprint("prompt ", n), Answer: "done", Model: "claude-x[1m]",
 		Session: "s-1", Stop: "end_turn", Usage: thread.Usage{CacheWrite: int64(n), CacheWriteHour: int64(n) / 2},
 		Snapshot: &thread.Snapshot{Commit: strings.Repeat("ab", 20), Tree: strings.Repeat("cd", 20)},
+		Base:     thread.Base{Profile: "slim", Why: "chosen", Chosen: true, Version: "2.1", Left: []string{"loops"}, Next: "full"},
 		MCP:      []string{"github", "-github/delete"}},
 		thread.Delta{Keep: parent.Items, Items: []thread.Item{{Wire: "anthropic", Raw: raw}},
 			Transcript: []thread.Chunk{{File: "main", Offset: size, Data: append(raw, '\n')}}})
@@ -144,6 +145,9 @@ func TestRoundTrip(t *testing.T) {
 		if w, on := th.MCP.Find("github"); !on || w.By != thread.MCPInherited || !th.MCP.Exact ||
 			!slices.Equal(th.MCP.Tools, []string{"github/delete"}) {
 			t.Errorf("MCP servers %+v", th.MCP)
+		}
+		if th.Base.Profile != "slim" || !th.Base.Chosen || !slices.Equal(th.Base.Left, []string{"loops"}) || th.Base.Next != "" {
+			t.Errorf("base %+v", th.Base)
 		}
 		if th.Usage != (thread.Usage{CacheWrite: 43, CacheWriteHour: 20}) {
 			t.Errorf("usage %+v", th.Usage)

@@ -118,6 +118,9 @@ func (x *exporter) all(ctx context.Context, from Source, t thread.Thread, e Expo
 	records := &parts{x: x, dir: dirCheckpoints}
 	for _, c := range list {
 		c, d, ok, err := sound.Read(ctx, c)
+		if c.ID == t.Head && t.Base.Chosen {
+			c.Base = t.Base.Recorded() // the thread may have another since
+		}
 		if err == nil && ok {
 			err = x.record(c, d, records)
 		}
@@ -246,6 +249,7 @@ func (x *exporter) record(c thread.Checkpoint, d thread.Delta, to io.Writer) err
 	for i := range c.MCP {
 		c.MCP[i] = cleaned(c.MCP[i], 200)
 	}
+	c.Base.Profile, c.Base.Version = cleaned(c.Base.Profile, maxBase), cleaned(c.Base.Version, maxBase)
 	if s := c.Snapshot; s != nil {
 		for i := range s.Skipped {
 			s.Skipped[i].Path, s.Skipped[i].Reason = cleaned(s.Skipped[i].Path, 4096), cleaned(s.Skipped[i].Reason, 1000)

@@ -113,8 +113,9 @@ type importer struct {
 	ids map[thread.CheckpointID]thread.Checkpoint
 	// others are the tokens that are in use here, with those that stand for them instead.
 	others Tokens
-	// servers is the list of MCP servers of the head.
+	// servers is the list of MCP servers of the head, and base what its agent left out.
 	servers []string
+	base    thread.Base
 }
 
 // undo takes back what was written. The parts go first: while the intent exists, a crash does not make the rest visible.
@@ -222,6 +223,7 @@ func (m *importer) record(h recordHead, d thread.Delta) error {
 	c := h.Checkpoint
 	old := c.ID
 	c.ID, c.Thread, c.Parent = thread.NewID[thread.CheckpointID](), m.thread.ID, m.ids[c.Parent].ID
+	c.Base = c.Base.Recorded()
 	m.others.Replace(&c, &d)
 	if !m.files {
 		c.Snapshot = nil // it names a commit that is not here
@@ -231,9 +233,9 @@ func (m *importer) record(h recordHead, d thread.Delta) error {
 		return err
 	}
 	if old == m.about.Head {
-		m.servers = put.MCP
+		m.servers, m.base = put.MCP, put.Base
 	}
-	put.Prompt, put.Answer, put.MCP = "", "", nil // keep only what finish needs
+	put.Prompt, put.Answer, put.MCP, put.Base = "", "", nil, thread.Base{} // keep only what finish needs
 	m.ids[old] = put
 	failpoint.Hit("archive.import.record")
 	return nil
@@ -273,7 +275,7 @@ func (m *importer) finish() (thread.Thread, error) {
 	head := m.ids[m.about.Head]
 	c := thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: m.thread.ID, Parent: head.ID, Turn: head.Turn,
 		Kind: thread.KindImport, Created: m.Now, Model: head.Model, Gauge: head.Gauge, Session: m.about.Session,
-		Snapshot: head.Snapshot, MCP: m.servers,
+		Snapshot: head.Snapshot, MCP: m.servers, Base: m.base,
 		Note: fmt.Sprintf(noteImported, m.about.Name)}
 	if m.about.Redacted {
 		c.Note += noteRedacted
@@ -287,6 +289,10 @@ func (m *importer) finish() (thread.Thread, error) {
 		t.Deleted, t.Head, t.Turn, t.Session, t.Displaced = time.Time{}, c.ID, head.Turn, "", true
 		// Names only: a server of that name is used if it is configured and accepted here.
 		t.MCP = t.MCP.At(m.servers, "on where it was exported")
+		t.Base = m.base.Clone()
+		if t.Base.Why = "as where it was exported"; !t.Base.Chosen {
+			t.Base = thread.Base{}
+		}
 		return nil
 	})
 }

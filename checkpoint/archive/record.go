@@ -169,6 +169,15 @@ func (h recordHead) check() error {
 	for _, m := range p.MCP {
 		c.text("MCP server", m, 200)
 	}
+	c.text("base", p.Base.Profile, maxBase)
+	c.text("version of the base", p.Base.Version, maxBase)
+	c.that(len(p.Base.Left)+len(p.Base.Keep) <= 1000, "%d parts left out", len(p.Base.Left)+len(p.Base.Keep))
+	for _, part := range p.Base.Left {
+		c.match(reWord, "part left out", part, false)
+	}
+	for _, part := range p.Base.Keep {
+		c.text("part that stays", part, maxBase)
+	}
 	if s := p.Snapshot; s != nil {
 		c.match(reObject, "commit", s.Commit, true)
 		c.match(reObject, "tree", s.Tree, true)
@@ -190,6 +199,9 @@ func (h recordHead) check() error {
 	}
 	return c.err
 }
+
+// maxBase is the most bytes of the name of a base, and of a version.
+const maxBase = 200
 
 func knownKind(k thread.CheckpointKind) bool {
 	switch k {

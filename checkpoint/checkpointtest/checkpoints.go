@@ -19,7 +19,7 @@ func testPut(_ *testing.T, f *fixture) {
 	full := thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: a.ID, Turn: 1, Kind: thread.KindTurn,
 		Created: start.In(time.FixedZone("x", -3600)).Add(time.Nanosecond),
 		Prompt:  "do <this> & that\x00", Answer: "ok ä😀",
-		Model: "m-1", Stop: "end_turn", Interrupted: true, Session: "s-1", MCP: []string{"github", "x"}, Note: "n",
+		Model: "m-1", Stop: "end_turn", Interrupted: true, Session: "s-1", MCP: []string{"github", "x"}, Base: fullBase(), Note: "n",
 		Usage: thread.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, CacheWriteHour: 2, Output: 4, CostUSD: .1, Priced: true},
 		Gauge: thread.Gauge{Tokens: 10, Window: 20, Model: "m-1", Estimated: true, CostUSD: 1.5, Source: "gateway"},
 		Snapshot: &thread.Snapshot{Commit: "c", Tree: "t", Base: "b", Files: 1, Insertions: 2, Deletions: 3,

@@ -29,8 +29,13 @@ func fullThread() thread.Thread {
 		Handoff: &thread.Handoff{TaskID: "t", ThreadID: "x", Description: "d", ContextSummary: "s",
 			EnabledMCPs:  []string{"m"},
 			CheckpointID: "cp", Metadata: thread.HandoffMetadata{ParentThreadID: "p", ForkPoint: 2, TokenBudget: 9}},
-		Interrupted: true,
+		Interrupted: true, Base: fullBase(),
 	}
+}
+
+func fullBase() thread.Base {
+	return thread.Base{Profile: "mine", Why: "chosen", Chosen: true, Version: "2.1.0", Left: []string{"loops", "skills"},
+		Keep: []string{"Agent"}, Next: "slim", NextKeep: []string{"web"}, Unchecked: "without the gateway"}
 }
 
 func testThreads(_ *testing.T, f *fixture) {

@@ -26,8 +26,8 @@ type slimAgent struct {
 
 func newSlimAgent(name string, n *natives) *slimAgent {
 	return &slimAgent{fullAgent: fullAgent{plainAgent{name}, n}, version: "1.0", levers: []thread.Lever{
-		{Name: "loops", Profiles: []string{"slim", "minimal"}, Tools: []string{"Loop"}, Words: []string{"/loop"}, Saves: 500},
-		{Name: "skills", Profiles: []string{"slim", "minimal"}, Needs: []string{"loops"}, Saves: 300},
+		{Name: "loops", Profiles: []string{"slim", "minimal"}, Tools: []string{"Loop"}, Words: []string{"/loop"}, Saves: 3000},
+		{Name: "skills", Profiles: []string{"slim", "minimal"}, Needs: []string{"loops"}, Saves: 2000},
 		{Name: "questions", Profiles: []string{"minimal"}, Tools: []string{"AskPerson"}, Saves: 100},
 		{Name: "shell", Profiles: []string{"read-only"}, Tools: []string{"Bash"}},
 	}}
@@ -458,7 +458,7 @@ func TestSlimIsOfferedOnce(t *testing.T) {
 		told := w.events.notices()
 		w.crash()
 		first(thread.NewRequest{})
-		want := "slim sends about 13k tokens before a word is said; slim would send 12k. `orchestrator context base "
+		want := "slim sends about 13k tokens before a word is said; slim would send 8.0k. `orchestrator context base "
 		if got := told + w.events.notices(); strings.Count(got, want) != 1 {
 			t.Errorf("told %s", got)
 		}

@@ -84,6 +84,9 @@ func (l *run) setBase(ctx context.Context, r thread.BaseRequest) (thread.BaseCha
 	return change, nil
 }
 
+// worthOffering is how many tokens a smaller base must save for people to be told of it.
+const worthOffering = 1000
+
 // offeredKey is the setting that notes that slim was offered for an agent in this project.
 func offeredKey(agent string) string { return "base-offered-" + agent }
 
@@ -124,7 +127,7 @@ func (m *Bases) offer(ctx context.Context, t thread.Thread, slimmer thread.Slimm
 	for _, lever := range levers.Named(left) {
 		saves += int64(lever.Saves)
 	}
-	if saves <= 0 || saves >= sends {
+	if saves < worthOffering || saves >= sends {
 		return nil
 	}
 	if err := m.cfg.Store.SetSetting(ctx, offeredKey(t.Agent), "yes"); err != nil {

@@ -39,6 +39,7 @@ const help = `I understand:
 - write notes.txt: buy milk
 - replace milk with bread in notes.txt
 - run git status
+- todo: buy milk, call Ann
 - run the tests
 - search TODO
 - write hello.txt: hi, then read hello.txt

@@ -33,6 +33,7 @@ var (
 	ask      = pattern.Lazy(`(?is)^ask(?: me)?:?\s+(.+?)(?:\s*\[(.*)\])?$`)
 	callTool = pattern.Lazy(`(?is)^(?:call|use)(?: the)?(?: tool)?\s+` + quotes + `([\w.-]+)` + quotes + `(?:\s+(?:with\s+)?(.+))?$`)
 	notes    = pattern.Lazy(`(?i)^(?:add|configure|install)(?: the| an?)?(?: mcp)? notes(?: mcp)? server$`)
+	todos    = pattern.Lazy(`(?is)^to-?dos?:\s*(.+)$`)
 	say      = pattern.Lazy(`(?is)^say:?\s+(.*)$`)
 )
 
@@ -101,6 +102,8 @@ func understand(s string, offered []scripted.Tool) (step, bool) {
 		return step{call: &scripted.Call{Name: "ask_person", Args: args}}, true
 	case match(callTool, s, &m):
 		return remote(m[1], m[2], offered)
+	case match(todos, s, &m):
+		return tool("write_todos", "items", strings.NewReplacer(", ", "\n", "; ", "\n").Replace(m[1])), true
 	case match(say, s, &m):
 		return step{say: m[1]}, true
 	}

@@ -38,6 +38,7 @@ type client struct {
 	key     string
 	model   string
 	session string
+	system  string // the model's instructions
 	// wait is called before a request is sent again.
 	wait func(why string)
 }
@@ -65,7 +66,7 @@ func (c *client) ask(
 	body, err := json.Marshal(map[string]any{
 		"model": c.model, "max_tokens": maxOut, "stream": true, "messages": messages, "tools": tools,
 		"system": []any{
-			map[string]any{"type": "text", "text": system, "cache_control": map[string]any{"type": "ephemeral"}},
+			map[string]any{"type": "text", "text": c.system, "cache_control": map[string]any{"type": "ephemeral"}},
 		},
 		"metadata": map[string]any{"user_id": fmt.Sprintf(`{"session_id":%q}`, c.session)},
 	})

@@ -42,8 +42,9 @@ func run(o options, stdin, stdout *os.File) error {
 	defer func() { _ = f.root.Close() }() // a folder that was only opened
 	transport := &http.Transport{MaxIdleConns: 1, IdleConnTimeout: 5 * time.Second}
 	defer transport.CloseIdleConnections()
-	t := &talk{folder: f, allow: o.mode == ModeAuto, client: &client{
-		http: &http.Client{Transport: transport}, base: o.base, key: o.key, model: o.model, session: o.session + o.resume,
+	t := &talk{folder: f, allow: o.mode == ModeAuto, base: o.base, client: &client{
+		http: &http.Client{Transport: transport}, base: o.url, key: o.key, model: o.model, session: o.session + o.resume,
+		system: o.base.system(),
 	}}
 	if err := t.open(o, dir); err != nil {
 		return err

@@ -21,9 +21,10 @@ const (
 // options are the command line and the environment.
 type options struct {
 	session, resume, mode, model, prompt string
-	base, key, home                      string
+	url, key, home                       string
 	color                                bool
 	mcp                                  mcpServer
+	base                                 base
 }
 
 func readOptions(args, env []string) (options, error) {
@@ -31,7 +32,7 @@ func readOptions(args, env []string) (options, error) {
 	for _, kv := range env {
 		switch k, v, _ := strings.Cut(kv, "="); k {
 		case "ANTHROPIC_BASE_URL":
-			o.base = strings.TrimRight(v, "/")
+			o.url = strings.TrimRight(v, "/")
 		case "ANTHROPIC_API_KEY":
 			o.key = v
 		case HomeVar:
@@ -46,6 +47,10 @@ func readOptions(args, env []string) (options, error) {
 	f.StringVar(&o.resume, "resume", "", "id of the session to resume")
 	f.StringVar(&o.mode, "permission-mode", ModeAsk, "ask before commands, or auto")
 	f.StringVar(&o.model, "model", "demo-1", "model")
+	f.Func("leave-out", "parts of what is sent before a word is said, with commas: "+strings.Join(partNames(), ", "), func(s string) error {
+		o.base = leaveOut(s)
+		return nil
+	})
 	f.Func("mcp", "the MCP server whose tools are offered: its name and its command, as JSON", func(s string) error {
 		if err := json.Unmarshal([]byte(s), &o.mcp); err != nil {
 			return err
@@ -60,7 +65,7 @@ func readOptions(args, env []string) (options, error) {
 	}
 	o.prompt = strings.Join(f.Args(), " ")
 	switch {
-	case o.base == "":
+	case o.url == "":
 		return o, errors.New("ANTHROPIC_BASE_URL is not set")
 	case o.home == "":
 		return o, errors.New(HomeVar + " is not set")

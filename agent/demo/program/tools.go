@@ -61,6 +61,7 @@ var definitions = []definition{
 		"The person may be asked first.", "command"),
 	define("ask_person", "Ask the person a question with a few options to choose from, and return the choice.",
 		"question", "options"),
+	define("write_todos", "Write down the to-do list of the work, one item a line. What was on it before is replaced.", "items"),
 }
 
 // input contains the arguments of tools.
@@ -72,6 +73,7 @@ type input struct {
 	Command  string   `json:"command"`
 	Question string   `json:"question"`
 	Options  []string `json:"options"`
+	Items    string   `json:"items"`
 }
 
 func readInput(raw json.RawMessage) (input, error) {
@@ -84,7 +86,7 @@ func readInput(raw json.RawMessage) (input, error) {
 
 // summary describes a call in one line.
 func (in input) summary() string {
-	for _, s := range []string{in.Command, in.Path, in.Question} {
+	for _, s := range []string{in.Command, in.Path, in.Question, in.Items} {
 		if s != "" {
 			return plain(s)
 		}
@@ -119,9 +121,30 @@ func (f *folder) run(ctx context.Context, name string, in input) (string, error)
 		return f.edit(in)
 	case "run_command":
 		return f.command(ctx, in.Command)
+	case "write_todos":
+		return todos(in.Items)
 	default:
-		return "", fmt.Errorf("there is no tool %q", name)
+		return "", noTool(name)
 	}
+}
+
+// noTool is the result of a call to a tool that there is not, or that is left out.
+func noTool(name string) error { return fmt.Errorf("there is no tool %q", name) }
+
+// todos returns a to-do list as the model has it from then on.
+func todos(items string) (string, error) {
+	var b strings.Builder
+	n := 0
+	for line := range strings.Lines(items) {
+		if line = strings.TrimSpace(line); line != "" {
+			n++
+			fmt.Fprintf(&b, "%d. %s\n", n, line)
+		}
+	}
+	if n == 0 {
+		return "", errors.New("the list has no items")
+	}
+	return b.String(), nil
 }
 
 func orDot(p string) string {

@@ -43,6 +43,7 @@ type talk struct {
 	file     *record.File
 	messages []json.RawMessage
 	tokens   int64      // in the context, according to the newest answer
+	base     base       // what is sent before a word is said
 	allow    bool       // commands and tools of MCP servers run without a question
 	mcp      *mcpClient // nil if the agent was given no MCP server
 	silent   bool       // the person knows that it cannot be reached
@@ -83,14 +84,14 @@ func (t *talk) turn(ctx context.Context, prompt string) error {
 // offered returns the tools that the model may call now: what an MCP server offers may change with each request.
 func (t *talk) offered(ctx context.Context) []definition {
 	if t.mcp == nil {
-		return definitions
+		return t.base.tools()
 	}
 	more, err := t.mcp.list(ctx)
 	if err != nil && ctx.Err() == nil && !t.silent {
 		t.silent = true
 		t.tell(noted{fmt.Sprintf("the MCP server %s cannot be reached: %s", t.mcp.server.Name, plain(err.Error()))})
 	}
-	return slices.Concat(definitions, more)
+	return slices.Concat(t.base.tools(), more)
 }
 
 // total returns the tokens in the context after an answer.
@@ -134,6 +135,9 @@ func (t *talk) tool(ctx context.Context, b record.Block) (string, error) {
 	}
 	if t.mcp != nil && strings.HasPrefix(b.Name, t.mcp.prefix()) {
 		return t.remote(ctx, b)
+	}
+	if !t.base.offers(b.Name) {
+		return "", noTool(b.Name)
 	}
 	in, err := readInput(b.Input)
 	if err != nil {
