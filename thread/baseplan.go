@@ -92,6 +92,43 @@ func (c BaseConfig) Plan(w BaseWish) Base {
 	return Base{Profile: c.Profile, Why: baseConfigured}
 }
 
+// BaseOption is a profile as people choose it for an agent.
+type BaseOption struct {
+	Profile string   `json:"profile"`
+	Lost    []string `json:"lost,omitempty"`  // what the person no longer has
+	Saves   int      `json:"saves,omitempty"` // tokens of the first request, about; 0 if unknown
+}
+
+// Says returns in words what is lost and saved.
+func (o BaseOption) Says() string {
+	if len(o.Lost) == 0 {
+		return "everything that it sends"
+	}
+	text := "without " + strings.Join(o.Lost, "; ")
+	if o.Saves > 0 {
+		text = "saves about " + Tokens(int64(o.Saves)) + " tokens: " + text
+	}
+	return text
+}
+
+// Options returns what each profile means for an agent.
+func (c BaseConfig) Options(l Levers) []BaseOption {
+	var all []BaseOption
+	for _, name := range c.Names() {
+		left, _, err := ChooseBase(l, name, c.Profiles, nil)
+		if err != nil {
+			continue
+		}
+		o := BaseOption{Profile: name}
+		for _, lever := range l.Named(left) {
+			o.Lost = append(o.Lost, lever.Lost)
+			o.Saves += lever.Saves
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
 // ByHand reports whether the person asked for the profile of this thread, so that another one in its place is an error.
 func (b Base) ByHand() bool { return b.Why == BaseByHand || strings.HasPrefix(b.Why, BaseByHand+";") }
 

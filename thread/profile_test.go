@@ -28,16 +28,20 @@ func TestProfileFill(t *testing.T) {
 }
 
 func TestProfileOf(t *testing.T) {
-	th := Thread{Agent: "claude", Model: "opus", Worktree: Worktree{Path: "/w"}, Launch: Flags{PermissionMode: "plan", Args: []string{"-v"}, Env: []string{"A=b"}}}
+	th := Thread{Agent: "claude", Model: "opus", Base: Base{Profile: "slim", Why: BaseByHand + "; kept: loops"}, Worktree: Worktree{Path: "/w"}, Launch: Flags{PermissionMode: "plan", Args: []string{"-v"}, Env: []string{"A=b"}}}
 	for by, name := range map[MCPBy]string{MCPPattern: "p", MCPPerson: "mine", MCPInherited: "i"} {
 		th.MCP = th.MCP.SwitchOn(MCPSwitch{Server: name, By: by})
 	}
-	want := Profile{Agent: "claude", Model: "opus", PermissionMode: "plan", Apart: ApartYes, MCP: []string{"mine"}, Args: []string{"-v"}}
+	want := Profile{Agent: "claude", Model: "opus", PermissionMode: "plan", Apart: ApartYes, Base: "slim", MCP: []string{"mine"}, Args: []string{"-v"}}
 	if got := ProfileOf(th); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
-	if got, want := want.Summary(), "claude · opus · plan · own worktree · mine · -v"; got != want {
+	if got, want := want.Summary(), "claude · opus · plan · own worktree · base slim · mine · -v"; got != want {
 		t.Errorf("%q", got)
+	}
+	th.Base.Why = baseStarted
+	if got := ProfileOf(th); got.Base != "" {
+		t.Errorf("base %q, which nobody asked for", got.Base)
 	}
 	th.Launch.Args = []string{"--api-key", "sk-ant-api03-Jq8vT2mWx5Lr9KdZpYbH4nGc7sFa1EuQo3XiR6VtMw0BhNyPjDzCkUeSlAgIfOx"}
 	if got := ProfileOf(th); got.Args != nil {

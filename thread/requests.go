@@ -338,4 +338,8 @@ type AgentInfo struct {
 	Looked  []string `json:"looked,omitempty"`  // where it was searched for
 	// RunsLines is set if it may run what is typed into it; see Prompted.
 	RunsLines bool `json:"runsLines,omitempty"`
+	// Bases are the profiles of what it leaves out, none if nothing of it can be left out, and Base the one of a thread that
+	// is opened by hand.
+	Bases []BaseOption `json:"bases,omitempty"`
+	Base  string       `json:"base,omitempty"`
 }

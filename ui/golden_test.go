@@ -104,6 +104,7 @@ var scenes = []struct {
 	{"find", func(r *rig) { r.keys("ctrl+f"); r.text("prog") }},
 	{"filter", func(r *rig) { r.keys("/"); r.text("jwt") }},
 	{"new", func(r *rig) { r.keys("n") }},
+	{"new-base", func(r *rig) { r.keys("n", "shift+tab", "right", "right") }},
 	{"fork", func(r *rig) { r.keys("f") }},
 	{"fork-program", func(r *rig) { r.keys("f"); r.text("sh\t"); r.keys("right", "tab") }},
 	{"inbox", func(r *rig) { r.full(); r.keys("I") }},

@@ -54,7 +54,7 @@ func world() *server {
 	return &server{
 		threads: []thread.Status{auth, jwt, merged, left, docs, gone, old},
 		agents: []thread.AgentInfo{
-			{Name: "claude", Found: true, Version: "2.1.240", Path: "/usr/bin/claude"}, {Name: "codex", Problem: "not found", Hint: "npm install -g @openai/codex", Looked: []string{"PATH", "~/.local/bin"}},
+			{Name: "claude", Found: true, Version: "2.1.240", Path: "/usr/bin/claude", Base: "full", Bases: sampleBases()}, {Name: "codex", Problem: "not found", Hint: "npm install -g @openai/codex", Looked: []string{"PATH", "~/.local/bin"}},
 			{Name: "demo", Found: true, Version: "built in"}, {Name: "command", Found: true},
 		},
 		mcp:     sampleMCP(),
@@ -199,4 +199,14 @@ func sampleContext() thread.ContextReport {
 		r.Results = append(r.Results, x)
 	}
 	return r
+}
+
+// sampleBases are what profiles of an agent leave out.
+func sampleBases() []thread.BaseOption {
+	return []thread.BaseOption{
+		{Profile: "full"},
+		{Profile: "slim", Lost: []string{"loops and wake-ups by time (/loop)", "the maker's skills\x1b[31m", "worktrees of its own",
+			"notebooks", "background monitors", "the list of review findings"}, Saves: 5300},
+		{Profile: "mine", Lost: []string{"notebooks"}},
+	}
 }

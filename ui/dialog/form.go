@@ -122,7 +122,7 @@ func (f *Form) visible() []*Input {
 func (f *Form) Size(w, h int) (int, int) {
 	rows := 1
 	for _, i := range f.visible() {
-		rows += i.rows()
+		rows += i.rows(min(w, 76))
 	}
 	return min(w, 76), min(rows, h)
 }
@@ -203,16 +203,16 @@ func (f *Form) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	f.at = min(f.at, len(inputs)-1)
 	skip, sum := 0, 0
 	for i := 0; i <= f.at; i++ {
-		sum += inputs[i].rows()
+		sum += inputs[i].rows(b.W)
 	}
 	for sum > body.H && skip < f.at {
-		sum -= inputs[skip].rows()
+		sum -= inputs[skip].rows(b.W)
 		skip++
 	}
 	f.rows = make([]layout.Box, len(inputs))
 	for i, in := range inputs[skip:] {
 		var row layout.Box
-		row, body = body.Top(in.rows())
+		row, body = body.Top(in.rows(b.W))
 		if row.Empty() {
 			return
 		}

@@ -1,6 +1,8 @@
 package dialog
 
 import (
+	"strings"
+
 	"orchestrator/ui/field"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/plain"
@@ -31,7 +33,9 @@ type Input struct {
 	Text    field.Field
 	Rows    int // of a text; 0 means 1
 	Options []Option
-	Pick    int
+	// Notes is how many rows the note of an option may take; 0 means 1.
+	Notes int
+	Pick  int
 	// Picked, if set, is told that another option was chosen.
 	Picked func()
 	// Hidden reports whether to hide the input.
@@ -83,14 +87,29 @@ func YesNo(label string, on bool, note string) *Input {
 // On reports whether a YesNo input is on.
 func (i *Input) On() bool { return i.Pick == 1 }
 
-func (i *Input) rows() int {
+// rows returns how many rows it takes in a form of a width.
+func (i *Input) rows(w int) int {
 	if len(i.Options) > 0 {
-		if i.note() != "" {
-			return 2
-		}
-		return 1
+		return 1 + len(i.noteLines(w-labelWidth))
 	}
 	return max(i.Rows, 1)
+}
+
+// noteLines returns the note in lines of a width, the last one cut where there are too many.
+func (i *Input) noteLines(w int) []string {
+	note, most := plain.Line(i.note()), max(i.Notes, 1)
+	if note == "" {
+		return nil
+	}
+	lines := plain.Wrap(note, max(w-1, 1))
+	if len(lines) > most {
+		rest := note
+		for _, l := range lines[:most-1] {
+			_, rest, _ = strings.Cut(rest, l)
+		}
+		lines = append(lines[:most-1], plain.Cut(strings.TrimSpace(rest), w-1))
+	}
+	return lines
 }
 
 func (i *Input) note() string {
@@ -159,11 +178,13 @@ func (i *Input) drawOptions(c *layout.Canvas, b layout.Box, th *theme.Theme, foc
 		i.spots = append(i.spots, spot{layout.Box{X: b.X + x, Y: b.Y, W: width(o) - 1, H: 1}, from + n})
 		x = c.Print(b, x, 0, st, text) + 1
 	}
-	if note := i.note(); note != "" && b.H > 1 {
-		tok := theme.Muted
-		if i.Options[i.Pick].Off {
-			tok = theme.Warn
+	tok := theme.Muted
+	if i.Options[i.Pick].Off {
+		tok = theme.Warn
+	}
+	for n, line := range i.noteLines(b.W) {
+		if n+1 < b.H {
+			c.Print(b, 1, n+1, th.Style(tok), line)
 		}
-		c.Print(b, 1, 1, th.Style(tok), plain.Cut(plain.Line(note), b.W-1))
 	}
 }

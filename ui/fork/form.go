@@ -1,6 +1,7 @@
 package fork
 
 import (
+	"cmp"
 	"strings"
 
 	"orchestrator/thread"
@@ -38,6 +39,10 @@ func newForm(
 		space.Pick = 1
 	}
 	space.Hidden = func() bool { return runs.Agent.Choice() != s.Agent || runs.Any() || at.Inside || s.Turn == 0 }
+	base := runner.NewBase(agents, s.Agent, func(a thread.AgentInfo) dialog.Option {
+		return dialog.Option{Value: "as the parent", Note: runner.Says(a, cmp.Or(s.Base.Next, s.Base.Profile))}
+	})
+	runs.Agent.Picked = func() { base.For(runs.Agent.Choice()) }
 	var parents []string // the parent's program
 	if runner.IsCommand(s.Agent) {
 		parents = s.Launch.Program
@@ -57,7 +62,7 @@ func newForm(
 		req := thread.ForkRequest{
 			Thread: string(s.ID), At: at.At, Label: l, Name: strings.TrimSpace(name.Text.Value()),
 			Prompt: strings.TrimSpace(prompt.Text.Value()), NoWorktree: !d.git || !tree.On(),
-			Fresh: !space.Hidden() && space.On(),
+			Fresh: !space.Hidden() && space.On(), Base: base.Choice(),
 		}
 		if runs.Agent.Choice() != s.Agent {
 			req.Agent = runs.Agent.Choice()
@@ -72,7 +77,7 @@ func newForm(
 		return host.Do(func() tea.Cmd { return fork(req) }), ""
 	}
 	return dialog.NewForm("fork "+s.TypedName()+" at "+at.Text, submit,
-		what, runs.Agent, runs.Program, space, prompt, tree, name).Verb("fork")
+		what, runs.Agent, runs.Program, space, prompt, tree, name, base.Input).Verb("fork")
 }
 
 // choice returns the fields for the agent of a fork, noting what each agent gets of the conversation.

@@ -33,6 +33,7 @@ type form struct {
 	defaults
 	profile, prompt, name, dir, tree, model, mode, mcp *dialog.Input
 	runs                                               runner.Inputs
+	base                                               *runner.Base
 	// from is what the fields were filled with.
 	from thread.Profile
 }
@@ -60,6 +61,9 @@ func newForm(agents []thread.AgentInfo, d defaults, create func(thread.NewReques
 	f.tree.Options[1].Note = "work in a separate worktree and branch"
 	f.tree.Hidden = func() bool { return !d.git }
 	f.model.Hidden, f.mode.Hidden, f.mcp.Hidden = f.runs.Any, f.runs.Any, f.runs.Any
+	f.base = runner.NewBase(agents, d.agent, func(a thread.AgentInfo) dialog.Option {
+		return dialog.Option{Value: "as configured", Note: runner.Says(a, a.Base)}
+	})
 	f.profile = f.profiles()
 	f.runs.Agent.Picked = f.agentPicked
 	f.fill(f.last(d.agent))
@@ -72,7 +76,7 @@ func newForm(agents []thread.AgentInfo, d defaults, create func(thread.NewReques
 		return host.Do(func() tea.Cmd { return create(req, as) }), ""
 	}
 	return dialog.NewForm("new thread", submit, f.profile, f.runs.Agent, f.runs.Program, f.prompt, f.name, f.dir, f.tree,
-		f.model, f.mode, f.mcp).Verb("create").Digits(f.digit)
+		f.model, f.mode, f.mcp, f.base.Input).Verb("create").Digits(f.digit)
 }
 
 // profiles returns the field with the profiles, after the one for none. It is hidden if there are none.
@@ -137,6 +141,8 @@ func (f *form) fill(p thread.Profile) {
 	f.from = p
 	f.model.Text, f.mode.Text, f.mcp.Text = field.New(p.Model), field.New(p.PermissionMode), field.New(strings.Join(p.MCP, " "))
 	f.tree.Pick = f.apart(p)
+	f.base.For(p.Agent)
+	f.base.Choose(p.Base)
 }
 
 // apart is the choice of a worktree that a profile means: 1 is one of its own.
@@ -150,7 +156,8 @@ func (f *form) apart(p thread.Profile) int {
 // agentPicked fills the fields as this agent was started last, unless the person has changed them.
 func (f *form) agentPicked() {
 	now := f.choice()
-	if now.Model == f.from.Model && now.PermissionMode == f.from.PermissionMode && slices.Equal(now.MCP, f.from.MCP) {
+	f.base.For(now.Agent)
+	if now.Base == f.from.Base && now.Model == f.from.Model && now.PermissionMode == f.from.PermissionMode && slices.Equal(now.MCP, f.from.MCP) {
 		f.profile.Pick = 0
 		f.fill(f.last(f.runs.Agent.Choice()))
 	}
@@ -158,7 +165,7 @@ func (f *form) agentPicked() {
 
 // choice is how the fields say that a thread is started.
 func (f *form) choice() thread.Profile {
-	p := thread.Profile{Agent: f.runs.Agent.Choice(), Apart: f.from.Apart}
+	p := thread.Profile{Agent: f.runs.Agent.Choice(), Apart: f.from.Apart, Base: f.base.Choice()}
 	if f.tree.Pick != f.apart(f.from) {
 		p.Apart = thread.ApartNo
 		if f.tree.On() {
@@ -179,7 +186,7 @@ func (f *form) request() (r thread.NewRequest, problem string) {
 	}
 	p := f.choice()
 	r = thread.NewRequest{
-		Agent: p.Agent, Model: p.Model, MCP: p.MCP, Name: strings.TrimSpace(f.name.Text.Value()),
+		Agent: p.Agent, Model: p.Model, MCP: p.MCP, Base: p.Base, Name: strings.TrimSpace(f.name.Text.Value()),
 		Prompt: strings.TrimSpace(f.prompt.Text.Value()), Dir: strings.TrimSpace(f.dir.Text.Value()),
 		Worktree: f.tree.On() && f.git, InPlace: !f.tree.On(), Flags: thread.Flags{PermissionMode: p.PermissionMode},
 	}

@@ -17,10 +17,10 @@ func TestProfiles(t *testing.T) {
 		want                []thread.Profile
 		err                 []string
 	}{
-		{name: "in the order of the file", user: "[profiles.z]\nagent = \"claude\"\nmodel = \"opus\"\npermission_mode = \"plan\"\nworktree = true\n" +
+		{name: "in the order of the file", user: "[profiles.z]\nagent = \"claude\"\nmodel = \"opus\"\npermission_mode = \"plan\"\nbase = \"slim\"\nworktree = true\n" +
 			"mcp = [\"github\", \"pg\"]\nargs = [\"--verbose\", \"a b\"]\n[profiles.a]\nagent = \"demo\"\nworktree = false\n[profiles]\nm = { agent = \"codex\" }\n",
 			want: []thread.Profile{
-				{Name: "z", Agent: "claude", Model: "opus", PermissionMode: "plan", Apart: thread.ApartYes,
+				{Name: "z", Agent: "claude", Model: "opus", PermissionMode: "plan", Base: "slim", Apart: thread.ApartYes,
 					MCP: []string{"github", "pg"}, Args: []string{"--verbose", "a b"}},
 				{Name: "a", Agent: "demo", Apart: thread.ApartNo}, {Name: "m", Agent: "codex"},
 			}},
@@ -61,7 +61,7 @@ func write(t *testing.T, file, content string) {
 
 // A remembered profile is read as it was given, and what else the file says stays as it is written.
 func TestAddProfile(t *testing.T) {
-	odd := thread.Profile{Name: `a "b" \ 語 [x]`, Agent: "claude", Model: "m\tn", PermissionMode: "plan", Apart: thread.ApartYes,
+	odd := thread.Profile{Name: `a "b" \ 語 [x]`, Agent: "claude", Base: "slim", Model: "m\tn", PermissionMode: "plan", Apart: thread.ApartYes,
 		MCP: []string{"a", "b"}, Args: []string{`--x="y"`, "line\nbreak", "é\x7f"}}
 	for _, before := range []string{"", "theme = \"dark\" # mine\n[keys]\nfork = \"ctrl+y\"", "[profiles.one]\nagent = \"demo\"\n"} {
 		home := t.TempDir()

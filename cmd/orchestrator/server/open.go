@@ -267,7 +267,7 @@ func (a *Server) listen(context.Context) error {
 	})
 	a.daemon = daemon.New(daemon.Config{
 		Manager: a.manager, Terminals: terminals{a.sessions}, Callers: a.sessions, Info: a.info, Cost: a.cost, Log: a.Log,
-		Agents: a.agents.Detect, Transfer: transfer{
+		Agents: a.detect, Transfer: transfer{
 			manager: a.manager, store: a.store, files: a.files, project: a.Project.Root, spool: a.Project.StateDir(),
 			carry: carry{staging: a.staging, masks: a.masks},
 			known: a.agents.Known,

@@ -88,7 +88,7 @@ func TestBases(t *testing.T) {
 	r.Ok("resume", imported)
 	offers(imported, "ask_person")
 
-	r.Says(3, []string{"base", "no such profile"}, "new", "-a", "demo", "--base", "lean")
+	r.Says(2, []string{"base", "no such profile"}, "new", "-a", "demo", "--base", "lean")
 	r.Says(1, []string{"nothing can be left out of command"}, "new", "-a", "command", "--base", "slim", "--", "cat")
 }
 

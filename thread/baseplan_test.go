@@ -1,0 +1,87 @@
+package thread
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+func TestPlan(t *testing.T) {
+	c := BaseConfig{Profile: "mine", Agents: map[string]string{"codex": "read-only"}}
+	chosen := Base{Profile: "slim", Why: BaseByHand, Chosen: true, Version: "1", Left: []string{"a"}, Keep: []string{"k"}, Unchecked: "aside"}
+	next := chosen.Clone()
+	next.Next, next.NextKeep = "minimal", []string{"n"}
+	full := Base{Profile: BaseFull, Chosen: true, Why: BaseByHand}
+	for _, x := range []struct {
+		name string
+		c    BaseConfig
+		w    BaseWish
+		want Base
+	}{
+		{"nothing is configured", BaseConfig{}, BaseWish{Agent: "claude"}, Base{Profile: "full", Why: baseUnchosen}},
+		{"for a task", BaseConfig{}, BaseWish{Agent: "claude", Started: true}, Base{Profile: "slim", Why: baseStarted}},
+		{"configured", c, BaseWish{Agent: "claude"}, Base{Profile: "mine", Why: baseConfigured}},
+		{"for the agent", c, BaseWish{Agent: "codex", Started: true}, Base{Profile: "read-only", Why: baseAgent}},
+		{"asked for", c, BaseWish{Agent: "codex", Profile: "full", From: next, Same: true}, Base{Profile: "full", Why: BaseByHand}},
+		{"a fork", c, BaseWish{Agent: "codex", From: chosen, Same: true, Started: true},
+			Base{Profile: "slim", Why: baseParent, Chosen: true, Version: "1", Left: []string{"a"}, Keep: []string{"k"}}},
+		{"with another agent", c, BaseWish{Agent: "codex", From: chosen, Empty: true}, Base{Profile: "slim", Why: baseParent, Keep: []string{"k"}}},
+		{"with what is to come", c, BaseWish{Agent: "codex", From: next, Same: true}, Base{Profile: "minimal", Why: baseNext, Keep: []string{"n"}}},
+		{"an empty one, by hand", BaseConfig{}, BaseWish{From: full, Same: true, Empty: true}, Base{Profile: "full", Why: baseParent, Chosen: true}},
+		{"an empty one, for a task", BaseConfig{}, BaseWish{From: full, Same: true, Empty: true, Started: true}, Base{Profile: "slim", Why: baseStarted}},
+		{"an empty one of a slim thread, for a task", BaseConfig{Started: "full"}, BaseWish{From: chosen, Same: true, Empty: true, Started: true},
+			Base{Profile: "slim", Why: baseParent, Chosen: true, Version: "1", Left: []string{"a"}, Keep: []string{"k"}}},
+		{"of one never started", c, BaseWish{From: Base{Profile: "minimal", Why: BaseByHand}, Same: true}, Base{Profile: "minimal", Why: baseParent}},
+	} {
+		if got := x.c.Plan(x.w); !reflect.DeepEqual(got, x.want) {
+			t.Errorf("%s: %+v", x.name, got)
+		}
+	}
+}
+
+func TestWanted(t *testing.T) {
+	l := Levers{Levers: []Lever{
+		{Name: "loops", Tools: []string{"Loop", "Cron*"}, Words: []string{"/loop", "Every 5 Minutes"}},
+		{Name: "web", Tools: []string{"WebFetch", "web_search"}}, {Name: "task", Tools: []string{"task"}}, {Name: "monitor", Tools: []string{"Monitor"}},
+	}}
+	for text, want := range map[string][]string{
+		"":                                      nil,
+		"Loop over the tasks and Monitor them.": nil,
+		"do the task":                           nil,
+		"/loop 5m check, every 5 MINUTES":       {"loops"},
+		"read a/loopback.go":                    nil,
+		"use WebFetch":                          {"web"},
+		"use MyWebFetcher, mcp__web_search":     nil,
+		"web_search: x":                         {"web"},
+		"start a `task`":                        {"task"},
+		"with the Monitor tool":                 {"monitor"},
+		"the tool Monitor":                      {"monitor"},
+		"call Monitor() and “Loop”":             {"loops", "monitor"},
+		"CronCreate":                            nil, // a pattern names nothing
+	} {
+		if got := l.Wanted(text); !slices.Equal(got, want) {
+			t.Errorf("%q wants %v", text, got)
+		}
+	}
+}
+
+func TestBaseNames(t *testing.T) {
+	for _, name := range []string{"", "slim", "a b", "a\x1b", "x/y", "0123456789012345678901234567890123456789x"} {
+		if err := CheckBaseName(name); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	for _, name := range []string{"mine", "für-mich", "v1.2_x"} {
+		if err := CheckBaseName(name); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	own := BaseConfig{Profiles: map[string]OwnBase{"mine": {From: "slim"}}}
+	if err := own.CheckProfile("mine"); err != nil {
+		t.Error(err)
+	}
+	if err := own.CheckProfile("theirs"); !errors.Is(err, ErrInvalid) {
+		t.Error(err)
+	}
+}
