@@ -234,8 +234,8 @@ func TestBaseOfAThreadOfAnEarlierBuild(t *testing.T) {
 		if _, err := w.store.UpdateThread(ctx, s.ID, func(t *thread.Thread) error { t.Base = thread.Base{}; return nil }); err != nil {
 			t.Fatal(err)
 		}
-		w.crash()
 		w.cfg.Base.Profile = "slim"
+		w.crash()
 		f := w.fork(thread.ForkRequest{Thread: s.Name, Label: "x"})
 		w.start(s.ID)
 		for _, id := range []thread.ID{s.ID, f.ID} {
@@ -282,6 +282,20 @@ func TestBaseInForks(t *testing.T) {
 			c.r.Thread, c.r.Label = full.Name, what
 			if f := w.fork(c.r); w.without(f.ID) != c.left {
 				t.Errorf("fork of a full thread %s: without %q", what, w.without(f.ID))
+			}
+		}
+		// A turn of the parent's tells nothing of what the fork's own agent leaves out.
+		other := w.fork(thread.ForkRequest{Thread: s.Name, Label: "other", Agent: "slimmer"})
+		w.talk(other.ID, 3, 3)
+		if _, err := w.m.Rewinds.Rewind(ctx, thread.RewindRequest{Thread: other.Name, At: "1", Conversation: true}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		rewound := string(w.status(other.ID).Head)
+		w.talk(other.ID, 2, 2)
+		for _, at := range []string{"1", rewound} {
+			if f := w.fork(thread.ForkRequest{Thread: other.Name, Label: "x", At: at}); w.without(f.ID) != "goals" {
+				t.Errorf("a fork of a fork with another agent at %s is without %q", at, w.without(f.ID))
 			}
 		}
 		// What an answer was given with counts at its turn.
