@@ -40,9 +40,7 @@ func TestBases(t *testing.T) {
 	full := r.Demo("-n", "by hand")
 	offers(full, "")
 	var started []thread.Status
-	if err := json.Unmarshal([]byte(r.Ok("run", "-a", "demo", "-n", "task", "say done", "--json")), new(any)); err != nil {
-		t.Error(err)
-	}
+	r.Ok("run", "-a", "demo", "-n", "task", "say done")
 	for _, s := range listed(r) {
 		if s.Parent == "" && s.Base.Profile == thread.BaseSlim {
 			started = append(started, s)
@@ -60,8 +58,10 @@ func TestBases(t *testing.T) {
 
 	fork := strings.Fields(r.Ok("fork", "from it", "-t", read, "--at", "1"))[0]
 	offers(fork, "write_todos write_file edit_file run_command")
-	other := strings.Fields(r.Ok("fork", "with all", "-t", read, "--base", "full"))[0]
-	offers(other, "")
+	other := strings.Fields(r.Ok("fork", "with all", "-t", read, "--base", "full", "--no-start"))[0]
+	if b := r.Status(other).Base; b.Profile != thread.BaseFull || b.Why != thread.BaseByHand {
+		t.Errorf("fork --base full has %+v", b)
+	}
 	r.Ok("checkpoint", "restore", read, "1")
 	offers(read, "write_todos write_file edit_file run_command")
 
@@ -70,7 +70,6 @@ func TestBases(t *testing.T) {
 	if err != nil || !change.Waits || change.Tokens == 0 || !strings.Contains(change.Says(), "tokens must then be written to the cache again (?)") {
 		t.Errorf("change %+v, %v: %s", change, err, change.Says())
 	}
-	offers(full, "")
 	r.Ok("stop", full)
 	r.Ok("resume", full)
 	offers(full, "write_todos ask_person")
@@ -79,8 +78,9 @@ func TestBases(t *testing.T) {
 	r.Ok("restart")
 	offers(mine, "ask_person")
 	offers(full, "write_todos ask_person")
-	offers(task, "write_todos")
-	offers(r.Demo("-n", "another"), "write_todos write_file edit_file run_command")
+	if b := r.Status(r.Demo("-n", "another")).Base; b.Profile != thread.BaseReadOnly || len(b.Left) != 4 {
+		t.Errorf("a thread after the configuration has changed has %+v", b)
+	}
 
 	archive := filepath.Join(t.TempDir(), "a.orchestrator")
 	r.Ok("export", mine, "-o", archive)
