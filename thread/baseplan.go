@@ -220,7 +220,7 @@ func namesTool(text, tool string) bool {
 		return hasWord(text, tool)
 	}
 	q := regexp.QuoteMeta(tool)
-	for _, pattern := range []string{"[`\"'“‘]" + q + "[`\"'”’]", `\b` + q + `(?:\(\)| tools?\b)`, `\btools? ` + q + `\b`} {
+	for _, pattern := range []string{"[`\"'“]" + q + "[`\"'”]", `\b` + q + `(?:\(\)| tools?\b)`, `\btools? ` + q + `\b`} {
 		if ok, err := regexp.MatchString(pattern, text); err == nil && ok {
 			return true
 		}

@@ -24,6 +24,7 @@ type killPoint struct {
 
 func killPoints() []killPoint {
 	forked := func(parent, _, _ string) []string { return []string{"fork", "another", "-t", parent, "--at", "1"} }
+	slimmed := func(parent, _, _ string) []string { return []string{"fork", "slim", "-t", parent, "--base", "slim"} }
 	rewound := func(parent, _, _ string) []string { return []string{"checkpoint", "restore", parent, "1"} }
 	merged := func(_, child, _ string) []string { return []string{"merge", child} }
 	finished := func(_, child, _ string) []string { return []string{"finish", child} }
@@ -36,6 +37,7 @@ func killPoints() []killPoint {
 		}
 	}
 	add(forked, true, "thread.fork.intended", "thread.fork.created", "thread.fork.added", "thread.fork.stored", "thread.setup.begun", "thread.setup.ran", "thread.start.begun", "thread.start.started")
+	add(slimmed, true, "thread.base.stored")
 	add(rewound, true, "thread.rewind.intended", "thread.rewind.restored", "thread.rewind.stored")
 	add(merged, true, "thread.merge.intended", "thread.merge.committed", "thread.merge.merged", "thread.merge.recorded")
 	add(finished, false, "thread.finish.safe", "thread.finish.archived", "thread.finish.removed")
