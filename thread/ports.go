@@ -319,6 +319,10 @@ type Session interface {
 	// Answer chooses one of the choices of the dialog that the agent shows, or dismisses it, if that is still the question
 	// with this id and has stood still; else the error is ErrRefused and nothing was chosen.
 	Answer(ctx context.Context, question string, choice int) error
+	// Decide has something else answer the dialog that the agent shows, if that is still the question with this id and the
+	// person has typed nothing into it: decide is called, which must not block, and does it or not. Then Decide waits as
+	// Answer does.
+	Decide(ctx context.Context, question string, decide func() bool) (decided bool, err error)
 	// Input passes bytes on as typed.
 	Input([]byte) error
 	Resize(cols, rows int) error
@@ -457,6 +461,9 @@ type Observer interface {
 	ExchangeEnded(id ID, e Exchange)
 	// Hook is called for an agent's hook report.
 	Hook(id ID, event string, payload []byte)
+	// Asked is called for an agent's hook report, maybe before Hook is. Where a person may answer what it asks, it returns
+	// what waits for their answer: what the hook is to say, empty if it is to say nothing.
+	Asked(id ID, event string, payload []byte) func(context.Context) []byte
 	// Notice shows people something about a thread, which the text need not name.
 	Notice(id ID, level Level, text string)
 }

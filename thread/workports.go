@@ -121,6 +121,21 @@ type HookReport struct {
 	Prompt  string // the prompt, if the report is about one
 }
 
+// HookDecider is an agent whose hooks may answer what it asks in a dialog, while that is shown. The first answer counts,
+// the hook's or the person's; a later one is ignored. Optional for an Agent.
+type HookDecider interface {
+	// ReadAsk returns what a report asks; ok is false if its hook decides nothing.
+	ReadAsk(event string, payload []byte) (a HookAsk, ok bool)
+}
+
+// HookAsk is what a hook may decide.
+type HookAsk struct {
+	// About reports whether a dialog asks this.
+	About func(Question) bool
+	// Says is what the hook says for each answer that it can give.
+	Says map[Meaning][]byte
+}
+
 // RefRepairer makes snapshots reachable again whose refs a power cut damaged. Optional for Worktrees.
 type RefRepairer interface {
 	// Damaged names the threads with damaged snapshot refs.

@@ -51,8 +51,12 @@ const hookTimeout = 5
 func (a *Agent) hooks() map[string]any {
 	table := map[string]any{}
 	for _, h := range hookEvents {
+		timeout := hookTimeout
+		if h.event == asking {
+			timeout = askingTimeout
+		}
 		entry := map[string]any{"hooks": []any{map[string]any{
-			"type": "command", "timeout": hookTimeout,
+			"type": "command", "timeout": timeout,
 			"command": launch.Quote(append(append([]string{}, a.hook...), h.event)...),
 		}}}
 		if h.matcher != "" {

@@ -13,7 +13,7 @@ import (
 var dialogs = sync.OnceValue(func() []dialog.Form {
 	return []dialog.Form{
 		{
-			Kind: thread.QuestionPermission, About: about,
+			Kind: thread.QuestionPermission, About: about, Titled: true,
 			Asks: regexp.MustCompile(`^Would you like to (?:run the following command|make the following edits|grant|allow)`),
 			Means: []dialog.Means{
 				{Text: regexp.MustCompile(`^Yes, (proceed|grant|allow)\b.*\(y\)$|^Yes, proceed`), Does: thread.Approve},

@@ -33,6 +33,9 @@ type Form struct {
 	Ruled bool
 	// Next is set if the line that asks is the last one above the choices: no text of the model stands between them.
 	Next bool
+	// Titled is set if the line that asks is the dialog's first one, and nothing else shows where it begins: what is above
+	// it is the conversation, which may go on meanwhile.
+	Titled bool
 	// Across matches choices that stand side by side on one line, each in a group; nil if they stand below each other.
 	Across *regexp.Regexp
 }
@@ -194,6 +197,9 @@ func (s screen) read(form Form) (Dialog, bool) {
 		return form.Shows.MatchString(strings.TrimSpace(l.text))
 	}) {
 		return Dialog{}, false
+	}
+	if form.Titled && times == 1 { // one that is there twice is not answered, see below
+		begin, above, asks = begin+asks, above[asks:], 0
 	}
 	d := Dialog{At: c.at, Across: form.Across != nil}
 	d.Kind, d.Text = form.Kind, clean(above[asks])

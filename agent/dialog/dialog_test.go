@@ -21,6 +21,10 @@ var forms = []Form{
 	{Kind: thread.QuestionPermission, Asks: regexp.MustCompile(`^Side`), Across: regexp.MustCompile(`(Once)  (Ever)  (Never)`)},
 	{Kind: thread.QuestionChoice, Asks: regexp.MustCompile(`\S`), Shows: regexp.MustCompile(`^enter picks`)},
 	{Kind: thread.QuestionTrust, Asks: regexp.MustCompile(`^Trusted`), Ruled: true},
+	{
+		Kind: thread.QuestionPermission, Asks: regexp.MustCompile(`^Titled`), Titled: true,
+		About: func(lines []string, asks int) string { return strings.Join(lines[asks+1:], " ") },
+	},
 }
 
 func read(t *testing.T, screen string) (Dialog, bool) {
@@ -78,6 +82,8 @@ func TestRead(t *testing.T) {
 		{name: "half drawn", screen: "──\nrm x\nMay I?\n", none: true},
 		{name: "empty", screen: "", none: true},
 		{name: "its upper edge is out of sight", screen: "Trusted\n❯ 1. Yes\n  2. No", choices: 0, at: -1},
+		{name: "below a conversation that hides a part of itself", screen: "ran\n… +12 lines (ctrl+o to expand)\nTitled\nrm x\n❯ 1. Yes\n  2. No", about: "rm x", choices: 2},
+		{name: "its title in the command", screen: "Titled\nrm x\nTitled\nls\n❯ 1. Yes\n  2. No", about: "ls", choices: 0, at: -1},
 		{name: "its upper edge is in sight", screen: "──\nTrusted\n❯ 1. Yes\n  2. No", choices: 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -110,6 +116,21 @@ func TestSum(t *testing.T) {
 		if of(screen) == base {
 			t.Errorf("%s does not change it", what)
 		}
+	}
+}
+
+// TestSumOfATitledDialog: the conversation above a dialog may go on.
+func TestSumOfATitledDialog(t *testing.T) {
+	var sums []string
+	for _, above := range []string{"⠋ runs ls", "⠙ runs ls", "ran ls\nruns more"} {
+		d, ok := read(t, above+"\nTitled\nrm x\n❯ 1. Yes\n  2. No")
+		if !ok {
+			t.Fatalf("no dialog below %q", above)
+		}
+		sums = append(sums, d.Sum())
+	}
+	if sums[0] != sums[1] || sums[0] != sums[2] {
+		t.Errorf("%v", sums)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 var dialogs = sync.OnceValue(func() []dialog.Form {
 	return []dialog.Form{
 		{
-			Kind: thread.QuestionPermission, About: about, Asks: regexp.MustCompile(`^△ (Permission required)`),
+			Kind: thread.QuestionPermission, About: about, Titled: true, Asks: regexp.MustCompile(`^△ (Permission required)`),
 			Across: regexp.MustCompile(`(Allow once)\s+(Allow always)\s+(Reject)\b`),
 			Means: []dialog.Means{
 				{Text: regexp.MustCompile(`^Allow once$`), Does: thread.Approve},
@@ -22,7 +22,7 @@ var dialogs = sync.OnceValue(func() []dialog.Form {
 			},
 		},
 		{
-			Kind: thread.QuestionPermission, Asks: regexp.MustCompile(`^△ (Always allow.*)`), Across: regexp.MustCompile(`(Confirm)\s+(Cancel)\b`),
+			Kind: thread.QuestionPermission, Titled: true, Asks: regexp.MustCompile(`^△ (Always allow.*)`), Across: regexp.MustCompile(`(Confirm)\s+(Cancel)\b`),
 			Means: []dialog.Means{
 				{Text: regexp.MustCompile(`^Confirm$`), Does: thread.Approve}, {Text: regexp.MustCompile(`^Cancel$`), Does: thread.Deny},
 			},

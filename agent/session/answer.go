@@ -20,21 +20,48 @@ const (
 	arrowLimit = 2 * time.Second
 	// absent is how long a dialog may not be shown until it counts as gone: some agents clear their screen to draw it.
 	absent = 500 * time.Millisecond
+	// doubtDialog is how long a key that went to a dialog may take to do something there: a machine may be busy.
+	doubtDialog = 5 * time.Second
 	// answerLimit is how long an answer may take to be chosen, and then to be taken.
 	answerLimit = 10 * time.Second
 )
 
 // Answer chooses an answer: it goes there with the arrow keys, sees that the keyboard is on it, and presses return.
-// What the person types in the meantime is held, and follows.
+// What the person types in the meantime is held. It was meant for this dialog: it is passed on only if that is shown as
+// it was.
 func (s *Session) Answer(ctx context.Context, question string, choice int) error {
 	s.sendMu.Lock()
 	defer s.sendMu.Unlock()
 	a := &answer{session: s, question: question, to: choice, at: -1}
 	if err := s.await(ctx, answerLimit, a.choose); err != nil {
-		s.release()
+		s.leave(a)
 		return fmt.Errorf("answer: %w", orElse(err, errors.New("its screen has not stood still, or it has not read the key before, so nothing was chosen")))
 	}
-	defer s.release()
+	return s.follow(ctx, a)
+}
+
+// Decide implements thread.Session.
+func (s *Session) Decide(ctx context.Context, question string, decide func() bool) (decided bool, err error) {
+	s.sendMu.Lock()
+	defer s.sendMu.Unlock()
+	s.mu.Lock()
+	asks := &s.screen.asks
+	d, shown := s.screen.dialog()
+	if s.exit == nil && shown && asks.question != nil && asks.question.ID == question && d.Sum() == asks.sum &&
+		asks.touched.IsZero() {
+		decided = decide()
+	}
+	s.holding = decided
+	a := &answer{session: s, question: question, pressed: time.Now()}
+	s.mu.Unlock()
+	if !decided {
+		return false, nil
+	}
+	return true, s.follow(ctx, a)
+}
+
+// follow waits until the agent has taken an answer.
+func (s *Session) follow(ctx context.Context, a *answer) error {
 	err := s.await(ctx, answerLimit, a.taken)
 	s.answeredOnce()
 	if err != nil {
@@ -43,17 +70,34 @@ func (s *Session) Answer(ctx context.Context, question string, choice int) error
 	return nil
 }
 
-// answeredOnce makes whatever dialog is shown now another question, even if it reads the same: return was pressed. Keys
-// that the person typed meanwhile are not for that one.
+// answeredOnce makes whatever dialog is shown now another question, even if it reads the same: it was answered. Keys
+// that the person typed meanwhile were for that one, and are dropped.
 func (s *Session) answeredOnce() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.screen.asks.see(dialog.Dialog{}, false, time.Time{})
 	s.screen.dirty = true
-	if _, shown := s.screen.dialog(); shown {
+	if _, shown := s.screen.dialog(); shown || !s.stop {
 		s.held = nil
 	}
-	s.schedule(time.Now())
+	s.let()
+}
+
+// leave ends an answer that was not given. Keys that the person typed meanwhile go to their dialog, unless that is gone
+// or its keyboard is elsewhere now.
+func (s *Session) leave(a *answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !a.arrow.IsZero() {
+		s.screen.asks.touched = a.arrow
+	}
+	d, shown := s.screen.dialog()
+	asks := &s.screen.asks
+	same := shown && asks.question != nil && asks.question.ID == a.question && d.Sum() == asks.sum
+	if !s.stop && (!same || a.moved) {
+		s.held = nil
+	}
+	s.let()
 }
 
 // answer is one that is being given. The session's mu guards it.
@@ -65,6 +109,7 @@ type answer struct {
 	at      int       // where the keyboard was seen last
 	since   time.Time // since when
 	arrow   time.Time // when an arrow was pressed that has not been seen to work; zero otherwise
+	moved   bool      // an arrow was pressed
 	missing time.Time // since when no dialog is shown; zero while one is
 	pressed time.Time
 }
@@ -107,6 +152,8 @@ func (a *answer) choose(now time.Time) (bool, error) {
 		return false, fmt.Errorf("ctrl+c was pressed: %w", context.Canceled)
 	case !a.session.answered.IsZero() && a.arrow.IsZero() && !s.printed.After(a.session.answered):
 		return false, nil // it has not read the last key that went to a dialog, ours or the person's
+	case !s.asks.touched.IsZero() && d.At == s.asks.at && now.Sub(s.asks.touched) < doubtDialog:
+		return false, nil // the person has answered it, perhaps
 	case now.Sub(s.asks.question.Since) < mounted:
 		return false, nil // some agents draw a dialog before it takes keys
 	}
@@ -120,7 +167,7 @@ func (a *answer) choose(now time.Time) (bool, error) {
 	case there:
 		return true, a.press(now)
 	}
-	a.arrow, a.session.answered = now, now
+	a.arrow, a.moved, a.session.answered = now, true, now
 	return false, a.session.proc.Write(input.AppendKey(nil, input.Key{Code: toward(d, a.to)}, s.term.Modes()))
 }
 

@@ -97,6 +97,12 @@ func asker(mode string) {
 				case k == "\x1b[A":
 					at = max(at-1, 0)
 				case k == "\r":
+					if mode == "busy" { // it shows a title, and what was chosen later
+						for i := range 20 {
+							fmt.Printf("\x1b]0;%d\a", i)
+							time.Sleep(100 * time.Millisecond)
+						}
+					}
 					next(strconv.Itoa(at))
 				case k == "\x1b":
 					next("dismissed")
@@ -276,6 +282,89 @@ func TestAgentThatStalls(t *testing.T) {
 	}
 }
 
+// TestPersonIsFirst: the person has answered, and the agent is slow to show it. Nothing is pressed until it has.
+func TestPersonIsFirst(t *testing.T) {
+	t.Parallel()
+	s, dir := asks(t, "busy")
+	q := question(t, s, "rm file-1")
+	if err := s.Input([]byte("\r")); err != nil {
+		t.Fatal(err)
+	}
+	if decided, err := s.Decide(t.Context(), q.ID, func() bool { return true }); decided || err != nil {
+		t.Errorf("something else answers it, too: %v", err)
+	}
+	if err := s.Answer(t.Context(), q.ID, 0); !errors.Is(err, thread.ErrRefused) {
+		t.Errorf("%v, want %v", err, thread.ErrRefused)
+	}
+	question(t, s, "rm file-2")
+	if got := chosen(t, dir); got != "1 0" {
+		t.Errorf("chosen: %s", got)
+	}
+}
+
+// TestKeysForADialogThatIsGone: what the person types while their dialog is answered goes to no other one, whether the
+// answer is given or not.
+func TestKeysForADialogThatIsGone(t *testing.T) {
+	t.Parallel()
+	for mode, c := range map[string]struct {
+		choice  int
+		want    error
+		chosen  string
+		another string // which is asked then
+	}{
+		"same":  {0, nil, "1 0", "rm file-1"},
+		"":      {0, nil, "1 0", "rm file-2"},
+		"stall": {1, thread.ErrUnsupported, "", "rm file-1"}, // the keyboard is on another choice now
+	} {
+		t.Run("mode "+mode, func(t *testing.T) {
+			t.Parallel()
+			s, dir := asks(t, mode)
+			q := question(t, s, "rm file-1")
+			ended := make(chan error, 1)
+			go func() { ended <- s.Answer(t.Context(), q.ID, c.choice) }()
+			await.Until(t, "the answer", s.Holding)
+			if err := s.Input([]byte("\r")); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-ended; !errors.Is(err, c.want) {
+				t.Errorf("%v, want %v", err, c.want)
+			}
+			if mode == "stall" {
+				await.Until(t, "the moved keyboard", func() bool { return strings.Contains(strings.Join(s.Screen(), "\n"), "❯ 2.") })
+			}
+			q = question(t, s, c.another)
+			if err := s.Answer(t.Context(), q.ID, 2); err != nil { // all that was typed before has been read then
+				t.Error(err)
+			}
+			n := strings.TrimPrefix(c.another, "rm file-")
+			if got, want := chosen(t, dir), strings.TrimPrefix(c.chosen+", "+n+" 2", ", "); got != want {
+				t.Errorf("chosen: %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// TestDecide: something else than a key answers a dialog, if it is still the one.
+func TestDecide(t *testing.T) {
+	t.Parallel()
+	s, dir := asks(t, "")
+	first := question(t, s, "rm file-1")
+	change := func() bool { return os.WriteFile(filepath.Join(dir, "change"), nil, 0o600) == nil }
+	if decided, err := s.Decide(t.Context(), first.ID, func() bool { return false }); decided || err != nil {
+		t.Errorf("nobody can decide: %t, %v", decided, err)
+	}
+	if decided, err := s.Decide(t.Context(), first.ID, change); !decided || err != nil {
+		t.Errorf("%t, %v", decided, err)
+	}
+	question(t, s, "rm file-2")
+	if decided, err := s.Decide(t.Context(), first.ID, change); decided || err != nil {
+		t.Errorf("the question before: %t, %v", decided, err)
+	}
+	if got := chosen(t, dir); got != "" {
+		t.Errorf("chosen: %s", got)
+	}
+}
+
 // TestNoDialogAboveAnInput: what an agent prints above its input is no dialog, whatever it looks like.
 func TestNoDialogAboveAnInput(t *testing.T) {
 	t.Parallel()
@@ -284,6 +373,39 @@ func TestNoDialogAboveAnInput(t *testing.T) {
 	await.Until(t, "its state", func() bool { return s.State().State == thread.StateApproval })
 	if q := s.State().Question; q != nil {
 		t.Errorf("it asks %+v", q)
+	}
+}
+
+// TestNothingIsPressedUnlooked: the dialog has changed, and what the agent printed for that was not looked at yet. However
+// long it takes, nothing is chosen in the new one.
+func TestNothingIsPressedUnlooked(t *testing.T) {
+	t.Parallel()
+	for what, choice := range map[string]int{"return": 0, "escape": thread.Dismiss} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			s, dir := asks(t, "")
+			q := question(t, s, "rm file-1")
+			release := s.HoldOutput()
+			if err := os.WriteFile(filepath.Join(dir, "change"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			await.Until(t, "the new dialog", s.Unread)
+			ended := make(chan error, 1)
+			go func() { ended <- s.Answer(t.Context(), q.ID, choice) }()
+			select { // it would be pressed after 1.2 s
+			case err := <-ended:
+				t.Errorf("it ended before the screen was looked at: %v", err)
+			case <-time.After(2 * time.Second):
+				release()
+				if err := <-ended; !errors.Is(err, thread.ErrRefused) {
+					t.Errorf("%v, want %v", err, thread.ErrRefused)
+				}
+			}
+			question(t, s, "rm file-2")
+			if got := chosen(t, dir); got != "" {
+				t.Errorf("chosen: %s", got)
+			}
+		})
 	}
 }
 

@@ -17,13 +17,18 @@ type asks struct {
 	sum      string           // of the dialog
 	shown    int              // how many were shown so far
 	run      string           // random, so that no two executions have a question with one id
+	at       int              // the choice on which the keyboard was
+	touched  time.Time        // when a key went to it that has not been seen to do anything; zero if none has
 }
 
 // see records which dialog is shown, if one is. One that reads like the one before is the same.
 func (a *asks) see(d dialog.Dialog, shown bool, now time.Time) {
 	if !shown {
-		a.question, a.sum = nil, ""
+		a.question, a.sum, a.touched = nil, "", time.Time{}
 		return
+	}
+	if a.question == nil || d.At != a.at || d.Sum() != a.sum {
+		a.at, a.touched = d.At, time.Time{}
 	}
 	if sum := d.Sum(); a.question == nil || sum != a.sum {
 		if a.run == "" {

@@ -37,3 +37,12 @@ func (s *Session) Looks(ctx context.Context, d time.Duration) (n int) {
 	_ = s.await(ctx, d, func(time.Time) (bool, error) { n++; return false, nil })
 	return n
 }
+
+// HoldOutput keeps what the agents print from being handled until release is called. For sessions that nobody watches.
+func (s *Session) HoldOutput() (release func()) {
+	s.turns <- struct{}{}
+	return s.endTurn
+}
+
+// Unread reports whether the agent has printed what was not handled.
+func (s *Session) Unread() bool { return s.proc.Unread() }

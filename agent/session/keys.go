@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"time"
@@ -38,8 +39,9 @@ func (s *Session) Input(b []byte) error {
 // pass writes what the person typed to the agent. mu is held.
 func (s *Session) pass(b []byte, now time.Time) error {
 	if _, open := s.screen.menu(now); open {
-		s.keys.Elsewhere(b) // they answer the dialog
-		s.answered = now
+		if e := s.keys.Elsewhere(b); e.Key || bytes.Contains(b, click) { // they answer the dialog
+			s.answered, s.screen.asks.touched = now, now
+		}
 		return s.proc.Write(b)
 	}
 	e := s.keys.Typed(b)
@@ -56,10 +58,18 @@ func (s *Session) pass(b []byte, now time.Time) error {
 	return err
 }
 
+// click is how a terminal reports that the left button was pressed.
+var click = []byte("\x1b[<0;")
+
 // release passes on what the person typed in the meantime.
 func (s *Session) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.let()
+}
+
+// let is release. mu is held.
+func (s *Session) let() {
 	held := s.held
 	s.holding, s.held, s.stop = false, nil, false
 	if len(held) > 0 && s.exit == nil {

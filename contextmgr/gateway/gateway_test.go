@@ -41,10 +41,11 @@ type observer struct {
 	onEnd  func(thread.Exchange)
 
 	onSpeech func(thread.Speech)
+	decides  chan []byte
 }
 
 func newObserver() *observer {
-	return &observer{hooks: map[string]string{}, change: make(chan struct{}, 1)}
+	return &observer{hooks: map[string]string{}, change: make(chan struct{}, 1), decides: make(chan []byte)}
 }
 
 func (o *observer) note(fn func()) {
@@ -90,6 +91,21 @@ func (o *observer) Hook(_ thread.ID, event string, payload []byte) {
 		o.log = append(o.log, "hook "+event)
 		o.hooks[event] = string(payload)
 	})
+}
+
+// Asked waits for a decision about what the event "asks" asks.
+func (o *observer) Asked(_ thread.ID, event string, _ []byte) func(context.Context) []byte {
+	if event != "asks" {
+		return nil
+	}
+	return func(ctx context.Context) []byte {
+		select {
+		case says := <-o.decides:
+			return says
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }
 
 func (o *observer) Notice(_ thread.ID, _ thread.Level, text string) {
@@ -450,5 +466,45 @@ func TestCloseTellsTheObserverFirst(t *testing.T) {
 	}
 	if _, _, err := w.Route("t3", thread.RouteSpec{Agent: "x"}); err == nil {
 		t.Error("a closed gateway takes routes")
+	}
+}
+
+// TestHookWaits: a hook that asks hears what is decided, and nothing where nobody decides before the gateway ends.
+func TestHookWaits(t *testing.T) {
+	w := open(t, "http://127.0.0.1:1", nil)
+	answers := make(chan string, 1)
+	ask := func() {
+		go func() {
+			resp, body, err := post(t, w.hook+"/asks", `{"a":1}`)
+			if err != nil {
+				body = err.Error()
+			} else {
+				body = fmt.Sprint(resp.StatusCode, " ", body)
+			}
+			answers <- body
+		}()
+		w.obs.until(t, "the hook", func() bool { return w.obs.hooks["asks"] != "" })
+	}
+	ask()
+	select {
+	case got := <-answers:
+		t.Fatalf("it did not wait: %s", got)
+	case w.obs.decides <- []byte(`{"yes":true}`):
+	}
+	if got := <-answers; got != `200 {"yes":true}` {
+		t.Error(got)
+	}
+	ask()
+	w.obs.decides <- nil
+	if got := <-answers; got != "204 " {
+		t.Error(got)
+	}
+	ask()
+	begin := time.Now()
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := <-answers; strings.HasPrefix(got, "200") || time.Since(begin) > 3*time.Second {
+		t.Errorf("%s, after %v", got, time.Since(begin))
 	}
 }

@@ -10,7 +10,7 @@ import (
 const maxHook = 4 << 20
 
 // hook accepts an agent's report. It answers at once and with an empty body, because agents read answers as
-// instructions.
+// instructions; where the report asks what a person decides, it answers that, or nothing once nobody will.
 func (g *Gateway) hook(w http.ResponseWriter, r *http.Request, rt *route, event string) {
 	if !validEvent(event) {
 		w.WriteHeader(http.StatusNotFound)
@@ -42,6 +42,13 @@ func (g *Gateway) hook(w http.ResponseWriter, r *http.Request, rt *route, event 
 		defer held.release()
 		rt.observer.Hook(rt.id, event, payload)
 	})
+	if says := rt.observer.Asked(rt.id, event, payload); says != nil {
+		w.WriteHeader(http.StatusProcessing)
+		if decision := says(r.Context()); len(decision) > 0 {
+			_, _ = w.Write(decision) // a hook that has ended decides nothing
+			return
+		}
+	}
 	w.WriteHeader(http.StatusNoContent)
 }
 

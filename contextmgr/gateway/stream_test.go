@@ -179,11 +179,12 @@ type deaf struct{}
 
 func (deaf) RequestStarted(thread.ID, thread.Begun) {}
 
-func (deaf) RequestReached(thread.ID, thread.Stage, time.Time) {}
-func (deaf) ExchangeEnded(thread.ID, thread.Exchange)          {}
-func (deaf) Spoke(thread.ID, thread.Speech)                    {}
-func (deaf) Notice(thread.ID, thread.Level, string)            {}
-func (deaf) Hook(thread.ID, string, []byte)                    {}
+func (deaf) RequestReached(thread.ID, thread.Stage, time.Time)            {}
+func (deaf) ExchangeEnded(thread.ID, thread.Exchange)                     {}
+func (deaf) Spoke(thread.ID, thread.Speech)                               {}
+func (deaf) Notice(thread.ID, thread.Level, string)                       {}
+func (deaf) Asked(thread.ID, string, []byte) func(context.Context) []byte { return nil }
+func (deaf) Hook(thread.ID, string, []byte)                               {}
 
 // start runs this test binary as a part and returns its address.
 func start(b *testing.B, role, upstream string) string {

@@ -49,13 +49,14 @@ func growing(size, results, n int) []string {
 
 type silent struct{}
 
-func (silent) RequestStarted(thread.ID, thread.Begun)               {}
-func (silent) RequestReached(thread.ID, thread.Stage, time.Time)    {}
-func (silent) Spoke(thread.ID, thread.Speech)                       {}
-func (silent) Notice(thread.ID, thread.Level, string)               {}
-func (silent) ExchangeEnded(thread.ID, thread.Exchange)             {}
-func (silent) Hook(id thread.ID, event string, payload []byte)      {}
-func (silent) Lineage(thread.ID) (parent thread.ID, last time.Time) { return "", time.Time{} }
+func (silent) RequestStarted(thread.ID, thread.Begun)                       {}
+func (silent) RequestReached(thread.ID, thread.Stage, time.Time)            {}
+func (silent) Spoke(thread.ID, thread.Speech)                               {}
+func (silent) Notice(thread.ID, thread.Level, string)                       {}
+func (silent) ExchangeEnded(thread.ID, thread.Exchange)                     {}
+func (silent) Asked(thread.ID, string, []byte) func(context.Context) []byte { return nil }
+func (silent) Hook(id thread.ID, event string, payload []byte)              {}
+func (silent) Lineage(thread.ID) (parent thread.ID, last time.Time)         { return "", time.Time{} }
 
 // gate opens a gateway; mode "" is one without a masker.
 func gate(b *testing.B, upstream string, mode policy.Mode) string {

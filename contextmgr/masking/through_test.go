@@ -213,10 +213,11 @@ type heard struct {
 	change    chan struct{}
 }
 
-func (h *heard) RequestStarted(_ thread.ID, b thread.Begun)      { h.note(func() { h.begun = b }) }
-func (*heard) RequestReached(thread.ID, thread.Stage, time.Time) {}
-func (*heard) Spoke(thread.ID, thread.Speech)                    {}
-func (*heard) Hook(id thread.ID, event string, payload []byte)   {}
+func (h *heard) RequestStarted(_ thread.ID, b thread.Begun)                 { h.note(func() { h.begun = b }) }
+func (*heard) RequestReached(thread.ID, thread.Stage, time.Time)            {}
+func (*heard) Spoke(thread.ID, thread.Speech)                               {}
+func (*heard) Asked(thread.ID, string, []byte) func(context.Context) []byte { return nil }
+func (*heard) Hook(id thread.ID, event string, payload []byte)              {}
 func (h *heard) Notice(_ thread.ID, _ thread.Level, text string) {
 	h.note(func() { h.told = append(h.told, text) })
 }

@@ -53,6 +53,7 @@ func (l *run) stateChanged(id thread.ExecutionID, r thread.StateReport) {
 	l.live.show()
 	name := l.live.t.Name
 	l.live.mu.Unlock()
+	l.live.hooks.shows(r)
 	if trouble { // once, however often the agent retries
 		l.notices.post(l.live.id, thread.LevelWarn, "%s: %s", name, troubleText(r))
 	}

@@ -167,6 +167,12 @@ func (p *session) prompts() string {
 	return strings.Join(p.sent, "\n---\n")
 }
 
+// Decide decides if the question is the one that is asked.
+func (p *session) Decide(_ context.Context, question string, decide func() bool) (bool, error) {
+	q := p.State().Question
+	return q != nil && q.ID == question && decide(), nil
+}
+
 // Answer is chosen at once if the question is the one that is asked.
 func (p *session) Answer(_ context.Context, question string, choice int) error {
 	p.mu.Lock()

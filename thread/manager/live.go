@@ -70,6 +70,7 @@ type liveThread struct {
 	judging    once              // a check of the prompts that the agent took is scheduled
 	awaiting   once              // waiting for the end of a limit
 	settingUp  once              // its worktree's setup is running
+	hooks      hookAsks          // of its agent
 	asked      outbox.Glance     // what others see of the outbox
 	offer      *thread.Offer     // the newest unanswered one
 	last       string            // what its agent does or last said, as in thread.Status

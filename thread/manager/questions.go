@@ -45,7 +45,14 @@ func (m *Questions) Answer(ctx context.Context, ref string, r thread.AnswerReque
 	if err != nil {
 		return fail(err)
 	}
-	if err := running.Answer(ctx, q.ID, choice); err != nil {
+	decided := false
+	if choice >= 0 {
+		decided, err = running.Decide(ctx, q.ID, func() bool { return l.live.hooks.decide(*q, q.Choices[choice].Means) })
+	}
+	if !decided {
+		err = running.Answer(ctx, q.ID, choice)
+	}
+	if err != nil {
 		return fail(err)
 	}
 	if r.Text != "" {

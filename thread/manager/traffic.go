@@ -2,6 +2,7 @@ package manager
 
 import (
 	"cmp"
+	"context"
 	"time"
 
 	"orchestrator/thread"
@@ -180,4 +181,25 @@ func (m *Traffic) Hook(id thread.ID, event string, payload []byte) {
 	if direct && r.State == thread.StateIdle {
 		l.live.enqueue(func() { l.recorder.Poll(m.work.ctx) })
 	}
+}
+
+// Asked implements Observer.
+func (m *Traffic) Asked(id thread.ID, event string, payload []byte) func(context.Context) []byte {
+	l := m.registry.run(id)
+	if l == nil {
+		return nil
+	}
+	agent, err := m.cfg.Agents.Agent(l.live.thread().Agent)
+	if err != nil {
+		return nil
+	}
+	decider, can := agent.(thread.HookDecider)
+	if !can {
+		return nil
+	}
+	ask, ok := decider.ReadAsk(event, payload)
+	if !ok {
+		return nil
+	}
+	return func(ctx context.Context) []byte { return l.live.hooks.wait(ctx, ask) }
 }

@@ -79,12 +79,13 @@ func (k *Keys) Typed(b []byte) Effect {
 }
 
 // Elsewhere processes bytes that go to the program but not into its input, as to a menu.
-func (k *Keys) Elsewhere(b []byte) {
+func (k *Keys) Elsewhere(b []byte) Effect {
 	before := *k
 	before.typed = slices.Clone(k.typed)
-	k.Typed(b)
+	e := k.Typed(b)
 	before.pasting, before.rest = k.pasting, k.rest
 	*k = before
+	return e
 }
 
 // pasted processes bytes within a paste and returns those after it.

@@ -6,7 +6,7 @@ import (
 
 func init() {
 	if event, ok := called(os.Args); ok && answerable(os.Getenv(AddressVariable)) {
-		if err := Report(os.Getenv(AddressVariable), event, os.Stdin); err != nil {
+		if err := Report(os.Getenv(AddressVariable), event, os.Stdin, os.Stdout); err != nil {
 			_, _ = os.Stderr.WriteString("orchestrator hook: " + err.Error() + "\n") // never fails the agent's turn
 		}
 		os.Exit(0)

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestReport(t *testing.T) {
@@ -30,7 +31,7 @@ func TestReport(t *testing.T) {
 		{"large", large, large[:maxPayload]},
 	} {
 		taken = false
-		if err := Report(server.URL+"/t/secret/hook", c.event, strings.NewReader(c.payload)); err != nil {
+		if err := Report(server.URL+"/t/secret/hook", c.event, strings.NewReader(c.payload), io.Discard); err != nil {
 			t.Fatalf("%s: %v", c.event, err)
 		}
 		if !taken {
@@ -62,7 +63,7 @@ func TestReportFails(t *testing.T) {
 		"http://127.0.0.1:80/t\r\nX: y/": "ORCHESTRATOR_HOOK_URL is not on this machine",
 		closed:                           "report Stop: the gateway does not answer",
 	} {
-		if err := Report(base, "Stop", strings.NewReader("x")); err == nil || err.Error() != want {
+		if err := Report(base, "Stop", strings.NewReader("x"), io.Discard); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %q", base, err, want)
 		}
 	}
@@ -80,7 +81,7 @@ func TestReportNeedsAnAnswer(t *testing.T) {
 			c.Close()
 		}
 	}()
-	if err := Report("http://"+l.Addr().String()+"/t/x", "Stop", strings.NewReader("x")); err == nil {
+	if err := Report("http://"+l.Addr().String()+"/t/x", "Stop", strings.NewReader("x"), io.Discard); err == nil {
 		t.Error("no error from a gateway that hung up")
 	}
 }
@@ -99,5 +100,51 @@ func TestCalled(t *testing.T) {
 		if event, ok := called(strings.Split(line, " ")); event != want || ok != (want != "") {
 			t.Errorf("%q: %q %v, want %q", line, event, ok, want)
 		}
+	}
+}
+
+// TestDecision: what the gateway decides is written for the agent, however late; nothing is where it decides nothing or
+// ends.
+func TestDecision(t *testing.T) {
+	const says = `{"decision":"allow"}`
+	for name, c := range map[string]struct {
+		handle func(w http.ResponseWriter, r *http.Request)
+		want   string
+	}{
+		"at once":       {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, says) }, says},
+		"nothing":       {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }, ""},
+		"an error page": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, says, http.StatusBadGateway) }, ""},
+		"later": {func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusProcessing)
+			time.Sleep(patience + 300*time.Millisecond)
+			_, _ = io.WriteString(w, says)
+		}, says},
+		"nothing, later": {func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusProcessing)
+			w.WriteHeader(http.StatusNoContent)
+		}, ""},
+		"the gateway ends": {func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusProcessing)
+			panic(http.ErrAbortHandler)
+		}, ""},
+		"it ends in the middle": {func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusProcessing)
+			w.Header().Set("Content-Length", "100")
+			_, _ = io.WriteString(w, says)
+			panic(http.ErrAbortHandler)
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(c.handle))
+			defer server.Close()
+			var out strings.Builder
+			if err := Report(server.URL+"/t", "asks", strings.NewReader("{}"), &out); err != nil {
+				t.Error(err)
+			}
+			if out.String() != c.want {
+				t.Errorf("it says %q, want %q", out.String(), c.want)
+			}
+		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -13,9 +14,10 @@ const (
 	patience   = 5 * time.Second // for each step of the exchange
 )
 
-// Report posts what an agent's hook wrote, and returns once the gateway has received it. It uses no proxy of the
-// environment, which would see the secret address.
-func Report(base, event string, from io.Reader) error {
+// Report posts what an agent's hook wrote, and returns once the gateway has received it, or has decided what the hook asks;
+// that is written to the agent. A gateway that ends before has decided nothing. Report uses no proxy of the environment,
+// which would see the secret address.
+func Report(base, event string, from io.Reader, agent io.Writer) error {
 	to, err := parse(base)
 	if err != nil {
 		return err
@@ -24,17 +26,22 @@ func Report(base, event string, from io.Reader) error {
 	if err != nil {
 		return errors.New("read the report: " + err.Error())
 	}
-	if to.post("/"+escape(event), payload) != nil {
+	says, err := to.post("/"+escape(event), payload)
+	if err != nil {
 		return errors.New("report " + event + ": the gateway does not answer")
+	}
+	if _, err := agent.Write(says); err != nil {
+		return errors.New("answer " + event + ": " + err.Error())
 	}
 	return nil
 }
 
-// post sends a request and waits for the first bytes of the response, whose content does not matter.
-func (a address) post(event string, payload []byte) error {
+// post sends a request and returns the content of the response. Where the gateway answers that it is still being decided,
+// it waits however long that takes.
+func (a address) post(event string, payload []byte) ([]byte, error) {
 	fd, err := dial(a.port)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = syscall.Close(fd) }()
 	request := "POST " + a.path + event + " HTTP/1.1\r\nHost: 127.0.0.1:" + strconv.Itoa(a.port) +
@@ -43,17 +50,45 @@ func (a address) post(event string, payload []byte) error {
 	for rest := append([]byte(request), payload...); len(rest) > 0; {
 		n, err := again(func() (int, error) { return syscall.Write(fd, rest) })
 		if err != nil {
-			return err
+			return nil, err
 		}
 		rest = rest[n:]
 	}
-	var answer [512]byte
-	n, err := again(func() (int, error) { return syscall.Read(fd, answer[:]) })
-	if err == nil && n == 0 {
-		err = io.ErrUnexpectedEOF
+	var got []byte
+	buf := make([]byte, 4<<10)
+	for waits := false; ; {
+		n, err := again(func() (int, error) { return syscall.Read(fd, buf) })
+		switch {
+		case err == nil && n == 0 && waits:
+			return nil, nil // it ended
+		case err == nil && n == 0:
+			return nil, io.ErrUnexpectedEOF
+		case err != nil:
+			return nil, err
+		}
+		got = append(got, buf[:n]...)
+		if after, is := strings.CutPrefix(string(got), deciding); is && !waits {
+			waits, got = true, []byte(after)
+			if err := syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &syscall.Timeval{}); err != nil {
+				return nil, err
+			}
+		}
+		switch head, body, whole := strings.Cut(string(got), "\r\n\r\n"); {
+		case len(got) > maxAnswer:
+			return nil, errors.New("too much")
+		case strings.HasPrefix(head, "HTTP/1.1 204 "), whole && !strings.HasPrefix(head, "HTTP/1.1 200 "):
+			return nil, nil
+		case whole && strings.Contains(head+"\r\n", "\r\nContent-Length: "+strconv.Itoa(len(body))+"\r\n"):
+			return []byte(body), nil
+		}
 	}
-	return err
 }
+
+// deciding is what the gateway answers first where a person is asked.
+const deciding = "HTTP/1.1 102 Processing\r\n\r\n"
+
+// maxAnswer limits the size of a response.
+const maxAnswer = 64 << 10
 
 // dial connects to a port of 127.0.0.1.
 func dial(port int) (int, error) {

@@ -16,7 +16,7 @@ func hookVerb(c *cli) *cobra.Command {
 		Use: "hook <event>", Short: "Forward an agent's hook report", Hidden: true, Args: exactly("<event>"),
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := hook.Report(thread.Lookup(c.environ, hook.AddressVariable), args[0], c.stdin); err != nil {
+			if err := hook.Report(thread.Lookup(c.environ, hook.AddressVariable), args[0], c.stdin, c.out.stdout); err != nil {
 				fmt.Fprintf(c.out.stderr, "orchestrator hook: %v\n", err)
 			}
 			return nil
