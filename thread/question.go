@@ -54,8 +54,8 @@ func (r AnswerRequest) Chosen(q Question) (int, error) {
 		return 0, Kindf(ErrInvalid, "answer %d: it offers %d", r.Choice, len(q.Choices))
 	case at >= 0:
 		return at, nil
-	case r.Text != "" && len(q.Choices) > 0:
-		return Dismiss, nil
+	case len(q.Choices) > 0 && (r.Text != "" || means == Deny && q.Kind == QuestionPlan):
+		return Dismiss, nil // it plans on
 	default:
 		return 0, Kindf(ErrRefused, "no answer of this dialog means %q", means)
 	}
@@ -69,7 +69,8 @@ const (
 	QuestionPermission QuestionKind = "permission" // may a tool run, a file be changed
 	QuestionPlan       QuestionKind = "plan"       // is the plan right
 	QuestionChoice     QuestionKind = "choice"     // something that the model wants to know
-	QuestionTrust      QuestionKind = "trust"      // is the folder, or a key, to be trusted
+	QuestionTrust      QuestionKind = "trust"      // is the folder, a key, or what a project brings to be trusted
+	QuestionLogin      QuestionKind = "login"      // how the person wants to log in
 )
 
 // Meaning is what an answer does.

@@ -26,6 +26,8 @@ func TestChosen(t *testing.T) {
 		{"below", thread.AnswerRequest{Choice: -1}, q, 0, thread.ErrInvalid},
 		{"a meaning", thread.AnswerRequest{Means: thread.ApproveAlways, Choice: 1}, q, 1, nil},
 		{"a meaning that is not offered", thread.AnswerRequest{Means: thread.Approve, Choice: 1}, colours, 0, thread.ErrRefused},
+		{"no to a plan that has none", thread.AnswerRequest{Means: thread.Deny}, thread.Question{Kind: thread.QuestionPlan, Choices: colours.Choices}, thread.Dismiss, nil},
+		{"no to colours", thread.AnswerRequest{Means: thread.Deny}, colours, 0, thread.ErrRefused},
 		{"a text says no", thread.AnswerRequest{Text: "why?"}, q, 2, nil},
 		{"a text where there is no no", thread.AnswerRequest{Text: "green"}, colours, thread.Dismiss, nil},
 		{"a text where nothing can be chosen", thread.AnswerRequest{Text: "green"}, thread.Question{}, 0, thread.ErrRefused},

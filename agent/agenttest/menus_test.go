@@ -76,7 +76,7 @@ var visits = map[string][]visit{
 		{name: "first", mode: "manual", online: true, unset: []string{"ANTHROPIC_AUTH_TOKEN", "HTTPS_PROXY", "https_proxy"},
 			files: map[string]string{".claude.json": "", ".claude/settings.json": ""}, places: []place{
 				{name: "first-theme", see: "Syntax theme", want: thread.StateQuestion, back: []string{"\r"}},
-				{name: "first-login", see: "Select login method", want: thread.StateUnauthorised, back: []string{"\r"}},
+				{name: "first-login", see: "Select login method", want: thread.StateUnauthorised, answer: "Claude account", then: "Paste code"},
 				{name: "first-code", see: "Paste code", want: thread.StateUnauthorised},
 			}},
 		{name: "trouble", mode: "manual", places: []place{
@@ -106,7 +106,15 @@ var visits = map[string][]visit{
 		}},
 		{name: "plan", mode: "plan", places: []place{
 			{name: "plan", see: "plan mode", want: thread.StateIdle},
+			{name: "plan-exit", ask: "leave it #exit", see: "Claude wants to exit plan mode", want: thread.StateApproval, answer: "No", then: "No plan found"},
+			{name: "plan-approval", ask: "plan nothing #plan", see: "Would you like to proceed?", want: thread.StateApproval, answer: esc, then: "below the first. │"},
+			{name: "plan-approval", ask: "plan it #plan", see: "Would you like to proceed?", want: thread.StateApproval,
+				answer: "Yes, manually approve", then: "answer to: plan it"},
 		}},
+		{name: "servers", mode: "manual", files: map[string]string{"../shop/.mcp.json": `{"mcpServers":{"notes":{"command":"true"}}}`},
+			places: []place{
+				{name: "servers", see: "MCP server", want: thread.StateQuestion, answer: "Continue without", then: "shortcuts"},
+			}},
 	},
 	"codex": {
 		{name: "started", mode: "on-request/workspace-write", places: []place{
@@ -147,7 +155,7 @@ var visits = map[string][]visit{
 				{name: "upsell", see: "existing model", want: thread.StateQuestion},
 			}},
 		{name: "login", mode: "on-request/workspace-write", files: map[string]string{".codex/auth.json": ""}, places: []place{
-			{name: "login", see: "Sign in", want: thread.StateUnauthorised},
+			{name: "login", see: "Sign in", want: thread.StateUnauthorised, answer: "Sign in another way", then: "API key"},
 		}},
 	},
 	"gemini": {
@@ -191,7 +199,7 @@ var visits = map[string][]visit{
 				".gemini/settings.json": `{"privacy":{"usageStatisticsEnabled":false},"general":{"enableAutoUpdate":false}}`,
 			},
 			unset: []string{"GEMINI_API_KEY"}, places: []place{
-				{name: "login", see: "uthenticate", want: thread.StateUnauthorised},
+				{name: "login", see: "uthenticate", want: thread.StateUnauthorised, answer: "Use Gemini API Key", then: "API Key"},
 			}},
 	},
 	"opencode": {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -34,10 +36,12 @@ type place struct {
 	press []string // keys, each once the screen is still
 	see   string   // shown there
 	want  thread.State
-	draft string   // what the input holds
-	open  bool     // a prompt of ours may be typed there: the next place asks for it
-	menu  bool     // it may be a menu, or nothing: it waits for the person unless its empty input is shown
-	back  []string // keys that lead back to the empty input
+	draft string // what the input holds
+	open  bool   // a prompt of ours may be typed there: the next place asks for it
+	menu  bool   // it may be a menu, or nothing: it waits for the person unless its empty input is shown
+	// answer is the text of the choice with which its dialog is answered, and then what is shown after that.
+	answer, then string
+	back         []string // keys that lead back to the empty input
 }
 
 // visit is one start of an agent as a person has it set up, and the places that are looked at.
@@ -143,7 +147,14 @@ func contains(all []string, one string) bool {
 
 // questions is a model that asks the person where a prompt says so.
 func questions(t model.Turn) scripted.Reply {
-	if !strings.Contains(t.Prompt, "#ask") || t.Side || t.Round > 0 {
+	switch {
+	case t.Side:
+		return model.Markers(t)
+	case strings.Contains(t.Prompt, "#plan") && t.Round < 2:
+		return plans(t)
+	case strings.Contains(t.Prompt, "#exit") && t.Round == 0:
+		return exitPlan
+	case t.Round > 0, !strings.Contains(t.Prompt, "#ask"):
 		return model.Markers(t)
 	}
 	one := map[string]any{
@@ -160,6 +171,25 @@ func questions(t model.Turn) scripted.Reply {
 		}
 	}
 	return scripted.Reply{Text: "there is no tool to ask with"}
+}
+
+var (
+	exitPlan = scripted.Reply{Calls: []scripted.Call{{Name: "ExitPlanMode", Args: map[string]any{}}}}
+	planFile = regexp.MustCompile(`/[^\s"'` + "`" + `]*/\.claude/plans/[\w-]+\.md`)
+)
+
+// plans writes a plan into the file that Claude Code names, and then asks whether it is right.
+func plans(t model.Turn) scripted.Reply {
+	if t.Round > 0 {
+		return exitPlan
+	}
+	for _, m := range t.History {
+		if file := planFile.FindString(m.Text); file != "" {
+			return scripted.Reply{Calls: []scripted.Call{t.Write(file,
+				"# Greet in two languages\n\n1. Read `hello.go`.\n2. Print the second greeting below the first.\n")}}
+		}
+	}
+	return scripted.Reply{Text: "no file is named for the plan"}
 }
 
 // mirror is the terminal of a running agent as somebody sees it.
@@ -281,9 +311,35 @@ func (m *mirror) visit(p place) {
 	}
 	m.record(p.name)
 	m.check(p)
+	m.answers(p)
 	for _, keys := range p.back {
 		m.press(keys)
 	}
+}
+
+// answers answers a place's dialog.
+func (m *mirror) answers(p place) {
+	m.t.Helper()
+	if p.answer == "" {
+		return
+	}
+	m.await(p.want)
+	q := m.session.State().Question
+	if q == nil {
+		m.t.Fatalf("%s: it asks nothing:\n%s", p.name, m.text())
+	}
+	choice := slices.IndexFunc(q.Choices, func(c thread.Choice) bool { return strings.HasPrefix(c.Text, p.answer) })
+	text := "escape"
+	if choice >= 0 {
+		text = q.Choices[choice].Text
+	} else if p.answer != esc {
+		m.t.Fatalf("%s: %q is none of the choices: %+v", p.name, p.answer, q)
+	}
+	if err := m.session.Answer(m.t.Context(), q.ID, choice); err != nil {
+		m.t.Errorf("%s: %v:\n%s", p.name, err, m.text())
+	}
+	m.see(p.then)
+	m.t.Logf("%s: %s %q %q, answered with %q", p.name, q.Kind, q.Text, q.About, text)
 }
 
 // covered completes a place that may be a menu, and reports whether it is one: the agent's input is not shown.

@@ -21,6 +21,7 @@ import (
 	"orchestrator/agent/agenttest/model"
 	"orchestrator/agent/claude"
 	"orchestrator/agent/codex"
+	"orchestrator/agent/dialog"
 	"orchestrator/agent/gemini"
 	"orchestrator/agent/launch"
 	"orchestrator/agent/opencode"
@@ -38,6 +39,7 @@ type adapter interface {
 	thread.UsageReader
 	agent.RuleSource
 	agent.InputReader
+	dialog.Source
 	Detect(context.Context) thread.AgentInfo
 }
 
@@ -82,8 +84,9 @@ func newStage(t *testing.T, cli clis.CLI, dirs []string) *stage {
 	s.agent = adapters[cli.Name](launch.Config{Env: s.env, Hook: hook})
 	t.Cleanup(s.server.Close)
 	s.all = session.New(session.Config{
-		Rules: func(string) []agent.Rule { return s.agent.Rules() },
-		Input: func(string) func(*vterm.Terminal) (agent.Input, bool) { return s.agent.Input },
+		Rules:   func(string) []agent.Rule { return s.agent.Rules() },
+		Input:   func(string) func(*vterm.Terminal) (agent.Input, bool) { return s.agent.Input },
+		Dialogs: func(string) []dialog.Form { return s.agent.Dialogs() },
 	})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)

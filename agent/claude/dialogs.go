@@ -21,11 +21,19 @@ var dialogs = sync.OnceValue(func() []dialog.Form {
 	return []dialog.Form{
 		{
 			Kind: thread.QuestionPlan, About: planned, Ruled: true, Next: true,
-			Asks: regexp.MustCompile(`^Would you like to proceed\?`),
+			Asks: regexp.MustCompile(`^(?:Claude has written up a plan\b.*\. )?(Would you like to proceed\?)`),
 			Means: []dialog.Means{
 				{Text: regexp.MustCompile(`^Yes, and (use auto mode|auto-accept|bypass)`), Does: thread.ApproveAlways},
 				{Text: regexp.MustCompile(`^Yes, (and )?manually approve|^Yes$`), Does: thread.Approve},
 				{Text: regexp.MustCompile(`^No\b`), Does: thread.Deny},
+				{Text: regexp.MustCompile(`^Tell Claude what to change`), Does: thread.OwnWords},
+			},
+		},
+		{ // without a plan in its file
+			Kind: thread.QuestionPlan, Asks: regexp.MustCompile(`^Exit plan mode\?`), Shows: regexp.MustCompile(`^Claude wants to exit plan mode`), Titled: true,
+			Means: []dialog.Means{
+				{Text: regexp.MustCompile(`^Yes, and switch to default\b`), Does: thread.Approve},
+				{Text: regexp.MustCompile(`^Yes\b`), Does: thread.ApproveAlways}, {Text: regexp.MustCompile(`^No\b`), Does: thread.Deny},
 			},
 		},
 		{
@@ -40,11 +48,21 @@ var dialogs = sync.OnceValue(func() []dialog.Form {
 			},
 		},
 		{
+			Kind: thread.QuestionTrust, Asks: regexp.MustCompile(`^New MCP server found in this project: `), Ruled: true,
+			About: func(lines []string, asks int) string { return "MCP server " + strings.SplitN(lines[asks], ": ", 2)[1] },
+			Means: []dialog.Means{
+				{Text: regexp.MustCompile(`^Use this MCP server$`), Does: thread.Approve},
+				{Text: regexp.MustCompile(`^Use this and all future`), Does: thread.ApproveAlways},
+				{Text: regexp.MustCompile(`^Continue without`), Does: thread.Deny},
+			},
+		},
+		{
 			Kind: thread.QuestionTrust, Asks: regexp.MustCompile(`^Do you want to use this API key\?`),
 			Means: []dialog.Means{
 				{Text: regexp.MustCompile(`^Yes\b`), Does: thread.Approve}, {Text: regexp.MustCompile(`^No\b`), Does: thread.Deny},
 			},
 		},
+		{Kind: thread.QuestionLogin, Titled: true, Asks: regexp.MustCompile(`^Select login method:`)},
 		{
 			Kind: thread.QuestionChoice, Asks: regexp.MustCompile(`\S`), Shows: regexp.MustCompile(`^[☐☒✔] `),
 			Means: []dialog.Means{{Text: regexp.MustCompile(`^Type something`), Does: thread.OwnWords}},
@@ -84,13 +102,13 @@ func file(title string, below []string) string {
 	return title
 }
 
+// planned is the first line of the plan, which stands between two dotted lines.
 func planned(lines []string, asks int) string {
-	for _, l := range lines[:asks] {
-		if !strings.HasPrefix(l, "╌") && !strings.HasSuffix(l, ":") {
-			return l
-		}
+	dotted := slices.IndexFunc(lines[:asks], func(l string) bool { return strings.HasPrefix(l, "╌") })
+	if dotted < 0 || dotted+1 >= asks {
+		return ""
 	}
-	return ""
+	return lines[dotted+1]
 }
 
 func folder(lines []string, asks int) string {

@@ -18,7 +18,7 @@ var rules = sync.OnceValue(func() []agent.Rule {
 		{
 			State: thread.StateApproval, Lines: 14, Detail: "asks for permission",
 			Pattern: regexp.MustCompile(`(?m)^\W*(Do you want to (proceed|make this edit|create|overwrite|allow|use|fetch)|` +
-				`Would you like to proceed)`),
+				`Would you like to proceed|Claude has written up a plan|Exit plan mode\?)`),
 		},
 		{
 			State: thread.StateApproval, Lines: 20, Detail: "asks whether to trust the folder",

@@ -9,6 +9,9 @@ import (
 	"orchestrator/thread"
 )
 
+// logins is what Claude Code asks before anybody is logged in.
+const logins = "login: Select login method: · >Claude account with subscription · Individual, Team, or Enterprise · Anthropic Console account · API usage billing · 3rd-party platform · Bedrock, Microsoft Foundry, Google Vertex AI"
+
 // TestScreens reads screens that were recorded of the real program by TestRealMenus of agenttest.
 func TestScreens(t *testing.T) {
 	agenttest.Shots(t, claude.New(launch.Config{}), map[string]agenttest.Shot{
@@ -23,7 +26,7 @@ func TestScreens(t *testing.T) {
 		"draft":       {Input: "half a draft"},
 		"draft-lines": {Input: "half\na draft"},
 		"first-code":  {State: thread.StateUnauthorised, Hidden: true},
-		"first-login": {State: thread.StateUnauthorised, Hidden: true},
+		"first-login": {State: thread.StateUnauthorised, Hidden: true, Asks: logins},
 		"first-notes": {State: thread.StateQuestion, Hidden: true},
 		"first-trust": {State: thread.StateApproval, Hidden: true,
 			Asks: "trust: Accessing workspace: (/h/mmmmmmmmmmmmm/shop) · >No, exit=deny · Yes, I trust this folder=approve"},
@@ -31,17 +34,23 @@ func TestScreens(t *testing.T) {
 		"help":        {State: thread.StateQuestion, Hidden: true},
 		"history":     {Input: "tell me"},
 		"idle":        {},
-		"login":       {State: thread.StateUnauthorised, Hidden: true},
+		"login":       {State: thread.StateUnauthorised, Hidden: true, Asks: logins},
 		"model":       {State: thread.StateQuestion, Hidden: true},
 		"permissions": {State: thread.StateQuestion, Hidden: true},
 		"page":        {},
 		"plan":        {},
-		"recovered":   {},
-		"refused":     {},
-		"resume":      {State: thread.StateQuestion, Hidden: true},
-		"search":      {State: thread.StateQuestion, Hidden: true},
-		"slash":       {Input: "/mo"},
-		"theme":       {State: thread.StateQuestion, Hidden: true},
+		"plan-approval": {State: thread.StateApproval, Hidden: true,
+			Asks: "plan: Would you like to proceed? (Greet in two languages) · >Yes, and use auto mode=always · Yes, manually approve edits=approve · Tell Claude what to change=words"},
+		"plan-exit": {State: thread.StateApproval, Hidden: true,
+			Asks: "plan: Exit plan mode? · >Yes, and switch to default (ask each time) for this session=approve · No=deny"},
+		"servers": {State: thread.StateQuestion, Hidden: true,
+			Asks: "trust: New MCP server found in this project: notes (MCP server notes) · Use this MCP server=approve · Use this and all future MCP servers in this project=always · >Continue without using this MCP server=deny"},
+		"recovered": {},
+		"refused":   {},
+		"resume":    {State: thread.StateQuestion, Hidden: true},
+		"search":    {State: thread.StateQuestion, Hidden: true},
+		"slash":     {Input: "/mo"},
+		"theme":     {State: thread.StateQuestion, Hidden: true},
 		"trust": {State: thread.StateApproval, Hidden: true,
 			Asks: "trust: Accessing workspace: (/h/mmmmmmmmmmmmm/shop) · >No, exit=deny · Yes, I trust this folder=approve"},
 		"approval": {State: thread.StateApproval, Hidden: true,

@@ -21,6 +21,7 @@ var dialogs = sync.OnceValue(func() []dialog.Form {
 				{Text: regexp.MustCompile(`^No\b`), Does: thread.Deny},
 			},
 		},
+		{Kind: thread.QuestionLogin, Titled: true, Asks: regexp.MustCompile(`^Choose how you want to use Codex`)},
 		{
 			Kind: thread.QuestionTrust, Asks: regexp.MustCompile(`^(Trust this folder\?|Do you trust the contents of this directory\?)`),
 			About: func(lines []string, asks int) string {

@@ -27,6 +27,7 @@ var dialogs = sync.OnceValue(func() []dialog.Form {
 				{Text: regexp.MustCompile(`^Don't trust`), Does: thread.Deny},
 			},
 		},
+		{Kind: thread.QuestionLogin, Titled: true, Asks: regexp.MustCompile(`^How would you like to authenticate`)},
 		{
 			Kind: thread.QuestionChoice, Asks: regexp.MustCompile(`\S`), Shows: regexp.MustCompile(`^Answer Questions|^Enter to select · .*Esc to cancel`),
 			Means: []dialog.Means{{Text: regexp.MustCompile(`^Enter a custom value`), Does: thread.OwnWords}},

@@ -111,6 +111,7 @@ type answer struct {
 	arrow   time.Time // when an arrow was pressed that has not been seen to work; zero otherwise
 	moved   bool      // an arrow was pressed
 	missing time.Time // since when no dialog is shown; zero while one is
+	differs time.Time // since when another one is shown, or a part of it; zero while it is this one
 	pressed time.Time
 }
 
@@ -130,13 +131,20 @@ func (a *answer) choose(now time.Time) (bool, error) {
 	}
 	a.missing = time.Time{}
 	switch q := s.asks.question; {
-	case q == nil || q.ID != a.question || d.Sum() != s.asks.sum:
+	case q == nil || q.ID != a.question || d.Sum() != s.asks.sum && !a.differs.IsZero() && now.Sub(a.differs) >= absent:
 		return false, thread.Kindf(thread.ErrRefused, "it asks something else now")
+	case d.Sum() != s.asks.sum: // it is being drawn, perhaps
+		if a.differs.IsZero() {
+			a.differs = now
+		}
+		a.since = now
+		return false, nil
 	case a.to < thread.Dismiss || a.to >= len(d.Choices):
 		return false, thread.Kindf(thread.ErrInvalid, "there is no answer %d, only %d of them", a.to+1, len(d.Choices))
 	case d.At < 0 && a.to != thread.Dismiss:
 		return false, fmt.Errorf("its screen does not show where its keyboard is: %w", thread.ErrUnsupported)
 	}
+	a.differs = time.Time{}
 	a.session.holding = true
 	if a.since.IsZero() || d.At != a.at {
 		a.at, a.since, a.arrow = d.At, now, time.Time{}

@@ -47,6 +47,10 @@ func asker(mode string) {
 	}()
 	n, at := 1, 0
 	draw := func() {
+		if mode == "pieces" && at > 0 { // its last line comes late
+			fmt.Printf("\x1b[H\x1b[2J%s\r\nrm file-%d\r\nAllow?\r\n❯ 1. Yes\r\n  2. Yes, always\r\n", strings.Repeat("─", 60), n)
+			time.Sleep(250 * time.Millisecond)
+		}
 		input := ""
 		if mode == "input" {
 			input = "\r\n> "
@@ -210,6 +214,20 @@ func TestSameQuestionAgain(t *testing.T) {
 		before = q.ID
 	}
 	if got := chosen(t, dir); got != "1 0, 1 0, 1 0" {
+		t.Errorf("chosen: %s", got)
+	}
+}
+
+// TestAnswerWhileItIsDrawn: an agent that draws its dialog again in pieces, as its keyboard moves, shows the same one.
+func TestAnswerWhileItIsDrawn(t *testing.T) {
+	t.Parallel()
+	s, dir := asks(t, "pieces")
+	q := question(t, s, "rm file-1")
+	if err := s.Answer(t.Context(), q.ID, 2); err != nil {
+		t.Error(err)
+	}
+	question(t, s, "rm file-2")
+	if got := chosen(t, dir); got != "1 2" {
 		t.Errorf("chosen: %s", got)
 	}
 }

@@ -18,15 +18,26 @@ type asks struct {
 	shown    int              // how many were shown so far
 	run      string           // random, so that no two executions have a question with one id
 	at       int              // the choice on which the keyboard was
+	half     time.Time        // since when a part of it is missing; zero while none is
 	touched  time.Time        // when a key went to it that has not been seen to do anything; zero if none has
 }
 
-// see records which dialog is shown, if one is. One that reads like the one before is the same.
-func (a *asks) see(d dialog.Dialog, shown bool, now time.Time) {
+// see records which dialog is shown, if one is. One that reads like the one before is the same. It reports whether the
+// screen seems to be half drawn, and is to be looked at again.
+func (a *asks) see(d dialog.Dialog, shown bool, now time.Time) (again bool) {
 	if !shown {
-		a.question, a.sum, a.touched = nil, "", time.Time{}
-		return
+		a.question, a.sum, a.touched, a.half = nil, "", time.Time{}, time.Time{}
+		return false
 	}
+	if a.lacks(d) {
+		if a.half.IsZero() {
+			a.half = now
+		}
+		if now.Sub(a.half) < absent {
+			return true
+		}
+	}
+	a.half = time.Time{}
 	if a.question == nil || d.At != a.at || d.Sum() != a.sum {
 		a.at, a.touched = d.At, time.Time{}
 	}
@@ -41,4 +52,12 @@ func (a *asks) see(d dialog.Dialog, shown bool, now time.Time) {
 		q.ID, q.Since = fmt.Sprintf("%s-%d-%s", a.run, a.shown, sum), now
 		a.question, a.sum = &q, sum
 	}
+	return false
+}
+
+// lacks reports whether a dialog is the one before without some of its choices: agents draw theirs again, in pieces, when
+// its keyboard moves.
+func (a *asks) lacks(d dialog.Dialog) bool {
+	q := a.question
+	return q != nil && d.Kind == q.Kind && d.Text == q.Text && d.About == q.About && len(d.Choices) < len(q.Choices)
 }

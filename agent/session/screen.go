@@ -167,7 +167,9 @@ func (s *screen) examine(now time.Time) {
 	s.dirty, s.examined, s.relook = false, now, time.Time{}
 	if !s.term.Modes().Sync { // else a frame is half drawn
 		d, shown := s.dialog()
-		s.asks.see(d, shown, now)
+		if s.asks.see(d, shown, now) {
+			defer func() { s.relook = now.Add(quiet) }()
+		}
 	}
 	if !s.found && s.readsInput() {
 		_, s.found = s.input(s.term)
