@@ -9,7 +9,9 @@ import (
 	"orchestrator/thread"
 )
 
-// dialogs are the questions that Codex asks; the texts are from recordings of 0.169.0.
+// dialogs are the questions that Codex asks; the texts are from recordings of 0.169.0. They are answered by keys: a hook
+// PermissionRequest runs before the dialog, which is shown only once the hook has ended, so one that waits for somebody
+// elsewhere would keep the person at the terminal from answering.
 var dialogs = sync.OnceValue(func() []dialog.Form {
 	return []dialog.Form{
 		{

@@ -9,7 +9,8 @@ import (
 	"orchestrator/thread"
 )
 
-// dialogs are the questions that Gemini CLI asks; the texts are from recordings of 0.61.0.
+// dialogs are the questions that Gemini CLI asks; the texts are from recordings of 0.61.0. They are answered by keys: the
+// hooks BeforeTool and Notification both run before the dialog, which waits for them, and neither can allow a call.
 var dialogs = sync.OnceValue(func() []dialog.Form {
 	return []dialog.Form{
 		{

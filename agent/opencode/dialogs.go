@@ -9,7 +9,9 @@ import (
 	"orchestrator/thread"
 )
 
-// dialogs are the questions that OpenCode asks; the texts are from recordings of 1.18.33.
+// dialogs are the questions that OpenCode asks; the texts are from recordings of 1.18.33. They are answered by keys: its own
+// server would answer a permission by its id, and refuse a late answer, but it needs a port, whose password every command
+// of the agent sees in its environment: the agent could allow itself what it asks for.
 var dialogs = sync.OnceValue(func() []dialog.Form {
 	return []dialog.Form{
 		{

@@ -75,7 +75,7 @@ func (s *Session) follow(ctx context.Context, a *answer) error {
 func (s *Session) answeredOnce() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.screen.asks.see(dialog.Dialog{}, false, time.Time{})
+	s.screen.asks.answered()
 	s.screen.dirty = true
 	if _, shown := s.screen.dialog(); shown || !s.stop {
 		s.held = nil

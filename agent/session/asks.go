@@ -18,6 +18,7 @@ type asks struct {
 	shown    int              // how many were shown so far
 	run      string           // random, so that no two executions have a question with one id
 	at       int              // the choice on which the keyboard was
+	stale    string           // sum of the dialog that was answered, while it may still be shown
 	half     time.Time        // since when a part of it is missing; zero while none is
 	touched  time.Time        // when a key went to it that has not been seen to do anything; zero if none has
 }
@@ -26,7 +27,7 @@ type asks struct {
 // screen seems to be half drawn, and is to be looked at again.
 func (a *asks) see(d dialog.Dialog, shown bool, now time.Time) (again bool) {
 	if !shown {
-		a.question, a.sum, a.touched, a.half = nil, "", time.Time{}, time.Time{}
+		a.question, a.sum, a.stale, a.touched, a.half = nil, "", "", time.Time{}, time.Time{}
 		return false
 	}
 	if a.lacks(d) {
@@ -51,8 +52,20 @@ func (a *asks) see(d dialog.Dialog, shown bool, now time.Time) (again bool) {
 		q := d.Question
 		q.ID, q.Since = fmt.Sprintf("%s-%d-%s", a.run, a.shown, sum), now
 		a.question, a.sum = &q, sum
+		if sum == a.stale {
+			a.touched = now
+		}
+		a.stale = ""
 	}
 	return false
+}
+
+// answered makes whatever is shown now another question, even if it reads the same. Until that is seen to change, a key
+// is on its way to it.
+func (a *asks) answered() {
+	sum := a.sum
+	a.see(dialog.Dialog{}, false, time.Time{})
+	a.stale = sum
 }
 
 // lacks reports whether a dialog is the one before without some of its choices: agents draw theirs again, in pieces, when

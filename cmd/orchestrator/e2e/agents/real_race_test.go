@@ -97,7 +97,6 @@ type races struct {
 	series *series
 	seen   map[int]bool // the numbers that were asked about
 	last   int          // the newest of them
-	id     string       // of its question
 
 	late    bool    // what the person typed last was for the next question
 	denied  []round // by us
@@ -218,9 +217,8 @@ func (r *races) asked() *thread.Question {
 	for end := time.Now().Add(r.Patience); ; time.Sleep(10 * time.Millisecond) {
 		state := r.state()
 		if q := state.Question; q != nil && len(q.Choices) > 0 {
-			if n := number(q); n >= 0 && (!r.seen[n] || n == r.last && (q.ID != r.id || time.Since(begin) > 5*time.Second)) { // one that is gone is shown for a moment
+			if n := number(q); n >= 0 && (!r.seen[n] || n == r.last && time.Since(begin) > 5*time.Second) { // one that is gone is shown for a moment
 				r.untouched(n)
-				r.id = q.ID
 				return q
 			}
 		}
