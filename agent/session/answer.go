@@ -18,8 +18,6 @@ const (
 	stepped = 40 * time.Millisecond
 	// arrowLimit is how long an agent may take to show that an arrow moved its keyboard.
 	arrowLimit = 2 * time.Second
-	// absent is how long a dialog may not be shown until it counts as gone: some agents clear their screen to draw it.
-	absent = 500 * time.Millisecond
 	// doubtDialog is how long a key that went to a dialog may take to do something there: a machine may be busy.
 	doubtDialog = 5 * time.Second
 	// answerLimit is how long an answer may take to be chosen, and then to be taken.

@@ -10,6 +10,10 @@ import (
 	"orchestrator/thread"
 )
 
+// absent is how long a dialog, or a part of it, may not be shown until it counts as gone: some agents clear their screen to
+// draw it, or draw it in pieces.
+const absent = 500 * time.Millisecond
+
 // asks is the dialog on a screen.
 type asks struct {
 	forms    []dialog.Form
