@@ -57,31 +57,41 @@ func (a Answer) Await(ctx context.Context, read func() ([]thread.Chunk, error)) 
 	}
 }
 
-// cut ends the file before the turn after the answer, and reports whether it contains the answer.
+// cut ends the file before the turn after the answer, and reports whether it surely contains the answer. Of several that are
+// the same, it is the last one: a file that is read from its beginning, as that of a fork is, has earlier turns. There, an
+// answer with another turn behind it may be one of those, while the agent has yet to write the one that is meant.
 func (a Answer) cut(chunks []thread.Chunk) (out []thread.Chunk, there bool) {
 	if a.Text == "" {
 		return chunks, true
 	}
-	next := false
-	for _, c := range chunks {
+	type place struct{ chunk, at int }
+	var ends *place // where the turn after the last answer begins
+	for i, c := range chunks {
 		if c.File != a.File {
-			out = append(out, c)
 			continue
 		}
 		at := 0
 		for line := range bytes.Lines(c.Data) {
 			trimmed := bytes.TrimSpace(line)
-			if next = next || there && len(trimmed) > 0 && a.Begins(trimmed); next {
-				break
+			if there && ends == nil && len(trimmed) > 0 && a.Begins(trimmed) {
+				ends = &place{i, at}
 			}
-			there = there || strings.Contains(squeeze(a.Read(trimmed)), a.Text)
+			if strings.Contains(squeeze(a.Read(trimmed)), a.Text) {
+				there, ends = true, nil
+			}
 			at += len(line)
 		}
-		if c.Data = c.Data[:at]; len(c.Data) > 0 {
-			out = append(out, c)
-		}
 	}
-	return out, there
+	for i, c := range chunks {
+		if c.File == a.File && ends != nil && i >= ends.chunk {
+			if i > ends.chunk || ends.at == 0 {
+				continue
+			}
+			c.Data = c.Data[:ends.at]
+		}
+		out = append(out, c)
+	}
+	return out, there && (ends == nil || chunks[ends.chunk].Offset > 0)
 }
 
 // squeeze normalizes white space, so that texts can be compared.

@@ -114,6 +114,33 @@ func TestAwaitSeesTheAnswerComeLate(t *testing.T) {
 	})
 }
 
+// TestAwaitSeesTheSameAnswerAgain: the file of a fork has the same answer in an earlier turn; the one that is meant comes late.
+func TestAwaitSeesTheSameAnswerAgain(t *testing.T) {
+	const early, late = "prompt 1\nanswer one\nprompt 2\n", "answer one\n"
+	for _, c := range []struct {
+		offset int64
+		calls  int
+		want   string
+	}{{0, 3, early + late}, {700, 1, "prompt 1\nanswer one\n"}} {
+		synctest.Test(t, func(t *testing.T) {
+			calls := 0
+			read := func() ([]thread.Chunk, error) {
+				data := early
+				if calls++; calls > 2 {
+					data += late
+				}
+				return []thread.Chunk{{File: "main", Offset: c.offset, Data: []byte(data)}}, nil
+			}
+			answer := transcript.Answer{File: "main", Text: "answer one", Read: func(line []byte) string { return string(line) },
+				Begins: func(line []byte) bool { return strings.HasPrefix(string(line), "prompt ") }}
+			chunks, err := answer.Await(t.Context(), read)
+			if err != nil || len(chunks) != 1 || string(chunks[0].Data) != c.want || calls != c.calls {
+				t.Errorf("from %d: %+v after %d calls: %v", c.offset, chunks, calls, err)
+			}
+		})
+	}
+}
+
 // TestAwaitEndsWithItsTime holds that what ended long ago is not waited for: a backlog of answers would grow.
 func TestAwaitEndsWithItsTime(t *testing.T) {
 	for name, tc := range map[string]struct{ by, want time.Duration }{
@@ -190,6 +217,9 @@ func TestAwaitCutsTheNextTurn(t *testing.T) {
 	cancel() // what is not there is not waited for
 	for _, c := range []struct{ name, data, answer, want string }{
 		{"a prompt that waited", "prompt 1\nanswer one\nmeta\nprompt 2\nanswer two\n", "one", "prompt 1\nanswer one\nmeta\n"},
+		{"the same answer in an earlier turn", "prompt 1\nanswer one\nprompt 2\nanswer two\nprompt 3\nanswer one\nprompt 4\n", "one",
+			"prompt 1\nanswer one\nprompt 2\nanswer two\nprompt 3\nanswer one\n"},
+		{"a part of it in an earlier turn", "prompt 1\nanswer one and two\nprompt 2\nanswer two\n", "two", "prompt 1\nanswer one and two\nprompt 2\nanswer two\n"},
 		{"nothing follows", "prompt 1\nanswer one\nmeta\n", "one", "prompt 1\nanswer one\nmeta\n"},
 		{"not answered yet", "prompt 1\nprompt 2\n", "one", "prompt 1\nprompt 2\n"},
 		{"no answer asked for", "prompt 1\nanswer one\nprompt 2\n", "", "prompt 1\nanswer one\nprompt 2\n"},
