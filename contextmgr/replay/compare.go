@@ -28,12 +28,20 @@ const (
 	cleanShare   = 30 // of the window, in percent
 )
 
-// Comparison replays sessions with several policies and caches and adds up what became of them.
+// Compared is what is compared: each policy with each base and each cache.
+type Compared struct {
+	Policies []Policy
+	Bases    []Base // none is for the one that was recorded
+	Caches   []Cache
+	// Definitions are added to what was recorded.
+	Definitions Definitions
+}
+
+// Comparison replays sessions in several ways and adds up what became of them.
 type Comparison struct {
-	policies []Policy
-	caches   []Cache
+	compared Compared
 	models   Models
-	groups   map[group][]Tally // by policy and cache
+	groups   map[group][]Tally // by policy, base and cache
 	sessions map[group]int
 }
 
@@ -43,6 +51,8 @@ type Models struct {
 	Window func(model string, used int64) int64
 	// Price returns the price in USD of a token of input that goes past the cache; nil or false if it is unknown.
 	Price func(model string) (usd float64, known bool)
+	// Factor returns how many tokens the provider of a model counts for one of ours; nil is for as many.
+	Factor func(model string) float64
 }
 
 // price adds what a segment costs in USD.
@@ -61,8 +71,11 @@ type group struct {
 }
 
 // NewComparison returns a comparison.
-func NewComparison(policies []Policy, caches []Cache, m Models) *Comparison {
-	return &Comparison{policies: policies, caches: caches, models: m, groups: make(map[group][]Tally), sessions: make(map[group]int)}
+func NewComparison(c Compared, m Models) *Comparison {
+	if len(c.Bases) == 0 {
+		c.Bases = []Base{{}}
+	}
+	return &Comparison{compared: c, models: m, groups: make(map[group][]Tally), sessions: make(map[group]int)}
 }
 
 // Add replays a session.
@@ -81,23 +94,18 @@ func (c *Comparison) Add(ctx context.Context, s Session) error {
 		case largest > largeContext:
 			in = append(in, LargeSessions)
 		}
-		i := 0
-		for _, p := range c.policies {
-			for _, cache := range c.caches {
-				t, err := Simulate(ctx, seg, p, cache, window)
-				if err != nil {
-					return err
-				}
-				c.models.price(seg, &t)
-				for _, sessions := range in {
-					g := group{s.Agent, sessions}
-					counted[g] = true
-					if c.groups[g] == nil {
-						c.groups[g] = make([]Tally, len(c.policies)*len(c.caches))
-					}
-					c.groups[g][i].Add(t)
-				}
-				i++
+		tallies, err := c.replay(ctx, s, seg, window)
+		if err != nil {
+			return err
+		}
+		for _, sessions := range in {
+			g := group{s.Agent, sessions}
+			counted[g] = true
+			if c.groups[g] == nil {
+				c.groups[g] = make([]Tally, len(tallies))
+			}
+			for i, t := range tallies {
+				c.groups[g][i].Add(t)
 			}
 		}
 	}
@@ -105,6 +113,50 @@ func (c *Comparison) Add(ctx context.Context, s Session) error {
 		c.sessions[g]++
 	}
 	return nil
+}
+
+// replay replays a segment in each way.
+func (c *Comparison) replay(ctx context.Context, s Session, seg Segment, window int64) ([]Tally, error) {
+	var out []Tally
+	for _, p := range c.compared.Policies {
+		for _, b := range c.compared.Bases {
+			front := c.front(s, seg, b, window)
+			for _, cache := range c.compared.Caches {
+				t, err := Simulate(ctx, seg, p, cache, front, window)
+				if err != nil {
+					return nil, err
+				}
+				c.models.price(seg, &t)
+				out = append(out, t)
+			}
+		}
+	}
+	return out, nil
+}
+
+// front returns what stands before the items of a session's segment with a base. A share is of a base that is known: not of
+// one that is the beginning of a conversation that was resumed.
+func (c *Comparison) front(s Session, seg Segment, b Base, window int64) Front {
+	d := c.compared.Definitions
+	f := Front{Raw: c.models.counted(seg.Model, d.All), Sent: c.models.counted(seg.Model, d.On)}
+	if b.Saving == nil {
+		return f
+	}
+	had, saving := s.Base(), b.Saving(s.Agent)
+	less := c.models.counted(seg.Model, saving.Tokens)
+	if window <= 0 || had*100 < window*cleanShare {
+		less += int64(float64(had) * saving.Percent / 100)
+	}
+	f.Sent -= min(max(0, less), had)
+	return f
+}
+
+// counted returns how many tokens a model's provider counts for so many of ours.
+func (m Models) counted(model string, ours int64) int64 {
+	if m.Factor == nil {
+		return ours
+	}
+	return int64(float64(ours) * m.Factor(model))
 }
 
 // Group is the result of a comparison for some sessions of an agent. Contexts are in tokens, means over requests, and
@@ -121,10 +173,11 @@ type Group struct {
 	Results  []Outcome `json:"results"`
 }
 
-// Outcome is what a policy made of a group with a cache. Cuts and the change of the cost are relative to what the agent
+// Outcome is what a policy made of a group with a base and a cache. Cuts and the change of the cost are relative to what the agent
 // itself sent: a cut of 40 is a context that is 40 % smaller, a cost of -10 is 10 % lower.
 type Outcome struct {
 	Policy     string  `json:"policy"`
+	Base       string  `json:"base,omitempty"`
 	Cache      string  `json:"cache"`
 	Context    float64 `json:"meanContext"`
 	History    float64 `json:"meanHistory"`
@@ -162,13 +215,14 @@ func (c *Comparison) Groups() []Group {
 
 func (c *Comparison) result(key group) Group {
 	g := Group{Agent: key.agent, Sessions: key.sessions, Count: c.sessions[key]}
+	policies, bases, caches := c.compared.Policies, c.compared.Bases, c.compared.Caches
 	for i, t := range c.groups[key] {
 		n := float64(t.Requests)
 		g.Segments, g.Requests = t.Segments, t.Requests
 		g.Context, g.History = ratio(float64(t.RawContext), n), ratio(float64(t.RawHistory), n)
 		g.Small = 100 * ratio(float64(t.RawSmall), float64(t.Windowed))
 		g.Results = append(g.Results, Outcome{
-			Policy: c.policies[i/len(c.caches)].Name, Cache: c.caches[i%len(c.caches)].Name,
+			Policy: policies[i/len(caches)/len(bases)].Name, Base: bases[i/len(caches)%len(bases)].Name, Cache: caches[i%len(caches)].Name,
 			Context: ratio(float64(t.Context), n), History: ratio(float64(t.History), n),
 			ContextCut: 100 * ratio(float64(t.RawContext-t.Context), float64(t.RawContext)),
 			HistoryCut: 100 * ratio(float64(t.RawHistory-t.History), float64(t.RawHistory)),

@@ -87,7 +87,7 @@ func TestSixtyPercent(t *testing.T) {
 			t.Errorf("%d tokens: %+v", tokens, got)
 		}
 	}
-	got, err := Simulate(t.Context(), newStory(t, "claude").request(9, 0).b.Session().Segments[0], named(t, "raw"), Caches()[0], 0)
+	got, err := Simulate(t.Context(), newStory(t, "claude").request(9, 0).b.Session().Segments[0], named(t, "raw"), Caches()[0], Front{}, 0)
 	if err != nil || got.Windowed != 0 || got.Small != 0 {
 		t.Errorf("an unknown window: %+v, %v", got, err)
 	}

@@ -152,7 +152,7 @@ func TestLargeSession(t *testing.T) {
 // simulate replays the only segment of a session.
 func simulate(t *testing.T, s Session, p Policy, c Cache) Tally {
 	t.Helper()
-	got, err := Simulate(t.Context(), s.Segments[0], p, c, 200_000)
+	got, err := Simulate(t.Context(), s.Segments[0], p, c, Front{}, 200_000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +302,7 @@ func TestRereadsAreCounted(t *testing.T) {
 // TestComparison holds which groups a session is in, and what is said of it.
 func TestComparison(t *testing.T) {
 	window := int64(200_000)
-	c := NewComparison(Policies(), Caches(), Models{Window: func(model string, used int64) int64 {
+	c := NewComparison(Compared{Policies: Policies(), Caches: Caches()}, Models{Window: func(model string, used int64) int64 {
 		if model != "claude-x" || used == 0 {
 			t.Errorf("asked for the window of %q, %d", model, used)
 		}
@@ -342,7 +342,7 @@ func TestComparison(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("groups\n%v, want\n%v", got, want)
 	}
-	alone := NewComparison(Policies(), Caches(), Models{
+	alone := NewComparison(Compared{Policies: Policies(), Caches: Caches()}, Models{
 		Window: func(string, int64) int64 { return 200_000 },
 		Price:  func(model string) (float64, bool) { return 0.25, model == "claude-x" },
 	})
@@ -378,7 +378,7 @@ func TestComparison(t *testing.T) {
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	c := NewComparison(Policies(), Caches(), Models{Window: func(string, int64) int64 { return 0 }})
+	c := NewComparison(Compared{Policies: Policies(), Caches: Caches()}, Models{Window: func(string, int64) int64 { return 0 }})
 	if err := c.Add(ctx, working(t).b.Session()); !errors.Is(err, context.Canceled) {
 		t.Errorf("ended with %v", err)
 	}
@@ -429,7 +429,7 @@ func FuzzReplay(f *testing.F) {
 		}
 		for _, seg := range b.Session().Segments {
 			for _, p := range Policies() {
-				got, err := Simulate(t.Context(), seg, p, Caches()[0], 200_000)
+				got, err := Simulate(t.Context(), seg, p, Caches()[0], Front{}, 200_000)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -35,6 +35,7 @@ type Segment struct {
 	Model    string
 	Requests []Request
 	items    []item
+	said     int64 // about how many tokens were said before the first request, and are not of its base
 }
 
 func (s Segment) largest() int64 {
@@ -216,13 +217,22 @@ func (b *Builder) request(e Event) {
 	}
 	if seg := b.last(); seg == nil || b.cut || b.back || seg.leaves(r.Context) {
 		b.session.Segments = append(b.session.Segments,
-			Segment{Begins: seg == nil || b.cut, Model: e.Model, Requests: []Request{r}})
+			Segment{Begins: seg == nil || b.cut, Model: e.Model, Requests: []Request{r}, said: b.said(e.Model)})
 		b.reads = make(map[string]int)
 	} else {
 		b.grow(seg, r)
 	}
 	b.pending, b.sizes, b.output = nil, nil, e.Usage.Output
 	b.cut, b.back, b.spoke = false, false, false
+}
+
+// said returns about how many tokens are pending.
+func (b *Builder) said(model string) int64 {
+	var bytes int64
+	for _, n := range b.sizes {
+		bytes += n
+	}
+	return int64(float64(bytes) / bytesPerToken(b.session.Agent, model))
 }
 
 // leaves reports whether a request does not go on from the last one of the segment.

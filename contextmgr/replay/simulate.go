@@ -44,6 +44,10 @@ func Policies() []Policy {
 	}
 }
 
+// Front is how many tokens more stand before all items than when a session was recorded, fewer if it is negative: in what
+// the agent itself would have sent, and in what is sent in the replay.
+type Front struct{ Raw, Sent int64 }
+
 // soon is within how many requests a masked file that is read again counts as a re-read.
 const soon = 15
 
@@ -51,6 +55,7 @@ const soon = 15
 type run struct {
 	policy   Policy
 	cache    Cache
+	front    Front
 	window   int64
 	segment  Segment
 	tally    Tally
@@ -66,10 +71,10 @@ type run struct {
 // read is a part of a file that was read.
 type read struct{ file, part string }
 
-// Simulate sends a segment again with a policy and tells what became of it. The window is that of the model. It ends
-// early with the context.
-func Simulate(ctx context.Context, seg Segment, p Policy, c Cache, window int64) (Tally, error) {
-	r := &run{policy: p, cache: c, window: window, segment: seg, maskedAt: make(map[read]int)}
+// Simulate sends a segment again with a policy and tells what became of it, with so many tokens more or less before its
+// items. The window is that of the model. It ends early with the context.
+func Simulate(ctx context.Context, seg Segment, p Policy, c Cache, f Front, window int64) (Tally, error) {
+	r := &run{policy: p, cache: c, front: f, window: window, segment: seg, maskedAt: make(map[read]int)}
 	r.tally.Segments = 1
 	var rawSent int64
 	for n, req := range seg.Requests {
@@ -78,7 +83,7 @@ func Simulate(ctx context.Context, seg Segment, p Policy, c Cache, window int64)
 		}
 		base := r.take(n, req)
 		first := r.decide(n, req, base)
-		size := req.Context
+		raw, size := max(0, req.Context+f.Raw), req.Context+f.Sent
 		for i, it := range seg.items[:req.items] {
 			size -= it.result.Tokens - r.tokens[i]
 		}
@@ -87,9 +92,9 @@ func Simulate(ctx context.Context, seg Segment, p Policy, c Cache, window int64)
 		if r.lost(n) || c.TTL > 0 && req.Pause > c.TTL {
 			rawRead, read = 0, 0
 		}
-		rawSent, r.sent = req.Context, size
-		r.count(req, size)
-		r.tally.RawCost += c.cost(req.Context, rawRead)
+		rawSent, r.sent = raw, size
+		r.count(raw, size)
+		r.tally.RawCost += c.cost(raw, rawRead)
 		r.tally.Cost += c.cost(size, read)
 		r.hits(req)
 	}
@@ -122,7 +127,7 @@ func (r *run) take(n int, req Request) int64 {
 		}
 		delete(r.maskedAt, again)
 	}
-	base := req.Context
+	base := req.Context + r.front.Sent
 	for _, it := range r.segment.items[:req.items] {
 		base -= it.result.Tokens
 	}
@@ -199,18 +204,18 @@ func (r *run) conversation(n int, req Request, size int64) policy.Conversation {
 	}
 }
 
-// count adds a request to the tally.
-func (r *run) count(req Request, size int64) {
+// count adds a request to the tally, as large as the agent itself would have sent it and as it is sent.
+func (r *run) count(raw, size int64) {
 	t := &r.tally
 	t.Requests++
-	t.RawContext += req.Context
+	t.RawContext += raw
 	t.Context += size
 	start := r.segment.Requests[0].Context
-	t.RawHistory += max(0, req.Context-start)
-	t.History += max(0, size-start)
+	t.RawHistory += max(0, raw-start-r.front.Raw)
+	t.History += max(0, size-start-r.front.Sent)
 	if r.window > 0 {
 		t.Windowed++
-		if req.Context*100 < r.window*smallShare {
+		if raw*100 < r.window*smallShare {
 			t.RawSmall++
 		}
 		if size*100 < r.window*smallShare {

@@ -51,7 +51,7 @@ func (l *learned) addTool(name, tool string, s sample) {
 
 // factor is Factor of a Calibration.
 func (l *learned) factor(name, tool string) (factor, margin float64, observations int) {
-	usual := usualFactor(name, tool)
+	usual := UsualFactor(name, tool)
 	m := l.models[name]
 	if m == nil {
 		return usual, usualMargin, 0
@@ -60,17 +60,17 @@ func (l *learned) factor(name, tool string) (factor, margin float64, observation
 	if k := m.tools[tool]; k != nil && k.believed() {
 		of, usual = k, 1
 	} else {
-		usual /= usualFactor(name, AllTools) // what is special about the tool
+		usual /= UsualFactor(name, AllTools) // what is special about the tool
 	}
 	if !of.believed() {
-		return usualFactor(name, tool), usualMargin, 0
+		return UsualFactor(name, tool), usualMargin, 0
 	}
 	return min(max(of.samples.factor*usual, leastFactor), mostFactor), max(of.margin, leastMargin), of.n
 }
 
-// usualFactor is a factor before anything was learned: Claude's encoding has more tokens than ours, and more so for the
+// UsualFactor is a factor before anything was learned: Claude's encoding has more tokens than ours, and more so for the
 // output of commands; most others are close to ours.
-func usualFactor(model, tool string) float64 {
+func UsualFactor(model, tool string) float64 {
 	if !strings.Contains(strings.ToLower(model), "claude") {
 		return 1
 	}

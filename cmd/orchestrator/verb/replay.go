@@ -21,13 +21,15 @@ import (
 	"orchestrator/contextmgr/models"
 	"orchestrator/contextmgr/policy"
 	"orchestrator/contextmgr/replay"
+	"orchestrator/contextmgr/tokens"
 	"orchestrator/thread"
 	"orchestrator/thread/plaintext"
 )
 
 // contextReplayVerb replays recorded sessions. It needs no project and no server.
 func contextReplayVerb(c *cli) *cobra.Command {
-	var names []string
+	var names, bases []string
+	var mcp []int
 	cmd := &cobra.Command{
 		Use: "replay <files...>", Short: "Compare masking policies on recorded sessions",
 		Long: "Replays recorded sessions with each masking policy and compares the requests and their cost with what\n" +
@@ -40,10 +42,18 @@ func contextReplayVerb(c *cli) *cobra.Command {
 			"CONTEXT is the mean request in tokens, HISTORY the same without what the first request had. COST is the\n" +
 			"change of the input cost with a prompt cache of 5 minutes or 1 hour. <60% is the share of requests below\n" +
 			"60% of the window. EDITS HIT are edits of files whose last read was masked. MASKS is how often something\n" +
-			"was masked in a segment; a segment ends where the agent itself compacted or went back.",
+			"was masked in a segment; a segment ends where the agent itself compacted or went back.\n\n" +
+			"With --base, each policy is replayed with each profile of the base too: what the agent sends before a word is\n" +
+			"said is smaller by what the profile leaves out of it, as measured with the CLI that is installed, or by the\n" +
+			"figure you give, in tokens or in percent of a session's own base. It is in each request, and read from the\n" +
+			"cache from the second on. Masks are decided anew for the smaller requests.\n\n" +
+			"With --mcp-tokens ALL,ON, the agent itself would have sent ALL tokens of definitions of MCP tools with each\n" +
+			"request, and only ON of them are sent in the replay: those of the servers that the task needs. \"mcp list\"\n" +
+			"has the figures of your servers.",
 		Example: "  orchestrator context replay ~/.claude/projects/*/*.jsonl\n" +
 			"  orchestrator context replay ~/.codex/sessions/ --policy safe,lean\n" +
-			"  orchestrator context replay ~/.local/share/opencode/opencode.db --json",
+			"  orchestrator context replay ~/.local/share/opencode/opencode.db --json\n" +
+			"  orchestrator context replay ~/.claude/projects/ --policy lean --base slim,minimal --mcp-tokens 17400,1200",
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			if err := c.prepare(); err != nil {
 				fmt.Fprintf(c.out.stderr, "orchestrator: your configuration is not applied: %v\n", err)
@@ -52,6 +62,8 @@ func contextReplayVerb(c *cli) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringSliceVar(&names, "policy", nil, "policies: raw, observe, safe, lean, sliding, yours (default all)")
+	cmd.Flags().StringSliceVar(&bases, "base", nil, "profiles of the base: slim, read-only, minimal, your own, or NAME=TOKENS, NAME=PERCENT%")
+	cmd.Flags().IntSliceVar(&mcp, "mcp-tokens", nil, "tokens of the definitions of all MCP tools, and of those that are on: ALL,ON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		known := agents.New("", c.environ, "", "")
 		if len(args) == 0 {
@@ -64,17 +76,30 @@ func contextReplayVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		here, err := os.Getwd()
+		if err != nil {
+			return fmt.Errorf("find this folder: %w", err)
+		}
+		left := &leftOut{agents: known, spec: thread.WorldSpec{Dir: here, Origin: here, Env: c.environ}}
+		compared := replay.Compared{Policies: policies, Caches: replay.Caches()}
+		if compared.Bases, err = left.bases(cmd.Context(), bases); err != nil {
+			return err
+		}
+		if compared.Definitions, err = definitionsOf(mcp); err != nil {
+			return err
+		}
 		files, err := sessionFiles(args)
 		if err != nil {
 			return err
 		}
-		r, err := replayFiles(cmd.Context(), files, formats(known), policies, c.config.Models)
+		r, err := replayFiles(cmd.Context(), files, formats(known), compared, c.config.Models)
 		if err != nil {
 			return err
 		}
 		if r.Sessions == 0 && len(r.Problems) == 1 {
 			return errors.New(r.Problems[0].String())
 		}
+		r.Saved = left.said
 		r.printProblems(c.out.stderr)
 		if len(r.Groups) == 0 {
 			return fmt.Errorf("no requests with the provider's token counts in %s", plaintext.Count(len(files), "file"))
@@ -174,11 +199,12 @@ type replayed struct {
 	Uncounted int             `json:"sessionsWithoutCounts"`
 	Others    int             `json:"otherFiles"`
 	Groups    []replay.Group  `json:"groups"`
+	Saved     []savedBase     `json:"saved,omitempty"` // what the profiles' figures stand on
 	Problems  []replayProblem `json:"problems"`
 }
 
 // replayFiles replays one file after the other.
-func replayFiles(ctx context.Context, files []sessionFile, formats []replay.Format, policies []replay.Policy,
+func replayFiles(ctx context.Context, files []sessionFile, formats []replay.Format, compared replay.Compared,
 	own []models.Row) (replayed, error) {
 	table, err := models.Builtin()
 	if err == nil {
@@ -187,13 +213,14 @@ func replayFiles(ctx context.Context, files []sessionFile, formats []replay.Form
 	if err != nil {
 		return replayed{}, err
 	}
-	comparison := replay.NewComparison(policies, replay.Caches(), replay.Models{
+	comparison := replay.NewComparison(compared, replay.Models{
 		Window: func(model string, used int64) int64 { return table.Window(model, false, used, nil) },
 		Price: func(model string) (float64, bool) {
 			const n = 1000
 			usd, known := table.Cost(model, models.Tokens{Input: n})
 			return usd / n, known
 		},
+		Factor: func(model string) float64 { return tokens.UsualFactor(model, "") },
 	})
 	out := replayed{Problems: []replayProblem{}}
 	reader := sessionReader{formats: formats, add: func(s replay.Session) error {
@@ -258,14 +285,22 @@ func (r replayed) print(w io.Writer) {
 		fmt.Fprintf(w, "%s: %s in %s, mean context %s (history %s), %.1f%% below 60%%\n", strings.Join(names, ", "),
 			plaintext.Count(g.Requests, "request"), plaintext.Count(g.Segments, "segment"),
 			thread.Tokens(int64(g.Context)), thread.Tokens(int64(g.History)), g.Small)
+		printSaved(w, r.Saved, g.Agent)
+		based := slices.ContainsFunc(g.Results, func(o replay.Outcome) bool { return o.Base != "" })
 		var t page.Columns
-		t.Row("  POLICY", "CACHE", "CONTEXT", "", "HISTORY", "", "COST", "<60%", "EDITS HIT", "", "MASKS")
+		row := func(policy, base string, more ...string) {
+			if based {
+				policy += "\x00" + base
+			}
+			t.Row(append(strings.Split(policy, "\x00"), more...)...)
+		}
+		row("  POLICY", "BASE", "CACHE", "CONTEXT", "", "HISTORY", "", "COST", "<60%", "EDITS HIT", "", "MASKS")
 		for _, o := range sameForAll(g.Results) {
 			hit := ""
 			if o.EditsRead > 0 {
 				hit = fmt.Sprintf("%.1f%%", o.HitShare)
 			}
-			t.Row("  "+o.Policy, o.Cache, thread.Tokens(int64(o.Context)), change(-o.ContextCut),
+			row("  "+o.Policy, o.Base, o.Cache, thread.Tokens(int64(o.Context)), change(-o.ContextCut),
 				thread.Tokens(int64(o.History)), change(-o.HistoryCut), change(o.Cost), fmt.Sprintf("%.1f%%", o.Small),
 				fmt.Sprintf("%d of %d", o.EditsHit, o.EditsRead), hit, fmt.Sprintf("%.1f", o.Masks))
 		}
@@ -292,12 +327,14 @@ func (r replayed) print(w io.Writer) {
 }
 
 // summary says in a sentence what masking would have meant: your own policy, or else the first of lean, safe and sliding
-// that was replayed.
+// that was replayed, with the last base.
 func (r replayed) summary() string {
 	for _, name := range []string{yours, string(policy.ModeLean), string(policy.ModeSafe), "sliding"} {
+		base := ""
 		sessions, requests, priced, was, is := 0, 0, 0, 0.0, 0.0
 		for _, g := range r.Groups {
-			i := slices.IndexFunc(g.Results, func(o replay.Outcome) bool { return o.Policy == name })
+			base = g.Results[len(g.Results)-1].Base
+			i := slices.IndexFunc(g.Results, func(o replay.Outcome) bool { return o.Policy == name && o.Base == base })
 			if g.Sessions != replay.AllSessions || i < 0 {
 				continue
 			}
@@ -310,6 +347,9 @@ func (r replayed) summary() string {
 		}
 		if name == yours {
 			name = "your configuration"
+		}
+		if base != "" {
+			name += " and base " + base
 		}
 		less := fmt.Sprintf("$%.2f less", was-is)
 		if is > was {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -149,6 +150,48 @@ func TestContextReplayYours(t *testing.T) {
 	e2e.Put(t, config, "[models.\"claude-opus-4-6\"]\ninput = 0\noutput = 0\nwindow = 1000000\n")
 	if r := results("--policy", "safe")[0]; r.RawUSD != 0 {
 		t.Errorf("a free model costs %v", r.RawUSD)
+	}
+}
+
+// TestContextReplayBase: bases and definitions are replayed with each policy, beside what was recorded.
+func TestContextReplayBase(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	file := filepath.Join(t.TempDir(), "one.jsonl")
+	e2e.Put(t, file, storyOf(80))
+	replayed := func(args ...string) (r e2e.Replayed) {
+		t.Helper()
+		code, out, problems := contextReplay(t, append([]string{file, "--json", "--policy", "raw,lean"}, args...)...)
+		if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitcode.OK {
+			t.Fatalf("exit %d, %v: %s", code, err, problems)
+		}
+		return r
+	}
+	plain, based := replayed().Groups[0], replayed("--base", "full,mine=10000,half=50%", "--mcp-tokens", "20000,1000").Groups[0]
+	const factor = 1.17 // of Claude's tokens to ours
+	if got, want := based.Context-plain.Context, 20_000*factor; math.Abs(got-want) > 1 {
+		t.Errorf("all definitions are %.0f tokens, want %.0f", got, want)
+	}
+	for i, want := range []float64{1_000 * factor, 1_000*factor - 10_000*factor, 1_000*factor - 0.5*(41_402-2)} { // the prompt has 2
+		o := based.Results[2*i]
+		if got := o.Context - plain.Context; o.Policy != "raw" || o.Cache != "5m" || math.Abs(got-want) > 2 {
+			t.Errorf("%s, %s: %.0f tokens more than recorded, want %.0f", o.Policy, o.Base, got, want)
+		}
+		if lean := based.Results[6+2*i]; lean.Base != o.Base || lean.Context >= o.Context || lean.USD >= o.USD {
+			t.Errorf("lean: %+v", lean)
+		}
+	}
+	code, out, _ := contextReplay(t, file, "--policy", "raw,lean", "--base", "read-only")
+	for _, want := range []string{"  POLICY  BASE ", "  raw     full  ", "  lean    read-only ", "With lean and base read-only, the input of your 1 session"} {
+		if code != exitcode.OK || !strings.Contains(out, want) {
+			t.Errorf("exit %d, %q is missing:\n%s", code, want, out)
+		}
+	}
+	for _, args := range [][]string{{"--base", "naked"}, {"--base", "slim="}, {"--base", "slim=-1"}, {"--base", "slim=101%"}, {"--base", "=9"},
+		{"--base", "slim=1,slim=2"}, {"--base", "full=1"}, {"--base", "slim=99999999999999999999"}, {"--mcp-tokens", "1"},
+		{"--mcp-tokens", "1,2"}, {"--mcp-tokens", "2,-1"}, {"--mcp-tokens", "99999999999,1"}} {
+		if code, _, problems := contextReplay(t, append(args, file)...); code != exitcode.Usage || !strings.Contains(problems, args[0]) {
+			t.Errorf("%v: exit %d, %s", args, code, problems)
+		}
 	}
 }
 
