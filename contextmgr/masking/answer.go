@@ -115,6 +115,11 @@ func (r *request) learn(m measurement, input int64) {
 			rest += span.End - span.Start
 		}
 	}
+	for _, rep := range m.repeats {
+		if rep.with != nil && m.number.of[rep.item] == m.number.last {
+			rest -= rep.End - rep.Start - len(rep.with)
+		}
+	}
 	for i, content := range r.scan.Contents {
 		res := m.results[i]
 		if res.Request != m.number.last || content.Form == wire.FormInput {

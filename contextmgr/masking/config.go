@@ -48,6 +48,9 @@ type Config struct {
 	Summaries func() summaries.Settings
 	// Keep reports whether results and inputs of a tool are never masked; nil is for none.
 	Keep func(tool string) bool
+	// Once reports whether a file of instructions that an agent sends again is replaced by a reference to the copy before it;
+	// nil is for no.
+	Once func() bool
 	// Pictures keeps what fills contexts beyond the life of this process; nil for not at all.
 	Pictures Pictures
 	// WayOut tells an agent, and with it the person, what to do when a thread's context is full and a request with a prompt

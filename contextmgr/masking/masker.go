@@ -14,6 +14,8 @@
 //   - Whatever cannot be read, decided or stored, the request is sent as it came, with what had been masked before where
 //     that is possible, and people are told once.
 //
+// A file of instructions that an agent sends again, because its path is another one, is replaced by a reference to the copy
+// that stands before it, if the person wants that: by the same rules, and with the request that has it first or never.
 // Older turns are replaced by summaries as package summaries says. It keeps no credentials. Contents are stored by package
 // masks only.
 package masking

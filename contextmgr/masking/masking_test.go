@@ -213,6 +213,7 @@ type world struct {
 	session     string
 	oauth       bool   // the agent uses a login
 	keep        string // a tool
+	once        bool   // files of instructions
 	rules       []policy.Rule
 	ends        bool // answers end turns
 	items       []string
@@ -279,8 +280,8 @@ func (w *world) restart() {
 			s.Rules = w.rules
 			return s
 		},
-		WayOut: func(thread.ID, string) string { return w.wayOut },
-		Now:    func() time.Time { return w.now }, Pictures: w,
+		WayOut: func(thread.ID, string) string { return w.wayOut }, Once: func() bool { return w.once },
+		Now: func() time.Time { return w.now }, Pictures: w,
 	})
 	if err != nil {
 		w.Fatal(err)

@@ -18,6 +18,7 @@ type measurement struct {
 	cost     float64 // of what was masked with this request first, in tokens of input that goes past the cache
 	number   numbering
 	place    summaries.Place // of the summary that stands in it
+	repeats  []repeat
 }
 
 // numbering has the numbers, from 0, of the requests of a conversation.
@@ -42,4 +43,16 @@ func numbers(scan *wire.Scan) numbering {
 		n.turn = n.of[scan.Prompted]
 	}
 	return n
+}
+
+// leaveOut takes a file out of what was measured.
+func (m *measurement) leaveOut(rep repeat, contents []wire.Content) {
+	freed := rep.tokens - rep.size
+	m.estimate -= freed
+	m.masked += freed
+	for i := range m.results {
+		if contents[i].Start > rep.Start {
+			m.results[i].Before -= freed
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"orchestrator/contextmgr/gateway"
+	"orchestrator/contextmgr/masks"
 	"orchestrator/contextmgr/models"
 	"orchestrator/contextmgr/policy"
 	"orchestrator/contextmgr/summaries"
@@ -119,6 +120,10 @@ func (r *request) measure() measurement {
 	}
 	summarised(list.End)
 	m.estimate = estimate + r.meter.rest(body[at:list.End])
+	m.repeats = r.repeats(&m)
+	for _, rep := range m.repeats {
+		m.leaveOut(rep, scan.Contents)
+	}
 	return m
 }
 
@@ -176,6 +181,12 @@ func (r *request) picture(m measurement) picture {
 		p.Entries = append(p.Entries, entry{Result: m.results[i], Size: m.sizes[i], Error: c.Error, Images: c.Other > 0})
 		contents += m.sizes[i]
 	}
+	for _, rep := range m.repeats {
+		if rep.known {
+			p.Entries = append(p.Entries, rep.entry(m.number.of[rep.item]))
+			contents += rep.size
+		}
+	}
 	p.System = r.meter.text(len(r.scan.Request.System))
 	if last := r.conversation.latest.picture; last.Tools != nil && slices.Equal(last.Offered, r.scan.Request.Tools) {
 		p.Tools, p.ToolsN, p.Offered = last.Tools, last.ToolsN, last.Offered // replaced, never changed
@@ -192,6 +203,54 @@ func (r *request) picture(m measurement) picture {
 	}
 	p.Messages = max(0, m.estimate-contents-p.System-tools)
 	return p
+}
+
+// repeats returns the files of instructions that a request has a second time. Each has an id of its own that says which
+// copy it is of, so that the same bytes are sent for it as long as what is in front of it is the same. The copy in front
+// is the only file with its path there, is sent whole, and is in no summary.
+func (r *request) repeats(m *measurement) []repeat {
+	c, body := r.conversation, r.outgoing.Call.Body
+	scanner, ok := r.scanner.(wire.Instructor)
+	if !ok || !r.masks() || r.scan.List == (wire.Span{}) {
+		return nil
+	}
+	var whole []wire.Instructions
+	var all []repeat
+	for _, f := range scanner.Instructions(r.scan.Request.Items) {
+		if m.place.Has(f.Item) {
+			continue
+		}
+		start := r.scan.Items[f.Item].Start
+		at := wire.Span{Start: start + f.Start, End: start + f.End}
+		i := -1
+		if f.Again {
+			i = copyOf(f, whole, func(path string) int {
+				return bytes.Count(body[r.list().Start:at.Start], scanner.Heading(path))
+			})
+		}
+		if i < 0 {
+			whole = append(whole, f)
+			continue
+		}
+		rep := repeat{Span: at, item: f.Item, file: f, first: whole[i].Path, id: idOf(f, whole[i].Path), tokens: r.meter.text(at.End - at.Start)}
+		rep.size = rep.tokens
+		if mask, ok := c.masks.Mask(rep.id); ok {
+			r.refer(&rep, mask)
+		}
+		all = append(all, rep)
+	}
+	return all
+}
+
+// refer has a reference sent in place of a file, unless the person wants the file.
+func (r *request) refer(rep *repeat, mask masks.Mask) {
+	rep.known = true
+	if r.conversation.masks.Pinned(rep.id) {
+		return
+	}
+	quoted := wire.Quote(mask.Stub)
+	rep.with = quoted[1 : len(quoted)-1]
+	rep.size = r.meter.text(len(rep.with))
 }
 
 // body returns the body with all masks and the summary, nil if there are none.
@@ -218,11 +277,16 @@ func (r *request) body(m measurement) []byte {
 	}
 	if p := m.place; p.Stands() {
 		with = append(with, wire.Replacement{Span: p.Span, With: r.scanner.PersonItem(p.Summary.Text)})
-		slices.SortFunc(with, func(a, b wire.Replacement) int { return a.Start - b.Start })
+	}
+	for _, rep := range m.repeats {
+		if rep.with != nil {
+			with = append(with, wire.Replacement{Span: rep.Span, With: rep.with})
+		}
 	}
 	if len(with) == 0 {
 		return nil
 	}
+	slices.SortFunc(with, func(a, b wire.Replacement) int { return a.Start - b.Start })
 	return wire.Splice(r.outgoing.Call.Body, with)
 }
 

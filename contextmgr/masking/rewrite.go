@@ -16,6 +16,7 @@ func (r *request) rewrite() gateway.Rewritten {
 	}
 	m := r.measure()
 	if main {
+		r.once(&m)
 		c.rereads.look(m)
 		r.decide(&m)
 		r.stands(&m)

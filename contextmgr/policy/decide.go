@@ -12,7 +12,8 @@ const (
 	ReasonCold      Reason = "cold cache"
 	ReasonPays      Reason = "pays"
 	ReasonEmergency Reason = "emergency"
-	ReasonPerson    Reason = "by you" // never of a batch
+	ReasonPerson    Reason = "by you"   // never of a batch
+	ReasonRepeated  Reason = "repeated" // likewise: it stands there already
 	ReasonSmall     Reason = "context is small"
 	ReasonFew       Reason = "batch is small"
 	ReasonCosts     Reason = "does not pay"
@@ -27,6 +28,8 @@ func (r Reason) Says() string {
 		return "it pays"
 	case ReasonEmergency:
 		return "the window was almost full"
+	case ReasonRepeated:
+		return "it stands above, unchanged"
 	case ReasonPerson, ReasonOff, ReasonNothing, ReasonSmall, ReasonFew, ReasonCosts:
 	}
 	return string(r)

@@ -70,6 +70,9 @@ type Config struct {
 	MaskingTokens         int
 	// Base is what agents leave out of what they send before a word is said.
 	Base thread.BaseConfig
+	// InstructionsOnce is set if a file of instructions that an agent sends again is replaced by a reference to the copy
+	// before it.
+	InstructionsOnce bool
 	// MCP is set if agents get their MCP servers from us.
 	MCP bool
 	// MaskingKeep are the tools whose results are never masked; * in a name stands for any text.

@@ -117,6 +117,8 @@ func bases() []setting {
 			func(c *Config) *string { return &c.Base.Started }).or("slim"),
 		{key: baseAgents, about: "table by agent, which goes before both: claude = \"slim\"", table: setBaseAgents},
 		{key: baseProfiles, about: "table of profiles of your own: from, keep, leave_out", table: setBaseProfiles},
+		either("context.base.repeated_instructions", "send", "send or once: whether a fork's copies of files of instructions are sent; see "+
+			"`orchestrator help contexts`", func(c *Config) *bool { return &c.InstructionsOnce }, "once", "send"),
 	}
 }
 

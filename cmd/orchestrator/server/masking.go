@@ -101,7 +101,7 @@ func (a *Server) openMasker() (err error) {
 	a.masker, err = masking.New(masking.Config{
 		Masks: a.masks, Counts: a.counts, Calibration: a.calibration, Threads: lineage{a.manager},
 		Models: a.models, Settings: a.maskSettings, Pictures: pictures{folder}, WayOut: a.wayOut, Keep: keeps(a.Config.MaskingKeep),
-		Summaries: a.summaries, Now: time.Now, Log: a.Log,
+		Once: func() bool { return a.Config.InstructionsOnce }, Summaries: a.summaries, Now: time.Now, Log: a.Log,
 	})
 	return err
 }
