@@ -80,7 +80,7 @@ func contextReplayVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return fmt.Errorf("find this folder: %w", err)
 		}
-		left := &leftOut{agents: known, spec: thread.WorldSpec{Dir: here, Origin: here, Env: c.environ}}
+		left := &leftOut{agents: known, config: c.config.Base, spec: thread.WorldSpec{Dir: here, Origin: here, Env: c.environ}}
 		compared := replay.Compared{Policies: policies, Caches: replay.Caches()}
 		if compared.Bases, err = left.bases(cmd.Context(), bases); err != nil {
 			return err

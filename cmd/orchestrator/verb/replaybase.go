@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +18,7 @@ import (
 type leftOut struct {
 	agents agents.All
 	spec   thread.WorldSpec
-	own    map[string]thread.OwnBase
+	config thread.BaseConfig
 	said   []savedBase // of the tables that were looked at, in order
 }
 
@@ -38,7 +37,7 @@ func (l *leftOut) bases(ctx context.Context, flag []string) ([]replay.Base, erro
 	if len(flag) == 0 {
 		return nil, nil
 	}
-	names := slices.Concat(thread.BaseProfiles(), slices.Sorted(maps.Keys(l.own)))
+	names := l.config.Names()
 	out := []replay.Base{{Name: thread.BaseFull}}
 	for _, arg := range flag {
 		name, figure, given := strings.Cut(arg, "=")
@@ -89,7 +88,7 @@ func (l *leftOut) saves(ctx context.Context, agent, profile string) savedBase {
 		levers, err := slimmer.Levers(ctx, l.spec)
 		var names []string
 		if err == nil {
-			names, _, err = thread.ChooseBase(levers, profile, l.own, nil)
+			names, _, err = thread.ChooseBase(levers, profile, l.config.Profiles, nil)
 		}
 		if err != nil {
 			s.Unknown = err.Error()

@@ -98,7 +98,9 @@ func (r *realRig) rules(n int, of string) {
 // readAgain returns the tokens of the blocks with files that were read again.
 func readAgain(t *testing.T, body []byte) (n int) {
 	t.Helper()
-	var b struct{ Messages []struct{ Content json.RawMessage } }
+	var b struct {
+		Messages []struct{ Content json.RawMessage }
+	}
 	if err := json.Unmarshal(body, &b); err != nil {
 		t.Fatal(err)
 	}
