@@ -41,6 +41,7 @@ func (a *Agent) settings(spec thread.LaunchSpec, env launch.Env, variable string
 		}
 		s["permissions"] = merged
 	}
+	leaveOut(s, spec.Base)
 	if names := projectServers(spec.Dir); spec.MCP != nil && len(names) > 0 {
 		theirs, _ := own["disabledMcpjsonServers"].([]any)
 		s["disabledMcpjsonServers"] = slices.Concat(theirs, names)
