@@ -59,7 +59,9 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	if spec.Flags.PermissionMode != "" {
 		l.Args = append(l.Args, "--permission-mode", spec.Flags.PermissionMode)
 	}
-	if s := a.settings(spec, around.env, at.variable, own); len(s) > 0 {
+	use, unused := used(spec, env)
+	l.Unused = unused
+	if s := a.settings(spec, around.env, at.variable, own, use); len(s) > 0 {
 		path, err := launch.WriteFile(spec.StateDir, settingsFile, s)
 		if err != nil {
 			return thread.Launch{}, fmt.Errorf("launch claude: %w", err)

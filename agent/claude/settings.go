@@ -14,9 +14,9 @@ import (
 )
 
 // settings returns the content of our settings file: the hooks, the gateway's address, the project's MCP servers, which
-// are not to be asked about, and the person's own --settings, since Claude Code accepts only one. env is the environment as Claude
-// Code sees it, variable the one with the address of its model.
-func (a *Agent) settings(spec thread.LaunchSpec, env launch.Env, variable string, own map[string]any) map[string]any {
+// are not to be asked about, what levers leave out, and the person's own --settings, since Claude Code accepts only one.
+// env is the environment as Claude Code sees it, variable the one with the address of its model.
+func (a *Agent) settings(spec thread.LaunchSpec, env launch.Env, variable string, own map[string]any, use []lever) map[string]any {
 	s := map[string]any{}
 	for k, v := range own {
 		s[k] = v
@@ -41,7 +41,7 @@ func (a *Agent) settings(spec thread.LaunchSpec, env launch.Env, variable string
 		}
 		s["permissions"] = merged
 	}
-	leaveOut(s, spec.Base)
+	leaveOut(s, use)
 	if names := projectServers(spec.Dir); spec.MCP != nil && len(names) > 0 {
 		theirs, _ := own["disabledMcpjsonServers"].([]any)
 		s["disabledMcpjsonServers"] = slices.Concat(theirs, names)

@@ -1,0 +1,124 @@
+package claude
+
+import (
+	"slices"
+
+	"orchestrator/thread"
+)
+
+// lever is something that settings of ours leave out: tools by rules that deny them by their bare names, which takes
+// them out of the request, and the rest by keys.
+type lever struct {
+	thread.Lever
+	rules []string        // more that is denied
+	keys  map[string]bool // of the settings
+}
+
+// measured are the versions with which the table was measured: what each lever saves, and that no text names a tool that
+// has gone. Newest last.
+func measured() []string { return []string{"2.1.330"} }
+
+// task are the profiles that leave out what a task rarely needs.
+func task() []string { return []string{thread.BaseSlim, thread.BaseReadOnly, thread.BaseMinimal} }
+
+// levers are what can be left out, in the order in which people are told of them. ToolSearch always stays: without it,
+// the definitions of all MCP tools come first. Tools that are only named until they are searched for save next to
+// nothing.
+func levers() []lever {
+	return slices.Concat(makersLevers(), workLevers())
+}
+
+// makersLevers are what Claude Code has besides working on code.
+func makersLevers() []lever {
+	return []lever{
+		{Lever: thread.Lever{
+			Name: "workflows", Profiles: task(), Tools: []string{"Workflow"}, Saves: 1372,
+			Lost:  "workflows: scripts by which it runs many agents at once. Threads and forks of this program do that too",
+			Words: []string{"workflow", "ultracode"},
+		}, keys: map[string]bool{"disableWorkflows": true}},
+		{Lever: thread.Lever{
+			Name: "bundled-skills", Profiles: task(), Needs: []string{"workflows"}, Saves: 1345,
+			Lost: "instructions that come with Claude Code for special tasks: reviews (/code-review, /security-review), /simplify, " +
+				"/init, charts, its own settings. Your own skills and the repository's stay",
+			Words: []string{"/code-review", "/review", "/security-review", "/simplify", "/init", "/run", "/loop", "/claude-api", "/dataviz",
+				"/update-config", "/fewer-permission-prompts"},
+		}, keys: map[string]bool{"disableBundledSkills": true}},
+		{Lever: thread.Lever{
+			Name: "loops", Profiles: task(), Tools: []string{"ScheduleWakeup", "CronCreate", "CronDelete", "CronList"}, Saves: 1134,
+			Lost: "doing something again by itself later: every few minutes, or when it is time (/loop)",
+			Words: []string{"/loop", "every minute", "every 5 minutes", "every 10 minutes", "every few minutes", "every hour", "every day",
+				"remind me", "check back", "wake up"},
+		}},
+		{Lever: thread.Lever{
+			Name: "findings", Profiles: task(), Tools: []string{"ReportFindings"}, Saves: 533,
+			Lost:  "the list in which a review shows what it found. It writes its findings as text instead",
+			Words: []string{"/code-review", "/review"},
+		}},
+		{Lever: thread.Lever{
+			Name: "messages", Profiles: task(), Tools: []string{"ListAgents", "SendMessage"}, Saves: 699,
+			Lost: "going on with an agent of its own that it started earlier, and messages between them. Also the one that answers " +
+				"questions about Claude Code itself",
+			Words: []string{"sendmessage", "send a message to the agent", "other agents", "how do i use claude code"},
+		}, rules: []string{"Agent(claude-code-guide)"}}, // which is told to use SendMessage
+		{Lever: thread.Lever{
+			Name: "worktrees", Profiles: task(), Tools: []string{"EnterWorktree", "ExitWorktree"}, Saves: 8,
+			Lost:  "copies of the repository that it makes to work in. A fork of the thread has one of its own",
+			Words: []string{"in a worktree", "enterworktree"},
+		}},
+		{Lever: thread.Lever{
+			Name: "auto-memory", Profiles: task(), Saves: 465,
+			Lost:  "notes that it keeps for itself from one conversation to the next. Your files of instructions are read as always",
+			Words: []string{"remember that", "remember this", "/memory", "as i told you last time"},
+		}, keys: map[string]bool{"autoMemoryEnabled": false}},
+		{Lever: thread.Lever{ // named in a text of some models
+			Name: "monitors", Tools: []string{"Monitor"}, Saves: 2,
+			Lost:  "being told of each new line that a command in the background writes",
+			Words: []string{"monitor", "watch the log"},
+		}},
+		{Lever: thread.Lever{ // named in the list of agents
+			Name: "notebooks", Tools: []string{"NotebookEdit"}, Saves: 3,
+			Lost:  "changing single cells of Jupyter notebooks",
+			Words: []string{"notebook", ".ipynb"},
+		}},
+	}
+}
+
+// workLevers are what work on code may need.
+func workLevers() []lever {
+	minimal := []string{thread.BaseMinimal}
+	return []lever{
+		{Lever: thread.Lever{
+			Name: "agents", Profiles: minimal, Tools: []string{"Agent", "Task"}, Saves: 1610,
+			Lost:  "agents of its own, to which it hands a search or a part of the work. It does it all itself, one after the other",
+			Words: []string{"subagent", "sub-agent", "sub agent", "explore agent", "in parallel", "with agents", "use agents"},
+		}},
+		{Lever: thread.Lever{
+			Name: "questions", Profiles: minimal, Tools: []string{"AskUserQuestion"}, Saves: 1074,
+			Lost:  "questions with answers to choose from. It asks in its text instead",
+			Words: []string{"ask me", "interview me", "askuserquestion"},
+		}},
+		{Lever: thread.Lever{
+			Name: "skills", Profiles: minimal, Tools: []string{"Skill"}, Saves: 509,
+			Needs: []string{"workflows", "bundled-skills"},
+			Lost:  "skills: instructions for special tasks that it loads when they are needed",
+			Words: []string{"skill"},
+		}},
+		{Lever: thread.Lever{
+			Name: "git", Profiles: minimal, Saves: 477,
+			Lost: "the branch, changes and newest commits at the start, and the line by which commits name Claude. It looks itself when " +
+				"it needs them",
+		}, keys: map[string]bool{"includeGitInstructions": false}},
+		{Lever: thread.Lever{
+			Name: "editing", Profiles: []string{thread.BaseReadOnly}, Saves: 469,
+			Tools: []string{"Edit", "MultiEdit", "Write", "NotebookEdit"},
+			Lost:  "changing files. It says what it would change",
+			Words: []string{"fix", "implement", "refactor", "rewrite", "rename", "edit the", "write the"},
+		}},
+		{Lever: thread.Lever{
+			Name: "shell", Profiles: []string{thread.BaseReadOnly}, Saves: 105,
+			Tools: []string{"Bash", "BashOutput", "KillShell", "TaskOutput", "TaskStop", "Monitor"},
+			Lost:  "commands: tests, builds, git. It searches and reads files with tools for that",
+			Words: []string{"run the", "run tests", "go test", "npm ", "pytest", "cargo ", "build it", "commit"},
+		}},
+	}
+}
