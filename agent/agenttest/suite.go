@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"orchestrator/agent/launch"
 	"orchestrator/thread"
 )
 
@@ -94,6 +95,10 @@ func launches(t *testing.T, s Subject) {
 		{"folders to read", func(p *thread.LaunchSpec) {
 			p.ReadDirs, p.Bin = []string{filepath.Join(p.StateDir, "read")}, filepath.Join(p.StateDir, "bin")
 		}, false},
+		{"a smaller base", func(p *thread.LaunchSpec) { p.Base = everyLever(t, s, p) }, false},
+		{"a smaller base with gateway", func(p *thread.LaunchSpec) {
+			p.Base, p.BaseURL, p.HookURL = everyLever(t, s, p), baseURL, hookURL
+		}, false},
 		{"hardly any environment", func(p *thread.LaunchSpec) { p.Env = p.Env[:2] }, false},
 	}
 	for _, tt := range tests {
@@ -105,9 +110,31 @@ func launches(t *testing.T, s Subject) {
 			spec := b.spec()
 			tt.edit(&spec)
 			b.launch(spec)
+			files := b.stateText()
 			b.launch(spec) // again, with the files of the first one there
+			if len(spec.Base) > 0 && b.stateText() != files {
+				t.Errorf("the second start wrote\n%s\nafter\n%s", b.stateText(), files)
+			}
 		})
 	}
+}
+
+// everyLever returns the names of all levers of the adapter, none if it has none.
+func everyLever(t *testing.T, s Subject, spec *thread.LaunchSpec) (names []string) {
+	t.Helper()
+	slimmer, ok := s.New(launch.Config{Env: spec.Env}).(thread.Slimmer)
+	if !ok {
+		return nil
+	}
+	l, err := slimmer.Levers(t.Context(), thread.WorldSpec{Dir: spec.Dir, Env: spec.Env})
+	if err != nil || len(l.Levers) == 0 {
+		t.Errorf("levers: %+v %v", l, err)
+	}
+	for _, lever := range l.Levers {
+		names = append(names, lever.Name)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // hostile launches with session ids that try to be something else, such as paths.

@@ -96,6 +96,7 @@ func parts(t thread.BaseText) []thread.BaseText {
 		behind := strings.TrimPrefix(line, mark)
 		if s, ok := seamAt(behind); ok {
 			cut(at, s)
+			at, line = at+len(line)-len(behind), behind
 		} else if t.Kind == thread.BaseSystem && kind != t.Kind && strings.HasPrefix(line, "# ") {
 			cut(at, seam{"", t.Kind, t.Name}) // an unknown heading ends what is known
 		}
