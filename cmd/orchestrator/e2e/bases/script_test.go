@@ -1,6 +1,7 @@
 package bases
 
 import (
+	"slices"
 	"strings"
 
 	"orchestrator/agent/agenttest/model"
@@ -14,7 +15,8 @@ func main(t model.Turn) bool { return t.Wire != "" && len(t.Tools) > 0 && !t.Sch
 //
 //	#edit:PATH=OLD=NEW   call the agent's tool for editing files
 //	#ask                 ask the person a question
-//	#mcp:SERVER__TOOL    call an MCP tool, which is looked for first
+//	#mcp:TOOL            call a tool of the MCP server, which is looked for first
+//	#plan                say that the plan is ready
 func answer(t model.Turn) scripted.Reply {
 	t.Side = !main(t)
 	if t.Side {
@@ -56,6 +58,8 @@ func extra(t model.Turn) (scripted.Reply, bool) {
 			return said("there is no tool to ask with")
 		}
 		return call(c)
+	case "plan":
+		return plan(t), true
 	case "mcp":
 		if t.Round > 3 || t.Round > 0 && len(t.Outcomes) > 0 && t.Outcomes[len(t.Outcomes)-1].Name != "ToolSearch" {
 			return said("called")
@@ -67,6 +71,25 @@ func extra(t model.Turn) (scripted.Reply, bool) {
 		return call(c)
 	}
 	return scripted.Reply{}, false
+}
+
+// plan has Claude Code leave its plan mode, once it has loaded the tool for that, and ends the turn.
+func plan(t model.Turn) scripted.Reply {
+	call := func(name string, args map[string]any) scripted.Reply {
+		return scripted.Reply{Calls: []scripted.Call{{Name: name, Args: args}}}
+	}
+	asked := false
+	for _, o := range t.Outcomes {
+		asked = asked || o.Name == "ExitPlanMode"
+	}
+	offered := slices.ContainsFunc(t.Tools, func(tool scripted.Tool) bool { return tool.Name == "ExitPlanMode" })
+	switch {
+	case asked || t.Round > 3:
+		return scripted.Reply{Text: "planned"}
+	case t.Round == 0 && !offered:
+		return call("ToolSearch", map[string]any{"query": "select:ExitPlanMode", "max_results": 5})
+	}
+	return call("ExitPlanMode", map[string]any{"plan": "# Plan\n\n1. Write new.txt.\n"})
 }
 
 // edit returns a call of the agent's tool for editing files.

@@ -105,6 +105,7 @@ func (r *running) asks(offered map[string]string) {
 	r.say(prompt)
 	if can {
 		r.await(thread.StateQuestion)
+		r.sees("Blue")
 		r.press("\r")
 		if r.cli.Name == "gemini" {
 			r.press("\r") // once more for all answers
@@ -154,6 +155,16 @@ func (r *running) await(want thread.State) {
 		}
 		if time.Now().After(end) {
 			r.Fatalf("%s (%s), never %s:\n%s", got, r.State().Why(), want, r.screen())
+		}
+	}
+}
+
+// sees waits until the screen shows a text.
+func (r *running) sees(text string) {
+	r.Helper()
+	for end := time.Now().Add(limit); !strings.Contains(r.screen(), text); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			r.Fatalf("never saw %q:\n%s", text, r.screen())
 		}
 	}
 }
