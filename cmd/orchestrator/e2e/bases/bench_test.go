@@ -342,7 +342,10 @@ func (b *bench) oneShot(base []string, edit ...func(*thread.LaunchSpec)) model.R
 	args := slices.Clone(l.Args)
 	switch b.cli.Name {
 	case "codex":
-		args = append(args, "exec", prompt)
+		if i := slices.Index(args, "-a"); i >= 0 { // it asks nobody
+			args = slices.Delete(args, i, i+2)
+		}
+		args = append(append([]string{"exec"}, args...), prompt)
 	case "opencode":
 		args = append(append([]string{"run"}, args...), prompt)
 	default:
