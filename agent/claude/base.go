@@ -3,7 +3,6 @@ package claude
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"orchestrator/agent/launch"
@@ -64,30 +63,6 @@ func used(spec thread.LaunchSpec, env launch.Env) (use []lever, unused map[strin
 		}
 	}
 	return slices.DeleteFunc(use, func(l lever) bool { return unused[l.Name] != "" }), unused
-}
-
-// leaveOut adds levers to our settings, which have the person's own --settings. The same levers add the same.
-func leaveOut(s map[string]any, use []lever) {
-	var deny []any
-	for _, l := range use {
-		for _, rule := range slices.Concat(l.Tools, l.rules) {
-			if !slices.Contains(deny, any(rule)) {
-				deny = append(deny, rule)
-			}
-		}
-		for key, value := range l.keys {
-			s[key] = value
-		}
-	}
-	if len(deny) == 0 {
-		return
-	}
-	merged := map[string]any{}
-	theirs, _ := s["permissions"].(map[string]any)
-	maps.Copy(merged, theirs)
-	list, _ := theirs["deny"].([]any)
-	merged["deny"] = slices.Concat(list, deny)
-	s["permissions"] = merged
 }
 
 // noTool matches the answer to a call of a tool that there is not.

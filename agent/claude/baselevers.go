@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"maps"
 	"slices"
 
 	"orchestrator/thread"
@@ -121,4 +122,28 @@ func workLevers() []lever {
 			Words: []string{"run the", "run tests", "go test", "npm ", "pytest", "cargo ", "build it", "commit"},
 		}},
 	}
+}
+
+// leaveOut adds levers to our settings, which have the person's own --settings. The same levers add the same.
+func leaveOut(s map[string]any, use []lever) {
+	var deny []any
+	for _, l := range use {
+		for _, rule := range slices.Concat(l.Tools, l.rules) {
+			if !slices.Contains(deny, any(rule)) {
+				deny = append(deny, rule)
+			}
+		}
+		for key, value := range l.keys {
+			s[key] = value
+		}
+	}
+	if len(deny) == 0 {
+		return
+	}
+	merged := map[string]any{}
+	theirs, _ := s["permissions"].(map[string]any)
+	maps.Copy(merged, theirs)
+	list, _ := theirs["deny"].([]any)
+	merged["deny"] = slices.Concat(list, deny)
+	s["permissions"] = merged
 }
