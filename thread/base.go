@@ -50,6 +50,23 @@ func (b Base) Clone() Base {
 	return b
 }
 
+// ToCome returns the profile that the next start has, and what it keeps.
+func (b Base) ToCome() (profile string, keep []string) {
+	if b.Next != "" {
+		return b.Next, slices.Clone(b.NextKeep)
+	}
+	return b.Profile, slices.Clone(b.Keep)
+}
+
+// With is ToCome with a lever that is not left out any more.
+func (b Base) With(lever string) (profile string, keep []string) {
+	profile, keep = b.ToCome()
+	if !slices.Contains(keep, lever) {
+		keep = append(keep, lever)
+	}
+	return profile, keep
+}
+
 // OwnBase is a profile in the person's configuration. What it leaves out of an agent is what the profile From does, with
 // the levers and tools in LeaveOut and without those in Keep. Names that an agent does not have mean nothing for it.
 type OwnBase struct {
@@ -125,6 +142,11 @@ type BaseWarning struct {
 	Do   string `json:"do"`   // "Unset it."
 }
 
+// Line is the warning as a sentence for people.
+func (w BaseWarning) Line() string {
+	return strings.TrimSpace(strings.TrimSuffix(w.What, ".") + ". " + w.Do)
+}
+
 // BaseReport says what a thread's agent sends before a word is said.
 type BaseReport struct {
 	Thread  ID     `json:"thread,omitempty"`
@@ -194,6 +216,9 @@ func (l Lever) LeavesOut(tool string) bool {
 		return err == nil && ok
 	})
 }
+
+// PlainTool reports whether a name of Lever.Tools is one tool's, and not a pattern.
+func PlainTool(name string) bool { return name != "" && !strings.ContainsAny(name, `*?[\`) }
 
 // Named returns the levers with the given names.
 func (l Levers) Named(names []string) []Lever {

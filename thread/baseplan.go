@@ -39,7 +39,8 @@ func (c BaseConfig) CheckProfile(name string) error {
 type BaseWish struct {
 	Agent   string
 	Profile string // that was asked for, BaseDefault for none
-	Started bool   // by a verb other than `new`, or by another thread
+	Keep    []string
+	Started bool // by a verb other than `new`, or by another thread
 	// From is the base of the answer that a fork begins at, with Next of its parent; zero if it is no fork, or one of a
 	// thread whose agent leaves nothing out. Same is set if the fork's agent is the parent's.
 	From Base
@@ -68,7 +69,7 @@ const (
 func (c BaseConfig) Plan(w BaseWish) Base {
 	switch {
 	case w.Profile != BaseDefault:
-		return Base{Profile: w.Profile, Why: BaseByHand}
+		return Base{Profile: w.Profile, Keep: slices.Clone(w.Keep), Why: BaseByHand}
 	case w.From.Next != "":
 		return Base{Profile: w.From.Next, Keep: slices.Clone(w.From.NextKeep), Why: baseNext}
 	case w.From.Profile == BaseFull && w.Empty && w.Started:

@@ -1,6 +1,7 @@
 package thread
 
-// Offer proposes to fork a thread, with a reason and a label, or to switch on an MCP server for it.
+// Offer proposes to fork a thread, with a reason and a label, to switch on an MCP server for it, or to give back what its
+// base leaves out.
 type Offer struct {
 	ID     string       `json:"id"`
 	Thread ID           `json:"thread"`
@@ -11,16 +12,25 @@ type Offer struct {
 	Prompt string       `json:"prompt,omitempty"`
 	// Server is the MCP server to switch on; empty for a fork.
 	Server string `json:"server,omitempty"`
+	// Lever is the name of the lever that the thread's base would no longer leave out, and Needs what asked for it, the
+	// name of a tool or words of the prompt; empty for other offers.
+	Lever string `json:"lever,omitempty"`
+	Needs string `json:"needs,omitempty"`
 }
 
 // OfferFull is the rule of an offer to leave a context that is nearly full.
 const OfferFull = "band"
+
+// OfferBase is the rule of an offer to give back what a base leaves out.
+const OfferBase = "base"
 
 // Says returns what is offered for a thread whose context is so full.
 func (o Offer) Says(now Gauge) string {
 	switch {
 	case o.Server != "":
 		return "MCP server: " + o.Server
+	case o.Lever != "":
+		return "needs " + o.Needs + ", which its base leaves out · restart with it"
 	case o.Rule == OfferFull && now.Window > 0:
 		return "context " + Percent(now.Share()) + ": go on in a fresh fork"
 	default:

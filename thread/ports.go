@@ -331,6 +331,12 @@ type Session interface {
 	Done() <-chan struct{}
 }
 
+// Readier is a session that can tell whether a prompt could be typed now. Optional for a Session.
+type Readier interface {
+	// Ready returns why none can, nil if one can: the input is empty, and the agent waits.
+	Ready() error
+}
+
 // Gateway carries the model requests of threads.
 type Gateway interface {
 	// Route opens a route for a thread and returns its secret base URL and the URL for hooks. Routing a thread again gives

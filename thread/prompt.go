@@ -126,4 +126,6 @@ type AskRequest struct {
 	From PromptOrigin // FromVerb when empty
 	// Lines is the person's consent to typing a text of several lines into a program that may run each of them.
 	Lines bool
+	// Agent is set if an agent sends it, and not the person.
+	Agent bool
 }

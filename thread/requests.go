@@ -74,6 +74,8 @@ type ForkRequest struct {
 	// Base is the profile of what its agent leaves out, BaseDefault for what the parent's does. Started is as in NewRequest.
 	Base    string `json:"base,omitempty"`
 	Started bool   `json:"started,omitempty"`
+	// Keep are levers and tools that stay with that profile.
+	Keep []string `json:"keep,omitempty"`
 	// NoStart stores the fork without starting its agent.
 	NoStart bool `json:"noStart,omitempty"`
 	Cols    int  `json:"cols,omitempty"`

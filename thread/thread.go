@@ -64,6 +64,8 @@ type Thread struct {
 	MCP MCPSwitches `json:"mcp,omitzero"`
 	// Base is what its agent leaves out of what it sends before a word is said.
 	Base Base `json:"base,omitzero"`
+	// Declined are levers of its base that the person did not want back: they are not offered again.
+	Declined []string `json:"declined,omitempty"`
 	// Displaced is set if its folder was not given the files of Head, as after an import: the next start takes the folder
 	// as it is.
 	Displaced bool `json:"displaced,omitempty"`

@@ -224,6 +224,9 @@ func (s *server) New(_ context.Context, r thread.NewRequest) (thread.Status, err
 func (s *server) Fork(_ context.Context, r thread.ForkRequest) (thread.Status, error) {
 	s.note("fork %s at %q label %q agent %q fresh=%v program=%q handOver=%v lines=%v", r.Thread, r.At, r.Label, r.Agent, r.Fresh,
 		r.Program, r.HandOver, r.Lines)
+	if len(r.Keep) > 0 {
+		s.note("the fork keeps %q", r.Keep)
+	}
 	if r.Prompt != "" {
 		s.note("send to the fork %q", r.Prompt)
 	}

@@ -159,6 +159,7 @@ var scenes = []struct {
 	{"offer", func(r *rig) {
 		r.offer(thread.Offer{ID: "o1", Thread: "auth-feature-a3f2", Label: "try sqlite", Why: "the prompt leaves the subject", Rule: "subject"})
 	}},
+	{"base-offer", func(r *rig) { r.offer(workflowOffered) }},
 	{"aside", func(r *rig) { r.aside() }},
 	{"notice", func(r *rig) {
 		r.event(thread.Event{Kind: thread.EventNotice, Notice: &thread.Notice{Level: thread.LevelWarn, Text: "disk is nearly full \x1b[31m"}})

@@ -114,7 +114,7 @@ func (m *Model) addFeatures() {
 	})
 	m.search = search.New(h, m.visit)
 	life := lifecycle.New(h)
-	forks := fork.New(h, fork.Config{Git: m.cfg.Git, Agents: m.agents.Known, Offer: m.offers.Fork})
+	forks := fork.New(h, fork.Config{Git: m.cfg.Git, Agents: m.agents.Known, Offer: m.offers.Fork, Back: m.offers.Back})
 	rewinds := rewind.New(h, func(id thread.ID) tea.Cmd { return m.views.Rewound(id) })
 	edit := editor.New(h, editor.Config{Command: m.cfg.Editor, Pager: m.cfg.Pager,
 		Leave: func() { m.suspendPane(true) }, Return: func() { m.suspendPane(false) },

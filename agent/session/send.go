@@ -62,6 +62,19 @@ func (s *Session) Send(ctx context.Context, text string) error {
 	return nil
 }
 
+// Ready implements thread.Readier.
+func (s *Session) Ready() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.exit != nil {
+		return thread.ErrNotRunning
+	}
+	if r, refused := s.refuses(time.Now()); refused {
+		return &r.NotReadyError
+	}
+	return nil
+}
+
 func (s *Session) send(ctx context.Context, text string) error {
 	p := &prompt{session: s, text: text}
 	if err := s.await(ctx, startLimit, p.begin); err != nil {

@@ -110,7 +110,7 @@ func Table() []Row {
 		{Op: "resume", Verb: "resume", Own: Start, Others: Start},
 		{Op: "resumeall", Verb: "resume", Own: Start, Others: Start},
 		{Op: "setup", Verb: "setup", Own: Start, Others: Start},
-		{Op: "answeroffer", Verb: "answering a fork offer", Own: Start, Others: Start},
+		{Op: "answeroffer", Verb: "offer accept", Own: Start, Others: Start},
 
 		{Op: "merge", Verb: "merge", Own: Merge, Others: Merge},
 		{Op: "mergecontinue", Verb: "merge --continue", Own: Merge, Others: Merge},

@@ -22,6 +22,7 @@ type slimAgent struct {
 	fails   error
 	asked   int
 	unused  map[string]string
+	warns   []thread.BaseWarning
 }
 
 func newSlimAgent(name string, n *natives) *slimAgent {
@@ -46,9 +47,16 @@ func (a *slimAgent) Levers(context.Context, thread.WorldSpec) (thread.Levers, er
 	return thread.Levers{Agent: a.name, Version: a.version, Known: true, Levers: slices.Clone(a.levers)}, a.fails
 }
 
-func (a *slimAgent) Surroundings(thread.WorldSpec) []thread.BaseWarning  { return nil }
+func (a *slimAgent) Surroundings(thread.WorldSpec) []thread.BaseWarning  { return a.warns }
 func (a *slimAgent) BaseParts(texts []thread.BaseText) []thread.BaseText { return texts }
-func (a *slimAgent) Missing(string) []string                             { return nil }
+
+// Missing knows the words of Claude Code.
+func (a *slimAgent) Missing(text string) []string {
+	if _, name, ok := strings.Cut(text, "No such tool available: "); ok {
+		return strings.Fields(name)[:1]
+	}
+	return nil
+}
 
 func (a *slimAgent) Launch(ctx context.Context, s thread.LaunchSpec) (thread.Launch, error) {
 	l, err := a.fullAgent.Launch(ctx, s)

@@ -18,12 +18,19 @@ type Bases struct {
 	notices  *notices
 	registry *registry
 	offers   *Offers
+	checker  *baseChecker
 
 	offering sync.Mutex // held while slim is offered, so that it is once
 }
 
 // Profiles returns the names of all profiles: those of every agent, then the person's own.
 func (m *Bases) Profiles() []string { return m.cfg.Base.Names() }
+
+// Usable returns levers with why those are kept that did not work with their version, and what they did instead.
+func (m *Bases) Usable(ctx context.Context, l thread.Levers) (thread.Levers, []thread.BaseWarning) {
+	f := m.checker.of(ctx, l)
+	return f.Without(l), f.Warnings(l)
+}
 
 // Own returns the profiles of the person's configuration.
 func (m *Bases) Own() map[string]thread.OwnBase { return m.cfg.Base.Profiles }

@@ -126,6 +126,7 @@ func (l *run) settle(
 		return b.Full(b.Why), nil
 	}
 	levers, err := slimmer.Levers(ctx, where)
+	levers = l.checker.without(ctx, levers)
 	settled := b
 	if err == nil {
 		settled, err = b.Settled(levers, l.cfg.Base.Profiles, l.wanted(levers, t))

@@ -109,8 +109,9 @@ type session struct {
 	sent  []string
 	// chosen are the choices that were answered with
 	chosen []int
-	deaf   bool  // Send waits in vain
-	fails  error // of Send, which has typed the prompt
+	deaf   bool   // Send waits in vain
+	typed  string // in its input
+	fails  error  // of Send, which has typed the prompt
 	heard  []thread.Evidence
 }
 
@@ -145,6 +146,23 @@ func (p *session) Send(ctx context.Context, text string) error {
 	}
 	p.sent = append(p.sent, text)
 	return p.fails
+}
+
+// draft has a text in its input that was not sent.
+func (p *session) draft(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.typed = text
+}
+
+// Ready implements thread.Readier.
+func (p *session) Ready() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.typed != "" {
+		return &thread.NotReadyError{Reason: "its input holds something"}
+	}
+	return nil
 }
 
 // ignore has it take no more prompts.

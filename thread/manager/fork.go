@@ -22,6 +22,8 @@ type Forks struct {
 	registry *registry
 	agents   *Agents
 	creation *Creation
+	// prompted is called with the first prompt of a fork that the person asks for.
+	prompted func(l *liveThread, text string)
 }
 
 // Fork creates a thread at a point of another, with the files as they were there, and starts its agent. The parent is
@@ -66,6 +68,9 @@ func (m *Forks) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, 
 		s := l.live.current()
 		s.LeftOut = left
 		return s, nil
+	}
+	if r.Prompt != "" && !r.Started {
+		m.prompted(l.live, r.Prompt)
 	}
 	s, err := m.creation.startNew(ctx, l, launchRequest{
 		cols: r.Cols, rows: r.Rows, prompt: r.Prompt, lines: r.Lines, handOver: r.HandOver, env: thread.Environ(ctx),
@@ -123,7 +128,7 @@ func (m *Forks) forkOf(
 	err := m.creation.checkLaunch(t)
 	if err == nil {
 		t.Base, err = m.cfg.planBase(thread.BaseWish{
-			Agent: agent, Profile: r.Base, Started: r.Started, From: m.cfg.baseAt(p, at), Same: agent == p.Agent,
+			Agent: agent, Profile: r.Base, Keep: r.Keep, Started: r.Started, From: m.cfg.baseAt(p, at), Same: agent == p.Agent,
 			Empty: at.ID == "" || agent != p.Agent || fresh,
 		})
 	}

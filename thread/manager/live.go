@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -74,10 +75,12 @@ type liveThread struct {
 	asked      outbox.Glance     // what others see of the outbox
 	offer      *thread.Offer     // the newest unanswered one
 	last       string            // what its agent does or last said, as in thread.Status
+	restart    string            // why its agent is started again once it waits; "" if it is not
 	baseTold   string            // the profile to come of which a compaction was told
 	merging    string            // the branch into which its merge waits for the person, "" for none
 	sideCost   float64
 	ahead      thread.Begun     // the main request in progress; its Context is 0 if none is, or if it is not known
+	based      *basedStart      // until the first request of its program is seen; nil if there is nothing to check
 	windows    map[string]int64 // from the agent's own configuration; replaced, never modified
 }
 
@@ -121,6 +124,11 @@ func (l *liveThread) is(what func(*thread.Thread) bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return what(&l.t)
+}
+
+// leavesOut reports whether a lever is left out of its agent's base.
+func (l *liveThread) leavesOut(lever string) bool {
+	return l.is(func(t *thread.Thread) bool { return slices.Contains(t.Base.Left, lever) })
 }
 
 // running returns the session, nil if no process runs.

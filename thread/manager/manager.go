@@ -62,9 +62,10 @@ func New(config Config) *Manager {
 	past := past.Reader{Store: cfg.Store, Codec: cfg.Reader, Differ: cfg.Differ, Log: cfg.Log}
 	notices, intents, environs := &notices{cfg, bus}, &intents{cfg}, &environs{server: cfg.Env}
 	index := newIndex(cfg)
+	checker := &baseChecker{cfg: cfg, work: work, notices: notices}
 	starts := &starts{limit: cfg.Limits.Running, index: index}
 	r := &registry{
-		cfg: cfg, past: past, bus: bus, work: work, notices: notices, intents: intents, environs: environs, starts: starts,
+		cfg: cfg, past: past, bus: bus, work: work, notices: notices, intents: intents, environs: environs, starts: starts, checker: checker,
 		typing: semaphore.New(typedAtOnce, typingShare), index: index, byID: make(map[thread.ID]*run),
 	}
 	var programs func() []string
@@ -78,7 +79,7 @@ func New(config Config) *Manager {
 		Agents:    &Agents{cfg: cfg, registry: r, starts: starts},
 		Lifecycle: &Lifecycle{cfg: cfg, bus: bus, notices: notices, merging: merging, registry: r},
 		Rewinds:   &Rewinds{cfg: cfg, notices: notices, merging: merging, registry: r},
-		Traffic:   &Traffic{cfg: cfg, bus: bus, work: work, notices: notices, registry: r},
+		Traffic:   &Traffic{cfg: cfg, bus: bus, work: work, notices: notices, registry: r, checker: checker},
 		cfg:       cfg, bus: bus, work: work, registry: r,
 	}
 	m.Creation = &Creation{cfg: cfg, bus: bus, work: work, notices: notices, intents: intents, registry: r, agents: m.Agents}
@@ -91,13 +92,18 @@ func New(config Config) *Manager {
 		cfg: cfg, past: past, work: work, notices: notices, registry: r, forks: m.Forks, life: m.Lifecycle,
 		mode: cfg.Offers, signals: make(map[thread.ID]*offers.Signals),
 	}
+	m.Offers.back = &takeBacks{
+		cfg: cfg, past: past, work: work, forks: m.Forks, offer: m.Offers.addBack,
+	}
+	m.Forks.prompted, r.prompted = m.Offers.back.prompted, m.Offers.back.prompted
 	m.Prompts = &Prompts{cfg: cfg, registry: r, offers: m.Offers}
 	m.Questions = &Questions{registry: r}
 	m.recovery = &recovery{
 		cfg: cfg, work: work, notices: notices, intents: intents, registry: r,
 		creation: m.Creation, forks: m.Forks, rewinds: m.Rewinds, merges: m.Merges,
 	}
-	m.Bases = &Bases{cfg: cfg, work: work, notices: notices, registry: r, offers: m.Offers}
+	m.Bases = &Bases{cfg: cfg, work: work, notices: notices, registry: r, offers: m.Offers, checker: checker}
+	m.Offers.back.set = m.Bases.Set
 	r.answered = func(ctx context.Context, l *liveThread, a recording.Response) {
 		m.Offers.observe(ctx, l, a)
 		m.Bases.observe(l, a)

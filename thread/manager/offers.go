@@ -24,6 +24,7 @@ type Offers struct {
 	registry *registry
 	forks    *Forks
 	life     *Lifecycle
+	back     *takeBacks
 
 	mu      sync.Mutex // guards what follows; taken before that of a thread
 	mode    thread.OfferMode
@@ -54,6 +55,8 @@ func (m *Offers) Mode() thread.OfferMode {
 
 // observe looks at a response and offers a fork if the rules say so.
 func (m *Offers) observe(ctx context.Context, l *liveThread, a recording.Response) {
+	m.back.observe(l, a)
+	m.drop(func(o thread.Offer) bool { return o.Thread == l.id && o.Lever != "" && !l.leavesOut(o.Lever) })
 	if m.Mode() == thread.OffersOff {
 		return
 	}
@@ -194,6 +197,17 @@ func (m *Offers) addOffer(o thread.Offer) {
 	m.keepOffers(open[max(0, len(open)-maxOffers):])
 }
 
+// addBack is addOffer for a lever of a base, once for each.
+func (m *Offers) addBack(o thread.Offer) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	same := func(p thread.Offer) bool { return p.Thread == o.Thread && p.Lever == o.Lever }
+	if !slices.ContainsFunc(m.open, same) {
+		open := append(m.open, o)
+		m.keepOffers(open[max(0, len(open)-maxOffers):])
+	}
+}
+
 // drop takes back open offers.
 func (m *Offers) drop(which func(thread.Offer) bool) {
 	m.mu.Lock()
@@ -220,6 +234,14 @@ func (m *Offers) keepOffers(open []thread.Offer) {
 	}
 }
 
+// ForPerson reports whether an open offer is one that only the person may answer: what an agent leaves out it does not
+// give itself back.
+func (m *Offers) ForPerson(offerID string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.ContainsFunc(m.open, func(o thread.Offer) bool { return o.ID == offerID && o.Lever != "" })
+}
+
 // Answer answers a fork offer: "take" forks, "dismiss" drops it, "off" turns offers off.
 func (m *Offers) Answer(ctx context.Context, offerID, answer string) (thread.Status, error) {
 	o, ok := m.takeOffer(offerID)
@@ -231,8 +253,15 @@ func (m *Offers) Answer(ctx context.Context, offerID, answer string) (thread.Sta
 	if l == nil {
 		return thread.Status{}, fmt.Errorf("offer for thread %s: %w", o.Thread, thread.ErrNotFound)
 	}
-	if o.Server != "" {
+	switch {
+	case o.Server != "":
 		return l.live.current(), m.answerServer(ctx, o, answer)
+	case o.Lever != "":
+		s, err := m.back.answer(ctx, l, o, answer)
+		if err != nil {
+			m.addOffer(o) // not answered
+		}
+		return s, err
 	}
 	switch answer {
 	case "take":
@@ -290,15 +319,15 @@ func (m *Offers) answerServer(ctx context.Context, o thread.Offer, answer string
 	}
 }
 
-// newest returns a thread's newest open offer, nil if it has none. mu is held.
-func (m *Offers) newest(id thread.ID) *thread.Offer {
-	for i := len(m.open) - 1; i >= 0; i-- {
-		if m.open[i].Thread == id {
-			found := m.open[i]
-			return &found
+// newest returns a thread's newest open offer, nil if it has none: first one of what its agent or its prompt lacks. mu is
+// held.
+func (m *Offers) newest(id thread.ID) (found *thread.Offer) {
+	for _, o := range m.open {
+		if o.Thread == id && (found == nil || found.Lever == "" || o.Lever != "") {
+			found = &o
 		}
 	}
-	return nil
+	return found
 }
 
 // takeOffer removes and returns an open offer.
@@ -326,9 +355,12 @@ func (m *Offers) SetMode(ctx context.Context, mode thread.OfferMode) error {
 	if mode == thread.OffersOff {
 		m.keepOffers(nil)
 	} else {
-		m.servers = mode // whoever wants offers again wants those of servers too
+		m.servers = mode // whoever wants offers again wants the others too
 	}
 	m.mu.Unlock()
+	if err := m.back.setMode(ctx, mode); err != nil {
+		return err
+	}
 	for _, key := range []string{offersKey, serverOffersKey} {
 		if err := m.cfg.Store.SetSetting(ctx, key, string(mode)); err != nil {
 			return fmt.Errorf("store the offer mode: %w", err)
@@ -339,6 +371,7 @@ func (m *Offers) SetMode(ctx context.Context, mode thread.OfferMode) error {
 
 // loadOffers loads what a person chose in an earlier run.
 func (m *Offers) loadOffers(ctx context.Context) {
+	m.back.load(ctx)
 	if mode, err := m.cfg.Store.Setting(ctx, serverOffersKey); err == nil {
 		m.mu.Lock()
 		m.servers = thread.OfferMode(mode)

@@ -44,6 +44,9 @@ func (m *Prompts) Ask(ctx context.Context, ref string, r thread.AskRequest) (thr
 	if r.From == "" {
 		r.From = thread.FromVerb
 	}
+	if !r.Agent && r.From == thread.FromVerb {
+		m.offers.back.prompted(l.live, r.Text)
+	}
 	p, err := l.typist.accept(ctx, thread.Prompt{From: r.From, Text: r.Text, Lines: r.Lines})
 	if err != nil {
 		return thread.Prompt{}, fmt.Errorf("send to %s: %w", name, err)

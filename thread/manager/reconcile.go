@@ -121,6 +121,7 @@ func (l *run) promptReceived(ctx context.Context, said string, hook bool) {
 	}
 	if len(found) == 0 {
 		found = []thread.Prompt{l.typist.ofPane(said)}
+		l.typist.prompted(l.live, said)
 	}
 	for _, p := range found {
 		if _, known := d.Begun(p.ID); !known {

@@ -24,9 +24,12 @@ type registry struct {
 	intents  *intents
 	environs *environs
 	starts   *starts
+	checker  *baseChecker
 	typing   *semaphore.Semaphore
 	// answered is called for every recorded main response of every thread.
 	answered func(ctx context.Context, l *liveThread, r recording.Response)
+	// prompted is called with every prompt that a person typed in an agent itself.
+	prompted func(l *liveThread, text string)
 
 	index *index
 	byID  map[thread.ID]*run // guarded by index.mu, and has what index.live has
@@ -70,14 +73,14 @@ func (m *registry) newRun(t thread.Thread) *run {
 		id: t.ID, t: t, cfg: m.cfg, bus: m.bus, work: m.work, environs: m.environs, index: m.index, parent: t.Parent,
 		queue: queue{begin: m.work.begin, done: m.work.done},
 	}
-	typist := &typist{live: live, cfg: m.cfg, bus: m.bus, work: m.work, notices: m.notices, slots: m.typing}
+	typist := &typist{live: live, cfg: m.cfg, bus: m.bus, work: m.work, notices: m.notices, slots: m.typing, prompted: m.prompted}
 	told := recorded{
 		live: live, typist: typist, cfg: m.cfg, bus: m.bus, work: m.work, notices: m.notices, index: m.index,
 		past: m.past, answered: m.answered,
 	}
 	l := &run{
 		live: live, typist: typist, cfg: m.cfg, past: m.past, bus: m.bus, work: m.work, notices: m.notices,
-		intents: m.intents, environs: m.environs, index: m.index, starts: m.starts,
+		intents: m.intents, environs: m.environs, index: m.index, starts: m.starts, checker: m.checker,
 		recorder: recording.New(m.recording(), t.ID, told, turnPrompts{typist}, told),
 	}
 	l.forget = func() { m.drop(l) }

@@ -19,6 +19,7 @@ type run struct {
 	environs *environs
 	index    *index
 	starts   *starts
+	checker  *baseChecker
 	// recorder stores the agent's answers. It is used by the queue's steps only.
 	recorder *recording.Recorder
 	forget   func() // removes it from the registry

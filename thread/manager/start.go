@@ -170,6 +170,7 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	failpoint.Hit("thread.start.begun")
 	l.live.mu.Lock()
 	l.live.execution, l.live.exit, l.live.proof = &x, nil, nil
+	l.live.restart = ""
 	l.live.reported = thread.StateReport{}
 	l.live.ending = unasked
 	_, tells := agent.(thread.UsageReader)
@@ -177,6 +178,7 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	l.live.before = l.live.requests.Begun()
 	l.live.requests.Forget()
 	l.live.mu.Unlock()
+	l.checker.started(l.live, agent, worldSpec(t, spec), spec, launch)
 	session, err := l.cfg.Sessions.Start(ctx, thread.SessionSpec{
 		Thread: l.live.id, Agent: t.Agent, Launch: launch,
 		Cols: orDefault(r.cols, defaultCols), Rows: orDefault(r.rows, defaultRows),

@@ -19,6 +19,15 @@ type Traffic struct {
 	work     *work
 	notices  *notices
 	registry *registry
+	checker  *baseChecker
+}
+
+// FirstRequest takes the first main request with tools of a thread's agent since the gateway's route was opened for its
+// process. It does not block.
+func (m *Traffic) FirstRequest(id thread.ID, r thread.FirstRequest) {
+	if l := m.registry.run(id); l != nil {
+		m.checker.first(l.live, r)
+	}
 }
 
 // RequestStarted implements Observer.

@@ -21,6 +21,8 @@ type typist struct {
 	work    *work
 	notices *notices
 	slots   *semaphore.Semaphore // limits how many prompts are typed at once
+	// prompted is called with every prompt that the person typed in the agent itself.
+	prompted func(l *liveThread, text string)
 
 	// outbox has its own lock: accepting a prompt does not wait for the queue.
 	outbox guardedOutbox
@@ -105,6 +107,13 @@ func (l *typist) seen(p thread.Prompt) thread.Prompt {
 		l.live.mu.Unlock()
 	}
 	return p
+}
+
+// busy reports whether a prompt waits to be typed, is typed, or is open.
+func (l *typist) busy() bool {
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	return len(l.outbox.Filter(func(p thread.Prompt) bool { return !p.State.Over() })) > 0
 }
 
 // upToDate returns the current version of a prompt: the store may lag behind.

@@ -18,6 +18,8 @@ type Config struct {
 	Agents func() []thread.AgentInfo
 	// Offer returns the fork offered for the selected thread.
 	Offer func() *thread.Offer
+	// Back returns the lever of its base that is offered back to it.
+	Back func() *thread.Offer
 }
 
 // Feature forks threads.
@@ -45,6 +47,9 @@ func (f *Feature) Open(at host.Point) {
 	d := defaults{git: f.cfg.Git}
 	if o := f.cfg.Offer(); o != nil {
 		d.label, d.fresh = o.Label, o.Rule == string(suggest.RuleBand)
+	}
+	if o := f.cfg.Back(); o != nil {
+		d.lever, d.needs = o.Lever, o.Needs
 	}
 	f.Dialogs.Push(newForm(s, at, f.cfg.Agents(), d, f.ask))
 }

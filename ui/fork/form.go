@@ -8,6 +8,7 @@ import (
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/field"
 	"orchestrator/ui/host"
+	"orchestrator/ui/plain"
 	"orchestrator/ui/runner"
 
 	tea "charm.land/bubbletea/v2"
@@ -18,6 +19,8 @@ type defaults struct {
 	label string
 	git   bool // a worktree can be created
 	fresh bool // start with an empty context
+	// lever is offered back to the thread, because needs asked for it.
+	lever, needs string
 }
 
 // newForm returns the dialog that forks a thread at a point.
@@ -38,6 +41,9 @@ func newForm(
 	if d.fresh {
 		space.Pick = 1
 	}
+	back := dialog.YesNo("Offered", true, "without it, as in "+s.TypedName())
+	back.Options[1].Note = "with " + plain.Line(d.needs) + ", which its base leaves out"
+	back.Hidden = func() bool { return d.lever == "" || runs.Agent.Choice() != s.Agent }
 	space.Hidden = func() bool { return runs.Agent.Choice() != s.Agent || runs.Any() || at.Inside || s.Turn == 0 }
 	base := runner.NewBase(agents, s.Agent, func(a thread.AgentInfo) dialog.Option {
 		return dialog.Option{Value: "as the parent", Note: runner.Says(a, cmp.Or(s.Base.Next, s.Base.Profile))}
@@ -64,6 +70,10 @@ func newForm(
 			Prompt: strings.TrimSpace(prompt.Text.Value()), NoWorktree: !d.git || !tree.On(),
 			Fresh: !space.Hidden() && space.On(), Base: base.Choice(),
 		}
+		if !back.Hidden() && back.On() {
+			profile, keep := s.Base.With(d.lever)
+			req.Base, req.Keep = cmp.Or(req.Base, profile), keep
+		}
 		if runs.Agent.Choice() != s.Agent {
 			req.Agent = runs.Agent.Choice()
 		}
@@ -77,7 +87,7 @@ func newForm(
 		return host.Do(func() tea.Cmd { return fork(req) }), ""
 	}
 	return dialog.NewForm("fork "+s.TypedName()+" at "+at.Text, submit,
-		what, runs.Agent, runs.Program, space, prompt, tree, name, base.Input).Verb("fork")
+		what, runs.Agent, runs.Program, space, back, prompt, tree, name, base.Input).Verb("fork")
 }
 
 // choice returns the fields for the agent of a fork, noting what each agent gets of the conversation.

@@ -80,7 +80,7 @@ func threads() []Binding {
 		bind(Question, Always, "approve it and what is alike, as the dialog offers", "A"),
 		bind(Question, No, "deny it", "x"),
 		command(Question, Reply, "reply in your own words", "r"),
-		command(Offer, TakeOffer, "accept the offered fork or MCP server, unless text follows", "a"),
+		command(Offer, TakeOffer, "accept what is offered, unless text follows", "a"),
 		command(Offer, DismissOffer, "dismiss the offer", "x"),
 		bind(Tree, Yes, "approve, where the agent asks", "a"),
 		bind(Tree, Always, "approve for good, where the agent asks", "A"),

@@ -51,6 +51,8 @@ func (f *Feature) Word(a intent.Action) string {
 		return "turn off"
 	case o != nil && o.Server != "":
 		return "switch on"
+	case o != nil && o.Lever != "":
+		return "restart with it"
 	default:
 		return "accept"
 	}
@@ -67,8 +69,11 @@ func (f *Feature) fullness(o *thread.Offer) string {
 
 // question returns what is offered: its kind, and what it is.
 func question(o *thread.Offer) (kind, what string) {
-	if o.Server != "" {
+	switch {
+	case o.Server != "":
 		return "mcp ", plain.Line(o.Server) + "?"
+	case o.Lever != "":
+		return "base ", "needs " + plain.Line(o.Needs) + ":"
 	}
 	return "◇ fork? ", plain.Line(o.Label)
 }

@@ -28,7 +28,15 @@ func (f *Feature) answeredElsewhere(o *thread.Offer) func() string {
 
 // Fork returns the fork offered for the selected thread.
 func (f *Feature) Fork() *thread.Offer {
-	if o := f.Current(); o != nil && o.Server == "" {
+	if o := f.Current(); o != nil && o.Server == "" && o.Lever == "" {
+		return o
+	}
+	return nil
+}
+
+// Back returns the lever that is offered back to the selected thread.
+func (f *Feature) Back() *thread.Offer {
+	if o := f.Current(); o != nil && o.Lever != "" {
 		return o
 	}
 	return nil

@@ -1,5 +1,5 @@
-// Package offer shows what is offered for a thread, a fork or an MCP server to switch on; it takes the user's answers,
-// and sets when forks are offered at all.
+// Package offer shows what is offered for a thread, a fork, an MCP server to switch on or a tool that its base leaves out;
+// it takes the user's answers, and sets when forks are offered at all.
 package offer
 
 import (
@@ -37,8 +37,11 @@ func (f *Feature) openModes() tea.Cmd {
 
 // openOff asks whether to turn off offers like the current one.
 func (f *Feature) openOff() tea.Cmd {
-	if o := f.Current(); o != nil && o.Server != "" {
+	switch o := f.Current(); {
+	case o != nil && o.Server != "":
 		return f.openServersOff(o)
+	case o != nil && o.Lever != "":
+		return f.openBaseOff(o)
 	}
 	return f.openModes()
 }
@@ -49,8 +52,11 @@ func (f *Feature) open() tea.Cmd {
 	if o == nil {
 		return nil
 	}
-	if o.Server != "" {
+	switch {
+	case o.Server != "":
 		return f.openServer(o)
+	case o.Lever != "":
+		return f.takeBack(o)
 	}
 	id, in := o.ID, o.Thread
 	body := dialog.Plain("New thread: "+o.Label, "Offered because "+o.Why+".")

@@ -116,7 +116,7 @@ func (s *Server) registerPrompts(r *routes) {
 		if err != nil {
 			return thread.Prompt{}, err
 		}
-		return m.Prompts.Ask(ctx, string(to.ID), thread.AskRequest{Text: q.Text, Lines: q.Lines})
+		return m.Prompts.Ask(ctx, string(to.ID), thread.AskRequest{Text: q.Text, Lines: q.Lines, Agent: callerOf(ctx).Agent})
 	})
 	answer(r, api.Prompts, aThread(func(q *api.PromptsRequest) *string { return &q.Thread }),
 		func(ctx context.Context, q api.PromptsRequest) ([]thread.Prompt, error) {
@@ -148,6 +148,9 @@ func (s *Server) registerPrompts(r *routes) {
 		return m.Prompts.Again(ctx, q.ID)
 	})
 	answer(r, api.AnswerOffer, nil, func(ctx context.Context, q api.OfferAnswer) (thread.Status, error) {
+		if callerOf(ctx).Agent && m.Offers.ForPerson(q.Offer) {
+			return thread.Status{}, grant.Alone(api.AnswerOffer.Name())
+		}
 		return m.Offers.Answer(ctx, q.Offer, q.Answer)
 	})
 	obey(r, api.SetOffers, nil, func(ctx context.Context, q api.OffersRequest) error { return m.Offers.SetMode(ctx, q.Mode) })

@@ -43,6 +43,8 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"deny", other, "--yes"}, `"read"`},
 		{[]string{"answer", in.Name, "1", "--yes"}, "asks nothing"},
 		{[]string{"grants", other}, `"read"`},
+		{[]string{"offer", other}, `"read"`},
+		{[]string{"offer", "accept", in.Name}, "nothing is offered"},
 		{[]string{"find", "hello"}, `"read"`},
 		{[]string{"cost"}, `"read"`},
 		{[]string{"checkpoint", "list", other}, `"read"`},

@@ -14,6 +14,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/api"
 	"orchestrator/thread/outward"
+	"orchestrator/ui/plain"
 	"os"
 	"os/exec"
 	"strings"
@@ -288,6 +289,22 @@ func examineAgents(ctx context.Context, c *cli) []finding {
 	var out []finding
 	for _, a := range agents.Detect(ctx) {
 		out = append(out, agentFinding(a))
+		if one, err := agents.Agent(a.Name); err == nil && a.Found {
+			out = append(out, surroundings(one, thread.WorldSpec{Dir: c.project.Root, Env: c.environ})...)
+		}
+	}
+	return out
+}
+
+// surroundings names what makes the base of an agent larger than it needs to be.
+func surroundings(a thread.Agent, where thread.WorldSpec) []finding {
+	slimmer, ok := a.(thread.Slimmer)
+	if !ok {
+		return nil
+	}
+	var out []finding
+	for _, w := range slimmer.Surroundings(where) {
+		out = append(out, finding{About: a.Name() + " base", Found: plain.Line(w.What), Remedy: plain.Line(w.Do)})
 	}
 	return out
 }

@@ -1,0 +1,202 @@
+package manager_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"orchestrator/thread"
+)
+
+// slim adds such an agent, with levers of Claude Code.
+func slim(a *slimAgent) func(*world) {
+	return func(w *world) {
+		b := newSlimAgent("slim", w.natives)
+		profiles := []string{thread.BaseSlim, thread.BaseMinimal}
+		a.fullAgent, a.version = b.fullAgent, "2.1.331"
+		a.levers = []thread.Lever{
+			{Name: "loops", Profiles: profiles, Tools: []string{"ScheduleWakeup", "Cron*"}, Lost: "loops", Words: []string{"/loop", "every 5 minutes"}, Saves: 1000},
+			{Name: "workflows", Profiles: profiles, Tools: []string{"Workflow"}, Lost: "workflows", Words: []string{"workflow"}},
+			{Name: "skills", Profiles: profiles, Needs: []string{"workflows"}, Lost: "skills", Words: []string{"review"}},
+		}
+		w.agents["slim"] = a
+	}
+}
+
+// based makes a thread whose agent leaves out these levers, and starts it.
+func (w *world) based(left ...string) thread.Status {
+	w.t.Helper()
+	s := w.create(thread.NewRequest{Agent: "slim", Base: thread.BaseFull})
+	if err := w.m.Agents.Stop(ctx, s.Name); err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := w.store.UpdateThread(ctx, s.ID, func(t *thread.Thread) error { t.Base.Left = left; return nil }); err != nil {
+		w.t.Fatal(err)
+	}
+	w.crash()
+	w.startAgain(s.ID)
+	return w.status(s.ID)
+}
+
+func (w *world) startAgain(id thread.ID) {
+	w.t.Helper()
+	if _, err := w.m.Agents.Start(ctx, w.status(id).Name, 0, 0); err != nil {
+		w.t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+// requests has the gateway see a first request with these tools.
+func (w *world) requests(id thread.ID, tools string, texts ...thread.BaseText) {
+	w.t.Helper()
+	var all []thread.BaseText
+	for name := range strings.FieldsSeq(tools) {
+		all = append(all, thread.BaseText{Kind: thread.BaseTool, Name: name, Text: "{" + name + "}"})
+	}
+	w.m.Traffic.FirstRequest(id, thread.FirstRequest{Model: "m1", Texts: append(all, texts...)})
+	synctest.Wait()
+}
+
+// about returns the notices that contain a text.
+func (w *world) about(text string) []string {
+	var found []string
+	for _, e := range w.events.of(thread.EventNotice) {
+		if strings.Contains(e.Notice.Text, text) {
+			found = append(found, e.Notice.Text)
+		}
+	}
+	return found
+}
+
+// TestBaseChecked: what should be gone and is there is told once, with the thread's name, and kept by later threads of
+// that version.
+func TestBaseChecked(t *testing.T) {
+	a := &slimAgent{}
+	inWorld(t, func(w *world) {
+		one, two := w.based("loops", "workflows"), w.based("workflows")
+		w.startAgain(one.ID)
+		workflow := thread.FirstRequest{Texts: []thread.BaseText{{Kind: thread.BaseTool, Name: "Workflow"}}}
+		w.m.Traffic.FirstRequest(one.ID, workflow) // both at once
+		w.m.Traffic.FirstRequest(two.ID, workflow)
+		synctest.Wait()
+		told := w.about("Workflow")
+		if len(told) == 1 && strings.HasPrefix(told[0], two.Name) {
+			one, two = two, one
+		}
+		want := one.Name + ": Workflow is still there, although its base leaves out workflows. New threads with slim 2.1.331 keep it; " +
+			"see `orchestrator context base " + one.Name + "`"
+		if len(told) != 1 || told[0] != want {
+			t.Errorf("told %q, want %q", told, want)
+		}
+		if log := w.events.of(thread.EventHappened); !strings.Contains(fmt.Sprint(happened(log)), "context "+string(one.ID)) {
+			t.Errorf("the event log has %v", happened(log))
+		}
+		for _, s := range []thread.Status{one, two} {
+			if left := w.status(s.ID).Base.Left; len(left) == 0 || left[len(left)-1] != "workflows" {
+				t.Errorf("%s leaves out %v: a running thread was changed", s.Name, left)
+			}
+		}
+		later := w.create(thread.NewRequest{Agent: "slim", Base: "slim"})
+		if left := w.without(later.ID); left != "loops" || !strings.Contains(later.Base.Why, "workflows (did not work with slim 2.1.331)") {
+			t.Errorf("a later thread leaves out %s: %s", left, later.Base.Why)
+		}
+		w.crash()
+		for _, s := range []thread.Status{one, two} {
+			w.startAgain(s.ID)
+			w.requests(s.ID, "Read Workflow")
+		}
+		if told := w.about("Workflow"); len(told) != 0 {
+			t.Errorf("told again after a restart: %q", told)
+		}
+		a.version = "2.1.332"
+		w.crash()
+		if later := w.create(thread.NewRequest{Agent: "slim", Base: "slim"}); w.without(later.ID) != "loops,skills,workflows" {
+			t.Errorf("a thread with another version leaves out %s", w.without(later.ID))
+		}
+		w.startAgain(one.ID)
+		w.requests(one.ID, "Read Workflow")
+		if told := w.about("slim 2.1.332"); len(told) != 1 {
+			t.Errorf("of another version: %q", told)
+		}
+	}, slim(a))
+}
+
+func happened(events []thread.Event) []string {
+	var all []string
+	for _, e := range events {
+		all = append(all, fmt.Sprintf("%s %s", e.Happening.Kind, e.Happening.Thread))
+	}
+	return all
+}
+
+// TestBaseNotChecked: what nobody can tell is not claimed.
+func TestBaseNotChecked(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.based("loops", "workflows")
+		w.requests(s.ID, "", thread.BaseText{Kind: thread.BaseSystem, Text: "Write a title for `Workflow`."})
+		w.requests(s.ID, "Read Bash")
+		w.requests(s.ID, "Workflow") // not the first one
+		w.requests("nobody", "Workflow")
+		plain := w.create(thread.NewRequest{Agent: "plain"})
+		w.requests(plain.ID, "Workflow")
+		if told := w.about("base"); len(told) != 0 {
+			t.Errorf("told %q", told)
+		}
+	}, slim(&slimAgent{}))
+	inWorld(t, func(w *world) {
+		s := w.based("loops", "workflows")
+		w.requests(s.ID, "Read Workflow CronList")
+		if told := w.about("base"); len(told) != 1 || !strings.Contains(told[0], "CronList") {
+			t.Errorf("what the person's settings decide is told: %q", told)
+		}
+	}, slim(&slimAgent{unused: map[string]string{"workflows": "your settings"}}))
+}
+
+// TestBaseGrew: a base that is larger with less in it is told, and what it was.
+func TestBaseGrew(t *testing.T) {
+	inWorld(t, func(w *world) {
+		long := thread.BaseText{Kind: thread.BaseSystem, Text: strings.Repeat("word ", 4000)}
+		full := w.based()
+		w.requests(full.ID, "Read Workflow", thread.BaseText{Kind: thread.BaseSystem, Text: strings.Repeat("word ", 2000)})
+		s := w.based("skills", "workflows")
+		w.requests(s.ID, "Read", long)
+		want := "the base grew from 2.5k to 5.0k tokens, although its base leaves out skills."
+		if told := w.about("grew"); len(told) != 1 || !strings.Contains(told[0], want) {
+			t.Errorf("told %q, want %q", told, want)
+		}
+		w.crash()
+		w.startAgain(s.ID)
+		w.turn(s.ID, "hello")
+		if err := w.m.Agents.Stop(ctx, s.Name); err != nil {
+			t.Fatal(err)
+		}
+		w.startAgain(s.ID)
+		w.requests(s.ID, "Read", long)
+		if told := w.about("grew"); len(told) != 0 {
+			t.Errorf("of the prompt of a conversation that was resumed: %q", told)
+		}
+	}, slim(&slimAgent{}))
+}
+
+// TestBaseSurroundings names what makes a base larger, of each agent once.
+func TestBaseSurroundings(t *testing.T) {
+	a := &slimAgent{warns: []thread.BaseWarning{{What: "CLAUDE.md has 12 KB", Do: "Shorten it."}}}
+	inWorld(t, func(w *world) {
+		one := w.create(thread.NewRequest{Agent: "slim"})
+		a.warns[0].What = "CLAUDE.md has 13.5 KB"
+		w.create(thread.NewRequest{Agent: "slim"})
+		if told := w.about("CLAUDE.md"); len(told) != 1 || told[0] != one.Name+": CLAUDE.md has 12 KB. Shorten it." {
+			t.Errorf("told %q", told)
+		}
+		w.crash()
+		a.warns = append(a.warns, thread.BaseWarning{What: "ENABLE_TOOL_SEARCH=false is set", Do: "Unset it."})
+		w.startAgain(one.ID)
+		if told := w.about("CLAUDE.md"); len(told) != 0 {
+			t.Errorf("told again: %q", told)
+		}
+		if told := w.about("ENABLE_TOOL_SEARCH"); len(told) != 1 {
+			t.Errorf("of another thing: %q", told)
+		}
+	}, slim(a))
+}
