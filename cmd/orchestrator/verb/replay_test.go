@@ -195,6 +195,39 @@ func TestContextReplayBase(t *testing.T) {
 	}
 }
 
+// TestContextReplayLevers: what a profile saves of an agent is the sum of what its levers save, those of the person's own
+// profiles too; where that is not known, nothing is, and it says why.
+func TestContextReplayLevers(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("PATH", t.TempDir()) // no CLI is installed
+	e2e.Put(t, filepath.Join(home, ".config", "orchestrator", "config.toml"),
+		"[context.base.profiles.mine]\nfrom = \"slim\"\nkeep = [\"tips\"]\nleave_out = [\"shell\"]\n")
+	for _, agent := range []string{"demo", "pi", "claude"} {
+		e2e.Put(t, filepath.Join(home, "all", "shop__"+agent+"__one.jsonl"), strings.ReplaceAll(storyOf(20), "claude-opus-4-6", "a-model"))
+	}
+	code, out, problems := contextReplay(t, filepath.Join(home, "all"), "--json", "--policy", "raw", "--base", "slim,minimal,mine")
+	var r e2e.Replayed
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitcode.OK {
+		t.Fatalf("exit %d, %v: %s", code, err, problems)
+	}
+	want := map[string][]float64{"demo": {0, 110, 170, 95}, "pi": {0, 0, 0, 0}, "claude": {0, 0, 0, 0}} // tokens of the built-in levers
+	for _, g := range r.Groups {
+		for i, less := range want[g.Agent] {
+			if o := g.Results[2*i]; g.Context-o.Context != less {
+				t.Errorf("%s, base %s: %.0f tokens less, want %.0f", g.Agent, o.Base, g.Context-o.Context, less)
+			}
+		}
+	}
+	_, out, _ = contextReplay(t, filepath.Join(home, "all"), "--policy", "raw", "--base", "slim,mine")
+	for _, want := range []string{"  base slim: 110 tokens less in each request, as measured with ", "  base mine: 95 tokens less in each request, as measured with ",
+		"  base slim: what it saves is not known: nothing can be left out of it"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing:\n%s", want, out)
+		}
+	}
+}
+
 // TestContextReplayHostile: nothing of a file or its name acts on a terminal.
 func TestContextReplayHostile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x__evil\x1b]52;c;eA==\a__"+"\u202etxt.jsonl")
