@@ -20,6 +20,8 @@ const (
 	arrowLimit = 2 * time.Second
 	// doubtDialog is how long a key that went to a dialog may take to do something there: a machine may be busy.
 	doubtDialog = 5 * time.Second
+	// reaction is how long after a dialog has gone a person's key was still meant for it.
+	reaction = 300 * time.Millisecond
 	// answerLimit is how long an answer may take to be chosen, and then to be taken.
 	answerLimit = 10 * time.Second
 )
@@ -29,10 +31,10 @@ const (
 // it was.
 func (s *Session) Answer(ctx context.Context, question string, choice int) error {
 	s.sendMu.Lock()
-	defer s.sendMu.Unlock()
 	a := &answer{session: s, question: question, to: choice, at: -1}
 	if err := s.await(ctx, answerLimit, a.choose); err != nil {
 		s.leave(a)
+		s.sendMu.Unlock()
 		return fmt.Errorf("answer: %w", orElse(err, errors.New("its screen has not stood still, or it has not read the key before, so nothing was chosen")))
 	}
 	return s.follow(ctx, a)
@@ -41,7 +43,6 @@ func (s *Session) Answer(ctx context.Context, question string, choice int) error
 // Decide implements thread.Session.
 func (s *Session) Decide(ctx context.Context, question string, decide func() bool) (decided bool, err error) {
 	s.sendMu.Lock()
-	defer s.sendMu.Unlock()
 	s.mu.Lock()
 	asks := &s.screen.asks
 	d, shown := s.screen.dialog()
@@ -53,15 +54,17 @@ func (s *Session) Decide(ctx context.Context, question string, decide func() boo
 	a := &answer{session: s, question: question, pressed: time.Now()}
 	s.mu.Unlock()
 	if !decided {
+		s.sendMu.Unlock()
 		return false, nil
 	}
 	return true, s.follow(ctx, a)
 }
 
-// follow waits until the agent has taken an answer.
+// follow waits until the agent has taken an answer, and unlocks sendMu, a moment later.
 func (s *Session) follow(ctx context.Context, a *answer) error {
 	err := s.await(ctx, answerLimit, a.taken)
 	s.answeredOnce()
+	time.AfterFunc(reaction, s.rested)
 	if err != nil {
 		return fmt.Errorf("answer: %w", orElse(err, thread.ErrNoReaction))
 	}
@@ -69,15 +72,28 @@ func (s *Session) follow(ctx context.Context, a *answer) error {
 }
 
 // answeredOnce makes whatever dialog is shown now another question, even if it reads the same: it was answered. Keys
-// that the person typed meanwhile were for that one, and are dropped.
+// that the person typed meanwhile were for that one, and are dropped, but for those that stop the agent.
 func (s *Session) answeredOnce() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.screen.asks.answered()
 	s.screen.dirty = true
-	if _, shown := s.screen.dialog(); shown || !s.stop {
+	if _, shown := s.screen.dialog(); s.stop && !shown {
+		s.let()
+	}
+	s.held, s.settling = nil, true
+	s.schedule(time.Now())
+}
+
+// rested ends an answer. Keys that the person typed since the dialog went are dropped if another one is shown by now.
+func (s *Session) rested() {
+	defer s.sendMu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, shown := s.screen.dialog(); shown {
 		s.held = nil
 	}
+	s.settling = false
 	s.let()
 }
 

@@ -47,6 +47,10 @@ func asker(mode string) {
 	}()
 	n, at := 1, 0
 	draw := func() {
+		if mode == "once" && n > 1 {
+			fmt.Print("\x1b[H\x1b[2Jworks")
+			return
+		}
 		if mode == "pieces" && at > 0 { // its last line comes late
 			fmt.Printf("\x1b[H\x1b[2J%s\r\nrm file-%d\r\nAllow?\r\n❯ 1. Yes\r\n  2. Yes, always\r\n", strings.Repeat("─", 60), n)
 			time.Sleep(250 * time.Millisecond)
@@ -358,6 +362,37 @@ func TestKeysForADialogThatIsGone(t *testing.T) {
 			if got, want := chosen(t, dir), strings.TrimPrefix(c.chosen+", "+n+" 2", ", "); got != want {
 				t.Errorf("chosen: %s, want %s", got, want)
 			}
+		})
+	}
+}
+
+// TestKeysJustAfterADialog: what the person types as their dialog goes is not for the next one; where none follows, it
+// is passed on, and what stops the agent is at once.
+func TestKeysJustAfterADialog(t *testing.T) {
+	t.Parallel()
+	for mode, c := range map[string]struct{ keys, chosen string }{
+		"":     {"\r", "1 0"},      // the next one is shown at once
+		"once": {"\r", "1 0, 2 0"}, // none is, and the program takes every return
+	} {
+		t.Run("mode "+mode, func(t *testing.T) {
+			t.Parallel()
+			s, dir := asks(t, mode)
+			q := question(t, s, "rm file-1")
+			if err := s.Answer(t.Context(), q.ID, 0); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Input([]byte(c.keys)); err != nil {
+				t.Fatal(err)
+			}
+			await.Until(t, "the keyboard to be the person's", func() bool { return !s.Holding() })
+			if c.chosen == "1 0" {
+				q = question(t, s, "rm file-2")
+				if err := s.Answer(t.Context(), q.ID, 1); err != nil { // all before it has been read then
+					t.Error(err)
+				}
+				c.chosen += ", 2 1"
+			}
+			await.Until(t, "what was chosen", func() bool { return chosen(t, dir) == c.chosen })
 		})
 	}
 }

@@ -31,6 +31,9 @@ func (s *Session) Input(b []byte) error {
 	var fresh typing.Keys
 	if fresh.Typed(b).Cancel {
 		s.stop = true
+		if s.settling {
+			s.let()
+		}
 		s.rouse()
 	}
 	return nil

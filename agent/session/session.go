@@ -44,12 +44,13 @@ type Session struct {
 
 	answered time.Time // when the person last typed into a dialog
 
-	holding bool // a prompt of ours is being typed: what the person types waits in held
-	held    []byte
-	stop    bool                  // the person pressed ctrl+c in the meantime
-	wake    chan struct{}         // contains an element if a prompt that is being typed should look again
-	refused *thread.NotReadyError // what Send returned, until OnReady is called
-	again   bool                  // OnReady is to be called
+	holding  bool // a prompt of ours is being typed: what the person types waits in held
+	held     []byte
+	settling bool                  // a dialog was answered a moment ago
+	stop     bool                  // the person pressed ctrl+c in the meantime
+	wake     chan struct{}         // contains an element if a prompt that is being typed should look again
+	refused  *thread.NotReadyError // what Send returned, until OnReady is called
+	again    bool                  // OnReady is to be called
 
 	toldAll chan struct{} // closed when OnExit has returned
 }
