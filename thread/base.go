@@ -90,6 +90,9 @@ type Lever struct {
 	Profiles []string `json:"profiles,omitempty"`
 	// Tools are the names of tools that go with it; a * stands for any text, as in path.Match.
 	Tools []string `json:"tools,omitempty"`
+	// Named are those of Tools whose names stand in the maker's texts once they have gone, as measured: they are words of
+	// the language ("task", "edit"), or the profile is worth it. Nothing follows from that.
+	Named []string `json:"named,omitempty"`
 	// Needs are levers without which it is not used, since it would make the base larger.
 	Needs []string `json:"needs,omitempty"`
 	// Lost says what the person no longer has: "loops and wake-ups by time (/loop)".

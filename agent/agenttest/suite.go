@@ -19,6 +19,7 @@ func Run(t *testing.T, s Subject) {
 	t.Run("hostile", func(t *testing.T) { hostile(t, s) })
 	t.Run("missing", func(t *testing.T) { missing(t, s) })
 	t.Run("obeys", func(t *testing.T) { obeys(t, s) })
+	t.Run("slims", func(t *testing.T) { slims(t, s) })
 	if s.Write != nil {
 		t.Run("transcript", func(t *testing.T) { transcripts(t, s) })
 	}

@@ -68,6 +68,8 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	}
 	// A plain codex starts a daemon that outlives us and holds a copy of the program.
 	l.Args = append(l.Args, "-c", "features.daemon_auto_start=false")
+	less, unused := leaveOut(spec, env, found.Version)
+	l.Args, l.Unused = append(l.Args, less...), unused
 	if spec.Bin != "" {
 		var args []string
 		args, env = c.keepPath(env)

@@ -89,8 +89,8 @@ func realPath(path string) string {
 // folders returns the arguments and the environment that let ReadDirs be read without asking, and give a worktree of
 // ours the same trust as the folder that it is a copy of. The person's own file is only read: if something has to be
 // added, a copy of ours replaces it for this launch. For a folder without a decision, the dialog appears as usual, and
-// the answer is written to the person's own file.
-func folders(env launch.Env, spec thread.LaunchSpec) ([]string, launch.Env, error) {
+// the answer is written to the person's own file. The tools are left out.
+func folders(env launch.Env, spec thread.LaunchSpec, out []string) ([]string, launch.Env, error) {
 	level := trustOf(env, spec.Dir)
 	added := map[string]string{}
 	if level == "" && spec.Origin != "" {
@@ -98,7 +98,7 @@ func folders(env launch.Env, spec thread.LaunchSpec) ([]string, launch.Env, erro
 			added[spec.Dir] = level
 		}
 	}
-	args, err := policy(env, spec)
+	args, err := policy(env, spec, out)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -126,11 +126,11 @@ func folders(env launch.Env, spec thread.LaunchSpec) ([]string, launch.Env, erro
 	return args, env.With(foldersVar, path), nil
 }
 
-// policy writes the rules that let the shell print files of ReadDirs and keep the file tools from writing there, and
-// returns the arguments that load them in addition to the person's own: with --policy, Gemini CLI loads only the
+// policy writes the rules that let the shell print files of ReadDirs, keep the file tools from writing there, and take
+// tools out of what the model is offered; it returns the arguments that load them in addition to the person's own: with --policy, Gemini CLI loads only the
 // policies that it names.
-func policy(env launch.Env, spec thread.LaunchSpec) ([]string, error) {
-	if len(spec.ReadDirs) == 0 {
+func policy(env launch.Env, spec thread.LaunchSpec, out []string) ([]string, error) {
+	if len(spec.ReadDirs)+len(out) == 0 {
 		return nil, nil
 	}
 	var rules strings.Builder
@@ -142,6 +142,9 @@ func policy(env launch.Env, spec thread.LaunchSpec) ([]string, error) {
 			quote("cat "+pattern+`/[A-Za-z0-9_/-]+[.]?[A-Za-z0-9_/-]+"`))
 		fmt.Fprintf(&rules, "[[rule]]\ntoolName = [\"write_file\", \"replace\"]\nargsPattern = %s\n"+
 			"decision = \"deny\"\npriority = 900\n\n", quote(pattern))
+	}
+	for _, tool := range out { // one that no argument can change is not offered
+		fmt.Fprintf(&rules, "[[rule]]\ntoolName = %s\ndecision = \"deny\"\npriority = 900\n\n", quote(tool))
 	}
 	path, err := launch.WriteFile(spec.StateDir, policyFile, []byte(rules.String()))
 	if err != nil {

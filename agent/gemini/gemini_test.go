@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -24,6 +25,11 @@ func subject() agenttest.Subject {
 		Configure: func(t *testing.T, home string) {
 			agenttest.Put(t, filepath.Join(home, ".gemini", "settings.json"),
 				"{ // mine\n\"security\":{\"auth\":{\"selectedType\":\"gemini-api-key\"}},}")
+			for _, name := range []string{"tmp", "history"} { // as Gemini CLI makes them
+				if err := os.MkdirAll(filepath.Join(home, ".gemini", name), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
 		},
 		Gateway: true, Resumes: true, Chooses: true,
 		NewSession: launch.UUID,

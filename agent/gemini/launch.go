@@ -43,12 +43,14 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	if mode := spec.Flags.PermissionMode; mode != "" {
 		l.Args = append(l.Args, "--approval-mode", mode)
 	}
-	args, env, err := folders(env, spec)
+	out, unused := leaveOut(spec, env)
+	l.Unused = unused
+	args, env, err := folders(env, spec, out.tools)
 	if err != nil {
 		return thread.Launch{}, fmt.Errorf("launch gemini: %w", err)
 	}
 	trusted := trustOf(env, spec.Dir) != ""
-	server, env, reach, err := giveServer(env, spec)
+	server, env, reach, err := giveServer(env, spec, out)
 	if err != nil {
 		return thread.Launch{}, fmt.Errorf("launch gemini: %w", err)
 	}

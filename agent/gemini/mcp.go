@@ -27,22 +27,32 @@ func writtenFolders() []string { return []string{"tmp", "history"} }
 // TakesServers implements thread.ServerTaker.
 func (*Agent) TakesServers() bool { return true }
 
-// giveServer returns the arguments and the environment that leave Gemini CLI exactly one MCP server. It has no settings
-// for a single launch, so it gets a home of ours in which everything is a link to the person's own files, except for the
-// settings: those are the person's with other servers. Ours is registered under a name that a repository cannot define.
-func giveServer(env launch.Env, spec thread.LaunchSpec) ([]string, launch.Env, thread.MCPReach, error) {
-	if spec.MCP == nil {
+// giveServer returns the arguments and the environment that leave Gemini CLI exactly one MCP server, and make the settings
+// of levers. It has no settings for a single launch, so it gets a home of ours in which everything is a link to the
+// person's own files, except for the settings: those are the person's with other servers and with ours. Our server is
+// registered under a name that a repository cannot define.
+func giveServer(env launch.Env, spec thread.LaunchSpec, out less) ([]string, launch.Env, thread.MCPReach, error) {
+	if spec.MCP == nil && len(out.settings) == 0 {
 		return nil, env, thread.MCPReach{}, nil
-	}
-	server := map[string]any{
-		"command": spec.MCP.Command[0], "args": spec.MCP.Command[1:], "timeout": 600_000, "trust": false, // milliseconds
 	}
 	own := map[string]any{}
 	if err := launch.ReadJSONC(filepath.Join(home(env), "settings.json"), &own); err != nil &&
 		!errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, thread.MCPReach{}, err
 	}
-	own["mcpServers"] = map[string]any{spec.MCP.Registered: server}
+	var args []string
+	var reach thread.MCPReach
+	if spec.MCP != nil {
+		own["mcpServers"] = map[string]any{spec.MCP.Registered: map[string]any{
+			"command": spec.MCP.Command[0], "args": spec.MCP.Command[1:], "timeout": 600_000, "trust": false, // milliseconds
+		}}
+		args = []string{"--allowed-mcp-server-names", spec.MCP.Registered}
+		reach = thread.MCPReach{
+			Given: true, Live: true,
+			Outside: []string{"what is changed in Gemini CLI's /settings is forgotten at the next start of the thread"},
+		}
+	}
+	out.change(own)
 	root := filepath.Join(spec.StateDir, homeDir)
 	if err := mirror(home(env), filepath.Join(root, ".gemini")); err != nil {
 		return nil, nil, thread.MCPReach{}, err
@@ -53,10 +63,7 @@ func giveServer(env launch.Env, spec thread.LaunchSpec) ([]string, launch.Env, t
 	if _, err := launch.WriteFile(filepath.Join(root, ".gemini"), "settings.json", own); err != nil {
 		return nil, nil, thread.MCPReach{}, err
 	}
-	return []string{"--allowed-mcp-server-names", spec.MCP.Registered}, env.With("GEMINI_CLI_HOME", root), thread.MCPReach{
-		Given: true, Live: true,
-		Outside: []string{"what is changed in Gemini CLI's /settings is forgotten at the next start of the thread"},
-	}, nil
+	return args, env.With("GEMINI_CLI_HOME", root), reach, nil
 }
 
 // linkEnv links the person's .env file, which Gemini CLI also searches in its home.

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -184,8 +185,9 @@ func viaGateway(env launch.Env, spec thread.LaunchSpec) (launch.Env, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name, list := range world.DirectValues(seen.env) {
-		env = env.With(name, list)
+	direct := world.DirectValues(seen.env)
+	for _, name := range slices.Sorted(maps.Keys(direct)) { // the same each time
+		env = env.With(name, direct[name])
 	}
 	return env.With(baseVar, spec.BaseURL), nil
 }

@@ -44,6 +44,9 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	}
 	l.Args = append(l.Args, spec.Flags.Args...)
 	if env, err = configure(env, spec); err == nil {
+		env, l.Unused, err = leaveOut(env, spec)
+	}
+	if err == nil {
 		l.Env, l.MCP, err = giveServer(env, spec)
 	}
 	if err != nil {

@@ -1,0 +1,81 @@
+package opencode
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"orchestrator/agent/launch"
+	"orchestrator/agent/slim"
+	"orchestrator/thread"
+	"orchestrator/thread/pattern"
+)
+
+var _ thread.Slimmer = (*Agent)(nil)
+
+// Levers implements thread.Slimmer.
+func (a *Agent) Levers(ctx context.Context, spec thread.WorldSpec) (thread.Levers, error) {
+	found, err := a.program.Find(ctx, launch.Env(spec.Env).Adding(spec.Flags.Env))
+	if err != nil {
+		return thread.Levers{}, fmt.Errorf("levers of opencode: %w", err)
+	}
+	out := thread.Levers{Agent: Name, Version: found.Version, Known: slices.Contains(measured(), found.Version)}
+	own := wishesIn(spec)
+	for _, l := range levers() { // a rule that denies a tool is documented: it lowers the count of any version
+		l.Kept = own.kept(l)
+		out.Levers = append(out.Levers, l.Lever)
+	}
+	return out, nil
+}
+
+// leaveOut adds rules to the person's that leave levers out, and returns why others are not. The last rule that matches
+// counts, so the person's keep their order and ours are last.
+func leaveOut(env launch.Env, spec thread.LaunchSpec) (launch.Env, map[string]string, error) {
+	if len(spec.Base) == 0 {
+		return env, nil, nil
+	}
+	own := wishesIn(thread.WorldSpec{Dir: spec.Dir, Origin: spec.Origin, Env: spec.Env, Flags: spec.Flags, Model: spec.Model})
+	all := levers()
+	find := func(name string) lever {
+		return all[slices.IndexFunc(all, func(l lever) bool { return l.Name == name })]
+	}
+	var lines []thread.Lever
+	for _, l := range all {
+		lines = append(lines, l.Lever)
+	}
+	use, unused := slim.Use("opencode", lines, spec.Base, func(l thread.Lever) string { return own.decided(find(l.Name)) })
+	if len(use) == 0 {
+		return env, unused, nil
+	}
+	var permission object
+	if rules := env.Value(permissionVar); rules != "" {
+		if err := json.Unmarshal(launch.StripComments([]byte(rules)), &permission); err != nil {
+			return nil, nil, fmt.Errorf("read %s: %w", permissionVar, err)
+		}
+	}
+	for _, name := range use {
+		for _, rule := range find(name).rules {
+			permission.set(rule, "deny")
+		}
+	}
+	raw, err := json.Marshal(permission)
+	if err != nil {
+		return nil, nil, err
+	}
+	return env.With(permissionVar, string(raw)), unused, nil
+}
+
+// noTool matches the answer to a call of a tool that there is not.
+var noTool = pattern.Lazy(`Model tried to call unavailable tool '([A-Za-z][\w.-]{0,127})'`)
+
+// Missing implements thread.Slimmer.
+func (*Agent) Missing(text string) []string {
+	var all []string
+	for _, m := range noTool().FindAllStringSubmatch(text, -1) {
+		if !slices.Contains(all, m[1]) {
+			all = append(all, m[1])
+		}
+	}
+	return all
+}
