@@ -57,9 +57,14 @@ func TestBaseKept(t *testing.T) {
 		},
 		{
 			Name: "arguments", Files: map[string]string{"home/.gemini/tmp/x": "", "home/.gemini/history/x": ""},
-			Flags:  thread.Flags{PermissionMode: "plan", Args: []string{"--allowed-tools", "web_fetch, list_background_processes"}},
-			Want:   map[string]string{"web": "--allowed-tools", "background": "--allowed-tools", "plan-mode": "started in its plan mode"},
+			Flags: thread.Flags{PermissionMode: "plan", Args: []string{"--allowed-tools", "web_fetch, list_background_processes"}},
+			Want: map[string]string{"web": "--allowed-tools", "background": "--allowed-tools",
+				"shell": "allows list_background_processes", "plan-mode": "started in its plan mode"},
 			Unused: map[string]string{"plan-mode": "started in its plan mode"},
+		},
+		{
+			Name: "yolo", Files: map[string]string{"home/.gemini/tmp/x": "", "home/.gemini/history/x": ""},
+			Flags: thread.Flags{PermissionMode: "yolo"}, Want: map[string]string{"questions": "when to use ask_user"}, Unused: none,
 		},
 		{
 			Name: "skills and agents", Files: map[string]string{

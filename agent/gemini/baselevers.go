@@ -33,7 +33,7 @@ func levers() []lever {
 			Words: []string{"todo list", "to-do list", "list of todos", "write_todos"},
 		}},
 		{Lever: thread.Lever{
-			Name: "topics", Profiles: task(), Tools: []string{"update_topic"}, Saves: 606,
+			Name: "topics", Profiles: task(), Tools: []string{"update_topic"}, Saves: 588,
 			Lost: "headings above its work that say what it does next. What you change in its /settings is forgotten at the next start " +
 				"of the thread",
 			Words: []string{"update_topic"},
@@ -46,13 +46,13 @@ func levers() []lever {
 				"@generalist", "@cli_help", "codebase investigator"},
 		}},
 		{Lever: thread.Lever{
-			Name: "bundled-skills", Profiles: task(), Saves: 369,
+			Name: "bundled-skills", Profiles: task(), Saves: 351,
 			Lost: "instructions that come with Gemini CLI: for writing skills, and for moving to another program of its maker. Your own " +
 				"skills and the repository's stay. What you change in its /settings is forgotten at the next start of the thread",
 			Words: []string{"skill-creator", "create a skill", "antigravity"},
 		}, settings: []setting{{"skills", "disabled", []string{"antigravity-support", "skill-creator"}}}},
 		{Lever: thread.Lever{
-			Name: "skills", Profiles: task(), Tools: []string{"activate_skill"}, Saves: 502,
+			Name: "skills", Profiles: task(), Tools: []string{"activate_skill"}, Saves: 484,
 			Lost: "skills: instructions for special tasks that it loads when they are needed. What you change in its /settings is " +
 				"forgotten at the next start of the thread",
 			Words: []string{"skill"},
@@ -84,8 +84,8 @@ func levers() []lever {
 			Words: []string{"fix", "implement", "refactor", "rewrite", "rename", "edit the", "write the"},
 		}},
 		{Lever: thread.Lever{
-			Name: "shell", Profiles: readOnly, Tools: []string{"run_shell_command"},
-			Named: []string{"run_shell_command"}, Needs: []string{"background"}, Saves: 513,
+			Name: "shell", Profiles: readOnly, Saves: 802,
+			Tools: []string{"run_shell_command", "list_background_processes", "read_background_output"}, Named: []string{"run_shell_command"},
 			Lost:  "commands: tests, builds, git. It searches and reads files with tools for that",
 			Words: []string{"run the", "run tests", "go test", "npm ", "pytest", "cargo ", "build it", "commit"},
 		}},

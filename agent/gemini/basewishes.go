@@ -21,6 +21,7 @@ type wishes struct {
 	skills string            // what needs skills, "" for nothing
 	agents string            // what needs agents
 	plans  bool              // it is started in its plan mode
+	yolo   bool              // it is started in the mode that asks nothing, whose text names the tool for questions
 	broken string            // why nothing can be added to the person's settings, "" if it can
 }
 
@@ -34,7 +35,8 @@ type layer struct {
 // conversation shall not. A file that cannot be read says nothing: Gemini CLI itself reports it.
 func wishesIn(spec thread.WorldSpec) wishes {
 	env := launch.Env(spec.Env).Adding(spec.Flags.Env)
-	w := wishes{allow: map[string]string{}, plans: spec.Flags.PermissionMode == "plan"}
+	mode := spec.Flags.PermissionMode
+	w := wishes{allow: map[string]string{}, plans: mode == "plan", yolo: mode == "yolo"}
 	defaults, system := systemSettings(env)
 	paths := []string{defaults, filepath.Join(home(env), "settings.json")}
 	if own := filepath.Join(spec.Dir, ".gemini"); own != home(env) {
@@ -77,7 +79,9 @@ func wishesIn(spec thread.WorldSpec) wishes {
 		case "--policy":
 			policies = append(policies, value)
 		case "--approval-mode":
-			w.plans = w.plans || value == "plan"
+			w.plans, w.yolo = w.plans || value == "plan", w.yolo || value == "yolo"
+		case "--yolo", "-y":
+			w.yolo = true
 		}
 	}
 	for _, l := range w.layers {
@@ -202,6 +206,10 @@ func (w wishes) kept(l lever) string {
 		return w.skills
 	case "agents":
 		return w.agents
+	case "questions":
+		if w.yolo {
+			return "its text for the mode yolo tells it when to use ask_user"
+		}
 	}
 	return ""
 }

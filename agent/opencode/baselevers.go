@@ -55,7 +55,7 @@ func levers() []lever {
 		}, rules: []string{"question"}},
 		{Lever: thread.Lever{
 			Name: "editing", Profiles: readOnly, Tools: []string{"edit", "write", "apply_patch"},
-			Named: []string{"edit", "write"}, Saves: 656,
+			Named: []string{"edit", "write", "apply_patch"}, Saves: 656,
 			Lost:  "changing files. It says what it would change",
 			Words: []string{"fix", "implement", "refactor", "rewrite", "rename", "edit the", "write the"},
 		}, rules: []string{"edit"}},
