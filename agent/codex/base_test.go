@@ -68,7 +68,9 @@ func TestBaseKept(t *testing.T) {
 		{Name: "broken", Files: map[string]string{"home/.codex/config.toml": "features = [[["}, Want: none, Unused: none},
 	})
 	agenttest.Keeps(t, subject(), "0.999.0", []agenttest.Kept{
-		{Name: "another version", Want: map[string]string{"personality": "Codex 0.999.0 was not measured"}, Unused: none},
+		{Name: "another version", Want: map[string]string{
+			"personality": "Codex 0.999.0 was not measured", "threads": "not measured",
+		}, Unused: none},
 	})
 }
 

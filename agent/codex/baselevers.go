@@ -25,7 +25,8 @@ func task() []string { return []string{thread.BaseSlim, thread.BaseReadOnly, thr
 
 // levers are what can be left out, in the order in which people are told of them. What the model must know of permissions
 // always stays. There is none for the shell and for editing: Codex reads files with its shell, and its sandbox says what
-// that may change. What each saves was measured with gpt-5.5; agents save 1,760 with gpt-6-sol, web 2,860.
+// that may change. What each saves was measured with gpt-5.5; agents save
+// 1,760 with gpt-6-sol, web 2,860, threads 1,530 with gpt-4.1.
 func levers() []lever {
 	return []lever{
 		{Lever: thread.Lever{
@@ -49,6 +50,17 @@ func levers() []lever {
 			Words: []string{"subagent", "sub-agent", "sub agent", "spawn an agent", "spawn agents", "with agents", "use agents", "in parallel",
 				"delegate"},
 		}, keys: []key{{name: "features.multi_agent", value: false}, {name: "agents.enabled", value: false, measured: true}}},
+		{Lever: thread.Lever{
+			Name: "threads", Profiles: task(), Saves: 361,
+			Tools: []string{"mcp__codex_tui", "create_thread", "create_worktree", "fork_thread", "get_worktree_creation_status",
+				"list_archived_threads", "list_threads", "list_worktrees", "read_thread", "send_message_to_thread", "set_thread_archived",
+				"set_thread_title", "wait_threads"},
+			Lost:  "threads and worktrees of Codex's own, which it makes itself. A fork of the thread has a worktree of its own",
+			Words: []string{"create a thread", "another thread", "create a worktree", "fork this thread", "archived threads"},
+		}, keys: []key{ // a server within Codex; one that is off must have a command nevertheless
+			{name: "mcp_servers.codex_tui.enabled", value: false, measured: true},
+			{name: "mcp_servers.codex_tui.command", value: "true", measured: true},
+		}},
 		{Lever: thread.Lever{
 			Name: "web", Profiles: task(), Tools: []string{"web_search"}, Saves: 21,
 			Lost:  "searching the web. With models that run code, also weather, prices and results of games",

@@ -68,8 +68,6 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	}
 	// A plain codex starts a daemon that outlives us and holds a copy of the program.
 	l.Args = append(l.Args, "-c", "features.daemon_auto_start=false")
-	less, unused := leaveOut(spec, env, found.Version)
-	l.Args, l.Unused = append(l.Args, less...), unused
 	if spec.Bin != "" {
 		var args []string
 		args, env = c.keepPath(env)
@@ -89,6 +87,8 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	}
 	server, env, reach := giveServer(env, spec)
 	l.Args, l.MCP = append(l.Args, server...), reach
+	less, unused := leaveOut(spec, env, found.Version) // behind all servers, which would take the place of the one that it ends
+	l.Args, l.Unused = append(l.Args, less...), unused
 	if spec.Model != "" {
 		l.Args = append(l.Args, "-m", spec.Model)
 	}

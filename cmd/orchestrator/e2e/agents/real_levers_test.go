@@ -170,13 +170,13 @@ func (l *lab) config() string {
 }
 
 // start starts the agent without levers, and returns its session.
-func (l *lab) start(mode string, base []string, mcp *thread.MCPLaunch) *session.Session {
+func (l *lab) start(mode string, base []string, mcp *thread.MCPLaunch, args ...string) *session.Session {
 	l.Helper()
 	l.starts++
 	id := thread.ID(fmt.Sprintf("thread%010d", l.starts))
 	launched, err := l.agent.Launch(l.Context(), thread.LaunchSpec{
 		Thread: id, Dir: l.dir, StateDir: filepath.Join(filepath.Dir(l.home), "state", string(id)), Env: l.env, Base: base, MCP: mcp,
-		Flags: thread.Flags{PermissionMode: mode}, Model: l.run.model,
+		Flags: thread.Flags{PermissionMode: mode, Args: args}, Model: l.run.model,
 		BaseURL: l.server.URL() + "/t/secret", HookURL: l.server.URL() + "/h/secret",
 	})
 	if err != nil {
