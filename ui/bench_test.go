@@ -68,28 +68,6 @@ func BenchmarkFrame(b *testing.B) {
 	}
 }
 
-// BenchmarkSpin is a frame in which only spinners turn, 20 threads of 1,000 at work.
-func BenchmarkSpin(b *testing.B) {
-	threads := many(1000)
-	for i := range threads {
-		threads[i].State.State = thread.StateIdle
-		if i < 20 {
-			threads[i].State.State = thread.StateWorking
-		}
-	}
-	m := benchModel(threads)
-	defer m.Close()
-	m.View()
-	before := m.View().Content
-	for b.Loop() {
-		m.Update(secondMsg{m.screen.ticks})
-		m.View()
-	}
-	if m.tree.Tick(); m.View().Content == before && b.N%4 != 0 {
-		b.Fatal("nothing turns")
-	}
-}
-
 // BenchmarkKeyToAgent is a key that goes to the agent: nothing is drawn for it.
 func BenchmarkKeyToAgent(b *testing.B) {
 	m := benchModel(many(1000))

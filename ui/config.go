@@ -9,6 +9,7 @@ import (
 	"orchestrator/ui/connection"
 	"orchestrator/ui/glyph"
 	"orchestrator/ui/host"
+	"orchestrator/ui/layout"
 	"orchestrator/ui/start"
 
 	tea "charm.land/bubbletea/v2"
@@ -43,6 +44,8 @@ type Config struct {
 	Theme string
 	// Glyphs are those that the terminal can show.
 	Glyphs glyph.Set
+	// Turn is told where marks of what works turn on the screen, which it draws from then on; nil if nobody does.
+	Turn func([]layout.Point)
 	// Profile is the colour profile; true colour if unknown.
 	Profile colorprofile.Profile
 	// Keys are the user's key bindings: the keys of each action, by the action's name.

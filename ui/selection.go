@@ -21,22 +21,22 @@ const (
 	look   = 700 * time.Millisecond
 )
 
-// tick updates what changes by itself on the screen: the clock of the selected thread, and the spinners and ages of the
-// list. Of pending ticks only the earliest counts.
+// tick updates what changes by itself on the screen: the clock of the selected thread, and the ages of its question and of
+// the list. Of pending ticks only the earliest counts.
 func (m *Model) tick(sel *thread.Status) tea.Cmd {
 	now, next := m.cfg.Clock(), time.Duration(0)
-	if sel != nil && (counts(sel.State.State) || sel.State.Question != nil) || m.scrolling.On() { // it counts lines
+	if sel != nil && counts(sel.State.State) || m.scrolling.On() { // it counts lines
 		next = time.Second
 	}
-	d := m.tree.Changes(now)
-	if m.place().Side.Empty() {
-		d = 0
+	if sel != nil && sel.State.Question != nil {
+		next = tree.Sooner(next, tree.Older(now, sel.State.Since))
+		next = tree.Sooner(next, tree.Older(now, sel.State.Question.Since))
 	}
-	if m.several.Turns() {
-		d = tree.FrameTime
-	}
-	if d > 0 && (next == 0 || d < next) && !m.screen.away {
-		next = d
+	if !m.screen.away {
+		if !m.place().Side.Empty() {
+			next = tree.Sooner(next, m.tree.Changes(now))
+		}
+		next = tree.Sooner(next, m.several.Changes(now))
 	}
 	at := now.Add(next)
 	if next == 0 || m.screen.ticking && !at.Before(m.screen.tickAt) {

@@ -68,7 +68,6 @@ func (m *Model) fromClock(msg tea.Msg) (tea.Cmd, bool) {
 		}
 		m.screen.ticking = false
 		m.screen.stale = true
-		m.tree.Tick()
 	case heldMsg:
 		if m.typing.Due(msg.id) {
 			m.screen.stale = true // it may open a dialog

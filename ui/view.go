@@ -39,6 +39,9 @@ func (m *Model) compose() {
 		m.drawFoot(b)
 		m.dialogs.Draw(&s.canvas, m.th, m.keys)
 	}
+	if m.cfg.Turn != nil {
+		m.cfg.Turn(s.canvas.Spinning())
+	}
 	s.view = tea.View{
 		Content:     s.canvas.String(),
 		AltScreen:   true,

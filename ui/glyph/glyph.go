@@ -25,6 +25,9 @@ const (
 	Bytes
 )
 
+// Spinner are the frames of the mark of what works. Its first one is what the mark is where nothing turns.
+const Spinner = "◐◓◑◒"
+
 // Unknown stands for each cell of a character that Bytes cannot show.
 const Unknown = '?'
 

@@ -18,6 +18,7 @@ type Canvas struct {
 	// Glyphs are those that the terminal can show: what is written is turned into them, whoever writes it.
 	Glyphs glyph.Set
 
+	spins  []Point // where marks were drawn that turn
 	cells  *lipgloss.Canvas
 	cursor Box // the cell of the terminal's cursor; empty if there is none
 }
@@ -25,7 +26,7 @@ type Canvas struct {
 // Reset resizes the canvas to w by h blank cells.
 func (c *Canvas) Reset(w, h int) {
 	w, h = max(w, 0), max(h, 0)
-	c.cursor = Box{}
+	c.cursor, c.spins = Box{}, c.spins[:0]
 	if c.cells == nil {
 		c.cells = lipgloss.NewCanvas(w, h)
 		return
@@ -127,6 +128,7 @@ func (c *Canvas) Fill(b Box, st lipgloss.Style) {
 	blank := uv.EmptyCell
 	blank.Style = cellStyle(&st)
 	b = b.clip(c.Bounds())
+	c.cover(b)
 	for y := b.Y; y < b.Y+b.H; y++ {
 		for x := b.X; x < b.X+b.W; x++ {
 			c.cells.SetCell(x, y, &blank)

@@ -95,6 +95,7 @@ func (s *Spot) adoptNow() {
 
 // adopt switches to the requested panes, and reports whether there were any.
 func (w *Writer) adopt() (any bool) {
+	w.spinners.adopt()
 	for _, s := range w.spots {
 		any = s.adopt() || any
 	}

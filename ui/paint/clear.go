@@ -75,15 +75,22 @@ func (s *Spot) uncover(out []byte) []byte {
 		}
 	}
 	p.term = nil
-	if len(p.out) == 0 {
+	if len(p.out) > 0 {
+		s.bared()
+	}
+	return w.besides(out, p.out)
+}
+
+// besides appends what was drawn while Bubble Tea has the cursor.
+func (w *Writer) besides(out, drawn []byte) []byte {
+	if len(drawn) == 0 {
 		return out
 	}
-	s.bared()
 	out = append(out, "\x1b[?2026h"...)
 	if !w.away {
 		out = append(out, "\x1b7"...)
 		w.away = true
 	}
-	out = append(out, p.out...)
+	out = append(out, drawn...)
 	return append(out, "\x1b[m\x1b[?2026l"...)
 }

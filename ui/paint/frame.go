@@ -88,6 +88,7 @@ func (w *Writer) paint(out []byte, owner *Spot, jumps bool) []byte {
 		})
 		p.term = nil
 	}
+	w.drawSpinners()
 	return w.compose(out, at)
 }
 

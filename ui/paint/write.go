@@ -35,6 +35,9 @@ func (w *Writer) Write(b []byte) (int, error) {
 	shifts := w.chrome.Shifts()
 	_, _ = w.chrome.Write(b)
 	shifted := w.chrome.Shifts() != shifts
+	if shifted {
+		out = w.still(out)
+	}
 	for _, s := range w.spots {
 		if shifted || s.pane == nil || s.moved {
 			out = s.wipe(out) // before b, which may draw where the pane was

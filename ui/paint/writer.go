@@ -44,6 +44,7 @@ type Writer struct {
 	drift     drift
 	closed    bool
 	painter   rowPainter
+	spinners  spinners
 	err       error
 }
 
@@ -89,6 +90,7 @@ func (w *Writer) forget() {
 	for _, s := range w.spots {
 		s.forget()
 	}
+	w.spinners.forget()
 }
 
 // forget makes the next frame draw every row of the pane.

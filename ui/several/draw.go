@@ -1,6 +1,8 @@
 package several
 
 import (
+	"time"
+
 	"orchestrator/thread"
 	"orchestrator/ui/frame"
 	"orchestrator/ui/intent"
@@ -66,8 +68,15 @@ func (f *Feature) DrawBars(c *layout.Canvas, b frame.Boxes, th *theme.Theme, foc
 	}
 }
 
-// Turns reports whether something in the title bars turns.
-func (f *Feature) Turns() bool { return f.Threads.Turns(f.stack) || f.Threads.Turns(f.bars) }
+// Changes returns after how long something in the title bars looks different by itself; 0 if nothing does.
+func (f *Feature) Changes(now time.Time) (next time.Duration) {
+	for _, list := range [][]*thread.Status{f.stack, f.bars} {
+		for _, s := range list {
+			next = tree.Sooner(next, f.Threads.BarChanges(now, s))
+		}
+	}
+	return next
+}
 
 // Click returns the thread whose title bar is at a place, or "".
 func (f *Feature) Click(b frame.Boxes, x, y int) thread.ID {

@@ -32,7 +32,7 @@ func (t *Tree) DrawBar(c *layout.Canvas, b layout.Box, th *theme.Theme, s *threa
 	if v.Marks {
 		p.put(0, 0, theme.Accent, "▌")
 	}
-	p.put(1, 0, look.Style, t.glyph(s, look))
+	t.drawMark(p, s, look)
 	t.drawNumbers(p, s, true, View{Now: v.Now})
 	end := p.col.age - 1
 	if p.col.share > 0 && s.Gauge.Window > 0 {

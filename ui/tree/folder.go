@@ -9,6 +9,15 @@ import (
 
 // Sharing returns the names of the threads that work on the same files as a thread, oldest first.
 func (t *Tree) Sharing(one thread.Thread) []string {
+	var names []string
+	for _, s := range t.sharers(one) {
+		names = append(names, s.TypedName())
+	}
+	return names
+}
+
+// sharers returns those threads.
+func (t *Tree) sharers(one thread.Thread) []*thread.Status {
 	if !one.InUse() {
 		return nil
 	}
@@ -23,11 +32,11 @@ func (t *Tree) Sharing(one thread.Thread) []string {
 		}
 		t.folders = share.NewIndex(t.project, places)
 	}
-	var names []string
+	var with []*thread.Status
 	for _, i := range slices.Sorted(slices.Values(t.folders.With(share.Place{Dir: one.Dir, Worktree: one.Worktree.Path}))) {
 		if s := t.working[i]; s.ID != one.ID {
-			names = append(names, s.TypedName())
+			with = append(with, s)
 		}
 	}
-	return names
+	return with
 }

@@ -107,7 +107,7 @@ func (t *Tree) drawRow(p painter, r Row, v View) {
 			p.put(0, y, tok, "▌")
 		}
 	}
-	p.put(1, 0, look.Style, t.glyph(s, look))
+	t.drawMark(p, s, look)
 	if t.marked[r.ID] {
 		p.put(0, 0, theme.Accent, "+")
 	}
@@ -272,7 +272,7 @@ func (t *Tree) marks(s *thread.Status) []part {
 			all = append(all, part{tok, text})
 		}
 	}
-	with := len(t.Sharing(s.Thread))
+	with := len(t.sharers(s.Thread))
 	_, cut := s.Unanswered()
 	add(s.Pinned, theme.Muted, "*")
 	add(with > 0, theme.Muted, fmt.Sprintf("&%d", with))

@@ -1,23 +1,14 @@
 package tree
 
 import (
-	"slices"
 	"time"
 
 	"orchestrator/thread"
 )
 
-// FrameTime is how long a frame of the spinners of working threads lasts.
-const FrameTime = 250 * time.Millisecond
-
-// frames are the frames of a spinner.
-const frames = "◐◓◑◒"
-
-// Tick advances the spinners by a frame.
-func (t *Tree) Tick() { t.frame++ }
-
-// Changes returns after how long something that was drawn looks different by itself: a spinner turns, an age grows. Only
-// rows in view count. It is 0 if nothing does.
+// Changes returns after how long something that was drawn looks different by itself: an age grows. Only rows in view
+// count, and they grow together, so that many of them do not cost many frames: an age may be a quarter of its unit late,
+// seconds one. It is 0 if nothing changes. What works turns without the list (layout.Canvas).
 func (t *Tree) Changes(now time.Time) time.Duration {
 	t.sort()
 	next := time.Duration(0)
@@ -25,7 +16,7 @@ func (t *Tree) Changes(now time.Time) time.Duration {
 	case len(t.rows) == 0:
 		return 0
 	case t.h == 0:
-		return FrameTime // it is not known yet which rows are in view
+		return time.Second // it is not known yet which rows are in view
 	case !t.fitted:
 		t.fit()
 	}
@@ -33,41 +24,55 @@ func (t *Tree) Changes(now time.Time) time.Duration {
 		if i >= len(t.lines) || t.lines[i].row < 0 {
 			continue
 		}
-		id := t.rows[t.lines[i].row].ID
-		if t.works(t.threads[id]) {
-			return FrameTime
-		}
-		since := t.cards[id].place.Since
-		if since.IsZero() {
-			continue
-		}
-		age, unit := max(now.Sub(since), 0), time.Minute
-		switch {
-		case age < time.Minute:
-			unit = time.Second
-		case age >= time.Hour:
-			unit = time.Hour
-		}
-		if left := unit - age%unit; next == 0 || left < next {
-			next = left
-		}
+		next = Sooner(next, Older(now, t.cards[t.rows[t.lines[i].row].ID].place.Since))
 	}
 	return next
 }
 
-// works reports whether a thread's mark is a spinner.
+// BarChanges is Changes for the title bar of a thread.
+func (t *Tree) BarChanges(now time.Time, s *thread.Status) time.Duration {
+	return Older(now, t.cards[s.ID].place.Since)
+}
+
+// Sooner returns the shorter of two times, of which 0 stands for none.
+func Sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// Older returns after how long the age of something looks different, as late as others may be (Changes); 0 if it has none.
+func Older(now, since time.Time) time.Duration {
+	if since.IsZero() {
+		return 0
+	}
+	age, unit := max(now.Sub(since), 0), time.Minute
+	switch {
+	case age < time.Minute:
+		return time.Second
+	case age >= 48*time.Hour:
+		unit = 24 * time.Hour
+	case age >= time.Hour:
+		unit = time.Hour
+	}
+	at, together := now.Add(unit-age%unit), unit/4
+	if rounded := at.Truncate(together); rounded.Before(at) {
+		at = rounded.Add(together)
+	}
+	return at.Sub(now)
+}
+
+// works reports whether a thread's mark turns.
 func (t *Tree) works(s *thread.Status) bool {
 	return !t.Lost && t.cards[s.ID].place.Group == thread.GroupWorking && s.State.State != thread.StateStarting
 }
 
-// Turns reports whether a spinner turns in the mark of one of these threads.
-func (t *Tree) Turns(list []*thread.Status) bool { return slices.ContainsFunc(list, t.works) }
-
-// glyph returns a thread's current mark.
-func (t *Tree) glyph(s *thread.Status, look Look) string {
-	if !t.works(s) {
-		return look.Glyph
+// drawMark draws a thread's mark.
+func (t *Tree) drawMark(p painter, s *thread.Status, look Look) {
+	if t.works(s) {
+		p.c.Spin(p.b, 1, 0, p.th.Style(look.Style))
+		return
 	}
-	all := []rune(frames)
-	return string(all[t.frame%len(all)])
+	p.put(1, 0, look.Style, look.Glyph)
 }

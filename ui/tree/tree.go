@@ -55,7 +55,6 @@ type Tree struct {
 	win      list.Window       // of the lines
 	w, h     int               // the size of the list, 0 before it is drawn
 	counts   Counts
-	frame    int // the spinners' frame
 }
 
 // card is what is derived of a thread's report.

@@ -24,8 +24,7 @@ func draw(ctx context.Context, model tea.Model, out *os.File, options ...tea.Pro
 		return fmt.Errorf("get the terminal state: %w", err)
 	}
 	guarded := &guarded{model: model}
-	program := tea.NewProgram(guarded, append(options, tea.WithoutSignalHandler())...)
-	guarded.quit = program.Quit
+	program := guarded.program(append(options, tea.WithoutSignalHandler())...)
 	ctx, stop := whileDrawn(ctx)
 	defer func() {
 		if ctx.Err() == nil { // otherwise the process ends, and a second signal must not end it sooner
@@ -80,10 +79,19 @@ func leave(ctx context.Context, program *tea.Program, ended <-chan struct{}) {
 type guarded struct {
 	model tea.Model
 	quit  func()
+	rest  rest
+	drawn func() // after each view
 
 	// mu guards first: commands run concurrently with the model.
 	mu    sync.Mutex
 	first error // the first panic
+}
+
+// program returns a program of the model, whose renderer rests while nothing happens.
+func (g *guarded) program(options ...tea.ProgramOption) *tea.Program {
+	p := tea.NewProgram(g, append(options, tea.WithFPS(frameRate))...)
+	g.quit, g.drawn = p.Quit, func() { g.rest.awake(p) }
+	return p
 }
 
 // Init implements tea.Model.
@@ -103,6 +111,7 @@ func (g *guarded) Update(msg tea.Msg) (self tea.Model, cmd tea.Cmd) {
 // View implements tea.Model.
 func (g *guarded) View() (v tea.View) {
 	defer g.guard()
+	defer g.drawn()
 	return g.model.View()
 }
 

@@ -107,7 +107,7 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 		Branch:  func() string { return git.Branch(c.project.Root) },
 		Version: buildinfo.Version(),
 		Agent:   c.config.Agent, Habits: habit.Open(c.stateHome(), c.configHome(), c.project.Root, c.config.Profiles),
-		Open: open, Problems: info.Problems, Theme: c.config.Theme, Profile: colours, Glyphs: glyphs, Keys: c.config.Keys,
+		Open: open, Problems: info.Problems, Theme: c.config.Theme, Profile: colours, Glyphs: glyphs, Turn: writer.Turn, Keys: c.config.Keys,
 		Alert:  alert.Config{Ways: c.config.Notify, Kinds: c.config.Calls(), Focused: c.config.NotifyFocused},
 		Editor: words(c.environ, "VISUAL", "EDITOR"), Pager: words(c.environ, "PAGER"), Private: c.project.StateDir(), Browse: remote.Browse,
 		StartServer: c.ensureServer, Outdated: outdated, Restart: c.restartBehind,
