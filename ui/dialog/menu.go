@@ -3,7 +3,6 @@ package dialog
 import (
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
-	"orchestrator/ui/list"
 	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
 )
@@ -21,22 +20,22 @@ type MenuItem struct {
 type Menu struct {
 	title string
 	scope intent.Scope
-	items []MenuItem // with rows
-	keyed []MenuItem // without
-	win   list.Window
-	at    layout.Box // where the rows were drawn
+	rows  Rows[MenuItem]
+	keyed []MenuItem // those without a row
 }
 
 // NewMenu returns a menu whose letters are the bindings of a scope.
 func NewMenu(title string, scope intent.Scope, items []MenuItem) *Menu {
 	m := &Menu{title: title, scope: scope}
+	var rows []MenuItem
 	for _, it := range items {
 		if it.Hidden {
 			m.keyed = append(m.keyed, it)
 		} else {
-			m.items = append(m.items, it)
+			rows = append(rows, it)
 		}
 	}
+	m.rows.Set(rows, nil)
 	return m
 }
 
@@ -49,15 +48,15 @@ func (m *Menu) Scope() intent.Scope { return m.scope }
 // Size returns the size that it needs.
 func (m *Menu) Size(w, h int) (int, int) {
 	need := 30
-	for _, it := range m.items {
+	for _, it := range m.rows.Items() {
 		need = max(need, plain.Width(plain.Line(it.Text))+4)
 	}
-	return min(need, w), min(len(m.items), h)
+	return min(need, w), min(m.rows.Len(), h)
 }
 
 // Item returns the entry of an action, if the menu has it.
 func (m *Menu) Item(a intent.Action) (MenuItem, bool) {
-	for _, items := range [][]MenuItem{m.items, m.keyed} {
+	for _, items := range [][]MenuItem{m.rows.Items(), m.keyed} {
 		for _, it := range items {
 			if it.Action == a {
 				return it, true
@@ -69,10 +68,9 @@ func (m *Menu) Item(a intent.Action) (MenuItem, bool) {
 
 // Go moves the cursor to the entry of an action.
 func (m *Menu) Go(a intent.Action) {
-	m.win.Fit(len(m.items), len(m.items), nil)
-	for i, it := range m.items {
+	for i, it := range m.rows.Items() {
 		if it.Action == a {
-			m.win.Go(i)
+			m.rows.Go(i)
 		}
 	}
 }
@@ -80,8 +78,8 @@ func (m *Menu) Go(a intent.Action) {
 // Handle handles an intent: an action of an entry chooses it.
 func (m *Menu) Handle(in intent.Intent) Result {
 	act, _ := in.(intent.Action)
-	if act == intent.Accept && m.win.At() < len(m.items) {
-		return m.items[m.win.At()].Result
+	if it, ok := m.rows.Item(); ok && act == intent.Accept {
+		return it.Result
 	}
 	if act == intent.Cancel {
 		return Cancelled{}
@@ -89,31 +87,23 @@ func (m *Menu) Handle(in intent.Intent) Result {
 	if it, ok := m.Item(act); ok {
 		return it.Result
 	}
-	m.win.Handle(act)
+	m.rows.Handle(act)
 	return nil
 }
 
 // Click chooses an entry.
 func (m *Menu) Click(x, y int) Result {
-	if x < m.at.X || x >= m.at.X+m.at.W {
-		return nil
-	}
-	if i, ok := m.win.Hit(y - m.at.Y); ok {
-		return m.items[i].Result
+	if hit, _ := m.rows.Click(x, y); hit {
+		it, _ := m.rows.Item()
+		return it.Result
 	}
 	return nil
 }
 
 // Draw draws the menu.
 func (m *Menu) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
-	m.at = b
-	m.win.Fit(len(m.items), b.H, nil)
-	for i, y := range m.win.Items() {
-		it := m.items[i]
-		c.Print(b, 0, y, th.Style(theme.Key), plain.Line(it.Label))
-		c.Print(b, 3, y, th.Style(theme.Text), plain.Cut(plain.Line(it.Text), b.W-3))
-		if i == m.win.At() {
-			c.Tint(b.Row(y), th.Style(theme.SelectedFocus))
-		}
-	}
+	m.rows.Draw(c, b, th, func(row layout.Box, it MenuItem) {
+		c.Print(row, 0, 0, th.Style(theme.Key), plain.Line(it.Label))
+		c.Print(row, 3, 0, th.Style(theme.Text), plain.Cut(plain.Line(it.Text), row.W-3))
+	})
 }

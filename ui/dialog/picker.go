@@ -5,10 +5,8 @@ import (
 
 	"github.com/sahilm/fuzzy"
 
-	"orchestrator/ui/field"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
-	"orchestrator/ui/list"
 	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
 )
@@ -28,12 +26,9 @@ type Item struct {
 // Picker is a text field with a list that is filtered by it.
 type Picker struct {
 	title string
-	query field.Field
+	query Filter
 	all   []Item // matched here; nil if the feature searches
-	shown []Item
-	win   list.Window
-	tall  int        // rows per item
-	box   layout.Box // where the list was drawn
+	shown Rows[Item]
 	// Status is shown if the list is empty.
 	Status string
 	// Past are texts that were picked by before, the oldest first: up above the first row brings them back.
@@ -43,14 +38,14 @@ type Picker struct {
 
 // NewPicker returns a picker with fuzzy matching of fixed items.
 func NewPicker(title string, items []Item) *Picker {
-	p := &Picker{title: title, all: items, Status: "No matches"}
+	p := &Picker{title: title, query: Filter{Mark: "›"}, all: items, Status: "No matches"}
 	p.show(items)
 	return p
 }
 
 // NewSearch returns a picker whose items are searched for each query.
 func NewSearch(title string) *Picker {
-	return &Picker{title: title, Status: "Type to search"}
+	return &Picker{title: title, query: Filter{Mark: "›"}, Status: "Type to search"}
 }
 
 // Query returns the text.
@@ -58,10 +53,10 @@ func (p *Picker) Query() string { return p.query.Value() }
 
 // Fill replaces the items. It keeps the query and, if possible, the selection.
 func (p *Picker) Fill(items []Item, status string) {
-	at := p.win.At()
+	at := p.shown.At()
 	p.all, p.Status = items, status
 	p.match(p.Query())
-	p.win.Go(at)
+	p.shown.Go(at)
 }
 
 // SetItems replaces the results of a search.
@@ -110,13 +105,11 @@ func (p *Picker) Handle(in intent.Intent) Result {
 		return Cancelled{}
 	case intent.Up, intent.Down, intent.PageUp, intent.PageDown:
 		if !p.recall(act) {
-			p.win.Handle(act)
+			p.shown.Handle(act)
 		}
 	default:
-		before := p.Query()
-		p.query.Handle(in)
-		if q := p.Query(); q != before && p.all != nil {
-			p.match(q)
+		if p.query.Handle(in) && p.all != nil {
+			p.match(p.Query())
 		}
 	}
 	return nil
@@ -124,27 +117,15 @@ func (p *Picker) Handle(in intent.Intent) Result {
 
 // Click selects an item. A click on the selected one chooses it.
 func (p *Picker) Click(x, y int) Result {
-	if !p.box.Contains(x, y) {
-		return nil
-	}
-	i, ok := p.win.Hit(y - p.box.Y)
-	switch {
-	case !ok:
-	case i == p.win.At():
-		return p.shown[i].Result
-	default:
-		p.win.Go(i)
+	if _, again := p.shown.Click(x, y); again {
+		it, _ := p.Picked()
+		return it.Result
 	}
 	return nil
 }
 
 // Picked returns the item under the cursor.
-func (p *Picker) Picked() (Item, bool) {
-	if at := p.win.At(); at < len(p.shown) {
-		return p.shown[at], true
-	}
-	return Item{}, false
-}
+func (p *Picker) Picked() (Item, bool) { return p.shown.Item() }
 
 // Acts reports whether what is picked does more than to show something; no picker picks nothing.
 func (p *Picker) Acts() bool {
@@ -160,7 +141,7 @@ func (p *Picker) complete(it Item) {
 	if it.Fill == "" || it.Fill == p.Query() {
 		return
 	}
-	p.query = field.New(it.Fill)
+	p.query.Set(it.Fill)
 	if p.all != nil {
 		p.match(it.Fill)
 	}
@@ -170,7 +151,7 @@ func (p *Picker) complete(it Item) {
 func (p *Picker) recall(act intent.Action) bool {
 	back := p.back
 	switch {
-	case act == intent.Up && p.win.At() == 0 && back < len(p.Past):
+	case act == intent.Up && p.shown.At() == 0 && back < len(p.Past):
 		back++
 	case act == intent.Down && back > 0 && p.Query() == p.Past[len(p.Past)-back]:
 		back--
@@ -182,7 +163,7 @@ func (p *Picker) recall(act intent.Action) bool {
 	if back > 0 {
 		text = p.Past[len(p.Past)-back]
 	}
-	p.query = field.New(text)
+	p.query.Set(text)
 	if p.all != nil {
 		p.match(text)
 	}
@@ -191,16 +172,12 @@ func (p *Picker) recall(act intent.Action) bool {
 
 // show replaces the list and goes to its start.
 func (p *Picker) show(items []Item) {
-	p.shown, p.tall = items, 1
+	p.shown.Height = 1
 	if slices.ContainsFunc(items, func(it Item) bool { return it.Detail != "" }) {
-		p.tall = 2
+		p.shown.Height = 2
 	}
-	p.fit(p.win.Rows())
-	p.win.Go(0)
-}
-
-func (p *Picker) fit(rows int) {
-	p.win.Fit(len(p.shown), rows, func(int) int { return p.tall })
+	p.shown.Set(items, nil)
+	p.shown.Go(0)
 }
 
 // source adapts items to the matcher.
@@ -223,29 +200,16 @@ func (p *Picker) match(q string) {
 
 // Draw draws the dialog.
 func (p *Picker) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
-	line, box := b.Top(1)
-	p.box = box
-	c.Print(line, 0, 0, th.Style(theme.Accent), "›")
-	_, line = line.Left(2)
-	p.query.Draw(c, line, th, th.Style(theme.Text), "", true)
-	if len(p.shown) == 0 {
+	box := p.query.Draw(c, b, th)
+	if p.shown.Len() == 0 {
 		c.Print(box, 2, 1, th.Style(theme.Muted), plain.Cut(plain.Line(p.Status), box.W-2))
 		return
 	}
-	p.fit(box.H)
-	for i, y := range p.win.Items() {
-		row := layout.Box{X: box.X, Y: box.Y + y, W: box.W, H: min(p.tall, box.H-y)}
-		p.drawItem(c, row, th, p.shown[i], i == p.win.At())
-	}
-}
-
-func (p *Picker) drawItem(c *layout.Canvas, row layout.Box, th *theme.Theme, it Item, selected bool) {
-	right := c.PrintRight(row, 0, 0, th.Style(theme.Key), plain.Line(it.Note))
-	c.Print(row, 0, 0, th.Style(theme.Text), plain.Cut(plain.Line(it.Title), right-1))
-	if it.Detail != "" {
-		c.Print(row, 2, 1, th.Style(theme.Muted), plain.Cut(plain.Line(it.Detail), row.W-2))
-	}
-	if selected {
-		c.Tint(row.Row(0), th.Style(theme.SelectedFocus))
-	}
+	p.shown.Draw(c, box, th, func(row layout.Box, it Item) {
+		right := c.PrintRight(row, 0, 0, th.Style(theme.Key), plain.Line(it.Note))
+		c.Print(row, 0, 0, th.Style(theme.Text), plain.Cut(plain.Line(it.Title), right-1))
+		if it.Detail != "" {
+			c.Print(row, 2, 1, th.Style(theme.Muted), plain.Cut(plain.Line(it.Detail), row.W-2))
+		}
+	})
 }

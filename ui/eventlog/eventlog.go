@@ -29,7 +29,7 @@ func New(h *host.Host, visit func(thread.ID) tea.Cmd) *Feature {
 }
 
 func (f *Feature) show() tea.Cmd {
-	f.panel = &panel{log: &f.log, visit: f.visit}
+	f.panel = newPanel(&f.log, f.visit)
 	f.panel.fill()
 	f.Dialogs.Push(f.panel)
 	return host.Call(f.Host, host.Quick, func(ctx context.Context) (thread.HappeningList, error) {

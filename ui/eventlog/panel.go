@@ -7,11 +7,9 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/ui/dialog"
-	"orchestrator/ui/field"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
-	"orchestrator/ui/list"
 	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
 )
@@ -20,47 +18,37 @@ import (
 type panel struct {
 	log   *log
 	visit func(thread.ID) tea.Cmd
-	query field.Field
+	query dialog.Filter
 	all   []row // newest first
-	shown []row
-	win   list.Window
-	box   layout.Box // where the rows were drawn
+	shown dialog.Rows[row]
+}
+
+// newPanel returns the dialog.
+func newPanel(l *log, visit func(thread.ID) tea.Cmd) *panel {
+	return &panel{log: l, visit: visit, query: dialog.Filter{Mark: "/", Hint: "thread, kind or word; !word leaves out"}}
 }
 
 // fill takes over what happened. The row under the cursor stays there, unless it is the newest: that one is followed.
 func (p *panel) fill() {
-	var at row
-	follow := p.win.At() == 0
-	if !follow && p.win.At() < len(p.shown) {
-		at = p.shown[p.win.At()]
-	}
 	p.all = p.log.rows()
-	p.filter()
-	if follow {
-		p.win.Go(0)
+	if p.shown.At() == 0 {
+		p.filter(nil)
 		return
 	}
-	for i, r := range p.shown {
-		if r == at {
-			p.win.Go(i)
-			return
-		}
-	}
+	p.filter(func(a, b row) bool { return a == b })
 }
 
 // filter shows what the filter leaves.
-func (p *panel) filter() {
+func (p *panel) filter(same func(a, b row) bool) {
 	words := filterOf(p.query.Value())
-	p.shown = nil
+	var left []row
 	for _, r := range p.all {
 		if r.matches(words) {
-			p.shown = append(p.shown, r)
+			left = append(left, r)
 		}
 	}
-	p.fit(p.win.Rows())
+	p.shown.Set(left, same)
 }
-
-func (p *panel) fit(rows int) { p.win.Fit(len(p.shown), rows, func(int) int { return 1 }) }
 
 // Title returns the title.
 func (p *panel) Title() string { return "events" }
@@ -85,13 +73,11 @@ func (p *panel) Handle(in intent.Intent) dialog.Result {
 	case intent.Cancel:
 		return dialog.Cancelled{}
 	case intent.Up, intent.Down, intent.PageUp, intent.PageDown:
-		p.win.Handle(act)
+		p.shown.Handle(act)
 	default:
-		before := p.query.Value()
-		p.query.Handle(in)
-		if p.query.Value() != before {
-			p.filter()
-			p.win.Go(0)
+		if p.query.Handle(in) {
+			p.filter(nil)
+			p.shown.Go(0)
 		}
 	}
 	return nil
@@ -99,20 +85,15 @@ func (p *panel) Handle(in intent.Intent) dialog.Result {
 
 // chosen goes to the thread of the row under the cursor, if it has one.
 func (p *panel) chosen() dialog.Result {
-	if p.win.At() >= len(p.shown) || p.shown[p.win.At()].thread == "" {
-		return nil
+	if r, _ := p.shown.Item(); r.thread != "" {
+		return host.Do(func() tea.Cmd { return p.visit(r.thread) })
 	}
-	id := p.shown[p.win.At()].thread
-	return host.Do(func() tea.Cmd { return p.visit(id) })
+	return nil
 }
 
 // Click chooses a row.
 func (p *panel) Click(x, y int) dialog.Result {
-	if x < p.box.X || x >= p.box.X+p.box.W || y < p.box.Y || y >= p.box.Y+p.box.H {
-		return nil
-	}
-	if i, hit := p.win.Hit(y - p.box.Y); hit {
-		p.win.Go(i)
+	if hit, _ := p.shown.Click(x, y); hit {
 		return p.chosen()
 	}
 	return nil
@@ -120,16 +101,13 @@ func (p *panel) Click(x, y int) dialog.Result {
 
 // Draw draws it.
 func (p *panel) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
-	line, box := b.Top(1)
-	c.Print(line, 0, 0, th.Style(theme.Accent), "/")
-	_, line = line.Left(2)
-	p.query.Draw(c, line, th, th.Style(theme.Text), "thread, kind or word; !word leaves out", true)
+	box := p.query.Draw(c, b, th)
 	if why := p.log.err; why != "" {
+		var line layout.Box
 		line, box = box.Top(1)
 		c.Print(line, 0, 0, th.Style(theme.Bad), plain.Cut("The log could not be read: "+plain.Line(why), line.W))
 	}
-	p.box = box
-	if len(p.shown) == 0 {
+	if p.shown.Len() == 0 {
 		text := "Nothing happened yet"
 		if len(p.all) > 0 {
 			text = "No matches"
@@ -139,17 +117,11 @@ func (p *panel) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 		c.Print(box, 2, 1, th.Style(theme.Muted), text)
 		return
 	}
-	p.fit(box.H)
 	today, width := p.today(), len(time.TimeOnly)
-	if p.shown[len(p.shown)-1].at.Before(today) && box.W >= roomForDays {
+	if all := p.shown.Items(); all[len(all)-1].at.Before(today) && box.W >= roomForDays {
 		width = len(withDay)
 	}
-	for i, y := range p.win.Items() {
-		p.row(c, layout.Box{X: box.X, Y: box.Y + y, W: box.W, H: 1}, th, p.shown[i], today, width)
-		if i == p.win.At() {
-			c.Tint(layout.Box{X: box.X, Y: box.Y + y, W: box.W, H: 1}, th.Style(theme.SelectedFocus))
-		}
-	}
+	p.shown.Draw(c, box, th, func(b layout.Box, r row) { p.row(c, b, th, r, today, width) })
 }
 
 // today is when today began.

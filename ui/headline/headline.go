@@ -4,7 +4,6 @@ package headline
 
 import (
 	"fmt"
-	"strings"
 
 	"orchestrator/thread"
 	"orchestrator/ui/gauge"
@@ -41,6 +40,8 @@ type Money struct {
 const (
 	gap     = "  "
 	cutName = 24 // cells of a long project name
+	// barCells is how long the bar of a limit is.
+	barCells = 10
 )
 
 // Draw draws it: with words where there is room for them.
@@ -75,27 +76,13 @@ func (m Money) spans(form int) []styled.Span {
 	}
 	out = append(out, styled.Span{Text: gap + m.Window + " ", Tok: theme.Muted})
 	if form == 3 {
-		out = append(append(out, thin(m.Share)...), styled.Span{Text: " "})
+		out = append(append(out, gauge.Line(m.Share, barCells)...), styled.Span{Text: " "})
 	}
 	tok := theme.Text
 	if b := thread.BandOf(m.Share); b != thread.BandNormal && b != thread.BandMasking {
 		tok = gauge.Token(b)
 	}
 	return append(out, styled.Span{Text: thread.Percent(m.Share), Tok: tok})
-}
-
-// thin returns a bar of ten cells: those that are filled in the colours of their bands, the others quiet.
-func thin(share float64) []styled.Span {
-	const cells = 10
-	n := min(max(int(share*cells/100), 0), cells)
-	if share > 0 {
-		n = max(n, 1)
-	}
-	var out []styled.Span
-	for i := range n {
-		out = append(out, styled.Span{Text: "━", Tok: gauge.Token(thread.BandOf(float64(i * 100 / cells)))})
-	}
-	return append(out, styled.Span{Text: strings.Repeat("─", cells-n), Tok: theme.Track})
 }
 
 // left returns the project and the counts, with branch and words or without.

@@ -8,7 +8,6 @@ import (
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
-	"orchestrator/ui/list"
 	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
 
@@ -19,10 +18,8 @@ import (
 // list of threads.
 type rows struct {
 	do    does
-	items []thread.InboxItem
-	win   list.Window
-	at    layout.Box // where the rows were drawn
-	short bool       // the row under the cursor does not say all
+	list  dialog.Rows[thread.InboxItem]
+	short bool // the row under the cursor does not say all
 }
 
 // does is what rows lead to.
@@ -36,44 +33,30 @@ type does struct {
 
 // fill replaces the items. The cursor stays on its item, or in its place once that is gone.
 func (r *rows) fill(items []thread.InboxItem) {
-	was, has := r.item()
-	at := r.win.At()
-	r.items = items
-	r.win.Fit(len(items), r.win.Rows(), nil)
-	if has {
-		for i, it := range items {
-			if it.Thread == was.Thread && it.Kind == was.Kind && it.Server == was.Server {
-				at = i
-			}
-		}
-	}
-	r.move(at)
+	r.list.Set(items, func(a, b thread.InboxItem) bool {
+		return a.Thread == b.Thread && a.Kind == b.Kind && a.Server == b.Server
+	})
+	r.moved()
 }
 
-// move moves the cursor, and the selection with it.
-func (r *rows) move(at int) {
-	r.win.Go(at)
+// moved moves the selection with the cursor.
+func (r *rows) moved() {
 	if it, ok := r.item(); ok && it.Thread != "" {
 		r.do.choose(it.Thread)
 	}
 }
 
 // item returns the item under the cursor.
-func (r *rows) item() (thread.InboxItem, bool) {
-	if at := r.win.At(); at < len(r.items) {
-		return r.items[at], true
-	}
-	return thread.InboxItem{}, false
-}
+func (r *rows) item() (thread.InboxItem, bool) { return r.list.Item() }
 
 // Title returns the title.
-func (r *rows) Title() string { return "inbox: " + plain.Count(len(r.items), "thing") + " open" }
+func (r *rows) Title() string { return "inbox: " + plain.Count(r.list.Len(), "thing") + " open" }
 
 // Scope returns the scope of its keys.
 func (r *rows) Scope() intent.Scope { return intent.Items }
 
 // Size returns the size that it needs.
-func (r *rows) Size(w, h int) (int, int) { return min(w, 140), min(max(len(r.items), 3), h) }
+func (r *rows) Size(w, h int) (int, int) { return min(w, 140), min(max(r.list.Len(), 3), h) }
 
 // keys are what keys do with each kind of item.
 var keys = map[thread.InboxKind][]intent.Action{
@@ -121,8 +104,8 @@ func (r *rows) Handle(in intent.Intent) dialog.Result {
 	if act == intent.Cancel {
 		return host.Do(r.do.leave)
 	}
-	if r.win.Handle(act) {
-		r.move(r.win.At())
+	if r.list.Handle(act) {
+		r.moved()
 		return nil
 	}
 	it, ok := r.item()
@@ -137,12 +120,10 @@ func (r *rows) Handle(in intent.Intent) dialog.Result {
 
 // Click opens an item.
 func (r *rows) Click(x, y int) dialog.Result {
-	if x < r.at.X || x >= r.at.X+r.at.W {
-		return nil
-	}
-	if i, ok := r.win.Hit(y - r.at.Y); ok {
-		r.move(i)
-		return r.do.enter(r.items[i])
+	if hit, _ := r.list.Click(x, y); hit {
+		r.moved()
+		it, _ := r.item()
+		return r.do.enter(it)
 	}
 	return nil
 }
@@ -174,49 +155,47 @@ const (
 
 // Draw draws the rows.
 func (r *rows) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
-	r.at = b
-	r.win.Fit(len(r.items), b.H, nil)
-	if len(r.items) == 0 {
+	if r.list.Len() == 0 {
 		c.Print(b, 0, 0, th.Style(theme.Muted), "Nothing is open")
-		return
 	}
+	at, _ := r.item()
+	r.list.Draw(c, b, th, func(row layout.Box, it thread.InboxItem) {
+		if cut := r.row(c, row, th, it); it == at {
+			r.short = cut
+		}
+	})
+}
+
+// row draws a row: its mark, age, name, kind and text. It reports whether the text was cut.
+func (r *rows) row(c *layout.Canvas, row layout.Box, th *theme.Theme, it thread.InboxItem) bool {
 	name := nameWidth
-	if b.W < 80 {
+	if row.W < 80 {
 		name = nameWidth - 6
 	}
-	for i, y := range r.win.Items() {
-		it := r.items[i]
-		mark := marks[it.Kind]
-		row := b.Row(y)
-		c.Print(row, 0, 0, th.Style(mark.tok), mark.glyph)
-		if !it.Since.IsZero() {
-			age := thread.Age(r.do.now().Sub(it.Since))
-			c.Print(row, 2+max(ageWidth-plain.Width(age), 0), 0, th.Style(theme.Muted), age)
-		}
-		x := 2 + ageWidth + 2
-		c.Print(row, x, 0, th.Style(theme.Text), plain.Cut(plain.Line(it.Label), name))
-		x += name + 2
-		if b.W >= 80 {
-			c.Print(row, x, 0, th.Style(theme.Muted), mark.word)
-			x += kindWidth
-		}
-		text := plain.First(it.Text)
-		if text == "" && b.W < 80 {
-			text = mark.word
-		}
-		tok := theme.Text
-		if mark.tok == theme.Waiting { // an agent stands still until it is answered
-			tok = mark.tok
-		}
-		shown := plain.Cut(text, b.W-x)
-		c.Print(row, x, 0, th.Style(tok), shown)
-		if i == r.win.At() {
-			r.short = shown != plain.Line(it.Text)
-		}
-		if i == r.win.At() {
-			c.Tint(row, th.Style(theme.SelectedFocus))
-		}
+	mark := marks[it.Kind]
+	c.Print(row, 0, 0, th.Style(mark.tok), mark.glyph)
+	if !it.Since.IsZero() {
+		age := thread.Age(r.do.now().Sub(it.Since))
+		c.Print(row, 2+max(ageWidth-plain.Width(age), 0), 0, th.Style(theme.Muted), age)
 	}
+	x := 2 + ageWidth + 2
+	c.Print(row, x, 0, th.Style(theme.Text), plain.Cut(plain.Line(it.Label), name))
+	x += name + 2
+	if row.W >= 80 {
+		c.Print(row, x, 0, th.Style(theme.Muted), mark.word)
+		x += kindWidth
+	}
+	text := plain.First(it.Text)
+	if text == "" && row.W < 80 {
+		text = mark.word
+	}
+	tok := theme.Text
+	if mark.tok == theme.Waiting { // an agent stands still until it is answered
+		tok = mark.tok
+	}
+	shown := plain.Cut(text, row.W-x)
+	c.Print(row, x, 0, th.Style(tok), shown)
+	return shown != plain.Line(it.Text)
 }
 
 // cut reports whether the row under the cursor does not say all, as it was drawn last.

@@ -10,9 +10,9 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/ledger"
+	"orchestrator/ui/dialog"
 	"orchestrator/ui/gauge"
 	"orchestrator/ui/layout"
-	"orchestrator/ui/list"
 	"orchestrator/ui/plain"
 	"orchestrator/ui/styled"
 	"orchestrator/ui/theme"
@@ -228,14 +228,7 @@ func drawQuota(c *layout.Canvas, b layout.Box, th *theme.Theme, q thread.Quota, 
 	x := name
 	if share, known := q.Share(); known {
 		w := min(cells, max(b.W-46, 0))
-		n := filled(share, 100, w)
-		for i := range w {
-			st, cell := th.Style(gauge.Token(thread.BandOf(float64(i)*100/float64(w)))), "━"
-			if i >= n {
-				st, cell = th.Style(theme.Track), "─"
-			}
-			c.Print(b, x+i, 0, st, cell)
-		}
+		c.PrintSpans(b, x, 0, th, gauge.Line(share, w))
 		said := thread.Percent(share)
 		c.Print(b, x+w+6-plain.Width(said), 0, th.Style(theme.Strong), said)
 		x += w + 8
@@ -260,7 +253,7 @@ func until(at, now time.Time) string {
 }
 
 // draw draws the page, with the groups in a window that scrolls.
-func (p page) draw(c *layout.Canvas, b layout.Box, th *theme.Theme, win *list.Window) {
+func (p page) draw(c *layout.Canvas, b layout.Box, th *theme.Theme, groups *dialog.Rows[ledger.Group]) {
 	head, b := b.Top(1)
 	x := c.PrintSpans(head, 0, 0, th, p.sums(head.W))
 	if said := p.saved(); said != "" {
@@ -289,18 +282,9 @@ func (p page) draw(c *layout.Canvas, b layout.Box, th *theme.Theme, win *list.Wi
 		c.Print(b, 0, 0, th.Style(theme.Muted), plain.Cut("Nothing was spent since "+date(p.Since), b.W))
 		return
 	}
-	win.Fit(len(p.Groups), b.H, nil)
-	inside := b
-	inside.W--
-	for i, y := range win.Items() {
-		drawGroup(c, inside.Row(y), th, p.By, p.Groups[i], usd(p.Groups[0].Spent))
-		if i == win.At() {
-			c.Tint(inside.Row(y), th.Style(theme.SelectedFocus))
-		}
-	}
-	if y, more := win.Thumb(); more {
-		c.Print(b, b.W-1, y, th.Style(theme.Muted), "▐")
-	}
+	groups.Draw(c, b, th, func(row layout.Box, g ledger.Group) {
+		drawGroup(c, row, th, p.By, g, usd(p.Groups[0].Spent))
+	})
 }
 
 // drawTabs draws by what there are groups; one of them is chosen.

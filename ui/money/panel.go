@@ -7,7 +7,6 @@ import (
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
-	"orchestrator/ui/list"
 	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
 
@@ -19,7 +18,7 @@ type panel struct {
 	account    *account
 	visit      func(thread.ID) tea.Cmd
 	by, period int // in tabs and periods
-	win        list.Window
+	groups     dialog.Rows[ledger.Group]
 }
 
 // query asks for what it shows.
@@ -53,10 +52,17 @@ func (p *panel) Size(w, h int) (int, int) {
 	return min(w, 108), min(h, max(len(r.Groups)+min(len(r.Quotas), mostQuotas)+12, 20))
 }
 
+// list returns the groups of the newest report.
+func (p *panel) list() *dialog.Rows[ledger.Group] {
+	p.groups.Bar = true
+	p.groups.Set(p.account.report.Groups, nil)
+	return &p.groups
+}
+
 // thread returns the thread under the cursor, or "".
 func (p *panel) thread() thread.ID {
-	if r := p.account.report; tabs[p.by] == ledger.ByThread && r.By == ledger.ByThread && p.win.At() < len(r.Groups) {
-		return r.Groups[p.win.At()].Spent.Thread
+	if g, ok := p.list().Item(); ok && tabs[p.by] == ledger.ByThread && p.account.report.By == ledger.ByThread {
+		return g.Spent.Thread
 	}
 	return ""
 }
@@ -77,15 +83,29 @@ func (p *panel) Handle(in intent.Intent) dialog.Result {
 	case intent.PrevField:
 		p.by = (p.by + len(tabs) - 1) % len(tabs)
 	case intent.Open:
-		if id := p.thread(); id != "" && p.account.Threads.Thread(id) != nil {
-			return host.Do(func() tea.Cmd { return p.visit(id) })
-		}
+		return p.chosen()
 	default:
-		p.win.Handle(act)
+		p.groups.Handle(act)
 	}
 	if by != p.by || period != p.period {
-		p.win.Go(0)
+		p.groups.Go(0)
 		p.account.hurry()
+	}
+	return nil
+}
+
+// chosen goes to the thread of the row under the cursor, if it is of one.
+func (p *panel) chosen() dialog.Result {
+	if id := p.thread(); id != "" && p.account.Threads.Thread(id) != nil {
+		return host.Do(func() tea.Cmd { return p.visit(id) })
+	}
+	return nil
+}
+
+// Click selects a row. A click on the selected one goes to its thread.
+func (p *panel) Click(x, y int) dialog.Result {
+	if _, again := p.groups.Click(x, y); again {
+		return p.chosen()
 	}
 	return nil
 }
@@ -101,5 +121,5 @@ func (p *panel) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 		c.Print(b, 0, 0, th.Style(tok), plain.Cut(text, b.W))
 		return
 	}
-	page{a.report, a.period, a.Clock(), a.err}.draw(c, b, th, &p.win)
+	page{a.report, a.period, a.Clock(), a.err}.draw(c, b, th, p.list())
 }

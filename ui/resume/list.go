@@ -8,7 +8,6 @@ import (
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
-	"orchestrator/ui/list"
 	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
 
@@ -17,12 +16,10 @@ import (
 
 // threads is the list of interrupted threads, with the proof that each can be resumed.
 type threads struct {
-	ids  []thread.ID
+	ids  dialog.Rows[thread.ID]
 	look func(thread.ID) *thread.Status
 	one  func(thread.ID) tea.Cmd
 	all  func() tea.Cmd
-	win  list.Window
-	at   layout.Box // where it was drawn
 }
 
 // itemRows is the number of rows per thread.
@@ -33,14 +30,14 @@ const itemRows = 3
 func newThreads(
 	ids []thread.ID, look func(thread.ID) *thread.Status, one func(thread.ID) tea.Cmd, all func() tea.Cmd,
 ) *threads {
-	l := &threads{ids: ids, look: look, one: one, all: all}
-	l.win.Fit(len(ids), 0, nil)
+	l := &threads{ids: dialog.Rows[thread.ID]{Height: itemRows}, look: look, one: one, all: all}
+	l.ids.Set(ids, nil)
 	return l
 }
 
 // Ended reports whether all of them run again, or are gone: somebody else has resumed them.
 func (l *threads) Ended() bool {
-	return !slices.ContainsFunc(l.ids, func(id thread.ID) bool {
+	return !slices.ContainsFunc(l.ids.Items(), func(id thread.ID) bool {
 		s := l.look(id)
 		return s != nil && s.State.State == thread.StateInterrupted
 	})
@@ -48,7 +45,7 @@ func (l *threads) Ended() bool {
 
 // Title returns the title.
 func (l *threads) Title() string {
-	return plain.Count(len(l.ids), "thread") + " interrupted"
+	return plain.Count(l.ids.Len(), "thread") + " interrupted"
 }
 
 // Scope returns the scope of its keys.
@@ -61,7 +58,7 @@ func (l *threads) Hints(layout.Box) []intent.Action {
 
 // Size returns the size that it needs.
 func (l *threads) Size(w, h int) (int, int) {
-	return min(w, 90), min(max(len(l.ids)*itemRows, 2), h)
+	return min(w, 90), min(max(l.ids.Len()*itemRows, 2), h)
 }
 
 // Handle handles an intent.
@@ -69,8 +66,7 @@ func (l *threads) Handle(in intent.Intent) dialog.Result {
 	act, _ := in.(intent.Action)
 	switch act {
 	case intent.ResumeOne:
-		if at := l.win.At(); at < len(l.ids) {
-			id := l.ids[at]
+		if id, ok := l.ids.Item(); ok {
 			return host.Do(func() tea.Cmd { return l.one(id) })
 		}
 		return dialog.Cancelled{}
@@ -79,34 +75,26 @@ func (l *threads) Handle(in intent.Intent) dialog.Result {
 	case intent.Cancel:
 		return dialog.Cancelled{}
 	default:
-		l.win.Handle(act)
+		l.ids.Handle(act)
 	}
 	return nil
 }
 
 // Click selects a thread. A click on the selected one resumes it.
 func (l *threads) Click(x, y int) dialog.Result {
-	i, ok := l.win.Hit(y - l.at.Y)
-	switch {
-	case !ok || !l.at.Contains(x, y):
-	case i == l.win.At():
+	if _, again := l.ids.Click(x, y); again {
 		return l.Handle(intent.ResumeOne)
-	default:
-		l.win.Go(i)
 	}
 	return nil
 }
 
 // Draw draws the list.
 func (l *threads) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
-	l.at = b
-	l.win.Fit(len(l.ids), b.H, func(int) int { return itemRows })
-	for n, y := range l.win.Items() {
-		box := layout.Box{X: b.X, Y: b.Y + y, W: b.W, H: min(itemRows, b.H-y)}
-		s := l.look(l.ids[n])
+	l.ids.Draw(c, b, th, func(box layout.Box, id thread.ID) {
+		s := l.look(id)
 		if s == nil {
 			c.Print(box, 0, 0, th.Style(theme.Muted), "gone")
-			continue
+			return
 		}
 		x := c.Print(box, 0, 0, th.Style(theme.Strong), plain.Line(s.TypedName()))
 		about := plain.Line(s.Agent) + " · " + plain.Count(s.Turn, "turn")
@@ -118,8 +106,5 @@ func (l *threads) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 		for y, line := range plain.Wrap(how, box.W-2) {
 			c.Print(box, 2, y+1, th.Style(tok), line)
 		}
-		if n == l.win.At() {
-			c.Tint(box.Row(0), th.Style(theme.SelectedFocus))
-		}
-	}
+	})
 }
