@@ -154,7 +154,9 @@ func TestForkFresh(t *testing.T) {
 		r.keys("enter")
 		r.mustAsk(`fork auth-feature-a3f2 at "" label "again" agent "" fresh=true`)
 		// Another agent cannot continue it: there is nothing to choose.
+		r.keys("ctrl+q")
 		r.m.tree.Select("auth-feature-a3f2")
+		time.Sleep(typing.Pause)
 		r.keys("f")
 		r.text("other\t")
 		r.keys("left")

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +49,116 @@ func TestMoneyTakesClicks(t *testing.T) {
 		r.click("$3.90")
 		if r.m.dialogs.Top() != nil || r.selected() != "try-jwt-b7c1" {
 			t.Errorf("a second one went to %s\n%s", r.selected(), r.see())
+		}
+	})
+}
+
+// TestInterruptedListStays: when another screen resumes what it lists, the list stays and says so, and its keys resume
+// nothing and reach nothing below.
+func TestInterruptedListStays(t *testing.T) {
+	play(t, world(), 120, 36, nil, func(r *rig) {
+		r.must("1 thread interrupted")
+		r.m.tree.Select("try-jwt-b7c1") // which asks
+		r.wait(time.Second)
+		s := r.srv.find("session-c3d4")
+		for _, x := range r.srv.threads {
+			if x.State.State == thread.StateInterrupted {
+				s = x
+			}
+		}
+		s.State.State = thread.StateIdle
+		s.Execution = &thread.Execution{ID: "again"}
+		r.event(thread.Event{Kind: thread.EventThread, ThreadID: s.ID, Status: &s})
+		r.must("no thread is interrupted any more", "resumed")
+		before := len(r.srv.calls)
+		r.keys("A!")
+		if r.m.dialogs.Top() != nil || len(r.srv.calls) > before {
+			t.Errorf("its key led to %q\n%s", r.srv.calls[before:], r.see())
+		}
+	})
+}
+
+// TestInboxKeepsTheList: a filter, folds and the cursor are as before once the inbox is left, also after it went over
+// threads that they hide.
+func TestInboxKeepsTheList(t *testing.T) {
+	play(t, world(), 120, 36, nil, func(r *rig) {
+		stage(r)
+		r.keys("/")
+		r.text("auth-feature\r")
+		before := r.see()
+		if strings.Contains(before, "docs *") {
+			t.Fatalf("not filtered:\n%s", before)
+		}
+		r.full()
+		r.keys("I", "end", "up", "home", "esc")
+		r.wait(time.Second)
+		if r.m.tree.Filtered() != "auth-feature" || strings.Contains(r.see(), "docs *") || r.selected() != "auth-feature-a3f2" {
+			t.Errorf("at %s, filtered by %q:\n%s", r.selected(), r.m.tree.Filtered(), r.see())
+		}
+		r.keys("/")
+		r.text(strings.Repeat("\b", 20) + "\r")
+		r.keys("h") // folds its forks
+		if strings.Contains(r.see(), "try-jwt") && !strings.Contains(r.see(), "+") {
+			t.Fatalf("not folded:\n%s", r.see())
+		}
+		folded := r.m.tree.Len()
+		r.keys("I", "end", "home", "esc")
+		if n := r.m.tree.Len(); n != folded {
+			t.Errorf("%d rows, before the inbox %d:\n%s", n, folded, r.see())
+		}
+	})
+}
+
+// TestInboxSaysWhatItCouldNotLoad: without the servers the list is not whole, and says so.
+func TestInboxSaysWhatItCouldNotLoad(t *testing.T) {
+	play(t, world(), 80, 24, nil, func(r *rig) {
+		stage(r)
+		r.srv.mcpErr = errors.New("the store is locked")
+		r.keys("I")
+		r.wait(time.Second)
+		r.must("MCP servers could not be loaded: the store is locked", "rm -rf build; make")
+		r.srv.mcpErr = nil
+		r.keys("esc", "I")
+		r.wait(time.Second)
+		if strings.Contains(r.see(), "could not be loaded") {
+			t.Errorf("still:\n%s", r.see())
+		}
+	})
+}
+
+// TestBlankRowFoldsNothing: between groups stands a blank row, which belongs to nobody.
+func TestBlankRowFoldsNothing(t *testing.T) {
+	play(t, world(), 120, 36, nil, func(r *rig) {
+		stage(r)
+		before := r.see()
+		rows := strings.Split(before, "\n")
+		for y, row := range rows {
+			if strings.Contains(row, "QUIET") {
+				r.send(tea.MouseClickMsg{X: 4, Y: y - 1, Button: tea.MouseLeft})
+				if r.see() != before {
+					t.Errorf("a click on the blank row did something:\n%s", r.see())
+				}
+				r.send(tea.MouseClickMsg{X: 4, Y: y, Button: tea.MouseLeft})
+				if strings.Contains(r.see(), "docs *") {
+					t.Errorf("a click on the title does not fold:\n%s", r.see())
+				}
+				return
+			}
+		}
+		t.Fatal("no such group:\n" + before)
+	})
+}
+
+// TestForkIsFocused: a fork gets the keyboard once it runs, as a new thread does, so that its first prompt can be typed.
+func TestForkIsFocused(t *testing.T) {
+	play(t, world(), 120, 36, nil, func(r *rig) {
+		stage(r)
+		r.keys("f")
+		r.text("again")
+		r.keys("enter")
+		r.wait(time.Second)
+		if s := r.m.tree.Selected(); s == nil || s.ID == "auth-feature-a3f2" || !r.m.pane.focus {
+			t.Errorf("at %v, focused %v:\n%s", r.selected(), r.m.pane.focus, r.see())
 		}
 	})
 }

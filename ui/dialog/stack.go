@@ -81,18 +81,13 @@ func (s *Stack) ended(d Dialog, r Result) Result {
 	return r
 }
 
-// Ending is a dialog that closes by itself once there is nothing to do in it.
-type Ending interface{ Ended() bool }
-
-// Recheck withdraws obsolete questions, and closes dialogs that have ended.
+// Recheck withdraws questions that are obsolete. No dialog closes by itself.
 func (s *Stack) Recheck() {
-	s.open = slices.DeleteFunc(s.open, func(d Dialog) bool {
+	for _, d := range s.open {
 		if a, ok := d.(*Ask); ok {
 			a.Recheck()
 		}
-		e, ok := d.(Ending)
-		return ok && e.Ended()
-	})
+	}
 }
 
 // Draw draws the dialogs over the screen.

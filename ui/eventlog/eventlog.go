@@ -30,7 +30,6 @@ func New(h *host.Host, visit func(thread.ID) tea.Cmd) *Feature {
 
 func (f *Feature) show() tea.Cmd {
 	f.panel = newPanel(&f.log, f.visit)
-	f.panel.fill()
 	f.Dialogs.Push(f.panel)
 	return host.Call(f.Host, host.Quick, func(ctx context.Context) (thread.HappeningList, error) {
 		return api.EventLog.Do(ctx, f.Server, thread.HappeningQuery{Limit: most})
@@ -52,9 +51,9 @@ func (f *Feature) Add(h thread.Happening) {
 	}
 }
 
+// changed has the open list take over what happened, when it is drawn next: many things may happen before.
 func (f *Feature) changed() {
-	if f.panel != nil {
-		f.panel.fill()
+	if f.panel != nil && f.Dialogs.Has(f.panel) {
+		f.panel.stale = true
 	}
-	f.Screen.Redraw()
 }

@@ -21,15 +21,20 @@ type panel struct {
 	query dialog.Filter
 	all   []row // newest first
 	shown dialog.Rows[row]
+	stale bool // more has happened since it was filled
 }
 
 // newPanel returns the dialog.
 func newPanel(l *log, visit func(thread.ID) tea.Cmd) *panel {
-	return &panel{log: l, visit: visit, query: dialog.Filter{Mark: "/", Hint: "thread, kind or word; !word leaves out"}}
+	return &panel{log: l, visit: visit, stale: true, query: dialog.Filter{Mark: "/", Hint: "thread, kind or word; !word leaves out"}}
 }
 
 // fill takes over what happened. The row under the cursor stays there, unless it is the newest: that one is followed.
 func (p *panel) fill() {
+	if !p.stale {
+		return
+	}
+	p.stale = false
 	p.all = p.log.rows()
 	if p.shown.At() == 0 {
 		p.filter(nil)
@@ -66,6 +71,7 @@ func (p *panel) Label(a intent.Action) string {
 
 // Handle handles an intent.
 func (p *panel) Handle(in intent.Intent) dialog.Result {
+	p.fill()
 	act, _ := in.(intent.Action)
 	switch act {
 	case intent.Accept:
@@ -101,6 +107,7 @@ func (p *panel) Click(x, y int) dialog.Result {
 
 // Draw draws it.
 func (p *panel) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
+	p.fill()
 	box := p.query.Draw(c, b, th)
 	if why := p.log.err; why != "" {
 		var line layout.Box

@@ -75,5 +75,5 @@ func (f *Feature) ask(req thread.ForkRequest) tea.Cmd {
 
 func (f *Feature) fork(req thread.ForkRequest) tea.Cmd {
 	req.Cols, req.Rows = f.Screen.PaneSize()
-	return tea.Batch(f.Notify(thread.LevelInfo, "Forking …"), f.Start("fork", "forked", false, api.Fork.On(f.Server, req)))
+	return tea.Batch(f.Notify(thread.LevelInfo, "Forking …"), f.Start("fork", "forked", true, api.Fork.On(f.Server, req)))
 }

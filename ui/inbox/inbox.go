@@ -10,6 +10,7 @@ import (
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
+	"orchestrator/ui/tree"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -27,7 +28,7 @@ type Feature struct {
 	*host.Host
 	cfg     Config
 	open    *rows // open or closed
-	was     thread.ID
+	was     tree.Sight
 	servers []thread.MCPServer // of the project
 	loading bool
 	again   bool // the servers changed while they were being loaded
@@ -42,18 +43,16 @@ func New(h *host.Host, cfg Config) *Feature {
 
 func (f *Feature) show() tea.Cmd {
 	f.open = &rows{do: does{now: f.Clock, choose: func(id thread.ID) { f.Threads.Select(id) }, enter: f.enter, act: f.act, leave: f.leave}}
-	f.was = ""
-	if s := f.Threads.Selected(); s != nil {
-		f.was = s.ID
-	}
+	f.was = f.Threads.Sight()
 	f.Dialogs.Push(f.open)
 	f.Changed()
 	return f.load()
 }
 
-// leave selects again what was selected before.
+// leave shows the list of threads as it was before: the cursor went from thread to thread in it, also where a filter or a
+// fold hides them.
 func (f *Feature) leave() tea.Cmd {
-	f.Threads.Select(f.was)
+	f.Threads.See(f.was)
 	return nil
 }
 
@@ -86,7 +85,9 @@ func (f *Feature) load() tea.Cmd {
 	f.loading, f.again = true, false
 	return host.Call(f.Host, host.Quick, api.MCP.On(f.Server, thread.MCPQuery{}), func(got thread.MCPReport, err error) tea.Cmd {
 		f.loading = false
-		if err == nil {
+		if f.open.problem = ""; err != nil {
+			f.open.problem = err.Error()
+		} else {
 			f.servers = got.Servers
 			f.Changed()
 		}
@@ -134,7 +135,10 @@ func (f *Feature) enter(it thread.InboxItem) dialog.Result {
 	if it.Kind == thread.InboxServer {
 		return f.act(it, intent.Yes)
 	}
-	return host.Do(func() tea.Cmd { return f.cfg.Visit(it.Thread) })
+	return host.Do(func() tea.Cmd {
+		f.Threads.See(f.was)
+		return f.cfg.Visit(it.Thread)
+	})
 }
 
 // act does what a key means for an item, nil if it means nothing.

@@ -20,6 +20,8 @@ type rows struct {
 	do    does
 	list  dialog.Rows[thread.InboxItem]
 	short bool // the row under the cursor does not say all
+	// problem is why it is not known which servers wait to be accepted; "" if it is.
+	problem string
 }
 
 // does is what rows lead to.
@@ -56,7 +58,9 @@ func (r *rows) Title() string { return "inbox: " + plain.Count(r.list.Len(), "th
 func (r *rows) Scope() intent.Scope { return intent.Items }
 
 // Size returns the size that it needs.
-func (r *rows) Size(w, h int) (int, int) { return min(w, 140), min(max(r.list.Len(), 3), h) }
+func (r *rows) Size(w, h int) (int, int) {
+	return min(w, 140), min(max(r.list.Len()+map[bool]int{true: 1}[r.problem != ""], 3), h)
+}
 
 // keys are what keys do with each kind of item.
 var keys = map[thread.InboxKind][]intent.Action{
@@ -155,6 +159,11 @@ const (
 
 // Draw draws the rows.
 func (r *rows) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
+	if r.problem != "" {
+		var last layout.Box
+		b, last = b.Bottom(1)
+		c.Print(last, 0, 0, th.Style(theme.Bad), plain.Cut("MCP servers could not be loaded: "+plain.Line(r.problem), last.W))
+	}
 	if r.list.Len() == 0 {
 		c.Print(b, 0, 0, th.Style(theme.Muted), "Nothing is open")
 	}

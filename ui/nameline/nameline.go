@@ -4,6 +4,7 @@ package nameline
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,7 +84,10 @@ func facts(s *thread.Status, p Pane, room int) []styled.Span {
 	if model == "" {
 		model = s.Model
 	}
-	who := strings.TrimSpace(s.Agent + " " + model)
+	who := s.Agent
+	if !strings.EqualFold(model, s.Agent) {
+		who = strings.TrimSpace(who + " " + model)
+	}
 	if plain.Width(plain.Line(who)) > room/2 {
 		who = s.Agent
 	}
@@ -94,5 +98,16 @@ func facts(s *thread.Status, p Pane, room int) []styled.Span {
 	if s.Worktree.Branch != "" {
 		out = append(out, styled.Span{Text: "on " + s.Worktree.Branch, Tok: theme.Muted})
 	}
-	return append(out, styled.Span{Text: plain.Cut(plain.Line(p.Title), 40), Tok: theme.Muted})
+	return append(out, styled.Span{Text: plain.Cut(news(p.Title, p.Name, s.Agent, model, who, s.Name), 40), Tok: theme.Muted})
+}
+
+// news returns the parts of a program's title that are not told anyway: many programs set their own name.
+func news(title string, told ...string) string {
+	var parts []string
+	for _, part := range strings.Split(plain.Line(title), " · ") {
+		if !slices.ContainsFunc(told, func(t string) bool { return strings.EqualFold(strings.TrimSpace(part), plain.Line(t)) }) {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, " · ")
 }

@@ -35,16 +35,21 @@ func newThreads(
 	return l
 }
 
-// Ended reports whether all of them run again, or are gone: somebody else has resumed them.
-func (l *threads) Ended() bool {
-	return !slices.ContainsFunc(l.ids.Items(), func(id thread.ID) bool {
-		s := l.look(id)
-		return s != nil && s.State.State == thread.StateInterrupted
-	})
+// waits reports whether a thread can still be resumed: somebody else may have done so.
+func (l *threads) waits(id thread.ID) bool {
+	s := l.look(id)
+	return s != nil && s.State.State == thread.StateInterrupted
 }
+
+// over reports whether there is nothing left to resume. The list stays open nevertheless: a dialog that closes by itself
+// leaves the keys that were meant for it to what is below.
+func (l *threads) over() bool { return !slices.ContainsFunc(l.ids.Items(), l.waits) }
 
 // Title returns the title.
 func (l *threads) Title() string {
+	if l.over() {
+		return "no thread is interrupted any more"
+	}
 	return plain.Count(l.ids.Len(), "thread") + " interrupted"
 }
 
@@ -53,6 +58,9 @@ func (l *threads) Scope() intent.Scope { return intent.Resuming }
 
 // Hints returns the keys to show in its frame.
 func (l *threads) Hints(layout.Box) []intent.Action {
+	if l.over() {
+		return []intent.Action{intent.Cancel}
+	}
 	return []intent.Action{intent.ResumeOne, intent.ResumeAll, intent.Cancel}
 }
 
@@ -65,11 +73,16 @@ func (l *threads) Size(w, h int) (int, int) {
 func (l *threads) Handle(in intent.Intent) dialog.Result {
 	act, _ := in.(intent.Action)
 	switch act {
+	case intent.ResumeOne, intent.ResumeAll:
+		if l.over() {
+			return dialog.Cancelled{}
+		}
+	}
+	switch act {
 	case intent.ResumeOne:
-		if id, ok := l.ids.Item(); ok {
+		if id, _ := l.ids.Item(); l.waits(id) {
 			return host.Do(func() tea.Cmd { return l.one(id) })
 		}
-		return dialog.Cancelled{}
 	case intent.ResumeAll:
 		return host.Do(l.all)
 	case intent.Cancel:

@@ -195,6 +195,9 @@ func (t *Tree) ClickRow(y int) bool {
 	case !hit || i >= len(t.lines):
 		return false
 	case t.lines[i].row < 0:
+		if below, more := t.win.Hit(y + 1); more && below == i {
+			return false // the blank row above the title
+		}
 		t.FoldGroup(t.lines[i].group)
 		return false
 	default:
