@@ -17,12 +17,18 @@ type caller struct {
 	queue   chan thread.Happening
 
 	mu    sync.Mutex  // guards the fields below
-	times []time.Time // of the runs in the last minute, waiting ones included
+	runs  []told      // in the last minute, waiting ones included
 	left  int         // left out since the last run
 	total int         // left out since that was reported
 	count *time.Timer // runs while what is left out is counted
 	// counts is when what was left out was reported last, and failure when a failure was.
 	counts, failure time.Time
+}
+
+// told is when a happening of a thread was taken.
+type told struct {
+	at time.Time
+	of thread.ID
 }
 
 func newCaller(cfg Config, c Command) *caller {
@@ -39,11 +45,11 @@ func (c *caller) offer(h thread.Happening) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
-	c.times = slices.DeleteFunc(c.times, func(t time.Time) bool { return now.Sub(t) >= time.Minute })
-	if len(c.times) < PerMinute {
+	c.runs = slices.DeleteFunc(c.runs, func(r told) bool { return now.Sub(r.at) >= time.Minute })
+	if c.room(h.Thread) {
 		select {
 		case c.queue <- h:
-			c.times = append(c.times, now)
+			c.runs = append(c.runs, told{now, h.Thread})
 			return
 		default: // earlier ones take long
 		}
@@ -58,13 +64,26 @@ func (c *caller) offer(h thread.Happening) {
 	}
 }
 
+// room reports whether a thread may be told of once more in this minute: a noisy one leaves room for the others. What is
+// about no thread has no limit of its own.
+func (c *caller) room(of thread.ID) bool {
+	mine := 0
+	for _, r := range c.runs {
+		if r.of == of && of != "" {
+			mine++
+		}
+	}
+	return len(c.runs) < PerMinute && mine < PerThread
+}
+
 // counted reports how many were left out.
 func (c *caller) counted() {
 	c.mu.Lock()
 	n := c.total
 	c.total, c.count, c.counts = 0, nil, time.Now()
 	c.mu.Unlock()
-	c.cfg.Report(fmt.Sprintf("%s: %d events were left out. It runs once at a time, at most %d times a minute", c.command.Name, n, PerMinute))
+	c.cfg.Report(fmt.Sprintf("%s: %d events were left out. It runs once at a time, at most %d times a minute and %d of these for one thread",
+		c.command.Name, n, PerMinute, PerThread))
 }
 
 // work runs the command on what is queued until ctx ends.

@@ -8,10 +8,11 @@ import (
 	"orchestrator/thread"
 )
 
-// The limits of a command.
+// The limits of a command: how long it may take, and how often it runs in a minute, over all and for one thread.
 const (
 	Limit      = 10 * time.Second
 	PerMinute  = 20
+	PerThread  = 6
 	mostOutput = 64 << 10
 	// quiet is how long the same trouble is not reported again, and countTime how long what is left out is counted before
 	// that is reported.

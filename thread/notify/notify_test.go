@@ -66,8 +66,13 @@ func commands(t *testing.T, cfg notify.Config, lines ...string) *person {
 // happens must be taken at once, whatever the commands do.
 func (p *person) happens(kind thread.HappeningKind, n int64) {
 	p.t.Helper()
+	p.happensTo("", kind, n)
+}
+
+func (p *person) happensTo(id thread.ID, kind thread.HappeningKind, n int64) {
+	p.t.Helper()
 	select {
-	case p.events <- thread.Event{Happening: &thread.Happening{Seq: n, Kind: kind, Name: "docs-1234", Label: "do \"cs\"", Text: "$(touch $DIR/harm); `touch $DIR/harm`"}}:
+	case p.events <- thread.Event{Happening: &thread.Happening{Thread: id, Seq: n, Kind: kind, Name: "docs-1234", Label: "do \"cs\"", Text: "$(touch $DIR/harm); `touch $DIR/harm`"}}:
 	case <-time.After(10 * time.Second):
 		p.t.Fatal("an event waits for a command")
 	}
@@ -210,5 +215,21 @@ func TestFlood(t *testing.T) {
 	want := fmt.Sprintf("hook 0: %d events were left out. ", all-len(rows))
 	if got := p.reports(); len(got) != 1 || !strings.HasPrefix(got[0], want) || left > all-len(rows) {
 		t.Errorf("reported %q, want %q; the command knows of %d", got, want, left)
+	}
+}
+
+// TestNoisyThread: a thread that something happens to all the time does not use up what the others may be told of.
+func TestNoisyThread(t *testing.T) {
+	p := commands(t, notify.Config{}, `cat >> "$DIR/in"`)
+	for i := range int64(500) {
+		p.happensTo("noisy", thread.HappenedDone, i)
+	}
+	p.happensTo("quiet", thread.HappenedDone, 1000)
+	p.await("the quiet thread", func() bool { return strings.Contains(p.read("in"), `"seq":1000,`) })
+	if n := strings.Count(p.read("in"), `"thread":"noisy"`); n != notify.PerThread {
+		t.Errorf("the noisy one was told of %d times", n)
+	}
+	if n := strings.Count(p.read("in"), "\n"); n != notify.PerThread+1 {
+		t.Errorf("%d runs", n)
 	}
 }

@@ -14,9 +14,9 @@ import (
 // TestTitleIsNews: of what a program calls itself, only that is shown which is not said anyway.
 func TestTitleIsNews(t *testing.T) {
 	for _, x := range []struct{ agent, model, title, want, not string }{
-		{"demo", "demo", "demo", "docs   demo", "demo   demo"},
+		{"demo", "demo", "demo", "   demo   ", "demo demo"},
 		{"demo", "demo-1", "Demo · fix the parser", "demo demo-1 · fix the parser", "Demo"},
-		{"claude", "opus", "docs", "docs   claude opus", "· docs"},
+		{"claude", "opus", "docs", "   claude opus   ", "· docs"},
 		{"claude", "opus", "✳ reading files", "claude opus · ✳ reading files", "\x00"},
 		{"command", "", "htop", "command · htop", "\x00"},
 	} {
