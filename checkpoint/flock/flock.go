@@ -18,6 +18,20 @@ func Lock(ctx context.Context, path string) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock: %w", err)
 	}
+	return wait(ctx, f)
+}
+
+// LockDir waits for the exclusive lock on an existing folder, or on the one that a link leads to.
+func LockDir(ctx context.Context, path string) (*os.File, error) {
+	dir, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("lock: %w", err)
+	}
+	return wait(ctx, dir)
+}
+
+// wait waits for the lock on an open file, and closes that if there is none.
+func wait(ctx context.Context, f *os.File) (*os.File, error) {
 	wait := time.NewTimer(0)
 	defer wait.Stop()
 	for delay := time.Millisecond; ; delay = min(delay*2, 20*time.Millisecond) {
@@ -27,13 +41,13 @@ func Lock(ctx context.Context, path string) (*os.File, error) {
 		}
 		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
 			f.Close()
-			return nil, fmt.Errorf("lock %s: %w", path, err)
+			return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
 		}
 		wait.Reset(delay)
 		select {
 		case <-ctx.Done():
 			f.Close()
-			return nil, fmt.Errorf("lock %s: %w", path, ctx.Err())
+			return nil, fmt.Errorf("lock %s: %w", f.Name(), ctx.Err())
 		case <-wait.C:
 		}
 	}

@@ -1,10 +1,11 @@
 // Package notify runs the person's own commands when something happens, whether a screen is open or not.
 //
-// Guarantees: nobody waits for a command. Each runs once at a time, at most PerMinute times a minute and PerThread of these for one thread; what is more is left
-// out and counted. A run that takes longer than Limit, or prints more than mostOutput, is killed with everything that it
-// has started, and so is what a run leaves behind. Nothing runs any more once Run has returned; what a server that was
-// killed has left is killed by the next. The texts of an event reach a command as data only, on its standard input and in
-// its environment, never as words of a command line. Trouble is reported seldom, as events that start no command.
+// Guarantees: nobody waits for a command. Each runs once at a time, at most PerMinute times a minute and PerThread of
+// these for one thread; what is more is left out and counted. A run that takes longer than Limit, or prints more than
+// mostOutput, is killed with everything that it has started, and so is what a run leaves behind. Nothing runs any more
+// once Run has returned; what a server that was killed has left is killed by the next. The texts of an event reach a
+// command as data only, on its standard input and in its environment, never as words of a command line. Trouble is
+// reported seldom, as events that start no command.
 package notify
 
 import (

@@ -2,10 +2,12 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
 	"orchestrator/thread"
@@ -114,5 +116,36 @@ func TestAddProfileThroughALink(t *testing.T) {
 	}
 	if content, _ := os.ReadFile(dots); !strings.Contains(string(content), "[profiles.\"x\"]") {
 		t.Errorf("%q", content)
+	}
+}
+
+// TestAddProfileAtOnce: of screens that remember profiles at the same time each finds what the others wrote: one name is
+// remembered once, no profile is lost, and the file stays valid.
+func TestAddProfileAtOnce(t *testing.T) {
+	home := t.TempDir()
+	const screens = 8
+	var all sync.WaitGroup
+	taken := make(chan error, screens)
+	for i := range screens {
+		all.Go(func() {
+			taken <- AddProfile(home, thread.Profile{Name: "same", Agent: "demo"})
+			if err := AddProfile(home, thread.Profile{Name: fmt.Sprint("own ", i), Agent: "demo"}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	close(taken)
+	won := 0
+	for err := range taken {
+		if err == nil {
+			won++
+		} else if !errors.Is(err, thread.ErrNameTaken) {
+			t.Error(err)
+		}
+	}
+	got, err := Load(t.TempDir(), nil, home, always)
+	if err != nil || won != 1 || len(got.Profiles) != screens+1 {
+		t.Errorf("%d wrote the same name, %d profiles, %v", won, len(got.Profiles), err)
 	}
 }

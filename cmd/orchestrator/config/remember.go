@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,9 +10,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"orchestrator/checkpoint/flock"
 	"orchestrator/thread"
 )
+
+// lockTime is how long another screen is waited for.
+const lockTime = 2 * time.Second
 
 // AddProfile adds a profile at the end of the person's file and keeps everything else in it. The file is still valid
 // then: otherwise nothing is written.
@@ -20,6 +26,16 @@ func AddProfile(home string, p thread.Profile) error {
 	if err := checkProfileName(p.Name); err != nil {
 		return fmt.Errorf("profile %q %w: %w", p.Name, err, thread.ErrInvalid)
 	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return fmt.Errorf("remember the profile: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lockTime)
+	defer cancel()
+	lock, err := flock.LockDir(ctx, filepath.Dir(file)) // another screen may remember one at the same time
+	if err != nil {
+		return fmt.Errorf("remember the profile: %w", err)
+	}
+	defer lock.Close()
 	old, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remember the profile: %w", err)
@@ -40,9 +56,6 @@ func AddProfile(home string, p thread.Profile) error {
 	}
 	if _, err := readPerson(file, append(bytes.Clone(old), add...)); err != nil {
 		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return fmt.Errorf("remember the profile: %w", err)
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600) // a link to where the person keeps it stays one
 	if err != nil {
