@@ -24,6 +24,7 @@ import (
 	"orchestrator/ui/prompts"
 	"orchestrator/ui/question"
 	"orchestrator/ui/resume"
+	"orchestrator/ui/said"
 	"orchestrator/ui/scrolling"
 	"orchestrator/ui/search"
 	"orchestrator/ui/servers"
@@ -55,6 +56,7 @@ type Model struct {
 	scrolling     *scrolling.Feature
 	branch        headline.Branch
 	consent       *consent.Feature
+	said          *said.Feature
 	windowFocused bool // the window is focused; true until the terminal says otherwise
 	focusKnown    bool // the terminal has said whether it is
 

@@ -61,7 +61,7 @@ func New(cfg Config) *Model {
 		}
 	}
 	m := &Model{cfg: cfg, tree: tree.New(cfg.Project), windowFocused: true, branch: headline.NewBranch(cfg.Branch)}
-	m.screen.stale, m.screen.canvas.Glyphs = true, cfg.Glyphs
+	m.screen.stale, m.screen.canvas.Glyphs, m.cfg.Alert.Glyphs = true, cfg.Glyphs, cfg.Glyphs
 	var err error
 	m.keys, err = intent.NewTable(cfg.Keys)
 	m.host = host.New(m, cfg.Server, m.keys, cfg.Clock, cfg.After)
@@ -119,11 +119,11 @@ func (m *Model) addFeatures() {
 	edit := editor.New(h, editor.Config{Command: m.cfg.Editor, Pager: m.cfg.Pager,
 		Leave: func() { m.suspendPane(true) }, Return: func() { m.suspendPane(false) },
 		After: func() tea.Cmd { return m.views.Reload() }})
-	copies := said.Register(h, said.Config{Folder: m.cfg.Private, Open: edit.Read})
-	m.consent = consent.Register(h, copies.Copy)
+	m.said = said.Register(h, said.Config{Folder: m.cfg.Private, Open: edit.Read})
+	m.consent = consent.Register(h, m.said.Copy)
 	m.views = views.New(h, views.Actions{Fork: forks.Open, Rewind: rewinds.Open, Edit: edit.Open,
-		Prompts: m.prompts.Open, Copy: copies.Copy})
-	m.peek = peek.New(h, peek.Config{Answer: copies.Newest, Enter: func() tea.Cmd { return m.enter() }})
+		Prompts: m.prompts.Open, Copy: m.said.Copy})
+	m.peek = peek.New(h, peek.Config{Answer: m.said.Newest, Enter: func() tea.Cmd { return m.enter() }})
 	m.trail = trail.New(h, func(p trail.Place) tea.Cmd {
 		if p.Turn != "" {
 			return m.visit(thread.Hit{Thread: p.Thread, Checkpoint: p.Turn, Turn: p.N})
@@ -132,7 +132,7 @@ func (m *Model) addFeatures() {
 		return m.show(views.View(p.View))
 	})
 	reader, _ := m.cfg.Pane.(scrolling.Pane)
-	m.scrolling = scrolling.New(h, scrolling.Config{Pane: reader, Attached: m.follow.Shown, Copy: copies.Copy, Browse: m.cfg.Browse,
+	m.scrolling = scrolling.New(h, scrolling.Config{Pane: reader, Attached: m.follow.Shown, Copy: m.said.Copy, Browse: m.cfg.Browse,
 		Entered: func() { m.views.Show(views.Terminal); m.screen.area = areaMain },
 		Left:    func() { m.screen.area = areaTree }})
 	merge.Register(h, life.Archive)
@@ -217,7 +217,7 @@ func (m *Model) registerActions() {
 
 // Init starts listening.
 func (m *Model) Init() tea.Cmd {
-	cmds := []tea.Cmd{m.conn.Open(), m.agents.Load(), m.servers.Follow()}
+	cmds := []tea.Cmd{m.conn.Open(), m.agents.Load(), m.servers.Follow(), m.said.Sweep()}
 	if m.cfg.Theme != "dark" && m.cfg.Theme != "light" {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/ui/glyph"
 	"orchestrator/ui/plain"
 
 	tea "charm.land/bubbletea/v2"
@@ -21,6 +22,8 @@ type Config struct {
 	Kinds []thread.HappeningKind
 	// Focused also calls while the window has the focus, for other threads than the one that is looked at.
 	Focused bool
+	// Glyphs is what the terminal can show: one that takes no UTF-8 gets no byte beyond ASCII.
+	Glyphs glyph.Set
 }
 
 // Window is the window that the screen is in.
@@ -45,24 +48,25 @@ func (c Config) Of(h thread.Happening, w Window) (call tea.Cmd, line bool) {
 	if !w.Known && !h.Kind.NeedsPerson() || w.Known && w.Focused && !c.Focused {
 		return nil, true
 	}
-	if seq := sequence(c.Ways, cmp.Or(h.Label, h.Name), h.Words()); seq != "" {
+	if seq := sequence(c.Glyphs, c.Ways, cmp.Or(h.Label, h.Name), h.Words()); seq != "" {
 		call = tea.Raw(seq)
 	}
 	return call, true
 }
 
 // sequence returns the escape sequences that show a text in the given ways.
-func sequence(ways []string, title, text string) string {
+func sequence(glyphs glyph.Set, ways []string, title, text string) string {
 	title, text = harmless(title, 80), harmless(text, 160)
+	raw := glyphs.Text // what is not encoded
 	var b strings.Builder
 	for _, w := range ways {
 		switch w {
 		case "bell":
 			b.WriteByte('\a')
 		case "osc9":
-			fmt.Fprintf(&b, "\x1b]9;%s: %s\x1b\\", title, text)
+			fmt.Fprintf(&b, "\x1b]9;%s: %s\x1b\\", raw(title), raw(text))
 		case "osc777":
-			fmt.Fprintf(&b, "\x1b]777;notify;%s;%s\x1b\\", title, text)
+			fmt.Fprintf(&b, "\x1b]777;notify;%s;%s\x1b\\", raw(title), raw(text))
 		case "osc99": // in two parts with one name; base64, so that it may have any characters
 			encode := base64.StdEncoding.EncodeToString
 			fmt.Fprintf(&b, "\x1b]99;i=orchestrator:d=0:e=1;%s\x1b\\", encode([]byte(title)))

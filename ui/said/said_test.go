@@ -1,13 +1,17 @@
 package said
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/ui/host"
 )
 
 // TestMarkdown: a turn with everything in it is Markdown in which nothing breaks out of its block.
@@ -49,9 +53,60 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(first); !os.IsNotExist(err) {
-		t.Error("a copy that a screen left behind is still there")
+		t.Error("an old copy is still there")
 	}
 	if !strings.HasSuffix(first, ".md") {
 		t.Errorf("%s: an editor cannot tell what it is", first)
+	}
+}
+
+// TestSweep: what a screen left behind that was killed is gone when the next one starts; what another screen reads stays.
+func TestSweep(t *testing.T) {
+	base := filepath.Join(t.TempDir(), "state")
+	now := time.Now()
+	mine, err := write(base, "docs-1", now, "open")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Dir(mine)
+	ended := exec.Command("true")
+	if err := ended.Run(); err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]bool{ // whether it stays
+		filepath.Base(mine): true,
+		"docs-1-120000.000000-" + screenOf(os.Getppid()) + ".md":          true,
+		fmt.Sprintf("docs-1-120000.000000-p%d.123.md", ended.Process.Pid): false,
+		fmt.Sprintf("docs-1-120000.000000-%s9.md", screenOf(os.Getpid())): runtime.GOOS != "linux",
+		"docs-1-120000.000000.md":                                         true, "-.md": true, "notes": true, "a-p0.0.md": true, "a-px.0.md": true,
+	}
+	for name := range files {
+		if name != filepath.Base(mine) {
+			if err := os.WriteFile(filepath.Join(folder, name), []byte("x"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	f := &Feature{&host.Host{Clock: time.Now}, Config{Folder: base}}
+	if msg := f.Sweep()(); msg != nil {
+		t.Errorf("%v", msg)
+	}
+	for name, stays := range files {
+		if _, err := os.Stat(filepath.Join(folder, name)); (err == nil) != stays {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	f.cfg.Folder = filepath.Join(base, "nowhere")
+	f.Sweep()()
+}
+
+// TestFenced: the fence is longer than any in the text, also where that is one long row of them.
+func TestFenced(t *testing.T) {
+	for _, text := range []string{"", "a", "`", "``", "```", "a ```` b ``", strings.Repeat("`", 1<<20)} {
+		got := fenced(text)
+		fence := got[:strings.IndexByte(got, '\n')]
+		if len(fence) < 3 || strings.Trim(fence, "`") != "" || text != "" && strings.Contains(text, fence) || got != fence+"\n"+text+"\n"+fence {
+			t.Errorf("%.20q is fenced by %d", text, len(fence))
+		}
 	}
 }

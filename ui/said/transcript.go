@@ -3,11 +3,14 @@ package said
 import (
 	"context"
 	"fmt"
+	"os"
+	"strconv"
 	"strings"
 	"time"
 
 	"orchestrator/thread"
 	"orchestrator/thread/api"
+	"orchestrator/thread/ground/process"
 	"orchestrator/thread/plaintext"
 	"orchestrator/thread/private"
 	"orchestrator/ui/host"
@@ -74,7 +77,7 @@ func (f *Feature) conversation(ctx context.Context, id thread.ID, name string) (
 	for i := len(parts) - 1; i >= 0; i-- {
 		b.WriteString(parts[i])
 	}
-	return b.String(), nil
+	return unobeyed(b.String()), nil
 }
 
 // Markdown returns a turn as Markdown, safe to print.
@@ -110,27 +113,73 @@ func Markdown(cp thread.Checkpoint, entries []thread.Entry) string {
 
 // fenced returns a text as a block of code, whatever fences it has itself.
 func fenced(text string) string {
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
+	longest, run := 0, 0
+	for i := range len(text) {
+		if text[i] != '`' {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
 	}
+	fence := strings.Repeat("`", max(longest+1, 3))
 	return fence + "\n" + text + "\n" + fence
+}
+
+// Sweep returns a command that removes the copies of screens that ended without removing them.
+func (f *Feature) Sweep() tea.Cmd {
+	now := f.Clock()
+	return func() tea.Msg {
+		if folder, err := private.Open(f.cfg.Folder, copies); err == nil { // otherwise there are none
+			sweep(folder, now)
+			_ = folder.Close()
+		}
+		return nil
+	}
+}
+
+// copies is the folder of the copies.
+const copies = "reading"
+
+// sweep removes copies that nobody reads any more. What cannot be removed now is removed later.
+func sweep(folder *private.Folder, now time.Time) {
+	list, _ := folder.List()
+	for _, e := range list {
+		info, err := e.Info()
+		if err == nil && (left(e.Name()) || now.Sub(info.ModTime()) > staleAfter) {
+			_ = folder.Remove(e.Name())
+		}
+	}
+}
+
+// screenOf names the process of a screen so that another one that gets its number later is told from it.
+func screenOf(pid int) string {
+	info, _ := process.Look(pid)
+	return fmt.Sprintf("p%d.%d", pid, info.Start)
+}
+
+// left reports whether a copy is of a screen that has ended.
+func left(name string) bool {
+	owner := strings.TrimSuffix(name[strings.LastIndexByte(name, '-')+1:], ".md")
+	number, _, _ := strings.Cut(owner, ".")
+	number, ok := strings.CutPrefix(number, "p")
+	pid, err := strconv.Atoi(number)
+	if !ok || err != nil || pid <= 0 {
+		return false // it is not known whose it is
+	}
+	info, runs := process.Look(pid)
+	return !runs || info.Ended || screenOf(pid) != owner
 }
 
 // write writes a file that only this user can read, and removes old ones.
 func write(base, name string, now time.Time, text string) (path string, err error) {
-	folder, err := private.Make(base, "reading")
+	folder, err := private.Make(base, copies)
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = folder.Close() }()
-	list, _ := folder.List()
-	for _, e := range list {
-		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > staleAfter {
-			_ = folder.Remove(e.Name()) // what cannot be removed now is removed later
-		}
-	}
-	name = fmt.Sprintf("%s-%s.md", name, now.Format("150405.000000"))
+	sweep(folder, now)
+	name = fmt.Sprintf("%s-%s-%s.md", name, now.Format("150405.000000"), screenOf(os.Getpid()))
 	if err := folder.Create(name, []byte(text)); err != nil {
 		return "", err
 	}
