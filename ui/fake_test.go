@@ -549,10 +549,14 @@ type pane struct {
 	sizes     []layout.Box // that it had
 	beside    []follow.Watched
 	hidden    bool // what is beside it
+	backs     map[thread.ID]int
+	problems  map[thread.ID]error
 }
 
 func (p *pane) Beside(others []follow.Watched, hidden bool) { p.beside, p.hidden = others, hidden }
 func (p *pane) Arrange() tea.Cmd                            { return nil }
+func (p *pane) Aside(id thread.ID) (int, error)             { return p.backs[id], p.problems[id] }
+
 func (p *pane) StillOf(id thread.ID, c *layout.Canvas, b layout.Box, st lipgloss.Style) {
 	c.Print(b, 0, 0, st, "still "+string(id))
 }

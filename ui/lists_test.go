@@ -162,3 +162,33 @@ func TestForkIsFocused(t *testing.T) {
 		}
 	})
 }
+
+// TestNeighboursSayWhatIsWrong: the title bar of a terminal beside the selected one says that it is scrolled back, or why
+// nothing is shown, as soon as that changes.
+func TestNeighboursSayWhatIsWrong(t *testing.T) {
+	play(t, manyAtWork(), 200, 50, nil, func(r *rig) {
+		stage(r)
+		r.keys("V", "V", "V")
+		r.wait(100 * time.Millisecond)
+		var other thread.ID
+		for _, w := range r.pane.beside {
+			other = w.ID
+		}
+		if other == "" {
+			t.Fatalf("nothing beside:\n%s", r.see())
+		}
+		quiet := r.see()
+		r.pane.backs = map[thread.ID]int{other: 12}
+		b := r.pane.beside[len(r.pane.beside)-1].Box
+		r.send(tea.MouseWheelMsg{X: b.X + 1, Y: b.Y + 1, Button: tea.MouseWheelUp})
+		r.must("scrolled back 12 lines")
+		r.pane.backs, r.pane.problems = nil, map[thread.ID]error{other: errors.New("the agent has no terminal\x1b[2J")}
+		r.send(struct{ ofThePane int }{})
+		r.must("not shown, ctrl+l tries again: the agent has no terminal")
+		r.pane.problems = nil
+		r.send(struct{ ofThePane int }{})
+		if see := r.see(); see != quiet {
+			t.Errorf("afterwards:\n%s\nbefore:\n%s", see, quiet)
+		}
+	})
+}

@@ -98,6 +98,7 @@ type paneRequest struct {
 	title    string // that the program has set
 	progress string
 	back     int
+	aside    string // what the title bars of the other terminals say of them
 }
 
 // area is the part of the screen that is focused.

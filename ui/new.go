@@ -111,6 +111,12 @@ func (m *Model) addFeatures() {
 		Size:    func() (int, int) { return m.screen.w, m.screen.h },
 		Changed: func(l frame.Layout) { m.screen.split.Share(l.Parts() > 1) },
 		Seen:    func() bool { return !m.place().Pane.Empty() },
+		Aside: func(id thread.ID) (int, error) {
+			if p, ok := m.cfg.Pane.(PaneGroup); ok {
+				return p.Aside(id)
+			}
+			return 0, nil
+		},
 	})
 	m.search = search.New(h, m.visit)
 	life := lifecycle.New(h)

@@ -105,6 +105,7 @@ func (m *Model) paneRequest() (w paneRequest) {
 	if p, ok := m.cfg.Pane.(PaneBack); ok {
 		w.back = p.Back()
 	}
+	w.aside = m.several.Notes()
 	return w
 }
 

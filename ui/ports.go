@@ -55,6 +55,8 @@ type PaneGroup interface {
 	Arrange() tea.Cmd
 	// StillOf is Still for one of them.
 	StillOf(thread.ID, *layout.Canvas, layout.Box, lipgloss.Style)
+	// Aside returns how many lines one of them is scrolled back, and why there is nothing to show of it.
+	Aside(thread.ID) (back int, problem error)
 }
 
 // PaneReports is implemented by a Pane that knows what its program reports besides its screen. Optional.

@@ -1,6 +1,7 @@
 package several
 
 import (
+	"strings"
 	"time"
 
 	"orchestrator/thread"
@@ -56,6 +57,9 @@ func (f *Feature) DrawBars(c *layout.Canvas, b frame.Boxes, th *theme.Theme, foc
 			continue
 		}
 		bar := tree.Bar{Name: theme.Text, Now: f.Clock()}
+		if i != b.At {
+			bar.Note = f.note(s.ID)
+		}
 		if selected != nil && s.ID == selected.ID {
 			bar.Name, bar.Marks = theme.Strong, !focused
 			if focused {
@@ -66,6 +70,30 @@ func (f *Feature) DrawBars(c *layout.Canvas, b frame.Boxes, th *theme.Theme, foc
 		row.X, row.W = p.Box.X, p.Box.W
 		f.Threads.DrawBar(c, row, th, s, bar)
 	}
+}
+
+// note returns what the title bar of a thread beside the selected one says of its terminal, instead of its last line.
+func (f *Feature) note(id thread.ID) styled.Span {
+	back, problem := f.cfg.Aside(id)
+	switch {
+	case problem != nil:
+		return styled.Span{Text: "not shown, " + f.Keys.KeyOf(intent.Redraw) + " tries again: " + problem.Error(), Tok: theme.Bad}
+	case back > 0:
+		return styled.Span{Text: "scrolled back " + plain.Count(back, "line"), Tok: theme.Accent}
+	default:
+		return styled.Span{}
+	}
+}
+
+// Notes returns all that the title bars say of their terminals, to see whether it has changed.
+func (f *Feature) Notes() string {
+	var all strings.Builder
+	for i, id := range f.slots.ids {
+		if i != f.slots.at && id != "" {
+			all.WriteString(f.note(id).Text + "\n")
+		}
+	}
+	return all.String()
 }
 
 // Changes returns after how long something in the title bars looks different by itself; 0 if nothing does.

@@ -17,6 +17,9 @@ type Config struct {
 	Size    func() (w, h int)  // of the screen
 	Changed func(frame.Layout) // is called when the person has chosen another layout
 	Seen    func() bool        // reports whether the pane is shown
+	// Aside returns how many lines the terminal of a thread beside the selected one is scrolled back, and why there is
+	// nothing to show of it.
+	Aside func(thread.ID) (back int, problem error)
 }
 
 // Feature is the choice of the layout and of the threads in it.

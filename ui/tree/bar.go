@@ -7,6 +7,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/plain"
+	"orchestrator/ui/styled"
 	"orchestrator/ui/theme"
 )
 
@@ -16,6 +17,7 @@ type Bar struct {
 	Width int         // of the column of its name; 0 for as much as the name needs
 	Marks bool        // the bar stands for the selected thread, and is marked as in the list
 	Now   time.Time
+	Note  styled.Span // stands in place of what it asks or does; without text, nothing does
 }
 
 // DrawBar draws a thread in one row: its mark, its name, what it asks or does, how full its context is, and for how long
@@ -48,7 +50,11 @@ func (t *Tree) DrawBar(c *layout.Canvas, b layout.Box, th *theme.Theme, s *threa
 	if v.Width > 0 {
 		x = nameAt + v.Width + 2
 	}
-	if !t.Lost && end > x {
+	switch {
+	case end <= x:
+	case v.Note.Text != "":
+		p.put(x, 0, v.Note.Tok, plain.Cut(plain.Line(v.Note.Text), end-x))
+	case !t.Lost:
 		p.put(x, 0, lineToken(s), plain.Cut(plain.Line(s.Line()), end-x))
 	}
 }

@@ -212,6 +212,15 @@ func (g *Group) StillOf(id thread.ID, c *layout.Canvas, b layout.Box, st lipglos
 	}
 }
 
+// Aside returns what is to be known of a thread's terminal that is watched: how many lines it is scrolled back, and why
+// there is nothing to show.
+func (g *Group) Aside(id thread.ID) (back int, problem error) {
+	if p := g.of(id); p != nil && id != "" && p != g.now {
+		return p.live.Back(), p.live.Problem()
+	}
+	return 0, nil
+}
+
 // What follows is that of the current terminal.
 
 // Still draws its content into the chrome.

@@ -2,6 +2,7 @@ package group
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -24,6 +25,7 @@ import (
 type server struct {
 	mu      sync.Mutex
 	streams []*stream
+	refused thread.ID // cannot be attached
 }
 
 type stream struct {
@@ -38,6 +40,9 @@ type stream struct {
 func (s *server) Attach(_ context.Context, id thread.ID, size api.Size) (terminal.Stream, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if id == s.refused {
+		return nil, errors.New("it has no terminal")
+	}
 	st := &stream{id: id, out: make(chan []byte, 100), said: []api.Size{size}}
 	st.out <- []byte(string(id))
 	s.streams = append(s.streams, st)
@@ -236,6 +241,23 @@ func TestEndedBeside(t *testing.T) {
 	f.run(f.Show("a")) // all is attached again, as after a lost connection
 	f.run(f.Arrange())
 	await.Until(t, "all again", func() bool { f.srv.mu.Lock(); defer f.srv.mu.Unlock(); return len(f.srv.streams) == 5 })
+}
+
+// TestAside: what is beside the current terminal says how far it is scrolled back, and why there is nothing of it.
+func TestAside(t *testing.T) {
+	f := newFixture(t)
+	f.srv.refused = "c"
+	f.arrange(true, "a", "b", "c")
+	f.must("a", "b")
+	await.Until(t, "the refusal", func() bool { _, err := f.Aside("c"); return err != nil })
+	f.srv.open()["b"].out <- []byte(strings.Repeat("line\r\n", 100))
+	wheel := tea.MouseWheelMsg{X: boxes[1].X, Y: boxes[1].Y, Button: tea.MouseWheelUp}
+	await.Until(t, "lines to scroll", func() bool { f.run(f.Update(wheel)); back, _ := f.Aside("b"); return back > 0 })
+	for _, id := range []thread.ID{"a", "nobody", ""} {
+		if back, err := f.Aside(id); back != 0 || err != nil {
+			t.Errorf("%q: %d, %v", id, back, err)
+		}
+	}
 }
 
 // TestHiddenBeside: what covers the screen covers all terminals.
