@@ -36,7 +36,7 @@ type Status struct {
 	// RunsLines is set if its program may run what is typed into it; see Prompted.
 	RunsLines bool `json:"runsLines,omitempty"`
 	// Last is what the agent does or last said, on one line, without secrets: a tool that it calls, the first line of its
-	// answer. "" after a restart of the server.
+	// answer. After a restart of the server, what was stored of it last.
 	Last string `json:"last,omitempty"`
 	// Merging is the branch into which its merge was begun and waits for the person, because of conflicts; "" for none.
 	Merging string `json:"merging,omitempty"`

@@ -152,6 +152,7 @@ func (m *Manager) Open(ctx context.Context) error {
 		l.live.mu.Unlock()
 	}
 	m.recovery.checkInterrupted()
+	m.recovery.recallLines()
 	m.recovery.checkKept()
 	return nil
 }
