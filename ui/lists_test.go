@@ -192,3 +192,41 @@ func TestNeighboursSayWhatIsWrong(t *testing.T) {
 		}
 	})
 }
+
+// TestFootTakesClicks: a click on a hint does what its key does, one between hints nothing.
+func TestFootTakesClicks(t *testing.T) {
+	play(t, world(), 120, 36, nil, func(r *rig) {
+		stage(r)
+		r.see()
+		for _, s := range r.m.screen.hints {
+			row := []rune(strings.Split(r.see(), "\n")[s.Y])
+			if text := string(row[s.X:min(s.X+s.W, len(row))]); strings.TrimSpace(text) != text || !strings.HasPrefix(text, r.m.keys.KeyOf(s.Action)) {
+				t.Errorf("the hint of %s is at %q", s.Action, text)
+			}
+		}
+		before := r.see()
+		r.send(tea.MouseClickMsg{X: r.m.screen.hints[1].X + r.m.screen.hints[1].W, Y: 35, Button: tea.MouseLeft})
+		if r.see() != before {
+			t.Errorf("a click between hints did something:\n%s", r.see())
+		}
+		r.click("? keys")
+		if r.m.dialogs.Top() == nil {
+			t.Fatalf("no help:\n%s", r.see())
+		}
+		r.keys("esc")
+		r.click("n new")
+		r.must("new thread")
+		r.keys("esc")
+		r.m.tree.Select("try-jwt-b7c1") // which asks
+		r.must("x deny")
+		r.click("x deny")
+		r.must("Key ignored") // it had just appeared
+		r.wait(2 * time.Second)
+		r.click("x deny")
+		r.mustAsk(`answer try-jwt-b7c1 1-abc "deny" 0 ""`)
+		r.click("q quit")
+		if !r.quit {
+			t.Error("it does not quit")
+		}
+	})
+}

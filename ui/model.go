@@ -16,6 +16,7 @@ import (
 	"orchestrator/ui/host"
 	"orchestrator/ui/inbox"
 	"orchestrator/ui/intent"
+	"orchestrator/ui/keyhelp"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/money"
 	"orchestrator/ui/offer"
@@ -128,6 +129,7 @@ type screen struct {
 	drag   frame.Drag
 	away   bool // the shell has the terminal
 
+	hints   []keyhelp.Spot // as drawn
 	canvas  layout.Canvas
 	view    tea.View
 	stale   bool // something on it has changed

@@ -1,8 +1,11 @@
 package ui
 
 import (
+	"slices"
+
 	"orchestrator/ui/frame"
 	"orchestrator/ui/intent"
+	"orchestrator/ui/keyhelp"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/views"
 
@@ -86,6 +89,9 @@ func (m *Model) click(b frame.Boxes, x, y int) tea.Cmd {
 		m.tree.Select(id)
 		return nil
 	}
+	if i := slices.IndexFunc(m.screen.hints, func(s keyhelp.Spot) bool { return s.Contains(x, y) }); i >= 0 {
+		return clickHint(m, m.screen.hints[i].Action)
+	}
 	switch {
 	case x == b.Divider() && y > b.Top.Y && y < b.Foot.Y:
 		m.screen.drag.Press(&m.screen.split, m.cfg.Clock())
@@ -110,6 +116,15 @@ func (m *Model) click(b frame.Boxes, x, y int) tea.Cmd {
 		}
 	}
 	return nil
+}
+
+// clickHint does what the key of a hint does. A click is no letter of a sentence: nothing has to follow it.
+func clickHint(m *Model, a intent.Action) tea.Cmd {
+	m.typing.Forget() // it takes the place of a letter that has not acted yet
+	if do, _ := m.questions.Answer(a); do != nil {
+		return do()
+	}
+	return m.do(a)
 }
 
 func (m *Model) wheel(b frame.Boxes, at tea.Mouse) {

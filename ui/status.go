@@ -95,6 +95,7 @@ func (m *Model) hints() keyhelp.Hints {
 // drawFoot draws the last lines: a notice, and below it the keys or what is being typed. Dialogs have their own keys.
 func (m *Model) drawFoot(b frame.Boxes) {
 	c := &m.screen.canvas
+	m.screen.hints = nil
 	_, q := m.questions.Current()
 	foot.Notices(c, b, m.th, &m.host.Notices, m.dialogs.Open(), q != nil)
 	t := m.statusInput
@@ -103,7 +104,7 @@ func (m *Model) drawFoot(b frame.Boxes) {
 	case m.dialogs.Open() || !m.conn.Known():
 		return
 	default:
-		keyhelp.Foot(c, b.Keys, m.th, m.hints(), m.keys.Bindings(m.scopes()...))
+		m.screen.hints = keyhelp.Foot(c, b.Keys, m.th, m.hints(), m.keys.Bindings(m.scopes()...))
 		return
 	}
 	line := b.Keys.Shrink(1, 0)

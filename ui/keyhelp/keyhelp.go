@@ -9,6 +9,9 @@ import (
 	"orchestrator/ui/theme"
 )
 
+// separator stands between keys.
+const separator = "  "
+
 // Draw draws keys with their descriptions at column x of the box's first row, and returns the column after them.
 func Draw(c *layout.Canvas, b layout.Box, x int, th *theme.Theme, keys []key.Binding) int {
 	_, b = b.Left(x)
@@ -16,7 +19,7 @@ func Draw(c *layout.Canvas, b layout.Box, x int, th *theme.Theme, keys []key.Bin
 		return x
 	}
 	h := help.New()
-	h.ShortSeparator = "  "
+	h.ShortSeparator = separator
 	h.Styles = help.Styles{
 		ShortKey: th.Style(theme.Key), ShortDesc: th.Style(theme.Muted), Ellipsis: th.Style(theme.Muted),
 	}
