@@ -8,6 +8,9 @@ package layout
 // Box is a rectangle of cells on the screen.
 type Box struct{ X, Y, W, H int }
 
+// Point is a cell of the screen.
+type Point struct{ X, Y int }
+
 // Empty reports whether the box has no cells.
 func (b Box) Empty() bool { return b.W <= 0 || b.H <= 0 }
 

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"image/color"
+	"slices"
 
 	"charm.land/lipgloss/v2"
 	uv "github.com/charmbracelet/ultraviolet"
@@ -134,6 +135,11 @@ func (c *Canvas) Fill(b Box, st lipgloss.Style) {
 			c.cells.SetCell(x, y, &blank)
 		}
 	}
+}
+
+// cover forgets marks that something is drawn over.
+func (c *Canvas) cover(b Box) {
+	c.spins = slices.DeleteFunc(c.spins, func(p Point) bool { return b.Contains(p.X, p.Y) })
 }
 
 // Tint sets the background of the box, keeping the text. On one of the 16 colours, of which only the terminal knows what

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"flag"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 
+	"orchestrator/ui/glyph"
 	"orchestrator/ui/styled"
 	"orchestrator/ui/theme"
 )
@@ -107,5 +109,26 @@ func TestSplits(t *testing.T) {
 	}
 	if got := b.Center(4, 2); got != (Box{4, 4, 4, 2}) {
 		t.Error("center", got)
+	}
+}
+
+// TestSpinning: marks turn where they are seen: not where something is drawn over them, nor beyond their box.
+func TestSpinning(t *testing.T) {
+	for _, set := range []glyph.Set{glyph.Unicode, glyph.ASCII, glyph.Bytes} {
+		c := Canvas{Glyphs: set}
+		c.Reset(20, 6)
+		st := lipgloss.NewStyle()
+		for y := range 8 {
+			c.Spin(Box{2, 0, 10, 5}, 1, y, st)
+		}
+		c.Print(c.Bounds(), 3, 1, st, "x")
+		c.Fill(Box{0, 2, 20, 1}, st)
+		c.Print(c.Bounds(), 0, 2, st, "  ◐◐") // of a dialog: it does not turn
+		if got, want := fmt.Sprint(c.Spinning()), "[{3 0} {3 3} {3 4}]"; got != want {
+			t.Errorf("%d: %s, want %s", set, got, want)
+		}
+		if c.Reset(20, 6); len(c.Spinning()) > 0 {
+			t.Error("marks of the picture before turn")
+		}
 	}
 }

@@ -9,9 +9,6 @@ import (
 	"orchestrator/ui/glyph"
 )
 
-// Point is a cell of the screen.
-type Point struct{ X, Y int }
-
 // Spin draws the mark of what works at column x of row y of the box: its first frame. Where Spinning says that it is seen,
 // it turns without being drawn on the canvas again.
 func (c *Canvas) Spin(b Box, x, y int, st lipgloss.Style) {
@@ -29,9 +26,4 @@ func (c *Canvas) Spinning() []Point {
 	_, n := utf8.DecodeRuneInString(glyph.Spinner)
 	first := c.Glyphs.Shown(glyph.Spinner[:n], 1)
 	return slices.DeleteFunc(c.spins, func(p Point) bool { return c.cells.CellAt(p.X, p.Y).Content != first })
-}
-
-// cover forgets marks that something is drawn over.
-func (c *Canvas) cover(b Box) {
-	c.spins = slices.DeleteFunc(c.spins, func(p Point) bool { return b.Contains(p.X, p.Y) })
 }

@@ -144,6 +144,15 @@ func (t *Tree) drawRow(p painter, r Row, v View) {
 	}
 }
 
+// drawMark draws a thread's mark.
+func (t *Tree) drawMark(p painter, s *thread.Status, look Look) {
+	if t.works(s) {
+		p.c.Spin(p.b, 1, 0, p.th.Style(look.Style))
+		return
+	}
+	p.put(1, 0, look.Style, look.Glyph)
+}
+
 // drawNumbers draws the columns at the right: how full its context is, and for how long it has been as it is.
 func (t *Tree) drawNumbers(p painter, s *thread.Status, quiet bool, v View) {
 	if p.col.gauge > 0 && !quiet {

@@ -67,12 +67,3 @@ func Older(now, since time.Time) time.Duration {
 func (t *Tree) works(s *thread.Status) bool {
 	return !t.Lost && t.cards[s.ID].place.Group == thread.GroupWorking && s.State.State != thread.StateStarting
 }
-
-// drawMark draws a thread's mark.
-func (t *Tree) drawMark(p painter, s *thread.Status, look Look) {
-	if t.works(s) {
-		p.c.Spin(p.b, 1, 0, p.th.Style(look.Style))
-		return
-	}
-	p.put(1, 0, look.Style, look.Glyph)
-}
