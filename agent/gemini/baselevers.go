@@ -68,12 +68,18 @@ func levers() []lever {
 			Words: []string{"in the background", "background process", "dev server", "watch the log"},
 		}},
 		{Lever: thread.Lever{
+			Name: "folder-lists", Profiles: task(), Tools: []string{"list_directory"}, Saves: 185,
+			Lost:  "its tool for what a folder holds. It finds files by patterns, or with the shell",
+			Words: []string{"list_directory"},
+		}},
+		{Lever: thread.Lever{
 			Name: "plan-mode", Profiles: task(), Tools: []string{"enter_plan_mode", "exit_plan_mode"}, Saves: 57,
 			Lost:  "going into its plan mode by itself. You can still ask for a plan",
 			Words: []string{"plan mode", "/plan"},
 		}},
 		{Lever: thread.Lever{
-			Name: "questions", Profiles: []string{thread.BaseMinimal}, Tools: []string{"ask_user"}, Saves: 425,
+			Name: "questions", Profiles: []string{thread.BaseMinimal}, Tools: []string{"ask_user"},
+			Named: []string{"ask_user"}, Saves: 425, // where it is said what not to ask
 			Lost:  "questions with answers to choose from. It asks in its text instead",
 			Words: []string{"ask me", "interview me", "ask_user"},
 		}},
