@@ -101,7 +101,7 @@ func (s BaseStart) look(lever Lever, r FirstRequest, offered map[string]bool) st
 			}
 		case BaseSystem, BaseTool, BaseSkills, BaseAgents, BaseEnvironment:
 			for _, w := range identifiers(t.Text) {
-				if !offered[w.name] && w.names(t.Text) && lever.LeavesOut(w.name) {
+				if !offered[w.name] && !slices.Contains(lever.Named, w.name) && w.names(t.Text) && lever.LeavesOut(w.name) {
 					return w.name + " is gone, but " + t.where() + " still names it"
 				}
 			}

@@ -134,7 +134,8 @@ func opencode() CLI {
 			return map[string]string{".config/opencode/opencode.json": fmt.Sprintf(
 				`{"model":"fm/fake-1","provider":{"fm":{"npm":"@ai-sdk/openai-compatible","name":"fm",`+
 					`"options":{"baseURL":%q,"apiKey":"x"},`+
-					`"models":{"fake-1":{"name":"Fake 1","limit":{"context":100000,"output":8000}}}}}}`, upstream+"/v1")}
+					`"models":{"fake-1":{"name":"Fake 1","limit":{"context":100000,"output":8000}},`+
+					`"gpt-5.5":{"name":"With the prompt for GPT","limit":{"context":100000,"output":8000}}}}}}`, upstream+"/v1")}
 		},
 	}
 }

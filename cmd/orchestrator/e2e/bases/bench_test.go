@@ -1,6 +1,7 @@
 package bases
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -68,6 +70,10 @@ type bench struct {
 	measure bool
 }
 
+// leastNamed is the model of opencode's with which all of its levers are used: its prompts for others tell them to use tools
+// that would have gone.
+const leastNamed = "fm/gpt-5.5"
+
 // newBench makes a repository of a few files, with a file of instructions of 3 KB.
 func newBench(t *testing.T, cli clis.CLI) *bench {
 	t.Helper()
@@ -75,8 +81,11 @@ func newBench(t *testing.T, cli clis.CLI) *bench {
 	if other := os.Getenv(binVariable); other != "" {
 		bin = other
 	}
-	if cli.Name == "claude" {
+	switch cli.Name {
+	case "claude":
 		cli.Model = "" // its own choice, as most have it: older models have longer prompts
+	case "opencode":
+		cli.Model = leastNamed
 	}
 	root, err := os.MkdirTemp("", "b")
 	if err == nil {
@@ -155,9 +164,7 @@ func (b *bench) sums() map[string]string {
 		if err != nil || !d.Type().IsRegular() || own[d.Name()] {
 			return err
 		}
-		raw, err := os.ReadFile(path)
-		sum := sha256.Sum256(raw)
-		sums[path] = hex.EncodeToString(sum[:])
+		sums[path], err = sumOf(path)
 		return err
 	})
 	if err != nil {
@@ -166,13 +173,22 @@ func (b *bench) sums() map[string]string {
 	return sums
 }
 
+// notes match what the CLIs themselves note in a person's settings, whatever is left out: Codex what it has shown, opencode
+// the schema.
+var notes = regexp.MustCompile(`(?s)\s*\n\[tui.*|\s*"\$schema": "https://opencode.ai/config.json",`)
+
+// sumOf returns the checksum of a file without the notes in it.
+func sumOf(path string) (string, error) {
+	raw, err := os.ReadFile(path)
+	sum := sha256.Sum256(bytes.TrimSpace(notes.ReplaceAll(raw, nil)))
+	return hex.EncodeToString(sum[:]), err
+}
+
 // sameHome checks that what the person has set up is as it was.
 func (b *bench) sameHome() {
 	b.Helper()
 	for path, was := range b.config {
-		raw, err := os.ReadFile(path)
-		sum := sha256.Sum256(raw)
-		if err != nil || hex.EncodeToString(sum[:]) != was {
+		if now, err := sumOf(path); err != nil || now != was {
 			b.Errorf("%s of the person's has changed: %v", path, err)
 		}
 	}

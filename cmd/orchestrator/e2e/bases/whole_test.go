@@ -30,8 +30,11 @@ func newWhole(t *testing.T, cli clis.CLI) *whole {
 	if other := os.Getenv(binVariable); other != "" {
 		bin = other
 	}
-	if cli.Name == "claude" {
+	switch cli.Name {
+	case "claude":
 		cli.Model = ""
+	case "opencode":
+		cli.Model = leastNamed
 	}
 	w := &whole{Rig: e2e.NewRig(t), cli: cli, model: model.New(answer)}
 	t.Cleanup(w.model.Close)
