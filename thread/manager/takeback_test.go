@@ -1,6 +1,7 @@
 package manager_test
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -11,12 +12,16 @@ import (
 	"orchestrator/thread"
 )
 
-// missed has a thread's agent call a tool that is not there.
+// missed has a thread's agent call a tool, which returns a text.
 func (w *world) missed(id thread.ID, prompt, tool, says string) {
 	w.t.Helper()
 	s := w.status(id)
 	conv := w.natives.conversation(s.Session)
-	items := append(conv, item("user", prompt), item("assistant", "call"), item("result", says))
+	raw, err := json.Marshal(map[string]string{"role": "result", "tool": tool, "text": says})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	items := append(conv, item("user", prompt), item("assistant", "call"), thread.Item{Wire: "test", Raw: raw})
 	answer := item("assistant", "so be it")
 	w.natives.append(s.Session, append(items[len(conv):], answer))
 	w.m.Traffic.ExchangeEnded(id, thread.Exchange{
@@ -93,6 +98,7 @@ func TestToolNotOffered(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.create(thread.NewRequest{Agent: "slim", Base: "slim"})
 		w.missed(p.ID, "one", "Workflow", "failed: No such tool available: Frobnicate")
+		w.missed(p.ID, "one more", "Read", "what a file has: "+noWorkflow)
 		w.missed(p.ID, "two", "Workflow", strings.Repeat("long ", 2000)+noWorkflow)
 		full := w.create(thread.NewRequest{Agent: "slim", Base: "full"})
 		w.missed(full.ID, "three", "Workflow", noWorkflow)

@@ -17,7 +17,7 @@ func TestLeftOutComesBack(t *testing.T) {
 	if said := r.Ok("offer"); said != "nothing is offered" {
 		t.Errorf("offered: %s", said)
 	}
-	r.Turn(name, "to-dos: boil water, make tea") // no words of the lever
+	r.Turn(name, "to-dos:boil water, make tea") // no word of the lever
 	e2e.Await(t, "an offer", func() bool { return r.Status(name).Offer != nil })
 	if said := r.Ok("offer", name); !strings.Contains(said, "needs write_todos, which its base leaves out · restart with it") ||
 		!strings.Contains(said, "its agent asked for it") {
@@ -40,7 +40,7 @@ func TestLeftOutComesBack(t *testing.T) {
 		return s.Execution != nil && s.Execution.ID != before.Execution.ID
 	})
 	r.AwaitState(name, thread.StateIdle, thread.StateDone)
-	if said := r.Ok("send", name, "to-dos: boil water, make tea"); !strings.Contains(said, "make tea") {
+	if said := r.Ok("send", name, "to-dos:boil water, make tea"); !strings.Contains(said, "make tea") {
 		t.Errorf("it says %s", said)
 	}
 	after := r.Status(name)
