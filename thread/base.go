@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 )
 
 // The base of an agent is what it sends before a word is said: its maker's system prompt, the definitions of its tools,
@@ -93,6 +94,8 @@ type Lever struct {
 	// Named are those of Tools whose names stand in the maker's texts once they have gone, as measured: they are words of
 	// the language ("task", "edit"), or the profile is worth it. Nothing follows from that.
 	Named []string `json:"named,omitempty"`
+	// Parts are the others that it makes smaller or leaves out: a kind, or kind and name as in "environment: git".
+	Parts []string `json:"parts,omitempty"`
 	// Needs are levers without which it is not used, since it would make the base larger.
 	Needs []string `json:"needs,omitempty"`
 	// Lost says what the person no longer has: "loops and wake-ups by time (/loop)".
@@ -150,6 +153,13 @@ func (w BaseWarning) Line() string {
 	return strings.TrimSpace(strings.TrimSuffix(w.What, ".") + ". " + w.Do)
 }
 
+// BaseQuery asks for a BaseReport: of a thread, otherwise of the newest thread of an agent, or of all, that has one.
+type BaseQuery struct {
+	Thread string `json:"thread,omitempty"`
+	Agent  string `json:"agent,omitempty"`
+	Dir    string `json:"dir,omitempty"` // absolute; where an agent of which none was seen would be started
+}
+
 // BaseReport says what a thread's agent sends before a word is said.
 type BaseReport struct {
 	Thread  ID     `json:"thread,omitempty"`
@@ -165,6 +175,16 @@ type BaseReport struct {
 	// Profiles are about how many tokens each profile would send, by name.
 	Profiles map[string]int64 `json:"profiles,omitempty"`
 	Warnings []BaseWarning    `json:"warnings,omitempty"`
+	// Reason is why there is nothing to report, "" if there is.
+	Reason string `json:"reason,omitempty"`
+	// At is when the first request was sent, zero if none was seen.
+	At time.Time `json:"at,omitzero"`
+	// Counted are the tokens as the program counts them, before they are corrected by what the provider counts.
+	Counted int64 `json:"counted,omitempty"`
+	// Offered are the names of the tools in their order, and ToolsSum the SHA-256 of all that defines them, in hex: the same
+	// sum stands for the same bytes.
+	Offered  []string `json:"offered,omitempty"`
+	ToolsSum string   `json:"toolsSum,omitempty"`
 }
 
 // ChooseBase returns the names of the levers that a profile leaves out of an agent, sorted, and why levers of the

@@ -53,6 +53,10 @@ type ContextReport struct {
 	Rereads int `json:"rereads"`
 	// Parts are what fills the context, largest first. Together they have its tokens.
 	Parts []ContextPart `json:"parts"`
+	// Base are about the tokens of what the agent sent with its first request besides the prompt, and BaseParts what they
+	// are, largest first; 0 if it was not seen.
+	Base      int64      `json:"base,omitempty"`
+	BaseParts []BasePart `json:"baseParts,omitempty"`
 	// Results are the results of tools, oldest first.
 	Results []ContextResult `json:"results"`
 	// Summaries stand in place of older parts of the conversation, oldest first.

@@ -33,6 +33,9 @@ type MCP interface {
 // ServerTaker is an agent that takes MCP servers from us: that its launch says whether it was given them.
 type ServerTaker interface{ TakesServers() bool }
 
+// MCPName is the name of the one server that agents are given, or the beginning of it.
+const MCPName = "orch"
+
 // MCPLaunch is how an agent reaches the one MCP server that it is given.
 type MCPLaunch struct {
 	// Name is the server's name for agents whose configuration nobody else can add to, Registered for the others: a

@@ -387,7 +387,9 @@ type Exchange struct {
 	Window int64 // the model's context window, 0 when unknown
 	// Masked is how many tokens of the agent's request were not sent on, and SavedUSD what that saved; less than 0 if it
 	// cost something, because the provider's cache had to be written anew.
-	Masked   int64
+	Masked int64
+	// Base is about how many tokens of the context the agent sends before a word is said, 0 if that is not known.
+	Base     int64
 	SavedUSD float64
 	Stop     string
 	// EndsTurn is set if the agent now waits for the person: there is no tool to run. Never for a side request.

@@ -44,6 +44,8 @@ type Gauge struct {
 	// cost; both over the thread's own responses.
 	Masked   int64   `json:"masked,omitempty"`
 	SavedUSD float64 `json:"savedUSD,omitempty"`
+	// Base is about how many of the tokens the agent sent before a word was said, 0 if that is not known.
+	Base int64 `json:"base,omitempty"`
 	// CostUSD is the sum over the thread's responses, side requests included.
 	CostUSD float64 `json:"costUSD"`
 	// Source is where the tokens come from: "gateway", "transcript" or "none".
@@ -56,6 +58,14 @@ func (g Gauge) Share() float64 {
 		return 0
 	}
 	return float64(g.Tokens) * 100 / float64(g.Window)
+}
+
+// History returns about how many tokens the conversation has, 0 if it is not known what is besides.
+func (g Gauge) History() int64 {
+	if g.Base <= 0 {
+		return 0
+	}
+	return max(0, g.Tokens-g.Base)
 }
 
 // Percent formats a share. It rounds down, as bands do: 29.9 % is not yet in the band that begins at 30.

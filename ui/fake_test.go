@@ -51,6 +51,7 @@ type server struct {
 	prompts     []thread.Prompt
 	resumed     []thread.Status // all of them
 	context     thread.ContextReport
+	base        thread.BaseReport
 	staged      map[string]string // by their tokens
 	spent       []ledger.Spent
 	costs       []ledger.Query // what was asked of it
@@ -151,6 +152,7 @@ func (s *server) calling() handlers {
 	answer(h, api.Turn, s.Turn)
 	answer(h, api.Diff, s.Diff)
 	answer(h, api.Context, s.Context)
+	answer(h, api.Base, s.Base)
 	answer(h, api.ChangeContext, s.ChangeContext)
 	answer(h, api.Rewind, s.Rewind)
 	answer(h, api.Find, s.Find)
@@ -336,6 +338,11 @@ func (s *server) Context(_ context.Context, q api.Ref) (thread.ContextReport, er
 	r := s.context
 	r.Thread = thread.ID(q.Thread)
 	return r, s.err
+}
+
+func (s *server) Base(_ context.Context, q thread.BaseQuery) (thread.BaseReport, error) {
+	s.note("base %s", q.Thread)
+	return s.base, s.err
 }
 
 // Download returns staged data, the only data that the interface asks for.

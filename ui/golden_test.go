@@ -74,6 +74,10 @@ var scenes = []struct {
 	{"turn", func(r *rig) { r.keys("tab", "down", "enter") }},
 	{"turn-open", func(r *rig) { r.keys("tab", "down", "enter", "z") }},
 	{"context", func(r *rig) { r.masked(); r.keys("tab", "tab") }},
+	{"context-based", func(r *rig) { r.based(); r.keys("tab", "tab", "home") }},
+	{"context-base", func(r *rig) { r.based(); r.keys("tab", "tab", "home", "enter") }},
+	{"context-based-about", func(r *rig) { r.based(); r.keys("tab", "tab", ". i") }},
+	{"context-part", func(r *rig) { r.based(); r.keys("tab", "tab", "home", "enter", "down", "down", "enter") }},
 	{"context-masked", func(r *rig) { r.masked(); r.keys("tab", "tab", "home", "M", "down", "down") }},
 	{"context-filter", func(r *rig) { r.keys("tab", "tab", "/"); r.text("read auth"); r.keys("enter") }},
 	{"context-all", func(r *rig) { r.keys("tab", "tab", "A") }},
@@ -170,6 +174,15 @@ var scenes = []struct {
 func (r *rig) masked() {
 	s := r.srv.threads[0]
 	s.Gauge.Masked, s.Gauge.SavedUSD = 31_000, 1.42
+	r.event(thread.Event{Kind: thread.EventThread, ThreadID: s.ID, Status: &s})
+}
+
+// based has the server tell what the first thread's agent sends before a word is said.
+func (r *rig) based() {
+	r.srv.base = sampleBase()
+	r.srv.context.Base, r.srv.context.BaseParts = r.srv.base.Tokens, r.srv.base.Parts
+	s := r.srv.threads[0]
+	s.Gauge.Masked, s.Gauge.SavedUSD, s.Gauge.Base = 31_000, 1.42, r.srv.base.Tokens
 	r.event(thread.Event{Kind: thread.EventThread, ThreadID: s.ID, Status: &s})
 }
 

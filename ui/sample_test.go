@@ -148,6 +148,30 @@ func sampleDetails() map[string]thread.MCPDetail {
 	}
 }
 
+// sampleBase is what an agent sends before a word is said.
+func sampleBase() thread.BaseReport {
+	r := thread.BaseReport{
+		Agent: "claude", Version: "2.1.330", Model: "claude-opus-4-8", Tokens: 15_460, Counted: 11_900, Base: thread.Base{Profile: "full"},
+		Parts: []thread.BasePart{
+			{Kind: thread.BaseSystem, Tokens: 2_100, Count: 3}, {Kind: thread.BaseSkills, Tokens: 1_800, Count: 1},
+			{Kind: thread.BaseTool, Name: "Workflow", Tokens: 1_700, Count: 1}, {Kind: thread.BaseTool, Name: "ScheduleWakeup", Tokens: 1_500, Count: 1},
+			{Kind: thread.BaseTool, Name: "AskUserQuestion", Tokens: 1_400, Count: 1}, {Kind: thread.BaseTool, Name: "Agent", Tokens: 1_300, Count: 1},
+			{Kind: thread.BaseMCP, Name: "playwright", Tokens: 1_260, Count: 13}, {Kind: thread.BaseTool, Name: "Bash", Tokens: 1_000, Count: 1},
+			{Kind: thread.BaseInstructions, Name: "/home/ada/projects/a long way down/to the house/CLAUDE.md", Tokens: 980, Count: 1},
+			{Kind: thread.BaseInstructions, Name: "/srv/日本語/AGENTS.md", Tokens: 720, Count: 1}, {Kind: thread.BaseAgents, Tokens: 700, Count: 1},
+			{Kind: thread.BaseEnvironment, Tokens: 500, Count: 4}, {Kind: thread.BaseDeferred, Tokens: 300, Count: 1},
+			{Kind: thread.BaseOther, Tokens: 200, Count: 1},
+		},
+	}
+	r.Judge(thread.Levers{Agent: "claude", Version: "2.1.330", Known: true, Levers: []thread.Lever{
+		{Name: "workflows", Profiles: []string{"slim", "minimal"}, Tools: []string{"Workflow"}, Saves: 1_300, Lost: "workflows of many steps"},
+		{Name: "loops", Profiles: []string{"slim", "minimal"}, Tools: []string{"ScheduleWakeup", "Cron*"}, Saves: 1_100, Lost: "loops and wake-ups by time (/loop)"},
+		{Name: "bundled-skills", Profiles: []string{"slim", "minimal"}, Needs: []string{"workflows"}, Parts: []string{"skills"}, Saves: 1_400, Lost: "the maker's own skills; yours stay"},
+		{Name: "agents", Profiles: []string{"minimal"}, Tools: []string{"Agent"}, Saves: 1_000, Lost: "sub-agents", Kept: "the repository has agents of its own"},
+	}}, nil)
+	return r
+}
+
 // sampleContext is a context with masks.
 func sampleContext() thread.ContextReport {
 	r := thread.ContextReport{

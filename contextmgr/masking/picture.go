@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"orchestrator/contextmgr/policy"
-	"orchestrator/contextmgr/wire/span"
 	"orchestrator/thread"
 )
 
@@ -28,73 +27,6 @@ type picture struct {
 	ToolsN           map[string]int
 	Offered          []string // the names of all
 	Items            int
-}
-
-// tool is a tool that a request offers.
-type tool struct {
-	name string
-	raw  json.RawMessage
-}
-
-// server returns the name of the MCP server that a tool is of, "" for the agent's own tools. Agents call such a tool
-// mcp__server__tool or server__tool.
-func (t tool) server() string {
-	name, isMCP := strings.CutPrefix(t.name, "mcp__")
-	server, _, ok := strings.Cut(name, "__")
-	if isMCP || ok {
-		return server
-	}
-	return ""
-}
-
-// listOf returns the list of tools in a request, which may be inside of an envelope.
-func listOf(body []byte) (list json.RawMessage) {
-	_ = span.New(body).Object(func(key string, c *span.Cursor) (err error) { // what cannot be read has no tools
-		switch key {
-		case "tools":
-			list, err = c.Raw()
-		case "request":
-			var inside json.RawMessage
-			if inside, err = c.Raw(); err == nil && list == nil {
-				list = listOf(inside)
-			}
-		}
-		return err
-	})
-	return list
-}
-
-// named is what has a name. Keys match whatever their case.
-type named struct{ Name string }
-
-// toolsOf reads the tools of a request in any of the formats: a list of objects with a name, perhaps below "function"
-// or in "functionDeclarations".
-func toolsOf(body []byte) []tool {
-	list := listOf(body)
-	var tools []json.RawMessage
-	if json.Unmarshal(list, &tools) != nil {
-		return nil
-	}
-	var out []tool
-	for _, raw := range tools {
-		var t struct {
-			named
-			Function             named
-			FunctionDeclarations []json.RawMessage
-		}
-		if json.Unmarshal(raw, &t) != nil {
-			continue
-		}
-		for _, d := range t.FunctionDeclarations {
-			var n named
-			_ = json.Unmarshal(d, &n) // one without a name is counted all the same
-			out = append(out, tool{n.Name, d})
-		}
-		if len(t.FunctionDeclarations) == 0 {
-			out = append(out, tool{cmp.Or(t.Name, t.Function.Name), raw})
-		}
-	}
-	return out
 }
 
 // parts returns what fills the request, largest first.

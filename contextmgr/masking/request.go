@@ -192,9 +192,9 @@ func (r *request) picture(m measurement) picture {
 		p.Tools, p.ToolsN, p.Offered = last.Tools, last.ToolsN, last.Offered // replaced, never changed
 	} else {
 		p.Offered = r.scan.Request.Tools
-		for _, tool := range toolsOf(r.outgoing.Call.Body) {
-			p.Tools[tool.server()] += r.meter.text(len(tool.raw))
-			p.ToolsN[tool.server()]++
+		for _, tool := range wire.Tools(wire.ToolList(r.outgoing.Call.Body)) {
+			p.Tools[tool.Server()] += r.meter.text(len(tool.Raw))
+			p.ToolsN[tool.Server()]++
 		}
 	}
 	var tools int64

@@ -4,11 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+
+	"orchestrator/thread"
 )
 
 const (
 	// Name is what agents see the gateway as, and the server of the tools that are our own.
-	Name = "orch"
+	Name = thread.MCPName
 	// separator stands between a server and its tool.
 	separator = "__"
 	// maxName is the most bytes of an exposed name: models take 64, the longest prefix of a client's own is 11 bytes

@@ -109,6 +109,8 @@ const (
 	ChangeContext Call[thread.ContextChange, thread.ContextReport] = "context-change"
 	// SetBase gives a thread another profile of what its agent leaves out, from its next start on.
 	SetBase Call[thread.BaseRequest, thread.BaseChange] = "base-set"
+	// Base asks what an agent sends before a word is said.
+	Base Call[thread.BaseQuery, thread.BaseReport] = "base"
 )
 
 // Merges.

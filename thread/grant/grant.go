@@ -92,6 +92,7 @@ func Table() []Row {
 		{Op: "turn", Verb: "checkpoint show", Others: Read},
 		{Op: "diff", Verb: "checkpoint diff", Others: Read},
 		{Op: "context", Verb: "context show", Others: Read},
+		{Op: "base", Verb: "context base", Others: Read}, // of the caller's own thread if none and no agent is named
 		{Op: "prompts", Verb: "prompts", Others: Read},
 		{Op: "prompt", Verb: "following an answer", Others: Read},
 		{Op: "find", Verb: "find", Own: Read, Others: Read},

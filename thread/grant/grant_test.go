@@ -122,7 +122,7 @@ func TestParseAndChange(t *testing.T) {
 func TestWhatEachGrantGives(t *testing.T) {
 	const free = "agents info list may mcp-serve retrieve stage stage-info stage-list"
 	gives := map[thread.Grant]string{
-		grant.Read:   "context cost diff event-log events find grants mcp mcp-detail mcp-why prompt prompts speech status timeline turn why",
+		grant.Read:   "base context cost diff event-log events find grants mcp mcp-detail mcp-why prompt prompts speech status timeline turn why",
 		grant.Send:   "ask prompt-again prompt-cancel prompt-edit",
 		grant.Start:  "answeroffer fork new resume resumeall setup",
 		grant.Merge:  "finish merge mergeabort mergecontinue push rewind",
@@ -148,7 +148,7 @@ func TestWhatEachGrantGives(t *testing.T) {
 	if got := may(false); got != free {
 		t.Errorf("of others an agent without grants may %s", got)
 	}
-	if got, want := may(true), join(free, "context diff event-log grants mcp mcp-detail mcp-why prompt prompts speech stage-touch status timeline turn unstage why"); got != want {
+	if got, want := may(true), join(free, "base context diff event-log grants mcp mcp-detail mcp-why prompt prompts speech stage-touch status timeline turn unstage why"); got != want {
 		t.Errorf("of itself an agent without grants may %s, want %s", got, want)
 	}
 	for _, g := range grant.Names() {

@@ -114,7 +114,7 @@ func (m *Model) Fill(q Request, r thread.ContextReport, err error) {
 	if len(m.fills) == 0 && r.Tokens > 0 { // known from before, but not of what
 		m.fills = []fill{{name: "not told apart yet", letter: "O", tok: theme.FillOther, tokens: r.Tokens}}
 	}
-	m.list.set(r.Results)
+	m.list.set(&r)
 }
 
 // Stale says that the report is out of date.
@@ -136,6 +136,17 @@ func (m *Model) Selected() *thread.ContextResult {
 	}
 	return m.list.selected()
 }
+
+// Part returns the part of the base under the cursor, or nil.
+func (m *Model) Part() *thread.BasePart {
+	if r := m.list.at(); m.Listed() && r != nil {
+		return r.part
+	}
+	return nil
+}
+
+// Fold shows or hides the parts of the base, if the cursor is on it, and reports whether it is.
+func (m *Model) Fold() bool { return m.Listed() && m.list.fold() }
 
 // Listed reports whether the results are shown, so that keys are for them.
 func (m *Model) Listed() bool { return m.Ready() && !m.about }

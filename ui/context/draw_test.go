@@ -77,6 +77,13 @@ func reports() *rapid.Generator[thread.ContextReport] {
 				Name: texts().Draw(t, "name"), Tokens: counts().Draw(t, "tokens"), Masked: counts().Draw(t, "masked"),
 			})
 		}
+		for range rapid.IntRange(0, 6).Draw(t, "base") {
+			r.Base = counts().Draw(t, "tokens")
+			r.BaseParts = append(r.BaseParts, thread.BasePart{
+				Kind: thread.BaseKind(rapid.OneOf(rapid.SampledFrom([]string{"system", "tool", "mcp", "instructions"}), texts()).Draw(t, "kind")),
+				Name: texts().Draw(t, "name"), Tokens: counts().Draw(t, "tokens"), Lever: texts().Draw(t, "lever"),
+			})
+		}
 		for i := range rapid.IntRange(0, 30).Draw(t, "results") {
 			r.Results = append(r.Results, thread.ContextResult{
 				ID: fmt.Sprint(i), Tool: texts().Draw(t, "tool"), File: texts().Draw(t, "file"), Input: rapid.Bool().Draw(t, "input"),
@@ -99,6 +106,10 @@ func TestAnyReportIsDrawn(t *testing.T) {
 		m.Show("t")
 		q, _ := m.Want(State{})
 		m.Fill(q, reports().Draw(rt, "report"), nil)
+		if rapid.Bool().Draw(rt, "opened") {
+			m.Move(-100)
+			m.Fold()
+		}
 		m.Search(texts().Draw(rt, "filter"))
 		var c layout.Canvas
 		w, h := rapid.IntRange(0, 130).Draw(rt, "w"), rapid.IntRange(0, 50).Draw(rt, "h")

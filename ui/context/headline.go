@@ -23,6 +23,9 @@ func headline(r thread.ContextReport, modeKey string, w int) [][]styled.Span {
 			items = append(items, []styled.Span{{Text: text, Tok: tok}})
 		}
 	}
+	for _, what := range gauge.Apart(thread.Gauge{Tokens: max(r.Tokens, 0), Base: r.Base}) {
+		add(theme.Text, what)
+	}
 	if r.Masked > 0 {
 		add(theme.Good, gauge.Masked(r.Masked))
 	}

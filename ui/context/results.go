@@ -13,56 +13,28 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// row is a result with its texts, cleaned.
-type row struct {
-	result             thread.ContextResult
-	tool, file, status string
-}
-
-func rowOf(r thread.ContextResult) row {
-	out := row{result: r, tool: plain.Line(start(r.Tool)), file: plain.Line(end(r.File))}
-	if out.tool == "" {
-		out.tool = "(no name)"
-	}
-	if r.Input {
-		out.tool += " input"
-	}
-	out.status = plain.Line(start(r.Says()))
-	return out
-}
-
-// holds reports whether a row has all of some words in lower case.
-func (r row) holds(words []string) bool {
-	text := strings.ToLower(r.tool + " " + r.file + " " + r.status)
-	for _, w := range words {
-		if !strings.Contains(text, w) {
-			return false
-		}
-	}
-	return true
-}
-
-// results is the list of results, oldest first, with a filter. Its cursor stays on a result while others come and go,
-// and at the end while it is there.
+// results is the list of results, oldest first, with a filter. Before them stands what the agent sends before a word is
+// said, folded. Its cursor stays on a row while others come and go, and at the end while it is there.
 type results struct {
-	all   []row
-	shown []int // of all
-	query string
-	win   list.Window
-	begun bool // it had results before
+	all    []row
+	shown  []int // of all
+	query  string
+	win    list.Window
+	begun  bool // it had results before
+	opened bool // the parts of the base are shown
 }
 
-// set replaces the results.
-func (l *results) set(all []thread.ContextResult) {
-	at, last := l.selected(), l.win.At() >= len(l.shown)-1
-	l.all = make([]row, len(all))
-	for i, r := range all {
-		l.all[i] = rowOf(r)
+// set replaces what is shown.
+func (l *results) set(report *thread.ContextReport) {
+	at, last := l.at(), l.win.At() >= len(l.shown)-1
+	l.all = append(baseRows(report, l.opened), make([]row, 0, len(report.Results))...)
+	for _, r := range report.Results {
+		l.all = append(l.all, rowOf(r))
 	}
 	l.match()
-	if at == nil || last || !l.begun {
+	if at == nil || last && !at.ofBase() || !l.begun {
 		l.win.Go(len(l.shown) - 1)
-		l.begun = l.begun || len(all) > 0
+		l.begun = l.begun || len(report.Results) > 0
 		return
 	}
 	l.find(at)
@@ -73,29 +45,29 @@ func (l *results) match() {
 	words := strings.Fields(strings.ToLower(l.query))
 	l.shown = l.shown[:0]
 	for i, r := range l.all {
-		if r.holds(words) {
+		if r.holds(words) && (r.part == nil || l.opened || len(words) > 0) {
 			l.shown = append(l.shown, i)
 		}
 	}
 	l.win.Fit(len(l.shown), l.win.Rows(), nil)
 }
 
-// find moves the cursor to a result, if it is shown.
-func (l *results) find(r *thread.ContextResult) {
+// find moves the cursor to a row, if it is shown.
+func (l *results) find(r *row) {
 	for i, n := range l.shown {
-		if x := l.all[n].result; x.ID == r.ID && x.Input == r.Input {
+		if l.all[n].same(r) {
 			l.win.Go(i)
 			return
 		}
 	}
 }
 
-// filter shows only the results with all words of a text.
+// filter shows only the rows with all words of a text.
 func (l *results) filter(text string) {
 	if text == l.query {
 		return
 	}
-	at := l.selected()
+	at := l.at()
 	l.query = text
 	l.match()
 	l.win.Go(len(l.shown) - 1)
@@ -104,13 +76,37 @@ func (l *results) filter(text string) {
 	}
 }
 
-// selected returns a copy of the result under the cursor, or nil.
-func (l *results) selected() *thread.ContextResult {
+// at returns a copy of the row under the cursor, or nil.
+func (l *results) at() *row {
 	if at := l.win.At(); at < len(l.shown) {
-		r := l.all[l.shown[at]].result
+		r := l.all[l.shown[at]]
 		return &r
 	}
 	return nil
+}
+
+// selected returns a copy of the result under the cursor, or nil.
+func (l *results) selected() *thread.ContextResult {
+	r := l.at()
+	if r == nil || r.ofBase() {
+		return nil
+	}
+	return &r.result
+}
+
+// fold shows the parts of the base, or only what they have together, if the cursor is on it.
+func (l *results) fold() bool {
+	r := l.at()
+	if r == nil || !r.base {
+		return false
+	}
+	l.opened = !l.opened
+	for i := range l.all {
+		l.all[i].open = l.opened
+	}
+	l.match()
+	l.find(r)
+	return true
 }
 
 // click moves the cursor to the result in a row of the window.
@@ -126,8 +122,11 @@ func (l *results) handle(a intent.Action) bool { return l.win.Handle(a) }
 
 // heading returns the line above the list.
 func (l *results) heading() []styled.Span {
-	masked, pinned := 0, 0
+	results, masked, pinned := 0, 0, 0
 	for _, r := range l.all {
+		if !r.ofBase() {
+			results++
+		}
 		if r.result.Masked {
 			masked++
 		}
@@ -136,7 +135,7 @@ func (l *results) heading() []styled.Span {
 		}
 	}
 	out := []styled.Span{{Text: "Results", Tok: theme.Heading},
-		{Text: fmt.Sprintf(" %d", len(l.all)), Tok: theme.Muted}}
+		{Text: fmt.Sprintf(" %d", results), Tok: theme.Muted}}
 	if masked > 0 {
 		out = append(out, styled.Span{Text: fmt.Sprintf(", %d masked", masked), Tok: theme.Muted})
 	}
@@ -168,7 +167,7 @@ func (l *results) draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bo
 	inside.W-- // for the scroll bar
 	for i, y := range l.win.Items() {
 		r := l.all[l.shown[i]]
-		drawRow(c, inside.Row(y), th, r)
+		drawRow(c, inside.Row(y), th, &r)
 		if i == l.win.At() {
 			tok := theme.Selected
 			if focus {
@@ -182,9 +181,15 @@ func (l *results) draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bo
 	}
 }
 
-// mark returns the mark of a result.
-func (r row) mark() (string, theme.Token) {
+// mark returns the mark of a row.
+func (r *row) mark() (string, theme.Token) {
 	switch {
+	case r.base && r.open:
+		return "▾", theme.Accent
+	case r.base:
+		return "▸", theme.Accent
+	case r.part != nil:
+		return " ", theme.Muted
 	case r.result.Masked:
 		return masked, theme.Muted
 	case r.result.Pinned:
@@ -217,7 +222,7 @@ func (l *results) head(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 
 // drawRow draws a result: its mark, the request that had it first, the tool, the file, the tokens, and why it is as it
 // is.
-func drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r row) {
+func drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r *row) {
 	name, more := th.Style(theme.Text), th.Style(theme.Muted)
 	if r.result.Masked {
 		name = more
@@ -225,9 +230,11 @@ func drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r row) {
 	at := columnsOf(b.W)
 	mark, tok := r.mark()
 	c.Print(b, 0, 0, th.Style(tok), mark)
-	number := fmt.Sprint(r.result.Turn)
-	c.Print(b, max(at.turn-plain.Width(number), 2), 0, more, number)
-	tokens := thread.Tokens(max(r.result.Tokens, 0))
+	if !r.ofBase() {
+		number := fmt.Sprint(r.result.Turn)
+		c.Print(b, max(at.turn-plain.Width(number), 2), 0, more, number)
+	}
+	tokens := thread.Tokens(max(r.tokens, 0))
 	right := at.tokens - plain.Width(tokens)
 	c.Print(b, right, 0, name, tokens)
 	if r.file == "" {
@@ -236,5 +243,9 @@ func drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r row) {
 		c.Print(b, at.tool, 0, name, plain.Cut(r.tool, at.file-at.tool-1))
 		c.Print(b, at.file, 0, more, plain.CutLeft(r.file, right-at.file-1))
 	}
-	c.Print(b, at.status, 0, more, plain.Cut(r.status, b.W-at.status))
+	status := r.status
+	if r.brief != "" && plain.Width(status) > b.W-at.status {
+		status = r.brief
+	}
+	c.Print(b, at.status, 0, more, plain.Cut(status, b.W-at.status))
 }

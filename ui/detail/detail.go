@@ -72,6 +72,7 @@ func lines(s *thread.Status, parent string, sharing []string, w int) []styled.Li
 	default:
 		add(fact("context", fmt.Sprintf("%s, %s free", gauge.Of(g), thread.Tokens(max(g.Window-g.Tokens, 0))), w))
 	}
+	add(fact("made of", strings.Join(gauge.Apart(g), ", "), w))
 	add(fact("source", source(g), w))
 	add(fact("model", g.Model, w))
 	add(prompts(s, w))

@@ -5,6 +5,7 @@ package gauge
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/colorprofile"
@@ -58,7 +59,11 @@ func Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, st *thread.Status, mo
 	if g.SavedUSD >= 0.005 {
 		money = append(money, "saved "+Cost(g.SavedUSD))
 	}
-	left := fitting(append(facts(st), more...), b.W)
+	room := b.W
+	if st.Gauge.Base > 0 && len(money) > 0 {
+		room -= plain.Width(money[0]) + 2
+	}
+	left := fitting(append(facts(st, room), more...), room)
 	for n := len(money); n >= 0; n-- { // what is spent is more important than what is saved
 		right := strings.Join(money[:n], " · ")
 		if plain.Width(left)+plain.Width(right)+2 > b.W && n > 0 {
@@ -97,16 +102,21 @@ func drawNumbers(c *layout.Canvas, b layout.Box, th *theme.Theme, g thread.Gauge
 // summaryAt is the share at which older turns can be summarised.
 const summaryAt = 60
 
-// facts are what is said below the bar, the most important first.
-func facts(st *thread.Status) []string {
+// facts are what is said below the bar, the most important first, for a width.
+func facts(st *thread.Status, w int) []string {
 	g := st.Gauge
 	var facts []string
 	if st.Aside != "" && !st.Launch.NoGateway {
 		facts = append(facts, "not through the gateway")
 	}
+	apart := Apart(g)
 	if g.Masked > 0 {
-		facts = append(facts, "masked "+thread.Tokens(g.Masked))
+		apart = append(apart, "masked "+thread.Tokens(g.Masked))
 	}
+	if len(apart) > 2 && plain.Width(strings.Join(apart, " · ")) > w {
+		apart = slices.Delete(apart, 1, 2) // the history is what remains
+	}
+	facts = append(facts, apart...)
 	switch share := g.Share(); {
 	case g.Window <= 0:
 	case share >= summaryAt:
@@ -118,6 +128,14 @@ func facts(st *thread.Status) []string {
 		facts = append(facts, "from transcript")
 	}
 	return facts
+}
+
+// Apart tells what the agent sends before a word is said apart from what was said; nothing if that is not known.
+func Apart(g thread.Gauge) []string {
+	if g.Base <= 0 || g.Tokens <= 0 {
+		return nil
+	}
+	return []string{"base " + thread.Tokens(min(g.Base, g.Tokens)), "history " + thread.Tokens(g.History())}
 }
 
 // fitting joins the first of some facts that fit side by side, and always the first one.

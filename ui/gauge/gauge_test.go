@@ -118,6 +118,26 @@ func TestMaskedIsTold(t *testing.T) {
 	}
 }
 
+// TestApart: what the agent sends before a word is said is told apart from the history and what is masked; the history is
+// left out first, and what is spent stays.
+func TestApart(t *testing.T) {
+	s := &thread.Status{Thread: thread.Thread{Gauge: thread.Gauge{Tokens: 54_000, Window: 200_000, CostUSD: 1.42, Masked: 22_000, Base: 13_100}}}
+	for w, want := range map[int]string{
+		60: "base 13k · history 41k · masked 22k $1.42", 40: "base 13k · masked 22k $1.42", 29: "base 13k · masked 22k $1.42", 20: "base 13k $1.42",
+	} {
+		rows := strings.Split(ansi.Strip(draw(w, s)), "\n")
+		if got := strings.Join(strings.Fields(rows[1]), " "); got != want {
+			t.Errorf("%d wide: %q, want %q", w, got, want)
+		}
+	}
+	for base, want := range map[int64]string{0: "masked 22k", 60_000: "base 54k · history 0 · masked 22k"} {
+		s.Gauge.Base, s.Gauge.CostUSD = base, 0
+		if rows := strings.Split(ansi.Strip(draw(44, s)), "\n"); !strings.HasPrefix(rows[1], want) {
+			t.Errorf("base %d: %q, want %q", base, rows[1], want)
+		}
+	}
+}
+
 // TestBarHasASegmentForEachBand: each in the colour of its band, whatever the context's own band is.
 func TestBarHasASegmentForEachBand(t *testing.T) {
 	th := theme.New(colorprofile.TrueColor, true)

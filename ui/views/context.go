@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"orchestrator/thread"
@@ -70,6 +71,11 @@ func (f *contexts) onResults(a intent.Action) tea.Cmd {
 	if s == nil || f.view.Thread() != s.ID {
 		return nil
 	}
+	if a == intent.Open {
+		if cmd, ok := f.openBase(s); ok {
+			return cmd
+		}
+	}
 	r := f.view.Selected() // nil if they are not on the screen
 	switch {
 	case a == intent.MaskMode && f.view.Known():
@@ -88,6 +94,26 @@ func (f *contexts) onResults(a intent.Action) tea.Cmd {
 	default:
 		return f.openResult(r)
 	}
+}
+
+// openBase opens what is under the cursor if it is of what the agent sends before a word is said: all of it shows or hides
+// its parts, a part tells about itself.
+func (f *contexts) openBase(s *thread.Status) (tea.Cmd, bool) {
+	if f.view.Fold() {
+		return nil, true
+	}
+	p := f.view.Part()
+	if p == nil {
+		return nil, false
+	}
+	facts := partFacts(p, f.view.Report().Base)
+	d := dialog.NewText(plain.Cut(plain.Line(p.Says()), 60), append(facts, dialog.Line{}, dialog.Line{Text: "…", Tok: theme.Muted}))
+	f.Dialogs.Push(d)
+	return host.Call(f.Host, host.Quick, api.Base.On(f.Server, thread.BaseQuery{Thread: string(s.ID)}),
+		func(r thread.BaseReport, err error) tea.Cmd {
+			d.Set(slices.Concat(facts, []dialog.Line{{}}, leftOutBy(p, r, err)))
+			return nil
+		}), true
 }
 
 // summaries returns the dialog for summaries.

@@ -22,6 +22,7 @@ func (s *Server) register(r *routes) {
 	answer(r, api.Context, itsRef(), func(ctx context.Context, q api.Ref) (thread.ContextReport, error) {
 		return s.Contexts.Context(ctx, q.Thread)
 	})
+	answer(r, api.Base, itsBase, s.Base)
 	answer(r, api.ChangeContext, nil, func(ctx context.Context, q thread.ContextChange) (thread.ContextReport, error) {
 		return s.Contexts.Change(ctx, q)
 	})

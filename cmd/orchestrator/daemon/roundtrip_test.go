@@ -285,7 +285,7 @@ func trips() []trip {
 		there(api.Push), there(api.AnswerOffer), told(api.SetOffers), there(api.Export), there(api.Import),
 		there(api.Backup), there(api.RestoreBackup), there(api.Collect), heard(api.Events), heard(api.Speech),
 		taken(api.Stage), given(api.Retrieve), there(api.StageList), there(api.StageInfo), there(api.StageTouch),
-		there(api.Unstage), there(api.Context), there(api.ChangeContext), there(api.SetBase),
+		there(api.Unstage), there(api.Context), there(api.ChangeContext), there(api.SetBase), there(api.Base),
 	}
 }
 

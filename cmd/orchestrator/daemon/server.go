@@ -84,6 +84,8 @@ type Config struct {
 	Masks *masks.Store
 	// Contexts reports what fills threads' contexts.
 	Contexts Contexts
+	// Base reports what agents send before a word is said.
+	Base func(context.Context, thread.BaseQuery) (thread.BaseReport, error)
 	// Collect deletes threads past the retention limits.
 	Collect func(context.Context, thread.CollectRequest) (thread.Collected, error)
 	// Stop stops the agents, saves work in progress, and then makes the server exit.

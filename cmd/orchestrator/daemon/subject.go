@@ -62,3 +62,13 @@ func someData[Req any](token func(*Req) *string) subject[Req] {
 		return c.Thread != "" && d.Thread == c.Thread, nil
 	}
 }
+
+// itsBase is the subject of a request for what an agent sends first: the caller's own thread, unless another or an agent
+// is named.
+func itsBase(ctx context.Context, f finder, c grant.Caller, q *thread.BaseQuery) (bool, error) {
+	name := func(q *thread.BaseQuery) *string { return &q.Thread }
+	if q.Agent != "" {
+		return aThread(name)(ctx, f, c, q)
+	}
+	return thisThread(name)(ctx, f, c, q)
+}

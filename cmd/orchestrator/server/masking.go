@@ -1,15 +1,14 @@
 package server
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"time"
 
 	"orchestrator/cmd/orchestrator/config"
+	"orchestrator/contextmgr/base"
 	"orchestrator/contextmgr/masking"
 	"orchestrator/contextmgr/masks"
 	"orchestrator/contextmgr/policy"
@@ -52,46 +51,7 @@ func (a *Server) openMasks(context.Context) error {
 	return nil
 }
 
-// pictures keeps what filled threads' contexts last, in a file each that begins with the sum of the rest.
-type pictures struct{ folder *private.Folder }
-
-// mostPicture is the size limit of such a file.
-const mostPicture = 8 << 20
-
-func pictureFile(id thread.ID) string { return string(id) + ".picture" }
-
-// Keep implements masking.Pictures.
-func (p pictures) Keep(id thread.ID, picture []byte) error {
-	if len(picture) > mostPicture {
-		return p.Drop(id)
-	}
-	sum := sha256.Sum256(picture)
-	return p.folder.Write(pictureFile(id), append(sum[:], picture...))
-}
-
-// Last implements masking.Pictures.
-func (p pictures) Last(id thread.ID) ([]byte, error) {
-	b, err := p.folder.Read(pictureFile(id), sha256.Size+mostPicture)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	case len(b) < sha256.Size || sha256.Sum256(b[sha256.Size:]) != [sha256.Size]byte(b):
-		return nil, fmt.Errorf("%s: %w", p.folder.Path(pictureFile(id)), thread.ErrDamaged)
-	}
-	return b[sha256.Size:], nil
-}
-
-// Drop implements masking.Pictures.
-func (p pictures) Drop(id thread.ID) error {
-	if err := p.folder.Remove(pictureFile(id)); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-// openMasker opens what masks requests.
+// openMasker opens what masks requests, and what looks at the first ones.
 func (a *Server) openMasker() (err error) {
 	folder, err := private.Make(a.Project.StateDir(), "contexts")
 	if err != nil {
@@ -100,8 +60,15 @@ func (a *Server) openMasker() (err error) {
 	a.onClose(folder.Close)
 	a.masker, err = masking.New(masking.Config{
 		Masks: a.masks, Counts: a.counts, Calibration: a.calibration, Threads: lineage{a.manager},
-		Models: a.models, Settings: a.maskSettings, Pictures: pictures{folder}, WayOut: a.wayOut, Keep: keeps(a.Config.MaskingKeep),
+		Models: a.models, Settings: a.maskSettings, Pictures: perThread{folder, ".picture"}, WayOut: a.wayOut, Keep: keeps(a.Config.MaskingKeep),
 		Once: func() bool { return a.Config.InstructionsOnce }, Summaries: a.summaries, Now: time.Now, Log: a.Log,
+	})
+	a.bases = &bases{manager: a.manager, agents: a.agents, env: plainEnv(a.Env), known: map[whereabouts]levers{}}
+	a.bases.watcher = base.New(base.Config{
+		Rewriter: a.masker, Count: func(encoding, text string) int { return a.counter.CountBy(cmp.Or(encoding, tokens.Default), text) },
+		Encoding: a.models.Encoding, Estimate: a.counts.Estimate,
+		Factor: func(model string) float64 { by, _, _ := a.calibration.Factor(model, ""); return by },
+		Parts:  a.bases.parts, Seen: a.manager.Traffic.FirstRequest, Store: perThread{folder, ".base"}, Now: time.Now, Log: a.Log,
 	})
 	return err
 }
@@ -178,6 +145,7 @@ func (a *Server) readable(id, parent thread.ID) ([]string, error) {
 type contexts struct {
 	manager *manager.Manager
 	masker  *masking.Masker
+	bases   *bases
 	rules   []thread.ContextRule
 }
 
@@ -195,6 +163,7 @@ func (c contexts) Context(ctx context.Context, name string) (thread.ContextRepor
 		return r, fmt.Errorf("describe the context of %s: %w", s.Name, err)
 	}
 	r.Name, r.Aside, r.SavedUSD, r.Rules = s.Name, s.Aside, s.Gauge.SavedUSD, c.rules
+	c.bases.fill(ctx, s, &r)
 	if r.Tokens == 0 {
 		r.Tokens, r.Masked = s.Gauge.Tokens, s.Gauge.Masked
 	}

@@ -218,7 +218,7 @@ func (a *Server) openGateway(ctx context.Context) error {
 		return err
 	}
 	g, err := gateway.New("127.0.0.1:0", a.ledger, gateway.Options{
-		Rewriter: a.masker,
+		Rewriter: a.bases.watcher,
 		Codecs:   wire.Codecs{anthropic.New(), openai.NewResponses(), openai.NewChat(), gemini.New()},
 		Models:   a.models, Log: a.Log,
 		Caps: gateway.Caps{
@@ -272,7 +272,8 @@ func (a *Server) listen(context.Context) error {
 			carry: carry{staging: a.staging, masks: a.masks},
 			known: a.agents.Known,
 		},
-		Staging: a.staging, Masks: a.masks, Contexts: contexts{manager: a.manager, masker: a.masker, rules: contextRules(a.Config)},
+		Staging: a.staging, Masks: a.masks, Contexts: contexts{manager: a.manager, masker: a.masker, bases: a.bases, rules: contextRules(a.Config)},
+		Base: a.bases.report,
 		Collect: collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config),
 			clock: a.clock, staging: a.staging, masks: a.masks}.Collect,
 		MCP: a.mcp, ServeMCP: a.serveMCP,

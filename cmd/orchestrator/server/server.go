@@ -74,6 +74,7 @@ type Server struct {
 	pins        *pins
 	masks       *masks.Store
 	masker      *masking.Masker
+	bases       *bases
 	mcp         *mcpctl.Controller
 	mcpGateway  *mcpgateway.Gateway
 	counter     *tokens.Counter

@@ -49,6 +49,9 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"cost"}, `"read"`},
 		{[]string{"checkpoint", "list", other}, `"read"`},
 		{[]string{"context", "show", other}, `"read"`},
+		{[]string{"context", "base", other}, `"read"`},
+		{[]string{"context", "base", "--agent", "demo"}, `"read"`},
+		{[]string{"context", "base", in.Name, "--set", "slim"}, alone},
 		{[]string{"context", "policy", in.Name, "off"}, alone},
 		{[]string{"context", "mask", in.Name, "all"}, alone},
 		{[]string{"checkpoint", "show", other, "1"}, `"read"`},
@@ -98,7 +101,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 	}
 	allowed := [][]string{
 		{"threads"}, {"inbox"}, {"events", "--thread", in.Name}, {"prompts", in.Name}, {"why", in.Name}, {"grants", in.Name}, {"checkpoint", "list", in.Name}, {"version"}, {"doctor"}, {"completion", "bash"},
-		{"stage"}, {"stage", "list"}, {"retrieve", staged}, {"context", "show", in.Name},
+		{"stage"}, {"stage", "list"}, {"retrieve", staged}, {"context", "show", in.Name}, {"context", "base", in.Name}, {"context", "base"},
 		{"mcp", "list"}, {"mcp", "list", "--thread", in.Name}, {"mcp", "health"}, {"mcp", "why", "x", "--thread", in.Name}, {"mcp", "show", "repo", "--thread", in.Name}, {"mcp-bridge", r.Socket()},
 	}
 	tried := map[string]bool{"hook": true, "demo-agent": true, "demo-notes": true, "context": true} // which do not speak to the server

@@ -11,7 +11,7 @@ import (
 
 func contextVerb(c *cli) *cobra.Command {
 	cmd := &cobra.Command{Use: "context", Short: "See and change what fills the contexts of threads"}
-	cmd.AddCommand(contextShowVerb(c), contextModeVerb(c), contextSummaryVerb(c), contextReplayVerb(c))
+	cmd.AddCommand(contextShowVerb(c), contextBaseVerb(c), contextModeVerb(c), contextSummaryVerb(c), contextReplayVerb(c))
 	for _, v := range []struct {
 		use, short, long string
 		change           func(r *thread.ContextChange, names []string)

@@ -145,7 +145,7 @@ func (r *Recorder) response(
 // gaugeOf returns how full the context is after a response; direct is set if only the transcript tells of it.
 func (r *Recorder) gaugeOf(e thread.Exchange, direct bool) thread.Gauge {
 	g := thread.Gauge{
-		Tokens: e.Usage.Context(), Window: e.Window, Model: e.Model, Source: "gateway", Masked: e.Masked,
+		Tokens: e.Usage.Context(), Window: e.Window, Model: e.Model, Source: "gateway", Masked: e.Masked, Base: e.Base,
 	}
 	if direct {
 		g.Source = "transcript"

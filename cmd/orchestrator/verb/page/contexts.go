@@ -29,6 +29,9 @@ func Context(w io.Writer, r thread.ContextReport, results bool) {
 	row("Thread", r.Name)
 	row("Model", r.Model)
 	row("Context", contextSize(r))
+	if g := (thread.Gauge{Tokens: r.Tokens, Base: r.Base}); r.Base > 0 && r.Tokens > 0 {
+		row("Base", fmt.Sprintf("%s tokens before a word is said, %s of history", thread.Tokens(min(r.Base, r.Tokens)), thread.Tokens(g.History())))
+	}
 	if r.Masked > 0 {
 		row("Masked", thread.Tokens(r.Masked)+" tokens are not sent"+saved(r.SavedUSD))
 	}
