@@ -43,6 +43,7 @@ type server struct {
 	mcps        map[string]thread.MCPReport // of threads that have others
 	mcpErr      error                       // of reports
 	mcpAsked    []string                    // threads whose servers were asked for
+	forkTakes   time.Duration
 	mcpHold     chan struct{}               // holds reports up until something is sent, where it is set
 	switchHold  chan struct{}               // holds switches up until something is sent, where it is set
 	mcpFlying   int
@@ -232,6 +233,7 @@ func (s *server) Fork(_ context.Context, r thread.ForkRequest) (thread.Status, e
 	if r.Prompt != "" {
 		s.note("send to the fork %q", r.Prompt)
 	}
+	time.Sleep(s.forkTakes)
 	return status("forked", r.Thread, thread.StateStarting, 99), s.err
 }
 func (s *server) Resume(_ context.Context, r api.ResumeRequest) (thread.Status, error) {

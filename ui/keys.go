@@ -47,6 +47,10 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	m.screen.stale = true
+	if in == intent.Leave { // also what was to be focused soon
+		m.screen.left = m.cfg.Clock()
+		m.follow.FocusWhenRunning("")
+	}
 	if form, ok := m.dialogs.Top().(*dialog.Form); ok && in == intent.Accept && m.typing.Bursts() && form.Lines() {
 		in = intent.NewLine // of pasted text
 	}

@@ -161,6 +161,20 @@ func TestForkIsFocused(t *testing.T) {
 			t.Errorf("at %v, focused %v:\n%s", r.selected(), r.m.pane.focus, r.see())
 		}
 	})
+	srv := world()
+	srv.forkTakes = 3 * time.Second
+	play(t, srv, 120, 36, nil, func(r *rig) { // not if the person goes to the list meanwhile
+		stage(r)
+		r.keys("f")
+		r.text("again")
+		r.keys("enter")
+		r.wait(time.Second)
+		r.keys("esc")
+		r.wait(5 * time.Second)
+		if r.selected() != "forked" || r.m.pane.focus {
+			t.Errorf("at %v, focused %v:\n%s", r.selected(), r.m.pane.focus, r.see())
+		}
+	})
 }
 
 // TestNeighboursSayWhatIsWrong: the title bar of a terminal beside the selected one says that it is scrolled back, or why

@@ -127,7 +127,8 @@ type screen struct {
 	noSide bool // the user has hidden the side bar
 	split  frame.Split
 	drag   frame.Drag
-	away   bool // the shell has the terminal
+	away   bool      // the shell has the terminal
+	left   time.Time // when the person last left for the list by a key
 
 	hints   []keyhelp.Spot // as drawn
 	canvas  layout.Canvas

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"time"
+
 	"orchestrator/thread"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
@@ -20,8 +22,9 @@ func (m *Model) show(v views.View) tea.Cmd {
 	return tea.Batch(m.views.Fill(), m.looking())
 }
 
-// Present shows a thread that was just created or started. With focus, its agent is focused as soon as it runs.
-func (m *Model) Present(s thread.Status, focus bool) {
+// Present shows a thread that was just created or started. Its agent is focused as soon as it runs, unless the person has
+// left for the list since the task began; began is zero if it is not to be focused.
+func (m *Model) Present(s thread.Status, began time.Time) {
 	if m.scopes()[0] == intent.Terminal {
 		m.typing.LoseFocus(m.cfg.Clock())
 	}
@@ -29,7 +32,7 @@ func (m *Model) Present(s thread.Status, focus bool) {
 	m.tree.Select(s.ID)
 	m.views.Show(views.Terminal)
 	m.screen.area = areaTree
-	if focus {
+	if !began.IsZero() && !m.screen.left.After(began) {
 		m.follow.FocusWhenRunning(s.ID)
 	}
 }

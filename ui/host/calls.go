@@ -59,6 +59,10 @@ func (h *Host) changed(task, done string, err error, undo *Step) tea.Cmd {
 func (h *Host) Start(
 	task, done string, focus bool, do func(context.Context) (thread.Status, error),
 ) tea.Cmd {
+	var began time.Time
+	if focus {
+		began = h.Clock()
+	}
 	return Call(h, Slow, do, func(s thread.Status, err error) tea.Cmd {
 		switch {
 		case err != nil:
@@ -67,7 +71,7 @@ func (h *Host) Start(
 		case s.ID == "":
 			return nil
 		}
-		h.Screen.Present(s, focus)
+		h.Screen.Present(s, began)
 		return h.Notify(thread.LevelInfo, h.Name(s.ID)+" "+done)
 	})
 }

@@ -28,8 +28,9 @@ type Screen interface {
 	Width() int
 	// Redraw schedules a redraw of the screen.
 	Redraw()
-	// Present shows a thread that was just created or started. With focus, its agent is focused as soon as it runs.
-	Present(s thread.Status, focus bool)
+	// Present shows a thread that was just created or started. Its agent is focused as soon as it runs, unless the person
+	// has left for the list since the task began; began is zero if it is not to be focused.
+	Present(s thread.Status, began time.Time)
 	// NotStarted cancels a pending focus, because the agent did not start.
 	NotStarted()
 }
