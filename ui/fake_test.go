@@ -44,8 +44,8 @@ type server struct {
 	mcpErr      error                       // of reports
 	mcpAsked    []string                    // threads whose servers were asked for
 	forkTakes   time.Duration
-	mcpHold     chan struct{}               // holds reports up until something is sent, where it is set
-	switchHold  chan struct{}               // holds switches up until something is sent, where it is set
+	mcpHold     chan struct{} // holds reports up until something is sent, where it is set
+	switchHold  chan struct{} // holds switches up until something is sent, where it is set
 	mcpFlying   int
 	mcpMost     int // reports that were asked for at the same time
 	details     map[string]thread.MCPDetail
