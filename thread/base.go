@@ -36,6 +36,8 @@ type Base struct {
 	Chosen  bool     `json:"chosen,omitempty"`
 	Version string   `json:"version,omitempty"`
 	Left    []string `json:"left,omitempty"` // names of levers, sorted
+	// Unused are those of Left that the newest start could not leave out, sorted: the person's settings decide them.
+	Unused []string `json:"unused,omitempty"`
 	// Keep are levers and tools that stay whatever the profile says: the person wanted them back.
 	Keep []string `json:"keep,omitempty"`
 	// Next is the profile that the next start, or the next fork, has in place of this one, and NextKeep what it keeps.
@@ -47,7 +49,8 @@ type Base struct {
 
 // Clone returns a copy that shares nothing.
 func (b Base) Clone() Base {
-	b.Left, b.Keep, b.NextKeep = slices.Clone(b.Left), slices.Clone(b.Keep), slices.Clone(b.NextKeep)
+	b.Left, b.Unused = slices.Clone(b.Left), slices.Clone(b.Unused)
+	b.Keep, b.NextKeep = slices.Clone(b.Keep), slices.Clone(b.NextKeep)
 	return b
 }
 
@@ -100,12 +103,21 @@ type Lever struct {
 	Needs []string `json:"needs,omitempty"`
 	// Lost says what the person no longer has: "loops and wake-ups by time (/loop)".
 	Lost string `json:"lost"`
-	// Words are what in a prompt asks for it, in lower case: "/loop", "every 5 minutes".
+	// Words are what in a prompt asks for it, in lower case: "/loop", "every 5 minutes", "@general", "opencode.json",
+	// ".png", "https://". See AskedFor.
 	Words []string `json:"words,omitempty"`
 	// Saves is how many tokens of the first request it saves, as measured for a version of the CLI; 0 if unknown.
 	Saves int `json:"saves,omitempty"`
 	// Kept says why it is not used here: the person's own settings decide it, the repository has something that needs it.
+	// Of a lever that Acts, files of the repository decide nothing: its agent can write them.
 	Kept string `json:"kept,omitempty"`
+}
+
+// Acts reports whether the tools that go with a lever change files or run commands. Who chooses a profile without them
+// relies on it: such a lever is kept only by what the person says of the tools themselves, never by a word of the task,
+// and never by a file of the repository.
+func (l Lever) Acts() bool {
+	return slices.Contains(l.Profiles, BaseReadOnly) && !slices.Contains(l.Profiles, BaseSlim)
 }
 
 // BaseText is a text of a first request.
