@@ -179,6 +179,8 @@ func (b *bases) judge(ctx context.Context, r *thread.BaseReport, spec thread.Wor
 	if err != nil { // its program is not there, for example: what was seen is known all the same
 		r.Warnings = append(r.Warnings, thread.BaseWarning{What: "what could be left out is not known: " + err.Error()})
 	}
+	l, tried := b.manager.Bases.Usable(ctx, l)
+	r.Warnings = append(r.Warnings, tried...)
 	r.Judge(l, b.manager.Bases.Own())
 	if slimmer, ok := b.slimmer(r.Agent); ok {
 		r.Warnings = append(r.Warnings, slimmer.Surroundings(spec)...)
