@@ -370,7 +370,8 @@ func (b *bench) oneShot(base []string, edit ...func(*thread.LaunchSpec)) model.R
 	ctx, cancel := context.WithTimeout(b.Context(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, l.Path, args...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = l.Dir, l.Env, time.Second
+	// As every process of ours has it in a terminal.
+	cmd.Dir, cmd.Env, cmd.WaitDelay = l.Dir, append(l.Env, "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1"), time.Second
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		b.Logf("%s: %v: %s", b.cli.Name, err, out)
