@@ -159,7 +159,7 @@ func TestRealBaseWholeWork(t *testing.T) {
 			for _, profile := range []string{thread.BaseSlim, thread.BaseMinimal} {
 				name := w.thread(profile)
 				file := filepath.Join(w.Project, profile+".txt")
-				w.Ok("send", "--timeout", "3m", name, "do it #write:"+file+"=here-it-is #bash:echo out-$((40+2)) #read:"+file+" #say:done-"+profile)
+				w.Ok("send", "--timeout", "3m", name, "do it #write:"+file+"=here-it-is #bash:printf out-%s 42 #read:"+file+" #say:done-"+profile)
 				last := w.model.Main()
 				results := strings.Join(last[len(last)-1].Turn.Results(), "\n")
 				raw, err := os.ReadFile(file)

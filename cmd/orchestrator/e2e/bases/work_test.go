@@ -82,7 +82,7 @@ func (r *running) edits(offered map[string]string) {
 func (r *running) runs(offered map[string]string) {
 	r.Helper()
 	can := slices.ContainsFunc([]string{"Bash", "exec_command", "run_shell_command", "bash", "shell", "exec"}, func(n string) bool { return offered[n] != "" })
-	q, said := r.turn("run #bash:echo out-$((40+2)) #say:run")
+	q, said := r.turn("run #bash:printf out-%s 42 #say:run")
 	if ran := strings.Contains(said, "out-42"); ran != can {
 		r.Errorf("shell: offered %v, ran %v: %s", can, ran, said)
 	}
