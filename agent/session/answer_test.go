@@ -76,9 +76,9 @@ func asker(mode string) {
 		}
 		fmt.Fprintf(f, "%d %s\n", n, choice)
 		f.Close()
-		if at = 0; mode == "same" { // it works, and asks the same again
+		if at = 0; mode == "same" || mode == "late" { // it works, and asks the same again
 			fmt.Print("\x1b[H\x1b[2Jworks")
-			time.Sleep(200 * time.Millisecond)
+			time.Sleep(map[string]time.Duration{"same": 200 * time.Millisecond, "late": 800 * time.Millisecond}[mode])
 			return
 		}
 		n++
@@ -335,6 +335,7 @@ func TestKeysForADialogThatIsGone(t *testing.T) {
 		another string // which is asked then
 	}{
 		"same":  {0, nil, "1 0", "rm file-1"},
+		"late":  {0, nil, "1 0", "rm file-1"},
 		"":      {0, nil, "1 0", "rm file-2"},
 		"stall": {1, thread.ErrUnsupported, "", "rm file-1"}, // the keyboard is on another choice now
 	} {
@@ -381,6 +382,7 @@ func TestKeysJustAfterADialog(t *testing.T) {
 			if err := s.Answer(t.Context(), q.ID, 0); err != nil {
 				t.Fatal(err)
 			}
+			time.Sleep(100 * time.Millisecond) // nobody reacts so soon
 			if err := s.Input([]byte(c.keys)); err != nil {
 				t.Fatal(err)
 			}
