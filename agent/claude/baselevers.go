@@ -38,7 +38,7 @@ func makersLevers() []lever {
 			Words: []string{"workflow", "ultracode"},
 		}, keys: map[string]bool{"disableWorkflows": true}},
 		{Lever: thread.Lever{
-			Name: "bundled-skills", Profiles: task(), Needs: []string{"workflows"}, Saves: 1345,
+			Name: "bundled-skills", Profiles: task(), Parts: []string{"skills"}, Needs: []string{"workflows"}, Saves: 1345,
 			Lost: "instructions that come with Claude Code for special tasks: reviews (/code-review, /security-review), /simplify, " +
 				"/init, charts, its own settings. Your own skills and the repository's stay",
 			Words: []string{"/code-review", "/review", "/security-review", "/simplify", "/init", "/run", "/loop", "/claude-api", "/dataviz",
@@ -67,7 +67,7 @@ func makersLevers() []lever {
 			Words: []string{"in a worktree", "enterworktree"},
 		}},
 		{Lever: thread.Lever{
-			Name: "auto-memory", Profiles: task(), Saves: 465,
+			Name: "auto-memory", Profiles: task(), Parts: []string{"system: its own notes"}, Saves: 465,
 			Lost:  "notes that it keeps for itself from one conversation to the next. Your files of instructions are read as always",
 			Words: []string{"remember that", "remember this", "/memory", "as i told you last time"},
 		}, keys: map[string]bool{"autoMemoryEnabled": false}},
@@ -89,7 +89,7 @@ func workLevers() []lever {
 	minimal := []string{thread.BaseMinimal}
 	return []lever{
 		{Lever: thread.Lever{
-			Name: "agents", Profiles: minimal, Tools: []string{"Agent", "Task"}, Saves: 1610,
+			Name: "agents", Profiles: minimal, Parts: []string{"agents"}, Tools: []string{"Agent", "Task"}, Saves: 1610,
 			Lost:  "agents of its own, to which it hands a search or a part of the work. It does it all itself, one after the other",
 			Words: []string{"subagent", "sub-agent", "sub agent", "explore agent", "in parallel", "with agents", "use agents"},
 		}},
@@ -99,13 +99,13 @@ func workLevers() []lever {
 			Words: []string{"ask me", "interview me", "askuserquestion"},
 		}},
 		{Lever: thread.Lever{
-			Name: "skills", Profiles: minimal, Tools: []string{"Skill"}, Saves: 509,
+			Name: "skills", Profiles: minimal, Parts: []string{"skills"}, Tools: []string{"Skill"}, Saves: 509,
 			Needs: []string{"workflows", "bundled-skills"},
 			Lost:  "skills: instructions for special tasks that it loads when they are needed",
 			Words: []string{"skill"},
 		}},
 		{Lever: thread.Lever{
-			Name: "git", Profiles: minimal, Saves: 477,
+			Name: "git", Profiles: minimal, Parts: []string{"environment: git"}, Saves: 477,
 			Lost: "the branch, changes and newest commits at the start, and the line by which commits name Claude. It looks itself when " +
 				"it needs them",
 		}, keys: map[string]bool{"includeGitInstructions": false}},

@@ -30,7 +30,7 @@ func task() []string { return []string{thread.BaseSlim, thread.BaseReadOnly, thr
 func levers() []lever {
 	return []lever{
 		{Lever: thread.Lever{
-			Name: "bundled-skills", Profiles: task(), Saves: 1032,
+			Name: "bundled-skills", Profiles: task(), Parts: []string{"skills"}, Saves: 1032,
 			Lost: "instructions that come with Codex for special tasks: making images, writing skills and plugins, questions about " +
 				"OpenAI's products. Your own skills and the repository's stay",
 			Words: []string{"$imagegen", "$skill-creator", "$skill-installer", "$plugin-creator", "$openai-docs", "generate an image",
@@ -42,7 +42,7 @@ func levers() []lever {
 			Words: []string{"/goal", "set a goal", "create a goal", "until the goal"},
 		}, keys: []key{{name: "features.goals", value: false}}},
 		{Lever: thread.Lever{
-			Name: "agents", Profiles: task(), Saves: 15,
+			Name: "agents", Profiles: task(), Parts: []string{"agents"}, Saves: 15,
 			Tools: []string{"multi_agent_v1", "spawn_agent", "send_input", "resume_agent", "wait_agent", "close_agent", "followup_task",
 				"interrupt_agent", "list_agents", "send_message"},
 			Lost: "agents of its own, to which it hands a part of the work. It does it all itself, one after the other; threads and " +
@@ -77,7 +77,7 @@ func levers() []lever {
 			Words: []string{"/personality"},
 		}, keys: []key{{name: "personality", value: "none", measured: true}}},
 		{Lever: thread.Lever{
-			Name: "questions", Profiles: []string{thread.BaseMinimal}, Saves: 539,
+			Name: "questions", Profiles: []string{thread.BaseMinimal}, Parts: []string{"environment: mode"}, Saves: 539,
 			Tools: []string{"request_user_input", "request_user_input_async"}, Named: []string{"request_user_input_async"},
 			Lost:  "questions with answers to choose from, and what it is told of its plan mode. It asks in its text instead",
 			Words: []string{"ask me", "interview me", "/plan", "plan mode"},

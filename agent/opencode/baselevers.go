@@ -38,7 +38,7 @@ func levers() []lever {
 			Words: []string{"todo list", "to-do list", "list of todos", "todowrite"},
 		}, rules: []string{"todowrite", "todoread"}},
 		{Lever: thread.Lever{
-			Name: "skills", Profiles: task(), Tools: []string{"skill"},
+			Name: "skills", Profiles: task(), Parts: []string{"skills"}, Tools: []string{"skill"},
 			Named: []string{"skill"}, Saves: 300,
 			Lost:  "skills: instructions for special tasks that it loads when they are needed. It comes with one, on its own settings",
 			Words: []string{"skill", "opencode.json", "configure opencode"},
