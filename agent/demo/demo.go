@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"orchestrator/agent"
 	"orchestrator/agent/demo/program"
 	"orchestrator/agent/demo/record"
 	"orchestrator/agent/launch"
+	"orchestrator/agent/slim"
 	"orchestrator/agent/transcript"
 	"orchestrator/thread"
 )
@@ -101,9 +103,11 @@ func (a *Agent) Launch(_ context.Context, spec thread.LaunchSpec) (thread.Launch
 	if spec.Flags.PermissionMode != "" {
 		l.Args = append(l.Args, "--permission-mode", spec.Flags.PermissionMode)
 	}
-	if len(spec.Base) > 0 {
-		l.Args = append(l.Args, "--leave-out", strings.Join(spec.Base, ","))
+	use, unused := slim.Use("the demo agent", levers(), spec.Base, func(thread.Lever) string { return "" })
+	if slices.Sort(use); len(use) > 0 {
+		l.Args = append(l.Args, "--leave-out", strings.Join(use, ","))
 	}
+	l.Unused = unused
 	if spec.MCP != nil {
 		raw, err := json.Marshal(map[string]any{"name": spec.MCP.Name, "command": spec.MCP.Command})
 		if err != nil {
