@@ -24,7 +24,9 @@ func task() []string { return []string{thread.BaseSlim, thread.BaseReadOnly, thr
 
 // levers are what can be left out, in the order in which people are told of them. ToolSearch always stays: without it,
 // the definitions of all MCP tools come first. Tools that are only named until they are searched for save next to
-// nothing.
+// nothing. Texts that name what has gone: the list of agents NotebookEdit, which two of them lack too; the definitions of
+// the tools for plans AskUserQuestion and Agent, that of Workflow Agent and TaskStop, that of Bash Monitor for older models,
+// and what is said of its own notes Write.
 func levers() []lever {
 	return slices.Concat(makersLevers(), workLevers())
 }
@@ -72,12 +74,12 @@ func makersLevers() []lever {
 			Words: []string{"remember that", "remember this", "/memory", "as i told you last time"},
 		}, keys: map[string]bool{"autoMemoryEnabled": false}},
 		{Lever: thread.Lever{ // named in a text of some models
-			Name: "monitors", Tools: []string{"Monitor"}, Saves: 2,
+			Name: "monitors", Tools: []string{"Monitor"}, Named: []string{"Monitor"}, Saves: 2,
 			Lost:  "being told of each new line that a command in the background writes",
 			Words: []string{"monitor", "watch the log"},
 		}},
 		{Lever: thread.Lever{ // named in the list of agents
-			Name: "notebooks", Tools: []string{"NotebookEdit"}, Saves: 3,
+			Name: "notebooks", Tools: []string{"NotebookEdit"}, Named: []string{"NotebookEdit"}, Saves: 3,
 			Lost:  "changing single cells of Jupyter notebooks",
 			Words: []string{"notebook", ".ipynb"},
 		}},
@@ -89,12 +91,12 @@ func workLevers() []lever {
 	minimal := []string{thread.BaseMinimal}
 	return []lever{
 		{Lever: thread.Lever{
-			Name: "agents", Profiles: minimal, Parts: []string{"agents"}, Tools: []string{"Agent", "Task"}, Saves: 1610,
+			Name: "agents", Profiles: minimal, Parts: []string{"agents"}, Tools: []string{"Agent", "Task"}, Named: []string{"Agent"}, Saves: 1610,
 			Lost:  "agents of its own, to which it hands a search or a part of the work. It does it all itself, one after the other",
 			Words: []string{"subagent", "sub-agent", "sub agent", "explore agent", "in parallel", "with agents", "use agents"},
 		}},
 		{Lever: thread.Lever{
-			Name: "questions", Profiles: minimal, Tools: []string{"AskUserQuestion"}, Saves: 1074,
+			Name: "questions", Profiles: minimal, Tools: []string{"AskUserQuestion"}, Named: []string{"AskUserQuestion"}, Saves: 1074,
 			Lost:  "questions with answers to choose from. It asks in its text instead",
 			Words: []string{"ask me", "interview me", "askuserquestion"},
 		}},
@@ -111,13 +113,13 @@ func workLevers() []lever {
 		}, keys: map[string]bool{"includeGitInstructions": false}},
 		{Lever: thread.Lever{
 			Name: "editing", Profiles: []string{thread.BaseReadOnly}, Saves: 469,
-			Tools: []string{"Edit", "MultiEdit", "Write", "NotebookEdit"},
+			Tools: []string{"Edit", "MultiEdit", "Write", "NotebookEdit"}, Named: []string{"NotebookEdit", "Write"},
 			Lost:  "changing files. It says what it would change",
 			Words: []string{"fix", "implement", "refactor", "rewrite", "rename", "edit the", "write the"},
 		}},
 		{Lever: thread.Lever{
 			Name: "shell", Profiles: []string{thread.BaseReadOnly}, Saves: 105,
-			Tools: []string{"Bash", "BashOutput", "KillShell", "TaskOutput", "TaskStop", "Monitor"},
+			Tools: []string{"Bash", "BashOutput", "KillShell", "TaskOutput", "TaskStop", "Monitor"}, Named: []string{"TaskStop", "Monitor"},
 			Lost:  "commands: tests, builds, git. It searches and reads files with tools for that",
 			Words: []string{"run the", "run tests", "go test", "npm ", "pytest", "cargo ", "build it", "commit"},
 		}},
