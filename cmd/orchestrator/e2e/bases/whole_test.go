@@ -2,8 +2,6 @@ package bases
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -89,10 +87,8 @@ func (w *whole) config() string {
 	w.T.Helper()
 	var all []string
 	for _, name := range []string{".claude/settings.json", ".codex/config.toml", ".codex/auth.json", ".gemini/settings.json", ".config/opencode/opencode.json"} {
-		raw, err := os.ReadFile(filepath.Join(w.Home, name))
-		if err == nil {
-			sum := sha256.Sum256(raw)
-			all = append(all, name+" "+hex.EncodeToString(sum[:]))
+		if sum, err := sumOf(filepath.Join(w.Home, name)); err == nil {
+			all = append(all, name+" "+sum)
 		}
 	}
 	return strings.Join(all, "\n")
