@@ -63,6 +63,14 @@ func TestBaseKept(t *testing.T) {
 			Unused: map[string]string{"plan-mode": "started in its plan mode"},
 		},
 		{
+			Name: "the repository's, of what acts", Files: map[string]string{
+				"work/.gemini/settings.json":      `{"tools":{"allowed":["run_shell_command","write_todos"]}}`,
+				"work/.gemini/policies/more.toml": "[[rule]]\ntoolName = \"replace\"\ndecision = \"allow\"\npriority = 999\n",
+				"home/.gemini/tmp/x":              "", "home/.gemini/history/x": "",
+			},
+			Want: map[string]string{"todo-list": "allows write_todos"}, Unused: none,
+		},
+		{
 			Name: "yolo", Files: map[string]string{"home/.gemini/tmp/x": "", "home/.gemini/history/x": ""},
 			Flags: thread.Flags{PermissionMode: "yolo"}, Want: map[string]string{"questions": "when to use ask_user"}, Unused: none,
 		},

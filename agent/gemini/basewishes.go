@@ -18,6 +18,7 @@ import (
 type wishes struct {
 	layers []layer
 	allow  map[string]string // where a tool is allowed or asked for, by the tool
+	yours  map[string]string // allow without what the repository's files say
 	skills string            // what needs skills, "" for nothing
 	agents string            // what needs agents
 	plans  bool              // it is started in its plan mode
@@ -36,7 +37,7 @@ type layer struct {
 func wishesIn(spec thread.WorldSpec) wishes {
 	env := launch.Env(spec.Env).Adding(spec.Flags.Env)
 	mode := spec.Flags.PermissionMode
-	w := wishes{allow: map[string]string{}, plans: mode == "plan", yolo: mode == "yolo"}
+	w := wishes{allow: map[string]string{}, yours: map[string]string{}, plans: mode == "plan", yolo: mode == "yolo"}
 	defaults, system := systemSettings(env)
 	paths := []string{defaults, filepath.Join(home(env), "settings.json")}
 	if own := filepath.Join(spec.Dir, ".gemini"); own != home(env) {
@@ -55,17 +56,22 @@ func wishesIn(spec thread.WorldSpec) wishes {
 			w.broken = path + " cannot be read"
 		}
 	}
+	repository := filepath.Join(spec.Dir, ".gemini")
 	for _, l := range w.layers {
+		theirs := l.from == filepath.Join(repository, "settings.json") && repository != home(env)
 		tools, _ := l.all["tools"].(map[string]any)
 		for _, key := range []string{"core", "allowed"} {
 			for _, name := range names(tools[key]) {
-				w.allows(name, l.from)
+				w.allows(name, l.from, theirs)
 			}
+		}
+		for _, path := range names(l.all["policyPaths"]) {
+			w.policies(path, theirs)
 		}
 		general, _ := l.all["general"].(map[string]any)
 		w.plans = w.plans || general["defaultApprovalMode"] == "plan"
 	}
-	policies := []string{filepath.Join(home(env), "policies"), filepath.Join(spec.Dir, ".gemini", "policies")}
+	policies := []string{filepath.Join(home(env), "policies")}
 	for i, arg := range spec.Flags.Args {
 		name, value, joined := strings.Cut(arg, "=")
 		if !joined && i+1 < len(spec.Flags.Args) {
@@ -74,7 +80,7 @@ func wishesIn(spec thread.WorldSpec) wishes {
 		switch name {
 		case "--allowed-tools":
 			for tool := range strings.SplitSeq(value, ",") {
-				w.allows(strings.TrimSpace(tool), name)
+				w.allows(strings.TrimSpace(tool), name, false)
 			}
 		case "--policy":
 			policies = append(policies, value)
@@ -84,12 +90,10 @@ func wishesIn(spec thread.WorldSpec) wishes {
 			w.yolo = true
 		}
 	}
-	for _, l := range w.layers {
-		policies = append(policies, names(l.all["policyPaths"])...)
-	}
 	for _, path := range policies {
-		w.policies(path)
+		w.policies(path, false)
 	}
+	w.policies(filepath.Join(repository, "policies"), true)
 	w.find(env, spec.Dir)
 	return w
 }
@@ -107,13 +111,16 @@ func names(v any) []string {
 }
 
 // allows notes the tool that a rule like "run_shell_command(git status)" names.
-func (w *wishes) allows(rule, where string) {
+func (w *wishes) allows(rule, where string, repository bool) {
 	name, _, _ := strings.Cut(rule, "(")
 	w.allow[name] = where
+	if !repository {
+		w.yours[name] = where
+	}
 }
 
 // policies reads the rules in a file, or in the files of a folder.
-func (w *wishes) policies(path string) {
+func (w *wishes) policies(path string, repository bool) {
 	files, err := filepath.Glob(filepath.Join(path, "*.toml"))
 	if err != nil || len(files) == 0 {
 		files = []string{path}
@@ -135,7 +142,7 @@ func (w *wishes) policies(path string) {
 				tools = append(tools, name)
 			}
 			for _, name := range tools {
-				w.allows(name, file)
+				w.allows(name, file, repository)
 			}
 		}
 	}
@@ -196,8 +203,12 @@ func (w wishes) kept(l lever) string {
 	if why := w.decided(l); why != "" {
 		return why
 	}
+	allow := w.allow
+	if l.Acts() {
+		allow = w.yours // the agent can write the repository's
+	}
 	for _, tool := range l.Tools {
-		if where := w.allow[tool]; where != "" {
+		if where := allow[tool]; where != "" {
 			return fmt.Sprintf("%s allows %s", where, tool)
 		}
 	}

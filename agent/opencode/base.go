@@ -54,16 +54,65 @@ func leaveOut(env launch.Env, spec thread.LaunchSpec) (launch.Env, map[string]st
 			return nil, nil, fmt.Errorf("read %s: %w", permissionVar, err)
 		}
 	}
+	var last object
 	for _, name := range use {
 		for _, rule := range find(name).rules {
 			permission.set(rule, "deny")
+			if find(name).Acts() { // whatever the repository's files have: no other rule is of this name
+				permission.set(rule+"*", "deny")
+				last.set(rule+"*", "deny")
+			}
 		}
 	}
 	raw, err := json.Marshal(permission)
+	if err == nil && len(last) > 0 {
+		env, err = denyAgent(env, own.agent, last)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	return env.With(permissionVar, string(raw)), unused, nil
+}
+
+// denyAgent adds rules to those of an agent of opencode's, which outrank all others, in the configuration in the
+// environment, which outranks the repository's files.
+func denyAgent(env launch.Env, name string, rules object) (launch.Env, error) {
+	const variable = "OPENCODE_CONFIG_CONTENT"
+	var content object
+	if own := env.Value(variable); own != "" {
+		if err := json.Unmarshal(launch.StripComments([]byte(own)), &content); err != nil {
+			return nil, fmt.Errorf("read %s: %w", variable, err)
+		}
+	}
+	err := content.within([]string{"agent", name, "permission"}, func(own *object) {
+		for _, f := range rules {
+			own.set(f.key, f.value)
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", variable, err)
+	}
+	raw, err := json.Marshal(content)
+	if err != nil {
+		return nil, err
+	}
+	return env.With(variable, string(raw)), nil
+}
+
+// within changes the object at a path of keys, and makes what is missing of it.
+func (o *object) within(path []string, change func(*object)) error {
+	if len(path) == 0 {
+		change(o)
+		return nil
+	}
+	inner, err := o.rules(path[0], "")
+	if err == nil {
+		err = inner.within(path[1:], change)
+	}
+	if err == nil {
+		o.set(path[0], inner)
+	}
+	return err
 }
 
 // noTool matches the answer to a call of a tool that there is not.

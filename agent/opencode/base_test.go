@@ -42,6 +42,12 @@ func TestBaseKept(t *testing.T) {
 			Unused: map[string]string{"web": "agent.build.permission"},
 		},
 		{
+			Name: "the repository's, of what acts", Model: "openai/gpt-5.5", Want: none, Unused: none, Files: map[string]string{
+				"work/opencode.json":           `{"permission":{"bash":"allow","edit":"allow"},"agent":{"build":{"permission":{"bash":"allow"},"tools":{"write":true}}}}`,
+				"work/.opencode/opencode.json": `{"tools":{"bash":true}}`,
+			},
+		},
+		{
 			Name: "variables", Model: "openai/gpt-5.5",
 			Env:    []string{`OPENCODE_PERMISSION={"*":"allow","question":"ask"}`, `OPENCODE_CONFIG_CONTENT={"agent":{"mine":{"mode":"subagent"}}}`},
 			Want:   map[string]string{"questions": "OPENCODE_PERMISSION sets permission.question", "agents": "has the agent mine"},
@@ -92,6 +98,7 @@ func TestBasePermission(t *testing.T) {
 	env := []string{
 		"HOME=" + root, "PATH=" + filepath.Join(root, "bin") + ":/usr/bin:/bin",
 		`OPENCODE_PERMISSION={"webfetch":"deny","bash":{"rm *":"deny","*":"ask"},"*":"allow", // mine` + "\n}",
+		`OPENCODE_CONFIG_CONTENT={"theme":"mine","agent":{"build":{"permission":{"edit":"deny"}}}}`,
 	}
 	l, err := opencode.New(launch.Config{Env: env}).Launch(t.Context(), thread.LaunchSpec{
 		Thread: "t", Dir: root, StateDir: filepath.Join(root, "state"), Env: env, ReadDirs: []string{"/ours/read"},
@@ -101,7 +108,11 @@ func TestBasePermission(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `{"bash":{"rm *":"deny","*":"ask"},"*":"allow","external_directory":{"/ours/read/*":"allow"},` +
-		`"todowrite":"deny","todoread":"deny","webfetch":"deny","websearch":"deny","edit":"deny"}`
+		`"todowrite":"deny","todoread":"deny","webfetch":"deny","websearch":"deny","edit":"deny","edit*":"deny"}`
+	const content = `{"theme":"mine","agent":{"build":{"permission":{"edit":"deny","edit*":"deny"}}}}`
+	if got := launch.Env(l.Env).Value("OPENCODE_CONFIG_CONTENT"); got != content {
+		t.Errorf("configuration %s, want %s", got, content)
+	}
 	if got := launch.Env(l.Env).Value("OPENCODE_PERMISSION"); got != want || l.Unused != nil {
 		t.Errorf("rules %s, want %s; unused %q", got, want, l.Unused)
 	}

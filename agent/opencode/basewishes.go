@@ -26,7 +26,8 @@ type wishes struct {
 
 // layer is what one place sets.
 type layer struct {
-	from string
+	from       string
+	repository bool
 	wish
 }
 
@@ -44,17 +45,22 @@ type wish struct {
 func wishesIn(spec thread.WorldSpec) wishes {
 	env := launch.Env(spec.Env).Adding(spec.Flags.Env)
 	w := wishes{agent: "build"}
-	paths := append(userFiles(env), projectFiles(spec.Dir)...)
-	paths = append(paths, filesIn(filepath.Join(env.Home(), ".opencode"))...)
+	for _, path := range userFiles(env) {
+		w.read(path, false)
+	}
+	for _, path := range projectFiles(spec.Dir) {
+		w.read(path, true)
+	}
+	paths := filesIn(filepath.Join(env.Home(), ".opencode"))
 	if folder := env.Value("OPENCODE_CONFIG_DIR"); folder != "" {
 		paths = append(paths, filesIn(folder)...)
 	}
 	for _, path := range paths {
-		w.read(path)
+		w.read(path, false)
 	}
-	w.add("OPENCODE_CONFIG_CONTENT", []byte(env.Value("OPENCODE_CONFIG_CONTENT")))
+	w.add("OPENCODE_CONFIG_CONTENT", []byte(env.Value("OPENCODE_CONFIG_CONTENT")), false)
 	for _, path := range filesIn(managedDir(env)) {
-		w.read(path)
+		w.read(path, false)
 	}
 	if own := env.Value(permissionVar); own != "" {
 		raw := launch.StripComments([]byte(own))
@@ -62,7 +68,7 @@ func wishesIn(spec thread.WorldSpec) wishes {
 		if err := json.Unmarshal(raw, &rules); err != nil {
 			w.broken = permissionVar + " cannot be read"
 		} else {
-			w.layers = append(w.layers, layer{permissionVar, wish{Permission: raw}})
+			w.layers = append(w.layers, layer{permissionVar, false, wish{Permission: raw}})
 		}
 	}
 	switch mode := spec.Flags.PermissionMode; mode {
@@ -83,16 +89,16 @@ func wishesIn(spec thread.WorldSpec) wishes {
 	return w
 }
 
-func (w *wishes) read(path string) {
+func (w *wishes) read(path string, repository bool) {
 	if raw, ok, err := world.Read(path); err == nil && ok {
-		w.add(path, raw)
+		w.add(path, raw, repository)
 	}
 }
 
-func (w *wishes) add(from string, raw []byte) {
+func (w *wishes) add(from string, raw []byte, repository bool) {
 	var all wish
 	if len(raw) > 0 && json.Unmarshal(launch.StripComments(raw), &all) == nil {
-		w.layers = append(w.layers, layer{from, all})
+		w.layers = append(w.layers, layer{from, repository, all})
 	}
 }
 
@@ -156,6 +162,9 @@ func (w wishes) decided(l lever) string {
 		return w.broken
 	}
 	for _, from := range slices.Backward(w.layers) {
+		if from.repository && l.Acts() {
+			continue // its agent can write them
+		}
 		for _, rule := range l.rules {
 			if sets(from.Permission, rule) {
 				return fmt.Sprintf("%s sets permission.%s", from.from, rule)
