@@ -130,6 +130,8 @@ type Mark struct {
 	Size int64  `json:"size"`
 	// SHA256 of the first Size bytes, hex.
 	SHA256 string `json:"sha256"`
+	// Lines is how many lines the file is known to have had, stored or not; 0 if that is not known, as a store's marks are.
+	Lines int `json:"lines,omitempty"`
 }
 
 // Page selects a range of a thread's checkpoints, newest first.

@@ -205,7 +205,8 @@ type Launch struct {
 // Transcriber is an agent whose native transcript can be read. Optional for an Agent.
 type Transcriber interface {
 	// ReadTranscript returns what was added to the native files since the marks. With an answer, it waits until spec.By,
-	// at most a second, until the files contain it, and returns nothing of the next turn.
+	// at most a second, until the files contain it, and returns nothing of the next turn. An answer in the lines that the
+	// marks know is an earlier turn's, also if the file is read from its beginning.
 	ReadTranscript(ctx context.Context, spec TranscriptSpec) ([]Chunk, error)
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"orchestrator/thread"
 	"orchestrator/thread/rebuild"
@@ -102,6 +103,7 @@ func transcripts(t *testing.T, s Subject) {
 	t.Run("read", func(t *testing.T) { readWhole(t, s) })
 	t.Run("grow", func(t *testing.T) { grow(t, s) })
 	t.Run("rewritten", func(t *testing.T) { rewritten(t, s) })
+	t.Run("same answer", func(t *testing.T) { sameAnswer(t, s) })
 	t.Run("refused", func(t *testing.T) { refused(t, s) })
 	t.Run("usage", func(t *testing.T) { usage(t, s) })
 	t.Run("divide", func(t *testing.T) { divide(t, s) })
@@ -200,6 +202,55 @@ func rewritten(t *testing.T, s Subject) {
 			t.Errorf("%s: %d bytes, want %d", name, len(again["main"]), len(data))
 		}
 	}
+}
+
+// sameAnswer reads a session from its beginning while the next answer is awaited, which may be the same as an earlier
+// turn's: after a session was written for a fork, and after the agent has changed what is stored. An answer in the known
+// lines is not the awaited one.
+func sameAnswer(t *testing.T, s Subject) {
+	b, session, _ := native(t, s)
+	got := stored{}
+	got.add(t, b.read(session, nil, ""))
+	main := got["main"]
+	const none = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" // of no bytes
+	third := main[:bytes.LastIndexByte(main[:bytes.Index(main, []byte("prompt-4."))], '\n')+1]
+	for name, mark := range map[string]thread.Mark{
+		"written for a fork": {File: "main", SHA256: none},
+		"changed":            {File: "main", SHA256: strings.Repeat("0", 64), Size: int64(len(main))},
+	} {
+		read := func(known []byte, answer string, by time.Time) []byte {
+			mark.Lines = bytes.Count(known, []byte("\n"))
+			return b.chunks(thread.TranscriptSpec{
+				Session: session, Dir: b.dir, Env: b.env, Marks: []thread.Mark{mark}, Answer: answer, By: by,
+			})["main"]
+		}
+		by := time.Now().Add(200 * time.Millisecond)
+		for _, answer := range []string{"answer-5.", "answer-2."} { // the last one, and one of several turns ago
+			if whole := read(main, answer, by); time.Now().Before(by) || !bytes.Equal(whole, main) {
+				t.Errorf("%s: the earlier %s is taken for the next one, %d of %d bytes", name, answer, len(whole), len(main))
+			}
+		}
+		cut := read(third, "answer-4.", by)
+		if !bytes.Contains(cut, []byte("answer-4.")) || bytes.Contains(cut, []byte("answer-5.")) || !bytes.HasPrefix(main, cut) {
+			t.Errorf("%s: %d of %d bytes are read for the fourth turn", name, len(cut), len(main))
+		}
+	}
+}
+
+// chunks returns what is read, by file.
+func (b *bench) chunks(spec thread.TranscriptSpec) stored {
+	b.t.Helper()
+	tr, ok := b.agent.(thread.Transcriber)
+	if !ok {
+		b.t.Fatal("is no Transcriber")
+	}
+	chunks, err := tr.ReadTranscript(b.t.Context(), spec)
+	if err != nil {
+		b.t.Fatalf("read transcript: %v", err)
+	}
+	got := stored{}
+	got.add(b.t, chunks)
+	return got
 }
 
 // refused reads a file that is not the agent's own.

@@ -38,7 +38,8 @@ func (a *Agent) ReadTranscript(ctx context.Context, spec thread.TranscriptSpec) 
 		return chunks, nil
 	}
 	return transcript.Answer{
-		File: mainFile, Text: spec.Answer, Read: format(true).Answer, Begins: a.BeginsTurn, By: spec.By,
+		File: mainFile, Text: spec.Answer, Read: format(true).Answer, Begins: a.BeginsTurn,
+		Known: transcript.MarkOf(spec.Marks, mainFile).Lines, By: spec.By,
 	}.Await(ctx, read)
 }
 

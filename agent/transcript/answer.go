@@ -25,6 +25,8 @@ type Answer struct {
 	Read func(line []byte) string
 	// Begins reports whether a line is the first of a turn.
 	Begins func(line []byte) bool
+	// Known is how many lines the file had before the answer; 0 if that is not known. If it has fewer, it is another file.
+	Known int
 	// By is when the wait ends; if zero, after waitFor.
 	By time.Time
 }
@@ -58,20 +60,31 @@ func (a Answer) Await(ctx context.Context, read func() ([]thread.Chunk, error)) 
 }
 
 // cut ends the file before the turn after the answer, and reports whether it surely contains the answer. Of several that are
-// the same, it is the last one: a file that is read from its beginning, as that of a fork is, has earlier turns. There, an
-// answer with another turn behind it may be one of those, while the agent has yet to write the one that is meant.
+// the same, it is the last one behind the known lines: a file that is read from its beginning, as that of a fork is, has
+// earlier turns. If it is not known how many lines they have, an answer with another turn behind it may be one of those,
+// while the agent has yet to write the one that is meant.
 func (a Answer) cut(chunks []thread.Chunk) (out []thread.Chunk, there bool) {
 	if a.Text == "" {
 		return chunks, true
 	}
 	type place struct{ chunk, at int }
 	var ends *place // where the turn after the last answer begins
+	sure := false   // no earlier turn is read
 	for i, c := range chunks {
 		if c.File != a.File {
 			continue
 		}
-		at := 0
+		earlier := 0
+		if c.Offset == 0 && bytes.Count(c.Data, []byte("\n")) >= a.Known {
+			earlier = a.Known
+		}
+		sure = c.Offset > 0 || earlier > 0
+		at, n := 0, 0
 		for line := range bytes.Lines(c.Data) {
+			if n++; n <= earlier {
+				at += len(line)
+				continue
+			}
 			trimmed := bytes.TrimSpace(line)
 			if there && ends == nil && len(trimmed) > 0 && a.Begins(trimmed) {
 				ends = &place{i, at}
@@ -91,7 +104,7 @@ func (a Answer) cut(chunks []thread.Chunk) (out []thread.Chunk, there bool) {
 		}
 		out = append(out, c)
 	}
-	return out, there && (ends == nil || chunks[ends.chunk].Offset > 0)
+	return out, there && (ends == nil || sure)
 }
 
 // squeeze normalizes white space, so that texts can be compared.

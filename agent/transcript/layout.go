@@ -48,7 +48,7 @@ func (l Layout) Read(ctx context.Context, r *Reader, spec thread.TranscriptSpec,
 	if err := l.check(spec.Session); err != nil {
 		return nil, err
 	}
-	answer := Answer{File: Main, Text: spec.Answer, Read: f.Answer, Begins: f.Begins, By: spec.By}
+	answer := Answer{File: Main, Text: spec.Answer, Read: f.Answer, Begins: f.Begins, Known: MarkOf(spec.Marks, Main).Lines, By: spec.By}
 	return answer.Await(ctx, func() ([]thread.Chunk, error) {
 		return r.Read(l.Root, l.Files(spec.Dir, spec.Session), spec.Marks)
 	})

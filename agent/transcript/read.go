@@ -67,7 +67,7 @@ func (r *Reader) Read(root string, files []File, marks []thread.Mark) ([]thread.
 	defer dir.Close()
 	var chunks []thread.Chunk
 	for _, f := range files {
-		c, err := r.readOne(dir, root, f, markOf(marks, f.Name))
+		c, err := r.readOne(dir, root, f, MarkOf(marks, f.Name))
 		if err != nil {
 			return nil, fmt.Errorf("read transcript %s: %w", f.Name, err)
 		}
@@ -78,7 +78,8 @@ func (r *Reader) Read(root string, files []File, marks []thread.Mark) ([]thread.
 	return chunks, nil
 }
 
-func markOf(marks []thread.Mark, name string) thread.Mark {
+// MarkOf returns the mark of a file, an empty one if there is none.
+func MarkOf(marks []thread.Mark, name string) thread.Mark {
 	for _, m := range marks {
 		if m.File == name {
 			return m
@@ -280,7 +281,7 @@ func Lines(data []byte, each func(line []byte)) {
 
 // Appended returns what data contains after a mark, as Read does for a file: for adapters whose agent keeps no files.
 func Appended(name string, data []byte, marks []thread.Mark) (thread.Chunk, bool) {
-	m := markOf(marks, name)
+	m := MarkOf(marks, name)
 	c := thread.Chunk{File: name, Data: data}
 	if Matches(data, m) {
 		c.Offset, c.Data = m.Size, data[m.Size:]

@@ -114,28 +114,40 @@ func TestAwaitSeesTheAnswerComeLate(t *testing.T) {
 	})
 }
 
-// TestAwaitSeesTheSameAnswerAgain: the file of a fork has the same answer in an earlier turn; the one that is meant comes late.
+// TestAwaitSeesTheSameAnswerAgain: the file of a fork has the same answer in an earlier turn; the one that is meant comes
+// late, and maybe its prompt, too. What is known of another, longer file says nothing.
 func TestAwaitSeesTheSameAnswerAgain(t *testing.T) {
-	const early, late = "prompt 1\nanswer one\nprompt 2\n", "answer one\n"
-	for _, c := range []struct {
-		offset int64
-		calls  int
-		want   string
-	}{{0, 3, early + late}, {700, 1, "prompt 1\nanswer one\n"}} {
+	const turn, asked, late = "prompt 1\nanswer one\n", "prompt 2\n", "answer one\n"
+	for name, c := range map[string]struct {
+		early, late string
+		offset      int64
+		known       int
+		calls       int
+		want        string
+	}{
+		"asked":                         {turn + asked, late, 0, 0, 3, turn + asked + late},
+		"appended":                      {turn + asked, late, 700, 0, 1, turn},
+		"appended to what is known":     {turn + asked, late, 700, 9, 1, turn},
+		"not asked yet":                 {turn, asked + late, 0, 2, 3, turn + asked + late},
+		"asked behind what is known":    {turn + asked, late, 0, 2, 3, turn + asked + late},
+		"another turn follows at once":  {turn, asked + late + "prompt 3\n", 0, 2, 3, turn + asked + late},
+		"the same again in what is new": {turn, asked + late + asked + late, 0, 2, 3, turn + asked + late + asked + late},
+		"another, shorter file":         {turn, asked + late, 0, 9, 1, turn},
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			calls := 0
 			read := func() ([]thread.Chunk, error) {
-				data := early
+				data := c.early
 				if calls++; calls > 2 {
-					data += late
+					data += c.late
 				}
 				return []thread.Chunk{{File: "main", Offset: c.offset, Data: []byte(data)}}, nil
 			}
-			answer := transcript.Answer{File: "main", Text: "answer one", Read: func(line []byte) string { return string(line) },
+			answer := transcript.Answer{File: "main", Text: "answer one", Known: c.known, Read: func(line []byte) string { return string(line) },
 				Begins: func(line []byte) bool { return strings.HasPrefix(string(line), "prompt ") }}
 			chunks, err := answer.Await(t.Context(), read)
 			if err != nil || len(chunks) != 1 || string(chunks[0].Data) != c.want || calls != c.calls {
-				t.Errorf("from %d: %+v after %d calls: %v", c.offset, chunks, calls, err)
+				t.Errorf("%s: %q after %d calls: %v", name, chunks, calls, err)
 			}
 		})
 	}

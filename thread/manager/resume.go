@@ -67,7 +67,7 @@ func (l *run) planResume(ctx context.Context, agent thread.Agent) (resumePlan, e
 	case thread.ResumeRebuilt:
 		session, err := l.finder().Rebuild(ctx, l.live.thread(), agent)
 		if err == nil {
-			l.recorder.Rewritten()
+			l.recorder.Rewritten(ctx, session)
 			return resumePlan{how: thread.ResumeRebuilt, session: session, resume: true}, nil
 		}
 		l.cfg.Log.Warn("rebuild a session", "thread", string(l.live.id), "err", err)
@@ -81,7 +81,7 @@ func (l *run) planResume(ctx context.Context, agent thread.Agent) (resumePlan, e
 	if err != nil {
 		return resumePlan{}, thread.Hint(err, "the stored conversation is damaged; fork the thread at an earlier turn")
 	}
-	l.recorder.Rewritten()
+	l.recorder.Rewritten(ctx, "")
 	return resumePlan{how: thread.ResumePrimer, primer: text, file: file}, nil
 }
 

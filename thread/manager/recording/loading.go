@@ -75,21 +75,3 @@ func (r *Recorder) restack(items []thread.Item) {
 	}
 	r.hashes, r.spoken = r.hash(items), r.words(items)
 }
-
-// Adopt follows the agent into another session, unless that belongs to another thread.
-func (r *Recorder) Adopt(ctx context.Context, session string) {
-	r.Load(ctx)
-	if session == "" || session == r.session {
-		return
-	}
-	if r.live.SessionTaken(session) {
-		r.notice(thread.LevelWarn,
-			"%s: its agent opened a session that belongs to another thread; not following it", r.name())
-		return
-	}
-	if r.session != "" {
-		r.Rewritten() // other files from here on
-	}
-	r.session = session
-	r.reports.Adopted(ctx, session)
-}

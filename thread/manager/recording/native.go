@@ -12,9 +12,14 @@ import (
 // peek returns what was added to the agent's native files. With an answer it waits until they contain it, at most until
 // the given time.
 func (r *Recorder) peek(ctx context.Context, answer string, by time.Time) []thread.Chunk {
+	return r.read(ctx, r.session, answer, by)
+}
+
+// read is peek for a session.
+func (r *Recorder) read(ctx context.Context, session, answer string, by time.Time) []thread.Chunk {
 	t := r.live.Thread()
 	agent, err := r.cfg.Agents.Agent(t.Agent)
-	if err != nil || r.session == "" {
+	if err != nil || session == "" {
 		return nil
 	}
 	reader, ok := agent.(thread.Transcriber)
@@ -25,7 +30,7 @@ func (r *Recorder) peek(ctx context.Context, answer string, by time.Time) []thre
 		r.notice(thread.LevelError, "%s: %v", t.DisplayName(), err)
 	}
 	chunks, err := reader.ReadTranscript(ctx, thread.TranscriptSpec{
-		Session: r.session, Dir: t.Dir, Env: r.cfg.Env(t), Marks: r.files.marks(), Answer: answer, By: by,
+		Session: session, Dir: t.Dir, Env: r.cfg.Env(t), Marks: r.files.marks(), Answer: answer, By: by,
 	})
 	if err != nil && !errors.Is(err, thread.ErrNotFound) { // before the first prompt there is no file
 		r.cfg.Log.Warn("read the transcript", "thread", string(r.id), "err", err)
@@ -45,7 +50,7 @@ func (r *Recorder) loadFiles(ctx context.Context) error {
 			return fmt.Errorf("read the stored transcript: %w", err)
 		}
 		for _, file := range files {
-			r.files.add(thread.Chunk{File: file.File, Data: file.Data})
+			r.files.stored(thread.Chunk{File: file.File, Data: file.Data})
 		}
 	}
 	r.files.loaded = true
@@ -75,4 +80,29 @@ func (r *Recorder) Written(ctx context.Context) []byte {
 		all = append(all, c.Data...)
 	}
 	return all
+}
+
+// Rewritten forgets the files: the agent goes on in a session that was written again, and so is its stored copy. What
+// is there already are earlier turns: an answer that one of them ends with is not taken for the next.
+func (r *Recorder) Rewritten(ctx context.Context, session string) {
+	r.files = transcript{loaded: true}
+	r.files = unstored(r.read(ctx, session, "", time.Time{}))
+}
+
+// Adopt follows the agent into another session, unless that belongs to another thread.
+func (r *Recorder) Adopt(ctx context.Context, session string) {
+	r.Load(ctx)
+	if session == "" || session == r.session {
+		return
+	}
+	if r.live.SessionTaken(session) {
+		r.notice(thread.LevelWarn,
+			"%s: its agent opened a session that belongs to another thread; not following it", r.name())
+		return
+	}
+	if r.session != "" {
+		r.Rewritten(ctx, session) // other files from here on
+	}
+	r.session = session
+	r.reports.Adopted(ctx, session)
 }

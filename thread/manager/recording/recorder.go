@@ -30,11 +30,8 @@ func New(cfg Config, id thread.ID, live Live, prompts Prompts, reports Reports) 
 // Begin sets the session of a run that begins.
 func (r *Recorder) Begin(session string) { r.session = session }
 
-// Rewritten forgets the files: the agent's session is written again, and so is its stored copy.
-func (r *Recorder) Rewritten() { r.files = transcript{loaded: true} }
-
 // Forget forgets what is known about the conversation, after a rewind for instance: it is read again when needed.
-func (r *Recorder) Forget() { r.record = record{} }
+func (r *Recorder) Forget() { r.record = record{files: r.files.forgotten()} }
 
 // Open reports whether a turn has begun and not ended.
 func (r *Recorder) Open() bool { return r.loaded && r.head != "" && r.phase.open() }

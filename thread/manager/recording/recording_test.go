@@ -264,6 +264,39 @@ func TestAnotherSessionHasOtherFiles(t *testing.T) {
 	}
 }
 
+// TestAWrittenSessionIsKnown has a session written again, or the agent open one that has turns: what is there is stored
+// whole with the next answer, which is behind it.
+func TestAWrittenSessionIsKnown(t *testing.T) {
+	const first, turns, more = "one\n", "1\n2\n", "3\n4\n"
+	for name, begin := range map[string]func(w *world){
+		"written": func(w *world) { w.Rewritten(t.Context(), "s2"); w.Begin("s2") },
+		"opened":  func(w *world) { w.Adopt(t.Context(), "s2") },
+		"and the record forgotten": func(w *world) {
+			w.Rewritten(t.Context(), "s2")
+			w.Forget()
+			w.Begin("s2")
+		},
+	} {
+		w := newWorld(t, nil)
+		w.native = []thread.Chunk{{File: "main", Data: []byte(first)}}
+		w.answer("answer: one", true, nil, "one")
+		w.native = []thread.Chunk{{File: "main", Data: []byte(turns)}}
+		begin(w)
+		w.native = []thread.Chunk{{File: "main", Data: []byte(turns + more)}}
+		w.answer("answer: two", true, nil, "one", "answer: one", "two")
+		if len(w.marks) != 1 || w.marks[0].Lines != 2 {
+			t.Errorf("%s: before the answer is known %+v", name, w.marks)
+		}
+		if files, err := w.store.Transcript(t.Context(), w.thread.Head); err != nil || len(files) != 1 || string(files[0].Data) != turns+more {
+			t.Errorf("%s: stored is %q, %v", name, files, err)
+		}
+		w.Written(t.Context())
+		if len(w.marks) != 1 || w.marks[0].Size != 8 || w.marks[0].Lines != 4 {
+			t.Errorf("%s: after the answer is known %+v", name, w.marks)
+		}
+	}
+}
+
 // meter counts what is held.
 type meter struct{ held int64 }
 

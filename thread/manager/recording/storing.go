@@ -152,7 +152,7 @@ func (r *Recorder) lighten(ctx context.Context, cause error) {
 		r.notice(thread.LevelError, "%s: the transcript of turn %d cannot be stored: %v",
 			r.name(), p.c.Turn, cause)
 		p.delta.Transcript, p.spooled = nil, false
-		r.files = transcript{}
+		r.files = r.files.forgotten()
 		return
 	}
 	r.giveUp(ctx, *p, cause)

@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
@@ -20,6 +21,8 @@ type knownFile struct {
 	name string
 	size int64
 	sum  hash.Hash // of the first size bytes
+	// lines is how many lines the file is known to have had, stored or not: no answer to come is in them.
+	lines int
 }
 
 // add records a chunk to be stored; false if it does not fit what is known.
@@ -37,6 +40,10 @@ func (f *transcript) add(c thread.Chunk) bool {
 	if c.Offset != k.size {
 		return false
 	}
+	if c.Offset == 0 {
+		k.lines = 0
+	}
+	k.lines += bytes.Count(c.Data, []byte("\n"))
 	k.sum.Write(c.Data)
 	k.size += int64(len(c.Data))
 	return true
@@ -46,12 +53,50 @@ func (f *transcript) add(c thread.Chunk) bool {
 func (f *transcript) marks() []thread.Mark {
 	marks := make([]thread.Mark, 0, len(f.files))
 	for _, k := range f.files {
-		marks = append(marks, thread.Mark{File: k.name, Size: k.size, SHA256: hex.EncodeToString(k.sum.Sum(nil))})
+		marks = append(marks, thread.Mark{
+			File: k.name, Size: k.size, SHA256: hex.EncodeToString(k.sum.Sum(nil)), Lines: k.lines,
+		})
 	}
 	return marks
 }
 
-// drop forgets a file, so that it is read whole again.
+// drop forgets the stored part of a file, so that it is read whole again.
 func (f *transcript) drop(file string) {
-	f.files = slices.DeleteFunc(f.files, func(k knownFile) bool { return k.name == file })
+	for i := range f.files {
+		if k := &f.files[i]; k.name == file {
+			k.size = 0
+			k.sum.Reset()
+		}
+	}
+}
+
+// forgotten returns what is still known when it is not known what is stored: how many lines the files have.
+func (f *transcript) forgotten() transcript {
+	out := transcript{files: slices.Clone(f.files)}
+	for i := range out.files {
+		out.files[i].size, out.files[i].sum = 0, sha256.New()
+	}
+	return out
+}
+
+// stored records a file that is stored. How many lines the agent's has is better known: it may have written another one.
+func (f *transcript) stored(c thread.Chunk) {
+	i := slices.IndexFunc(f.files, func(k knownFile) bool { return k.name == c.File && k.lines > 0 })
+	if i < 0 {
+		f.add(c)
+		return
+	}
+	known := f.files[i].lines
+	f.add(c)
+	f.files[i].lines = known
+}
+
+// unstored returns what is known of whole files of which nothing is stored.
+func unstored(chunks []thread.Chunk) (f transcript) {
+	f.loaded = true
+	for _, c := range chunks {
+		f.add(c)
+		f.drop(c.File)
+	}
+	return f
 }

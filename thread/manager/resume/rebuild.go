@@ -1,6 +1,7 @@
 package resume
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -61,11 +62,7 @@ func (f Finder) catchUp(
 	if answer == "" || !ok || !tells {
 		return
 	}
-	var stored []thread.Chunk
-	for _, file := range spec.Files {
-		stored = append(stored, thread.Chunk{File: file.File, Data: file.Data})
-	}
-	if endsWith(usage, stored, answer) {
+	if endsWith(usage, chunksOf(spec.Files), answer) && f.gained(ctx, t.Head, usage, spec.Files) {
 		return
 	}
 	late, err := reader.ReadTranscript(ctx, thread.TranscriptSpec{
@@ -96,16 +93,74 @@ func marksOf(files []thread.TranscriptFile) []thread.Mark {
 	var marks []thread.Mark
 	for _, f := range files {
 		sum := sha256.Sum256(f.Data)
-		marks = append(marks, thread.Mark{File: f.File, Size: int64(len(f.Data)), SHA256: hex.EncodeToString(sum[:])})
+		marks = append(marks, thread.Mark{
+			File: f.File, Size: int64(len(f.Data)), SHA256: hex.EncodeToString(sum[:]), Lines: bytes.Count(f.Data, []byte("\n")),
+		})
 	}
 	return marks
 }
 
+// chunksOf returns whole files as chunks.
+func chunksOf(files []thread.TranscriptFile) (all []thread.Chunk) {
+	for _, f := range files {
+		all = append(all, thread.Chunk{File: f.File, Data: f.Data})
+	}
+	return all
+}
+
+// gained reports whether a turn's files have a response that those of the turn before do not have: it may have had the
+// same answer. Of files that go on from those only the rest is read.
+func (f Finder) gained(ctx context.Context, head thread.CheckpointID, usage thread.UsageReader, files []thread.TranscriptFile) bool {
+	c, err := f.Store.Checkpoint(ctx, head)
+	if err != nil {
+		return true
+	}
+	before, err := f.Store.Lineage(ctx, head, thread.Page{Before: int64(c.Turn), Limit: 1})
+	if err != nil || len(before) == 0 {
+		return true
+	}
+	marks, err := f.Store.Marks(ctx, before[0].ID)
+	if err != nil {
+		return true
+	}
+	rest := chunksOf(files)
+	for i := range rest {
+		for _, m := range marks {
+			if m.File != rest[i].File {
+				continue
+			}
+			if !begins(rest[i].Data, m) {
+				was, err := f.Store.Transcript(ctx, before[0].ID)
+				return err != nil || len(mains(usage, chunksOf(files))) > len(mains(usage, chunksOf(was)))
+			}
+			rest[i].Offset, rest[i].Data = m.Size, rest[i].Data[m.Size:]
+		}
+	}
+	return len(mains(usage, rest)) > 0
+}
+
+// begins reports whether a file begins with what a mark describes.
+func begins(data []byte, m thread.Mark) bool {
+	if int64(len(data)) < m.Size {
+		return false
+	}
+	sum := sha256.Sum256(data[:m.Size])
+	return hex.EncodeToString(sum[:]) == m.SHA256
+}
+
+// mains returns the main responses in files.
+func mains(usage thread.UsageReader, chunks []thread.Chunk) []thread.Exchange {
+	all, err := usage.ReadUsage(chunks)
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(all, func(e thread.Exchange) bool { return !e.Main })
+}
+
 // endsWith reports whether an answer is the last main response in files.
 func endsWith(usage thread.UsageReader, chunks []thread.Chunk, answer string) bool {
-	all, err := usage.ReadUsage(chunks)
-	all = slices.DeleteFunc(all, func(e thread.Exchange) bool { return !e.Main })
-	return err == nil && len(all) > 0 && strings.Contains(all[len(all)-1].Text, answer)
+	all := mains(usage, chunks)
+	return len(all) > 0 && strings.Contains(all[len(all)-1].Text, answer)
 }
 
 // origin returns the thread whose agent wrote a thread's stored transcript, with the session it wrote it in.

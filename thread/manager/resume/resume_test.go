@@ -178,12 +178,14 @@ type late struct {
 
 func (a *late) ReadTranscript(_ context.Context, s thread.TranscriptSpec) ([]thread.Chunk, error) {
 	a.marks = s.Marks
-	return []thread.Chunk{{File: "main", Offset: 3, Data: []byte(a.answer)}}, nil
+	return []thread.Chunk{{File: "main", Offset: s.Marks[0].Size, Data: []byte(a.answer)}}, nil
 }
 
 func (a *late) ReadUsage(chunks []thread.Chunk) (all []thread.Exchange, _ error) {
 	for _, c := range chunks {
-		all = append(all, thread.Exchange{Main: true, Text: string(c.Data)})
+		for line := range strings.Lines(string(c.Data)) {
+			all = append(all, thread.Exchange{Main: true, Text: line})
+		}
 	}
 	return all, nil
 }
@@ -209,5 +211,45 @@ func TestRebuildCatchesUp(t *testing.T) {
 	sum := sha256.Sum256([]byte("one"))
 	if len(a.marks) != 1 || a.marks[0].Size != 3 || a.marks[0].SHA256 != hex.EncodeToString(sum[:]) {
 		t.Errorf("marks %v", a.marks)
+	}
+}
+
+// TestRebuildMissesTheSameAnswer has two turns with the same answer: what is stored of the first is not taken for the
+// second, also if the second wrote all of the file again, as the first turn of a fork does.
+func TestRebuildMissesTheSameAnswer(t *testing.T) {
+	const again = "\nthe answer"
+	for name, tc := range map[string]struct {
+		second []thread.Chunk // what the second turn stored
+		want   string
+		reads  bool
+	}{
+		"nothing":          {nil, "one, the answer" + again, true},
+		"its answer":       {[]thread.Chunk{{File: "main", Offset: 15, Data: []byte(again)}}, "one, the answer" + again, false},
+		"all but it":       {[]thread.Chunk{{File: "main", Data: []byte("ONE, the answer")}}, "ONE, the answer" + again, true},
+		"all again, whole": {[]thread.Chunk{{File: "main", Data: []byte("ONE, the answer" + again)}}, "ONE, the answer" + again, false},
+	} {
+		f, th := said(t)
+		f.Past.Codec = answers{}
+		store, ok := f.Store.(*memory.Store)
+		if !ok {
+			t.Fatal("another store")
+		}
+		for turn, chunks := range [][]thread.Chunk{{{File: "main", Offset: 3, Data: []byte(", the answer")}}, tc.second} {
+			c := thread.Checkpoint{
+				ID: thread.NewID[thread.CheckpointID](), Thread: th.ID, Parent: th.Head, Turn: turn + 2, Kind: thread.KindTurn,
+				Session: "s1", Items: 1,
+			}
+			if _, err := store.PutCheckpoint(t.Context(), c, thread.Delta{Keep: 1, Transcript: chunks}); err != nil {
+				t.Fatal(err)
+			}
+			th.Head, th.Turn = c.ID, c.Turn
+		}
+		a := &late{agent: &agent{}, answer: again}
+		if _, err := f.Rebuild(t.Context(), th, a); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(a.specs[0].Files[0].Data); got != tc.want || (a.marks != nil) != tc.reads {
+			t.Errorf("%s: written is %q, read %v", name, got, a.marks)
+		}
 	}
 }
