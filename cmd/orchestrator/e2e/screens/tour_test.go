@@ -37,7 +37,7 @@ func TestReadmeTour(t *testing.T) {
 			case verb && line == "orchestrator":
 				s = r.Open(80, 24)
 				s.See("No threads yet")
-				time.Sleep(2 * time.Second) // the welcome comes after the list, once the agents are known
+				time.Sleep(2 * time.Second)                                              // the welcome comes after the list, once the agents are known
 				if welcome := "[ Try the demo ]"; !strings.Contains(s.Text(), welcome) { // agents are installed
 					s.Press("\r")
 					s.See(welcome)
