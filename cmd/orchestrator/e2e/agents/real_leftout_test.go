@@ -85,3 +85,32 @@ func TestRealLeftOutComesBack(t *testing.T) {
 		})
 	}
 }
+
+// TestRealBasesHold: of no real CLI the check claims that a profile does not work, with all that was measured.
+func TestRealBasesHold(t *testing.T) {
+	for _, cli := range clis.All() {
+		t.Run(cli.Name, func(t *testing.T) {
+			r := newRealRig(t, cli)
+			for _, profile := range []string{thread.BaseFull, thread.BaseSlim, thread.BaseMinimal} {
+				args := []string{"new", "-a", cli.Name, "-m", cli.Model, "--base", profile, profile}
+				if cli.Mode != "" {
+					args = append(args, "--permission-mode", cli.Mode)
+				}
+				name := r.Ok(args...)
+				r.Ok("send", name, "with "+profile+". #say:begun.")
+				r.Ok("stop", name)
+				r.Ok("resume", name)
+				r.Ok("send", name, "again with "+profile+". #say:gone on.")
+				if s := r.Status(name); profile != thread.BaseFull && len(s.Base.Left) == 0 {
+					t.Errorf("%s leaves out nothing: %+v", profile, s.Base)
+				}
+			}
+			if said := r.Ok("events", "--kind", "context"); strings.Contains(said, "although its base leaves out") {
+				t.Errorf("claimed:\n%s", said)
+			}
+			if said := r.Ok("offer"); said != "nothing is offered" {
+				t.Errorf("offered:\n%s", said)
+			}
+		})
+	}
+}
