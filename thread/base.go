@@ -200,7 +200,7 @@ type BaseReport struct {
 }
 
 // ChooseBase returns the names of the levers that a profile leaves out of an agent, sorted, and why levers of the
-// profile are not used. wanted are names of tools that the thread needs, as the task or the person's allow rules say.
+// profile are not used. wanted are names of levers and tools that the thread needs, as Levers.Wanted says of its task.
 // ErrInvalid names a profile that there is not.
 func ChooseBase(l Levers, profile string, own map[string]OwnBase, wanted []string) (left []string, kept map[string]string, err error) {
 	o, isOwn := own[profile]
@@ -220,7 +220,7 @@ func ChooseBase(l Levers, profile string, own map[string]OwnBase, wanted []strin
 		case lever.Kept != "":
 			kept[lever.Name] = lever.Kept
 		case lever.among(wanted):
-			kept[lever.Name] = "the task or a rule of yours names it"
+			kept[lever.Name] = "the task speaks of it"
 		default:
 			chosen[lever.Name] = true
 		}

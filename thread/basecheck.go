@@ -3,7 +3,9 @@ package thread
 import (
 	"cmp"
 	"fmt"
+	"hash/fnv"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,8 +14,8 @@ import (
 // FirstRequest is the first request of an agent's conversation after a start of its process, as the agent sent it.
 type FirstRequest struct {
 	Model string
-	// Texts are all that is in it: a BaseTool for each definition of a tool, with its name, then the other texts, as
-	// Slimmer.BaseParts tells them apart.
+	// Texts are all that is in it: a BaseTool for each definition of a tool, with its name, then the other texts, which
+	// Slimmer.BaseParts tells apart.
 	Texts []BaseText
 }
 
@@ -24,14 +26,19 @@ type BaseStart struct {
 	Left []string
 	// Resumed is set if the conversation was there before: what it was told then stays in it, whatever is left out now.
 	Resumed bool
+	// With is what else it was started with that may change what it sends.
+	With string
 }
 
 // BaseSize is how large the base was that a version of a CLI sent with some levers left out.
 type BaseSize struct {
 	Model string   `json:"model,omitempty"`
 	Left  []string `json:"left,omitempty"`
-	// Maker are the tokens of what the CLI's maker writes: system prompt, definitions of tools, lists of skills and
-	// agents. What the person and the folder bring is another in each thread. Tools are those of the definitions.
+	// Around stands for what else the request had in it, and how the agent was started: only sizes with the same are
+	// compared.
+	Around string `json:"around,omitempty"`
+	// Maker are the tokens of what the CLI's maker writes: system prompt and definitions of its own tools. What the person
+	// and the folder bring is another in each thread. Tools are those of the definitions.
 	Maker int64 `json:"maker"`
 	Tools int64 `json:"tools"`
 }
@@ -41,23 +48,49 @@ type BaseFinding struct {
 	// Levers did not do what they are for.
 	Levers []string
 	What   string // "Workflow is still there"
+	// Offered is set if the request offers the tool, and does not only speak of it.
+	Offered bool
+	// Dropped is set by BaseFacts.Learn once new threads keep the levers.
+	Dropped bool
 }
 
 // Size counts the part of a first request that is the same wherever the agent is started in this way.
-func (r FirstRequest) Size(left []string, count func(string) int) BaseSize {
-	s := BaseSize{Model: r.Model, Left: slices.Clone(left)}
+func (s BaseStart) Size(r FirstRequest, count func(string) int) BaseSize {
+	size := BaseSize{Model: r.Model, Left: slices.Clone(s.Left)}
+	around := []string{s.With}
 	for _, t := range r.Texts {
-		switch t.Kind {
-		case BaseTool:
+		switch {
+		case t.Kind == BaseTool && s.makers(t.Name):
 			n := int64(count(t.Text))
-			s.Tools += n
-			s.Maker += n
-		case BaseSystem, BaseSkills, BaseAgents:
-			s.Maker += int64(count(t.Text))
-		default:
+			size.Tools += n
+			size.Maker += n
+		case t.Kind == BaseSystem:
+			size.Maker += int64(count(t.Text))
+		}
+		switch t.Kind {
+		case BaseTool, BaseMCP:
+			if !slices.ContainsFunc(s.Levers.Levers, func(l Lever) bool { return l.LeavesOut(t.Name) }) {
+				around = append(around, string(t.Kind)+" "+t.Name)
+			}
+		case BaseInstructions:
+			around = append(around, string(t.Kind)+" "+path.Base(t.Name))
+		default: // the same, or nothing that changes what the maker writes
 		}
 	}
-	return s
+	slices.Sort(around)
+	sum := fnv.New64a()
+	_, _ = sum.Write([]byte(strings.Join(slices.Compact(around), "\x00"))) // never fails
+	size.Around = fmt.Sprintf("%016x", sum.Sum64())
+	return size
+}
+
+// makers reports whether the text of a tool is the maker's alone: not that of an MCP server's tool, nor one in which the
+// skills or agents of the person and the repository are listed.
+func (s BaseStart) makers(tool string) bool {
+	return !strings.HasPrefix(tool, "mcp_") && !strings.Contains(tool, "__") &&
+		!slices.ContainsFunc(s.Levers.Levers, func(l Lever) bool {
+			return (l.Name == "skills" || l.Name == "agents") && l.LeavesOut(tool)
+		})
 }
 
 // Check compares a first request with what was left out: a tool that should be gone and is there, or one that is gone
@@ -74,55 +107,49 @@ func (s BaseStart) Check(r FirstRequest) []BaseFinding {
 	}
 	var all []BaseFinding
 	for _, lever := range s.Levers.Named(s.Left) {
-		if what := s.look(lever, r, offered); what != "" {
-			all = append(all, BaseFinding{Levers: []string{lever.Name}, What: what})
+		if what, there := s.look(lever, r, offered); what != "" {
+			all = append(all, BaseFinding{Levers: []string{lever.Name}, What: what, Offered: there})
 		}
 	}
 	return all
 }
 
-// look returns what is wrong with a lever, "" if nothing is.
-func (s BaseStart) look(lever Lever, r FirstRequest, offered map[string]bool) string {
+// look returns what is wrong with a lever, "" if nothing is; there is set if one of its tools is offered. What the person
+// and the repository write, and tools of MCP servers, prove nothing: only the maker's texts do.
+func (s BaseStart) look(lever Lever, r FirstRequest, offered map[string]bool) (what string, there bool) {
 	for _, name := range slices.Sorted(maps.Keys(offered)) {
 		if lever.LeavesOut(name) {
-			return name + " is still there"
+			return name + " is still there", true
 		}
 	}
 	if s.Resumed {
-		return ""
+		return "", false
 	}
 	for _, t := range r.Texts {
-		switch t.Kind {
-		case BaseDeferred:
+		switch {
+		case t.Kind == BaseDeferred:
 			for _, w := range identifiers(t.Text) {
 				if lever.LeavesOut(w.name) {
-					return w.name + " can still be loaded"
+					return w.name + " can still be loaded", true
 				}
 			}
-		case BaseSystem, BaseTool, BaseSkills, BaseAgents, BaseEnvironment:
+		case t.Kind == BaseSystem, t.Kind == BaseTool && s.makers(t.Name):
 			for _, w := range identifiers(t.Text) {
 				if !offered[w.name] && !slices.Contains(lever.Named, w.name) && w.names(t.Text) && lever.LeavesOut(w.name) {
-					return w.name + " is gone, but " + t.where() + " still names it"
+					return w.name + " is gone, but " + t.where() + " still names it", false
 				}
 			}
-		default: // the person's own
 		}
 	}
-	return ""
+	return "", false
 }
 
-// where says where a text stands, for people.
+// where says where a text of the maker's stands, for people.
 func (t BaseText) where() string {
-	switch t.Kind {
-	case BaseTool:
+	if t.Kind == BaseTool {
 		return "the tool " + t.Name
-	case BaseSkills:
-		return "the list of skills"
-	case BaseAgents:
-		return "the list of agents"
-	default:
-		return "the agent's prompt"
 	}
+	return "the agent's prompt"
 }
 
 // The bounds on how much the size of a base may differ by chance: a date, a path, a branch.
@@ -132,11 +159,11 @@ const (
 	savesShare = 4   // the part of them that they save at least: a quarter
 )
 
-// Grown compares the size of a base with others of the same version. It has a finding if leaving out more made the base
+// Grown compares the size of a base with others of the same version that had the same around them. It has a finding if leaving out more made the base
 // larger, or saved much less than was measured.
 func (s BaseStart) Grown(now BaseSize, known []BaseSize) []BaseFinding {
 	for _, k := range known {
-		if k.Model != now.Model || len(k.Left) >= len(s.Left) || !contains(s.Left, k.Left) {
+		if k.Model != now.Model || k.Around != now.Around || len(k.Left) >= len(s.Left) || !contains(s.Left, k.Left) {
 			continue
 		}
 		was, is := k.Maker, now.Maker
@@ -219,40 +246,62 @@ func (w word) names(text string) bool {
 	return quoted("`") || quoted(`"`) || quoted("'") || strings.HasPrefix(after, " tool") || strings.HasPrefix(after, "(")
 }
 
-// Facts are what is known of one version of an agent's CLI in a project.
+// BaseFacts are what is known of one version of an agent's CLI in a project.
 type BaseFacts struct {
 	// Dropped says of levers what they did instead of what they are for.
 	Dropped map[string]string `json:"dropped,omitempty"`
-	Sizes   []BaseSize        `json:"sizes,omitempty"` // the newest last
+	// Seen says the same of levers of which one start has shown it: another one must, before they are dropped.
+	Seen  map[string]BaseSeen `json:"seen,omitempty"`
+	Sizes []BaseSize          `json:"sizes,omitempty"` // the newest last
 }
 
 // maxSizes is how many sizes are kept of a version.
 const maxSizes = 20
 
-// Drop adds what was found, and returns the findings that are news: each lever is dropped once.
-func (f BaseFacts) Drop(found []BaseFinding) (BaseFacts, []BaseFinding) {
-	f.Dropped = maps.Clone(f.Dropped)
+// BaseSeen is what one start has shown of a lever, and whether people were told.
+type BaseSeen struct {
+	What string `json:"what"`
+	Told bool   `json:"told,omitempty"`
+}
+
+// Learn adds what a start has shown, and returns what people are to be told. A lever is dropped when a second start shows
+// that it does not work and none in between that it does: a text that happens to name a tool is gone by then. That a tool
+// is offered which the person has left out is told at once; everything is told once.
+func (f BaseFacts) Learn(s BaseStart, found []BaseFinding) (BaseFacts, []BaseFinding) {
+	dropped, seen := map[string]string{}, map[string]BaseSeen{}
+	maps.Copy(dropped, f.Dropped)
+	maps.Copy(seen, f.Seen)
+	if !s.Resumed { // of what was said before, nothing is looked at
+		maps.DeleteFunc(seen, func(name string, _ BaseSeen) bool {
+			return slices.Contains(s.Left, name) && !slices.ContainsFunc(found, func(x BaseFinding) bool { return slices.Contains(x.Levers, name) })
+		})
+	}
 	var news []BaseFinding
 	for _, x := range found {
-		x.Levers = slices.DeleteFunc(slices.Clone(x.Levers), func(name string) bool { return f.Dropped[name] != "" })
-		if len(x.Levers) == 0 {
-			continue
-		}
-		if f.Dropped == nil {
-			f.Dropped = map[string]string{}
-		}
+		told, again := false, false
+		x.Levers = slices.DeleteFunc(slices.Clone(x.Levers), func(name string) bool { return dropped[name] != "" })
 		for _, name := range x.Levers {
-			f.Dropped[name] = x.What
+			was, ok := seen[name]
+			again, told = again || ok, told || was.Told
+			if ok {
+				dropped[name] = x.What
+				delete(seen, name)
+			} else {
+				seen[name] = BaseSeen{x.What, x.Offered}
+			}
 		}
-		news = append(news, x)
+		if x.Dropped = again; len(x.Levers) > 0 && !told && (again || x.Offered) {
+			news = append(news, x)
+		}
 	}
+	f.Dropped, f.Seen = dropped, seen
 	return f, news
 }
 
 // Know adds a size, in place of the one that was measured in the same way before.
 func (f BaseFacts) Know(s BaseSize) BaseFacts {
 	f.Sizes = slices.DeleteFunc(slices.Clone(f.Sizes), func(k BaseSize) bool {
-		return k.Model == s.Model && slices.Equal(k.Left, s.Left)
+		return k.Model == s.Model && k.Around == s.Around && slices.Equal(k.Left, s.Left)
 	})
 	f.Sizes = append(f.Sizes, s)
 	f.Sizes = f.Sizes[max(0, len(f.Sizes)-maxSizes):]

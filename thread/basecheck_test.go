@@ -1,6 +1,7 @@
 package thread_test
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,6 +16,8 @@ var levers = thread.Levers{Agent: "cli", Version: "2.1.331", Known: true, Levers
 	{Name: "workflows", Tools: []string{"Workflow"}, Saves: 1300},
 	{Name: "todos", Tools: []string{"write_todos"}, Saves: 600},
 	{Name: "skills", Saves: 900},
+	{Name: "editing", Tools: []string{"write_file", "replace_all"}, Named: []string{"write_file"}},
+	{Name: "agents", Tools: []string{"start_agent"}},
 }}
 
 // request is a first request with tools that are defined by one text, and with other texts.
@@ -51,6 +54,13 @@ func TestCheckBase(t *testing.T) {
 		"named by the person":       {left: []string{"todos"}, r: request("read", text(thread.BaseInstructions, "use write_todos"), text(thread.BasePrompt, "use write_todos"), text(thread.BaseOther, "write_todos"))},
 		"named before a resume":     {left: []string{"todos"}, r: request("read", text(thread.BaseSystem, "call write_todos"), text(thread.BaseDeferred, "write_todos")), resumed: true},
 		"an MCP server has it":      {left: []string{"workflows"}, r: request("Read", thread.BaseText{Kind: thread.BaseMCP, Name: "github", Text: "Workflow(run)"})},
+		"named by an MCP tool":      {left: []string{"todos"}, r: request("read", thread.BaseText{Kind: thread.BaseTool, Name: "mcp__git__log", Text: "write_todos"})},
+		"named by another server":   {left: []string{"todos"}, r: request("read", thread.BaseText{Kind: thread.BaseTool, Name: "docs__read", Text: "write_todos"})},
+		"named by lists":            {left: []string{"todos"}, r: request("read", text(thread.BaseSkills, "write_todos"), text(thread.BaseAgents, "write_todos"))},
+		"named by a list in a tool": {left: []string{"todos"}, r: request("read", thread.BaseText{Kind: thread.BaseTool, Name: "start_agent", Text: "planner: calls write_todos"})},
+		"named by a commit":         {left: []string{"todos"}, r: request("read", text(thread.BaseEnvironment, "git log: remove write_todos from the prompt"))},
+		"named as was measured":     {left: []string{"editing"}, r: request("read", text(thread.BaseSystem, "Never call write_file."))},
+		"named otherwise":           {left: []string{"editing"}, r: request("read", text(thread.BaseSystem, "Never call replace_all.")), want: []string{"editing: replace_all is gone, but the agent's prompt still names it"}},
 		"a request without tools":   {left: []string{"todos"}, r: request("", text(thread.BaseSystem, "call write_todos"))},
 		"a lever that is not there": {left: []string{"renamed"}, r: request("Workflow")},
 	} {
@@ -101,29 +111,76 @@ func TestGrownBase(t *testing.T) {
 	}
 }
 
-// TestBaseSize counts what the maker writes, and nothing of the person or the folder.
+// TestBaseSize counts what the maker writes, and nothing of the person, of MCP servers or the folder; what has other things
+// around it is not compared.
 func TestBaseSize(t *testing.T) {
-	r := request("Read Bash", text(thread.BaseSystem, "12345"), text(thread.BaseSkills, "12"), text(thread.BaseAgents, "1"))
+	s := thread.BaseStart{Levers: levers, Left: []string{"loops"}, With: "flags"}
+	r := request("Read Bash mcp__git__log start_agent", text(thread.BaseSystem, "12345"), text(thread.BaseSkills, "12"), text(thread.BaseAgents, "1"))
 	for _, kind := range []thread.BaseKind{thread.BaseInstructions, thread.BasePrompt, thread.BaseMCP, thread.BaseOther, thread.BaseEnvironment, thread.BaseDeferred} {
 		r.Texts = append(r.Texts, text(kind, "something"))
 	}
-	want := thread.BaseSize{Model: "m1", Left: []string{"loops"}, Maker: 12 + 8, Tools: 12}
-	if got := r.Size(want.Left, func(s string) int { return len(s) }); !reflect.DeepEqual(got, want) {
+	size := func(r thread.FirstRequest) thread.BaseSize { return s.Size(r, func(s string) int { return len(s) }) }
+	got := size(r)
+	want := thread.BaseSize{Model: "m1", Left: []string{"loops"}, Around: got.Around, Maker: 12 + 5, Tools: 12}
+	if !reflect.DeepEqual(got, want) || got.Around == "" {
 		t.Errorf("%+v, want %+v", got, want)
+	}
+	for what, texts := range map[string][]thread.BaseText{
+		"a git status":         {text(thread.BaseEnvironment, "other")},
+		"a tool of the levers": {{Kind: thread.BaseTool, Name: "Workflow", Text: "{}"}},
+	} {
+		if other := size(thread.FirstRequest{Model: "m1", Texts: slices.Concat(r.Texts, texts)}); other.Around != got.Around {
+			t.Errorf("%s is another surrounding", what)
+		}
+	}
+	for what, text := range map[string]thread.BaseText{
+		"a tool of a server":     {Kind: thread.BaseTool, Name: "mcp__git__show", Text: "{}"},
+		"a server":               {Kind: thread.BaseMCP, Name: "git", Text: "{}"},
+		"a file of instructions": {Kind: thread.BaseInstructions, Name: "/a/AGENTS.md", Text: "rules"},
+	} {
+		other := size(thread.FirstRequest{Model: "m1", Texts: append(slices.Clone(r.Texts), text)})
+		if other.Around == got.Around || other.Maker != got.Maker {
+			t.Errorf("%s: %+v", what, other)
+		}
+		other.Maker += 10_000
+		if found := s.Grown(other, []thread.BaseSize{{Model: "m1", Around: got.Around, Maker: got.Maker}}); len(found) > 0 {
+			t.Errorf("%s: found %v", what, found)
+		}
+	}
+	if s.With = "other flags"; size(r).Around == got.Around {
+		t.Error("other flags are no other surrounding")
 	}
 }
 
-// TestBaseFacts: what did not work is dropped once, and a profile is chosen without it.
+// TestBaseFacts: what did not work at two starts is dropped once, and a profile is chosen without it.
 func TestBaseFacts(t *testing.T) {
-	found := []thread.BaseFinding{{Levers: []string{"loops"}, What: "CronCreate is still there"}}
-	f, news := thread.BaseFacts{}.Drop(found)
-	if len(news) != 1 || f.Dropped["loops"] != "CronCreate is still there" {
-		t.Errorf("%+v, news %v", f, news)
-	}
-	was := f
-	f, news = f.Drop([]thread.BaseFinding{{Levers: []string{"loops"}, What: "again"}, {Levers: []string{"loops", "skills"}, What: "the base grew"}})
-	if len(news) != 1 || !slices.Equal(news[0].Levers, []string{"skills"}) || f.Dropped["loops"] != "CronCreate is still there" || len(was.Dropped) != 1 {
-		t.Errorf("%+v, news %v, before %v", f, news, was)
+	there := thread.BaseFinding{Levers: []string{"loops"}, What: "CronCreate is still there", Offered: true}
+	named := thread.BaseFinding{Levers: []string{"skills", "todos"}, What: "the base grew"}
+	s := thread.BaseStart{Left: []string{"loops", "skills", "todos"}}
+	var f thread.BaseFacts
+	for i, step := range []struct {
+		start   thread.BaseStart
+		found   []thread.BaseFinding
+		news    int
+		dropped []string
+	}{
+		{s, []thread.BaseFinding{there, named}, 1, nil}, // that the tool is there is told at once
+		{s, nil, 0, nil}, // and both were by chance
+		{s, []thread.BaseFinding{there, named}, 1, nil},
+		{thread.BaseStart{Left: s.Left, Resumed: true}, nil, 0, nil}, // which looks at less
+		{thread.BaseStart{Left: []string{"workflows"}}, nil, 0, nil},
+		{s, []thread.BaseFinding{there, named}, 1, []string{"loops", "skills", "todos"}},
+		{s, []thread.BaseFinding{there, named}, 0, []string{"loops", "skills", "todos"}},
+	} {
+		was := maps.Clone(f.Dropped)
+		next, news := f.Learn(step.start, step.found)
+		if got := slices.Sorted(maps.Keys(next.Dropped)); len(news) != step.news || !slices.Equal(got, step.dropped) {
+			t.Errorf("step %d: dropped %v, news %v", i, got, news)
+		}
+		if !maps.Equal(f.Dropped, was) {
+			t.Errorf("step %d changed what was", i)
+		}
+		f = next
 	}
 	l := f.Without(levers)
 	left, kept, err := thread.ChooseBase(l, "mine", map[string]thread.OwnBase{"mine": {LeaveOut: []string{"loops", "workflows", "skills"}}}, nil)

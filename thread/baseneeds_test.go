@@ -13,9 +13,11 @@ func TestBaseAskedFor(t *testing.T) {
 		{Name: "loops", Words: []string{"/loop", "every 5 minutes"}},
 		{Name: "review", Words: []string{"code review", "review:"}},
 		{Name: "agents", Words: []string{"subagent", "sub-agent"}},
+		{Name: "images", Words: []string{"$imagegen", ".png"}},
+		{Name: "helper", Words: []string{"@general", "own.json", "write_todos", "https://"}},
 		{Name: "kept", Words: []string{"hello"}},
 	}}
-	left := []string{"agents", "loops", "review"}
+	left := []string{"agents", "helper", "images", "loops", "review"}
 	for prompt, want := range map[string]string{
 		"/loop 5m check the build":                     "loops: /loop",
 		"please run /loop.":                            "loops: /loop",
@@ -35,7 +37,7 @@ func TestBaseAskedFor(t *testing.T) {
 		"open docs/review.md and src/loop":             "",
 		"cd ./loop && ls /loop/x ../loop /loop/":       "",
 		"C:\\code\\review and ~/review":                "",
-		"https://example.com/review?x=review":          "",
+		"http://example.com/review?x=review":           "",
 		"git log --review -review review=1 review()":   "",
 		"call `review` and ``/loop``":                  "",
 		"```\nreview\n```\ndone":                       "",
@@ -45,6 +47,17 @@ func TestBaseAskedFor(t *testing.T) {
 		"run:\n\n    review everything\n    /loop\n":   "",
 		"- first\n    - then review it":                "review: review:",
 		"an open ` and then review":                    "review: review:",
+		"$imagegen a cat":                              "images: $imagegen",
+		"look at (docs/shot.png).":                     "images: .png",
+		"the png, and .png":                            "",
+		"ask @general, please":                         "helper: @general",
+		"mail to me@general or @general/x":             "",
+		"change ./a/own.json":                          "helper: own.json",
+		"change myown.json and own.json5":              "",
+		"keep write_todos up to date":                  "helper: write_todos",
+		"rewrite_todos, `write_todos`":                 "",
+		"read <HTTPS://example.org/x>":                 "helper: https://",
+		"```\n@general shot.png https://x\n```":        "",
 		"every 5. minutes":                             "",
 		"every five minutes":                           "",
 		"every 5 x minutes":                            "",
@@ -95,5 +108,38 @@ func TestBaseLeavingOut(t *testing.T) {
 	}
 	if !slices.Equal(left, []string{"loops"}) {
 		t.Error(left)
+	}
+}
+
+// TestBaseWanted: what a task needs is its tools by their names and what it says is to be used, in words of its own.
+func TestBaseWanted(t *testing.T) {
+	all := thread.Levers{Levers: []thread.Lever{
+		{Name: "workflows", Profiles: []string{"slim", "read-only"}, Tools: []string{"Workflow"}, Words: []string{"workflow", "/review"}},
+		{Name: "agents", Profiles: []string{"minimal"}, Words: []string{"sub-agent", "in parallel"}},
+		{Name: "editing", Profiles: []string{"read-only"}, Tools: []string{"Edit", "write_file"}, Words: []string{"fix", "write the"}},
+		{Name: "shell", Profiles: []string{"read-only"}, Tools: []string{"Bash"}, Words: []string{"commit", "run the", "npm "}},
+	}}
+	for task, want := range map[string]string{
+		"explain the fix in the commit hook":        "",
+		"fix it, write the test, run the npm build": "",
+		"edit the text and bash it":                 "",
+		"use the Edit tool":                         "editing",
+		"with `Bash`":                               "shell",
+		"call write_file.":                          "editing",
+		"fix src/write_file.go, write_file.go":      "",
+		"see https://x.org/write_file":              "",
+		"```\nuse the Edit tool, write_file\n```":   "",
+		"> with `Bash`":                             "",
+		"fix the release workflow":                  "",
+		"write it with two workflows":               "workflows",
+		"use a small workflow":                      "workflows",
+		"use it. The workflow fails":                "",
+		"/review the last change":                   "workflows",
+		"fix src/review.go and a/review":            "",
+		"start sub-agents in parallel":              "agents",
+	} {
+		if got := strings.Join(all.Wanted(task), " "); got != want {
+			t.Errorf("%q needs %q, want %q", task, got, want)
+		}
 	}
 }

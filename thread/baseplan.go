@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -145,21 +144,32 @@ func (b Base) Full(why string) Base {
 	return Base{Profile: BaseFull, Chosen: true, Why: why, Next: b.Next, NextKeep: b.NextKeep}
 }
 
-// Settled returns the base with what its profile leaves out of a version of an agent.
-func (b Base) Settled(l Levers, own map[string]OwnBase, wanted []string) (Base, error) {
-	left, kept, err := ChooseBase(l, b.Profile, own, slices.Concat(wanted, b.Keep))
+// Settled returns the base with what its profile leaves out of a version of an agent, and which parts of the profile stay,
+// with why; those apart that the person wants kept. needed are the levers that the task needs.
+func (b Base) Settled(l Levers, own map[string]OwnBase, needed []string) (settled Base, kept map[string]string, err error) {
+	left, kept, err := ChooseBase(l, b.Profile, own, slices.Concat(needed, b.Keep))
 	if err != nil {
-		return b, err
+		return b, nil, err
+	}
+	for _, lever := range l.Levers {
+		if lever.among(b.Keep) {
+			delete(kept, lever.Name)
+		}
 	}
 	b.Chosen, b.Version, b.Left = true, l.Version, left
-	var why []string
-	for _, name := range slices.Sorted(maps.Keys(kept)) {
-		why = append(why, name+" ("+kept[name]+")")
+	if len(kept) > 0 {
+		b.Why += "; kept: " + Reasons(kept)
 	}
-	if len(why) > 0 {
-		b.Why += "; kept: " + strings.Join(why, ", ")
+	return b, kept, nil
+}
+
+// Reasons returns names with their reasons, for people: "editing (your settings), loops (the task speaks of it)".
+func Reasons(why map[string]string) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(why)) {
+		all = append(all, name+" ("+why[name]+")")
 	}
-	return b, nil
+	return strings.Join(all, ", ")
 }
 
 // Recorded returns what a checkpoint keeps of a base.
@@ -195,70 +205,4 @@ func CheckBaseLevers(names []string) error {
 		}
 	}
 	return nil
-}
-
-// Wanted returns the names of the levers whose tools a text names, or whose words it has: what the task needs.
-func (l Levers) Wanted(text string) []string {
-	var names []string
-	lower := strings.ToLower(text)
-	for _, lever := range l.Levers {
-		word := slices.ContainsFunc(lever.Words, func(w string) bool { return hasWord(lower, strings.ToLower(w)) })
-		tool := slices.ContainsFunc(lever.Tools, func(t string) bool { return namesTool(text, t) })
-		if word || tool {
-			names = append(names, lever.Name)
-		}
-	}
-	return names
-}
-
-// namesTool reports whether a text names a tool. A name that is an ordinary word too, as Monitor and task are, counts
-// only if the text marks it as a name.
-func namesTool(text, tool string) bool {
-	if strings.ContainsAny(tool, "*?[") || tool == "" {
-		return false
-	}
-	if !ordinary(tool) {
-		return hasWord(text, tool)
-	}
-	q := regexp.QuoteMeta(tool)
-	for _, pattern := range []string{"[`\"'“]" + q + "[`\"'”]", `\b` + q + `(?:\(\)| tools?\b)`, `\btools? ` + q + `\b`} {
-		if ok, err := regexp.MatchString(pattern, text); err == nil && ok {
-			return true
-		}
-	}
-	return false
-}
-
-// ordinary reports whether a name looks like a word of a sentence: letters, of which only the first may be a capital.
-func ordinary(name string) bool {
-	first := true
-	for _, r := range name {
-		if !unicode.IsLetter(r) || !first && unicode.IsUpper(r) {
-			return false
-		}
-		first = false
-	}
-	return true
-}
-
-// hasWord reports whether a text has a word or words, with no letter or digit beside them.
-func hasWord(text, word string) bool {
-	if word == "" {
-		return false
-	}
-	beside := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
-	for at := 0; ; {
-		i := strings.Index(text[at:], word)
-		if i < 0 {
-			return false
-		}
-		before, _ := utf8.DecodeLastRuneInString(text[:at+i])
-		after, _ := utf8.DecodeRuneInString(text[at+i+len(word):])
-		first, _ := utf8.DecodeRuneInString(word)
-		last, _ := utf8.DecodeLastRuneInString(word)
-		if !(beside(before) && beside(first)) && !(beside(after) && beside(last)) {
-			return true
-		}
-		at += i + len(word)
-	}
 }

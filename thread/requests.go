@@ -2,6 +2,7 @@ package thread
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -83,11 +84,13 @@ type ForkRequest struct {
 }
 
 // BaseRequest asks for another profile of a thread, from its next start on, or from its first. Keep are levers and tools
-// that stay with it.
+// that stay with it. Forget asks for nothing of that: what was found not to work with the version of the thread's agent is
+// forgotten, so that new threads leave it out again.
 type BaseRequest struct {
 	Thread  string   `json:"thread"`
 	Profile string   `json:"profile"`
 	Keep    []string `json:"keep,omitempty"`
+	Forget  bool     `json:"forget,omitempty"`
 }
 
 // BaseChange is what became of a BaseRequest.
@@ -99,6 +102,9 @@ type BaseChange struct {
 	Waits  bool    `json:"waits"`
 	Tokens int64   `json:"tokens,omitempty"`
 	USD    float64 `json:"usd,omitempty"`
+	// Forgot is set if what did not work was forgotten of this version of the agent: the levers Again.
+	Forgot string   `json:"forgot,omitempty"`
+	Again  []string `json:"again,omitempty"`
 }
 
 // Priced returns the change with what a thread's context says of its price.
@@ -113,6 +119,10 @@ func (c BaseChange) Priced(r ContextReport) BaseChange {
 // Says returns in a sentence what became of it.
 func (c BaseChange) Says() string {
 	switch {
+	case c.Forgot != "" && len(c.Again) == 0:
+		return fmt.Sprintf("nothing was kept because it did not work with %s", c.Forgot)
+	case c.Forgot != "":
+		return fmt.Sprintf("new threads with %s leave out %s again, if their base does", c.Forgot, strings.Join(c.Again, ", "))
 	case !c.Waits && c.Base.Chosen:
 		return fmt.Sprintf("%s has base %s", c.Name, c.Base.Profile)
 	case !c.Waits:

@@ -129,11 +129,13 @@ func TestBaseAtTheFirstStart(t *testing.T) {
 		{"for the agent", "shell", "configured for the agent", thread.BaseConfig{Profile: "minimal", Agents: map[string]string{"slim": "read-only"}}, thread.NewRequest{Started: true}},
 		{"asked for", "", "chosen", thread.BaseConfig{Agents: map[string]string{"slim": "read-only"}}, thread.NewRequest{Base: "full", Started: true}},
 		{"of one's own", "loops,questions", "chosen", thread.BaseConfig{Profiles: own}, thread.NewRequest{Base: "mine"}},
-		{"a tool that the task names", "", "loops (the task or a rule of yours names it)", thread.BaseConfig{}, thread.NewRequest{Base: "slim", Prompt: "test the `Loop` tool"}},
+		{"a tool that the task names", "", "loops (the task speaks of it)", thread.BaseConfig{}, thread.NewRequest{Base: "slim", Prompt: "test the `Loop` tool"}},
 		{"a word of the task", "", "kept: loops", thread.BaseConfig{}, thread.NewRequest{Base: "slim", Prompt: "/LOOP 5m check"}},
 		{"a word that is none", "loops,skills", "chosen", thread.BaseConfig{}, thread.NewRequest{Base: "slim", Prompt: "Loop over the lines"}},
-		{"a rule that allows a tool", "loops,skills", "questions (the task", thread.BaseConfig{},
-			thread.NewRequest{Base: "minimal", Flags: thread.Flags{Args: []string{"--allowedTools", "Read,AskPerson(*)"}}}},
+		{"a rule that forbids a tool", "loops,questions,skills", "chosen", thread.BaseConfig{},
+			thread.NewRequest{Base: "minimal", Flags: thread.Flags{Args: []string{"--disallowedTools", "Read,AskPerson(*)"}}}},
+		{"what a task is about", "shell", "chosen", thread.BaseConfig{}, thread.NewRequest{Base: "read-only", Prompt: "explain the commit hook"}},
+		{"the shell by its name", "", "shell (the task speaks of it)", thread.BaseConfig{}, thread.NewRequest{Base: "read-only", Prompt: "use the Bash tool"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inSlimWorld(t, func(w *world, _ *slimAgent) {
@@ -153,6 +155,73 @@ func TestBaseAtTheFirstStart(t *testing.T) {
 			}, func(w *world) { w.cfg.Base = c.base })
 		})
 	}
+}
+
+// TestBaseNotInForce: whoever relies on a profile is told what of it stays, and that the person kept nobody is told.
+func TestBaseNotInForce(t *testing.T) {
+	for _, c := range []struct {
+		name, told string
+		level      thread.Level
+		request    thread.NewRequest
+		base       thread.BaseConfig
+	}{
+		{"by hand", "base read-only is not fully in force. Its agent keeps shell (your settings)", thread.LevelWarn, thread.NewRequest{Base: "read-only"}, thread.BaseConfig{}},
+		{"configured", "keeps shell (your settings)", thread.LevelWarn, thread.NewRequest{}, thread.BaseConfig{Profile: "read-only"}},
+		{"by a word", "keeps loops (the task speaks of it), skills (without", thread.LevelInfo, thread.NewRequest{Base: "slim", Prompt: "/loop"}, thread.BaseConfig{}},
+		{"of what is started", "", "", thread.NewRequest{Started: true, Prompt: "/loop"}, thread.BaseConfig{}},
+		{"kept on purpose", "", "", thread.NewRequest{Base: "mine", Prompt: "/loop"},
+			thread.BaseConfig{Profiles: map[string]thread.OwnBase{"mine": {From: "slim", Keep: []string{"loops", "skills"}}}}},
+	} {
+		inSlimWorld(t, func(w *world, a *slimAgent) {
+			a.levers[3].Words, a.levers[3].Kept = []string{"explain"}, "your settings"
+			c.request.Agent = "slim"
+			s := w.create(c.request)
+			told := ""
+			for _, e := range w.events.of(thread.EventNotice) {
+				if strings.Contains(e.Notice.Text, "in force") {
+					told += e.Notice.Text
+					if e.Notice.Level != c.level {
+						t.Errorf("%s: told as %s", c.name, e.Notice.Level)
+					}
+				}
+			}
+			if c.told == "" != (told == "") || !strings.Contains(told, c.told) || told != "" && !strings.HasPrefix(told, s.Name) {
+				t.Errorf("%s: told %q, want %q", c.name, told, c.told)
+			}
+		}, func(w *world) { w.cfg.Base = c.base })
+	}
+	inSlimWorld(t, func(w *world, a *slimAgent) {
+		s := w.create(thread.NewRequest{Agent: "slim", Base: "slim"})
+		w.setBase(s.ID, "minimal", "AskPerson")
+		w.again(s.ID)
+		if got := w.about("in force"); len(got) > 0 || w.without(s.ID) != "loops,skills" {
+			t.Errorf("told %q of what was given back on purpose", got)
+		}
+	})
+}
+
+// TestUnusedTold: what a start cannot leave out is told when it is otherwise than at the last one.
+func TestUnusedTold(t *testing.T) {
+	inSlimWorld(t, func(w *world, a *slimAgent) {
+		s := w.create(thread.NewRequest{Agent: "slim", Base: "slim"})
+		step := func(what, want string, unused map[string]string) {
+			t.Helper()
+			w.crash()
+			a.unused = unused
+			w.again(s.ID)
+			if got := strings.Join(w.about("leave"), "; "); want == "" && got != "" || !strings.Contains(got, want) {
+				t.Errorf("%s: told %q, want %q", what, got, want)
+			}
+		}
+		step("as chosen", "", nil)
+		step("given back", "base slim does not leave out loops (a file)", map[string]string{"loops": "a file"})
+		step("still", "", map[string]string{"loops": "another file"})
+		step("more", "loops (a file), skills (a file)", map[string]string{"loops": "a file", "skills": "a file"})
+		if b := w.status(s.ID).Base; !slices.Equal(b.Unused, []string{"loops", "skills"}) || !slices.Equal(b.Left, b.Unused) {
+			t.Errorf("stored %+v", b)
+		}
+		step("in force again", "leaves out all its parts again", nil)
+	})
 }
 
 // TestBaseOfAnAgentWithoutLevers: nothing is left out, and choosing that by hand is an error.

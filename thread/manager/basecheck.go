@@ -23,7 +23,7 @@ type baseChecker struct {
 
 	saving sync.Mutex // guards what follows; held while it is read and stored
 	facts  map[string]thread.BaseFacts
-	warned map[string]bool // warnings by agent that people have been told; nil until read
+	warned []string // warnings by agent that people have been told, the newest last; nil until read
 }
 
 // The settings that keep the facts of a version, and what people were told of surroundings.
@@ -83,14 +83,29 @@ func (m *baseChecker) check(ctx context.Context, l *liveThread, s *basedStart, r
 		m.cfg.Log.Warn("find what an agent can leave out", "thread", string(l.id), "err", err)
 		return
 	}
-	start := thread.BaseStart{Levers: levers, Left: s.left, Resumed: s.resumed}
-	found, size := start.Check(r), r.Size(s.left, m.cfg.Tokens)
+	start := thread.BaseStart{Levers: levers, Left: s.left, Resumed: s.resumed, With: startedWith(s.spec)}
+	r.Texts = s.agent.BaseParts(r.Texts)
+	found, size := start.Check(r), start.Size(r, m.cfg.Tokens)
 	for _, f := range m.learn(ctx, start, found, size) {
-		name := l.thread().DisplayName()
+		version := strings.TrimSpace(levers.Agent + " " + levers.Version)
+		follows := fmt.Sprintf("If another start shows that, new threads with %s keep it", version)
+		if f.Dropped {
+			follows = fmt.Sprintf("New threads with %s keep it", version)
+		}
 		m.notices.tell(l.id, thread.Notice{Level: thread.LevelWarn, Kind: thread.HappenedContext, Text: fmt.Sprintf(
-			"%s: %s, although its base leaves out %s. New threads with %s keep it; see `orchestrator context base %s`",
-			name, plaintext.OneLine(f.What, 200), strings.Join(f.Levers, ", "), strings.TrimSpace(levers.Agent+" "+levers.Version), l.thread().Name)})
+			"%s: %s, although its base leaves out %s. %s; see `orchestrator context base %s`",
+			l.thread().DisplayName(), plaintext.OneLine(f.What, 200), strings.Join(f.Levers, ", "), follows, l.thread().Name)})
 	}
+}
+
+// startedWith stands for the flags of a start that may change what an agent sends.
+func startedWith(spec thread.WorldSpec) string {
+	var names []string
+	for _, kv := range spec.Flags.Env {
+		name, _, _ := strings.Cut(kv, "=")
+		names = append(names, name)
+	}
+	return fmt.Sprintf("%q %q %q %q", spec.Model, spec.Flags.PermissionMode, spec.Flags.Args, names)
 }
 
 // learn adds what a first request shows to the facts of its version, and returns what is news.
@@ -102,19 +117,36 @@ func (m *baseChecker) learn(ctx context.Context, s thread.BaseStart, found []thr
 	if len(found) == 0 {
 		found = s.Grown(size, was.Sizes)
 	}
-	now, news := was.Drop(found)
+	now, news := was.Learn(s, found)
 	if len(found) == 0 && !s.Resumed {
 		now = now.Know(size)
 	}
-	m.facts[key] = now
-	raw, err := json.Marshal(now)
-	if err == nil {
-		err = m.cfg.Store.SetSetting(ctx, key, string(raw))
-	}
-	if err != nil { // known until the server ends
+	if err := m.write(ctx, key, now); err != nil { // known until the server ends
 		m.cfg.Log.Warn("store what an agent cannot leave out", "agent", s.Levers.Agent, "err", err)
 	}
 	return news
+}
+
+// forget forgets what is known of a version of a CLI, and returns the levers that new threads leave out again.
+func (m *baseChecker) forget(ctx context.Context, l thread.Levers) ([]string, error) {
+	m.saving.Lock()
+	defer m.saving.Unlock()
+	key := m.key(l)
+	was := m.read(ctx, key)
+	return slices.Sorted(maps.Keys(was.Dropped)), m.write(ctx, key, thread.BaseFacts{})
+}
+
+// write stores facts. saving is held.
+func (m *baseChecker) write(ctx context.Context, key string, f thread.BaseFacts) error {
+	if m.facts == nil {
+		m.facts = map[string]thread.BaseFacts{}
+	}
+	m.facts[key] = f
+	raw, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	return m.cfg.Store.SetSetting(ctx, key, string(raw))
 }
 
 // read returns the facts with a key. saving is held.
@@ -153,7 +185,7 @@ func (m *baseChecker) of(ctx context.Context, l thread.Levers) thread.BaseFacts 
 // surroundings tells what makes the base of an agent larger: of each agent once.
 func (m *baseChecker) surroundings(ctx context.Context, l *liveThread, agent string, s *basedStart) {
 	for _, w := range s.agent.Surroundings(s.spec) {
-		if m.news(ctx, agent, w) {
+		if m.news(ctx, agent, w, m.roots(l.thread(), s.spec)) {
 			m.notices.tell(l.id, thread.Notice{Level: thread.LevelInfo, Kind: thread.HappenedContext,
 				Text: fmt.Sprintf("%s: %s", l.thread().DisplayName(), w.Line())})
 		}
@@ -163,35 +195,44 @@ func (m *baseChecker) surroundings(ctx context.Context, l *liveThread, agent str
 // maxWarned is how many warnings are remembered.
 const maxWarned = 200
 
-// news reports whether people have not been told of a warning yet, and remembers it. Its figures may change.
-func (m *baseChecker) news(ctx context.Context, agent string, w thread.BaseWarning) bool {
-	what := agent + ": " + strings.Map(func(r rune) rune {
+// roots are the folders that are the same one for people wherever a thread works: the project and its copies.
+func (m *baseChecker) roots(t thread.Thread, spec thread.WorldSpec) []string {
+	all := slices.DeleteFunc([]string{t.Worktree.Path, spec.Origin, m.cfg.Project, spec.Dir}, func(dir string) bool {
+		return dir == "" || dir == "/"
+	})
+	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) })
+	return all
+}
+
+// news reports whether people have not been told of a warning yet, and remembers it. Its figures may change, and each copy
+// of the repository has the same files.
+func (m *baseChecker) news(ctx context.Context, agent string, w thread.BaseWarning, roots []string) bool {
+	what := w.What
+	for _, root := range roots {
+		what = strings.ReplaceAll(what, root+"/", "./")
+	}
+	what = agent + ": " + strings.Map(func(r rune) rune {
 		if unicode.IsDigit(r) || r == '.' {
 			return -1
 		}
 		return r
-	}, plaintext.OneLine(w.What, 200))
+	}, plaintext.OneLine(what, 200))
 	m.saving.Lock()
 	defer m.saving.Unlock()
 	if m.warned == nil {
-		m.warned = map[string]bool{}
 		raw, err := m.cfg.Store.Setting(ctx, warnedKey)
-		var list []string
 		if err == nil && raw != "" {
-			err = json.Unmarshal([]byte(raw), &list)
+			err = json.Unmarshal([]byte(raw), &m.warned)
 		}
 		if err != nil {
 			m.cfg.Log.Warn("read what was told of surroundings", "err", err)
 		}
-		for _, s := range list {
-			m.warned[s] = true
-		}
 	}
-	if m.warned[what] || len(m.warned) >= maxWarned {
+	if slices.Contains(m.warned, what) {
 		return false
 	}
-	m.warned[what] = true
-	raw, err := json.Marshal(slices.Sorted(maps.Keys(m.warned)))
+	m.warned = append(m.warned[max(0, len(m.warned)-maxWarned+1):], what)
+	raw, err := json.Marshal(m.warned)
 	if err == nil {
 		err = m.cfg.Store.SetSetting(ctx, warnedKey, string(raw))
 	}

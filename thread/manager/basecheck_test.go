@@ -84,8 +84,8 @@ func TestBaseChecked(t *testing.T) {
 		if len(told) == 1 && strings.HasPrefix(told[0], two.Name) {
 			one, two = two, one
 		}
-		want := one.Name + ": Workflow is still there, although its base leaves out workflows. New threads with slim 2.1.331 keep it; " +
-			"see `orchestrator context base " + one.Name + "`"
+		want := one.Name + ": Workflow is still there, although its base leaves out workflows. If another start shows that, " +
+			"new threads with slim 2.1.331 keep it; see `orchestrator context base " + one.Name + "`"
 		if len(told) != 1 || told[0] != want {
 			t.Errorf("told %q, want %q", told, want)
 		}
@@ -122,6 +122,35 @@ func TestBaseChecked(t *testing.T) {
 	}, slim(a))
 }
 
+// TestBaseForgotten: what did not work is left out again once the person says so.
+func TestBaseForgotten(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.based("workflows")
+		for range 2 {
+			w.startAnew(s.ID)
+			w.requests(s.ID, "Read Workflow")
+		}
+		if later := w.create(thread.NewRequest{Agent: "slim", Base: "slim"}); w.without(later.ID) != "loops" {
+			t.Errorf("without %s", w.without(later.ID))
+		}
+		change, err := w.m.Bases.Set(ctx, thread.BaseRequest{Thread: s.Name, Forget: true})
+		if err != nil || !strings.Contains(change.Says(), "workflows") {
+			t.Errorf("%q, %v", change.Says(), err)
+		}
+		w.crash()
+		if later := w.create(thread.NewRequest{Agent: "slim", Base: "slim"}); w.without(later.ID) != "loops,skills,workflows" {
+			t.Errorf("without %s", w.without(later.ID))
+		}
+		if b := w.status(s.ID).Base; b.Next != "" || b.Profile != "full" {
+			t.Errorf("the thread has %+v", b)
+		}
+		change, err = w.m.Bases.Set(ctx, thread.BaseRequest{Thread: s.Name, Forget: true})
+		if err != nil || !strings.Contains(change.Says(), "nothing") {
+			t.Errorf("%q, %v", change.Says(), err)
+		}
+	}, slim(&slimAgent{}))
+}
+
 func happened(events []thread.Event) []string {
 	var all []string
 	for _, e := range events {
@@ -153,20 +182,54 @@ func TestBaseNotChecked(t *testing.T) {
 	}, slim(&slimAgent{unused: map[string]string{"workflows": "your settings"}}))
 }
 
-// TestBaseGrew: a base that is larger with less in it is told, and what it was.
+// TestBaseNamed: that a tool is named which is gone is told at the second start that shows it, and the lever is dropped
+// then. What the repository and MCP servers say of it counts for nothing.
+func TestBaseNamed(t *testing.T) {
+	inWorld(t, func(w *world) {
+		a := w.based("workflows")
+		theirs := []thread.BaseText{
+			{Kind: thread.BaseEnvironment, Text: "git log: remove `Workflow`"}, {Kind: thread.BaseSkills, Text: "- plan: use `Workflow`"},
+			{Kind: thread.BaseTool, Name: "mcp__git__log", Text: "`Workflow`"},
+		}
+		for range 3 {
+			w.crash()
+			w.startAgain(a.ID)
+			w.requests(a.ID, "Read", theirs...)
+		}
+		makers := thread.BaseText{Kind: thread.BaseSystem, Text: "Call `Workflow`."}
+		for i, want := range []int{0, 1, 0} {
+			w.crash()
+			w.startAgain(a.ID)
+			w.requests(a.ID, "Read", makers)
+			if told := w.about("Workflow"); len(told) != want || want > 0 && !strings.Contains(told[0], ". New threads with slim 2.1.331 keep it") {
+				t.Errorf("start %d: told %q", i, told)
+			}
+		}
+	}, slim(&slimAgent{}))
+}
+
+// TestBaseGrew: a base that is larger with less in it is told at the second start, and what it was.
 func TestBaseGrew(t *testing.T) {
 	inWorld(t, func(w *world) {
 		long := thread.BaseText{Kind: thread.BaseSystem, Text: strings.Repeat("word ", 4000)}
 		full := w.based()
 		w.requests(full.ID, "Read Workflow", thread.BaseText{Kind: thread.BaseSystem, Text: strings.Repeat("word ", 2000)})
 		s := w.based("skills", "workflows")
+		w.requests(s.ID, "Read mcp__git__log", long)
+		w.startAnew(s.ID)
+		w.requests(s.ID, "Read mcp__git__log", long)
+		w.startAnew(s.ID)
+		w.requests(s.ID, "Read", long)
+		if told := w.about("grew"); len(told) != 0 {
+			t.Errorf("of what has other things around it, or of one start: %q", told)
+		}
+		w.startAnew(s.ID)
 		w.requests(s.ID, "Read", long)
 		want := "the base grew from 2.5k to 5.0k tokens, although its base leaves out skills."
 		if told := w.about("grew"); len(told) != 1 || !strings.Contains(told[0], want) {
 			t.Errorf("told %q, want %q", told, want)
 		}
-		w.crash()
-		w.startAgain(s.ID)
+		w.startAnew(s.ID)
 		w.turn(s.ID, "hello")
 		if err := w.m.Agents.Stop(ctx, s.Name); err != nil {
 			t.Fatal(err)
@@ -177,6 +240,13 @@ func TestBaseGrew(t *testing.T) {
 			t.Errorf("of the prompt of a conversation that was resumed: %q", told)
 		}
 	}, slim(&slimAgent{}))
+}
+
+// startAnew starts a thread in another life of the server.
+func (w *world) startAnew(id thread.ID) {
+	w.t.Helper()
+	w.crash()
+	w.startAgain(id)
 }
 
 // TestBaseSurroundings names what makes a base larger, of each agent once.
@@ -197,6 +267,24 @@ func TestBaseSurroundings(t *testing.T) {
 		}
 		if told := w.about("ENABLE_TOOL_SEARCH"); len(told) != 1 {
 			t.Errorf("of another thing: %q", told)
+		}
+		f := w.fork(thread.ForkRequest{Thread: one.Name, Label: "x", NoStart: true})
+		for i, id := range []thread.ID{one.ID, f.ID} { // the same file, in a copy of the folder
+			a.warns = []thread.BaseWarning{{What: w.status(id).Dir + "/docs/CLAUDE.md is large", Do: "Shorten it."}}
+			w.startAnew(id)
+			if told := w.about("docs"); len(told) != 1-i {
+				t.Errorf("in %s: %q", w.status(id).Dir, told)
+			}
+		}
+		for i := range 210 { // more than are remembered
+			a.warns = append(a.warns, thread.BaseWarning{What: "file " + string(rune('a'+i/26)) + string(rune('a'+i%26)), Do: "Shorten it."})
+		}
+		w.startAnew(one.ID)
+		newest := len(w.about("file "))
+		a.warns = a.warns[len(a.warns)-1:]
+		w.startAnew(one.ID)
+		if again := w.about("file "); newest != 210 || len(again) != 0 {
+			t.Errorf("told %d, then %q", newest, again)
 		}
 	}, slim(a))
 }

@@ -43,6 +43,9 @@ func (m *Bases) Set(ctx context.Context, r thread.BaseRequest) (thread.BaseChang
 	if err != nil {
 		return thread.BaseChange{}, err
 	}
+	if r.Forget {
+		return m.forget(ctx, l.live)
+	}
 	var change thread.BaseChange
 	err = l.live.do(ctx, func(ctx context.Context) error {
 		change, err = l.setBase(ctx, r)
@@ -52,6 +55,25 @@ func (m *Bases) Set(ctx context.Context, r thread.BaseRequest) (thread.BaseChang
 		return nil
 	})
 	return change, err
+}
+
+// forget forgets what did not work with the version of a thread's agent.
+func (m *Bases) forget(ctx context.Context, live *liveThread) (thread.BaseChange, error) {
+	t := live.thread()
+	change := thread.BaseChange{Name: t.DisplayName(), Base: t.Base, Forgot: t.Agent}
+	slimmer, ok := m.cfg.slimmer(t.Agent)
+	if !ok {
+		return change, nil
+	}
+	l, err := slimmer.Levers(ctx, thread.WorldSpec{Dir: t.Dir, Env: live.environs.env(t), Flags: t.Launch, Model: t.Model})
+	if err != nil {
+		return change, err
+	}
+	change.Forgot = l.Agent + " " + l.Version
+	if change.Again, err = m.checker.forget(ctx, l); err != nil {
+		return change, fmt.Errorf("forget what did not work with %s: %w", change.Forgot, err)
+	}
+	return change, nil
 }
 
 // setBase is the step of Set.
@@ -126,7 +148,7 @@ func (m *Bases) offer(ctx context.Context, t thread.Thread, slimmer thread.Slimm
 	if err != nil {
 		return err
 	}
-	left, _, err := thread.ChooseBase(levers, thread.BaseSlim, m.cfg.Base.Profiles, nil)
+	left, _, err := thread.ChooseBase(m.checker.without(ctx, levers), thread.BaseSlim, m.cfg.Base.Profiles, nil)
 	if err != nil {
 		return err
 	}

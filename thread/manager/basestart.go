@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
@@ -127,12 +126,13 @@ func (l *run) settle(
 	}
 	levers, err := slimmer.Levers(ctx, where)
 	levers = l.checker.without(ctx, levers)
-	settled := b
+	settled, kept := b, map[string]string(nil)
 	if err == nil {
-		settled, err = b.Settled(levers, l.cfg.Base.Profiles, l.wanted(levers, t))
+		settled, kept, err = b.Settled(levers, l.cfg.Base.Profiles, l.wanted(levers, t))
 	}
 	switch {
 	case err == nil:
+		l.kept(settled, levers, kept)
 		return settled, nil
 	case was.Chosen: // a change that cannot be made
 		l.notices.post(t.ID, thread.LevelWarn, "%s goes on with base %s: %v", t.DisplayName(), was.Profile, err)
@@ -148,8 +148,32 @@ func (l *run) settle(
 	}
 }
 
-// wanted names what the thread's task needs: what its label and its waiting prompts speak of, and what its arguments
-// name, among which may be rules that allow tools.
+// kept tells which parts of a profile stay although somebody relies on it: the person chose it by hand, or the agent
+// can change files or run commands with them.
+func (l *run) kept(b thread.Base, levers thread.Levers, kept map[string]string) {
+	names := slices.Sorted(maps.Keys(kept))
+	if len(kept) == 0 || !b.ByHand() && !acts(levers, names) {
+		return
+	}
+	t := l.live.thread()
+	l.notices.post(t.ID, levelOf(levers, names), "%s: base %s is not fully in force. Its agent keeps %s",
+		t.DisplayName(), b.Profile, thread.Reasons(kept))
+}
+
+// acts reports whether an agent can change files or run commands with one of some levers.
+func acts(levers thread.Levers, names []string) bool {
+	return slices.ContainsFunc(levers.Named(names), thread.Lever.Acts)
+}
+
+func levelOf(levers thread.Levers, names []string) thread.Level {
+	if acts(levers, names) {
+		return thread.LevelWarn
+	}
+	return thread.LevelInfo
+}
+
+// wanted names what the thread's task needs: what its label and its waiting prompts speak of. What its arguments say of
+// tools, the agent's levers have.
 func (l *run) wanted(levers thread.Levers, t thread.Thread) []string {
 	texts := []string{t.Label}
 	l.typist.outbox.mu.Lock()
@@ -163,24 +187,24 @@ func (l *run) wanted(levers thread.Levers, t thread.Thread) []string {
 			names[name] = true
 		}
 	}
-	word := func(r rune) bool { return strings.ContainsRune(" ,;()[]{}\"'=:", r) }
-	for _, arg := range t.Launch.Args {
-		for tool := range strings.FieldsFuncSeq(arg, word) {
-			names[tool] = true
-		}
-	}
 	return slices.Sorted(maps.Keys(names))
 }
 
-// unused tells which levers the agent's own settings decide, at the start that settled them.
-func (l *run) unused(was thread.Base, launch thread.Launch) {
+// unused stores which of the levers that were chosen this start cannot leave out, and tells it if that was otherwise at the
+// last one.
+func (l *run) unused(ctx context.Context, launch thread.Launch) error {
 	t := l.live.thread()
-	if len(launch.Unused) == 0 || was.Equal(t.Base) {
-		return
+	now := slices.Sorted(maps.Keys(launch.Unused))
+	if slices.Equal(now, t.Base.Unused) {
+		return nil
 	}
-	var why []string
-	for _, name := range slices.Sorted(maps.Keys(launch.Unused)) {
-		why = append(why, name+" ("+launch.Unused[name]+")")
+	if err := l.live.update(ctx, func(t *thread.Thread) error { t.Base.Unused = now; return nil }); err != nil {
+		return fmt.Errorf("store what the agent does not leave out: %w", err)
 	}
-	l.notices.post(t.ID, thread.LevelInfo, "%s: base %s does not leave out %s", t.DisplayName(), t.Base.Profile, strings.Join(why, ", "))
+	if len(now) == 0 {
+		l.notices.post(t.ID, thread.LevelInfo, "%s: base %s leaves out all its parts again", t.DisplayName(), t.Base.Profile)
+		return nil
+	}
+	l.notices.post(t.ID, thread.LevelWarn, "%s: base %s does not leave out %s", t.DisplayName(), t.Base.Profile, thread.Reasons(launch.Unused))
+	return nil
 }

@@ -145,7 +145,6 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	if err != nil {
 		return err
 	}
-	settled := t.Base
 	if spec.Base, err = l.base(ctx, agent, spec, aside); err != nil {
 		return err
 	}
@@ -154,7 +153,9 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	if err != nil {
 		return err
 	}
-	l.unused(settled, launch)
+	if err := l.unused(ctx, launch); err != nil {
+		return err
+	}
 	if l.cfg.MCP != nil {
 		l.cfg.MCP.Launched(l.live.id, launch.MCP)
 	}

@@ -23,6 +23,7 @@ func (a *Server) detect(ctx context.Context) []thread.AgentInfo {
 				a.Log.Warn("find out what an agent can leave out", "agent", infos[i].Name, "err", err)
 				return
 			}
+			levers, _ = a.manager.Bases.Usable(ctx, levers)
 			infos[i].Bases = a.Config.Base.Options(levers)
 			infos[i].Base = a.Config.Base.Plan(thread.BaseWish{Agent: infos[i].Name}).Profile
 		})
