@@ -312,7 +312,9 @@ func (r *running) say(prompt string) model.Request {
 // heard waits for the first main request with a prompt.
 func (b *bench) heard(ctx context.Context, prompt string, screen func() string) model.Request {
 	b.Helper()
-	q, err := b.server.Wait(ctx, func(q model.Request) bool { return main(q.Turn) && q.Turn.Prompt == prompt })
+	q, err := b.server.Wait(ctx, func(q model.Request) bool {
+		return main(q.Turn) && strings.Trim(q.Turn.Prompt, `"`) == prompt // opencode quotes an argument with spaces
+	})
 	if err != nil {
 		b.Fatalf("the model never heard %q: %v\n%s", prompt, err, screen())
 	}

@@ -104,7 +104,11 @@ func edit(t model.Turn, path, old, new string) (scripted.Call, bool) {
 		case "edit":
 			args = map[string]any{"filePath": path, "oldString": old, "newString": new}
 		case "apply_patch":
-			args[""] = "*** Begin Patch\n*** Update File: " + path + "\n@@\n-" + old + "\n+" + new + "\n*** End Patch\n"
+			key := "" // Codex takes any text, opencode an argument
+			if !tool.Free && strings.Contains(string(tool.Params), "patchText") {
+				key = "patchText"
+			}
+			args[key] = "*** Begin Patch\n*** Update File: " + path + "\n@@\n-" + old + "\n+" + new + "\n*** End Patch\n"
 		default:
 			continue
 		}

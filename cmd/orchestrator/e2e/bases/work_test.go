@@ -92,7 +92,7 @@ func (r *running) runs(offered map[string]string) {
 	}
 	missing := s.Missing(said)
 	r.Logf("a call of a tool that has gone: %q", said)
-	if len(missing) == 0 || len(q.Turn.Outcomes) == 0 || missing[0] != q.Turn.Outcomes[0].Name {
+	if len(missing) == 0 || len(q.Turn.Outcomes) == 0 || missing[0] != "Bash" { // which is called where there is no shell
 		r.Errorf("the answer to a tool that has gone says that %v are missing: %s", missing, said)
 	}
 }
