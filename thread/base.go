@@ -25,6 +25,12 @@ const (
 // BaseProfiles returns the names of the profiles that every agent with levers has.
 func BaseProfiles() []string { return []string{BaseFull, BaseSlim, BaseReadOnly, BaseMinimal} }
 
+// The levers that every agent calls the same: what it changes files and runs commands with.
+const (
+	LeverEditing = "editing"
+	LeverShell   = "shell"
+)
+
 // Base is what a thread's agent leaves out. It is chosen once, at the thread's first start, so that each request begins
 // with the same bytes and the provider's cache holds.
 type Base struct {

@@ -60,6 +60,7 @@ const (
 	baseParent     = "as in the parent"
 	baseNext       = "as set for the parent's next start"
 	baseBegun      = "begun before there were profiles"
+	baseElsewhere  = "as where it was exported"
 )
 
 // Plan returns the base that a new thread has until its agent is started: what it inherits if that is settled, and
@@ -177,10 +178,37 @@ func (b Base) Recorded() Base {
 	return Base{Profile: b.Profile, Chosen: b.Chosen, Version: b.Version, Left: slices.Clone(b.Left), Keep: slices.Clone(b.Keep)}
 }
 
+// Elsewhere returns what a base from another place is here: its profile, which is settled anew at the first start.
+// What it claims to leave out is of another version of the agent, and nobody here has seen that it does.
+func (b Base) Elsewhere() Base {
+	if b.Profile == BaseDefault {
+		return Base{}
+	}
+	return Base{Profile: b.Profile, Keep: slices.Clone(b.Keep), Why: baseElsewhere}
+}
+
+// Guards reports whether a lever keeps the thread's agent from changing anything, so that it is not given back by a slip
+// of the finger.
+func (b Base) Guards(lever string) bool {
+	return b.Profile == BaseReadOnly || lever == LeverEditing || lever == LeverShell
+}
+
+// BaseNarrows reports whether a profile leaves out at least what another does, as far as their names tell. One of the
+// person's own is only like itself.
+func BaseNarrows(profile, than string) bool {
+	order := []string{BaseFull, BaseSlim, BaseMinimal, BaseReadOnly}
+	than = cmp.Or(than, BaseFull)
+	at, least := slices.Index(order, profile), slices.Index(order, than)
+	return profile == than || at >= 0 && least >= 0 && at >= least
+}
+
 // Equal reports whether two bases leave out the same, for the same profile.
 func (b Base) Equal(o Base) bool {
 	return b.Profile == o.Profile && b.Chosen == o.Chosen && slices.Equal(b.Left, o.Left) && slices.Equal(b.Keep, o.Keep)
 }
+
+// maxKeep is how many levers and tools a thread may keep.
+const maxKeep = 100
 
 // MaxBaseName is the longest name of a profile, in characters.
 const MaxBaseName = 40
@@ -199,6 +227,9 @@ func CheckBaseName(name string) error {
 
 // CheckBaseLevers returns what is wrong with names of levers or tools in a profile.
 func CheckBaseLevers(names []string) error {
+	if len(names) > maxKeep {
+		return fmt.Errorf("%d levers to keep, but at most %d: %w", len(names), maxKeep, ErrInvalid)
+	}
 	for _, n := range names {
 		if n == "" || utf8.RuneCountInString(n) > 100 || strings.ContainsFunc(n, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }) {
 			return fmt.Errorf("%q is no name of a lever or a tool: %w", n, ErrInvalid)

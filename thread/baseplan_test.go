@@ -85,3 +85,30 @@ func TestBaseNames(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestBaseNarrows: a thread is not given more than the one that starts it.
+func TestBaseNarrows(t *testing.T) {
+	for _, tt := range []struct {
+		profile, than string
+		want          bool
+	}{
+		{"slim", "", true}, {"full", "", true}, {"full", "full", true}, {"full", "slim", false}, {"slim", "full", true}, {"minimal", "slim", true},
+		{"slim", "minimal", false}, {"read-only", "minimal", true}, {"minimal", "read-only", false}, {"slim", "read-only", false},
+		{"mine", "mine", true}, {"mine", "slim", false}, {"slim", "mine", false}, {"read-only", "read-only", true},
+	} {
+		if got := BaseNarrows(tt.profile, tt.than); got != tt.want {
+			t.Errorf("%q in place of %q: %v", tt.profile, tt.than, got)
+		}
+	}
+}
+
+// TestBaseElsewhere: what another machine claims to leave out is not believed.
+func TestBaseElsewhere(t *testing.T) {
+	b := Base{Profile: "read-only", Chosen: true, Version: "1", Left: nil, Keep: []string{"x"}, Next: "full"}.Elsewhere()
+	if b.Profile != "read-only" || b.Chosen || b.Left != nil || len(b.Keep) != 1 || b.Next != "" || b.ByHand() {
+		t.Errorf("%+v", b)
+	}
+	if b := (Base{Chosen: true, Left: []string{"loops"}}).Elsewhere(); !b.Equal(Base{}) {
+		t.Errorf("without a profile: %+v", b)
+	}
+}

@@ -223,7 +223,7 @@ func (m *importer) record(h recordHead, d thread.Delta) error {
 	c := h.Checkpoint
 	old := c.ID
 	c.ID, c.Thread, c.Parent = thread.NewID[thread.CheckpointID](), m.thread.ID, m.ids[c.Parent].ID
-	c.Base = c.Base.Recorded()
+	c.Base = c.Base.Elsewhere()
 	m.others.Replace(&c, &d)
 	if !m.files {
 		c.Snapshot = nil // it names a commit that is not here
@@ -290,9 +290,6 @@ func (m *importer) finish() (thread.Thread, error) {
 		// Names only: a server of that name is used if it is configured and accepted here.
 		t.MCP = t.MCP.At(m.servers, "on where it was exported")
 		t.Base = m.base.Clone()
-		if t.Base.Why = "as where it was exported"; !t.Base.Chosen {
-			t.Base = thread.Base{}
-		}
 		return nil
 	})
 }

@@ -31,6 +31,12 @@ func restartIfIdle(l *run) {
 	if why == "" || s == nil {
 		return
 	}
+	if l.live.thread().Base.Next == "" { // the person took back what it was for
+		l.live.mu.Lock()
+		l.live.restart = ""
+		l.live.mu.Unlock()
+		return
+	}
 	if !waits || l.typist.busy() || !ready(s) {
 		l.live.later(restartLook, func() { restartIfIdle(l) })
 		return

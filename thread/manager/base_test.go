@@ -388,6 +388,24 @@ func TestBaseInForks(t *testing.T) {
 	})
 }
 
+// TestBaseOfAForkRewoundBeforeItsStart: what was chosen for a fork holds although its agent was not started before it was
+// rewound.
+func TestBaseOfAForkRewoundBeforeItsStart(t *testing.T) {
+	inSlimWorld(t, func(w *world, _ *slimAgent) {
+		s := w.create(thread.NewRequest{Agent: "slim", Base: "slim"})
+		w.talk(s.ID, 1, 2)
+		f := w.fork(thread.ForkRequest{Thread: s.Name, Label: "x", Agent: "slimmer", Base: "minimal", NoStart: true})
+		if _, err := w.m.Rewinds.Rewind(ctx, thread.RewindRequest{Thread: f.Name, At: "1", Conversation: true}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		w.startAgain(f.ID)
+		if b := w.status(f.ID).Base; b.Profile != "minimal" || !b.Chosen {
+			t.Errorf("base %+v", b)
+		}
+	})
+}
+
 // TestSetBase changes the profile of threads in every state.
 func TestSetBase(t *testing.T) {
 	inSlimWorld(t, func(w *world, _ *slimAgent) {
@@ -570,7 +588,7 @@ func TestCompactionWithAChangeToCome(t *testing.T) {
 		w.setBase(s.ID, "slim")
 		compact()
 		compact()
-		if got := w.events.notices(); strings.Count(got, "was compacted: a restart now gives it base slim") != 1 {
+		if got := w.events.notices(); strings.Count(got, "was compacted: a restart that gives it base slim") != 1 {
 			t.Errorf("told %s", got)
 		}
 	})

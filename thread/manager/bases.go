@@ -48,7 +48,9 @@ func (m *Bases) Set(ctx context.Context, r thread.BaseRequest) (thread.BaseChang
 	}
 	var change thread.BaseChange
 	err = l.live.do(ctx, func(ctx context.Context) error {
-		change, err = l.setBase(ctx, r)
+		if change, err = l.setBase(ctx, r); err == nil {
+			m.offers.dropGiven(l.live.thread())
+		}
 		if err != nil {
 			return fmt.Errorf("base of %s: %w", l.live.thread().Name, err)
 		}
@@ -96,7 +98,7 @@ func (l *run) setBase(ctx context.Context, r thread.BaseRequest) (thread.BaseCha
 	b := t.Base.Clone()
 	_, own := l.cfg.Base.Profiles[r.Profile]
 	switch has := b.Profile == r.Profile && slices.Equal(b.Keep, keep); {
-	case !b.Chosen && !startedBefore(t):
+	case !b.Chosen && !begunEarlier(t):
 		b = thread.Base{Profile: r.Profile, Keep: keep, Why: thread.BaseByHand}
 	case !b.Chosen && r.Profile == thread.BaseFull, b.Chosen && has && !own: // one's own may mean something else by now
 		b.Next, b.NextKeep = "", nil
@@ -107,6 +109,11 @@ func (l *run) setBase(ctx context.Context, r thread.BaseRequest) (thread.BaseCha
 		return thread.BaseChange{}, err
 	}
 	change.Base, change.Waits = b, b.Next != ""
+	if !change.Waits {
+		l.live.mu.Lock()
+		l.live.restart = "" // that it waited for is taken back
+		l.live.mu.Unlock()
+	}
 	if change.Waits {
 		change.Tokens = t.Gauge.Tokens
 	}
@@ -171,8 +178,8 @@ func (m *Bases) offer(ctx context.Context, t thread.Thread, slimmer thread.Slimm
 	return nil
 }
 
-// compacted tells once that another profile, for which a thread waits, costs nothing now: what the cache has of its
-// conversation was just replaced.
+// compacted tells once that another profile, for which a thread waits, costs least now: the conversation, which must be
+// written to the cache again with it, was just made short.
 func (l *run) compacted() {
 	t := l.live.thread()
 	l.live.mu.Lock()
@@ -184,7 +191,7 @@ func (l *run) compacted() {
 	}
 	l.notices.tell(t.ID, thread.Notice{
 		Level: thread.LevelInfo, Kind: thread.HappenedContext,
-		Text: fmt.Sprintf("%s was compacted: a restart now gives it base %s without a word of the cache lost: `orchestrator stop %s`, "+
-			"then `orchestrator resume %s`", t.DisplayName(), plaintext.OneLine(t.Base.Next, thread.MaxBaseName), t.Name, t.Name),
+		Text: fmt.Sprintf("%s was compacted: a restart that gives it base %s costs least now, since all of the conversation is written to the "+
+			"cache again: `orchestrator stop %s`, then `orchestrator resume %s`", t.DisplayName(), plaintext.OneLine(t.Base.Next, thread.MaxBaseName), t.Name, t.Name),
 	})
 }

@@ -11,9 +11,11 @@ import (
 	"orchestrator/thread/failpoint"
 )
 
-// startedBefore reports whether a thread's agent has been started before: what a fork begins with is its parent's.
-func startedBefore(t thread.Thread) bool {
-	return t.Session != "" || t.Interrupted || t.Exit != (thread.Exit{}) || t.Head != t.ForkPoint
+// begunEarlier reports whether a thread was begun before there were profiles: since then each has one from the moment it
+// is made, also a fork that was rewound before its agent was ever started.
+func begunEarlier(t thread.Thread) bool {
+	started := t.Session != "" || t.Interrupted || t.Exit != (thread.Exit{}) || t.Head != t.ForkPoint
+	return !t.Base.Chosen && t.Base.Profile == thread.BaseDefault && started
 }
 
 // slimmer returns the agent if its base can be made smaller.
@@ -63,7 +65,9 @@ func (c *Config) baseAt(p thread.Thread, at thread.Checkpoint) thread.Base {
 	switch {
 	case earlier && at.Base.Chosen:
 		b = at.Base.Clone()
-	case earlier, !b.Chosen && startedBefore(p):
+	case earlier && at.Base.Profile != thread.BaseDefault: // imported: it is settled here
+		b = at.Base.Clone()
+	case earlier, begunEarlier(p):
 		b = thread.BegunBase()
 	}
 	b.Next, b.NextKeep = p.Base.Next, slices.Clone(p.Base.NextKeep)
@@ -89,7 +93,7 @@ func (l *run) base(ctx context.Context, agent thread.Agent, spec thread.LaunchSp
 	}
 	b := t.Base.Clone()
 	switch {
-	case !b.Chosen && startedBefore(t):
+	case begunEarlier(t):
 		b = thread.BegunBase()
 		b.Next, b.NextKeep = t.Base.Next, t.Base.NextKeep
 	case !b.Chosen && b.Profile == thread.BaseDefault: // made by an earlier build, and never started

@@ -127,6 +127,9 @@ func (m *Forks) forkOf(
 	fresh := agent == p.Agent && (r.Fresh || at.ID != "" && !at.Whole())
 	err := m.creation.checkLaunch(t)
 	if err == nil {
+		err = thread.CheckBaseLevers(r.Keep)
+	}
+	if err == nil {
 		t.Base, err = m.cfg.planBase(thread.BaseWish{
 			Agent: agent, Profile: r.Base, Keep: r.Keep, Started: r.Started, From: m.cfg.baseAt(p, at), Same: agent == p.Agent,
 			Empty: at.ID == "" || agent != p.Agent || fresh,

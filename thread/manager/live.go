@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"slices"
 	"sync"
 	"time"
 
@@ -124,11 +123,6 @@ func (l *liveThread) is(what func(*thread.Thread) bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return what(&l.t)
-}
-
-// leavesOut reports whether a lever is left out of its agent's base.
-func (l *liveThread) leavesOut(lever string) bool {
-	return l.is(func(t *thread.Thread) bool { return slices.Contains(t.Base.Left, lever) })
 }
 
 // running returns the session, nil if no process runs.

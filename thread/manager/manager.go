@@ -93,7 +93,7 @@ func New(config Config) *Manager {
 		mode: cfg.Offers, signals: make(map[thread.ID]*offers.Signals),
 	}
 	m.Offers.back = &takeBacks{
-		cfg: cfg, past: past, work: work, forks: m.Forks, offer: m.Offers.addBack,
+		cfg: cfg, past: past, work: work, forks: m.Forks, offer: m.Offers.addBack, offers: m.Offers.Mode,
 	}
 	m.Forks.prompted, r.prompted = m.Offers.back.prompted, m.Offers.back.prompted
 	m.Prompts = &Prompts{cfg: cfg, registry: r, offers: m.Offers}

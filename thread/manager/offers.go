@@ -55,11 +55,11 @@ func (m *Offers) Mode() thread.OfferMode {
 
 // observe looks at a response and offers a fork if the rules say so.
 func (m *Offers) observe(ctx context.Context, l *liveThread, a recording.Response) {
-	m.back.observe(l, a)
-	m.drop(func(o thread.Offer) bool { return o.Thread == l.id && o.Lever != "" && !l.leavesOut(o.Lever) })
+	m.dropGiven(l.thread())
 	if m.Mode() == thread.OffersOff {
 		return
 	}
+	m.back.observe(l, a)
 	if a.EndsTurn {
 		m.drop(func(o thread.Offer) bool { return o.Thread == l.id && offers.Past(o, a.Gauge) })
 	}
@@ -319,11 +319,18 @@ func (m *Offers) answerServer(ctx context.Context, o thread.Offer, answer string
 	}
 }
 
-// newest returns a thread's newest open offer, nil if it has none: first one of what its agent or its prompt lacks. mu is
-// held.
+// dropGiven drops the offers of what a thread's base no longer leaves out, or not from its next start on.
+func (m *Offers) dropGiven(t thread.Thread) {
+	m.drop(func(o thread.Offer) bool {
+		return o.Thread == t.ID && o.Lever != "" && (!slices.Contains(t.Base.Left, o.Lever) || !m.back.wants(t, o.Lever))
+	})
+}
+
+// newest returns a thread's newest open offer, nil if it has none. One of what its base leaves out does not take the place
+// of another: an agent has it made by asking for a tool, at a moment when a person answers what stood there. mu is held.
 func (m *Offers) newest(id thread.ID) (found *thread.Offer) {
 	for _, o := range m.open {
-		if o.Thread == id && (found == nil || found.Lever == "" || o.Lever != "") {
+		if o.Thread == id && (found == nil || found.Lever != "" || o.Lever == "") {
 			found = &o
 		}
 	}

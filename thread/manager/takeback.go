@@ -24,6 +24,8 @@ type takeBacks struct {
 	set func(context.Context, thread.BaseRequest) (thread.BaseChange, error)
 	// offer keeps an offer until it is answered, unless one for the same lever is open.
 	offer func(thread.Offer)
+	// offers returns whether anything is offered at all.
+	offers func() thread.OfferMode
 
 	mu   sync.Mutex // guards mode
 	mode thread.OfferMode
@@ -61,7 +63,7 @@ func (m *takeBacks) observe(l *liveThread, a recording.Response) {
 	}
 	m.offerFor(l, t, slimmer, func(levers thread.Levers) (thread.Lever, string, string) {
 		for _, name := range missing {
-			if lever, ok := levers.LeavingOut(t.Base.Left, name); ok && m.wants(t, lever) {
+			if lever, ok := levers.LeavingOut(t.Base.Left, name); ok && m.wants(t, lever.Name) {
 				return lever, name, "its agent asked for it"
 			}
 		}
@@ -79,7 +81,7 @@ func (m *takeBacks) prompted(l *liveThread, text string) {
 	m.offerFor(l, t, slimmer, func(levers thread.Levers) (thread.Lever, string, string) {
 		asked, words := levers.AskedFor(t.Base.Left, text)
 		for i, lever := range asked {
-			if m.wants(t, lever) {
+			if m.wants(t, lever.Name) {
 				return lever, cmp.Or(firstTool(lever), lever.Name), fmt.Sprintf("the prompt speaks of %q", words[i])
 			}
 		}
@@ -97,9 +99,9 @@ func firstTool(l thread.Lever) string {
 }
 
 // wants reports whether a lever may be offered back: nobody declined it, and it is not to come already.
-func (m *takeBacks) wants(t thread.Thread, l thread.Lever) bool {
+func (m *takeBacks) wants(t thread.Thread, lever string) bool {
 	profile, keep := t.Base.ToCome()
-	return profile != thread.BaseFull && !slices.Contains(keep, l.Name) && !slices.Contains(t.Declined, l.Name)
+	return profile != thread.BaseFull && !slices.Contains(keep, lever) && !slices.Contains(t.Declined, lever)
 }
 
 // offerFor offers what find finds among an agent's levers. It does not block: the agent's program may have to be asked
@@ -110,7 +112,7 @@ func (m *takeBacks) offerFor(
 	m.mu.Lock()
 	off := m.mode == thread.OffersOff
 	m.mu.Unlock()
-	if off || !m.work.begin() {
+	if off || m.offers() == thread.OffersOff || !m.work.begin() {
 		return
 	}
 	go func() {

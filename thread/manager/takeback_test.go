@@ -92,6 +92,56 @@ func TestToolOfferedBack(t *testing.T) {
 	}, slim(&slimAgent{}))
 }
 
+// TestRestartTakenBack: an agent is not started again for what the person has taken back meanwhile.
+func TestRestartTakenBack(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.create(thread.NewRequest{Agent: "slim", Base: "slim"})
+		w.missed(p.ID, "use a workflow", "Workflow", noWorkflow)
+		w.m.Traffic.RequestStarted(p.ID, thread.Begun{Main: true, At: w.now()}) // it works
+		before := w.sess.of(p.ID)
+		if _, err := w.m.Offers.Answer(ctx, w.status(p.ID).Offer.ID, "take"); err != nil {
+			t.Fatal(err)
+		}
+		w.setBase(p.ID, "slim")
+		w.missed(p.ID, "more", "Read", "result")
+		w.pass(10)
+		if w.sess.of(p.ID) != before || len(w.about("has Workflow again")) > 0 {
+			t.Error("it was started again")
+		}
+	}, slim(&slimAgent{}))
+}
+
+// TestLeverInTheWay: an offer that an agent brings about by asking for a tool does not take the place of another, goes
+// once the person has set another profile, and is not made where offers are off.
+func TestLeverInTheWay(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.create(thread.NewRequest{Agent: "slim", Base: "slim"})
+		w.m.Offers.SuggestMCP(p.ID, "github", "the prompt speaks of it")
+		w.missed(p.ID, "use a workflow", "Workflow", noWorkflow)
+		if o := w.status(p.ID).Offer; o == nil || o.Server != "github" {
+			t.Fatalf("shown is %+v", o)
+		}
+		if _, err := w.m.Offers.Answer(ctx, w.status(p.ID).Offer.ID, "dismiss"); err != nil {
+			t.Fatal(err)
+		}
+		if o := w.status(p.ID).Offer; o == nil || o.Lever != "workflows" {
+			t.Fatalf("then %+v", o)
+		}
+		w.setBase(p.ID, "full")
+		if o := w.status(p.ID).Offer; o != nil {
+			t.Errorf("with what comes with its next start: %+v", o)
+		}
+		off := w.create(thread.NewRequest{Agent: "slim", Base: "slim"})
+		if err := w.m.Offers.SetMode(ctx, thread.OffersOff); err != nil {
+			t.Fatal(err)
+		}
+		w.missed(off.ID, "use a workflow", "Workflow", noWorkflow)
+		if o := w.status(off.ID).Offer; o != nil {
+			t.Errorf("though off: %+v", o)
+		}
+	}, slim(&slimAgent{}))
+}
+
 // TestToolNotOffered: nothing is offered for what is there, for what another tool's output quotes, and for what the
 // person declined in that thread.
 func TestToolNotOffered(t *testing.T) {

@@ -9,11 +9,22 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// takeBack gives the thread back what its base leaves out. There is nothing to confirm: its agent is restarted only while
-// it waits, and goes on with its conversation.
+// takeBack gives the thread back what its base leaves out: its agent is restarted only while it waits, and goes on with
+// its conversation. It is asked first whether an agent that was kept from changing anything shall be able to: the agent
+// itself may have brought the offer about.
 func (f *Feature) takeBack(o *thread.Offer) tea.Cmd {
-	name := plain.Line(o.Needs)
-	return f.answer("restart with "+name, f.Name(o.Thread)+" restarts with "+name+" once it waits", o.ID, "take")
+	name, in, id := plain.Line(o.Needs), f.Name(o.Thread), o.ID
+	take := func() tea.Cmd {
+		return f.answer("restart with "+name, in+" restarts with "+name+" once it waits", id, "take")
+	}
+	if s := f.Threads.Selected(); s != nil && !s.Base.Guards(o.Lever) {
+		return take()
+	}
+	f.Dialogs.Push(dialog.NewAsk("give "+in+" "+name+"?", dialog.Plain(
+		"Its base leaves it out, so that its agent cannot change what you did not ask it to. Offered because "+plain.Line(o.Why)+".",
+		"The agent is restarted once it waits, and goes on with its conversation; commands that it runs in the background end."),
+		dialog.Cancel("Cancel"), dialog.Choice{Label: "Restart", Result: host.Do(take)}).Until(f.answeredElsewhere(o)))
+	return nil
 }
 
 // openBaseOff asks whether to turn off offers of what bases leave out. Those of forks and servers stay as they are.

@@ -57,3 +57,26 @@ func (s *Server) mayChange(ctx context.Context, id thread.PromptID, text string)
 	}
 	return maySend(ctx, to, text)
 }
+
+// mayHaveBase returns an error if an agent asks for a thread that has more of its base than the agent itself, or than the
+// threads that it is made from: what an agent leaves out it does not give itself back in a fork.
+func (s *Server) mayHaveBase(ctx context.Context, profile string, keep []string, from ...string) error {
+	c := callerOf(ctx)
+	if !c.Agent || profile == thread.BaseDefault && len(keep) == 0 {
+		return nil
+	}
+	narrow := len(keep) == 0
+	for _, name := range append(from, string(c.Thread)) {
+		t, err := s.Manager.Threads.Status(ctx, name)
+		if err != nil {
+			return err
+		}
+		has, _ := t.Base.ToCome()
+		narrow = narrow && thread.BaseNarrows(profile, has)
+	}
+	if narrow {
+		return nil
+	}
+	return thread.Hint(thread.Kindf(thread.ErrNotGranted, "base %q: an agent may not start one with more than it has itself", profile),
+		"leave it out, or have the user start it")
+}

@@ -63,11 +63,17 @@ func (s *Server) registerThreads(r *routes) {
 		if len(q.MCP) > 0 && callerOf(ctx).Agent {
 			return thread.Status{}, grant.Alone(api.SwitchMCP.Name())
 		}
+		if err := s.mayHaveBase(ctx, q.Base, nil); err != nil {
+			return thread.Status{}, err
+		}
 		q.Started = q.Started || callerOf(ctx).Agent
 		return m.Creation.New(ctx, q)
 	})
 	answer(r, api.Fork, nil, func(ctx context.Context, q thread.ForkRequest) (thread.Status, error) {
 		if err := consents(ctx, q.Lines || q.HandOver); err != nil {
+			return thread.Status{}, err
+		}
+		if err := s.mayHaveBase(ctx, q.Base, q.Keep, q.Thread); err != nil {
 			return thread.Status{}, err
 		}
 		q.Started = q.Started || callerOf(ctx).Agent
