@@ -74,7 +74,7 @@ func (p *Program) Find(ctx context.Context, env Env) (Found, error) {
 		if info.Found {
 			kind = thread.ErrUnsupported
 		}
-		return Found{}, thread.Hint(fmt.Errorf("%s: %s: %w", p.Agent, info.Problem, kind), info.Hint)
+		return Found{}, thread.Hint(thread.Kindf(kind, "%s: %s", p.Agent, info.Problem), info.Hint)
 	}
 	return found, nil
 }

@@ -49,7 +49,7 @@ func newFlags(c *cli, cmd *cobra.Command, r *thread.NewRequest) {
 const linesHelp = "let a prompt of several lines be typed into a program that may run each of them (--agent command)"
 
 // baseHelp is the help text of --base.
-const baseHelp = "what the agent leaves out: full, slim, read-only, minimal, or one of yours; see `orchestrator help bases`"
+const baseHelp = "`PROFILE` of what the agent leaves out: full, slim, read-only, minimal, or one of yours; see \"orchestrator help bases\""
 
 // sayApart says where a new thread works if it got a worktree that was not asked for, or if its folder may not be the
 // one that the person expects. Programs read that from the thread.
