@@ -116,6 +116,7 @@ func TestBaseWanted(t *testing.T) {
 	all := thread.Levers{Levers: []thread.Lever{
 		{Name: "workflows", Profiles: []string{"slim", "read-only"}, Tools: []string{"Workflow"}, Words: []string{"workflow", "/review"}},
 		{Name: "agents", Profiles: []string{"minimal"}, Words: []string{"sub-agent", "in parallel"}},
+		{Name: "web", Profiles: []string{"slim"}, Tools: []string{"WebFetch", "web_search", "Cron*"}}, {Name: "monitor", Tools: []string{"Monitor"}},
 		{Name: "editing", Profiles: []string{"read-only"}, Tools: []string{"Edit", "write_file"}, Words: []string{"fix", "write the"}},
 		{Name: "shell", Profiles: []string{"read-only"}, Tools: []string{"Bash"}, Words: []string{"commit", "run the", "npm "}},
 	}}
@@ -137,6 +138,15 @@ func TestBaseWanted(t *testing.T) {
 		"/review the last change":                   "workflows",
 		"fix src/review.go and a/review":            "",
 		"start sub-agents in parallel":              "agents",
+		"Loop over the tasks and Monitor them.":     "",
+		"use WebFetch":                              "web",
+		"web_search: x":                             "web",
+		"use MyWebFetcher, mcp__web_search":         "",
+		"with the Monitor tool":                     "monitor",
+		"the tool Monitor":                          "monitor",
+		"call Monitor() and “Bash”":                 "monitor shell",
+		"CronCreate":                                "", // a pattern names nothing
+		"":                                          "",
 	} {
 		if got := strings.Join(all.Wanted(task), " "); got != want {
 			t.Errorf("%q needs %q, want %q", task, got, want)

@@ -202,11 +202,6 @@ func BaseNarrows(profile, than string) bool {
 	return profile == than || at >= 0 && least >= 0 && at >= least
 }
 
-// Equal reports whether two bases leave out the same, for the same profile.
-func (b Base) Equal(o Base) bool {
-	return b.Profile == o.Profile && b.Chosen == o.Chosen && slices.Equal(b.Left, o.Left) && slices.Equal(b.Keep, o.Keep)
-}
-
 // maxKeep is how many levers and tools a thread may keep.
 const maxKeep = 100
 

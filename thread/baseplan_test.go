@@ -3,7 +3,6 @@ package thread
 import (
 	"errors"
 	"reflect"
-	"slices"
 	"testing"
 )
 
@@ -36,32 +35,6 @@ func TestPlan(t *testing.T) {
 	} {
 		if got := x.c.Plan(x.w); !reflect.DeepEqual(got, x.want) {
 			t.Errorf("%s: %+v", x.name, got)
-		}
-	}
-}
-
-func TestWanted(t *testing.T) {
-	l := Levers{Levers: []Lever{
-		{Name: "loops", Tools: []string{"Loop", "Cron*"}, Words: []string{"/loop", "Every 5 Minutes"}},
-		{Name: "web", Tools: []string{"WebFetch", "web_search"}}, {Name: "task", Tools: []string{"task"}}, {Name: "monitor", Tools: []string{"Monitor"}},
-	}}
-	for text, want := range map[string][]string{
-		"":                                      nil,
-		"Loop over the tasks and Monitor them.": nil,
-		"do the task":                           nil,
-		"/loop 5m check, every 5 MINUTES":       {"loops"},
-		"read a/loopback.go":                    nil,
-		"use WebFetch":                          {"web"},
-		"use MyWebFetcher, mcp__web_search":     nil,
-		"web_search: x":                         {"web"},
-		"start a `task`":                        {"task"},
-		"with the Monitor tool":                 {"monitor"},
-		"the tool Monitor":                      {"monitor"},
-		"call Monitor() and “Loop”":             {"loops", "monitor"},
-		"CronCreate":                            nil, // a pattern names nothing
-	} {
-		if got := l.Wanted(text); !slices.Equal(got, want) {
-			t.Errorf("%q wants %v", text, got)
 		}
 	}
 }

@@ -72,8 +72,10 @@ func checkLever(t *testing.T, l thread.Lever) {
 		}
 	}
 	for _, word := range l.Words {
-		if word == "" || strings.ToLower(word) != word {
-			t.Errorf("%s: word %q", l.Name, word)
+		one := thread.Levers{Levers: []thread.Lever{l}}
+		said := "Please look at what is there, " + said(word) + " for once."
+		if asked, _ := one.AskedFor([]string{l.Name}, said); word == "" || strings.ToLower(word) != word || len(asked) != 1 {
+			t.Errorf("%s: word %q is not found in %q", l.Name, word, said)
 		}
 	}
 	for _, name := range l.Named {
@@ -81,6 +83,17 @@ func checkLever(t *testing.T, l thread.Lever) {
 			t.Errorf("%s: %s is named, and does not go", l.Name, name)
 		}
 	}
+}
+
+// said is a word of a lever in a sentence: of the end of a name, a file that has it, of the begin of an address, one.
+func said(word string) string {
+	switch {
+	case strings.HasPrefix(word, "."):
+		return "docs/plan" + word
+	case strings.HasSuffix(word, "://"):
+		return word + "example.org/x"
+	}
+	return word
 }
 
 // leavesOut starts with levers: the same each time, before the person's own arguments, and what is not known is said.

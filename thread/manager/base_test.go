@@ -574,6 +574,23 @@ func TestSlimIsOfferedOnce(t *testing.T) {
 	})
 }
 
+// TestSlimIsNotOffered where its parts did not work with the agent's version.
+func TestSlimIsNotOffered(t *testing.T) {
+	inSlimWorld(t, func(w *world, _ *slimAgent) {
+		for range 2 {
+			s := w.create(thread.NewRequest{Agent: "slim", Base: "slim"})
+			w.requests(s.ID, "Read Loop")
+		}
+		w.usage = &thread.Usage{Input: 3000, CacheWrite: 10_000}
+		s := w.create(thread.NewRequest{Agent: "slim"})
+		w.turn(s.ID, "p1")
+		synctest.Wait()
+		if got := w.about("before a word is said"); len(got) > 0 {
+			t.Errorf("told %q", got)
+		}
+	})
+}
+
 // TestCompactionWithAChangeToCome tells once that it costs nothing now.
 func TestCompactionWithAChangeToCome(t *testing.T) {
 	inSlimWorld(t, func(w *world, _ *slimAgent) {

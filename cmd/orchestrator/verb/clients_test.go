@@ -52,6 +52,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"context", "base", other}, `"read"`},
 		{[]string{"context", "base", "--agent", "demo"}, `"read"`},
 		{[]string{"context", "base", in.Name, "--set", "slim"}, alone},
+		{[]string{"context", "base", in.Name, "--forget"}, alone},
 		{[]string{"context", "policy", in.Name, "off"}, alone},
 		{[]string{"context", "mask", in.Name, "all"}, alone},
 		{[]string{"checkpoint", "show", other, "1"}, `"read"`},

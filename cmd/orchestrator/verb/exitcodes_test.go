@@ -90,6 +90,7 @@ func verbCases(one, old string) []verbCase {
 		usage("context", "base", one, "x"), unknown("context", "base", "nobody"), works("context", "base", one), works("context", "base"),
 		works("context", "base", "--agent", "demo"), works("context", "base", "-a", "claude"), fails(exitcode.NotFound, "no agent", "context", "base", "-a", "nobody"),
 		fails(exitcode.Usage, "not both", "context", "base", one, "-a", "demo"), fails(exitcode.Usage, "needs a thread", "context", "base", "--set", "slim"),
+		fails(exitcode.Usage, "needs a thread", "context", "base", "--forget"), works("context", "base", one, "--forget"),
 		fails(exitcode.Usage, "no such profile", "context", "base", one, "--set", "nothing"), works("context", "base", one, "--set", "full"),
 		usage("context", "policy"), usage("context", "policy", one, "lean", "x"), works("context", "policy", one), unknown("context", "policy", "nobody", "safe"), works("context", "policy", one, "lean"),
 		fails(exitcode.Usage, "Use safe, lean", "context", "policy", one, "more"), works("context", "policy", one, "default"),

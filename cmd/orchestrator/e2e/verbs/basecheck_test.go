@@ -7,8 +7,8 @@ import (
 	"orchestrator/cmd/orchestrator/e2e"
 )
 
-// TestBaseThatDoesNotWork: a tool that should be gone and is still offered is told once, and later threads of that
-// version keep it.
+// TestBaseThatDoesNotWork: a tool that should be gone and is still offered is told once, and once a second start shows it,
+// later threads of that version keep it, until that is forgotten.
 func TestBaseThatDoesNotWork(t *testing.T) {
 	r := e2e.NewRig(t)
 	// What a person gives the agent comes after what a base does: it leaves out less than it was told to.
@@ -17,7 +17,6 @@ func TestBaseThatDoesNotWork(t *testing.T) {
 	}
 	one, two := deaf("one"), deaf("two")
 	r.Turn(one, "say hello")
-	r.Turn(two, "say hello")
 	told := func() (lines []string) {
 		for line := range strings.Lines(r.Ok("events")) {
 			if strings.Contains(line, "still there") {
@@ -27,6 +26,8 @@ func TestBaseThatDoesNotWork(t *testing.T) {
 		return lines
 	}
 	e2e.Await(t, "what is told", func() bool { return len(told()) > 0 })
+	r.Turn(two, "say hello")
+	e2e.Await(t, "what is kept", func() bool { return strings.Contains(r.Ok("context", "base", two), "New threads keep todos") })
 	later := r.Demo("-n", "later", "--base", "slim")
 	r.Turn(later, "say hello")
 	if s := r.Status(later); strings.Join(s.Base.Left, " ") != "tips" || !strings.Contains(s.Base.Why, "todos (did not work with demo") {
@@ -38,6 +39,9 @@ func TestBaseThatDoesNotWork(t *testing.T) {
 	if said := r.Ok("context", "base", later); !strings.Contains(said, "without todos: write_todos is still there") {
 		t.Errorf("context base says\n%s", said)
 	}
+	if said := r.Ok("agents", "--json"); strings.Contains(said, "to-do lists") {
+		t.Errorf("what does not work is offered:\n%s", said)
+	}
 	r.Ok("restart")
 	r.Ok("resume", one)
 	r.Turn(one, "say hello")
@@ -47,5 +51,11 @@ func TestBaseThatDoesNotWork(t *testing.T) {
 	lines := told()
 	if len(lines) != 1 || !strings.Contains(lines[0], "context") || !strings.Contains(lines[0], "write_todos is still there, although its base leaves out todos") {
 		t.Errorf("told %d times: %q", len(lines), lines)
+	}
+	if said := r.Ok("context", "base", one, "--forget"); !strings.Contains(said, "leave out todos again") {
+		t.Errorf("forgotten: %q", said)
+	}
+	if s := r.Status(r.Demo("-n", "again", "--base", "slim")); strings.Join(s.Base.Left, " ") != "tips todos" {
+		t.Errorf("then it leaves out %v", s.Base.Left)
 	}
 }
