@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,4 +93,27 @@ func (r *realRig) forkHears(name, prompt string, more ...string) {
 		}
 	}
 	r.Ok("stop", fork.Name)
+}
+
+// TestRealForksThatAnswerAlike has every turn of a thread and of the forks of its forks answered with the same word. Each
+// is forked the moment its first turn is over, when the CLI may not have written that down yet: the fork has it.
+func TestRealForksThatAnswerAlike(t *testing.T) {
+	for _, cli := range clis.All() {
+		t.Run(cli.Name, func(t *testing.T) {
+			r := newRealRig(t, cli)
+			begin := time.Now()
+			name := r.start("alike")
+			for turn := 1; turn <= 4; turn++ {
+				if turn > 1 {
+					name = e2e.Get[thread.Status](r.Rig, "fork", "again", "-t", name).Name
+				}
+				prompt := fmt.Sprintf("prompt-%d.", turn)
+				r.Ok("send", name, prompt+" #say:Done.")
+				if said := r.request(prompt).Turn.Prompts(); len(said) != turn {
+					t.Errorf("the model heard %q in turn %d", said, turn)
+				}
+			}
+			t.Logf("%s: a turn, and three forks of forks with one each, in %v", cli.Name, time.Since(begin).Round(time.Second))
+		})
+	}
 }
