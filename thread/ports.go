@@ -179,6 +179,8 @@ type LaunchSpec struct {
 	// Base are the names of the levers that the agent leaves out of its base, sorted. The same names give the same
 	// arguments, files and variables at each start.
 	Base []string
+	// BaseVersion is the version of the agent's CLI with which Base was chosen, "" if that is not known.
+	BaseVersion string
 	// MCP is the one MCP server that the agent shall have; nil leaves it to its own configuration.
 	MCP *MCPLaunch
 }
@@ -198,7 +200,8 @@ type Launch struct {
 	Loaded func() bool
 	// MCP is what became of the server that it was given.
 	MCP MCPReach
-	// Unused says of levers of LaunchSpec.Base why they are not used: the person's own settings decide it.
+	// Unused says of levers of LaunchSpec.Base why they are not used, or only in a part: the person's own settings decide it,
+	// or the CLI is one that cannot be told.
 	Unused map[string]string
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"orchestrator/agent/launch"
+	"orchestrator/agent/slim"
 	"orchestrator/thread"
 	"orchestrator/thread/pattern"
 )
@@ -17,9 +18,11 @@ func (a *Agent) Levers(ctx context.Context, spec thread.WorldSpec) (thread.Lever
 		return thread.Levers{}, fmt.Errorf("levers of claude: %w", err)
 	}
 	out := thread.Levers{Agent: Name, Version: found.Version, Known: slices.Contains(measured(), found.Version)}
-	own := wishesIn(spec)
+	all, own := wishesIn(spec, slim.Everywhere), wishesIn(spec, slim.Outside(spec))
 	for _, l := range levers() {
-		l.Kept = own.kept(l)
+		if l.Kept = all.kept(l); l.Acts() {
+			l.Kept = own.kept(l)
+		}
 		// What a bare name in a rule does is documented; a key may mean something else, or nothing.
 		if l.Kept == "" && !out.Known && len(l.Tools) == 0 {
 			l.Kept = "what it does in Claude Code " + found.Version + " was not measured"
@@ -30,39 +33,25 @@ func (a *Agent) Levers(ctx context.Context, spec thread.WorldSpec) (thread.Lever
 }
 
 // used are the levers that a start uses, and why others of the names that it was given are not. Those that were chosen
-// stay in use for as long as the person's settings do not say otherwise: the tools of a conversation stay the same.
+// stay in use for as long as nothing outside of the repository says otherwise: the tools of a conversation stay the same,
+// whatever its agent writes into files of settings there.
 func used(spec thread.LaunchSpec, env launch.Env) (use []lever, unused map[string]string) {
-	if len(spec.Base) == 0 {
-		return nil, nil
-	}
-	own := wishesIn(thread.WorldSpec{Dir: spec.Dir, Origin: spec.Origin, Env: env, Flags: spec.Flags})
-	unused = map[string]string{}
-	for _, name := range spec.Base {
-		unused[name] = "Claude Code has nothing of this name"
-	}
+	where := thread.WorldSpec{Dir: spec.Dir, Origin: spec.Origin, Env: env, Flags: spec.Flags}
+	own := wishesIn(where, slim.Outside(where))
+	var lines []thread.Lever
+	byName := map[string]lever{}
 	for _, l := range levers() {
-		if !slices.Contains(spec.Base, l.Name) {
-			continue
+		// A rule that denies a tool is enough without a key that was not measured when the lever was chosen.
+		if len(l.Tools) > 0 && spec.BaseVersion != "" && !slices.Contains(measured(), spec.BaseVersion) {
+			l.keys = nil
 		}
-		delete(unused, l.Name)
-		if why := own.decided(l); why != "" {
-			unused[l.Name] = why
-			continue
-		}
-		use = append(use, l)
+		lines, byName[l.Name] = append(lines, l.Lever), l
 	}
-	for again := true; again; {
-		again = false
-		for _, l := range use {
-			i := slices.IndexFunc(l.Needs, func(name string) bool { return unused[name] != "" })
-			if i < 0 || unused[l.Name] != "" {
-				continue
-			}
-			unused[l.Name] = fmt.Sprintf("without %s it would make the base larger", l.Needs[i])
-			again = true
-		}
+	names, unused := slim.Use("Claude Code", lines, spec.Base, func(l thread.Lever) string { return own.decided(byName[l.Name]) })
+	for _, name := range names {
+		use = append(use, byName[name])
 	}
-	return slices.DeleteFunc(use, func(l lever) bool { return unused[l.Name] != "" }), unused
+	return use, unused
 }
 
 // noTool matches the answer to a call of a tool that there is not.

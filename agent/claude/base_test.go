@@ -14,18 +14,19 @@ import (
 	"orchestrator/thread"
 )
 
-// slim is an adapter with a program of a version, a home and a repository.
-type slim struct {
+// bench is an adapter with a program of a version, a home and a repository.
+type bench struct {
 	*testing.T
 	agent     *Agent
 	home, dir string
 	spec      thread.WorldSpec
+	version   string // with which levers were chosen, "" for the one that is there
 }
 
-func newSlim(t *testing.T, version string) *slim {
+func newSlim(t *testing.T, version string) *bench {
 	t.Helper()
 	root := t.TempDir()
-	s := &slim{T: t, home: filepath.Join(root, "home"), dir: filepath.Join(root, "work")}
+	s := &bench{T: t, home: filepath.Join(root, "home"), dir: filepath.Join(root, "work")}
 	agenttest.Put(t, filepath.Join(s.dir, ".git", "HEAD"), "")
 	bin := filepath.Join(s.home, "bin")
 	if err := os.MkdirAll(bin, 0o755); err != nil {
@@ -39,7 +40,7 @@ func newSlim(t *testing.T, version string) *slim {
 }
 
 // kept returns why levers are kept.
-func (s *slim) kept() map[string]string {
+func (s *bench) kept() map[string]string {
 	s.Helper()
 	l, err := s.agent.Levers(s.Context(), s.spec)
 	if err != nil {
@@ -55,11 +56,11 @@ func (s *slim) kept() map[string]string {
 }
 
 // start returns our settings file of a start with levers.
-func (s *slim) start(base ...string) (raw []byte, settings map[string]any, l thread.Launch) {
+func (s *bench) start(base ...string) (raw []byte, settings map[string]any, l thread.Launch) {
 	s.Helper()
 	state := filepath.Join(filepath.Dir(s.home), "state")
 	l, err := s.agent.Launch(s.Context(), thread.LaunchSpec{
-		Thread: "0123456789abcdef", Dir: s.dir, StateDir: state, Env: s.spec.Env, Flags: s.spec.Flags, Base: base,
+		Thread: "0123456789abcdef", Dir: s.dir, StateDir: state, Env: s.spec.Env, Flags: s.spec.Flags, Base: base, BaseVersion: s.version,
 		BaseURL: "http://127.0.0.1:1/t/x", HookURL: "http://127.0.0.1:1/h/x",
 	})
 	if err != nil {
@@ -106,6 +107,10 @@ func TestLeversAreKeptForWhatThePersonHas(t *testing.T) {
 		{"an agent", map[string]string{"work/.claude/agents/critic.md": "x"}, nil, map[string]string{"agents": "the repository has the agent critic"}},
 		{"a plugin", map[string]string{"home/.claude/settings.json": `{"enabledPlugins":{"p@m":true,"q@m":false}}`}, nil,
 			map[string]string{"skills": "plugin p@m", "agents": "plugin p@m"}},
+		{"the repository's rules", map[string]string{
+			"work/.claude/settings.json": `{"permissions":{"allow":["Bash(ls)","CronList"]}}`, "work/my.json": `{"permissions":{"allow":["Bash"]}}`,
+			"work/.claude/settings.local.json": `{"permissions":{"allow":["Edit","Write"],"ask":["Bash"]}}`,
+		}, []string{"--settings", "my.json"}, map[string]string{"loops": "CronList: a rule in"}},
 		{"a broken file", map[string]string{"home/.claude/settings.json": `{"disableWorkflows":`}, nil, nil},
 		{"odd shapes", map[string]string{"home/.claude/settings.json": `{"permissions":[1],"enabledPlugins":7,"agent":{}}`}, nil, nil},
 	}
@@ -228,6 +233,38 @@ func TestBaseStaysWithNewRules(t *testing.T) {
 	agenttest.Put(t, filepath.Join(s.dir, ".claude", "skills", "a", "SKILL.md"), `x`)
 	if after, _, l := s.start("loops", "shell"); string(before) != string(after) || len(l.Unused) > 0 {
 		t.Errorf("%s, was %s; unused %v", after, before, l.Unused)
+	}
+}
+
+// TestBaseStaysWithTheRepositorysKeys has the agent write settings of its repository: they give nothing back.
+func TestBaseStaysWithTheRepositorysKeys(t *testing.T) {
+	s := newSlim(t, measured()[0])
+	s.spec.Flags.Args = []string{"--settings", "ours.json"}
+	agenttest.Put(t, filepath.Join(s.dir, "ours.json"), `{"disableWorkflows":false}`)
+	names := []string{"auto-memory", "bundled-skills", "editing", "git", "shell", "workflows"}
+	before, _, _ := s.start(names...)
+	for _, name := range []string{".claude/settings.json", ".claude/settings.local.json"} {
+		agenttest.Put(t, filepath.Join(s.dir, name), `{"disableWorkflows":false,"includeGitInstructions":true,"autoMemoryEnabled":true,`+
+			`"disableBundledSkills":false,"permissions":{"allow":["Bash","Edit"]}}`)
+	}
+	after, got, l := s.start(names...)
+	if string(before) != string(after) || got["disableWorkflows"] != true || len(l.Unused) > 0 {
+		t.Errorf("%s, was %s; unused %v", after, before, l.Unused)
+	}
+}
+
+// TestBaseAfterUpdate starts with levers that were chosen with another version than the one that is there.
+func TestBaseAfterUpdate(t *testing.T) {
+	s := newSlim(t, "2.9.1")
+	s.version = measured()[0]
+	if _, got, l := s.start("bundled-skills", "workflows"); got["disableWorkflows"] != true || got["disableBundledSkills"] != true ||
+		len(l.Unused) > 0 {
+		t.Errorf("chosen with a version that was measured: %v, unused %v", got, l.Unused)
+	}
+	s.version = "2.8.0"
+	_, got, _ := s.start("workflows")
+	if deny := got["permissions"]; got["disableWorkflows"] != nil || !reflect.DeepEqual(deny, map[string]any{"deny": []any{"Workflow"}}) {
+		t.Errorf("chosen with one that was not: %v", got)
 	}
 }
 

@@ -37,8 +37,9 @@ type preference struct {
 	Plugins map[string]any `json:"enabledPlugins"`
 }
 
-// wishesIn reads settings in the order of look. A file that cannot be read has none for Claude Code either.
-func wishesIn(spec thread.WorldSpec) wishes {
+// wishesIn reads those files of settings that are heard, in the order of look. A file that cannot be read has none for
+// Claude Code either.
+func wishesIn(spec thread.WorldSpec, heard func(path string) bool) wishes {
 	env := launch.Env(spec.Env).Adding(spec.Flags.Env)
 	w := wishes{keys: map[string]wish{}, rules: map[string]string{}, own: map[string]string{}}
 	sources := settingSources(spec.Flags.Args)
@@ -48,13 +49,21 @@ func wishesIn(spec thread.WorldSpec) wishes {
 	}
 	paths = append(paths, projectFiles(spec.Dir, sources)...)
 	for _, path := range paths {
-		w.read(path)
+		if heard(path) {
+			w.read(path)
+		}
 	}
-	if _, flag, err := ownSettings(spec.Dir, spec.Flags.Args); err == nil && flag != nil {
-		w.add(flag, "--settings")
+	if _, values := settingsArguments(spec.Flags.Args); len(values) > 0 {
+		path := settingsPath(spec.Dir, values[len(values)-1])
+		_, flag, err := ownSettings(spec.Dir, spec.Flags.Args)
+		if err == nil && (path == "" || heard(path)) {
+			w.add(flag, "--settings")
+		}
 	}
 	for _, path := range managedFiles(env) {
-		w.read(path)
+		if heard(path) {
+			w.read(path)
+		}
 	}
 	w.arguments(spec.Flags.Args)
 	w.find(filepath.Join(configDir(env)), "you have")

@@ -75,26 +75,15 @@ func readRules(dirs []string) (allow, deny []any) {
 
 // ownSettings removes --settings from the person's arguments and reads it: a file or JSON.
 func ownSettings(dir string, args []string) (rest []string, own map[string]any, err error) {
-	for i := 0; i < len(args); i++ {
-		value, ok := strings.CutPrefix(args[i], "--settings=")
-		if !ok && args[i] == "--settings" && i+1 < len(args) {
-			i++
-			value, ok = args[i], true
-		}
-		if !ok {
-			rest = append(rest, args[i])
-			continue
-		}
+	rest, values := settingsArguments(args)
+	for _, value := range values {
 		own = map[string]any{}
-		if strings.HasPrefix(strings.TrimSpace(value), "{") {
+		if path := settingsPath(dir, value); path == "" {
 			err = json.Unmarshal([]byte(value), &own)
 		} else {
-			if !filepath.IsAbs(value) {
-				value = filepath.Join(dir, value)
-			}
 			var found bool
-			if found, err = world.ReadJSON(value, &own); err == nil && !found {
-				err = fmt.Errorf("%s: %w", value, thread.ErrNotFound)
+			if found, err = world.ReadJSON(path, &own); err == nil && !found {
+				err = fmt.Errorf("%s: %w", path, thread.ErrNotFound)
 			}
 		}
 		if err != nil {
@@ -102,4 +91,32 @@ func ownSettings(dir string, args []string) (rest []string, own map[string]any, 
 		}
 	}
 	return rest, own, nil
+}
+
+// settingsArguments divides arguments into the values of --settings, of which the last counts, and the rest.
+func settingsArguments(args []string) (rest, values []string) {
+	for i := 0; i < len(args); i++ {
+		value, ok := strings.CutPrefix(args[i], "--settings=")
+		if !ok && args[i] == "--settings" && i+1 < len(args) {
+			i++
+			value, ok = args[i], true
+		}
+		if ok {
+			values = append(values, value)
+		} else {
+			rest = append(rest, args[i])
+		}
+	}
+	return rest, values
+}
+
+// settingsPath returns the file that a value of --settings names, "" if it has the settings themselves.
+func settingsPath(dir, value string) string {
+	switch {
+	case strings.HasPrefix(strings.TrimSpace(value), "{"):
+		return ""
+	case filepath.IsAbs(value):
+		return value
+	}
+	return filepath.Join(dir, value)
 }

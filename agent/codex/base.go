@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -20,7 +21,7 @@ func (a *Agent) Levers(ctx context.Context, spec thread.WorldSpec) (thread.Lever
 		return thread.Levers{}, fmt.Errorf("levers of codex: %w", err)
 	}
 	out := thread.Levers{Agent: Name, Version: found.Version, Known: slices.Contains(measured(), found.Version)}
-	own := wishesIn(spec)
+	own := wishesIn(spec, slim.Everywhere)
 	for _, l := range levers() {
 		l.Kept = own.kept(l, found.Version)
 		out.Levers = append(out.Levers, l.Lever)
@@ -34,7 +35,9 @@ func leaveOut(spec thread.LaunchSpec, env launch.Env, version string) ([]string,
 	if len(spec.Base) == 0 {
 		return nil, nil
 	}
-	own := wishesIn(thread.WorldSpec{Dir: spec.Dir, Origin: spec.Origin, Env: env, Flags: spec.Flags})
+	where := thread.WorldSpec{Dir: spec.Dir, Origin: spec.Origin, Env: env, Flags: spec.Flags}
+	own := wishesIn(where, slim.Outside(where)) // what the agent writes into the repository gives nothing back
+	here := wishesIn(where, slim.Everywhere)
 	all := levers()
 	find := func(name string) lever {
 		return all[slices.IndexFunc(all, func(l lever) bool { return l.Name == name })]
@@ -46,8 +49,19 @@ func leaveOut(spec thread.LaunchSpec, env launch.Env, version string) ([]string,
 	use, unused := slim.Use("Codex", lines, spec.Base, func(l thread.Lever) string { return own.decided(find(l.Name)) })
 	var args []string
 	for _, name := range use {
-		for _, k := range find(name).passed(version) {
+		l := find(name)
+		for _, k := range l.passed(cmp.Or(spec.BaseVersion, version)) { // as it was chosen
+			if !slices.Contains(l.passed(version), k) {
+				if unused == nil {
+					unused = map[string]string{}
+				}
+				unused[name] = "Codex " + version + " may refuse to start with " + k.name + ", which was not measured with it"
+				continue
+			}
 			args = append(args, "-c", k.name+"="+inline(k.value))
+			for _, other := range here.against(k) { // the repository's: the person's decide the lever
+				args = append(args, "-c", other+"=false")
+			}
 		}
 	}
 	return args, unused

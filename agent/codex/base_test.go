@@ -2,6 +2,7 @@ package codex_test
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,8 +36,7 @@ func TestBaseKept(t *testing.T) {
 			Name: "the repository's keys", Files: map[string]string{
 				"work/.codex/config.toml": "[tools]\nweb_search = true\n[features.multi_agent]\nenabled = true\n",
 			},
-			Want:   map[string]string{"web": "sets tools.web_search", "agents": "sets features.multi_agent"},
-			Unused: map[string]string{"web": "tools.web_search", "agents": "features.multi_agent"},
+			Want: map[string]string{"web": "sets tools.web_search", "agents": "sets features.multi_agent"}, Unused: none,
 		},
 		{
 			Name: "arguments", Flags: thread.Flags{Args: []string{
@@ -72,6 +72,66 @@ func TestBaseKept(t *testing.T) {
 			"personality": "Codex 0.999.0 was not measured", "threads": "not measured",
 		}, Unused: none},
 	})
+}
+
+// TestBaseAfterUpdate starts with levers that were chosen with a version that was measured, or with one that was not: what was
+// passed then is passed by another, what that may refuse to start with is named, and nothing comes in addition.
+func TestBaseAfterUpdate(t *testing.T) {
+	for _, tt := range []struct{ chosen, now, args, unused string }{
+		{"0.169.0", "0.169.0", "features.multi_agent agents.enabled personality", ""},
+		{"0.169.0", "0.200.0", "features.multi_agent", "agents personality"},
+		{"0.168.0", "0.169.0", "features.multi_agent", ""},
+	} {
+		root := t.TempDir()
+		agenttest.Put(t, filepath.Join(root, "bin", "none"), "")
+		agenttest.Fake(t, filepath.Join(root, "bin", "codex"), tt.now)
+		env := []string{"HOME=" + root, "PATH=" + filepath.Join(root, "bin") + ":/usr/bin:/bin"}
+		l, err := codex.New(launch.Config{Env: env}).Launch(t.Context(), thread.LaunchSpec{
+			Thread: "t", Dir: root, StateDir: filepath.Join(root, "state"), Env: env,
+			Base: []string{"agents", "personality"}, BaseVersion: tt.chosen,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var args []string
+		for _, a := range l.Args {
+			if key, _, _ := strings.Cut(a, "="); slices.Contains([]string{"features.multi_agent", "agents.enabled", "personality"}, key) {
+				args = append(args, key)
+			}
+		}
+		unused := slices.Sorted(maps.Keys(l.Unused))
+		if strings.Join(args, " ") != tt.args || strings.Join(unused, " ") != tt.unused {
+			t.Errorf("chosen with %s, started by %s: %q, unused %q", tt.chosen, tt.now, args, l.Unused)
+		}
+	}
+}
+
+// TestBaseAgainstTheRepository starts with levers that its files speak against, also by names that keys had: all are passed.
+func TestBaseAgainstTheRepository(t *testing.T) {
+	root := t.TempDir()
+	dir, home := filepath.Join(root, "work"), filepath.Join(root, "home")
+	agenttest.Put(t, filepath.Join(dir, ".git", "HEAD"), "")
+	agenttest.Put(t, filepath.Join(home, "bin", "none"), "")
+	agenttest.Fake(t, filepath.Join(home, "bin", "codex"), "0.169.0")
+	agenttest.Put(t, filepath.Join(dir, ".codex", "config.toml"),
+		"web_search = \"live\"\n[features]\ncollab = true\nview_image = true\n[tools]\nweb_search = true\n")
+	env := []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin") + ":/usr/bin:/bin"}
+	l, err := codex.New(launch.Config{Env: env}).Launch(t.Context(), thread.LaunchSpec{
+		Thread: "t", Dir: dir, StateDir: filepath.Join(root, "state"), Env: env, Base: []string{"agents", "images", "web"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(l.Args, " ")
+	for _, want := range []string{"features.multi_agent=false -c features.collab=false", "-c web_search=\"disabled\" -c tools.web_search=false",
+		"-c features.view_image=false"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q, want %q", all, want)
+		}
+	}
+	if l.Unused != nil {
+		t.Errorf("the repository decides: %q", l.Unused)
+	}
 }
 
 // TestBaseArguments starts with levers: the arguments stand before the person's own, and another version gets none that it

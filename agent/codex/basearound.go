@@ -28,7 +28,7 @@ func (*Agent) Surroundings(spec thread.WorldSpec) []thread.BaseWarning {
 			What: fmt.Sprintf("%d skills are listed in every request", n), Do: "Remove those that you do not use.",
 		})
 	}
-	own := wishesIn(spec)
+	own := wishesIn(spec, slim.Everywhere)
 	for _, w := range []struct{ name, what string }{
 		{"features.memories", "puts what it has learned of you into every request"},
 		{"features.code_mode", "describes all tools, of MCP servers too, in every request"},

@@ -23,9 +23,9 @@ type layer struct {
 	all  map[string]any
 }
 
-// wishesIn reads the configuration of Codex for a folder. A file that cannot be read says nothing: Codex itself reports
+// wishesIn reads those files of the configuration of Codex for a folder that are heard. A file that cannot be read says nothing: Codex itself reports
 // it.
-func wishesIn(spec thread.WorldSpec) wishes {
+func wishesIn(spec thread.WorldSpec, heard func(path string) bool) wishes {
 	env := launch.Env(spec.Env).Adding(spec.Flags.Env)
 	var w wishes
 	add := func(from string, all map[string]any) {
@@ -43,6 +43,9 @@ func wishesIn(spec thread.WorldSpec) wishes {
 		paths = append(paths, filepath.Join(at, ".codex", "config.toml"))
 	}
 	for _, path := range append(paths, filepath.Join(systemDir, "managed_config.toml"), filepath.Join(systemDir, "requirements.toml")) {
+		if !heard(path) {
+			continue
+		}
 		if all, _, err := readTOML(path); err == nil {
 			named := profile
 			if named == "" {
@@ -126,6 +129,23 @@ func (w wishes) decided(l lever) string {
 		}
 	}
 	return ""
+}
+
+// against returns the older names of a key by which a place that is not asked switches on what the key switches off: each
+// of them counts for Codex beside the key.
+func (w wishes) against(k key) []string {
+	var all []string
+	for _, name := range older(k.name) {
+		for _, from := range slices.Backward(w.layers) {
+			if v, ok := at(from.all, name); ok {
+				if v != false {
+					all = append(all, name)
+				}
+				break
+			}
+		}
+	}
+	return all
 }
 
 // kept returns why a lever is not to be chosen for a version, "" if nothing speaks against it.

@@ -87,7 +87,8 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	}
 	server, env, reach := giveServer(env, spec)
 	l.Args, l.MCP = append(l.Args, server...), reach
-	less, unused := leaveOut(spec, env, found.Version) // behind all servers, which would take the place of the one that it ends
+	// Behind the server that was given, which sets all servers at once: what leaves one out would be gone.
+	less, unused := leaveOut(spec, env, found.Version)
 	l.Args, l.Unused = append(l.Args, less...), unused
 	if spec.Model != "" {
 		l.Args = append(l.Args, "-m", spec.Model)

@@ -20,9 +20,11 @@ func (a *Agent) Levers(ctx context.Context, spec thread.WorldSpec) (thread.Lever
 		return thread.Levers{}, fmt.Errorf("levers of gemini: %w", err)
 	}
 	out := thread.Levers{Agent: Name, Version: found.Version, Known: slices.Contains(measured(), found.Version)}
-	own := wishesIn(spec)
+	all, own := wishesIn(spec, slim.Everywhere), wishesIn(spec, slim.Outside(spec))
 	for _, l := range levers() {
-		l.Kept = own.kept(l)
+		if l.Kept = all.kept(l); l.Acts() {
+			l.Kept = own.kept(l)
+		}
 		// A rule that denies a tool is documented. A setting may mean something else, or nothing, while the tool is gone.
 		if l.Kept == "" && !out.Known && len(l.settings) > 0 {
 			l.Kept = "what it does in Gemini CLI " + found.Version + " was not measured"
@@ -44,7 +46,8 @@ func leaveOut(spec thread.LaunchSpec, env launch.Env) (less, map[string]string) 
 	if len(spec.Base) == 0 {
 		return out, nil
 	}
-	own := wishesIn(thread.WorldSpec{Dir: spec.Dir, Origin: spec.Origin, Env: env, Flags: spec.Flags})
+	where := thread.WorldSpec{Dir: spec.Dir, Origin: spec.Origin, Env: env, Flags: spec.Flags}
+	own := wishesIn(where, slim.Outside(where)) // what the agent writes into the repository gives nothing back
 	all := levers()
 	find := func(name string) lever {
 		return all[slices.IndexFunc(all, func(l lever) bool { return l.Name == name })]
@@ -54,8 +57,16 @@ func leaveOut(spec thread.LaunchSpec, env launch.Env) (less, map[string]string) 
 		lines = append(lines, l.Lever)
 	}
 	use, unused := slim.Use("Gemini CLI", lines, spec.Base, func(l thread.Lever) string { return own.decided(find(l.Name)) })
+	here := wishesIn(where, slim.Everywhere)
 	for _, name := range use {
 		l := find(name)
+		// The settings of a folder win over ours. What takes tools out of the request does not stand there.
+		if why := here.decided(l); why != "" && len(l.settings) > 0 {
+			if unused == nil {
+				unused = map[string]string{}
+			}
+			unused[name] = why + ", and only its tools are left out"
+		}
 		out.tools = append(out.tools, l.Tools...)
 		out.settings = append(out.settings, l.settings...)
 	}

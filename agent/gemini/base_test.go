@@ -43,7 +43,16 @@ func TestBaseKept(t *testing.T) {
 				"home/.gemini/tmp/x":         "", "home/.gemini/history/x": "",
 			},
 			Want:   map[string]string{"topics": "work/.gemini/settings.json sets general.topicUpdateNarration"},
-			Unused: map[string]string{"topics": "general.topicUpdateNarration"},
+			Unused: map[string]string{"topics": "general.topicUpdateNarration, and only its tools are left out"},
+		},
+		{
+			Name: "the repository's rules", Files: map[string]string{
+				"work/.gemini/settings.json":   `{"tools":{"allowed":["run_shell_command","write_todos"]},"policyPaths":["ROOT/work/more.toml"]}`,
+				"work/.gemini/policies/a.toml": "[[rule]]\ntoolName = [\"replace\", \"web_fetch\"]\ndecision = \"allow\"\npriority = 1\n",
+				"work/more.toml":               "[[rule]]\ntoolName = \"write_file\"\ndecision = \"allow\"\npriority = 1\n",
+				"home/.gemini/tmp/x":           "", "home/.gemini/history/x": "",
+			},
+			Want: map[string]string{"todo-list": "allows write_todos", "web": "allows web_fetch"}, Unused: none,
 		},
 		{
 			Name: "hundreds of rules", Files: map[string]string{
@@ -61,14 +70,6 @@ func TestBaseKept(t *testing.T) {
 			Want: map[string]string{"web": "--allowed-tools", "background": "--allowed-tools",
 				"shell": "allows list_background_processes", "plan-mode": "started in its plan mode"},
 			Unused: map[string]string{"plan-mode": "started in its plan mode"},
-		},
-		{
-			Name: "the repository's, of what acts", Files: map[string]string{
-				"work/.gemini/settings.json":      `{"tools":{"allowed":["run_shell_command","write_todos"]}}`,
-				"work/.gemini/policies/more.toml": "[[rule]]\ntoolName = \"replace\"\ndecision = \"allow\"\npriority = 999\n",
-				"home/.gemini/tmp/x":              "", "home/.gemini/history/x": "",
-			},
-			Want: map[string]string{"todo-list": "allows write_todos"}, Unused: none,
 		},
 		{
 			Name: "yolo", Files: map[string]string{"home/.gemini/tmp/x": "", "home/.gemini/history/x": ""},

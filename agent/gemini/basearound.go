@@ -12,7 +12,7 @@ import (
 // Surroundings implements thread.Slimmer.
 func (*Agent) Surroundings(spec thread.WorldSpec) []thread.BaseWarning {
 	env := launch.Env(spec.Env).Adding(spec.Flags.Env)
-	own := wishesIn(spec)
+	own := wishesIn(spec, slim.Everywhere)
 	var files, skills []string
 	servers, from := 0, ""
 	var all []thread.BaseWarning

@@ -18,7 +18,6 @@ import (
 type wishes struct {
 	layers []layer
 	allow  map[string]string // where a tool is allowed or asked for, by the tool
-	yours  map[string]string // allow without what the repository's files say
 	skills string            // what needs skills, "" for nothing
 	agents string            // what needs agents
 	plans  bool              // it is started in its plan mode
@@ -32,12 +31,13 @@ type layer struct {
 	all  map[string]any
 }
 
-// wishesIn reads the settings of Gemini CLI for a folder, as if the person trusted it: that may change, and the tools of a
-// conversation shall not. A file that cannot be read says nothing: Gemini CLI itself reports it.
-func wishesIn(spec thread.WorldSpec) wishes {
+// wishesIn reads those files of the settings of Gemini CLI for a folder that are heard, as if the person trusted it: that
+// may change, and the tools of a conversation shall not. A file that cannot be read says nothing: Gemini CLI itself reports
+// it.
+func wishesIn(spec thread.WorldSpec, heard func(path string) bool) wishes {
 	env := launch.Env(spec.Env).Adding(spec.Flags.Env)
 	mode := spec.Flags.PermissionMode
-	w := wishes{allow: map[string]string{}, yours: map[string]string{}, plans: mode == "plan", yolo: mode == "yolo"}
+	w := wishes{allow: map[string]string{}, plans: mode == "plan", yolo: mode == "yolo"}
 	defaults, system := systemSettings(env)
 	paths := []string{defaults, filepath.Join(home(env), "settings.json")}
 	if own := filepath.Join(spec.Dir, ".gemini"); own != home(env) {
@@ -45,7 +45,7 @@ func wishesIn(spec thread.WorldSpec) wishes {
 	}
 	for _, path := range append(paths, system) {
 		all := map[string]any{}
-		if (path == defaults || path == system) && !secure(path) {
+		if !heard(path) || (path == defaults || path == system) && !secure(path) {
 			continue
 		}
 		ok, err := world.ReadJSONC(path, &all)
@@ -56,22 +56,17 @@ func wishesIn(spec thread.WorldSpec) wishes {
 			w.broken = path + " cannot be read"
 		}
 	}
-	repository := filepath.Join(spec.Dir, ".gemini")
 	for _, l := range w.layers {
-		theirs := l.from == filepath.Join(repository, "settings.json") && repository != home(env)
 		tools, _ := l.all["tools"].(map[string]any)
 		for _, key := range []string{"core", "allowed"} {
 			for _, name := range names(tools[key]) {
-				w.allows(name, l.from, theirs)
+				w.allows(name, l.from)
 			}
-		}
-		for _, path := range names(l.all["policyPaths"]) {
-			w.policies(path, theirs)
 		}
 		general, _ := l.all["general"].(map[string]any)
 		w.plans = w.plans || general["defaultApprovalMode"] == "plan"
 	}
-	policies := []string{filepath.Join(home(env), "policies")}
+	policies := []string{filepath.Join(home(env), "policies"), filepath.Join(spec.Dir, ".gemini", "policies")}
 	for i, arg := range spec.Flags.Args {
 		name, value, joined := strings.Cut(arg, "=")
 		if !joined && i+1 < len(spec.Flags.Args) {
@@ -80,7 +75,7 @@ func wishesIn(spec thread.WorldSpec) wishes {
 		switch name {
 		case "--allowed-tools":
 			for tool := range strings.SplitSeq(value, ",") {
-				w.allows(strings.TrimSpace(tool), name, false)
+				w.allows(strings.TrimSpace(tool), name)
 			}
 		case "--policy":
 			policies = append(policies, value)
@@ -90,10 +85,14 @@ func wishesIn(spec thread.WorldSpec) wishes {
 			w.yolo = true
 		}
 	}
-	for _, path := range policies {
-		w.policies(path, false)
+	for _, l := range w.layers {
+		policies = append(policies, names(l.all["policyPaths"])...)
 	}
-	w.policies(filepath.Join(repository, "policies"), true)
+	for _, path := range policies {
+		if heard(path) {
+			w.policies(path)
+		}
+	}
 	w.find(env, spec.Dir)
 	return w
 }
@@ -111,16 +110,13 @@ func names(v any) []string {
 }
 
 // allows notes the tool that a rule like "run_shell_command(git status)" names.
-func (w *wishes) allows(rule, where string, repository bool) {
+func (w *wishes) allows(rule, where string) {
 	name, _, _ := strings.Cut(rule, "(")
 	w.allow[name] = where
-	if !repository {
-		w.yours[name] = where
-	}
 }
 
 // policies reads the rules in a file, or in the files of a folder.
-func (w *wishes) policies(path string, repository bool) {
+func (w *wishes) policies(path string) {
 	files, err := filepath.Glob(filepath.Join(path, "*.toml"))
 	if err != nil || len(files) == 0 {
 		files = []string{path}
@@ -142,7 +138,7 @@ func (w *wishes) policies(path string, repository bool) {
 				tools = append(tools, name)
 			}
 			for _, name := range tools {
-				w.allows(name, file, repository)
+				w.allows(name, file)
 			}
 		}
 	}
@@ -203,12 +199,8 @@ func (w wishes) kept(l lever) string {
 	if why := w.decided(l); why != "" {
 		return why
 	}
-	allow := w.allow
-	if l.Acts() {
-		allow = w.yours // the agent can write the repository's
-	}
 	for _, tool := range l.Tools {
-		if where := allow[tool]; where != "" {
+		if where := w.allow[tool]; where != "" {
 			return fmt.Sprintf("%s allows %s", where, tool)
 		}
 	}

@@ -21,9 +21,11 @@ func (a *Agent) Levers(ctx context.Context, spec thread.WorldSpec) (thread.Lever
 		return thread.Levers{}, fmt.Errorf("levers of opencode: %w", err)
 	}
 	out := thread.Levers{Agent: Name, Version: found.Version, Known: slices.Contains(measured(), found.Version)}
-	own := wishesIn(spec)
+	all, own := wishesIn(spec, slim.Everywhere), wishesIn(spec, slim.Outside(spec))
 	for _, l := range levers() { // a rule that denies a tool is documented: it lowers the count of any version
-		l.Kept = own.kept(l)
+		if l.Kept = all.kept(l); l.Acts() {
+			l.Kept = own.kept(l)
+		}
 		out.Levers = append(out.Levers, l.Lever)
 	}
 	return out, nil
@@ -35,7 +37,8 @@ func leaveOut(env launch.Env, spec thread.LaunchSpec) (launch.Env, map[string]st
 	if len(spec.Base) == 0 {
 		return env, nil, nil
 	}
-	own := wishesIn(thread.WorldSpec{Dir: spec.Dir, Origin: spec.Origin, Env: spec.Env, Flags: spec.Flags, Model: spec.Model})
+	where := thread.WorldSpec{Dir: spec.Dir, Origin: spec.Origin, Env: spec.Env, Flags: spec.Flags, Model: spec.Model}
+	own := wishesIn(where, slim.Outside(where)) // what the agent writes into the repository gives nothing back
 	all := levers()
 	find := func(name string) lever {
 		return all[slices.IndexFunc(all, func(l lever) bool { return l.Name == name })]
@@ -58,15 +61,15 @@ func leaveOut(env launch.Env, spec thread.LaunchSpec) (launch.Env, map[string]st
 	for _, name := range use {
 		for _, rule := range find(name).rules {
 			permission.set(rule, "deny")
-			if find(name).Acts() { // whatever the repository's files have: no other rule is of this name
-				permission.set(rule+"*", "deny")
-				last.set(rule+"*", "deny")
-			}
+			// Whatever the repository's files have: no other rule is of this name, so that it comes behind all of theirs.
+			behind := rule[:len(rule)-1] + "?"
+			permission.set(behind, "deny")
+			last.set(behind, "deny")
 		}
 	}
 	raw, err := json.Marshal(permission)
-	if err == nil && len(last) > 0 {
-		env, err = denyAgent(env, own.agent, last)
+	if err == nil {
+		env, err = denyAgent(env, wishesIn(where, slim.Everywhere), last)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -76,7 +79,7 @@ func leaveOut(env launch.Env, spec thread.LaunchSpec) (launch.Env, map[string]st
 
 // denyAgent adds rules to those of an agent of opencode's, which outrank all others, in the configuration in the
 // environment, which outranks the repository's files.
-func denyAgent(env launch.Env, name string, rules object) (launch.Env, error) {
+func denyAgent(env launch.Env, here wishes, rules object) (launch.Env, error) {
 	const variable = "OPENCODE_CONFIG_CONTENT"
 	var content object
 	if own := env.Value(variable); own != "" {
@@ -84,13 +87,19 @@ func denyAgent(env launch.Env, name string, rules object) (launch.Env, error) {
 			return nil, fmt.Errorf("read %s: %w", variable, err)
 		}
 	}
-	err := content.within([]string{"agent", name, "permission"}, func(own *object) {
-		for _, f := range rules {
-			own.set(f.key, f.value)
+	places := []string{"agent"}
+	if slices.ContainsFunc(here.layers, func(l layer) bool { return members(l.Mode)[here.agent] != nil }) {
+		places = append(places, "mode") // an older name, which outranks the other
+	}
+	for _, place := range places {
+		err := content.within([]string{place, here.agent, "permission"}, func(own *object) {
+			for _, f := range rules {
+				own.set(f.key, f.value)
+			}
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", variable, err)
 		}
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", variable, err)
 	}
 	raw, err := json.Marshal(content)
 	if err != nil {

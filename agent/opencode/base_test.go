@@ -39,13 +39,15 @@ func TestBaseKept(t *testing.T) {
 			},
 			Want: map[string]string{"web": "opencode.json sets agent.build.permission", "agents": "has the agent rev",
 				"skills": "has the skill deploy"},
-			Unused: map[string]string{"web": "agent.build.permission"},
+			Unused: none,
 		},
 		{
-			Name: "the repository's, of what acts", Model: "openai/gpt-5.5", Want: none, Unused: none, Files: map[string]string{
-				"work/opencode.json":           `{"permission":{"bash":"allow","edit":"allow"},"agent":{"build":{"permission":{"bash":"allow"},"tools":{"write":true}}}}`,
-				"work/.opencode/opencode.json": `{"tools":{"bash":true}}`,
+			Name: "the repository's rules", Model: "openai/gpt-5.5", Files: map[string]string{
+				"work/opencode.json":           `{"permission":{"bash":"allow","edit":"allow","todowrite":"allow"}}`,
+				"work/.opencode/opencode.json": `{"tools":{"write":true},"agent":{"build":{"tools":{"bash":true,"task":true}}}}`,
 			},
+			Want:   map[string]string{"todo-list": "sets permission.todowrite", "agents": "sets agent.build.tools"},
+			Unused: none,
 		},
 		{
 			Name: "variables", Model: "openai/gpt-5.5",
@@ -95,6 +97,7 @@ func TestBasePermission(t *testing.T) {
 	root := t.TempDir()
 	agenttest.Put(t, filepath.Join(root, "bin", "none"), "")
 	agenttest.Fake(t, filepath.Join(root, "bin", "opencode"), "1.18.33")
+	agenttest.Put(t, filepath.Join(root, "opencode.json"), `{"mode":{"build":{"permission":{"edit":"allow","*":"allow"}}}}`)
 	env := []string{
 		"HOME=" + root, "PATH=" + filepath.Join(root, "bin") + ":/usr/bin:/bin",
 		`OPENCODE_PERMISSION={"webfetch":"deny","bash":{"rm *":"deny","*":"ask"},"*":"allow", // mine` + "\n}",
@@ -108,8 +111,10 @@ func TestBasePermission(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `{"bash":{"rm *":"deny","*":"ask"},"*":"allow","external_directory":{"/ours/read/*":"allow"},` +
-		`"todowrite":"deny","todoread":"deny","webfetch":"deny","websearch":"deny","edit":"deny","edit*":"deny"}`
-	const content = `{"theme":"mine","agent":{"build":{"permission":{"edit":"deny","edit*":"deny"}}}}`
+		`"todowrite":"deny","todowrit?":"deny","todoread":"deny","todorea?":"deny","webfetch":"deny","webfetc?":"deny",` +
+		`"websearch":"deny","websearc?":"deny","edit":"deny","edi?":"deny"}`
+	const behind = `"todowrit?":"deny","todorea?":"deny","webfetc?":"deny","websearc?":"deny","edi?":"deny"}}}`
+	const content = `{"theme":"mine","agent":{"build":{"permission":{"edit":"deny",` + behind + `,"mode":{"build":{"permission":{` + behind + `}`
 	if got := launch.Env(l.Env).Value("OPENCODE_CONFIG_CONTENT"); got != content {
 		t.Errorf("configuration %s, want %s", got, content)
 	}

@@ -26,8 +26,7 @@ type wishes struct {
 
 // layer is what one place sets.
 type layer struct {
-	from       string
-	repository bool
+	from string
 	wish
 }
 
@@ -40,27 +39,24 @@ type wish struct {
 	Mode       json.RawMessage `json:"mode"`
 }
 
-// wishesIn reads the configuration of opencode for a folder, also of a repository whose configuration is not read before
-// its servers are accepted: the tools of a conversation shall not change then.
-func wishesIn(spec thread.WorldSpec) wishes {
+// wishesIn reads those files of the configuration of opencode for a folder that are heard, also of a repository whose
+// configuration is not read before its servers are accepted: the tools of a conversation shall not change then.
+func wishesIn(spec thread.WorldSpec, heard func(path string) bool) wishes {
 	env := launch.Env(spec.Env).Adding(spec.Flags.Env)
 	w := wishes{agent: "build"}
-	for _, path := range userFiles(env) {
-		w.read(path, false)
-	}
-	for _, path := range projectFiles(spec.Dir) {
-		w.read(path, true)
-	}
-	paths := filesIn(filepath.Join(env.Home(), ".opencode"))
+	paths := append(userFiles(env), projectFiles(spec.Dir)...)
+	paths = append(paths, filesIn(filepath.Join(env.Home(), ".opencode"))...)
 	if folder := env.Value("OPENCODE_CONFIG_DIR"); folder != "" {
 		paths = append(paths, filesIn(folder)...)
 	}
 	for _, path := range paths {
-		w.read(path, false)
+		if heard(path) {
+			w.read(path)
+		}
 	}
-	w.add("OPENCODE_CONFIG_CONTENT", []byte(env.Value("OPENCODE_CONFIG_CONTENT")), false)
+	w.add("OPENCODE_CONFIG_CONTENT", []byte(env.Value("OPENCODE_CONFIG_CONTENT")))
 	for _, path := range filesIn(managedDir(env)) {
-		w.read(path, false)
+		w.read(path)
 	}
 	if own := env.Value(permissionVar); own != "" {
 		raw := launch.StripComments([]byte(own))
@@ -68,7 +64,7 @@ func wishesIn(spec thread.WorldSpec) wishes {
 		if err := json.Unmarshal(raw, &rules); err != nil {
 			w.broken = permissionVar + " cannot be read"
 		} else {
-			w.layers = append(w.layers, layer{permissionVar, false, wish{Permission: raw}})
+			w.layers = append(w.layers, layer{permissionVar, wish{Permission: raw}})
 		}
 	}
 	switch mode := spec.Flags.PermissionMode; mode {
@@ -89,16 +85,16 @@ func wishesIn(spec thread.WorldSpec) wishes {
 	return w
 }
 
-func (w *wishes) read(path string, repository bool) {
+func (w *wishes) read(path string) {
 	if raw, ok, err := world.Read(path); err == nil && ok {
-		w.add(path, raw, repository)
+		w.add(path, raw)
 	}
 }
 
-func (w *wishes) add(from string, raw []byte, repository bool) {
+func (w *wishes) add(from string, raw []byte) {
 	var all wish
 	if len(raw) > 0 && json.Unmarshal(launch.StripComments(raw), &all) == nil {
-		w.layers = append(w.layers, layer{from, repository, all})
+		w.layers = append(w.layers, layer{from, all})
 	}
 }
 
@@ -162,9 +158,6 @@ func (w wishes) decided(l lever) string {
 		return w.broken
 	}
 	for _, from := range slices.Backward(w.layers) {
-		if from.repository && l.Acts() {
-			continue // its agent can write them
-		}
 		for _, rule := range l.rules {
 			if sets(from.Permission, rule) {
 				return fmt.Sprintf("%s sets permission.%s", from.from, rule)

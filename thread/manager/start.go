@@ -148,6 +148,7 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	if spec.Base, err = l.base(ctx, agent, spec, aside); err != nil {
 		return err
 	}
+	spec.BaseVersion = l.live.thread().Base.Version
 	l.watch(ctx, spec)
 	launch, err := agent.Launch(ctx, spec)
 	if err != nil {
