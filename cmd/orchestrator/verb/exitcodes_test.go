@@ -85,7 +85,7 @@ func verbCases(one, old string) []verbCase {
 		fails(exitcode.Usage, "--range", "retrieve", "00000000", "--range", "3-1"),
 		fails(exitcode.Usage, "--head 0", "retrieve", "00000000", "--head", "0"),
 		usage("unstage"), fails(exitcode.NotFound, "nothing is staged", "unstage", "00000000"),
-		fails(exitcode.Usage, "context needs a verb: orchestrator context mask|pin|", "context"), usage("context", "replay"),
+		fails(exitcode.Usage, "context needs a verb: orchestrator context base|mask|pin|", "context"), usage("context", "replay"),
 		usage("context", "show"), unknown("context", "show", "nobody"), works("context", "show", one),
 		usage("context", "base", one, "x"), unknown("context", "base", "nobody"), works("context", "base", one), works("context", "base"),
 		works("context", "base", "--agent", "demo"), works("context", "base", "-a", "claude"), fails(exitcode.NotFound, "no agent", "context", "base", "-a", "nobody"),
