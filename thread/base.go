@@ -122,9 +122,7 @@ type Lever struct {
 // Acts reports whether the tools that go with a lever change files or run commands. Who chooses a profile without them
 // relies on it: such a lever is kept only by what the person says of the tools themselves, never by a word of the task,
 // and never by a file of the repository.
-func (l Lever) Acts() bool {
-	return slices.Contains(l.Profiles, BaseReadOnly) && !slices.Contains(l.Profiles, BaseSlim)
-}
+func (l Lever) Acts() bool { return l.Name == LeverEditing || l.Name == LeverShell }
 
 // BaseText is a text of a first request.
 type BaseText struct {

@@ -190,7 +190,7 @@ func (b Base) Elsewhere() Base {
 // Guards reports whether a lever keeps the thread's agent from changing anything, so that it is not given back by a slip
 // of the finger.
 func (b Base) Guards(lever string) bool {
-	return b.Profile == BaseReadOnly || lever == LeverEditing || lever == LeverShell
+	return b.Profile == BaseReadOnly || Lever{Name: lever}.Acts()
 }
 
 // BaseNarrows reports whether a profile leaves out at least what another does, as far as their names tell. One of the

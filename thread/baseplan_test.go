@@ -81,7 +81,7 @@ func TestBaseElsewhere(t *testing.T) {
 	if b.Profile != "read-only" || b.Chosen || b.Left != nil || len(b.Keep) != 1 || b.Next != "" || b.ByHand() {
 		t.Errorf("%+v", b)
 	}
-	if b := (Base{Chosen: true, Left: []string{"loops"}}).Elsewhere(); !b.Equal(Base{}) {
+	if b := (Base{Chosen: true, Left: []string{"loops"}}).Elsewhere(); !reflect.DeepEqual(b, Base{}) {
 		t.Errorf("without a profile: %+v", b)
 	}
 }
