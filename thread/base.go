@@ -109,7 +109,7 @@ type Lever struct {
 	Needs []string `json:"needs,omitempty"`
 	// Lost says what the person no longer has: "loops and wake-ups by time (/loop)".
 	Lost string `json:"lost"`
-	// Words are what in a prompt asks for it, in lower case: "/loop", "every 5 minutes", "@general", "opencode.json",
+	// Words are what in a prompt asks for it, in lower case: "/loop", "every 5 minutes", "@general", "settings.json",
 	// ".png", "https://". See AskedFor.
 	Words []string `json:"words,omitempty"`
 	// Saves is how many tokens of the first request it saves, as measured for a version of the CLI; 0 if unknown.

@@ -13,7 +13,7 @@ const maxAsks = 64 << 10
 
 // AskedFor returns the levers among those left out that a prompt's words ask for, each with the words that do. Words in
 // blocks of code, in quotations and in paths ask for nothing, nor do parts of words. A number in Lever.Words stands for
-// any number, a word also for its plural. ".png" there stands for each file that ends so, "opencode.json" for each file of
+// any number, a word also for its plural. ".png" there stands for each file that ends so, "settings.json" for each file of
 // this name, "https://" for each address.
 func (l Levers) AskedFor(left []string, prompt string) (levers []Lever, words []string) {
 	if len(left) == 0 {
