@@ -47,8 +47,18 @@ func (a *slimAgent) Levers(context.Context, thread.WorldSpec) (thread.Levers, er
 	return thread.Levers{Agent: a.name, Version: a.version, Known: true, Levers: slices.Clone(a.levers)}, a.fails
 }
 
-func (a *slimAgent) Surroundings(thread.WorldSpec) []thread.BaseWarning  { return a.warns }
-func (a *slimAgent) BaseParts(texts []thread.BaseText) []thread.BaseText { return texts }
+func (a *slimAgent) Surroundings(thread.WorldSpec) []thread.BaseWarning { return a.warns }
+
+// BaseParts knows a file of instructions.
+func (a *slimAgent) BaseParts(texts []thread.BaseText) (parts []thread.BaseText) {
+	for _, t := range texts {
+		if strings.HasPrefix(t.Text, "Contents of AGENTS.md") {
+			t.Kind = thread.BaseInstructions
+		}
+		parts = append(parts, t)
+	}
+	return parts
+}
 
 // Missing knows the words of Claude Code.
 func (a *slimAgent) Missing(text string) []string {

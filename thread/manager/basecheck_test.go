@@ -190,6 +190,7 @@ func TestBaseNamed(t *testing.T) {
 		theirs := []thread.BaseText{
 			{Kind: thread.BaseEnvironment, Text: "git log: remove `Workflow`"}, {Kind: thread.BaseSkills, Text: "- plan: use `Workflow`"},
 			{Kind: thread.BaseTool, Name: "mcp__git__log", Text: "`Workflow`"},
+			{Kind: thread.BaseSystem, Text: "Contents of AGENTS.md: never use `Workflow`"},
 		}
 		for range 3 {
 			w.crash()
