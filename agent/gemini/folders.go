@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"orchestrator/agent/launch"
+	"orchestrator/agent/world"
 	"orchestrator/thread"
 )
 
@@ -89,7 +90,7 @@ func realPath(path string) string {
 // folders returns the arguments and the environment that let ReadDirs be read without asking, and give a worktree of
 // ours the same trust as the folder that it is a copy of. The person's own file is only read: if something has to be
 // added, a copy of ours replaces it for this launch. For a folder without a decision, the dialog appears as usual, and
-// the answer is written to the person's own file. The tools are left out.
+// the answer is written to the person's own file. out names tools that are taken out of what the model is offered.
 func folders(env launch.Env, spec thread.LaunchSpec, out []string) ([]string, launch.Env, error) {
 	level := trustOf(env, spec.Dir)
 	added := map[string]string{}
@@ -98,7 +99,7 @@ func folders(env launch.Env, spec thread.LaunchSpec, out []string) ([]string, la
 			added[spec.Dir] = level
 		}
 	}
-	args, err := policy(env, spec, out)
+	args, err := policy(env, spec, level == trustFolder, out)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -127,9 +128,9 @@ func folders(env launch.Env, spec thread.LaunchSpec, out []string) ([]string, la
 }
 
 // policy writes the rules that let the shell print files of ReadDirs, keep the file tools from writing there, and take
-// tools out of what the model is offered; it returns the arguments that load them in addition to the person's own: with --policy, Gemini CLI loads only the
-// policies that it names.
-func policy(env launch.Env, spec thread.LaunchSpec, out []string) ([]string, error) {
+// tools out of what the model is offered. It returns the arguments that load them in addition to those that would be in
+// force without: of the person's tier, Gemini CLI loads only what --policy names. It loads the others by itself.
+func policy(env launch.Env, spec thread.LaunchSpec, trusted bool, out []string) ([]string, error) {
 	if len(spec.ReadDirs)+len(out) == 0 {
 		return nil, nil
 	}
@@ -153,15 +154,39 @@ func policy(env launch.Env, spec thread.LaunchSpec, out []string) ([]string, err
 	var args []string
 	own := func(arg string) bool { return arg == "--policy" || strings.HasPrefix(arg, "--policy=") }
 	if !slices.ContainsFunc(spec.Flags.Args, own) {
-		paths := leniently(env).Policies
-		if len(paths) == 0 {
-			paths = []string{filepath.Join(home(env), "policies")}
-		}
-		for _, p := range paths {
+		for _, p := range policyPaths(env, spec.Dir, trusted) {
 			args = append(args, "--policy", p)
 		}
 	}
 	return append(args, "--policy", path), nil
+}
+
+// policyPaths returns the policies of the person's tier: all that any settings name, those of a folder only if it is
+// trusted, otherwise the person's folder for them.
+func policyPaths(env launch.Env, dir string, trusted bool) []string {
+	if !trusted {
+		dir = ""
+	}
+	var all []string
+	for _, file := range settingsFiles(env, dir) {
+		var s settings
+		if _, err := world.ReadJSONC(file, &s); err != nil {
+			continue // Gemini CLI itself reports it
+		}
+		for _, p := range s.Policies {
+			// Its home may be a copy of ours.
+			if p == "~" || strings.HasPrefix(p, "~/") {
+				p = filepath.Join(filepath.Dir(home(env)), strings.TrimPrefix(p, "~"))
+			}
+			if p != "" && !slices.Contains(all, p) {
+				all = append(all, p)
+			}
+		}
+	}
+	if len(all) == 0 {
+		all = []string{filepath.Join(home(env), "policies")}
+	}
+	return all
 }
 
 // quote encodes a string as TOML, which accepts JSON strings.

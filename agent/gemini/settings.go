@@ -81,19 +81,28 @@ func secure(path string) bool {
 	}
 }
 
-// readSettings reads the settings in Gemini CLI's order, in which later ones win: the organisation's defaults, the
-// person's, the folder's if dir is not "", the organisation's.
-func readSettings(env launch.Env, dir string) (settings, error) {
+// settingsFiles returns the files of settings that Gemini CLI obeys, in its order, in which later ones win: the
+// organisation's defaults, the person's, the folder's if dir is not "", the organisation's.
+func settingsFiles(env launch.Env, dir string) []string {
 	defaults, system := systemSettings(env)
-	paths := []string{defaults, filepath.Join(home(env), "settings.json")}
+	var paths []string
+	if secure(defaults) {
+		paths = append(paths, defaults)
+	}
+	paths = append(paths, filepath.Join(home(env), "settings.json"))
 	if dir != "" && filepath.Join(dir, ".gemini") != home(env) {
 		paths = append(paths, filepath.Join(dir, ".gemini", "settings.json"))
 	}
+	if secure(system) {
+		paths = append(paths, system)
+	}
+	return paths
+}
+
+// readSettings reads the settings of files in their order.
+func readSettings(env launch.Env, dir string) (settings, error) {
 	merged := map[string]any{}
-	for _, path := range append(paths, system) {
-		if (path == defaults || path == system) && !secure(path) {
-			continue
-		}
+	for _, path := range settingsFiles(env, dir) {
 		one := map[string]any{}
 		if _, err := world.ReadJSONC(path, &one); err != nil {
 			return settings{}, err
