@@ -87,19 +87,17 @@ func denyAgent(env launch.Env, here wishes, rules object) (launch.Env, error) {
 			return nil, fmt.Errorf("read %s: %w", variable, err)
 		}
 	}
-	places := []string{"agent"}
+	place := "agent"
 	if slices.ContainsFunc(here.layers, func(l layer) bool { return members(l.Mode)[here.agent] != nil }) {
-		places = append(places, "mode") // an older name, which outranks the other
+		place = "mode" // an older name, whose rules come behind the other's
 	}
-	for _, place := range places {
-		err := content.within([]string{place, here.agent, "permission"}, func(own *object) {
-			for _, f := range rules {
-				own.set(f.key, f.value)
-			}
-		})
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", variable, err)
+	err := content.within([]string{place, here.agent, "permission"}, func(own *object) {
+		for _, f := range rules {
+			own.set(f.key, f.value)
 		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", variable, err)
 	}
 	raw, err := json.Marshal(content)
 	if err != nil {

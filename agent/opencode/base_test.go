@@ -92,6 +92,26 @@ func TestBaseKept(t *testing.T) {
 	})
 }
 
+// TestBaseOfAgents starts with a lever for an agent that only the repository has rules for.
+func TestBaseOfAgents(t *testing.T) {
+	root := t.TempDir()
+	agenttest.Put(t, filepath.Join(root, "bin", "none"), "")
+	agenttest.Fake(t, filepath.Join(root, "bin", "opencode"), "1.18.33")
+	agenttest.Put(t, filepath.Join(root, "opencode.json"), `{"agent":{"plan":{"permission":{"bash":"allow","*":"allow"}}}}`)
+	env := []string{"HOME=" + root, "PATH=" + filepath.Join(root, "bin") + ":/usr/bin:/bin"}
+	l, err := opencode.New(launch.Config{Env: env}).Launch(t.Context(), thread.LaunchSpec{
+		Thread: "t", Dir: root, StateDir: filepath.Join(root, "state"), Env: env, Base: []string{"shell"},
+		Flags: thread.Flags{PermissionMode: "plan"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"agent":{"plan":{"permission":{"bas?":"deny"}}}}`
+	if got := launch.Env(l.Env).Value("OPENCODE_CONFIG_CONTENT"); got != want || l.Unused != nil {
+		t.Errorf("configuration %s, want %s; unused %q", got, want, l.Unused)
+	}
+}
+
 // TestBasePermission starts with levers: the person's rules keep their order, ours are the last.
 func TestBasePermission(t *testing.T) {
 	root := t.TempDir()
@@ -114,7 +134,7 @@ func TestBasePermission(t *testing.T) {
 		`"todowrite":"deny","todowrit?":"deny","todoread":"deny","todorea?":"deny","webfetch":"deny","webfetc?":"deny",` +
 		`"websearch":"deny","websearc?":"deny","edit":"deny","edi?":"deny"}`
 	const behind = `"todowrit?":"deny","todorea?":"deny","webfetc?":"deny","websearc?":"deny","edi?":"deny"}}}`
-	const content = `{"theme":"mine","agent":{"build":{"permission":{"edit":"deny",` + behind + `,"mode":{"build":{"permission":{` + behind + `}`
+	const content = `{"theme":"mine","agent":{"build":{"permission":{"edit":"deny"}}},"mode":{"build":{"permission":{` + behind + `}`
 	if got := launch.Env(l.Env).Value("OPENCODE_CONFIG_CONTENT"); got != content {
 		t.Errorf("configuration %s, want %s", got, content)
 	}
