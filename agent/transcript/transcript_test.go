@@ -147,7 +147,7 @@ func TestAwaitSeesTheSameAnswerAgain(t *testing.T) {
 				Begins: func(line []byte) bool { return strings.HasPrefix(string(line), "prompt ") }}
 			chunks, err := answer.Await(t.Context(), read)
 			if err != nil || len(chunks) != 1 || string(chunks[0].Data) != c.want || calls != c.calls {
-				t.Errorf("%s: %q after %d calls: %v", name, chunks, calls, err)
+				t.Errorf("%s: %+v after %d calls: %v", name, chunks, calls, err)
 			}
 		})
 	}

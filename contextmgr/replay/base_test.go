@@ -9,8 +9,8 @@ import (
 )
 
 // saving returns a base that saves the same of every agent.
-func saving(name string, s Saving) Base {
-	return Base{name, func(string) Saving { return s }}
+func saving(s Saving) Base {
+	return Base{"slim", func(string) Saving { return s }}
 }
 
 // compared replays a session in a window with the policies that are named.
@@ -41,19 +41,19 @@ func TestBases(t *testing.T) {
 		raw, sent   [3]int64
 	}{
 		{"as recorded", Base{Name: "full"}, Definitions{}, 200_000, 1.5, [3]int64{10_000, 12_000, 15_000}, [3]int64{10_000, 12_000, 15_000}},
-		{"tokens", saving("slim", Saving{Tokens: 2_000}), Definitions{}, 200_000, 1, [3]int64{10_000, 12_000, 15_000}, [3]int64{8_000, 10_000, 13_000}},
-		{"tokens, as the provider counts them", saving("slim", Saving{Tokens: 2_000}), Definitions{}, 200_000, 1.5,
+		{"tokens", saving(Saving{Tokens: 2_000}), Definitions{}, 200_000, 1, [3]int64{10_000, 12_000, 15_000}, [3]int64{8_000, 10_000, 13_000}},
+		{"tokens, as the provider counts them", saving(Saving{Tokens: 2_000}), Definitions{}, 200_000, 1.5,
 			[3]int64{10_000, 12_000, 15_000}, [3]int64{7_000, 9_000, 12_000}},
-		{"a share, which the provider counted", saving("slim", Saving{Percent: 50}), Definitions{}, 200_000, 1.5,
+		{"a share, which the provider counted", saving(Saving{Percent: 50}), Definitions{}, 200_000, 1.5,
 			[3]int64{10_000, 12_000, 15_000}, [3]int64{5_500, 7_500, 10_500}},
-		{"more than there is", saving("slim", Saving{Tokens: 50_000}), Definitions{}, 200_000, 1, [3]int64{10_000, 12_000, 15_000}, [3]int64{1_000, 3_000, 6_000}},
-		{"less than nothing", saving("slim", Saving{Tokens: -50}), Definitions{}, 200_000, 1, [3]int64{10_000, 12_000, 15_000}, [3]int64{10_000, 12_000, 15_000}},
+		{"more than there is", saving(Saving{Tokens: 50_000}), Definitions{}, 200_000, 1, [3]int64{10_000, 12_000, 15_000}, [3]int64{1_000, 3_000, 6_000}},
+		{"less than nothing", saving(Saving{Tokens: -50}), Definitions{}, 200_000, 1, [3]int64{10_000, 12_000, 15_000}, [3]int64{10_000, 12_000, 15_000}},
 		{"definitions", Base{Name: "full"}, Definitions{All: 4_000, On: 1_000}, 200_000, 1.5, [3]int64{16_000, 18_000, 21_000}, [3]int64{11_500, 13_500, 16_500}},
-		{"definitions and tokens", saving("slim", Saving{Tokens: 2_000}), Definitions{All: 4_000, On: 1_000}, 200_000, 1,
+		{"definitions and tokens", saving(Saving{Tokens: 2_000}), Definitions{All: 4_000, On: 1_000}, 200_000, 1,
 			[3]int64{14_000, 16_000, 19_000}, [3]int64{9_000, 11_000, 14_000}},
-		{"a share where the base is not known", saving("slim", Saving{Percent: 50}), Definitions{}, 30_000, 1,
+		{"a share where the base is not known", saving(Saving{Percent: 50}), Definitions{}, 30_000, 1,
 			[3]int64{10_000, 12_000, 15_000}, [3]int64{10_000, 12_000, 15_000}},
-		{"tokens there", saving("slim", Saving{Tokens: 2_000}), Definitions{}, 30_000, 1, [3]int64{10_000, 12_000, 15_000}, [3]int64{8_000, 10_000, 13_000}},
+		{"tokens there", saving(Saving{Tokens: 2_000}), Definitions{}, 30_000, 1, [3]int64{10_000, 12_000, 15_000}, [3]int64{8_000, 10_000, 13_000}},
 	} {
 		g := compared(t, short, Compared{Bases: []Base{c.base}, Definitions: c.definitions}, c.window, c.factor, "raw")
 		o := g.Results[0]
@@ -157,7 +157,7 @@ func TestBasesOfAnySession(t *testing.T) {
 		s := random(t, rng)
 		saved := rng.Int64N(s.Base())
 		plain := compared(t, s, Compared{}, 200_000, 1, names...)
-		based := compared(t, s, Compared{Bases: []Base{{Name: "full"}, saving("slim", Saving{Tokens: saved})}}, 200_000, 1, names...)
+		based := compared(t, s, Compared{Bases: []Base{{Name: "full"}, saving(Saving{Tokens: saved})}}, 200_000, 1, names...)
 		var full, slim []Outcome
 		for _, o := range based.Results {
 			if o.Base == "full" {

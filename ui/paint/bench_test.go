@@ -40,7 +40,7 @@ func BenchmarkSpin(b *testing.B) {
 		}
 	}
 	w := paint.New(nowhere{io.Discard}, colorprofile.TrueColor, cols, rows)
-	defer w.Close()
+	defer func() { _ = w.Close() }()
 	var places []layout.Point
 	m := ui.New(ui.Config{Project: "/work/project", Theme: "dark", Profile: colorprofile.TrueColor,
 		Turn:  func(p []layout.Point) { places = append(places[:0], p...); w.Turn(p) },

@@ -72,11 +72,8 @@ func (l *threads) Size(w, h int) (int, int) {
 // Handle handles an intent.
 func (l *threads) Handle(in intent.Intent) dialog.Result {
 	act, _ := in.(intent.Action)
-	switch act {
-	case intent.ResumeOne, intent.ResumeAll:
-		if l.over() {
-			return dialog.Cancelled{}
-		}
+	if (act == intent.ResumeOne || act == intent.ResumeAll) && l.over() {
+		return dialog.Cancelled{}
 	}
 	switch act {
 	case intent.ResumeOne:

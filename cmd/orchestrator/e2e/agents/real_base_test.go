@@ -36,6 +36,7 @@ func TestRealBase(t *testing.T) {
 					other += p.Tokens
 				case thread.BaseInstructions:
 					files = append(files, p.Name)
+				default:
 				}
 			}
 			if report.Tokens == 0 || sum != report.Tokens {

@@ -30,7 +30,7 @@ func TestRealBaseApproval(t *testing.T) {
 			if _, err := os.Stat(r.path("new.txt")); err == nil {
 				t.Error("written before it was approved")
 			}
-			r.press("\r")
+			r.enter()
 			r.done("one #write:" + r.path("new.txt") + "=hello #say:written")
 			if raw, err := os.ReadFile(r.path("new.txt")); err != nil || string(raw) != "hello" {
 				t.Errorf("after the approval: %q %v", raw, err)
@@ -67,7 +67,7 @@ func TestRealBasePlan(t *testing.T) {
 			}
 			r.await(thread.StateApproval)
 			r.sees("Exit plan mode?")
-			r.press("\r")
+			r.enter()
 			done := r.done(prompt)
 			for _, o := range done.Turn.Outcomes {
 				if o.Failed {
@@ -77,7 +77,7 @@ func TestRealBasePlan(t *testing.T) {
 			const write = "now #write:new.txt=hello #say:written"
 			r.say(write) // which it asks for, as it did before it planned
 			r.sees("Do you want to create")
-			r.press("\r")
+			r.enter()
 			r.done(write)
 			if raw, err := os.ReadFile(r.path("new.txt")); err != nil || string(raw) != "hello" {
 				t.Errorf("after the plan: %q %v\n%s", raw, err, r.screen())

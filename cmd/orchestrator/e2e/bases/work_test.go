@@ -106,9 +106,9 @@ func (r *running) asks(offered map[string]string) {
 	if can {
 		r.await(thread.StateQuestion)
 		r.sees("Blue")
-		r.press("\r")
+		r.enter()
 		if r.cli.Name == "gemini" {
-			r.press("\r") // once more for all answers
+			r.enter() // once more for all answers
 		}
 	}
 	q := r.done(prompt)
@@ -169,8 +169,8 @@ func (r *running) sees(text string) {
 	}
 }
 
-// press sends keys once the screen has been still for a moment.
-func (r *running) press(keys string) {
+// enter presses return once the screen has been still for a moment.
+func (r *running) enter() {
 	r.Helper()
 	one, ok := r.Session.(*session.Session)
 	if !ok {
@@ -181,7 +181,7 @@ func (r *running) press(keys string) {
 	for was := ""; was != r.screen(); time.Sleep(400 * time.Millisecond) {
 		was = r.screen()
 	}
-	if err := v.Input([]byte(keys)); err != nil {
+	if err := v.Input([]byte("\r")); err != nil {
 		r.Fatal(err)
 	}
 }
