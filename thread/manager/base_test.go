@@ -23,6 +23,7 @@ type slimAgent struct {
 	asked   int
 	unused  map[string]string
 	warns   []thread.BaseWarning
+	chosen  string // the version that the newest start names for its levers
 }
 
 func newSlimAgent(name string, n *natives) *slimAgent {
@@ -74,6 +75,7 @@ func (a *slimAgent) Launch(ctx context.Context, s thread.LaunchSpec) (thread.Lau
 		l.Args = append(l.Args, "--without", strings.Join(s.Base, ","))
 	}
 	l.Unused = a.unused
+	a.change(func() { a.chosen = s.BaseVersion })
 	return l, err
 }
 
@@ -274,6 +276,10 @@ func TestBaseIsKept(t *testing.T) {
 		asked := a.asked
 		same := func(what string, id thread.ID) {
 			t.Helper()
+			var chosen string
+			if a.change(func() { chosen = a.chosen }); chosen != "1.0" {
+				t.Errorf("%s: started as chosen with %q", what, chosen)
+			}
 			if b := w.status(id).Base; w.without(id) != "loops" || !slices.Equal(b.Left, []string{"loops"}) || b.Profile != "mine" || b.Version != "1.0" {
 				t.Errorf("%s: started without %q, base %+v", what, w.without(id), b)
 			}
