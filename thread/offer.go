@@ -16,6 +16,8 @@ type Offer struct {
 	// name of a tool or words of the prompt; empty for other offers.
 	Lever string `json:"lever,omitempty"`
 	Needs string `json:"needs,omitempty"`
+	// ByAgent is set if the thread's agent brought it about, by asking for a tool: it takes no other's place.
+	ByAgent bool `json:"byAgent,omitempty"`
 }
 
 // OfferFull is the rule of an offer to leave a context that is nearly full.

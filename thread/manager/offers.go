@@ -326,15 +326,26 @@ func (m *Offers) dropGiven(t thread.Thread) {
 	})
 }
 
-// newest returns a thread's newest open offer, nil if it has none. One of what its base leaves out does not take the place
-// of another: an agent has it made by asking for a tool, at a moment when a person answers what stood there. mu is held.
+// newest returns the open offer that is shown for a thread, nil if it has none: first the newest of what its prompt needs,
+// last one that its agent brought about, which could come at a moment when a person answers what stood there. mu is held.
 func (m *Offers) newest(id thread.ID) (found *thread.Offer) {
 	for _, o := range m.open {
-		if o.Thread == id && (found == nil || found.Lever != "" || o.Lever == "") {
+		if o.Thread == id && (found == nil || urgency(o) >= urgency(*found)) {
 			found = &o
 		}
 	}
 	return found
+}
+
+func urgency(o thread.Offer) int {
+	switch {
+	case o.ByAgent:
+		return 0
+	case o.Lever == "":
+		return 1
+	default:
+		return 2
+	}
 }
 
 // takeOffer removes and returns an open offer.

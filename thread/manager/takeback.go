@@ -61,7 +61,7 @@ func (m *takeBacks) observe(l *liveThread, a recording.Response) {
 	if len(missing) == 0 {
 		return
 	}
-	m.offerFor(l, t, slimmer, func(levers thread.Levers) (thread.Lever, string, string) {
+	m.offerFor(l, t, true, slimmer, func(levers thread.Levers) (thread.Lever, string, string) {
 		for _, name := range missing {
 			if lever, ok := levers.LeavingOut(t.Base.Left, name); ok && m.wants(t, lever.Name) {
 				return lever, name, "its agent asked for it"
@@ -78,7 +78,7 @@ func (m *takeBacks) prompted(l *liveThread, text string) {
 	if !ok || len(t.Base.Left) == 0 {
 		return
 	}
-	m.offerFor(l, t, slimmer, func(levers thread.Levers) (thread.Lever, string, string) {
+	m.offerFor(l, t, false, slimmer, func(levers thread.Levers) (thread.Lever, string, string) {
 		asked, words := levers.AskedFor(t.Base.Left, text)
 		for i, lever := range asked {
 			if m.wants(t, lever.Name) {
@@ -107,7 +107,7 @@ func (m *takeBacks) wants(t thread.Thread, lever string) bool {
 // offerFor offers what find finds among an agent's levers. It does not block: the agent's program may have to be asked
 // for its version.
 func (m *takeBacks) offerFor(
-	l *liveThread, t thread.Thread, slimmer thread.Slimmer, find func(thread.Levers) (lever thread.Lever, needs, why string),
+	l *liveThread, t thread.Thread, byAgent bool, slimmer thread.Slimmer, find func(thread.Levers) (lever thread.Lever, needs, why string),
 ) {
 	m.mu.Lock()
 	off := m.mode == thread.OffersOff
@@ -131,7 +131,7 @@ func (m *takeBacks) offerFor(
 			why += fmt.Sprintf("; with it up to %s tokens are written to the cache again", thread.Tokens(n))
 		}
 		m.offer(thread.Offer{
-			ID: thread.NewID[string](), Thread: t.ID, Rule: thread.OfferBase, Lever: lever.Name, Needs: plaintext.OneLine(needs, 80), Why: why,
+			ID: thread.NewID[string](), Thread: t.ID, Rule: thread.OfferBase, Lever: lever.Name, Needs: plaintext.OneLine(needs, 80), Why: why, ByAgent: byAgent,
 		})
 	}()
 }

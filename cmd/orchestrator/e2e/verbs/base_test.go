@@ -83,10 +83,10 @@ func TestBases(t *testing.T) {
 	}
 
 	archive := filepath.Join(t.TempDir(), "a.orchestrator")
-	r.Ok("export", mine, "-o", archive)
+	r.Ok("export", read, "-o", archive)
 	imported := strings.Fields(r.Ok("import", archive))[0]
 	r.Ok("resume", imported)
-	offers(imported, "ask_person")
+	offers(imported, "write_todos write_file edit_file run_command")
 
 	r.Says(2, []string{"base", "no such profile"}, "new", "-a", "demo", "--base", "lean")
 	r.Says(1, []string{"nothing can be left out of command"}, "new", "-a", "command", "--base", "slim", "--", "cat")
