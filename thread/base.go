@@ -107,14 +107,14 @@ type Lever struct {
 	Parts []string `json:"parts,omitempty"`
 	// Needs are levers without which it is not used, since it would make the base larger.
 	Needs []string `json:"needs,omitempty"`
-	// Lost says what the person no longer has: "loops and wake-ups by time (/loop)".
+	// Lost is what the person no longer has: "loops and wake-ups by time (/loop)".
 	Lost string `json:"lost"`
 	// Words are what in a prompt asks for it, in lower case: "/loop", "every 5 minutes", "@general", "settings.json",
 	// ".png", "https://". See AskedFor.
 	Words []string `json:"words,omitempty"`
 	// Saves is how many tokens of the first request it saves, as measured for a version of the CLI; 0 if unknown.
 	Saves int `json:"saves,omitempty"`
-	// Kept says why it is not used here: the person's own settings decide it, the repository has something that needs it.
+	// Kept is why it is not used here: the person's own settings decide it, the repository has something that needs it.
 	// Of a lever that Acts, files of the repository decide nothing: its agent can write them.
 	Kept string `json:"kept,omitempty"`
 }
@@ -176,7 +176,7 @@ type BaseQuery struct {
 	Dir    string `json:"dir,omitempty"` // absolute; where an agent of which none was seen would be started
 }
 
-// BaseReport says what a thread's agent sends before a word is said.
+// BaseReport describes what a thread's agent sends before a word is said.
 type BaseReport struct {
 	Thread  ID     `json:"thread,omitempty"`
 	Name    string `json:"name,omitempty"`

@@ -144,7 +144,7 @@ func (s BaseStart) look(lever Lever, r FirstRequest, offered map[string]bool) (w
 	return "", false
 }
 
-// where says where a text of the maker's stands, for people.
+// where returns where a text of the maker's stands, for people.
 func (t BaseText) where() string {
 	if t.Kind == BaseTool {
 		return "the tool " + t.Name
@@ -250,7 +250,7 @@ func (w word) names(text string) bool {
 type BaseFacts struct {
 	// Dropped says of levers what they did instead of what they are for.
 	Dropped map[string]string `json:"dropped,omitempty"`
-	// Seen says the same of levers of which one start has shown it: another one must, before they are dropped.
+	// Seen is the same of levers of which one start has shown it: another one must, before they are dropped.
 	Seen  map[string]BaseSeen `json:"seen,omitempty"`
 	Sizes []BaseSize          `json:"sizes,omitempty"` // the newest last
 }

@@ -257,7 +257,7 @@ func uncoded(line string) string {
 }
 
 // around are the marks that may stand around a word.
-const around = "\"'“”\u2018\u2019\u00ab\u00bb()[]{}<>,.;:!?*_…\u2014–-"
+const around = "\"'\u201c\u201d\u2018\u2019\u00ab\u00bb()[]{}<>,.;:!?*_\u2026\u2014\u2013-"
 
 // wordsOf returns the words of what stands between two spaces. What looks like a path, an address or code is none.
 func wordsOf(field string) spokenWords {
@@ -265,11 +265,11 @@ func wordsOf(field string) spokenWords {
 	if i := strings.IndexByte(field, '('); i > 0 && isWord(strings.TrimLeft(field[:i], around)) && strings.Trim(field[:i], around) != "" {
 		return spokenWords{""} // a call
 	}
-	if strings.HasPrefix(inner, "/") && !strings.HasPrefix(strings.TrimLeft(field, "\"'“\u2018\u00ab([{*"), "/") {
+	if strings.HasPrefix(inner, "/") && !strings.HasPrefix(strings.TrimLeft(field, "\"'\u201c\u2018\u00ab([{*"), "/") {
 		return spokenWords{""} // ./loop
 	}
 	var all spokenWords
-	for _, w := range strings.FieldsFunc(inner, func(r rune) bool { return strings.ContainsRune(",;!?…\u2014–\"“”", r) }) {
+	for _, w := range strings.FieldsFunc(inner, func(r rune) bool { return strings.ContainsRune(",;!?\u2026\u2014\u2013\"\u201c\u201d", r) }) {
 		if w = strings.Trim(w, around); !isWord(w) {
 			w = ""
 		}

@@ -19,7 +19,7 @@ func (l Levers) LeftOutBy(p BasePart) string {
 	return l.Levers[i].Name
 }
 
-// Judge says what each part could be left out by, and about how many tokens each profile would send; own are the
+// Judge tells what each part could be left out by, and about how many tokens each profile would send; own are the
 // person's profiles. Without a request that was seen, it only names the levers.
 func (r *BaseReport) Judge(l Levers, own map[string]OwnBase) {
 	r.Levers, r.Version = l.Levers, cmp.Or(r.Version, l.Version)

@@ -23,7 +23,7 @@ const (
 	MaskOff     MaskMode = "off"     // requests are not even read for it
 )
 
-// ContextReport says what fills a thread's context. Tokens are counted by the program and corrected by what the provider
+// ContextReport describes what fills a thread's context. Tokens are counted by the program and corrected by what the provider
 // counted; Margin is by how much they may be wrong.
 type ContextReport struct {
 	Thread ID     `json:"thread"`
@@ -160,7 +160,7 @@ type ContextResult struct {
 	Path  string `json:"path,omitempty"`
 	// Kept is why it cannot be masked, "" if it can.
 	Kept string `json:"kept,omitempty"`
-	// Why says why it is masked, and MaskedIn since which request; or why it is not masked yet.
+	// Why is why it is masked, and MaskedIn since which request; or why it is not masked yet.
 	Why      string `json:"why,omitempty"`
 	MaskedIn int    `json:"maskedIn,omitempty"`
 }

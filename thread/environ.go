@@ -20,7 +20,7 @@ func Environ(ctx context.Context) []string {
 	return env
 }
 
-// EnvironUse says with which environment a thread's agent was started.
+// EnvironUse describes with which environment a thread's agent was started.
 type EnvironUse struct {
 	// Shell is set if it was that of the shell from which the person started it, and not the server's.
 	Shell bool `json:"shell"`

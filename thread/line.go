@@ -11,7 +11,7 @@ import (
 	"orchestrator/thread/secret"
 )
 
-// Line says on one line what a list shows about a thread besides its name: what it asks, why it is stuck, what it does,
+// Line returns on one line what a list shows about a thread besides its name: what it asks, why it is stuck, what it does,
 // or what it last said. "" if there is nothing to say.
 func (s Status) Line() string {
 	st := s.State
@@ -76,7 +76,7 @@ func oneLine(text string) string {
 	return plaintext.Line(plaintext.OneLine(secret.Redact(plaintext.Cut(text, 8*maxLine)), maxLine))
 }
 
-// LineOf says in a line what the newest of a conversation's entries is: a tool that is called, with what it is called
+// LineOf returns in a line what the newest of a conversation's entries is: a tool that is called, with what it is called
 // for, or the first line of an answer.
 func LineOf(entries []Entry) string {
 	said := ""
@@ -97,7 +97,7 @@ func LineOf(entries []Entry) string {
 // LineOfPrompt is the line while an agent has a prompt and has said nothing yet.
 func LineOfPrompt(text string) string { return "› " + oneLine(plaintext.FirstLine(text)) }
 
-// called says what a tool is called for: the command that it runs, or the tool with the file or the like that is among
+// called returns what a tool is called for: the command that it runs, or the tool with the file or the like that is among
 // its arguments, and otherwise with the first that is a text.
 func called(tool, arguments string) string {
 	if len(arguments) > 64<<10 {

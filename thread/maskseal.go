@@ -1,6 +1,6 @@
 package thread
 
-// MaskSeal says what is stored of a thread's masks, which lie in a log of their own: so that it is noticed when that is
+// MaskSeal describes what is stored of a thread's masks, which lie in a log of their own: so that it is noticed when that is
 // damaged, shorter or gone, and the mode that a person set outlives it.
 type MaskSeal struct {
 	Records int    `json:"records"` // of the log; it may have more, and never fewer

@@ -152,7 +152,7 @@ type Detector interface {
 	Detect(ctx context.Context) AgentInfo
 }
 
-// LaunchSpec says how to start an agent. It does not include the first prompt: prompts are typed, so that they never
+// LaunchSpec describes how to start an agent. It does not include the first prompt: prompts are typed, so that they never
 // appear in arguments, which others on the machine can read.
 type LaunchSpec struct {
 	Thread   ID

@@ -23,7 +23,7 @@ type Profile struct {
 	Args []string `json:"args,omitempty"` // of the agent; the words of the program that runs in place of one
 }
 
-// Apart says whether a new thread has a worktree of its own.
+// Apart describes whether a new thread has a worktree of its own.
 type Apart string
 
 // The choices.
@@ -82,7 +82,7 @@ func ProfileOf(t Thread) Profile {
 	return p
 }
 
-// Summary says in a line what a profile starts: "demo · demo-1 · auto · own worktree · base slim · github".
+// Summary returns in a line what a profile starts: "demo · demo-1 · auto · own worktree · base slim · github".
 func (p Profile) Summary() string {
 	parts := []string{p.Agent, p.Model, p.PermissionMode}
 	switch p.Apart {

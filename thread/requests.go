@@ -195,13 +195,13 @@ type MergeRequest struct {
 	Finish bool `json:"finish,omitempty"`
 	// CommitInto commits the uncommitted changes in the target's folder first.
 	CommitInto bool `json:"commitInto,omitempty"`
-	// Note says whether the target's agent is sent a note on the merge; the configured mode when empty.
+	// Note is whether the target's agent is sent a note on the merge; the configured mode when empty.
 	Note NoteMode `json:"note,omitempty"`
 	// NoteOnly sends the note on the last merge, and does nothing else.
 	NoteOnly bool `json:"noteOnly,omitempty"`
 }
 
-// NoteMode says whether an agent is sent a note on a merge into its branch. A note is a prompt: it costs a turn.
+// NoteMode describes whether an agent is sent a note on a merge into its branch. A note is a prompt: it costs a turn.
 type NoteMode string
 
 // The modes.
@@ -339,7 +339,7 @@ type Hit struct {
 	At      time.Time `json:"at"`
 }
 
-// AgentInfo says whether an agent can be started here.
+// AgentInfo describes whether an agent can be started here.
 type AgentInfo struct {
 	Name    string   `json:"name"`
 	Found   bool     `json:"found"`

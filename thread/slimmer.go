@@ -9,7 +9,7 @@ type Slimmer interface {
 	Levers(ctx context.Context, spec WorldSpec) (Levers, error)
 	// Surroundings names what in the environment and the settings there makes the base larger, and what to do about it.
 	Surroundings(spec WorldSpec) []BaseWarning
-	// BaseParts says what the texts of a first request are. Those of the maker or the agent's developer message come as
+	// BaseParts returns what the texts of a first request are. Those of the maker or the agent's developer message come as
 	// BaseSystem, those in the person's place as BaseOther, and what the person said as BasePrompt. Together the parts have
 	// all the texts, in their order; what is not known keeps its kind.
 	BaseParts(texts []BaseText) []BaseText

@@ -19,7 +19,7 @@ type Status struct {
 	Execution *Execution `json:"execution,omitempty"`
 	// LeftOut is what the fork left out whose answer this is.
 	LeftOut []LeftOut `json:"leftOut,omitempty"`
-	// Environ says with which environment its agent was started; nil for the server's.
+	// Environ is with which environment its agent was started; nil for the server's.
 	Environ *EnvironUse `json:"environ,omitempty"`
 	// Aside is why the running process sends its requests past the gateway, "" if it does not: nothing can be masked
 	// then, and answers are read from the agent's transcript.

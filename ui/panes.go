@@ -45,7 +45,7 @@ func (m *Model) drawRules(b frame.Boxes) {
 	}
 }
 
-// listed says which threads are listed, if not all.
+// listed returns which threads are listed, if not all.
 func listed(t *tree.Tree, w int) []styled.Span {
 	switch {
 	case t.Archive():
@@ -91,7 +91,7 @@ func (m *Model) drawSide(b frame.Boxes) {
 	m.servers.Panel().Draw(c, rest, m.th, m.keys.KeyOf(intent.MCP))
 }
 
-// drawProblem says why a running thread's terminal is not shown.
+// drawProblem draws why a running thread's terminal is not shown.
 func (m *Model) drawProblem(in layout.Box) {
 	p, ok := m.cfg.Pane.(PaneProblem)
 	if !ok {

@@ -50,7 +50,7 @@ type PaneStill interface {
 
 // PaneGroup is implemented by a Pane that can show other terminals beside the selected one. Optional.
 type PaneGroup interface {
-	// Beside says which, and whether something covers them. Arrange follows that, and what Show and Place have said.
+	// Beside tells which, and whether something covers them. Arrange follows that, and what Show and Place have said.
 	Beside(others []follow.Watched, hidden bool)
 	Arrange() tea.Cmd
 	// StillOf is Still for one of them.

@@ -12,7 +12,7 @@ func keepDescriptors() {}
 
 func ownSession() int { return 0 }
 
-// anyEnded says yes: only Linux is asked.
+// anyEnded reports true: only Linux is asked.
 func anyEnded() bool { return true }
 
 func endedChildren() []process.Info { return nil }

@@ -19,10 +19,10 @@ type Responses struct {
 // Stopped reports whether no more pieces are wanted.
 func (r *Responses) Stopped() bool { return r.stopped }
 
-// Turn says that a turn begins.
+// Turn notes that a turn begins.
 func (r *Responses) Turn() { r.begins = true }
 
-// Asked says what the person asked.
+// Asked tells what the person asked.
 func (r *Responses) Asked(prompt string) { r.prompt = prompt }
 
 // Now returns the response that is held, to add what is known of it; nil if there is none.
@@ -50,7 +50,7 @@ func (r *Responses) Add(p Piece) {
 	}
 }
 
-// Count says what the provider counted of the response that is held.
+// Count tells what the provider counted of the response that is held.
 func (r *Responses) Count(u thread.Usage) { r.now.Usage, r.counted = u, true }
 
 // End ends the response that is held.

@@ -41,7 +41,7 @@ type about struct {
 	Session string              `json:"session"`
 	Head    thread.CheckpointID `json:"head"`
 	Created time.Time           `json:"created"`
-	// Redacted says that secrets were redacted.
+	// Redacted is set if secrets were redacted.
 	Redacted bool `json:"redacted,omitempty"`
 }
 

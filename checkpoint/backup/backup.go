@@ -57,7 +57,7 @@ type About struct {
 	Program string    `json:"program"` // program version that wrote it
 	Created time.Time `json:"created"`
 	Project string    `json:"project"` // the folder of the project
-	// Redacted says that secrets were redacted in conversations.
+	// Redacted is set if secrets were redacted in conversations.
 	Redacted bool `json:"redacted,omitempty"`
 }
 

@@ -22,7 +22,7 @@ type Options struct {
 	Lock time.Duration
 	// Room is how many bytes of disk space are reserved for answers that arrive when the disk is full; none if 0.
 	Room int
-	// InOrder says that one caller fills the store, thread by thread, as a copy does: it then takes little memory.
+	// InOrder is set if one caller fills the store, thread by thread, as a copy does: it then takes little memory.
 	InOrder bool
 }
 

@@ -17,7 +17,7 @@ func WaysOut(name string) string {
 		"Send anyway: `orchestrator context policy %[1]s observe`", name)
 }
 
-// full says what must be done because the window is almost full: people are warned once, and a prompt that would fill it
+// full tells what must be done because the window is almost full: people are warned once, and a prompt that would fill it
 // is refused, with the way out. Inside a turn nothing is refused that still fits. Of an unknown window nothing is known,
 // nor of one that the provider took more than: then a count or the window is wrong.
 func (r *request) full() (refusal string) {

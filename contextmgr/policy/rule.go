@@ -11,7 +11,7 @@ import (
 type Rule struct {
 	// Tool is the name of a tool, whatever its case; * stands for any text, as in "mcp__github__*".
 	Tool string
-	// Keep says that they are never masked.
+	// Keep is set if they are never masked.
 	Keep bool
 	// MinTokens is the size in tokens below which they are never masked.
 	MinTokens int64

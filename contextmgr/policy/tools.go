@@ -36,7 +36,7 @@ var (
 // mostInput bounds the inputs that are read to find a file's name.
 const mostInput = 8 << 20
 
-// Describe says what a call of a tool means. Of tools that are not known it says that they are work on no file.
+// Describe returns what a call of a tool means. Of tools that are not known it says that they are work on no file.
 func Describe(tool string, input []byte) Use {
 	name := strings.ReplaceAll(strings.ToLower(tool), "_", "")
 	if kind, ok := others[name]; ok {

@@ -38,7 +38,7 @@ func newKeeper(what string, log *slog.Logger, write func() error) *keeper {
 	return k
 }
 
-// changed says that there is something to write. It never blocks.
+// changed notes that there is something to write. It never blocks.
 func (k *keeper) changed() {
 	if k.dirty.Swap(true) {
 		return

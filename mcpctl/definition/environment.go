@@ -49,7 +49,7 @@ func outgoing(name string) bool {
 	return false
 }
 
-// Missing says in a sentence that the command of a server is not there, for an environment (KEY=VALUE); it is empty if
+// Missing returns in a sentence that the command of a server is not there, for an environment (KEY=VALUE); it is empty if
 // it is, or if only an expansion can tell.
 func Missing(d Definition, env []string) string {
 	if d.Transport != Stdio || d.Command == "" {

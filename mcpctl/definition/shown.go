@@ -135,7 +135,7 @@ func (s *shown) files(files FileHasher, d Definition) {
 	}
 }
 
-// start says where it is started.
+// start tells where it is started.
 func (s *shown) start(p plan) {
 	switch {
 	case p.inside && len(p.entries) == 0:
@@ -147,7 +147,7 @@ func (s *shown) start(p plan) {
 	}
 }
 
-// uncovered says what can change without a question.
+// uncovered tells what can change without a question.
 func (s *shown) uncovered(p plan, d Definition) {
 	if d.Trusted() && len(p.entries) == 0 && len(p.folders) == 0 {
 		return

@@ -35,7 +35,7 @@ func newDraft(m jsonc.Member, scope definition.Scope, f file, base string, p *pr
 	}
 }
 
-// fail says why the server cannot be used.
+// fail tells why the server cannot be used.
 func (d *draft) fail(line int, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if d.Problem == "" {

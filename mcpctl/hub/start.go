@@ -200,7 +200,7 @@ func (b *backend) start(ctx context.Context) (*session, error) {
 // maxPrinted is how many characters a reason has of what a program printed.
 const maxPrinted = 240
 
-// printed says what a program printed that is no message: its beginning and its end. Secrets are redacted: a reason is
+// printed returns what a program printed that is no message: its beginning and its end. Secrets are redacted: a reason is
 // shown to agents too.
 func printed(lines []string) string {
 	text := secret.Redact(strings.Join(strings.Fields(strings.Join(lines, " ")), " "))

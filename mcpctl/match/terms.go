@@ -124,7 +124,7 @@ func query(text string) (weights map[string]float64, written map[string]string) 
 	return weights, written
 }
 
-// kindOf says in words what a path outside the project is needed for.
+// kindOf returns in words what a path outside the project is needed for.
 func kindOf(file string) string {
 	switch strings.ToLower(path.Ext(file)) {
 	case ".xlsx", ".xls", ".ods":

@@ -104,7 +104,7 @@ func signIn(ctx context.Context, l definition.Launch, challenge []string, t *Tok
 	return handler.Authorize(ctx, request, response)
 }
 
-// register says who we are: the configured client, or a document, or whom the server registers.
+// register tells who we are: the configured client, or a document, or whom the server registers.
 func register(config *auth.AuthorizationCodeHandlerConfig, o definition.OAuth, document string) {
 	if o.ClientID != "" {
 		config.PreregisteredClient = &oauthex.ClientCredentials{ClientID: o.ClientID}

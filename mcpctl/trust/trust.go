@@ -20,7 +20,7 @@ import (
 	"orchestrator/mcpctl/definition"
 )
 
-// Verdict says whether a server may be started: only if it is Accepted.
+// Verdict describes whether a server may be started: only if it is Accepted.
 type Verdict struct {
 	State State
 	Was   []string // for Changed: what was accepted, as it was shown

@@ -74,7 +74,7 @@ func (c *Config) baseAt(p thread.Thread, at thread.Checkpoint) thread.Base {
 	return b
 }
 
-// worldSpec says where an agent is about to be started.
+// worldSpec returns where an agent is about to be started.
 func worldSpec(t thread.Thread, spec thread.LaunchSpec) thread.WorldSpec {
 	return thread.WorldSpec{
 		Dir: spec.Dir, Origin: spec.Origin, Env: spec.Env, Flags: spec.Flags, Model: spec.Model,

@@ -66,7 +66,7 @@ type Config struct {
 	Base thread.BaseConfig
 	// NewWorktree is when a new thread gets its own worktree without being asked.
 	NewWorktree WorktreeMode
-	// MergeNote says whether the target's agent is told about a merge; NoteAsk when empty.
+	// MergeNote is whether the target's agent is told about a merge; NoteAsk when empty.
 	MergeNote thread.NoteMode
 	// Mend sets a thread whose newest turns cannot be read back to what can be, and rebuilds what followed; "" if nothing
 	// was to be done. Its agent does not run meanwhile. May be nil.

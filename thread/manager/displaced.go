@@ -12,7 +12,7 @@ import (
 // noteStands is the note of the safety checkpoint that a displaced thread begins with.
 const noteStands = "the folder as it was when the agent was started here; the files of turn %d were not restored"
 
-// Imported says what threads came without, also on the screen: their files, where their folders have others, and what
+// Imported returns what threads came without, also on the screen: their files, where their folders have others, and what
 // the snapshots of them do not have.
 func (m *Lifecycle) Imported(ctx context.Context, ids []thread.ID) []thread.LeftOut {
 	left := m.displaced(ctx, ids)

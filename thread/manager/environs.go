@@ -32,7 +32,7 @@ func (e *environs) bring(id thread.ID, env []string) {
 	e.threads.Store(id, brought{env, thread.EnvironUse{Shell: true, Differs: differs}})
 }
 
-// use says with which environment a thread's agents begin; nil for the server's.
+// use returns with which environment a thread's agents begin; nil for the server's.
 func (e *environs) use(id thread.ID) *thread.EnvironUse {
 	b, ok := e.threads.Load(id)
 	if !ok {

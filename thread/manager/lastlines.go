@@ -35,7 +35,7 @@ func (m *recovery) recallLines() {
 	}()
 }
 
-// lineOf says in a line what a checkpoint knows of its turn.
+// lineOf returns in a line what a checkpoint knows of its turn.
 func lineOf(c thread.Checkpoint) string {
 	if line := thread.LineOf([]thread.Entry{{Kind: thread.EntryAnswer, Text: c.Answer}}); line != "" {
 		return line

@@ -33,7 +33,7 @@ type Outcome struct {
 	Again int
 	// Was is the turn that the thread had reached, as far as known.
 	Was int
-	// Why says why there are not more; "" if nothing is known to be missing.
+	// Why is why there are not more; "" if nothing is known to be missing.
 	Why string
 }
 

@@ -100,7 +100,7 @@ func (f *Feature) Welcome() tea.Cmd {
 	return nil
 }
 
-// Begin says what there is to begin with where there are no threads yet.
+// Begin returns what there is to begin with where there are no threads yet.
 func (f *Feature) Begin() []dialog.Line {
 	found, others := installed(f.known)
 	key := func(a intent.Action, does string) dialog.Line {

@@ -16,7 +16,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Config says how to call, and on what.
+// Config describes how to call, and on what.
 type Config struct {
 	Ways  []string // "bell", "osc9", "osc777", "osc99"
 	Kinds []thread.HappeningKind

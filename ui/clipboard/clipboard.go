@@ -42,7 +42,7 @@ func Copy(text string) (tea.Cmd, Copied) {
 	return tea.SetClipboard(text), c
 }
 
-// Says says what was copied as what: "answer copied, 1.2 KiB". Without a name it counts lines.
+// Says returns what was copied as what: "answer copied, 1.2 KiB". Without a name it counts lines.
 func (c Copied) Says(what string) string {
 	if what == "" {
 		what = plain.Count(c.lines, "line")

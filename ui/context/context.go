@@ -117,7 +117,7 @@ func (m *Model) Fill(q Request, r thread.ContextReport, err error) {
 	m.list.set(&r)
 }
 
-// Stale says that the report is out of date.
+// Stale notes that the report is out of date.
 func (m *Model) Stale() { m.fresh = false }
 
 // Known reports whether the server has reported on the thread.

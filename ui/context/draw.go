@@ -134,7 +134,7 @@ func (m *Model) drawFills(d *drawing, p plan) {
 	d.lines(legend(entries(fills, s, d.th), s, d.left.W, p.legend))
 }
 
-// drawEmpty says why there is no context to show, and returns the rest of the box.
+// drawEmpty returns why there is no context to show, and returns the rest of the box.
 func (m *Model) drawEmpty(c *layout.Canvas, b layout.Box, th *theme.Theme, s *thread.Status) layout.Box {
 	text, tok := m.empty(s)
 	d := drawing{Canvas: c, th: th, left: b}

@@ -23,7 +23,7 @@ type Split struct {
 	two   bool // two terminals stand beside the list
 }
 
-// Share says whether two terminals stand beside the list: it leaves each the width that most programs expect, unless
+// Share tells whether two terminals stand beside the list: it leaves each the width that most programs expect, unless
 // the person says otherwise.
 func (s *Split) Share(two bool) { s.two = two }
 

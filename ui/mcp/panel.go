@@ -34,7 +34,7 @@ func (p *Panel) Set(r thread.MCPReport) {
 // Fail drops the list, because it could not be loaded.
 func (p *Panel) Fail(err error) { *p = Panel{err: err.Error()} }
 
-// Sum says in a word what the tools take of a context, "" if that is nothing or unknown.
+// Sum returns in a word what the tools take of a context, "" if that is nothing or unknown.
 func (p *Panel) Sum() string {
 	if !p.known || p.none || p.tokens <= 0 {
 		return ""

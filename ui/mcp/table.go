@@ -33,7 +33,7 @@ func (t *Table) Set(r thread.MCPReport) {
 	t.arrange(at)
 }
 
-// Fail says that the list could not be loaded; with drop, what is shown is not of use any more.
+// Fail notes that the list could not be loaded; with drop, what is shown is not of use any more.
 func (t *Table) Fail(err error, drop bool) {
 	if drop {
 		*t = Table{by: t.by}

@@ -15,7 +15,7 @@ import (
 // mostLines is how many lines of a log or a description are laid out.
 const mostLines = 1000
 
-// Details says everything about a server.
+// Details returns everything about a server.
 func Details(d thread.MCPDetail, keys *intent.Table, now time.Time) []styled.Span {
 	s := &d.MCPServer
 	state := stateOf(s)
@@ -48,7 +48,7 @@ func Details(d thread.MCPDetail, keys *intent.Table, now time.Time) []styled.Spa
 	return append(out, commands(d)...)
 }
 
-// Launch says exactly what is started, how that differs from what was accepted, and where it comes from.
+// Launch returns exactly what is started, how that differs from what was accepted, and where it comes from.
 func Launch(d thread.MCPDetail) []styled.Span {
 	out := commands(d)
 	if len(out) == 0 {
@@ -109,7 +109,7 @@ func Withheld(d thread.MCPDetail) ([]styled.Span, bool) {
 	return out, len(out) > 0
 }
 
-// Tool says everything about a tool.
+// Tool returns everything about a tool.
 func Tool(t *thread.MCPTool) []styled.Span {
 	out := []styled.Span{{Text: plain.Exact(t.Name) + "  " + tokens(t.Tokens) + " tokens", Tok: theme.Strong}}
 	if t.Withheld != "" {

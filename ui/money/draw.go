@@ -75,7 +75,7 @@ func (p page) spaced(gap, plus string) []styled.Span {
 	return out
 }
 
-// saved says what masking saved in the period of the groups, "" if nothing was spent.
+// saved returns what masking saved in the period of the groups, "" if nothing was spent.
 func (p page) saved() string {
 	sum := map[ledger.Period]ledger.Spent{ledger.Today: p.Today, ledger.Week: p.Week, ledger.Month: p.Month}[p.period]
 	switch text := sum.Saved(); {
@@ -243,7 +243,7 @@ func drawQuota(c *layout.Canvas, b layout.Box, th *theme.Theme, q thread.Quota, 
 	}
 }
 
-// until says when a time to come is: how long it takes, and the hour or the day.
+// until returns when a time to come is: how long it takes, and the hour or the day.
 func until(at, now time.Time) string {
 	form := "15:04"
 	if at.Sub(now) > 20*time.Hour {

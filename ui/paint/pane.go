@@ -26,7 +26,7 @@ type Pane struct {
 	Selection *vterm.Selection
 	// Matches are highlighted. Another value means other matches.
 	Matches *Matches
-	// Watched says that the pane is only watched: it is painted less often, and where its terminal is higher than its box,
+	// Watched is set if the pane is only watched: it is painted less often, and where its terminal is higher than its box,
 	// the newest rows of it are shown.
 	Watched bool
 	// Cursor shows the program's cursor, if it has one, because the pane is focused.

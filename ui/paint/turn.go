@@ -10,7 +10,7 @@ import (
 // turnTime is how long a frame of a spinner lasts.
 const turnTime = 250 * time.Millisecond
 
-// Turn says where marks turn: in cells in which Bubble Tea draws the first frame of a spinner. A cell in which it has drawn
+// Turn tells where marks turn: in cells in which Bubble Tea draws the first frame of a spinner. A cell in which it has drawn
 // something else is left alone.
 func (w *Writer) Turn(places []layout.Point) {
 	n := &w.spinners.next

@@ -17,7 +17,7 @@ func New(file File, profile colorprofile.Profile, cols, rows int) *Writer {
 	}
 }
 
-// Show says what the terminal can show; it is called before anything is painted.
+// Show tells what the terminal can show; it is called before anything is painted.
 func (w *Writer) Show(g glyph.Set) { w.painter.glyphs = g }
 
 // Write forwards what Bubble Tea draws, and redraws the panes where that has touched them.

@@ -107,7 +107,7 @@ func openMenu(h *host.Host, a intent.Action) tea.Cmd {
 	return cmd
 }
 
-// rank says how well a query leads to an entry, the lower the better; -1 is not at all.
+// rank returns how well a query leads to an entry, the lower the better; -1 is not at all.
 func (e entry) rank(query string) int {
 	switch {
 	case e.word == query:

@@ -28,7 +28,7 @@ type Pane interface {
 	// BeginSearch starts a search, up if back; Search goes to the closest match of what was typed so far.
 	BeginSearch(back bool)
 	Search(text string)
-	// Where says where the cursor is.
+	// Where returns where the cursor is.
 	Where() string
 	// Link returns the page that the text at the cursor leads to, and the text that says so, or "".
 	Link() (text, target string)
@@ -63,7 +63,7 @@ func New(h *host.Host, cfg Config) *Feature {
 // On reports whether the pane is read.
 func (f *Feature) On() bool { return f.cfg.Pane != nil && f.cfg.Pane.Reading() }
 
-// Where says where the cursor is, "" if the pane is not read.
+// Where returns where the cursor is, "" if the pane is not read.
 func (f *Feature) Where() string {
 	if !f.On() {
 		return ""

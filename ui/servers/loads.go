@@ -6,7 +6,7 @@ type loads struct {
 	valid         int // answers to requests before this number are of no use
 }
 
-// again says that what is loaded is out of date.
+// again notes that what is loaded is out of date.
 func (l *loads) again() { l.stale = true }
 
 // discard says so too, and that an answer on its way is of no use.

@@ -23,13 +23,13 @@ type reports struct {
 	events, changes int
 }
 
-// again says that the report is out of date.
+// again notes that the report is out of date.
 func (r *reports) again() {
 	r.loads.again()
 	r.events++
 }
 
-// discard says that something was changed here, so that what is on its way may be from before.
+// discard notes that something was changed here, so that what is on its way may be from before.
 func (r *reports) discard() {
 	r.loads.discard()
 	r.changes++

@@ -12,7 +12,7 @@ import (
 // mostRecent is how many threads that were selected are remembered.
 const mostRecent = 8
 
-// need says how much a thread should have a terminal: the lower, the more.
+// need returns how much a thread should have a terminal: the lower, the more.
 func (f *Feature) need(s *thread.Status, marked map[thread.ID]bool) int {
 	switch g := s.Group(); {
 	case marked[s.ID]:

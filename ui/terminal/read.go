@@ -90,7 +90,7 @@ func (m *Model) Link() (text, target string) {
 	return m.read.text.Link()
 }
 
-// Where says where the cursor is in scroll mode: the line, the match or the selection, and what has come since.
+// Where returns where the cursor is in scroll mode: the line, the match or the selection, and what has come since.
 func (m *Model) Where() string {
 	if m.read == nil {
 		return ""

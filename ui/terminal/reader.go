@@ -34,7 +34,7 @@ func newReader(s *screen, back int) *reader {
 	return r
 }
 
-// where says where the cursor is: the line, the match or the selection, and what has come since.
+// where returns where the cursor is: the line, the match or the selection, and what has come since.
 func (r *reader) where(s *screen) string {
 	text := r.text
 	line, of := text.Position()

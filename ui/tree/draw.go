@@ -46,7 +46,7 @@ func (t *Tree) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, v View) {
 	}
 }
 
-// beyond says how many threads are beyond the edges of the window.
+// beyond returns how many threads are beyond the edges of the window.
 func (t *Tree) beyond() string {
 	threads := func(from, to int) (n int) {
 		for _, l := range t.lines[from:to] {

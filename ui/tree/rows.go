@@ -49,7 +49,7 @@ type node struct {
 	put    bool
 }
 
-// planting says how threads become trees: which forks stand under their parents, and the order of siblings. lift raises
+// planting describes how threads become trees: which forks stand under their parents, and the order of siblings. lift raises
 // a parent to the place of the best of its forks.
 type planting struct {
 	under  func(fork, parent *node) bool

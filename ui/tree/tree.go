@@ -70,7 +70,7 @@ type held struct {
 	place thread.Place
 }
 
-// density says how many rows a thread takes.
+// density describes how many rows a thread takes.
 type density int
 
 const (

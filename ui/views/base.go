@@ -10,7 +10,7 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// partFacts says what a part of a base is.
+// partFacts returns what a part of a base is.
 func partFacts(p *thread.BasePart, whole int64) []dialog.Line {
 	share := ""
 	if whole > 0 {
@@ -23,7 +23,7 @@ func partFacts(p *thread.BasePart, whole int64) []dialog.Line {
 	return out
 }
 
-// leftOutBy says what a part could be left out by, and what is lost then.
+// leftOutBy returns what a part could be left out by, and what is lost then.
 func leftOutBy(p *thread.BasePart, r thread.BaseReport, err error) []dialog.Line {
 	if err != nil {
 		return []dialog.Line{{Text: "What it could be left out by is not known: " + err.Error(), Tok: theme.Bad}}

@@ -134,7 +134,7 @@ func (f *contexts) written(tokens int64) string {
 	return "The next request re-sends " + f.priced(tokens)
 }
 
-// priced says how many tokens, and about what they cost where that is known.
+// priced returns how many tokens, and about what they cost where that is known.
 func (f *contexts) priced(tokens int64) string {
 	said := thread.Tokens(max(tokens, 0)) + " tokens"
 	if usd := f.view.Report().SentUSD; usd > 0 && tokens > 0 {
@@ -321,7 +321,7 @@ func (f *contexts) rulesFor(tool string) []thread.ContextRule {
 	return out
 }
 
-// resultName says what a result is of.
+// resultName returns what a result is of.
 func resultName(r *thread.ContextResult) string {
 	what := "result of " + r.Tool
 	if r.Input {

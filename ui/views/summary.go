@@ -80,7 +80,7 @@ func (f *summaries) summarise(id thread.ID, by thread.SummaryAuthor) tea.Cmd {
 		})
 }
 
-// ready says from when on a summary is used, and how a prompt that was not answered goes out again.
+// ready returns from when on a summary is used, and how a prompt that was not answered goes out again.
 func (f *summaries) ready(id thread.ID) string {
 	said := "Summary ready; used from the next prompt."
 	if s := f.Threads.Thread(id); s != nil {
@@ -104,7 +104,7 @@ func newestSummary(r thread.ContextReport) (thread.ContextSummary, bool) {
 	return thread.ContextSummary{}, false
 }
 
-// offered says what a summary would mean.
+// offered returns what a summary would mean.
 func offered(o thread.SummaryOffer) []dialog.Line {
 	cost := "By the model: ?. Extract: free."
 	if o.Priced {

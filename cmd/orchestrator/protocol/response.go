@@ -32,7 +32,7 @@ const maxRows = 1 << 20
 // maxRow limits the size of a compact row.
 const maxRow = 64 << 20
 
-// AskCompact says in the header of a request how the response can be read besides as JSON. resp is a pointer to it.
+// AskCompact tells in the header of a request how the response can be read besides as JSON. resp is a pointer to it.
 func AskCompact(h http.Header, resp any) {
 	if resp == nil {
 		return

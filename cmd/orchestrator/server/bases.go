@@ -116,7 +116,7 @@ const (
 	noneEver = "its requests do not come through the gateway"
 )
 
-// report says what a thread's agent sends before a word is said: of a thread, of the newest one of an agent, or of the
+// report tells what a thread's agent sends before a word is said: of a thread, of the newest one of an agent, or of the
 // newest one at all.
 func (b *bases) report(ctx context.Context, q thread.BaseQuery) (thread.BaseReport, error) {
 	if q.Thread != "" {

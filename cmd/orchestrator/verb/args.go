@@ -27,7 +27,7 @@ func between(least, most int, names ...string) cobra.PositionalArgs {
 	}
 }
 
-// wrongNumber says which argument is missing, or what a verb takes instead of what it got, with a call that is right.
+// wrongNumber returns which argument is missing, or what a verb takes instead of what it got, with a call that is right.
 func wrongNumber(cmd *cobra.Command, args []string, least int, names []string) string {
 	right := cmd.CommandPath()
 	for _, name := range names[:least] {

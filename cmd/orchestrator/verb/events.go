@@ -168,7 +168,7 @@ func (t *tail) print(h thread.Happening) error {
 	return w.Flush()
 }
 
-// incomplete says what a list leaves out.
+// incomplete tells what a list leaves out.
 func (t *tail) incomplete(list thread.HappeningList) {
 	if list.Lost {
 		fmt.Fprintf(t.c.out.stderr, "orchestrator: what happened right after event %d is not kept any more\n", t.query.Since)

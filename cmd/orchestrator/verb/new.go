@@ -51,7 +51,7 @@ const linesHelp = "let a prompt of several lines be typed into a program that ma
 // baseHelp is the help text of --base.
 const baseHelp = "`PROFILE` of what the agent leaves out: full, slim, read-only, minimal, or one of yours; see \"orchestrator help bases\""
 
-// sayApart says where a new thread works if it got a worktree that was not asked for, or if its folder may not be the
+// sayApart prints where a new thread works if it got a worktree that was not asked for, or if its folder may not be the
 // one that the person expects. Programs read that from the thread.
 func sayApart(c *cli, s thread.Status, r thread.NewRequest, chosen bool) {
 	if s.Worktree.Path != "" && !r.Worktree && !c.out.json {

@@ -326,7 +326,7 @@ func (r replayed) print(w io.Writer) {
 	}
 }
 
-// summary says in a sentence what masking would have meant: your own policy, or else the first of lean, safe and sliding
+// summary returns in a sentence what masking would have meant: your own policy, or else the first of lean, safe and sliding
 // that was replayed, with the last base.
 func (r replayed) summary() string {
 	for _, name := range []string{yours, string(policy.ModeLean), string(policy.ModeSafe), "sliding"} {

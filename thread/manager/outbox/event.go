@@ -39,7 +39,7 @@ var given = []thread.PromptState{
 	thread.PromptTyping, thread.PromptOpen, thread.PromptInterrupted, thread.PromptRefused, thread.PromptTaken,
 }
 
-// transition says from which states an event leads to which state.
+// transition describes from which states an event leads to which state.
 type transition struct {
 	from []thread.PromptState
 	to   thread.PromptState

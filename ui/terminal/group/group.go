@@ -48,7 +48,7 @@ func (g *Group) add() *pane {
 	return p
 }
 
-// Beside says which terminals to watch beside the current one, and whether something covers them. Arrange follows that.
+// Beside tells which terminals to watch beside the current one, and whether something covers them. Arrange follows that.
 func (g *Group) Beside(others []follow.Watched, hidden bool) { g.others, g.hidden = others, hidden }
 
 // Show makes the terminal of a thread the current one. The one before stays attached if it is to be watched.
@@ -268,7 +268,7 @@ func (g *Group) BeginSearch(back bool) { g.now.live.BeginSearch(back) }
 // Search goes to the closest match.
 func (g *Group) Search(text string) { g.now.live.Search(text) }
 
-// Where says where the cursor is in scroll mode.
+// Where returns where the cursor is in scroll mode.
 func (g *Group) Where() string { return g.now.live.Where() }
 
 // Link returns the page that the text at the cursor leads to.

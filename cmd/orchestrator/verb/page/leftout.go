@@ -8,14 +8,14 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// LeftOut says what an operation left out.
+// LeftOut prints what an operation left out.
 func LeftOut(w io.Writer, left []thread.LeftOut) {
 	for _, l := range left {
 		fmt.Fprintf(w, "left out: %s\n", plaintext.Line(l.String()))
 	}
 }
 
-// Notes says what else a person should know about an operation.
+// Notes prints what else a person should know about an operation.
 func Notes(w io.Writer, notes []string) {
 	for _, n := range notes {
 		fmt.Fprintln(w, n)

@@ -9,7 +9,7 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// Restored says what was restored from a backup, and how what exists already comes back if it is out of sight.
+// Restored prints what was restored from a backup, and how what exists already comes back if it is out of sight.
 func Restored(w io.Writer, kept thread.BackupReport) {
 	fmt.Fprintf(w, "restored %s, %s\n", plaintext.Count(kept.Threads, "thread"),
 		plaintext.Count(kept.Checkpoints, "checkpoint"))
