@@ -64,7 +64,7 @@ func namesTool(text, tool string) bool {
 		return false
 	}
 	q := regexp.QuoteMeta(tool)
-	patterns := []string{"[`\"'“]" + q + "[`\"'”]", `(?:^|\s)` + q + `(?:\(\)| tools?\b)`, `\btools? ` + q + `(?:$|[\s.,;:!?)])`}
+	patterns := []string{"[`\"'\u201c]" + q + "[`\"'\u201d]", `(?:^|\s)` + q + `(?:\(\)| tools?\b)`, `\btools? ` + q + `(?:$|[\s.,;:!?)])`}
 	if !ordinary(tool) { // not as a part of a path, of an address or of another name
 		patterns = append(patterns, `(?:^|[\s(\[*,;:])`+q+`(?:$|[\s)\],;:!?*(]|\.(?:\s|$))`)
 	}
@@ -278,7 +278,7 @@ func wordsOf(field string) spokenWords {
 	if strings.HasSuffix(field, "/") || strings.HasPrefix(field, "-") && len(inner) < len(field) && inner != "" {
 		return spokenWords{""} // a folder, an option
 	}
-	if ends := strings.TrimRight(field, "\"'”\u2019\u00bb)]}*_"); len(all) > 0 && strings.ContainsAny(ends[max(0, len(ends)-1):], ".,;:!?…") {
+	if ends := strings.TrimRight(field, "\"'\u201d\u2019\u00bb)]}*_"); len(all) > 0 && strings.ContainsAny(ends[max(0, len(ends)-1):], ".,;:!?\u2026") {
 		all = append(all, "") // a phrase does not go on after it
 	}
 	return all
