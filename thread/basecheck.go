@@ -314,7 +314,7 @@ func (f BaseFacts) Warnings(l Levers) []BaseWarning {
 	for _, name := range slices.Sorted(maps.Keys(f.Dropped)) {
 		all = append(all, BaseWarning{
 			What: strings.TrimSpace(fmt.Sprintf("%s without %s: %s", strings.TrimSpace(l.Agent+" "+l.Version), name, f.Dropped[name])),
-			Do:   "New threads keep " + name + ".",
+			Do:   "New threads no longer leave it out; `orchestrator context base THREAD --forget` tries it again.",
 		})
 	}
 	return all

@@ -105,9 +105,9 @@ func (o BaseOption) Says() string {
 	if len(o.Lost) == 0 {
 		return "everything that it sends"
 	}
-	text := "without " + strings.Join(o.Lost, "; ")
+	text := "you lose: " + strings.Join(o.Lost, " · ")
 	if o.Saves > 0 {
-		text = "saves about " + Tokens(int64(o.Saves)) + " tokens: " + text
+		text = "saves about " + Tokens(int64(o.Saves)) + " tokens; " + text
 	}
 	return text
 }
@@ -215,7 +215,7 @@ func CheckBaseName(name string) error {
 	case slices.Contains(BaseProfiles(), name):
 		return fmt.Errorf("%q is a profile of every agent. Take another name: %w", name, ErrInvalid)
 	case name == "" || utf8.RuneCountInString(name) > MaxBaseName || strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }):
-		return fmt.Errorf("%q: a name has 1 to %d letters, digits, dots and dashes: %w", name, MaxBaseName, ErrInvalid)
+		return fmt.Errorf("%q: a name has 1 to %d letters, digits, dots, dashes and underscores: %w", name, MaxBaseName, ErrInvalid)
 	}
 	return nil
 }
@@ -223,11 +223,11 @@ func CheckBaseName(name string) error {
 // CheckBaseLevers returns what is wrong with names of levers or tools in a profile.
 func CheckBaseLevers(names []string) error {
 	if len(names) > maxKeep {
-		return fmt.Errorf("%d levers to keep, but at most %d: %w", len(names), maxKeep, ErrInvalid)
+		return fmt.Errorf("%d names, but at most %d are allowed: %w", len(names), maxKeep, ErrInvalid)
 	}
 	for _, n := range names {
 		if n == "" || utf8.RuneCountInString(n) > 100 || strings.ContainsFunc(n, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }) {
-			return fmt.Errorf("%q is no name of a lever or a tool: %w", n, ErrInvalid)
+			return fmt.Errorf("%q is not the name of a switch or a tool: %w", n, ErrInvalid)
 		}
 	}
 	return nil

@@ -100,9 +100,9 @@ func (p BasePart) Says() string {
 	case BaseDeferred:
 		return named("names of tools to load later", p.Name)
 	case BaseEnvironment:
-		return named("surroundings", p.Name)
+		return named("environment (folder, date, git)", p.Name)
 	default:
-		return named("not told apart", p.Name)
+		return named("other", p.Name)
 	}
 }
 

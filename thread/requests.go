@@ -120,7 +120,7 @@ func (c BaseChange) Priced(r ContextReport) BaseChange {
 func (c BaseChange) Says() string {
 	switch {
 	case c.Forgot != "" && len(c.Again) == 0:
-		return fmt.Sprintf("nothing was kept because it did not work with %s", c.Forgot)
+		return fmt.Sprintf("nothing to forget about %s", c.Forgot)
 	case c.Forgot != "":
 		return fmt.Sprintf("new threads with %s leave out %s again, if their base does", c.Forgot, strings.Join(c.Again, ", "))
 	case !c.Waits && c.Base.Chosen:
@@ -128,15 +128,15 @@ func (c BaseChange) Says() string {
 	case !c.Waits:
 		return fmt.Sprintf("%s will be started with base %s", c.Name, c.Base.Profile)
 	}
-	price := "?"
+	price := "cost unknown"
 	if c.USD > 0 {
 		price = fmt.Sprintf("$%.2f", c.USD)
 	}
-	tokens := "its context"
+	tokens := "all tokens of its context"
 	if c.Tokens > 0 {
 		tokens = "about " + Tokens(c.Tokens) + " tokens"
 	}
-	return fmt.Sprintf("%s has base %s from its next start, rewind or fork on; %s must then be written to the cache again (%s)",
+	return fmt.Sprintf("%s has base %s from its next start, rewind or fork on; %s are then written to the provider's cache again (%s)",
 		c.Name, c.Base.Next, tokens, price)
 }
 

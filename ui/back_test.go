@@ -9,7 +9,7 @@ import (
 // workflowOffered is an offer of a tool that a base leaves out.
 var workflowOffered = thread.Offer{
 	ID: "o3", Thread: "auth-feature-a3f2", Rule: thread.OfferBase, Lever: "workflows", Needs: "Workflow",
-	Why: "its agent asked for it; it is left out with workflows: scripts that run many agents",
+	Why: "its agent asked for it; its base leaves out workflows: scripts that run many agents",
 }
 
 // A tool that a base leaves out is offered in the same bar as a fork, and one key takes it.

@@ -36,7 +36,7 @@ func makersLevers() []lever {
 	return []lever{
 		{Lever: thread.Lever{
 			Name: "workflows", Profiles: task(), Tools: []string{"Workflow"}, Saves: 1372,
-			Lost:  "workflows: scripts by which it runs many agents at once. Threads and forks of this program do that too",
+			Lost:  "scripts that run many subagents at once. Threads and forks of this program also work side by side",
 			Words: []string{"workflow", "ultracode"},
 		}, keys: map[string]bool{"disableWorkflows": true}},
 		{Lever: thread.Lever{
@@ -48,7 +48,7 @@ func makersLevers() []lever {
 		}, keys: map[string]bool{"disableBundledSkills": true}},
 		{Lever: thread.Lever{
 			Name: "loops", Profiles: task(), Tools: []string{"ScheduleWakeup", "CronCreate", "CronDelete", "CronList"}, Saves: 1134,
-			Lost: "doing something again by itself later: every few minutes, or when it is time (/loop)",
+			Lost: "repeating something by itself: every few minutes, or at a set time (/loop)",
 			Words: []string{"/loop", "every minute", "every 5 minutes", "every 10 minutes", "every few minutes", "every hour", "every day",
 				"remind me", "check back", "wake up"},
 		}},
@@ -59,8 +59,8 @@ func makersLevers() []lever {
 		}},
 		{Lever: thread.Lever{
 			Name: "messages", Profiles: task(), Tools: []string{"ListAgents", "SendMessage"}, Saves: 699,
-			Lost: "going on with an agent of its own that it started earlier, and messages between them. Also the one that answers " +
-				"questions about Claude Code itself",
+			Lost: "continuing a subagent that it started earlier, messages between them, and the subagent that answers questions " +
+				"about Claude Code itself",
 			Words: []string{"sendmessage", "send a message to the agent", "other agents", "how do i use claude code"},
 		}, rules: []string{"Agent(claude-code-guide)"}}, // which is told to use SendMessage
 		{Lever: thread.Lever{
@@ -92,7 +92,7 @@ func workLevers() []lever {
 	return []lever{
 		{Lever: thread.Lever{
 			Name: "agents", Profiles: minimal, Parts: []string{"agents"}, Tools: []string{"Agent", "Task"}, Named: []string{"Agent"}, Saves: 1610,
-			Lost:  "agents of its own, to which it hands a search or a part of the work. It does it all itself, one after the other",
+			Lost:  "subagents, to which it hands a search or a part of the work. It does it all itself, one after the other",
 			Words: []string{"subagent", "sub-agent", "sub agent", "explore agent", "in parallel", "with agents", "use agents"},
 		}},
 		{Lever: thread.Lever{

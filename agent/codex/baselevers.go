@@ -45,7 +45,7 @@ func levers() []lever {
 			Name: "agents", Profiles: task(), Parts: []string{"agents"}, Saves: 15,
 			Tools: []string{"multi_agent_v1", "spawn_agent", "send_input", "resume_agent", "wait_agent", "close_agent", "followup_task",
 				"interrupt_agent", "list_agents", "send_message"},
-			Lost: "agents of its own, to which it hands a part of the work. It does it all itself, one after the other; threads and " +
+			Lost: "subagents, to which it hands a part of the work. It does it all itself, one after the other; threads and " +
 				"forks of this program work side by side",
 			Words: []string{"subagent", "sub-agent", "sub agent", "spawn an agent", "spawn agents", "with agents", "use agents", "in parallel",
 				"delegate"},
@@ -63,7 +63,7 @@ func levers() []lever {
 		}},
 		{Lever: thread.Lever{
 			Name: "web", Profiles: task(), Tools: []string{"web_search"}, Saves: 21,
-			Lost:  "searching the web. With models that run code, also weather, prices and results of games",
+			Lost:  "searching the web. With some models, also weather, prices and sports results",
 			Words: []string{"search the web", "web search", "look up", "google", "on the internet", "online", "http://", "https://"},
 		}, keys: []key{{name: "web_search", value: "disabled"}}},
 		{Lever: thread.Lever{

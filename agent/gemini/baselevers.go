@@ -40,14 +40,14 @@ func levers() []lever {
 		}, settings: []setting{{"general", "topicUpdateNarration", false}}},
 		{Lever: thread.Lever{
 			Name: "agents", Profiles: task(), Parts: []string{"agents"}, Tools: []string{"invoke_agent"}, Saves: 503,
-			Lost: "agents of its own, to which it hands a search or a part of the work. It does it all itself, one after the other; " +
+			Lost: "subagents, to which it hands a search or a part of the work. It does it all itself, one after the other; " +
 				"threads and forks of this program work side by side",
 			Words: []string{"subagent", "sub-agent", "sub agent", "with agents", "use agents", "in parallel", "@codebase_investigator",
 				"@generalist", "@cli_help", "codebase investigator"},
 		}},
 		{Lever: thread.Lever{
 			Name: "bundled-skills", Profiles: task(), Parts: []string{"skills"}, Saves: 357,
-			Lost: "instructions that come with Gemini CLI: for writing skills, and for moving to another program of its maker. Your own " +
+			Lost: "instructions that come with Gemini CLI: for writing skills, and for moving to Antigravity, another program of its maker. Your own " +
 				"skills and the repository's stay. What you change in its /settings is forgotten at the next start of the thread",
 			Words: []string{"skill-creator", "create a skill", "antigravity"},
 		}, settings: []setting{{"skills", "disabled", []string{"antigravity-support", "skill-creator"}}}},

@@ -28,7 +28,7 @@ func levers() []lever {
 		{Lever: thread.Lever{
 			Name: "agents", Profiles: task(), Tools: []string{"task"},
 			Named: []string{"task"}, Saves: 825,
-			Lost: "agents of its own, to which it hands a search or a part of the work (@general, @explore). It does it all itself, one " +
+			Lost: "subagents, to which it hands a search or a part of the work (@general, @explore). It does it all itself, one " +
 				"after the other; threads and forks of this program work side by side",
 			Words: []string{"subagent", "sub-agent", "sub agent", "with agents", "use agents", "in parallel", "@general", "@explore"},
 		}, rules: []string{"task"}},
@@ -40,7 +40,7 @@ func levers() []lever {
 		{Lever: thread.Lever{
 			Name: "skills", Profiles: task(), Parts: []string{"skills"}, Tools: []string{"skill"},
 			Named: []string{"skill"}, Saves: 300,
-			Lost:  "skills: instructions for special tasks that it loads when they are needed. It comes with one, on its own settings",
+			Lost:  "skills: instructions for special tasks that it loads when they are needed. One comes with opencode: how to configure it",
 			Words: []string{"skill", "opencode.json", "configure opencode"},
 		}, rules: []string{"skill"}},
 		{Lever: thread.Lever{

@@ -28,7 +28,8 @@ type Session struct {
 
 	watched atomic.Int32 // number of viewers; read without mu to skip the queue
 
-	// mu guards the rest. The emulator calls back while it is held. Only pty's own locks are taken under it.
+	// mu guards the rest. The emulator calls back while it is held. Only pty's own locks are taken under it,
+	// and that of the hooks that wait, while a dialog is decided.
 	mu sync.Mutex
 	readiness
 	feeds    []*feed // of the viewers

@@ -48,7 +48,8 @@ func restartIfIdle(l *run) {
 		err = l.start(ctx, launchRequest{})
 	}
 	if err != nil {
-		l.notices.post(l.live.id, thread.LevelWarn, "%s: its agent was not restarted: %v", name, err)
+		l.notices.post(l.live.id, thread.LevelWarn, "%s: its agent was not restarted: %v. If it is stopped, use `orchestrator resume %s`",
+			name, err, l.live.thread().Name)
 		return
 	}
 	l.notices.tell(l.live.id, thread.Notice{

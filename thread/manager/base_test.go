@@ -177,7 +177,7 @@ func TestBaseNotInForce(t *testing.T) {
 		request    thread.NewRequest
 		base       thread.BaseConfig
 	}{
-		{"by hand", "base read-only is not fully in force. Its agent keeps shell (your settings)", thread.LevelWarn, thread.NewRequest{Base: "read-only"}, thread.BaseConfig{}},
+		{"by hand", "base read-only does not leave out everything it should. Its agent keeps shell (your settings)", thread.LevelWarn, thread.NewRequest{Base: "read-only"}, thread.BaseConfig{}},
 		{"configured", "keeps shell (your settings)", thread.LevelWarn, thread.NewRequest{}, thread.BaseConfig{Profile: "read-only"}},
 		{"by a word", "keeps loops (the task speaks of it), skills (without", thread.LevelInfo, thread.NewRequest{Base: "slim", Prompt: "/loop"}, thread.BaseConfig{}},
 		{"of what is started", "", "", thread.NewRequest{Started: true, Prompt: "/loop"}, thread.BaseConfig{}},
@@ -190,7 +190,7 @@ func TestBaseNotInForce(t *testing.T) {
 			s := w.create(c.request)
 			told := ""
 			for _, e := range w.events.of(thread.EventNotice) {
-				if strings.Contains(e.Notice.Text, "in force") {
+				if strings.Contains(e.Notice.Text, "everything it should. Its agent keeps") {
 					told += e.Notice.Text
 					if e.Notice.Level != c.level {
 						t.Errorf("%s: told as %s", c.name, e.Notice.Level)
@@ -232,7 +232,7 @@ func TestUnusedTold(t *testing.T) {
 		if b := w.status(s.ID).Base; !slices.Equal(b.Unused, []string{"loops", "skills"}) || !slices.Equal(b.Left, b.Unused) {
 			t.Errorf("stored %+v", b)
 		}
-		step("in force again", "leaves out all its parts again", nil)
+		step("in force again", "leaves out everything it should again", nil)
 	})
 }
 
@@ -428,7 +428,7 @@ func TestSetBase(t *testing.T) {
 		s := w.create(thread.NewRequest{Agent: "slim"})
 		w.talk(s.ID, 1, 2)
 		change := w.setBase(s.ID, "slim")
-		if !change.Waits || change.Base.Next != "slim" || change.Tokens == 0 || !strings.Contains(change.Says(), "written to the cache again (?)") {
+		if !change.Waits || change.Base.Next != "slim" || change.Tokens == 0 || !strings.Contains(change.Says(), "written to the provider's cache again (cost unknown)") {
 			t.Errorf("%+v: %s", change, change.Says())
 		}
 		if w.without(s.ID) != "" || w.status(s.ID).Base.Profile != "full" {
@@ -500,7 +500,7 @@ func TestBaseWithTrouble(t *testing.T) {
 		w.cfg.Base.Profiles = nil
 		w.crash()
 		w.start(s.ID)
-		if b := w.status(s.ID).Base; w.without(s.ID) != "loops,skills" || b.Next != "" || !strings.Contains(w.events.notices(), "goes on with base mine") {
+		if b := w.status(s.ID).Base; w.without(s.ID) != "loops,skills" || b.Next != "" || !strings.Contains(w.events.notices(), "goes on with base mine, not ") {
 			t.Errorf("a change to a profile that is gone: %+v, told %s", b, w.events.notices())
 		}
 		if _, err := w.m.Agents.Start(ctx, n.Name, 0, 0); !errors.Is(err, thread.ErrInvalid) || !strings.Contains(err.Error(), "no such profile") {
@@ -583,7 +583,7 @@ func TestSlimIsOfferedOnce(t *testing.T) {
 		told := w.events.notices()
 		w.crash()
 		first(thread.NewRequest{})
-		want := "slim sends about 13k tokens before a word is said; slim would send 8.0k. `orchestrator context base "
+		want := "slim sends about 13k tokens before a word is said; with base slim it would send about 8.0k. Use `orchestrator context base "
 		if got := told + w.events.notices(); strings.Count(got, want) != 1 {
 			t.Errorf("told %s", got)
 		}
@@ -621,7 +621,7 @@ func TestCompactionWithAChangeToCome(t *testing.T) {
 		w.setBase(s.ID, "slim")
 		compact()
 		compact()
-		if got := w.events.notices(); strings.Count(got, "was compacted: a restart that gives it base slim") != 1 {
+		if got := w.events.notices(); strings.Count(got, "was compacted: changing to base slim") != 1 {
 			t.Errorf("told %s", got)
 		}
 	})

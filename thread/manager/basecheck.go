@@ -88,12 +88,12 @@ func (m *baseChecker) check(ctx context.Context, l *liveThread, s *basedStart, r
 	found, size := start.Check(r), start.Size(r, m.cfg.Tokens)
 	for _, f := range m.learn(ctx, start, found, size) {
 		version := strings.TrimSpace(levers.Agent + " " + levers.Version)
-		follows := fmt.Sprintf("If another start shows that, new threads with %s keep it", version)
+		follows := fmt.Sprintf("If another start shows that, new threads with %s no longer leave it out", version)
 		if f.Dropped {
-			follows = fmt.Sprintf("New threads with %s keep it", version)
+			follows = fmt.Sprintf("New threads with %s no longer leave it out", version)
 		}
 		m.notices.tell(l.id, thread.Notice{Level: thread.LevelWarn, Kind: thread.HappenedContext, Text: fmt.Sprintf(
-			"%s: %s, although its base leaves out %s. %s; see `orchestrator context base %s`",
+			"%s: %s. Its base leaves out %s. %s; see `orchestrator context base %s`",
 			l.thread().DisplayName(), plaintext.OneLine(f.What, 200), strings.Join(f.Levers, ", "), follows, l.thread().Name)})
 	}
 }

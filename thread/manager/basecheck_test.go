@@ -84,8 +84,8 @@ func TestBaseChecked(t *testing.T) {
 		if len(told) == 1 && strings.HasPrefix(told[0], two.Name) {
 			one, two = two, one
 		}
-		want := one.Name + ": Workflow is still there, although its base leaves out workflows. If another start shows that, " +
-			"new threads with slim 2.1.331 keep it; see `orchestrator context base " + one.Name + "`"
+		want := one.Name + ": Workflow is still there. Its base leaves out workflows. If another start shows that, " +
+			"new threads with slim 2.1.331 no longer leave it out; see `orchestrator context base " + one.Name + "`"
 		if len(told) != 1 || told[0] != want {
 			t.Errorf("told %q, want %q", told, want)
 		}
@@ -202,7 +202,7 @@ func TestBaseNamed(t *testing.T) {
 			w.crash()
 			w.startAgain(a.ID)
 			w.requests(a.ID, "Read", makers)
-			if told := w.about("Workflow"); len(told) != want || want > 0 && !strings.Contains(told[0], ". New threads with slim 2.1.331 keep it") {
+			if told := w.about("Workflow"); len(told) != want || want > 0 && !strings.Contains(told[0], ". New threads with slim 2.1.331 no longer leave it out") {
 				t.Errorf("start %d: told %q", i, told)
 			}
 		}
@@ -226,7 +226,7 @@ func TestBaseGrew(t *testing.T) {
 		}
 		w.startAnew(s.ID)
 		w.requests(s.ID, "Read", long)
-		want := "the base grew from 2.5k to 5.0k tokens, although its base leaves out skills."
+		want := "the base grew from 2.5k to 5.0k tokens. Its base leaves out skills."
 		if told := w.about("grew"); len(told) != 1 || !strings.Contains(told[0], want) {
 			t.Errorf("told %q, want %q", told, want)
 		}

@@ -171,8 +171,8 @@ func (m *Bases) offer(ctx context.Context, t thread.Thread, slimmer thread.Slimm
 	}
 	m.notices.tell(t.ID, thread.Notice{
 		Level: thread.LevelInfo, Kind: thread.HappenedContext,
-		Text: fmt.Sprintf("%s sends about %s tokens before a word is said; slim would send %s. `orchestrator context base %s --set slim` "+
-			"for its next start, or profile = \"slim\" in [context.base] of your configuration",
+		Text: fmt.Sprintf("%s sends about %s tokens before a word is said; with base slim it would send about %s. Use `orchestrator context base %s --set slim` "+
+			"from its next start on, or set profile = \"slim\" in [context.base] of your configuration; `orchestrator help bases` says what is lost",
 			t.Agent, thread.Tokens(sends), thread.Tokens(sends-saves), t.Name),
 	})
 	return nil
@@ -191,7 +191,7 @@ func (l *run) compacted() {
 	}
 	l.notices.tell(t.ID, thread.Notice{
 		Level: thread.LevelInfo, Kind: thread.HappenedContext,
-		Text: fmt.Sprintf("%s was compacted: a restart that gives it base %s costs least now, since all of the conversation is written to the "+
-			"cache again: `orchestrator stop %s`, then `orchestrator resume %s`", t.DisplayName(), plaintext.OneLine(t.Base.Next, thread.MaxBaseName), t.Name, t.Name),
+		Text: fmt.Sprintf("%s was compacted: changing to base %s costs least now, because less of the conversation is written to the cache "+
+			"again. Use `orchestrator stop %s`, then `orchestrator resume %s`", t.DisplayName(), plaintext.OneLine(t.Base.Next, thread.MaxBaseName), t.Name, t.Name),
 	})
 }

@@ -139,7 +139,7 @@ func (l *run) settle(
 		l.kept(settled, levers, kept)
 		return settled, nil
 	case was.Chosen: // a change that cannot be made
-		l.notices.post(t.ID, thread.LevelWarn, "%s goes on with base %s: %v", t.DisplayName(), was.Profile, err)
+		l.notices.post(t.ID, thread.LevelWarn, "%s goes on with base %s, not %s: %v", t.DisplayName(), was.Profile, b.Profile, err)
 		if errors.Is(err, thread.ErrInvalid) {
 			was.Next, was.NextKeep = "", nil // its profile is gone
 		}
@@ -147,7 +147,7 @@ func (l *run) settle(
 	case b.ByHand():
 		return b, fmt.Errorf("base %s: %w", b.Profile, err)
 	default:
-		l.notices.post(t.ID, thread.LevelWarn, "%s is started with base full: %v", t.DisplayName(), err)
+		l.notices.post(t.ID, thread.LevelWarn, "%s is started with base full, not %s: %v", t.DisplayName(), b.Profile, err)
 		return b.Full(fmt.Sprintf("%s could not be had: %v", b.Profile, err)), nil
 	}
 }
@@ -160,7 +160,7 @@ func (l *run) kept(b thread.Base, levers thread.Levers, kept map[string]string) 
 		return
 	}
 	t := l.live.thread()
-	l.notices.post(t.ID, levelOf(levers, names), "%s: base %s is not fully in force. Its agent keeps %s",
+	l.notices.post(t.ID, levelOf(levers, names), "%s: base %s does not leave out everything it should. Its agent keeps %s",
 		t.DisplayName(), b.Profile, thread.Reasons(kept))
 }
 
@@ -206,7 +206,7 @@ func (l *run) unused(ctx context.Context, launch thread.Launch) error {
 		return fmt.Errorf("store what the agent does not leave out: %w", err)
 	}
 	if len(now) == 0 {
-		l.notices.post(t.ID, thread.LevelInfo, "%s: base %s leaves out all its parts again", t.DisplayName(), t.Base.Profile)
+		l.notices.post(t.ID, thread.LevelInfo, "%s: base %s leaves out everything it should again", t.DisplayName(), t.Base.Profile)
 		return nil
 	}
 	l.notices.post(t.ID, thread.LevelWarn, "%s: base %s does not leave out %s", t.DisplayName(), t.Base.Profile, thread.Reasons(launch.Unused))

@@ -258,6 +258,9 @@ func (m *Offers) Answer(ctx context.Context, offerID, answer string) (thread.Sta
 		return l.live.current(), m.answerServer(ctx, o, answer)
 	case o.Lever != "":
 		s, err := m.back.answer(ctx, l, o, answer)
+		if err == nil && answer == "off" {
+			m.drop(func(o thread.Offer) bool { return o.Lever != "" })
+		}
 		if err != nil {
 			m.addOffer(o) // not answered
 		}

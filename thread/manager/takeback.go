@@ -109,10 +109,7 @@ func (m *takeBacks) wants(t thread.Thread, lever string) bool {
 func (m *takeBacks) offerFor(
 	l *liveThread, t thread.Thread, byAgent bool, slimmer thread.Slimmer, find func(thread.Levers) (lever thread.Lever, needs, why string),
 ) {
-	m.mu.Lock()
-	off := m.mode == thread.OffersOff
-	m.mu.Unlock()
-	if off || m.offers() == thread.OffersOff || !m.work.begin() {
+	if m.off() || !m.work.begin() {
 		return
 	}
 	go func() {
@@ -123,17 +120,25 @@ func (m *takeBacks) offerFor(
 			return
 		}
 		lever, needs, why := find(levers)
-		if needs == "" {
+		if needs == "" || m.off() || !m.wants(l.thread(), lever.Name) { // a person may have answered meanwhile
 			return
 		}
-		why += fmt.Sprintf("; it is left out with %s: %s", lever.Name, lever.Lost)
+		why += fmt.Sprintf("; its base leaves out %s: %s", lever.Name, lever.Lost)
 		if n := l.thread().Gauge.Tokens; n > 0 {
-			why += fmt.Sprintf("; with it up to %s tokens are written to the cache again", thread.Tokens(n))
+			why += fmt.Sprintf("; with it up to %s tokens are written to the provider's cache again, which costs", thread.Tokens(n))
 		}
 		m.offer(thread.Offer{
 			ID: thread.NewID[string](), Thread: t.ID, Rule: thread.OfferBase, Lever: lever.Name, Needs: plaintext.OneLine(needs, 80), Why: why, ByAgent: byAgent,
 		})
 	}()
+}
+
+// off reports whether nothing is offered back, or nothing is offered at all.
+func (m *takeBacks) off() bool {
+	m.mu.Lock()
+	mode := m.mode
+	m.mu.Unlock()
+	return mode == thread.OffersOff || m.offers() == thread.OffersOff
 }
 
 // answer answers an offer: "take" gives it back and restarts the agent once it waits, "fork" gives it to a fork,

@@ -50,7 +50,7 @@ func TestToolOfferedBack(t *testing.T) {
 		}
 		o := offers[0]
 		if o.Lever != "workflows" || o.Says(p.Gauge) != "needs Workflow, which its base leaves out · restart with it" ||
-			!strings.Contains(o.Why, "up to 84k tokens are written to the cache again") {
+			!strings.Contains(o.Why, "up to 84k tokens are written to the provider's cache again, which costs") {
 			t.Errorf("offered %q: %+v", o.Says(p.Gauge), o)
 		}
 		items := thread.Inbox([]thread.Status{w.status(p.ID)}, nil)
@@ -131,6 +131,18 @@ func TestLeverInTheWay(t *testing.T) {
 		if o := w.status(p.ID).Offer; o != nil {
 			t.Errorf("with what comes with its next start: %+v", o)
 		}
+		two := w.create(thread.NewRequest{Agent: "slim", Base: "slim"})
+		three := w.create(thread.NewRequest{Agent: "slim", Base: "slim"})
+		w.missed(two.ID, "use a workflow", "Workflow", noWorkflow)
+		w.missed(three.ID, "use a workflow", "Workflow", noWorkflow)
+		if _, err := w.m.Offers.Answer(ctx, w.status(two.ID).Offer.ID, "off"); err != nil {
+			t.Fatal(err)
+		}
+		if o := w.status(three.ID).Offer; o != nil {
+			t.Errorf("turned off, and still offered elsewhere: %+v", o)
+		}
+	}, slim(&slimAgent{}))
+	inWorld(t, func(w *world) {
 		off := w.create(thread.NewRequest{Agent: "slim", Base: "slim"})
 		if err := w.m.Offers.SetMode(ctx, thread.OffersOff); err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ func baseRows(r *thread.ContextReport, open bool) []row {
 		if p.Lever != "" {
 			lever := plain.Line(start(p.Lever))
 			one.brief = one.status + ", " + lever
-			one.status += ", left out by " + lever
+			one.status += ", can go: " + lever
 		}
 		out = append(out, one)
 	}

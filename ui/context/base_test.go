@@ -35,7 +35,7 @@ func TestBaseFolds(t *testing.T) {
 	if !m.Fold() || len(m.list.shown) != rows+3 {
 		t.Errorf("%d rows, had %d", len(m.list.shown), rows)
 	}
-	if got := see(t, m, 120, 40); !strings.Contains(got, "▾") || !strings.Contains(got, "30%, left out by workflows") || !strings.Contains(got, "/srv/CLAUDE.md") {
+	if got := see(t, m, 120, 40); !strings.Contains(got, "▾") || !strings.Contains(got, "30%, can go: workflows") || !strings.Contains(got, "/srv/CLAUDE.md") {
 		t.Errorf("open:\n%s", got)
 	}
 	m.Move(2)

@@ -21,7 +21,7 @@ func (f *Feature) takeBack(o *thread.Offer) tea.Cmd {
 		return take()
 	}
 	f.Dialogs.Push(dialog.NewAsk("give "+in+" "+name+"?", dialog.Plain(
-		"Its base leaves it out, so that its agent cannot change what you did not ask it to. Offered because "+plain.Line(o.Why)+".",
+		"Its base leaves it out. With it, the agent may be able to do more than you allowed. Offered because "+plain.Line(o.Why)+".",
 		"The agent is restarted once it waits, and goes on with its conversation; commands that it runs in the background end."),
 		dialog.Cancel("Cancel"), dialog.Choice{Label: "Restart", Result: host.Do(take)}).Until(f.answeredElsewhere(o)))
 	return nil

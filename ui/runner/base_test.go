@@ -19,7 +19,7 @@ func TestBase(t *testing.T) {
 		hidden                      bool
 	}{
 		{"c", "slim", "", "", true}, {"none", "", "", "", true}, {"a", "", "", "a", false},
-		{"a", "slim", "slim", "saves about 5.3k tokens: without loops; skills", false}, {"b", "", "slim", "without goals", false},
+		{"a", "slim", "slim", "saves about 5.3k tokens; you lose: loops · skills", false}, {"b", "", "slim", "you lose: goals", false},
 		{"b", "minimal", "minimal", "everything that it sends", false}, {"a", "", "", "a", false}, {"a", "gone", "", "a", false},
 	} {
 		b.For(c.agent)

@@ -33,7 +33,7 @@ func leftOutBy(p *thread.BasePart, r thread.BaseReport, err error) []dialog.Line
 		return []dialog.Line{{Text: "Nothing leaves it out.", Tok: theme.Muted}}
 	}
 	l := r.Levers[i]
-	out := []dialog.Line{{Text: "Left out by: " + plain.Line(l.Name)}, {Text: "Then there is no: " + plain.Line(l.Lost)}}
+	out := []dialog.Line{{Text: "Can be left out by: " + plain.Line(l.Name)}, {Text: "You lose: " + plain.Line(l.Lost)}}
 	if l.Kept != "" {
 		out = append(out, dialog.Line{Text: "Here it stays: " + plain.Line(l.Kept), Tok: theme.Muted})
 	}

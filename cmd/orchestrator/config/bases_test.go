@@ -30,7 +30,7 @@ func TestBases(t *testing.T) {
 		{name: "a bad name", user: "[context.base.profiles.\"a\\u0007b\"]\nfrom = \"full\"\n", err: []string{"letters, digits"}},
 		{name: "from one's own", user: "[context.base.profiles.a]\nfrom = \"b\"\n", err: []string{"config.toml:2", "must be one of full, slim"}},
 		{name: "no list", user: "[context.base.profiles.a]\nfrom = \"slim\"\nkeep = \"x\"\n", err: []string{"config.toml:3", "must be a list"}},
-		{name: "no name of a tool", user: "[context.base.profiles.a]\nleave_out = [\"a b\"]\n", err: []string{"config.toml:2", "no name of a lever or a tool"}},
+		{name: "no name of a tool", user: "[context.base.profiles.a]\nleave_out = [\"a b\"]\n", err: []string{"config.toml:2", "not the name of a switch or a tool"}},
 		{name: "an unknown key", user: "[context.base.profiles.a]\nform = \"slim\"\n", err: []string{"config.toml:2", `unknown key "form"`}},
 		{name: "an empty profile", user: "[context.base.profiles.a]\nkeep = [\"x\"]\n", err: []string{"leaves nothing out"}},
 		{name: "no tables", user: "[context.base]\nprofiles = 3\n", err: []string{"config.toml:2", "must be a table"}},

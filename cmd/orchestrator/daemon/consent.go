@@ -78,5 +78,5 @@ func (s *Server) mayHaveBase(ctx context.Context, profile string, keep []string,
 		return nil
 	}
 	return thread.Hint(thread.Kindf(thread.ErrNotGranted, "base %q: an agent may not start one with more than it has itself", profile),
-		"leave it out, or have the user start it")
+		"omit --base, or have the user start it")
 }

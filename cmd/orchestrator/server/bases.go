@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -26,7 +27,7 @@ type bases struct {
 }
 
 // whereabouts is where an agent can be started, and levers are what it could leave out there, or why that is not known.
-type whereabouts struct{ agent, dir, model string }
+type whereabouts struct{ agent, dir, model, flags string }
 
 type levers struct {
 	thread.Levers
@@ -67,7 +68,11 @@ func (b *bases) levers(ctx context.Context, agent string, spec thread.WorldSpec)
 	if !ok {
 		return thread.Levers{}, nil
 	}
-	at := whereabouts{agent, spec.Dir, spec.Model}
+	flags, err := json.Marshal(spec.Flags)
+	if err != nil {
+		return thread.Levers{}, fmt.Errorf("read the flags of %s: %w", agent, err)
+	}
+	at := whereabouts{agent, spec.Dir, spec.Model, string(flags)}
 	b.mu.Lock()
 	l, ok := b.known[at]
 	b.mu.Unlock()

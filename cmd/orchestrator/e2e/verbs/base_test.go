@@ -67,7 +67,7 @@ func TestBases(t *testing.T) {
 
 	cl := r.Client()
 	change, err := api.SetBase.Do(t.Context(), cl, thread.BaseRequest{Thread: full, Profile: "minimal"})
-	if err != nil || !change.Waits || change.Tokens == 0 || !strings.Contains(change.Says(), "tokens must then be written to the cache again (?)") {
+	if err != nil || !change.Waits || change.Tokens == 0 || !strings.Contains(change.Says(), "tokens are then written to the provider's cache again (cost unknown)") {
 		t.Errorf("change %+v, %v: %s", change, err, change.Says())
 	}
 	r.Ok("stop", full)

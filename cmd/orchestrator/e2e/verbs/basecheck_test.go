@@ -29,7 +29,9 @@ func TestBaseThatDoesNotWork(t *testing.T) {
 	}
 	e2e.Await(t, "what is told", func() bool { return len(told()) > 0 })
 	r.Turn(two, "say hello")
-	e2e.Await(t, "what is kept", func() bool { return strings.Contains(r.Ok("context", "base", two), "New threads keep todos") })
+	e2e.Await(t, "what is kept", func() bool {
+		return strings.Contains(r.Ok("context", "base", two), "New threads no longer leave it out")
+	})
 	later := r.Demo("-n", "later", "--base", "slim")
 	r.Turn(later, "say hello")
 	if s := r.Status(later); strings.Join(s.Base.Left, " ") != "tips" || !strings.Contains(s.Base.Why, "todos (did not work with demo") {
@@ -57,7 +59,7 @@ func TestBaseThatDoesNotWork(t *testing.T) {
 		t.Errorf("after a restart it leaves out %v", s.Base.Left)
 	}
 	lines := told()
-	if len(lines) != 1 || !strings.Contains(lines[0], "context") || !strings.Contains(lines[0], "write_todos is still there, although its base leaves out todos") {
+	if len(lines) != 1 || !strings.Contains(lines[0], "context") || !strings.Contains(lines[0], "write_todos is still there. Its base leaves out todos") {
 		t.Errorf("told %d times: %q", len(lines), lines)
 	}
 	if said := r.Ok("context", "base", one, "--forget"); !strings.Contains(said, "leave out todos again") {

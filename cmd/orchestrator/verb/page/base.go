@@ -27,13 +27,13 @@ func Base(w io.Writer, r thread.BaseReport) {
 		row("Profile", strings.TrimSuffix(r.Base.Profile+": "+r.Base.Why, ": "))
 	}
 	if r.Base.Next != "" {
-		row("Next", r.Base.Next+", from its next start on")
+		row("Next", r.Base.Next+", from its next start, rewind or fork on")
 	}
 	for i, lost := range r.LeftOut() {
 		row([]string{"Without", ""}[min(i, 1)], lost)
 	}
 	for _, warning := range r.Warnings {
-		row("Larger", strings.TrimSpace(warning.What+". "+warning.Do))
+		row("Note", strings.TrimSpace(warning.What+". "+warning.Do))
 	}
 	baseParts(w, r)
 	baseProfiles(w, r)
@@ -46,7 +46,7 @@ func baseParts(w io.Writer, r thread.BaseReport) {
 	}
 	fmt.Fprintln(w)
 	var t Columns
-	t.Row("PART", "TOKENS", "SHARE", "LEFT OUT BY")
+	t.Row("PART", "TOKENS", "SHARE", "CAN BE LEFT OUT BY")
 	for _, p := range r.Parts {
 		t.Row(plaintext.Short(p.Says(), 100), thread.Tokens(p.Tokens), share(p.Tokens, r.Tokens), Dash(p.Lever))
 	}
@@ -90,7 +90,7 @@ func baseLevers(w io.Writer, r thread.BaseReport) {
 	t.Print(w)
 	fmt.Fprintln(w)
 	for _, l := range r.Levers {
-		lost := "without " + l.Name + " there is no: " + l.Lost
+		lost := "without " + l.Name + " you lose: " + l.Lost
 		if l.Kept != "" {
 			lost += " (it stays here: " + l.Kept + ")"
 		}
