@@ -112,7 +112,7 @@ func Unshared(t thread.Thread) thread.Thread {
 	t.Launch.Args, t.Launch.Env = slices.Clone(t.Launch.Args), slices.Clone(t.Launch.Env)
 	t.Launch.Program = slices.Clone(t.Launch.Program)
 	t.Grants, t.MCP = slices.Clone(t.Grants), t.MCP.Clone()
-	t.Base = t.Base.Clone()
+	t.Base, t.Declined = t.Base.Clone(), slices.Clone(t.Declined)
 	if t.Handoff != nil {
 		h := *t.Handoff
 		h.EnabledMCPs, h.Staged = slices.Clone(h.EnabledMCPs), slices.Clone(h.Staged)

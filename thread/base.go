@@ -240,6 +240,13 @@ func ChooseBase(l Levers, profile string, own map[string]OwnBase, wanted []strin
 			}
 		}
 	}
+	if from == BaseReadOnly {
+		for _, name := range []string{LeverEditing, LeverShell} {
+			if !slices.ContainsFunc(l.Levers, func(lever Lever) bool { return lever.Name == name }) {
+				kept[name] = l.Agent + " has no switch for it"
+			}
+		}
+	}
 	return slices.Sorted(maps.Keys(chosen)), kept, nil
 }
 

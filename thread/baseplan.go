@@ -98,16 +98,21 @@ type BaseOption struct {
 	Profile string   `json:"profile"`
 	Lost    []string `json:"lost,omitempty"`  // what the person no longer has
 	Saves   int      `json:"saves,omitempty"` // tokens of the first request, about; 0 if unknown
+	// Stays are the parts of the profile that cannot be left out.
+	Stays []string `json:"stays,omitempty"`
 }
 
 // Says returns in words what is lost and saved.
 func (o BaseOption) Says() string {
-	if len(o.Lost) == 0 {
-		return "everything that it sends"
+	text := "everything that it sends"
+	if len(o.Lost) > 0 {
+		text = "you lose: " + strings.Join(o.Lost, " · ")
 	}
-	text := "you lose: " + strings.Join(o.Lost, " · ")
 	if o.Saves > 0 {
 		text = "saves about " + Tokens(int64(o.Saves)) + " tokens; " + text
+	}
+	if len(o.Stays) > 0 {
+		text = strings.Join(o.Stays, " and ") + " cannot be left out; " + text
 	}
 	return text
 }
@@ -116,11 +121,16 @@ func (o BaseOption) Says() string {
 func (c BaseConfig) Options(l Levers) []BaseOption {
 	var all []BaseOption
 	for _, name := range c.Names() {
-		left, _, err := ChooseBase(l, name, c.Profiles, nil)
+		left, kept, err := ChooseBase(l, name, c.Profiles, nil)
 		if err != nil {
 			continue
 		}
 		o := BaseOption{Profile: name}
+		for _, name := range []string{LeverEditing, LeverShell} {
+			if kept[name] != "" {
+				o.Stays = append(o.Stays, name)
+			}
+		}
 		for _, lever := range l.Named(left) {
 			o.Lost = append(o.Lost, lever.Lost)
 			o.Saves += lever.Saves

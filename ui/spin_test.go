@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,25 +16,48 @@ import (
 	"github.com/charmbracelet/colorprofile"
 )
 
-// emulator is the person's terminal under the writer.
-type emulator struct{ *vterm.Terminal }
+// emulator is the person's terminal under the writer, which writes from a timer too.
+type emulator struct {
+	mu   sync.Mutex
+	term *vterm.Terminal
+}
 
-func (emulator) Read([]byte) (int, error) { return 0, io.EOF }
-func (emulator) Close() error             { return nil }
-func (emulator) Fd() uintptr              { return ^uintptr(0) }
+func (e *emulator) Write(b []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.term.Write(b)
+}
+
+// Text returns what it shows.
+func (e *emulator) Text() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.term.Text()
+}
+
+// Row returns the text of a row.
+func (e *emulator) Row(y int) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.term.RowText(y)
+}
+
+func (*emulator) Read([]byte) (int, error) { return 0, io.EOF }
+func (*emulator) Close() error             { return nil }
+func (*emulator) Fd() uintptr              { return ^uintptr(0) }
 
 // spun is a rig whose screen is drawn by the writer, as Bubble Tea has it drawn.
 type spun struct {
 	*rig
 	w    *paint.Writer
-	term *vterm.Terminal
+	term *emulator
 }
 
 func playSpun(t *testing.T, w, h int, test func(s *spun)) {
-	term := vterm.New(w, h, vterm.Options{})
+	term := &emulator{term: vterm.New(w, h, vterm.Options{})}
 	s := &spun{term: term}
 	play(t, world(), w, h, func(c *Config) {
-		s.w = paint.New(emulator{term}, colorprofile.TrueColor, w, h)
+		s.w = paint.New(term, colorprofile.TrueColor, w, h)
 		c.Turn = s.w.Turn
 	}, func(r *rig) {
 		s.rig = r
@@ -85,7 +109,7 @@ func TestWorkingMarkMoves(t *testing.T) {
 		s.mustSee("keys")
 		if places := s.m.screen.canvas.Spinning(); len(places) > 0 && s.m.dialogs.Open() {
 			for _, p := range places {
-				if !strings.HasPrefix(s.term.RowText(p.Y)[p.X:], "◐") {
+				if !strings.HasPrefix(s.term.Row(p.Y)[p.X:], "◐") {
 					t.Errorf("a mark under the dialog turns at %v", p)
 				}
 			}

@@ -16,7 +16,9 @@ func filled() thread.Thread {
 		ID: "t", Name: "t-0001", Dir: "/work", Created: time.Unix(1, 0).UTC(), Updated: time.Unix(2, 0).UTC(),
 		Grants: []thread.Grant{"a"},
 		Launch: thread.Flags{Args: []string{"a"}, Env: []string{"b"}, Program: []string{"c"}},
-		Base:   thread.Base{Profile: "slim", Chosen: true, Left: []string{"loops"}, Keep: []string{"a"}, NextKeep: []string{"b"}},
+		Base: thread.Base{Profile: "slim", Chosen: true, Left: []string{"loops"}, Unused: []string{"loops"}, Keep: []string{"a"},
+			NextKeep: []string{"b"}},
+		Declined: []string{"c"},
 		MCP: thread.MCPSwitches{On: []thread.MCPSwitch{{Server: "a", By: thread.MCPPerson}}, Off: []string{"b"},
 			Tools: []string{"a/x"}, Exact: true},
 		Handoff: &thread.Handoff{TaskID: "x", EnabledMCPs: []string{"m"}, Staged: []thread.Token{"max:0badcafe"}},
@@ -98,7 +100,7 @@ func TestUnshared(t *testing.T) {
 		}
 	}
 	walk("Thread", reflect.ValueOf(one), reflect.ValueOf(two))
-	if seen != 14 {
+	if seen != 16 {
 		t.Errorf("%d fields point somewhere", seen)
 	}
 }

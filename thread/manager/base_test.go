@@ -177,8 +177,8 @@ func TestBaseNotInForce(t *testing.T) {
 		request    thread.NewRequest
 		base       thread.BaseConfig
 	}{
-		{"by hand", "base read-only does not leave out everything it should. Its agent keeps shell (your settings)", thread.LevelWarn, thread.NewRequest{Base: "read-only"}, thread.BaseConfig{}},
-		{"configured", "keeps shell (your settings)", thread.LevelWarn, thread.NewRequest{}, thread.BaseConfig{Profile: "read-only"}},
+		{"by hand", "base read-only does not leave out everything it should. Its agent keeps editing (slim has no switch for it), shell (your settings)", thread.LevelWarn, thread.NewRequest{Base: "read-only"}, thread.BaseConfig{}},
+		{"configured", "shell (your settings)", thread.LevelWarn, thread.NewRequest{}, thread.BaseConfig{Profile: "read-only"}},
 		{"by a word", "keeps loops (the task speaks of it), skills (without", thread.LevelInfo, thread.NewRequest{Base: "slim", Prompt: "/loop"}, thread.BaseConfig{}},
 		{"of what is started", "", "", thread.NewRequest{Started: true, Prompt: "/loop"}, thread.BaseConfig{}},
 		{"kept on purpose", "", "", thread.NewRequest{Base: "mine", Prompt: "/loop"},

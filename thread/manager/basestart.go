@@ -136,7 +136,7 @@ func (l *run) settle(
 	}
 	switch {
 	case err == nil:
-		l.kept(settled, levers, kept)
+		l.kept(settled, kept)
 		return settled, nil
 	case was.Chosen: // a change that cannot be made
 		l.notices.post(t.ID, thread.LevelWarn, "%s goes on with base %s, not %s: %v", t.DisplayName(), was.Profile, b.Profile, err)
@@ -154,23 +154,23 @@ func (l *run) settle(
 
 // kept tells which parts of a profile stay although somebody relies on it: the person chose it by hand, or the agent
 // can change files or run commands with them.
-func (l *run) kept(b thread.Base, levers thread.Levers, kept map[string]string) {
+func (l *run) kept(b thread.Base, kept map[string]string) {
 	names := slices.Sorted(maps.Keys(kept))
-	if len(kept) == 0 || !b.ByHand() && !acts(levers, names) {
+	if len(kept) == 0 || !b.ByHand() && !acts(names) {
 		return
 	}
 	t := l.live.thread()
-	l.notices.post(t.ID, levelOf(levers, names), "%s: base %s does not leave out everything it should. Its agent keeps %s",
+	l.notices.post(t.ID, levelOf(names), "%s: base %s does not leave out everything it should. Its agent keeps %s",
 		t.DisplayName(), b.Profile, thread.Reasons(kept))
 }
 
 // acts reports whether an agent can change files or run commands with one of some levers.
-func acts(levers thread.Levers, names []string) bool {
-	return slices.ContainsFunc(levers.Named(names), thread.Lever.Acts)
+func acts(names []string) bool {
+	return slices.Contains(names, thread.LeverEditing) || slices.Contains(names, thread.LeverShell)
 }
 
-func levelOf(levers thread.Levers, names []string) thread.Level {
-	if acts(levers, names) {
+func levelOf(names []string) thread.Level {
+	if acts(names) {
 		return thread.LevelWarn
 	}
 	return thread.LevelInfo
