@@ -37,8 +37,11 @@ func (s *Session) Answer(ctx context.Context, question string, choice int) error
 		s.sendMu.Unlock()
 		return fmt.Errorf("answer: %w", orElse(err, errors.New("its screen has not stood still, or it has not read the key before, so nothing was chosen")))
 	}
-	return s.follow(ctx, a)
+	return s.follow(ctx, a, thread.ErrNoReaction)
 }
+
+// errShown is what Decide returns when the dialog has not gone.
+var errShown = errors.New("decided; the dialog is still shown")
 
 // Decide implements thread.Session.
 func (s *Session) Decide(ctx context.Context, question string, decide func() bool) (decided bool, err error) {
@@ -57,16 +60,17 @@ func (s *Session) Decide(ctx context.Context, question string, decide func() boo
 		s.sendMu.Unlock()
 		return false, nil
 	}
-	return true, s.follow(ctx, a)
+	return true, s.follow(ctx, a, errShown)
 }
 
-// follow waits until the agent has taken an answer, and unlocks sendMu, a moment later.
-func (s *Session) follow(ctx context.Context, a *answer) error {
+// follow waits until the agent has taken an answer, and unlocks sendMu, a moment later. If nothing shows that it has, the
+// error is late.
+func (s *Session) follow(ctx context.Context, a *answer, late error) error {
 	err := s.await(ctx, answerLimit, a.taken)
 	s.answeredOnce()
 	time.AfterFunc(reaction, s.rested)
 	if err != nil {
-		return fmt.Errorf("answer: %w", orElse(err, thread.ErrNoReaction))
+		return fmt.Errorf("answer: %w", orElse(err, late))
 	}
 	return nil
 }

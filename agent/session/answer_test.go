@@ -420,6 +420,26 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// TestDecideInVain: nothing was typed, so no error says that it was, nor that a prompt is being typed meanwhile.
+func TestDecideInVain(t *testing.T) {
+	t.Parallel()
+	s, _ := asks(t, "")
+	q := question(t, s, "rm file-1")
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	typed := make(chan error, 1)
+	decided, err := s.Decide(ctx, q.ID, func() bool {
+		go func() { typed <- s.Input(make([]byte, 2<<20)) }() // waits until it has been decided
+		return true
+	})
+	if !decided || err == nil || errors.Is(err, thread.ErrNoReaction) || !strings.Contains(err.Error(), "decided; the dialog is still shown") {
+		t.Errorf("%t, %v", decided, err)
+	}
+	if err := <-typed; !errors.Is(err, thread.ErrLimit) || !strings.Contains(err.Error(), "an answer or a prompt is being given") {
+		t.Errorf("typed meanwhile: %v", err)
+	}
+}
+
 // TestNoDialogAboveAnInput: what an agent prints above its input is no dialog, whatever it looks like.
 func TestNoDialogAboveAnInput(t *testing.T) {
 	t.Parallel()

@@ -10,14 +10,14 @@ import (
 	"orchestrator/thread/typing"
 )
 
-// maxHeld is how much of a person's typing is held while a prompt of ours is being typed.
+// maxHeld is how much of a person's typing is held while an answer or a prompt of ours is being given.
 const maxHeld = 1 << 20
 
 // errHeld is what Input returns when too much is typed meanwhile.
-var errHeld = errors.New("a prompt is being typed, and what was typed meanwhile is too much to keep")
+var errHeld = errors.New("an answer or a prompt is being given, and what was typed meanwhile is too much to keep")
 
-// Input passes bytes on as the person typed them. While a prompt of ours is being typed they wait until it has been
-// sent, in order.
+// Input passes bytes on as the person typed them. While an answer or a prompt of ours is being given they wait until that
+// is over, in order.
 func (s *Session) Input(b []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
