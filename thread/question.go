@@ -14,6 +14,8 @@ type Question struct {
 	Text string `json:"text"`
 	// About is what it is about, on one line: the command, the file; "" if the dialog does not show it.
 	About string `json:"about,omitempty"`
+	// Title is the dialog's first line, below its upper edge; "" if the dialog has none or it is out of sight.
+	Title string `json:"-"`
 	// Choices are the answers offered, in the dialog's order. Without any, it can only be answered in the agent's terminal.
 	Choices []Choice `json:"choices,omitempty"`
 	// Since is when it was first seen.

@@ -124,15 +124,16 @@ type HookReport struct {
 // HookDecider is an agent whose hooks may answer what it asks in a dialog, while that is shown. The first answer counts,
 // the hook's or the person's; a later one is ignored. Optional for an Agent.
 type HookDecider interface {
-	// ReadAsk returns what a report asks; ok is false if its hook decides nothing.
+	// ReadAsk returns what a report asks; ok is false if it asks nothing.
 	ReadAsk(event string, payload []byte) (a HookAsk, ok bool)
 }
 
 // HookAsk is what a hook may decide.
 type HookAsk struct {
-	// About reports whether a dialog asks this.
+	// About reports whether a dialog asks this. Where nothing tells, it reports true for each dialog that may.
 	About func(Question) bool
-	// Says is what the hook says for each answer that it can give.
+	// Says is what the hook says for each answer that it can give. It is empty if the hook decides nothing: then the hook
+	// waits only so that its dialog is not taken for another's.
 	Says map[Meaning][]byte
 }
 

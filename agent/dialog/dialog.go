@@ -82,8 +82,8 @@ const (
 	foot = 6
 	// apart is how many lines may stand between two choices: descriptions.
 	apart = 5
-	// longest is the length in bytes at which a text of a question is cut: more than any screen shows of a command.
-	longest = 8 << 10
+	// Longest is the length in bytes at which a text of a question is cut: more than any screen shows of a command.
+	Longest = 8 << 10
 )
 
 // Read finds the dialog at the end of a screen. It is called with the terminal locked.
@@ -205,6 +205,9 @@ func (s screen) read(form Form) (Dialog, bool) {
 	d.Kind, d.Text = form.Kind, clean(above[asks])
 	if m := form.Asks.FindStringSubmatch(above[asks]); len(m) > 1 {
 		d.Text = clean(m[1])
+	}
+	if form.Ruled && begin > 0 && asks > 0 {
+		d.Title = clean(above[0])
 	}
 	if form.About != nil {
 		d.About = clean(form.About(above, asks))
@@ -427,4 +430,4 @@ func odd(spots []spot) int {
 }
 
 // clean makes a text from a screen one line to show. What hides, turns or joins letters is shown as what it is.
-func clean(s string) string { return plaintext.OneLine(plaintext.Line(s), longest) }
+func clean(s string) string { return plaintext.OneLine(plaintext.Line(s), Longest) }

@@ -146,3 +146,17 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestTitle is the line below a dialog's upper edge.
+func TestTitle(t *testing.T) {
+	for screen, want := range map[string]string{
+		"text\n──\nMove file\nTrusted\n❯ 1. Yes\n  2. No":                  "Move file",
+		"Move file\nTrusted\n❯ 1. Yes\n  2. No":                            "",
+		"──\nTrusted\n❯ 1. Yes\n  2. No":                                   "",
+		"──\nMove file\n  ────────\nCopy file\nTrusted\n❯ 1. Yes\n  2. No": "Move file",
+	} {
+		if d, ok := read(t, screen); !ok || d.Title != want {
+			t.Errorf("%q: %t, %q", screen, ok, d.Title)
+		}
+	}
+}

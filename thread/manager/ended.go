@@ -123,6 +123,7 @@ func (l *run) exited(id thread.ExecutionID, e thread.Exit) {
 	l.live.t.Interrupted, l.live.t.Exit = l.live.ending.lost(e, l.work.closes()), e
 	l.live.show()
 	l.live.mu.Unlock()
+	l.live.hooks.shows(thread.StateReport{})
 	if e.Limit {
 		l.notices.post(l.live.id, thread.LevelWarn, "%s: %s", l.live.thread().DisplayName(), e.Reason)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"orchestrator/thread"
 )
@@ -78,6 +79,18 @@ func TestAnswerByHook(t *testing.T) {
 			if len(p.chosen) != c.keys {
 				t.Errorf("%d: pressed: %v", i, p.chosen)
 			}
+		}
+		asks("z", "rm z")
+		p.exit(0)
+		synctest.Wait()
+		waits("rm z") // of no dialog that is still shown
+		select {
+		case got := <-said:
+			if got != "" {
+				t.Errorf("after its agent's end the hook says %q", got)
+			}
+		case <-time.After(time.Hour):
+			t.Error("a hook waits for a dialog of an agent that has ended")
 		}
 	})
 }
