@@ -33,7 +33,7 @@ func draw(ctx context.Context, model tea.Model, out *os.File, options ...tea.Pro
 	}()
 	ended := make(chan struct{})
 	go leave(ctx, program, ended)
-	_, err = program.Run()
+	err = guarded.run(program)
 	close(ended)
 	err = errors.Join(guarded.err(), err)
 	if rerr := term.Restore(out.Fd(), before); rerr != nil {
@@ -80,7 +80,8 @@ type guarded struct {
 	model tea.Model
 	quit  func()
 	rest  rest
-	drawn func() // after each view
+	last  tea.View
+	again bool // the next view is the last one once more
 
 	// mu guards first: commands run concurrently with the model.
 	mu    sync.Mutex
@@ -90,9 +91,20 @@ type guarded struct {
 // program returns a program of the model, whose renderer rests while nothing happens.
 func (g *guarded) program(options ...tea.ProgramOption) *tea.Program {
 	p := tea.NewProgram(g, append(options, tea.WithFPS(frameRate))...)
-	g.quit, g.drawn = p.Quit, func() { g.rest.awake(p) }
+	g.quit = p.Quit
+	g.rest.attend(p, func() { p.Send(settledMsg{}) })
 	return p
 }
+
+// run runs the program of the model.
+func (g *guarded) run(p *tea.Program) error {
+	defer g.rest.end()
+	_, err := p.Run()
+	return err
+}
+
+// settledMsg tells nothing but that all messages before it have been handled, and their views are with the renderer.
+type settledMsg struct{}
 
 // Init implements tea.Model.
 func (g *guarded) Init() (cmd tea.Cmd) {
@@ -104,14 +116,26 @@ func (g *guarded) Init() (cmd tea.Cmd) {
 func (g *guarded) Update(msg tea.Msg) (self tea.Model, cmd tea.Cmd) {
 	self = g // also after a panic
 	defer g.guard()
+	if _, ok := msg.(settledMsg); ok {
+		g.again = true
+		g.rest.settled()
+		return self, nil
+	}
 	g.model, cmd = g.model.Update(msg)
 	return self, g.command(cmd)
 }
 
 // View implements tea.Model.
 func (g *guarded) View() (v tea.View) {
+	if g.again {
+		g.again = false
+		return g.last
+	}
+	defer func() {
+		g.last = v
+		g.rest.awake()
+	}()
 	defer g.guard()
-	defer g.drawn()
 	return g.model.View()
 }
 
