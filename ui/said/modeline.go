@@ -10,7 +10,7 @@ import (
 // more), Emacs its first two and a list near its end.
 const (
 	modelineReach = 50
-	localsReach   = 4000 // bytes
+	localsReach   = 16000 // bytes: Emacs looks at 3,000 characters
 )
 
 var (
@@ -33,7 +33,9 @@ func unobeyed(text string) string {
 		size += len(lines[i]) + 1
 	}
 	for i := range min(len(lines), 2) {
-		lines[i] = strings.ReplaceAll(lines[i], "-*-", "- * -")
+		for strings.Contains(lines[i], "-*-") { // two may share a dash
+			lines[i] = strings.ReplaceAll(lines[i], "-*-", "- * -")
+		}
 	}
 	return strings.Join(lines, "\n")
 }

@@ -38,6 +38,9 @@ func TestUnobeyed(t *testing.T) {
 		"# a -*- eval: (x) -*-":             "# a - * - eval: (x) - * -",
 		far + "Local Variables:\neval: (x)": far + "Local Variables :\neval: (x)",
 		far + "# LOCAL variables:":          far + "# LOCAL variables :",
+		"-*-*-*- mode: x -*-*-":             "- * - * - * - mode: x - * - * -",
+		// Emacs looks at 3,000 characters, of up to four bytes.
+		far + "Local Variables:\n" + strings.Repeat("😀", 2980): far + "Local Variables :\n" + strings.Repeat("😀", 2980),
 	} {
 		if got := unobeyed(text); got != want {
 			t.Errorf("%q", got[max(len(got)-60, 0):])
