@@ -4,11 +4,15 @@
 package habit
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
+	"time"
 
+	"orchestrator/checkpoint/flock"
 	"orchestrator/cmd/orchestrator/config"
 	"orchestrator/thread"
 	"orchestrator/thread/private"
@@ -22,6 +26,9 @@ const (
 	maxProjects = 200 // the others are forgotten, oldest first
 	maxRecent   = 8   // of a project
 )
+
+// lockTime is how long another screen is waited for.
+const lockTime = 2 * time.Second
 
 // kept is the content of the file.
 type kept struct {
@@ -94,7 +101,39 @@ func (h *Habits) Chose(p thread.Profile) error {
 			*s = ""
 		}
 	}
-	all := read(h.state) // another screen may have written it
+	folder, lock, err := h.lock()
+	all := h.with(p)
+	if err != nil {
+		return fmt.Errorf("remember how threads are started: %w", err)
+	}
+	defer folder.Close()
+	defer lock.Close()
+	raw, err := json.Marshal(all)
+	if err != nil {
+		return fmt.Errorf("remember how threads are started: %w", err)
+	}
+	return folder.Write(fileName, append(raw, '\n'))
+}
+
+// lock opens the folder, and waits until no other screen changes what is in it. Closing the lock ends that.
+func (h *Habits) lock() (*private.Folder, io.Closer, error) {
+	folder, err := private.Make(h.state, folderName)
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lockTime)
+	defer cancel()
+	lock, err := flock.LockDir(ctx, folder.Path())
+	if err != nil {
+		folder.Close()
+		return nil, nil, err
+	}
+	return folder, lock, nil
+}
+
+// with remembers that a thread was started like this, and returns all that is remembered, also by other screens.
+func (h *Habits) with(p thread.Profile) kept {
+	all := read(h.state)
 	now := project{Root: h.root}
 	if i := slices.IndexFunc(all.Projects, func(q project) bool { return q.Root == h.root }); i >= 0 {
 		now = all.Projects[i]
@@ -108,16 +147,7 @@ func (h *Habits) Chose(p thread.Profile) error {
 	h.mu.Lock()
 	h.all = all
 	h.mu.Unlock()
-	raw, err := json.Marshal(all)
-	if err != nil {
-		return fmt.Errorf("remember how threads are started: %w", err)
-	}
-	folder, err := private.Make(h.state, folderName)
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	return folder.Write(fileName, append(raw, '\n'))
+	return all
 }
 
 // Keep adds a profile to the person's configuration.

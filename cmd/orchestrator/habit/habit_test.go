@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"sync"
 	"testing"
+	"time"
 
 	"orchestrator/thread"
 )
@@ -49,6 +51,37 @@ func TestHabits(t *testing.T) {
 	info, err := os.Stat(filepath.Join(state, folderName, fileName))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
+// TestTwoScreens: what another screen writes while one waits for it is kept, and so is what many write at once.
+func TestTwoScreens(t *testing.T) {
+	state := t.TempDir()
+	if err := Open(state, "", "/first", nil).Chose(thread.Profile{Agent: "demo"}); err != nil {
+		t.Fatal(err)
+	}
+	other, lock, err := Open(state, "", "/other", nil).lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	var screens sync.WaitGroup
+	for i := range 8 {
+		screens.Go(func() {
+			if err := Open(state, "", fmt.Sprint("/p", i), nil).Chose(thread.Profile{Agent: "demo"}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	time.Sleep(50 * time.Millisecond)
+	if err := other.Write(fileName, []byte(`{"projects": [{"root": "/other", "recent": [{"agent": "codex"}]}]}`)); err != nil {
+		t.Fatal(err)
+	}
+	lock.Close()
+	screens.Wait()
+	all := read(state)
+	if n := len(all.Projects); n != 9 || all.Projects[8].Root != "/other" {
+		t.Errorf("%d projects: %+v", n, all.Projects)
 	}
 }
 
