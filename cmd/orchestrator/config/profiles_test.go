@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"orchestrator/thread"
@@ -116,6 +117,30 @@ func TestAddProfileThroughALink(t *testing.T) {
 	}
 	if content, _ := os.ReadFile(dots); !strings.Contains(string(content), "[profiles.\"x\"]") {
 		t.Errorf("%q", content)
+	}
+}
+
+// TestAddProfileSaysWhatFailed: an error of the file itself says what it kept from being done, and only what failed first.
+func TestAddProfileSaysWhatFailed(t *testing.T) {
+	home := t.TempDir()
+	if err := os.MkdirAll(filepath.Dir(PersonFile(home)), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(os.DevNull, PersonFile(home)); err != nil { // it cannot be synced
+		t.Fatal(err)
+	}
+	err := AddProfile(home, thread.Profile{Name: "x", Agent: "demo"})
+	if err == nil || !strings.HasPrefix(err.Error(), "remember the profile: sync ") {
+		t.Errorf("%v", err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	r.Close()
+	if err := addTo(w, "x"); !errors.Is(err, syscall.EPIPE) || strings.Contains(err.Error(), "sync") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -61,13 +61,23 @@ func AddProfile(home string, p thread.Profile) error {
 	if err != nil {
 		return fmt.Errorf("remember the profile: %w", err)
 	}
-	info, err := f.Stat() // its editor may have saved it since it was read
-	if err == nil {
-		if _, err = f.WriteString(add); err != nil {
-			_ = f.Truncate(info.Size()) // as it was, not half a table
-		}
+	if err := errors.Join(addTo(f, add), f.Close()); err != nil {
+		return fmt.Errorf("remember the profile: %w", err)
 	}
-	return errors.Join(err, f.Sync(), f.Close())
+	return nil
+}
+
+// addTo adds a text at the end of a file, or leaves it as it was.
+func addTo(f *os.File, text string) error {
+	info, err := f.Stat() // its editor may have saved it since it was read
+	if err != nil {
+		return err
+	}
+	if _, err := f.WriteString(text); err != nil {
+		_ = f.Truncate(info.Size()) // as it was, not half a table
+		return err
+	}
+	return f.Sync()
 }
 
 // readPerson reads the person's file with some content.
