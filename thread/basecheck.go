@@ -248,7 +248,7 @@ func (w word) names(text string) bool {
 
 // BaseFacts are what is known of one version of an agent's CLI in a project.
 type BaseFacts struct {
-	// Dropped says of levers what they did instead of what they are for.
+	// Dropped has, by lever, what it did instead of what it is for.
 	Dropped map[string]string `json:"dropped,omitempty"`
 	// Seen is the same of levers of which one start has shown it: another one must, before they are dropped.
 	Seen  map[string]BaseSeen `json:"seen,omitempty"`
@@ -308,7 +308,7 @@ func (f BaseFacts) Know(s BaseSize) BaseFacts {
 	return f
 }
 
-// Warnings says of the levers that did not work with this version what they did.
+// Warnings returns what the levers did that did not work with this version.
 func (f BaseFacts) Warnings(l Levers) []BaseWarning {
 	var all []BaseWarning
 	for _, name := range slices.Sorted(maps.Keys(f.Dropped)) {

@@ -203,13 +203,17 @@ func (b Base) Guards(lever string) bool {
 	return b.Profile == BaseReadOnly || Lever{Name: lever}.Acts()
 }
 
-// BaseNarrows reports whether a profile leaves out at least what another does, as far as their names tell. One of the
-// person's own is only like itself.
+// BaseNarrows reports whether a profile leaves out at least what another does, as far as their names tell: minimal and
+// read-only each leave out what the other does not, and one of the person's own is only like itself.
 func BaseNarrows(profile, than string) bool {
-	order := []string{BaseFull, BaseSlim, BaseMinimal, BaseReadOnly}
-	than = cmp.Or(than, BaseFull)
-	at, least := slices.Index(order, profile), slices.Index(order, than)
-	return profile == than || at >= 0 && least >= 0 && at >= least
+	switch {
+	case profile == cmp.Or(than, BaseFull):
+		return true
+	case than == BaseDefault, than == BaseFull:
+		return slices.Contains(BaseProfiles(), profile)
+	default:
+		return than == BaseSlim && (profile == BaseMinimal || profile == BaseReadOnly)
+	}
 }
 
 // maxKeep is how many levers and tools a thread may keep.

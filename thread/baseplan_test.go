@@ -66,7 +66,7 @@ func TestBaseNarrows(t *testing.T) {
 		want          bool
 	}{
 		{"slim", "", true}, {"full", "", true}, {"full", "full", true}, {"full", "slim", false}, {"slim", "full", true}, {"minimal", "slim", true},
-		{"slim", "minimal", false}, {"read-only", "minimal", true}, {"minimal", "read-only", false}, {"slim", "read-only", false},
+		{"slim", "minimal", false}, {"read-only", "minimal", false}, {"read-only", "slim", true}, {"read-only", "", true}, {"minimal", "read-only", false}, {"slim", "read-only", false},
 		{"mine", "mine", true}, {"mine", "slim", false}, {"slim", "mine", false}, {"read-only", "read-only", true},
 	} {
 		if got := BaseNarrows(tt.profile, tt.than); got != tt.want {

@@ -15,7 +15,7 @@ func slims(t *testing.T, s Subject) {
 	b := newBench(t, s, s.NewVersion)
 	a, ok := b.agent.(thread.Slimmer)
 	if !ok {
-		t.Skip("nothing can be left out of it")
+		t.Skip("SKIPPED: the agent has no levers, so that nothing can be left out of it")
 	}
 	before := Hash(t, b.home) + Hash(t, b.dir)
 	all, err := a.Levers(t.Context(), thread.WorldSpec{Dir: b.dir, Env: b.env, Flags: s.Flags})

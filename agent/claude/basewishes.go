@@ -16,7 +16,7 @@ import (
 	"orchestrator/thread/pattern"
 )
 
-// wishes are what the person, the repository and the organisation say of what levers leave out.
+// wishes are the settings and rules of the person, the repository and the organisation about what levers leave out.
 type wishes struct {
 	keys  map[string]wish   // of settings files, the last that sets one
 	rules map[string]string // where rules that allow a tool, or have it asked for, are, by the tool

@@ -11,7 +11,7 @@ import (
 	"orchestrator/thread"
 )
 
-// wishes are what the person, the repository and the organisation say of what levers leave out.
+// wishes are the settings and rules of the person, the repository and the organisation about what levers leave out.
 type wishes struct {
 	layers []layer
 	agents string // what needs agents of Codex's own, "" for nothing

@@ -5,7 +5,7 @@ import (
 	"orchestrator/thread"
 )
 
-// lost says of the parts of the demo's base what a person no longer has without them, in which profiles that is so, what
+// lost has, by part of the demo's base, what a person no longer has without it, in which profiles that is so, what
 // asks for them, and about how many tokens each has.
 func lost() map[string]thread.Lever {
 	return map[string]thread.Lever{

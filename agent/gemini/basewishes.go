@@ -14,7 +14,7 @@ import (
 	"orchestrator/thread"
 )
 
-// wishes are what the person, the repository and the organisation say of what levers leave out.
+// wishes are the settings and rules of the person, the repository and the organisation about what levers leave out.
 type wishes struct {
 	layers []layer
 	allow  map[string]string // where a tool is allowed or asked for, by the tool

@@ -14,7 +14,7 @@ import (
 	"orchestrator/thread"
 )
 
-// wishes are what the person, the repository and the organisation say of what levers leave out.
+// wishes are the settings and rules of the person, the repository and the organisation about what levers leave out.
 type wishes struct {
 	layers []layer
 	// agent is the agent of opencode's that the person talks with, model what it asks, "" if that is its own choice.
