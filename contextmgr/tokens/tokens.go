@@ -5,8 +5,9 @@
 // the models that talk, Counter is a fast path: a hand-written splitter produces the pieces that the encoding's regular
 // expression would, and each piece is merged by the published ranks. It counts but does not encode. Time is n·log n for
 // any text, whereas the library needs quadratic time for a long line without spaces; memory in addition to the ranks is
-// a few words per byte of the longest piece. The library itself counts by the encodings of older models. Special tokens
-// are counted as plain text, as providers count them in what people and tools write.
+// a few words per byte of the longest piece, of which at most 256 KB are merged at a time. The library itself counts by
+// the encodings of older models. Special tokens are counted as plain text, as providers count them in what people and
+// tools write.
 //
 // Counts remembers counts by the hash of a text, and counts in the background: a request never waits for a count.
 package tokens
@@ -95,7 +96,12 @@ func (c *Counter) Count(text string) int { return c.CountBy(Default, text) }
 // libraryPart is the length in bytes of the parts in which the library counts, since it needs quadratic time.
 const libraryPart = 4 << 10
 
-// CountBy returns the number of tokens in a text by an encoding. By one that the library counts itself, a text of more
+// longestPiece is the length in bytes up to which a piece of a text is merged as a whole, since that takes some 50 bytes
+// of memory a byte.
+const longestPiece = 256 << 10
+
+// CountBy returns the number of tokens in a text by an encoding. More than 256 KB without a space is counted in parts: for
+// each the sum may differ by a token or two. By one that the library counts itself, a text of more
 // than 4 KB may differ by a token or two for each. For an encoding that cannot be loaded, it returns a quarter of the
 // text's length in bytes; those of the library are embedded, so this does not happen.
 func (c *Counter) CountBy(name, text string) (n int) {
@@ -118,7 +124,11 @@ func (c *Counter) CountBy(name, text string) (n int) {
 	defer c.spare.Put(m)
 	for len(text) > 0 {
 		size := e.split(text)
-		n += m.count(e.ranks, text[:size])
+		for whole := text[:size]; whole != ""; {
+			part := cut(whole, longestPiece)
+			n += m.count(e.ranks, whole[:part])
+			whole = whole[part:]
+		}
 		text = text[size:]
 	}
 	return n

@@ -3,6 +3,7 @@ package tokens_test
 import (
 	"maps"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -198,4 +199,26 @@ func BenchmarkCount(b *testing.B) {
 			}
 		}
 	})
+}
+
+// TestLongPieces: of a text without a space, however long, at most 256 KB are merged at a time.
+func TestLongPieces(t *testing.T) {
+	c := tokens.New()
+	const n = 4 << 20
+	text := strings.Repeat("a", n)
+	c.Count("a")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got := c.Count(text)
+	runtime.ReadMemStats(&after)
+	want := c.Count(text[:256<<10]) * (n >> 18)
+	if got < want-n>>18 || got > want+n>>18 {
+		t.Errorf("%d tokens, want about %d", got, want)
+	}
+	if most := uint64(600 << 20); after.TotalAlloc-before.TotalAlloc > most {
+		t.Errorf("it took %d MB in all", (after.TotalAlloc-before.TotalAlloc)>>20)
+	}
+	if most := uint64(100 << 20); after.HeapSys > before.HeapSys+most {
+		t.Errorf("the heap grew by %d MB", (after.HeapSys-before.HeapSys)>>20)
+	}
 }

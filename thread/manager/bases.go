@@ -130,14 +130,18 @@ func offeredKey(agent string) string { return "base-offered-" + agent }
 // without choosing a profile.
 func (m *Bases) observe(l *liveThread, a recording.Response) {
 	t := l.thread()
-	sends := a.Usage.Context() - int64(m.cfg.Tokens(a.Prompt))
+	whole := a.Usage.Context()
 	slimmer, ok := m.cfg.slimmer(t.Agent)
-	if !ok || a.Turn != 1 || !a.First || t.Parent != "" || !t.Base.Unchosen() || t.Base.Next != "" || sends <= 0 ||
+	if !ok || a.Turn != 1 || !a.First || t.Parent != "" || !t.Base.Unchosen() || t.Base.Next != "" || whole <= 0 ||
 		m.offers.Mode() == thread.OffersOff || !m.work.begin() {
 		return
 	}
-	go func() { // it may ask the agent's program for its version
+	go func() { // it counts all that the person said, and may ask the agent's program for its version
 		defer m.work.done()
+		sends := whole - int64(m.cfg.Tokens(a.Prompt))
+		if sends <= 0 {
+			return
+		}
 		if err := m.offer(m.work.closing, t, slimmer, l.environs.env(t), sends); err != nil {
 			m.cfg.Log.Warn("offer a smaller base", "thread", string(t.ID), "err", err)
 		}
