@@ -155,7 +155,9 @@ type Detector interface {
 // LaunchSpec describes how to start an agent. It does not include the first prompt: prompts are typed, so that they never
 // appear in arguments, which others on the machine can read.
 type LaunchSpec struct {
-	Thread   ID
+	Thread ID
+	// Once is on for a start without a terminal.
+	Once     Once
 	Dir      string   // working folder
 	StateDir string   // 0700, for this thread's per-launch files
 	Env      []string // the environment to start from, KEY=VALUE
@@ -299,6 +301,10 @@ type SessionSpec struct {
 	Agent      string
 	Launch     Launch
 	Cols, Rows int
+	// Dialogue is set for a process without a terminal: it gets pipes, and its terminal shows a log of what it reports.
+	Dialogue Dialogue
+	// OnRun is called with what a process without a terminal reports, in order; it must not block, and may be nil.
+	OnRun func(RunEvent)
 	// OnState is called with every change of state; it must not block.
 	OnState func(StateReport)
 	// OnExit is called at the end, once.

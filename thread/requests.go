@@ -49,8 +49,11 @@ type NewRequest struct {
 	// Started is set if the thread is started for a task, by a verb other than `new` or by another thread; not opened by
 	// hand.
 	Started bool `json:"started,omitempty"`
-	Cols    int  `json:"cols,omitempty"`
-	Rows    int  `json:"rows,omitempty"`
+	// Once has it run without a terminal; Execution is the name of the execution, the next exec-NNN when empty.
+	Once      Once   `json:"once,omitzero"`
+	Execution string `json:"execution,omitempty"`
+	Cols      int    `json:"cols,omitempty"`
+	Rows      int    `json:"rows,omitempty"`
 }
 
 // ForkRequest asks for a new thread at a point of another.
@@ -79,8 +82,11 @@ type ForkRequest struct {
 	Keep []string `json:"keep,omitempty"`
 	// NoStart stores the fork without starting its agent.
 	NoStart bool `json:"noStart,omitempty"`
-	Cols    int  `json:"cols,omitempty"`
-	Rows    int  `json:"rows,omitempty"`
+	// Once and Execution are as in NewRequest. A fork of a thread that runs without a terminal runs in one unless Once is on.
+	Once      Once   `json:"once,omitzero"`
+	Execution string `json:"execution,omitempty"`
+	Cols      int    `json:"cols,omitempty"`
+	Rows      int    `json:"rows,omitempty"`
 }
 
 // BaseRequest asks for another profile of a thread, from its next start on, or from its first. Keep are levers and tools

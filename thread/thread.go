@@ -34,6 +34,8 @@ type Thread struct {
 	Model   string `json:"model,omitempty"`
 	Session string `json:"session,omitempty"` // the agent's own session id, "" until known
 	Launch  Flags  `json:"launch"`
+	// Once says whether its agent runs without a terminal, and how.
+	Once Once `json:"once,omitzero"`
 
 	Dir      string   `json:"dir"` // where the agent runs, absolute
 	Worktree Worktree `json:"worktree"`

@@ -1,0 +1,75 @@
+package thread
+
+import "time"
+
+// Dialogue knows what is said between us and one process. It does no input and output itself, and is used by one
+// goroutine at a time: Begin, then Read for each line, Interrupt at any time in between, End at last.
+type Dialogue interface {
+	// Begin asks the prompt.
+	Begin(prompt string) Said
+	// Read takes a line that the process printed, without its line end. A line that it does not understand is a RunLine.
+	Read(line []byte) Said
+	// Interrupt asks the process to end the running turn. Nothing to write means that only a signal does.
+	Interrupt() Said
+	// End takes the end of the process, with its exit code, after its last line. The last event of a run is a RunEnd, from
+	// Read or, if the lines did not say how the run ended, from End: an exit code of 0 alone is no success.
+	End(code int) Said
+}
+
+// Said is what follows from a step of a Dialogue.
+type Said struct {
+	Events []RunEvent
+	// Write is for the standard input of the process, which is closed then if Close is set.
+	Write []byte
+	Close bool
+}
+
+// RunEventKind is the kind of a RunEvent.
+type RunEventKind string
+
+// The kinds.
+const (
+	RunSession  RunEventKind = "session"  // Session is known
+	RunText     RunEventKind = "text"     // Text is a piece of what the model says to the person, as it streams in
+	RunThinking RunEventKind = "thinking" // Text is a piece of what it thinks
+	RunTool     RunEventKind = "tool"     // it calls Tool with Text; Call names the call
+	RunResult   RunEventKind = "result"   // the call has ended: Text is what it returned; Failed is set if it failed
+	RunRefused  RunEventKind = "refused"  // what would have been asked of a person was refused; Text says what and why
+	RunUsage    RunEventKind = "usage"    // Usage is that of a request, or of several since the last such event
+	RunNotice   RunEventKind = "notice"   // Text is for people: it tries again, a server is missing
+	RunLine     RunEventKind = "line"     // Text is a line that is not one of the program's protocol
+	RunEnd      RunEventKind = "end"      // the run has ended with Outcome, for the Reason
+)
+
+// RunOutcome is how a run ended.
+type RunOutcome string
+
+// The outcomes.
+const (
+	RunCompleted RunOutcome = "completed"
+	RunFailed    RunOutcome = "failed"
+	RunCancelled RunOutcome = "cancelled"
+)
+
+// RunEvent is something that an agent without a terminal reports. Texts are as the agent wrote them: with secrets, control
+// characters and at any length.
+type RunEvent struct {
+	Kind RunEventKind `json:"kind"`
+	At   time.Time    `json:"at"` // set by the session
+	Text string       `json:"text,omitempty"`
+	// Tool is the name of a tool, Call the id of the call.
+	Tool   string `json:"tool,omitempty"`
+	Call   string `json:"call,omitempty"`
+	Failed bool   `json:"failed,omitempty"`
+	// Sub is set for what a sub-agent does: it names the call that started it.
+	Sub     string     `json:"sub,omitempty"`
+	Session string     `json:"session,omitempty"`
+	Model   string     `json:"model,omitempty"`
+	Usage   *Usage     `json:"usage,omitempty"`
+	Outcome RunOutcome `json:"outcome,omitempty"`
+	Reason  string     `json:"reason,omitempty"` // for people
+	// State is, for a RunEnd that is RunFailed, what trouble it was if the program tells: StateUnauthorised, StateLimited …
+	State State `json:"state,omitempty"`
+	// Status is the provider's HTTP status, 0 if the program does not tell.
+	Status int `json:"status,omitempty"`
+}

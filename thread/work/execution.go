@@ -1,0 +1,105 @@
+package work
+
+import (
+	"time"
+
+	"orchestrator/thread"
+)
+
+// ID identifies an execution for good. 16 hex digits.
+type ID string
+
+// State is the state of an execution.
+type State string
+
+// The states. The first four are open, the others final, but that a lost execution may be queued again.
+const (
+	Queued     State = "queued"      // stored; it waits for its turn
+	Deployed   State = "deployed"    // it was given to a server, and its process is being started
+	Running    State = "running"     // its process has the prompt
+	NeedsInput State = "needs_input" // it waits for a person
+	Completed  State = "completed"
+	Failed     State = "failed"
+	Cancelled  State = "cancelled"
+	Lost       State = "lost" // its server or its process died without a word; nobody knows how far it came
+)
+
+// Policy is what follows when an execution is lost.
+type Policy string
+
+// The policies.
+const (
+	PolicyAsk    Policy = "ask"    // it stays lost until a person decides
+	PolicyResume Policy = "resume" // it goes on in the agent's own session, if that can be resumed; else as PolicyAsk
+	PolicyRetry  Policy = "retry"  // it is tried once more from its beginning
+	PolicyFail   Policy = "fail"   // it has failed
+)
+
+// Execution is a piece of work.
+type Execution struct {
+	ID     ID              `json:"id"`
+	Name   string          `json:"name"` // "exec-001", unique in the project; numbered by the store, or the person's choice
+	Thread thread.ID       `json:"thread"`
+	Prompt thread.PromptID `json:"prompt"` // what is asked
+	// Process is the row of the newest attempt's process, "" before the first.
+	Process thread.ExecutionID `json:"process,omitempty"`
+	Agent   string             `json:"agent"`
+	// Account stands for the login that pays, without a secret; "" if that is not known. Limits are counted by it.
+	Account string `json:"account,omitempty"`
+	// By is the thread whose agent asked for it, "" for a person. Depth is how many executions deep that is: 0 for what a
+	// person asked for.
+	By    thread.ID `json:"by,omitempty"`
+	Depth int       `json:"depth,omitempty"`
+
+	State State `json:"state"`
+	// Reason says for people why it waits, failed, or was cancelled.
+	Reason string `json:"reason,omitempty"`
+	// Attempt counts its starts from 1; 0 before the first. Fence is raised by each start, cancellation and loss: a write
+	// that has an older one changes nothing.
+	Attempt int   `json:"attempt"`
+	Fence   int64 `json:"fence"`
+	// Server is the run of the server that has it, "" while it is queued.
+	Server string `json:"server,omitempty"`
+
+	Priority int           `json:"priority,omitempty"` // larger ones start first; 0 is usual
+	ReadOnly bool          `json:"readOnly,omitempty"`
+	Deadline time.Duration `json:"deadline"` // from its start; then it fails
+	Lost     Policy        `json:"lost"`
+	// Dispose is what becomes of a worktree that was made for it.
+	Dispose Disposal `json:"dispose,omitempty"`
+
+	Created time.Time `json:"created"`
+	Started time.Time `json:"started,omitzero"` // of the newest attempt's process
+	Ended   time.Time `json:"ended,omitzero"`
+	// Answer is the last thing that the agent said, as an excerpt without secrets. Output is the token of everything that
+	// the process printed, once it is staged, and Printed how many bytes that were.
+	Answer  string       `json:"answer,omitempty"`
+	Output  thread.Token `json:"output,omitempty"`
+	Printed int64        `json:"printed,omitempty"`
+	// Usage sums up what the model was asked in all attempts, counted once.
+	Usage thread.Usage `json:"usage"`
+}
+
+// Disposal is what becomes of a thread's own worktree when its execution has ended.
+type Disposal string
+
+// The disposals. The branch keeps what was done unless it is dropped.
+const (
+	DisposeKeep   Disposal = ""       // the worktree stays
+	DisposeBranch Disposal = "branch" // what is in it is committed to its branch, and the folder is removed
+	DisposeMerge  Disposal = "merge"  // it is merged, and removed if there were no conflicts
+	DisposeDrop   Disposal = "drop"   // it is removed with its branch; the snapshots of the thread's turns stay
+)
+
+// Final reports whether nothing follows on a state by itself.
+func (s State) Final() bool {
+	switch s {
+	case Completed, Failed, Cancelled, Lost:
+		return true
+	default:
+		return false
+	}
+}
+
+// Holds reports whether an execution in this state has a process, or is about to.
+func (s State) Holds() bool { return s == Deployed || s == Running || s == NeedsInput }
