@@ -36,7 +36,9 @@ type known struct {
 	masked      int64 // when it was told last
 
 	question string // id of the one that was told
-	silent   bool   // it asks, and nobody was told, because it may be about to show what
+	line     string // what was told of it, and when
+	asked    time.Time
+	silent   bool // it asks, and nobody was told, because it may be about to show what
 
 	began    time.Time // of the running turn; zero if none runs
 	cost     float64   // when it began
@@ -178,7 +180,7 @@ func (k *known) state(s thread.Status, at time.Time, tell say) (asks bool) {
 			k.cost, k.priced = s.Cost()
 		}
 	case r.State == thread.StateApproval || r.State == thread.StateQuestion:
-		return k.asks(r, before, tell)
+		return k.asks(r, before, at, tell)
 	case r.State == thread.StateDone || r.State == thread.StateIdle:
 		if !k.began.IsZero() {
 			tell(thread.HappenedDone, "%s", k.spent(s, at))
@@ -204,12 +206,16 @@ func (k *known) state(s thread.Status, at time.Time, tell say) (asks bool) {
 	return false
 }
 
-// asks tells of a question once: what it asks, if that is known or known before Settle is over.
-func (k *known) asks(r, before thread.StateReport, tell say) (later bool) {
+// asks tells of a question once: what it asks, if that is known or known before Settle is over. A dialog that is drawn in
+// pieces is another question with each of them.
+func (k *known) asks(r, before thread.StateReport, at time.Time, tell say) (later bool) {
 	switch was := before.State == thread.StateApproval || before.State == thread.StateQuestion; {
 	case r.Question != nil && r.Question.ID != k.question:
 		k.question, k.silent = r.Question.ID, false
-		tell(thread.HappenedAsks, "%s", r.Question.Line())
+		if line := r.Question.Line(); !was || line != k.line || at.Sub(k.asked) >= Settle {
+			k.line, k.asked = line, at
+			tell(thread.HappenedAsks, "%s", line)
+		}
 	case r.Question == nil && !was:
 		k.silent = true
 		return true

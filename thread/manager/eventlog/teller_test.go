@@ -95,13 +95,21 @@ func TestAsks(t *testing.T) {
 	y.state(ask("q1", "ls -la"))
 	y.state(ask("q1", "ls -la"))
 	y.state(ask("q2", "rm -rf /"))
+	y.state(ask("q3", "rm -rf /"))
 	y.is(thread.StateWorking)
-	y.want(t, "asks ls -la", "asks rm -rf /")
+	y.want(t, "asks ls -la", "asks rm -rf /", "asks rm -rf /")
+	y.state(ask("q4", "ls"))
+	y.now = y.now.Add(50*time.Millisecond - time.Second)
+	y.state(ask("q5", "ls")) // drawn in pieces
+	y.now = y.now.Add(50*time.Millisecond - time.Second)
+	y.state(ask("q6", "ls -la"))
+	y.is(thread.StateWorking)
+	y.want(t, "asks ls", "asks ls -la")
 	y.is(thread.StateApproval)
 	if !y.later {
 		t.Error("nothing is to follow")
 	}
-	y.state(ask("q3", "make"))
+	y.state(ask("q7", "make"))
 	if _, silent := y.teller.Silent("a", y.now); silent || y.later {
 		t.Error("it is told twice")
 	}
@@ -121,7 +129,7 @@ func TestAsks(t *testing.T) {
 		t.Error("what does not ask any more asks")
 	}
 	y.is(thread.StateDone)
-	y.want(t, "done 0:12") // waiting for the person included
+	y.want(t, "done 0:15") // waiting for the person included
 }
 
 // TestTrouble: limits, giving up, signing in, and prompts that were cut off.
