@@ -168,3 +168,19 @@ func (r StateReport) Why() string {
 	}
 	return r.Evidence[0].Detail
 }
+
+// TroubleOf returns the state that a provider's HTTP status leads to, "" for one that is no trouble or for 0.
+func TroubleOf(status int) State {
+	switch {
+	case status == 401 || status == 403:
+		return StateUnauthorised
+	case status == 429 || status == 529 || status == 402:
+		return StateLimited
+	case status >= 500 || status == 408:
+		return StateUnavailable
+	case status >= 300:
+		return StateFailed
+	default:
+		return ""
+	}
+}

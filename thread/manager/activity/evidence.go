@@ -63,14 +63,13 @@ func trouble(e thread.Exchange) thread.State {
 		return thread.StateUnavailable
 	default:
 	}
+	if state := thread.TroubleOf(e.Status); state != "" {
+		return state
+	}
 	switch {
-	case e.Status == 401 || e.Status == 403:
-		return thread.StateUnauthorised
-	case e.Status == 429 || e.Status == 529 || e.Status == 402:
-		return thread.StateLimited
-	case e.Status >= 500 || e.Status == 408 || e.Status == 0 && e.Err != "":
+	case e.Status == 0 && e.Err != "":
 		return thread.StateUnavailable
-	case e.Status >= 300 || e.Fault == thread.FaultError:
+	case e.Fault == thread.FaultError:
 		return thread.StateFailed
 	case e.Interrupted || e.Fault == thread.FaultCut:
 		return thread.StateCut

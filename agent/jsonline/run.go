@@ -1,0 +1,98 @@
+package jsonline
+
+import (
+	"cmp"
+	"fmt"
+
+	"orchestrator/thread"
+)
+
+// Run collects what a Dialogue says. Its zero value is that of a run that has not ended.
+type Run struct {
+	said    thread.Said
+	session string
+	ended   bool
+}
+
+// Add says an event, with its texts cut. After the end nothing is said.
+func (r *Run) Add(e thread.RunEvent) {
+	if r.ended {
+		return
+	}
+	e.Text, e.Reason = Cut(e.Text), cut(e.Reason, maxInput)
+	for _, name := range []*string{&e.Tool, &e.Call, &e.Sub, &e.Session, &e.Model} {
+		*name = cut(*name, maxName)
+	}
+	r.said.Events = append(r.said.Events, e)
+}
+
+// Session says the agent's session, unless it has been said.
+func (r *Run) Session(id, model string) {
+	if id == "" || id == r.session || r.ended {
+		return
+	}
+	r.session = id
+	r.Add(thread.RunEvent{Kind: thread.RunSession, Session: id, Model: model})
+}
+
+// Usage says the usage of a request, unless it is none.
+func (r *Run) Usage(u thread.Usage, model, sub string) {
+	if u != (thread.Usage{}) {
+		r.Add(thread.RunEvent{Kind: thread.RunUsage, Usage: &u, Model: model, Sub: sub})
+	}
+}
+
+// Notice says something for people.
+func (r *Run) Notice(format string, args ...any) {
+	r.Add(thread.RunEvent{Kind: thread.RunNotice, Text: fmt.Sprintf(format, args...)})
+}
+
+// Line says a line that is not one of the protocol; an empty one says nothing.
+func (r *Run) Line(line []byte) {
+	if len(line) > 0 {
+		r.Add(thread.RunEvent{Kind: thread.RunLine, Text: string(line[:min(len(line), MaxText+1)])})
+	}
+}
+
+// Write has a message written to the process as a line.
+func (r *Run) Write(v any) { r.said.Write = append(r.said.Write, Encode(v)...) }
+
+// Close has the input of the process closed, after what is written.
+func (r *Run) Close() { r.said.Close = true }
+
+// Complete ends the run.
+func (r *Run) Complete() { r.end(thread.RunEvent{Outcome: thread.RunCompleted}) }
+
+// Cancel ends the run, which was interrupted.
+func (r *Run) Cancel() {
+	r.end(thread.RunEvent{Outcome: thread.RunCancelled, Reason: "interrupted"})
+}
+
+// Fail ends the run. The state follows from the provider's status if there is one; 0 is none.
+func (r *Run) Fail(reason string, status int) {
+	r.FailAs(thread.TroubleOf(status), reason, status)
+}
+
+// FailAs ends the run with a state that the program tells.
+func (r *Run) FailAs(state thread.State, reason string, status int) {
+	r.end(thread.RunEvent{
+		Outcome: thread.RunFailed, Reason: cmp.Or(reason, "the agent did not say why"), State: state, Status: status,
+	})
+}
+
+func (r *Run) end(e thread.RunEvent) {
+	if e.Kind = thread.RunEnd; !r.ended {
+		r.Add(e)
+		r.ended = true
+	}
+}
+
+// Ended reports whether the run has ended.
+func (r *Run) Ended() bool { return r.ended }
+
+// Take returns what was said since it was last called.
+func (r *Run) Take() thread.Said {
+	said := r.said
+	r.said = thread.Said{}
+	return said
+}
