@@ -207,12 +207,12 @@ func (k *known) state(s thread.Status, at time.Time, tell say) (asks bool) {
 }
 
 // asks tells of a question once: what it asks, if that is known or known before Settle is over. A dialog that is drawn in
-// pieces is another question with each of them.
+// pieces is another question with each of them, and what else is known of the agent may seem newer for a moment.
 func (k *known) asks(r, before thread.StateReport, at time.Time, tell say) (later bool) {
 	switch was := before.State == thread.StateApproval || before.State == thread.StateQuestion; {
 	case r.Question != nil && r.Question.ID != k.question:
 		k.question, k.silent = r.Question.ID, false
-		if line := r.Question.Line(); !was || line != k.line || at.Sub(k.asked) >= Settle {
+		if line := r.Question.Line(); line != k.line || at.Sub(k.asked) >= Settle {
 			k.line, k.asked = line, at
 			tell(thread.HappenedAsks, "%s", line)
 		}

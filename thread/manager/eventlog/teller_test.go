@@ -102,6 +102,10 @@ func TestAsks(t *testing.T) {
 	y.now = y.now.Add(50*time.Millisecond - time.Second)
 	y.state(ask("q5", "ls")) // drawn in pieces
 	y.now = y.now.Add(50*time.Millisecond - time.Second)
+	y.is(thread.StateWorking)
+	y.now = y.now.Add(50*time.Millisecond - time.Second)
+	y.state(ask("q5", "ls"))
+	y.now = y.now.Add(50*time.Millisecond - time.Second)
 	y.state(ask("q6", "ls -la"))
 	y.is(thread.StateWorking)
 	y.want(t, "asks ls", "asks ls -la")
