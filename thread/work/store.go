@@ -47,5 +47,5 @@ type Query struct {
 	Thread thread.ID // "" for all
 	States []State   // none for all
 	Before ID        // only older ones than this; "" for the newest
-	Limit  int       // 0 means 100
+	Limit  int       // 0 means 100; at most 1000
 }

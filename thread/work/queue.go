@@ -1,0 +1,147 @@
+package work
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"orchestrator/thread"
+)
+
+// Limits are how many executions may have a process at once; 0 is no limit.
+type Limits struct {
+	All int `json:"all,omitempty"`
+	// Agent and Account hold for each agent and each account that has no limit of its own below.
+	Agent    int            `json:"agent,omitempty"`
+	Account  int            `json:"account,omitempty"`
+	Agents   map[string]int `json:"agents,omitempty"`
+	Accounts map[string]int `json:"accounts,omitempty"`
+}
+
+// Queue decides which executions start. It keeps three promises: no limit is ever exceeded; what a person asked for
+// never waits behind what an agent asked for at the same priority; and what cannot start, because its agent, its account
+// or its thread is at its limit, holds up nothing but its own thread.
+type Queue struct {
+	Limits Limits
+	// Paused holds all that wait, PausedAgents those of some agents. What runs goes on.
+	Paused       bool
+	PausedAgents []string
+	// Held are threads that must not start one now, with the reason for people: "it is open in a terminal".
+	Held map[thread.ID]string
+}
+
+// Waiting is an execution that may not start now, with the reason for people.
+type Waiting struct {
+	ID     ID
+	Reason string
+}
+
+// Decision is what the queue has decided.
+type Decision struct {
+	Start []Execution // in this order
+	Waits []Waiting   // in the order in which they would start
+}
+
+// Order compares two queued executions: the one that starts first is the smaller. Larger priorities come first, then
+// what people asked for, then the older.
+func Order(a, b Execution) int {
+	return cmp.Or(
+		cmp.Compare(b.Priority, a.Priority),
+		cmp.Compare(asker(a), asker(b)),
+		a.Created.Compare(b.Created),
+		cmp.Compare(a.ID, b.ID),
+	)
+}
+
+// asker is 0 for a person, 1 for an agent.
+func asker(x Execution) int {
+	if x.By == "" {
+		return 0
+	}
+	return 1
+}
+
+// Decide decides which of the open executions start now.
+func (q Queue) Decide(open []Execution) Decision {
+	u := use{agents: map[string]int{}, accounts: map[string]int{}, threads: map[thread.ID]string{}}
+	var queued []Execution
+	for _, x := range open {
+		switch {
+		case x.State.Holds():
+			u.take(x)
+		case x.State == Queued:
+			queued = append(queued, x)
+		}
+	}
+	slices.SortFunc(queued, Order)
+	var d Decision
+	for _, x := range queued {
+		if reason := q.obstacle(x, u); reason != "" {
+			d.Waits = append(d.Waits, Waiting{x.ID, reason})
+			u.wait(x)
+			continue
+		}
+		d.Start = append(d.Start, x)
+		u.take(x)
+	}
+	return d
+}
+
+// use is what is taken of the limits.
+type use struct {
+	all      int
+	agents   map[string]int
+	accounts map[string]int
+	threads  map[thread.ID]string // the name of the execution that comes first in a thread
+}
+
+// take counts an execution that has a process, or is to get one.
+func (u *use) take(x Execution) {
+	u.all++
+	u.agents[x.Agent]++
+	if x.Account != "" {
+		u.accounts[x.Account]++
+	}
+	u.wait(x)
+}
+
+// wait has the others of its thread wait for an execution.
+func (u *use) wait(x Execution) {
+	if u.threads[x.Thread] == "" {
+		u.threads[x.Thread] = x.Name
+	}
+}
+
+// obstacle returns why an execution cannot start now, "" if it can. What only a person can change comes first.
+func (q Queue) obstacle(x Execution, u use) string {
+	if q.Paused {
+		return "the queue is paused"
+	}
+	if slices.Contains(q.PausedAgents, x.Agent) {
+		return fmt.Sprintf("the queue of %s is paused", x.Agent)
+	}
+	if reason := q.Held[x.Thread]; reason != "" {
+		return reason
+	}
+	if first := u.threads[x.Thread]; first != "" {
+		return fmt.Sprintf("waits for %s of the same thread", first)
+	}
+	if n := own(q.Limits.Agents, x.Agent, q.Limits.Agent); n > 0 && u.agents[x.Agent] >= n {
+		return fmt.Sprintf("%d of %d %s runs are running", u.agents[x.Agent], n, x.Agent)
+	}
+	if n := own(q.Limits.Accounts, x.Account, q.Limits.Account); x.Account != "" && n > 0 && u.accounts[x.Account] >= n {
+		return fmt.Sprintf("%d of %d runs of its account are running", u.accounts[x.Account], n)
+	}
+	if n := q.Limits.All; n > 0 && u.all >= n {
+		return fmt.Sprintf("%d of %d runs are running", u.all, n)
+	}
+	return ""
+}
+
+// own returns the limit of its own that a key has, or the common one.
+func own(limits map[string]int, key string, common int) int {
+	if n, ok := limits[key]; ok {
+		return n
+	}
+	return common
+}

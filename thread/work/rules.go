@@ -1,0 +1,136 @@
+package work
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
+)
+
+// maxText is the longest text of an event or an execution that a store keeps. Callers cut theirs earlier.
+const maxText = 16 << 10
+
+// Added returns an execution as a store keeps it once it is added, with its first event. Its name is the person's, or ""
+// if the store is to number it. An execution that no store may accept is refused with thread.ErrInvalid.
+func Added(x Execution, now time.Time) (Execution, Event, error) {
+	if err := checkAdded(x); err != nil {
+		return Execution{}, Event{}, err
+	}
+	x.State, x.Attempt, x.Fence, x.Server, x.Process = Queued, 0, 0, "", ""
+	x.Started, x.Ended = time.Time{}, time.Time{}
+	if x.Created.IsZero() {
+		x.Created = now
+	}
+	x = normal(x)
+	return x, Event{At: x.Created, State: Queued}, nil
+}
+
+func checkAdded(x Execution) error {
+	if err := thread.ID(x.ID).Check(); err != nil {
+		return thread.Kindf(thread.ErrInvalid, "execution id %q", string(x.ID))
+	}
+	if err := x.Thread.Check(); err != nil {
+		return err
+	}
+	if x.Name != "" {
+		if err := CheckName(x.Name); err != nil {
+			return err
+		}
+	}
+	if !slices.Contains([]Policy{PolicyAsk, PolicyResume, PolicyRetry, PolicyFail}, x.Lost) {
+		return thread.Hint(thread.Kindf(thread.ErrInvalid, "policy %q for a lost run is not known", string(x.Lost)),
+			"take ask, resume, retry or fail")
+	}
+	if !slices.Contains([]Disposal{DisposeKeep, DisposeBranch, DisposeMerge, DisposeDrop}, x.Dispose) {
+		return thread.Hint(thread.Kindf(thread.ErrInvalid, "%q is no way to dispose of a worktree", string(x.Dispose)),
+			"take branch, merge or drop, or none to keep it")
+	}
+	return nil
+}
+
+// Claimed returns a queued execution as a server that claims it gets it, and the event; ErrFence if it is not queued.
+func Claimed(x Execution, server string, at time.Time) (Execution, Event, error) {
+	if x.State != Queued {
+		return Execution{}, Event{}, ErrFence
+	}
+	x.State, x.Server, x.Process, x.Reason = Deployed, server, "", ""
+	x.Started, x.Ended = time.Time{}, time.Time{}
+	x.Attempt++
+	x.Fence++
+	return x, Event{At: utc(at), Attempt: x.Attempt, State: Deployed}, nil
+}
+
+// Changed returns an execution after a change, and its events: those given, then the change of state if they do not tell
+// it. Take raises the fence. What identifies an execution, its attempt and its fence are not the caller's to change, and
+// a state that may not follow is refused, both with thread.ErrInvalid. An error of change is returned unchanged.
+func Changed(old Execution, take bool, change func(*Execution) error, events []Event, now time.Time) (Execution, []Event, error) {
+	x := old
+	if err := change(&x); err != nil {
+		return Execution{}, nil, err
+	}
+	if x.ID != old.ID || x.Name != old.Name || x.Thread != old.Thread || x.By != old.By || x.Depth != old.Depth ||
+		x.Attempt != old.Attempt || x.Fence != old.Fence || !x.Created.Equal(old.Created) {
+		return Execution{}, nil, thread.Kindf(thread.ErrInvalid, "%s: what it is and its attempt do not change", old.Name)
+	}
+	if err := checkFollows(old, x.State); err != nil {
+		return Execution{}, nil, err
+	}
+	if take {
+		x.Fence++
+	}
+	switch {
+	case x.State == Queued:
+		x.Server, x.Ended = "", time.Time{}
+	case x.State.Final() && x.Ended.IsZero():
+		x.Ended = now
+	}
+	x = normal(x)
+	events = Noted(x, events, now)
+	if x.State != old.State && !slices.ContainsFunc(events, func(e Event) bool { return e.State == x.State }) {
+		events = append(events, Event{At: utc(now), Attempt: x.Attempt, State: x.State, Text: x.Reason})
+	}
+	return x, events, nil
+}
+
+// Noted returns events as a store keeps them: with their time and attempt, in UTC and UTF-8. The store numbers them.
+func Noted(x Execution, events []Event, now time.Time) []Event {
+	out := make([]Event, len(events), len(events)+1)
+	for i, e := range events {
+		if e.At.IsZero() {
+			e.At = now
+		}
+		if e.Attempt == 0 {
+			e.Attempt = x.Attempt
+		}
+		e.Seq, e.At, e.Text = 0, utc(e.At), text(e.Text)
+		out[i] = e
+	}
+	return out
+}
+
+// normal returns an execution as stores keep it: times in UTC, texts in UTF-8 and bounded.
+func normal(x Execution) Execution {
+	x.Created, x.Started, x.Ended = utc(x.Created), utc(x.Started), utc(x.Ended)
+	x.Reason, x.Answer = text(x.Reason), text(x.Answer)
+	return x
+}
+
+// utc returns a time without what a store does not keep.
+func utc(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return t.UTC().Round(0)
+}
+
+func text(s string) string { return plaintext.Cut(strings.ToValidUTF8(s, "\uFFFD"), maxText) }
+
+// Size returns how many executions a query may return.
+func (q Query) Size() int {
+	if q.Limit <= 0 {
+		return 100
+	}
+	return min(q.Limit, 1000)
+}
