@@ -252,7 +252,7 @@ func (l *loop) decide() {
 func (l *loop) handle(e any) {
 	switch e := e.(type) {
 	case said:
-		l.paint(l.out.say(e.text))
+		l.paint(l.out.say(plain(e.text)))
 	case calling:
 		l.paint(append(l.out.flush(), l.screen.wrapped(styleAccent, "● ", "  ", e.name+" "+e.summary)...))
 	case returned:
@@ -261,7 +261,7 @@ func (l *loop) handle(e any) {
 		}
 		l.paint(l.out.result(e))
 	case counted:
-		l.tokens = e.tokens
+		l.tokens = total(e.usage)
 	case noted:
 		l.paint(append(l.out.flush(), l.screen.wrapped(styleWarn, "▲ ", "  ", e.text)...))
 	case asked:

@@ -17,6 +17,12 @@ import (
 // Main runs the demo agent and returns its exit code.
 func Main(args []string, stdin, stdout *os.File, env []string) int {
 	o, err := readOptions(args, env)
+	if o.headless {
+		if err == nil {
+			err = run(o, stdin, stdout)
+		}
+		return newReporter(stdout).end(err)
+	}
 	if err != nil {
 		fmt.Fprintln(stdout, "demo agent:", err)
 		return 2
@@ -28,7 +34,7 @@ func Main(args []string, stdin, stdout *os.File, env []string) int {
 	return 0
 }
 
-// run opens the session and runs the loop.
+// run opens the session and runs the loop, or a turn without a terminal.
 func run(o options, stdin, stdout *os.File) error {
 	debug.SetGCPercent(50) // many of these run side by side
 	dir, err := os.Getwd()
@@ -54,6 +60,9 @@ func run(o options, stdin, stdout *os.File) error {
 		defer t.mcp.close()
 	}
 	defer func() { _ = t.file.Close() }() // every line is synced already
+	if o.headless {
+		return headless(t, stdin, stdout)
+	}
 	was, err := term.MakeRaw(stdin.Fd())
 	if err != nil {
 		return fmt.Errorf("not a terminal: %w", err)

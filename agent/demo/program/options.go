@@ -22,7 +22,7 @@ const (
 type options struct {
 	session, resume, mode, model, prompt string
 	url, key, home                       string
-	color                                bool
+	color, headless                      bool
 	mcp                                  mcpServer
 	base                                 base
 }
@@ -46,6 +46,7 @@ func readOptions(args, env []string) (options, error) {
 	f.StringVar(&o.session, "session-id", "", "id of the new session")
 	f.StringVar(&o.resume, "resume", "", "id of the session to resume")
 	f.StringVar(&o.mode, "permission-mode", ModeAsk, "ask before commands, or auto")
+	f.BoolVar(&o.headless, "headless", false, "take a prompt and print what happens as lines of JSON, without a terminal")
 	f.StringVar(&o.model, "model", "demo-1", "model")
 	f.Func("leave-out", "parts of what is sent before a word is said, with commas: "+strings.Join(partNames(), ", "), func(s string) error {
 		o.base = leaveOut(s)
@@ -71,6 +72,8 @@ func readOptions(args, env []string) (options, error) {
 		return o, errors.New(HomeVar + " is not set")
 	case (o.session == "") == (o.resume == ""):
 		return o, errors.New("give either --session-id or --resume")
+	case o.headless && o.prompt != "":
+		return o, errors.New("--headless reads the prompt from its input")
 	case o.mode == "default": // the name that other agents use
 		o.mode = ModeAsk
 	case o.mode != ModeAsk && o.mode != ModeAuto:

@@ -72,7 +72,7 @@ func (o *output) result(r returned) []line {
 	if r.failed {
 		style = styleWarn
 	}
-	all := strings.Split(strings.TrimRight(r.text, "\n"), "\n")
+	all := strings.Split(strings.TrimRight(plain(r.text), "\n"), "\n")
 	var out []line
 	for i, t := range all[:min(len(all), resultTop)] {
 		lead := "    "

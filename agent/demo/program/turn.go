@@ -13,25 +13,30 @@ import (
 
 // The events of a turn, for the loop.
 type (
-	said     struct{ text string }          // a piece of the answer
-	calling  struct{ name, summary string } // a tool begins
+	said     struct{ text string }                // a piece of the answer
+	calling  struct{ call, name, summary string } // a tool begins
 	returned struct {
-		text   string
-		failed bool
+		call, text string
+		failed     bool
 	} // a tool ended
-	noted struct{ text string } // something the person should know
-	asked struct {              // the person has to decide; the answer is an index
+	refused struct{ call, text string } // the person would have been asked, if there were one
+	noted   struct{ text string }       // something the person should know
+	asked   struct {                    // the person has to decide; the answer is an index
+		call             string // the call that asks
 		question, detail string
 		options          []string
 		permission       bool
 		answer           chan int
 	}
-	counted struct{ tokens int64 } // tokens in the context now
-	ended   struct{ err error }    // the turn is over
+	counted struct{ usage record.Usage } // of a request
+	ended   struct{ err error }          // the turn is over
 )
 
 // errDenied is the result of a tool that the person denied.
 var errDenied = errors.New("denied by the person")
+
+// errAlone is the result of what the person would have been asked, if there is none to ask.
+var errAlone = errors.New("refused: without a terminal nobody can be asked")
 
 // errInterrupted ends a turn that the person interrupted.
 var errInterrupted = errors.New("interrupted by the person")
@@ -47,6 +52,7 @@ type talk struct {
 	allow    bool       // commands and tools of MCP servers run without a question
 	mcp      *mcpClient // nil if the agent was given no MCP server
 	silent   bool       // the person knows that it cannot be reached
+	alone    bool       // there is nobody to ask
 	tell     func(any)
 }
 
@@ -57,14 +63,14 @@ func (t *talk) turn(ctx context.Context, prompt string) error {
 		return err
 	}
 	for {
-		a, err := t.client.ask(ctx, t.messages, t.offered(ctx), func(text string) { t.tell(said{plain(text)}) })
+		a, err := t.client.ask(ctx, t.messages, t.offered(ctx), func(text string) { t.tell(said{text}) })
 		if ctx.Err() != nil {
 			return errInterrupted
 		}
 		if err != nil {
 			return err
 		}
-		t.tell(counted{total(a.usage)})
+		t.tell(counted{a.usage})
 		if err := t.add(a.message, record.Line{Model: t.client.model, Stop: a.stop, Usage: &a.usage}); err != nil {
 			return err
 		}
@@ -123,7 +129,7 @@ func (t *talk) tools(ctx context.Context, content []record.Block) []record.Block
 		if err != nil {
 			r.Content, r.IsError = err.Error(), true
 		}
-		t.tell(returned{plain(r.Content), r.IsError})
+		t.tell(returned{b.ID, r.Content, r.IsError})
 		results = append(results, r)
 	}
 	return results
@@ -143,16 +149,16 @@ func (t *talk) tool(ctx context.Context, b record.Block) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	t.tell(calling{b.Name, in.summary()})
+	t.tell(calling{b.ID, b.Name, in.summary()})
 	switch {
 	case b.Name == "ask_person":
-		n, err := t.ask(ctx, asked{question: plain(in.Question), options: in.Options})
+		n, err := t.ask(ctx, asked{call: b.ID, question: plain(in.Question), options: in.Options})
 		if err != nil {
 			return "", err
 		}
 		return in.Options[n], nil
 	case b.Name == "run_command":
-		if err := t.permit(ctx, "Allow this command?", in.Command); err != nil {
+		if err := t.permit(ctx, b.ID, "Allow this command?", in.Command); err != nil {
 			return "", err
 		}
 	}
@@ -166,8 +172,8 @@ func (t *talk) tool(ctx context.Context, b record.Block) (string, error) {
 // remote calls a tool of the MCP server.
 func (t *talk) remote(ctx context.Context, b record.Block) (string, error) {
 	name := strings.TrimPrefix(b.Name, t.mcp.prefix())
-	t.tell(calling{name, plain(string(b.Input))})
-	if err := t.permit(ctx, "Allow this tool of an MCP server?", name+" "+string(b.Input)); err != nil {
+	t.tell(calling{b.ID, name, plain(string(b.Input))})
+	if err := t.permit(ctx, b.ID, "Allow this tool of an MCP server?", name+" "+string(b.Input)); err != nil {
 		return "", err
 	}
 	out, err := t.mcp.use(ctx, b.Name, b.Input)
@@ -178,12 +184,12 @@ func (t *talk) remote(ctx context.Context, b record.Block) (string, error) {
 }
 
 // permit asks the person whether something may be done, unless it may be without a question.
-func (t *talk) permit(ctx context.Context, question, what string) error {
+func (t *talk) permit(ctx context.Context, call, question, what string) error {
 	if t.allow {
 		return nil
 	}
 	n, err := t.ask(ctx, asked{
-		question: question, detail: plain(what), permission: true,
+		call: call, question: question, detail: plain(what), permission: true,
 		options: []string{"Yes", "Yes, and do not ask again in this session", "No"},
 	})
 	if err != nil {
@@ -200,6 +206,10 @@ func (t *talk) permit(ctx context.Context, question, what string) error {
 func (t *talk) ask(ctx context.Context, q asked) (int, error) {
 	if len(q.options) == 0 {
 		return 0, errors.New("a question without options")
+	}
+	if t.alone {
+		t.tell(refused{q.call, strings.TrimSpace(q.question + " " + q.detail)})
+		return 0, errAlone
 	}
 	q.answer = make(chan int, 1)
 	t.tell(q)

@@ -1,0 +1,112 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"orchestrator/agent/demo/program"
+	"orchestrator/agent/jsonline"
+	"orchestrator/thread"
+)
+
+var _ thread.Headless = (*Agent)(nil)
+
+// readOnly are the levers that a read-only start leaves out.
+func readOnly() []string { return []string{"editing", "shell"} }
+
+// Headless implements thread.Headless.
+func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.HeadlessLaunch, error) {
+	if spec.Once.ReadOnly {
+		spec.Base = slices.Compact(slices.Sorted(slices.Values(slices.Concat(spec.Base, readOnly()))))
+	}
+	l, err := a.Launch(ctx, spec)
+	if err != nil {
+		return thread.HeadlessLaunch{}, err
+	}
+	verb := slices.Index(l.Args, Verb)
+	l.Args = slices.Insert(l.Args, verb+1, "--headless")
+	return thread.HeadlessLaunch{Launch: l, Dialogue: &dialogue{}}, nil
+}
+
+// dialogue speaks the protocol of package program.
+type dialogue struct {
+	run   jsonline.Run
+	model string
+}
+
+// Begin implements thread.Dialogue. The input stays open for an interruption.
+func (d *dialogue) Begin(prompt string) thread.Said {
+	d.run.Write(program.Order{Type: program.OrderPrompt, Text: prompt})
+	return d.run.Take()
+}
+
+// Interrupt implements thread.Dialogue.
+func (d *dialogue) Interrupt() thread.Said {
+	if !d.run.Ended() {
+		d.run.Write(program.Order{Type: program.OrderInterrupt})
+	}
+	return d.run.Take()
+}
+
+// Read implements thread.Dialogue.
+func (d *dialogue) Read(line []byte) thread.Said {
+	var r program.Report
+	if json.Unmarshal(line, &r) != nil || !d.report(r) {
+		d.run.Line(line)
+	}
+	return d.run.Take()
+}
+
+// report says what a line reports, unless its type is unknown.
+func (d *dialogue) report(r program.Report) (known bool) {
+	e := thread.RunEvent{Text: r.Text, Call: r.Call, Tool: r.Tool, Failed: r.Failed}
+	switch r.Type {
+	case program.ReportSession:
+		d.model = r.Model
+		d.run.Session(r.Session, r.Model)
+		return true
+	case program.ReportUsage:
+		if u := r.Usage; u != nil {
+			d.run.Usage(thread.Usage{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output}, d.model, "")
+		}
+		return true
+	case program.ReportEnd:
+		d.end(r)
+		return true
+	case program.ReportText:
+		e.Kind = thread.RunText
+	case program.ReportTool:
+		e.Kind = thread.RunTool
+	case program.ReportResult:
+		e.Kind = thread.RunResult
+	case program.ReportRefused:
+		e.Kind = thread.RunRefused
+	case program.ReportNotice:
+		e.Kind = thread.RunNotice
+	default:
+		return false
+	}
+	d.run.Add(e)
+	return true
+}
+
+// end says how the run ended, by the program's own words.
+func (d *dialogue) end(r program.Report) {
+	switch r.Outcome {
+	case program.OutcomeCompleted:
+		d.run.Complete()
+	case program.OutcomeInterrupted:
+		d.run.Cancel()
+	default:
+		d.run.Fail(r.Text, r.Status)
+	}
+	d.run.Close()
+}
+
+// End implements thread.Dialogue.
+func (d *dialogue) End(code int) thread.Said {
+	d.run.Fail(fmt.Sprintf("its program ended with code %d before it had answered", code), 0)
+	return d.run.Take()
+}
