@@ -3,7 +3,6 @@ package demo
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"orchestrator/agent/demo/program"
@@ -44,6 +43,7 @@ func (d *dialogue) Begin(prompt string) thread.Said {
 
 // Interrupt implements thread.Dialogue.
 func (d *dialogue) Interrupt() thread.Said {
+	d.run.Interrupt()
 	if !d.run.Ended() {
 		d.run.Write(program.Order{Type: program.OrderInterrupt})
 	}
@@ -107,6 +107,6 @@ func (d *dialogue) end(r program.Report) {
 
 // End implements thread.Dialogue.
 func (d *dialogue) End(code int) thread.Said {
-	d.run.Fail(fmt.Sprintf("its program ended with code %d before it had answered", code), 0)
+	d.run.Gone("its program ended with code %d before it had answered", code)
 	return d.run.Take()
 }

@@ -65,6 +65,19 @@ func TestRunEndsOnce(t *testing.T) {
 	}
 }
 
+func TestGone(t *testing.T) {
+	for interrupted, want := range map[bool]thread.RunOutcome{false: thread.RunFailed, true: thread.RunCancelled} {
+		var r jsonline.Run
+		if interrupted {
+			r.Interrupt()
+		}
+		r.Gone("ended with code %d", 3)
+		if e := r.Take().Events; len(e) != 1 || e[0].Outcome != want || e[0].Reason == "" || r.Interrupted() != interrupted {
+			t.Errorf("interrupted %v: %+v", interrupted, e)
+		}
+	}
+}
+
 func FuzzTexts(f *testing.F) {
 	f.Add([]byte(`{"command":"ls"}`))
 	f.Add([]byte(`[{"text":"a"}]`))

@@ -12,6 +12,8 @@ type Run struct {
 	said    thread.Said
 	session string
 	ended   bool
+	// interrupted is set if it was asked to end.
+	interrupted bool
 }
 
 // Add says an event, with its texts cut. After the end nothing is said.
@@ -78,6 +80,21 @@ func (r *Run) FailAs(state thread.State, reason string, status int) {
 	r.end(thread.RunEvent{
 		Outcome: thread.RunFailed, Reason: cmp.Or(reason, "the agent did not say why"), State: state, Status: status,
 	})
+}
+
+// Interrupt notes that the run was asked to end.
+func (r *Run) Interrupt() { r.interrupted = true }
+
+// Interrupted reports whether it was.
+func (r *Run) Interrupted() bool { return r.interrupted }
+
+// Gone ends a run whose process has ended and did not say how the run did: if it was not interrupted, it failed.
+func (r *Run) Gone(format string, args ...any) {
+	if r.interrupted {
+		r.Cancel()
+		return
+	}
+	r.Fail(fmt.Sprintf(format, args...), 0)
 }
 
 func (r *Run) end(e thread.RunEvent) {
