@@ -134,3 +134,21 @@ func (q Query) Size() int {
 	}
 	return min(q.Limit, 1000)
 }
+
+// EventLimit returns how many events a store returns at most, of those that are asked for.
+func EventLimit(limit int) int {
+	if limit <= 0 {
+		return 1000
+	}
+	return min(limit, 10_000)
+}
+
+// Damaged returns what lists show of an execution whose record cannot be read.
+func Damaged(id ID, name string, of thread.ID) Execution {
+	return Execution{ID: id, Name: name, Thread: of, State: Failed, Reason: "its record is damaged"}
+}
+
+// DamagedEvent returns what stands for an event that cannot be read.
+func DamagedEvent(seq int64) Event {
+	return Event{Seq: seq, Kind: "note", Text: "this line of the record is damaged"}
+}

@@ -30,13 +30,13 @@ type Store interface {
 	// Append adds events, if fence is that which is stored.
 	Append(ctx context.Context, id ID, fence int64, events ...Event) error
 
-	// Execution finds one by id or name.
+	// Execution finds one by id or name. Names are unique in the project, and a number is never given twice.
 	Execution(ctx context.Context, ref string) (Execution, error)
 	// Executions lists some, newest first.
 	Executions(ctx context.Context, q Query) ([]Execution, error)
 	// Open returns those that are not final, oldest first.
 	Open(ctx context.Context) ([]Execution, error)
-	// Events returns at most limit events of an execution that follow on after, oldest first.
+	// Events returns at most limit events of an execution that follow on after, oldest first; a limit of 0 means 1000.
 	Events(ctx context.Context, id ID, after int64, limit int) ([]Event, error)
 	// Purge removes the final executions of threads that have gone, and returns how many.
 	Purge(ctx context.Context, threads []thread.ID) (int, error)

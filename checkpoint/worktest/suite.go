@@ -1,0 +1,37 @@
+// Package worktest is the conformance suite of the store of executions (work.Store). Each implementation runs it over
+// itself; it needs nothing but the standard library and the store.
+package worktest
+
+import (
+	"testing"
+)
+
+// Run tests that a store keeps the contract.
+func Run(t *testing.T, h Harness) {
+	for name, test := range map[string]func(*testing.T, *fixture){
+		"Add":        testAdd,
+		"AddRefused": testAddRefused,
+		"Names":      testNames,
+		"Life":       testLife,
+		"Change":     testChange,
+		"Fence":      testFence,
+		"Supersede":  testSupersede,
+		"Transition": testTransition,
+		"Events":     testEvents,
+		"List":       testList,
+		"Open":       testOpen,
+		"Purge":      testPurge,
+		"Hostile":    testHostile,
+		"Damage":     testDamage,
+		"Race":       testRace,
+		"Numbers":    testNumbers,
+		"Writers":    testWriters,
+		"Cancelled":  testCancelled,
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &fixture{T: t, h: h, ctx: t.Context()}
+			f.store = h.Open(t, f.now)
+			test(t, f)
+		})
+	}
+}
