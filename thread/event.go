@@ -20,6 +20,8 @@ const (
 	EventSpeech EventKind = "speech"
 	// Happening is a new line of the event log: what an event before it means to people.
 	EventHappened EventKind = "happened"
+	// Run is a piece of what an execution reports; only for clients that follow it.
+	EventRun EventKind = "run"
 )
 
 // Event is something that happened; clients keep their copy of the state current with these. Seq has no gaps within one
@@ -36,6 +38,7 @@ type Event struct {
 	Prompt    *Prompt    `json:"prompt,omitempty"`
 	Speech    *Speech    `json:"speech,omitempty"`
 	Happening *Happening `json:"happening,omitempty"`
+	Run       *RunPiece  `json:"run,omitempty"`
 }
 
 // Speech is a piece of a model's answer as it streams in. The pieces of one request, joined, are the answer's text. If

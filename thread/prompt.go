@@ -126,6 +126,7 @@ type AskRequest struct {
 	From PromptOrigin // FromVerb when empty
 	// Lines is the person's consent to typing a text of several lines into a program that may run each of them.
 	Lines bool
-	// Agent is set if an agent sends it, and not the person.
+	// Agent is set if an agent sends it, and not the person; By is the thread in which that agent runs, if it is known.
 	Agent bool
+	By    ID
 }

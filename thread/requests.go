@@ -52,8 +52,10 @@ type NewRequest struct {
 	// Once has it run without a terminal; Execution is the name of the execution, the next exec-NNN when empty.
 	Once      Once   `json:"once,omitzero"`
 	Execution string `json:"execution,omitempty"`
-	Cols      int    `json:"cols,omitempty"`
-	Rows      int    `json:"rows,omitempty"`
+	// By is the thread whose agent asks, "" for the person.
+	By   ID  `json:"-"`
+	Cols int `json:"cols,omitempty"`
+	Rows int `json:"rows,omitempty"`
 }
 
 // ForkRequest asks for a new thread at a point of another.
@@ -82,9 +84,10 @@ type ForkRequest struct {
 	Keep []string `json:"keep,omitempty"`
 	// NoStart stores the fork without starting its agent.
 	NoStart bool `json:"noStart,omitempty"`
-	// Once and Execution are as in NewRequest. A fork of a thread that runs without a terminal runs in one unless Once is on.
+	// Once, Execution and By are as in NewRequest. A fork of a thread that runs without a terminal runs in one unless Once is on.
 	Once      Once   `json:"once,omitzero"`
 	Execution string `json:"execution,omitempty"`
+	By        ID     `json:"-"`
 	Cols      int    `json:"cols,omitempty"`
 	Rows      int    `json:"rows,omitempty"`
 }

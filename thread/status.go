@@ -17,6 +17,8 @@ type Status struct {
 	State  StateReport `json:"state"`
 	// Execution is the running process, nil if none runs.
 	Execution *Execution `json:"execution,omitempty"`
+	// Run is its newest execution; nil if it has none.
+	Run *RunStatus `json:"run,omitempty"`
 	// LeftOut is what the fork left out whose answer this is.
 	LeftOut []LeftOut `json:"leftOut,omitempty"`
 	// Environ is with which environment its agent was started; nil for the server's.

@@ -3,6 +3,7 @@ package api
 import (
 	"orchestrator/thread"
 	"orchestrator/thread/ledger"
+	"orchestrator/thread/work"
 )
 
 // The server itself.
@@ -67,6 +68,29 @@ const (
 	EditPrompt   Call[EditRequest, thread.Prompt] = "prompt-edit"
 	CancelPrompt Call[PromptRef, thread.Prompt]   = "prompt-cancel"
 	AskAgain     Call[PromptRef, thread.Prompt]   = "prompt-again"
+)
+
+// Runs: threads whose agent works without a terminal, and their executions.
+const (
+	// StartRun is New, and ForkRun is Fork, with Once: the first prompt is the first execution, named in Status.Run.
+	StartRun Call[thread.NewRequest, thread.Status]  = "run"
+	ForkRun  Call[thread.ForkRequest, thread.Status] = "run-fork"
+	// Executions returns some, newest first; ExecutionEvents a part of the record of one, oldest first.
+	Executions      Call[ExecutionsRequest, []work.Execution]  = "exec-list"
+	Execution       Call[ExecutionRef, work.Execution]         = "exec-show"
+	ExecutionEvents Call[ExecutionEventsRequest, []work.Event] = "exec-events"
+	// FollowExecution streams what an execution reports, as events with Run, until it has ended. A slow reader misses
+	// pieces, and is told.
+	FollowExecution Stream[ExecutionRef] = "exec-follow"
+	// CancelExecution ends an execution. It returns when that is durable and nothing of it runs any more.
+	CancelExecution Call[CancelRequest, work.Execution] = "exec-cancel"
+	// SendExecution sends the next prompt to the thread of an execution: its next one.
+	SendExecution Call[SendRequest, thread.Prompt] = "exec-send"
+	// ResumeExecution queues a lost execution again.
+	ResumeExecution Call[ExecutionRef, work.Execution] = "exec-resume"
+	// Queue tells what waits, what runs and what bounds it. SetQueue changes that.
+	Queue    Call[None, work.QueueReport]             = "queue"
+	SetQueue Call[work.QueueChange, work.QueueReport] = "queue-set"
 )
 
 // Answer answers the question that a thread's agent asks in a dialog.

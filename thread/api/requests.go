@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/work"
 )
 
 // InfoRequest asks for the ServerInfo; Sizes takes a while.
@@ -51,6 +52,38 @@ type PromptsRequest struct {
 	Thread string `json:"thread,omitempty"`
 	Open   bool   `json:"open,omitempty"`
 	Limit  int    `json:"limit,omitempty"` // 200 when 0
+}
+
+// ExecutionRef names an execution by its id or its name.
+type ExecutionRef struct {
+	Execution string `json:"execution"`
+}
+
+// ExecutionsRequest selects executions, of a thread if Thread is set, in some states if there are States.
+type ExecutionsRequest struct {
+	Thread string       `json:"thread,omitempty"`
+	States []work.State `json:"states,omitempty"`
+	Before work.ID      `json:"before,omitempty"` // only older ones than this
+	Limit  int          `json:"limit,omitempty"`  // 100 when 0
+}
+
+// ExecutionEventsRequest asks for the record of an execution after an event.
+type ExecutionEventsRequest struct {
+	Execution string `json:"execution"`
+	After     int64  `json:"after,omitempty"`
+	Limit     int    `json:"limit,omitempty"` // 500 when 0
+}
+
+// CancelRequest cancels an execution. Reason is for people.
+type CancelRequest struct {
+	Execution string `json:"execution"`
+	Reason    string `json:"reason,omitempty"`
+}
+
+// SendRequest is the next prompt for the thread of an execution.
+type SendRequest struct {
+	Execution string `json:"execution"`
+	Text      string `json:"text"`
 }
 
 // PromptRef names a prompt and, if Thread is set, the thread that it must belong to.

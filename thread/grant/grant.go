@@ -16,41 +16,8 @@ import (
 	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/thread/work"
 )
-
-// The grants.
-const (
-	Read   thread.Grant = "read"   // read other threads: state, turns, files, events
-	Send   thread.Grant = "send"   // send prompts to threads
-	Start  thread.Grant = "start"  // start threads, forks and stopped agents: programs outside of its sandbox
-	Merge  thread.Grant = "merge"  // merge, push and restore: branches and files
-	Manage thread.Grant = "manage" // rename, pin, archive, delete threads and stop agents
-	Switch thread.Grant = "switch" // change what the person's screens show
-)
-
-// The requirements that are not grants.
-const (
-	free   thread.Grant = ""       // no grant needed
-	person thread.Grant = "person" // no grant is enough
-)
-
-// All lists the grants with what each allows, for people.
-func All() []Meaning {
-	return []Meaning{
-		{Read, "see the other threads"},
-		{Send, "send prompts to threads"},
-		{Start, "start threads, forks and stopped agents"},
-		{Merge, "merge, push, and restore turns"},
-		{Manage, "rename, pin, archive, delete and stop threads"},
-		{Switch, "change what your screens show"},
-	}
-}
-
-// Meaning is a grant with its description.
-type Meaning struct {
-	Grant thread.Grant `json:"grant"`
-	May   string       `json:"may"`
-}
 
 // Row is one operation.
 type Row struct {
@@ -112,6 +79,19 @@ func Table() []Row {
 		{Op: "resumeall", Verb: "resume", Own: Start, Others: Start},
 		{Op: "setup", Verb: "setup", Own: Start, Others: Start},
 		{Op: "answeroffer", Verb: "offer accept", Own: Start, Others: Start},
+
+		{Op: "run", Verb: "run --once", Own: Run, Others: Run},
+		{Op: "run-fork", Verb: "fork --once", Own: Run, Others: Start},
+		{Op: "exec-list", Verb: "exec list"}, // of which it sees what Executions leaves
+		// An agent's own executions are those that it asked for, and those of its own thread.
+		{Op: "exec-show", Verb: "exec show", Others: Read},
+		{Op: "exec-events", Verb: "exec logs", Others: Read},
+		{Op: "exec-follow", Verb: "exec logs -f", Others: Read},
+		{Op: "exec-cancel", Verb: "exec cancel", Others: Manage},
+		{Op: "exec-send", Verb: "exec send", Own: Run, Others: Start},
+		{Op: "exec-resume", Verb: "exec resume", Own: Run, Others: Start},
+		{Op: "queue", Verb: "queue list", Own: Read, Others: Read},
+		{Op: "queue-set", Verb: "queue pause", Own: person, Others: person},
 
 		{Op: "merge", Verb: "merge", Own: Merge, Others: Merge},
 		{Op: "mergecontinue", Verb: "merge --continue", Own: Merge, Others: Merge},
@@ -215,7 +195,7 @@ func Alone(op string) error {
 }
 
 // Has reports whether a caller has a grant.
-func (c Caller) Has(g thread.Grant) bool { return !c.Agent || slices.Contains(c.Grants, g) }
+func (c Caller) Has(g thread.Grant) bool { return !c.Agent || Of(c.Grants, g) != "" }
 
 // Visible returns the threads of a list that the caller may see.
 func (c Caller) Visible(list []thread.Status) []thread.Status {
@@ -223,6 +203,19 @@ func (c Caller) Visible(list []thread.Status) []thread.Status {
 		return list
 	}
 	return slices.DeleteFunc(list, func(s thread.Status) bool { return c.Thread == "" || s.ID != c.Thread })
+}
+
+// Owns reports whether an execution is the caller's own: it asked for it, or works in its thread.
+func (c Caller) Owns(x work.Execution) bool {
+	return c.Thread != "" && (x.By == c.Thread || x.Thread == c.Thread)
+}
+
+// Executions returns the executions of a list that the caller may see.
+func (c Caller) Executions(list []work.Execution) []work.Execution {
+	if c.Has(Read) {
+		return list
+	}
+	return slices.DeleteFunc(list, func(x work.Execution) bool { return !c.Owns(x) })
 }
 
 // Sees reports whether a caller may see staged data without knowing its token.
@@ -236,33 +229,29 @@ func Parse(words []string) ([]thread.Grant, error) {
 	var errs []error
 	for _, w := range words {
 		g := thread.Grant(strings.ToLower(strings.TrimSpace(w)))
-		if !slices.ContainsFunc(All(), func(m Meaning) bool { return m.Grant == g }) {
+		if kind(g) == "" {
 			errs = append(errs, thread.Kindf(thread.ErrInvalid, "unknown grant %q", w))
 			continue
 		}
 		out = append(out, g)
 	}
 	if err := errors.Join(errs...); err != nil {
-		return nil, thread.Hint(err, "grants: "+Format(Names()))
+		return nil, thread.Hint(err, fmt.Sprintf("grants: %s, %s:2 to %s:%d", Format(Names()), Run, Run, MaxDepth))
 	}
 	return out, nil
 }
 
-// Names lists the grants.
-func Names() []thread.Grant {
-	var all []thread.Grant
-	for _, m := range All() {
-		all = append(all, m.Grant)
-	}
-	return all
-}
-
-// Change adds and removes grants and returns the result in the order of All, each once. Unknown grants are dropped.
+// Change adds and removes grants and returns the result in the order of All, each once: of several with a depth the one
+// that was added, and without one the deepest. Unknown grants are dropped.
 func Change(have, add, remove []thread.Grant) []thread.Grant {
 	var out []thread.Grant
 	for _, g := range Names() {
-		if (slices.Contains(have, g) || slices.Contains(add, g)) && !slices.Contains(remove, g) {
-			out = append(out, g)
+		now := Of(add, g)
+		if now == "" {
+			now = Of(have, g)
+		}
+		if now != "" && Of(remove, g) == "" {
+			out = append(out, now)
 		}
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/grant"
+	"orchestrator/thread/work"
 )
 
 func TestTable(t *testing.T) {
@@ -94,7 +95,7 @@ func TestParseAndChange(t *testing.T) {
 	if err != nil || !slices.Equal(got, []thread.Grant{grant.Read, grant.Send}) {
 		t.Errorf("Parse = %v, %v", got, err)
 	}
-	for _, bad := range []string{"", "person", "trust", "read,send", "\x1b[2J"} {
+	for _, bad := range []string{"", "person", "trust", "read,send", "\x1b[2J", "run:", "run:0", "run:10", "run:02", "run:-1", "read:2"} {
 		if _, err := grant.Parse([]string{bad}); !errors.Is(err, thread.ErrInvalid) || !strings.Contains(err.Error(), "manage") {
 			t.Errorf("Parse(%q) = %v", bad, err)
 		}
@@ -105,6 +106,11 @@ func TestParseAndChange(t *testing.T) {
 		{"read", "", "read", "none"},
 		{"read,nonsense,read", "", "", "read"},
 		{"", "switch", "switch", "none"},
+		{"run", "run:3", "", "run:3"},
+		{"run:3", "run", "", "run"},
+		{"run:2,run:4,run:10,run:x,run:", "", "", "run:4"},
+		{"run:2,read", "", "run", "read"},
+		{"run", "", "run:9", "none"},
 	} {
 		split := func(s string) (out []thread.Grant) {
 			for w := range strings.SplitSeq(s, ",") {
@@ -120,13 +126,14 @@ func TestParseAndChange(t *testing.T) {
 
 // TestWhatEachGrantGives says once more, by hand, what the table gives away: a row that changes by mistake is seen here.
 func TestWhatEachGrantGives(t *testing.T) {
-	const free = "agents info list may mcp-serve retrieve stage stage-info stage-list"
+	const free = "agents exec-list info list may mcp-serve retrieve stage stage-info stage-list"
 	gives := map[thread.Grant]string{
-		grant.Read:   "base context cost diff event-log events find grants mcp mcp-detail mcp-why prompt prompts speech status timeline turn why",
+		grant.Read:   "base context cost diff event-log events exec-events exec-follow exec-show find grants mcp mcp-detail mcp-why prompt prompts queue speech status timeline turn why",
 		grant.Send:   "ask prompt-again prompt-cancel prompt-edit",
-		grant.Start:  "answeroffer fork new resume resumeall setup",
+		grant.Start:  "answeroffer exec-resume exec-send fork new resume resumeall run-fork setup",
+		grant.Run:    "run",
 		grant.Merge:  "finish merge mergeabort mergecontinue push rewind",
-		grant.Manage: "abandon archive collect delete pin rename stage-touch stopagent unarchive undelete unstage",
+		grant.Manage: "abandon archive collect delete exec-cancel pin rename stage-touch stopagent unarchive undelete unstage",
 		grant.Switch: "switch",
 	}
 	may := func(own bool, grants ...thread.Grant) string {
@@ -148,12 +155,67 @@ func TestWhatEachGrantGives(t *testing.T) {
 	if got := may(false); got != free {
 		t.Errorf("of others an agent without grants may %s", got)
 	}
-	if got, want := may(true), join(free, "base context diff event-log grants mcp mcp-detail mcp-why prompt prompts speech stage-touch status timeline turn unstage why"); got != want {
+	if got, want := may(true), join(free, "base context diff event-log exec-cancel exec-events exec-follow exec-show grants mcp mcp-detail mcp-why prompt prompts speech stage-touch status timeline turn unstage why"); got != want {
 		t.Errorf("of itself an agent without grants may %s, want %s", got, want)
 	}
 	for _, g := range grant.Names() {
 		if got, want := may(false, g), join(free, gives[g]); got != want {
 			t.Errorf("with %s an agent may %s, want %s", g, got, want)
+		}
+	}
+}
+
+// TestDepth: each run may start runs one level less deep than who started it.
+func TestDepth(t *testing.T) {
+	for _, c := range []struct {
+		have  []thread.Grant
+		depth int
+		below string
+	}{
+		{nil, 0, "none"},
+		{[]thread.Grant{grant.Read, grant.Start}, 0, "none"},
+		{[]thread.Grant{grant.Run}, 1, "none"},
+		{[]thread.Grant{grant.Read, "run:2"}, 2, "run"},
+		{[]thread.Grant{"run:1", "run:9", "run:10"}, 9, "run:8"},
+		{[]thread.Grant{"run:0", "run:-2", "runs:3"}, 0, "none"},
+	} {
+		if got := grant.Depth(c.have); got != c.depth {
+			t.Errorf("depth of %v: %d, want %d", c.have, got, c.depth)
+		}
+		if got := grant.Format(grant.Below(c.have)); got != c.below {
+			t.Errorf("a run of %v has %s, want %s", c.have, got, c.below)
+		}
+		caller := grant.Caller{Agent: true, Thread: "a", Name: "a-1", Grants: c.have}
+		if err := caller.May("run", false); (err == nil) != (c.depth > 0) {
+			t.Errorf("%v may run: %v", c.have, err)
+		}
+	}
+	if grant.Deep(0) != grant.Run || grant.Deep(40) != "run:9" {
+		t.Errorf("depths %s, %s", grant.Deep(0), grant.Deep(40))
+	}
+}
+
+// TestExecutions: an agent sees its own executions, and those of its thread.
+func TestExecutions(t *testing.T) {
+	list := func() []work.Execution {
+		return []work.Execution{{Name: "mine", By: "a", Thread: "b"}, {Name: "me", Thread: "a"}, {Name: "other", Thread: "c"}}
+	}
+	for _, c := range []struct {
+		c    grant.Caller
+		want string
+	}{
+		{grant.Caller{}, "mine me other"},
+		{grant.Caller{Agent: true}, ""},
+		{grant.Caller{Agent: true, Thread: "a"}, "mine me"},
+		{grant.Caller{Agent: true, Thread: "b"}, "mine"},
+		{grant.Caller{Agent: true, Thread: "d", Grants: []thread.Grant{grant.Read}}, "mine me other"},
+	} {
+		var names []string
+		for _, x := range c.c.Executions(list()) {
+			names = append(names, x.Name)
+		}
+		if got := strings.Join(names, " "); got != c.want {
+			t.Errorf("%+v sees %q, want %q", c.c, got, c.want)
 		}
 	}
 }

@@ -32,12 +32,12 @@ func (f *Feature) open(s *thread.Status) tea.Cmd {
 	all := grant.All()
 	inputs := make([]*dialog.Input, len(all))
 	for i, m := range all {
-		inputs[i] = dialog.YesNo(string(m.Grant), slices.Contains(was, m.Grant), m.May)
+		inputs[i] = dialog.YesNo(string(m.Grant), grant.Of(was, m.Grant) != "", m.May)
 	}
 	f.Dialogs.Push(dialog.NewForm("grants of "+f.Name(s.ID), func() (dialog.Result, string) {
 		var add, remove []thread.Grant
 		for i, m := range all {
-			switch had := slices.Contains(was, m.Grant); {
+			switch had := grant.Of(was, m.Grant) != ""; {
 			case inputs[i].On() && !had:
 				add = append(add, m.Grant)
 			case !inputs[i].On() && had:

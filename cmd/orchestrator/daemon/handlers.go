@@ -15,6 +15,7 @@ func (s *Server) register(r *routes) {
 	s.registerServer(r)
 	s.registerThreads(r)
 	s.registerPrompts(r)
+	s.registerRuns(r)
 	s.registerHistory(r)
 	s.registerFiles(r)
 	s.registerStaging(r)
@@ -56,29 +57,8 @@ func (s *Server) registerThreads(r *routes) {
 		return callerOf(ctx).Visible(list), err
 	})
 	answer(r, api.Status, itsRef(), named(m.Threads.Status))
-	answer(r, api.New, nil, func(ctx context.Context, q thread.NewRequest) (thread.Status, error) {
-		if err := consents(ctx, q.Lines); err != nil {
-			return thread.Status{}, err
-		}
-		if len(q.MCP) > 0 && callerOf(ctx).Agent {
-			return thread.Status{}, grant.Alone(api.SwitchMCP.Name())
-		}
-		if err := s.mayHaveBase(ctx, q.Base, nil); err != nil {
-			return thread.Status{}, err
-		}
-		q.Started = q.Started || callerOf(ctx).Agent
-		return m.Creation.New(ctx, q)
-	})
-	answer(r, api.Fork, nil, func(ctx context.Context, q thread.ForkRequest) (thread.Status, error) {
-		if err := consents(ctx, q.Lines || q.HandOver); err != nil {
-			return thread.Status{}, err
-		}
-		if err := s.mayHaveBase(ctx, q.Base, q.Keep, q.Thread); err != nil {
-			return thread.Status{}, err
-		}
-		q.Started = q.Started || callerOf(ctx).Agent
-		return m.Forks.Fork(ctx, q)
-	})
+	answer(r, api.New, nil, s.newThread)
+	answer(r, api.Fork, nil, s.fork)
 	answer(r, api.Resume, nil, func(ctx context.Context, q api.ResumeRequest) (thread.Status, error) {
 		if err := consents(ctx, q.HandOver); err != nil {
 			return thread.Status{}, err
@@ -113,17 +93,7 @@ func (s *Server) registerPrompts(r *routes) {
 		return m.Questions.Answer(ctx, q.Thread, q.AnswerRequest)
 	})
 	answer(r, api.Ask, nil, func(ctx context.Context, q api.AskRequest) (thread.Prompt, error) {
-		to, err := m.Threads.Status(ctx, q.Thread)
-		if err == nil {
-			err = maySend(ctx, to, q.Text)
-		}
-		if err == nil {
-			err = consents(ctx, q.Lines)
-		}
-		if err != nil {
-			return thread.Prompt{}, err
-		}
-		return m.Prompts.Ask(ctx, string(to.ID), thread.AskRequest{Text: q.Text, Lines: q.Lines, Agent: callerOf(ctx).Agent})
+		return s.ask(ctx, q, func(to thread.Status) error { return s.mayRunNext(ctx, to) })
 	})
 	answer(r, api.Prompts, aThread(func(q *api.PromptsRequest) *string { return &q.Thread }),
 		func(ctx context.Context, q api.PromptsRequest) ([]thread.Prompt, error) {

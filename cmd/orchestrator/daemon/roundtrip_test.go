@@ -21,6 +21,7 @@ import (
 	"orchestrator/thread/api"
 	"orchestrator/thread/grant"
 	"orchestrator/thread/manager"
+	"orchestrator/thread/work"
 )
 
 // serve has a server answer on a socket until the test's end, and returns a client of it and what ends it before.
@@ -80,6 +81,9 @@ func (person) threadNamed(context.Context, string) (thread.ID, error) {
 }
 func (person) staged(context.Context, grant.Caller, string) (thread.Staged, error) {
 	return thread.Staged{}, thread.ErrNotFound
+}
+func (person) execution(context.Context, string) (work.Execution, error) {
+	return work.Execution{}, thread.ErrNotFound
 }
 
 // bare is a server that answers what is registered, to everybody.
@@ -285,7 +289,8 @@ func trips() []trip {
 		there(api.Push), there(api.AnswerOffer), told(api.SetOffers), there(api.Export), there(api.Import),
 		there(api.Backup), there(api.RestoreBackup), there(api.Collect), heard(api.Events), heard(api.Speech),
 		taken(api.Stage), given(api.Retrieve), there(api.StageList), there(api.StageInfo), there(api.StageTouch),
-		there(api.Unstage), there(api.Context), there(api.ChangeContext), there(api.SetBase), there(api.Base),
+		there(api.Unstage), there(api.StartRun), there(api.ForkRun), there(api.Executions), there(api.Execution), there(api.ExecutionEvents),
+		heard(api.FollowExecution), there(api.CancelExecution), there(api.SendExecution), there(api.ResumeExecution), there(api.Queue), there(api.SetQueue), there(api.Context), there(api.ChangeContext), there(api.SetBase), there(api.Base),
 	}
 }
 

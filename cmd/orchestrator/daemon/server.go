@@ -20,6 +20,7 @@ import (
 	"orchestrator/thread/front"
 	"orchestrator/thread/ledger"
 	"orchestrator/thread/manager"
+	"orchestrator/thread/work"
 )
 
 // Terminals finds the running terminals of threads.
@@ -62,11 +63,30 @@ type MCP interface {
 	CallTool(context.Context, thread.MCPCall) (thread.MCPResult, error)
 }
 
+// Executions are pieces of work that agents do without a terminal.
+type Executions interface {
+	// List returns some, newest first.
+	List(context.Context, work.Query) ([]work.Execution, error)
+	// Execution finds one by its id or name.
+	Execution(ctx context.Context, ref string) (work.Execution, error)
+	Events(ctx context.Context, id work.ID, after int64, limit int) ([]work.Event, error)
+	// Follow returns what one reports from now on. The channel is closed after its end.
+	Follow(ctx context.Context, id work.ID) (<-chan thread.Event, error)
+	// Cancel ends one, and returns it as it is stored then.
+	Cancel(ctx context.Context, id work.ID, reason string) (work.Execution, error)
+	// Resume queues a lost one again.
+	Resume(ctx context.Context, id work.ID) (work.Execution, error)
+	Queue(context.Context) (work.QueueReport, error)
+	SetQueue(context.Context, work.QueueChange) (work.QueueReport, error)
+}
+
 // Config configures a Server.
 type Config struct {
 	Manager   *manager.Manager
 	Terminals Terminals
 	Callers   Callers
+	// Executions are the runs' pieces of work.
+	Executions Executions
 	// Agents lists the agents that can be used here.
 	Agents func(context.Context) []thread.AgentInfo
 	// MCP controls the MCP servers.

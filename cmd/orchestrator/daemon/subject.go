@@ -6,6 +6,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/api"
 	"orchestrator/thread/grant"
+	"orchestrator/thread/work"
 )
 
 // subject decides whether a request is about the caller's own thread and no other. It is asked of the request that the
@@ -19,6 +20,8 @@ type finder interface {
 	threadNamed(ctx context.Context, name string) (thread.ID, error)
 	// staged finds data by its token or, among what the caller sees, by a prefix of it.
 	staged(ctx context.Context, c grant.Caller, token string) (thread.Staged, error)
+	// execution finds an execution by its id or name.
+	execution(ctx context.Context, ref string) (work.Execution, error)
 }
 
 // aThread is the subject of a request that names a thread. One that names none is about no single one.
@@ -60,6 +63,20 @@ func someData[Req any](token func(*Req) *string) subject[Req] {
 		}
 		*at = string(d.Token)
 		return c.Thread != "" && d.Thread == c.Thread, nil
+	}
+}
+
+// anExecution is the subject of a request that names an execution: an agent's own are those that it asked for, and those
+// of its thread.
+func anExecution[Req any](name func(*Req) *string) subject[Req] {
+	return func(ctx context.Context, f finder, c grant.Caller, q *Req) (bool, error) {
+		at := name(q)
+		x, err := f.execution(ctx, *at)
+		if err != nil || !c.Owns(x) {
+			return false, nil //nolint:nilerr // one that there is not is not the caller's
+		}
+		*at = string(x.ID)
+		return true, nil
 	}
 }
 

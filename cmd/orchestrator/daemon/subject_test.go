@@ -8,6 +8,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/api"
 	"orchestrator/thread/grant"
+	"orchestrator/thread/work"
 )
 
 // things are two threads, mine and theirs, each with staged data.
@@ -36,6 +37,19 @@ func (things) staged(_ context.Context, _ grant.Caller, token string) (thread.St
 		return thread.Staged{Token: "max:33333333"}, nil
 	default:
 		return thread.Staged{}, thread.ErrNotFound
+	}
+}
+
+func (things) execution(_ context.Context, ref string) (work.Execution, error) {
+	switch ref {
+	case "exec-001":
+		return work.Execution{ID: "x1", By: "id-mine", Thread: "id-theirs"}, nil
+	case "exec-002":
+		return work.Execution{ID: "x2", Thread: "id-mine"}, nil
+	case "exec-003": // the person's
+		return work.Execution{ID: "x3", Thread: "id-theirs"}, nil
+	default:
+		return work.Execution{}, thread.ErrNotFound
 	}
 }
 
@@ -86,6 +100,23 @@ func TestSubjects(t *testing.T) {
 		own, err := ofData(t.Context(), things{}, c.who, &q)
 		if own != c.own || (err != nil) != c.fails || q.Token != c.gets {
 			t.Errorf("%s: own %v, %v, and the operation gets %q", c.token, own, err, q.Token)
+		}
+	}
+	for _, c := range []struct {
+		ref, gets string
+		who       grant.Caller
+		own       bool
+	}{
+		{"exec-001", "x1", agent, true},
+		{"exec-002", "x2", agent, true},
+		{"exec-003", "exec-003", agent, false},
+		{"exec-004", "exec-004", agent, false},
+		{"exec-003", "exec-003", stranger, false},
+	} {
+		q := api.ExecutionRef{Execution: c.ref}
+		own, err := itsExecution()(t.Context(), things{}, c.who, &q)
+		if own != c.own || err != nil || q.Execution != c.gets {
+			t.Errorf("%s: own %v, %v, and the operation gets %q", c.ref, own, err, q.Execution)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"orchestrator/thread/api"
 	"orchestrator/thread/front"
 	"orchestrator/thread/grant"
+	"orchestrator/thread/work"
 )
 
 // Waiting configures a Server whose store cannot be reached: it identifies itself and serves the last list, and refuses
@@ -30,6 +31,10 @@ type listed struct{ guard }
 
 func (listed) staged(context.Context, grant.Caller, string) (thread.Staged, error) {
 	return thread.Staged{}, thread.ErrNotFound
+}
+
+func (listed) execution(context.Context, string) (work.Execution, error) {
+	return work.Execution{}, thread.ErrNotFound
 }
 
 // NewWaiting returns such a server; Serve starts it.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -54,10 +53,10 @@ func printGrants(w io.Writer, now api.ThreadGrants) {
 	defer t.Flush()
 	fmt.Fprintln(t, "✓\t\tlook at its own thread")
 	for _, m := range grant.All() {
-		mark := "-"
-		if slices.Contains(now.Grants, m.Grant) {
-			mark = "✓"
+		mark, name := "-", m.Grant
+		if has := grant.Of(now.Grants, m.Grant); has != "" {
+			mark, name = "✓", has
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\n", mark, m.Grant, m.May)
+		fmt.Fprintf(t, "%s\t%s\t%s\n", mark, name, m.May)
 	}
 }

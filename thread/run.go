@@ -1,0 +1,28 @@
+package thread
+
+import "time"
+
+// RunStatus is the newest execution of a thread that runs without a terminal, as lists show it. Package work has the
+// states.
+type RunStatus struct {
+	Execution string    `json:"execution"` // its name
+	State     string    `json:"state"`
+	Reason    string    `json:"reason,omitempty"` // why it waits, failed, or was cancelled
+	Attempt   int       `json:"attempt,omitempty"`
+	Started   time.Time `json:"started,omitzero"`
+	Ended     time.Time `json:"ended,omitzero"`
+}
+
+// RunPiece is something new about an execution, for clients that follow it: what its agent reports, or a change of its
+// state.
+type RunPiece struct {
+	Execution string `json:"execution"` // its name
+	Attempt   int    `json:"attempt,omitempty"`
+	// Event is what the agent reported, nil for a change of state.
+	Event *RunEvent `json:"event,omitempty"`
+	// State and Reason are those of the execution from now on, "" if only Event is new.
+	State  string `json:"state,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// Missed is how many pieces were dropped before this one because the reader was slow.
+	Missed int `json:"missed,omitempty"`
+}

@@ -1,0 +1,160 @@
+// Package live passes on what executions report to those who follow them.
+//
+// Guarantees: reporting never blocks and costs next to nothing where nobody follows. A follower that reads slowly misses
+// pieces, never a change of state or the end of a run, and is told with its next piece how many it has missed. It holds a
+// bounded part of a flood, and no other follower notices.
+package live
+
+import (
+	"context"
+	"sync"
+
+	"orchestrator/thread"
+	"orchestrator/thread/work"
+)
+
+const (
+	// mostPieces and mostBytes bound what waits for one follower.
+	mostPieces = 1000
+	mostBytes  = 1 << 20
+)
+
+// Hub passes on what executions report. The zero value is ready.
+type Hub struct {
+	mu        sync.Mutex // guards the fields and all followers
+	followers map[work.ID]map[*follower]struct{}
+	closed    bool
+}
+
+// follower is who follows an execution.
+type follower struct {
+	wake   chan struct{} // holds a token if there is something new
+	queue  []thread.Event
+	bytes  int // of the texts in it
+	missed int // since the last piece in it
+	over   bool
+}
+
+// Report passes on a piece of an execution.
+func (h *Hub) Report(id work.ID, p thread.RunPiece) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for f := range h.followers[id] {
+		f.add(p)
+	}
+}
+
+// add puts a piece into a follower's queue, if there is room or the piece must not be missed. The hub's lock is held.
+func (f *follower) add(p thread.RunPiece) {
+	size, must := 0, p.State != ""
+	if p.Event != nil {
+		size, must = len(p.Event.Text)+len(p.Event.Reason), must || p.Event.Kind == thread.RunEnd
+	}
+	if !must && len(f.queue) > 0 && (len(f.queue) >= mostPieces || f.bytes+size > mostBytes) {
+		f.missed++
+		return
+	}
+	p.Missed += f.missed
+	e := thread.Event{Kind: thread.EventRun, Run: &p}
+	if p.Event != nil {
+		e.At = p.Event.At
+	}
+	f.queue, f.bytes, f.missed = append(f.queue, e), f.bytes+size, 0
+	f.notify()
+}
+
+func (f *follower) notify() {
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Follow returns what an execution reports from now on. The channel is closed when ctx ends, and once everything was read
+// after End or Close.
+func (h *Hub) Follow(ctx context.Context, id work.ID) <-chan thread.Event {
+	out := make(chan thread.Event)
+	f := &follower{wake: make(chan struct{}, 1)}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		close(out)
+		return out
+	}
+	if h.followers == nil {
+		h.followers = map[work.ID]map[*follower]struct{}{}
+	}
+	if h.followers[id] == nil {
+		h.followers[id] = map[*follower]struct{}{}
+	}
+	h.followers[id][f] = struct{}{}
+	go h.pump(ctx, id, f, out)
+	return out
+}
+
+// pump moves a follower's queue to its channel.
+func (h *Hub) pump(ctx context.Context, id work.ID, f *follower, out chan<- thread.Event) {
+	defer close(out)
+	defer func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.remove(id, f)
+	}()
+	for {
+		h.mu.Lock()
+		batch, over := f.queue, f.over
+		f.queue, f.bytes = nil, 0
+		h.mu.Unlock()
+		for _, e := range batch {
+			select {
+			case out <- e:
+			case <-ctx.Done():
+				return
+			}
+		}
+		if len(batch) > 0 {
+			continue
+		}
+		if over {
+			return
+		}
+		select {
+		case <-f.wake:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// remove forgets a follower. The lock is held.
+func (h *Hub) remove(id work.ID, f *follower) {
+	if delete(h.followers[id], f); len(h.followers[id]) == 0 {
+		delete(h.followers, id)
+	}
+}
+
+// End says that an execution reports nothing more.
+func (h *Hub) End(id work.ID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.end(id)
+}
+
+// end is End. The lock is held.
+func (h *Hub) end(id work.ID) {
+	for f := range h.followers[id] {
+		f.over = true
+		f.notify()
+		h.remove(id, f)
+	}
+}
+
+// Close ends all following.
+func (h *Hub) Close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	for id := range h.followers {
+		h.end(id)
+	}
+}
