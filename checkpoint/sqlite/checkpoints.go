@@ -28,7 +28,7 @@ const pairQuery = "SELECT id, n FROM checkpoint WHERE id IN (?, ?)"
 func (t table) Find(ctx context.Context, c thread.Checkpoint) (there bool, parent int64, err error) {
 	rows, err := t.s.finder.QueryContext(ctx, string(c.ID), string(c.Parent))
 	if err != nil {
-		return false, 0, translate(t.s.path, 0, db(err))
+		return false, 0, t.s.health.translate(0, db(err))
 	}
 	var p sqlrow.Pair
 	err = each(rows, func(scan func(...any) error) error {
@@ -39,7 +39,7 @@ func (t table) Find(ctx context.Context, c thread.Checkpoint) (there bool, paren
 		return err
 	})
 	if err != nil {
-		return false, 0, translate(t.s.path, 0, err)
+		return false, 0, t.s.health.translate(0, err)
 	}
 	return p.There, p.Parent, p.Check(c)
 }
@@ -132,17 +132,18 @@ func (s *Store) latest(id thread.ID, doc, sum []byte) (thread.Thread, error) {
 	if p, kept := s.puts[id]; kept && p.sum == string(sum) {
 		return p.t, nil
 	}
-	return s.packer.OpenThread(id, doc, sum)
+	t, err := s.packer.OpenThread(id, doc, sum)
+	return t, s.health.note(err)
 }
 
 // query reads rows with data.
 func (s *Store) query(ctx context.Context, query string, args ...any) ([]pack.Row, error) {
 	rows, err := s.read.QueryContext(ctx, query, args...)
 	if err != nil {
-		return nil, translate(s.path, 0, db(err))
+		return nil, s.health.translate(0, db(err))
 	}
 	out, err := collect(rows, sqlrow.Checkpoint)
-	return out, translate(s.path, 0, err)
+	return out, s.health.translate(0, err)
 }
 
 // Checkpoints returns a thread's own checkpoints, newest first.
@@ -189,7 +190,7 @@ func (t table) Owner(ctx context.Context, n int64) (id thread.ID, err error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", fmt.Errorf("thread row %d: %w", n, thread.ErrNotFound)
 	}
-	return id, translate(t.s.path, 0, db(err))
+	return id, t.s.health.translate(0, db(err))
 }
 
 func (t table) Row(ctx context.Context, id thread.CheckpointID) (pack.Row, error) {
@@ -199,7 +200,7 @@ func (t table) Row(ctx context.Context, id thread.CheckpointID) (pack.Row, error
 		return r, fmt.Errorf("checkpoint %s: %w", id, thread.ErrNotFound)
 	}
 	if err != nil {
-		return r, translate(t.s.path, 0, db(err))
+		return r, t.s.health.translate(0, db(err))
 	}
 	return r, nil
 }

@@ -31,7 +31,7 @@ func (s *Store) connect(ctx context.Context) (err error) {
 	s.writer = sql.OpenDB(connector(dsn(s.path, "")))
 	s.writer.SetMaxOpenConns(1)
 	s.writer.SetConnMaxLifetime(0)
-	if err := check(ctx, s.writer); err != nil {
+	if err := check(ctx, s.writer, s.health.whole); err != nil {
 		return err
 	}
 	if err := migrate(ctx, s.writer); err != nil {

@@ -8,6 +8,10 @@
 // number, which is stored in the database and beside it (package mark). A start compares them, and checks the frames of
 // the log, before SQLite does: SQLite silently drops what follows a bad frame.
 //
+// All of it is checked at a start, but for one after a clean end: Close says last and durably how it left the files, and
+// Open takes that away first. A start at which they are just so reads nothing but what it is asked for, and Check reads
+// the rest in the background. What is found damaged then, or meanwhile, is repaired and reported by the next start.
+//
 // House rules:
 //
 //   - Nothing in this process but SQLite opens the database file, its -wal or its -shm: closing any other descriptor of

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -8,7 +9,7 @@ import (
 	"orchestrator/thread"
 )
 
-// TestFirstReading reads the threads once at the start: whoever asks first gets what the check of the records read, in
+// TestFirstReading reads the threads once at a start that checks all of them: whoever asks first gets what the check of the records read, in
 // the order in which they were made, and a write in between is seen.
 func TestFirstReading(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
@@ -31,6 +32,9 @@ func TestFirstReading(t *testing.T) {
 	}
 	var want []string
 	for _, add := range [][]string{{"c", "a", "b"}, nil, {"0"}} {
+		if err := os.RemoveAll(path + cleanEnd); err != nil {
+			t.Fatal(err)
+		}
 		s, err := Open(t.Context(), path, Options{})
 		if err != nil {
 			t.Fatal(err)

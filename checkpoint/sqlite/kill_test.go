@@ -24,6 +24,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv("STORE_OPEN"); path != "" {
+		failpoint.Arm()
 		s, err := sqlite.Open(context.Background(), path, sqlite.Options{})
 		if err == nil {
 			err = s.Close()
@@ -234,6 +235,31 @@ func TestKillAtFailpoints(t *testing.T) {
 				holds(t, path, acked)
 			}
 		})
+	}
+}
+
+// TestKillCleanEnd dies right after it took away what says that the store was closed whole, and right before it says so:
+// nothing says so then.
+func TestKillCleanEnd(t *testing.T) {
+	for _, point := range []string{"sqlite.clean.taken", "sqlite.clean.leave"} {
+		path := filepath.Join(t.TempDir(), "state.db")
+		if err := open(t, path).Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(path + "-clean"); err != nil {
+			t.Error(err)
+		}
+		c := exec.Command(os.Args[0])
+		c.Env = append(os.Environ(), "STORE_OPEN="+path, "ORCHESTRATOR_FAILPOINT="+point)
+		if out, err := c.CombinedOutput(); err == nil || len(out) > 0 {
+			t.Fatalf("%s: it did not die: %v: %s", point, err, out)
+		}
+		if _, err := os.Stat(path + "-clean"); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: the store is said to be closed: %v", point, err)
+		}
+		if r := open(t, path).Report(); r != nil {
+			t.Errorf("%s: %v", point, r)
+		}
 	}
 }
 

@@ -60,7 +60,8 @@ func openIn(ctx context.Context, dir *private.Folder, path string, o Options) (*
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	s := &Store{path: path, dir: dir, lock: o.Lock, packer: packer(o), report: rep,
-		turn: make(chan struct{}, 1), puts: map[thread.ID]putThread{}, idle: time.NewTimer(time.Hour),
+		health: &health{path: path, whole: true, checked: o.Now()},
+		turn:   make(chan struct{}, 1), puts: map[thread.ID]putThread{}, idle: time.NewTimer(time.Hour),
 		stop: make(chan struct{}), stopped: make(chan struct{})}
 	s.Reader = s.packer.Reader(table{s})
 	if err := s.sound(ctx, dir, o.Now); err != nil {
@@ -79,9 +80,11 @@ func openIn(ctx context.Context, dir *private.Folder, path string, o Options) (*
 	}
 	s.tx = newTx(s.writer)
 	go s.foldWhenIdle()
-	if err := s.repairRows(ctx); err != nil {
-		_ = s.Close() // the first error says more
-		return nil, fmt.Errorf("open %w", translate(path, 0, err))
+	if s.health.whole {
+		if err := repairRows(ctx, s); err != nil {
+			_ = s.Close() // the first error says more
+			return nil, fmt.Errorf("open %w", translate(path, 0, err))
+		}
 	}
 	if err := s.writeReport(dir, o.Now()); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.Close())
@@ -102,6 +105,9 @@ func (s *Store) sound(ctx context.Context, dir *private.Folder, now func() time.
 	if err := l.close(); err != nil {
 		return err
 	}
+	if c := takeClean(dir, s.path, l.shows.Mark); c != nil && l.shows.ok && cause == nil && other == "" && s.report == nil {
+		s.health.whole, s.health.checked = false, c.Checked
+	}
 	if cause == nil {
 		create(s.path)
 		if cause = s.connect(ctx); cause == nil {
@@ -114,6 +120,7 @@ func (s *Store) sound(ctx context.Context, dir *private.Folder, now func() time.
 			return cause
 		}
 	}
+	s.health.whole, s.health.checked = true, now()
 	if s.report, err = rescue(ctx, dir, s.path, now(), cause); err != nil {
 		return err
 	}
@@ -168,7 +175,8 @@ func (s *Store) secure() error {
 // Path returns the path of the store's file.
 func (s *Store) Path() string { return s.path }
 
-// Close waits for pending requests, folds the log into the file and closes it.
+// Close waits for pending requests, folds the log into the file and closes it. Then it says so: the next start need not
+// check what nobody has touched since.
 func (s *Store) Close() error {
 	s.once.Do(func() {
 		s.mu.Lock()
@@ -190,6 +198,9 @@ func (s *Store) Close() error {
 		}
 		if s.mark != nil {
 			errs = append(errs, s.mark.Close())
+		}
+		if errors.Join(errs...) == nil && s.mark != nil && !s.health.suspect.Load() {
+			_ = leaveClean(s.dir, s.path, s.at, s.health.lastCheck())
 		}
 		errs = append(errs, s.dir.Close())
 		if err := errors.Join(errs...); err != nil {

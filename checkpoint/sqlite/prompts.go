@@ -67,7 +67,7 @@ func (s *Store) Prompt(ctx context.Context, id thread.PromptID) (thread.Prompt, 
 		return thread.Prompt{}, fmt.Errorf("prompt %s: %w", id, thread.ErrNotFound)
 	}
 	if err != nil {
-		return thread.Prompt{}, translate(s.path, 0, db(err))
+		return thread.Prompt{}, s.health.translate(0, db(err))
 	}
 	return checkpoint.OpenPrompt(id, n, doc, sum)
 }
@@ -93,7 +93,7 @@ func (s *Store) Prompts(ctx context.Context, id thread.ID, open bool, limit int)
 	}
 	rows, err := s.read.QueryContext(ctx, query, string(id), open, checkpoint.Limit(thread.Page{Limit: limit}))
 	if err != nil {
-		return nil, translate(s.path, 0, db(err))
+		return nil, s.health.translate(0, db(err))
 	}
 	out := []thread.Prompt{}
 	err = each(rows, func(scan func(...any) error) error {
@@ -107,7 +107,7 @@ func (s *Store) Prompts(ctx context.Context, id thread.ID, open bool, limit int)
 		return nil
 	})
 	if err != nil {
-		return nil, translate(s.path, 0, err)
+		return nil, s.health.translate(0, err)
 	}
 	slices.Reverse(out)
 	return out, nil

@@ -4,15 +4,16 @@ import (
 	"context"
 	"fmt"
 
+	"orchestrator/checkpoint/pack"
 	"orchestrator/thread"
 )
 
 // repairRows checks every thread's row at the start for damage that the database's own check does not see.
-func (s *Store) repairRows(ctx context.Context) error {
-	if err := s.repairNumbers(ctx); err != nil {
+func repairRows(ctx context.Context, s *Store) error {
+	if err := repairNumbers(ctx, s); err != nil {
 		return err
 	}
-	return s.repairRecords(ctx)
+	return repairRecords(ctx, s)
 }
 
 // behind selects the threads whose number of the newest checkpoint is damaged: the next checkpoint would get the number
@@ -20,7 +21,7 @@ func (s *Store) repairRows(ctx context.Context) error {
 const behind = "typeof(seq) <> 'integer' OR seq < (SELECT max(c.seq) FROM checkpoint c WHERE c.thread = thread.n)"
 
 // repairNumbers repairs the numbers of threads' newest checkpoints.
-func (s *Store) repairNumbers(ctx context.Context) error {
+func repairNumbers(ctx context.Context, s *Store) error {
 	var n int
 	if err := s.read.QueryRowContext(ctx, "SELECT count(*) FROM thread WHERE "+behind).Scan(&n); err != nil || n == 0 {
 		return db(err)
@@ -40,7 +41,7 @@ func (s *Store) repairNumbers(ctx context.Context) error {
 
 // repairRecords looks at every thread's record. One that is damaged by itself is rebuilt from what is left: its name,
 // and the newest of its checkpoints.
-func (s *Store) repairRecords(ctx context.Context) error {
+func repairRecords(ctx context.Context, s *Store) error {
 	rows, err := s.list(ctx)
 	if err != nil {
 		return err
@@ -62,7 +63,7 @@ func (s *Store) repairRecords(ctx context.Context) error {
 		s.report = &Report{Cause: "records of threads do not match their hashes"}
 	}
 	for id, name := range bad {
-		if err := s.do(ctx, 4096, func(x *tx) error { return s.remake(x, id, name) }); err != nil {
+		if err := s.do(ctx, 4096, func(x *tx) error { return remake(x, s.packer, id, name) }); err != nil {
 			return fmt.Errorf("repair thread %q: %w", name, err)
 		}
 		s.report.Dropped = append(s.report.Dropped, fmt.Sprintf("the record of thread %q: "+
@@ -71,7 +72,7 @@ func (s *Store) repairRecords(ctx context.Context) error {
 	return nil
 }
 
-func (s *Store) remake(x *tx, id thread.ID, name string) error {
+func remake(x *tx, packer *pack.Packer, id thread.ID, name string) error {
 	t := remade(id, name)
 	var n int64
 	if _, err := x.row("SELECT n FROM thread WHERE id = ?", []any{string(id)}, &n); err != nil {
@@ -83,7 +84,7 @@ func (s *Store) remake(x *tx, id thread.ID, name string) error {
 		&t.Head, &t.Turn); err != nil {
 		return err
 	}
-	doc, sum, err := s.packer.Thread(t)
+	doc, sum, err := packer.Thread(t)
 	if err != nil {
 		return err
 	}

@@ -118,7 +118,7 @@ func copyBest(ctx context.Context, l *onDisk, path string, cause error) (*Report
 func copyView(
 	ctx context.Context, l *onDisk, v *raw.File, path string, cause error,
 ) (rep *Report, score int, err error) {
-	to := &Store{path: fresh(path), packer: pack.InOrder()}
+	to := &Store{path: fresh(path), packer: pack.InOrder(), health: &health{path: fresh(path), whole: true}}
 	image := path + rescueEnd + "-image"
 	if err := removeAll(to.path, image); err != nil {
 		return nil, 0, err

@@ -54,10 +54,10 @@ func (s *Store) OpenExecutions(ctx context.Context) ([]thread.Execution, error) 
 	rows, err := s.read.QueryContext(ctx, `SELECT `+sqlrow.ExecutionColumns+` FROM execution
 		WHERE ended IS NULL ORDER BY started, id`)
 	if err != nil {
-		return nil, translate(s.path, 0, db(err))
+		return nil, s.health.translate(0, db(err))
 	}
 	out, err := collect(rows, sqlrow.Execution)
-	return out, translate(s.path, 0, err)
+	return out, s.health.translate(0, err)
 }
 
 // PutIntent stores an intent, or its progress.
@@ -82,10 +82,10 @@ func (s *Store) DropIntent(ctx context.Context, id string) error {
 func (s *Store) Intents(ctx context.Context) ([]thread.Intent, error) {
 	rows, err := s.read.QueryContext(ctx, "SELECT "+sqlrow.IntentColumns+" FROM intent ORDER BY created, id")
 	if err != nil {
-		return nil, translate(s.path, 0, db(err))
+		return nil, s.health.translate(0, db(err))
 	}
 	out, err := collect(rows, sqlrow.Intent)
-	return out, translate(s.path, 0, err)
+	return out, s.health.translate(0, err)
 }
 
 // Setting returns a value, "" if it is not set.
@@ -96,7 +96,7 @@ func (s *Store) Setting(ctx context.Context, key string) (string, error) {
 		return "", nil
 	}
 	if err != nil {
-		return "", translate(s.path, 0, db(err))
+		return "", s.health.translate(0, db(err))
 	}
 	return v, nil
 }

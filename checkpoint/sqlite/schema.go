@@ -33,8 +33,8 @@ const (
 	application = 0x6f726368
 )
 
-// check checks that the file is valid, ours, and not of a newer version.
-func check(ctx context.Context, w *sql.DB) error {
+// check checks that the file is ours, not of a newer version and, if it is to read the whole of it, valid.
+func check(ctx context.Context, w *sql.DB, whole bool) error {
 	var mode string
 	if err := w.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {
 		return db(err)
@@ -43,14 +43,10 @@ func check(ctx context.Context, w *sql.DB) error {
 		return thread.Hint(fmt.Errorf("store: journal mode is %q, not wal: %w", mode, thread.ErrUnsupported),
 			"keep the state folder on a local disk, not on a network share")
 	}
-	// quick_check would not compare the indexes with their tables: a row missing from an index would be lost silently, and
-	// a damaged entry would fail every put that meets it.
-	var found string
-	if err := w.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&found); err != nil {
-		return db(err)
-	}
-	if found != "ok" {
-		return db(fmt.Errorf("%w: %s", errCheck, found))
+	if whole {
+		if err := valid(ctx, w); err != nil {
+			return err
+		}
 	}
 	var app, version, tables int
 	for query, to := range map[string]*int{"PRAGMA application_id": &app, "PRAGMA user_version": &version,
@@ -64,6 +60,20 @@ func check(ctx context.Context, w *sql.DB) error {
 	}
 	if version > schema {
 		return errNewer(uint32(version))
+	}
+	return nil
+}
+
+// valid checks all of the file.
+func valid(ctx context.Context, c *sql.DB) error {
+	// quick_check would not compare the indexes with their tables: a row missing from an index would be lost silently, and
+	// a damaged entry would fail every put that meets it.
+	var found string
+	if err := c.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&found); err != nil {
+		return db(err)
+	}
+	if found != "ok" {
+		return db(fmt.Errorf("%w: %s", errCheck, found))
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func (s *Store) Sizes(ctx context.Context) (Sizes, error) {
 		},
 	} {
 		if err := s.read.QueryRowContext(ctx, query).Scan(to...); err != nil {
-			return z, translate(s.path, 0, db(err))
+			return z, s.health.translate(0, db(err))
 		}
 	}
 	z.Used, z.Free = (pages-free)*page, free*page
@@ -55,7 +55,7 @@ func (s *Store) ThreadSizes(ctx context.Context) (map[thread.ID]int64, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT t.id, coalesce(sum(length(c.data)), 0) + length(t.doc)
 		FROM thread t LEFT JOIN checkpoint c ON c.thread = t.n GROUP BY t.n`)
 	if err != nil {
-		return nil, translate(s.path, 0, db(err))
+		return nil, s.health.translate(0, db(err))
 	}
 	out := map[thread.ID]int64{}
 	err = each(rows, func(scan func(...any) error) error {
@@ -65,7 +65,7 @@ func (s *Store) ThreadSizes(ctx context.Context) (map[thread.ID]int64, error) {
 		out[id] = n
 		return err
 	})
-	return out, translate(s.path, 0, err)
+	return out, s.health.translate(0, err)
 }
 
 // Compact returns free pages to the file system, a few at a time so that writes continue in between.

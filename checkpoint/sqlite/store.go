@@ -35,6 +35,7 @@ type Store struct {
 	packer *pack.Packer
 	read   *sql.DB
 	finder *sql.Stmt // of read, for puts
+	health *health
 	report *Report
 	dir    *private.Folder
 	room   *reserve.Reserve // for answers on a full disk; nil for none

@@ -125,7 +125,7 @@ func (s *Store) lookup(x *tx, id thread.ID) (threadRow, error) {
 		return row, fmt.Errorf("thread %s: %w", id, thread.ErrNotFound)
 	}
 	row.t, err = s.packer.OpenThread(id, doc, sum)
-	return row, err
+	return row, s.health.note(err)
 }
 
 // save writes a thread whose name is unchanged: naming the column would rewrite its index with every put.
@@ -149,9 +149,10 @@ func (s *Store) Thread(ctx context.Context, id thread.ID) (thread.Thread, error)
 		return thread.Thread{}, fmt.Errorf("thread %s: %w", id, thread.ErrNotFound)
 	}
 	if err != nil {
-		return thread.Thread{}, translate(s.path, 0, db(err))
+		return thread.Thread{}, s.health.translate(0, db(err))
 	}
-	return s.packer.OpenThread(id, doc, sum)
+	t, err := s.packer.OpenThread(id, doc, sum)
+	return t, s.health.note(err)
 }
 
 // Threads returns all threads, oldest first. A record that was damaged since the start, which repairs them, is left
@@ -162,11 +163,11 @@ func (s *Store) Threads(ctx context.Context) ([]thread.Thread, error) {
 	}
 	rows, err := s.list(ctx)
 	if err != nil {
-		return nil, translate(s.path, 0, err)
+		return nil, s.health.translate(0, err)
 	}
 	out := make([]thread.Thread, 0, len(rows))
 	for i := range rows {
-		if r := &rows[i]; r.damage == nil {
+		if r := &rows[i]; s.health.note(r.damage) == nil {
 			out = append(out, r.t)
 		}
 	}

@@ -203,7 +203,7 @@ func (s *Store) write(batch []*request, err error) {
 		s.rewrite(batch)
 		return
 	}
-	s.answer(batch, errs, translate(s.path, need, err))
+	s.answer(batch, errs, s.health.translate(need, err))
 }
 
 // answer gives each request its own error, or the common one.

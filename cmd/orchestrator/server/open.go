@@ -237,6 +237,10 @@ func (a *Server) openGateway(ctx context.Context) error {
 	a.watchPlace()
 	a.service(a.takeDropped)
 	a.service(a.notify)
+	a.checked = &storeCheck{check: a.store.Check, log: a.Log, tell: func(text string) {
+		a.manager.Traffic.Notice("", thread.LevelError, text)
+	}}
+	a.service(a.checked.run)
 	if err := a.manager.Open(ctx); err != nil {
 		return err
 	}

@@ -69,6 +69,7 @@ type Server struct {
 	daemon      *daemon.Server
 	listener    *project.Listener
 	store       *openStore
+	checked     *storeCheck
 	clock       *clock
 	staging     *staging.Store
 	pins        *pins
@@ -187,7 +188,7 @@ func (a *Server) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo,
 		i.Unreadable = append(i.Unreadable, u.String())
 	}
 	i.Notices = slices.Concat(i.Unreadable, i.Notices)
-	i.Notices = slices.Concat(unsealed(a.store), i.Notices)
+	i.Notices = slices.Concat(a.checked.damage(), unsealed(a.store), i.Notices)
 	if a.store.Away != nil {
 		if at := a.store.Away(); !at.IsZero() {
 			i.Notices = append(i.Notices, fmt.Sprintf("%s has not answered since %s: what needs it is refused until it does, "+

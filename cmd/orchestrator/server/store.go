@@ -37,6 +37,8 @@ type openStore struct {
 	RolledBack bool
 	// Short reports whether the disk is full and the space reserved for answers is in use; nil if none is reserved.
 	Short func() bool
+	// Check checks all of the store in the background, if its start did not; nil for one that does so itself.
+	Check func(context.Context, time.Time) error
 	// Away returns since when the store does not answer, zero if it does; nil for one that cannot go away.
 	Away func() time.Time
 	// Lost are the threads that lost turns, as far as the list of threads can tell.
@@ -83,7 +85,7 @@ func newSQLite(ctx context.Context, p project.Project, _ config.Config) (*openSt
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	o := &openStore{backend: s, About: about, Close: s.Close, Compact: s.Compact, Short: s.Short,
+	o := &openStore{backend: s, About: about, Close: s.Close, Compact: s.Compact, Short: s.Short, Check: s.Check,
 		Sizes: func(ctx context.Context) (string, error) {
 			z, err := s.Sizes(ctx)
 			return fmt.Sprintf("%d threads, %d checkpoints: %s in %s; file %s with %s free, log %s",
