@@ -2,6 +2,7 @@ package pty
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"os/signal"
@@ -104,27 +105,25 @@ func (h *Host) listen() {
 
 // Start runs a program.
 func (h *Host) Start(spec Spec) (*Process, error) {
-	terminal, slave, err := openTerminal(spec.Cols, spec.Rows)
+	ours, theirs, attr, err := open(spec)
 	if err != nil {
-		return nil, fmt.Errorf("open terminal: %w", err)
+		return nil, fmt.Errorf("open terminal or pipes: %w", err)
 	}
-	defer slave.Close()
+	defer closeAll(theirs)
 	token := thread.NewID[string]() + thread.NewID[string]() // 128 bits
 	p := &Process{
-		table: h.table, token: token, label: process.NewLabel(cmp.Or(spec.Owner, token)), spec: spec, terminal: terminal,
+		table: h.table, token: token, label: process.NewLabel(cmp.Or(spec.Owner, token)), spec: spec, channel: ours,
 		seen:  make(map[int]uint64),
 		ended: make(chan struct{}), drained: make(chan struct{}), done: make(chan struct{}),
 	}
-	env := append(Unmarked(spec.Env), tokenName+"="+p.token)
-	attr := &os.ProcAttr{
-		Dir: spec.Dir, Env: env, Files: []*os.File{slave, slave, slave},
-		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0},
-	}
+	p.hurry, p.hasten = context.WithCancel(context.Background())
+	attr.Env = append(Unmarked(spec.Env), tokenName+"="+p.token)
 	h.table.mu.Lock() // so that its end is not collected before it is known
 	proc, err := process.StartLabelled(spec.Path, append([]string{spec.Path}, spec.Args...), attr, p.label)
 	if err != nil {
 		h.table.mu.Unlock()
-		terminal.hangUp() // nothing was started on it
+		p.hasten()
+		ours.drop() // nothing was started on it
 		return nil, fmt.Errorf("start %s: %w", spec.Path, err)
 	}
 	p.pid = proc.Pid
@@ -133,7 +132,7 @@ func (h *Host) Start(spec Spec) (*Process, error) {
 	h.table.mu.Unlock()
 	go func() {
 		defer close(p.drained)
-		terminal.read(spec.Turn, spec.Output)
+		ours.read(spec)
 	}()
 	go p.finish()
 	return p, nil

@@ -1,6 +1,7 @@
 package pty
 
 import (
+	"context"
 	"fmt"
 	"sync"
 
@@ -17,9 +18,13 @@ type Spec struct {
 	Dir  string
 	// Owner is an entry KEY=VALUE of Env that identifies the owner of the process; Sweep uses it to find what a killed
 	// Host left behind.
-	Owner      string
-	Cols, Rows int
-	// Output receives everything that the program prints, in order, on one goroutine. It must not keep the bytes after it
+	Owner string
+	// Piped gives the program pipes in place of a terminal, as its standard input, output and error.
+	Piped      bool
+	Cols, Rows int // of the terminal
+	// Errors receives what a piped program prints on its standard error, as Output does, on a goroutine of its own.
+	Errors func([]byte)
+	// Output receives everything else that the program prints, in order, on one goroutine. It must not keep the bytes after it
 	// returns. Nothing more is read while it runs.
 	Output func([]byte)
 	// Turn, if set, waits for this process's turn to be read and returns a function that ends it. A turn covers one read
@@ -32,17 +37,19 @@ type Spec struct {
 
 // Process is a running program.
 type Process struct {
-	table    *table
-	pid      int
-	token    string        // in its environment and no other
-	label    process.Label // passed on by the kernel
-	spec     Spec
-	terminal *terminal
+	table   *table
+	pid     int
+	token   string        // in its environment and no other
+	label   process.Label // passed on by the kernel
+	spec    Spec
+	channel channel
 
-	code    int           // valid once ended is closed
-	ended   chan struct{} // closed when the program itself has ended
-	drained chan struct{} // closed when its output has ended
-	done    chan struct{} // closed when nothing is left
+	code    int             // valid once ended is closed
+	ended   chan struct{}   // closed when the program itself has ended
+	drained chan struct{}   // closed when its output has ended
+	done    chan struct{}   // closed when nothing is left
+	hurry   context.Context // ends when what the program left behind has no more time
+	hasten  context.CancelFunc
 
 	// stopMu guards seen and serialises the killing of what is left. It is held while waiting and taken first.
 	stopMu sync.Mutex
@@ -60,23 +67,34 @@ func (p *Process) Done() <-chan struct{} { return p.done }
 
 // Resize sets the terminal's size.
 func (p *Process) Resize(cols, rows int) error {
-	if err := p.terminal.setSize(cols, rows); err != nil {
+	if err := p.channel.setSize(cols, rows); err != nil {
 		return fmt.Errorf("resize terminal: %w", err)
 	}
 	return nil
 }
 
 // Unread reports whether the program has printed what Output has not handled yet, so that its screen is not the newest.
-func (p *Process) Unread() bool { return p.terminal.unread() }
+func (p *Process) Unread() bool { return p.channel.unread() }
 
 // Write sends input. It does not block: what the program does not read now is kept, up to a limit, and sent in order as
 // it reads.
 func (p *Process) Write(b []byte) error {
-	if err := p.terminal.write(b); err != nil {
-		return fmt.Errorf("write to terminal: %w", err)
+	if err := p.channel.write(b); err != nil {
+		return fmt.Errorf("write to program: %w", err)
 	}
 	return nil
 }
+
+// CloseInput ends the input of a piped program, after what was written.
+func (p *Process) CloseInput() error {
+	if err := p.channel.closeInput(); err != nil {
+		return fmt.Errorf("close input of program: %w", err)
+	}
+	return nil
+}
+
+// Interrupt sends the program's group the signal of ctrl+c.
+func (p *Process) Interrupt() { p.table.signalGroup(p, unix.SIGINT) }
 
 // table contains the processes of a Host whose ends have not been collected yet.
 type table struct {

@@ -30,9 +30,9 @@ const deadline = 60 * time.Second
 // run is a started script with what it printed.
 type run struct {
 	*pty.Process
-	mu   sync.Mutex
-	out  bytes.Buffer
-	code chan int
+	mu          sync.Mutex
+	out, errors bytes.Buffer
+	code        chan int
 }
 
 func (r *run) output() string {
@@ -49,19 +49,25 @@ func host(t testing.TB) *pty.Host {
 
 func start(t testing.TB, h *pty.Host, script string, args ...string) *run {
 	t.Helper()
-	return startOwned(t, h, "", script, args...)
+	return startWith(t, h, pty.Spec{}, script, args...)
 }
 
 // startOwned is start with an owner that Sweep knows.
 func startOwned(t testing.TB, h *pty.Host, owner, script string, args ...string) *run {
 	t.Helper()
+	return startWith(t, h, pty.Spec{Owner: owner}, script, args...)
+}
+
+// startWith starts a script, with what else the specification says.
+func startWith(t testing.TB, h *pty.Host, spec pty.Spec, script string, args ...string) *run {
+	t.Helper()
 	r := &run{code: make(chan int, 1)}
-	p, err := h.Start(pty.Spec{
-		Path: "/bin/sh", Args: append([]string{"-c", script, "sh"}, args...),
-		Env: []string{"PATH=" + os.Getenv("PATH")}, Dir: t.TempDir(), Cols: 80, Rows: 24, Owner: owner,
-		Output: func(b []byte) { r.mu.Lock(); r.out.Write(b); r.mu.Unlock() },
-		Exited: func(code int) { r.code <- code },
-	})
+	spec.Path, spec.Args = "/bin/sh", append([]string{"-c", script, "sh"}, args...)
+	spec.Env, spec.Dir, spec.Cols, spec.Rows = []string{"PATH=" + os.Getenv("PATH")}, t.TempDir(), 80, 24
+	spec.Output = func(b []byte) { r.mu.Lock(); r.out.Write(b); r.mu.Unlock() }
+	spec.Errors = func(b []byte) { r.mu.Lock(); r.errors.Write(b); r.mu.Unlock() }
+	spec.Exited = func(code int) { r.code <- code }
+	p, err := h.Start(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,27 +210,29 @@ func TestStopLeavesNothing(t *testing.T) {
 			trap "" HUP; echo $$ >> "$1"; while :; do sleep 1000; done' sh "$1" &` + written},
 		{"holds the terminal after its end", `(trap "" HUP; echo $$ >> "$1"; sleep 1000) &` + written + `exit 3`},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			pids := filepath.Join(t.TempDir(), "pids")
-			r := start(t, host(t), c.script, pids)
-			await.Until(t, "start", func() bool { return strings.Contains(r.output(), "ready") })
-			if err := r.Stop(context.Background(), 50*time.Millisecond); err != nil {
-				t.Fatal(err)
-			}
-			r.wait(t)
-			b, err := os.ReadFile(pids)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, f := range strings.Fields(string(b)) {
-				// The pid may linger as a zombie of a stranger's for an instant at most.
-				await.Until(t, "process "+f+" to be gone", func() bool {
-					_, err := os.Stat("/proc/" + f)
-					return errors.Is(err, os.ErrNotExist)
-				})
-			}
-		})
+		for name, piped := range map[string]bool{"in a terminal": false, "with pipes": true} {
+			t.Run(c.name+" "+name, func(t *testing.T) {
+				t.Parallel()
+				pids := filepath.Join(t.TempDir(), "pids")
+				r := startWith(t, host(t), pty.Spec{Piped: piped}, c.script, pids)
+				await.Until(t, "start", func() bool { return strings.Contains(r.output(), "ready") })
+				if err := r.Stop(context.Background(), 50*time.Millisecond); err != nil {
+					t.Fatal(err)
+				}
+				r.wait(t)
+				b, err := os.ReadFile(pids)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, f := range strings.Fields(string(b)) {
+					// The pid may linger as a zombie of a stranger's for an instant at most.
+					await.Until(t, "process "+f+" to be gone", func() bool {
+						_, err := os.Stat("/proc/" + f)
+						return errors.Is(err, os.ErrNotExist)
+					})
+				}
+			})
+		}
 	}
 }
 

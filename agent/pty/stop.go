@@ -20,7 +20,8 @@ const (
 	killWait = 5 * time.Second
 )
 
-// Stop asks the program's group to end, kills it after the grace or when ctx ends, and returns when nothing is left.
+// Stop asks the program's group to end, kills it and what it left behind after the grace or when ctx ends, and returns
+// when nothing is left.
 func (p *Process) Stop(ctx context.Context, grace time.Duration) error {
 	p.look() // while ancestry still shows what belongs to it
 	timer := time.NewTimer(grace)
@@ -28,12 +29,13 @@ func (p *Process) Stop(ctx context.Context, grace time.Duration) error {
 	p.table.signalGroup(p, unix.SIGTERM)
 	p.table.signalGroup(p, unix.SIGCONT) // a stopped group does not handle SIGTERM
 	select {
-	case <-p.ended:
+	case <-p.done:
+		return nil
 	case <-timer.C:
-		p.clear(0)
 	case <-ctx.Done():
-		p.clear(0)
 	}
+	p.hasten()
+	p.clear(0)
 	end := time.NewTimer(killWait + strayGrace + drainTime)
 	defer end.Stop()
 	select {
@@ -50,16 +52,19 @@ func (p *Process) finish() {
 	timer := time.NewTimer(drainTime)
 	select {
 	case <-p.drained:
-	case <-timer.C: // something it started keeps the terminal open
-		p.terminal.stopReading()
+	case <-timer.C: // something it started keeps the other end open
+		p.channel.stopReading()
+	case <-p.hurry.Done():
+		p.channel.stopReading()
 	}
 	timer.Stop()
-	p.terminal.hangUp() // for the processes that are left
+	p.channel.hangUp() // for the processes that are left
 	<-p.drained
 	if p.spec.Exited != nil {
 		p.spec.Exited(p.code)
 	}
 	p.clear(strayGrace)
+	p.hasten()
 	close(p.done)
 }
 
@@ -70,16 +75,26 @@ func (p *Process) look() {
 	p.remains(p.seen)
 }
 
-// clear ends everything that belongs to the process: SIGTERM, the grace, SIGKILL until nothing is found.
+// clear ends everything that belongs to the process: SIGTERM, the grace, at most until there is a hurry, and SIGKILL until
+// nothing is found.
 func (p *Process) clear(grace time.Duration) {
 	p.stopMu.Lock()
 	defer p.stopMu.Unlock()
-	process.End(context.Background(), grace, func() []process.Info {
-		if grace == 0 {
-			p.table.signalGroup(p, unix.SIGKILL)
+	if grace > 0 {
+		process.End(p.hurry, grace, p.left)
+		if p.hurry.Err() == nil {
+			return
 		}
-		left := p.remains(p.seen)
-		p.table.reapStrays(left)
-		return left
+	}
+	process.End(context.Background(), 0, func() []process.Info {
+		p.table.signalGroup(p, unix.SIGKILL)
+		return p.left()
 	})
+}
+
+// left returns what is left of the process, and collects what has ended of it. stopMu is held.
+func (p *Process) left() []process.Info {
+	left := p.remains(p.seen)
+	p.table.reapStrays(left)
+	return left
 }
