@@ -3,11 +3,13 @@ package thread
 import "time"
 
 // Dialogue knows what is said between us and one process. It does no input and output itself, and is used by one
-// goroutine at a time: Begin, then Read for each line, Interrupt at any time in between, End at last.
+// goroutine at a time: Begin, then Read for each line, Interrupt at any time in between, End at last. A process may print
+// before it was asked, and end before: then Read and End come without Begin.
 type Dialogue interface {
 	// Begin asks the prompt.
 	Begin(prompt string) Said
-	// Read takes a line that the process printed, without its line end. A line that it does not understand is a RunLine.
+	// Read takes a line that the process printed, without its line end, and does not keep it. A line that it does not
+	// understand is a RunLine.
 	Read(line []byte) Said
 	// Interrupt asks the process to end the running turn. Nothing to write means that only a signal does.
 	Interrupt() Said
@@ -61,6 +63,8 @@ type RunEvent struct {
 	Tool   string `json:"tool,omitempty"`
 	Call   string `json:"call,omitempty"`
 	Failed bool   `json:"failed,omitempty"`
+	// Stderr is set for a RunLine of the standard error; set by the session.
+	Stderr bool `json:"stderr,omitempty"`
 	// Sub is set for what a sub-agent does: it names the call that started it.
 	Sub     string     `json:"sub,omitempty"`
 	Session string     `json:"session,omitempty"`

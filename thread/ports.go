@@ -3,6 +3,7 @@ package thread
 import (
 	"context"
 	"errors"
+	"io"
 	"time"
 )
 
@@ -303,8 +304,11 @@ type SessionSpec struct {
 	Cols, Rows int
 	// Dialogue is set for a process without a terminal: it gets pipes, and its terminal shows a log of what it reports.
 	Dialogue Dialogue
-	// OnRun is called with what a process without a terminal reports, in order; it must not block, and may be nil.
+	// OnRun is called with what a process without a terminal reports, in order: at last, before OnExit, with a RunEnd, once.
+	// It must not block, nor prompt or end the session itself, and may be nil.
 	OnRun func(RunEvent)
+	// Raw, if set, gets what a process without a terminal prints, on one goroutine, before OnExit.
+	Raw io.Writer
 	// OnState is called with every change of state; it must not block.
 	OnState func(StateReport)
 	// OnExit is called at the end, once.
@@ -345,6 +349,13 @@ type Session interface {
 type Readier interface {
 	// Ready returns why none can, nil if one can: the input is empty, and the agent waits.
 	Ready() error
+}
+
+// Canceller is a session that can end its running turn in good order. Optional for a Session.
+type Canceller interface {
+	// Cancel asks the agent to end its turn, and ends it a moment later; within a second nothing is left of it. For an agent
+	// in a terminal the error is ErrUnsupported.
+	Cancel(ctx context.Context) error
 }
 
 // Gateway carries the model requests of threads.

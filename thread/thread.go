@@ -153,6 +153,8 @@ type Exit struct {
 	Reason string `json:"reason,omitempty"` // "stopped", "exited", "lost", or the limit that it exceeded: for people
 	Limit  bool   `json:"limit,omitempty"`  // it was killed because it exceeded a limit
 	Screen string `json:"screen,omitempty"` // its last lines, if it failed
+	// Printed is how many bytes a process without a terminal printed.
+	Printed int64 `json:"printed,omitempty"`
 }
 
 // Intent is a multi-step operation that has begun: written first, deleted last, so that the next start can report what
