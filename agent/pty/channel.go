@@ -1,10 +1,5 @@
 package pty
 
-import (
-	"os"
-	"syscall"
-)
-
 // channel is our end of what a program reads and prints.
 type channel interface {
 	// read passes the output on until the other end has been closed everywhere, or stopReading.
@@ -23,24 +18,4 @@ type channel interface {
 	hangUp()
 	// drop closes what no program was started on.
 	drop()
-}
-
-// open returns our end, and how to give the program its own, which the caller closes.
-func open(spec Spec) (ours channel, theirs []*os.File, attr *os.ProcAttr, err error) {
-	attr = &os.ProcAttr{Dir: spec.Dir, Sys: &syscall.SysProcAttr{Setsid: true}}
-	if spec.Piped {
-		p, theirs, err := openPipes()
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		attr.Files = theirs
-		return p, theirs, attr, nil
-	}
-	t, slave, err := openTerminal(spec.Cols, spec.Rows)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	attr.Files = []*os.File{slave, slave, slave}
-	attr.Sys.Setctty = true
-	return t, []*os.File{slave}, attr, nil
 }

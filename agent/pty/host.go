@@ -138,6 +138,26 @@ func (h *Host) Start(spec Spec) (*Process, error) {
 	return p, nil
 }
 
+// open returns our end, and how to give the program its own, which the caller closes.
+func open(spec Spec) (ours channel, theirs []*os.File, attr *os.ProcAttr, err error) {
+	attr = &os.ProcAttr{Dir: spec.Dir, Sys: &syscall.SysProcAttr{Setsid: true}}
+	if spec.Piped {
+		p, theirs, err := openPipes()
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		attr.Files = theirs
+		return p, theirs, attr, nil
+	}
+	t, slave, err := openTerminal(spec.Cols, spec.Rows)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	attr.Files = []*os.File{slave, slave, slave}
+	attr.Sys.Setctty = true
+	return t, []*os.File{slave}, attr, nil
+}
+
 // ByToken returns the running Process with a token, nil if there is none.
 func (h *Host) ByToken(token string) *Process { return h.table.byToken(token) }
 
