@@ -13,6 +13,17 @@ type RunStatus struct {
 	Ended     time.Time `json:"ended,omitzero"`
 }
 
+// Waiting reports whether it is queued.
+func (r *RunStatus) Waiting() bool { return r != nil && r.State == "queued" }
+
+// Working reports whether it has a process, or is about to.
+func (r *RunStatus) Working() bool {
+	return r != nil && (r.State == "deployed" || r.State == "running" || r.State == "needs_input")
+}
+
+// Over reports whether it has ended.
+func (r *RunStatus) Over() bool { return r != nil && !r.Waiting() && !r.Working() }
+
 // RunPiece is something new about an execution, for clients that follow it: what its agent reports, or a change of its
 // state.
 type RunPiece struct {

@@ -1,8 +1,9 @@
 // Package live passes on what executions report to those who follow them.
 //
-// Guarantees: reporting never blocks and costs next to nothing where nobody follows. A follower that reads slowly misses
-// pieces, never a change of state or the end of a run, and is told with its next piece how many it has missed. It holds a
-// bounded part of a flood, and no other follower notices.
+// Guarantees: reporting never blocks. Who begins to follow first hears what the running attempt has reported so far, so
+// that nothing is missed between the start of an execution and following it. A follower that reads slowly misses pieces,
+// never a change of state or the end of a run, and is told with its next piece how many it has missed; so is one that
+// comes after so much that not all of it is kept. It holds a bounded part of a flood, and no other follower notices.
 package live
 
 import (
@@ -17,12 +18,17 @@ const (
 	// mostPieces and mostBytes bound what waits for one follower.
 	mostPieces = 1000
 	mostBytes  = 1 << 20
+	// mostKept bounds what is kept of an attempt for those who come later, and oneKept the pieces of text in it, which are
+	// joined.
+	mostKept = 128 << 10
+	oneKept  = 8 << 10
 )
 
 // Hub passes on what executions report. The zero value is ready.
 type Hub struct {
 	mu        sync.Mutex // guards the fields and all followers
 	followers map[work.ID]map[*follower]struct{}
+	kept      map[work.ID]*kept
 	closed    bool
 }
 
@@ -39,6 +45,16 @@ type follower struct {
 func (h *Hub) Report(id work.ID, p thread.RunPiece) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.closed {
+		return
+	}
+	if h.kept == nil {
+		h.kept = map[work.ID]*kept{}
+	}
+	if h.kept[id] == nil || h.kept[id].attempt != p.Attempt {
+		h.kept[id] = &kept{attempt: p.Attempt}
+	}
+	h.kept[id].add(p)
 	for f := range h.followers[id] {
 		f.add(p)
 	}
@@ -46,10 +62,8 @@ func (h *Hub) Report(id work.ID, p thread.RunPiece) {
 
 // add puts a piece into a follower's queue, if there is room or the piece must not be missed. The hub's lock is held.
 func (f *follower) add(p thread.RunPiece) {
-	size, must := 0, p.State != ""
-	if p.Event != nil {
-		size, must = len(p.Event.Text)+len(p.Event.Reason), must || p.Event.Kind == thread.RunEnd
-	}
+	size := size(p)
+	must := p.State != "" || p.Event != nil && p.Event.Kind == thread.RunEnd
 	if !must && len(f.queue) > 0 && (len(f.queue) >= mostPieces || f.bytes+size > mostBytes) {
 		f.missed++
 		return
@@ -70,7 +84,7 @@ func (f *follower) notify() {
 	}
 }
 
-// Follow returns what an execution reports from now on. The channel is closed when ctx ends, and once everything was read
+// Follow returns what an execution has reported in its running attempt, and what it reports from now on. The channel is closed when ctx ends, and once everything was read
 // after End or Close.
 func (h *Hub) Follow(ctx context.Context, id work.ID) <-chan thread.Event {
 	out := make(chan thread.Event)
@@ -88,6 +102,12 @@ func (h *Hub) Follow(ctx context.Context, id work.ID) <-chan thread.Event {
 		h.followers[id] = map[*follower]struct{}{}
 	}
 	h.followers[id][f] = struct{}{}
+	if k := h.kept[id]; k != nil {
+		f.missed = k.missed
+		for _, p := range k.pieces {
+			f.add(p)
+		}
+	}
 	go h.pump(ctx, id, f, out)
 	return out
 }
@@ -133,7 +153,7 @@ func (h *Hub) remove(id work.ID, f *follower) {
 	}
 }
 
-// End says that an execution reports nothing more.
+// End says that an execution reports nothing more: Report is not called for it again.
 func (h *Hub) End(id work.ID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -147,6 +167,7 @@ func (h *Hub) end(id work.ID) {
 		f.notify()
 		h.remove(id, f)
 	}
+	delete(h.kept, id)
 }
 
 // Close ends all following.

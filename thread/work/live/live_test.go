@@ -45,7 +45,7 @@ func drain(ch <-chan thread.Event) (all []thread.Event) {
 func TestFollowersHearTheirs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &Hub{}
-		h.Report("a", text("before"))
+		h.Report("z", text("before")) // nobody follows
 		one, other, gone := h.Follow(t.Context(), "a"), h.Follow(t.Context(), "b"), h.Follow(t.Context(), "a")
 		at := time.Now()
 		p := text("x")
@@ -54,7 +54,6 @@ func TestFollowersHearTheirs(t *testing.T) {
 		h.Report("b", text("y"))
 		h.Report("a", thread.RunPiece{State: "completed"})
 		h.End("a")
-		h.Report("a", text("late"))
 		got := drain(one)
 		if told(got) != "x,completed" || !got[0].At.Equal(at) || got[0].Kind != thread.EventRun {
 			t.Errorf("one heard %s: %+v", told(got), got)
@@ -69,8 +68,50 @@ func TestFollowersHearTheirs(t *testing.T) {
 		if got := told(drain(h.Follow(t.Context(), "b"))); got != "" {
 			t.Errorf("after the end: %s", got)
 		}
-		if len(h.followers) != 0 {
-			t.Errorf("left: %v", h.followers)
+		if len(h.followers) != 0 || len(h.kept) != 1 { // z has not ended
+			t.Errorf("left: %v, %v", h.followers, h.kept)
+		}
+	})
+}
+
+// TestLateFollower: who comes later hears what the running attempt has said so far, as far as that is kept.
+func TestLateFollower(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &Hub{}
+		tool := func(name string) thread.RunPiece {
+			return thread.RunPiece{Attempt: 2, Event: &thread.RunEvent{Kind: thread.RunTool, Text: name}}
+		}
+		say := func(s string) thread.RunPiece {
+			p := text(s)
+			p.Attempt = 2
+			return p
+		}
+		h.Report("a", text("an attempt before"))
+		h.Report("a", thread.RunPiece{Attempt: 2, State: "running"})
+		first := say("a")
+		for _, p := range []thread.RunPiece{first, say("b"), tool("ls"), say("c"), say("d")} {
+			h.Report("a", p)
+		}
+		late := h.Follow(t.Context(), "a")
+		h.Report("a", say("e"))
+		h.End("a")
+		if got := told(drain(late)); got != "running,ab,tool ls,cd,e" {
+			t.Errorf("it heard %s", got)
+		}
+		if first.Event.Text != "a" {
+			t.Error("a piece that was passed on has changed")
+		}
+		for range 1000 {
+			h.Report("b", tool(strings.Repeat("x", 1000)))
+		}
+		late = h.Follow(t.Context(), "b")
+		h.End("b")
+		got, bytes := drain(late), 0
+		for _, e := range got {
+			bytes += len(e.Run.Event.Text)
+		}
+		if bytes > mostKept || bytes < mostKept/2 || got[0].Run.Missed+len(got) != 1000 {
+			t.Errorf("kept %d pieces of %d bytes, missed %d", len(got), bytes, got[0].Run.Missed)
 		}
 	})
 }
