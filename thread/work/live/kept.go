@@ -2,6 +2,16 @@ package live
 
 import "orchestrator/thread"
 
+const (
+	// mostPieces and mostBytes bound what waits for one follower.
+	mostPieces = 1000
+	mostBytes  = 1 << 20
+	// mostKept bounds what is kept of an attempt for those who come later, and oneKept the pieces of text in it, which are
+	// joined.
+	mostKept = 128 << 10
+	oneKept  = 8 << 10
+)
+
 // kept is what an attempt has reported so far, for those who begin to follow it: the newest part, if that is much.
 type kept struct {
 	attempt int

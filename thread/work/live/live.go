@@ -14,16 +14,6 @@ import (
 	"orchestrator/thread/work"
 )
 
-const (
-	// mostPieces and mostBytes bound what waits for one follower.
-	mostPieces = 1000
-	mostBytes  = 1 << 20
-	// mostKept bounds what is kept of an attempt for those who come later, and oneKept the pieces of text in it, which are
-	// joined.
-	mostKept = 128 << 10
-	oneKept  = 8 << 10
-)
-
 // Hub passes on what executions report. The zero value is ready.
 type Hub struct {
 	mu        sync.Mutex // guards the fields and all followers
