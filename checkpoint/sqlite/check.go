@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"orchestrator/checkpoint/sqlfile"
 	"orchestrator/thread"
 )
 
@@ -43,7 +44,7 @@ func checkAll(ctx context.Context, s *Store) error {
 		return db(err)
 	}
 	if n > 0 {
-		return db(fmt.Errorf("%w: the numbers of the newest checkpoints of %d threads are wrong", errCheck, n))
+		return db(fmt.Errorf("%w: the numbers of the newest checkpoints of %d threads are wrong", sqlfile.ErrCheck, n))
 	}
 	rows, err := s.read.QueryContext(ctx, "SELECT id, sum, doc FROM thread")
 	if err != nil {

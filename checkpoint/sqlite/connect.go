@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+
+	"orchestrator/checkpoint/sqlfile"
 )
 
 const (
@@ -28,7 +30,7 @@ func (s *Store) connect(ctx context.Context) (err error) {
 	if err := format(ctx, s.path); err != nil {
 		return err
 	}
-	s.writer = sql.OpenDB(connector(dsn(s.path, "")))
+	s.writer = sql.OpenDB(sqlfile.Connector(sqlfile.DSN(s.path, "")))
 	s.writer.SetMaxOpenConns(1)
 	s.writer.SetConnMaxLifetime(0)
 	if err := check(ctx, s.writer, s.health.whole); err != nil {
@@ -43,13 +45,13 @@ func (s *Store) connect(ctx context.Context) (err error) {
 	if s.at, err = newest(ctx, s.writer); err != nil {
 		return err
 	}
-	if err := fold(ctx, s.writer); err != nil && isDamage(err) {
+	if err := sqlfile.Fold(ctx, s.writer); err != nil && sqlfile.IsDamage(err) {
 		return err // any other one leaves the log as it is
 	}
 	if _, err := s.writer.ExecContext(ctx, fmt.Sprintf("PRAGMA wal_autocheckpoint = %d", logPages)); err != nil {
 		return db(err)
 	}
-	s.read = sql.OpenDB(connector(dsn(s.path, fmt.Sprintf("&_query_only=1&_stmt_cache_size=%d", statements))))
+	s.read = sql.OpenDB(sqlfile.Connector(sqlfile.DSN(s.path, fmt.Sprintf("&_query_only=1&_stmt_cache_size=%d", statements))))
 	s.read.SetMaxOpenConns(readers)
 	s.read.SetMaxIdleConns(readers)
 	s.finder, err = s.read.PrepareContext(ctx, pairQuery)

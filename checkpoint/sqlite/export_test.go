@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/mattn/go-sqlite3"
+
+	"orchestrator/checkpoint/sqlfile"
 )
 
 // Fold moves the log into the file now.
@@ -13,7 +15,7 @@ func Fold(t testing.TB, s *Store) {
 	if err := s.do(t.Context(), 0, func(*tx) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if err := fold(t.Context(), s.writer); err != nil {
+	if err := sqlfile.Fold(t.Context(), s.writer); err != nil {
 		t.Fatal(err)
 	}
 }

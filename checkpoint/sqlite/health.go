@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orchestrator/checkpoint/sqlfile"
 	"orchestrator/thread"
 )
 
@@ -27,7 +28,7 @@ func (h *health) translate(need int64, err error) error {
 
 // note has the next start check all of the database if err says that something of it is damaged. It returns err.
 func (h *health) note(err error) error {
-	if isDamage(err) || errors.Is(err, thread.ErrDamaged) {
+	if sqlfile.IsDamage(err) || errors.Is(err, thread.ErrDamaged) {
 		h.suspect.Store(true)
 	}
 	return err

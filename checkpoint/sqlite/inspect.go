@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"orchestrator/checkpoint/mark"
+	"orchestrator/checkpoint/sqlfile"
 	"orchestrator/checkpoint/sqlite/raw"
 	"orchestrator/thread"
 	"orchestrator/thread/private"
@@ -184,7 +185,7 @@ func (l *onDisk) foreign() error {
 func (l *onDisk) damage() error {
 	marked := l.keptIs == nil
 	lost := func(format string, args ...any) error {
-		return fmt.Errorf("%w: "+format, append([]any{errCheck}, args...)...)
+		return fmt.Errorf("%w: "+format, append([]any{sqlfile.ErrCheck}, args...)...)
 	}
 	switch {
 	case l.size == 0 && (marked && l.kept.Seq > 0 || len(l.frames.Frames) > 0):

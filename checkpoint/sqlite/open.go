@@ -2,23 +2,21 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"syscall"
 	"time"
-
-	"github.com/mattn/go-sqlite3" // registers the driver "sqlite3", too
 
 	"orchestrator/checkpoint/mark"
 	"orchestrator/checkpoint/pack"
+	"orchestrator/checkpoint/sqlfile"
 	"orchestrator/thread"
 	"orchestrator/thread/private"
 	"orchestrator/thread/reserve"
 )
+
+// notAFile is the hint on something else in the place of one of our files.
+const notAFile = "move it away: the list of threads is restored, with everything that can be read"
 
 // Open opens or creates the store at path. It repairs damage (see Report) and migrates old versions.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
@@ -32,7 +30,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	if err := prepare(path); err != nil {
+	if err := sqlfile.Prepare(path, notAFile); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	dir, err := private.Open(filepath.Dir(path))
@@ -67,10 +65,10 @@ func openIn(ctx context.Context, dir *private.Folder, path string, o Options) (*
 	if err := s.sound(ctx, dir, o.Now); err != nil {
 		return nil, fmt.Errorf("open %w", translate(path, 0, err))
 	}
-	if err := s.secure(); err != nil {
+	if err := sqlfile.Secure(path); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.disconnect())
 	}
-	if s.mark, err = mark.Open(dir, filepath.Base(path)+markEnd, s.at); err != nil && !isNoRoom(err) {
+	if s.mark, err = mark.Open(dir, filepath.Base(path)+markEnd, s.at); err != nil && !sqlfile.IsNoRoom(err) {
 		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.disconnect())
 	}
 	if o.Room > 0 {
@@ -109,14 +107,14 @@ func (s *Store) sound(ctx context.Context, dir *private.Folder, now func() time.
 		s.health.whole, s.health.checked = false, c.Checked
 	}
 	if cause == nil {
-		create(s.path)
+		sqlfile.Create(s.path)
 		if cause = s.connect(ctx); cause == nil {
 			if other != "" && s.report == nil {
 				s.report = &Report{Cause: other}
 			}
 			return nil
 		}
-		if !isDamage(cause) {
+		if !sqlfile.IsDamage(cause) {
 			return cause
 		}
 	}
@@ -125,51 +123,6 @@ func (s *Store) sound(ctx context.Context, dir *private.Folder, now func() time.
 		return err
 	}
 	return s.connect(ctx)
-}
-
-// prepare creates the folder and refuses files that somebody else could have planted.
-func prepare(path string) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-			return thread.Hint(fmt.Errorf("%w: %w", thread.ErrReadOnly, err), "make its folder writable")
-		}
-		return err
-	}
-	for _, p := range []string{dir, path, path + "-wal", path + "-shm"} {
-		info, err := os.Lstat(p)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
-			return thread.Hint(thread.Kindf(thread.ErrInvalid, "%s belongs to user %d", p, st.Uid),
-				"run as that user, or move it away")
-		}
-		if (p == dir) != info.IsDir() || (p != dir && !info.Mode().IsRegular()) {
-			return thread.Hint(thread.Kindf(thread.ErrInvalid, "%s is not a file (%s)", p, info.Mode().Type()),
-				"move it away: the list of threads is restored, with everything that can be read")
-		}
-	}
-	if !writable(dir) {
-		return thread.Hint(fmt.Errorf("%w: %s", thread.ErrReadOnly, dir), "make the folder writable")
-	}
-	if err := os.Chmod(dir, 0o700); err != nil && !errors.Is(err, syscall.EROFS) {
-		return err
-	}
-	return nil
-}
-
-// secure makes the files private. SQLite gives -wal and -shm the mode of the file itself.
-func (s *Store) secure() error {
-	for _, p := range []string{s.path, s.path + "-wal", s.path + "-shm"} {
-		if err := os.Chmod(p, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
 }
 
 // Path returns the path of the store's file.
@@ -192,7 +145,7 @@ func (s *Store) Close() error {
 		if err := s.read.Close(); err != nil {
 			errs = append(errs, err)
 		}
-		_ = leaveLog(s.writer) // without it, the next start needs some space
+		_ = sqlfile.LeaveLog(s.writer) // without it, the next start needs some space
 		if err := s.writer.Close(); err != nil {
 			errs = append(errs, err)
 		}
@@ -208,24 +161,4 @@ func (s *Store) Close() error {
 		}
 	})
 	return s.closeErr
-}
-
-// leaveLog makes the last connection leave the log's files in place, with an empty log: on a full disk the next start
-// could not create them.
-func leaveLog(last *sql.DB) error {
-	ctx := context.Background()
-	c, err := last.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = c.Close() }()
-	if _, err := c.ExecContext(ctx, "PRAGMA journal_size_limit = 0"); err != nil {
-		return err
-	}
-	return c.Raw(func(conn any) error {
-		if conn, ok := conn.(*sqlite3.SQLiteConn); ok {
-			return conn.SetFileControlInt("main", sqlite3.SQLITE_FCNTL_PERSIST_WAL, 1)
-		}
-		return nil
-	})
 }

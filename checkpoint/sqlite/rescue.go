@@ -15,6 +15,7 @@ import (
 
 	"orchestrator/checkpoint/pack"
 	"orchestrator/checkpoint/quarantine"
+	"orchestrator/checkpoint/sqlfile"
 	"orchestrator/checkpoint/sqlite/raw"
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
@@ -76,7 +77,7 @@ func moveAside(find, path string) error {
 
 // finishRescue completes a rescue that was interrupted after its new database was complete.
 func finishRescue(dir *private.Folder, path string) (*Report, error) {
-	if !exists(path + rescueEnd) {
+	if !sqlfile.Exists(path + rescueEnd) {
 		return nil, nil
 	}
 	name, err := quarantine.Newest(dir)
@@ -123,11 +124,11 @@ func copyView(
 	if err := removeAll(to.path, image); err != nil {
 		return nil, 0, err
 	}
-	create(to.path)
+	sqlfile.Create(to.path)
 	if err := to.connect(ctx); err != nil {
 		return nil, 0, err
 	}
-	rep = &Report{Cause: strings.TrimPrefix(cause.Error(), errCheck.Error()+": ")}
+	rep = &Report{Cause: strings.TrimPrefix(cause.Error(), sqlfile.ErrCheck.Error()+": ")}
 	s := &salvage{ctx: ctx, view: v, to: to, rep: rep, good: map[int64]int64{}, numbers: map[thread.ID]int64{},
 		owners: map[int64]thread.ID{}, tx: &tx{ctx: ctx, db: to.writer, stmts: map[string]*sql.Stmt{}}}
 	s.from, err = openImage(ctx, v, image)
@@ -169,7 +170,7 @@ func openImage(ctx context.Context, v *raw.File, image string) (*sql.DB, error) 
 		return nil, fmt.Errorf("store: rescue: %w", err)
 	}
 	u := url.URL{Scheme: "file", Path: image, RawQuery: "immutable=1&_query_only=1"}
-	c := sql.OpenDB(connector(u.String()))
+	c := sql.OpenDB(sqlfile.Connector(u.String()))
 	c.SetMaxOpenConns(1)
 	var n int
 	if err := c.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master").Scan(&n); err != nil {

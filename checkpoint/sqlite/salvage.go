@@ -13,6 +13,7 @@ import (
 	"orchestrator/checkpoint"
 	"orchestrator/checkpoint/mark"
 	"orchestrator/checkpoint/pack"
+	"orchestrator/checkpoint/sqlfile"
 	"orchestrator/checkpoint/sqlite/raw"
 	"orchestrator/checkpoint/sqlrow"
 	"orchestrator/thread"
@@ -468,7 +469,7 @@ func (v *salvage) rest() error {
 			if err := scan(to...); err != nil {
 				return err
 			}
-			if err := v.tx.exec(table.write, vals...); code(err) != 0 && !isDamage(err) && !isFull(err) {
+			if err := v.tx.exec(table.write, vals...); sqlfile.Code(err) != 0 && !sqlfile.IsDamage(err) && !sqlfile.IsFull(err) {
 				v.drop("one of the %s: %v", table.name, err) // its content violates a constraint
 				return nil
 			} else if err != nil {
@@ -476,7 +477,7 @@ func (v *salvage) rest() error {
 			}
 			return nil
 		})
-		if isFull(err) {
+		if sqlfile.IsFull(err) {
 			return err
 		}
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"orchestrator/checkpoint/mark"
+	"orchestrator/checkpoint/sqlfile"
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
 )
@@ -73,7 +74,7 @@ func valid(ctx context.Context, c *sql.DB) error {
 		return db(err)
 	}
 	if found != "ok" {
-		return db(fmt.Errorf("%w: %s", errCheck, found))
+		return db(fmt.Errorf("%w: %s", sqlfile.ErrCheck, found))
 	}
 	return nil
 }
@@ -100,7 +101,7 @@ func checkSchema(ctx context.Context, w *sql.DB) error {
 		return err
 	}
 	if got := hex.EncodeToString(h.Sum(nil)[:8]); got != schemaSum {
-		return db(fmt.Errorf("%w: unexpected schema (%s)", errCheck, got))
+		return db(fmt.Errorf("%w: unexpected schema (%s)", sqlfile.ErrCheck, got))
 	}
 	return nil
 }
@@ -145,7 +146,7 @@ func newest(ctx context.Context, w *sql.DB) (mark.Mark, error) {
 		if m, ok := mark.Parse(row); ok {
 			return m, nil
 		}
-		return mark.Mark{}, db(fmt.Errorf("%w: the record of the newest commit is unreadable", errCheck))
+		return mark.Mark{}, db(fmt.Errorf("%w: the record of the newest commit is unreadable", sqlfile.ErrCheck))
 	}
 	if !errors.Is(err, sql.ErrNoRows) {
 		return mark.Mark{}, db(err)

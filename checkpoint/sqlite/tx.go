@@ -3,18 +3,11 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
-	"net/url"
-
-	"github.com/mattn/go-sqlite3"
 
 	"orchestrator/checkpoint/sqlrow"
 )
-
-// busyMillis is how long SQLite itself waits for a lock; begin then retries.
-const busyMillis = 250
 
 // tx is the write connection inside a transaction. Its errors are the database's.
 type tx struct {
@@ -124,40 +117,4 @@ func (t *tx) close() {
 	for _, st := range t.stmts {
 		_ = st.Close()
 	}
-}
-
-// fold moves the log into the file and empties it. It does not wait: if a reader still needs the log it is left for the
-// next time.
-func fold(ctx context.Context, w *sql.DB) error {
-	for _, q := range []string{"PRAGMA busy_timeout = 0", "PRAGMA wal_checkpoint(TRUNCATE)",
-		fmt.Sprintf("PRAGMA busy_timeout = %d", busyMillis)} {
-		rows, err := w.QueryContext(ctx, q) // they return rows
-		if err != nil {
-			return db(err)
-		}
-		if err := each(rows, func(func(...any) error) error { return nil }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func dsn(path, more string) string {
-	u := url.URL{Scheme: "file", Path: path,
-		RawQuery: fmt.Sprintf("_journal_mode=WAL&_synchronous=%s&_busy_timeout=%d%s", synchronous, busyMillis, more)}
-	return u.String()
-}
-
-// connector opens connections by a data source name.
-type connector string
-
-// Connect implements driver.Connector.
-func (c connector) Connect(context.Context) (driver.Conn, error) { return c.Driver().Open(string(c)) }
-
-// Driver implements driver.Connector. Its connections refuse cells that extend beyond their page.
-func (c connector) Driver() driver.Driver {
-	return &sqlite3.SQLiteDriver{ConnectHook: func(conn *sqlite3.SQLiteConn) error {
-		_, err := conn.Exec("PRAGMA cell_size_check = 1", nil)
-		return err
-	}}
 }

@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/mattn/go-sqlite3"
 
+	"orchestrator/checkpoint/sqlfile"
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
 )
@@ -149,7 +149,7 @@ func (s *Store) foldWhenIdle() {
 func (s *Store) maintain() {
 	failpoint.Hit("sqlite.fold.before")
 	// After an error SQLite does it at a certain size, or the next start does.
-	_ = fold(s.tx.ctx, s.writer)
+	_ = sqlfile.Fold(s.tx.ctx, s.writer)
 	if s.mark != nil {
 		_ = s.mark.Sync() // it may lag
 	}
@@ -189,7 +189,7 @@ func (s *Store) write(batch []*request, err error) {
 	through = true
 	if err != nil {
 		s.tx.rollback()
-		if len(batch) > 1 && !isBusy(err) {
+		if len(batch) > 1 && !sqlfile.IsBusy(err) {
 			for i := range batch {
 				s.rewrite(batch[i : i+1])
 			}
@@ -218,8 +218,8 @@ func (s *Store) rewrite(batch []*request) { s.write(batch, s.begin(context.Backg
 
 // noRoom reports an error that the reserved space may help against.
 func (s *Store) noRoom(err error) bool {
-	free, known := freeSpace(filepath.Dir(s.path))
-	return err != nil && s.room != nil && (isFull(err) || code(err) == sqlite3.ErrIoErr && known && free < fullBelow)
+	free, known := sqlfile.FreeSpace(filepath.Dir(s.path))
+	return err != nil && s.room != nil && (sqlfile.IsFull(err) || sqlfile.Code(err) == sqlite3.ErrIoErr && known && free < sqlfile.FullBelow)
 }
 
 // Short reports whether the disk was full and the reserve for answers is in use.
@@ -249,26 +249,18 @@ func (s *Store) commit() error {
 	return nil
 }
 
-// begin takes the write lock. Another program may hold it for a while: begin retries with jitter, until ctx ends.
+// begin takes the write lock. Another program may hold it for a while.
 func (s *Store) begin(ctx context.Context) error {
-	deadline := time.Now().Add(s.lock)
-	for {
+	return sqlfile.Patiently(ctx, s.lock, func() error {
 		err := s.tx.exec("BEGIN IMMEDIATE")
 		s.tx.changed = false
-		if err == nil || !isBusy(err) || time.Now().After(deadline) {
-			return err
-		}
-		select {
-		case <-time.After(time.Duration(5+rand.IntN(45)) * time.Millisecond):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+		return err
+	})
 }
 
 // short refuses writes that would use the space reserved for answers.
 func (s *Store) short() error {
-	free, _ := freeSpace(filepath.Dir(s.path))
+	free, _ := sqlfile.FreeSpace(filepath.Dir(s.path))
 	return thread.Hint(fmt.Errorf("store: %w: the last %d bytes in %s are reserved for agents' answers",
 		thread.ErrDiskFull, free, filepath.Dir(s.path)),
 		"free some space; the store then continues on its own")

@@ -1,6 +1,6 @@
 //go:build unsynced
 
-package sqlite
+package sqlfile
 
 // synchronous is off in the variant that must fail the power-cut test.
 const synchronous = "OFF"

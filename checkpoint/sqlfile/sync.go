@@ -1,6 +1,6 @@
 //go:build !unsynced
 
-package sqlite
+package sqlfile
 
 // synchronous is SQLite's setting of that name: every commit is synced before it returns.
 const synchronous = "FULL"
