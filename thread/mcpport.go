@@ -36,6 +36,9 @@ type ServerTaker interface{ TakesServers() bool }
 // MCPName is the name of the one server that agents are given, or the beginning of it.
 const MCPName = "orch"
 
+// MCPOwnTools are the tools of that server that are our own: they read what is the thread's, and change nothing.
+func MCPOwnTools() []string { return []string{MCPName + "__find_tool", MCPName + "__retrieve"} }
+
 // MCPLaunch is how an agent reaches the one MCP server that it is given.
 type MCPLaunch struct {
 	// Name is the server's name for agents whose configuration nobody else can add to, Registered for the others: a

@@ -68,10 +68,16 @@ const limit = 10 * time.Minute
 
 func newStage(t *testing.T, cli clis.CLI, dirs []string) *stage {
 	t.Helper()
+	return newStageWith(t, cli, dirs, questions)
+}
+
+// newStageWith has a script of its own, and more variables of the person's.
+func newStageWith(t *testing.T, cli clis.CLI, dirs []string, script model.Script, more ...string) *stage {
+	t.Helper()
 	bin := clis.Bin(t)
 	root := filepath.Dir(dirs[0])
 	s := &stage{
-		t: t, cli: cli, server: model.New(questions), home: filepath.Join(root, "home"), hooks: filepath.Join(root, "hooks"),
+		t: t, cli: cli, server: model.New(script), home: filepath.Join(root, "home"), hooks: filepath.Join(root, "hooks"),
 	}
 	for _, dir := range append([]string{s.home}, dirs...) {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -79,7 +85,7 @@ func newStage(t *testing.T, cli clis.CLI, dirs []string) *stage {
 		}
 	}
 	s.env = append([]string{"HOME=" + s.home, "PATH=" + bin + ":" + os.Getenv("PATH")},
-		cli.SetUp(t, s.home, s.server.URL(), dirs...)...)
+		slices.Concat(cli.SetUp(t, s.home, s.server.URL(), dirs...), more)...)
 	hook := []string{"/bin/sh", "-c", `echo "$1" >> ` + s.hooks, "hook"}
 	s.agent = adapters[cli.Name](launch.Config{Env: s.env, Hook: hook})
 	t.Cleanup(s.server.Close)

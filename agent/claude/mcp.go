@@ -38,6 +38,14 @@ func giveServer(env, around launch.Env, spec thread.LaunchSpec) ([]string, launc
 	return []string{"--mcp-config", path, "--strict-mcp-config"}, env, reach, nil
 }
 
+// ownToolRules are the rules that allow the tools of the server that we give, which only read what is the thread's.
+func ownToolRules(m *thread.MCPLaunch) (allow []any) {
+	for _, tool := range thread.MCPOwnTools() {
+		allow = append(allow, "mcp__"+m.Name+"__"+tool)
+	}
+	return allow
+}
+
 // searchesTools reports whether Claude Code loads the definitions of MCP tools only when its model searches for them. With
 // "auto" it depends on how long they are.
 func searchesTools(env launch.Env, model string) bool {

@@ -31,7 +31,11 @@ func (a *Agent) settings(spec thread.LaunchSpec, env launch.Env, variable string
 		}
 		s["hooks"] = merged
 	}
-	if allow, deny := readRules(spec.ReadDirs); len(allow) > 0 {
+	allow, deny := readRules(spec.ReadDirs)
+	if spec.Once.On && spec.MCP != nil {
+		allow = append(allow, ownToolRules(spec.MCP)...)
+	}
+	if len(allow) > 0 {
 		merged := map[string]any{}
 		theirs, _ := own["permissions"].(map[string]any)
 		maps.Copy(merged, theirs)

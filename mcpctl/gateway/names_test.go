@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"orchestrator/thread"
 )
 
 var allowedName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,44}$`)
@@ -134,5 +136,15 @@ func BenchmarkNames(b *testing.B) {
 		if _, ok := find(toolNames(named(servers, "server7__tool_100")), "server7__tool_100"); !ok {
 			b.Fatal("not found")
 		}
+	}
+}
+
+func TestOwnTools(t *testing.T) {
+	var names []string
+	for _, e := range ownTools() {
+		names = append(names, e.name)
+	}
+	if !slices.Equal(names, thread.MCPOwnTools()) {
+		t.Errorf("%q, and agents are told of %q", names, thread.MCPOwnTools())
 	}
 }

@@ -1,0 +1,341 @@
+package agenttest_test
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"orchestrator/agent/agenttest"
+	"orchestrator/agent/agenttest/clis"
+	"orchestrator/agent/agenttest/model"
+	"orchestrator/agent/scripted"
+	"orchestrator/thread"
+)
+
+// TestRealRuns drives every real CLI without a terminal against the scripted model.
+func TestRealRuns(t *testing.T) {
+	for _, cli := range clis.All() {
+		t.Run(cli.Name, func(t *testing.T) {
+			s := newRuns(t, cli)
+			for _, c := range []struct {
+				name string
+				test func(*testing.T, *runs)
+			}{
+				{"answer", answers}, {"tool", usesTool}, {"edit", edits}, {"asking", refuses}, {"read-only", readOnly},
+				{"resume", resumes}, {"interrupt", interrupts}, {"unknown session", unknownSession}, {"trouble", troubles},
+				{"long prompt", longPrompt}, {"odd prompts", oddPrompts}, {"take-over", takenOver},
+			} {
+				t.Run(c.name, func(t *testing.T) {
+					if why := s.not[c.name]; why != "" {
+						t.Skip("SKIPPED: " + why)
+					}
+					c.test(t, s.in(t))
+				})
+			}
+		})
+	}
+}
+
+// runs starts runs of one CLI.
+type runs struct {
+	*stage
+	headless thread.Headless
+	dir      string
+	n        *int
+	not      map[string]string // cases that do not hold for this CLI, and why
+}
+
+func newRuns(t *testing.T, cli clis.CLI) *runs {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	clis.Bin(t)
+	dir := filepath.Join(root, "work")
+	s := newStageWith(t, cli, []string{dir}, withoutShell, quick[cli.Name]...)
+	h, ok := s.agent.(thread.Headless)
+	if !ok {
+		t.Skip("SKIPPED: does not work without a terminal")
+	}
+	return &runs{stage: s, headless: h, dir: dir, n: new(int), not: unlike[cli.Name]}
+}
+
+// quick are the variables of a person who does not wait for a provider long.
+var quick = map[string][]string{"claude": {"CLAUDE_CODE_MAX_RETRIES=1"}}
+
+// wide are models that take a prompt of 1 MB where the usual one does not.
+var wide = map[string]string{"claude": "claude-sonnet-4-6[1m]"}
+
+// unlike are the cases that do not hold for a CLI, and why.
+var unlike = map[string]map[string]string{}
+
+// withoutShell answers by markers also if no shell is offered: read-only runs have none.
+func withoutShell(t model.Turn) scripted.Reply {
+	if len(t.Tools) > 0 && strings.Contains(t.Prompt, "#") {
+		t.Side = false
+	}
+	return model.Markers(t)
+}
+
+// in are the same for a subtest.
+func (s *runs) in(t *testing.T) *runs {
+	stage := *s.stage
+	stage.t = t
+	one := *s
+	one.stage = &stage
+	return &one
+}
+
+// once starts a process.
+func (s *runs) once(edit func(*thread.LaunchSpec)) *agenttest.Piped {
+	s.t.Helper()
+	*s.n++
+	spec := thread.LaunchSpec{
+		Thread: thread.ID(fmt.Sprintf("%016x", *s.n)), Once: thread.Once{On: true}, Dir: s.dir, Env: s.env, Model: s.cli.Model,
+		StateDir: filepath.Join(filepath.Dir(s.home), fmt.Sprintf("run-%d", *s.n)), Flags: thread.Flags{PermissionMode: s.cli.Mode},
+		BaseURL: s.server.URL() + "/t/secret", HookURL: s.server.URL() + "/h/secret",
+	}
+	if edit != nil {
+		edit(&spec)
+	}
+	h, err := s.headless.Headless(s.t.Context(), spec)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return agenttest.StartPiped(s.t, h)
+}
+
+func resuming(session string) func(*thread.LaunchSpec) {
+	return func(spec *thread.LaunchSpec) { spec.Session, spec.Resume = session, true }
+}
+
+// completes waits for a run that must complete.
+func completes(t *testing.T, p *agenttest.Piped) *agenttest.Piped {
+	t.Helper()
+	if e := p.Wait(); e.Outcome != thread.RunCompleted {
+		t.Errorf("%+v, exit code %d\n%s", e, p.Code, p.Log())
+	}
+	return p
+}
+
+// requests returns those of the main conversation with a prompt.
+func (s *runs) requests(prompt string) (all []model.Request) {
+	for _, q := range s.server.Requests() {
+		if q.Turn.Wire != "" && q.Turn.Prompt == prompt && len(q.Turn.Tools) > 0 {
+			all = append(all, q)
+		}
+	}
+	return all
+}
+
+// sent is the usage that the model server sent for a prompt.
+func (s *runs) sent(prompt string) (sum thread.Usage) {
+	for _, q := range s.requests(prompt) {
+		if q.Reply.Status == 0 {
+			u := q.Reply.Usage
+			sum = sum.Add(thread.Usage{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output})
+		}
+	}
+	return sum
+}
+
+func answers(t *testing.T, s *runs) {
+	const prompt = "hello #usage:1200,30,0,9 #say:the answer"
+	p := completes(t, s.once(nil).Begin(prompt))
+	if got := p.Said(thread.RunText); got != "the answer" {
+		t.Errorf("said %q", got)
+	}
+	if got := p.Until(thread.RunSession).Session; got == "" {
+		t.Error("no session")
+	}
+	if got, want := p.Usage(), s.sent(prompt); got != want || want.Input != 1200 {
+		t.Errorf("usage %+v, sent %+v", got, want)
+	}
+	if got := p.Said(thread.RunLine); got != "" {
+		t.Errorf("lines that it does not know: %s", got)
+	}
+}
+
+func usesTool(t *testing.T, s *runs) {
+	const prompt = "look #usage:1000,20,0,7 #bash:echo out-$((40+2)) #usage:2000,40,0,8 #bash:exit 3 #usage:3000,60,0,9 #say:looked"
+	p := completes(t, s.once(nil).Begin(prompt))
+	call, result := p.Until(thread.RunTool), p.Until(thread.RunResult)
+	if !strings.Contains(call.Text, "out-$((40+2))") || call.Tool == "" || call.Call == "" {
+		t.Errorf("call %+v", call)
+	}
+	if !strings.Contains(result.Text, "out-42") || result.Call != call.Call || result.Failed {
+		t.Errorf("result %+v", result)
+	}
+	failed := 0
+	for _, e := range p.Events {
+		if e.Kind == thread.RunResult && e.Failed {
+			failed++
+		}
+	}
+	if failed != 1 {
+		t.Errorf("%d calls failed\n%s", failed, p.Log())
+	}
+	if got, want := p.Usage(), s.sent(prompt); got != want {
+		t.Errorf("usage %+v, sent %+v", got, want)
+	}
+}
+
+func edits(t *testing.T, s *runs) {
+	completes(t, s.once(nil).Begin("write it #write:edited.txt=by a run #say:written"))
+	if raw, err := os.ReadFile(filepath.Join(s.dir, "edited.txt")); err != nil || string(raw) != "by a run" {
+		t.Errorf("%q, %v", raw, err)
+	}
+}
+
+func refuses(t *testing.T, s *runs) {
+	p := completes(t, s.once(func(spec *thread.LaunchSpec) { spec.Flags.PermissionMode = s.cli.Asking }).Begin("careful "+
+		"#escalate #bash:touch ../asked.txt #say:refused it"))
+	if got := p.Said(thread.RunRefused); got == "" {
+		t.Errorf("nothing was refused\n%s", p.Log())
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, "..", "asked.txt")); err == nil {
+		t.Error("it was done nevertheless")
+	}
+	if got := p.Said(thread.RunText); !strings.Contains(got, "refused it") {
+		t.Errorf("said %q", got)
+	}
+}
+
+func readOnly(t *testing.T, s *runs) {
+	only := func(spec *thread.LaunchSpec) { spec.Once.ReadOnly = true }
+	if err := os.WriteFile(filepath.Join(s.dir, "there.txt"), []byte("read me"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := completes(t, s.once(only).Begin("read it #read:"+filepath.Join(s.dir, "there.txt")+" #say:read"))
+	if got := p.Said(thread.RunResult); !strings.Contains(got, "read me") {
+		t.Errorf("read %q", got)
+	}
+	for i, how := range []string{"#write:ro-tool.txt=x", "#bash:touch ro-shell.txt", "#bash:echo x > ro-redirect.txt"} {
+		p := s.once(only).Begin(fmt.Sprintf("change it %d %s #say:tried", i, how))
+		if e := p.Wait(); e.Outcome != thread.RunCompleted {
+			t.Errorf("%s: %+v", how, e)
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(s.dir, "ro-*")); err != nil || len(left) > 0 {
+		t.Errorf("written: %v, %v", left, err)
+	}
+}
+
+func resumes(t *testing.T, s *runs) {
+	id := completes(t, s.once(nil).Begin("first turn #say:first answer")).Until(thread.RunSession).Session
+	p := completes(t, s.once(resuming(id)).Begin("second turn #usage:700,7,0,7 #say:second answer"))
+	if got := p.Until(thread.RunSession).Session; got != id {
+		t.Errorf("session %q after %q", got, id)
+	}
+	all := s.requests("second turn #usage:700,7,0,7 #say:second answer")
+	if len(all) != 1 || !strings.Contains(strings.Join(all[0].Turn.Prompts(), "\n"), "first turn") ||
+		!strings.Contains(strings.Join(all[0].Turn.Answers(), "\n"), "first answer") {
+		t.Errorf("%d requests: %+v", len(all), all)
+	}
+	if got, want := p.Usage(), s.sent("second turn #usage:700,7,0,7 #say:second answer"); got != want {
+		t.Errorf("usage %+v, sent %+v: of this run alone", got, want)
+	}
+}
+
+func interrupts(t *testing.T, s *runs) {
+	p := s.once(nil).Begin("long #usage:600,6,0,60 #hold:never #say:never said")
+	if _, err := s.server.Wait(t.Context(), func(q model.Request) bool { return q.Reply.Hold == "never" }); err != nil {
+		t.Fatal(err)
+	}
+	p.Interrupt()
+	if e := p.Wait(); e.Outcome != thread.RunCancelled {
+		t.Errorf("%+v\n%s", e, p.Log())
+	}
+	s.server.Release("never")
+	p = s.once(nil).Begin("long tool #bash:sleep 987 #say:never said")
+	p.Until(thread.RunTool)
+	p.Interrupt()
+	if e := p.Wait(); e.Outcome != thread.RunCancelled {
+		t.Errorf("%+v\n%s", e, p.Log())
+	}
+}
+
+func unknownSession(t *testing.T, s *runs) {
+	p := s.once(resuming("019a0000-1111-7222-8333-444444444444")).Begin("hello")
+	if e := p.Wait(); e.Outcome != thread.RunFailed || !strings.Contains(e.Reason, "019a0000-1111-7222-8333-444444444444") {
+		t.Errorf("%+v\n%s", e, p.Log())
+	}
+}
+
+func troubles(t *testing.T, s *runs) {
+	for _, c := range []struct {
+		status int
+		state  thread.State
+	}{{401, thread.StateUnauthorised}, {429, thread.StateLimited}, {500, thread.StateUnavailable}} {
+		p := s.once(nil).Begin(fmt.Sprintf("trouble #status:%dx99", c.status))
+		e := p.Wait()
+		if e.Outcome != thread.RunFailed || e.Reason == "" {
+			t.Errorf("%d: %+v\n%s", c.status, e, p.Log())
+		}
+		if e.State != c.state || e.Status != c.status {
+			t.Errorf("%d: state %q, status %d, %s", c.status, e.State, e.Status, e.Reason)
+		}
+		if strings.Contains(p.Log(), "/t/secret") {
+			t.Errorf("%d: the address is said:\n%s", c.status, p.Log())
+		}
+	}
+}
+
+func longPrompt(t *testing.T, s *runs) {
+	prompt := "long " + strings.Repeat("lorem ipsum ", 1<<20/12) + "#say:read all of it"
+	completes(t, s.once(func(spec *thread.LaunchSpec) { spec.Model = cmp.Or(wide[s.cli.Name], spec.Model) }).Begin(prompt))
+	whole := 0
+	for _, q := range s.server.Requests() {
+		if bytes.Contains(q.Body, []byte(strings.Repeat("lorem ipsum ", 1<<20/12)+"#say:read all of it")) {
+			whole++
+		}
+	}
+	if whole == 0 {
+		t.Error("the prompt did not reach the model whole")
+	}
+}
+
+func oddPrompts(t *testing.T, s *runs) {
+	for i, begin := range []string{"-p", "--help", "/nothing", "@there.txt", "!touch odd.txt", "# note", "$(touch odd.txt)", "\n\nbelow"} {
+		prompt := fmt.Sprintf("%s is odd %d", begin, i)
+		p := completes(t, s.once(nil).Begin(prompt))
+		found := false
+		for _, q := range s.server.Requests() {
+			found = found || strings.Contains(strings.Join(q.Turn.Prompts(), "\n"), strings.TrimSpace(prompt))
+		}
+		if !found {
+			t.Errorf("%q did not reach the model\n%s", prompt, p.Log())
+		}
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, "odd.txt")); err == nil {
+		t.Error("a prompt was run as a command")
+	}
+}
+
+// takenOver opens the session of a run in a terminal, and the session of the terminal in a run.
+func takenOver(t *testing.T, s *runs) {
+	id := completes(t, s.once(nil).Begin("run turn #say:run answer")).Until(thread.RunSession).Session
+	*s.n++
+	r := s.start(thread.ID(fmt.Sprintf("%016x", *s.n)), s.dir, id, true)
+	q := r.ask("terminal turn #say:terminal answer")
+	if !strings.Contains(strings.Join(q.Turn.Prompts(), "\n"), "run turn") || !strings.Contains(strings.Join(q.Turn.Answers(), "\n"), "run answer") {
+		t.Errorf("in the terminal: %q %q", q.Turn.Prompts(), q.Turn.Answers())
+	}
+	r.keep("terminal answer")
+	r.stop()
+	completes(t, s.once(resuming(id)).Begin("back turn #say:back answer"))
+	all := s.requests("back turn #say:back answer")
+	if len(all) != 1 {
+		t.Fatalf("%d requests", len(all))
+	}
+	prompts, answers := strings.Join(all[0].Turn.Prompts(), "\n"), strings.Join(all[0].Turn.Answers(), "\n")
+	for _, turn := range []string{"run", "terminal"} {
+		if !strings.Contains(prompts, turn+" turn") || !strings.Contains(answers, turn+" answer") {
+			t.Errorf("the %s turn is missing: %q %q", turn, prompts, answers)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package claude
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"orchestrator/thread"
+)
+
+var _ thread.Headless = (*Agent)(nil)
+
+// memoryOfFolders has Claude Code read the CLAUDE.md of folders that --add-dir names.
+const memoryOfFolders = "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD"
+
+// Headless implements thread.Headless: one process that speaks stream-json both ways. Without a terminal Claude Code does
+// not ask whether a folder is trusted, and runs the hooks and the MCP servers of its settings. So a run takes the
+// person's settings only, and no MCP server but ours; of the repository it takes its instructions, which are text. What
+// would be asked reaches the dialogue, which refuses it.
+//
+// It gets no hooks of ours: the lines tell more and sooner, and the hook that may answer a question waits for a person.
+func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.HeadlessLaunch, error) {
+	spec.Once.On = true
+	spec.HookURL = ""
+	own := spec.Flags.Args
+	if end := slices.Index(own, "--"); end >= 0 {
+		own = own[:end] // what follows would be a prompt
+	}
+	own = without(own, "--input-format", "--output-format", "--permission-prompt-tool")
+	sources := "" // those of the person's, unless they leave them out themselves
+	if slices.Contains(settingSources(own), "user") {
+		sources = "user"
+	}
+	if spec.Once.ReadOnly {
+		spec.Flags.PermissionMode = "dontAsk"
+		own = without(own, widening()...)
+	}
+	args := slices.Concat(own, []string{
+		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--include-partial-messages",
+		"--permission-prompt-tool", "stdio", "--setting-sources=" + sources, "--add-dir", spec.Dir,
+	})
+	if spec.Once.ReadOnly {
+		args = append(args, "--tools", strings.Join(readingTools(), ","))
+	}
+	if spec.MCP == nil {
+		args = append(args, "--strict-mcp-config")
+	}
+	spec.Flags.Args = args
+	spec.Flags.Env = append(slices.Clone(spec.Flags.Env), memoryOfFolders+"=1")
+	l, err := a.Launch(ctx, spec)
+	if err != nil {
+		return thread.HeadlessLaunch{}, err
+	}
+	return thread.HeadlessLaunch{Launch: l, Dialogue: newDialogue()}, nil
+}
+
+// readingTools are all tools of Claude Code's own that a read-only run has.
+func readingTools() []string { return []string{"Read", "Glob", "Grep"} }
+
+// widening are the options that would give a read-only run more than it may.
+func widening() []string {
+	return []string{
+		"--tools", "--allowedTools", "--allowed-tools", "--mcp-config", "--permission-mode", "--agents", "--agent", "--plugin-dir",
+		"--dangerously-skip-permissions", "--allow-dangerously-skip-permissions",
+	}
+}
+
+// without returns arguments without some options and their values.
+func without(args []string, options ...string) []string {
+	var kept []string
+	dropping := false
+	for _, arg := range args {
+		if strings.HasPrefix(arg, "-") {
+			name, _, _ := strings.Cut(arg, "=")
+			dropping = slices.Contains(options, name)
+		}
+		if !dropping {
+			kept = append(kept, arg)
+		}
+	}
+	return kept
+}
