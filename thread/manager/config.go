@@ -10,6 +10,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/attachment"
+	exec "orchestrator/thread/work"
 )
 
 // Limits bounds what a project may have at once. Zero means no limit.
@@ -78,11 +79,26 @@ type Config struct {
 	Readable func(id, parent thread.ID) ([]string, error)
 	// Stage stores what is too large for a handoff under a token, and says where it is; nil for files only.
 	Stage func(context.Context, thread.StageRequest, io.Reader) (thread.StagedInfo, error)
-	Log   *slog.Logger // discarded when nil
+	// Runs is how agents work without a terminal.
+	Runs RunsConfig
+	Log  *slog.Logger // discarded when nil
 	// OnNotice is called with every notice, including those of Open; it must not block or call the Manager. May be nil.
 	OnNotice func(level thread.Level, text string)
 
 	gateway thread.Gateway // that of the Manager; nil without one
+}
+
+// RunsConfig is how agents work without a terminal.
+type RunsConfig struct {
+	Store  exec.Store // of executions; nil if none can be started
+	Server string     // identifies this run of the server
+	Limits exec.Limits
+	// Why says for people where Limits.All comes from.
+	Why string
+	// Deadline, Lost and Dispose hold for threads that have none of their own; 10 minutes and exec.PolicyAsk when empty.
+	Deadline time.Duration
+	Lost     exec.Policy
+	Dispose  exec.Disposal
 }
 
 // withDefaults fills in defaults.
@@ -102,6 +118,9 @@ func (c Config) withDefaults() *Config {
 	if c.Limits.Grace == 0 {
 		c.Limits.Grace = 5 * time.Second
 	}
+	c.Runs.Deadline = cmp.Or(c.Runs.Deadline, 10*time.Minute)
+	c.Runs.Lost = cmp.Or(c.Runs.Lost, exec.PolicyAsk)
+	c.Runs.Server = cmp.Or(c.Runs.Server, thread.NewID[string]())
 	return &c
 }
 

@@ -43,6 +43,9 @@ func (m *Creation) New(ctx context.Context, r thread.NewRequest) (thread.Status,
 	if err != nil {
 		return thread.Status{}, fmt.Errorf("new thread: %w", err)
 	}
+	if t.Once.On {
+		return m.submitNew(ctx, l, thread.Prompt{From: thread.FromFirst, Text: r.Prompt, Lines: r.Lines}, order{name: r.Execution, by: r.By})
+	}
 	return m.startNew(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt, lines: r.Lines, env: thread.Environ(ctx)})
 }
 
@@ -53,9 +56,26 @@ func (m *Creation) startNew(ctx context.Context, l *run, r launchRequest) (threa
 	if err == nil {
 		return s, nil
 	}
+	return thread.Status{}, m.takeBackNew(l, err)
+}
+
+// submitNew stores the first execution of a new thread. If that fails nothing is left of the thread, as after startNew.
+func (m *Creation) submitNew(ctx context.Context, l *run, p thread.Prompt, o order) (thread.Status, error) {
+	err := l.live.do(ctx, func(ctx context.Context) error {
+		_, _, err := submit(l, ctx, p, o)
+		return err
+	})
+	if err == nil {
+		return l.live.current(), nil
+	}
+	return thread.Status{}, m.takeBackNew(l, err)
+}
+
+// takeBackNew removes a new thread after an error, which it returns.
+func (m *Creation) takeBackNew(l *run, err error) error {
 	// A step of its own: if the client has disconnected, the start may still come or may have succeeded.
 	back := l.live.do(m.work.ctx, func(ctx context.Context) error {
-		if l.live.running() != nil || m.work.closes() {
+		if l.live.running() != nil || hasRun(l) || m.work.closes() {
 			return nil
 		}
 		if err := l.live.update(ctx, func(t *thread.Thread) error { t.Deleted = m.cfg.now(); return nil }); err != nil {
@@ -73,7 +93,7 @@ func (m *Creation) startNew(ctx context.Context, l *run, r launchRequest) (threa
 	if back != nil && !errors.Is(back, errClosed) {
 		err = errors.Join(err, fmt.Errorf("remove %s again: %w", l.live.thread().Name, back))
 	}
-	return thread.Status{}, err
+	return err
 }
 
 // checkLaunch rejects flags that a thread's agent can never be started with, before anything is created for it.
@@ -97,6 +117,9 @@ func (m *Creation) newThread(r thread.NewRequest) (thread.Thread, error) {
 		return thread.Thread{}, err
 	}
 	if err := m.checkLaunch(thread.Thread{Agent: r.Agent, Launch: r.Flags}); err != nil {
+		return thread.Thread{}, err
+	}
+	if err := checkOnce(m.cfg, r.Agent, r.Once, r.Prompt, r.Execution); err != nil {
 		return thread.Thread{}, err
 	}
 	first := thread.Prompt{From: thread.FromFirst, Text: r.Prompt, Lines: r.Lines}
@@ -128,7 +151,7 @@ func (m *Creation) newThread(r thread.NewRequest) (thread.Thread, error) {
 		ID: thread.NewID[thread.ID](), Title: thread.Titled(secret.Redact(cmp.Or(r.Name, r.Label))),
 		Label: plaintext.Cut(label, 200), Agent: r.Agent, Model: r.Model, Launch: r.Flags,
 		Dir: dir, Created: now, Updated: now, Seen: true, MCP: switches,
-		Base: base,
+		Base: base, Once: r.Once, Grants: below(m.registry, r.By, r.Once),
 	}, nil
 }
 
@@ -211,6 +234,9 @@ func (m *Creation) place(ctx context.Context, t thread.Thread, r thread.NewReque
 func (m *Creation) apart(t thread.Thread, r thread.NewRequest) (others []string, apart bool) {
 	if r.InPlace || m.cfg.Worktrees == nil || m.cfg.NewWorktree == WorktreeNever {
 		return nil, false
+	}
+	if r.Once.On {
+		return nil, !r.Once.ReadOnly // several write at once, and nobody looks
 	}
 	others = m.registry.index.sharing(t)
 	return others, m.cfg.NewWorktree == WorktreeAlways || len(others) > 0

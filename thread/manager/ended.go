@@ -120,7 +120,7 @@ func (l *run) exited(id thread.ExecutionID, e thread.Exit) {
 	l.live.exit, l.live.session = &e, nil
 	l.live.ending.came(l.live.requests.InFlight() ||
 		l.live.reported.State == thread.StateWorking || l.live.reported.State == thread.StateSilent)
-	l.live.t.Interrupted, l.live.t.Exit = l.live.ending.lost(e, l.work.closes()), e
+	l.live.t.Interrupted, l.live.t.Exit = l.attempt == nil && l.live.ending.lost(e, l.work.closes()), e
 	l.live.show()
 	l.live.mu.Unlock()
 	l.live.hooks.shows(thread.StateReport{})
@@ -138,8 +138,14 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 		return
 	}
 	exit, asked, direct, cost := *l.live.exit, l.live.ending == asked, l.live.visibility.direct(), l.live.sideCost
-	interrupted := l.live.ending.lost(exit, l.work.closes())
+	a := l.attempt // what became of it says its execution
+	interrupted := a == nil && l.live.ending.lost(exit, l.work.closes())
+	asking := a != nil && l.live.requests.InFlight()
 	l.live.mu.Unlock()
+	if asking && a.waits() {
+		l.live.later(lastRequest, func() { l.ended(l.work.ctx, id) })
+		return
+	}
 	if direct {
 		l.findSession()
 		l.recorder.Poll(ctx) // read its last output
@@ -151,8 +157,11 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 	if l.cfg.gateway != nil {
 		l.cfg.gateway.Rest(l.live.id)
 	}
+	if a != nil {
+		closePrompt(l, ctx, a, exit, asked)
+	}
 	l.interruptPrompts(ctx, "the agent exited: "+activity.Exit(exit), !asked && !exit.Killed() && !exit.Limit)
-	interrupted = interrupted || !asked && exit.Code != 0 && l.recorder.Amid()
+	interrupted = interrupted || a == nil && !asked && exit.Code != 0 && l.recorder.Amid()
 	err := l.live.update(ctx, func(t *thread.Thread) error {
 		t.Interrupted, t.Exit = interrupted, exit
 		t.Gauge.CostUSD += cost
@@ -170,13 +179,23 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 		l.cfg.Log.Error("end a run", "thread", string(l.live.id), "err", err)
 	}
 	l.live.mu.Lock()
-	l.live.execution, l.live.ending = nil, unasked
+	l.live.execution, l.live.ending, l.attempt = nil, unasked, nil
 	l.live.show()
 	l.live.mu.Unlock()
+	l.typist.serve(nil)
+	switch {
+	case a != nil:
+		endAttempt(l, ctx, a, exit, asked)
+	case l.live.thread().Once.On:
+		queuePrompts(l, ctx)
+	}
 	if interrupted && !l.work.closes() { // the next start proves it
 		l.prove(ctx)
 	}
 }
+
+// lastRequest is how long the end of a run waits for its last request, which ends with it, before it looks again.
+const lastRequest = 100 * time.Millisecond
 
 // troubleText describes for people what is wrong.
 func troubleText(r thread.StateReport) string {

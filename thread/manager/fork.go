@@ -69,6 +69,11 @@ func (m *Forks) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, 
 		s.LeftOut = left
 		return s, nil
 	}
+	if t.Once.On {
+		s, err := m.creation.submitNew(ctx, l, thread.Prompt{From: thread.FromFirst, Text: r.Prompt, Lines: r.Lines}, order{name: r.Execution, by: r.By})
+		s.LeftOut = left
+		return s, err
+	}
 	if r.Prompt != "" && !r.Started {
 		m.prompted(l.live, r.Prompt)
 	}
@@ -124,6 +129,10 @@ func (m *Forks) forkOf(
 	if len(r.Args) > 0 {
 		t.Launch.Args = r.Args
 	}
+	if err := checkOnce(m.cfg, agent, r.Once, r.Prompt, r.Execution); err != nil {
+		return thread.Thread{}, thread.Checkpoint{}, err
+	}
+	t.Once, t.Grants = r.Once, below(m.registry, r.By, r.Once)
 	fresh := agent == p.Agent && (r.Fresh || at.ID != "" && !at.Whole())
 	err := m.creation.checkLaunch(t)
 	if err == nil {

@@ -78,9 +78,11 @@ type liveThread struct {
 	baseTold   string            // the profile to come of which a compaction was told
 	merging    string            // the branch into which its merge waits for the person, "" for none
 	sideCost   float64
-	ahead      thread.Begun     // the main request in progress; its Context is 0 if none is, or if it is not known
-	based      *basedStart      // until the first request of its program is seen; nil if there is nothing to check
-	windows    map[string]int64 // from the agent's own configuration; replaced, never modified
+	ahead      thread.Begun      // the main request in progress; its Context is 0 if none is, or if it is not known
+	based      *basedStart       // until the first request of its program is seen; nil if there is nothing to check
+	windows    map[string]int64  // from the agent's own configuration; replaced, never modified
+	run        *thread.RunStatus // its newest execution, as it is listed; replaced, never modified
+	runMade    time.Time         // when that was asked for
 }
 
 // enqueue adds a step; false when the manager has closed.
@@ -230,7 +232,7 @@ func (l *liveThread) setup() thread.Setup {
 // status returns a thread as clients see it. mu is held.
 func (l *liveThread) status() thread.Status {
 	s := thread.Status{Thread: l.t, Seq: l.bus.Newest(), State: l.shown, Depth: l.index.depth(l.t.Parent)}
-	s.Setup = l.setup()
+	s.Setup, s.Run = l.setup(), l.run
 	s.RunsLines = l.cfg.runsLines(l.t.Agent)
 	s.Around = l.course == aroundGateway || l.session != nil && l.visibility.direct()
 	s.Gauge.CostUSD += l.sideCost
@@ -250,6 +252,14 @@ func (l *liveThread) status() thread.Status {
 		s.Resume = &p
 	}
 	return s
+}
+
+// used returns what a thread has used so far, side requests included in the price.
+func (l *liveThread) used() thread.Usage {
+	s := l.current()
+	u := s.Usage
+	u.CostUSD, u.Priced = s.Cost()
+	return u
 }
 
 // current returns a thread as clients see it.

@@ -38,6 +38,8 @@ type Manager struct {
 	Offers    *Offers
 	Traffic   *Traffic
 	Bases     *Bases
+	// Executions are what agents do without a terminal.
+	Executions *Executions
 
 	cfg      *Config
 	bus      *events.Bus
@@ -64,8 +66,10 @@ func New(config Config) *Manager {
 	index := newIndex(cfg)
 	checker := &baseChecker{cfg: cfg, work: work, notices: notices}
 	starts := &starts{limit: cfg.Limits.Running, index: index}
+	open := newOpenRuns(cfg, index)
 	r := &registry{
-		cfg: cfg, past: past, bus: bus, work: work, notices: notices, intents: intents, environs: environs, starts: starts, checker: checker,
+		open: open,
+		cfg:  cfg, past: past, bus: bus, work: work, notices: notices, intents: intents, environs: environs, starts: starts, checker: checker,
 		typing: semaphore.New(typedAtOnce, typingShare), index: index, byID: make(map[thread.ID]*run),
 	}
 	var programs func() []string
@@ -97,6 +101,9 @@ func New(config Config) *Manager {
 	}
 	m.Forks.prompted, r.prompted = m.Offers.back.prompted, m.Offers.back.prompted
 	m.Prompts = &Prompts{cfg: cfg, registry: r, offers: m.Offers}
+	m.Executions = &Executions{
+		cfg: cfg, registry: r, open: open, dispatcher: &dispatcher{cfg: cfg, work: work, registry: r, open: open},
+	}
 	m.Questions = &Questions{registry: r}
 	m.recovery = &recovery{
 		cfg: cfg, work: work, notices: notices, intents: intents, registry: r,
@@ -145,6 +152,9 @@ func (m *Manager) Open(ctx context.Context) error {
 	if err := m.recovery.repairIntents(ctx); err != nil {
 		return err
 	}
+	if err := m.recovery.recoverRuns(ctx, m.Executions); err != nil {
+		return err
+	}
 	m.recovery.nameUnfinished()
 	for _, l := range m.registry.all() {
 		l.live.mu.Lock()
@@ -187,6 +197,7 @@ func (m *Manager) Close(ctx context.Context) error {
 		}
 		l.live.mu.Unlock()
 	}
+	m.Executions.open.hub.Close()
 	m.bus.Close()
 	m.keeper.wait()
 	return errors.Join(errs...)

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
 
 	"orchestrator/thread"
 	"orchestrator/thread/manager/outbox"
@@ -32,6 +30,9 @@ func (m *Prompts) Ask(ctx context.Context, ref string, r thread.AskRequest) (thr
 	if err := checkAsk(r.Text); err != nil {
 		return thread.Prompt{}, fmt.Errorf("send to %s: %w", name, err)
 	}
+	if l.live.thread().Once.On && (l.live.running() == nil || attemptOf(l) != nil) {
+		return m.askRun(ctx, l, r)
+	}
 	if l.live.running() == nil {
 		return thread.Prompt{}, thread.Hint(fmt.Errorf("send to %s: %w", name, thread.ErrNotRunning), "resume it first")
 	}
@@ -54,17 +55,19 @@ func (m *Prompts) Ask(ctx context.Context, ref string, r thread.AskRequest) (thr
 	return p, nil
 }
 
-// checkAsk rejects texts that cannot be sent.
-func checkAsk(text string) error {
-	if !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
-		return thread.Kindf(thread.ErrInvalid, "empty text")
+// askRun has a prompt become the next execution of a thread without a terminal.
+func (m *Prompts) askRun(ctx context.Context, l *run, r thread.AskRequest) (p thread.Prompt, err error) {
+	if r.From == "" {
+		r.From = thread.FromVerb
 	}
-	if len(text) > maxAsk {
-		return thread.Hint(
-			thread.Kindf(thread.ErrInvalid, "text of %d bytes is too long, the limit is %d", len(text), maxAsk),
-			"put it in a file and name the file")
+	err = l.live.do(ctx, func(ctx context.Context) (err error) {
+		_, p, err = submit(l, ctx, thread.Prompt{From: r.From, Text: r.Text, Lines: r.Lines}, order{by: r.By})
+		return err
+	})
+	if err != nil {
+		return thread.Prompt{}, fmt.Errorf("send to %s: %w", l.live.thread().Name, err)
 	}
-	return nil
+	return p, nil
 }
 
 // List returns the newest prompts of a thread, or of all threads if ref is empty, oldest first; open leaves out
@@ -194,6 +197,7 @@ func (m *Prompts) changeQueued(
 	}
 	if p.State == thread.PromptCancelled {
 		l.typist.wake()
+		l.open.look() // its execution is cancelled with it
 	}
 	return l.typist.seen(stored), nil
 }
@@ -203,6 +207,13 @@ func (m *Prompts) Again(ctx context.Context, id thread.PromptID) (thread.Prompt,
 	p, l, err := m.prompt(ctx, id)
 	if err != nil {
 		return thread.Prompt{}, fmt.Errorf("send prompt again: %w", err)
+	}
+	if p = l.typist.upToDate(p); l.live.thread().Once.On && l.live.running() == nil && p.State.Again() {
+		err := l.live.do(ctx, func(ctx context.Context) (err error) {
+			_, p, err = submit(l, ctx, thread.Prompt{From: thread.FromVerb, Text: p.Text, Lines: p.Lines}, order{again: p.ID})
+			return err
+		})
+		return p, err
 	}
 	return l.typist.askAgain(ctx, p)
 }

@@ -25,6 +25,7 @@ type registry struct {
 	environs *environs
 	starts   *starts
 	checker  *baseChecker
+	open     *openRuns
 	typing   *semaphore.Semaphore
 	// answered is called for every recorded main response of every thread.
 	answered func(ctx context.Context, l *liveThread, r recording.Response)
@@ -80,10 +81,11 @@ func (m *registry) newRun(t thread.Thread) *run {
 	}
 	l := &run{
 		live: live, typist: typist, cfg: m.cfg, past: m.past, bus: m.bus, work: m.work, notices: m.notices,
-		intents: m.intents, environs: m.environs, index: m.index, starts: m.starts, checker: m.checker,
+		intents: m.intents, environs: m.environs, index: m.index, starts: m.starts, checker: m.checker, open: m.open,
 		recorder: recording.New(m.recording(), t.ID, told, turnPrompts{typist}, told),
 	}
 	l.forget = func() { m.drop(l) }
+	typist.given = func(id thread.PromptID, err error) { promptGiven(l, id, err) }
 	return l
 }
 

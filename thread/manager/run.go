@@ -23,4 +23,21 @@ type run struct {
 	// recorder stores the agent's answers. It is used by the queue's steps only.
 	recorder *recording.Recorder
 	forget   func() // removes it from the registry
+	open     *openRuns
+	// attempt is the execution whose process is the thread's, nil if none is; guarded by liveThread.mu.
+	attempt *attempt
+}
+
+// attemptOf returns the execution whose process is the thread's, nil if none is.
+func attemptOf(l *run) *attempt {
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
+	return l.attempt
+}
+
+// hasRun reports whether the thread has had an execution.
+func hasRun(l *run) bool {
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
+	return l.live.run != nil
 }

@@ -22,6 +22,7 @@ type launchRequest struct {
 	prompt     string
 	lines      bool     // it may be typed as several lines
 	handOver   bool     // the path of a handoff may be typed
+	attempt    *attempt // the execution that it is for; nil for a start in a terminal
 	env        []string // that the person brings who starts it; nil for none
 }
 
@@ -40,6 +41,10 @@ func (l *run) first(ctx context.Context, t thread.Thread, r launchRequest) error
 func (l *run) start(ctx context.Context, r launchRequest) error {
 	t := l.live.thread()
 	switch {
+	case l.live.running() != nil && attemptOf(l) != nil:
+		return thread.Hint(fmt.Errorf("start %s: %s works in it: %w", t.Name, attemptOf(l).name, thread.ErrBusy),
+			"watch it with `orchestrator attach "+t.Name+"`, wait for its end, or cancel it with `orchestrator exec cancel "+
+				attemptOf(l).name+"`")
 	case l.live.running() != nil: // by another client: what it is asked first is asked all the same
 		return l.first(ctx, t, r)
 	case !t.Deleted.IsZero():
@@ -56,6 +61,12 @@ func (l *run) start(ctx context.Context, r launchRequest) error {
 		return fmt.Errorf("start %s: %w", t.Name, err)
 	}
 	defer release()
+	return l.begin(ctx, r)
+}
+
+// begin is the rest of start, once nothing speaks against it.
+func (l *run) begin(ctx context.Context, r launchRequest) error {
+	t := l.live.thread()
 	agent, err := l.cfg.Agents.Agent(t.Agent)
 	if err != nil {
 		return fmt.Errorf("start %s: %w", t.Name, err)
@@ -73,11 +84,13 @@ func (l *run) start(ctx context.Context, r launchRequest) error {
 	if err := l.stand(ctx); err != nil {
 		return fmt.Errorf("start %s: %w", t.Name, err)
 	}
-	plan, err := l.planResume(ctx, agent)
-	if err != nil {
-		return fmt.Errorf("resume %s: %w", t.Name, err)
+	plan := resumePlan{how: thread.ResumeFresh}
+	if r.attempt == nil || !r.attempt.fresh {
+		if plan, err = l.planResume(ctx, agent); err != nil {
+			return fmt.Errorf("resume %s: %w", t.Name, err)
+		}
 	}
-	if plan.primer != "" && thread.RunsLines(agent) {
+	if plan.primer != "" && thread.RunsLines(agent) && r.attempt == nil {
 		plan.primer = l.handOver(plan.file, r.handOver)
 	}
 	if err := l.launch(ctx, agent, plan, r); err != nil {
@@ -145,12 +158,15 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	if err != nil {
 		return err
 	}
+	if r.attempt != nil {
+		spec.Once = t.Once
+	}
 	if spec.Base, err = l.base(ctx, agent, spec, aside); err != nil {
 		return err
 	}
 	spec.BaseVersion = l.live.thread().Base.Version
 	l.watch(ctx, spec)
-	launch, err := agent.Launch(ctx, spec)
+	launch, dialogue, err := prepare(ctx, agent, spec)
 	if err != nil {
 		return err
 	}
@@ -170,7 +186,14 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 		return fmt.Errorf("store the run: %w", err)
 	}
 	failpoint.Hit("thread.start.begun")
+	var report func(thread.RunEvent)
+	l.typist.serve(r.attempt)
+	if r.attempt != nil {
+		r.attempt.begun(x, l.live.used())
+		report = r.attempt.report
+	}
 	l.live.mu.Lock()
+	l.attempt = r.attempt
 	l.live.execution, l.live.exit, l.live.proof = &x, nil, nil
 	l.live.restart = ""
 	l.live.reported = thread.StateReport{}
@@ -184,6 +207,7 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	session, err := l.cfg.Sessions.Start(ctx, thread.SessionSpec{
 		Thread: l.live.id, Agent: t.Agent, Launch: launch,
 		Cols: orDefault(r.cols, defaultCols), Rows: orDefault(r.rows, defaultRows),
+		Dialogue: dialogue, OnRun: report,
 		OnState: func(s thread.StateReport) { l.stateChanged(x.ID, s) },
 		OnExit:  func(e thread.Exit) { l.exited(x.ID, e) },
 		OnReady: l.typist.wake,
@@ -196,14 +220,29 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	return l.launched(ctx, session, launch, plan.primer)
 }
 
+// prepare prepares the start of an agent: without a terminal if that is asked for, with what is said then.
+func prepare(ctx context.Context, agent thread.Agent, spec thread.LaunchSpec) (thread.Launch, thread.Dialogue, error) {
+	if !spec.Once.On {
+		launch, err := agent.Launch(ctx, spec)
+		return launch, nil, err
+	}
+	headless, can := agent.(thread.Headless)
+	if !can {
+		return thread.Launch{}, nil, noHeadless(agent.Name())
+	}
+	h, err := headless.Headless(ctx, spec)
+	return h.Launch, h.Dialogue, err
+}
+
 // notStarted ends the run of a process that could not be started.
 func (l *run) notStarted(ctx context.Context, x thread.Execution, cause error) {
+	l.typist.serve(nil)
 	l.live.mu.Lock()
-	l.live.execution = nil
+	l.live.execution, l.attempt = nil, nil
 	l.live.show()
 	l.live.mu.Unlock()
 	if err := l.cfg.Store.EndExecution(
-		ctx, x.ID, l.cfg.now(), thread.Exit{Code: 127, Reason: "not started: " + cause.Error()}); err != nil {
+		context.WithoutCancel(ctx), x.ID, l.cfg.now(), thread.Exit{Code: 127, Reason: "not started: " + cause.Error()}); err != nil {
 		l.cfg.Log.Error("end the run of a process that did not start", "thread", string(l.live.id), "err", err)
 	}
 }

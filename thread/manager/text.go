@@ -3,6 +3,9 @@ package manager
 import (
 	"slices"
 	"strings"
+	"unicode"
+
+	"orchestrator/thread"
 
 	"orchestrator/thread/plaintext"
 	"orchestrator/thread/secret"
@@ -18,3 +21,16 @@ func titleOf(prompt string) string { return plaintext.FirstLine(secret.Redact(pr
 
 // slugOf returns a name without its digits.
 func slugOf(name string) string { return name[:max(0, len(name)-5)] }
+
+// checkAsk rejects texts that cannot be sent.
+func checkAsk(text string) error {
+	if !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
+		return thread.Kindf(thread.ErrInvalid, "empty text")
+	}
+	if len(text) > maxAsk {
+		return thread.Hint(
+			thread.Kindf(thread.ErrInvalid, "text of %d bytes is too long, the limit is %d", len(text), maxAsk),
+			"put it in a file and name the file")
+	}
+	return nil
+}

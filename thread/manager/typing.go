@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +35,7 @@ func (l *typist) accept(ctx context.Context, queued thread.Prompt) (thread.Promp
 	if err := l.cfg.consented(l.live.thread().Agent, queued); err != nil {
 		return thread.Prompt{}, fmt.Errorf("prompt not sent: %w", err)
 	}
-	queued.ID, queued.Thread = thread.NewPromptID(), l.live.id
+	queued.ID, queued.Thread = cmp.Or(queued.ID, thread.NewPromptID()), l.live.id
 	queued = l.after(queued, outbox.Accepted, "")
 	p, err := l.put(ctx, queued)
 	if errors.Is(err, thread.ErrUnreachable) {
@@ -175,7 +176,8 @@ func (l *typist) awaitLimit() {
 func (l *typist) typeNow(s thread.Session, p thread.Prompt, leave func()) {
 	d := &l.outbox
 	text := joinPrompts(d.Primer(), p.Text)
-	if d.Primer() != "" && (p.ID == "" || l.cfg.runsLines(l.live.thread().Agent)) { // by itself, it is one line
+	apart := d.Alone() == "" && l.cfg.runsLines(l.live.thread().Agent) // by itself, it is one line
+	if d.Primer() != "" && (p.ID == "" || apart) {
 		text = d.Primer()
 		p = thread.Prompt{
 			ID: thread.NewPromptID(), Thread: l.live.id, From: thread.FromPrimer, Text: text, Accepted: l.cfg.now(),
@@ -250,6 +252,7 @@ func (l *typist) leaves() bool {
 // typed records how typing a prompt ended.
 func (l *typist) typed(s thread.Session, id thread.PromptID, err error) {
 	failpoint.Hit("thread.ask.typed")
+	defer l.given(id, err)
 	d := &l.outbox
 	d.mu.Lock()
 	defer d.mu.Unlock()

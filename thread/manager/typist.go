@@ -23,6 +23,8 @@ type typist struct {
 	slots   *semaphore.Semaphore // limits how many prompts are typed at once
 	// prompted is called with every prompt that the person typed in the agent itself.
 	prompted func(l *liveThread, text string)
+	// given is called when a prompt was given to the agent, or could not be. The outbox is not locked.
+	given func(id thread.PromptID, err error)
 
 	// outbox has its own lock: accepting a prompt does not wait for the queue.
 	outbox guardedOutbox
@@ -107,6 +109,24 @@ func (l *typist) seen(p thread.Prompt) thread.Prompt {
 		l.live.mu.Unlock()
 	}
 	return p
+}
+
+// serve has the agent given the prompt of an execution alone, or without one those that are no execution's.
+func (l *typist) serve(a *attempt) {
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	if a == nil {
+		l.outbox.Serve("")
+		return
+	}
+	l.outbox.Serve(a.prompt)
+}
+
+// bind keeps a prompt for the process of its execution.
+func (l *typist) bind(id thread.PromptID) {
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	l.outbox.Bind(id)
 }
 
 // busy reports whether a prompt waits to be typed, is typed, or is open.

@@ -1,5 +1,11 @@
 package work
 
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
 // QueueReport is what waits, what runs, and what bounds it.
 type QueueReport struct {
 	// Waiting are the queued executions in the order in which they start, as far as that is known, each with its Reason.
@@ -28,4 +34,44 @@ type QueueChange struct {
 	Resume bool   `json:"resume,omitempty"` // start again
 	// Limit is how many run at the same time from now on; 0 leaves that as it is.
 	Limit int `json:"limit,omitempty"`
+}
+
+// Report describes a queue with the open executions, which have their reasons. why says where the common limit comes from.
+func (q Queue) Report(open []Execution, why string) QueueReport {
+	r := QueueReport{Waiting: []Execution{}, Active: []Execution{}}
+	agents := map[string]*QueueLimit{}
+	of := func(agent string) *QueueLimit {
+		if agents[agent] == nil {
+			agents[agent] = &QueueLimit{
+				Agent: agent, Most: own(q.Limits.Agents, agent, q.Limits.Agent), Paused: slices.Contains(q.PausedAgents, agent),
+			}
+		}
+		return agents[agent]
+	}
+	for agent := range q.Limits.Agents {
+		of(agent)
+	}
+	for _, agent := range q.PausedAgents {
+		of(agent)
+	}
+	all := QueueLimit{Most: q.Limits.All, Paused: q.Paused, Why: why}
+	for _, x := range open {
+		switch {
+		case x.State == Queued:
+			r.Waiting = append(r.Waiting, x)
+			all.Waiting++
+			of(x.Agent).Waiting++
+		case x.State.Holds():
+			r.Active = append(r.Active, x)
+			all.Running++
+			of(x.Agent).Running++
+		}
+	}
+	slices.SortFunc(r.Waiting, Order)
+	slices.SortFunc(r.Active, func(a, b Execution) int { return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.ID, b.ID)) })
+	r.Limits = append(r.Limits, all)
+	for _, agent := range slices.Sorted(maps.Keys(agents)) {
+		r.Limits = append(r.Limits, *agents[agent])
+	}
+	return r
 }

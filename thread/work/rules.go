@@ -39,12 +39,17 @@ func checkAdded(x Execution) error {
 			return err
 		}
 	}
-	if !slices.Contains([]Policy{PolicyAsk, PolicyResume, PolicyRetry, PolicyFail}, x.Lost) {
-		return thread.Hint(thread.Kindf(thread.ErrInvalid, "policy %q for a lost run is not known", string(x.Lost)),
+	return CheckRules(x.Lost, x.Dispose)
+}
+
+// CheckRules refuses a policy or disposal that there is not, with thread.ErrInvalid.
+func CheckRules(lost Policy, dispose Disposal) error {
+	if !slices.Contains([]Policy{PolicyAsk, PolicyResume, PolicyRetry, PolicyFail}, lost) {
+		return thread.Hint(thread.Kindf(thread.ErrInvalid, "policy %q for a lost run is not known", string(lost)),
 			"take ask, resume, retry or fail")
 	}
-	if !slices.Contains([]Disposal{DisposeKeep, DisposeBranch, DisposeMerge, DisposeDrop}, x.Dispose) {
-		return thread.Hint(thread.Kindf(thread.ErrInvalid, "%q is no way to dispose of a worktree", string(x.Dispose)),
+	if !slices.Contains([]Disposal{DisposeKeep, DisposeBranch, DisposeMerge, DisposeDrop}, dispose) {
+		return thread.Hint(thread.Kindf(thread.ErrInvalid, "%q is no way to dispose of a worktree", string(dispose)),
 			"take branch, merge or drop, or none to keep it")
 	}
 	return nil

@@ -34,6 +34,34 @@ type Outbox struct {
 	primer   string
 	begun    map[thread.PromptID]int
 	reported map[thread.PromptID]bool
+	// bound are prompts of executions: each is given to the process of its own. only is the prompt of the one that runs.
+	bound map[thread.PromptID]bool
+	only  thread.PromptID
+}
+
+// Bind keeps a prompt for an execution's process: no other one gets it.
+func (o *Outbox) Bind(id thread.PromptID) {
+	if o.bound == nil {
+		o.bound = map[thread.PromptID]bool{}
+	}
+	o.bound[id] = true
+}
+
+// Bound reports whether a prompt is an execution's.
+func (o *Outbox) Bound(id thread.PromptID) bool { return o.bound[id] }
+
+// Serve has the agent given one prompt alone, that of an execution; with "", all that are not bound.
+func (o *Outbox) Serve(only thread.PromptID) { o.only = only }
+
+// Alone returns the prompt of Serve.
+func (o *Outbox) Alone() thread.PromptID { return o.only }
+
+// due reports whether a prompt is one for the agent that runs.
+func (o *Outbox) due(p thread.Prompt) bool {
+	if o.only != "" {
+		return p.ID == o.only
+	}
+	return !o.bound[p.ID]
 }
 
 // Prompt returns one of the prompts, false if there is none with the id.
@@ -45,9 +73,9 @@ func (o *Outbox) Prompt(id thread.PromptID) (thread.Prompt, bool) {
 	return o.prompts[i], true
 }
 
-// Next returns the oldest queued prompt, false if there is none.
+// Next returns the oldest queued prompt that the agent which runs may be given, false if there is none.
 func (o *Outbox) Next() (thread.Prompt, bool) {
-	i := slices.IndexFunc(o.prompts, func(p thread.Prompt) bool { return p.State == thread.PromptQueued })
+	i := slices.IndexFunc(o.prompts, func(p thread.Prompt) bool { return p.State == thread.PromptQueued && o.due(p) })
 	if i < 0 {
 		return thread.Prompt{}, false
 	}
@@ -109,6 +137,7 @@ func (o *Outbox) forget(after thread.Prompt) {
 			delete(o.index, q.ID)
 			delete(o.begun, q.ID)
 			delete(o.reported, q.ID)
+			delete(o.bound, q.ID)
 			continue
 		case over:
 			past++

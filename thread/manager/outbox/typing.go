@@ -18,7 +18,7 @@ func (o *Outbox) Decide(g Gate, left func() bool) (p thread.Prompt, why string, 
 	}
 	p, queued := o.Next()
 	switch why := g.Closed(); {
-	case !queued && o.primer == "":
+	case !queued && (o.primer == "" || o.only != ""):
 		return p, "", false
 	case why != "":
 		return p, why, false

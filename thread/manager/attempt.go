@@ -1,0 +1,199 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/thread/failpoint"
+	"orchestrator/thread/manager/runs"
+	exec "orchestrator/thread/work"
+)
+
+// flushEvery is how often what an agent without a terminal reports is stored: a flood of pieces is a few transactions.
+const flushEvery = time.Second
+
+// attempt is one try of an execution: its process is about to start, runs, or has ended and is being recorded. A thread
+// has at most one.
+type attempt struct {
+	id     exec.ID
+	name   string
+	prompt thread.PromptID
+	fresh  bool // it begins without the thread's session
+	open   *openRuns
+	live   *liveThread
+	// starting ends when the start is not wanted any more, done once the end is recorded.
+	starting context.Context
+	unwanted context.CancelFunc
+	done     chan struct{}
+
+	mu       sync.Mutex // guards the fields below
+	x        exec.Execution
+	record   runs.Record
+	flushing once
+	process  thread.ExecutionID
+	started  time.Time
+	waited   int // for the end of a request
+	before   thread.Usage
+}
+
+func newAttempt(ctx context.Context, open *openRuns, l *liveThread, x exec.Execution, fresh bool) *attempt {
+	a := &attempt{
+		id: x.ID, name: x.Name, prompt: x.Prompt, fresh: fresh, open: open, live: l, done: make(chan struct{}), x: x,
+		record: runs.Record{Attempt: x.Attempt},
+	}
+	a.starting, a.unwanted = context.WithCancel(ctx)
+	return a
+}
+
+// execution returns it as it is stored.
+func (a *attempt) execution() exec.Execution {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.x
+}
+
+// report takes what the agent reports. It does not block.
+func (a *attempt) report(e thread.RunEvent) {
+	a.mu.Lock()
+	a.record.Add(e)
+	flush := e.Kind != thread.RunUsage && a.flushing.take()
+	attempt := a.x.Attempt
+	a.mu.Unlock()
+	a.open.hub.Report(a.id, thread.RunPiece{Execution: a.name, Attempt: attempt, Event: &e})
+	if flush {
+		a.live.later(flushEvery, a.flush)
+	}
+}
+
+// flush is the step that stores what was reported.
+func (a *attempt) flush() {
+	a.mu.Lock()
+	a.flushing.release()
+	x, events := a.x, a.record.Take()
+	a.mu.Unlock()
+	if len(events) == 0 {
+		return
+	}
+	err := a.open.cfg.Runs.Store.Append(a.live.work.ctx, x.ID, x.Fence, events...)
+	if err != nil { // its log and the thread have it all the same
+		a.open.cfg.Log.Warn("store what a run reports", "execution", x.Name, "events", len(events), "err", err)
+	}
+}
+
+// begun notes the process that is about to start, and what the thread has used before.
+func (a *attempt) begun(x thread.Execution, used thread.Usage) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.process, a.started, a.before = x.ID, x.Started, used
+}
+
+// mostWaits is how often the end of a process is looked at again because a request of it has not ended.
+const mostWaits = 20
+
+// waits reports whether the record of the process's end has to wait for its last request.
+func (a *attempt) waits() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.waited++
+	return a.waited <= mostWaits
+}
+
+// given is the step after the process was given the prompt: the execution runs. It returns exec.ErrFence if it was taken
+// away meanwhile.
+func (a *attempt) given(ctx context.Context) error {
+	failpoint.Hit("thread.exec.given")
+	return a.become(ctx, exec.Running, "")
+}
+
+// become is the step that stores an open state of the process.
+func (a *attempt) become(ctx context.Context, state exec.State, reason string) error {
+	a.mu.Lock()
+	was, process, started, before := a.x, a.process, a.started, a.before
+	a.mu.Unlock()
+	if was.State == state || was.State.Final() {
+		return nil
+	}
+	x, err := a.open.change(ctx, was.ID, was.Fence, func(x *exec.Execution) error {
+		x.State, x.Reason, x.Process, x.Started, x.Before = state, reason, process, started, before
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	a.took(x)
+	failpoint.Hit("thread.exec." + string(state))
+	return nil
+}
+
+// took takes over the execution as it is stored now, unless it has a newer version.
+func (a *attempt) took(x exec.Execution) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if x.Fence >= a.x.Fence {
+		a.x = x
+	}
+}
+
+// errOver is returned where an execution has ended already.
+var errOver = errors.New("it has ended")
+
+// decide ends an execution, whatever its process does: it was cancelled, or its time is over.
+func (a *attempt) decide(ctx context.Context, state exec.State, reason string) (exec.Execution, error) {
+	x, err := a.open.supersede(ctx, a.id, func(x *exec.Execution) error {
+		if x.State.Final() {
+			return errOver
+		}
+		return ends(state, reason, a.open.cfg.now())(x)
+	})
+	if err != nil {
+		return x, err
+	}
+	a.took(x)
+	a.unwanted()
+	failpoint.Hit("thread.exec.decided")
+	return x, nil
+}
+
+// ended records the end of the process: the state, unless one was decided, with what it said and used. It can be
+// repeated.
+func (a *attempt) ended(ctx context.Context, end runs.Ended, used thread.Usage) (exec.Execution, error) {
+	a.mu.Lock()
+	was, events := a.x, a.record.Close()
+	end.Said = a.record.End()
+	answer, reported := a.record.Answer(), a.record.Usage()
+	process, started, before := a.process, a.started, a.before
+	a.mu.Unlock()
+	state, reason := end.Outcome()
+	if was.State == exec.Deployed && !exec.Follows(exec.Deployed, state) { // it was quicker than its row
+		if err := a.become(ctx, exec.Running, ""); err != nil {
+			a.mu.Lock()
+			a.record.Restore(events)
+			a.mu.Unlock()
+			return was, err
+		}
+		was = a.execution()
+	}
+	x, err := a.open.change(ctx, was.ID, was.Fence, func(x *exec.Execution) error {
+		if !x.State.Final() {
+			x.State, x.Reason, x.Ended = state, reason, a.open.cfg.now()
+		}
+		if process != "" {
+			x.Process, x.Started = process, started
+		}
+		x.Answer, x.Printed = answer, x.Printed+end.Exit.Printed
+		x.Usage, x.Before = x.Usage.Add(runs.Used(before, used, reported)), used
+		return nil
+	}, events...)
+	if err != nil {
+		a.mu.Lock()
+		a.record.Restore(events)
+		a.mu.Unlock()
+		return was, err
+	}
+	a.took(x)
+	failpoint.Hit("thread.exec.ended")
+	return x, nil
+}

@@ -1,0 +1,133 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"orchestrator/thread"
+	"orchestrator/thread/failpoint"
+	exec "orchestrator/thread/work"
+)
+
+// holds returns why no execution of a thread may start now, for people; "" if one may.
+func holds(l *run) string {
+	setup := l.setupRunning()
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
+	switch {
+	case l.live.execution != nil && l.attempt == nil:
+		return "it is open in a terminal"
+	case l.live.execution != nil:
+		return "its last run ends"
+	case setup:
+		return "its worktree is being set up"
+	case !l.live.t.Deleted.IsZero():
+		return "its thread is deleted"
+	case !l.live.t.Archived.IsZero():
+		return "its thread is archived"
+	}
+	return ""
+}
+
+// deploy is the step that starts the process of a queued execution. What speaks against it leaves it queued.
+func deploy(l *run, ctx context.Context, x exec.Execution) {
+	if holds(l) != "" || l.work.closes() {
+		return // it is decided anew
+	}
+	release, err := l.starts.take()
+	if err != nil {
+		l.open.waits([]exec.Waiting{{ID: x.ID, Reason: reason(err)}})
+		return
+	}
+	defer release()
+	l.typist.outbox.mu.Lock()
+	p, known := l.typist.outbox.Prompt(x.Prompt)
+	l.typist.outbox.mu.Unlock()
+	if !known || p.State != thread.PromptQueued {
+		if _, err := l.open.supersede(ctx, x.ID, ends(exec.Cancelled, "its prompt was withdrawn", l.cfg.now())); err != nil {
+			lookLater(l, x, err)
+		}
+		return
+	}
+	if x, err = l.open.claim(ctx, x.ID); err != nil {
+		if !errors.Is(err, exec.ErrFence) { // another server has it
+			lookLater(l, x, err)
+		}
+		return
+	}
+	failpoint.Hit("thread.exec.claimed")
+	t := l.live.thread()
+	fresh := x.Attempt > 1 && x.Lost == exec.PolicyRetry && t.Head == t.ForkPoint
+	a := newAttempt(ctx, l.open, l.live, x, fresh)
+	l.live.mu.Lock()
+	l.attempt = a
+	l.live.mu.Unlock()
+	if err := l.begin(a.starting, launchRequest{attempt: a}); err != nil {
+		notDeployed(l, ctx, a, err)
+		return
+	}
+	if a.execution().State.Final() { // it was cancelled meanwhile
+		kill(l, ctx, a)
+		return
+	}
+	keepTime(l, a, x.Deadline)
+}
+
+// lookLater has the queue look again after a while: the store did not take something.
+func lookLater(l *run, x exec.Execution, err error) {
+	l.cfg.Log.Warn("start a run", "execution", x.Name, "err", err)
+	l.live.later(retryAfter, l.open.look)
+}
+
+// notDeployed is the end of an execution whose process could not be started. If only the store or the server is in the
+// way, it is queued again.
+func notDeployed(l *run, ctx context.Context, a *attempt, cause error) {
+	l.typist.serve(nil)
+	l.live.mu.Lock()
+	l.attempt = nil
+	l.live.mu.Unlock()
+	close(a.done)
+	a.unwanted()
+	x := a.execution()
+	if x.State.Final() {
+		return // cancelled, with its prompt
+	}
+	state, why := exec.Failed, "not started: "+reason(cause)
+	if errors.Is(cause, thread.ErrUnreachable) || errors.Is(cause, thread.ErrDiskFull) || errors.Is(cause, errClosed) || l.work.closes() {
+		state = exec.Queued
+	}
+	_, err := l.open.change(ctx, x.ID, x.Fence, func(x *exec.Execution) error {
+		x.State, x.Reason = state, why
+		return nil
+	})
+	switch {
+	case err != nil:
+		l.cfg.Log.Error("store that a run was not started", "execution", x.Name, "err", err)
+		l.live.later(retryAfter, func() { undeploy(l, x, state, why) })
+	case state == exec.Failed:
+		settlePrompt(l, ctx, x.Prompt, state, why)
+		l.live.markUnseen(ctx)
+	default:
+		l.live.later(retryAfter, l.open.look)
+	}
+}
+
+// undeploy stores again that an execution's process was not started.
+func undeploy(l *run, x exec.Execution, state exec.State, why string) {
+	_, err := l.open.change(l.work.ctx, x.ID, x.Fence, func(x *exec.Execution) error {
+		x.State, x.Reason = state, why
+		return nil
+	})
+	switch {
+	case err == nil && state == exec.Failed:
+		settlePrompt(l, l.work.ctx, x.Prompt, state, why)
+	case err != nil && !errors.Is(err, exec.ErrFence):
+		l.live.later(retryAfter, func() { undeploy(l, x, state, why) })
+	}
+}
+
+// errNoExecution names an execution that there is not.
+func errNoExecution(ref string) error {
+	return fmt.Errorf("execution %s: %w", thread.Excerpt(ref), thread.ErrNotFound)
+}

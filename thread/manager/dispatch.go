@@ -1,0 +1,129 @@
+package manager
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"orchestrator/thread"
+	"orchestrator/thread/manager/runs"
+	exec "orchestrator/thread/work"
+)
+
+// dispatcher starts queued executions by the queue's rules. It looks whenever one was added, has ended, or the rules have
+// changed.
+type dispatcher struct {
+	cfg      *Config
+	work     *work
+	registry *registry
+	open     *openRuns
+
+	mu       sync.Mutex // guards switches
+	switches runs.Switches
+}
+
+// queueSetting is where the person's decisions on the queue are stored.
+const queueSetting = "runs queue"
+
+// load reads what the person has decided.
+func (d *dispatcher) load(ctx context.Context) error {
+	text, err := d.cfg.Store.Setting(ctx, queueSetting)
+	if err != nil || text == "" {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := json.Unmarshal([]byte(text), &d.switches); err != nil {
+		d.cfg.Log.Warn("read what was decided about the queue", "err", err) // only we write it
+	}
+	return nil
+}
+
+// change stores what the person decides.
+func (d *dispatcher) change(ctx context.Context, c exec.QueueChange) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	next, err := d.switches.Change(c)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(next)
+	if err == nil {
+		err = d.cfg.Store.SetSetting(ctx, queueSetting, string(text))
+	}
+	if err != nil {
+		return fmt.Errorf("change the queue: %w", err)
+	}
+	d.switches = next
+	d.open.look()
+	return nil
+}
+
+// run starts executions until the server stops.
+func (d *dispatcher) run() {
+	if !d.work.begin() {
+		return
+	}
+	go func() {
+		defer d.work.done()
+		for {
+			select {
+			case <-d.open.changed:
+				d.look()
+			case <-d.work.closing.Done():
+				return
+			}
+		}
+	}()
+}
+
+// queue returns the rules as they are now.
+func (d *dispatcher) queue(open []exec.Execution) exec.Queue {
+	held := map[thread.ID]string{}
+	for _, x := range open {
+		if l := d.registry.run(x.Thread); l == nil {
+			held[x.Thread] = "its thread is gone"
+		} else if why := holds(l); why != "" && x.State == exec.Queued {
+			held[x.Thread] = why
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.switches.Queue(d.cfg.Runs.Limits, held)
+}
+
+// look starts what may start, and notes why the others wait.
+func (d *dispatcher) look() {
+	open := d.open.list()
+	decision := d.queue(open).Decide(open)
+	d.open.waits(decision.Waits)
+	for _, x := range decision.Start {
+		l := d.registry.run(x.Thread)
+		if l == nil || !d.open.place(x.ID) {
+			continue
+		}
+		id := x.ID
+		deploy := func() {
+			defer d.open.release(id)
+			if x, known := d.open.of(id); known {
+				deploy(l, d.work.ctx, x)
+			}
+		}
+		if !l.live.enqueue(deploy) {
+			d.open.release(id)
+		}
+	}
+}
+
+// report says what waits, what runs, and what bounds it.
+func (d *dispatcher) report() exec.QueueReport {
+	open := d.open.list()
+	why := d.cfg.Runs.Why
+	d.mu.Lock()
+	if d.switches.All > 0 {
+		why = "set by hand"
+	}
+	d.mu.Unlock()
+	return d.queue(open).Report(open, why)
+}

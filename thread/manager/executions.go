@@ -1,0 +1,185 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"orchestrator/thread"
+	exec "orchestrator/thread/work"
+)
+
+// Executions has the use cases of work that agents do without a terminal.
+type Executions struct {
+	cfg        *Config
+	registry   *registry
+	open       *openRuns
+	dispatcher *dispatcher
+}
+
+// List returns executions, newest first.
+func (m *Executions) List(ctx context.Context, q exec.Query) ([]exec.Execution, error) {
+	if m.cfg.Runs.Store == nil {
+		return []exec.Execution{}, nil
+	}
+	list, err := m.cfg.Runs.Store.Executions(ctx, q)
+	for i, x := range list {
+		list[i] = m.asShown(x)
+	}
+	return list, err
+}
+
+// asShown returns an execution with why it waits.
+func (m *Executions) asShown(x exec.Execution) exec.Execution {
+	if x.State == exec.Queued {
+		if why := m.open.why(x.ID); why != "" {
+			x.Reason = why
+		}
+	}
+	return x
+}
+
+// Execution finds one by its id, its name, or a unique prefix of the name.
+func (m *Executions) Execution(ctx context.Context, ref string) (exec.Execution, error) {
+	if m.cfg.Runs.Store == nil || ref == "" {
+		return exec.Execution{}, errNoExecution(ref)
+	}
+	x, err := m.cfg.Runs.Store.Execution(ctx, ref)
+	if errors.Is(err, thread.ErrNotFound) {
+		list, lerr := m.cfg.Runs.Store.Executions(ctx, exec.Query{Limit: 1000})
+		if lerr != nil {
+			return x, lerr
+		}
+		var begin []exec.Execution
+		for _, o := range list {
+			if strings.HasPrefix(o.Name, ref) {
+				begin = append(begin, o)
+			}
+		}
+		if len(begin) != 1 {
+			return x, errNoExecution(ref)
+		}
+		x, err = begin[0], nil
+	}
+	return m.asShown(x), err
+}
+
+// Events returns what is recorded of an execution after an event, oldest first.
+func (m *Executions) Events(ctx context.Context, id exec.ID, after int64, limit int) ([]exec.Event, error) {
+	if m.cfg.Runs.Store == nil {
+		return nil, errNoExecution(string(id))
+	}
+	return m.cfg.Runs.Store.Events(ctx, id, after, limit)
+}
+
+// Follow returns what an execution reports from now on, as events of the kind EventRun, first its state. The channel is
+// closed after its end.
+func (m *Executions) Follow(ctx context.Context, id exec.ID) (<-chan thread.Event, error) {
+	if m.cfg.Runs.Store == nil {
+		return nil, errNoExecution(string(id))
+	}
+	events := m.open.hub.Follow(ctx, id)
+	x, err := m.cfg.Runs.Store.Execution(ctx, string(id))
+	if err != nil {
+		m.open.hub.End(id)
+		return nil, err
+	}
+	x = m.asShown(x)
+	m.open.hub.Report(id, thread.RunPiece{Execution: x.Name, Attempt: x.Attempt, State: string(x.State), Reason: x.Reason})
+	if x.State.Final() {
+		m.open.hub.End(id)
+	}
+	return events, nil
+}
+
+// Cancel ends an execution at once, whether it waits or runs. When it returns that is stored, and its process is being
+// ended. One that is cancelled already stays as it is.
+func (m *Executions) Cancel(ctx context.Context, id exec.ID, why string) (exec.Execution, error) {
+	if m.cfg.Runs.Store == nil {
+		return exec.Execution{}, errNoExecution(string(id))
+	}
+	x, err := m.cfg.Runs.Store.Execution(ctx, string(id))
+	if err != nil {
+		return x, err
+	}
+	l := m.registry.run(x.Thread)
+	if l == nil {
+		return x, fmt.Errorf("cancel %s: its thread: %w", x.Name, thread.ErrNotFound)
+	}
+	if a := attemptOf(l); a != nil && a.id == id {
+		x, err = abort(l, ctx, a, exec.Cancelled, why)
+	} else {
+		x, err = m.open.supersede(ctx, id, func(x *exec.Execution) error {
+			if x.State.Final() && x.State != exec.Lost {
+				return errOver
+			}
+			return ends(exec.Cancelled, why, m.cfg.now())(x)
+		})
+		if err == nil {
+			l.live.enqueue(func() { settlePrompt(l, l.work.ctx, x.Prompt, exec.Cancelled, why) })
+			if a := attemptOf(l); a != nil && a.id == id { // it was started meanwhile
+				a.took(x)
+				a.unwanted()
+				kill(l, ctx, a)
+			}
+		}
+	}
+	if errors.Is(err, errOver) {
+		if x, err = m.cfg.Runs.Store.Execution(ctx, string(id)); err == nil && x.State != exec.Cancelled {
+			err = fmt.Errorf("cancel %s: it is %s: %w", x.Name, x.State, thread.ErrNotRunning)
+		}
+	}
+	return x, err
+}
+
+// Resume has a lost execution go on in its agent's session, or try again if that cannot be resumed.
+func (m *Executions) Resume(ctx context.Context, id exec.ID) (exec.Execution, error) {
+	if m.cfg.Runs.Store == nil {
+		return exec.Execution{}, errNoExecution(string(id))
+	}
+	x, err := m.cfg.Runs.Store.Execution(ctx, string(id))
+	if err != nil {
+		return x, err
+	}
+	l := m.registry.run(x.Thread)
+	switch {
+	case x.State != exec.Lost:
+		return x, thread.Hint(thread.Kindf(thread.ErrRefused, "resume %s: it is %s, not lost", x.Name, x.State),
+			"send the thread another prompt with `orchestrator exec send`")
+	case l == nil:
+		return x, fmt.Errorf("resume %s: its thread: %w", x.Name, thread.ErrNotFound)
+	}
+	err = l.live.do(ctx, func(ctx context.Context) error {
+		if err := accepts(l, l.live.thread()); err != nil {
+			return err
+		}
+		next := exec.Sequel{State: exec.Queued, Resume: resumable(l, ctx), Reason: "a person resumed it"}
+		return sequel(l, ctx, x, next)
+	})
+	if err != nil {
+		return x, fmt.Errorf("resume %s: %w", x.Name, err)
+	}
+	return m.cfg.Runs.Store.Execution(ctx, string(id))
+}
+
+// Queue says what waits, what runs, and what bounds it.
+func (m *Executions) Queue(context.Context) (exec.QueueReport, error) {
+	return m.dispatcher.report(), nil
+}
+
+// SetQueue pauses or resumes the queue, or changes a limit. It holds over restarts.
+func (m *Executions) SetQueue(ctx context.Context, c exec.QueueChange) (exec.QueueReport, error) {
+	if c.Agent != "" {
+		if _, err := m.cfg.Agents.Agent(c.Agent); err != nil {
+			return exec.QueueReport{}, err
+		}
+	}
+	if err := m.dispatcher.change(ctx, c); err != nil {
+		return exec.QueueReport{}, err
+	}
+	return m.dispatcher.report(), nil
+}
+
+// Pending reports whether executions wait or run: the server is needed.
+func (m *Executions) Pending() bool { return m.open.any() }

@@ -1,0 +1,161 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/thread/manager/outbox"
+	"orchestrator/thread/plaintext"
+	"orchestrator/thread/secret"
+	exec "orchestrator/thread/work"
+)
+
+// cancelGrace is how long a process without a terminal has to end when it is cancelled.
+const cancelGrace = 700 * time.Millisecond
+
+// promptGiven is called when a prompt was given to the agent, or could not be.
+func promptGiven(l *run, id thread.PromptID, err error) {
+	a := attemptOf(l)
+	switch {
+	case a == nil || a.prompt != id:
+	case err == nil || errors.Is(err, thread.ErrNoReaction):
+		l.live.enqueue(func() { promptGave(l, a) })
+	case errors.Is(err, errClosed), errors.Is(err, thread.ErrNotRunning): // its end tells
+	case !errors.Is(err, thread.ErrTyped) && (errors.Is(err, thread.ErrApproval) || errors.Is(err, thread.ErrBusy)): // tried again
+	default:
+		l.live.enqueue(func() {
+			if _, err := abort(l, l.work.ctx, a, exec.Failed, "its prompt was not taken: "+reason(err)); err != nil && !errors.Is(err, errOver) {
+				l.cfg.Log.Error("end a run whose prompt was not taken", "execution", a.name, "err", err)
+			}
+		})
+	}
+}
+
+// promptGave is the step after the process was given its prompt. If the execution was taken away meanwhile, the process ends.
+func promptGave(l *run, a *attempt) {
+	if attemptOf(l) != a {
+		return
+	}
+	err := a.given(l.work.ctx)
+	switch {
+	case err == nil:
+	case errors.Is(err, exec.ErrFence):
+		kill(l, l.work.ctx, a)
+	default:
+		l.cfg.Log.Warn("store that a run has its prompt", "execution", a.name, "err", err)
+		l.live.later(retryAfter, func() { promptGave(l, a) })
+	}
+}
+
+// abort ends an execution at once: first its row, then its process, of which nothing is left a moment later. It does not
+// wait for the thread's queue.
+func abort(l *run, ctx context.Context, a *attempt, state exec.State, reason string) (exec.Execution, error) {
+	x, err := a.decide(ctx, state, reason)
+	if err == nil || errors.Is(err, exec.ErrFence) {
+		kill(l, ctx, a)
+	}
+	return x, err
+}
+
+// kill ends the process of an execution, if it has one. The end of the process is recorded by itself.
+func kill(l *run, ctx context.Context, a *attempt) {
+	l.live.mu.Lock()
+	s := l.live.session
+	if l.attempt != a {
+		s = nil
+	}
+	if s != nil {
+		l.live.ending = asked
+	}
+	l.live.mu.Unlock()
+	if s == nil {
+		return
+	}
+	ctx = context.WithoutCancel(ctx) // who asks may leave, the process must go
+	var err error
+	if c, can := s.(thread.Canceller); can {
+		err = c.Cancel(ctx)
+	}
+	if err != nil || !isDone(s) {
+		err = s.Stop(ctx, cancelGrace)
+	}
+	if err != nil {
+		l.cfg.Log.Error("end the process of a run", "execution", a.name, "err", err)
+	}
+}
+
+// isDone reports whether a session has ended, as far as it tells.
+func isDone(s thread.Session) bool {
+	d, tells := s.(interface{ Done() <-chan struct{} })
+	if !tells {
+		return false
+	}
+	select {
+	case <-d.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// keepTime ends an execution when its deadline is over. A machine that sleeps does not use up its time.
+func keepTime(l *run, a *attempt, limit time.Duration) {
+	if limit <= 0 || !l.work.begin() {
+		return
+	}
+	go func() {
+		defer l.work.done()
+		t := time.NewTimer(limit)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-a.done:
+			return
+		case <-l.work.closing.Done():
+			return
+		}
+		_, err := abort(l, l.work.ctx, a, exec.Failed, fmt.Sprintf("its time was over: %s", span(limit)))
+		if err != nil && !errors.Is(err, errOver) {
+			l.cfg.Log.Error("end a run whose time is over", "execution", a.name, "err", err)
+			kill(l, l.work.ctx, a)
+		}
+	}()
+}
+
+// span is a duration for people: "10m", not "10m0s".
+func span(d time.Duration) string {
+	if d >= time.Minute && d%time.Minute == 0 {
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	}
+	return d.String()
+}
+
+// settlePrompt ends a prompt with its execution, unless it has ended or a turn is about to end it.
+func settlePrompt(l *run, ctx context.Context, id thread.PromptID, state exec.State, why string) {
+	d := &l.typist.outbox
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p, known := d.Prompt(id)
+	if !known || p.State.Over() || l.recorder.Answers(id) {
+		return
+	}
+	switch {
+	case p.State == thread.PromptQueued && state == exec.Cancelled:
+		p = l.typist.after(p, outbox.Cancelled, why)
+	case p.State == thread.PromptQueued:
+		p = l.typist.after(l.typist.after(p, outbox.TypingBegan, ""), outbox.Refused, why)
+	case state == exec.Completed:
+		p = l.typist.after(p, outbox.Taken, "its answer is in the log of the run")
+	default:
+		p = l.typist.after(p, outbox.Stopped, why)
+	}
+	l.typist.put(ctx, p) //nolint:errcheck // logged; the outbox has it
+}
+
+// reason is an error for people, in one line without secrets.
+func reason(err error) string {
+	return plaintext.Cut(secret.Redact(plaintext.FirstLine(err.Error())), 500)
+}

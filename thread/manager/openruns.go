@@ -1,0 +1,213 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"orchestrator/thread"
+	exec "orchestrator/thread/work"
+	"orchestrator/thread/work/live"
+)
+
+// openRuns has the executions of this server's threads that have not ended, as they are stored. Each write to the store
+// goes through here, so that lists, followers and the dispatcher learn of it.
+//
+// Lock order: mu, then liveThread.mu.
+type openRuns struct {
+	cfg   *Config
+	index *index
+	hub   *live.Hub
+	// changed has a token when another execution may be able to start.
+	changed chan struct{}
+
+	mu      sync.Mutex // guards the fields below
+	open    map[exec.ID]exec.Execution
+	placed  map[exec.ID]bool // chosen to start, and not claimed yet
+	reasons map[exec.ID]string
+}
+
+func newOpenRuns(cfg *Config, index *index) *openRuns {
+	return &openRuns{
+		cfg: cfg, index: index, hub: &live.Hub{}, changed: make(chan struct{}, 1),
+		open: map[exec.ID]exec.Execution{}, placed: map[exec.ID]bool{}, reasons: map[exec.ID]string{},
+	}
+}
+
+// look has the dispatcher look what may start.
+func (o *openRuns) look() {
+	select {
+	case o.changed <- struct{}{}:
+	default:
+	}
+}
+
+// put takes over an execution as it is stored, and tells of it. An older version changes nothing.
+func (o *openRuns) put(x exec.Execution) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	was, known := o.open[x.ID]
+	if known && x.Fence < was.Fence {
+		return
+	}
+	if x.State.Final() {
+		delete(o.open, x.ID)
+	} else {
+		o.open[x.ID] = x
+	}
+	if x.State != exec.Queued {
+		delete(o.reasons, x.ID)
+	}
+	o.show(x)
+	if !known || was.State != x.State {
+		o.hub.Report(x.ID, thread.RunPiece{Execution: x.Name, Attempt: x.Attempt, State: string(x.State), Reason: x.Reason})
+	}
+	if x.State.Final() {
+		o.hub.End(x.ID)
+	}
+	o.look()
+}
+
+// show shows an execution with its thread if it is its newest. mu is held.
+func (o *openRuns) show(x exec.Execution) {
+	l := o.index.other(x.Thread)
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if x.Created.Before(l.runMade) {
+		return
+	}
+	l.runMade = x.Created
+	l.run = &thread.RunStatus{
+		Execution: x.Name, State: string(x.State), Reason: x.Reason, Attempt: x.Attempt, Started: x.Started, Ended: x.Ended,
+	}
+	if why := o.reasons[x.ID]; why != "" && x.State == exec.Queued {
+		l.run.Reason = why
+	}
+	l.show()
+}
+
+// waits notes why executions wait, and shows it where it changed. It is not stored: after a restart it is decided anew.
+func (o *openRuns) waits(list []exec.Waiting) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, w := range list {
+		x, known := o.open[w.ID]
+		if !known || x.State != exec.Queued || o.reasons[w.ID] == w.Reason {
+			continue
+		}
+		o.reasons[w.ID] = w.Reason
+		o.show(x)
+		o.hub.Report(x.ID, thread.RunPiece{Execution: x.Name, Attempt: x.Attempt, State: string(x.State), Reason: w.Reason})
+	}
+}
+
+// list returns the open executions, those that are about to be claimed as deployed, and each queued one with why it waits.
+func (o *openRuns) list() []exec.Execution {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	out := make([]exec.Execution, 0, len(o.open))
+	for _, x := range o.open {
+		if why := o.reasons[x.ID]; why != "" && x.State == exec.Queued {
+			x.Reason = why
+		}
+		if o.placed[x.ID] {
+			x.State = exec.Deployed
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// why returns why an execution waits, "" if that is not known.
+func (o *openRuns) why(id exec.ID) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.reasons[id]
+}
+
+// of returns an open execution, false if it has ended or is not known.
+func (o *openRuns) of(id exec.ID) (exec.Execution, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	x, known := o.open[id]
+	return x, known
+}
+
+// place reserves the place of an execution that is about to be claimed; false if it is not queued any more. Release ends
+// that.
+func (o *openRuns) place(id exec.ID) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if x, known := o.open[id]; !known || x.State != exec.Queued || o.placed[id] {
+		return false
+	}
+	o.placed[id] = true
+	return true
+}
+
+func (o *openRuns) release(id exec.ID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.placed, id)
+}
+
+// any reports whether executions have not ended.
+func (o *openRuns) any() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.open) > 0
+}
+
+// add stores a queued execution. It is not known to the dispatcher before put.
+func (o *openRuns) add(ctx context.Context, x exec.Execution) (exec.Execution, error) {
+	return o.cfg.Runs.Store.Add(ctx, x)
+}
+
+// claim gives a queued execution to this server. If another one has it, it is forgotten here.
+func (o *openRuns) claim(ctx context.Context, id exec.ID) (exec.Execution, error) {
+	x, err := o.cfg.Runs.Store.Claim(ctx, id, o.cfg.Runs.Server, o.cfg.now())
+	if err == nil {
+		o.put(x)
+		return x, nil
+	}
+	if errors.Is(err, exec.ErrFence) || errors.Is(err, thread.ErrNotFound) {
+		o.mu.Lock()
+		delete(o.open, id)
+		o.mu.Unlock()
+	}
+	return x, err
+}
+
+// change changes a stored execution as its fence allows.
+func (o *openRuns) change(
+	ctx context.Context, id exec.ID, fence int64, change func(*exec.Execution) error, events ...exec.Event,
+) (exec.Execution, error) {
+	x, err := o.cfg.Runs.Store.Change(ctx, id, fence, change, events...)
+	if err == nil {
+		o.put(x)
+	}
+	return x, err
+}
+
+// supersede changes a stored execution whatever its fence is, and raises it.
+func (o *openRuns) supersede(
+	ctx context.Context, id exec.ID, change func(*exec.Execution) error, events ...exec.Event,
+) (exec.Execution, error) {
+	x, err := o.cfg.Runs.Store.Supersede(ctx, id, change, events...)
+	if err == nil {
+		o.put(x)
+	}
+	return x, err
+}
+
+// end returns a change to a final state.
+func ends(state exec.State, reason string, at time.Time) func(*exec.Execution) error {
+	return func(x *exec.Execution) error {
+		x.State, x.Reason, x.Ended = state, reason, at
+		return nil
+	}
+}

@@ -1,0 +1,50 @@
+package runs
+
+import (
+	"cmp"
+	"fmt"
+
+	"orchestrator/thread"
+	"orchestrator/thread/work"
+)
+
+// Ended is how a process without a terminal came to its end.
+type Ended struct {
+	// Said is the RunEnd, nil if there was none.
+	Said *thread.RunEvent
+	Exit thread.Exit
+	// Asked is set if we ended it.
+	Asked bool
+}
+
+// Outcome returns the state that an execution has after its process ended by itself, and why.
+func (e Ended) Outcome() (work.State, string) {
+	switch {
+	case e.Exit.Limit:
+		return work.Failed, e.Exit.Reason
+	case e.Said != nil && e.Said.Outcome == thread.RunCompleted:
+		return work.Completed, ""
+	case e.Exit.Killed() && !e.Asked:
+		return work.Lost, fmt.Sprintf("its process was killed by signal %d", e.Exit.Code-128)
+	case e.Said == nil:
+		return work.Failed, fmt.Sprintf("its process ended with code %d and did not say how the work ended", e.Exit.Code)
+	case e.Said.Outcome == thread.RunCancelled:
+		return work.Cancelled, cmp.Or(e.Said.Reason, "it was interrupted")
+	default:
+		return work.Failed, cmp.Or(e.Said.Reason, fmt.Sprintf("its process ended with code %d", e.Exit.Code))
+	}
+}
+
+// Used returns what a thread has used since an execution's attempt began: what the gateway and the transcript told of it,
+// which is counted once. If they told nothing, it is what the agent itself reported.
+func Used(before, after, reported thread.Usage) thread.Usage {
+	u := thread.Usage{
+		Input: after.Input - before.Input, CacheRead: after.CacheRead - before.CacheRead,
+		CacheWrite: after.CacheWrite - before.CacheWrite, CacheWriteHour: after.CacheWriteHour - before.CacheWriteHour,
+		Output: after.Output - before.Output, CostUSD: max(0, after.CostUSD-before.CostUSD), Priced: after.Priced,
+	}
+	if u.Context() <= 0 && u.CostUSD == 0 {
+		return reported
+	}
+	return u
+}

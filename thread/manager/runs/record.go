@@ -1,0 +1,134 @@
+package runs
+
+import (
+	"fmt"
+	"strings"
+
+	"orchestrator/thread"
+	"orchestrator/thread/work"
+)
+
+// The bounds of what is kept of one attempt.
+const (
+	// maxEvents is how many events are kept; what follows is only shown to those who watch, and counted.
+	maxEvents = 5000
+	// maxText is the most bytes of a message that are held until it ends: more than an excerpt, as secrets are looked for
+	// before it is cut.
+	maxText = 8 * thread.MaxExcerpt
+)
+
+// Record takes what an agent reports and makes of it what is kept: a line for each message, tool and notice. The zero
+// value is an empty one.
+type Record struct {
+	Attempt int
+
+	pending []work.Event // not taken yet
+	kept    int
+	left    int // events that were not kept
+	text    piece
+	answer  string
+	usage   thread.Usage
+	end     *thread.RunEvent
+}
+
+// piece is a message that streams in.
+type piece struct {
+	kind thread.RunEventKind
+	text strings.Builder
+	at   thread.RunEvent // its first piece
+}
+
+// Add takes an event, in order.
+func (r *Record) Add(e thread.RunEvent) {
+	switch e.Kind {
+	case thread.RunText, thread.RunThinking:
+		if r.text.kind != e.Kind || r.text.at.Sub != e.Sub {
+			r.endText()
+			r.text.kind, r.text.at = e.Kind, e
+		}
+		if r.text.text.Len() < maxText {
+			r.text.text.WriteString(e.Text[:min(len(e.Text), maxText)])
+		}
+		return
+	case thread.RunUsage:
+		if e.Usage != nil {
+			r.usage = r.usage.Add(*e.Usage)
+		}
+		return
+	case thread.RunEnd:
+		r.endText()
+		r.end = &e
+		r.keep(e, e.Reason)
+		return
+	}
+	r.endText()
+	switch e.Kind {
+	case thread.RunTool:
+		r.keep(e, strings.TrimSpace(e.Tool+" "+e.Text))
+	case thread.RunResult:
+		text := e.Text
+		if e.Failed {
+			text = "failed: " + text
+		}
+		r.keep(e, text)
+	case thread.RunSession:
+		r.keep(e, strings.TrimSpace(e.Session+" "+e.Model))
+	default:
+		r.keep(e, e.Text)
+	}
+}
+
+// endText keeps the message that streams in, if there is one.
+func (r *Record) endText() {
+	if r.text.kind == "" {
+		return
+	}
+	text := r.text.text.String()
+	if r.text.kind == thread.RunText && r.text.at.Sub == "" && strings.TrimSpace(text) != "" {
+		r.answer = thread.Excerpt(strings.TrimSpace(text))
+	}
+	r.keep(r.text.at, text)
+	r.text = piece{}
+}
+
+func (r *Record) keep(e thread.RunEvent, text string) {
+	if r.kept >= maxEvents && e.Kind != thread.RunEnd {
+		r.left++
+		return
+	}
+	r.kept++
+	r.pending = append(r.pending, work.Event{
+		At: e.At, Attempt: r.Attempt, Kind: string(e.Kind), Text: thread.Excerpt(text[:min(len(text), maxText)]),
+	})
+}
+
+// Take returns what was kept since the last call.
+func (r *Record) Take() []work.Event {
+	out := r.pending
+	r.pending = nil
+	return out
+}
+
+// Close returns the rest: also the message that has not ended, and how much was not kept.
+func (r *Record) Close() []work.Event {
+	r.endText()
+	if r.left > 0 {
+		r.pending = append(r.pending, work.Event{
+			Attempt: r.Attempt, Kind: "note", Text: fmt.Sprintf("%d more events were not kept: its log has them", r.left),
+		})
+		r.left = 0
+	}
+	return r.Take()
+}
+
+// Restore puts back what could not be stored.
+func (r *Record) Restore(events []work.Event) { r.pending = append(events, r.pending...) }
+
+// Answer is an excerpt of the last message of the agent itself.
+func (r *Record) Answer() string { return r.answer }
+
+// Usage is what the agent reported that it used.
+func (r *Record) Usage() thread.Usage { return r.usage }
+
+// End is the RunEnd, nil before it.
+func (r *Record) End() *thread.RunEvent { return r.end }

@@ -1,0 +1,150 @@
+package manager
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"orchestrator/thread"
+	"orchestrator/thread/failpoint"
+	exec "orchestrator/thread/work"
+)
+
+// The order of writes from a prompt to its answer, and what a crash after each leaves for the next start:
+//
+//  1. the thread, with its worktree         as for every thread: a thread that has nothing to do
+//  2. the execution, queued                 it has no prompt: it failed, and nobody was told that it was accepted
+//  3. its prompt, queued                    both are there: it goes on waiting. Now the client is told
+//  4. the execution, deployed               no process yet, the prompt was not given: lost, its policy decides
+//  5. the process's row                     the same, and the row is closed
+//  6. the process                           it is ended first, by its row; else the same
+//  7. the prompt, typing                    as for every prompt: given, if the agent's files have it
+//  8. the execution, running                lost, its policy decides
+//  9. the answer's checkpoint, which ends
+//     the prompt in the same transaction    the execution has completed: the prompt says so
+//  10. the process's row, ended              the same
+//  11. the execution, ended                  nothing is left to do
+//
+// So no process is without a row, and no row that runs is without a process once the server has started. The execution
+// comes before its prompt, and not the other way round, because a prompt without an execution would run although nobody
+// was told that it was accepted; an execution without a prompt cannot.
+//
+// Money is counted once, with the answers' checkpoints: an execution's usage is the difference of its thread's.
+
+// order is how an execution is asked for.
+type order struct {
+	name  string    // "" for the next number
+	by    thread.ID // the thread whose agent asks
+	again thread.PromptID
+}
+
+// submit stores an execution for a thread, and its prompt. It starts when the queue lets it.
+func submit(l *run, ctx context.Context, p thread.Prompt, o order) (exec.Execution, thread.Prompt, error) {
+	t := l.live.thread()
+	if err := accepts(l, t); err != nil {
+		return exec.Execution{}, thread.Prompt{}, err
+	}
+	depth, err := depthOf(l, ctx, o.by)
+	if err != nil {
+		return exec.Execution{}, thread.Prompt{}, err
+	}
+	p.ID, p.Again = thread.NewPromptID(), o.again
+	x := newExecution(l, t, p.ID)
+	x.Name, x.By, x.Depth = o.name, o.by, depth
+	l.environs.bring(l.live.id, thread.Environ(ctx))
+	if x, err = l.open.add(ctx, x); err != nil {
+		return x, thread.Prompt{}, fmt.Errorf("store the execution: %w", err)
+	}
+	failpoint.Hit("thread.exec.added")
+	l.typist.bind(p.ID)
+	if p, err = l.typist.accept(ctx, p); err != nil {
+		_, undo := l.cfg.Runs.Store.Supersede(context.WithoutCancel(ctx), x.ID,
+			ends(exec.Cancelled, "its prompt could not be stored", l.cfg.now()))
+		if undo != nil { // the next start does it
+			l.cfg.Log.Warn("take back an execution", "execution", x.Name, "err", undo)
+		}
+		return x, p, err
+	}
+	failpoint.Hit("thread.exec.accepted")
+	l.open.put(x)
+	return x, p, nil
+}
+
+// newExecution returns a new execution of a thread.
+func newExecution(l *run, t thread.Thread, prompt thread.PromptID) exec.Execution {
+	return exec.Execution{
+		ID: thread.NewID[exec.ID](), Thread: t.ID, Prompt: prompt, Agent: t.Agent,
+		Priority: t.Once.Priority, ReadOnly: t.Once.ReadOnly, Deadline: cmp.Or(t.Once.Deadline, l.cfg.Runs.Deadline),
+		Lost:    exec.Policy(cmp.Or(t.Once.Lost, string(l.cfg.Runs.Lost))),
+		Dispose: disposal(t.Once, l.cfg.Runs.Dispose),
+		Created: l.cfg.now(),
+	}
+}
+
+// accepts refuses an execution for a thread that cannot have one.
+func accepts(l *run, t thread.Thread) error {
+	switch {
+	case l.cfg.Runs.Store == nil:
+		return thread.Kindf(thread.ErrUnsupported, "this server runs no agents without a terminal")
+	case !t.Once.On:
+		return thread.Kindf(thread.ErrRefused, "%s runs in a terminal", t.Name)
+	case !t.Archived.IsZero():
+		return thread.Hint(thread.Kindf(thread.ErrRefused, "%s is archived", t.Name), "restore it first")
+	case l.work.closes():
+		return errClosed
+	}
+	agent, err := l.cfg.Agents.Agent(t.Agent)
+	if err != nil {
+		return err
+	}
+	if _, can := agent.(thread.Headless); !can {
+		return noHeadless(t.Agent)
+	}
+	return nil
+}
+
+// depthOf returns how many executions deep one is that a thread's agent asks for.
+func depthOf(l *run, ctx context.Context, by thread.ID) (int, error) {
+	if by == "" {
+		return 0, nil
+	}
+	above, err := l.cfg.Runs.Store.Executions(ctx, exec.Query{Thread: by, Limit: 1})
+	if err != nil {
+		return 0, fmt.Errorf("look who asks: %w", err)
+	}
+	if len(above) == 0 {
+		return 1, nil
+	}
+	return above[0].Depth + 1, nil
+}
+
+// queuePrompts is the step after a thread's terminal has ended: what was sent to it meanwhile and not typed becomes
+// executions.
+func queuePrompts(l *run, ctx context.Context) {
+	l.typist.outbox.mu.Lock()
+	left := l.typist.outbox.Filter(func(p thread.Prompt) bool {
+		return p.State == thread.PromptQueued && p.From != thread.FromPrimer && !l.typist.outbox.Bound(p.ID)
+	})
+	for _, p := range left {
+		l.typist.outbox.Bind(p.ID)
+	}
+	l.typist.outbox.mu.Unlock()
+	for _, p := range left {
+		if err := queuePrompt(l, ctx, p); err != nil {
+			l.notices.post(l.live.id, thread.LevelWarn, "%s: prompt %s is not run: %v", l.live.thread().DisplayName(), p.ID, err)
+		}
+	}
+}
+
+// queuePrompt stores an execution for a prompt that is stored.
+func queuePrompt(l *run, ctx context.Context, p thread.Prompt) error {
+	t := l.live.thread()
+	if err := accepts(l, t); err != nil {
+		return err
+	}
+	x, err := l.open.add(ctx, newExecution(l, t, p.ID))
+	if err == nil {
+		l.open.put(x)
+	}
+	return err
+}
