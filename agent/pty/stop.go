@@ -68,11 +68,12 @@ func (p *Process) finish() {
 	close(p.done)
 }
 
-// look records what belongs to the process.
+// look records what belongs to the process, unless that is being ended already.
 func (p *Process) look() {
-	p.stopMu.Lock()
-	defer p.stopMu.Unlock()
-	p.remains(p.seen)
+	if p.stopMu.TryLock() {
+		defer p.stopMu.Unlock()
+		p.remains(p.seen)
+	}
 }
 
 // clear ends everything that belongs to the process: SIGTERM, the grace, at most until there is a hurry, and SIGKILL until

@@ -30,6 +30,9 @@ const (
 // What the person types in the meantime is held. It was meant for this dialog: it is passed on only if that is shown as
 // it was.
 func (s *Session) Answer(ctx context.Context, question string, choice int) error {
+	if s.run != nil {
+		return noTerminal("answer")
+	}
 	s.sendMu.Lock()
 	a := &answer{session: s, question: question, to: choice, at: -1}
 	if err := s.await(ctx, answerLimit, a.choose); err != nil {
@@ -45,6 +48,9 @@ var errShown = errors.New("decided; the dialog is still shown")
 
 // Decide implements thread.Session.
 func (s *Session) Decide(ctx context.Context, question string, decide func() bool) (decided bool, err error) {
+	if s.run != nil {
+		return false, noTerminal("decide")
+	}
 	s.sendMu.Lock()
 	s.mu.Lock()
 	asks := &s.screen.asks

@@ -31,4 +31,6 @@ type Config struct {
 	// every CountEvery, by default every 2 seconds, while agents run.
 	Processes  int
 	CountEvery time.Duration
+	// RunOutput is how many bytes an agent without a terminal may print; 0 is 64 MB.
+	RunOutput int64
 }

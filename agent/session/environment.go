@@ -72,12 +72,15 @@ func Below(environ []string) (bool, error) {
 
 // environment adapts an agent's environment to our terminal: nothing in it speaks of another one or, with the families of
 // foreign, of another agent; its encoding is ours, and no proxy stands between the agent and this machine.
-func environment(env []string, project string, id thread.ID, foreign []world.Family) []string {
+func environment(env []string, project string, id thread.ID, foreign []world.Family, terminal bool) []string {
 	out := world.Without(unthreaded(pty.Unmarked(env)), world.Terminals(), foreign)
 	out = world.Direct(world.UTF8(out))
 	if project != "" {
 		out = append(out, projectVar+"="+project)
 	}
-	return append(out, "TERM=xterm-256color", "COLORTERM=truecolor", "TERM_PROGRAM=orchestrator",
-		threadVar+"="+string(id))
+	out = append(out, threadVar+"="+string(id))
+	if !terminal {
+		return append(out, "TERM=dumb")
+	}
+	return append(out, "TERM=xterm-256color", "COLORTERM=truecolor", "TERM_PROGRAM=orchestrator")
 }

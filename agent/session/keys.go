@@ -19,6 +19,9 @@ var errHeld = errors.New("an answer or a prompt is being given, and what was typ
 // Input passes bytes on as the person typed them. While an answer or a prompt of ours is being given they wait until that
 // is over, in order.
 func (s *Session) Input(b []byte) error {
+	if s.run != nil {
+		return noTerminal("type")
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.holding {

@@ -46,6 +46,12 @@ var errNotTaken = errors.New("agent did not react to the prompt")
 // Send types a prompt into the empty input of an agent that waits for one, and makes sure that it was accepted. What
 // the person types in the meantime is held, and follows it.
 func (s *Session) Send(ctx context.Context, text string) error {
+	if s.run != nil {
+		if err := s.ask(text); err != nil {
+			return fmt.Errorf("send prompt: %w", err)
+		}
+		return nil
+	}
 	s.sendMu.Lock()
 	defer s.sendMu.Unlock()
 	if text = typing.Printable(text); text == "" {
@@ -64,6 +70,9 @@ func (s *Session) Send(ctx context.Context, text string) error {
 
 // Ready implements thread.Readier.
 func (s *Session) Ready() error {
+	if s.run != nil {
+		return s.run.ready()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.exit != nil {

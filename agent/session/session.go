@@ -15,7 +15,7 @@ import (
 	"orchestrator/thread"
 )
 
-// Session is one agent in its terminal. It implements thread.Session.
+// Session is one agent in its terminal, or without one. It implements thread.Session.
 type Session struct {
 	thread thread.ID
 	spec   thread.SessionSpec
@@ -25,6 +25,7 @@ type Session struct {
 	ready  chan struct{} // closed when proc is set
 	done   chan struct{} // the agent and its processes have ended, and all listeners were called
 	sendMu sync.Mutex    // one prompt at a time; taken before mu
+	run    *run          // of an agent without a terminal, whose lock is taken before mu; else nil
 
 	watched atomic.Int32 // number of viewers; read without mu to skip the queue
 
@@ -35,7 +36,8 @@ type Session struct {
 	feeds    []*feed // of the viewers
 	active   *feed   // of the viewer whose size the terminal has
 	timer    *time.Timer
-	armed    time.Time // when timer fires; zero when it is not set
+	armed    time.Time   // when timer fires; zero when it is not set
+	last     *time.Timer // stops a run whose process does not end after its answer
 	exit     *thread.Exit
 	stopped  bool   // Stop was called
 	reason   string // the limit for which it was ended
@@ -63,6 +65,9 @@ type pace struct{ takeLimit, settled, pressAgain, plainLimit time.Duration }
 
 func newSession(c Config, spec thread.SessionSpec, pace pace, turns chan struct{}) *Session {
 	var rules []agent.Rule
+	if spec.Dialogue != nil {
+		c.Rules, c.Input, c.Dialogs = nil, nil, nil // its screen is our log
+	}
 	if c.Rules != nil {
 		rules = c.Rules(spec.Agent)
 	}
@@ -80,17 +85,28 @@ func newSession(c Config, spec thread.SessionSpec, pace pace, turns chan struct{
 		s.screen.asks.forms = c.Dialogs(spec.Agent)
 	}
 	s.screen.loaded = spec.Launch.Loaded
-	s.screen.term = vterm.New(spec.Cols, spec.Rows, vterm.Options{
-		Scrollback: c.Scrollback, Version: c.Version, Reply: s.reply, Event: s.event,
-	})
+	options := vterm.Options{Scrollback: c.Scrollback, Version: c.Version}
+	if spec.Dialogue == nil {
+		options.Reply, options.Event = s.reply, s.event
+	} else {
+		s.run = newRun(spec, c.RunOutput, s)
+	}
+	s.screen.term = vterm.New(spec.Cols, spec.Rows, options)
 	return s
 }
 
 // started is called once with the process; none of its output is handled before.
 func (s *Session) started(p *pty.Process) {
+	now := time.Now()
+	if s.run != nil {
+		s.run.started(p, s.spec.Cols)
+	}
 	s.mu.Lock()
 	s.proc = p
-	s.schedule(time.Now())
+	if s.run != nil {
+		s.screen.tracker.Report(thread.Evidence{Source: thread.SourceHook, State: thread.StateIdle, Detail: "takes its prompt", At: now})
+	}
+	s.schedule(now)
 	s.mu.Unlock()
 	close(s.ready)
 }
@@ -122,6 +138,7 @@ func (s *Session) output(b []byte) {
 // exited is called by the pty when the agent has ended and all its output was handled.
 func (s *Session) exited(code int) {
 	<-s.ready
+	printed := s.finishRun(code)
 	s.mu.Lock()
 	reason := "exited"
 	switch {
@@ -131,7 +148,7 @@ func (s *Session) exited(code int) {
 		reason = s.reason
 	}
 	now := time.Now()
-	s.exit = &thread.Exit{Code: code, Reason: reason, Limit: !s.stopped && s.reason != ""}
+	s.exit = &thread.Exit{Code: code, Reason: reason, Limit: !s.stopped && s.reason != "", Printed: printed}
 	if code != 0 && !s.stopped {
 		s.exit.Screen = lastWords(s.screen.term.Text())
 	}
@@ -139,8 +156,10 @@ func (s *Session) exited(code int) {
 		Source: thread.SourceProcess, State: thread.StateExited, At: now,
 		Detail: fmt.Sprintf("%s with code %d", reason, code),
 	})
-	if s.timer != nil {
-		s.timer.Stop()
+	for _, timer := range []*time.Timer{s.timer, s.last} {
+		if timer != nil {
+			timer.Stop()
+		}
 	}
 	for _, f := range s.feeds {
 		f.wake()
@@ -148,6 +167,17 @@ func (s *Session) exited(code int) {
 	s.rouse()
 	s.notify()
 	s.mu.Unlock()
+}
+
+// finishRun handles the end of an agent without a terminal, and returns how much it printed.
+func (s *Session) finishRun(code int) (printed int64) {
+	if s.run == nil {
+		return 0
+	}
+	s.mu.Lock()
+	reason, stopped := s.reason, s.stopped
+	s.mu.Unlock()
+	return s.run.finish(code, reason, stopped)
 }
 
 // lastWords returns the last non-empty lines of a screen: they say why a program ended.
@@ -381,6 +411,9 @@ func (s *Session) resize(cols, rows int) error {
 		return nil
 	}
 	s.screen.term.Resize(cols, rows)
+	if s.run != nil {
+		s.run.cols.Store(int32(cols)) //nolint:gosec // vterm.Bound
+	}
 	for _, f := range s.feeds {
 		f.restart(s.exit != nil)
 	}
@@ -407,16 +440,4 @@ func (s *Session) end(reason string) {
 		return
 	}
 	go func() { _ = s.proc.Stop(context.Background(), 0) }() // OnExit reports the end
-}
-
-// Stop ends the agent and everything it started. If ctx ends, the grace ends too.
-func (s *Session) Stop(ctx context.Context, grace time.Duration) error {
-	s.mu.Lock()
-	s.stopped = true
-	s.mu.Unlock()
-	if err := s.proc.Stop(ctx, grace); err != nil {
-		return err
-	}
-	<-s.done
-	return nil
 }

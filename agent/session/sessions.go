@@ -44,7 +44,7 @@ func New(c Config) *Sessions {
 
 var _ thread.Sessions = (*Sessions)(nil)
 
-// Start runs an agent in a terminal of its own.
+// Start runs an agent, in a terminal of its own unless it has a Dialogue.
 func (s *Sessions) Start(ctx context.Context, spec thread.SessionSpec) (thread.Session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("start session: %w", err)
@@ -62,12 +62,16 @@ func (s *Sessions) Start(ctx context.Context, spec thread.SessionSpec) (thread.S
 		return nil, fmt.Errorf("start session: %w", thread.ErrRunning)
 	}
 	one := newSession(s.config, spec, s.pace, s.turns)
-	p, err := s.host.Start(pty.Spec{
+	program := pty.Spec{
 		Path: spec.Launch.Path, Args: spec.Launch.Args, Dir: spec.Launch.Dir,
-		Env:   environment(spec.Launch.Env, s.config.Project, spec.Thread, s.config.Foreign),
+		Env:   environment(spec.Launch.Env, s.config.Project, spec.Thread, s.config.Foreign, spec.Dialogue == nil),
 		Owner: threadVar + "=" + string(spec.Thread),
 		Cols:  spec.Cols, Rows: spec.Rows, Output: one.output, Turn: one.turn, Exited: one.exited,
-	})
+	}
+	if spec.Dialogue != nil {
+		program.Piped, program.Output, program.Errors = true, one.wrote, one.erred
+	}
+	p, err := s.host.Start(program)
 	if err != nil {
 		return nil, fmt.Errorf("start session: %w", err)
 	}
