@@ -16,6 +16,7 @@ import (
 func Run(t *testing.T, s Subject) {
 	t.Run("detect", func(t *testing.T) { detect(t, s) })
 	t.Run("launch", func(t *testing.T) { launches(t, s) })
+	t.Run("headless", func(t *testing.T) { headless(t, s) })
 	t.Run("hostile", func(t *testing.T) { hostile(t, s) })
 	t.Run("missing", func(t *testing.T) { missing(t, s) })
 	t.Run("obeys", func(t *testing.T) { obeys(t, s) })

@@ -99,7 +99,9 @@ func (d *dialogue) read(m frame, line []byte) (known bool) {
 	case "result":
 		var r result
 		fields(line, &r)
-		d.run.Session(m.Session, d.model)
+		if !r.Failed {
+			d.run.Session(m.Session, d.model) // /clear begins another one
+		}
 		d.ended(r)
 	case "control_request":
 		var r request
@@ -198,6 +200,9 @@ func (d *dialogue) counted(model string) {
 func (d *dialogue) answer(m frame) {
 	var c body
 	fields(m.Message, &c)
+	if c.Model == "<synthetic>" {
+		return // by Claude Code itself; the result has it too
+	}
 	whole := m.Parent != "" || c.ID == "" || c.ID != d.id
 	var blocks []piece
 	fields(c.Blocks, &blocks)

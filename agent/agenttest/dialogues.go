@@ -1,0 +1,179 @@
+package agenttest
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"orchestrator/agent/jsonline"
+	"orchestrator/thread"
+)
+
+// Dialogues reads what a CLI printed (testdata/runs/NAME.jsonl), and compares what its dialogue says with what is written
+// beside it (NAME.said). A missing one is written, to be looked at. In a run of which the name begins with "interrupt" the
+// person interrupts at the begin.
+func Dialogues(t *testing.T, start func() thread.Dialogue) {
+	for name, lines := range recordedRuns(t) {
+		t.Run(name, func(t *testing.T) {
+			r := replay{talk: start()}
+			r.whole(name, lines, len(lines))
+			if r.fault != "" {
+				t.Error(r.fault)
+			}
+			path := filepath.Join("testdata", "runs", name+".said")
+			want, err := os.ReadFile(path)
+			if os.IsNotExist(err) {
+				if err = os.WriteFile(path, []byte(r.said.String()), 0o644); err == nil {
+					t.Fatalf("%s was written: look at it", path)
+				}
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := r.said.String(); got != string(want) {
+				t.Errorf("said\n%s, want\n%s", got, want)
+			}
+			for cut := range lines { // it dies after each line
+				r := replay{talk: start()}
+				if r.whole(name, lines, cut); r.fault != "" {
+					t.Errorf("cut before line %d: %s", cut+1, r.fault)
+				}
+			}
+		})
+	}
+}
+
+func recordedRuns(t testing.TB) map[string][][]byte {
+	t.Helper()
+	paths, err := filepath.Glob("testdata/runs/*.jsonl")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no recorded runs: %v", err)
+	}
+	all := map[string][][]byte{}
+	for _, path := range paths {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[strings.TrimSuffix(filepath.Base(path), ".jsonl")] = bytes.Split(bytes.TrimSuffix(raw, []byte("\n")), []byte("\n"))
+	}
+	return all
+}
+
+// replay follows a dialogue.
+type replay struct {
+	talk  thread.Dialogue
+	said  strings.Builder
+	ends  int
+	fault string
+}
+
+// whole takes the first lines of a run, and its end.
+func (r *replay) whole(name string, lines [][]byte, first int) {
+	r.take(0, r.talk.Begin("PROMPT"))
+	if strings.HasPrefix(name, "interrupt") {
+		r.take(0, r.talk.Interrupt())
+	}
+	for _, line := range lines[:first] {
+		r.take(len(line), r.talk.Read(bytes.Clone(line)))
+	}
+	code := 0
+	if first < len(lines) {
+		code = 137
+	}
+	r.take(0, r.talk.End(code))
+	if r.ends != 1 {
+		r.fault = fmt.Sprintf("%d ends", r.ends)
+	}
+}
+
+// take notes what a step said, and what is wrong with it: events after the end, or more of them than a line accounts for.
+func (r *replay) take(size int, s thread.Said) {
+	total := 0
+	for _, e := range s.Events {
+		if r.ends > 0 {
+			r.fault = fmt.Sprintf("%+v after the end", e)
+		}
+		if e.Kind == thread.RunEnd {
+			r.ends++
+		}
+		total += len(e.Text) + len(e.Reason) + len(e.Tool) + len(e.Call) + len(e.Session) + len(e.Model)
+		if len(e.Text) > jsonline.MaxText {
+			r.fault = fmt.Sprintf("a text of %d bytes", len(e.Text))
+		}
+		fmt.Fprintln(&r.said, written(e))
+	}
+	if total > 16*size+64<<10 || len(s.Events) > size+16 {
+		r.fault = fmt.Sprintf("%d events with %d bytes after a line of %d", len(s.Events), total, size)
+	}
+	if len(s.Write) > 0 {
+		if !bytes.HasSuffix(s.Write, []byte("\n")) {
+			r.fault = fmt.Sprintf("writes %q", s.Write)
+		}
+		fmt.Fprintf(&r.said, "> %s", s.Write)
+	}
+	if s.Close {
+		fmt.Fprintln(&r.said, "> (closed)")
+	}
+}
+
+// written is an event on a line.
+func written(e thread.RunEvent) string {
+	words := []string{string(e.Kind)}
+	add := func(name, value string) {
+		if value != "" {
+			words = append(words, name+"="+value)
+		}
+	}
+	add("tool", e.Tool)
+	add("call", e.Call)
+	add("sub", e.Sub)
+	add("session", e.Session)
+	add("model", e.Model)
+	add("outcome", string(e.Outcome))
+	add("state", string(e.State))
+	if e.Failed {
+		words = append(words, "failed")
+	}
+	if e.Status != 0 {
+		words = append(words, fmt.Sprintf("status=%d", e.Status))
+	}
+	if u := e.Usage; u != nil {
+		words = append(words, fmt.Sprintf("in=%d read=%d written=%d out=%d", u.Input, u.CacheRead, u.CacheWrite, u.Output))
+	}
+	if text := e.Text + e.Reason; text != "" {
+		words = append(words, fmt.Sprintf("%q", text))
+	}
+	return strings.Join(words, " ")
+}
+
+// FuzzDialogue gives a dialogue lines that are anything, beginning with those that were recorded.
+func FuzzDialogue(f *testing.F, start func() thread.Dialogue) {
+	for _, lines := range recordedRuns(f) {
+		f.Add(bytes.Join(lines, []byte("\n")), false)
+		f.Add(bytes.Join(lines[:len(lines)/2], []byte("\n")), true)
+	}
+	f.Add([]byte("{\"type\":1}\nnull\n[]\n\"\"\n{\"id\":{}}"), true)
+	f.Fuzz(func(t *testing.T, raw []byte, interrupt bool) {
+		r := replay{talk: start()}
+		lines := bytes.Split(raw, []byte("\n"))
+		r.take(0, r.talk.Begin("PROMPT"))
+		for i, line := range lines {
+			if interrupt && i == len(lines)/2 {
+				r.take(0, r.talk.Interrupt())
+			}
+			r.take(len(line), r.talk.Read(line))
+		}
+		r.take(0, r.talk.End(0))
+		if r.ends != 1 || r.fault != "" {
+			t.Errorf("%d ends, %s", r.ends, r.fault)
+		}
+		if utf8.Valid(raw) && !utf8.ValidString(r.said.String()) {
+			t.Error("cut within a character")
+		}
+	})
+}
