@@ -1,0 +1,277 @@
+package workdb
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"orchestrator/checkpoint/quarantine"
+	"orchestrator/checkpoint/sqlfile"
+	"orchestrator/checkpoint/workrow"
+	"orchestrator/thread/failpoint"
+	"orchestrator/thread/ground/atomicfile"
+	"orchestrator/thread/private"
+	"orchestrator/thread/work"
+)
+
+const (
+	// suspectEnd is the suffix of the file that says that damage was found: the next start sets the database aside.
+	suspectEnd = "-suspect"
+	// rescueEnd is that of the file that says how far setting it aside has come.
+	rescueEnd = "-rescue"
+	// freshEnd is that of the new database while it is filled.
+	freshEnd = "-fresh"
+)
+
+// suspect has the next start set the database aside.
+func suspect(dir *private.Folder, path string, cause error) {
+	_ = dir.Write(filepath.Base(path)+suspectEnd, []byte(cause.Error())) // else it is found again
+}
+
+// suspected returns what damage was found before, nil if none was.
+func suspected(dir *private.Folder, path string) error {
+	text, err := dir.Read(filepath.Base(path)+suspectEnd, 1<<16)
+	if err != nil || !sqlfile.Exists(path) {
+		return nil
+	}
+	line, _, _ := strings.Cut(strings.ToValidUTF8(string(text), "?"), "\n")
+	return fmt.Errorf("%w: %s", sqlfile.ErrCheck, line)
+}
+
+// rescue sets a damaged database aside and copies what can be read into a new one.
+//
+// Its steps, each of which a start finishes that finds it half done: what is to happen is noted; the files are moved into
+// a folder of package quarantine; they are copied into a database of another name; that gets the right one; the note
+// goes.
+type rescue struct {
+	dir    *private.Folder
+	path   string
+	now    func() time.Time
+	report string
+}
+
+// plan is the note.
+type plan struct {
+	Find  string `json:"find"` // the folder the files go to
+	Cause string `json:"cause"`
+	Moved bool   `json:"moved"`
+}
+
+func (r *rescue) note() string { return filepath.Base(r.path) + rescueEnd }
+
+func (r *rescue) begin(ctx context.Context, cause error) error {
+	find, err := quarantine.New(r.dir, r.now())
+	if err != nil {
+		return err
+	}
+	p := plan{Find: filepath.Base(find.Path()), Cause: cause.Error()}
+	if err := errors.Join(find.Close(), r.write(p)); err != nil {
+		return err
+	}
+	return r.run(ctx, p)
+}
+
+// finish goes on with what was interrupted.
+func (r *rescue) finish(ctx context.Context) error {
+	text, err := r.dir.Read(r.note(), 1<<20)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var p plan
+	if err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	if err != nil || p.Find == "" || p.Find != filepath.Base(p.Find) || !sqlfile.Exists(r.dir.Path(p.Find)) {
+		return r.dir.Remove(r.note()) // nobody knows what it meant, or the person removed the folder
+	}
+	return r.run(ctx, p)
+}
+
+func (r *rescue) write(p plan) error {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	return r.dir.Write(r.note(), text)
+}
+
+func (r *rescue) run(ctx context.Context, p plan) error {
+	find := r.dir.Path(p.Find)
+	failpoint.Hit("workdb.rescue.noted")
+	if !p.Moved {
+		// The log goes first: alone it is harmless, but beside a new file it would be another database's.
+		for _, end := range []string{"-wal", "-shm", ""} {
+			err := os.Rename(r.path+end, filepath.Join(find, filepath.Base(r.path)+end))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("set aside: %w", err)
+			}
+		}
+		failpoint.Hit("workdb.rescue.moved")
+		p.Moved = true
+		if err := errors.Join(atomicfile.SyncDir(find), atomicfile.SyncDir(filepath.Dir(r.path)), r.write(p)); err != nil {
+			return err
+		}
+	}
+	if !sqlfile.Exists(r.path) {
+		if err := r.copy(ctx, filepath.Join(find, filepath.Base(r.path)), p); err != nil {
+			return err
+		}
+	}
+	failpoint.Hit("workdb.rescue.copied")
+	for _, name := range []string{filepath.Base(r.path) + suspectEnd, r.note()} {
+		if err := r.dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// copy fills a new database from one that was set aside, reports it, and puts it into the old one's place.
+func (r *rescue) copy(ctx context.Context, from string, p plan) error {
+	fresh := r.path + freshEnd
+	for _, end := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(fresh + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	to := &file{dir: r.dir, path: fresh, lock: time.Minute}
+	if err := to.connect(ctx); err != nil {
+		return err
+	}
+	c := &copied{ctx: ctx, to: to}
+	err := c.all(from)
+	err = errors.Join(err, sqlfile.Fold(ctx, to.writer), to.disconnect())
+	if err != nil {
+		return err
+	}
+	r.report = fmt.Sprintf("The list of runs was damaged (%s): it was set aside, and %d runs with %d lines of their records "+
+		"were copied.", p.Cause, c.runs, c.events)
+	if c.lost != nil {
+		r.report += fmt.Sprintf("\nSome could not be read: %v", c.lost)
+	}
+	find, err := r.dir.Open(p.Find)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(quarantine.Report(find, r.report), find.Close()); err != nil {
+		return err
+	}
+	for _, end := range []string{"-wal", "-shm"} { // the log is empty
+		if err := os.Remove(fresh + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if err := os.Rename(fresh, r.path); err != nil {
+		return err
+	}
+	return atomicfile.SyncDir(filepath.Dir(r.path))
+}
+
+// copied is a copy at work.
+type copied struct {
+	ctx          context.Context // of all of it
+	to           *file
+	from         *sql.DB
+	runs, events int
+	lost         error // the last that could not be read
+	number       int64
+}
+
+// all copies what can be read of a database.
+func (c *copied) all(path string) error {
+	u := url.URL{Scheme: "file", Path: path, RawQuery: "mode=ro&_query_only=1"}
+	c.from = sql.OpenDB(sqlfile.Connector(u.String()))
+	defer c.from.Close()
+	if err := c.from.QueryRowContext(c.ctx, "SELECT last FROM number").Scan(&c.number); err != nil {
+		c.lost = err
+	}
+	seen := map[int64]bool{}
+	var rows []workrow.Row
+	for _, order := range []string{"", " DESC"} { // from both ends, up to what is damaged
+		err := c.each("SELECT "+workrow.Columns+" FROM execution NOT INDEXED ORDER BY n"+order, func(scan func(...any) error) error {
+			var row workrow.Row
+			err := row.Scan(scan)
+			if err == nil && !seen[row.N] {
+				seen[row.N] = true
+				rows = append(rows, row)
+			}
+			return err
+		})
+		if err == nil {
+			break
+		}
+		c.lost = err
+	}
+	for _, r := range rows {
+		if err := c.run(r); err != nil {
+			return err
+		}
+	}
+	_, err := c.to.writer.ExecContext(c.ctx, "UPDATE number SET last = ? WHERE one = 1", c.number)
+	return err
+}
+
+// run copies an execution with what can be read of its events.
+func (c *copied) run(r workrow.Row) error {
+	var n int64
+	if _, err := fmt.Sscanf(r.Name, "exec-%d", &n); err == nil && work.Numbered(n) == r.Name {
+		c.number = max(c.number, n)
+	}
+	events := map[int64]workrow.EventRow{}
+	for _, order := range []string{"", " DESC"} {
+		err := c.each(fmt.Sprintf("SELECT seq, sum, doc FROM event WHERE execution = %d ORDER BY seq%s", r.N, order),
+			func(scan func(...any) error) error {
+				var e workrow.EventRow
+				err := scan(&e.Seq, &e.Sum, &e.Doc)
+				if err == nil {
+					events[e.Seq] = e
+				}
+				return err
+			})
+		if err == nil {
+			break
+		}
+		c.lost = err
+	}
+	return c.to.Write(c.ctx, 0, func(t workrow.Tx) error {
+		x := t.(*tx) //nolint:forcetypeassert // ours
+		res, err := x.tx.ExecContext(x.ctx, "INSERT OR IGNORE INTO execution ("+workrow.Columns+") VALUES (?, ?, ?, ?, ?, ?, ?)",
+			r.N, string(r.ID), r.Name, string(r.Thread), string(r.State), r.Sum, r.Doc)
+		if err != nil {
+			return x.note(err)
+		}
+		if n, err := res.RowsAffected(); err != nil || n == 0 {
+			return x.note(err)
+		}
+		list := make([]workrow.EventRow, 0, len(events))
+		for _, e := range events {
+			list = append(list, e)
+		}
+		c.runs++
+		c.events += len(list)
+		return x.Note(r.N, list)
+	})
+}
+
+// each reads rows of the damaged database.
+func (c *copied) each(query string, read func(scan func(...any) error) error) error {
+	rows, err := c.from.QueryContext(c.ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := read(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

@@ -1,0 +1,118 @@
+package workdb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"orchestrator/checkpoint/sqlfile"
+	"orchestrator/thread"
+	"orchestrator/thread/failpoint"
+)
+
+// application marks our files ("orcw"), so that nobody else's database is used.
+const application = 0x6f726377
+
+// first makes the tables.
+const first = `
+CREATE TABLE number (              -- the last that was given
+  one  INTEGER PRIMARY KEY CHECK (one = 1),
+  last INTEGER NOT NULL
+) STRICT;
+INSERT INTO number VALUES (1, 0);
+CREATE TABLE execution (
+  n      INTEGER PRIMARY KEY AUTOINCREMENT, -- the order of creation
+  id     TEXT NOT NULL UNIQUE,
+  name   TEXT NOT NULL UNIQUE,
+  thread TEXT NOT NULL,
+  state  TEXT NOT NULL,
+  sum    BLOB NOT NULL,            -- of the document
+  doc    BLOB NOT NULL
+) STRICT;
+CREATE INDEX execution_thread ON execution (thread, n);
+CREATE INDEX execution_state ON execution (state, n);
+CREATE TABLE event (
+  execution INTEGER NOT NULL,
+  seq       INTEGER NOT NULL,      -- from 1, without gaps
+  sum       BLOB NOT NULL,         -- of the document
+  doc       BLOB NOT NULL,
+  PRIMARY KEY (execution, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE purging (             -- the executions whose events are being removed
+  execution INTEGER PRIMARY KEY
+) STRICT;
+CREATE TRIGGER event_stays BEFORE UPDATE ON event
+  BEGIN SELECT RAISE(ABORT, 'events are not changed'); END;
+CREATE TRIGGER event_is_kept BEFORE DELETE ON event
+  WHEN NOT EXISTS (SELECT 1 FROM purging WHERE execution = OLD.execution)
+  BEGIN SELECT RAISE(ABORT, 'events are not removed'); END;
+`
+
+// steps are the changes of the tables from version to version. A step is never changed once it was released.
+func steps() []string { return []string{first} }
+
+// check checks that the file is ours, in the right mode, and not of a newer version, and returns its version.
+func check(ctx context.Context, w *sql.DB) (version int, err error) {
+	var mode string
+	var app, tables int
+	for query, to := range map[string]any{"PRAGMA journal_mode": &mode, "PRAGMA application_id": &app,
+		"PRAGMA user_version": &version, "SELECT count(*) FROM sqlite_master": &tables} {
+		if err := w.QueryRowContext(ctx, query).Scan(to); err != nil {
+			return 0, err
+		}
+	}
+	switch {
+	case mode != "wal":
+		return 0, thread.Hint(fmt.Errorf("journal mode is %q, not wal: %w", mode, thread.ErrUnsupported),
+			"keep the state folder on a local disk, not on a network share")
+	case app != application && tables > 0:
+		return 0, thread.Hint(thread.Kindf(thread.ErrInvalid, "the database belongs to another program (application %#x)",
+			uint32(app)), "move the file away")
+	case version > len(steps()):
+		return 0, thread.Hint(fmt.Errorf("the database has schema version %d, this program supports %d: %w", version,
+			len(steps()), thread.ErrUnsupported), "upgrade orchestrator, or move the file and those beside it with the same "+
+			"prefix away to start without its runs; nothing was changed")
+	case version == 0 && tables > 0:
+		return 0, fmt.Errorf("%w: tables without a version", sqlfile.ErrCheck)
+	}
+	return version, nil
+}
+
+// migrate brings the tables to the newest version, each step in a transaction of its own.
+func migrate(ctx context.Context, w *sql.DB) error {
+	version, err := check(ctx, w)
+	if err != nil {
+		return err
+	}
+	for n, step := range steps()[version:] {
+		tx, err := w.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, step+fmt.Sprintf(";PRAGMA user_version = %d", version+n+1))
+		if err != nil {
+			_ = tx.Rollback() // the first error says more
+			return err
+		}
+		failpoint.Hit("workdb.migrate.step")
+		if err := tx.Commit(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sound looks at a few pages of each table.
+func sound(ctx context.Context, w *sql.DB) error {
+	for _, query := range []string{"SELECT last FROM number WHERE one = 1",
+		"SELECT coalesce(max(n), 0) FROM execution", "SELECT count(*) FROM purging",
+		"SELECT coalesce(max(seq), 0) FROM event WHERE execution = (SELECT max(execution) FROM event)"} {
+		var n int64
+		if err := w.QueryRowContext(ctx, query).Scan(&n); err == sql.ErrNoRows { //nolint:errorlint // as it comes
+			return fmt.Errorf("%w: %q has no row", sqlfile.ErrCheck, query)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
