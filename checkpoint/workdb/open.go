@@ -2,11 +2,8 @@ package workdb
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -14,15 +11,6 @@ import (
 	"orchestrator/checkpoint/sqlfile"
 	"orchestrator/checkpoint/workrow"
 	"orchestrator/thread/private"
-)
-
-const (
-	// readers is how many connections read.
-	readers = 2
-	// statements is how many prepared statements each connection keeps.
-	statements = 16
-	// logPages is how long the log may get before a commit folds it into the file: 4 MB.
-	logPages = 1000
 )
 
 // Options configure Open. The zero value is valid.
@@ -111,14 +99,6 @@ func openIn(ctx context.Context, dir *private.Folder, path string, o Options) (*
 	return s, nil
 }
 
-func sizeOf(path string) int64 {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return 0
-	}
-	return info.Size()
-}
-
 // Report says for people what the start had to set aside, "" if nothing was damaged.
 func (s *Store) Report() string { return s.report }
 
@@ -146,65 +126,4 @@ func (s *Store) Close() error {
 		}
 	})
 	return s.closing
-}
-
-// connect opens the connections and brings the tables to the newest version.
-func (f *file) connect(ctx context.Context) (err error) {
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, f.disconnect())
-		}
-	}()
-	sqlfile.Create(f.path)
-	if err := format(ctx, f.path); err != nil {
-		return err
-	}
-	cached := fmt.Sprintf("&_stmt_cache_size=%d", statements)
-	f.writer = sql.OpenDB(sqlfile.Connector(sqlfile.DSN(f.path, "&_txlock=immediate"+cached)))
-	f.writer.SetMaxOpenConns(1)
-	f.writer.SetConnMaxLifetime(0)
-	if err := sqlfile.Patiently(ctx, f.lock, func() error { return migrate(ctx, f.writer) }); err != nil {
-		return err
-	}
-	if err := sound(ctx, f.writer); err != nil {
-		return err
-	}
-	if _, err := f.writer.ExecContext(ctx, fmt.Sprintf("PRAGMA wal_autocheckpoint = %d", logPages)); err != nil {
-		return err
-	}
-	f.read = sql.OpenDB(sqlfile.Connector(sqlfile.DSN(f.path, "&_query_only=1"+cached)))
-	f.read.SetMaxOpenConns(readers)
-	f.read.SetMaxIdleConns(readers)
-	return nil
-}
-
-// format prepares an empty file. It must run before the file is put into WAL mode, which fixes the layout.
-func format(ctx context.Context, path string) error {
-	if sizeOf(path) > 0 {
-		return nil
-	}
-	u := url.URL{Scheme: "file", Path: path, RawQuery: "_synchronous=FULL"}
-	c := sql.OpenDB(sqlfile.Connector(u.String()))
-	defer c.Close()
-	c.SetMaxOpenConns(1)
-	for _, q := range []string{"PRAGMA auto_vacuum = incremental", fmt.Sprintf("PRAGMA application_id = %d", application)} {
-		if _, err := c.ExecContext(ctx, q); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// disconnect closes the connections. The files of the log stay: a full disk has no room to make them again.
-func (f *file) disconnect() error {
-	var errs []error
-	if f.read != nil {
-		errs = append(errs, f.read.Close())
-	}
-	if f.writer != nil {
-		_ = sqlfile.LeaveLog(f.writer) // without it, the next start needs some space
-		errs = append(errs, f.writer.Close())
-	}
-	f.read, f.writer = nil, nil
-	return errors.Join(errs...)
 }

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"orchestrator/checkpoint/quarantine"
@@ -23,28 +22,11 @@ import (
 )
 
 const (
-	// suspectEnd is the suffix of the file that says that damage was found: the next start sets the database aside.
-	suspectEnd = "-suspect"
-	// rescueEnd is that of the file that says how far setting it aside has come.
+	// rescueEnd is the suffix of the file that says how far setting it aside has come.
 	rescueEnd = "-rescue"
 	// freshEnd is that of the new database while it is filled.
 	freshEnd = "-fresh"
 )
-
-// suspect has the next start set the database aside.
-func suspect(dir *private.Folder, path string, cause error) {
-	_ = dir.Write(filepath.Base(path)+suspectEnd, []byte(cause.Error())) // else it is found again
-}
-
-// suspected returns what damage was found before, nil if none was.
-func suspected(dir *private.Folder, path string) error {
-	text, err := dir.Read(filepath.Base(path)+suspectEnd, 1<<16)
-	if err != nil || !sqlfile.Exists(path) {
-		return nil
-	}
-	line, _, _ := strings.Cut(strings.ToValidUTF8(string(text), "?"), "\n")
-	return fmt.Errorf("%w: %s", sqlfile.ErrCheck, line)
-}
 
 // rescue sets a damaged database aside and copies what can be read into a new one.
 //
