@@ -19,6 +19,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 	in := r.AgentShell("inside")
 	other := r.Ok("new", "-a", "command", "other", "--", "sleep", "1000")
 	began := r.Status(other)
+	run := r.Ok("run", "--once", "-d", "-a", "demo", "hello")
 	archive := filepath.Join(t.TempDir(), "archive")
 	staged := r.Ok("stage")
 	const alone = "only the user may do this"
@@ -99,9 +100,25 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"mcp", "revoke", "repo"}, `"read"`},
 		{[]string{"mcp", "restart", "repo"}, `"read"`},
 		{[]string{"mcp", "call", "repo", "x"}, alone},
+		{[]string{"run", "--once", "-a", "demo", "x"}, `"run"`},
+		{[]string{"run", "--once", "-d", "-a", "demo", "x"}, `"run"`},
+		{[]string{"new", "--once", "-a", "demo", "-p", "x"}, `"run"`},
+		{[]string{"fork", "more", "-t", in.Name, "--once", "-p", "x"}, `"run"`},
+		{[]string{"fork", "more", "-t", other, "--once", "-p", "x"}, `"start"`},
+		{[]string{"exec", "show", run}, `"read"`},
+		{[]string{"exec", "logs", run}, `"read"`},
+		{[]string{"exec", "logs", "-f", run}, `"read"`},
+		{[]string{"exec", "cancel", run}, `"manage"`},
+		{[]string{"exec", "send", run, "x"}, `"read"`},
+		{[]string{"exec", "resume", run}, `"start"`},
+		{[]string{"exec", "show", "nothing"}, `"read"`},
+		{[]string{"queue", "list"}, `"read"`},
+		{[]string{"queue", "pause"}, alone},
+		{[]string{"queue", "resume", "demo"}, alone},
+		{[]string{"queue", "limit", "all", "3"}, alone},
 	}
 	allowed := [][]string{
-		{"threads"}, {"inbox"}, {"events", "--thread", in.Name}, {"prompts", in.Name}, {"why", in.Name}, {"grants", in.Name}, {"checkpoint", "list", in.Name}, {"version"}, {"doctor"}, {"completion", "bash"},
+		{"threads"}, {"exec", "list"}, {"inbox"}, {"events", "--thread", in.Name}, {"prompts", in.Name}, {"why", in.Name}, {"grants", in.Name}, {"checkpoint", "list", in.Name}, {"version"}, {"doctor"}, {"completion", "bash"},
 		{"stage"}, {"stage", "list"}, {"retrieve", staged}, {"context", "show", in.Name}, {"context", "base", in.Name}, {"context", "base"},
 		{"mcp", "list"}, {"mcp", "list", "--thread", in.Name}, {"mcp", "health"}, {"mcp", "why", "x", "--thread", in.Name}, {"mcp", "show", "repo", "--thread", in.Name}, {"mcp-bridge", r.Socket()},
 	}
@@ -126,7 +143,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 	if now := r.Status(other); now.Name != began.Name || now.Pinned || !now.Archived.IsZero() || now.Outcome.Kind != "" || now.Execution == nil {
 		t.Errorf("the other thread was touched: %+v", now.Thread)
 	}
-	if n := len(e2e.Get[[]thread.Status](r, "threads", "--all")); n != 2 {
+	if n := len(e2e.Get[[]thread.Status](r, "threads", "--all")); n != 3 {
 		t.Errorf("there are %d threads", n)
 	}
 	if out := r.Ok("doctor"); !strings.Contains(out, "is not trusted yet") {

@@ -3,6 +3,7 @@ package verb
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -18,12 +19,15 @@ import (
 
 func forkVerb(c *cli) *cobra.Command {
 	var r thread.ForkRequest
+	var once onceOptions
+	var t followOptions
 	cmd := &cobra.Command{
 		Use:     "fork <label> [-- agent arguments]",
 		Short:   "Fork a thread, with its conversation and files, at any turn and into any agent",
 		Example: "orchestrator fork \"try jwt\" -t THREAD",
 		Long: "Fork a thread, with its conversation and files, at any turn and into any agent. Arguments after -- go to\n" +
-			"the agent; with --agent command they are the program.",
+			"the agent; with --agent command they are the program.\n\n" +
+			"With --once the fork runs without a terminal, and the answer to --prompt is streamed. Ctrl+C cancels it.\n" + runCodes,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&r.Thread, "thread", "t", "", "thread to fork (default: the one last shown)")
@@ -32,13 +36,15 @@ func forkVerb(c *cli) *cobra.Command {
 	f.BoolVar(&r.Fresh, "fresh", false, "start with an empty context and a summary instead of the conversation")
 	f.StringVarP(&r.Agent, "agent", "a", "", "agent of the fork (default: the thread's)")
 	f.StringVarP(&r.Name, "name", "n", "", "name (default: from the label)")
-	f.StringVarP(&r.Prompt, "prompt", "p", "", "first prompt of the fork")
+	f.StringVarP(&r.Prompt, "prompt", "p", "", "first prompt of the fork; - reads it from standard input")
 	f.BoolVar(&r.NoWorktree, "no-worktree", false, "share the thread's folder")
 	f.BoolVar(&r.Lines, "lines", false, linesHelp)
 	f.BoolVar(&r.HandOver, "hand-over", false, handOverHelp)
 	f.StringVar(&r.Base, "base", "", "what its agent leaves out (default: what the thread's does): full, slim, read-only, minimal, or one of yours")
 	offer(cmd, "base", completeBases(c))
 	f.BoolVar(&r.NoStart, "no-start", false, "do not start the agent")
+	once.flags(cmd, true)
+	t.flags(c, cmd)
 	offer(cmd, "agent", c.completeAgents)
 	offer(cmd, "at", c.completeFork(&r.Thread))
 	offer(cmd, "thread", func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
@@ -57,6 +63,9 @@ func forkVerb(c *cli) *cobra.Command {
 		}
 		if err := forkArgs(ctx, c, cl, &r, rest); err != nil {
 			return err
+		}
+		if once.once.On {
+			return forkRun(ctx, c, cl, r, once, t)
 		}
 		var s thread.Status
 		err := c.withWarnings(ctx, cl, func() (err error) { s, err = api.Fork.Do(ctx, cl, r); return })
@@ -78,6 +87,20 @@ func forkVerb(c *cli) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		words, rest := split(cmd, args)
 		r.Label = words[0]
+		err := errors.Join(once.check(cmd), t.check(c.out.json))
+		switch {
+		case err != nil:
+			return err
+		case !once.once.On && (t.lines() || t.limit != 0):
+			return usagef("--timeout and -o ndjson need --once: nothing is followed without it")
+		case once.once.On && r.Prompt == "":
+			return usagef("fork --once needs a prompt: %s \"review\" --once -p \"review what you did\"", cmd.CommandPath())
+		case once.once.On && r.NoStart:
+			return usagef("--once and --no-start cannot be combined")
+		}
+		if r.Prompt, err = promptText(c, r.Prompt); err != nil {
+			return err
+		}
 		return c.with(func(ctx context.Context, cl *client.Client, _ []string) error { return fork(ctx, cl, rest) })(cmd,
 			args)
 	}

@@ -2,6 +2,7 @@ package verb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -67,17 +68,26 @@ func sayApart(c *cli, s thread.Status, r thread.NewRequest, chosen bool) {
 
 func newVerb(c *cli) *cobra.Command {
 	var r thread.NewRequest
+	var once onceOptions
 	cmd := &cobra.Command{
 		Use: "new [flags] [label] [-- agent arguments]", Short: "Start a new thread",
 		Long: "Start a new thread. Arguments after -- go to the agent; with --agent command they are the program.",
 	}
 	newFlags(c, cmd, &r)
-	cmd.Flags().StringVarP(&r.Prompt, "prompt", "p", "", "first prompt")
+	once.flags(cmd, false)
+	cmd.Flags().StringVarP(&r.Prompt, "prompt", "p", "", "first prompt; - reads it from standard input")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		words, rest := split(cmd, args)
 		r.Label = strings.Join(words, " ")
-		if err := agentArgs(c, &r, rest); err != nil {
+		if err := errors.Join(once.check(cmd), agentArgs(c, &r, rest)); err != nil {
 			return err
+		}
+		var err error
+		if r.Prompt, err = promptText(c, r.Prompt); err != nil {
+			return err
+		}
+		if r.Once, r.Execution = once.once, once.name; r.Once.On && strings.TrimSpace(r.Prompt) == "" {
+			return usagef("new --once needs a prompt: %s --once -p \"review the last commit\"", cmd.CommandPath())
 		}
 		return c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
 			var s thread.Status
@@ -85,7 +95,7 @@ func newVerb(c *cli) *cobra.Command {
 			if err := c.place(&r); err != nil {
 				return err
 			}
-			err := c.withWarnings(ctx, cl, func() (err error) { s, err = api.New.Do(ctx, cl, r); return })
+			err := c.withWarnings(ctx, cl, func() (err error) { s, err = newCall(r).Do(ctx, cl, r); return })
 			if err != nil {
 				return err
 			}
@@ -121,4 +131,12 @@ func (c *cli) place(r *thread.NewRequest) error {
 		at.place(r)
 	}
 	return err
+}
+
+// newCall is the call that starts a thread, or a run.
+func newCall(r thread.NewRequest) api.Call[thread.NewRequest, thread.Status] {
+	if r.Once.On {
+		return api.StartRun
+	}
+	return api.New
 }

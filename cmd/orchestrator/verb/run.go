@@ -15,22 +15,36 @@ import (
 func runVerb(c *cli) *cobra.Command {
 	var r thread.NewRequest
 	var t followOptions
+	var once onceOptions
 	cmd := &cobra.Command{
-		Use: "run [flags] <task> [-- agent arguments]", Short: "Start a new thread with a task and print the answer",
-		Long: "Start a new thread with a task and stream the answer. Exit codes: 0 answered; 4 waiting for you, or the\n" +
-			"task could not be sent yet; 5 the agent did not finish, or not within --timeout.",
+		Use: "run [flags] <task>|- [-- agent arguments]", Short: "Start a new thread with a task and print the answer",
+		Long: "Start a new thread with a task and stream the answer; - reads the task from standard input. Exit codes: 0\n" +
+			"answered; 4 waiting for you, or the task could not be sent yet; 5 the agent did not finish, or not within --timeout.\n\n" +
+			"With --once it runs without a terminal, and its process ends with the answer. Ctrl+C cancels it.\n" + runCodes,
 	}
 	newFlags(c, cmd, &r)
+	once.flags(cmd, true)
 	t.flags(c, cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		words, rest := split(cmd, args)
 		r.Started = true
-		r.Prompt = strings.TrimSpace(strings.Join(words, " "))
-		if r.Prompt == "" {
+		if err := errors.Join(t.check(c.out.json), once.check(cmd)); err != nil {
+			return err
+		}
+		text, err := promptText(c, strings.Join(words, " "))
+		if err != nil {
+			return err
+		}
+		if r.Prompt = strings.TrimSpace(text); r.Prompt == "" {
 			return usagef("run needs a task: %s -a AGENT \"fix the failing test\"", cmd.CommandPath())
 		}
-		if err := errors.Join(t.check(c.out.json), agentArgs(c, &r, rest)); err != nil {
+		if err := agentArgs(c, &r, rest); err != nil {
 			return err
+		}
+		if once.once.On {
+			return c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
+				return startRun(ctx, c, cl, r, once, t)
+			})(cmd, args)
 		}
 		return c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
 			if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.New.Name()}); err != nil {

@@ -2,18 +2,13 @@ package verb
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
 	"orchestrator/cmd/orchestrator/client"
-	"orchestrator/thread"
 	"orchestrator/thread/api"
 )
-
-// mostTyped is the maximum size of a prompt in bytes.
-const mostTyped = 1 << 20
 
 func sendVerb(c *cli) *cobra.Command {
 	var detach, lines bool
@@ -32,18 +27,11 @@ func sendVerb(c *cli) *cobra.Command {
 		if err := t.check(c.out.json); err != nil {
 			return err
 		}
-		if len(args) > 1 && args[1] == "-" {
-			text, err := io.ReadAll(io.LimitReader(c.stdin, mostTyped+1))
-			if err != nil {
-				return fmt.Errorf("read the prompt from standard input: %w", err)
-			}
-			if len(text) > mostTyped {
-				return thread.Hint(fmt.Errorf("standard input exceeds the limit of %d bytes for a prompt: %w", mostTyped,
-					thread.ErrInvalid),
-					"put the text in a file and refer to that in the prompt")
-			}
-			args[1] = string(text)
+		text, err := promptText(c, args[1])
+		if err != nil {
+			return err
 		}
+		args[1] = text
 		return c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 			if detach {
 				p, err := api.Ask.Do(ctx, cl, api.AskRequest{Thread: args[0], Text: args[1], Lines: lines})
@@ -55,8 +43,32 @@ func sendVerb(c *cli) *cobra.Command {
 			if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.Ask.Name(), Thread: args[0]}); err != nil {
 				return err // before asking for what following needs
 			}
-			return c.follower(cl, t).ask(ctx, api.AskRequest{Thread: args[0], Text: args[1], Lines: lines})
+			return sendTo(ctx, c, cl, t, api.AskRequest{Thread: args[0], Text: args[1], Lines: lines})
 		})(cmd, args)
 	}
 	return cmd
+}
+
+// send sends a prompt and follows it: in a thread that runs without a terminal as its next execution.
+func sendTo(ctx context.Context, c *cli, cl *client.Client, t followOptions, r api.AskRequest) error {
+	s, err := api.Status.Do(ctx, cl, api.Ref{Thread: r.Thread})
+	if err != nil {
+		return err
+	}
+	if !s.Once.On || s.Execution != nil && !s.Run.Working() { // it is open in a terminal
+		return c.follower(cl, t).ask(ctx, r)
+	}
+	r.Thread = string(s.ID)
+	p, err := api.Ask.Do(ctx, cl, r)
+	if err != nil {
+		return err
+	}
+	x, found, err := executionOf(ctx, cl, s.ID, p.ID)
+	if err != nil {
+		return err
+	}
+	if !found { // a terminal was opened meanwhile
+		return c.follower(cl, t).followFresh(ctx, s, p)
+	}
+	return followRun(ctx, c, cl, t, x, false)
 }

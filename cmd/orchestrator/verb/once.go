@@ -1,0 +1,87 @@
+package verb
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator/thread"
+	"orchestrator/thread/work"
+)
+
+// onceOptions are the flags of the verbs that start a run.
+type onceOptions struct {
+	once    thread.Once
+	name    string // of the execution
+	dispose string
+	detach  bool
+}
+
+// flags adds the flags of a verb. One that follows its run need not.
+func (o *onceOptions) flags(cmd *cobra.Command, follows bool) {
+	f := cmd.Flags()
+	f.BoolVar(&o.once.On, "once", false, "run without a terminal: one prompt, its answer, an end; see \"orchestrator help runs\"")
+	f.BoolVar(&o.once.ReadOnly, "read-only", false, "with --once: the agent's own switch refuses to change files, and the folder is compared afterwards")
+	f.IntVar(&o.once.Priority, "priority", 0, "with --once: larger ones start first")
+	f.DurationVar(&o.once.Deadline, "deadline", 0, "with --once: it is ended after this time (default: runs.deadline)")
+	f.StringVar(&o.once.Lost, "lost", "", "with --once, if the server dies meanwhile: "+choices(policies())+" (default: runs.lost)")
+	f.StringVar(&o.dispose, "dispose", "", "with --once, what becomes of its own worktree: "+choices(disposals())+" (default: runs.dispose)")
+	f.StringVar(&o.name, "as", "", "with --once: `NAME` of the execution (default: the next exec-001)")
+	if follows {
+		f.BoolVarP(&o.detach, "detach", "d", false, "with --once: print the execution's name and do not wait")
+	}
+	offer(cmd, "lost", cobra.FixedCompletions(policies(), cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "dispose", cobra.FixedCompletions(disposals(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// onceFlags are the names of the flags that mean something with --once only.
+func onceFlags() []string {
+	return []string{"read-only", "priority", "deadline", "lost", "dispose", "as", "detach"}
+}
+
+// keep is the word for work.DisposeKeep.
+const keep = "keep"
+
+func policies() []string {
+	return names([]work.Policy{work.PolicyAsk, work.PolicyResume, work.PolicyRetry, work.PolicyFail})
+}
+
+func disposals() []string {
+	return append([]string{keep}, names([]work.Disposal{work.DisposeBranch, work.DisposeMerge, work.DisposeDrop})...)
+}
+
+// choices lists words of which one is taken.
+func choices(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// check validates the flags, and has them mean what the domain calls them.
+func (o *onceOptions) check(cmd *cobra.Command) error {
+	if !o.once.On {
+		for _, name := range onceFlags() {
+			if cmd.Flags().Changed(name) {
+				return usagef("--%s needs --once: it is about a run without a terminal", name)
+			}
+		}
+		return nil
+	}
+	switch {
+	case cmd.Flags().Changed("deadline") && o.once.Deadline < time.Second:
+		return usagef("--deadline %s: must be a second or more, such as 10m", o.once.Deadline)
+	case o.once.Lost != "" && !slices.Contains(policies(), o.once.Lost):
+		return usagef("--lost %s: use %s", o.once.Lost, choices(policies()))
+	case o.dispose != "" && !slices.Contains(disposals(), o.dispose):
+		return usagef("--dispose %s: use %s", o.dispose, choices(disposals()))
+	}
+	if o.name != "" {
+		if err := work.CheckName(o.name); err != nil {
+			return fmt.Errorf("--as: %w", err)
+		}
+	}
+	o.once.Dispose = o.dispose
+	return nil
+}

@@ -1,0 +1,225 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/thread/work"
+	"orchestrator/ui/plain"
+)
+
+// mostAbout is how many cells of its reason or answer a list of executions shows.
+const mostAbout = 60
+
+// Executions prints a table of executions. names are those of threads.
+func Executions(w io.Writer, list []work.Execution, names map[thread.ID]string, now time.Time) {
+	if len(list) == 0 {
+		fmt.Fprintln(w, "no runs yet; `orchestrator run --once` starts one")
+		return
+	}
+	var t Columns
+	t.Row("EXECUTION", "THREAD", "AGENT", "STATE", "COST", "TIME", "AGE", "ABOUT")
+	for _, x := range list {
+		t.Row(x.Name, threadName(x, names), x.Agent, tried(x), runCost(x), Took(x, now), thread.Age(now.Sub(x.Created)),
+			plain.Cut(about(x), mostAbout))
+	}
+	t.Print(w)
+}
+
+func threadName(x work.Execution, names map[thread.ID]string) string {
+	return cmp.Or(names[x.Thread], string(x.Thread))
+}
+
+// tried is the state of an execution, with its attempts if they are several.
+func tried(x work.Execution) string {
+	if x.Attempt > 1 {
+		return fmt.Sprintf("%s (attempt %d)", x.State, x.Attempt)
+	}
+	return string(x.State)
+}
+
+// about is why an execution waits or has failed, or what it answered.
+func about(x work.Execution) string {
+	return plain.Line(plain.First(strings.TrimSpace(cmp.Or(x.Reason, x.Answer))))
+}
+
+// Took is how long an execution worked, or works already, "-" before its start.
+func Took(x work.Execution, now time.Time) string {
+	switch {
+	case x.Started.IsZero():
+		return "-"
+	case x.Ended.IsZero():
+		return thread.Elapsed(now.Sub(x.Started))
+	default:
+		return thread.Elapsed(x.Ended.Sub(x.Started))
+	}
+}
+
+// runCost is what an execution has cost.
+func runCost(x work.Execution) string {
+	switch u := x.Usage; {
+	case u.Priced || u.CostUSD > 0:
+		return fmt.Sprintf("$%.2f", u.CostUSD)
+	case u.Context() == 0:
+		return "-"
+	default:
+		return "no price"
+	}
+}
+
+// Execution prints everything about one execution.
+func Execution(w io.Writer, x work.Execution, names map[thread.ID]string, now time.Time) {
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%-10s %s\n", name, plain.Line(value))
+		}
+	}
+	line("execution", x.Name)
+	line("thread", threadName(x, names))
+	line("agent", x.Agent)
+	line("state", tried(x))
+	line("why", x.Reason)
+	if x.By != "" {
+		line("asked by", fmt.Sprintf("the agent of %s, %d deep", cmp.Or(names[x.By], string(x.By)), x.Depth))
+	}
+	line("asked", clock(x.Created))
+	line("started", clock(x.Started))
+	line("ended", clock(x.Ended))
+	if took := Took(x, now); took != "-" {
+		line("time", fmt.Sprintf("%s of at most %s", took, thread.Elapsed(x.Deadline)))
+	}
+	line("cost", fmt.Sprintf("%s, %s tokens in, %s out", runCost(x),
+		thread.Tokens(x.Usage.Input+x.Usage.CacheRead+x.Usage.CacheWrite), thread.Tokens(x.Usage.Output)))
+	if x.Priority != 0 {
+		line("priority", fmt.Sprint(x.Priority))
+	}
+	if x.ReadOnly {
+		line("files", "read-only")
+	}
+	line("if lost", string(x.Lost))
+	line("worktree", map[work.Disposal]string{
+		work.DisposeBranch: "committed to its branch and removed", work.DisposeMerge: "merged and removed",
+		work.DisposeDrop: "removed with its branch",
+	}[x.Dispose])
+	if x.Output != "" {
+		line("output", fmt.Sprintf("%s, %s", x.Output, thread.Bytes(x.Printed)))
+	}
+	if x.Answer != "" {
+		fmt.Fprintf(w, "\n%s\n", strings.Join(plain.Lines(x.Answer), "\n"))
+	}
+}
+
+// clock formats a time, "" for none.
+func clock(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.Local().Format(time.DateTime)
+}
+
+// runMargin is where the texts of a record begin.
+const runMargin = 20
+
+// RunLog prints a part of the record of an execution: a line for each event, a text with all its lines.
+func RunLog(w io.Writer, list []work.Event) {
+	for _, e := range list {
+		kind, text := e.Kind, e.Text
+		if e.State != "" {
+			kind, text = "state", string(e.State)+joined(": ", e.Text)
+		}
+		if e.Kind == string(thread.RunTool) {
+			tool, arguments, _ := strings.Cut(e.Text, " ")
+			text = cmp.Or(toolLine(tool, arguments), e.Text)
+		}
+		lines := plain.Lines(strings.TrimSpace(text))
+		fmt.Fprintf(w, "%s  %-9s %s\n", e.At.Local().Format(time.TimeOnly), plain.Line(kind), firstOf(lines))
+		for _, l := range lines[min(1, len(lines)):] {
+			fmt.Fprintln(w, strings.TrimRight(strings.Repeat(" ", runMargin)+l, " "))
+		}
+	}
+}
+
+func firstOf(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return lines[0]
+}
+
+func joined(sep, text string) string {
+	if text == "" {
+		return ""
+	}
+	return sep + text
+}
+
+// toolLine says what a tool is called for.
+func toolLine(tool, arguments string) string {
+	return thread.LineOf([]thread.Entry{{Kind: thread.EntryCall, Tool: tool, Text: arguments}})
+}
+
+// RunEvent returns the line that people see of what an agent without a terminal reports besides its answer, "" for none.
+func RunEvent(e thread.RunEvent) string {
+	line := ""
+	switch e.Kind {
+	case thread.RunTool:
+		line = "* " + toolLine(e.Tool, e.Text)
+	case thread.RunResult:
+		if e.Failed {
+			line = "! " + thread.LineOf([]thread.Entry{{Kind: thread.EntryAnswer, Text: e.Text}})
+		}
+	case thread.RunRefused:
+		line = "refused: " + FirstLine(e.Text)
+	case thread.RunNotice:
+		line = "note: " + FirstLine(e.Text)
+	case thread.RunLine:
+		line = plain.Line(e.Text)
+	case thread.RunText, thread.RunThinking, thread.RunSession, thread.RunUsage, thread.RunEnd:
+	}
+	if line != "" && e.Sub != "" {
+		line = "  " + line
+	}
+	return line
+}
+
+// RunState returns the line that people see of a change of an execution's state, "" for none.
+func RunState(p thread.RunPiece) string {
+	switch work.State(p.State) {
+	case work.Queued:
+		return "waits" + joined(": ", FirstLine(p.Reason))
+	case work.Running:
+		if p.Attempt > 1 {
+			return fmt.Sprintf("attempt %d", p.Attempt)
+		}
+	case work.NeedsInput:
+		return "needs you" + joined(": ", FirstLine(p.Reason))
+	case work.Deployed, work.Completed, work.Failed, work.Cancelled, work.Lost:
+	}
+	return ""
+}
+
+// Queue prints what bounds the runs, and then what runs and what waits.
+func Queue(w io.Writer, q work.QueueReport, names map[thread.ID]string, now time.Time) {
+	var t Columns
+	t.Row("AGENT", "RUNNING", "LIMIT", "WAITING", "")
+	for _, l := range q.Limits {
+		most, note := "none", l.Why
+		if l.Most > 0 {
+			most = fmt.Sprint(l.Most)
+		}
+		if l.Paused {
+			note = strings.TrimPrefix("paused"+joined(", ", l.Why), ", ")
+		}
+		t.Row(cmp.Or(l.Agent, "all"), fmt.Sprint(l.Running), most, fmt.Sprint(l.Waiting), note)
+	}
+	t.Print(w)
+	if list := append(slices.Clone(q.Active), q.Waiting...); len(list) > 0 {
+		fmt.Fprintln(w)
+		Executions(w, list, names, now)
+	}
+}

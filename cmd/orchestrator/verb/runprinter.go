@@ -1,0 +1,138 @@
+package verb
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"orchestrator/cmd/orchestrator/verb/page"
+	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
+	"orchestrator/thread/work"
+)
+
+// runPrinter reports what happens in an execution.
+type runPrinter interface {
+	begin(x work.Execution)
+	// piece is what it reports; states come once.
+	piece(p thread.RunPiece)
+	notice(text string)
+	end(x work.Execution) error
+}
+
+func newRunPrinter(c *cli, t followOptions) runPrinter {
+	switch {
+	case c.out.json:
+		return &runJSON{c}
+	case t.lines():
+		return &runLines{cli: c}
+	default:
+		return &runText{cli: c}
+	}
+}
+
+// runText prints for people: what the model says on stdout, everything else on stderr.
+type runText struct {
+	cli  *cli
+	open bool // a line of what the model says is not ended yet
+}
+
+func (r *runText) begin(x work.Execution) { fmt.Fprintf(r.cli.out.stderr, "%s\n", x.Name) }
+
+func (r *runText) piece(p thread.RunPiece) {
+	if p.Missed > 0 {
+		r.line(fmt.Sprintf("%s missed: this terminal was too slow; `orchestrator exec logs %s` has them",
+			page.Counted(int64(p.Missed), "piece"), p.Execution))
+	}
+	if p.Event == nil {
+		if says := page.RunState(p); says != "" {
+			r.line(says)
+		}
+		return
+	}
+	if e := *p.Event; e.Kind == thread.RunText && e.Sub == "" {
+		fmt.Fprint(r.cli.out.stdout, e.Text)
+		if e.Text != "" {
+			r.open = !strings.HasSuffix(e.Text, "\n")
+		}
+	} else if says := page.RunEvent(e); says != "" {
+		r.line(says)
+	}
+}
+
+// line prints a line beside what the model says.
+func (r *runText) line(text string) {
+	r.close()
+	fmt.Fprintln(r.cli.out.stderr, text)
+}
+
+// close ends the line of what the model says.
+func (r *runText) close() {
+	if r.open {
+		fmt.Fprintln(r.cli.out.stdout)
+	}
+	r.open = false
+}
+
+func (r *runText) notice(text string) { r.line("orchestrator: " + text) }
+
+func (r *runText) end(work.Execution) error {
+	r.close()
+	return nil
+}
+
+// runJSON prints the execution at its end.
+type runJSON struct{ cli *cli }
+
+func (*runJSON) begin(work.Execution)         {}
+func (*runJSON) piece(thread.RunPiece)        {}
+func (r *runJSON) notice(text string)         { fmt.Fprintln(r.cli.out.stderr, "orchestrator:", text) }
+func (r *runJSON) end(x work.Execution) error { return r.cli.out.show(x, nil) }
+
+// runLine is one line of -o ndjson: what an agent reports, as in thread.RunEvent, and besides the kinds "state", with the
+// execution's State and Reason, and at last "result" with the Result.
+type runLine struct {
+	Execution string `json:"execution"`
+	Attempt   int    `json:"attempt,omitempty"`
+	Missed    int    `json:"missed,omitempty"` // how many lines are missing before this one
+	thread.RunEvent
+	Result *work.Execution `json:"result,omitempty"`
+}
+
+// runLines prints lines of JSON.
+type runLines struct {
+	cli    *cli
+	failed error // the first error while printing
+}
+
+func (l *runLines) put(line runLine) {
+	w := plaintext.NewJSONWriter(l.cli.out.stdout)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(line)
+	if err == nil {
+		err = w.Flush()
+	}
+	if err != nil && l.failed == nil {
+		l.failed = fmt.Errorf("print events: %w", err)
+	}
+}
+
+func (*runLines) begin(work.Execution) {}
+
+func (l *runLines) piece(p thread.RunPiece) {
+	line := runLine{Execution: p.Execution, Attempt: p.Attempt, Missed: p.Missed}
+	if p.Event != nil {
+		line.RunEvent = *p.Event
+	} else {
+		line.RunEvent = thread.RunEvent{Kind: "state", State: thread.State(p.State), Reason: p.Reason}
+	}
+	l.put(line)
+}
+
+func (l *runLines) notice(text string) { fmt.Fprintln(l.cli.out.stderr, "orchestrator:", text) }
+
+func (l *runLines) end(x work.Execution) error {
+	l.put(runLine{Execution: x.Name, Attempt: x.Attempt, RunEvent: thread.RunEvent{Kind: "result", At: x.Ended}, Result: &x})
+	return l.failed
+}
