@@ -30,6 +30,8 @@ func (s Status) Group() Group {
 	switch st := s.State; {
 	case s.Settled():
 		return GroupQuiet
+	case s.betweenRuns() && st.State != StateInterrupted && s.Merging == "":
+		return s.Run.group(s.Seen)
 	case st.State.NeedsPerson(), cut, st.State == StateInterrupted, s.Merging != "":
 		return GroupNeedsYou
 	case st.Works(), st.State == StateStarting:
@@ -42,6 +44,10 @@ func (s Status) Group() Group {
 		return GroupQuiet
 	}
 }
+
+// betweenRuns reports whether it is a thread that runs without a terminal and has no process now: what its newest
+// execution is counts, not the process before.
+func (s Status) betweenRuns() bool { return s.Once.On && s.Run != nil && s.Execution == nil }
 
 // Settled reports whether nothing more is expected of a thread: it was merged, abandoned, archived or deleted.
 func (s Status) Settled() bool {
@@ -67,6 +73,9 @@ func (s Status) Waits() bool {
 
 // GroupSince returns since when a thread has been in what put it into its group, for its age in lists.
 func (s Status) GroupSince() time.Time {
+	if s.betweenRuns() && s.Run.Over() && !s.Run.Ended.IsZero() {
+		return s.Run.Ended
+	}
 	since := s.State.Since
 	if p, cut := s.Unanswered(); cut && !s.State.NeedsPerson() && s.State.State != StateInterrupted {
 		since = p.Accepted

@@ -15,6 +15,11 @@ import (
 // or what it last said. "" if there is nothing to say.
 func (s Status) Line() string {
 	st := s.State
+	if s.betweenRuns() && st.State != StateInterrupted && s.Merging == "" && !s.Settled() {
+		if line := s.Run.line(); line != "" {
+			return line
+		}
+	}
 	switch s.Group() {
 	case GroupNeedsYou:
 		return s.asks()

@@ -19,7 +19,7 @@ func holds(l *run) string {
 	case l.live.execution != nil && l.attempt == nil:
 		return "it is open in a terminal"
 	case l.live.execution != nil:
-		return "its last run ends"
+		return fmt.Sprintf("waits for %s of the same thread", l.attempt.name)
 	case setup:
 		return "its worktree is being set up"
 	case !l.live.t.Deleted.IsZero():
