@@ -317,6 +317,9 @@ func TestRunLost(t *testing.T) {
 				w.runIs(waits.ID, exec.Queued)
 				w.crash()
 				synctest.Wait()
+				if want == exec.Running && w.execution(waits.ID).State == exec.Running { // it was quicker
+					w.finish(waits.ID, "waits")
+				}
 				x := w.execution(s.ID)
 				if x.State != want {
 					t.Fatalf("%s (%s), want %s", x.State, x.Reason, want)
