@@ -26,6 +26,7 @@ type openRuns struct {
 	open    map[exec.ID]exec.Execution
 	placed  map[exec.ID]bool // chosen to start, and not claimed yet
 	reasons map[exec.ID]string
+	last    time.Time // when the newest was created
 }
 
 func newOpenRuns(cfg *Config, index *index) *openRuns {
@@ -47,6 +48,9 @@ func (o *openRuns) look() {
 func (o *openRuns) put(x exec.Execution) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if x.Created.After(o.last) {
+		o.last = x.Created
+	}
 	was, known := o.open[x.ID]
 	if known && x.Fence < was.Fence {
 		return
@@ -162,8 +166,16 @@ func (o *openRuns) any() bool {
 	return len(o.open) > 0
 }
 
-// add stores a queued execution. It is not known to the dispatcher before put.
+// add stores a queued execution, as created after those before it whatever the clock says. It is not known to the
+// dispatcher before put.
 func (o *openRuns) add(ctx context.Context, x exec.Execution) (exec.Execution, error) {
+	o.mu.Lock()
+	x.Created = o.cfg.now().Truncate(time.Microsecond)
+	if !x.Created.After(o.last) {
+		x.Created = o.last.Add(time.Microsecond)
+	}
+	o.last = x.Created
+	o.mu.Unlock()
 	return o.cfg.Runs.Store.Add(ctx, x)
 }
 

@@ -77,7 +77,6 @@ func newExecution(l *run, t thread.Thread, prompt thread.PromptID) exec.Executio
 		Priority: t.Once.Priority, ReadOnly: t.Once.ReadOnly, Deadline: cmp.Or(t.Once.Deadline, l.cfg.Runs.Deadline),
 		Lost:    exec.Policy(cmp.Or(t.Once.Lost, string(l.cfg.Runs.Lost))),
 		Dispose: disposal(t.Once, l.cfg.Runs.Dispose),
-		Created: l.cfg.now(),
 	}
 }
 
