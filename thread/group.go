@@ -31,7 +31,7 @@ func (s Status) Group() Group {
 	case s.Settled():
 		return GroupQuiet
 	case s.betweenRuns() && st.State != StateInterrupted && s.Merging == "":
-		return s.Run.group(s.Seen)
+		return s.runGroup()
 	case st.State.NeedsPerson(), cut, st.State == StateInterrupted, s.Merging != "":
 		return GroupNeedsYou
 	case st.Works(), st.State == StateStarting:
@@ -48,6 +48,23 @@ func (s Status) Group() Group {
 // betweenRuns reports whether it is a thread that runs without a terminal and has no process now: what its newest
 // execution is counts, not the process before.
 func (s Status) betweenRuns() bool { return s.Once.On && s.Run != nil && s.Execution == nil }
+
+// runGroup returns the group of a thread between runs. A failure stops to need the person once they have looked.
+func (s Status) runGroup() Group {
+	r, seen := s.Run, s.Seen
+	switch {
+	case !r.Over():
+		return GroupWorking
+	case r.State == "lost", r.State == "failed" && !seen:
+		return GroupNeedsYou
+	case r.State == "failed":
+		return GroupStuck
+	case r.State == "completed" && !seen:
+		return GroupToRead
+	default:
+		return GroupQuiet
+	}
+}
 
 // Settled reports whether nothing more is expected of a thread: it was merged, abandoned, archived or deleted.
 func (s Status) Settled() bool {

@@ -16,7 +16,7 @@ import (
 func (s Status) Line() string {
 	st := s.State
 	if s.betweenRuns() && st.State != StateInterrupted && s.Merging == "" && !s.Settled() {
-		if line := s.Run.line(); line != "" {
+		if line := s.runLine(); line != "" {
 			return line
 		}
 	}
@@ -43,6 +43,17 @@ func (s Status) Line() string {
 			return string(s.Outcome.Kind) + after(": ", oneLine(s.Outcome.Reason))
 		}
 		return s.Last
+	}
+}
+
+// runLine returns why the newest execution of a thread waits, or how it ended if not with an answer; "" if there is
+// nothing to say.
+func (s Status) runLine() string {
+	switch r := s.Run; r.State {
+	case "queued", "lost", "failed", "cancelled":
+		return r.State + after(": ", oneLine(r.Reason))
+	default:
+		return ""
 	}
 }
 

@@ -24,33 +24,6 @@ func (r *RunStatus) Working() bool {
 // Over reports whether it has ended.
 func (r *RunStatus) Over() bool { return r != nil && !r.Waiting() && !r.Working() }
 
-// group returns the group of a thread whose newest execution it is, while it has no process. seen says whether a person
-// has looked since its end.
-func (r *RunStatus) group(seen bool) Group {
-	switch {
-	case !r.Over():
-		return GroupWorking
-	case r.State == "lost", r.State == "failed" && !seen:
-		return GroupNeedsYou
-	case r.State == "failed":
-		return GroupStuck
-	case r.State == "completed" && !seen:
-		return GroupToRead
-	default:
-		return GroupQuiet
-	}
-}
-
-// line returns on one line why it waits, or how it ended if not with an answer; "" if there is nothing to say.
-func (r *RunStatus) line() string {
-	switch r.State {
-	case "queued", "lost", "failed", "cancelled":
-		return r.State + after(": ", oneLine(r.Reason))
-	default:
-		return ""
-	}
-}
-
 // RunPiece is something new about an execution, for clients that follow it: what its agent reports, or a change of its
 // state.
 type RunPiece struct {
