@@ -17,6 +17,9 @@ type Threads interface {
 	Thread(context.Context, ID) (Thread, error)
 	// Threads returns all, archived and deleted ones included, oldest first.
 	Threads(context.Context) ([]Thread, error)
+	// SelectThreads returns those that a query selects, oldest first unless it says otherwise, and where the next page
+	// begins, 0 if there is none. It reads no others. As in Threads, a record that cannot be read is left out.
+	SelectThreads(context.Context, ThreadQuery) (list []Thread, next int64, err error)
 	// PurgeThread removes a thread with the checkpoints that nothing else is based on.
 	PurgeThread(context.Context, ID) error
 }

@@ -11,6 +11,8 @@ func Run(t *testing.T, h Harness) {
 	for name, test := range map[string]func(*testing.T, *fixture){
 		"Threads":      testThreads,
 		"Names":        testNames,
+		"Select":       testSelect,
+		"SelectPages":  testSelectPages,
 		"Update":       testUpdate,
 		"Put":          testPut,
 		"PutTwice":     testPutTwice,

@@ -26,7 +26,7 @@ var migrations embed.FS
 
 const (
 	// schema is the number of the newest migration that this program knows.
-	schema = 2
+	schema = 3
 	// oldest is the lowest server_version_num that supports all queries.
 	oldest = 120000
 	// callLimit is how long one call may take; loginLimit is for the first connection.
@@ -157,7 +157,10 @@ func (s *Store) prepare(ctx context.Context, watched, patient *pgx.ConnConfig, p
 	if err != nil {
 		return err
 	}
-	return s.pool.QueryRow(ctx, "SELECT n FROM project WHERE name = $1", project).Scan(&s.project)
+	if err := s.pool.QueryRow(ctx, "SELECT n FROM project WHERE name = $1", project).Scan(&s.project); err != nil {
+		return err
+	}
+	return s.rest(ctx)
 }
 
 func migrate(ctx context.Context, cfg *pgx.ConnConfig) error {

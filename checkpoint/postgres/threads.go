@@ -32,8 +32,8 @@ func (s *Store) CreateThread(ctx context.Context, t thread.Thread) error {
 			return err
 		}
 		tag, err := x.Exec(ctx,
-			"INSERT INTO thread (project, host, id, name, sum, doc) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
-			s.project, s.host, string(t.ID), t.Name, sum, doc)
+			"INSERT INTO thread (project, host, id, name, sum, doc, rests, session) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING",
+			s.project, s.host, string(t.ID), t.Name, sum, doc, rests(&t), restingSession(&t))
 		if err != nil || tag.RowsAffected() == 1 {
 			return err
 		}
@@ -126,8 +126,8 @@ func (s *Store) save(ctx context.Context, x pgx.Tx, row threadRow) error {
 	if err != nil {
 		return err
 	}
-	_, err = x.Exec(ctx, "UPDATE thread SET name = $1, seq = $2, sum = $3, doc = $4 WHERE n = $5", row.t.Name, row.seq,
-		sum, doc, row.n)
+	_, err = x.Exec(ctx, "UPDATE thread SET name = $1, seq = $2, sum = $3, doc = $4, rests = $5, session = $6 WHERE n = $7", row.t.Name,
+		row.seq, sum, doc, rests(&row.t), restingSession(&row.t), row.n)
 	if isTaken(err, "thread_project_name_key") {
 		return fmt.Errorf("thread %q: %w", row.t.Name, thread.ErrNameTaken)
 	}

@@ -46,17 +46,22 @@ func checkAll(ctx context.Context, s *Store) error {
 	if n > 0 {
 		return db(fmt.Errorf("%w: the numbers of the newest checkpoints of %d threads are wrong", sqlfile.ErrCheck, n))
 	}
-	rows, err := s.read.QueryContext(ctx, "SELECT id, sum, doc FROM thread")
+	rows, err := s.read.QueryContext(ctx, `SELECT id, sum, doc, n IN (SELECT n FROM in_use),
+		n IN (SELECT n FROM at_rest) FROM thread`)
 	if err != nil {
 		return db(err)
 	}
 	return each(rows, func(scan func(...any) error) error {
 		var id thread.ID
 		var sum, doc sql.RawBytes
-		if err := scan(&id, &sum, &doc); err != nil {
+		var used, rests bool
+		if err := scan(&id, &sum, &doc, &used, &rests); err != nil {
 			return err
 		}
-		_, err := s.packer.OpenThread(id, doc, sum)
+		t, err := s.packer.OpenThread(id, doc, sum)
+		if err == nil && (used == rests || used != (t.UsedNow() == thread.InUse)) {
+			err = db(fmt.Errorf("%w: whether thread %s is in use is wrong", errCheck, id))
+		}
 		return err
 	})
 }

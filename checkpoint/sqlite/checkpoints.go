@@ -101,7 +101,11 @@ func (s *Store) insert(x *tx, k *pack.Packed, c thread.Checkpoint) (n, seq int64
 	}
 	th.seq++
 	c.Seq = th.seq
+	was := th.t
 	checkpoint.Advance(&th.t, c)
+	if err := used(x, th.n, &was, &th.t); err != nil {
+		return 0, 0, err
+	}
 	if doc, sum, err = s.packer.Thread(th.t); err != nil {
 		return 0, 0, err
 	}

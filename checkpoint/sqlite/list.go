@@ -15,6 +15,7 @@ const listBatch = 128
 
 // listRow is a thread as it is stored, and what its record has.
 type listRow struct {
+	n        int64
 	id, name string
 	sum, doc []byte
 	t        thread.Thread
@@ -23,7 +24,7 @@ type listRow struct {
 
 // list reads all threads, oldest first. While more rows are read, the records of others are opened on all processors.
 func (s *Store) list(ctx context.Context) ([]listRow, error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT id, name, sum, doc FROM thread ORDER BY n")
+	rows, err := s.read.QueryContext(ctx, "SELECT n, id, name, sum, doc FROM thread ORDER BY n")
 	if err != nil {
 		return nil, db(err)
 	}
@@ -49,7 +50,7 @@ func (s *Store) list(ctx context.Context) ([]listRow, error) {
 	err = each(rows, func(scan func(...any) error) error {
 		var r listRow
 		var sum, doc sql.RawBytes
-		if err := scan(&r.id, &r.name, &sum, &doc); err != nil {
+		if err := scan(&r.n, &r.id, &r.name, &sum, &doc); err != nil {
 			return err
 		}
 		both := append(append(make([]byte, 0, len(sum)+len(doc)), sum...), doc...)

@@ -55,6 +55,9 @@ func repairRecords(ctx context.Context, s *Store) error {
 			all = append(all, r.t)
 		}
 	}
+	if err := repairUse(ctx, s, rows); err != nil {
+		return err
+	}
 	if len(bad) == 0 {
 		s.first.Store(&all)
 		return nil
@@ -68,6 +71,58 @@ func repairRecords(ctx context.Context, s *Store) error {
 		}
 		s.report.Dropped = append(s.report.Dropped, fmt.Sprintf("the record of thread %q: "+
 			"its name and its checkpoints are kept; its agent, folder and settings are lost", name))
+	}
+	return nil
+}
+
+// repairUse has the tables of the threads in use and at rest say what their documents say. What is damaged is in use.
+func repairUse(ctx context.Context, s *Store, rows []listRow) error {
+	said := map[int64]string{} // "" in use, otherwise with what session it rests
+	found, err := s.read.QueryContext(ctx, "SELECT n, '' FROM in_use UNION ALL SELECT n, '+' || session FROM at_rest")
+	if err != nil {
+		return db(err)
+	}
+	twice := map[int64]bool{}
+	if err := each(found, func(scan func(...any) error) error {
+		var n int64
+		var how string
+		err := scan(&n, &how)
+		_, twice[n] = said[n]
+		said[n] = how
+		return err
+	}); err != nil {
+		return err
+	}
+	wrong, gone := map[int64]*thread.Thread{}, said
+	for i := range rows {
+		r := &rows[i]
+		want := ""
+		if r.t.UsedNow() == thread.AtRest {
+			want = "+" + r.t.Session
+		}
+		if how, is := said[r.n]; !is || how != want || twice[r.n] {
+			wrong[r.n] = &r.t
+		}
+		delete(gone, r.n)
+	}
+	if len(wrong) == 0 && len(gone) == 0 {
+		return nil
+	}
+	err = s.do(ctx, 4096, func(x *tx) error {
+		for n := range gone {
+			if err := unuse(x, n); err != nil {
+				return err
+			}
+		}
+		for n, t := range wrong {
+			if err := use(x, n, t); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("repair which threads are in use: %w", err)
 	}
 	return nil
 }

@@ -169,8 +169,12 @@ func (v *salvage) numberOf(id thread.ID, n int64) int64 {
 func (v *salvage) add(n int64, t thread.Thread, seq int64, doc, sum []byte) error {
 	v.rep.Threads++
 	v.seqs += int(seq)
-	return v.tx.exec("INSERT OR IGNORE INTO thread (n, id, name, seq, sum, doc) VALUES (?, ?, ?, ?, ?, ?)",
+	err := v.tx.exec("INSERT OR IGNORE INTO thread (n, id, name, seq, sum, doc) VALUES (?, ?, ?, ?, ?, ?)",
 		n, string(t.ID), t.Name, seq, sum, doc)
+	if err != nil {
+		return err
+	}
+	return use(v.tx, n, &t)
 }
 
 // checkpoints copies the rows that verify and whose ancestors all do.

@@ -163,7 +163,7 @@ func TestNewerBuild(t *testing.T) {
 	}()} {
 		path := f.lay(t)
 		_, err := sqlite.Open(t.Context(), path, sqlite.Options{})
-		if err == nil || !strings.Contains(err.Error(), "schema version 99, this program supports 3") ||
+		if err == nil || !strings.Contains(err.Error(), "schema version 99, this program supports 4") ||
 			!strings.Contains(err.Error(), "Upgrade orchestrator") {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -179,18 +179,26 @@ func TestNewerBuild(t *testing.T) {
 	}
 }
 
-// TestOlderBuild brings databases of older schemas up to date: of the first, which has no mark, and of the second,
-// which has no prompts.
+// TestOlderBuild brings databases of older schemas up to date: of the first, which has no mark, of the second, which has
+// no prompts, and of the third, which does not say which threads are in use.
 func TestOlderBuild(t *testing.T) {
 	for version, statements := range map[int]string{
-		1: "DROP TABLE mark; DROP TABLE prompt;",
-		2: "DROP TABLE prompt;",
+		1: "DROP TABLE in_use; DROP TABLE at_rest; DROP TABLE mark; DROP TABLE prompt;",
+		2: "DROP TABLE in_use; DROP TABLE at_rest; DROP TABLE prompt;",
+		3: "DROP TABLE in_use; DROP TABLE at_rest;",
 	} {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "state.db")
 			s := open(t, path)
 			k := newTalk(t, s, "a-0001")
 			k.say("one", "two")
+			rests := newTalk(t, s, "b-0001")
+			if _, err := s.UpdateThread(t.Context(), rests.id, func(t *thread.Thread) error {
+				t.Archived, t.Session = time.Unix(1e9, 0), "session"
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -206,6 +214,11 @@ func TestOlderBuild(t *testing.T) {
 				}
 				if items, err := s.Conversation(t.Context(), k.head.ID); err != nil || len(items) != 2 {
 					t.Errorf("%d items: %v", len(items), err)
+				}
+				for _, q := range []thread.ThreadQuery{{Use: thread.AtRest}, {Session: "session"}} {
+					if list, _, err := s.SelectThreads(t.Context(), q); err != nil || len(list) != 1 || list[0].ID != rests.id {
+						t.Errorf("%+v: %v, %v", q, list, err)
+					}
 				}
 				p := thread.Prompt{ID: thread.NewPromptID(), Thread: k.head.Thread, Text: "hello", State: thread.PromptQueued}
 				if _, err := s.PutPrompt(t.Context(), p); err != nil {

@@ -48,7 +48,14 @@ func (s *Store) CreateThread(ctx context.Context, t thread.Thread) error {
 		if err := checkBases(x, t); err != nil {
 			return err
 		}
-		return x.exec("INSERT INTO thread (id, name, sum, doc) VALUES (?, ?, ?, ?)", string(t.ID), t.Name, sum, doc)
+		if err := x.exec("INSERT INTO thread (id, name, sum, doc) VALUES (?, ?, ?, ?)", string(t.ID), t.Name, sum, doc); err != nil {
+			return err
+		}
+		var n int64
+		if _, err := x.row("SELECT n FROM thread WHERE id = ?", []any{string(t.ID)}, &n); err != nil {
+			return err
+		}
+		return use(x, n, &t)
 	})
 }
 
@@ -102,6 +109,9 @@ func (s *Store) UpdateThread(
 			if err := x.exec("UPDATE thread SET name = ? WHERE n = ?", t.Name, row.n); err != nil {
 				return err
 			}
+		}
+		if err := used(x, row.n, &was, &t); err != nil {
+			return err
 		}
 		row.t, out = t, t
 		return s.save(x, row)
@@ -192,6 +202,9 @@ func (s *Store) PurgeThread(ctx context.Context, id thread.ID) error {
 			if err := x.exec(q, row.n); err != nil {
 				return err
 			}
+		}
+		if err := unuse(x, row.n); err != nil {
+			return err
 		}
 		for _, q := range []string{"DELETE FROM execution WHERE thread = ?", "DELETE FROM prompt WHERE thread = ?"} {
 			if err := x.exec(q, string(id)); err != nil {

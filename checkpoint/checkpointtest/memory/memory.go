@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -156,6 +157,30 @@ func (s *Store) Threads(context.Context) ([]thread.Thread, error) {
 		out[i] = decode[thread.Thread](r.doc)
 	}
 	return out, nil
+}
+
+// SelectThreads returns the threads that a query selects.
+func (s *Store) SelectThreads(_ context.Context, q thread.ThreadQuery) (list []thread.Thread, next int64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rows := slices.SortedFunc(maps.Values(s.threads), func(a, b *threadRow) int { return cmp.Compare(a.order, b.order) })
+	if q.Newest {
+		slices.Reverse(rows)
+	}
+	for _, r := range rows {
+		if q.After != 0 && (r.order == q.After || r.order > q.After == q.Newest) {
+			continue
+		}
+		t := decode[thread.Thread](r.doc)
+		if !q.Selects(&t) {
+			continue
+		}
+		if q.Limit > 0 && len(list) == q.Limit {
+			return list, next, nil
+		}
+		list, next = append(list, t), r.order
+	}
+	return list, 0, nil
 }
 
 // PurgeThread removes a thread and the checkpoints that nothing is based on any more.
