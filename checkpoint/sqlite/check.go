@@ -60,7 +60,7 @@ func checkAll(ctx context.Context, s *Store) error {
 		}
 		t, err := s.packer.OpenThread(id, doc, sum)
 		if err == nil && (used == rests || used != (t.UsedNow() == thread.InUse)) {
-			err = db(fmt.Errorf("%w: whether thread %s is in use is wrong", errCheck, id))
+			err = db(fmt.Errorf("%w: whether thread %s is in use is wrong", sqlfile.ErrCheck, id))
 		}
 		return err
 	})
