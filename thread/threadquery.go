@@ -48,9 +48,14 @@ func (t *Thread) UsedNow() ThreadUse {
 // threadPage is how many threads EachThread reads at once.
 const threadPage = 256
 
+// selector is the part of Threads that EachThread needs.
+type selector interface {
+	SelectThreads(context.Context, ThreadQuery) (list []Thread, next int64, err error)
+}
+
 // EachThread calls do with each thread that a query selects, and reads them by the page: very many need little memory.
 // An error of do ends it, and is returned.
-func EachThread(ctx context.Context, s Threads, q ThreadQuery, do func(Thread) error) error {
+func EachThread(ctx context.Context, s selector, q ThreadQuery, do func(Thread) error) error {
 	q.Limit = threadPage
 	for {
 		list, next, err := s.SelectThreads(ctx, q)
