@@ -1,5 +1,5 @@
-// Package pty runs programs in pseudo-terminals: each in its own session and process group, with its output read as
-// fast as it arrives and its input never blocking.
+// Package pty runs programs in pseudo-terminals, or with pipes in their place: each in its own session and process group,
+// with its output read as fast as it arrives and its input never blocking.
 //
 // Guarantees: a Process that is done has left nothing behind that can be attributed to it: no member of its group or
 // session, no child that double-forked, called setsid or cleared its environment (they are reparented to this process,

@@ -1,8 +1,13 @@
 package pty
 
 import (
+	"errors"
 	"os"
 	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"orchestrator/thread"
 )
 
 const (
@@ -62,8 +67,16 @@ func (p *pipes) stopReading() {
 	p.err.stopReading()
 }
 
-func (p *pipes) unread() bool         { return p.out.unread() || p.err.unread() }
-func (p *pipes) write(b []byte) error { return p.in.write(b) }
+func (p *pipes) unread() bool { return p.out.unread() || p.err.unread() }
+
+// write says ErrNotRunning of a program that has ended or closed its input.
+func (p *pipes) write(b []byte) error {
+	err := p.in.write(b)
+	if errors.Is(err, unix.EPIPE) {
+		return thread.Kindf(thread.ErrNotRunning, "it has closed its input")
+	}
+	return err
+}
 
 func (p *pipes) closeInput() error {
 	p.in.end()

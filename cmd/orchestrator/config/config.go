@@ -55,8 +55,8 @@ type Config struct {
 	MaxProcesses, MaxRequests int
 	MaxUSD, MaxTotalUSD       float64
 	MaxMemory                 int64
-	// MaxFile is the size of the largest file in a snapshot.
-	MaxFile int64
+	// MaxFile is the size of the largest file in a snapshot, MaxRunOutput how much a run may print, 0 the session's default.
+	MaxFile, MaxRunOutput int64
 	// StageTTL is how long staged data is kept by default. MaxStaged is the maximum size of such data, MaxStagedThread what
 	// all of a thread may take, MaxStagedTotal what all of the project may.
 	StageTTL                                   time.Duration

@@ -129,6 +129,7 @@ func limits() []setting {
 		count("limits.running", "120", "agents running at the same time", func(c *Config) *int { return &c.MaxRunning }).ofProjects(),
 		count("limits.processes", "512", "processes of a thread, and of an MCP server; Linux only",
 			func(c *Config) *int { return &c.MaxProcesses }),
+		megabytes("limits.run_output_mb", "64", "what a run may print; more ends it", func(c *Config) *int64 { return &c.MaxRunOutput }),
 		count("limits.primer", "12000", "tokens of the summary that replaces a conversation", func(c *Config) *int { return &c.MaxPrimer }),
 		megabytes("limits.file_mb", "50", "largest file in a snapshot", func(c *Config) *int64 { return &c.MaxFile }).ofProjects(),
 		megabytes("limits.stage_mb", "10240", "largest staged data", func(c *Config) *int64 { return &c.MaxStaged }),

@@ -63,7 +63,7 @@ func (s *Server) typed(ctx context.Context, c *websocket.Conn, v Viewer) {
 		} else {
 			err = v.Input(b)
 		}
-		if err != nil && !errors.Is(err, thread.ErrNotRunning) {
+		if err != nil && !errors.Is(err, thread.ErrNotRunning) && !errors.Is(err, thread.ErrUnsupported) { // it has a log only
 			s.Log.Warn("terminal input", "error", err)
 		}
 	}

@@ -71,6 +71,7 @@ func (a *Server) openAgents(ctx context.Context) error {
 		Rules: a.agents.Rules, Input: a.agents.Input, Dialogs: a.agents.Dialogs, Scrollback: a.Config.Scrollback,
 		Version:   "orchestrator(" + buildinfo.Version() + ")",
 		Processes: a.Config.MaxProcesses, Project: a.Project.Root, Foreign: a.agents.Foreign(),
+		RunOutput: a.Config.MaxRunOutput,
 	})
 	a.onClose(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
