@@ -18,6 +18,8 @@ const (
 	statements = 16
 	// logPages is how long the log may get before a commit folds it into the file: 4 MB.
 	logPages = 1000
+	// headSize is less than any database has.
+	headSize = 512
 )
 
 // connect opens the connections and brings the tables to the newest version.
@@ -28,6 +30,9 @@ func (f *file) connect(ctx context.Context) (err error) {
 		}
 	}()
 	sqlfile.Create(f.path)
+	if n := sizeOf(f.path); n > 0 && n < headSize {
+		return fmt.Errorf("%w: the file has %d bytes", sqlfile.ErrCheck, n) // to SQLite it would be empty
+	}
 	if err := format(ctx, f.path); err != nil {
 		return err
 	}

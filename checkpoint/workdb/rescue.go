@@ -213,7 +213,7 @@ func (c *copied) run(r workrow.Row) error {
 			func(scan func(...any) error) error {
 				var e workrow.EventRow
 				err := scan(&e.Seq, &e.Sum, &e.Doc)
-				if err == nil {
+				if e.Sum, e.Doc = some(e.Sum), some(e.Doc); err == nil {
 					events[e.Seq] = e
 				}
 				return err
@@ -223,10 +223,14 @@ func (c *copied) run(r workrow.Row) error {
 		}
 		c.lost = err
 	}
-	return c.to.Write(c.ctx, 0, func(t workrow.Tx) error {
+	t, err := c.to.writer.BeginTx(c.ctx, nil)
+	if err != nil {
+		return err
+	}
+	return within(c.ctx, t, func(t workrow.Tx) error {
 		x := t.(*tx) //nolint:forcetypeassert // ours
 		res, err := x.tx.ExecContext(x.ctx, "INSERT OR IGNORE INTO execution ("+workrow.Columns+") VALUES (?, ?, ?, ?, ?, ?, ?)",
-			r.N, string(r.ID), r.Name, string(r.Thread), string(r.State), r.Sum, r.Doc)
+			r.N, string(r.ID), r.Name, string(r.Thread), string(r.State), some(r.Sum), some(r.Doc))
 		if err != nil {
 			return x.note(err)
 		}
@@ -256,4 +260,12 @@ func (c *copied) each(query string, read func(scan func(...any) error) error) er
 		}
 	}
 	return rows.Err()
+}
+
+// some returns bytes that are not NULL: what stands for them is a record that does not match its hash.
+func some(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
 }

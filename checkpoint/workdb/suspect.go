@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"orchestrator/checkpoint/sqlfile"
+	"orchestrator/thread/plaintext"
 	"orchestrator/thread/private"
 )
 
@@ -14,7 +15,7 @@ const suspectEnd = "-suspect"
 
 // suspect has the next start set the database aside.
 func suspect(dir *private.Folder, path string, cause error) {
-	_ = dir.Write(filepath.Base(path)+suspectEnd, []byte(cause.Error())) // else it is found again
+	_ = dir.Write(filepath.Base(path)+suspectEnd, []byte(strings.TrimPrefix(cause.Error(), sqlfile.ErrCheck.Error()+": "))) // else it is found again
 }
 
 // suspected returns what damage was found before, nil if none was.
@@ -23,6 +24,5 @@ func suspected(dir *private.Folder, path string) error {
 	if err != nil || !sqlfile.Exists(path) {
 		return nil
 	}
-	line, _, _ := strings.Cut(strings.ToValidUTF8(string(text), "?"), "\n")
-	return fmt.Errorf("%w: %s", sqlfile.ErrCheck, line)
+	return fmt.Errorf("%w: %s", sqlfile.ErrCheck, plaintext.Cut(strings.Join(strings.Fields(string(text)), " "), 200))
 }

@@ -1,0 +1,81 @@
+package workdb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"orchestrator/checkpoint/workrow"
+	"orchestrator/thread/work"
+)
+
+// SetLimit lets the file have so many pages and no more, as a full disk does.
+func (s *Store) SetLimit(ctx context.Context, pages int) error {
+	_, err := s.file.writer.ExecContext(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", pages))
+	return err
+}
+
+// Pages returns how many pages the file has.
+func (s *Store) Pages(ctx context.Context) (n int, err error) {
+	err = s.file.writer.QueryRowContext(ctx, "PRAGMA page_count").Scan(&n)
+	return n, err
+}
+
+// Plans returns how the database would run each statement that reads, by the statement.
+func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
+	const all = "SELECT * FROM execution "
+	const newest = " AND n < ? ORDER BY n DESC LIMIT ?"
+	out := map[string]string{}
+	for name, q := range map[string]string{
+		"list":       all + "WHERE 1" + newest,
+		"of thread":  all + "WHERE thread = ?" + newest,
+		"of state":   all + "WHERE state = ?" + newest,
+		"of both":    selectBoth + newest,
+		"open":       all + "WHERE state IN (?, ?, ?, ?) ORDER BY n",
+		"by id":      all + "WHERE id = ?",
+		"by name":    all + "WHERE name = ?",
+		"events":     "SELECT seq, sum, doc FROM event WHERE execution = ? AND seq > ? ORDER BY seq LIMIT ?",
+		"last event": "SELECT coalesce(max(seq), 0) FROM event WHERE execution = ?",
+		"purge":      "DELETE FROM event WHERE execution = ?",
+	} {
+		rows, err := s.file.read.QueryContext(ctx, "EXPLAIN QUERY PLAN "+q, make([]any, strings.Count(q, "?"))...)
+		if err != nil {
+			return nil, err
+		}
+		for rows.Next() {
+			var id, parent, unused int
+			var detail string
+			if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+				return nil, err
+			}
+			out[name] += detail + "\n"
+		}
+		if err := rows.Err(); err != nil {
+			return nil, err
+		}
+		rows.Close()
+	}
+	return out, nil
+}
+
+// Raw writes an execution with some events into a file, in a transaction of somebody else.
+func Raw(t *sql.Tx, n int64, x work.Execution, events int) error {
+	ctx := context.Background()
+	r, err := workrow.Pack(n, x)
+	if err != nil {
+		return err
+	}
+	if _, err := t.ExecContext(ctx, "INSERT INTO execution ("+workrow.Columns+") VALUES (?, ?, ?, ?, ?, ?, ?)", n, string(r.ID),
+		r.Name, string(r.Thread), string(r.State), r.Sum, r.Doc); err != nil {
+		return err
+	}
+	rows := make([]workrow.EventRow, events)
+	for i := range rows {
+		if rows[i], err = workrow.PackEvent(int64(i+1), work.Event{At: x.Created, Attempt: 1, Kind: "text",
+			Text: fmt.Sprint("a line of what the agent said, number ", i)}); err != nil {
+			return err
+		}
+	}
+	return (&tx{ctx: ctx, tx: t}).Note(n, rows)
+}
