@@ -11,6 +11,14 @@ import (
 	"orchestrator/thread"
 )
 
+// Runs is how agents work without a terminal. The texts are a work.Policy and a work.Disposal, in which "keep" is none.
+type Runs struct {
+	Parallel      int            // at the same time; 0 for what the machine carries
+	Agents        map[string]int // the same of an agent
+	Deadline      time.Duration
+	Lost, Dispose string
+}
+
 // Config is the configuration. Sizes are in bytes; a limit of 0 is none, where nothing else is said.
 type Config struct {
 	// Agent is the agent of new threads if none is named.
@@ -73,6 +81,8 @@ type Config struct {
 	// InstructionsOnce is set if a file of instructions that an agent sends again is replaced by a reference to the copy
 	// before it.
 	InstructionsOnce bool
+	// Runs is how agents work without a terminal.
+	Runs Runs
 	// MCP is set if agents get their MCP servers from us.
 	MCP bool
 	// MaskingKeep are the tools whose results are never masked; * in a name stands for any text.

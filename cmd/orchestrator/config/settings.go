@@ -25,7 +25,7 @@ func byKey() map[string]setting {
 }
 
 // settings returns all settings in the order of `orchestrator help settings`.
-func settings() []setting { return slices.Concat(general(), bases(), limits()) }
+func settings() []setting { return slices.Concat(general(), bases(), runs(), limits()) }
 
 // general are the settings outside of tables.
 func general() []setting {
@@ -119,6 +119,25 @@ func bases() []setting {
 		{key: baseProfiles, about: "table of profiles of your own: from, keep, leave_out", table: setBaseProfiles},
 		either("context.base.repeated_instructions", "send", "send or once: whether a fork's copies of files of instructions are sent; see "+
 			"`orchestrator help contexts`", func(c *Config) *bool { return &c.InstructionsOnce }, "once", "send"),
+	}
+}
+
+// runs are the settings of the table runs.
+func runs() []setting {
+	return []setting{
+		count("runs.parallel", "0", "runs at the same time; 0 for what cores and memory carry", func(c *Config) *int { return &c.Runs.Parallel }),
+		{key: runsAgents, about: "table of the same by agent: claude = 2", table: setRunsAgents},
+		span("runs.deadline", "10m", "time of a run, from its start", func(c *Config) *time.Duration { return &c.Runs.Deadline },
+			func(d time.Duration) error {
+				if d <= 0 || d > 7*24*time.Hour {
+					return errors.New("a duration of at most a week, such as 10m")
+				}
+				return nil
+			}),
+		choice("runs.lost", "ask", "what follows if the server dies meanwhile: ask, resume, retry, fail",
+			func(c *Config) *string { return &c.Runs.Lost }, "ask", "resume", "retry", "fail"),
+		choice("runs.dispose", "keep", "what becomes of a run's own worktree: keep, branch (committed there), merge, drop",
+			func(c *Config) *string { return &c.Runs.Dispose }, "keep", "branch", "merge", "drop"),
 	}
 }
 

@@ -47,6 +47,6 @@ func Text(name string) (string, error) {
 	}
 	return strings.NewReplacer(
 		"{settings}", config.Help(""), "{limits}", config.Help("limits"), "{retention}", config.Help("retention"),
-		"{bases}", config.Help("context"),
+		"{bases}", config.Help("context"), "{runs}", config.Help("runs"),
 	).Replace(string(b)), nil
 }

@@ -40,7 +40,7 @@ import (
 func New(ctx context.Context, cfg Options) (app *Server, err error) {
 	a := &Server{Options: cfg, stop: make(chan struct{})}
 	for _, open := range []func(context.Context) error{a.openStore, a.openClock, a.openStaging, a.openMasks, a.openAgents,
-		a.openMCP, a.openManager, a.openGateway, a.openRetention, a.listen} {
+		a.openMCP, a.openWork, a.openManager, a.openGateway, a.openRetention, a.listen} {
 		if err := open(ctx); err != nil {
 			return nil, errors.Join(err, a.Close())
 		}
@@ -131,6 +131,7 @@ func (a *Server) openManager(ctx context.Context) error {
 			Depth: a.Config.MaxDepth, Running: a.Config.MaxRunning, Primer: a.Config.MaxPrimer,
 			Continue: a.Config.OnLimit == "continue",
 		},
+		Runs:     a.runsConfig(),
 		OnNotice: a.found.add, Readable: a.readable, Stage: a.stage,
 	}
 	if a.Config.MCP {
@@ -271,7 +272,7 @@ func (a *Server) listen(context.Context) error {
 		return nil
 	})
 	a.daemon = daemon.New(daemon.Config{
-		Manager: a.manager, Terminals: terminals{a.sessions}, Callers: a.sessions, Info: a.info, Cost: a.cost, Log: a.Log,
+		Manager: a.manager, Executions: a.manager.Executions, Terminals: terminals{a.sessions}, Callers: a.sessions, Info: a.info, Cost: a.cost, Log: a.Log,
 		Agents: a.detect, Transfer: transfer{
 			manager: a.manager, store: a.store, files: a.files, project: a.Project.Root, spool: a.Project.StateDir(),
 			carry: carry{staging: a.staging, masks: a.masks},

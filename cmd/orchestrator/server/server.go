@@ -40,6 +40,7 @@ import (
 	"orchestrator/thread/manager"
 	"orchestrator/thread/plaintext"
 	"orchestrator/thread/private"
+	"orchestrator/thread/work"
 )
 
 // Options configure a server.
@@ -70,6 +71,7 @@ type Server struct {
 	listener    *project.Listener
 	store       *openStore
 	checked     *storeCheck
+	executions  work.Store
 	clock       *clock
 	staging     *staging.Store
 	pins        *pins
@@ -338,7 +340,8 @@ func (a *Server) Run(ctx context.Context) error {
 			case <-ctx.Done():
 			case <-a.stop:
 			case <-idle.C:
-				if a.Config.IdleStop == 0 || a.daemon.Idle() < a.Config.IdleStop || len(a.manager.Threads.Running()) > 0 || a.unsaved() {
+				if a.Config.IdleStop == 0 || a.daemon.Idle() < a.Config.IdleStop || len(a.manager.Threads.Running()) > 0 || a.unsaved() ||
+					a.manager.Executions.Pending() {
 					continue
 				}
 				a.Log.Info("server is idle, exiting")

@@ -21,6 +21,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/private"
 	"orchestrator/thread/rebuild"
+	"orchestrator/thread/work"
 )
 
 // backend is what every store offers.
@@ -50,6 +51,8 @@ type openStore struct {
 	Listed func(thread.ID) (thread.Thread, bool)
 	// Select returns the threads of that list that match, oldest first.
 	Select func(match func(*thread.Thread) bool) []thread.Thread
+	// Work has the executions; nil if they are in a file of their own.
+	Work work.Store
 	// Sizes describes what the store holds and how much space it takes.
 	Sizes func(context.Context) (string, error)
 	// Compact returns free space to the disk.

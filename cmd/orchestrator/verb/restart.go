@@ -40,7 +40,7 @@ func (c *cli) restart(ctx context.Context, cols, rows int) (restarted, error) {
 			return done, fmt.Errorf("list running agents: %w", err)
 		}
 		for _, s := range list {
-			if s.Execution != nil {
+			if s.Execution != nil && !s.Run.Working() { // runs go on as their threads' policy says
 				ran = append(ran, s)
 			}
 		}

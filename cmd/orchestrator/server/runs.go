@@ -1,0 +1,83 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"orchestrator/checkpoint/workdb"
+	"orchestrator/cmd/orchestrator/config"
+	"orchestrator/thread"
+	"orchestrator/thread/manager"
+	"orchestrator/thread/manager/runs"
+	"orchestrator/thread/work"
+)
+
+// workFile is the file of executions beside that of a store of our own.
+const workFile = "work.db"
+
+// openWork opens the store of executions. One that is damaged and cannot be rescued, or of a newer version, is an error
+// of the start, as with threads.
+func (a *Server) openWork(ctx context.Context) error {
+	if a.store.Work != nil {
+		a.executions = a.store.Work
+		return nil
+	}
+	s, err := workdb.Open(ctx, filepath.Join(a.Project.StateDir(), workFile), workdb.Options{
+		Damaged: func(err error) {
+			a.Log.Error("the store of executions is damaged", "err", err)
+			a.found.add(thread.LevelError, fmt.Sprintf("the store of executions is damaged: %v. Restart the server to rescue them", err))
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("open the executions: %w", err)
+	}
+	a.onClose(s.Close)
+	if r := s.Report(); r != "" {
+		a.found.add(thread.LevelWarn, r)
+	}
+	a.executions = s
+	return nil
+}
+
+// runsConfig is how agents work without a terminal.
+func (a *Server) runsConfig() manager.RunsConfig {
+	c := a.Config.Runs
+	r := manager.RunsConfig{
+		Store: a.executions, Deadline: c.Deadline, Lost: work.Policy(c.Lost), Dispose: dispose(c),
+		Limits: work.Limits{All: c.Parallel, Agents: c.Agents}, Why: "runs.parallel",
+	}
+	if r.Limits.All == 0 {
+		r.Limits.All, r.Why = runs.DefaultParallel(runtime.NumCPU(), memory())
+	}
+	return r
+}
+
+func dispose(c config.Runs) work.Disposal {
+	if c.Dispose == "keep" {
+		return work.DisposeKeep
+	}
+	return work.Disposal(c.Dispose)
+}
+
+// memory is how much memory the machine has, 0 if that is not known.
+func memory() int64 {
+	b, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(b)) {
+		if rest, ok := strings.CutPrefix(line, "MemTotal:"); ok {
+			kb, err := strconv.ParseInt(cmp.Or(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), "0"), 10, 64)
+			if err == nil {
+				return kb << 10
+			}
+		}
+	}
+	return 0
+}
