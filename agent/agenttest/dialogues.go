@@ -111,7 +111,7 @@ func (r *replay) take(size int, s thread.Said) {
 		r.fault = fmt.Sprintf("%d events with %d bytes after a line of %d", len(s.Events), total, size)
 	}
 	if len(s.Write) > 0 {
-		if !bytes.HasSuffix(s.Write, []byte("\n")) {
+		if !bytes.HasSuffix(s.Write, []byte("\n")) && !s.Close {
 			r.fault = fmt.Sprintf("writes %q", s.Write)
 		}
 		fmt.Fprintf(&r.said, "> %s", s.Write)

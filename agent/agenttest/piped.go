@@ -91,10 +91,17 @@ func (p *Piped) Begin(prompt string) *Piped {
 	return p
 }
 
-// Interrupt asks it to end its turn.
+// Interrupt asks it to end its turn, with a signal if nothing is to be written.
 func (p *Piped) Interrupt() {
 	p.t.Helper()
-	p.follow(p.talk.Interrupt())
+	s := p.talk.Interrupt()
+	p.follow(s)
+	if len(s.Write) > 0 {
+		return
+	}
+	if err := syscall.Kill(-p.cmd.Process.Pid, syscall.SIGTERM); err != nil {
+		p.t.Errorf("interrupt: %v", err)
+	}
 }
 
 // follow does what a step says.

@@ -3,12 +3,14 @@ package agenttest_test
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -64,6 +66,16 @@ func newRuns(t *testing.T, cli clis.CLI) *runs {
 	if !ok {
 		t.Skip("SKIPPED: does not work without a terminal")
 	}
+	if path := filepath.Join(s.home, ".gemini", "settings.json"); cli.Name == "gemini" { // it tries ten times
+		raw, err := os.ReadFile(path)
+		if err == nil {
+			raw = bytes.Replace(raw, []byte(`"general":{`), []byte(`"general":{"maxAttempts":1,`), 1)
+			err = os.WriteFile(path, raw, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	return &runs{stage: s, headless: h, dir: dir, n: new(int), not: unlike[cli.Name]}
 }
 
@@ -74,7 +86,12 @@ var quick = map[string][]string{"claude": {"CLAUDE_CODE_MAX_RETRIES=1"}}
 var wide = map[string]string{"claude": "claude-sonnet-4-6[1m]"}
 
 // unlike are the cases that do not hold for a CLI, and why.
-var unlike = map[string]map[string]string{}
+var unlike = map[string]map[string]string{
+	"gemini": {"sub-agent": "it prints nothing of its sub-agents"},
+}
+
+// leaves are the CLIs whose commands go on, each in a session of its own, when a signal ends the CLI.
+var leaves = map[string]bool{"gemini": true, "opencode": true}
 
 // withoutShell answers by markers also if no shell is offered: read-only runs have none.
 func withoutShell(t model.Turn) scripted.Reply {
@@ -178,13 +195,13 @@ func answers(t *testing.T, s *runs) {
 }
 
 func usesTool(t *testing.T, s *runs) {
-	const prompt = "look #usage:1000,20,0,7 #bash:echo out-$((40+2)) #usage:2000,40,0,8 #bash:exit 3 #usage:3000,60,0,9 #say:looked"
+	const prompt = "look #usage:1000,20,0,7 #bash:expr 40 + 2 #usage:2000,40,0,8 #bash:exit 3 #usage:3000,60,0,9 #say:looked"
 	p := completes(t, s.once(nil).Begin(prompt))
 	call, result := p.Until(thread.RunTool), p.Until(thread.RunResult)
-	if !strings.Contains(call.Text, "out-$((40+2))") || call.Tool == "" || call.Call == "" {
+	if !strings.Contains(call.Text, "expr 40 + 2") || call.Tool == "" || call.Call == "" {
 		t.Errorf("call %+v", call)
 	}
-	if !strings.Contains(result.Text, "out-42") || result.Call != call.Call || result.Failed {
+	if !strings.Contains(result.Text, "42") || result.Call != call.Call || result.Failed {
 		t.Errorf("result %+v", result)
 	}
 	failed := 0
@@ -228,8 +245,14 @@ func readOnly(t *testing.T, s *runs) {
 		t.Fatal(err)
 	}
 	p := completes(t, s.once(only).Begin("read it #read:"+filepath.Join(s.dir, "there.txt")+" #say:read"))
-	if got := p.Said(thread.RunResult); !strings.Contains(got, "read me") {
-		t.Errorf("read %q", got)
+	given := "" // not every CLI prints what its tool has read
+	for _, q := range s.server.Requests() {
+		for _, o := range q.Turn.Outcomes {
+			given += o.Output
+		}
+	}
+	if !strings.Contains(given, "read me") {
+		t.Errorf("the model was not given the file\n%s", p.Log())
 	}
 	for i, how := range []string{"#write:ro-tool.txt=x", "#bash:touch ro-shell.txt", "#bash:echo x > ro-redirect.txt"} {
 		p := s.once(only).Begin(fmt.Sprintf("change it %d %s #say:tried", i, how))
@@ -270,29 +293,38 @@ func interrupts(t *testing.T, s *runs) {
 	s.server.Release("never")
 	p = s.once(nil).Begin("long tool #bash:tail -s 987 -f /dev/null #say:never said")
 	p.Until(thread.RunTool)
-	for !processWith(t, "tail\x00-s\x00987\x00") {
+	for len(processesWith(t, "tail\x00-s\x00987\x00")) == 0 {
 		time.Sleep(20 * time.Millisecond)
 	}
 	p.Interrupt()
 	if e := p.Wait(); e.Outcome != thread.RunCancelled {
 		t.Errorf("%+v\n%s", e, p.Log())
 	}
-	if processWith(t, "tail\x00-s\x00987\x00") {
-		t.Error("its command goes on")
+	left := processesWith(t, "tail\x00-s\x00987\x00")
+	if len(left) > 0 != leaves[s.cli.Name] {
+		t.Errorf("its commands go on: %v", left)
+	}
+	for _, pid := range left { // a session of ours finds them by their environment
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			t.Error(err)
+		}
 	}
 }
 
-// processWith reports whether a process has these arguments.
-func processWith(t *testing.T, args string) bool {
+// processesWith returns the processes with these arguments.
+func processesWith(t *testing.T, args string) (pids []int) {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.ContainsFunc(all, func(path string) bool {
-		raw, err := os.ReadFile(path)
-		return err == nil && strings.Contains(string(raw), args)
-	})
+	for _, path := range all {
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if raw, gone := os.ReadFile(path); err == nil && gone == nil && strings.Contains(string(raw), args) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 func unknownSession(t *testing.T, s *runs) {

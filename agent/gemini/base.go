@@ -37,6 +37,8 @@ func (a *Agent) Levers(ctx context.Context, spec thread.WorldSpec) (thread.Lever
 // less is what a start leaves out.
 type less struct {
 	tools    []string
+	never    []string // tools that no other rule gives back
+	server   string   // the MCP server of which our own tools are allowed, and no other tools of any
 	settings []setting
 }
 

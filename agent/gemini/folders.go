@@ -90,8 +90,8 @@ func realPath(path string) string {
 // folders returns the arguments and the environment that let ReadDirs be read without asking, and give a worktree of
 // ours the same trust as the folder that it is a copy of. The person's own file is only read: if something has to be
 // added, a copy of ours replaces it for this launch. For a folder without a decision, the dialog appears as usual, and
-// the answer is written to the person's own file. out names tools that are taken out of what the model is offered.
-func folders(env launch.Env, spec thread.LaunchSpec, out []string) ([]string, launch.Env, error) {
+// the answer is written to the person's own file. The tools in out are taken out of what the model is offered.
+func folders(env launch.Env, spec thread.LaunchSpec, out less) ([]string, launch.Env, error) {
 	level := trustOf(env, spec.Dir)
 	added := map[string]string{}
 	if level == "" && spec.Origin != "" {
@@ -130,8 +130,8 @@ func folders(env launch.Env, spec thread.LaunchSpec, out []string) ([]string, la
 // policy writes the rules that let the shell print files of ReadDirs, keep the file tools from writing there, and take
 // tools out of what the model is offered. It returns the arguments that load them in addition to those that would be in
 // force without: of the person's tier, Gemini CLI loads only what --policy names. It loads the others by itself.
-func policy(env launch.Env, spec thread.LaunchSpec, trusted bool, out []string) ([]string, error) {
-	if len(spec.ReadDirs)+len(out) == 0 {
+func policy(env launch.Env, spec thread.LaunchSpec, trusted bool, out less) ([]string, error) {
+	if len(spec.ReadDirs)+len(out.tools)+len(out.never) == 0 {
 		return nil, nil
 	}
 	var rules strings.Builder
@@ -144,8 +144,19 @@ func policy(env launch.Env, spec thread.LaunchSpec, trusted bool, out []string) 
 		fmt.Fprintf(&rules, "[[rule]]\ntoolName = [\"write_file\", \"replace\"]\nargsPattern = %s\n"+
 			"decision = \"deny\"\npriority = 900\n\n", quote(pattern))
 	}
-	for _, tool := range out { // one that no argument can change is not offered
-		fmt.Fprintf(&rules, "[[rule]]\ntoolName = %s\ndecision = \"deny\"\npriority = 900\n\n", quote(tool))
+	deny := func(tools []string, priority int) {
+		for _, tool := range tools { // one that no argument can change is not offered
+			fmt.Fprintf(&rules, "[[rule]]\ntoolName = %s\ndecision = \"deny\"\npriority = %d\n\n", quote(tool), priority)
+		}
+	}
+	deny(out.tools, 900)
+	deny(out.never, 999) // above what the person has allowed for always
+	if out.server != "" {
+		rules.WriteString("[[rule]]\ntoolName = \"*\"\nmcpName = \"*\"\ndecision = \"deny\"\npriority = 998\n\n")
+		for _, tool := range thread.MCPOwnTools() {
+			fmt.Fprintf(&rules, "[[rule]]\ntoolName = %s\ndecision = \"allow\"\npriority = 999\n\n",
+				quote("mcp_"+out.server+"_"+tool))
+		}
 	}
 	path, err := launch.WriteFile(spec.StateDir, policyFile, []byte(rules.String()))
 	if err != nil {

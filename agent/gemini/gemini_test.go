@@ -25,6 +25,7 @@ func subject() agenttest.Subject {
 		Configure: func(t *testing.T, home string) {
 			agenttest.Put(t, filepath.Join(home, ".gemini", "settings.json"),
 				"{ // mine\n\"security\":{\"auth\":{\"selectedType\":\"gemini-api-key\"}},}")
+			agenttest.Put(t, filepath.Join(home, ".gemini", "trustedFolders.json"), fmt.Sprintf(`{%q:"TRUST_FOLDER"}`, filepath.Dir(home)))
 			for _, name := range []string{"tmp", "history"} { // as Gemini CLI makes them
 				if err := os.MkdirAll(filepath.Join(home, ".gemini", name), 0o755); err != nil {
 					t.Fatal(err)

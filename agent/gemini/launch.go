@@ -16,6 +16,11 @@ const ready = 3 * time.Second
 
 // Launch returns how to start Gemini CLI.
 func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Launch, error) {
+	return a.launch(ctx, spec, less{})
+}
+
+// launch prepares a start that also keeps to rules beyond the levers.
+func (a *Agent) launch(ctx context.Context, spec thread.LaunchSpec, rules less) (thread.Launch, error) {
 	env := launch.Environment(spec)
 	found, err := a.program.Find(ctx, env)
 	if err != nil {
@@ -44,8 +49,8 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 		l.Args = append(l.Args, "--approval-mode", mode)
 	}
 	out, unused := leaveOut(spec, env)
-	l.Unused = unused
-	args, env, err := folders(env, spec, out.tools)
+	l.Unused, out.never, out.server = unused, rules.never, rules.server
+	args, env, err := folders(env, spec, out)
 	if err != nil {
 		return thread.Launch{}, fmt.Errorf("launch gemini: %w", err)
 	}

@@ -12,7 +12,11 @@ import (
 func (t Turn) Shell(command string, escalate bool) scripted.Call {
 	tool, ok := t.shell()
 	if !ok {
-		return scripted.Call{Name: "Bash", Args: map[string]any{"command": command}}
+		name := "Bash"
+		if t.Wire == scripted.Gemini {
+			name = "run_shell_command" // as its agent knows it
+		}
+		return scripted.Call{Name: name, Args: map[string]any{"command": command}}
 	}
 	if tool.Free {
 		args := map[string]any{"cmd": command}
