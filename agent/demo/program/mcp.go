@@ -42,14 +42,17 @@ type mcpClient struct {
 	changes int  // how often it told that they have changed
 }
 
-// connect starts a server and shakes hands beside the caller.
+// connect starts a server, shakes hands and lists its tools beside the caller.
 func connect(s mcpServer) *mcpClient {
 	ctx, stop := context.WithTimeout(context.Background(), mcpStart)
 	c := &mcpClient{server: s, stop: stop, ready: make(chan struct{})}
 	go func() {
-		defer close(c.ready)
 		defer stop()
 		c.failed = c.start(ctx)
+		close(c.ready)
+		if c.failed == nil {
+			_, _ = c.list(ctx) // as other agents do before they are asked; each turn asks again what it needs
+		}
 	}()
 	return c
 }
