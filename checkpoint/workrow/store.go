@@ -3,6 +3,7 @@ package workrow
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -18,7 +19,8 @@ type Tx interface {
 	Find(id work.ID) (Row, bool, error)
 	// Number returns the project's next number, which is never given again.
 	Number() (int64, error)
-	// Insert adds an execution and returns its place in the order of creation; false if its name is taken.
+	// Insert adds an execution and returns its place in the order of creation; false if its name or its id
+	// is taken.
 	Insert(r Row) (n int64, free bool, err error)
 	// Update replaces the state and the document of a row.
 	Update(r Row) error
@@ -99,7 +101,11 @@ func (s *Store) Add(ctx context.Context, x work.Execution) (work.Execution, erro
 		}
 		n, free, err := tx.Insert(r)
 		if err == nil && !free {
-			err = thread.Hint(fmt.Errorf("run %q: %w", out.Name, thread.ErrNameTaken), "choose another name")
+			// Its name is taken, or it was added at the same time.
+			if _, out, err = find(tx, x.ID); errors.Is(err, thread.ErrNotFound) {
+				err = thread.Hint(fmt.Errorf("run %q: %w", r.Name, thread.ErrNameTaken), "choose another name")
+			}
+			return err
 		}
 		if err != nil {
 			return err

@@ -154,6 +154,36 @@ func testNumbers(_ *testing.T, f *fixture) {
 	}
 }
 
+// testTwice has many add the same execution at once: it is stored once, and all get it.
+func testTwice(_ *testing.T, f *fixture) {
+	const workers = 6
+	x := fresh("t1")
+	errs := make(chan error, workers)
+	got := make([]work.Execution, workers)
+	var wg sync.WaitGroup
+	for n := range workers {
+		s := f.store
+		if n%2 == 1 {
+			s = f.second()
+		}
+		wg.Go(func() {
+			var err error
+			got[n], err = s.Add(f.ctx, x)
+			errs <- err
+		})
+	}
+	wg.Wait()
+	close(errs)
+	for err := range errs {
+		f.ok(err)
+	}
+	for _, x := range got {
+		f.equal(x, got[0])
+	}
+	f.equal(len(f.events(x.ID)), 1)
+	f.equal(f.list(work.Query{}), []string{got[0].Name})
+}
+
 // testWriters has a server write while another one takes executions away, and checks that the record agrees.
 func testWriters(_ *testing.T, f *fixture) {
 	const each = 40

@@ -354,6 +354,17 @@ func testHostile(_ *testing.T, f *fixture) {
 	if len(x.Answer) > 64<<10 || strings.Contains(x.Reason, "\xff") || !strings.Contains(x.Reason, "DROP TABLE") {
 		f.Fatalf("%d bytes, %q", len(x.Answer), x.Reason)
 	}
+	for _, ref := range []string{"a\x00", "\xff", "%", strings.Repeat("x", 1<<16)} {
+		_, err = f.store.Execution(f.ctx, ref)
+		f.is(err, thread.ErrNotFound)
+		f.equal(f.list(work.Query{Thread: thread.ID(ref)}), []string{})
+		f.equal(f.list(work.Query{States: []work.State{work.State(ref)}}), []string{})
+		n, err := f.store.Purge(f.ctx, []thread.ID{thread.ID(ref)})
+		f.ok(err)
+		f.equal(n, 0)
+		_, err = f.store.Claim(f.ctx, work.ID(ref), "s", start)
+		f.is(err, thread.ErrNotFound)
+	}
 	for _, e := range f.events(x.ID) {
 		if len(e.Text) > 64<<10 || strings.Contains(e.Text, "\xff") {
 			f.Fatalf("%d bytes: %.80q", len(e.Text), e.Text)

@@ -25,6 +25,7 @@ func Run(t *testing.T, h Harness) {
 		"Damage":     testDamage,
 		"Race":       testRace,
 		"Numbers":    testNumbers,
+		"Twice":      testTwice,
 		"Writers":    testWriters,
 		"Cancelled":  testCancelled,
 	} {
