@@ -104,7 +104,7 @@ func (l *Log) Append(dst []byte, e thread.RunEvent) []byte {
 		return l.result(dst, e)
 	case thread.RunRefused:
 		dst = l.begin(dst, block{e.Kind, e.Sub})
-		return l.note(dst, margin(e.Sub)+yellow+"\u00d7 refused "+plain, yellow, strings.TrimSpace(e.Tool+" "+e.Text))
+		return l.note(dst, margin(e.Sub)+yellow+"\u00d7 refused "+plain, yellow, named(e.Tool, e.Text))
 	case thread.RunNotice:
 		return l.note(l.begin(dst, block{e.Kind, e.Sub}), margin(e.Sub)+yellow+"! "+plain, yellow, e.Text)
 	case thread.RunLine:
@@ -288,9 +288,20 @@ func (l *Log) note(dst []byte, mark, look, text string) []byte {
 	for _, s := range lines {
 		dst = append(dst, mark+look...)
 		dst = append(dst, plaintext.Line(uncoloured(plaintext.Cut(s, maxLine)))...)
+		if len(s) > maxLine {
+			dst = append(dst, "\u2026"...)
+		}
 		dst = append(dst, plain+"\r\n"...)
 	}
 	return leftOut(dst, "  ", more)
+}
+
+// named returns what is said of a tool.
+func named(tool, text string) string {
+	if tool == "" || text == "" {
+		return tool + text
+	}
+	return plaintext.Cut(tool, maxLine) + ": " + text
 }
 
 // opened appends which session it is.
@@ -351,7 +362,7 @@ func leftOut(dst []byte, margin string, n int) []byte {
 	if n == 0 {
 		return dst
 	}
-	return fmt.Appendf(dst, "%s%s\u2026 %s more%s\r\n", margin, dim, plaintext.Count(n, "line"), plain)
+	return fmt.Appendf(dst, "%s%s\u2026 %s%s\r\n", margin, dim, plaintext.Count(n, "more line"), plain)
 }
 
 // uncoloured returns a text without the sequences that colour it: tools print them also where nobody sees them.
