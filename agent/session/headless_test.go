@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -97,9 +98,24 @@ func (r *headless) shows(text string) bool {
 
 func runIn(t testing.TB, all *session.Sessions, d thread.Dialogue, script string, args ...string) *headless {
 	t.Helper()
+	return runAs(t, all, "r", d, nil, script, args...)
+}
+
+// runRaw is runIn with another writer for the output.
+func runRaw(t testing.TB, all *session.Sessions, d thread.Dialogue, raw io.Writer, script string) *headless {
+	t.Helper()
+	return runAs(t, all, "r", d, raw, script)
+}
+
+// runAs is runIn in a thread. raw is the writer for the output, the headless's own if it is nil.
+func runAs(t testing.TB, all *session.Sessions, id thread.ID, d thread.Dialogue, raw io.Writer, script string, args ...string) *headless {
+	t.Helper()
 	r := &headless{}
+	if raw == nil {
+		raw = &r.raw
+	}
 	s, err := all.Start(context.Background(), thread.SessionSpec{
-		Thread: "r", Agent: "test", Cols: 80, Rows: 24, Dialogue: d, Raw: &r.raw,
+		Thread: id, Agent: "test", Cols: 80, Rows: 24, Dialogue: d, Raw: raw,
 		Launch: thread.Launch{Path: "/bin/sh", Args: append([]string{"-c", script, "sh"}, args...), Dir: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")}},
 		OnRun: func(e thread.RunEvent) {
 			r.mu.Lock()

@@ -8,12 +8,13 @@ const keptLine = 64 << 10
 // lines cuts what a program prints into lines. It holds at most one, of at most a number of bytes.
 type lines struct {
 	most int
+	head int            // how much is kept of one that has more
 	line func(b []byte) // gets each line, without its end; b is valid until it returns
 	// long gets the beginning of a line that has more than most bytes, in place of line, and how many those are.
 	long func(head []byte, n int64)
 
 	buf  []byte
-	over int64 // how many bytes the line has beyond buf
+	over int64 // how many bytes a line has that is too long; 0 while it is not
 }
 
 // write takes a piece.
@@ -34,22 +35,33 @@ func (l *lines) write(b []byte) {
 	}
 }
 
-// keep adds to the line as much as it may have.
+// keep adds to the line. Of one that is too long its beginning stays.
 func (l *lines) keep(b []byte) {
-	n := min(len(b), l.most-len(l.buf))
-	if need := len(l.buf) + n; need > cap(l.buf) {
-		grown := make([]byte, len(l.buf), min(max(2*cap(l.buf), need, 4<<10), max(l.most, need)))
+	if l.over > 0 {
+		l.over += int64(len(b))
+		return
+	}
+	need := len(l.buf) + len(b)
+	if need > l.most {
+		l.over = int64(need)
+		if more := l.head - len(l.buf); more > 0 {
+			l.buf = append(l.buf, b[:more]...)
+		}
+		l.buf = bytes.Clone(l.buf[:l.head])
+		return
+	}
+	if need > cap(l.buf) {
+		grown := make([]byte, len(l.buf), min(max(4*cap(l.buf), need, 4<<10), l.most))
 		copy(grown, l.buf)
 		l.buf = grown
 	}
-	l.buf = append(l.buf, b[:n]...)
-	l.over += int64(len(b) - n)
+	l.buf = append(l.buf, b...)
 }
 
 // end passes the line on.
 func (l *lines) end() {
 	if l.over > 0 {
-		l.long(l.buf, int64(len(l.buf))+l.over)
+		l.long(l.buf, l.over)
 	} else {
 		l.line(bare(l.buf))
 	}

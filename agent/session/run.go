@@ -18,10 +18,10 @@ const (
 	// maxRunLine is the longest line that a Dialogue reads, in bytes: a tool may return a picture.
 	maxRunLine = 8 << 20
 	// maxErrLine is how much of a line of the standard error is passed on.
-	maxErrLine = 8 << 10
-	// maxErrRate is how many such lines are passed on in a second, maxErrLines how many in all.
+	maxErrLine = 4 << 10
+	// maxErrRate is how many such lines are passed on in a second, maxErrBytes how much in all.
 	maxErrRate  = 200
-	maxErrLines = 10_000
+	maxErrBytes = 1 << 20
 	// maxErrWords is how much of the last one says why a process has failed.
 	maxErrWords = 300
 	// defaultRunOutput is how much a process may print.
@@ -71,7 +71,7 @@ type run struct {
 	reason   string            // of the outcome
 
 	errs struct { // lines of the standard error
-		all    int
+		all    int       // bytes
 		second time.Time // that recent counts
 		recent int
 		left   int // that were left out and not reported
@@ -88,7 +88,7 @@ func newRun(spec thread.SessionSpec, most int64, owner owner) *run {
 		on: spec.OnRun, owner: owner, most: most, over: make(chan struct{}), dialogue: spec.Dialogue, to: spec.Raw,
 	}
 	r.out = lines{most: maxRunLine, line: r.read, long: r.skipped}
-	r.err = lines{most: maxErrLine, line: r.complains, long: func(head []byte, _ int64) {
+	r.err = lines{most: maxErrLine, head: maxErrLine, line: r.complains, long: func(head []byte, _ int64) {
 		r.complains(fmt.Appendf(nil, "%s\u2026", head))
 	}}
 	return r
@@ -161,20 +161,22 @@ func (r *run) complains(line []byte) {
 	e.last = text
 	if now.Sub(e.second) >= time.Second {
 		e.second, e.recent = now, 0
-		r.complainedMore()
+		if e.all < maxErrBytes { // else once, at the end
+			r.complainedMore()
+		}
 	}
-	if e.recent >= maxErrRate || e.all >= maxErrLines {
+	if e.recent >= maxErrRate || e.all >= maxErrBytes {
 		e.left++
 		return
 	}
 	e.recent++
-	e.all++
+	e.all += len(text)
 	r.emit(thread.RunEvent{Kind: thread.RunLine, Text: text, Stderr: true})
 }
 
 // complainedMore says how many lines of the standard error were left out. mu is held.
 func (r *run) complainedMore() {
-	if n := r.errs.left; n > 0 && r.errs.all < maxErrLines {
+	if n := r.errs.left; n > 0 {
 		r.errs.left = 0
 		r.emit(thread.RunEvent{Kind: thread.RunNotice, Text: plaintext.Count(n, "line") + " of its errors left out"})
 	}
@@ -231,7 +233,6 @@ func (r *run) finish(code int, reason string, stopped bool) (printed int64) {
 		r.out.flush()
 		r.err.flush()
 	}
-	r.errs.all = min(r.errs.all, maxErrLines-1)
 	r.complainedMore()
 	if lost := r.raw.end(); lost != "" {
 		r.emit(thread.RunEvent{Kind: thread.RunNotice, Text: lost})
