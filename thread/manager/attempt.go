@@ -142,13 +142,19 @@ var errOver = errors.New("it has ended")
 
 // decide ends an execution, whatever its process does: it was cancelled, or its time is over.
 func (a *attempt) decide(ctx context.Context, state exec.State, reason string) (exec.Execution, error) {
+	a.mu.Lock()
+	events := a.record.Take()
+	a.mu.Unlock()
 	x, err := a.open.supersede(ctx, a.id, func(x *exec.Execution) error {
 		if x.State.Final() {
 			return errOver
 		}
 		return ends(state, reason, a.open.cfg.now())(x)
-	})
+	}, events...)
 	if err != nil {
+		a.mu.Lock()
+		a.record.Restore(events)
+		a.mu.Unlock()
 		return x, err
 	}
 	a.took(x)

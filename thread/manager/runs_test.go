@@ -138,7 +138,7 @@ func TestRun(t *testing.T) {
 		for _, e := range events {
 			kinds = append(kinds, string(e.State)+e.Kind+e.Text)
 		}
-		want := []string{"queued", "deployed", "running", "sessions", "textthe answer", "end", "completed"}
+		want := []string{"queued", "deployed", "running", "sessions", "textthe answer", "endcompleted", "completed"}
 		if err != nil || !slices.Equal(kinds, want) {
 			t.Errorf("recorded %q, want %q (%v)", kinds, want, err)
 		}

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -58,7 +59,7 @@ func (r *Record) Add(e thread.RunEvent) {
 	case thread.RunEnd:
 		r.endText()
 		r.end = &e
-		r.keep(e, e.Reason)
+		r.keep(e, cmp.Or(e.Reason, string(e.Outcome)))
 		return
 	}
 	r.endText()
