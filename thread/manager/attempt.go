@@ -143,11 +143,14 @@ var errOver = errors.New("it has ended")
 // decide ends an execution, whatever its process does: it was cancelled, or its time is over.
 func (a *attempt) decide(ctx context.Context, state exec.State, reason string) (exec.Execution, error) {
 	a.mu.Lock()
-	events := a.record.Take()
+	events, process, started := a.record.Take(), a.process, a.started
 	a.mu.Unlock()
 	x, err := a.open.supersede(ctx, a.id, func(x *exec.Execution) error {
 		if x.State.Final() {
 			return errOver
+		}
+		if process != "" {
+			x.Process, x.Started = process, started
 		}
 		return ends(state, reason, a.open.cfg.now())(x)
 	}, events...)

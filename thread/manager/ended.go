@@ -142,7 +142,7 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 	interrupted := a == nil && l.live.ending.lost(exit, l.work.closes())
 	asking := a != nil && l.live.requests.InFlight()
 	l.live.mu.Unlock()
-	if asking && a.waits() {
+	if asking && !l.work.closes() && a.waits() {
 		l.live.later(lastRequest, func() { l.ended(l.work.ctx, id) })
 		return
 	}

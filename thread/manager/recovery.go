@@ -11,6 +11,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/plaintext"
+	exec "orchestrator/thread/work"
 )
 
 // recovery is what Open does about earlier runs: it takes over what they left, completes or rolls back interrupted
@@ -136,8 +137,12 @@ func (m *recovery) repairExecutions(ctx context.Context) error {
 
 // lostRun stores that a process ended while no server was running.
 func (m *recovery) lostRun(ctx context.Context, x thread.Execution) error {
+	run, err := m.ofRun(ctx, x)
+	if err != nil {
+		return err
+	}
 	t, err := m.cfg.Store.UpdateThread(ctx, x.Thread, func(t *thread.Thread) error {
-		t.Interrupted = true
+		t.Interrupted = !run
 		if t.Session == "" {
 			t.Session = x.Session
 		}
@@ -154,6 +159,18 @@ func (m *recovery) lostRun(ctx context.Context, x thread.Execution) error {
 		return fmt.Errorf("mark %s as interrupted: %w", x.Thread, err)
 	}
 	return m.endLost(ctx, x)
+}
+
+// ofRun reports whether a process was one without a terminal: what becomes of it says its execution.
+func (m *recovery) ofRun(ctx context.Context, x thread.Execution) (bool, error) {
+	if m.cfg.Runs.Store == nil {
+		return false, nil
+	}
+	newest, err := m.cfg.Runs.Store.Executions(ctx, exec.Query{Thread: x.Thread})
+	if err != nil {
+		return false, fmt.Errorf("read the executions of %s: %w", x.Thread, err)
+	}
+	return slices.ContainsFunc(newest, func(o exec.Execution) bool { return o.State.Holds() || o.Process == x.ID }), nil
 }
 
 func (m *recovery) endLost(ctx context.Context, x thread.Execution) error {
