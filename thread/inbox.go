@@ -95,6 +95,10 @@ func (s Status) open() []InboxItem {
 		return &items[len(items)-1]
 	}
 	switch st := s.State; {
+	case s.betweenRuns() && st.State != StateInterrupted:
+		if kind := s.runItem(); kind != "" {
+			add(kind, s.GroupSince(), s.Line())
+		}
 	case st.State == StateApproval || st.State == StateQuestion:
 		item := add(InboxQuestion, st.Since, st.Why())
 		if st.Question != nil {
@@ -121,4 +125,18 @@ func (s Status) open() []InboxItem {
 		add(InboxOffer, time.Time{}, o.Says(s.Gauge))
 	}
 	return items
+}
+
+// runItem is why a thread between runs is open for the person, "" if it is not.
+func (s Status) runItem() InboxKind {
+	switch g := s.runGroup(); {
+	case s.Run.State == "failed" && g == GroupNeedsYou:
+		return InboxStuck
+	case g == GroupNeedsYou:
+		return InboxInterrupted
+	case g == GroupToRead:
+		return InboxUnread
+	default:
+		return ""
+	}
 }

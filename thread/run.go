@@ -5,12 +5,27 @@ import "time"
 // RunStatus is the newest execution of a thread that runs without a terminal, as lists show it. Package work has the
 // states.
 type RunStatus struct {
-	Execution string    `json:"execution"` // its name
-	State     string    `json:"state"`
-	Reason    string    `json:"reason,omitempty"` // why it waits, failed, or was cancelled
-	Attempt   int       `json:"attempt,omitempty"`
-	Started   time.Time `json:"started,omitzero"`
-	Ended     time.Time `json:"ended,omitzero"`
+	Execution string `json:"execution"` // its name
+	State     string `json:"state"`
+	Reason    string `json:"reason,omitempty"` // why it waits, failed, or was cancelled
+	// By is the thread whose agent asked for it, "" for the person.
+	By       ID        `json:"by,omitempty"`
+	ReadOnly bool      `json:"readOnly,omitempty"`
+	Attempt  int       `json:"attempt,omitempty"`
+	Started  time.Time `json:"started,omitzero"`
+	Ended    time.Time `json:"ended,omitzero"`
+}
+
+// Word is the name of its state, for people.
+func (r *RunStatus) Word() string {
+	switch {
+	case r == nil:
+		return ""
+	case r.State == "needs_input":
+		return "needs you"
+	default:
+		return r.State
+	}
 }
 
 // Waiting reports whether it is queued.

@@ -46,10 +46,25 @@ type Status struct {
 	Depth int `json:"depth"`
 }
 
+// Runs reports whether a thread is shown as a run: its agent works without a terminal, or did so last. While a person has
+// taken it over, it is shown like any other thread.
+func (s Status) Runs() bool { return s.Once.On && s.Run != nil && !s.TakenOver() }
+
+// TakenOver reports whether a thread whose agent works without a terminal is open in one.
+func (s Status) TakenOver() bool { return s.Once.On && s.Execution != nil && !s.Run.Working() }
+
+// Under returns the thread below which lists show this one: that which it was forked from, or whose agent asked for it.
+func (s Status) Under() ID {
+	if s.Parent == "" && s.Run != nil {
+		return s.Run.By
+	}
+	return s.Parent
+}
+
 // Unanswered returns the newest prompt that was interrupted or refused with no answer after it, unless the agent works:
 // somebody may want to send it again.
 func (s Status) Unanswered() (Prompt, bool) {
-	if s.State.State == StateWorking || s.Queued > 0 {
+	if s.State.State == StateWorking || s.Queued > 0 || s.Runs() { // of a run its execution tells
 		return Prompt{}, false
 	}
 	for _, p := range slices.Backward(s.Prompts) {

@@ -27,7 +27,7 @@ func All() []Meaning {
 		{Read, "see the other threads"},
 		{Send, "send prompts to threads"},
 		{Start, "start threads, forks and stopped agents"},
-		{Run, "start runs, and cancel its own; run:2 lets those start runs too"},
+		{Run, "start runs, which have no terminal"},
 		{Merge, "merge, push, and restore turns"},
 		{Manage, "rename, pin, archive, delete and stop threads"},
 		{Switch, "change what your screens show"},

@@ -87,6 +87,7 @@ func (o *openRuns) show(x exec.Execution) {
 	l.runMade = x.Created
 	l.run = &thread.RunStatus{
 		Execution: x.Name, State: string(x.State), Reason: x.Reason, Attempt: x.Attempt, Started: x.Started, Ended: x.Ended,
+		By: x.By, ReadOnly: x.ReadOnly,
 	}
 	if why := o.reasons[x.ID]; why != "" && x.State == exec.Queued {
 		l.run.Reason = why

@@ -184,7 +184,7 @@ func (t *Tree) drawSecond(p painter, s *thread.Status) {
 	if asks && plain.Width(line) > end-at {
 		at = 0 // what it asks is more important than who asks
 	}
-	who := strings.TrimSpace(plain.Line(s.Agent) + " " + Model(s))
+	who := who(s)
 	if at > 0 {
 		cost := costOf(s)
 		from := p.col.cost - plain.Width(cost)
@@ -194,6 +194,14 @@ func (t *Tree) drawSecond(p painter, s *thread.Status) {
 		p.put(at, 1, theme.Muted, plain.Cut(who, end-at))
 	}
 	p.put(at, 1, lineToken(s), plain.Cut(line, end-at))
+}
+
+// who says which agent works in a thread: with its model, or as which execution.
+func who(s *thread.Status) string {
+	if s.Runs() {
+		return plain.Line(s.Run.Execution) + " " + plain.Line(s.Agent)
+	}
+	return strings.TrimSpace(plain.Line(s.Agent) + " " + Model(s))
 }
 
 // lineToken returns the style of what a thread asks or does.
@@ -254,7 +262,7 @@ func (t *Tree) name(id thread.ID, w int) string {
 
 // of names the thread that a fork was made from, if no tree line leads to it.
 func (t *Tree) of(r Row, s *thread.Status) string {
-	if p := t.threads[s.Parent]; p != nil && r.Guide == "" {
+	if p := t.threads[s.Under()]; p != nil && r.Guide == "" {
 		return "of " + t.cards[p.ID].name
 	}
 	return ""

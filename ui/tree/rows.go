@@ -20,10 +20,10 @@ type Row struct {
 	Louds int
 }
 
-// Rows puts threads, given oldest first, into tree order: forks below their parents, waiting threads and their parents
-// first, then pinned ones. Forks whose parent is not in the list start their own trees. folded reports whether to leave
-// out a thread's forks; it may be nil.
-func Rows(list []*thread.Status, folded func(thread.ID) bool) []Row {
+// Rows puts threads, given oldest first, into tree order: forks and runs below the thread that they are of, waiting threads
+// and their parents first, then pinned ones. Those whose parent is not in the list start their own trees. folded reports
+// whether to leave out a thread that is directly below another; it may be nil.
+func Rows(list []*thread.Status, folded func(below *thread.Status, id thread.ID) bool) []Row {
 	nodes := make([]node, len(list))
 	for i, s := range list {
 		nodes[i] = node{of: s, rank: rank(s, s.Place(), s.Waits()), pinned: s.Pinned}
@@ -66,7 +66,7 @@ func (p planting) plant(nodes []node) []*node {
 	roots := make([]*node, 0, len(nodes))
 	for i := range nodes {
 		n := &nodes[i]
-		if parent := at[n.of.Parent]; parent != nil && p.under(n, parent) {
+		if parent := at[n.of.Under()]; parent != nil && p.under(n, parent) {
 			parent.kids = append(parent.kids, n)
 		} else {
 			roots = append(roots, n)
@@ -135,7 +135,7 @@ func first(a, b bool) int {
 
 // builder builds rows.
 type builder struct {
-	folded func(thread.ID) bool
+	folded func(below *thread.Status, id thread.ID) bool
 	rows   []Row
 }
 
@@ -147,8 +147,9 @@ func (b *builder) add(n *node, lead, branch string) {
 	n.put = true
 	r := Row{ID: n.of.ID, Guide: lead + branch, Forks: len(n.kids) > 0}
 	b.rows = append(b.rows, r)
-	if b.folded != nil && b.folded(n.of.ID) {
-		return
+	kids := n.kids
+	if b.folded != nil {
+		kids = slices.DeleteFunc(slices.Clone(kids), func(k *node) bool { return b.folded(k.of, n.of.ID) })
 	}
 	switch branch {
 	case "├ ":
@@ -156,9 +157,9 @@ func (b *builder) add(n *node, lead, branch string) {
 	case "└ ":
 		lead += "  "
 	}
-	for i, k := range n.kids {
+	for i, k := range kids {
 		branch := "├ "
-		if i == len(n.kids)-1 {
+		if i == len(kids)-1 {
 			branch = "└ "
 		}
 		b.add(k, lead, branch)

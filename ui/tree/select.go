@@ -42,8 +42,13 @@ func (t *Tree) Select(id thread.ID) bool {
 	if s == nil {
 		return false
 	}
+	below := s
 	for p := range t.parents(s) {
 		delete(t.folded, p.ID)
+		if below.Runs() {
+			t.opened[p.ID] = true
+		}
+		below = p
 	}
 	delete(t.closed, t.cards[id].place.Group)
 	t.selected, t.stale = id, true
@@ -155,18 +160,24 @@ func (t *Tree) Fold() {
 	if s == nil {
 		return
 	}
-	if r := t.rows[t.index[s.ID]]; r.Forks && !t.folded[s.ID] {
+	if r := t.rows[t.index[s.ID]]; r.Forks && !t.folded[s.ID] && (t.opened[s.ID] || r.Hides == 0) {
 		t.folded[s.ID], t.stale, t.asked = true, true, true
-	} else if i, shown := t.index[s.Parent]; shown && s.Parent != "" {
+		delete(t.opened, s.ID)
+	} else if i, shown := t.index[s.Under()]; shown && s.Under() != "" {
 		t.selectRow(i)
 	}
 }
 
-// Unfold expands the forks of the selected thread.
+// Unfold expands the forks and the runs of the selected thread.
 func (t *Tree) Unfold() {
-	if t.folded[t.selected] {
-		delete(t.folded, t.selected)
-		t.stale = true
+	t.sort()
+	s := t.threads[t.selected]
+	if s == nil {
+		return
+	}
+	if r := t.rows[t.index[s.ID]]; r.Hides > 0 || t.folded[s.ID] {
+		delete(t.folded, s.ID)
+		t.opened[s.ID], t.stale = true, true
 	}
 }
 

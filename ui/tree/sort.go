@@ -89,11 +89,11 @@ func (t *Tree) groupOf(id thread.ID) thread.Group {
 // arrange returns the rows of threads, given oldest first; hold is the place of one of them instead of its own.
 func (t *Tree) arrange(shown []*thread.Status, hold *held) []Row {
 	if t.archived || t.pure {
-		rows := Rows(shown, func(id thread.ID) bool { return t.folded[id] && t.filter == "" })
+		rows := Rows(shown, func(s *thread.Status, id thread.ID) bool { return hides(t, s, id) })
 		t.rollUp(rows, shown)
 		return rows
 	}
-	hides := t.hidden(shown)
+	gone := t.hidden(shown)
 	groups := thread.Groups()
 	nodes := make([][]node, len(groups))
 	for _, s := range shown {
@@ -101,7 +101,7 @@ func (t *Tree) arrange(shown []*thread.Status, hold *held) []Row {
 		if hold != nil && hold.id == s.ID {
 			place = hold.place
 		}
-		if !t.stays(s) && (hides[s.ID] && place.Group != thread.GroupNeedsYou || t.shut(place.Group)) {
+		if !t.stays(s) && (gone[s.ID] && place.Group != thread.GroupNeedsYou || t.shut(place.Group)) {
 			continue
 		}
 		g := slices.Index(groups, place.Group)
@@ -120,30 +120,38 @@ func (t *Tree) arrange(shown []*thread.Status, hold *held) []Row {
 
 // hidden returns the threads of which a parent is folded.
 func (t *Tree) hidden(shown []*thread.Status) map[thread.ID]bool {
-	if len(t.folded) == 0 || t.filter != "" {
+	if t.filter != "" {
 		return nil
 	}
-	hides := map[thread.ID]bool{}
+	gone := map[thread.ID]bool{}
 	for _, s := range shown {
+		below := s
 		for p := range t.parents(s) {
-			if t.folded[p.ID] {
-				hides[s.ID] = true
+			if hides(t, below, p.ID) {
+				gone[s.ID] = true
 				break
 			}
+			below = p
 		}
 	}
-	return hides
+	return gone
+}
+
+// hides reports whether a thread hides one that is directly below it: its forks if it is folded, its runs unless it is
+// opened.
+func hides(t *Tree, below *thread.Status, id thread.ID) bool {
+	return t.filter == "" && t.threads[id] != nil && (t.folded[id] || below.Runs() && !t.opened[id])
 }
 
 // parents yields the threads that a thread was forked from, the nearest first.
 func (t *Tree) parents(s *thread.Status) func(func(*thread.Status) bool) {
 	return func(yield func(*thread.Status) bool) {
-		p := t.threads[s.Parent]
+		p := t.threads[s.Under()]
 		for n := 0; p != nil && n < maxDepth; n++ {
 			if !yield(p) {
 				return
 			}
-			p = t.threads[p.Parent]
+			p = t.threads[p.Under()]
 		}
 	}
 }
@@ -157,19 +165,21 @@ func (t *Tree) rollUp(rows []Row, shown []*thread.Status) {
 	}
 	groups := thread.Groups()
 	for _, s := range shown {
-		if s.Parent == "" {
+		if s.Under() == "" {
 			continue
 		}
-		if r := at[s.Parent]; r != nil {
+		if r := at[s.Under()]; r != nil {
 			r.Forks = true
 		}
-		if len(t.folded) == 0 || t.filter != "" {
+		if t.filter != "" {
 			continue
 		}
-		g := t.cards[s.ID].place.Group
+		g, below, hidden := t.cards[s.ID].place.Group, s, false
 		for p := range t.parents(s) {
 			r := at[p.ID]
-			if r == nil || !t.folded[p.ID] || p.ID == s.ID {
+			hidden = hidden || hides(t, below, p.ID)
+			below = p
+			if r == nil || !hidden || p.ID == s.ID {
 				continue
 			}
 			r.Hides++

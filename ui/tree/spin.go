@@ -65,5 +65,8 @@ func Older(now, since time.Time) time.Duration {
 
 // works reports whether a thread's mark turns.
 func (t *Tree) works(s *thread.Status) bool {
+	if s.Runs() && !s.Run.Working() { // it is queued
+		return false
+	}
 	return !t.Lost && t.cards[s.ID].place.Group == thread.GroupWorking && s.State.State != thread.StateStarting
 }

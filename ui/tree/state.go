@@ -29,7 +29,13 @@ func LookOf(s *thread.Status) Look {
 		look.Style = theme.Warn
 	}
 	look.Word = s.State.State.Word() + s.State.More()
-	if s.State.State == thread.StateExited && s.Exit.Code != 0 {
+	if s.Runs() {
+		look.Word = s.Run.Word()
+		if s.Run.Waiting() {
+			look.Style = theme.Muted
+		}
+	}
+	if s.State.State == thread.StateExited && s.Exit.Code != 0 && !s.Runs() {
 		look.Word = fmt.Sprintf("exited (%d)", s.Exit.Code)
 	}
 	if p, ok := s.Unanswered(); ok {

@@ -28,6 +28,7 @@ type Tree struct {
 	arrived  []thread.ID         // the threads in order of arrival, because clocks may be set
 	gone     map[thread.ID]int64 // the events that removed threads: older reports are ignored
 	folded   map[thread.ID]bool
+	opened   map[thread.ID]bool    // threads that show their runs
 	closed   map[thread.Group]bool // groups that show their title only
 	filter   string
 	only     filter.Filter // what the filter says
@@ -96,7 +97,7 @@ type Counts struct {
 // New returns an empty list of a project's threads.
 func New(project string) *Tree {
 	return &Tree{project: project, threads: map[thread.ID]*thread.Status{}, cards: map[thread.ID]card{},
-		gone: map[thread.ID]int64{}, folded: map[thread.ID]bool{}, marked: map[thread.ID]bool{}, closed: map[thread.Group]bool{},
+		gone: map[thread.ID]int64{}, folded: map[thread.ID]bool{}, opened: map[thread.ID]bool{}, marked: map[thread.ID]bool{}, closed: map[thread.Group]bool{},
 		index: map[thread.ID]int{}, same: map[thread.ID]int{}}
 }
 

@@ -479,12 +479,13 @@ func TestRows(t *testing.T) {
 		one("left", "elsewhere", thread.StateIdle, false),
 	}
 	for _, want := range []struct {
-		folded func(thread.ID) bool
+		folded func(*thread.Status, thread.ID) bool
 		rows   string
 	}{
 		{nil, "c ├ c2 └ c1   └ c11 b a left"},
-		{func(id thread.ID) bool { return id == "c" }, "c b a left"},
-		{func(id thread.ID) bool { return id == "c1" }, "c ├ c2 └ c1 b a left"},
+		{func(_ *thread.Status, id thread.ID) bool { return id == "c" }, "c b a left"},
+		{func(_ *thread.Status, id thread.ID) bool { return id == "c1" }, "c ├ c2 └ c1 b a left"},
+		{func(s *thread.Status, _ thread.ID) bool { return s.ID == "c2" }, "c └ c1   └ c11 b a left"},
 	} {
 		var got []string
 		for _, r := range Rows(list, want.folded) {
@@ -586,5 +587,52 @@ func TestSelectedStays(t *testing.T) {
 		if _, shown := l.index["a"]; shown {
 			t.Errorf("%s: it stays after the cursor has moved", name)
 		}
+	}
+}
+
+// run is a thread that an agent started as a run.
+func run(id, by, state string, n int) thread.Status {
+	s := status(id, "", thread.StateExited, n)
+	s.Once.On, s.Seen = true, state == "failed"
+	s.Run = &thread.RunStatus{Execution: fmt.Sprintf("exec-%03d", n), State: state, By: thread.ID(by), Started: epoch, Reason: "4 of 4 runs are running"}
+	return s
+}
+
+// TestRunsAreFolded: runs are hidden below the thread whose agent asked for them, but those that need the person, until it
+// is opened; it counts them. Those that a person asked for stand by themselves.
+func TestRunsAreFolded(t *testing.T) {
+	tr := family()
+	for i, state := range []string{"running", "queued", "failed", "lost", "completed"} {
+		tr.Put(run("r"+fmt.Sprint(i), "three", state, 10+i))
+	}
+	tr.Put(run("r9", "r0", "running", 20)) // by a run
+	tr.Put(run("mine", "", "running", 21))
+	if got, want := names(tr), "NEEDS YOU|two-b|r3|WORKING|two|mine|TO READ|three|QUIET|one|two-a"; got != want {
+		t.Errorf("folded: %s, want %s", got, want)
+	}
+	text := drawn(tr, 60, 30)
+	for _, want := range []string{"three +6 ◆1", "r3 of three", "exec-021 demo", "lost: 4 of 4"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not drawn:\n%s", want, text)
+		}
+	}
+	tr.Select("three")
+	tr.Unfold()
+	if got, want := names(tr), "NEEDS YOU|two-b|r3|WORKING|two|r0|r1|mine|TO READ|three|└ r4|STUCK|r2|QUIET|one|two-a"; got != want {
+		t.Errorf("opened: %s, want %s", got, want)
+	}
+	if text := drawn(tr, 60, 40); !strings.Contains(text, "r0 +1 ◐1 of three") || !strings.Contains(text, "queued: 4 of 4") {
+		t.Errorf("opened:\n%s", text)
+	}
+	tr.Fold()
+	if got := names(tr); strings.Contains(got, "r0") || !strings.Contains(got, "r3") {
+		t.Errorf("folded again: %s", got)
+	}
+	if !tr.Select("r9") || !strings.Contains(names(tr), "r9") {
+		t.Errorf("one that is looked for: %s", names(tr))
+	}
+	tr.Filter("r4")
+	if got := names(tr); !strings.Contains(got, "r4") {
+		t.Errorf("one that a filter finds: %s", got)
 	}
 }
