@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -24,6 +25,7 @@ type attempt struct {
 	fresh  bool // it begins without the thread's session
 	open   *openRuns
 	live   *liveThread
+	output *runs.Output // of its process
 	// starting ends when the start is not wanted any more, done once the end is recorded.
 	starting context.Context
 	unwanted context.CancelFunc
@@ -42,7 +44,7 @@ type attempt struct {
 func newAttempt(ctx context.Context, open *openRuns, l *liveThread, x exec.Execution, fresh bool) *attempt {
 	a := &attempt{
 		id: x.ID, name: x.Name, prompt: x.Prompt, fresh: fresh, open: open, live: l, done: make(chan struct{}), x: x,
-		record: runs.Record{Attempt: x.Attempt},
+		record: runs.Record{Attempt: x.Attempt}, output: runs.NewOutput(l.work.ctx, open.cfg.Runs.Stage, x.Thread, x.Name),
 	}
 	a.starting, a.unwanted = context.WithCancel(ctx)
 	return a
@@ -166,6 +168,20 @@ func (a *attempt) decide(ctx context.Context, state exec.State, reason string) (
 	return x, nil
 }
 
+// stageLimit is how long the rest of a process's output may take to be stored.
+const stageLimit = 10 * time.Second
+
+// staged returns the token of what the process has printed, "" if that is not kept.
+func (a *attempt) staged(ctx context.Context) thread.Token {
+	ctx, cancel := context.WithTimeout(ctx, stageLimit)
+	defer cancel()
+	token, err := a.output.End(ctx)
+	if err != nil { // the run has said so, and its log and the thread have what counts
+		a.open.cfg.Log.Warn("stage the output of a run", "execution", a.name, "err", err)
+	}
+	return token
+}
+
 // ended records the end of the process: the state, unless one was decided, with what it said and used. It can be
 // repeated.
 func (a *attempt) ended(ctx context.Context, end runs.Ended, used thread.Usage) (exec.Execution, error) {
@@ -175,6 +191,7 @@ func (a *attempt) ended(ctx context.Context, end runs.Ended, used thread.Usage) 
 	answer, reported := a.record.Answer(), a.record.Usage()
 	process, started, before := a.process, a.started, a.before
 	a.mu.Unlock()
+	output := a.staged(ctx)
 	state, reason := end.Outcome()
 	if was.State == exec.Deployed && !exec.Follows(exec.Deployed, state) { // it was quicker than its row
 		if err := a.become(ctx, exec.Running, ""); err != nil {
@@ -192,7 +209,7 @@ func (a *attempt) ended(ctx context.Context, end runs.Ended, used thread.Usage) 
 		if process != "" {
 			x.Process, x.Started = process, started
 		}
-		x.Answer, x.Printed = answer, x.Printed+end.Exit.Printed
+		x.Answer, x.Printed, x.Output = answer, x.Printed+end.Exit.Printed, cmp.Or(output, x.Output)
 		x.Usage, x.Before = x.Usage.Add(runs.Used(before, used, reported)), used
 		return nil
 	}, events...)

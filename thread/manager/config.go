@@ -10,6 +10,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/attachment"
+	"orchestrator/thread/manager/runs"
 	exec "orchestrator/thread/work"
 )
 
@@ -99,6 +100,8 @@ type RunsConfig struct {
 	Deadline time.Duration
 	Lost     exec.Policy
 	Dispose  exec.Disposal
+	// Stage keeps what a run prints; nil keeps nothing of it.
+	Stage runs.Stage
 }
 
 // withDefaults fills in defaults.

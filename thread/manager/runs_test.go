@@ -3,6 +3,7 @@ package manager_test
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -143,6 +144,36 @@ func TestRun(t *testing.T) {
 			t.Errorf("recorded %q, want %q (%v)", kinds, want, err)
 		}
 	}, withRuns)
+}
+
+// TestRunsOutput: what the process prints is staged, and the execution names it; a stage that fails costs nothing else.
+func TestRunsOutput(t *testing.T) {
+	for name, full := range map[string]error{"kept": nil, "full": thread.ErrDiskFull} {
+		t.Run(name, func(t *testing.T) {
+			var staged strings.Builder
+			inWorld(t, func(w *world) {
+				s := w.once("do it")
+				for _, piece := range []string{"{", "}\n"} {
+					if _, err := w.sess.of(s.ID).spec.Raw.Write([]byte(piece)); !errors.Is(err, full) {
+						t.Errorf("written: %v", err)
+					}
+				}
+				w.finish(s.ID, "do it")
+				x := w.runIs(s.ID, exec.Completed)
+				if want := map[bool]thread.Token{true: "at:1"}[full == nil]; x.Output != want || full == nil && staged.String() != "{}\n" {
+					t.Errorf("output %q, staged %q", x.Output, staged.String())
+				}
+			}, withRuns, func(w *world) {
+				w.cfg.Runs.Stage = func(_ context.Context, r thread.StageRequest, data io.Reader) (thread.Token, error) {
+					if full != nil {
+						return "", full
+					}
+					_, err := io.Copy(&staged, data)
+					return "at:1", err
+				}
+			})
+		})
+	}
 }
 
 // TestNextRun: a prompt to a thread that runs without a terminal is its next run, in its session.

@@ -3,6 +3,7 @@ package manager
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -187,10 +188,11 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	}
 	failpoint.Hit("thread.start.begun")
 	var report func(thread.RunEvent)
+	var raw io.Writer
 	l.typist.serve(r.attempt)
 	if r.attempt != nil {
 		r.attempt.begun(x, l.live.used())
-		report = r.attempt.report
+		report, raw = r.attempt.report, r.attempt.output.Writer()
 	}
 	l.live.mu.Lock()
 	l.attempt = r.attempt
@@ -207,7 +209,7 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	session, err := l.cfg.Sessions.Start(ctx, thread.SessionSpec{
 		Thread: l.live.id, Agent: t.Agent, Launch: launch,
 		Cols: orDefault(r.cols, defaultCols), Rows: orDefault(r.rows, defaultRows),
-		Dialogue: dialogue, OnRun: report,
+		Dialogue: dialogue, OnRun: report, Raw: raw,
 		OnState: func(s thread.StateReport) { l.stateChanged(x.ID, s) },
 		OnExit:  func(e thread.Exit) { l.exited(x.ID, e) },
 		OnReady: l.typist.wake,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -50,12 +51,18 @@ func (a *Server) runsConfig() manager.RunsConfig {
 	c := a.Config.Runs
 	r := manager.RunsConfig{
 		Store: a.executions, Deadline: c.Deadline, Lost: work.Policy(c.Lost), Dispose: dispose(c),
-		Limits: work.Limits{All: c.Parallel, Agents: c.Agents}, Why: "runs.parallel",
+		Limits: work.Limits{All: c.Parallel, Agents: c.Agents}, Why: "runs.parallel", Stage: a.stageOutput,
 	}
 	if r.Limits.All == 0 {
 		r.Limits.All, r.Why = runs.DefaultParallel(runtime.NumCPU(), memory())
 	}
 	return r
+}
+
+// stageOutput keeps what a run prints.
+func (a *Server) stageOutput(ctx context.Context, r thread.StageRequest, data io.Reader) (thread.Token, error) {
+	d, err := a.staging.Stage(ctx, r, data)
+	return d.Token, err
 }
 
 func dispose(c config.Runs) work.Disposal {
