@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -182,37 +183,39 @@ func (a *attempt) staged(ctx context.Context) thread.Token {
 	return token
 }
 
-// ended records the end of the process: the state, unless one was decided, with what it said and used. It can be
-// repeated.
-func (a *attempt) ended(ctx context.Context, end runs.Ended, used thread.Usage) (exec.Execution, error) {
+// outcome returns how the process ended by itself.
+func (a *attempt) outcome(exit thread.Exit, asked bool) (exec.State, string) {
 	a.mu.Lock()
-	was, events := a.x, a.record.Close()
-	end.Said = a.record.End()
-	answer, reported := a.record.Answer(), a.record.Usage()
-	process, started, before := a.process, a.started, a.before
-	a.mu.Unlock()
-	output := a.staged(ctx)
-	state, reason := end.Outcome()
-	if was.State == exec.Deployed && !exec.Follows(exec.Deployed, state) { // it was quicker than its row
+	defer a.mu.Unlock()
+	return runs.Ended{Said: a.record.End(), Exit: exit, Asked: asked}.Outcome()
+}
+
+// ended stores the end of the process, with what it said and used: next changes the state, to state. It can be repeated.
+func (a *attempt) ended(
+	ctx context.Context, exit thread.Exit, used thread.Usage, state exec.State, next func(*exec.Execution), more []exec.Event,
+) (exec.Execution, error) {
+	was := a.execution()
+	if was.State == exec.Deployed && state == exec.Completed { // it was quicker than its row
 		if err := a.become(ctx, exec.Running, ""); err != nil {
-			a.mu.Lock()
-			a.record.Restore(events)
-			a.mu.Unlock()
 			return was, err
 		}
 		was = a.execution()
 	}
+	output := a.staged(ctx)
+	a.mu.Lock()
+	events := a.record.Close()
+	answer, reported := a.record.Answer(), a.record.Usage()
+	process, started, before := a.process, a.started, a.before
+	a.mu.Unlock()
 	x, err := a.open.change(ctx, was.ID, was.Fence, func(x *exec.Execution) error {
-		if !x.State.Final() {
-			x.State, x.Reason, x.Ended = state, reason, a.open.cfg.now()
-		}
+		next(x)
 		if process != "" {
 			x.Process, x.Started = process, started
 		}
-		x.Answer, x.Printed, x.Output = answer, x.Printed+end.Exit.Printed, cmp.Or(output, x.Output)
+		x.Answer, x.Printed, x.Output = answer, x.Printed+exit.Printed, cmp.Or(output, x.Output)
 		x.Usage, x.Before = x.Usage.Add(runs.Used(before, used, reported)), used
 		return nil
-	}, events...)
+	}, append(slices.Clip(events), more...)...)
 	if err != nil {
 		a.mu.Lock()
 		a.record.Restore(events)

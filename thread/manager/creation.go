@@ -62,7 +62,7 @@ func (m *Creation) startNew(ctx context.Context, l *run, r launchRequest) (threa
 // submitNew stores the first execution of a new thread. If that fails nothing is left of the thread, as after startNew.
 func (m *Creation) submitNew(ctx context.Context, l *run, p thread.Prompt, o order) (thread.Status, error) {
 	err := l.live.do(ctx, func(ctx context.Context) error {
-		_, _, err := submit(l, ctx, p, o)
+		_, _, err := submit(ctx, l, p, o)
 		return err
 	})
 	if err == nil {

@@ -31,7 +31,7 @@ func holds(l *run) string {
 }
 
 // deploy is the step that starts the process of a queued execution. What speaks against it leaves it queued.
-func deploy(l *run, ctx context.Context, x exec.Execution) {
+func deploy(ctx context.Context, l *run, x exec.Execution) {
 	if holds(l) != "" || l.work.closes() {
 		return // it is decided anew
 	}
@@ -64,11 +64,11 @@ func deploy(l *run, ctx context.Context, x exec.Execution) {
 	l.attempt = a
 	l.live.mu.Unlock()
 	if err := l.begin(a.starting, launchRequest{attempt: a}); err != nil {
-		notDeployed(l, ctx, a, err)
+		notDeployed(ctx, l, a, err)
 		return
 	}
 	if a.execution().State.Final() { // it was cancelled meanwhile
-		kill(l, ctx, a)
+		kill(ctx, l, a)
 		return
 	}
 	keepTime(l, a, x.Deadline)
@@ -82,7 +82,7 @@ func lookLater(l *run, x exec.Execution, err error) {
 
 // notDeployed is the end of an execution whose process could not be started. If only the store or the server is in the
 // way, it is queued again.
-func notDeployed(l *run, ctx context.Context, a *attempt, cause error) {
+func notDeployed(ctx context.Context, l *run, a *attempt, cause error) {
 	l.typist.serve(nil)
 	l.live.mu.Lock()
 	l.attempt = nil
@@ -106,7 +106,7 @@ func notDeployed(l *run, ctx context.Context, a *attempt, cause error) {
 		l.cfg.Log.Error("store that a run was not started", "execution", x.Name, "err", err)
 		l.live.later(retryAfter, func() { undeploy(l, x, state, why) })
 	case state == exec.Failed:
-		settlePrompt(l, ctx, x.Prompt, state, why)
+		settlePrompt(ctx, l, x.Prompt, state, why)
 		l.live.markUnseen(ctx)
 	default:
 		l.live.later(retryAfter, l.open.look)
@@ -121,7 +121,7 @@ func undeploy(l *run, x exec.Execution, state exec.State, why string) {
 	})
 	switch {
 	case err == nil && state == exec.Failed:
-		settlePrompt(l, l.work.ctx, x.Prompt, state, why)
+		settlePrompt(l.work.ctx, l, x.Prompt, state, why)
 	case err != nil && !errors.Is(err, exec.ErrFence):
 		l.live.later(retryAfter, func() { undeploy(l, x, state, why) })
 	}

@@ -107,7 +107,7 @@ func (d *dispatcher) look() {
 		deploy := func() {
 			defer d.open.release(id)
 			if x, known := d.open.of(id); known {
-				deploy(l, d.work.ctx, x)
+				deploy(d.work.ctx, l, x)
 			}
 		}
 		if !l.live.enqueue(deploy) {

@@ -158,7 +158,7 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 		l.cfg.gateway.Rest(l.live.id)
 	}
 	if a != nil {
-		closePrompt(l, ctx, a, exit, asked)
+		closePrompt(ctx, l, a, exit, asked)
 	}
 	l.interruptPrompts(ctx, "the agent exited: "+activity.Exit(exit), !asked && !exit.Killed() && !exit.Limit)
 	interrupted = interrupted || a == nil && !asked && exit.Code != 0 && l.recorder.Amid()
@@ -185,9 +185,9 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 	l.typist.serve(nil)
 	switch {
 	case a != nil:
-		endAttempt(l, ctx, a, exit, asked)
+		endAttempt(ctx, l, a, exit, asked)
 	case l.live.thread().Once.On:
-		queuePrompts(l, ctx)
+		queuePrompts(ctx, l)
 	}
 	if interrupted && !l.work.closes() { // the next start proves it
 		l.prove(ctx)

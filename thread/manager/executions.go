@@ -108,7 +108,7 @@ func (m *Executions) Cancel(ctx context.Context, id exec.ID, why string) (exec.E
 		return x, fmt.Errorf("cancel %s: its thread: %w", x.Name, thread.ErrNotFound)
 	}
 	if a := attemptOf(l); a != nil && a.id == id {
-		x, err = abort(l, ctx, a, exec.Cancelled, why)
+		x, err = abort(ctx, l, a, exec.Cancelled, why)
 	} else {
 		x, err = m.open.supersede(ctx, id, func(x *exec.Execution) error {
 			if x.State.Final() && x.State != exec.Lost {
@@ -117,11 +117,11 @@ func (m *Executions) Cancel(ctx context.Context, id exec.ID, why string) (exec.E
 			return ends(exec.Cancelled, why, m.cfg.now())(x)
 		})
 		if err == nil {
-			l.live.enqueue(func() { settlePrompt(l, l.work.ctx, x.Prompt, exec.Cancelled, why) })
+			l.live.enqueue(func() { settlePrompt(l.work.ctx, l, x.Prompt, exec.Cancelled, why) })
 			if a := attemptOf(l); a != nil && a.id == id { // it was started meanwhile
 				a.took(x)
 				a.unwanted()
-				kill(l, ctx, a)
+				kill(ctx, l, a)
 			}
 		}
 	}
@@ -154,8 +154,7 @@ func (m *Executions) Resume(ctx context.Context, id exec.ID) (exec.Execution, er
 		if err := accepts(l, l.live.thread()); err != nil {
 			return err
 		}
-		next := exec.Sequel{State: exec.Queued, Resume: resumable(l, ctx), Reason: "a person resumed it"}
-		return sequel(l, ctx, x, next)
+		return unlose(ctx, l, x)
 	})
 	if err != nil {
 		return x, fmt.Errorf("resume %s: %w", x.Name, err)

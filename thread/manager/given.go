@@ -27,7 +27,7 @@ func promptGiven(l *run, id thread.PromptID, err error) {
 	case !errors.Is(err, thread.ErrTyped) && (errors.Is(err, thread.ErrApproval) || errors.Is(err, thread.ErrBusy)): // tried again
 	default:
 		l.live.enqueue(func() {
-			if _, err := abort(l, l.work.ctx, a, exec.Failed, "its prompt was not taken: "+reason(err)); err != nil && !errors.Is(err, errOver) {
+			if _, err := abort(l.work.ctx, l, a, exec.Failed, "its prompt was not taken: "+reason(err)); err != nil && !errors.Is(err, errOver) {
 				l.cfg.Log.Error("end a run whose prompt was not taken", "execution", a.name, "err", err)
 			}
 		})
@@ -43,7 +43,7 @@ func promptGave(l *run, a *attempt) {
 	switch {
 	case err == nil:
 	case errors.Is(err, exec.ErrFence):
-		kill(l, l.work.ctx, a)
+		kill(l.work.ctx, l, a)
 	default:
 		l.cfg.Log.Warn("store that a run has its prompt", "execution", a.name, "err", err)
 		l.live.later(retryAfter, func() { promptGave(l, a) })
@@ -52,16 +52,16 @@ func promptGave(l *run, a *attempt) {
 
 // abort ends an execution at once: first its row, then its process, of which nothing is left a moment later. It does not
 // wait for the thread's queue.
-func abort(l *run, ctx context.Context, a *attempt, state exec.State, reason string) (exec.Execution, error) {
+func abort(ctx context.Context, l *run, a *attempt, state exec.State, reason string) (exec.Execution, error) {
 	x, err := a.decide(ctx, state, reason)
 	if err == nil || errors.Is(err, exec.ErrFence) {
-		kill(l, ctx, a)
+		kill(ctx, l, a)
 	}
 	return x, err
 }
 
 // kill ends the process of an execution, if it has one. The end of the process is recorded by itself.
-func kill(l *run, ctx context.Context, a *attempt) {
+func kill(ctx context.Context, l *run, a *attempt) {
 	l.live.mu.Lock()
 	s := l.live.session
 	if l.attempt != a {
@@ -117,10 +117,10 @@ func keepTime(l *run, a *attempt, limit time.Duration) {
 		case <-l.work.closing.Done():
 			return
 		}
-		_, err := abort(l, l.work.ctx, a, exec.Failed, fmt.Sprintf("its time was over: %s", span(limit)))
+		_, err := abort(l.work.ctx, l, a, exec.Failed, fmt.Sprintf("its time was over: %s", span(limit)))
 		if err != nil && !errors.Is(err, errOver) {
 			l.cfg.Log.Error("end a run whose time is over", "execution", a.name, "err", err)
-			kill(l, l.work.ctx, a)
+			kill(l.work.ctx, l, a)
 		}
 	}()
 }
@@ -134,7 +134,7 @@ func span(d time.Duration) string {
 }
 
 // settlePrompt ends a prompt with its execution, unless it has ended or a turn is about to end it.
-func settlePrompt(l *run, ctx context.Context, id thread.PromptID, state exec.State, why string) {
+func settlePrompt(ctx context.Context, l *run, id thread.PromptID, state exec.State, why string) {
 	d := &l.typist.outbox
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -61,7 +61,7 @@ func (m *Prompts) askRun(ctx context.Context, l *run, r thread.AskRequest) (p th
 		r.From = thread.FromVerb
 	}
 	err = l.live.do(ctx, func(ctx context.Context) (err error) {
-		_, p, err = submit(l, ctx, thread.Prompt{From: r.From, Text: r.Text, Lines: r.Lines}, order{by: r.By})
+		_, p, err = submit(ctx, l, thread.Prompt{From: r.From, Text: r.Text, Lines: r.Lines}, order{by: r.By})
 		return err
 	})
 	if err != nil {
@@ -210,7 +210,7 @@ func (m *Prompts) Again(ctx context.Context, id thread.PromptID) (thread.Prompt,
 	}
 	if p = l.typist.upToDate(p); l.live.thread().Once.On && l.live.running() == nil && p.State.Again() {
 		err := l.live.do(ctx, func(ctx context.Context) (err error) {
-			_, p, err = submit(l, ctx, thread.Prompt{From: thread.FromVerb, Text: p.Text, Lines: p.Lines}, order{again: p.ID})
+			_, p, err = submit(ctx, l, thread.Prompt{From: thread.FromVerb, Text: p.Text, Lines: p.Lines}, order{again: p.ID})
 			return err
 		})
 		return p, err

@@ -3,6 +3,7 @@ package manager
 import (
 	"context"
 	"errors"
+	"time"
 
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
@@ -13,17 +14,8 @@ import (
 // goOn is the prompt for an agent that goes on with what it was in the middle of.
 const goOn = "Your process was ended before you had finished. Look at what is already done, then finish it."
 
-// afterLoss is the step that does what follows on the loss of an execution: a person is asked, or it is queued again.
-func afterLoss(l *run, ctx context.Context, x exec.Execution) {
-	next := exec.AfterLoss(x, resumable(l, ctx))
-	if err := sequel(l, ctx, x, next); err != nil {
-		l.notices.post(l.live.id, thread.LevelWarn, "%s: %s is lost, and what follows on that was not done: %v",
-			l.live.thread().DisplayName(), x.Name, err)
-	}
-}
-
 // resumable reports whether the agent's own session can be resumed.
-func resumable(l *run, ctx context.Context) bool {
+func resumable(ctx context.Context, l *run) bool {
 	t := l.live.thread()
 	if t.Session == "" {
 		return false
@@ -32,72 +24,90 @@ func resumable(l *run, ctx context.Context) bool {
 	return err == nil && l.assess(ctx, agent).How == thread.ResumeNative
 }
 
-// sequel does what was decided about a lost execution.
-func sequel(l *run, ctx context.Context, x exec.Execution, next exec.Sequel) error {
-	if next.State != exec.Queued {
-		y, err := l.open.change(ctx, x.ID, x.Fence, func(x *exec.Execution) error {
-			x.State, x.Reason = next.State, next.Reason
-			return nil
-		})
-		if err == nil {
-			l.live.markUnseen(ctx)
-			settlePrompt(l, ctx, y.Prompt, y.State, y.Reason)
-		}
-		return err
-	}
-	p, err := promptAgain(l, ctx, x, next.Resume)
-	if err != nil {
-		return err
-	}
-	y, err := l.cfg.Runs.Store.Change(ctx, x.ID, x.Fence, func(x *exec.Execution) error {
-		x.State, x.Reason, x.Prompt = exec.Queued, next.Reason, p.ID
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	failpoint.Hit("thread.exec.requeued")
-	l.typist.bind(p.ID)
-	if p.State == "" {
-		if _, err := l.typist.accept(ctx, p); err != nil {
-			return err // the next start finds it without its prompt
-		}
-	}
-	l.open.put(y)
-	return nil
+// verdict is what becomes of an execution.
+type verdict struct {
+	state  exec.State
+	reason string
+	prompt thread.PromptID // of the next attempt, "" for that of the last one
+	events []exec.Event
 }
 
-// promptAgain returns the prompt of the next attempt: the same if the agent never got it, or a new one that is not stored
-// yet.
-func promptAgain(l *run, ctx context.Context, x exec.Execution, resume bool) (thread.Prompt, error) {
+// apply writes it into an execution.
+func (v verdict) apply(x *exec.Execution, at time.Time) {
+	x.State, x.Reason, x.Ended = v.state, v.reason, at
+	if v.prompt != "" {
+		x.Prompt = v.prompt
+	}
+}
+
+// lost decides what becomes of an execution that is lost. If it is tried again, the prompt for that is stored already: a
+// crash before the execution is written leaves a prompt that the next start finds and takes.
+func lost(ctx context.Context, l *run, x exec.Execution, why string) (verdict, error) {
+	next := exec.AfterLoss(x, resumable(ctx, l))
+	v := verdict{state: next.State, reason: next.Reason, events: []exec.Event{{State: exec.Lost, Text: why}}}
+	if next.State != exec.Queued {
+		return v, nil
+	}
+	var err error
+	v.prompt, err = promptAgain(ctx, l, x, next.Resume)
+	return v, err
+}
+
+// unlose queues a lost execution again.
+func unlose(ctx context.Context, l *run, x exec.Execution) error {
+	prompt, err := promptAgain(ctx, l, x, resumable(ctx, l))
+	if err != nil {
+		return err
+	}
+	_, err = l.open.change(ctx, x.ID, x.Fence, func(x *exec.Execution) error {
+		verdict{state: exec.Queued, reason: "a person resumed it", prompt: prompt}.apply(x, time.Time{})
+		return nil
+	})
+	return err
+}
+
+// promptAgain stores the prompt of an execution's next attempt, and returns it: the same if the agent never got it, or one
+// that repeats it or has the agent go on.
+func promptAgain(ctx context.Context, l *run, x exec.Execution, resume bool) (thread.PromptID, error) {
 	p, err := l.cfg.Store.Prompt(ctx, x.Prompt)
 	if err != nil {
-		return thread.Prompt{}, err
+		return "", err
 	}
 	p = l.typist.upToDate(p)
-	if p.State == thread.PromptQueued {
-		return p, nil
+	l.typist.outbox.mu.Lock()
+	again := l.typist.outbox.Filter(func(q thread.Prompt) bool {
+		return q.State == thread.PromptQueued && (q.ID == p.ID || q.Again == p.ID)
+	})
+	l.typist.outbox.mu.Unlock()
+	if len(again) > 0 {
+		l.typist.bind(again[0].ID)
+		return again[0].ID, nil
 	}
 	if p.Cut {
-		return thread.Prompt{}, errors.New("its prompt is no longer whole")
+		return "", errors.New("its prompt is no longer whole")
 	}
 	next := thread.Prompt{ID: thread.NewPromptID(), From: thread.FromVerb, Text: p.Text, Lines: p.Lines, Again: p.ID}
 	if resume {
 		next.Text, next.Lines = goOn, false
 	}
-	return next, nil
+	l.typist.bind(next.ID)
+	if _, err = l.typist.accept(ctx, next); err != nil {
+		return "", err
+	}
+	failpoint.Hit("thread.exec.again")
+	return next.ID, nil
 }
 
 // recoverRun is the step at the start of a server that finds out what became of an open execution of an earlier one. Its
 // process is gone, and what became of its prompt is known.
-func recoverRun(l *run, ctx context.Context, x exec.Execution) {
-	if err := recovered(l, ctx, x); err != nil && !errors.Is(err, exec.ErrFence) {
+func recoverRun(ctx context.Context, l *run, x exec.Execution) {
+	if err := recovered(ctx, l, x); err != nil && !errors.Is(err, exec.ErrFence) {
 		l.notices.post(l.live.id, thread.LevelError, "%s: what became of %s is not stored: %v",
 			l.live.thread().DisplayName(), x.Name, err)
 	}
 }
 
-func recovered(l *run, ctx context.Context, x exec.Execution) error {
+func recovered(ctx context.Context, l *run, x exec.Execution) error {
 	p, err := l.cfg.Store.Prompt(ctx, x.Prompt)
 	if errors.Is(err, thread.ErrNotFound) {
 		_, err := l.open.supersede(ctx, x.ID, ends(exec.Failed, "its prompt was never stored: the server ended; ask again", l.cfg.now()))
@@ -116,28 +126,31 @@ func recovered(l *run, ctx context.Context, x exec.Execution) error {
 		l.open.put(x)
 		return nil
 	}
-	used := l.live.used()
-	answered := p.State == thread.PromptAnswered
-	if answered && x.State == exec.Deployed { // it was quicker than its row
-		x, err = l.open.supersede(ctx, x.ID, func(x *exec.Execution) error { x.State = exec.Running; return nil })
-		if err != nil {
+	v := verdict{state: exec.Completed} // only that was not stored any more
+	if p.State != thread.PromptAnswered {
+		if v, err = lost(ctx, l, x, "its server ended while it worked"); err != nil {
+			return err
+		}
+	} else if x.State == exec.Deployed { // it was quicker than its row
+		if x, err = l.open.supersede(ctx, x.ID, func(x *exec.Execution) error { x.State = exec.Running; return nil }); err != nil {
 			return err
 		}
 	}
-	lost, err := l.open.supersede(ctx, x.ID, func(x *exec.Execution) error {
-		x.State, x.Ended, x.Reason = exec.Lost, l.cfg.now(), "its server ended while it worked"
+	used := l.live.used()
+	y, err := l.open.supersede(ctx, x.ID, func(x *exec.Execution) error {
 		if x.Process != "" { // else the prompt was not given
 			x.Usage, x.Before = x.Usage.Add(runs.Used(x.Before, used, thread.Usage{})), used
 		}
-		if answered {
-			x.State, x.Reason = exec.Completed, "" // only this was not stored any more
-		}
+		v.apply(x, l.cfg.now())
 		return nil
-	})
-	if err != nil || lost.State != exec.Lost {
+	}, v.events...)
+	if err != nil {
 		return err
 	}
-	failpoint.Hit("thread.exec.lost")
-	afterLoss(l, ctx, lost)
+	failpoint.Hit("thread.exec.recovered")
+	if y.State == exec.Lost || y.State == exec.Failed {
+		settlePrompt(ctx, l, y.Prompt, y.State, y.Reason)
+		l.live.markUnseen(ctx)
+	}
 	return nil
 }

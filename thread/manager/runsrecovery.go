@@ -37,7 +37,7 @@ func (m *recovery) recoverRuns(ctx context.Context, executions *Executions) erro
 		l.typist.bind(x.Prompt)
 		executions.open.put(x)
 		// After what an earlier server left with the thread's prompts is settled.
-		l.live.enqueue(func() { l.reconcile(m.work.ctx); recoverRun(l, m.work.ctx, x) })
+		l.live.enqueue(func() { l.reconcile(m.work.ctx); recoverRun(m.work.ctx, l, x) })
 	}
 	m.queueLeft()
 	executions.dispatcher.run()
@@ -48,7 +48,7 @@ func (m *recovery) recoverRuns(ctx context.Context, executions *Executions) erro
 func (m *recovery) queueLeft() {
 	for _, l := range m.registry.all() {
 		if t := l.live.thread(); t.Once.On && t.Deleted.IsZero() && t.Archived.IsZero() {
-			l.live.enqueue(func() { queuePrompts(l, m.work.ctx) })
+			l.live.enqueue(func() { queuePrompts(m.work.ctx, l) })
 		}
 	}
 }

@@ -39,12 +39,12 @@ type order struct {
 }
 
 // submit stores an execution for a thread, and its prompt. It starts when the queue lets it.
-func submit(l *run, ctx context.Context, p thread.Prompt, o order) (exec.Execution, thread.Prompt, error) {
+func submit(ctx context.Context, l *run, p thread.Prompt, o order) (exec.Execution, thread.Prompt, error) {
 	t := l.live.thread()
 	if err := accepts(l, t); err != nil {
 		return exec.Execution{}, thread.Prompt{}, err
 	}
-	depth, err := depthOf(l, ctx, o.by)
+	depth, err := depthOf(ctx, l, o.by)
 	if err != nil {
 		return exec.Execution{}, thread.Prompt{}, err
 	}
@@ -103,7 +103,7 @@ func accepts(l *run, t thread.Thread) error {
 }
 
 // depthOf returns how many executions deep one is that a thread's agent asks for.
-func depthOf(l *run, ctx context.Context, by thread.ID) (int, error) {
+func depthOf(ctx context.Context, l *run, by thread.ID) (int, error) {
 	if by == "" {
 		return 0, nil
 	}
@@ -119,7 +119,7 @@ func depthOf(l *run, ctx context.Context, by thread.ID) (int, error) {
 
 // queuePrompts is the step after a thread's terminal has ended: what was sent to it meanwhile and not typed becomes
 // executions.
-func queuePrompts(l *run, ctx context.Context) {
+func queuePrompts(ctx context.Context, l *run) {
 	l.typist.outbox.mu.Lock()
 	left := l.typist.outbox.Filter(func(p thread.Prompt) bool {
 		return p.State == thread.PromptQueued && p.From != thread.FromPrimer && !l.typist.outbox.Bound(p.ID)
@@ -129,14 +129,14 @@ func queuePrompts(l *run, ctx context.Context) {
 	}
 	l.typist.outbox.mu.Unlock()
 	for _, p := range left {
-		if err := queuePrompt(l, ctx, p); err != nil {
+		if err := queuePrompt(ctx, l, p); err != nil {
 			l.notices.post(l.live.id, thread.LevelWarn, "%s: prompt %s is not run: %v", l.live.thread().DisplayName(), p.ID, err)
 		}
 	}
 }
 
 // queuePrompt stores an execution for a prompt that is stored.
-func queuePrompt(l *run, ctx context.Context, p thread.Prompt) error {
+func queuePrompt(ctx context.Context, l *run, p thread.Prompt) error {
 	t := l.live.thread()
 	if err := accepts(l, t); err != nil {
 		return err

@@ -23,10 +23,10 @@ func next(s State) []State {
 		return []State{Deployed, Failed, Cancelled}
 	case Deployed: // back to Queued if its process was never started
 		return []State{Running, Queued, Failed, Cancelled, Lost}
-	case Running:
-		return []State{NeedsInput, Completed, Failed, Cancelled, Lost}
+	case Running: // to Queued if it was lost and is tried again
+		return []State{NeedsInput, Queued, Completed, Failed, Cancelled, Lost}
 	case NeedsInput:
-		return []State{Running, Completed, Failed, Cancelled, Lost}
+		return []State{Running, Queued, Completed, Failed, Cancelled, Lost}
 	case Lost: // a person or its policy decides
 		return []State{Queued, Failed, Cancelled}
 	default:

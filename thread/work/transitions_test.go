@@ -13,8 +13,8 @@ func TestFollows(t *testing.T) {
 	want := map[State]string{ // may follow, besides itself
 		Queued:     "deployed failed cancelled",
 		Deployed:   "running queued failed cancelled lost",
-		Running:    "needs_input completed failed cancelled lost",
-		NeedsInput: "running completed failed cancelled lost",
+		Running:    "needs_input queued completed failed cancelled lost",
+		NeedsInput: "running queued completed failed cancelled lost",
 		Completed:  "",
 		Failed:     "",
 		Cancelled:  "",
