@@ -243,8 +243,8 @@ func (m *History) FindFile(ctx context.Context, query string, limit int) ([]thre
 // listed appends hits to others, without those of threads that are deleted.
 func (m *History) listed(kept, hits []thread.Hit) []thread.Hit {
 	for _, h := range hits {
-		if l := m.registry.run(h.Thread); l != nil && l.live.thread().Deleted.IsZero() {
-			h.Name = l.live.thread().Name
+		if t, ok := m.registry.look(h.Thread); ok && t.Deleted.IsZero() {
+			h.Name = t.Name
 			kept = append(kept, h)
 		}
 	}
@@ -267,11 +267,7 @@ func (m *History) promptHits(ctx context.Context, query string, limit int) ([]th
 		if len(hits) >= limit {
 			break
 		}
-		l := m.registry.run(p.Thread)
-		if l == nil || !l.live.thread().Deleted.IsZero() {
-			continue
-		}
-		if !p.State.Over() {
+		if l := m.registry.loaded(p.Thread); l != nil && !p.State.Over() {
 			p = l.typist.upToDate(p)
 		}
 		text := strings.ToLower(p.Text)
@@ -280,8 +276,12 @@ func (m *History) promptHits(ctx context.Context, query string, limit int) ([]th
 		}) {
 			continue
 		}
+		t, ok := m.registry.look(p.Thread)
+		if !ok || !t.Deleted.IsZero() {
+			continue
+		}
 		hits = append(hits, thread.Hit{
-			Thread: l.live.id, Name: l.live.thread().Name, Prompt: p.ID, Where: string(p.State) + " prompt",
+			Thread: t.ID, Name: t.Name, Prompt: p.ID, Where: string(p.State) + " prompt",
 			Snippet: plaintext.Cut(secret.Redact(p.Text), outbox.MaxText), At: p.Accepted,
 		})
 	}

@@ -10,10 +10,11 @@ import (
 	"orchestrator/thread/watchlist"
 )
 
-// index has all threads, for what one needs to know about the others. Its lock is taken after that of a thread, and
+// index has the threads that are live, for what one needs to know about the others; the shelf has those that are not. Its lock is taken after that of a thread, and
 // nothing else is taken while it is held: whoever looks at several threads takes the list first, then each one's lock.
 type index struct {
-	cfg *Config
+	cfg   *Config
+	shelf *shelf
 
 	mu    sync.Mutex // guards what follows
 	live  map[thread.ID]*liveThread
@@ -21,8 +22,8 @@ type index struct {
 	order []*liveThread          // oldest first; replaced or appended to, never changed in place
 }
 
-func newIndex(cfg *Config) *index {
-	return &index{cfg: cfg, live: make(map[thread.ID]*liveThread), names: make(map[string]*liveThread)}
+func newIndex(cfg *Config, shelf *shelf) *index {
+	return &index{cfg: cfg, shelf: shelf, live: make(map[thread.ID]*liveThread), names: make(map[string]*liveThread)}
 }
 
 // insert adds a thread. mu is held.
@@ -91,7 +92,13 @@ func (m *index) depth(parent thread.ID) int {
 
 // sessionTaken reports whether another thread has a session.
 func (m *index) sessionTaken(id thread.ID, session string) bool {
-	return slices.ContainsFunc(m.all(), func(l *liveThread) bool { return l.id != id && l.thread().Session == session })
+	has := func(l *liveThread) bool { return l.id != id && l.thread().Session == session }
+	return slices.ContainsFunc(m.all(), has) || m.shelf.hadSession(id, session)
+}
+
+// atRest returns the threads that match and are not live: it reads all of them.
+func (m *index) atRest(match func(*thread.Thread) bool) []thread.Thread {
+	return m.shelf.where(func(t *thread.Thread) bool { return match(t) && m.other(t.ID) == nil })
 }
 
 // rivals reports whether another thread runs the same agent in the same folder, and has no session yet.
@@ -134,13 +141,15 @@ func (m *index) besides(t thread.Thread) []string {
 func (m *index) together(t thread.Thread) []thread.Thread {
 	var others []thread.Thread
 	at := share.Place{Dir: t.Dir, Worktree: t.Worktree.Path}
+	beside := func(o *thread.Thread) bool {
+		return o.ID != t.ID && share.Together(m.cfg.Project, at, share.Place{Dir: o.Dir, Worktree: o.Worktree.Path})
+	}
 	for _, l := range m.all() {
-		o := l.thread()
-		if o.ID != t.ID && share.Together(m.cfg.Project, at, share.Place{Dir: o.Dir, Worktree: o.Worktree.Path}) {
+		if o := l.thread(); beside(&o) {
 			others = append(others, o)
 		}
 	}
-	return others
+	return append(others, m.atRest(beside)...)
 }
 
 // ranSince names the threads in a worktree or the project whose agents ran since a scan, except one that starts for the
@@ -155,6 +164,9 @@ func (m *index) ranSince(root string, r watchlist.Record, starts thread.Thread) 
 		if m.cfg.rootOf(t) == root && (l.running() != nil || t.Updated.After(r.At)) {
 			names = append(names, t.Name)
 		}
+	}
+	for _, t := range m.atRest(func(t *thread.Thread) bool { return t.Updated.After(r.At) && m.cfg.rootOf(*t) == root }) {
+		names = append(names, t.Name)
 	}
 	return names
 }

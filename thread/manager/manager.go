@@ -63,14 +63,15 @@ func New(config Config) *Manager {
 	bus.StartAfter(now.UnixMicro(), now) // numbers of an earlier run are smaller
 	past := past.Reader{Store: cfg.Store, Codec: cfg.Reader, Differ: cfg.Differ, Log: cfg.Log}
 	notices, intents, environs := &notices{cfg, bus}, &intents{cfg}, &environs{server: cfg.Env}
-	index := newIndex(cfg)
+	shelf := &shelf{cfg: cfg, ctx: func() context.Context { return work.ctx }}
+	index := newIndex(cfg, shelf)
 	checker := &baseChecker{cfg: cfg, work: work, notices: notices}
 	starts := &starts{limit: cfg.Limits.Running, index: index}
 	open := newOpenRuns(cfg, index)
 	r := &registry{
 		open: open,
 		cfg:  cfg, past: past, bus: bus, work: work, notices: notices, intents: intents, environs: environs, starts: starts, checker: checker,
-		typing: semaphore.New(typedAtOnce, typingShare), index: index, byID: make(map[thread.ID]*run),
+		typing: semaphore.New(typedAtOnce, typingShare), shelf: shelf, index: index, byID: make(map[thread.ID]*run),
 	}
 	var programs func() []string
 	if w, ok := cfg.Merges.(thread.ProgramWaiter); ok {
@@ -109,6 +110,7 @@ func New(config Config) *Manager {
 		cfg: cfg, work: work, notices: notices, intents: intents, registry: r,
 		creation: m.Creation, forks: m.Forks, rewinds: m.Rewinds, merges: m.Merges,
 	}
+	r.woken = m.recovery.woken
 	m.Bases = &Bases{cfg: cfg, work: work, notices: notices, registry: r, offers: m.Offers, checker: checker}
 	m.Offers.back.set = m.Bases.Set
 	r.answered = func(ctx context.Context, l *liveThread, a recording.Response) {
@@ -126,17 +128,12 @@ func New(config Config) *Manager {
 func (m *Manager) Open(ctx context.Context) error {
 	m.cfg.gateway = m.Gateway
 	m.keeper = keepLog(m.cfg, m.bus)
-	threads, err := m.cfg.Store.Threads(ctx)
+	err := m.registry.load(ctx, func(t thread.Thread, err error) {
+		m.Skipped = append(m.Skipped, fmt.Sprintf("skipped stored thread %q: %v", t.Name, err))
+		m.cfg.Log.Error("skip a stored thread", "thread", t.Name, "err", err)
+	})
 	if err != nil {
 		return fmt.Errorf("read the threads: %w", err)
-	}
-	for _, t := range threads {
-		if err := t.ID.Check(); err != nil {
-			m.Skipped = append(m.Skipped, fmt.Sprintf("skipped stored thread %q: %v", t.Name, err))
-			m.cfg.Log.Error("skip a stored thread", "thread", t.Name, "err", err)
-			continue
-		}
-		m.registry.add(t)
 	}
 	m.Offers.loadOffers(ctx)
 	if err := m.recovery.moveOldNotes(ctx); err != nil {

@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -42,10 +43,9 @@ func (m *History) Unreadable(ctx context.Context) ([]thread.Unreadable, error) {
 	if len(broken) == 0 {
 		return out, nil
 	}
-	lines := m.registry.all()
-	for _, l := range lines {
-		t := l.live.thread()
-		if len(broken[t.ID]) == 0 || !t.Deleted.IsZero() {
+	for id := range broken {
+		t, ok := m.registry.look(id)
+		if !ok || !t.Deleted.IsZero() {
 			continue
 		}
 		stands, err := m.cfg.Store.Lineage(ctx, t.Head, thread.Page{Limit: 1 << 20})
@@ -63,5 +63,6 @@ func (m *History) Unreadable(ctx context.Context) ([]thread.Unreadable, error) {
 			out = append(out, u)
 		}
 	}
+	slices.SortFunc(out, func(a, b thread.Unreadable) int { return cmp.Compare(a.Name, b.Name) })
 	return out, nil
 }

@@ -83,7 +83,7 @@ func (m *Offers) signalsOf(id thread.ID) *offers.Signals {
 	defer m.mu.Unlock()
 	sig := m.signals[id]
 	if sig == nil {
-		maps.DeleteFunc(m.signals, func(id thread.ID, _ *offers.Signals) bool { return m.registry.run(id) == nil })
+		maps.DeleteFunc(m.signals, func(id thread.ID, _ *offers.Signals) bool { return m.registry.loaded(id) == nil })
 		sig = offers.NewSignals(id, m.past)
 		m.signals[id] = sig
 	}
@@ -92,9 +92,9 @@ func (m *Offers) signalsOf(id thread.ID) *offers.Signals {
 
 // continued reports whether a thread continues in a fork that began with a summary of it.
 func (m *Offers) continued(id thread.ID) bool {
-	return slices.ContainsFunc(m.registry.index.all(), func(l *liveThread) bool {
-		return l.is(func(t *thread.Thread) bool { return t.Parent == id && t.Handoff != nil && t.Handoff.Fresh })
-	})
+	fork := func(t *thread.Thread) bool { return t.Parent == id && t.Handoff != nil && t.Handoff.Fresh }
+	return slices.ContainsFunc(m.registry.index.all(), func(l *liveThread) bool { return l.is(fork) }) ||
+		len(m.registry.index.atRest(fork)) > 0
 }
 
 // continueFresh accepts the offer for a full context without a person. If that fails, it becomes an ordinary offer.

@@ -94,12 +94,18 @@ func (m *Prompts) Newest(ctx context.Context, ref string, open bool, limit int) 
 		return nil, fmt.Errorf("read the prompts: %w", err)
 	}
 	out := []thread.Prompt{}
+	hidden := map[thread.ID]bool{}
 	for _, p := range list {
-		l := m.registry.run(p.Thread)
-		if l == nil || !l.live.thread().Deleted.IsZero() {
+		if _, known := hidden[p.Thread]; !known {
+			t, ok := m.registry.look(p.Thread)
+			hidden[p.Thread] = !ok || !t.Deleted.IsZero()
+		}
+		if hidden[p.Thread] {
 			continue
 		}
-		p = l.typist.upToDate(p)
+		if l := m.registry.loaded(p.Thread); l != nil {
+			p = l.typist.upToDate(p)
+		}
 		if open && p.State.Over() {
 			continue
 		}
@@ -121,11 +127,10 @@ func (m *Prompts) markRewound(ctx context.Context, list []thread.Prompt) {
 		if p.State != thread.PromptAnswered || p.Answer == "" {
 			continue
 		}
-		r := m.registry.run(p.Thread)
-		if r == nil { // it was purged meanwhile
+		t, ok := m.registry.look(p.Thread)
+		if !ok { // it was purged meanwhile
 			continue
 		}
-		t := r.live.thread()
 		later, follows := next[p.Thread]
 		next[p.Thread] = p
 		again := follows && later.Turn <= p.Turn && later.Answer != p.Answer

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"orchestrator/thread"
@@ -26,11 +27,14 @@ type recovery struct {
 	forks    *Forks
 	rewinds  *Rewinds
 	merges   *Merges
+
+	loads atomic.Bool // the prompts of the live threads are being loaded, or were
 }
 
 // loadPrompts loads the stored prompts into the outboxes: those that have not ended, and the newest of the others.
 func (m *recovery) loadPrompts(ctx context.Context) error {
 	const all, recent = 1 << 20, 1000
+	m.loads.Store(true)
 	open, err := m.cfg.Store.Prompts(ctx, "", true, all)
 	if err != nil {
 		return fmt.Errorf("read the prompts: %w", err)
@@ -41,27 +45,53 @@ func (m *recovery) loadPrompts(ctx context.Context) error {
 	}
 	list := slices.Concat(open, slices.DeleteFunc(past, func(p thread.Prompt) bool { return !p.State.Over() }))
 	slices.SortFunc(list, func(a, b thread.Prompt) int { return int(a.Seq - b.Seq) })
+	of := map[thread.ID][]thread.Prompt{}
 	for _, p := range list {
-		if l := m.registry.run(p.Thread); l != nil {
-			l.typist.outbox.mu.Lock()
-			l.typist.outbox.Keep(p)
-			l.typist.outbox.mu.Unlock()
-		}
+		of[p.Thread] = append(of[p.Thread], p)
 	}
-	lines := m.registry.all()
-	for _, l := range lines {
-		l.typist.outbox.mu.Lock()
-		some := l.typist.outbox.Any(func(thread.Prompt) bool { return true })
-		left := l.typist.outbox.Any(func(p thread.Prompt) bool { return !p.State.Over() && p.State != thread.PromptQueued })
-		if some {
-			l.typist.note()
-		}
-		l.typist.outbox.mu.Unlock()
-		if left {
-			l.live.enqueue(func() { l.reconcile(m.work.ctx) })
-		}
+	for _, l := range m.registry.all() {
+		m.keepPrompts(l, of[l.live.id])
 	}
 	return nil
+}
+
+// keepPrompts gives a thread its stored prompts, and finds out what became of those that its agent was given.
+func (m *recovery) keepPrompts(l *run, list []thread.Prompt) {
+	l.typist.outbox.mu.Lock()
+	for _, p := range list {
+		l.typist.outbox.Keep(p)
+	}
+	some := l.typist.outbox.Any(func(thread.Prompt) bool { return true })
+	left := l.typist.outbox.Any(func(p thread.Prompt) bool { return !p.State.Over() && p.State != thread.PromptQueued })
+	if some {
+		l.typist.note()
+	}
+	l.typist.outbox.mu.Unlock()
+	if left {
+		l.live.enqueue(func() { l.reconcile(m.work.ctx) })
+	}
+}
+
+// woken does for a thread that becomes live later what the start does for the others.
+func (m *recovery) woken(l *run) {
+	const recent = 100
+	if !m.loads.Load() {
+		return
+	}
+	list, err := m.cfg.Store.Prompts(m.work.ctx, l.live.id, true, 1<<20)
+	if err == nil {
+		var past []thread.Prompt
+		past, err = m.cfg.Store.Prompts(m.work.ctx, l.live.id, false, recent)
+		list = append(list, slices.DeleteFunc(past, func(p thread.Prompt) bool { return !p.State.Over() })...)
+	}
+	if err != nil {
+		m.cfg.Log.Warn("read the prompts of a thread", "thread", string(l.live.id), "err", err)
+	}
+	slices.SortFunc(list, func(a, b thread.Prompt) int { return cmp.Compare(a.Seq, b.Seq) })
+	m.keepPrompts(l, list)
+	if t := l.live.thread(); t.Interrupted && t.Deleted.IsZero() {
+		l.live.enqueue(func() { l.prove(m.work.ctx) })
+	}
 }
 
 // moveOldNotes turns the notes that an older version kept into prompts.
@@ -69,11 +99,19 @@ func (m *recovery) moveOldNotes(ctx context.Context) error {
 	if moved, err := m.cfg.Store.Setting(ctx, oldNotesMoved); err != nil || moved != "" {
 		return err
 	}
-	lines := m.registry.all()
-	for _, l := range lines {
-		if err := l.typist.moveOldNotes(ctx); err != nil {
-			return fmt.Errorf("migrate the notes to %s: %w", l.live.thread().Name, err)
+	err := thread.EachThread(ctx, m.cfg.Store, thread.ThreadQuery{}, func(t thread.Thread) error {
+		if raw, err := m.cfg.Store.Setting(ctx, oldNotesKey(t.ID)); err != nil || raw == "" {
+			return err
 		}
+		if l := m.registry.run(t.ID); l != nil {
+			if err := l.typist.moveOldNotes(ctx); err != nil {
+				return fmt.Errorf("migrate the notes to %s: %w", t.Name, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	return m.cfg.Store.SetSetting(ctx, oldNotesMoved, "yes")
 }
@@ -320,7 +358,10 @@ func (m *recovery) follow(ctx context.Context) {
 // may belong to another project that this one is a copy of. So without threads there is nothing to look for.
 func (m *recovery) repairSnapshotRefs(ctx context.Context) {
 	repairer, ok := m.cfg.Worktrees.(thread.RefRepairer)
-	if !ok || len(m.registry.all()) == 0 {
+	if !ok {
+		return
+	}
+	if some, _, err := m.cfg.Store.SelectThreads(ctx, thread.ThreadQuery{Limit: 1}); err == nil && len(some) == 0 {
 		return
 	}
 	ids, err := repairer.Damaged(ctx)
@@ -366,39 +407,49 @@ func (m *recovery) checkKept() {
 }
 
 func (m *recovery) keepAll(ctx context.Context, repairer thread.RefRepairer) error {
-	lines := m.registry.all()
-	if len(lines) == 0 {
-		return nil
+	some, _, err := m.cfg.Store.SelectThreads(ctx, thread.ThreadQuery{Limit: 1})
+	if err != nil || len(some) == 0 {
+		return err
 	}
 	kept, err := repairer.Kept(ctx)
 	if err != nil {
 		return err
 	}
-	for _, l := range lines {
-		commits, err := commitsOf(ctx, m.cfg.Store, l.live.id)
-		if errors.Is(err, thread.ErrDamaged) {
-			m.notices.post(l.live.id, thread.LevelError, "%s: its checkpoints cannot be read: %v", l.live.thread().DisplayName(), err)
-			continue
+	return thread.EachThread(ctx, m.cfg.Store, thread.ThreadQuery{}, func(t thread.Thread) error {
+		if t.ID.Check() != nil {
+			return nil
 		}
-		if err != nil {
-			return err
-		}
-		if _, err := m.cfg.Store.Checkpoint(ctx, l.live.thread().Head); errors.Is(err, thread.ErrDamaged) {
+		return m.keep(ctx, repairer, t, kept[t.ID])
+	})
+}
+
+// keep recreates the refs of a thread's snapshots that are missing.
+func (m *recovery) keep(ctx context.Context, repairer thread.RefRepairer, t thread.Thread, kept map[string]bool) error {
+	commits, err := commitsOf(ctx, m.cfg.Store, t.ID)
+	if errors.Is(err, thread.ErrDamaged) {
+		m.notices.post(t.ID, thread.LevelError, "%s: its checkpoints cannot be read: %v", t.DisplayName(), err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := m.cfg.Store.Checkpoint(ctx, t.Head); errors.Is(err, thread.ErrDamaged) {
+		if l := m.registry.run(t.ID); l != nil {
 			l.live.enqueue(func() { l.mend(m.work.ctx) })
 		}
-		if !slices.ContainsFunc(commits, func(c string) bool { return !kept[l.live.id][c] }) {
-			continue
-		}
-		said, err := repairer.RepairRefs(ctx, l.live.id, commits)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil {
-			m.notices.post(l.live.id, thread.LevelError, "%s: recreate the refs of its snapshots: %v", l.live.thread().DisplayName(), err)
-			continue
-		}
-		m.notices.post(l.live.id, thread.LevelWarn, "%s: refs of its snapshots were missing: %s", l.live.thread().DisplayName(), said)
 	}
+	if !slices.ContainsFunc(commits, func(c string) bool { return !kept[c] }) {
+		return nil
+	}
+	said, err := repairer.RepairRefs(ctx, t.ID, commits)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		m.notices.post(t.ID, thread.LevelError, "%s: recreate the refs of its snapshots: %v", t.DisplayName(), err)
+		return nil
+	}
+	m.notices.post(t.ID, thread.LevelWarn, "%s: refs of its snapshots were missing: %s", t.DisplayName(), said)
 	return nil
 }
 

@@ -13,7 +13,8 @@ import (
 	"orchestrator/thread/manager/recording"
 )
 
-// registry makes the runs of threads, and finds them.
+// registry makes the runs of threads, and finds them. Those in use are live, and those that they were forked from. The
+// others become live when they are used.
 type registry struct {
 	// What every run is given.
 	cfg      *Config
@@ -32,8 +33,11 @@ type registry struct {
 	// prompted is called with every prompt that a person typed in an agent itself.
 	prompted func(l *liveThread, text string)
 
+	shelf *shelf
 	index *index
 	byID  map[thread.ID]*run // guarded by index.mu, and has what index.live has
+	// woken is called for each thread that becomes live again.
+	woken func(*run)
 }
 
 // add adds a thread, unless there is one with its id, which it returns.
@@ -105,7 +109,99 @@ func (m *registry) drop(l *run) {
 	delete(m.byID, l.live.id)
 }
 
-// all returns the runs, oldest first.
+// load makes the threads in use live, and those that they were forked from. skip is told of those that cannot be.
+func (m *registry) load(ctx context.Context, skip func(thread.Thread, error)) error {
+	var list []thread.Thread
+	there := map[thread.ID]bool{}
+	err := thread.EachThread(ctx, m.cfg.Store, thread.ThreadQuery{Use: thread.InUse}, func(t thread.Thread) error {
+		if err := t.ID.Check(); err != nil {
+			skip(t, err)
+			return nil
+		}
+		list, there[t.ID] = append(list, t), true
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	used := len(list)
+	for i := 0; i < len(list); i++ {
+		if p := list[i].Parent; p != "" && !there[p] {
+			there[p] = true
+			if t, ok := m.shelf.thread(p); ok {
+				list = append(list, t)
+			}
+		}
+	}
+	if len(list) > used { // otherwise they are as they were stored
+		slices.Reverse(list[used:])
+		list = slices.Concat(list[used:], list[:used])
+		slices.SortStableFunc(list, func(a, b thread.Thread) int { return a.Created.Compare(b.Created) })
+	}
+	for _, t := range list {
+		m.add(t)
+	}
+	return nil
+}
+
+// wake makes a thread live that is in the store only, with those that it was forked from; nil if it is gone.
+func (m *registry) wake(id thread.ID) *run {
+	var line []thread.Thread // upwards
+	for at := id; at != "" && m.loaded(at) == nil; {
+		t, ok := m.shelf.thread(at)
+		if !ok || slices.ContainsFunc(line, func(o thread.Thread) bool { return o.ID == at }) {
+			break
+		}
+		line, at = append(line, t), t.Parent
+	}
+	for _, t := range slices.Backward(line) {
+		m.live(t)
+	}
+	return m.loaded(id)
+}
+
+// live makes a thread of the store live.
+func (m *registry) live(t thread.Thread) {
+	made := m.newRun(t)
+	made.live.mu.Lock() // nobody sees it before it has a state
+	_, added := m.insert(made)
+	if added {
+		made.live.show()
+	}
+	made.live.mu.Unlock()
+	if !added {
+		return
+	}
+	if _, ok := m.shelf.thread(t.ID); !ok { // purged since it was read
+		m.drop(made)
+		return
+	}
+	if m.woken != nil {
+		m.woken(made)
+	}
+}
+
+// look returns a thread as it is now, which becomes live by that no more than it is.
+func (m *registry) look(id thread.ID) (thread.Thread, bool) {
+	if l := m.loaded(id); l != nil {
+		return l.live.thread(), true
+	}
+	return m.shelf.thread(id)
+}
+
+// status returns a thread that is not live as clients see it.
+func (m *registry) status(t thread.Thread) thread.Status {
+	if l := m.loaded(t.ID); l != nil {
+		return l.live.current()
+	}
+	l := m.newRun(t).live
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.shown = l.state()
+	return l.status()
+}
+
+// all returns the live runs, oldest first.
 func (m *registry) all() []*run {
 	m.index.mu.Lock()
 	defer m.index.mu.Unlock()
@@ -116,14 +212,22 @@ func (m *registry) all() []*run {
 	return lines
 }
 
-// run returns a thread's run by its id, nil if there is none.
+// run returns a thread's run by its id, nil if there is none. It becomes live if it is not.
 func (m *registry) run(id thread.ID) *run {
+	if l := m.loaded(id); l != nil {
+		return l
+	}
+	return m.wake(id)
+}
+
+// loaded is run for a live thread.
+func (m *registry) loaded(id thread.ID) *run {
 	m.index.mu.Lock()
 	defer m.index.mu.Unlock()
 	return m.byID[id]
 }
 
-// called returns a thread's run by its id or its whole name, nil if there is none.
+// called returns a live thread's run by its id or its whole name, nil if there is none.
 func (m *registry) called(ref string) *run {
 	m.index.mu.Lock()
 	defer m.index.mu.Unlock()
@@ -147,52 +251,90 @@ func (m *registry) findDeleted(ref string) (*run, error) {
 }
 
 func (m *registry) findAmong(ref string, among func(*thread.Thread) bool) (*run, error) {
-	ref = strings.TrimSpace(ref)
-	if l := m.called(ref); l != nil && l.live.is(among) {
+	if l := m.called(strings.TrimSpace(ref)); l != nil && l.live.is(among) {
 		return l, nil
 	}
+	t, err := m.lookAmong(ref, among)
+	if err != nil {
+		return nil, err
+	}
+	if l := m.run(t.ID); l != nil {
+		return l, nil
+	}
+	return nil, &thread.UnknownThreadError{Name: ref} // it was purged meanwhile
+}
+
+// lookFor is find for a thread that becomes live by that no more than it is.
+func (m *registry) lookFor(ref string) (thread.Thread, error) {
+	return m.lookAmong(ref, func(t *thread.Thread) bool { return t.Deleted.IsZero() })
+}
+
+func (m *registry) lookAmong(ref string, among func(*thread.Thread) bool) (t thread.Thread, err error) {
+	ref = strings.TrimSpace(ref)
+	if l := m.called(ref); l != nil && l.live.is(among) {
+		return l.live.thread(), nil
+	}
+	if t, ok := m.shelf.named(ref); ok && m.loaded(t.ID) == nil && among(&t) {
+		return t, nil
+	}
 	var all []thread.Thread
-	var begin, active, called []*run
 	for _, l := range m.all() {
-		t := l.live.thread()
-		if !among(&t) {
-			continue
+		if t := l.live.thread(); among(&t) {
+			all = append(all, t)
 		}
-		all = append(all, t)
-		whole, begins := t.Called(ref)
-		if whole {
-			called = append(called, l)
-		}
-		if ref != "" && (begins || strings.HasPrefix(t.Name, strings.ToLower(ref)) ||
-			len(ref) >= 4 && strings.HasPrefix(string(t.ID), ref)) {
-			begin = append(begin, l)
-			if t.Archived.IsZero() {
-				active = append(active, l)
+	}
+	live := len(all)
+	take := func(list []thread.Thread) {
+		for i := range list {
+			if t := &list[i]; among(t) && m.loaded(t.ID) == nil && !slices.ContainsFunc(all[live:], func(o thread.Thread) bool { return o.ID == t.ID }) {
+				all = append(all, *t)
 			}
 		}
 	}
-	if len(begin) == 1 {
-		return begin[0], nil
+	take(m.shelf.beginning(ref))
+	c := matching(ref, all)
+	if len(c.begin)+len(c.called) == 0 {
+		take(m.shelf.called(ref))
+		c = matching(ref, all)
 	}
-	if len(called) == 1 {
-		return called[0], nil
+	switch {
+	case len(c.begin) == 1:
+		return c.begin[0], nil
+	case len(c.called) == 1:
+		return c.called[0], nil
+	case len(c.active) == 1:
+		return c.active[0], nil // an archived thread of the same name is not meant
+	case len(c.begin) > 1:
+		return t, &thread.UnknownThreadError{Name: ref, Nearest: namesOf(c.begin, 5), Many: true}
 	}
-	if len(active) == 1 {
-		return active[0], nil // an archived thread of the same name is not meant
-	}
-	if len(begin) > 1 {
-		return nil, &thread.UnknownThreadError{Name: ref, Nearest: namesOf(begin, 5), Many: true}
-	}
-	return nil, &thread.UnknownThreadError{Name: ref, Nearest: nearest(ref, all)}
+	return t, &thread.UnknownThreadError{Name: ref, Nearest: nearest(ref, all)}
 }
 
-func namesOf(lines []*run, most int) []string {
-	var names []string
-	for _, l := range lines {
-		if len(names) == most {
-			break
+// candidates are the threads that may be meant.
+type candidates struct{ begin, active, called []thread.Thread }
+
+func matching(ref string, all []thread.Thread) (c candidates) {
+	for i := range all {
+		t := &all[i]
+		whole, begins := t.Called(ref)
+		if whole {
+			c.called = append(c.called, *t)
 		}
-		names = append(names, l.live.thread().Name)
+		if ref != "" && (begins || strings.HasPrefix(t.Name, strings.ToLower(ref)) ||
+			len(ref) >= shortestID && strings.HasPrefix(string(t.ID), ref)) {
+			c.begin = append(c.begin, *t)
+			if t.Archived.IsZero() {
+				c.active = append(c.active, *t)
+			}
+		}
+	}
+	return c
+}
+
+func namesOf(list []thread.Thread, most int) []string {
+	var names []string
+	for _, t := range list[:min(most, len(list))] {
+		names = append(names, t.Name)
 	}
 	return names
 }

@@ -18,7 +18,7 @@ type Threads struct {
 	registry *registry
 }
 
-// List returns all threads except deleted ones, oldest first.
+// List returns the live threads except deleted ones, oldest first: all that are in use, and some that are archived.
 func (m *Threads) List(context.Context) ([]thread.Status, error) {
 	seq := m.bus.Newest() // what is published from here on may be missing in the list
 	all := m.registry.index.all()
@@ -117,11 +117,33 @@ func (m *Threads) Why(_ context.Context, ref string) (thread.StateReport, error)
 
 // Status returns one thread.
 func (m *Threads) Status(_ context.Context, ref string) (thread.Status, error) {
-	l, err := m.registry.find(ref)
+	t, err := m.registry.lookFor(ref)
 	if err != nil {
 		return thread.Status{}, err
 	}
-	return l.live.current(), nil
+	return m.registry.status(t), nil
+}
+
+// mostArchived is how many threads a page of the archive has at most.
+const mostArchived = 500
+
+// Archive returns a page of the archived threads, the newest first. after is where it begins, 0 for the first; next is
+// where the one after it does, 0 if there is none.
+func (m *Threads) Archive(ctx context.Context, after int64, limit int) (list []thread.Status, next int64, err error) {
+	if limit <= 0 || limit > mostArchived {
+		limit = mostArchived
+	}
+	some, next, err := m.cfg.Store.SelectThreads(ctx, thread.ThreadQuery{Use: thread.AtRest, Newest: true, After: after, Limit: limit})
+	if err != nil {
+		return nil, 0, fmt.Errorf("read the archive: %w", err)
+	}
+	list = make([]thread.Status, 0, len(some))
+	for _, t := range some {
+		if t.Deleted.IsZero() && t.ID.Check() == nil {
+			list = append(list, m.registry.status(t))
+		}
+	}
+	return list, next, nil
 }
 
 // Adopt shows a thread that others stored, such as an import.
