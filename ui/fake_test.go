@@ -38,6 +38,7 @@ type server struct {
 	merge       thread.MergeReport
 	dirty       []string // what is not committed where a merge goes
 	hits        []thread.Hit
+	archive     []thread.Status // what no list has
 	agents      []thread.AgentInfo
 	mcp         thread.MCPReport
 	mcps        map[string]thread.MCPReport // of threads that have others
@@ -135,6 +136,8 @@ func (s *server) calling() handlers {
 	h := handlers{}
 	answer(h, api.EventLog, s.EventLog)
 	answer(h, api.List, s.List)
+	answer(h, api.Archived, s.Archived)
+	answer(h, api.Status, s.Status)
 	answer(h, api.Why, s.Why)
 	answer(h, api.New, s.New)
 	answer(h, api.Fork, s.Fork)
@@ -191,6 +194,19 @@ func (s *server) List(ctx context.Context, _ api.None) ([]thread.Status, error) 
 		}
 	}
 	return s.threads, nil
+}
+
+func (s *server) Archived(context.Context, api.ArchivedRequest) (api.ArchivedPage, error) {
+	return api.ArchivedPage{Threads: s.archive}, nil
+}
+
+func (s *server) Status(_ context.Context, r api.Ref) (thread.Status, error) {
+	for _, t := range slices.Concat(s.threads, s.archive) {
+		if string(t.ID) == r.Thread {
+			return t, nil
+		}
+	}
+	return thread.Status{}, thread.ErrNotFound
 }
 
 // Stream opens the only stream that the interface asks for: that of all events.

@@ -213,7 +213,7 @@ func (m *Model) registerActions() {
 	do(intent.Wider, func() { m.screen.split.Widen(m.screen.w, 1) })
 	do(intent.Narrower, func() { m.screen.split.Widen(m.screen.w, -1) })
 	do(intent.Sidebar, func() { m.screen.noSide = !m.screen.noSide })
-	do(intent.Archived, func() { m.tree.ShowArchive(!m.tree.Archive()) })
+	m.host.Actions.On(intent.Archived, func() tea.Cmd { return archive(m) })
 	do(intent.Filter, func() {
 		m.several.Unzoom()
 		m.screen.area = areaTree

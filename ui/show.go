@@ -43,7 +43,7 @@ func (m *Model) NotStarted() { m.follow.FocusWhenRunning("") }
 // visit shows a search hit: a turn, or the list of prompts for an unanswered one.
 func (m *Model) visit(h thread.Hit) tea.Cmd {
 	if !m.tree.Select(h.Thread) {
-		return m.host.Notify(thread.LevelWarn, "That thread no longer exists")
+		return fetch(m, h.Thread, func() tea.Cmd { return m.visit(h) })
 	}
 	if h.Prompt != "" {
 		return m.prompts.Open(m.tree.Thread(h.Thread))

@@ -41,11 +41,12 @@ const (
 
 // Threads and their agents.
 const (
-	// List returns all threads but the deleted ones.
-	List   Call[None, []thread.Status]             = "list"
-	Status Call[Ref, thread.Status]                = "status"
-	New    Call[thread.NewRequest, thread.Status]  = "new"
-	Fork   Call[thread.ForkRequest, thread.Status] = "fork"
+	// List returns the threads in use, and those that they were forked from; Archived the archived ones, by the page.
+	List     Call[None, []thread.Status]             = "list"
+	Archived Call[ArchivedRequest, ArchivedPage]     = "archived"
+	Status   Call[Ref, thread.Status]                = "status"
+	New      Call[thread.NewRequest, thread.Status]  = "new"
+	Fork     Call[thread.ForkRequest, thread.Status] = "fork"
 	// Resume resumes a thread's agent, ResumeAll those of all interrupted threads.
 	Resume    Call[ResumeRequest, thread.Status]   = "resume"
 	ResumeAll Call[ResumeRequest, []thread.Status] = "resumeall"

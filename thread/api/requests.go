@@ -14,6 +14,21 @@ type InfoRequest struct {
 	Sizes bool `json:"sizes,omitempty"`
 }
 
+// ArchivedRequest asks for a page of the archived threads, the newest first.
+type ArchivedRequest struct {
+	// Prefix is what their names begin with, "" for any.
+	Prefix string `json:"prefix,omitempty"`
+	// After is what the page before said as Next, 0 for the first; Limit is at most how many, 0 for as many as there may be.
+	After int64 `json:"after,omitempty"`
+	Limit int   `json:"limit,omitempty"`
+}
+
+// ArchivedPage is a page of the archive. Next is where the next one begins, 0 if there is none.
+type ArchivedPage struct {
+	Threads []thread.Status `json:"threads"`
+	Next    int64           `json:"next,omitempty"`
+}
+
 // StopRequest asks the server to stop. With Force it stops even if answers cannot be saved.
 type StopRequest struct {
 	Force bool `json:"force,omitempty"`

@@ -43,6 +43,7 @@ func Table() []Row {
 		{Op: "mcp-why", Verb: "mcp why", Others: Read},
 		{Op: "mcp-serve", Verb: "the agent's own MCP server"}, // of the caller's thread only
 		{Op: "list", Verb: "threads"},                         // of which it sees what Visible leaves
+		{Op: "archived", Verb: "threads"},                     // likewise
 
 		{Op: "stage", Verb: "stage"},
 		// Anybody may read by a complete token. Prefixes match, and the list shows, only what Caller.Sees allows.

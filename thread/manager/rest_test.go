@@ -21,7 +21,7 @@ func (w *world) listed() (live, archive []string) {
 		live = append(live, s.Name)
 	}
 	for after := int64(0); ; {
-		page, next, err := w.m.Threads.Archive(ctx, after, 1)
+		page, next, err := w.m.Threads.Archive(ctx, "", after, 1)
 		if err != nil {
 			w.t.Fatal(err)
 		}

@@ -127,13 +127,15 @@ func (m *Threads) Status(_ context.Context, ref string) (thread.Status, error) {
 // mostArchived is how many threads a page of the archive has at most.
 const mostArchived = 500
 
-// Archive returns a page of the archived threads, the newest first. after is where it begins, 0 for the first; next is
+// Archive returns a page of the archived threads whose names begin with prefix, the newest first. after is where it begins, 0 for the first; next is
 // where the one after it does, 0 if there is none.
-func (m *Threads) Archive(ctx context.Context, after int64, limit int) (list []thread.Status, next int64, err error) {
+func (m *Threads) Archive(ctx context.Context, prefix string, after int64, limit int) (list []thread.Status, next int64, err error) {
 	if limit <= 0 || limit > mostArchived {
 		limit = mostArchived
 	}
-	some, next, err := m.cfg.Store.SelectThreads(ctx, thread.ThreadQuery{Use: thread.AtRest, Newest: true, After: after, Limit: limit})
+	some, next, err := m.cfg.Store.SelectThreads(ctx, thread.ThreadQuery{
+		Use: thread.AtRest, Name: prefix, Newest: true, After: after, Limit: limit,
+	})
 	if err != nil {
 		return nil, 0, fmt.Errorf("read the archive: %w", err)
 	}

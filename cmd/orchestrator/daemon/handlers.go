@@ -56,6 +56,10 @@ func (s *Server) registerThreads(r *routes) {
 		list, err := m.Threads.List(ctx)
 		return callerOf(ctx).Visible(list), err
 	})
+	answer(r, api.Archived, nil, func(ctx context.Context, q api.ArchivedRequest) (api.ArchivedPage, error) {
+		list, next, err := m.Threads.Archive(ctx, q.Prefix, q.After, q.Limit)
+		return api.ArchivedPage{Threads: callerOf(ctx).Visible(list), Next: next}, err
+	})
 	answer(r, api.Status, itsRef(), named(m.Threads.Status))
 	answer(r, api.New, nil, s.newThread)
 	answer(r, api.Fork, nil, s.fork)

@@ -280,7 +280,7 @@ func fill(v reflect.Value, depth int) {
 func trips() []trip {
 	return []trip{
 		there(api.Info), there(api.Stop), there(api.Agents), there(api.Cost), there(api.MCP), there(api.MCPDetail), there(api.MCPWhy), there(api.SwitchMCP), there(api.ActMCP), there(api.CallMCP), told(api.May), there(api.Grants),
-		there(api.SetGrants), there(api.List), there(api.Status), there(api.New), there(api.Fork), there(api.Resume),
+		there(api.SetGrants), there(api.List), there(api.Archived), there(api.Status), there(api.New), there(api.Fork), there(api.Resume),
 		there(api.ResumeAll), there(api.SetUp), told(api.StopAgent), there(api.Why), there(api.Ask), there(api.Answer), there(api.Prompts),
 		there(api.Prompt), there(api.EditPrompt), there(api.CancelPrompt), there(api.AskAgain), there(api.Switch),
 		told(api.Seen), there(api.Rename), told(api.Pin), told(api.Archive), told(api.Unarchive), told(api.Delete),

@@ -131,9 +131,18 @@ func (a *Server) agentOf(id thread.ID) string {
 	return s.Agent
 }
 
-// spent returns what each thread has cost, side requests included.
+// spent returns what each thread has cost, side requests included; those at rest only where a limit counts it.
 func (a *Server) spent() map[thread.ID]float64 {
-	list, err := a.manager.Threads.List(context.Background())
+	ctx := context.Background()
+	list, err := a.manager.Threads.List(ctx)
+	if err == nil && (a.Config.MaxUSD > 0 || a.Config.MaxTotalUSD > 0) {
+		err = thread.EachThread(ctx, a.store, thread.ThreadQuery{Use: thread.AtRest}, func(t thread.Thread) error {
+			if t.Deleted.IsZero() {
+				list = append(list, thread.Status{Thread: t})
+			}
+			return nil
+		})
+	}
 	if err != nil {
 		a.Log.Error("read the cost of threads", "error", err)
 	}
@@ -159,7 +168,13 @@ func (a *Server) cost(ctx context.Context, q ledger.Query) (ledger.Report, error
 		names[s.ID] = s.DisplayName()
 	}
 	for i := range r.Groups {
-		r.Groups[i].Name = names[r.Groups[i].Spent.Thread]
+		id := r.Groups[i].Spent.Thread
+		if names[id] == "" {
+			if t, err := a.store.Thread(ctx, id); err == nil && t.Deleted.IsZero() {
+				names[id] = t.DisplayName()
+			}
+		}
+		r.Groups[i].Name = names[id]
 	}
 	return r, nil
 }
@@ -205,7 +220,11 @@ func (a *Server) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo,
 		if err != nil {
 			return i, err
 		}
-		if len(list) == 0 { // later the folder is no news, and may be somebody else's
+		some, _, err := a.store.SelectThreads(ctx, thread.ThreadQuery{Limit: 1})
+		if err != nil {
+			return i, err
+		}
+		if len(list)+len(some) == 0 { // later the folder is no news, and may be somebody else's
 			i.Found = append(i.Found, olderState)
 		}
 	}

@@ -51,6 +51,16 @@ func (c *cli) completeThreads(cmd *cobra.Command, args []string, prefix string) 
 	}
 	return c.complete(cmd, prefix, func(ctx context.Context, cl *client.Client) ([]string, error) {
 		list, err := api.List.Do(ctx, cl, api.None{})
+		if err == nil && prefix != "" { // the archive is long, and completed once something of a name is typed
+			const most = 50
+			page, err := api.Archived.Do(ctx, cl, api.ArchivedRequest{Prefix: prefix, Limit: most})
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, slices.DeleteFunc(page.Threads, func(s thread.Status) bool {
+				return slices.ContainsFunc(list, func(o thread.Status) bool { return o.ID == s.ID })
+			})...)
+		}
 		var names []string
 		for _, s := range list {
 			about := page.FirstLine(s.Agent + ", " + page.State(s))

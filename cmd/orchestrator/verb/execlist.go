@@ -45,7 +45,7 @@ func execList(c *cli) *cobra.Command {
 			return err
 		}
 		list = first(c, list, limit, "newest executions", "exec list -n 1000")
-		byID, err := threadNames(ctx, cl)
+		byID, err := threadNames(ctx, cl, list...)
 		if err != nil {
 			return err
 		}

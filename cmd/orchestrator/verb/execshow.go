@@ -21,7 +21,7 @@ func execShow(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			byID, err := threadNames(ctx, cl)
+			byID, err := threadNames(ctx, cl, x)
 			if err != nil {
 				return err
 			}

@@ -12,12 +12,19 @@ import (
 	"orchestrator/thread/work"
 )
 
-// threadNames returns the names of threads by id.
-func threadNames(ctx context.Context, cl *client.Client) (map[thread.ID]string, error) {
+// threadNames returns the names of threads by id: of those in use, and of those of some executions.
+func threadNames(ctx context.Context, cl *client.Client, of ...work.Execution) (map[thread.ID]string, error) {
 	all, err := api.List.Do(ctx, cl, api.None{})
 	names := make(map[thread.ID]string, len(all))
 	for _, s := range all {
 		names[s.ID] = s.Name
+	}
+	if err == nil {
+		var ids []thread.ID
+		for i := range of {
+			ids = append(ids, of[i].Thread, of[i].By)
+		}
+		named(ctx, cl, names, ids)
 	}
 	return names, err
 }

@@ -50,6 +50,11 @@ func promptsVerb(c *cli) *cobra.Command {
 		for _, s := range all {
 			names[s.ID] = s.Name
 		}
+		var ids []thread.ID
+		for _, p := range list {
+			ids = append(ids, p.Thread)
+		}
+		named(ctx, cl, names, ids)
 		return c.out.show(list, func(w io.Writer) { page.Prompts(w, list, names) })
 	})
 	cmd.AddCommand(promptVerb(c, "edit <prompt> <text>", "Change the text of a queued prompt", 2,

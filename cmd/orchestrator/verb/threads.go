@@ -33,6 +33,11 @@ func threadsVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if all {
+			if list, err = withArchive(ctx, cl, list); err != nil {
+				return err
+			}
+		}
 		names := make(map[thread.ID]string, len(list))
 		shared := folders(c.project.Root, list)
 		rows := make([]page.Thread, 0, len(list))
