@@ -31,9 +31,10 @@ type chosen struct {
 	ending bool
 }
 
-// chosenFor returns the servers that a thread has switched on, by ID. mu is held.
+// chosenFor returns the servers that a thread has switched on, by ID. One that only reads has none: what a server's tools
+// do, nobody knows. mu is held.
 func (b *switchboard) chosenFor(cat *catalog) []chosen {
-	if !b.takes {
+	if !b.takes || b.t.Once.ReadOnly {
 		return nil
 	}
 	var all []chosen

@@ -101,6 +101,28 @@ func isDone(s thread.Session) bool {
 	}
 }
 
+// cancelAll is the step that cancels what waits of a thread's executions: nothing of it runs.
+func cancelAll(ctx context.Context, l *run, why string) error {
+	var errs []error
+	for _, x := range l.open.list() {
+		if x.Thread != l.live.id {
+			continue
+		}
+		_, err := l.open.supersede(ctx, x.ID, func(x *exec.Execution) error {
+			if x.State.Final() {
+				return errOver
+			}
+			return ends(exec.Cancelled, why, l.cfg.now())(x)
+		})
+		if err == nil {
+			settlePrompt(ctx, l, x.Prompt, exec.Cancelled, why)
+		} else if !errors.Is(err, errOver) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // keepTime ends an execution when its deadline is over. A machine that sleeps does not use up its time.
 func keepTime(l *run, a *attempt, limit time.Duration) {
 	if limit <= 0 || !l.work.begin() {

@@ -119,21 +119,29 @@ func (m *index) running() (n int) {
 	return n
 }
 
-// sharing names the threads in use that work on the same files as t.
-func (m *index) sharing(t thread.Thread) []string {
+// sharing names the threads in use that work on the same files as t. One that runs without a terminal, and has nothing to
+// do, does not use them.
+func (m *index) sharing(t thread.Thread) []string { return m.with(t, (*liveThread).rests) }
+
+// with names the threads in use that work on the same files as t, without some.
+func (m *index) with(t thread.Thread, without func(*liveThread) bool) []string {
 	return thread.NamesOf(thread.NewFolders(m.cfg.Project, func(yield func(*thread.Thread) bool) {
 		for _, l := range m.all() {
-			if o := l.thread(); !yield(&o) {
+			o := l.thread()
+			if o.ID != t.ID && without(l) {
+				continue
+			}
+			if !yield(&o) {
 				return
 			}
 		}
 	}).With(&t))
 }
 
-// besides is sharing for a thread whether it is in use or not.
+// besides names the threads in use that work on the same files as t, whether that is in use or not.
 func (m *index) besides(t thread.Thread) []string {
 	t.Archived, t.Deleted, t.Outcome = time.Time{}, time.Time{}, thread.Outcome{}
-	return m.sharing(t)
+	return m.with(t, func(*liveThread) bool { return false })
 }
 
 // together returns the other threads that work on the same files, including those that are no longer in use: what they

@@ -254,6 +254,13 @@ func (l *liveThread) status() thread.Status {
 	return s
 }
 
+// rests reports whether a thread that runs without a terminal has nothing to do.
+func (l *liveThread) rests() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.t.Once.On && l.execution == nil && l.run.Over()
+}
+
 // used returns what a thread has used so far, side requests included in the price.
 func (l *liveThread) used() thread.Usage {
 	s := l.current()

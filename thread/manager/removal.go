@@ -49,6 +49,11 @@ func (l *run) purge(ctx context.Context) error {
 		return fmt.Errorf("remove the thread: %w", err)
 	}
 	failpoint.Hit("thread.delete.purged")
+	if l.cfg.Runs.Store != nil {
+		if _, err := l.cfg.Runs.Store.Purge(ctx, []thread.ID{l.live.id}); err != nil { // they name a thread that is gone
+			l.cfg.Log.Warn("remove the executions of a thread", "thread", string(l.live.id), "err", err)
+		}
+	}
 	l.forget()
 	l.bus.Forget(l.live.id)
 	if l.cfg.MCP != nil {

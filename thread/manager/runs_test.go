@@ -454,3 +454,34 @@ func TestNoRun(t *testing.T) {
 		}
 	}, withRuns)
 }
+
+// TestRunsOfDeleted: what waits of a thread that is deleted or archived is cancelled, and what works ends; of a purged one
+// no execution is left. A thread whose runs are over takes nobody's folder.
+func TestRunsOfDeleted(t *testing.T) {
+	inWorld(t, func(w *world) {
+		ctx := context.Background()
+		s := w.once("one")
+		if _, err := w.m.Prompts.Ask(ctx, string(s.ID), thread.AskRequest{Text: "two"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.m.Lifecycle.Delete(ctx, string(s.ID)); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		list, _ := w.m.Executions.List(ctx, exec.Query{Thread: s.ID})
+		for _, x := range list {
+			if !x.State.Final() {
+				t.Errorf("%s is %s", x.Name, x.State)
+			}
+		}
+		if len(list) != 2 || w.m.Executions.Pending() || w.sess.of(s.ID).spec.Dialogue == nil {
+			t.Errorf("left: %v", list)
+		}
+		if err := w.m.Lifecycle.Discard(ctx, s.ID); err != nil {
+			t.Fatal(err)
+		}
+		if list, _ = w.m.Executions.List(ctx, exec.Query{Thread: s.ID}); len(list) != 0 {
+			t.Errorf("of the purged thread: %v", list)
+		}
+	}, withRuns)
+}

@@ -163,7 +163,7 @@ func newPostgres(ctx context.Context, p project.Project, c config.Config) (*open
 	if err != nil {
 		return nil, err
 	}
-	o := &openStore{backend: s, About: s.About(), Away: s.Away, Close: s.Close,
+	o := &openStore{backend: s, About: s.About(), Away: s.Away, Close: s.Close, Work: s.Work(time.Now),
 		Compact: func(context.Context) error { return nil },
 		Sizes: func(ctx context.Context) (string, error) {
 			z, err := s.Sizes(ctx)
