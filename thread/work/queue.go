@@ -18,9 +18,13 @@ type Limits struct {
 	Accounts map[string]int `json:"accounts,omitempty"`
 }
 
-// Queue decides which executions start. It keeps three promises: no limit is ever exceeded; what a person asked for
+// Queue decides which executions start. It keeps three promises: it starts nothing over a limit; what a person asked for
 // never waits behind what an agent asked for at the same priority; and what cannot start, because its agent, its account
 // or its thread is at its limit, holds up nothing but its own thread.
+//
+// An agent that asked for an execution may wait for it, so the place of its own is lent to one of those at a time, which
+// then counts against no limit as long as that agent works. Else as many as there are places could all wait for what
+// never gets one.
 type Queue struct {
 	Limits Limits
 	// Paused holds all that wait, PausedAgents those of some agents. What runs goes on.
@@ -63,17 +67,22 @@ func asker(x Execution) int {
 
 // Decide decides which of the open executions start now.
 func (q Queue) Decide(open []Execution) Decision {
-	u := use{agents: map[string]int{}, accounts: map[string]int{}, threads: map[thread.ID]string{}}
-	var queued []Execution
+	u := use{agents: map[string]int{}, accounts: map[string]int{}, threads: map[thread.ID]string{}, lends: map[thread.ID]bool{}}
+	var queued, held []Execution
 	for _, x := range open {
 		switch {
 		case x.State.Holds():
-			u.take(x)
+			held = append(held, x)
+			u.lends[x.Thread] = true
 		case x.State == Queued:
 			queued = append(queued, x)
 		}
 	}
 	slices.SortFunc(queued, Order)
+	slices.SortFunc(held, Order)
+	for _, x := range held {
+		u.take(x)
+	}
 	var d Decision
 	for _, x := range queued {
 		if reason := q.obstacle(x, u); reason != "" {
@@ -93,16 +102,24 @@ type use struct {
 	agents   map[string]int
 	accounts map[string]int
 	threads  map[thread.ID]string // the name of the execution that comes first in a thread
+	lends    map[thread.ID]bool   // threads that have a place which they do not lend yet
 }
 
 // take counts an execution that has a process, or is to get one.
 func (u *use) take(x Execution) {
+	defer u.wait(x)
+	if x.State == Queued {
+		u.lends[x.Thread] = true
+	}
+	if u.lends[x.By] {
+		u.lends[x.By] = false
+		return
+	}
 	u.all++
 	u.agents[x.Agent]++
 	if x.Account != "" {
 		u.accounts[x.Account]++
 	}
-	u.wait(x)
 }
 
 // wait has the others of its thread wait for an execution.
@@ -125,6 +142,9 @@ func (q Queue) obstacle(x Execution, u use) string {
 	}
 	if first := u.threads[x.Thread]; first != "" {
 		return fmt.Sprintf("waits for %s of the same thread", first)
+	}
+	if u.lends[x.By] {
+		return ""
 	}
 	if n := own(q.Limits.Agents, x.Agent, q.Limits.Agent); n > 0 && u.agents[x.Agent] >= n {
 		return fmt.Sprintf("%d of %d %s runs are running", u.agents[x.Agent], n, x.Agent)

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -24,7 +25,7 @@ func made(t *testing.T, s string) Execution {
 		case "account":
 			x.Account = v
 		case "by":
-			x.By = "asker"
+			x.By = thread.ID(cmp.Or(v, "asker"))
 		case "p":
 			if _, err := fmt.Sscan(v, &x.Priority); err != nil {
 				t.Fatal(err)
@@ -106,6 +107,24 @@ func TestDecide(t *testing.T) {
 			open:  []string{"e1 a x lost", "e2 a x completed", "e3 a x queued"},
 			start: "e3",
 		},
+		"a place is lent to what its agent asked for": {
+			queue: Queue{Limits: Limits{All: 2, Agent: 1}},
+			open: []string{"e1 a x running", "e2 b y running", "e3 c x queued by=a t=1", "e4 d x queued by=a t=2", "e5 e y queued by=b t=3",
+				"e6 f z queued t=4"},
+			start: "e3 e5",
+			waits: map[string]string{"e4": "1 of 1 x runs are running", "e6": "2 of 2 runs are running"},
+		},
+		"a place is lent on": {
+			queue: Queue{Limits: Limits{All: 1}},
+			open:  []string{"e1 a x running", "e2 b x running by=a", "e3 c x queued by=b", "e4 d x queued by=a"},
+			start: "e3",
+			waits: map[string]string{"e4": "1 of 1 runs are running"},
+		},
+		"nobody lends what is gone": {
+			queue: Queue{Limits: Limits{All: 1}},
+			open:  []string{"e1 a x running", "e2 b x queued by=z"},
+			waits: map[string]string{"e2": "1 of 1 runs are running"},
+		},
 		"a limit that was lowered": {
 			queue: Queue{Limits: Limits{All: 1}},
 			open:  []string{"e1 a x running", "e2 b x running", "e3 c x queued"},
@@ -147,7 +166,7 @@ func TestDecideHolds(t *testing.T) {
 		if r.IntN(3) == 0 {
 			q.PausedAgents = []string{"z"}
 		}
-		w := &world{T: t, r: r, queue: q}
+		w := &world{T: t, r: r, queue: q, lent: map[ID]bool{}}
 		for range 40 {
 			w.step()
 		}
@@ -162,6 +181,7 @@ type world struct {
 	queue Queue
 	open  []Execution
 	made  int
+	lent  map[ID]bool // may have the place of who asked for it
 }
 
 func (w *world) add() {
@@ -170,7 +190,7 @@ func (w *world) add() {
 		Thread:  thread.ID(fmt.Sprint("t", w.r.IntN(8))),
 		Agent:   []string{"x", "y", "z"}[w.r.IntN(3)],
 		Account: []string{"", "me", "work"}[w.r.IntN(3)],
-		By:      thread.ID([]string{"", "asker"}[w.r.IntN(2)]),
+		By:      thread.ID([]string{"", "asker", "asker", fmt.Sprint("t", w.r.IntN(8))}[w.r.IntN(4)]),
 		Created: time.Unix(int64(w.made/2), 0), Priority: w.r.IntN(3) - 1}
 	w.open = append(w.open, x)
 }
@@ -222,21 +242,34 @@ func (w *world) check(d Decision) {
 		all++
 		agents[x.Agent]++
 		accounts[x.Account]++
-		threads[x.Thread]++
 	}
 	queued := map[ID]Execution{}
+	var held []Execution
 	for _, x := range w.open {
 		if x.State == Queued {
 			queued[x.ID] = x
 		} else {
-			count(x)
+			held = append(held, x)
 		}
 	}
-	for _, x := range d.Start {
+	held = append(held, d.Start...)
+	has := map[thread.ID]bool{} // a process
+	for _, x := range held {
+		threads[x.Thread]++
+		has[x.Thread] = true
 		count(x)
 	}
+	lent := 0 // places, to what their agents asked for: those keep them when the agents have ended
+	for _, x := range held {
+		if has[x.By] {
+			w.lent[x.ID] = true
+		}
+		if w.lent[x.ID] {
+			lent++
+		}
+	}
 	l := w.queue.Limits
-	over := func(n, limit int) bool { return limit > 0 && n > limit }
+	over := func(n, limit int) bool { return limit > 0 && n > limit+lent }
 	for a, n := range agents {
 		if over(n, own(l.Agents, a, l.Agent)) {
 			w.Fatalf("%d of agent %s: %+v", n, a, l)
@@ -264,16 +297,62 @@ func (w *world) check(d Decision) {
 			continue
 		}
 		for _, s := range d.Start { // an agent's took what a person's could have had
-			if s.By != "" && s.Priority <= x.Priority && s.Agent == x.Agent && s.Account == x.Account && s.Thread == x.Thread {
+			if s.By != "" && !has[s.By] && s.Priority <= x.Priority && s.Agent == x.Agent && s.Account == x.Account && s.Thread == x.Thread {
 				w.Fatalf("%s of an agent starts before %s of a person", s.Name, x.Name)
 			}
 		}
-		if !slices.ContainsFunc(d.Start, func(s Execution) bool { return s.By != "" && s.Priority <= x.Priority }) {
+		if !slices.ContainsFunc(d.Start, func(s Execution) bool {
+			return s.By != "" && !has[s.By] && s.Priority <= x.Priority
+		}) {
 			continue
 		}
 		// One of an agent's started: then the person's was kept back by what the agent's does not need.
 		if strings.HasSuffix(wait.Reason, fmt.Sprintf("of %d runs are running", l.All)) {
 			w.Fatalf("%s waits for a place that an agent's got: %s", x.Name, wait.Reason)
+		}
+	}
+}
+
+// TestParentsWait has agents ask for runs and wait for them, some levels deep, until all is done: however few places
+// there are, nobody waits for ever.
+func TestParentsWait(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	for range 100 {
+		q := Queue{Limits: Limits{All: 1 + r.IntN(3), Agent: r.IntN(3), Account: r.IntN(2)}}
+		var open []Execution
+		depth := map[thread.ID]int{}
+		ask := func(by thread.ID, deep int) {
+			n := len(depth)
+			x := Execution{ID: ID(fmt.Sprint(n)), Name: Numbered(int64(n)), Thread: thread.ID(fmt.Sprint("t", n)), By: by, State: Queued,
+				Agent: []string{"x", "y"}[r.IntN(2)], Account: []string{"", "me"}[r.IntN(2)], Created: time.Unix(int64(n), 0)}
+			depth[x.Thread] = deep
+			open = append(open, x)
+		}
+		for range 1 + r.IntN(6) {
+			ask("", 0)
+		}
+		for len(open) > 0 {
+			start := q.Decide(open).Start
+			for _, s := range start {
+				i := slices.IndexFunc(open, func(x Execution) bool { return x.ID == s.ID })
+				open[i].State = Running
+				if depth[s.Thread] < 3 {
+					for range r.IntN(3) {
+						ask(s.Thread, depth[s.Thread]+1)
+					}
+				}
+			}
+			waits := map[thread.ID]bool{} // for what it asked for
+			for _, x := range open {
+				waits[x.By] = true
+			}
+			left := len(open)
+			open = slices.DeleteFunc(open, func(x Execution) bool { return x.State == Running && !waits[x.Thread] })
+			if len(start) == 0 && len(open) == left {
+				t.Fatalf("%d wait for each other: %+v", left, q.Limits)
+			}
 		}
 	}
 }
