@@ -12,7 +12,7 @@ import (
 const (
 	// endWait is how long a process may take to end after its run has, and endGrace how long once it is asked to.
 	endWait  = 2 * time.Second
-	endGrace = 500 * time.Millisecond
+	endGrace = 2 * time.Second
 	// cancelWait is how long a cancelled run may take to say that it ended, cancelExit by when its process has to have ended
 	// by itself then, and cancelLimit by when it is killed.
 	cancelWait  = 350 * time.Millisecond

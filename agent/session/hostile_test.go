@@ -205,3 +205,23 @@ func TestManyRuns(t *testing.T) {
 		}
 	}
 }
+
+// TestRunHasTooManyProcesses ends a run for that, which has failed.
+func TestRunHasTooManyProcesses(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("SKIPPED: processes are counted on Linux only")
+	}
+	all := session.New(session.Config{Processes: 4, CountEvery: 10 * time.Millisecond})
+	defer func() {
+		if err := all.Close(context.Background(), 0); err != nil {
+			t.Error(err)
+		}
+	}()
+	r := runIn(t, all, &talk{}, `read p; for i in 1 2 3 4 5 6; do sleep 1000 & done; wait`)
+	if err := r.Send(context.Background(), "go"); err != nil {
+		t.Fatal(err)
+	}
+	if e := r.ends(t); e.Outcome != thread.RunFailed || !strings.Contains(e.Reason, "limits.processes") || !r.exits[0].Limit {
+		t.Errorf("end %+v, exit %+v", e, r.exits[0])
+	}
+}
