@@ -74,6 +74,8 @@ type RunEvent struct {
 	Reason  string     `json:"reason,omitempty"` // for people
 	// State is, for a RunEnd that is RunFailed, what trouble it was if the program tells: StateUnauthorised, StateLimited …
 	State State `json:"state,omitempty"`
+	// Gone is set for a RunEnd that only the end of the process shows; set by the session.
+	Gone bool `json:"gone,omitempty"`
 	// Status is the provider's HTTP status, 0 if the program does not tell.
 	Status int `json:"status,omitempty"`
 }

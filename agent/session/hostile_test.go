@@ -12,6 +12,7 @@ import (
 
 	"orchestrator/agent/session"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/await"
 	"orchestrator/thread/ground/sample"
 )
 
@@ -223,5 +224,29 @@ func TestRunHasTooManyProcesses(t *testing.T) {
 	}
 	if e := r.ends(t); e.Outcome != thread.RunFailed || !strings.Contains(e.Reason, "limits.processes") || !r.exits[0].Limit {
 		t.Errorf("end %+v, exit %+v", e, r.exits[0])
+	}
+}
+
+// TestRunCancelledWhileStuck: a writer that takes nothing delays neither a cancel nor the screens of others.
+func TestRunCancelledWhileStuck(t *testing.T) {
+	stuck := make(chan struct{})
+	defer close(stuck)
+	all := sessionsThatPrint(t, 1<<40)
+	r := runRaw(t, all, &dropper{}, &keeper{stuck: stuck}, `trap "" INT TERM; read p; echo "text ready"; while :; do echo "drop 01234567890123456789012345678901234567890123456789"; done`)
+	if err := r.Send(context.Background(), "go"); err != nil {
+		t.Fatal(err)
+	}
+	await.Until(t, "the work", func() bool { return strings.Contains(r.words(), "ready") })
+	began := time.Now()
+	other := start(t, all, "other", `echo seen; sleep 1000`)
+	await.Until(t, "the other's screen", func() bool { return other.shows("seen") })
+	t.Logf("the other was seen after %v", time.Since(began))
+	began = time.Now()
+	if err := r.Cancel(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("cancelled in %v", time.Since(began))
+	if e := r.ends(t); e.Outcome != thread.RunCancelled {
+		t.Errorf("end %+v", e)
 	}
 }

@@ -50,8 +50,8 @@ type run struct {
 	owner owner
 	most  int64 // how much it may print
 	cols  atomic.Int32
-
-	over chan struct{} // closed after the last event
+	raw   *raw          // set before the first use
+	over  chan struct{} // closed after the last event
 
 	// mu guards the rest and holds the order of what is said. Only the session's mu is taken under it, and that of the
 	// process's input.
@@ -62,7 +62,6 @@ type run struct {
 	picture  []byte // of the log, not shown yet
 	out, err lines
 	to       io.Writer // of raw
-	raw      *raw
 	printed  int64
 	asked    bool
 	ended    bool
@@ -201,6 +200,7 @@ func (r *run) begin(text string) error {
 
 // interrupt asks the process to end its turn, for a reason that is not its own. It returns whether only a signal does.
 func (r *run) interrupt(reason string) (signal bool) {
+	r.raw.hasten()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ended || r.outcome != "" {
@@ -220,6 +220,8 @@ func (r *run) interrupt(reason string) (signal bool) {
 // finish handles the end of the process, after all its output. reason is set if it was ended for that, stopped if it was
 // stopped by whoever owns it. It returns how many bytes the process has printed.
 func (r *run) finish(code int, reason string, stopped bool) (printed int64) {
+	r.rest()
+	lost := r.raw.end() // nothing else is printed any more
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -229,17 +231,14 @@ func (r *run) finish(code int, reason string, stopped bool) (printed int64) {
 	case stopped:
 		r.outcome, r.reason = thread.RunCancelled, "stopped"
 	}
-	if r.printed <= r.most {
-		r.out.flush()
-		r.err.flush()
-	}
-	r.complainedMore()
-	if lost := r.raw.end(); lost != "" {
+	if lost != "" {
 		r.emit(thread.RunEvent{Kind: thread.RunNotice, Text: lost})
 	}
 	said := r.dialogue.End(code)
 	for i := range said.Events {
-		if e := &said.Events[i]; e.Kind == thread.RunEnd && e.Outcome == thread.RunFailed && code != 0 {
+		e := &said.Events[i]
+		e.Gone = e.Kind == thread.RunEnd
+		if e.Gone && e.Outcome == thread.RunFailed && code != 0 {
 			e.Reason = r.words(e.Reason)
 		}
 	}
@@ -249,10 +248,22 @@ func (r *run) finish(code int, reason string, stopped bool) (printed int64) {
 		if code > 128 {
 			what = fmt.Sprintf("it was killed by signal %d", code-128)
 		}
-		r.emit(thread.RunEvent{Kind: thread.RunEnd, Outcome: thread.RunFailed, Reason: r.words(what)})
+		r.emit(thread.RunEvent{Kind: thread.RunEnd, Outcome: thread.RunFailed, Reason: r.words(what), Gone: true})
 	}
 	r.flush()
 	return r.printed
+}
+
+// rest handles the last lines, which have no end.
+func (r *run) rest() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.printed <= r.most {
+		r.out.flush()
+		r.err.flush()
+	}
+	r.complainedMore()
+	r.flush()
 }
 
 // words adds what the process said last on its standard error to why it failed. mu is held.

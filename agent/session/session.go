@@ -111,8 +111,13 @@ func (s *Session) started(p *pty.Process) {
 	close(s.ready)
 }
 
-// turn waits until this session's output may be handled: not at all if it is watched.
+// turn waits until this session's output may be handled: not at all if it is watched. Before, without holding others up, it
+// waits until what a run has printed can be kept.
 func (s *Session) turn() (end func()) {
+	if s.run != nil {
+		<-s.ready
+		s.run.raw.room()
+	}
 	if s.watched.Load() > 0 {
 		return func() {}
 	}

@@ -19,12 +19,15 @@ type Ended struct {
 
 // Outcome returns the state that an execution has after its process ended by itself, and why.
 func (e Ended) Outcome() (work.State, string) {
+	said := e.Said != nil && !e.Said.Gone // before its process ended, whatever that ended by
 	switch {
+	case said && e.Said.Outcome == thread.RunCompleted:
+		return work.Completed, ""
 	case e.Exit.Limit:
 		return work.Failed, e.Exit.Reason
 	case e.Said != nil && e.Said.Outcome == thread.RunCompleted:
 		return work.Completed, ""
-	case e.Exit.Killed() && !e.Asked:
+	case e.Exit.Killed() && !e.Asked && !said:
 		return work.Lost, fmt.Sprintf("its process was killed by signal %d", e.Exit.Code-128)
 	case e.Said == nil:
 		return work.Failed, fmt.Sprintf("its process ended with code %d and did not say how the work ended", e.Exit.Code)
