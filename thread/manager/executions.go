@@ -127,7 +127,7 @@ func (m *Executions) Cancel(ctx context.Context, id exec.ID, why string) (exec.E
 	}
 	if errors.Is(err, errOver) {
 		if x, err = m.cfg.Runs.Store.Execution(ctx, string(id)); err == nil && x.State != exec.Cancelled {
-			err = fmt.Errorf("cancel %s: it is %s: %w", x.Name, x.State, thread.ErrNotRunning)
+			err = thread.Kindf(thread.ErrNotRunning, "cancel %s: it is %s already", x.Name, x.State)
 		}
 	}
 	return x, err

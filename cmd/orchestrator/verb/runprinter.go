@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/term"
 
 	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread"
@@ -27,7 +30,8 @@ func newRunPrinter(c *cli, t followOptions) runPrinter {
 	case t.lines():
 		return &runLines{cli: c}
 	default:
-		return &runText{cli: c}
+		f, isFile := c.out.terminal()
+		return &runText{cli: c, beside: isFile && term.IsTerminal(f.Fd())}
 	}
 }
 
@@ -35,18 +39,20 @@ func newRunPrinter(c *cli, t followOptions) runPrinter {
 type runText struct {
 	cli  *cli
 	open bool // a line of what the model says is not ended yet
+	// beside is set if both stand on one terminal: then every line ends that line. Elsewhere only what the agent does does.
+	beside bool
 }
 
 func (r *runText) begin(x work.Execution) { fmt.Fprintf(r.cli.out.stderr, "%s\n", x.Name) }
 
 func (r *runText) piece(p thread.RunPiece) {
 	if p.Missed > 0 {
-		r.line(fmt.Sprintf("%s missed: this terminal was too slow; `orchestrator exec logs %s` has them",
+		r.remark(fmt.Sprintf("%s missed: this terminal was too slow; `orchestrator exec logs %s` has them",
 			page.Counted(int64(p.Missed), "piece"), p.Execution))
 	}
 	if p.Event == nil {
 		if says := page.RunState(p); says != "" {
-			r.line(says)
+			r.remark(says)
 		}
 		return
 	}
@@ -56,13 +62,16 @@ func (r *runText) piece(p thread.RunPiece) {
 			r.open = !strings.HasSuffix(e.Text, "\n")
 		}
 	} else if says := page.RunEvent(e); says != "" {
-		r.line(says)
+		r.close()
+		fmt.Fprintln(r.cli.out.stderr, says)
 	}
 }
 
-// line prints a line beside what the model says.
-func (r *runText) line(text string) {
-	r.close()
+// remark prints a line beside what the model says.
+func (r *runText) remark(text string) {
+	if r.beside {
+		r.close()
+	}
 	fmt.Fprintln(r.cli.out.stderr, text)
 }
 
@@ -74,7 +83,7 @@ func (r *runText) close() {
 	r.open = false
 }
 
-func (r *runText) notice(text string) { r.line("orchestrator: " + text) }
+func (r *runText) notice(text string) { r.remark("orchestrator: " + text) }
 
 func (r *runText) end(work.Execution) error {
 	r.close()
@@ -90,7 +99,7 @@ func (r *runJSON) notice(text string)         { fmt.Fprintln(r.cli.out.stderr, "
 func (r *runJSON) end(x work.Execution) error { return r.cli.out.show(x, nil) }
 
 // runLine is one line of -o ndjson: what an agent reports, as in thread.RunEvent, and besides the kinds "state", with the
-// execution's State and Reason, and at last "result" with the Result.
+// execution's State and Reason, and at last "done" with the Result.
 type runLine struct {
 	Execution string `json:"execution"`
 	Attempt   int    `json:"attempt,omitempty"`
@@ -125,7 +134,7 @@ func (l *runLines) piece(p thread.RunPiece) {
 	if p.Event != nil {
 		line.RunEvent = *p.Event
 	} else {
-		line.RunEvent = thread.RunEvent{Kind: "state", State: thread.State(p.State), Reason: p.Reason}
+		line.RunEvent = thread.RunEvent{Kind: "state", At: time.Now(), State: thread.State(p.State), Reason: p.Reason}
 	}
 	l.put(line)
 }
@@ -133,6 +142,6 @@ func (l *runLines) piece(p thread.RunPiece) {
 func (l *runLines) notice(text string) { fmt.Fprintln(l.cli.out.stderr, "orchestrator:", text) }
 
 func (l *runLines) end(x work.Execution) error {
-	l.put(runLine{Execution: x.Name, Attempt: x.Attempt, RunEvent: thread.RunEvent{Kind: "result", At: x.Ended}, Result: &x})
+	l.put(runLine{Execution: x.Name, Attempt: x.Attempt, RunEvent: thread.RunEvent{Kind: "done", At: x.Ended}, Result: &x})
 	return l.failed
 }

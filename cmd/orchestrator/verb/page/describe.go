@@ -40,7 +40,10 @@ func State(s thread.Status) string {
 	state := string(s.Outcome.Kind)
 	if s.Outcome.Kind == thread.OutcomeNone {
 		state = string(s.State.State) + s.State.More()
-		if s.State.State == thread.StateExited && s.Exit.Code != 0 {
+		if s.Runs() {
+			state = s.Run.Word()
+		}
+		if s.State.State == thread.StateExited && s.Exit.Code != 0 && !s.Runs() {
 			state += fmt.Sprintf(" (%d)", s.Exit.Code)
 		}
 		if p, ok := s.Unanswered(); ok {

@@ -128,6 +128,9 @@ const runMargin = 20
 // RunLog prints a part of the record of an execution: a line for each event, a text with all its lines.
 func RunLog(w io.Writer, list []work.Event) {
 	for _, e := range list {
+		if e.Kind == string(thread.RunEnd) {
+			continue // the state says the same
+		}
 		kind, text := e.Kind, e.Text
 		if e.State != "" {
 			kind, text = "state", string(e.State)+joined(": ", e.Text)
@@ -191,7 +194,9 @@ func RunEvent(e thread.RunEvent) string {
 func RunState(p thread.RunPiece) string {
 	switch work.State(p.State) {
 	case work.Queued:
-		return "waits" + joined(": ", FirstLine(p.Reason))
+		if p.Reason != "" {
+			return "waits: " + FirstLine(p.Reason)
+		}
 	case work.Running:
 		if p.Attempt > 1 {
 			return fmt.Sprintf("attempt %d", p.Attempt)
