@@ -27,6 +27,9 @@ type attempt struct {
 	open   *openRuns
 	live   *liveThread
 	output *runs.Output // of its process
+	// staging guards token, which is that of the output.
+	staging sync.Once
+	token   thread.Token
 	// starting ends when the start is not wanted any more, done once the end is recorded.
 	starting context.Context
 	unwanted context.CancelFunc
@@ -170,17 +173,34 @@ func (a *attempt) decide(ctx context.Context, state exec.State, reason string) (
 }
 
 // stageLimit is how long the rest of a process's output may take to be stored.
-const stageLimit = 10 * time.Second
+const stageLimit = 5 * time.Second
 
-// staged returns the token of what the process has printed, "" if that is not kept.
+// staged returns the token of what the process has printed, "" if that is not kept. It waits once.
 func (a *attempt) staged(ctx context.Context) thread.Token {
-	ctx, cancel := context.WithTimeout(ctx, stageLimit)
-	defer cancel()
-	token, err := a.output.End(ctx)
-	if err != nil { // the run has said so, and its log and the thread have what counts
-		a.open.cfg.Log.Warn("stage the output of a run", "execution", a.name, "err", err)
+	a.staging.Do(func() {
+		ctx, cancel := context.WithTimeout(ctx, stageLimit)
+		defer cancel()
+		var err error
+		if a.token, err = a.output.End(ctx); err != nil { // the run has said so, and its log and the thread have what counts
+			a.open.cfg.Log.Warn("stage the output of a run", "execution", a.name, "err", err)
+		}
+	})
+	return a.token
+}
+
+// keep stores what the process has printed so far, in a row that stays open.
+func (a *attempt) keep(ctx context.Context, exit thread.Exit) {
+	x, output := a.execution(), a.staged(ctx)
+	if output == "" {
+		return
 	}
-	return token
+	_, err := a.open.change(ctx, x.ID, x.Fence, func(x *exec.Execution) error {
+		x.Output, x.Printed = output, x.Printed+exit.Printed
+		return nil
+	})
+	if err != nil {
+		a.open.cfg.Log.Warn("store the output of a run", "execution", x.Name, "err", err)
+	}
 }
 
 // outcome returns how the process ended by itself.

@@ -89,6 +89,7 @@ func notDeployed(ctx context.Context, l *run, a *attempt, cause error) {
 	l.live.mu.Unlock()
 	close(a.done)
 	a.unwanted()
+	a.staged(ctx) // ended, if a process has come and gone
 	x := a.execution()
 	if x.State.Final() {
 		return // cancelled, with its prompt

@@ -26,6 +26,7 @@ func closePrompt(ctx context.Context, l *run, a *attempt, exit thread.Exit, aske
 func endAttempt(ctx context.Context, l *run, a *attempt, exit thread.Exit, asked bool) {
 	if asked && l.work.closes() && !a.execution().State.Final() {
 		a.flush() // the row stays open: the next start finds it lost
+		a.keep(ctx, exit)
 		close(a.done)
 		return
 	}

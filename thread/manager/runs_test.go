@@ -146,9 +146,10 @@ func TestRun(t *testing.T) {
 	}, withRuns)
 }
 
-// TestRunsOutput: what the process prints is staged, and the execution names it; a stage that fails costs nothing else.
+// TestRunsOutput: what the process prints is staged, and the execution names it, also if the server stops meanwhile; a
+// stage that fails costs nothing else.
 func TestRunsOutput(t *testing.T) {
-	for name, full := range map[string]error{"kept": nil, "full": thread.ErrDiskFull} {
+	for name, full := range map[string]error{"kept": nil, "full": thread.ErrDiskFull, "stopped": nil} {
 		t.Run(name, func(t *testing.T) {
 			var staged strings.Builder
 			inWorld(t, func(w *world) {
@@ -158,8 +159,15 @@ func TestRunsOutput(t *testing.T) {
 						t.Errorf("written: %v", err)
 					}
 				}
-				w.finish(s.ID, "do it")
-				x := w.runIs(s.ID, exec.Completed)
+				end := exec.Completed
+				if name == "stopped" {
+					end = exec.Lost
+					w.close()
+					w.open()
+				} else {
+					w.finish(s.ID, "do it")
+				}
+				x := w.runIs(s.ID, end)
 				if want := map[bool]thread.Token{true: "at:1"}[full == nil]; x.Output != want || full == nil && staged.String() != "{}\n" {
 					t.Errorf("output %q, staged %q", x.Output, staged.String())
 				}
@@ -313,7 +321,8 @@ func TestRunEnds(t *testing.T) {
 	}{
 		"silent, 0":  {nil, 0, exec.Failed},
 		"failed, 0":  {&thread.RunEvent{Kind: thread.RunEnd, Outcome: thread.RunFailed, Reason: "no credits"}, 0, exec.Failed},
-		"killed":     {&thread.RunEvent{Kind: thread.RunEnd, Outcome: thread.RunFailed}, 137, exec.Lost},
+		"killed":     {&thread.RunEvent{Kind: thread.RunEnd, Outcome: thread.RunFailed, Gone: true}, 137, exec.Lost},
+		"pushed":     {&thread.RunEvent{Kind: thread.RunEnd, Outcome: thread.RunFailed, Reason: "no credits"}, 143, exec.Failed},
 		"done, 143":  {&thread.RunEvent{Kind: thread.RunEnd, Outcome: thread.RunCompleted}, 143, exec.Completed},
 		"cancelled ": {&thread.RunEvent{Kind: thread.RunEnd, Outcome: thread.RunCancelled}, 0, exec.Cancelled},
 	} {

@@ -62,8 +62,10 @@ func (o *Output) begin() (*io.PipeWriter, error) {
 	}
 	data, pipe := io.Pipe()
 	o.pipe, o.done = pipe, make(chan struct{})
+	rid := context.AfterFunc(o.ctx, func() { _ = pipe.CloseWithError(context.Cause(o.ctx)) }) // never fails
 	go func() {
 		defer close(o.done)
+		defer rid()
 		o.token, o.err = o.stage(o.ctx, o.about, data)
 		_ = data.CloseWithError(o.err) // never fails; nil is the end of a pipe
 	}()

@@ -64,6 +64,19 @@ func TestOutput(t *testing.T) {
 		t.Errorf("the disk was full: %q, %v", token, err)
 	}
 
+	ends, end := context.WithCancel(ctx)
+	gone := runs.NewOutput(ends, keeps, "t", "exec-006")
+	if _, err := gone.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	end()
+	for err := error(nil); err == nil; {
+		_, err = gone.Write([]byte("x"))
+	}
+	if _, err := gone.End(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("the server has ended: %v", err)
+	}
+
 	stays, begun := make(chan struct{}), make(chan struct{})
 	stuck := runs.NewOutput(ctx, func(context.Context, thread.StageRequest, io.Reader) (thread.Token, error) {
 		close(begun)
