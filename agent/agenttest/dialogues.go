@@ -15,7 +15,7 @@ import (
 
 // Dialogues reads what a CLI printed (testdata/runs/NAME.jsonl), and compares what its dialogue says with what is written
 // beside it (NAME.said). A missing one is written, to be looked at. In a run of which the name begins with "interrupt" the
-// person interrupts at the begin.
+// person interrupts before the fourth line from the end.
 func Dialogues(t *testing.T, start func() thread.Dialogue) {
 	for name, lines := range recordedRuns(t) {
 		t.Run(name, func(t *testing.T) {
@@ -75,10 +75,10 @@ type replay struct {
 // whole takes the first lines of a run, and its end.
 func (r *replay) whole(name string, lines [][]byte, first int) {
 	r.take(0, r.talk.Begin("PROMPT"))
-	if strings.HasPrefix(name, "interrupt") {
-		r.take(0, r.talk.Interrupt())
-	}
-	for _, line := range lines[:first] {
+	for i, line := range lines[:first] {
+		if strings.HasPrefix(name, "interrupt") && i == max(len(lines)-4, 0) {
+			r.take(0, r.talk.Interrupt())
+		}
 		r.take(len(line), r.talk.Read(bytes.Clone(line)))
 	}
 	code := 0

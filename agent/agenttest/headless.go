@@ -3,6 +3,7 @@ package agenttest
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"orchestrator/thread"
@@ -52,12 +53,17 @@ func headless(t *testing.T, s Subject) {
 			if Hash(t, b.home)+Hash(t, b.dir) != before {
 				t.Error("a start changed the person's files")
 			}
-			b.checkLaunch(spec, h.Launch)
+			inTerminal := spec
+			inTerminal.Resume = false // the session may be named by what is written first
+			b.checkLaunch(inTerminal, h.Launch)
 			b.checkState()
 			r := replay{talk: h.Dialogue}
 			r.whole("", nil, 0)
 			if r.ends != 1 || r.fault != "" {
 				t.Errorf("it ends without a word: %d ends, %s\n%s", r.ends, r.fault, r.said.String())
+			}
+			if spec.Resume && (h.Launch.Session != session || !strings.Contains(strings.Join(h.Launch.Args, "\n")+r.said.String(), session)) {
+				t.Errorf("session %q is not resumed by %q", session, h.Launch.Args)
 			}
 		})
 	}

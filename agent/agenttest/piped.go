@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"orchestrator/agent/world"
 	"orchestrator/thread"
 )
 
@@ -33,14 +34,14 @@ type Piped struct {
 }
 
 // pipedLimit bounds every wait.
-const pipedLimit = 3 * time.Minute
+const pipedLimit = 60 * time.Second
 
 // StartPiped starts a process. It is killed, with its group, when the test ends.
 func StartPiped(t *testing.T, h thread.HeadlessLaunch) *Piped {
 	t.Helper()
 	p := &Piped{t: t, talk: h.Dialogue, lines: make(chan []byte)}
 	p.cmd = exec.Command(h.Launch.Path, h.Launch.Args...)
-	p.cmd.Dir, p.cmd.Env, p.cmd.Stderr = h.Launch.Dir, h.Launch.Env, os.Stderr
+	p.cmd.Dir, p.cmd.Env, p.cmd.Stderr = h.Launch.Dir, world.Direct(h.Launch.Env), os.Stderr
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := p.cmd.StdoutPipe()
 	if err == nil {
@@ -123,7 +124,7 @@ func (p *Piped) follow(s thread.Said) {
 	}
 	if (s.Close || !p.ended.IsZero()) && !p.closed {
 		p.closed = true
-		if err := p.in.Close(); err != nil {
+		if err := p.in.Close(); err != nil && !errors.Is(err, os.ErrClosed) { // by Wait
 			p.t.Errorf("close: %v", err)
 		}
 	}
@@ -143,6 +144,23 @@ func (p *Piped) next(late <-chan time.Time) bool {
 	case <-late:
 		p.t.Fatalf("nothing more came in %s; so far\n%s", pipedLimit, p.Log())
 		return false
+	}
+}
+
+// Settle reads until nothing has come for a moment.
+func (p *Piped) Settle() {
+	p.t.Helper()
+	for {
+		select {
+		case line, ok := <-p.lines:
+			if !ok {
+				return
+			}
+			p.Lines = append(p.Lines, line)
+			p.follow(p.talk.Read(line))
+		case <-time.After(300 * time.Millisecond):
+			return
+		}
 	}
 }
 

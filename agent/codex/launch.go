@@ -41,71 +41,91 @@ func permission(mode string) ([]string, error) {
 	return args, nil
 }
 
+// start is what starts of Codex have in common.
+type start struct {
+	launch thread.Launch // without arguments of its own; Args are those before all others
+	config config
+	// args are our settings; gateway those that count last, as the person's own arguments may have one too.
+	args, gateway []string
+}
+
+// prepare returns what starts have in common.
+func (a *Agent) prepare(ctx context.Context, spec thread.LaunchSpec) (start, error) {
+	env := launch.Environment(spec)
+	found, err := a.program.Find(ctx, env)
+	if err != nil {
+		return start{}, err
+	}
+	if spec.Resume && !launch.IsUUID(spec.Session) {
+		return start{}, thread.Kindf(thread.ErrInvalid, "session %q is not a UUID", spec.Session)
+	}
+	c, err := readConfig(env, spec.Flags.Args)
+	if err != nil && spec.BaseURL != "" {
+		return start{}, err
+	}
+	// A plain codex starts a daemon that outlives us and holds a copy of the program.
+	s := start{
+		launch: thread.Launch{Path: found.Path, Args: found.Args, Dir: spec.Dir, Ready: ready}, config: c,
+		args: []string{"-c", "features.daemon_auto_start=false"},
+	}
+	if spec.Resume {
+		s.launch.Session = spec.Session
+	}
+	if spec.Bin != "" {
+		var args []string
+		args, env = c.keepPath(env)
+		s.args = append(s.args, args...)
+	}
+	s.args = append(s.args, protect(env, spec.ReadDirs)...)
+	handOver, err := c.handOver(spec)
+	if err != nil {
+		return start{}, err
+	}
+	s.args = append(s.args, handOver...)
+	if spec.BaseURL != "" {
+		if s.gateway, env, err = c.viaGateway(env, spec.BaseURL); err != nil {
+			return start{}, err
+		}
+	}
+	server, env, reach := giveServer(env, spec)
+	s.args, s.launch.MCP = append(s.args, server...), reach
+	// Behind the server that was given, which sets all servers at once: what leaves one out would be gone.
+	less, unused := leaveOut(spec, env, found.Version)
+	s.args, s.launch.Unused, s.launch.Env = append(s.args, less...), unused, env
+	return s, nil
+}
+
 // Launch returns how to start Codex. It sets no notify program: Codex would pass all prompts of the session and the
 // answer as an argument, which other users of the machine can read and which fails if it is too long. Codex reports its
 // state by OSC 7501.
 func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Launch, error) {
-	env := launch.Environment(spec)
-	found, err := a.program.Find(ctx, env)
-	if err != nil {
-		return thread.Launch{}, fmt.Errorf("launch codex: %w", err)
-	}
-	if spec.Resume && !launch.IsUUID(spec.Session) {
-		return thread.Launch{}, thread.Kindf(thread.ErrInvalid, "launch codex: session %q is not a UUID", spec.Session)
-	}
 	mode, err := permission(spec.Flags.PermissionMode)
 	if err != nil {
 		return thread.Launch{}, fmt.Errorf("launch codex: %w", err)
 	}
-	c, err := readConfig(env, spec.Flags.Args)
-	if err != nil && spec.BaseURL != "" {
-		return thread.Launch{}, fmt.Errorf("launch codex: %w", err)
-	}
-	l := thread.Launch{Path: found.Path, Args: found.Args, Dir: spec.Dir, Ready: ready}
-	if spec.Resume {
-		l.Session = spec.Session
-		l.Args = append(l.Args, "resume")
-	}
-	// A plain codex starts a daemon that outlives us and holds a copy of the program.
-	l.Args = append(l.Args, "-c", "features.daemon_auto_start=false")
-	if spec.Bin != "" {
-		var args []string
-		args, env = c.keepPath(env)
-		l.Args = append(l.Args, args...)
-	}
-	l.Args = append(l.Args, protect(env, spec.ReadDirs)...)
-	handOver, err := c.handOver(spec)
+	s, err := a.prepare(ctx, spec)
 	if err != nil {
 		return thread.Launch{}, fmt.Errorf("launch codex: %w", err)
 	}
-	l.Args = append(l.Args, handOver...)
-	var gateway []string
-	if spec.BaseURL != "" {
-		if gateway, env, err = c.viaGateway(env, spec.BaseURL); err != nil {
-			return thread.Launch{}, fmt.Errorf("launch codex: %w", err)
-		}
+	l := s.launch
+	if spec.Resume {
+		l.Args = append(l.Args, "resume")
 	}
-	server, env, reach := giveServer(env, spec)
-	l.Args, l.MCP = append(l.Args, server...), reach
-	// Behind the server that was given, which sets all servers at once: what leaves one out would be gone.
-	less, unused := leaveOut(spec, env, found.Version)
-	l.Args, l.Unused = append(l.Args, less...), unused
+	l.Args = append(l.Args, s.args...)
 	if spec.Model != "" {
 		l.Args = append(l.Args, "-m", spec.Model)
 	}
 	if spec.Resume && !setsFolder(spec.Flags.Args) {
 		l.Args = append(l.Args, "-C", spec.Dir) // without it, it asks which folder is meant if the session names another
 	}
-	// The gateway's address is the last one, which counts: the person's own arguments may have one too.
 	own, rest := spec.Flags.Args, []string(nil)
 	if end := slices.Index(own, "--"); end >= 0 {
 		own, rest = own[:end], own[end:]
 	}
-	l.Args = slices.Concat(l.Args, mode, own, gateway, rest)
+	l.Args = slices.Concat(l.Args, mode, own, s.gateway, rest)
 	if spec.Resume {
 		l.Args = append(l.Args, "--", spec.Session)
 	}
-	l.Env = env
 	return l, nil
 }
 

@@ -25,22 +25,28 @@ func giveServer(env launch.Env, spec thread.LaunchSpec) ([]string, launch.Env, t
 	}
 	servers := map[string]any{}
 	for _, f := range spec.MCP.Foreign[Name] {
-		off := map[string]any{"enabled": false}
-		if f.Remote {
-			off["url"] = "http://127.0.0.1:9/"
-		} else {
-			off["command"] = "true"
-		}
-		servers[f.Name] = off
+		servers[f.Name] = switchedOff(f.Remote)
 	}
-	servers[spec.MCP.Registered] = map[string]any{
+	ours := map[string]any{
 		"command": spec.MCP.Command[0], "args": spec.MCP.Command[1:], "tool_timeout_sec": toolTimeout,
 	}
+	if spec.Once.ReadOnly {
+		ours["enabled_tools"] = thread.MCPOwnTools()
+	}
+	servers[spec.MCP.Registered] = ours
 	return []string{"-c", "mcp_servers=" + inline(servers), "-c", "features.mcp_tool_list_changed=true"}, env,
 		thread.MCPReach{
 			Given: true, Live: true, AtTurn: true,
 			Outside: []string{"plugins that are installed in Codex may bring servers of their own"},
 		}
+}
+
+// switchedOff is a server that is not started, of the kind that the files have it: the two do not mix.
+func switchedOff(remote bool) map[string]any {
+	if remote {
+		return map[string]any{"enabled": false, "url": "http://127.0.0.1:9/"}
+	}
+	return map[string]any{"enabled": false, "command": "true"}
 }
 
 // inline encodes a value as TOML on one line: strings and lists of strings are the same in JSON.

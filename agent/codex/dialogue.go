@@ -1,0 +1,401 @@
+package codex
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"orchestrator/agent/jsonline"
+	"orchestrator/thread"
+)
+
+// nobody is why a question is refused.
+const nobody = "this run has nobody to ask"
+
+// The ids of our requests.
+const (
+	initialise = iota + 1
+	openSession
+	startTurn
+	stopTurn
+)
+
+// maxNames is how many names of items and of sub-agents are remembered.
+const maxNames = 1000
+
+// dialogue speaks JSON-RPC with one app-server: it opens a session, and has one turn in it.
+type dialogue struct {
+	run    jsonline.Run
+	open   opening
+	prompt string
+
+	session, turn, model string
+	streamed             map[string]bool   // answers and thoughts of which pieces were said
+	agents               map[string]string // the calls that started sub-agents, by their sessions
+	total                map[string]spent  // what was counted last, by session
+	spoken               bool              // the last piece was text
+}
+
+func newDialogue(o opening) *dialogue {
+	return &dialogue{open: o, streamed: map[string]bool{}, agents: map[string]string{}, total: map[string]spent{}}
+}
+
+// Begin implements thread.Dialogue.
+func (d *dialogue) Begin(prompt string) thread.Said {
+	d.prompt = prompt
+	if d.open.strange {
+		d.run.Notice("Codex has not been told whether you trust this folder: it is treated as one that you do not trust, without " +
+			"its configuration of Codex. Start codex there once to decide.")
+	}
+	d.ask(initialise, "initialize", map[string]any{
+		"clientInfo": map[string]any{"name": "orchestrator", "title": "orchestrator", "version": "0"},
+	})
+	d.run.Write(map[string]any{"method": "initialized"})
+	p := map[string]any{"cwd": d.open.dir}
+	for key, value := range map[string]string{
+		"model": d.open.model, "sandbox": d.open.sandbox, "approvalPolicy": d.open.approval, "approvalsReviewer": d.open.reviewer,
+	} {
+		if value != "" {
+			p[key] = value
+		}
+	}
+	if d.open.resume != "" {
+		p["threadId"], p["excludeTurns"] = d.open.resume, true
+		d.ask(openSession, "thread/resume", p)
+	} else {
+		d.ask(openSession, "thread/start", p)
+	}
+	return d.run.Take()
+}
+
+func (d *dialogue) ask(id int, method string, p map[string]any) {
+	d.run.Write(map[string]any{"id": id, "method": method, "params": p})
+}
+
+// Interrupt implements thread.Dialogue. Before there is a turn, it ends as soon as there is one.
+func (d *dialogue) Interrupt() thread.Said {
+	first := !d.run.Interrupted()
+	d.run.Interrupt()
+	if first && d.turn != "" {
+		d.stop()
+	}
+	return d.run.Take()
+}
+
+func (d *dialogue) stop() {
+	if !d.run.Ended() {
+		d.ask(stopTurn, "turn/interrupt", map[string]any{"threadId": d.session, "turnId": d.turn})
+	}
+}
+
+// End implements thread.Dialogue.
+func (d *dialogue) End(code int) thread.Said {
+	d.run.Gone("Codex ended with code %d before it had answered", code)
+	return d.run.Take()
+}
+
+// Read implements thread.Dialogue.
+func (d *dialogue) Read(line []byte) thread.Said {
+	var f frame
+	switch err := json.Unmarshal(line, &f); {
+	case err != nil:
+		d.run.Line(line)
+	case f.Method == "":
+		if !d.answered(f) {
+			d.run.Line(line)
+		}
+	default:
+		var p params
+		fields(f.Params, &p)
+		if len(f.ID) > 0 {
+			d.asked(f, p)
+		} else {
+			d.told(f.Method, p)
+		}
+	}
+	return d.run.Take()
+}
+
+// fields reads those fields of v that have the expected shape.
+func fields(raw []byte, v any) {
+	if len(raw) > 0 {
+		_ = json.Unmarshal(raw, v) // reads on after a field of another shape
+	}
+}
+
+// answered takes the answer to a request of ours, and reports whether it is one.
+func (d *dialogue) answered(f frame) bool {
+	var id int
+	if json.Unmarshal(f.ID, &id) != nil || id < initialise || id > stopTurn || f.Error == nil && len(f.Result) == 0 {
+		return false
+	}
+	if f.Error != nil {
+		if id != stopTurn { // the turn has ended meanwhile
+			d.run.Fail(cmp.Or(f.Error.Message, "Codex refused a request"), 0)
+			d.run.Close()
+		}
+		return true
+	}
+	var r struct {
+		Model  string `json:"model"`
+		Thread struct {
+			ID string `json:"id"`
+		} `json:"thread"`
+		Turn struct {
+			ID string `json:"id"`
+		} `json:"turn"`
+	}
+	fields(f.Result, &r)
+	switch id {
+	case openSession:
+		d.opened(r.Thread.ID, r.Model)
+	case startTurn:
+		d.began(r.Turn.ID)
+	}
+	return true
+}
+
+// opened asks the prompt in the session.
+func (d *dialogue) opened(session, model string) {
+	if session == "" || d.session != "" {
+		return
+	}
+	d.session, d.model = session, model
+	d.run.Session(session, model)
+	if d.run.Interrupted() {
+		d.run.Cancel()
+		d.run.Close()
+		return
+	}
+	d.ask(startTurn, "turn/start", map[string]any{
+		"threadId": session, "input": []any{map[string]any{"type": "text", "text": d.prompt}},
+	})
+	d.prompt = ""
+}
+
+// began knows the turn, which may be interrupted from now on.
+func (d *dialogue) began(turn string) {
+	if d.turn != "" || turn == "" {
+		return
+	}
+	d.turn = turn
+	if d.run.Interrupted() {
+		d.stop()
+	}
+}
+
+// told takes a notification. What is not named here is about the screen of a person's.
+func (d *dialogue) told(method string, p params) {
+	sub := d.sub(p.Thread)
+	switch method {
+	case "item/agentMessage/delta":
+		d.piece(thread.RunText, p.ItemID, p.Delta, sub)
+	case "item/reasoning/summaryTextDelta", "item/reasoning/textDelta":
+		d.piece(thread.RunThinking, p.ItemID, p.Delta, sub)
+	case "item/started":
+		d.starts(p.Item, sub)
+	case "item/completed":
+		d.completes(p.Item, sub)
+	case "thread/tokenUsage/updated":
+		d.counts(p, sub)
+	case "turn/started":
+		if sub == "" && d.session != "" {
+			d.began(p.Turn.ID)
+		}
+	case "turn/completed":
+		if sub == "" && d.session != "" && p.Turn.ID == d.turn {
+			d.ends(p)
+		}
+	case "error":
+		if p.Failure != nil && p.Retries {
+			d.run.Notice("%s", strings.TrimSpace(p.Failure.Message+" "+p.Failure.Details))
+		}
+	case "configWarning", "warning", "guardianWarning", "deprecationNotice":
+		d.run.Notice("%s", strings.TrimSpace(cmp.Or(p.Summary, p.Message)+"\n"+p.Details))
+	case "mcpServer/startupStatus/updated":
+		if p.Status == "failed" {
+			d.run.Notice("The MCP server %s is not there.", p.Name)
+		}
+	case "thread/compacted":
+		d.run.Notice("The conversation was compacted.")
+	}
+}
+
+// sub names the sub-agent whose session it is, "" for the run's own.
+func (d *dialogue) sub(session string) string {
+	if session == "" || session == d.session {
+		return ""
+	}
+	return cmp.Or(d.agents[session], session)
+}
+
+// piece says a piece of an answer or of a thought.
+func (d *dialogue) piece(kind thread.RunEventKind, id, text, sub string) {
+	if text == "" {
+		return
+	}
+	if !d.streamed[id] {
+		if len(d.streamed) < maxNames {
+			d.streamed[id] = true
+		}
+		d.part(kind, sub)
+	}
+	d.run.Add(thread.RunEvent{Kind: kind, Text: text, Sub: sub})
+}
+
+// part parts an answer from the one before.
+func (d *dialogue) part(kind thread.RunEventKind, sub string) {
+	if kind != thread.RunText || sub != "" {
+		return
+	}
+	if d.spoken {
+		d.run.Add(thread.RunEvent{Kind: kind, Text: "\n\n"})
+	}
+	d.spoken = true
+}
+
+// starts says that a tool is called.
+func (d *dialogue) starts(i item, sub string) {
+	if e, ok := i.call(); ok {
+		e.Kind, e.Sub = thread.RunTool, sub
+		d.run.Add(e)
+		d.spoken = false
+	}
+	for _, session := range i.Receivers {
+		if len(d.agents) < maxNames && session != d.session {
+			d.agents[session] = i.ID
+		}
+	}
+}
+
+// completes says what a tool returned, or a text that did not stream in.
+func (d *dialogue) completes(i item, sub string) {
+	switch i.Type {
+	case "agentMessage":
+		if !d.streamed[i.ID] && i.Text != "" {
+			d.part(thread.RunText, sub)
+			d.run.Add(thread.RunEvent{Kind: thread.RunText, Text: i.Text, Sub: sub})
+		}
+		delete(d.streamed, i.ID)
+		return
+	case "reasoning":
+		delete(d.streamed, i.ID)
+		return
+	case "contextCompaction":
+		d.run.Notice("The conversation was compacted.")
+		return
+	}
+	for _, session := range i.Receivers { // known only now
+		if len(d.agents) < maxNames && session != d.session {
+			d.agents[session] = i.ID
+		}
+	}
+	e, ok := i.call()
+	if !ok {
+		return
+	}
+	e.Kind, e.Sub, e.Text = thread.RunResult, sub, i.returned()
+	e.Failed = i.Status == "failed" || i.Status == "declined" || i.Exit != 0
+	d.run.Add(e)
+	d.spoken = false
+}
+
+// call is a call of a tool, with what it is given; false for an item that is none.
+func (i item) call() (thread.RunEvent, bool) {
+	e := thread.RunEvent{Call: i.ID}
+	switch i.Type {
+	case "commandExecution":
+		e.Tool, e.Text = "shell", i.Command
+	case "fileChange":
+		var paths []string
+		for _, c := range i.Changes[:min(len(i.Changes), maxNames)] {
+			paths = append(paths, c.Path)
+		}
+		e.Tool, e.Text = "apply_patch", strings.Join(paths, "\n")
+	case "mcpToolCall":
+		e.Tool, e.Text = i.Server+"."+i.Tool, jsonline.Input(i.Arguments)
+	case "dynamicToolCall":
+		e.Tool, e.Text = i.Tool, jsonline.Input(i.Arguments)
+	case "collabAgentToolCall":
+		e.Tool, e.Text = i.Tool, i.Prompt
+	case "webSearch":
+		e.Tool, e.Text = "web_search", i.Query
+	case "imageView":
+		e.Tool, e.Text = "view_image", i.Path
+	default:
+		return e, false
+	}
+	return e, true
+}
+
+// returned is what a call returned, for people.
+func (i item) returned() string {
+	switch {
+	case i.Failure != nil:
+		return i.Failure.Message
+	case i.Result != nil:
+		return jsonline.Text(i.Result.Content)
+	case i.Status == "declined":
+		return cmp.Or(i.Output, "declined")
+	case i.Exit != 0:
+		return strings.TrimSpace(fmt.Sprintf("%s\nexit code %d", strings.TrimSuffix(i.Output, "\n"), i.Exit))
+	}
+	return i.Output
+}
+
+// counts says the usage of a request of this turn. What a resumed session has counted before is said again when it is
+// opened.
+func (d *dialogue) counts(p params, sub string) {
+	if sub == "" && p.TurnID != d.turn || p.Usage.Total == d.total[p.Thread] || len(d.total) > maxNames {
+		return
+	}
+	d.total[p.Thread] = p.Usage.Total
+	d.run.Usage(p.Usage.Last.usage(), d.model, sub)
+}
+
+// ends says how the turn ended.
+func (d *dialogue) ends(p params) {
+	switch f := p.Turn.Error; {
+	case p.Turn.Status == "completed":
+		d.run.Complete()
+	case p.Turn.Status == "interrupted":
+		d.run.Cancel()
+	case f != nil:
+		state, status := f.state()
+		d.run.FailAs(state, strings.TrimSpace(f.Message+" "+f.Details), status)
+	default:
+		d.run.Fail("the turn ended as "+cmp.Or(p.Turn.Status, "nothing known"), 0)
+	}
+	d.run.Close()
+}
+
+// asked refuses what Codex asks of a person: nobody is there.
+func (d *dialogue) asked(f frame, p params) {
+	e := thread.RunEvent{Kind: thread.RunRefused, Call: p.ItemID, Sub: d.sub(p.Thread)}
+	var answer any
+	switch f.Method {
+	case "item/commandExecution/requestApproval":
+		e.Tool, e.Text, answer = "shell", p.Command, map[string]any{"decision": "decline"}
+	case "item/fileChange/requestApproval":
+		e.Tool, answer = "apply_patch", map[string]any{"decision": "decline"}
+	case "execCommandApproval", "applyPatchApproval":
+		e.Tool, answer = f.Method, map[string]any{"decision": "denied"}
+	case "mcpServer/elicitation/request":
+		e.Tool, e.Text, answer = p.Server, p.Message, map[string]any{"action": "decline"}
+	case "item/tool/requestUserInput":
+		e.Tool = "request_user_input"
+		for _, q := range p.Questions[:min(len(p.Questions), 3)] {
+			e.Text += q.Question + " "
+		}
+	default:
+		e.Tool = f.Method
+	}
+	e.Text = strings.TrimSpace("needs permission, and " + nobody + ": " + cmp.Or(e.Text, p.Reason))
+	d.run.Add(e)
+	if answer != nil {
+		d.run.Write(map[string]any{"id": f.ID, "result": answer})
+		return
+	}
+	d.run.Write(map[string]any{"id": f.ID, "error": map[string]any{"code": -32000, "message": nobody}})
+}

@@ -1,0 +1,68 @@
+package codex
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"orchestrator/agent/slim"
+	"orchestrator/thread"
+)
+
+var _ thread.Headless = (*Agent)(nil)
+
+// Headless implements thread.Headless, by "codex app-server". Its sessions are those of the TUI, which resumes them, and
+// it is resumed by what the TUI made; "codex exec" would do that, too, but it says texts only when they are whole, refuses
+// without a word what would be asked, counts tokens of the whole session, and is interrupted by signals only.
+//
+// An app-server writes into the person's config.toml that it trusts a repository of which they have not said so, as soon
+// as a session there may write. So it is always told what they have said of the folder, and that it is not trusted if
+// they have said nothing: the repository's configuration is not read then.
+func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.HeadlessLaunch, error) {
+	spec.Once.On = true
+	own := spec.Flags.Args
+	if end := slices.Index(own, "--"); end >= 0 {
+		own = own[:end] // what follows would be a prompt
+	}
+	mode, err := permission(spec.Flags.PermissionMode)
+	if err != nil {
+		return thread.HeadlessLaunch{}, fmt.Errorf("launch codex: %w", err)
+	}
+	s, err := a.prepare(ctx, spec)
+	if err != nil {
+		return thread.HeadlessLaunch{}, fmt.Errorf("launch codex: %w", err)
+	}
+	o := opening{dir: spec.Dir, model: spec.Model, resume: s.launch.Session}
+	rest := o.take(slices.Concat(mode, own))
+	if spec.Once.ReadOnly {
+		o.sandbox, o.approval, o.reviewer = "read-only", "on-request", "user"
+	}
+	said := s.config.trust(o.dir, spec.Origin)
+	if o.strange = said == ""; o.strange {
+		said = untrusted
+	}
+	l := s.launch
+	l.Args = slices.Concat(l.Args, []string{"app-server"}, s.args, rest, s.gateway, []string{
+		"-c", "projects=" + inline(map[string]any{o.dir: map[string]any{"trust_level": said}}),
+	})
+	if spec.Once.ReadOnly && spec.MCP == nil {
+		l.Args = append(l.Args, noServers(spec, l.Env)...)
+	}
+	return thread.HeadlessLaunch{Launch: l, Dialogue: newDialogue(o)}, nil
+}
+
+// noServers returns the arguments that switch off every MCP server of the files that Codex reads.
+func noServers(spec thread.LaunchSpec, env []string) []string {
+	off := map[string]any{}
+	w := wishesIn(thread.WorldSpec{Dir: spec.Dir, Origin: spec.Origin, Env: env, Flags: spec.Flags}, slim.Everywhere)
+	for _, l := range w.layers {
+		for name, v := range table(l.all, "mcp_servers") {
+			server, _ := v.(map[string]any)
+			off[name] = switchedOff(server["url"] != nil)
+		}
+	}
+	if len(off) == 0 {
+		return nil
+	}
+	return []string{"-c", "mcp_servers=" + inline(off)}
+}

@@ -1,0 +1,137 @@
+package codex
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"orchestrator/thread"
+)
+
+// frame is a line of app-server: JSON-RPC without its version.
+type frame struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  *struct {
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+// params are the fields of notifications and requests that are read.
+type params struct {
+	Thread string `json:"threadId"`
+	Turn   struct {
+		ID     string   `json:"id"`
+		Status string   `json:"status"`
+		Error  *failure `json:"error"`
+	} `json:"turn"`
+	TurnID    string   `json:"turnId"`
+	Item      item     `json:"item"`
+	ItemID    string   `json:"itemId"`
+	Delta     string   `json:"delta"`
+	Failure   *failure `json:"error"`
+	Retries   bool     `json:"willRetry"`
+	Summary   string   `json:"summary"`
+	Details   string   `json:"details"`
+	Message   string   `json:"message"`
+	Reason    string   `json:"reason"`
+	Command   string   `json:"command"`
+	Server    string   `json:"serverName"`
+	Name      string   `json:"name"`
+	Status    string   `json:"status"`
+	Questions []struct {
+		Question string `json:"question"`
+	} `json:"questions"`
+	Usage struct {
+		Total spent `json:"total"`
+		Last  spent `json:"last"`
+	} `json:"tokenUsage"`
+}
+
+// item is something that happens in a turn.
+type item struct {
+	Type    string `json:"type"`
+	ID      string `json:"id"`
+	Text    string `json:"text"`
+	Status  string `json:"status"`
+	Command string `json:"command"`
+	Output  string `json:"aggregatedOutput"`
+	Exit    int    `json:"exitCode"`
+	Changes []struct {
+		Path string `json:"path"`
+	} `json:"changes"`
+	Server    string          `json:"server"`
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`
+	Result    *struct {
+		Content json.RawMessage `json:"content"`
+	} `json:"result"`
+	Failure *struct {
+		Message string `json:"message"`
+	} `json:"error"`
+	Query     string   `json:"query"`
+	Path      string   `json:"path"`
+	Prompt    string   `json:"prompt"`
+	Receivers []string `json:"receiverThreadIds"`
+}
+
+// spent is usage as app-server says it: the input includes what was cached.
+type spent struct {
+	Input      int64 `json:"inputTokens"`
+	Cached     int64 `json:"cachedInputTokens"`
+	CacheWrite int64 `json:"cacheWriteInputTokens"`
+	Output     int64 `json:"outputTokens"`
+}
+
+func (s spent) usage() thread.Usage {
+	return thread.Usage{
+		Input: max(s.Input-s.Cached-s.CacheWrite, 0), CacheRead: s.Cached, CacheWrite: s.CacheWrite, Output: s.Output,
+	}
+}
+
+// failure is why a turn failed.
+type failure struct {
+	Message string          `json:"message"`
+	Details string          `json:"additionalDetails"`
+	Info    json.RawMessage `json:"codexErrorInfo"` // a word, or a word with a status
+}
+
+// kind returns the word of a failure, and the provider's status, 0 if it is not told.
+func (f failure) kind() (word string, status int) {
+	if json.Unmarshal(f.Info, &word) == nil {
+		return word, 0
+	}
+	var with map[string]struct {
+		Status int `json:"httpStatusCode"`
+	}
+	if json.Unmarshal(f.Info, &with) != nil {
+		return "", 0
+	}
+	for _, word := range slices.Sorted(maps.Keys(with)) {
+		return word, with[word].Status
+	}
+	return "", 0
+}
+
+// state returns what trouble a failure is.
+func (f failure) state() (thread.State, int) {
+	word, status := f.kind()
+	if state := thread.TroubleOf(status); state != "" {
+		return state, status
+	}
+	switch word {
+	case "unauthorized":
+		return thread.StateUnauthorised, 0
+	case "usageLimitExceeded", "rateLimitExceeded", "serverOverloaded", "responseTooManyFailedAttempts":
+		return thread.StateLimited, 0
+	case "internalServerError":
+		return thread.StateUnavailable, 0
+	case "httpConnectionFailed", "responseStreamConnectionFailed":
+		return thread.StateUnreachable, 0
+	case "responseStreamDisconnected":
+		return thread.StateCut, 0
+	}
+	return thread.StateFailed, 0
+}
