@@ -3,6 +3,9 @@
 // It is for the day when the store is lost or unreachable: which threads there were, with which agent, session and
 // folder, up to which turn. It is a journal: one line per change, written after the store has acknowledged it and not
 // synced, so it may lag and never leads. A truncated or damaged line is skipped; only that change is lost.
+//
+// The last line of a list that was ended says at which commit of the store: while both are as they were left, nobody has
+// to read the list.
 package roster
 
 import (
@@ -14,6 +17,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io/fs"
+	"maps"
 	"os"
 	"reflect"
 	"slices"
@@ -39,6 +43,10 @@ type entry struct {
 	At     time.Time      `json:"at"`
 	Thread *thread.Thread `json:"thread,omitempty"`
 	Gone   thread.ID      `json:"gone,omitempty"`
+	// Size is in the first line of a file that was written as a whole: how many bytes it then had.
+	Size int64 `json:"size,omitempty"`
+	// End is in the last line of a list that was ended: the store's commit that it has all of.
+	End string `json:"end,omitempty"`
 }
 
 // Roster is the list. It is safe for concurrent use.
@@ -48,9 +56,12 @@ type Roster struct {
 
 	mu      sync.Mutex // guards all below
 	file    *os.File
-	written int64                        // to file
+	written int64                        // to file, since it was written as a whole
 	lines   int                          // in the file as it was opened, 0 if it has to be rewritten at the next Set
 	threads map[thread.ID]*thread.Thread // each is replaced, never changed
+	partial bool                         // threads has only those that were put since; the file has all
+	failed  bool                         // something is missing in the file
+	ended   string                       // the commit at which the file ends, "" if something follows
 	at      time.Time                    // of the newest line
 }
 
@@ -100,12 +111,8 @@ func readLine(in *bufio.Reader) (line []byte, long bool, err error) {
 
 // take applies a line; one that does not match its checksum is ignored.
 func (r *Roster) take(line []byte) {
-	sum, text, ok := bytes.Cut(line, []byte(" "))
-	if !ok || string(sum) != checksum(text) {
-		return
-	}
-	var e entry
-	if json.Unmarshal(text, &e) != nil {
+	e, ok := decode(line)
+	if !ok {
 		return
 	}
 	if e.Thread != nil && checkpoint.CheckThread(*e.Thread) == nil {
@@ -113,6 +120,13 @@ func (r *Roster) take(line []byte) {
 	}
 	delete(r.threads, e.Gone)
 	r.at = e.At
+}
+
+// decode reads a line, false if it is not one.
+func decode(line []byte) (e entry, ok bool) {
+	sum, text, ok := bytes.Cut(line, []byte(" "))
+	ok = ok && string(sum) == checksum(text) && json.Unmarshal(text, &e) == nil
+	return e, ok
 }
 
 func checksum(text []byte) string { return fmt.Sprintf("%08x", crc32.ChecksumIEEE(text)) }
@@ -125,10 +139,35 @@ func encode(e entry) ([]byte, error) {
 	return append(append([]byte(checksum(text)+" "), text...), '\n'), nil
 }
 
+// complete reads the file if it was not read. The caller holds mu.
+func (r *Roster) complete() {
+	if !r.partial {
+		return
+	}
+	put, at := r.threads, r.at
+	r.threads, r.partial = map[thread.ID]*thread.Thread{}, false
+	if f, err := r.dir.File(r.name, os.O_RDONLY); err == nil {
+		r.read(f)
+		f.Close() // only read
+	}
+	maps.Copy(r.threads, put)
+	if at.After(r.at) {
+		r.at = at
+	}
+}
+
+// Forget keeps the listed threads in the file only, until somebody asks for them.
+func (r *Roster) Forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.threads, r.partial = map[thread.ID]*thread.Thread{}, true
+}
+
 // Threads returns the listed threads, oldest first, and the time of the last change.
 func (r *Roster) Threads() ([]thread.Thread, time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.complete()
 	return r.selected(every), r.at
 }
 
@@ -136,6 +175,7 @@ func (r *Roster) Threads() ([]thread.Thread, time.Time) {
 func (r *Roster) Select(match func(*thread.Thread) bool) []thread.Thread {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.complete()
 	return r.selected(match)
 }
 
@@ -143,6 +183,7 @@ func (r *Roster) Select(match func(*thread.Thread) bool) []thread.Thread {
 func (r *Roster) Len() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.complete()
 	return len(r.threads)
 }
 
@@ -150,16 +191,22 @@ func (r *Roster) Len() int {
 func (r *Roster) Thread(id thread.ID) (t thread.Thread, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if listed := r.threads[id]; listed != nil {
-		return *listed, true
+	listed := r.threads[id]
+	if listed == nil && r.partial {
+		r.complete()
+		listed = r.threads[id]
 	}
-	return t, false
+	if listed == nil {
+		return t, false
+	}
+	return *listed, true
 }
 
 // all returns the listed threads, oldest first. They must not be changed.
 func (r *Roster) all() []*thread.Thread {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.complete()
 	return r.matching(every)
 }
 
@@ -191,6 +238,8 @@ func (r *Roster) selected(match func(*thread.Thread) bool) (list []thread.Thread
 func (r *Roster) Set(list []thread.Thread, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.complete()
+	r.failed = false
 	if r.lists(list) {
 		return r.sync()
 	}
@@ -240,6 +289,7 @@ func same(a, b *thread.Thread) bool {
 // rewrite replaces the file by one line per thread. The caller holds mu.
 func (r *Roster) rewrite() error {
 	var b bytes.Buffer
+	r.ended = ""
 	for _, t := range r.matching(every) {
 		line, err := encode(entry{At: r.at, Thread: t})
 		if err != nil {
@@ -251,10 +301,15 @@ func (r *Roster) rewrite() error {
 		r.file.Close() // it is replaced
 		r.file = nil
 	}
-	if err := r.dir.Write(r.name, b.Bytes()); err != nil {
+	first, err := encode(entry{At: r.at, Size: int64(b.Len())})
+	if err == nil {
+		err = r.dir.Write(r.name, append(first, b.Bytes()...))
+	}
+	if err != nil {
+		r.failed = true
 		return fmt.Errorf("write the list of threads: %w", err)
 	}
-	r.written, r.lines = 0, len(r.threads)
+	r.written, r.lines = 0, len(r.threads)+1
 	return nil
 }
 
@@ -266,18 +321,19 @@ func (r *Roster) Put(t thread.Thread, now time.Time) error {
 	return r.append(entry{At: now, Thread: &t})
 }
 
-// Advance moves a listed thread to a checkpoint that was put for it.
-func (r *Roster) Advance(c thread.Checkpoint, now time.Time) error {
+// Advance moves a listed thread to a checkpoint that was put for it. known is false if the thread must be put instead,
+// because it is in the file only.
+func (r *Roster) Advance(c thread.Checkpoint, now time.Time) (known bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	was := r.threads[c.Thread]
 	if was == nil || was.Head == c.ID {
-		return nil
+		return was != nil || !r.partial, nil
 	}
 	t := *was
 	checkpoint.Advance(&t, c)
 	r.threads[t.ID] = &t
-	return r.append(entry{At: now, Thread: &t})
+	return true, r.append(entry{At: now, Thread: &t})
 }
 
 // Drop records that a thread is gone permanently, and is durable when it returns. Call it before the store drops the
@@ -297,9 +353,9 @@ func (r *Roster) Drop(id thread.ID, now time.Time) error {
 
 // append writes one line. The caller holds mu.
 func (r *Roster) append(e entry) error {
-	r.at = e.At
+	r.at, r.ended = e.At, ""
 	if r.written > dead {
-		return r.rewrite()
+		return r.compact(e)
 	}
 	line, err := encode(e)
 	if err != nil {
@@ -307,15 +363,31 @@ func (r *Roster) append(e entry) error {
 	}
 	if r.file == nil {
 		if r.file, err = r.dir.File(r.name, os.O_WRONLY|os.O_CREATE|os.O_APPEND); err != nil {
+			r.failed = true
 			return fmt.Errorf("list a thread: %w", err)
 		}
 		line = append([]byte("\n"), line...) // the last line may be incomplete
 	}
 	n, err := r.file.Write(line)
 	if r.written += int64(n); err != nil {
+		r.failed = true
 		return fmt.Errorf("list a thread: %w", err)
 	}
 	return nil
+}
+
+// compact writes the file as a whole, with a change. The caller holds mu.
+func (r *Roster) compact(e entry) error {
+	was := r.partial
+	r.complete()
+	if e.Gone != "" {
+		delete(r.threads, e.Gone)
+	}
+	err := r.rewrite()
+	if was {
+		r.threads, r.partial = map[thread.ID]*thread.Thread{}, true
+	}
+	return err
 }
 
 // Close syncs the list. The folder stays open.

@@ -2,7 +2,6 @@ package roster
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"orchestrator/checkpoint"
@@ -20,31 +19,22 @@ type Backend interface {
 // Watched is a store that keeps the list up to date. An error of the list fails no call: the list may lag.
 type Watched struct {
 	Backend
-	list  *Roster
-	now   func() time.Time
-	first *atomic.Pointer[[]thread.Thread] // what was read at the start, until it is asked for or something is written
+	list *Roster
+	now  func() time.Time
 }
 
-// Watch makes a list follow a store, starting from the store's current threads, which it takes over: the first who asks
-// for the threads gets them, unless one was changed.
+// Watch makes a list follow a store, starting from the store's current threads.
 func (r *Roster) Watch(b Backend, stored []thread.Thread, now func() time.Time) (Watched, error) {
-	err := r.Set(stored, now())
-	w := Watched{Backend: b, list: r, now: now, first: &atomic.Pointer[[]thread.Thread]{}}
-	w.first.Store(&stored)
-	return w, err
+	return r.Follow(b, now), r.Set(stored, now())
 }
 
-// Threads implements thread.Threads.
-func (w Watched) Threads(ctx context.Context) ([]thread.Thread, error) {
-	if first := w.first.Swap(nil); first != nil {
-		return *first, nil
-	}
-	return w.Backend.Threads(ctx)
+// Follow is Watch for a list that has all of the store.
+func (r *Roster) Follow(b Backend, now func() time.Time) Watched {
+	return Watched{Backend: b, list: r, now: now}
 }
 
 // CreateThread implements thread.Threads.
 func (w Watched) CreateThread(ctx context.Context, t thread.Thread) error {
-	w.first.Store(nil)
 	err := w.Backend.CreateThread(ctx, t)
 	if err == nil {
 		_ = w.list.Put(checkpoint.NormalThread(t), w.now())
@@ -56,7 +46,6 @@ func (w Watched) CreateThread(ctx context.Context, t thread.Thread) error {
 func (w Watched) UpdateThread(
 	ctx context.Context, id thread.ID, change func(*thread.Thread) error,
 ) (thread.Thread, error) {
-	w.first.Store(nil)
 	t, err := w.Backend.UpdateThread(ctx, id, change)
 	if err == nil {
 		_ = w.list.Put(t, w.now())
@@ -66,17 +55,19 @@ func (w Watched) UpdateThread(
 
 // PurgeThread implements thread.Threads.
 func (w Watched) PurgeThread(ctx context.Context, id thread.ID) error {
-	w.first.Store(nil)
 	_ = w.list.Drop(id, w.now())
 	return w.Backend.PurgeThread(ctx, id)
 }
 
 // PutCheckpoint implements thread.Checkpoints.
 func (w Watched) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread.Delta) (thread.Checkpoint, error) {
-	w.first.Store(nil)
 	put, err := w.Backend.PutCheckpoint(ctx, c, d)
 	if err == nil {
-		_ = w.list.Advance(put, w.now())
+		if known, _ := w.list.Advance(put, w.now()); !known {
+			if t, err := w.Backend.Thread(ctx, put.Thread); err == nil {
+				_ = w.list.Put(t, w.now())
+			}
+		}
 	}
 	return put, err
 }

@@ -125,6 +125,19 @@ func (s *Store) sound(ctx context.Context, dir *private.Folder, now func() time.
 	return s.connect(ctx)
 }
 
+// Commit names the newest commit, also once the store is closed, and tells whether the start found the database just as
+// it had been closed.
+func (s *Store) Commit() (name string, asLeft bool) {
+	s.mu.Lock()
+	closed := s.closed
+	s.mu.Unlock()
+	if !closed { // otherwise Close has the turn for good
+		s.turn <- struct{}{}
+		defer func() { <-s.turn }()
+	}
+	return fmt.Sprintf("%x:%d", s.at.DB, s.at.Seq), !s.health.whole
+}
+
 // Path returns the path of the store's file.
 func (s *Store) Path() string { return s.path }
 

@@ -38,14 +38,12 @@ func (s seals) PutSeal(id thread.ID, seal thread.MaskSeal) error {
 	return err
 }
 
-// unsealed returns which of the threads have lost masks, a line for each.
-func unsealed(store *openStore) (lines []string) {
-	if store.Select == nil {
-		return nil
-	}
-	lost := func(t *thread.Thread) bool { return t.Masks != nil && t.Masks.Lost != "" && t.Deleted.IsZero() }
-	for _, t := range store.Select(lost) {
-		lines = append(lines, fmt.Sprintf("%s: %s; `orchestrator context show %s`", t.Name, t.Masks.Lost, t.Name))
+// unsealed returns which of the threads in use have lost masks, a line for each.
+func unsealed(threads []thread.Status) (lines []string) {
+	for _, t := range threads {
+		if m := t.Masks; m != nil && m.Lost != "" && t.Deleted.IsZero() {
+			lines = append(lines, fmt.Sprintf("%s: %s; `orchestrator context show %s`", t.Name, m.Lost, t.Name))
+		}
 	}
 	return lines
 }

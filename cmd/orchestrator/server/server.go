@@ -205,7 +205,11 @@ func (a *Server) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo,
 		i.Unreadable = append(i.Unreadable, u.String())
 	}
 	i.Notices = slices.Concat(i.Unreadable, i.Notices)
-	i.Notices = slices.Concat(a.checked.damage(), unsealed(a.store), i.Notices)
+	list, err := a.manager.Threads.List(ctx)
+	if err != nil {
+		return i, err
+	}
+	i.Notices = slices.Concat(a.checked.damage(), unsealed(list), i.Notices)
 	if a.store.Away != nil {
 		if at := a.store.Away(); !at.IsZero() {
 			i.Notices = append(i.Notices, fmt.Sprintf("%s has not answered since %s: what needs it is refused until it does, "+
@@ -216,10 +220,6 @@ func (a *Server) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo,
 		i.Found = append(i.Found, a.Crashed)
 	}
 	if a.Project.Older() {
-		list, err := a.manager.Threads.List(ctx)
-		if err != nil {
-			return i, err
-		}
 		some, _, err := a.store.SelectThreads(ctx, thread.ThreadQuery{Limit: 1})
 		if err != nil {
 			return i, err

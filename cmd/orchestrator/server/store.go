@@ -47,10 +47,8 @@ type openStore struct {
 	// Damaged is set if the store was damaged at the start. Doubtful is set if it may lack threads that the list does not
 	// know either, because it was damaged or knows no threads at all.
 	Damaged, Doubtful bool
-	// Listed returns a thread from the list of threads; nil if there is no list.
+	// Listed returns a thread as it is known here, also while a store that may go away is away; nil if that is not known.
 	Listed func(thread.ID) (thread.Thread, bool)
-	// Select returns the threads of that list that match, oldest first.
-	Select func(match func(*thread.Thread) bool) []thread.Thread
 	// Work has the executions; nil if they are in a file of their own.
 	Work work.Store
 	// Sizes describes what the store holds and how much space it takes.
@@ -96,25 +94,36 @@ func newSQLite(ctx context.Context, p project.Project, _ config.Config) (*openSt
 				thread.Bytes(z.Free), thread.Bytes(z.Log)), err
 		}}
 	o.Damaged = s.Report() != nil
-	if err := o.watch(ctx, p, fileName+"-threads", true); err != nil {
+	if err := o.watch(ctx, p, fileName+"-threads", s.Commit); err != nil {
 		return nil, errors.Join(err, o.Close())
 	}
 	return o, nil
 }
 
-// watch keeps the list of threads up to date with the store. With restore, threads that are listed but not stored were
-// lost: they are stored again, marked as having lost turns. Failing to write the list affects nothing else.
-func (o *openStore) watch(ctx context.Context, p project.Project, name string, restore bool) error {
+// watch keeps the list of threads up to date with the store. With commit, which says at which commit the store is and
+// whether it is as it was left, the store is ours alone: threads that are listed but not stored were lost. They are stored
+// again, marked as having lost turns. A list that ended where a store as it was left is needs no comparison. Failing to
+// write the list affects nothing else.
+func (o *openStore) watch(ctx context.Context, p project.Project, name string, commit func() (string, bool)) error {
 	dir, err := private.Open(p.StateDir())
 	if err != nil {
 		return err
+	}
+	restore := commit != nil
+	if restore {
+		if at, asLeft := commit(); asLeft {
+			if list := roster.Resume(dir, name, at); list != nil {
+				o.follow(dir, list, commit)()
+				o.backend = list.Follow(o.backend, time.Now)
+				return nil
+			}
+		}
 	}
 	list, err := roster.Open(dir, name)
 	if err != nil {
 		return errors.Join(err, dir.Close())
 	}
-	closeStore := o.Close
-	o.Close = func() error { return errors.Join(closeStore(), list.Close(), dir.Close()) }
+	compared := o.follow(dir, list, commit)
 	stored, err := o.Threads(ctx)
 	if err != nil {
 		err = fmt.Errorf("compare with the list of threads: %w", err)
@@ -136,10 +145,34 @@ func (o *openStore) watch(ctx context.Context, p project.Project, name string, r
 	watched, err := list.Watch(o.backend, stored, time.Now)
 	if err != nil {
 		o.Problems = append(o.Problems, err.Error())
+	} else {
+		compared()
 	}
 	o.Doubtful = restore && (o.Damaged || list.Len() == 0)
-	o.backend, o.Listed, o.Select = watched, list.Thread, list.Select
+	if o.backend = watched; restore {
+		list.Forget() // what it knows is in the file, and in the store
+	} else {
+		o.Listed = list.Thread
+	}
 	return nil
+}
+
+// follow has the list end with the store. What it returns is called once the list has all of the store.
+func (o *openStore) follow(dir *private.Folder, list *roster.Roster, commit func() (string, bool)) (compared func()) {
+	closeStore, has := o.Close, false
+	o.Close = func() error {
+		err := closeStore()
+		at := ""
+		if commit != nil && err == nil && has {
+			at, _ = commit()
+		}
+		return errors.Join(err, list.End(at, time.Now()), dir.Close())
+	}
+	o.Listed = func(id thread.ID) (thread.Thread, bool) {
+		t, err := o.Thread(context.Background(), id)
+		return t, err == nil
+	}
+	return func() { has = true }
 }
 
 // newPostgres opens a database that several servers may share. A server is identified by its machine and folder. Clones
@@ -172,7 +205,7 @@ func newPostgres(ctx context.Context, p project.Project, c config.Config) (*open
 		}}
 	name, err := listName(c.Store)
 	if err == nil {
-		err = o.watch(ctx, p, name, false)
+		err = o.watch(ctx, p, name, nil)
 	}
 	if err != nil {
 		return nil, errors.Join(err, o.Close())
