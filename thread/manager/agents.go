@@ -73,13 +73,16 @@ func (m *Agents) Stop(ctx context.Context, ref string) error {
 	})
 }
 
-// ready rejects an agent that cannot be started, before a new thread and its worktree are created for it.
+// ready rejects an agent that cannot be started, before a new thread and its worktree are created for it. One without a
+// terminal waits for its turn.
 func (m *Agents) ready(ctx context.Context, t thread.Thread) error {
-	release, err := m.starts.take()
-	if err != nil {
-		return err
+	if !t.Once.On {
+		release, err := m.starts.take()
+		if err != nil {
+			return err
+		}
+		release() // start takes its own
 	}
-	release() // start takes its own
 	if len(t.Launch.Env) > 0 || thread.Environ(ctx) != nil {
 		return nil // with its own PATH an agent may be found that is not found here
 	}

@@ -38,6 +38,7 @@ func deploy(ctx context.Context, l *run, x exec.Execution) {
 	release, err := l.starts.take()
 	if err != nil {
 		l.open.waits([]exec.Waiting{{ID: x.ID, Reason: reason(err)}})
+		l.live.later(retryAfter, l.open.look)
 		return
 	}
 	defer release()

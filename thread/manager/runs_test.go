@@ -255,6 +255,23 @@ func TestRunsWait(t *testing.T) {
 	}, withRuns, func(w *world) { w.cfg.Runs.Limits.All = 1 })
 }
 
+// TestRunsWaitForAgents: a run waits, and is not refused, while as many agents run as may.
+func TestRunsWaitForAgents(t *testing.T) {
+	inWorld(t, func(w *world) {
+		first := w.create(thread.NewRequest{Agent: "claude"})
+		s := w.once("do it", func(r *thread.NewRequest) { r.InPlace = true })
+		if x := w.runIs(s.ID, exec.Queued); !strings.Contains(x.Reason, "1 agent already running") {
+			t.Errorf("waits because %q", x.Reason)
+		}
+		if _, err := w.m.Creation.New(context.Background(), thread.NewRequest{Agent: "claude", InPlace: true}); !errors.Is(err, thread.ErrLimit) {
+			t.Errorf("another agent in a terminal: %v", err)
+		}
+		w.sess.of(first.ID).exit(0)
+		time.Sleep(time.Minute)
+		w.runIs(s.ID, exec.Running)
+	}, withRuns, func(w *world) { w.cfg.Limits.Running = 1 })
+}
+
 // TestCancelRun: a run that waits is cancelled at once, one that works with its process, and cancelling it twice at once
 // is cancelling it.
 func TestCancelRun(t *testing.T) {
