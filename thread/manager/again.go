@@ -24,8 +24,8 @@ func restartIfIdle(l *run) {
 	l.live.mu.Lock()
 	why, s := l.live.restart, l.live.session
 	waits := waiting(l.live.shown.State) && l.live.requests.Quiet()
-	if s == nil {
-		l.live.restart = "" // the next start has what it is for
+	if s == nil || l.attempt != nil {
+		s, l.live.restart = nil, "" // the next start has what it is for
 	}
 	l.live.mu.Unlock()
 	if why == "" || s == nil {

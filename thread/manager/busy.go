@@ -24,6 +24,10 @@ func (l *run) idle(ctx context.Context) error {
 	amid := l.recorder.Amid()
 	l.live.mu.Lock()
 	defer l.live.mu.Unlock()
+	if a := l.attempt; a != nil {
+		return thread.Hint(fmt.Errorf("%s works in %s: %w", a.name, l.live.t.Name, thread.ErrBusy),
+			"wait for its end, or cancel it with `orchestrator exec cancel "+a.name+"`")
+	}
 	if l.live.session == nil {
 		return nil
 	}

@@ -59,7 +59,7 @@ func deploy(ctx context.Context, l *run, x exec.Execution) {
 	}
 	failpoint.Hit("thread.exec.claimed")
 	t := l.live.thread()
-	fresh := x.Attempt > 1 && x.Lost == exec.PolicyRetry && t.Head == t.ForkPoint
+	fresh := x.Attempt > 1 && x.Lost == exec.PolicyRetry && t.Head == "" && t.ForkPoint == ""
 	a := newAttempt(ctx, l.open, l.live, x, fresh)
 	l.live.mu.Lock()
 	l.attempt = a

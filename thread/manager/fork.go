@@ -70,7 +70,7 @@ func (m *Forks) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, 
 		return s, nil
 	}
 	if t.Once.On {
-		s, err := m.creation.submitNew(ctx, l, thread.Prompt{From: thread.FromFirst, Text: r.Prompt, Lines: r.Lines}, order{name: r.Execution, by: r.By})
+		s, err := m.creation.submitNew(ctx, l, thread.Prompt{From: thread.FromFirst, Text: r.Prompt, Lines: r.Lines}, order{name: r.Execution, by: r.By, env: thread.Environ(ctx)})
 		s.LeftOut = left
 		return s, err
 	}

@@ -8,8 +8,6 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/manager/outbox"
-	"orchestrator/thread/plaintext"
-	"orchestrator/thread/secret"
 	exec "orchestrator/thread/work"
 )
 
@@ -160,6 +158,7 @@ func settlePrompt(ctx context.Context, l *run, id thread.PromptID, state exec.St
 	d := &l.typist.outbox
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	why = line(why)
 	p, known := d.Prompt(id)
 	if !known || p.State.Over() || l.recorder.Answers(id) {
 		return
@@ -175,9 +174,4 @@ func settlePrompt(ctx context.Context, l *run, id thread.PromptID, state exec.St
 		p = l.typist.after(p, outbox.Stopped, why)
 	}
 	l.typist.put(ctx, p) //nolint:errcheck // logged; the outbox has it
-}
-
-// reason is an error for people, in one line without secrets.
-func reason(err error) string {
-	return plaintext.Cut(secret.Redact(plaintext.FirstLine(err.Error())), 500)
 }

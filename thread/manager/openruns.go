@@ -199,7 +199,7 @@ func (o *openRuns) claim(ctx context.Context, id exec.ID) (exec.Execution, error
 func (o *openRuns) change(
 	ctx context.Context, id exec.ID, fence int64, change func(*exec.Execution) error, events ...exec.Event,
 ) (exec.Execution, error) {
-	x, err := o.cfg.Runs.Store.Change(ctx, id, fence, change, events...)
+	x, err := o.cfg.Runs.Store.Change(ctx, id, fence, said(change), events...)
 	if err == nil {
 		o.put(x)
 	}
@@ -210,7 +210,7 @@ func (o *openRuns) change(
 func (o *openRuns) supersede(
 	ctx context.Context, id exec.ID, change func(*exec.Execution) error, events ...exec.Event,
 ) (exec.Execution, error) {
-	x, err := o.cfg.Runs.Store.Supersede(ctx, id, change, events...)
+	x, err := o.cfg.Runs.Store.Supersede(ctx, id, said(change), events...)
 	if err == nil {
 		o.put(x)
 	}
@@ -222,5 +222,14 @@ func ends(state exec.State, reason string, at time.Time) func(*exec.Execution) e
 	return func(x *exec.Execution) error {
 		x.State, x.Reason, x.Ended = state, reason, at
 		return nil
+	}
+}
+
+// said is a change after which the reason is one line for people: agents put addresses and keys into theirs.
+func said(change func(*exec.Execution) error) func(*exec.Execution) error {
+	return func(x *exec.Execution) error {
+		err := change(x)
+		x.Reason = line(x.Reason)
+		return err
 	}
 }

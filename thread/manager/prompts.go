@@ -60,8 +60,9 @@ func (m *Prompts) askRun(ctx context.Context, l *run, r thread.AskRequest) (p th
 	if r.From == "" {
 		r.From = thread.FromVerb
 	}
+	env := thread.Environ(ctx)
 	err = l.live.do(ctx, func(ctx context.Context) (err error) {
-		_, p, err = submit(ctx, l, thread.Prompt{From: r.From, Text: r.Text, Lines: r.Lines}, order{by: r.By})
+		_, p, err = submit(ctx, l, thread.Prompt{From: r.From, Text: r.Text, Lines: r.Lines}, order{by: r.By, env: env})
 		return err
 	})
 	if err != nil {
@@ -214,8 +215,9 @@ func (m *Prompts) Again(ctx context.Context, id thread.PromptID) (thread.Prompt,
 		return thread.Prompt{}, fmt.Errorf("send prompt again: %w", err)
 	}
 	if p = l.typist.upToDate(p); l.live.thread().Once.On && l.live.running() == nil && p.State.Again() {
+		env := thread.Environ(ctx)
 		err := l.live.do(ctx, func(ctx context.Context) (err error) {
-			_, p, err = submit(ctx, l, thread.Prompt{From: thread.FromVerb, Text: p.Text, Lines: p.Lines}, order{again: p.ID})
+			_, p, err = submit(ctx, l, thread.Prompt{From: thread.FromVerb, Text: p.Text, Lines: p.Lines}, order{again: p.ID, env: env})
 			return err
 		})
 		return p, err

@@ -87,7 +87,7 @@ func promptAgain(ctx context.Context, l *run, x exec.Execution, resume bool) (th
 		return "", errors.New("its prompt is no longer whole")
 	}
 	next := thread.Prompt{ID: thread.NewPromptID(), From: thread.FromVerb, Text: p.Text, Lines: p.Lines, Again: p.ID}
-	if resume {
+	if resume && p.State != thread.PromptRefused && p.State != thread.PromptCancelled { // it has the prompt
 		next.Text, next.Lines = goOn, false
 	}
 	l.typist.bind(next.ID)
@@ -126,7 +126,7 @@ func recovered(ctx context.Context, l *run, x exec.Execution) error {
 		l.open.put(x)
 		return nil
 	}
-	v := verdict{state: exec.Completed} // only that was not stored any more
+	v := verdict{state: exec.Completed, reason: "its server ended after its answer was stored"}
 	if p.State != thread.PromptAnswered {
 		if v, err = lost(ctx, l, x, "its server ended while it worked"); err != nil {
 			return err

@@ -91,7 +91,7 @@ func (l *run) begin(ctx context.Context, r launchRequest) error {
 			return fmt.Errorf("resume %s: %w", t.Name, err)
 		}
 	}
-	if plan.primer != "" && thread.RunsLines(agent) && r.attempt == nil {
+	if plan.primer != "" && thread.RunsLines(agent) {
 		plan.primer = l.handOver(plan.file, r.handOver)
 	}
 	if err := l.launch(ctx, agent, plan, r); err != nil {

@@ -36,6 +36,7 @@ type order struct {
 	name  string    // "" for the next number
 	by    thread.ID // the thread whose agent asks
 	again thread.PromptID
+	env   []string // that the person brings who asks; nil for none. It is kept in memory only
 }
 
 // submit stores an execution for a thread, and its prompt. It starts when the queue lets it.
@@ -51,7 +52,7 @@ func submit(ctx context.Context, l *run, p thread.Prompt, o order) (exec.Executi
 	p.ID, p.Again = thread.NewPromptID(), o.again
 	x := newExecution(l, t, p.ID)
 	x.Name, x.By, x.Depth = o.name, o.by, depth
-	l.environs.bring(l.live.id, thread.Environ(ctx))
+	l.environs.bring(l.live.id, o.env)
 	if x, err = l.open.add(ctx, x); err != nil {
 		return x, thread.Prompt{}, fmt.Errorf("store the execution: %w", err)
 	}

@@ -183,10 +183,15 @@ func (l *typist) typeNow(s thread.Session, p thread.Prompt, leave func()) {
 			ID: thread.NewPromptID(), Thread: l.live.id, From: thread.FromPrimer, Text: text, Accepted: l.cfg.now(),
 		}
 	}
-	if err := l.cfg.consented(l.live.thread().Agent, p); err != nil { // an older server, or another machine, accepted it
+	whole := p
+	if d.Primer() == "" || p.From != thread.FromPrimer {
+		whole.Text = text // a program that runs lines gets nothing that nobody agreed to, joined or not
+	}
+	if err := l.cfg.consented(l.live.thread().Agent, whole); err != nil { // an older server, or another machine, accepted it
 		leave()
 		p = l.after(l.after(p, outbox.TypingBegan, ""), outbox.Refused, plaintext.FirstLine(err.Error()))
 		l.put(l.work.ctx, p) //nolint:errcheck // logged; the outbox has it
+		l.live.enqueue(func() { l.given(p.ID, err) })
 		l.wake()
 		return
 	}
