@@ -14,4 +14,6 @@ type Once struct {
 	// Lost and Dispose are a work.Policy and a work.Disposal, "" for what is configured.
 	Lost    string `json:"lost,omitempty"`
 	Dispose string `json:"dispose,omitempty"`
+	// From is the thread's folder while a run that must only read works in a place with a copy of it: Dir is that place.
+	From string `json:"from,omitempty"`
 }

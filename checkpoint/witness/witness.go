@@ -33,7 +33,7 @@ type Trees interface {
 	Drop(ctx context.Context, id thread.ID) error
 }
 
-// Witness gives runs their places. It is safe for concurrent use, in one process.
+// Witness implements work.Witness. It is safe for concurrent use, in one process.
 type Witness struct {
 	trees    Trees
 	found    *worktree.Finder
@@ -44,6 +44,8 @@ type Witness struct {
 	places []*place
 	runs   map[work.ID]*run
 }
+
+var _ work.Witness = (*Witness)(nil)
 
 // place is a worktree that runs share.
 type place struct {
@@ -69,34 +71,8 @@ func New(trees Trees, found *worktree.Finder, failed func(error)) *Witness {
 	return &Witness{trees: trees, found: found, failed: failed, turn: make(chan struct{}, 1), runs: map[work.ID]*run{}}
 }
 
-// Request says who joins.
-type Request struct {
-	Execution work.ID
-	// Thread is the run's: the snapshots are taken for it.
-	Thread thread.ID
-	// Dir is the folder whose files the run reads.
-	Dir string
-}
-
-// Place is where a run works.
-type Place struct {
-	Dir      string // in place of the request's
-	Root     string // of the worktree that it is in
-	Snapshot thread.Snapshot
-}
-
 // most is how many paths a run is told at most.
 const most = 1000
-
-// Left is what a run leaves.
-type Left struct {
-	// Changed are the paths in the worktree that were changed while the run was in it, sorted; More is how many there are
-	// besides.
-	Changed []string
-	More    int
-	// Saved has what was changed, if the run was the last and the place is gone.
-	Saved thread.Snapshot
-}
 
 // lock takes the turn.
 func (w *Witness) lock(ctx context.Context) (unlock func(), err error) {
@@ -110,42 +86,42 @@ func (w *Witness) lock(ctx context.Context) (unlock func(), err error) {
 
 // Join gives a run a place with the files of a folder as they are now. An error that is thread.ErrNoRepository means that
 // the folder is in no repository: there is nothing to make a place of.
-func (w *Witness) Join(ctx context.Context, r Request) (Place, error) {
+func (w *Witness) Join(ctx context.Context, x work.Execution, dir string) (work.Place, error) {
 	unlock, err := w.lock(ctx)
 	if err != nil {
-		return Place{}, err
+		return work.Place{}, err
 	}
 	defer unlock()
-	at, err := w.join(ctx, r)
+	at, err := w.join(ctx, x, dir)
 	if err != nil {
-		return Place{}, fmt.Errorf("a place to read in: %w", err)
+		return work.Place{}, fmt.Errorf("a place to read in: %w", err)
 	}
 	return at, nil
 }
 
-func (w *Witness) join(ctx context.Context, r Request) (Place, error) {
-	if w.runs[r.Execution] != nil {
-		return Place{}, thread.Kindf(thread.ErrInvalid, "run %s has one", r.Execution)
+func (w *Witness) join(ctx context.Context, x work.Execution, dir string) (work.Place, error) {
+	if w.runs[x.ID] != nil {
+		return work.Place{}, thread.Kindf(thread.ErrInvalid, "run %s has one", x.ID)
 	}
-	snap, err := w.trees.Take(ctx, r.Thread, r.Dir, nil)
+	snap, err := w.trees.Take(ctx, x.Thread, dir, nil)
 	if err != nil {
-		return Place{}, err
+		return work.Place{}, err
 	}
-	source, err := w.found.Open(ctx, r.Dir)
+	source, err := w.found.Open(ctx, dir)
 	if err != nil {
-		return Place{}, err
+		return work.Place{}, err
 	}
-	below, err := inside(source.Git.Root, r.Dir)
+	below, err := inside(source.Git.Root, dir)
 	if err != nil {
-		return Place{}, err
+		return work.Place{}, err
 	}
 	p, err := w.find(source.Git.Root, snap)
 	if err != nil {
-		return Place{}, err
+		return work.Place{}, err
 	}
 	if p == nil {
-		if p, err = w.make(ctx, r.Dir, source.Git.Root, snap); err != nil {
-			return Place{}, err
+		if p, err = w.make(ctx, dir, source.Git.Root, snap); err != nil {
+			return work.Place{}, err
 		}
 		w.places = append(w.places, p)
 	}
@@ -155,11 +131,11 @@ func (w *Witness) join(ctx context.Context, r Request) (Place, error) {
 			_, remove := w.remove(ctx, p, owner)
 			err = errors.Join(err, remove)
 		}
-		return Place{}, err
+		return work.Place{}, err
 	}
 	p.runs++
-	w.runs[r.Execution] = &run{in: p, thread: r.Thread, changes: map[string]bool{}}
-	return Place{Dir: filepath.Join(p.made.Path, below), Root: p.made.Path, Snapshot: p.at}, nil
+	w.runs[x.ID] = &run{in: p, thread: x.Thread, changes: map[string]bool{}}
+	return work.Place{Dir: filepath.Join(p.made.Path, below), Root: p.made.Path, Snapshot: p.at}, nil
 }
 
 // inside returns where a folder is in a worktree.
@@ -290,19 +266,19 @@ func (w *Witness) compare(p *place) error {
 
 // Leave tells what was changed while a run was in its place, whose processes have all ended. The place goes with the last:
 // at once if it was changed, else in a moment, unless another run joins. An error besides does not undo that the run has left.
-func (w *Witness) Leave(ctx context.Context, id work.ID) (Left, error) {
+func (w *Witness) Leave(ctx context.Context, id work.ID) (work.Traces, error) {
 	unlock, err := w.lock(ctx)
 	if err != nil {
-		return Left{}, err
+		return work.Traces{}, err
 	}
 	defer unlock()
 	r := w.runs[id]
 	if r == nil {
-		return Left{}, fmt.Errorf("run %s has no place to read in: %w", id, thread.ErrNotFound)
+		return work.Traces{}, fmt.Errorf("run %s has no place to read in: %w", id, thread.ErrNotFound)
 	}
 	err = w.compare(r.in)
 	failpoint.Hit("witness.leave.compared")
-	left := Left{}
+	left := work.Traces{}
 	for path := range r.changes {
 		left.Changed = append(left.Changed, path)
 	}

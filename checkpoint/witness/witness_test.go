@@ -64,9 +64,9 @@ func watch(t snapshottest.T, r *snapshottest.Repo) *witness.Witness {
 	return w
 }
 
-func (s *scene) join(id work.ID) witness.Place {
+func (s *scene) join(id work.ID) work.Place {
 	s.Helper()
-	p, err := s.w.Join(context.Background(), witness.Request{Execution: id, Thread: thread.ID("t-" + string(id)), Dir: s.Dir})
+	p, err := s.w.Join(context.Background(), work.Execution{ID: id, Thread: thread.ID("t-" + string(id))}, s.Dir)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -305,7 +305,7 @@ func TestFolders(t *testing.T) {
 	s := newScene(t, t.TempDir())
 	must(t, os.MkdirAll(filepath.Join(s.Dir, "build/deep"), 0o755))
 	for _, below := range []string{"dir", "build/deep"} {
-		p, err := s.w.Join(t.Context(), witness.Request{Execution: work.ID(below), Thread: "t", Dir: filepath.Join(s.Dir, below)})
+		p, err := s.w.Join(t.Context(), work.Execution{ID: work.ID(below), Thread: "t"}, filepath.Join(s.Dir, below))
 		must(t, err)
 		if p.Dir != filepath.Join(p.Root, below) {
 			t.Errorf("%+v", p)
@@ -326,13 +326,13 @@ func TestRefused(t *testing.T) {
 	s := newScene(t, t.TempDir())
 	ctx := t.Context()
 	s.join("a")
-	if _, err := s.w.Join(ctx, witness.Request{Execution: "a", Thread: "t", Dir: s.Dir}); !errors.Is(err, thread.ErrInvalid) {
+	if _, err := s.w.Join(ctx, work.Execution{ID: "a", Thread: "t"}, s.Dir); !errors.Is(err, thread.ErrInvalid) {
 		t.Errorf("twice: %v", err)
 	}
-	if _, err := s.w.Join(ctx, witness.Request{Execution: "b", Thread: "t", Dir: t.TempDir()}); !errors.Is(err, thread.ErrNoRepository) {
+	if _, err := s.w.Join(ctx, work.Execution{ID: "b", Thread: "t"}, t.TempDir()); !errors.Is(err, thread.ErrNoRepository) {
 		t.Errorf("no repository: %v", err)
 	}
-	if _, err := s.w.Join(ctx, witness.Request{Execution: "b", Thread: "t", Dir: filepath.Join(s.Dir, "none")}); !errors.Is(err, thread.ErrNotFound) {
+	if _, err := s.w.Join(ctx, work.Execution{ID: "b", Thread: "t"}, filepath.Join(s.Dir, "none")); !errors.Is(err, thread.ErrNotFound) {
 		t.Errorf("no folder: %v", err)
 	}
 	if _, err := s.w.Leave(ctx, "b"); !errors.Is(err, thread.ErrNotFound) {
@@ -340,7 +340,7 @@ func TestRefused(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := s.w.Join(ended, witness.Request{Execution: "b", Thread: "t", Dir: s.Dir}); err == nil {
+	if _, err := s.w.Join(ended, work.Execution{ID: "b", Thread: "t"}, s.Dir); err == nil {
 		t.Error("joined after the end")
 	}
 	// A folder and a branch of the person's are left alone.
@@ -377,7 +377,7 @@ func TestAtOnce(t *testing.T) {
 		wg.Go(func() {
 			for i := range 3 {
 				id := work.ID(fmt.Sprintf("%d-%d", n, i))
-				p, err := s.w.Join(t.Context(), witness.Request{Execution: id, Thread: "t" + thread.ID(id), Dir: s.Dir})
+				p, err := s.w.Join(t.Context(), work.Execution{ID: id, Thread: "t" + thread.ID(id)}, s.Dir)
 				if err == nil {
 					_, err = os.ReadFile(filepath.Join(p.Dir, "a.txt"))
 				}
@@ -407,7 +407,7 @@ func child(ctx context.Context, top string) error {
 	w := witness.New(store, store.Finder, nil)
 	for i := range 3 {
 		id := work.ID(fmt.Sprint("x", i))
-		p, err := w.Join(ctx, witness.Request{Execution: id, Thread: "t1", Dir: filepath.Join(top, "project")})
+		p, err := w.Join(ctx, work.Execution{ID: id, Thread: "t1"}, filepath.Join(top, "project"))
 		if err != nil {
 			return err
 		}

@@ -42,7 +42,11 @@ type attempt struct {
 	process  thread.ExecutionID
 	started  time.Time
 	waited   int // for the end of a request
-	before   thread.Usage
+	// placed is set while it has a place of the witness, changed why it has failed by what was changed there; of the thread's
+	// steps only.
+	placed  bool
+	changed string
+	before  thread.Usage
 }
 
 func newAttempt(ctx context.Context, open *openRuns, l *liveThread, x exec.Execution, fresh bool) *attempt {
@@ -72,6 +76,13 @@ func (a *attempt) report(e thread.RunEvent) {
 	if flush {
 		a.live.later(flushEvery, a.flush)
 	}
+}
+
+// note adds a remark of ours to the record.
+func (a *attempt) note(text string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.record.Note(text, a.open.cfg.now())
 }
 
 // flush is the step that stores what was reported.

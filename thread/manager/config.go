@@ -100,6 +100,8 @@ type RunsConfig struct {
 	Deadline time.Duration
 	Lost     exec.Policy
 	Dispose  exec.Disposal
+	// Witness gives runs that must only read a place to work in; nil has them work in the thread's folder, unwatched.
+	Witness exec.Witness
 	// Stage keeps what a run prints; nil keeps nothing of it.
 	Stage runs.Stage
 }

@@ -147,6 +147,7 @@ func (m *Creation) newThread(r thread.NewRequest) (thread.Thread, error) {
 	}
 	label := cmp.Or(secret.Redact(r.Label), titleOf(r.Prompt))
 	now := m.cfg.now()
+	r.Once.From = ""
 	return thread.Thread{
 		ID: thread.NewID[thread.ID](), Title: thread.Titled(secret.Redact(cmp.Or(r.Name, r.Label))),
 		Label: plaintext.Cut(label, 200), Agent: r.Agent, Model: r.Model, Launch: r.Flags,

@@ -85,6 +85,7 @@ func lookLater(l *run, x exec.Execution, err error) {
 // way, it is queued again.
 func notDeployed(ctx context.Context, l *run, a *attempt, cause error) {
 	l.typist.serve(nil)
+	leavePlace(ctx, l, a)
 	l.live.mu.Lock()
 	l.attempt = nil
 	l.live.mu.Unlock()

@@ -178,6 +178,9 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 	if err := l.cfg.Store.EndExecution(ctx, id, l.cfg.now(), exit); err != nil {
 		l.cfg.Log.Error("end a run", "thread", string(l.live.id), "err", err)
 	}
+	if a != nil {
+		a.changed = leavePlace(ctx, l, a)
+	}
 	l.live.mu.Lock()
 	l.live.execution, l.live.ending, l.attempt = nil, unasked, nil
 	l.live.show()

@@ -109,7 +109,7 @@ func (m *Forks) forkOf(
 		ID: thread.NewID[thread.ID](), Title: thread.Titled(secret.Redact(cmp.Or(r.Name, r.Label))),
 		Label:  plaintext.Cut(cmp.Or(secret.Redact(r.Label), titleOf(r.Prompt)), 200),
 		Parent: p.ID, ForkPoint: at.ID, Head: at.ID, Turn: at.Turn, Agent: agent, Launch: p.Launch,
-		Dir: p.Dir, Created: now, Updated: now, Seen: true, Gauge: at.Gauge,
+		Dir: home(p), Created: now, Updated: now, Seen: true, Gauge: at.Gauge,
 		MCP: p.MCP.Clone(),
 	}
 	if at.ID != p.Head {
@@ -133,6 +133,7 @@ func (m *Forks) forkOf(
 		return thread.Thread{}, thread.Checkpoint{}, err
 	}
 	t.Once, t.Grants = r.Once, below(m.registry, r.By, r.Once)
+	t.Once.From = ""
 	fresh := agent == p.Agent && (r.Fresh || at.ID != "" && !at.Whole())
 	err := m.creation.checkLaunch(t)
 	if err == nil {
@@ -229,7 +230,7 @@ func (m *Forks) startFiles(ctx context.Context, p thread.Thread, at thread.Check
 
 // presentFiles takes a snapshot of the parent's files as they are now, for a point without a snapshot.
 func (m *Forks) presentFiles(ctx context.Context, t, p thread.Thread, at thread.Checkpoint) (*thread.Snapshot, error) {
-	s, err := m.cfg.Worktrees.Take(ctx, t.ID, p.Dir, nil)
+	s, err := m.cfg.Worktrees.Take(ctx, t.ID, home(p), nil)
 	if err != nil {
 		return nil, fmt.Errorf("take a snapshot of %s: %w", p.Name, err)
 	}

@@ -55,6 +55,7 @@ func storeEnd(ctx context.Context, l *run, a *attempt, exit thread.Exit, asked b
 	var v verdict
 	if !x.State.Final() {
 		v.state, v.reason = a.outcome(exit, asked)
+		v.unwitnessed(a.changed)
 		if v.state == exec.Lost {
 			var err error
 			if v, err = lost(ctx, l, x, v.reason); err != nil {

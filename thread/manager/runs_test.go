@@ -221,8 +221,9 @@ func TestNextRun(t *testing.T) {
 // pause holds over a restart.
 func TestRunsWait(t *testing.T) {
 	inWorld(t, func(w *world) {
+		asker := w.create(thread.NewRequest{}) // in a terminal: it has no place that it could lend
 		first := w.once("first")
-		agents := w.once("agent's", func(r *thread.NewRequest) { r.By = first.ID; r.InPlace = true })
+		agents := w.once("agent's", func(r *thread.NewRequest) { r.By = asker.ID; r.InPlace = true })
 		persons := w.once("person's", func(r *thread.NewRequest) { r.InPlace = true })
 		w.runIs(first.ID, exec.Running)
 		if x := w.runIs(agents.ID, exec.Queued); x.Reason != "1 of 1 runs are running" || x.Depth != 1 {

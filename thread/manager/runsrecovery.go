@@ -39,6 +39,11 @@ func (m *recovery) recoverRuns(ctx context.Context, executions *Executions) erro
 		// After what an earlier server left with the thread's prompts is settled.
 		l.live.enqueue(func() { l.reconcile(m.work.ctx); recoverRun(m.work.ctx, l, x) })
 	}
+	for _, l := range m.registry.all() {
+		if l.live.thread().Once.From != "" { // a crash left it in a place that is gone
+			l.live.enqueue(func() { goHome(m.work.ctx, l) })
+		}
+	}
 	m.queueLeft()
 	executions.dispatcher.run()
 	return nil

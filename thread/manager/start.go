@@ -73,11 +73,17 @@ func (l *run) begin(ctx context.Context, r launchRequest) error {
 		return fmt.Errorf("start %s: %w", t.Name, err)
 	}
 	l.environs.bring(l.live.id, r.env)
+	goHome(ctx, l)
 	if err := l.ensureDir(ctx); err != nil {
 		return fmt.Errorf("start %s: %w", t.Name, err)
 	}
 	if err := l.first(ctx, t, r); err != nil {
 		return err
+	}
+	if r.attempt != nil {
+		if err := enterPlace(ctx, l, r.attempt); err != nil {
+			return fmt.Errorf("start %s: %w", t.Name, err)
+		}
 	}
 	// What was added to the agent's files after the last checkpoint must not be lost by rewriting them.
 	l.recorder.Settle(ctx)
@@ -290,8 +296,11 @@ func (l *run) spec(agent thread.Agent, plan resumePlan) (spec thread.LaunchSpec,
 	if err := os.MkdirAll(spec.StateDir, 0o700); err != nil {
 		return spec, "", fmt.Errorf("create the thread's folder: %w", err)
 	}
-	if t.Worktree.Path != "" {
-		spec.Origin = subDir(t.Worktree.Path, t.Dir, l.cfg.Project)
+	switch {
+	case t.Worktree.Path != "":
+		spec.Origin = subDir(t.Worktree.Path, home(t), l.cfg.Project)
+	case t.Once.From != "":
+		spec.Origin = t.Once.From
 	}
 	if spec.ReadDirs, err = l.readDirs(t); err != nil {
 		return spec, "", err

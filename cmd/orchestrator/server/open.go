@@ -157,6 +157,7 @@ func (a *Server) openManager(ctx context.Context) error {
 		}
 		a.files = files
 		cfg.Worktrees, cfg.Differ, cfg.Merges = files, files, merges
+		cfg.Runs.Witness = a.openWitness(files)
 		if cfg.Setup, err = a.worktreeSetup(worktrees); err != nil {
 			return err
 		}

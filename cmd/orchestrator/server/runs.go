@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"orchestrator/checkpoint/witness"
 	"orchestrator/checkpoint/workdb"
 	"orchestrator/cmd/orchestrator/config"
 	"orchestrator/thread"
@@ -57,6 +58,23 @@ func (a *Server) runsConfig() manager.RunsConfig {
 		r.Limits.All, r.Why = runs.DefaultParallel(runtime.NumCPU(), memory())
 	}
 	return r
+}
+
+// openWitness opens what gives read-only runs their places. Those that a killed server left are removed in the background.
+func (a *Server) openWitness(files *keptFiles) work.Witness {
+	w := witness.New(files, files.Finder, func(err error) { a.Log.Warn("the place of read-only runs", "err", err) })
+	a.onClose(w.Close)
+	a.service(func(ctx context.Context) error {
+		n, err := w.Repair(ctx)
+		if err != nil && ctx.Err() == nil {
+			a.Log.Warn("the places of read-only runs", "err", err)
+		}
+		if n > 0 {
+			a.Log.Info("removed places of read-only runs that a killed server left", "places", n)
+		}
+		return nil
+	})
+	return w
 }
 
 // stageOutput keeps what a run prints.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"orchestrator/thread"
 	"orchestrator/thread/work"
@@ -77,6 +78,12 @@ func (r *Record) Add(e thread.RunEvent) {
 	default:
 		r.keep(e, e.Text)
 	}
+}
+
+// Note adds a remark of ours, however much else was kept.
+func (r *Record) Note(text string, at time.Time) {
+	r.endText()
+	r.pending = append(r.pending, work.Event{At: at, Attempt: r.Attempt, Kind: "note", Text: thread.Excerpt(text)})
 }
 
 // endText keeps the message that streams in, if there is one.
