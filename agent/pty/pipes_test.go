@@ -116,23 +116,26 @@ func TestPipeInput(t *testing.T) {
 	})
 }
 
-// TestHeldPipeDelaysNoEnd: the end is told although another process holds the pipe open, and that one ends too.
-func TestHeldPipeDelaysNoEnd(t *testing.T) {
-	r := startWith(t, host(t), piped, `echo last; setsid sh -c 'trap "" TERM HUP; while :; do sleep 1; done' & exit 3`)
+// TestHeldPipe: the end is told although another process holds the pipe open, and that one is gone by then.
+func TestHeldPipe(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pids")
+	r := startWith(t, host(t), piped, `setsid sh -c 'trap "" TERM HUP; echo $$ >"$1"; while :; do sleep 1; done' sh "$1" &`+written+`echo last; exit 3`, pids)
 	began := time.Now()
 	select {
 	case code := <-r.code:
-		if code != 3 || r.output() != "last\n" {
+		if code != 3 || r.output() != "ready\nlast\n" {
 			t.Errorf("code %d, printed %q", code, r.output())
 		}
 	case <-time.After(deadline):
 		t.Fatal("the end was not told")
 	}
 	t.Logf("told after %v", time.Since(began))
-	select {
-	case <-r.Done():
-		t.Error("what holds the pipe was gone at once, so that this shows nothing")
-	default:
+	b, err := os.ReadFile(pids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat("/proc/" + strings.TrimSpace(string(b))); runtime.GOOS == "linux" && !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("process %s is left", b)
 	}
 	r.wait(t)
 }

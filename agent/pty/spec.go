@@ -21,6 +21,6 @@ type Spec struct {
 	// and its Output. Limiting turns limits the processors and OS threads that many processes use.
 	Turn func() (end func())
 	// Exited is called once, after the last Output, when the program itself has ended; what it left behind may still run
-	// until Done.
+	// until Done, but of a piped program nothing is left.
 	Exited func(code int)
 }

@@ -60,12 +60,22 @@ func (p *Process) finish() {
 	timer.Stop()
 	p.channel.hangUp() // for the processes that are left
 	<-p.drained
+	if p.spec.Piped { // what it has done is looked at next, and nothing of it must go on
+		p.clear(strayGrace)
+		p.exited()
+	} else {
+		p.exited()
+		p.clear(strayGrace)
+	}
+	p.hasten()
+	close(p.done)
+}
+
+// exited reports the program's end.
+func (p *Process) exited() {
 	if p.spec.Exited != nil {
 		p.spec.Exited(p.code)
 	}
-	p.clear(strayGrace)
-	p.hasten()
-	close(p.done)
 }
 
 // look records what belongs to the process, unless that is being ended already.
