@@ -141,6 +141,7 @@ func (s *server) calling() handlers {
 	answer(h, api.Why, s.Why)
 	answer(h, api.New, s.New)
 	answer(h, api.Fork, s.Fork)
+	s.executions(h)
 	answer(h, api.Resume, s.Resume)
 	answer(h, api.ResumeAll, s.ResumeAll)
 	answer(h, api.Ask, s.Ask)

@@ -32,6 +32,7 @@ import (
 	"orchestrator/ui/resume"
 	"orchestrator/ui/retention"
 	"orchestrator/ui/rewind"
+	"orchestrator/ui/runs"
 	"orchestrator/ui/said"
 	"orchestrator/ui/scrolling"
 	"orchestrator/ui/search"
@@ -120,6 +121,7 @@ func (m *Model) addFeatures() {
 	})
 	m.search = search.New(h, m.visit)
 	life := lifecycle.New(h)
+	runs.Register(h)
 	forks := fork.New(h, fork.Config{Git: m.cfg.Git, Agents: m.agents.Known, Offer: m.offers.Fork, Back: m.offers.Back})
 	rewinds := rewind.New(h, func(id thread.ID) tea.Cmd { return m.views.Rewound(id) })
 	edit := editor.New(h, editor.Config{Command: m.cfg.Editor, Pager: m.cfg.Pager,

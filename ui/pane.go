@@ -147,5 +147,11 @@ func (m *Model) toPane(msg tea.Msg) tea.Cmd {
 	if m.cfg.Pane == nil || !m.pane.focus {
 		return nil
 	}
+	if s := m.tree.Selected(); s != nil && s.Runs() {
+		if !m.typing.ShouldTell() {
+			return nil
+		}
+		return m.host.Notify(thread.LevelWarn, s.Run.Execution+" has no terminal, this is its log: "+m.keys.LeaveKey()+" goes back")
+	}
 	return m.passOn(msg)
 }

@@ -88,6 +88,9 @@ func (m *Model) enter() tea.Cmd {
 		return m.host.Notify(thread.LevelInfo,
 			m.tree.Called(s)+" is archived; "+m.keys.KeyOf(intent.Archive)+" to restore it")
 	}
+	if s.Runs() && s.Run.Waiting() {
+		return m.host.Notify(thread.LevelInfo, s.Run.Execution+" has not started: "+m.tree.Called(s)+" "+s.Line())
+	}
 	m.follow.FocusWhenRunning(s.ID)
 	return m.resumes.Begin(s, true)
 }

@@ -61,8 +61,8 @@ func threads() []Binding {
 		bind(Tree, PageDown, "page down", "pgdown"),
 		bind(Tree, First, "first thread", "home"),
 		bind(Tree, Last, "last thread", "end", "G"),
-		bind(Tree, Fold, "collapse forks", "left", "h"),
-		bind(Tree, Unfold, "expand forks", "right", "l"),
+		bind(Tree, Fold, "collapse forks and runs", "left", "h"),
+		bind(Tree, Unfold, "expand forks and runs", "right", "l"),
 		command(Tree, FoldAll, "fold or unfold the quiet threads", "z"),
 		command(Tree, PureTree, "the tree of all threads, or groups again", "t"),
 		command(Tree, Density, "one or two rows a thread", "-"),
@@ -85,7 +85,7 @@ func threads() []Binding {
 		bind(Tree, Yes, "approve, where the agent asks", "a"),
 		bind(Tree, Always, "approve for good, where the agent asks", "A"),
 		bind(Tree, No, "deny, where the agent asks", "x"),
-		bind(Tree, Reply, "reply, where the agent asks", "r"),
+		bind(Tree, Reply, "reply, where the agent asks, or ask an ended run again", "r"),
 	}
 	return append(all, acts(ThreadMenu)...)
 }
@@ -112,6 +112,8 @@ func acts(s Scope) []Binding {
 	}
 	if s == ThreadMenu {
 		all = append(all,
+			bind(s, CancelRun, "cancel the run", "k"),
+			bind(s, ResumeRun, "go on with the lost run", "u"),
 			bind(s, Archived, "show or hide the archive", "z"),
 			bind(s, OffersOff, "fork offers: suggest, auto or off", "t"),
 			bind(s, ResumeAll, "resume all interrupted threads", "A"),

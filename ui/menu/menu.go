@@ -70,12 +70,28 @@ func useful(s *thread.Status, b intent.Binding) string {
 	case intent.Archived, intent.Import, intent.Collect, intent.ResumeAll:
 		return b.Description()
 	case intent.Stop, intent.StopNow:
-		if s == nil || !host.Running(s) {
+		switch {
+		case s == nil, !host.Running(s), s.Runs(): // a run is cancelled
+			return ""
+		case s.TakenOver():
+			return "back to runs: end its terminal (ctrl+s: at once)"
+		}
+	case intent.CancelRun:
+		if s == nil || !s.Run.Waiting() && !s.Run.Working() {
 			return ""
 		}
-	case intent.Resume:
-		if s == nil || host.Running(s) || !s.Archived.IsZero() {
+		return "cancel " + s.Run.Execution
+	case intent.ResumeRun:
+		if s == nil || !s.Runs() || s.Run.State != "lost" {
 			return ""
+		}
+		return "go on with " + s.Run.Execution + ", which was lost"
+	case intent.Resume:
+		switch {
+		case s == nil, host.Running(s), !s.Archived.IsZero():
+			return ""
+		case s.Runs():
+			return "take over: open it in its agent's terminal"
 		}
 	case intent.Archive:
 		if s != nil && !s.Archived.IsZero() {

@@ -203,6 +203,10 @@ func (f *Feature) send(id thread.ID, r thread.AnswerRequest, said string) tea.Cm
 // openReply asks for an answer in the person's own words.
 func (f *Feature) openReply(s *thread.Status) tea.Cmd {
 	q := s.State.Question
+	if s.Runs() && s.Run.Over() {
+		f.ask("next run of "+f.Name(s.ID), "send", "", func(text string) tea.Cmd { return f.prompt(s.ID, text) })
+		return nil
+	}
 	if q == nil || len(q.Choices) == 0 {
 		return f.nothing()
 	}
@@ -225,13 +229,7 @@ func (f *Feature) openReply(s *thread.Status) tea.Cmd {
 // keep offers to send as a prompt what could not be replied: the question was gone.
 func (f *Feature) keep(id thread.ID, text string) {
 	f.ask("prompt for "+f.Name(id)+", which asks something else now", "send", text, func(text string) tea.Cmd {
-		return host.Call(f.Host, host.Slow, api.Ask.On(f.Server, api.AskRequest{Thread: string(id), Text: text}),
-			func(_ thread.Prompt, err error) tea.Cmd {
-				if err != nil {
-					return f.Fail("send to "+f.Name(id), err)
-				}
-				return nil
-			})
+		return f.prompt(id, text)
 	})
 }
 
@@ -329,4 +327,15 @@ func (f *Feature) hints(q thread.Question, leave string) (out []styled.Span) {
 		add(key, "reply")
 	}
 	return out
+}
+
+// prompt sends a text as a prompt.
+func (f *Feature) prompt(id thread.ID, text string) tea.Cmd {
+	return host.Call(f.Host, host.Slow, api.Ask.On(f.Server, api.AskRequest{Thread: string(id), Text: text}),
+		func(_ thread.Prompt, err error) tea.Cmd {
+			if err != nil {
+				return f.Fail("send to "+f.Name(id), err)
+			}
+			return nil
+		})
 }

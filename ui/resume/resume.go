@@ -45,7 +45,11 @@ func (f *Feature) resume(s *thread.Status) tea.Cmd {
 func (f *Feature) Begin(s *thread.Status, focus bool) tea.Cmd {
 	id, name := s.ID, f.Name(s.ID)
 	return f.HandOver(s.RunsLines && s.Turn > 0, func(agreed bool) tea.Cmd {
-		return tea.Batch(f.Notify(thread.LevelInfo, "Resuming "+name+" …"), f.one(id, focus, agreed))
+		what := "Resuming "
+		if s.Runs() {
+			what = "Taking over "
+		}
+		return tea.Batch(f.Notify(thread.LevelInfo, what+name+" …"), f.one(id, focus, agreed))
 	})
 }
 

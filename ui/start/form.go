@@ -28,12 +28,19 @@ type defaults struct {
 	named  []thread.Profile
 }
 
+// How a thread runs: with a terminal, or without one, which takes a prompt.
+const (
+	inTerminal = "in a terminal"
+	onceWrites = "once"
+	onceReads  = "once, read-only"
+)
+
 // form is the dialog for a new thread.
 type form struct {
 	defaults
-	profile, prompt, name, dir, tree, model, mode, mcp *dialog.Input
-	runs                                               runner.Inputs
-	base                                               *runner.Base
+	profile, prompt, name, dir, tree, once, model, mode, mcp *dialog.Input
+	runs                                                     runner.Inputs
+	base                                                     *runner.Base
 	// from is what the fields were filled with.
 	from thread.Profile
 }
@@ -46,6 +53,7 @@ func newForm(agents []thread.AgentInfo, d defaults, create func(thread.NewReques
 		prompt:   &dialog.Input{Label: "Prompt", Hint: "Task (optional)", Rows: 3, Text: field.Field{Multi: true}},
 		name:     &dialog.Input{Label: "Name", Hint: "From the prompt (optional)"},
 		dir:      &dialog.Input{Label: "Folder", Hint: d.dir},
+		once:     &dialog.Input{Label: "Runs", Options: []dialog.Option{{Value: inTerminal}, {Value: onceWrites}, {Value: onceReads}}},
 		model:    &dialog.Input{Label: "Model", Hint: "the agent's default"},
 		mode:     &dialog.Input{Label: "Permissions", Hint: "the agent's default"},
 		mcp:      &dialog.Input{Label: "MCP servers", Hint: "as configured; names switch on more"},
@@ -76,7 +84,7 @@ func newForm(agents []thread.AgentInfo, d defaults, create func(thread.NewReques
 		return host.Do(func() tea.Cmd { return create(req, as) }), ""
 	}
 	return dialog.NewForm("new thread", submit, f.profile, f.runs.Agent, f.runs.Program, f.prompt, f.name, f.dir, f.tree,
-		f.model, f.mode, f.mcp, f.base.Input).Verb("create").Digits(f.digit)
+		f.model, f.mode, f.mcp, f.once, f.base.Input).Verb("create").Digits(f.digit)
 }
 
 // profiles returns the field with the profiles, after the one for none. It is hidden if there are none.
@@ -189,6 +197,11 @@ func (f *form) request() (r thread.NewRequest, problem string) {
 		Agent: p.Agent, Model: p.Model, MCP: p.MCP, Base: p.Base, Name: strings.TrimSpace(f.name.Text.Value()),
 		Prompt: strings.TrimSpace(f.prompt.Text.Value()), Dir: strings.TrimSpace(f.dir.Text.Value()),
 		Worktree: f.tree.On() && f.git, InPlace: !f.tree.On(), Flags: thread.Flags{PermissionMode: p.PermissionMode},
+	}
+	if r.Once.On = f.once.Choice() != inTerminal; r.Once.On {
+		if r.Once.ReadOnly = f.once.Choice() == onceReads; r.Prompt == "" {
+			return r, "A thread that runs once needs a prompt"
+		}
 	}
 	var args []string
 	if f.from.Agent == p.Agent {

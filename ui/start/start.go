@@ -130,12 +130,16 @@ func (f *Feature) place(typed string) string {
 
 // create starts a thread, and does something once it is started.
 func (f *Feature) create(req thread.NewRequest, started func()) tea.Cmd {
-	return f.TypeLines(runner.RunsLines(f.cfg.Agents(), req.Agent), req.Prompt, func(lines bool) tea.Cmd {
+	lines := !req.Once.On && runner.RunsLines(f.cfg.Agents(), req.Agent) // a run is typed nothing
+	return f.TypeLines(lines, req.Prompt, func(lines bool) tea.Cmd {
 		req.Lines = lines
 		req.Cols, req.Rows = f.Screen.PaneSize()
 		req.Dir = f.place(req.Dir)
 		begin := api.New.On(f.Server, req)
-		return tea.Batch(f.Notify(thread.LevelInfo, "Starting "+req.Agent+" …"), f.Start("start a thread", "started", true,
+		if req.Once.On {
+			begin = api.StartRun.On(f.Server, req)
+		}
+		return tea.Batch(f.Notify(thread.LevelInfo, "Starting "+req.Agent+" …"), f.Start("start a thread", "started", !req.Once.On,
 			func(ctx context.Context) (thread.Status, error) {
 				s, err := begin(ctx)
 				if err == nil {

@@ -41,7 +41,7 @@ func verbCases(one, old string) []verbCase {
 		fails(exitcode.Usage, "use ask, resume, retry or fail", "run", "--once", "--lost", "never", "x"), fails(exitcode.Usage, "use keep, branch, merge or drop", "new", "--once", "--dispose", "burn"),
 		fails(exitcode.Usage, "given by the project", "run", "--once", "--as", "exec-7", "x"), fails(exitcode.Usage, "a second or more", "run", "--once", "--deadline", "0", "x"),
 		usage("run", "--once"), fails(exitcode.Usage, "needs a prompt", "new", "--once", "-a", "demo"), fails(exitcode.Usage, "needs a prompt", "fork", "x", "--once", "-t", one),
-		fails(exitcode.Usage, "--once", "fork", "x", "-o", "ndjson"), fails(exitcode.NotFound, "Did you mean claude?", "run", "--once", "-a", "klaud", "x"),
+		fails(exitcode.Usage, "--once", "fork", "x", "--timeout", "5s"), fails(exitcode.NotFound, "Did you mean claude?", "run", "--once", "-a", "klaud", "x"),
 		fails(exitcode.Usage, "exec needs a verb: orchestrator exec cancel|", "exec"), fails(exitcode.Usage, "Did you mean list", "exec", "lst"),
 		usage("exec", "list", "x"), fails(exitcode.Usage, "no such state", "exec", "list", "--state", "odd"), fails(exitcode.Usage, "--limit 0", "exec", "list", "-n", "0"),
 		unknown("exec", "list", "--thread", "nobody"), works("exec", "list"), works("exec", "list", "--state", "queued,lost", "-n", "3", "--thread", one),

@@ -122,16 +122,16 @@ func TestReadmeVerbs(t *testing.T) {
 		for _, usage := range e2e.Quotes(row[0]) {
 			words := strings.Fields(usage)
 			verbs := []string{words[0]}
-			cmd := named(root, words[0])
+			cmd := verbNamed(root, words[0])
 			if cmd == nil {
 				t.Errorf("README: there is no verb %q", words[0])
 				continue
 			}
 			said[words[0]] = true
 			several := len(words) > 1 && strings.Contains(words[1], "|") && !strings.HasPrefix(words[1], "[")
-			if several || len(words) > 1 && named(cmd, words[1]) != nil {
+			if several || len(words) > 1 && verbNamed(cmd, words[1]) != nil {
 				for _, sub := range strings.Split(words[1], "|") {
-					if named(cmd, sub) == nil {
+					if verbNamed(cmd, sub) == nil {
 						t.Errorf("README: %s has no %q", words[0], sub)
 					}
 					said[words[0]+" "+sub] = true
@@ -139,7 +139,7 @@ func TestReadmeVerbs(t *testing.T) {
 				verbs = append(verbs, words[1])
 			}
 			for _, flag := range regexp.MustCompile(`(^|[\s\[(])(--?[a-z][a-z-]*)`).FindAllStringSubmatch(usage, -1) {
-				sub := named(cmd, verbs[len(verbs)-1])
+				sub := verbNamed(cmd, verbs[len(verbs)-1])
 				if !hasFlag(cmd, flag[2]) && (sub == nil || !hasFlag(sub, flag[2])) {
 					t.Errorf("README: %s has no flag %s", strings.Join(verbs, " "), flag[2])
 				}
@@ -161,7 +161,7 @@ func TestReadmeVerbs(t *testing.T) {
 	}
 }
 
-func named(parent *cobra.Command, name string) *cobra.Command {
+func verbNamed(parent *cobra.Command, name string) *cobra.Command {
 	for _, cmd := range parent.Commands() {
 		if cmd.Name() == name {
 			return cmd
