@@ -73,7 +73,10 @@ func (a *attempt) report(e thread.RunEvent) {
 	attempt := a.x.Attempt
 	a.mu.Unlock()
 	a.open.hub.Report(a.id, thread.RunPiece{Execution: a.name, Attempt: attempt, Event: &e})
-	if flush {
+	switch {
+	case e.Kind == thread.RunEnd && !e.Gone: // if the server dies now, the next one knows that the work was done
+		a.live.enqueue(a.flush)
+	case flush:
 		a.live.later(flushEvery, a.flush)
 	}
 }
@@ -218,7 +221,7 @@ func (a *attempt) keep(ctx context.Context, exit thread.Exit) {
 func (a *attempt) outcome(exit thread.Exit, asked bool) (exec.State, string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return runs.Ended{Said: a.record.End(), Exit: exit, Asked: asked}.Outcome()
+	return runs.Ended{Said: a.record.End(), Exit: exit, Asked: asked, Refused: a.record.Refused()}.Outcome()
 }
 
 // ended stores the end of the process, with what it said and used: next changes the state, to state. It can be repeated.

@@ -137,7 +137,7 @@ func keepTime(l *run, a *attempt, limit time.Duration) {
 		case <-l.work.closing.Done():
 			return
 		}
-		_, err := abort(l.work.ctx, l, a, exec.Failed, fmt.Sprintf("its time was over: %s", span(limit)))
+		_, err := abort(l.work.ctx, l, a, exec.Failed, fmt.Sprintf("its time of %s was over; give it more with --deadline or runs.deadline", span(limit)))
 		if err != nil && !errors.Is(err, errOver) {
 			l.cfg.Log.Error("end a run whose time is over", "execution", a.name, "err", err)
 			kill(l.work.ctx, l, a)

@@ -126,7 +126,12 @@ func recovered(ctx context.Context, l *run, x exec.Execution) error {
 		l.open.put(x)
 		return nil
 	}
-	v := verdict{state: exec.Completed, reason: "its server ended after its answer was stored"}
+	v := verdict{state: exec.Completed} // only that was not stored any more
+	if done, err := finished(ctx, l, x); err != nil {
+		return err
+	} else if !done && p.State == thread.PromptAnswered { // agents go on after an answer, and may fail then
+		v = verdict{state: exec.Lost, reason: "its answer is stored, but its server ended before it had finished; a person decides what follows"}
+	}
 	if p.State != thread.PromptAnswered {
 		if v, err = lost(ctx, l, x, "its server ended while it worked"); err != nil {
 			return err
@@ -153,4 +158,18 @@ func recovered(ctx context.Context, l *run, x exec.Execution) error {
 		l.live.markUnseen(ctx)
 	}
 	return nil
+}
+
+// finished reports whether an execution's agent said that it had completed the work, before its server ended.
+func finished(ctx context.Context, l *run, x exec.Execution) (bool, error) {
+	for after := int64(0); ; {
+		list, err := l.cfg.Runs.Store.Events(ctx, x.ID, after, 1000)
+		if err != nil || len(list) == 0 {
+			return false, err
+		}
+		if runs.Finished(list, x.Attempt) {
+			return true, nil
+		}
+		after = list[len(list)-1].Seq
+	}
 }

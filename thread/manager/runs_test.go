@@ -321,7 +321,7 @@ func TestRunDeadline(t *testing.T) {
 		time.Sleep(3*time.Minute - time.Second)
 		w.runIs(s.ID, exec.Running)
 		time.Sleep(2 * time.Second)
-		if x := w.runIs(s.ID, exec.Failed); x.Reason != "its time was over: 3m" {
+		if x := w.runIs(s.ID, exec.Failed); x.Reason != "its time of 3m was over; give it more with --deadline or runs.deadline" {
 			t.Errorf("failed because %q", x.Reason)
 		}
 		if s := w.status(s.ID); s.Execution != nil || s.Group() != thread.GroupNeedsYou {
@@ -410,6 +410,8 @@ func TestRunAnsweredBeforeCrash(t *testing.T) {
 	inWorld(t, func(w *world) {
 		s := w.once("quick", func(r *thread.NewRequest) { r.Once.Lost = string(exec.PolicyRetry) })
 		w.turn(s.ID, "quick")
+		w.sess.of(s.ID).spec.OnRun(thread.RunEvent{Kind: thread.RunEnd, Outcome: thread.RunCompleted})
+		synctest.Wait()
 		w.crash()
 		if x := w.runIs(s.ID, exec.Completed); x.Usage.CostUSD != 0.5 || w.sess.of(s.ID) != nil {
 			t.Errorf("%+v", x)

@@ -161,3 +161,31 @@ func TestRetryOfAFork(t *testing.T) {
 		}
 	}, withRuns)
 }
+
+// TestRunGoesOnAfterItsAnswer: an agent whose server died after its answer, but before it said that it had finished, has
+// not completed its work, and does not begin it again by itself.
+func TestRunGoesOnAfterItsAnswer(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.once("with sub-agents", func(r *thread.NewRequest) { r.Once.Lost = string(exec.PolicyRetry) })
+		w.turn(s.ID, "with sub-agents")
+		w.crash()
+		if x := w.runIs(s.ID, exec.Lost); !strings.Contains(x.Reason, "before it had finished") || w.sess.of(s.ID) != nil {
+			t.Errorf("%+v", x)
+		}
+	}, withRuns)
+}
+
+// TestRefusedCallsAreSaid: a run that completed although calls of it were refused says so.
+func TestRefusedCallsAreSaid(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.once("one")
+		p := w.sess.of(s.ID)
+		for _, what := range []string{"Bash touch x: nobody can be asked", "Write y: nobody can be asked"} {
+			p.spec.OnRun(thread.RunEvent{Kind: thread.RunRefused, Text: what})
+		}
+		w.finish(s.ID, "one")
+		if x := w.runIs(s.ID, exec.Completed); x.Reason != "2 calls were refused; the first: Bash touch x: nobody can be asked" {
+			t.Errorf("the reason is %q", x.Reason)
+		}
+	}, withRuns)
+}

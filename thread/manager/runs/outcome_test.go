@@ -30,7 +30,7 @@ func TestOutcome(t *testing.T) {
 		"ended by us, as its end shows": {runs.Ended{Said: said(thread.RunCancelled, true), Exit: pushed, Asked: true}, work.Cancelled, "its reason"},
 		"failed, as its end shows":      {runs.Ended{Said: said(thread.RunFailed, true), Exit: code}, work.Failed, "its reason"},
 		"over a limit":                  {runs.Ended{Said: said(thread.RunFailed, true), Exit: over}, work.Failed, "too much"},
-		"ended with a code and no word": {runs.Ended{Exit: code}, work.Failed, "its process ended with code 1 and did not say how the work ended"},
+		"ended with a code and no word": {runs.Ended{Exit: code}, work.Failed, "its process ended with code 1 and did not say how the work ended; see what it printed"},
 		"cancelled without a reason":    {runs.Ended{Said: &thread.RunEvent{Outcome: thread.RunCancelled}}, work.Cancelled, "it was interrupted"},
 	} {
 		if state, reason := c.ended.Outcome(); state != c.state || reason != c.reason {

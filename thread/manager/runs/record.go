@@ -30,7 +30,26 @@ type Record struct {
 	text    piece
 	answer  string
 	usage   thread.Usage
+	refused Refused
 	end     *thread.RunEvent
+}
+
+// Refused is what a run would have asked a person.
+type Refused struct {
+	Calls int
+	First string // what the first one was, and why it was refused
+}
+
+// sentence says what was refused, "" if nothing was.
+func (r Refused) sentence() string {
+	switch r.Calls {
+	case 0:
+		return ""
+	case 1:
+		return "a call was refused: " + r.First
+	default:
+		return fmt.Sprintf("%d calls were refused; the first: %s", r.Calls, r.First)
+	}
 }
 
 // piece is a message that streams in.
@@ -73,6 +92,11 @@ func (r *Record) Add(e thread.RunEvent) {
 			text = "failed: " + text
 		}
 		r.keep(e, text)
+	case thread.RunRefused:
+		if r.refused.Calls++; r.refused.Calls == 1 {
+			r.refused.First = thread.Excerpt(e.Text[:min(len(e.Text), maxText)])
+		}
+		r.keep(e, e.Text)
 	case thread.RunSession:
 		r.keep(e, strings.TrimSpace(e.Session+" "+e.Model))
 	default:
@@ -137,6 +161,19 @@ func (r *Record) Answer() string { return r.answer }
 
 // Usage is what the agent reported that it used.
 func (r *Record) Usage() thread.Usage { return r.usage }
+
+// Refused is what the agent would have asked a person.
+func (r *Record) Refused() Refused { return r.refused }
+
+// Finished reports whether the events of an attempt say that its agent had completed the work.
+func Finished(events []work.Event, attempt int) bool {
+	for _, e := range events {
+		if e.Attempt == attempt && e.Kind == string(thread.RunEnd) {
+			return e.Text == string(thread.RunCompleted)
+		}
+	}
+	return false
+}
 
 // End is the RunEnd, nil before it.
 func (r *Record) End() *thread.RunEvent { return r.end }
