@@ -41,7 +41,7 @@ func StartPiped(t *testing.T, h thread.HeadlessLaunch) *Piped {
 	t.Helper()
 	p := &Piped{t: t, talk: h.Dialogue, lines: make(chan []byte)}
 	p.cmd = exec.Command(h.Launch.Path, h.Launch.Args...)
-	p.cmd.Dir, p.cmd.Env, p.cmd.Stderr = h.Launch.Dir, world.Direct(h.Launch.Env), os.Stderr
+	p.cmd.Dir, p.cmd.Env, p.cmd.Stderr = h.Launch.Dir, world.Direct(h.Launch.Env), os.Stderr // as a session does
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := p.cmd.StdoutPipe()
 	if err == nil {

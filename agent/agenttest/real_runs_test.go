@@ -90,8 +90,14 @@ var wide = map[string]string{"claude": "claude-sonnet-4-6[1m]"}
 var unlike = map[string]map[string]string{
 	"codex":    {"sub-agent": "its sub-agents are started by tools of another shape"},
 	"gemini":   {"sub-agent": "it prints nothing of its sub-agents"},
-	"opencode": {"sub-agent": "the scripted model has no call that starts one"},
+	"opencode": {"sub-agent": "it prints nothing of its sub-agents"},
 }
+
+// stops are the CLIs in which a refused call ends the turn, which therefore fails.
+var stops = map[string]bool{"opencode": true}
+
+// nowhere are ids of sessions that there are not, where they are no UUIDs.
+var nowhere = map[string]string{"opencode": "ses_dd3421f0fffecB74N1q8IQgJeP"}
 
 // leaves are the CLIs whose commands go on, each in a session of its own, when a signal ends the CLI.
 var leaves = map[string]bool{"gemini": true, "opencode": true}
@@ -232,15 +238,22 @@ func edits(t *testing.T, s *runs) {
 }
 
 func refuses(t *testing.T, s *runs) {
-	p := completes(t, s.once(func(spec *thread.LaunchSpec) { spec.Flags.PermissionMode = s.cli.Asking }).Begin("careful "+
-		"#escalate #bash:touch ../asked.txt #say:refused it"))
+	p := s.once(func(spec *thread.LaunchSpec) { spec.Flags.PermissionMode = s.cli.Asking }).Begin("careful " +
+		"#escalate #bash:touch ../asked.txt #say:refused it")
+	want := thread.RunCompleted
+	if stops[s.cli.Name] {
+		want = thread.RunFailed
+	}
+	if e := p.Wait(); e.Outcome != want || want == thread.RunFailed && !strings.Contains(e.Reason, "touch ../asked.txt") {
+		t.Errorf("%+v\n%s", e, p.Log())
+	}
 	if got := p.Said(thread.RunRefused); got == "" {
 		t.Errorf("nothing was refused\n%s", p.Log())
 	}
 	if _, err := os.Stat(filepath.Join(s.dir, "..", "asked.txt")); err == nil {
 		t.Error("it was done nevertheless")
 	}
-	if got := p.Said(thread.RunText); !strings.Contains(got, "refused it") {
+	if got := p.Said(thread.RunText); want == thread.RunCompleted && !strings.Contains(got, "refused it") {
 		t.Errorf("said %q", got)
 	}
 }
@@ -260,14 +273,21 @@ func readOnly(t *testing.T, s *runs) {
 	if !strings.Contains(given, "read me") {
 		t.Errorf("the model was not given the file\n%s", p.Log())
 	}
+	id := ""
 	for i, how := range []string{"#write:ro-tool.txt=x", "#bash:touch ro-shell.txt", "#bash:echo x > ro-redirect.txt"} {
 		p := s.once(only).Begin(fmt.Sprintf("change it %d %s #say:tried", i, how))
+		id = p.Until(thread.RunSession).Session
 		if e := p.Wait(); e.Outcome != thread.RunCompleted {
 			t.Errorf("%s: %+v", how, e)
 		}
 	}
 	if left, err := filepath.Glob(filepath.Join(s.dir, "ro-*")); err != nil || len(left) > 0 {
 		t.Errorf("written: %v, %v", left, err)
+	}
+	// It is no property of the session: the next run may write again.
+	completes(t, s.once(resuming(id)).Begin("afterwards #write:after.txt=x #say:written"))
+	if _, err := os.Stat(filepath.Join(s.dir, "after.txt")); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -300,7 +320,6 @@ func interrupts(t *testing.T, s *runs) {
 	}
 	s.server.Release("never")
 	p = s.once(nil).Begin("long tool #bash:tail -s 987 -f /dev/null #say:never said")
-	p.Until(thread.RunTool)
 	for len(processesWith(t, "tail\x00-s\x00987\x00")) == 0 {
 		time.Sleep(20 * time.Millisecond)
 	}
@@ -336,8 +355,9 @@ func processesWith(t *testing.T, args string) (pids []int) {
 }
 
 func unknownSession(t *testing.T, s *runs) {
-	p := s.once(resuming("019a0000-1111-7222-8333-444444444444")).Begin("hello")
-	if e := p.Wait(); e.Outcome != thread.RunFailed || !strings.Contains(e.Reason, "019a0000-1111-7222-8333-444444444444") {
+	id := cmp.Or(nowhere[s.cli.Name], "019a0000-1111-7222-8333-444444444444")
+	p := s.once(resuming(id)).Begin("hello")
+	if e := p.Wait(); e.Outcome != thread.RunFailed || !strings.Contains(e.Reason, id) {
 		t.Errorf("%+v\n%s", e, p.Log())
 	}
 }

@@ -38,7 +38,8 @@ func (a *Agent) Levers(ctx context.Context, spec thread.WorldSpec) (thread.Lever
 type less struct {
 	tools    []string
 	never    []string // tools that no other rule gives back
-	server   string   // the MCP server of which our own tools are allowed, and no other tools of any
+	own      bool     // of MCP servers, none but our own tools are allowed
+	server   string   // the server that has them, "" if there is none
 	settings []setting
 }
 

@@ -151,8 +151,10 @@ func policy(env launch.Env, spec thread.LaunchSpec, trusted bool, out less) ([]s
 	}
 	deny(out.tools, 900)
 	deny(out.never, 999) // above what the person has allowed for always
-	if out.server != "" {
+	if out.own {
 		rules.WriteString("[[rule]]\ntoolName = \"*\"\nmcpName = \"*\"\ndecision = \"deny\"\npriority = 998\n\n")
+	}
+	if out.server != "" {
 		for _, tool := range thread.MCPOwnTools() {
 			fmt.Fprintf(&rules, "[[rule]]\ntoolName = %s\ndecision = \"allow\"\npriority = 999\n\n",
 				quote("mcp_"+out.server+"_"+tool))

@@ -21,7 +21,7 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 	if spec.Once.ReadOnly {
 		rules.never = append(rules.never, changing()...)
 		spec.Flags.PermissionMode = "plan"
-		if rules.server = nobody; spec.MCP != nil {
+		if rules.own = true; spec.MCP != nil {
 			rules.server = spec.MCP.Registered
 		} else {
 			spec.Flags.Args = append([]string{"--allowed-mcp-server-names", nobody}, spec.Flags.Args...)

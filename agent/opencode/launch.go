@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"orchestrator/agent/launch"
@@ -19,6 +20,11 @@ var sessionID = pattern.Lazy(`^ses_[A-Za-z0-9]{8,64}$`)
 
 // Launch returns how to start opencode.
 func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Launch, error) {
+	return a.launch(ctx, spec)
+}
+
+// launch prepares a start of one of opencode's commands, without any of its terminal.
+func (a *Agent) launch(ctx context.Context, spec thread.LaunchSpec, command ...string) (thread.Launch, error) {
 	env := launch.Environment(spec)
 	found, err := a.program.Find(ctx, env)
 	if err != nil {
@@ -27,7 +33,7 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	if spec.Resume && !sessionID().MatchString(spec.Session) {
 		return thread.Launch{}, fmt.Errorf("launch opencode: session %q: %w", spec.Session, thread.ErrInvalid)
 	}
-	l := thread.Launch{Path: found.Path, Args: found.Args, Dir: spec.Dir, Ready: ready}
+	l := thread.Launch{Path: found.Path, Args: slices.Concat(found.Args, command), Dir: spec.Dir, Ready: ready}
 	if spec.Resume {
 		l.Session = spec.Session
 		l.Args = append(l.Args, "--session", spec.Session)

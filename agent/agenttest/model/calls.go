@@ -13,8 +13,11 @@ func (t Turn) Shell(command string, escalate bool) scripted.Call {
 	tool, ok := t.shell()
 	if !ok {
 		name := "Bash"
-		if t.Wire == scripted.Gemini {
-			name = "run_shell_command" // as its agent knows it
+		switch t.Wire { // as agents know it
+		case scripted.Gemini:
+			name = "run_shell_command"
+		case scripted.Chat:
+			name = "bash"
 		}
 		return scripted.Call{Name: name, Args: map[string]any{"command": command}}
 	}

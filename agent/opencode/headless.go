@@ -1,0 +1,75 @@
+package opencode
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+
+	"orchestrator/agent/launch"
+	"orchestrator/thread"
+)
+
+var _ thread.Headless = (*Agent)(nil)
+
+// Headless implements thread.Headless. What opencode would ask it refuses by itself then, and ends the turn.
+func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.HeadlessLaunch, error) {
+	reader := ""
+	if spec.Once.ReadOnly {
+		reader = "read-only-" + launch.UUID()[:8] // that no file of the repository can have rules for
+		spec.Flags.PermissionMode = reader
+	}
+	l, err := a.launch(ctx, spec, "run", "--format", "json")
+	if err != nil {
+		return thread.HeadlessLaunch{}, err
+	}
+	if reader != "" {
+		if l.Env, err = onlyReading(l.Env, spec, reader); err != nil {
+			return thread.HeadlessLaunch{}, fmt.Errorf("launch opencode: %w", err)
+		}
+	}
+	l.Ready = 0
+	return thread.HeadlessLaunch{Launch: l, Dialogue: &dialogue{asked: l.Session, model: spec.Model, reads: reader != ""}}, nil
+}
+
+// onlyReading adds an agent of opencode's to the configuration in the environment that has the tools for reading, and of
+// our server those that are our own. opencode's agent "plan" is none such: it runs commands.
+func onlyReading(env launch.Env, spec thread.LaunchSpec, name string) (launch.Env, error) {
+	const variable = "OPENCODE_CONFIG_CONTENT"
+	var content object
+	if own := env.Value(variable); own != "" {
+		if err := json.Unmarshal(launch.StripComments([]byte(own)), &content); err != nil {
+			return nil, fmt.Errorf("read %s: %w", variable, err)
+		}
+	}
+	var rules object
+	rules.set("*", "deny") // the last rule that matches counts
+	for _, tool := range []string{"read", "grep", "glob", "list"} {
+		rules.set(tool, "allow")
+	}
+	if len(spec.ReadDirs) > 0 {
+		var outside object
+		outside.set("*", "deny")
+		for _, dir := range spec.ReadDirs {
+			outside.set(filepath.Clean(dir)+"/*", "allow")
+		}
+		rules.set("external_directory", outside)
+	}
+	if spec.MCP != nil {
+		for _, tool := range thread.MCPOwnTools() {
+			rules.set(spec.MCP.Name+"_"+tool, "allow")
+		}
+	}
+	err := content.within([]string{"agent", name}, func(agent *object) {
+		agent.set("mode", "primary")
+		agent.set("permission", rules)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", variable, err)
+	}
+	raw, err := json.Marshal(content)
+	if err != nil {
+		return nil, err
+	}
+	return env.With(variable, string(raw)), nil
+}
