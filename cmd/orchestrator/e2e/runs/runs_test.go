@@ -161,7 +161,7 @@ func TestRunDeadline(t *testing.T) {
 	name := runIt(r, long, "--deadline", "2s")
 	x := becomes(r, name, work.Failed)
 	e2e.Await(t, "its process to end", func() bool { return len(processes(r)) == 0 })
-	if !strings.Contains(x.Reason, "time was over") {
+	if !strings.Contains(x.Reason, "was over; give it more") {
 		t.Errorf("it failed because %q", x.Reason)
 	}
 }
