@@ -47,6 +47,8 @@ type attempt struct {
 	placed  bool
 	changed string
 	before  thread.Usage
+	decided *verdict // what the store has not taken yet
+	ending  bool     // what it has reported is stored with its end
 }
 
 func newAttempt(ctx context.Context, open *openRuns, l *liveThread, x exec.Execution, fresh bool) *attempt {
@@ -92,6 +94,10 @@ func (a *attempt) note(text string) {
 func (a *attempt) flush() {
 	a.mu.Lock()
 	a.flushing.release()
+	if a.ending {
+		a.mu.Unlock()
+		return
+	}
 	x, events := a.x, a.record.Take()
 	a.mu.Unlock()
 	if len(events) == 0 {
@@ -113,6 +119,13 @@ func (a *attempt) begun(x thread.Execution, used thread.Usage) {
 // mostWaits is how often the end of a process is looked at again because a request of it has not ended.
 const mostWaits = 20
 
+// hurry has the record of the process's end wait for nothing.
+func (a *attempt) hurry() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.waited = mostWaits
+}
+
 // waits reports whether the record of the process's end has to wait for its last request.
 func (a *attempt) waits() bool {
 	a.mu.Lock()
@@ -121,19 +134,15 @@ func (a *attempt) waits() bool {
 	return a.waited <= mostWaits
 }
 
-// given is the step after the process was given the prompt: the execution runs. It returns exec.ErrFence if it was taken
-// away meanwhile.
-func (a *attempt) given(ctx context.Context) error {
-	failpoint.Hit("thread.exec.given")
-	return a.become(ctx, exec.Running, "")
-}
-
-// become is the step that stores an open state of the process.
+// become stores an open state of the process. It returns exec.ErrFence if the execution was taken away meanwhile.
 func (a *attempt) become(ctx context.Context, state exec.State, reason string) error {
 	a.mu.Lock()
 	was, process, started, before := a.x, a.process, a.started, a.before
 	a.mu.Unlock()
-	if was.State == state || was.State.Final() {
+	if was.State.Final() {
+		return exec.ErrFence
+	}
+	if was.State == state {
 		return nil
 	}
 	x, err := a.open.change(ctx, was.ID, was.Fence, func(x *exec.Execution) error {
@@ -160,7 +169,24 @@ func (a *attempt) took(x exec.Execution) {
 // errOver is returned where an execution has ended already.
 var errOver = errors.New("it has ended")
 
-// decide ends an execution, whatever its process does: it was cancelled, or its time is over.
+// verdict is what becomes of an execution.
+type verdict struct {
+	state  exec.State
+	reason string
+	prompt thread.PromptID // of the next attempt, "" for that of the last one
+	events []exec.Event
+}
+
+// apply writes it into an execution.
+func (v verdict) apply(x *exec.Execution, at time.Time) {
+	x.State, x.Reason, x.Ended = v.state, v.reason, at
+	if v.prompt != "" {
+		x.Prompt = v.prompt
+	}
+}
+
+// decide ends an execution, whatever its process does: it was cancelled, or its time is over. What the store does not take
+// is stored with the end of the process.
 func (a *attempt) decide(ctx context.Context, state exec.State, reason string) (exec.Execution, error) {
 	a.mu.Lock()
 	events, process, started := a.record.Take(), a.process, a.started
@@ -177,6 +203,9 @@ func (a *attempt) decide(ctx context.Context, state exec.State, reason string) (
 	if err != nil {
 		a.mu.Lock()
 		a.record.Restore(events)
+		if !errors.Is(err, errOver) && a.decided == nil {
+			a.decided = &verdict{state: state, reason: reason}
+		}
 		a.mu.Unlock()
 		return x, err
 	}
@@ -217,12 +246,29 @@ func (a *attempt) keep(ctx context.Context, exit thread.Exit) {
 	}
 }
 
-// outcome returns how the process ended by itself.
+// outcome returns how the process ended by itself, or what was decided before.
 func (a *attempt) outcome(exit thread.Exit, asked bool) (exec.State, string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.decided != nil {
+		return a.decided.state, a.decided.reason
+	}
 	return runs.Ended{Said: a.record.End(), Exit: exit, Asked: asked, Refused: a.record.Refused()}.Outcome()
 }
+
+// stays reports whether the row of an execution stays open because the server stops: the next one finds it lost.
+func (a *attempt) stays(asked, closes bool) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !closes || a.x.State.Final() || a.decided != nil {
+		return false
+	}
+	said := a.record.End()
+	return asked || said != nil && said.Outcome == thread.RunCancelled
+}
+
+// errCounted is returned where the end of an attempt is stored already: only the answer of the store was lost.
+var errCounted = errors.New("it is stored already")
 
 // ended stores the end of the process, with what it said and used: next changes the state, to state. It can be repeated.
 func (a *attempt) ended(
@@ -237,11 +283,16 @@ func (a *attempt) ended(
 	}
 	output := a.staged(ctx)
 	a.mu.Lock()
+	a.ending = true
 	events := a.record.Close()
 	answer, reported := a.record.Answer(), a.record.Usage()
 	process, started, before := a.process, a.started, a.before
 	a.mu.Unlock()
 	x, err := a.open.change(ctx, was.ID, was.Fence, func(x *exec.Execution) error {
+		if x.Counted == x.Attempt {
+			return errCounted
+		}
+		x.Counted = x.Attempt
 		next(x)
 		if process != "" {
 			x.Process, x.Started = process, started
@@ -250,6 +301,9 @@ func (a *attempt) ended(
 		x.Usage, x.Before = x.Usage.Add(runs.Used(before, used, reported)), used
 		return nil
 	}, append(slices.Clip(events), more...)...)
+	if errors.Is(err, errCounted) {
+		x, err = a.open.reread(ctx, was.ID)
+	}
 	if err != nil {
 		a.mu.Lock()
 		a.record.Restore(events)

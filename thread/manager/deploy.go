@@ -64,6 +64,9 @@ func deploy(ctx context.Context, l *run, x exec.Execution) {
 	l.live.mu.Lock()
 	l.attempt = a
 	l.live.mu.Unlock()
+	if now, known := l.open.of(x.ID); !known || now.Fence != x.Fence { // it was taken away before there was an attempt
+		a.unwanted()
+	}
 	if err := l.begin(a.starting, launchRequest{attempt: a}); err != nil {
 		notDeployed(ctx, l, a, err)
 		return
@@ -92,15 +95,19 @@ func notDeployed(ctx context.Context, l *run, a *attempt, cause error) {
 	close(a.done)
 	a.unwanted()
 	a.staged(ctx) // ended, if a process has come and gone
-	x := a.execution()
+	x, err := l.open.reread(ctx, a.id)
+	if err != nil {
+		x = a.execution()
+	}
 	if x.State.Final() {
-		return // cancelled, with its prompt
+		settlePrompt(ctx, l, x.Prompt, x.State, x.Reason)
+		return
 	}
 	state, why := exec.Failed, "not started: "+reason(cause)
 	if errors.Is(cause, thread.ErrUnreachable) || errors.Is(cause, thread.ErrDiskFull) || errors.Is(cause, errClosed) || l.work.closes() {
 		state = exec.Queued
 	}
-	_, err := l.open.change(ctx, x.ID, x.Fence, func(x *exec.Execution) error {
+	_, err = l.open.change(ctx, x.ID, x.Fence, func(x *exec.Execution) error {
 		x.State, x.Reason = state, why
 		return nil
 	})
@@ -125,7 +132,11 @@ func undeploy(l *run, x exec.Execution, state exec.State, why string) {
 	switch {
 	case err == nil && state == exec.Failed:
 		settlePrompt(l.work.ctx, l, x.Prompt, state, why)
-	case err != nil && !errors.Is(err, exec.ErrFence):
+	case errors.Is(err, exec.ErrFence):
+		if x, err := l.open.reread(l.work.ctx, x.ID); err == nil && x.State.Final() {
+			settlePrompt(l.work.ctx, l, x.Prompt, x.State, x.Reason)
+		}
+	case err != nil:
 		l.live.later(retryAfter, func() { undeploy(l, x, state, why) })
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"time"
 
 	"orchestrator/thread"
 	"orchestrator/thread/manager/runs"
@@ -22,6 +23,9 @@ type dispatcher struct {
 	mu       sync.Mutex // guards switches
 	switches runs.Switches
 }
+
+// lookAgain is how often it looks while something is queued.
+const lookAgain = 5 * time.Second
 
 // queueSetting is where the person's decisions on the queue are stored.
 const queueSetting = "runs queue"
@@ -68,7 +72,13 @@ func (d *dispatcher) run() {
 	go func() {
 		defer d.work.done()
 		for {
+			var again <-chan time.Time // something else than an execution may have been in the way
+			if d.open.queued() {
+				again = time.After(lookAgain)
+			}
 			select {
+			case <-again:
+				d.look()
 			case <-d.open.changed:
 				d.look()
 			case <-d.work.closing.Done():

@@ -19,6 +19,7 @@ func (l *run) stop(ctx context.Context, reason string) error {
 	}
 	l.live.mu.Unlock()
 	if s == nil || x == nil {
+		endNow(ctx, l)
 		return nil
 	}
 	if err := s.Stop(ctx, l.cfg.Limits.Grace); err != nil {
@@ -186,15 +187,30 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 	l.live.show()
 	l.live.mu.Unlock()
 	l.typist.serve(nil)
-	switch {
-	case a != nil:
+	if a != nil {
 		endAttempt(ctx, l, a, exit, asked)
-	case l.live.thread().Once.On:
+	}
+	if l.live.thread().Once.On {
 		queuePrompts(ctx, l)
 	}
+	l.open.look()
 	if interrupted && !l.work.closes() { // the next start proves it
 		l.prove(ctx)
 	}
+}
+
+// endNow is the step that records at once the end of a process that has ended, if it is not recorded yet.
+func endNow(ctx context.Context, l *run) {
+	l.live.mu.Lock()
+	x, over, a := l.live.execution, l.live.exit != nil, l.attempt
+	l.live.mu.Unlock()
+	if x == nil || !over {
+		return
+	}
+	if a != nil {
+		a.hurry()
+	}
+	l.ended(ctx, x.ID)
 }
 
 // lastRequest is how long the end of a run waits for its last request, which ends with it, before it looks again.

@@ -14,13 +14,12 @@ import (
 // cancelGrace is how long a process without a terminal has to end when it is cancelled.
 const cancelGrace = 700 * time.Millisecond
 
-// promptGiven is called when a prompt was given to the agent, or could not be.
+// promptGiven is called after a prompt was given to the agent, or could not be.
 func promptGiven(l *run, id thread.PromptID, err error) {
 	a := attemptOf(l)
 	switch {
 	case a == nil || a.prompt != id:
 	case err == nil || errors.Is(err, thread.ErrNoReaction):
-		l.live.enqueue(func() { promptGave(l, a) })
 	case errors.Is(err, errClosed), errors.Is(err, thread.ErrNotRunning): // its end tells
 	case !errors.Is(err, thread.ErrTyped) && (errors.Is(err, thread.ErrApproval) || errors.Is(err, thread.ErrBusy)): // tried again
 	default:
@@ -32,27 +31,35 @@ func promptGiven(l *run, id thread.PromptID, err error) {
 	}
 }
 
-// promptGave is the step after the process was given its prompt. If the execution was taken away meanwhile, the process ends.
-func promptGave(l *run, a *attempt) {
-	if attemptOf(l) != a {
-		return
+// promptGives is called before a prompt is given to the agent: its execution runs from here on. If that was taken away
+// meanwhile, the agent does not get it.
+func promptGives(l *run, id thread.PromptID) error {
+	a := attemptOf(l)
+	if a == nil || a.prompt != id {
+		l.typist.outbox.mu.Lock()
+		defer l.typist.outbox.mu.Unlock()
+		if l.typist.outbox.Bound(id) { // its process has just ended
+			return thread.ErrNotRunning
+		}
+		return nil
 	}
-	err := a.given(l.work.ctx)
+	err := a.become(l.work.ctx, exec.Running, "")
 	switch {
-	case err == nil:
 	case errors.Is(err, exec.ErrFence):
-		kill(l.work.ctx, l, a)
-	default:
-		l.cfg.Log.Warn("store that a run has its prompt", "execution", a.name, "err", err)
-		l.live.later(retryAfter, func() { promptGave(l, a) })
+		go kill(l.work.ctx, l, a)
+		return fmt.Errorf("%s was taken away: %w", a.name, thread.ErrNotRunning)
+	case err != nil: // tried again
+		return fmt.Errorf("the store rejects it: %w: %w", err, thread.ErrBusy)
 	}
+	return nil
 }
 
 // abort ends an execution at once: first its row, then its process, of which nothing is left a moment later. It does not
-// wait for the thread's queue.
+// wait for the thread's queue, nor for a store that refuses the row: that is stored with the end of the process.
 func abort(ctx context.Context, l *run, a *attempt, state exec.State, reason string) (exec.Execution, error) {
 	x, err := a.decide(ctx, state, reason)
-	if err == nil || errors.Is(err, exec.ErrFence) {
+	if !errors.Is(err, errOver) {
+		a.unwanted()
 		kill(ctx, l, a)
 	}
 	return x, err
@@ -140,7 +147,6 @@ func keepTime(l *run, a *attempt, limit time.Duration) {
 		_, err := abort(l.work.ctx, l, a, exec.Failed, fmt.Sprintf("its time of %s was over; give it more with --deadline or runs.deadline", span(limit)))
 		if err != nil && !errors.Is(err, errOver) {
 			l.cfg.Log.Error("end a run whose time is over", "execution", a.name, "err", err)
-			kill(l.work.ctx, l, a)
 		}
 	}()
 }

@@ -22,6 +22,10 @@ type openRuns struct {
 	// changed has a token when another execution may be able to start.
 	changed chan struct{}
 
+	// writing has those who write an execution, by its id, take over what is stored in the order in which it was stored.
+	// Taken before mu.
+	writing [64]sync.Mutex
+
 	mu      sync.Mutex // guards the fields below
 	open    map[exec.ID]exec.Execution
 	placed  map[exec.ID]bool // chosen to start, and not claimed yet
@@ -160,6 +164,18 @@ func (o *openRuns) release(id exec.ID) {
 	delete(o.placed, id)
 }
 
+// queued reports whether executions wait.
+func (o *openRuns) queued() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, x := range o.open {
+		if x.State == exec.Queued {
+			return true
+		}
+	}
+	return false
+}
+
 // any reports whether executions have not ended.
 func (o *openRuns) any() bool {
 	o.mu.Lock()
@@ -180,8 +196,30 @@ func (o *openRuns) add(ctx context.Context, x exec.Execution) (exec.Execution, e
 	return o.cfg.Runs.Store.Add(ctx, x)
 }
 
+// write lets nobody else write an execution until the function that it returns is called.
+func (o *openRuns) write(id exec.ID) (end func()) {
+	n := 0
+	for _, c := range []byte(id) {
+		n = 31*n + int(c)
+	}
+	m := &o.writing[uint(n)%uint(len(o.writing))]
+	m.Lock()
+	return m.Unlock
+}
+
+// reread takes over an execution as it is stored, after somebody else has written it.
+func (o *openRuns) reread(ctx context.Context, id exec.ID) (exec.Execution, error) {
+	defer o.write(id)()
+	x, err := o.cfg.Runs.Store.Execution(ctx, string(id))
+	if err == nil {
+		o.put(x)
+	}
+	return x, err
+}
+
 // claim gives a queued execution to this server. If another one has it, it is forgotten here.
 func (o *openRuns) claim(ctx context.Context, id exec.ID) (exec.Execution, error) {
+	defer o.write(id)()
 	x, err := o.cfg.Runs.Store.Claim(ctx, id, o.cfg.Runs.Server, o.cfg.now())
 	if err == nil {
 		o.put(x)
@@ -199,6 +237,7 @@ func (o *openRuns) claim(ctx context.Context, id exec.ID) (exec.Execution, error
 func (o *openRuns) change(
 	ctx context.Context, id exec.ID, fence int64, change func(*exec.Execution) error, events ...exec.Event,
 ) (exec.Execution, error) {
+	defer o.write(id)()
 	x, err := o.cfg.Runs.Store.Change(ctx, id, fence, said(change), events...)
 	if err == nil {
 		o.put(x)
@@ -210,6 +249,7 @@ func (o *openRuns) change(
 func (o *openRuns) supersede(
 	ctx context.Context, id exec.ID, change func(*exec.Execution) error, events ...exec.Event,
 ) (exec.Execution, error) {
+	defer o.write(id)()
 	x, err := o.cfg.Runs.Store.Supersede(ctx, id, said(change), events...)
 	if err == nil {
 		o.put(x)

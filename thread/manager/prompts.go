@@ -52,6 +52,9 @@ func (m *Prompts) Ask(ctx context.Context, ref string, r thread.AskRequest) (thr
 	if err != nil {
 		return thread.Prompt{}, fmt.Errorf("send to %s: %w", name, err)
 	}
+	if l.live.thread().Once.On { // its terminal may have ended meanwhile
+		l.live.enqueue(func() { queuePrompts(l.work.ctx, l) })
+	}
 	return p, nil
 }
 
@@ -214,7 +217,7 @@ func (m *Prompts) Again(ctx context.Context, id thread.PromptID) (thread.Prompt,
 	if err != nil {
 		return thread.Prompt{}, fmt.Errorf("send prompt again: %w", err)
 	}
-	if p = l.typist.upToDate(p); l.live.thread().Once.On && l.live.running() == nil && p.State.Again() {
+	if p = l.typist.upToDate(p); l.live.thread().Once.On && (l.live.running() == nil || attemptOf(l) != nil) && p.State.Again() {
 		env := thread.Environ(ctx)
 		err := l.live.do(ctx, func(ctx context.Context) (err error) {
 			_, p, err = submit(ctx, l, thread.Prompt{From: thread.FromVerb, Text: p.Text, Lines: p.Lines}, order{again: p.ID, env: env})

@@ -89,6 +89,7 @@ func (m *registry) newRun(t thread.Thread) *run {
 		recorder: recording.New(m.recording(), t.ID, told, turnPrompts{typist}, told),
 	}
 	l.forget = func() { m.drop(l) }
+	typist.gives = func(id thread.PromptID) error { return promptGives(l, id) }
 	typist.given = func(id thread.PromptID, err error) { promptGiven(l, id, err) }
 	return l
 }

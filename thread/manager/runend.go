@@ -13,7 +13,7 @@ func closePrompt(ctx context.Context, l *run, a *attempt, exit thread.Exit, aske
 	x := a.execution()
 	state, why := x.State, x.Reason
 	if !state.Final() {
-		if asked && l.work.closes() {
+		if a.stays(asked, l.work.closes()) {
 			return // the next start decides
 		}
 		state, why = a.outcome(exit, asked)
@@ -24,7 +24,7 @@ func closePrompt(ctx context.Context, l *run, a *attempt, exit thread.Exit, aske
 // endAttempt is the step that stores how an execution ended, after its process and its turn. While the store refuses it,
 // it is tried again.
 func endAttempt(ctx context.Context, l *run, a *attempt, exit thread.Exit, asked bool) {
-	if asked && l.work.closes() && !a.execution().State.Final() {
+	if a.stays(asked, l.work.closes()) {
 		a.flush() // the row stays open: the next start finds it lost
 		a.keep(ctx, exit)
 		close(a.done)
@@ -32,7 +32,7 @@ func endAttempt(ctx context.Context, l *run, a *attempt, exit thread.Exit, asked
 	}
 	x, err := storeEnd(ctx, l, a, exit, asked)
 	if errors.Is(err, exec.ErrFence) {
-		if stored, rerr := l.cfg.Runs.Store.Execution(ctx, string(a.id)); rerr == nil {
+		if stored, rerr := l.open.reread(ctx, a.id); rerr == nil {
 			a.took(stored)
 			x, err = storeEnd(ctx, l, a, exit, asked)
 		}

@@ -24,22 +24,6 @@ func resumable(ctx context.Context, l *run) bool {
 	return err == nil && l.assess(ctx, agent).How == thread.ResumeNative
 }
 
-// verdict is what becomes of an execution.
-type verdict struct {
-	state  exec.State
-	reason string
-	prompt thread.PromptID // of the next attempt, "" for that of the last one
-	events []exec.Event
-}
-
-// apply writes it into an execution.
-func (v verdict) apply(x *exec.Execution, at time.Time) {
-	x.State, x.Reason, x.Ended = v.state, v.reason, at
-	if v.prompt != "" {
-		x.Prompt = v.prompt
-	}
-}
-
 // lost decides what becomes of an execution that is lost. If it is tried again, the prompt for that is stored already: a
 // crash before the execution is written leaves a prompt that the next start finds and takes.
 func lost(ctx context.Context, l *run, x exec.Execution, why string) (verdict, error) {
@@ -143,7 +127,8 @@ func recovered(ctx context.Context, l *run, x exec.Execution) error {
 	}
 	used := l.live.used()
 	y, err := l.open.supersede(ctx, x.ID, func(x *exec.Execution) error {
-		if x.Process != "" { // else the prompt was not given
+		if x.Process != "" && x.Counted != x.Attempt { // else the prompt was not given
+			x.Counted = x.Attempt
 			x.Usage, x.Before = x.Usage.Add(runs.Used(x.Before, used, thread.Usage{})), used
 		}
 		v.apply(x, l.cfg.now())

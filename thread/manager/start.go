@@ -40,6 +40,7 @@ func (l *run) first(ctx context.Context, t thread.Thread, r launchRequest) error
 
 // start is the step of Start. A thread that already runs is left alone.
 func (l *run) start(ctx context.Context, r launchRequest) error {
+	endNow(ctx, l)
 	t := l.live.thread()
 	switch {
 	case l.live.running() != nil && attemptOf(l) != nil:

@@ -3,7 +3,9 @@ package manager
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
@@ -19,7 +21,8 @@ import (
 //  5. the process's row                     the same, and the row is closed
 //  6. the process                           it is ended first, by its row; else the same
 //  7. the prompt, typing                    as for every prompt: given, if the agent's files have it
-//  8. the execution, running                lost, its policy decides
+//  8. the execution, running                lost, its policy decides. Now the process gets the prompt, unless the
+//     execution was taken away from this server
 //  9. the answer's checkpoint, which ends
 //     the prompt in the same transaction    the execution has completed: the prompt says so
 //  10. the process's row, ended              the same
@@ -118,23 +121,47 @@ func depthOf(ctx context.Context, l *run, by thread.ID) (int, error) {
 	return above[0].Depth + 1, nil
 }
 
-// queuePrompts is the step after a thread's terminal has ended: what was sent to it meanwhile and not typed becomes
-// executions.
+// queuePrompts is the step after a thread's terminal has ended, and at the start of a server: what was sent to the
+// terminal and not typed becomes executions. A prompt whose execution has ended, as after a cancellation that a crash cut
+// off, ends as that did.
 func queuePrompts(ctx context.Context, l *run) {
+	if l.live.running() != nil {
+		return
+	}
 	l.typist.outbox.mu.Lock()
 	left := l.typist.outbox.Filter(func(p thread.Prompt) bool {
 		return p.State == thread.PromptQueued && p.From != thread.FromPrimer && !l.typist.outbox.Bound(p.ID)
 	})
-	for _, p := range left {
-		l.typist.outbox.Bind(p.ID)
-	}
 	l.typist.outbox.mu.Unlock()
+	if len(left) == 0 {
+		return
+	}
+	known, err := l.cfg.Runs.Store.Executions(ctx, exec.Query{Thread: l.live.id, Limit: mostQueried})
 	for _, p := range left {
-		if err := queuePrompt(ctx, l, p); err != nil {
-			l.notices.post(l.live.id, thread.LevelWarn, "%s: prompt %s is not run: %v", l.live.thread().DisplayName(), p.ID, err)
+		if err != nil {
+			break
+		}
+		l.typist.bind(p.ID)
+		if i := slices.IndexFunc(known, func(x exec.Execution) bool { return x.Prompt == p.ID }); i >= 0 {
+			if known[i].State.Final() {
+				settlePrompt(ctx, l, p.ID, known[i].State, known[i].Reason)
+			}
+			continue
+		}
+		if err = queuePrompt(ctx, l, p); err != nil {
+			l.typist.unbind(p.ID)
 		}
 	}
+	if err != nil {
+		l.cfg.Log.Warn("run what was sent to a terminal", "thread", string(l.live.id), "err", err)
+	}
+	if errors.Is(err, thread.ErrUnreachable) || errors.Is(err, thread.ErrDiskFull) {
+		l.live.later(retryAfter, func() { queuePrompts(l.work.ctx, l) })
+	}
 }
+
+// mostQueried is how many executions of a thread are looked at: it has no more prompts than that in its queue.
+const mostQueried = maxQueued
 
 // queuePrompt stores an execution for a prompt that is stored.
 func queuePrompt(ctx context.Context, l *run, p thread.Prompt) error {

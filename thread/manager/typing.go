@@ -207,6 +207,7 @@ func (l *typist) typeNow(s thread.Session, p thread.Prompt, leave func()) {
 		return
 	}
 	failpoint.Hit("thread.ask.typing")
+	alone := d.Alone() != "" // a program without a terminal waits for its servers itself, and not long for a prompt
 	if !l.work.begin() {
 		leave()
 		return // the next start finds it
@@ -217,8 +218,13 @@ func (l *typist) typeNow(s thread.Session, p thread.Prompt, leave func()) {
 	l.wait("")
 	go func() {
 		defer l.work.done()
-		l.awaitServers()
-		err := l.send(s, text)
+		err := l.gives(p.ID)
+		if err == nil {
+			if !alone {
+				l.awaitServers()
+			}
+			err = l.send(s, text)
+		}
 		leave()
 		l.typed(s, p.ID, err)
 	}()

@@ -23,7 +23,9 @@ type typist struct {
 	slots   *semaphore.Semaphore // limits how many prompts are typed at once
 	// prompted is called with every prompt that the person typed in the agent itself.
 	prompted func(l *liveThread, text string)
-	// given is called when a prompt was given to the agent, or could not be. The outbox is not locked.
+	// gives is called before a prompt is given to the agent, which does not get it on an error, and given after that. The
+	// outbox is not locked.
+	gives func(id thread.PromptID) error
 	given func(id thread.PromptID, err error)
 
 	// outbox has its own lock: accepting a prompt does not wait for the queue.
@@ -127,6 +129,13 @@ func (l *typist) bind(id thread.PromptID) {
 	l.outbox.mu.Lock()
 	defer l.outbox.mu.Unlock()
 	l.outbox.Bind(id)
+}
+
+// unbind undoes bind.
+func (l *typist) unbind(id thread.PromptID) {
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	l.outbox.Unbind(id)
 }
 
 // busy reports whether a prompt waits to be typed, is typed, or is open.

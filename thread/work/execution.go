@@ -78,6 +78,8 @@ type Execution struct {
 	Printed int64        `json:"printed,omitempty"`
 	// Usage sums up what the model was asked in all attempts, counted once.
 	Usage thread.Usage `json:"usage"`
+	// Counted is the newest attempt that Usage and Printed include.
+	Counted int `json:"counted,omitempty"`
 	// Before is what its thread had used when the newest attempt began: the difference is what that one uses.
 	Before thread.Usage `json:"before,omitzero"`
 }

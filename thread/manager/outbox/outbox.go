@@ -47,6 +47,9 @@ func (o *Outbox) Bind(id thread.PromptID) {
 	o.bound[id] = true
 }
 
+// Unbind undoes Bind.
+func (o *Outbox) Unbind(id thread.PromptID) { delete(o.bound, id) }
+
 // Bound reports whether a prompt is an execution's.
 func (o *Outbox) Bound(id thread.PromptID) bool { return o.bound[id] }
 

@@ -14,7 +14,7 @@ import (
 func gaps() []string {
 	return []string{
 		"thread.exec.added", "thread.exec.accepted", "thread.exec.claimed", "thread.start.begun", "thread.start.started",
-		"thread.ask.typing", "thread.ask.typed", "thread.exec.given", "thread.exec.running", "thread.exec.ended",
+		"thread.ask.typing", "thread.ask.typed", "thread.exec.running", "thread.exec.ended",
 	}
 }
 

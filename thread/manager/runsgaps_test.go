@@ -1,0 +1,255 @@
+package manager_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orchestrator/thread"
+	exec "orchestrator/thread/work"
+)
+
+// shaky is a store of executions that fails, or whose answers are lost, as a test wants.
+type shaky struct {
+	exec.Store
+	mu     sync.Mutex // guards the fields
+	before func(op string) error
+	after  func(op string) error
+}
+
+func (s *shaky) set(before, after func(op string) error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.before, s.after = before, after
+}
+
+func (s *shaky) do(op string, write func() (exec.Execution, error)) (exec.Execution, error) {
+	s.mu.Lock()
+	before, after := s.before, s.after
+	s.mu.Unlock()
+	if before != nil {
+		if err := before(op); err != nil {
+			return exec.Execution{}, err
+		}
+	}
+	x, err := write()
+	if after != nil && err == nil {
+		if err := after(op); err != nil {
+			return exec.Execution{}, err
+		}
+	}
+	return x, err
+}
+
+func (s *shaky) Claim(ctx context.Context, id exec.ID, server string, at time.Time) (exec.Execution, error) {
+	return s.do("claim", func() (exec.Execution, error) { return s.Store.Claim(ctx, id, server, at) })
+}
+
+func (s *shaky) Change(
+	ctx context.Context, id exec.ID, fence int64, change func(*exec.Execution) error, events ...exec.Event,
+) (exec.Execution, error) {
+	return s.do("change", func() (exec.Execution, error) { return s.Store.Change(ctx, id, fence, change, events...) })
+}
+
+func (s *shaky) Supersede(
+	ctx context.Context, id exec.ID, change func(*exec.Execution) error, events ...exec.Event,
+) (exec.Execution, error) {
+	return s.do("supersede", func() (exec.Execution, error) { return s.Store.Supersede(ctx, id, change, events...) })
+}
+
+// withShaky is withRuns over a store that can fail.
+func withShaky(w *world) {
+	withRuns(w)
+	w.cfg.Runs.Store = &shaky{Store: w.cfg.Runs.Store}
+}
+
+func (w *world) shaky() *shaky { return w.cfg.Runs.Store.(*shaky) }
+
+// TestCancelWhileItStarts: a run that is cancelled between its claim and its process has none, and does not run after a
+// restart either.
+func TestCancelWhileItStarts(t *testing.T) {
+	for _, at := range []string{"claimed", "process"} {
+		t.Run(at, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				cancel := func() {
+					list, _ := w.m.Executions.List(context.Background(), exec.Query{})
+					if _, err := w.m.Executions.Cancel(context.Background(), list[0].ID, "not now"); err != nil {
+						t.Error(err)
+					}
+				}
+				if at == "claimed" { // by somebody else
+					w.shaky().set(nil, func(op string) error {
+						if op != "claim" {
+							return nil
+						}
+						list, _ := w.m.Executions.List(context.Background(), exec.Query{})
+						_, err := w.shaky().Store.Supersede(context.Background(), list[0].ID, func(x *exec.Execution) error {
+							x.State, x.Reason = exec.Cancelled, "not now"
+							return nil
+						})
+						return err
+					})
+				} else {
+					w.sess.started = func(thread.SessionSpec) { cancel() }
+				}
+				s := w.once("never")
+				x := w.runIs(s.ID, exec.Cancelled)
+				if p := w.promptOf(x); !p.State.Over() {
+					t.Errorf("its prompt is %s", p.State)
+				}
+				if p := w.sess.of(s.ID); p != nil && (p.prompts() != "" || w.status(s.ID).Execution != nil) {
+					t.Errorf("it was asked %q, %v, %+v", p.prompts(), w.status(s.ID).Execution, x)
+				}
+				w.sess.started = nil
+				w.close()
+				w.open()
+				if list, _ := w.m.Executions.List(context.Background(), exec.Query{}); len(list) != 1 || w.m.Executions.Pending() {
+					t.Errorf("after a restart: %+v", list)
+				}
+			}, withShaky)
+		})
+	}
+}
+
+// TestCancelCutOff: a crash between the row of a cancelled run and its prompt does not have it run again.
+func TestCancelCutOff(t *testing.T) {
+	inWorld(t, func(w *world) {
+		first := w.once("first")
+		s := w.once("never", func(r *thread.NewRequest) { r.InPlace = true })
+		x := w.runIs(s.ID, exec.Queued)
+		end := func(x *exec.Execution) error { x.State, x.Reason = exec.Cancelled, "not now"; return nil }
+		if _, err := w.cfg.Runs.Store.Supersede(context.Background(), x.ID, end); err != nil { // and then the server dies
+			t.Fatal(err)
+		}
+		w.crash()
+		x = w.runIs(s.ID, exec.Cancelled)
+		if p := w.promptOf(x); p.State != thread.PromptCancelled {
+			t.Errorf("its prompt is %s", p.State)
+		}
+		if list, _ := w.m.Executions.List(context.Background(), exec.Query{}); len(list) != 2 {
+			t.Errorf("%+v", list)
+		}
+		w.runIs(first.ID, exec.Lost)
+	}, withShaky, func(w *world) { w.cfg.Runs.Limits.All = 1 })
+}
+
+// TestCancelOnFullDisk: the process of a run that is cancelled ends also while the store refuses the row, which is stored
+// once it does not.
+func TestCancelOnFullDisk(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.once("fills the disk")
+		x := w.runIs(s.ID, exec.Running)
+		w.shaky().set(func(string) error { return thread.ErrDiskFull }, nil)
+		if _, err := w.m.Executions.Cancel(context.Background(), x.ID, "enough"); !errors.Is(err, thread.ErrDiskFull) {
+			t.Errorf("cancel: %v", err)
+		}
+		synctest.Wait()
+		if w.status(s.ID).Execution != nil {
+			t.Error("its process goes on")
+		}
+		w.shaky().set(nil, nil)
+		time.Sleep(time.Minute)
+		if x := w.runIs(s.ID, exec.Cancelled); x.Reason != "enough" {
+			t.Errorf("cancelled because %q", x.Reason)
+		}
+	}, withShaky)
+}
+
+// TestStartAtTheEnd: who opens a terminal at the moment that a run ends finds its end recorded.
+func TestStartAtTheEnd(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.once("one")
+		w.turn(s.ID, "one")
+		w.m.Traffic.RequestStarted(s.ID, thread.Begun{Main: true, Model: "m1", At: time.Now()}) // whose end is not told
+		p := w.sess.of(s.ID)
+		p.spec.OnRun(thread.RunEvent{Kind: thread.RunEnd, Outcome: thread.RunCompleted})
+		go p.exit(0)
+		for { // as soon as it is no longer busy
+			_, err := w.m.Agents.Start(context.Background(), string(s.ID), 80, 24)
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, thread.ErrBusy) {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Millisecond)
+		}
+		x := w.runIs(s.ID, exec.Completed)
+		open, _ := w.store.OpenExecutions(context.Background())
+		if len(open) != 1 || open[0].ID == x.Process {
+			t.Errorf("open rows of processes: %+v", open)
+		}
+		time.Sleep(time.Hour) // past its deadline
+		w.runIs(s.ID, exec.Completed)
+	}, withRuns)
+}
+
+// TestCountedOnce: what an attempt used is counted once, also if the answer of the store is lost.
+func TestCountedOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.once("one")
+		w.runIs(s.ID, exec.Running)
+		lost := 3
+		w.shaky().set(nil, func(string) error {
+			if lost--; lost < 0 {
+				return nil
+			}
+			return thread.ErrUnreachable
+		})
+		w.finish(s.ID, "one")
+		time.Sleep(time.Minute)
+		x := w.runIs(s.ID, exec.Completed)
+		if x.Usage.CostUSD != 0.5 || x.Usage.Output != 10 {
+			t.Errorf("it used %+v", x.Usage)
+		}
+		events, _ := w.m.Executions.Events(context.Background(), x.ID, 0, 100)
+		ends := slices.DeleteFunc(events, func(e exec.Event) bool { return e.Kind != "end" })
+		if len(ends) != 1 {
+			t.Errorf("its end is recorded %d times", len(ends))
+		}
+	}, withShaky)
+}
+
+// TestWaitsForTerminal: a run that waits for a terminal to close starts when it does, and what was asked again while a run
+// worked is a run.
+func TestWaitsForTerminal(t *testing.T) {
+	inWorld(t, func(w *world) {
+		ctx := context.Background()
+		s := w.once("one")
+		failed := w.runIs(s.ID, exec.Running)
+		w.sess.of(s.ID).exit(1)
+		w.runIs(s.ID, exec.Failed)
+		if _, err := w.m.Prompts.Ask(ctx, string(s.ID), thread.AskRequest{Text: "two"}); err != nil {
+			t.Fatal(err)
+		}
+		w.runIs(s.ID, exec.Running)
+		if _, err := w.m.Prompts.Again(ctx, failed.Prompt); err != nil {
+			t.Fatal(err)
+		}
+		if x := w.runIs(s.ID, exec.Queued); x.Name != "exec-003" {
+			t.Errorf("asked again as %s", x.Name)
+		}
+		if _, err := w.m.Executions.SetQueue(ctx, exec.QueueChange{Pause: true}); err != nil {
+			t.Fatal(err)
+		}
+		w.finish(s.ID, "two")
+		if _, err := w.m.Agents.Start(ctx, string(s.ID), 80, 24); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.m.Executions.SetQueue(ctx, exec.QueueChange{Resume: true}); err != nil {
+			t.Fatal(err)
+		}
+		if x := w.runIs(s.ID, exec.Queued); x.Reason != "it is open in a terminal" || w.sess.of(s.ID).prompts() != "" {
+			t.Errorf("waits because %q; typed %q", x.Reason, w.sess.of(s.ID).prompts())
+		}
+		w.sess.of(s.ID).exit(0) // the person leaves it
+		w.runIs(s.ID, exec.Running)
+		if got := w.sess.of(s.ID).prompts(); got != "one" {
+			t.Errorf("asked %q", got)
+		}
+	}, withRuns)
+}
