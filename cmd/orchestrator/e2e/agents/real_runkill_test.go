@@ -80,6 +80,8 @@ func (r *realRig) checkRuns(round int, ends map[work.State]int) {
 		}
 		return true
 	})
+	short := 0
+	defer func() { ends["cost not known whole"] += short }()
 	for _, x := range list() {
 		ends[x.State]++
 		switch x.State {
@@ -98,7 +100,11 @@ func (r *realRig) checkRuns(round int, ends map[work.State]int) {
 				sent = sent.Add(thread.Usage{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output})
 			}
 		}
-		if x.Usage.Context() != sent.Context() {
+		switch {
+		case x.Usage.Context() == sent.Context():
+		case x.Usage.Context() < sent.Context(): // an answer came as the server was killed: its text is in the agent's files, its price is not
+			short++
+		default:
 			r.T.Errorf("round %d: %s cost %+v, the model sent %+v", round, x.Name, x.Usage, sent)
 		}
 	}
