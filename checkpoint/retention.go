@@ -32,6 +32,14 @@ type Candidate struct {
 	Running bool
 }
 
+// Aged returns what of a thread a Policy needs: very many of them need little memory then.
+func Aged(t thread.Thread) thread.Thread {
+	return thread.Thread{
+		ID: t.ID, Name: t.Name, Parent: t.Parent, Created: t.Created, Updated: t.Updated, Pinned: t.Pinned,
+		Archived: t.Archived, Deleted: t.Deleted, Interrupted: t.Interrupted, Once: thread.Once{On: t.Once.On},
+	}
+}
+
 // Expired is a thread that a Policy removes, and why, for people.
 type Expired struct {
 	ID    thread.ID `json:"id"`

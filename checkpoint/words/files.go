@@ -105,7 +105,7 @@ func addPaths(ctx context.Context, tx *sql.Tx, turns []turnFiles) error {
 // findPaths finds changed files; with begins only those whose names begin with the first word, or whose paths have it if it
 // names a folder.
 func findPaths(
-	ctx context.Context, db *sql.DB, known map[thread.ID]thread.Thread, query string, limit int, begins bool,
+	ctx context.Context, db *sql.DB, name func(thread.ID) string, query string, limit int, begins bool,
 ) ([]thread.Hit, error) {
 	words := strings.Fields(strings.ToLower(query))
 	if limit <= 0 || len(words) == 0 && begins {
@@ -129,11 +129,13 @@ func findPaths(
 		if err := rows.Scan(&h.Thread, &h.Checkpoint, &h.Turn, &h.Snippet, &at, &id); err != nil {
 			return nil, err
 		}
-		t, ok := known[h.Thread]
-		if !ok || begins && !strings.HasPrefix(strings.ToLower(path.Base(h.Snippet)), words[0]) && !strings.Contains(words[0], "/") {
+		if begins && !strings.HasPrefix(strings.ToLower(path.Base(h.Snippet)), words[0]) && !strings.Contains(words[0], "/") {
 			continue
 		}
-		h.Name, h.At, h.Snippet = t.Name, time.UnixMilli(at).UTC(), secret.Redact(h.Snippet)
+		if h.Name = name(h.Thread); h.Name == "" {
+			continue
+		}
+		h.At, h.Snippet = time.UnixMilli(at).UTC(), secret.Redact(h.Snippet)
 		hits = append(hits, h)
 	}
 	return hits, rows.Err()

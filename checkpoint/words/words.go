@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -28,7 +29,8 @@ import (
 
 // Source is what the index is built from.
 type Source interface {
-	Threads(context.Context) ([]thread.Thread, error)
+	Thread(context.Context, thread.ID) (thread.Thread, error)
+	SelectThreads(context.Context, thread.ThreadQuery) ([]thread.Thread, int64, error)
 	Checkpoints(context.Context, thread.ID, thread.Page) ([]thread.Checkpoint, error)
 	Checkpoint(context.Context, thread.CheckpointID) (thread.Checkpoint, error)
 }
@@ -82,7 +84,7 @@ func Open(dir string, source Source, changes Changes, after time.Duration) *Inde
 		defer begin.Stop()
 		select {
 		case <-begin.C:
-			_, _ = x.Update(ctx) // a search meets the same error and reports it
+			_ = x.Update(ctx) // a search meets the same error and reports it
 		case <-ctx.Done():
 		}
 	}()
@@ -228,38 +230,56 @@ func (x *Index) Close() error {
 }
 
 // Update updates the index from the store.
-func (x *Index) Update(ctx context.Context) ([]thread.Thread, error) {
+func (x *Index) Update(ctx context.Context) error { return x.update(ctx, func(*thread.Thread) {}) }
+
+// update is Update; see is called with each thread, oldest first.
+func (x *Index) update(ctx context.Context, see func(*thread.Thread)) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if err := x.ready(); err != nil {
-		return nil, err
+		return err
 	}
-	threads, err := x.source.Threads(ctx)
+	there := make(map[thread.ID]bool, len(x.marks))
+	err := thread.EachThread(ctx, x.source, thread.ThreadQuery{}, func(t thread.Thread) error {
+		there[t.ID] = true
+		see(&t)
+		m, ok := x.marks[t.ID]
+		if ok && m.head == t.Head {
+			return nil
+		}
+		err := x.add(ctx, t, m)
+		if err != nil && !errors.Is(err, thread.ErrDamaged) { // it hides no other thread; who asks for it learns it from the store
+			return fmt.Errorf("index %s: %w", t.Name, full(err))
+		}
+		return nil
+	})
 	if err != nil {
-		return nil, fmt.Errorf("index: %w", err)
+		return fmt.Errorf("index: %w", err)
 	}
-	gone := map[thread.ID]bool{}
 	for id := range x.marks {
-		gone[id] = true
-	}
-	for _, t := range threads {
-		delete(gone, t.ID)
-		if m, ok := x.marks[t.ID]; !ok || m.head != t.Head {
-			err := x.add(ctx, t, m)
-			if errors.Is(err, thread.ErrDamaged) {
-				continue // it hides no other thread; who asks what cannot be read learns it from the store
-			}
-			if err != nil {
-				return nil, fmt.Errorf("index %s: %w", t.Name, full(err))
-			}
+		if there[id] {
+			continue
 		}
-	}
-	for id := range gone {
 		if err := x.drop(ctx, id); err != nil {
-			return nil, fmt.Errorf("drop from the index: %w", full(err))
+			return fmt.Errorf("drop from the index: %w", full(err))
 		}
 	}
-	return threads, nil
+	return nil
+}
+
+// names returns a function that returns the name of a thread; "" for one that is deleted or gone.
+func (x *Index) names(ctx context.Context) func(thread.ID) string {
+	known := map[thread.ID]string{}
+	return func(id thread.ID) string {
+		name, asked := known[id]
+		if !asked {
+			if t, err := x.source.Thread(ctx, id); err == nil && t.Deleted.IsZero() {
+				name = t.Name
+			}
+			known[id] = name
+		}
+		return name
+	}
 }
 
 // page is how many checkpoints are read at once.
@@ -368,26 +388,26 @@ func (x *Index) Find(ctx context.Context, query string, limit int) ([]thread.Hit
 	if limit <= 0 {
 		limit = defaultLimit
 	}
-	threads, err := x.Update(ctx)
+	var hits []thread.Hit
+	err := x.update(ctx, func(t *thread.Thread) {
+		if !t.Deleted.IsZero() || !named(t, words) {
+			return
+		}
+		hits = append(hits, thread.Hit{
+			Thread: t.ID, Name: t.Name, Checkpoint: t.Head, Turn: t.Turn, Where: "name",
+			Snippet: secret.Redact(cmp.Or(t.Label, t.Title)), At: t.Updated,
+		})
+		if len(hits) > 2*limit { // only the newest are wanted
+			hits = slices.Delete(hits, 0, len(hits)-limit)
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
-	known := map[thread.ID]thread.Thread{}
-	var hits []thread.Hit
-	for i := len(threads) - 1; i >= 0; i-- {
-		t := threads[i]
-		if !t.Deleted.IsZero() {
-			continue
-		}
-		known[t.ID] = t
-		if named(t, words) && len(hits) < limit {
-			hits = append(hits, thread.Hit{
-				Thread: t.ID, Name: t.Name, Checkpoint: t.Head, Turn: t.Turn, Where: "name",
-				Snippet: secret.Redact(cmp.Or(t.Label, t.Title)), At: t.Updated,
-			})
-		}
-	}
-	files, err := findPaths(ctx, x.db, known, query, min(limit-len(hits), mostFiles), true)
+	slices.Reverse(hits)
+	hits = hits[:min(limit, len(hits))]
+	name := x.names(ctx)
+	files, err := findPaths(ctx, x.db, name, query, min(limit-len(hits), mostFiles), true)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
@@ -406,11 +426,10 @@ func (x *Index) Find(ctx context.Context, query string, limit int) ([]thread.Hit
 		if err := rows.Scan(&h.Thread, &h.Checkpoint, &h.Turn, &h.Where, &at, &h.Snippet); err != nil {
 			return nil, fmt.Errorf("search: %w", err)
 		}
-		t, ok := known[h.Thread]
-		if !ok {
+		if h.Name = name(h.Thread); h.Name == "" {
 			continue
 		}
-		h.Name, h.At = t.Name, time.UnixMilli(at).UTC()
+		h.At = time.UnixMilli(at).UTC()
 		hits = append(hits, h)
 	}
 	if err := rows.Err(); err != nil {
@@ -425,17 +444,10 @@ func (x *Index) FindFile(ctx context.Context, query string, limit int) ([]thread
 	if limit <= 0 {
 		limit = defaultLimit
 	}
-	threads, err := x.Update(ctx)
-	if err != nil {
+	if err := x.Update(ctx); err != nil {
 		return nil, err
 	}
-	known := map[thread.ID]thread.Thread{}
-	for _, t := range threads {
-		if t.Deleted.IsZero() {
-			known[t.ID] = t
-		}
-	}
-	hits, err := findPaths(ctx, x.db, known, query, limit, false)
+	hits, err := findPaths(ctx, x.db, x.names(ctx), query, limit, false)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
@@ -450,7 +462,7 @@ func Words(text string) []string {
 }
 
 // named reports whether a thread's name or label contains all words as prefixes.
-func named(t thread.Thread, words []string) bool {
+func named(t *thread.Thread, words []string) bool {
 	have := Words(t.Name + " " + t.Title + " " + t.Label)
 	for _, w := range words {
 		found := false

@@ -282,7 +282,7 @@ func BenchmarkFind(b *testing.B) {
 			b.Error(err)
 		}
 	})
-	if _, err := x.Update(context.Background()); err != nil {
+	if err := x.Update(context.Background()); err != nil {
 		b.Fatal(err)
 	}
 	for _, query := range []string{"file4711", "compiles", "module3 tes", "c"} {

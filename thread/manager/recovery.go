@@ -383,7 +383,7 @@ func (m *recovery) repairSnapshotRefs(ctx context.Context) {
 }
 
 // checkKept checks whether the refs that keep the threads' snapshots exist, and recreates missing ones: a deleted ref
-// is noticed nowhere else, and git eventually removes unreferenced objects. Close stops it; the next start checks all
+// is noticed nowhere else, and git eventually removes unreferenced objects. Those of threads at rest are checked once a day. Close stops it; the next start checks all
 // of them again.
 func (m *recovery) checkKept() {
 	repairer, ok := m.cfg.Worktrees.(thread.RefRepairer)
@@ -415,13 +415,37 @@ func (m *recovery) keepAll(ctx context.Context, repairer thread.RefRepairer) err
 	if err != nil {
 		return err
 	}
-	return thread.EachThread(ctx, m.cfg.Store, thread.ThreadQuery{}, func(t thread.Thread) error {
-		if t.ID.Check() != nil {
-			return nil
-		}
-		return m.keep(ctx, repairer, t, kept[t.ID])
-	})
+	each := func(use thread.ThreadUse) error {
+		return thread.EachThread(ctx, m.cfg.Store, thread.ThreadQuery{Use: use}, func(t thread.Thread) error {
+			if t.ID.Check() != nil {
+				return nil
+			}
+			return m.keep(ctx, repairer, t, kept[t.ID])
+		})
+	}
+	if err := each(thread.InUse); err != nil {
+		return err
+	}
+	text, err := m.cfg.Store.Setting(ctx, restChecked)
+	if err != nil {
+		return err
+	}
+	was, _ := time.Parse(time.RFC3339, text) // otherwise it is long ago
+	if age := m.cfg.now().Sub(was); age >= 0 && age < restEach {
+		return nil
+	}
+	if err := each(thread.AtRest); err != nil {
+		return err
+	}
+	return m.cfg.Store.SetSetting(ctx, restChecked, m.cfg.now().UTC().Format(time.RFC3339))
 }
+
+// restChecked is the setting that says when the snapshots of the threads at rest were checked last, restEach how often
+// they are: there may be very many, and nothing happens to them.
+const (
+	restChecked = "refs-checked"
+	restEach    = 24 * time.Hour
+)
 
 // keep recreates the refs of a thread's snapshots that are missing.
 func (m *recovery) keep(ctx context.Context, repairer thread.RefRepairer, t thread.Thread, kept map[string]bool) error {

@@ -43,19 +43,22 @@ func policyOf(c config.Config) checkpoint.Policy {
 // old before the user has been asked.
 func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread.Collected, error) {
 	var done thread.Collected
-	threads, err := c.store.Threads(ctx)
-	if err != nil {
-		return done, fmt.Errorf("collect: %w", err)
-	}
 	sizes, err := c.store.ThreadSizes(ctx)
 	if err != nil {
 		return done, fmt.Errorf("collect: %w", err)
 	}
 	var all []checkpoint.Candidate
-	for _, t := range threads {
-		s, err := c.manager.Threads.Status(ctx, string(t.ID))
-		running := err == nil && s.Execution != nil || c.careful && t.Deleted.IsZero() && unmerged(t)
-		all = append(all, checkpoint.Candidate{Thread: t, Bytes: sizes[t.ID], Running: running})
+	runs := map[thread.ID]bool{}
+	for _, id := range c.manager.Threads.Running() {
+		runs[id] = true
+	}
+	err = thread.EachThread(ctx, c.store, thread.ThreadQuery{}, func(t thread.Thread) error {
+		running := runs[t.ID] || c.careful && t.Deleted.IsZero() && unmerged(t)
+		all = append(all, checkpoint.Candidate{Thread: checkpoint.Aged(t), Bytes: sizes[t.ID], Running: running})
+		return nil
+	})
+	if err != nil {
+		return done, fmt.Errorf("collect: %w", err)
 	}
 	if err := c.clock.check(ctx); err != nil {
 		return done, fmt.Errorf("collect: %w", err)

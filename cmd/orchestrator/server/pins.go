@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -15,7 +16,8 @@ import (
 // what it has read of a thread, and reads only what is new.
 type pins struct {
 	store interface {
-		Threads(context.Context) ([]thread.Thread, error)
+		Thread(context.Context, thread.ID) (thread.Thread, error)
+		SelectThreads(context.Context, thread.ThreadQuery) ([]thread.Thread, int64, error)
 		thread.Prompts
 		thread.Checkpoints
 	}
@@ -34,7 +36,7 @@ type pinned struct {
 	seq     int64 // of the newest checkpoint that was read
 	prompts bool  // all have been read once
 	masks   int64
-	turns   map[thread.Token]string // the first thing that names the token
+	turns   map[thread.Token]string // the first thing that names the token; nil for none, as of most threads
 	masked  map[thread.Token]bool
 }
 
@@ -49,6 +51,9 @@ const (
 func (p *pins) find(ctx context.Context) (map[thread.Token][]string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.threads == nil {
+		p.threads = map[thread.ID]*pinned{}
+	}
 	out := map[thread.Token][]string{}
 	add := func(t thread.Token, why string) {
 		if !slices.Contains(out[t], why) {
@@ -64,23 +69,17 @@ func (p *pins) find(ctx context.Context) (map[thread.Token][]string, error) {
 			add(t, "prompt "+string(q.ID))
 		}
 	}
-	threads, err := p.store.Threads(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read the threads: %w", err)
-	}
-	known := make(map[thread.ID]*pinned, len(threads))
-	for _, t := range threads {
-		known[t.ID] = p.threads[t.ID]
-		if known[t.ID] == nil {
-			known[t.ID] = &pinned{turns: map[thread.Token]string{}, masked: map[thread.Token]bool{}}
+	there := make(map[thread.ID]bool, len(p.threads))
+	err = thread.EachThread(ctx, p.store, thread.ThreadQuery{}, func(t thread.Thread) error {
+		there[t.ID] = true
+		n := p.threads[t.ID]
+		if n == nil {
+			n = &pinned{}
+			p.threads[t.ID] = n
 		}
-	}
-	p.threads = known
-	for _, t := range threads {
 		if err := p.read(ctx, t); err != nil && !errors.Is(err, thread.ErrDamaged) {
-			return nil, fmt.Errorf("read what %s needs: %w", t.Name, err)
+			return fmt.Errorf("read what %s needs: %w", t.Name, err)
 		}
-		n := known[t.ID]
 		for token, where := range n.turns {
 			add(token, where+" of "+t.Name)
 		}
@@ -92,7 +91,12 @@ func (p *pins) find(ctx context.Context) (map[thread.Token][]string, error) {
 				add(token, "the handoff to "+t.Name)
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the threads: %w", err)
 	}
+	maps.DeleteFunc(p.threads, func(id thread.ID, _ *pinned) bool { return !there[id] })
 	for t, why := range out {
 		slices.Sort(why)
 		if more := len(why) - maxReasons; more > 0 {
@@ -114,6 +118,9 @@ func (p *pins) read(ctx context.Context, t thread.Thread) error {
 	tokens, now, err := p.masked(t.ID, n.masks)
 	if err != nil {
 		return err
+	}
+	if n.masked == nil && len(tokens) > 0 {
+		n.masked = map[thread.Token]bool{}
 	}
 	for _, token := range tokens {
 		n.masked[token] = true
@@ -142,7 +149,7 @@ func (p *pins) readTurns(ctx context.Context, t thread.Thread, n *pinned) error 
 		}
 		before = list[len(list)-1].Seq
 	}
-	if _, there := p.threads[t.Parent]; !there && n.seq == 0 && t.ForkPoint != "" { // the parent is gone, its turns are not
+	if n.seq == 0 && t.ForkPoint != "" && p.gone(ctx, t.Parent) { // the parent is gone, its turns are not
 		list, err := p.store.Lineage(ctx, t.ForkPoint, thread.Page{Limit: 1 << 30})
 		if err != nil {
 			return err
@@ -168,11 +175,20 @@ func (p *pins) readTurns(ctx context.Context, t thread.Thread, n *pinned) error 
 	return nil
 }
 
+// gone reports whether a thread is not stored any more.
+func (p *pins) gone(ctx context.Context, id thread.ID) bool {
+	_, err := p.store.Thread(ctx, id)
+	return errors.Is(err, thread.ErrNotFound)
+}
+
 func (n *pinned) note(c thread.Checkpoint) { n.name(c.Prompt+" "+c.Answer, c.Turn) }
 
 // name notes that a turn names the tokens in a text.
 func (n *pinned) name(text string, turn int) {
 	for _, t := range thread.FindTokens(text) {
+		if n.turns == nil {
+			n.turns = map[thread.Token]string{}
+		}
 		n.turns[t] = fmt.Sprintf("turn %d", turn)
 	}
 }
