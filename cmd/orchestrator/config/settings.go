@@ -163,6 +163,8 @@ func limits() []setting {
 
 		count("retention.days", "90", "days without changes after which archived threads are deleted, 0 never",
 			func(c *Config) *int { return &c.KeepDays }),
+		count("retention.runs_days", "30", "days without changes after which threads of finished runs are archived, 0 never",
+			func(c *Config) *int { return &c.KeepRuns }),
 		count("retention.deleted_days", "7", "days for which deleted threads can be restored, 0 always",
 			func(c *Config) *int { return &c.KeepDeleted }),
 		count("retention.threads", "0", "archived threads to keep, 0 all", func(c *Config) *int { return &c.KeepThreads }),

@@ -301,6 +301,9 @@ func (a *Server) openRetention(context.Context) error {
 		masks: a.masks, careful: true}
 	a.retention = &retention{settings: a.store, collect: c.Collect, clock: a.clock, policy: c.policy}
 	a.every(lookPause, "delete threads past the retention limits", a.retention.look)
+	rest := &runRest{limit: time.Duration(a.Config.KeepRuns) * 24 * time.Hour, clock: a.clock, list: a.manager.Threads.List,
+		archive: a.manager.Lifecycle.Archive}
+	a.every(lookPause, "archive the threads of finished runs", rest.look)
 	return nil
 }
 
