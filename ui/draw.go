@@ -79,6 +79,10 @@ func (m *Model) drawWelcome(in layout.Box) {
 
 // drawStopped fills the main pane for a thread whose agent is not running.
 func (m *Model) drawStopped(in layout.Box, s *thread.Status) {
+	if s.Runs() && s.Archived.IsZero() && s.Outcome.Kind == thread.OutcomeNone {
+		drawLines(&m.screen.canvas, in.Shrink(1, 0), m.th, runLines(m.keys, s))
+		return
+	}
 	look := tree.LookOf(s)
 	lines := []dialog.Line{{Text: look.Glyph + " " + look.Word, Tok: look.Style}}
 	if s.Outcome.Reason != "" {
@@ -112,4 +116,43 @@ func (m *Model) drawStopped(in layout.Box, s *thread.Status) {
 	key(intent.NextView, "Timeline")
 	key(intent.Why, "Explain the state")
 	drawLines(&m.screen.canvas, in.Shrink(1, 0), m.th, lines)
+}
+
+// runLines fill the main pane for a thread between runs: how its newest execution stands, and what follows.
+func runLines(keys *intent.Table, s *thread.Status) []dialog.Line {
+	look, r := tree.LookOf(s), s.Run
+	head := look.Glyph + " " + look.Word + " · " + r.Execution
+	if !r.Started.IsZero() && !r.Ended.IsZero() {
+		head += " · " + thread.Elapsed(r.Ended.Sub(r.Started))
+	}
+	if r.ReadOnly {
+		head += " · read-only"
+	}
+	lines := []dialog.Line{{Text: head, Tok: look.Style}}
+	if r.Reason != "" {
+		lines = append(lines, dialog.Line{Text: r.Reason})
+	}
+	if s.Last != "" && !r.Waiting() {
+		lines = append(lines, dialog.Line{}, dialog.Line{Text: s.Last, Tok: theme.Muted})
+	}
+	lines = append(lines, dialog.Line{})
+	key := func(a intent.Action, does string) {
+		lines = append(lines, dialog.Line{Text: fmt.Sprintf("%-5s  %s", keys.KeyOf(a), does)})
+	}
+	switch {
+	case r.Waiting():
+		key(intent.CancelRun, "Cancel it")
+	case r.State == "lost":
+		key(intent.ResumeRun, "Go on with it")
+	}
+	if r.Over() {
+		key(intent.Focus, "Take it over in its agent's terminal")
+		key(intent.Reply, "Ask again: its next run")
+	}
+	if r.State == "completed" {
+		key(intent.Peek, "Peek at the answer")
+	}
+	key(intent.NextView, "Timeline")
+	key(intent.Why, "Explain the state")
+	return lines
 }

@@ -113,6 +113,8 @@ var scenes = []struct {
 	{"fork-program", func(r *rig) { r.keys("f"); r.text("sh\t"); r.keys("right", "tab") }},
 	{"runs", func(r *rig) { r.ran() }},
 	{"runs-opened", func(r *rig) { r.ran(); r.m.tree.Select("auth-feature-a3f2"); r.keys("right") }},
+	{"runs-ended", func(r *rig) { r.ran(); r.m.tree.Select("list-todos-6f70") }},
+	{"runs-lost", func(r *rig) { r.ran(); r.m.tree.Select("write-docs-5e6f") }},
 	{"runs-menu", func(r *rig) { r.ran(); r.m.tree.Select("write-docs-5e6f"); time.Sleep(typing.Pause); r.keys(".") }},
 	{"new-once", func(r *rig) { r.keys("n", "shift+tab", "shift+tab", "right", "right") }},
 	{"inbox", func(r *rig) { r.full(); r.keys("I") }},

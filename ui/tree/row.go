@@ -293,7 +293,7 @@ func (t *Tree) marks(s *thread.Status) []part {
 	_, cut := s.Unanswered()
 	add(s.Pinned, theme.Muted, "*")
 	add(with > 0, theme.Muted, fmt.Sprintf("&%d", with))
-	add(s.Queued > 0, theme.Text, fmt.Sprintf("›%d", s.Queued))
+	add(s.Queued > 0 && !s.Runs(), theme.Text, fmt.Sprintf("›%d", s.Queued))
 	add(cut, theme.Waiting, "p")
 	add(s.Merging != "", theme.Waiting, "≠")
 	return all
