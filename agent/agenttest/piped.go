@@ -34,7 +34,7 @@ type Piped struct {
 }
 
 // pipedLimit bounds every wait.
-const pipedLimit = 60 * time.Second
+const pipedLimit = 4 * time.Minute
 
 // StartPiped starts a process. It is killed, with its group, when the test ends.
 func StartPiped(t *testing.T, h thread.HeadlessLaunch) *Piped {

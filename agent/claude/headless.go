@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"orchestrator/agent/launch"
 	"orchestrator/thread"
 )
 
@@ -26,14 +27,14 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 	if end := slices.Index(own, "--"); end >= 0 {
 		own = own[:end] // what follows would be a prompt
 	}
-	own = without(own, "--input-format", "--output-format", "--permission-prompt-tool")
+	own = launch.DropOptions(own, "--input-format", "--output-format", "--permission-prompt-tool")
 	sources := "" // those of the person's, unless they leave them out themselves
 	if slices.Contains(settingSources(own), "user") {
 		sources = "user"
 	}
 	if spec.Once.ReadOnly {
 		spec.Flags.PermissionMode = "dontAsk"
-		own = without(own, widening()...)
+		own = launch.DropOptions(own, widening()...)
 	}
 	args := slices.Concat(own, []string{
 		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--include-partial-messages",
@@ -63,20 +64,4 @@ func widening() []string {
 		"--tools", "--allowedTools", "--allowed-tools", "--mcp-config", "--permission-mode", "--agents", "--agent", "--plugin-dir",
 		"--dangerously-skip-permissions", "--allow-dangerously-skip-permissions",
 	}
-}
-
-// without returns arguments without some options and their values.
-func without(args []string, options ...string) []string {
-	var kept []string
-	dropping := false
-	for _, arg := range args {
-		if strings.HasPrefix(arg, "-") {
-			name, _, _ := strings.Cut(arg, "=")
-			dropping = slices.Contains(options, name)
-		}
-		if !dropping {
-			kept = append(kept, arg)
-		}
-	}
-	return kept
 }

@@ -52,6 +52,32 @@ func TestHeadlessTrust(t *testing.T) {
 	}
 }
 
+// TestHeadlessSandbox: a sandbox would get the prompt as an argument.
+func TestHeadlessSandbox(t *testing.T) {
+	for _, c := range []struct {
+		settings, variable string
+		args               []string
+		refused            bool
+	}{
+		{`{}`, "", nil, false},
+		{`{"tools":{"sandbox":true}}`, "", nil, true},
+		{`{"tools":{"sandbox":"docker"}}`, "", nil, true},
+		{`{"tools":{"sandbox":true}}`, "false", nil, false},
+		{`{"tools":{"sandbox":false}}`, "podman", nil, true},
+		{`{}`, "", []string{"-s"}, true},
+		{`{}`, "", []string{"--sandbox=false"}, false},
+	} {
+		a, spec := headlessSpec(t, "TRUST_FOLDER")
+		agenttest.Put(t, filepath.Join(launch.Env(spec.Env).Home(), ".gemini", "settings.json"), c.settings)
+		if spec.Flags.Args = c.args; c.variable != "" {
+			spec.Flags.Env = []string{"GEMINI_SANDBOX=" + c.variable}
+		}
+		if _, err := a.Headless(t.Context(), spec); errors.Is(err, thread.ErrUnsupported) != c.refused || !c.refused && err != nil {
+			t.Errorf("%s, %q, %q: %v", c.settings, c.variable, c.args, err)
+		}
+	}
+}
+
 func TestHeadlessRules(t *testing.T) {
 	for _, c := range []struct {
 		name           string
@@ -60,7 +86,9 @@ func TestHeadlessRules(t *testing.T) {
 		args           []string
 	}{
 		{"writes", func(*thread.LaunchSpec) {}, []string{"enter_plan_mode", "exit_plan_mode"}, []string{"write_file", "*"}, nil},
-		{"read-only", func(s *thread.LaunchSpec) { s.Once.ReadOnly, s.Flags.PermissionMode = true, "yolo" },
+		{"read-only", func(s *thread.LaunchSpec) {
+			s.Once.ReadOnly, s.Flags.PermissionMode, s.Flags.Args = true, "yolo", []string{"--yolo", "--policy", "/theirs", "-m", "x"}
+		},
 			[]string{"exit_plan_mode", "write_file", "replace", "run_shell_command", "*"}, nil,
 			[]string{"--approval-mode plan", "--allowed-mcp-server-names orchestrator-none"}},
 		{"read-only with a server", func(s *thread.LaunchSpec) {
@@ -75,6 +103,9 @@ func TestHeadlessRules(t *testing.T) {
 			t.Fatal(err)
 		}
 		args := strings.Join(h.Launch.Args, " ")
+		if spec.Once.ReadOnly && (strings.Contains(args, "yolo") || strings.Contains(args, "/theirs")) {
+			t.Errorf("%s: %s", c.name, args)
+		}
 		for _, want := range append(c.args, "--output-format stream-json") {
 			if !strings.Contains(args, want) {
 				t.Errorf("%s: %s lacks %s", c.name, args, want)

@@ -28,6 +28,9 @@ type settings struct {
 		} `json:"sessionRetention"`
 	} `json:"general"`
 	Policies []string `json:"policyPaths"`
+	Tools    struct {
+		Sandbox json.RawMessage `json:"sandbox"` // true, a command, or an object
+	} `json:"tools"`
 	Advanced struct {
 		// Excluded are variables that are not taken from a project's .env file, Ignore takes nothing from those files.
 		Excluded []string `json:"excludedEnvVars"`

@@ -3,6 +3,7 @@ package launch_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"orchestrator/agent/launch"
@@ -147,4 +148,14 @@ func FuzzPlain(f *testing.F) {
 			t.Errorf("grew from %d to %d bytes", len(raw), len(got))
 		}
 	})
+}
+
+func TestDropOptions(t *testing.T) {
+	args := []string{"--auto", "--agent", "build", "--agent=x", "--title", "a b", "-c", "--yolo=true", "--agents", "y"}
+	if got := launch.DropOptions(args, "--auto", "--agent", "-c", "--yolo"); !slices.Equal(got, []string{"--title", "a b", "--agents", "y"}) {
+		t.Errorf("%q", got)
+	}
+	if got := launch.DropOptions(nil, "--auto"); got != nil {
+		t.Errorf("%q of nothing", got)
+	}
 }

@@ -150,8 +150,9 @@ func (d *dialogue) tool(e event) {
 
 // End implements thread.Dialogue.
 func (d *dialogue) End(code int) thread.Said {
-	switch going := d.finish == "" || d.finish == "tool-calls"; {
-	case d.run.Interrupted() && (going || d.wrong != ""):
+	answered := d.finish == "stop" && code == 0
+	switch {
+	case d.run.Interrupted() && (!answered || d.wrong != ""):
 		d.run.Cancel()
 	case d.wrong != "":
 		d.run.Fail(d.wrong, d.status)
@@ -159,8 +160,10 @@ func (d *dialogue) End(code int) thread.Said {
 		d.run.Fail("it would have asked you, and nobody can be asked: "+d.refused, 0)
 	case d.finish == "length":
 		d.run.FailAs(thread.StateCut, "the answer was cut off: it is as long as it may be", 0)
-	case !going:
+	case answered:
 		d.run.Complete()
+	case d.finish != "" && d.finish != "stop" && d.finish != "tool-calls" && code == 0:
+		d.run.Fail("the model stopped, and the reason was: "+d.finish, 0)
 	case !d.read && d.asked != "" && code == 1:
 		d.run.Fail("it did not begin: there may be no session "+d.asked, 0)
 	}

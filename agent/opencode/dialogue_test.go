@@ -34,7 +34,11 @@ func TestEnds(t *testing.T) {
 		want        thread.RunEvent
 	}{
 		{"answered", begin + "\n" + stop, false, 0, thread.RunEvent{Outcome: thread.RunCompleted}},
-		{"answered, then killed", begin + "\n" + stop, true, 143, thread.RunEvent{Outcome: thread.RunCompleted}},
+		{"killed after a step", begin + "\n" + stop, false, 137, thread.RunEvent{Outcome: thread.RunFailed,
+			Reason: "opencode ended with code 137 before it had answered"}},
+		{"interrupted after a step", begin + "\n" + stop, true, 143, thread.RunEvent{Outcome: thread.RunCancelled, Reason: "interrupted"}},
+		{"filtered", begin + "\n" + strings.Replace(stop, "stop", "content-filter", 1), false, 0, thread.RunEvent{Outcome: thread.RunFailed,
+			Reason: "the model stopped, and the reason was: content-filter"}},
 		{"killed between steps", begin + "\n" + calls, false, 0, thread.RunEvent{Outcome: thread.RunFailed,
 			Reason: "opencode ended with code 0 before it had answered"}},
 		{"killed in a later step", begin + "\n" + stop + "\n" + begin, false, 137, thread.RunEvent{Outcome: thread.RunFailed,

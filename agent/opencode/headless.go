@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"orchestrator/agent/launch"
 	"orchestrator/thread"
@@ -15,9 +16,13 @@ var _ thread.Headless = (*Agent)(nil)
 // Headless implements thread.Headless. What opencode would ask it refuses by itself then, and ends the turn.
 func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.HeadlessLaunch, error) {
 	reader := ""
+	spec.Flags.Args = launch.DropOptions(spec.Flags.Args, elsewhere()...)
 	if spec.Once.ReadOnly {
 		reader = "read-only-" + launch.UUID()[:8] // that no file of the repository can have rules for
 		spec.Flags.PermissionMode = reader
+		spec.Flags.Args = launch.DropOptions(spec.Flags.Args, "--agent", "--auto", "--yolo")
+		// What is in the repository's .opencode folder is loaded as code, which no rule binds.
+		spec.Flags.Env = append(slices.Clone(spec.Flags.Env), "OPENCODE_DISABLE_PROJECT_CONFIG=1")
 	}
 	l, err := a.launch(ctx, spec, "run", "--format", "json")
 	if err != nil {
@@ -30,6 +35,13 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 	}
 	l.Ready = 0
 	return thread.HeadlessLaunch{Launch: l, Dialogue: &dialogue{asked: l.Session, model: spec.Model, reads: reader != ""}}, nil
+}
+
+// elsewhere are options of the person's own arguments with which it would not work on this session, in this folder, or not
+// print what is read here.
+func elsewhere() []string {
+	return []string{"--attach", "--password", "-p", "--username", "-u", "--continue", "-c", "--fork", "--share", "--command", "--format",
+		"--interactive", "-i", "--dir"}
 }
 
 // onlyReading adds an agent of opencode's to the configuration in the environment that has the tools for reading, and of
