@@ -188,7 +188,8 @@ func TestQueueOverRestart(t *testing.T) {
 	if x = becomes(r, first, work.Running); x.Attempt != 2 {
 		t.Errorf("attempt %d", x.Attempt)
 	}
-	becomes(r, first, work.Completed)
+	r.Ok("exec", "cancel", first)
+	becomes(r, first, work.Cancelled)
 }
 
 // TestTakeOver: a person opens the agent's own screen on a run's session, and gives it back; every request has the whole
