@@ -49,6 +49,7 @@ type attempt struct {
 	before  thread.Usage
 	decided *verdict // what the store has not taken yet
 	ending  bool     // what it has reported is stored with its end
+	lostAs  *verdict // what follows on its loss
 }
 
 func newAttempt(ctx context.Context, open *openRuns, l *liveThread, x exec.Execution, fresh bool) *attempt {
@@ -254,6 +255,27 @@ func (a *attempt) outcome(exit thread.Exit, asked bool) (exec.State, string) {
 		return a.decided.state, a.decided.reason
 	}
 	return runs.Ended{Said: a.record.End(), Exit: exit, Asked: asked, Refused: a.record.Refused()}.Outcome()
+}
+
+// loss returns what follows on its loss, which is decided once; the zero verdict if it is not, and decide is nil.
+func (a *attempt) loss(decide func() (verdict, error)) (verdict, error) {
+	a.mu.Lock()
+	known := a.lostAs
+	a.mu.Unlock()
+	switch {
+	case known != nil:
+		return *known, nil
+	case decide == nil:
+		return verdict{}, nil
+	}
+	v, err := decide()
+	if err != nil {
+		return v, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.lostAs = &v
+	return v, nil
 }
 
 // stays reports whether the row of an execution stays open because the server stops: the next one finds it lost.

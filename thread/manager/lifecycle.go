@@ -148,12 +148,7 @@ func (m *Lifecycle) Archive(ctx context.Context, ref string) error {
 	if err := m.merging.free(l.live.id); err != nil {
 		return fmt.Errorf("archive %s: %w", l.live.thread().Name, err)
 	}
-	return l.live.do(ctx, func(ctx context.Context) error {
-		if err := l.archive(ctx); err != nil {
-			return err
-		}
-		return cancelAll(ctx, l, "its thread was archived")
-	})
+	return l.live.do(ctx, func(ctx context.Context) error { return l.archive(ctx) })
 }
 
 // Unarchive restores an archived thread. One that is not archived is refused.

@@ -17,6 +17,9 @@ func (l *run) archive(ctx context.Context) error {
 		return err
 	}
 	failpoint.Hit("thread.archive.stopped")
+	if err := cancelAll(ctx, l, "its thread was archived"); err != nil {
+		return fmt.Errorf("archive %s: cancel what it is to run: %w", l.live.thread().Name, err)
+	}
 	if !l.live.thread().Archived.IsZero() {
 		return nil
 	}
@@ -45,6 +48,9 @@ func (l *run) purge(ctx context.Context) error {
 		return errors.Join(err, l.intents.settle(ctx, intent))
 	}
 	failpoint.Hit("thread.delete.removed")
+	if err := cancelAll(ctx, l, "its thread was removed"); err != nil {
+		return fmt.Errorf("cancel what it is to run: %w", err)
+	}
 	if err := l.cfg.Store.PurgeThread(ctx, l.live.id); err != nil {
 		return fmt.Errorf("remove the thread: %w", err)
 	}

@@ -58,14 +58,18 @@ func storeEnd(ctx context.Context, l *run, a *attempt, exit thread.Exit, asked b
 		v.unwitnessed(a.changed)
 		if v.state == exec.Lost {
 			var err error
-			if v, err = lost(ctx, l, x, v.reason); err != nil {
+			if v, err = a.loss(func() (verdict, error) { return lost(ctx, l, x, v.reason) }); err != nil {
 				return x, err
 			}
 		}
 	}
-	return a.ended(ctx, exit, l.live.used(), v.state, func(x *exec.Execution) {
+	y, err := a.ended(ctx, exit, l.live.used(), v.state, func(x *exec.Execution) {
 		if !x.State.Final() {
 			v.apply(x, l.cfg.now())
 		}
 	}, v.events)
+	if next, _ := a.loss(nil); err == nil && y.State != exec.Queued { // it was cancelled meanwhile
+		unused(ctx, l, y, next.prompt)
+	}
+	return y, err
 }

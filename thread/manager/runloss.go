@@ -32,9 +32,25 @@ func lost(ctx context.Context, l *run, x exec.Execution, why string) (verdict, e
 	if next.State != exec.Queued {
 		return v, nil
 	}
-	var err error
-	v.prompt, err = promptAgain(ctx, l, x, next.Resume)
+	prompt, err := promptAgain(ctx, l, x, next.Resume)
+	if err != nil && !passing(err) {
+		return verdict{state: exec.Lost, reason: "it was lost, and cannot be tried again: " + reason(err), events: v.events}, nil
+	}
+	v.prompt = prompt
 	return v, err
+}
+
+// passing reports whether an error is one of the store that passes.
+func passing(err error) bool {
+	return errors.Is(err, thread.ErrUnreachable) || errors.Is(err, thread.ErrDiskFull) || errors.Is(err, errClosed) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// unused ends the prompt of a next attempt that an execution does not name: it has ended otherwise meanwhile.
+func unused(ctx context.Context, l *run, x exec.Execution, prompt thread.PromptID) {
+	if prompt != "" && prompt != x.Prompt {
+		settlePrompt(ctx, l, prompt, exec.Cancelled, "its execution has ended")
+	}
 }
 
 // unlose queues a lost execution again.
@@ -47,6 +63,11 @@ func unlose(ctx context.Context, l *run, x exec.Execution) error {
 		verdict{state: exec.Queued, reason: "a person resumed it", prompt: prompt}.apply(x, time.Time{})
 		return nil
 	})
+	if err != nil {
+		if y, rerr := l.open.reread(ctx, x.ID); rerr == nil {
+			unused(ctx, l, y, prompt)
+		}
+	}
 	return err
 }
 
@@ -85,9 +106,27 @@ func promptAgain(ctx context.Context, l *run, x exec.Execution, resume bool) (th
 // recoverRun is the step at the start of a server that finds out what became of an open execution of an earlier one. Its
 // process is gone, and what became of its prompt is known.
 func recoverRun(ctx context.Context, l *run, x exec.Execution) {
-	if err := recovered(ctx, l, x); err != nil && !errors.Is(err, exec.ErrFence) {
-		l.notices.post(l.live.id, thread.LevelError, "%s: what became of %s is not stored: %v",
+	err := recovered(ctx, l, x)
+	switch {
+	case err == nil || errors.Is(err, errOver) || errors.Is(err, exec.ErrFence):
+	case passing(err):
+		l.live.later(retryAfter, func() { recoverRun(l.work.ctx, l, x) })
+	default:
+		l.notices.post(l.live.id, thread.LevelError, "%s: what became of %s is not known: %v",
 			l.live.thread().DisplayName(), x.Name, err)
+		_, err = l.open.supersede(ctx, x.ID, func(x *exec.Execution) error {
+			if x.State.Final() {
+				return errOver
+			}
+			to := exec.Lost
+			if x.State == exec.Queued { // it never began
+				to = exec.Failed
+			}
+			return ends(to, "what became of it is not known: "+reason(err), l.cfg.now())(x)
+		})
+		if err != nil && !errors.Is(err, errOver) {
+			l.live.later(retryAfter, func() { recoverRun(l.work.ctx, l, x) })
+		}
 	}
 }
 
@@ -101,6 +140,9 @@ func recovered(ctx context.Context, l *run, x exec.Execution) error {
 		return err
 	}
 	p = l.typist.upToDate(p)
+	if t := l.live.thread(); x.State == exec.Queued && (!t.Archived.IsZero() || !t.Deleted.IsZero()) {
+		return cancelAll(ctx, l, "its thread is archived or deleted")
+	}
 	if x.State == exec.Queued {
 		if p.State != thread.PromptQueued {
 			_, err := l.open.supersede(ctx, x.ID, ends(exec.Cancelled, "its prompt was withdrawn", l.cfg.now()))
@@ -110,23 +152,30 @@ func recovered(ctx context.Context, l *run, x exec.Execution) error {
 		l.open.put(x)
 		return nil
 	}
-	v := verdict{state: exec.Completed} // only that was not stored any more
-	if done, err := finished(ctx, l, x); err != nil {
+	done, err := finished(ctx, l, x)
+	if err != nil {
 		return err
-	} else if !done && p.State == thread.PromptAnswered { // agents go on after an answer, and may fail then
-		v = verdict{state: exec.Lost, reason: "its answer is stored, but its server ended before it had finished; a person decides what follows"}
 	}
-	if p.State != thread.PromptAnswered {
+	v := verdict{state: exec.Completed} // only that was not stored any more
+	switch {
+	case done:
+	case p.State == thread.PromptAnswered: // agents go on after an answer, and may fail then
+		v = verdict{state: exec.Lost, reason: "its answer is stored, but its server ended before it had finished; a person decides what follows"}
+	default:
 		if v, err = lost(ctx, l, x, "its server ended while it worked"); err != nil {
 			return err
 		}
-	} else if x.State == exec.Deployed { // it was quicker than its row
+	}
+	if v.state == exec.Completed && x.State == exec.Deployed { // it was quicker than its row
 		if x, err = l.open.supersede(ctx, x.ID, func(x *exec.Execution) error { x.State = exec.Running; return nil }); err != nil {
 			return err
 		}
 	}
 	used := l.live.used()
 	y, err := l.open.supersede(ctx, x.ID, func(x *exec.Execution) error {
+		if x.State.Final() { // cancelled meanwhile
+			return errOver
+		}
 		if x.Process != "" && x.Counted != x.Attempt { // else the prompt was not given
 			x.Counted = x.Attempt
 			x.Usage, x.Before = x.Usage.Add(runs.Used(x.Before, used, thread.Usage{})), used
@@ -134,11 +183,16 @@ func recovered(ctx context.Context, l *run, x exec.Execution) error {
 		v.apply(x, l.cfg.now())
 		return nil
 	}, v.events...)
+	if errors.Is(err, errOver) {
+		if y, rerr := l.open.reread(ctx, x.ID); rerr == nil {
+			unused(ctx, l, y, v.prompt)
+		}
+	}
 	if err != nil {
 		return err
 	}
 	failpoint.Hit("thread.exec.recovered")
-	if y.State == exec.Lost || y.State == exec.Failed {
+	if y.State.Final() {
 		settlePrompt(ctx, l, y.Prompt, y.State, y.Reason)
 		l.live.markUnseen(ctx)
 	}

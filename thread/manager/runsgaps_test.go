@@ -253,3 +253,93 @@ func TestWaitsForTerminal(t *testing.T) {
 		}
 	}, withRuns)
 }
+
+// TestLossThatIsNotWritten: the prompt of a next attempt that is not written, because the run was cancelled meanwhile, is
+// not run by anybody.
+func TestLossThatIsNotWritten(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.once("one", func(r *thread.NewRequest) { r.Once.Lost = string(exec.PolicyRetry) })
+		x := w.runIs(s.ID, exec.Running)
+		w.shaky().set(func(op string) error { // the end: somebody cancels it before that is written
+			if op != "change" {
+				return nil
+			}
+			w.shaky().set(nil, nil)
+			_, err := w.shaky().Store.Supersede(context.Background(), x.ID, func(x *exec.Execution) error {
+				x.State, x.Reason = exec.Cancelled, "enough"
+				return nil
+			})
+			return err
+		}, nil)
+		p := w.sess.of(s.ID)
+		p.spec.OnRun(thread.RunEvent{Kind: thread.RunEnd, Outcome: thread.RunFailed, Gone: true})
+		p.exit(137)
+		x = w.runIs(s.ID, exec.Cancelled)
+		left, _ := w.m.Prompts.List(context.Background(), string(s.ID), true)
+		if len(left) != 0 {
+			t.Errorf("left: %+v", left)
+		}
+		w.close()
+		w.open()
+		w.runIs(s.ID, exec.Cancelled)
+		if list, _ := w.m.Executions.List(context.Background(), exec.Query{}); len(list) != 1 || list[0].Usage != x.Usage {
+			t.Errorf("%+v", list)
+		}
+	}, withShaky)
+}
+
+// TestRecoveryIsTriedAgain: while the store refuses what became of a run, it is tried again, and what waits of a thread
+// that was deleted is cancelled.
+func TestRecoveryIsTriedAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.once("one")
+		if _, err := w.m.Prompts.Ask(context.Background(), string(s.ID), thread.AskRequest{Text: "two"}); err != nil {
+			t.Fatal(err)
+		}
+		refuse := true
+		w.shaky().set(func(string) error {
+			if refuse {
+				return thread.ErrUnreachable
+			}
+			return nil
+		}, nil)
+		w.crash()
+		w.runIs(s.ID, exec.Queued)
+		refuse = false
+		time.Sleep(time.Minute)
+		list, _ := w.m.Executions.List(context.Background(), exec.Query{Thread: s.ID})
+		if list[1].State != exec.Lost || list[0].State != exec.Running {
+			t.Errorf("%s and %s", list[1].State, list[0].State)
+		}
+	}, withShaky)
+}
+
+// TestOrphans: what waits of threads that are deleted or gone ends with the next start.
+func TestOrphans(t *testing.T) {
+	inWorld(t, func(w *world) {
+		ctx := context.Background()
+		w.once("works")
+		for _, gone := range []bool{false, true} {
+			s := w.once("waits", func(r *thread.NewRequest) { r.InPlace = true })
+			w.runIs(s.ID, exec.Queued)
+			_, err := w.store.UpdateThread(ctx, s.ID, func(t *thread.Thread) error { t.Deleted = time.Now(); return nil })
+			if err == nil && gone {
+				err = w.store.PurgeThread(ctx, s.ID)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.crash()
+		synctest.Wait()
+		list, _ := w.m.Executions.List(ctx, exec.Query{})
+		for _, x := range list[:2] {
+			if x.State != exec.Cancelled {
+				t.Errorf("%s is %s (%s)", x.Name, x.State, x.Reason)
+			}
+		}
+		if w.m.Executions.Pending() {
+			t.Error("the server is held up")
+		}
+	}, withRuns, func(w *world) { w.cfg.Runs.Limits.All = 1 })
+}

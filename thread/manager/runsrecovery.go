@@ -2,8 +2,10 @@ package manager
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"orchestrator/thread"
 	exec "orchestrator/thread/work"
 )
 
@@ -32,7 +34,10 @@ func (m *recovery) recoverRuns(ctx context.Context, executions *Executions) erro
 	for _, x := range open {
 		l := m.registry.run(x.Thread)
 		if l == nil {
-			continue // another server's
+			if err := m.orphan(ctx, x); err != nil {
+				m.cfg.Log.Warn("cancel a run whose thread is not in use", "execution", x.Name, "err", err)
+			}
+			continue
 		}
 		l.typist.bind(x.Prompt)
 		executions.open.put(x)
@@ -47,6 +52,20 @@ func (m *recovery) recoverRuns(ctx context.Context, executions *Executions) erro
 	m.queueLeft()
 	executions.dispatcher.run()
 	return nil
+}
+
+// orphan cancels an execution of a thread that is purged, archived or deleted. Its prompt, if there still is one, ends with
+// it once the thread is restored.
+func (m *recovery) orphan(ctx context.Context, x exec.Execution) error {
+	t, err := m.cfg.Store.Thread(ctx, x.Thread)
+	switch {
+	case err != nil && !errors.Is(err, thread.ErrNotFound):
+		return err
+	case err == nil && t.Archived.IsZero() && t.Deleted.IsZero():
+		return nil // it was skipped: the next start sees
+	}
+	_, err = m.cfg.Runs.Store.Supersede(ctx, x.ID, ends(exec.Cancelled, "its thread is no longer in use", m.cfg.now()))
+	return err
 }
 
 // queueLeft has prompts become executions that were sent to a terminal of a thread that now runs without.

@@ -148,6 +148,14 @@ func queuePrompts(ctx context.Context, l *run) {
 			}
 			continue
 		}
+		// One that repeats an execution's prompt was stored for its next attempt, which the execution takes if it can.
+		repeats := func(x exec.Execution) bool { return p.Again != "" && x.Prompt == p.Again }
+		if i := slices.IndexFunc(known, repeats); i >= 0 {
+			if known[i].State.Final() {
+				settlePrompt(ctx, l, p.ID, exec.Cancelled, "its execution has ended")
+			}
+			continue
+		}
 		if err = queuePrompt(ctx, l, p); err != nil {
 			l.typist.unbind(p.ID)
 		}
