@@ -22,6 +22,8 @@ type WorldSpec struct {
 	Env    []string
 	Flags  Flags
 	Model  string // that it is started with, "" for its own choice
+	// Once is set if it works without a terminal, where it may read less of the repository.
+	Once bool
 	// Closed is set if it will not read the repository's own configuration, because servers in it are not accepted; see
 	// MCPLaunch.Distrust.
 	Closed bool

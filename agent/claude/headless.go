@@ -28,17 +28,13 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 		own = own[:end] // what follows would be a prompt
 	}
 	own = launch.DropOptions(own, "--input-format", "--output-format", "--permission-prompt-tool")
-	sources := "" // those of the person's, unless they leave them out themselves
-	if slices.Contains(settingSources(own), "user") {
-		sources = "user"
-	}
 	if spec.Once.ReadOnly {
 		spec.Flags.PermissionMode = "dontAsk"
 		own = launch.DropOptions(own, widening()...)
 	}
 	args := slices.Concat(own, []string{
 		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--include-partial-messages",
-		"--permission-prompt-tool", "stdio", "--setting-sources=" + sources, "--add-dir", spec.Dir,
+		"--permission-prompt-tool", "stdio", personal(own), "--add-dir", spec.Dir,
 	})
 	if spec.Once.ReadOnly {
 		args = append(args, "--tools", strings.Join(readingTools(), ","))

@@ -131,6 +131,15 @@ func settingSources(args []string) []string {
 	return sources
 }
 
+// personal returns the argument that leaves of the kinds of files only the person's, which the arguments may leave out, too.
+func personal(args []string) string {
+	const option = "--setting-sources="
+	if slices.Contains(settingSources(args), "user") {
+		return option + "user"
+	}
+	return option
+}
+
 // projectFiles returns a folder's settings. The person's own ones for a project are found in its main working tree too.
 func projectFiles(dir string, sources []string) []string {
 	var all []string
@@ -327,6 +336,9 @@ func network(env launch.Env) thread.Network {
 
 // World implements thread.Agent.
 func (a *Agent) World(spec thread.WorldSpec) (thread.World, error) {
+	if spec.Once {
+		spec.Flags.Args = append(slices.Clone(spec.Flags.Args), personal(spec.Flags.Args))
+	}
 	s, err := look(spec)
 	if err != nil {
 		return thread.World{}, err

@@ -127,6 +127,29 @@ func TestWorldFiles(t *testing.T) {
 	}
 }
 
+// TestWorldOnce: a run reads the settings of the person's only, so that those of a repository do not say where its model is.
+func TestWorldOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		args    []string
+		project string
+		want    string
+	}{
+		"of the repository":    {project: `{"env":{"ANTHROPIC_BASE_URL":"http://repository"}}`, want: "http://mine"},
+		"broken":               {project: `{`, want: "http://mine"},
+		"without the person's": {args: []string{"--setting-sources", "project"}, project: `{}`, want: "https://api.anthropic.com"},
+	} {
+		home, dir := t.TempDir(), t.TempDir()
+		agenttest.Put(t, filepath.Join(home, ".claude", "settings.json"), `{"env":{"ANTHROPIC_BASE_URL":"http://mine"}}`)
+		agenttest.Put(t, filepath.Join(dir, ".claude", "settings.json"), c.project)
+		w, err := claude.New(launch.Config{}).World(thread.WorldSpec{
+			Dir: dir, Env: []string{"HOME=" + home}, Flags: thread.Flags{Args: c.args}, Once: true,
+		})
+		if err != nil || w.Upstreams[""] != c.want || w.Aside != "" {
+			t.Errorf("%s: %+v, %v", name, w, err)
+		}
+	}
+}
+
 // TestWorldOddFiles has settings in what is no file: nothing goes to the vendor instead.
 func TestWorldOddFiles(t *testing.T) {
 	dir := t.TempDir()

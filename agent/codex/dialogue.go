@@ -60,6 +60,9 @@ func (d *dialogue) Begin(prompt string) thread.Said {
 			p[key] = value
 		}
 	}
+	if d.open.profile != "" { // a resumed session would keep its own otherwise
+		p["config"] = map[string]any{"default_permissions": d.open.profile}
+	}
 	if d.open.resume != "" {
 		p["threadId"], p["excludeTurns"] = d.open.resume, true
 		d.ask(openSession, "thread/resume", p)
@@ -145,10 +148,21 @@ func (d *dialogue) answered(f frame) bool {
 		Turn struct {
 			ID string `json:"id"`
 		} `json:"turn"`
+		Sandbox struct {
+			Type string `json:"type"`
+		} `json:"sandbox"`
+		Profile struct {
+			ID string `json:"id"`
+		} `json:"activePermissionProfile"`
 	}
 	fields(f.Result, &r)
 	switch id {
 	case openSession:
+		if d.open.profile != "" && (r.Sandbox.Type != "readOnly" || r.Profile.ID != d.open.profile) {
+			d.run.Fail("this version of Codex was told to only read, and does not say that it will", 0)
+			d.run.Close()
+			return true
+		}
 		d.opened(r.Thread.ID, r.Model)
 	case startTurn:
 		d.began(r.Turn.ID)
@@ -209,7 +223,7 @@ func (d *dialogue) told(method string, p params) {
 		}
 	case "error":
 		if p.Failure != nil && p.Retries {
-			d.run.Notice("%s", strings.TrimSpace(p.Failure.Message+" "+p.Failure.Details))
+			d.run.Notice("%s", p.Failure.text())
 		}
 	case "configWarning", "warning", "guardianWarning", "deprecationNotice":
 		d.run.Notice("%s", strings.TrimSpace(cmp.Or(p.Summary, p.Message)+"\n"+p.Details))
@@ -363,7 +377,7 @@ func (d *dialogue) ends(p params) {
 		d.run.Cancel()
 	case f != nil:
 		state, status := f.state()
-		d.run.FailAs(state, strings.TrimSpace(f.Message+" "+f.Details), status)
+		d.run.FailAs(state, f.text(), status)
 	default:
 		d.run.Fail("the turn ended as "+cmp.Or(p.Turn.Status, "nothing known"), 0)
 	}

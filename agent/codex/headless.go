@@ -3,6 +3,7 @@ package codex
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"orchestrator/agent/slim"
@@ -35,7 +36,7 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 	o := opening{dir: spec.Dir, model: spec.Model, resume: s.launch.Session}
 	rest := o.take(slices.Concat(mode, own))
 	if spec.Once.ReadOnly {
-		o.sandbox, o.approval, o.reviewer = "read-only", "on-request", "user"
+		o.sandbox, o.profile, o.approval, o.reviewer = "", readOnly, "on-request", "user"
 	}
 	said := s.config.trust(o.dir, spec.Origin)
 	if o.strange = said == ""; o.strange {
@@ -45,10 +46,24 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 	l.Args = slices.Concat(l.Args, []string{"app-server"}, s.args, rest, s.gateway, []string{
 		"-c", "projects=" + inline(map[string]any{o.dir: map[string]any{"trust_level": said}}),
 	})
-	if spec.Once.ReadOnly && spec.MCP == nil {
-		l.Args = append(l.Args, noServers(spec, l.Env)...)
+	if spec.Once.ReadOnly {
+		l.Args = append(l.Args, onlyReading(spec.StateDir)...)
+		if spec.MCP == nil {
+			l.Args = append(l.Args, noServers(spec, l.Env)...)
+		}
 	}
 	return thread.HeadlessLaunch{Launch: l, Dialogue: newDialogue(o)}, nil
+}
+
+// readOnly is the name of the permissions of a read-only run.
+const readOnly = "orchestrator-read-only"
+
+// onlyReading returns the arguments that define those permissions. The person's rules that allow commands have these run
+// outside of the sandbox, even of one that only reads, unless something may not even be read: a file that does not exist.
+func onlyReading(stateDir string) []string {
+	return []string{"-c", "default_permissions=" + quote(readOnly), "-c", "permissions=" + inline(map[string]any{readOnly: map[string]any{
+		"extends": ":read-only", "filesystem": map[string]any{filepath.Join(stateDir, "never-read"): "deny"},
+	}})}
 }
 
 // noServers returns the arguments that switch off every MCP server of the files that Codex reads.

@@ -9,6 +9,7 @@ import (
 type opening struct {
 	dir, model, resume string
 	sandbox, approval  string
+	profile            string // of permissions, instead of a sandbox
 	reviewer           string // of what would be asked
 	strange            bool   // the person has not said whether they trust the folder
 }

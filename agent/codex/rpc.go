@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/thread/pattern"
 )
 
 // frame is a line of app-server: JSON-RPC without its version.
@@ -97,6 +99,14 @@ type failure struct {
 	Details string          `json:"additionalDetails"`
 	Info    json.RawMessage `json:"codexErrorInfo"` // a word, or a word with a status
 }
+
+// text is a failure without the address that was asked: it is the gateway's.
+func (f failure) text() string {
+	return address().ReplaceAllString(strings.TrimSpace(f.Message+" "+f.Details), "")
+}
+
+// address matches where Codex says that it asked.
+var address = pattern.Lazy(`,? ?(url: )?https?://127\.0\.0\.1:[^\s,)]*`)
 
 // kind returns the word of a failure, and the provider's status, 0 if it is not told.
 func (f failure) kind() (word string, status int) {

@@ -6,11 +6,8 @@ import (
 	"orchestrator/agent/world"
 )
 
-// The words of Codex for whether a folder is trusted.
-const (
-	trusted   = "trusted"
-	untrusted = "untrusted"
-)
+// untrusted is Codex's word for a folder that is not trusted.
+const untrusted = "untrusted"
 
 // trust returns what the person has decided about a folder: of itself, of its repository, or of the folder that it is a
 // copy of; "" if nothing.

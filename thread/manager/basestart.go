@@ -78,6 +78,7 @@ func (c *Config) baseAt(p thread.Thread, at thread.Checkpoint) thread.Base {
 func worldSpec(t thread.Thread, spec thread.LaunchSpec) thread.WorldSpec {
 	return thread.WorldSpec{
 		Dir: spec.Dir, Origin: spec.Origin, Env: spec.Env, Flags: spec.Flags, Model: spec.Model,
+		Once:   spec.Once.On,
 		Closed: spec.MCP != nil && spec.MCP.Distrust[t.Agent],
 	}
 }
