@@ -32,7 +32,7 @@ func TestRealRuns(t *testing.T) {
 			}{
 				{"answer", answers}, {"tool", usesTool}, {"edit", edits}, {"asking", refuses}, {"read-only", readOnly},
 				{"resume", resumes}, {"interrupt", interrupts}, {"unknown session", unknownSession}, {"trouble", troubles},
-				{"long prompt", longPrompt}, {"sub-agent", delegates}, {"repository", strangeRepository}, {"odd prompts", oddPrompts}, {"take-over", takenOver},
+				{"long prompt", longPrompt}, {"sub-agent", delegates}, {"repository", strangeRepository}, {"odd prompts", oddPrompts}, {"take-over", takenOver}, {"keeps nothing", keepsNothing},
 			} {
 				t.Run(c.name, func(t *testing.T) {
 					if why := s.not[c.name]; why != "" {
@@ -463,5 +463,39 @@ func delegates(t *testing.T, s *runs) {
 	}
 	if got := len(s.requests(delegated)); got != 2 {
 		t.Errorf("%d requests of the sub-agent", got)
+	}
+}
+
+// keepsNothing: what a read-only run may is no property of its session, neither in the next run nor in a terminal, with
+// the person's own permissions.
+func keepsNothing(t *testing.T, s *runs) {
+	if s.cli.Name != "codex" {
+		t.Skip("SKIPPED: only Codex keeps permissions in its sessions")
+	}
+	own := func(spec *thread.LaunchSpec) { spec.Flags.PermissionMode = "" }
+	id := completes(t, s.once(func(spec *thread.LaunchSpec) {
+		own(spec)
+		spec.Once.ReadOnly = true
+	}).Begin("reading turn #say:reading answer")).Until(thread.RunSession).Session
+	run := func(file string) {
+		completes(t, s.once(func(spec *thread.LaunchSpec) {
+			own(spec)
+			resuming(id)(spec)
+		}).Begin("writing turn #write:"+file+"=x #say:wrote"))
+	}
+	run("by-run.txt")
+	*s.n++
+	r := s.startAs("", thread.ID(fmt.Sprintf("%016x", *s.n)), s.dir, id, true)
+	q := r.ask("terminal turn #write:by-terminal.txt=x #say:terminal answer")
+	if !strings.Contains(strings.Join(q.Turn.Answers(), "\n"), "reading answer") {
+		t.Errorf("in the terminal: %q", q.Turn.Answers())
+	}
+	r.keep("terminal answer")
+	r.stop()
+	run("by-run-again.txt")
+	for _, name := range []string{"by-run.txt", "by-terminal.txt", "by-run-again.txt"} {
+		if _, err := os.Stat(filepath.Join(s.dir, name)); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -145,10 +145,16 @@ func (r *running) states() []thread.StateReport {
 
 func (s *stage) start(id thread.ID, dir, native string, resume bool) *running {
 	s.t.Helper()
+	return s.startAs(s.cli.Mode, id, dir, native, resume)
+}
+
+// startAs starts in a permission mode, "" for the person's own.
+func (s *stage) startAs(mode string, id thread.ID, dir, native string, resume bool) *running {
+	s.t.Helper()
 	state := filepath.Join(filepath.Dir(s.home), "state-"+string(id))
 	l, err := s.agent.Launch(s.t.Context(), thread.LaunchSpec{
 		Thread: id, Dir: dir, StateDir: state, Env: s.env,
-		Flags: thread.Flags{PermissionMode: s.cli.Mode}, Model: s.cli.Model,
+		Flags: thread.Flags{PermissionMode: mode}, Model: s.cli.Model,
 		BaseURL: s.server.URL() + "/t/secret", HookURL: s.server.URL() + "/h/secret", Session: native, Resume: resume,
 	})
 	if err != nil {

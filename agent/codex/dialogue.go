@@ -158,7 +158,7 @@ func (d *dialogue) answered(f frame) bool {
 	fields(f.Result, &r)
 	switch id {
 	case openSession:
-		if d.open.profile != "" && (r.Sandbox.Type != "readOnly" || r.Profile.ID != d.open.profile) {
+		if d.open.profile == readOnly && (r.Sandbox.Type != "readOnly" || r.Profile.ID != d.open.profile) {
 			d.run.Fail("this version of Codex was told to only read, and does not say that it will", 0)
 			d.run.Close()
 			return true

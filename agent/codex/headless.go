@@ -3,7 +3,6 @@ package codex
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"orchestrator/agent/slim"
@@ -42,6 +41,9 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 	if o.strange = said == ""; o.strange {
 		said = untrusted
 	}
+	if o.resume != "" && o.profile == "" {
+		o.asConfigured(spec, s.launch.Env, said)
+	}
 	l := s.launch
 	l.Args = slices.Concat(l.Args, []string{"app-server"}, s.args, rest, s.gateway, []string{
 		"-c", "projects=" + inline(map[string]any{o.dir: map[string]any{"trust_level": said}}),
@@ -53,17 +55,6 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 		}
 	}
 	return thread.HeadlessLaunch{Launch: l, Dialogue: newDialogue(o)}, nil
-}
-
-// readOnly is the name of the permissions of a read-only run.
-const readOnly = "orchestrator-read-only"
-
-// onlyReading returns the arguments that define those permissions. The person's rules that allow commands have these run
-// outside of the sandbox, even of one that only reads, unless something may not even be read: a file that does not exist.
-func onlyReading(stateDir string) []string {
-	return []string{"-c", "default_permissions=" + quote(readOnly), "-c", "permissions=" + inline(map[string]any{readOnly: map[string]any{
-		"extends": ":read-only", "filesystem": map[string]any{filepath.Join(stateDir, "never-read"): "deny"},
-	}})}
 }
 
 // noServers returns the arguments that switch off every MCP server of the files that Codex reads.

@@ -2,7 +2,11 @@ package codex
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"orchestrator/agent/slim"
+	"orchestrator/thread"
 )
 
 // opening is how a session is opened: app-server takes as fields what the TUI takes as arguments.
@@ -60,4 +64,47 @@ func (o *opening) take(args []string) (rest []string) {
 		o.dir = filepath.Join(dir, o.dir)
 	}
 	return rest
+}
+
+// asConfigured has a resumed session take the permissions of the configuration, where nothing else was said: it would keep
+// those of its last turn, which may have been a read-only run, or one in a terminal where the person allowed more.
+func (o *opening) asConfigured(spec thread.LaunchSpec, env []string, trust string) {
+	where := thread.WorldSpec{Dir: spec.Dir, Origin: spec.Origin, Env: env, Flags: spec.Flags}
+	heard := slim.Outside(where)
+	approval := "untrusted" // as Codex has it there: it asks for what is not known to be harmless
+	if trust != untrusted {
+		heard, approval = slim.Everywhere, "on-request"
+	}
+	w := wishesIn(where, heard)
+	if o.approval == "" {
+		o.approval = w.says("approval_policy", approval)
+	}
+	if o.sandbox != "" {
+		return
+	}
+	if o.profile = w.says("default_permissions", ""); o.profile == "" {
+		o.sandbox = w.says("sandbox_mode", "workspace-write")
+	}
+}
+
+// says returns a text that the configuration sets: the default if it sets nothing, "" if it is no text.
+func (w wishes) says(name, unset string) string {
+	for _, l := range slices.Backward(w.layers) {
+		if v, ok := l.all[name]; ok {
+			s, _ := v.(string)
+			return s
+		}
+	}
+	return unset
+}
+
+// readOnly is the name of the permissions of a read-only run.
+const readOnly = "orchestrator-read-only"
+
+// onlyReading returns the arguments that define those permissions. The person's rules that allow commands have these run
+// outside of the sandbox, even of one that only reads, unless something may not even be read: a file that does not exist.
+func onlyReading(stateDir string) []string {
+	return []string{"-c", "default_permissions=" + quote(readOnly), "-c", "permissions=" + inline(map[string]any{readOnly: map[string]any{
+		"extends": ":read-only", "filesystem": map[string]any{filepath.Join(stateDir, "never-read"): "deny"},
+	}})}
 }
