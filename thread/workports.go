@@ -137,6 +137,12 @@ type HookAsk struct {
 	Says map[Meaning][]byte
 }
 
+// BranchDropper deletes the branch of a worktree that was removed, and that no other has checked out. Its commits stay
+// as long as a snapshot follows on them. Optional for Worktrees.
+type BranchDropper interface {
+	DropBranch(ctx context.Context, w Worktree) error
+}
+
 // RefRepairer makes snapshots reachable again whose refs a power cut damaged. Optional for Worktrees.
 type RefRepairer interface {
 	// Damaged names the threads with damaged snapshot refs.

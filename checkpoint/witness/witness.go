@@ -14,7 +14,6 @@ import (
 
 	"orchestrator/checkpoint/disk"
 	"orchestrator/checkpoint/git"
-	"orchestrator/checkpoint/repository"
 	"orchestrator/checkpoint/worktree"
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
@@ -31,6 +30,7 @@ type Trees interface {
 	Add(ctx context.Context, id thread.ID, dir, name string, at thread.Snapshot) (thread.Worktree, error)
 	Remove(ctx context.Context, id thread.ID, w thread.Worktree) (thread.Snapshot, error)
 	Drop(ctx context.Context, id thread.ID) error
+	DropBranch(ctx context.Context, w thread.Worktree) error
 }
 
 // Witness implements work.Witness. It is safe for concurrent use, in one process.
@@ -361,14 +361,7 @@ func (w *Witness) clear(ctx context.Context, saver thread.ID, made thread.Worktr
 	if err != nil {
 		return saved, err
 	}
-	ref := "refs/heads/" + made.Branch
-	return saved, w.found.Each(ctx, func(repo *repository.Repository) error {
-		at, err := repo.Resolve(ctx, ref)
-		if err != nil || at == "" {
-			return err
-		}
-		return repo.UpdateRefs(ctx, "delete "+ref+"\x00"+at+"\x00")
-	})
+	return saved, w.trees.DropBranch(ctx, made)
 }
 
 // openUp lets us into all folders of a place.

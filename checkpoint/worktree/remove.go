@@ -151,11 +151,6 @@ func holdsSubmodule(root, name string) error {
 
 // sweep removes the remains of a worktree whose files are in the trash. It can be repeated.
 func (k *Keeper) sweep(ctx context.Context, repo *repository.Repository, o repository.Operation) error {
-	main, err := git.Find(filepath.Dir(repo.Git.Common))
-	if err != nil {
-		// No main worktree: only the repository.
-		main = git.Worktree{Root: repo.Git.Common, GitDir: repo.Git.Common, Common: repo.Git.Common}
-	}
 	unlock, err := repo.LockAll(ctx)
 	if err != nil {
 		return err
@@ -165,7 +160,7 @@ func (k *Keeper) sweep(ctx context.Context, repo *repository.Repository, o repos
 		return err
 	}
 	failpoint.Hit("snapshot.remove.struck")
-	if err := k.dropBranch(ctx, main, o.Branch, o.Base); err != nil {
+	if err := k.dropBranch(ctx, mainOf(repo), o.Branch, o.Base); err != nil {
 		return err
 	}
 	if o.Whole && o.Trash != "" {
@@ -197,6 +192,35 @@ func (k *Keeper) dropBranch(ctx context.Context, at git.Worktree, branch, base s
 		Stdin: strings.NewReader("delete " + ref + "\x00" + base + "\x00"), Durable: true,
 	})
 	return err
+}
+
+// DropBranch deletes the branch of a worktree of ours that was removed, wherever it points to, unless another worktree has
+// it checked out. Its commits stay as long as a snapshot follows on them.
+func (k *Keeper) DropBranch(ctx context.Context, made thread.Worktree) error {
+	if !repository.OurBranch(made.Branch) {
+		return fmt.Errorf("drop branch %q: %w", made.Branch, ErrNotOurs)
+	}
+	return k.Finder.Each(ctx, func(repo *repository.Repository) error {
+		tip, err := repo.Resolve(ctx, "refs/heads/"+made.Branch)
+		if err != nil || tip == "" {
+			return err
+		}
+		unlock, err := repo.LockAll(ctx)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		return k.dropBranch(ctx, mainOf(repo), made.Branch, tip)
+	})
+}
+
+// mainOf returns a repository's main worktree, or the repository alone if it has none.
+func mainOf(repo *repository.Repository) git.Worktree {
+	main, err := git.Find(filepath.Dir(repo.Git.Common))
+	if err != nil {
+		return git.Worktree{Root: repo.Git.Common, GitDir: repo.Git.Common, Common: repo.Git.Common}
+	}
+	return main
 }
 
 // unregisterMissing removes a worktree of ours whose folder is gone from the repository.

@@ -20,6 +20,7 @@ type worktrees struct {
 	fuse    *fuse           // a new one for each run
 	takes   int
 	commits map[string]string // content by commit
+	dropped []string          // branches
 }
 
 func (w *worktrees) set(dir, content string) {
@@ -103,6 +104,14 @@ func (w *worktrees) Restore(_ context.Context, id thread.ID, dir string, at thre
 	w.commits[commit] = old
 	w.content[dir] = w.commits[at.Commit]
 	return thread.Snapshot{Commit: commit, Tree: old}, nil
+}
+
+// DropBranch implements thread.BranchDropper.
+func (w *worktrees) DropBranch(_ context.Context, t thread.Worktree) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.dropped = append(w.dropped, t.Branch)
+	return nil
 }
 
 func (w *worktrees) Drop(context.Context, thread.ID) error         { return nil }

@@ -93,6 +93,7 @@ func New(config Config) *Manager {
 		cfg: cfg, past: past, bus: bus, work: work, notices: notices, intents: intents, merging: merging, registry: r,
 		life: m.Lifecycle,
 	}
+	open.ended = m.Merges.disposes
 	m.Offers = &Offers{
 		cfg: cfg, past: past, work: work, notices: notices, registry: r, forks: m.Forks, life: m.Lifecycle,
 		mode: cfg.Offers, signals: make(map[thread.ID]*offers.Signals),

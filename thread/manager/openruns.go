@@ -21,6 +21,8 @@ type openRuns struct {
 	hub   *live.Hub
 	// changed has a token when another execution may be able to start.
 	changed chan struct{}
+	// ended hears of each execution that has ended; it must not block. Set once, before Open.
+	ended func(exec.Execution)
 
 	// writing has those who write an execution, by its id, take over what is stored in the order in which it was stored.
 	// Taken before mu.
@@ -73,6 +75,7 @@ func (o *openRuns) put(x exec.Execution) {
 	}
 	if x.State.Final() {
 		o.hub.End(x.ID)
+		o.ended(x)
 	}
 	o.look()
 }
@@ -170,6 +173,18 @@ func (o *openRuns) queued() bool {
 	defer o.mu.Unlock()
 	for _, x := range o.open {
 		if x.State == exec.Queued {
+			return true
+		}
+	}
+	return false
+}
+
+// anyOf reports whether a thread has an execution that has not ended.
+func (o *openRuns) anyOf(id thread.ID) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, x := range o.open {
+		if x.Thread == id {
 			return true
 		}
 	}

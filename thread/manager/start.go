@@ -9,6 +9,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
+	exec "orchestrator/thread/work"
 )
 
 // The size of a terminal that nobody looks at yet.
@@ -141,8 +142,10 @@ func (l *run) ensureDir(ctx context.Context) error {
 		return thread.Hint(fmt.Errorf("recreate the missing worktree: %w", err), "its files are kept in commit "+snap.Commit)
 	}
 	dir := subDir(t.Worktree.Path, t.Dir, w.Path)
-	l.notices.post(l.live.id, thread.LevelWarn, "%s: its worktree was missing and was recreated with the files of turn %d",
-		t.DisplayName(), t.Turn)
+	if disposal(t.Once, l.cfg.Runs.Dispose) == exec.DisposeKeep || !t.Once.On {
+		l.notices.post(l.live.id, thread.LevelWarn, "%s: its worktree was missing and was recreated with the files of turn %d",
+			t.DisplayName(), t.Turn)
+	}
 	setup, err := l.beginSetup()
 	if err != nil {
 		return err
