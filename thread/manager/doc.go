@@ -13,6 +13,7 @@
 //	offers     notices when a fork would help
 //	resume     finds how an agent gets a conversation back, and rebuilds sessions
 //	handoff    writes primers and the notes of merges
+//	runs       what is kept of an agent without a terminal, how it ended, how many run at once
 //
 // The files of this folder:
 //
@@ -23,6 +24,8 @@
 //	recorded, turnprompts                   a thread as its recorder sees it
 //	traffic, busy, visibility               reports of the gateway and the agent
 //	run, runs, start, resume, ended         an agent's process
+//	submit, once, openruns, dispatch, executions  executions of agents without a terminal, and their queue
+//	deploy, attempt, given, runend, runloss, runsrecovery  one execution's process, its end, what follows on its loss
 //	new, fork, setup, place, moved, primer  new threads and their folders, handoffs to another agent
 //	rewind                                  rewinds
 //	merge, merges, mergenote, mergepreview, finish, push
@@ -30,7 +33,8 @@
 //	history, suggestions, watched           timelines and diffs, fork offers, changed configuration of agents
 //	recovery                                repairs at start
 //
-// Guarantees: no agent process starts before its execution is stored; a thread is not shown as waiting or idle before
+// Guarantees: no agent process starts before its row is stored, and none without a terminal before the execution and the
+// prompt that it is for are; what a crash leaves of those is in submit.go; a thread is not shown as waiting or idle before
 // the checkpoint of its last response is durable; a fork, rewind or merge never touches the thread it came from without
 // a safety checkpoint.
 package manager
