@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -152,7 +153,7 @@ func recovered(ctx context.Context, l *run, x exec.Execution) error {
 		l.open.put(x)
 		return nil
 	}
-	done, err := finished(ctx, l, x)
+	done, answer, err := finished(ctx, l, x)
 	if err != nil {
 		return err
 	}
@@ -180,6 +181,7 @@ func recovered(ctx context.Context, l *run, x exec.Execution) error {
 			x.Counted = x.Attempt
 			x.Usage, x.Before = x.Usage.Add(runs.Used(x.Before, used, thread.Usage{})), used
 		}
+		x.Answer = cmp.Or(answer, x.Answer)
 		v.apply(x, l.cfg.now())
 		return nil
 	}, v.events...)
@@ -199,16 +201,16 @@ func recovered(ctx context.Context, l *run, x exec.Execution) error {
 	return nil
 }
 
-// finished reports whether an execution's agent said that it had completed the work, before its server ended.
-func finished(ctx context.Context, l *run, x exec.Execution) (bool, error) {
+// finished reports whether an execution's agent said that it had completed the work, before its server ended, and what
+// it had said last.
+func finished(ctx context.Context, l *run, x exec.Execution) (done bool, answer string, err error) {
 	for after := int64(0); ; {
 		list, err := l.cfg.Runs.Store.Events(ctx, x.ID, after, 1000)
 		if err != nil || len(list) == 0 {
-			return false, err
+			return done, answer, err
 		}
-		if runs.Finished(list, x.Attempt) {
-			return true, nil
-		}
+		done = done || runs.Finished(list, x.Attempt)
+		answer = cmp.Or(runs.Answer(list, x.Attempt), answer)
 		after = list[len(list)-1].Seq
 	}
 }

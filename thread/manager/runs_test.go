@@ -410,10 +410,11 @@ func TestRunAnsweredBeforeCrash(t *testing.T) {
 	inWorld(t, func(w *world) {
 		s := w.once("quick", func(r *thread.NewRequest) { r.Once.Lost = string(exec.PolicyRetry) })
 		w.turn(s.ID, "quick")
+		w.sess.of(s.ID).spec.OnRun(thread.RunEvent{Kind: thread.RunText, Text: "the answer"})
 		w.sess.of(s.ID).spec.OnRun(thread.RunEvent{Kind: thread.RunEnd, Outcome: thread.RunCompleted})
 		synctest.Wait()
 		w.crash()
-		if x := w.runIs(s.ID, exec.Completed); x.Usage.CostUSD != 0.5 || w.sess.of(s.ID) != nil {
+		if x := w.runIs(s.ID, exec.Completed); x.Usage.CostUSD != 0.5 || x.Answer != "the answer" || w.sess.of(s.ID) != nil {
 			t.Errorf("%+v", x)
 		}
 	}, withRuns)

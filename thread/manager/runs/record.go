@@ -175,5 +175,15 @@ func Finished(events []work.Event, attempt int) bool {
 	return false
 }
 
+// Answer returns the last message among the events of an attempt, "" if there is none.
+func Answer(events []work.Event, attempt int) (text string) {
+	for _, e := range events {
+		if e.Attempt == attempt && e.Kind == string(thread.RunText) {
+			text = e.Text
+		}
+	}
+	return text
+}
+
 // End is the RunEnd, nil before it.
 func (r *Record) End() *thread.RunEvent { return r.end }
