@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"context"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -32,12 +34,32 @@ func ManyStarts(t *testing.T) {
 	}
 }
 
-// List returns the threads.
+// List returns the threads, the archived ones included.
 func List(t *testing.T, cl *client.Client) []thread.Status {
 	t.Helper()
-	all, err := api.List.Do(t.Context(), cl, api.None{})
+	all, err := All(t.Context(), cl)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// All returns all threads that are not deleted, the archived ones included.
+func All(ctx context.Context, cl *client.Client) ([]thread.Status, error) {
+	all, err := api.List.Do(ctx, cl, api.None{})
+	for after := int64(0); err == nil; {
+		var page api.ArchivedPage
+		if page, err = api.Archived.Do(ctx, cl, api.ArchivedRequest{After: after}); err != nil {
+			break
+		}
+		for _, s := range page.Threads {
+			if !slices.ContainsFunc(all, func(o thread.Status) bool { return o.ID == s.ID }) {
+				all = append(all, s)
+			}
+		}
+		if after = page.Next; after == 0 {
+			break
+		}
+	}
+	return all, err
 }

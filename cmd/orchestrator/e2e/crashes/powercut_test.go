@@ -193,7 +193,7 @@ func (o *outage) lost() error {
 	}
 	cl := client.New(o.Found().Socket)
 	defer cl.Close()
-	listed, err := api.List.Do(o.T.Context(), cl, api.None{})
+	listed, err := e2e.All(o.T.Context(), cl)
 	if err != nil {
 		return err
 	}

@@ -577,7 +577,7 @@ func (w *ruin) walk(ctx context.Context, s *seen, work bool) (gone []missing) {
 	w.T.Helper()
 	cl, done := w.ask()
 	defer done()
-	all, err := api.List.Do(ctx, cl, api.None{})
+	all, err := e2e.All(ctx, cl)
 	if err != nil {
 		s.bad = append(s.bad, "list: "+err.Error())
 		return nil
