@@ -24,7 +24,8 @@ type Limits struct {
 //
 // An agent that asked for an execution may wait for it, so the place of its own is lent to one of those at a time, which
 // then counts against no limit as long as that agent works. Else as many as there are places could all wait for what
-// never gets one.
+// never gets one. With what is lent there are at most twice as many as Limits.All; over that a place is lent only while
+// each that works has asked for one that has not ended, and could otherwise wait for ever.
 type Queue struct {
 	Limits Limits
 	// Paused holds all that wait, PausedAgents those of some agents. What runs goes on.
@@ -83,6 +84,11 @@ func (q Queue) Decide(open []Execution) Decision {
 	for _, x := range held {
 		u.take(x)
 	}
+	asked := map[thread.ID]bool{}
+	for _, x := range open {
+		asked[x.By] = asked[x.By] || !x.State.Final()
+	}
+	u.alone = slices.ContainsFunc(held, func(x Execution) bool { return !asked[x.Thread] })
 	var d Decision
 	for _, x := range queued {
 		if reason := q.obstacle(x, u); reason != "" {
@@ -103,13 +109,16 @@ type use struct {
 	accounts map[string]int
 	threads  map[thread.ID]string // the name of the execution that comes first in a thread
 	lends    map[thread.ID]bool   // threads that have a place which they do not lend yet
+	places   int                  // with those that are lent
+	alone    bool                 // one that works has asked for nothing: it ends by itself
 }
 
 // take counts an execution that has a process, or is to get one.
 func (u *use) take(x Execution) {
 	defer u.wait(x)
+	u.places++
 	if x.State == Queued {
-		u.lends[x.Thread] = true
+		u.lends[x.Thread], u.alone = true, true
 	}
 	if u.lends[x.By] {
 		u.lends[x.By] = false
@@ -143,7 +152,7 @@ func (q Queue) obstacle(x Execution, u use) string {
 	if first := u.threads[x.Thread]; first != "" {
 		return fmt.Sprintf("waits for %s of the same thread", first)
 	}
-	if u.lends[x.By] {
+	if u.lends[x.By] && (q.Limits.All == 0 || u.places < 2*q.Limits.All || !u.alone) {
 		return ""
 	}
 	if n := own(q.Limits.Agents, x.Agent, q.Limits.Agent); n > 0 && u.agents[x.Agent] >= n {

@@ -120,6 +120,18 @@ func TestDecide(t *testing.T) {
 			start: "e3",
 			waits: map[string]string{"e4": "1 of 1 runs are running"},
 		},
+		"places are lent up to twice as many": {
+			queue: Queue{Limits: Limits{All: 2}},
+			open: []string{"e1 a x running", "e2 b x running", "e3 c x running by=a", "e4 d x running by=b", "e5 e x queued by=c t=1",
+				"e6 f x queued by=c t=2"},
+			waits: map[string]string{"e5": "2 of 2 runs are running", "e6": "2 of 2 runs are running"},
+		},
+		"one more if all wait": {
+			queue: Queue{Limits: Limits{All: 1}},
+			open:  []string{"e1 a x running", "e2 b x running by=a", "e3 c x queued by=b t=1", "e4 d x queued by=b t=2"},
+			start: "e3",
+			waits: map[string]string{"e4": "1 of 1 runs are running"},
+		},
 		"nobody lends what is gone": {
 			queue: Queue{Limits: Limits{All: 1}},
 			open:  []string{"e1 a x running", "e2 b x queued by=z"},
@@ -343,6 +355,15 @@ func TestParentsWait(t *testing.T) {
 						ask(s.Thread, depth[s.Thread]+1)
 					}
 				}
+			}
+			works := 0
+			for _, x := range open {
+				if x.State == Running {
+					works++
+				}
+			}
+			if works > 2*q.Limits.All+4 { // one over it at each depth, at most
+				t.Fatalf("%d work: %+v", works, q.Limits)
 			}
 			waits := map[thread.ID]bool{} // for what it asked for
 			for _, x := range open {
