@@ -19,6 +19,9 @@ import (
 // runCodes says with which codes verbs end that follow an execution.
 const runCodes = "Exit codes: 0 completed; 4 it is lost, or waits for you; 5 it failed, or not within --timeout; 6 cancelled."
 
+// startTime is how long an execution may take to start before people are told why it waits.
+const startTime = 700 * time.Millisecond
+
 // cancelTime is how long a verb that is interrupted waits for its execution to end.
 const cancelTime = 10 * time.Second
 
@@ -40,7 +43,7 @@ func followRun(ctx context.Context, c *cli, cl *client.Client, t followOptions, 
 	if t.limit > 0 {
 		f.late = time.After(t.limit)
 	}
-	f.print.begin(x)
+	f.print.begin(x, cancels)
 	return f.follow(ctx)
 }
 
@@ -52,7 +55,7 @@ func (f *runFollower) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	interrupted := ctx.Done()
+	interrupted, moment := ctx.Done(), time.After(startTime)
 	var cancelled <-chan error
 	again := make(chan os.Signal, 1)
 	defer signal.Stop(again)
@@ -72,6 +75,8 @@ func (f *runFollower) follow(ctx context.Context) error {
 			if cancelled = nil; err != nil && !errors.Is(err, thread.ErrNotRunning) {
 				return f.left(err)
 			}
+		case <-moment:
+			f.print.waits()
 		case <-f.late:
 			return f.leave(exitcode.Agent, fmt.Sprintf("%s has not finished in time (%s) and goes on. See it: "+
 				"`orchestrator exec logs -f %s`; end it: `orchestrator exec cancel %s`", f.x.Name, f.x.State, f.x.Name, f.x.Name))

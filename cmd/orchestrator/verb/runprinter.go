@@ -16,7 +16,9 @@ import (
 
 // runPrinter reports what happens in an execution.
 type runPrinter interface {
-	begin(x work.Execution)
+	// begin names what is followed, and whether Ctrl+C cancels it; waits is called when it has had a moment to start.
+	begin(x work.Execution, cancels bool)
+	waits()
 	// piece is what it reports; states come once.
 	piece(p thread.RunPiece)
 	notice(text string)
@@ -41,9 +43,25 @@ type runText struct {
 	open bool // a line of what the model says is not ended yet
 	// beside is set if both stand on one terminal: then every line ends that line. Elsewhere only what the agent does does.
 	beside bool
+	// waiting is why it waits, which is said once it is late.
+	waiting string
+	late    bool
 }
 
-func (r *runText) begin(x work.Execution) { fmt.Fprintf(r.cli.out.stderr, "%s\n", x.Name) }
+func (r *runText) begin(x work.Execution, cancels bool) {
+	how := ""
+	if cancels {
+		how = ": Ctrl+C cancels it"
+	}
+	fmt.Fprintf(r.cli.out.stderr, "orchestrator: %s%s\n", x.Name, how)
+}
+
+func (r *runText) waits() {
+	r.late = true
+	if r.waiting != "" {
+		r.remark(r.waiting)
+	}
+}
 
 func (r *runText) piece(p thread.RunPiece) {
 	if p.Missed > 0 {
@@ -51,7 +69,14 @@ func (r *runText) piece(p thread.RunPiece) {
 			page.Counted(int64(p.Missed), "piece"), p.Execution))
 	}
 	if p.Event == nil {
-		if says := page.RunState(p); says != "" {
+		says := page.RunState(p)
+		if r.waiting = ""; work.State(p.State) == work.Queued && says != "" {
+			r.waiting = p.Execution + " " + says
+			if says = ""; r.late {
+				says = r.waiting
+			}
+		}
+		if says != "" {
 			r.remark(says)
 		}
 		return
@@ -93,13 +118,14 @@ func (r *runText) end(work.Execution) error {
 // runJSON prints the execution at its end.
 type runJSON struct{ cli *cli }
 
-func (*runJSON) begin(work.Execution)         {}
+func (*runJSON) begin(work.Execution, bool)   {}
+func (*runJSON) waits()                       {}
 func (*runJSON) piece(thread.RunPiece)        {}
 func (r *runJSON) notice(text string)         { fmt.Fprintln(r.cli.out.stderr, "orchestrator:", text) }
 func (r *runJSON) end(x work.Execution) error { return r.cli.out.show(x, nil) }
 
 // runLine is one line of -o ndjson: what an agent reports, as in thread.RunEvent, and besides the kinds "state", with the
-// execution's State and Reason, and at last "done" with the Result.
+// execution's State and Reason, and at last "execution" with the Result.
 type runLine struct {
 	Execution string `json:"execution"`
 	Attempt   int    `json:"attempt,omitempty"`
@@ -127,7 +153,8 @@ func (l *runLines) put(line runLine) {
 	}
 }
 
-func (*runLines) begin(work.Execution) {}
+func (*runLines) begin(work.Execution, bool) {}
+func (*runLines) waits()                     {}
 
 func (l *runLines) piece(p thread.RunPiece) {
 	line := runLine{Execution: p.Execution, Attempt: p.Attempt, Missed: p.Missed}
@@ -142,6 +169,6 @@ func (l *runLines) piece(p thread.RunPiece) {
 func (l *runLines) notice(text string) { fmt.Fprintln(l.cli.out.stderr, "orchestrator:", text) }
 
 func (l *runLines) end(x work.Execution) error {
-	l.put(runLine{Execution: x.Name, Attempt: x.Attempt, RunEvent: thread.RunEvent{Kind: "done", At: x.Ended}, Result: &x})
+	l.put(runLine{Execution: x.Name, Attempt: x.Attempt, RunEvent: thread.RunEvent{Kind: "execution", At: x.Ended}, Result: &x})
 	return l.failed
 }

@@ -21,7 +21,7 @@ import (
 // tableCalls makes a call of every operation of the server, about a thread. What would change something has a body
 // that is refused after the caller was looked at. data is the token of somebody else's data, or empty where a call
 // about it would be allowed.
-func tableCalls(about thread.Status, data string) (rows []grant.Row, list []e2e.APICall) {
+func tableCalls(about thread.Status, data, execution string) (rows []grant.Row, list []e2e.APICall) {
 	for _, r := range grant.Table() {
 		if r.Local {
 			continue
@@ -30,6 +30,8 @@ func tableCalls(about thread.Status, data string) (rows []grant.Row, list []e2e.
 		switch ofData := r.Op == "unstage" || r.Op == "stage-touch"; {
 		case ofData && data != "":
 			body = `{"token":"` + data + `"}`
+		case r.Own != r.Others && strings.HasPrefix(r.Op, "exec-"):
+			body = `{"execution":"` + execution + `"}`
 		case !ofData && r.Own != r.Others:
 			body = `{"thread":"` + string(about.ID) + `"}`
 		default:
@@ -47,8 +49,14 @@ func TestTableOfGrants(t *testing.T) {
 	t.Parallel()
 	r := e2e.NewRig(t)
 	bare, granted := r.AgentShell("bare"), r.AgentShell("granted")
-	r.Ok("grants", granted.Name, "--add", "read,send,start,merge,manage,switch")
+	r.Ok("grants", granted.Name, "--add", "read,send,start,run,merge,manage,switch")
 	other := r.Ok("new", "-a", "command", "other", "--", "sleep", "1000")
+	theirs, own := r.Ok("run", "--once", "-d", "-a", "demo", "say theirs"), "own"
+	r.Ok("grants", bare.Name, "--add", "run")
+	if got := bare.Orchestrator("run", "--once", "-a", "demo", "--as", own, "say own"); got.Code != 0 {
+		t.Fatalf("an agent's run: %d\n%s", got.Code, got.Stderr)
+	}
+	r.Ok("grants", bare.Name, "--remove", "run")
 	socket := r.Socket()
 	token := bare.Token()
 	staged := r.Ok("stage")
@@ -74,7 +82,11 @@ func TestTableOfGrants(t *testing.T) {
 			if c.agent && !c.own && len(c.has) == 0 {
 				data = staged
 			}
-			rows, list := tableCalls(r.Status(c.about), data)
+			execution := theirs
+			if c.own {
+				execution = own
+			}
+			rows, list := tableCalls(r.Status(c.about), data, execution)
 			for i, got := range c.make(e2e.Calls{Socket: socket, List: list}) {
 				need := rows[i].Others
 				if c.own {
@@ -103,7 +115,7 @@ func TestTableOfGrants(t *testing.T) {
 		if os.Getuid() != 0 {
 			t.Skip("SKIPPED: only root can be another user; run as root to test it")
 		}
-		_, list := tableCalls(r.Status(other), "")
+		_, list := tableCalls(r.Status(other), "", theirs)
 		if err := os.Chmod(filepath.Dir(socket), 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -79,7 +79,7 @@ func TestRunVerb(t *testing.T) {
 		}
 	}
 	end := all[len(all)-1]
-	if kinds = slices.Compact(kinds); text != "one two" || end.Kind != "done" || end.Result == nil || end.Result.State != work.Completed ||
+	if kinds = slices.Compact(kinds); text != "one two" || end.Kind != "execution" || end.Result == nil || end.Result.State != work.Completed ||
 		!slices.Contains(kinds, "session") || !slices.Contains(kinds, "usage") || !slices.Contains(kinds, "end") {
 		t.Errorf("it said %q; kinds %v, at last %+v", text, kinds, end)
 	}
