@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -72,6 +73,9 @@ func onlyReading(env launch.Env, spec thread.LaunchSpec, name string) (launch.En
 			rules.set(spec.MCP.Name+"_"+tool, "allow")
 		}
 	}
+	if err := instruct(&content, spec.Dir); err != nil {
+		return nil, fmt.Errorf("read %s: %w", variable, err)
+	}
 	err := content.within([]string{"agent", name}, func(agent *object) {
 		agent.set("mode", "primary")
 		agent.set("permission", rules)
@@ -84,4 +88,28 @@ func onlyReading(env launch.Env, spec thread.LaunchSpec, name string) (launch.En
 		return nil, err
 	}
 	return env.With(variable, string(raw)), nil
+}
+
+// instruct adds the repository's instructions, which are text and not read with its configuration off.
+func instruct(content *object, dir string) error {
+	var all []string
+	if i := slices.IndexFunc(*content, func(f field) bool { return f.key == "instructions" }); i >= 0 {
+		if err := json.Unmarshal((*content)[i].value, &all); err != nil {
+			return err
+		}
+	}
+	n := len(all)
+	for _, folder := range ancestors(dir) {
+		for _, name := range []string{"AGENTS.md", "CLAUDE.md"} { // the second is for those without the first
+			path := filepath.Join(folder, name)
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+				all = append(all, path)
+				break
+			}
+		}
+	}
+	if len(all) > n {
+		content.set("instructions", all)
+	}
+	return nil
 }

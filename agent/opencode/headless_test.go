@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,13 +23,14 @@ func TestHeadlessReadOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := []string{"HOME=" + filepath.Join(root, "home"), "PATH=" + filepath.Dir(bin) + ":/usr/bin:/bin",
-		`OPENCODE_CONFIG_CONTENT={"agent":{"build":{"permission":{"bash":"allow"}}}}`}
+		`OPENCODE_CONFIG_CONTENT={"instructions":["/their.md"],"agent":{"build":{"permission":{"bash":"allow"}}}}`}
 	a := opencode.New(launch.Config{Env: env})
 	spec := thread.LaunchSpec{
 		Dir: root, StateDir: filepath.Join(root, "state"), Env: env, Once: thread.Once{On: true, ReadOnly: true}, ReadDirs: []string{"/staged"},
 		Flags: thread.Flags{PermissionMode: "auto", Args: []string{"--agent", "build", "--auto", "--attach=http://x", "--title", "t"}},
 		MCP:   &thread.MCPLaunch{Name: "orch", Registered: "orch1", Command: []string{"/x"}},
 	}
+	agenttest.Put(t, filepath.Join(root, "AGENTS.md"), "be brief")
 	names := map[string]bool{}
 	for range 2 {
 		h, err := a.Headless(t.Context(), spec)
@@ -47,7 +49,8 @@ func TestHeadlessReadOnly(t *testing.T) {
 			t.Error("it reads the repository's configuration, and with it its code")
 		}
 		var content struct {
-			Agent map[string]struct {
+			Instructions []string `json:"instructions"`
+			Agent        map[string]struct {
 				Mode       string          `json:"mode"`
 				Permission json.RawMessage `json:"permission"`
 			} `json:"agent"`
@@ -57,6 +60,9 @@ func TestHeadlessReadOnly(t *testing.T) {
 		}
 		const want = `{"*":"deny","read":"allow","grep":"allow","glob":"allow","list":"allow",` +
 			`"external_directory":{"*":"deny","/staged/*":"allow"},"orch_orch__find_tool":"allow","orch_orch__retrieve":"allow"}`
+		if !slices.Equal(content.Instructions, []string{"/their.md", filepath.Join(root, "AGENTS.md")}) {
+			t.Errorf("instructions %q", content.Instructions)
+		}
 		if got := content.Agent[name]; got.Mode != "primary" || string(got.Permission) != want || content.Agent["build"].Permission == nil {
 			t.Errorf("%+v", content)
 		}
