@@ -129,4 +129,7 @@ type AskRequest struct {
 	// Agent is set if an agent sends it, and not the person; By is the thread in which that agent runs, if it is known.
 	Agent bool
 	By    ID
+	// Untyped is set if the prompt must not be typed into a terminal that the person has opened on a thread which otherwise
+	// runs without: it is the error then.
+	Untyped error
 }

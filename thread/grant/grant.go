@@ -175,14 +175,20 @@ func (c Caller) May(op string, own bool) error {
 		return nil
 	case need == person:
 		return Alone(op)
-	case c.Thread == "":
-		return fmt.Errorf("%s needs the grant %q, which agents outside this project's threads do not have: %w",
-			r.Verb, need, thread.ErrNotGranted)
 	default:
-		return thread.Hint(
-			fmt.Errorf("%s needs the grant %q, which %s does not have: %w", r.Verb, need, c.Name, thread.ErrNotGranted),
-			fmt.Sprintf("ask the user to run: orchestrator grants %s --add %s", c.Name, need))
+		return c.Lacks(r.Verb, need)
 	}
+}
+
+// Lacks returns the error for something that needs a grant which the caller does not have.
+func (c Caller) Lacks(what string, need thread.Grant) error {
+	if c.Thread == "" {
+		return fmt.Errorf("%s needs the grant %q, which agents outside this project's threads do not have: %w",
+			what, need, thread.ErrNotGranted)
+	}
+	return thread.Hint(
+		fmt.Errorf("%s needs the grant %q, which %s does not have: %w", what, need, c.Name, thread.ErrNotGranted),
+		fmt.Sprintf("ask the user to run: orchestrator grants %s --add %s", c.Name, need))
 }
 
 // Alone returns the error for an operation that only the person may do.

@@ -10,8 +10,8 @@ const (
 	Merge  thread.Grant = "merge"  // merge, push and restore: branches and files
 	Manage thread.Grant = "manage" // rename, pin, archive, delete threads and stop agents
 	Switch thread.Grant = "switch" // change what the person's screens show
-	// Run starts runs: agents without a terminal, with nothing but a prompt and the agent's own settings. It carries how deep
-	// they may go; see Deep.
+	// Run starts runs: agents without a terminal, with nothing but a prompt and the agent's own settings; see Bounds. Like
+	// Start it has programs work outside of the caller's sandbox. It carries how deep they may go; see Deep.
 	Run thread.Grant = "run"
 )
 
@@ -27,7 +27,7 @@ func All() []Meaning {
 		{Read, "see the other threads"},
 		{Send, "send prompts to threads"},
 		{Start, "start threads, forks and stopped agents"},
-		{Run, "start runs, which have no terminal"},
+		{Run, "start runs, outside of its own sandbox"},
 		{Merge, "merge, push, and restore turns"},
 		{Manage, "rename, pin, archive, delete and stop threads"},
 		{Switch, "change what your screens show"},

@@ -122,7 +122,7 @@ func TestQueuedPromptsAreTheirPersons(t *testing.T) {
 			"cancel one that is over": {func() error { _, err := w.m.Prompts.Cancel(ctx, gone.ID); return err }, thread.ErrRefused},
 			"cancel one that is open": {func() error { _, err := w.m.Prompts.Cancel(ctx, open.ID); return err }, thread.ErrBusy},
 			"cancel none":             {func() error { _, err := w.m.Prompts.Cancel(ctx, "p1"); return err }, thread.ErrNotFound},
-			"repeat one that is open": {func() error { _, err := w.m.Prompts.Again(ctx, open.ID); return err }, thread.ErrRefused},
+			"repeat one that is open": {func() error { _, err := w.m.Prompts.Again(ctx, open.ID, ""); return err }, thread.ErrRefused},
 			"ask nothing": {func() error {
 				_, err := w.m.Prompts.Ask(ctx, s.Name, thread.AskRequest{Text: "\x00\x1b\n"})
 				return err
@@ -419,7 +419,7 @@ func TestKilledBeforeTheFirstResponse(t *testing.T) {
 		if last := why.Evidence[len(why.Evidence)-2]; err != nil || last.Source != thread.SourcePrompt || !strings.Contains(last.Detail, "two words") {
 			t.Errorf("why %+v %v", why, err)
 		}
-		if _, err := w.m.Prompts.Again(ctx, cut.ID); !errors.Is(err, thread.ErrNotRunning) {
+		if _, err := w.m.Prompts.Again(ctx, cut.ID, ""); !errors.Is(err, thread.ErrNotRunning) {
 			t.Errorf("again without an agent: %v", err)
 		}
 		if _, err := w.m.Agents.Start(ctx, s.Name, 0, 0); err != nil {
@@ -431,7 +431,7 @@ func TestKilledBeforeTheFirstResponse(t *testing.T) {
 			t.Errorf("in turn %d", p.Turn)
 		}
 		w.is(cut.ID, thread.PromptInterrupted)
-		again, err := w.m.Prompts.Again(ctx, cut.ID)
+		again, err := w.m.Prompts.Again(ctx, cut.ID, "")
 		if err != nil || again.Again != cut.ID || again.Text != cut.Text || again.ID == cut.ID {
 			t.Fatalf("again: %+v %v", again, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"orchestrator/thread"
+	exec "orchestrator/thread/work"
 )
 
 // subDir moves dir from one root to another; to the root itself if it is not below the first.
@@ -46,6 +47,32 @@ func (c *Config) checkPlace(dir string) error {
 func within(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)
+}
+
+// staysIn refuses to start what an agent asked for in a folder of the project, or of its worktree, from which a link leads
+// out: it was no link when it was asked for, and was replaced while it waited.
+func staysIn(l *run, x exec.Execution) error {
+	t := l.live.thread()
+	if x.By == "" {
+		return nil
+	}
+	at, err := filepath.EvalSymlinks(t.Dir)
+	if err != nil {
+		return fmt.Errorf("folder %s: %w", t.Dir, err)
+	}
+	for _, root := range []string{l.cfg.Project, t.Worktree.Path} {
+		if root == "" || !within(t.Dir, root) {
+			continue
+		}
+		real, err := filepath.EvalSymlinks(root)
+		if err != nil {
+			return fmt.Errorf("folder %s: %w", root, err)
+		}
+		if !within(at, real) {
+			return thread.Kindf(thread.ErrNotGranted, "a link in folder %s leads out of the project, to %s", t.Dir, at)
+		}
+	}
+	return nil
 }
 
 // worktreeMadeFor finds a worktree that was made for a thread.

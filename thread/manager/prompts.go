@@ -36,6 +36,9 @@ func (m *Prompts) Ask(ctx context.Context, ref string, r thread.AskRequest) (thr
 	if l.live.running() == nil {
 		return thread.Prompt{}, thread.Hint(fmt.Errorf("send to %s: %w", name, thread.ErrNotRunning), "resume it first")
 	}
+	if l.live.thread().Once.On && r.Untyped != nil {
+		return thread.Prompt{}, fmt.Errorf("send to %s: it is open in a terminal: %w", name, r.Untyped)
+	}
 	if f, err := m.offers.autoFork(ctx, l, r.Text); f != nil || err != nil {
 		if err != nil {
 			return thread.Prompt{}, err
@@ -211,8 +214,8 @@ func (m *Prompts) changeQueued(
 	return l.typist.seen(stored), nil
 }
 
-// Again sends an interrupted or refused prompt again.
-func (m *Prompts) Again(ctx context.Context, id thread.PromptID) (thread.Prompt, error) {
+// Again sends an interrupted or refused prompt again, for the agent of a thread or, if by is empty, the person.
+func (m *Prompts) Again(ctx context.Context, id thread.PromptID, by thread.ID) (thread.Prompt, error) {
 	p, l, err := m.prompt(ctx, id)
 	if err != nil {
 		return thread.Prompt{}, fmt.Errorf("send prompt again: %w", err)
@@ -220,7 +223,7 @@ func (m *Prompts) Again(ctx context.Context, id thread.PromptID) (thread.Prompt,
 	if p = l.typist.upToDate(p); l.live.thread().Once.On && (l.live.running() == nil || attemptOf(l) != nil) && p.State.Again() {
 		env := thread.Environ(ctx)
 		err := l.live.do(ctx, func(ctx context.Context) (err error) {
-			_, p, err = submit(ctx, l, thread.Prompt{From: thread.FromVerb, Text: p.Text, Lines: p.Lines}, order{again: p.ID, env: env})
+			_, p, err = submit(ctx, l, thread.Prompt{From: thread.FromVerb, Text: p.Text, Lines: p.Lines}, order{again: p.ID, by: by, env: env})
 			return err
 		})
 		return p, err

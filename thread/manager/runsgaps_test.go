@@ -227,7 +227,7 @@ func TestWaitsForTerminal(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.runIs(s.ID, exec.Running)
-		if _, err := w.m.Prompts.Again(ctx, failed.Prompt); err != nil {
+		if _, err := w.m.Prompts.Again(ctx, failed.Prompt, ""); err != nil {
 			t.Fatal(err)
 		}
 		if x := w.runIs(s.ID, exec.Queued); x.Name != "exec-003" {

@@ -83,6 +83,9 @@ func (l *run) begin(ctx context.Context, r launchRequest) error {
 		return err
 	}
 	if r.attempt != nil {
+		if err := staysIn(l, r.attempt.execution()); err != nil {
+			return fmt.Errorf("start %s: %w", t.Name, err)
+		}
 		if err := enterPlace(ctx, l, r.attempt); err != nil {
 			return fmt.Errorf("start %s: %w", t.Name, err)
 		}

@@ -200,7 +200,7 @@ func TestPromptsWaitForALimit(t *testing.T) {
 				t.Errorf("told:\n%s", told)
 			}
 			if !own {
-				again, err := w.m.Prompts.Again(ctx, first.ID)
+				again, err := w.m.Prompts.Again(ctx, first.ID, "")
 				if err != nil || again.State != thread.PromptQueued || !strings.Contains(again.Reason, "rate limited until") {
 					t.Errorf("%+v %v", again, err)
 				}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"orchestrator/thread"
+	"orchestrator/thread/api"
 	"orchestrator/thread/grant"
 	"orchestrator/thread/turns"
 	"orchestrator/thread/typing"
@@ -40,12 +41,16 @@ func maySend(ctx context.Context, to thread.Status, text string) error {
 }
 
 // mayChange is maySend for a prompt of a thread that gets another text, or is sent again with its own if that is empty.
+// The prompt of a run needs what starting it needs.
 func (s *Server) mayChange(ctx context.Context, id thread.PromptID, text string) error {
 	if !callerOf(ctx).Agent {
 		return nil
 	}
 	to, err := s.Manager.Prompts.Thread(ctx, id)
 	if err != nil {
+		return err
+	}
+	if err := s.mayDo(ctx, to, api.SendExecution.Name(), id); err != nil {
 		return err
 	}
 	if text == "" {
@@ -56,6 +61,18 @@ func (s *Server) mayChange(ctx context.Context, id thread.PromptID, text string)
 		text = p.Text
 	}
 	return maySend(ctx, to, text)
+}
+
+// mayWithdraw refuses an agent that would cancel a run by its prompt and may not cancel it.
+func (s *Server) mayWithdraw(ctx context.Context, id thread.PromptID) error {
+	if !callerOf(ctx).Agent {
+		return nil
+	}
+	to, err := s.Manager.Prompts.Thread(ctx, id)
+	if err != nil {
+		return err
+	}
+	return s.mayDo(ctx, to, api.CancelExecution.Name(), id)
 }
 
 // mayHaveBase returns an error if an agent asks for a thread that has more of its base than the agent itself, or than the

@@ -117,6 +117,9 @@ func (s *Server) registerPrompts(r *routes) {
 		if err := s.ofThread(ctx, q); err != nil {
 			return thread.Prompt{}, err
 		}
+		if err := s.mayWithdraw(ctx, q.ID); err != nil {
+			return thread.Prompt{}, err
+		}
 		return m.Prompts.Cancel(ctx, q.ID)
 	})
 	answer(r, api.AskAgain, nil, func(ctx context.Context, q api.PromptRef) (thread.Prompt, error) {
@@ -126,7 +129,7 @@ func (s *Server) registerPrompts(r *routes) {
 		if err := s.mayChange(ctx, q.ID, ""); err != nil {
 			return thread.Prompt{}, err
 		}
-		return m.Prompts.Again(ctx, q.ID)
+		return m.Prompts.Again(ctx, q.ID, callerOf(ctx).Thread)
 	})
 	answer(r, api.AnswerOffer, nil, func(ctx context.Context, q api.OfferAnswer) (thread.Status, error) {
 		if callerOf(ctx).Agent && m.Offers.ForPerson(q.Offer) {

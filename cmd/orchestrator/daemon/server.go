@@ -18,6 +18,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/api"
 	"orchestrator/thread/front"
+	"orchestrator/thread/grant"
 	"orchestrator/thread/ledger"
 	"orchestrator/thread/manager"
 	"orchestrator/thread/work"
@@ -87,6 +88,9 @@ type Config struct {
 	Callers   Callers
 	// Executions are the runs' pieces of work.
 	Executions Executions
+	// Runs bounds the runs that agents start, and Project is the folder that they work in.
+	Runs    grant.Bounds
+	Project string
 	// Agents lists the agents that can be used here.
 	Agents func(context.Context) []thread.AgentInfo
 	// MCP controls the MCP servers.

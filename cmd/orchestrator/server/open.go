@@ -273,7 +273,7 @@ func (a *Server) listen(context.Context) error {
 		return nil
 	})
 	a.daemon = daemon.New(daemon.Config{
-		Manager: a.manager, Executions: a.manager.Executions, Terminals: terminals{a.sessions}, Callers: a.sessions, Info: a.info, Cost: a.cost, Log: a.Log,
+		Manager: a.manager, Executions: a.manager.Executions, Runs: runBounds(a.Config), Project: a.Project.Root, Terminals: terminals{a.sessions}, Callers: a.sessions, Info: a.info, Cost: a.cost, Log: a.Log,
 		Agents: a.detect, Transfer: transfer{
 			manager: a.manager, store: a.store, files: a.files, project: a.Project.Root, spool: a.Project.StateDir(),
 			carry: carry{staging: a.staging, masks: a.masks},

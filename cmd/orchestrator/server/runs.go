@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +17,7 @@ import (
 	"orchestrator/checkpoint/workdb"
 	"orchestrator/cmd/orchestrator/config"
 	"orchestrator/thread"
+	"orchestrator/thread/grant"
 	"orchestrator/thread/manager"
 	"orchestrator/thread/manager/runs"
 	"orchestrator/thread/work"
@@ -58,6 +61,16 @@ func (a *Server) runsConfig() manager.RunsConfig {
 		r.Limits.All, r.Why = runs.DefaultParallel(runtime.NumCPU(), memory())
 	}
 	return r
+}
+
+// runBounds is what the runs may be that agents start: of the agent of new threads, and of those that the table of runs
+// names.
+func runBounds(c config.Config) grant.Bounds {
+	agents := slices.Collect(maps.Keys(c.Runs.Agents))
+	if c.Agent != "" {
+		agents = append(agents, c.Agent)
+	}
+	return grant.Bounds{Agents: agents, Deadline: c.Runs.Deadline, Lost: work.Policy(c.Runs.Lost), Dispose: dispose(c.Runs)}
 }
 
 // openWitness opens what gives read-only runs their places. Those that a killed server left are removed in the background.

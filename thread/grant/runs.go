@@ -1,0 +1,70 @@
+package grant
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/thread/work"
+)
+
+// Bounds is what a run may be whose caller may start runs and no other programs: what the person has configured, and not
+// more than the caller is itself.
+type Bounds struct {
+	// Agents are those that it may start.
+	Agents   []string
+	Deadline time.Duration // the longest, 0 for no bound
+	Lost     work.Policy
+	Dispose  work.Disposal
+	// ReadOnly is set if the caller itself may change no files.
+	ReadOnly bool
+}
+
+// Wish is what a caller asks for with a run.
+type Wish struct {
+	Once  thread.Once
+	Agent string // "" for the caller's own
+	// InPlace has it work in a folder that others use, and not in its own worktree.
+	InPlace bool
+}
+
+// MayWish returns an error if a run asks for more than its caller may have. The grant to start programs allows it all, but
+// for what becomes of the work: merging and deleting have grants of their own.
+func (c Caller) MayWish(w Wish, b Bounds) error {
+	if !c.Agent || !w.Once.On {
+		return nil
+	}
+	if err := c.mayDispose(w.Once.Dispose, b); err != nil || c.Has(Start) {
+		return err
+	}
+	switch lost := work.Policy(w.Once.Lost); {
+	case w.Agent != "" && !slices.Contains(b.Agents, w.Agent):
+		return c.Lacks(fmt.Sprintf("a run of another agent than your own (%s)", thread.Excerpt(w.Agent)), Start)
+	case b.ReadOnly && !w.Once.ReadOnly:
+		return c.Lacks("a run that may change files, started by one that may not,", Start)
+	case w.InPlace && !w.Once.ReadOnly:
+		return c.Lacks("a run that writes where others work, without a worktree of its own,", Start)
+	case w.Once.Priority > 0:
+		return c.Lacks("a run that goes before others (--priority)", Start)
+	case b.Deadline > 0 && w.Once.Deadline > b.Deadline:
+		return c.Lacks(fmt.Sprintf("a run with more time than runs.deadline (%s)", b.Deadline), Start)
+	case (lost == work.PolicyRetry || lost == work.PolicyResume) && lost != b.Lost:
+		return c.Lacks(fmt.Sprintf("a run that is started again by itself (--lost %s)", lost), Start)
+	}
+	return nil
+}
+
+// mayDispose returns an error if a run would end with something that its caller may not do itself, unless the person has
+// configured that for all runs.
+func (c Caller) mayDispose(word string, b Bounds) error {
+	switch d := work.Disposal(word); {
+	case d == b.Dispose:
+		return nil
+	case d == work.DisposeMerge && !c.Has(Merge):
+		return c.Lacks("a run whose work is merged (--dispose merge)", Merge)
+	case d == work.DisposeDrop && !c.Has(Manage):
+		return c.Lacks("a run whose branch is deleted (--dispose drop)", Manage)
+	}
+	return nil
+}
