@@ -281,7 +281,11 @@ func (m *Creation) createWithWorktree(
 		return nil, errors.Join(err, m.intents.settle(ctx, intent))
 	}
 	failpoint.Hit("thread.fork.created")
-	w, err := m.cfg.Worktrees.Add(ctx, t.ID, t.Dir, l.live.thread().Name, *at)
+	repo := t.Dir
+	if root != m.cfg.Project { // a worktree of the same repository, which may be removed at any moment
+		repo = m.cfg.Project
+	}
+	w, err := m.cfg.Worktrees.Add(ctx, t.ID, repo, l.live.thread().Name, *at)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("create the worktree: %w", err), m.takeBackFork(ctx, t.ID), m.intents.settle(ctx, intent))
 	}

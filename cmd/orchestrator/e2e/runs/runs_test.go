@@ -2,7 +2,9 @@ package runs
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -239,7 +241,8 @@ func TestForkOfRun(t *testing.T) {
 	}
 }
 
-// TestEightRuns: eight runs at once all end with their answers, each in its own worktree, and nothing is left.
+// TestEightRuns: eight runs at once all end with their answers, each in its own worktree. Nothing is left but their
+// branches, which have the work.
 func TestEightRuns(t *testing.T) {
 	t.Parallel()
 	r := e2e.NewRigApart(t)
@@ -252,8 +255,13 @@ func TestEightRuns(t *testing.T) {
 	for n, name := range names {
 		s := r.Status(nameOf(r, becomes(r, name, work.Completed)))
 		dirs[s.Dir] = true
-		if _, err := os.Stat(filepath.Join(s.Dir, fmt.Sprintf("n%d.txt", n))); err != nil {
-			t.Error(err)
+		e2e.Await(t, "the end of its worktree", func() bool {
+			_, err := os.Stat(s.Dir)
+			return errors.Is(err, fs.ErrNotExist)
+		})
+		file := fmt.Sprintf("n%d.txt", n)
+		if got := r.Git("show", s.Worktree.Branch+":"+file); !strings.Contains(got, fmt.Sprint("it is ", n)) {
+			t.Errorf("the branch has %q in %s", got, file)
 		}
 	}
 	nothingLeft(r)
