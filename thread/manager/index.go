@@ -101,6 +101,11 @@ func (m *index) atRest(match func(*thread.Thread) bool) []thread.Thread {
 	return m.shelf.where(func(t *thread.Thread) bool { return match(t) && m.other(t.ID) == nil })
 }
 
+// forked reports whether a live thread was forked from one.
+func (m *index) forked(id thread.ID) bool {
+	return slices.ContainsFunc(m.all(), func(l *liveThread) bool { return l.parent == id })
+}
+
 // rivals reports whether another thread runs the same agent in the same folder, and has no session yet.
 func (m *index) rivals(t thread.Thread) bool {
 	return slices.ContainsFunc(m.all(), func(l *liveThread) bool {

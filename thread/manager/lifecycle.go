@@ -151,6 +151,24 @@ func (m *Lifecycle) Archive(ctx context.Context, ref string) error {
 	return l.live.do(ctx, func(ctx context.Context) error { return l.archive(ctx) })
 }
 
+// Rest archives a thread and keeps it in the store only, unless something of it is under way or a live thread was forked
+// from it.
+func (m *Lifecycle) Rest(ctx context.Context, id thread.ID) error {
+	if err := m.Archive(ctx, string(id)); err != nil {
+		return err
+	}
+	l := m.registry.loaded(id)
+	if l == nil {
+		return nil
+	}
+	return l.live.do(ctx, func(context.Context) error {
+		if l.live.idle() && !m.registry.index.forked(id) {
+			m.registry.drop(l)
+		}
+		return nil
+	})
+}
+
 // Unarchive restores an archived thread. One that is not archived is refused.
 func (m *Lifecycle) Unarchive(ctx context.Context, ref string) error {
 	l, err := m.registry.find(ref)

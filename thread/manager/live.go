@@ -221,6 +221,14 @@ func (l *liveThread) later(wait time.Duration, step func()) {
 	}()
 }
 
+// idle reports whether an archived thread has nothing that only memory has.
+func (l *liveThread) idle() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.t.UsedNow() == thread.AtRest && l.session == nil && l.execution == nil && l.pending == 0 && l.unsaved == 0 &&
+		l.settingUp != taken && l.offer == nil && l.merging == ""
+}
+
 // setup returns the setup state that people see. mu is held.
 func (l *liveThread) setup() thread.Setup {
 	if l.t.Setup.State == thread.SetupRuns && l.settingUp != taken {

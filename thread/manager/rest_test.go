@@ -218,3 +218,37 @@ func TestRestKeepsPrompts(t *testing.T) {
 		}
 	})
 }
+
+// TestRestAtOnce puts a thread to rest while the server runs: it is in the store only, unless a live thread was forked
+// from it.
+func TestRestAtOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		a := w.create(thread.NewRequest{Label: "one"})
+		w.turn(a.ID, "p1")
+		b, err := w.m.Forks.Fork(ctx, thread.ForkRequest{Thread: string(a.ID), Label: "two"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range []thread.ID{a.ID, b.ID} {
+			if err := w.m.Lifecycle.Rest(ctx, id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		live, archive := w.listed()
+		if !slices.Equal(live, []string{a.Name}) || !slices.Equal(archive, []string{b.Name, a.Name}) {
+			t.Errorf("live %q, archive %q", live, archive)
+		}
+		if err := w.m.Lifecycle.Rest(ctx, a.ID); err != nil {
+			t.Fatal(err)
+		}
+		if live, _ := w.listed(); len(live) != 0 {
+			t.Errorf("live %q", live)
+		}
+		if err := w.m.Lifecycle.Unarchive(ctx, b.Name); err != nil {
+			t.Fatal(err)
+		}
+		if s := w.status(b.ID); s.Depth != 1 || s.Turn != 1 {
+			t.Errorf("used again: %+v", s)
+		}
+	})
+}

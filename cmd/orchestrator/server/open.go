@@ -302,7 +302,7 @@ func (a *Server) openRetention(context.Context) error {
 	a.retention = &retention{settings: a.store, collect: c.Collect, clock: a.clock, policy: c.policy}
 	a.every(lookPause, "delete threads past the retention limits", a.retention.look)
 	rest := &runRest{limit: time.Duration(a.Config.KeepRuns) * 24 * time.Hour, clock: a.clock, list: a.manager.Threads.List,
-		archive: a.manager.Lifecycle.Archive}
+		archive: a.manager.Lifecycle.Rest}
 	a.every(lookPause, "archive the threads of finished runs", rest.look)
 	return nil
 }

@@ -17,7 +17,7 @@ type runRest struct {
 	limit   time.Duration // 0 for never
 	clock   *clock
 	list    func(context.Context) ([]thread.Status, error)
-	archive func(ctx context.Context, ref string) error
+	archive func(context.Context, thread.ID) error
 }
 
 // look archives those that are due. A clock that jumped makes nothing old.
@@ -40,7 +40,7 @@ func (k *runRest) look(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := k.archive(ctx, string(t.ID)); err != nil && !errors.Is(err, thread.ErrNotFound) {
+		if err := k.archive(ctx, t.ID); err != nil && !errors.Is(err, thread.ErrNotFound) {
 			errs = append(errs, fmt.Errorf("archive %s: %w", t.Name, err))
 		}
 	}

@@ -42,11 +42,11 @@ func TestRunRest(t *testing.T) {
 	bad := errors.New("bad")
 	k := &runRest{limit: 30 * 24 * time.Hour, clock: clock,
 		list: func(context.Context) ([]thread.Status, error) { return list, nil },
-		archive: func(_ context.Context, ref string) error {
-			if ref == "bad" {
+		archive: func(_ context.Context, id thread.ID) error {
+			if id == "bad" {
 				return bad
 			}
-			gone = append(gone, ref)
+			gone = append(gone, string(id))
 			return nil
 		},
 	}
