@@ -1,0 +1,116 @@
+package runs
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"orchestrator/cmd/orchestrator/e2e"
+	"orchestrator/thread"
+	"orchestrator/thread/work"
+)
+
+// folderOf returns where the process of a run works.
+func folderOf(r *e2e.Rig, name string) string {
+	r.T.Helper()
+	x := becomes(r, name, work.Running)
+	for _, s := range e2e.Get[[]thread.Status](r, "threads", "--json") {
+		if s.ID == x.Thread {
+			return s.Dir
+		}
+	}
+	r.T.Fatalf("no thread of %s", name)
+	return ""
+}
+
+// noPlace checks that no place of read-only runs is left: neither a folder nor a worktree, a branch or a ref.
+func noPlace(r *e2e.Rig) {
+	r.T.Helper()
+	e2e.Await(r.T, "the place to go", func() bool {
+		return !strings.Contains(r.Git("worktree", "list")+r.Git("for-each-ref", "--format=%(refname)"), "readonly-") &&
+			!strings.Contains(r.Git("for-each-ref"), "/witness/")
+	})
+}
+
+// TestReadOnlyRuns: runs that must only read share a place with the files as they are. What is changed there, by whatever
+// means, fails each that was in it; the person's folder is never touched, and nothing is left, also after a kill.
+func TestReadOnlyRuns(t *testing.T) {
+	t.Parallel()
+	r := e2e.NewRig(t)
+	r.Write("untracked.txt", "mine\n")
+	one := runIt(r, "say one #slow:4s", "--read-only")
+	two := runIt(r, "say two #slow:4s", "--read-only")
+	at := folderOf(r, one)
+	if other := folderOf(r, two); other != at || at == r.Project {
+		t.Fatalf("they work in %s and %s", at, other)
+	}
+	if b, err := os.ReadFile(filepath.Join(at, "untracked.txt")); err != nil || string(b) != "mine\n" {
+		t.Errorf("the place has %q: %v", b, err)
+	}
+	if err := os.WriteFile(filepath.Join(at, "evil.txt"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{one, two} {
+		if x := becomes(r, name, work.Failed); !strings.Contains(x.Reason, "may only read: evil.txt") {
+			t.Errorf("%s: %s", name, x.Reason)
+		}
+	}
+	noPlace(r)
+	if _, err := os.Stat(filepath.Join(r.Project, "evil.txt")); err == nil {
+		t.Error("the person's folder has it")
+	}
+
+	three := runIt(r, "say three", "--read-only")
+	x := becomes(r, three, work.Completed)
+	if s := r.Status(string(x.Thread)); s.Dir != r.Project {
+		t.Errorf("its thread is in %s", s.Dir)
+	}
+	r.Ok("exec", "send", three, "say four")
+	becomes(r, "exec-004", work.Completed)
+
+	five := runIt(r, "say five #slow:60s", "--read-only")
+	folderOf(r, five)
+	r.KillAll()
+	if x := becomes(r, five, work.Lost); r.Status(string(x.Thread)).Dir != r.Project {
+		t.Errorf("its thread is in %s", r.Status(string(x.Thread)).Dir)
+	}
+	noPlace(r)
+}
+
+// TestDisposal: a run's own worktree is removed by its rule, its work is where the rule says, and the next run of its
+// thread goes on with it.
+func TestDisposal(t *testing.T) {
+	t.Parallel()
+	r := e2e.NewRig(t)
+	for how, name := range map[string]string{"branch": "", "merge": "", "drop": ""} {
+		name = runIt(r, "write "+how+".txt: text of it", "-w", "--dispose", how)
+		x := becomes(r, name, work.Completed)
+		s := r.Status(string(x.Thread))
+		e2e.Await(t, "the worktree of "+how+" to go", func() bool {
+			_, err := os.Stat(s.Worktree.Path)
+			return os.IsNotExist(err)
+		})
+		branches := r.Git("for-each-ref", "--format=%(refname:short)", "refs/heads")
+		if kept := strings.Contains(branches, s.Worktree.Branch); kept == (how == "drop") {
+			t.Errorf("%s: branches %s", how, branches)
+		}
+		if how == "branch" {
+			if got := r.Git("show", s.Worktree.Branch+":branch.txt"); !strings.Contains(got, "text of it") {
+				t.Errorf("the branch has %q", got)
+			}
+			next := strings.TrimSpace(r.Ok("exec", "send", "-d", name, "write more.txt: more"))
+			becomes(r, next, work.Completed)
+			e2e.Await(t, "the worktree to go again", func() bool {
+				_, err := os.Stat(s.Worktree.Path)
+				return os.IsNotExist(err)
+			})
+			if got := r.Git("show", s.Worktree.Branch+":more.txt") + r.Git("show", s.Worktree.Branch+":branch.txt"); !strings.Contains(got, "text of it") {
+				t.Errorf("the branch has %q after the next run", got)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(r.Project, how+".txt")); (err == nil) != (how == "merge") {
+			t.Errorf("%s: the person's folder: %v", how, err)
+		}
+	}
+}
