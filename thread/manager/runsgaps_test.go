@@ -296,16 +296,10 @@ func TestRecoveryIsTriedAgain(t *testing.T) {
 		if _, err := w.m.Prompts.Ask(context.Background(), string(s.ID), thread.AskRequest{Text: "two"}); err != nil {
 			t.Fatal(err)
 		}
-		refuse := true
-		w.shaky().set(func(string) error {
-			if refuse {
-				return thread.ErrUnreachable
-			}
-			return nil
-		}, nil)
+		w.shaky().set(func(string) error { return thread.ErrUnreachable }, nil)
 		w.crash()
 		w.runIs(s.ID, exec.Queued)
-		refuse = false
+		w.shaky().set(nil, nil)
 		time.Sleep(time.Minute)
 		list, _ := w.m.Executions.List(context.Background(), exec.Query{Thread: s.ID})
 		if list[1].State != exec.Lost || list[0].State != exec.Running {
