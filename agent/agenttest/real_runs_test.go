@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"orchestrator/agent/agenttest"
 	"orchestrator/agent/agenttest/clis"
@@ -329,7 +328,7 @@ func interrupts(t *testing.T, s *runs) {
 	s.server.Release("never")
 	p = s.once(nil).Begin("long tool #bash:tail -s 987 -f /dev/null #say:never said")
 	for len(processesWith(t, "tail\x00-s\x00987\x00")) == 0 {
-		time.Sleep(20 * time.Millisecond)
+		p.Settle()
 	}
 	p.Interrupt()
 	if e := p.Wait(); e.Outcome != thread.RunCancelled {

@@ -98,7 +98,11 @@ func strangeRepository(t *testing.T, s *runs) {
 	if err := launch.ReadJSON(path, &known); err != nil {
 		t.Fatal(err)
 	}
-	known["projects"] = map[string]any{filepath.Join(filepath.Dir(s.dir), "trusted"): map[string]any{"hasTrustDialogAccepted": true}}
+	projects, ok := known["projects"].(map[string]any)
+	if !ok {
+		t.Fatalf("%s has no projects", path)
+	}
+	projects[filepath.Join(filepath.Dir(s.dir), "trusted")] = map[string]any{"hasTrustDialogAccepted": true}
 	raw, err := json.Marshal(known)
 	if err == nil {
 		err = os.WriteFile(path, raw, 0o600)
