@@ -337,3 +337,27 @@ func TestOrphans(t *testing.T) {
 		}
 	}, withRuns, func(w *world) { w.cfg.Runs.Limits.All = 1 })
 }
+
+// TestRunsShownAfterRestart: each thread that runs without a terminal is listed with its newest execution after a restart.
+func TestRunsShownAfterRestart(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var ids []thread.ID
+		for range 3 {
+			s := w.once("one", func(r *thread.NewRequest) { r.InPlace = true })
+			w.finish(s.ID, "one")
+			ids = append(ids, s.ID)
+		}
+		if _, err := w.m.Prompts.Ask(context.Background(), string(ids[0]), thread.AskRequest{Text: "two"}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		w.finish(ids[0], "two")
+		w.close()
+		w.open()
+		for i, want := range []string{"exec-004", "exec-002", "exec-003"} {
+			if s := w.status(ids[i]); s.Run == nil || s.Run.Execution != want || s.Group() != thread.GroupToRead {
+				t.Errorf("listed as %+v in %s, want %s", s.Run, s.Group(), want)
+			}
+		}
+	}, withRuns)
+}

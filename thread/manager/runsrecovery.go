@@ -18,14 +18,8 @@ func (m *recovery) recoverRuns(ctx context.Context, executions *Executions) erro
 	if err := executions.dispatcher.load(ctx); err != nil {
 		return fmt.Errorf("read what was decided about the queue: %w", err)
 	}
-	newest, err := store.Executions(ctx, exec.Query{Limit: 1000})
-	if err != nil {
+	if err := m.showNewest(ctx, executions.open); err != nil {
 		return fmt.Errorf("read the executions: %w", err)
-	}
-	for _, x := range newest {
-		if x.State.Final() {
-			executions.open.put(x)
-		}
 	}
 	open, err := store.Open(ctx)
 	if err != nil {
@@ -51,6 +45,36 @@ func (m *recovery) recoverRuns(ctx context.Context, executions *Executions) erro
 	}
 	m.queueLeft()
 	executions.dispatcher.run()
+	return nil
+}
+
+// showNewest shows with each thread that runs without a terminal its newest execution, if that has ended. It reads no
+// further back than it must.
+func (m *recovery) showNewest(ctx context.Context, open *openRuns) error {
+	const page = 1000
+	missing := map[thread.ID]bool{}
+	for _, l := range m.registry.all() {
+		if l.live.thread().Once.On {
+			missing[l.live.id] = true
+		}
+	}
+	q := exec.Query{Limit: page}
+	for len(missing) > 0 {
+		list, err := m.cfg.Runs.Store.Executions(ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, x := range list {
+			if missing[x.Thread] && x.State.Final() {
+				open.put(x)
+			}
+			delete(missing, x.Thread) // one that is open comes with the others
+			q.Before = x.ID
+		}
+		if len(list) < page {
+			break
+		}
+	}
 	return nil
 }
 
