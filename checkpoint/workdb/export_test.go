@@ -24,20 +24,15 @@ func (s *Store) Pages(ctx context.Context) (n int, err error) {
 
 // Plans returns how the database would run each statement that reads, by the statement.
 func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
-	const all = "SELECT * FROM execution "
-	const newest = " AND n < ? ORDER BY n DESC LIMIT ?"
 	out := map[string]string{}
+	list, _ := selection(workrow.Select{})
+	ofThread, _ := selection(workrow.Select{Thread: "t"})
+	ofState, _ := selection(workrow.Select{State: "s"})
+	ofBoth, _ := selection(workrow.Select{Thread: "t", State: "s"})
+	open, _ := unended()
 	for name, q := range map[string]string{
-		"list":       all + "WHERE 1" + newest,
-		"of thread":  all + "WHERE thread = ?" + newest,
-		"of state":   all + "WHERE state = ?" + newest,
-		"of both":    selectBoth + newest,
-		"open":       all + "WHERE state IN (?, ?, ?, ?) ORDER BY n",
-		"by id":      all + "WHERE id = ?",
-		"by name":    all + "WHERE name = ?",
-		"events":     "SELECT seq, sum, doc FROM event WHERE execution = ? AND seq > ? ORDER BY seq LIMIT ?",
-		"last event": "SELECT coalesce(max(seq), 0) FROM event WHERE execution = ?",
-		"purge":      "DELETE FROM event WHERE execution = ?",
+		"list": list, "of thread": ofThread, "of state": ofState, "of both": ofBoth, "open": open, "by id": byID, "by name": byName,
+		"events": eventsOf, "last event": lastOf, "purge": removeEvents,
 	} {
 		rows, err := s.file.read.QueryContext(ctx, "EXPLAIN QUERY PLAN "+q, make([]any, strings.Count(q, "?"))...)
 		if err != nil {

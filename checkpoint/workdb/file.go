@@ -102,7 +102,7 @@ func (t *tx) note(err error) error {
 
 func (t *tx) Find(id work.ID) (workrow.Row, bool, error) {
 	var r workrow.Row
-	err := r.Scan(t.tx.QueryRowContext(t.ctx, "SELECT "+workrow.Columns+" FROM execution WHERE id = ?", string(id)).Scan)
+	err := r.Scan(t.tx.QueryRowContext(t.ctx, byID, string(id)).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, false, nil
 	}
@@ -135,9 +135,11 @@ func (t *tx) Update(r workrow.Row) error {
 	return t.note(err)
 }
 
+const lastOf = "SELECT coalesce(max(seq), 0) FROM event WHERE execution = ?"
+
 func (t *tx) Last(n int64) (int64, error) {
 	var last int64
-	err := t.tx.QueryRowContext(t.ctx, "SELECT coalesce(max(seq), 0) FROM event WHERE execution = ?", n).Scan(&last)
+	err := t.tx.QueryRowContext(t.ctx, lastOf, n).Scan(&last)
 	return last, t.note(err)
 }
 
@@ -151,10 +153,12 @@ func (t *tx) Note(n int64, events []workrow.EventRow) error {
 	return nil
 }
 
+// all reads rows that a condition selects.
+const all = "SELECT " + workrow.Columns + " FROM execution WHERE "
+
 // Find reads one by id or name.
 func (f *file) Find(ctx context.Context, ref string) (workrow.Row, bool, error) {
-	for _, query := range []string{"SELECT " + workrow.Columns + " FROM execution WHERE id = ?",
-		"SELECT " + workrow.Columns + " FROM execution WHERE name = ?"} {
+	for _, query := range []string{byID, byName} {
 		rows, err := f.rows(ctx, query, ref)
 		if err != nil || len(rows) > 0 {
 			return append(rows, workrow.Row{})[0], err == nil, err
@@ -163,34 +167,47 @@ func (f *file) Find(ctx context.Context, ref string) (workrow.Row, bool, error) 
 	return workrow.Row{}, false, nil
 }
 
+const (
+	byID   = all + "id = ?"
+	byName = all + "name = ?"
+)
+
 // Select reads rows, newest first, in the order of an index.
 func (f *file) Select(ctx context.Context, s workrow.Select) ([]workrow.Row, error) {
-	const newest = " AND n < ? ORDER BY n DESC LIMIT ?"
-	query, args := "SELECT "+workrow.Columns+" FROM execution WHERE 1", []any{}
-	switch {
-	case s.Thread != "" && s.State != "":
-		query, args = selectBoth, []any{string(s.Thread), string(s.State)}
-	case s.Thread != "":
-		query, args = "SELECT "+workrow.Columns+" FROM execution WHERE thread = ?", []any{string(s.Thread)}
-	case s.State != "":
-		query, args = "SELECT "+workrow.Columns+" FROM execution WHERE state = ?", []any{string(s.State)}
-	}
-	return f.rows(ctx, query+newest, append(args, s.Before, s.Limit)...)
+	query, args := selection(s)
+	return f.rows(ctx, query, args...)
 }
 
-// selectBoth goes through the executions of a thread, which are few, and not through all of a state.
-const selectBoth = "SELECT " + workrow.Columns + " FROM execution WHERE thread = ? AND +state = ?"
+// selection is the statement of Select, with its values. Of a thread and a state it goes through the executions of the
+// thread, which are few, and not through all of the state: the plus keeps the state's index out.
+func selection(s workrow.Select) (query string, args []any) {
+	switch {
+	case s.Thread != "" && s.State != "":
+		query, args = all+"thread = ? AND +state = ?", []any{string(s.Thread), string(s.State)}
+	case s.Thread != "":
+		query, args = all+"thread = ?", []any{string(s.Thread)}
+	case s.State != "":
+		query, args = all+"state = ?", []any{string(s.State)}
+	default:
+		query = all + "1"
+	}
+	return query + " AND n < ? ORDER BY n DESC LIMIT ?", append(args, s.Before, s.Limit)
+}
 
 // Open reads those that are not final, oldest first.
 func (f *file) Open(ctx context.Context) ([]workrow.Row, error) {
-	states := work.OpenStates()
-	args := make([]any, len(states))
+	query, args := unended()
+	return f.rows(ctx, query, args...)
+}
+
+// unended is the statement of Open, with its values.
+func unended() (query string, args []any) {
 	marks := ""
-	for i, s := range states {
-		args[i] = string(s)
+	for _, s := range work.OpenStates() {
+		args = append(args, string(s))
 		marks += ", ?"
 	}
-	return f.rows(ctx, "SELECT "+workrow.Columns+" FROM execution WHERE state IN ("+marks[2:]+") ORDER BY n", args...)
+	return all + "state IN (" + marks[2:] + ") ORDER BY n", args
 }
 
 func (f *file) rows(ctx context.Context, query string, args ...any) ([]workrow.Row, error) {
@@ -203,8 +220,10 @@ func (f *file) Events(ctx context.Context, n, after int64, limit int) ([]workrow
 	return collect(ctx, f, func(scan func(...any) error) (e workrow.EventRow, err error) {
 		err = scan(&e.Seq, &e.Sum, &e.Doc)
 		return e, err
-	}, "SELECT seq, sum, doc FROM event WHERE execution = ? AND seq > ? ORDER BY seq LIMIT ?", n, after, limit)
+	}, eventsOf, n, after, limit)
 }
+
+const eventsOf = "SELECT seq, sum, doc FROM event WHERE execution = ? AND seq > ? ORDER BY seq LIMIT ?"
 
 // collect reads rows into a list.
 func collect[T any](
@@ -226,6 +245,8 @@ func collect[T any](
 	return out, f.fail(0, rows.Err())
 }
 
+const removeEvents = "DELETE FROM event WHERE execution = ?"
+
 // purgeBatch is how many executions are removed in one transaction: others write in between.
 const purgeBatch = 20
 
@@ -233,7 +254,7 @@ const purgeBatch = 20
 func (f *file) Purge(ctx context.Context, threads []thread.ID) (int, error) {
 	removed := 0
 	for _, id := range threads {
-		rows, err := f.rows(ctx, "SELECT "+workrow.Columns+" FROM execution WHERE thread = ?", string(id))
+		rows, err := f.rows(ctx, all+"thread = ?", string(id))
 		if err != nil {
 			return removed, err
 		}
@@ -265,7 +286,7 @@ func (f *file) purge(ctx context.Context, rows []workrow.Row) (removed int, err 
 			if !there || !now.State.Final() {
 				continue
 			}
-			for _, query := range []string{"INSERT INTO purging (execution) VALUES (?)", "DELETE FROM event WHERE execution = ?",
+			for _, query := range []string{"INSERT INTO purging (execution) VALUES (?)", removeEvents,
 				"DELETE FROM execution WHERE n = ?", "DELETE FROM purging WHERE execution = ?"} {
 				if _, err := x.tx.ExecContext(x.ctx, query, r.N); err != nil {
 					return x.note(err)
