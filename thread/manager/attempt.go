@@ -75,7 +75,7 @@ func (a *attempt) report(e thread.RunEvent) {
 	flush := e.Kind != thread.RunUsage && a.flushing.take()
 	attempt := a.x.Attempt
 	a.mu.Unlock()
-	a.open.hub.Report(a.id, thread.RunPiece{Execution: a.name, Attempt: attempt, Event: &e})
+	a.open.report(a.id, thread.RunPiece{Execution: a.name, Attempt: attempt, Event: &e})
 	switch {
 	case e.Kind == thread.RunEnd && !e.Gone: // if the server dies now, the next one knows that the work was done
 		a.live.enqueue(a.flush)

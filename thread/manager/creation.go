@@ -59,16 +59,31 @@ func (m *Creation) startNew(ctx context.Context, l *run, r launchRequest) (threa
 	return thread.Status{}, m.takeBackNew(l, err)
 }
 
-// submitNew stores the first execution of a new thread. If that fails nothing is left of the thread, as after startNew.
+// submitNew stores the first execution of a new thread. If that fails nothing is left of the thread, as after startNew. If
+// the client has gone before it was told the execution's name, the execution is cancelled: nobody would look after it.
 func (m *Creation) submitNew(ctx context.Context, l *run, p thread.Prompt, o order) (thread.Status, error) {
 	err := l.live.do(ctx, func(ctx context.Context) error {
 		_, _, err := submit(ctx, l, p, o)
 		return err
 	})
 	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
 		return l.live.current(), nil
 	}
-	return thread.Status{}, m.takeBackNew(l, err)
+	err = m.takeBackNew(l, err)
+	if ctx.Err() != nil && !m.work.closes() {
+		for _, x := range l.open.list() {
+			if x.Thread != l.live.id {
+				continue
+			}
+			if _, end := cancelRun(m.work.ctx, l, x, "whoever started it left before it was told its name"); end != nil && !errors.Is(end, errOver) {
+				err = errors.Join(err, fmt.Errorf("cancel %s: %w", x.Name, end))
+			}
+		}
+	}
+	return thread.Status{}, err
 }
 
 // takeBackNew removes a new thread after an error, which it returns.

@@ -73,24 +73,13 @@ func (m *Executions) Events(ctx context.Context, id exec.ID, after int64, limit 
 	return m.cfg.Runs.Store.Events(ctx, id, after, limit)
 }
 
-// Follow returns what an execution reports from now on, as events of the kind EventRun, first its state. The channel is
-// closed after its end.
+// Follow returns what an execution reports, as events of the kind EventRun: what its running attempt has reported so far, its
+// state, and what follows. The channel is closed after its end.
 func (m *Executions) Follow(ctx context.Context, id exec.ID) (<-chan thread.Event, error) {
 	if m.cfg.Runs.Store == nil {
 		return nil, errNoExecution(string(id))
 	}
-	events := m.open.hub.Follow(ctx, id)
-	x, err := m.cfg.Runs.Store.Execution(ctx, string(id))
-	if err != nil {
-		m.open.hub.End(id)
-		return nil, err
-	}
-	x = m.asShown(x)
-	m.open.hub.Report(id, thread.RunPiece{Execution: x.Name, Attempt: x.Attempt, State: string(x.State), Reason: x.Reason})
-	if x.State.Final() {
-		m.open.hub.End(id)
-	}
-	return events, nil
+	return m.open.follow(ctx, id)
 }
 
 // Cancel ends an execution at once, whether it waits or runs. When it returns that is stored, and its process is being
@@ -107,24 +96,7 @@ func (m *Executions) Cancel(ctx context.Context, id exec.ID, why string) (exec.E
 	if l == nil {
 		return x, fmt.Errorf("cancel %s: its thread: %w", x.Name, thread.ErrNotFound)
 	}
-	if a := attemptOf(l); a != nil && a.id == id {
-		x, err = abort(ctx, l, a, exec.Cancelled, why)
-	} else {
-		x, err = m.open.supersede(ctx, id, func(x *exec.Execution) error {
-			if x.State.Final() && x.State != exec.Lost {
-				return errOver
-			}
-			return ends(exec.Cancelled, why, m.cfg.now())(x)
-		})
-		if err == nil {
-			l.live.enqueue(func() { settlePrompt(l.work.ctx, l, x.Prompt, exec.Cancelled, why) })
-			if a := attemptOf(l); a != nil && a.id == id { // it was started meanwhile
-				a.took(x)
-				a.unwanted()
-				kill(ctx, l, a)
-			}
-		}
-	}
+	x, err = cancelRun(ctx, l, x, why)
 	if errors.Is(err, errOver) {
 		if x, err = m.cfg.Runs.Store.Execution(ctx, string(id)); err == nil && x.State != exec.Cancelled {
 			err = thread.Kindf(thread.ErrNotRunning, "cancel %s: it is %s already", x.Name, x.State)

@@ -65,6 +65,30 @@ func abort(ctx context.Context, l *run, a *attempt, state exec.State, reason str
 	return x, err
 }
 
+// cancelRun cancels an execution of a thread, whether it waits or runs; errOver if it has ended.
+func cancelRun(ctx context.Context, l *run, x exec.Execution, why string) (exec.Execution, error) {
+	id := x.ID
+	if a := attemptOf(l); a != nil && a.id == id {
+		return abort(ctx, l, a, exec.Cancelled, why)
+	}
+	x, err := l.open.supersede(ctx, id, func(x *exec.Execution) error {
+		if x.State.Final() && x.State != exec.Lost {
+			return errOver
+		}
+		return ends(exec.Cancelled, why, l.cfg.now())(x)
+	})
+	if err != nil {
+		return x, err
+	}
+	l.live.enqueue(func() { settlePrompt(l.work.ctx, l, x.Prompt, exec.Cancelled, why) })
+	if a := attemptOf(l); a != nil && a.id == id { // it was started meanwhile
+		a.took(x)
+		a.unwanted()
+		kill(ctx, l, a)
+	}
+	return x, nil
+}
+
 // kill ends the process of an execution, if it has one. The end of the process is recorded by itself.
 func kill(ctx context.Context, l *run, a *attempt) {
 	l.live.mu.Lock()

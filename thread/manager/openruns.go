@@ -71,7 +71,7 @@ func (o *openRuns) put(x exec.Execution) {
 	}
 	o.show(x)
 	if !known || was.State != x.State {
-		o.hub.Report(x.ID, thread.RunPiece{Execution: x.Name, Attempt: x.Attempt, State: string(x.State), Reason: x.Reason})
+		o.hub.Report(x.ID, standing(x))
 	}
 	if x.State.Final() {
 		o.hub.End(x.ID)
@@ -113,8 +113,62 @@ func (o *openRuns) waits(list []exec.Waiting) {
 		}
 		o.reasons[w.ID] = w.Reason
 		o.show(x)
-		o.hub.Report(x.ID, thread.RunPiece{Execution: x.Name, Attempt: x.Attempt, State: string(x.State), Reason: w.Reason})
+		x.Reason = w.Reason
+		o.hub.Report(x.ID, standing(x))
 	}
+}
+
+// standing is the piece that says how an execution stands.
+func standing(x exec.Execution) thread.RunPiece {
+	return thread.RunPiece{Execution: x.Name, Attempt: x.Attempt, State: string(x.State), Reason: x.Reason}
+}
+
+// report passes on what an agent reports of an execution. What a process says that is being ended is heard by nobody.
+func (o *openRuns) report(id exec.ID, p thread.RunPiece) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if _, known := o.open[id]; known {
+		o.hub.Report(id, p)
+	}
+}
+
+// follow returns what an execution reports. The store is asked only about one that is not among the open ones; if it cannot
+// say, nobody else who follows notices.
+func (o *openRuns) follow(ctx context.Context, id exec.ID) (<-chan thread.Event, error) {
+	listening, stop := context.WithCancel(ctx)
+	events, known := o.join(listening, id)
+	if known {
+		context.AfterFunc(ctx, stop)
+		return events, nil
+	}
+	x, err := o.cfg.Runs.Store.Execution(ctx, string(id))
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	if !x.State.Final() { // another server has it, or it is about to be taken over here
+		context.AfterFunc(ctx, stop)
+		return events, nil
+	}
+	stop()
+	last, p := make(chan thread.Event, 1), standing(x)
+	last <- thread.Event{Kind: thread.EventRun, Run: &p}
+	close(last)
+	return last, nil
+}
+
+// join has somebody follow an execution, and tells how it stands if it is among the open ones.
+func (o *openRuns) join(ctx context.Context, id exec.ID) (events <-chan thread.Event, known bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	x, known := o.open[id]
+	if !known {
+		return o.hub.Follow(ctx, id), false
+	}
+	if why := o.reasons[id]; why != "" && x.State == exec.Queued {
+		x.Reason = why
+	}
+	return o.hub.Follow(ctx, id, standing(x)), true
 }
 
 // list returns the open executions, those that are about to be claimed as deployed, and each queued one with why it waits.
@@ -243,6 +297,7 @@ func (o *openRuns) claim(ctx context.Context, id exec.ID) (exec.Execution, error
 	if errors.Is(err, exec.ErrFence) || errors.Is(err, thread.ErrNotFound) {
 		o.mu.Lock()
 		delete(o.open, id)
+		o.hub.End(id)
 		o.mu.Unlock()
 	}
 	return x, err

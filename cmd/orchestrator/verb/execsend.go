@@ -35,11 +35,13 @@ func execSend(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := api.SendExecution.Do(ctx, cl, api.SendRequest{Execution: string(x.ID), Text: text})
+			asking, stop := outlasting(ctx)
+			defer stop()
+			p, err := api.SendExecution.Do(asking, cl, api.SendRequest{Execution: string(x.ID), Text: text})
 			if err != nil {
 				return err
 			}
-			next, found, err := executionOf(ctx, cl, x.Thread, p.ID)
+			next, found, err := executionOf(asking, cl, x.Thread, p.ID)
 			switch {
 			case err != nil:
 				return err

@@ -59,11 +59,13 @@ func sendTo(ctx context.Context, c *cli, cl *client.Client, t followOptions, r a
 		return c.follower(cl, t).ask(ctx, r)
 	}
 	r.Thread = string(s.ID)
-	p, err := api.Ask.Do(ctx, cl, r)
+	asking, stop := outlasting(ctx)
+	defer stop()
+	p, err := api.Ask.Do(asking, cl, r)
 	if err != nil {
 		return err
 	}
-	x, found, err := executionOf(ctx, cl, s.ID, p.ID)
+	x, found, err := executionOf(asking, cl, s.ID, p.ID)
 	if err != nil {
 		return err
 	}

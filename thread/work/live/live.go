@@ -74,9 +74,9 @@ func (f *follower) notify() {
 	}
 }
 
-// Follow returns what an execution has reported in its running attempt, and what it reports from now on. The channel is closed when ctx ends, and once everything was read
-// after End or Close.
-func (h *Hub) Follow(ctx context.Context, id work.ID) <-chan thread.Event {
+// Follow returns what an execution has reported in its running attempt, then what this follower is told besides, and what
+// the execution reports from now on. The channel is closed when ctx ends, and once everything was read after End or Close.
+func (h *Hub) Follow(ctx context.Context, id work.ID, told ...thread.RunPiece) <-chan thread.Event {
 	out := make(chan thread.Event)
 	f := &follower{wake: make(chan struct{}, 1)}
 	h.mu.Lock()
@@ -97,6 +97,9 @@ func (h *Hub) Follow(ctx context.Context, id work.ID) <-chan thread.Event {
 		for _, p := range k.pieces {
 			f.add(p)
 		}
+	}
+	for _, p := range told {
+		f.add(p)
 	}
 	go h.pump(ctx, id, f, out)
 	return out
