@@ -8,6 +8,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/thread"
+	"orchestrator/thread/ground/sample"
 	"orchestrator/thread/work"
 )
 
@@ -112,5 +113,62 @@ func TestDisposal(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(r.Project, how+".txt")); (err == nil) != (how == "merge") {
 			t.Errorf("%s: the person's folder: %v", how, err)
 		}
+	}
+}
+
+// TestKilledBesideARun kills the server between the steps of a place and of a disposal: the next one finishes them, each
+// run has an end, its thread its own folder, and nothing is left.
+func TestKilledBesideARun(t *testing.T) {
+	rounds := e2e.FromEnv(t, "FAILPOINT_ROUNDS", 1)
+	readOnly, branch, merge := []string{"--read-only"}, []string{"-w", "--dispose", "branch"}, []string{"-w", "--dispose", "merge"}
+	gaps := []struct {
+		at    string
+		flags []string
+	}{
+		{"witness.join.added", readOnly}, {"thread.place.joined", readOnly}, {"thread.place.entered", readOnly},
+		{"thread.place.left", readOnly}, {"thread.exec.ended", readOnly}, {"witness.leave.removed", readOnly},
+		{"thread.exec.ended", branch}, {"thread.dispose.committed", branch}, {"thread.dispose.safe", branch},
+		{"thread.dispose.merged", merge},
+	}
+	for _, gap := range sample.Of(t, 5, gaps) {
+		t.Run(gap.at+" "+strings.Join(gap.flags, " "), func(t *testing.T) {
+			t.Parallel()
+			for range rounds {
+				killedBeside(e2e.NewRig(t), gap.at, gap.flags)
+			}
+		})
+	}
+}
+
+func killedBeside(r *e2e.Rig, at string, flags []string) {
+	r.T.Helper()
+	r.Ok("threads") // a server starts before it may be killed
+	r.Ok("stop")
+	healthy := r.Env
+	r.Env = append(append([]string(nil), healthy...), "ORCHESTRATOR_FAILPOINT="+at)
+	task := "write made.txt: some text"
+	if flags[0] == "--read-only" {
+		task = "say one"
+	}
+	r.Run(append([]string{"run", "--once", "-d", "-a", "demo", "--permission-mode", "auto", "--lost", "retry", task}, flags...)...)
+	r.Env = healthy
+	e2e.Await(r.T, "the server to be killed at "+at, func() bool { return len(r.Servers()) == 0 })
+	x := becomes(r, "exec-001", work.Completed)
+	e2e.Await(r.T, "the rest to be done after "+at, func() bool {
+		return !strings.Contains(r.Git("worktree", "list"), "worktrees/")
+	})
+	noPlace(r)
+	if s := r.Status(string(x.Thread)); s.Once.From != "" || flags[0] == "--read-only" && s.Dir != r.Project {
+		r.T.Errorf("its thread is in %s, from %q", s.Dir, s.Once.From)
+	}
+	if flags[0] == "--read-only" {
+		return
+	}
+	from := r.Status(string(x.Thread)).Worktree.Branch
+	if flags[2] == "merge" {
+		from = "HEAD"
+	}
+	if got := r.Git("show", from+":made.txt"); !strings.Contains(got, "some text") {
+		r.T.Errorf("%s has %q", from, got)
 	}
 }
