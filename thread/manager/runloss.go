@@ -28,7 +28,7 @@ func resumable(ctx context.Context, l *run) bool {
 // lost decides what becomes of an execution that is lost. If it is tried again, the prompt for that is stored already: a
 // crash before the execution is written leaves a prompt that the next start finds and takes.
 func lost(ctx context.Context, l *run, x exec.Execution, why string) (verdict, error) {
-	next := exec.AfterLoss(x, resumable(ctx, l))
+	next := exec.AfterLoss(x, resumable(ctx, l) || waits(l, x.Prompt)) // what never began can go on anywhere
 	v := verdict{state: next.State, reason: next.Reason, events: []exec.Event{{State: exec.Lost, Text: why}}}
 	if next.State != exec.Queued {
 		return v, nil
@@ -39,6 +39,14 @@ func lost(ctx context.Context, l *run, x exec.Execution, why string) (verdict, e
 	}
 	v.prompt = prompt
 	return v, err
+}
+
+// waits reports whether no agent was given a prompt.
+func waits(l *run, id thread.PromptID) bool {
+	l.typist.outbox.mu.Lock()
+	defer l.typist.outbox.mu.Unlock()
+	p, known := l.typist.outbox.Prompt(id)
+	return known && p.State == thread.PromptQueued
 }
 
 // passing reports whether an error is one of the store that passes.

@@ -149,7 +149,7 @@ func settled(r *e2e.Rig, want int) {
 			r.T.Errorf("%s counted %d tokens, its thread %d", x.Name, x.Usage.Output, s.Usage.Output)
 		case x.State == work.Completed && x.Usage.Output == 0:
 			r.T.Errorf("%s completed for nothing", x.Name)
-		case x.State == work.Lost && (x.Lost == work.PolicyRetry || x.Lost == work.PolicyResume) && x.Attempt < 2 && s.Turn == 0:
+		case x.State == work.Lost && x.Lost == work.PolicyRetry && x.Attempt < 2 && s.Turn == 0:
 			r.T.Errorf("%s is lost, though its policy is %s: %s", x.Name, x.Lost, x.Reason)
 		case s.Queued > 0:
 			r.T.Errorf("%s: %d prompts are left queued", x.Name, s.Queued)
