@@ -126,6 +126,9 @@ func (p transfer) settle(ctx context.Context, was string, t thread.Thread) (thre
 	if !t.Deleted.IsZero() {
 		return t, "" // its folders stay deleted
 	}
+	if t.Once.From != "" { // a run was at work in a place of its own
+		t.Dir, t.Once.From = t.Once.From, ""
+	}
 	t.Displaced = true // unless it gets its files below
 	if old := t.Worktree; old.Path != "" {
 		if isFolder(old.Path) {
