@@ -19,7 +19,7 @@ type Threads interface {
 	Threads(context.Context) ([]Thread, error)
 	// SelectThreads returns those that a query selects, oldest first unless it says otherwise, and where the next page
 	// begins, 0 if there is none. It reads no others. As in Threads, a record that cannot be read is left out.
-	SelectThreads(context.Context, ThreadQuery) (list []Thread, next int64, err error)
+	SelectThreads(context.Context, Query) (list []Thread, next int64, err error)
 	// PurgeThread removes a thread with the checkpoints that nothing else is based on.
 	PurgeThread(context.Context, ID) error
 }

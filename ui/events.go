@@ -54,6 +54,7 @@ func (m *Model) apply(e thread.Event) tea.Cmd {
 			m.events.Add(*e.Happening)
 			return m.call(*e.Happening)
 		}
+	case thread.EventRun: // only those who follow the run are told
 	case thread.EventSpeech: // the terminal shows the model's output
 	case thread.EventSwitch:
 		return m.switchTo(e.ThreadID)

@@ -9,7 +9,7 @@ import (
 )
 
 // selected returns the names that a query selects, read by the page.
-func (f *fixture) selected(q thread.ThreadQuery) []string {
+func (f *fixture) selected(q thread.Query) []string {
 	f.Helper()
 	names := []string{}
 	for {
@@ -39,20 +39,20 @@ func (f *fixture) change(id thread.ID, change func(*thread.Thread)) {
 
 // testSelect archives, restores, deletes and purges threads: queries see what they are now.
 func testSelect(_ *testing.T, f *fixture) {
-	f.equal(f.selected(thread.ThreadQuery{}), []string{})
+	f.equal(f.selected(thread.Query{}), []string{})
 	ids := map[string]thread.ID{}
 	for _, name := range []string{"a-0001", "ab-0002", "b-0003", "ab%-0004", "z\u00e9-0005"} {
 		ids[name] = f.thread(name).ID
 	}
 	born := thread.Thread{ID: thread.NewID[thread.ID](), Name: "born-0006", Archived: start, Created: start}
 	f.ok(f.store.CreateThread(f.ctx, born))
-	check := func(use thread.ThreadUse, want ...string) {
+	check := func(use thread.Use, want ...string) {
 		f.Helper()
 		for range 2 {
 			for _, limit := range []int{0, 1, 2, 100} {
-				f.equal(f.selected(thread.ThreadQuery{Use: use, Limit: limit}), append([]string{}, want...))
+				f.equal(f.selected(thread.Query{Use: use, Limit: limit}), append([]string{}, want...))
 				slices.Reverse(want)
-				f.equal(f.selected(thread.ThreadQuery{Use: use, Limit: limit, Newest: true}), append([]string{}, want...))
+				f.equal(f.selected(thread.Query{Use: use, Limit: limit, Newest: true}), append([]string{}, want...))
 				slices.Reverse(want)
 			}
 			f.reopen()
@@ -73,19 +73,19 @@ func testSelect(_ *testing.T, f *fixture) {
 		"a": {"a-0001", "ab-0002", "ab%-0004"}, "ab": {"ab-0002", "ab%-0004"}, "ab%": {"ab%-0004"}, "_": {}, "z\u00e9": {"z\u00e9-0005"},
 		"born-0006": {"born-0006"}, "born-00061": {}, "A": {},
 	} {
-		f.equal(f.selected(thread.ThreadQuery{Name: prefix, Limit: 1}), want)
+		f.equal(f.selected(thread.Query{Name: prefix, Limit: 1}), want)
 	}
-	f.equal(f.selected(thread.ThreadQuery{Name: "a", Use: thread.AtRest, Newest: true}), []string{"ab-0002"})
-	f.equal(f.selected(thread.ThreadQuery{ID: string(born.ID)[:12]}), []string{"born-0006"})
-	f.equal(f.selected(thread.ThreadQuery{ID: string(born.ID), Name: "a"}), []string{})
-	f.equal(f.selected(thread.ThreadQuery{Session: "s"}), []string{})
+	f.equal(f.selected(thread.Query{Name: "a", Use: thread.AtRest, Newest: true}), []string{"ab-0002"})
+	f.equal(f.selected(thread.Query{ID: string(born.ID)[:12]}), []string{"born-0006"})
+	f.equal(f.selected(thread.Query{ID: string(born.ID), Name: "a"}), []string{})
+	f.equal(f.selected(thread.Query{Session: "s"}), []string{})
 	f.change(ids["ab-0002"], func(t *thread.Thread) { t.Session = "s" }) // at rest already
 	f.change(ids["a-0001"], func(t *thread.Thread) { t.Session = "s" })
-	f.equal(f.selected(thread.ThreadQuery{Session: "s", Limit: 1}), []string{"ab-0002"})
+	f.equal(f.selected(thread.Query{Session: "s", Limit: 1}), []string{"ab-0002"})
 	f.change(ids["a-0001"], func(t *thread.Thread) { t.Archived = start })
-	f.equal(f.selected(thread.ThreadQuery{Session: "s", Limit: 1}), []string{"a-0001", "ab-0002"})
+	f.equal(f.selected(thread.Query{Session: "s", Limit: 1}), []string{"a-0001", "ab-0002"})
 	f.change(ids["a-0001"], func(t *thread.Thread) { t.Archived = thread.Thread{}.Archived })
-	f.equal(f.selected(thread.ThreadQuery{Session: "s", Limit: 1}), []string{"ab-0002"})
+	f.equal(f.selected(thread.Query{Session: "s", Limit: 1}), []string{"ab-0002"})
 	f.ok(f.store.PurgeThread(f.ctx, ids["b-0003"]))
 	f.ok(f.store.PurgeThread(f.ctx, born.ID))
 	check(thread.InUse, "a-0001", "ab%-0004", "z\u00e9-0005")
@@ -105,7 +105,7 @@ func testSelectPages(_ *testing.T, f *fixture) {
 	}
 	for _, newest := range []bool{false, true} {
 		var got []string
-		q := thread.ThreadQuery{Use: thread.InUse, Limit: 3, Newest: newest}
+		q := thread.Query{Use: thread.InUse, Limit: 3, Newest: newest}
 		for page := 0; ; page++ {
 			list, next, err := f.store.SelectThreads(f.ctx, q)
 			f.ok(err)

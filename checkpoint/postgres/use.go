@@ -31,7 +31,7 @@ func restingSession(t *thread.Thread) string {
 }
 
 // SelectThreads returns the threads of this host that a query selects.
-func (s *Store) SelectThreads(ctx context.Context, q thread.ThreadQuery) (list []thread.Thread, next int64, err error) {
+func (s *Store) SelectThreads(ctx context.Context, q thread.Query) (list []thread.Thread, next int64, err error) {
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
 	query, low, high, limit := selectThreads, q.After, int64(math.MaxInt64), int64(math.MaxInt64)
@@ -40,6 +40,7 @@ func (s *Store) SelectThreads(ctx context.Context, q thread.ThreadQuery) (list [
 		query += inUse
 	case thread.AtRest:
 		query += atRest
+	case thread.AnyUse:
 	}
 	if q.Session != "" {
 		query += had

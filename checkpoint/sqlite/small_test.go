@@ -215,7 +215,7 @@ func TestOlderBuild(t *testing.T) {
 				if items, err := s.Conversation(t.Context(), k.head.ID); err != nil || len(items) != 2 {
 					t.Errorf("%d items: %v", len(items), err)
 				}
-				for _, q := range []thread.ThreadQuery{{Use: thread.AtRest}, {Session: "session"}} {
+				for _, q := range []thread.Query{{Use: thread.AtRest}, {Session: "session"}} {
 					if list, _, err := s.SelectThreads(t.Context(), q); err != nil || len(list) != 1 || list[0].ID != rests.id {
 						t.Errorf("%+v: %v, %v", q, list, err)
 					}

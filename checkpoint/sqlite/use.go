@@ -53,7 +53,7 @@ const (
 )
 
 // SelectThreads returns the threads that a query selects.
-func (s *Store) SelectThreads(ctx context.Context, q thread.ThreadQuery) (list []thread.Thread, next int64, err error) {
+func (s *Store) SelectThreads(ctx context.Context, q thread.Query) (list []thread.Thread, next int64, err error) {
 	const above = "\U0010FFFF" // after a prefix, it is above every text that begins with that
 	low, high, order := q.After, int64(math.MaxInt64), ""
 	if q.Newest {
@@ -88,7 +88,7 @@ func (s *Store) SelectThreads(ctx context.Context, q thread.ThreadQuery) (list [
 var errPage = errors.New("the page is full")
 
 // selected reads a page of threads.
-func selected(rows *sql.Rows, packer *pack.Packer, h *health, q thread.ThreadQuery) (list []thread.Thread, next int64, err error) {
+func selected(rows *sql.Rows, packer *pack.Packer, h *health, q thread.Query) (list []thread.Thread, next int64, err error) {
 	err = each(rows, func(scan func(...any) error) error {
 		var n int64
 		var id thread.ID

@@ -400,7 +400,7 @@ func TestAtOnce(t *testing.T) {
 
 // child joins and leaves until it is killed.
 func child(ctx context.Context, top string) error {
-	store, err := snapshottest.OpenStore(where(top))
+	store, err := snapshottest.OpenStore(where(top), snapshot.Config{})
 	if err != nil {
 		return err
 	}
@@ -447,9 +447,9 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-func where(top string) (worktree.Config, snapshot.Config) {
+func where(top string) worktree.Config {
 	return worktree.Config{Dir: filepath.Join(top, "project"), State: filepath.Join(top, "state"),
-		Worktrees: filepath.Join(top, "trees")}, snapshot.Config{}
+		Worktrees: filepath.Join(top, "trees")}
 }
 
 // TestFigures prints what a place costs beside git: joining the first and the second time, and leaving. FILES says how

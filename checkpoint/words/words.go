@@ -30,7 +30,7 @@ import (
 // Source is what the index is built from.
 type Source interface {
 	Thread(context.Context, thread.ID) (thread.Thread, error)
-	SelectThreads(context.Context, thread.ThreadQuery) ([]thread.Thread, int64, error)
+	SelectThreads(context.Context, thread.Query) ([]thread.Thread, int64, error)
 	Checkpoints(context.Context, thread.ID, thread.Page) ([]thread.Checkpoint, error)
 	Checkpoint(context.Context, thread.CheckpointID) (thread.Checkpoint, error)
 }
@@ -240,7 +240,7 @@ func (x *Index) update(ctx context.Context, see func(*thread.Thread)) error {
 		return err
 	}
 	there := make(map[thread.ID]bool, len(x.marks))
-	err := thread.EachThread(ctx, x.source, thread.ThreadQuery{}, func(t thread.Thread) error {
+	err := thread.EachThread(ctx, x.source, thread.Query{}, func(t thread.Thread) error {
 		there[t.ID] = true
 		see(&t)
 		m, ok := x.marks[t.ID]

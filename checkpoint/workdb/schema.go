@@ -3,6 +3,7 @@ package workdb
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 
 	"orchestrator/checkpoint/sqlfile"
@@ -108,7 +109,7 @@ func sound(ctx context.Context, w *sql.DB) error {
 		"SELECT coalesce(max(n), 0) FROM execution", "SELECT count(*) FROM purging",
 		"SELECT coalesce(max(seq), 0) FROM event WHERE execution = (SELECT max(execution) FROM event)"} {
 		var n int64
-		if err := w.QueryRowContext(ctx, query).Scan(&n); err == sql.ErrNoRows { //nolint:errorlint // as it comes
+		if err := w.QueryRowContext(ctx, query).Scan(&n); errors.Is(err, sql.ErrNoRows) {
 			return fmt.Errorf("%w: %q has no row", sqlfile.ErrCheck, query)
 		} else if err != nil {
 			return err

@@ -63,7 +63,7 @@ func (m *Creation) startNew(ctx context.Context, l *run, r launchRequest) (threa
 // the client has gone before it was told the execution's name, the execution is cancelled: nobody would look after it.
 func (m *Creation) submitNew(ctx context.Context, l *run, p thread.Prompt, o order) (thread.Status, error) {
 	err := l.live.do(ctx, func(ctx context.Context) error {
-		_, _, err := submit(ctx, l, p, o)
+		_, err := submit(ctx, l, p, o)
 		return err
 	})
 	if err == nil {

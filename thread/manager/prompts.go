@@ -68,7 +68,7 @@ func (m *Prompts) askRun(ctx context.Context, l *run, r thread.AskRequest) (p th
 	}
 	env := thread.Environ(ctx)
 	err = l.live.do(ctx, func(ctx context.Context) (err error) {
-		_, p, err = submit(ctx, l, thread.Prompt{From: r.From, Text: r.Text, Lines: r.Lines}, order{by: r.By, env: env})
+		p, err = submit(ctx, l, thread.Prompt{From: r.From, Text: r.Text, Lines: r.Lines}, order{by: r.By, env: env})
 		return err
 	})
 	if err != nil {
@@ -223,7 +223,7 @@ func (m *Prompts) Again(ctx context.Context, id thread.PromptID, by thread.ID) (
 	if p = l.typist.upToDate(p); l.live.thread().Once.On && (l.live.running() == nil || attemptOf(l) != nil) && p.State.Again() {
 		env := thread.Environ(ctx)
 		err := l.live.do(ctx, func(ctx context.Context) (err error) {
-			_, p, err = submit(ctx, l, thread.Prompt{From: thread.FromVerb, Text: p.Text, Lines: p.Lines}, order{again: p.ID, by: by, env: env})
+			p, err = submit(ctx, l, thread.Prompt{From: thread.FromVerb, Text: p.Text, Lines: p.Lines}, order{again: p.ID, by: by, env: env})
 			return err
 		})
 		return p, err

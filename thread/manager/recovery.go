@@ -99,7 +99,7 @@ func (m *recovery) moveOldNotes(ctx context.Context) error {
 	if moved, err := m.cfg.Store.Setting(ctx, oldNotesMoved); err != nil || moved != "" {
 		return err
 	}
-	err := thread.EachThread(ctx, m.cfg.Store, thread.ThreadQuery{}, func(t thread.Thread) error {
+	err := thread.EachThread(ctx, m.cfg.Store, thread.Query{}, func(t thread.Thread) error {
 		if raw, err := m.cfg.Store.Setting(ctx, oldNotesKey(t.ID)); err != nil || raw == "" {
 			return err
 		}
@@ -361,7 +361,7 @@ func (m *recovery) repairSnapshotRefs(ctx context.Context) {
 	if !ok {
 		return
 	}
-	if some, _, err := m.cfg.Store.SelectThreads(ctx, thread.ThreadQuery{Limit: 1}); err == nil && len(some) == 0 {
+	if some, _, err := m.cfg.Store.SelectThreads(ctx, thread.Query{Limit: 1}); err == nil && len(some) == 0 {
 		return
 	}
 	ids, err := repairer.Damaged(ctx)
@@ -407,7 +407,7 @@ func (m *recovery) checkKept() {
 }
 
 func (m *recovery) keepAll(ctx context.Context, repairer thread.RefRepairer) error {
-	some, _, err := m.cfg.Store.SelectThreads(ctx, thread.ThreadQuery{Limit: 1})
+	some, _, err := m.cfg.Store.SelectThreads(ctx, thread.Query{Limit: 1})
 	if err != nil || len(some) == 0 {
 		return err
 	}
@@ -415,8 +415,8 @@ func (m *recovery) keepAll(ctx context.Context, repairer thread.RefRepairer) err
 	if err != nil {
 		return err
 	}
-	each := func(use thread.ThreadUse) error {
-		return thread.EachThread(ctx, m.cfg.Store, thread.ThreadQuery{Use: use}, func(t thread.Thread) error {
+	each := func(use thread.Use) error {
+		return thread.EachThread(ctx, m.cfg.Store, thread.Query{Use: use}, func(t thread.Thread) error {
 			if t.ID.Check() != nil {
 				return nil
 			}

@@ -114,7 +114,7 @@ func (m *registry) drop(l *run) {
 func (m *registry) load(ctx context.Context, skip func(thread.Thread, error)) error {
 	var list []thread.Thread
 	there := map[thread.ID]bool{}
-	err := thread.EachThread(ctx, m.cfg.Store, thread.ThreadQuery{Use: thread.InUse}, func(t thread.Thread) error {
+	err := thread.EachThread(ctx, m.cfg.Store, thread.Query{Use: thread.InUse}, func(t thread.Thread) error {
 		if err := t.ID.Check(); err != nil {
 			skip(t, err)
 			return nil

@@ -44,7 +44,7 @@ func (s *shelf) named(ref string) (thread.Thread, bool) {
 			return t, true
 		}
 	}
-	for _, t := range s.some(thread.ThreadQuery{Name: ref, Limit: mostAlike}) {
+	for _, t := range s.some(thread.Query{Name: ref, Limit: mostAlike}) {
 		if t.Name == ref {
 			return t, true
 		}
@@ -57,9 +57,9 @@ func (s *shelf) beginning(ref string) []thread.Thread {
 	if ref == "" || s.cfg.Store == nil {
 		return nil
 	}
-	list := s.some(thread.ThreadQuery{Use: thread.AtRest, Name: strings.ToLower(ref), Newest: true, Limit: mostAlike})
+	list := s.some(thread.Query{Use: thread.AtRest, Name: strings.ToLower(ref), Newest: true, Limit: mostAlike})
 	if len(ref) >= shortestID {
-		list = append(list, s.some(thread.ThreadQuery{Use: thread.AtRest, ID: ref, Limit: mostAlike})...)
+		list = append(list, s.some(thread.Query{Use: thread.AtRest, ID: ref, Limit: mostAlike})...)
 	}
 	return list
 }
@@ -77,7 +77,7 @@ func (s *shelf) where(match func(*thread.Thread) bool) (list []thread.Thread) {
 	if s.cfg.Store == nil {
 		return nil
 	}
-	err := thread.EachThread(s.ctx(), s.cfg.Store, thread.ThreadQuery{Use: thread.AtRest}, func(t thread.Thread) error {
+	err := thread.EachThread(s.ctx(), s.cfg.Store, thread.Query{Use: thread.AtRest}, func(t thread.Thread) error {
 		if match(&t) && t.ID.Check() == nil {
 			list = append(list, t)
 		}
@@ -90,10 +90,10 @@ func (s *shelf) where(match func(*thread.Thread) bool) (list []thread.Thread) {
 // hadSession reports whether the agent of a thread at rest, other than one, had a session.
 func (s *shelf) hadSession(than thread.ID, session string) bool {
 	return session != "" && s.cfg.Store != nil &&
-		slices.ContainsFunc(s.some(thread.ThreadQuery{Session: session, Limit: 2}), func(t thread.Thread) bool { return t.ID != than })
+		slices.ContainsFunc(s.some(thread.Query{Session: session, Limit: 2}), func(t thread.Thread) bool { return t.ID != than })
 }
 
-func (s *shelf) some(q thread.ThreadQuery) []thread.Thread {
+func (s *shelf) some(q thread.Query) []thread.Thread {
 	list, _, err := s.cfg.Store.SelectThreads(s.ctx(), q)
 	s.log(err)
 	return slices.DeleteFunc(list, func(t thread.Thread) bool { return t.ID.Check() != nil })

@@ -43,21 +43,21 @@ type order struct {
 }
 
 // submit stores an execution for a thread, and its prompt. It starts when the queue lets it.
-func submit(ctx context.Context, l *run, p thread.Prompt, o order) (exec.Execution, thread.Prompt, error) {
+func submit(ctx context.Context, l *run, p thread.Prompt, o order) (thread.Prompt, error) {
 	t := l.live.thread()
 	if err := accepts(l, t); err != nil {
-		return exec.Execution{}, thread.Prompt{}, err
+		return thread.Prompt{}, err
 	}
 	depth, err := depthOf(ctx, l, o.by)
 	if err != nil {
-		return exec.Execution{}, thread.Prompt{}, err
+		return thread.Prompt{}, err
 	}
 	p.ID, p.Again = thread.NewPromptID(), o.again
 	x := newExecution(l, t, p.ID)
 	x.Name, x.By, x.Depth = o.name, o.by, depth
 	l.environs.bring(l.live.id, o.env)
 	if x, err = l.open.add(ctx, x); err != nil {
-		return x, thread.Prompt{}, fmt.Errorf("store the execution: %w", err)
+		return thread.Prompt{}, fmt.Errorf("store the execution: %w", err)
 	}
 	failpoint.Hit("thread.exec.added")
 	l.typist.bind(p.ID)
@@ -67,11 +67,11 @@ func submit(ctx context.Context, l *run, p thread.Prompt, o order) (exec.Executi
 		if undo != nil { // the next start does it
 			l.cfg.Log.Warn("take back an execution", "execution", x.Name, "err", undo)
 		}
-		return x, p, err
+		return p, err
 	}
 	failpoint.Hit("thread.exec.accepted")
 	l.open.put(x)
-	return x, p, nil
+	return p, nil
 }
 
 // newExecution returns a new execution of a thread.

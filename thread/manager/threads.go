@@ -133,7 +133,7 @@ func (m *Threads) Archive(ctx context.Context, prefix string, after int64, limit
 	if limit <= 0 || limit > mostArchived {
 		limit = mostArchived
 	}
-	some, next, err := m.cfg.Store.SelectThreads(ctx, thread.ThreadQuery{
+	some, next, err := m.cfg.Store.SelectThreads(ctx, thread.Query{
 		Use: thread.AtRest, Name: prefix, Newest: true, After: after, Limit: limit,
 	})
 	if err != nil {

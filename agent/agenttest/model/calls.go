@@ -18,6 +18,7 @@ func (t Turn) Shell(command string, escalate bool) scripted.Call {
 			name = "run_shell_command"
 		case scripted.Chat:
 			name = "bash"
+		default:
 		}
 		return scripted.Call{Name: name, Args: map[string]any{"command": command}}
 	}

@@ -160,7 +160,7 @@ func (s *Store) Threads(context.Context) ([]thread.Thread, error) {
 }
 
 // SelectThreads returns the threads that a query selects.
-func (s *Store) SelectThreads(_ context.Context, q thread.ThreadQuery) (list []thread.Thread, next int64, err error) {
+func (s *Store) SelectThreads(_ context.Context, q thread.Query) (list []thread.Thread, next int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	rows := slices.SortedFunc(maps.Values(s.threads), func(a, b *threadRow) int { return cmp.Compare(a.order, b.order) })

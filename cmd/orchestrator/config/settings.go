@@ -136,7 +136,7 @@ func runs() []setting {
 			}),
 		choice("runs.lost", "ask", "what follows if the server dies meanwhile: ask, resume, retry, fail",
 			func(c *Config) *string { return &c.Runs.Lost }, "ask", "resume", "retry", "fail"),
-		choice("runs.dispose", "branch", "what becomes of a run's own worktree: keep, branch (committed there), merge, drop",
+		choice("runs.dispose", "keep", "what becomes of a run's own worktree: keep, branch (committed there), merge, drop",
 			func(c *Config) *string { return &c.Runs.Dispose }, "keep", "branch", "merge", "drop"),
 	}
 }

@@ -52,7 +52,7 @@ func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread
 	for _, id := range c.manager.Threads.Running() {
 		runs[id] = true
 	}
-	err = thread.EachThread(ctx, c.store, thread.ThreadQuery{}, func(t thread.Thread) error {
+	err = thread.EachThread(ctx, c.store, thread.Query{}, func(t thread.Thread) error {
 		running := runs[t.ID] || c.careful && t.Deleted.IsZero() && unmerged(t)
 		all = append(all, checkpoint.Candidate{Thread: checkpoint.Aged(t), Bytes: sizes[t.ID], Running: running})
 		return nil

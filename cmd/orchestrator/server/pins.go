@@ -17,7 +17,7 @@ import (
 type pins struct {
 	store interface {
 		Thread(context.Context, thread.ID) (thread.Thread, error)
-		SelectThreads(context.Context, thread.ThreadQuery) ([]thread.Thread, int64, error)
+		SelectThreads(context.Context, thread.Query) ([]thread.Thread, int64, error)
 		thread.Prompts
 		thread.Checkpoints
 	}
@@ -70,7 +70,7 @@ func (p *pins) find(ctx context.Context) (map[thread.Token][]string, error) {
 		}
 	}
 	there := make(map[thread.ID]bool, len(p.threads))
-	err = thread.EachThread(ctx, p.store, thread.ThreadQuery{}, func(t thread.Thread) error {
+	err = thread.EachThread(ctx, p.store, thread.Query{}, func(t thread.Thread) error {
 		there[t.ID] = true
 		n := p.threads[t.ID]
 		if n == nil {

@@ -136,7 +136,7 @@ func (a *Server) spent() map[thread.ID]float64 {
 	ctx := context.Background()
 	list, err := a.manager.Threads.List(ctx)
 	if err == nil && (a.Config.MaxUSD > 0 || a.Config.MaxTotalUSD > 0) {
-		err = thread.EachThread(ctx, a.store, thread.ThreadQuery{Use: thread.AtRest}, func(t thread.Thread) error {
+		err = thread.EachThread(ctx, a.store, thread.Query{Use: thread.AtRest}, func(t thread.Thread) error {
 			if t.Deleted.IsZero() {
 				list = append(list, thread.Status{Thread: t})
 			}
@@ -220,7 +220,7 @@ func (a *Server) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo,
 		i.Found = append(i.Found, a.Crashed)
 	}
 	if a.Project.Older() {
-		some, _, err := a.store.SelectThreads(ctx, thread.ThreadQuery{Limit: 1})
+		some, _, err := a.store.SelectThreads(ctx, thread.Query{Limit: 1})
 		if err != nil {
 			return i, err
 		}

@@ -81,6 +81,7 @@ func (r *Record) Add(e thread.RunEvent) {
 		r.end = &e
 		r.keep(e, cmp.Or(e.Reason, string(e.Outcome)))
 		return
+	default:
 	}
 	r.endText()
 	switch e.Kind {

@@ -85,7 +85,7 @@ func killedIn(r *e2e.Rig, at string, policy work.Policy) {
 		r.T.Errorf("the execution counted %d tokens, its thread %d", x.Usage.Output, s.Usage.Output)
 	}
 	if x.State == work.Completed && x.Usage.Output == 0 {
-		r.T.Error(fmt.Sprintf("what it used was not counted: %+v, the thread's %+v", x.Usage, s.Usage))
+		r.T.Errorf("what it used was not counted: %+v, the thread's %+v", x.Usage, s.Usage)
 	}
 }
 

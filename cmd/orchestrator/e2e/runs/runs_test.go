@@ -249,7 +249,7 @@ func TestEightRuns(t *testing.T) {
 	r.Env = append(r.Env, "ORCHESTRATOR_RUNS_PARALLEL=8")
 	var names []string
 	for n := range 8 {
-		names = append(names, runIt(r, fmt.Sprintf("write n%d.txt: it is %d", n, n)))
+		names = append(names, runIt(r, fmt.Sprintf("write n%d.txt: it is %d", n, n), "--dispose", "branch"))
 	}
 	dirs := map[string]bool{}
 	for n, name := range names {

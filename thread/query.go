@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// ThreadUse tells threads in use from those at rest.
-type ThreadUse int
+// Use tells threads in use from those at rest.
+type Use int
 
 // What a query may ask for.
 const (
-	AnyUse ThreadUse = iota
-	InUse            // neither archived nor deleted
-	AtRest           // archived or deleted
+	AnyUse Use = iota
+	InUse      // neither archived nor deleted
+	AtRest     // archived or deleted
 )
 
-// ThreadQuery selects stored threads. The zero value selects all.
-type ThreadQuery struct {
-	Use ThreadUse
+// Query selects stored threads. The zero value selects all.
+type Query struct {
+	Use Use
 	// ID and Name are what the ids and names of the threads begin with, "" for any.
 	ID, Name string
 	// Session selects those at rest whose agents had this session, "" for any.
@@ -32,13 +32,13 @@ type ThreadQuery struct {
 }
 
 // Selects reports whether a query selects a thread, wherever its page begins.
-func (q ThreadQuery) Selects(t *Thread) bool {
+func (q Query) Selects(t *Thread) bool {
 	return (q.Use == AnyUse || q.Use == t.UsedNow()) && strings.HasPrefix(string(t.ID), q.ID) && strings.HasPrefix(t.Name, q.Name) &&
 		(q.Session == "" || q.Session == t.Session && t.UsedNow() == AtRest)
 }
 
 // UsedNow is what Use a thread has as it is.
-func (t *Thread) UsedNow() ThreadUse {
+func (t *Thread) UsedNow() Use {
 	if t.Archived.IsZero() && t.Deleted.IsZero() {
 		return InUse
 	}
@@ -50,12 +50,12 @@ const threadPage = 256
 
 // selector is the part of Threads that EachThread needs.
 type selector interface {
-	SelectThreads(context.Context, ThreadQuery) (list []Thread, next int64, err error)
+	SelectThreads(context.Context, Query) (list []Thread, next int64, err error)
 }
 
 // EachThread calls do with each thread that a query selects, and reads them by the page: very many need little memory.
 // An error of do ends it, and is returned.
-func EachThread(ctx context.Context, s selector, q ThreadQuery, do func(Thread) error) error {
+func EachThread(ctx context.Context, s selector, q Query, do func(Thread) error) error {
 	q.Limit = threadPage
 	for {
 		list, next, err := s.SelectThreads(ctx, q)
