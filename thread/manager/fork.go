@@ -267,15 +267,19 @@ func (m *Forks) repairFork(ctx context.Context, i thread.Intent) error {
 
 // finishFork stores the worktree of a fork that was interrupted after creating it.
 func (m *Forks) finishFork(ctx context.Context, t thread.Thread, w thread.Worktree) error {
-	l := m.registry.run(t.ID)
+	l, err := m.registry.certain(ctx, t.ID)
 	if l == nil {
-		return nil
+		return err
 	}
 	from := m.cfg.Project
-	if p := m.registry.run(t.Parent); p != nil {
+	p, err := m.registry.certain(ctx, t.Parent)
+	if err != nil {
+		return err
+	}
+	if p != nil {
 		from = m.cfg.rootOf(p.live.thread())
 	}
-	err := l.live.update(ctx, func(t *thread.Thread) error {
+	err = l.live.update(ctx, func(t *thread.Thread) error {
 		t.Worktree, t.Dir = w, subDir(from, t.Dir, w.Path)
 		if m.cfg.Setup != nil {
 			t.Setup = thread.Setup{State: thread.SetupRuns} // it had not started

@@ -162,7 +162,7 @@ func (m *Lifecycle) Rest(ctx context.Context, id thread.ID) error {
 		return nil
 	}
 	return l.live.do(ctx, func(context.Context) error {
-		if l.live.idle() && !m.registry.index.forked(id) {
+		if l.live.idle() && attemptOf(l) == nil && !l.open.anyOf(id) && !m.registry.index.forked(id) {
 			m.registry.drop(l)
 		}
 		return nil

@@ -261,7 +261,10 @@ func (m *Merges) notMerged(ctx context.Context, lines ...*run) {
 
 // repairMerge finds out what became of a merge that a crash interrupted. One with conflicts waits for the person.
 func (m *Merges) repairMerge(ctx context.Context, i thread.Intent) (keep bool, err error) {
-	child := m.registry.run(i.Thread)
+	child, err := m.registry.certain(ctx, i.Thread)
+	if err != nil {
+		return true, err
+	}
 	if m.cfg.Merges == nil || child == nil {
 		return child != nil, nil
 	}

@@ -122,7 +122,9 @@ func (m *Merges) mergeTarget(
 		}
 		target = l
 	case t.Parent != "":
-		target = m.registry.run(t.Parent)
+		if target, err = m.registry.certain(ctx, t.Parent); err != nil {
+			return in, nil, err
+		}
 		if target != nil && !target.live.thread().Deleted.IsZero() {
 			target = nil // what remains is the project's folder
 		}

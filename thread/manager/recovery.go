@@ -92,6 +92,18 @@ func (m *recovery) woken(l *run) {
 	if t := l.live.thread(); t.Interrupted && t.Deleted.IsZero() {
 		l.live.enqueue(func() { l.prove(m.work.ctx) })
 	}
+	if m.cfg.Runs.Store == nil || !l.live.thread().Once.On {
+		return
+	}
+	newest, err := m.cfg.Runs.Store.Executions(m.work.ctx, exec.Query{Thread: l.live.id, Limit: 1})
+	if err != nil {
+		m.cfg.Log.Warn("read the newest run of a thread", "thread", string(l.live.id), "err", err)
+	}
+	for _, x := range newest {
+		if x.State.Final() {
+			l.open.put(x)
+		}
+	}
 }
 
 // moveOldNotes turns the notes that an older version kept into prompts.
@@ -126,7 +138,11 @@ func (m *recovery) recoverSpool(ctx context.Context) {
 		m.notices.post("", thread.LevelError, "cannot read what earlier runs could not store: %v", err)
 	}
 	for id, k := range kept {
-		l := m.registry.run(id)
+		l, err := m.registry.certain(ctx, id)
+		if err != nil {
+			m.notices.post("", thread.LevelError, "answers that earlier runs could not store are stored at the next start: %v", err)
+			continue
+		}
 		if l == nil {
 			m.setAside(id, k)
 			continue

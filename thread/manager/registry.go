@@ -2,6 +2,8 @@ package manager
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -219,6 +221,24 @@ func (m *registry) run(id thread.ID) *run {
 		return l
 	}
 	return m.wake(id)
+}
+
+// certain is run for who acts upon it that there is none: what the store does not tell now is an error.
+func (m *registry) certain(ctx context.Context, id thread.ID) (*run, error) {
+	if l := m.run(id); l != nil || id == "" {
+		return l, nil
+	}
+	_, err := m.cfg.Store.Thread(ctx, id)
+	switch {
+	case errors.Is(err, thread.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("look for thread %s: %w", id, err)
+	}
+	if l := m.run(id); l != nil { // the store answers again
+		return l, nil
+	}
+	return nil, fmt.Errorf("thread %s cannot be used: %w", id, thread.ErrDamaged)
 }
 
 // loaded is run for a live thread.

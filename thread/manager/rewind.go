@@ -55,9 +55,9 @@ func (m *Rewinds) repairRewind(ctx context.Context, i thread.Intent) error {
 	if err := json.Unmarshal(i.Data, &d); err != nil {
 		return fmt.Errorf("read the intent: %w", err)
 	}
-	l := m.registry.run(i.Thread)
+	l, err := m.registry.certain(ctx, i.Thread)
 	if l == nil {
-		return nil
+		return err
 	}
 	name := l.live.thread().Name
 	c, err := m.cfg.Store.Checkpoint(ctx, d.Rewind)

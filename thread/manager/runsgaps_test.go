@@ -361,3 +361,23 @@ func TestRunsShownAfterRestart(t *testing.T) {
 		}
 	}, withRuns)
 }
+
+// TestWokenRun: a thread that runs without a terminal has its newest execution also when it comes back from the archive.
+func TestWokenRun(t *testing.T) {
+	inWorld(t, func(w *world) {
+		ctx := context.Background()
+		s := w.once("one")
+		w.finish(s.ID, "one")
+		if err := w.m.Lifecycle.Archive(ctx, string(s.ID)); err != nil {
+			t.Fatal(err)
+		}
+		w.close()
+		w.open()
+		if err := w.m.Lifecycle.Unarchive(ctx, string(s.ID)); err != nil {
+			t.Fatal(err)
+		}
+		if s = w.status(s.ID); s.Run == nil || s.Run.State != string(exec.Completed) {
+			t.Errorf("listed as %+v", s.Run)
+		}
+	}, withRuns)
+}
