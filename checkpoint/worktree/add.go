@@ -168,6 +168,7 @@ func (k *Keeper) fill(
 	defer unlock()
 	r := record{
 		ID: o.ID, Name: n.Name(), Root: n.Git.Root, Thread: o.Thread, Branch: made.Branch, Base: at.Base, Commit: at.Commit,
+		Reused: !o.NewBranch && at.Base != "",
 	}
 	if err := keepRecord(n.Home, r); err != nil {
 		return nil, err

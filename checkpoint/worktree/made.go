@@ -37,6 +37,8 @@ type record struct {
 	Branch string    `json:"branch"`
 	Base   string    `json:"base,omitempty"`
 	Commit string    `json:"commit"` // the snapshot it was created from
+	// Reused is set if the branch was there before: what it has may be an earlier worktree's work, and stays.
+	Reused bool `json:"reused,omitempty"`
 	// Settled is set once the files of that snapshot are synced.
 	Settled bool `json:"settled,omitempty"`
 }
@@ -52,6 +54,14 @@ func (r record) check() error {
 		return fmt.Errorf("record of a worktree: %w", thread.ErrDamaged)
 	}
 	return nil
+}
+
+// droppable returns the branch that ends with the worktree if it never left its base, "" if it stays.
+func (r record) droppable() string {
+	if r.Reused {
+		return ""
+	}
+	return r.Branch
 }
 
 // recordAt reads the record in a worktree's state folder; fs.ErrNotExist if there is none.

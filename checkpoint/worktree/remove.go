@@ -27,7 +27,7 @@ var ErrLocked = errors.New("the worktree is locked")
 var ErrSubmodules = errors.New("a submodule is checked out in the worktree")
 
 // Remove saves the content of a worktree of ours, files of any size included, and removes it. Its branch is deleted too
-// if it never left its base; commits stay. Ignored files and others that a snapshot cannot contain are moved to the
+// if it was made for it and never left its base; commits stay. Ignored files and others that a snapshot cannot contain are moved to the
 // store's trash, which EmptyTrash empties. A worktree whose folder is already gone is only unregistered. One with
 // checked-out submodules is left alone, as git does: their commits and files may be nowhere else.
 func (k *Keeper) Remove(ctx context.Context, id thread.ID, wt thread.Worktree) (thread.Snapshot, error) {
@@ -60,7 +60,7 @@ func (k *Keeper) remove(ctx context.Context, id thread.ID, wt thread.Worktree) (
 		return thread.Snapshot{}, thread.Hint(fmt.Errorf("%s: %w%s", w.Git.Root, ErrLocked, why),
 			"run git worktree unlock "+w.Git.Root)
 	}
-	return k.clear(ctx, w, repository.Operation{Thread: id, Branch: r.Branch, Base: r.Base})
+	return k.clear(ctx, w, repository.Operation{Thread: id, Branch: r.droppable(), Base: r.Base})
 }
 
 // clear saves and removes a worktree. o says what is known about it; a killed clear is repeated in the same way.
@@ -243,7 +243,7 @@ func (k *Keeper) unregisterMissing(ctx context.Context, path string) error {
 				return err
 			}
 			found = true
-			if err := k.sweep(ctx, repo, repository.Operation{Worktree: m.Name, Branch: m.Branch, Base: m.Base}); err != nil {
+			if err := k.sweep(ctx, repo, repository.Operation{Worktree: m.Name, Branch: m.droppable(), Base: m.Base}); err != nil {
 				return err
 			}
 		}

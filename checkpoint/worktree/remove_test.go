@@ -66,6 +66,39 @@ func TestRemoveKeepsCommits(t *testing.T) {
 	}
 }
 
+// TestRemoveKeepsReusedBranch: what an earlier worktree's branch has stays, although nothing was added to it in this one.
+func TestRemoveKeepsReusedBranch(t *testing.T) {
+	for name, missing := range map[string]bool{"there": false, "its folder is gone": true} {
+		t.Run(name, func(t *testing.T) {
+			r := isolate(t)
+			ctx := context.Background()
+			r.Write("a", "a\n")
+			r.CommitAll("first")
+			wt := r.Add("fork", r.Take(nil))
+			r.WriteIn(wt.Path, "b", "b\n", 0o644)
+			r.GitIn(wt.Path, "add", "b")
+			r.GitIn(wt.Path, "commit", "-q", "-m", "work")
+			tip := r.GitIn(wt.Path, "rev-parse", "HEAD")
+			saved, err := r.Store.Remove(ctx, "t2", wt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wt = r.Add("fork", saved)
+			if missing {
+				if err := os.RemoveAll(wt.Path); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := r.Store.Remove(ctx, "t2", wt); err != nil {
+				t.Fatal(err)
+			}
+			if got := r.Git("for-each-ref", "--format=%(objectname)", "refs/heads/"+wt.Branch); got != tip {
+				t.Errorf("the branch is at %q, want %s", got, tip)
+			}
+		})
+	}
+}
+
 func TestRemoveRefuses(t *testing.T) {
 	r := isolate(t)
 	ctx := context.Background()

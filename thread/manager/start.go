@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -143,6 +144,9 @@ func (l *run) ensureDir(ctx context.Context) error {
 	w, err := l.cfg.Worktrees.Add(ctx, l.live.id, l.cfg.Project, t.Name, *snap)
 	if err != nil {
 		return thread.Hint(fmt.Errorf("recreate the missing worktree: %w", err), "its files are kept in commit "+snap.Commit)
+	}
+	if w.Branch == t.Worktree.Branch { // what was done before is still the thread's work
+		w.Base = cmp.Or(t.Worktree.Base, w.Base)
 	}
 	dir := subDir(t.Worktree.Path, t.Dir, w.Path)
 	if disposal(t.Once, l.cfg.Runs.Dispose) == exec.DisposeKeep || !t.Once.On {
