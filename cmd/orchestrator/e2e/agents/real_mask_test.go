@@ -30,37 +30,43 @@ const (
 	maskLines  = 900
 )
 
+// newLong is a rig in which the model works on a long task: it runs commands until there are masks, and reads what the
+// first one stands for.
+func newLong(t *testing.T, cli clis.CLI) (r *realRig) {
+	long := func(turn model.Turn) scripted.Reply {
+		if turn.Side || !strings.Contains(turn.Prompt, "the long task") {
+			return atWork(turn)
+		}
+		switch {
+		case turn.Round < maskRounds:
+			command := fmt.Sprintf("seq %d00001 %d%05d", turn.Round+1, turn.Round+1, maskLines)
+			return scripted.Reply{Calls: []scripted.Call{turn.Shell(command, false)}}
+		case turn.Round == maskRounds:
+			files := stubs(r.newest())
+			if len(files) == 0 {
+				return scripted.Reply{Text: "nothing is masked"}
+			}
+			path := masked.FindStringSubmatch(files[0])[1]
+			if offers(turn, "Read", "read_file", "read") {
+				return scripted.Reply{Calls: []scripted.Call{turn.Read(path)}}
+			}
+			return scripted.Reply{Calls: []scripted.Call{turn.Shell("cat "+path, false)}}
+		default:
+			return scripted.Reply{Text: "the long task is done"}
+		}
+	}
+	r = newScripted(t, cli, long)
+	r.Env = append(r.Env, "ORCHESTRATOR_MASKING=lean", "ORCHESTRATOR_MASKING_TOKENS=10000")
+	return r
+}
+
 // TestRealMasks has each real CLI work on a long task: results that are far back are masked in what the provider gets,
 // the agent reads one again by the path in its place without being asked, and after a stop and in a fork the same bytes
 // are sent.
 func TestRealMasks(t *testing.T) {
 	for _, cli := range clis.All() {
 		t.Run(cli.Name, func(t *testing.T) {
-			var r *realRig
-			long := func(turn model.Turn) scripted.Reply {
-				if turn.Side || !strings.Contains(turn.Prompt, "the long task") {
-					return atWork(turn)
-				}
-				switch {
-				case turn.Round < maskRounds:
-					command := fmt.Sprintf("seq %d00001 %d%05d", turn.Round+1, turn.Round+1, maskLines)
-					return scripted.Reply{Calls: []scripted.Call{turn.Shell(command, false)}}
-				case turn.Round == maskRounds:
-					files := stubs(r.newest())
-					if len(files) == 0 {
-						return scripted.Reply{Text: "nothing is masked"}
-					}
-					path := masked.FindStringSubmatch(files[0])[1]
-					if offers(turn, "Read", "read_file", "read") {
-						return scripted.Reply{Calls: []scripted.Call{turn.Read(path)}}
-					}
-					return scripted.Reply{Calls: []scripted.Call{turn.Shell("cat "+path, false)}}
-				default:
-					return scripted.Reply{Text: "the long task is done"}
-				}
-			}
-			r = newScripted(t, cli, long)
-			r.Env = append(r.Env, "ORCHESTRATOR_MASKING=lean", "ORCHESTRATOR_MASKING_TOKENS=10000")
+			r := newLong(t, cli)
 			name := r.start("long")
 			if got := r.Run("send", "--timeout", "5m", name, "the long task"); got.Code != 0 {
 				t.Fatalf("the long task: %+v", got)

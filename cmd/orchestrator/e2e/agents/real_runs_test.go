@@ -236,3 +236,37 @@ func (r *realRig) awaitRun(name string, want work.State) {
 		return x.State == want
 	})
 }
+
+// TestRealRunsMasks has the real CLIs work on a long task without a terminal: results that are far back are masked in what
+// the provider gets, and read again by the agent where it needs them, as in a terminal.
+func TestRealRunsMasks(t *testing.T) {
+	for _, cli := range clis.All() {
+		t.Run(cli.Name, func(t *testing.T) {
+			r := newLong(t, cli)
+			if got := r.Run(r.once("--deadline", "5m", "the long task")...); got.Code != exitcode.OK || !strings.Contains(got.Stdout, "the long task is done") {
+				t.Fatalf("%+v", got)
+			}
+			last := r.newest()
+			before := stubs(last)
+			if len(before) == 0 {
+				t.Fatalf("nothing is masked in a request of %d bytes", len(last))
+			}
+			s := r.Status(string(r.execution("exec-001").Thread))
+			if s.Gauge.Masked == 0 {
+				t.Errorf("its gauge is %+v", s.Gauge)
+			}
+			content, err := os.ReadFile(masked.FindStringSubmatch(before[0])[1])
+			printed := beginning.FindSubmatch(content)
+			if err != nil || printed == nil || !strings.Contains(last, string(printed[1])+"00300") {
+				t.Errorf("the agent did not read what is masked: %.40q (%v)", content, err)
+			}
+			t.Logf("%s: %d masks, %d tokens", cli.Name, len(before), s.Gauge.Masked)
+			r.Ok("exec", "send", "exec-001", "next. #say:ok")
+			r.awaitRun("exec-002", work.Completed)
+			// Gemini resumes with each result twice, and with others than it had.
+			if after := stubs(r.newest()); len(after) < len(before) || after[0] != before[0] && cli.Name != "gemini" {
+				t.Errorf("the next run sends %d masks, the first is %q and was %q", len(after), after[:min(1, len(after))], before[0])
+			}
+		})
+	}
+}
