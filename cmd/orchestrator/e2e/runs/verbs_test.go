@@ -125,6 +125,7 @@ func TestInterruptCancelsTheRun(t *testing.T) {
 		name := "mine"
 		if c.args[0] == "exec" {
 			name = r.Ok("run", "--once", "-d", "-a", "demo", "--as", "watched", "count to 5000")
+			becomes(r, name, work.Running)
 		}
 		cmd := r.Command(c.args...)
 		var stdout, stderr bytes.Buffer
@@ -172,11 +173,13 @@ func TestAgentsRuns(t *testing.T) {
 	}
 	may(exitcode.Refused, `"run"`, "run", "--once", "-a", "demo", "say x")
 	r.Ok("grants", in.Name, "--add", "run:2")
-	may(exitcode.OK, "x", "run", "--once", "-a", "demo", "--as", "mine", "say x")
-	may(exitcode.OK, "", "run", "--once", "-d", "-a", "demo", "--as", "long", "count to 5000")
+	may(exitcode.Refused, `"start"`, "run", "--once", "-a", "demo", "say x") // of another kind than its own
 	may(exitcode.Refused, `"start"`, "run", "--once", "-a", "demo", "--permission-mode", "all", "x")
 	may(exitcode.Refused, `"start"`, "run", "--once", "-a", "command", "x", "--", "touch", "planted")
 	may(exitcode.Refused, `"start"`, "new", "-a", "demo")
+	r.Ok("grants", in.Name, "--add", "start")
+	may(exitcode.OK, "x", "run", "--once", "-a", "demo", "--as", "mine", "say x")
+	may(exitcode.OK, "", "run", "--once", "-d", "-a", "demo", "--as", "long", "count to 5000")
 	if out := may(exitcode.OK, "mine", "exec", "list"); strings.Contains(out, "other") {
 		t.Errorf("it sees others' runs:\n%s", out)
 	}
