@@ -55,7 +55,11 @@ const baseHelp = "`PROFILE` of what the agent leaves out: full, slim, read-only,
 // sayApart prints where a new thread works if it got a worktree that was not asked for, or if its folder may not be the
 // one that the person expects. Programs read that from the thread.
 func sayApart(c *cli, s thread.Status, r thread.NewRequest, chosen bool) {
-	if s.Worktree.Path != "" && !r.Worktree && !c.out.json {
+	switch {
+	case s.Worktree.Path == "" || r.Worktree || c.out.json:
+	case s.Once.On:
+		fmt.Fprintln(c.out.stderr, "own worktree (--no-worktree works in the folder itself)")
+	default:
 		fmt.Fprintln(c.out.stderr, "own worktree, since another thread uses the folder (--no-worktree shares it)")
 	}
 	if said := environSaid(s); said != "" && !c.out.json {
