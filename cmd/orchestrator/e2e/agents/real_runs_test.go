@@ -270,3 +270,35 @@ func TestRealRunsMasks(t *testing.T) {
 		})
 	}
 }
+
+// TestRealRunsWitnessed takes from the real Claude Code the switch by which a run may only read: what it then changes is
+// found, fails the run, and is not in the person's folder.
+func TestRealRunsWitnessed(t *testing.T) {
+	r := newRealRig(t, realClaude())
+	dir := t.TempDir()
+	e2e.Put(t, filepath.Join(dir, "claude"), `#!/bin/bash
+args=() skip=
+for a in "$@"; do
+	if [ -n "$skip" ]; then skip=; continue; fi
+	case $a in --tools | --permission-mode) skip=1 ;; *) args+=("$a") ;; esac
+done
+exec `+filepath.Join(clis.Bin(t), "claude")+` --permission-mode bypassPermissions "${args[@]}"
+`)
+	if err := os.Chmod(filepath.Join(dir, "claude"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i, kv := range r.Env {
+		if path, ok := strings.CutPrefix(kv, "PATH="); ok {
+			r.Env[i] = "PATH=" + dir + ":" + path
+		}
+	}
+	got := r.Run("run", "--once", "--read-only", "-a", "claude", "-m", r.cli.Model, "#write:made.txt=x #say:tried")
+	x := r.execution("exec-001")
+	t.Logf("%d: %s: %s", got.Code, x.State, x.Reason)
+	if x.State != work.Failed || got.Code != exitcode.Agent || !strings.Contains(x.Reason, "made.txt") {
+		t.Errorf("%+v\n%+v", x, got)
+	}
+	if _, err := os.Stat(filepath.Join(r.Project, "made.txt")); err == nil {
+		t.Error("it wrote into the person's folder")
+	}
+}
