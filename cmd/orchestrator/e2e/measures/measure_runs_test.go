@@ -3,6 +3,7 @@ package measures
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -13,15 +14,22 @@ import (
 )
 
 // TestMeasureRuns measures how long it takes from the call that asks for a run until its process has been started and
-// has its prompt, in the folder and in a worktree of its own, as the record of the execution says.
+// has its prompt, as the record of the execution says: in a folder without a repository, in one with it, and in a worktree
+// of its own.
 func TestMeasureRuns(t *testing.T) {
 	if os.Getenv("MEASURE") == "" {
 		t.Skip("SKIPPED: it measures; `MEASURE=1 go test -v -count=1 -run TestMeasureRuns ./cmd/orchestrator/e2e/measures` runs it")
 	}
-	r := e2e.NewRigApart(t)
-	r.Ok("threads")
-	cl := r.Client()
-	for _, inPlace := range []bool{true, false} {
+	for _, where := range []string{"no repository", "in place", "worktree"} {
+		r := e2e.NewRigApart(t)
+		if where == "no repository" {
+			if err := os.RemoveAll(filepath.Join(r.Project, ".git")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.Ok("threads")
+		cl := r.Client()
+		inPlace := where != "worktree"
 		var calls, starts, given []time.Duration
 		for n := range 40 {
 			begin := time.Now()
@@ -52,7 +60,7 @@ func TestMeasureRuns(t *testing.T) {
 			}
 			starts = append(starts, x.Started.Sub(x.Created))
 		}
-		t.Logf("in place %v, p50 of 40: the call %v, from its row to the process's row %v, to the process that runs %v",
-			inPlace, e2e.Percentile(calls, 50), e2e.Percentile(starts, 50), e2e.Percentile(given, 50))
+		t.Logf("%s, p50 of 40: the call %v, from its row to the process's row %v, to the process that runs %v",
+			where, e2e.Percentile(calls, 50), e2e.Percentile(starts, 50), e2e.Percentile(given, 50))
 	}
 }
