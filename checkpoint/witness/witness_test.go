@@ -131,8 +131,10 @@ func TestChanges(t *testing.T) {
 		}, ""},
 		"written again": {func(t *testing.T, root string) { put(t, filepath.Join(root, "a.txt"), "uncommitted\n") }, ""},
 		"replaced by the same": {func(t *testing.T, root string) {
+			info, err := os.Lstat(filepath.Join(root, "a.txt"))
+			must(t, err)
 			put(t, filepath.Join(root, "tmp"), "uncommitted\n")
-			must(t, os.Chmod(filepath.Join(root, "tmp"), 0o644))
+			must(t, os.Chmod(filepath.Join(root, "tmp"), info.Mode().Perm()))
 			must(t, os.Rename(filepath.Join(root, "tmp"), filepath.Join(root, "a.txt")))
 		}, ""},
 		"mode":    {func(t *testing.T, root string) { must(t, os.Chmod(filepath.Join(root, "a.txt"), 0o755)) }, "a.txt"},
