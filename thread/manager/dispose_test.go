@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"orchestrator/thread"
 	exec "orchestrator/thread/work"
@@ -19,7 +20,7 @@ func inDisposed(t *testing.T, test func(*world, *merges)) {
 	f := &merges{}
 	inWorld(t, func(w *world) { test(w, f) }, withRuns, func(w *world) {
 		f.trees = w.trees
-		w.cfg.Merges, w.cfg.Differ = f, differ{}
+		w.cfg.Merges, w.cfg.Differ = f, f
 	})
 }
 
@@ -140,21 +141,173 @@ func TestDisposeConflicts(t *testing.T) {
 	})
 }
 
-// TestDisposeAfterCrash: a server that dies before it has disposed of a worktree leaves that to the next one.
+// TestDisposeAfterCrash: what had begun to be removed is removed by the next server, and nothing else is: somebody may
+// have worked in it since.
 func TestDisposeAfterCrash(t *testing.T) {
+	for _, how := range []exec.Disposal{exec.DisposeBranch, exec.DisposeMerge, exec.DisposeDrop} {
+		t.Run(string(how), func(t *testing.T) {
+			inDisposed(t, func(w *world, f *merges) {
+				s := w.disposed(how)
+				w.trees.fail = errors.New("no disk")
+				w.finish(s.ID, "do it")
+				if gone(s) {
+					t.Fatal("it was removed, although its files could not be kept")
+				}
+				w.trees.fail, f.log = nil, nil
+				w.crash()
+				synctest.Wait()
+				if gone(s) || len(f.log) > 0 || len(w.trees.dropped) > 0 {
+					t.Fatalf("it is gone: %v; git: %q, dropped %q", gone(s), f.log, w.trees.dropped)
+				}
+				err := w.store.PutIntent(context.Background(), thread.Intent{
+					ID: "i", Kind: "dispose", Thread: s.ID, Data: []byte(`{"execution":"` + string(w.execution(s.ID).ID) + `"}`),
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				w.crash()
+				synctest.Wait()
+				if !gone(s) || (len(w.trees.dropped) > 0) != (how == exec.DisposeDrop) {
+					t.Errorf("gone: %v, dropped %q", gone(s), w.trees.dropped)
+				}
+				if left, err := w.store.Intents(context.Background()); err != nil || len(left) > 0 {
+					t.Errorf("%+v %v", left, err)
+				}
+			})
+		})
+	}
+}
+
+// TestDisposeSparesAPerson: a worktree that was opened in a terminal after its run is not disposed of any more, by
+// this server or the next.
+func TestDisposeSparesAPerson(t *testing.T) {
+	for _, how := range []exec.Disposal{exec.DisposeBranch, exec.DisposeMerge, exec.DisposeDrop} {
+		t.Run(string(how), func(t *testing.T) {
+			inDisposed(t, func(w *world, f *merges) {
+				s := w.disposed(how)
+				w.finish(s.ID, "do it")
+				if !gone(s) {
+					t.Fatal("it stays")
+				}
+				w.trees.dropped = nil
+				w.start(s.ID)
+				w.trees.set(s.Worktree.Path, "a person's")
+				w.sess.of(s.ID).exit(0)
+				synctest.Wait()
+				f.log = nil
+				w.crash()
+				synctest.Wait()
+				if gone(s) || len(f.log) > 0 || len(w.trees.dropped) > 0 || w.trees.get(s.Worktree.Path) != "a person's" {
+					t.Errorf("gone: %v, git: %q, dropped %q", gone(s), f.log, w.trees.dropped)
+				}
+			})
+		})
+	}
+}
+
+func fatal(w *world, err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// TestDisposeOfNothing: the end of what never ran, and of a thread that is archived or deleted, removes nothing.
+func TestDisposeOfNothing(t *testing.T) {
+	ctx := context.Background()
+	for name, do := range map[string]func(*world, thread.Status){
+		"archived": func(w *world, s thread.Status) { fatal(w, w.m.Lifecycle.Archive(ctx, s.Name)) },
+		"deleted":  func(w *world, s thread.Status) { fatal(w, w.m.Lifecycle.Delete(ctx, s.Name)) },
+		"never ran": func(w *world, s thread.Status) {
+			w.sess.of(s.ID).exit(137)
+			w.runIs(s.ID, exec.Lost)
+			_, err := w.m.Executions.SetQueue(ctx, exec.QueueChange{Pause: true})
+			fatal(w, err)
+			if _, err := w.m.Prompts.Ask(ctx, string(s.ID), thread.AskRequest{Text: "more"}); err != nil {
+				w.t.Error(err)
+			}
+			w.runIs(s.ID, exec.Queued)
+			_, err = w.m.Executions.Cancel(ctx, w.execution(s.ID).ID, "no")
+			fatal(w, err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inDisposed(t, func(w *world, f *merges) {
+				s := w.disposed(exec.DisposeDrop)
+				do(w, s)
+				synctest.Wait()
+				if gone(s) || len(w.trees.dropped) > 0 {
+					t.Errorf("gone: %v, dropped %q", gone(s), w.trees.dropped)
+				}
+			})
+		})
+	}
+}
+
+// TestDisposeOffItsBranch: what an agent did elsewhere than on the thread's branch is left to the person.
+func TestDisposeOffItsBranch(t *testing.T) {
+	for name, on := range map[string]string{"detached": "", "another branch": "feature"} {
+		for _, how := range []exec.Disposal{exec.DisposeBranch, exec.DisposeMerge} {
+			t.Run(name+", "+string(how), func(t *testing.T) {
+				inDisposed(t, func(w *world, f *merges) {
+					s := w.disposed(how)
+					f.on = map[string]string{s.Worktree.Path: on}
+					w.finish(s.ID, "do it")
+					if gone(s) || len(f.log) > 0 {
+						t.Errorf("gone: %v, git: %q", gone(s), f.log)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestDisposeAgain: what was in the way for a moment only is tried again.
+func TestDisposeAgain(t *testing.T) {
 	inDisposed(t, func(w *world, f *merges) {
-		s := w.disposed(exec.DisposeDrop)
-		w.trees.fail = errors.New("no disk")
+		s := w.disposed(exec.DisposeBranch)
+		w.trees.fail = thread.ErrDiskFull
 		w.finish(s.ID, "do it")
-		synctest.Wait()
 		if gone(s) {
 			t.Fatal("it was removed, although its files could not be kept")
 		}
 		w.trees.fail = nil
-		w.crash()
+		time.Sleep(time.Minute)
 		synctest.Wait()
 		if !gone(s) {
 			t.Error("it stays")
 		}
 	})
+}
+
+// TestDisposeMergeInTheWay: nothing is merged into a thread that is at work, or whose work is not committed.
+func TestDisposeMergeInTheWay(t *testing.T) {
+	for name, tc := range map[string]struct {
+		works, dirty, merged bool
+	}{
+		"at rest":     {false, false, true},
+		"at work":     {true, false, false},
+		"uncommitted": {false, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inDisposed(t, func(w *world, f *merges) {
+				parent := w.create(thread.NewRequest{Agent: "claude", Worktree: true})
+				w.talk(parent.ID, 1, 1)
+				made, err := w.m.Forks.Fork(context.Background(), thread.ForkRequest{
+					Thread: parent.Name, Prompt: "do it", Once: thread.Once{On: true, Dispose: string(exec.DisposeMerge)},
+				})
+				fatal(w, err)
+				s := made
+				w.runIs(s.ID, exec.Running)
+				f.clean = !tc.dirty
+				if tc.works {
+					w.respond(parent.ID, "more", "call", false)
+				}
+				w.finish(s.ID, "do it")
+				if gone(s) != tc.merged {
+					t.Errorf("gone: %v, git: %q", gone(s), f.log)
+				}
+			})
+		})
+	}
 }

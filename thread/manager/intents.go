@@ -13,11 +13,12 @@ type intents struct{ cfg *Config }
 
 // The kinds of intents that the Manager writes.
 const (
-	intentFork   = "fork"
-	intentRewind = "rewind"
-	intentMerge  = "merge"
-	intentFinish = "finish"
-	intentDelete = "delete"
+	intentFork    = "fork"
+	intentRewind  = "rewind"
+	intentMerge   = "merge"
+	intentFinish  = "finish"
+	intentDelete  = "delete"
+	intentDispose = "dispose" // of an execution's worktree
 )
 
 // begin stores that an operation of several steps begins.

@@ -22,6 +22,8 @@ type merges struct {
 	open      bool // a merge with conflicts waits
 	kept      string
 	log       []string
+	clean     bool              // there are no uncommitted changes
+	on        map[string]string // the branch in a folder, where it is not the usual one
 }
 
 func (f *merges) Commit(_ context.Context, dir, message string) (string, error) {
@@ -71,6 +73,9 @@ func (f *merges) Reachable(context.Context, string, string) (bool, string, error
 }
 
 func (f *merges) Branch(_ context.Context, dir string) (string, error) {
+	if on, known := f.on[dir]; known {
+		return on, nil
+	}
 	if name, ok := strings.CutPrefix(filepath.Base(dir), "wt-"); ok {
 		return "orchestrator/" + name, nil
 	}
@@ -78,6 +83,14 @@ func (f *merges) Branch(_ context.Context, dir string) (string, error) {
 }
 
 // differ tells one file.
+// Diff implements thread.Differ.
+func (f *merges) Diff(_ context.Context, _, from, _ string) ([]thread.FileDiff, error) {
+	if f.clean && from == "HEAD" {
+		return nil, nil
+	}
+	return differ{}.Diff(context.Background(), "", "", "")
+}
+
 type differ struct{}
 
 func (differ) Diff(context.Context, string, string, string) ([]thread.FileDiff, error) {

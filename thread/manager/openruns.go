@@ -80,6 +80,16 @@ func (o *openRuns) put(x exec.Execution) {
 	o.look()
 }
 
+// past shows an execution that ended before this server was started; nothing follows on that.
+func (o *openRuns) past(x exec.Execution) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if x.Created.After(o.last) {
+		o.last = x.Created
+	}
+	o.show(x)
+}
+
 // show shows an execution with its thread if it is its newest. mu is held.
 func (o *openRuns) show(x exec.Execution) {
 	l := o.index.other(x.Thread)

@@ -101,7 +101,7 @@ func (m *recovery) woken(l *run) {
 	}
 	for _, x := range newest {
 		if x.State.Final() {
-			l.open.put(x)
+			l.open.past(x)
 		}
 	}
 }
@@ -348,6 +348,8 @@ func (m *recovery) repair(ctx context.Context, i thread.Intent) (keep bool, err 
 	case intentFinish:
 		m.notices.post(i.Thread, thread.LevelWarn, "finishing a thread was interrupted; nothing is lost, finish it again")
 		return false, nil
+	case intentDispose:
+		return true, nil // once the executions are known
 	case intentDelete:
 		return false, nil // the thread is still deleted, and can be discarded again
 	default:

@@ -26,6 +26,8 @@ type run struct {
 	open     *openRuns
 	// attempt is the execution whose process is the thread's, nil if none is; guarded by liveThread.mu.
 	attempt *attempt
+	// opened is set if it was started in a terminal since its newest execution; guarded by liveThread.mu.
+	opened bool
 }
 
 // attemptOf returns the execution whose process is the thread's, nil if none is.

@@ -21,6 +21,9 @@ func (m *recovery) recoverRuns(ctx context.Context, executions *Executions) erro
 	if err := m.showNewest(ctx, executions.open); err != nil {
 		return fmt.Errorf("read the executions: %w", err)
 	}
+	if err := m.repairDisposals(ctx); err != nil {
+		return fmt.Errorf("read interrupted operations: %w", err)
+	}
 	open, err := store.Open(ctx)
 	if err != nil {
 		return fmt.Errorf("read the executions: %w", err)
@@ -66,13 +69,34 @@ func (m *recovery) showNewest(ctx context.Context, open *openRuns) error {
 		}
 		for _, x := range list {
 			if missing[x.Thread] && x.State.Final() {
-				open.put(x)
+				open.past(x)
 			}
 			delete(missing, x.Thread) // one that is open comes with the others
 			q.Before = x.ID
 		}
 		if len(list) < page {
 			break
+		}
+	}
+	return nil
+}
+
+// repairDisposals completes what an earlier server had begun to remove.
+func (m *recovery) repairDisposals(ctx context.Context) error {
+	all, err := m.cfg.Store.Intents(ctx)
+	if err != nil {
+		return err
+	}
+	for _, i := range all {
+		if i.Kind != intentDispose {
+			continue
+		}
+		err := m.merges.repairDispose(ctx, i)
+		if err == nil {
+			err = m.intents.settle(ctx, i)
+		}
+		if err != nil {
+			m.notices.post(i.Thread, thread.LevelError, "complete the removal of a worktree: %v", err)
 		}
 	}
 	return nil

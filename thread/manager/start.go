@@ -212,7 +212,7 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 		report, raw = r.attempt.report, r.attempt.output.Writer()
 	}
 	l.live.mu.Lock()
-	l.attempt = r.attempt
+	l.attempt, l.opened = r.attempt, r.attempt == nil
 	l.live.execution, l.live.exit, l.live.proof = &x, nil, nil
 	l.live.restart = ""
 	l.live.reported = thread.StateReport{}

@@ -117,7 +117,7 @@ func TestDisposal(t *testing.T) {
 }
 
 // TestKilledBesideARun kills the server between the steps of a place and of a disposal: the next one finishes them, each
-// run has an end, its thread its own folder, and nothing is left.
+// run has an end, its thread its own folder, and nothing is left. A removal that had not begun is left to the person.
 func TestKilledBesideARun(t *testing.T) {
 	rounds := e2e.FromEnv(t, "FAILPOINT_ROUNDS", 1)
 	readOnly, branch, merge := []string{"--read-only"}, []string{"-w", "--dispose", "branch"}, []string{"-w", "--dispose", "merge"}
@@ -127,8 +127,8 @@ func TestKilledBesideARun(t *testing.T) {
 	}{
 		{"witness.join.added", readOnly}, {"thread.place.joined", readOnly}, {"thread.place.entered", readOnly},
 		{"thread.place.left", readOnly}, {"thread.exec.ended", readOnly}, {"witness.leave.removed", readOnly},
-		{"thread.exec.ended", branch}, {"thread.dispose.committed", branch}, {"thread.dispose.safe", branch},
-		{"thread.dispose.merged", merge},
+		{"thread.exec.ended", branch}, {"thread.dispose.intended", branch}, {"thread.dispose.committed", branch},
+		{"thread.dispose.safe", branch}, {"thread.dispose.merged", merge}, {"thread.dispose.intended", merge},
 	}
 	for _, gap := range sample.Of(t, 5, gaps) {
 		t.Run(gap.at+" "+strings.Join(gap.flags, " "), func(t *testing.T) {
@@ -154,9 +154,16 @@ func killedBeside(r *e2e.Rig, at string, flags []string) {
 	r.Env = healthy
 	e2e.Await(r.T, "the server to be killed at "+at, func() bool { return len(r.Servers()) == 0 })
 	x := becomes(r, "exec-001", work.Completed)
-	e2e.Await(r.T, "the rest to be done after "+at, func() bool {
-		return !strings.Contains(r.Git("worktree", "list"), "worktrees/")
-	})
+	if stays := flags[0] != "--read-only" && (at == "thread.exec.ended" || at == "thread.dispose.merged"); stays {
+		r.Ok("restart")
+		if _, err := os.Stat(r.Status(string(x.Thread)).Worktree.Path); err != nil {
+			r.T.Errorf("its worktree: %v", err)
+		}
+	} else {
+		e2e.Await(r.T, "the rest to be done after "+at, func() bool {
+			return !strings.Contains(r.Git("worktree", "list"), "worktrees/")
+		})
+	}
 	noPlace(r)
 	if s := r.Status(string(x.Thread)); s.Once.From != "" || flags[0] == "--read-only" && s.Dir != r.Project {
 		r.T.Errorf("its thread is in %s, from %q", s.Dir, s.Once.From)
@@ -165,6 +172,9 @@ func killedBeside(r *e2e.Rig, at string, flags []string) {
 		return
 	}
 	from := r.Status(string(x.Thread)).Worktree.Branch
+	if at == "thread.exec.ended" {
+		return // it is not committed
+	}
 	if flags[2] == "merge" {
 		from = "HEAD"
 	}
