@@ -93,6 +93,12 @@ func TestDisposal(t *testing.T) {
 			return os.IsNotExist(err)
 		})
 		branches := r.Git("for-each-ref", "--format=%(refname:short)", "refs/heads")
+		if how == "drop" { // it follows on the worktree
+			e2e.Await(t, "the branch to go", func() bool {
+				branches = r.Git("for-each-ref", "--format=%(refname:short)", "refs/heads")
+				return !strings.Contains(branches, s.Worktree.Branch)
+			})
+		}
 		if kept := strings.Contains(branches, s.Worktree.Branch); kept == (how == "drop") {
 			t.Errorf("%s: branches %s", how, branches)
 		}
