@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"orchestrator/thread"
 	exec "orchestrator/thread/work"
@@ -64,7 +66,7 @@ func (p *places) none(t *testing.T, left int) {
 func inWatched(t *testing.T, test func(*world, *places)) {
 	t.Helper()
 	p := &places{dir: t.TempDir(), in: map[exec.ID]string{}}
-	inWorld(t, func(w *world) { test(w, p) }, withRuns, func(w *world) { w.cfg.Runs.Witness = p })
+	inWorld(t, func(w *world) { test(w, p) }, withShaky, func(w *world) { w.cfg.Runs.Witness = p })
 }
 
 func reading(r *thread.NewRequest) { r.Once.ReadOnly, r.Once.From = true, "/etc" }
@@ -166,6 +168,47 @@ func TestReadOnlyCrash(t *testing.T) {
 		w.runIs(s.ID, exec.Lost)
 		if got := w.status(s.ID); got.Once.From != "" || got.Dir != w.cfg.Project {
 			t.Errorf("its thread is in %s, from %q", got.Dir, got.Once.From)
+		}
+	})
+}
+
+// TestReadOnlyUncompared: one whose server dies between its end and the comparison has not completed.
+func TestReadOnlyUncompared(t *testing.T) {
+	for name, tc := range map[string]struct {
+		policy exec.Policy
+		state  exec.State
+		why    string
+	}{
+		"ask": {exec.PolicyAsk, exec.Lost, "before its files were compared"}, "fail": {exec.PolicyFail, exec.Failed, "died while it worked"},
+		"retry": {exec.PolicyRetry, exec.Running, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWatched(t, func(w *world, p *places) {
+				s := w.once("look", reading, func(r *thread.NewRequest) { r.Once.Lost = string(tc.policy) })
+				w.turn(s.ID, "look")
+				w.sess.of(s.ID).spec.OnRun(thread.RunEvent{Kind: thread.RunEnd, Outcome: thread.RunCompleted})
+				synctest.Wait()
+				w.cfg.Runs.Store.(*shaky).set(func(string) error { return thread.ErrUnreachable }, nil) // its end is not stored
+				w.crash()
+				p.in = map[exec.ID]string{}
+				w.cfg.Runs.Store.(*shaky).set(nil, nil)
+				time.Sleep(10 * time.Second)
+				if x := w.runIs(s.ID, tc.state); !strings.Contains(x.Reason, tc.why) {
+					t.Errorf("reason %q", x.Reason)
+				}
+			})
+		})
+	}
+}
+
+// TestReadOnlyChangedAtTheEnd: what was found changed as the server stopped is not forgotten.
+func TestReadOnlyChangedAtTheEnd(t *testing.T) {
+	inWatched(t, func(w *world, p *places) {
+		s := w.once("look", reading)
+		p.traces.Changed = []string{"a.txt"}
+		w.restart()
+		if x := w.runIs(s.ID, exec.Failed); !strings.Contains(x.Reason, "a.txt") {
+			t.Errorf("reason %q", x.Reason)
 		}
 	})
 }

@@ -24,7 +24,11 @@ func closePrompt(ctx context.Context, l *run, a *attempt, exit thread.Exit, aske
 // endAttempt is the step that stores how an execution ended, after its process and its turn. While the store refuses it,
 // it is tried again.
 func endAttempt(ctx context.Context, l *run, a *attempt, exit thread.Exit, asked bool) {
-	if a.stays(asked, l.work.closes()) {
+	stays := a.stays(asked, l.work.closes())
+	if stays && a.changed != "" { // what the next start cannot know
+		a.fails(a.changed)
+		settlePrompt(ctx, l, a.prompt, exec.Failed, a.changed)
+	} else if stays {
 		a.flush() // the row stays open: the next start finds it lost
 		a.keep(ctx, exit)
 		close(a.done)

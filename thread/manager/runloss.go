@@ -167,6 +167,13 @@ func recovered(ctx context.Context, l *run, x exec.Execution) error {
 	}
 	v := verdict{state: exec.Completed} // only that was not stored any more
 	switch {
+	case done && x.ReadOnly && l.cfg.Runs.Witness != nil:
+		if v, err = lost(ctx, l, x, "its server ended before its files were compared: nobody knows whether it changed some"); err != nil {
+			return err
+		}
+		if v.state == exec.Lost {
+			v.reason = "its server ended before its files were compared; a person decides what follows"
+		}
 	case done:
 	case p.State == thread.PromptAnswered: // agents go on after an answer, and may fail then
 		v = verdict{state: exec.Lost, reason: "its answer is stored, but its server ended before it had finished; a person decides what follows"}
