@@ -12,7 +12,7 @@ import (
 
 // holds returns why no execution of a thread may start now, for people; "" if one may.
 func holds(l *run) string {
-	setup := l.setupRunning()
+	setup, merging := l.setupRunning(), l.merging.busy(l.live.id)
 	l.live.mu.Lock()
 	defer l.live.mu.Unlock()
 	switch {
@@ -20,6 +20,8 @@ func holds(l *run) string {
 		return "it is open in a terminal"
 	case l.live.execution != nil:
 		return fmt.Sprintf("waits for %s of the same thread", l.attempt.name)
+	case merging != "":
+		return "waits for " + merging
 	case setup:
 		return "its worktree is being set up"
 	case !l.live.t.Deleted.IsZero():

@@ -280,6 +280,22 @@ func task(ctx context.Context, l *run, x exec.Execution) string {
 	return plaintext.Cut(cmp.Or(plaintext.FirstLine(thread.Excerpt(p.Text)), plaintext.FirstLine(t.Label), t.Name), subject)
 }
 
+// bringBack is the step that recreates the worktree of a run that was removed, for those who work on its files. It stays
+// then.
+func (l *run) bringBack(ctx context.Context) error {
+	t := l.live.thread()
+	if !t.Once.On || t.Worktree.Path == "" || ownWorktree(t) || !t.Archived.IsZero() || !t.Deleted.IsZero() {
+		return nil
+	}
+	if err := l.ensureDir(ctx); err != nil {
+		return err
+	}
+	l.live.mu.Lock()
+	l.opened = true
+	l.live.mu.Unlock()
+	return nil
+}
+
 // errGoneAlready is an errInUse of a worktree that is not there.
 var errGoneAlready = fmt.Errorf("it is gone: %w", errInUse)
 

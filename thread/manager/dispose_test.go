@@ -3,6 +3,7 @@ package manager_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -310,4 +311,84 @@ func TestDisposeMergeInTheWay(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestDisposedIsUsed: what is done with a run's work brings its worktree back, which stays then.
+func TestDisposedIsUsed(t *testing.T) {
+	ctx := context.Background()
+	for name, do := range map[string]func(w *world, s thread.Status) error{
+		"dry run": func(w *world, s thread.Status) error {
+			_, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: s.Name, DryRun: true})
+			return err
+		},
+		"merge": func(w *world, s thread.Status) error {
+			_, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: s.Name})
+			return err
+		},
+		"restore": func(w *world, s thread.Status) error {
+			_, err := w.m.Rewinds.Rewind(ctx, thread.RewindRequest{Thread: s.Name, Files: true, At: "1"})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inDisposed(t, func(w *world, f *merges) {
+				s := w.disposed(exec.DisposeBranch)
+				w.finish(s.ID, "do it")
+				if !gone(s) {
+					t.Fatal("it stays")
+				}
+				if err := do(w, s); err != nil {
+					t.Error(err)
+				}
+				synctest.Wait()
+				if gone(s) || w.trees.get(s.Worktree.Path) != "done" {
+					t.Errorf("gone: %v, it has %q", gone(s), w.trees.get(s.Worktree.Path))
+				}
+				w.restart()
+				if gone(s) {
+					t.Error("it is gone after a restart")
+				}
+			})
+		})
+	}
+}
+
+// TestDisposedBranchMoved: a thread whose branch the person has moved says how it goes on.
+func TestDisposedBranchMoved(t *testing.T) {
+	inDisposed(t, func(w *world, f *merges) {
+		s := w.disposed(exec.DisposeBranch)
+		w.finish(s.ID, "do it")
+		w.trees.moved = true
+		_, err := w.m.Agents.Start(context.Background(), string(s.ID), 0, 0)
+		if err == nil || !strings.Contains(fmt.Sprint(err), "git branch -m "+s.Worktree.Branch) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// TestStartWaitsForMerge: while a run's work is merged, its agent is not started: by nobody, and not by the queue.
+func TestStartWaitsForMerge(t *testing.T) {
+	inDisposed(t, func(w *world, f *merges) {
+		ctx := context.Background()
+		s := w.disposed(exec.DisposeKeep)
+		w.finish(s.ID, "do it")
+		goOn, in := make(chan struct{}), make(chan struct{})
+		f.merging = func() { close(in); <-goOn }
+		merged := make(chan error, 1)
+		go func() {
+			_, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: s.Name})
+			merged <- err
+		}()
+		<-in
+		if _, err := w.m.Agents.Start(ctx, string(s.ID), 0, 0); !errors.Is(err, thread.ErrBusy) {
+			t.Errorf("start: %v", err)
+		}
+		if _, err := w.m.Prompts.Ask(ctx, string(s.ID), thread.AskRequest{Text: "more"}); err != nil {
+			t.Fatal(err)
+		}
+		w.runIs(s.ID, exec.Queued)
+		close(goOn)
+		fatal(w, <-merged)
+		w.runIs(s.ID, exec.Running)
+	})
 }

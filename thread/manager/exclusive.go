@@ -3,6 +3,7 @@ package manager
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +16,8 @@ type exclusive struct {
 	slot chan struct{}
 	// programs names the person's programs that git waits for now, such as a signer.
 	programs func() []string
+	// freed hears that nobody has it any more. Set once, before it is used; it must not block.
+	freed func()
 
 	mu      sync.Mutex
 	what    string // the use case that has it
@@ -55,6 +58,19 @@ func (e *exclusive) release() {
 	e.what, e.threads = "", nil
 	e.mu.Unlock()
 	<-e.slot
+	if e.freed != nil {
+		e.freed()
+	}
+}
+
+// busy returns what works on a thread's files, "" if nothing does.
+func (e *exclusive) busy(id thread.ID) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if slices.Contains(e.threads, id) {
+		return e.what
+	}
+	return ""
 }
 
 func (e *exclusive) holder() string {
@@ -72,12 +88,8 @@ func (e *exclusive) waits() string {
 
 // free refuses to change a thread while a use case works on its files.
 func (e *exclusive) free(id thread.ID) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, busy := range e.threads {
-		if busy == id {
-			return thread.Hint(fmt.Errorf("%s has not finished: %w", e.what, thread.ErrBusy), "wait for it, or end that verb with ctrl+c")
-		}
+	if what := e.busy(id); what != "" {
+		return thread.Hint(fmt.Errorf("%s has not finished: %w", what, thread.ErrBusy), "wait for it, or end that verb with ctrl+c")
 	}
 	return nil
 }

@@ -21,6 +21,7 @@ type worktrees struct {
 	takes   int
 	commits map[string]string // content by commit
 	dropped []string          // branches
+	moved   bool              // branches are not where the snapshots are
 }
 
 func (w *worktrees) set(dir, content string) {
@@ -69,6 +70,9 @@ func (w *worktrees) Add(_ context.Context, id thread.ID, _, name string, at thre
 	w.init()
 	if w.fail != nil {
 		return thread.Worktree{}, w.fail
+	}
+	if w.moved {
+		return thread.Worktree{}, fmt.Errorf("branch orchestrator/%s points to another commit: %w", name, thread.ErrNameTaken)
 	}
 	path := w.root + "/wt-" + name
 	if err := mkdir(path); err != nil {

@@ -29,6 +29,9 @@ func (m *Merges) Finish(ctx context.Context, ref string) (thread.MergeReport, er
 		r.Into = string(into)
 	}
 	in, _, err := m.mergeTarget(ctx, child, r)
+	if err == nil {
+		err = child.live.do(ctx, child.bringBack)
+	}
 	if err != nil {
 		return thread.MergeReport{}, fmt.Errorf("finish %s: %w", name, err)
 	}

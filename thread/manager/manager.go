@@ -68,16 +68,17 @@ func New(config Config) *Manager {
 	checker := &baseChecker{cfg: cfg, work: work, notices: notices}
 	starts := &starts{limit: cfg.Limits.Running, index: index}
 	open := newOpenRuns(cfg, index)
-	r := &registry{
-		open: open,
-		cfg:  cfg, past: past, bus: bus, work: work, notices: notices, intents: intents, environs: environs, starts: starts, checker: checker,
-		typing: semaphore.New(typedAtOnce, typingShare), shelf: shelf, index: index, byID: make(map[thread.ID]*run),
-	}
 	var programs func() []string
 	if w, ok := cfg.Merges.(thread.ProgramWaiter); ok {
 		programs = w.Programs
 	}
 	merging := newExclusive(programs)
+	merging.freed = open.look
+	r := &registry{
+		open: open, merging: merging,
+		cfg: cfg, past: past, bus: bus, work: work, notices: notices, intents: intents, environs: environs, starts: starts, checker: checker,
+		typing: semaphore.New(typedAtOnce, typingShare), shelf: shelf, index: index, byID: make(map[thread.ID]*run),
+	}
 	m := &Manager{
 		Threads:   &Threads{cfg: cfg, bus: bus, environs: environs, registry: r},
 		History:   &History{cfg: cfg, past: past, registry: r},

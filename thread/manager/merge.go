@@ -27,6 +27,9 @@ func (m *Merges) Start(ctx context.Context, r thread.MergeRequest) (thread.Merge
 		does = "finish"
 	}
 	in, target, err := m.mergeTarget(ctx, child, r)
+	if err == nil && !r.NoteOnly {
+		err = child.live.do(ctx, child.bringBack)
+	}
 	if err == nil {
 		in.Branch, err = m.branchOf(ctx, child.live.thread())
 	}

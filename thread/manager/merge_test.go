@@ -23,6 +23,7 @@ type merges struct {
 	kept      string
 	log       []string
 	clean     bool              // there are no uncommitted changes
+	merging   func()            // called in a merge
 	on        map[string]string // the branch in a folder, where it is not the usual one
 }
 
@@ -33,6 +34,9 @@ func (f *merges) Commit(_ context.Context, dir, message string) (string, error) 
 
 func (f *merges) Merge(_ context.Context, into, branch, _ string) (thread.Merged, error) {
 	f.log = append(f.log, "merge "+branch)
+	if f.merging != nil {
+		f.merging()
+	}
 	if f.refuse != nil {
 		return thread.Merged{}, f.refuse
 	}

@@ -29,7 +29,11 @@ func (m *Merges) Push(ctx context.Context, r thread.PushRequest) (thread.PushRep
 			thread.Kindf(thread.ErrRefused, "%s %s: it has no branch of its own", does, t.Name),
 			"fork it first, or push the project's branch with git")
 	}
-	on, err := m.branchOf(ctx, t)
+	on := ""
+	if err = l.live.do(ctx, l.bringBack); err == nil {
+		t = l.live.thread()
+		on, err = m.branchOf(ctx, t)
+	}
 	if err != nil {
 		return thread.PushReport{}, fmt.Errorf("%s %s: %w", does, t.Name, err)
 	}

@@ -29,6 +29,7 @@ type registry struct {
 	starts   *starts
 	checker  *baseChecker
 	open     *openRuns
+	merging  *exclusive
 	typing   *semaphore.Semaphore
 	// answered is called for every recorded main response of every thread.
 	answered func(ctx context.Context, l *liveThread, r recording.Response)
@@ -87,7 +88,7 @@ func (m *registry) newRun(t thread.Thread) *run {
 	}
 	l := &run{
 		live: live, typist: typist, cfg: m.cfg, past: m.past, bus: m.bus, work: m.work, notices: m.notices,
-		intents: m.intents, environs: m.environs, index: m.index, starts: m.starts, checker: m.checker, open: m.open,
+		intents: m.intents, environs: m.environs, index: m.index, starts: m.starts, checker: m.checker, open: m.open, merging: m.merging,
 		recorder: recording.New(m.recording(), t.ID, told, turnPrompts{typist}, told),
 	}
 	l.forget = func() { m.drop(l) }

@@ -85,6 +85,11 @@ func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.Rewind
 	if err := l.idle(ctx); err != nil {
 		return thread.RewindReport{}, err
 	}
+	if r.Files {
+		if err := l.bringBack(ctx); err != nil {
+			return thread.RewindReport{}, err
+		}
+	}
 	to, snap, err := l.rewindTarget(ctx, r)
 	if err != nil {
 		return thread.RewindReport{}, err

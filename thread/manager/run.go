@@ -24,6 +24,7 @@ type run struct {
 	recorder *recording.Recorder
 	forget   func() // removes it from the registry
 	open     *openRuns
+	merging  *exclusive
 	// attempt is the execution whose process is the thread's, nil if none is; guarded by liveThread.mu.
 	attempt *attempt
 	// opened is set if it was started in a terminal since its newest execution; guarded by liveThread.mu.

@@ -3,6 +3,7 @@ package manager
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -59,6 +60,11 @@ func (l *run) start(ctx context.Context, r launchRequest) error {
 		return fmt.Errorf("start %s: %w", t.Name, errSettingUp)
 	case l.work.closes():
 		return errClosed
+	}
+	if t.Once.On { // its worktree may be about to be removed
+		if err := l.merging.free(l.live.id); err != nil {
+			return fmt.Errorf("start %s: %w", t.Name, err)
+		}
 	}
 	release, err := l.starts.take()
 	if err != nil {
@@ -143,7 +149,12 @@ func (l *run) ensureDir(ctx context.Context) error {
 	}
 	w, err := l.cfg.Worktrees.Add(ctx, l.live.id, l.cfg.Project, t.Name, *snap)
 	if err != nil {
-		return thread.Hint(fmt.Errorf("recreate the missing worktree: %w", err), "its files are kept in commit "+snap.Commit)
+		do := "its files are kept in commit " + snap.Commit
+		if errors.Is(err, thread.ErrNameTaken) {
+			do += ". If branch " + t.Worktree.Branch + " is in the way, rename it with `git branch -m " + t.Worktree.Branch +
+				" NAME`: the thread goes on from its own files on a new one"
+		}
+		return thread.Hint(fmt.Errorf("recreate the missing worktree: %w", err), do)
 	}
 	if w.Branch == t.Worktree.Branch { // what was done before is still the thread's work
 		w.Base = cmp.Or(t.Worktree.Base, w.Base)
