@@ -115,8 +115,23 @@ func TestDisposal(t *testing.T) {
 			if got := r.Git("show", s.Worktree.Branch+":more.txt") + r.Git("show", s.Worktree.Branch+":branch.txt"); !strings.Contains(got, "text of it") {
 				t.Errorf("the branch has %q after the next run", got)
 			}
+			tip := r.Git("rev-parse", s.Worktree.Branch)
+			becomes(r, strings.TrimSpace(r.Ok("exec", "send", "-d", name, "say nothing")), work.Completed)
+			e2e.Await(t, "the worktree to go once more", func() bool {
+				_, err := os.Stat(s.Worktree.Path)
+				return os.IsNotExist(err)
+			})
+			if got := r.Git("rev-parse", s.Worktree.Branch); got != tip {
+				t.Errorf("a run that changed nothing took the branch from %s to %s", tip, got)
+			}
+			r.Ok("merge", s.Name)
+			for file, text := range map[string]string{"branch.txt": "text of it", "more.txt": "more"} {
+				if got := r.Git("show", "HEAD:"+file); !strings.Contains(got, text) {
+					t.Errorf("merged, the person's branch has %q in %s", got, file)
+				}
+			}
 		}
-		if _, err := os.Stat(filepath.Join(r.Project, how+".txt")); (err == nil) != (how == "merge") {
+		if _, err := os.Stat(filepath.Join(r.Project, how+".txt")); (err == nil) == (how == "drop") {
 			t.Errorf("%s: the person's folder: %v", how, err)
 		}
 	}
