@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"orchestrator/thread"
@@ -112,15 +111,6 @@ func (m *Merges) stays(l *run, err error) {
 	if err != nil && !errors.Is(err, errInUse) && !errors.Is(err, errClosed) {
 		m.notices.post(l.live.id, thread.LevelWarn, "%s: its worktree stays: %v", l.live.thread().DisplayName(), err)
 	}
-}
-
-// ownWorktree reports whether a thread has a worktree of its own that is there.
-func ownWorktree(t thread.Thread) bool {
-	if !t.Once.On || t.Worktree.Path == "" {
-		return false
-	}
-	_, err := os.Lstat(t.Worktree.Path)
-	return err == nil
 }
 
 func (m *Merges) dispose(ctx context.Context, l *run, x exec.Execution) error {
@@ -278,22 +268,6 @@ func task(ctx context.Context, l *run, x exec.Execution) string {
 	}
 	t := l.live.thread()
 	return plaintext.Cut(cmp.Or(plaintext.FirstLine(thread.Excerpt(p.Text)), plaintext.FirstLine(t.Label), t.Name), subject)
-}
-
-// bringBack is the step that recreates the worktree of a run that was removed, for those who work on its files. It stays
-// then.
-func (l *run) bringBack(ctx context.Context) error {
-	t := l.live.thread()
-	if !t.Once.On || t.Worktree.Path == "" || ownWorktree(t) || !t.Archived.IsZero() || !t.Deleted.IsZero() {
-		return nil
-	}
-	if err := l.ensureDir(ctx); err != nil {
-		return err
-	}
-	l.live.mu.Lock()
-	l.opened = true
-	l.live.mu.Unlock()
-	return nil
 }
 
 // errGoneAlready is an errInUse of a worktree that is not there.

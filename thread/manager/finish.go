@@ -30,7 +30,7 @@ func (m *Merges) Finish(ctx context.Context, ref string) (thread.MergeReport, er
 	}
 	in, _, err := m.mergeTarget(ctx, child, r)
 	if err == nil {
-		err = child.live.do(ctx, child.bringBack)
+		err = child.live.do(ctx, func(ctx context.Context) error { return bringBack(ctx, child) })
 	}
 	if err != nil {
 		return thread.MergeReport{}, fmt.Errorf("finish %s: %w", name, err)

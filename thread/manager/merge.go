@@ -28,7 +28,7 @@ func (m *Merges) Start(ctx context.Context, r thread.MergeRequest) (thread.Merge
 	}
 	in, target, err := m.mergeTarget(ctx, child, r)
 	if err == nil && !r.NoteOnly {
-		err = child.live.do(ctx, child.bringBack)
+		err = child.live.do(ctx, func(ctx context.Context) error { return bringBack(ctx, child) })
 	}
 	if err == nil {
 		in.Branch, err = m.branchOf(ctx, child.live.thread())

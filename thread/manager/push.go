@@ -30,7 +30,7 @@ func (m *Merges) Push(ctx context.Context, r thread.PushRequest) (thread.PushRep
 			"fork it first, or push the project's branch with git")
 	}
 	on := ""
-	if err = l.live.do(ctx, l.bringBack); err == nil {
+	if err = l.live.do(ctx, func(ctx context.Context) error { return bringBack(ctx, l) }); err == nil {
 		t = l.live.thread()
 		on, err = m.branchOf(ctx, t)
 	}

@@ -86,7 +86,7 @@ func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.Rewind
 		return thread.RewindReport{}, err
 	}
 	if r.Files {
-		if err := l.bringBack(ctx); err != nil {
+		if err := bringBack(ctx, l); err != nil {
 			return thread.RewindReport{}, err
 		}
 	}

@@ -180,6 +180,31 @@ func (l *run) ensureDir(ctx context.Context) error {
 	return nil
 }
 
+// ownWorktree reports whether a thread has a worktree of its own that is there.
+func ownWorktree(t thread.Thread) bool {
+	if !t.Once.On || t.Worktree.Path == "" {
+		return false
+	}
+	_, err := os.Lstat(t.Worktree.Path)
+	return err == nil
+}
+
+// bringBack is the step that recreates the worktree of a run that was removed, for those who work on its files. It stays
+// then.
+func bringBack(ctx context.Context, l *run) error {
+	t := l.live.thread()
+	if !t.Once.On || t.Worktree.Path == "" || ownWorktree(t) || !t.Archived.IsZero() || !t.Deleted.IsZero() {
+		return nil
+	}
+	if err := l.ensureDir(ctx); err != nil {
+		return err
+	}
+	l.live.mu.Lock()
+	l.opened = true
+	l.live.mu.Unlock()
+	return nil
+}
+
 // launch starts the process after storing everything that leads to it.
 func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r launchRequest) error {
 	t := l.live.thread()
