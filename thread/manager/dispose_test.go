@@ -149,12 +149,13 @@ func TestDisposeAfterCrash(t *testing.T) {
 		t.Run(string(how), func(t *testing.T) {
 			inDisposed(t, func(w *world, f *merges) {
 				s := w.disposed(how)
-				w.trees.fail = errors.New("no disk")
+				w.trees.fails(errors.New("no disk"))
 				w.finish(s.ID, "do it")
 				if gone(s) {
 					t.Fatal("it was removed, although its files could not be kept")
 				}
-				w.trees.fail, f.log = nil, nil
+				w.trees.fails(nil)
+				f.log = nil
 				w.crash()
 				synctest.Wait()
 				if gone(s) || len(f.log) > 0 || len(w.trees.dropped) > 0 {
@@ -267,12 +268,12 @@ func TestDisposeOffItsBranch(t *testing.T) {
 func TestDisposeAgain(t *testing.T) {
 	inDisposed(t, func(w *world, f *merges) {
 		s := w.disposed(exec.DisposeBranch)
-		w.trees.fail = thread.ErrDiskFull
+		w.trees.fails(thread.ErrDiskFull)
 		w.finish(s.ID, "do it")
 		if gone(s) {
 			t.Fatal("it was removed, although its files could not be kept")
 		}
-		w.trees.fail = nil
+		w.trees.fails(nil)
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if !gone(s) {

@@ -31,6 +31,13 @@ func (w *worktrees) set(dir, content string) {
 	w.content[dir] = content
 }
 
+// fails has everything fail from now on, nothing if err is nil.
+func (w *worktrees) fails(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fail = err
+}
+
 func (w *worktrees) get(dir string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
