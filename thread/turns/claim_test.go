@@ -67,13 +67,20 @@ func TestClaimIsQuick(t *testing.T) {
 		prompts[i] = fmt.Sprintf("prompt %d", i)
 	}
 	said := strings.Repeat("some line of a very long text\n", 1<<20/30) + "prompt 999"
-	begin := time.Now()
-	if got := turns.Claim(said, prompts); !slices.Equal(got, []int{999}) {
-		t.Errorf("claimed %v", got)
+	took := func(prompts []string, want int) time.Duration {
+		begin := time.Now()
+		if got := turns.Claim(said, prompts); !slices.Equal(got, []int{want}) {
+			t.Errorf("claimed %v", got)
+		}
+		return time.Since(begin)
 	}
-	if took := time.Since(begin); took > 5*time.Second {
-		t.Errorf("it took %v", took)
+	few := took(prompts[990:], 9)
+	for range 3 { // whatever else the machine does in one of them
+		if took(prompts, 999) < 40*few {
+			return
+		}
 	}
+	t.Errorf("a hundred times as many prompts take more than 40 times as long as %v", few)
 }
 
 func TestSame(t *testing.T) {
