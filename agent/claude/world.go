@@ -22,6 +22,8 @@ type settings struct {
 	Env map[string]any `json:"env"`
 	// Gateway is where the organisation has people sign in, and where their requests go then.
 	Gateway string `json:"forceLoginGatewayUrl"`
+	// Helper is a command that prints the key.
+	Helper string `json:"apiKeyHelper"`
 	// Fetched are the settings in a file that Claude Code has fetched.
 	Fetched *settings `json:"settings"`
 }
@@ -38,6 +40,9 @@ type surroundings struct {
 	from    string
 	// gateway is set if settings have the person sign in to a gateway.
 	gateway bool
+	// helper is set if settings name a command that prints the key; account is whom the person signed in as.
+	helper  bool
+	account string
 }
 
 // configDir is Claude Code's own folder.
@@ -62,6 +67,9 @@ type state struct {
 	Projects map[string]struct {
 		Trusted bool `json:"hasTrustDialogAccepted"`
 	} `json:"projects"`
+	Login struct {
+		Account string `json:"accountUuid"`
+	} `json:"oauthAccount"`
 }
 
 // look reads Claude Code's settings in its order, in which later ones win: its state, the person's, the project's, the
@@ -73,12 +81,13 @@ func look(spec thread.WorldSpec) (surroundings, error) {
 	if _, err := world.ReadJSON(stateFile(env), &known); err != nil {
 		return s, err
 	}
-	s.env = world.Adding(s.env, known.Env)
+	s.env, s.account = world.Adding(s.env, known.Env), known.Login.Account
 	sources := settingSources(spec.Flags.Args)
 	read := func(path string) (map[string]any, error) {
 		var one settings
 		_, err := world.ReadJSON(path, &one)
 		s.gateway = s.gateway || one.Gateway != "" || one.Fetched != nil && one.Fetched.Gateway != ""
+		s.helper = s.helper || one.Helper != "" || one.Fetched != nil && one.Fetched.Helper != ""
 		if one.Fetched != nil && one.Env == nil {
 			one.Env = one.Fetched.Env
 		}
@@ -104,6 +113,7 @@ func look(spec thread.WorldSpec) (surroundings, error) {
 		return s, err
 	}
 	passed, _ := flag["env"].(map[string]any)
+	s.helper = s.helper || flag["apiKeyHelper"] != nil && flag["apiKeyHelper"] != ""
 	if err := s.readManaged(env, read); err != nil {
 		return s, err
 	}
@@ -114,6 +124,14 @@ func look(spec thread.WorldSpec) (surroundings, error) {
 		s.strange = s.env
 	}
 	return s, nil
+}
+
+// lookAs is look for an agent with or without a terminal, which reads less of the repository.
+func lookAs(spec thread.WorldSpec) (surroundings, error) {
+	if spec.Once {
+		spec.Flags.Args = append(slices.Clone(spec.Flags.Args), personal(spec.Flags.Args))
+	}
+	return look(spec)
 }
 
 // settingSources are the kinds of files that Claude Code reads settings from.
@@ -336,10 +354,7 @@ func network(env launch.Env) thread.Network {
 
 // World implements thread.Agent.
 func (a *Agent) World(spec thread.WorldSpec) (thread.World, error) {
-	if spec.Once {
-		spec.Flags.Args = append(slices.Clone(spec.Flags.Args), personal(spec.Flags.Args))
-	}
-	s, err := look(spec)
+	s, err := lookAs(spec)
 	if err != nil {
 		return thread.World{}, err
 	}

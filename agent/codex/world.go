@@ -213,10 +213,14 @@ func (c config) loginShell() bool {
 	return ok
 }
 
-// login is how the person is logged in.
-type login struct{ chatGPT, unknown bool }
+// login is how the person is logged in, account the name of who pays, "" if that is not known.
+type login struct {
+	chatGPT, unknown bool
+	account          string
+}
 
-// loginOf reads whether the person is logged in with a ChatGPT account. It only checks whether tokens exist.
+// loginOf reads whether the person is logged in with a ChatGPT account. It only checks whether tokens exist, and names
+// the account.
 func loginOf(env launch.Env, c config) (login, error) {
 	var auth struct {
 		Mode   string          `json:"auth_mode"`
@@ -232,10 +236,35 @@ func loginOf(env launch.Env, c config) (login, error) {
 		return login{unknown: true}, nil
 	}
 	set := func(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" && string(raw) != `""` }
+	in := login{chatGPT: set(auth.Tokens) && !set(auth.Key)}
 	if auth.Mode != "" {
-		return login{chatGPT: strings.EqualFold(auth.Mode, "chatgpt")}, nil
+		in.chatGPT = strings.EqualFold(auth.Mode, "chatgpt")
 	}
-	return login{chatGPT: set(auth.Tokens) && !set(auth.Key)}, nil
+	in.account = accountIn(in.chatGPT, auth.Key, auth.Tokens)
+	return in, nil
+}
+
+// accountIn names who pays by what is in auth.json: tokens name the account that they are of.
+func accountIn(chatGPT bool, key, tokens json.RawMessage) string {
+	if !chatGPT {
+		return thread.AccountName(thread.AccountKey, word(key))
+	}
+	var of struct {
+		Account json.RawMessage `json:"account_id"`
+	}
+	if json.Unmarshal(tokens, &of) != nil {
+		return ""
+	}
+	return thread.AccountName(thread.AccountLogin, word(of.Account))
+}
+
+// word returns a JSON string, "" for anything else.
+func word(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
 }
 
 // address returns the base URL that Codex would use, or why requests cannot be sent elsewhere.

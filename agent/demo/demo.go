@@ -44,13 +44,14 @@ type Agent struct {
 func New(c Config) *Agent { return &Agent{config: c, reader: transcript.NewReader()} }
 
 var (
-	_ thread.Agent       = (*Agent)(nil)
-	_ thread.Transcriber = (*Agent)(nil)
-	_ thread.Rebuilder   = (*Agent)(nil)
-	_ thread.Verifier    = (*Agent)(nil)
-	_ thread.UsageReader = (*Agent)(nil)
-	_ thread.Slimmer     = (*Agent)(nil)
-	_ agent.RuleSource   = (*Agent)(nil)
+	_ thread.Agent        = (*Agent)(nil)
+	_ thread.Transcriber  = (*Agent)(nil)
+	_ thread.Rebuilder    = (*Agent)(nil)
+	_ thread.Verifier     = (*Agent)(nil)
+	_ thread.UsageReader  = (*Agent)(nil)
+	_ thread.Slimmer      = (*Agent)(nil)
+	_ thread.AccountNamer = (*Agent)(nil)
+	_ agent.RuleSource    = (*Agent)(nil)
 )
 
 // Main runs the demo agent itself and returns its exit code; args follow Verb.
@@ -77,6 +78,9 @@ func (a *Agent) Detect(context.Context) thread.AgentInfo {
 func (a *Agent) World(thread.WorldSpec) (thread.World, error) {
 	return thread.World{Upstreams: map[string]string{"": a.config.Model}}, nil
 }
+
+// Account implements thread.AccountNamer: nobody pays for its model.
+func (a *Agent) Account(thread.WorldSpec) (string, error) { return Name, nil }
 
 // Launch returns how to start the agent.
 func (a *Agent) Launch(_ context.Context, spec thread.LaunchSpec) (thread.Launch, error) {

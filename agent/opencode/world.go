@@ -30,11 +30,12 @@ type configProvider struct {
 	API     string `json:"api"` // the address, if the options have none
 	Options struct {
 		BaseURL string `json:"baseURL"`
+		Key     string `json:"apiKey"`
 	} `json:"options"`
 	Models map[string]configModel `json:"models"`
 
-	// folder is that of the file that has the address.
-	folder string
+	// folder is that of the file that has the address, keyFolder that of the one that has the key.
+	folder, keyFolder string
 }
 
 type configModel struct {
@@ -143,6 +144,9 @@ func (c *config) add(one config, folder string) {
 		if p.Options.BaseURL != "" || p.API != "" {
 			was.folder = folder
 		}
+		if p.Options.Key != "" {
+			was.Options.Key, was.keyFolder = p.Options.Key, folder
+		}
 		was.API, was.Options.BaseURL = cmp.Or(p.API, was.API), cmp.Or(p.Options.BaseURL, was.Options.BaseURL)
 		models := maps.Clone(was.Models)
 		for key, m := range p.Models {
@@ -176,11 +180,16 @@ func (c config) windows() map[string]int64 {
 	return all
 }
 
-// logins returns the providers that the person is logged in to, with the type of login. The credentials beside it are
-// ignored.
-func logins(env launch.Env) (map[string]string, error) {
+// login is how the person is logged in to a provider, account the name of who pays, "" if that is not known. The
+// credentials beside it are not kept.
+type login struct{ kind, account string }
+
+// logins returns the providers that the person is logged in to.
+func logins(env launch.Env) (map[string]login, error) {
 	var auth map[string]struct {
-		Type string `json:"type"`
+		Type    string `json:"type"`
+		Key     string `json:"key"`
+		Account string `json:"accountId"`
 	}
 	content := env.Value("OPENCODE_AUTH_CONTENT")
 	if content == "" || json.Unmarshal([]byte(content), &auth) != nil { // one that is not JSON is no login
@@ -188,9 +197,16 @@ func logins(env launch.Env) (map[string]string, error) {
 			return nil, err
 		}
 	}
-	all := map[string]string{}
+	all := map[string]login{}
 	for id, a := range auth {
-		all[id] = a.Type
+		in := login{kind: a.Type}
+		switch a.Type {
+		case "api":
+			in.account = thread.AccountName(thread.AccountKey, a.Key)
+		case "oauth":
+			in.account = thread.AccountName(thread.AccountLogin, a.Account)
+		}
+		all[id] = in
 	}
 	return all, nil
 }
@@ -200,14 +216,14 @@ func logins(env launch.Env) (map[string]string, error) {
 // are not known here, and providers whose models live at several addresses.
 func bases(env launch.Env, c config, decided fixed) (map[string]string, error) {
 	all := map[string]string{}
-	login, err := logins(env)
+	in, err := logins(env)
 	if err != nil {
 		return nil, err
 	}
 	for id, p := range known {
 		_, configured := c.Provider[id]
 		keyed := slices.ContainsFunc(p.keys, func(k string) bool { return env.Value(k) != "" })
-		if configured || keyed || login[id] == "api" {
+		if configured || keyed || in[id].kind == "api" {
 			all[id] = cmp.Or(env.Value(p.address), p.base)
 		}
 	}
@@ -225,7 +241,7 @@ func bases(env launch.Env, c config, decided fixed) (map[string]string, error) {
 		}
 	}
 	for id, base := range all {
-		if login[id] == "oauth" || !plain().MatchString(id) || decided[id] != "" || strings.ContainsAny(base, "{}$") {
+		if in[id].kind == "oauth" || !plain().MatchString(id) || decided[id] != "" || strings.ContainsAny(base, "{}$") {
 			delete(all, id)
 		}
 	}
@@ -316,12 +332,12 @@ func (a *Agent) World(spec thread.WorldSpec) (thread.World, error) {
 		return thread.World{}, err
 	}
 	w := thread.World{Windows: c.windows(), Network: outward.Of(env)}
-	login, err := logins(env)
+	in, err := logins(env)
 	if err != nil {
 		return thread.World{}, err
 	}
-	for _, kind := range login {
-		if kind == "wellknown" {
+	for _, l := range in {
+		if l.kind == "wellknown" {
 			w.Aside = fetched
 			return w, nil
 		}
