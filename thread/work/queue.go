@@ -159,7 +159,7 @@ func (q Queue) obstacle(x Execution, u use) string {
 		return fmt.Sprintf("%d of %d %s runs are running", u.agents[x.Agent], n, x.Agent)
 	}
 	if n := own(q.Limits.Accounts, x.Account, q.Limits.Account); x.Account != "" && n > 0 && u.accounts[x.Account] >= n {
-		return fmt.Sprintf("%d of %d runs of its account are running", u.accounts[x.Account], n)
+		return fmt.Sprintf("%d of %d runs of the account %s are running", u.accounts[x.Account], n, x.Account)
 	}
 	if n := q.Limits.All; n > 0 && u.all >= n {
 		return fmt.Sprintf("%d of %d runs are running", u.all, n)

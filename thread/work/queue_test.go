@@ -83,7 +83,7 @@ func TestDecide(t *testing.T) {
 			open: []string{"e1 a x running account=me", "e2 b y queued account=me t=1", "e3 c y queued t=2", "e4 d y queued t=3",
 				"e5 e y queued account=big t=4", "e6 f y queued account=big t=5"},
 			start: "e3 e4 e5 e6",
-			waits: map[string]string{"e2": "1 of 1 runs of its account are running"},
+			waits: map[string]string{"e2": "1 of 1 runs of the account me are running"},
 		},
 		"paused": {
 			queue: Queue{Paused: true},

@@ -12,13 +12,14 @@ type QueueReport struct {
 	Waiting []Execution `json:"waiting"`
 	// Active are those that hold a place.
 	Active []Execution `json:"active"`
-	// Limits are those of all agents together, as Agent "", and of each agent that has one, waits or runs.
+	// Limits are that of all agents together, the first, and those of each agent and then each account that has one, waits
+	// or runs.
 	Limits []QueueLimit `json:"limits"`
 }
 
 // QueueLimit bounds how many executions run at the same time.
 type QueueLimit struct {
-	Agent   string `json:"agent,omitempty"`   // "" for all agents together
+	Agent   string `json:"agent,omitempty"`   // "" for all agents together, if there is no account either
 	Account string `json:"account,omitempty"` // as in Execution
 	Most    int    `json:"most"`
 	Running int    `json:"running"`
@@ -27,11 +28,12 @@ type QueueLimit struct {
 	Why     string `json:"why,omitempty"`    // where the bound comes from, for people
 }
 
-// QueueChange changes what bounds an agent's executions, or those of all agents if Agent is "".
+// QueueChange changes what bounds an agent's executions, those of an account, or all if neither is named.
 type QueueChange struct {
-	Agent  string `json:"agent,omitempty"`
-	Pause  bool   `json:"pause,omitempty"`  // start nothing more of it
-	Resume bool   `json:"resume,omitempty"` // start again
+	Agent   string `json:"agent,omitempty"`
+	Account string `json:"account,omitempty"` // as in Execution; it is limited, and not paused
+	Pause   bool   `json:"pause,omitempty"`   // start nothing more of it
+	Resume  bool   `json:"resume,omitempty"`  // start again
 	// Limit is how many run at the same time from now on; 0 leaves that as it is.
 	Limit int `json:"limit,omitempty"`
 }
@@ -54,6 +56,16 @@ func (q Queue) Report(open []Execution, why string) QueueReport {
 	for _, agent := range q.PausedAgents {
 		of(agent)
 	}
+	accounts := map[string]*QueueLimit{}
+	in := func(account string) *QueueLimit {
+		if accounts[account] == nil {
+			accounts[account] = &QueueLimit{Account: account, Most: own(q.Limits.Accounts, account, q.Limits.Account)}
+		}
+		return accounts[account]
+	}
+	for account := range q.Limits.Accounts {
+		in(account)
+	}
 	all := QueueLimit{Most: q.Limits.All, Paused: q.Paused, Why: why}
 	for _, x := range open {
 		switch {
@@ -61,10 +73,16 @@ func (q Queue) Report(open []Execution, why string) QueueReport {
 			r.Waiting = append(r.Waiting, x)
 			all.Waiting++
 			of(x.Agent).Waiting++
+			if x.Account != "" {
+				in(x.Account).Waiting++
+			}
 		case x.State.Holds():
 			r.Active = append(r.Active, x)
 			all.Running++
 			of(x.Agent).Running++
+			if x.Account != "" {
+				in(x.Account).Running++
+			}
 		}
 	}
 	slices.SortFunc(r.Waiting, Order)
@@ -72,6 +90,9 @@ func (q Queue) Report(open []Execution, why string) QueueReport {
 	r.Limits = append(r.Limits, all)
 	for _, agent := range slices.Sorted(maps.Keys(agents)) {
 		r.Limits = append(r.Limits, *agents[agent])
+	}
+	for _, account := range slices.Sorted(maps.Keys(accounts)) {
+		r.Limits = append(r.Limits, *accounts[account])
 	}
 	return r
 }

@@ -14,6 +14,7 @@ type Switches struct {
 	PausedAgents []string       `json:"pausedAgents,omitempty"`
 	All          int            `json:"all,omitempty"`    // 0 for what is configured
 	Agents       map[string]int `json:"agents,omitempty"` // those that differ from what is configured
+	Accounts     map[string]int `json:"accounts,omitempty"`
 }
 
 // Change returns the switches with a change.
@@ -23,8 +24,13 @@ func (s Switches) Change(c work.QueueChange) (Switches, error) {
 		return s, thread.Kindf(thread.ErrInvalid, "either pause or resume the queue")
 	case c.Limit < 0 || c.Limit > 1000:
 		return s, thread.Kindf(thread.ErrInvalid, "a limit of %d runs: it must be from 1 to 1000", c.Limit)
+	case c.Account != "" && (c.Agent != "" || c.Pause || c.Resume || c.Limit == 0):
+		return s, thread.Hint(thread.Kindf(thread.ErrInvalid, "the account %s can only be limited", thread.Excerpt(c.Account)),
+			"pause the queue of an agent, or of all")
+	case c.Account != "":
+		s.Accounts = with(s.Accounts, map[string]int{c.Account: c.Limit})
+		return s, nil
 	}
-	s.Agents = maps.Clone(s.Agents)
 	if c.Agent == "" {
 		s.Paused = (s.Paused || c.Pause) && !c.Resume
 		if c.Resume {
@@ -44,10 +50,7 @@ func (s Switches) Change(c work.QueueChange) (Switches, error) {
 		s.PausedAgents = slices.Delete(s.PausedAgents, at, at+1)
 	}
 	if c.Limit > 0 {
-		if s.Agents == nil {
-			s.Agents = map[string]int{}
-		}
-		s.Agents[c.Agent] = c.Limit
+		s.Agents = with(s.Agents, map[string]int{c.Agent: c.Limit})
 	}
 	return s, nil
 }
@@ -58,12 +61,16 @@ func (s Switches) Queue(configured work.Limits, held map[thread.ID]string) work.
 	if s.All > 0 {
 		l.All = s.All
 	}
-	l.Agents = maps.Clone(configured.Agents)
-	for agent, n := range s.Agents {
-		if l.Agents == nil {
-			l.Agents = map[string]int{}
-		}
-		l.Agents[agent] = n
-	}
+	l.Agents, l.Accounts = with(configured.Agents, s.Agents), with(configured.Accounts, s.Accounts)
 	return work.Queue{Limits: l, Paused: s.Paused, PausedAgents: s.PausedAgents, Held: held}
+}
+
+// with returns limits with others over them; neither changes.
+func with(limits, over map[string]int) map[string]int {
+	all := maps.Clone(limits)
+	if all == nil {
+		all = map[string]int{}
+	}
+	maps.Copy(all, over)
+	return all
 }
