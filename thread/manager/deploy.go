@@ -53,6 +53,13 @@ func deploy(ctx context.Context, l *run, x exec.Execution) {
 		}
 		return
 	}
+	if other, err := otherAccount(ctx, l, x); err != nil && !errors.Is(err, exec.ErrFence) {
+		lookLater(l, x, err)
+		return
+	} else if other {
+		l.live.enqueue(l.open.look) // once its place is released
+		return
+	}
 	if x, err = l.open.claim(ctx, x.ID); err != nil {
 		if !errors.Is(err, exec.ErrFence) { // another server has it
 			lookLater(l, x, err)

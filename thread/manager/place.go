@@ -135,3 +135,11 @@ func (c *Config) location(t thread.Thread, made madeWorktrees) (thread.Worktree,
 	}
 	return t.Worktree, t.Dir
 }
+
+// origin returns the person's folder that a thread's is a copy of, "" if it is none.
+func origin(l *run, t thread.Thread) string {
+	if t.Worktree.Path != "" {
+		return subDir(t.Worktree.Path, home(t), l.cfg.Project)
+	}
+	return t.Once.From
+}

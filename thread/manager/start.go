@@ -343,12 +343,7 @@ func (l *run) spec(agent thread.Agent, plan resumePlan) (spec thread.LaunchSpec,
 	if err := os.MkdirAll(spec.StateDir, 0o700); err != nil {
 		return spec, "", fmt.Errorf("create the thread's folder: %w", err)
 	}
-	switch {
-	case t.Worktree.Path != "":
-		spec.Origin = subDir(t.Worktree.Path, home(t), l.cfg.Project)
-	case t.Once.From != "":
-		spec.Origin = t.Once.From
-	}
+	spec.Origin = origin(l, t)
 	if spec.ReadDirs, err = l.readDirs(t); err != nil {
 		return spec, "", err
 	}

@@ -53,9 +53,9 @@ func submit(ctx context.Context, l *run, p thread.Prompt, o order) (thread.Promp
 		return thread.Prompt{}, err
 	}
 	p.ID, p.Again = thread.NewPromptID(), o.again
+	l.environs.bring(l.live.id, o.env)
 	x := newExecution(l, t, p.ID)
 	x.Name, x.By, x.Depth = o.name, o.by, depth
-	l.environs.bring(l.live.id, o.env)
 	if x, err = l.open.add(ctx, x); err != nil {
 		return thread.Prompt{}, fmt.Errorf("store the execution: %w", err)
 	}
@@ -74,10 +74,10 @@ func submit(ctx context.Context, l *run, p thread.Prompt, o order) (thread.Promp
 	return p, nil
 }
 
-// newExecution returns a new execution of a thread.
+// newExecution returns a new execution of a thread, of the account that would pay if it started now.
 func newExecution(l *run, t thread.Thread, prompt thread.PromptID) exec.Execution {
 	return exec.Execution{
-		ID: thread.NewID[exec.ID](), Thread: t.ID, Prompt: prompt, Agent: t.Agent,
+		ID: thread.NewID[exec.ID](), Thread: t.ID, Prompt: prompt, Agent: t.Agent, Account: account(l),
 		Priority: t.Once.Priority, ReadOnly: t.Once.ReadOnly, Deadline: cmp.Or(t.Once.Deadline, l.cfg.Runs.Deadline),
 		Lost:    exec.Policy(cmp.Or(t.Once.Lost, string(l.cfg.Runs.Lost))),
 		Dispose: disposal(t.Once, l.cfg.Runs.Dispose),
