@@ -15,6 +15,7 @@ import (
 type Runs struct {
 	Parallel      int            // at the same time; 0 for what the machine carries
 	Agents        map[string]int // the same of an agent
+	Accounts      map[string]int // the same of an account, as in work.Execution
 	Deadline      time.Duration
 	Lost, Dispose string
 }

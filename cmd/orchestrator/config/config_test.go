@@ -118,6 +118,12 @@ func TestLoad(t *testing.T) {
 		{name: "a login's requests are the user's", project: "masking_login = \"lean\"\n", trusted: always, err: []string{"your own configuration"}},
 		{name: "no such mode", user: "masking = \"more\"\n", err: []string{"safe, lean, observe, off"}},
 		{name: "no such tool", user: "masking_keep = \"[\"\n", err: []string{"masking_keep"}},
+		{name: "runs by agent and account", user: "[runs.agents]\ndemo = 4\n[runs.accounts]\nlogin-1a2b3c4d = 2\n", check: func(c Config) bool {
+			return len(c.Runs.Agents) == 1 && c.Runs.Agents["demo"] == 4 && len(c.Runs.Accounts) == 1 && c.Runs.Accounts["login-1a2b3c4d"] == 2
+		}},
+		{name: "runs of an account below one", user: "[runs.accounts]\nlogin-1a2b3c4d = 0\n", err: []string{"config.toml:2", "\"login-1a2b3c4d\" in \"runs.accounts\" is 0", "1 to 1000"}},
+		{name: "runs of accounts that are no table", user: "runs.accounts = 2\n", err: []string{"config.toml:1", "[runs.accounts] with login-1a2b3c4d = 2"}},
+		{name: "a project that raises an account's limit", project: "[runs.accounts]\nlogin-1a2b3c4d = 9\n", trusted: always, err: []string{".orchestrator.toml:", "runs.accounts", "your own configuration"}},
 		{name: "long tokens", project: "[stage]\ntoken_length = 12\n", trusted: always,
 			check: func(c Config) bool { return c.TokenDigits == 12 }},
 		{name: "tokens of the usual length", check: func(c Config) bool { return c.TokenDigits == 8 }},

@@ -7,26 +7,37 @@ import (
 	"slices"
 )
 
-// runsAgents is the table of how many runs of an agent there are at the same time.
-const runsAgents = "runs.agents"
+// The tables of how many runs there are at the same time: of an agent, and of an account.
+const (
+	runsAgents   = "runs.agents"
+	runsAccounts = "runs.accounts"
+)
 
-// setRunsAgents takes over that table.
+// setRunsAgents takes over the table by agent.
 func setRunsAgents(c *Config, v any, at func(path ...string) string) error {
-	path := []string{"runs", "agents"}
+	return setRunsTable(&c.Runs.Agents, v, runsAgents, "claude = 2", func(name ...string) string { return at(append([]string{"runs", "agents"}, name...)...) })
+}
+
+// setRunsAccounts takes over the table by account.
+func setRunsAccounts(c *Config, v any, at func(path ...string) string) error {
+	return setRunsTable(&c.Runs.Accounts, v, runsAccounts, "login-1a2b3c4d = 2", func(name ...string) string { return at(append([]string{"runs", "accounts"}, name...)...) })
+}
+
+// setRunsTable takes over a table of how many runs there are at the same time.
+func setRunsTable(limits *map[string]int, v any, key, example string, at func(name ...string) string) error {
 	all, ok := v.(map[string]any)
 	if !ok {
-		return fmt.Errorf("%s: %q must be a table, such as [%s] with claude = 2", at(path...), runsAgents, runsAgents)
+		return fmt.Errorf("%s: %q must be a table, such as [%s] with %s", at(), key, key, example)
 	}
-	c.Runs.Agents = map[string]int{}
+	*limits = map[string]int{}
 	var errs []error
-	for _, agent := range slices.Sorted(maps.Keys(all)) {
-		n, ok := all[agent].(int64)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		n, ok := all[name].(int64)
 		if !ok || n < 1 || n > 1000 {
-			errs = append(errs, fmt.Errorf("%s: %q in %q is %v, but must be a number from 1 to 1000",
-				at(append(path, agent)...), agent, runsAgents, all[agent]))
+			errs = append(errs, fmt.Errorf("%s: %q in %q is %v, but must be a number from 1 to 1000", at(name), name, key, all[name]))
 			continue
 		}
-		c.Runs.Agents[agent] = int(n)
+		(*limits)[name] = int(n)
 	}
 	return errors.Join(errs...)
 }

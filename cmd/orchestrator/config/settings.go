@@ -127,6 +127,7 @@ func runs() []setting {
 	return []setting{
 		count("runs.parallel", "0", "runs at the same time; 0 for what cores and memory carry", func(c *Config) *int { return &c.Runs.Parallel }),
 		{key: runsAgents, about: "table of the same by agent: claude = 2", table: setRunsAgents},
+		{key: runsAccounts, about: "the same by account, as `exec show` names it: login-1a2b3c4d = 2", table: setRunsAccounts},
 		span("runs.deadline", "10m", "time of a run, from its start", func(c *Config) *time.Duration { return &c.Runs.Deadline },
 			func(d time.Duration) error {
 				if d <= 0 || d > 7*24*time.Hour {

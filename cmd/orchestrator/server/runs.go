@@ -55,7 +55,7 @@ func (a *Server) runsConfig() manager.RunsConfig {
 	c := a.Config.Runs
 	r := manager.RunsConfig{
 		Store: a.executions, Deadline: c.Deadline, Lost: work.Policy(c.Lost), Dispose: dispose(c),
-		Limits: work.Limits{All: c.Parallel, Agents: c.Agents}, Why: "runs.parallel", Stage: a.stageOutput,
+		Limits: work.Limits{All: c.Parallel, Agents: c.Agents, Accounts: c.Accounts}, Why: "runs.parallel", Stage: a.stageOutput,
 	}
 	if r.Limits.All == 0 {
 		r.Limits.All, r.Why = runs.DefaultParallel(runtime.NumCPU(), memory())

@@ -10,6 +10,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/verb/page"
+	"orchestrator/thread"
 	"orchestrator/thread/api"
 	"orchestrator/thread/work"
 )
@@ -59,7 +60,7 @@ func queueChange(c *cli, use, short string, change work.QueueChange) *cobra.Comm
 
 func queueLimit(c *cli) *cobra.Command {
 	return &cobra.Command{
-		Use: "limit <agent>|all <number>", Short: "Set how many runs of an agent, or of all, work at the same time",
+		Use: "limit <agent>|<account>|all <number>", Short: "Set how many runs of an agent, of an account, or of all, work at the same time",
 		Example: "orchestrator queue limit all 4",
 		Args:    exactly("<agent>", "<number>"), ValidArgsFunction: completeQueues(c),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -68,6 +69,9 @@ func queueLimit(c *cli) *cobra.Command {
 				return usagef("limit %s: must be 1 or more; `orchestrator queue pause` starts none", args[1])
 			}
 			return c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+				if thread.IsAccountName(args[0]) {
+					return setQueue(ctx, c, cl, work.QueueChange{Account: args[0], Limit: n})
+				}
 				return setQueue(ctx, c, cl, work.QueueChange{Agent: agentOf(args[0]), Limit: n})
 			})(cmd, args)
 		},

@@ -82,6 +82,7 @@ func Execution(w io.Writer, x work.Execution, names map[thread.ID]string, now ti
 	line("execution", x.Name)
 	line("thread", threadName(x, names))
 	line("agent", x.Agent)
+	line("account", x.Account)
 	line("state", tried(x))
 	line("why", x.Reason)
 	if x.By != "" {
@@ -211,7 +212,7 @@ func RunState(p thread.RunPiece) string {
 // Queue prints what bounds the runs, and then what runs and what waits.
 func Queue(w io.Writer, q work.QueueReport, names map[thread.ID]string, now time.Time) {
 	var t Columns
-	t.Row("AGENT", "RUNNING", "LIMIT", "WAITING", "")
+	t.Row("QUEUE", "RUNNING", "LIMIT", "WAITING", "")
 	for _, l := range q.Limits {
 		most, note := "none", l.Why
 		if l.Most > 0 {
@@ -220,7 +221,7 @@ func Queue(w io.Writer, q work.QueueReport, names map[thread.ID]string, now time
 		if l.Paused {
 			note = strings.TrimPrefix("paused"+joined(", ", l.Why), ", ")
 		}
-		t.Row(cmp.Or(l.Agent, "all"), fmt.Sprint(l.Running), most, fmt.Sprint(l.Waiting), note)
+		t.Row(plain.Line(cmp.Or(l.Agent, l.Account, "all")), fmt.Sprint(l.Running), most, fmt.Sprint(l.Waiting), note)
 	}
 	t.Print(w)
 	if list := append(slices.Clone(q.Active), q.Waiting...); len(list) > 0 {
