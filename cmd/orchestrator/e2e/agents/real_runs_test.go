@@ -302,3 +302,33 @@ exec `+filepath.Join(clis.Bin(t), "claude")+` --permission-mode bypassPermission
 		t.Error("it wrote into the person's folder")
 	}
 }
+
+// TestRealRunsMCP has the real CLIs call a server's tool without a terminal: one that its words switch on, and in the next
+// run another one. The servers of the repository do not run.
+func TestRealRunsMCP(t *testing.T) {
+	for _, cli := range clis.All() {
+		t.Run(cli.Name, func(t *testing.T) {
+			if cli.Name == "codex" {
+				cli.Model = "gpt-4.1" // tools of newer models are behind a search
+			}
+			m := &mcpScript{}
+			m.realRig = newScripted(t, cli, m.answer)
+			witness := m.hostile()
+			m.mcpServers(map[string]any{"everything": npmServer(t, "everything", nil, "plugh"), "memory": npmServer(t, "memory", nil, "xyzzy")})
+			got := m.Run(m.once("--deadline", "3m", "--no-worktree", "please xyzzy")...)
+			if got.Code != exitcode.OK || !strings.Contains(got.Stdout, "entities") {
+				t.Errorf("its first run: %+v", got)
+			}
+			if strings.Contains(m.newest(), "everything__echo") {
+				t.Error("a server that is not switched on is offered")
+			}
+			got = m.Run("exec", "send", "--timeout", "3m", "exec-001", "plugh")
+			if got.Code != exitcode.OK || !strings.Contains(m.newest(), "everything__echo") {
+				t.Errorf("its next run: %+v", got)
+			}
+			if w := witness(); len(w) > 0 {
+				t.Errorf("a repository's commands ran: %v", w)
+			}
+		})
+	}
+}
