@@ -113,6 +113,19 @@ func (c *Controller) Ready(ctx context.Context, id thread.ID) {
 	}
 }
 
+// Started implements thread.ServerStarter.
+func (c *Controller) Started(ctx context.Context, id thread.ID) {
+	c.mu.Lock()
+	var fresh []*entry
+	if b := c.threads[id]; b != nil {
+		fresh = slices.Clone(b.fresh)
+	}
+	c.mu.Unlock()
+	if len(fresh) > 0 {
+		c.wait(ctx, startPause, func() bool { return c.started(fresh, id) })
+	}
+}
+
 // startPause is how long Ready waits for servers that were never started before.
 const startPause = 5 * time.Second
 

@@ -2,6 +2,12 @@ package thread
 
 import "context"
 
+// ServerStarter can wait for servers before an agent asks for their tools. Optional for MCP.
+type ServerStarter interface {
+	// Started waits until the servers have started that a prompt has just switched on for a thread, a few seconds at most.
+	Started(ctx context.Context, id ID)
+}
+
 // MCP controls the MCP servers of agents. Its methods return soon, but for Ready, and may be called while a thread is
 // locked, but for Ready and Take.
 type MCP interface {

@@ -76,6 +76,9 @@ func deploy(ctx context.Context, l *run, x exec.Execution) {
 	if now, known := l.open.of(x.ID); !known || now.Fence != x.Fence { // it was taken away before there was an attempt
 		a.unwanted()
 	}
+	if s, can := l.cfg.MCP.(thread.ServerStarter); can { // its agent asks for their tools once, and may not be told of later ones
+		s.Started(a.starting, l.live.id)
+	}
 	if err := l.begin(a.starting, launchRequest{attempt: a}); err != nil {
 		notDeployed(ctx, l, a, err)
 		return
