@@ -35,6 +35,7 @@ type Trees interface {
 
 // Witness implements work.Witness. It is safe for concurrent use, in one process.
 type Witness struct {
+	mark     string // path of the file that is there while there may be places
 	trees    Trees
 	found    *worktree.Finder
 	failed   func(error)    // may be nil
@@ -65,10 +66,11 @@ type run struct {
 	changes map[string]bool
 }
 
-// New returns a Witness of the worktrees of a project. Failed is called if a place cannot be removed, which the next
-// Repair tries again; it may be nil.
-func New(trees Trees, found *worktree.Finder, failed func(error)) *Witness {
-	return &Witness{trees: trees, found: found, failed: failed, turn: make(chan struct{}, 1), runs: map[work.ID]*run{}}
+// New returns a Witness of the worktrees of a project. Mark is the path of a file that is there while there may be places,
+// so that Repair looks for them only then. Failed is called if a place cannot be removed, which the next Repair tries
+// again; it may be nil.
+func New(trees Trees, found *worktree.Finder, mark string, failed func(error)) *Witness {
+	return &Witness{trees: trees, found: found, mark: mark, failed: failed, turn: make(chan struct{}, 1), runs: map[work.ID]*run{}}
 }
 
 // most is how many paths a run is told at most.
@@ -120,6 +122,9 @@ func (w *Witness) join(ctx context.Context, x work.Execution, dir string) (work.
 		return work.Place{}, err
 	}
 	if p == nil {
+		if err := os.WriteFile(w.mark, nil, 0o600); err != nil {
+			return work.Place{}, err
+		}
 		if p, err = w.make(ctx, dir, source.Git.Root, snap); err != nil {
 			return work.Place{}, err
 		}
@@ -383,6 +388,9 @@ func (w *Witness) Repair(ctx context.Context) (removed int, err error) {
 		return 0, err
 	}
 	defer unlock()
+	if _, err := os.Lstat(w.mark); errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
 	list, err := w.found.List(ctx)
 	if errors.Is(err, thread.ErrNoRepository) {
 		return 0, nil
@@ -402,7 +410,9 @@ func (w *Witness) Repair(ctx context.Context) (removed int, err error) {
 		removed++
 	}
 	if len(errs) == 0 && len(w.places) == 0 {
-		errs = append(errs, w.trees.Drop(ctx, owner))
+		if errs = append(errs, w.trees.Drop(ctx, owner)); errs[0] == nil {
+			errs = append(errs, os.Remove(w.mark))
+		}
 	}
 	if err := errors.Join(errs...); err != nil {
 		return removed, fmt.Errorf("remove places to read in: %w", err)

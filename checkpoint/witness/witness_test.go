@@ -59,7 +59,7 @@ func newScene(t snapshottest.T, top string, args ...string) *scene {
 }
 
 func watch(t snapshottest.T, r *snapshottest.Repo) *witness.Witness {
-	w := witness.New(r.Store, r.Store.Finder, func(err error) { t.Errorf("%v", err) })
+	w := witness.New(r.Store, r.Store.Finder, filepath.Join(filepath.Dir(r.Dir), "witness.mark"), func(err error) { t.Errorf("%v", err) })
 	t.Cleanup(func() { _ = w.Close() })
 	return w
 }
@@ -406,7 +406,7 @@ func child(ctx context.Context, top string) error {
 	if err != nil {
 		return err
 	}
-	w := witness.New(store, store.Finder, nil)
+	w := witness.New(store, store.Finder, filepath.Join(top, "witness.mark"), nil)
 	for i := range 3 {
 		id := work.ID(fmt.Sprint("x", i))
 		p, err := w.Join(ctx, work.Execution{ID: id, Thread: "t1"}, filepath.Join(top, "project"))

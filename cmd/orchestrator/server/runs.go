@@ -75,7 +75,7 @@ func runBounds(c config.Config) grant.Bounds {
 
 // openWitness opens what gives read-only runs their places. Those that a killed server left are removed in the background.
 func (a *Server) openWitness(files *keptFiles) work.Witness {
-	w := witness.New(files, files.Finder, func(err error) { a.Log.Warn("the place of read-only runs", "err", err) })
+	w := witness.New(files, files.Finder, filepath.Join(a.Project.StateDir(), "witness"), func(err error) { a.Log.Warn("the place of read-only runs", "err", err) })
 	a.onClose(w.Close)
 	a.service(func(ctx context.Context) error {
 		n, err := w.Repair(ctx)

@@ -249,19 +249,24 @@ func TestOddThreadIDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	long := time.Now().Add(-60 * 24 * time.Hour)
-	err = s.CreateThread(t.Context(), thread.Thread{ID: thread.ID(id), Name: "odd-00aa", Agent: "demo", Dir: r.Project, Created: long, Deleted: long})
-	if err = errors.Join(err, s.Close()); err != nil {
+	err = s.CreateThread(t.Context(), thread.Thread{ID: thread.ID(id), Name: "odd-00aa", Agent: "demo", Dir: r.Project, Created: long})
+	rest := s.CreateThread(t.Context(), thread.Thread{ID: thread.ID(id + "/"), Name: "odd-00bb", Agent: "demo", Dir: r.Project, Created: long, Deleted: long})
+	if err = errors.Join(err, rest, s.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if list := r.Ok("threads", "--all"); !strings.Contains(list, name) || strings.Contains(list, "odd-00aa") {
+	if list := r.Ok("threads", "--all"); !strings.Contains(list, name) || strings.Contains(list, "odd-00") {
 		t.Errorf("listed:\n%s", list)
 	}
 	if res := r.Run("doctor"); !strings.Contains(res.Stdout, "odd-00aa") || !strings.Contains(res.Stdout, "skipped stored thread") {
 		t.Errorf("the doctor said:\n%s", res.Stdout)
 	}
 	r.Run("gc")
-	r.Run("delete", "odd-00aa")
-	r.Run("resume", "odd-00aa")
+	for _, name := range []string{"odd-00aa", "odd-00bb"} {
+		r.Run("delete", name)
+		r.Run("restore", name)
+		r.Run("resume", name)
+	}
+	r.Run("gc")
 	if _, err := os.Stat(filepath.Join(victim, "thesis.txt")); err != nil {
 		t.Error(err)
 	}
