@@ -48,6 +48,7 @@ func TestTableOfGrants(t *testing.T) {
 	}
 	t.Parallel()
 	r := e2e.NewRig(t)
+	r.Env = append(r.Env, "ORCHESTRATOR_AGENT=demo") // which runs of agents may be of, too
 	bare, granted := r.AgentShell("bare"), r.AgentShell("granted")
 	r.Ok("grants", granted.Name, "--add", "read,send,start,run,merge,manage,switch")
 	other := r.Ok("new", "-a", "command", "other", "--", "sleep", "1000")

@@ -84,8 +84,8 @@ func TestReadOnlyRuns(t *testing.T) {
 func TestDisposal(t *testing.T) {
 	t.Parallel()
 	r := e2e.NewRig(t)
-	for how, name := range map[string]string{"branch": "", "merge": "", "drop": ""} {
-		name = runIt(r, "write "+how+".txt: text of it", "-w", "--dispose", how)
+	for _, how := range []string{"branch", "merge", "drop"} {
+		name := runIt(r, "write "+how+".txt: text of it", "-w", "--dispose", how)
 		x := becomes(r, name, work.Completed)
 		s := r.Status(string(x.Thread))
 		e2e.Await(t, "the worktree of "+how+" to go", func() bool {
