@@ -72,7 +72,7 @@ func TestRunPrintsALot(t *testing.T) {
 			stop := heap()
 			began := time.Now()
 			kept := &keeper{}
-			r := runRaw(t, sessionsThatPrint(t, 2<<30), &dropper{}, kept, c.script+`; echo "text after"; echo "end completed"`)
+			r := runRaw(t, sessionsThatPrint(t, 2<<30), &dropper{}, kept, `read -r go; `+c.script+`; echo "text after"; echo "end completed"`)
 			if err := r.Send(context.Background(), "go"); err != nil {
 				t.Fatal(err)
 			}
