@@ -14,7 +14,7 @@ func FinishedRuns(limit time.Duration, since func(time.Time) time.Duration, all 
 	if limit <= 0 {
 		return nil
 	}
-	stays, old := map[thread.ID]bool{}, []thread.Thread{} // stays: a thread in use stands on it
+	stays, old := map[thread.ID]bool{}, []thread.Thread{} // stays: a thread in use was forked from it
 	for _, c := range all {
 		if t := c.Thread; t.UsedNow() == thread.InUse {
 			if t.Once.On && !t.Pinned && !t.Interrupted && !c.Running && since(t.Updated) >= limit {
@@ -24,7 +24,7 @@ func FinishedRuns(limit time.Duration, since func(time.Time) time.Duration, all 
 			}
 		}
 	}
-	for again := true; again; { // one that stays keeps those that it stands on
+	for again := true; again; { // one that stays keeps those that it was forked from
 		again = false
 		old = slices.DeleteFunc(old, func(t thread.Thread) bool {
 			if stays[t.ID] {

@@ -11,7 +11,7 @@ import (
 var _ thread.Headless = (*Agent)(nil)
 
 // Headless implements thread.Headless: the program reads the prompt from its input, what it prints is the answer. It has
-// no session, so that each prompt starts it anew. Nothing keeps a program from writing.
+// no session, so that each prompt starts it again. Nothing keeps a program from writing.
 func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.HeadlessLaunch, error) {
 	if spec.Once.ReadOnly {
 		return thread.HeadlessLaunch{}, thread.Hint(thread.Kindf(thread.ErrUnsupported, "any program may change files"),

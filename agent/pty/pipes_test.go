@@ -39,7 +39,7 @@ func TestPipes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if strings.Contains(c.script, "/proc/") && runtime.GOOS != "linux" {
-				t.Skip("SKIPPED: only Linux has /proc")
+				t.Skip("SKIPPED: only Linux has /proc; run it there")
 			}
 			r := startWith(t, h, piped, c.script)
 			r.wait(t)

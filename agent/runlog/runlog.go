@@ -208,7 +208,7 @@ func (l *Log) end(dst []byte) []byte {
 
 func streams(k thread.RunEventKind) bool { return k == thread.RunText || k == thread.RunThinking }
 
-// group returns what stands together without an empty line.
+// group returns the kind of an event for the layout: between events of one kind there is no empty line.
 func group(k thread.RunEventKind) thread.RunEventKind {
 	switch k {
 	case thread.RunResult, thread.RunRefused:
@@ -282,7 +282,7 @@ func (l *Log) fitted(text string, n int) string {
 	return displaywidth.TruncateString(s, max(n-1, 0), "") + "\u2026"
 }
 
-// note appends a text that stands on lines of its own.
+// note appends a text on lines of its own.
 func (l *Log) note(dst []byte, mark, look, text string) []byte {
 	lines, more := head(text, maxPromptLines)
 	for _, s := range lines {

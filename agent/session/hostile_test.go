@@ -210,7 +210,7 @@ func TestManyRuns(t *testing.T) {
 // TestRunHasTooManyProcesses ends a run for that, which has failed.
 func TestRunHasTooManyProcesses(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("SKIPPED: processes are counted on Linux only")
+		t.Skip("SKIPPED: processes are counted on Linux only; run it there")
 	}
 	all := session.New(session.Config{Processes: 4, CountEvery: 10 * time.Millisecond})
 	defer func() {

@@ -127,7 +127,7 @@ func TestResumeDamaged(t *testing.T) {
 	}
 }
 
-// TestEndOfFailed does not say of a list that it is whole when something could not be written.
+// TestEndOfFailed marks no list as whole when something could not be written.
 func TestEndOfFailed(t *testing.T) {
 	dir, s := ended(t)
 	r := Resume(dir, "threads", "c1")

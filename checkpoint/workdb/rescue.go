@@ -262,7 +262,7 @@ func (c *copied) each(query string, read func(scan func(...any) error) error) er
 	return rows.Err()
 }
 
-// some returns bytes that are not NULL: what stands for them is a record that does not match its hash.
+// some returns bytes that are not NULL, so that what cannot be read is a record that does not match its hash.
 func some(b []byte) []byte {
 	if b == nil {
 		return []byte{}

@@ -31,7 +31,7 @@ func account(l *run) string {
 }
 
 // otherAccount reports whether another login pays for a queued execution than it was queued with, as the person has
-// signed in since, or the environment that they brought went with the server. It is stored then, and decided anew by the
+// signed in since, or the environment that they brought went with the server. It is stored then, and decided again by the
 // limits of that one.
 func otherAccount(ctx context.Context, l *run, x exec.Execution) (bool, error) {
 	now := account(l)

@@ -107,7 +107,7 @@ func TestRunsOfAnotherAccount(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if w.execution(one).State == exec.Queued { // both are decided anew at once
+		if w.execution(one).State == exec.Queued { // both are decided again at once
 			one, two, prompts[0], prompts[1] = two, one, prompts[1], prompts[0]
 		}
 		if x := w.runIs(one, exec.Running); x.Account != servers {

@@ -35,7 +35,7 @@ func holds(l *run) string {
 // deploy is the step that starts the process of a queued execution. What speaks against it leaves it queued.
 func deploy(ctx context.Context, l *run, x exec.Execution) {
 	if holds(l) != "" || l.work.closes() {
-		return // it is decided anew
+		return // it is decided again
 	}
 	release, err := l.starts.take()
 	if err != nil {

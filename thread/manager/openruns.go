@@ -112,7 +112,7 @@ func (o *openRuns) show(x exec.Execution) {
 	l.show()
 }
 
-// waits notes why executions wait, and shows it where it changed. It is not stored: after a restart it is decided anew.
+// waits notes why executions wait, and shows it where it changed. It is not stored: after a restart it is decided again.
 func (o *openRuns) waits(list []exec.Waiting) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -8,7 +8,7 @@ const resumes = 3
 type Sequel struct {
 	// State is Lost if a person decides, Queued if it is tried again, or Failed.
 	State State
-	// Resume is set if it goes on in the agent's own session; else it begins anew.
+	// Resume is set if it goes on in the agent's own session; else it begins again.
 	Resume bool
 	Reason string // for people
 }

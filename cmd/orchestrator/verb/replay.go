@@ -46,7 +46,7 @@ func contextReplayVerb(c *cli) *cobra.Command {
 			"With --base, each policy is replayed with each profile of the base too: what the agent sends before a word is\n" +
 			"said is smaller by what the profile leaves out of it, as measured with the CLI that is installed, or by the\n" +
 			"figure you give, in tokens or in percent of a session's own base. It is in each request, and read from the\n" +
-			"cache from the second on. Masks are decided anew for the smaller requests.\n\n" +
+			"cache from the second on. Masks are decided again for the smaller requests.\n\n" +
 			"With --mcp-tokens ALL,ON, the agent itself would have sent ALL tokens of definitions of MCP tools with each\n" +
 			"request, and only ON of them are sent in the replay: those of the servers that the task needs. \"mcp list\"\n" +
 			"has the figures of your servers.",

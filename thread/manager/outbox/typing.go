@@ -29,7 +29,7 @@ func (o *Outbox) Decide(g Gate, left func() bool) (p thread.Prompt, why string, 
 }
 
 // Wait has the prompt that is due wait until prompts of other threads are typed. Waited ends that; what is due is then
-// decided anew.
+// decided again.
 func (o *Outbox) Wait() { o.typing = waiting }
 
 // Waited ends Wait.
