@@ -18,6 +18,20 @@ type Dialogue interface {
 	End(code int) Said
 }
 
+// Asker is a Dialogue whose program asks a person, and waits for the answer: RunAsks, then RunAnswered. Optional for a
+// Dialogue; one that is none refuses what would be asked.
+type Asker interface {
+	// Answer answers the question with an id: choice is the index of one of its choices, or Dismiss. Text is what the person
+	// says to it, "" for nothing. ErrRefused if it is not open any more. Its RunAnswered is among the events.
+	Answer(question string, choice int, text string) (Said, error)
+}
+
+// Steerer is a Dialogue whose program takes a further prompt into the turn that it works on. Optional for a Dialogue.
+type Steerer interface {
+	// Steer gives it a prompt; ErrBusy if there is no turn that would take it.
+	Steer(prompt string) (Said, error)
+}
+
 // Said is what follows from a step of a Dialogue.
 type Said struct {
 	Events []RunEvent
@@ -40,6 +54,9 @@ const (
 	RunUsage    RunEventKind = "usage"    // Usage is that of a request, or of several since the last such event
 	RunNotice   RunEventKind = "notice"   // Text is for people: it tries again, a server is missing
 	RunLine     RunEventKind = "line"     // Text is a line that is not one of the program's protocol
+	RunAsks     RunEventKind = "asks"     // it asks Question and waits; Call names the call that it is about
+	RunAnswered RunEventKind = "answered" // Question was answered, as Text says, or is withdrawn: Failed is set then
+	RunSteered  RunEventKind = "steered"  // the running turn has taken a further prompt, Text
 	RunEnd      RunEventKind = "end"      // the run has ended with Outcome, for the Reason
 )
 
@@ -63,6 +80,10 @@ type RunEvent struct {
 	Tool   string `json:"tool,omitempty"`
 	Call   string `json:"call,omitempty"`
 	Failed bool   `json:"failed,omitempty"`
+	// Reads is, for a RunTool that only reads one file, its path as the agent names it.
+	Reads string `json:"reads,omitempty"`
+	// Question is that of RunAsks and RunAnswered; its ID is unique in the run. Its Since is set by the session.
+	Question *Question `json:"question,omitempty"`
 	// Stderr is set for a RunLine of the standard error; set by the session.
 	Stderr bool `json:"stderr,omitempty"`
 	// Sub is set for what a sub-agent does: it names the call that started it.

@@ -14,6 +14,64 @@ type Once struct {
 	// Lost and Dispose are a work.Policy and a work.Disposal, "" for what is configured.
 	Lost    string `json:"lost,omitempty"`
 	Dispose string `json:"dispose,omitempty"`
+	// Asks is what follows when the agent would ask a person: AsksPerson, AsksNobody, or "" for what is configured.
+	Asks Asks `json:"asks,omitempty"`
+	// Tier is the class of model that the person or a plan chose; "" for none.
+	Tier Tier `json:"tier,omitempty"`
+	// Caps bound what each run may call and say.
+	Caps Caps `json:"caps,omitzero"`
+	// Budget is what each run may spend; Group is the name of a group of runs that share a budget, "" for none.
+	Budget Budget `json:"budget,omitzero"`
+	Group  string `json:"group,omitempty"`
+	// OnFail is what follows on a failure: a work.OnFail, "" for what is configured. Fallback is what takes its place then, as
+	// in runs.fallback, "" for what is configured.
+	OnFail   string `json:"onFail,omitempty"`
+	Fallback string `json:"fallback,omitempty"`
 	// From is the thread's folder while a run that must only read works in a place with a copy of it: Dir is that place.
 	From string `json:"from,omitempty"`
 }
+
+// Asks is what follows when an agent without a terminal would ask a person.
+type Asks string
+
+// What follows.
+const (
+	AsksPerson Asks = "wait"   // it waits for an answer if its CLI can; else the run fails with what it would have asked
+	AsksNobody Asks = "refuse" // what would be asked is refused, and the agent goes on without
+)
+
+// Tier is a class of models, from the cheapest to the most able. Which model of an agent that is stands in the
+// configuration.
+type Tier string
+
+// The tiers.
+const (
+	TierFast     Tier = "fast"
+	TierStandard Tier = "standard"
+	TierStrong   Tier = "strong"
+	TierFrontier Tier = "frontier"
+)
+
+// Tiers returns all tiers, the cheapest first.
+func Tiers() []Tier { return []Tier{TierFast, TierStandard, TierStrong, TierFrontier} }
+
+// Caps bound a run; its prompt names them.
+type Caps struct {
+	// Explore is set for a run that only finds something out.
+	Explore bool `json:"explore,omitempty"`
+	// Calls is how many calls of tools it may make, Words how long its answer may be; 0 for what its tier and kind say, -1
+	// for no bound.
+	Calls int `json:"calls,omitempty"`
+	Words int `json:"words,omitempty"`
+	// NoTools has the agent start without tools, for a run that only reports.
+	NoTools bool `json:"noTools,omitempty"`
+}
+
+// Budget is the most that may be spent; the zero value is no limit. A limit of 0 of what is set allows nothing.
+type Budget struct {
+	Tokens *int64   `json:"tokens,omitempty"` // all kinds of input, and output
+	USD    *float64 `json:"usd,omitempty"`
+}
+
+// Set reports whether it limits anything.
+func (b Budget) Set() bool { return b.Tokens != nil || b.USD != nil }

@@ -80,6 +80,36 @@ type Execution struct {
 	Usage thread.Usage `json:"usage"`
 	// Counted is the newest attempt that Usage and Printed include.
 	Counted int `json:"counted,omitempty"`
+	// Group is the name of the group of runs that it shares a budget with, "" for none, and Budget its own.
+	Group  string        `json:"group,omitempty"`
+	Budget thread.Budget `json:"budget,omitzero"`
+	// Tier is the class of its model, Model that model, "" for the agent's own, and Chosen why it is this one.
+	Tier   thread.Tier `json:"tier,omitempty"`
+	Model  string      `json:"model,omitempty"`
+	Chosen string      `json:"chosen,omitempty"`
+	// Caps are those that its prompt names. Calls is how many calls of tools it has made in all attempts, and Rereads how
+	// many of them read a file that it had read before. Gap is what is missing, in the agent's words, once it was stopped at
+	// its bound and has reported.
+	Caps      thread.Caps `json:"caps,omitzero"`
+	Calls     int         `json:"calls,omitempty"`
+	Rereads   int         `json:"rereads,omitempty"`
+	Reporting bool        `json:"reporting,omitempty"` // it was stopped at its bound, and this attempt reports
+	Gap       string      `json:"gap,omitempty"`
+	// Failure is why the newest attempt failed, the zero value if it did not. Retries counts the attempts that followed on a
+	// failure of transport, Redone those that followed on one of the agent. After is the earliest start of the next attempt,
+	// decided at Failure.At.
+	Failure Failure   `json:"failure,omitzero"`
+	Retries int       `json:"retries,omitempty"`
+	Redone  int       `json:"redone,omitempty"`
+	After   time.Time `json:"after,omitzero"`
+	// OnFail is what follows on a failure, and Fallback what may take its place: "model:NAME" or the name of an agent.
+	OnFail   OnFail `json:"onFail,omitempty"`
+	Fallback string `json:"fallback,omitempty"`
+	// For is the execution whose fallback this one is, Instead the one that is its fallback; "" for none.
+	For     ID `json:"for,omitempty"`
+	Instead ID `json:"instead,omitempty"`
+	// Question is what it waits for a person with, while it is NeedsInput.
+	Question *thread.Question `json:"question,omitempty"`
 	// Before is what its thread had used when the newest attempt began: the difference is what that one uses.
 	Before thread.Usage `json:"before,omitzero"`
 }
