@@ -51,7 +51,7 @@ func (s *Store) connect(ctx context.Context) (err error) {
 	if _, err := s.writer.ExecContext(ctx, fmt.Sprintf("PRAGMA wal_autocheckpoint = %d", logPages)); err != nil {
 		return db(err)
 	}
-	s.read = sql.OpenDB(sqlfile.Connector(sqlfile.DSN(s.path, fmt.Sprintf("&_query_only=1&_stmt_cache_size=%d", statements))))
+	s.read = sql.OpenDB(sqlfile.Connector(sqlfile.DSN(s.path, sqlfile.Reads+fmt.Sprintf("&_stmt_cache_size=%d", statements))))
 	s.read.SetMaxOpenConns(readers)
 	s.read.SetMaxIdleConns(readers)
 	s.finder, err = s.read.PrepareContext(ctx, pairQuery)

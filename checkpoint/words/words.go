@@ -23,6 +23,7 @@ import (
 
 	"github.com/mattn/go-sqlite3" // the driver, too
 
+	"orchestrator/checkpoint/sqlfile"
 	"orchestrator/thread"
 	"orchestrator/thread/secret"
 )
@@ -41,11 +42,9 @@ type Index struct {
 	changes Changes // nil: no files are found
 	file    string
 
-	// mu is held while the index is being updated, and guards marks and the creation of db.
+	// mu is held while the index is being updated, and guards the creation of db.
 	mu sync.Mutex
 	db *sql.DB // set by the first update that can
-	// marks records what is indexed of each thread.
-	marks map[thread.ID]mark
 
 	// stop ends the goroutine that indexes what an earlier run left unindexed; filled is closed when it has ended.
 	stop   context.CancelFunc
@@ -162,7 +161,7 @@ func create(file string) error {
 
 func (x *Index) open(file string) error {
 	db, err := sql.Open("sqlite3",
-		"file:"+escape(file)+"?_journal_mode=WAL&_synchronous=NORMAL&_busy_timeout=5000&_stmt_cache_size=16")
+		"file:"+escape(file)+"?_journal_mode=WAL&_synchronous=NORMAL&_busy_timeout=5000&_stmt_cache_size=16"+sqlfile.Small)
 	if err != nil {
 		return err
 	}
@@ -199,24 +198,7 @@ func (x *Index) prepare(db *sql.DB, file string) error {
 	if check != "ok" {
 		return fmt.Errorf("damaged: %s", check)
 	}
-	if err := os.Chmod(file, 0o600); err != nil {
-		return err
-	}
-	x.marks = map[thread.ID]mark{}
-	rows, err := db.Query("SELECT thread, seq, head FROM marks")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id thread.ID
-		var m mark
-		if err := rows.Scan(&id, &m.seq, &m.head); err != nil {
-			return err
-		}
-		x.marks[id] = m
-	}
-	return rows.Err()
+	return os.Chmod(file, 0o600)
 }
 
 // Close closes the file.
@@ -239,29 +221,128 @@ func (x *Index) update(ctx context.Context, see func(*thread.Thread)) error {
 	if err := x.ready(); err != nil {
 		return err
 	}
-	there := make(map[thread.ID]bool, len(x.marks))
-	err := thread.EachThread(ctx, x.source, thread.Query{}, func(t thread.Thread) error {
-		there[t.ID] = true
-		see(&t)
-		m, ok := x.marks[t.ID]
-		if ok && m.head == t.Head {
-			return nil
+	marked := 0
+	err := x.each(ctx, func(list []thread.Thread) error {
+		marks, err := x.marks(ctx, list)
+		if err != nil {
+			return full(err)
 		}
-		err := x.add(ctx, t, m)
-		if err != nil && !errors.Is(err, thread.ErrDamaged) { // it hides no other thread; who asks for it learns it from the store
-			return fmt.Errorf("index %s: %w", t.Name, full(err))
+		for i := range list {
+			t := &list[i]
+			see(t)
+			m, known := marks[t.ID]
+			if known {
+				marked++
+			}
+			if known && m.head == t.Head {
+				continue
+			}
+			err := x.add(ctx, *t, m)
+			if err == nil && !known {
+				marked++
+			}
+			if err != nil && !errors.Is(err, thread.ErrDamaged) { // it hides no other thread; who asks for it learns it from the store
+				return fmt.Errorf("index %s: %w", t.Name, full(err))
+			}
 		}
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("index: %w", err)
 	}
-	for id := range x.marks {
-		if there[id] {
-			continue
+	if err := x.dropGone(ctx, marked); err != nil {
+		return fmt.Errorf("drop from the index: %w", full(err))
+	}
+	return nil
+}
+
+// some is how many threads are looked at at once.
+const some = 256
+
+// each calls do with all threads, oldest first, some at once.
+func (x *Index) each(ctx context.Context, do func([]thread.Thread) error) error {
+	list := make([]thread.Thread, 0, some)
+	hand := func() error {
+		err := do(list)
+		clear(list)
+		list = list[:0]
+		return err
+	}
+	err := thread.EachThread(ctx, x.source, thread.Query{}, func(t thread.Thread) error {
+		if list = append(list, t); len(list) < some {
+			return nil
 		}
+		return hand()
+	})
+	if err != nil {
+		return err
+	}
+	return hand()
+}
+
+// marks returns how far some threads are indexed. It is asked for with each update: a project may have very many threads.
+func (x *Index) marks(ctx context.Context, list []thread.Thread) (map[thread.ID]mark, error) {
+	marks := make(map[thread.ID]mark, len(list))
+	ids := make([]any, some)
+	for i := range ids { // always as many: the statement is prepared once
+		ids[i] = ""
+		if i < len(list) {
+			ids[i] = string(list[i].ID)
+		}
+	}
+	rows, err := x.db.QueryContext(ctx, "SELECT thread, seq, head FROM marks WHERE thread IN (?"+strings.Repeat(",?", some-1)+")", ids...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id thread.ID
+		var m mark
+		if err := rows.Scan(&id, &m.seq, &m.head); err != nil {
+			return nil, err
+		}
+		marks[id] = m
+	}
+	return marks, rows.Err()
+}
+
+// dropGone removes the threads that are no longer stored; marked is how many of those that are stored have marks.
+func (x *Index) dropGone(ctx context.Context, marked int) error {
+	var all int
+	if err := x.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM marks").Scan(&all); err != nil || all == marked {
+		return err
+	}
+	there := make(map[thread.ID]bool, marked)
+	err := x.each(ctx, func(list []thread.Thread) error {
+		for i := range list {
+			there[list[i].ID] = true
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var gone []thread.ID
+	rows, err := x.db.QueryContext(ctx, "SELECT thread FROM marks")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id thread.ID
+		if err := rows.Scan(&id); err != nil {
+			return err
+		}
+		if !there[id] {
+			gone = append(gone, id)
+		}
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return err
+	}
+	for _, id := range gone {
 		if err := x.drop(ctx, id); err != nil {
-			return fmt.Errorf("drop from the index: %w", full(err))
+			return err
 		}
 	}
 	return nil
@@ -346,11 +427,7 @@ func (x *Index) add(ctx context.Context, t thread.Thread, m mark) error {
 		next.head); err != nil {
 		return err
 	}
-	if err := tx.Commit(); err != nil {
-		return err
-	}
-	x.marks[t.ID] = next
-	return nil
+	return tx.Commit()
 }
 
 // drop removes a thread that is no longer stored.
@@ -368,11 +445,7 @@ func (x *Index) drop(ctx context.Context, id thread.ID) error {
 			return err
 		}
 	}
-	if err := tx.Commit(); err != nil {
-		return err
-	}
-	delete(x.marks, id)
-	return nil
+	return tx.Commit()
 }
 
 // defaultLimit is the number of hits if none is given.

@@ -2,6 +2,7 @@ package words_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -189,6 +190,60 @@ type counting struct {
 func (c *counting) Checkpoints(ctx context.Context, id thread.ID, p thread.Page) ([]thread.Checkpoint, error) {
 	c.reads.Add(1)
 	return c.Source.Checkpoints(ctx, id, p)
+}
+
+// TestManyThreads indexes more threads than are looked at at once: each is read once, also over a restart, and nothing stays
+// of those that are purged.
+func TestManyThreads(t *testing.T) {
+	const many, gone = 600, 350
+	w := newWorld(t)
+	source := &counting{Source: w.store}
+	if err := w.index.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range many {
+		id := thread.ID(fmt.Sprintf("t%d", i))
+		w.thread(id, fmt.Sprintf("thread-%04d", i))
+		w.turn(id, fmt.Sprintf("ask %04d", i), "")
+	}
+	var x *words.Index
+	search := func(query string, hits int, reads int32) {
+		t.Helper()
+		x = words.Open(w.dir, source, nil, time.Hour)
+		for range 2 {
+			found, err := x.Find(t.Context(), query, 0)
+			if err != nil || len(found) != hits {
+				t.Errorf("find %q: %d hits, %v", query, len(found), err)
+			}
+		}
+		if n := source.reads.Swap(0); n != reads {
+			t.Errorf("the threads were read %d times, not %d", n, reads)
+		}
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	search("ask 0007", 1, many)
+	search("ask 0599", 1, 0)
+	for i := range gone {
+		if err := w.store.PurgeThread(t.Context(), thread.ID(fmt.Sprintf("t%d", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.thread("new", "new-0000")
+	w.turn("new", "ask 0007", "")
+	search("ask 0007", 1, 1)
+	db, err := sql.Open("sqlite3", filepath.Join(w.dir, "search.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, table := range []string{"marks", "docs", "texts"} {
+		var n int
+		if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM "+table).Scan(&n); err != nil || n != many-gone+1 {
+			t.Errorf("%d rows of %s: %v", n, table, err)
+		}
+	}
 }
 
 // TestSearchRightAfterTheStart finds all of what was stored before, though the index would be filled much later, and

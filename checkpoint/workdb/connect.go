@@ -49,7 +49,7 @@ func (f *file) connect(ctx context.Context) (err error) {
 	if _, err := f.writer.ExecContext(ctx, fmt.Sprintf("PRAGMA wal_autocheckpoint = %d", logPages)); err != nil {
 		return err
 	}
-	f.read = sql.OpenDB(sqlfile.Connector(sqlfile.DSN(f.path, "&_query_only=1"+cached)))
+	f.read = sql.OpenDB(sqlfile.Connector(sqlfile.DSN(f.path, sqlfile.Reads+cached)))
 	f.read.SetMaxOpenConns(readers)
 	f.read.SetMaxIdleConns(readers)
 	return nil

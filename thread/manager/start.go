@@ -140,11 +140,8 @@ func (l *run) ensureDir(ctx context.Context) error {
 		return err
 	}
 	if snap == nil {
-		do := "none of its files were stored; start a new thread"
-		if t.Parent != "" {
-			do = "it has no snapshot; fork the thread's parent again"
-		}
-		return thread.Hint(fmt.Errorf("worktree %s: %w", t.Worktree.Path, thread.ErrNotFound), do)
+		return thread.Hint(fmt.Errorf("worktree %s: %w", t.Worktree.Path, thread.ErrNotFound),
+			"it has no snapshot; fork the thread's parent again")
 	}
 	// Remove what git still believes to exist.
 	if _, err := l.cfg.Worktrees.Remove(ctx, l.live.id, t.Worktree); err != nil {

@@ -34,10 +34,7 @@ func spoken(r scripted.Reply) int64 {
 
 // request is the part of a Messages request that is counted.
 type request struct {
-	Model    string `json:"model"`
-	Metadata struct {
-		User string `json:"user_id"`
-	} `json:"metadata"`
+	Model    string            `json:"model"`
 	System   json.RawMessage   `json:"system"`
 	Tools    []json.RawMessage `json:"tools"`
 	Messages []struct {

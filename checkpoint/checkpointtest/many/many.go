@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/work"
 )
 
 // Project says what to store.
@@ -29,13 +30,33 @@ const writers = 64
 
 // Fill stores the threads of a project: those in use named live-N, the runs run-N, each with four digits.
 func Fill(ctx context.Context, s thread.Store, p Project) error {
-	work := make(chan int)
+	return each(p.Runs+p.Live, func(i int) error { return p.put(ctx, s, i) })
+}
+
+// Executions stores a completed execution with some events of each run that is stored.
+func Executions(ctx context.Context, s thread.Store, to work.Store, events int) error {
+	var runs []thread.Thread
+	err := thread.EachThread(ctx, s, thread.Query{}, func(t thread.Thread) error {
+		if t.Once.On {
+			runs = append(runs, t)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return each(len(runs), func(i int) error { return complete(ctx, to, runs[i], events) })
+}
+
+// each calls do with each number below n, with many at once.
+func each(n int, do func(int) error) error {
+	todo := make(chan int)
 	errs := make(chan error, writers)
 	var all sync.WaitGroup
 	for range writers {
 		all.Go(func() {
-			for i := range work {
-				if err := p.put(ctx, s, i); err != nil {
+			for i := range todo {
+				if err := do(i); err != nil {
 					errs <- err
 					return
 				}
@@ -43,19 +64,43 @@ func Fill(ctx context.Context, s thread.Store, p Project) error {
 		})
 	}
 	var first error
-	for i := 0; i < p.Runs+p.Live && first == nil; i++ {
+	for i := 0; i < n && first == nil; i++ {
 		select {
-		case work <- i:
+		case todo <- i:
 		case first = <-errs:
 		}
 	}
-	close(work)
+	close(todo)
 	all.Wait()
 	close(errs)
 	for err := range errs {
 		first = errors.Join(first, err)
 	}
 	return first
+}
+
+// complete stores the execution of a run.
+func complete(ctx context.Context, to work.Store, t thread.Thread, events int) error {
+	x, err := to.Add(ctx, work.Execution{
+		ID: thread.NewID[work.ID](), Thread: t.ID, Prompt: thread.NewID[thread.PromptID](), Agent: t.Agent, Created: t.Created, Lost: work.PolicyAsk,
+	})
+	if err == nil {
+		x, err = to.Claim(ctx, x.ID, "a server", t.Created)
+	}
+	said := make([]work.Event, events)
+	for i := range said {
+		said[i] = work.Event{At: t.Created, Kind: "text", Text: fmt.Sprintf("part %d of what %s printed", i, t.Name)}
+	}
+	for _, state := range []work.State{work.Running, work.Completed} {
+		if err == nil {
+			x, err = to.Change(ctx, x.ID, x.Fence, func(x *work.Execution) error { x.State = state; return nil }, said...)
+		}
+		said = nil
+	}
+	if err != nil {
+		return fmt.Errorf("store the execution of %s: %w", t.Name, err)
+	}
+	return nil
 }
 
 // put stores one thread with its turns, and archives it if it is a run.

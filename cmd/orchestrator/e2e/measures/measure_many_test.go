@@ -1,6 +1,7 @@
 package measures
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,13 +13,14 @@ import (
 
 	"orchestrator/checkpoint/checkpointtest/many"
 	"orchestrator/checkpoint/sqlite"
+	"orchestrator/checkpoint/workdb"
 	"orchestrator/cmd/orchestrator/e2e"
 )
 
 // TestMeasureMany says how long a server takes until it has listed its threads, how long the list and the first picture
 // of the screen then take, and how much memory it has some seconds later, with 100 threads in use alone, and with 20,000 finished
-// runs beside them, by turns in one run. The first start, which checks the whole store and fills the index of the search, is
-// said apart. MEASURE_BESIDE names the program of another build, which is measured by turns
+// runs of 100 events each beside them, by turns in one run. The first start, which checks the whole store and fills the index of
+// the search, is said apart, and ends when the index is full. MEASURE_BESIDE names the program of another build, which is measured by turns
 // with this one; MEASURE_RUNS is another number of runs.
 func TestMeasureMany(t *testing.T) {
 	if os.Getenv("MEASURE") == "" {
@@ -69,6 +71,7 @@ func TestMeasureMany(t *testing.T) {
 			s.Press("q")
 			s.End()
 			time.Sleep(4 * time.Second) // what begins after a start has begun
+			awaitRest(t, c.rig.ServerPID())
 			c.memory = append(c.memory, memoryOf(t, c.rig.ServerPID(), "VmRSS"))
 			c.peak = append(c.peak, memoryOf(t, c.rig.ServerPID(), "VmHWM"))
 			if c.rig.Ok("stop"); round == 0 {
@@ -93,9 +96,29 @@ func storeMany(t *testing.T, r *e2e.Rig, p many.Project) {
 	if err := many.Fill(t.Context(), s, p); err != nil {
 		t.Error(err)
 	}
-	if err := s.Close(); err != nil {
+	w, err := workdb.Open(t.Context(), filepath.Join(r.Claimed().StateDir(), "work.db"), workdb.Options{})
+	if err != nil {
 		t.Fatal(err)
 	}
+	if err := many.Executions(t.Context(), s, w, 100); err != nil {
+		t.Error(err)
+	}
+	if err := errors.Join(w.Close(), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// awaitRest waits until a process does nothing for a while.
+func awaitRest(t *testing.T, pid int) {
+	t.Helper()
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
+		was := cpuOf(t, pid)
+		time.Sleep(time.Second)
+		if cpuOf(t, pid)-was < 30*time.Millisecond {
+			return
+		}
+	}
+	t.Fatal("the server does not come to rest")
 }
 
 // memoryOf returns a figure of a process's memory in kB.
