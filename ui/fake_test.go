@@ -16,7 +16,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/api"
-	"orchestrator/thread/ledger"
+	"orchestrator/thread/spending"
 	"orchestrator/ui/follow"
 	"orchestrator/ui/layout"
 )
@@ -55,8 +55,8 @@ type server struct {
 	context     thread.ContextReport
 	base        thread.BaseReport
 	staged      map[string]string // by their tokens
-	spent       []ledger.Spent
-	costs       []ledger.Query // what was asked of it
+	spent       []spending.Spent
+	costs       []spending.Query // what was asked of it
 	quotas      []thread.Quota
 	log         []thread.Happening
 }
@@ -111,16 +111,16 @@ func obey[Req any](h handlers, c api.Command[Req], f func(context.Context, Req) 
 	h[c.Name()] = func(ctx context.Context, req any) (any, error) { return struct{}{}, f(ctx, req.(Req)) }
 }
 
-func (s *server) Cost(_ context.Context, q ledger.Query) (ledger.Report, error) {
+func (s *server) Cost(_ context.Context, q spending.Query) (spending.Report, error) {
 	s.mu.Lock()
 	s.costs = append(s.costs, q)
 	s.mu.Unlock()
 	if s.err != nil {
-		return ledger.Report{}, s.err
+		return spending.Report{}, s.err
 	}
-	r := ledger.SumUp(s.spent, time.Now().Format(time.DateOnly), q)
+	r := spending.SumUp(s.spent, time.Now().Format(time.DateOnly), q)
 	for i := range r.Groups {
-		if s := s.find(string(r.Groups[i].Spent.Thread)); q.By == ledger.ByThread && s.ID != "" {
+		if s := s.find(string(r.Groups[i].Spent.Thread)); q.By == spending.ByThread && s.ID != "" {
 			r.Groups[i].Name = s.DisplayName()
 		}
 	}

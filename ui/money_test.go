@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"orchestrator/thread"
-	"orchestrator/thread/ledger"
+	"orchestrator/thread/spending"
 )
 
 // spent has the server know what was spent on 14 days, partly at unknown prices, and two limits.
 func (r *rig) spent() {
 	today := time.Now()
 	row := func(back int, agent, model string, id thread.ID, usd float64) {
-		s := ledger.Spent{Day: today.AddDate(0, 0, -back).Format(time.DateOnly), Agent: agent, Model: model, Thread: id,
+		s := spending.Spent{Day: today.AddDate(0, 0, -back).Format(time.DateOnly), Agent: agent, Model: model, Thread: id,
 			Answers: 10, Input: 16_000, CacheRead: 84_000, Output: 3000}
 		if usd < 0 {
 			s.Unpriced = 10
@@ -97,7 +97,7 @@ func TestMoneyFollowsItsKeys(t *testing.T) {
 		r.keys("$")
 		r.must("▸today $12.84 + ?", "▸model", "gpt-5.5")
 		r.keys("l", "l", "l", "shift+tab")
-		if want := (ledger.Query{By: ledger.ByThread, Period: ledger.Month}); r.srv.costs[r.costs()-1] != want {
+		if want := (spending.Query{By: spending.ByThread, Period: spending.Month}); r.srv.costs[r.costs()-1] != want {
 			t.Errorf("asked for %+v", r.srv.costs)
 		}
 		r.must("▸month", "▸thread")

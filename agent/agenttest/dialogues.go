@@ -93,7 +93,7 @@ func (r *replay) whole(name string, lines [][]byte, first int) {
 
 // take notes what a step said, and what is wrong with it: events after the end, or more of them than a line accounts for.
 func (r *replay) take(size int, s thread.Said) {
-	total := 0
+	total, events := 0, 0
 	for _, e := range s.Events {
 		if r.ends > 0 {
 			r.fault = fmt.Sprintf("%+v after the end", e)
@@ -101,14 +101,17 @@ func (r *replay) take(size int, s thread.Said) {
 		if e.Kind == thread.RunEnd {
 			r.ends++
 		}
+		if e.Kind != thread.RunAnswered { // one for each that was asked, before
+			events++
+		}
 		total += len(e.Text) + len(e.Reason) + len(e.Tool) + len(e.Call) + len(e.Session) + len(e.Model)
 		if len(e.Text) > jsonline.MaxText {
 			r.fault = fmt.Sprintf("a text of %d bytes", len(e.Text))
 		}
 		fmt.Fprintln(&r.said, written(e))
 	}
-	if total > 16*size+64<<10 || len(s.Events) > size+16 {
-		r.fault = fmt.Sprintf("%d events with %d bytes after a line of %d", len(s.Events), total, size)
+	if total > 16*size+64<<10 || events > size+16 {
+		r.fault = fmt.Sprintf("%d events with %d bytes after a line of %d", events, total, size)
 	}
 	if len(s.Write) > 0 {
 		if !bytes.HasSuffix(s.Write, []byte("\n")) && !s.Close {
@@ -141,6 +144,12 @@ func written(e thread.RunEvent) string {
 	}
 	if e.Status != 0 {
 		words = append(words, fmt.Sprintf("status=%d", e.Status))
+	}
+	if q := e.Question; q != nil {
+		words = append(words, fmt.Sprintf("question=%s kind=%s text=%q about=%q", q.ID, q.Kind, q.Text, q.About))
+		for _, c := range q.Choices {
+			words = append(words, fmt.Sprintf("choice=%q/%s", c.Text, c.Means))
+		}
 	}
 	if u := e.Usage; u != nil {
 		words = append(words, fmt.Sprintf("in=%d read=%d written=%d out=%d", u.Input, u.CacheRead, u.CacheWrite, u.Output))

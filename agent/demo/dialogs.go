@@ -9,6 +9,9 @@ import (
 	"orchestrator/thread"
 )
 
+// planAsked is what the agent asks about a plan.
+const planAsked = `Shall I go on with this plan\?`
+
 // dialogs are the questions that the agent asks.
 var dialogs = sync.OnceValue(func() []dialog.Form {
 	return []dialog.Form{
@@ -22,6 +25,16 @@ var dialogs = sync.OnceValue(func() []dialog.Form {
 			},
 			Means: []dialog.Means{
 				{Text: regexp.MustCompile(`(?i)^yes, (and )?(always|do not ask|don't ask)`), Does: thread.ApproveAlways},
+				{Text: regexp.MustCompile(`(?i)^yes\b`), Does: thread.Approve},
+				{Text: regexp.MustCompile(`(?i)^no\b`), Does: thread.Deny},
+			},
+		},
+		{
+			Kind: thread.QuestionPlan, Asks: regexp.MustCompile(`^\? (` + planAsked + `)`),
+			About: func(lines []string, asks int) string {
+				return strings.TrimPrefix(strings.Join(lines[min(asks+1, len(lines)):], " "), "$ ")
+			},
+			Means: []dialog.Means{
 				{Text: regexp.MustCompile(`(?i)^yes\b`), Does: thread.Approve},
 				{Text: regexp.MustCompile(`(?i)^no\b`), Does: thread.Deny},
 			},

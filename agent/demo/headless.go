@@ -10,7 +10,11 @@ import (
 	"orchestrator/thread"
 )
 
-var _ thread.Headless = (*Agent)(nil)
+var (
+	_ thread.Headless = (*Agent)(nil)
+	_ thread.Asker    = (*dialogue)(nil)
+	_ thread.Steerer  = (*dialogue)(nil)
+)
 
 // readOnly are the levers that a read-only start leaves out.
 func readOnly() []string { return []string{"editing", "shell"} }
@@ -24,8 +28,15 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 	if err != nil {
 		return thread.HeadlessLaunch{}, err
 	}
-	verb := slices.Index(l.Args, Verb)
-	l.Args = slices.Insert(l.Args, verb+1, "--headless")
+	more := []string{"--headless", "--retries", "0"} // who starts it tries again
+	if spec.Once.Asks == thread.AsksPerson {
+		more = append(more, "--asks")
+	}
+	if spec.Once.Caps.NoTools {
+		more = append(more, "--no-tools")
+		l.MCP = thread.MCPReach{}
+	}
+	l.Args = slices.Insert(l.Args, slices.Index(l.Args, Verb)+1, more...)
 	return thread.HeadlessLaunch{Launch: l, Dialogue: &dialogue{}}, nil
 }
 
@@ -33,12 +44,32 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 type dialogue struct {
 	run   jsonline.Run
 	model string
+	begun bool
 }
 
 // Begin implements thread.Dialogue. The input stays open for an interruption.
 func (d *dialogue) Begin(prompt string) thread.Said {
+	d.begun = true
 	d.run.Write(program.Order{Type: program.OrderPrompt, Text: prompt})
 	return d.run.Take()
+}
+
+// Answer implements thread.Asker.
+func (d *dialogue) Answer(question string, choice int, text string) (thread.Said, error) {
+	if err := d.run.Answer(question, choice, text); err != nil {
+		return thread.Said{}, err
+	}
+	d.run.Write(program.Order{Type: program.OrderAnswer, Question: question, Choice: choice, Text: text})
+	return d.run.Take(), nil
+}
+
+// Steer implements thread.Steerer. The program says when it has taken the prompt, with the next request to the model.
+func (d *dialogue) Steer(prompt string) (thread.Said, error) {
+	if !d.begun || d.run.Ended() || d.run.Interrupted() {
+		return thread.Said{}, thread.ErrBusy
+	}
+	d.run.Write(program.Order{Type: program.OrderSteer, Text: prompt})
+	return d.run.Take(), nil
 }
 
 // Interrupt implements thread.Dialogue.
@@ -61,7 +92,7 @@ func (d *dialogue) Read(line []byte) thread.Said {
 
 // report says what a line reports, unless its type is unknown.
 func (d *dialogue) report(r program.Report) (known bool) {
-	e := thread.RunEvent{Text: r.Text, Call: r.Call, Tool: r.Tool, Failed: r.Failed}
+	e := thread.RunEvent{Text: r.Text, Call: r.Call, Tool: r.Tool, Failed: r.Failed, Reads: r.Reads}
 	switch r.Type {
 	case program.ReportSession:
 		d.model = r.Model
@@ -75,6 +106,10 @@ func (d *dialogue) report(r program.Report) (known bool) {
 	case program.ReportEnd:
 		d.end(r)
 		return true
+	case program.ReportAsks, program.ReportWithdrawn:
+		return d.asks(r)
+	case program.ReportSteered:
+		e.Kind = thread.RunSteered
 	case program.ReportText:
 		e.Kind = thread.RunText
 	case program.ReportTool:
@@ -89,6 +124,29 @@ func (d *dialogue) report(r program.Report) (known bool) {
 		return false
 	}
 	d.run.Add(e)
+	return true
+}
+
+// asks says what a question or its withdrawal reports, unless it has none.
+func (d *dialogue) asks(r program.Report) bool {
+	q := r.Question
+	if q == nil {
+		return false
+	}
+	if r.Type == program.ReportWithdrawn {
+		if !d.run.Withdraw(q.ID, r.Text) {
+			d.run.Notice("an answer came too late: %s", r.Text)
+		}
+		return true
+	}
+	asked := thread.Question{ID: q.ID, Kind: thread.QuestionKind(q.Kind), Text: q.Text, About: q.About}
+	for _, c := range q.Choices {
+		asked.Choices = append(asked.Choices, thread.Choice{Text: c.Text, Means: thread.Meaning(c.Means)})
+	}
+	if !d.run.Ask(r.Call, asked) && !d.run.Ended() {
+		d.run.Add(thread.RunEvent{Kind: thread.RunRefused, Call: r.Call, Text: q.Text + " " + q.About})
+		d.run.Write(program.Order{Type: program.OrderAnswer, Question: q.ID, Choice: thread.Dismiss})
+	}
 	return true
 }
 

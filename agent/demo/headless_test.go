@@ -235,8 +235,34 @@ func TestHeadlessFails(t *testing.T) {
 			t.Errorf("%q: %+v", c.prompt, h.all)
 		}
 	}
-	h := s.headless(t, thread.LaunchSpec{}, "say twice #529x1").completes()
-	if !strings.Contains(h.said(thread.RunNotice), "trying again") || h.said(thread.RunText) != "twice" {
+	// It is not tried again by itself, and fails as often as is asked for.
+	h := s.headless(t, thread.LaunchSpec{}, "say once #529x1")
+	if e := h.end(); e.Status != 529 || h.said(thread.RunNotice) != "" {
+		t.Errorf("%+v", h.all)
+	}
+	h = s.headless(t, thread.LaunchSpec{Session: h.id, Resume: true}, "say once #529x1").completes()
+	if h.said(thread.RunText) != "once" {
+		t.Errorf("%+v", h.all)
+	}
+	h = s.headless(t, thread.LaunchSpec{}, "list files #times:3 #401 #after:2")
+	if e := h.end(); e.Status != 401 || strings.Count(h.said(thread.RunTool), "list_files") != 2 {
+		t.Errorf("%+v", h.all)
+	}
+	h = s.headless(t, thread.LaunchSpec{}, "say hi, then crash")
+	if e := h.end(); e.Outcome != thread.RunFailed || h.cmd.ProcessState.ExitCode() == 0 || e.Status != 0 {
+		t.Errorf("%+v", h.all)
+	}
+	h = s.headless(t, thread.LaunchSpec{}, "hang")
+	h.until(thread.RunTool)
+	h.say(h.talk.Interrupt())
+	h.signal(syscall.SIGTERM)
+	select {
+	case line, ok := <-h.lines:
+		t.Errorf("%s, %v", line, ok)
+	case <-time.After(200 * time.Millisecond):
+	}
+	h.signal(syscall.SIGKILL)
+	if e := h.end(); e.Outcome != thread.RunCancelled {
 		t.Errorf("%+v", h.all)
 	}
 }
@@ -276,6 +302,7 @@ func (h *headless) signal(s syscall.Signal) {
 func FuzzDialogue(f *testing.F) {
 	f.Add([]byte(`{"type":"session","session":"s"}`), []byte(`{"type":"usage"}`), 0)
 	f.Add([]byte(`{"type":"end","outcome":"completed"}`), []byte(`{"type":"text","text":"x"}`), 1)
+	f.Add([]byte(`{"type":"asks","call":"c","question":{"id":"q","choices":[{"text":"Yes"}]}}`), []byte(`{"type":"withdrawn","question":{"id":"q"}}`), 0)
 	f.Add([]byte(`null`), []byte("\x00{"), 143)
 	f.Fuzz(func(t *testing.T, one, two []byte, code int) {
 		a := demo.New(demo.Config{Program: []string{"/x"}, Home: "/x"})

@@ -2,6 +2,9 @@ package jsonline_test
 
 import (
 	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -96,4 +99,58 @@ func FuzzTexts(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestRunAsks(t *testing.T) {
+	var r jsonline.Run
+	yes := []thread.Choice{{Text: "Yes", Means: thread.Approve}, {Text: "No", Means: thread.Deny}}
+	for _, id := range []string{"1", "2", "3", "4"} {
+		if !r.Ask("call", thread.Question{ID: id, Text: "May\n it?", About: "touch  x", Choices: yes}) {
+			t.Error(id)
+		}
+	}
+	if r.Ask("call", thread.Question{ID: "1"}) || r.Ask("call", thread.Question{}) {
+		t.Error("asked twice, or without an id")
+	}
+	err := r.Answer("1", 1, "not now")
+	if err != nil {
+		t.Error(err)
+	}
+	for id, choice := range map[string]int{"1": 0, "9": 0, "2": 2, "3": -2} {
+		if err := r.Answer(id, choice, ""); !errors.Is(err, thread.ErrRefused) && !errors.Is(err, thread.ErrInvalid) {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	if !r.Withdraw("2", "too late") || r.Withdraw("2", "") || r.Withdraw("1", "") {
+		t.Error("withdrawn as often as it is not open")
+	}
+	if err := r.Answer("3", thread.Dismiss, ""); err != nil {
+		t.Error(err)
+	}
+	r.Complete()
+	want := []string{"asks/1/", "asks/2/", "asks/3/", "asks/4/", "answered/1/No: not now", "answered/2/too late", "answered/3/dismissed",
+		"answered/4/the run has ended", "end//"}
+	var got []string
+	for _, e := range r.Take().Events {
+		id := ""
+		if e.Question != nil {
+			id = e.Question.ID
+			if e.Question.Text != "May it?" || e.Question.About != "touch x" || e.Failed != (e.Kind == thread.RunAnswered && (id == "2" || id == "4")) {
+				t.Errorf("%+v %+v", e, e.Question)
+			}
+		}
+		got = append(got, string(e.Kind)+"/"+id+"/"+e.Text)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if len(r.Open()) != 0 || r.Ask("call", thread.Question{ID: "5"}) {
+		t.Error("it asks after its end")
+	}
+	r = jsonline.Run{}
+	for i := range 2 * jsonline.MaxOpen {
+		if r.Ask("", thread.Question{ID: strconv.Itoa(i)}) != (i < jsonline.MaxOpen) {
+			t.Error(i)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package jsonline
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"orchestrator/thread"
 )
@@ -14,6 +15,7 @@ type Run struct {
 	ended   bool
 	// interrupted is set if it was asked to end.
 	interrupted bool
+	asks        asks
 }
 
 // Add says an event, with its texts cut. After the end nothing is said.
@@ -55,6 +57,41 @@ func (r *Run) Line(line []byte) {
 		r.Add(thread.RunEvent{Kind: thread.RunLine, Text: string(line[:min(len(line), MaxText+1)])})
 	}
 }
+
+// Ask says that the process asks a question about a call, and waits. Its id is that of the program, unique in the run. False:
+// it is not asked, since it has no id, or one that is open, or too many are; the caller refuses it then.
+func (r *Run) Ask(call string, q thread.Question) bool {
+	if r.ended {
+		return false
+	}
+	q, ok := r.asks.add(q)
+	if ok {
+		r.Add(thread.RunEvent{Kind: thread.RunAsks, Call: call, Question: &q})
+	}
+	return ok
+}
+
+// Answer says that a question is answered, by one of its choices or thread.Dismiss, and with what the person says to it,
+// if anything. The question is not open any more.
+func (r *Run) Answer(id string, choice int, text string) error {
+	q, said, err := r.asks.answer(id, choice, text)
+	if err == nil {
+		r.Add(thread.RunEvent{Kind: thread.RunAnswered, Text: said, Question: &q})
+	}
+	return err
+}
+
+// Withdraw says why a question is not open any more that nobody has answered. False: it is none that is open.
+func (r *Run) Withdraw(id, why string) bool {
+	q, ok := r.asks.take(id)
+	if ok {
+		r.Add(thread.RunEvent{Kind: thread.RunAnswered, Failed: true, Text: why, Question: &q})
+	}
+	return ok
+}
+
+// Open returns the questions that wait, the oldest first.
+func (r *Run) Open() []thread.Question { return slices.Clone(r.asks) }
 
 // Write has a message written to the process as a line.
 func (r *Run) Write(v any) { r.said.Write = append(r.said.Write, Encode(v)...) }
@@ -99,6 +136,9 @@ func (r *Run) Gone(format string, args ...any) {
 
 func (r *Run) end(e thread.RunEvent) {
 	if e.Kind = thread.RunEnd; !r.ended {
+		for len(r.asks) > 0 {
+			r.Withdraw(r.asks[0].ID, "the run has ended")
+		}
 		r.Add(e)
 		r.ended = true
 	}

@@ -2,7 +2,7 @@ package api
 
 import (
 	"orchestrator/thread"
-	"orchestrator/thread/ledger"
+	"orchestrator/thread/spending"
 	"orchestrator/thread/work"
 )
 
@@ -13,7 +13,7 @@ const (
 	// Agents lists the agents that can be started here.
 	Agents Call[None, []thread.AgentInfo] = "agents"
 	// Cost sums up what was spent in all threads.
-	Cost Call[ledger.Query, ledger.Report] = "cost"
+	Cost Call[spending.Query, spending.Report] = "cost"
 )
 
 // MCP servers.

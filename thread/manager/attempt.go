@@ -289,11 +289,11 @@ func (a *attempt) stays(asked, closes bool) bool {
 	return asked || said != nil && said.Outcome == thread.RunCancelled
 }
 
-// fails has it end as failed, whatever else it would end as.
-func (a *attempt) fails(why string) {
+// endsAs has it end in a state, whatever else it would end as.
+func (a *attempt) endsAs(state exec.State, why string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.decided = &verdict{state: exec.Failed, reason: why}
+	a.decided = &verdict{state: state, reason: why}
 }
 
 // errCounted is returned where the end of an attempt is stored already: only the answer of the store was lost.

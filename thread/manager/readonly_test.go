@@ -179,7 +179,7 @@ func TestReadOnlyUncompared(t *testing.T) {
 		state  exec.State
 		why    string
 	}{
-		"ask": {exec.PolicyAsk, exec.Lost, "before its files were compared"}, "fail": {exec.PolicyFail, exec.Failed, "died while it worked"},
+		"ask": {exec.PolicyAsk, exec.Lost, "before its files were compared"}, "fail": {exec.PolicyFail, exec.Failed, "before its files were compared"},
 		"retry": {exec.PolicyRetry, exec.Running, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,6 +17,10 @@ func closePrompt(ctx context.Context, l *run, a *attempt, exit thread.Exit, aske
 			return // the next start decides
 		}
 		state, why = a.outcome(exit, asked)
+		if state == exec.Completed && waits(l, a.prompt) {
+			why = "its program ended without taking its prompt"
+			a.endsAs(state, why)
+		}
 	}
 	settlePrompt(ctx, l, a.prompt, state, why)
 }
@@ -26,7 +30,7 @@ func closePrompt(ctx context.Context, l *run, a *attempt, exit thread.Exit, aske
 func endAttempt(ctx context.Context, l *run, a *attempt, exit thread.Exit, asked bool) {
 	stays := a.stays(asked, l.work.closes())
 	if stays && a.changed != "" { // what the next start cannot know
-		a.fails(a.changed)
+		a.endsAs(exec.Failed, a.changed)
 		settlePrompt(ctx, l, a.prompt, exec.Failed, a.changed)
 	} else if stays {
 		a.flush() // the row stays open: the next start finds it lost

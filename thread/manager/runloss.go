@@ -28,7 +28,7 @@ func resumable(ctx context.Context, l *run) bool {
 // lost decides what becomes of an execution that is lost. If it is tried again, the prompt for that is stored already: a
 // crash before the execution is written leaves a prompt that the next start finds and takes.
 func lost(ctx context.Context, l *run, x exec.Execution, why string) (verdict, error) {
-	next := exec.AfterLoss(x, resumable(ctx, l) || waits(l, x.Prompt)) // what never began can go on anywhere
+	next := exec.AfterLoss(x, resumable(ctx, l) || waits(l, x.Prompt), why) // what never began can go on anywhere
 	v := verdict{state: next.State, reason: next.Reason, events: []exec.Event{{State: exec.Lost, Text: why}}}
 	if next.State != exec.Queued {
 		return v, nil

@@ -140,8 +140,11 @@ func (l *run) ensureDir(ctx context.Context) error {
 		return err
 	}
 	if snap == nil {
-		return thread.Hint(fmt.Errorf("worktree %s: %w", t.Worktree.Path, thread.ErrNotFound),
-			"it has no snapshot; fork the thread's parent again")
+		do := "none of its files were stored; start a new thread"
+		if t.Parent != "" {
+			do = "it has no snapshot; fork the thread's parent again"
+		}
+		return thread.Hint(fmt.Errorf("worktree %s: %w", t.Worktree.Path, thread.ErrNotFound), do)
 	}
 	// Remove what git still believes to exist.
 	if _, err := l.cfg.Worktrees.Remove(ctx, l.live.id, t.Worktree); err != nil {

@@ -13,12 +13,12 @@ type Sequel struct {
 	Reason string // for people
 }
 
-// AfterLoss returns what follows for an execution that is lost, by its policy. Resumable says whether the agent's own
-// session can be resumed.
-func AfterLoss(x Execution, resumable bool) Sequel {
+// AfterLoss returns what follows for an execution that is lost for a reason, by its policy. Resumable says whether the
+// agent's own session can be resumed.
+func AfterLoss(x Execution, resumable bool, why string) Sequel {
 	switch x.Lost {
 	case PolicyFail:
-		return Sequel{State: Failed, Reason: "its server or its process died while it worked"}
+		return Sequel{State: Failed, Reason: why}
 	case PolicyRetry:
 		if x.Attempt > 1 {
 			return Sequel{State: Lost, Reason: "it was lost again after a second attempt; a person decides what follows"}
@@ -33,6 +33,6 @@ func AfterLoss(x Execution, resumable bool) Sequel {
 		}
 		return Sequel{State: Queued, Resume: true, Reason: "it was lost, and goes on in its session"}
 	default:
-		return Sequel{State: Lost, Reason: "its server or its process died while it worked; a person decides what follows"}
+		return Sequel{State: Lost, Reason: why + "; a person decides what follows"}
 	}
 }

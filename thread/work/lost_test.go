@@ -24,7 +24,7 @@ func TestAfterLoss(t *testing.T) {
 		{PolicyFail, 1, true, Failed, false},
 		{PolicyFail, 1, false, Failed, false},
 	} {
-		got := AfterLoss(Execution{Lost: tc.policy, Attempt: tc.attempt}, tc.resumable)
+		got := AfterLoss(Execution{Lost: tc.policy, Attempt: tc.attempt}, tc.resumable, "it died")
 		if got.State != tc.state || got.Resume != tc.resume || got.Reason == "" {
 			t.Errorf("%s, attempt %d, resumable %v: %+v", tc.policy, tc.attempt, tc.resumable, got)
 		}
@@ -38,7 +38,7 @@ func TestAfterLoss(t *testing.T) {
 func TestLossesEnd(t *testing.T) {
 	for _, p := range []Policy{PolicyAsk, PolicyResume, PolicyRetry, PolicyFail} {
 		x := Execution{Lost: p}
-		for x.Attempt = 1; AfterLoss(x, true).State == Queued; x.Attempt++ {
+		for x.Attempt = 1; AfterLoss(x, true, "it died").State == Queued; x.Attempt++ {
 			if x.Attempt > 10 {
 				t.Fatalf("%s is tried for ever", p)
 			}

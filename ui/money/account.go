@@ -5,7 +5,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/api"
-	"orchestrator/thread/ledger"
+	"orchestrator/thread/spending"
 	"orchestrator/ui/host"
 
 	tea "charm.land/bubbletea/v2"
@@ -17,12 +17,12 @@ const apart = 5 * time.Second
 // account has the newest report.
 type account struct {
 	*host.Host
-	head   ledger.Report // today and the limits
-	report ledger.Report // all of it, once the panel was open
-	period ledger.Period // of report
-	known  bool          // there is a head
-	whole  bool          // there is a report
-	err    string        // why the newest one is not there
+	head   spending.Report // today and the limits
+	report spending.Report // all of it, once the panel was open
+	period spending.Period // of report
+	known  bool            // there is a head
+	whole  bool            // there is a report
+	err    string          // why the newest one is not there
 
 	stale  bool // what was spent has changed
 	flying bool // a report is on its way
@@ -39,7 +39,7 @@ func (a *account) hurry() {
 }
 
 // load asks for a report, if what is known is out of date, none is on its way and the last one is a while ago.
-func (a *account) load(q ledger.Query) tea.Cmd {
+func (a *account) load(q spending.Query) tea.Cmd {
 	if !a.stale || a.flying {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (a *account) load(q ledger.Query) tea.Cmd {
 		a.alarm = time.Time{} // its timer, which may be just behind, would ask once more
 	}
 	gen := a.gen
-	return host.Call(a.Host, host.Quick, api.Cost.On(a.Server, q), func(r ledger.Report, err error) tea.Cmd {
+	return host.Call(a.Host, host.Quick, api.Cost.On(a.Server, q), func(r spending.Report, err error) tea.Cmd {
 		if gen != a.gen {
 			return nil
 		}
@@ -62,14 +62,14 @@ func (a *account) load(q ledger.Query) tea.Cmd {
 }
 
 // fill takes a report over.
-func (a *account) fill(q ledger.Query, r ledger.Report, err error) tea.Cmd {
+func (a *account) fill(q spending.Query, r spending.Report, err error) tea.Cmd {
 	if err != nil {
 		a.err = err.Error()
 		a.stale = !q.Brief // somebody looks at it: again, in a while
 		return nil
 	}
 	a.err, a.known = "", true
-	a.head = ledger.Report{Today: r.Today, Quotas: r.Quotas}
+	a.head = spending.Report{Today: r.Today, Quotas: r.Quotas}
 	if !q.Brief {
 		a.report, a.period, a.whole = r, q.Period, true
 	}

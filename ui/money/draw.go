@@ -9,7 +9,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"orchestrator/thread"
-	"orchestrator/thread/ledger"
+	"orchestrator/thread/spending"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/gauge"
 	"orchestrator/ui/layout"
@@ -30,14 +30,14 @@ var eighths = [...]string{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", 
 
 // page is what is drawn: a report, and which of its periods the groups are of.
 type page struct {
-	ledger.Report
-	period ledger.Period
+	spending.Report
+	period spending.Period
 	now    time.Time
 	err    string // why it is not up to date
 }
 
 // usd returns what is known of a cost.
-func usd(s ledger.Spent) float64 {
+func usd(s spending.Spent) float64 {
 	if s.USD == nil {
 		return 0
 	}
@@ -56,9 +56,9 @@ func (p page) sums(w int) []styled.Span {
 func (p page) spaced(gap, plus string) []styled.Span {
 	var out []styled.Span
 	for _, x := range []struct {
-		period ledger.Period
-		sum    ledger.Spent
-	}{{ledger.Today, p.Today}, {ledger.Week, p.Week}, {ledger.Month, p.Month}} {
+		period spending.Period
+		sum    spending.Spent
+	}{{spending.Today, p.Today}, {spending.Week, p.Week}, {spending.Month, p.Month}} {
 		word, tok := theme.Muted, theme.Text
 		if x.period == p.period {
 			word, tok = theme.Accent, theme.Strong
@@ -77,7 +77,7 @@ func (p page) spaced(gap, plus string) []styled.Span {
 
 // saved returns what masking saved in the period of the groups, "" if nothing was spent.
 func (p page) saved() string {
-	sum := map[ledger.Period]ledger.Spent{ledger.Today: p.Today, ledger.Week: p.Week, ledger.Month: p.Month}[p.period]
+	sum := map[spending.Period]spending.Spent{spending.Today: p.Today, spending.Week: p.Week, spending.Month: p.Month}[p.period]
 	switch text := sum.Saved(); {
 	case text == "":
 		return ""
@@ -139,9 +139,9 @@ func date(day string) string {
 type columns struct{ second, cost, bar, barW, cache, threads int }
 
 // columnsOf divides a width.
-func columnsOf(w int, by ledger.By) columns {
+func columnsOf(w int, by spending.By) columns {
 	at := columns{threads: w, cache: w - 12}
-	if by == ledger.ByThread {
+	if by == spending.ByThread {
 		at.cache = w
 	}
 	at.barW = min(max(w-58, 0), longest)
@@ -149,9 +149,9 @@ func columnsOf(w int, by ledger.By) columns {
 	at.cost = at.bar - 1
 	first := max(at.cost-13, 10)
 	switch by {
-	case ledger.ByThread:
+	case spending.ByThread:
 		at.second = first * 3 / 5
-	case ledger.ByAgent:
+	case spending.ByAgent:
 		at.second = first
 	default:
 		at.second = min(10, first/2)
@@ -161,7 +161,7 @@ func columnsOf(w int, by ledger.By) columns {
 
 // drawGroup draws a row: what it is of, its cost with a bar, how much was read from the cache, and of how many threads
 // it is.
-func drawGroup(c *layout.Canvas, b layout.Box, th *theme.Theme, by ledger.By, g ledger.Group, most float64) {
+func drawGroup(c *layout.Canvas, b layout.Box, th *theme.Theme, by spending.By, g spending.Group, most float64) {
 	text, more := th.Style(theme.Text), th.Style(theme.Muted)
 	at := columnsOf(b.W, by)
 	first, second := names(by, g)
@@ -182,7 +182,7 @@ func drawGroup(c *layout.Canvas, b layout.Box, th *theme.Theme, by ledger.By, g 
 		said := "cache " + thread.Percent(share)
 		c.Print(b, at.cache-plain.Width(said), 0, more, said)
 	}
-	if by != ledger.ByThread {
+	if by != spending.ByThread {
 		said := g.ThreadCount() + " threads"
 		if said == "1 threads" {
 			said = "1 thread"
@@ -192,14 +192,14 @@ func drawGroup(c *layout.Canvas, b layout.Box, th *theme.Theme, by ledger.By, g 
 }
 
 // names returns what a row is of, and what else is known of it.
-func names(by ledger.By, g ledger.Group) (first, second string) {
+func names(by spending.By, g spending.Group) (first, second string) {
 	agent := cmp.Or(g.Spent.Agent, "(no name)")
 	switch {
 	case g.Others > 0:
 		return plain.Count(g.Others, "other"), ""
-	case by == ledger.ByThread:
+	case by == spending.ByThread:
 		return g.Title(), g.Spent.Agent + " " + g.Model()
-	case by == ledger.ByAgent:
+	case by == spending.ByAgent:
 		return agent, ""
 	default:
 		return agent, g.Model()
@@ -253,7 +253,7 @@ func until(at, now time.Time) string {
 }
 
 // draw draws the page, with the groups in a window that scrolls.
-func (p page) draw(c *layout.Canvas, b layout.Box, th *theme.Theme, groups *dialog.Rows[ledger.Group]) {
+func (p page) draw(c *layout.Canvas, b layout.Box, th *theme.Theme, groups *dialog.Rows[spending.Group]) {
 	head, b := b.Top(1)
 	x := c.PrintSpans(head, 0, 0, th, p.sums(head.W))
 	if said := p.saved(); said != "" {
@@ -282,7 +282,7 @@ func (p page) draw(c *layout.Canvas, b layout.Box, th *theme.Theme, groups *dial
 		c.Print(b, 0, 0, th.Style(theme.Muted), plain.Cut("Nothing was spent since "+date(p.Since), b.W))
 		return
 	}
-	groups.Draw(c, b, th, func(row layout.Box, g ledger.Group) {
+	groups.Draw(c, b, th, func(row layout.Box, g spending.Group) {
 		drawGroup(c, row, th, p.By, g, usd(p.Groups[0].Spent))
 	})
 }
@@ -332,7 +332,7 @@ func (p page) drawFoot(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 }
 
 // tabs are by what spending is grouped, in the order of the key that goes on.
-var tabs = [...]ledger.By{ledger.ByModel, ledger.ByAgent, ledger.ByThread}
+var tabs = [...]spending.By{spending.ByModel, spending.ByAgent, spending.ByThread}
 
 // periods are in the order of the keys that go to the left and right.
-var periods = [...]ledger.Period{ledger.Today, ledger.Week, ledger.Month}
+var periods = [...]spending.Period{spending.Today, spending.Week, spending.Month}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
-	"orchestrator/thread/ledger"
+	"orchestrator/thread/spending"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
 
@@ -50,7 +50,7 @@ func (f *Feature) Follow() tea.Cmd {
 	if f.account.Dialogs.Has(f.panel) {
 		return f.account.load(f.panel.query())
 	}
-	return f.account.load(ledger.Query{Brief: true})
+	return f.account.load(spending.Query{Brief: true})
 }
 
 // Head is what the head line shows.

@@ -2,7 +2,7 @@ package money
 
 import (
 	"orchestrator/thread"
-	"orchestrator/thread/ledger"
+	"orchestrator/thread/spending"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
@@ -18,11 +18,13 @@ type panel struct {
 	account    *account
 	visit      func(thread.ID) tea.Cmd
 	by, period int // in tabs and periods
-	groups     dialog.Rows[ledger.Group]
+	groups     dialog.Rows[spending.Group]
 }
 
 // query asks for what it shows.
-func (p *panel) query() ledger.Query { return ledger.Query{By: tabs[p.by], Period: periods[p.period]} }
+func (p *panel) query() spending.Query {
+	return spending.Query{By: tabs[p.by], Period: periods[p.period]}
+}
 
 // Title returns the title.
 func (p *panel) Title() string { return "money" }
@@ -53,7 +55,7 @@ func (p *panel) Size(w, h int) (int, int) {
 }
 
 // list returns the groups of the newest report.
-func (p *panel) list() *dialog.Rows[ledger.Group] {
+func (p *panel) list() *dialog.Rows[spending.Group] {
 	p.groups.Bar = true
 	p.groups.Set(p.account.report.Groups, nil)
 	return &p.groups
@@ -61,7 +63,7 @@ func (p *panel) list() *dialog.Rows[ledger.Group] {
 
 // thread returns the thread under the cursor, or "".
 func (p *panel) thread() thread.ID {
-	if g, ok := p.list().Item(); ok && tabs[p.by] == ledger.ByThread && p.account.report.By == ledger.ByThread {
+	if g, ok := p.list().Item(); ok && tabs[p.by] == spending.ByThread && p.account.report.By == spending.ByThread {
 		return g.Spent.Thread
 	}
 	return ""

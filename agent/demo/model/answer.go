@@ -44,6 +44,7 @@ const help = `I understand:
 - search TODO
 - write hello.txt: hi, then read hello.txt
 - ask: Which colour? [red | green | blue]
+- plan: a shelf, then write shelf.txt: oak
 - count to 200
 - what time is it?
 - what did I ask before?
@@ -56,7 +57,17 @@ Before I run a command or call a tool of an MCP server I ask you. These in a pro
 
 - #slow:5s (wait), #long:500 (lines), #fast
 - #429, #500, #529 (refused), #cut (cut off)
-- #limit:61 (61 % of a limit are used)`
+- #429x2:30 (twice, to be tried after 30 s)
+- #401 #after:2 (refused after two calls)
+- #limit:61 (61 % of a limit are used)
+- #usage:0 (said to be what it cost)
+- #together (all calls at once)
+- #times:25 (each call so often)
+- #withdraw:5s (questions are taken back then)
+- #change:5s (a command is asked for with
+  -changed at its end instead)
+
+And crash ends me, and hang has me do nothing.`
 
 var (
 	greeting = pattern.Lazy(`(?i)^(?:hi|hello|hey|good (?:morning|evening|day))\b`)

@@ -34,7 +34,10 @@ func spoken(r scripted.Reply) int64 {
 
 // request is the part of a Messages request that is counted.
 type request struct {
-	Model    string            `json:"model"`
+	Model    string `json:"model"`
+	Metadata struct {
+		User string `json:"user_id"`
+	} `json:"metadata"`
 	System   json.RawMessage   `json:"system"`
 	Tools    []json.RawMessage `json:"tools"`
 	Messages []struct {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -76,24 +77,27 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(http.StatusBadRequest, err.Error())
 		return
 	}
-	m.answer(w, r, t, q.beginnings())
+	m.answer(w, r, t, q)
 }
 
 // limitEnds is when a limit that is spoken of ends.
 const limitEnds = 2 * time.Hour
 
-// answer answers one request; begun are its beginnings.
-func (m *Model) answer(w http.ResponseWriter, r *http.Request, t scripted.Turn, begun []beginning) {
-	key := string(begun[len(begun)-1].key[:])
+// answer answers one request. That a prompt fails so often counts for each session.
+func (m *Model) answer(w http.ResponseWriter, r *http.Request, t scripted.Turn, q request) {
+	begun := q.beginnings()
+	key := q.Metadata.User + "\x00" + t.Prompt
 	f := faults(unquoted(t.Prompt))
 	if f.used > 0 {
 		w.Header().Set("Anthropic-Ratelimit-Unified-5h-Utilization", strconv.FormatFloat(float64(f.used)/100, 'f', 2, 64))
 		w.Header().Set("Anthropic-Ratelimit-Unified-5h-Reset", strconv.FormatInt(time.Now().Add(limitEnds).Unix(), 10))
 	}
-	first := len(t.Outcomes) == 0 // only a turn's first answer fails
+	first := len(t.Outcomes) == f.after // only one of a turn's answers fails
 	if first && f.status != 0 && m.attempts.Fail(key, f.times) {
-		w.Header().Set("Retry-After", "1")
-		scripted.Refuse(w, t.Wire, f.status, http.StatusText(f.status)+", as you asked")
+		if f.retry > 0 {
+			w.Header().Set("Retry-After", strconv.Itoa(f.retry))
+		}
+		scripted.Refuse(w, t.Wire, f.status, cmp.Or(http.StatusText(f.status), "Overloaded")+", as you asked")
 		return
 	}
 	if first && f.wait > 0 {
@@ -109,6 +113,9 @@ func (m *Model) answer(w http.ResponseWriter, r *http.Request, t scripted.Turn, 
 	}
 	reply.Usage = m.meter.usage(begun)
 	reply.Usage.Output = spoken(reply)
+	if f.usage != nil {
+		reply.Usage = scripted.Usage{Input: *f.usage, Output: *f.usage}
+	}
 	m.meter.remember(begun)
 	reply.Cut = first && f.cut && m.attempts.Fail(key, f.cuts)
 	reply.Piece = 1024

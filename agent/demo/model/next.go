@@ -19,17 +19,21 @@ func next(t scripted.Turn) scripted.Reply {
 	if text, asked := summarise(t); asked {
 		return scripted.Reply{Text: text}
 	}
-	if n := len(t.Outcomes); n > 0 && strings.HasPrefix(t.Outcomes[n-1].Output, denied) {
-		return scripted.Reply{Text: "All right, I did not do that. What should I do instead?"}
+	how := manners(unquoted(t.Prompt))
+	if n := len(t.Outcomes); n > 0 && strings.HasPrefix(t.Outcomes[n-1].Output, denied) && !how.together {
+		return scripted.Reply{Text: refused(strings.TrimPrefix(t.Outcomes[n-1].Output, denied))}
 	}
 	prompt := marks().ReplaceAllString(task(t.Prompt), " ")
+	if len(t.Tools) == 0 && reporting().MatchString(prompt) {
+		return scripted.Reply{Text: progress(t)}
+	}
 	if tooling().MatchString(prompt) {
 		return scripted.Reply{Text: toolbox(t.Tools)}
 	}
 	if about().MatchString(prompt) && !strings.Contains(prompt, "#do:") {
 		return explore(t.Outcomes)
 	}
-	steps := plan(prompt, t.Tools)
+	steps := how.apply(plan(prompt, t.Tools))
 	var calls []scripted.Call
 	for _, s := range steps {
 		if s.call != nil {
@@ -39,11 +43,21 @@ func next(t scripted.Turn) scripted.Reply {
 	switch done := len(t.Outcomes); {
 	case done >= len(calls):
 		return scripted.Reply{Text: conclude(t, prompt, steps)}
+	case how.together:
+		return scripted.Reply{Text: announce(calls), Calls: calls[done:]}
 	case done == 0:
 		return scripted.Reply{Text: announce(calls), Calls: calls[:1]}
 	default:
 		return scripted.Reply{Calls: calls[done : done+1]}
 	}
+}
+
+// refused is what the model says to a no, and to what the person said with it.
+func refused(words string) string {
+	if words = strings.TrimPrefix(words, ": "); words != "" {
+		return "All right, I did not do that. You said: " + words
+	}
+	return "All right, I did not do that. What should I do instead?"
 }
 
 // explore looks at a project: its files, then the most informative one.

@@ -34,6 +34,8 @@ var (
 	callTool = pattern.Lazy(`(?is)^(?:call|use)(?: the)?(?: tool)?\s+` + quotes + `([\w.-]+)` + quotes + `(?:\s+(?:with\s+)?(.+))?$`)
 	notes    = pattern.Lazy(`(?i)^(?:add|configure|install)(?: the| an?)?(?: mcp)? notes(?: mcp)? server$`)
 	todos    = pattern.Lazy(`(?is)^to-?dos?:\s*(.+)$`)
+	planned  = pattern.Lazy(`(?is)^plan:\s*(.+)$`)
+	trouble  = pattern.Lazy(`(?i)^(crash|hang)$`)
 	say      = pattern.Lazy(`(?is)^say:?\s+(.*)$`)
 )
 
@@ -100,6 +102,13 @@ func understand(s string, offered []scripted.Tool) (step, bool) {
 		}
 		args := map[string]any{"question": m[1], "options": options}
 		return step{call: &scripted.Call{Name: "ask_person", Args: args}}, true
+	case match(planned, s, &m):
+		c := &scripted.Call{Name: "ask_person", Args: map[string]any{
+			"question": planQuestion, "about": m[1], "kind": "plan", "options": []any{"Yes, go on", "No, plan on"},
+		}}
+		return step{call: c}, true
+	case match(trouble, s, &m):
+		return tool(strings.ToLower(m[1])), true
 	case match(callTool, s, &m):
 		return remote(m[1], m[2], offered)
 	case match(todos, s, &m):
@@ -109,6 +118,9 @@ func understand(s string, offered []scripted.Tool) (step, bool) {
 	}
 	return step{}, false
 }
+
+// planQuestion is what the person is asked about a plan.
+const planQuestion = "Shall I go on with this plan?"
 
 // testCommand runs the project's tests, if there are any.
 const testCommand = `if [ -f go.mod ]; then go test ./...; elif [ -f package.json ]; then npm test; ` +

@@ -38,7 +38,7 @@ func TestLeftOutTool(t *testing.T) {
 	}
 	defer func() { _ = f.root.Close() }()
 	for _, without := range []string{"todos", ""} {
-		k := &talk{folder: f, base: leaveOut(without), tell: func(any) {}}
+		k := &talk{folder: f, base: base{without: strings.Split(without, ",")}, tell: func(any) {}}
 		out, err := k.tool(t.Context(), record.Block{Name: "write_todos", Input: []byte(`{"items":"milk\nbread\n"}`)})
 		if without == "" && (err != nil || out != "1. milk\n2. bread\n") ||
 			without != "" && (err == nil || err.Error() != `there is no tool "write_todos"`) {

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// retries is how often a request is sent again after a temporary refusal.
+	// retries is how often a request is sent again after a temporary refusal, unless the command line says.
 	retries = 3
 	// longestWait is the longest Retry-After that is respected.
 	longestWait = 10 * time.Second
@@ -39,6 +39,7 @@ type client struct {
 	model   string
 	session string
 	system  string // the model's instructions
+	retries int
 	// wait is called before a request is sent again.
 	wait func(why string)
 }
@@ -63,13 +64,17 @@ type answer struct {
 func (c *client) ask(
 	ctx context.Context, messages []json.RawMessage, tools []definition, each func(text string),
 ) (answer, error) {
-	body, err := json.Marshal(map[string]any{
-		"model": c.model, "max_tokens": maxOut, "stream": true, "messages": messages, "tools": tools,
+	request := map[string]any{
+		"model": c.model, "max_tokens": maxOut, "stream": true, "messages": messages,
 		"system": []any{
 			map[string]any{"type": "text", "text": c.system, "cache_control": map[string]any{"type": "ephemeral"}},
 		},
 		"metadata": map[string]any{"user_id": fmt.Sprintf(`{"session_id":%q}`, c.session)},
-	})
+	}
+	if len(tools) > 0 {
+		request["tools"] = tools
+	}
+	body, err := json.Marshal(request)
 	if err != nil {
 		return answer{}, fmt.Errorf("encode request: %w", err)
 	}
@@ -78,7 +83,7 @@ func (c *client) ask(
 		a, err := c.once(ctx, body, func(text string) { started = true; each(text) })
 		var status *statusError
 		switch {
-		case err == nil, ctx.Err() != nil, try == retries, started && try > 0:
+		case err == nil, ctx.Err() != nil, try >= c.retries, started && try > 0:
 			return a, err
 		case errors.As(err, &status) && status.status != http.StatusTooManyRequests && status.status < 500:
 			return a, err

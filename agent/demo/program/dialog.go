@@ -18,7 +18,7 @@ func (d *dialog) key(k key) bool {
 		return true
 	case keyEscape, keyCtrlC:
 		d.at = -1
-		if d.permission {
+		if d.refusable() {
 			d.at = last
 		}
 		return true
@@ -27,10 +27,10 @@ func (d *dialog) key(k key) bool {
 		case n >= 0 && n <= last && n < 9:
 			d.at = n
 			return true
-		case d.permission && (k.text == "y" || k.text == "Y"):
+		case d.refusable() && (k.text == "y" || k.text == "Y"):
 			d.at = 0
 			return true
-		case d.permission && (k.text == "n" || k.text == "N"):
+		case d.refusable() && (k.text == "n" || k.text == "N"):
 			d.at = last
 			return true
 		}

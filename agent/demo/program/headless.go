@@ -7,27 +7,44 @@ import (
 	"fmt"
 	"io"
 	"os/signal"
+	"sync"
 	"syscall"
 )
 
-// reporter writes reports. A turn uses it from one goroutine.
-type reporter struct{ out *json.Encoder }
-
-func newReporter(stdout io.Writer) reporter {
-	out := json.NewEncoder(stdout)
-	out.SetEscapeHTML(false)
-	return reporter{out}
+// reporter writes reports.
+type reporter struct {
+	mu   sync.Mutex // guards out
+	out  *json.Encoder
+	desk *desk
 }
 
-func (r reporter) say(what Report) { _ = r.out.Encode(what) } // if nobody listens, the program ends with its output
+func newReporter(stdout io.Writer) *reporter {
+	out := json.NewEncoder(stdout)
+	out.SetEscapeHTML(false)
+	r := &reporter{out: out}
+	r.desk = newDesk(r.say)
+	return r
+}
+
+func (r *reporter) say(what Report) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_ = r.out.Encode(what) // if nobody listens, the program ends with its output
+}
 
 // tell reports an event of a turn.
-func (r reporter) tell(e any) {
+func (r *reporter) tell(e any) {
 	switch e := e.(type) {
+	case asked:
+		r.desk.ask(e)
+	case withdrawn:
+		r.desk.withdraw(e)
+	case steered:
+		r.say(Report{Type: ReportSteered, Text: e.text})
 	case said:
 		r.say(Report{Type: ReportText, Text: e.text})
 	case calling:
-		r.say(Report{Type: ReportTool, Call: e.call, Tool: e.name, Text: e.summary})
+		r.say(Report{Type: ReportTool, Call: e.call, Tool: e.name, Text: e.summary, Reads: e.reads})
 	case returned:
 		r.say(Report{Type: ReportResult, Call: e.call, Text: e.text, Failed: e.failed})
 	case refused:
@@ -40,7 +57,7 @@ func (r reporter) tell(e any) {
 }
 
 // end reports how the program ends, and returns its exit code.
-func (r reporter) end(err error) int {
+func (r *reporter) end(err error) int {
 	end, code := Report{Type: ReportEnd, Outcome: OutcomeCompleted}, 0
 	var status *statusError
 	switch {
@@ -56,11 +73,11 @@ func (r reporter) end(err error) int {
 	return code
 }
 
-// headless takes a prompt and answers it. Nobody is asked anything meanwhile: what would be is refused. A signal ends
-// the turn as an order does.
-func headless(t *talk, stdin io.Reader, stdout io.Writer) error {
+// headless takes a prompt and answers it. What the person would be asked is refused, unless somebody answers. A signal
+// ends the turn as an order does.
+func headless(t *talk, asks bool, stdin io.Reader, stdout io.Writer) error {
 	r := newReporter(stdout)
-	t.alone, t.tell = true, r.tell
+	t.alone, t.together, t.tell = !asks, true, r.tell
 	t.client.wait = func(why string) { r.tell(noted{why}) }
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
@@ -72,8 +89,13 @@ func headless(t *talk, stdin io.Reader, stdout io.Writer) error {
 	}
 	go func() {
 		for o := range orders { // the end of the input ends nothing
-			if o.Type == OrderInterrupt {
+			switch o.Type {
+			case OrderInterrupt:
 				cancel()
+			case OrderAnswer:
+				r.desk.answer(o)
+			case OrderSteer:
+				t.further.add(o.Text)
 			}
 		}
 	}()

@@ -245,7 +245,7 @@ func (l *loop) decide() {
 	d := l.dialog
 	l.dialog = nil
 	l.working()
-	d.answer <- d.at
+	d.answer <- decision{choice: d.at}
 }
 
 // handle shows an event of the turn.
@@ -267,12 +267,18 @@ func (l *loop) handle(e any) {
 	case asked:
 		l.dialog = &dialog{asked: e}
 		kind := "question"
-		if e.permission {
+		if e.kind == AsksPermission {
 			kind = "permission"
 		}
 		l.screen.title("! demo" + l.about())
 		l.screen.status("blocked", kind, strings.TrimSpace(e.question+" "+e.detail))
 		l.paint(l.out.flush())
+	case withdrawn:
+		if l.dialog != nil && l.dialog.id == e.id {
+			l.dialog = nil
+			l.working()
+		}
+		l.paint(nil)
 	case ended:
 		l.end(e.err)
 	}

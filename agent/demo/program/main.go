@@ -48,20 +48,21 @@ func run(o options, stdin, stdout *os.File) error {
 	defer func() { _ = f.root.Close() }() // a folder that was only opened
 	transport := &http.Transport{MaxIdleConns: 1, IdleConnTimeout: 5 * time.Second}
 	defer transport.CloseIdleConnections()
-	t := &talk{folder: f, allow: o.mode == ModeAuto, base: o.base, client: &client{
+	t := &talk{folder: f, base: o.base, client: &client{
 		http: &http.Client{Transport: transport}, base: o.url, key: o.key, model: o.model, session: o.session + o.resume,
-		system: o.base.system(),
+		system: o.base.system(), retries: o.retries,
 	}}
+	t.allow.Store(o.mode == ModeAuto)
 	if err := t.open(o, dir); err != nil {
 		return err
 	}
-	if o.mcp.Name != "" {
+	if o.mcp.Name != "" && !o.base.bare {
 		t.mcp = connect(o.mcp)
 		defer t.mcp.close()
 	}
 	defer func() { _ = t.file.Close() }() // every line is synced already
 	if o.headless {
-		return headless(t, stdin, stdout)
+		return headless(t, o.asks, stdin, stdout)
 	}
 	was, err := term.MakeRaw(stdin.Fd())
 	if err != nil {

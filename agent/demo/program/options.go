@@ -22,7 +22,8 @@ const (
 type options struct {
 	session, resume, mode, model, prompt string
 	url, key, home                       string
-	color, headless                      bool
+	color, headless, asks                bool
+	retries                              int
 	mcp                                  mcpServer
 	base                                 base
 }
@@ -47,9 +48,12 @@ func readOptions(args, env []string) (options, error) {
 	f.StringVar(&o.resume, "resume", "", "id of the session to resume")
 	f.StringVar(&o.mode, "permission-mode", ModeAsk, "ask before commands, or auto")
 	f.BoolVar(&o.headless, "headless", false, "take a prompt and print what happens as lines of JSON, without a terminal")
+	f.BoolVar(&o.asks, "asks", false, "with --headless: ask the person, and wait for an answer, instead of refusing")
+	f.BoolVar(&o.base.bare, "no-tools", false, "offer no tools at all")
+	f.IntVar(&o.retries, "retries", retries, "how often a request is sent again after a temporary refusal")
 	f.StringVar(&o.model, "model", "demo-1", "model")
 	f.Func("leave-out", "parts of what is sent before a word is said, with commas: "+strings.Join(partNames(), ", "), func(s string) error {
-		o.base = leaveOut(s)
+		o.base.without = strings.Split(s, ",") // what is no part is of another version, and means nothing
 		return nil
 	})
 	f.Func("mcp", "the MCP server whose tools are offered: its name and its command, as JSON", func(s string) error {

@@ -28,6 +28,9 @@ const (
 	maxEntries = 300
 	// commandTime is how long a command may run.
 	commandTime = 10 * time.Minute
+	// crashCode is the exit code of a crash, which is a tool that is not offered: the script that is the demo agent's model
+	// knows it, and hang, to show what follows.
+	crashCode = 70
 )
 
 // definition is a tool as it is offered to the model.
@@ -74,6 +77,21 @@ type input struct {
 	Question string   `json:"question"`
 	Options  []string `json:"options"`
 	Items    string   `json:"items"`
+	// What the model does not know of, and the script that is the demo agent's model uses: what a question is about, its kind,
+	// how long it stands, and which command takes the place of one that nobody has allowed by then.
+	About   string `json:"about"`
+	Kind    string `json:"kind"`
+	Stands  string `json:"stands"`
+	Instead string `json:"instead"`
+}
+
+// stands is how long a question waits for an answer; 0: for ever.
+func (in input) stands() time.Duration {
+	d, err := time.ParseDuration(in.Stands)
+	if err != nil {
+		return 0
+	}
+	return d
 }
 
 func readInput(raw json.RawMessage) (input, error) {
@@ -123,9 +141,14 @@ func (f *folder) run(ctx context.Context, name string, in input) (string, error)
 		return f.command(ctx, in.Command)
 	case "write_todos":
 		return todos(in.Items)
+	case "crash":
+		os.Exit(crashCode)
+	case "hang":
+		time.Sleep(commandTime) // whatever it is told meanwhile
 	default:
 		return "", noTool(name)
 	}
+	return "", errors.New("it came back")
 }
 
 // noTool is the result of a call to a tool that there is not, or that is left out.

@@ -7,36 +7,55 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"orchestrator/agent/demo/record"
 )
 
 // The events of a turn, for the loop.
 type (
-	said     struct{ text string }                // a piece of the answer
-	calling  struct{ call, name, summary string } // a tool begins
+	said     struct{ text string }                       // a piece of the answer
+	calling  struct{ call, name, summary, reads string } // a tool begins
 	returned struct {
 		call, text string
 		failed     bool
 	} // a tool ended
 	refused struct{ call, text string } // the person would have been asked, if there were one
 	noted   struct{ text string }       // something the person should know
-	asked   struct {                    // the person has to decide; the answer is an index
-		call             string // the call that asks
+	asked   struct {                    // the person has to decide
+		id, call         string // the call that asks
+		kind             string
 		question, detail string
 		options          []string
-		permission       bool
-		answer           chan int
+		means            []string      // of the options, if anything is known of them
+		stands           time.Duration // how long it waits; 0: for ever
+		answer           chan decision
 	}
-	counted struct{ usage record.Usage } // of a request
-	ended   struct{ err error }          // the turn is over
+	withdrawn struct{ id, why string }     // a question is not open any more
+	steered   struct{ text string }        // the turn has taken one more prompt
+	counted   struct{ usage record.Usage } // of a request
+	ended     struct{ err error }          // the turn is over
 )
+
+// decision is what the person answers: the index of an option or -1, and their own words.
+type decision struct {
+	choice int
+	words  string
+}
+
+// refusable reports whether the last option is a no.
+func (a asked) refusable() bool { return a.kind != AsksChoice }
 
 // errDenied is the result of a tool that the person denied.
 var errDenied = errors.New("denied by the person")
 
 // errAlone is the result of what the person would have been asked, if there is none to ask.
 var errAlone = errors.New("refused: without a terminal nobody can be asked")
+
+// errWithdrawn is the result of a question that was taken back.
+var errWithdrawn = errors.New("the question was withdrawn, since nobody had answered it in time")
 
 // errInterrupted ends a turn that the person interrupted.
 var errInterrupted = errors.New("interrupted by the person")
@@ -47,13 +66,16 @@ type talk struct {
 	folder   *folder
 	file     *record.File
 	messages []json.RawMessage
-	tokens   int64      // in the context, according to the newest answer
-	base     base       // what is sent before a word is said
-	allow    bool       // commands and tools of MCP servers run without a question
-	mcp      *mcpClient // nil if the agent was given no MCP server
-	silent   bool       // the person knows that it cannot be reached
-	alone    bool       // there is nobody to ask
-	tell     func(any)
+	tokens   int64       // in the context, according to the newest answer
+	base     base        // what is sent before a word is said
+	allow    atomic.Bool // commands and tools of MCP servers run without a question
+	mcp      *mcpClient  // nil if the agent was given no MCP server
+	silent   bool        // the person knows that it cannot be reached
+	alone    bool        // there is nobody to ask
+	together bool        // the calls of an answer run at the same time
+	further  further
+	number   atomic.Int64 // of questions
+	tell     func(any)    // called by several goroutines if together is set
 }
 
 // turn runs a prompt through all its answers and tools.
@@ -75,14 +97,23 @@ func (t *talk) turn(ctx context.Context, prompt string) error {
 			return err
 		}
 		results := t.tools(ctx, a.message.Content)
-		if len(results) == 0 {
-			return nil
-		}
-		if err := t.add(record.Message{Role: "user", Content: results}, record.Line{}); err != nil {
-			return err
+		if len(results) > 0 {
+			if err := t.add(record.Message{Role: "user", Content: results}, record.Line{}); err != nil {
+				return err
+			}
 		}
 		if ctx.Err() != nil {
 			return errInterrupted
+		}
+		more := t.further.take(len(results) == 0)
+		if len(results)+len(more) == 0 {
+			return nil
+		}
+		for _, text := range more {
+			if err := t.add(record.Message{Role: "user", Content: []record.Block{{Type: "text", Text: text}}}, record.Line{}); err != nil {
+				return err
+			}
+			t.tell(steered{text})
 		}
 	}
 }
@@ -119,20 +150,29 @@ func (t *talk) add(m record.Message, l record.Line) error {
 
 // tools runs the calls in an answer and returns a result for each.
 func (t *talk) tools(ctx context.Context, content []record.Block) []record.Block {
-	var results []record.Block
-	for _, b := range content {
-		if b.Type != "tool_use" {
-			continue
+	calls := slices.DeleteFunc(slices.Clone(content), func(b record.Block) bool { return b.Type != "tool_use" })
+	results := make([]record.Block, len(calls))
+	var all sync.WaitGroup
+	for i, b := range calls {
+		if t.together {
+			all.Go(func() { results[i] = t.result(ctx, b) })
+		} else {
+			results[i] = t.result(ctx, b)
 		}
-		out, err := t.tool(ctx, b)
-		r := record.Block{Type: "tool_result", Use: b.ID, Content: out}
-		if err != nil {
-			r.Content, r.IsError = err.Error(), true
-		}
-		t.tell(returned{b.ID, r.Content, r.IsError})
-		results = append(results, r)
 	}
+	all.Wait()
 	return results
+}
+
+// result runs a call and returns its result.
+func (t *talk) result(ctx context.Context, b record.Block) record.Block {
+	out, err := t.tool(ctx, b)
+	r := record.Block{Type: "tool_result", Use: b.ID, Content: out}
+	if err != nil {
+		r.Content, r.IsError = err.Error(), true
+	}
+	t.tell(returned{b.ID, r.Content, r.IsError})
+	return r
 }
 
 func (t *talk) tool(ctx context.Context, b record.Block) (string, error) {
@@ -149,16 +189,16 @@ func (t *talk) tool(ctx context.Context, b record.Block) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	t.tell(calling{b.ID, b.Name, in.summary()})
-	switch {
-	case b.Name == "ask_person":
-		n, err := t.ask(ctx, asked{call: b.ID, question: plain(in.Question), options: in.Options})
-		if err != nil {
-			return "", err
-		}
-		return in.Options[n], nil
-	case b.Name == "run_command":
-		if err := t.permit(ctx, b.ID, "Allow this command?", in.Command); err != nil {
+	c := calling{call: b.ID, name: b.Name, summary: in.summary()}
+	if b.Name == "read_file" {
+		c.reads = in.Path
+	}
+	t.tell(c)
+	switch b.Name {
+	case "ask_person":
+		return t.inquire(ctx, b.ID, in)
+	case "run_command":
+		if in, err = t.command(ctx, b.ID, in); err != nil {
 			return "", err
 		}
 	}
@@ -169,11 +209,50 @@ func (t *talk) tool(ctx context.Context, b record.Block) (string, error) {
 	return out, err
 }
 
+// inquire asks the person what the model wants to know.
+func (t *talk) inquire(ctx context.Context, call string, in input) (string, error) {
+	q := asked{call: call, kind: AsksChoice, question: plain(in.Question), detail: plain(in.About), options: in.Options, stands: in.stands()}
+	if in.Kind == AsksPlan && len(in.Options) == 2 {
+		q.kind, q.means = AsksPlan, []string{MeansYes, MeansNo}
+	}
+	d, err := t.ask(ctx, q)
+	switch {
+	case err != nil:
+		return "", err
+	case d.choice < 0 && d.words == "", q.refusable() && d.choice != 0:
+		return "", d.denied()
+	case d.choice < 0:
+		return d.words, nil
+	case d.words != "":
+		return in.Options[d.choice] + ": " + d.words, nil
+	default:
+		return in.Options[d.choice], nil
+	}
+}
+
+// denied is the result of what the person denied, with their words.
+func (d decision) denied() error {
+	if d.words == "" {
+		return errDenied
+	}
+	return fmt.Errorf("%w: %s", errDenied, d.words)
+}
+
+// command asks whether a command may run, and returns what may: the model may say what it wants instead if nobody answers.
+func (t *talk) command(ctx context.Context, call string, in input) (input, error) {
+	err := t.permit(ctx, call, "Allow this command?", in.Command, in.stands())
+	if errors.Is(err, errWithdrawn) && in.Instead != "" {
+		in.Command = in.Instead
+		err = t.permit(ctx, call, "Allow this command?", in.Command, 0)
+	}
+	return in, err
+}
+
 // remote calls a tool of the MCP server.
 func (t *talk) remote(ctx context.Context, b record.Block) (string, error) {
 	name := strings.TrimPrefix(b.Name, t.mcp.prefix())
-	t.tell(calling{b.ID, name, plain(string(b.Input))})
-	if err := t.permit(ctx, b.ID, "Allow this tool of an MCP server?", name+" "+string(b.Input)); err != nil {
+	t.tell(calling{call: b.ID, name: name, summary: plain(string(b.Input))})
+	if err := t.permit(ctx, b.ID, "Allow this tool of an MCP server?", name+" "+string(b.Input), 0); err != nil {
 		return "", err
 	}
 	out, err := t.mcp.use(ctx, b.Name, b.Input)
@@ -184,44 +263,64 @@ func (t *talk) remote(ctx context.Context, b record.Block) (string, error) {
 }
 
 // permit asks the person whether something may be done, unless it may be without a question.
-func (t *talk) permit(ctx context.Context, call, question, what string) error {
-	if t.allow {
+func (t *talk) permit(ctx context.Context, call, question, what string, stands time.Duration) error {
+	if t.allow.Load() {
 		return nil
 	}
-	n, err := t.ask(ctx, asked{
-		call: call, question: question, detail: plain(what), permission: true,
+	d, err := t.ask(ctx, asked{
+		call: call, kind: AsksPermission, question: question, detail: plain(what), stands: stands,
 		options: []string{"Yes", "Yes, and do not ask again in this session", "No"},
+		means:   []string{MeansYes, MeansAlways, MeansNo},
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case d.choice < 0 || d.choice == 2:
+		return d.denied()
+	case d.choice == 1:
+		t.allow.Store(true)
 	}
-	if n == 2 {
-		return errDenied
-	}
-	t.allow = n == 1
 	return nil
 }
 
 // ask asks the person a question.
-func (t *talk) ask(ctx context.Context, q asked) (int, error) {
+func (t *talk) ask(ctx context.Context, q asked) (decision, error) {
 	if len(q.options) == 0 {
-		return 0, errors.New("a question without options")
+		return decision{}, errors.New("a question without options")
 	}
 	if t.alone {
 		t.tell(refused{q.call, strings.TrimSpace(q.question + " " + q.detail)})
-		return 0, errAlone
+		return decision{}, errAlone
 	}
-	q.answer = make(chan int, 1)
+	q.id, q.answer = fmt.Sprintf("%s/%d", q.call, t.number.Add(1)), make(chan decision, 1)
+	var late <-chan time.Time
+	if q.stands > 0 {
+		late = time.After(q.stands)
+	}
 	t.tell(q)
-	select {
-	case n := <-q.answer:
-		if n < 0 || n >= len(q.options) {
-			return 0, errDenied
+	taken := func(d decision) (decision, error) {
+		if d.choice < 0 || d.choice >= len(q.options) {
+			d.choice = -1
 		}
-		return n, nil
-	case <-ctx.Done():
-		return 0, errInterrupted
+		return d, nil
 	}
+	over := errInterrupted
+	select {
+	case d := <-q.answer:
+		return taken(d)
+	case <-ctx.Done():
+	case <-late:
+		over = errWithdrawn
+	}
+	t.tell(withdrawn{q.id, over.Error()})
+	select {
+	case d := <-q.answer: // it was given at the same moment
+		if ctx.Err() == nil {
+			return taken(d)
+		}
+	default:
+	}
+	return decision{}, over
 }
 
 // load reads a transcript. Calls without a result get one, since the real one was lost.

@@ -11,14 +11,14 @@ import (
 	"orchestrator/mcpctl"
 	mcpgateway "orchestrator/mcpctl/gateway"
 	"orchestrator/thread"
-	"orchestrator/thread/ledger"
 	"orchestrator/thread/rebuild"
+	"orchestrator/thread/spending"
 )
 
 // What the program passes to a port has the optional abilities that are asked for there: a wrapper that embeds an
 // interface would lose them without a word.
 var (
-	_ thread.Observer  = (*ledger.Ledger)(nil)
+	_ thread.Observer  = (*spending.Ledger)(nil)
 	_ thread.Pusher    = (*branch.Merger)(nil)
 	_ mcpctl.Freshness = (*mcpgateway.Gateway)(nil)
 	_ wire.Scanner     = anthropic.New()

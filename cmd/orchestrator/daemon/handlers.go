@@ -7,7 +7,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/api"
 	"orchestrator/thread/grant"
-	"orchestrator/thread/ledger"
+	"orchestrator/thread/spending"
 )
 
 // register adds a handler for every operation of package api.
@@ -43,7 +43,7 @@ func (s *Server) registerServer(r *routes) {
 	answer(r, api.Agents, nil, func(ctx context.Context, _ api.None) ([]thread.AgentInfo, error) {
 		return s.Agents(ctx), nil
 	})
-	answer(r, api.Cost, nil, func(ctx context.Context, q ledger.Query) (ledger.Report, error) { return s.Cost(ctx, q) })
+	answer(r, api.Cost, nil, func(ctx context.Context, q spending.Query) (spending.Report, error) { return s.Cost(ctx, q) })
 	obey(r, api.May, nil, s.may)
 	answer(r, api.Grants, itsRef(), s.grants)
 	answer(r, api.SetGrants, nil, s.setGrants)

@@ -19,8 +19,8 @@ import (
 	"orchestrator/thread/api"
 	"orchestrator/thread/front"
 	"orchestrator/thread/grant"
-	"orchestrator/thread/ledger"
 	"orchestrator/thread/manager"
+	"orchestrator/thread/spending"
 	"orchestrator/thread/work"
 )
 
@@ -99,7 +99,7 @@ type Config struct {
 	ServeMCP func(id thread.ID, connection io.ReadWriteCloser) error
 	Info     func(context.Context, api.InfoRequest) (api.ServerInfo, error)
 	// Cost sums up what was spent.
-	Cost func(context.Context, ledger.Query) (ledger.Report, error)
+	Cost func(context.Context, spending.Query) (spending.Report, error)
 	// Transfer exports and imports threads.
 	Transfer Transfer
 	// Staging keeps staged data.

@@ -25,12 +25,12 @@ import (
 	"orchestrator/contextmgr/wire/openai"
 	"orchestrator/thread"
 	"orchestrator/thread/api"
-	"orchestrator/thread/ledger"
 	"orchestrator/thread/manager"
 	"orchestrator/thread/private"
 	"orchestrator/thread/rebuild"
 	"orchestrator/thread/reserve"
 	"orchestrator/thread/setup"
+	"orchestrator/thread/spending"
 	"orchestrator/thread/spool"
 	"path/filepath"
 	"time"
@@ -211,7 +211,7 @@ func (a *Server) worktreeSetup(worktrees string) (thread.SetupRunner, error) {
 }
 
 func (a *Server) openGateway(ctx context.Context) error {
-	a.ledger = ledger.New(a.manager.Traffic, a.store, a.agentOf, a.Log)
+	a.ledger = spending.New(a.manager.Traffic, a.store, a.agentOf, a.Log)
 	a.onClose(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 		defer cancel()

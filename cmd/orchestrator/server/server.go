@@ -36,10 +36,10 @@ import (
 	mcpgateway "orchestrator/mcpctl/gateway"
 	"orchestrator/thread"
 	"orchestrator/thread/api"
-	"orchestrator/thread/ledger"
 	"orchestrator/thread/manager"
 	"orchestrator/thread/plaintext"
 	"orchestrator/thread/private"
+	"orchestrator/thread/spending"
 	"orchestrator/thread/work"
 )
 
@@ -65,7 +65,7 @@ type Server struct {
 	sessions    *session.Sessions
 	manager     *manager.Manager
 	gateway     *gateway.Gateway
-	ledger      *ledger.Ledger
+	ledger      *spending.Ledger
 	models      models.Table
 	daemon      *daemon.Server
 	listener    *project.Listener
@@ -154,9 +154,9 @@ func (a *Server) spent() map[thread.ID]float64 {
 }
 
 // cost sums up what was spent, with the names of threads.
-func (a *Server) cost(ctx context.Context, q ledger.Query) (ledger.Report, error) {
+func (a *Server) cost(ctx context.Context, q spending.Query) (spending.Report, error) {
 	r, err := a.ledger.Report(ctx, q)
-	if err != nil || r.By != ledger.ByThread {
+	if err != nil || r.By != spending.ByThread {
 		return r, err
 	}
 	list, err := a.manager.Threads.List(ctx)

@@ -10,7 +10,7 @@ import (
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/verb/page"
 	"orchestrator/thread/api"
-	"orchestrator/thread/ledger"
+	"orchestrator/thread/spending"
 )
 
 func costVerb(c *cli) *cobra.Command {
@@ -22,13 +22,13 @@ func costVerb(c *cli) *cobra.Command {
 			"of it, and the limits that providers reported. It is what the gateway saw: an agent that asks its provider\n" +
 			"directly is not counted. ? stands for what has no known price.",
 	}
-	cmd.Flags().StringVar(&by, "by", string(ledger.ByModel), "agent, model or thread")
+	cmd.Flags().StringVar(&by, "by", string(spending.ByModel), "agent, model or thread")
 	cmd.Flags().IntVar(&days, "days", 0, "list the last `N` days instead of this month")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
-		q := ledger.Query{By: ledger.By(by), Days: days}
+		q := spending.Query{By: spending.By(by), Days: days}
 		switch {
-		case days < 0 || days > ledger.KeptDays:
-			return usagef("--days %d: use 1 to %d", days, ledger.KeptDays)
+		case days < 0 || days > spending.KeptDays:
+			return usagef("--days %d: use 1 to %d", days, spending.KeptDays)
 		case by == "" || q.Check() != nil:
 			return usagef("--by %s: use agent, model or thread", by)
 		}
@@ -39,7 +39,7 @@ func costVerb(c *cli) *cobra.Command {
 		return c.out.show(r, func(w io.Writer) { page.Costs(w, r, time.Now()) })
 	})
 	offer(cmd, "by", cobra.FixedCompletions([]cobra.Completion{
-		string(ledger.ByAgent), string(ledger.ByModel), string(ledger.ByThread),
+		string(spending.ByAgent), string(spending.ByModel), string(spending.ByThread),
 	}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

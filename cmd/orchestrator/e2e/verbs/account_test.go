@@ -8,7 +8,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/thread"
-	"orchestrator/thread/ledger"
+	"orchestrator/thread/spending"
 )
 
 // TestAccount: what was spent is told, by threads as they count it themselves, and after a restart too.
@@ -21,7 +21,7 @@ func TestAccount(t *testing.T) {
 	r.Turn(one, "read README.md")
 	r.Turn(two, "list files")
 	r.Turn(two, "say done")
-	read := func() ledger.Report { return e2e.Get[ledger.Report](r, "cost", "--by", "thread") }
+	read := func() spending.Report { return e2e.Get[spending.Report](r, "cost", "--by", "thread") }
 	before := read()
 	tokens := map[thread.ID]int64{}
 	usd := 0.0

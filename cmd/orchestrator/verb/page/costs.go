@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"orchestrator/thread"
-	"orchestrator/thread/ledger"
+	"orchestrator/thread/spending"
 	"orchestrator/ui/plain"
 )
 
 // Costs prints what was spent, and the limits of providers.
-func Costs(w io.Writer, r ledger.Report, now time.Time) {
+func Costs(w io.Writer, r spending.Report, now time.Time) {
 	fmt.Fprintf(w, "today %s   week %s   month %s\n", r.Today.Money(), r.Week.Money(), r.Month.Money())
 	if saved := r.Month.Saved(); saved != "" {
 		fmt.Fprintf(w, "saved by masking this month, less what it cost: %s\n", saved)
@@ -47,19 +47,19 @@ func Costs(w io.Writer, r ledger.Report, now time.Time) {
 	t.Print(w)
 }
 
-func costHead(by ledger.By) []string {
+func costHead(by spending.By) []string {
 	numbers := []string{"COST", "CACHE", "SAVED", "ANSWERS", "TOKENS"}
 	switch by {
-	case ledger.ByAgent:
+	case spending.ByAgent:
 		return append([]string{"AGENT"}, append(numbers, "THREADS")...)
-	case ledger.ByThread:
+	case spending.ByThread:
 		return append([]string{"THREAD", "AGENT", "MODEL"}, numbers...)
 	default:
 		return append([]string{"AGENT", "MODEL"}, append(numbers, "THREADS")...)
 	}
 }
 
-func costRow(by ledger.By, g ledger.Group) []string {
+func costRow(by spending.By, g spending.Group) []string {
 	s := g.Spent
 	cached := "-"
 	if share, known := s.Cached(); known {
@@ -71,9 +71,9 @@ func costRow(by ledger.By, g ledger.Group) []string {
 		agent, model = plain.Count(g.Others, "other"), ""
 	}
 	switch by {
-	case ledger.ByAgent:
+	case spending.ByAgent:
 		return append([]string{Dash(agent)}, append(numbers, g.ThreadCount())...)
-	case ledger.ByThread:
+	case spending.ByThread:
 		name := g.Title()
 		if g.Others > 0 {
 			name, agent = agent, ""

@@ -1,9 +1,9 @@
-// Package ledger keeps the spending by day, agent, model and thread, and the newest rate limits that providers
+// Package spending keeps the spending by day, agent, model and thread, and the newest rate limits that providers
 // reported.
 //
 // It observes what the gateway carries and stores sums: durable at most a second later, and when it is closed. Unknown
 // prices stay unknown. Days are in local time; 400 are kept.
-package ledger
+package spending
 
 import (
 	"cmp"
