@@ -17,6 +17,9 @@ type Bounds struct {
 	Deadline time.Duration // the longest, 0 for no bound
 	Lost     work.Policy
 	Dispose  work.Disposal
+	// OnFail and Fallbacks, by agent, are those that are configured.
+	OnFail    work.OnFail
+	Fallbacks map[string]string
 	// ReadOnly is set if the caller itself may change no files.
 	ReadOnly bool
 }
@@ -51,6 +54,18 @@ func (c Caller) MayWish(w Wish, b Bounds) error {
 		return c.Lacks(fmt.Sprintf("a run with more time than runs.deadline (%s)", b.Deadline), Start)
 	case (lost == work.PolicyRetry || lost == work.PolicyResume) && lost != b.Lost:
 		return c.Lacks(fmt.Sprintf("a run that is started again by itself (--lost %s)", lost), Start)
+	}
+	return c.mayFail(w, b)
+}
+
+// mayFail returns an error if a run would be tried, or passed on, more than is configured. One that only asks is always less.
+func (c Caller) mayFail(w Wish, b Bounds) error {
+	on, to := work.OnFail(w.Once.OnFail), w.Once.Fallback
+	switch {
+	case on != "" && on != work.FailAsk && on != b.OnFail:
+		return c.Lacks(fmt.Sprintf("a run that is tried again in another way than runs.on_fail (--on-fail %s)", thread.Excerpt(string(on))), Start)
+	case to != "" && to != work.NoFallback && (w.Agent == "" || to != b.Fallbacks[w.Agent]):
+		return c.Lacks(fmt.Sprintf("a run with a fallback that is not in runs.fallback (%s)", thread.Excerpt(to)), Start)
 	}
 	return nil
 }

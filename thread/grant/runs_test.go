@@ -13,7 +13,8 @@ import (
 
 // TestMayWish: the grant to start runs alone gives what is configured, and no more; other grants give what they say.
 func TestMayWish(t *testing.T) {
-	b := grant.Bounds{Agents: []string{"claude", "demo"}, Deadline: 10 * time.Minute, Lost: work.PolicyResume, Dispose: work.DisposeBranch}
+	b := grant.Bounds{Agents: []string{"claude", "demo"}, Deadline: 10 * time.Minute, Lost: work.PolicyResume, Dispose: work.DisposeBranch,
+		OnFail: work.FailWait, Fallbacks: map[string]string{"claude": "model:haiku"}}
 	readOnly, plain := b, grant.Bounds{}
 	readOnly.ReadOnly = true
 	on := func(o thread.Once) grant.Wish { o.On = true; return grant.Wish{Once: o, Agent: "claude"} }
@@ -37,6 +38,14 @@ func TestMayWish(t *testing.T) {
 		{"time without a bound", on(thread.Once{Deadline: time.Hour}), grant.Bounds{Agents: b.Agents}, ""},
 		{"a retry", on(thread.Once{Lost: "retry"}), b, "start"},
 		{"to go on", on(thread.Once{Lost: "resume"}), grant.Bounds{Agents: b.Agents, Lost: work.PolicyAsk}, "start"},
+		{"to ask when it fails", on(thread.Once{OnFail: "ask"}), b, ""},
+		{"to wait as configured", on(thread.Once{OnFail: "wait", Fallback: "none"}), b, ""},
+		{"another attempt", on(thread.Once{OnFail: "retry"}), b, "start"},
+		{"its fallback by itself", on(thread.Once{OnFail: "fallback"}), b, "start"},
+		{"the fallback that is configured", on(thread.Once{Fallback: "model:haiku"}), b, ""},
+		{"another fallback", on(thread.Once{Fallback: "model:opus"}), b, "start"},
+		{"another agent as its fallback", on(thread.Once{Fallback: "demo"}), b, "start"},
+		{"a fallback of its own agent", grant.Wish{Once: thread.Once{On: true, Fallback: "model:haiku"}}, b, "start"},
 		{"to fail", on(thread.Once{Lost: "fail"}), b, ""},
 		{"to write, and reads itself", on(thread.Once{}), readOnly, "start"},
 		{"to read, and reads itself", on(thread.Once{ReadOnly: true}), readOnly, ""},

@@ -49,7 +49,10 @@ type attempt struct {
 	before  thread.Usage
 	decided *verdict // what the store has not taken yet
 	ending  bool     // what it has reported is stored with its end
-	lostAs  *verdict // what follows on its loss
+	follows *verdict // what follows on its loss or its failure
+	// provider is how the newest request to the model ended, and answers how many were answered.
+	provider exec.Provider
+	answers  int
 }
 
 func newAttempt(ctx context.Context, open *openRuns, l *liveThread, x exec.Execution, fresh bool) *attempt {
@@ -176,11 +179,26 @@ type verdict struct {
 	reason string
 	prompt thread.PromptID // of the next attempt, "" for that of the last one
 	events []exec.Event
+	// cause is why it was decided to fail, and failure what that is, the zero value if it did not fail.
+	cause   exec.Cause
+	failure exec.Failure
+	again   exec.Again
+	after   time.Time
+	notice  bool
 }
 
 // apply writes it into an execution.
 func (v verdict) apply(x *exec.Execution, at time.Time) {
-	x.State, x.Reason, x.Ended = v.state, v.reason, at
+	x.State, x.Reason, x.Ended, x.Failure, x.After = v.state, v.reason, at, v.failure, time.Time{}
+	switch v.again {
+	case exec.AgainSame:
+		x.Retries, x.After = x.Retries+1, v.after
+	case exec.AgainOther:
+		x.Redone++
+	case exec.AgainFallback:
+		x.FallBack(thread.NewID[exec.ID]())
+	case exec.AgainNever:
+	}
 	if v.prompt != "" {
 		x.Prompt = v.prompt
 	}
@@ -188,7 +206,7 @@ func (v verdict) apply(x *exec.Execution, at time.Time) {
 
 // decide ends an execution, whatever its process does: it was cancelled, or its time is over. What the store does not take
 // is stored with the end of the process.
-func (a *attempt) decide(ctx context.Context, state exec.State, reason string) (exec.Execution, error) {
+func (a *attempt) decide(ctx context.Context, d verdict) (exec.Execution, error) {
 	a.mu.Lock()
 	events, process, started := a.record.Take(), a.process, a.started
 	a.mu.Unlock()
@@ -199,13 +217,18 @@ func (a *attempt) decide(ctx context.Context, state exec.State, reason string) (
 		if process != "" {
 			x.Process, x.Started = process, started
 		}
-		return ends(state, reason, a.open.cfg.now())(x)
+		now := a.open.cfg.now()
+		if d.state == exec.Failed {
+			d.failure = exec.Classify(exec.Ending{Cause: d.cause, Reason: d.reason}, now)
+		}
+		d.apply(x, now)
+		return nil
 	}, events...)
 	if err != nil {
 		a.mu.Lock()
 		a.record.Restore(events)
 		if !errors.Is(err, errOver) && a.decided == nil {
-			a.decided = &verdict{state: state, reason: reason}
+			a.decided = &d
 		}
 		a.mu.Unlock()
 		return x, err
@@ -257,10 +280,43 @@ func (a *attempt) outcome(exit thread.Exit, asked bool) (exec.State, string) {
 	return runs.Ended{Said: a.record.End(), Exit: exit, Asked: asked, Refused: a.record.Refused()}.Outcome()
 }
 
-// loss returns what follows on its loss, which is decided once; the zero verdict if it is not, and decide is nil.
-func (a *attempt) loss(decide func() (verdict, error)) (verdict, error) {
+// saw takes how a request to the model ended. It reports whether that is the first one that was answered.
+func (a *attempt) saw(p exec.Provider) (first bool) {
 	a.mu.Lock()
-	known := a.lostAs
+	defer a.mu.Unlock()
+	a.provider = p
+	if p == (exec.Provider{}) {
+		a.answers++
+		return a.answers == 1
+	}
+	return false
+}
+
+// answered reports whether the model has answered it.
+func (a *attempt) answered() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.answers > 0
+}
+
+// failing is what is known about how it failed.
+func (a *attempt) failing(exit thread.Exit, reason string) exec.Ending {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	e := exec.Ending{Reason: reason, Exit: exit, Provider: a.provider, Refused: a.record.Refused().Calls}
+	if end := a.record.End(); end != nil {
+		e.State, e.Status = end.State, end.Status
+	}
+	if a.decided != nil {
+		e.Cause = a.decided.cause
+	}
+	return e
+}
+
+// sequel returns what follows on its loss or failure, which is decided once; the zero verdict if it is not, and decide is nil.
+func (a *attempt) sequel(decide func() (verdict, error)) (verdict, error) {
+	a.mu.Lock()
+	known := a.follows
 	a.mu.Unlock()
 	switch {
 	case known != nil:
@@ -274,7 +330,7 @@ func (a *attempt) loss(decide func() (verdict, error)) (verdict, error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.lostAs = &v
+	a.follows = &v
 	return v, nil
 }
 
@@ -289,11 +345,11 @@ func (a *attempt) stays(asked, closes bool) bool {
 	return asked || said != nil && said.Outcome == thread.RunCancelled
 }
 
-// endsAs has it end in a state, whatever else it would end as.
-func (a *attempt) endsAs(state exec.State, why string) {
+// endsAs has it end in a state, whatever else it would end as; cause is why, if that is Failed.
+func (a *attempt) endsAs(state exec.State, cause exec.Cause, why string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.decided = &verdict{state: state, reason: why}
+	a.decided = &verdict{state: state, reason: why, cause: cause}
 }
 
 // errCounted is returned where the end of an attempt is stored already: only the answer of the store was lost.

@@ -100,6 +100,11 @@ type RunsConfig struct {
 	Deadline time.Duration
 	Lost     exec.Policy
 	Dispose  exec.Disposal
+	// Tries is how often a run is tried while the way to its model fails; exec.DefaultTries when 0. OnFail holds for threads
+	// that have none of their own, and Fallbacks by agent: "model:NAME" or another agent.
+	Tries     int
+	OnFail    exec.OnFail
+	Fallbacks map[string]string
 	// Witness gives runs that must only read a place to work in; nil has them work in the thread's folder, unwatched.
 	Witness exec.Witness
 	// Stage keeps what a run prints; nil keeps nothing of it.
@@ -125,6 +130,7 @@ func (c Config) withDefaults() *Config {
 	}
 	c.Runs.Deadline = cmp.Or(c.Runs.Deadline, 10*time.Minute)
 	c.Runs.Lost = cmp.Or(c.Runs.Lost, exec.PolicyAsk)
+	c.Runs.OnFail = cmp.Or(c.Runs.OnFail, exec.FailWait)
 	c.Runs.Server = cmp.Or(c.Runs.Server, thread.NewID[string]())
 	return &c
 }

@@ -134,7 +134,7 @@ func (m *Creation) newThread(r thread.NewRequest) (thread.Thread, error) {
 	if err := m.checkLaunch(thread.Thread{Agent: r.Agent, Launch: r.Flags}); err != nil {
 		return thread.Thread{}, err
 	}
-	if err := checkOnce(m.cfg, r.Agent, r.Once, r.Prompt, r.Execution); err != nil {
+	if err := checkOnce(m.cfg, r.Agent, r.Model, r.Once, r.Prompt, r.Execution); err != nil {
 		return thread.Thread{}, err
 	}
 	first := thread.Prompt{From: thread.FromFirst, Text: r.Prompt, Lines: r.Lines}

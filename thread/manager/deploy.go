@@ -68,7 +68,8 @@ func deploy(ctx context.Context, l *run, x exec.Execution) {
 	}
 	failpoint.Hit("thread.exec.claimed")
 	t := l.live.thread()
-	fresh := x.Attempt > 1 && x.Lost == exec.PolicyRetry && t.Head == "" && t.ForkPoint == ""
+	// Nothing was answered yet: a session that has the prompt and no answer is of no use.
+	fresh := x.Attempt > 1 && (x.Lost == exec.PolicyRetry || x.Retries+x.Redone > 0) && t.Head == "" && t.ForkPoint == ""
 	a := newAttempt(ctx, l.open, l.live, x, fresh)
 	l.live.mu.Lock()
 	l.attempt = a
@@ -115,18 +116,22 @@ func notDeployed(ctx context.Context, l *run, a *attempt, cause error) {
 		settlePrompt(ctx, l, x.Prompt, x.State, x.Reason)
 		return
 	}
-	state, why := exec.Failed, "not started: "+reason(cause)
+	why := "not started: " + reason(cause)
+	end := func(x *exec.Execution) error {
+		x.State, x.Reason = exec.Failed, why
+		x.Failure = exec.Classify(exec.Ending{Cause: exec.CauseStart, Reason: why, Err: cause}, l.cfg.now())
+		return nil
+	}
+	state := exec.Failed
 	if errors.Is(cause, thread.ErrUnreachable) || errors.Is(cause, thread.ErrDiskFull) || errors.Is(cause, errClosed) || l.work.closes() {
 		state = exec.Queued
+		end = func(x *exec.Execution) error { x.State, x.Reason = exec.Queued, why; return nil }
 	}
-	_, err = l.open.change(ctx, x.ID, x.Fence, func(x *exec.Execution) error {
-		x.State, x.Reason = state, why
-		return nil
-	})
+	_, err = l.open.change(ctx, x.ID, x.Fence, end)
 	switch {
 	case err != nil:
 		l.cfg.Log.Error("store that a run was not started", "execution", x.Name, "err", err)
-		l.live.later(retryAfter, func() { undeploy(l, x, state, why) })
+		l.live.later(retryAfter, func() { undeploy(l, x, end) })
 	case state == exec.Failed:
 		settlePrompt(ctx, l, x.Prompt, state, why)
 		l.live.markUnseen(ctx)
@@ -136,20 +141,17 @@ func notDeployed(ctx context.Context, l *run, a *attempt, cause error) {
 }
 
 // undeploy stores again that an execution's process was not started.
-func undeploy(l *run, x exec.Execution, state exec.State, why string) {
-	_, err := l.open.change(l.work.ctx, x.ID, x.Fence, func(x *exec.Execution) error {
-		x.State, x.Reason = state, why
-		return nil
-	})
+func undeploy(l *run, x exec.Execution, end func(*exec.Execution) error) {
+	y, err := l.open.change(l.work.ctx, x.ID, x.Fence, end)
 	switch {
-	case err == nil && state == exec.Failed:
-		settlePrompt(l.work.ctx, l, x.Prompt, state, why)
+	case err == nil && y.State == exec.Failed:
+		settlePrompt(l.work.ctx, l, y.Prompt, y.State, y.Reason)
 	case errors.Is(err, exec.ErrFence):
 		if x, err := l.open.reread(l.work.ctx, x.ID); err == nil && x.State.Final() {
 			settlePrompt(l.work.ctx, l, x.Prompt, x.State, x.Reason)
 		}
 	case err != nil:
-		l.live.later(retryAfter, func() { undeploy(l, x, state, why) })
+		l.live.later(retryAfter, func() { undeploy(l, x, end) })
 	}
 }
 

@@ -74,7 +74,7 @@ func (d *dispatcher) run() {
 		for {
 			var again <-chan time.Time // something else than an execution may have been in the way
 			if d.open.queued() {
-				again = time.After(lookAgain)
+				again = time.After(d.next())
 			}
 			select {
 			case <-again:
@@ -88,10 +88,32 @@ func (d *dispatcher) run() {
 	}()
 }
 
+// next is how long it waits before it looks again: until the next attempt of an execution that waits for one, or the pause of a
+// way, is due.
+func (d *dispatcher) next() time.Duration {
+	wait, now := lookAgain, d.cfg.now()
+	for _, x := range d.open.list() {
+		if left := d.open.ways.left(x, now); x.State == exec.Queued && left > 0 {
+			wait = min(wait, left)
+		}
+	}
+	for _, b := range d.open.ways.open() {
+		if b.Left > 0 {
+			wait = min(wait, b.Left)
+		}
+	}
+	return max(wait, time.Millisecond)
+}
+
 // queue returns the rules as they are now.
 func (d *dispatcher) queue(open []exec.Execution) exec.Queue {
-	held := map[thread.ID]string{}
+	held, later, now := map[thread.ID]string{}, map[exec.ID]string{}, d.cfg.now()
 	for _, x := range open {
+		if stored, known := d.open.of(x.ID); known && x.State == exec.Queued {
+			if why := stored.Waits(d.open.ways.left(stored, now), now); why != "" {
+				later[x.ID] = why
+			}
+		}
 		if l := d.registry.run(x.Thread); l == nil {
 			held[x.Thread] = "its thread is gone"
 		} else if why := holds(l); why != "" && x.State == exec.Queued {
@@ -100,7 +122,9 @@ func (d *dispatcher) queue(open []exec.Execution) exec.Queue {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.switches.Queue(d.cfg.Runs.Limits, held)
+	q := d.switches.Queue(d.cfg.Runs.Limits, held)
+	q.Later, q.Breaks, q.Now = later, d.open.ways.open(), now
+	return q
 }
 
 // look starts what may start, and notes why the others wait.

@@ -129,7 +129,7 @@ func (m *Forks) forkOf(
 	if len(r.Args) > 0 {
 		t.Launch.Args = r.Args
 	}
-	if err := checkOnce(m.cfg, agent, r.Once, r.Prompt, r.Execution); err != nil {
+	if err := checkOnce(m.cfg, agent, t.Model, r.Once, r.Prompt, r.Execution); err != nil {
 		return thread.Thread{}, thread.Checkpoint{}, err
 	}
 	t.Once, t.Grants = r.Once, below(m.registry, r.By, r.Once)

@@ -24,7 +24,7 @@ func promptGiven(l *run, id thread.PromptID, err error) {
 	case !errors.Is(err, thread.ErrTyped) && (errors.Is(err, thread.ErrApproval) || errors.Is(err, thread.ErrBusy)): // tried again
 	default:
 		l.live.enqueue(func() {
-			if _, err := abort(l.work.ctx, l, a, exec.Failed, "its prompt was not taken: "+reason(err)); err != nil && !errors.Is(err, errOver) {
+			if _, err := giveUp(l.work.ctx, l, a, exec.CausePrompt, "its prompt was not taken: "+reason(err)); err != nil && !errors.Is(err, errOver) {
 				l.cfg.Log.Error("end a run whose prompt was not taken", "execution", a.name, "err", err)
 			}
 		})
@@ -57,7 +57,16 @@ func promptGives(l *run, id thread.PromptID) error {
 // abort ends an execution at once: first its row, then its process, of which nothing is left a moment later. It does not
 // wait for the thread's queue, nor for a store that refuses the row: that is stored with the end of the process.
 func abort(ctx context.Context, l *run, a *attempt, state exec.State, reason string) (exec.Execution, error) {
-	x, err := a.decide(ctx, state, reason)
+	return abortAs(ctx, l, a, verdict{state: state, reason: reason})
+}
+
+// giveUp is abort for an execution that has failed, for a cause that is not its process's own end.
+func giveUp(ctx context.Context, l *run, a *attempt, cause exec.Cause, reason string) (exec.Execution, error) {
+	return abortAs(ctx, l, a, verdict{state: exec.Failed, cause: cause, reason: reason})
+}
+
+func abortAs(ctx context.Context, l *run, a *attempt, v verdict) (exec.Execution, error) {
+	x, err := a.decide(ctx, v)
 	if !errors.Is(err, errOver) {
 		a.unwanted()
 		kill(ctx, l, a)
@@ -168,7 +177,7 @@ func keepTime(l *run, a *attempt, limit time.Duration) {
 		case <-l.work.closing.Done():
 			return
 		}
-		_, err := abort(l.work.ctx, l, a, exec.Failed, fmt.Sprintf("its time of %s was over; give it more with --deadline or runs.deadline", span(limit)))
+		_, err := giveUp(l.work.ctx, l, a, exec.CauseDeadline, fmt.Sprintf("its time of %s was over; give it more with --deadline or runs.deadline", span(limit)))
 		if err != nil && !errors.Is(err, errOver) {
 			l.cfg.Log.Error("end a run whose time is over", "execution", a.name, "err", err)
 		}

@@ -14,7 +14,7 @@ import (
 const longest = 7 * 24 * time.Hour
 
 // checkOnce rejects what cannot be run without a terminal, before anything is created for it.
-func checkOnce(cfg *Config, agent string, o thread.Once, prompt, name string) error {
+func checkOnce(cfg *Config, agent, model string, o thread.Once, prompt, name string) error {
 	if !o.On {
 		return nil
 	}
@@ -38,7 +38,31 @@ func checkOnce(cfg *Config, agent string, o thread.Once, prompt, name string) er
 			return err
 		}
 	}
+	if err := exec.CheckOnFail(exec.OnFail(o.OnFail)); err != nil {
+		return err
+	}
+	if err := checkFallback(cfg, o.Fallback, agent, model); err != nil {
+		return err
+	}
 	return exec.CheckRules(cmp.Or(exec.Policy(o.Lost), exec.PolicyAsk), disposal(o, exec.DisposeKeep))
+}
+
+// checkFallback refuses what cannot take the place of an agent that runs without a terminal.
+func checkFallback(cfg *Config, fallback, agent, model string) error {
+	if err := exec.CheckFallback(fallback, agent, model); err != nil {
+		return err
+	}
+	if _, is := exec.FallbackModel(fallback); is || fallback == "" || fallback == exec.NoFallback {
+		return nil
+	}
+	other, err := cfg.Agents.Agent(fallback)
+	if err != nil {
+		return fmt.Errorf("the fallback: %w", err)
+	}
+	if _, can := other.(thread.Headless); !can {
+		return fmt.Errorf("the fallback: %w", noHeadless(fallback))
+	}
+	return nil
 }
 
 // below returns the grants of a run that a thread's agent asks for: only to start others, one level less deep.

@@ -33,6 +33,8 @@ type openRuns struct {
 	placed  map[exec.ID]bool // chosen to start, and not claimed yet
 	reasons map[exec.ID]string
 	last    time.Time // when the newest was created
+
+	ways ways
 }
 
 func newOpenRuns(cfg *Config, index *index) *openRuns {
@@ -74,6 +76,7 @@ func (o *openRuns) put(x exec.Execution) {
 		o.hub.Report(x.ID, standing(x))
 	}
 	if x.State.Final() {
+		o.ways.forget(x.ID)
 		o.hub.End(x.ID)
 		o.ended(x)
 	}
@@ -345,11 +348,20 @@ func ends(state exec.State, reason string, at time.Time) func(*exec.Execution) e
 	}
 }
 
+// fails returns a change to Failed, with the failure that a cause is.
+func fails(cause exec.Cause, reason string, at time.Time) func(*exec.Execution) error {
+	return func(x *exec.Execution) error {
+		x.State, x.Reason, x.Ended = exec.Failed, reason, at
+		x.Failure = exec.Classify(exec.Ending{Cause: cause, Reason: reason}, at)
+		return nil
+	}
+}
+
 // said is a change after which the reason is one line for people: agents put addresses and keys into theirs.
 func said(change func(*exec.Execution) error) func(*exec.Execution) error {
 	return func(x *exec.Execution) error {
 		err := change(x)
-		x.Reason = line(x.Reason)
+		x.Reason, x.Failure.What = line(x.Reason), line(x.Failure.What)
 		return err
 	}
 }

@@ -96,9 +96,12 @@ func goHome(ctx context.Context, l *run) {
 // home is a thread's own folder, wherever a run of it works.
 func home(t thread.Thread) string { return cmp.Or(t.Once.From, t.Dir) }
 
-// unwitnessed fails what was not cancelled, if files were changed or nobody knows. It is not tried again.
-func (v *verdict) unwitnessed(why string) {
-	if why != "" && v.state != exec.Cancelled {
-		v.state, v.reason = exec.Failed, why
+// unwitnessed fails what was not cancelled, if files were changed or nobody knows, and reports whether it did. It is not
+// tried again.
+func (v *verdict) unwitnessed(why string) bool {
+	if why == "" || v.state == exec.Cancelled {
+		return false
 	}
+	v.state, v.reason = exec.Failed, why
+	return true
 }

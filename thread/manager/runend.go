@@ -19,7 +19,7 @@ func closePrompt(ctx context.Context, l *run, a *attempt, exit thread.Exit, aske
 		state, why = a.outcome(exit, asked)
 		if state == exec.Completed && waits(l, a.prompt) {
 			why = "its program ended without taking its prompt"
-			a.endsAs(state, why)
+			a.endsAs(state, exec.CauseOwn, why)
 		}
 	}
 	settlePrompt(ctx, l, a.prompt, state, why)
@@ -30,7 +30,7 @@ func closePrompt(ctx context.Context, l *run, a *attempt, exit thread.Exit, aske
 func endAttempt(ctx context.Context, l *run, a *attempt, exit thread.Exit, asked bool) {
 	stays := a.stays(asked, l.work.closes())
 	if stays && a.changed != "" { // what the next start cannot know
-		a.endsAs(exec.Failed, a.changed)
+		a.endsAs(exec.Failed, exec.CauseChanged, a.changed)
 		settlePrompt(ctx, l, a.prompt, exec.Failed, a.changed)
 	} else if stays {
 		a.flush() // the row stays open: the next start finds it lost
@@ -63,12 +63,20 @@ func storeEnd(ctx context.Context, l *run, a *attempt, exit thread.Exit, asked b
 	var v verdict
 	if !x.State.Final() {
 		v.state, v.reason = a.outcome(exit, asked)
-		v.unwitnessed(a.changed)
-		if v.state == exec.Lost {
-			var err error
-			if v, err = a.loss(func() (verdict, error) { return lost(ctx, l, x, v.reason) }); err != nil {
-				return x, err
-			}
+		end := a.failing(exit, v.reason)
+		if v.unwitnessed(a.changed) {
+			end.Cause, end.Reason = exec.CauseChanged, v.reason
+		}
+		var err error
+		switch v.state {
+		case exec.Lost:
+			v, err = a.sequel(func() (verdict, error) { return lost(ctx, l, x, v.reason) })
+		case exec.Failed:
+			v, err = a.sequel(func() (verdict, error) { return failed(ctx, l, a, x, end) })
+		default:
+		}
+		if err != nil {
+			return x, err
 		}
 	}
 	y, err := a.ended(ctx, exit, l.live.used(), v.state, func(x *exec.Execution) {
@@ -76,8 +84,11 @@ func storeEnd(ctx context.Context, l *run, a *attempt, exit thread.Exit, asked b
 			v.apply(x, l.cfg.now())
 		}
 	}, v.events)
-	if next, _ := a.loss(nil); err == nil && y.State != exec.Queued { // it was cancelled meanwhile
+	if next, _ := a.sequel(nil); err == nil && y.State != exec.Queued { // it was cancelled meanwhile
 		unused(ctx, l, y, next.prompt)
+	}
+	if err == nil {
+		noteEnd(l, y, v)
 	}
 	return y, err
 }

@@ -30,10 +30,17 @@ func resumable(ctx context.Context, l *run) bool {
 func lost(ctx context.Context, l *run, x exec.Execution, why string) (verdict, error) {
 	next := exec.AfterLoss(x, resumable(ctx, l) || waits(l, x.Prompt), why) // what never began can go on anywhere
 	v := verdict{state: next.State, reason: next.Reason, events: []exec.Event{{State: exec.Lost, Text: why}}}
+	if next.State == exec.Failed {
+		v.failure = exec.Classify(exec.Ending{Cause: exec.CauseDied, Reason: next.Reason}, l.cfg.now())
+	}
 	if next.State != exec.Queued {
 		return v, nil
 	}
-	prompt, err := promptAgain(ctx, l, x, next.Resume)
+	text := ""
+	if next.Resume {
+		text = goOn
+	}
+	prompt, err := promptAgain(ctx, l, x, text)
 	if err != nil && !passing(err) {
 		return verdict{state: exec.Lost, reason: "it was lost, and cannot be tried again: " + reason(err), events: v.events}, nil
 	}
@@ -64,7 +71,11 @@ func unused(ctx context.Context, l *run, x exec.Execution, prompt thread.PromptI
 
 // unlose queues a lost execution again.
 func unlose(ctx context.Context, l *run, x exec.Execution) error {
-	prompt, err := promptAgain(ctx, l, x, resumable(ctx, l))
+	text := ""
+	if resumable(ctx, l) {
+		text = goOn
+	}
+	prompt, err := promptAgain(ctx, l, x, text)
 	if err != nil {
 		return err
 	}
@@ -81,8 +92,8 @@ func unlose(ctx context.Context, l *run, x exec.Execution) error {
 }
 
 // promptAgain stores the prompt of an execution's next attempt, and returns it: the same if the agent never got it, or one
-// that repeats it or has the agent go on.
-func promptAgain(ctx context.Context, l *run, x exec.Execution, resume bool) (thread.PromptID, error) {
+// that has the agent go on with a text, or repeats it if there is none.
+func promptAgain(ctx context.Context, l *run, x exec.Execution, text string) (thread.PromptID, error) {
 	p, err := l.cfg.Store.Prompt(ctx, x.Prompt)
 	if err != nil {
 		return "", err
@@ -101,8 +112,8 @@ func promptAgain(ctx context.Context, l *run, x exec.Execution, resume bool) (th
 		return "", errors.New("its prompt is no longer whole")
 	}
 	next := thread.Prompt{ID: thread.NewPromptID(), From: thread.FromVerb, Text: p.Text, Lines: p.Lines, Again: p.ID}
-	if resume && p.State != thread.PromptRefused && p.State != thread.PromptCancelled { // it has the prompt
-		next.Text, next.Lines = goOn, false
+	if text != "" && p.State != thread.PromptRefused && p.State != thread.PromptCancelled { // it has the prompt
+		next.Text, next.Lines = text, false
 	}
 	l.typist.bind(next.ID)
 	if _, err = l.typist.accept(ctx, next); err != nil {
@@ -127,11 +138,11 @@ func recoverRun(ctx context.Context, l *run, x exec.Execution) {
 			if x.State.Final() {
 				return errOver
 			}
-			to := exec.Lost
+			why := "what became of it is not known: " + reason(err)
 			if x.State == exec.Queued { // it never began
-				to = exec.Failed
+				return fails(exec.CauseDied, why, l.cfg.now())(x)
 			}
-			return ends(to, "what became of it is not known: "+reason(err), l.cfg.now())(x)
+			return ends(exec.Lost, why, l.cfg.now())(x)
 		})
 		if err != nil && !errors.Is(err, errOver) {
 			l.live.later(retryAfter, func() { recoverRun(l.work.ctx, l, x) })
@@ -142,7 +153,7 @@ func recoverRun(ctx context.Context, l *run, x exec.Execution) {
 func recovered(ctx context.Context, l *run, x exec.Execution) error {
 	p, err := l.cfg.Store.Prompt(ctx, x.Prompt)
 	if errors.Is(err, thread.ErrNotFound) {
-		_, err := l.open.supersede(ctx, x.ID, ends(exec.Failed, "its prompt was never stored: the server ended; ask again", l.cfg.now()))
+		_, err := l.open.supersede(ctx, x.ID, fails(exec.CausePrompt, "its prompt was never stored: the server ended; ask again", l.cfg.now()))
 		return err
 	}
 	if err != nil {

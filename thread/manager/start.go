@@ -340,7 +340,7 @@ func (l *run) launched(ctx context.Context, session thread.Session, launch threa
 func (l *run) spec(agent thread.Agent, plan resumePlan) (spec thread.LaunchSpec, aside string, err error) {
 	t := l.live.thread()
 	spec = thread.LaunchSpec{
-		Thread: t.ID, Dir: t.Dir, StateDir: l.cfg.stateDir(t.ID), Env: l.environs.env(t), Flags: t.Launch, Model: t.Model, Bin: l.cfg.Bin,
+		Thread: t.ID, Dir: t.Dir, StateDir: l.cfg.stateDir(t.ID), Env: l.environs.env(t), Flags: t.Launch, Model: modelOf(l, t), Bin: l.cfg.Bin,
 		Session: plan.session, Resume: plan.resume,
 	}
 	if err := os.MkdirAll(spec.StateDir, 0o700); err != nil {

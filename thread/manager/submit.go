@@ -81,6 +81,7 @@ func newExecution(l *run, t thread.Thread, prompt thread.PromptID) exec.Executio
 		Priority: t.Once.Priority, ReadOnly: t.Once.ReadOnly, Deadline: cmp.Or(t.Once.Deadline, l.cfg.Runs.Deadline),
 		Lost:    exec.Policy(cmp.Or(t.Once.Lost, string(l.cfg.Runs.Lost))),
 		Dispose: disposal(t.Once, l.cfg.Runs.Dispose),
+		OnFail:  exec.OnFail(cmp.Or(t.Once.OnFail, string(l.cfg.Runs.OnFail))), Fallback: cmp.Or(t.Once.Fallback, l.cfg.Runs.Fallbacks[t.Agent]),
 	}
 }
 

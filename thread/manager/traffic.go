@@ -81,6 +81,9 @@ func (m *Traffic) ExchangeEnded(id thread.ID, e thread.Exchange) {
 		}
 		return
 	}
+	if a := attemptOf(l); a != nil && a.saw(activity.Provider(e)) && l.open.ways.answered(a.execution()) {
+		l.open.look()
+	}
 	l.live.mu.Lock()
 	requests := l.live.requests.Begun()
 	answered := e.Answer != nil || e.Unread

@@ -409,6 +409,9 @@ func waiting(s thread.State) bool { return s == thread.StateIdle || s == thread.
 
 // offerAgain tells how to resend a prompt that a limit refused when the limit ends, or resends it if configured.
 func (l *typist) offerAgain(p thread.Prompt) {
+	if l.outbox.Bound(p.ID) { // its execution goes on, or asks
+		return
+	}
 	l.live.mu.Lock()
 	limited, until, name := l.limited(), l.live.shown.Until.Local().Format(time.TimeOnly), l.live.t.Name
 	l.live.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"orchestrator/thread"
 )
@@ -33,6 +34,10 @@ type Queue struct {
 	PausedAgents []string
 	// Held are threads that must not start one now, with the reason for people: "it is open in a terminal".
 	Held map[thread.ID]string
+	// Later are executions that must not start yet, with the reason, and Breaks the ways on which others have failed.
+	Later  map[ID]string
+	Breaks map[Way]Break
+	Now    time.Time // for Breaks
 }
 
 // Waiting is an execution that may not start now, with the reason for people.
@@ -68,7 +73,10 @@ func asker(x Execution) int {
 
 // Decide decides which of the open executions start now.
 func (q Queue) Decide(open []Execution) Decision {
-	u := use{agents: map[string]int{}, accounts: map[string]int{}, threads: map[thread.ID]string{}, lends: map[thread.ID]bool{}}
+	u := use{
+		agents: map[string]int{}, accounts: map[string]int{}, threads: map[thread.ID]string{}, lends: map[thread.ID]bool{},
+		ways: map[Way]string{},
+	}
 	var queued, held []Execution
 	for _, x := range open {
 		switch {
@@ -109,6 +117,7 @@ type use struct {
 	accounts map[string]int
 	threads  map[thread.ID]string // the name of the execution that comes first in a thread
 	lends    map[thread.ID]bool   // threads that have a place which they do not lend yet
+	ways     map[Way]string       // the name of an execution that is on a way
 	places   int                  // with those that are lent
 	alone    bool                 // one that works has asked for nothing: it ends by itself
 }
@@ -117,6 +126,7 @@ type use struct {
 func (u *use) take(x Execution) {
 	defer u.wait(x)
 	u.places++
+	u.ways[x.Way()] = x.Name
 	if x.State == Queued {
 		u.lends[x.Thread], u.alone = true, true
 	}
@@ -151,6 +161,17 @@ func (q Queue) obstacle(x Execution, u use) string {
 	}
 	if first := u.threads[x.Thread]; first != "" {
 		return fmt.Sprintf("waits for %s of the same thread", first)
+	}
+	if reason := q.Later[x.ID]; reason != "" {
+		return reason
+	}
+	if b, broken := q.Breaks[x.Way()]; broken {
+		if b.Left > 0 {
+			return b.Says(q.Now)
+		}
+		if probe := u.ways[x.Way()]; probe != "" && !u.lends[x.By] { // who asked for it may wait for it
+			return fmt.Sprintf("waits for %s, which finds out whether %s works again", probe, x.Agent)
+		}
 	}
 	if u.lends[x.By] && (q.Limits.All == 0 || u.places < 2*q.Limits.All || !u.alone) {
 		return ""

@@ -25,7 +25,7 @@ type QueueLimit struct {
 	Running int    `json:"running"`
 	Waiting int    `json:"waiting"`
 	Paused  bool   `json:"paused,omitempty"` // nothing more of it is started
-	Why     string `json:"why,omitempty"`    // where the bound comes from, for people
+	Why     string `json:"why,omitempty"`    // where the bound comes from, or why nothing starts, for people
 }
 
 // QueueChange changes what bounds an agent's executions, those of an account, or all if neither is named.
@@ -84,6 +84,13 @@ func (q Queue) Report(open []Execution, why string) QueueReport {
 				in(x.Account).Running++
 			}
 		}
+	}
+	for _, b := range q.Breaks {
+		l := of(b.Way.Agent)
+		if b.Way.Account != "" {
+			l = in(b.Way.Account)
+		}
+		l.Why = b.Says(q.Now)
 	}
 	slices.SortFunc(r.Waiting, Order)
 	slices.SortFunc(r.Active, func(a, b Execution) int { return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.ID, b.ID)) })

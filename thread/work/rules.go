@@ -61,7 +61,7 @@ func Claimed(x Execution, server string, at time.Time) (Execution, Event, error)
 		return Execution{}, Event{}, ErrFence
 	}
 	x.State, x.Server, x.Process, x.Reason = Deployed, server, "", ""
-	x.Started, x.Ended = time.Time{}, time.Time{}
+	x.Started, x.Ended, x.After, x.Failure = time.Time{}, time.Time{}, time.Time{}, Failure{}
 	x.Attempt++
 	x.Fence++
 	return x, Event{At: utc(at), Attempt: x.Attempt, State: Deployed}, nil
@@ -91,6 +91,9 @@ func Changed(old Execution, take bool, change func(*Execution) error, events []E
 	case x.State.Final() && x.Ended.IsZero():
 		x.Ended = now
 	}
+	if x.State == Failed && old.State != Failed && x.Failure.At.IsZero() { // whoever ends it says why; nothing fails without a class
+		x.Failure = Classify(Ending{Reason: x.Reason}, now)
+	}
 	x = normal(x)
 	events = Noted(x, events, now)
 	if x.State != old.State && !slices.ContainsFunc(events, func(e Event) bool { return e.State == x.State }) {
@@ -118,7 +121,9 @@ func Noted(x Execution, events []Event, now time.Time) []Event {
 // normal returns an execution as stores keep it: times in UTC, texts in UTF-8 and bounded.
 func normal(x Execution) Execution {
 	x.Created, x.Started, x.Ended = utc(x.Created), utc(x.Started), utc(x.Ended)
+	x.After, x.Failure.At, x.Failure.Until = utc(x.After), utc(x.Failure.At), utc(x.Failure.Until)
 	x.Reason, x.Answer = text(x.Reason), text(x.Answer)
+	x.Failure.What = text(x.Failure.What)
 	return x
 }
 

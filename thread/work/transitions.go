@@ -29,6 +29,8 @@ func next(s State) []State {
 		return []State{Running, Queued, Completed, Failed, Cancelled, Lost}
 	case Lost: // a person or its policy decides
 		return []State{Queued, Failed, Cancelled}
+	case Failed: // a person tries it again
+		return []State{Queued}
 	default:
 		return nil
 	}

@@ -16,7 +16,7 @@ func TestFollows(t *testing.T) {
 		Running:    "needs_input queued completed failed cancelled lost",
 		NeedsInput: "running queued completed failed cancelled lost",
 		Completed:  "",
-		Failed:     "",
+		Failed:     "queued",
 		Cancelled:  "",
 		Lost:       "queued failed cancelled",
 	}

@@ -18,6 +18,9 @@ type Runs struct {
 	Accounts      map[string]int // the same of an account, as in work.Execution
 	Deadline      time.Duration
 	Lost, Dispose string
+	OnFail        string            // a work.OnFail
+	Fallback      map[string]string // by agent, as in work.Execution
+	Retries       int               // attempts while the way to a model fails
 }
 
 // Config is the configuration. Sizes are in bytes; a limit of 0 is none, where nothing else is said.

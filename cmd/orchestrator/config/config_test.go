@@ -121,6 +121,20 @@ func TestLoad(t *testing.T) {
 		{name: "runs by agent and account", user: "[runs.agents]\ndemo = 4\n[runs.accounts]\nlogin-1a2b3c4d = 2\n", check: func(c Config) bool {
 			return len(c.Runs.Agents) == 1 && c.Runs.Agents["demo"] == 4 && len(c.Runs.Accounts) == 1 && c.Runs.Accounts["login-1a2b3c4d"] == 2
 		}},
+		{name: "failures of runs", user: "[runs]\non_fail = \"fallback\"\nretries = 3\n[runs.fallback]\nclaude = \"model:haiku\"\ndemo = \"claude\"\n", check: func(c Config) bool {
+			return c.Runs.OnFail == "fallback" && c.Runs.Retries == 3 && c.Runs.Fallback["claude"] == "model:haiku" && c.Runs.Fallback["demo"] == "claude"
+		}},
+		{name: "failures of runs as they are", check: func(c Config) bool {
+			return c.Runs.OnFail == "wait" && c.Runs.Retries == 5 && len(c.Runs.Fallback) == 0
+		}},
+		{name: "no such policy", user: "runs.on_fail = \"hope\"\n", err: []string{"runs.on_fail", "ask, retry, wait, fallback"}},
+		{name: "no attempt", user: "runs.retries = 0\n", err: []string{"runs.retries", "from 1 to 20"}},
+		{name: "too many attempts", user: "runs.retries = 21\n", err: []string{"runs.retries", "from 1 to 20"}},
+		{name: "a fallback that is itself", user: "[runs.fallback]\nclaude = \"claude\"\n", err: []string{"config.toml:2", "\"claude\" in \"runs.fallback\"", "another agent"}},
+		{name: "a fallback of no model", user: "[runs.fallback]\nclaude = \"model:\"\n", err: []string{"config.toml:2", "model:NAME"}},
+		{name: "a fallback that is no text", user: "[runs.fallback]\nclaude = 1\n", err: []string{"config.toml:2", "another agent"}},
+		{name: "fallbacks that are no table", user: "runs.fallback = 2\n", err: []string{"config.toml:1", "[runs.fallback] with claude"}},
+		{name: "a project that passes runs on", project: "[runs.fallback]\nclaude = \"demo\"\n", trusted: always, err: []string{".orchestrator.toml:", "runs.fallback", "your own configuration"}},
 		{name: "runs of an account below one", user: "[runs.accounts]\nlogin-1a2b3c4d = 0\n", err: []string{"config.toml:2", "\"login-1a2b3c4d\" in \"runs.accounts\" is 0", "1 to 1000"}},
 		{name: "runs of accounts that are no table", user: "runs.accounts = 2\n", err: []string{"config.toml:1", "[runs.accounts] with login-1a2b3c4d = 2"}},
 		{name: "a project that raises an account's limit", project: "[runs.accounts]\nlogin-1a2b3c4d = 9\n", trusted: always, err: []string{".orchestrator.toml:", "runs.accounts", "your own configuration"}},

@@ -137,6 +137,10 @@ func runs() []setting {
 			}),
 		choice("runs.lost", "ask", "what follows if the server dies meanwhile: ask, resume, retry, fail",
 			func(c *Config) *string { return &c.Runs.Lost }, "ask", "resume", "retry", "fail"),
+		choice("runs.on_fail", "wait", "what follows if a run fails: ask, retry, wait, fallback; see `orchestrator help runs`",
+			func(c *Config) *string { return &c.Runs.OnFail }, "ask", "retry", "wait", "fallback"),
+		words("runs.retries", "5", "attempts of a run while its provider or the network fails, 1 to 20", setRunsRetries),
+		{key: runsFallback, about: "table of what takes an agent's place, or its model's: claude = \"model:NAME\", or another agent", table: setRunsFallback},
 		choice("runs.dispose", "keep", "what becomes of a run's own worktree: keep, branch (committed there), merge, drop",
 			func(c *Config) *string { return &c.Runs.Dispose }, "keep", "branch", "merge", "drop"),
 	}

@@ -55,6 +55,7 @@ func (a *Server) runsConfig() manager.RunsConfig {
 	c := a.Config.Runs
 	r := manager.RunsConfig{
 		Store: a.executions, Deadline: c.Deadline, Lost: work.Policy(c.Lost), Dispose: dispose(c),
+		OnFail: work.OnFail(c.OnFail), Tries: c.Retries, Fallbacks: c.Fallback,
 		Limits: work.Limits{All: c.Parallel, Agents: c.Agents, Accounts: c.Accounts}, Why: "runs.parallel", Stage: a.stageOutput,
 	}
 	if r.Limits.All == 0 {
@@ -70,7 +71,10 @@ func runBounds(c config.Config) grant.Bounds {
 	if c.Agent != "" {
 		agents = append(agents, c.Agent)
 	}
-	return grant.Bounds{Agents: agents, Deadline: c.Runs.Deadline, Lost: work.Policy(c.Runs.Lost), Dispose: dispose(c.Runs)}
+	return grant.Bounds{
+		Agents: agents, Deadline: c.Runs.Deadline, Lost: work.Policy(c.Runs.Lost), Dispose: dispose(c.Runs),
+		OnFail: work.OnFail(c.Runs.OnFail), Fallbacks: c.Runs.Fallback,
+	}
 }
 
 // openWitness opens what gives read-only runs their places. Those that a killed server left are removed in the background.

@@ -28,18 +28,21 @@ func (o *onceOptions) flags(cmd *cobra.Command, follows bool) {
 	f.IntVar(&o.once.Priority, "priority", 0, "with --once: larger ones start first")
 	f.DurationVar(&o.once.Deadline, "deadline", 0, "with --once: it is ended after this time (default: runs.deadline)")
 	f.StringVar(&o.once.Lost, "lost", "", "with --once, if the server dies meanwhile: "+choices(policies())+" (default: runs.lost)")
+	f.StringVar(&o.once.OnFail, "on-fail", "", "with --once, if it fails: "+choices(onFails())+" (default: runs.on_fail)")
+	f.StringVar(&o.once.Fallback, "fallback", "", "with --once, what takes its place then: model:`NAME`, another agent, or none (default: runs.fallback)")
 	f.StringVar(&o.dispose, "dispose", "", "with --once, what becomes of its own worktree: "+choices(disposals())+" (default: runs.dispose)")
 	f.StringVar(&o.name, "as", "", "with --once: `NAME` of the execution (default: the next exec-001)")
 	if follows {
 		f.BoolVarP(&o.detach, "detach", "d", false, "with --once: print the execution's name and do not wait")
 	}
 	offer(cmd, "lost", cobra.FixedCompletions(policies(), cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "on-fail", cobra.FixedCompletions(onFails(), cobra.ShellCompDirectiveNoFileComp))
 	offer(cmd, "dispose", cobra.FixedCompletions(disposals(), cobra.ShellCompDirectiveNoFileComp))
 }
 
 // onceFlags are the names of the flags that mean something with --once only.
 func onceFlags() []string {
-	return []string{"read-only", "priority", "deadline", "lost", "dispose", "as", "detach"}
+	return []string{"read-only", "priority", "deadline", "lost", "on-fail", "fallback", "dispose", "as", "detach"}
 }
 
 // keep is the word for work.DisposeKeep.
@@ -47,6 +50,10 @@ const keep = "keep"
 
 func policies() []string {
 	return names([]work.Policy{work.PolicyAsk, work.PolicyResume, work.PolicyRetry, work.PolicyFail})
+}
+
+func onFails() []string {
+	return names([]work.OnFail{work.FailAsk, work.FailRetry, work.FailWait, work.FailFallback})
 }
 
 func disposals() []string {
@@ -74,6 +81,8 @@ func (o *onceOptions) check(cmd *cobra.Command) error {
 		return usagef("--deadline %s: must be a second or more, such as 10m", o.once.Deadline)
 	case o.once.Lost != "" && !slices.Contains(policies(), o.once.Lost):
 		return usagef("--lost %s: use %s", o.once.Lost, choices(policies()))
+	case o.once.OnFail != "" && !slices.Contains(onFails(), o.once.OnFail):
+		return usagef("--on-fail %s: use %s", o.once.OnFail, choices(onFails()))
 	case o.dispose != "" && !slices.Contains(disposals(), o.dispose):
 		return usagef("--dispose %s: use %s", o.dispose, choices(disposals()))
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/work"
 )
 
 // Started is the evidence from the start of a main request.
@@ -45,6 +46,15 @@ func Failure(e thread.Exchange) thread.Evidence {
 		v.Detail = fmt.Sprintf("status %d: %s", e.Status, v.Detail)
 	}
 	return v
+}
+
+// Provider is how a main request ended for its execution; the zero value if the model has answered.
+func Provider(e thread.Exchange) work.Provider {
+	answered := e.Answer != nil || e.Unread
+	if answered && !e.Interrupted {
+		return work.Provider{}
+	}
+	return work.Provider{State: trouble(e), Status: e.Status, Fault: e.Fault, Until: e.Until}
 }
 
 // trouble is the state that a failed exchange leads to. If the agent itself gave up the request it is unknown: other
