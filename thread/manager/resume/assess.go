@@ -20,6 +20,9 @@ func (f Finder) Assess(ctx context.Context, t thread.Thread, agent thread.Agent)
 		return p
 	}
 	if t.Head == "" {
+		if t.Once.On && f.begun(ctx, t, agent) {
+			p.How, p.Session, p.Detail = thread.ResumeNative, t.Session, "no turn has ended; the agent continues in its own session"
+		}
 		return p
 	}
 	head, err := f.Store.Checkpoint(ctx, t.Head)
@@ -62,6 +65,17 @@ func (f Finder) Assess(ctx context.Context, t thread.Thread, agent thread.Agent)
 	p.How = thread.ResumePrimer
 	p.Detail = "the agent gets a summary of the stored conversation"
 	return p
+}
+
+// begun reports whether the agent has written something of a thread's session, of which nothing is stored: it was stopped
+// in its first turn.
+func (f Finder) begun(ctx context.Context, t thread.Thread, agent thread.Agent) bool {
+	reader, can := agent.(thread.Transcriber)
+	if !can || t.Session == "" || f.Threads.SessionTaken(t.ID, t.Session) {
+		return false
+	}
+	chunks, err := reader.ReadTranscript(ctx, thread.TranscriptSpec{Session: t.Session, Dir: t.Dir, Env: f.Env(t)})
+	return err == nil && len(chunks) > 0
 }
 
 // assessNative checks the agent's own transcript.

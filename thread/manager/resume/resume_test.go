@@ -41,6 +41,13 @@ func (a *agent) Rebuild(_ context.Context, s thread.RebuildSpec) (string, error)
 	return s.Session, nil
 }
 
+// begun is an agent that has written of a session of which nothing is stored.
+type begun struct{ agent }
+
+func (*begun) ReadTranscript(context.Context, thread.TranscriptSpec) ([]thread.Chunk, error) {
+	return []thread.Chunk{{File: "main", Data: []byte("o")}}, nil
+}
+
 // threads are a few, and the sessions that belong to others.
 type threads struct {
 	all   map[thread.ID]thread.Thread
@@ -108,6 +115,18 @@ func TestAssess(t *testing.T) {
 		},
 		"nothing was said": {
 			&agent{}, func(_ *resume.Finder, th *thread.Thread) { th.Head, th.Turn = "", 0 },
+			thread.ResumeFresh, "no turns yet",
+		},
+		"a run was stopped in its first turn": {
+			&begun{}, func(_ *resume.Finder, th *thread.Thread) { th.Head, th.Turn, th.Once.On = "", 0, true },
+			thread.ResumeNative, "continues in its own session",
+		},
+		"a run was stopped before it wrote anything": {
+			&agent{}, func(_ *resume.Finder, th *thread.Thread) { th.Head, th.Turn, th.Once.On = "", 0, true },
+			thread.ResumeFresh, "no turns yet",
+		},
+		"a first turn in a terminal was cut off": {
+			&begun{}, func(_ *resume.Finder, th *thread.Thread) { th.Head, th.Turn = "", 0 },
 			thread.ResumeFresh, "no turns yet",
 		},
 		"the store lost it": {
