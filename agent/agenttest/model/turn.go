@@ -10,7 +10,7 @@ import (
 // Turn is what a model request of a real agent asks for.
 type Turn struct {
 	scripted.Turn
-	Side bool   // not the main conversation: offers no shell
+	Side bool   // not the main conversation: offers neither a shell nor a way to read files
 	Dir  string // working folder from the agent's request, empty if it is not in it
 }
 
@@ -51,7 +51,8 @@ func read(wire scripted.Wire, body []byte) (Turn, error) {
 	}
 	t := Turn{Turn: s}
 	_, shell := t.shell()
-	t.Side = !shell
+	_, reads := t.tool("Read", "read_file", "read")
+	t.Side = !shell && !reads
 	if all := workingDir().FindAllSubmatch(body, -1); len(all) > 0 { // the newest counts
 		t.Dir, _, _ = strings.Cut(string(all[len(all)-1][1]), " (was ")
 	}
