@@ -1,6 +1,12 @@
 package thread
 
-import "time"
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"orchestrator/thread/plaintext"
+)
 
 // RunStatus is the newest execution of a thread that runs without a terminal, as lists show it. Package work has the
 // states.
@@ -9,11 +15,22 @@ type RunStatus struct {
 	State     string `json:"state"`
 	Reason    string `json:"reason,omitempty"` // why it waits, failed, or was cancelled
 	// By is the thread whose agent asked for it, "" for the person.
-	By       ID        `json:"by,omitempty"`
-	ReadOnly bool      `json:"readOnly,omitempty"`
-	Attempt  int       `json:"attempt,omitempty"`
-	Started  time.Time `json:"started,omitzero"`
-	Ended    time.Time `json:"ended,omitzero"`
+	By       ID   `json:"by,omitempty"`
+	ReadOnly bool `json:"readOnly,omitempty"`
+	Attempt  int  `json:"attempt,omitempty"`
+	// Tier, Model and Chosen are as in work.Execution.
+	Tier   Tier   `json:"tier,omitempty"`
+	Model  string `json:"model,omitempty"`
+	Chosen string `json:"chosen,omitempty"`
+	// Calls is how many calls of tools it has made, of MaxCalls, which is 0 for no bound; Rereads of them read a file that was
+	// read before.
+	Calls    int `json:"calls,omitempty"`
+	MaxCalls int `json:"maxCalls,omitempty"`
+	Rereads  int `json:"rereads,omitempty"`
+	// Gap is what is missing, in the agent's words, if it was stopped at its bound.
+	Gap     string    `json:"gap,omitempty"`
+	Started time.Time `json:"started,omitzero"`
+	Ended   time.Time `json:"ended,omitzero"`
 }
 
 // Word is the name of its state, for people.
@@ -38,6 +55,27 @@ func (r *RunStatus) Working() bool {
 
 // Over reports whether it has ended.
 func (r *RunStatus) Over() bool { return r != nil && !r.Waiting() && !r.Working() }
+
+// SayCalls says how many calls of tools a run has made, of how many, 0 or less for no bound, and how many of them read a
+// file again.
+func SayCalls(made, most, again int) string {
+	text := fmt.Sprintf("%d, without a bound", made)
+	if most > 0 {
+		text = fmt.Sprintf("%d of %d", made, most)
+	}
+	if again > 0 {
+		text += ", " + plaintext.Count(again, "file") + " read again"
+	}
+	return text
+}
+
+// SayModel says which model a run has, "" for the agent's own, and why.
+func SayModel(model, why string) string {
+	if model == "" || why == "" {
+		return cmp.Or(model, why)
+	}
+	return model + " (" + why + ")"
+}
 
 // RunPiece is something new about an execution, for clients that follow it: what its agent reports, or a change of its
 // state.

@@ -1,6 +1,7 @@
 package grant
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -22,12 +23,20 @@ type Bounds struct {
 	Fallbacks map[string]string
 	// ReadOnly is set if the caller itself may change no files.
 	ReadOnly bool
+	// Tier is the most able one that it may name, "" for standard. Of models it may name Model, its own, and those that Tiers
+	// has up to that tier.
+	Tier  thread.Tier
+	Model string
+	Tiers work.Models
+	// Caps are those that are configured.
+	Caps thread.Caps
 }
 
 // Wish is what a caller asks for with a run.
 type Wish struct {
 	Once  thread.Once
 	Agent string // "" for the caller's own
+	Model string // "" for that of the tier
 	// InPlace has it work in a folder that others use, and not in its own worktree.
 	InPlace bool
 }
@@ -42,6 +51,12 @@ func (c Caller) MayWish(w Wish, b Bounds) error {
 		return err
 	}
 	switch lost := work.Policy(w.Once.Lost); {
+	case work.Above(w.Once.Tier, b.Tier):
+		return c.Lacks(fmt.Sprintf("a run of a higher tier than your own (--tier %s)", thread.Excerpt(cmp.Or(string(w.Once.Tier), string(thread.TierStandard)))), Start)
+	case w.Model != "" && !b.mayName(w.Model):
+		return c.Lacks(fmt.Sprintf("a run with a model that is neither your own nor that of a tier up to yours (%s)", thread.Excerpt(w.Model)), Start)
+	case w.Once.Caps.Calls < 0 && b.Caps.Calls >= 0, w.Once.Caps.Words < 0 && b.Caps.Words >= 0:
+		return c.Lacks("a run without a bound on its calls or words", Start)
 	case w.Agent != "" && !slices.Contains(b.Agents, w.Agent):
 		return c.Lacks(fmt.Sprintf("a run of another agent than your own (%s)", thread.Excerpt(w.Agent)), Start)
 	case b.ReadOnly && !w.Once.ReadOnly:
@@ -68,6 +83,21 @@ func (c Caller) mayFail(w Wish, b Bounds) error {
 		return c.Lacks(fmt.Sprintf("a run with a fallback that is not in runs.fallback (%s)", thread.Excerpt(to)), Start)
 	}
 	return nil
+}
+
+// mayName reports whether a run may have a model that is named.
+func (b Bounds) mayName(model string) bool {
+	if model == b.Model {
+		return true
+	}
+	for _, models := range b.Tiers {
+		for tier, m := range models {
+			if m == model && !work.Above(tier, b.Tier) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // mayDispose returns an error if a run would end with something that its caller may not do itself, unless the person has

@@ -17,8 +17,16 @@ func TestMayWish(t *testing.T) {
 		OnFail: work.FailWait, Fallbacks: map[string]string{"claude": "model:haiku"}}
 	readOnly, plain := b, grant.Bounds{}
 	readOnly.ReadOnly = true
+	tiers := grant.Bounds{
+		Agents: b.Agents, Tier: "standard", Model: "own",
+		Tiers: work.Models{"claude": {"fast": "small", "standard": "middle", "strong": "large"}},
+	}
+	fast, off := tiers, tiers
+	fast.Tier, off.Caps = "fast", thread.Caps{Calls: -1, Words: -1}
 	on := func(o thread.Once) grant.Wish { o.On = true; return grant.Wish{Once: o, Agent: "claude"} }
 	in := func(o thread.Once) grant.Wish { w := on(o); w.InPlace = true; return w }
+	model := func(name string) grant.Wish { w := on(thread.Once{}); w.Model = name; return w }
+	calls := func(n int) grant.Wish { return on(thread.Once{Caps: thread.Caps{Calls: n}}) }
 	for _, c := range []struct {
 		what  string
 		wish  grant.Wish
@@ -53,6 +61,19 @@ func TestMayWish(t *testing.T) {
 		{"a merge as configured", on(thread.Once{Dispose: "merge"}), grant.Bounds{Agents: b.Agents, Dispose: work.DisposeMerge}, ""},
 		{"no branch", on(thread.Once{Dispose: "drop"}), b, "manage"},
 		{"to keep it, where it is dropped", on(thread.Once{Dispose: "keep"}), grant.Bounds{Agents: b.Agents, Dispose: work.DisposeDrop}, ""},
+		{"a lower tier", on(thread.Once{Tier: "fast"}), tiers, ""},
+		{"its own tier", on(thread.Once{Tier: "standard"}), tiers, ""},
+		{"a higher tier", on(thread.Once{Tier: "strong"}), tiers, "start"},
+		{"standard, which is higher", on(thread.Once{}), fast, "start"},
+		{"fast, as itself", on(thread.Once{Tier: "fast"}), fast, ""},
+		{"its own model", model("own"), tiers, ""},
+		{"the model of its tier", model("middle"), tiers, ""},
+		{"the model of a higher tier", model("large"), tiers, "start"},
+		{"some model", model("huge"), tiers, "start"},
+		{"many calls", calls(200), tiers, ""},
+		{"calls without a bound", calls(-1), tiers, "start"},
+		{"words without a bound", on(thread.Once{Caps: thread.Caps{Words: -1}}), tiers, "start"},
+		{"no bound, as configured", calls(-1), off, ""},
 		{"no run", grant.Wish{Once: thread.Once{Priority: 9, Dispose: "merge"}, Agent: "x", InPlace: true}, plain, ""},
 	} {
 		caller := func(g ...thread.Grant) grant.Caller {

@@ -20,7 +20,7 @@ func account(l *run) string {
 		return ""
 	}
 	spec := thread.LaunchSpec{
-		Thread: t.ID, Dir: t.Dir, Origin: origin(l, t), Env: l.environs.env(t), Flags: t.Launch, Model: t.Model, Once: t.Once,
+		Thread: t.ID, Dir: t.Dir, Origin: origin(l, t), Env: l.environs.env(t), Flags: t.Launch, Model: modelOf(l, t), Once: t.Once,
 	}
 	name, err := namer.Account(worldSpec(t, spec))
 	if err != nil {

@@ -109,6 +109,9 @@ type RunsConfig struct {
 	Witness exec.Witness
 	// Stage keeps what a run prints; nil keeps nothing of it.
 	Stage runs.Stage
+	// Models are those of the tiers; Caps hold for threads that have none of their own: see exec.Capped.
+	Models exec.Models
+	Caps   thread.Caps
 }
 
 // withDefaults fills in defaults.

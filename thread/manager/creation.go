@@ -163,9 +163,13 @@ func (m *Creation) newThread(r thread.NewRequest) (thread.Thread, error) {
 	label := cmp.Or(secret.Redact(r.Label), titleOf(r.Prompt))
 	now := m.cfg.now()
 	r.Once.From = ""
+	model, err := chosenModel(m.cfg, r.Agent, r.Model, r.Once)
+	if err != nil {
+		return thread.Thread{}, err
+	}
 	return thread.Thread{
 		ID: thread.NewID[thread.ID](), Title: thread.Titled(secret.Redact(cmp.Or(r.Name, r.Label))),
-		Label: plaintext.Cut(label, 200), Agent: r.Agent, Model: r.Model, Launch: r.Flags,
+		Label: plaintext.Cut(label, 200), Agent: r.Agent, Model: model, Launch: r.Flags,
 		Dir: dir, Created: now, Updated: now, Seen: true, MCP: switches,
 		Base: base, Once: r.Once, Grants: below(m.registry, r.By, r.Once),
 	}, nil

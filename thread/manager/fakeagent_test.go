@@ -49,7 +49,7 @@ func (a *plainAgent) Launch(_ context.Context, s thread.LaunchSpec) (thread.Laun
 	if s.Resume {
 		args = []string{"--resume", session}
 	}
-	return thread.Launch{Path: "/bin/" + a.name, Args: append(args, s.Flags.Args...), Env: slices.Concat(s.Env, []string{"READ_DIRS=" + strings.Join(s.ReadDirs, ":"), "ORIGIN=" + s.Origin}), Dir: s.Dir, Session: session}, nil
+	return thread.Launch{Path: "/bin/" + a.name, Args: append(args, s.Flags.Args...), Env: slices.Concat(s.Env, []string{"READ_DIRS=" + strings.Join(s.ReadDirs, ":"), "ORIGIN=" + s.Origin, "MODEL=" + s.Model}), Dir: s.Dir, Session: session}, nil
 }
 
 // ReadHook knows reports by names of its own and the fields of JSON.

@@ -118,7 +118,9 @@ func (m *Forks) forkOf(
 	t.MCP.Taken = false                      // another program may take none
 	t.Gauge.CostUSD, t.Gauge.SavedUSD = 0, 0 // its own cost starts here
 	if agent == p.Agent {
-		t.Model = p.Model
+		if t.Model = p.Model; r.Once.Tier != "" { // it is named for this one
+			t.Model = ""
+		}
 	} else {
 		t.Gauge = thread.Gauge{}
 		t.Launch = thread.Flags{Env: p.Launch.Env, NoGateway: p.Launch.NoGateway} // arguments are the other agent's own words
@@ -134,8 +136,12 @@ func (m *Forks) forkOf(
 	}
 	t.Once, t.Grants = r.Once, below(m.registry, r.By, r.Once)
 	t.Once.From = ""
+	var err error
+	if t.Model, err = chosenModel(m.cfg, agent, t.Model, r.Once); err != nil {
+		return thread.Thread{}, thread.Checkpoint{}, err
+	}
 	fresh := agent == p.Agent && (r.Fresh || at.ID != "" && !at.Whole())
-	err := m.creation.checkLaunch(t)
+	err = m.creation.checkLaunch(t)
 	if err == nil {
 		err = thread.CheckBaseLevers(r.Keep)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/manager/outbox"
+	"orchestrator/thread/turns"
 	exec "orchestrator/thread/work"
 )
 
@@ -29,6 +30,16 @@ func promptGiven(l *run, id thread.PromptID, err error) {
 			}
 		})
 	}
+}
+
+// promptTells returns what the agent is told after a prompt of an execution: its caps. A program that may run what it is
+// given gets nothing of ours, and what is a command of the agent's own stays one.
+func promptTells(l *run, p thread.Prompt) string {
+	a := attemptOf(l)
+	if a == nil || a.prompt != p.ID || l.cfg.runsLines(l.live.thread().Agent) || turns.Command(p.Text) {
+		return ""
+	}
+	return exec.Told(a.execution())
 }
 
 // promptGives is called before a prompt is given to the agent: its execution runs from here on. If that was taken away

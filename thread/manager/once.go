@@ -33,6 +33,9 @@ func checkOnce(cfg *Config, agent, model string, o thread.Once, prompt, name str
 	if err := checkAsk(prompt); err != nil {
 		return fmt.Errorf("the prompt of a run: %w", err)
 	}
+	if err := exec.CheckCaps(o.Caps); err != nil {
+		return err
+	}
 	if name != "" {
 		if err := exec.CheckName(name); err != nil {
 			return err

@@ -107,7 +107,8 @@ func (o *openRuns) show(x exec.Execution) {
 	l.runMade = x.Created
 	l.run = &thread.RunStatus{
 		Execution: x.Name, State: string(x.State), Reason: x.Reason, Attempt: x.Attempt, Started: x.Started, Ended: x.Ended,
-		By: x.By, ReadOnly: x.ReadOnly,
+		By: x.By, ReadOnly: x.ReadOnly, Tier: x.Tier, Model: x.Model, Chosen: x.Chosen,
+		Calls: x.Calls, MaxCalls: max(0, x.Caps.Calls), Rereads: x.Rereads, Gap: x.Gap,
 	}
 	if why := o.reasons[x.ID]; why != "" && x.State == exec.Queued {
 		l.run.Reason = why

@@ -93,6 +93,7 @@ func (m *registry) newRun(t thread.Thread) *run {
 	}
 	l.forget = func() { m.drop(l) }
 	typist.gives = func(id thread.PromptID) error { return promptGives(l, id) }
+	typist.tells = func(p thread.Prompt) string { return promptTells(l, p) }
 	typist.given = func(id thread.PromptID, err error) { promptGiven(l, id, err) }
 	return l
 }

@@ -76,13 +76,3 @@ func noteEnd(l *run, x exec.Execution, v verdict) {
 		l.notices.post(l.live.id, thread.LevelWarn, "%s: %s failed again: %s", l.live.thread().DisplayName(), x.Name, v.reason)
 	}
 }
-
-// modelOf is what a thread's agent is started with: that of the execution that starts it, if it has one.
-func modelOf(l *run, t thread.Thread) string {
-	if a := attemptOf(l); a != nil {
-		if m := a.execution().Model; m != "" {
-			return m
-		}
-	}
-	return t.Model
-}

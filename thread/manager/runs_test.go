@@ -37,7 +37,7 @@ func (silent) End(int) thread.Said      { return thread.Said{} }
 func withRuns(w *world) {
 	w.agents["claude"] = &headlessAgent{fullAgent{plainAgent{"claude"}, w.natives}}
 	w.agents["codex"] = &headlessAgent{fullAgent{plainAgent{"codex"}, w.natives}}
-	w.cfg.Runs = manager.RunsConfig{Store: memory.New(w.now), Limits: exec.Limits{All: 4}}
+	w.cfg.Runs = manager.RunsConfig{Store: memory.New(w.now), Limits: exec.Limits{All: 4}, Caps: uncapped}
 }
 
 // once asks for a run.

@@ -54,7 +54,10 @@ func submit(ctx context.Context, l *run, p thread.Prompt, o order) (thread.Promp
 	}
 	p.ID, p.Again = thread.NewPromptID(), o.again
 	l.environs.bring(l.live.id, o.env)
-	x := newExecution(l, t, p.ID)
+	x, err := newExecution(l, t, p.ID)
+	if err != nil {
+		return thread.Prompt{}, err
+	}
 	x.Name, x.By, x.Depth = o.name, o.by, depth
 	if x, err = l.open.add(ctx, x); err != nil {
 		return thread.Prompt{}, fmt.Errorf("store the execution: %w", err)
@@ -74,15 +77,21 @@ func submit(ctx context.Context, l *run, p thread.Prompt, o order) (thread.Promp
 	return p, nil
 }
 
-// newExecution returns a new execution of a thread, of the account that would pay if it started now.
-func newExecution(l *run, t thread.Thread, prompt thread.PromptID) exec.Execution {
+// newExecution returns a new execution of a thread, of the account that would pay if it started now, with the model of its
+// tier as that is configured now.
+func newExecution(l *run, t thread.Thread, prompt thread.PromptID) (exec.Execution, error) {
+	chosen, err := l.cfg.Runs.Models.Choose(t.Agent, t.Model, t.Once.Tier)
+	if err != nil {
+		return exec.Execution{}, err
+	}
 	return exec.Execution{
+		Tier: chosen.Tier, Model: chosen.Model, Chosen: chosen.Why, Caps: exec.Capped(t.Once, l.cfg.Runs.Caps),
 		ID: thread.NewID[exec.ID](), Thread: t.ID, Prompt: prompt, Agent: t.Agent, Account: account(l),
 		Priority: t.Once.Priority, ReadOnly: t.Once.ReadOnly, Deadline: cmp.Or(t.Once.Deadline, l.cfg.Runs.Deadline),
 		Lost:    exec.Policy(cmp.Or(t.Once.Lost, string(l.cfg.Runs.Lost))),
 		Dispose: disposal(t.Once, l.cfg.Runs.Dispose),
 		OnFail:  exec.OnFail(cmp.Or(t.Once.OnFail, string(l.cfg.Runs.OnFail))), Fallback: cmp.Or(t.Once.Fallback, l.cfg.Runs.Fallbacks[t.Agent]),
-	}
+	}, nil
 }
 
 // accepts refuses an execution for a thread that cannot have one.
@@ -178,8 +187,11 @@ func queuePrompt(ctx context.Context, l *run, p thread.Prompt) error {
 	if err := accepts(l, t); err != nil {
 		return err
 	}
-	x, err := l.open.add(ctx, newExecution(l, t, p.ID))
-	if err == nil {
+	x, err := newExecution(l, t, p.ID)
+	if err != nil {
+		return err
+	}
+	if x, err = l.open.add(ctx, x); err == nil {
 		l.open.put(x)
 	}
 	return err

@@ -207,6 +207,7 @@ func (l *typist) typeNow(s thread.Session, p thread.Prompt, leave func()) {
 		return
 	}
 	failpoint.Hit("thread.ask.typing")
+	text = joinPrompts(text, l.tells(p))
 	alone := d.Alone() != "" // a program without a terminal waits for its servers itself, and not long for a prompt
 	if !l.work.begin() {
 		leave()

@@ -26,6 +26,8 @@ type typist struct {
 	// gives is called before a prompt is given to the agent, which does not get it on an error, and given after that. The
 	// outbox is not locked.
 	gives func(id thread.PromptID) error
+	// tells returns what the agent is told after a prompt, "" for nothing. The outbox is locked.
+	tells func(thread.Prompt) string
 	given func(id thread.PromptID, err error)
 
 	// outbox has its own lock: accepting a prompt does not wait for the queue.

@@ -13,7 +13,7 @@ var noteTags = []string{
 	"task-notification", "task_notification", "teammate-message", "cross-session-message", "agent-message",
 	"artifact-room-event", "skill-watcher-idle-wake", "system-note", "subagent_hand_back",
 	"user-prompt-submit-hook", "new-diagnostics", "background_output", "background-task-completed",
-	"hook_prompt", "user_shell_command",
+	"hook_prompt", "user_shell_command", "run-limits",
 }
 
 // noteStarts are the beginnings of texts that programs write in the person's name.

@@ -125,6 +125,11 @@ func about(s *thread.Status, parent string, sharing []string, w int) []styled.Li
 	}
 	add(fact("task", s.Label, w))
 	add(fact("agent", strings.TrimSpace(s.Agent+" "+s.Model), w))
+	if r := s.Run; r != nil && r.Tier != "" { // an older version counted nothing
+		add(fact("run's model", thread.SayModel(r.Model, r.Chosen), w))
+		add(fact("run's calls", thread.SayCalls(r.Calls, r.MaxCalls, r.Rereads), w))
+		add(fact("gap", r.Gap, w))
+	}
 	add(fact("turns", fmt.Sprint(s.Turn), w))
 	add(fact("parent", parent, w))
 	add(fact("folder", s.Dir, w))

@@ -43,6 +43,24 @@ func TestFacts(t *testing.T) {
 	}
 }
 
+// TestRunFacts: a run shows its model with the reason, its calls, and what is missing.
+func TestRunFacts(t *testing.T) {
+	s := sample()
+	s.Run = &thread.RunStatus{
+		Tier: thread.TierFast, Model: "small", Chosen: "fast by --tier; tiers.demo.fast", Calls: 20, MaxCalls: 20, Rereads: 2, Gap: "the tests",
+	}
+	got := draw(New(), 80, 40, s, "")
+	for _, want := range []string{"run's model   small (fast by --tier; tiers.demo.fast)", "run's calls   20 of 20, 2 files read again", "gap           the tests"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+	s.Run = &thread.RunStatus{Tier: thread.TierStandard, Chosen: "standard: the agent's own model"}
+	if got := draw(New(), 80, 40, s, ""); !strings.Contains(got, "0, without a bound") || strings.Contains(got, "gap ") {
+		t.Error(got)
+	}
+}
+
 func TestWhatIsNotKnown(t *testing.T) {
 	for _, c := range []struct {
 		name   string

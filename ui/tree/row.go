@@ -199,9 +199,17 @@ func (t *Tree) drawSecond(p painter, s *thread.Status) {
 // who says which agent works in a thread: with its model, or as which execution.
 func who(s *thread.Status) string {
 	if s.Runs() {
-		return plain.Line(s.Run.Execution) + " " + plain.Line(s.Agent)
+		return plain.Line(s.Run.Execution) + " " + plain.Line(s.Agent) + calls(s.Run)
 	}
 	return strings.TrimSpace(plain.Line(s.Agent) + " " + Model(s))
+}
+
+// calls is how many calls of tools a run that works has made, of how many: " 3/20".
+func calls(r *thread.RunStatus) string {
+	if !r.Working() || r.MaxCalls == 0 || r.Calls == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" %d/%d", r.Calls, r.MaxCalls)
 }
 
 // lineToken returns the style of what a thread asks or does.

@@ -38,6 +38,8 @@ func (t Turn) tool(names ...string) (scripted.Tool, bool) {
 var (
 	// pasted matches the marks that Claude Code puts around a long paste.
 	pasted = pattern.Lazy(`\s*</?pasted_content id="[^"]*">\n`)
+	// told matches what a run is told of its bounds.
+	told = pattern.Lazy(`(?s)<run-limits>.*?</run-limits>`)
 	// workingDir matches the folder that agents report to the model.
 	workingDir = pattern.Lazy(`(?:Primary working directory: |Working directory: |<cwd>|current working directory: |` +
 		`working in the directory: )([^\\<"\n]+)`)
@@ -64,7 +66,7 @@ func label(m *scripted.Message) {
 	if m.Role != scripted.User {
 		return
 	}
-	m.Text = strings.TrimSpace(pasted().ReplaceAllString(m.Text, ""))
+	m.Text = strings.TrimSpace(told().ReplaceAllString(pasted().ReplaceAllString(m.Text, ""), ""))
 	if strings.HasPrefix(m.Text, "<") || strings.HasPrefix(m.Text, "# AGENTS.md") || m.Text == "Tool loaded." {
 		m.Role = scripted.System
 	}

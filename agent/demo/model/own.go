@@ -21,8 +21,12 @@ const (
 // isHandoff reports whether a prompt is or begins with a handoff.
 func isHandoff(prompt string) bool { return strings.HasPrefix(strings.TrimSpace(prompt), handoff) }
 
+// limits is the element in which orchestrator tells a run its bounds, after the prompt.
+const limits = "\n<run-limits>\n"
+
 // task returns the words of a prompt that ask for something: what a handoff quotes does not.
 func task(prompt string) string {
+	prompt, _, _ = strings.Cut(prompt, limits)
 	if !isHandoff(prompt) {
 		return prompt
 	}

@@ -9,6 +9,7 @@ import (
 	"orchestrator/contextmgr/models"
 	"orchestrator/contextmgr/policy"
 	"orchestrator/thread"
+	"orchestrator/thread/work"
 )
 
 // Runs is how agents work without a terminal. The texts are a work.Policy and a work.Disposal, in which "keep" is none.
@@ -21,6 +22,10 @@ type Runs struct {
 	OnFail        string            // a work.OnFail
 	Fallback      map[string]string // by agent, as in work.Execution
 	Retries       int               // attempts while the way to a model fails
+	// Caps are what a run may call and say, as in work.Capped.
+	Caps thread.Caps
+	// Tiers are which model a tier is, by agent.
+	Tiers work.Models
 }
 
 // Config is the configuration. Sizes are in bytes; a limit of 0 is none, where nothing else is said.

@@ -15,6 +15,7 @@ import (
 	"orchestrator/cmd/orchestrator/e2e"
 	"orchestrator/contextmgr/models"
 	"orchestrator/contextmgr/policy"
+	"orchestrator/thread"
 )
 
 func never(string, []byte) bool { return false }
@@ -138,6 +139,19 @@ func TestLoad(t *testing.T) {
 		{name: "runs of an account below one", user: "[runs.accounts]\nlogin-1a2b3c4d = 0\n", err: []string{"config.toml:2", "\"login-1a2b3c4d\" in \"runs.accounts\" is 0", "1 to 1000"}},
 		{name: "runs of accounts that are no table", user: "runs.accounts = 2\n", err: []string{"config.toml:1", "[runs.accounts] with login-1a2b3c4d = 2"}},
 		{name: "a project that raises an account's limit", project: "[runs.accounts]\nlogin-1a2b3c4d = 9\n", trusted: always, err: []string{".orchestrator.toml:", "runs.accounts", "your own configuration"}},
+		{name: "tiers", user: "[tiers.claude]\nfast = \"haiku\"\nfrontier = \"opus\"\n[tiers.codex]\nstandard = \"mini\"\n", check: func(c Config) bool {
+			return fmt.Sprint(c.Runs.Tiers) == "map[claude:map[fast:haiku frontier:opus] codex:map[standard:mini]]"
+		}},
+		{name: "no such tier", user: "[tiers.claude]\ncheap = \"haiku\"\n", err: []string{"config.toml:2", "tiers.claude", "\"cheap\"", "fast, standard, strong, frontier"}},
+		{name: "a tier without a model", user: "[tiers.claude]\nfast = \"\"\n", err: []string{"config.toml:2", "tiers.claude.fast", "in quotes"}},
+		{name: "tiers that are no table", user: "[tiers]\nclaude = \"haiku\"\n", err: []string{"config.toml:2", "[tiers.claude] with fast"}},
+		{name: "a project that chooses models", project: "[tiers.claude]\nfast = \"opus\"\n", trusted: always, err: []string{".orchestrator.toml:", "tiers", "your own configuration"}},
+		{name: "bounds of runs", user: "[runs]\ncalls = 40\nwords = \"off\"\n", check: func(c Config) bool {
+			return c.Runs.Caps == thread.Caps{Calls: 40, Words: -1}
+		}},
+		{name: "bounds of runs as they are", check: func(c Config) bool { return c.Runs.Caps == thread.Caps{} && len(c.Runs.Tiers) == 0 }},
+		{name: "no calls", user: "[runs]\ncalls = 0\n", err: []string{"config.toml:2", "runs.calls", "1 or more, or off"}},
+		{name: "a project that lifts a bound", project: "[runs]\ncalls = \"off\"\n", trusted: always, err: []string{".orchestrator.toml:", "runs.calls", "your own configuration"}},
 		{name: "long tokens", project: "[stage]\ntoken_length = 12\n", trusted: always,
 			check: func(c Config) bool { return c.TokenDigits == 12 }},
 		{name: "tokens of the usual length", check: func(c Config) bool { return c.TokenDigits == 8 }},

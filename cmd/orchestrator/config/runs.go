@@ -5,6 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
+
+	"orchestrator/thread"
+	"orchestrator/thread/work"
 )
 
 // The tables of how many runs there are at the same time: of an agent, and of an account.
@@ -70,6 +75,58 @@ func setRunsTable(limits *map[string]int, v any, key, example string, at func(na
 			continue
 		}
 		(*limits)[name] = int(n)
+	}
+	return errors.Join(errs...)
+}
+
+// capped is a bound of runs: a number, or "off" for none.
+func capped(key, about string, field func(*Config) *int) setting {
+	return words(key, "", about, func(c *Config, v string) error {
+		if v == "off" {
+			*field(c) = work.Uncapped
+			return nil
+		}
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 1 || work.CheckCaps(thread.Caps{Calls: n}) != nil {
+			return errors.New("a number of 1 or more, or off")
+		}
+		*field(c) = n
+		return nil
+	})
+}
+
+// tiersTable is the table of which model a tier is, by agent.
+const tiersTable = "tiers"
+
+// setTiers takes over that table.
+func setTiers(c *Config, v any, at func(path ...string) string) error {
+	const example = `[tiers.claude] with fast = "haiku"`
+	all, ok := v.(map[string]any)
+	if !ok {
+		return fmt.Errorf("%s: %q must be a table, such as %s", at(tiersTable), tiersTable, example)
+	}
+	c.Runs.Tiers = work.Models{}
+	var errs []error
+	for _, agent := range slices.Sorted(maps.Keys(all)) {
+		models, ok := all[agent].(map[string]any)
+		if !ok {
+			errs = append(errs, fmt.Errorf("%s: %q in %q must be a table, such as %s", at(tiersTable, agent), agent, tiersTable, example))
+			continue
+		}
+		c.Runs.Tiers[agent] = map[thread.Tier]string{}
+		for _, name := range slices.Sorted(maps.Keys(models)) {
+			model, ok := models[name].(string)
+			err := work.CheckTier(thread.Tier(name))
+			switch {
+			case err != nil:
+				errs = append(errs, fmt.Errorf("%s: %s.%s: %w", at(tiersTable, agent, name), tiersTable, agent, err))
+			case !ok || strings.TrimSpace(model) == "" || strings.ContainsRune(model, 0):
+				errs = append(errs, fmt.Errorf("%s: %s.%s.%s is %v, but must be the name of a model in quotes", at(tiersTable, agent, name),
+					tiersTable, agent, name, models[name]))
+			default:
+				c.Runs.Tiers[agent][thread.Tier(name)] = model
+			}
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -143,6 +143,11 @@ func runs() []setting {
 		{key: runsFallback, about: "table of what takes an agent's place, or its model's: claude = \"model:NAME\", or another agent", table: setRunsFallback},
 		choice("runs.dispose", "keep", "what becomes of a run's own worktree: keep, branch (committed there), merge, drop",
 			func(c *Config) *string { return &c.Runs.Dispose }, "keep", "branch", "merge", "drop"),
+		capped("runs.calls", "calls of tools that a run may make, or off; 10 if it only reads",
+			func(c *Config) *int { return &c.Runs.Caps.Calls }).or("20"),
+		capped("runs.words", "words that a run's answer may have, or off; 100 in tier fast, off above standard",
+			func(c *Config) *int { return &c.Runs.Caps.Words }).or("500"),
+		{key: tiersTable, about: "table of which model a tier is, by agent: [tiers.claude] fast = \"haiku\"", table: setTiers},
 	}
 }
 

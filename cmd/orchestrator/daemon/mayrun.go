@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,6 +45,7 @@ func (s *Server) mayWish(ctx context.Context, w grant.Wish, dir *string) error {
 			return err
 		}
 		b.Agents, b.ReadOnly = append(slices.Clone(b.Agents), own.Agent), own.Once.ReadOnly
+		b.Tier, b.Model = own.Once.Tier, cmp.Or(own.Model, own.Gauge.Model)
 	}
 	if err := c.MayWish(w, b); err != nil {
 		return err

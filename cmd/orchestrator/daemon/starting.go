@@ -14,7 +14,7 @@ func (s *Server) newThread(ctx context.Context, q thread.NewRequest) (thread.Sta
 	if err := mayRun(c, q.Once, false); err != nil {
 		return thread.Status{}, err
 	}
-	if err := s.mayWish(ctx, grant.Wish{Once: q.Once, Agent: q.Agent, InPlace: q.InPlace}, &q.Dir); err != nil {
+	if err := s.mayWish(ctx, grant.Wish{Once: q.Once, Agent: q.Agent, Model: q.Model, InPlace: q.InPlace}, &q.Dir); err != nil {
 		return thread.Status{}, err
 	}
 	if err := consents(ctx, q.Lines); err != nil {

@@ -57,6 +57,7 @@ func (a *Server) runsConfig() manager.RunsConfig {
 		Store: a.executions, Deadline: c.Deadline, Lost: work.Policy(c.Lost), Dispose: dispose(c),
 		OnFail: work.OnFail(c.OnFail), Tries: c.Retries, Fallbacks: c.Fallback,
 		Limits: work.Limits{All: c.Parallel, Agents: c.Agents, Accounts: c.Accounts}, Why: "runs.parallel", Stage: a.stageOutput,
+		Models: c.Tiers, Caps: c.Caps,
 	}
 	if r.Limits.All == 0 {
 		r.Limits.All, r.Why = runs.DefaultParallel(runtime.NumCPU(), memory())
@@ -74,6 +75,7 @@ func runBounds(c config.Config) grant.Bounds {
 	return grant.Bounds{
 		Agents: agents, Deadline: c.Runs.Deadline, Lost: work.Policy(c.Runs.Lost), Dispose: dispose(c.Runs),
 		OnFail: work.OnFail(c.Runs.OnFail), Fallbacks: c.Runs.Fallback,
+		Tiers: c.Runs.Tiers, Caps: c.Runs.Caps,
 	}
 }
 

@@ -67,6 +67,7 @@ func forkVerb(c *cli) *cobra.Command {
 		if once.once.On {
 			return forkRun(ctx, c, cl, r, once, t)
 		}
+		r.Once = once.once
 		var s thread.Status
 		err := c.withWarnings(ctx, cl, func() (err error) { s, err = api.Fork.Do(ctx, cl, r); return })
 		if err != nil {

@@ -29,7 +29,7 @@ func newFlags(c *cli, cmd *cobra.Command, r *thread.NewRequest) {
 	f.StringVar(&r.Dir, "dir", "", "folder to work in (default: the one you are in)")
 	f.BoolVarP(&r.Worktree, "worktree", "w", false, "create a git worktree for it")
 	f.BoolVar(&r.InPlace, "no-worktree", false, "work in the folder itself, even if other threads do")
-	cmd.PreRunE = func(*cobra.Command, []string) error {
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		if r.Worktree && r.InPlace {
 			return usagef("--worktree and --no-worktree cannot be combined")
 		}
@@ -37,6 +37,9 @@ func newFlags(c *cli, cmd *cobra.Command, r *thread.NewRequest) {
 			return nil
 		}
 		p, err := c.config.Profile(profile)
+		if cmd.Flags().Changed("tier") { // what is given goes before what is remembered
+			p.Model = ""
+		}
 		*r = p.Fill(*r)
 		return err
 	}

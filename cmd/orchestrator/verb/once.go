@@ -1,8 +1,10 @@
 package verb
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,18 +33,25 @@ func (o *onceOptions) flags(cmd *cobra.Command, follows bool) {
 	f.StringVar(&o.once.OnFail, "on-fail", "", "with --once, if it fails: "+choices(onFails())+" (default: runs.on_fail)")
 	f.StringVar(&o.once.Fallback, "fallback", "", "with --once, what takes its place then: model:`NAME`, another agent, or none (default: runs.fallback)")
 	f.StringVar(&o.dispose, "dispose", "", "with --once, what becomes of its own worktree: "+choices(disposals())+" (default: runs.dispose)")
+	f.StringVar((*string)(&o.once.Tier), "tier", "", "class of its model: "+choices(names(thread.Tiers()))+"; see [tiers.AGENT] in \"orchestrator help settings\"")
+	f.Var((*capFlag)(&o.once.Caps.Calls), "calls", "with --once: `N` calls of tools that it may make, or none for no bound (default: runs.calls)")
+	f.Var((*capFlag)(&o.once.Caps.Words), "words", "with --once: `N` words that its answer may have, or none for no bound (default: runs.words)")
+	f.BoolVar(&o.once.Caps.Explore, "explore", false, "with --once: it only finds something out, and reports in under 200 words")
 	f.StringVar(&o.name, "as", "", "with --once: `NAME` of the execution (default: the next exec-001)")
 	if follows {
 		f.BoolVarP(&o.detach, "detach", "d", false, "with --once: print the execution's name and do not wait")
 	}
 	offer(cmd, "lost", cobra.FixedCompletions(policies(), cobra.ShellCompDirectiveNoFileComp))
 	offer(cmd, "on-fail", cobra.FixedCompletions(onFails(), cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "tier", cobra.FixedCompletions(names(thread.Tiers()), cobra.ShellCompDirectiveNoFileComp))
 	offer(cmd, "dispose", cobra.FixedCompletions(disposals(), cobra.ShellCompDirectiveNoFileComp))
 }
 
 // onceFlags are the names of the flags that mean something with --once only.
 func onceFlags() []string {
-	return []string{"read-only", "priority", "deadline", "lost", "on-fail", "fallback", "dispose", "as", "detach"}
+	return []string{
+		"read-only", "priority", "deadline", "lost", "on-fail", "fallback", "dispose", "as", "detach", "calls", "words", "explore",
+	}
 }
 
 // keep is the word for work.DisposeKeep.
@@ -68,6 +77,9 @@ func choices(words []string) string {
 
 // check validates the flags, and has them mean what the domain calls them.
 func (o *onceOptions) check(cmd *cobra.Command) error {
+	if err := work.CheckTier(o.once.Tier); err != nil {
+		return fmt.Errorf("--tier: %w", err)
+	}
 	if !o.once.On {
 		for _, name := range onceFlags() {
 			if cmd.Flags().Changed(name) {
@@ -86,11 +98,42 @@ func (o *onceOptions) check(cmd *cobra.Command) error {
 	case o.dispose != "" && !slices.Contains(disposals(), o.dispose):
 		return usagef("--dispose %s: use %s", o.dispose, choices(disposals()))
 	}
+	if err := work.CheckCaps(o.once.Caps); err != nil {
+		return err
+	}
 	if o.name != "" {
 		if err := work.CheckName(o.name); err != nil {
 			return fmt.Errorf("--as: %w", err)
 		}
 	}
 	o.once.Dispose = o.dispose
+	return nil
+}
+
+// capFlag is a bound of a run: a number, none for no bound, or what is configured if it is not given.
+type capFlag int
+
+func (n *capFlag) String() string {
+	switch {
+	case *n < 0:
+		return "none"
+	case *n == 0:
+		return ""
+	}
+	return strconv.Itoa(int(*n))
+}
+
+func (*capFlag) Type() string { return "number" }
+
+func (n *capFlag) Set(v string) error {
+	if v == "none" || v == "0" {
+		*n = work.Uncapped
+		return nil
+	}
+	given, err := strconv.Atoi(v)
+	if err != nil || given < 0 {
+		return errors.New("must be a number, or none for no bound")
+	}
+	*n = capFlag(given)
 	return nil
 }

@@ -53,6 +53,7 @@ func runVerb(c *cli) *cobra.Command {
 			if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.Speech.Name()}); err != nil {
 				return err
 			}
+			r.Once = once.once
 			var s thread.Status
 			chosen := r.Dir != ""
 			if err := c.place(&r); err != nil {

@@ -23,12 +23,20 @@ func Executions(w io.Writer, list []work.Execution, names map[thread.ID]string, 
 		return
 	}
 	var t Columns
-	t.Row("EXECUTION", "THREAD", "AGENT", "STATE", "COST", "TIME", "AGE", "ABOUT")
+	t.Row("EXECUTION", "THREAD", "AGENT", "STATE", "CALLS", "COST", "TIME", "AGE", "ABOUT")
 	for _, x := range list {
-		t.Row(x.Name, threadName(x, names), x.Agent, tried(x), runCost(x), Took(x, now), thread.Age(now.Sub(x.Created)),
+		t.Row(x.Name, threadName(x, names), x.Agent, tried(x), calls(x.Calls, x.Caps.Calls), runCost(x), Took(x, now), thread.Age(now.Sub(x.Created)),
 			plain.Cut(about(x), mostAbout))
 	}
 	t.Print(w)
+}
+
+// calls is how many calls of tools an execution has made, and how many it may make: "3/20", "3".
+func calls(made, most int) string {
+	if most <= 0 {
+		return fmt.Sprint(made)
+	}
+	return fmt.Sprintf("%d/%d", made, most)
 }
 
 func threadName(x work.Execution, names map[thread.ID]string) string {
@@ -96,6 +104,12 @@ func Execution(w io.Writer, x work.Execution, names map[thread.ID]string, now ti
 	}
 	line("cost", fmt.Sprintf("%s, %s tokens in, %s out", runCost(x),
 		thread.Tokens(x.Usage.Input+x.Usage.CacheRead+x.Usage.CacheWrite), thread.Tokens(x.Usage.Output)))
+	line("model", thread.SayModel(x.Model, x.Chosen))
+	if x.Tier != "" { // an older version counted none
+		line("calls", thread.SayCalls(x.Calls, x.Caps.Calls, x.Rereads))
+	}
+	line("words", wordsOf(x.Caps))
+	line("gap", x.Gap)
 	if x.Priority != 0 {
 		line("priority", fmt.Sprint(x.Priority))
 	}
@@ -112,6 +126,18 @@ func Execution(w io.Writer, x work.Execution, names map[thread.ID]string, now ti
 	}
 	if x.Answer != "" {
 		fmt.Fprintf(w, "\n%s\n", strings.Join(plain.Lines(x.Answer), "\n"))
+	}
+}
+
+// wordsOf is how long an answer may be.
+func wordsOf(c thread.Caps) string {
+	switch {
+	case c.Explore:
+		return fmt.Sprintf("under %d", c.Words)
+	case c.Words > 0:
+		return fmt.Sprintf("at most %d, code not counted", c.Words)
+	default:
+		return ""
 	}
 }
 
