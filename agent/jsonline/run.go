@@ -58,8 +58,9 @@ func (r *Run) Line(line []byte) {
 	}
 }
 
-// Ask says that the process asks a question about a call, and waits. Its id is that of the program, unique in the run. False:
-// it is not asked, since it has no id, or one that is open, or too many are; the caller refuses it then.
+// Ask says that the process asks a question about a call, and waits. Its id is that of the program, unique in the run; one
+// that is open is of a question that has changed. False: it is not asked, since it has no id or too many are open; the
+// caller refuses it then.
 func (r *Run) Ask(call string, q thread.Question) bool {
 	if r.ended {
 		return false
