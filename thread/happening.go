@@ -38,6 +38,7 @@ const (
 	HappenedCut     HappeningKind = "cut"     // a prompt was cut off or refused
 	HappenedContext HappeningKind = "context" // results were masked, turns summarised
 	HappenedMCP     HappeningKind = "mcp"     // MCP servers were switched, or have trouble
+	HappenedBudget  HappeningKind = "budget"  // much of a budget is used, or all
 	HappenedCall    HappeningKind = "call"    // trouble with the person's own commands on events
 	HappenedNotice  HappeningKind = "notice"  // anything else that people are told
 	HappenedError   HappeningKind = "error"   // and what failed
@@ -47,7 +48,8 @@ const (
 func HappeningKinds() []HappeningKind {
 	return []HappeningKind{
 		HappenedAsks, HappenedDone, HappenedStuck, HappenedLimited, HappenedNew, HappenedForked, HappenedMerged, HappenedRemoved,
-		HappenedStarted, HappenedEnded, HappenedSent, HappenedCut, HappenedContext, HappenedMCP, HappenedCall, HappenedNotice,
+		HappenedStarted, HappenedEnded, HappenedSent, HappenedCut, HappenedContext, HappenedMCP, HappenedBudget,
+		HappenedCall, HappenedNotice,
 		HappenedError,
 	}
 }
@@ -59,7 +61,7 @@ func (k HappeningKind) NeedsPerson() bool { return k == HappenedAsks || k == Hap
 func (h Happening) Words() string {
 	verb := string(h.Kind)
 	switch h.Kind {
-	case HappenedNotice, HappenedError, HappenedContext, HappenedMCP, HappenedRemoved, HappenedMerged, HappenedForked, HappenedCall:
+	case HappenedNotice, HappenedError, HappenedContext, HappenedMCP, HappenedRemoved, HappenedMerged, HappenedForked, HappenedCall, HappenedBudget:
 		return h.Text // a sentence of its own
 	case HappenedStuck:
 		verb = "gave up"

@@ -17,6 +17,8 @@ type Usage struct {
 	// CostUSD is the price of the response by the price table; 0 if Priced is false.
 	CostUSD float64 `json:"costUSD"`
 	Priced  bool    `json:"priced"`
+	// Unknown counts, in a sum, the responses whose cost is not known: CostUSD is the least then.
+	Unknown int64 `json:"unknown,omitempty"`
 }
 
 // Context returns the tokens in the model's context after the response: all kinds of input and the output.
@@ -28,6 +30,32 @@ func (u Usage) Add(v Usage) Usage {
 		Input: u.Input + v.Input, CacheRead: u.CacheRead + v.CacheRead, CacheWrite: u.CacheWrite + v.CacheWrite,
 		CacheWriteHour: u.CacheWriteHour + v.CacheWriteHour,
 		Output:         u.Output + v.Output, CostUSD: u.CostUSD + v.CostUSD, Priced: u.Priced || v.Priced,
+		Unknown: u.Unknown + v.Unknown,
+	}
+}
+
+// mostOfOne is more tokens than any model reads or writes for one response.
+const mostOfOne = 100_000_000
+
+// Sane reports whether the numbers can be those of one response: none is negative, none is larger than any model's.
+func (u Usage) Sane() bool {
+	for _, n := range []int64{u.Input, u.CacheRead, u.CacheWrite, u.CacheWriteHour, u.Output} {
+		if n < 0 || n > mostOfOne {
+			return false
+		}
+	}
+	return u.CostUSD >= 0 && u.CostUSD <= math.MaxFloat64
+}
+
+// Money formats what a sum of responses cost: "?" stands for what is not known. "" if there was none.
+func (u Usage) Money() string {
+	switch {
+	case u.Context() == 0 && u.CostUSD == 0 && u.Unknown == 0:
+		return ""
+	case !u.Priced && u.CostUSD == 0:
+		return "?"
+	default:
+		return Money(u.CostUSD, u.Unknown)
 	}
 }
 
@@ -127,5 +155,17 @@ func USD(usd float64) string {
 		return fmt.Sprintf("−$%.2f", -usd)
 	default:
 		return fmt.Sprintf("$%.2f", usd)
+	}
+}
+
+// Money formats what is known of a cost, and that some of it is not: "$0.12", "$0.12 + ?", "?".
+func Money(usd float64, unknown int64) string {
+	switch {
+	case unknown <= 0:
+		return USD(usd)
+	case usd == 0:
+		return "?"
+	default:
+		return USD(usd) + " + ?"
 	}
 }

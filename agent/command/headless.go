@@ -27,7 +27,7 @@ type dialogue struct{ run jsonline.Run }
 
 // Begin implements thread.Dialogue.
 func (d *dialogue) Begin(prompt string) thread.Said {
-	return d.run.Prompt(strings.TrimSuffix(prompt, "\n") + "\n")
+	return thread.Said{Write: []byte(strings.TrimSuffix(prompt, "\n") + "\n"), Close: true}
 }
 
 // Read implements thread.Dialogue.
@@ -38,7 +38,8 @@ func (d *dialogue) Read(line []byte) thread.Said {
 
 // Interrupt implements thread.Dialogue.
 func (d *dialogue) Interrupt() thread.Said {
-	return d.run.Signal()
+	d.run.Interrupt()
+	return d.run.Take()
 }
 
 // End implements thread.Dialogue.

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 
 	"orchestrator/agent/demo/program"
@@ -32,7 +33,8 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 		more = append(more, "--asks")
 	}
 	if spec.Once.Caps.NoTools {
-		more = append(more, "--no-calls")
+		more = append(more, "--no-tools")
+		l.MCP = thread.MCPReach{}
 	}
 	l.Args = slices.Insert(l.Args, slices.Index(l.Args, Verb)+1, more...)
 	return thread.HeadlessLaunch{Launch: l, Dialogue: &dialogue{}}, nil
@@ -81,7 +83,11 @@ func (d *dialogue) Interrupt() thread.Said {
 
 // Read implements thread.Dialogue.
 func (d *dialogue) Read(line []byte) thread.Said {
-	return jsonline.Read(&d.run, line, d.report)
+	var r program.Report
+	if json.Unmarshal(line, &r) != nil || !d.report(r) {
+		d.run.Line(line)
+	}
+	return d.run.Take()
 }
 
 // report says what a line reports, unless its type is unknown.

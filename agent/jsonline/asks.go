@@ -17,11 +17,9 @@ const (
 // asks are the questions of a run that wait for an answer, the oldest first.
 type asks []thread.Question
 
-// add adds a question, cut to what people can read, or puts it in the place of the one with its id; not if it has no id, or
-// too many are open.
+// add adds a question, cut to what people can read, unless it has no id or one that is open, or too many are.
 func (a *asks) add(q thread.Question) (added thread.Question, ok bool) {
-	at := a.find(q.ID)
-	if q.ID == "" || len(q.ID) > maxName || len(q.Choices) > maxChoices || at < 0 && len(*a) >= MaxOpen {
+	if q.ID == "" || len(q.ID) > maxName || len(q.Choices) > maxChoices || len(*a) >= MaxOpen || a.find(q.ID) >= 0 {
 		return q, false
 	}
 	q.Text, q.About = plaintext.OneLine(q.Text, maxInput), plaintext.OneLine(q.About, maxInput)
@@ -29,11 +27,7 @@ func (a *asks) add(q thread.Question) (added thread.Question, ok bool) {
 	for i := range q.Choices {
 		q.Choices[i].Text = plaintext.OneLine(q.Choices[i].Text, maxName)
 	}
-	if at >= 0 {
-		(*a)[at] = q
-	} else {
-		*a = append(*a, q)
-	}
+	*a = append(*a, q)
 	return q, true
 }
 

@@ -76,18 +76,10 @@ func (s *Session) halt() {
 	}
 }
 
-// asks records what the agent waits for an answer to. The run's lock is held.
-func (s *Session) asks(q *thread.Question) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.asking = q
-	s.schedule(time.Now())
-}
-
 // exceeds ends a run that has printed too much. The run's lock is held.
 func (s *Session) exceeds(reason string) { s.end(reason) }
 
-// ask gives an agent without a terminal its prompt, or a further one for the turn that it works on.
+// ask gives an agent without a terminal its prompt.
 func (s *Session) ask(text string) error {
 	switch {
 	case text == "":
@@ -99,9 +91,6 @@ func (s *Session) ask(text string) error {
 		return thread.ErrNotRunning
 	}
 	now := time.Now()
-	if steered, err := s.run.steer(text); steered || err != nil {
-		return err
-	}
 	if err := s.run.begin(text); err != nil {
 		return err
 	}

@@ -50,14 +50,17 @@ func (g *Gateway) Ask(ctx context.Context, id thread.ID, q Question) (thread.Exc
 	defer cancel(nil)
 	defer context.AfterFunc(g.asking, func() { cancel(errors.New("the gateway is closed")) })()
 	out := outbound(ctx, &http.Request{Method: from.method, Header: from.header}, from.to, q.Body)
-	held := g.bodies.budget.hold(&rt.held)
+	in := seen{body: q.Body, rewritten: Rewritten{Request: &wire.Request{Model: from.model, Purpose: q.Purpose}}}
+	var err error
+	if in.hold, err = g.limiter.reserve(ctx, rt, from.codec, from.to, from.header, in); err != nil {
+		return thread.Exchange{}, fmt.Errorf("ask the model: %w: %w", thread.ErrRefused, err)
+	}
+	held := g.bodies.memory.hold(&rt.held)
 	held.force(int64(len(q.Body)))
 	ended := make(chan thread.Exchange, 1)
-	o := g.watcher.watch(rt, from.codec, out, seen{body: q.Body, rewritten: Rewritten{
-		Request: &wire.Request{Model: from.model, Purpose: q.Purpose},
-		Ended:   func(e *thread.Exchange) { ended <- *e },
-	}}, held)
-	err := g.ask(ctx, o.progress.traced(out), o, q.Limit, cancel)
+	in.rewritten.Ended = func(e *thread.Exchange) { ended <- *e }
+	o := g.watcher.watch(rt, from.codec, out, in, held)
+	err = g.ask(ctx, o.progress.traced(out), o, q.Limit, cancel)
 	select {
 	case e := <-ended:
 		if err == nil && e.Err != "" {

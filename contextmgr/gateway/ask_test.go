@@ -12,6 +12,7 @@ import (
 	"orchestrator/contextmgr/gateway"
 	"orchestrator/contextmgr/wire"
 	"orchestrator/thread"
+	"orchestrator/thread/budget"
 )
 
 // asking is a gateway whose rewriter reads requests: those that ask for a title are side requests.
@@ -157,11 +158,11 @@ func TestAskEnds(t *testing.T) {
 
 // TestAskIsCapped: what people allow a thread to cost is not exceeded, and the thread does not fail because of it.
 func TestAskIsCapped(t *testing.T) {
-	w, rec := asking(t, func(o *gateway.Options) { o.Caps.USD = 1e-9 }, nil)
+	w, rec := asking(t, newPurse(budget.Thread, tokens(12_300), budget.Spent{}).with, nil)
 	say(t, w, "fix it", "sk-key-1")
 	w.obs.wait(t, 1)
 	n := rec.count()
-	if _, err := w.Ask(t.Context(), "t1", question()); !errors.Is(err, thread.ErrRefused) || !strings.Contains(err.Error(), "cap") {
+	if _, err := w.Ask(t.Context(), "t1", question()); !errors.Is(err, thread.ErrRefused) || !strings.Contains(err.Error(), "the budget of t1 is used up") {
 		t.Errorf("%v", err)
 	}
 	if got := rec.count(); got != n || len(w.obs.wait(t, 1)) != 1 {

@@ -28,7 +28,7 @@ const retryFull = 5 * time.Second
 // bodies reads requests' bodies, within the limit for the bytes that are held at once.
 type bodies struct {
 	opts    *Options
-	budget  *budget
+	memory  *memory
 	growing chan struct{} // contains an element while a body of unknown length grows
 }
 
@@ -128,5 +128,5 @@ func (b *bodies) full(rt *route) string {
 	return fmt.Sprintf("orchestrator does not send this request: it holds %d MB of requests that are running or "+
 		"not stored yet (%d MB of this thread), and its cap is %d MB, an eighth of it for a thread. "+
 		"Try again when they are stored, or raise limits.memory_mb in the configuration",
-		b.budget.total()>>20, b.budget.of(&rt.held)>>20, b.budget.max>>20)
+		b.memory.total()>>20, b.memory.of(&rt.held)>>20, b.memory.max>>20)
 }

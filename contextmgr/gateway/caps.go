@@ -10,36 +10,23 @@ import (
 
 	"orchestrator/contextmgr/wire"
 	"orchestrator/thread"
-	"orchestrator/thread/plaintext"
 )
+
+// notSent begins what an agent is told whose request is not sent. On the status 402, agents show it and do not retry.
+const notSent = "orchestrator does not send this request: "
 
 // limiter enforces the threads' caps.
 type limiter struct {
-	opts     *Options
-	spending spending
+	opts *Options
 }
 
-// capped returns why a request may not be sent, or "" if it may. Status 429 makes the agent wait; on 402, agents show
-// the message and do not retry.
+// capped returns why a request may not be sent, or "" if it may. Status 429 makes the agent wait.
 func (l *limiter) capped(rt *route) (status int, message string, wait time.Duration) {
 	caps := l.opts.Caps
-	if caps.USD > 0 || caps.TotalUSD > 0 {
-		own, total := l.spending.spent(rt.id)
-		if caps.USD > 0 && own >= caps.USD {
-			return http.StatusPaymentRequired, fmt.Sprintf(
-				"orchestrator does not send this request: the thread has cost $%.2f, and its cap is $%.2f. "+
-					"Raise limits.usd in the configuration, or continue in another thread", own, caps.USD), 0
-		}
-		if caps.TotalUSD > 0 && total >= caps.TotalUSD {
-			return http.StatusPaymentRequired, fmt.Sprintf(
-				"orchestrator does not send this request: the project's threads have cost $%.2f, and their cap is $%.2f. "+
-					"Raise limits.total_usd in the configuration", total, caps.TotalUSD), 0
-		}
-	}
 	if n := caps.RequestsPerMinute; n > 0 {
 		if wait := rt.bucket.take(n, time.Now()); wait > 0 {
 			return http.StatusTooManyRequests, fmt.Sprintf(
-				"orchestrator does not send this request: the thread's cap of %d requests a minute is reached. "+
+				notSent+"the thread's cap of %d requests a minute is reached. "+
 					"Wait, or raise limits.requests_per_minute in the configuration", n), wait
 		}
 	}
@@ -86,19 +73,5 @@ func (l *limiter) turnAway(
 	})
 	if rt.shown.due(strconv.Itoa(status), began, time.Minute) {
 		rt.notice(thread.LevelWarn, message)
-	}
-}
-
-// charge adds the cost of an exchange.
-func (l *limiter) charge(rt *route, e thread.Exchange) {
-	if e.Usage.Priced {
-		l.spending.add(rt.id, e.Usage.CostUSD)
-		return
-	}
-	caps := l.opts.Caps
-	used := e.Usage.Input+e.Usage.CacheRead+e.Usage.CacheWrite+e.Usage.Output > 0
-	if used && (caps.USD > 0 || caps.TotalUSD > 0) && rt.shown.due("price of "+e.Model, time.Now(), 0) {
-		rt.notice(thread.LevelWarn, fmt.Sprintf("the price of the model %q is unknown: "+
-			"its cost does not count towards the cap in USD", plaintext.Cut(e.Model, 100)))
 	}
 }

@@ -88,7 +88,7 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 	if g.limiter.refuse(w, r, rt, codec) {
 		return
 	}
-	held := g.bodies.budget.hold(&rt.held)
+	held := g.bodies.memory.hold(&rt.held)
 	told := false // whoever reports the request releases what it holds
 	defer func() {
 		if !told {
@@ -111,6 +111,19 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 		g.limiter.turnAway(w, r, rt, codec, rewritten.Status, rewritten.Refusal, 0)
 		return
 	}
+	in := seen{body: body, plain: plain, unreadable: unreadable, rewritten: rewritten}
+	var err error
+	if in.hold, err = g.limiter.reserve(ctx, rt, codec, to, r.Header, in); err != nil {
+		if ctx.Err() == nil {
+			g.limiter.turnAway(w, r, rt, codec, http.StatusPaymentRequired, notSent+err.Error(), 0)
+		}
+		return
+	}
+	defer func() {
+		if !told {
+			in.hold.Release()
+		}
+	}()
 	if q := rewritten.Request; q != nil && q.Purpose == wire.PurposeMain {
 		rt.sender.keep(sent{r.Method, to, r.Header, codec, q.Model})
 	}
@@ -122,7 +135,7 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 	}
 	var o *observation
 	if codec != nil {
-		o, told = g.watcher.watch(rt, codec, out, seen{body: body, plain: plain, unreadable: unreadable, rewritten: rewritten}, held), true
+		o, told = g.watcher.watch(rt, codec, out, in, held), true
 		out = o.progress.traced(out)
 	}
 	resp, err := g.upstreams.reach(ctx, rt, out)

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"orchestrator/contextmgr/models"
 	"orchestrator/contextmgr/wire"
 	"orchestrator/thread"
 	"orchestrator/thread/plaintext"
@@ -31,7 +30,7 @@ func (o *observation) end(err error) {
 		e := o.exchange()
 		o.rewriterEnded(&e)
 		o.speech.end(e)
-		o.w.limiter.charge(o.rt, e)
+		o.w.limiter.charge(o.rt, o.in.hold, e)
 		if e.Main {
 			o.rt.last.ended(e)
 		}
@@ -56,7 +55,7 @@ func (o *observation) rewriterEnded(e *thread.Exchange) {
 
 // keep counts what the observer still holds of the exchange after it was reported.
 func (o *observation) keep(n int64) (release func()) {
-	h := o.w.budget.hold(&o.rt.held)
+	h := o.w.memory.hold(&o.rt.held)
 	h.kept = true
 	h.large = o.held.passOn()
 	h.force(n)
@@ -112,6 +111,9 @@ func (o *observation) exchange() thread.Exchange {
 		e.Unread, e.Interrupted, e.EndsTurn = true, false, e.Main
 	}
 	e.Err = o.scrub(e.Err)
+	if costs(e) && q.Purpose != wire.PurposeCount && (!e.Usage.Priced || e.Interrupted) {
+		e.Usage.Unknown = 1
+	}
 	return e
 }
 
@@ -150,16 +152,6 @@ func orNone(kind string) string {
 		return "something without a type"
 	}
 	return kind
-}
-
-func (o *observation) usage(model string, u wire.Usage) thread.Usage {
-	out := thread.Usage{
-		Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWriteHour: u.CacheWriteHr, Output: u.Output,
-	}
-	if !u.Zero() {
-		out.CostUSD, out.Priced = o.w.opts.Models.Cost(model, models.Tokens(u))
-	}
-	return out
 }
 
 // scrub removes the request's credentials from a text in which a provider may have quoted them.

@@ -80,12 +80,12 @@ func New(listen string, obs thread.Observer, opts Options) (*Gateway, error) {
 	}
 	g.ways = &ways{every: g.opts.Transport}
 	g.upstreams = &upstreams{breakers: map[string]*breaker{}}
-	g.bodies = &bodies{opts: &g.opts, budget: newBudget(g.opts.Caps.Bytes), growing: make(chan struct{}, 1)}
-	g.limiter = &limiter{opts: &g.opts, spending: spending{before: opts.Spent}}
+	g.bodies = &bodies{opts: &g.opts, memory: newMemory(g.opts.Caps.Bytes), growing: make(chan struct{}, 1)}
+	g.limiter = &limiter{opts: &g.opts}
 	unpacker := newUnpacker(g.opts.Caps.Bytes, g.opts.MaxBody)
 	g.rewriting = &rewriting{rewriter: opts.Rewriter, models: opts.Models, log: g.opts.Log, unpacker: unpacker}
 	g.watcher = &watcher{
-		opts: &g.opts, calls: g.calls, budget: g.bodies.budget, limiter: g.limiter, unpacker: unpacker,
+		opts: &g.opts, calls: g.calls, memory: g.bodies.memory, limiter: g.limiter, unpacker: unpacker,
 	}
 	g.ln = front.New(ln, front.Most)
 	_, port, _ := net.SplitHostPort(ln.Addr().String()) // an address of ours
@@ -186,7 +186,9 @@ func (g *Gateway) Rest(id thread.ID) {
 // Forget implements thread.Gateway.
 func (g *Gateway) Forget(id thread.ID) {
 	g.routes.remove(id)
-	g.limiter.spending.forget(id)
+	if g.opts.Budget != nil {
+		g.opts.Budget.Forget(id)
+	}
 	if k, ok := g.opts.Rewriter.(Keeper); ok {
 		k.Forget(id)
 	}

@@ -20,7 +20,7 @@ func (g *Gateway) hook(w http.ResponseWriter, r *http.Request, rt *route, event 
 		w.WriteHeader(http.StatusMethodNotAllowed)
 		return
 	}
-	held := g.bodies.budget.hold(&rt.held)
+	held := g.bodies.memory.hold(&rt.held)
 	size := r.ContentLength
 	if size < 0 {
 		size = maxHook

@@ -12,6 +12,7 @@ import (
 
 	"orchestrator/contextmgr/wire"
 	"orchestrator/thread"
+	"orchestrator/thread/budget"
 	"orchestrator/thread/plaintext"
 )
 
@@ -60,17 +61,18 @@ const startDelay = 20 * time.Millisecond
 type watcher struct {
 	opts     *Options
 	calls    *calls
-	budget   *budget
+	memory   *memory
 	limiter  *limiter
 	unpacker *unpacker
 }
 
 // seen is a request as the agent sent it: its body, the body without compression if it was unpacked or why it could not
-// be, and what is sent in its place.
+// be, what is sent in its place, and what is held back for it.
 type seen struct {
 	body, plain []byte
 	unreadable  error
 	rewritten   Rewritten
+	hold        *budget.Hold
 }
 
 // watch begins to observe a request. The queue reads the body, while the request is sent upstream.

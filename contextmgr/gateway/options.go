@@ -7,7 +7,6 @@ import (
 
 	"orchestrator/contextmgr/models"
 	"orchestrator/contextmgr/wire"
-	"orchestrator/thread"
 )
 
 // Options configure a gateway. The zero value can be used.
@@ -23,10 +22,9 @@ type Options struct {
 	// Transport replaces the transports to the upstreams, for tests.
 	Transport http.RoundTripper
 
-	// Caps limit what agents may use. Spent returns what each thread had cost before the gateway was opened; it is called
-	// once, when the first request needs it. Nil means nothing.
-	Caps  Caps
-	Spent func() map[thread.ID]float64
+	// Caps limit what agents may use, and Budget what they may spend. A nil Budget has no limits.
+	Caps   Caps
+	Budget Budget
 
 	MaxBody     int64         // largest request body; 0 is 64 MB
 	Silence     time.Duration // longest pause inside an answer; 0 is 10 minutes
@@ -70,10 +68,6 @@ type Caps struct {
 	// RequestsPerMinute limits each thread's requests; a burst may use a whole minute's at once. It is the setting
 	// limits.requests_per_minute.
 	RequestsPerMinute int
-	// USD limits what each thread costs over its life, TotalUSD what all threads cost together. Requests that are running
-	// when a limit is reached continue to their end. Answers of models without a known price do not count. They are the
-	// settings limits.usd and limits.total_usd.
-	USD, TotalUSD float64
 	// Bytes limits the bytes of bodies and answers that are held at once, until they are stored; 0 is 256 MB. A thread may
 	// have an eighth of them, and what is packed is read if it unpacks to no more than a twelfth. It is the setting
 	// limits.memory_mb.

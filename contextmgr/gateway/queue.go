@@ -7,7 +7,7 @@ import (
 )
 
 // maxLoose is the number of reports about one thread, such as refusals and notices, that may wait without being counted
-// in the budget. More are dropped rather than held forever.
+// in memory. More are dropped rather than held forever.
 const maxLoose = 4096
 
 // queue reports to an observer about one thread, one report after the other, apart from the streams. Its goroutine
@@ -26,7 +26,7 @@ type queue struct {
 
 func newQueue(c *calls, log *slog.Logger) *queue { return &queue{calls: c, log: log} }
 
-// add queues a report whose bytes are counted in the budget. The caller itself is counted in calls, so that they cannot
+// add queues a report whose bytes are counted in memory. The caller itself is counted in calls, so that they cannot
 // reach zero in between.
 func (q *queue) add(tell func()) {
 	q.mu.Lock()

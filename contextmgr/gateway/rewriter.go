@@ -50,6 +50,8 @@ type Rewritten struct {
 	Context int64
 	Margin  float64
 	Masked  int64
+	// Size is how many tokens are sent at most, as far as that is known, also beside the conversation; 0 if it is not.
+	Size int64
 	// Refusal is why the request is not sent at all, "" if it is. The agent gets it as an error with this status.
 	Refusal string
 	Status  int

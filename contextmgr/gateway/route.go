@@ -19,10 +19,11 @@ type route struct {
 	queue    *queue
 	bucket   bucket
 	shown    notices
-	held     account // guarded by the gateway's budget
+	held     account // guarded by the gateway's memory
 	spoken   int64   // number of main requests so far, for their text; the queue's
 	last     last    // belongs to queue's goroutine
 	sender   sender
+	caches   caches
 
 	// mu guards what Route may replace while requests are forwarded.
 	mu        sync.Mutex

@@ -25,7 +25,7 @@ var errFull = errors.New("too much memory is in use to read it")
 // room is taken for that much, so that a few packed bytes cannot claim more than there is. Of what is large, requests
 // and answers together may take a share of the gateway's memory.
 type unpacker struct {
-	large *budget
+	large *memory
 	slots chan struct{}
 	limit int64 // of one body
 }
@@ -33,7 +33,7 @@ type unpacker struct {
 func newUnpacker(memory, limit int64) *unpacker {
 	// Reading and storing one takes about ten times its size.
 	share := memory / 12
-	return &unpacker{large: newBudget(share), slots: make(chan struct{}, decoders), limit: min(limit, share)}
+	return &unpacker{large: newMemory(share), slots: make(chan struct{}, decoders), limit: min(limit, share)}
 }
 
 // body returns the content of a packed body, which it counts as held.

@@ -19,7 +19,7 @@ func TestBodyTakesNoMoreThanItsSize(t *testing.T) {
 			t.Fatal(err)
 		}
 		u := newUnpacker(256<<20, 64<<20)
-		held := newBudget(256 << 20).hold(&account{})
+		held := newMemory(256 << 20).hold(&account{})
 		got, err := u.body(context.Background(), held, []string{"gzip"}, packed.Bytes())
 		if err != nil || len(got) != size || cap(got) > size+64<<10 {
 			t.Errorf("%d bytes in a buffer of %d, want %d: %v", len(got), cap(got), size, err)

@@ -32,8 +32,10 @@ func (r *request) rewrite() gateway.Rewritten {
 			out.Masked = m.masked
 		}
 	}
+	out.Size = m.estimate + int64(float64(m.estimate)*aloneMargin)
 	if main {
 		out.Context, out.Margin = c.count.context(m.estimate), c.margin(scan.Request.Model)
+		out.Size = out.Context + int64(float64(out.Context)*out.Margin)
 		c.cache.sent(scan.Request, r.cfg.Now())
 	}
 	return out

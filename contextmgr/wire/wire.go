@@ -74,6 +74,8 @@ type Usage struct {
 	CacheWrite   int64 // all written tokens, including CacheWriteHr
 	CacheWriteHr int64 // the part with a lifetime of an hour
 	Output       int64
+	// Odd is set if a number was none that can be: less than nothing.
+	Odd bool
 }
 
 // Zero reports whether nothing was counted.

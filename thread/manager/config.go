@@ -10,6 +10,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/attachment"
+	"orchestrator/thread/budget"
 	"orchestrator/thread/manager/runs"
 	exec "orchestrator/thread/work"
 )
@@ -82,7 +83,9 @@ type Config struct {
 	Stage func(context.Context, thread.StageRequest, io.Reader) (thread.StagedInfo, error)
 	// Runs is how agents work without a terminal.
 	Runs RunsConfig
-	Log  *slog.Logger // discarded when nil
+	// Budget is what may be spent.
+	Budget BudgetConfig
+	Log    *slog.Logger // discarded when nil
 	// OnNotice is called with every notice, including those of Open; it must not block or call the Manager. May be nil.
 	OnNotice func(level thread.Level, text string)
 
@@ -105,8 +108,6 @@ type RunsConfig struct {
 	Tries     int
 	OnFail    exec.OnFail
 	Fallbacks map[string]string
-	// Asks is what follows when an agent would ask a person, for threads that say nothing; AsksPerson when empty.
-	Asks thread.Asks
 	// Witness gives runs that must only read a place to work in; nil has them work in the thread's folder, unwatched.
 	Witness exec.Witness
 	// Stage keeps what a run prints; nil keeps nothing of it.
@@ -114,6 +115,14 @@ type RunsConfig struct {
 	// Models are those of the tiers; Caps hold for threads that have none of their own: see exec.Capped.
 	Models exec.Models
 	Caps   thread.Caps
+}
+
+// BudgetConfig is what budgets are built on. Its zero value has no limits.
+type BudgetConfig struct {
+	// Thread and Project are the configured budgets of each thread and of all together.
+	Thread, Project thread.Budget
+	// Spent returns what a thread had spent before this server, or the project; nil returns nothing.
+	Spent func(budget.Scope) budget.Spent
 }
 
 // withDefaults fills in defaults.

@@ -25,6 +25,7 @@ type Creation struct {
 	intents  *intents
 	registry *registry
 	agents   *Agents
+	budgets  *Budgets
 }
 
 // New creates a thread and starts its agent.
@@ -39,8 +40,12 @@ func (m *Creation) New(ctx context.Context, r thread.NewRequest) (thread.Status,
 	if err := m.agents.ready(ctx, t); err != nil {
 		return thread.Status{}, fmt.Errorf("new thread: %w", err)
 	}
+	if err := m.budgets.begin(ctx, t, r.Once.Budget, r.By); err != nil {
+		return thread.Status{}, fmt.Errorf("new thread: %w", err)
+	}
 	l, err := m.place(ctx, t, r)
 	if err != nil {
+		m.budgets.Forget(t.ID)
 		return thread.Status{}, fmt.Errorf("new thread: %w", err)
 	}
 	if t.Once.On {
@@ -166,6 +171,9 @@ func (m *Creation) newThread(r thread.NewRequest) (thread.Thread, error) {
 	model, err := chosenModel(m.cfg, r.Agent, r.Model, r.Once)
 	if err != nil {
 		return thread.Thread{}, err
+	}
+	if !r.Once.On {
+		r.Once.Budget = thread.Budget{} // the thread's
 	}
 	return thread.Thread{
 		ID: thread.NewID[thread.ID](), Title: thread.Titled(secret.Redact(cmp.Or(r.Name, r.Label))),

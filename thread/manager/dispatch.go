@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,6 +20,7 @@ type dispatcher struct {
 	work     *work
 	registry *registry
 	open     *openRuns
+	budgets  *Budgets
 
 	mu       sync.Mutex // guards switches
 	switches runs.Switches
@@ -116,7 +118,9 @@ func (d *dispatcher) queue(open []exec.Execution) exec.Queue {
 		}
 		if l := d.registry.run(x.Thread); l == nil {
 			held[x.Thread] = "its thread is gone"
-		} else if why := holds(l); why != "" && x.State == exec.Queued {
+		} else if x.State != exec.Queued {
+			continue
+		} else if why := cmp.Or(holds(l), d.budgets.waits(x)); why != "" {
 			held[x.Thread] = why
 		}
 	}

@@ -49,6 +49,9 @@ func (m *Forks) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, 
 		}
 	}
 	name := cmp.Or(secret.Redact(r.Name), cmp.Or(secret.Redact(r.Label), cmp.Or(titleOf(r.Prompt), slugOf(p.Name))))
+	if err := m.creation.budgets.begin(ctx, t, r.Once.Budget, r.By); err != nil {
+		return thread.Status{}, fmt.Errorf("fork %s: %w", p.Name, err)
+	}
 	var l *run
 	var skips []thread.Skip
 	if r.NoWorktree || m.cfg.Worktrees == nil {
@@ -57,6 +60,7 @@ func (m *Forks) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, 
 		l, skips, err = m.forkWithWorktree(ctx, t, name, p, at)
 	}
 	if err != nil {
+		m.creation.budgets.Forget(t.ID)
 		return thread.Status{}, fmt.Errorf("fork %s: %w", p.Name, err)
 	}
 	var left []thread.LeftOut
@@ -139,6 +143,9 @@ func (m *Forks) forkOf(
 	var err error
 	if t.Model, err = chosenModel(m.cfg, agent, t.Model, r.Once); err != nil {
 		return thread.Thread{}, thread.Checkpoint{}, err
+	}
+	if !t.Once.On {
+		t.Once.Budget = thread.Budget{} // the thread's
 	}
 	fresh := agent == p.Agent && (r.Fresh || at.ID != "" && !at.Whole())
 	err = m.creation.checkLaunch(t)

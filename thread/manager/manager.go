@@ -40,6 +40,7 @@ type Manager struct {
 	Bases     *Bases
 	// Executions are what agents do without a terminal.
 	Executions *Executions
+	Budgets    *Budgets
 
 	cfg      *Config
 	bus      *events.Bus
@@ -104,8 +105,11 @@ func New(config Config) *Manager {
 	}
 	m.Forks.prompted, r.prompted = m.Offers.back.prompted, m.Offers.back.prompted
 	m.Prompts = &Prompts{cfg: cfg, registry: r, offers: m.Offers}
+	m.Budgets = newBudgets(cfg, work, notices, r, open)
+	m.Creation.budgets = m.Budgets
 	m.Executions = &Executions{
-		cfg: cfg, registry: r, open: open, dispatcher: &dispatcher{cfg: cfg, work: work, registry: r, open: open},
+		cfg: cfg, registry: r, open: open,
+		dispatcher: &dispatcher{cfg: cfg, work: work, registry: r, open: open, budgets: m.Budgets},
 	}
 	m.Questions = &Questions{registry: r}
 	m.recovery = &recovery{
@@ -140,6 +144,9 @@ func (m *Manager) Open(ctx context.Context) error {
 	m.Offers.loadOffers(ctx)
 	if err := m.recovery.moveOldNotes(ctx); err != nil {
 		m.cfg.Log.Error("migrate notes of older versions", "err", err)
+	}
+	if err := m.Budgets.load(ctx); err != nil {
+		return err
 	}
 	m.recovery.recoverSpool(ctx)
 	if err := m.recovery.repairExecutions(ctx); err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/budget"
 	"orchestrator/thread/grant"
 	exec "orchestrator/thread/work"
 )
@@ -15,6 +16,14 @@ const longest = 7 * 24 * time.Hour
 
 // checkOnce rejects what cannot be run without a terminal, before anything is created for it.
 func checkOnce(cfg *Config, agent, model string, o thread.Once, prompt, name string) error {
+	if err := budget.Check(o.Budget); err != nil {
+		return err
+	}
+	if o.Group != "" {
+		if err := budget.CheckGroup(o.Group); err != nil {
+			return err
+		}
+	}
 	if !o.On {
 		return nil
 	}
@@ -27,8 +36,6 @@ func checkOnce(cfg *Config, agent, model string, o thread.Once, prompt, name str
 		return thread.Kindf(thread.ErrUnsupported, "this server runs no agents without a terminal")
 	case !can:
 		return noHeadless(agent)
-	case o.Asks != "" && o.Asks != thread.AsksPerson && o.Asks != thread.AsksNobody:
-		return thread.Hint(thread.Kindf(thread.ErrInvalid, "%q is not known for what a run asks", thread.Excerpt(string(o.Asks))), "take wait or refuse")
 	case o.Deadline < 0 || o.Deadline > longest:
 		return thread.Kindf(thread.ErrInvalid, "a deadline of %s: it must be at most %s", o.Deadline, span(longest))
 	}

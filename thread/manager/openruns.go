@@ -217,6 +217,18 @@ func (o *openRuns) of(id exec.ID) (exec.Execution, bool) {
 	return x, known
 }
 
+// holding returns the execution of a thread that has a process, or is about to; false if none has.
+func (o *openRuns) holding(id thread.ID) (exec.Execution, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, x := range o.open {
+		if x.Thread == id && x.State.Holds() {
+			return x, true
+		}
+	}
+	return exec.Execution{}, false
+}
+
 // place reserves the place of an execution that is about to be claimed; false if it is not queued any more. Release ends
 // that.
 func (o *openRuns) place(id exec.ID) bool {

@@ -217,7 +217,6 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	}
 	if r.attempt != nil {
 		spec.Once = t.Once
-		spec.Once.Asks = asksOf(l.cfg, t.Once)
 	}
 	if spec.Base, err = l.base(ctx, agent, spec, aside); err != nil {
 		return err
@@ -249,7 +248,7 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	l.typist.serve(r.attempt)
 	if r.attempt != nil {
 		r.attempt.begun(x, l.live.used())
-		report, raw = listener(l, r.attempt, t.Once, dialogue), r.attempt.output.Writer()
+		report, raw = r.attempt.report, r.attempt.output.Writer()
 	}
 	l.live.mu.Lock()
 	l.attempt, l.opened = r.attempt, r.attempt == nil

@@ -59,6 +59,9 @@ func submit(ctx context.Context, l *run, p thread.Prompt, o order) (thread.Promp
 		return thread.Prompt{}, err
 	}
 	x.Name, x.By, x.Depth = o.name, o.by, depth
+	if above, asks := l.open.holding(o.by); asks {
+		x.Within, x.Group = above.ID, cmp.Or(x.Group, above.Group)
+	}
 	if x, err = l.open.add(ctx, x); err != nil {
 		return thread.Prompt{}, fmt.Errorf("store the execution: %w", err)
 	}
@@ -91,6 +94,7 @@ func newExecution(l *run, t thread.Thread, prompt thread.PromptID) (exec.Executi
 		Lost:    exec.Policy(cmp.Or(t.Once.Lost, string(l.cfg.Runs.Lost))),
 		Dispose: disposal(t.Once, l.cfg.Runs.Dispose),
 		OnFail:  exec.OnFail(cmp.Or(t.Once.OnFail, string(l.cfg.Runs.OnFail))), Fallback: cmp.Or(t.Once.Fallback, l.cfg.Runs.Fallbacks[t.Agent]),
+		Budget: t.Once.Budget, Group: t.Once.Group,
 	}, nil
 }
 

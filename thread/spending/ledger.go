@@ -131,7 +131,7 @@ func New(next thread.Observer, store thread.Settings, agent func(thread.ID) stri
 
 // ExchangeEnded counts a request and passes it on.
 func (l *Ledger) ExchangeEnded(id thread.ID, e thread.Exchange) {
-	if e.Usage.Context() > 0 || len(e.Quotas) > 0 {
+	if e.Usage.Context() > 0 || e.Usage.Unknown > 0 || len(e.Quotas) > 0 {
 		l.note(id, l.agent(id), e)
 	}
 	l.Observer.ExchangeEnded(id, e)
@@ -139,14 +139,15 @@ func (l *Ledger) ExchangeEnded(id thread.ID, e thread.Exchange) {
 
 func (l *Ledger) note(id thread.ID, agent string, e thread.Exchange) {
 	l.mu.Lock()
-	if u := e.Usage; u.Context() > 0 {
+	if u := e.Usage; u.Context() > 0 || u.Unknown > 0 {
 		row := Spent{
 			Answers: 1, Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWriteHour: u.CacheWriteHour,
 			Output: u.Output,
 		}
 		if u.Priced {
 			row.USD, row.SavedUSD, row.SavedOf = &u.CostUSD, &e.SavedUSD, 1
-		} else {
+		}
+		if !u.Priced || u.Unknown > 0 {
 			row.Unpriced = 1
 		}
 		at := l.now().Format(dayForm)

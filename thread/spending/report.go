@@ -335,6 +335,18 @@ func (l *Ledger) Report(ctx context.Context, q Query) (Report, error) {
 	return r, nil
 }
 
+// ByThread sums up all that is kept, by thread; "" are those that are not told apart any more.
+func (l *Ledger) ByThread(ctx context.Context) (map[thread.ID]Spent, error) {
+	rows, err := l.rows(ctx, "")
+	out := map[thread.ID]Spent{}
+	for _, row := range rows {
+		sum := out[row.Thread]
+		sum.add(row)
+		out[row.Thread] = sum
+	}
+	return out, err
+}
+
 // rows returns the stored rows from a day on, after what is not stored yet was.
 func (l *Ledger) rows(ctx context.Context, first string) ([]Spent, error) {
 	if err := l.Flush(ctx); err != nil {

@@ -50,6 +50,8 @@ type Execution struct {
 	// person asked for.
 	By    thread.ID `json:"by,omitempty"`
 	Depth int       `json:"depth,omitempty"`
+	// Within is the execution whose agent asked for it, "" for none: its budgets pay for this one too.
+	Within ID `json:"within,omitempty"`
 
 	State State `json:"state"`
 	// Reason says for people why it waits, failed, or was cancelled.

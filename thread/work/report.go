@@ -23,7 +23,6 @@ type QueueLimit struct {
 	Account string `json:"account,omitempty"` // as in Execution
 	Most    int    `json:"most"`
 	Running int    `json:"running"`
-	Asking  int    `json:"asking,omitempty"` // they wait for a person, and lend their place
 	Waiting int    `json:"waiting"`
 	Paused  bool   `json:"paused,omitempty"` // nothing more of it is started
 	Why     string `json:"why,omitempty"`    // where the bound comes from, or why nothing starts, for people
@@ -79,16 +78,10 @@ func (q Queue) Report(open []Execution, why string) QueueReport {
 			}
 		case x.State.Holds():
 			r.Active = append(r.Active, x)
-			counted := []*QueueLimit{&all, of(x.Agent)}
+			all.Running++
+			of(x.Agent).Running++
 			if x.Account != "" {
-				counted = append(counted, in(x.Account))
-			}
-			for _, l := range counted {
-				if x.State == NeedsInput {
-					l.Asking++
-				} else {
-					l.Running++
-				}
+				in(x.Account).Running++
 			}
 		}
 	}

@@ -51,6 +51,8 @@ func lookOf(k thread.HappeningKind) look {
 		return look{"×", theme.Warn, theme.Text}
 	case thread.HappenedCall:
 		return look{"·", theme.Warn, theme.Warn}
+	case thread.HappenedBudget:
+		return look{"▲", theme.Warn, theme.Warn}
 	case thread.HappenedMCP:
 		return look{"■", theme.Working, theme.Text}
 	case thread.HappenedContext:

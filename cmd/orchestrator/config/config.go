@@ -26,7 +26,6 @@ type Runs struct {
 	Caps thread.Caps
 	// Tiers are which model a tier is, by agent.
 	Tiers work.Models
-	Asks  string
 }
 
 // Config is the configuration. Sizes are in bytes; a limit of 0 is none, where nothing else is said.
@@ -69,9 +68,11 @@ type Config struct {
 	// Worktrees is the folder for the worktrees of forks, by default one in the state.
 	Worktrees string
 	// Limits: MaxProcesses of a thread, MaxRequests of a thread to the model a minute, MaxUSD that a thread costs over its
-	// life, MaxTotalUSD that all threads cost together, MaxMemory that the gateway holds: 0 is the gateway's default.
+	// life, MaxTotalUSD that all threads cost together, MaxTokens
+	// and MaxTotalTokens the same in tokens, MaxMemory that the gateway holds: 0 is the gateway's default.
 	MaxProcesses, MaxRequests int
 	MaxUSD, MaxTotalUSD       float64
+	MaxTokens, MaxTotalTokens int64
 	MaxMemory                 int64
 	// MaxFile is the size of the largest file in a snapshot, MaxRunOutput how much a run may print, 0 the session's default.
 	MaxFile, MaxRunOutput int64

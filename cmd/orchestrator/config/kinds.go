@@ -107,6 +107,17 @@ func count(key, def, about string, field func(*Config) *int) setting {
 	})
 }
 
+// tokens is a number of tokens.
+func tokens(key, def, about string, field func(*Config) *int64) setting {
+	return words(key, def, about, func(c *Config, v string) error {
+		n, err := whole(v, 1e15)
+		if err == nil {
+			*field(c) = n
+		}
+		return err
+	})
+}
+
 // megabytes is a size in megabytes, kept in bytes.
 func megabytes(key, def, about string, field func(*Config) *int64) setting {
 	return words(key, def, about, func(c *Config, v string) error {

@@ -131,7 +131,12 @@ func (a *Server) openManager(ctx context.Context) error {
 			Depth: a.Config.MaxDepth, Running: a.Config.MaxRunning, Primer: a.Config.MaxPrimer,
 			Continue: a.Config.OnLimit == "continue",
 		},
-		Runs:     a.runsConfig(),
+		Runs: a.runsConfig(),
+		Budget: manager.BudgetConfig{
+			Thread:  configured(a.Config.MaxTokens, a.Config.MaxUSD),
+			Project: configured(a.Config.MaxTotalTokens, a.Config.MaxTotalUSD),
+			Spent:   a.spent,
+		},
 		OnNotice: a.found.add, Readable: a.readable, Stage: a.stage,
 	}
 	if a.Config.MCP {
@@ -225,10 +230,9 @@ func (a *Server) openGateway(ctx context.Context) error {
 		Codecs:   wire.Codecs{anthropic.New(), openai.NewResponses(), openai.NewChat(), gemini.New()},
 		Models:   a.models, Log: a.Log,
 		Caps: gateway.Caps{
-			RequestsPerMinute: a.Config.MaxRequests, USD: a.Config.MaxUSD, TotalUSD: a.Config.MaxTotalUSD,
-			Bytes: a.Config.MaxMemory,
+			RequestsPerMinute: a.Config.MaxRequests, Bytes: a.Config.MaxMemory,
 		},
-		Spent: a.spent,
+		Budget: a.manager.Budgets,
 	})
 	if err != nil {
 		return fmt.Errorf("open the gateway: %w", err)

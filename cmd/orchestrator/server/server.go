@@ -131,28 +131,6 @@ func (a *Server) agentOf(id thread.ID) string {
 	return s.Agent
 }
 
-// spent returns what each thread has cost, side requests included; those at rest only where a limit counts it.
-func (a *Server) spent() map[thread.ID]float64 {
-	ctx := context.Background()
-	list, err := a.manager.Threads.List(ctx)
-	if err == nil && (a.Config.MaxUSD > 0 || a.Config.MaxTotalUSD > 0) {
-		err = thread.EachThread(ctx, a.store, thread.Query{Use: thread.AtRest}, func(t thread.Thread) error {
-			if t.Deleted.IsZero() {
-				list = append(list, thread.Status{Thread: t})
-			}
-			return nil
-		})
-	}
-	if err != nil {
-		a.Log.Error("read the cost of threads", "error", err)
-	}
-	out := make(map[thread.ID]float64, len(list))
-	for _, s := range list {
-		out[s.ID], _ = s.Cost()
-	}
-	return out
-}
-
 // cost sums up what was spent, with the names of threads.
 func (a *Server) cost(ctx context.Context, q spending.Query) (spending.Report, error) {
 	r, err := a.ledger.Report(ctx, q)

@@ -29,7 +29,10 @@ func (u *usage) into(w *wire.Usage) {
 		return
 	}
 	set := func(to *int64, from *int64) {
-		if from != nil && *from > 0 {
+		if from == nil {
+			return
+		}
+		if w.Odd = w.Odd || *from < 0; *from > 0 {
 			*to = *from
 		}
 	}

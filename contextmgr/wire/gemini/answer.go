@@ -40,7 +40,10 @@ type usage struct {
 func (u usage) count() wire.Usage {
 	in := max(u.Prompt, 0) + max(u.ToolPrompt, 0)
 	read := min(max(u.Cached, 0), in)
-	return wire.Usage{Input: in - read, CacheRead: read, Output: max(u.Candidates, 0) + max(u.Thoughts, 0)}
+	return wire.Usage{
+		Input: in - read, CacheRead: read, Output: max(u.Candidates, 0) + max(u.Thoughts, 0),
+		Odd: min(u.Prompt, u.ToolPrompt, u.Cached, u.Candidates, u.Thoughts) < 0,
+	}
 }
 
 // Answer implements wire.Codec.

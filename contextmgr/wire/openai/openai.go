@@ -43,6 +43,8 @@ func (u *usage) count() wire.Usage {
 	return wire.Usage{
 		Input: in - read - written, CacheRead: read, CacheWrite: written,
 		Output: max(u.OutputTokens, u.CompletionTokens, 0),
+		Odd: min(u.InputTokens, u.PromptTokens, u.OutputTokens, u.CompletionTokens, u.InputDetails.Cached,
+			u.PromptDetails.Cached, u.InputDetails.Written, u.PromptDetails.Written, u.CacheHit) < 0,
 	}
 }
 

@@ -263,7 +263,7 @@ func TestStreamOddities(t *testing.T) {
 		"responses, silly usage": {openai.NewResponses(),
 			ev("response.completed", `,"response":{"usage":{"input_tokens":5,"input_tokens_details":{"cached_tokens":9,`+
 				`"cache_write_tokens":9},"output_tokens":-1}}`), func(r wire.Result) bool {
-				return r.Usage == wire.Usage{CacheRead: 5}
+				return r.Usage == wire.Usage{CacheRead: 5, Odd: true}
 			}},
 		"chat, no finish": {openai.NewChat(), chunk(`"choices":[{"index":0,"delta":{"content":"half"}}]`),
 			func(r wire.Result) bool { return r.Text == "half" && !r.Complete && !r.EndsTurn }},

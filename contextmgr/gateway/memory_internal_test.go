@@ -15,7 +15,7 @@ type asked struct {
 	done bool
 }
 
-func ask(ctx context.Context, b *budget, acc *account, n int64) *asked {
+func ask(ctx context.Context, b *memory, acc *account, n int64) *asked {
 	a := &asked{hold: b.hold(acc)}
 	go func() {
 		a.err = a.take(ctx, n)
@@ -26,10 +26,10 @@ func ask(ctx context.Context, b *budget, acc *account, n int64) *asked {
 }
 
 func TestBudget(t *testing.T) {
-	inBubble := func(name string, test func(t *testing.T, b *budget)) {
+	inBubble := func(name string, test func(t *testing.T, b *memory)) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := newBudget(800) // a thread's share is 100, 25 of it answered
+				b := newMemory(800) // a thread's share is 100, 25 of it answered
 				test(t, b)
 				synctest.Wait()
 				if b.held != 0 || len(b.waiting) != 0 {
@@ -38,7 +38,7 @@ func TestBudget(t *testing.T) {
 			})
 		})
 	}
-	inBubble("a thread's share", func(t *testing.T, b *budget) {
+	inBubble("a thread's share", func(t *testing.T, b *memory) {
 		var one, two account
 		first := ask(t.Context(), b, &one, 60)
 		second := ask(t.Context(), b, &one, 60)
@@ -56,7 +56,7 @@ func TestBudget(t *testing.T) {
 			a.release()
 		}
 	})
-	inBubble("all together, in order", func(t *testing.T, b *budget) {
+	inBubble("all together, in order", func(t *testing.T, b *memory) {
 		accs := make([]account, 12)
 		var held []*asked
 		for i := range 8 {
@@ -76,7 +76,7 @@ func TestBudget(t *testing.T) {
 			a.release()
 		}
 	})
-	inBubble("larger than all", func(t *testing.T, b *budget) {
+	inBubble("larger than all", func(t *testing.T, b *memory) {
 		var one, two account
 		little := ask(t.Context(), b, &two, 1)
 		huge := ask(t.Context(), b, &one, 5000)
@@ -93,7 +93,7 @@ func TestBudget(t *testing.T) {
 		synctest.Wait()
 		after.release()
 	})
-	inBubble("who leaves holds up nobody", func(t *testing.T, b *budget) {
+	inBubble("who leaves holds up nobody", func(t *testing.T, b *memory) {
 		var one, two account
 		little := ask(t.Context(), b, &two, 1)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -109,7 +109,7 @@ func TestBudget(t *testing.T) {
 		little.release()
 		behind.release()
 	})
-	inBubble("answered and not stored", func(t *testing.T, b *budget) {
+	inBubble("answered and not stored", func(t *testing.T, b *memory) {
 		var one account
 		h := b.hold(&one)
 		h.kept = true
@@ -126,7 +126,7 @@ func TestBudget(t *testing.T) {
 		}
 		next.release()
 	})
-	inBubble("answers never wait", func(t *testing.T, b *budget) {
+	inBubble("answers never wait", func(t *testing.T, b *memory) {
 		var one account
 		h := b.hold(&one)
 		if !h.force(1600) || h.force(1) {

@@ -1,0 +1,363 @@
+package budget
+
+import (
+	"context"
+	"math"
+	"sync"
+
+	"orchestrator/thread"
+)
+
+// Books knows what the scopes have spent, and what is held back for requests in flight. It is safe for concurrent use.
+type Books struct {
+	before func(Scope) Spent
+	tell   func(Crossing)
+	usual  usual
+
+	loading sync.Mutex // held while what was spent before is read; taken before mu
+
+	mu       sync.Mutex // guards all below; held for moments
+	accounts map[Scope]*account
+	freed    chan struct{} // closed when something comes back, or a limit has changed
+}
+
+// account is what is known of one scope.
+type account struct {
+	name     string
+	limit    thread.Budget
+	spent    Spent
+	held     Amount
+	inFlight int
+	// told is the highest level that was told, for the limit toldFor, and unpriced is set once it was told that it cannot be
+	// kept.
+	told     Level
+	toldFor  thread.Budget
+	unpriced bool
+}
+
+// New returns books in which nothing is held back. before returns what a scope had spent before these books were opened:
+// it is called once for each, before a request of it is let pass. tell is called when a limit comes near, or is reached.
+func New(before func(Scope) Spent, tell func(Crossing)) *Books {
+	return &Books{before: before, tell: tell, accounts: map[Scope]*account{}, freed: make(chan struct{})}
+}
+
+// Level is how much of a budget is used.
+type Level int
+
+// The levels: the shares in percent from which they hold.
+const (
+	Fine   Level = 0
+	Warned Level = 75
+	Alarm  Level = 90
+	Over   Level = 100
+)
+
+// Crossing is that a scope has come to a level; of one that is Fine, the price of a model is unknown, so that its limit in
+// USD does not hold for it.
+type Crossing struct {
+	Payer
+	Level Level
+	Spent Spent
+	// Refused is set if a request did not fit, and was the reason.
+	Refused *Refusal
+	Model   string
+}
+
+// Ask is a request that is about to be sent.
+type Ask struct {
+	Model string
+	Main  bool // of the conversation, not beside it
+	// Input is how many tokens it has. Cost returns what it costs in USD with an answer of so many tokens, false if that is
+	// not known; Why then says why, for people.
+	Input int64
+	Cost  func(output int64) (usd float64, known bool)
+	Why   string
+}
+
+// Reserve holds back what a request likely uses in all scopes that pay for it, or in none. While what it would take is
+// held back for others, it waits. The error is a *Refusal, or that of ctx. payers returns the scopes, the narrowest first,
+// with their limits as they are; it is called again after each wait.
+func (b *Books) Reserve(ctx context.Context, payers func() []Payer, ask Ask) (*Hold, error) {
+	output := b.usual.expect(ask.Model, ask.Main)
+	want, known := Amount{Tokens: add(max(0, ask.Input), output)}, false
+	if ask.Cost != nil {
+		if usd, ok := ask.Cost(output); ok && usd >= 0 && usd <= mostUSD {
+			want.USD, known = usd, true
+		}
+	}
+	for {
+		all := payers()
+		b.open(all)
+		h, wait, refusal, crossings := b.decide(all, ask, want, known)
+		for _, c := range crossings {
+			b.tell(c)
+		}
+		switch {
+		case refusal != nil:
+			return nil, refusal
+		case h != nil:
+			return h, nil
+		}
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// decide is the one step that checks and holds back.
+func (b *Books) decide(all []Payer, ask Ask, want Amount, known bool) (
+	h *Hold, wait <-chan struct{}, refusal *Refusal, crossings []Crossing,
+) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	full := false
+	for _, p := range all {
+		a := b.account(p)
+		after := a.spent.plus(want)
+		switch {
+		case usedUp(p.Limit, a.spent.Amount), exceeds(p.Limit, after):
+			refusal = &Refusal{Payer: p, Spent: a.spent, Want: want}
+			if a.reaches(Over) {
+				crossings = append(crossings, Crossing{Payer: p, Level: Over, Spent: a.spent, Refused: refusal})
+			}
+			return nil, nil, refusal, crossings
+		case p.Limit.USD != nil && !known && p.Scope.explicit():
+			return nil, nil, &Refusal{Payer: p, Spent: a.spent, Want: want, Unpriced: true, Model: ask.Model, Why: ask.Why}, crossings
+		case exceeds(p.Limit, after.plus(a.held)):
+			full = true
+		}
+	}
+	if full {
+		return nil, b.freed, nil, crossings
+	}
+	h = &Hold{books: b, ask: ask, want: want, known: known, scopes: make([]Scope, 0, len(all))}
+	for _, p := range all {
+		a := b.accounts[p.Scope]
+		a.held, a.inFlight = a.held.plus(want), a.inFlight+1
+		h.scopes = append(h.scopes, p.Scope)
+		if p.Limit.USD != nil && !known && !a.unpriced {
+			a.unpriced = true
+			crossings = append(crossings, Crossing{Payer: p, Spent: a.spent, Model: ask.Model})
+		}
+	}
+	return h, nil, nil, crossings
+}
+
+// open makes the accounts that there are not yet, with what was spent before.
+func (b *Books) open(all []Payer) {
+	missing := func(p Payer) bool {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return b.accounts[p.Scope] == nil
+	}
+	for _, p := range all {
+		if !missing(p) {
+			continue
+		}
+		b.loading.Lock()
+		if missing(p) {
+			a := &account{}
+			if b.before != nil {
+				a.spent = b.before(p.Scope)
+			}
+			b.mu.Lock()
+			b.accounts[p.Scope] = a
+			b.mu.Unlock()
+		}
+		b.loading.Unlock()
+	}
+}
+
+// account returns that of a payer, with its limit as it is now. mu is held, and open has made it.
+func (b *Books) account(p Payer) *account {
+	a := b.accounts[p.Scope]
+	if a == nil { // forgotten in between: its thread is gone
+		a = &account{}
+		b.accounts[p.Scope] = a
+	}
+	a.name = p.Name
+	if !same(a.limit, p.Limit) {
+		a.limit = p.Limit
+		b.wake()
+	}
+	return a
+}
+
+// reaches notes that a level was reached, and reports whether that is news for the limit.
+func (a *account) reaches(l Level) bool {
+	if !same(a.toldFor, a.limit) {
+		a.told, a.toldFor = Fine, a.limit
+	}
+	if l <= a.told {
+		return false
+	}
+	a.told = l
+	return true
+}
+
+// wake has those look again who wait. mu is held.
+func (b *Books) wake() {
+	close(b.freed)
+	b.freed = make(chan struct{})
+}
+
+// Changed tells that limits have changed: who waits looks again.
+func (b *Books) Changed() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.wake()
+}
+
+// Told are the levels that were told, for which limits.
+type Told struct {
+	Scope Scope         `json:"scope"`
+	Limit thread.Budget `json:"limit"`
+	Level Level         `json:"level"`
+}
+
+// Recall takes over what an earlier server had told.
+func (b *Books) Recall(t Told, name string) {
+	b.open([]Payer{{Scope: t.Scope}})
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	a := b.accounts[t.Scope]
+	a.name, a.told, a.toldFor = name, t.Level, t.Limit
+}
+
+// Account is what is known of a scope.
+type Account struct {
+	Payer
+	Spent    Spent  `json:"spent"`
+	Reserved Amount `json:"reserved"`
+	InFlight int    `json:"inFlight,omitempty"`
+	Level    Level  `json:"level,omitempty"`
+}
+
+// Account returns what is known of a payer.
+func (b *Books) Account(p Payer) Account {
+	b.open([]Payer{p})
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	a := b.account(p)
+	return Account{Payer: p, Spent: a.spent, Reserved: a.held, InFlight: a.inFlight, Level: a.level()}
+}
+
+// level is how much is used, by what is spent and what was told: a limit under which nothing fits any more is used up.
+func (a *account) level() Level {
+	if a.told == Over && same(a.toldFor, a.limit) {
+		return Over
+	}
+	return levelOf(a.limit, a.spent.Amount)
+}
+
+// levelOf returns the level of what was spent.
+func levelOf(l thread.Budget, a Amount) Level {
+	share := Share(l, a)
+	switch {
+	case !l.Set():
+		return Fine
+	case usedUp(l, a):
+		return Over
+	case share >= float64(Alarm):
+		return Alarm
+	case share >= float64(Warned):
+		return Warned
+	default:
+		return Fine
+	}
+}
+
+// Stops returns the first of the payers whose budget is used up, false if none is.
+func (b *Books) Stops(all []Payer) (Account, bool) {
+	for _, p := range all {
+		if !p.Limit.Set() {
+			continue
+		}
+		if a := b.Account(p); a.Level >= Over {
+			return a, true
+		}
+	}
+	return Account{}, false
+}
+
+// Forget lets go of a scope that is gone for good.
+func (b *Books) Forget(s Scope) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.accounts, s)
+}
+
+// Hold is what is held back for one request. It ends with Settle or Release, once; a nil one holds nothing.
+type Hold struct {
+	books  *Books
+	ask    Ask
+	want   Amount
+	known  bool // its price
+	scopes []Scope
+	over   sync.Once
+}
+
+// Want is what is held back.
+func (h *Hold) Want() Amount { return h.want }
+
+// Release ends it for a request that has cost nothing: it was not sent, or refused.
+func (h *Hold) Release() {
+	if h != nil {
+		h.over.Do(func() { h.books.settle(h, Spent{}) })
+	}
+}
+
+// Settle ends it with what the request has used.
+func (h *Hold) Settle(u thread.Usage) {
+	if h == nil {
+		return
+	}
+	h.over.Do(func() {
+		s := Spent{Amount: Amount{Tokens: u.Context(), USD: u.CostUSD}, Answers: 1}
+		switch {
+		case !u.Sane() || u.Context() == 0: // what was held back is the best that is known
+			s.Amount, s.Unknown = h.want, 1
+		case !u.Priced:
+			s.USD, s.Unknown = h.want.USD, 1
+		case u.Unknown > 0: // it broke off
+			s.Unknown = 1
+		}
+		if !(s.USD >= 0 && s.USD <= mostUSD) {
+			s.USD, s.Unknown = h.want.USD, 1
+		}
+		if u.Sane() && u.Output > 0 {
+			h.books.usual.learn(h.ask.Model, h.ask.Main, u.Output)
+		}
+		h.books.settle(h, s)
+	})
+}
+
+// settle gives back what was held, and adds what was spent.
+func (b *Books) settle(h *Hold, s Spent) {
+	var crossings []Crossing
+	b.mu.Lock()
+	for _, scope := range h.scopes {
+		a := b.accounts[scope]
+		if a == nil {
+			continue
+		}
+		a.held, a.inFlight = a.held.minus(h.want), a.inFlight-1
+		if a.inFlight <= 0 { // no rest of rounding
+			a.held, a.inFlight = Amount{}, 0
+		}
+		a.spent = a.spent.Plus(s)
+		a.spent.USD = min(a.spent.USD, math.MaxFloat64)
+		if l := levelOf(a.limit, a.spent.Amount); l > Fine && a.reaches(l) {
+			crossings = append(crossings, Crossing{
+				Payer: Payer{Scope: scope, Name: a.name, Limit: a.limit}, Level: l, Spent: a.spent,
+			})
+		}
+	}
+	b.wake()
+	b.mu.Unlock()
+	for _, c := range crossings {
+		b.tell(c)
+	}
+}

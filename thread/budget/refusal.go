@@ -1,0 +1,79 @@
+package budget
+
+import (
+	"fmt"
+	"strings"
+
+	"orchestrator/thread"
+)
+
+// Refusal is why a request is not sent.
+type Refusal struct {
+	Payer
+	Spent Spent
+	Want  Amount
+	// Unpriced is set if the limit in USD cannot be kept, since the price of Model is not known, for the reason Why.
+	Unpriced bool
+	Model    string
+	Why      string
+}
+
+// Error says which budget it is, what is spent of it, and what raises it.
+func (r *Refusal) Error() string {
+	if r.Unpriced {
+		why := r.Why
+		if why == "" {
+			why = fmt.Sprintf("the price of the model %q is unknown", thread.Excerpt(r.Model))
+		}
+		return fmt.Sprintf("%s in USD cannot be kept: %s. Give it in tokens with `orchestrator budget set %s --tokens N`",
+			r.title(), why, r.Name) + priceHint(r.Why)
+	}
+	return fmt.Sprintf("%s is used up: %s%s. %s", r.title(), Used(r.Limit, r.Spent), r.next(), Raise(r.Payer))
+}
+
+// priceHint says where a price is set, if it is only missing.
+func priceHint(why string) string {
+	if why != "" {
+		return ""
+	}
+	return ", or set a price for the model in [models] of the configuration"
+}
+
+// Unwrap lets it be known as a refusal.
+func (r *Refusal) Unwrap() error { return thread.ErrRefused }
+
+// next says what the request would have used, if there was something left.
+func (r *Refusal) next() string {
+	if usedUp(r.Limit, r.Spent.Amount) {
+		return ""
+	}
+	var parts []string
+	if r.Limit.USD != nil {
+		parts = append(parts, thread.USD(r.Want.USD))
+	}
+	if r.Limit.Tokens != nil {
+		parts = append(parts, thread.Tokens(r.Want.Tokens)+" tokens")
+	}
+	return ", and the next request would use about " + strings.Join(parts, ", ")
+}
+
+// Used says what is spent of a limit: "$0.97 of $1.00, 180k of 200k tokens".
+func Used(l thread.Budget, s Spent) string {
+	var parts []string
+	if l.USD != nil {
+		parts = append(parts, fmt.Sprintf("%s of $%.2f", s.Money(), *l.USD))
+	}
+	if l.Tokens != nil {
+		parts = append(parts, fmt.Sprintf("%s of %s tokens", thread.Tokens(s.Tokens), thread.Tokens(*l.Tokens)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Raise says how a budget is raised.
+func Raise(p Payer) string {
+	flag := "--usd N"
+	if p.Limit.USD == nil {
+		flag = "--tokens N"
+	}
+	return fmt.Sprintf("Raise it with `orchestrator budget set %s %s`", p.Name, flag)
+}

@@ -1,0 +1,451 @@
+package manager
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"orchestrator/thread"
+	"orchestrator/thread/budget"
+	exec "orchestrator/thread/work"
+)
+
+// Budgets has the use cases of budgets, and says for each model request what pays for it: it implements the gateway's
+// Budget.
+type Budgets struct {
+	cfg      *Config
+	work     *work
+	notices  *notices
+	registry *registry
+	open     *openRuns
+	books    *budget.Books
+
+	writing sync.Mutex // held while the limits are stored; taken before mu
+	mu      sync.Mutex // guards limits
+	limits  budget.Limits
+
+	history sync.Once
+	spent   map[budget.Scope]budget.Spent // by executions of earlier servers, for what has no sum of its own
+}
+
+// budgetsSetting is where the limits that people have set are stored.
+const budgetsSetting = "budgets"
+
+func newBudgets(cfg *Config, work *work, notices *notices, r *registry, open *openRuns) *Budgets {
+	m := &Budgets{cfg: cfg, work: work, notices: notices, registry: r, open: open}
+	m.books = budget.New(m.before, m.crossed)
+	return m
+}
+
+// load reads what people have set.
+func (m *Budgets) load(ctx context.Context) error {
+	text, err := m.cfg.Store.Setting(ctx, budgetsSetting)
+	if err != nil || text == "" {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := json.Unmarshal([]byte(text), &m.limits); err != nil {
+		return fmt.Errorf("read the budgets: %w", err) // a limit that is forgotten would let everything pass
+	}
+	return nil
+}
+
+// change stores other limits.
+func (m *Budgets) change(ctx context.Context, next func(budget.Limits) budget.Limits) error {
+	m.writing.Lock()
+	defer m.writing.Unlock()
+	limits := next(m.known())
+	text, err := json.Marshal(limits)
+	if err == nil {
+		err = m.cfg.Store.SetSetting(ctx, budgetsSetting, string(text))
+	}
+	if err != nil {
+		return fmt.Errorf("store the budgets: %w", err)
+	}
+	m.mu.Lock()
+	m.limits = limits
+	m.mu.Unlock()
+	m.books.Changed()
+	m.open.look()
+	return nil
+}
+
+// known returns the limits as they are; they are replaced, never changed.
+func (m *Budgets) known() budget.Limits {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.limits
+}
+
+// Reserve implements the gateway's Budget.
+func (m *Budgets) Reserve(ctx context.Context, id thread.ID, ask budget.Ask) (*budget.Hold, error) {
+	return m.books.Reserve(ctx, func() []budget.Payer { return m.payers(id) }, ask)
+}
+
+// Stops implements the gateway's Budget.
+func (m *Budgets) Stops(id thread.ID) error {
+	if a, stops := m.books.Stops(m.payers(id)); stops {
+		return thread.Kindf(thread.ErrRefused, "%s", budget.UsedUp(a))
+	}
+	return nil
+}
+
+// payers returns what pays for a thread's requests now, the narrowest first.
+func (m *Budgets) payers(id thread.ID) []budget.Payer {
+	x, _ := m.open.holding(id)
+	x.Thread = id
+	return m.payersOf(x)
+}
+
+// deepest bounds how many agents that asked for each other are looked at.
+const deepest = 32
+
+// payersOf returns what pays for an execution: itself, its group, its thread, and likewise whoever has asked for it, and
+// the project.
+func (m *Budgets) payersOf(x exec.Execution) []budget.Payer {
+	limits := m.known()
+	var all []budget.Payer
+	add := func(s budget.Scope, name string, limit thread.Budget) {
+		if !slices.ContainsFunc(all, func(p budget.Payer) bool { return p.Scope == s }) {
+			all = append(all, budget.Payer{Scope: s, Name: name, Limit: limit})
+		}
+	}
+	for range deepest {
+		if x.ID != "" {
+			add(budget.Scope{Kind: budget.Execution, ID: string(x.ID)}, x.Name, x.Budget)
+		}
+		if x.Group != "" {
+			s := budget.Scope{Kind: budget.Group, ID: x.Group}
+			add(s, budget.GroupPrefix+x.Group, limits.Of(s))
+		}
+		if x.Thread == "" {
+			break
+		}
+		p := m.thread(limits, x.Thread)
+		add(p.Scope, p.Name, p.Limit)
+		by := x.By
+		if x.ID == "" {
+			by = limits.By[x.Thread]
+		}
+		x = m.execution(x.Within)
+		x.Thread = by
+	}
+	return append(all, m.project(limits))
+}
+
+// execution returns one by its id, also if it has ended; the zero one for none.
+func (m *Budgets) execution(id exec.ID) exec.Execution {
+	if id == "" {
+		return exec.Execution{}
+	}
+	x, known := m.open.of(id)
+	if !known && m.cfg.Runs.Store != nil {
+		x, _ = m.cfg.Runs.Store.Execution(m.work.ctx, string(id)) // one that is gone pays for nothing
+	}
+	return x
+}
+
+// thread returns a thread as a payer.
+func (m *Budgets) thread(limits budget.Limits, id thread.ID) budget.Payer {
+	p := budget.Payer{Scope: budget.Scope{Kind: budget.Thread, ID: string(id)}, Name: string(id)}
+	if p.Limit = limits.Of(p.Scope); !p.Limit.Set() {
+		p.Limit = m.cfg.Budget.Thread
+	}
+	if l := m.registry.index.other(id); l != nil {
+		p.Name = l.thread().Name
+	}
+	return p
+}
+
+// project returns the project as a payer.
+func (m *Budgets) project(limits budget.Limits) budget.Payer {
+	p := budget.Payer{Scope: budget.All(), Name: "project", Limit: limits.Project}
+	if !p.Limit.Set() {
+		p.Limit = m.cfg.Budget.Project
+	}
+	return p
+}
+
+// before returns what a scope had spent before this server.
+func (m *Budgets) before(s budget.Scope) budget.Spent {
+	m.history.Do(m.read)
+	spent := m.spent[s]
+	switch s.Kind {
+	case budget.Thread, budget.Project:
+		if m.cfg.Budget.Spent != nil {
+			spent = spent.Plus(m.cfg.Budget.Spent(s))
+		}
+	case budget.Execution:
+		spent = spent.Plus(spentBy(m.execution(exec.ID(s.ID)).Usage))
+	default:
+	}
+	return spent
+}
+
+// spentBy returns what executions have used as what was spent.
+func spentBy(u thread.Usage) budget.Spent {
+	s := budget.Spent{Amount: budget.Amount{Tokens: u.Context(), USD: u.CostUSD}, Unknown: u.Unknown}
+	if !u.Priced && s.Tokens > 0 && s.Unknown == 0 {
+		s.Unknown = 1
+	}
+	return s
+}
+
+// read sums up what executions of earlier servers have used for what has no sum of its own: groups, and those who asked.
+func (m *Budgets) read() {
+	m.spent = map[budget.Scope]budget.Spent{}
+	if m.cfg.Runs.Store == nil {
+		return
+	}
+	const page = 1000
+	all := map[exec.ID]exec.Execution{} // those that somebody's agent asked for, or that asked
+	q := exec.Query{Limit: page}
+	var asked []exec.Execution
+	for {
+		list, err := m.cfg.Runs.Store.Executions(m.work.ctx, q)
+		if err != nil {
+			m.cfg.Log.Error("read what executions have spent", "err", err)
+			break
+		}
+		for _, x := range list {
+			q.Before = x.ID
+			if x.Usage == (thread.Usage{}) {
+				continue
+			}
+			if x.Group != "" {
+				s := budget.Scope{Kind: budget.Group, ID: x.Group}
+				m.spent[s] = m.spent[s].Plus(spentBy(x.Usage))
+			}
+			if x.By != "" {
+				asked = append(asked, x)
+				all[x.ID] = x
+			}
+		}
+		if len(list) < page {
+			break
+		}
+	}
+	for _, x := range asked {
+		spent, seen := spentBy(x.Usage), map[budget.Scope]bool{{Kind: budget.Thread, ID: string(x.Thread)}: true}
+		for range deepest {
+			within := x.Within
+			for _, s := range []budget.Scope{{Kind: budget.Thread, ID: string(x.By)}, {Kind: budget.Execution, ID: string(within)}} {
+				if s.ID != "" && !seen[s] {
+					seen[s] = true
+					m.spent[s] = m.spent[s].Plus(spent)
+				}
+			}
+			if x = all[within]; x.By == "" {
+				break
+			}
+		}
+	}
+}
+
+// crossed tells people of a level, once for each limit also over restarts, and ends what runs in a scope whose budget is
+// used up. It is called where requests begin and end.
+func (m *Budgets) crossed(c budget.Crossing) {
+	told := budget.Told{Scope: c.Scope, Limit: c.Limit, Level: c.Level}
+	if c.Level > budget.Fine && c.Scope.Kind != budget.Execution {
+		m.background(func(ctx context.Context) {
+			if err := m.change(ctx, func(l budget.Limits) budget.Limits { return l.Telling(told) }); err != nil {
+				m.cfg.Log.Warn("store that a budget was told of", "err", err)
+			}
+		})
+	}
+	m.notices.tell(m.about(c.Scope), thread.Notice{Level: thread.LevelWarn, Text: c.Says(), Kind: thread.HappenedBudget})
+	if c.Level >= budget.Over {
+		m.end(c)
+	}
+	m.open.look()
+}
+
+// background does something that whoever asks need not wait for.
+func (m *Budgets) background(do func(ctx context.Context)) {
+	if !m.work.begin() {
+		return
+	}
+	go func() {
+		defer m.work.done()
+		do(m.work.ctx)
+	}()
+}
+
+// about returns the thread that a scope is about, "" for several.
+func (m *Budgets) about(s budget.Scope) thread.ID {
+	switch s.Kind {
+	case budget.Thread:
+		return thread.ID(s.ID)
+	case budget.Execution:
+		x, _ := m.open.of(exec.ID(s.ID))
+		return x.Thread
+	default:
+		return ""
+	}
+}
+
+// end ends the executions that run in a scope. When it returns that is stored; their processes are being ended. Agents in
+// terminals go on: only their requests are refused.
+func (m *Budgets) end(c budget.Crossing) {
+	why := c.Says()
+	for _, x := range m.open.list() {
+		if !x.State.Holds() || !slices.ContainsFunc(m.payersOf(x), func(p budget.Payer) bool { return p.Scope == c.Scope }) {
+			continue
+		}
+		l := m.registry.run(x.Thread)
+		if l == nil {
+			continue
+		}
+		a := attemptOf(l)
+		if a == nil || a.id != x.ID {
+			continue
+		}
+		_, err := a.decide(m.work.ctx, verdict{state: exec.Failed, cause: exec.CauseBudget, reason: why})
+		if errors.Is(err, errOver) {
+			continue
+		}
+		if err != nil { // it is stored with the end of its process
+			m.cfg.Log.Error("end a run whose budget is used up", "execution", x.Name, "err", err)
+		}
+		m.background(func(ctx context.Context) { kill(ctx, l, a) })
+	}
+}
+
+// waits returns why a queued execution may not start, "" if its budgets let it.
+func (m *Budgets) waits(x exec.Execution) string {
+	if a, stops := m.books.Stops(m.payersOf(x)); stops {
+		return budget.UsedUp(a)
+	}
+	return ""
+}
+
+// List returns the project, and the groups, threads and open executions that have a limit.
+func (m *Budgets) List(context.Context) (budget.Report, error) {
+	limits := m.known()
+	payers := []budget.Payer{m.project(limits)}
+	groups := map[string]bool{}
+	for name := range limits.Groups {
+		groups[name] = true
+	}
+	var runs []budget.Payer
+	for _, x := range m.open.list() {
+		if x.Group != "" {
+			groups[x.Group] = true
+		}
+		if x.Budget.Set() {
+			runs = append(runs, budget.Payer{Scope: budget.Scope{Kind: budget.Execution, ID: string(x.ID)}, Name: x.Name, Limit: x.Budget})
+		}
+	}
+	for name := range groups {
+		s := budget.Scope{Kind: budget.Group, ID: name}
+		payers = append(payers, budget.Payer{Scope: s, Name: budget.GroupPrefix + name, Limit: limits.Of(s)})
+	}
+	for _, l := range m.registry.index.all() {
+		if t := l.thread(); t.UsedNow() != thread.AtRest || limits.Threads[t.ID].Set() {
+			if p := m.thread(limits, t.ID); p.Limit.Set() {
+				payers = append(payers, p)
+			}
+		}
+	}
+	payers = append(payers, runs...)
+	r := budget.Report{Accounts: []budget.Account{}}
+	for _, p := range payers {
+		r.Accounts = append(r.Accounts, m.books.Account(p))
+	}
+	slices.SortStableFunc(r.Accounts, budget.Account.Compare)
+	return r, nil
+}
+
+// Set changes the budget of a scope. It holds from the next request on, and what waited for it goes on.
+func (m *Budgets) Set(ctx context.Context, c budget.Change) (budget.Account, error) {
+	p, x, err := m.find(ctx, c.Scope)
+	if err != nil {
+		return budget.Account{}, fmt.Errorf("budget: %w", err)
+	}
+	own := m.known().Of(p.Scope)
+	if p.Scope.Kind == budget.Execution {
+		own = x.Budget
+	}
+	next, err := c.Next(own)
+	switch {
+	case err != nil:
+		return budget.Account{}, err
+	case p.Scope.Kind == budget.Execution:
+		_, err = m.open.change(ctx, x.ID, x.Fence, func(x *exec.Execution) error { x.Budget = next; return nil })
+		m.books.Changed()
+	default:
+		err = m.change(ctx, func(l budget.Limits) budget.Limits { return l.With(p.Scope, next) })
+	}
+	if err != nil {
+		return budget.Account{}, fmt.Errorf("budget of %s: %w", p.Name, err)
+	}
+	limits := m.known()
+	switch p.Scope.Kind {
+	case budget.Project:
+		p = m.project(limits)
+	case budget.Thread:
+		p = m.thread(limits, thread.ID(p.Scope.ID))
+	default:
+		p.Limit = next
+	}
+	return m.books.Account(p), nil
+}
+
+// find finds a scope by what people call it.
+func (m *Budgets) find(ctx context.Context, name string) (budget.Payer, exec.Execution, error) {
+	if group, ok := strings.CutPrefix(name, budget.GroupPrefix); ok {
+		return budget.Payer{Scope: budget.Scope{Kind: budget.Group, ID: group}, Name: name}, exec.Execution{}, budget.CheckGroup(group)
+	}
+	if name == "project" {
+		return budget.Payer{Scope: budget.All(), Name: name}, exec.Execution{}, nil
+	}
+	if l, err := m.registry.find(name); err == nil {
+		t := l.live.thread()
+		return budget.Payer{Scope: budget.Scope{Kind: budget.Thread, ID: string(t.ID)}, Name: t.Name}, exec.Execution{}, nil
+	}
+	if m.cfg.Runs.Store != nil {
+		if x, err := m.cfg.Runs.Store.Execution(ctx, name); err == nil {
+			if x.State.Final() && x.State != exec.Lost {
+				return budget.Payer{}, x, thread.Hint(thread.Kindf(thread.ErrNotRunning, "%s has ended", x.Name),
+					"set the budget of its thread or group")
+			}
+			return budget.Payer{Scope: budget.Scope{Kind: budget.Execution, ID: string(x.ID)}, Name: x.Name}, x, nil
+		}
+	}
+	return budget.Payer{}, exec.Execution{}, thread.Hint(
+		fmt.Errorf("no thread, run or group is called %q: %w", thread.Excerpt(name), thread.ErrNotFound),
+		"`orchestrator budget` lists them; groups are written group:NAME, all of it is project")
+}
+
+// begin stores the budget of a new thread, and whose agent starts it, before there is one: a budget that comes later might
+// come too late.
+func (m *Budgets) begin(ctx context.Context, t thread.Thread, b thread.Budget, by thread.ID) error {
+	if t.Launch.NoGateway && b.Set() {
+		return thread.Hint(thread.Kindf(thread.ErrUnsupported, "a budget without the gateway: nobody would count what is spent"),
+			"start it without --no-gateway, or without --budget")
+	}
+	if t.Once.On || !b.Set() && by == "" {
+		return nil
+	}
+	return m.change(ctx, func(l budget.Limits) budget.Limits {
+		return l.With(budget.Scope{Kind: budget.Thread, ID: string(t.ID)}, b).StartedBy(t.ID, by)
+	})
+}
+
+// Forget lets go of a thread that is removed for good.
+func (m *Budgets) Forget(id thread.ID) {
+	m.books.Forget(budget.Scope{Kind: budget.Thread, ID: string(id)})
+	if l := m.known(); !l.Threads[id].Set() && l.By[id] == "" {
+		return
+	}
+	m.background(func(ctx context.Context) {
+		if err := m.change(ctx, func(l budget.Limits) budget.Limits { return l.Without(id) }); err != nil {
+			m.cfg.Log.Warn("forget the budget of a thread", "err", err)
+		}
+	})
+}

@@ -1,0 +1,238 @@
+package manager_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"orchestrator/thread"
+	"orchestrator/thread/budget"
+	exec "orchestrator/thread/work"
+)
+
+func usd(n float64) thread.Budget { return thread.Budget{USD: &n} }
+
+// ofGroup has a run in a group, with a budget of its own if one is given.
+func ofGroup(group string, own ...float64) func(*thread.NewRequest) {
+	return func(r *thread.NewRequest) {
+		r.Once.Group = group
+		if len(own) > 0 {
+			r.Once.Budget = usd(own[0])
+		}
+	}
+}
+
+// reserve asks for a request of a thread that costs so much.
+func (w *world) reserve(id thread.ID, cost float64) (*budget.Hold, error) {
+	return w.m.Budgets.Reserve(context.Background(), id, budget.Ask{
+		Model: "m", Main: true, Input: 1000, Cost: func(int64) (float64, bool) { return cost, true },
+	})
+}
+
+// spend has a thread make a request that costs so much.
+func (w *world) spend(id thread.ID, cost float64) {
+	w.t.Helper()
+	h, err := w.reserve(id, cost)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	h.Settle(thread.Usage{Input: 1000, Output: 10, CostUSD: cost, Priced: true})
+}
+
+func (w *world) setBudget(scope string, n float64) budget.Account {
+	w.t.Helper()
+	a, err := w.m.Budgets.Set(context.Background(), budget.Change{Scope: scope, USD: &n})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	synctest.Wait()
+	return a
+}
+
+// account returns what is reported of a scope.
+func (w *world) account(name string) budget.Account {
+	w.t.Helper()
+	r, err := w.m.Budgets.List(context.Background())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, a := range r.Accounts {
+		if a.Name == name {
+			return a
+		}
+	}
+	w.t.Fatalf("%s is not among %+v", name, r.Accounts)
+	return budget.Account{}
+}
+
+// A group's budget that is used up ends all that runs in it, has what is queued wait with the reason, and lets it start
+// once it is raised. Others go on.
+func TestBudgetOfAGroupEndsItsRuns(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.setBudget("group:night", 1)
+		one, two := w.once("one", ofGroup("night")), w.once("two", ofGroup("night"))
+		other := w.once("other")
+		synctest.Wait()
+		w.spend(one.ID, 0.6)
+		w.spend(two.ID, 0.2)
+		w.spend(other.ID, 5)
+		w.runIs(one.ID, exec.Running)
+		if _, err := w.reserve(two.ID, 0.3); err == nil || !strings.Contains(err.Error(), "the budget of the group night is used up: $0.80 of $1.00, and the next request would use about $0.30. Raise it with `orchestrator budget set group:night --usd N`") {
+			t.Fatalf("over the limit: %v", err)
+		}
+		for _, s := range []thread.Status{one, two} {
+			if x := w.runIs(s.ID, exec.Failed); !strings.Contains(x.Reason, "the budget of the group night is used up") || x.Failure.Code != exec.CodeOverflow {
+				t.Errorf("%s: %q, %+v", x.Name, x.Reason, x.Failure)
+			}
+		}
+		w.runIs(other.ID, exec.Running)
+		waits := w.once("waits", ofGroup("night"))
+		if x := w.runIs(waits.ID, exec.Queued); !strings.Contains(x.Reason, "the budget of the group night is used up ($0.80 of $1.00). Raise it") {
+			t.Errorf("it waits because %q", x.Reason)
+		}
+		w.runIs(w.once("of another group", ofGroup("day")).ID, exec.Running)
+		if a := w.account("group:night"); a.Level != budget.Over || a.Spent.USD < 0.79 || a.InFlight != 0 {
+			t.Errorf("%+v", a)
+		}
+		w.setBudget("group:night", 2)
+		w.runIs(waits.ID, exec.Running)
+		w.spend(waits.ID, 0.3)
+		if told := w.happened(thread.HappenedBudget); len(told) != 2 {
+			t.Errorf("people were told %q", told)
+		}
+	}, withRuns)
+}
+
+// happened returns what the event log has of a kind.
+func (w *world) happened(kind thread.HappeningKind) (all []string) {
+	w.t.Helper()
+	list, err := w.m.Threads.Happenings(context.Background(), thread.HappeningQuery{Kinds: []thread.HappeningKind{kind}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, h := range list.Happenings {
+		all = append(all, h.Text)
+	}
+	return all
+}
+
+// What a run's agent asks for is paid for by the run, its group and its thread too.
+func TestBudgetCoversWhatAnAgentAsksFor(t *testing.T) {
+	inWorld(t, func(w *world) {
+		above := w.once("above", ofGroup("night", 1))
+		synctest.Wait()
+		below := w.once("below", func(r *thread.NewRequest) { r.By = above.ID })
+		synctest.Wait()
+		w.spend(below.ID, 0.4)
+		w.spend(above.ID, 0.3)
+		if a := w.account("exec-001"); a.Spent.USD < 0.69 || a.Spent.USD > 0.71 {
+			t.Errorf("the run above: %+v", a)
+		}
+		if a := w.account("group:night"); a.Spent.USD < 0.69 || a.Spent.USD > 0.71 {
+			t.Errorf("its group: %+v", a)
+		}
+		if x := w.execution(below.ID); x.Group != "night" || x.Within == "" {
+			t.Errorf("below: %+v", x)
+		}
+		if _, err := w.reserve(below.ID, 0.5); err == nil || !strings.Contains(err.Error(), "the budget of exec-001 is used up") {
+			t.Errorf("%v", err)
+		}
+		w.runIs(above.ID, exec.Failed)
+		w.runIs(below.ID, exec.Failed)
+	}, withRuns)
+}
+
+// A thread in a terminal is only refused requests.
+func TestBudgetOfAThread(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.create(thread.NewRequest{Agent: "claude", Prompt: "hello", Once: thread.Once{Budget: usd(1)}})
+		if s.Once.Budget.Set() {
+			t.Errorf("its budget is a run's: %+v", s.Once)
+		}
+		w.spend(s.ID, 0.8)
+		w.spend(s.ID, 0.15)
+		if _, err := w.reserve(s.ID, 0.3); err == nil || !strings.Contains(err.Error(), "orchestrator budget set "+s.Name) {
+			t.Errorf("%v", err)
+		}
+		if s := w.status(s.ID); s.Execution == nil {
+			t.Error("its agent was ended")
+		}
+		if told := w.happened(thread.HappenedBudget); len(told) != 3 || !strings.Contains(told[0], "is 75 % used: $0.80 of $1.00") || !strings.Contains(told[1], "90 %") {
+			t.Errorf("people were told %q", told)
+		}
+		w.reopen()
+		if _, err := w.reserve(s.ID, 0.01); err != nil { // the harness's store has no spending by day: only its answers count
+			t.Errorf("after a restart: %v", err)
+		}
+		if a := w.account(s.Name); a.Limit.USD == nil || *a.Limit.USD != 1 {
+			t.Errorf("after a restart: %+v", a)
+		}
+		if _, err := w.m.Budgets.Set(context.Background(), budget.Change{Scope: s.Name, Clear: true}); err != nil {
+			t.Fatal(err)
+		}
+		if h, err := w.reserve(s.ID, 99); err != nil {
+			t.Errorf("without a budget: %v", err)
+		} else {
+			h.Release()
+		}
+	}, withRuns)
+}
+
+// A budget of nothing lets nothing start, and is no error.
+func TestBudgetOfNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.once("do it", ofGroup("g", 0))
+		x := w.runIs(s.ID, exec.Queued)
+		if !strings.Contains(x.Reason, "$0.00 of $0.00") {
+			t.Errorf("it waits because %q", x.Reason)
+		}
+		w.setBudget(x.Name, 1)
+		w.runIs(s.ID, exec.Running)
+		for _, c := range []budget.Change{{Scope: "nobody"}, {Scope: "group:a b", Clear: true}, {Scope: x.Name}, {Scope: ""}} {
+			if _, err := w.m.Budgets.Set(context.Background(), c); err == nil {
+				t.Errorf("%+v was accepted", c)
+			}
+		}
+		w.finish(s.ID, "do it")
+		if _, err := w.m.Budgets.Set(context.Background(), budget.Change{Scope: x.Name, Clear: true}); err == nil {
+			t.Error("the budget of one that has ended was changed")
+		}
+	}, withRuns)
+}
+
+// A run without the gateway cannot keep a budget.
+func TestBudgetWithoutTheGateway(t *testing.T) {
+	inWorld(t, func(w *world) {
+		_, err := w.m.Creation.New(context.Background(), thread.NewRequest{
+			Agent: "claude", Prompt: "x", Flags: thread.Flags{NoGateway: true}, Once: thread.Once{On: true, Budget: usd(1)},
+		})
+		if err == nil || !strings.Contains(err.Error(), "nobody would count") {
+			t.Errorf("%v", err)
+		}
+	}, withRuns)
+}
+
+// What executions of an earlier server have spent counts for their groups, and for whoever asked for them.
+func TestBudgetAfterARestart(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.setBudget("group:night", 5)
+		above := w.once("above", ofGroup("night", 3))
+		synctest.Wait()
+		below := w.once("below", func(r *thread.NewRequest) { r.By = above.ID })
+		synctest.Wait()
+		w.finish(below.ID, "below") // costs 0.5 by its answer
+		if x := w.runIs(below.ID, exec.Completed); x.Usage.CostUSD != 0.5 {
+			t.Fatalf("%+v", x.Usage)
+		}
+		w.reopen()
+		if a := w.account("group:night"); a.Spent.USD != 0.5 {
+			t.Errorf("the group: %+v", a)
+		}
+		next := w.once("next", ofGroup("night"))
+		w.runIs(next.ID, exec.Running)
+		if _, err := w.reserve(next.ID, 4.6); err == nil || !strings.Contains(err.Error(), "$0.50 of $5.00") {
+			t.Errorf("the group lets pass: %v", err)
+		}
+	}, withRuns)
+}
