@@ -329,7 +329,8 @@ type Session interface {
 	Report(Evidence)
 	// Send types a prompt into the empty input of an agent that waits for one, and returns when the agent took it. It
 	// returns NotReadyError if the agent does not wait for one: nothing was typed, and the person's draft, the menu or the
-	// running turn is untouched. An error that is ErrTyped leaves the prompt in the input, unsent. After one that is
+	// running turn is untouched. An agent without a terminal takes one that it works on already as a further prompt of its
+	// turn, if its Dialogue is a Steerer. An error that is ErrTyped leaves the prompt in the input, unsent. After one that is
 	// ErrNoReaction or ErrSent the return was pressed, and the prompt must not be typed again: nothing shows whether the
 	// program took it, or Send could not see that.
 	Send(ctx context.Context, text string) error
@@ -352,6 +353,13 @@ type Session interface {
 type Readier interface {
 	// Ready returns why none can, nil if one can: the input is empty, and the agent waits.
 	Ready() error
+}
+
+// Replier is a session that answers in the person's own words. Optional for a Session.
+type Replier interface {
+	// Reply is Answer with a text that goes with the choice, or is the answer by itself if that is Dismiss. For an agent in a
+	// terminal the error is ErrUnsupported: its dialog is left, and the text is its next prompt.
+	Reply(ctx context.Context, question string, choice int, text string) error
 }
 
 // Canceller is a session that can end its running turn in good order. Optional for a Session.

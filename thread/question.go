@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// Question is what an agent asks the person in a dialog on its screen, and the answers that the dialog offers.
+// Question is what an agent asks the person, in a dialog on its screen or without a terminal, and the answers that it offers.
 type Question struct {
 	// ID names this showing of this dialog: once it is answered, or shows anything else, the id is of no use. An answer
 	// names it, so that it can go to no other dialog.
@@ -93,6 +93,9 @@ func (q *Question) id() string {
 	return q.ID
 }
 
+// Is reports whether two are the same question; nil is none.
+func (q *Question) Is(other *Question) bool { return q.id() == other.id() }
+
 // Choice returns the index of the first choice with a meaning; -1 if there is none.
 func (q Question) Choice(m Meaning) int {
 	for i, c := range q.Choices {
@@ -101,6 +104,14 @@ func (q Question) Choice(m Meaning) int {
 		}
 	}
 	return -1
+}
+
+// Words are the question with what it is about, on one line.
+func (q Question) Words() string {
+	if q.About == "" || q.About == q.Text {
+		return q.Text
+	}
+	return q.Text + " " + q.About
 }
 
 // Line is the question as one line of a list: what it is about, or else what it asks.

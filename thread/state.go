@@ -150,6 +150,14 @@ func (r StateReport) More() string {
 // NeedsPerson reports whether nothing continues until a person acts.
 func (r StateReport) NeedsPerson() bool { return r.State.NeedsPerson() || r.Stuck }
 
+// State returns the state of an agent that waits for the answer to a question of a kind.
+func (k QuestionKind) State() State {
+	if k == QuestionChoice || k == QuestionLogin {
+		return StateQuestion
+	}
+	return StateApproval
+}
+
 // Works reports whether the agent is in the middle of a turn that continues by itself.
 func (r StateReport) Works() bool {
 	return r.State == StateWorking || r.State == StateSilent || r.Retrying

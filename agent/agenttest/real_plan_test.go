@@ -3,6 +3,7 @@ package agenttest_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"orchestrator/agent/agenttest"
@@ -41,8 +42,8 @@ func TestRealPlanIsNoWayOut(t *testing.T) {
 			func(spec *thread.LaunchSpec) { spec.Once.ReadOnly, spec.Flags.PermissionMode = true, cli.Mode },
 		} {
 			p := completes(t, s.once(edit).Begin("plan"))
-			if refused(p) < 2 {
-				t.Errorf("%d of its calls were refused\n%s", refused(p), p.Log())
+			if n := denied(p); n < len(calls)-1 { // while it plans, it may write plans
+				t.Errorf("%d of its calls were denied\n%s", n, p.Log())
 			}
 			if _, err := os.Stat(file); err == nil {
 				t.Fatalf("the file was written\n%s", p.Log())
@@ -51,9 +52,11 @@ func TestRealPlanIsNoWayOut(t *testing.T) {
 	}
 }
 
-func refused(p *agenttest.Piped) (n int) {
+// denied counts the calls that were denied: those that a person would have been asked about, and those that nobody would.
+func denied(p *agenttest.Piped) (n int) {
+	why := regexp.MustCompile(`not in a run|not offered|a rule denies`)
 	for _, e := range p.Events {
-		if e.Kind == thread.RunRefused {
+		if e.Kind == thread.RunRefused || e.Kind == thread.RunNotice && why.MatchString(e.Text) {
 			n++
 		}
 	}

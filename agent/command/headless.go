@@ -27,7 +27,7 @@ type dialogue struct{ run jsonline.Run }
 
 // Begin implements thread.Dialogue.
 func (d *dialogue) Begin(prompt string) thread.Said {
-	return thread.Said{Write: []byte(strings.TrimSuffix(prompt, "\n") + "\n"), Close: true}
+	return d.run.Prompt(strings.TrimSuffix(prompt, "\n") + "\n")
 }
 
 // Read implements thread.Dialogue.
@@ -38,8 +38,7 @@ func (d *dialogue) Read(line []byte) thread.Said {
 
 // Interrupt implements thread.Dialogue.
 func (d *dialogue) Interrupt() thread.Said {
-	d.run.Interrupt()
-	return d.run.Take()
+	return d.run.Signal()
 }
 
 // End implements thread.Dialogue.

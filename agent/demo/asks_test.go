@@ -236,15 +236,14 @@ func TestHeadlessWithoutTools(t *testing.T) {
 	if reads != 3 {
 		t.Errorf("%d reads: %+v", reads, h.all)
 	}
-	bare := thread.LaunchSpec{Session: h.id, Resume: true, Flags: auto, Once: thread.Once{Caps: thread.Caps{NoTools: true}},
-		MCP: &thread.MCPLaunch{Name: "orch", Command: []string{"/nowhere"}}}
-	h = s.headless(t, bare, "Report your progress and the gap.").completes()
+	idle := thread.LaunchSpec{Session: h.id, Resume: true, Flags: auto, Once: thread.Once{Caps: thread.Caps{NoTools: true}}}
+	h = s.headless(t, idle, "You have used all your 4 calls. Report.").completes()
 	if got := h.said(thread.RunText); !strings.Contains(got, "made 4 calls (read_file 3, run_command 1)") ||
 		!strings.Contains(got, "Gap: 2 calls left; the next is to run `sleep 600`") {
 		t.Errorf("%q", got)
 	}
-	h = s.headless(t, bare, "run touch forbidden").completes()
-	if s.there("forbidden") || !strings.Contains(h.said(thread.RunText), `there is no tool "run_command"`) {
+	h = s.headless(t, idle, "run touch forbidden").completes()
+	if s.there("forbidden") || !strings.Contains(h.said(thread.RunText), "no calls are left") {
 		t.Errorf("%+v", h.all)
 	}
 }

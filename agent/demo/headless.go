@@ -2,7 +2,6 @@ package demo
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 
 	"orchestrator/agent/demo/program"
@@ -33,8 +32,7 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 		more = append(more, "--asks")
 	}
 	if spec.Once.Caps.NoTools {
-		more = append(more, "--no-tools")
-		l.MCP = thread.MCPReach{}
+		more = append(more, "--no-calls")
 	}
 	l.Args = slices.Insert(l.Args, slices.Index(l.Args, Verb)+1, more...)
 	return thread.HeadlessLaunch{Launch: l, Dialogue: &dialogue{}}, nil
@@ -83,11 +81,7 @@ func (d *dialogue) Interrupt() thread.Said {
 
 // Read implements thread.Dialogue.
 func (d *dialogue) Read(line []byte) thread.Said {
-	var r program.Report
-	if json.Unmarshal(line, &r) != nil || !d.report(r) {
-		d.run.Line(line)
-	}
-	return d.run.Take()
+	return jsonline.Read(&d.run, line, d.report)
 }
 
 // report says what a line reports, unless its type is unknown.

@@ -40,6 +40,7 @@ type less struct {
 	never    []string // tools that no other rule gives back
 	own      bool     // of MCP servers, none but our own tools are allowed
 	server   string   // the server that has them, "" if there is none
+	idle     bool     // every call fails, though the tools are offered
 	settings []setting
 }
 

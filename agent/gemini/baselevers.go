@@ -9,7 +9,7 @@ type lever struct {
 	settings []setting
 }
 
-// setting is a setting that a lever makes: a bool, or names that are added to a list.
+// setting is a setting that a start makes: a value, or names that are added to a list.
 type setting struct {
 	group, key string
 	value      any

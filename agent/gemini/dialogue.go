@@ -11,7 +11,7 @@ import (
 	"orchestrator/thread"
 )
 
-// planning are the tools that change the mode. Without a terminal Gemini CLI approves the plan by itself, and then
+// planning are the tools that change the mode. They are denied in every run. Without a terminal Gemini CLI approves the plan by itself, and then
 // everything: who calls both may do anything.
 func planning() []string { return []string{"enter_plan_mode", "exit_plan_mode"} }
 
@@ -27,16 +27,20 @@ const mostCalls = 1000
 // then it may exit with 0: that it has answered, only its "result" tells.
 type dialogue struct {
 	run     jsonline.Run
-	session string            // that was asked for
-	asks    bool              // tools that would ask are not offered
-	tools   map[string]string // the names of the calls that have not ended
-	wrong   string            // what it has said of a failure
+	session string          // that was asked for
+	mode    string          // the permission mode
+	reads   bool            // it may only read
+	tools   map[string]call // that have not ended
+	wrong   string          // what it has said of a failure
 	// failed is set when it has reported its failure: its exit code tells more.
 	failed bool
 }
 
-func newDialogue(session string, asks bool) *dialogue {
-	return &dialogue{session: session, asks: asks, tools: map[string]string{}}
+// call is a call of a tool.
+type call struct{ tool, about string }
+
+func newDialogue(session, mode string, reads bool) *dialogue {
+	return &dialogue{session: session, mode: mode, reads: reads, tools: map[string]call{}}
 }
 
 // event is a line of the output, with the fields that are read.
@@ -73,22 +77,17 @@ type counts struct {
 
 // Begin implements thread.Dialogue.
 func (d *dialogue) Begin(prompt string) thread.Said {
-	return thread.Said{Write: []byte(prompt), Close: true}
+	return d.run.Prompt(prompt)
 }
 
 // Interrupt implements thread.Dialogue.
 func (d *dialogue) Interrupt() thread.Said {
-	d.run.Interrupt()
-	return d.run.Take()
+	return d.run.Signal()
 }
 
 // Read implements thread.Dialogue.
 func (d *dialogue) Read(line []byte) thread.Said {
-	var e event
-	if json.Unmarshal(line, &e) != nil || !d.read(e) {
-		d.run.Line(line)
-	}
-	return d.run.Take()
+	return jsonline.Read(&d.run, line, d.read)
 }
 
 // read says what an event means, unless its type is unknown.
@@ -96,7 +95,7 @@ func (d *dialogue) read(e event) (known bool) {
 	switch e.Type {
 	case "init":
 		d.run.Session(e.Session, e.Model)
-		if d.asks {
+		if d.mode == "" || d.mode == "default" {
 			d.run.Notice("without a terminal it is not offered what would ask you, such as changing files and running commands; " +
 				"the permission mode auto_edit or yolo gives it that")
 		}
@@ -105,10 +104,14 @@ func (d *dialogue) read(e event) (known bool) {
 			d.run.Add(thread.RunEvent{Kind: thread.RunText, Text: e.Content})
 		}
 	case "tool_use":
-		if len(d.tools) < mostCalls {
-			d.tools[e.Call] = e.Tool
+		use := thread.RunEvent{Kind: thread.RunTool, Tool: e.Tool, Call: e.Call, Text: jsonline.Input(e.Params)}
+		if e.Tool == "read_file" {
+			use.Reads = jsonline.Reads(e.Params)
 		}
-		d.run.Add(thread.RunEvent{Kind: thread.RunTool, Tool: e.Tool, Call: e.Call, Text: jsonline.Input(e.Params)})
+		if len(d.tools) < mostCalls {
+			d.tools[e.Call] = call{e.Tool, use.Text}
+		}
+		d.run.Add(use)
 	case "tool_result":
 		d.result(e)
 	case "error":
@@ -124,25 +127,42 @@ func (d *dialogue) read(e event) (known bool) {
 	return true
 }
 
-// result says how a call ended. One that nobody may allow was refused: its tool is then one that was not offered.
+// result says how a call ended, and what was refused that a person would have been asked.
 func (d *dialogue) result(e event) {
-	r := thread.RunEvent{Kind: thread.RunResult, Call: e.Call, Tool: d.tools[e.Call], Text: cmp.Or(e.Output, e.Error.Message),
-		Failed: e.Status != "success"}
+	c := d.tools[e.Call]
 	delete(d.tools, e.Call)
+	r := thread.RunEvent{Kind: thread.RunResult, Call: e.Call, Tool: c.tool, Text: cmp.Or(e.Output, e.Error.Message), Failed: e.Status != "success"}
 	if code, ok := strings.CutPrefix(r.Text, "Command exited with code: "); ok && code != "0" {
 		r.Failed = true
 	}
-	withheld := e.Error.Type == "tool_not_registered" &&
-		(slices.Contains(changing(), r.Tool) || slices.Contains(planning(), r.Tool) || strings.HasPrefix(r.Tool, "mcp_"))
-	if e.Status != "success" && (withheld || e.Error.Type == "policy_violation") {
-		refused := r
-		refused.Kind, refused.Failed = thread.RunRefused, false
-		if withheld {
-			refused.Text = r.Tool + ": not offered, since nobody can be asked"
-		}
-		d.run.Add(refused)
+	if why, asked := d.denied(c.tool, e); asked {
+		d.run.Add(thread.RunEvent{Kind: thread.RunRefused, Call: e.Call, Tool: c.tool, Text: strings.TrimSpace(c.tool+" "+c.about) + ": " + why})
+	} else if why != "" {
+		d.run.Notice("%s: %s", strings.TrimSpace(c.tool+" "+c.about), why)
 	}
 	d.run.Add(r)
+}
+
+// denied returns why a call was denied, "" if it was not, and whether a person would have been asked. Without one, Gemini CLI
+// does not offer what its own rules would ask about, and fails other calls.
+func (d *dialogue) denied(tool string, e event) (why string, asked bool) {
+	switch {
+	case e.Status == "success":
+		return "", false
+	case slices.Contains(planning(), tool):
+		return "not in a run: it would approve its plan by itself", false
+	case e.Error.Type == "policy_violation":
+		return "a rule denies it", false
+	case e.Error.Type == "tool_not_registered" && slices.Contains(changing(), tool) && d.reads:
+		return "not offered, since it may only read", true
+	case e.Error.Type == "tool_not_registered" && slices.Contains(changing(), tool) && d.mode == "plan":
+		return "not offered while it plans", false
+	case e.Error.Type == "tool_not_registered" && (slices.Contains(changing(), tool) || tool == "ask_user" || strings.HasPrefix(tool, "mcp_")):
+		return "not offered, since nobody can be asked", true
+	case strings.Contains(e.Error.Message, "requires user confirmation, which is not supported"):
+		return "nobody can be asked", true
+	}
+	return "", false
 }
 
 // end takes the report at the end of a turn.

@@ -7,7 +7,7 @@ import (
 	"orchestrator/thread"
 )
 
-func start() thread.Dialogue { return newDialogue("SESSION", false) }
+func start() thread.Dialogue { return newDialogue("SESSION", "yolo", false) }
 
 func TestDialogue(t *testing.T) { agenttest.Dialogues(t, start) }
 

@@ -131,7 +131,7 @@ func folders(env launch.Env, spec thread.LaunchSpec, out less) ([]string, launch
 // tools out of what the model is offered. It returns the arguments that load them in addition to those that would be in
 // force without: of the person's tier, Gemini CLI loads only what --policy names. It loads the others by itself.
 func policy(env launch.Env, spec thread.LaunchSpec, trusted bool, out less) ([]string, error) {
-	if len(spec.ReadDirs)+len(out.tools)+len(out.never) == 0 {
+	if len(spec.ReadDirs)+len(out.tools)+len(out.never) == 0 && !out.idle {
 		return nil, nil
 	}
 	var rules strings.Builder
@@ -153,6 +153,13 @@ func policy(env launch.Env, spec thread.LaunchSpec, trusted bool, out less) ([]s
 	deny(out.never, 999) // above what the person has allowed for always
 	if out.own {
 		rules.WriteString("[[rule]]\ntoolName = \"*\"\nmcpName = \"*\"\ndecision = \"deny\"\npriority = 998\n\n")
+	}
+	if out.idle { // a rule about arguments takes no tool out of the request
+		for _, of := range []string{"", "mcpName = \"*\"\n"} {
+			fmt.Fprintf(&rules, "[[rule]]\ntoolName = \"*\"\n%sargsPattern = \".*\"\ndecision = \"deny\"\npriority = 999\n"+
+				"denyMessage = \"No calls are left: report what is done, and what is missing.\"\n\n", of)
+		}
+		out.server = ""
 	}
 	if out.server != "" {
 		for _, tool := range thread.MCPOwnTools() {

@@ -21,7 +21,7 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 	if err := unsandboxed(spec); err != nil {
 		return thread.HeadlessLaunch{}, fmt.Errorf("launch gemini: %w", err)
 	}
-	rules := less{never: planning()}
+	rules := less{never: planning(), idle: spec.Once.Caps.NoTools, settings: []setting{untried()}}
 	spec.Flags.Args = launch.DropOptions(spec.Flags.Args, "--output-format", "-o", "--prompt-interactive", "-i", "--acp", "--experimental-acp")
 	if spec.Once.ReadOnly {
 		rules.never = append(rules.never, changing()...)
@@ -45,9 +45,11 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 	}
 	l.Args = append(l.Args, "--output-format", "stream-json")
 	l.Ready, l.Loaded = 0, nil
-	asks := slices.Contains([]string{"", "default"}, spec.Flags.PermissionMode)
-	return thread.HeadlessLaunch{Launch: l, Dialogue: newDialogue(l.Session, asks)}, nil
+	return thread.HeadlessLaunch{Launch: l, Dialogue: newDialogue(l.Session, spec.Flags.PermissionMode, spec.Once.ReadOnly)}, nil
 }
+
+// untried is the setting with which it sends no request twice: who starts a run tries it again.
+func untried() setting { return setting{"general", "maxAttempts", 1} }
 
 // unsandboxed refuses a run in Gemini CLI's sandbox: it starts itself there with the prompt as an argument, which others on
 // the machine can read.

@@ -49,7 +49,8 @@ func (a *Agent) launch(ctx context.Context, spec thread.LaunchSpec, rules less) 
 		l.Args = append(l.Args, "--approval-mode", mode)
 	}
 	out, unused := leaveOut(spec, env)
-	l.Unused, out.never, out.own, out.server = unused, rules.never, rules.own, rules.server
+	l.Unused, out.never, out.own, out.server, out.idle = unused, rules.never, rules.own, rules.server, rules.idle
+	out.settings = append(out.settings, rules.settings...)
 	args, env, err := folders(env, spec, out)
 	if err != nil {
 		return thread.Launch{}, fmt.Errorf("launch gemini: %w", err)

@@ -17,9 +17,11 @@ const (
 // asks are the questions of a run that wait for an answer, the oldest first.
 type asks []thread.Question
 
-// add adds a question, cut to what people can read, unless it has no id or one that is open, or too many are.
+// add adds a question, cut to what people can read, or puts it in the place of the one with its id; not if it has no id, or
+// too many are open.
 func (a *asks) add(q thread.Question) (added thread.Question, ok bool) {
-	if q.ID == "" || len(q.ID) > maxName || len(q.Choices) > maxChoices || len(*a) >= MaxOpen || a.find(q.ID) >= 0 {
+	at := a.find(q.ID)
+	if q.ID == "" || len(q.ID) > maxName || len(q.Choices) > maxChoices || at < 0 && len(*a) >= MaxOpen {
 		return q, false
 	}
 	q.Text, q.About = plaintext.OneLine(q.Text, maxInput), plaintext.OneLine(q.About, maxInput)
@@ -27,7 +29,11 @@ func (a *asks) add(q thread.Question) (added thread.Question, ok bool) {
 	for i := range q.Choices {
 		q.Choices[i].Text = plaintext.OneLine(q.Choices[i].Text, maxName)
 	}
-	*a = append(*a, q)
+	if at >= 0 {
+		(*a)[at] = q
+	} else {
+		*a = append(*a, q)
+	}
 	return q, true
 }
 

@@ -109,8 +109,8 @@ func TestRunAsks(t *testing.T) {
 			t.Error(id)
 		}
 	}
-	if r.Ask("call", thread.Question{ID: "1"}) || r.Ask("call", thread.Question{}) {
-		t.Error("asked twice, or without an id")
+	if r.Ask("call", thread.Question{}) || !r.Ask("call", thread.Question{ID: "1", Text: "May it?", About: "touch x", Choices: yes}) {
+		t.Error("asked without an id, or it cannot change")
 	}
 	err := r.Answer("1", 1, "not now")
 	if err != nil {
@@ -128,7 +128,7 @@ func TestRunAsks(t *testing.T) {
 		t.Error(err)
 	}
 	r.Complete()
-	want := []string{"asks/1/", "asks/2/", "asks/3/", "asks/4/", "answered/1/No: not now", "answered/2/too late", "answered/3/dismissed",
+	want := []string{"asks/1/", "asks/2/", "asks/3/", "asks/4/", "asks/1/", "answered/1/No: not now", "answered/2/too late", "answered/3/dismissed",
 		"answered/4/the run has ended", "end//"}
 	var got []string
 	for _, e := range r.Take().Events {

@@ -2,6 +2,7 @@ package jsonline
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -16,6 +17,28 @@ type Run struct {
 	// interrupted is set if it was asked to end.
 	interrupted bool
 	asks        asks
+}
+
+// Read takes a line: JSON that take knows, or else a line that is not one of the protocol.
+func Read[Event any](r *Run, line []byte, take func(Event) (known bool)) thread.Said {
+	var e Event
+	if json.Unmarshal(line, &e) != nil || !take(e) {
+		r.Line(line)
+	}
+	return r.Take()
+}
+
+// Prompt is the Begin of a Dialogue with a program of which the prompt is the whole input.
+func (r *Run) Prompt(text string) thread.Said {
+	r.said.Write = append(r.said.Write, text...)
+	r.Close()
+	return r.Take()
+}
+
+// Signal is the Interrupt of a Dialogue with a program that only a signal interrupts.
+func (r *Run) Signal() thread.Said {
+	r.Interrupt()
+	return r.Take()
 }
 
 // Add says an event, with its texts cut. After the end nothing is said.
@@ -58,8 +81,9 @@ func (r *Run) Line(line []byte) {
 	}
 }
 
-// Ask says that the process asks a question about a call, and waits. Its id is that of the program, unique in the run. False:
-// it is not asked, since it has no id, or one that is open, or too many are; the caller refuses it then.
+// Ask says that the process asks a question about a call, and waits. Its id is that of the program, unique in the run; one
+// that is open is of a question that has changed. False: it is not asked, since it has no id or too many are open; the
+// caller refuses it then.
 func (r *Run) Ask(call string, q thread.Question) bool {
 	if r.ended {
 		return false

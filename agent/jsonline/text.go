@@ -2,6 +2,7 @@ package jsonline
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -60,6 +61,23 @@ func Input(raw json.RawMessage) string {
 func telling() []string {
 	return []string{"command", "cmd", "file_path", "filePath", "absolute_path", "notebook_path", "dir_path", "path", "pattern", "url",
 		"query", "prompt", "description"}
+}
+
+// Reads returns the file that a tool reads which is given this, from its beginning; "" if it begins later: a long file is
+// read in pieces.
+func Reads(raw json.RawMessage) string {
+	var in struct {
+		FilePath  string  `json:"file_path"`
+		FilePath2 string  `json:"filePath"`
+		Absolute  string  `json:"absolute_path"`
+		Path      string  `json:"path"`
+		Offset    float64 `json:"offset"`
+		Start     float64 `json:"start_line"`
+	}
+	if json.Unmarshal(raw, &in) != nil || max(in.Offset, in.Start) > 1 {
+		return ""
+	}
+	return cut(cmp.Or(in.FilePath, in.FilePath2, in.Absolute, in.Path), maxInput)
 }
 
 // Text returns what a tool returned, for people: a text, the texts of a list of parts, or else JSON.

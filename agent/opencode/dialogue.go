@@ -3,6 +3,7 @@ package opencode
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -64,22 +65,17 @@ type event struct {
 
 // Begin implements thread.Dialogue.
 func (d *dialogue) Begin(prompt string) thread.Said {
-	return thread.Said{Write: []byte(prompt), Close: true}
+	return d.run.Prompt(prompt)
 }
 
 // Interrupt implements thread.Dialogue.
 func (d *dialogue) Interrupt() thread.Said {
-	d.run.Interrupt()
-	return d.run.Take()
+	return d.run.Signal()
 }
 
 // Read implements thread.Dialogue.
 func (d *dialogue) Read(line []byte) thread.Said {
-	var e event
-	if json.Unmarshal(line, &e) != nil || !d.take(e) {
-		d.run.Line(line)
-	}
-	return d.run.Take()
+	return jsonline.Read(&d.run, line, d.take)
 }
 
 // take says what an event means, unless its type is unknown.
@@ -112,6 +108,9 @@ func (d *dialogue) take(e event) (known bool) {
 	return true
 }
 
+// asking are the tools with which opencode asks a person, and which it does not offer in a run.
+func asking() []string { return []string{"question", "plan_enter", "plan_exit"} }
+
 // text says a whole text, in pieces.
 func (d *dialogue) text(kind thread.RunEventKind, text string) {
 	for len(text) > jsonline.MaxText {
@@ -129,18 +128,26 @@ func (d *dialogue) text(kind thread.RunEventKind, text string) {
 func (d *dialogue) tool(e event) {
 	p := e.Part
 	about := jsonline.Input(p.State.Input)
-	d.run.Add(thread.RunEvent{Kind: thread.RunTool, Tool: p.Tool, Call: p.Call, Text: about})
-	asked := strings.HasPrefix(p.State.Error, "The user rejected permission")
-	if asked || strings.HasPrefix(p.State.Error, "The user has specified a rule which prevents") {
-		text := p.Tool + " " + about
-		if asked { // and with it the turn ends
-			d.refused = text
-			text += ": nobody can be asked"
-		}
-		d.run.Add(thread.RunEvent{Kind: thread.RunRefused, Tool: p.Tool, Call: p.Call, Text: text})
+	use := thread.RunEvent{Kind: thread.RunTool, Tool: p.Tool, Call: p.Call, Text: about}
+	if p.Tool == "read" {
+		use.Reads = jsonline.Reads(p.State.Input)
 	}
-	if d.reads && strings.HasPrefix(p.State.Error, "Model tried to call unavailable tool") {
-		d.run.Add(thread.RunEvent{Kind: thread.RunRefused, Tool: p.Tool, Call: p.Call, Text: p.Tool + ": not offered, since it may only read"})
+	d.run.Add(use)
+	refused, unoffered := "", strings.HasPrefix(p.State.Error, "Model tried to call unavailable tool")
+	what := strings.TrimSpace(p.Tool + " " + about)
+	switch {
+	case strings.HasPrefix(p.State.Error, "The user rejected permission"):
+		d.refused = what // and with it the turn ends
+		refused = "nobody can be asked"
+	case strings.HasPrefix(p.State.Error, "The user has specified a rule which prevents"):
+		d.run.Notice("%s: a rule denies it", what)
+	case unoffered && d.reads:
+		refused = "not offered, since it may only read"
+	case unoffered && slices.Contains(asking(), p.Tool):
+		refused = "not offered, since nobody can be asked"
+	}
+	if refused != "" {
+		d.run.Add(thread.RunEvent{Kind: thread.RunRefused, Tool: p.Tool, Call: p.Call, Text: what + ": " + refused})
 	}
 	d.run.Add(thread.RunEvent{
 		Kind: thread.RunResult, Tool: p.Tool, Call: p.Call, Text: cmp.Or(p.State.Error, p.State.Output),

@@ -16,12 +16,20 @@ var _ thread.Headless = (*Agent)(nil)
 
 // Headless implements thread.Headless. What opencode would ask it refuses by itself then, and ends the turn.
 func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.HeadlessLaunch, error) {
-	reader := ""
+	own := "" // an agent of ours, of a name that no file of the repository can have rules for
+	var rules object
 	spec.Flags.Args = launch.DropOptions(spec.Flags.Args, elsewhere()...)
-	if spec.Once.ReadOnly {
-		reader = "read-only-" + launch.UUID()[:8] // that no file of the repository can have rules for
-		spec.Flags.PermissionMode = reader
+	switch {
+	case spec.Once.Caps.NoTools:
+		own, rules = "reporting-"+launch.UUID()[:8], denyingCalls()
+	case spec.Once.ReadOnly:
+		own, rules = "read-only-"+launch.UUID()[:8], onlyReading(spec)
+	}
+	if own != "" {
+		spec.Flags.PermissionMode = own
 		spec.Flags.Args = launch.DropOptions(spec.Flags.Args, "--agent", "--auto", "--yolo")
+	}
+	if spec.Once.ReadOnly {
 		// What is in the repository's .opencode folder is loaded as code, which no rule binds.
 		spec.Flags.Env = append(slices.Clone(spec.Flags.Env), "OPENCODE_DISABLE_PROJECT_CONFIG=1")
 	}
@@ -29,13 +37,13 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 	if err != nil {
 		return thread.HeadlessLaunch{}, err
 	}
-	if reader != "" {
-		if l.Env, err = onlyReading(l.Env, spec, reader); err != nil {
+	if own != "" {
+		if l.Env, err = withAgent(l.Env, spec, own, rules); err != nil {
 			return thread.HeadlessLaunch{}, fmt.Errorf("launch opencode: %w", err)
 		}
 	}
 	l.Ready = 0
-	return thread.HeadlessLaunch{Launch: l, Dialogue: &dialogue{asked: l.Session, model: spec.Model, reads: reader != ""}}, nil
+	return thread.HeadlessLaunch{Launch: l, Dialogue: &dialogue{asked: l.Session, model: spec.Model, reads: spec.Once.ReadOnly}}, nil
 }
 
 // elsewhere are options of the person's own arguments with which it would not work on this session, in this folder, or not
@@ -45,16 +53,18 @@ func elsewhere() []string {
 		"--interactive", "-i", "--dir"}
 }
 
-// onlyReading adds an agent of opencode's to the configuration in the environment that has the tools for reading, and of
-// our server those that are our own. opencode's agent "plan" is none such: it runs commands.
-func onlyReading(env launch.Env, spec thread.LaunchSpec, name string) (launch.Env, error) {
-	const variable = "OPENCODE_CONFIG_CONTENT"
-	var content object
-	if own := env.Value(variable); own != "" {
-		if err := json.Unmarshal(launch.StripComments([]byte(own)), &content); err != nil {
-			return nil, fmt.Errorf("read %s: %w", variable, err)
-		}
-	}
+// denyingCalls has every call fail, though the tools are offered: a rule whose pattern is "*" would take them out of the
+// request.
+func denyingCalls() object {
+	var each, rules object
+	each.set("**", "deny")
+	rules.set("*", each)
+	return rules
+}
+
+// onlyReading allows the tools for reading, and of our server those that are our own. opencode's agent "plan" does not do:
+// it runs commands.
+func onlyReading(spec thread.LaunchSpec) object {
 	var rules object
 	rules.set("*", "deny") // the last rule that matches counts
 	for _, tool := range []string{"read", "grep", "glob", "list"} {
@@ -73,8 +83,22 @@ func onlyReading(env launch.Env, spec thread.LaunchSpec, name string) (launch.En
 			rules.set(spec.MCP.Name+"_"+tool, "allow")
 		}
 	}
-	if err := instruct(&content, spec.Dir); err != nil {
-		return nil, fmt.Errorf("read %s: %w", variable, err)
+	return rules
+}
+
+// withAgent adds an agent of opencode's with these rules to the configuration in the environment.
+func withAgent(env launch.Env, spec thread.LaunchSpec, name string, rules object) (launch.Env, error) {
+	const variable = "OPENCODE_CONFIG_CONTENT"
+	var content object
+	if own := env.Value(variable); own != "" {
+		if err := json.Unmarshal(launch.StripComments([]byte(own)), &content); err != nil {
+			return nil, fmt.Errorf("read %s: %w", variable, err)
+		}
+	}
+	if spec.Once.ReadOnly {
+		if err := instruct(&content, spec.Dir); err != nil {
+			return nil, fmt.Errorf("read %s: %w", variable, err)
+		}
 	}
 	err := content.within([]string{"agent", name}, func(agent *object) {
 		agent.set("mode", "primary")

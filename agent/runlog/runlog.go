@@ -74,6 +74,11 @@ func (l *Log) width(indent int) int { return max(cmp.Or(l.cols, 80), minCols) - 
 // AppendPrompt appends the prompt, asked at a time.
 func (l *Log) AppendPrompt(dst []byte, text string, at time.Time) []byte {
 	l.began = at
+	return l.prompt(dst, text)
+}
+
+// prompt appends what the agent was asked.
+func (l *Log) prompt(dst []byte, text string) []byte {
 	dst = l.begin(dst, block{kind: asked})
 	lines, more := head(text, maxPromptLines)
 	for i, line := range lines {
@@ -105,6 +110,10 @@ func (l *Log) Append(dst []byte, e thread.RunEvent) []byte {
 	case thread.RunRefused:
 		dst = l.begin(dst, block{e.Kind, e.Sub})
 		return l.note(dst, margin(e.Sub)+yellow+"\u00d7 refused "+plain, yellow, named(e.Tool, e.Text))
+	case thread.RunAsks, thread.RunAnswered:
+		return l.question(dst, e)
+	case thread.RunSteered:
+		return l.prompt(dst, e.Text)
 	case thread.RunNotice:
 		return l.note(l.begin(dst, block{e.Kind, e.Sub}), margin(e.Sub)+yellow+"! "+plain, yellow, e.Text)
 	case thread.RunLine:
@@ -211,7 +220,7 @@ func streams(k thread.RunEventKind) bool { return k == thread.RunText || k == th
 // group returns the kind of an event for the layout: between events of one kind there is no empty line.
 func group(k thread.RunEventKind) thread.RunEventKind {
 	switch k {
-	case thread.RunResult, thread.RunRefused:
+	case thread.RunResult, thread.RunRefused, thread.RunAsks:
 		return thread.RunTool
 	case thread.RunSession, thread.RunLine:
 		return thread.RunNotice
@@ -302,6 +311,22 @@ func named(tool, text string) string {
 		return tool + text
 	}
 	return plaintext.Cut(tool, maxLine) + ": " + text
+}
+
+// question appends what the agent asks a person, or what became of that.
+func (l *Log) question(dst []byte, e thread.RunEvent) []byte {
+	if e.Question == nil {
+		return dst
+	}
+	dst = l.begin(dst, block{thread.RunAsks, e.Sub})
+	switch {
+	case e.Kind == thread.RunAsks:
+		return l.note(dst, margin(e.Sub)+yellow+"? asks "+plain, yellow, e.Question.Words())
+	case e.Failed:
+		return l.note(dst, margin(e.Sub)+dim+"? withdrawn "+plain, dim, named(e.Question.Line(), e.Text))
+	default:
+		return l.note(dst, margin(e.Sub)+green+"? answered "+plain, "", named(e.Question.Line(), e.Text))
+	}
 }
 
 // opened appends which session it is.

@@ -31,7 +31,7 @@ const (
 // it was.
 func (s *Session) Answer(ctx context.Context, question string, choice int) error {
 	if s.run != nil {
-		return noTerminal("answer")
+		return s.Reply(ctx, question, choice, "")
 	}
 	s.sendMu.Lock()
 	a := &answer{session: s, question: question, to: choice, at: -1}
@@ -49,7 +49,7 @@ var errShown = errors.New("decided; the dialog is still shown")
 // Decide implements thread.Session.
 func (s *Session) Decide(ctx context.Context, question string, decide func() bool) (decided bool, err error) {
 	if s.run != nil {
-		return false, noTerminal("decide")
+		return false, nil // nothing else can
 	}
 	s.sendMu.Lock()
 	s.mu.Lock()

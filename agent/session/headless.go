@@ -76,10 +76,18 @@ func (s *Session) halt() {
 	}
 }
 
+// asks records what the agent waits for an answer to. The run's lock is held.
+func (s *Session) asks(q *thread.Question) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asking = q
+	s.schedule(time.Now())
+}
+
 // exceeds ends a run that has printed too much. The run's lock is held.
 func (s *Session) exceeds(reason string) { s.end(reason) }
 
-// ask gives an agent without a terminal its prompt.
+// ask gives an agent without a terminal its prompt, or a further one for the turn that it works on.
 func (s *Session) ask(text string) error {
 	switch {
 	case text == "":
@@ -91,6 +99,9 @@ func (s *Session) ask(text string) error {
 		return thread.ErrNotRunning
 	}
 	now := time.Now()
+	if steered, err := s.run.steer(text); steered || err != nil {
+		return err
+	}
 	if err := s.run.begin(text); err != nil {
 		return err
 	}

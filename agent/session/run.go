@@ -40,6 +40,8 @@ type owner interface {
 	show(b []byte)
 	// ends is told the last event.
 	ends(e thread.RunEvent)
+	// asks is told what the agent waits for an answer to, nil for nothing. It is told before the event is passed on.
+	asks(q *thread.Question)
 	// exceeds is told that the process has printed too much, in words for people.
 	exceeds(reason string)
 }
@@ -64,6 +66,7 @@ type run struct {
 	to       io.Writer // of raw
 	printed  int64
 	asked    bool
+	asks     questions
 	ended    bool
 	closed   bool              // the input
 	outcome  thread.RunOutcome // that it has, however the dialogue sees it; "" if that decides
@@ -207,6 +210,7 @@ func (r *run) interrupt(reason string) (signal bool) {
 		return false
 	}
 	r.outcome, r.reason = thread.RunCancelled, reason
+	r.withdraw("it was cancelled")
 	if !r.asked {
 		r.closeInput()
 		return false
@@ -308,6 +312,10 @@ func (r *run) emit(e thread.RunEvent) {
 	e.At = time.Now()
 	last := e.Kind == thread.RunEnd
 	switch {
+	case e.Kind == thread.RunAsks || e.Kind == thread.RunAnswered:
+		if !r.follow(&e) {
+			return
+		}
 	case last && r.ended:
 		return
 	case last && r.outcome != "" && e.Outcome != thread.RunCompleted:
@@ -316,11 +324,20 @@ func (r *run) emit(e thread.RunEvent) {
 			e.State, e.Status = "", 0
 		}
 	}
+	if last {
+		r.withdraw("the run has ended")
+	}
+	r.pass(e)
+}
+
+// pass is emit for an event as people are told it. mu is held.
+func (r *run) pass(e thread.RunEvent) {
 	r.log.Resize(int(r.cols.Load()))
 	r.picture = r.log.Append(r.picture, e)
 	if r.ended {
 		return
 	}
+	last := e.Kind == thread.RunEnd
 	r.ended = last
 	if r.on != nil {
 		r.on(e)
@@ -328,6 +345,40 @@ func (r *run) emit(e thread.RunEvent) {
 	if last {
 		r.owner.ends(e)
 		close(r.over)
+	}
+}
+
+// follow takes a question, or that one is answered, and gives the event the question as people see it. It reports whether
+// that is news: what a run asks that is being ended is not. mu is held.
+func (r *run) follow(e *thread.RunEvent) (news bool) {
+	switch {
+	case e.Question == nil || r.ended || r.outcome != "":
+		return false
+	case e.Kind == thread.RunAnswered:
+		e.Question = r.asks.answered(e.Question.ID)
+		news = e.Question != nil
+	default:
+		told, withdrawn, isNew := r.asks.ask(*e.Question, e.At)
+		if withdrawn != nil {
+			r.pass(thread.RunEvent{Kind: thread.RunAnswered, At: e.At, Question: withdrawn, Text: "it has changed", Failed: true})
+		}
+		e.Question, news = &told, isNew
+	}
+	if news {
+		r.owner.asks(r.asks.first())
+	}
+	return news
+}
+
+// withdraw takes back all that is asked. mu is held.
+func (r *run) withdraw(why string) {
+	open := r.asks.all()
+	if len(open) == 0 {
+		return
+	}
+	r.owner.asks(nil)
+	for _, q := range open {
+		r.pass(thread.RunEvent{Kind: thread.RunAnswered, At: time.Now(), Question: &q.told, Text: why, Failed: true})
 	}
 }
 

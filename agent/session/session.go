@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -54,6 +55,8 @@ type Session struct {
 	wake     chan struct{}         // contains an element if a prompt that is being typed should look again
 	refused  *thread.NotReadyError // what Send returned, until OnReady is called
 	again    bool                  // OnReady is to be called
+
+	asking *thread.Question // what a run waits for an answer to; nil for nothing
 
 	toldAll chan struct{} // closed when OnExit has returned
 }
@@ -384,6 +387,11 @@ func (s *Session) State() thread.StateReport {
 // state returns what the agent is doing, with what it asks. mu is held.
 func (s *Session) state(now time.Time) thread.StateReport {
 	r := s.screen.tracker.State(now)
+	if q := s.asking; q != nil && s.exit == nil {
+		return thread.StateReport{State: q.Kind.State(), Since: q.Since, Question: q, Evidence: slices.Concat([]thread.Evidence{
+			{Source: thread.SourceHook, State: q.Kind.State(), Detail: "asks: " + q.Line(), At: q.Since},
+		}, r.Evidence)}
+	}
 	if r.NeedsPerson() {
 		r.Question = s.screen.asks.question
 	}

@@ -34,9 +34,11 @@ type attempt struct {
 	starting context.Context
 	unwanted context.CancelFunc
 	done     chan struct{}
+	time     *allowance // until its deadline; a part of asks
 
 	mu       sync.Mutex // guards the fields below
 	x        exec.Execution
+	asks     pending
 	record   runs.Record
 	flushing once
 	process  thread.ExecutionID
@@ -58,8 +60,9 @@ type attempt struct {
 func newAttempt(ctx context.Context, open *openRuns, l *liveThread, x exec.Execution, fresh bool) *attempt {
 	a := &attempt{
 		id: x.ID, name: x.Name, prompt: x.Prompt, fresh: fresh, open: open, live: l, done: make(chan struct{}), x: x,
-		record: runs.Record{Attempt: x.Attempt}, output: runs.NewOutput(l.work.ctx, open.cfg.Runs.Stage, x.Thread, x.Name),
+		time: newAllowance(), record: runs.Record{Attempt: x.Attempt}, output: runs.NewOutput(l.work.ctx, open.cfg.Runs.Stage, x.Thread, x.Name),
 	}
+	a.asks.time = a.time
 	a.starting, a.unwanted = context.WithCancel(ctx)
 	return a
 }
@@ -75,15 +78,42 @@ func (a *attempt) execution() exec.Execution {
 func (a *attempt) report(e thread.RunEvent) {
 	a.mu.Lock()
 	a.record.Add(e)
+	asks := a.asks.take(e)
 	flush := e.Kind != thread.RunUsage && a.flushing.take()
 	attempt := a.x.Attempt
 	a.mu.Unlock()
 	a.open.report(a.id, thread.RunPiece{Execution: a.name, Attempt: attempt, Event: &e})
+	if asks {
+		a.live.enqueue(a.stand)
+	}
 	switch {
 	case e.Kind == thread.RunEnd && !e.Gone: // if the server dies now, the next one knows that the work was done
 		a.live.enqueue(a.flush)
 	case flush:
 		a.live.later(flushEvery, a.flush)
+	}
+}
+
+// waiting returns what its agent waits for an answer to; nil for nothing.
+func (a *attempt) waiting() *thread.Question {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.asks.first()
+}
+
+// stand is the step that stores whether it works or needs input. Where the store refuses it, it is tried again.
+func (a *attempt) stand() {
+	if s := a.execution().State; s != exec.Running && s != exec.NeedsInput {
+		return // it has no prompt yet, or has ended
+	}
+	state, why, q := exec.Running, "", a.waiting()
+	if q != nil {
+		state, why = exec.NeedsInput, q.Line()
+	}
+	err := a.becomes(a.live.work.ctx, state, why, q)
+	if err != nil && !errors.Is(err, exec.ErrFence) {
+		a.open.cfg.Log.Warn("store what a run asks", "execution", a.name, "err", err)
+		a.live.later(flushEvery, a.stand)
 	}
 }
 
@@ -140,17 +170,22 @@ func (a *attempt) waits() bool {
 
 // become stores an open state of the process. It returns exec.ErrFence if the execution was taken away meanwhile.
 func (a *attempt) become(ctx context.Context, state exec.State, reason string) error {
+	return a.becomes(ctx, state, reason, nil)
+}
+
+// becomes is become with what the agent waits for an answer to.
+func (a *attempt) becomes(ctx context.Context, state exec.State, reason string, q *thread.Question) error {
 	a.mu.Lock()
 	was, process, started, before := a.x, a.process, a.started, a.before
 	a.mu.Unlock()
 	if was.State.Final() {
 		return exec.ErrFence
 	}
-	if was.State == state {
+	if was.State == state && was.Question.Is(q) {
 		return nil
 	}
 	x, err := a.open.change(ctx, was.ID, was.Fence, func(x *exec.Execution) error {
-		x.State, x.Reason, x.Process, x.Started, x.Before = state, reason, process, started, before
+		x.State, x.Reason, x.Process, x.Started, x.Before, x.Question = state, reason, process, started, before, q
 		return nil
 	})
 	if err != nil {

@@ -108,6 +108,8 @@ type RunsConfig struct {
 	Tries     int
 	OnFail    exec.OnFail
 	Fallbacks map[string]string
+	// Asks is what follows when an agent would ask a person, for threads that say nothing; AsksPerson when empty.
+	Asks thread.Asks
 	// Witness gives runs that must only read a place to work in; nil has them work in the thread's folder, unwatched.
 	Witness exec.Witness
 	// Stage keeps what a run prints; nil keeps nothing of it.

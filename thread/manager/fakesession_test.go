@@ -2,6 +2,8 @@ package manager_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -109,9 +111,11 @@ type session struct {
 	sent  []string
 	// chosen are the choices that were answered with
 	chosen []int
-	deaf   bool   // Send waits in vain
-	typed  string // in its input
-	fails  error  // of Send, which has typed the prompt
+	open   []thread.Question // what it asks without a terminal, in this order
+	said   []string          // texts that it was answered with
+	deaf   bool              // Send waits in vain
+	typed  string            // in its input
+	fails  error             // of Send, which has typed the prompt
 	heard  []thread.Evidence
 }
 
@@ -191,9 +195,60 @@ func (p *session) Decide(_ context.Context, question string, decide func() bool)
 	return q != nil && q.ID == question && decide(), nil
 }
 
+// asks has it ask without a terminal.
+func (p *session) asks(q thread.Question) {
+	p.mu.Lock()
+	p.open = append(p.open, q)
+	p.mu.Unlock()
+	p.questions()
+	p.spec.OnRun(thread.RunEvent{Kind: thread.RunAsks, Question: &q})
+}
+
+// withdraw has a question be answered, or withdrawn by its agent.
+func (p *session) withdraw(id, text string, failed bool) {
+	p.mu.Lock()
+	i := slices.IndexFunc(p.open, func(q thread.Question) bool { return q.ID == id })
+	q := p.open[i]
+	p.open = slices.Delete(p.open, i, i+1)
+	p.mu.Unlock()
+	p.questions()
+	p.spec.OnRun(thread.RunEvent{Kind: thread.RunAnswered, Question: &q, Text: text, Failed: failed})
+}
+
+// questions tells the state that follows from what it asks.
+func (p *session) questions() {
+	p.mu.Lock()
+	p.state = thread.StateReport{State: thread.StateWorking, Since: time.Now()}
+	if len(p.open) > 0 {
+		q := p.open[0]
+		p.state.State, p.state.Question = q.Kind.State(), &q
+	}
+	r := p.state
+	p.mu.Unlock()
+	p.spec.OnState(r)
+}
+
+// Reply implements thread.Replier.
+func (p *session) Reply(ctx context.Context, question string, choice int, text string) error {
+	p.mu.Lock()
+	p.said = append(p.said, text)
+	p.mu.Unlock()
+	return p.Answer(ctx, question, choice)
+}
+
 // Answer is chosen at once if the question is the one that is asked.
 func (p *session) Answer(_ context.Context, question string, choice int) error {
 	p.mu.Lock()
+	if len(p.open) > 0 {
+		known := slices.ContainsFunc(p.open, func(q thread.Question) bool { return q.ID == question })
+		p.chosen = append(p.chosen, choice)
+		p.mu.Unlock()
+		if !known {
+			return thread.ErrRefused
+		}
+		p.withdraw(question, fmt.Sprintf("choice %d", choice+1), false)
+		return nil
+	}
 	defer p.mu.Unlock()
 	if p.state.Question == nil || p.state.Question.ID != question {
 		return thread.ErrRefused

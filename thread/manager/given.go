@@ -62,6 +62,9 @@ func promptGives(l *run, id thread.PromptID) error {
 	case err != nil: // tried again
 		return fmt.Errorf("the store rejects it: %w: %w", err, thread.ErrBusy)
 	}
+	if a.waiting() != nil { // it asked before it had a prompt
+		l.live.enqueue(a.stand)
+	}
 	return nil
 }
 
@@ -172,21 +175,28 @@ func cancelAll(ctx context.Context, l *run, why string) error {
 	return errors.Join(errs...)
 }
 
-// keepTime ends an execution when its deadline is over. A machine that sleeps does not use up its time.
+// keepTime ends an execution when its deadline is over. A machine that sleeps does not use up its time, nor does a person
+// who is asked.
 func keepTime(l *run, a *attempt, limit time.Duration) {
 	if limit <= 0 || !l.work.begin() {
 		return
 	}
+	a.time.start(limit)
 	go func() {
 		defer l.work.done()
-		t := time.NewTimer(limit)
-		defer t.Stop()
-		select {
-		case <-t.C:
-		case <-a.done:
-			return
-		case <-l.work.closing.Done():
-			return
+		for left, used := a.time.rest(); !used || left > 0; left, used = a.time.rest() {
+			var over <-chan time.Time
+			if used {
+				over = time.After(left)
+			}
+			select {
+			case <-over:
+			case <-a.time.changed:
+			case <-a.done:
+				return
+			case <-l.work.closing.Done():
+				return
+			}
 		}
 		_, err := giveUp(l.work.ctx, l, a, exec.CauseDeadline, fmt.Sprintf("its time of %s was over; give it more with --deadline or runs.deadline", span(limit)))
 		if err != nil && !errors.Is(err, errOver) {

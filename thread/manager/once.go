@@ -36,6 +36,8 @@ func checkOnce(cfg *Config, agent, model string, o thread.Once, prompt, name str
 		return thread.Kindf(thread.ErrUnsupported, "this server runs no agents without a terminal")
 	case !can:
 		return noHeadless(agent)
+	case o.Asks != "" && o.Asks != thread.AsksPerson && o.Asks != thread.AsksNobody:
+		return thread.Hint(thread.Kindf(thread.ErrInvalid, "%q is not known for what a run asks", thread.Excerpt(string(o.Asks))), "take wait or refuse")
 	case o.Deadline < 0 || o.Deadline > longest:
 		return thread.Kindf(thread.ErrInvalid, "a deadline of %s: it must be at most %s", o.Deadline, span(longest))
 	}

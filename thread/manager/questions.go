@@ -38,16 +38,33 @@ func (m *Questions) Answer(ctx context.Context, ref string, r thread.AnswerReque
 		return fail(thread.Kindf(thread.ErrRefused, "it asks nothing that can be answered from here"))
 	case q.ID != r.Question:
 		return fail(thread.Kindf(thread.ErrRefused, "it asks something else now"))
-	case len(q.Choices) == 0:
+	}
+	if a := attemptOf(l); a != nil {
+		if err := answerRun(ctx, running, a, *q, r); err != nil {
+			return fail(err)
+		}
+		return l.live.current(), nil
+	}
+	return m.answerDialog(ctx, l, running, *q, r)
+}
+
+// answerDialog answers a dialog in a terminal.
+func (m *Questions) answerDialog(
+	ctx context.Context, l *run, running thread.Session, q thread.Question, r thread.AnswerRequest,
+) (thread.Status, error) {
+	fail := func(err error) (thread.Status, error) {
+		return thread.Status{}, fmt.Errorf("answer %s: %w", l.live.thread().Name, err)
+	}
+	if len(q.Choices) == 0 {
 		return fail(thread.Hint(thread.Kindf(thread.ErrRefused, "a part of the question is out of sight"), "answer it in its terminal"))
 	}
-	choice, err := r.Chosen(*q)
+	choice, err := r.Chosen(q)
 	if err != nil {
 		return fail(err)
 	}
 	decided := false
 	if choice >= 0 {
-		decided, err = running.Decide(ctx, q.ID, func() bool { return l.live.hooks.decide(*q, q.Choices[choice].Means) })
+		decided, err = running.Decide(ctx, q.ID, func() bool { return l.live.hooks.decide(q, q.Choices[choice].Means) })
 	}
 	if !decided {
 		err = running.Answer(ctx, q.ID, choice)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"orchestrator/thread"
@@ -189,7 +190,11 @@ func recovered(ctx context.Context, l *run, x exec.Execution) error {
 	case p.State == thread.PromptAnswered: // agents go on after an answer, and may fail then
 		v = verdict{state: exec.Lost, reason: "its answer is stored, but its server ended before it had finished; a person decides what follows"}
 	default:
-		if v, err = lost(ctx, l, x, "its server ended while it worked"); err != nil {
+		why := "its server ended while it worked"
+		if x.Question != nil {
+			why = fmt.Sprintf("its server ended while it waited for an answer to: %s", x.Question.Line())
+		}
+		if v, err = lost(ctx, l, x, why); err != nil {
 			return err
 		}
 	}

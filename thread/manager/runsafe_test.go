@@ -178,7 +178,7 @@ func TestRunGoesOnAfterItsAnswer(t *testing.T) {
 // TestRefusedCallsAreSaid: a run that completed although calls of it were refused says so.
 func TestRefusedCallsAreSaid(t *testing.T) {
 	inWorld(t, func(w *world) {
-		s := w.once("one")
+		s := w.once("one", func(r *thread.NewRequest) { r.Once.Asks = thread.AsksNobody })
 		p := w.sess.of(s.ID)
 		for _, what := range []string{"Bash touch x: nobody can be asked", "Write y: nobody can be asked"} {
 			p.spec.OnRun(thread.RunEvent{Kind: thread.RunRefused, Text: what})

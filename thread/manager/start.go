@@ -217,6 +217,7 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	}
 	if r.attempt != nil {
 		spec.Once = t.Once
+		spec.Once.Asks = asksOf(l.cfg, t.Once)
 	}
 	if spec.Base, err = l.base(ctx, agent, spec, aside); err != nil {
 		return err
@@ -248,7 +249,7 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	l.typist.serve(r.attempt)
 	if r.attempt != nil {
 		r.attempt.begun(x, l.live.used())
-		report, raw = r.attempt.report, r.attempt.output.Writer()
+		report, raw = listener(l, r.attempt, t.Once, dialogue), r.attempt.output.Writer()
 	}
 	l.live.mu.Lock()
 	l.attempt, l.opened = r.attempt, r.attempt == nil

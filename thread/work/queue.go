@@ -9,7 +9,8 @@ import (
 	"orchestrator/thread"
 )
 
-// Limits are how many executions may have a process at once; 0 is no limit.
+// Limits are how many executions may work at once; 0 is no limit. Twice as many as All may have a process: the others wait
+// for a person.
 type Limits struct {
 	All int `json:"all,omitempty"`
 	// Agent and Account hold for each agent and each account that has no limit of its own below.
@@ -27,6 +28,9 @@ type Limits struct {
 // then counts against no limit as long as that agent works. Else as many as there are places could all wait for what
 // never gets one. With what is lent there are at most twice as many as Limits.All; over that a place is lent only while
 // each that works has asked for one that has not ended, and could otherwise wait for ever.
+//
+// An execution that needs a person's input lends its place to any other. Once it is answered it works at once, so that for a
+// while more may work than Limits allow; nothing starts until that is over.
 type Queue struct {
 	Limits Limits
 	// Paused holds all that wait, PausedAgents those of some agents. What runs goes on.
@@ -82,7 +86,7 @@ func (q Queue) Decide(open []Execution) Decision {
 		switch {
 		case x.State.Holds():
 			held = append(held, x)
-			u.lends[x.Thread] = true
+			u.lends[x.Thread] = x.State != NeedsInput
 		case x.State == Queued:
 			queued = append(queued, x)
 		}
@@ -119,7 +123,8 @@ type use struct {
 	lends    map[thread.ID]bool   // threads that have a place which they do not lend yet
 	ways     map[Way]string       // the name of an execution that is on a way
 	places   int                  // with those that are lent
-	alone    bool                 // one that works has asked for nothing: it ends by itself
+	asking   int                  // of those, that wait for a person
+	alone    bool                 // one of them has asked for nothing: it ends by itself, or once a person has answered
 }
 
 // take counts an execution that has a process, or is to get one.
@@ -127,11 +132,17 @@ func (u *use) take(x Execution) {
 	defer u.wait(x)
 	u.places++
 	u.ways[x.Way()] = x.Name
+	if x.State == NeedsInput {
+		u.asking++
+	}
 	if x.State == Queued {
 		u.lends[x.Thread], u.alone = true, true
 	}
 	if u.lends[x.By] {
 		u.lends[x.By] = false
+		return
+	}
+	if x.State == NeedsInput {
 		return
 	}
 	u.all++
@@ -182,7 +193,10 @@ func (q Queue) obstacle(x Execution, u use) string {
 	if n := own(q.Limits.Accounts, x.Account, q.Limits.Account); x.Account != "" && n > 0 && u.accounts[x.Account] >= n {
 		return fmt.Sprintf("%d of %d runs of the account %s are running", u.accounts[x.Account], n, x.Account)
 	}
-	if n := q.Limits.All; n > 0 && u.all >= n {
+	switch n := q.Limits.All; {
+	case n > 0 && u.places >= 2*n && u.asking > 0:
+		return fmt.Sprintf("%d of %d runs wait for a person's answer", u.asking, u.places)
+	case n > 0 && u.all >= n:
 		return fmt.Sprintf("%d of %d runs are running", u.all, n)
 	}
 	return ""

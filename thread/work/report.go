@@ -23,6 +23,7 @@ type QueueLimit struct {
 	Account string `json:"account,omitempty"` // as in Execution
 	Most    int    `json:"most"`
 	Running int    `json:"running"`
+	Asking  int    `json:"asking,omitempty"` // they wait for a person, and lend their place
 	Waiting int    `json:"waiting"`
 	Paused  bool   `json:"paused,omitempty"` // nothing more of it is started
 	Why     string `json:"why,omitempty"`    // where the bound comes from, or why nothing starts, for people
@@ -78,10 +79,16 @@ func (q Queue) Report(open []Execution, why string) QueueReport {
 			}
 		case x.State.Holds():
 			r.Active = append(r.Active, x)
-			all.Running++
-			of(x.Agent).Running++
+			counted := []*QueueLimit{&all, of(x.Agent)}
 			if x.Account != "" {
-				in(x.Account).Running++
+				counted = append(counted, in(x.Account))
+			}
+			for _, l := range counted {
+				if x.State == NeedsInput {
+					l.Asking++
+				} else {
+					l.Running++
+				}
 			}
 		}
 	}

@@ -85,6 +85,9 @@ func Changed(old Execution, take bool, change func(*Execution) error, events []E
 	if take {
 		x.Fence++
 	}
+	if x.State != NeedsInput {
+		x.Question = nil
+	}
 	switch {
 	case x.State == Queued:
 		x.Server, x.Ended = "", time.Time{}
@@ -124,6 +127,14 @@ func normal(x Execution) Execution {
 	x.After, x.Failure.At, x.Failure.Until = utc(x.After), utc(x.Failure.At), utc(x.Failure.Until)
 	x.Reason, x.Answer = text(x.Reason), text(x.Answer)
 	x.Failure.What = text(x.Failure.What)
+	if x.Question != nil {
+		q := *x.Question
+		q.Since, q.Text, q.About, q.Choices = utc(q.Since), thread.Excerpt(q.Text), thread.Excerpt(q.About), slices.Clone(q.Choices)
+		for i, c := range q.Choices {
+			q.Choices[i].Text = thread.Excerpt(c.Text)
+		}
+		x.Question = &q
+	}
 	return x
 }
 

@@ -64,8 +64,8 @@ func (m manner) apply(steps []step) []step {
 	return all
 }
 
-// reporting matches what an agent is asked that may use no tools any more: what it has done, and what is missing.
-var reporting = pattern.Lazy(`(?i)\breport\b|\bprogress\b`)
+// reporting matches what an agent is asked that may make no calls any more: what it has done, and what is missing.
+var reporting = pattern.Lazy(`(?i)^\s*(?:you have used all your\b|report (?:your )?progress\b)`)
 
 // progress says what was done for the prompt before, and what is missing of it.
 func progress(t scripted.Turn) string {

@@ -24,7 +24,7 @@ func next(t scripted.Turn) scripted.Reply {
 		return scripted.Reply{Text: refused(strings.TrimPrefix(t.Outcomes[n-1].Output, denied))}
 	}
 	prompt := marks().ReplaceAllString(task(t.Prompt), " ")
-	if len(t.Tools) == 0 && reporting().MatchString(prompt) {
+	if reporting().MatchString(prompt) {
 		return scripted.Reply{Text: progress(t)}
 	}
 	if tooling().MatchString(prompt) {

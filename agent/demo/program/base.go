@@ -34,10 +34,7 @@ const tips = ` When the person does not know what to ask for, tell them that the
 	`Name files by their paths, in backquotes, so that they can be copied.`
 
 // base is what is sent before a word is said: all of it but the parts that are left out.
-type base struct {
-	without []string
-	bare    bool // there are no tools
-}
+type base struct{ without []string }
 
 // system returns the model's instructions.
 func (b base) system() string {
@@ -52,7 +49,7 @@ func (b base) system() string {
 
 // offers reports whether a tool is offered.
 func (b base) offers(tool string) bool {
-	return !b.bare && !slices.ContainsFunc(Parts(), func(p Part) bool {
+	return !slices.ContainsFunc(Parts(), func(p Part) bool {
 		return slices.Contains(p.Tools, tool) && slices.Contains(b.without, p.Name)
 	})
 }

@@ -48,7 +48,7 @@ func run(o options, stdin, stdout *os.File) error {
 	defer func() { _ = f.root.Close() }() // a folder that was only opened
 	transport := &http.Transport{MaxIdleConns: 1, IdleConnTimeout: 5 * time.Second}
 	defer transport.CloseIdleConnections()
-	t := &talk{folder: f, base: o.base, client: &client{
+	t := &talk{folder: f, base: o.base, idle: o.idle, client: &client{
 		http: &http.Client{Transport: transport}, base: o.url, key: o.key, model: o.model, session: o.session + o.resume,
 		system: o.base.system(), retries: o.retries,
 	}}
@@ -56,7 +56,7 @@ func run(o options, stdin, stdout *os.File) error {
 	if err := t.open(o, dir); err != nil {
 		return err
 	}
-	if o.mcp.Name != "" && !o.base.bare {
+	if o.mcp.Name != "" {
 		t.mcp = connect(o.mcp)
 		defer t.mcp.close()
 	}

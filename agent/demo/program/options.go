@@ -22,7 +22,7 @@ const (
 type options struct {
 	session, resume, mode, model, prompt string
 	url, key, home                       string
-	color, headless, asks                bool
+	color, headless, asks, idle          bool
 	retries                              int
 	mcp                                  mcpServer
 	base                                 base
@@ -49,7 +49,7 @@ func readOptions(args, env []string) (options, error) {
 	f.StringVar(&o.mode, "permission-mode", ModeAsk, "ask before commands, or auto")
 	f.BoolVar(&o.headless, "headless", false, "take a prompt and print what happens as lines of JSON, without a terminal")
 	f.BoolVar(&o.asks, "asks", false, "with --headless: ask the person, and wait for an answer, instead of refusing")
-	f.BoolVar(&o.base.bare, "no-tools", false, "offer no tools at all")
+	f.BoolVar(&o.idle, "no-calls", false, "fail every call of a tool, though they are offered")
 	f.IntVar(&o.retries, "retries", retries, "how often a request is sent again after a temporary refusal")
 	f.StringVar(&o.model, "model", "demo-1", "model")
 	f.Func("leave-out", "parts of what is sent before a word is said, with commas: "+strings.Join(partNames(), ", "), func(s string) error {

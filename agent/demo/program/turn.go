@@ -57,6 +57,9 @@ var errAlone = errors.New("refused: without a terminal nobody can be asked")
 // errWithdrawn is the result of a question that was taken back.
 var errWithdrawn = errors.New("the question was withdrawn, since nobody had answered it in time")
 
+// errIdle is the result of every call, if none is to be made.
+var errIdle = errors.New("no calls are left: report what is done, and what is missing")
+
 // errInterrupted ends a turn that the person interrupted.
 var errInterrupted = errors.New("interrupted by the person")
 
@@ -72,6 +75,7 @@ type talk struct {
 	mcp      *mcpClient  // nil if the agent was given no MCP server
 	silent   bool        // the person knows that it cannot be reached
 	alone    bool        // there is nobody to ask
+	idle     bool        // no call is made
 	together bool        // the calls of an answer run at the same time
 	further  further
 	number   atomic.Int64 // of questions
@@ -178,6 +182,9 @@ func (t *talk) result(ctx context.Context, b record.Block) record.Block {
 func (t *talk) tool(ctx context.Context, b record.Block) (string, error) {
 	if ctx.Err() != nil {
 		return "", errInterrupted
+	}
+	if t.idle {
+		return "", errIdle
 	}
 	if t.mcp != nil && strings.HasPrefix(b.Name, t.mcp.prefix()) {
 		return t.remote(ctx, b)

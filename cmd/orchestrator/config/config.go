@@ -26,6 +26,7 @@ type Runs struct {
 	Caps thread.Caps
 	// Tiers are which model a tier is, by agent.
 	Tiers work.Models
+	Asks  string
 }
 
 // Config is the configuration. Sizes are in bytes; a limit of 0 is none, where nothing else is said.

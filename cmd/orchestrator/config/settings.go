@@ -141,6 +141,8 @@ func runs() []setting {
 			func(c *Config) *string { return &c.Runs.OnFail }, "ask", "retry", "wait", "fallback"),
 		words("runs.retries", "5", "attempts of a run while its provider or the network fails, 1 to 20", setRunsRetries),
 		{key: runsFallback, about: "table of what takes an agent's place, or its model's: claude = \"model:NAME\", or another agent", table: setRunsFallback},
+		choice("runs.asks", "wait", "when an agent would ask you: wait for your answer, or refuse (it goes on without)",
+			func(c *Config) *string { return &c.Runs.Asks }, "wait", "refuse"),
 		choice("runs.dispose", "keep", "what becomes of a run's own worktree: keep, branch (committed there), merge, drop",
 			func(c *Config) *string { return &c.Runs.Dispose }, "keep", "branch", "merge", "drop"),
 		capped("runs.calls", "calls of tools that a run may make, or off; 10 if it only reads",

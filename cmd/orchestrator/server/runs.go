@@ -54,8 +54,8 @@ func (a *Server) openWork(ctx context.Context) error {
 func (a *Server) runsConfig() manager.RunsConfig {
 	c := a.Config.Runs
 	r := manager.RunsConfig{
-		Store: a.executions, Deadline: c.Deadline, Lost: work.Policy(c.Lost), Dispose: dispose(c),
 		OnFail: work.OnFail(c.OnFail), Tries: c.Retries, Fallbacks: c.Fallback,
+		Store: a.executions, Deadline: c.Deadline, Lost: work.Policy(c.Lost), Dispose: dispose(c), Asks: thread.Asks(c.Asks),
 		Limits: work.Limits{All: c.Parallel, Agents: c.Agents, Accounts: c.Accounts}, Why: "runs.parallel", Stage: a.stageOutput,
 		Models: c.Tiers, Caps: c.Caps,
 	}

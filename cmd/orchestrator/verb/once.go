@@ -19,6 +19,7 @@ type onceOptions struct {
 	once    thread.Once
 	name    string // of the execution
 	dispose string
+	asks    string
 	detach  bool
 }
 
@@ -32,6 +33,7 @@ func (o *onceOptions) flags(cmd *cobra.Command, follows bool) {
 	f.StringVar(&o.once.Lost, "lost", "", "with --once, if the server dies meanwhile: "+choices(policies())+" (default: runs.lost)")
 	f.StringVar(&o.once.OnFail, "on-fail", "", "with --once, if it fails: "+choices(onFails())+" (default: runs.on_fail)")
 	f.StringVar(&o.once.Fallback, "fallback", "", "with --once, what takes its place then: model:`NAME`, another agent, or none (default: runs.fallback)")
+	f.StringVar(&o.asks, "asks", "", "with --once, when its agent would ask you: "+choices(asks())+" (default: runs.asks)")
 	f.StringVar(&o.dispose, "dispose", "", "with --once, what becomes of its own worktree: "+choices(disposals())+" (default: runs.dispose)")
 	f.StringVar((*string)(&o.once.Tier), "tier", "", "class of its model: "+choices(names(thread.Tiers()))+"; see [tiers.AGENT] in \"orchestrator help settings\"")
 	f.Var((*capFlag)(&o.once.Caps.Calls), "calls", "with --once: `N` calls of tools that it may make, or none for no bound (default: runs.calls)")
@@ -44,13 +46,14 @@ func (o *onceOptions) flags(cmd *cobra.Command, follows bool) {
 	offer(cmd, "lost", cobra.FixedCompletions(policies(), cobra.ShellCompDirectiveNoFileComp))
 	offer(cmd, "on-fail", cobra.FixedCompletions(onFails(), cobra.ShellCompDirectiveNoFileComp))
 	offer(cmd, "tier", cobra.FixedCompletions(names(thread.Tiers()), cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "asks", cobra.FixedCompletions(asks(), cobra.ShellCompDirectiveNoFileComp))
 	offer(cmd, "dispose", cobra.FixedCompletions(disposals(), cobra.ShellCompDirectiveNoFileComp))
 }
 
 // onceFlags are the names of the flags that mean something with --once only.
 func onceFlags() []string {
 	return []string{
-		"read-only", "priority", "deadline", "lost", "on-fail", "fallback", "dispose", "as", "detach", "calls", "words", "explore",
+		"read-only", "priority", "deadline", "lost", "on-fail", "fallback", "asks", "dispose", "as", "detach", "calls", "words", "explore",
 	}
 }
 
@@ -64,6 +67,7 @@ func policies() []string {
 func onFails() []string {
 	return names([]work.OnFail{work.FailAsk, work.FailRetry, work.FailWait, work.FailFallback})
 }
+func asks() []string { return names([]thread.Asks{thread.AsksPerson, thread.AsksNobody}) }
 
 func disposals() []string {
 	return append([]string{keep}, names([]work.Disposal{work.DisposeBranch, work.DisposeMerge, work.DisposeDrop})...)
@@ -95,6 +99,8 @@ func (o *onceOptions) check(cmd *cobra.Command) error {
 		return usagef("--lost %s: use %s", o.once.Lost, choices(policies()))
 	case o.once.OnFail != "" && !slices.Contains(onFails(), o.once.OnFail):
 		return usagef("--on-fail %s: use %s", o.once.OnFail, choices(onFails()))
+	case o.asks != "" && !slices.Contains(asks(), o.asks):
+		return usagef("--asks %s: use %s", o.asks, choices(asks()))
 	case o.dispose != "" && !slices.Contains(disposals(), o.dispose):
 		return usagef("--dispose %s: use %s", o.dispose, choices(disposals()))
 	}
@@ -106,7 +112,7 @@ func (o *onceOptions) check(cmd *cobra.Command) error {
 			return fmt.Errorf("--as: %w", err)
 		}
 	}
-	o.once.Dispose = o.dispose
+	o.once.Dispose, o.once.Asks = o.dispose, thread.Asks(o.asks)
 	return nil
 }
 

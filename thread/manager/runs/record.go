@@ -98,6 +98,14 @@ func (r *Record) Add(e thread.RunEvent) {
 			r.refused.First = thread.Excerpt(e.Text[:min(len(e.Text), maxText)])
 		}
 		r.keep(e, e.Text)
+	case thread.RunAsks:
+		if e.Question != nil {
+			r.keep(e, e.Question.Words())
+		}
+	case thread.RunAnswered:
+		if e.Question != nil {
+			r.keep(e, e.Question.Line()+": "+e.Text)
+		}
 	case thread.RunSession:
 		r.keep(e, strings.TrimSpace(e.Session+" "+e.Model))
 	default:

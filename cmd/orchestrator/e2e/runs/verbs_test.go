@@ -50,7 +50,7 @@ func TestRunVerb(t *testing.T) {
 		stderr []string
 	}{
 		{[]string{"say one two"}, exitcode.OK, "one two\n", nil},
-		{[]string{"run ls -la"}, exitcode.OK, "That did not work", []string{"* run_command ls -la", "refused: Allow"}},
+		{[]string{"--asks", "refuse", "run ls -la"}, exitcode.OK, "That did not work", []string{"* run_command ls -la", "refused: Allow"}},
 		{[]string{"--read-only", "write a.txt: x"}, exitcode.OK, "", []string{"! there is no tool"}},
 		{[]string{"--deadline", "1s", "count to 5000"}, exitcode.Agent, "1\n2\n", []string{"has failed: ", "exec send exec-"}},
 	} {
