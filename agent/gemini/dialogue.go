@@ -223,11 +223,25 @@ func (d *dialogue) fatal(code int) (why string, state thread.State) {
 
 // statusOf returns the provider's status of a refused request: the exit code is its last byte.
 func statusOf(code int) int {
-	const first, last = 400 - 256, 511 - 256
-	if code < first || code > last {
+	switch {
+	case code >= 400-256 && code < 512-256:
+		return code + 256
+	case code >= 520-512 && code < 531-512: // overloaded, or not to be reached behind what stands before it
+		return code + 512
+	default:
 		return 0
 	}
-	return code + 256
+}
+
+// way returns what a failure on the way to the provider is by its words, "" if it is none.
+func way(wrong string) thread.State {
+	switch {
+	case strings.Contains(wrong, "fetch failed"):
+		return thread.StateUnreachable
+	case wrong == "terminated", strings.HasPrefix(wrong, "Incomplete JSON segment"), strings.Contains(wrong, "stream ended"):
+		return thread.StateCut
+	}
+	return ""
 }
 
 // End implements thread.Dialogue.
@@ -238,7 +252,7 @@ func (d *dialogue) End(code int) thread.Said {
 		d.run.Cancel()
 	case d.failed:
 		status := statusOf(code)
-		d.run.FailAs(cmp.Or(state, thread.TroubleOf(status)), cmp.Or(d.wrong, why), status)
+		d.run.FailAs(cmp.Or(state, thread.TroubleOf(status), way(d.wrong)), cmp.Or(d.wrong, why), status)
 	case why != "":
 		d.run.FailAs(state, why, 0)
 	}

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"strings"
 	"testing"
 
 	"orchestrator/agent/agenttest"
@@ -33,6 +34,11 @@ func TestExitCodes(t *testing.T) {
 		{failed, false, 145, thread.RunEvent{Outcome: thread.RunFailed, Reason: "no", State: thread.StateUnauthorised, Status: 401}},
 		{failed, false, 173, thread.RunEvent{Outcome: thread.RunFailed, Reason: "no", State: thread.StateLimited, Status: 429}},
 		{failed, false, 247, thread.RunEvent{Outcome: thread.RunFailed, Reason: "no", State: thread.StateUnavailable, Status: 503}},
+		{failed, false, 17, thread.RunEvent{Outcome: thread.RunFailed, Reason: "no", State: thread.StateLimited, Status: 529}},
+		{strings.Replace(failed, "no]", "terminated]", 1), false, 1, thread.RunEvent{Outcome: thread.RunFailed, Reason: "terminated", State: thread.StateCut}},
+		{strings.Replace(failed, "no]", "exception TypeError: fetch failed sending request]", 1), false, 1, thread.RunEvent{
+			Outcome: thread.RunFailed, Reason: "exception TypeError: fetch failed sending request", State: thread.StateUnreachable,
+		}},
 		{failed, false, 1, thread.RunEvent{Outcome: thread.RunFailed, Reason: "no"}},
 		{`{"type":"result","status":"success","stats":{}}`, false, 1, thread.RunEvent{Outcome: thread.RunCompleted}},
 	} {

@@ -155,6 +155,17 @@ func (d *dialogue) tool(e event) {
 	})
 }
 
+// way returns what a failure on the way to the provider is by its words, "" if it is none.
+func way(wrong string) thread.State {
+	switch {
+	case strings.HasPrefix(wrong, "Cannot connect to API"):
+		return thread.StateUnreachable
+	case strings.HasPrefix(wrong, "Connection reset by server"):
+		return thread.StateCut
+	}
+	return ""
+}
+
 // End implements thread.Dialogue.
 func (d *dialogue) End(code int) thread.Said {
 	answered := d.finish == "stop" && code == 0
@@ -162,7 +173,7 @@ func (d *dialogue) End(code int) thread.Said {
 	case d.run.Interrupted() && (!answered || d.wrong != ""):
 		d.run.Cancel()
 	case d.wrong != "":
-		d.run.Fail(d.wrong, d.status)
+		d.run.FailAs(cmp.Or(thread.TroubleOf(d.status), way(d.wrong)), d.wrong, d.status)
 	case d.refused != "":
 		d.run.Fail("it would have asked you, and nobody can be asked: "+d.refused, 0)
 	case d.finish == "length":
