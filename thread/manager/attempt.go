@@ -55,6 +55,7 @@ type attempt struct {
 	// provider is how the newest request to the model ended, and answers how many were answered.
 	provider exec.Provider
 	answers  int
+	bound    bound
 }
 
 func newAttempt(ctx context.Context, open *openRuns, l *liveThread, x exec.Execution, fresh bool) *attempt {
@@ -63,6 +64,7 @@ func newAttempt(ctx context.Context, open *openRuns, l *liveThread, x exec.Execu
 		time: newAllowance(), record: runs.Record{Attempt: x.Attempt}, output: runs.NewOutput(l.work.ctx, open.cfg.Runs.Stage, x.Thread, x.Name),
 	}
 	a.asks.time = a.time
+	a.bound = bound{calls: x.Calls, rereads: x.Rereads}
 	a.starting, a.unwanted = context.WithCancel(ctx)
 	return a
 }
@@ -79,12 +81,16 @@ func (a *attempt) report(e thread.RunEvent) {
 	a.mu.Lock()
 	a.record.Add(e)
 	asks := a.asks.take(e)
+	stop := a.reaches(e)
 	flush := e.Kind != thread.RunUsage && a.flushing.take()
 	attempt := a.x.Attempt
 	a.mu.Unlock()
 	a.open.report(a.id, thread.RunPiece{Execution: a.name, Attempt: attempt, Event: &e})
 	if asks {
 		a.live.enqueue(a.stand)
+	}
+	if stop {
+		a.bound.stop()
 	}
 	switch {
 	case e.Kind == thread.RunEnd && !e.Gone: // if the server dies now, the next one knows that the work was done
@@ -117,6 +123,48 @@ func (a *attempt) stand() {
 	}
 }
 
+// reaches reports whether an event takes it to its bound of calls, once. One that reports may call nothing. mu is held.
+func (a *attempt) reaches(e thread.RunEvent) bool {
+	over := a.record.Calls.Over(a.bound.calls, a.x.Caps.Calls)
+	if a.x.Reporting {
+		over = e.Kind == thread.RunTool
+	}
+	if !over || a.bound.reached || a.bound.stop == nil {
+		return false
+	}
+	a.bound.reached = true
+	return true
+}
+
+// count stores how much was called, with events.
+func (a *attempt) count(ctx context.Context, events ...exec.Event) error {
+	a.mu.Lock()
+	was, t := a.x, a.bound.tally(a.record.Calls)
+	a.mu.Unlock()
+	x, err := a.open.change(ctx, was.ID, was.Fence, func(x *exec.Execution) error {
+		t.apply(x)
+		return nil
+	}, events...)
+	if err == nil {
+		a.took(x)
+	}
+	return err
+}
+
+// isReached reports whether it was stopped because of its bound, and for nothing else.
+func (a *attempt) isReached() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.bound.reached && a.decided == nil
+}
+
+// said is the last message of the agent as it was written.
+func (a *attempt) said() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.record.Whole()
+}
+
 // note adds a remark of ours to the record.
 func (a *attempt) note(text string) {
 	a.mu.Lock()
@@ -132,12 +180,17 @@ func (a *attempt) flush() {
 		a.mu.Unlock()
 		return
 	}
-	x, events := a.x, a.record.Take()
+	x, events, news := a.x, a.record.Take(), a.bound.tally(a.record.Calls).news(a.x)
 	a.mu.Unlock()
-	if len(events) == 0 {
+	var err error
+	switch {
+	case len(events) == 0:
 		return
+	case news:
+		err = a.count(a.live.work.ctx, events...)
+	default:
+		err = a.open.cfg.Runs.Store.Append(a.live.work.ctx, x.ID, x.Fence, events...)
 	}
-	err := a.open.cfg.Runs.Store.Append(a.live.work.ctx, x.ID, x.Fence, events...)
 	if err != nil { // its log and the thread have it all the same
 		a.open.cfg.Log.Warn("store what a run reports", "execution", x.Name, "events", len(events), "err", err)
 	}
@@ -145,9 +198,11 @@ func (a *attempt) flush() {
 
 // begun notes the process that is about to start, and what the thread has used before.
 func (a *attempt) begun(x thread.Execution, used thread.Usage) {
+	dir := a.live.thread().Dir
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.process, a.started, a.before = x.ID, x.Started, used
+	a.record.Calls.Dir = dir
 }
 
 // mostWaits is how often the end of a process is looked at again because a request of it has not ended.
@@ -220,6 +275,9 @@ type verdict struct {
 	again   exec.Again
 	after   time.Time
 	notice  bool
+	// reports is set if the next attempt is to report because all calls are used up, gap is what a report says is missing.
+	reports bool
+	gap     string
 }
 
 // apply writes it into an execution.
@@ -237,6 +295,7 @@ func (v verdict) apply(x *exec.Execution, at time.Time) {
 	if v.prompt != "" {
 		x.Prompt = v.prompt
 	}
+	x.Reporting, x.Gap = x.Reporting || v.reports, cmp.Or(v.gap, x.Gap)
 }
 
 // decide ends an execution, whatever its process does: it was cancelled, or its time is over. What the store does not take
@@ -244,6 +303,7 @@ func (v verdict) apply(x *exec.Execution, at time.Time) {
 func (a *attempt) decide(ctx context.Context, d verdict) (exec.Execution, error) {
 	a.mu.Lock()
 	events, process, started := a.record.Take(), a.process, a.started
+	called := a.bound.tally(a.record.Calls)
 	a.mu.Unlock()
 	x, err := a.open.supersede(ctx, a.id, func(x *exec.Execution) error {
 		if x.State.Final() {
@@ -252,6 +312,7 @@ func (a *attempt) decide(ctx context.Context, d verdict) (exec.Execution, error)
 		if process != "" {
 			x.Process, x.Started = process, started
 		}
+		called.apply(x)
 		now := a.open.cfg.now()
 		if d.state == exec.Failed {
 			d.failure = exec.Classify(exec.Ending{Cause: d.cause, Reason: d.reason}, now)
@@ -407,12 +468,14 @@ func (a *attempt) ended(
 	events := a.record.Close()
 	answer, reported := a.record.Answer(), a.record.Usage()
 	process, started, before := a.process, a.started, a.before
+	called := a.bound.tally(a.record.Calls)
 	a.mu.Unlock()
 	x, err := a.open.change(ctx, was.ID, was.Fence, func(x *exec.Execution) error {
 		if x.Counted == x.Attempt {
 			return errCounted
 		}
 		x.Counted = x.Attempt
+		called.apply(x)
 		next(x)
 		if process != "" {
 			x.Process, x.Started = process, started

@@ -70,7 +70,8 @@ func deploy(ctx context.Context, l *run, x exec.Execution) {
 	t := l.live.thread()
 	// Nothing was answered yet: a session that has the prompt and no answer is of no use.
 	fresh := x.Attempt > 1 && (x.Lost == exec.PolicyRetry || x.Retries+x.Redone > 0) && t.Head == "" && t.ForkPoint == ""
-	a := newAttempt(ctx, l.open, l.live, x, fresh)
+	a := newAttempt(ctx, l.open, l.live, x, fresh && !x.Reporting)
+	a.bound.stop = func() { stopAtBound(l, a) }
 	l.live.mu.Lock()
 	l.attempt = a
 	l.live.mu.Unlock()
@@ -121,6 +122,9 @@ func notDeployed(ctx context.Context, l *run, a *attempt, cause error) {
 		x.State, x.Reason = exec.Failed, why
 		x.Failure = exec.Classify(exec.Ending{Cause: exec.CauseStart, Reason: why, Err: cause}, l.cfg.now())
 		return nil
+	}
+	if x.Reporting {
+		end = func(x *exec.Execution) error { unreported(l, *x, why).apply(x, l.cfg.now()); return nil }
 	}
 	state := exec.Failed
 	if errors.Is(cause, thread.ErrUnreachable) || errors.Is(cause, thread.ErrDiskFull) || errors.Is(cause, errClosed) || l.work.closes() {

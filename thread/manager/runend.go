@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -20,6 +21,9 @@ func closePrompt(ctx context.Context, l *run, a *attempt, exit thread.Exit, aske
 		if state == exec.Completed && waits(l, a.prompt) {
 			why = "its program ended without taking its prompt"
 			a.endsAs(state, exec.CauseOwn, why)
+		}
+		if state != exec.Completed && a.isReached() {
+			why = exec.UsedUp(x)
 		}
 	}
 	settlePrompt(ctx, l, a.prompt, state, why)
@@ -67,11 +71,15 @@ func storeEnd(ctx context.Context, l *run, a *attempt, exit thread.Exit, asked b
 		if v.unwitnessed(a.changed) {
 			end.Cause, end.Reason = exec.CauseChanged, v.reason
 		}
-		var err error
-		switch v.state {
-		case exec.Lost:
+		ours, decided, err := bounded(ctx, l, a, x, v.state, v.reason)
+		switch {
+		case err != nil:
+			return x, err
+		case decided && end.Cause != exec.CauseChanged:
+			v = ours
+		case v.state == exec.Lost:
 			v, err = a.sequel(func() (verdict, error) { return lost(ctx, l, x, v.reason) })
-		case exec.Failed:
+		case v.state == exec.Failed:
 			v, err = a.sequel(func() (verdict, error) { return failed(ctx, l, a, x, end) })
 		default:
 		}
@@ -79,11 +87,13 @@ func storeEnd(ctx context.Context, l *run, a *attempt, exit thread.Exit, asked b
 			return x, err
 		}
 	}
+	whole, noted := overlong(ctx, l, a, x, v)
 	y, err := a.ended(ctx, exit, l.live.used(), v.state, func(x *exec.Execution) {
 		if !x.State.Final() {
 			v.apply(x, l.cfg.now())
 		}
-	}, v.events)
+		x.Whole = cmp.Or(whole, x.Whole)
+	}, append(noted, v.events...))
 	if next, _ := a.sequel(nil); err == nil && y.State != exec.Queued { // it was cancelled meanwhile
 		unused(ctx, l, y, next.prompt)
 	}

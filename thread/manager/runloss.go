@@ -16,19 +16,12 @@ import (
 // goOn is the prompt for an agent that goes on with what it was in the middle of.
 const goOn = "Your process was ended before you had finished. Look at what is already done, then finish it."
 
-// resumable reports whether the agent's own session can be resumed.
-func resumable(ctx context.Context, l *run) bool {
-	t := l.live.thread()
-	if t.Session == "" {
-		return false
-	}
-	agent, err := l.cfg.Agents.Agent(t.Agent)
-	return err == nil && l.assess(ctx, agent).How == thread.ResumeNative
-}
-
 // lost decides what becomes of an execution that is lost. If it is tried again, the prompt for that is stored already: a
 // crash before the execution is written leaves a prompt that the next start finds and takes.
 func lost(ctx context.Context, l *run, x exec.Execution, why string) (verdict, error) {
+	if v, ours, err := lostAtBound(ctx, l, x, why); ours || err != nil {
+		return v, err
+	}
 	next := exec.AfterLoss(x, resumable(ctx, l) || waits(l, x.Prompt), why) // what never began can go on anywhere
 	v := verdict{state: next.State, reason: next.Reason, events: []exec.Event{{State: exec.Lost, Text: why}}}
 	if next.State == exec.Failed {
@@ -49,79 +42,35 @@ func lost(ctx context.Context, l *run, x exec.Execution, why string) (verdict, e
 	return v, err
 }
 
-// waits reports whether no agent was given a prompt.
-func waits(l *run, id thread.PromptID) bool {
-	l.typist.outbox.mu.Lock()
-	defer l.typist.outbox.mu.Unlock()
-	p, known := l.typist.outbox.Prompt(id)
-	return known && p.State == thread.PromptQueued
-}
-
-// passing reports whether an error is one of the store that passes.
-func passing(err error) bool {
-	return errors.Is(err, thread.ErrUnreachable) || errors.Is(err, thread.ErrDiskFull) || errors.Is(err, errClosed) ||
-		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-}
-
-// unused ends the prompt of a next attempt that an execution does not name: it has ended otherwise meanwhile.
-func unused(ctx context.Context, l *run, x exec.Execution, prompt thread.PromptID) {
-	if prompt != "" && prompt != x.Prompt {
-		settlePrompt(ctx, l, prompt, exec.Cancelled, "its execution has ended")
+// goesOn is what follows on a loss because a person wants it to go on.
+func goesOn(ctx context.Context, l *run, x exec.Execution) (verdict, error) {
+	if x.Exhausted() && !x.Reporting {
+		return exhausted(ctx, l, x)
 	}
-}
-
-// unlose queues a lost execution again.
-func unlose(ctx context.Context, l *run, x exec.Execution) error {
 	text := ""
 	if resumable(ctx, l) {
 		text = goOn
 	}
 	prompt, err := promptAgain(ctx, l, x, text)
+	return verdict{state: exec.Queued, reason: "a person resumed it", prompt: prompt}, err
+}
+
+// unlose queues a lost execution again.
+func unlose(ctx context.Context, l *run, x exec.Execution) error {
+	v, err := goesOn(ctx, l, x)
 	if err != nil {
 		return err
 	}
 	_, err = l.open.change(ctx, x.ID, x.Fence, func(x *exec.Execution) error {
-		verdict{state: exec.Queued, reason: "a person resumed it", prompt: prompt}.apply(x, time.Time{})
+		v.apply(x, time.Time{})
 		return nil
 	})
 	if err != nil {
 		if y, rerr := l.open.reread(ctx, x.ID); rerr == nil {
-			unused(ctx, l, y, prompt)
+			unused(ctx, l, y, v.prompt)
 		}
 	}
 	return err
-}
-
-// promptAgain stores the prompt of an execution's next attempt, and returns it: the same if the agent never got it, or one
-// that has the agent go on with a text, or repeats it if there is none.
-func promptAgain(ctx context.Context, l *run, x exec.Execution, text string) (thread.PromptID, error) {
-	p, err := l.cfg.Store.Prompt(ctx, x.Prompt)
-	if err != nil {
-		return "", err
-	}
-	p = l.typist.upToDate(p)
-	l.typist.outbox.mu.Lock()
-	again := l.typist.outbox.Filter(func(q thread.Prompt) bool {
-		return q.State == thread.PromptQueued && (q.ID == p.ID || q.Again == p.ID)
-	})
-	l.typist.outbox.mu.Unlock()
-	if len(again) > 0 {
-		l.typist.bind(again[0].ID)
-		return again[0].ID, nil
-	}
-	if p.Cut {
-		return "", errors.New("its prompt is no longer whole")
-	}
-	next := thread.Prompt{ID: thread.NewPromptID(), From: thread.FromVerb, Text: p.Text, Lines: p.Lines, Again: p.ID}
-	if text != "" && p.State != thread.PromptRefused && p.State != thread.PromptCancelled { // it has the prompt
-		next.Text, next.Lines = text, false
-	}
-	l.typist.bind(next.ID)
-	if _, err = l.typist.accept(ctx, next); err != nil {
-		return "", err
-	}
-	failpoint.Hit("thread.exec.again")
-	return next.ID, nil
 }
 
 // recoverRun is the step at the start of a server that finds out what became of an open execution of an earlier one. Its
@@ -179,6 +128,8 @@ func recovered(ctx context.Context, l *run, x exec.Execution) error {
 	}
 	v := verdict{state: exec.Completed} // only that was not stored any more
 	switch {
+	case x.Reporting && !x.ReadOnly && (done || p.State == thread.PromptAnswered):
+		v = reported(l, x, answer)
 	case done && x.ReadOnly && l.cfg.Runs.Witness != nil:
 		if v, err = lost(ctx, l, x, "its server ended before its files were compared: nobody knows whether it changed some"); err != nil {
 			return err

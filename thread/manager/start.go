@@ -109,6 +109,9 @@ func (l *run) begin(ctx context.Context, r launchRequest) error {
 			return fmt.Errorf("resume %s: %w", t.Name, err)
 		}
 	}
+	if r.attempt != nil && r.attempt.execution().Reporting && plan.how != thread.ResumeNative {
+		return thread.Kindf(thread.ErrRefused, "its session cannot be resumed")
+	}
 	if plan.primer != "" && thread.RunsLines(agent) {
 		plan.primer = l.handOver(plan.file, r.handOver)
 	}
@@ -218,6 +221,7 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	if r.attempt != nil {
 		spec.Once = t.Once
 		spec.Once.Asks = asksOf(l.cfg, t.Once)
+		spec.Once.Caps.NoTools = r.attempt.execution().Reporting
 	}
 	if spec.Base, err = l.base(ctx, agent, spec, aside); err != nil {
 		return err

@@ -59,6 +59,8 @@ func AfterFailure(x Execution, f Failure, r Retrying, now time.Time, chance func
 	tries := cmp.Or(r.Tries, DefaultTries)
 	limit := f.Until.Sub(now) > longWait
 	switch {
+	case x.Reporting: // it is asked for a report once
+		return ask
 	case f.Passes() && x.Retries+1 < tries:
 		waits := onFail == FailWait || onFail == FailFallback && !r.Fallback || r.Continue
 		switch {

@@ -75,8 +75,10 @@ type Execution struct {
 	Ended   time.Time `json:"ended,omitzero"`
 	// Answer is the last thing that the agent said, as an excerpt without secrets. Output is the token of everything that
 	// the process printed, once it is staged, and Printed how many bytes that were.
-	Answer  string       `json:"answer,omitempty"`
-	Output  thread.Token `json:"output,omitempty"`
+	Answer string       `json:"answer,omitempty"`
+	Output thread.Token `json:"output,omitempty"`
+	// Whole is the token of the answer as it was written, if it has more words than it may.
+	Whole   thread.Token `json:"whole,omitempty"`
 	Printed int64        `json:"printed,omitempty"`
 	// Usage sums up what the model was asked in all attempts, counted once.
 	Usage thread.Usage `json:"usage"`

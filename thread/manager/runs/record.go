@@ -17,18 +17,23 @@ const (
 	// maxText is the most bytes of a message that are held until it ends: more than an excerpt, as secrets are looked for
 	// before it is cut.
 	maxText = 8 * thread.MaxExcerpt
+	// maxAnswer is the most bytes of a message of the agent itself that are held: it may be staged.
+	maxAnswer = 1 << 20
 )
 
 // Record takes what an agent reports and makes of it what is kept: a line for each message, tool and notice. The zero
 // value is an empty one.
 type Record struct {
 	Attempt int
+	// Calls are those of tools.
+	Calls Calls
 
 	pending []work.Event // not taken yet
 	kept    int
 	left    int // events that were not kept
 	text    piece
 	answer  string
+	whole   string // the answer, as it was written
 	usage   thread.Usage
 	refused Refused
 	end     *thread.RunEvent
@@ -61,15 +66,18 @@ type piece struct {
 
 // Add takes an event, in order.
 func (r *Record) Add(e thread.RunEvent) {
+	r.Calls.Add(e)
 	switch e.Kind {
 	case thread.RunText, thread.RunThinking:
 		if r.text.kind != e.Kind || r.text.at.Sub != e.Sub {
 			r.endText()
 			r.text.kind, r.text.at = e.Kind, e
 		}
-		if r.text.text.Len() < maxText {
-			r.text.text.WriteString(e.Text[:min(len(e.Text), maxText)])
+		most := maxText
+		if e.Kind == thread.RunText && e.Sub == "" {
+			most = maxAnswer
 		}
+		r.text.text.WriteString(e.Text[:max(0, min(len(e.Text), most-r.text.text.Len()))])
 		return
 	case thread.RunUsage:
 		if e.Usage != nil {
@@ -126,7 +134,8 @@ func (r *Record) endText() {
 	}
 	text := r.text.text.String()
 	if r.text.kind == thread.RunText && r.text.at.Sub == "" && strings.TrimSpace(text) != "" {
-		r.answer = thread.Excerpt(strings.TrimSpace(text))
+		r.whole = strings.TrimSpace(text)
+		r.answer = thread.Excerpt(r.whole[:min(len(r.whole), maxText)])
 	}
 	r.keep(r.text.at, text)
 	r.text = piece{}
@@ -167,6 +176,9 @@ func (r *Record) Restore(events []work.Event) { r.pending = append(events, r.pen
 
 // Answer is an excerpt of the last message of the agent itself.
 func (r *Record) Answer() string { return r.answer }
+
+// Whole is that message as it was written, with secrets, up to a megabyte of it.
+func (r *Record) Whole() string { return r.whole }
 
 // Usage is what the agent reported that it used.
 func (r *Record) Usage() thread.Usage { return r.usage }
