@@ -22,6 +22,9 @@ type headlessAgent struct{ fullAgent }
 func (a *headlessAgent) Headless(ctx context.Context, s thread.LaunchSpec) (thread.HeadlessLaunch, error) {
 	l, err := a.Launch(ctx, s)
 	l.Args = append(l.Args, "--headless")
+	if s.Once.Caps.NoTools {
+		l.Args = append(l.Args, "--no-tools")
+	}
 	return thread.HeadlessLaunch{Launch: l, Dialogue: silent{}}, err
 }
 
