@@ -29,19 +29,14 @@ func UsedUp(x Execution) string {
 const maxGap = 500
 
 // GapOf returns what a report says is missing, on one line and without secrets: what follows on the last "Gap:" that begins
-// a line. Named is false if there is none; the gap is "" if it says that nothing is missing.
+// a line or a sentence. Named is false if there is none; the gap is "" if it says that nothing is missing.
 func GapOf(report string) (gap string, named bool) {
 	lines := strings.Split(report, "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
-		line := strings.TrimLeft(lines[i], " \t*_#>-\u2022`")
-		if len(line) < 4 || !strings.EqualFold(line[:3], "gap") {
+		rest, is := afterGap(lines[i])
+		if !is {
 			continue
 		}
-		rest := strings.TrimLeft(line[3:], "*_` ")
-		if !strings.HasPrefix(rest, ":") {
-			continue
-		}
-		rest = bare(rest[1:])
 		for _, l := range lines[i+1:] { // as a heading, or as a list
 			if l = bare(l); l == "" && rest != "" {
 				break
@@ -53,6 +48,20 @@ func GapOf(report string) (gap string, named bool) {
 			return "", true
 		}
 		return plaintext.Line(plaintext.OneLine(secret.Redact(plaintext.Cut(rest, 8*maxGap)), maxGap)), true
+	}
+	return "", false
+}
+
+// afterGap returns what follows on "Gap:" in a line.
+func afterGap(line string) (rest string, is bool) {
+	line = strings.TrimLeft(line, " \t*_#>-\u2022`")
+	if len(line) >= 4 && strings.EqualFold(line[:3], "gap") {
+		if rest, is = strings.CutPrefix(strings.TrimLeft(line[3:], "*_` "), ":"); is {
+			return bare(rest), true
+		}
+	}
+	if at := strings.LastIndex(line, " Gap:"); at > 0 && strings.ContainsRune(".!?;", rune(line[at-1])) {
+		return bare(line[at+len(" Gap:"):]), true
 	}
 	return "", false
 }

@@ -22,6 +22,8 @@ func TestGapOf(t *testing.T) {
 		{"Done.\nGap: none", "", true},
 		{"Gap: None.", "", true},
 		{"Gap:", "", true},
+		{"I made 4 calls. Gap: two are left", "two are left", true},
+		{"I see a Gap: it is wide", "", false},
 		{"nothing is said", "", false},
 		{"the gapless Gap is wide: x", "", false},
 		{"Gapped: x", "", false},
