@@ -84,6 +84,9 @@ func abortAs(ctx context.Context, l *run, a *attempt, v verdict) (exec.Execution
 	if !errors.Is(err, errOver) {
 		a.unwanted()
 		kill(ctx, l, a)
+		if err != nil {
+			err = fmt.Errorf("the process is ended, but that is not stored yet: %w", err)
+		}
 	}
 	return x, err
 }
