@@ -3,6 +3,7 @@
 //
 // Rows have a project and a host. A server sees the threads, executions, intents and settings of its own host; a
 // thread's name is unique in the whole project; a checkpoint can be read, and forked, by every host of its project.
+// A host's name is for one server at a time: a lock of a session of its own holds it, and ends with the server.
 // Records are packed by package pack, as in SQLite.
 //
 // A put locks its thread's row, so that Seq has no gaps and two servers cannot both move a thread. Commits are

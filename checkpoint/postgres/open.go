@@ -61,12 +61,24 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	asked := cfg.ConnConfig.Copy()
 	limit := cmp.Or(o.Silence, silence)
 	watch(asked, limit, func() {})
-	s.presence = newPresence(func(ctx context.Context) error { return ask(ctx, asked) })
+	s.presence = newPresence(func(ctx context.Context) error {
+		if err := ask(ctx, asked); err != nil || s.holder == nil {
+			return err
+		}
+		return s.holder.again(ctx)
+	})
+	if o.Alone {
+		s.holder = newHolder(patient, o.Project, s.host, s.presence.silent)
+	}
 	watch(cfg.ConnConfig, limit, s.presence.silent)
 	if s.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 		return nil, fmt.Errorf("open %w", s.translate(err))
 	}
-	if err := s.prepare(ctx, asked, patient, o.Project); err != nil {
+	err = s.prepare(ctx, asked, patient, o.Project)
+	if err == nil && o.Alone {
+		err = s.holder.begin(ctx, s.host)
+	}
+	if err != nil {
 		err = fmt.Errorf("open %w", s.translate(err))
 		_ = s.Close()
 		return nil, err
@@ -234,6 +246,9 @@ func ask(ctx context.Context, cfg *pgx.ConnConfig) error {
 
 // Close closes the connections.
 func (s *Store) Close() error {
+	if s.holder != nil {
+		s.holder.end()
+	}
 	s.presence.end()
 	s.pool.Close()
 	return nil

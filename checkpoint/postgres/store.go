@@ -22,6 +22,9 @@ type Options struct {
 	Project string
 	// Host identifies this server within the project, and stays the same over restarts.
 	Host string
+	// Alone refuses to open it while another server has it open with the same host, and has the store count as away if
+	// that gets in while the database was.
+	Alone bool
 	// Limit is how long one call may take, however much the database sends; 0 means a minute.
 	Limit time.Duration
 	// Silence is how long the database may send nothing before it counts as away; 0 means five seconds.
@@ -40,6 +43,7 @@ type Store struct {
 	limit   time.Duration
 	// presence knows whether the database answers.
 	presence *presence
+	holder   *holder // of the host's name, nil if others may have it too
 }
 
 var _ thread.Store = (*Store)(nil)

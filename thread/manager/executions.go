@@ -46,23 +46,40 @@ func (m *Executions) Execution(ctx context.Context, ref string) (exec.Execution,
 		return exec.Execution{}, errNoExecution(ref)
 	}
 	x, err := m.cfg.Runs.Store.Execution(ctx, ref)
-	if errors.Is(err, thread.ErrNotFound) {
+	switch {
+	case errors.Is(err, thread.ErrNotFound):
 		list, lerr := m.cfg.Runs.Store.Executions(ctx, exec.Query{Limit: 1000})
 		if lerr != nil {
 			return x, lerr
 		}
-		var begin []exec.Execution
-		for _, o := range list {
-			if strings.HasPrefix(o.Name, ref) {
-				begin = append(begin, o)
-			}
-		}
-		if len(begin) != 1 {
+		var known bool
+		if x, known = named(list, ref); !known {
 			return x, errNoExecution(ref)
 		}
-		x, err = begin[0], nil
+		err = nil
+	case err != nil:
+		if y, known := named(m.open.list(), ref); known {
+			x, err = y, nil // one that is open must be found, and may be ended, whatever the store does
+		}
 	}
 	return m.asShown(x), err
+}
+
+// named finds an execution by its id, its name, or a unique prefix of the name.
+func named(list []exec.Execution, ref string) (exec.Execution, bool) {
+	var begin []exec.Execution
+	for _, x := range list {
+		switch {
+		case string(x.ID) == ref || x.Name == ref:
+			return x, true
+		case strings.HasPrefix(x.Name, ref):
+			begin = append(begin, x)
+		}
+	}
+	if len(begin) != 1 {
+		return exec.Execution{}, false
+	}
+	return begin[0], true
 }
 
 // Events returns what is recorded of an execution after an event, oldest first.
@@ -88,7 +105,7 @@ func (m *Executions) Cancel(ctx context.Context, id exec.ID, why string) (exec.E
 	if m.cfg.Runs.Store == nil {
 		return exec.Execution{}, errNoExecution(string(id))
 	}
-	x, err := m.cfg.Runs.Store.Execution(ctx, string(id))
+	x, err := m.Execution(ctx, string(id))
 	if err != nil {
 		return x, err
 	}

@@ -192,7 +192,7 @@ func newPostgres(ctx context.Context, p project.Project, c config.Config) (*open
 			return nil, err
 		}
 	}
-	s, err := postgres.Open(ctx, c.Store, postgres.Options{Project: project, Host: host + ":" + p.Root})
+	s, err := postgres.Open(ctx, c.Store, postgres.Options{Project: project, Host: host + ":" + p.Root, Alone: true})
 	if err != nil {
 		return nil, err
 	}

@@ -127,7 +127,9 @@ func TestRunsOnAFullDisk(t *testing.T) {
 	if res.Code != 0 && !strings.Contains(res.Stderr, "process is ended") {
 		t.Errorf("cancel: exit %d: %s", res.Code, res.Stderr)
 	}
-	e2e.Await(t, "its process to go", func() bool { return r.Status(string(id)).Execution == nil || r.Status(string(id)).State.State == thread.StateExited })
+	e2e.Await(t, "its process to go", func() bool {
+		return r.Status(string(id)).Execution == nil || r.Status(string(id)).State.State == thread.StateExited
+	})
 	free()
 	is(r, name, work.Cancelled)
 
