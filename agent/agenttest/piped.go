@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -102,6 +103,56 @@ func (p *Piped) Interrupt() {
 	}
 	if err := syscall.Kill(-p.cmd.Process.Pid, syscall.SIGTERM); err != nil {
 		p.t.Errorf("interrupt: %v", err)
+	}
+}
+
+// Answer answers a question by what an answer means, and with words; thread.Dismiss stands for a meaning that it has not.
+func (p *Piped) Answer(q thread.Question, means thread.Meaning, text string) error {
+	p.t.Helper()
+	return p.Choose(q, q.Choice(means), text)
+}
+
+// Choose answers a question by one of its choices, or thread.Dismiss, and with words.
+func (p *Piped) Choose(q thread.Question, choice int, text string) error {
+	p.t.Helper()
+	asker, ok := p.talk.(thread.Asker)
+	if !ok {
+		p.t.Fatal("it asks nobody")
+	}
+	said, err := asker.Answer(q.ID, choice, text)
+	p.follow(said)
+	return err
+}
+
+// Steer gives it a further prompt.
+func (p *Piped) Steer(prompt string) error {
+	p.t.Helper()
+	steerer, ok := p.talk.(thread.Steerer)
+	if !ok {
+		p.t.Fatal("it takes no further prompts")
+	}
+	said, err := steerer.Steer(prompt)
+	p.follow(said)
+	return err
+}
+
+// Asked waits for the n-th question, from 0.
+func (p *Piped) Asked(n int) thread.Question {
+	p.t.Helper()
+	for late := time.After(pipedLimit); ; {
+		seen := 0
+		for _, e := range p.Events {
+			if e.Kind != thread.RunAsks {
+				continue
+			}
+			if seen == n {
+				return *e.Question
+			}
+			seen++
+		}
+		if !p.next(late) {
+			p.t.Fatalf("it ended after %d questions:\n%s", seen, p.Log())
+		}
 	}
 }
 
@@ -249,6 +300,9 @@ func (p *Piped) Log() string {
 	var b strings.Builder
 	for _, e := range p.Events {
 		b.WriteString(string(e.Kind) + " " + e.Tool + " " + e.Session + string(e.Outcome) + " " + e.Reason + " " + e.Text + "\n")
+		if e.Question != nil {
+			fmt.Fprintf(&b, "  %+v\n", *e.Question)
+		}
 	}
 	return b.String()
 }

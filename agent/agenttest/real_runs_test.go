@@ -16,7 +16,6 @@ import (
 	"orchestrator/agent/agenttest"
 	"orchestrator/agent/agenttest/clis"
 	"orchestrator/agent/agenttest/model"
-	"orchestrator/agent/scripted"
 	"orchestrator/thread"
 )
 
@@ -25,14 +24,11 @@ func TestRealRuns(t *testing.T) {
 	for _, cli := range clis.All() {
 		t.Run(cli.Name, func(t *testing.T) {
 			s := newRuns(t, cli)
-			for _, c := range []struct {
-				name string
-				test func(*testing.T, *runs)
-			}{
+			for _, c := range append([]runCase{
 				{"answer", answers}, {"tool", usesTool}, {"edit", edits}, {"asking", refuses}, {"read-only", readOnly},
 				{"resume", resumes}, {"interrupt", interrupts}, {"unknown session", unknownSession}, {"trouble", troubles},
 				{"long prompt", longPrompt}, {"sub-agent", delegates}, {"repository", strangeRepository}, {"odd prompts", oddPrompts}, {"take-over", takenOver}, {"keeps nothing", keepsNothing},
-			} {
+			}, askingCases()...) {
 				t.Run(c.name, func(t *testing.T) {
 					if why := s.not[c.name]; why != "" {
 						t.Skip("SKIPPED: " + why)
@@ -42,6 +38,12 @@ func TestRealRuns(t *testing.T) {
 			}
 		})
 	}
+}
+
+// runCase is a row of the suite.
+type runCase struct {
+	name string
+	test func(*testing.T, *runs)
 }
 
 // runs starts runs of one CLI.
@@ -96,28 +98,6 @@ var leaves = map[string]bool{"gemini": true, "opencode": true}
 // hidden are the statuses of the provider that a CLI keeps to itself.
 var hidden = map[string][]int{"codex": {500}}
 
-// withoutShell answers by markers also if no shell is offered: read-only runs have none.
-func withoutShell(t model.Turn) scripted.Reply {
-	if len(t.Tools) > 0 && strings.Contains(t.Prompt, "#") {
-		t.Side = false
-	}
-	if t.Prompt != delegating {
-		return model.Markers(t)
-	}
-	if t.Round > 0 {
-		return scripted.Reply{Text: "all done", Usage: scripted.Usage{Input: 4000, CacheRead: 4, Output: 6}}
-	}
-	return scripted.Reply{Usage: scripted.Usage{Input: 3000, CacheRead: 3, Output: 5}, Calls: []scripted.Call{{Name: "Agent", Args: map[string]any{
-		"description": "look", "subagent_type": "general-purpose", "prompt": delegated,
-	}}}}
-}
-
-// The prompts of an agent that has a part of the work done by another.
-const (
-	delegating = "have it looked at"
-	delegated  = "look at it #usage:2001,1,0,8 #bash:echo out-sub #usage:2002,2,0,9 #say:looked at"
-)
-
 // in are the same for a subtest.
 func (s *runs) in(t *testing.T) *runs {
 	stage := *s.stage
@@ -129,6 +109,18 @@ func (s *runs) in(t *testing.T) *runs {
 
 // once starts a process.
 func (s *runs) once(edit func(*thread.LaunchSpec)) *agenttest.Piped {
+	s.t.Helper()
+	return agenttest.StartPiped(s.t, s.prepared(edit))
+}
+
+// dialogue is one of a person's that is asked.
+func (s *runs) dialogue() thread.Dialogue {
+	s.t.Helper()
+	return s.prepared(s.asking).Dialogue
+}
+
+// prepared is what a process is started by.
+func (s *runs) prepared(edit func(*thread.LaunchSpec)) thread.HeadlessLaunch {
 	s.t.Helper()
 	*s.n++
 	spec := thread.LaunchSpec{
@@ -143,7 +135,7 @@ func (s *runs) once(edit func(*thread.LaunchSpec)) *agenttest.Piped {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return agenttest.StartPiped(s.t, h)
+	return h
 }
 
 func resuming(session string) func(*thread.LaunchSpec) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"orchestrator/agent/jsonline"
+	"orchestrator/agent/launch"
 	"orchestrator/thread"
 )
 
@@ -16,17 +17,30 @@ import (
 const nobody = "This run has nobody to ask, so what needs a person's permission or answer is refused. Go on without it, and say " +
 	"at the end what could not be done."
 
-// maxCalls is how many calls of tools are remembered that have not returned.
-const maxCalls = 1000
+const (
+	// maxCalls is how many calls of tools are remembered that have not returned, and how many sub-agents.
+	maxCalls = 1000
+	// maxMore is how many further prompts may wait to be taken.
+	maxMore = 16
+)
+
+var (
+	_ thread.Asker   = (*dialogue)(nil)
+	_ thread.Steerer = (*dialogue)(nil)
+)
 
 // dialogue speaks stream-json with one process of Claude Code. It does not end with the first result while sub-agents are
 // at work: Claude Code goes on by itself when they are done.
 type dialogue struct {
 	run     jsonline.Run
+	asks    asks
 	calls   map[string]string // tools of the calls that have not returned, by id
 	refused map[string]bool   // calls of which it was said
+	names   map[string]string // what sub-agents do, by their ids
 	agents  int               // sub-agents at work
-	held    *result           // the last result, while they are
+	held    *result           // the last result, while they are, or while there are prompts that are not taken
+	begun   bool              // it has its prompt
+	more    map[string]string // further prompts that it has not taken yet, by our ids
 
 	// the answer that streams in
 	model  string
@@ -39,24 +53,58 @@ type dialogue struct {
 	said map[string]thread.Usage
 }
 
-func newDialogue() *dialogue {
-	return &dialogue{calls: map[string]string{}, refused: map[string]bool{}, said: map[string]thread.Usage{}}
+// newDialogue returns a dialogue that asks a person, or refuses what would be asked.
+func newDialogue(asking bool) *dialogue {
+	d := &dialogue{
+		calls: map[string]string{}, refused: map[string]bool{}, said: map[string]thread.Usage{}, names: map[string]string{},
+		more: map[string]string{},
+	}
+	d.asks = asks{run: &d.run, on: asking, open: map[string]*asked{}}
+	return d
 }
 
 // Begin implements thread.Dialogue.
 func (d *dialogue) Begin(prompt string) thread.Said {
-	d.run.Write(map[string]any{
-		"type": "user", "message": map[string]any{"role": "user", "content": prompt}, "parent_tool_use_id": nil, "session_id": "",
-	})
+	d.begun = true
+	d.run.Write(personSays(prompt))
 	return d.run.Take()
+}
+
+// personSays is a message of the person's.
+func personSays(prompt string) map[string]any {
+	return map[string]any{
+		"type": "user", "message": map[string]any{"role": "user", "content": prompt}, "parent_tool_use_id": nil, "session_id": "",
+	}
+}
+
+// Answer implements thread.Asker.
+func (d *dialogue) Answer(question string, choice int, text string) (thread.Said, error) {
+	if err := d.asks.answer(question, choice, text); err != nil {
+		return thread.Said{}, err
+	}
+	return d.run.Take(), nil
+}
+
+// Steer implements thread.Steerer. Claude Code adds the prompt to what the next tool returns; if no tool is called any
+// more, it has a turn of its own in the same process, and the run ends with that one.
+func (d *dialogue) Steer(prompt string) (thread.Said, error) {
+	if !d.begun || d.run.Ended() || d.run.Interrupted() || d.held != nil || len(d.more) >= maxMore {
+		return thread.Said{}, thread.ErrBusy
+	}
+	id := launch.UUID()
+	d.more[id] = prompt
+	m := personSays(prompt)
+	m["uuid"] = id
+	d.run.Write(m)
+	return d.run.Take(), nil
 }
 
 // Interrupt implements thread.Dialogue.
 func (d *dialogue) Interrupt() thread.Said {
 	if !d.run.Interrupted() && !d.run.Ended() {
-		d.run.Write(map[string]any{
-			"type": "control_request", "request_id": "interrupt", "request": map[string]any{"subtype": "interrupt"},
-		})
+		d.run.Write(map[string]any{"type": "control_request", "request_id": "interrupt", "request": map[string]any{
+			"subtype": "interrupt", "cancel_queued": true, // prompts that it has not taken
+		}})
 	}
 	d.run.Interrupt()
 	return d.run.Take()
@@ -107,19 +155,21 @@ func (d *dialogue) read(m frame, line []byte) (known bool) {
 		var r request
 		fields(m.Request, &r)
 		d.asked(m.RequestID, r)
-	case "rate_limit_event", "auth_status", "control_response", "control_cancel_request", "keep_alive", "conversation_reset",
+	case "control_cancel_request":
+		d.asks.withdraw(m.RequestID, "", "withdrawn")
+	case "command_lifecycle":
+		if prompt, ok := d.more[m.Command]; ok && m.State != "queued" {
+			delete(d.more, m.Command)
+			if m.State == "started" {
+				d.run.Add(thread.RunEvent{Kind: thread.RunSteered, Text: prompt})
+			}
+		}
+	case "rate_limit_event", "auth_status", "control_response", "keep_alive", "conversation_reset",
 		"tool_progress", "tool_use_summary", "prompt_suggestion":
 	default:
 		return false
 	}
 	return true
-}
-
-// fields reads those fields of v that have the expected shape.
-func fields(raw []byte, v any) {
-	if len(raw) > 0 {
-		_ = json.Unmarshal(raw, v) // reads on after a field of another shape
-	}
 }
 
 // system says what a system message says; most are about the screen of a person's.
@@ -146,6 +196,10 @@ func (d *dialogue) system(m frame, n notice) {
 		if n.Content != "" {
 			d.run.Notice("%s", n.Content)
 		}
+	case "task_started":
+		if n.Does != "" && len(d.names) < maxCalls {
+			d.names[n.Task] = n.Does
+		}
 	case "background_tasks_changed":
 		d.agents = 0
 		for _, t := range n.Tasks {
@@ -153,7 +207,7 @@ func (d *dialogue) system(m frame, n notice) {
 				d.agents++
 			}
 		}
-		if d.agents == 0 && d.held != nil {
+		if d.agents == 0 && d.held != nil && len(d.more) == 0 {
 			d.run.Close() // if it goes on, another result follows; if not, its end
 		}
 	}
@@ -210,7 +264,7 @@ func (d *dialogue) answer(m frame) {
 		e := thread.RunEvent{Sub: m.Parent}
 		switch {
 		case b.Type == "tool_use":
-			e.Kind, e.Tool, e.Call, e.Text = thread.RunTool, b.Name, b.ID, jsonline.Input(b.Input)
+			e.Kind, e.Tool, e.Call, e.Text, e.Reads = thread.RunTool, b.Name, b.ID, jsonline.Input(b.Input), b.reads()
 			if len(d.calls) < maxCalls {
 				d.calls[b.ID] = b.Name
 			}
@@ -240,14 +294,18 @@ func (d *dialogue) returned(m frame) {
 		d.run.Add(thread.RunEvent{
 			Kind: thread.RunResult, Sub: m.Parent, Call: b.Call, Tool: d.calls[b.Call], Text: jsonline.Text(b.Content), Failed: b.Failed,
 		})
+		d.asks.withdraw("", b.Call, "not asked any more")
 		delete(d.calls, b.Call)
 		delete(d.refused, b.Call)
 		d.spoken = false
 	}
 }
 
-// asked answers a request of Claude Code's: nobody is there who could.
+// asked has a person asked what Claude Code asks, or refuses it.
 func (d *dialogue) asked(id string, r request) {
+	if r.Subtype == "can_use_tool" && d.asks.ask(id, r, d.names[r.Agent]) {
+		return
+	}
 	answer := map[string]any{"subtype": "error", "request_id": id, "error": nobody}
 	if r.Subtype == "can_use_tool" {
 		text := jsonline.Input(r.Input)
@@ -272,14 +330,14 @@ func (d *dialogue) refuse(call, tool, why, sub string) {
 	d.run.Add(thread.RunEvent{Kind: thread.RunRefused, Tool: tool, Call: call, Text: why, Sub: sub})
 }
 
-// ended takes a result: the run's end, unless sub-agents are at work.
+// ended takes a result: the run's end, unless sub-agents are at work or a further prompt waits.
 func (d *dialogue) ended(r result) {
 	d.counted(d.model)
 	d.rest(r)
 	if !d.heard && !r.Failed && r.Said != "" { // a hook of the person's stopped the prompt, or it was a command
 		d.run.Add(thread.RunEvent{Kind: thread.RunText, Text: r.Said})
 	}
-	if d.agents > 0 && !d.run.Interrupted() {
+	if (d.agents > 0 || len(d.more) > 0) && !d.run.Interrupted() {
 		d.held = &r
 		return
 	}

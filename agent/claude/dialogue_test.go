@@ -7,7 +7,7 @@ import (
 	"orchestrator/thread"
 )
 
-func start() thread.Dialogue { return newDialogue() }
+func start() thread.Dialogue { return newDialogue(false) }
 
 func TestDialogue(t *testing.T) { agenttest.Dialogues(t, start) }
 

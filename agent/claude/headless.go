@@ -17,7 +17,7 @@ const memoryOfFolders = "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD"
 // Headless implements thread.Headless: one process that speaks stream-json both ways. Without a terminal Claude Code does
 // not ask whether a folder is trusted, and runs the hooks and the MCP servers of its settings. So a run takes the
 // person's settings only, and no MCP server but ours; of the repository it takes its instructions, which are text. What
-// would be asked reaches the dialogue, which refuses it.
+// would be asked reaches the dialogue, which asks a person or refuses it; in a read-only run it does not get there.
 //
 // It gets no hooks of ours: the lines tell more and sooner, and the hook that may answer a question waits for a person.
 func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.HeadlessLaunch, error) {
@@ -28,7 +28,8 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 		own = own[:end] // what follows would be a prompt
 	}
 	own = launch.DropOptions(own, "--input-format", "--output-format", "--permission-prompt-tool")
-	if spec.Once.ReadOnly {
+	bound := spec.Once.ReadOnly || spec.Once.Caps.NoTools
+	if bound {
 		spec.Flags.PermissionMode = "dontAsk"
 		own = launch.DropOptions(own, widening()...)
 	}
@@ -36,7 +37,10 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--include-partial-messages",
 		"--permission-prompt-tool", "stdio", personal(own), "--add-dir", spec.Dir,
 	})
-	if spec.Once.ReadOnly {
+	switch {
+	case spec.Once.Caps.NoTools:
+		args, spec.MCP = append(args, "--tools", ""), nil
+	case spec.Once.ReadOnly:
 		args = append(args, "--tools", strings.Join(readingTools(), ","))
 	}
 	if spec.MCP == nil {
@@ -48,13 +52,14 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 	if err != nil {
 		return thread.HeadlessLaunch{}, err
 	}
-	return thread.HeadlessLaunch{Launch: l, Dialogue: newDialogue()}, nil
+	asking := spec.Once.Asks == thread.AsksPerson && !bound
+	return thread.HeadlessLaunch{Launch: l, Dialogue: newDialogue(asking)}, nil
 }
 
 // readingTools are all tools of Claude Code's own that a read-only run has.
 func readingTools() []string { return []string{"Read", "Glob", "Grep"} }
 
-// widening are the options that would give a read-only run more than it may.
+// widening are the options that would give a run that may only read, or only report, more than it may.
 func widening() []string {
 	return []string{
 		"--tools", "--allowedTools", "--allowed-tools", "--mcp-config", "--permission-mode", "--agents", "--agent", "--plugin-dir",

@@ -16,6 +16,8 @@ type frame struct {
 	Event     json.RawMessage `json:"event"`      // of a stream_event
 	RequestID string          `json:"request_id"` // of a control_request
 	Request   json.RawMessage `json:"request"`
+	Command   string          `json:"command_uuid"` // of a command_lifecycle
+	State     string          `json:"state"`
 }
 
 // body is an answer, or what tools returned.
@@ -40,6 +42,8 @@ type notice struct {
 	Call    string `json:"tool_use_id"`
 	Text    string `json:"message"`
 	Content string `json:"content"`
+	Task    string `json:"task_id"` // that of a sub-agent is its id
+	Does    string `json:"description"`
 	Tasks   []struct {
 		Kind string `json:"task_type"`
 	} `json:"tasks"`
@@ -81,6 +85,27 @@ type request struct {
 	Tool    string          `json:"tool_name"`
 	Input   json.RawMessage `json:"input"`
 	Call    string          `json:"tool_use_id"`
+	// Agent is the sub-agent that calls the tool, Why what decides that it is asked, Suggests what may be allowed for good.
+	Agent    string       `json:"agent_id"`
+	Why      string       `json:"decision_reason"`
+	Suggests []permission `json:"permission_suggestions"`
+}
+
+// permission is a change of what is allowed, as Claude Code suggests it and takes it.
+type permission struct {
+	Type        string          `json:"type"`
+	Mode        string          `json:"mode,omitempty"`
+	Directories []string        `json:"directories,omitempty"`
+	Rules       json.RawMessage `json:"rules,omitempty"`
+	Behavior    string          `json:"behavior,omitempty"`
+	Destination string          `json:"destination"`
+}
+
+// fields reads those fields of v that have the expected shape.
+func fields(raw []byte, v any) {
+	if len(raw) > 0 {
+		_ = json.Unmarshal(raw, v) // reads on after a field of another shape
+	}
 }
 
 // piece is a part of a message.
@@ -94,6 +119,17 @@ type piece struct {
 	Call     string          `json:"tool_use_id"`
 	Content  json.RawMessage `json:"content"`
 	Failed   bool            `json:"is_error"`
+}
+
+// reads is the file that a call only reads, "" if it does anything else.
+func (p piece) reads() string {
+	var in struct {
+		File string `json:"file_path"`
+	}
+	if p.Name == "Read" {
+		fields(p.Input, &in)
+	}
+	return in.File
 }
 
 // counted is usage as the provider's API has it.

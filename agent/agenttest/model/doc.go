@@ -22,6 +22,7 @@
 //	#flagged           the provider's safety check finds the next step's calls dangerous
 //	#unchecked         it says nothing about them, as behind a gateway that does not pass the check through
 //	#hold:NAME         stop in the middle of the next step's answer until Release(NAME)
+//	#with              make the next call in the same answer as the last one
 //	#escalate          ask for the shell to run outside the sandbox, where the agent has that
 //
 // A marker's value ends before the next marker or at the end of the line. A prompt without markers is answered with

@@ -22,7 +22,7 @@ func defaultUsage(size int, r scripted.Reply) scripted.Usage {
 }
 
 // marker matches the markers in a prompt.
-var marker = pattern.Lazy(`#(say|bash|read|write|think|big|usage|status|hold|cut|page|flagged|unchecked|escalate)\b:?`)
+var marker = pattern.Lazy(`#(say|bash|read|write|think|big|usage|status|hold|cut|page|flagged|unchecked|escalate|with)\b:?`)
 
 // Markers is the Script that reads the markers of the prompt.
 func Markers(t Turn) scripted.Reply {
@@ -52,7 +52,15 @@ func parseSteps(t Turn) []scripted.Reply {
 	var steps []scripted.Reply
 	var next scripted.Reply
 	escalate := false
-	finish := func(r scripted.Reply) { steps, next = append(steps, r), scripted.Reply{} }
+	with := false // the next call is one more of the answer before
+	finish := func(r scripted.Reply) {
+		if n := len(steps) - 1; with && n >= 0 {
+			steps[n].Calls = append(steps[n].Calls, r.Calls...)
+		} else {
+			steps = append(steps, r)
+		}
+		with, next = false, scripted.Reply{}
+	}
 	at := marker().FindAllStringSubmatchIndex(t.Prompt, -1)
 	for i, m := range at {
 		end := len(t.Prompt)
@@ -101,6 +109,8 @@ func parseSteps(t Turn) []scripted.Reply {
 			next.Verdict = scripted.Unchecked
 		case "escalate":
 			escalate = true
+		case "with":
+			with = true
 		}
 	}
 	if next.Status != 0 || next.Hold != "" || next.Cut || next.Page || next.Thinking != "" ||
