@@ -14,4 +14,6 @@ type Headless interface {
 type HeadlessLaunch struct {
 	Launch   Launch
 	Dialogue Dialogue
+	// Insists is set if the program asks a provider that has failed again by itself, and has no switch for that.
+	Insists bool
 }

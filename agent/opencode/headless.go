@@ -43,7 +43,10 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 		}
 	}
 	l.Ready = 0
-	return thread.HeadlessLaunch{Launch: l, Dialogue: &dialogue{asked: l.Session, model: spec.Model, reads: spec.Once.ReadOnly}}, nil
+	return thread.HeadlessLaunch{
+		Launch: l, Dialogue: &dialogue{asked: l.Session, model: spec.Model, reads: spec.Once.ReadOnly},
+		Insists: true, // five times, each after the time that the provider names, however long
+	}, nil
 }
 
 // elsewhere are options of the person's own arguments with which it would not work on this session, in this folder, or not
