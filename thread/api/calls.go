@@ -2,6 +2,7 @@ package api
 
 import (
 	"orchestrator/thread"
+	"orchestrator/thread/budget"
 	"orchestrator/thread/spending"
 	"orchestrator/thread/work"
 )
@@ -89,6 +90,9 @@ const (
 	SendExecution Call[SendRequest, thread.Prompt] = "exec-send"
 	// ResumeExecution queues a lost execution again.
 	ResumeExecution Call[ExecutionRef, work.Execution] = "exec-resume"
+	// Budgets tells what may be spent, and what is. SetBudget changes that.
+	Budgets   Call[None, budget.Report]           = "budget"
+	SetBudget Call[budget.Change, budget.Account] = "budget-set"
 	// Queue tells what waits, what runs and what bounds it. SetQueue changes that.
 	Queue    Call[None, work.QueueReport]             = "queue"
 	SetQueue Call[work.QueueChange, work.QueueReport] = "queue-set"

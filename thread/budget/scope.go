@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -93,6 +94,36 @@ func (s Spent) Plus(o Spent) Spent {
 	return Spent{Amount: s.plus(o.Amount), Answers: add(s.Answers, o.Answers), Unknown: add(s.Unknown, o.Unknown)}
 }
 
+// spentJSON is Spent for programs: USD is null where nothing of it is known.
+type spentJSON struct {
+	Tokens  int64    `json:"tokens"`
+	USD     *float64 `json:"usd"`
+	Answers int64    `json:"answers"`
+	Unknown int64    `json:"unknown,omitempty"`
+}
+
+// MarshalJSON implements json.Marshaler: a cost that is not known is null, not 0.
+func (s Spent) MarshalJSON() ([]byte, error) {
+	j := spentJSON{Tokens: s.Tokens, Answers: s.Answers, Unknown: s.Unknown}
+	if s.USD != 0 || s.Unknown == 0 {
+		j.USD = &s.USD
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *Spent) UnmarshalJSON(b []byte) error {
+	var j spentJSON
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	*s = Spent{Amount: Amount{Tokens: j.Tokens}, Answers: j.Answers, Unknown: j.Unknown}
+	if j.USD != nil {
+		s.USD = *j.USD
+	}
+	return nil
+}
+
 // Money says what was spent in USD: "?" stands for what is not known.
 func (s Spent) Money() string { return thread.Money(s.USD, s.Unknown) }
 
@@ -134,6 +165,17 @@ func same(a, b thread.Budget) bool {
 }
 
 func equal[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// Least returns the lower of two limits, of each kind.
+func Least(a, b thread.Budget) thread.Budget {
+	if a.Tokens == nil || b.Tokens != nil && *b.Tokens < *a.Tokens {
+		a.Tokens = b.Tokens
+	}
+	if a.USD == nil || b.USD != nil && *b.USD < *a.USD {
+		a.USD = b.USD
+	}
+	return a
+}
 
 // The largest limits that are accepted.
 const (

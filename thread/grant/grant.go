@@ -91,6 +91,8 @@ func Table() []Row {
 		{Op: "exec-cancel", Verb: "exec cancel", Others: Manage},
 		{Op: "exec-send", Verb: "exec send", Own: Run, Others: Start},
 		{Op: "exec-resume", Verb: "exec resume", Own: Run, Others: Start},
+		{Op: "budget", Verb: "budget", Own: Read, Others: Read},
+		{Op: "budget-set", Verb: "budget set", Own: person, Others: person}, // nobody raises what limits them
 		{Op: "queue", Verb: "queue list", Own: Read, Others: Read},
 		{Op: "queue-set", Verb: "queue pause", Own: person, Others: person},
 

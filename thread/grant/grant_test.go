@@ -128,7 +128,7 @@ func TestParseAndChange(t *testing.T) {
 func TestWhatEachGrantGives(t *testing.T) {
 	const free = "agents archived exec-list info list may mcp-serve retrieve stage stage-info stage-list"
 	gives := map[thread.Grant]string{
-		grant.Read:   "base context cost diff event-log events exec-events exec-follow exec-show find grants mcp mcp-detail mcp-why prompt prompts queue speech status timeline turn why",
+		grant.Read:   "base budget context cost diff event-log events exec-events exec-follow exec-show find grants mcp mcp-detail mcp-why prompt prompts queue speech status timeline turn why",
 		grant.Send:   "ask prompt-again prompt-cancel prompt-edit",
 		grant.Start:  "answeroffer exec-resume exec-send fork new resume resumeall run-fork setup",
 		grant.Run:    "run",

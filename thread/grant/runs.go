@@ -63,6 +63,8 @@ func (c Caller) MayWish(w Wish, b Bounds) error {
 		return c.Lacks("a run that may change files, started by one that may not,", Start)
 	case w.InPlace && !w.Once.ReadOnly:
 		return c.Lacks("a run that writes where others work, without a worktree of its own,", Start)
+	case w.Once.Group != "":
+		return c.Lacks("a run in a group that it names itself (--group): it is in yours", Start)
 	case w.Once.Priority > 0:
 		return c.Lacks("a run that goes before others (--priority)", Start)
 	case b.Deadline > 0 && w.Once.Deadline > b.Deadline:

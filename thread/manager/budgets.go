@@ -119,6 +119,9 @@ func (m *Budgets) payersOf(x exec.Execution) []budget.Payer {
 		if x.ID != "" {
 			add(budget.Scope{Kind: budget.Execution, ID: string(x.ID)}, x.Name, x.Budget)
 		}
+		if x.ID == "" {
+			x.Group = m.groupOf(x.Thread)
+		}
 		if x.Group != "" {
 			s := budget.Scope{Kind: budget.Group, ID: x.Group}
 			add(s, budget.GroupPrefix+x.Group, limits.Of(s))
@@ -150,6 +153,14 @@ func (m *Budgets) execution(id exec.ID) exec.Execution {
 	return x
 }
 
+// groupOf returns the group of a thread that works in a terminal, "" if it has none.
+func (m *Budgets) groupOf(id thread.ID) string {
+	if l := m.registry.index.other(id); l != nil {
+		return l.thread().Once.Group
+	}
+	return ""
+}
+
 // thread returns a thread as a payer.
 func (m *Budgets) thread(limits budget.Limits, id thread.ID) budget.Payer {
 	p := budget.Payer{Scope: budget.Scope{Kind: budget.Thread, ID: string(id)}, Name: string(id)}
@@ -179,6 +190,12 @@ func (m *Budgets) before(s budget.Scope) budget.Spent {
 	case budget.Thread, budget.Project:
 		if m.cfg.Budget.Spent != nil {
 			spent = spent.Plus(m.cfg.Budget.Spent(s))
+		}
+	case budget.Group:
+		for _, l := range m.registry.index.all() {
+			if t := l.thread(); t.Once.Group == s.ID && !t.Once.On && m.cfg.Budget.Spent != nil {
+				spent = spent.Plus(m.cfg.Budget.Spent(budget.Scope{Kind: budget.Thread, ID: string(t.ID)}))
+			}
 		}
 	case budget.Execution:
 		spent = spent.Plus(spentBy(m.execution(exec.ID(s.ID)).Usage))
@@ -431,6 +448,9 @@ func (m *Budgets) begin(ctx context.Context, t thread.Thread, b thread.Budget, b
 	}
 	if t.Once.On || !b.Set() && by == "" {
 		return nil
+	}
+	if by != "" && b.Set() { // no agent gives more than what holds for its own thread
+		b = budget.Least(b, m.cfg.Budget.Thread)
 	}
 	return m.change(ctx, func(l budget.Limits) budget.Limits {
 		return l.With(budget.Scope{Kind: budget.Thread, ID: string(t.ID)}, b).StartedBy(t.ID, by)

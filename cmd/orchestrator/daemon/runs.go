@@ -7,6 +7,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/api"
+	"orchestrator/thread/budget"
 	"orchestrator/thread/grant"
 	"orchestrator/thread/work"
 )
@@ -83,6 +84,8 @@ func (s *Server) registerRuns(r *routes) {
 		}
 		return s.Executions.Resume(ctx, x.ID)
 	})
+	answer(r, api.Budgets, nil, func(ctx context.Context, _ api.None) (budget.Report, error) { return s.Manager.Budgets.List(ctx) })
+	answer(r, api.SetBudget, nil, s.Manager.Budgets.Set)
 	answer(r, api.Queue, nil, func(ctx context.Context, _ api.None) (work.QueueReport, error) { return s.Executions.Queue(ctx) })
 	answer(r, api.SetQueue, nil, func(ctx context.Context, q work.QueueChange) (work.QueueReport, error) {
 		return s.Executions.SetQueue(ctx, q)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orchestrator/thread"
+	"orchestrator/thread/budget"
 	"orchestrator/thread/work"
 )
 
@@ -20,6 +21,7 @@ type onceOptions struct {
 	name    string // of the execution
 	dispose string
 	asks    string
+	budget  budgetFlag
 	detach  bool
 }
 
@@ -39,6 +41,8 @@ func (o *onceOptions) flags(cmd *cobra.Command, follows bool) {
 	f.Var((*capFlag)(&o.once.Caps.Calls), "calls", "with --once: `N` calls of tools that it may make, or none for no bound (default: runs.calls)")
 	f.Var((*capFlag)(&o.once.Caps.Words), "words", "with --once: `N` words that its answer may have, or none for no bound (default: runs.words)")
 	f.BoolVar(&o.once.Caps.Explore, "explore", false, "with --once: it only finds something out, and reports in under 200 words")
+	f.Var(&o.budget, "budget", "`AMOUNT` that each run may spend, without --once the thread: 2.50usd or $2.50, 200k tokens, or both with a comma")
+	f.StringVar(&o.once.Group, "group", "", "`NAME` of a group that shares a budget, which \"orchestrator budget set group:NAME\" sets")
 	f.StringVar(&o.name, "as", "", "with --once: `NAME` of the execution (default: the next exec-001)")
 	if follows {
 		f.BoolVarP(&o.detach, "detach", "d", false, "with --once: print the execution's name and do not wait")
@@ -83,6 +87,17 @@ func choices(words []string) string {
 func (o *onceOptions) check(cmd *cobra.Command) error {
 	if err := work.CheckTier(o.once.Tier); err != nil {
 		return fmt.Errorf("--tier: %w", err)
+	}
+	if o.budget.text != "" {
+		var err error
+		if o.once.Budget, err = budget.Parse(o.budget.text); err != nil {
+			return err
+		}
+	}
+	if o.once.Group != "" {
+		if err := budget.CheckGroup(o.once.Group); err != nil {
+			return err
+		}
 	}
 	if !o.once.On {
 		for _, name := range onceFlags() {

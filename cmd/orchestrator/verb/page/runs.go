@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/budget"
 	"orchestrator/thread/work"
 	"orchestrator/ui/plain"
 )
@@ -68,17 +69,8 @@ func Took(x work.Execution, now time.Time) string {
 	}
 }
 
-// runCost is what an execution has cost.
-func runCost(x work.Execution) string {
-	switch u := x.Usage; {
-	case u.Priced || u.CostUSD > 0:
-		return fmt.Sprintf("$%.2f", u.CostUSD)
-	case u.Context() == 0:
-		return "-"
-	default:
-		return "no price"
-	}
-}
+// runCost is what an execution has cost: "?" stands for what is not known.
+func runCost(x work.Execution) string { return cmp.Or(x.Usage.Money(), "-") }
 
 // Execution prints everything about one execution.
 func Execution(w io.Writer, x work.Execution, names map[thread.ID]string, now time.Time) {
@@ -104,6 +96,8 @@ func Execution(w io.Writer, x work.Execution, names map[thread.ID]string, now ti
 	}
 	line("cost", fmt.Sprintf("%s, %s tokens in, %s out", runCost(x),
 		thread.Tokens(x.Usage.Input+x.Usage.CacheRead+x.Usage.CacheWrite), thread.Tokens(x.Usage.Output)))
+	line("budget", budget.Format(x.Budget))
+	line("group", x.Group)
 	line("model", thread.SayModel(x.Model, x.Chosen))
 	if x.Tier != "" { // an older version counted none
 		line("calls", thread.SayCalls(x.Calls, x.Caps.Calls, x.Rereads))
