@@ -55,6 +55,8 @@ func (s Status) runGroup() Group {
 	switch {
 	case !r.Over():
 		return GroupWorking
+	case r.Instead != "": // another one goes on with it
+		return GroupQuiet
 	case r.State == "lost", r.State == "failed" && !seen:
 		return GroupNeedsYou
 	case r.State == "failed":

@@ -130,6 +130,8 @@ func (s Status) open() []InboxItem {
 // runItem is why a thread between runs is open for the person, "" if it is not.
 func (s Status) runItem() InboxKind {
 	switch g := s.runGroup(); {
+	case s.Run.SignIn && g == GroupNeedsYou:
+		return InboxSignIn
 	case s.Run.State == "failed" && g == GroupNeedsYou:
 		return InboxStuck
 	case g == GroupNeedsYou:

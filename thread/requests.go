@@ -88,8 +88,11 @@ type ForkRequest struct {
 	Once      Once   `json:"once,omitzero"`
 	Execution string `json:"execution,omitempty"`
 	By        ID     `json:"-"`
-	Cols      int    `json:"cols,omitempty"`
-	Rows      int    `json:"rows,omitempty"`
+	// ID is the id of the execution, a new one when empty, and Takes that of the one whose place it takes.
+	ID    string `json:"-"`
+	Takes string `json:"-"`
+	Cols  int    `json:"cols,omitempty"`
+	Rows  int    `json:"rows,omitempty"`
 }
 
 // BaseRequest asks for another profile of a thread, from its next start on, or from its first. Keep are levers and tools

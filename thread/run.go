@@ -31,6 +31,17 @@ type RunStatus struct {
 	Gap     string    `json:"gap,omitempty"`
 	Started time.Time `json:"started,omitzero"`
 	Ended   time.Time `json:"ended,omitzero"`
+	// Code is the code of its failure and Do what the person can do about it, SignIn is set if that is to sign in, and
+	// Fallback what may take its place, as it is configured, "" for nothing. Instead is the id of the execution that has.
+	Code     string `json:"code,omitempty"`
+	Do       string `json:"do,omitempty"`
+	SignIn   bool   `json:"signIn,omitempty"`
+	Fallback string `json:"fallback,omitempty"`
+	Instead  string `json:"instead,omitempty"`
+	// Again is when it is tried again, Try the number of that attempt among those that follow on each other because the way to
+	// its model fails.
+	Again time.Time `json:"again,omitzero"`
+	Try   int       `json:"try,omitempty"`
 }
 
 // Word is the name of its state, for people.

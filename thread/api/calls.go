@@ -93,6 +93,9 @@ const (
 	// Budgets tells what may be spent, and what is. SetBudget changes that.
 	Budgets   Call[None, budget.Report]           = "budget"
 	SetBudget Call[budget.Change, budget.Account] = "budget-set"
+	// RetryExecution queues a failed execution again, FallBackExecution has its fallback take its place.
+	RetryExecution    Call[ExecutionRef, work.Execution] = "exec-retry"
+	FallBackExecution Call[ExecutionRef, work.Execution] = "exec-fallback"
 	// Queue tells what waits, what runs and what bounds it. SetQueue changes that.
 	Queue    Call[None, work.QueueReport]             = "queue"
 	SetQueue Call[work.QueueChange, work.QueueReport] = "queue-set"

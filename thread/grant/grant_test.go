@@ -130,7 +130,7 @@ func TestWhatEachGrantGives(t *testing.T) {
 	gives := map[thread.Grant]string{
 		grant.Read:   "base budget context cost diff event-log events exec-events exec-follow exec-show find grants mcp mcp-detail mcp-why prompt prompts queue speech status timeline turn why",
 		grant.Send:   "ask prompt-again prompt-cancel prompt-edit",
-		grant.Start:  "answeroffer exec-resume exec-send fork new resume resumeall run-fork setup",
+		grant.Start:  "answeroffer exec-fallback exec-resume exec-retry exec-send fork new resume resumeall run-fork setup",
 		grant.Run:    "run",
 		grant.Merge:  "finish merge mergeabort mergecontinue push rewind",
 		grant.Manage: "abandon archive collect delete exec-cancel pin rename stage-touch stopagent unarchive undelete unstage",

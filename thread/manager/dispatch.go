@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,6 +22,8 @@ type dispatcher struct {
 	registry *registry
 	open     *openRuns
 	budgets  *Budgets
+	// instead begins the fallback of an execution that waits for that.
+	instead func(exec.Execution)
 
 	mu       sync.Mutex // guards switches
 	switches runs.Switches
@@ -133,7 +136,7 @@ func (d *dispatcher) queue(open []exec.Execution) exec.Queue {
 
 // look starts what may start, and notes why the others wait.
 func (d *dispatcher) look() {
-	open := d.open.list()
+	open := d.fallBack(d.open.list())
 	decision := d.queue(open).Decide(open)
 	d.open.waits(decision.Waits)
 	for _, x := range decision.Start {
@@ -152,6 +155,23 @@ func (d *dispatcher) look() {
 			d.open.release(id)
 		}
 	}
+}
+
+// fallBack has the fallbacks of executions that wait for those begin, and returns the others.
+func (d *dispatcher) fallBack(open []exec.Execution) []exec.Execution {
+	return slices.DeleteFunc(open, func(x exec.Execution) bool {
+		if x.Instead == "" || x.State != exec.Queued && x.State != exec.Deployed {
+			return false
+		}
+		if x, known := d.open.of(x.ID); known && d.open.place(x.ID) && d.work.begin() {
+			go func() {
+				defer d.work.done()
+				defer d.open.release(x.ID)
+				d.instead(x)
+			}()
+		}
+		return true
+	})
 }
 
 // report says what waits, what runs, and what bounds it.

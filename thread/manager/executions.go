@@ -14,6 +14,9 @@ import (
 type Executions struct {
 	cfg        *Config
 	registry   *registry
+	work       *work
+	notices    *notices
+	forks      *Forks
 	open       *openRuns
 	dispatcher *dispatcher
 }

@@ -108,9 +108,10 @@ func New(config Config) *Manager {
 	m.Budgets = newBudgets(cfg, work, notices, r, open)
 	m.Creation.budgets = m.Budgets
 	m.Executions = &Executions{
-		cfg: cfg, registry: r, open: open,
+		cfg: cfg, registry: r, work: work, notices: notices, forks: m.Forks, open: open,
 		dispatcher: &dispatcher{cfg: cfg, work: work, registry: r, open: open, budgets: m.Budgets},
 	}
+	m.Executions.dispatcher.instead = m.Executions.instead
 	m.Questions = &Questions{registry: r}
 	m.recovery = &recovery{
 		cfg: cfg, work: work, notices: notices, intents: intents, registry: r,

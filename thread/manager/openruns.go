@@ -105,11 +105,7 @@ func (o *openRuns) show(x exec.Execution) {
 		return
 	}
 	l.runMade = x.Created
-	l.run = &thread.RunStatus{
-		Execution: x.Name, State: string(x.State), Reason: x.Reason, Attempt: x.Attempt, Started: x.Started, Ended: x.Ended,
-		By: x.By, ReadOnly: x.ReadOnly, Tier: x.Tier, Model: x.Model, Chosen: x.Chosen,
-		Calls: x.Calls, MaxCalls: max(0, x.Caps.Calls), Rereads: x.Rereads, Gap: x.Gap,
-	}
+	l.run = x.Status()
 	if why := o.reasons[x.ID]; why != "" && x.State == exec.Queued {
 		l.run.Reason = why
 	}

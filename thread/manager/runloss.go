@@ -113,6 +113,10 @@ func recovered(ctx context.Context, l *run, x exec.Execution) error {
 	if t := l.live.thread(); x.State == exec.Queued && (!t.Archived.IsZero() || !t.Deleted.IsZero()) {
 		return cancelAll(ctx, l, "its thread is archived or deleted")
 	}
+	if x.State == exec.Queued && x.Instead != "" { // its prompt is over; its fallback was about to begin
+		l.open.put(x)
+		return nil
+	}
 	if x.State == exec.Queued {
 		if p.State != thread.PromptQueued {
 			_, err := l.open.supersede(ctx, x.ID, ends(exec.Cancelled, "its prompt was withdrawn", l.cfg.now()))

@@ -37,6 +37,8 @@ import (
 // order is how an execution is asked for.
 type order struct {
 	name  string    // "" for the next number
+	id    exec.ID   // "" for a new one
+	takes exec.ID   // the execution whose place it takes, "" for none
 	by    thread.ID // the thread whose agent asks
 	again thread.PromptID
 	env   []string // that the person brings who asks; nil for none. It is kept in memory only
@@ -58,7 +60,7 @@ func submit(ctx context.Context, l *run, p thread.Prompt, o order) (thread.Promp
 	if err != nil {
 		return thread.Prompt{}, err
 	}
-	x.Name, x.By, x.Depth = o.name, o.by, depth
+	x.ID, x.Name, x.By, x.Depth, x.For = cmp.Or(o.id, x.ID), o.name, o.by, depth, o.takes
 	if above, asks := l.open.holding(o.by); asks {
 		x.Within, x.Group = above.ID, cmp.Or(x.Group, above.Group)
 	}

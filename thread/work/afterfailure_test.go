@@ -33,6 +33,7 @@ func TestAfterFailure(t *testing.T) {
 		want Again
 	}{
 		{"busy", busy, "", Execution{}, Retrying{}, AgainSame},
+		{"busy, at its bound", busy, FailWait, Execution{Reporting: true}, Retrying{}, AgainNever},
 		{"network", network, FailWait, Execution{}, Retrying{}, AgainSame},
 		{"busy, ask", busy, FailAsk, Execution{}, Retrying{}, AgainNever},
 		{"busy, ask, and limits are waited for", busy, FailAsk, Execution{}, Retrying{Continue: true}, AgainNever},

@@ -290,7 +290,7 @@ func trips() []trip {
 		there(api.Backup), there(api.RestoreBackup), there(api.Collect), heard(api.Events), heard(api.Speech),
 		taken(api.Stage), given(api.Retrieve), there(api.StageList), there(api.StageInfo), there(api.StageTouch),
 		there(api.Unstage), there(api.StartRun), there(api.ForkRun), there(api.Executions), there(api.Execution), there(api.ExecutionEvents),
-		heard(api.FollowExecution), there(api.CancelExecution), there(api.SendExecution), there(api.ResumeExecution), there(api.Budgets), there(api.SetBudget), there(api.Queue), there(api.SetQueue), there(api.Context), there(api.ChangeContext), there(api.SetBase), there(api.Base),
+		heard(api.FollowExecution), there(api.CancelExecution), there(api.SendExecution), there(api.ResumeExecution), there(api.RetryExecution), there(api.FallBackExecution), there(api.Budgets), there(api.SetBudget), there(api.Queue), there(api.SetQueue), there(api.Context), there(api.ChangeContext), there(api.SetBase), there(api.Base),
 	}
 }
 

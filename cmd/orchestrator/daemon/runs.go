@@ -86,6 +86,20 @@ func (s *Server) registerRuns(r *routes) {
 	})
 	answer(r, api.Budgets, nil, func(ctx context.Context, _ api.None) (budget.Report, error) { return s.Manager.Budgets.List(ctx) })
 	answer(r, api.SetBudget, nil, s.Manager.Budgets.Set)
+	answer(r, api.RetryExecution, itsExecution(), func(ctx context.Context, q api.ExecutionRef) (work.Execution, error) {
+		x, err := s.execution(ctx, q.Execution)
+		if err != nil {
+			return x, err
+		}
+		return s.Executions.Retry(ctx, x.ID)
+	})
+	answer(r, api.FallBackExecution, itsExecution(), func(ctx context.Context, q api.ExecutionRef) (work.Execution, error) {
+		x, err := s.execution(ctx, q.Execution)
+		if err != nil {
+			return x, err
+		}
+		return s.Executions.FallBack(ctx, x.ID)
+	})
 	answer(r, api.Queue, nil, func(ctx context.Context, _ api.None) (work.QueueReport, error) { return s.Executions.Queue(ctx) })
 	answer(r, api.SetQueue, nil, func(ctx context.Context, q work.QueueChange) (work.QueueReport, error) {
 		return s.Executions.SetQueue(ctx, q)

@@ -77,6 +77,8 @@ type Executions interface {
 	Cancel(ctx context.Context, id work.ID, reason string) (work.Execution, error)
 	// Resume queues a lost one again.
 	Resume(ctx context.Context, id work.ID) (work.Execution, error)
+	Retry(ctx context.Context, id work.ID) (work.Execution, error)
+	FallBack(ctx context.Context, id work.ID) (work.Execution, error)
 	Queue(context.Context) (work.QueueReport, error)
 	SetQueue(context.Context, work.QueueChange) (work.QueueReport, error)
 }

@@ -111,6 +111,8 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"exec", "cancel", run}, `"manage"`},
 		{[]string{"exec", "send", run, "x"}, `"read"`},
 		{[]string{"exec", "resume", run}, `"start"`},
+		{[]string{"exec", "retry", run}, `"start"`},
+		{[]string{"exec", "fallback", run}, `"start"`},
 		{[]string{"exec", "show", "nothing"}, `"read"`},
 		{[]string{"budget"}, `"read"`},
 		{[]string{"budget", "set", "project", "--usd", "1000"}, alone},

@@ -52,6 +52,8 @@ func verbCases(one, old string) []verbCase {
 		fails(exitcode.Usage, "no amount", "budget", "set", "project", "--tokens", "1,5"), works("budget", "set", "project", "--usd", "2.50", "--tokens", "1.5M"), works("budget", "set", "group:night", "--tokens", "0"),
 		fails(exitcode.NotFound, "no thread, run or group", "budget", "set", "nobody", "--usd", "1"), fails(exitcode.Usage, "group", "budget", "set", "group:a b", "--usd", "1"),
 		works("budget", "set", one, "--usd", "3"), works("budget", "clear", one), works("budget", "clear", "group:night"), works("budget", "clear", "project"),
+		usage("exec", "retry"), fails(exitcode.NotFound, "no execution named", "exec", "retry", "nothing"), usage("exec", "fallback"),
+		fails(exitcode.NotFound, "no execution named", "exec", "fallback", "nothing"), fails(exitcode.Usage, "--on-fail hope", "run", "--once", "--on-fail", "hope", "x"),
 		usage("queue"), usage("queue", "list", "x"), works("queue", "list"), usage("queue", "pause", "a", "b"), fails(exitcode.NotFound, "no agent", "queue", "pause", "nobody"),
 		works("queue", "pause", "demo"), works("queue", "resume", "demo"), works("queue", "pause"), works("queue", "resume"),
 		usage("queue", "limit", "demo"), fails(exitcode.Usage, "1 or more", "queue", "limit", "demo", "0"), works("queue", "limit", "all", "3"), fails(exitcode.NotFound, "no agent", "queue", "limit", "nobody", "3"),

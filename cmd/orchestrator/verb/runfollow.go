@@ -211,6 +211,16 @@ func runWords(x work.Execution) string {
 		return fmt.Sprintf("%s is lost%s. Go on with it: `orchestrator exec resume %s`", x.Name, why, x.Name)
 	case work.Cancelled:
 		return fmt.Sprintf("%s was cancelled%s", x.Name, why)
+	case work.Failed:
+		words := fmt.Sprintf("%s has failed%s", x.Name, why)
+		if x.Failure.Do != "" {
+			words += fmt.Sprintf(". What you can do: %s", x.Failure.Do)
+		}
+		words += fmt.Sprintf(". Try it again: `orchestrator exec retry %s`", x.Name)
+		if x.Offers() {
+			words += fmt.Sprintf(", or with its fallback %s: `orchestrator exec fallback %s`", x.Fallback, x.Name)
+		}
+		return words
 	default:
 		return fmt.Sprintf("%s has %s%s. Ask again: `orchestrator exec send %s TEXT`", x.Name, x.State, why, x.Name)
 	}

@@ -85,6 +85,7 @@ func Execution(w io.Writer, x work.Execution, names map[thread.ID]string, now ti
 	line("account", x.Account)
 	line("state", tried(x))
 	line("why", x.Reason)
+	failure(line, x)
 	if x.By != "" {
 		line("asked by", fmt.Sprintf("the agent of %s, %d deep", cmp.Or(names[x.By], string(x.By)), x.Depth))
 	}
@@ -132,6 +133,31 @@ func wordsOf(c thread.Caps) string {
 		return fmt.Sprintf("at most %d, code not counted", c.Words)
 	default:
 		return ""
+	}
+}
+
+// failure says whose failure one is, what the person can do, and what may take its place or has.
+func failure(line func(name, value string), x work.Execution) {
+	f := x.Failure
+	if f.Class != "" {
+		whose := map[work.Class]string{work.ClassTransport: "on the way to the model", work.ClassAgent: "the agent's", work.ClassOurs: "this machine's"}[f.Class]
+		line("failure", fmt.Sprintf("%s (%s), %s", whose, f.Code, clock(f.At)))
+	}
+	if x.State == work.Failed && x.Instead == "" {
+		line("to do", f.Do)
+	}
+	if x.State == work.Queued {
+		line("again at", clock(x.After))
+	}
+	line("if failed", string(x.OnFail))
+	switch {
+	case x.Offers():
+		line("fallback", x.Fallback)
+	case x.Instead != "":
+		line("fallback", fmt.Sprintf("%s goes on, as execution %s", x.Fallback, x.Instead))
+	}
+	if x.For != "" {
+		line("in place of", string(x.For))
 	}
 }
 

@@ -1,0 +1,169 @@
+package manager_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orchestrator/thread"
+	exec "orchestrator/thread/work"
+)
+
+// passed returns the execution that took the place of another.
+func (w *world) passed(x exec.Execution) exec.Execution {
+	w.t.Helper()
+	synctest.Wait()
+	y, err := w.m.Executions.Execution(context.Background(), string(x.Instead))
+	if err != nil || x.Instead == "" {
+		w.t.Fatalf("the fallback of %+v: %v", x, err)
+	}
+	return y
+}
+
+func onCodex(r *thread.NewRequest) { r.Once.OnFail, r.Once.Fallback = "fallback", "codex" }
+
+// TestFallbackAgent: a run whose agent is limited is done by another agent, once, in the same folder, with what is left of
+// its budget and its prompt as it was.
+func TestFallbackAgent(t *testing.T) {
+	inWorld(t, func(w *world) {
+		budget := 1.0
+		s := w.once("do it", onCodex, func(r *thread.NewRequest) { r.Once.Budget.USD, r.Once.Group = &budget, "night" })
+		w.respond(s.ID, "do it", "call", false)
+		w.refused(s.ID, thread.Exchange{Status: 429, Err: "limit", Until: time.Now().Add(5 * time.Hour)})
+		x := w.runIs(s.ID, exec.Failed)
+		y := w.passed(x)
+		if y.For != x.ID || y.Agent != "codex" || y.State != exec.Running || y.Offers() || y.OnFail != exec.FailWait {
+			t.Fatalf("%+v", y)
+		}
+		if want := "a limit of the provider is reached (429); " + y.Name + " goes on with codex"; x.Reason != want {
+			t.Errorf("%q, want %q", x.Reason, want)
+		}
+		other := w.status(y.Thread)
+		if b := other.Once.Budget.USD; b == nil || *b != 0.75 || other.Once.Group != "night" || other.Dir != w.status(s.ID).Dir {
+			t.Errorf("its thread: %+v in %s", other.Once, other.Dir)
+		}
+		if got := w.sess.of(y.Thread).prompts(); !strings.HasSuffix(got, "do it") {
+			t.Errorf("it was asked %q", got)
+		}
+		if g := w.status(s.ID).Group(); g != thread.GroupQuiet {
+			t.Errorf("what was passed on is in %q", g)
+		}
+		w.refused(y.Thread, thread.Exchange{Status: 429, Err: "limit", Until: time.Now().Add(5 * time.Hour)}) // it is limited too
+		if y = w.execution(y.Thread); y.State != exec.Queued || y.Instead != "" || !strings.HasPrefix(y.Reason, "goes on at ") {
+			t.Errorf("limited too: %+v", y)
+		}
+		if list, _ := w.m.Executions.List(context.Background(), exec.Query{}); len(list) != 2 {
+			t.Errorf("%d executions", len(list))
+		}
+	}, withRuns)
+}
+
+// TestFallbackInTheGap: whatever of the fallback's beginning the store has when the server dies, the next one begins it once.
+func TestFallbackInTheGap(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.once("do it", onCodex)
+		w.shaky().set(func(op string) error { // the failed one is queued, then nothing more is stored
+			if op == "supersede" {
+				return thread.ErrUnreachable
+			}
+			return nil
+		}, nil)
+		w.refused(s.ID, thread.Exchange{Status: 401, Err: "no"})
+		if x := w.execution(s.ID); x.State != exec.Queued || x.Instead == "" {
+			t.Fatalf("%+v", x)
+		}
+		w.crash()
+		w.shaky().set(nil, nil)
+		time.Sleep(time.Minute)
+		y := w.passed(w.runIs(s.ID, exec.Failed))
+		list, _ := w.m.Executions.List(context.Background(), exec.Query{})
+		if len(list) != 2 || y.ID != list[0].ID {
+			t.Errorf("%+v", list)
+		}
+	}, withShaky)
+}
+
+// TestFallbackModel: another model goes on in the same thread, and that one has no fallback.
+func TestFallbackModel(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var models []string
+		w.sess.started = func(spec thread.SessionSpec) { models = append(models, strings.Join(spec.Launch.Args, " ")) }
+		s := w.once("do it", func(r *thread.NewRequest) { r.Once.OnFail = "fallback" })
+		w.refused(s.ID, thread.Exchange{Status: 401, Err: "no"})
+		x := w.runIs(s.ID, exec.Running)
+		if x.Attempt != 2 || x.Model != "small" || !strings.Contains(x.Chosen, "the provider refuses the login (401)") || x.Offers() {
+			t.Fatalf("%+v", x)
+		}
+		w.refused(s.ID, thread.Exchange{Status: 401, Err: "no"})
+		if x = w.runIs(s.ID, exec.Failed); x.Attempt != 2 || x.Instead != "" {
+			t.Errorf("%+v", x)
+		}
+	}, withRuns, func(w *world) { w.cfg.Runs.Fallbacks = map[string]string{"claude": "model:small"} })
+}
+
+// TestRetry: what failed is tried again, or passed on, when a person decides so, and only then.
+func TestRetry(t *testing.T) {
+	inWorld(t, func(w *world) {
+		ctx := context.Background()
+		s := w.once("do it", func(r *thread.NewRequest) { r.Once.Fallback = "codex" })
+		x := w.runIs(s.ID, exec.Running)
+		if _, err := w.m.Executions.Retry(ctx, x.ID); !errors.Is(err, thread.ErrRefused) {
+			t.Errorf("one that runs: %v", err)
+		}
+		w.refused(s.ID, thread.Exchange{Status: 401, Err: "no"})
+		x = w.runIs(s.ID, exec.Failed)
+		if st := w.status(s.ID); st.Run.Fallback != "codex" || st.Run.Do == "" || st.Group() != thread.GroupNeedsYou {
+			t.Errorf("listed as %+v in %s", st.Run, st.Group())
+		}
+		if _, err := w.m.Executions.Retry(ctx, x.ID); err != nil {
+			t.Fatal(err)
+		}
+		if x = w.runIs(s.ID, exec.Running); x.Attempt != 2 || w.sess.of(s.ID).prompts() != "do it" {
+			t.Errorf("asked %q: %+v", w.sess.of(s.ID).prompts(), x)
+		}
+		w.respond(s.ID, "do it", "call", false)
+		w.sess.of(s.ID).spec.OnRun(thread.RunEvent{Kind: thread.RunEnd, Outcome: thread.RunFailed, Reason: "it broke"})
+		w.sess.of(s.ID).exit(1)
+		w.runIs(s.ID, exec.Failed)
+		if _, err := w.m.Executions.Retry(ctx, x.ID); err != nil {
+			t.Fatal(err)
+		}
+		w.runIs(s.ID, exec.Running)
+		if got := w.sess.of(s.ID).prompts(); !strings.Contains(got, "Your last attempt failed: it broke. Look once") {
+			t.Errorf("asked %q", got)
+		}
+		w.sess.of(s.ID).spec.OnRun(thread.RunEvent{Kind: thread.RunEnd, Outcome: thread.RunFailed, Reason: "it broke"})
+		w.sess.of(s.ID).exit(1)
+		w.runIs(s.ID, exec.Failed)
+		if _, err := w.m.Executions.FallBack(ctx, x.ID); err != nil {
+			t.Fatal(err)
+		}
+		y := w.passed(w.runIs(s.ID, exec.Failed))
+		if _, err := w.m.Executions.FallBack(ctx, x.ID); !errors.Is(err, thread.ErrRefused) {
+			t.Errorf("a second time: %v", err)
+		}
+		if _, err := w.m.Executions.FallBack(ctx, y.ID); !errors.Is(err, thread.ErrRefused) {
+			t.Errorf("of a fallback: %v", err)
+		}
+		if _, err := w.m.Executions.Retry(ctx, x.ID); !errors.Is(err, thread.ErrRefused) {
+			t.Errorf("what was passed on: %v", err)
+		}
+	}, withRuns)
+}
+
+// TestFallbackIsChecked: what cannot take a place is refused before anything runs.
+func TestFallbackIsChecked(t *testing.T) {
+	inWorld(t, func(w *world) {
+		for fallback, want := range map[string]error{
+			"claude": thread.ErrInvalid, "model:": thread.ErrInvalid, "model:m1": thread.ErrInvalid, "nobody": thread.ErrNotFound, "plain": thread.ErrUnsupported,
+		} {
+			r := thread.NewRequest{Agent: "claude", Model: "m1", Prompt: "x", Once: thread.Once{On: true, Fallback: fallback}}
+			if _, err := w.m.Creation.New(context.Background(), r); !errors.Is(err, want) {
+				t.Errorf("%q: %v, want %v", fallback, err, want)
+			}
+		}
+	}, withRuns, func(w *world) { w.agents["plain"] = &plainAgent{"plain"} })
+}
