@@ -50,7 +50,18 @@ func (s Status) Line() string {
 // nothing to say.
 func (s Status) runLine() string {
 	switch r := s.Run; r.State {
-	case "queued", "lost", "failed", "cancelled":
+	case "queued":
+		if !r.Again.IsZero() { // its reason says until when
+			return oneLine(r.Reason)
+		}
+		return r.State + after(": ", oneLine(r.Reason))
+	case "failed":
+		word := r.State
+		if r.SignIn {
+			word = "sign in"
+		}
+		return word + after(": ", oneLine(r.Reason)+after("; its fallback: ", oneLine(r.Fallback)))
+	case "lost", "cancelled":
 		return r.State + after(": ", oneLine(r.Reason))
 	default:
 		return ""

@@ -132,6 +132,9 @@ func runLines(keys *intent.Table, s *thread.Status) []dialog.Line {
 	if r.Reason != "" {
 		lines = append(lines, dialog.Line{Text: r.Reason})
 	}
+	if r.Do != "" {
+		lines = append(lines, dialog.Line{Text: "What you can do: " + r.Do, Tok: theme.Muted})
+	}
 	if s.Last != "" && !r.Waiting() {
 		lines = append(lines, dialog.Line{}, dialog.Line{Text: s.Last, Tok: theme.Muted})
 	}
@@ -144,6 +147,11 @@ func runLines(keys *intent.Table, s *thread.Status) []dialog.Line {
 		key(intent.CancelRun, "Cancel it")
 	case r.State == "lost":
 		key(intent.ResumeRun, "Go on with it")
+	case r.State == "failed" && r.Instead == "":
+		key(intent.ResumeRun, "Try it again")
+		if r.Fallback != "" {
+			key(intent.FallbackRun, "Have its fallback "+r.Fallback+" go on")
+		}
 	}
 	if r.Over() {
 		key(intent.Focus, "Take it over in its agent's terminal")

@@ -113,7 +113,8 @@ func acts(s Scope) []Binding {
 	if s == ThreadMenu {
 		all = append(all,
 			bind(s, CancelRun, "cancel the run", "k"),
-			bind(s, ResumeRun, "go on with the lost run", "u"),
+			bind(s, ResumeRun, "go on with the lost or failed run", "u"),
+			bind(s, FallbackRun, "have the fallback of the failed run go on", "b"),
 			bind(s, Archived, "show or hide the archive", "z"),
 			bind(s, OffersOff, "fork offers: suggest, auto or off", "t"),
 			bind(s, ResumeAll, "resume all interrupted threads", "A"),

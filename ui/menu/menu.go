@@ -82,10 +82,20 @@ func useful(s *thread.Status, b intent.Binding) string {
 		}
 		return "cancel " + s.Run.Execution
 	case intent.ResumeRun:
-		if s == nil || !s.Runs() || s.Run.State != "lost" {
+		switch {
+		case s == nil || !s.Runs():
+			return ""
+		case s.Run.State == "lost":
+			return "go on with " + s.Run.Execution + ", which was lost"
+		case s.Run.State == "failed" && s.Run.Instead == "":
+			return "try " + s.Run.Execution + " again, which failed"
+		}
+		return ""
+	case intent.FallbackRun:
+		if s == nil || !s.Runs() || s.Run.Fallback == "" {
 			return ""
 		}
-		return "go on with " + s.Run.Execution + ", which was lost"
+		return "have its fallback " + s.Run.Fallback + " go on with " + s.Run.Execution
 	case intent.Resume:
 		switch {
 		case s == nil, host.Running(s), !s.Archived.IsZero():

@@ -1,4 +1,4 @@
-// Package runs cancels executions of agents without a terminal, and goes on with those that were lost.
+// Package runs cancels executions of agents without a terminal, and goes on with those that were lost or have failed.
 package runs
 
 import (
@@ -24,6 +24,7 @@ func Register(h *host.Host) {
 	f := &Feature{h}
 	h.Actions.OnThread(intent.CancelRun, f.openCancel)
 	h.Actions.OnThread(intent.ResumeRun, f.resume)
+	h.Actions.OnThread(intent.FallbackRun, f.fallBack)
 }
 
 // openCancel asks whether to cancel a run. The question goes away with what it is about.
@@ -54,14 +55,30 @@ func (f *Feature) cancel(name, execution string) tea.Cmd {
 	})
 }
 
-// resume goes on with a lost run.
+// resume goes on with a lost run, or tries a failed one again.
 func (f *Feature) resume(s *thread.Status) tea.Cmd {
-	if s.Run == nil || s.Run.State != string(work.Lost) {
-		return f.Notify(thread.LevelInfo, f.Name(s.ID)+" has lost no run")
+	if s.Run == nil || s.Run.State != string(work.Lost) && s.Run.State != string(work.Failed) {
+		return f.Notify(thread.LevelInfo, f.Name(s.ID)+" has no run that was lost or has failed")
 	}
 	execution := s.Run.Execution
+	if s.Run.State == string(work.Failed) {
+		return f.call("retry "+execution, f.Name(s.ID)+": "+execution+" is tried again", func(ctx context.Context) (work.Execution, error) {
+			return api.RetryExecution.Do(ctx, f.Server, api.ExecutionRef{Execution: execution})
+		})
+	}
 	return f.call("resume "+execution, f.Name(s.ID)+": "+execution+" goes on", func(ctx context.Context) (work.Execution, error) {
 		return api.ResumeExecution.Do(ctx, f.Server, api.ExecutionRef{Execution: execution})
+	})
+}
+
+// fallBack has the fallback of a failed run go on.
+func (f *Feature) fallBack(s *thread.Status) tea.Cmd {
+	if s.Run == nil || s.Run.Fallback == "" {
+		return f.Notify(thread.LevelInfo, f.Name(s.ID)+" has no failed run with a fallback; [runs.fallback] in your configuration names one")
+	}
+	execution, to := s.Run.Execution, s.Run.Fallback
+	return f.call("fall back from "+execution, f.Name(s.ID)+": "+to+" goes on with "+execution, func(ctx context.Context) (work.Execution, error) {
+		return api.FallBackExecution.Do(ctx, f.Server, api.ExecutionRef{Execution: execution})
 	})
 }
 
