@@ -99,7 +99,7 @@ func approved(t *testing.T, s *runs) {
 // deniedAsk: what a person denies is not done, the model is told what they say, and the turn goes on.
 func deniedAsk(t *testing.T, s *runs) {
 	const prompt = "careful #escalate #bash:touch ../denied-%d.txt #say:went on"
-	for i, text := range []string{"", "use another folder"} {
+	for i, text := range []string{"", "use another folder #say:went on"} {
 		prompt := fmt.Sprintf(prompt, i)
 		p := s.once(s.asking).Begin(prompt)
 		answer(t, p, p.Asked(0), thread.Deny, text)
@@ -107,15 +107,12 @@ func deniedAsk(t *testing.T, s *runs) {
 		if s.there(fmt.Sprintf("../denied-%d.txt", i)) || p.Said(thread.RunText) != "went on" || count(p, thread.RunRefused) != 0 {
 			t.Errorf("%s", p.Log())
 		}
-		given := ""
-		for _, q := range s.requests(prompt) {
-			for _, o := range q.Turn.Outcomes {
-				given += o.Output
-			}
-			given += strings.Join(q.Turn.Prompts(), "\n")
+		told := false
+		for _, q := range s.server.Requests() {
+			told = told || strings.Contains(string(q.Body), text)
 		}
-		if !strings.Contains(given, text) {
-			t.Errorf("the model was not told %q: %q", text, given)
+		if !told {
+			t.Errorf("the model was not told %q", text)
 		}
 	}
 }
@@ -261,7 +258,13 @@ func choice(t *testing.T, s *runs) {
 		want   string
 	}{{1, "", "Blue"}, {thread.Dismiss, "rather green", "rather green"}, {thread.Dismiss, "", ""}} {
 		prompt := fmt.Sprintf("#ask which %q", c.want)
-		p := s.once(s.asking).Begin(prompt)
+		p := s.once(func(spec *thread.LaunchSpec) {
+			s.asking(spec)
+			if s.cli.Name == "codex" { // else its tool is there in its plan mode only
+				spec.Flags.Args = []string{"-c", "features.default_mode_request_user_input=true"}
+			}
+		}).Begin(prompt)
+		p.Until(thread.RunSession)
 		if !offers(s, prompt, "AskUserQuestion", "request_user_input", "ask_user", "question") {
 			t.Skip("SKIPPED: it offers no tool to ask with")
 		}
@@ -372,6 +375,7 @@ func steered(t *testing.T, s *runs) {
 // steeredLate: a prompt that comes while the last answer is written is not lost either.
 func steeredLate(t *testing.T, s *runs) {
 	p := s.once(nil).Begin("late #hold:late #say:never said")
+	p.Until(thread.RunSession) // it is asked by then
 	if _, err := s.server.Wait(t.Context(), func(q model.Request) bool { return q.Reply.Hold == "late" }); err != nil {
 		t.Fatal(err)
 	}
@@ -392,6 +396,7 @@ func goesOn(t *testing.T, s *runs) {
 	const long = "the first part of a long answer, and a second part that is never said as the person stops it before"
 	const prompt = "partial #usage:600,6,0,60 #hold:partial #say:" + long
 	p := s.once(nil).Begin(prompt)
+	p.Until(thread.RunSession)
 	if _, err := s.server.Wait(t.Context(), func(q model.Request) bool { return q.Reply.Hold == "partial" }); err != nil {
 		t.Fatal(err)
 	}

@@ -158,7 +158,7 @@ func questions(t model.Turn) scripted.Reply {
 		return model.Markers(t)
 	}
 	one := map[string]any{
-		"question": "Which colour?", "header": "Colour", "multiSelect": false, "multiple": false, "type": "choice",
+		"id": "colour", "question": "Which colour?", "header": "Colour", "multiSelect": false, "multiple": false, "type": "choice",
 		"options": []any{
 			map[string]any{"label": "Red", "description": "a warm one"},
 			map[string]any{"label": "Blue", "description": "a cold one"},
@@ -166,7 +166,7 @@ func questions(t model.Turn) scripted.Reply {
 	}
 	for _, tool := range t.Tools {
 		switch tool.Name {
-		case "AskUserQuestion", "ask_user", "question":
+		case "AskUserQuestion", "ask_user", "question", "request_user_input":
 			return scripted.Reply{Calls: []scripted.Call{{Name: tool.Name, Args: map[string]any{"questions": []any{one}}}}}
 		}
 	}

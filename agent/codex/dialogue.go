@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"orchestrator/agent/jsonline"
@@ -19,16 +20,30 @@ const (
 	openSession
 	startTurn
 	stopTurn
+	steerTurn // and all above
 )
 
-// maxNames is how many names of items and of sub-agents are remembered.
-const maxNames = 1000
+const (
+	// maxNames is how many names of items and of sub-agents are remembered.
+	maxNames = 1000
+	// maxMore is how many further prompts may wait to be taken.
+	maxMore = 16
+)
+
+var (
+	_ thread.Asker   = (*dialogue)(nil)
+	_ thread.Steerer = (*dialogue)(nil)
+)
 
 // dialogue speaks JSON-RPC with one app-server: it opens a session, and has one turn in it.
 type dialogue struct {
 	run    jsonline.Run
+	asks   asks
 	open   opening
 	prompt string
+	given  bool     // the turn has its prompt
+	more   []string // further prompts that it has not taken yet
+	steers int      // how many there were
 
 	session, turn, model string
 	streamed             map[string]bool   // answers and thoughts of which pieces were said
@@ -38,7 +53,9 @@ type dialogue struct {
 }
 
 func newDialogue(o opening) *dialogue {
-	return &dialogue{open: o, streamed: map[string]bool{}, agents: map[string]string{}, total: map[string]spent{}}
+	d := &dialogue{open: o, streamed: map[string]bool{}, agents: map[string]string{}, total: map[string]spent{}}
+	d.asks = asks{run: &d.run, on: o.asking, reads: o.reads, open: map[string]*asked{}, files: map[string]string{}}
+	return d
 }
 
 // Begin implements thread.Dialogue.
@@ -70,6 +87,48 @@ func (d *dialogue) Begin(prompt string) thread.Said {
 		d.ask(openSession, "thread/start", p)
 	}
 	return d.run.Take()
+}
+
+// Answer implements thread.Asker.
+func (d *dialogue) Answer(question string, choice int, text string) (thread.Said, error) {
+	words, err := d.asks.answer(question, choice, text)
+	if err != nil {
+		return thread.Said{}, err
+	}
+	if words != "" && d.turn != "" && !d.run.Ended() {
+		d.steer("The person says: " + words)
+	}
+	return d.run.Take(), nil
+}
+
+// Steer implements thread.Steerer. The turn takes the prompt with its next request; an answer that is being written is
+// broken off for that.
+func (d *dialogue) Steer(prompt string) (thread.Said, error) {
+	if d.turn == "" || !d.given || d.run.Ended() || d.run.Interrupted() || len(d.more) >= maxMore {
+		return thread.Said{}, thread.ErrBusy
+	}
+	d.more = append(d.more, prompt)
+	d.steer(prompt)
+	return d.run.Take(), nil
+}
+
+func (d *dialogue) steer(prompt string) {
+	d.ask(steerTurn+d.steers, "turn/steer", map[string]any{
+		"threadId": d.session, "expectedTurnId": d.turn, "input": []any{map[string]any{"type": "text", "text": prompt}},
+	})
+	d.steers++
+}
+
+// takes notes that the turn has taken a prompt: its own, and then those that came while it ran.
+func (d *dialogue) takes(text string) {
+	if !d.given {
+		d.given = true
+		return
+	}
+	if at := slices.Index(d.more, text); at >= 0 {
+		d.more = slices.Delete(d.more, at, at+1)
+		d.run.Add(thread.RunEvent{Kind: thread.RunSteered, Text: text})
+	}
 }
 
 func (d *dialogue) ask(id int, method string, p map[string]any) {
@@ -120,21 +179,14 @@ func (d *dialogue) Read(line []byte) thread.Said {
 	return d.run.Take()
 }
 
-// fields reads those fields of v that have the expected shape.
-func fields(raw []byte, v any) {
-	if len(raw) > 0 {
-		_ = json.Unmarshal(raw, v) // reads on after a field of another shape
-	}
-}
-
 // answered takes the answer to a request of ours, and reports whether it is one.
 func (d *dialogue) answered(f frame) bool {
 	var id int
-	if json.Unmarshal(f.ID, &id) != nil || id < initialise || id > stopTurn || f.Error == nil && len(f.Result) == 0 {
+	if json.Unmarshal(f.ID, &id) != nil || id < initialise || id >= steerTurn+d.steers || f.Error == nil && len(f.Result) == 0 {
 		return false
 	}
 	if f.Error != nil {
-		if id != stopTurn { // the turn has ended meanwhile
+		if id < stopTurn { // else the turn has ended meanwhile
 			d.run.Fail(cmp.Or(f.Error.Message, "Codex refused a request"), 0)
 			d.run.Close()
 		}
@@ -221,6 +273,8 @@ func (d *dialogue) told(method string, p params) {
 		if sub == "" && d.session != "" && p.Turn.ID == d.turn {
 			d.ends(p)
 		}
+	case "serverRequest/resolved":
+		d.asks.resolved(p.Request)
 	case "error":
 		if p.Failure != nil && p.Retries {
 			d.run.Notice("%s", p.Failure.text())
@@ -271,7 +325,13 @@ func (d *dialogue) part(kind thread.RunEventKind, sub string) {
 
 // starts says that a tool is called.
 func (d *dialogue) starts(i item, sub string) {
+	if i.Type == "userMessage" && sub == "" {
+		d.takes(i.said())
+	}
 	if e, ok := i.call(); ok {
+		if i.Type == "fileChange" {
+			d.asks.changes(i.ID, e.Text, false)
+		}
 		e.Kind, e.Sub = thread.RunTool, sub
 		d.run.Add(e)
 		d.spoken = false
@@ -309,7 +369,8 @@ func (d *dialogue) completes(i item, sub string) {
 	if !ok {
 		return
 	}
-	e.Kind, e.Sub, e.Text = thread.RunResult, sub, i.returned()
+	d.asks.changes(i.ID, "", true)
+	e.Kind, e.Sub, e.Text, e.Reads = thread.RunResult, sub, i.returned(), ""
 	e.Failed = i.Status == "failed" || i.Status == "declined" || i.Exit != 0
 	d.run.Add(e)
 	d.spoken = false
@@ -321,6 +382,9 @@ func (i item) call() (thread.RunEvent, bool) {
 	switch i.Type {
 	case "commandExecution":
 		e.Tool, e.Text = "shell", i.Command
+		if len(i.Actions) == 1 && i.Actions[0].Type == "read" {
+			e.Reads = i.Actions[0].Path
+		}
 	case "fileChange":
 		var paths []string
 		for _, c := range i.Changes[:min(len(i.Changes), maxNames)] {
@@ -384,8 +448,11 @@ func (d *dialogue) ends(p params) {
 	d.run.Close()
 }
 
-// asked refuses what Codex asks of a person: nobody is there.
+// asked has a person asked what Codex asks, or refuses it.
 func (d *dialogue) asked(f frame, p params) {
+	if d.asks.ask(f, p, d.sub(p.Thread)) {
+		return
+	}
 	e := thread.RunEvent{Kind: thread.RunRefused, Call: p.ItemID, Sub: d.sub(p.Thread)}
 	var answer any
 	switch f.Method {

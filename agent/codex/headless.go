@@ -33,6 +33,7 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 		return thread.HeadlessLaunch{}, fmt.Errorf("launch codex: %w", err)
 	}
 	o := opening{dir: spec.Dir, model: spec.Model, resume: s.launch.Session}
+	o.asking, o.reads = spec.Once.Asks == thread.AsksPerson, spec.Once.ReadOnly
 	rest := o.take(slices.Concat(mode, own))
 	if spec.Once.ReadOnly {
 		o.sandbox, o.profile, o.approval, o.reviewer = "", readOnly, "on-request", "user"

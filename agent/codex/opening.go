@@ -15,6 +15,8 @@ type opening struct {
 	sandbox, approval  string
 	profile            string // of permissions, instead of a sandbox
 	reviewer           string // of what would be asked
+	asking             bool   // a person is asked, or else it is refused
+	reads              bool   // it may only read: what would write is refused
 	strange            bool   // the person has not said whether they trust the folder
 }
 

@@ -29,27 +29,43 @@ type params struct {
 		Status string   `json:"status"`
 		Error  *failure `json:"error"`
 	} `json:"turn"`
-	TurnID    string   `json:"turnId"`
-	Item      item     `json:"item"`
-	ItemID    string   `json:"itemId"`
-	Delta     string   `json:"delta"`
-	Failure   *failure `json:"error"`
-	Retries   bool     `json:"willRetry"`
-	Summary   string   `json:"summary"`
-	Details   string   `json:"details"`
-	Message   string   `json:"message"`
-	Reason    string   `json:"reason"`
-	Command   string   `json:"command"`
-	Server    string   `json:"serverName"`
-	Name      string   `json:"name"`
-	Status    string   `json:"status"`
-	Questions []struct {
-		Question string `json:"question"`
-	} `json:"questions"`
-	Usage struct {
+	TurnID    string          `json:"turnId"`
+	Item      item            `json:"item"`
+	ItemID    string          `json:"itemId"`
+	Delta     string          `json:"delta"`
+	Failure   *failure        `json:"error"`
+	Retries   bool            `json:"willRetry"`
+	Summary   string          `json:"summary"`
+	Details   string          `json:"details"`
+	Message   string          `json:"message"`
+	Reason    string          `json:"reason"`
+	Command   string          `json:"command"`
+	Server    string          `json:"serverName"`
+	Name      string          `json:"name"`
+	Status    string          `json:"status"`
+	Questions []wanted        `json:"questions"`
+	Mode      string          `json:"mode"` // of what an MCP server asks: a form with a schema, or a page
+	Schema    schema          `json:"requestedSchema"`
+	Request   json.RawMessage `json:"requestId"`
+	Usage     struct {
 		Total spent `json:"total"`
 		Last  spent `json:"last"`
 	} `json:"tokenUsage"`
+}
+
+// schema is that of a form.
+type schema struct {
+	Properties map[string]json.RawMessage `json:"properties"`
+}
+
+// wanted is what the model wants to know.
+type wanted struct {
+	ID       string `json:"id"`
+	Question string `json:"question"`
+	Secret   bool   `json:"isSecret"`
+	Options  []struct {
+		Label string `json:"label"`
+	} `json:"options"`
 }
 
 // item is something that happens in a turn.
@@ -59,6 +75,10 @@ type item struct {
 	Text    string `json:"text"`
 	Status  string `json:"status"`
 	Command string `json:"command"`
+	Actions []struct {
+		Type string `json:"type"`
+		Path string `json:"path"`
+	} `json:"commandActions"`
 	Output  string `json:"aggregatedOutput"`
 	Exit    int    `json:"exitCode"`
 	Changes []struct {
@@ -73,10 +93,31 @@ type item struct {
 	Failure *struct {
 		Message string `json:"message"`
 	} `json:"error"`
-	Query     string   `json:"query"`
-	Path      string   `json:"path"`
-	Prompt    string   `json:"prompt"`
-	Receivers []string `json:"receiverThreadIds"`
+	Query     string          `json:"query"`
+	Content   json.RawMessage `json:"content"` // of a userMessage
+	Path      string          `json:"path"`
+	Prompt    string          `json:"prompt"`
+	Receivers []string        `json:"receiverThreadIds"`
+}
+
+// said is the text of a userMessage.
+func (i item) said() string {
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	fields(i.Content, &parts)
+	var b strings.Builder
+	for _, p := range parts {
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
+// fields reads those fields of v that have the expected shape.
+func fields(raw []byte, v any) {
+	if len(raw) > 0 {
+		_ = json.Unmarshal(raw, v) // reads on after a field of another shape
+	}
 }
 
 // spent is usage as app-server says it: the input includes what was cached.
