@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -26,6 +27,8 @@ type Provider struct {
 
 	mu     sync.Mutex
 	fault  string
+	left   int       // failures that are left, less than 0 for all
+	asked  int       // requests since the fault was set, as far as they came
 	failed time.Time // the newest failure was told
 	srv    *http.Server
 }
@@ -58,7 +61,7 @@ func (p *Provider) listen() {
 func (p *Provider) Fails(how string) {
 	p.mu.Lock()
 	was := p.fault
-	p.fault, p.failed = how, time.Time{}
+	p.fault, p.failed, p.left, p.asked = how, time.Time{}, -1, 0
 	p.mu.Unlock()
 	switch {
 	case how == "refused":
@@ -66,6 +69,40 @@ func (p *Provider) Fails(how string) {
 	case was == "refused":
 		p.listen()
 	}
+}
+
+// FailsFirst has so many requests fail, and those that follow succeed.
+func (p *Provider) FailsFirst(how string, requests int) {
+	p.Fails(how)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.left = requests
+}
+
+// Asked returns how many requests of a model came since the fault was set.
+func (p *Provider) Asked() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.asked
+}
+
+// next counts a request and returns how it fails.
+func (p *Provider) next(r *http.Request) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if r.Method == http.MethodPost {
+		p.asked++
+	}
+	switch {
+	case p.fault == "" || p.left == 0:
+		return ""
+	case p.left > 0 && r.Method == http.MethodPost:
+		p.left--
+	}
+	if p.failed.IsZero() {
+		p.failed = time.Now()
+	}
+	return p.fault
 }
 
 // Since returns when the newest failure was told.
@@ -76,12 +113,7 @@ func (p *Provider) Since() time.Time {
 }
 
 func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	p.mu.Lock()
-	fault := p.fault
-	if p.failed.IsZero() {
-		p.failed = time.Now()
-	}
-	p.mu.Unlock()
+	fault := p.next(r)
 	say := func(status int, kind, body string) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", kind)
@@ -97,6 +129,9 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "429 until":
 		w.Header().Set("Retry-After", "600")
 		say(429, plain, `{"type":"error","error":{"type":"rate_limit_error","message":"scripted"}}`)
+	case "400", "404", "408", "413", "502", "503":
+		status, _ := strconv.Atoi(fault)
+		say(status, plain, `{"type":"error","error":{"type":"invalid_request_error","message":"scripted"}}`)
 	case "500":
 		say(500, plain, `{"type":"error","error":{"type":"api_error","message":"scripted"}}`)
 	case "529":

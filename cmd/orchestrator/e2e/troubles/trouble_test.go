@@ -18,11 +18,14 @@ import (
 )
 
 // askVariable makes this test program an agent that asks a model for what it is told, line by line; its value is how
-// often it tries again.
+// often it tries again, or "once" for a run: one prompt, one request, and the exit code says how it went.
 const askVariable = "ORCHESTRATOR_TEST_ASKS"
 
 // asks is that agent. It says nothing of what it does.
 func asks(tries string) int {
+	if tries == "once" {
+		return asksOnce()
+	}
 	var n int
 	_, _ = fmt.Sscan(tries, &n)
 	fmt.Println("ask away")
@@ -39,6 +42,20 @@ func asks(tries string) int {
 		}
 		fmt.Println("ended:", err)
 	}
+	return 0
+}
+
+func asksOnce() int {
+	prompt, err := io.ReadAll(os.Stdin)
+	if err == nil {
+		err = askOnce(os.Getenv("ANTHROPIC_BASE_URL")+"/v1/messages", fmt.Sprintf(`{"model":"claude-sonnet-4-6","stream":true,`+
+			`"max_tokens":9,"tools":[{"name":"Bash","input_schema":{"type":"object"}}],"messages":[{"role":"user","content":%q}]}`, prompt))
+	}
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	fmt.Println("answered")
 	return 0
 }
 
