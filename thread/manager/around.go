@@ -75,7 +75,10 @@ func (l *run) findSession() {
 	}
 	session, err := finder.FindSession(l.work.ctx, thread.FindSpec{
 		Dir: t.Dir, StateDir: l.cfg.stateDir(t.ID), Env: l.environs.env(t), Since: x.Started,
-		Prompts: l.unexplained(), Taken: func(session string) bool { return l.index.sessionTaken(l.live.id, session) },
+		Prompts: l.unexplained(), Taken: func(session string) bool {
+			taken, err := l.index.sessionTaken(l.live.id, session)
+			return taken || err != nil // it is looked for again
+		},
 		Rivals: l.index.rivals(t),
 	})
 	if err != nil {

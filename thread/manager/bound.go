@@ -72,7 +72,11 @@ func lostAtBound(ctx context.Context, l *run, x exec.Execution, why string) (v v
 // exhausted decides what follows once all calls are used up: one report, if the session can be resumed. Its prompt is
 // stored already, as with one that is lost.
 func exhausted(ctx context.Context, l *run, x exec.Execution) (verdict, error) {
-	if !resumable(ctx, l) {
+	resumes, err := resumable(ctx, l)
+	if err != nil {
+		return verdict{}, err
+	}
+	if !resumes {
 		return unreported(l, x, "its session cannot be resumed"), nil
 	}
 	prompt, err := promptAgain(ctx, l, x, exec.AskReport(x))

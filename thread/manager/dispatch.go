@@ -119,7 +119,10 @@ func (d *dispatcher) queue(open []exec.Execution) exec.Queue {
 				later[x.ID] = why
 			}
 		}
-		if l := d.registry.run(x.Thread); l == nil {
+		l, err := d.registry.certain(d.work.ctx, x.Thread)
+		if err != nil {
+			held[x.Thread] = reason(err)
+		} else if l == nil {
 			held[x.Thread] = "its thread is gone"
 		} else if x.State != exec.Queued {
 			continue

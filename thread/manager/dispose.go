@@ -44,13 +44,19 @@ func (m *Merges) disposes(x exec.Execution) {
 // disposesIn disposes of a worktree after a while, and again after each of the next pauses if something is in the way.
 func (m *Merges) disposesIn(wait time.Duration, x exec.Execution, next []time.Duration) {
 	m.inBackground(wait, func() {
-		l := m.registry.run(x.Thread)
-		if l == nil || !ownWorktree(l.live.thread()) {
+		l, err := m.registry.certain(m.work.ctx, x.Thread)
+		if err == nil && (l == nil || !ownWorktree(l.live.thread())) {
 			return
 		}
-		err := m.dispose(m.work.ctx, l, x)
+		if err == nil {
+			err = m.dispose(m.work.ctx, l, x)
+		}
 		if len(next) > 0 && passes(err) {
 			m.disposesIn(next[0], x, next[1:])
+			return
+		}
+		if l == nil {
+			m.notices.post(x.Thread, thread.LevelWarn, "%s: its worktree stays: %v", x.Name, err)
 			return
 		}
 		m.stays(l, err)
@@ -68,9 +74,9 @@ func (m *Merges) repairDispose(ctx context.Context, i thread.Intent) error {
 	if err := json.Unmarshal(i.Data, &d); err != nil {
 		return fmt.Errorf("read the intent: %w", err)
 	}
-	l := m.registry.run(i.Thread)
+	l, err := m.registry.certain(ctx, i.Thread)
 	if l == nil {
-		return nil
+		return err
 	}
 	x, err := m.cfg.Runs.Store.Execution(ctx, string(d.Execution))
 	switch {

@@ -112,7 +112,10 @@ func (m *Executions) Cancel(ctx context.Context, id exec.ID, why string) (exec.E
 	if err != nil {
 		return x, err
 	}
-	l := m.registry.run(x.Thread)
+	l, err := m.registry.certain(ctx, x.Thread)
+	if err != nil {
+		return x, fmt.Errorf("cancel %s: %w", x.Name, err)
+	}
 	if l == nil {
 		return x, fmt.Errorf("cancel %s: its thread: %w", x.Name, thread.ErrNotFound)
 	}
@@ -134,8 +137,10 @@ func (m *Executions) Resume(ctx context.Context, id exec.ID) (exec.Execution, er
 	if err != nil {
 		return x, err
 	}
-	l := m.registry.run(x.Thread)
+	l, err := m.registry.certain(ctx, x.Thread)
 	switch {
+	case err != nil:
+		return x, fmt.Errorf("resume %s: %w", x.Name, err)
 	case x.State != exec.Lost:
 		return x, thread.Hint(thread.Kindf(thread.ErrRefused, "resume %s: it is %s, not lost", x.Name, x.State),
 			"send the thread another prompt with `orchestrator exec send`")

@@ -25,8 +25,12 @@ func (m *Merges) Finish(ctx context.Context, ref string) (thread.MergeReport, er
 		return thread.MergeReport{Finished: true, Dir: child.live.thread().Dir}, nil
 	}
 	r := thread.MergeRequest{Thread: string(child.live.id)}
-	if into := child.live.thread().Outcome.Into; into != "" && m.registry.run(into) != nil {
-		r.Into = string(into)
+	into, err := m.registry.certain(ctx, child.live.thread().Outcome.Into)
+	if err != nil {
+		return thread.MergeReport{}, fmt.Errorf("finish %s: %w", name, err)
+	}
+	if into != nil {
+		r.Into = string(into.live.id)
 	}
 	in, _, err := m.mergeTarget(ctx, child, r)
 	if err == nil {

@@ -76,8 +76,10 @@ type failing struct {
 	stays bool  // put is refused after a crash too
 	// turnless is a thread whose turns' checkpoints are refused.
 	turnless thread.ID
-	lost     bool // the answers to puts of prompts are lost, which are stored
-	unread   int  // how many reads of threads fail
+	lost     bool          // the answers to puts of prompts are lost, which are stored
+	unread   int           // how many reads of threads fail
+	away     bool          // nothing is told of threads and prompts
+	prompts  chan struct{} // reads of prompts wait until it is closed
 	// held are the kinds of checkpoints whose puts wait until it is closed.
 	held map[thread.CheckpointKind]chan struct{}
 }
@@ -141,13 +143,63 @@ func (f *failing) unreadable(times int) {
 
 func (f *failing) Thread(ctx context.Context, id thread.ID) (thread.Thread, error) {
 	f.mu.Lock()
-	fails := f.unread > 0
+	fails := f.unread > 0 || f.away
 	f.unread = max(0, f.unread-1)
 	f.mu.Unlock()
 	if fails {
 		return thread.Thread{}, fmt.Errorf("connection lost: %w", thread.ErrUnreachable)
 	}
 	return f.Store.Thread(ctx, id)
+}
+
+// tellNothing has reads of threads and prompts fail until it is called with false.
+func (f *failing) tellNothing(on bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.away = on
+}
+
+func (f *failing) tells() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.away {
+		return fmt.Errorf("connection lost: %w", thread.ErrUnreachable)
+	}
+	return nil
+}
+
+func (f *failing) SelectThreads(ctx context.Context, q thread.Query) ([]thread.Thread, int64, error) {
+	if err := f.tells(); err != nil {
+		return nil, 0, err
+	}
+	return f.Store.SelectThreads(ctx, q)
+}
+
+// holdPrompts has reads of prompts wait until release is called.
+func (f *failing) holdPrompts() (release func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	wait := make(chan struct{})
+	f.prompts = wait
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.prompts = nil
+		close(wait)
+	}
+}
+
+func (f *failing) Prompts(ctx context.Context, id thread.ID, open bool, limit int) ([]thread.Prompt, error) {
+	f.mu.Lock()
+	wait := f.prompts
+	f.mu.Unlock()
+	if wait != nil {
+		<-wait
+	}
+	if err := f.tells(); err != nil {
+		return nil, err
+	}
+	return f.Store.Prompts(ctx, id, open, limit)
 }
 
 func (f *failing) do(do func() error) error {

@@ -67,6 +67,13 @@ func inWorld(t *testing.T, test func(w *world), configure ...func(*world)) {
 // open makes a Manager over the stored things and opens it.
 func (w *world) open() {
 	w.t.Helper()
+	if err := w.opens(); err != nil {
+		w.t.Fatalf("Open: %v", err)
+	}
+}
+
+func (w *world) opens() error {
+	w.t.Helper()
 	cfg := w.cfg
 	cfg.Store, cfg.Sessions = w.store, w.sess
 	if cfg.Worktrees == nil && w.trees != nil {
@@ -84,9 +91,10 @@ func (w *world) open() {
 	w.events = &log{}
 	go w.events.read(ch)
 	if err := w.m.Open(ctx); err != nil {
-		w.t.Fatalf("Open: %v", err)
+		return err
 	}
 	synctest.Wait()
+	return nil
 }
 
 func (w *world) close() {

@@ -225,7 +225,7 @@ func (m *History) Find(ctx context.Context, query string, limit int) ([]thread.H
 	if err != nil {
 		return nil, fmt.Errorf("search %q: %w", query, err)
 	}
-	return m.listed(kept, hits[:max(0, min(len(hits), limit-len(kept)))]), nil
+	return m.listed(kept, hits[:max(0, min(len(hits), limit-len(kept)))])
 }
 
 // FindFile returns the newest turns that changed files whose paths have all words of a query.
@@ -237,18 +237,22 @@ func (m *History) FindFile(ctx context.Context, query string, limit int) ([]thre
 	if err != nil {
 		return nil, fmt.Errorf("search %q: %w", query, err)
 	}
-	return m.listed(nil, hits), nil
+	return m.listed(nil, hits)
 }
 
 // listed appends hits to others, without those of threads that are deleted.
-func (m *History) listed(kept, hits []thread.Hit) []thread.Hit {
+func (m *History) listed(kept, hits []thread.Hit) ([]thread.Hit, error) {
 	for _, h := range hits {
-		if t, ok := m.registry.look(h.Thread); ok && t.Deleted.IsZero() {
+		t, ok, err := m.registry.look(h.Thread)
+		if err != nil {
+			return nil, err
+		}
+		if ok && t.Deleted.IsZero() {
 			h.Name = t.Name
 			kept = append(kept, h)
 		}
 	}
-	return kept
+	return kept, nil
 }
 
 // promptHits finds prompts without an answer that contain all words of a query, newest first; the others are found by
@@ -276,7 +280,10 @@ func (m *History) promptHits(ctx context.Context, query string, limit int) ([]th
 		}) {
 			continue
 		}
-		t, ok := m.registry.look(p.Thread)
+		t, ok, err := m.registry.look(p.Thread)
+		if err != nil {
+			return nil, err
+		}
 		if !ok || !t.Deleted.IsZero() {
 			continue
 		}

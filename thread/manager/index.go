@@ -90,14 +90,17 @@ func (m *index) depth(parent thread.ID) int {
 	return n
 }
 
-// sessionTaken reports whether another thread has a session.
-func (m *index) sessionTaken(id thread.ID, session string) bool {
+// sessionTaken reports whether another thread has a session. Who does not learn it may not use the session.
+func (m *index) sessionTaken(id thread.ID, session string) (bool, error) {
 	has := func(l *liveThread) bool { return l.id != id && l.thread().Session == session }
-	return slices.ContainsFunc(m.all(), has) || m.shelf.hadSession(id, session)
+	if session != "" && slices.ContainsFunc(m.all(), has) {
+		return true, nil
+	}
+	return m.shelf.hadSession(id, session)
 }
 
 // atRest returns the threads that match and are not live: it reads all of them.
-func (m *index) atRest(match func(*thread.Thread) bool) []thread.Thread {
+func (m *index) atRest(match func(*thread.Thread) bool) ([]thread.Thread, error) {
 	return m.shelf.where(func(t *thread.Thread) bool { return match(t) && m.other(t.ID) == nil })
 }
 
@@ -151,7 +154,7 @@ func (m *index) besides(t thread.Thread) []string {
 
 // together returns the other threads that work on the same files, including those that are no longer in use: what they
 // wrote is still there.
-func (m *index) together(t thread.Thread) []thread.Thread {
+func (m *index) together(t thread.Thread) ([]thread.Thread, error) {
 	var others []thread.Thread
 	at := share.Place{Dir: t.Dir, Worktree: t.Worktree.Path}
 	beside := func(o *thread.Thread) bool {
@@ -162,13 +165,13 @@ func (m *index) together(t thread.Thread) []thread.Thread {
 			others = append(others, o)
 		}
 	}
-	return append(others, m.atRest(beside)...)
+	resting, err := m.atRest(beside)
+	return append(others, resting...), err
 }
 
 // ranSince names the threads in a worktree or the project whose agents ran since a scan, except one that starts for the
 // first time.
-func (m *index) ranSince(root string, r watchlist.Record, starts thread.Thread) []string {
-	var names []string
+func (m *index) ranSince(root string, r watchlist.Record, starts thread.Thread) (names []string, err error) {
 	for _, l := range m.all() {
 		t := l.thread()
 		if t.ID == starts.ID && starts.Created.After(r.At) {
@@ -178,8 +181,9 @@ func (m *index) ranSince(root string, r watchlist.Record, starts thread.Thread) 
 			names = append(names, t.Name)
 		}
 	}
-	for _, t := range m.atRest(func(t *thread.Thread) bool { return t.Updated.After(r.At) && m.cfg.rootOf(*t) == root }) {
+	resting, err := m.atRest(func(t *thread.Thread) bool { return t.Updated.After(r.At) && m.cfg.rootOf(*t) == root })
+	for _, t := range resting {
 		names = append(names, t.Name)
 	}
-	return names
+	return names, err
 }

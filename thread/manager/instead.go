@@ -166,7 +166,11 @@ func unfail(ctx context.Context, l *run, x exec.Execution, v verdict) error {
 		if x.Failure.Class == exec.ClassAgent {
 			text = redo(x.Failure.What)
 		}
-		if x.Usage.Output == 0 || !resumable(ctx, l) {
+		resumes, err := resumable(ctx, l)
+		if err != nil {
+			return err
+		}
+		if x.Usage.Output == 0 || !resumes {
 			text = ""
 		}
 		prompt, err := promptAgain(ctx, l, x, text)

@@ -163,7 +163,7 @@ func (m *Lifecycle) Rest(ctx context.Context, id thread.ID) error {
 	}
 	return l.live.do(ctx, func(context.Context) error {
 		if l.live.idle() && attemptOf(l) == nil && !l.open.anyOf(id) && !m.registry.index.forked(id) {
-			m.registry.drop(l)
+			m.registry.rest(l)
 		}
 		return nil
 	})
@@ -232,7 +232,10 @@ func (m *Lifecycle) Undelete(ctx context.Context, ref string) error {
 // Discard removes an archived or deleted thread permanently: its uncommitted files are saved under our refs before its
 // worktree is removed. Other threads are refused.
 func (m *Lifecycle) Discard(ctx context.Context, id thread.ID) error {
-	l := m.registry.run(id)
+	l, err := m.registry.certain(ctx, id)
+	if err != nil {
+		return fmt.Errorf("discard thread %s: %w", id, err)
+	}
 	if l == nil {
 		return fmt.Errorf("discard thread %s: %w", id, thread.ErrNotFound)
 	}

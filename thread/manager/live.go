@@ -39,6 +39,7 @@ type liveThread struct {
 	index    family
 	parent   thread.ID // which it was forked from; never changes
 	queue    queue
+	back     func() bool // makes it live again if it rests; false if it was purged
 
 	// reporting makes the check whether evidence is still current and the report to the session one step, so that the idle
 	// of an old answer never overrides the working of a new request.
@@ -93,7 +94,7 @@ func (l *liveThread) enqueue(step func()) bool { return l.queue.enqueue(step) }
 func (l *liveThread) do(ctx context.Context, step func(ctx context.Context) error) error {
 	done := make(chan error, 1)
 	ok := l.enqueue(func() {
-		if l.isGone() {
+		if !l.back() {
 			done <- fmt.Errorf("thread %s: %w", l.id, thread.ErrNotFound)
 			return
 		}
@@ -225,7 +226,7 @@ func (l *liveThread) later(wait time.Duration, step func()) {
 func (l *liveThread) idle() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.t.UsedNow() == thread.AtRest && l.session == nil && l.execution == nil && l.pending == 0 && l.unsaved == 0 &&
+	return l.t.UsedNow() == thread.AtRest && l.session == nil && !l.requests.InFlight() && l.execution == nil && l.pending == 0 && l.unsaved == 0 &&
 		l.settingUp != taken && l.offer == nil && l.merging == ""
 }
 
@@ -282,6 +283,13 @@ func (l *liveThread) current() thread.Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.status()
+}
+
+// showNow is show for who does not hold mu.
+func (l *liveThread) showNow() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.show()
 }
 
 // show computes the state that people see and publishes it if anything changed. mu is held.

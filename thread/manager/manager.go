@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"time"
+	"weak"
 
 	"orchestrator/thread"
 	"orchestrator/thread/ground/semaphore"
@@ -78,7 +79,8 @@ func New(config Config) *Manager {
 	r := &registry{
 		open: open, merging: merging,
 		cfg: cfg, past: past, bus: bus, work: work, notices: notices, intents: intents, environs: environs, starts: starts, checker: checker,
-		typing: semaphore.New(typedAtOnce, typingShare), shelf: shelf, index: index, byID: make(map[thread.ID]*run),
+		typing: semaphore.New(typedAtOnce, typingShare), shelf: shelf, index: index,
+		byID: map[thread.ID]*run{}, waking: map[thread.ID]chan struct{}{}, resting: map[thread.ID]weak.Pointer[run]{},
 	}
 	m := &Manager{
 		Threads:   &Threads{cfg: cfg, bus: bus, environs: environs, registry: r},
@@ -117,7 +119,7 @@ func New(config Config) *Manager {
 		cfg: cfg, work: work, notices: notices, intents: intents, registry: r,
 		creation: m.Creation, forks: m.Forks, rewinds: m.Rewinds, merges: m.Merges,
 	}
-	r.woken = m.recovery.woken
+	r.wakes = m.recovery.wakes
 	m.Bases = &Bases{cfg: cfg, work: work, notices: notices, registry: r, offers: m.Offers, checker: checker}
 	m.Offers.back.set = m.Bases.Set
 	r.answered = func(ctx context.Context, l *liveThread, a recording.Response) {

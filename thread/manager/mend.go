@@ -44,7 +44,10 @@ func (m *History) Unreadable(ctx context.Context) ([]thread.Unreadable, error) {
 		return out, nil
 	}
 	for id := range broken {
-		t, ok := m.registry.look(id)
+		t, ok, err := m.registry.look(id)
+		if err != nil {
+			return nil, err
+		}
 		if !ok || !t.Deleted.IsZero() {
 			continue
 		}

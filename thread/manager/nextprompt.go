@@ -9,14 +9,21 @@ import (
 	exec "orchestrator/thread/work"
 )
 
-// resumable reports whether the agent's own session can be resumed.
-func resumable(ctx context.Context, l *run) bool {
+// resumable reports whether the agent's own session can be resumed. An error is one of the store that passes.
+func resumable(ctx context.Context, l *run) (bool, error) {
 	t := l.live.thread()
 	if t.Session == "" {
-		return false
+		return false, nil
 	}
 	agent, err := l.cfg.Agents.Agent(t.Agent)
-	return err == nil && l.assess(ctx, agent).How == thread.ResumeNative
+	if err != nil {
+		return false, nil
+	}
+	p, err := l.assess(ctx, agent)
+	if !passing(err) {
+		err = nil // it stays so: another way is taken
+	}
+	return p.How == thread.ResumeNative, err
 }
 
 // waits reports whether no agent was given a prompt.

@@ -90,11 +90,15 @@ func (m *Offers) signalsOf(id thread.ID) *offers.Signals {
 	return sig
 }
 
-// continued reports whether a thread continues in a fork that began with a summary of it.
+// continued reports whether a thread continues in a fork that began with a summary of it. If that cannot be told it does:
+// no second fork is made without a person.
 func (m *Offers) continued(id thread.ID) bool {
 	fork := func(t *thread.Thread) bool { return t.Parent == id && t.Handoff != nil && t.Handoff.Fresh }
-	return slices.ContainsFunc(m.registry.index.all(), func(l *liveThread) bool { return l.is(fork) }) ||
-		len(m.registry.index.atRest(fork)) > 0
+	if slices.ContainsFunc(m.registry.index.all(), func(l *liveThread) bool { return l.is(fork) }) {
+		return true
+	}
+	resting, err := m.registry.index.atRest(fork)
+	return err != nil || len(resting) > 0
 }
 
 // continueFresh accepts the offer for a full context without a person. If that fails, it becomes an ordinary offer.
@@ -249,7 +253,11 @@ func (m *Offers) Answer(ctx context.Context, offerID, answer string) (thread.Sta
 		return thread.Status{}, thread.Hint(fmt.Errorf("offer %s: %w", offerID, thread.ErrNotFound),
 			"it was already answered")
 	}
-	l := m.registry.run(o.Thread)
+	l, err := m.registry.certain(ctx, o.Thread)
+	if err != nil {
+		m.addOffer(o) // not answered
+		return thread.Status{}, err
+	}
 	if l == nil {
 		return thread.Status{}, fmt.Errorf("offer for thread %s: %w", o.Thread, thread.ErrNotFound)
 	}

@@ -83,14 +83,16 @@ func (o *openRuns) put(x exec.Execution) {
 	o.look()
 }
 
-// past shows an execution that ended before this server was started; nothing follows on that.
-func (o *openRuns) past(x exec.Execution) {
+// past has a thread show an execution that ended before it became live; nothing follows on that.
+func (o *openRuns) past(l *liveThread, x exec.Execution) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if x.Created.After(o.last) {
 		o.last = x.Created
 	}
-	o.show(x)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	o.newest(l, x)
 }
 
 // show shows an execution with its thread if it is its newest. mu is held.
@@ -101,6 +103,12 @@ func (o *openRuns) show(x exec.Execution) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	o.newest(l, x)
+	l.show()
+}
+
+// newest notes the newest execution of a thread. mu and that of the thread are held.
+func (o *openRuns) newest(l *liveThread, x exec.Execution) {
 	if x.Created.Before(l.runMade) {
 		return
 	}
@@ -109,7 +117,6 @@ func (o *openRuns) show(x exec.Execution) {
 	if why := o.reasons[x.ID]; why != "" && x.State == exec.Queued {
 		l.run.Reason = why
 	}
-	l.show()
 }
 
 // waits notes why executions wait, and shows it where it changed. It is not stored: after a restart it is decided again.

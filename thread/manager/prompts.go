@@ -104,7 +104,10 @@ func (m *Prompts) Newest(ctx context.Context, ref string, open bool, limit int) 
 	hidden := map[thread.ID]bool{}
 	for _, p := range list {
 		if _, known := hidden[p.Thread]; !known {
-			t, ok := m.registry.look(p.Thread)
+			t, ok, err := m.registry.look(p.Thread)
+			if err != nil {
+				return nil, err
+			}
 			hidden[p.Thread] = !ok || !t.Deleted.IsZero()
 		}
 		if hidden[p.Thread] {
@@ -134,8 +137,11 @@ func (m *Prompts) markRewound(ctx context.Context, list []thread.Prompt) {
 		if p.State != thread.PromptAnswered || p.Answer == "" {
 			continue
 		}
-		t, ok := m.registry.look(p.Thread)
-		if !ok { // it was purged meanwhile
+		t, ok, err := m.registry.look(p.Thread)
+		if err != nil {
+			m.cfg.Log.Warn("read which turns were undone", "thread", string(p.Thread), "err", err)
+		}
+		if !ok { // it was purged meanwhile, or is not known now
 			continue
 		}
 		later, follows := next[p.Thread]
@@ -265,7 +271,10 @@ func (m *Prompts) prompt(ctx context.Context, id thread.PromptID) (thread.Prompt
 	if err != nil {
 		return p, nil, err
 	}
-	l := m.registry.run(p.Thread)
+	l, err := m.registry.certain(ctx, p.Thread)
+	if err != nil {
+		return p, nil, err
+	}
 	if l == nil || !l.live.thread().Deleted.IsZero() {
 		return p, nil, fmt.Errorf("%q: its thread: %w", id, thread.ErrNotFound)
 	}

@@ -32,7 +32,7 @@ func (l recorded) Thread() thread.Thread { return l.live.thread() }
 func (l recorded) Gone() bool { return l.live.isGone() }
 
 // SessionTaken implements recording.Live.
-func (l recorded) SessionTaken(session string) bool {
+func (l recorded) SessionTaken(session string) (bool, error) {
 	return l.index.sessionTaken(l.live.id, session)
 }
 

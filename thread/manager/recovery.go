@@ -57,53 +57,52 @@ func (m *recovery) loadPrompts(ctx context.Context) error {
 
 // keepPrompts gives a thread its stored prompts, and finds out what became of those that its agent was given.
 func (m *recovery) keepPrompts(l *run, list []thread.Prompt) {
-	l.typist.outbox.mu.Lock()
-	for _, p := range list {
-		l.typist.outbox.Keep(p)
+	left := l.typist.take(list)
+	if len(list) > 0 {
+		l.live.showNow()
 	}
-	some := l.typist.outbox.Any(func(thread.Prompt) bool { return true })
-	left := l.typist.outbox.Any(func(p thread.Prompt) bool { return !p.State.Over() && p.State != thread.PromptQueued })
-	if some {
-		l.typist.note()
-	}
-	l.typist.outbox.mu.Unlock()
 	if left {
 		l.live.enqueue(func() { l.reconcile(m.work.ctx) })
 	}
 }
 
-// woken does for a thread that becomes live later what the start does for the others.
-func (m *recovery) woken(l *run) {
+// wakes reads for a thread that becomes live later what the start reads for the others. What it returns does for it what
+// the start does.
+func (m *recovery) wakes(l *run) (then func(), err error) {
 	const recent = 100
 	if !m.loads.Load() {
-		return
+		return func() {}, nil
 	}
 	list, err := m.cfg.Store.Prompts(m.work.ctx, l.live.id, true, 1<<20)
-	if err == nil {
-		var past []thread.Prompt
-		past, err = m.cfg.Store.Prompts(m.work.ctx, l.live.id, false, recent)
-		list = append(list, slices.DeleteFunc(past, func(p thread.Prompt) bool { return !p.State.Over() })...)
-	}
 	if err != nil {
-		m.cfg.Log.Warn("read the prompts of a thread", "thread", string(l.live.id), "err", err)
+		return nil, fmt.Errorf("read the prompts of thread %s: %w", l.live.id, err)
 	}
+	past, err := m.cfg.Store.Prompts(m.work.ctx, l.live.id, false, recent)
+	if err != nil {
+		return nil, fmt.Errorf("read the prompts of thread %s: %w", l.live.id, err)
+	}
+	list = append(list, slices.DeleteFunc(past, func(p thread.Prompt) bool { return !p.State.Over() })...)
 	slices.SortFunc(list, func(a, b thread.Prompt) int { return cmp.Compare(a.Seq, b.Seq) })
-	m.keepPrompts(l, list)
-	if t := l.live.thread(); t.Interrupted && t.Deleted.IsZero() {
-		l.live.enqueue(func() { l.prove(m.work.ctx) })
-	}
-	if m.cfg.Runs.Store == nil || !l.live.thread().Once.On {
-		return
-	}
-	newest, err := m.cfg.Runs.Store.Executions(m.work.ctx, exec.Query{Thread: l.live.id, Limit: 1})
-	if err != nil {
-		m.cfg.Log.Warn("read the newest run of a thread", "thread", string(l.live.id), "err", err)
-	}
-	for _, x := range newest {
-		if x.State.Final() {
-			l.open.past(x)
+	left := l.typist.take(list)
+	if m.cfg.Runs.Store != nil && l.live.thread().Once.On {
+		newest, err := m.cfg.Runs.Store.Executions(m.work.ctx, exec.Query{Thread: l.live.id, Limit: 1})
+		if err != nil {
+			return nil, fmt.Errorf("read the newest run of thread %s: %w", l.live.id, err)
+		}
+		for _, x := range newest {
+			if x.State.Final() {
+				l.open.past(l.live, x)
+			}
 		}
 	}
+	return func() {
+		if left {
+			l.live.enqueue(func() { l.reconcile(m.work.ctx) })
+		}
+		if t := l.live.thread(); t.Interrupted && t.Deleted.IsZero() {
+			l.live.enqueue(func() { l.prove(m.work.ctx) })
+		}
+	}, nil
 }
 
 // moveOldNotes turns the notes that an older version kept into prompts.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"weak"
 
 	"orchestrator/thread"
 	"orchestrator/thread/ground/near"
@@ -39,8 +41,13 @@ type registry struct {
 	shelf *shelf
 	index *index
 	byID  map[thread.ID]*run // guarded by index.mu, and has what index.live has
-	// woken is called for each thread that becomes live again.
-	woken func(*run)
+	// waking has the threads that are becoming live; each channel is closed when that has ended. Guarded by index.mu.
+	waking map[thread.ID]chan struct{}
+	// resting has the threads that were put to rest, for as long as somebody holds one: it becomes live again itself, so
+	// that there never are two objects of a thread. Guarded by index.mu.
+	resting map[thread.ID]weak.Pointer[run]
+	// wakes reads what a thread needs that becomes live again, before anybody sees it. What it returns is called after that.
+	wakes func(*run) (then func(), err error)
 }
 
 // add adds a thread, unless there is one with its id, which it returns.
@@ -92,6 +99,7 @@ func (m *registry) newRun(t thread.Thread) *run {
 		recorder: recording.New(m.recording(), t.ID, told, turnPrompts{typist}, told),
 	}
 	l.forget = func() { m.drop(l) }
+	live.back = func() bool { return m.back(l) }
 	typist.gives = func(id thread.PromptID) error { return promptGives(l, id) }
 	typist.tells = func(p thread.Prompt) string { return promptTells(l, p) }
 	typist.given = func(id thread.PromptID, err error) { promptGiven(l, id, err) }
@@ -110,8 +118,51 @@ func (m *registry) recording() recording.Config {
 func (m *registry) drop(l *run) {
 	m.index.mu.Lock()
 	defer m.index.mu.Unlock()
+	m.remove(l)
+}
+
+// remove removes a thread. index.mu is held.
+func (m *registry) remove(l *run) {
 	m.index.remove(l.live)
 	delete(m.byID, l.live.id)
+}
+
+// rest has a thread be in the store only, from now on. Who holds it already may go on to use it: back.
+func (m *registry) rest(l *run) {
+	m.index.mu.Lock()
+	defer m.index.mu.Unlock()
+	if m.byID[l.live.id] != l {
+		return
+	}
+	m.remove(l)
+	m.resting[l.live.id] = weak.Make(l)
+	runtime.AddCleanup(l, m.forgotten, l.live.id)
+}
+
+// forgotten is called after nobody holds a thread any more that was put to rest.
+func (m *registry) forgotten(id thread.ID) {
+	m.index.mu.Lock()
+	defer m.index.mu.Unlock()
+	if m.resting[id].Value() == nil {
+		delete(m.resting, id)
+	}
+}
+
+// back makes a thread live again that rests, for who holds it; false if it was purged.
+func (m *registry) back(l *run) bool {
+	m.index.mu.Lock()
+	defer m.index.mu.Unlock()
+	if m.resting[l.live.id].Value() == l {
+		m.returns(l)
+	}
+	return m.byID[l.live.id] == l
+}
+
+// returns makes a thread live that rests. index.mu is held.
+func (m *registry) returns(l *run) {
+	delete(m.resting, l.live.id)
+	m.index.insert(l.live)
+	m.byID[l.live.id] = l
 }
 
 // load makes the threads in use live, and those that they were forked from. skip is told of those that cannot be.
@@ -133,7 +184,13 @@ func (m *registry) load(ctx context.Context, skip func(thread.Thread, error)) er
 	for i := 0; i < len(list); i++ {
 		if p := list[i].Parent; p != "" && !there[p] {
 			there[p] = true
-			if t, ok := m.shelf.thread(p); ok {
+			t, ok, err := m.shelf.thread(p)
+			switch {
+			case err != nil && !errors.Is(err, thread.ErrDamaged):
+				return err
+			case err != nil:
+				m.cfg.Log.Warn("read the parent of a thread", "thread", string(list[i].ID), "err", err)
+			case ok:
 				list = append(list, t)
 			}
 		}
@@ -150,48 +207,106 @@ func (m *registry) load(ctx context.Context, skip func(thread.Thread, error)) er
 }
 
 // wake makes a thread live that is in the store only, with those that it was forked from; nil if it is gone.
-func (m *registry) wake(id thread.ID) *run {
-	var line []thread.Thread // upwards
-	for at := id; at != "" && m.loaded(at) == nil; {
-		t, ok := m.shelf.thread(at)
-		if !ok || slices.ContainsFunc(line, func(o thread.Thread) bool { return o.ID == at }) {
+func (m *registry) wake(ctx context.Context, id thread.ID) (*run, error) {
+	line := []thread.ID{id} // upwards
+	for at := id; ; {
+		t, ok, err := m.shelf.thread(at)
+		if err != nil && (at == id || !errors.Is(err, thread.ErrDamaged)) {
+			return nil, err
+		}
+		if at = t.Parent; !ok || at == "" || m.loaded(at) != nil || slices.Contains(line, at) {
 			break
 		}
-		line, at = append(line, t), t.Parent
+		line = append(line, at)
 	}
-	for _, t := range slices.Backward(line) {
-		m.live(t)
+	for _, up := range slices.Backward(line[1:]) {
+		if _, err := m.live(ctx, up); err != nil && !errors.Is(err, thread.ErrDamaged) {
+			return nil, err
+		}
 	}
-	return m.loaded(id)
+	return m.live(ctx, id)
 }
 
-// live makes a thread of the store live.
-func (m *registry) live(t thread.Thread) {
+// live makes a thread of the store live, nil if there is none. Of several that want it at once one does it, and the others
+// wait: nobody gets a thread that has not all that it needs.
+func (m *registry) live(ctx context.Context, id thread.ID) (*run, error) {
+	end, l, err := m.beginWaking(ctx, id)
+	if l != nil || err != nil {
+		return l, err
+	}
+	defer end()
+	t, ok, err := m.shelf.thread(id)
+	if !ok {
+		return nil, err
+	}
 	made := m.newRun(t)
+	then := func() {}
+	if m.wakes != nil {
+		if then, err = m.wakes(made); err != nil {
+			return nil, err
+		}
+	}
 	made.live.mu.Lock() // nobody sees it before it has a state
-	_, added := m.insert(made)
+	l, added := m.insert(made)
 	if added {
 		made.live.show()
 	}
 	made.live.mu.Unlock()
-	if !added {
-		return
+	if added {
+		then()
 	}
-	if _, ok := m.shelf.thread(t.ID); !ok { // purged since it was read
-		m.drop(made)
-		return
-	}
-	if m.woken != nil {
-		m.woken(made)
-	}
+	return l, nil
 }
 
-// look returns a thread as it is now, which becomes live by that no more than it is.
-func (m *registry) look(id thread.ID) (thread.Thread, bool) {
-	if l := m.loaded(id); l != nil {
-		return l.live.thread(), true
+// beginWaking begins to make a thread live, which end ends. It returns the thread if it is live by now, after somebody else
+// has made it so, or because it was put to rest and somebody holds it.
+func (m *registry) beginWaking(ctx context.Context, id thread.ID) (end func(), l *run, err error) {
+	m.index.mu.Lock()
+	defer m.index.mu.Unlock()
+	for {
+		if l := m.byID[id]; l != nil {
+			return nil, l, nil
+		}
+		if l := m.resting[id].Value(); l != nil {
+			m.returns(l)
+			return nil, l, nil
+		}
+		other := m.waking[id]
+		if other == nil {
+			break
+		}
+		m.index.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			err = fmt.Errorf("wait for thread %s: %w", id, ctx.Err())
+		}
+		m.index.mu.Lock()
+		if err != nil {
+			return nil, nil, err
+		}
 	}
-	return m.shelf.thread(id)
+	done := make(chan struct{})
+	m.waking[id] = done
+	return func() {
+		m.index.mu.Lock()
+		defer m.index.mu.Unlock()
+		delete(m.waking, id)
+		close(done)
+	}, nil, nil
+}
+
+// look returns a thread as it is now, which becomes live by that no more than it is; false if there is none, or its record
+// is damaged.
+func (m *registry) look(id thread.ID) (thread.Thread, bool, error) {
+	if l := m.loaded(id); l != nil {
+		return l.live.thread(), true, nil
+	}
+	t, ok, err := m.shelf.thread(id)
+	if errors.Is(err, thread.ErrDamaged) {
+		return t, false, nil
+	}
+	return t, ok, err
 }
 
 // status returns a thread that is not live as clients see it.
@@ -217,30 +332,22 @@ func (m *registry) all() []*run {
 	return lines
 }
 
-// run returns a thread's run by its id, nil if there is none. It becomes live if it is not.
+// run is certain for who can do nothing about it if the store does not tell: then there is none.
 func (m *registry) run(id thread.ID) *run {
-	if l := m.loaded(id); l != nil {
-		return l
+	l, err := m.certain(m.work.ctx, id)
+	if err != nil {
+		m.cfg.Log.Warn("look for a thread", "thread", string(id), "err", err)
 	}
-	return m.wake(id)
+	return l
 }
 
-// certain is run for who acts upon it that there is none: what the store does not tell now is an error.
+// certain returns a thread's run by its id, nil if there is none. It becomes live if it is not. What the store does not
+// tell now is an error.
 func (m *registry) certain(ctx context.Context, id thread.ID) (*run, error) {
-	if l := m.run(id); l != nil || id == "" {
+	if l := m.loaded(id); l != nil || id == "" {
 		return l, nil
 	}
-	_, err := m.cfg.Store.Thread(ctx, id)
-	switch {
-	case errors.Is(err, thread.ErrNotFound):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("look for thread %s: %w", id, err)
-	}
-	if l := m.run(id); l != nil { // the store answers again
-		return l, nil
-	}
-	return nil, fmt.Errorf("thread %s cannot be used: %w", id, thread.ErrDamaged)
+	return m.wake(ctx, id)
 }
 
 // loaded is run for a live thread.
@@ -281,10 +388,11 @@ func (m *registry) findAmong(ref string, among func(*thread.Thread) bool) (*run,
 	if err != nil {
 		return nil, err
 	}
-	if l := m.run(t.ID); l != nil {
-		return l, nil
+	l, err := m.certain(m.work.ctx, t.ID)
+	if l == nil && err == nil { // it was purged meanwhile
+		return nil, &thread.UnknownThreadError{Name: ref}
 	}
-	return nil, &thread.UnknownThreadError{Name: ref} // it was purged meanwhile
+	return l, err
 }
 
 // lookFor is find for a thread that becomes live by that no more than it is.
@@ -292,13 +400,14 @@ func (m *registry) lookFor(ref string) (thread.Thread, error) {
 	return m.lookAmong(ref, func(t *thread.Thread) bool { return t.Deleted.IsZero() })
 }
 
-func (m *registry) lookAmong(ref string, among func(*thread.Thread) bool) (t thread.Thread, err error) {
+func (m *registry) lookAmong(ref string, among func(*thread.Thread) bool) (thread.Thread, error) {
 	ref = strings.TrimSpace(ref)
 	if l := m.called(ref); l != nil && l.live.is(among) {
 		return l.live.thread(), nil
 	}
-	if t, ok := m.shelf.named(ref); ok && m.loaded(t.ID) == nil && among(&t) {
-		return t, nil
+	t, ok, err := m.shelf.named(ref)
+	if err != nil || ok && m.loaded(t.ID) == nil && among(&t) {
+		return t, err
 	}
 	var all []thread.Thread
 	for _, l := range m.all() {
@@ -314,10 +423,18 @@ func (m *registry) lookAmong(ref string, among func(*thread.Thread) bool) (t thr
 			}
 		}
 	}
-	take(m.shelf.beginning(ref))
+	begin, err := m.shelf.beginning(ref)
+	if err != nil {
+		return thread.Thread{}, err
+	}
+	take(begin)
 	c := matching(ref, all)
 	if len(c.begin)+len(c.called) == 0 {
-		take(m.shelf.called(ref))
+		called, err := m.shelf.called(ref)
+		if err != nil {
+			return thread.Thread{}, err
+		}
+		take(called)
 		c = matching(ref, all)
 	}
 	switch {
@@ -328,9 +445,9 @@ func (m *registry) lookAmong(ref string, among func(*thread.Thread) bool) (t thr
 	case len(c.active) == 1:
 		return c.active[0], nil // an archived thread of the same name is not meant
 	case len(c.begin) > 1:
-		return t, &thread.UnknownThreadError{Name: ref, Nearest: namesOf(c.begin, 5), Many: true}
+		return thread.Thread{}, &thread.UnknownThreadError{Name: ref, Nearest: namesOf(c.begin, 5), Many: true}
 	}
-	return t, &thread.UnknownThreadError{Name: ref, Nearest: nearest(ref, all)}
+	return thread.Thread{}, &thread.UnknownThreadError{Name: ref, Nearest: nearest(ref, all)}
 }
 
 // candidates are the threads that may be meant.

@@ -2,6 +2,7 @@ package manager
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -37,28 +38,34 @@ func (m others) Thread(id thread.ID) (thread.Thread, bool) {
 }
 
 // SessionTaken implements resume.Threads.
-func (m others) SessionTaken(than thread.ID, session string) bool {
+func (m others) SessionTaken(than thread.ID, session string) (bool, error) {
 	return m.index.sessionTaken(than, session)
 }
 
 // assess finds the best way to resume a thread's conversation and changes nothing.
-func (l *run) assess(ctx context.Context, agent thread.Agent) thread.ResumeProof {
+func (l *run) assess(ctx context.Context, agent thread.Agent) (thread.ResumeProof, error) {
 	t := l.live.thread()
-	p := l.finder().Assess(ctx, t, agent)
+	p, err := l.finder().Assess(ctx, t, agent)
+	if err != nil {
+		return p, err
+	}
 	if l.cfg.Worktrees != nil {
 		p.Worktree = l.cfg.Worktrees.Describe(ctx, t.Dir)
 		if l.live.current().Setup.State == thread.SetupUnfinished {
 			p.Worktree += ", setup not finished"
 		}
 	}
-	return p
+	return p, nil
 }
 
 // planResume finds and prepares the best way to resume a thread's conversation. If there is none it returns an error
 // rather than a blank session.
 func (l *run) planResume(ctx context.Context, agent thread.Agent) (resumePlan, error) {
 	l.mend(ctx)
-	p := l.assess(ctx, agent)
+	p, err := l.assess(ctx, agent)
+	if err != nil {
+		return resumePlan{}, err
+	}
 	switch p.How {
 	case thread.ResumeFresh:
 		return resumePlan{how: thread.ResumeFresh}, nil
@@ -69,6 +76,9 @@ func (l *run) planResume(ctx context.Context, agent thread.Agent) (resumePlan, e
 		if err == nil {
 			l.recorder.Rewritten(ctx, session)
 			return resumePlan{how: thread.ResumeRebuilt, session: session, resume: true}, nil
+		}
+		if errors.Is(err, thread.ErrUnreachable) {
+			return resumePlan{}, err
 		}
 		l.cfg.Log.Warn("rebuild a session", "thread", string(l.live.id), "err", err)
 		l.notices.post(l.live.id, thread.LevelWarn,
@@ -91,11 +101,11 @@ func (l *run) prove(ctx context.Context) {
 	l.mend(ctx)
 	t := l.live.thread()
 	agent, err := l.cfg.Agents.Agent(t.Agent)
-	var p thread.ResumeProof
+	p := thread.ResumeProof{Turn: t.Turn}
 	if err != nil {
-		p = thread.ResumeProof{Turn: t.Turn, Detail: "agent " + t.Agent + " is not available: " + err.Error()}
-	} else {
-		p = l.assess(ctx, agent)
+		p.Detail = "agent " + t.Agent + " is not available: " + err.Error()
+	} else if p, err = l.assess(ctx, agent); err != nil {
+		p = thread.ResumeProof{Turn: t.Turn, Detail: "it is not known how it goes on: " + err.Error()}
 	}
 	if head, err := l.cfg.Store.Checkpoint(ctx, t.Head); err == nil && head.Note == thread.NoteRebuilt {
 		p.Rebuilt = true

@@ -186,7 +186,11 @@ func (l *run) ownFiles(
 ) (own, others []string, shared bool, err error) {
 	t := l.live.thread()
 	history := make(map[thread.ID][]thread.Checkpoint)
-	for _, o := range l.index.together(t) {
+	together, err := l.index.together(t)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	for _, o := range together {
 		list, err := l.past.Since(ctx, o.ID, to)
 		if err != nil {
 			return nil, nil, false, err

@@ -45,7 +45,11 @@ func failed(ctx context.Context, l *run, a *attempt, x exec.Execution, end exec.
 	case exec.AgainOther:
 		text = redo(f.What)
 	}
-	if !a.answered() || !resumable(ctx, l) { // it has done nothing, or nobody could go on: the whole prompt again
+	resumes, err := resumable(ctx, l)
+	if err != nil {
+		return v, err
+	}
+	if !a.answered() || !resumes { // it has done nothing, or nobody could go on: the whole prompt again
 		text = ""
 	}
 	prompt, err := promptAgain(ctx, l, x, text)

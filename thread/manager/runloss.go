@@ -22,7 +22,11 @@ func lost(ctx context.Context, l *run, x exec.Execution, why string) (verdict, e
 	if v, ours, err := lostAtBound(ctx, l, x, why); ours || err != nil {
 		return v, err
 	}
-	next := exec.AfterLoss(x, resumable(ctx, l) || waits(l, x.Prompt), why) // what never began can go on anywhere
+	resumes, err := resumable(ctx, l)
+	if err != nil {
+		return verdict{}, err
+	}
+	next := exec.AfterLoss(x, resumes || waits(l, x.Prompt), why) // what never began can go on anywhere
 	v := verdict{state: next.State, reason: next.Reason, events: []exec.Event{{State: exec.Lost, Text: why}}}
 	if next.State == exec.Failed {
 		v.failure = exec.Classify(exec.Ending{Cause: exec.CauseDied, Reason: next.Reason}, l.cfg.now())
@@ -47,8 +51,12 @@ func goesOn(ctx context.Context, l *run, x exec.Execution) (verdict, error) {
 	if x.Exhausted() && !x.Reporting {
 		return exhausted(ctx, l, x)
 	}
+	resumes, err := resumable(ctx, l)
+	if err != nil {
+		return verdict{}, err
+	}
 	text := ""
-	if resumable(ctx, l) {
+	if resumes {
 		text = goOn
 	}
 	prompt, err := promptAgain(ctx, l, x, text)

@@ -381,29 +381,3 @@ func TestWokenRun(t *testing.T) {
 		}
 	}, withRuns)
 }
-
-// TestStoreAwayIsNotGone: a merge does not take a parent that the store cannot tell of for one that was purged, and merges
-// nothing elsewhere.
-func TestStoreAwayIsNotGone(t *testing.T) {
-	inWorld(t, func(w *world) {
-		ctx := context.Background()
-		p := w.create(thread.NewRequest{Worktree: true})
-		w.turn(p.ID, "one")
-		child, err := w.m.Forks.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "child", NoStart: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := w.m.Lifecycle.Archive(ctx, p.Name); err != nil {
-			t.Fatal(err)
-		}
-		w.close()
-		w.store.unreadable(1)
-		w.open()
-		w.store.unreadable(10)
-		r, err := w.m.Merges.Start(ctx, thread.MergeRequest{Thread: child.Name})
-		if !errors.Is(err, thread.ErrUnreachable) {
-			t.Errorf("merged into %q: %v", r.Into, err)
-		}
-		w.store.unreadable(0)
-	}, withRuns, func(w *world) { w.cfg.Merges = &merges{trees: w.trees} })
-}

@@ -68,8 +68,9 @@ func (m *recovery) showNewest(ctx context.Context, open *openRuns) error {
 			return err
 		}
 		for _, x := range list {
-			if missing[x.Thread] && x.State.Final() {
-				open.past(x)
+			if l := m.registry.loaded(x.Thread); l != nil && missing[x.Thread] && x.State.Final() {
+				open.past(l.live, x)
+				l.live.showNow()
 			}
 			delete(missing, x.Thread) // one that is open comes with the others
 			q.Before = x.ID

@@ -238,7 +238,11 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	if l.cfg.MCP != nil {
 		l.cfg.MCP.Launched(l.live.id, launch.MCP)
 	}
-	if launch.Session != "" && l.index.sessionTaken(l.live.id, launch.Session) {
+	taken, err := l.index.sessionTaken(l.live.id, launch.Session)
+	if err != nil {
+		return err
+	}
+	if taken {
 		return thread.Kindf(thread.ErrInvalid, "session %s belongs to another thread", launch.Session)
 	}
 	x := thread.Execution{

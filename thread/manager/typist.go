@@ -90,6 +90,19 @@ func (l *typist) note() {
 	l.live.show()
 }
 
+// take takes over stored prompts, and reports whether some of them are neither queued nor over.
+func (l *typist) take(list []thread.Prompt) (left bool) {
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	for _, p := range list {
+		l.outbox.Keep(p)
+	}
+	l.live.mu.Lock()
+	l.live.asked = l.outbox.Glance(l.live.asked.Waits)
+	l.live.mu.Unlock()
+	return l.outbox.Any(func(p thread.Prompt) bool { return !p.State.Over() && p.State != thread.PromptQueued })
+}
+
 // wait records why the oldest prompt is not typed, and publishes it if it changed. outbox.mu is held.
 func (l *typist) wait(why string) {
 	l.live.mu.Lock()

@@ -35,8 +35,12 @@ func (l *run) watch(ctx context.Context, spec thread.LaunchSpec) {
 		changes = watchlist.WithoutGone(watchlist.Changes(before.State, now))
 	}
 	if !before.At.IsZero() && len(changes) > 0 {
+		ran, err := l.index.ranSince(in, before, t)
+		if err != nil {
+			l.cfg.Log.Warn("find out which agents ran", "thread", string(l.live.id), "err", err)
+		}
 		l.notices.post(l.live.id, thread.LevelWarn, "%s: agent configuration files changed: %s",
-			t.DisplayName(), watchlist.Message(changes, l.index.ranSince(in, before, t)))
+			t.DisplayName(), watchlist.Message(changes, ran))
 	}
 	raw, err := json.Marshal(watchlist.Record{At: l.cfg.now(), State: now})
 	if err == nil {

@@ -95,7 +95,12 @@ func (r *Recorder) Adopt(ctx context.Context, session string) {
 	if session == "" || session == r.session {
 		return
 	}
-	if r.live.SessionTaken(session) {
+	taken, err := r.live.SessionTaken(session)
+	if err != nil { // the agent tells of it again
+		r.cfg.Log.Warn("find out whose the session of an agent is", "thread", string(r.id), "err", err)
+		return
+	}
+	if taken {
 		r.notice(thread.LevelWarn,
 			"%s: its agent opened a session that belongs to another thread; not following it", r.name())
 		return

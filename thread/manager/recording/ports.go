@@ -13,7 +13,7 @@ type Live interface {
 	// Gone reports whether the thread was purged.
 	Gone() bool
 	// SessionTaken reports whether another thread has a session.
-	SessionTaken(session string) bool
+	SessionTaken(session string) (bool, error)
 	// Windows are the context windows that the agent is configured with; see thread.World.
 	Windows() map[string]int64
 	// Newer is closed once another answer has arrived that waits to be recorded.

@@ -164,12 +164,12 @@ func (s store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, delta thr
 // live is the thread.
 type live struct{ w *world }
 
-func (l live) Thread() thread.Thread     { return l.w.thread }
-func (l live) Gone() bool                { return false }
-func (l live) SessionTaken(string) bool  { return false }
-func (l live) Windows() map[string]int64 { return nil }
-func (l live) Newer() <-chan struct{}    { return nil }
-func (l live) SideCost() float64         { return l.w.side }
+func (l live) Thread() thread.Thread             { return l.w.thread }
+func (l live) Gone() bool                        { return false }
+func (l live) SessionTaken(string) (bool, error) { return false, nil }
+func (l live) Windows() map[string]int64         { return nil }
+func (l live) Newer() <-chan struct{}            { return nil }
+func (l live) SideCost() float64                 { return l.w.side }
 func (l live) Later(_ time.Duration, step func(context.Context)) {
 	l.w.later = append(l.w.later, step)
 }

@@ -33,6 +33,6 @@ type Store interface {
 type Threads interface {
 	// Thread returns a thread, false if there is none.
 	Thread(thread.ID) (thread.Thread, bool)
-	// SessionTaken reports whether a session belongs to another thread than the given one.
-	SessionTaken(than thread.ID, session string) bool
+	// SessionTaken reports whether a session belongs to another thread than the given one; "" belongs to none.
+	SessionTaken(than thread.ID, session string) (bool, error)
 }

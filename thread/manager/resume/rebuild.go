@@ -34,7 +34,11 @@ func (f Finder) Rebuild(ctx context.Context, t thread.Thread, agent thread.Agent
 	if !ok {
 		return "", fmt.Errorf("rebuild a session of agent %s: %w", t.Agent, thread.ErrUnsupported)
 	}
-	if t.Session == "" || t.Session != origin.Session || f.Threads.SessionTaken(t.ID, t.Session) {
+	taken, err := f.Threads.SessionTaken(t.ID, t.Session)
+	if err != nil {
+		return "", fmt.Errorf("find out whose the session is: %w", err)
+	}
+	if t.Session == "" || t.Session != origin.Session || taken {
 		spec.NewSession = newSession()
 	}
 	session, err := r.Rebuild(ctx, spec)
@@ -45,7 +49,10 @@ func (f Finder) Rebuild(ctx context.Context, t thread.Thread, agent thread.Agent
 	if err != nil {
 		return "", fmt.Errorf("rebuild the session: %w", err)
 	}
-	if f.Threads.SessionTaken(t.ID, session) {
+	if taken, err = f.Threads.SessionTaken(t.ID, session); err != nil {
+		return "", fmt.Errorf("find out whose the session is: %w", err)
+	}
+	if taken {
 		return "", thread.Kindf(thread.ErrInvalid, "session %s belongs to another thread", session)
 	}
 	return session, nil

@@ -59,7 +59,9 @@ func (t threads) Thread(id thread.ID) (thread.Thread, bool) {
 	return found, ok
 }
 
-func (t threads) SessionTaken(_ thread.ID, session string) bool { return session == t.taken }
+func (t threads) SessionTaken(_ thread.ID, session string) (bool, error) {
+	return session == t.taken, nil
+}
 
 // said is a thread of one turn with a stored transcript.
 func said(t *testing.T) (resume.Finder, thread.Thread) {
@@ -142,8 +144,8 @@ func TestAssess(t *testing.T) {
 		if tc.change != nil {
 			tc.change(&f, &th)
 		}
-		if p := f.Assess(t.Context(), th, tc.agent); p.How != tc.how || !strings.Contains(p.Detail, tc.detail) {
-			t.Errorf("%s: %s, %s", name, p.How, p.Detail)
+		if p, err := f.Assess(t.Context(), th, tc.agent); err != nil || p.How != tc.how || !strings.Contains(p.Detail, tc.detail) {
+			t.Errorf("%s: %s, %s, %v", name, p.How, p.Detail, err)
 		}
 	}
 }
