@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -26,8 +25,9 @@ type collector struct {
 	clock   *clock
 	staging *staging.Store // nil leaves staged data to its own service
 	masks   *masks.Store
-	// careful keeps archived threads that have a worktree and are neither merged nor abandoned.
-	careful bool
+	// careful keeps archived threads with work that is neither merged nor abandoned, as unmerged tells.
+	careful  bool
+	unmerged unmergedWork
 }
 
 // policyOf returns the configured retention policy.
@@ -52,6 +52,7 @@ func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread
 	for _, id := range c.manager.Threads.Running() {
 		runs[id] = true
 	}
+	unmerged := c.unmerged.look(ctx)
 	err = thread.EachThread(ctx, c.store, thread.Query{}, func(t thread.Thread) error {
 		running := runs[t.ID] || c.careful && t.Deleted.IsZero() && unmerged(t)
 		all = append(all, checkpoint.Candidate{Thread: checkpoint.Aged(t), Bytes: sizes[t.ID], Running: running})
@@ -125,16 +126,6 @@ func (o *openStore) mayExist(ctx context.Context) func(thread.ID) bool {
 		_, err := o.Thread(ctx, id)
 		return !errors.Is(err, thread.ErrNotFound)
 	}
-}
-
-// unmerged reports whether a thread has a worktree and is neither merged nor abandoned.
-func unmerged(t thread.Thread) bool {
-	return t.Worktree.Path != "" && t.Outcome.Kind == thread.OutcomeNone && isFolder(t.Worktree.Path)
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // lookPause is how often a server compares the clocks.

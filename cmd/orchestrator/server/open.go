@@ -160,7 +160,7 @@ func (a *Server) openManager(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("open the branches: %w", err)
 		}
-		a.files = files
+		a.files, a.merger = files, merges
 		cfg.Worktrees, cfg.Differ, cfg.Merges = files, files, merges
 		cfg.Runs.Witness = a.openWitness(files)
 		if cfg.Setup, err = a.worktreeSetup(worktrees); err != nil {
@@ -302,13 +302,22 @@ func (a *Server) listen(context.Context) error {
 // openRetention starts automatic retention.
 func (a *Server) openRetention(context.Context) error {
 	c := collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config), clock: a.clock,
-		masks: a.masks, careful: true}
+		masks: a.masks, careful: true, unmerged: a.unmerged()}
 	a.retention = &retention{settings: a.store, collect: c.Collect, clock: a.clock, policy: c.policy}
 	a.every(lookPause, "delete threads past the retention limits", a.retention.look)
-	rest := &runRest{limit: time.Duration(a.Config.KeepRuns) * 24 * time.Hour, clock: a.clock, list: a.manager.Threads.List,
-		archive: a.manager.Lifecycle.Rest}
-	a.every(lookPause, "archive the threads of finished runs", rest.look)
+	a.rest = &runRest{limit: time.Duration(a.Config.KeepRuns) * 24 * time.Hour, clock: a.clock, list: a.manager.Threads.List,
+		archive: a.manager.Lifecycle.Rest, unmerged: a.unmerged()}
+	a.every(lookPause, "archive the threads of finished runs", a.rest.look)
 	return nil
+}
+
+// unmerged returns what tells which threads have work that is merged nowhere.
+func (a *Server) unmerged() unmergedWork {
+	u := unmergedWork{log: a.Log}
+	if a.merger != nil {
+		u.branches = func(ctx context.Context) (map[string]bool, error) { return a.merger.Unmerged(ctx, a.Project.Root) }
+	}
+	return u
 }
 
 // openClock starts the clock that measures the age of threads.

@@ -3,7 +3,10 @@ package server
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,7 +21,8 @@ func TestRunRest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	worktree := t.TempDir()
+	worktree, gone := t.TempDir(), filepath.Join(t.TempDir(), "gone")
+	asked, away := 0, error(nil) // of git
 	begun := wall
 	run := func(id thread.ID, change func(*thread.Status)) thread.Status {
 		s := thread.Status{Thread: thread.Thread{ID: id, Name: string(id), Created: begun, Updated: begun, Once: thread.Once{On: true}}}
@@ -37,8 +41,13 @@ func TestRunRest(t *testing.T) {
 		run("merging", func(s *thread.Status) { s.Merging = "main" }),
 		run("unmerged", func(s *thread.Status) { s.Worktree.Path = worktree }),
 		run("merged", func(s *thread.Status) { s.Worktree.Path, s.Outcome.Kind = worktree, thread.OutcomeMerged }),
+		run("branch", func(s *thread.Status) { s.Worktree.Path, s.Worktree.Branch = gone, "work" }),
+		run("branch-merged", func(s *thread.Status) { s.Worktree.Path, s.Worktree.Branch = gone, "other" }),
+		run("branch-abandoned", func(s *thread.Status) {
+			s.Worktree.Path, s.Worktree.Branch, s.Outcome.Kind = gone, "work", thread.OutcomeAbandoned
+		}),
 	}
-	var gone []string
+	var archived []string
 	bad := errors.New("bad")
 	k := &runRest{limit: 30 * 24 * time.Hour, clock: clock,
 		list: func(context.Context) ([]thread.Status, error) { return list, nil },
@@ -46,20 +55,24 @@ func TestRunRest(t *testing.T) {
 			if id == "bad" {
 				return bad
 			}
-			gone = append(gone, string(id))
+			archived = append(archived, string(id))
 			return nil
 		},
+		unmerged: unmergedWork{log: slog.New(slog.DiscardHandler), branches: func(context.Context) (map[string]bool, error) {
+			asked++
+			return map[string]bool{"work": true}, away
+		}},
 	}
 	look := func(limit time.Duration, want error) {
 		t.Helper()
-		gone, k.limit = nil, limit
+		archived, k.limit = nil, limit
 		if err := k.look(t.Context()); !errors.Is(err, want) {
 			t.Errorf("got %v, want %v", err, want)
 		}
 	}
 	look(30*24*time.Hour, nil)
-	if len(gone) > 0 {
-		t.Errorf("archived at once: %q", gone)
+	if len(archived) > 0 {
+		t.Errorf("archived at once: %q", archived)
 	}
 	for range 31 * 4 {
 		wall = wall.Add(6 * time.Hour)
@@ -68,11 +81,23 @@ func TestRunRest(t *testing.T) {
 		}
 	}
 	look(0, nil)
-	if len(gone) > 0 {
-		t.Errorf("archived without a limit: %q", gone)
+	if len(archived) > 0 {
+		t.Errorf("archived without a limit: %q", archived)
 	}
 	look(30*24*time.Hour, bad)
-	if slices.Sort(gone); !slices.Equal(gone, []string{"ended", "merged", "old"}) {
-		t.Errorf("archived: %q", gone)
+	if slices.Sort(archived); !slices.Equal(archived, []string{"branch-abandoned", "branch-merged", "ended", "merged", "old"}) {
+		t.Errorf("archived: %q", archived)
+	}
+	if news := strings.Join(k.news(), ""); asked != 1 || !strings.Contains(news, "2 finished runs") || !strings.Contains(news, ": unmerged, branch.") {
+		t.Errorf("it asked git %d times, and says %q", asked, news)
+	}
+	away = errors.New("git is away")
+	look(30*24*time.Hour, bad)
+	if slices.Contains(archived, "branch") || slices.Contains(archived, "branch-merged") {
+		t.Errorf("archived while nobody knows what is merged: %q", archived)
+	}
+	list, away = nil, nil
+	if look(30*24*time.Hour, nil); len(k.news()) > 0 {
+		t.Errorf("it says %q", k.news())
 	}
 }

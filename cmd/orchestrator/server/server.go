@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"orchestrator/checkpoint/branch"
 	"os"
 	"path/filepath"
 	"slices"
@@ -84,7 +85,9 @@ type Server struct {
 	counts      *tokens.Counts
 	calibration *tokens.Calibration
 	retention   *retention
-	files       *keptFiles // nil without a repository
+	files       *keptFiles     // nil without a repository
+	merger      *branch.Merger // nil without a repository
+	rest        *runRest
 	place       place
 	found       startWarnings // at the start
 
@@ -206,7 +209,7 @@ func (a *Server) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo,
 			i.Found = append(i.Found, olderState)
 		}
 	}
-	i.Found = slices.Concat(i.Found, a.store.Problems, a.manager.Skipped, a.found.all(), a.retention.news())
+	i.Found = slices.Concat(i.Found, a.store.Problems, a.manager.Skipped, a.found.all(), a.retention.news(), a.rest.news())
 	i.Problems = slices.Concat(i.Notices, i.Found)
 	if why := a.place.problem(); why != "" {
 		i.Problems = append(i.Problems, why)
