@@ -130,6 +130,9 @@ func TestRequests(t *testing.T) {
 
 func TestRunning(t *testing.T) {
 	in := func(s thread.State) thread.StateReport { return thread.StateReport{State: s, Since: later} }
+	asks := func(id string) thread.StateReport {
+		return thread.StateReport{State: thread.StateApproval, Since: later, Question: &thread.Question{ID: id}}
+	}
 	for _, c := range []struct {
 		name   string
 		known  activity.Known
@@ -150,6 +153,13 @@ func TestRunning(t *testing.T) {
 		{"answer refused", activity.Known{Reported: in(thread.StateIdle), Unstored: true, Trouble: "disk full"},
 			in(""), thread.StateWorking, later, "the last answer is not stored yet: disk full"},
 		{"asks while it is stored", activity.Known{Reported: in(thread.StateApproval), Unstored: true}, in(""), thread.StateWorking, later, "storing the last answer"},
+		{"asked before it came", activity.Known{Reported: asks("q1"), Unstored: true}, asks("q1"), thread.StateApproval, later, ""},
+		{"asks something else than before it came", activity.Known{Reported: asks("q2"), Unstored: true}, asks("q1"),
+			thread.StateWorking, later, "storing the last answer"},
+		{"asked in a dialog that nothing reads, before it came", activity.Known{Reported: in(thread.StateQuestion), Unstored: true},
+			in(thread.StateQuestion), thread.StateQuestion, later, ""},
+		{"asks anew", activity.Known{Reported: in(thread.StateQuestion), Unstored: true},
+			thread.StateReport{State: thread.StateQuestion, Since: early}, thread.StateWorking, later, "storing the last answer"},
 		{"asks while it is refused", activity.Known{Reported: in(thread.StateQuestion), Unstored: true, Trouble: "disk full"},
 			in(""), thread.StateQuestion, later, ""},
 		{"being told", activity.Known{Reported: in(thread.StateIdle), First: true}, in(""), thread.StateStarting, later, "typing its first prompt"},

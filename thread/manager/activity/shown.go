@@ -19,7 +19,8 @@ type Known struct {
 }
 
 // Running is a thread's state as people see it: what the session reports, except that it is working until the last
-// answer is durable, and done instead of idle until somebody has seen it. before is what people saw last.
+// answer is durable, and done instead of idle until somebody has seen it. What asks a person, and was shown before that
+// answer came, is not hidden while it is stored. before is what people saw last.
 func Running(k Known, before thread.StateReport) thread.StateReport {
 	r := k.Reported
 	switch r.State {
@@ -27,7 +28,7 @@ func Running(k Known, before thread.StateReport) thread.StateReport {
 		return thread.StateReport{State: thread.StateStarting, Since: k.Started}
 	case thread.StateApproval, thread.StateQuestion:
 		// A person is needed: a store that refuses for minutes must not hide it.
-		if k.Unstored && k.Trouble == "" {
+		if k.Unstored && k.Trouble == "" && !sameDialog(r, before) {
 			return heldBack(k, before)
 		}
 	case thread.StateIdle, thread.StateDone:
@@ -44,6 +45,17 @@ func Running(k Known, before thread.StateReport) thread.StateReport {
 	default:
 	}
 	return r
+}
+
+// sameDialog reports whether two reports are of one dialog.
+func sameDialog(a, b thread.StateReport) bool {
+	asks := func(r thread.StateReport) string {
+		if r.Question == nil {
+			return ""
+		}
+		return r.Question.ID
+	}
+	return a.State == b.State && a.Since.Equal(b.Since) && asks(a) == asks(b)
 }
 
 // heldBack reports working while the last answer is not durable.
