@@ -394,11 +394,12 @@ func (r *run) flush() {
 func (r *run) ready() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	_, steers := r.dialogue.(thread.Steerer)
 	switch {
-	case r.asked:
-		return &thread.NotReadyError{Reason: "a run takes one prompt"}
-	case r.ended || r.outcome != "":
+	case r.ended || r.outcome != "" || r.closed:
 		return thread.ErrNotRunning
+	case r.asked && !steers:
+		return &thread.NotReadyError{Reason: "a run takes one prompt"}
 	}
 	return nil
 }

@@ -144,6 +144,49 @@ func testLife(_ *testing.T, f *fixture) {
 	f.is(err, work.ErrFence)
 }
 
+// testAsks has an execution ask a person: its question is kept while it needs input, and no longer.
+func testAsks(_ *testing.T, f *fixture) {
+	key := "ghp_" + strings.Repeat("a1B2", 9)
+	q := &thread.Question{
+		ID: "4f-1", Kind: thread.QuestionPermission, Text: "Allow this command?", About: "push --token " + key, Since: start.In(time.FixedZone("", 3600)),
+		Choices: []thread.Choice{{Text: "Yes", Means: thread.Approve}, {Text: "No \xff", Means: thread.Deny}, {Text: "Other", Means: thread.OwnWords}},
+	}
+	ask := func(x work.Execution) work.Execution {
+		x, err := f.store.Change(f.ctx, x.ID, x.Fence, func(x *work.Execution) error {
+			x.State, x.Reason, x.Question, x.Waited = work.NeedsInput, "push", q, time.Minute
+			return nil
+		})
+		f.ok(err)
+		return x
+	}
+	x := ask(f.become(f.claim(f.add("t1")), work.Running))
+	f.stored(x)
+	f.reopen()
+	f.stored(x)
+	f.equal([]any{x.Question.ID, x.Question.Since, len(x.Question.Choices), x.Question.Choices[2], x.Waited},
+		[]any{"4f-1", start.UTC(), 3, q.Choices[2], time.Minute})
+	if x.Question == q || strings.Contains(x.Question.About, key) || !strings.HasPrefix(x.Question.About, "push --token ") {
+		f.Fatalf("stored about %q", x.Question.About)
+	}
+	if open, err := f.store.Open(f.ctx); err != nil || len(open) != 1 || open[0].Question == nil || open[0].Question.ID != q.ID {
+		f.Fatalf("open: %+v, %v", open, err)
+	}
+	x = f.become(x, work.Running)
+	f.stored(x)
+	if x.Question != nil {
+		f.Fatalf("it works and asks %+v", x.Question)
+	}
+	for _, end := range []work.State{work.Lost, work.Cancelled, work.Failed, work.Completed} {
+		y := ask(f.become(f.claim(f.add("t2")), work.Running))
+		y, err := f.store.Supersede(f.ctx, y.ID, func(x *work.Execution) error { x.State = end; return nil })
+		f.ok(err)
+		f.stored(y)
+		if y.Question != nil {
+			f.Fatalf("it is %s and asks %+v", end, y.Question)
+		}
+	}
+}
+
 func testChange(_ *testing.T, f *fixture) {
 	x := f.claim(f.add("t1"))
 	n := len(f.events(x.ID))

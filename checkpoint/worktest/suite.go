@@ -13,6 +13,7 @@ func Run(t *testing.T, h Harness) {
 		"AddRefused": testAddRefused,
 		"Names":      testNames,
 		"Life":       testLife,
+		"Asks":       testAsks,
 		"Change":     testChange,
 		"Fence":      testFence,
 		"Supersede":  testSupersede,

@@ -13,7 +13,8 @@ type allowance struct {
 	left  time.Duration
 	since time.Time // since when it is being used up; zero before its start and while it is held
 	held  bool
-	runs  bool // it was started
+	still time.Duration // how long it was held before
+	runs  bool          // it was started
 }
 
 func newAllowance() *allowance { return &allowance{changed: make(chan struct{}, 1)} }
@@ -36,7 +37,10 @@ func (t *allowance) hold(held bool) {
 		return
 	}
 	t.held = held
-	if held && t.runs {
+	switch {
+	case !held:
+		t.still += time.Since(t.since)
+	case t.runs:
 		t.left -= time.Since(t.since)
 	}
 	t.since = time.Now()
@@ -44,6 +48,13 @@ func (t *allowance) hold(held bool) {
 	case t.changed <- struct{}{}:
 	default:
 	}
+}
+
+// waited returns how long it was held, without the present hold.
+func (t *allowance) waited() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.still
 }
 
 // rest returns how much is left, and whether that is being used up now.

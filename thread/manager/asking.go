@@ -22,12 +22,14 @@ func asksOf(cfg *Config, o thread.Once) thread.Asks {
 // listener returns what takes the reports of a process. An agent that would ask a person but cannot wait for an answer is
 // ended at its first question: whatever it did without, nobody wants.
 func listener(l *run, a *attempt, once thread.Once, dialogue thread.Dialogue) func(thread.RunEvent) {
-	if _, asks := dialogue.(thread.Asker); asks || once.ReadOnly || asksOf(l.cfg, once) != thread.AsksPerson {
-		return a.report
-	}
+	_, waits := dialogue.(thread.Asker)
+	must := !waits && !once.ReadOnly && asksOf(l.cfg, once) == thread.AsksPerson
 	return func(e thread.RunEvent) {
 		a.report(e)
-		if e.Kind == thread.RunRefused && a.refuse(e) {
+		switch {
+		case e.Kind == thread.RunAsks || e.Kind == thread.RunAnswered:
+			l.live.enqueue(a.stand)
+		case e.Kind == thread.RunRefused && must && a.refuse(e):
 			l.live.enqueue(func() { endRefused(l.work.ctx, l, a) })
 		}
 	}

@@ -28,6 +28,9 @@ type asker struct{ silent }
 
 func (asker) Answer(string, int, string) (thread.Said, error) { return thread.Said{}, nil }
 
+// Steer has it take further prompts.
+func (asker) Steer(string) (thread.Said, error) { return thread.Said{}, nil }
+
 // withAsks has the agent claude ask a person, and codex not.
 func withAsks(w *world) {
 	withRuns(w)
@@ -268,4 +271,101 @@ func TestAnswersRace(t *testing.T) {
 func (w *world) newest(id thread.ID) exec.ID {
 	list, _ := w.cfg.Runs.Store.Executions(context.Background(), exec.Query{Thread: id, Limit: 1})
 	return list[0].ID
+}
+
+// TestSteer: a prompt for a run that works goes into its turn if its agent takes one there, with a row of its own; what it
+// has not taken when it ends is the thread's next run.
+func TestSteer(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.once("one")
+		p := w.sess.of(s.ID)
+		two := w.ask(s.ID, "two")
+		if got := w.is(two.ID, thread.PromptOpen); p.prompts() != "one\n---\ntwo" || got.Reason != "given to exec-001, which works" || got.From != thread.FromVerb {
+			t.Fatalf("it was asked %q; %+v", p.prompts(), got)
+		}
+		p.spec.OnRun(thread.RunEvent{Kind: thread.RunSteered, Text: "two"})
+		three := w.ask(s.ID, "three")
+		w.is(three.ID, thread.PromptOpen)
+		if x := w.execution(s.ID); x.Name != "exec-001" || x.State != exec.Running {
+			t.Fatalf("the newest is %s, %s", x.Name, x.State)
+		}
+		w.finish(s.ID, "one")
+		time.Sleep(time.Minute)
+		x := w.runIs(s.ID, exec.Running)
+		if next := w.promptOf(x); x.Name != "exec-002" || next.Again != three.ID || next.Text != "three" || w.sess.of(s.ID).prompts() != "three" {
+			t.Errorf("next is %s: %+v, asked %q", x.Name, next, w.sess.of(s.ID).prompts())
+		}
+		w.finish(s.ID, "three")
+		w.runIs(s.ID, exec.Completed)
+	}, withAsks)
+}
+
+// TestSteerNot: where a CLI takes no further prompt, where it does not take this one, and where another one waits, a prompt
+// is the next run.
+func TestSteerNot(t *testing.T) {
+	for name, c := range map[string]struct {
+		agent string
+		set   func(w *world, p *session)
+	}{
+		"it cannot":   {"codex", func(*world, *session) {}},
+		"not now":     {"claude", func(_ *world, p *session) { p.fail(thread.ErrBusy) }},
+		"it has died": {"claude", func(_ *world, p *session) { p.fail(thread.ErrNotRunning) }},
+		"one waits":   {"claude", func(w *world, p *session) { p.draft("x"); w.ask(p.spec.Thread, "before"); p.draft("") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				s := w.once("one", func(r *thread.NewRequest) { r.Agent = c.agent })
+				p := w.sess.of(s.ID)
+				c.set(w, p)
+				two := w.ask(s.ID, "two")
+				w.is(two.ID, thread.PromptQueued)
+				x := w.execution(s.ID)
+				if x.State != exec.Queued || x.Prompt != two.ID {
+					t.Fatalf("%s is %s for %s", x.Name, x.State, x.Prompt)
+				}
+				p.fail(nil)
+				w.finish(s.ID, "one")
+				if name == "one waits" {
+					w.finish(s.ID, "before")
+				}
+				x = w.runIs(s.ID, exec.Running)
+				if got := w.sess.of(s.ID).prompts(); x.Prompt != two.ID || got != "two" {
+					t.Errorf("%s for %s; asked %q", x.Name, x.Prompt, got)
+				}
+			}, withAsks)
+		})
+	}
+}
+
+// TestSteeredOnce: a server that dies at any write of a prompt that is given to a run leaves one that no agent has, which
+// runs once, or one that is not given again.
+func TestSteeredOnce(t *testing.T) {
+	for at := 1; at <= 4; at++ {
+		for _, after := range []bool{false, true} {
+			t.Run(fmt.Sprint(at, after), func(t *testing.T) {
+				inWorld(t, func(w *world) {
+					s := w.once("one")
+					old := w.sess.of(s.ID)
+					w.store.fuse.arm(at, after)
+					_, asked := w.m.Prompts.Ask(context.Background(), string(s.ID), thread.AskRequest{Text: "two"})
+					synctest.Wait()
+					w.crash()
+					time.Sleep(time.Minute)
+					given := strings.Count(old.prompts(), "two")
+					if p := w.sess.of(s.ID); p != nil {
+						given += strings.Count(p.prompts(), "two")
+					}
+					list, err := w.store.Prompts(context.Background(), s.ID, false, 10)
+					most := 1
+					if at == 3 && !after { // nobody knows that it was given: neither its row nor, here, the agent's files
+						most = 2
+					}
+					if err != nil || given > most || asked == nil && (len(list) < 2 || given == 0) {
+						t.Errorf("asked %v, given %d times; %+v, %v", asked, given, list, err)
+					}
+					t.Logf("asked %v, given %d times, of %d prompts the last is %s", asked, given, len(list), list[len(list)-1].State)
+				}, withAsks)
+			})
+		}
+	}
 }

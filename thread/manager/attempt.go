@@ -39,6 +39,7 @@ type attempt struct {
 	mu       sync.Mutex // guards the fields below
 	x        exec.Execution
 	asks     pending
+	given    given
 	record   runs.Record
 	flushing once
 	process  thread.ExecutionID
@@ -80,15 +81,15 @@ func (a *attempt) execution() exec.Execution {
 func (a *attempt) report(e thread.RunEvent) {
 	a.mu.Lock()
 	a.record.Add(e)
-	asks := a.asks.take(e)
+	a.asks.take(e)
 	stop := a.reaches(e)
+	if e.Kind == thread.RunSteered {
+		a.given.take(e.Text)
+	}
 	flush := e.Kind != thread.RunUsage && a.flushing.take()
 	attempt := a.x.Attempt
 	a.mu.Unlock()
 	a.open.report(a.id, thread.RunPiece{Execution: a.name, Attempt: attempt, Event: &e})
-	if asks {
-		a.live.enqueue(a.stand)
-	}
 	if stop {
 		a.bound.stop()
 	}
@@ -97,29 +98,6 @@ func (a *attempt) report(e thread.RunEvent) {
 		a.live.enqueue(a.flush)
 	case flush:
 		a.live.later(flushEvery, a.flush)
-	}
-}
-
-// waiting returns what its agent waits for an answer to; nil for nothing.
-func (a *attempt) waiting() *thread.Question {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.asks.first()
-}
-
-// stand is the step that stores whether it works or needs input. Where the store refuses it, it is tried again.
-func (a *attempt) stand() {
-	if s := a.execution().State; s != exec.Running && s != exec.NeedsInput {
-		return // it has no prompt yet, or has ended
-	}
-	state, why, q := exec.Running, "", a.waiting()
-	if q != nil {
-		state, why = exec.NeedsInput, q.Line()
-	}
-	err := a.becomes(a.live.work.ctx, state, why, q)
-	if err != nil && !errors.Is(err, exec.ErrFence) {
-		a.open.cfg.Log.Warn("store what a run asks", "execution", a.name, "err", err)
-		a.live.later(flushEvery, a.stand)
 	}
 }
 
@@ -241,6 +219,7 @@ func (a *attempt) becomes(ctx context.Context, state exec.State, reason string, 
 	}
 	x, err := a.open.change(ctx, was.ID, was.Fence, func(x *exec.Execution) error {
 		x.State, x.Reason, x.Process, x.Started, x.Before, x.Question = state, reason, process, started, before, q
+		x.Waited = a.time.waited()
 		return nil
 	})
 	if err != nil {

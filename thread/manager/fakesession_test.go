@@ -166,6 +166,9 @@ func (p *session) Ready() error {
 	if p.typed != "" {
 		return &thread.NotReadyError{Reason: "its input holds something"}
 	}
+	if _, steers := p.spec.Dialogue.(thread.Steerer); p.spec.Dialogue != nil && len(p.sent) > 0 && !steers {
+		return &thread.NotReadyError{Reason: "a run takes one prompt"}
+	}
 	return nil
 }
 

@@ -2,6 +2,7 @@ package manager
 
 import (
 	"slices"
+	"strings"
 
 	"orchestrator/thread"
 )
@@ -13,20 +14,29 @@ type pending struct {
 	open []thread.Question
 }
 
-// take takes over what is asked, answered or withdrawn. It reports whether an event is one of these.
-func (p *pending) take(e thread.RunEvent) (changed bool) {
+// take takes over what is asked, answered or withdrawn.
+func (p *pending) take(e thread.RunEvent) {
 	switch {
 	case e.Question == nil:
-		return false
+		return
 	case e.Kind == thread.RunAsks:
 		p.open = append(p.open, *e.Question)
 	case e.Kind == thread.RunAnswered:
 		p.open = slices.DeleteFunc(p.open, func(q thread.Question) bool { return q.ID == e.Question.ID })
 	default:
-		return false
+		return
 	}
 	p.time.hold(len(p.open) > 0)
-	return true
+}
+
+// given are prompts that a process was given for its running turn, and has not taken as far as it told.
+type given []thread.Prompt
+
+// take removes the first one with a text.
+func (g *given) take(text string) {
+	if i := slices.IndexFunc(*g, func(p thread.Prompt) bool { return strings.TrimSpace(p.Text) == strings.TrimSpace(text) }); i >= 0 {
+		*g = slices.Delete(*g, i, i+1)
+	}
 }
 
 // first returns the question that is to be answered first; nil if there is none.

@@ -61,14 +61,18 @@ func (m *Prompts) Ask(ctx context.Context, ref string, r thread.AskRequest) (thr
 	return p, nil
 }
 
-// askRun has a prompt become the next execution of a thread without a terminal.
+// askRun has a prompt become the next execution of a thread without a terminal, or a further prompt of the one that works.
 func (m *Prompts) askRun(ctx context.Context, l *run, r thread.AskRequest) (p thread.Prompt, err error) {
 	if r.From == "" {
 		r.From = thread.FromVerb
 	}
 	env := thread.Environ(ctx)
 	err = l.live.do(ctx, func(ctx context.Context) (err error) {
-		p, err = submit(ctx, l, thread.Prompt{From: r.From, Text: r.Text, Lines: r.Lines}, order{by: r.By, env: env})
+		p = thread.Prompt{From: r.From, Text: r.Text, Lines: r.Lines}
+		given := false
+		if p, given, err = steer(ctx, l, p); !given {
+			p, err = submit(ctx, l, p, order{by: r.By, env: env})
+		}
 		return err
 	})
 	if err != nil {

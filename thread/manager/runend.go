@@ -59,6 +59,7 @@ func endAttempt(ctx context.Context, l *run, a *attempt, exit thread.Exit, asked
 	if x.State == exec.Completed || x.State == exec.Failed || x.State == exec.Lost {
 		l.live.markUnseen(ctx)
 	}
+	queueUntaken(ctx, l, a, x)
 }
 
 // storeEnd stores how an execution ended: as it was decided, as its process said, or what follows on its loss.

@@ -114,6 +114,8 @@ type Execution struct {
 	Instead ID `json:"instead,omitempty"`
 	// Question is what it waits for a person with, while it is NeedsInput.
 	Question *thread.Question `json:"question,omitempty"`
+	// Waited is how long the newest attempt has waited for a person, as far as that is over: its deadline does not count it.
+	Waited time.Duration `json:"waited,omitempty"`
 	// Before is what its thread had used when the newest attempt began: the difference is what that one uses.
 	Before thread.Usage `json:"before,omitzero"`
 }

@@ -62,6 +62,7 @@ func Claimed(x Execution, server string, at time.Time) (Execution, Event, error)
 	}
 	x.State, x.Server, x.Process, x.Reason = Deployed, server, "", ""
 	x.Started, x.Ended, x.After, x.Failure = time.Time{}, time.Time{}, time.Time{}, Failure{}
+	x.Waited = 0
 	x.Attempt++
 	x.Fence++
 	return x, Event{At: utc(at), Attempt: x.Attempt, State: Deployed}, nil

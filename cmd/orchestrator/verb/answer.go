@@ -37,7 +37,8 @@ func answerVerb(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "answer <thread> <number or text>", Short: "Answer the question that a thread's agent asks",
 		Long: "Answer the question that a thread's agent asks in a dialog, with the number of one of its answers or in your\n" +
-			"own words: the dialog is then left with no, or closed, and the text follows as a prompt.\n\n" + answerLong,
+			"own words: the dialog is then left with no, or closed, and the text follows as a prompt. A run, which may be named\n" +
+			"by its execution, gets the text as its answer.\n\n" + answerLong,
 		Args: exactly("<thread>", "<number or text>"), ValidArgsFunction: c.completeThreads,
 	}
 	a.flags(cmd)
@@ -53,9 +54,22 @@ func answerVerb(c *cli) *cobra.Command {
 	return cmd
 }
 
+// asking returns the thread that is asked for, by its own name or that of its execution.
+func asking(ctx context.Context, cl *client.Client, ref string) (thread.Status, error) {
+	s, err := api.Status.Do(ctx, cl, api.Ref{Thread: ref})
+	if !errors.Is(err, thread.ErrNotFound) {
+		return s, err
+	}
+	x, xerr := api.Execution.Do(ctx, cl, api.ExecutionRef{Execution: ref})
+	if xerr != nil {
+		return s, err
+	}
+	return api.Status.Do(ctx, cl, api.Ref{Thread: string(x.Thread)})
+}
+
 // answer shows the question that a thread's agent asks, and answers exactly that.
 func (c *cli) answer(ctx context.Context, cl *client.Client, ref string, r thread.AnswerRequest, by answering) error {
-	s, err := api.Status.Do(ctx, cl, api.Ref{Thread: ref})
+	s, err := asking(ctx, cl, ref)
 	if err != nil {
 		return err
 	}
@@ -74,7 +88,12 @@ func (c *cli) answer(ctx context.Context, cl *client.Client, ref string, r threa
 	if at != thread.Dismiss {
 		how = q.Choices[at].Text
 	}
-	if r.Text != "" {
+	switch {
+	case r.Text != "" && s.Run.Working() && at == thread.Dismiss: // without a terminal the text is the answer
+		how = plaintext.Line(r.Text)
+	case r.Text != "" && s.Run.Working():
+		how += ": " + plaintext.Line(r.Text)
+	case r.Text != "":
 		how += ", then: " + plaintext.Line(r.Text)
 	}
 	if !by.yes && by.question == "" {

@@ -57,6 +57,21 @@ func executionOf(ctx context.Context, cl *client.Client, id thread.ID, prompt th
 	return work.Execution{}, false, err
 }
 
+// steeredWords say that a prompt went into the turn of an execution that works.
+const steeredWords = " works: its agent takes the prompt into the running turn"
+
+// takesIt returns the execution into whose turn a prompt went; false if there is none.
+func takesIt(ctx context.Context, cl *client.Client, id thread.ID, p thread.Prompt) (work.Execution, bool, error) {
+	if p.State != thread.PromptOpen && p.State != thread.PromptTyping && p.State != thread.PromptAnswered {
+		return work.Execution{}, false, nil
+	}
+	list, err := api.Executions.Do(ctx, cl, api.ExecutionsRequest{Thread: string(id), Limit: 1})
+	if err != nil || len(list) == 0 {
+		return work.Execution{}, false, err
+	}
+	return list[0], list[0].State.Holds(), nil
+}
+
 // newestExecution returns the newest execution of a thread.
 func newestExecution(ctx context.Context, cl *client.Client, s thread.Status) (work.Execution, error) {
 	list, err := api.Executions.Do(ctx, cl, api.ExecutionsRequest{Thread: string(s.ID), Limit: 1})

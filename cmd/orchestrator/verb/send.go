@@ -2,6 +2,7 @@ package verb
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -68,6 +69,15 @@ func sendTo(ctx context.Context, c *cli, cl *client.Client, t followOptions, r a
 	x, found, err := executionOf(asking, cl, s.ID, p.ID)
 	if err != nil {
 		return err
+	}
+	if !found {
+		steered := false
+		if x, steered, err = takesIt(asking, cl, s.ID, p); err != nil {
+			return err
+		}
+		if found = steered; steered {
+			fmt.Fprintln(c.out.stderr, x.Name+steeredWords)
+		}
 	}
 	if !found { // a terminal was opened meanwhile
 		return c.follower(cl, t).followFresh(ctx, s, p)

@@ -57,16 +57,17 @@ func about(x work.Execution) string {
 	return plain.Line(plain.First(strings.TrimSpace(cmp.Or(x.Reason, x.Answer))))
 }
 
-// Took is how long an execution worked, or works already, "-" before its start.
+// Took is how long an execution worked, or works already, without what it waited for a person; "-" before its start.
 func Took(x work.Execution, now time.Time) string {
 	switch {
 	case x.Started.IsZero():
 		return "-"
-	case x.Ended.IsZero():
-		return thread.Elapsed(now.Sub(x.Started))
-	default:
-		return thread.Elapsed(x.Ended.Sub(x.Started))
+	case !x.Ended.IsZero():
+		now = x.Ended
+	case x.Question != nil:
+		now = x.Question.Since
 	}
+	return thread.Elapsed(max(0, now.Sub(x.Started)-x.Waited))
 }
 
 // runCost is what an execution has cost: "?" stands for what is not known.
@@ -84,7 +85,12 @@ func Execution(w io.Writer, x work.Execution, names map[thread.ID]string, now ti
 	line("agent", x.Agent)
 	line("account", x.Account)
 	line("state", tried(x))
-	line("why", x.Reason)
+	if q := x.Question; q != nil {
+		line("asks", asks(q)[len("asks: "):])
+		line("asked for", thread.Age(now.Sub(q.Since)))
+	} else {
+		line("why", x.Reason)
+	}
 	failure(line, x)
 	if x.By != "" {
 		line("asked by", fmt.Sprintf("the agent of %s, %d deep", cmp.Or(names[x.By], string(x.By)), x.Depth))
@@ -229,12 +235,42 @@ func RunEvent(e thread.RunEvent) string {
 		line = "note: " + FirstLine(e.Text)
 	case thread.RunLine:
 		line = plain.Line(e.Text)
+	case thread.RunAsks:
+		line = asks(e.Question)
+	case thread.RunAnswered:
+		line = answered(e)
+	case thread.RunSteered:
+		line = "takes: " + FirstLine(e.Text)
 	case thread.RunText, thread.RunThinking, thread.RunSession, thread.RunUsage, thread.RunEnd:
 	}
 	if line != "" && e.Sub != "" {
 		line = "  " + line
 	}
 	return line
+}
+
+// asks is what an agent asks, with the answers.
+func asks(q *thread.Question) string {
+	if q == nil {
+		return ""
+	}
+	choices := make([]string, len(q.Choices))
+	for i, c := range q.Choices {
+		choices[i] = fmt.Sprintf("%d. %s", i+1, plain.Line(c.Text))
+	}
+	return strings.TrimRight("asks: "+plain.Line(q.Words())+"  "+strings.Join(choices, "  "), " ")
+}
+
+// answered is what became of a question.
+func answered(e thread.RunEvent) string {
+	switch {
+	case e.Question == nil:
+		return ""
+	case e.Failed:
+		return fmt.Sprintf("withdrawn: %s%s", plain.Line(e.Question.Line()), joined(", ", FirstLine(e.Text)))
+	default:
+		return fmt.Sprintf("answered: %s%s", plain.Line(e.Question.Line()), joined(": ", FirstLine(e.Text)))
+	}
 }
 
 // RunState returns the line that people see of a change of an execution's state, "" for none.
@@ -249,7 +285,7 @@ func RunState(p thread.RunPiece) string {
 			return fmt.Sprintf("attempt %d", p.Attempt)
 		}
 	case work.NeedsInput:
-		return "needs you" + joined(": ", FirstLine(p.Reason))
+		return fmt.Sprintf("needs you: `orchestrator approve %s`, deny, or answer", p.Execution)
 	case work.Deployed, work.Completed, work.Failed, work.Cancelled, work.Lost:
 	}
 	return ""
@@ -266,6 +302,9 @@ func Queue(w io.Writer, q work.QueueReport, names map[thread.ID]string, now time
 		}
 		if l.Paused {
 			note = strings.TrimPrefix("paused"+joined(", ", l.Why), ", ")
+		}
+		if l.Asking > 0 {
+			note = strings.TrimPrefix(note+fmt.Sprintf(", %d wait for you", l.Asking), ", ")
 		}
 		t.Row(plain.Line(cmp.Or(l.Agent, l.Account, "all")), fmt.Sprint(l.Running), most, fmt.Sprint(l.Waiting), note)
 	}
