@@ -312,7 +312,14 @@ func FuzzDialogue(f *testing.F) {
 		}
 		d := l.Dialogue
 		all := d.Begin("x").Events
-		for _, said := range []thread.Said{d.Read(one), d.Interrupt(), d.Read(two), d.End(code), d.End(code)} {
+		answered := func() (said thread.Said) {
+			said, err := d.(thread.Asker).Answer("q", 0, "")
+			if err != nil && !errors.Is(err, thread.ErrRefused) && !errors.Is(err, thread.ErrInvalid) {
+				t.Error(err)
+			}
+			return said
+		}
+		for _, said := range []thread.Said{d.Read(one), answered(), d.Interrupt(), d.Read(two), answered(), d.End(code), d.End(code)} {
 			all = append(all, said.Events...)
 		}
 		for i, e := range all {
