@@ -36,6 +36,7 @@ func Topics() []Topic {
 		{"safety", "Secrets, what a repository can run, what is refused"},
 		{"state", "Where threads and checkpoints are stored, and how to back them up"},
 		{"postgres", "Threads and checkpoints in a PostgreSQL database"},
+		{"without", "What still works without each part: git, a provider, a server, space"},
 		{"trouble", "What to do when something goes wrong"},
 	}
 }

@@ -2,6 +2,7 @@ package troubles
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +21,9 @@ import (
 // askVariable makes this test program an agent that asks a model for what it is told, line by line; its value is how
 // often it tries again, or "once" for a run: one prompt, one request, and the exit code says how it went.
 const askVariable = "ORCHESTRATOR_TEST_ASKS"
+
+// modelVariable is the model that it asks in a run.
+const modelVariable = "ORCHESTRATOR_TEST_MODEL"
 
 // asks is that agent. It says nothing of what it does.
 func asks(tries string) int {
@@ -48,8 +52,8 @@ func asks(tries string) int {
 func asksOnce() int {
 	prompt, err := io.ReadAll(os.Stdin)
 	if err == nil {
-		err = askOnce(os.Getenv("ANTHROPIC_BASE_URL")+"/v1/messages", fmt.Sprintf(`{"model":"claude-sonnet-4-6","stream":true,`+
-			`"max_tokens":9,"tools":[{"name":"Bash","input_schema":{"type":"object"}}],"messages":[{"role":"user","content":%q}]}`, prompt))
+		err = askOnce(os.Getenv("ANTHROPIC_BASE_URL")+"/v1/messages", fmt.Sprintf(`{"model":%q,"stream":true,`+
+			`"max_tokens":9,"tools":[{"name":"Bash","input_schema":{"type":"object"}}],"messages":[{"role":"user","content":%q}]}`, cmp.Or(os.Getenv(modelVariable), "claude-sonnet-4-6"), prompt))
 	}
 	if err != nil {
 		fmt.Println(err)
