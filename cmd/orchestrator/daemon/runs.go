@@ -93,7 +93,7 @@ func (s *Server) registerRuns(r *routes) {
 		}
 		return s.Executions.Retry(ctx, x.ID)
 	})
-	answer(r, api.FallBackExecution, itsExecution(), func(ctx context.Context, q api.ExecutionRef) (work.Execution, error) {
+	answer(r, api.FallBackExecution, nil, func(ctx context.Context, q api.ExecutionRef) (work.Execution, error) {
 		x, err := s.execution(ctx, q.Execution)
 		if err != nil {
 			return x, err
