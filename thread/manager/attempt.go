@@ -65,7 +65,7 @@ func newAttempt(ctx context.Context, open *openRuns, l *liveThread, x exec.Execu
 		time: newAllowance(), record: runs.Record{Attempt: x.Attempt}, output: runs.NewOutput(l.work.ctx, open.cfg.Runs.Stage, x.Thread, x.Name),
 	}
 	a.asks.time = a.time
-	a.bound = bound{calls: x.Calls, rereads: x.Rereads}
+	a.bound = bound{calls: x.Calls, rereads: x.Rereads, reports: x.Reporting}
 	a.starting, a.unwanted = context.WithCancel(ctx)
 	return a
 }
@@ -82,7 +82,6 @@ func (a *attempt) report(e thread.RunEvent) {
 	a.mu.Lock()
 	a.record.Add(e)
 	a.asks.take(e)
-	stop := a.reaches(e)
 	if e.Kind == thread.RunSteered {
 		a.given.take(e.Text)
 	}
@@ -90,8 +89,8 @@ func (a *attempt) report(e thread.RunEvent) {
 	attempt := a.x.Attempt
 	a.mu.Unlock()
 	a.open.report(a.id, thread.RunPiece{Execution: a.name, Attempt: attempt, Event: &e})
-	if stop {
-		a.bound.stop()
+	if e.Kind == thread.RunTool || e.Kind == thread.RunResult {
+		a.reaches(false)
 	}
 	switch {
 	case e.Kind == thread.RunEnd && !e.Gone: // if the server dies now, the next one knows that the work was done
@@ -101,17 +100,52 @@ func (a *attempt) report(e thread.RunEvent) {
 	}
 }
 
-// reaches reports whether an event takes it to its bound of calls, once. One that reports may call nothing. mu is held.
-func (a *attempt) reaches(e thread.RunEvent) bool {
-	over := a.record.Calls.Over(a.bound.calls, a.x.Caps.Calls)
-	if a.x.Reporting {
-		over = e.Kind == thread.RunTool
+// mostDenied is how many calls an agent that reports may try: each is denied, and it is told to report.
+const mostDenied = 3
+
+// mostUnread is how many calls an agent may have made that its output has not told yet.
+const mostUnread = 2
+
+// lastReturned is how long an agent has to note what its last call returned before it is stopped.
+const lastReturned = 500 * time.Millisecond
+
+// reaches stops it if what it has called takes it to its bound: at once if one call more has begun, or if it asks its model
+// again, and soon if the last one has returned. It reports whether it is stopped. It does not block.
+func (a *attempt) reaches(asks bool) bool {
+	a.live.mu.Lock()
+	asking := a.live.requests.InFlight()
+	a.live.mu.Unlock()
+	a.mu.Lock()
+	b, c, most := &a.bound, &a.record.Calls, a.x.Caps.Calls
+	over, used := c.Over(b.calls, most), c.Used(b.calls, most)
+	switch {
+	case a.x.Reporting:
+		over, used = c.Made > mostDenied, false
+	case asks:
+		over = a.x.Caps.Calls > 0 && b.calls+c.Made >= most
 	}
-	if !over || a.bound.reached || a.bound.stop == nil {
-		return false
+	now, soon := (over || used && asking) && !b.reached, used && !b.waits
+	if b.stop == nil || a.record.End() != nil {
+		now, soon = false, false
 	}
-	a.bound.reached = true
-	return true
+	b.reached, b.waits = b.reached || now, b.waits || soon
+	reached := b.reached
+	a.mu.Unlock()
+	switch {
+	case now:
+		b.stop()
+	case soon && !reached:
+		a.live.later(lastReturned, func() { a.reaches(true) })
+	}
+	return reached
+}
+
+// nears reports whether it may make so few calls more that some that it has made may not have been read yet.
+func (a *attempt) nears() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	most := a.x.Caps.Calls
+	return most > 0 && !a.x.Reporting && a.bound.calls+a.record.Calls.Made+mostUnread >= most
 }
 
 // count stores how much was called, with events.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
@@ -34,6 +35,37 @@ func stopAtBound(l *run, a *attempt) {
 		failpoint.Hit("thread.exec.bound")
 		kill(l.work.ctx, l, a)
 	}()
+}
+
+// unread is how long what an agent has printed may take to be read.
+const unread = 20 * time.Millisecond
+
+// holdAtBound has a request to the model wait that a run makes after its last call, until its process is stopped: nothing
+// that the model says to it would be done.
+func holdAtBound(ctx context.Context, l *run) error {
+	a := attemptOf(l)
+	if a == nil {
+		return nil
+	}
+	if !a.reaches(true) {
+		if !a.nears() {
+			return nil
+		}
+		select { // its request may be quicker than what it printed before
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(unread):
+		}
+		if !a.reaches(true) {
+			return nil
+		}
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-a.done:
+		return thread.Kindf(thread.ErrRefused, "%s", exec.UsedUp(a.execution()))
+	}
 }
 
 // bounded decides what follows on the end of a process that was stopped at its bound, or that reports; decided is false if

@@ -2,6 +2,7 @@ package manager_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/budget"
 	exec "orchestrator/thread/work"
 )
 
@@ -28,6 +30,7 @@ func (w *world) calls(id thread.ID, from, to int) {
 		p.spec.OnRun(thread.RunEvent{Kind: thread.RunTool, Tool: "read", Call: call, Reads: fmt.Sprintf("f%d.txt", i%3)})
 		p.spec.OnRun(thread.RunEvent{Kind: thread.RunResult, Call: call})
 	}
+	time.Sleep(time.Second) // it may note what its last call returned
 	synctest.Wait()
 }
 
@@ -118,11 +121,19 @@ func TestEndsOfReports(t *testing.T) {
 		want   exec.State
 		reason string
 	}{
-		"a gap":      {func(w *world, id thread.ID) { w.reports(id, "Gap: much") }, exec.Failed, used + "; missing: much"},
-		"no gap":     {func(w *world, id thread.ID) { w.reports(id, "Done.\nGap: none") }, exec.Completed, used + ", and nothing is missing"},
+		"a gap":  {func(w *world, id thread.ID) { w.reports(id, "Gap: much") }, exec.Failed, used + "; missing: much"},
+		"no gap": {func(w *world, id thread.ID) { w.reports(id, "Done.\nGap: none") }, exec.Completed, used + ", and nothing is missing"},
+		"a denied call": {func(w *world, id thread.ID) {
+			w.sess.of(id).spec.OnRun(thread.RunEvent{Kind: thread.RunTool, Tool: "read", Call: "x"})
+			w.sess.of(id).spec.OnRun(thread.RunEvent{Kind: thread.RunRefused, Tool: "read", Text: "no calls are left: report"})
+			w.reports(id, "Gap: much")
+		}, exec.Failed, used + "; missing: much"},
 		"none named": {func(w *world, id thread.ID) { w.reports(id, "I am lost") }, exec.Failed, used + ", and its report names no gap"},
 		"calls on": {func(w *world, id thread.ID) {
-			w.sess.of(id).spec.OnRun(thread.RunEvent{Kind: thread.RunTool, Tool: "read", Call: "x"})
+			for range 4 {
+				w.runIs(id, exec.Running)
+				w.sess.of(id).spec.OnRun(thread.RunEvent{Kind: thread.RunTool, Tool: "read", Call: "x"})
+			}
 		}, exec.Failed, used + ", and it has not reported: it went on to call tools"},
 		"fails": {func(w *world, id thread.ID) {
 			w.sess.of(id).spec.OnRun(thread.RunEvent{Kind: thread.RunEnd, Outcome: thread.RunFailed, Reason: "429", Status: 429, State: thread.StateLimited})
@@ -147,12 +158,46 @@ func TestEndsOfReports(t *testing.T) {
 				c.end(w, s.ID)
 				time.Sleep(time.Minute)
 				x := w.runIs(s.ID, c.want)
-				if x.Reason != c.reason || x.Attempt != 2 {
-					t.Errorf("attempt %d: %q, want %q", x.Attempt, x.Reason, c.reason)
+				if x.Reason != c.reason || x.Attempt != 2 || x.Calls != 2 {
+					t.Errorf("attempt %d, %d calls: %q, want %q", x.Attempt, x.Calls, x.Reason, c.reason)
 				}
 			}, withRuns, withCaps)
 		})
 	}
+}
+
+// TestAsksNothingAfterItsLastCall: a request that a run makes after its last call is not sent, though the call was not
+// reported as returned; requests beside its conversation, and those of its report, are.
+func TestAsksNothingAfterItsLastCall(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.bounded(2)
+		ask := func(main bool) error {
+			hold, err := w.m.Budgets.Reserve(context.Background(), s.ID, budget.Ask{Model: "m1", Main: main})
+			hold.Release()
+			return err
+		}
+		if err := ask(true); err != nil {
+			t.Errorf("its first request: %v", err)
+		}
+		w.respond(s.ID, "do it", "call", false)
+		w.calls(s.ID, 1, 1)
+		first := w.sess.of(s.ID)
+		first.spec.OnRun(thread.RunEvent{Kind: thread.RunTool, Tool: "read", Call: "last"})
+		if err := ask(false); err != nil {
+			t.Errorf("a side request: %v", err)
+		}
+		if err := ask(true); !errors.Is(err, thread.ErrRefused) || !strings.Contains(err.Error(), "2 calls were used up") {
+			t.Errorf("a request after its last call: %v", err)
+		}
+		if x := w.runIs(s.ID, exec.Running); !x.Reporting || w.sess.of(s.ID) == first || x.Calls != 2 {
+			t.Errorf("%+v", x)
+		}
+		if err := ask(true); err != nil {
+			t.Errorf("the request of its report: %v", err)
+		}
+		w.reports(s.ID, "Gap: much")
+		w.runIs(s.ID, exec.Failed)
+	}, withRuns, withCaps)
 }
 
 // TestNoReport: what cannot go on in its session is not asked to report.

@@ -84,6 +84,11 @@ func (m *Budgets) known() budget.Limits {
 
 // Reserve implements the gateway's Budget.
 func (m *Budgets) Reserve(ctx context.Context, id thread.ID, ask budget.Ask) (*budget.Hold, error) {
+	if l := m.registry.loaded(id); l != nil && ask.Main {
+		if err := holdAtBound(ctx, l); err != nil {
+			return nil, err
+		}
+	}
 	return m.books.Reserve(ctx, func() []budget.Payer { return m.payers(id) }, ask)
 }
 

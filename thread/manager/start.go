@@ -221,7 +221,9 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	if r.attempt != nil {
 		spec.Once = t.Once
 		spec.Once.Asks = asksOf(l.cfg, t.Once)
-		spec.Once.Caps.NoTools = r.attempt.execution().Reporting
+		if r.attempt.execution().Reporting {
+			spec.Once.Caps.NoTools, spec.Once.Asks = true, thread.AsksNobody
+		}
 	}
 	if spec.Base, err = l.base(ctx, agent, spec, aside); err != nil {
 		return err
@@ -257,7 +259,7 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	l.typist.serve(r.attempt)
 	if r.attempt != nil {
 		r.attempt.begun(x, l.live.used())
-		report, raw = listener(l, r.attempt, t.Once, dialogue), r.attempt.output.Writer()
+		report, raw = listener(l, r.attempt, spec.Once, dialogue), r.attempt.output.Writer()
 	}
 	l.live.mu.Lock()
 	l.attempt, l.opened = r.attempt, r.attempt == nil

@@ -11,7 +11,9 @@ import (
 // bound is what an attempt knows about the bounds of its execution.
 type bound struct {
 	calls, rereads int    // of earlier attempts
+	reports        bool   // it calls nothing: what it tries is denied
 	reached        bool   // it is stopped because all calls are used up
+	waits          bool   // it is stopped in a moment
 	stop           func() // stops it; it does not block
 
 	staging sync.Once
@@ -22,7 +24,12 @@ type bound struct {
 type tally struct{ calls, rereads int }
 
 // tally adds what this attempt has called.
-func (b *bound) tally(c runs.Calls) tally { return tally{b.calls + c.Made, b.rereads + c.Rereads} }
+func (b *bound) tally(c runs.Calls) tally {
+	if b.reports {
+		return tally{b.calls, b.rereads}
+	}
+	return tally{b.calls + c.Made, b.rereads + c.Rereads}
+}
 
 // news reports whether an execution does not have it yet.
 func (t tally) news(x exec.Execution) bool { return t.calls > x.Calls || t.rereads > x.Rereads }

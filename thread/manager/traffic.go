@@ -43,6 +43,9 @@ func (m *Traffic) RequestStarted(id thread.ID, b thread.Begun) {
 	l.live.requests.Begin()
 	l.live.ahead, l.live.course = b, throughGateway
 	l.live.mu.Unlock()
+	if a := attemptOf(l); a != nil {
+		a.reaches(true) // it was quicker than what it printed before
+	}
 	// The start counts from the time given, however late it is reported: the end may be in the same millisecond.
 	l.live.report(activity.Started(b))
 	if b.Prompt != "" && !b.Stale {

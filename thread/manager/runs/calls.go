@@ -52,9 +52,11 @@ func (c *Calls) reads(file string) {
 	}
 }
 
-// Over reports whether an agent that had made some calls before and may make so many has to stop: the last one has
-// returned, or one more has begun. Most of 0 or less is no bound.
-func (c *Calls) Over(before, most int) bool {
-	n := before + c.Made
-	return most > 0 && c.Made > 0 && (n > most || n == most && len(c.open) == 0)
+// Over reports whether an agent that had made some calls before has begun more than it may make; Used whether it has made
+// all of them, and the last one has returned. Most of 0 or less is no bound.
+func (c *Calls) Over(before, most int) bool { return most > 0 && before+c.Made > most }
+
+// Used is described at Over.
+func (c *Calls) Used(before, most int) bool {
+	return most > 0 && c.Made > 0 && before+c.Made >= most && len(c.open) == 0
 }

@@ -36,7 +36,7 @@ func TestCalls(t *testing.T) {
 		var calls Calls
 		over := -1
 		for i, e := range c.events {
-			if calls.Add(e); over < 0 && calls.Over(c.before, c.most) {
+			if calls.Add(e); over < 0 && (calls.Over(c.before, c.most) || calls.Used(c.before, c.most)) {
 				over = i + 1
 			}
 		}
