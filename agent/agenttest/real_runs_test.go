@@ -62,16 +62,13 @@ func newRuns(t *testing.T, cli clis.CLI) *runs {
 	}
 	clis.Bin(t)
 	dir := filepath.Join(root, "work")
-	s := newStageWith(t, cli, []string{dir}, withoutShell, quick[cli.Name]...)
+	s := newStageWith(t, cli, []string{dir}, withoutShell)
 	h, ok := s.agent.(thread.Headless)
 	if !ok {
 		t.Skip("SKIPPED: does not work without a terminal")
 	}
 	return &runs{stage: s, headless: h, dir: dir, n: new(int), not: unlike[cli.Name]}
 }
-
-// quick are the variables of a person who does not wait for a provider long.
-var quick = map[string][]string{"claude": {"CLAUDE_CODE_MAX_RETRIES=1"}}
 
 // wide are models that take a prompt of 1 MB where the usual one does not.
 var wide = map[string]string{"claude": "claude-sonnet-4-6[1m]"}

@@ -368,7 +368,8 @@ func (d *dialogue) ends(r result) {
 	case d.run.Interrupted() && r.Why != "completed":
 		d.run.Cancel()
 	case r.Failed:
-		d.run.Fail(cmp.Or(strings.Join(r.Errors, "\n"), r.Said, r.Why), r.Status)
+		state, reason := r.trouble()
+		d.run.FailAs(state, reason, r.Status)
 	case r.Why != "" && r.Why != "completed":
 		d.run.Fail(strings.TrimSpace("it ended early ("+r.Why+") "+r.Said), r.Status)
 	default:

@@ -52,6 +52,13 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 	if err != nil {
 		return thread.HeadlessLaunch{}, err
 	}
+	// What fails on the way to the model is tried again in one place, which knows of all runs. What the person sets counts,
+	// also in their settings: those are read later.
+	env := launch.Env(l.Env)
+	for _, kv := range [][2]string{{"CLAUDE_CODE_MAX_RETRIES", "0"}, {"CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK", "1"}} {
+		env = env.Default(kv[0], kv[1])
+	}
+	l.Env = env
 	asking := spec.Once.Asks == thread.AsksPerson && !bound
 	return thread.HeadlessLaunch{Launch: l, Dialogue: newDialogue(asking)}, nil
 }

@@ -1,9 +1,12 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/json"
+	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/thread/pattern"
 )
 
 // frame is a line of stream-json. What it has besides depends on its type.
@@ -59,6 +62,29 @@ type result struct {
 	Usage  counted              `json:"usage"` // without that of sub-agents
 	Models map[string]modelUsed `json:"model_usage_since_last_result"`
 }
+
+// trouble is why a run failed: what it was, and for people, without the gateway's address.
+func (r result) trouble() (thread.State, string) {
+	reason := gateway().ReplaceAllString(cmp.Or(strings.Join(r.Errors, "\n"), r.Said, r.Why), "")
+	state := thread.TroubleOf(r.Status)
+	if state != "" || !strings.HasPrefix(reason, "API Error: ") {
+		return state, reason
+	}
+	switch {
+	case strings.Contains(reason, "ECONNRESET"), strings.Contains(reason, "Connection closed mid-response"):
+		return thread.StateCut, reason
+	case unreachable().MatchString(reason):
+		return thread.StateUnreachable, reason
+	}
+	return "", reason
+}
+
+var (
+	// gateway matches the advice to look at the gateway.
+	gateway = pattern.Lazy(` If it persists, check your inference gateway \([^)]*\)\.`)
+	// unreachable matches why Claude Code did not reach an address.
+	unreachable = pattern.Lazy(`ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|Unable to connect`)
+)
 
 // streamed is an event of the provider's stream, which is passed on.
 type streamed struct {

@@ -14,6 +14,9 @@ import (
 // nobody is why a question is refused.
 const nobody = "this run has nobody to ask"
 
+// silent is why what would be asked is refused of a run that only reports.
+const silent = "this run may use no tool any more"
+
 // The ids of our requests.
 const (
 	initialise = iota + 1
@@ -277,7 +280,7 @@ func (d *dialogue) told(method string, p params) {
 		d.asks.resolved(p.Request)
 	case "error":
 		if p.Failure != nil && p.Retries {
-			d.run.Notice("%s", p.Failure.text())
+			d.again(*p.Failure, sub)
 		}
 	case "configWarning", "warning", "guardianWarning", "deprecationNotice":
 		d.run.Notice("%s", strings.TrimSpace(cmp.Or(p.Summary, p.Message)+"\n"+p.Details))
@@ -288,6 +291,22 @@ func (d *dialogue) told(method string, p params) {
 	case "thread/compacted":
 		d.run.Notice("The conversation was compacted.")
 	}
+}
+
+// again says that Codex asks its provider again. If that is not its business, the run ends: it would ask up to thirty
+// times, and all runs that share the provider would.
+func (d *dialogue) again(f failure, sub string) {
+	if d.run.Ended() {
+		return
+	}
+	if sub != "" || d.open.patient || d.turn == "" {
+		d.run.Notice("%s", f.text())
+		return
+	}
+	state, status := f.state()
+	d.stop()
+	d.run.FailAs(state, strings.TrimSpace(address().ReplaceAllString(cmp.Or(f.Details, f.Message), "")), status)
+	d.run.Close()
 }
 
 // sub names the sub-agent whose session it is, "" for the run's own.
@@ -472,11 +491,15 @@ func (d *dialogue) asked(f frame, p params) {
 	default:
 		e.Tool = f.Method
 	}
-	e.Text = strings.TrimSpace("needs permission, and " + nobody + ": " + cmp.Or(e.Text, p.Reason))
+	why := nobody
+	if d.open.silent {
+		why = silent
+	}
+	e.Text = strings.TrimSpace("needs permission, and " + why + ": " + cmp.Or(e.Text, p.Reason))
 	d.run.Add(e)
 	if answer != nil {
 		d.run.Write(map[string]any{"id": f.ID, "result": answer})
 		return
 	}
-	d.run.Write(map[string]any{"id": f.ID, "error": map[string]any{"code": -32000, "message": nobody}})
+	d.run.Write(map[string]any{"id": f.ID, "error": map[string]any{"code": -32000, "message": why}})
 }

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -35,7 +36,8 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 	o := opening{dir: spec.Dir, model: spec.Model, resume: s.launch.Session}
 	o.asking, o.reads = spec.Once.Asks == thread.AsksPerson, spec.Once.ReadOnly
 	rest := o.take(slices.Concat(mode, own))
-	if spec.Once.ReadOnly {
+	bound := spec.Once.ReadOnly || spec.Once.Caps.NoTools
+	if bound {
 		o.sandbox, o.profile, o.approval, o.reviewer = "", readOnly, "on-request", "user"
 	}
 	said := s.config.trust(o.dir, spec.Origin)
@@ -49,13 +51,45 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 	l.Args = slices.Concat(l.Args, []string{"app-server"}, s.args, rest, s.gateway, []string{
 		"-c", "projects=" + inline(map[string]any{o.dir: map[string]any{"trust_level": said}}),
 	})
-	if spec.Once.ReadOnly {
+	patience, patient := s.config.patience()
+	l.Args, o.patient = append(l.Args, patience...), patient
+	if spec.Once.Caps.NoTools {
+		o.silent, o.asking, spec.MCP = true, false, nil
+		l.Args = append(l.Args, noTools()...)
+	}
+	if bound {
 		l.Args = append(l.Args, onlyReading(spec.StateDir)...)
 		if spec.MCP == nil {
 			l.Args = append(l.Args, noServers(spec, l.Env)...)
 		}
 	}
 	return thread.HeadlessLaunch{Launch: l, Dialogue: newDialogue(o)}, nil
+}
+
+// patience returns the arguments that have Codex ask a provider once where it would try again, unless the person has set
+// how often, and reports whether they have. Its own providers cannot be configured: the dialogue ends a run when one of
+// them is to be asked again after the first five requests.
+func (c config) patience() (args []string, patient bool) {
+	name := cmp.Or(c.provider, "openai")
+	p, own := table(c.all, "model_providers")[name].(map[string]any)
+	for _, key := range []string{"request_max_retries", "stream_max_retries"} {
+		if _, set := p[key]; set {
+			patient = true
+		} else if own && plain().MatchString(name) {
+			args = append(args, "-c", "model_providers."+name+"."+key+"=0")
+		}
+	}
+	return args, patient
+}
+
+// noTools returns the arguments that leave Codex no tool but those to ask, to look at a picture and to change files. What
+// would be asked is declined, and nothing may be written.
+func noTools() []string {
+	var args []string
+	for _, name := range []string{"shell_tool", "unified_exec", "goals", "multi_agent", "multi_agent_v2", "view_image", "image_generation", "apps", "sleep_tool"} {
+		args = append(args, "-c", "features."+name+"=false")
+	}
+	return append(args, "-c", `web_search="disabled"`)
 }
 
 // noServers returns the arguments that switch off every MCP server of the files that Codex reads.

@@ -17,6 +17,8 @@ type opening struct {
 	reviewer           string // of what would be asked
 	asking             bool   // a person is asked, or else it is refused
 	reads              bool   // it may only read: what would write is refused
+	silent             bool   // it may use no tool
+	patient            bool   // it may ask its provider again and again
 	strange            bool   // the person has not said whether they trust the folder
 }
 

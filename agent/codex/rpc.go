@@ -182,6 +182,12 @@ func (f failure) state() (thread.State, int) {
 	case "httpConnectionFailed", "responseStreamConnectionFailed":
 		return thread.StateUnreachable, 0
 	case "responseStreamDisconnected":
+		switch { // what it says while it would try again
+		case strings.Contains(f.Details, "high demand"):
+			return thread.StateUnavailable, 0
+		case strings.Contains(f.Details, "onnection refused"), strings.Contains(f.Details, "error sending request"):
+			return thread.StateUnreachable, 0
+		}
 		return thread.StateCut, 0
 	}
 	return thread.StateFailed, 0
