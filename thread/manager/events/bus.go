@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/ground/backlog"
 	"orchestrator/thread/manager/eventlog"
 )
 
@@ -57,11 +58,11 @@ func (b *Bus) deliver(e thread.Event) {
 		e.Status.Seq = b.seq
 	}
 	for s := range b.subs {
-		if len(s.queue) >= backlog {
+		if len(s.queue) >= mostBehind {
 			s.queue = nil
 		}
 		s.queue = append(s.queue, e)
-		s.notify()
+		s.wake.Notify()
 	}
 	b.follow.publish(e)
 }
@@ -162,7 +163,7 @@ func (b *Bus) Newest() int64 {
 // Subscribe returns a channel of the events from now on, closed when ctx or the bus ends.
 func (b *Bus) Subscribe(ctx context.Context) <-chan thread.Event {
 	out := make(chan thread.Event)
-	s := &subscriber{wake: make(chan struct{}, 1)}
+	s := &subscriber{wake: backlog.NewWake()}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
@@ -181,7 +182,7 @@ func (b *Bus) Subscribe(ctx context.Context) <-chan thread.Event {
 // said so far.
 func (b *Bus) SubscribeTo(ctx context.Context, id thread.ID, now time.Time) <-chan thread.Event {
 	out := make(chan thread.Event)
-	f := &follower{subscriber: subscriber{wake: make(chan struct{}, 1)}, thread: id}
+	f := &follower{subscriber: subscriber{wake: backlog.NewWake()}, thread: id}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
@@ -195,39 +196,18 @@ func (b *Bus) SubscribeTo(ctx context.Context, id thread.ID, now time.Time) <-ch
 
 // pump moves what a reader is told to its channel until ctx or the bus ends: take takes it from the reader's queue,
 // remove removes the reader from the bus. Both are called with mu held.
-func (b *Bus) pump(
-	ctx context.Context, out chan<- thread.Event, wake <-chan struct{}, take func() []thread.Event, remove func(),
-) {
+func (b *Bus) pump(ctx context.Context, out chan<- thread.Event, wake backlog.Wake, take func() []thread.Event, remove func()) {
 	defer close(out)
 	defer func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		remove()
 	}()
-	for {
+	backlog.Move(ctx, out, wake, func() ([]thread.Event, bool) {
 		b.mu.Lock()
-		batch := take()
-		closed := b.closed
-		b.mu.Unlock()
-		for _, e := range batch {
-			select {
-			case out <- e:
-			case <-ctx.Done():
-				return
-			}
-		}
-		if len(batch) > 0 {
-			continue
-		}
-		if closed {
-			return
-		}
-		select {
-		case <-wake:
-		case <-ctx.Done():
-			return
-		}
-	}
+		defer b.mu.Unlock()
+		return take(), b.closed
+	})
 }
 
 // Close ends all subscriptions once the subscribers have read their backlog.
@@ -239,7 +219,7 @@ func (b *Bus) Close() {
 	}
 	b.closed = true
 	for s := range b.subs {
-		s.notify()
+		s.wake.Notify()
 	}
 	b.follow.notify()
 }

@@ -91,7 +91,7 @@ func (fs *followers) keep(id thread.ID, s thread.Speech) {
 func (fs *followers) publish(e thread.Event) {
 	for f := range fs.by[e.ThreadID] {
 		f.queueEvent(e)
-		f.notify()
+		f.wake.Notify()
 	}
 }
 
@@ -154,7 +154,7 @@ func (f *follower) join(s *thread.Speech) bool {
 func (fs *followers) notify() {
 	for _, those := range fs.by {
 		for f := range those {
-			f.notify()
+			f.wake.Notify()
 		}
 	}
 }

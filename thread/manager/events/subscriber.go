@@ -1,22 +1,17 @@
 package events
 
-import "orchestrator/thread"
+import (
+	"orchestrator/thread"
+	"orchestrator/thread/ground/backlog"
+)
 
-// backlog is how many events a subscriber may fall behind before it loses them.
-const backlog = 1024
+// mostBehind is how many events a subscriber may fall behind before it loses them.
+const mostBehind = 1024
 
 // subscriber is one reader of the bus. Its fields are guarded by Bus.mu.
 type subscriber struct {
 	queue []thread.Event
-	wake  chan struct{} // holds a token when queue has something new
-}
-
-// notify wakes the subscriber's pump.
-func (s *subscriber) notify() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
+	wake  backlog.Wake
 }
 
 // take empties the queue.

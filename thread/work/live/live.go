@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"orchestrator/thread"
+	"orchestrator/thread/ground/backlog"
 	"orchestrator/thread/work"
 )
 
@@ -24,7 +25,7 @@ type Hub struct {
 
 // follower is who follows an execution.
 type follower struct {
-	wake   chan struct{} // holds a token if there is something new
+	wake   backlog.Wake
 	queue  []thread.Event
 	bytes  int // of the texts in it
 	missed int // since the last piece in it
@@ -64,21 +65,14 @@ func (f *follower) add(p thread.RunPiece) {
 		e.At = p.Event.At
 	}
 	f.queue, f.bytes, f.missed = append(f.queue, e), f.bytes+size, 0
-	f.notify()
-}
-
-func (f *follower) notify() {
-	select {
-	case f.wake <- struct{}{}:
-	default:
-	}
+	f.wake.Notify()
 }
 
 // Follow returns what an execution has reported in its running attempt, then what this follower is told besides, and what
 // the execution reports from now on. The channel is closed when ctx ends, and once everything was read after End or Close.
 func (h *Hub) Follow(ctx context.Context, id work.ID, told ...thread.RunPiece) <-chan thread.Event {
 	out := make(chan thread.Event)
-	f := &follower{wake: make(chan struct{}, 1)}
+	f := &follower{wake: backlog.NewWake()}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
@@ -113,30 +107,13 @@ func (h *Hub) pump(ctx context.Context, id work.ID, f *follower, out chan<- thre
 		defer h.mu.Unlock()
 		h.remove(id, f)
 	}()
-	for {
+	backlog.Move(ctx, out, f.wake, func() ([]thread.Event, bool) {
 		h.mu.Lock()
-		batch, over := f.queue, f.over
+		defer h.mu.Unlock()
+		batch := f.queue
 		f.queue, f.bytes = nil, 0
-		h.mu.Unlock()
-		for _, e := range batch {
-			select {
-			case out <- e:
-			case <-ctx.Done():
-				return
-			}
-		}
-		if len(batch) > 0 {
-			continue
-		}
-		if over {
-			return
-		}
-		select {
-		case <-f.wake:
-		case <-ctx.Done():
-			return
-		}
-	}
+		return batch, f.over
+	})
 }
 
 // remove forgets a follower. The lock is held.
@@ -157,7 +134,7 @@ func (h *Hub) End(id work.ID) {
 func (h *Hub) end(id work.ID) {
 	for f := range h.followers[id] {
 		f.over = true
-		f.notify()
+		f.wake.Notify()
 		h.remove(id, f)
 	}
 	delete(h.kept, id)
