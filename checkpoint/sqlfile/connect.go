@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"os"
 	"time"
 
 	"github.com/mattn/go-sqlite3" // registers the driver "sqlite3", too
@@ -42,6 +43,24 @@ func (c Connector) Driver() driver.Driver {
 		_, err := conn.Exec("PRAGMA cell_size_check = 1", nil)
 		return err
 	}}
+}
+
+// Format prepares an empty file with settings that its first write fixes, so that it must run before the file is put into WAL
+// mode. A file that has content stays as it is.
+func Format(ctx context.Context, path string, settings ...string) error {
+	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+		return nil
+	}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: "_synchronous=FULL"}
+	c := sql.OpenDB(Connector(u.String()))
+	defer c.Close()
+	c.SetMaxOpenConns(1)
+	for _, s := range settings {
+		if _, err := c.ExecContext(ctx, "PRAGMA "+s); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Patiently takes a lock that another program may hold for a while: it tries again with jitter, up to a limit or until ctx

@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
-	"os"
 
 	"orchestrator/checkpoint/sqlfile"
 )
@@ -27,8 +25,10 @@ func (s *Store) connect(ctx context.Context) (err error) {
 			err = errors.Join(err, s.disconnect())
 		}
 	}()
-	if err := format(ctx, s.path); err != nil {
-		return err
+	err = sqlfile.Format(ctx, s.path, fmt.Sprintf("page_size = %d", pageSize), // the first: the others fix it
+		"auto_vacuum = incremental", fmt.Sprintf("application_id = %d", application))
+	if err != nil {
+		return db(err)
 	}
 	s.writer = sql.OpenDB(sqlfile.Connector(sqlfile.DSN(s.path, "")))
 	s.writer.SetMaxOpenConns(1)
@@ -56,28 +56,6 @@ func (s *Store) connect(ctx context.Context) (err error) {
 	s.read.SetMaxIdleConns(readers)
 	s.finder, err = s.read.PrepareContext(ctx, pairQuery)
 	return db(err)
-}
-
-// format prepares an empty file. It must run before the file is put into WAL mode, which fixes the layout.
-func format(ctx context.Context, path string) error {
-	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
-		return nil
-	}
-	u := url.URL{Scheme: "file", Path: path, RawQuery: "_synchronous=FULL"}
-	c, err := sql.Open("sqlite3", u.String())
-	if err != nil {
-		return db(err)
-	}
-	defer c.Close()
-	c.SetMaxOpenConns(1)
-	// The page size first: the other settings fix it.
-	for _, q := range []string{fmt.Sprintf("PRAGMA page_size = %d", pageSize), "PRAGMA auto_vacuum = incremental",
-		fmt.Sprintf("PRAGMA application_id = %d", application)} {
-		if _, err := c.ExecContext(ctx, q); err != nil {
-			return db(err)
-		}
-	}
-	return nil
 }
 
 func (s *Store) disconnect() error {

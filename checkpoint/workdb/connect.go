@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 
 	"orchestrator/checkpoint/sqlfile"
@@ -33,7 +32,7 @@ func (f *file) connect(ctx context.Context) (err error) {
 	if n := sizeOf(f.path); n > 0 && n < headSize {
 		return fmt.Errorf("%w: the file has %d bytes", sqlfile.ErrCheck, n) // to SQLite it would be empty
 	}
-	if err := format(ctx, f.path); err != nil {
+	if err := sqlfile.Format(ctx, f.path, "auto_vacuum = incremental", fmt.Sprintf("application_id = %d", application)); err != nil {
 		return err
 	}
 	cached := fmt.Sprintf("&_stmt_cache_size=%d", statements)
@@ -52,23 +51,6 @@ func (f *file) connect(ctx context.Context) (err error) {
 	f.read = sql.OpenDB(sqlfile.Connector(sqlfile.DSN(f.path, sqlfile.Reads+cached)))
 	f.read.SetMaxOpenConns(readers)
 	f.read.SetMaxIdleConns(readers)
-	return nil
-}
-
-// format prepares an empty file. It must run before the file is put into WAL mode, which fixes the layout.
-func format(ctx context.Context, path string) error {
-	if sizeOf(path) > 0 {
-		return nil
-	}
-	u := url.URL{Scheme: "file", Path: path, RawQuery: "_synchronous=FULL"}
-	c := sql.OpenDB(sqlfile.Connector(u.String()))
-	defer c.Close()
-	c.SetMaxOpenConns(1)
-	for _, q := range []string{"PRAGMA auto_vacuum = incremental", fmt.Sprintf("PRAGMA application_id = %d", application)} {
-		if _, err := c.ExecContext(ctx, q); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
