@@ -75,9 +75,16 @@ func TestDecideBreaks(t *testing.T) {
 	if len(d.Start) != 2 || d.Start[0].ID != "1" || d.Waits[0].Reason != "waits for exec-1, which finds out whether claude works again" {
 		t.Errorf("after it: %+v", d)
 	}
-	one.State = Running
+	one.State, one.Started = Running, now
 	if d = q.Decide([]Execution{one, two}); len(d.Start) > 0 {
 		t.Errorf("beside the probe: %+v", d)
+	}
+	for _, x := range []Execution{{State: NeedsInput, Started: now}, {State: Running, Started: now.Add(-2 * time.Minute)},
+		{State: Running, Started: now.Add(time.Hour)}} { // as a clock that was set back has it
+		busy := one
+		if busy.State, busy.Started = x.State, x.Started; len(q.Decide([]Execution{busy, two}).Start) != 1 {
+			t.Errorf("%s since %v keeps the way closed", x.State, x.Started)
+		}
 	}
 	two.By = "t1" // the one that asked for it may wait for it, and would say nothing until then
 	if d = q.Decide([]Execution{one, two}); len(d.Start) != 1 {

@@ -56,6 +56,10 @@ type Decision struct {
 	Waits []Waiting   // in the order in which they would start
 }
 
+// probing is how long an execution that was started finds out about its way. One that works longer, or waits for a person,
+// may ask its model nothing for hours.
+const probing = time.Minute
+
 // Order compares two queued executions: the one that starts first is the smaller. Larger priorities come first, then
 // what people asked for, then the older.
 func Order(a, b Execution) int {
@@ -79,7 +83,7 @@ func asker(x Execution) int {
 func (q Queue) Decide(open []Execution) Decision {
 	u := use{
 		agents: map[string]int{}, accounts: map[string]int{}, threads: map[thread.ID]string{}, lends: map[thread.ID]bool{},
-		ways: map[Way]string{},
+		ways: map[Way]string{}, now: q.Now,
 	}
 	var queued, held []Execution
 	for _, x := range open {
@@ -121,17 +125,20 @@ type use struct {
 	accounts map[string]int
 	threads  map[thread.ID]string // the name of the execution that comes first in a thread
 	lends    map[thread.ID]bool   // threads that have a place which they do not lend yet
-	ways     map[Way]string       // the name of an execution that is on a way
-	places   int                  // with those that are lent
-	asking   int                  // of those, that wait for a person
-	alone    bool                 // one of them has asked for nothing: it ends by itself, or once a person has answered
+	ways     map[Way]string       // the name of an execution that finds out about a way
+	now      time.Time
+	places   int  // with those that are lent
+	asking   int  // of those, that wait for a person
+	alone    bool // one of them has asked for nothing: it ends by itself, or once a person has answered
 }
 
 // take counts an execution that has a process, or is to get one.
 func (u *use) take(x Execution) {
 	defer u.wait(x)
 	u.places++
-	u.ways[x.Way()] = x.Name
+	if x.State == Queued || x.State == Deployed || x.State == Running && u.now.Sub(x.Started).Abs() < probing {
+		u.ways[x.Way()] = x.Name
+	}
 	if x.State == NeedsInput {
 		u.asking++
 	}

@@ -80,7 +80,7 @@ func (r *Record) Add(e thread.RunEvent) {
 		r.text.text.WriteString(e.Text[:max(0, min(len(e.Text), most-r.text.text.Len()))])
 		return
 	case thread.RunUsage:
-		if e.Usage != nil {
+		if e.Usage != nil && e.Usage.Sane() {
 			r.usage = r.usage.Add(*e.Usage)
 		}
 		return

@@ -57,10 +57,11 @@ func about(x work.Execution) string {
 	return plain.Line(plain.First(strings.TrimSpace(cmp.Or(x.Reason, x.Answer))))
 }
 
-// Took is how long an execution worked, or works already, without what it waited for a person; "-" before its start.
+// Took is how long an execution worked, or works already, without what it waited for a person; "-" before its start and
+// while it waits for another attempt.
 func Took(x work.Execution, now time.Time) string {
 	switch {
-	case x.Started.IsZero():
+	case x.Started.IsZero(), x.State == work.Queued:
 		return "-"
 	case !x.Ended.IsZero():
 		now = x.Ended
