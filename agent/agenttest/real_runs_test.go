@@ -77,7 +77,7 @@ var wide = map[string]string{"claude": "claude-sonnet-4-6[1m]"}
 var unlike = map[string]map[string]string{
 	"codex":    {"sub-agent": "its sub-agents are started by tools of another shape"},
 	"gemini":   {"sub-agent": "it prints nothing of its sub-agents"},
-	"opencode": {"sub-agent": "it prints nothing of its sub-agents"},
+	"opencode": {"sub-agent": "it prints nothing of its sub-agents", "goes on": "it prints what it says when that is whole"},
 }
 
 // stops are the CLIs in which a refused call ends the turn, which therefore fails.

@@ -56,6 +56,7 @@ type attempt struct {
 	// provider is how the newest request to the model ended, and answers how many were answered.
 	provider exec.Provider
 	answers  int
+	insists  bool // its agent asks a provider that has failed again by itself
 	bound    bound
 }
 
@@ -208,12 +209,13 @@ func (a *attempt) flush() {
 	}
 }
 
-// begun notes the process that is about to start, and what the thread has used before.
-func (a *attempt) begun(x thread.Execution, used thread.Usage) {
+// begun notes the process that is about to start, what the thread has used before, and whether it asks a provider that has
+// failed again by itself.
+func (a *attempt) begun(x thread.Execution, used thread.Usage, insists bool) {
 	dir := a.live.thread().Dir
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.process, a.started, a.before = x.ID, x.Started, used
+	a.process, a.started, a.before, a.insists = x.ID, x.Started, used, insists
 	a.record.Calls.Dir = dir
 }
 
@@ -399,6 +401,19 @@ func (a *attempt) saw(p exec.Provider) (first bool) {
 		return a.answers == 1
 	}
 	return false
+}
+
+// insisting has it fail if its agent would ask a provider again that has failed now: when that is done is decided in one
+// place, which is not the agent. It reports whether that is news.
+func (a *attempt) insisting(p exec.Provider) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	again := p.State == thread.StateLimited || p.State == thread.StateUnavailable || p.State == thread.StateUnreachable || p.State == thread.StateCut
+	if !a.insists || !again || a.decided != nil || a.record.End() != nil {
+		return false
+	}
+	a.decided = &verdict{state: exec.Failed, reason: "the provider failed, and its agent would ask it again by itself"}
+	return true
 }
 
 // answered reports whether the model has answered it.

@@ -267,3 +267,46 @@ func TestBreakerOpens(t *testing.T) {
 		}
 	}, withRuns, func(w *world) { w.cfg.Runs.Limits.All, w.cfg.Runs.Limits.Agent = 10, 4 })
 }
+
+// insistingAgent asks a provider again by itself, for as long as that says.
+type insistingAgent struct{ headlessAgent }
+
+func (a *insistingAgent) Headless(ctx context.Context, s thread.LaunchSpec) (thread.HeadlessLaunch, error) {
+	h, err := a.headlessAgent.Headless(ctx, s)
+	h.Insists = true
+	return h, err
+}
+
+// TestInsists: an agent that would ask a provider that fails again by itself is ended at the first failure, and when it is
+// tried again is decided here. What is no failure of the provider's ends nothing.
+func TestInsists(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.once("do it")
+		fails := func(e thread.Exchange) {
+			w.m.Traffic.RequestStarted(s.ID, thread.Begun{Main: true, Model: "m1", At: time.Now()})
+			e.Main, e.Started, e.Ended = true, time.Now(), time.Now()
+			w.m.Traffic.ExchangeEnded(s.ID, e)
+			synctest.Wait()
+		}
+		fails(thread.Exchange{Status: 400, Err: "no"})
+		fails(thread.Exchange{Interrupted: true, Fault: thread.FaultAgent})
+		w.runIs(s.ID, exec.Running)
+		fails(busy())
+		x := w.runIs(s.ID, exec.Queued)
+		if x.Failure.Class != exec.ClassTransport || x.Failure.Status != 529 || x.Retries != 1 || !x.After.After(w.now()) {
+			t.Errorf("%+v", x)
+		}
+		time.Sleep(time.Minute)
+		w.runIs(s.ID, exec.Running)
+		fails(thread.Exchange{Status: 429, Err: "limit", Until: time.Now().Add(5 * time.Hour)})
+		if x = w.runIs(s.ID, exec.Queued); time.Until(x.After) < 4*time.Hour {
+			t.Errorf("%+v", x)
+		}
+		time.Sleep(5*time.Hour + time.Minute)
+		w.runIs(s.ID, exec.Running)
+		w.finish(s.ID, "do it")
+		w.runIs(s.ID, exec.Completed)
+	}, withRuns, func(w *world) {
+		w.agents["claude"] = &insistingAgent{headlessAgent{fullAgent{plainAgent{"claude"}, w.natives}}}
+	})
+}

@@ -230,10 +230,11 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	}
 	spec.BaseVersion = l.live.thread().Base.Version
 	l.watch(ctx, spec)
-	launch, dialogue, err := prepare(ctx, agent, spec)
+	prepared, err := prepare(ctx, agent, spec)
 	if err != nil {
 		return err
 	}
+	launch, dialogue := prepared.Launch, prepared.Dialogue
 	if err := l.unused(ctx, launch); err != nil {
 		return err
 	}
@@ -258,7 +259,7 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	var raw io.Writer
 	l.typist.serve(r.attempt)
 	if r.attempt != nil {
-		r.attempt.begun(x, l.live.used())
+		r.attempt.begun(x, l.live.used(), prepared.Insists)
 		report, raw = listener(l, r.attempt, spec.Once, dialogue), r.attempt.output.Writer()
 	}
 	l.live.mu.Lock()
@@ -290,17 +291,16 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 }
 
 // prepare prepares the start of an agent: without a terminal if that is asked for, with what is said then.
-func prepare(ctx context.Context, agent thread.Agent, spec thread.LaunchSpec) (thread.Launch, thread.Dialogue, error) {
+func prepare(ctx context.Context, agent thread.Agent, spec thread.LaunchSpec) (thread.HeadlessLaunch, error) {
 	if !spec.Once.On {
 		launch, err := agent.Launch(ctx, spec)
-		return launch, nil, err
+		return thread.HeadlessLaunch{Launch: launch}, err
 	}
 	headless, can := agent.(thread.Headless)
 	if !can {
-		return thread.Launch{}, nil, noHeadless(agent.Name())
+		return thread.HeadlessLaunch{}, noHeadless(agent.Name())
 	}
-	h, err := headless.Headless(ctx, spec)
-	return h.Launch, h.Dialogue, err
+	return headless.Headless(ctx, spec)
 }
 
 // notStarted ends the run of a process that could not be started.

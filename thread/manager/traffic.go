@@ -84,8 +84,14 @@ func (m *Traffic) ExchangeEnded(id thread.ID, e thread.Exchange) {
 		}
 		return
 	}
-	if a := attemptOf(l); a != nil && a.saw(activity.Provider(e)) && l.open.ways.answered(a.execution()) {
-		l.open.look()
+	if a := attemptOf(l); a != nil {
+		p := activity.Provider(e)
+		if a.saw(p) && l.open.ways.answered(a.execution()) {
+			l.open.look()
+		}
+		if a.insisting(p) {
+			l.live.enqueue(func() { kill(l.work.ctx, l, a) }) // what follows is decided at its end
+		}
 	}
 	l.live.mu.Lock()
 	requests := l.live.requests.Begun()
