@@ -445,6 +445,9 @@ type Exchange struct {
 	Keep  func(bytes int64) (release func())
 }
 
+// NotSent begins what an agent is told whose request the gateway does not send, and the Err of such an Exchange.
+const NotSent = "orchestrator does not send this request: "
+
 // Fault is the kind of a failed request, if its status does not tell.
 type Fault string
 

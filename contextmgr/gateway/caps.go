@@ -12,9 +12,6 @@ import (
 	"orchestrator/thread"
 )
 
-// notSent begins what an agent is told whose request is not sent. On the status 402, agents show it and do not retry.
-const notSent = "orchestrator does not send this request: "
-
 // limiter enforces the threads' caps.
 type limiter struct {
 	opts *Options
@@ -26,7 +23,7 @@ func (l *limiter) capped(rt *route) (status int, message string, wait time.Durat
 	if n := caps.RequestsPerMinute; n > 0 {
 		if wait := rt.bucket.take(n, time.Now()); wait > 0 {
 			return http.StatusTooManyRequests, fmt.Sprintf(
-				notSent+"the thread's cap of %d requests a minute is reached. "+
+				thread.NotSent+"the thread's cap of %d requests a minute is reached. "+
 					"Wait, or raise limits.requests_per_minute in the configuration", n), wait
 		}
 	}
@@ -71,7 +68,7 @@ func (l *limiter) turnAway(
 		rt.last.ended(e)
 		rt.observer.ExchangeEnded(rt.id, e)
 	})
-	if rt.shown.due(strconv.Itoa(status), began, time.Minute) {
+	if status != http.StatusPaymentRequired && rt.shown.due(strconv.Itoa(status), began, time.Minute) { // else its state tells
 		rt.notice(thread.LevelWarn, message)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orchestrator/contextmgr/wire"
+	"orchestrator/thread"
 )
 
 // ServeHTTP implements http.Handler.
@@ -115,7 +116,7 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 	var err error
 	if in.hold, err = g.limiter.reserve(ctx, rt, codec, to, r.Header, in); err != nil {
 		if ctx.Err() == nil {
-			g.limiter.turnAway(w, r, rt, codec, http.StatusPaymentRequired, notSent+err.Error(), 0)
+			g.limiter.turnAway(w, r, rt, codec, http.StatusPaymentRequired, thread.NotSent+err.Error(), 0)
 		}
 		return
 	}

@@ -30,12 +30,12 @@ func (o *observation) end(err error) {
 		e := o.exchange()
 		o.rewriterEnded(&e)
 		o.speech.end(e)
-		o.w.limiter.charge(o.rt, o.in.hold, e)
 		if e.Main {
 			o.rt.last.ended(e)
 		}
 		e.Bytes, e.Keep = o.held.bytes(), o.keep
 		o.rt.observer.ExchangeEnded(o.rt.id, e)
+		o.w.limiter.charge(o.rt, o.in.hold, e) // last: what is held back tells that something is still to be reported
 	})
 }
 

@@ -47,6 +47,18 @@ func (p *purse) Stops(thread.ID) error {
 
 func (p *purse) Forget(thread.ID) {}
 
+// account returns what is known once nothing is in flight: what is held back is settled after the observer has heard.
+func (p *purse) account(t *testing.T) (a budget.Account) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if a = p.Account(p.payer); a.InFlight == 0 {
+			return a
+		}
+	}
+	t.Fatalf("still held back: %+v", a)
+	return a
+}
+
 func (p *purse) with(o *gateway.Options) { o.Budget = p }
 
 func dollars(n float64) thread.Budget { return thread.Budget{USD: &n} }
@@ -115,7 +127,7 @@ func TestBudgetRefuses(t *testing.T) {
 			if err != nil || resp.StatusCode != 200 {
 				t.Errorf("counting tokens: %v, %v %s", resp, err, answer)
 			}
-			a := p.Account(p.payer)
+			a := p.account(t)
 			if a.InFlight != 0 || a.Reserved != (budget.Amount{}) {
 				t.Errorf("still held back: %+v", a)
 			}
@@ -180,7 +192,7 @@ func TestBudgetSettles(t *testing.T) {
 			w := open(t, serve(t, func(w http.ResponseWriter, _ *http.Request) { tc.answer(w) }), p.with)
 			_, _, _ = post(t, w.base+"/v1/messages", request("x"))
 			e := w.obs.wait(t, 1)[0]
-			a := p.Account(p.payer)
+			a := p.account(t)
 			if a.Spent.Answers != tc.answers || a.Spent.Unknown != tc.unknown || e.Usage.Unknown != tc.unknown || a.InFlight != 0 {
 				t.Errorf("%+v; told %+v", a, e.Usage)
 			}
@@ -245,7 +257,7 @@ func TestBudgetOfEightAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	w.obs.wait(t, n)
-	a := p.Account(p.payer)
+	a := p.account(t)
 	t.Logf("%d requests, $%.4f of $1.00 spent by the budget, $%.4f by the provider; over by $%.4f", n, a.Spent.USD, sum, max(0, a.Spent.USD-1))
 	if math.Abs(a.Spent.USD-sum) > 1e-6 {
 		t.Errorf("%v is spent, the provider says %v", a.Spent.USD, sum)

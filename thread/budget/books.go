@@ -18,6 +18,7 @@ type Books struct {
 
 	mu       sync.Mutex // guards all below; held for moments
 	accounts map[Scope]*account
+	recalled map[Scope]Told
 	freed    chan struct{} // closed when something comes back, or a limit has changed
 }
 
@@ -38,7 +39,7 @@ type account struct {
 // New returns books in which nothing is held back. before returns what a scope had spent before these books were opened:
 // it is called once for each, before a request of it is let pass. tell is called when a limit comes near, or is reached.
 func New(before func(Scope) Spent, tell func(Crossing)) *Books {
-	return &Books{before: before, tell: tell, accounts: map[Scope]*account{}, freed: make(chan struct{})}
+	return &Books{before: before, tell: tell, accounts: map[Scope]*account{}, recalled: map[Scope]Told{}, freed: make(chan struct{})}
 }
 
 // Level is how much of a budget is used.
@@ -159,6 +160,11 @@ func (b *Books) open(all []Payer) {
 		b.loading.Lock()
 		if missing(p) {
 			a := &account{}
+			b.mu.Lock()
+			if t, known := b.recalled[p.Scope]; known {
+				a.told, a.toldFor = t.Level, t.Limit
+			}
+			b.mu.Unlock()
 			if b.before != nil {
 				a.spent = b.before(p.Scope)
 			}
@@ -218,12 +224,12 @@ type Told struct {
 }
 
 // Recall takes over what an earlier server had told.
-func (b *Books) Recall(t Told, name string) {
-	b.open([]Payer{{Scope: t.Scope}})
+func (b *Books) Recall(all []Told) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	a := b.accounts[t.Scope]
-	a.name, a.told, a.toldFor = name, t.Level, t.Limit
+	for _, t := range all {
+		b.recalled[t.Scope] = t
+	}
 }
 
 // Account is what is known of a scope.
@@ -267,6 +273,16 @@ func levelOf(l thread.Budget, a Amount) Level {
 	default:
 		return Fine
 	}
+}
+
+// InFlight returns how many requests of a scope are held back for.
+func (b *Books) InFlight(s Scope) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if a := b.accounts[s]; a != nil {
+		return a.inFlight
+	}
+	return 0
 }
 
 // Stops returns the first of the payers whose budget is used up, false if none is.

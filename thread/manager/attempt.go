@@ -50,9 +50,10 @@ type attempt struct {
 	placed  bool
 	changed string
 	before  thread.Usage
-	decided *verdict // what the store has not taken yet
-	ending  bool     // what it has reported is stored with its end
-	follows *verdict // what follows on its loss or its failure
+	beside  thread.Usage // side requests, without their price
+	decided *verdict     // what the store has not taken yet
+	ending  bool         // what it has reported is stored with its end
+	follows *verdict     // what follows on its loss or its failure
 	// provider is how the newest request to the model ended, and answers how many were answered.
 	provider exec.Provider
 	answers  int
@@ -183,6 +184,14 @@ func (a *attempt) note(text string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.record.Note(text, a.open.cfg.now())
+}
+
+// usedBeside counts what was used beside the conversation. Its price is in that of the thread.
+func (a *attempt) usedBeside(u thread.Usage) {
+	u.CostUSD, u.Priced = 0, false
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.beside = a.beside.Add(u)
 }
 
 // flush is the step that stores what was reported.
@@ -495,7 +504,7 @@ func (a *attempt) ended(
 	a.ending = true
 	events := a.record.Close()
 	answer, reported := a.record.Answer(), a.record.Usage()
-	process, started, before := a.process, a.started, a.before
+	process, started, before, beside := a.process, a.started, a.before, a.beside
 	called := a.bound.tally(a.record.Calls)
 	a.mu.Unlock()
 	x, err := a.open.change(ctx, was.ID, was.Fence, func(x *exec.Execution) error {
@@ -509,7 +518,7 @@ func (a *attempt) ended(
 			x.Process, x.Started = process, started
 		}
 		x.Answer, x.Printed, x.Output = answer, x.Printed+exit.Printed, cmp.Or(output, x.Output)
-		x.Usage, x.Before = x.Usage.Add(runs.Used(before, used, reported)), used
+		x.Usage, x.Before = x.Usage.Add(runs.Used(before, used, beside, reported)), used
 		return nil
 	}, append(slices.Clip(events), more...)...)
 	if errors.Is(err, errCounted) {

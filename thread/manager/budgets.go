@@ -52,6 +52,7 @@ func (m *Budgets) load(ctx context.Context) error {
 	if err := json.Unmarshal([]byte(text), &m.limits); err != nil {
 		return fmt.Errorf("read the budgets: %w", err) // a limit that is forgotten would let everything pass
 	}
+	m.books.Recall(m.limits.Told)
 	return nil
 }
 
@@ -89,7 +90,14 @@ func (m *Budgets) Reserve(ctx context.Context, id thread.ID, ask budget.Ask) (*b
 			return nil, err
 		}
 	}
-	return m.books.Reserve(ctx, func() []budget.Payer { return m.payers(id) }, ask)
+	h, err := m.books.Reserve(ctx, func() []budget.Payer { return m.payers(id) }, ask)
+	var r *budget.Refusal
+	if errors.As(err, &r) && r.Unpriced { // nothing else of it can be sent either
+		if x, works := m.open.holding(id); works {
+			m.stop(x, r.Error())
+		}
+	}
+	return h, err
 }
 
 // Stops implements the gateway's Budget.
@@ -315,27 +323,41 @@ func (m *Budgets) about(s budget.Scope) thread.ID {
 // terminals go on: only their requests are refused.
 func (m *Budgets) end(c budget.Crossing) {
 	why := c.Says()
+	var ending []exec.Execution // found before one of them ends: what has ended pays for nothing more
 	for _, x := range m.open.list() {
 		if !x.State.Holds() || !slices.ContainsFunc(m.payersOf(x), func(p budget.Payer) bool { return p.Scope == c.Scope }) {
 			continue
 		}
-		l := m.registry.run(x.Thread)
-		if l == nil {
-			continue
-		}
-		a := attemptOf(l)
-		if a == nil || a.id != x.ID {
-			continue
-		}
-		_, err := a.decide(m.work.ctx, verdict{state: exec.Failed, cause: exec.CauseBudget, reason: why})
-		if errors.Is(err, errOver) {
-			continue
-		}
-		if err != nil { // it is stored with the end of its process
-			m.cfg.Log.Error("end a run whose budget is used up", "execution", x.Name, "err", err)
-		}
-		m.background(func(ctx context.Context) { kill(ctx, l, a) })
+		ending = append(ending, x)
 	}
+	for _, x := range ending {
+		m.stop(x, why)
+	}
+}
+
+// stop ends an execution that runs.
+func (m *Budgets) stop(x exec.Execution, why string) {
+	l := m.registry.run(x.Thread)
+	if l == nil {
+		return
+	}
+	a := attemptOf(l)
+	if a == nil || a.id != x.ID {
+		return
+	}
+	_, err := a.decide(m.work.ctx, verdict{state: exec.Failed, cause: exec.CauseBudget, reason: why})
+	if errors.Is(err, errOver) {
+		return
+	}
+	if err != nil { // it is stored with the end of its process
+		m.cfg.Log.Error("end a run whose budget is used up", "execution", x.Name, "err", err)
+	}
+	m.background(func(ctx context.Context) { kill(ctx, l, a) })
+}
+
+// asking reports whether a request of an execution has not ended.
+func (m *Budgets) asking(id exec.ID) bool {
+	return m.books.InFlight(budget.Scope{Kind: budget.Execution, ID: string(id)}) > 0
 }
 
 // waits returns why a queued execution may not start, "" if its budgets let it.

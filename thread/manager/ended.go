@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"orchestrator/thread"
@@ -141,7 +142,7 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 	exit, asked, direct, cost := *l.live.exit, l.live.ending == asked, l.live.visibility.direct(), l.live.sideCost
 	a := l.attempt // what became of it says its execution
 	interrupted := a == nil && l.live.ending.lost(exit, l.work.closes())
-	asking := a != nil && l.live.requests.InFlight()
+	asking := a != nil && (l.live.requests.InFlight() || l.open.asking(a.id))
 	l.live.mu.Unlock()
 	if asking && !l.work.closes() && a.waits() {
 		l.live.later(lastRequest, func() { l.ended(l.work.ctx, id) })
@@ -223,6 +224,9 @@ func troubleText(r thread.StateReport) string {
 		thread.StateUnavailable: "the provider is failing", thread.StateUnreachable: "the provider cannot be reached",
 		thread.StateCut: "the provider cut off its answer", thread.StateFailed: "the agent cannot continue",
 	}[r.State]
+	if strings.HasPrefix(r.Why(), thread.NotSent) { // by the gateway, and not by the provider
+		return r.Why()
+	}
 	if !r.Until.IsZero() {
 		what += " until " + r.Until.Local().Format(time.TimeOnly)
 	}

@@ -109,6 +109,7 @@ func New(config Config) *Manager {
 	m.Prompts = &Prompts{cfg: cfg, registry: r, offers: m.Offers}
 	m.Budgets = newBudgets(cfg, work, notices, r, open)
 	m.Creation.budgets = m.Budgets
+	open.asking = m.Budgets.asking
 	m.Executions = &Executions{
 		cfg: cfg, registry: r, work: work, notices: notices, forks: m.Forks, open: open,
 		dispatcher: &dispatcher{cfg: cfg, work: work, registry: r, open: open, budgets: m.Budgets},

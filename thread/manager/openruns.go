@@ -23,6 +23,9 @@ type openRuns struct {
 	changed chan struct{}
 	// ended hears of each execution that has ended; it must not block. Set once, before Open.
 	ended func(exec.Execution)
+	// asking reports whether a request of an execution has not ended, also one that nobody has heard of yet. Set once, before
+	// Open.
+	asking func(exec.ID) bool
 
 	// writing has those who write an execution, by its id, take over what is stored in the order in which it was stored.
 	// Taken before mu.

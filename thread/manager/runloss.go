@@ -173,7 +173,7 @@ func recovered(ctx context.Context, l *run, x exec.Execution) error {
 		}
 		if x.Process != "" && x.Counted != x.Attempt { // else the prompt was not given
 			x.Counted = x.Attempt
-			x.Usage, x.Before = x.Usage.Add(runs.Used(x.Before, used, thread.Usage{})), used
+			x.Usage, x.Before = x.Usage.Add(runs.Used(x.Before, used, thread.Usage{}, thread.Usage{})), used
 			if !done { // nobody knows what the answer costs that was cut off
 				x.Usage.Unknown++
 			}

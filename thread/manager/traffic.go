@@ -79,6 +79,9 @@ func (m *Traffic) ExchangeEnded(id thread.ID, e thread.Exchange) {
 		l.live.sideCost += e.Usage.CostUSD
 		l.live.show()
 		l.live.mu.Unlock()
+		if a := attemptOf(l); a != nil {
+			a.usedBeside(e.Usage)
+		}
 		if e.Purpose == "compaction" && e.Answer != nil && !e.Interrupted {
 			l.live.enqueue(l.compacted)
 		}

@@ -42,7 +42,7 @@ func Failure(e thread.Exchange) thread.Evidence {
 	}
 	if v.Detail == "" {
 		v.Detail = fmt.Sprintf("the provider answered with status %d", e.Status)
-	} else if e.Status != 0 {
+	} else if e.Status != 0 && !strings.HasPrefix(e.Err, thread.NotSent) {
 		v.Detail = fmt.Sprintf("status %d: %s", e.Status, v.Detail)
 	}
 	return v

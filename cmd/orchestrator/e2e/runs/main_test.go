@@ -7,4 +7,9 @@ import (
 	"orchestrator/cmd/orchestrator/e2e"
 )
 
-func TestMain(m *testing.M) { os.Exit(e2e.TestMain(m)) }
+func TestMain(m *testing.M) {
+	if os.Getenv(spendVariable) != "" {
+		os.Exit(spends())
+	}
+	os.Exit(e2e.TestMain(m))
+}
