@@ -11,6 +11,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/plaintext"
+	"orchestrator/thread/work"
 )
 
 const (
@@ -80,6 +81,7 @@ func (l *Log) AppendPrompt(dst []byte, text string, at time.Time) []byte {
 // prompt appends what the agent was asked.
 func (l *Log) prompt(dst []byte, text string) []byte {
 	dst = l.begin(dst, block{kind: asked})
+	text, told := work.Apart(text)
 	lines, more := head(text, maxPromptLines)
 	for i, line := range lines {
 		mark := "  "
@@ -90,7 +92,12 @@ func (l *Log) prompt(dst []byte, text string) []byte {
 		dst = append(dst, plaintext.Line(line)...)
 		dst = append(dst, plain+"\r\n"...)
 	}
-	return leftOut(dst, "  ", more)
+	if dst = leftOut(dst, "  ", more); told != "" { // the conversation has it in full
+		dst = append(dst, "  "+dim...)
+		dst = append(dst, l.fitted("limits: "+told, l.width(2))...)
+		dst = append(dst, plain+"\r\n"...)
+	}
+	return dst
 }
 
 // Append appends an event.

@@ -13,6 +13,7 @@ import (
 	"orchestrator/agent/runlog"
 	"orchestrator/agent/vterm"
 	"orchestrator/thread"
+	"orchestrator/thread/work"
 )
 
 var update = flag.Bool("update", false, "write the golden logs")
@@ -156,6 +157,18 @@ func FuzzLog(f *testing.F) {
 		}
 		harmless(t, b)
 	})
+}
+
+// TestLimits: what a run is told of its bounds is one line below the person's words.
+func TestLimits(t *testing.T) {
+	var l runlog.Log
+	l.Resize(60)
+	told := work.Told(work.Execution{Caps: thread.Caps{Calls: 20, Words: 500}})
+	b := string(l.AppendPrompt(nil, "fix it\nand test it\n\n"+told, began))
+	if strings.Count(b, "\n") != 3 || !strings.Contains(b, "limits: Report in at most 500 words; code does not count") || strings.Contains(b, "run-limits") || !strings.Contains(b, "\u2026") {
+		t.Errorf("%q", b)
+	}
+	harmless(t, []byte(b))
 }
 
 // TestBound shows a little of what is long.

@@ -200,6 +200,35 @@ func TestAsksNothingAfterItsLastCall(t *testing.T) {
 	}, withRuns, withCaps)
 }
 
+// TestRetriedAtItsBound: one that a person has tried again makes as many calls again, and reports again if it must.
+func TestRetriedAtItsBound(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.bounded(2)
+		w.respond(s.ID, "do it", "call", false)
+		w.calls(s.ID, 1, 2)
+		w.reports(s.ID, "Gap: the tests")
+		x := w.runIs(s.ID, exec.Failed)
+		if _, err := w.m.Executions.Retry(context.Background(), x.ID); err != nil {
+			t.Fatal(err)
+		}
+		x = w.runIs(s.ID, exec.Running)
+		p := w.sess.of(s.ID)
+		if x.Reporting || x.Gap != "" || x.Caps.Calls != 4 || strings.Contains(strings.Join(p.spec.Launch.Args, " "), "--no-tools") {
+			t.Errorf("tried again: %+v", x)
+		}
+		if got := p.prompts(); !strings.Contains(got, "missing is: the tests") || !strings.Contains(got, "You have 2 tool calls") {
+			t.Errorf("asked %q", got)
+		}
+		w.respond(s.ID, p.prompts(), "call", false)
+		w.calls(s.ID, 3, 4)
+		if x = w.runIs(s.ID, exec.Running); !x.Reporting || x.Calls != 4 {
+			t.Errorf("at its bound again: %+v", x)
+		}
+		w.reports(s.ID, "Gap: none")
+		w.runIs(s.ID, exec.Completed)
+	}, withRuns, withCaps)
+}
+
 // TestNoReport: what cannot go on in its session is not asked to report.
 func TestNoReport(t *testing.T) {
 	inWorld(t, func(w *world) {

@@ -163,7 +163,10 @@ func unfail(ctx context.Context, l *run, x exec.Execution, v verdict) error {
 	v.failure = x.Failure
 	if _, model := exec.FallbackModel(x.Fallback); v.again != exec.AgainFallback || model {
 		text := goOnAfter
-		if x.Failure.Class == exec.ClassAgent {
+		switch {
+		case x.Exhausted():
+			text = exec.AskMore(x.Gap)
+		case x.Failure.Class == exec.ClassAgent:
 			text = redo(x.Failure.What)
 		}
 		resumes, err := resumable(ctx, l)
@@ -182,6 +185,9 @@ func unfail(ctx context.Context, l *run, x exec.Execution, v verdict) error {
 	_, err := l.open.change(ctx, x.ID, x.Fence, func(x *exec.Execution) error {
 		x.Retries, x.Redone = 0, 0
 		v.apply(x, l.cfg.now())
+		if x.Exhausted() {
+			x.MoreCalls(exec.Capped(l.live.thread().Once, l.cfg.Runs.Caps).Calls)
+		}
 		return nil
 	})
 	if err != nil {

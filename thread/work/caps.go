@@ -90,6 +90,19 @@ func Told(x Execution) string {
 	return "<" + ToldTag + ">\n" + strings.Join(lines, "\n") + "\n</" + ToldTag + ">"
 }
 
+// Apart returns the words of a prompt that an agent was given, and on one line what it was told besides, "" for nothing.
+func Apart(prompt string) (words, told string) {
+	at := strings.LastIndex(prompt, "\n\n<"+ToldTag+">\n")
+	if at < 0 {
+		return prompt, ""
+	}
+	told, whole := strings.CutSuffix(strings.TrimSpace(prompt[at:]), "</"+ToldTag+">")
+	if !whole {
+		return prompt, ""
+	}
+	return prompt[:at], strings.Join(strings.Fields(strings.TrimPrefix(told, "<"+ToldTag+">")), " ")
+}
+
 func toolCalls(n int) string {
 	if n == 1 {
 		return "1 tool call"
@@ -99,3 +112,11 @@ func toolCalls(n int) string {
 
 // Exhausted reports whether an execution has made all the calls that it may.
 func (x Execution) Exhausted() bool { return x.Caps.Calls > 0 && x.Calls >= x.Caps.Calls }
+
+// MoreCalls lets an execution whose calls are used up make some more, as a person decides; 0 or less for no bound.
+func (x *Execution) MoreCalls(n int) {
+	x.Reporting, x.Gap = false, ""
+	if x.Caps.Calls = Uncapped; n > 0 {
+		x.Caps.Calls = x.Calls + n
+	}
+}

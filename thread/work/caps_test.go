@@ -88,6 +88,12 @@ func TestToldApart(t *testing.T) {
 		if got := turns.Claim(whole, []string{"another", prompt}); !slices.Equal(got, []int{1}) {
 			t.Errorf("%q is in none of the prompts: %v", whole, got)
 		}
+		if words, told := work.Apart(whole); words != prompt || !strings.HasPrefix(told, "Report in at most 500 words; code does not count. You have 20 tool calls") {
+			t.Errorf("%q is %q and %q", whole, words, told)
+		}
+		if words, told := work.Apart(prompt); words != prompt || told != "" {
+			t.Errorf("%q is %q and %q", prompt, words, told)
+		}
 	}
 }
 

@@ -17,6 +17,14 @@ func AskReport(x Execution) string {
 		"End with one line that begins with \"Gap:\" and names what is missing, or \"Gap: none\" if nothing is.", ReportAsked, toolCalls(x.Caps.Calls), exploreWords)
 }
 
+// AskMore is the prompt for one whose calls were used up and that may make some more.
+func AskMore(gap string) string {
+	if gap == "" {
+		gap = "what is not done"
+	}
+	return "You were stopped because your tool calls were used up. You may make some more now. Finish the task; missing is: " + gap
+}
+
 // UsedUp says that an execution has made all the calls that it may.
 func UsedUp(x Execution) string {
 	if x.Caps.Calls == 1 {

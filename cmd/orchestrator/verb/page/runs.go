@@ -112,6 +112,9 @@ func Execution(w io.Writer, x work.Execution, names map[thread.ID]string, now ti
 	}
 	line("words", wordsOf(x.Caps))
 	line("gap", x.Gap)
+	if x.Whole != "" {
+		line("answer", string(x.Whole)+" has the whole")
+	}
 	if x.Priority != 0 {
 		line("priority", fmt.Sprint(x.Priority))
 	}
