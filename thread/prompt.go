@@ -84,6 +84,8 @@ type Prompt struct {
 	Rewound bool `json:"rewound,omitempty"`
 	// With is set if one turn answers several prompts: the one that names the turn.
 	With PromptID `json:"with,omitempty"`
+	// Steered is set if it was given to an agent that worked on a turn: it is a part of that turn.
+	Steered bool `json:"steered,omitempty"`
 	// Lines is as in AskRequest.
 	Lines bool `json:"lines,omitempty"`
 	// Fork is the thread in which it goes on.

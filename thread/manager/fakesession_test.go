@@ -207,15 +207,20 @@ func (p *session) asks(q thread.Question) {
 	p.spec.OnRun(thread.RunEvent{Kind: thread.RunAsks, Question: &q})
 }
 
-// withdraw has a question be answered, or withdrawn by its agent.
-func (p *session) withdraw(id, text string, failed bool) {
+// withdraw has a question be answered, or withdrawn by its agent; false if it is not open.
+func (p *session) withdraw(id, text string, failed bool) bool {
 	p.mu.Lock()
 	i := slices.IndexFunc(p.open, func(q thread.Question) bool { return q.ID == id })
+	if i < 0 {
+		p.mu.Unlock()
+		return false
+	}
 	q := p.open[i]
 	p.open = slices.Delete(p.open, i, i+1)
 	p.mu.Unlock()
 	p.questions()
 	p.spec.OnRun(thread.RunEvent{Kind: thread.RunAnswered, Question: &q, Text: text, Failed: failed})
+	return true
 }
 
 // questions tells the state that follows from what it asks.
@@ -242,17 +247,19 @@ func (p *session) Reply(ctx context.Context, question string, choice int, text s
 // Answer is chosen at once if the question is the one that is asked.
 func (p *session) Answer(_ context.Context, question string, choice int) error {
 	p.mu.Lock()
-	if len(p.open) > 0 {
-		known := slices.ContainsFunc(p.open, func(q thread.Question) bool { return q.ID == question })
-		p.chosen = append(p.chosen, choice)
-		p.mu.Unlock()
-		if !known {
+	headless := p.spec.Dialogue != nil
+	p.mu.Unlock()
+	if headless {
+		if !p.withdraw(question, fmt.Sprintf("choice %d", choice+1), false) {
 			return thread.ErrRefused
 		}
-		p.withdraw(question, fmt.Sprintf("choice %d", choice+1), false)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if headless {
+		p.chosen = append(p.chosen, choice)
 		return nil
 	}
-	defer p.mu.Unlock()
 	if p.state.Question == nil || p.state.Question.ID != question {
 		return thread.ErrRefused
 	}

@@ -32,6 +32,7 @@ func (l *run) reconcile(ctx context.Context) {
 			e, reason := outbox.Stopped, leftBehind
 			if p.State == thread.PromptTyping && !turns.Command(p.Text) && !mentions(wrote, p.Text) {
 				e, reason = outbox.Postponed, "the server ended before it was typed"
+				p.Steered = false
 			}
 			if p.From == thread.FromPrimer { // the next start writes it again
 				e = outbox.Forgotten

@@ -29,6 +29,7 @@ func steer(ctx context.Context, l *run, p thread.Prompt) (_ thread.Prompt, given
 	failpoint.Hit("thread.steer.accepted")
 	d := &l.typist.outbox
 	d.mu.Lock()
+	p.Steered = true
 	p, err = l.typist.put(ctx, l.typist.after(p, outbox.TypingBegan, ""))
 	if err == nil {
 		l.live.mu.Lock()
@@ -78,6 +79,7 @@ func steeredNot(ctx context.Context, l *run, p thread.Prompt, cause error) (thre
 	d := &l.typist.outbox
 	d.mu.Lock()
 	if now, known := d.Prompt(p.ID); known && now.State == thread.PromptTyping {
+		now.Steered = false
 		p, _ = l.typist.put(ctx, l.typist.after(now, outbox.Postponed, line(cause.Error()))) //nolint:errcheck // logged; the outbox has it
 	}
 	d.mu.Unlock()

@@ -12,7 +12,7 @@ func (r *Recorder) begins(e thread.Exchange, spoke bool) (begins bool, fresh []t
 	if !e.Stale { // otherwise it is another request's
 		fresh = r.prompts.Claim(e.Prompt)
 	}
-	ours := slices.ContainsFunc(fresh, func(p thread.Prompt) bool { return p.From != thread.FromPane })
+	ours := slices.ContainsFunc(fresh, func(p thread.Prompt) bool { return p.From != thread.FromPane && !p.Steered })
 	if r.head == "" {
 		return !r.phase.open(), fresh
 	}

@@ -38,7 +38,7 @@ func (p phase) open() bool { return p == phaseRunning || p == phaseCut }
 
 // begins reports whether a response begins a turn. spoke is set if its request contains words of the person that the
 // previous one did not, changed if the person's words in it differ from the turn's; asked is set if it is about an
-// unanswered prompt, ours if we typed that prompt.
+// unanswered prompt, ours if we typed that prompt, and not into a turn.
 func (p phase) begins(spoke, changed, asked, ours bool) bool {
 	switch p {
 	case phaseRunning: // a prompt that the person types in the middle is part of the turn; ours are not typed then
