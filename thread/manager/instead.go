@@ -94,18 +94,6 @@ func (m *Executions) takePlace(ctx context.Context, x exec.Execution) (exec.Exec
 	return m.cfg.Runs.Store.Execution(ctx, s.Run.Execution)
 }
 
-// firstPrompt returns what was asked at first, of a prompt that was asked again.
-func firstPrompt(ctx context.Context, cfg *Config, id thread.PromptID) (thread.Prompt, error) {
-	p, err := cfg.Store.Prompt(ctx, id)
-	for n := 0; err == nil && p.Again != "" && n < 100; n++ {
-		p, err = cfg.Store.Prompt(ctx, p.Again)
-	}
-	if err == nil && p.Cut {
-		err = errors.New("it is no longer whole")
-	}
-	return p, err
-}
-
 // Retry has a failed execution try again, as a person decides: in its agent's session, with what failed, if that has got
 // somewhere; else from its beginning.
 func (m *Executions) Retry(ctx context.Context, id exec.ID) (exec.Execution, error) {
@@ -174,7 +162,9 @@ func unfail(ctx context.Context, l *run, x exec.Execution, v verdict) error {
 			return err
 		}
 		if x.Usage.Output == 0 || !resumes {
-			text = ""
+			if text, err = repeat(ctx, l, x, x.Failure.Class == exec.ClassAgent, x.Failure.What); err != nil {
+				return err
+			}
 		}
 		prompt, err := promptAgain(ctx, l, x, text)
 		if err != nil {

@@ -2,6 +2,7 @@ package manager
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -50,7 +51,9 @@ func failed(ctx context.Context, l *run, a *attempt, x exec.Execution, end exec.
 		return v, err
 	}
 	if !a.answered() || !resumes { // it has done nothing, or nobody could go on: the whole prompt again
-		text = ""
+		if text, err = repeat(ctx, l, x, next.Again == exec.AgainOther, f.What); err != nil && passing(err) {
+			return v, err
+		}
 	}
 	prompt, err := promptAgain(ctx, l, x, text)
 	switch {
@@ -63,6 +66,31 @@ func failed(ctx context.Context, l *run, a *attempt, x exec.Execution, end exec.
 	}
 	v.state, v.prompt = exec.Queued, prompt
 	return v, nil
+}
+
+// repeat returns the prompt of an execution's next attempt that begins again: "" for the same, or the first one with what
+// failed.
+func repeat(ctx context.Context, l *run, x exec.Execution, other bool, what string) (string, error) {
+	if !other {
+		return "", nil
+	}
+	p, err := firstPrompt(ctx, l.cfg, x.Prompt)
+	if err != nil {
+		return "", err
+	}
+	return p.Text + "\n\nAn earlier attempt at this failed: " + line(what) + ". Take another approach.", nil
+}
+
+// firstPrompt returns what was asked at first, of a prompt that was asked again.
+func firstPrompt(ctx context.Context, cfg *Config, id thread.PromptID) (thread.Prompt, error) {
+	p, err := cfg.Store.Prompt(ctx, id)
+	for n := 0; err == nil && p.Again != "" && n < 100; n++ {
+		p, err = cfg.Store.Prompt(ctx, p.Again)
+	}
+	if err == nil && p.Cut {
+		err = errors.New("it is no longer whole")
+	}
+	return p, err
 }
 
 // noteEnd takes the end of an attempt, once it is stored: what failed is counted for its way, and people are told of what
