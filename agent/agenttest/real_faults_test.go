@@ -1,20 +1,13 @@
 package agenttest_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net"
-	"os"
-	"os/exec"
-	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"orchestrator/agent/agenttest/clis"
-	"orchestrator/agent/world"
 	"orchestrator/thread"
 )
 
@@ -45,8 +38,7 @@ var retries = map[string]map[string]int{
 // tells are the faults of which a CLI says less than the provider did: the status that it says.
 var tells = map[string]map[string]fault{}
 
-// TestRealFaults: what a run says of a provider's failures, and how often the provider is asked. With ALONE set to a time it
-// prints how often the CLI asks by itself in that time, started by hand.
+// TestRealFaults: what a run says of a provider's failures, and how often the provider is asked.
 func TestRealFaults(t *testing.T) {
 	for _, cli := range clis.All() {
 		t.Run(cli.Name, func(t *testing.T) {
@@ -77,9 +69,6 @@ func TestRealFaults(t *testing.T) {
 				if asked > most || asked == 0 && f.name != "refused" {
 					t.Errorf("%s: asked %d times, want %d at most", f.name, asked, most)
 				}
-				if limit, err := time.ParseDuration(os.Getenv("ALONE")); err == nil && f.name != "refused" {
-					s.alone(f, limit)
-				}
 			}
 		})
 	}
@@ -93,42 +82,4 @@ func nowhereAt(t *testing.T) string {
 	}
 	defer l.Close()
 	return l.Addr().String()
-}
-
-// byHand is how a person starts a CLI for one prompt on its standard input.
-func byHand() map[string][]string {
-	return map[string][]string{
-		"claude":   {"claude", "-p", "--dangerously-skip-permissions"},
-		"codex":    {"codex", "exec", "--dangerously-bypass-approvals-and-sandbox", "-"},
-		"gemini":   {"gemini", "-y"},
-		"opencode": {"opencode", "run"},
-	}
-}
-
-// alone prints how often a CLI asks that is started by hand.
-func (s *runs) alone(f fault, limit time.Duration) {
-	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), limit)
-	defer cancel()
-	args := byHand()[s.cli.Name]
-	prompt := "alone " + f.name + " " + f.marks
-	path, err := exec.LookPath(clis.Bin(s.t) + "/" + args[0])
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	cmd := exec.CommandContext(ctx, path, append(args[1:], "--model", s.cli.Model)...)
-	if s.cli.Name == "codex" {
-		cmd = exec.CommandContext(ctx, path, slices.Concat(args[1:len(args)-1], []string{"--model", s.cli.Model, "-"})...)
-	}
-	cmd.Dir, cmd.Env, cmd.Stdin = s.dir, world.Direct(s.env), strings.NewReader(prompt)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
-	begun := time.Now()
-	err = cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		s.t.Log(err)
-	}
-	s.t.Logf("ALONE %s %s: asked %d times in %s", s.cli.Name, f.name, len(s.requests(prompt)), time.Since(begun).Round(time.Second))
 }

@@ -95,7 +95,7 @@ func (d *dialogue) read(e event) (known bool) {
 	switch e.Type {
 	case "init":
 		d.run.Session(e.Session, e.Model)
-		if d.mode == "" || d.mode == "default" {
+		if d.mayAsk() && d.mode != "auto_edit" {
 			d.run.Notice("without a terminal it is not offered what would ask you, such as changing files and running commands; " +
 				"the permission mode auto_edit or yolo gives it that")
 		}
@@ -144,13 +144,16 @@ func (d *dialogue) result(e event) {
 }
 
 // denied returns why a call was denied, "" if it was not, and whether a person would have been asked. Without one, Gemini CLI
-// does not offer what its own rules would ask about, and fails other calls.
+// does not offer what its rules would always ask about, and denies other calls of which they ask; whether a rule asks or
+// denies it does not tell then, but for a message of the rule.
 func (d *dialogue) denied(tool string, e event) (why string, asked bool) {
 	switch {
 	case e.Status == "success":
 		return "", false
 	case slices.Contains(planning(), tool):
 		return "not in a run: it would approve its plan by itself", false
+	case e.Error.Type == "policy_violation" && d.mayAsk() && strings.TrimSpace(e.Error.Message) == "Tool execution denied by policy.":
+		return "nobody can be asked", true
 	case e.Error.Type == "policy_violation":
 		return "a rule denies it", false
 	case e.Error.Type == "tool_not_registered" && slices.Contains(changing(), tool) && d.reads:
@@ -163,6 +166,11 @@ func (d *dialogue) denied(tool string, e event) (why string, asked bool) {
 		return "nobody can be asked", true
 	}
 	return "", false
+}
+
+// mayAsk reports whether it is in a mode in which it asks.
+func (d *dialogue) mayAsk() bool {
+	return !d.reads && (d.mode == "" || d.mode == "default" || d.mode == "auto_edit")
 }
 
 // end takes the report at the end of a turn.

@@ -14,6 +14,37 @@ func TestDialogue(t *testing.T) { agenttest.Dialogues(t, start) }
 
 func FuzzDialogue(f *testing.F) { agenttest.FuzzDialogue(f, start) }
 
+// What it denies in the mode that asks is what it would have asked, unless a rule says otherwise.
+func TestDenied(t *testing.T) {
+	for _, c := range []struct {
+		mode, tool, kind, message string
+		reads                     bool
+		want                      thread.RunEventKind
+	}{
+		{"default", "run_shell_command", "policy_violation", "Tool execution denied by policy.", false, thread.RunRefused},
+		{"", "mcp_x_y", "policy_violation", "Tool execution denied by policy.", false, thread.RunRefused},
+		{"default", "run_shell_command", "policy_violation", "Tool execution denied by policy. No calls are left: report.", false, thread.RunNotice},
+		{"yolo", "run_shell_command", "policy_violation", "Tool execution denied by policy.", false, thread.RunNotice},
+		{"plan", "write_file", "policy_violation", "Tool execution denied by policy.", false, thread.RunNotice},
+		{"default", "write_file", "tool_not_registered", "not found", false, thread.RunRefused},
+		{"plan", "write_file", "tool_not_registered", "not found", false, thread.RunNotice},
+		{"plan", "write_file", "tool_not_registered", "not found", true, thread.RunRefused},
+		{"yolo", "exit_plan_mode", "tool_not_registered", "not found", false, thread.RunNotice},
+		{"default", "made_up", "tool_not_registered", "not found", false, ""},
+		{"default", "web_fetch", "execution_failed", `requires user confirmation, which is not supported in non-interactive mode.`, false, thread.RunRefused},
+	} {
+		d := newDialogue("SESSION", c.mode, c.reads)
+		d.Read([]byte(`{"type":"tool_use","tool_id":"c","tool_name":"` + c.tool + `","parameters":{"command":"touch x"}}`))
+		all := d.Read([]byte(`{"type":"tool_result","tool_id":"c","status":"error","error":{"type":"` + c.kind + `","message":"` + c.message + `"}}`)).Events
+		if c.want == "" && len(all) == 1 && all[0].Kind == thread.RunResult {
+			continue
+		}
+		if len(all) != 2 || all[0].Kind != c.want || !strings.HasPrefix(all[0].Text, c.tool+" touch x: ") || all[1].Kind != thread.RunResult {
+			t.Errorf("%+v: %+v", c, all)
+		}
+	}
+}
+
 // Its exit code says what its lines do not.
 func TestExitCodes(t *testing.T) {
 	const failed = `{"type":"result","status":"error","error":{"type":"unknown","message":"[API Error: no]\nadvice"},"stats":{}}`

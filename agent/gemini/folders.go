@@ -142,7 +142,7 @@ func policy(env launch.Env, spec thread.LaunchSpec, trusted bool, out less) ([]s
 			"[[rule]]\ntoolName = \"run_shell_command\"\ncommandRegex = %s\ndecision = \"allow\"\npriority = 500\n\n",
 			quote("cat "+pattern+`/[A-Za-z0-9_/-]+[.]?[A-Za-z0-9_/-]+"`))
 		fmt.Fprintf(&rules, "[[rule]]\ntoolName = [\"write_file\", \"replace\"]\nargsPattern = %s\n"+
-			"decision = \"deny\"\npriority = 900\n\n", quote(pattern))
+			"decision = \"deny\"\npriority = 900\ndenyMessage = \"It may only be read.\"\n\n", quote(pattern))
 	}
 	deny := func(tools []string, priority int) {
 		for _, tool := range tools { // one that no argument can change is not offered
