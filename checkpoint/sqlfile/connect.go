@@ -17,9 +17,9 @@ import (
 // busyMillis is how long SQLite itself waits for a lock; writers then retry.
 const busyMillis = 250
 
-// Small makes a connection keep half a megabyte of the file's pages, instead of two: who passes through a long file fills
+// Small makes a connection keep a quarter of a megabyte of the file's pages, instead of two: who passes through a long file fills
 // that in each connection, and it is never given back. The system has the pages in memory, too.
-const Small = "&_cache_size=-512"
+const Small = "&_cache_size=-256"
 
 // Reads are the settings of a connection that only reads.
 const Reads = "&_query_only=1" + Small

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -83,7 +84,9 @@ func Open(dir string, source Source, changes Changes, after time.Duration) *Inde
 		defer begin.Stop()
 		select {
 		case <-begin.C:
-			_ = x.Update(ctx) // a search meets the same error and reports it
+			if x.Update(ctx) == nil { // a search meets the same error and reports it
+				debug.FreeOSMemory() // it has read all threads, of which nothing is needed any more
+			}
 		case <-ctx.Done():
 		}
 	}()
