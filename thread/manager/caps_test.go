@@ -101,5 +101,12 @@ func TestTiers(t *testing.T) {
 		if s.Model != "small" {
 			t.Errorf("in a terminal: model %q", s.Model)
 		}
+		f, err := w.m.Forks.Fork(context.Background(), thread.ForkRequest{Thread: s.Name, Label: "again", Once: thread.Once{Tier: thread.TierStrong}})
+		if err != nil || f.Model != "large" {
+			t.Errorf("forked: model %q, %v", f.Model, err)
+		}
+		if f, err = w.m.Forks.Fork(context.Background(), thread.ForkRequest{Thread: s.Name, Label: "as it is"}); err != nil || f.Model != "small" {
+			t.Errorf("forked without a tier: model %q, %v", f.Model, err)
+		}
 	}, withRuns, withCaps, withTiers)
 }

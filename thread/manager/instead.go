@@ -83,6 +83,9 @@ func (m *Executions) takePlace(ctx context.Context, x exec.Execution) (exec.Exec
 		once.OnFail = string(exec.FailWait)
 	}
 	once.Priority, once.ReadOnly, once.Deadline, once.Lost, once.Dispose = x.Priority, x.ReadOnly, x.Deadline, string(x.Lost), ""
+	if _, err := m.cfg.Runs.Models.Choose(x.Fallback, "", once.Tier); err != nil {
+		once.Tier = "" // the other agent has no model of it
+	}
 	once.Budget = exec.Rest(once.Budget, x.Usage) // caps, tier and group stay
 	s, err := m.forks.Fork(ctx, thread.ForkRequest{
 		Thread: string(t.ID), At: string(t.Head), Agent: x.Fallback, Label: plaintext.Cut("fallback of "+t.DisplayName(), 200), Prompt: p.Text, Lines: p.Lines,

@@ -17,7 +17,7 @@ import (
 func TestRunIsNoWayOut(t *testing.T) {
 	t.Parallel()
 	r := e2e.NewRig(t)
-	e2e.Put(t, filepath.Join(r.Home, ".config", "orchestrator", "config.toml"), "[runs.agents]\ndemo = 4\n")
+	e2e.Put(t, filepath.Join(r.Home, ".config", "orchestrator", "config.toml"), "[runs.agents]\ndemo = 4\n[tiers.demo]\nfast = \"small\"\nstrong = \"large\"\n")
 	r.Write("sub/file", "x")
 	outside := t.TempDir()
 	if err := os.Symlink(outside, filepath.Join(r.Project, "out")); err != nil {
@@ -39,6 +39,10 @@ func TestRunIsNoWayOut(t *testing.T) {
 		{[]string{"--deadline", "24h"}, `"start"`},
 		{[]string{"--lost", "retry"}, `"start"`},
 		{[]string{"--permission-mode", "auto"}, `"start"`},
+		{[]string{"--tier", "strong"}, `"start"`},
+		{[]string{"-m", "large"}, `"start"`},
+		{[]string{"--calls", "none"}, `"start"`},
+		{[]string{"--words", "0"}, `"start"`},
 		{[]string{"--dispose", "merge"}, `"merge"`},
 		{[]string{"--dispose", "drop"}, `"manage"`},
 	} {
@@ -52,6 +56,7 @@ func TestRunIsNoWayOut(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{}, {"--dir", "sub"}, {"--no-worktree", "--read-only"}, {"--priority", "-1"}, {"--deadline", "1m"}, {"--lost", "fail"}, {"--dispose", "keep"},
+		{"--tier", "fast"}, {"-m", "small"}, {"--calls", "50", "--words", "50"}, {"--explore"},
 	} {
 		args := append(append([]string{}, run...), append(args, "list files")...)
 		if res := i.Orchestrator(args...); res.Code != exitcode.OK {
