@@ -14,7 +14,7 @@ import (
 )
 
 // aloneFor is how long a CLI may try a provider that fails, without the program.
-const aloneFor = 30 * time.Second
+const aloneFor = 20 * time.Second
 
 // alone has the CLI do a prompt without the program, as in a script, and reports whether it gave up by itself.
 func (r *realRig) alone(prompt string) (gaveUp bool) {
