@@ -78,7 +78,8 @@ func (r reader) Line(raw []byte) error {
 		return nil
 	}
 	r.out.Begin(thread.Exchange{
-		Main: true, Model: l.Model, Session: l.Session, Started: l.At, Ended: l.At, Stop: l.Stop, EndsTurn: l.Stop != "tool_use",
+		Main: true, Model: l.Model, Session: l.Session, Started: l.At, Ended: l.At, Stop: l.Stop,
+		EndsTurn: l.Stop != "tool_use" && l.Stop != record.StopInterrupted, Interrupted: l.Stop == record.StopInterrupted,
 	})
 	for _, b := range m.Content {
 		p := recorded.Piece{Kind: recorded.Text, Own: true}

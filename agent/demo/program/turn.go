@@ -91,7 +91,7 @@ func (t *talk) turn(ctx context.Context, prompt string) error {
 	for {
 		a, err := t.client.ask(ctx, t.messages, t.offered(ctx), func(text string) { t.tell(said{text}) })
 		if ctx.Err() != nil {
-			return errInterrupted
+			return errors.Join(errInterrupted, t.said(a))
 		}
 		if err != nil {
 			return err
@@ -120,6 +120,15 @@ func (t *talk) turn(ctx context.Context, prompt string) error {
 			t.tell(steered{text})
 		}
 	}
+}
+
+// said keeps what an answer had said when it was interrupted.
+func (t *talk) said(a answer) error {
+	a.message.Content = slices.DeleteFunc(a.message.Content, func(b record.Block) bool { return b.Type != "text" || b.Text == "" })
+	if len(a.message.Content) == 0 {
+		return nil
+	}
+	return t.add(a.message, record.Line{Model: t.client.model, Stop: record.StopInterrupted})
 }
 
 // offered returns the tools that the model may call now: what an MCP server offers may change with each request.

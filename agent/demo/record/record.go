@@ -25,6 +25,9 @@ const (
 	TypeMessage = "message"
 )
 
+// StopInterrupted is the Stop of an answer that the person interrupted: it has what was said until then.
+const StopInterrupted = "interrupted"
+
 // Line is one line of a transcript.
 type Line struct {
 	Type    string    `json:"type"`

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -153,6 +154,38 @@ func TestNobodyAnswers(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(r.Project, file)); err == nil {
 			t.Errorf("%s is there", file)
 		}
+	}
+}
+
+// TestInterruptLosesNothing: what a cancelled run had said is stored with its turn, and the next request has it.
+func TestInterruptLosesNothing(t *testing.T) {
+	t.Parallel()
+	r := e2e.NewRig(t)
+	r.Ok("run", "--once", "-a", "demo", "--no-worktree", "-d", "--as", "part", "count to 5000 #long")
+	x, err := api.Execution.Do(t.Context(), r.Client(), api.ExecutionRef{Execution: "part"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := api.FollowExecution.Open(t.Context(), r.Client(), api.ExecutionRef{Execution: string(x.ID)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := ""
+	for e := range events { // until it has counted for a while
+		if e.Run != nil && e.Run.Event != nil && e.Run.Event.Kind == thread.RunText {
+			said += e.Run.Event.Text
+		}
+		if strings.Count(said, "\n") > 20 {
+			break
+		}
+	}
+	r.Ok("exec", "cancel", "part")
+	r.Ok("exec", "send", "part", "say on")
+	if out := r.Ok("checkpoint", "list", string(x.Thread)); !strings.Contains(out, "turn, interrupted") {
+		t.Errorf("stored as\n%s", out)
+	}
+	if out := r.Ok("context", "show", string(x.Thread)); !regexp.MustCompile(`(?m)^messages .* 3$`).MatchString(out) {
+		t.Errorf("the next request has not two prompts and what was said between:\n%s", out)
 	}
 }
 
