@@ -25,14 +25,14 @@ func TestClockIsSet(t *testing.T) {
 				made := []thread.ID{a.ID, b.ID}
 				turns := 0
 				for i, to := range jumps {
-					w.off = to
+					w.set(to)
 					for _, id := range []thread.ID{a.ID, b.ID} {
 						w.talk(id, turns+1, turns+1)
 						w.respond(id, fmt.Sprint("p", turns+2), "call", false)
-						w.off = -to // in the middle of a turn
+						w.set(-to) // in the middle of a turn
 						w.trees.set(w.status(id).Dir, fmt.Sprintf("files %d", turns+2))
 						w.respond(id, fmt.Sprint("p", turns+2), fmt.Sprint("answer to p", turns+2), true)
-						w.off = to
+						w.set(to)
 					}
 					turns += 2
 					made = append(made, w.fork(thread.ForkRequest{Thread: "one", Label: fmt.Sprint("fork ", i)}).ID)
@@ -45,7 +45,7 @@ func TestClockIsSet(t *testing.T) {
 					}
 					w.check(made, []thread.ID{a.ID, b.ID}, turns)
 				}
-				w.off = 0
+				w.set(0)
 				w.crash()
 				w.check(made, []thread.ID{a.ID, b.ID}, turns)
 			})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,12 +29,15 @@ type world struct {
 	m       *manager.Manager
 	events  *log
 	stop    context.CancelFunc
-	off     time.Duration // what the clock is set wrong by
+	off     atomic.Int64  // what the clock is set wrong by
 	usage   *thread.Usage // of responses, nil for a small one
 }
 
 // now is what the clock says. Without what Go keeps beside it: a program that is started again does not have that.
-func (w *world) now() time.Time { return time.Now().Add(w.off).Round(0) }
+func (w *world) now() time.Time { return time.Now().Add(time.Duration(w.off.Load())).Round(0) }
+
+// set sets the clock wrong.
+func (w *world) set(by time.Duration) { w.off.Store(int64(by)) }
 
 // inWorld runs a test in a bubble with a Manager that is open.
 func inWorld(t *testing.T, test func(w *world), configure ...func(*world)) {

@@ -162,9 +162,9 @@ func TestWhatFollows(t *testing.T) {
 func TestLimitOverRestart(t *testing.T) {
 	for name, between := range map[string]func(*world){
 		"nothing": func(*world) {}, "a restart": func(w *world) { w.close(); w.open() }, "a kill": func(w *world) { w.crash() },
-		"the clock is set back":        func(w *world) { w.off = -24 * time.Hour },
-		"set back before a restart":    func(w *world) { w.off = -24 * time.Hour; w.close(); w.open() },
-		"the clock is set to and back": func(w *world) { w.off = -time.Hour; time.Sleep(time.Second); w.off = 0 },
+		"the clock is set back":        func(w *world) { w.set(-24 * time.Hour) },
+		"set back before a restart":    func(w *world) { w.set(-24 * time.Hour); w.close(); w.open() },
+		"the clock is set to and back": func(w *world) { w.set(-time.Hour); time.Sleep(time.Second); w.set(0) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
@@ -194,7 +194,7 @@ func TestClockAhead(t *testing.T) {
 		s := w.once("do it")
 		w.refused(s.ID, thread.Exchange{Status: 429, Err: "limit", Until: time.Now().Add(5 * time.Hour)})
 		w.runIs(s.ID, exec.Queued)
-		w.off = 10 * 365 * 24 * time.Hour
+		w.set(10 * 365 * 24 * time.Hour)
 		time.Sleep(10 * time.Second)
 		if x := w.runIs(s.ID, exec.Running); x.Attempt != 2 {
 			t.Errorf("%+v", x)
