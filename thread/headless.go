@@ -6,7 +6,8 @@ import "context"
 // lines, and ends. Optional for an Agent.
 type Headless interface {
 	// Headless prepares such a start as Launch does, for a new session or one to resume. Nothing in the launch contains the
-	// prompt. What the program would ask of a person is refused, with a reason, and it never waits for an answer.
+	// prompt. What the program would ask of a person is refused, with a reason, unless the spec says AsksPerson and its
+	// Dialogue is an Asker: then it waits for an answer.
 	Headless(ctx context.Context, spec LaunchSpec) (HeadlessLaunch, error)
 }
 

@@ -46,7 +46,7 @@ const (
 
 // ask asks a person what a request asks. False: it cannot be asked.
 func (a *asks) ask(f frame, p params, sub string) bool {
-	one := &asked{id: slices.Clone(f.ID), name: strings.Trim(string(f.ID), `"`), call: p.ItemID, sub: sub}
+	one := &asked{id: slices.Clone(f.ID), name: string(f.ID), call: p.ItemID, sub: sub}
 	q := thread.Question{ID: one.name, Kind: thread.QuestionPermission}
 	always := "Yes, and do not ask about this again in this run"
 	switch f.Method {
