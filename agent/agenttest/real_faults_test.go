@@ -32,11 +32,12 @@ func faults() []fault {
 
 // retries are the CLIs that ask again in a run, and how often they ask: they have no switch.
 var retries = map[string]map[string]int{
+	"codex":    {"500": 5, "529": 5},
 	"opencode": {"429": 6, "500": 6, "529": 6, "cut": 6},
 }
 
 // tells are the faults of which a CLI says less than the provider did: the status that it says.
-var tells = map[string]map[string]fault{}
+var tells = map[string]map[string]fault{"codex": {"500": {state: thread.StateUnavailable}}}
 
 // TestRealFaults: what a run says of a provider's failures, and how often the provider is asked.
 func TestRealFaults(t *testing.T) {
@@ -82,4 +83,22 @@ func nowhereAt(t *testing.T) string {
 	}
 	defer l.Close()
 	return l.Addr().String()
+}
+
+// TestRealPatience: what the person has set for a CLI counts.
+func TestRealPatience(t *testing.T) {
+	for _, cli := range clis.All() {
+		if cli.Name != "claude" {
+			continue
+		}
+		t.Run(cli.Name, func(t *testing.T) {
+			s := newRuns(t, cli)
+			s.env = append(s.env, "CLAUDE_CODE_MAX_RETRIES=2")
+			const prompt = "fails #status:500x99"
+			s.once(nil).Begin(prompt).Wait()
+			if n := len(s.requests(prompt)); n != 3 {
+				t.Errorf("%d requests, the person said 2 retries", n)
+			}
+		})
+	}
 }

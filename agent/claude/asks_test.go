@@ -55,7 +55,7 @@ func TestAskedForGood(t *testing.T) {
 		{`[{"type":"addDirectories","directories":["/d"],"destination":"projectSettings"}]`, "", ""},
 		{`"odd"`, "", ""},
 	} {
-		d := newDialogue(true)
+		d := newDialogue(manner{asks: true})
 		d.Begin("x")
 		q := question(t, permits(d, "r", "Bash", `{"command":"touch a"}`, `,"permission_suggestions":`+c.suggests))
 		at := q.Choice(thread.ApproveAlways)
@@ -76,7 +76,7 @@ const twoQuestions = `{"questions":[{"question":"One?","options":[{"label":"A"},
 
 // TestTwoQuestions: they are asked one after the other, and answered together.
 func TestTwoQuestions(t *testing.T) {
-	d := newDialogue(true)
+	d := newDialogue(manner{asks: true})
 	d.Begin("x")
 	one := question(t, permits(d, "r", "AskUserQuestion", twoQuestions, ""))
 	if _, err := d.Answer(one.ID, 2, ""); !errors.Is(err, thread.ErrInvalid) {
@@ -98,7 +98,7 @@ func TestTwoQuestions(t *testing.T) {
 		t.Errorf("%v", input)
 	}
 
-	d = newDialogue(true)
+	d = newDialogue(manner{asks: true})
 	d.Begin("x")
 	one = question(t, permits(d, "r", "AskUserQuestion", twoQuestions, ""))
 	if said, err = d.Answer(one.ID, thread.Dismiss, ""); err != nil || response(t, said)["behavior"] != "deny" || len(d.run.Open()) != 0 {
@@ -121,7 +121,7 @@ func TestTwoQuestions(t *testing.T) {
 
 // TestAsksTooMuch: what cannot be asked is refused at once, and the run is not held up.
 func TestAsksTooMuch(t *testing.T) {
-	d := newDialogue(true)
+	d := newDialogue(manner{asks: true})
 	d.Begin("x")
 	refused, asked := 0, 0
 	for i := range 200 {
@@ -144,13 +144,13 @@ func TestAsksTooMuch(t *testing.T) {
 		"large":    `{"questions":[{"question":"` + strings.Repeat("x", 100<<10) + `"}]}`,
 		"odd":      `[1]`,
 	} {
-		d := newDialogue(true)
+		d := newDialogue(manner{asks: true})
 		d.Begin("x")
 		if s := permits(d, "r", "AskUserQuestion", input, ""); len(s.Events) != 1 || s.Events[0].Kind != thread.RunRefused || response(t, s)["behavior"] != "deny" {
 			t.Errorf("%s: %+v", name, s.Events)
 		}
 	}
-	d = newDialogue(true)
+	d = newDialogue(manner{asks: true})
 	d.Begin("x")
 	permits(d, "r", "Bash", `{"command":"ls"}`, "")
 	if q := question(t, permits(d, "r", "Bash", `{"command":"rm"}`, "")); q.About != "rm" || len(d.run.Open()) != 1 {
@@ -160,7 +160,7 @@ func TestAsksTooMuch(t *testing.T) {
 
 // TestSteer: a further prompt is taken by the turn, or it has a turn of its own; it is not taken when nothing would.
 func TestSteer(t *testing.T) {
-	d := newDialogue(false)
+	d := newDialogue(manner{})
 	if _, err := d.Steer("early"); !errors.Is(err, thread.ErrBusy) {
 		t.Errorf("before the prompt: %v", err)
 	}
@@ -192,5 +192,20 @@ func TestSteer(t *testing.T) {
 	}
 	if _, err := d.Steer("late"); !errors.Is(err, thread.ErrBusy) {
 		t.Errorf("after the end: %v", err)
+	}
+}
+
+// TestSilent: each call is refused, whatever it is, and no person is asked.
+func TestSilent(t *testing.T) {
+	d := newDialogue(manner{asks: true, silent: true})
+	if said := string(d.Begin("x").Write); !strings.Contains(said, `"PreToolUse"`) || strings.Count(said, "\n") != 2 {
+		t.Errorf("%s", said)
+	}
+	s := d.Read([]byte(`{"type":"control_request","request_id":"h","request":{"subtype":"hook_callback","callback_id":"refuse","input":{"tool_name":"Read"},"tool_use_id":"c"}}`))
+	if !strings.Contains(string(s.Write), `"permissionDecision":"deny"`) || len(s.Events) != 0 {
+		t.Errorf("%+v", s)
+	}
+	if s = permits(d, "r", "Bash", `{"command":"ls"}`, ""); len(s.Events) != 1 || s.Events[0].Kind != thread.RunRefused {
+		t.Errorf("%+v", s)
 	}
 }

@@ -17,6 +17,9 @@ import (
 const nobody = "This run has nobody to ask, so what needs a person's permission or answer is refused. Go on without it, and say " +
 	"at the end what could not be done."
 
+// silent is what it is told instead of the result of a call.
+const silent = "This run may use no tool any more. Only report."
+
 const (
 	// maxCalls is how many calls of tools are remembered that have not returned, and how many sub-agents.
 	maxCalls = 1000
@@ -39,6 +42,7 @@ type dialogue struct {
 	names   map[string]string // what sub-agents do, by their ids
 	agents  int               // sub-agents at work
 	held    *result           // the last result, while they are, or while there are prompts that are not taken
+	silent  bool              // each call is refused
 	begun   bool              // it has its prompt
 	more    map[string]string // further prompts that it has not taken yet, by our ids
 
@@ -53,19 +57,31 @@ type dialogue struct {
 	said map[string]thread.Usage
 }
 
-// newDialogue returns a dialogue that asks a person, or refuses what would be asked.
-func newDialogue(asking bool) *dialogue {
+// manner is how a dialogue goes on.
+type manner struct {
+	asks   bool // a person is asked, or else what would be asked is refused
+	silent bool // each call of a tool is refused, also one that nobody would be asked about
+}
+
+func newDialogue(how manner) *dialogue {
 	d := &dialogue{
 		calls: map[string]string{}, refused: map[string]bool{}, said: map[string]thread.Usage{}, names: map[string]string{},
-		more: map[string]string{},
+		more: map[string]string{}, silent: how.silent,
 	}
-	d.asks = asks{run: &d.run, on: asking, open: map[string]*asked{}}
+	d.asks = asks{run: &d.run, on: how.asks && !how.silent, open: map[string]*asked{}}
 	return d
 }
 
 // Begin implements thread.Dialogue.
 func (d *dialogue) Begin(prompt string) thread.Said {
 	d.begun = true
+	if d.silent { // it asks before each call, and a refusal holds whatever the person's rules and hooks say
+		d.run.Write(map[string]any{"type": "control_request", "request_id": "initialize", "request": map[string]any{
+			"subtype": "initialize", "hooks": map[string]any{"PreToolUse": []any{
+				map[string]any{"matcher": "", "hookCallbackIds": []string{"refuse"}},
+			}},
+		}})
+	}
 	d.run.Write(personSays(prompt))
 	return d.run.Take()
 }
@@ -307,7 +323,13 @@ func (d *dialogue) asked(id string, r request) {
 		return
 	}
 	answer := map[string]any{"subtype": "error", "request_id": id, "error": nobody}
-	if r.Subtype == "can_use_tool" {
+	if d.silent && r.Subtype == "hook_callback" {
+		answer = map[string]any{"subtype": "success", "request_id": id, "response": map[string]any{
+			"hookSpecificOutput": map[string]any{
+				"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": silent,
+			},
+		}}
+	} else if r.Subtype == "can_use_tool" {
 		text := jsonline.Input(r.Input)
 		d.refuse(r.Call, r.Tool, strings.TrimSpace("needs permission, and this run has nobody to ask: "+text), "")
 		answer = map[string]any{

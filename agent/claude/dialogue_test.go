@@ -7,9 +7,9 @@ import (
 	"orchestrator/thread"
 )
 
-func start() thread.Dialogue { return newDialogue(false) }
+func start() thread.Dialogue { return newDialogue(manner{}) }
 
-func askingPerson() thread.Dialogue { return newDialogue(true) }
+func askingPerson() thread.Dialogue { return newDialogue(manner{asks: true}) }
 
 func TestDialogue(t *testing.T) { agenttest.Dialogues(t, start) }
 

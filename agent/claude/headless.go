@@ -28,19 +28,20 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 		own = own[:end] // what follows would be a prompt
 	}
 	own = launch.DropOptions(own, "--input-format", "--output-format", "--permission-prompt-tool")
-	bound := spec.Once.ReadOnly || spec.Once.Caps.NoTools
-	if bound {
-		spec.Flags.PermissionMode = "dontAsk"
+	how := manner{asks: spec.Once.Asks == thread.AsksPerson, silent: spec.Once.Caps.NoTools}
+	switch {
+	case spec.Once.ReadOnly:
+		spec.Flags.PermissionMode, how.asks = "dontAsk", false
 		own = launch.DropOptions(own, widening()...)
+	case how.silent: // its tools stay, or the provider would read the whole conversation anew
+		spec.Flags.PermissionMode = "dontAsk"
+		own = launch.DropOptions(own, "--permission-mode", "--dangerously-skip-permissions", "--allow-dangerously-skip-permissions")
 	}
 	args := slices.Concat(own, []string{
 		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--include-partial-messages",
 		"--permission-prompt-tool", "stdio", personal(own), "--add-dir", spec.Dir,
 	})
-	switch {
-	case spec.Once.Caps.NoTools:
-		args, spec.MCP = append(args, "--tools", ""), nil
-	case spec.Once.ReadOnly:
+	if spec.Once.ReadOnly {
 		args = append(args, "--tools", strings.Join(readingTools(), ","))
 	}
 	if spec.MCP == nil {
@@ -59,14 +60,13 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 		env = env.Default(kv[0], kv[1])
 	}
 	l.Env = env
-	asking := spec.Once.Asks == thread.AsksPerson && !bound
-	return thread.HeadlessLaunch{Launch: l, Dialogue: newDialogue(asking)}, nil
+	return thread.HeadlessLaunch{Launch: l, Dialogue: newDialogue(how)}, nil
 }
 
 // readingTools are all tools of Claude Code's own that a read-only run has.
 func readingTools() []string { return []string{"Read", "Glob", "Grep"} }
 
-// widening are the options that would give a run that may only read, or only report, more than it may.
+// widening are the options that would give a read-only run more than it may.
 func widening() []string {
 	return []string{
 		"--tools", "--allowedTools", "--allowed-tools", "--mcp-config", "--permission-mode", "--agents", "--agent", "--plugin-dir",
