@@ -197,3 +197,33 @@ func (r *realRig) raced(f *figures) {
 		}
 	}
 }
+
+// TestRealRunSteered: a prompt to a run that works gets into the turn that runs, and is said to.
+func TestRealRunSteered(t *testing.T) {
+	for _, cli := range clis.All() {
+		if cli.Name != "claude" && cli.Name != "codex" {
+			continue
+		}
+		t.Run(cli.Name, func(t *testing.T) {
+			r := newRealRig(t, cli)
+			r.Ok(r.once("-d", "steer. #bash:touch begun.txt; while [ ! -e go.txt ]; do sleep 0.1; done #say:it is done.")...)
+			var s thread.Status
+			e2e.Await(t, "the command", func() bool {
+				s = r.Status(string(r.execution("exec-001").Thread))
+				return r.made(s, "begun.txt")
+			})
+			t.Logf("REAL: %s: %q", cli.Name, r.Ok("exec", "send", "-d", "exec-001", "also the moon #say:and the moon."))
+			if err := os.WriteFile(filepath.Join(s.Dir, "go.txt"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r.awaitRun("exec-001", work.Completed)
+			told := false
+			for _, q := range r.model.Requests() {
+				told = told || strings.Contains(string(q.Body), "also the moon")
+			}
+			if all := e2e.Get[[]work.Execution](r.Rig, "exec", "list"); !told || len(all) != 1 {
+				t.Errorf("the model was told %v, of %d executions", told, len(all))
+			}
+		})
+	}
+}
