@@ -28,7 +28,7 @@ func askingCases() []runCase {
 			c.test(t, s)
 		}})
 	}
-	for _, c := range []runCase{{"steered", steered}, {"steered late", steeredLate}} {
+	for _, c := range []runCase{{"steered", steered}, {"steered late", steeredLate}, {"steered and cancelled", steeredNot}} {
 		all = append(all, runCase{c.name, func(t *testing.T, s *runs) {
 			if _, ok := s.dialogue().(thread.Steerer); !ok {
 				t.Skip("SKIPPED: it takes no further prompts")
@@ -384,6 +384,27 @@ func steeredLate(t *testing.T, s *runs) {
 	completes(t, p)
 	if got := p.Said(thread.RunText); count(p, thread.RunSteered) != 1 || !strings.Contains(got, "the sun, too") {
 		t.Errorf("said %q\n%s", got, p.Log())
+	}
+}
+
+// steeredNot: a prompt that was not taken when the run is cancelled does not begin a turn of its own.
+func steeredNot(t *testing.T, s *runs) {
+	p := s.once(nil).Begin("cancelled #bash:touch not-started; while [ ! -e not-go ]; do sleep 0.1; done #say:never said")
+	for !s.there("not-started") {
+		p.Settle()
+	}
+	if err := p.Steer("never heard"); err != nil {
+		t.Fatal(err)
+	}
+	p.Settle()
+	p.Interrupt()
+	if e := p.Wait(); e.Outcome != thread.RunCancelled || count(p, thread.RunSteered) != 0 {
+		t.Errorf("%+v\n%s", e, p.Log())
+	}
+	for _, q := range s.server.Requests() {
+		if strings.Contains(string(q.Body), "never heard") {
+			t.Error("the model was asked it")
+		}
 	}
 }
 
