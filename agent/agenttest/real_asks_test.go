@@ -320,8 +320,12 @@ func planned(t *testing.T, s *runs) {
 	}
 	answer(t, p, q, thread.Deny, "write tests first")
 	completes(t, p)
-	p = s.once(plan).Begin("#exit 2")
-	answer(t, p, p.Asked(0), thread.Approve, "")
+	p = s.once(plan).Begin("#plan 2")
+	q = p.Asked(0)
+	if !strings.Contains(q.About, "Greet in two languages") {
+		t.Errorf("%+v", q)
+	}
+	answer(t, p, q, thread.Approve, "")
 	completes(t, p)
 }
 
