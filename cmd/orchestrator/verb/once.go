@@ -147,13 +147,13 @@ func (n *capFlag) String() string {
 func (*capFlag) Type() string { return "number" }
 
 func (n *capFlag) Set(v string) error {
-	if v == "none" || v == "0" {
+	if v == "none" {
 		*n = work.Uncapped
 		return nil
 	}
 	given, err := strconv.Atoi(v)
-	if err != nil || given < 0 {
-		return errors.New("must be a number, or none for no bound")
+	if err != nil || given < 1 {
+		return errors.New("must be 1 or more, or none for no bound")
 	}
 	*n = capFlag(given)
 	return nil

@@ -42,7 +42,7 @@ func TestRunIsNoWayOut(t *testing.T) {
 		{[]string{"--tier", "strong"}, `"start"`},
 		{[]string{"-m", "large"}, `"start"`},
 		{[]string{"--calls", "none"}, `"start"`},
-		{[]string{"--words", "0"}, `"start"`},
+		{[]string{"--words", "none"}, `"start"`},
 		{[]string{"--dispose", "merge"}, `"merge"`},
 		{[]string{"--dispose", "drop"}, `"manage"`},
 	} {

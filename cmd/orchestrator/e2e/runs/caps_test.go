@@ -111,6 +111,11 @@ func TestCapsAreTold(t *testing.T) {
 	if got := r.Run("run", "--once", "-a", "demo", "--tier", "cheap", "x"); got.Code == exitcode.OK || !strings.Contains(got.Stderr, "fast, standard") {
 		t.Errorf("no such tier: %d %s", got.Code, got.Stderr)
 	}
+	for _, args := range [][]string{{"--calls", "0"}, {"--words", "0"}, {"--calls", "-3"}, {"--calls", "x"}, {"--explore", "--words", "9"}} {
+		if got := r.Run(append([]string{"run", "--once", "-a", "demo", "x"}, args...)...); got.Code != exitcode.Usage && got.Code != exitcode.Refused {
+			t.Errorf("%v: %d %s", args, got.Code, got.Stderr)
+		}
+	}
 	if n := len(list(r)); n != 1 {
 		t.Errorf("%d executions", n)
 	}

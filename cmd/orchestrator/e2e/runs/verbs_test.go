@@ -52,7 +52,7 @@ func TestRunVerb(t *testing.T) {
 		{[]string{"say one two"}, exitcode.OK, "one two\n", nil},
 		{[]string{"--asks", "refuse", "run ls -la"}, exitcode.OK, "That did not work", []string{"* run_command ls -la", "refused: Allow"}},
 		{[]string{"--read-only", "write a.txt: x"}, exitcode.OK, "", []string{"! there is no tool"}},
-		{[]string{"--deadline", "1s", "count to 5000"}, exitcode.Agent, "1\n2\n", []string{"has failed: ", "exec send exec-"}},
+		{[]string{"--deadline", "1s", "count to 5000"}, exitcode.Agent, "1\n2\n", []string{"has failed: ", "exec retry exec-"}},
 	} {
 		got := r.Run(append([]string{"run", "--once", "-a", "demo"}, c.args...)...)
 		if got.Code != c.code || !strings.Contains(got.Stdout, c.stdout) {
