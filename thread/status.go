@@ -85,6 +85,19 @@ func (s Status) Cost() (usd float64, known bool) {
 	return usd, s.Usage.Priced || usd > 0
 }
 
+// Money is what a thread has cost, for people: "?" stands for what is not known. "" if it has cost nothing.
+func (s Status) Money() string {
+	usd, known := s.Cost()
+	switch {
+	case known:
+		return Money(usd, s.Usage.Unknown)
+	case s.Gauge.Tokens > 0 || s.Usage.Unknown > 0:
+		return "?"
+	default:
+		return ""
+	}
+}
+
 // SetupProblem describes what is wrong with the setup of the thread's worktree and how to fix it, "" if nothing is.
 func (s Status) SetupProblem() string {
 	again := fmt.Sprintf("run it again with `orchestrator setup %s`, in the worktree as it is now", s.Name)

@@ -16,6 +16,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/api"
+	"orchestrator/thread/budget"
 	"orchestrator/thread/spending"
 	"orchestrator/ui/follow"
 	"orchestrator/ui/layout"
@@ -56,6 +57,7 @@ type server struct {
 	base        thread.BaseReport
 	staged      map[string]string // by their tokens
 	spent       []spending.Spent
+	budgets     []budget.Account
 	costs       []spending.Query // what was asked of it
 	quotas      []thread.Quota
 	log         []thread.Happening
@@ -124,7 +126,7 @@ func (s *server) Cost(_ context.Context, q spending.Query) (spending.Report, err
 			r.Groups[i].Name = s.DisplayName()
 		}
 	}
-	r.Quotas = thread.Tightest(s.quotas, time.Now())
+	r.Quotas, r.Budgets = thread.Tightest(s.quotas, time.Now()), s.budgets
 	return r, nil
 }
 

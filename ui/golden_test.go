@@ -149,6 +149,8 @@ var scenes = []struct {
 	{"events", func(r *rig) { r.happened(); r.keys("!", "down", "down") }},
 	{"events-filter", func(r *rig) { r.happened(); r.keys("!"); r.text("auth !sent") }},
 	{"money", func(r *rig) { r.spent(); r.keys("$") }},
+	{"money-budgets", func(r *rig) { r.budgets(); r.keys("$") }},
+	{"budget", func(r *rig) { r.budgets(); r.keys("$", "esc") }},
 	{"money-threads", func(r *rig) { r.spent(); r.keys("$", "tab", "tab", "l", "down") }},
 	{"money-none", func(r *rig) { r.keys("$", "l", "l") }},
 	{"mcp", func(r *rig) { r.servers("") }},

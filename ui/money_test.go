@@ -7,10 +7,25 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/budget"
 	"orchestrator/thread/spending"
 )
 
 // spent has the server know what was spent on 14 days, partly at unknown prices, and two limits.
+// budgets has the server know of some: one is used up, one nearly, and the cost of one is not known in part.
+func (r *rig) budgets() {
+	r.spent()
+	account := func(kind budget.Kind, id, name string, limit, spent float64, unknown int64, level budget.Level) {
+		r.srv.budgets = append(r.srv.budgets, budget.Account{
+			Payer: budget.Payer{Scope: budget.Scope{Kind: kind, ID: id}, Name: name, Limit: thread.Budget{USD: &limit}},
+			Spent: budget.Spent{Amount: budget.Amount{USD: spent, Tokens: 84_000}, Answers: 12, Unknown: unknown}, Level: level,
+		})
+	}
+	account(budget.Project, "", "project", 200, 12.84, 1, budget.Fine)
+	account(budget.Group, "night", "group:night", 1, 0.97, 0, budget.Over)
+	account(budget.Thread, "auth-feature-a3f2", "auth-feature-a3f2", 10, 8.31, 0, budget.Warned)
+}
+
 func (r *rig) spent() {
 	today := time.Now()
 	row := func(back int, agent, model string, id thread.ID, usd float64) {

@@ -84,6 +84,9 @@ func (m *Model) drawSide(b frame.Boxes) {
 	in = in.Shrink(1, 0)
 	top, rest := in.Top(gauge.Rows)
 	var more []string
+	if said := m.money.Of(s); said != "" {
+		more = append(more, said)
+	}
 	if sum := m.servers.Panel().Sum(); rest.Empty() && sum != "" {
 		more = append(more, sum)
 	}

@@ -39,7 +39,7 @@ func headlineOf(project, branch string, conn *connection.Feature, n tree.Counts,
 		}
 		f.Counts = append(f.Counts, headline.Count{Glyph: look.Glyph, N: n.Groups[g], Word: word, Tok: look.Style})
 	}
-	f.Money = headline.Money{Today: spent.Today, Window: spent.Window, Share: spent.Share}
+	f.Money = headline.Money{Today: spent.Today, Window: spent.Window, Share: spent.Share, Budget: spent.Budget, Used: spent.Used}
 	return f
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/budget"
 )
 
 // By is what a Report groups spending by.
@@ -103,6 +104,8 @@ type Report struct {
 	Groups []Group `json:"groups,omitempty"`
 	// Quotas are the limits that providers reported and that still hold, the tightest first.
 	Quotas []thread.Quota `json:"quotas,omitempty"`
+	// Budgets are those of the project, of groups, threads and runs that have a limit.
+	Budgets []budget.Account `json:"budgets,omitempty"`
 }
 
 // Group is what was spent by an agent, with a model or in a thread.

@@ -87,8 +87,8 @@ func lines(s *thread.Status, parent string, sharing []string, w int) []styled.Li
 	add(fact("cache write", thread.Tokens(u.CacheWrite), w))
 	add(fact("output", thread.Tokens(u.Output), w))
 	cost := "unknown (no price for this model)"
-	if usd, known := s.Cost(); known {
-		cost = gauge.Cost(usd)
+	if _, known := s.Cost(); known {
+		cost = s.Money()
 	}
 	add(fact("cost", cost, w))
 	add(about(s, parent, sharing, w))

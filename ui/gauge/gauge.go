@@ -53,8 +53,8 @@ func Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, st *thread.Status, mo
 		return
 	}
 	var money []string
-	if usd, known := st.Cost(); known {
-		money = append(money, Cost(usd))
+	if cost := st.Money(); cost != "" {
+		money = append(money, cost)
 	}
 	if g.SavedUSD >= 0.005 {
 		money = append(money, "saved "+Cost(g.SavedUSD))

@@ -35,6 +35,8 @@ type Money struct {
 	Today  string // what was spent today: "$12.84"; "" is not known
 	Window string // of the limit that is used most: "5h"; "" if there is none
 	Share  float64
+	Budget string // "budget of group:night"; "" if there is none
+	Used   float64
 }
 
 const (
@@ -71,6 +73,9 @@ func (m Money) spans(form int) []styled.Span {
 		return out
 	}
 	out = append(out, styled.Span{Text: " today", Tok: theme.Muted})
+	if m.Budget != "" {
+		out = append(out, styled.Span{Text: gap + m.Budget + " ", Tok: theme.Muted}, styled.Span{Text: thread.Percent(m.Used), Tok: usedTok(m.Used)})
+	}
 	if m.Window == "" {
 		return out
 	}
@@ -83,6 +88,18 @@ func (m Money) spans(form int) []styled.Span {
 		tok = gauge.Token(b)
 	}
 	return append(out, styled.Span{Text: thread.Percent(m.Share), Tok: tok})
+}
+
+// usedTok is the colour of how much of a budget is used: it is told from 75 % on, and nothing goes on at 100.
+func usedTok(share float64) theme.Token {
+	switch {
+	case share >= 100:
+		return theme.Bad
+	case share >= 75:
+		return theme.Warn
+	default:
+		return theme.Text
+	}
 }
 
 // left returns the project and the counts, with branch and words or without.

@@ -5,6 +5,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/api"
+	"orchestrator/thread/budget"
 	"orchestrator/thread/spending"
 	"orchestrator/ui/host"
 
@@ -69,7 +70,7 @@ func (a *account) fill(q spending.Query, r spending.Report, err error) tea.Cmd {
 		return nil
 	}
 	a.err, a.known = "", true
-	a.head = spending.Report{Today: r.Today, Quotas: r.Quotas}
+	a.head = spending.Report{Today: r.Today, Quotas: r.Quotas, Budgets: r.Budgets}
 	if !q.Brief {
 		a.report, a.period, a.whole = r, q.Period, true
 	}
@@ -114,4 +115,12 @@ func (a *account) limit() (thread.Quota, bool) {
 		return all[0], true
 	}
 	return thread.Quota{}, false
+}
+
+// shareOf returns how much of a budget is used, in percent; all of one under which nothing fits any more.
+func shareOf(b budget.Account) float64 {
+	if b.Level >= budget.Over {
+		return max(100, budget.Share(b.Limit, b.Spent.Amount))
+	}
+	return budget.Share(b.Limit, b.Spent.Amount)
 }

@@ -3,12 +3,14 @@ package money
 import (
 	"cmp"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
 	"charm.land/lipgloss/v2"
 
 	"orchestrator/thread"
+	"orchestrator/thread/budget"
 	"orchestrator/thread/spending"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/gauge"
@@ -243,6 +245,38 @@ func drawQuota(c *layout.Canvas, b layout.Box, th *theme.Theme, q thread.Quota, 
 	}
 }
 
+// drawBudget draws a budget: whose it is, how much of it is used, and what is spent.
+func drawBudget(c *layout.Canvas, b layout.Box, th *theme.Theme, a budget.Account) {
+	const cells = 20
+	name := min(24, max(b.W/4, 10))
+	share := shareOf(a)
+	tok := theme.Strong
+	switch {
+	case share >= 100:
+		tok = theme.Bad
+	case share >= float64(budget.Warned):
+		tok = theme.Warn
+	}
+	c.Print(b, 0, 0, th.Style(theme.Text), plain.Cut(plain.Line(a.Name), name-1))
+	w := min(cells, max(b.W-name-36, 0))
+	c.PrintSpans(b, name, 0, th, gauge.Line(min(share, 100), w))
+	said := thread.Percent(share)
+	c.Print(b, name+w+6-plain.Width(said), 0, th.Style(tok), said)
+	x := name + w + 8
+	text := budget.Used(a.Limit, a.Spent)
+	if a.Level >= budget.Over {
+		text = "used up: " + text
+	}
+	c.Print(b, x, 0, th.Style(theme.Muted), plain.Cut(text, b.W-x))
+}
+
+// fullest returns the budgets of which most is used.
+func (p page) fullest() []budget.Account {
+	all := slices.Clone(p.Budgets)
+	slices.SortStableFunc(all, func(a, b budget.Account) int { return cmp.Compare(shareOf(b), shareOf(a)) })
+	return all[:min(len(all), mostBudgets)]
+}
+
 // until returns when a time to come is: how long it takes, and the hour or the day.
 func until(at, now time.Time) string {
 	form := "15:04"
@@ -307,9 +341,12 @@ func (p page) drawTabs(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 // mostQuotas is how many limits are shown.
 const mostQuotas = 4
 
+// mostBudgets is how many budgets are shown; `orchestrator budget` lists all.
+const mostBudgets = 4
+
 // footRows returns how many rows the limits and the legend take; the groups keep some.
 func (p page) footRows(b layout.Box) int {
-	n := min(len(p.Quotas), mostQuotas) + 1
+	n := min(len(p.Quotas), mostQuotas) + len(p.fullest()) + 1
 	if b.H >= 12 {
 		n++
 	}
@@ -324,10 +361,15 @@ func (p page) drawFoot(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	} else {
 		c.Print(last, 0, 0, th.Style(theme.Muted), plain.Cut("? = price unknown, never 0 · what the gateway saw", last.W))
 	}
-	n := min(len(p.Quotas), b.H)
-	_, b = b.Bottom(n)
+	budgets := p.fullest()
+	budgets = budgets[:min(len(budgets), b.H)]
+	n := min(len(p.Quotas), mostQuotas, b.H-len(budgets))
+	_, b = b.Bottom(n + len(budgets))
+	for y, a := range budgets {
+		drawBudget(c, b.Row(y), th, a)
+	}
 	for y := range n {
-		drawQuota(c, b.Row(y), th, p.Quotas[y], p.now)
+		drawQuota(c, b.Row(len(budgets)+y), th, p.Quotas[y], p.now)
 	}
 }
 

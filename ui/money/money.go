@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/budget"
 	"orchestrator/thread/spending"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
+	"orchestrator/ui/plain"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -62,6 +64,9 @@ type Head struct {
 	Window string
 	Share  float64
 	Ends   time.Time
+	// Budget is how much of the budget is used of which most is, "" if there is none.
+	Budget string
+	Used   float64
 }
 
 // Head returns it.
@@ -76,5 +81,33 @@ func (f *Feature) Head() Head {
 			h.Window, h.Share, h.Ends = q.Label(), share, q.Resets
 		}
 	}
+	for _, b := range a.head.Budgets {
+		if share := shareOf(b); h.Budget == "" || share > h.Used {
+			h.Budget, h.Used = "budget", share
+			if b.Scope.Kind != budget.Project {
+				h.Budget += " of " + plain.Cut(plain.Line(b.Name), mostName)
+			}
+		}
+	}
 	return h
+}
+
+// mostName is how many cells of a scope's name the head line has.
+const mostName = 18
+
+// Of says how much of the budget of a thread is used, or of that of its run; "" if it has none.
+func (f *Feature) Of(s *thread.Status) string {
+	if !f.account.known {
+		return ""
+	}
+	said, most := "", -1.0
+	for _, b := range f.account.head.Budgets {
+		own := b.Scope == budget.Scope{Kind: budget.Thread, ID: string(s.ID)} ||
+			s.Run != nil && b.Scope.Kind == budget.Execution && b.Name == s.Run.Execution ||
+			b.Scope == budget.Scope{Kind: budget.Group, ID: s.Once.Group}
+		if share := shareOf(b); own && share > most {
+			said, most = "budget "+thread.Percent(share), share
+		}
+	}
+	return said
 }

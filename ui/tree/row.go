@@ -186,7 +186,7 @@ func (t *Tree) drawSecond(p painter, s *thread.Status) {
 	}
 	who := who(s)
 	if at > 0 {
-		cost := costOf(s)
+		cost := s.Money()
 		from := p.col.cost - plain.Width(cost)
 		p.put(secondAt, 1, theme.Muted, plain.Cut(who, p.col.cost-secondAt-max(plain.Width(cost)+2, leastCost)))
 		p.put(from, 1, theme.Muted, cost)
@@ -221,19 +221,6 @@ func lineToken(s *thread.Status) theme.Token {
 		return theme.Muted
 	default:
 		return theme.Text
-	}
-}
-
-// costOf formats what a thread has cost; "?" if that is not known.
-func costOf(s *thread.Status) string {
-	usd, known := s.Cost()
-	switch {
-	case known:
-		return gauge.Cost(usd)
-	case s.Gauge.Tokens > 0:
-		return "?"
-	default:
-		return ""
 	}
 }
 

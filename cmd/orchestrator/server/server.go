@@ -37,6 +37,7 @@ import (
 	mcpgateway "orchestrator/mcpctl/gateway"
 	"orchestrator/thread"
 	"orchestrator/thread/api"
+	"orchestrator/thread/budget"
 	"orchestrator/thread/manager"
 	"orchestrator/thread/plaintext"
 	"orchestrator/thread/private"
@@ -134,9 +135,18 @@ func (a *Server) agentOf(id thread.ID) string {
 	return s.Agent
 }
 
+// budgets returns those that have a limit.
+func (a *Server) budgets(ctx context.Context) ([]budget.Account, error) {
+	r, err := a.manager.Budgets.List(ctx)
+	return slices.DeleteFunc(r.Accounts, func(b budget.Account) bool { return !b.Limit.Set() }), err
+}
+
 // cost sums up what was spent, with the names of threads.
 func (a *Server) cost(ctx context.Context, q spending.Query) (spending.Report, error) {
 	r, err := a.ledger.Report(ctx, q)
+	if err == nil {
+		r.Budgets, err = a.budgets(ctx)
+	}
 	if err != nil || r.By != spending.ByThread {
 		return r, err
 	}

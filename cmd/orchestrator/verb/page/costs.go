@@ -28,6 +28,10 @@ func Costs(w io.Writer, r spending.Report, now time.Time) {
 		}
 		t.Print(w)
 	}
+	if len(r.Budgets) > 0 {
+		fmt.Fprintln(w)
+		Budgets(w, r.Budgets)
+	}
 	if len(r.Quotas) == 0 {
 		return
 	}
