@@ -115,6 +115,7 @@ var scenes = []struct {
 	{"runs-opened", func(r *rig) { r.ran(); r.m.tree.Select("auth-feature-a3f2"); r.keys("right") }},
 	{"runs-ended", func(r *rig) { r.ran(); r.m.tree.Select("list-todos-6f70") }},
 	{"runs-lost", func(r *rig) { r.ran(); r.m.tree.Select("write-docs-5e6f") }},
+	{"runs-ask", func(r *rig) { r.ran(); r.asks(); r.m.tree.Select("review-auth-1a2b") }},
 	{"runs-menu", func(r *rig) { r.ran(); r.m.tree.Select("write-docs-5e6f"); time.Sleep(typing.Pause); r.keys(".") }},
 	{"new-once", func(r *rig) { r.keys("n", "shift+tab", "shift+tab", "right", "right") }},
 	{"inbox", func(r *rig) { r.full(); r.keys("I") }},

@@ -56,6 +56,25 @@ func (r *rig) ran() {
 	}
 }
 
+// asks has two of the eight runs ask: for a command, and for a choice.
+func (r *rig) asks() {
+	ask := func(id string, q thread.Question) {
+		r.changed(id, func(s *thread.Status) {
+			run := *s.Run
+			run.State, run.Reason = string(work.NeedsInput), q.Line()
+			s.Run, s.State = &run, thread.StateReport{State: q.Kind.State(), Since: q.Since, Question: &q}
+		})
+	}
+	ask("review-auth-1a2b", thread.Question{
+		ID: "4f-1", Kind: thread.QuestionPermission, Text: "Allow this command?", About: "go test ./auth", Since: epoch.Add(-9 * time.Second),
+		Choices: []thread.Choice{{Text: "Yes", Means: thread.Approve}, {Text: "Yes, always", Means: thread.ApproveAlways}, {Text: "No", Means: thread.Deny}},
+	})
+	ask("port-parser-2b3c", thread.Question{
+		ID: "5a-1", Kind: thread.QuestionChoice, Text: "Which grammar is the parser for?", Since: epoch.Add(-4 * time.Minute),
+		Choices: []thread.Choice{{Text: "The old one"}, {Text: "The new one"}},
+	})
+}
+
 // changed has the server tell of a change of a thread.
 func (r *rig) changed(id string, change func(*thread.Status)) {
 	s := r.srv.find(id)
