@@ -257,6 +257,10 @@ func TestBreakerOpens(t *testing.T) {
 		if n := started(); n != 1 {
 			t.Fatalf("%d find out whether it works", n)
 		}
+		time.Sleep(time.Minute) // it asks its model nothing, as one that waits for a tool
+		if n := started(); n != 2 {
+			t.Fatalf("%d find out whether it works, one of which is silent", n)
+		}
 		for _, id := range ids {
 			if w.execution(id).State.Holds() {
 				w.respond(id, w.sess.of(id).prompts(), "call", false)
