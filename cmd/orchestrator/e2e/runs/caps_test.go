@@ -177,3 +177,23 @@ func killedAtBound(r *e2e.Rig, at string, policy work.Policy) {
 		r.T.Errorf("it was asked for %d reports: %+v", reports, all)
 	}
 }
+
+// TestOverlongAnswerIsKept: an answer with more words than it may have is shown as it is, and kept whole under a token.
+func TestOverlongAnswerIsKept(t *testing.T) {
+	t.Parallel()
+	r := e2e.NewRig(t)
+	x := e2e.Get[work.Execution](r, "run", "--once", "-a", "demo", "--words", "100", "count to 3000")
+	if x.State != work.Completed || x.Whole == "" || len(x.Answer) > thread.MaxExcerpt {
+		t.Fatalf("%s (%s), whole %q, %d bytes", x.State, x.Reason, x.Whole, len(x.Answer))
+	}
+	whole := strings.Fields(r.Ok("retrieve", string(x.Whole)))
+	if len(whole) < 3000 || whole[0] != "1" || whole[len(whole)-1] != "3000" {
+		t.Errorf("%d words are kept, to %q", len(whole), whole[len(whole)-1])
+	}
+	if out := r.Ok("exec", "show", x.Name); !strings.Contains(out, string(x.Whole)+" has the whole") || !strings.Contains(out, "at most 100") {
+		t.Errorf("shown as\n%s", out)
+	}
+	if log := r.Ok("exec", "logs", x.Name); !strings.Contains(log, "words, 100 are allowed: the whole is "+string(x.Whole)) {
+		t.Errorf("its record does not say so:\n%s", log[max(0, len(log)-500):])
+	}
+}
