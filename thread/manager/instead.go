@@ -97,13 +97,14 @@ func (m *Executions) takePlace(ctx context.Context, x exec.Execution) (exec.Exec
 	return m.cfg.Runs.Store.Execution(ctx, s.Run.Execution)
 }
 
-// Retry has a failed execution try again, as a person decides: in its agent's session, with what failed, if that has got
+// Retry has a failed execution try again, or one that waits for its next attempt at once, as a person decides: in its agent's session, with what failed, if that has got
 // somewhere; else from its beginning.
 func (m *Executions) Retry(ctx context.Context, id exec.ID) (exec.Execution, error) {
 	return m.decided(ctx, id, "retry", verdict{state: exec.Queued, reason: "a person has it tried again"})
 }
 
-// FallBack has the fallback of a failed execution take its place, as a person decides.
+// FallBack has the fallback of an execution that has failed, or waits for its next attempt, take its place, as a person
+// decides.
 func (m *Executions) FallBack(ctx context.Context, id exec.ID) (exec.Execution, error) {
 	return m.decided(ctx, id, "fall back from", verdict{state: exec.Queued, reason: "a person has its fallback go on", again: exec.AgainFallback})
 }
@@ -119,8 +120,9 @@ func (m *Executions) decided(ctx context.Context, id exec.ID, what string, v ver
 	}
 	l := m.registry.run(x.Thread)
 	const ask = "ask its thread again with `orchestrator exec send`"
+	waits := x.State == exec.Queued && !x.After.IsZero() // for its next attempt
 	switch {
-	case x.State != exec.Failed:
+	case x.State != exec.Failed && !waits:
 		return x, thread.Hint(thread.Kindf(thread.ErrRefused, "%s %s: it is %s, not failed", what, x.Name, x.State), ask)
 	case x.Instead != "":
 		return x, thread.Kindf(thread.ErrRefused, "%s %s: its fallback has taken its place already", what, x.Name)
@@ -135,7 +137,7 @@ func (m *Executions) decided(ctx context.Context, id exec.ID, what string, v ver
 			return err
 		}
 		newest, err := l.cfg.Runs.Store.Executions(ctx, exec.Query{Thread: x.Thread, Limit: 1})
-		if err == nil && len(newest) > 0 && newest[0].ID != x.ID {
+		if err == nil && !waits && len(newest) > 0 && newest[0].ID != x.ID {
 			err = thread.Hint(thread.Kindf(thread.ErrRefused, "its thread has gone on with %s", newest[0].Name), ask)
 		}
 		if err != nil {
@@ -149,7 +151,7 @@ func (m *Executions) decided(ctx context.Context, id exec.ID, what string, v ver
 	return m.cfg.Runs.Store.Execution(ctx, string(id))
 }
 
-// unfail queues a failed execution again.
+// unfail queues an execution again that has failed, or no longer has it wait.
 func unfail(ctx context.Context, l *run, x exec.Execution, v verdict) error {
 	v.failure = x.Failure
 	if _, model := exec.FallbackModel(x.Fallback); v.again != exec.AgainFallback || model {
@@ -183,10 +185,13 @@ func unfail(ctx context.Context, l *run, x exec.Execution, v verdict) error {
 		}
 		return nil
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		if y, rerr := l.open.reread(ctx, x.ID); rerr == nil {
 			unused(ctx, l, y, v.prompt)
 		}
+	case v.prompt == "" && x.State == exec.Queued: // that of the attempt which it waited for
+		settlePrompt(ctx, l, x.Prompt, exec.Cancelled, "its fallback goes on")
 	}
 	return err
 }

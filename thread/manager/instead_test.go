@@ -154,6 +154,40 @@ func TestRetry(t *testing.T) {
 	}, withRuns)
 }
 
+// TestNotWaiting: a person has what waits for its next attempt tried at once, or passed on, and its prompt is asked once.
+func TestNotWaiting(t *testing.T) {
+	inWorld(t, func(w *world) {
+		ctx := context.Background()
+		limit := func() thread.Exchange {
+			return thread.Exchange{Status: 429, Err: "limit", Until: time.Now().Add(5 * time.Hour)}
+		}
+		s := w.once("do it", func(r *thread.NewRequest) { r.Once.Fallback = "codex" })
+		w.refused(s.ID, limit())
+		x := w.runIs(s.ID, exec.Queued)
+		if st := w.status(s.ID); st.Run.Fallback != "codex" || st.Run.Again.IsZero() {
+			t.Errorf("listed as %+v", st.Run)
+		}
+		if _, err := w.m.Executions.Retry(ctx, x.ID); err != nil {
+			t.Fatal(err)
+		}
+		if x = w.runIs(s.ID, exec.Running); x.Attempt != 2 || w.sess.of(s.ID).prompts() != "do it" {
+			t.Errorf("asked %q: %+v", w.sess.of(s.ID).prompts(), x)
+		}
+		w.refused(s.ID, limit())
+		waits := w.runIs(s.ID, exec.Queued)
+		if _, err := w.m.Executions.FallBack(ctx, x.ID); err != nil {
+			t.Fatal(err)
+		}
+		y := w.passed(w.runIs(s.ID, exec.Failed))
+		if y.State != exec.Running || !strings.HasSuffix(w.sess.of(y.Thread).prompts(), "do it") {
+			t.Errorf("%+v was asked %q", y, w.sess.of(y.Thread).prompts())
+		}
+		if p := w.promptOf(waits); !p.State.Over() {
+			t.Errorf("the prompt of the attempt that it waited for is %s", p.State)
+		}
+	}, withRuns)
+}
+
 // TestFallbackIsChecked: what cannot take a place is refused before anything runs.
 func TestFallbackIsChecked(t *testing.T) {
 	inWorld(t, func(w *world) {

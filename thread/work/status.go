@@ -19,6 +19,9 @@ func (x Execution) Status() *thread.RunStatus {
 		s.Instead = string(x.Instead)
 	case x.State == Queued && !x.After.IsZero():
 		s.Again, s.Try = x.After, x.Retries+1
+		if x.Offers() {
+			s.Fallback = x.Fallback
+		}
 	}
 	return s
 }

@@ -89,6 +89,8 @@ func useful(s *thread.Status, b intent.Binding) string {
 			return "go on with " + s.Run.Execution + ", which was lost"
 		case s.Run.State == "failed" && s.Run.Instead == "":
 			return "try " + s.Run.Execution + " again, which failed"
+		case !s.Run.Again.IsZero():
+			return "try " + s.Run.Execution + " now, which waits for its next attempt"
 		}
 		return ""
 	case intent.FallbackRun:

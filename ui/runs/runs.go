@@ -57,11 +57,11 @@ func (f *Feature) cancel(name, execution string) tea.Cmd {
 
 // resume goes on with a lost run, or tries a failed one again.
 func (f *Feature) resume(s *thread.Status) tea.Cmd {
-	if s.Run == nil || s.Run.State != string(work.Lost) && s.Run.State != string(work.Failed) {
-		return f.Notify(thread.LevelInfo, f.Name(s.ID)+" has no run that was lost or has failed")
+	if s.Run == nil || s.Run.State != string(work.Lost) && s.Run.State != string(work.Failed) && s.Run.Again.IsZero() {
+		return f.Notify(thread.LevelInfo, f.Name(s.ID)+" has no run that was lost, has failed or waits for another attempt")
 	}
 	execution := s.Run.Execution
-	if s.Run.State == string(work.Failed) {
+	if s.Run.State != string(work.Lost) {
 		return f.call("retry "+execution, f.Name(s.ID)+": "+execution+" is tried again", func(ctx context.Context) (work.Execution, error) {
 			return api.RetryExecution.Do(ctx, f.Server, api.ExecutionRef{Execution: execution})
 		})
