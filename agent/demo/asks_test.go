@@ -34,6 +34,7 @@ func (h *headless) open() (all []thread.Question) {
 					break
 				}
 			}
+		default:
 		}
 	}
 	return all

@@ -23,7 +23,7 @@ func TestAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer first.Close()
+	t.Cleanup(func() { _ = first.Close() })
 	if _, err := alone("h"); err == nil || !strings.Contains(err.Error(), "called h") {
 		t.Errorf("the same name: %v", err)
 	}

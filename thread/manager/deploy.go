@@ -118,20 +118,19 @@ func notDeployed(ctx context.Context, l *run, a *attempt, cause error) {
 		return
 	}
 	why := "not started: " + reason(cause)
-	end := func(x *exec.Execution) error {
+	end := func(x *exec.Execution) {
 		x.State, x.Reason = exec.Failed, why
 		x.Failure = exec.Classify(exec.Ending{Cause: exec.CauseStart, Reason: why, Err: cause}, l.cfg.now())
-		return nil
 	}
 	if x.Reporting {
-		end = func(x *exec.Execution) error { unreported(l, *x, why).apply(x, l.cfg.now()); return nil }
+		end = func(x *exec.Execution) { unreported(l, *x, why).apply(x, l.cfg.now()) }
 	}
 	state := exec.Failed
 	if errors.Is(cause, thread.ErrUnreachable) || errors.Is(cause, thread.ErrDiskFull) || errors.Is(cause, errClosed) || l.work.closes() {
 		state = exec.Queued
-		end = func(x *exec.Execution) error { x.State, x.Reason = exec.Queued, why; return nil }
+		end = func(x *exec.Execution) { x.State, x.Reason = exec.Queued, why }
 	}
-	_, err = l.open.change(ctx, x.ID, x.Fence, end)
+	_, err = l.open.change(ctx, x.ID, x.Fence, always(end))
 	switch {
 	case err != nil:
 		l.cfg.Log.Error("store that a run was not started", "execution", x.Name, "err", err)
@@ -144,9 +143,14 @@ func notDeployed(ctx context.Context, l *run, a *attempt, cause error) {
 	}
 }
 
+// always is a change that is never refused.
+func always(change func(*exec.Execution)) func(*exec.Execution) error {
+	return func(x *exec.Execution) error { change(x); return nil }
+}
+
 // undeploy stores again that an execution's process was not started.
-func undeploy(l *run, x exec.Execution, end func(*exec.Execution) error) {
-	y, err := l.open.change(l.work.ctx, x.ID, x.Fence, end)
+func undeploy(l *run, x exec.Execution, end func(*exec.Execution)) {
+	y, err := l.open.change(l.work.ctx, x.ID, x.Fence, always(end))
 	switch {
 	case err == nil && y.State == exec.Failed:
 		settlePrompt(l.work.ctx, l, y.Prompt, y.State, y.Reason)

@@ -49,7 +49,7 @@ func steer(ctx context.Context, l *run, p thread.Prompt) (_ thread.Prompt, given
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if now, known := d.Prompt(p.ID); known && now.State == thread.PromptTyping { // else a request has shown that already
-		p, _ = l.typist.put(ctx, l.typist.after(now, outbox.Typed, "given to "+a.name+", which works")) //nolint:errcheck // logged; the outbox has it
+		p, _ = l.typist.put(ctx, l.typist.after(now, outbox.Typed, "given to "+a.name+", which works"))
 	}
 	return p, true, nil
 }
@@ -80,7 +80,7 @@ func steeredNot(ctx context.Context, l *run, p thread.Prompt, cause error) (thre
 	d.mu.Lock()
 	if now, known := d.Prompt(p.ID); known && now.State == thread.PromptTyping {
 		now.Steered = false
-		p, _ = l.typist.put(ctx, l.typist.after(now, outbox.Postponed, line(cause.Error()))) //nolint:errcheck // logged; the outbox has it
+		p, _ = l.typist.put(ctx, l.typist.after(now, outbox.Postponed, line(cause.Error())))
 	}
 	d.mu.Unlock()
 	if p.State != thread.PromptQueued {

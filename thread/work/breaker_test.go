@@ -58,10 +58,10 @@ func TestBreaker(t *testing.T) {
 func TestDecideBreaks(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	w := Way{"claude", "a"}
-	on := func(id string, s State, by string) Execution {
+	on := func(id string, s State) Execution {
 		return Execution{ID: ID(id), Name: "exec-" + id, Thread: "t" + "-" + "x", Agent: "claude", Account: "a", State: s}
 	}
-	one, two := on("1", Queued, ""), on("2", Queued, "")
+	one, two := on("1", Queued), on("2", Queued)
 	one.Thread, two.Thread = "t1", "t2"
 	free := Execution{ID: "3", Name: "exec-3", Thread: "t3", Agent: "claude", Account: "b", State: Queued}
 	q := Queue{Breaks: map[Way]Break{w: {Way: w, What: "busy", Left: time.Minute}}, Now: now}

@@ -413,6 +413,7 @@ func TestParentsWait(t *testing.T) {
 					works++
 				case NeedsInput:
 					asks++
+				default:
 				}
 			}
 			if works+asks > 6*q.Limits.All+4 { // three times as many as without questions: parents that ask lend and lend again

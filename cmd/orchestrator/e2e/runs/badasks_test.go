@@ -214,7 +214,7 @@ func TestAsksAHundredTimes(t *testing.T) {
 	r := e2e.NewRig(t)
 	r.Env = append(r.Env, "ORCHESTRATOR_RUNS_PARALLEL=1")
 	name, at := asking(r, "run touch many #times:100", "--calls", "none", "--deadline", "20s")
-	q := question(r, at, "")
+	question(r, at, "")
 	time.Sleep(2 * time.Second) // as a person who reads
 	becomes(r, runIt(r, "say hello", "--no-worktree"), work.Completed)
 	before, asked := "", 0
@@ -224,7 +224,8 @@ func TestAsksAHundredTimes(t *testing.T) {
 		if x.State.Final() {
 			break
 		}
-		if q = r.Status(at).State.Question; q == nil || q.ID == before {
+		q := r.Status(at).State.Question
+		if q == nil || q.ID == before {
 			time.Sleep(10 * time.Millisecond)
 			if time.Since(begin) > 3*e2e.Patience {
 				t.Fatalf("after %d answers it is %s: %s", asked, x.State, x.Reason)

@@ -98,7 +98,7 @@ func TestOddUsage(t *testing.T) {
 func TestFallbacksThatFail(t *testing.T) {
 	t.Parallel()
 	r := e2e.NewRig(t)
-	fake(r, "claude", `read -r p; echo '{"type":"result","is_error":true,"result":"API Error: 401","api_error_status":401}'; exit 1`)
+	fake(r, `read -r p; echo '{"type":"result","is_error":true,"result":"API Error: 401","api_error_status":401}'; exit 1`)
 	e2e.Put(t, filepath.Join(r.Home, ".config", "orchestrator", "config.toml"), "[runs.fallback]\nclaude = \"demo\"\n")
 	for _, bad := range []string{"demo", "nosuch", "model:"} {
 		if res := r.Run("run", "--once", "-d", "-a", "demo", "--fallback", bad, "say x"); res.Code == 0 || !strings.Contains(res.Stderr, "fallback") {

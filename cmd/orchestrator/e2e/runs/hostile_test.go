@@ -16,19 +16,19 @@ import (
 	"orchestrator/thread/work"
 )
 
-// fake puts a program on the rig's PATH in the place of a CLI, or replaces it by another version.
-func fake(r *e2e.Rig, name, script string) {
+// fake puts a program on the rig's PATH in the place of Claude Code, or replaces it by another version.
+func fake(r *e2e.Rig, script string) {
 	r.T.Helper()
 	bin := filepath.Join(r.Home, "bin")
 	if err := os.MkdirAll(bin, 0o700); err != nil {
 		r.T.Fatal(err)
 	}
-	next := filepath.Join(bin, "."+name)
+	next := filepath.Join(bin, ".claude")
 	e2e.Put(r.T, next, "#!/bin/sh\ncase \"$*\" in *--version*) echo '9.9.9 (Claude Code)'; exit;; esac\n"+script+"\n")
 	if err := os.Chmod(next, 0o700); err != nil {
 		r.T.Fatal(err)
 	}
-	if err := os.Rename(next, filepath.Join(bin, name)); err != nil {
+	if err := os.Rename(next, filepath.Join(bin, "claude")); err != nil {
 		r.T.Fatal(err)
 	}
 	path := "PATH=" + bin + ":" + os.Getenv("PATH")
@@ -136,7 +136,7 @@ func TestStrangeCLIs(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := e2e.NewRig(t)
-			fake(r, "claude", c.script)
+			fake(r, c.script)
 			name := submit(r, append([]string{"-a", "claude", "do it"}, c.flags...)...)
 			x := ends(r, name)
 			if x.State != c.want || !strings.Contains(x.Reason, c.says) {
@@ -177,12 +177,12 @@ printf '{"type":"%s","uuid":"00000000-0000-4000-8000-%012d","parentUuid":%s,"ses
 echo "{\"type\":\"result\",\"subtype\":\"success\",\"session_id\":\"$id\",\"result\":\"$how by VERSION\",\"terminal_reason\":\"completed\"}"`
 	}
 	r := e2e.NewRig(t)
-	fake(r, "claude", strings.ReplaceAll(version(""), "VERSION", "one"))
+	fake(r, strings.ReplaceAll(version(""), "VERSION", "one"))
 	first := ends(r, submit(r, "-a", "claude", "do it"))
 	if first.State != work.Completed || !strings.Contains(first.Answer, "--session-id by one") {
 		t.Fatalf("%s: %s: %q", first.State, first.Reason, first.Answer)
 	}
-	fake(r, "claude", strings.ReplaceAll(version(""), "VERSION", "two"))
+	fake(r, strings.ReplaceAll(version(""), "VERSION", "two"))
 	second := ends(r, strings.TrimSpace(r.Ok("exec", "send", "-d", first.Name, "go on")))
 	if second.State != work.Completed || !strings.Contains(second.Answer, "by two") {
 		t.Errorf("%s: %s: %q", second.State, second.Reason, second.Answer)
@@ -193,7 +193,7 @@ echo "{\"type\":\"result\",\"subtype\":\"success\",\"session_id\":\"$id\",\"resu
 		{`read -r p; echo "No conversation found with session ID" >&2; exit 1`, "No conversation found"},
 		{`read -r p; echo '{"version":2,"kind":"answer","text":"in a format of the future"}'; exit 0`, "before it had answered"},
 	} {
-		fake(r, "claude", c.script)
+		fake(r, c.script)
 		x := ends(r, strings.TrimSpace(r.Ok("exec", "send", "-d", first.Name, "go on")))
 		if x.State != work.Failed || !strings.Contains(x.Reason, c.says) {
 			t.Errorf("%s: %s, want %q", x.State, x.Reason, c.says)
@@ -206,7 +206,7 @@ echo "{\"type\":\"result\",\"subtype\":\"success\",\"session_id\":\"$id\",\"resu
 	if res.Code == 0 || !strings.Contains(res.Stderr, "claude") || !strings.Contains(res.Stderr, "not") {
 		t.Errorf("a CLI that is gone: exit %d: %s%s", res.Code, res.Stdout, res.Stderr)
 	}
-	fake(r, "claude", strings.ReplaceAll(version(""), "VERSION", "three"))
+	fake(r, strings.ReplaceAll(version(""), "VERSION", "three"))
 	if x := ends(r, strings.TrimSpace(r.Ok("exec", "send", "-d", first.Name, "go on"))); x.State != work.Completed || !strings.Contains(x.Answer, "by three") {
 		t.Errorf("%s: %s: %q", x.State, x.Reason, x.Answer)
 	}
