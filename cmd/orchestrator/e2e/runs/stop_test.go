@@ -112,9 +112,7 @@ func TestStopWhileItStarts(t *testing.T) {
 			}
 		}
 	}
-	if len(accepted) == 0 {
-		t.Fatal("none was accepted")
-	}
+	accepted[runIt(r, "say it is the last", "--no-worktree")] = true // on a busy machine the stops came first
 	for name := range accepted {
 		if x := ends(r, name); x.State != work.Completed && (x.State != work.Lost || x.Attempt < 2) {
 			t.Errorf("%s: %s in attempt %d: %s", name, x.State, x.Attempt, x.Reason)
@@ -249,13 +247,23 @@ func TestAtTheEnd(t *testing.T) {
 			s := r.Status(at)
 			if open := working(r, s.ID); open == nil && s.Execution != nil || open != nil && strings.Contains(open.Reason, "terminal") {
 				counts["opened"]++
-				r.Ok("stop", at) // it was opened in a terminal, for which what waits has to wait
+				r.Run("stop", at) // it was opened in a terminal, for which what waits has to wait; it may have just ended
 			}
 			return s.Execution == nil && s.Queued == 0 && working(r, s.ID) == nil
 		})
-		for _, p := range e2e.Get[[]thread.Prompt](r, "prompts", at) {
-			if !p.State.Over() {
-				t.Errorf("round %d: a prompt of %s is %s (sent: %s)", round, at, p.State, send)
+		var left thread.Prompt
+		over := func() bool {
+			for _, p := range e2e.Get[[]thread.Prompt](r, "prompts", at) {
+				if !p.State.Over() {
+					left = p
+					return false
+				}
+			}
+			return true
+		}
+		for begin := time.Now(); !over(); time.Sleep(50 * time.Millisecond) {
+			if time.Since(begin) > 20*time.Second {
+				t.Fatalf("round %d: a prompt of %s is %s: %s (sent: %s)", round, at, left.State, left.Reason, send)
 			}
 		}
 	}
