@@ -506,7 +506,11 @@ func (a *attempt) ended(
 	answer, reported := a.record.Answer(), a.record.Usage()
 	process, started, before, beside := a.process, a.started, a.before, a.beside
 	called := a.bound.tally(a.record.Calls)
+	differs := a.record.Differs(before, used, beside)
 	a.mu.Unlock()
+	if more = slices.Clip(more); differs != "" && !a.live.thread().Launch.NoGateway {
+		more = append(more, exec.Event{At: a.open.cfg.now(), Attempt: was.Attempt, Kind: "note", Text: differs})
+	}
 	x, err := a.open.change(ctx, was.ID, was.Fence, func(x *exec.Execution) error {
 		if x.Counted == x.Attempt {
 			return errCounted

@@ -39,23 +39,3 @@ func (e Ended) Outcome() (work.State, string) {
 		return work.Failed, cmp.Or(e.Said.Reason, fmt.Sprintf("its process ended with code %d", e.Exit.Code))
 	}
 }
-
-// Used returns what a thread has used since an execution's attempt began: what the gateway and the transcript told of it,
-// which is counted once, with what was used beside the conversation but for its price, which the thread has. If they told nothing, it is what the agent itself reported, at a
-// cost that is not known.
-func Used(before, after, beside, reported thread.Usage) thread.Usage {
-	u := thread.Usage{
-		Input: after.Input - before.Input, CacheRead: after.CacheRead - before.CacheRead,
-		CacheWrite: after.CacheWrite - before.CacheWrite, CacheWriteHour: after.CacheWriteHour - before.CacheWriteHour,
-		Output: after.Output - before.Output, CostUSD: max(0, after.CostUSD-before.CostUSD), Priced: after.Priced,
-		Unknown: max(0, after.Unknown-before.Unknown),
-	}.Add(beside)
-	if u.Context() <= 0 && u.CostUSD == 0 {
-		reported.CostUSD, reported.Priced, reported.Unknown = 0, false, u.Unknown
-		if reported.Context() > 0 {
-			reported.Unknown++
-		}
-		return reported
-	}
-	return u
-}

@@ -183,6 +183,15 @@ func (r *Record) Whole() string { return r.whole }
 // Usage is what the agent reported that it used.
 func (r *Record) Usage() thread.Usage { return r.usage }
 
+// Differs says for people if what the agent reported that it used is not what the gateway counted of this attempt; "" if it
+// is, or if the agent came to no end of its own: then it has not told all.
+func (r *Record) Differs(before, after, beside thread.Usage) string {
+	if r.end == nil || r.end.Gone || r.end.Outcome == thread.RunCancelled {
+		return ""
+	}
+	return Differs(Used(before, after, thread.Usage{}, thread.Usage{}), beside, r.usage)
+}
+
 // Refused is what the agent would have asked a person.
 func (r *Record) Refused() Refused { return r.refused }
 
