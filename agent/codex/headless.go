@@ -63,12 +63,12 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 			l.Args = append(l.Args, noServers(spec, l.Env)...)
 		}
 	}
-	return thread.HeadlessLaunch{Launch: l, Dialogue: newDialogue(o)}, nil
+	return thread.HeadlessLaunch{Launch: l, Dialogue: newDialogue(o), Insists: !patient && len(patience) == 0}, nil
 }
 
 // patience returns the arguments that have Codex ask a provider once where it would try again, unless the person has set
-// how often, and reports whether they have. Its own providers cannot be configured: the dialogue ends a run when one of
-// them is to be asked again after the first five requests.
+// how often, and reports whether they have. Its own providers cannot be configured: its run is ended at the first failure
+// that the gateway sees, and by the dialogue when one of them is to be asked again after the first five requests.
 func (c config) patience() (args []string, patient bool) {
 	name := cmp.Or(c.provider, "openai")
 	p, own := table(c.all, "model_providers")[name].(map[string]any)
