@@ -276,6 +276,9 @@ func (l *typist) typed(s thread.Session, id thread.PromptID, err error) {
 		l.notSent(end, err)
 		l.put(l.work.ctx, l.after(end.Prompt, end.Event, end.Reason)) //nolint:errcheck // logged; the outbox has it
 	}
+	if gone && end.Event == outbox.Typed {
+		l.live.enqueue(func() { l.outlived(id) })
+	}
 	switch {
 	case errors.Is(err, thread.ErrNotRunning) && (!gone || s == nil):
 		return // the next start reports it
@@ -285,6 +288,22 @@ func (l *typist) typed(s thread.Session, id thread.PromptID, err error) {
 	}
 	l.checkIdle()
 	l.wake()
+}
+
+// outlived is the step that ends a prompt which was typed as its process ended. If the end is not recorded yet, it is what
+// ends the prompt.
+func (l *typist) outlived(id thread.PromptID) {
+	l.live.mu.Lock()
+	ends := l.live.execution != nil && l.live.exit != nil
+	l.live.mu.Unlock()
+	if ends {
+		return
+	}
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	if p, known := l.outbox.Prompt(id); known && p.State == thread.PromptOpen {
+		l.put(l.work.ctx, l.after(p, outbox.Stopped, "the agent ended before it answered")) //nolint:errcheck // logged; the outbox has it
+	}
 }
 
 // notSent tells of a first prompt that has to wait, and of one that was not sent at all.

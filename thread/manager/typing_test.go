@@ -17,8 +17,9 @@ type keyboard struct {
 	thread.Session
 	began time.Time
 	typed []string
-	fails error // the first one
-	hangs bool  // until it is given up
+	fails error  // the first one
+	hangs bool   // until it is given up
+	ends  func() // while it is typed into
 }
 
 func (k *keyboard) Send(ctx context.Context, text string) error {
@@ -26,6 +27,9 @@ func (k *keyboard) Send(ctx context.Context, text string) error {
 	if k.hangs {
 		<-ctx.Done()
 		return ctx.Err()
+	}
+	if k.ends != nil {
+		k.ends()
 	}
 	err := k.fails
 	k.fails = nil
@@ -147,4 +151,46 @@ type noAgents struct{ thread.Agents }
 
 func (noAgents) Agent(name string) (thread.Agent, error) {
 	return nil, fmt.Errorf("agent %s: %w", name, thread.ErrNotFound)
+}
+
+// TestTypedAtTheEnd: a prompt that was typed as its process ended is not open for ever, whether that end is recorded by
+// then or not.
+func TestTypedAtTheEnd(t *testing.T) {
+	for name, recorded := range map[string]bool{"the end is recorded": true, "the end is recorded later": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := New(Config{Store: memory.New(), Agents: noAgents{}})
+				one := thread.Thread{ID: thread.NewID[thread.ID](), Name: "one-0000"}
+				if err := m.cfg.Store.CreateThread(t.Context(), one); err != nil {
+					t.Fatal(err)
+				}
+				l := m.registry.add(one)
+				x := thread.Execution{ID: "x", Thread: one.ID}
+				if err := m.cfg.Store.BeginExecution(t.Context(), x); err != nil {
+					t.Fatal(err)
+				}
+				idle := thread.StateReport{State: thread.StateIdle}
+				keys := &keyboard{began: time.Now()}
+				keys.ends = func() {
+					l.exited("x", thread.Exit{Reason: "exited"})
+					if recorded {
+						time.Sleep(time.Second)
+					}
+				}
+				l.live.session, l.live.execution, l.live.reported, l.live.shown = keys, &x, idle, idle
+				p, err := l.typist.accept(t.Context(), thread.Prompt{From: thread.FromVerb, Text: "hello"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(2 * time.Second)
+				synctest.Wait()
+				if got := l.typist.upToDate(p); !got.State.Over() {
+					t.Errorf("it is %s", got.State)
+				}
+				if m.work.stop() {
+					_ = m.work.drain(context.Background())
+				}
+			})
+		})
+	}
 }
