@@ -11,6 +11,7 @@ import (
 // Books knows what the scopes have spent, and what is held back for requests in flight. It is safe for concurrent use.
 type Books struct {
 	before func(Scope) Spent
+	sum    func(Scope) Spent
 	tell   func(Crossing)
 	usual  usual
 
@@ -26,7 +27,9 @@ type Books struct {
 type account struct {
 	name     string
 	limit    thread.Budget
+	opened   Spent // what was spent before
 	spent    Spent
+	summed   bool // spent has what had to be summed up
 	held     Amount
 	inFlight int
 	// told is the highest level that was told, for the limit toldFor, and unpriced is set once it was told that it cannot be
@@ -34,6 +37,21 @@ type account struct {
 	told     Level
 	toldFor  thread.Budget
 	unpriced bool
+}
+
+// Sums has what is costly to find out read late: sum returns what a scope had spent before these books were opened beyond
+// what New's before says. It is called once for each, before the first request that a limit of it holds for is let pass, or
+// before it is reported; so it must leave out what these books have counted. Sums is called before anything else.
+func (b *Books) Sums(sum func(Scope) Spent) { b.sum = sum }
+
+// Opened returns what a scope had spent when its account was opened, false if there is none.
+func (b *Books) Opened(s Scope) (Spent, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if a := b.accounts[s]; a != nil {
+		return a.opened, true
+	}
+	return Spent{}, false
 }
 
 // New returns books in which nothing is held back. before returns what a scope had spent before these books were opened:
@@ -88,7 +106,7 @@ func (b *Books) Reserve(ctx context.Context, payers func() []Payer, ask Ask) (*H
 	}
 	for {
 		all := payers()
-		b.open(all)
+		b.open(all, false)
 		h, wait, refusal, crossings := b.decide(all, ask, want, known)
 		for _, c := range crossings {
 			b.tell(c)
@@ -146,34 +164,50 @@ func (b *Books) decide(all []Payer, ask Ask, want Amount, known bool) (
 	return h, nil, nil, crossings
 }
 
-// open makes the accounts that there are not yet, with what was spent before.
-func (b *Books) open(all []Payer) {
-	missing := func(p Payer) bool {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		return b.accounts[p.Scope] == nil
-	}
+// open makes the accounts that there are not yet, with what was spent before: all of it if they are reported or have a
+// limit.
+func (b *Books) open(all []Payer, reported bool) {
 	for _, p := range all {
-		if !missing(p) {
+		whole := b.sum != nil && (reported || p.Limit.Set())
+		ready := func() (opened, ready bool) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			a := b.accounts[p.Scope]
+			return a != nil, a != nil && (a.summed || !whole)
+		}
+		if _, ok := ready(); ok {
 			continue
 		}
 		b.loading.Lock()
-		if missing(p) {
-			a := &account{}
+		opened, ok := ready()
+		if !opened {
+			b.begin(p.Scope)
+		}
+		if !ok && whole {
+			sum := b.sum(p.Scope)
 			b.mu.Lock()
-			if t, known := b.recalled[p.Scope]; known {
-				a.told, a.toldFor = t.Level, t.Limit
+			if a := b.accounts[p.Scope]; a != nil { // it may have been forgotten
+				a.spent, a.summed = a.spent.Plus(sum), true
 			}
-			b.mu.Unlock()
-			if b.before != nil {
-				a.spent = b.before(p.Scope)
-			}
-			b.mu.Lock()
-			b.accounts[p.Scope] = a
 			b.mu.Unlock()
 		}
 		b.loading.Unlock()
 	}
+}
+
+// begin makes the account of a scope. loading is held.
+func (b *Books) begin(s Scope) {
+	a := &account{}
+	if b.before != nil {
+		a.opened = b.before(s)
+		a.spent = a.opened
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if t, known := b.recalled[s]; known {
+		a.told, a.toldFor = t.Level, t.Limit
+	}
+	b.accounts[s] = a
 }
 
 // account returns that of a payer, with its limit as it is now. mu is held, and open has made it.
@@ -243,7 +277,7 @@ type Account struct {
 
 // Account returns what is known of a payer.
 func (b *Books) Account(p Payer) Account {
-	b.open([]Payer{p})
+	b.open([]Payer{p}, true)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(p)

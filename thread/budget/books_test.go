@@ -371,6 +371,52 @@ func TestBefore(t *testing.T) {
 	}
 }
 
+// What must be summed up is read once a scope, before the first limit of it holds, and adds to what was counted meanwhile.
+func TestSumsAreReadLate(t *testing.T) {
+	var mu sync.Mutex
+	read := map[budget.Scope]int{}
+	b := budget.New(func(budget.Scope) budget.Spent { return budget.Spent{Amount: budget.Amount{USD: 1}} }, silent)
+	b.Sums(func(s budget.Scope) budget.Spent {
+		mu.Lock()
+		defer mu.Unlock()
+		read[s]++
+		return budget.Spent{Amount: budget.Amount{USD: 50}}
+	})
+	free, limited := of(budget.Group, "g", thread.Budget{}), of(budget.Group, "g", usd(60))
+	spend := func(p budget.Payer) {
+		if h, err := b.Reserve(t.Context(), paid(p, project), dollars(0)); err == nil {
+			h.Settle(used(1000, 0))
+		}
+	}
+	spend(free)
+	if len(read) != 0 {
+		t.Errorf("without a limit it reads %v", read)
+	}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() { spend(limited) })
+		all.Go(func() { spend(free) })
+	}
+	all.Wait()
+	spend(limited)
+	if len(read) != 1 || read[limited.Scope] != 1 {
+		t.Errorf("read %v", read)
+	}
+	if a := b.Account(limited); a.Spent.USD < 60 || a.Level != budget.Over {
+		t.Errorf("%+v", a)
+	}
+	if _, err := b.Reserve(t.Context(), paid(limited, project), dollars(0)); err == nil {
+		t.Error("what was spent before does not count")
+	}
+	if s, known := b.Opened(limited.Scope); !known || s.USD != 1 {
+		t.Errorf("opened with %+v", s)
+	}
+	before := b.Account(of(budget.Group, "other", thread.Budget{})) // a report has all of it
+	if before.Spent.USD != 51 {
+		t.Errorf("reported %+v", before)
+	}
+}
+
 func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
 		"2.50usd": "$2.50", "$2.50": "$2.50", "2.5 USD": "$2.50", "$0": "$0.00", "200k": "200k tokens", "1.5M": "1.5M tokens",

@@ -29,5 +29,5 @@
 // # What is kept
 //
 // Books keeps nothing itself. What was spent before it was opened is read once, before its first request is sent, from
-// where it is stored; what models usually answer is learned again.
+// where it is stored, and what has to be summed up for that before a limit first holds for it; what models usually answer is learned again.
 package budget

@@ -23,21 +23,22 @@ type Budgets struct {
 	registry *registry
 	open     *openRuns
 	books    *budget.Books
+	past     *pastRuns
 
 	writing sync.Mutex // held while the limits are stored; taken before mu
-	mu      sync.Mutex // guards limits
+	mu      sync.Mutex // guards limits and fresh
 	limits  budget.Limits
-
-	history sync.Once
-	spent   map[budget.Scope]budget.Spent // by executions of earlier servers, for what has no sum of its own
+	fresh   map[thread.ID]bool // threads that this server has made: they have asked for nothing before
 }
 
 // budgetsSetting is where the limits that people have set are stored.
 const budgetsSetting = "budgets"
 
 func newBudgets(cfg *Config, work *work, notices *notices, r *registry, open *openRuns) *Budgets {
-	m := &Budgets{cfg: cfg, work: work, notices: notices, registry: r, open: open}
+	m := &Budgets{cfg: cfg, work: work, notices: notices, registry: r, open: open, fresh: map[thread.ID]bool{}}
 	m.books = budget.New(m.before, m.crossed)
+	m.books.Sums(m.sum)
+	m.past = &pastRuns{cfg: cfg, work: work, books: m.books}
 	return m
 }
 
@@ -114,9 +115,6 @@ func (m *Budgets) payers(id thread.ID) []budget.Payer {
 	x.Thread = id
 	return m.payersOf(x)
 }
-
-// deepest bounds how many agents that asked for each other are looked at.
-const deepest = 32
 
 // payersOf returns what pays for an execution: itself, its group, its thread, and likewise whoever has asked for it, and
 // the project.
@@ -195,10 +193,8 @@ func (m *Budgets) project(limits budget.Limits) budget.Payer {
 	return p
 }
 
-// before returns what a scope had spent before this server.
-func (m *Budgets) before(s budget.Scope) budget.Spent {
-	m.history.Do(m.read)
-	spent := m.spent[s]
+// before returns what a scope had spent before this server, as far as there is a sum of it.
+func (m *Budgets) before(s budget.Scope) (spent budget.Spent) {
 	switch s.Kind {
 	case budget.Thread, budget.Project:
 		if m.cfg.Budget.Spent != nil {
@@ -217,64 +213,27 @@ func (m *Budgets) before(s budget.Scope) budget.Spent {
 	return spent
 }
 
-// spentBy returns what executions have used as what was spent.
-func spentBy(u thread.Usage) budget.Spent {
-	s := budget.Spent{Amount: budget.Amount{Tokens: u.Context(), USD: u.CostUSD}, Unknown: u.Unknown}
-	if !u.Priced && s.Tokens > 0 && s.Unknown == 0 {
-		s.Unknown = 1
-	}
-	return s
-}
-
-// read sums up what executions of earlier servers have used for what has no sum of its own: groups, and those who asked.
-func (m *Budgets) read() {
-	m.spent = map[budget.Scope]budget.Spent{}
-	if m.cfg.Runs.Store == nil {
-		return
-	}
-	const page = 1000
-	all := map[exec.ID]exec.Execution{} // those that somebody's agent asked for, or that asked
-	q := exec.Query{Limit: page}
-	var asked []exec.Execution
-	for {
-		list, err := m.cfg.Runs.Store.Executions(m.work.ctx, q)
-		if err != nil {
-			m.cfg.Log.Error("read what executions have spent", "err", err)
-			break
+// sum returns what a scope had spent before this server that there is no sum of: by the runs of a group, and by those that
+// an execution or a thread has asked for. Only for what may have some are all executions read.
+func (m *Budgets) sum(s budget.Scope) budget.Spent {
+	switch s.Kind {
+	case budget.Group:
+	case budget.Execution:
+		x := m.execution(exec.ID(s.ID))
+		if x.Attempt == 0 || x.Attempt == 1 && x.Server == m.cfg.Runs.Server { // no earlier server had it at work
+			return budget.Spent{}
 		}
-		for _, x := range list {
-			q.Before = x.ID
-			if x.Usage == (thread.Usage{}) {
-				continue
-			}
-			if x.Group != "" {
-				s := budget.Scope{Kind: budget.Group, ID: x.Group}
-				m.spent[s] = m.spent[s].Plus(spentBy(x.Usage))
-			}
-			if x.By != "" {
-				asked = append(asked, x)
-				all[x.ID] = x
-			}
+	case budget.Thread:
+		m.mu.Lock()
+		fresh := m.fresh[thread.ID(s.ID)]
+		m.mu.Unlock()
+		if fresh {
+			return budget.Spent{}
 		}
-		if len(list) < page {
-			break
-		}
+	default:
+		return budget.Spent{}
 	}
-	for _, x := range asked {
-		spent, seen := spentBy(x.Usage), map[budget.Scope]bool{{Kind: budget.Thread, ID: string(x.Thread)}: true}
-		for range deepest {
-			within := x.Within
-			for _, s := range []budget.Scope{{Kind: budget.Thread, ID: string(x.By)}, {Kind: budget.Execution, ID: string(within)}} {
-				if s.ID != "" && !seen[s] {
-					seen[s] = true
-					m.spent[s] = m.spent[s].Plus(spent)
-				}
-			}
-			if x = all[within]; x.By == "" {
-				break
-			}
-		}
-	}
+	return m.past.of(s)
 }
 
 // crossed tells people of a level, once for each limit also over restarts, and ends what runs in a scope whose budget is
@@ -473,6 +432,9 @@ func (m *Budgets) begin(ctx context.Context, t thread.Thread, b thread.Budget, b
 		return thread.Hint(thread.Kindf(thread.ErrUnsupported, "a budget without the gateway: nobody would count what is spent"),
 			"start it without --no-gateway, or without --budget")
 	}
+	m.mu.Lock()
+	m.fresh[t.ID] = true
+	m.mu.Unlock()
 	if t.Once.On || !b.Set() && by == "" {
 		return nil
 	}
@@ -487,6 +449,9 @@ func (m *Budgets) begin(ctx context.Context, t thread.Thread, b thread.Budget, b
 // Forget lets go of a thread that is removed for good.
 func (m *Budgets) Forget(id thread.ID) {
 	m.books.Forget(budget.Scope{Kind: budget.Thread, ID: string(id)})
+	m.mu.Lock()
+	delete(m.fresh, id)
+	m.mu.Unlock()
 	if l := m.known(); !l.Threads[id].Set() && l.By[id] == "" {
 		return
 	}

@@ -2,7 +2,9 @@ package manager_test
 
 import (
 	"context"
+	"math"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -236,3 +238,77 @@ func TestBudgetAfterARestart(t *testing.T) {
 		}
 	}, withRuns)
 }
+
+// listed counts how often all executions are listed.
+type listed struct {
+	exec.Store
+	times atomic.Int64
+}
+
+func (l *listed) Executions(ctx context.Context, q exec.Query) ([]exec.Execution, error) {
+	if q.Thread == "" {
+		l.times.Add(1)
+	}
+	return l.Store.Executions(ctx, q)
+}
+
+// Executions are summed up only for what a limit is set of and has no sum of its own, however late that is: then what
+// earlier servers spent and what this one did both count, each once.
+func TestBudgetReadsLate(t *testing.T) {
+	store := &listed{}
+	inWorld(t, func(w *world) {
+		above := w.once("above", ofGroup("night"))
+		synctest.Wait()
+		below := w.once("below", func(r *thread.NewRequest) { r.By = above.ID })
+		synctest.Wait()
+		w.finish(below.ID, "below") // costs 0.5 by its answers
+		w.finish(above.ID, "above")
+		w.reopen()
+
+		lists := func(what string, want int64, do func()) {
+			t.Helper()
+			synctest.Wait()
+			before := store.times.Load()
+			do()
+			if n := store.times.Load() - before; n != want {
+				t.Errorf("%s: the executions were listed %d times, want %d", what, n, want)
+			}
+		}
+		next := w.once("next", ofGroup("night"))
+		w.runIs(next.ID, exec.Running)
+		lists("no limits", 0, func() { w.spend(next.ID, 0.1) })
+		lists("the project's", 0, func() { w.setBudget("project", 100) })
+		own := w.once("own", ofGroup("night", 9))
+		w.runIs(own.ID, exec.Running)
+		lists("a new run's", 0, func() { w.spend(own.ID, 0.2) })
+		lists("a new thread's", 0, func() {
+			w.setBudget(own.Name, 9)
+			w.spend(own.ID, 0.3)
+		})
+		lists("the project's and the new ones'", 0, func() { w.spend(next.ID, 0.4) })
+		w.finish(own.ID, "own") // it has its usage in its row too now
+		w.runIs(own.ID, exec.Completed)
+
+		lists("the group's", 1, func() { w.setBudget("group:night", 5) })
+		lists("the group's again", 0, func() { w.spend(next.ID, 0.5) })
+		lists("the thread's that had asked", 0, func() { w.setBudget(above.Name, 7) })
+		if a := w.account("group:night"); !near(a.Spent.USD, 2*0.5+0.1+0.2+0.3+0.4+0.5) {
+			t.Errorf("the group: %+v", a.Spent)
+		}
+		if a := w.account(above.Name); !near(a.Spent.USD, 0.5) { // the harness has no sum of what it has spent itself
+			t.Errorf("the thread that asked: %+v", a.Spent)
+		}
+
+		w.reopen()
+		lists("the group's, after a restart", 1, func() {
+			last := w.once("last", ofGroup("night"))
+			w.runIs(last.ID, exec.Running)
+			if _, err := w.reserve(last.ID, 3.6); err == nil || !strings.Contains(err.Error(), "the budget of the group night is used up") {
+				t.Errorf("the group lets pass: %v", err)
+			}
+		})
+	}, func(w *world) { withRuns(w); store.Store = w.cfg.Runs.Store; w.cfg.Runs.Store = store })
+}
+
+// near reports whether two prices are the same but for rounding.
+func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }

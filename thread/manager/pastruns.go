@@ -1,0 +1,97 @@
+package manager
+
+import (
+	"sync"
+
+	"orchestrator/thread"
+	"orchestrator/thread/budget"
+	exec "orchestrator/thread/work"
+)
+
+// pastRuns knows what the executions of earlier servers have used for what has no sum of its own: groups, and those who
+// asked for them. It reads them all, when it is first asked.
+type pastRuns struct {
+	cfg   *Config
+	work  *work
+	books *budget.Books
+
+	once sync.Once
+	sums map[budget.Scope]budget.Spent
+}
+
+// deepest bounds how many agents that asked for each other are looked at.
+const deepest = 32
+
+// of returns what was used for a scope.
+func (m *pastRuns) of(s budget.Scope) budget.Spent {
+	m.once.Do(m.read)
+	return m.sums[s]
+}
+
+// spentBy returns what executions have used as what was spent.
+func spentBy(u thread.Usage) budget.Spent {
+	s := budget.Spent{Amount: budget.Amount{Tokens: u.Context(), USD: u.CostUSD}, Unknown: u.Unknown}
+	if !u.Priced && s.Tokens > 0 && s.Unknown == 0 {
+		s.Unknown = 1
+	}
+	return s
+}
+
+// earlier returns what an execution had used when its first request of this server came; what it has used since is counted.
+func (m *pastRuns) earlier(x exec.Execution) budget.Spent {
+	if s, known := m.books.Opened(budget.Scope{Kind: budget.Execution, ID: string(x.ID)}); known {
+		return s
+	}
+	return spentBy(x.Usage)
+}
+
+// read sums up what executions have used.
+func (m *pastRuns) read() {
+	m.sums = map[budget.Scope]budget.Spent{}
+	if m.cfg.Runs.Store == nil {
+		return
+	}
+	const page = 1000
+	all := map[exec.ID]exec.Execution{} // those that somebody's agent asked for, or that asked
+	q := exec.Query{Limit: page}
+	var asked []exec.Execution
+	for {
+		list, err := m.cfg.Runs.Store.Executions(m.work.ctx, q)
+		if err != nil {
+			m.cfg.Log.Error("read what executions have spent", "err", err)
+			break
+		}
+		for _, x := range list {
+			q.Before = x.ID
+			if x.Usage == (thread.Usage{}) {
+				continue
+			}
+			if x.Group != "" {
+				s := budget.Scope{Kind: budget.Group, ID: x.Group}
+				m.sums[s] = m.sums[s].Plus(m.earlier(x))
+			}
+			if x.By != "" {
+				asked = append(asked, x)
+				all[x.ID] = x
+			}
+		}
+		if len(list) < page {
+			break
+		}
+	}
+	for _, x := range asked {
+		spent, seen := m.earlier(x), map[budget.Scope]bool{{Kind: budget.Thread, ID: string(x.Thread)}: true}
+		for range deepest {
+			within := x.Within
+			for _, s := range []budget.Scope{{Kind: budget.Thread, ID: string(x.By)}, {Kind: budget.Execution, ID: string(within)}} {
+				if s.ID != "" && !seen[s] {
+					seen[s] = true
+					m.sums[s] = m.sums[s].Plus(spent)
+				}
+			}
+			if x = all[within]; x.By == "" {
+				break
+			}
+		}
+	}
+}
