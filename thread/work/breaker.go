@@ -2,12 +2,17 @@ package work
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
 // The bounds of a breaker.
 const (
-	opensAt    = 3 // failures in a row
+	opensAt = 3 // failures in a row
+	// A way on which some get through opens when half of its last attempts failed, of so many within that time.
+	lastAttempts = 6
+	lately       = time.Minute
+
 	firstPause = 15 * time.Second
 	lastPause  = 5 * time.Minute
 )
@@ -18,8 +23,8 @@ type Way struct{ Agent, Account string }
 // Way returns the way of an execution.
 func (x Execution) Way() Way { return Way{x.Agent, x.Account} }
 
-// Breakers keep executions from ways on which one after the other fails, so that eight that wait do not all try what
-// failed three times. After a pause one of them is started as a probe: its first answer lets the others start, its failure
+// Breakers keep executions from ways on which one after the other fails, or every second one, so that eight that wait do not
+// all try what failed three times. After a pause one of them is started as a probe: its first answer lets the others start, its failure
 // makes the next pause longer. They are not kept over a restart, after which the first ones find out. The zero value has
 // seen nothing; it is not for several goroutines.
 type Breakers struct {
@@ -28,9 +33,29 @@ type Breakers struct {
 
 type breaker struct {
 	failed int // attempts in a row
-	what   string
+	recent []end
+	says   string // why it opened
 	pause  time.Duration
 	until  time.Time // of the pause, with the monotonic clock
+}
+
+// end is how an attempt ended.
+type end struct {
+	failed bool
+	at     time.Time
+}
+
+// ends notes the end of an attempt, and returns how many of the last ones failed.
+func (k *breaker) ends(failed bool, now time.Time) (bad int) {
+	k.recent = append(k.recent, end{failed, now})
+	k.recent = slices.DeleteFunc(k.recent, func(e end) bool { return now.Sub(e.at) > lately })
+	k.recent = k.recent[max(0, len(k.recent)-lastAttempts):]
+	for _, e := range k.recent {
+		if e.failed {
+			bad++
+		}
+	}
+	return bad
 }
 
 // Failed records that an attempt failed for something that passes. It reports whether the way was closed and is not now.
@@ -44,8 +69,12 @@ func (b *Breakers) Failed(w Way, what string, now time.Time) (opened bool) {
 		b.ways[w] = k
 	}
 	k.failed++
-	k.what = what
-	if k.failed < opensAt || now.Before(k.until) { // of those that were on the way already, the first counts
+	bad := k.ends(true, now)
+	half := len(k.recent) == lastAttempts && 2*bad >= lastAttempts
+	if k.says = fmt.Sprintf("%d attempts in a row failed: %s", k.failed, what); k.failed < opensAt && half {
+		k.says = fmt.Sprintf("%d of the last %d attempts failed: %s", bad, lastAttempts, what)
+	}
+	if k.pause == 0 && k.failed < opensAt && !half || now.Before(k.until) { // of those that were on the way already, the first counts
 		return false
 	}
 	opened = k.pause == 0
@@ -67,7 +96,12 @@ func (b *Breakers) Answered(w Way, now time.Time) (closed bool) {
 
 // Worked records that an attempt ended otherwise than by a failure that passes.
 func (b *Breakers) Worked(w Way, now time.Time) {
-	if k := b.ways[w]; k != nil && !now.Before(k.until) {
+	k := b.ways[w]
+	if k == nil || now.Before(k.until) {
+		return
+	}
+	k.failed = 0
+	if bad := k.ends(false, now); bad == 0 || k.pause > 0 {
 		delete(b.ways, w)
 	}
 }
@@ -85,8 +119,7 @@ func (b *Breakers) Open(now time.Time) map[Way]Break {
 	open := map[Way]Break{}
 	for w, k := range b.ways {
 		if k.pause > 0 {
-			open[w] = Break{Way: w, Left: max(0, k.until.Sub(now)),
-				What: fmt.Sprintf("%d attempts in a row failed: %s", k.failed, k.what)}
+			open[w] = Break{Way: w, Left: max(0, k.until.Sub(now)), What: k.says}
 		}
 	}
 	return open

@@ -54,6 +54,37 @@ func TestBreaker(t *testing.T) {
 	}
 }
 
+// TestBreakerOpensAtHalf: where every second attempt gets through nothing fails three times in a row, and it opens all the
+// same; what failed long ago, or rarely, does not count.
+func TestBreakerOpensAtHalf(t *testing.T) {
+	w := Way{"claude", "a"}
+	for name, c := range map[string]struct {
+		every  int // so many attempts end well for one that fails
+		apart  time.Duration
+		opened int // at which attempt, 0 if it does not
+	}{
+		"every second": {1, time.Second, 8}, "every third": {2, time.Second, 0}, "every second, each minute": {1, time.Minute, 0},
+		"all at once": {1, 0, 8},
+	} {
+		var b Breakers
+		now, opened := time.Unix(1e9, 0), 0
+		for n := 1; n <= 60 && opened == 0; n++ {
+			now = now.Add(c.apart)
+			if n%(c.every+1) != 0 {
+				b.Worked(w, now)
+			} else if b.Failed(w, "busy", now) {
+				opened = n
+			}
+		}
+		if opened != c.opened {
+			t.Errorf("%s: opens at %d", name, opened)
+		}
+		if open := b.Open(now); opened > 0 && (open[w].Left != firstPause || open[w].What != "3 of the last 6 attempts failed: busy") {
+			t.Errorf("%s: %+v", name, open)
+		}
+	}
+}
+
 // TestDecideBreaks: nothing starts on a way in its pause, one at a time after it, and other ways are not concerned.
 func TestDecideBreaks(t *testing.T) {
 	now := time.Unix(1e9, 0)
