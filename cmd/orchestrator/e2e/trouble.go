@@ -19,6 +19,9 @@ import (
 	"orchestrator/thread/api"
 )
 
+// SlowFor is how long a slow provider waits.
+const SlowFor = 5 * time.Second
+
 // Provider is a model's server that fails as it is told.
 type Provider struct {
 	t     *testing.T
@@ -27,6 +30,7 @@ type Provider struct {
 
 	mu     sync.Mutex
 	fault  string
+	half   bool      // only every second request fails
 	left   int       // failures that are left, less than 0 for all
 	asked  int       // requests since the fault was set, as far as they came
 	failed time.Time // the newest failure was told
@@ -61,7 +65,7 @@ func (p *Provider) listen() {
 func (p *Provider) Fails(how string) {
 	p.mu.Lock()
 	was := p.fault
-	p.fault, p.failed, p.left, p.asked = how, time.Time{}, -1, 0
+	p.fault, p.failed, p.left, p.asked, p.half = how, time.Time{}, -1, 0, false
 	p.mu.Unlock()
 	switch {
 	case how == "refused":
@@ -79,6 +83,14 @@ func (p *Provider) FailsFirst(how string, requests int) {
 	p.left = requests
 }
 
+// FailsHalf has every second request fail.
+func (p *Provider) FailsHalf(how string) {
+	p.Fails(how)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.half = true
+}
+
 // Asked returns how many requests of a model came since the fault was set.
 func (p *Provider) Asked() int {
 	p.mu.Lock()
@@ -94,7 +106,7 @@ func (p *Provider) next(r *http.Request) string {
 		p.asked++
 	}
 	switch {
-	case p.fault == "" || p.left == 0:
+	case p.fault == "" || p.left == 0, p.half && p.asked%2 == 0:
 		return ""
 	case p.left > 0 && r.Method == http.MethodPost:
 		p.left--
@@ -114,6 +126,10 @@ func (p *Provider) Since() time.Time {
 
 func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fault := p.next(r)
+	if write := Streams[fault]; write != nil {
+		write(w, r)
+		return
+	}
 	say := func(status int, kind, body string) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", kind)
@@ -145,7 +161,7 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	case "slow":
-		time.Sleep(5 * time.Second)
+		time.Sleep(SlowFor)
 		p.model.ServeHTTP(w, r)
 	default:
 		p.model.ServeHTTP(w, r)
