@@ -32,6 +32,7 @@ type account struct {
 	summed   bool // spent has what had to be summed up
 	held     Amount
 	inFlight int
+	usual    typical
 	// told is the highest level that was told, for the limit toldFor, and unpriced is set once it was told that it cannot be
 	// kept.
 	told     Level
@@ -138,6 +139,9 @@ func (b *Books) decide(all []Payer, ask Ask, want Amount, known bool) (
 		switch {
 		case usedUp(p.Limit, a.spent.Amount), exceeds(p.Limit, after):
 			refusal = &Refusal{Payer: p, Spent: a.spent, Want: want}
+			if refusal.Alone = !usedUp(p.Limit, a.spent.Amount) && !exceeds(p.Limit, a.spent.plus(a.usual.small(want))); refusal.Alone {
+				return nil, nil, refusal, crossings
+			}
 			if a.reaches(Over) {
 				crossings = append(crossings, Crossing{Payer: p, Level: Over, Spent: a.spent, Refused: refusal})
 			}
@@ -398,6 +402,9 @@ func (b *Books) settle(h *Hold, s Spent) {
 			a.held, a.inFlight = Amount{}, 0
 		}
 		a.spent = a.spent.Plus(s)
+		if h.ask.Main && s.Answers > 0 {
+			a.usual.learn(s.Amount)
+		}
 		a.spent.USD = min(a.spent.USD, math.MaxFloat64)
 		if l := levelOf(a.limit, a.spent.Amount); l > Fine && a.reaches(l) {
 			crossings = append(crossings, Crossing{

@@ -58,7 +58,7 @@ func TestReserve(t *testing.T) {
 		"nothing allowed":     {[]budget.Payer{of(budget.Execution, "exec-001", usd(0))}, budget.Spent{}, dollars(0), "the budget of exec-001 is used up: $0.00 of $0.00."},
 		"no tokens allowed":   {[]budget.Payer{of(budget.Group, "night", tokens(0))}, budget.Spent{}, unpriced, "budget set group:night --tokens N"},
 		"used up":             {[]budget.Payer{of(budget.Thread, "t", usd(5))}, budget.Spent{Amount: budget.Amount{USD: 5.01}}, dollars(0), "$5.01 of $5.00"},
-		"the project's":       {[]budget.Payer{of(budget.Thread, "t", usd(9)), {Scope: budget.All(), Name: "project", Limit: usd(1)}}, budget.Spent{}, dollars(0), "the budget of the project is used up"},
+		"the project's":       {[]budget.Payer{of(budget.Thread, "t", usd(9)), {Scope: budget.All(), Name: "project", Limit: usd(1)}}, budget.Spent{}, dollars(0), "the budget of the project has no room for this request: $0.00 of $1.00, and it would use about $2.00. Raise it"},
 		"no price, a run":     {[]budget.Payer{of(budget.Execution, "exec-001", usd(5))}, budget.Spent{}, unpriced, `the price of the model "odd" is unknown`},
 		"no price, a group":   {[]budget.Payer{of(budget.Group, "g", usd(5))}, budget.Spent{}, unpriced, "[models]"},
 		"a login, a run":      {[]budget.Payer{of(budget.Execution, "exec-001", usd(5))}, budget.Spent{}, budget.Ask{Why: "a login pays"}, "cannot be kept: a login pays. Give it in tokens with `orchestrator budget set exec-001 --tokens N`"},
@@ -249,6 +249,48 @@ func TestChangedLimit(t *testing.T) {
 			t.Error("it stops what has no limit any more")
 		}
 	})
+}
+
+// A request that is too large for what is left is refused alone, as long as others still fit: it tells nobody and stops
+// nothing. What does not fit though it is as they usually are uses the budget up.
+func TestTooLargeAlone(t *testing.T) {
+	var told []budget.Crossing
+	b := budget.New(nil, func(c budget.Crossing) { told = append(told, c) })
+	p := of(budget.Project, "", usd(10))
+	p.Scope, p.Name = budget.All(), "project"
+	ask := func(cost float64) error { // at a dollar for 1000 tokens
+		h, err := b.Reserve(t.Context(), paid(p), budget.Ask{
+			Main: true, Input: int64(1000 * cost), Cost: func(int64) (float64, bool) { return cost, true },
+		})
+		h.Settle(thread.Usage{Input: 1000, CostUSD: cost, Priced: true})
+		return err
+	}
+	alone := func(cost float64, want bool) {
+		t.Helper()
+		var r *budget.Refusal
+		if err := ask(cost); !errors.As(err, &r) || r.Alone != want || strings.Contains(r.Error(), "used up") == want {
+			t.Errorf("%v, alone: want %v", err, want)
+		}
+		if _, stops := b.Stops([]budget.Payer{p}); stops == want || (len(told) == 0) != want {
+			t.Errorf("it stops all: %v; told %+v", stops, told)
+		}
+	}
+	alone(1e6, true) // of no other request is anything known
+	for range 12 {
+		if err := ask(0.5); err != nil {
+			t.Fatal(err)
+		}
+	}
+	alone(5, true)
+	alone(1e6, true)
+	h, _ := b.Reserve(t.Context(), paid(p), budget.Ask{Main: true, Cost: func(int64) (float64, bool) { return 1, true }})
+	h.Settle(thread.Usage{Input: 1000, CostUSD: 3.8, Priced: true}) // 98 % by now
+	if told = nil; ask(0.3) == nil {
+		t.Error("it has 0.20 left")
+	}
+	if _, stops := b.Stops([]budget.Payer{p}); !stops || len(told) != 1 || told[0].Level != budget.Over {
+		t.Errorf("nothing usual fits: %v, told %+v", stops, told)
+	}
 }
 
 func TestLevels(t *testing.T) {

@@ -5,7 +5,8 @@
 // Before a request is sent, Books holds back what it will likely use: the input that was counted, and what its model
 // usually answers, never the most that it may. To check and to hold back is one step, so of several requests at once only
 // those pass that fit together. One that would fit if what the others hold came back waits until they have ended; one
-// that does not fit at all is refused by the scope that is used up.
+// that does not fit at all is refused. That is about this request alone as long as what the scope's requests usually take
+// still fits; a scope is used up once that does not fit either, so that nobody stops others by asking for too much.
 //
 // # What may be overspent
 //

@@ -12,6 +12,8 @@ type Refusal struct {
 	Payer
 	Spent Spent
 	Want  Amount
+	// Alone is set if other requests still fit: only this one is too large for what is left.
+	Alone bool
 	// Unpriced is set if the limit in USD cannot be kept, since the price of Model is not known, for the reason Why.
 	Unpriced bool
 	Model    string
@@ -27,6 +29,9 @@ func (r *Refusal) Error() string {
 		}
 		return fmt.Sprintf("%s in USD cannot be kept: %s. Give it in tokens with `orchestrator budget set %s --tokens N`",
 			r.title(), why, r.Name) + priceHint(r.Why)
+	}
+	if r.Alone {
+		return fmt.Sprintf("%s has no room for this request: %s%s. %s", r.title(), Used(r.Limit, r.Spent), r.next(), Raise(r.Payer))
 	}
 	return fmt.Sprintf("%s is used up: %s%s. %s", r.title(), Used(r.Limit, r.Spent), r.next(), Raise(r.Payer))
 }
@@ -54,7 +59,11 @@ func (r *Refusal) next() string {
 	if r.Limit.Tokens != nil {
 		parts = append(parts, thread.Tokens(r.Want.Tokens)+" tokens")
 	}
-	return ", and the next request would use about " + strings.Join(parts, ", ")
+	request := "the next request"
+	if r.Alone {
+		request = "it"
+	}
+	return ", and " + request + " would use about " + strings.Join(parts, ", ")
 }
 
 // Used says what is spent of a limit: "$0.97 of $1.00, 180k of 200k tokens".

@@ -76,3 +76,31 @@ func (u *usual) expect(model string, main bool) int64 {
 	}
 	return known[int(float64(len(known)-1)*usualShare+0.5)]
 }
+
+// leastRequest is how many tokens a request has with its answer, at least, in a scope of which no request is known.
+const leastRequest = 2 * leastAnswer
+
+// typical is what the newest requests of conversations took that a scope has paid for, on average.
+type typical struct {
+	Amount
+	n int
+}
+
+// learn takes what one took.
+func (t *typical) learn(a Amount) {
+	t.n = min(t.n+1, believed)
+	t.Tokens += (a.Tokens - t.Tokens) / int64(t.n)
+	t.USD += (a.USD - t.USD) / float64(t.n)
+}
+
+// small returns what a request takes that must fit into what is left of a limit, or nothing reasonable fits any more: a
+// usual one, else one as want is, but short.
+func (t *typical) small(want Amount) Amount {
+	if t.n > 0 {
+		return t.Amount
+	}
+	if want.Tokens <= leastRequest {
+		return want
+	}
+	return Amount{Tokens: leastRequest, USD: want.USD * leastRequest / float64(want.Tokens)}
+}

@@ -93,7 +93,7 @@ func (m *Budgets) Reserve(ctx context.Context, id thread.ID, ask budget.Ask) (*b
 	}
 	h, err := m.books.Reserve(ctx, func() []budget.Payer { return m.payers(id) }, ask)
 	var r *budget.Refusal
-	if errors.As(err, &r) && r.Unpriced { // nothing else of it can be sent either
+	if errors.As(err, &r) { // a run goes on with nothing else; others do, unless the scope is used up
 		if x, works := m.open.holding(id); works {
 			m.stop(x, r.Error())
 		}

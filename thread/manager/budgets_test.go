@@ -119,6 +119,37 @@ func (w *world) happened(kind thread.HappeningKind) (all []string) {
 	return all
 }
 
+// Who asks for more than is left ends alone: what else runs in the project goes on, and what is asked for starts.
+func TestBudgetRefusesTooMuchAlone(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.setBudget("project", 10)
+		greedy, other := w.once("greedy"), w.once("other")
+		screen := w.create(thread.NewRequest{Agent: "claude", Prompt: "hello"})
+		synctest.Wait()
+		for range 6 {
+			w.spend(other.ID, 1)
+		}
+		for _, id := range []thread.ID{screen.ID, greedy.ID} {
+			if _, err := w.reserve(id, 5); err == nil || !strings.Contains(err.Error(), "the budget of the project has no room for this request: $6.00 of $10.00, and it would use about $5.00") {
+				t.Errorf("too much: %v", err)
+			}
+			synctest.Wait()
+		}
+		if x := w.runIs(greedy.ID, exec.Failed); x.Failure.Code != exec.CodeOverflow || !strings.Contains(x.Reason, "no room for this request") {
+			t.Errorf("%q, %+v", x.Reason, x.Failure)
+		}
+		if s := w.status(screen.ID); s.Execution == nil {
+			t.Error("an agent in a terminal was ended")
+		}
+		w.runIs(other.ID, exec.Running)
+		w.spend(other.ID, 1)
+		w.runIs(w.once("next").ID, exec.Running)
+		if told := w.happened(thread.HappenedBudget); len(told) != 0 {
+			t.Errorf("people were told %q", told)
+		}
+	}, withRuns)
+}
+
 // What a run's agent asks for is paid for by the run, its group and its thread too.
 func TestBudgetCoversWhatAnAgentAsksFor(t *testing.T) {
 	inWorld(t, func(w *world) {
