@@ -60,6 +60,7 @@ func (g *Gateway) Ask(ctx context.Context, id thread.ID, q Question) (thread.Exc
 	ended := make(chan thread.Exchange, 1)
 	in.rewritten.Ended = func(e *thread.Exchange) { ended <- *e }
 	o := g.watcher.watch(rt, from.codec, out, in, held)
+	defer o.leave()
 	err = g.ask(ctx, o.progress.traced(out), o, q.Limit, cancel)
 	select {
 	case e := <-ended:

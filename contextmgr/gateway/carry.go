@@ -137,6 +137,7 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 	var o *observation
 	if codec != nil {
 		o, told = g.watcher.watch(rt, codec, out, in, held), true
+		defer o.leave()
 		out = o.progress.traced(out)
 	}
 	resp, err := g.upstreams.reach(ctx, rt, out)

@@ -27,6 +27,7 @@ func (o *observation) end(err error) {
 	}
 	o.rt.queue.add(func() {
 		defer o.held.release()
+		defer o.in.hold.Settle(thread.Usage{}) // if one of these panics, what it has used is unknown
 		e := o.exchange()
 		o.rewriterEnded(&e)
 		o.speech.end(e)
@@ -38,6 +39,15 @@ func (o *observation) end(err error) {
 		o.w.limiter.charge(o.rt, o.in.hold, e) // last: what is held back tells that something is still to be reported
 	})
 }
+
+// leave ends an observation that whoever carried the request has left without an end: it has panicked.
+func (o *observation) leave() {
+	if o != nil && o.ended.IsZero() {
+		o.end(errLeft)
+	}
+}
+
+var errLeft = errors.New("orchestrator failed while it passed the answer on")
 
 // rewriterEnded tells the rewriter how the exchange ended.
 func (o *observation) rewriterEnded(e *thread.Exchange) {

@@ -206,6 +206,19 @@ func TestBudgetSettles(t *testing.T) {
 	}
 }
 
+// Whatever panics where an answer is reported, what was held back for it is given back, and counted as unknown.
+func TestBudgetSettlesAfterAPanic(t *testing.T) {
+	p := newPurse(budget.Thread, tokens(1e6), budget.Spent{})
+	w := open(t, serve(t, func(w http.ResponseWriter, _ *http.Request) { streamAnswer(w, "ok") }), p.with)
+	w.obs.onEnd = func(thread.Exchange) { panic("no") }
+	if _, _, err := post(t, w.base+"/v1/messages", request("x")); err != nil {
+		t.Fatal(err)
+	}
+	if a := p.account(t); a.Spent.Answers != 1 || a.Spent.Unknown != 1 || a.Spent.Tokens == 0 {
+		t.Errorf("%+v", a)
+	}
+}
+
 // Eight threads at once with a dollar between them: what is spent exceeds it by no more than answers were longer than
 // usual, and the sum is what the provider counts.
 func TestBudgetOfEightAtOnce(t *testing.T) {
