@@ -425,11 +425,12 @@ func (a *attempt) insisting(p exec.Provider) bool {
 	return true
 }
 
-// answered reports whether the model has answered it.
-func (a *attempt) answered() bool {
+// worked reports whether its agent has begun with its prompt: the model has answered it, as the gateway saw, or it has told
+// of work itself, which it does also where its requests do not pass the gateway.
+func (a *attempt) worked() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.answers > 0
+	return a.answers > 0 || a.record.Worked()
 }
 
 // failing is what is known about how it failed.

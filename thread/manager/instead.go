@@ -166,7 +166,7 @@ func unfail(ctx context.Context, l *run, x exec.Execution, v verdict) error {
 		if err != nil {
 			return err
 		}
-		if x.Usage.Output == 0 || !resumes {
+		if !x.Worked() || !resumes {
 			if text, err = repeat(ctx, l, x, x.Failure.Class == exec.ClassAgent, x.Failure.What); err != nil {
 				return err
 			}

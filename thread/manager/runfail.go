@@ -50,7 +50,7 @@ func failed(ctx context.Context, l *run, a *attempt, x exec.Execution, end exec.
 	if err != nil {
 		return v, err
 	}
-	if !a.answered() || !resumes { // it has done nothing, or nobody could go on: the whole prompt again
+	if !a.worked() && !x.Worked() || !resumes { // it has done nothing, or nobody could go on: the whole prompt again
 		if text, err = repeat(ctx, l, x, next.Again == exec.AgainOther, f.What); err != nil && passing(err) {
 			return v, err
 		}

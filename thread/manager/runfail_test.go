@@ -116,6 +116,64 @@ func TestGoesOn(t *testing.T) {
 	}, withRuns)
 }
 
+// TestGoesOnBesideTheGateway: a run whose requests nobody sees, and which has told of work, goes on in its session: its
+// prompt is not given to it again. One that has told of none is asked again.
+func TestGoesOnBesideTheGateway(t *testing.T) {
+	for name, tc := range map[string]struct {
+		told  thread.RunEvent
+		again bool
+	}{
+		"a call":    {thread.RunEvent{Kind: thread.RunTool, Tool: "Edit", Call: "c1", Text: "a.go"}, false},
+		"words":     {thread.RunEvent{Kind: thread.RunText, Text: "first I look"}, false},
+		"no words":  {thread.RunEvent{Kind: thread.RunText, Text: "\n"}, true},
+		"its model": {thread.RunEvent{Kind: thread.RunSession, Session: "s", Model: "m1"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				s := w.once("do it", func(r *thread.NewRequest) { r.Flags.NoGateway = true })
+				p := w.sess.of(s.ID)
+				session := w.status(s.ID).Session
+				p.spec.OnRun(thread.RunEvent{Kind: thread.RunSession, Session: session})
+				w.natives.append(session, []thread.Item{item("user", "do it"), item("assistant", "call"), item("user", "result")})
+				p.spec.OnRun(tc.told)
+				p.spec.OnRun(thread.RunEvent{Kind: thread.RunEnd, Outcome: thread.RunFailed, Reason: "reset", State: thread.StateCut})
+				p.exit(1)
+				if x := w.runIs(s.ID, exec.Queued); x.Failure.State != thread.StateCut || x.Retries != 1 {
+					t.Fatalf("%+v", x)
+				}
+				time.Sleep(time.Minute)
+				w.runIs(s.ID, exec.Running)
+				if got := w.sess.of(s.ID).prompts(); (got == "do it") != tc.again || !tc.again && got != goesOn {
+					t.Errorf("started with %s, it was asked %q", w.args(s.ID), got)
+				}
+			}, withRuns)
+		})
+	}
+}
+
+// goesOn is what a run is asked that had worked when its connection failed.
+const goesOn = "The connection to your model failed before you had finished. Look at what is already done, then finish it."
+
+// TestAnotherWayInItsSession: a run that has worked, goes on after a cut and is then refused is asked for another way, and
+// not given its prompt again.
+func TestAnotherWayInItsSession(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.once("do it", func(r *thread.NewRequest) { r.Once.OnFail = string(exec.FailRetry) })
+		w.sess.of(s.ID).spec.OnRun(thread.RunEvent{Kind: thread.RunSession, Session: "s"})
+		w.respond(s.ID, "do it", "call", false)
+		w.refused(s.ID, thread.Exchange{Status: 200, Interrupted: true, Err: "EOF", Fault: thread.FaultCut})
+		time.Sleep(time.Minute)
+		if got := w.sess.of(s.ID).prompts(); got != goesOn {
+			t.Fatalf("it was asked %q", got)
+		}
+		w.refused(s.ID, thread.Exchange{Status: 400, Err: "no"})
+		w.runIs(s.ID, exec.Running)
+		if got := w.sess.of(s.ID).prompts(); !strings.HasPrefix(got, "Your last attempt failed") {
+			t.Errorf("it was asked %q", got)
+		}
+	}, withRuns)
+}
+
 // TestWhatFollows: what each failure of a provider leads to, by policy.
 func TestWhatFollows(t *testing.T) {
 	hours := func() time.Time { return time.Now().Add(5 * time.Hour) }

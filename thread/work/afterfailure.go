@@ -83,6 +83,10 @@ func AfterFailure(x Execution, f Failure, r Retrying, now time.Time, chance func
 	return ask
 }
 
+// Worked reports whether its agent has begun with its prompt, in any of its attempts, as far as is known: it may not pass the
+// gateway.
+func (x Execution) Worked() bool { return x.Usage.Output > 0 || x.Calls > 0 || x.Answer != "" }
+
 // wait is how long the nth retry waits: at least what the provider asks for.
 func wait(n int, asked time.Duration, chance float64) time.Duration {
 	most := lastWait

@@ -37,6 +37,7 @@ type Record struct {
 	usage   thread.Usage
 	refused Refused
 	end     *thread.RunEvent
+	worked  bool
 }
 
 // Refused is what a run would have asked a person.
@@ -67,6 +68,7 @@ type piece struct {
 // Add takes an event, in order.
 func (r *Record) Add(e thread.RunEvent) {
 	r.Calls.Add(e)
+	r.worked = r.worked || e.Kind == thread.RunTool || e.Kind == thread.RunText && strings.TrimSpace(e.Text) != ""
 	switch e.Kind {
 	case thread.RunText, thread.RunThinking:
 		if r.text.kind != e.Kind || r.text.at.Sub != e.Sub {
@@ -214,6 +216,9 @@ func Answer(events []work.Event, attempt int) (text string) {
 	}
 	return text
 }
+
+// Worked reports whether the agent has called a tool or said something: its session has the prompt then.
+func (r *Record) Worked() bool { return r.worked }
 
 // End is the RunEnd, nil before it.
 func (r *Record) End() *thread.RunEvent { return r.end }
