@@ -32,8 +32,9 @@ func holds(l *run) string {
 	return ""
 }
 
-// deploy is the step that starts the process of a queued execution. What speaks against it leaves it queued.
-func deploy(ctx context.Context, l *run, x exec.Execution) {
+// deploy is the step that starts the process of a queued execution. What speaks against it leaves it queued. usedUp returns
+// why its budgets do not let it start, "" if they do.
+func deploy(ctx context.Context, l *run, x exec.Execution, usedUp func(exec.Execution) string) {
 	if holds(l) != "" || l.work.closes() {
 		return // it is decided again
 	}
@@ -78,6 +79,10 @@ func deploy(ctx context.Context, l *run, x exec.Execution) {
 	if now, known := l.open.of(x.ID); !known || now.Fence != x.Fence { // it was taken away before there was an attempt
 		a.unwanted()
 	}
+	if why := usedUp(x); why != "" { // since it was chosen; from now on it is ended by whatever uses up the rest
+		notDeployed(ctx, l, a, thread.Kindf(errNoBudget, "%s", why))
+		return
+	}
 	if s, can := l.cfg.MCP.(thread.ServerStarter); can { // its agent asks for their tools once, and may not be told of later ones
 		s.Started(a.starting, l.live.id)
 	}
@@ -98,8 +103,11 @@ func lookLater(l *run, x exec.Execution, err error) {
 	l.live.later(retryAfter, l.open.look)
 }
 
+// errNoBudget is returned where a budget does not let an execution start.
+var errNoBudget = errors.New("its budget is used up")
+
 // notDeployed is the end of an execution whose process could not be started. If only the store or the server is in the
-// way, it is queued again.
+// way, or a budget, it is queued again.
 func notDeployed(ctx context.Context, l *run, a *attempt, cause error) {
 	l.typist.serve(nil)
 	leavePlace(ctx, l, a)
@@ -126,7 +134,8 @@ func notDeployed(ctx context.Context, l *run, a *attempt, cause error) {
 		end = func(x *exec.Execution) { unreported(l, *x, why).apply(x, l.cfg.now()) }
 	}
 	state := exec.Failed
-	if errors.Is(cause, thread.ErrUnreachable) || errors.Is(cause, thread.ErrDiskFull) || errors.Is(cause, errClosed) || l.work.closes() {
+	if errors.Is(cause, thread.ErrUnreachable) || errors.Is(cause, thread.ErrDiskFull) || errors.Is(cause, errClosed) ||
+		errors.Is(cause, errNoBudget) || l.work.closes() {
 		state = exec.Queued
 		end = func(x *exec.Execution) { x.State, x.Reason = exec.Queued, why }
 	}

@@ -151,7 +151,7 @@ func (d *dispatcher) look() {
 		deploy := func() {
 			defer d.open.release(id)
 			if x, known := d.open.of(id); known {
-				deploy(d.work.ctx, l, x)
+				deploy(d.work.ctx, l, x, d.budgets.waits)
 			}
 		}
 		if !l.live.enqueue(deploy) {
