@@ -90,6 +90,10 @@ type Prompt struct {
 	Lines bool `json:"lines,omitempty"`
 	// Fork is the thread in which it goes on.
 	Fork ID `json:"fork,omitempty"`
+	// By is the thread whose agent asks, "" for a person, and Within the execution that this agent works on, "" for none: that
+	// pays for what the prompt becomes.
+	By     ID     `json:"by,omitempty"`
+	Within string `json:"within,omitempty"`
 	// Again is the prompt that this one repeats.
 	Again    PromptID  `json:"again,omitempty"`
 	Accepted time.Time `json:"accepted"`

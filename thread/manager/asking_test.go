@@ -369,3 +369,46 @@ func TestSteeredOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestSteeredIsPaidFor: what an agent sends to a run that works, and what that does not take, is asked for by that agent: its
+// execution and its group pay, also if the server dies once the prompt is stored.
+func TestSteeredIsPaidFor(t *testing.T) {
+	for name, c := range map[string]struct {
+		set  func(w *world, p *session)
+		dies bool
+	}{
+		"not taken": {func(*world, *session) {}, false},
+		"not given": {func(_ *world, p *session) { p.fail(thread.ErrBusy) }, false},
+		"crash":     {func(w *world, _ *session) { w.store.fuse.arm(1, true) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				above := w.once("above", ofGroup("night", 1))
+				at := w.runIs(above.ID, exec.Running)
+				below := w.once("below", func(r *thread.NewRequest) { r.By, r.InPlace = above.ID, true })
+				p := w.sess.of(below.ID)
+				first := w.runIs(below.ID, exec.Running)
+				c.set(w, p)
+				_, err := w.m.Prompts.Ask(context.Background(), string(below.ID), thread.AskRequest{Text: "two", By: above.ID})
+				if c.dies {
+					w.crash()
+					time.Sleep(time.Minute)
+				} else {
+					if err != nil {
+						t.Fatal(err)
+					}
+					w.finish(above.ID, "above")
+					p.fail(nil)
+					w.finish(below.ID, "below")
+				}
+				x := w.execution(below.ID)
+				if q := w.promptOf(x); q.Text != "two" || x.ID == first.ID {
+					t.Fatalf("the newest is %+v for %+v", x, q)
+				}
+				if x.By != above.ID || x.Within != at.ID || x.Group != "night" || x.Depth != at.Depth+1 {
+					t.Errorf("by %q within %q, group %q, depth %d", x.By, x.Within, x.Group, x.Depth)
+				}
+			}, withAsks)
+		})
+	}
+}

@@ -49,7 +49,7 @@ func (m *Creation) New(ctx context.Context, r thread.NewRequest) (thread.Status,
 		return thread.Status{}, fmt.Errorf("new thread: %w", err)
 	}
 	if t.Once.On {
-		return m.submitNew(ctx, l, thread.Prompt{From: thread.FromFirst, Text: r.Prompt, Lines: r.Lines}, order{name: r.Execution, by: r.By, env: thread.Environ(ctx)})
+		return m.submitNew(ctx, l, r.By, thread.Prompt{From: thread.FromFirst, Text: r.Prompt, Lines: r.Lines}, order{name: r.Execution, env: thread.Environ(ctx)})
 	}
 	return m.startNew(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt, lines: r.Lines, env: thread.Environ(ctx)})
 }
@@ -66,9 +66,9 @@ func (m *Creation) startNew(ctx context.Context, l *run, r launchRequest) (threa
 
 // submitNew stores the first execution of a new thread. If that fails nothing is left of the thread, as after startNew. If
 // the client has gone before it was told the execution's name, the execution is cancelled: nobody would look after it.
-func (m *Creation) submitNew(ctx context.Context, l *run, p thread.Prompt, o order) (thread.Status, error) {
+func (m *Creation) submitNew(ctx context.Context, l *run, by thread.ID, p thread.Prompt, o order) (thread.Status, error) {
 	err := l.live.do(ctx, func(ctx context.Context) error {
-		_, err := submit(ctx, l, p, o)
+		_, err := submit(ctx, l, l.open.asks(by, p), o)
 		return err
 	})
 	if err == nil {

@@ -75,8 +75,8 @@ func (m *Forks) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, 
 		return s, nil
 	}
 	if t.Once.On {
-		s, err := m.creation.submitNew(ctx, l, thread.Prompt{From: thread.FromFirst, Text: r.Prompt, Lines: r.Lines}, order{
-			name: r.Execution, id: exec.ID(r.ID), takes: exec.ID(r.Takes), by: r.By, env: thread.Environ(ctx),
+		s, err := m.creation.submitNew(ctx, l, r.By, thread.Prompt{From: thread.FromFirst, Text: r.Prompt, Lines: r.Lines}, order{
+			name: r.Execution, id: exec.ID(r.ID), takes: exec.ID(r.Takes), env: thread.Environ(ctx),
 		})
 		s.LeftOut = left
 		return s, err

@@ -235,6 +235,13 @@ func (o *openRuns) holding(id thread.ID) (exec.Execution, bool) {
 	return exec.Execution{}, false
 }
 
+// asks returns a prompt as one of a thread's agent, or of a person for "".
+func (o *openRuns) asks(by thread.ID, p thread.Prompt) thread.Prompt {
+	x, _ := o.holding(by)
+	p.By, p.Within = by, string(x.ID)
+	return p
+}
+
 // place reserves the place of an execution that is about to be claimed; false if it is not queued any more. Release ends
 // that.
 func (o *openRuns) place(id exec.ID) bool {

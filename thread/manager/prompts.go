@@ -51,7 +51,7 @@ func (m *Prompts) Ask(ctx context.Context, ref string, r thread.AskRequest) (thr
 	if !r.Agent && r.From == thread.FromVerb {
 		m.offers.back.prompted(l.live, r.Text)
 	}
-	p, err := l.typist.accept(ctx, thread.Prompt{From: r.From, Text: r.Text, Lines: r.Lines})
+	p, err := l.typist.accept(ctx, l.open.asks(r.By, thread.Prompt{From: r.From, Text: r.Text, Lines: r.Lines}))
 	if err != nil {
 		return thread.Prompt{}, fmt.Errorf("send to %s: %w", name, err)
 	}
@@ -68,10 +68,10 @@ func (m *Prompts) askRun(ctx context.Context, l *run, r thread.AskRequest) (p th
 	}
 	env := thread.Environ(ctx)
 	err = l.live.do(ctx, func(ctx context.Context) (err error) {
-		p = thread.Prompt{From: r.From, Text: r.Text, Lines: r.Lines}
+		p = l.open.asks(r.By, thread.Prompt{From: r.From, Text: r.Text, Lines: r.Lines})
 		given := false
 		if p, given, err = steer(ctx, l, p); !given {
-			p, err = submit(ctx, l, p, order{by: r.By, env: env})
+			p, err = submit(ctx, l, p, order{env: env})
 		}
 		return err
 	})
@@ -233,7 +233,7 @@ func (m *Prompts) Again(ctx context.Context, id thread.PromptID, by thread.ID) (
 	if p = l.typist.upToDate(p); l.live.thread().Once.On && (l.live.running() == nil || attemptOf(l) != nil) && p.State.Again() {
 		env := thread.Environ(ctx)
 		err := l.live.do(ctx, func(ctx context.Context) (err error) {
-			p, err = submit(ctx, l, thread.Prompt{From: thread.FromVerb, Text: p.Text, Lines: p.Lines}, order{again: p.ID, by: by, env: env})
+			p, err = submit(ctx, l, l.open.asks(by, thread.Prompt{From: thread.FromVerb, Text: p.Text, Lines: p.Lines}), order{again: p.ID, env: env})
 			return err
 		})
 		return p, err

@@ -14,6 +14,7 @@ import (
 // otherwise. One that was given to a run and that its agent had not taken when it ended is the next run, too. It is stored
 // before it is given, as every prompt: a crash in between leaves one that was not given, which the next start of the
 // server makes a run of its own, or one of which nobody knows whether it was taken, which is never given again by itself.
+// Whoever asked for it pays for what it becomes, also then.
 
 // steer gives a prompt to the turn that a thread's run works on. It reports false if there is none that takes one.
 func steer(ctx context.Context, l *run, p thread.Prompt) (_ thread.Prompt, given bool, err error) {
@@ -103,7 +104,7 @@ func queueUntaken(ctx context.Context, l *run, a *attempt, x exec.Execution) {
 		if !known || !p.State.Again() || p.Turn != 0 { // it was taken, whatever was reported
 			continue
 		}
-		again := thread.Prompt{From: p.From, Text: p.Text, Lines: p.Lines}
+		again := thread.Prompt{From: p.From, Text: p.Text, Lines: p.Lines, By: p.By, Within: p.Within}
 		if _, err := submit(ctx, l, again, order{again: p.ID}); err != nil && !errors.Is(err, errClosed) {
 			l.notices.post(l.live.id, thread.LevelWarn, "%s: a prompt that %s did not take any more was not queued: %v",
 				l.live.thread().DisplayName(), a.name, err)

@@ -36,10 +36,9 @@ import (
 
 // order is how an execution is asked for.
 type order struct {
-	name  string    // "" for the next number
-	id    exec.ID   // "" for a new one
-	takes exec.ID   // the execution whose place it takes, "" for none
-	by    thread.ID // the thread whose agent asks
+	name  string  // "" for the next number
+	id    exec.ID // "" for a new one
+	takes exec.ID // the execution whose place it takes, "" for none
 	again thread.PromptID
 	env   []string // that the person brings who asks; nil for none. It is kept in memory only
 }
@@ -50,20 +49,13 @@ func submit(ctx context.Context, l *run, p thread.Prompt, o order) (thread.Promp
 	if err := accepts(l, t); err != nil {
 		return thread.Prompt{}, err
 	}
-	depth, err := depthOf(ctx, l, o.by)
-	if err != nil {
-		return thread.Prompt{}, err
-	}
 	p.ID, p.Again = thread.NewPromptID(), o.again
 	l.environs.bring(l.live.id, o.env)
-	x, err := newExecution(l, t, p.ID)
+	x, err := newExecution(ctx, l, t, p)
 	if err != nil {
 		return thread.Prompt{}, err
 	}
-	x.ID, x.Name, x.By, x.Depth, x.For = cmp.Or(o.id, x.ID), o.name, o.by, depth, o.takes
-	if above, asks := l.open.holding(o.by); asks {
-		x.Within, x.Group = above.ID, cmp.Or(x.Group, above.Group)
-	}
+	x.ID, x.Name, x.For = cmp.Or(o.id, x.ID), o.name, o.takes
 	if x, err = l.open.add(ctx, x); err != nil {
 		return thread.Prompt{}, fmt.Errorf("store the execution: %w", err)
 	}
@@ -82,22 +74,34 @@ func submit(ctx context.Context, l *run, p thread.Prompt, o order) (thread.Promp
 	return p, nil
 }
 
-// newExecution returns a new execution of a thread, of the account that would pay if it started now, with the model of its
-// tier as that is configured now.
-func newExecution(l *run, t thread.Thread, prompt thread.PromptID) (exec.Execution, error) {
+// newExecution returns a new execution of a thread for a prompt, of the account that would pay if it started now, with the
+// model of its tier as that is configured now. If an agent asks, what that works on pays for it too.
+func newExecution(ctx context.Context, l *run, t thread.Thread, p thread.Prompt) (exec.Execution, error) {
 	chosen, err := l.cfg.Runs.Models.Choose(t.Agent, t.Model, t.Once.Tier)
 	if err != nil {
 		return exec.Execution{}, err
 	}
-	return exec.Execution{
+	x := exec.Execution{
 		Tier: chosen.Tier, Model: chosen.Model, Chosen: chosen.Why, Caps: exec.Capped(t.Once, l.cfg.Runs.Caps),
-		ID: thread.NewID[exec.ID](), Thread: t.ID, Prompt: prompt, Agent: t.Agent, Account: account(l),
+		ID: thread.NewID[exec.ID](), Thread: t.ID, Prompt: p.ID, Agent: t.Agent, Account: account(l),
 		Priority: t.Once.Priority, ReadOnly: t.Once.ReadOnly, Deadline: cmp.Or(t.Once.Deadline, l.cfg.Runs.Deadline),
 		Lost:    exec.Policy(cmp.Or(t.Once.Lost, string(l.cfg.Runs.Lost))),
 		Dispose: disposal(t.Once, l.cfg.Runs.Dispose),
 		OnFail:  exec.OnFail(cmp.Or(t.Once.OnFail, string(l.cfg.Runs.OnFail))), Fallback: cmp.Or(t.Once.Fallback, l.cfg.Runs.Fallbacks[t.Agent]),
-		Budget: t.Once.Budget, Group: t.Once.Group,
-	}, nil
+		Budget: t.Once.Budget, Group: t.Once.Group, By: p.By, Within: exec.ID(p.Within),
+	}
+	if x.By == "" {
+		return x, nil
+	}
+	above, err := aboveOf(ctx, l, p)
+	if err != nil {
+		return x, fmt.Errorf("look who asks: %w", err)
+	}
+	x.Depth = above.Depth + 1
+	if above.ID == x.Within {
+		x.Group = cmp.Or(x.Group, above.Group)
+	}
+	return x, nil
 }
 
 // accepts refuses an execution for a thread that cannot have one.
@@ -122,19 +126,19 @@ func accepts(l *run, t thread.Thread) error {
 	return nil
 }
 
-// depthOf returns how many executions deep one is that a thread's agent asks for.
-func depthOf(ctx context.Context, l *run, by thread.ID) (int, error) {
-	if by == "" {
-		return 0, nil
+// aboveOf returns the execution whose agent asks, or the newest of its thread; the zero one if there is none.
+func aboveOf(ctx context.Context, l *run, p thread.Prompt) (exec.Execution, error) {
+	if p.Within != "" {
+		above, err := l.cfg.Runs.Store.Execution(ctx, p.Within)
+		if !errors.Is(err, thread.ErrNotFound) {
+			return above, err
+		}
 	}
-	above, err := l.cfg.Runs.Store.Executions(ctx, exec.Query{Thread: by, Limit: 1})
-	if err != nil {
-		return 0, fmt.Errorf("look who asks: %w", err)
+	above, err := l.cfg.Runs.Store.Executions(ctx, exec.Query{Thread: p.By, Limit: 1})
+	if err != nil || len(above) == 0 {
+		return exec.Execution{}, err
 	}
-	if len(above) == 0 {
-		return 1, nil
-	}
-	return above[0].Depth + 1, nil
+	return above[0], nil
 }
 
 // queuePrompts is the step after a thread's terminal has ended, and at the start of a server: what was sent to the
@@ -193,7 +197,7 @@ func queuePrompt(ctx context.Context, l *run, p thread.Prompt) error {
 	if err := accepts(l, t); err != nil {
 		return err
 	}
-	x, err := newExecution(l, t, p.ID)
+	x, err := newExecution(ctx, l, t, p)
 	if err != nil {
 		return err
 	}
