@@ -11,3 +11,12 @@ const MaxExcerpt = 2000
 // Excerpt cuts a text to the length that a checkpoint keeps for lists and searches, and redacts secrets: the
 // conversation has the whole text.
 func Excerpt(s string) string { return plaintext.Cut(secret.Redact(s), MaxExcerpt) }
+
+// Shown is Excerpt for what a person decides by: a cut is seen.
+func Shown(s string) string {
+	const mark = "\u2026 (cut)"
+	if s = secret.Redact(s); len(s) > MaxExcerpt {
+		return plaintext.Cut(s, MaxExcerpt-len(mark)) + mark
+	}
+	return s
+}

@@ -87,14 +87,12 @@ func (a *asks) ask(id string, r request, sub string) bool {
 
 // question is what is asked about a call, or about a plan.
 func (r request) question(one *asked) thread.Question {
-	q := thread.Question{ID: one.id, Kind: thread.QuestionPermission, About: jsonline.Input(r.Input)}
+	q := thread.Question{ID: one.id, Kind: thread.QuestionPermission, About: r.about()}
 	yes := []thread.Choice{{Text: "Yes", Means: thread.Approve}}
 	if r.Tool == planTool {
-		var in struct {
-			Plan string `json:"plan"`
+		if q.Kind, q.Text = thread.QuestionPlan, "Is this plan right?"; q.About == "" || q.About == "{}" {
+			q.Text, q.About = "Is its plan right, which it does not show here?", ""
 		}
-		fields(r.Input, &in)
-		q.Kind, q.Text, q.About = thread.QuestionPlan, "Is this plan right?", in.Plan
 		q.Choices = append(yes, thread.Choice{Text: "No, plan on", Means: thread.Deny})
 	} else {
 		var what string
@@ -109,6 +107,20 @@ func (r request) question(one *asked) thread.Question {
 	}
 	q.Text = forSub(q.Text, one.sub)
 	return q
+}
+
+// about is what a call is given, but what has no effect of its own. With a plan come the commands that are allowed with it.
+func (r request) about() string {
+	var harmless []string
+	switch r.Tool {
+	case "Bash", "PowerShell":
+		harmless = []string{"description", "timeout"}
+	case "Read":
+		harmless = []string{"limit", "offset"}
+	case planTool:
+		harmless = []string{"planFilePath"}
+	}
+	return jsonline.About(r.Input, harmless...)
 }
 
 func forSub(text, sub string) string {
@@ -146,6 +158,9 @@ func inThisRun(suggested []permission) (all []permission, what string) {
 				Content string `json:"ruleContent"`
 			}
 			fields(p.Rules, &rules)
+			if len(rules) == 0 {
+				continue
+			}
 			for _, rule := range rules {
 				words = append(words, strings.TrimSuffix(rule.Tool+"("+rule.Content+")", "()"))
 			}
@@ -164,12 +179,11 @@ func inThisRun(suggested []permission) (all []permission, what string) {
 			}
 		}
 	}
-	what = "all"
 	if len(words) > 0 {
-		what += " " + strings.Join(words, ", ")
+		what = "all " + strings.Join(words, ", ")
 	}
-	if len(places) > 0 {
-		what += " in " + strings.Join(places, ", ")
+	if len(places) > 0 { // where it may read without being asked, from now on
+		what = strings.TrimPrefix(what+", and "+strings.Join(places, ", ")+" as a working folder", ", and ")
 	}
 	return all, what
 }
@@ -187,6 +201,9 @@ func (a *asks) next(one *asked) bool {
 	}
 	for _, o := range c.Options[:min(len(c.Options), maxQuestions)] {
 		q.Choices = append(q.Choices, thread.Choice{Text: o.Label})
+	}
+	if more := len(c.Options) - maxQuestions; more > 0 {
+		q.Text += fmt.Sprintf(" (%d more options are not shown)", more)
 	}
 	own := ownAnswer
 	if c.Several {

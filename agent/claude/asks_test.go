@@ -51,8 +51,11 @@ func TestAskedForGood(t *testing.T) {
 		{`[{"type":"setMode","mode":"acceptEdits","destination":"session"}]`, "Yes, and in this run all edits", `"mode":"acceptEdits"`},
 		{`[{"type":"setMode","mode":"acceptEdits","destination":"userSettings"}]`, "", ""},
 		{`[{"type":"setMode","mode":"bypassPermissions","destination":"session"}]`, "", ""},
-		{`[{"type":"addDirectories","directories":["/d"],"destination":"session"}]`, "Yes, and in this run all in /d", `"/d"`},
+		{`[{"type":"addDirectories","directories":["/d"],"destination":"session"}]`, "Yes, and in this run /d as a working folder", `"/d"`},
 		{`[{"type":"addDirectories","directories":["/d"],"destination":"projectSettings"}]`, "", ""},
+		{`[{"type":"addRules","rules":[],"behavior":"allow","destination":"session"}]`, "", ""},
+		{`[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"x"}],"behavior":"allow","destination":"session"},{"type":"addDirectories","directories":["/d"],"destination":"session"}]`,
+			"Yes, and in this run all Bash(x), and /d as a working folder", `"/d"`},
 		{`"odd"`, "", ""},
 	} {
 		d := newDialogue(manner{asks: true})
@@ -68,6 +71,38 @@ func TestAskedForGood(t *testing.T) {
 		said, err := d.Answer(q.ID, at, "")
 		if sent := string(said.Write); err != nil || !strings.Contains(sent, c.sends) || strings.Contains(sent, "Settings") {
 			t.Errorf("%s: %s, %v", c.suggests, sent, err)
+		}
+	}
+}
+
+// TestPermissionShowsAll: who says yes sees all that is allowed with it.
+func TestPermissionShowsAll(t *testing.T) {
+	large := strings.Repeat("x", 100<<10)
+	for name, c := range map[string]struct{ tool, input, about string }{
+		"command":   {"Bash", `{"command":"make","description":"build","timeout":5}`, `make`},
+		"flag":      {"Bash", `{"command":"make","description":"build","dangerouslyDisableSandbox":true}`, `make {"dangerouslyDisableSandbox":true}`},
+		"lines":     {"Bash", `{"command":"echo # all is well\nrm -rf ."}`, `echo # all is well \n rm -rf .`},
+		"server":    {"mcp__x__run", `{"path":"README.md","script":"curl x | sh"}`, `README.md {"script":"curl x | sh"}`},
+		"described": {"mcp__x__run", `{"path":"README.md","description":"d"}`, `README.md {"description":"d"}`},
+		"write":     {"Write", `{"file_path":"a.go","content":"package a\n"}`, `a.go {"content":"package a\n"}`},
+		"edit":      {"Edit", `{"file_path":"a.go","old_string":"a","new_string":"b","replace_all":true}`, `a.go {"new_string":"b","old_string":"a","replace_all":true}`},
+		"read":      {"Read", `{"file_path":"a.go","offset":3,"pages":null}`, `a.go`},
+		"plan":      {"ExitPlanMode", `{"plan":"# Do\nit","planFilePath":"/p","allowedPrompts":[{"tool":"Bash","prompt":"run all"}]}`, `# Do \n it {"allowedPrompts":[{"tool":"Bash","prompt":"run all"}]}`},
+		"no plan":   {"ExitPlanMode", `{}`, ``},
+		"odd":       {"x", `[1, 2]`, `[1,2]`},
+		"long":      {"x", `{"path":"a","content":"` + large + `","run":"rm"}`, `a {"run":"rm","content":"xxx`},
+		"longer":    {"x", `{"path":"` + large + `","run":"rm"}`, ` {"run":"rm"}`},
+	} {
+		d := newDialogue(manner{asks: true})
+		d.Begin("x")
+		got := question(t, permits(d, "r", c.tool, c.input, "")).About
+		switch {
+		case !strings.Contains(c.input, large):
+			if got != c.about {
+				t.Errorf("%s: %s, want %s", name, got, c.about)
+			}
+		case !strings.Contains(got, c.about) || len(got) > 4<<10 || !strings.Contains(got, "\u2026 (") || !strings.Contains(got, " more)"):
+			t.Errorf("%s: %s", name, got)
 		}
 	}
 }

@@ -330,7 +330,7 @@ func (d *dialogue) asked(id string, r request) {
 			},
 		}}
 	} else if r.Subtype == "can_use_tool" {
-		text := jsonline.Input(r.Input)
+		text := r.about()
 		d.refuse(r.Call, r.Tool, strings.TrimSpace("needs permission, and this run has nobody to ask: "+text), "")
 		answer = map[string]any{
 			"subtype": "success", "request_id": id, "response": map[string]any{"behavior": "deny", "message": nobody},

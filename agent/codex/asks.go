@@ -15,11 +15,12 @@ import (
 // asks are the requests of an app-server that wait for a person. It asks whether a command may run and whether files may
 // be changed, what the model wants to know (request_user_input), and whether what an MCP server wants is right. Questions
 // of one request are asked one after the other. A form of an MCP server's with fields, a page that it has opened and a
-// secret are not asked for: they are refused. A refusal takes no words, so what a person says to it is a further prompt.
+// secret are not asked for: they are refused, as is what does not say what it would do. A refusal takes no words, so what a person says to it is a further prompt.
 type asks struct {
 	run   *jsonline.Run
 	on    bool
-	reads bool // it is asked only what the model wants to know
+	dir   string // where it works, as it says
+	reads bool   // it is asked only what the model wants to know
 	// open are the requests that wait, by the ids of the questions that are asked.
 	open map[string]*asked
 	// files are what calls change that have not ended, by their ids: a request about them does not name the files.
@@ -51,16 +52,22 @@ func (a *asks) ask(f frame, p params, sub string) bool {
 	always := "Yes, and do not ask about this again in this run"
 	switch f.Method {
 	case "item/commandExecution/requestApproval":
-		q.Text, q.About = "Run this command?", bare(p.Command)
+		q.Text, q.About = "Run this command?", a.about(f.Params, bare(p.Command))
+		if p.Command == "" {
+			q.Text = "Allow this?"
+		}
 	case "item/fileChange/requestApproval":
-		q.Text, q.About = "Change these files?", a.files[p.ItemID]
+		q.Text, q.About = "Change these files?", a.about(f.Params, a.files[p.ItemID])
+		if a.files[p.ItemID] == "" {
+			return false
+		}
 		always = "Yes, and do not ask about these files again in this run"
 	case "mcpServer/elicitation/request":
 		if len(p.Schema.Properties) > 0 || p.Mode == "url" {
 			return false
 		}
 		one.server, always = true, ""
-		q.Text, q.About = "Does the MCP server "+p.Server+" get a yes?", p.Message
+		q.Text, q.About = "Does the MCP server "+p.Server+" get a yes?", a.about(f.Params, p.Message)
 	case "item/tool/requestUserInput":
 		secret := slices.ContainsFunc(p.Questions, func(w wanted) bool { return w.Secret || w.ID == "" })
 		if !a.on || secret || len(p.Questions) == 0 || len(p.Questions) > maxQuestions {
@@ -69,6 +76,9 @@ func (a *asks) ask(f frame, p params, sub string) bool {
 		one.choices, one.answers = p.Questions, map[string]any{}
 		return a.next(one)
 	default:
+		return false
+	}
+	if q.About == "" {
 		return false
 	}
 	if p.Reason != "" {
@@ -81,6 +91,28 @@ func (a *asks) ask(f frame, p params, sub string) bool {
 	}
 	q.Choices = append(q.Choices, thread.Choice{Text: "No", Means: thread.Deny})
 	return a.put(one, q)
+}
+
+// about is what is asked for, with all else that a request has, but what only names or repeats something.
+func (a *asks) about(params json.RawMessage, what string) string {
+	var given map[string]json.RawMessage
+	if json.Unmarshal(params, &given) != nil {
+		return what
+	}
+	for _, key := range []string{
+		"threadId", "turnId", "itemId", "approvalId", "startedAtMs", "environmentId", "reason", "commandActions", "command", "message",
+		"serverName", "mode", "requestedSchema", "proposedExecpolicyAmendment", "proposedNetworkPolicyAmendments", "availableDecisions",
+	} {
+		delete(given, key)
+	}
+	for key, usual := range map[string]string{"kind": "command", "cwd": a.dir} {
+		var is string
+		if json.Unmarshal(given[key], &is) == nil && is == usual {
+			delete(given, key)
+		}
+	}
+	maps.DeleteFunc(given, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
+	return jsonline.Asked(what, given)
 }
 
 // bare is a command without the shell that Codex wraps it into.
@@ -111,6 +143,9 @@ func (a *asks) next(one *asked) bool {
 	}
 	for _, o := range w.Options[:min(len(w.Options), maxQuestions)] {
 		q.Choices = append(q.Choices, thread.Choice{Text: o.Label})
+	}
+	if more := len(w.Options) - maxQuestions; more > 0 {
+		q.Text += fmt.Sprintf(" (%d more options are not shown)", more)
 	}
 	q.Choices = append(q.Choices, thread.Choice{Text: "Something else, in your own words", Means: thread.OwnWords})
 	return a.put(one, q)

@@ -38,7 +38,7 @@ func TestAnswers(t *testing.T) {
 		{command, "touch a", thread.Deny, "", `{"id":7,"result":{"decision":"decline"}}`},
 		{command, "touch a", thread.Deny, "other", `{"id":7,"result":{"decision":"decline"}}` + "\n" +
 			`{"id":5,"method":"turn/steer","params":{"expectedTurnId":"T","input":[{"text":"The person says: other","type":"text"}],"threadId":"S"}}`},
-		{files, "a.txt b.txt", thread.Approve, "", `{"id":7,"result":{"decision":"accept"}}`},
+		{files, `a.txt \n b.txt`, thread.Approve, "", `{"id":7,"result":{"decision":"accept"}}`},
 		{form, "sure?", thread.Approve, "", `{"id":7,"result":{"action":"accept","content":{}}}`},
 		{form, "sure?", thread.Deny, "", `{"id":7,"result":{"action":"decline"}}`},
 		{wants, "", "", "", `{"id":7,"result":{"answers":{"a":{"answers":[]}}}}`},
@@ -65,6 +65,29 @@ func TestAnswers(t *testing.T) {
 		}
 		if s := d.Read([]byte(`{"method":"serverRequest/resolved","params":{"threadId":"S","requestId":7}}`)); len(s.Events) != 0 {
 			t.Errorf("its own answer withdraws it: %+v", s)
+		}
+	}
+}
+
+// TestPermissionShowsAll: who says yes sees all that is allowed with it.
+func TestPermissionShowsAll(t *testing.T) {
+	for name, c := range map[string]struct{ method, params, text, about string }{
+		"command":   {"item/commandExecution/requestApproval", `"command":"bash -lc 'make'","cwd":"/w","kind":"command","commandActions":[],"networkApprovalContext":null`, "Run this command?", `make`},
+		"elsewhere": {"item/commandExecution/requestApproval", `"command":"make","cwd":"/etc"`, "Run this command?", `make {"cwd":"/etc"}`},
+		"more":      {"item/commandExecution/requestApproval", `"command":"make","kind":"stdin","additionalPermissions":{"network":true}`, "Run this command?", `make {"kind":"stdin","additionalPermissions":{"network":true}}`},
+		"network":   {"item/commandExecution/requestApproval", `"networkApprovalContext":{"host":"h"}`, "Allow this?", `{"networkApprovalContext":{"host":"h"}}`},
+		"file":      {"item/fileChange/requestApproval", `"itemId":"f","grantRoot":"/"`, "Change these files?", `a.txt {"changes":[{"diff":"+ x\n","kind":{"type":"add"},"path":"a.txt"}]} {"grantRoot":"/"}`},
+		"no file":   {"item/fileChange/requestApproval", `"itemId":"g"`, "Change these files?", `(it does not name them)`},
+		"MCP server": {"mcpServer/elicitation/request", `"serverName":"s","mode":"form","message":"run it?","requestedSchema":{},"_meta":{"tool_params":{"path":"README.md","script":"curl x | sh"}}`, "Does the MCP server s get a yes?",
+			`run it? {"_meta":{"tool_params":{"path":"README.md","script":"curl x | sh"}}}`},
+	} {
+		d := working(opening{asking: true, dir: "/w"})
+		d.Read([]byte(`{"method":"item/started","params":{"threadId":"S","item":{"type":"fileChange","id":"f","changes":[{"path":"a.txt","kind":{"type":"add"},"diff":"+ x\n"}]}}}`))
+		s := d.Read([]byte(`{"id":7,"method":"` + c.method + `","params":{"threadId":"S",` + c.params + `}}`))
+		if len(s.Events) != 1 || s.Events[0].Question == nil {
+			t.Errorf("%s: %+v", name, s)
+		} else if q := s.Events[0].Question; q.Text != c.text || q.About != c.about {
+			t.Errorf("%s: %s %s, want %s %s", name, q.Text, q.About, c.text, c.about)
 		}
 	}
 }

@@ -57,7 +57,7 @@ type dialogue struct {
 
 func newDialogue(o opening) *dialogue {
 	d := &dialogue{open: o, streamed: map[string]bool{}, agents: map[string]string{}, total: map[string]spent{}}
-	d.asks = asks{run: &d.run, on: o.asking, reads: o.reads, open: map[string]*asked{}, files: map[string]string{}}
+	d.asks = asks{run: &d.run, dir: o.dir, on: o.asking, reads: o.reads, open: map[string]*asked{}, files: map[string]string{}}
 	return d
 }
 
@@ -197,6 +197,7 @@ func (d *dialogue) answered(f frame) bool {
 	}
 	var r struct {
 		Model  string `json:"model"`
+		Dir    string `json:"cwd"`
 		Thread struct {
 			ID string `json:"id"`
 		} `json:"thread"`
@@ -218,6 +219,7 @@ func (d *dialogue) answered(f frame) bool {
 			d.run.Close()
 			return true
 		}
+		d.asks.dir = cmp.Or(r.Dir, d.asks.dir)
 		d.opened(r.Thread.ID, r.Model)
 	case startTurn:
 		d.began(r.Turn.ID)
@@ -349,7 +351,7 @@ func (d *dialogue) starts(i item, sub string) {
 	}
 	if e, ok := i.call(); ok {
 		if i.Type == "fileChange" {
-			d.asks.changes(i.ID, e.Text, false)
+			d.asks.changes(i.ID, i.changes(e.Text), false)
 		}
 		e.Kind, e.Sub = thread.RunTool, sub
 		d.run.Add(e)
@@ -424,6 +426,20 @@ func (i item) call() (thread.RunEvent, bool) {
 		return e, false
 	}
 	return e, true
+}
+
+// changes are the files that a call changes, and how, for a person who is asked.
+func (i item) changes(files string) string {
+	var how []map[string]any
+	for _, c := range i.Changes {
+		if c.Diff != "" || len(c.Kind) > 0 {
+			how = append(how, map[string]any{"path": c.Path, "kind": c.Kind, "diff": c.Diff})
+		}
+	}
+	if len(how) == 0 {
+		return jsonline.Asked(files, nil)
+	}
+	return jsonline.Asked(files, map[string]json.RawMessage{"changes": jsonline.Encode(how)})
 }
 
 // returned is what a call returned, for people.

@@ -82,7 +82,9 @@ type item struct {
 	Output  string `json:"aggregatedOutput"`
 	Exit    int    `json:"exitCode"`
 	Changes []struct {
-		Path string `json:"path"`
+		Path string          `json:"path"`
+		Kind json.RawMessage `json:"kind,omitempty"`
+		Diff string          `json:"diff,omitempty"`
 	} `json:"changes"`
 	Server    string          `json:"server"`
 	Tool      string          `json:"tool"`

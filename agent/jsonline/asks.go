@@ -24,7 +24,7 @@ func (a *asks) add(q thread.Question) (added thread.Question, ok bool) {
 	if q.ID == "" || len(q.ID) > maxName || len(q.Choices) > maxChoices || at < 0 && len(*a) >= MaxOpen {
 		return q, false
 	}
-	q.Text, q.About = plaintext.OneLine(q.Text, maxInput), plaintext.OneLine(q.About, maxInput)
+	q.Text, q.About = plaintext.OneLine(q.Text, maxInput), short(flat(q.About), maxInput)
 	q.Choices = slices.Clone(q.Choices)
 	for i := range q.Choices {
 		q.Choices[i].Text = plaintext.OneLine(q.Choices[i].Text, maxName)

@@ -60,7 +60,7 @@ func Input(raw json.RawMessage) string {
 // telling are the fields of tools' inputs that say the most, the first that is there.
 func telling() []string {
 	return []string{"command", "cmd", "file_path", "filePath", "absolute_path", "notebook_path", "dir_path", "path", "pattern", "url",
-		"query", "prompt", "description"}
+		"query", "prompt", "plan", "description"}
 }
 
 // Reads returns the file that a tool reads which is given this, from its beginning; "" if it begins later: a long file is

@@ -130,9 +130,9 @@ func normal(x Execution) Execution {
 	x.Failure.What = text(x.Failure.What)
 	if x.Question != nil {
 		q := *x.Question
-		q.Since, q.Text, q.About, q.Choices = utc(q.Since), text(thread.Excerpt(q.Text)), text(thread.Excerpt(q.About)), slices.Clone(q.Choices)
+		q.Since, q.Text, q.About, q.Choices = utc(q.Since), text(thread.Shown(q.Text)), text(thread.Shown(q.About)), slices.Clone(q.Choices)
 		for i, c := range q.Choices {
-			q.Choices[i].Text = text(thread.Excerpt(c.Text))
+			q.Choices[i].Text = text(thread.Shown(c.Text))
 		}
 		x.Question = &q
 	}

@@ -174,7 +174,12 @@ func (f *Feature) open(s *thread.Status, q thread.Question) tea.Cmd {
 	choices := []dialog.Choice{dialog.Cancel("Later")}
 	for i, c := range q.Choices {
 		r := thread.AnswerRequest{Question: q.ID, Choice: i + 1}
-		choices = append(choices, dialog.Choice{Label: plain.Cut(plain.Line(c.Text), 24), Danger: c.Means != thread.Deny, Read: c.Means != thread.Deny,
+		text := plain.Line(c.Text)
+		label := plain.Cut(text, 24)
+		if label != text { // what it allows is in the rest
+			body = append(body, dialog.Line{Text: strconv.Itoa(i+1) + ". " + text, Tok: theme.Muted})
+		}
+		choices = append(choices, dialog.Choice{Label: label, Danger: c.Means != thread.Deny, Read: c.Means != thread.Deny,
 			Result: host.Do(func() tea.Cmd { return f.send(id, r, name+": "+c.Text) })})
 	}
 	f.Dialogs.Push(dialog.NewAsk(name+" asks", body, choices...).Until(func() string {

@@ -150,7 +150,7 @@ func (r *Record) keep(e thread.RunEvent, text string) {
 	}
 	r.kept++
 	r.pending = append(r.pending, work.Event{
-		At: e.At, Attempt: r.Attempt, Kind: string(e.Kind), Text: thread.Excerpt(text[:min(len(text), maxText)]),
+		At: e.At, Attempt: r.Attempt, Kind: string(e.Kind), Text: thread.Shown(text[:min(len(text), maxText)]),
 	})
 }
 
