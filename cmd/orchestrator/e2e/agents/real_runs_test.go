@@ -106,12 +106,15 @@ func TestRealRuns(t *testing.T) {
 				t.Errorf("the record has %+v", x)
 			}
 			var sent thread.Usage
-			for _, q := range r.model.Main() {
+			for _, q := range r.model.Requests() { // also those beside the conversation, such as one for a title
 				u := q.Reply.Usage
 				sent = sent.Add(thread.Usage{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output})
 			}
 			if x.Usage.Context() != sent.Context() || x.Usage.Output != sent.Output {
 				t.Errorf("its usage is %+v, the model sent %+v", x.Usage, sent)
+			}
+			if shown := r.Ok("exec", "logs", "exec-001"); strings.Contains(shown, "its agent counts") {
+				t.Errorf("its own count is another one: %s", shown)
 			}
 			s := r.Status(string(x.Thread))
 			if s.State.State == thread.StateWorking || s.Execution != nil || s.Turn != 1 {
