@@ -83,7 +83,14 @@ func (l turnPrompts) Ended(ids []thread.PromptID, c thread.Checkpoint, why strin
 	var out []thread.Prompt
 	for _, id := range ids {
 		p, known := l.typist.outbox.Prompt(id)
-		if !known || p.State == thread.PromptAnswered {
+		if !known { // it ended with its agent, before its turn did
+			stored, err := l.typist.cfg.Store.Prompt(l.typist.work.ctx, id)
+			if err != nil || stored.Answer != "" || !stored.State.Over() {
+				continue
+			}
+			p = stored
+		}
+		if p.State == thread.PromptAnswered {
 			continue
 		}
 		if c.Interrupted {
