@@ -20,7 +20,7 @@ func cut(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the provider cut the answer off")
 	}
-	return errors.New("the answer was cut off: " + reason(err))
+	return errors.New("its connection broke: " + reason(err))
 }
 
 // reason returns an error's cause without addresses and credentials.
