@@ -15,7 +15,8 @@ import (
 // asks are the requests of an app-server that wait for a person. It asks whether a command may run and whether files may
 // be changed, what the model wants to know (request_user_input), and whether what an MCP server wants is right. Questions
 // of one request are asked one after the other. A form of an MCP server's with fields, a page that it has opened and a
-// secret are not asked for: they are refused, as is what does not say what it would do. A refusal takes no words, so what a person says to it is a further prompt.
+// secret are not asked for: they are refused, as is what does not say what it would do. A refusal takes no words, so what
+// a person says to it is a further prompt.
 type asks struct {
 	run   *jsonline.Run
 	on    bool
@@ -241,4 +242,18 @@ func (a *asks) changes(call, files string, ended bool) {
 	} else if len(a.files) < maxFiles {
 		a.files[call] = files
 	}
+}
+
+// changes are the files that a call changes, and how, for a person who is asked.
+func (i item) changes(files string) string {
+	var how []map[string]any
+	for _, c := range i.Changes {
+		if c.Diff != "" || len(c.Kind) > 0 {
+			how = append(how, map[string]any{"path": c.Path, "kind": c.Kind, "diff": c.Diff})
+		}
+	}
+	if len(how) == 0 {
+		return jsonline.Asked(files, nil)
+	}
+	return jsonline.Asked(files, map[string]json.RawMessage{"changes": jsonline.Encode(how)})
 }

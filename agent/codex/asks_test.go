@@ -77,7 +77,6 @@ func TestPermissionShowsAll(t *testing.T) {
 		"more":      {"item/commandExecution/requestApproval", `"command":"make","kind":"stdin","additionalPermissions":{"network":true}`, "Run this command?", `make {"kind":"stdin","additionalPermissions":{"network":true}}`},
 		"network":   {"item/commandExecution/requestApproval", `"networkApprovalContext":{"host":"h"}`, "Allow this?", `{"networkApprovalContext":{"host":"h"}}`},
 		"file":      {"item/fileChange/requestApproval", `"itemId":"f","grantRoot":"/"`, "Change these files?", `a.txt {"changes":[{"diff":"+ x\n","kind":{"type":"add"},"path":"a.txt"}]} {"grantRoot":"/"}`},
-		"no file":   {"item/fileChange/requestApproval", `"itemId":"g"`, "Change these files?", `(it does not name them)`},
 		"MCP server": {"mcpServer/elicitation/request", `"serverName":"s","mode":"form","message":"run it?","requestedSchema":{},"_meta":{"tool_params":{"path":"README.md","script":"curl x | sh"}}`, "Does the MCP server s get a yes?",
 			`run it? {"_meta":{"tool_params":{"path":"README.md","script":"curl x | sh"}}}`},
 	} {
@@ -108,6 +107,8 @@ func TestNotAsked(t *testing.T) {
 		"nothing":          {opening{asking: true}, `"method":"item/tool/requestUserInput","params":{"threadId":"S","questions":[]}`, false},
 		"form with fields": {opening{asking: true}, `"method":"mcpServer/elicitation/request","params":{"mode":"form","requestedSchema":{"properties":{"a":{}}}}`, false},
 		"page":             {opening{asking: true}, `"method":"mcpServer/elicitation/request","params":{"mode":"url"}`, false},
+		"unknown files":    {opening{asking: true}, `"method":"item/fileChange/requestApproval","params":{"threadId":"S","itemId":"g","grantRoot":"/"}`, false},
+		"no command":       {opening{asking: true}, `"method":"item/commandExecution/requestApproval","params":{"threadId":"S","itemId":"c","command":null}`, false},
 		"old":              {opening{asking: true}, `"method":"execCommandApproval","params":{}`, false},
 		"unknown":          {opening{asking: true}, `"method":"item/other","params":{}`, false},
 	} {

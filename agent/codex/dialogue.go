@@ -428,20 +428,6 @@ func (i item) call() (thread.RunEvent, bool) {
 	return e, true
 }
 
-// changes are the files that a call changes, and how, for a person who is asked.
-func (i item) changes(files string) string {
-	var how []map[string]any
-	for _, c := range i.Changes {
-		if c.Diff != "" || len(c.Kind) > 0 {
-			how = append(how, map[string]any{"path": c.Path, "kind": c.Kind, "diff": c.Diff})
-		}
-	}
-	if len(how) == 0 {
-		return jsonline.Asked(files, nil)
-	}
-	return jsonline.Asked(files, map[string]json.RawMessage{"changes": jsonline.Encode(how)})
-}
-
 // returned is what a call returned, for people.
 func (i item) returned() string {
 	switch {
@@ -508,8 +494,11 @@ func (d *dialogue) asked(f frame, p params) {
 		e.Tool = f.Method
 	}
 	why := nobody
-	if d.open.silent {
+	switch {
+	case d.open.silent:
 		why = silent
+	case d.asks.on && e.Text == "":
+		why = "it does not say what it would do"
 	}
 	e.Text = strings.TrimSpace("needs permission, and " + why + ": " + cmp.Or(e.Text, p.Reason))
 	d.run.Add(e)
