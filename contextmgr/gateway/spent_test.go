@@ -26,7 +26,7 @@ type purse struct {
 
 func newPurse(kind budget.Kind, limit thread.Budget, before budget.Spent) *purse {
 	p := &purse{payer: budget.Payer{Scope: budget.Scope{Kind: kind, ID: "t1"}, Name: "t1", Limit: limit}}
-	p.Books = budget.New(func(budget.Scope) budget.Spent { return before }, func(c budget.Crossing) {
+	p.Books = budget.New(func(budget.Scope) (budget.Spent, error) { return before, nil }, func(c budget.Crossing) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.told = append(p.told, c.Says())
@@ -35,14 +35,15 @@ func newPurse(kind budget.Kind, limit thread.Budget, before budget.Spent) *purse
 }
 
 func (p *purse) Reserve(ctx context.Context, _ thread.ID, ask budget.Ask) (*budget.Hold, error) {
-	return p.Books.Reserve(ctx, func() []budget.Payer { return []budget.Payer{p.payer} }, ask)
+	return p.Books.Reserve(ctx, func() ([]budget.Payer, error) { return []budget.Payer{p.payer}, nil }, ask)
 }
 
 func (p *purse) Stops(thread.ID) error {
-	if a, stops := p.Books.Stops([]budget.Payer{p.payer}); stops {
+	a, stops, err := p.Books.Stops([]budget.Payer{p.payer})
+	if stops {
 		return fmt.Errorf("%s", budget.UsedUp(a))
 	}
-	return nil
+	return err
 }
 
 func (p *purse) Forget(thread.ID) {}
@@ -51,7 +52,7 @@ func (p *purse) Forget(thread.ID) {}
 func (p *purse) account(t *testing.T) (a budget.Account) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if a = p.Account(p.payer); a.InFlight == 0 {
+		if a, _ = p.Account(p.payer); a.InFlight == 0 {
 			return a
 		}
 	}

@@ -4,18 +4,20 @@ import (
 	"context"
 	"math"
 	"sync"
+	"time"
 
 	"orchestrator/thread"
 )
 
 // Books knows what the scopes have spent, and what is held back for requests in flight. It is safe for concurrent use.
 type Books struct {
-	before func(Scope) Spent
-	sum    func(Scope) Spent
+	before func(Scope) (Spent, error)
+	sum    func(Scope) (Spent, error)
 	tell   func(Crossing)
 	usual  usual
 
 	loading sync.Mutex // held while what was spent before is read; taken before mu
+	failed  time.Time  // when that could not be read the last time; guarded by loading
 
 	mu       sync.Mutex // guards all below; held for moments
 	accounts map[Scope]*account
@@ -43,7 +45,7 @@ type account struct {
 // Sums has what is costly to find out read late: sum returns what a scope had spent before these books were opened beyond
 // what New's before says. It is called once for each, before the first request that a limit of it holds for is let pass, or
 // before it is reported; so it must leave out what these books have counted. Sums is called before anything else.
-func (b *Books) Sums(sum func(Scope) Spent) { b.sum = sum }
+func (b *Books) Sums(sum func(Scope) (Spent, error)) { b.sum = sum }
 
 // Opened returns what a scope had spent when its account was opened, false if there is none.
 func (b *Books) Opened(s Scope) (Spent, bool) {
@@ -56,8 +58,8 @@ func (b *Books) Opened(s Scope) (Spent, bool) {
 }
 
 // New returns books in which nothing is held back. before returns what a scope had spent before these books were opened:
-// it is called once for each, before a request of it is let pass. tell is called when a limit comes near, or is reached.
-func New(before func(Scope) Spent, tell func(Crossing)) *Books {
+// it is called once for each, before a request of it is let pass, and again if it fails. tell is called when a limit comes near, or is reached.
+func New(before func(Scope) (Spent, error), tell func(Crossing)) *Books {
 	return &Books{before: before, tell: tell, accounts: map[Scope]*account{}, recalled: map[Scope]Told{}, freed: make(chan struct{})}
 }
 
@@ -95,9 +97,10 @@ type Ask struct {
 }
 
 // Reserve holds back what a request likely uses in all scopes that pay for it, or in none. While what it would take is
-// held back for others, it waits. The error is a *Refusal, or that of ctx. payers returns the scopes, the narrowest first,
-// with their limits as they are; it is called again after each wait.
-func (b *Books) Reserve(ctx context.Context, payers func() []Payer, ask Ask) (*Hold, error) {
+// held back for others, it waits, and for a while also if what a scope with a limit has spent before cannot be read. The
+// error is a *Refusal, what is in the way of reading, or that of ctx. payers returns the scopes, the narrowest first, with
+// their limits as they are; it is called again after each wait.
+func (b *Books) Reserve(ctx context.Context, payers func() ([]Payer, error), ask Ask) (*Hold, error) {
 	output := b.usual.expect(ask.Model, ask.Main)
 	want, known := Amount{Tokens: add(max(0, ask.Input), output)}, false
 	if ask.Cost != nil {
@@ -105,9 +108,18 @@ func (b *Books) Reserve(ctx context.Context, payers func() []Payer, ask Ask) (*H
 			want.USD, known = usd, true
 		}
 	}
+	var unread patience
 	for {
-		all := payers()
-		b.open(all, false)
+		all, err := payers()
+		if err == nil {
+			err = b.open(all, false)
+		}
+		if err != nil {
+			if err := unread.wait(ctx, err); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		h, wait, refusal, crossings := b.decide(all, ask, want, known)
 		for _, c := range crossings {
 			b.tell(c)
@@ -126,6 +138,33 @@ func (b *Books) Reserve(ctx context.Context, payers func() []Payer, ask Ask) (*H
 	}
 }
 
+const (
+	// readAgain is after how long what was spent before is read again if that has failed, and readLimit how long a request
+	// waits for it.
+	readAgain = time.Second
+	readLimit = 20 * time.Second
+)
+
+// patience is how long a request has waited because what was spent is not known.
+type patience struct{ since time.Time }
+
+// wait waits before the next attempt, or returns why there is none.
+func (p *patience) wait(ctx context.Context, err error) error {
+	if p.since.IsZero() {
+		p.since = time.Now()
+	} else if time.Since(p.since) >= readLimit {
+		return Unread(err)
+	}
+	t := time.NewTimer(readAgain)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 // decide is the one step that checks and holds back.
 func (b *Books) decide(all []Payer, ask Ask, want Amount, known bool) (
 	h *Hold, wait <-chan struct{}, refusal *Refusal, crossings []Crossing,
@@ -134,6 +173,9 @@ func (b *Books) decide(all []Payer, ask Ask, want Amount, known bool) (
 	defer b.mu.Unlock()
 	full := false
 	for _, p := range all {
+		if b.accounts[p.Scope] == nil && !p.Limit.Set() {
+			continue // what it has spent is not known, and nothing depends on it
+		}
 		a := b.account(p)
 		after := a.spent.plus(want)
 		switch {
@@ -158,6 +200,9 @@ func (b *Books) decide(all []Payer, ask Ask, want Amount, known bool) (
 	h = &Hold{books: b, ask: ask, want: want, known: known, scopes: make([]Scope, 0, len(all))}
 	for _, p := range all {
 		a := b.accounts[p.Scope]
+		if a == nil {
+			continue
+		}
 		a.held, a.inFlight = a.held.plus(want), a.inFlight+1
 		h.scopes = append(h.scopes, p.Scope)
 		if p.Limit.USD != nil && !known && !a.unpriced {
@@ -169,8 +214,9 @@ func (b *Books) decide(all []Payer, ask Ask, want Amount, known bool) (
 }
 
 // open makes the accounts that there are not yet, with what was spent before: all of it if they are reported or have a
-// limit.
-func (b *Books) open(all []Payer, reported bool) {
+// limit. One that cannot be read and has no limit is left out: what it spends meanwhile is read later. The error is that of
+// one that has.
+func (b *Books) open(all []Payer, reported bool) error {
 	for _, p := range all {
 		whole := b.sum != nil && (reported || p.Limit.Set())
 		ready := func() (opened, ready bool) {
@@ -182,28 +228,52 @@ func (b *Books) open(all []Payer, reported bool) {
 		if _, ok := ready(); ok {
 			continue
 		}
-		b.loading.Lock()
-		opened, ok := ready()
-		if !opened {
-			b.begin(p.Scope)
+		if err := b.read(p.Scope, ready, whole, reported || p.Limit.Set()); err != nil {
+			return err
 		}
-		if !ok && whole {
-			sum := b.sum(p.Scope)
+	}
+	return nil
+}
+
+// read has a scope's account have what was spent before. What is not needed is not tried again and again while it fails.
+func (b *Books) read(s Scope, ready func() (opened, ready bool), whole, needed bool) error {
+	b.loading.Lock()
+	defer b.loading.Unlock()
+	opened, ok := ready()
+	if ok || !needed && time.Since(b.failed) < readAgain {
+		return nil
+	}
+	var err error
+	if !opened {
+		err = b.begin(s)
+	}
+	if err == nil && whole {
+		var sum Spent
+		if sum, err = b.sum(s); err == nil {
 			b.mu.Lock()
-			if a := b.accounts[p.Scope]; a != nil { // it may have been forgotten
+			if a := b.accounts[s]; a != nil { // it may have been forgotten
 				a.spent, a.summed = a.spent.Plus(sum), true
 			}
 			b.mu.Unlock()
 		}
-		b.loading.Unlock()
 	}
+	if err != nil {
+		b.failed = time.Now()
+	}
+	if !needed {
+		return nil
+	}
+	return err
 }
 
 // begin makes the account of a scope. loading is held.
-func (b *Books) begin(s Scope) {
+func (b *Books) begin(s Scope) error {
 	a := &account{}
 	if b.before != nil {
-		a.opened = b.before(s)
+		var err error
+		if a.opened, err = b.before(s); err != nil {
+			return err
+		}
 		a.spent = a.opened
 	}
 	b.mu.Lock()
@@ -212,6 +282,7 @@ func (b *Books) begin(s Scope) {
 		a.told, a.toldFor = t.Level, t.Limit
 	}
 	b.accounts[s] = a
+	return nil
 }
 
 // account returns that of a payer, with its limit as it is now. mu is held, and open has made it.
@@ -279,13 +350,15 @@ type Account struct {
 	Level    Level  `json:"level,omitempty"`
 }
 
-// Account returns what is known of a payer.
-func (b *Books) Account(p Payer) Account {
-	b.open([]Payer{p}, true)
+// Account returns what is known of a payer. The error is why what it has spent before cannot be read.
+func (b *Books) Account(p Payer) (Account, error) {
+	if err := b.open([]Payer{p}, true); err != nil {
+		return Account{Payer: p}, Unread(err)
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(p)
-	return Account{Payer: p, Spent: a.spent, Reserved: a.held, InFlight: a.inFlight, Level: a.level()}
+	return Account{Payer: p, Spent: a.spent, Reserved: a.held, InFlight: a.inFlight, Level: a.level()}, nil
 }
 
 // level is how much is used, by what is spent and what was told: a limit under which nothing fits any more is used up.
@@ -323,17 +396,21 @@ func (b *Books) InFlight(s Scope) int {
 	return 0
 }
 
-// Stops returns the first of the payers whose budget is used up, false if none is.
-func (b *Books) Stops(all []Payer) (Account, bool) {
+// Stops returns the first of the payers whose budget is used up, false if none is. The error is why that is not known.
+func (b *Books) Stops(all []Payer) (Account, bool, error) {
 	for _, p := range all {
 		if !p.Limit.Set() {
 			continue
 		}
-		if a := b.Account(p); a.Level >= Over {
-			return a, true
+		a, err := b.Account(p)
+		if err != nil {
+			return a, false, err
+		}
+		if a.Level >= Over {
+			return a, true, nil
 		}
 	}
-	return Account{}, false
+	return Account{}, false, nil
 }
 
 // Forget lets go of a scope that is gone for good.

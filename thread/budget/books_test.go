@@ -28,7 +28,24 @@ func of(kind budget.Kind, id string, l thread.Budget) budget.Payer {
 	return budget.Payer{Scope: budget.Scope{Kind: kind, ID: id}, Name: name, Limit: l}
 }
 
-func paid(all ...budget.Payer) func() []budget.Payer { return func() []budget.Payer { return all } }
+func paid(all ...budget.Payer) func() ([]budget.Payer, error) {
+	return func() ([]budget.Payer, error) { return all, nil }
+}
+
+// account returns what is known of a payer.
+func account(b *budget.Books, p budget.Payer) budget.Account {
+	a, err := b.Account(p)
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
+
+// stops reports whether the budget of one of the payers is used up.
+func stops(b *budget.Books, all ...budget.Payer) bool {
+	_, stops, err := b.Stops(all)
+	return stops || err != nil
+}
 
 // dollars asks with a price of a dollar for 1000 tokens.
 func dollars(input int64) budget.Ask {
@@ -69,7 +86,7 @@ func TestReserve(t *testing.T) {
 		"an absurd size": {[]budget.Payer{of(budget.Execution, "exec-001", tokens(5))}, budget.Spent{}, budget.Ask{Input: math.MaxInt64}, "used up"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := budget.New(func(budget.Scope) budget.Spent { return tc.before }, silent)
+			b := budget.New(func(budget.Scope) (budget.Spent, error) { return tc.before, nil }, silent)
 			h, err := b.Reserve(t.Context(), paid(tc.payers...), tc.ask)
 			if (err == nil) != (tc.says == "") || err != nil && !strings.Contains(err.Error(), tc.says) {
 				t.Fatalf("%v, want %q", err, tc.says)
@@ -79,7 +96,7 @@ func TestReserve(t *testing.T) {
 			}
 			h.Release()
 			for _, p := range tc.payers {
-				if a := b.Account(p); a.Reserved != (budget.Amount{}) || a.Spent != tc.before {
+				if a := account(b, p); a.Reserved != (budget.Amount{}) || a.Spent != tc.before {
 					t.Errorf("after it: %+v", a)
 				}
 			}
@@ -117,7 +134,7 @@ func TestOverspend(t *testing.T) {
 					if q.hold, err = b.Reserve(t.Context(), paid(p, g), ask); err != nil {
 						return
 					}
-					if a := b.Account(p); a.Spent.Tokens+a.Reserved.Tokens < q.hold.Want().Tokens {
+					if a := account(b, p); a.Spent.Tokens+a.Reserved.Tokens < q.hold.Want().Tokens {
 						t.Errorf("held %+v of %+v", q.hold.Want(), a)
 					}
 					u := used(q.input, q.output)
@@ -133,7 +150,7 @@ func TestOverspend(t *testing.T) {
 		}
 		all.Wait()
 		for _, p := range []budget.Payer{p, g} {
-			a := b.Account(p)
+			a := account(b, p)
 			if math.Abs(a.Spent.USD-sumUSD) > 1e-6 && !(sumUSD == 0) || a.Spent.Tokens != sumTokens && sumTokens > 0 || a.InFlight != 0 || a.Reserved != (budget.Amount{}) {
 				t.Fatalf("seed %d: %+v, spent %v and %v", seed, a, sumUSD, sumTokens)
 			}
@@ -202,10 +219,10 @@ func TestChangedLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limit := usd(3)
 		var mu sync.Mutex
-		payers := func() []budget.Payer {
+		payers := func() ([]budget.Payer, error) {
 			mu.Lock()
 			defer mu.Unlock()
-			return []budget.Payer{of(budget.Execution, "exec-001", limit)}
+			return []budget.Payer{of(budget.Execution, "exec-001", limit)}, nil
 		}
 		var told []budget.Crossing
 		b := budget.New(nil, func(c budget.Crossing) { told = append(told, c) })
@@ -239,13 +256,13 @@ func TestChangedLimit(t *testing.T) {
 		if len(told) != 1 || told[0].Level != budget.Over {
 			t.Errorf("told %+v, want once that it is used up", told)
 		}
-		if _, stops := b.Stops(payers()); !stops {
+		if all, _ := payers(); !stops(b, all...) {
 			t.Error("it stops nothing")
 		}
 		mu.Lock()
 		limit = thread.Budget{}
 		mu.Unlock()
-		if _, stops := b.Stops(payers()); stops {
+		if all, _ := payers(); stops(b, all...) {
 			t.Error("it stops what has no limit any more")
 		}
 	})
@@ -271,7 +288,7 @@ func TestTooLargeAlone(t *testing.T) {
 		if err := ask(cost); !errors.As(err, &r) || r.Alone != want || strings.Contains(r.Error(), "used up") == want {
 			t.Errorf("%v, alone: want %v", err, want)
 		}
-		if _, stops := b.Stops([]budget.Payer{p}); stops == want || (len(told) == 0) != want {
+		if stops := stops(b, p); stops == want || (len(told) == 0) != want {
 			t.Errorf("it stops all: %v; told %+v", stops, told)
 		}
 	}
@@ -288,7 +305,7 @@ func TestTooLargeAlone(t *testing.T) {
 	if told = nil; ask(0.3) == nil {
 		t.Error("it has 0.20 left")
 	}
-	if _, stops := b.Stops([]budget.Payer{p}); !stops || len(told) != 1 || told[0].Level != budget.Over {
+	if stops := stops(b, p); !stops || len(told) != 1 || told[0].Level != budget.Over {
 		t.Errorf("nothing usual fits: %v, told %+v", stops, told)
 	}
 }
@@ -340,7 +357,7 @@ func TestOddUsage(t *testing.T) {
 				}
 				h.Settle(u)
 				h.Settle(u) // once only
-				a := b.Account(p).Spent
+				a := account(b, p).Spent
 				if a.Tokens <= last.Tokens || !(a.USD > last.USD) || math.IsInf(a.USD, 0) || a.Unknown != last.Unknown+1 || a.Answers != last.Answers+1 {
 					t.Fatalf("%+v after %+v", a, last)
 				}
@@ -390,11 +407,11 @@ func TestUsualAnswer(t *testing.T) {
 func TestBefore(t *testing.T) {
 	var mu sync.Mutex
 	read := map[budget.Scope]int{}
-	b := budget.New(func(s budget.Scope) budget.Spent {
+	b := budget.New(func(s budget.Scope) (budget.Spent, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		read[s]++
-		return budget.Spent{Amount: budget.Amount{USD: 2}}
+		return budget.Spent{Amount: budget.Amount{USD: 2}}, nil
 	}, silent)
 	var all sync.WaitGroup
 	for range 8 {
@@ -407,7 +424,7 @@ func TestBefore(t *testing.T) {
 	}
 	all.Wait()
 	for _, p := range []budget.Payer{of(budget.Thread, "t", usd(100)), project} {
-		if a := b.Account(p); read[p.Scope] != 1 || math.Abs(a.Spent.USD-10) > 1e-9 {
+		if a := account(b, p); read[p.Scope] != 1 || math.Abs(a.Spent.USD-10) > 1e-9 {
 			t.Errorf("%+v, read %d times", a, read[p.Scope])
 		}
 	}
@@ -417,12 +434,12 @@ func TestBefore(t *testing.T) {
 func TestSumsAreReadLate(t *testing.T) {
 	var mu sync.Mutex
 	read := map[budget.Scope]int{}
-	b := budget.New(func(budget.Scope) budget.Spent { return budget.Spent{Amount: budget.Amount{USD: 1}} }, silent)
-	b.Sums(func(s budget.Scope) budget.Spent {
+	b := budget.New(func(budget.Scope) (budget.Spent, error) { return budget.Spent{Amount: budget.Amount{USD: 1}}, nil }, silent)
+	b.Sums(func(s budget.Scope) (budget.Spent, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		read[s]++
-		return budget.Spent{Amount: budget.Amount{USD: 50}}
+		return budget.Spent{Amount: budget.Amount{USD: 50}}, nil
 	})
 	free, limited := of(budget.Group, "g", thread.Budget{}), of(budget.Group, "g", usd(60))
 	spend := func(p budget.Payer) {
@@ -444,7 +461,7 @@ func TestSumsAreReadLate(t *testing.T) {
 	if len(read) != 1 || read[limited.Scope] != 1 {
 		t.Errorf("read %v", read)
 	}
-	if a := b.Account(limited); a.Spent.USD < 60 || a.Level != budget.Over {
+	if a := account(b, limited); a.Spent.USD < 60 || a.Level != budget.Over {
 		t.Errorf("%+v", a)
 	}
 	if _, err := b.Reserve(t.Context(), paid(limited, project), dollars(0)); err == nil {
@@ -453,9 +470,63 @@ func TestSumsAreReadLate(t *testing.T) {
 	if s, known := b.Opened(limited.Scope); !known || s.USD != 1 {
 		t.Errorf("opened with %+v", s)
 	}
-	before := b.Account(of(budget.Group, "other", thread.Budget{})) // a report has all of it
+	before := account(b, of(budget.Group, "other", thread.Budget{})) // a report has all of it
 	if before.Spent.USD != 51 {
 		t.Errorf("reported %+v", before)
+	}
+}
+
+// What cannot be read is not taken for nothing: with a limit a request waits, and is refused if that lasts; it is read
+// again, and then counts. Without one it passes.
+func TestUnreadIsNotNothing(t *testing.T) {
+	for name, late := range map[string]bool{"before": false, "sums": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				away := errors.New("the store is away")
+				read := func() (budget.Spent, error) {
+					if away != nil {
+						return budget.Spent{}, away
+					}
+					return budget.Spent{Amount: budget.Amount{USD: 10}}, nil
+				}
+				none := func() (budget.Spent, error) { return budget.Spent{}, nil }
+				before, sum := read, none
+				if late {
+					before, sum = none, read
+				}
+				b := budget.New(func(budget.Scope) (budget.Spent, error) { return before() }, silent)
+				b.Sums(func(budget.Scope) (budget.Spent, error) { return sum() })
+				free, limited := of(budget.Group, "free", thread.Budget{}), of(budget.Group, "g", usd(10))
+				h, err := b.Reserve(t.Context(), paid(free), dollars(0))
+				if err != nil {
+					t.Fatalf("without a limit: %v", err)
+				}
+				h.Settle(used(10, 0))
+				if _, err := b.Reserve(t.Context(), paid(limited, free), dollars(0)); !errors.Is(err, away) {
+					t.Errorf("with one: %v", err)
+				}
+				if _, _, err := b.Stops([]budget.Payer{limited}); !errors.Is(err, away) {
+					t.Errorf("what waits: %v", err)
+				}
+				if _, err := b.Account(limited); !errors.Is(err, away) {
+					t.Errorf("a report: %v", err)
+				}
+				got := make(chan error, 1)
+				go func() {
+					_, err := b.Reserve(t.Context(), paid(limited), dollars(0))
+					got <- err
+				}()
+				synctest.Wait()
+				away = nil
+				var r *budget.Refusal
+				if err := <-got; !errors.As(err, &r) || r.Spent.USD != 10 {
+					t.Errorf("once it can be read: %v", err)
+				}
+				if !stops(b, limited) {
+					t.Error("it stops nothing")
+				}
+			})
+		})
 	}
 }
 

@@ -31,4 +31,6 @@
 //
 // Books keeps nothing itself. What was spent before it was opened is read once, before its first request is sent, from
 // where it is stored, and what has to be summed up for that before a limit first holds for it; what models usually answer is learned again.
+//
+// What cannot be read is never taken for nothing: a request waits for a while if a limit depends on it, and is not sent then.
 package budget

@@ -86,3 +86,8 @@ func Raise(p Payer) string {
 	}
 	return fmt.Sprintf("Raise it with `orchestrator budget set %s %s`", p.Name, flag)
 }
+
+// Unread says that what was spent cannot be read: nothing that depends on it is let pass.
+func Unread(err error) error {
+	return fmt.Errorf("what budgets have spent so far cannot be read: %w", err)
+}

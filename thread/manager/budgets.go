@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"orchestrator/thread"
 	"orchestrator/thread/budget"
@@ -25,8 +27,9 @@ type Budgets struct {
 	books    *budget.Books
 	past     *pastRuns
 
-	writing sync.Mutex // held while the limits are stored; taken before mu
-	mu      sync.Mutex // guards limits and fresh
+	again   atomic.Bool // the queue looks again soon
+	writing sync.Mutex  // held while the limits are stored; taken before mu
+	mu      sync.Mutex  // guards limits and fresh
 	limits  budget.Limits
 	fresh   map[thread.ID]bool // threads that this server has made: they have asked for nothing before
 }
@@ -91,7 +94,7 @@ func (m *Budgets) Reserve(ctx context.Context, id thread.ID, ask budget.Ask) (*b
 			return nil, err
 		}
 	}
-	h, err := m.books.Reserve(ctx, func() []budget.Payer { return m.payers(id) }, ask)
+	h, err := m.books.Reserve(ctx, func() ([]budget.Payer, error) { return m.payers(id) }, ask)
 	var r *budget.Refusal
 	if errors.As(err, &r) { // a run goes on with nothing else; others do, unless the scope is used up
 		if x, works := m.open.holding(id); works {
@@ -103,22 +106,27 @@ func (m *Budgets) Reserve(ctx context.Context, id thread.ID, ask budget.Ask) (*b
 
 // Stops implements the gateway's Budget.
 func (m *Budgets) Stops(id thread.ID) error {
-	if a, stops := m.books.Stops(m.payers(id)); stops {
+	payers, err := m.payers(id)
+	if err != nil {
+		return budget.Unread(err)
+	}
+	a, stops, err := m.books.Stops(payers)
+	if stops {
 		return thread.Kindf(thread.ErrRefused, "%s", budget.UsedUp(a))
 	}
-	return nil
+	return err
 }
 
 // payers returns what pays for a thread's requests now, the narrowest first.
-func (m *Budgets) payers(id thread.ID) []budget.Payer {
+func (m *Budgets) payers(id thread.ID) ([]budget.Payer, error) {
 	x, _ := m.open.holding(id)
 	x.Thread = id
 	return m.payersOf(x)
 }
 
 // payersOf returns what pays for an execution: itself, its group, its thread, and likewise whoever has asked for it, and
-// the project.
-func (m *Budgets) payersOf(x exec.Execution) []budget.Payer {
+// the project. The error is why they are not all known.
+func (m *Budgets) payersOf(x exec.Execution) ([]budget.Payer, error) {
 	limits := m.known()
 	var all []budget.Payer
 	add := func(s budget.Scope, name string, limit thread.Budget) {
@@ -146,22 +154,29 @@ func (m *Budgets) payersOf(x exec.Execution) []budget.Payer {
 		if x.ID == "" {
 			by = limits.By[x.Thread]
 		}
-		x = m.execution(x.Within)
+		var err error
+		if x, err = m.execution(x.Within); err != nil {
+			return nil, err
+		}
 		x.Thread = by
 	}
-	return append(all, m.project(limits))
+	return append(all, m.project(limits)), nil
 }
 
-// execution returns one by its id, also if it has ended; the zero one for none.
-func (m *Budgets) execution(id exec.ID) exec.Execution {
+// execution returns one by its id, also if it has ended; the zero one for none, or one that is gone.
+func (m *Budgets) execution(id exec.ID) (exec.Execution, error) {
 	if id == "" {
-		return exec.Execution{}
+		return exec.Execution{}, nil
 	}
 	x, known := m.open.of(id)
-	if !known && m.cfg.Runs.Store != nil {
-		x, _ = m.cfg.Runs.Store.Execution(m.work.ctx, string(id)) // one that is gone pays for nothing
+	if known || m.cfg.Runs.Store == nil {
+		return x, nil
 	}
-	return x
+	x, err := m.cfg.Runs.Store.Execution(m.work.ctx, string(id))
+	if errors.Is(err, thread.ErrNotFound) {
+		return exec.Execution{}, nil
+	}
+	return x, err
 }
 
 // groupOf returns the group of a thread that works in a terminal, "" if it has none.
@@ -194,44 +209,52 @@ func (m *Budgets) project(limits budget.Limits) budget.Payer {
 }
 
 // before returns what a scope had spent before this server, as far as there is a sum of it.
-func (m *Budgets) before(s budget.Scope) (spent budget.Spent) {
+func (m *Budgets) before(s budget.Scope) (spent budget.Spent, err error) {
+	stored := func(s budget.Scope) {
+		if m.cfg.Budget.Spent == nil || err != nil {
+			return
+		}
+		var more budget.Spent
+		more, err = m.cfg.Budget.Spent(s)
+		spent = spent.Plus(more)
+	}
 	switch s.Kind {
 	case budget.Thread, budget.Project:
-		if m.cfg.Budget.Spent != nil {
-			spent = spent.Plus(m.cfg.Budget.Spent(s))
-		}
+		stored(s)
 	case budget.Group:
 		for _, l := range m.registry.index.all() {
-			if t := l.thread(); t.Once.Group == s.ID && !t.Once.On && m.cfg.Budget.Spent != nil {
-				spent = spent.Plus(m.cfg.Budget.Spent(budget.Scope{Kind: budget.Thread, ID: string(t.ID)}))
+			if t := l.thread(); t.Once.Group == s.ID && !t.Once.On {
+				stored(budget.Scope{Kind: budget.Thread, ID: string(t.ID)})
 			}
 		}
 	case budget.Execution:
-		spent = spent.Plus(spentBy(m.execution(exec.ID(s.ID)).Usage))
+		var x exec.Execution
+		x, err = m.execution(exec.ID(s.ID))
+		spent = spentBy(x.Usage)
 	default:
 	}
-	return spent
+	return spent, err
 }
 
 // sum returns what a scope had spent before this server that there is no sum of: by the runs of a group, and by those that
 // an execution or a thread has asked for. Only for what may have some are all executions read.
-func (m *Budgets) sum(s budget.Scope) budget.Spent {
+func (m *Budgets) sum(s budget.Scope) (budget.Spent, error) {
 	switch s.Kind {
 	case budget.Group:
 	case budget.Execution:
-		x := m.execution(exec.ID(s.ID))
-		if x.Attempt == 0 || x.Attempt == 1 && x.Server == m.cfg.Runs.Server { // no earlier server had it at work
-			return budget.Spent{}
+		x, err := m.execution(exec.ID(s.ID))
+		if err != nil || x.Attempt == 0 || x.Attempt == 1 && x.Server == m.cfg.Runs.Server { // no earlier server had it at work
+			return budget.Spent{}, err
 		}
 	case budget.Thread:
 		m.mu.Lock()
 		fresh := m.fresh[thread.ID(s.ID)]
 		m.mu.Unlock()
 		if fresh {
-			return budget.Spent{}
+			return budget.Spent{}, nil
 		}
 	default:
-		return budget.Spent{}
+		return budget.Spent{}, nil
 	}
 	return m.past.of(s)
 }
@@ -284,10 +307,13 @@ func (m *Budgets) end(c budget.Crossing) {
 	why := c.Says()
 	var ending []exec.Execution // found before one of them ends: what has ended pays for nothing more
 	for _, x := range m.open.list() {
-		if !x.State.Holds() || !slices.ContainsFunc(m.payersOf(x), func(p budget.Payer) bool { return p.Scope == c.Scope }) {
+		if !x.State.Holds() {
 			continue
 		}
-		ending = append(ending, x)
+		payers, err := m.payersOf(x) // one whose payers are not known now is refused its next request
+		if err == nil && slices.ContainsFunc(payers, func(p budget.Payer) bool { return p.Scope == c.Scope }) {
+			ending = append(ending, x)
+		}
 	}
 	for _, x := range ending {
 		m.stop(x, why)
@@ -321,10 +347,36 @@ func (m *Budgets) asking(id exec.ID) bool {
 
 // waits returns why a queued execution may not start, "" if its budgets let it.
 func (m *Budgets) waits(x exec.Execution) string {
-	if a, stops := m.books.Stops(m.payersOf(x)); stops {
-		return budget.UsedUp(a)
+	payers, err := m.payersOf(x)
+	if err != nil {
+		err = budget.Unread(err)
+	} else {
+		var a budget.Account
+		var stops bool
+		if a, stops, err = m.books.Stops(payers); stops {
+			return budget.UsedUp(a)
+		}
+	}
+	if err != nil {
+		m.lookLater()
+		return reason(err)
 	}
 	return ""
+}
+
+// lookLater has the queue look again after a while, once for all that wait for it.
+func (m *Budgets) lookLater() {
+	if !m.again.CompareAndSwap(false, true) {
+		return
+	}
+	m.background(func(ctx context.Context) {
+		select {
+		case <-time.After(retryAfter):
+		case <-ctx.Done():
+		}
+		m.again.Store(false)
+		m.open.look()
+	})
 }
 
 // List returns the project, and the groups, threads and open executions that have a limit.
@@ -358,7 +410,11 @@ func (m *Budgets) List(context.Context) (budget.Report, error) {
 	payers = append(payers, runs...)
 	r := budget.Report{Accounts: []budget.Account{}}
 	for _, p := range payers {
-		r.Accounts = append(r.Accounts, m.books.Account(p))
+		a, err := m.books.Account(p)
+		if err != nil {
+			return r, fmt.Errorf("budget: %w", err)
+		}
+		r.Accounts = append(r.Accounts, a)
 	}
 	slices.SortStableFunc(r.Accounts, budget.Account.Compare)
 	return r, nil
@@ -396,7 +452,11 @@ func (m *Budgets) Set(ctx context.Context, c budget.Change) (budget.Account, err
 	default:
 		p.Limit = next
 	}
-	return m.books.Account(p), nil
+	a, err := m.books.Account(p)
+	if err != nil {
+		return a, fmt.Errorf("the budget of %s is set: %w", p.Name, err)
+	}
+	return a, nil
 }
 
 // find finds a scope by what people call it.

@@ -2,11 +2,13 @@ package manager_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"orchestrator/thread"
 	"orchestrator/thread/budget"
@@ -274,11 +276,15 @@ func TestBudgetAfterARestart(t *testing.T) {
 type listed struct {
 	exec.Store
 	times atomic.Int64
+	fail  atomic.Bool
 }
 
 func (l *listed) Executions(ctx context.Context, q exec.Query) ([]exec.Execution, error) {
 	if q.Thread == "" {
 		l.times.Add(1)
+		if l.fail.Load() {
+			return nil, errors.New("the store is away")
+		}
 	}
 	return l.Store.Executions(ctx, q)
 }
@@ -334,10 +340,38 @@ func TestBudgetReadsLate(t *testing.T) {
 		lists("the group's, after a restart", 1, func() {
 			last := w.once("last", ofGroup("night"))
 			w.runIs(last.ID, exec.Running)
-			if _, err := w.reserve(last.ID, 3.6); err == nil || !strings.Contains(err.Error(), "the budget of the group night is used up") {
+			if _, err := w.reserve(last.ID, 3.6); err == nil || !strings.Contains(err.Error(), "the budget of the group night has no room for this request: $1.50 + ? of $5.00") {
 				t.Errorf("the group lets pass: %v", err)
 			}
 		})
+	}, func(w *world) { withRuns(w); store.Store = w.cfg.Runs.Store; w.cfg.Runs.Store = store })
+}
+
+// What executions have spent that the store does not tell for a moment is not forgotten: a request of theirs waits, what is
+// queued waits with that reason, and all of it counts once the store tells.
+func TestBudgetWhileTheStoreIsAway(t *testing.T) {
+	store := &listed{}
+	inWorld(t, func(w *world) {
+		s := w.once("one", ofGroup("night"))
+		synctest.Wait()
+		w.finish(s.ID, "one") // costs 0.5 by its answer
+		w.setBudget("group:night", 0.5)
+		w.reopen()
+		store.fail.Store(true)
+		next := w.once("next", ofGroup("night"))
+		if x := w.runIs(next.ID, exec.Queued); !strings.Contains(x.Reason, "cannot be read") {
+			t.Errorf("it waits because %q", x.Reason)
+		}
+		if _, err := w.m.Budgets.List(context.Background()); err == nil {
+			t.Error("a report has what nobody knows")
+		}
+		store.fail.Store(false)
+		time.Sleep(time.Minute)
+		if x := w.runIs(next.ID, exec.Queued); !strings.Contains(x.Reason, "$0.50") || !strings.Contains(x.Reason, "is used up") {
+			t.Errorf("it waits because %q", x.Reason)
+		}
+		w.setBudget("group:night", 5)
+		w.runIs(next.ID, exec.Running)
 	}, func(w *world) { withRuns(w); store.Store = w.cfg.Runs.Store; w.cfg.Runs.Store = store })
 }
 

@@ -124,7 +124,7 @@ type BudgetConfig struct {
 	// Thread and Project are the configured budgets of each thread and of all together.
 	Thread, Project thread.Budget
 	// Spent returns what a thread had spent before this server, or the project; nil returns nothing.
-	Spent func(budget.Scope) budget.Spent
+	Spent func(budget.Scope) (budget.Spent, error)
 }
 
 // withDefaults fills in defaults.

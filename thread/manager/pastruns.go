@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"fmt"
 	"sync"
 
 	"orchestrator/thread"
@@ -15,17 +16,25 @@ type pastRuns struct {
 	work  *work
 	books *budget.Books
 
-	once sync.Once
-	sums map[budget.Scope]budget.Spent
+	mu   sync.Mutex
+	sums map[budget.Scope]budget.Spent // nil until they are known
 }
 
 // deepest bounds how many agents that asked for each other are looked at.
 const deepest = 32
 
 // of returns what was used for a scope.
-func (m *pastRuns) of(s budget.Scope) budget.Spent {
-	m.once.Do(m.read)
-	return m.sums[s]
+func (m *pastRuns) of(s budget.Scope) (budget.Spent, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.sums == nil {
+		sums, err := m.read()
+		if err != nil {
+			return budget.Spent{}, fmt.Errorf("read what executions have spent: %w", err)
+		}
+		m.sums = sums
+	}
+	return m.sums[s], nil
 }
 
 // spentBy returns what executions have used as what was spent.
@@ -46,10 +55,10 @@ func (m *pastRuns) earlier(x exec.Execution) budget.Spent {
 }
 
 // read sums up what executions have used.
-func (m *pastRuns) read() {
-	m.sums = map[budget.Scope]budget.Spent{}
+func (m *pastRuns) read() (map[budget.Scope]budget.Spent, error) {
+	sums := map[budget.Scope]budget.Spent{}
 	if m.cfg.Runs.Store == nil {
-		return
+		return sums, nil
 	}
 	const page = 1000
 	all := map[exec.ID]exec.Execution{} // those that somebody's agent asked for, or that asked
@@ -58,8 +67,7 @@ func (m *pastRuns) read() {
 	for {
 		list, err := m.cfg.Runs.Store.Executions(m.work.ctx, q)
 		if err != nil {
-			m.cfg.Log.Error("read what executions have spent", "err", err)
-			break
+			return nil, err // a part would be too little
 		}
 		for _, x := range list {
 			q.Before = x.ID
@@ -68,7 +76,7 @@ func (m *pastRuns) read() {
 			}
 			if x.Group != "" {
 				s := budget.Scope{Kind: budget.Group, ID: x.Group}
-				m.sums[s] = m.sums[s].Plus(m.earlier(x))
+				sums[s] = sums[s].Plus(m.earlier(x))
 			}
 			if x.By != "" {
 				asked = append(asked, x)
@@ -86,7 +94,7 @@ func (m *pastRuns) read() {
 			for _, s := range []budget.Scope{{Kind: budget.Thread, ID: string(x.By)}, {Kind: budget.Execution, ID: string(within)}} {
 				if s.ID != "" && !seen[s] {
 					seen[s] = true
-					m.sums[s] = m.sums[s].Plus(spent)
+					sums[s] = sums[s].Plus(spent)
 				}
 			}
 			if x = all[within]; x.By == "" {
@@ -94,4 +102,5 @@ func (m *pastRuns) read() {
 			}
 		}
 	}
+	return sums, nil
 }

@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"orchestrator/thread"
 	"orchestrator/thread/budget"
@@ -22,19 +24,22 @@ func configured(tokens int64, usd float64) (b thread.Budget) {
 // spent returns what a thread or the project has spent so far, side requests included, threads that are at rest and those
 // that are gone too: what was counted by day, or with the thread's answers, whichever is more. The first may lack the last
 // second before a kill, the second what is beside a conversation.
-func (a *Server) spent(s budget.Scope) budget.Spent {
+func (a *Server) spent(s budget.Scope) (budget.Spent, error) {
 	ctx := context.Background()
 	byDay, err := a.ledger.ByThread(ctx)
 	if err != nil {
-		a.Log.Error("read what was spent", "error", err)
+		return budget.Spent{}, fmt.Errorf("read what was spent: %w", err)
 	}
 	if s.Kind == budget.Thread {
 		id := thread.ID(s.ID)
 		t, err := a.manager.Threads.Status(ctx, s.ID)
-		if err != nil {
-			return counted(byDay[id])
+		switch {
+		case errors.Is(err, thread.ErrNotFound):
+			return counted(byDay[id]), nil
+		case err != nil:
+			return budget.Spent{}, fmt.Errorf("read what a thread has spent: %w", err)
 		}
-		return larger(counted(byDay[id]), answered(t))
+		return larger(counted(byDay[id]), answered(t)), nil
 	}
 	var sum budget.Spent
 	seen := map[thread.ID]bool{}
@@ -59,12 +64,12 @@ func (a *Server) spent(s budget.Scope) budget.Spent {
 		})
 	}
 	if err != nil {
-		a.Log.Error("read what threads have spent", "error", err)
+		return budget.Spent{}, fmt.Errorf("read what threads have spent: %w", err)
 	}
 	for _, s := range byDay {
 		sum = sum.Plus(counted(s))
 	}
-	return sum
+	return sum, nil
 }
 
 // counted is what was counted by day, as what was spent.
