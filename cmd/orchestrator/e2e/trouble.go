@@ -30,9 +30,10 @@ type Provider struct {
 
 	mu     sync.Mutex
 	fault  string
-	half   bool      // only every second request fails
-	left   int       // failures that are left, less than 0 for all
-	asked  int       // requests since the fault was set, as far as they came
+	half   bool // only every second request fails
+	left   int  // failures that are left, less than 0 for all
+	asked  int  // requests since the fault was set, as far as they came
+	times  []time.Time
 	failed time.Time // the newest failure was told
 	srv    *http.Server
 }
@@ -61,11 +62,14 @@ func (p *Provider) listen() {
 	go func() { _ = srv.Serve(ln) }() // until it is closed
 }
 
+// RetryAfter is the fault of a limit that says when to come again, in a header's words.
+const RetryAfter = "429 after "
+
 // Fails sets how it fails from now on; "" is not at all, "refused" is that nobody listens.
 func (p *Provider) Fails(how string) {
 	p.mu.Lock()
 	was := p.fault
-	p.fault, p.failed, p.left, p.asked, p.half = how, time.Time{}, -1, 0, false
+	p.fault, p.failed, p.left, p.asked, p.half, p.times = how, time.Time{}, -1, 0, false, nil
 	p.mu.Unlock()
 	switch {
 	case how == "refused":
@@ -98,12 +102,23 @@ func (p *Provider) Asked() int {
 	return p.asked
 }
 
+// Gap is how long after the first request since the fault was set the second one came.
+func (p *Provider) Gap() time.Duration {
+	p.t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.times) < 2 {
+		p.t.Fatalf("%d requests, want 2", len(p.times))
+	}
+	return p.times[1].Sub(p.times[0])
+}
+
 // next counts a request and returns how it fails.
 func (p *Provider) next(r *http.Request) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if r.Method == http.MethodPost {
-		p.asked++
+		p.asked, p.times = p.asked+1, append(p.times, time.Now())
 	}
 	switch {
 	case p.fault == "" || p.left == 0, p.half && p.asked%2 == 0:
@@ -137,6 +152,10 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, body)
 	}
 	const plain = "application/json"
+	if when, is := strings.CutPrefix(fault, RetryAfter); is {
+		w.Header().Set("Retry-After", when)
+		fault = "429"
+	}
 	switch fault {
 	case "401", "403":
 		say(map[string]int{"401": 401, "403": 403}[fault], plain, `{"type":"error","error":{"type":"authentication_error","message":"scripted"}}`)
