@@ -391,6 +391,8 @@ type RouteSpec struct {
 	Network   Network
 	// Plain is set for a program of which only the requests are known: a small one may answer a prompt as well.
 	Plain bool
+	// Patient is set for a program that ends where its request is refused: one that comes too early waits a while instead.
+	Patient bool
 }
 
 // Exchange is one model request with its response.
@@ -461,6 +463,7 @@ const (
 	FaultLimited      Fault = "limited"      // the answer is an error of this kind
 	FaultUnauthorised Fault = "unauthorised" // likewise
 	FaultError        Fault = "error"        // likewise, of another kind
+	FaultOurs         Fault = "ours"         // the gateway has refused it: it is no failure of the provider's
 )
 
 // Begun is a model request in progress.

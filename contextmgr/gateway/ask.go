@@ -43,7 +43,7 @@ func (g *Gateway) Ask(ctx context.Context, id thread.ID, q Question) (thread.Exc
 	if !ok {
 		return thread.Exchange{}, fmt.Errorf("ask the model: %w", ErrNoSender)
 	}
-	if status, why, _ := g.limiter.capped(rt); status != 0 {
+	if why, _ := g.limiter.capped(rt, 0); why != "" {
 		return thread.Exchange{}, fmt.Errorf("ask the model: %w: %s", thread.ErrRefused, why)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

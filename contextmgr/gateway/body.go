@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"orchestrator/thread"
 )
 
 // firstBody is the initial size of the buffer for a body, and firstChunk the one for a body of unknown length.
@@ -33,12 +35,13 @@ type bodies struct {
 }
 
 // read reads a request's whole body: an answer may begin before the body has been read, and would then be cut off. It
-// waits while too much is held.
-func (b *bodies) read(w http.ResponseWriter, r *http.Request, held *hold) (body []byte, status int) {
+// waits while too much is held, for StoreLimit or the patience given.
+func (b *bodies) read(w http.ResponseWriter, r *http.Request, held *hold, patience time.Duration) (body []byte, status int) {
 	if r.ContentLength > b.opts.MaxBody {
 		w.Header().Set("Connection", "close")
 		return nil, http.StatusRequestEntityTooLarge
 	}
+	patience = max(patience, b.opts.StoreLimit)
 	size := r.ContentLength
 	if size < 0 {
 		size = firstChunk
@@ -47,7 +50,7 @@ func (b *bodies) read(w http.ResponseWriter, r *http.Request, held *hold) (body 
 		held.force(perRequest)
 		return nil, 0
 	}
-	if !b.room(r, held, size+perRequest) {
+	if !b.room(r, held, size+perRequest, patience) {
 		return nil, statusFull
 	}
 	rc := http.NewResponseController(w)
@@ -74,8 +77,8 @@ func (b *bodies) read(w http.ResponseWriter, r *http.Request, held *hold) (body 
 				grown = 2 * int64(cap(body))
 			}
 			if r.ContentLength < 0 {
-				growing = growing || b.mayGrow(r)
-				if !growing || !b.room(r, held, grown-int64(cap(body))) {
+				growing = growing || b.mayGrow(r, patience)
+				if !growing || !b.room(r, held, grown-int64(cap(body)), patience) {
 					return nil, statusFull
 				}
 			}
@@ -103,16 +106,16 @@ func (b *bodies) read(w http.ResponseWriter, r *http.Request, held *hold) (body 
 }
 
 // room waits until n more bytes may be held, but not forever.
-func (b *bodies) room(r *http.Request, held *hold, n int64) bool {
-	ctx, cancel := context.WithTimeout(r.Context(), b.opts.StoreLimit)
+func (b *bodies) room(r *http.Request, held *hold, n int64, patience time.Duration) bool {
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
 	return held.take(ctx, n) == nil
 }
 
 // mayGrow waits until no other body of unknown length is larger than its first chunk. If several of them held some
 // bytes and waited for more, none would ever get them.
-func (b *bodies) mayGrow(r *http.Request) bool {
-	timer := time.NewTimer(b.opts.StoreLimit)
+func (b *bodies) mayGrow(r *http.Request, patience time.Duration) bool {
+	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
 	case b.growing <- struct{}{}:
@@ -125,7 +128,7 @@ func (b *bodies) mayGrow(r *http.Request) bool {
 
 // full returns why a request was not sent: too much is held.
 func (b *bodies) full(rt *route) string {
-	return fmt.Sprintf("orchestrator does not send this request: it holds %d MB of requests that are running or "+
+	return fmt.Sprintf(thread.NotSent+"it holds %d MB of requests that are running or "+
 		"not stored yet (%d MB of this thread), and its cap is %d MB, an eighth of it for a thread. "+
 		"Try again when they are stored, or raise limits.memory_mb in the configuration",
 		b.memory.total()>>20, b.memory.of(&rt.held)>>20, b.memory.max>>20)

@@ -14,8 +14,8 @@ type bucket struct {
 }
 
 // take takes one request from a bucket that is refilled with n per minute and holds as many. If none is left, it
-// returns how long it takes until there is one.
-func (b *bucket) take(n int, now time.Time) (wait time.Duration) {
+// returns how long it takes until there is one; up to most, that one is taken ahead.
+func (b *bucket) take(n int, now time.Time, most time.Duration) (wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.at.IsZero() {
@@ -25,8 +25,17 @@ func (b *bucket) take(n int, now time.Time) (wait time.Duration) {
 	}
 	b.at = now
 	if b.left < 1 {
-		return time.Duration(math.Ceil((1 - b.left) / float64(n) * float64(time.Minute)))
+		if wait = time.Duration(math.Ceil((1 - b.left) / float64(n) * float64(time.Minute))); wait > most {
+			return wait
+		}
 	}
 	b.left--
-	return 0
+	return wait
+}
+
+// back gives back one that was taken ahead.
+func (b *bucket) back() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.left++
 }

@@ -1,10 +1,12 @@
 package gateway_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"orchestrator/contextmgr/gateway"
 	"orchestrator/thread"
@@ -72,7 +74,7 @@ func TestRateIsCapped(t *testing.T) {
 			e := w.obs.wait(t, 4)
 			refused := 0
 			for _, e := range e {
-				if e.Status == 429 && e.Main && e.Answer == nil && strings.Contains(e.Err, "a minute") {
+				if e.Status == 429 && e.Main && e.Answer == nil && e.Fault == thread.FaultOurs && strings.Contains(e.Err, "a minute") {
 					refused++
 				}
 			}
@@ -80,5 +82,52 @@ func TestRateIsCapped(t *testing.T) {
 				t.Errorf("the observer heard %+v", e)
 			}
 		})
+	}
+}
+
+// patient opens a route for a program that ends where its request is refused.
+func patient(t *testing.T, w *world, up string) (base string) {
+	t.Helper()
+	base, _, err := w.Route("run", thread.RouteSpec{Agent: "claude", Upstreams: map[string]string{"": up}, Patient: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return base
+}
+
+// TestRunsWaitForTheirRate: requests of a run that come too early are sent later, and none is refused; one that is given up
+// while it waits is not sent.
+func TestRunsWaitForTheirRate(t *testing.T) {
+	const perMinute = 60
+	rec := &recorder{}
+	up := serve(t, rec.ServeHTTP)
+	w := open(t, up, func(o *gateway.Options) { o.Caps.RequestsPerMinute = perMinute })
+	base := patient(t, w, up)
+	began := time.Now()
+	for n := range perMinute + 2 {
+		if resp, body, err := post(t, base+paths["anthropic"], request("x")); err != nil || resp.StatusCode != 200 {
+			t.Fatalf("request %d: %v %s %v", n+1, resp, body, err)
+		}
+	}
+	if passed := time.Since(began); passed < 1900*time.Millisecond {
+		t.Errorf("the cap was passed: %d requests in %v", perMinute+2, passed)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, base+paths["anthropic"], strings.NewReader(request("given up")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp, err := client(t).Do(r); err == nil {
+		resp.Body.Close()
+		t.Errorf("a request that was given up: %v", resp.Status)
+	}
+	if resp, _, err := post(t, base+paths["anthropic"], request("x")); err != nil || resp.StatusCode != 200 {
+		t.Fatalf("the next one: %v, %v", resp, err)
+	}
+	for _, e := range w.obs.wait(t, perMinute+3) {
+		if e.Status != 200 || e.Prompt == "given up" {
+			t.Errorf("the observer heard %+v", e)
+		}
 	}
 }

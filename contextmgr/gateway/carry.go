@@ -86,7 +86,8 @@ func joinTarget(up *url.URL, rest, query string, hasQuery bool) *url.URL {
 // carry forwards one request to its upstream and the answer back.
 func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *url.URL) {
 	codec := g.opts.Codecs.Match(r.Method, to.Path)
-	if g.limiter.refuse(w, r, rt, codec) {
+	wait, refused := g.limiter.refuse(w, r, rt, codec)
+	if refused {
 		return
 	}
 	held := g.bodies.memory.hold(&rt.held)
@@ -96,7 +97,7 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 			held.release()
 		}
 	}()
-	body, status := g.bodies.read(w, r, held)
+	body, status := g.bodies.read(w, r, held, rt.patience())
 	if status == statusFull {
 		g.limiter.turnAway(w, r, rt, codec, http.StatusServiceUnavailable, g.bodies.full(rt), retryFull)
 		return
@@ -107,6 +108,9 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
+	if !g.limiter.pause(ctx, rt, wait) { // its body has been read: only then it is known that the agent has hung up
+		return
+	}
 	rewritten, plain, unreadable := g.rewriting.rewrite(ctx, rt, codec, to, r.Header, body, held)
 	if rewritten.Refusal != "" {
 		g.limiter.turnAway(w, r, rt, codec, rewritten.Status, rewritten.Refusal, 0)

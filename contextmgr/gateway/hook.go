@@ -25,7 +25,7 @@ func (g *Gateway) hook(w http.ResponseWriter, r *http.Request, rt *route, event 
 	if size < 0 {
 		size = maxHook
 	}
-	if !g.bodies.room(r, held, min(size, maxHook)+perRequest) {
+	if !g.bodies.room(r, held, min(size, maxHook)+perRequest, g.opts.StoreLimit) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}

@@ -91,7 +91,8 @@ func (k *keeper) store() {
 }
 
 // TestBacklogHoldsUpTheNextRequest has a store that hangs: answers pass all the same, until too much of them is
-// held, and then the thread's next request waits, and only that thread's.
+// held, and then the thread's next request waits, and only that thread's. A run waits
+// for longer, and is not refused.
 func TestBacklogHoldsUpTheNextRequest(t *testing.T) {
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -120,6 +121,28 @@ func TestBacklogHoldsUpTheNextRequest(t *testing.T) {
 	if passed < 4 || passed > 6 { // a thread's 1 MB by 200 KB
 		t.Errorf("%d requests passed", passed)
 	}
+	later := make(chan int, 1)
+	run := patient(t, w, up) // the same, of a run: it waits until there is room
+	for range passed {
+		if resp, _, err := post(t, run+"/v1/messages", request(strings.Repeat("x", 100<<10))); err != nil || resp.StatusCode != 200 {
+			t.Fatalf("a run: %v %v", resp, err)
+		}
+	}
+	k.wait(t, 2*passed+1)
+	go func() {
+		resp, _, err := post(t, run+"/v1/messages", request(strings.Repeat("x", 100<<10)))
+		if err != nil {
+			t.Error(err)
+			later <- 0
+			return
+		}
+		later <- resp.StatusCode
+	}()
+	select {
+	case status := <-later:
+		t.Errorf("a request of a run did not wait: %d", status)
+	case <-time.After(500 * time.Millisecond): // more than the limit of others
+	}
 	other, _, err := w.Route("t2", thread.RouteSpec{Agent: "claude", Upstreams: map[string]string{"": up}})
 	if err != nil {
 		t.Fatal(err)
@@ -128,6 +151,9 @@ func TestBacklogHoldsUpTheNextRequest(t *testing.T) {
 		t.Errorf("another thread: %v %v", resp, err)
 	}
 	k.store()
+	if status := <-later; status != 200 {
+		t.Errorf("a request of a run, once all is stored: %d", status)
+	}
 	if resp, _, err := post(t, w.base+"/v1/messages", request("x")); err != nil || resp.StatusCode != 200 {
 		t.Errorf("once all is stored: %v %v", resp, err)
 	}

@@ -31,6 +31,7 @@ type route struct {
 	windows   map[string]int64 // as configured for the agent
 	out       *way
 	plain     bool      // see thread.RouteSpec
+	patient   bool      // likewise
 	waits     time.Time // until when the agent must wait
 }
 
@@ -63,6 +64,20 @@ func (rt *route) way() *way {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	return rt.out
+}
+
+// patience is how long a request waits for a limit of ours that its program would take for the end: programs give one up
+// after five minutes.
+const patience = 3 * time.Minute
+
+// patience is how long a request waits for a limit of ours at least before it is refused.
+func (rt *route) patience() time.Duration {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	if rt.patient {
+		return patience
+	}
+	return 0
 }
 
 // mustWait records that the agent was told not to retry before a time.

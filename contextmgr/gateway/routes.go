@@ -42,7 +42,7 @@ func (t *routes) set(id thread.ID, upstreams map[string]*url.URL, spec thread.Ro
 		t.bySecret[sha256.Sum256([]byte(rt.secret))] = rt
 	}
 	rt.mu.Lock()
-	rt.upstreams, rt.windows, rt.plain, rt.out = upstreams, spec.Windows, spec.Plain, out
+	rt.upstreams, rt.windows, rt.plain, rt.patient, rt.out = upstreams, spec.Windows, spec.Plain, spec.Patient, out
 	rt.mu.Unlock()
 	return rt.secret
 }

@@ -418,7 +418,7 @@ func (a *attempt) insisting(p exec.Provider) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	again := p.State == thread.StateLimited || p.State == thread.StateUnavailable || p.State == thread.StateUnreachable || p.State == thread.StateCut
-	if !a.insists || !again || a.decided != nil || a.record.End() != nil {
+	if !a.insists || !again || p.Fault == thread.FaultOurs || a.decided != nil || a.record.End() != nil {
 		return false
 	}
 	a.decided = &verdict{state: exec.Failed, reason: "the provider failed, and its agent would ask it again by itself"}

@@ -330,6 +330,50 @@ func TestBreakerOpens(t *testing.T) {
 	}, withRuns, func(w *world) { w.cfg.Runs.Limits.All, w.cfg.Runs.Limits.Agent = 10, 4 })
 }
 
+// TestOursIsNotTheProviders: requests that the gateway refuses end no run as if its provider had failed: they are not tried
+// again, take no fallback, and keep no other run of the agent waiting.
+func TestOursIsNotTheProviders(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var ids []thread.ID
+		for n := range 4 {
+			ids = append(ids, w.once(fmt.Sprint("task ", n), func(r *thread.NewRequest) {
+				r.InPlace, r.Once.OnFail, r.Once.Fallback = true, string(exec.FailFallback), "model:m2"
+			}).ID)
+		}
+		for n, status := range []int{429, 503, 429} {
+			why := thread.NotSent + "the cap of it is reached"
+			w.refused(ids[n], thread.Exchange{Status: status, Fault: thread.FaultOurs, Err: why, Until: time.Now().Add(time.Minute)})
+			x := w.runIs(ids[n], exec.Failed)
+			if x.Retries != 0 || x.Instead != "" || x.Failure.Class != exec.ClassOurs || x.Reason != why {
+				t.Errorf("%d: %+v", status, x)
+			}
+		}
+		if open := w.breaks(); len(open) > 0 {
+			t.Errorf("its way is closed: %v", open)
+		}
+		if told := w.events.notices(); strings.Contains(told, "provider") {
+			t.Errorf("people were told:\n%s", told)
+		}
+		w.finish(ids[3], "task 3")
+		w.runIs(ids[3], exec.Completed)
+	}, withRuns, func(w *world) { w.cfg.Runs.Limits.All, w.cfg.Runs.Limits.Agent = 10, 4 })
+}
+
+// breaks are why runs of an agent do not start.
+func (w *world) breaks() (why []string) {
+	w.t.Helper()
+	report, err := w.m.Executions.Queue(context.Background())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, l := range report.Limits {
+		if l.Why != "" {
+			why = append(why, l.Agent+": "+l.Why)
+		}
+	}
+	return why
+}
+
 // insistingAgent asks a provider again by itself, for as long as that says.
 type insistingAgent struct{ headlessAgent }
 
@@ -352,6 +396,7 @@ func TestInsists(t *testing.T) {
 		}
 		fails(thread.Exchange{Status: 400, Err: "no"})
 		fails(thread.Exchange{Interrupted: true, Fault: thread.FaultAgent})
+		fails(thread.Exchange{Status: 429, Fault: thread.FaultOurs, Err: thread.NotSent + "wait"})
 		w.runIs(s.ID, exec.Running)
 		fails(busy())
 		x := w.runIs(s.ID, exec.Queued)

@@ -384,6 +384,7 @@ func (l *run) spec(agent thread.Agent, plan resumePlan) (spec thread.LaunchSpec,
 	_, tells := agent.(thread.UsageReader)
 	base, hook, err := l.cfg.gateway.Route(t.ID, thread.RouteSpec{
 		Agent: t.Agent, Upstreams: world.Upstreams, Windows: world.Windows, Network: world.Network, Plain: !tells,
+		Patient: t.Once.On,
 	})
 	if err != nil {
 		return spec, aside, fmt.Errorf("open the gateway: %w", err)

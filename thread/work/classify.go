@@ -48,6 +48,7 @@ type Provider struct {
 	Status int
 	Fault  thread.Fault
 	Until  time.Time // when a limit ends, if that was told
+	Why    string    // of thread.FaultOurs, for people
 }
 
 // Classify says whose failure an attempt's end is, and what a person can do about it. It is the one place where that is
@@ -84,6 +85,9 @@ func (e Ending) kind() Failure {
 	if e.Exit.Limit {
 		return Failure{Class: ClassAgent, Code: CodePerformance, What: e.Exit.Reason, Do: "see what it printed, and ask for less at once"}
 	}
+	if e.Provider.Fault == thread.FaultOurs {
+		return e.unsent()
+	}
 	if f, is := e.trouble(); is {
 		return f
 	}
@@ -104,6 +108,21 @@ func (e Ending) unstarted() Failure {
 	default: // a folder, a program or a session is missing, or it may not be started
 		return Failure{Class: ClassOurs, Code: CodeContext, Do: "see `orchestrator doctor`, then retry it"}
 	}
+}
+
+// unsent classifies a request that the gateway has refused: the provider never got it, and whatever the program says of it is
+// said of us.
+func (e Ending) unsent() Failure {
+	f := Failure{Class: ClassAgent, Code: CodeOverflow, What: e.Provider.Why}
+	switch e.Provider.Status {
+	case http.StatusPaymentRequired:
+		f.Do = "raise the budget, then retry it"
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		f.Class, f.Code, f.Do = ClassOurs, CodePerformance, "raise that limit in your configuration, then retry it"
+	default: // its context is full
+		f.Do = "ask for less, or in a new thread"
+	}
+	return f
 }
 
 // trouble classifies a failure on the way to the model, or in what the model was asked; false if it is none. What the

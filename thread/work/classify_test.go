@@ -114,6 +114,22 @@ func TestClassifyCauses(t *testing.T) {
 	}
 }
 
+// TestClassifyOurs: what the gateway has refused is never the provider's, whatever the program says of it, and nothing is tried
+// again by itself.
+func TestClassifyOurs(t *testing.T) {
+	for status, want := range map[int]string{
+		402: "agent ORG-004 false", 429: "ours ORG-008 false", 503: "ours ORG-008 false", 400: "agent ORG-004 false",
+	} {
+		f := Classify(Ending{
+			Reason: "API error", State: thread.TroubleOf(status), Status: status, Refused: 1,
+			Provider: Provider{State: thread.StateLimited, Status: status, Fault: thread.FaultOurs, Why: "our cap is reached"},
+		}, time.Unix(1e9, 0))
+		if kindOf(f) != want || f.Redoes() || f.What != "our cap is reached" || f.Do == "" || f.State != "" || f.Status != 0 {
+			t.Errorf("%d: %s, want %s: %+v", status, kindOf(f), want, f)
+		}
+	}
+}
+
 // TestNothingFailsUnclassified: an execution that somebody ends as failed has a failure, with its reason.
 func TestNothingFailsUnclassified(t *testing.T) {
 	old := Execution{ID: "x", State: Running, Attempt: 2}

@@ -65,6 +65,8 @@ func TestFailure(t *testing.T) {
 		{"wrong request", thread.Exchange{Status: 400, Err: "bad"}, thread.StateFailed, "status 400: bad", time.Time{}},
 		{"error in the answer", thread.Exchange{Status: 200, Fault: thread.FaultError, Err: "bad"}, thread.StateFailed, "status 200: bad", time.Time{}},
 		{"cut off", thread.Exchange{Status: 200, Fault: thread.FaultCut, Err: "EOF"}, thread.StateCut, "status 200: EOF", time.Time{}},
+		{"refused by us", thread.Exchange{Status: 429, Fault: thread.FaultOurs, Err: "our cap", Until: until}, thread.StateLimited, "our cap", until},
+		{"no memory here", thread.Exchange{Status: 503, Fault: thread.FaultOurs, Err: "our cap"}, thread.StateLimited, "our cap", time.Time{}},
 		{"answered nothing", thread.Exchange{Status: 200, EndsTurn: true}, thread.StateIdle, "the provider answered with status 200", time.Time{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package activity
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -42,7 +43,7 @@ func Failure(e thread.Exchange) thread.Evidence {
 	}
 	if v.Detail == "" {
 		v.Detail = fmt.Sprintf("the provider answered with status %d", e.Status)
-	} else if e.Status != 0 && !strings.HasPrefix(e.Err, thread.NotSent) {
+	} else if e.Status != 0 && e.Fault != thread.FaultOurs {
 		v.Detail = fmt.Sprintf("status %d: %s", e.Status, v.Detail)
 	}
 	return v
@@ -54,7 +55,11 @@ func Provider(e thread.Exchange) work.Provider {
 	if answered && !e.Interrupted {
 		return work.Provider{}
 	}
-	return work.Provider{State: trouble(e), Status: e.Status, Fault: e.Fault, Until: e.Until}
+	p := work.Provider{State: trouble(e), Status: e.Status, Fault: e.Fault, Until: e.Until}
+	if e.Fault == thread.FaultOurs {
+		p.Why = e.Err
+	}
+	return p
 }
 
 // trouble is the state that a failed exchange leads to. If the agent itself gave up the request it is unknown: other
@@ -71,6 +76,10 @@ func trouble(e thread.Exchange) thread.State {
 		return thread.StateUnauthorised
 	case thread.FaultNoAnswer:
 		return thread.StateUnavailable
+	case thread.FaultOurs:
+		if e.Status == http.StatusServiceUnavailable { // the provider has not failed
+			return thread.StateLimited
+		}
 	default:
 	}
 	if state := thread.TroubleOf(e.Status); state != "" {
