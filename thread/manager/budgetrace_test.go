@@ -1,11 +1,14 @@
 package manager_test
 
 import (
+	"context"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"orchestrator/thread"
+	"orchestrator/thread/budget"
 	exec "orchestrator/thread/work"
 )
 
@@ -35,4 +38,66 @@ func TestBudgetUsedUpWhileARunStarts(t *testing.T) {
 		w.finish(late.ID, "late")
 		w.runIs(late.ID, exec.Completed)
 	}, withShaky)
+}
+
+// What a run has spent counts for all above it, also over one that has used nothing itself.
+func TestBudgetAboveARunWithoutUsage(t *testing.T) {
+	inWorld(t, func(w *world) {
+		above := w.once("above")
+		synctest.Wait()
+		between := w.once("between", func(r *thread.NewRequest) { r.By = above.ID })
+		synctest.Wait()
+		below := w.once("below", func(r *thread.NewRequest) { r.By = between.ID })
+		synctest.Wait()
+		w.finish(below.ID, "below") // costs 0.5 by its answer
+		if _, err := w.m.Executions.Cancel(ctx, w.execution(between.ID).ID, "no need"); err != nil {
+			t.Fatal(err)
+		}
+		if x := w.runIs(between.ID, exec.Cancelled); x.Usage != (thread.Usage{}) {
+			t.Fatalf("it has used something: %+v", x.Usage)
+		}
+		w.reopen()
+		w.setBudget(above.Name, 5)
+		if a := w.account(above.Name); a.Spent.USD != 0.5 {
+			t.Errorf("the thread above: %+v", a.Spent)
+		}
+	}, withRuns)
+}
+
+// settings is a store that calls before for each setting that is written.
+type settings struct {
+	thread.Store
+	before func()
+}
+
+func (s *settings) SetSetting(ctx context.Context, key, value string) error {
+	if key == "budgets" && s.before != nil {
+		s.before()
+	}
+	return s.Store.SetSetting(ctx, key, value)
+}
+
+// Of two people who change a budget at once each gets what they set.
+func TestBudgetChangedTwiceAtOnce(t *testing.T) {
+	store := &settings{}
+	inWorld(t, func(w *world) {
+		tokens, other := int64(1000), make(chan error, 1)
+		store.before = func() {
+			store.before = nil
+			go func() {
+				_, err := w.m.Budgets.Set(ctx, budget.Change{Scope: "project", Tokens: &tokens})
+				other <- err
+			}()
+			for range 10_000 { // the other one comes as far as it can; it waits for a lock, which synctest does not see
+				runtime.Gosched()
+			}
+		}
+		w.setBudget("project", 5)
+		if err := <-other; err != nil {
+			t.Fatal(err)
+		}
+		if l := w.account("project").Limit; l.USD == nil || *l.USD != 5 || l.Tokens == nil || *l.Tokens != tokens {
+			t.Errorf("the project has %+v", l)
+		}
+	}, withRuns, func(w *world) { store.Store = w.store.Store; w.store.Store = store })
 }

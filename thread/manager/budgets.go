@@ -62,9 +62,17 @@ func (m *Budgets) load(ctx context.Context) error {
 
 // change stores other limits.
 func (m *Budgets) change(ctx context.Context, next func(budget.Limits) budget.Limits) error {
+	return m.try(ctx, func(l budget.Limits) (budget.Limits, error) { return next(l), nil })
+}
+
+// try stores other limits, if what makes them of those that hold has no error, which it returns.
+func (m *Budgets) try(ctx context.Context, next func(budget.Limits) (budget.Limits, error)) error {
 	m.writing.Lock()
 	defer m.writing.Unlock()
-	limits := next(m.known())
+	limits, err := next(m.known())
+	if err != nil {
+		return err
+	}
 	text, err := json.Marshal(limits)
 	if err == nil {
 		err = m.cfg.Store.SetSetting(ctx, budgetsSetting, string(text))
@@ -426,21 +434,25 @@ func (m *Budgets) Set(ctx context.Context, c budget.Change) (budget.Account, err
 	if err != nil {
 		return budget.Account{}, fmt.Errorf("budget: %w", err)
 	}
-	own := m.known().Of(p.Scope)
+	var next thread.Budget
+	var wrong error
 	if p.Scope.Kind == budget.Execution {
-		own = x.Budget
-	}
-	next, err := c.Next(own)
-	switch {
-	case err != nil:
-		return budget.Account{}, err
-	case p.Scope.Kind == budget.Execution:
-		_, err = m.open.change(ctx, x.ID, x.Fence, func(x *exec.Execution) error { x.Budget = next; return nil })
+		_, err = m.open.change(ctx, x.ID, x.Fence, func(x *exec.Execution) error {
+			next, wrong = c.Next(x.Budget)
+			x.Budget = next
+			return wrong
+		})
 		m.books.Changed()
-	default:
-		err = m.change(ctx, func(l budget.Limits) budget.Limits { return l.With(p.Scope, next) })
+	} else {
+		err = m.try(ctx, func(l budget.Limits) (budget.Limits, error) {
+			next, wrong = c.Next(l.Of(p.Scope)) // of the limits that are replaced: another change may have come before
+			return l.With(p.Scope, next), wrong
+		})
 	}
-	if err != nil {
+	switch {
+	case wrong != nil:
+		return budget.Account{}, wrong
+	case err != nil:
 		return budget.Account{}, fmt.Errorf("budget of %s: %w", p.Name, err)
 	}
 	limits := m.known()

@@ -71,6 +71,9 @@ func (m *pastRuns) read() (map[budget.Scope]budget.Spent, error) {
 		}
 		for _, x := range list {
 			q.Before = x.ID
+			if x.By != "" {
+				all[x.ID] = x // also one that has used nothing yet: others above it may have asked
+			}
 			if x.Usage == (thread.Usage{}) {
 				continue
 			}
@@ -80,7 +83,6 @@ func (m *pastRuns) read() (map[budget.Scope]budget.Spent, error) {
 			}
 			if x.By != "" {
 				asked = append(asked, x)
-				all[x.ID] = x
 			}
 		}
 		if len(list) < page {
