@@ -271,6 +271,41 @@ func TestCallsOfABatch(t *testing.T) {
 	}, withRuns, withCaps)
 }
 
+// TestReportTakesNothing: what is sent to a run that only reports, or is being stopped at its bound, is the thread's next run.
+func TestReportTakesNothing(t *testing.T) {
+	for _, reports := range []bool{false, true} {
+		t.Run(fmt.Sprint(reports), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				s := w.bounded(2)
+				w.respond(s.ID, "do it", "call", false)
+				p := w.sess.of(s.ID)
+				for _, call := range []string{"a", "b"} {
+					p.spec.OnRun(thread.RunEvent{Kind: thread.RunTool, Tool: "read", Call: call})
+					p.spec.OnRun(thread.RunEvent{Kind: thread.RunResult, Call: call})
+				}
+				if reports {
+					time.Sleep(time.Minute)
+					p = w.sess.of(s.ID)
+				}
+				if x := w.runIs(s.ID, exec.Running); x.Reporting != reports {
+					t.Fatalf("%+v", x)
+				}
+				two := w.ask(s.ID, "a further one")
+				if strings.Contains(p.prompts(), "a further one") {
+					t.Errorf("it was asked %q", p.prompts())
+				}
+				w.is(two.ID, thread.PromptQueued)
+				time.Sleep(time.Minute)
+				w.reports(s.ID, "Gap: much")
+				time.Sleep(time.Minute)
+				if x := w.runIs(s.ID, exec.Running); x.Prompt != two.ID || x.Reporting || w.sess.of(s.ID).prompts() == "" {
+					t.Errorf("next is %+v", x)
+				}
+			}, withAsks, withCaps)
+		})
+	}
+}
+
 // TestEndsWithItsLastCall: one that completes though its bound is reached has completed.
 func TestEndsWithItsLastCall(t *testing.T) {
 	inWorld(t, func(w *world) {

@@ -36,6 +36,13 @@ func (a *attempt) waiting() *thread.Question {
 	return a.asks.first()
 }
 
+// stops reports whether it is being stopped, or will be once its last call has returned.
+func (a *attempt) stops() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.bound.reached || a.bound.waits || a.decided != nil
+}
+
 // stand is the step that stores whether it works or needs input. Where the store refuses it, it is tried again.
 func (a *attempt) stand() {
 	if a.live.work.closes() {

@@ -55,13 +55,14 @@ func steer(ctx context.Context, l *run, p thread.Prompt) (_ thread.Prompt, given
 	return p, true, nil
 }
 
-// takes reports whether a run works on a turn that takes further prompts, and nothing of the thread waits before them.
+// takes reports whether a run works on a turn that takes further prompts, and nothing of the thread waits before them. One
+// that only reports, or is being stopped, takes none: what it is asked would not be done.
 func takes(l *run, a *attempt, s thread.Session) bool {
 	if r, tells := s.(thread.Readier); !tells || r.Ready() != nil {
 		return false
 	}
 	x := a.execution()
-	if x.State != exec.Running && x.State != exec.NeedsInput {
+	if x.State != exec.Running && x.State != exec.NeedsInput || x.Reporting || a.stops() {
 		return false
 	}
 	for _, other := range l.open.list() {
