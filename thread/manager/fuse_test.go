@@ -76,6 +76,7 @@ type failing struct {
 	stays bool  // put is refused after a crash too
 	// turnless is a thread whose turns' checkpoints are refused.
 	turnless thread.ID
+	unasked  error         // of puts of prompts
 	lost     bool          // the answers to puts of prompts are lost, which are stored
 	unread   int           // how many reads of threads fail
 	away     bool          // nothing is told of threads and prompts
@@ -103,6 +104,13 @@ func (f *failing) lose(on bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.lost = on
+}
+
+// refusePrompts has no prompt be stored until it is called with nil.
+func (f *failing) refusePrompts(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.unasked = err
 }
 
 // refuse has threads and their runs not be written, until it is called with nil; crashes change nothing about it.
@@ -226,8 +234,11 @@ func (f *failing) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thre
 
 func (f *failing) PutPrompt(ctx context.Context, p thread.Prompt) (thread.Prompt, error) {
 	f.mu.Lock()
-	lost := f.lost
+	lost, refused := f.lost, f.unasked
 	f.mu.Unlock()
+	if refused != nil {
+		return thread.Prompt{}, refused
+	}
 	p, err := step(f.fuse, func() (thread.Prompt, error) { return f.Store.PutPrompt(ctx, p) })
 	if lost {
 		return thread.Prompt{}, fmt.Errorf("connection lost: %w", thread.ErrUnreachable)

@@ -20,6 +20,8 @@ func (m *Executions) instead(x exec.Execution) {
 	y, err := m.cfg.Runs.Store.Execution(ctx, string(x.Instead))
 	if errors.Is(err, thread.ErrNotFound) {
 		y, err = m.takePlace(ctx, x)
+	} else if err == nil {
+		y, err = m.placed(ctx, x, y)
 	}
 	if err != nil && passing(err) {
 		m.cfg.Log.Warn("begin the fallback of a run", "execution", x.Name, "err", err)
@@ -86,7 +88,7 @@ func (m *Executions) takePlace(ctx context.Context, x exec.Execution) (exec.Exec
 	if _, err := m.cfg.Runs.Models.Choose(x.Fallback, "", once.Tier); err != nil {
 		once.Tier = "" // the other agent has no model of it
 	}
-	once.Budget = exec.Rest(once.Budget, x.Usage) // caps, tier and group stay
+	once.Budget = exec.Rest(x.Budget, x.Usage) // its row has the caps, and who pays
 	s, err := m.forks.Fork(ctx, thread.ForkRequest{
 		Thread: string(t.ID), At: string(t.Head), Agent: x.Fallback, Label: plaintext.Cut("fallback of "+t.DisplayName(), 200), Prompt: p.Text, Lines: p.Lines,
 		NoWorktree: true, Started: true, Once: once, By: x.By, ID: string(x.Instead), Takes: string(x.ID),
@@ -95,6 +97,54 @@ func (m *Executions) takePlace(ctx context.Context, x exec.Execution) (exec.Exec
 		return exec.Execution{}, err
 	}
 	return m.cfg.Runs.Store.Execution(ctx, s.Run.Execution)
+}
+
+// placed returns the execution that takes the place of a failed one, of which a row was found. If its prompt was not stored
+// it never runs: it is cancelled, its thread is taken back, and another one begins, whose id is stored first.
+func (m *Executions) placed(ctx context.Context, x, y exec.Execution) (exec.Execution, error) {
+	begun, err := m.begun(ctx, y)
+	if err != nil || begun {
+		return y, err
+	}
+	if !y.State.Final() {
+		if y, err = m.open.supersede(ctx, y.ID, promptless(m.cfg.now())); err != nil {
+			return y, err
+		}
+	}
+	if l := m.registry.run(y.Thread); l != nil {
+		if err := m.forks.creation.takeBackNew(l, nil); err != nil {
+			m.cfg.Log.Warn("take back the thread of a fallback", "execution", y.Name, "err", err)
+		}
+	}
+	x, err = m.open.change(ctx, x.ID, x.Fence, func(x *exec.Execution) error {
+		if x.State.Final() {
+			return errOver
+		}
+		x.Instead = thread.NewID[exec.ID]()
+		return nil
+	})
+	if err != nil {
+		return y, err
+	}
+	return m.takePlace(ctx, x)
+}
+
+// begun reports whether an execution was accepted with its prompt.
+func (m *Executions) begun(ctx context.Context, y exec.Execution) (bool, error) {
+	if y.Prompt == "" {
+		return false, nil
+	}
+	_, err := m.cfg.Store.Prompt(ctx, y.Prompt)
+	switch {
+	case errors.Is(err, thread.ErrNotFound):
+		return y.Attempt > 0, nil // then it was removed with its thread
+	case err != nil:
+		return false, err
+	case y.State.Final():
+		return true, nil
+	}
+	_, known := m.open.of(y.ID)
+	return known, nil
 }
 
 // Retry has a failed execution try again, or one that waits for its next attempt at once, as a person decides: in its agent's session, with what failed, if that has got

@@ -3,6 +3,7 @@ package manager_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -84,6 +85,102 @@ func TestFallbackInTheGap(t *testing.T) {
 			t.Errorf("%+v", list)
 		}
 	}, withShaky)
+}
+
+// TestFallbackStaysInItsScope: what takes a place is asked for by whoever asked for that, and is paid for by the same, though
+// that has ended; it has the caps and what is left of the budget of what failed, not those of the thread.
+func TestFallbackStaysInItsScope(t *testing.T) {
+	inWorld(t, func(w *world) {
+		ctx := context.Background()
+		above := w.once("above", ofGroup("night"))
+		at := w.runIs(above.ID, exec.Running)
+		s := w.once("do it", onCodex, func(r *thread.NewRequest) { r.By, r.InPlace, r.Once.Budget = above.ID, true, usd(5) })
+		w.respond(s.ID, "do it", "call", false)
+		first := w.runIs(s.ID, exec.Running)
+		_, err := w.cfg.Runs.Store.Change(ctx, first.ID, first.Fence, func(x *exec.Execution) error {
+			x.Budget, x.Caps.Calls = usd(1), 77
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.finish(above.ID, "above")
+		w.refused(s.ID, thread.Exchange{Status: 401, Err: "no"})
+		x := w.runIs(s.ID, exec.Failed)
+		y := w.passed(x)
+		if y.By != above.ID || y.Within != at.ID || y.Group != "night" || y.Depth != x.Depth || x.Depth != 1 {
+			t.Errorf("by %q within %q, group %q, depth %d", y.By, y.Within, y.Group, y.Depth)
+		}
+		if y.Caps.Calls != 77 || y.Budget.USD == nil || *y.Budget.USD != 0.75 {
+			t.Errorf("caps %+v, budget %+v", y.Caps, y.Budget)
+		}
+	}, withRuns)
+}
+
+// TestFallbackWithoutItsPrompt: where the store does not take the prompt of a fallback, that is not what goes on: another one
+// begins once the store is there again, and the work is done once.
+func TestFallbackWithoutItsPrompt(t *testing.T) {
+	for name, fails := range map[string]struct {
+		put  func(w *world, on bool)
+		undo error
+	}{
+		"refused":              {full, nil},
+		"and what undoes it":   {full, thread.ErrDiskFull},
+		"its answer is lost":   {func(w *world, on bool) { w.store.lose(on) }, nil},
+		"and the row is there": {func(w *world, on bool) { w.store.lose(on) }, thread.ErrUnreachable},
+	} {
+		for _, crash := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, crash), func(t *testing.T) {
+				inWorld(t, func(w *world) {
+					s := w.once("do it", onCodex)
+					w.shaky().set(func(op string) error {
+						if op == "supersede" {
+							return fails.undo
+						}
+						return nil
+					}, func(op string) error {
+						if op == "add" {
+							fails.put(w, true)
+						}
+						return nil
+					})
+					w.refused(s.ID, thread.Exchange{Status: 401, Err: "no"})
+					x := w.execution(s.ID)
+					if x.State != exec.Queued || x.Instead == "" {
+						t.Fatalf("%+v", x)
+					}
+					if crash {
+						w.crash()
+					}
+					w.shaky().set(nil, nil)
+					fails.put(w, false)
+					time.Sleep(5 * time.Minute)
+					y := w.passed(w.runIs(s.ID, exec.Failed))
+					if p := w.sess.of(y.Thread); y.State != exec.Running || p == nil || !strings.HasSuffix(p.prompts(), "do it") {
+						t.Fatalf("%+v does not have the prompt", y)
+					}
+					list, err := w.m.Executions.List(context.Background(), exec.Query{})
+					for _, z := range list {
+						if z.ID != x.ID && z.ID != y.ID && !z.State.Final() {
+							t.Errorf("%+v is left", z)
+						}
+					}
+					if err != nil || len(list) < 2 {
+						t.Errorf("%d executions, %v", len(list), err)
+					}
+				}, withShaky)
+			})
+		}
+	}
+}
+
+// full has the store take no prompt.
+func full(w *world, on bool) {
+	if on {
+		w.store.refusePrompts(thread.ErrDiskFull)
+	} else {
+		w.store.refusePrompts(nil)
+	}
 }
 
 // TestFallbackModel: another model goes on in the same thread, and that one has no fallback.

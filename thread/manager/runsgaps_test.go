@@ -45,6 +45,10 @@ func (s *shaky) do(op string, write func() (exec.Execution, error)) (exec.Execut
 	return x, err
 }
 
+func (s *shaky) Add(ctx context.Context, x exec.Execution) (exec.Execution, error) {
+	return s.do("add", func() (exec.Execution, error) { return s.Store.Add(ctx, x) })
+}
+
 func (s *shaky) Claim(ctx context.Context, id exec.ID, server string, at time.Time) (exec.Execution, error) {
 	return s.do("claim", func() (exec.Execution, error) { return s.Store.Claim(ctx, id, server, at) })
 }

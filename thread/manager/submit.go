@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
@@ -50,20 +51,30 @@ func submit(ctx context.Context, l *run, p thread.Prompt, o order) (thread.Promp
 		return thread.Prompt{}, err
 	}
 	p.ID, p.Again = thread.NewPromptID(), o.again
+	var failed exec.Execution
+	if o.takes != "" {
+		var err error
+		if failed, err = l.cfg.Runs.Store.Execution(ctx, string(o.takes)); err != nil {
+			return thread.Prompt{}, fmt.Errorf("look whose place it takes: %w", err)
+		}
+		p.By, p.Within = failed.By, string(failed.Within)
+	}
 	l.environs.bring(l.live.id, o.env)
 	x, err := newExecution(ctx, l, t, p)
 	if err != nil {
 		return thread.Prompt{}, err
 	}
-	x.ID, x.Name, x.For = cmp.Or(o.id, x.ID), o.name, o.takes
+	x.ID, x.Name = cmp.Or(o.id, x.ID), o.name
+	if o.takes != "" {
+		x.TakesPlace(failed)
+	}
 	if x, err = l.open.add(ctx, x); err != nil {
 		return thread.Prompt{}, fmt.Errorf("store the execution: %w", err)
 	}
 	failpoint.Hit("thread.exec.added")
 	l.typist.bind(p.ID)
 	if p, err = l.typist.accept(ctx, p); err != nil {
-		_, undo := l.cfg.Runs.Store.Supersede(context.WithoutCancel(ctx), x.ID,
-			ends(exec.Cancelled, "its prompt could not be stored", l.cfg.now()))
+		_, undo := l.cfg.Runs.Store.Supersede(context.WithoutCancel(ctx), x.ID, promptless(l.cfg.now()))
 		if undo != nil { // the next start does it
 			l.cfg.Log.Warn("take back an execution", "execution", x.Name, "err", undo)
 		}
@@ -72,6 +83,14 @@ func submit(ctx context.Context, l *run, p thread.Prompt, o order) (thread.Promp
 	failpoint.Hit("thread.exec.accepted")
 	l.open.put(x)
 	return p, nil
+}
+
+// promptless returns the end of an execution whose prompt was not stored, as far as is known: it names none.
+func promptless(at time.Time) func(*exec.Execution) error {
+	return func(x *exec.Execution) error {
+		x.Prompt = ""
+		return ends(exec.Cancelled, "its prompt could not be stored", at)(x)
+	}
 }
 
 // newExecution returns a new execution of a thread for a prompt, of the account that would pay if it started now, with the

@@ -61,6 +61,13 @@ func (x *Execution) FallBack(id ID) {
 	x.Model, x.Chosen, x.Fallback, x.Retries = model, "the fallback, since "+x.Failure.What, NoFallback, 0
 }
 
+// TakesPlace has an execution take the place of another: for whoever asked for that, so that the same pays, with its caps and
+// what is left of its own budget.
+func (x *Execution) TakesPlace(of Execution) {
+	x.For, x.By, x.Within, x.Group, x.Depth = of.ID, of.By, of.Within, of.Group, of.Depth
+	x.Caps, x.Budget = of.Caps, Rest(of.Budget, of.Usage)
+}
+
 // Rest is what of a budget is left after some usage; the zero value stays no limit.
 func Rest(b thread.Budget, used thread.Usage) thread.Budget {
 	var rest thread.Budget
