@@ -41,6 +41,7 @@ type choice struct {
 	Several  bool   `json:"multiSelect"`
 	Options  []struct {
 		Label string `json:"label"`
+		More  string `json:"description"`
 	} `json:"options"`
 }
 
@@ -200,7 +201,7 @@ func (a *asks) next(one *asked) bool {
 		q.ID = fmt.Sprintf("%s/%d", one.id, n+1)
 	}
 	for _, o := range c.Options[:min(len(c.Options), maxQuestions)] {
-		q.Choices = append(q.Choices, thread.Choice{Text: o.Label})
+		q.Choices = append(q.Choices, thread.Choice{Text: jsonline.Option(o.Label, o.More)})
 	}
 	if more := len(c.Options) - maxQuestions; more > 0 {
 		q.Text += fmt.Sprintf(" (%d more options are not shown)", more)

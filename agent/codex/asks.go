@@ -143,7 +143,7 @@ func (a *asks) next(one *asked) bool {
 		q.ID = fmt.Sprintf("%s/%d", one.name, n+1)
 	}
 	for _, o := range w.Options[:min(len(w.Options), maxQuestions)] {
-		q.Choices = append(q.Choices, thread.Choice{Text: o.Label})
+		q.Choices = append(q.Choices, thread.Choice{Text: jsonline.Option(o.Label, o.More)})
 	}
 	if more := len(w.Options) - maxQuestions; more > 0 {
 		q.Text += fmt.Sprintf(" (%d more options are not shown)", more)

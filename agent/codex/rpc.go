@@ -65,6 +65,7 @@ type wanted struct {
 	Secret   bool   `json:"isSecret"`
 	Options  []struct {
 		Label string `json:"label"`
+		More  string `json:"description"`
 	} `json:"options"`
 }
 

@@ -54,6 +54,14 @@ func Asked(lead string, given map[string]json.RawMessage) string {
 	return strings.TrimSpace(short(lead, maxInput-1-len(rest)) + " " + rest)
 }
 
+// Option is what of an answer is offered: its name, and what the model says that it means.
+func Option(label, more string) string {
+	if more = strings.TrimSpace(more); more == "" || more == label {
+		return label
+	}
+	return label + " (" + more + ")"
+}
+
 // object is JSON of fields, the short ones first.
 func object(given map[string]json.RawMessage) string {
 	keys := slices.SortedFunc(maps.Keys(given), func(a, b string) int {

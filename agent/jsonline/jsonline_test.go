@@ -83,6 +83,7 @@ func TestGone(t *testing.T) {
 
 func FuzzTexts(f *testing.F) {
 	f.Add([]byte(`{"command":"ls"}`))
+	f.Add([]byte(`{"command":"ls \u001b[m\n","a":"\u009b","b":null}`))
 	f.Add([]byte(`[{"text":"a"}]`))
 	f.Add([]byte(strings.Repeat("\xff", 100_000)))
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -90,6 +91,9 @@ func FuzzTexts(f *testing.F) {
 		r.Line(raw)
 		r.Add(thread.RunEvent{Kind: thread.RunTool, Text: jsonline.Input(raw), Tool: string(raw), Reason: string(raw)})
 		r.Add(thread.RunEvent{Kind: thread.RunResult, Text: jsonline.Text(raw)})
+		if about := jsonline.About(raw); len(about) > 4<<10 || strings.ContainsAny(about, "\n\r\x1b") || !utf8.ValidString(about) {
+			t.Errorf("about %q", about)
+		}
 		for _, e := range r.Take().Events {
 			if len(e.Text) > jsonline.MaxText || len(e.Tool) > 1000 || len(e.Reason) > 10_000 {
 				t.Errorf("%d, %d and %d bytes", len(e.Text), len(e.Tool), len(e.Reason))
