@@ -101,7 +101,7 @@ func byByte(text string) func() string {
 }
 
 // LongLine is how long the long line of Streams is.
-const LongLine = 100 << 20
+const LongLine = 200 << 20
 
 // Streams are the ways in which an answer of one wire is broken that has begun well, or is odd and whole: faults of a
 // Provider.
