@@ -93,7 +93,7 @@ func Table() []Row {
 		{Op: "exec-resume", Verb: "exec resume", Own: Run, Others: Start},
 		{Op: "budget", Verb: "budget", Own: Read, Others: Read},
 		{Op: "budget-set", Verb: "budget set", Own: person, Others: person}, // nobody raises what limits them
-		{Op: "exec-retry", Verb: "exec retry", Own: Run, Others: Start},
+		{Op: "exec-retry", Verb: "exec retry", Own: Start, Others: Start},
 		{Op: "exec-fallback", Verb: "exec fallback", Own: Start, Others: Start},
 		{Op: "queue", Verb: "queue list", Own: Read, Others: Read},
 		{Op: "queue-set", Verb: "queue pause", Own: person, Others: person},

@@ -165,6 +165,17 @@ func TestWhatEachGrantGives(t *testing.T) {
 	}
 }
 
+// TestRunRetriesNothing: who may start runs may not have its own tried again: what a policy leaves to a person would be tried
+// without end.
+func TestRunRetriesNothing(t *testing.T) {
+	c := grant.Caller{Agent: true, Thread: "a", Name: "a-1", Grants: []thread.Grant{grant.Run}}
+	for _, op := range []string{"exec-retry", "exec-fallback"} {
+		if err := c.May(op, true); err == nil {
+			t.Errorf("with run an agent may %s", op)
+		}
+	}
+}
+
 // TestDepth: each run may start runs one level less deep than who started it.
 func TestDepth(t *testing.T) {
 	for _, c := range []struct {

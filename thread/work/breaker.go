@@ -8,7 +8,8 @@ import (
 
 // The bounds of a breaker.
 const (
-	opensAt = 3 // failures in a row
+	opensAt = 3 // failures in a row, of which none is longer than inRow after the one before
+	inRow   = 15 * time.Minute
 	// A way on which some get through opens when half of its last attempts failed, of so many within that time.
 	lastAttempts = 6
 	lately       = time.Minute
@@ -32,7 +33,8 @@ type Breakers struct {
 }
 
 type breaker struct {
-	failed int // attempts in a row
+	failed int       // attempts in a row
+	newest time.Time // of them
 	recent []end
 	says   string // why it opened
 	pause  time.Duration
@@ -68,7 +70,10 @@ func (b *Breakers) Failed(w Way, what string, now time.Time) (opened bool) {
 		k = &breaker{}
 		b.ways[w] = k
 	}
-	k.failed++
+	if k.pause == 0 && now.Sub(k.newest) > inRow { // others have worked for long in between, though none has ended
+		k.failed = 0
+	}
+	k.failed, k.newest = k.failed+1, now
 	bad := k.ends(true, now)
 	half := len(k.recent) == lastAttempts && 2*bad >= lastAttempts
 	if k.says = fmt.Sprintf("%d attempts in a row failed: %s", k.failed, what); k.failed < opensAt && half {

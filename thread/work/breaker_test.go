@@ -54,6 +54,22 @@ func TestBreaker(t *testing.T) {
 	}
 }
 
+// TestBreakerInARow: what fails three times a day closes nothing, also where no attempt ends well in between.
+func TestBreakerInARow(t *testing.T) {
+	w := Way{"claude", "a"}
+	for apart, opens := range map[time.Duration]bool{8 * time.Hour: false, inRow + 1: false, inRow: true, lastWait: true} {
+		var b Breakers
+		now, opened := time.Unix(1e9, 0), false
+		for range 6 {
+			now = now.Add(apart)
+			opened = b.Failed(w, "cut", now) || opened
+		}
+		if opened != opens {
+			t.Errorf("%v apart: opened %v", apart, opened)
+		}
+	}
+}
+
 // TestBreakerOpensAtHalf: where every second attempt gets through nothing fails three times in a row, and it opens all the
 // same; what failed long ago, or rarely, does not count.
 func TestBreakerOpensAtHalf(t *testing.T) {
