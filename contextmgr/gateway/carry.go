@@ -120,12 +120,17 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 	var err error
 	if in.hold, err = g.limiter.reserve(ctx, rt, codec, to, r.Header, in); err != nil {
 		if ctx.Err() == nil {
-			g.limiter.turnAway(w, r, rt, codec, http.StatusPaymentRequired, thread.NotSent+err.Error(), 0)
+			g.limiter.turnAway(w, r, rt, codec, refusal(err), thread.NotSent+err.Error(), 0)
 		}
 		return
 	}
+	charged := false // what nobody reads: whether its provider may charge for it
 	defer func() {
-		if !told {
+		switch {
+		case told:
+		case charged:
+			in.hold.Settle(thread.Usage{})
+		default:
 			in.hold.Release()
 		}
 	}()
@@ -144,8 +149,10 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 		defer o.leave()
 		out = o.progress.traced(out)
 	}
+	charged = true
 	resp, err := g.upstreams.reach(ctx, rt, out)
 	if err != nil {
+		charged = r.Context().Err() != nil
 		if r.Context().Err() != nil {
 			// An agent that has only shut down its sending side still reads, and gets the error. It cannot be told from one that
 			// is gone until something is written to it; continuing would leave the answers of interrupted agents running.
@@ -164,6 +171,7 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 		return
 	}
 	defer resp.Body.Close()
+	charged = resp.StatusCode < 300
 	resp.Request = out // a transport in a test may leave it out
 	rt.mustWait(limitEnds(resp.StatusCode, resp.Header, time.Now()))
 	o.begin(resp)

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"time"
@@ -31,8 +32,16 @@ func (l *limiter) reserve(
 	switch q := requestOf(codec, to, header, in); {
 	case codec == nil && header.Get("Content-Type") == "" && len(in.body) == 0:
 		return nil, nil
-	case codec == nil:
+	case codec == nil && len(in.body) == 0: // lists of models and the like
 		return nil, l.opts.Budget.Stops(rt.id)
+	case codec == nil: // it costs like what the thread's model is asked
+		ask := budget.Ask{Input: in.tokens(), Unread: true}
+		if last, ok := rt.sender.get(); ok && !login(last.codec, last.header) {
+			ask.Cost = func(output int64) (float64, bool) {
+				return l.opts.Models.Cost(last.model, models.Tokens{Input: ask.Input, Output: output})
+			}
+		}
+		return l.opts.Budget.Reserve(ctx, rt.id, ask)
 	case q.Purpose == wire.PurposeCount:
 		return nil, nil
 	default:
@@ -94,6 +103,14 @@ func (l *limiter) charge(rt *route, hold *budget.Hold, e thread.Exchange) {
 		rt.caches.learn(e.Model, e.Main, e.Usage, time.Now())
 	}
 	hold.Settle(e.Usage)
+}
+
+// refusal is the status of a request that its budgets do not let pass; one that cannot be read now may be tried again.
+func refusal(err error) int {
+	if errors.Is(err, thread.ErrRefused) {
+		return http.StatusPaymentRequired
+	}
+	return http.StatusServiceUnavailable
 }
 
 // costs reports whether a provider may charge for an exchange: it has answered, or nobody knows.

@@ -41,7 +41,7 @@ func (p *purse) Reserve(ctx context.Context, _ thread.ID, ask budget.Ask) (*budg
 func (p *purse) Stops(thread.ID) error {
 	a, stops, err := p.Books.Stops([]budget.Payer{p.payer})
 	if stops {
-		return fmt.Errorf("%s", budget.UsedUp(a))
+		return thread.Kindf(thread.ErrRefused, "%s", budget.UsedUp(a))
 	}
 	return err
 }
@@ -155,6 +155,38 @@ func TestBudgetSaysWhyInEachFormat(t *testing.T) {
 			}
 			if resp, _, err := post(t, w.base+"/v9/unheard-of", "x"); err != nil || resp.StatusCode != http.StatusPaymentRequired {
 				t.Errorf("in an unknown format: %v, %v", resp, err)
+			}
+		})
+	}
+}
+
+// What no codec reads uses a budget up too, as much as is known by its size; it is free without one, and if it is not
+// answered.
+func TestBudgetCountsWhatIsNotRead(t *testing.T) {
+	for name, tc := range map[string]struct {
+		limit  thread.Budget
+		status int
+		passes int
+	}{
+		"a limit":      {tokens(4_500), 200, 2},
+		"no limit":     {thread.Budget{}, 200, 5},
+		"not answered": {tokens(4_500), 404, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPurse(budget.Thread, tc.limit, budget.Spent{})
+			n := 0
+			w := open(t, serve(t, func(w http.ResponseWriter, _ *http.Request) { n++; w.WriteHeader(tc.status) }), p.with)
+			for range 5 {
+				_, _, _ = post(t, w.base+"/v1/messages/batches", strings.Repeat("x", 4500))
+				p.account(t)
+			}
+			a := p.account(t)
+			if n != tc.passes || (a.Spent.Unknown == 2 && a.Spent.Tokens == 4000) != (tc.passes == 2) {
+				t.Errorf("%d passed; %+v", n, a)
+			}
+			resp, err := client(t).Get(w.base + "/v1/models")
+			if err != nil || (resp.StatusCode == http.StatusPaymentRequired) {
+				t.Errorf("a list of models: %v, %v", resp, err)
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package budget
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -94,6 +95,9 @@ type Ask struct {
 	Input int64
 	Cost  func(output int64) (usd float64, known bool)
 	Why   string
+	// Unread is set if it has a format that nobody reads: no more than its size is known. It is held back for only where
+	// there is a limit.
+	Unread bool
 }
 
 // Reserve holds back what a request likely uses in all scopes that pay for it, or in none. While what it would take is
@@ -102,6 +106,9 @@ type Ask struct {
 // their limits as they are; it is called again after each wait.
 func (b *Books) Reserve(ctx context.Context, payers func() ([]Payer, error), ask Ask) (*Hold, error) {
 	output := b.usual.expect(ask.Model, ask.Main)
+	if ask.Unread {
+		output = leastAnswer
+	}
 	want, known := Amount{Tokens: add(max(0, ask.Input), output)}, false
 	if ask.Cost != nil {
 		if usd, ok := ask.Cost(output); ok && usd >= 0 && usd <= mostUSD {
@@ -111,6 +118,9 @@ func (b *Books) Reserve(ctx context.Context, payers func() ([]Payer, error), ask
 	var unread patience
 	for {
 		all, err := payers()
+		if err == nil && ask.Unread && !slices.ContainsFunc(all, func(p Payer) bool { return p.Limit.Set() }) {
+			return nil, nil
+		}
 		if err == nil {
 			err = b.open(all, false)
 		}
@@ -188,7 +198,7 @@ func (b *Books) decide(all []Payer, ask Ask, want Amount, known bool) (
 				crossings = append(crossings, Crossing{Payer: p, Level: Over, Spent: a.spent, Refused: refusal})
 			}
 			return nil, nil, refusal, crossings
-		case p.Limit.USD != nil && !known && p.Scope.explicit():
+		case p.Limit.USD != nil && !known && p.Scope.explicit() && !ask.Unread:
 			return nil, nil, &Refusal{Payer: p, Spent: a.spent, Want: want, Unpriced: true, Model: ask.Model, Why: ask.Why}, crossings
 		case exceeds(p.Limit, after.plus(a.held)):
 			full = true

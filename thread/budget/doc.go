@@ -25,7 +25,7 @@
 // limit in USD of an execution or a group, which somebody has set for this work, refuses what has no price, since it could
 // not be kept; that of a thread or of the project lets it pass and says so once. An answer without usable usage (none,
 // negative, more than any model has) is counted as unknown too, and uses up what was held back for it: what is spent never
-// shrinks, and its sum does not overflow.
+// shrinks, and its sum does not overflow. So is a request of a format that nobody reads, where there is a limit at all.
 //
 // # What is kept
 //
