@@ -139,9 +139,11 @@ func (d *dispatcher) queue(open []exec.Execution) exec.Queue {
 
 // look starts what may start, and notes why the others wait.
 func (d *dispatcher) look() {
-	open := d.fallBack(d.open.list())
-	decision := d.queue(open).Decide(open)
-	d.open.waits(decision.Waits)
+	open := d.open.list()
+	q := d.queue(open)
+	open, waits := d.fallBack(open, q)
+	decision := q.Decide(open)
+	d.open.waits(append(decision.Waits, waits...))
 	for _, x := range decision.Start {
 		l := d.registry.run(x.Thread)
 		if l == nil || !d.open.place(x.ID) {
@@ -160,11 +162,16 @@ func (d *dispatcher) look() {
 	}
 }
 
-// fallBack has the fallbacks of executions that wait for those begin, and returns the others.
-func (d *dispatcher) fallBack(open []exec.Execution) []exec.Execution {
-	return slices.DeleteFunc(open, func(x exec.Execution) bool {
+// fallBack has the fallbacks of executions that wait for those begin, where nothing of the queue or of their threads is in the
+// way, and returns the others, and what waits.
+func (d *dispatcher) fallBack(open []exec.Execution, q exec.Queue) (others []exec.Execution, waits []exec.Waiting) {
+	others = slices.DeleteFunc(open, func(x exec.Execution) bool {
 		if x.Instead == "" || x.State != exec.Queued && x.State != exec.Deployed {
 			return false
+		}
+		if why := q.Closed(x); why != "" {
+			waits = append(waits, exec.Waiting{ID: x.ID, Reason: why})
+			return true
 		}
 		if x, known := d.open.of(x.ID); known && d.open.place(x.ID) && d.work.begin() {
 			go func() {
@@ -175,6 +182,7 @@ func (d *dispatcher) fallBack(open []exec.Execution) []exec.Execution {
 		}
 		return true
 	})
+	return others, waits
 }
 
 // report says what waits, what runs, and what bounds it.

@@ -34,9 +34,10 @@ func disposeAgain() []time.Duration {
 	return []time.Duration{10 * time.Second, time.Minute, 5 * time.Minute}
 }
 
-// disposes disposes of the worktree of an execution that has ended, in the background. What never ran has none.
+// disposes disposes of the worktree of an execution that has ended, in the background. What never ran has none; that of
+// one whose fallback goes on is what the fallback works in, and stays.
 func (m *Merges) disposes(x exec.Execution) {
-	if x.Dispose != exec.DisposeKeep && x.State != exec.Lost && x.Process != "" {
+	if x.Dispose != exec.DisposeKeep && x.State != exec.Lost && x.Process != "" && x.Instead == "" {
 		m.disposesIn(0, x, disposeAgain())
 	}
 }

@@ -117,6 +117,70 @@ func TestFallbackStaysInItsScope(t *testing.T) {
 	}, withRuns)
 }
 
+// TestFallbackIsNotTakenByItself: another agent, which would have other rights than were chosen, takes no place by itself; a
+// person may have it.
+func TestFallbackIsNotTakenByItself(t *testing.T) {
+	for name, f := range map[string]thread.Flags{"mode": {PermissionMode: "plan"}, "arguments": {Args: []string{"--disallowedTools", "Bash"}}} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				s := w.once("do it", onCodex, func(r *thread.NewRequest) { r.Flags = f })
+				w.refused(s.ID, thread.Exchange{Status: 401, Err: "no"})
+				x := w.runIs(s.ID, exec.Failed)
+				if x.Instead != "" || !x.Offers() {
+					t.Fatalf("%+v", x)
+				}
+				if _, err := w.m.Executions.FallBack(context.Background(), x.ID); err != nil {
+					t.Fatal(err)
+				}
+				if y := w.passed(w.runIs(s.ID, exec.Failed)); y.State != exec.Running {
+					t.Errorf("%+v", y)
+				}
+			}, withRuns)
+		})
+	}
+}
+
+// TestFallbackKeepsTheWorktree: the end of what failed leaves the worktree alone, in which its fallback works.
+func TestFallbackKeepsTheWorktree(t *testing.T) {
+	for _, how := range []exec.Disposal{exec.DisposeBranch, exec.DisposeDrop} {
+		inDisposed(t, func(w *world, f *merges) {
+			s := w.once("do it", onCodex, func(r *thread.NewRequest) { r.Worktree, r.Once.Dispose = true, string(how) })
+			w.runIs(s.ID, exec.Running)
+			s = w.status(s.ID)
+			w.trees.set(s.Worktree.Path, "half")
+			w.refused(s.ID, thread.Exchange{Status: 401, Err: "no"})
+			y := w.passed(w.runIs(s.ID, exec.Failed))
+			time.Sleep(10 * time.Minute)
+			if gone(s) || len(f.log) > 0 || w.status(y.Thread).Dir != s.Dir {
+				t.Errorf("%s: gone %v, git did %v", how, gone(s), f.log)
+			}
+		})
+	}
+}
+
+// TestFallbackWaits: while the queue is paused no fallback begins.
+func TestFallbackWaits(t *testing.T) {
+	inWorld(t, func(w *world) {
+		ctx := context.Background()
+		s := w.once("do it", onCodex)
+		if _, err := w.m.Executions.SetQueue(ctx, exec.QueueChange{Pause: true}); err != nil {
+			t.Fatal(err)
+		}
+		w.refused(s.ID, thread.Exchange{Status: 401, Err: "no"})
+		time.Sleep(time.Minute)
+		if x := w.runIs(s.ID, exec.Queued); len(w.list()) != 1 || w.status(s.ID).Run.Reason != "the queue is paused" {
+			t.Errorf("%+v, %+v", x, w.status(s.ID).Run)
+		}
+		if _, err := w.m.Executions.SetQueue(ctx, exec.QueueChange{Resume: true}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if y := w.passed(w.runIs(s.ID, exec.Failed)); y.State != exec.Running {
+			t.Errorf("%+v", y)
+		}
+	}, withRuns)
+}
+
 // TestFallbackWithoutItsPrompt: where the store does not take the prompt of a fallback, that is not what goes on: another one
 // begins once the store is there again, and the work is done once.
 func TestFallbackWithoutItsPrompt(t *testing.T) {

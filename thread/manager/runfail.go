@@ -27,7 +27,7 @@ func failed(ctx context.Context, l *run, a *attempt, x exec.Execution, end exec.
 	now := l.cfg.now()
 	f := exec.Classify(end, now)
 	next := exec.AfterFailure(x, f, exec.Retrying{
-		Tries: l.cfg.Runs.Tries, Continue: l.cfg.Limits.Continue, Fallback: x.Offers(),
+		Tries: l.cfg.Runs.Tries, Continue: l.cfg.Limits.Continue, Fallback: x.Offers() && byItself(l.live.thread().Launch, x),
 	}, now, rand.Float64)
 	v := verdict{state: exec.Failed, reason: next.Reason, failure: f, again: next.Again, after: next.After, notice: next.Notice}
 	var text string
@@ -66,6 +66,13 @@ func failed(ctx context.Context, l *run, a *attempt, x exec.Execution, end exec.
 	}
 	v.state, v.prompt = exec.Queued, prompt
 	return v, nil
+}
+
+// byItself reports whether a fallback may take the place of an agent with nobody looking. Another agent knows neither the
+// permission mode nor the arguments that were chosen for this one: there a person decides.
+func byItself(f thread.Flags, x exec.Execution) bool {
+	_, model := exec.FallbackModel(x.Fallback)
+	return model || f.PermissionMode == "" && len(f.Args) == 0
 }
 
 // repeat returns the prompt of an execution's next attempt that begins again: "" for the same, or the first one with what

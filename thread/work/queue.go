@@ -166,16 +166,22 @@ func (u *use) wait(x Execution) {
 	}
 }
 
+// Closed returns what holds an execution that only a person changes, or its thread, "" for nothing.
+func (q Queue) Closed(x Execution) string {
+	switch {
+	case q.Paused:
+		return "the queue is paused"
+	case slices.Contains(q.PausedAgents, x.Agent):
+		return fmt.Sprintf("the queue of %s is paused", x.Agent)
+	default:
+		return q.Held[x.Thread]
+	}
+}
+
 // obstacle returns why an execution cannot start now, "" if it can. What only a person can change comes first.
 func (q Queue) obstacle(x Execution, u use) string {
-	if q.Paused {
-		return "the queue is paused"
-	}
-	if slices.Contains(q.PausedAgents, x.Agent) {
-		return fmt.Sprintf("the queue of %s is paused", x.Agent)
-	}
-	if reason := q.Held[x.Thread]; reason != "" {
-		return reason
+	if why := q.Closed(x); why != "" {
+		return why
 	}
 	if first := u.threads[x.Thread]; first != "" {
 		return fmt.Sprintf("waits for %s of the same thread", first)
