@@ -4,8 +4,10 @@ import (
 	"context"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"orchestrator/thread"
 	"orchestrator/thread/budget"
@@ -100,4 +102,66 @@ func TestBudgetChangedTwiceAtOnce(t *testing.T) {
 			t.Errorf("the project has %+v", l)
 		}
 	}, withRuns, func(w *world) { store.Store = w.store.Store; w.store.Store = store })
+}
+
+// silent is a store that does not tell of an execution while it is silent.
+type silent struct {
+	exec.Store
+	is atomic.Bool
+}
+
+func (s *silent) Execution(ctx context.Context, ref string) (exec.Execution, error) {
+	if s.is.Load() {
+		return exec.Execution{}, thread.ErrUnreachable
+	}
+	return s.Store.Execution(ctx, ref)
+}
+
+// A run does not start while the store does not tell who asked for it, and so pays for it.
+func TestBudgetWaitsToKnowWhoAsked(t *testing.T) {
+	store := &silent{}
+	inWorld(t, func(w *world) {
+		above := w.once("above", ofGroup("night"))
+		synctest.Wait()
+		w.setBudget("group:night", 0)
+		below := w.once("below", func(r *thread.NewRequest) { r.By = above.ID })
+		w.runIs(below.ID, exec.Queued)
+		w.finish(above.ID, "above")
+		store.is.Store(true)
+		w.reopen()
+		w.setBudget("group:night", 1)
+		if x := w.runIs(below.ID, exec.Queued); !strings.Contains(x.Reason, "cannot be read") {
+			t.Errorf("it waits because %q", x.Reason)
+		}
+		store.is.Store(false)
+		time.Sleep(time.Minute)
+		w.runIs(below.ID, exec.Running)
+	}, withRuns, func(w *world) { store.Store = w.cfg.Runs.Store; w.cfg.Runs.Store = store })
+}
+
+// What a run that its server lost has used counts for its group: nothing is summed up before that is found out.
+func TestBudgetSumsUpAfterRecovery(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lost := w.once("lost", ofGroup("night"))
+		synctest.Wait()
+		w.turn(lost.ID, "lost") // costs 0.5 by its answer, which is not in its row yet
+		synctest.Wait()
+		old, gate := w.m, make(chan struct{})
+		w.shaky().set(func(op string) error {
+			if op == "supersede" && w.m != old {
+				<-gate
+			}
+			return nil
+		}, nil)
+		w.crash()
+		five := 5.0
+		_, _ = w.m.Budgets.Set(ctx, budget.Change{Scope: "group:night", USD: &five}) // it is set; its sum is not known yet
+		synctest.Wait()
+		_, early := w.m.Budgets.List(ctx)
+		close(gate)
+		synctest.Wait()
+		if a := w.account("group:night"); early == nil || a.Spent.USD == 0 {
+			t.Errorf("%v, then %+v", early, a.Spent)
+		}
+	}, withShaky)
 }

@@ -3,6 +3,7 @@ package manager
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"orchestrator/thread"
 	"orchestrator/thread/budget"
@@ -15,6 +16,8 @@ type pastRuns struct {
 	cfg   *Config
 	work  *work
 	books *budget.Books
+	// recovered is set once what earlier servers left open has its usage.
+	recovered atomic.Bool
 
 	mu   sync.Mutex
 	sums map[budget.Scope]budget.Spent // nil until they are known
@@ -27,6 +30,9 @@ const deepest = 32
 func (m *pastRuns) of(s budget.Scope) (budget.Spent, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.sums == nil && m.cfg.Runs.Store != nil && !m.recovered.Load() {
+		return budget.Spent{}, thread.Kindf(thread.ErrUnreachable, "what became of the runs of the last server is being found out")
+	}
 	if m.sums == nil {
 		sums, err := m.read()
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"orchestrator/thread"
 	exec "orchestrator/thread/work"
@@ -28,6 +29,15 @@ func (m *recovery) recoverRuns(ctx context.Context, executions *Executions) erro
 	if err != nil {
 		return fmt.Errorf("read the executions: %w", err)
 	}
+	var left atomic.Int64
+	left.Store(1)
+	done := func() {
+		if left.Add(-1) == 0 {
+			executions.dispatcher.budgets.past.recovered.Store(true)
+			executions.open.look()
+		}
+	}
+	defer done()
 	for _, x := range open {
 		l := m.registry.run(x.Thread)
 		if l == nil {
@@ -39,7 +49,8 @@ func (m *recovery) recoverRuns(ctx context.Context, executions *Executions) erro
 		l.typist.bind(x.Prompt)
 		executions.open.put(x)
 		// After what an earlier server left with the thread's prompts is settled.
-		l.live.enqueue(func() { l.reconcile(m.work.ctx); recoverRun(m.work.ctx, l, x) })
+		left.Add(1)
+		l.live.enqueue(func() { defer done(); l.reconcile(m.work.ctx); recoverRun(m.work.ctx, l, x) })
 	}
 	for _, l := range m.registry.all() {
 		if l.live.thread().Once.From != "" { // a crash left it in a place that is gone
