@@ -104,13 +104,13 @@ func TestBudgetChangedTwiceAtOnce(t *testing.T) {
 	}, withRuns, func(w *world) { store.Store = w.store.Store; w.store.Store = store })
 }
 
-// silent is a store that does not tell of an execution while it is silent.
-type silent struct {
+// speechless is a store that does not tell of an execution while it is so.
+type speechless struct {
 	exec.Store
 	is atomic.Bool
 }
 
-func (s *silent) Execution(ctx context.Context, ref string) (exec.Execution, error) {
+func (s *speechless) Execution(ctx context.Context, ref string) (exec.Execution, error) {
 	if s.is.Load() {
 		return exec.Execution{}, thread.ErrUnreachable
 	}
@@ -119,7 +119,7 @@ func (s *silent) Execution(ctx context.Context, ref string) (exec.Execution, err
 
 // A run does not start while the store does not tell who asked for it, and so pays for it.
 func TestBudgetWaitsToKnowWhoAsked(t *testing.T) {
-	store := &silent{}
+	store := &speechless{}
 	inWorld(t, func(w *world) {
 		above := w.once("above", ofGroup("night"))
 		synctest.Wait()
