@@ -26,6 +26,7 @@ type Budgets struct {
 	open     *openRuns
 	books    *budget.Books
 	past     *pastRuns
+	pay      *payers
 
 	again   atomic.Bool // the queue looks again soon
 	writing sync.Mutex  // held while the limits are stored; taken before mu
@@ -41,6 +42,7 @@ func newBudgets(cfg *Config, work *work, notices *notices, r *registry, open *op
 	m := &Budgets{cfg: cfg, work: work, notices: notices, registry: r, open: open, fresh: map[thread.ID]bool{}}
 	m.books = budget.New(m.before, m.crossed)
 	m.books.Sums(m.sum)
+	m.pay = &payers{cfg: cfg, work: work, registry: r, open: open, known: m.known}
 	m.past = &pastRuns{cfg: cfg, work: work, books: m.books}
 	return m
 }
@@ -102,7 +104,7 @@ func (m *Budgets) Reserve(ctx context.Context, id thread.ID, ask budget.Ask) (*b
 			return nil, err
 		}
 	}
-	h, err := m.books.Reserve(ctx, func() ([]budget.Payer, error) { return m.payers(id) }, ask)
+	h, err := m.books.Reserve(ctx, func() ([]budget.Payer, error) { return m.pay.now(id) }, ask)
 	var r *budget.Refusal
 	if errors.As(err, &r) { // a run goes on with nothing else; others do, unless the scope is used up
 		if x, works := m.open.holding(id); works {
@@ -114,7 +116,7 @@ func (m *Budgets) Reserve(ctx context.Context, id thread.ID, ask budget.Ask) (*b
 
 // Stops implements the gateway's Budget.
 func (m *Budgets) Stops(id thread.ID) error {
-	payers, err := m.payers(id)
+	payers, err := m.pay.now(id)
 	if err != nil {
 		return budget.Unread(err)
 	}
@@ -123,97 +125,6 @@ func (m *Budgets) Stops(id thread.ID) error {
 		return thread.Kindf(thread.ErrRefused, "%s", budget.UsedUp(a))
 	}
 	return err
-}
-
-// payers returns what pays for a thread's requests now, the narrowest first.
-func (m *Budgets) payers(id thread.ID) ([]budget.Payer, error) {
-	x, _ := m.open.holding(id)
-	x.Thread = id
-	return m.payersOf(x)
-}
-
-// payersOf returns what pays for an execution: itself, its group, its thread, and likewise whoever has asked for it, and
-// the project. The error is why they are not all known.
-func (m *Budgets) payersOf(x exec.Execution) ([]budget.Payer, error) {
-	limits := m.known()
-	var all []budget.Payer
-	add := func(s budget.Scope, name string, limit thread.Budget) {
-		if !slices.ContainsFunc(all, func(p budget.Payer) bool { return p.Scope == s }) {
-			all = append(all, budget.Payer{Scope: s, Name: name, Limit: limit})
-		}
-	}
-	for range deepest {
-		if x.ID != "" {
-			add(budget.Scope{Kind: budget.Execution, ID: string(x.ID)}, x.Name, x.Budget)
-		}
-		if x.ID == "" {
-			x.Group = m.groupOf(x.Thread)
-		}
-		if x.Group != "" {
-			s := budget.Scope{Kind: budget.Group, ID: x.Group}
-			add(s, budget.GroupPrefix+x.Group, limits.Of(s))
-		}
-		if x.Thread == "" {
-			break
-		}
-		p := m.thread(limits, x.Thread)
-		add(p.Scope, p.Name, p.Limit)
-		by := x.By
-		if x.ID == "" {
-			by = limits.By[x.Thread]
-		}
-		var err error
-		if x, err = m.execution(x.Within); err != nil {
-			return nil, err
-		}
-		x.Thread = by
-	}
-	return append(all, m.project(limits)), nil
-}
-
-// execution returns one by its id, also if it has ended; the zero one for none, or one that is gone.
-func (m *Budgets) execution(id exec.ID) (exec.Execution, error) {
-	if id == "" {
-		return exec.Execution{}, nil
-	}
-	x, known := m.open.of(id)
-	if known || m.cfg.Runs.Store == nil {
-		return x, nil
-	}
-	x, err := m.cfg.Runs.Store.Execution(m.work.ctx, string(id))
-	if errors.Is(err, thread.ErrNotFound) {
-		return exec.Execution{}, nil
-	}
-	return x, err
-}
-
-// groupOf returns the group of a thread that works in a terminal, "" if it has none.
-func (m *Budgets) groupOf(id thread.ID) string {
-	if l := m.registry.index.other(id); l != nil {
-		return l.thread().Once.Group
-	}
-	return ""
-}
-
-// thread returns a thread as a payer.
-func (m *Budgets) thread(limits budget.Limits, id thread.ID) budget.Payer {
-	p := budget.Payer{Scope: budget.Scope{Kind: budget.Thread, ID: string(id)}, Name: string(id)}
-	if p.Limit = limits.Of(p.Scope); !p.Limit.Set() {
-		p.Limit = m.cfg.Budget.Thread
-	}
-	if l := m.registry.index.other(id); l != nil {
-		p.Name = l.thread().Name
-	}
-	return p
-}
-
-// project returns the project as a payer.
-func (m *Budgets) project(limits budget.Limits) budget.Payer {
-	p := budget.Payer{Scope: budget.All(), Name: "project", Limit: limits.Project}
-	if !p.Limit.Set() {
-		p.Limit = m.cfg.Budget.Project
-	}
-	return p
 }
 
 // before returns what a scope had spent before this server, as far as there is a sum of it.
@@ -237,7 +148,7 @@ func (m *Budgets) before(s budget.Scope) (spent budget.Spent, err error) {
 		}
 	case budget.Execution:
 		var x exec.Execution
-		x, err = m.execution(exec.ID(s.ID))
+		x, err = m.pay.execution(exec.ID(s.ID))
 		spent = spentBy(x.Usage)
 	default:
 	}
@@ -250,7 +161,7 @@ func (m *Budgets) sum(s budget.Scope) (budget.Spent, error) {
 	switch s.Kind {
 	case budget.Group:
 	case budget.Execution:
-		x, err := m.execution(exec.ID(s.ID))
+		x, err := m.pay.execution(exec.ID(s.ID))
 		if err != nil || x.Attempt == 0 || x.Attempt == 1 && x.Server == m.cfg.Runs.Server { // no earlier server had it at work
 			return budget.Spent{}, err
 		}
@@ -318,7 +229,7 @@ func (m *Budgets) end(c budget.Crossing) {
 		if !x.State.Holds() {
 			continue
 		}
-		payers, err := m.payersOf(x) // one whose payers are not known now is refused its next request
+		payers, err := m.pay.of(x) // one whose payers are not known now is refused its next request
 		if err == nil && slices.ContainsFunc(payers, func(p budget.Payer) bool { return p.Scope == c.Scope }) {
 			ending = append(ending, x)
 		}
@@ -355,7 +266,12 @@ func (m *Budgets) asking(id exec.ID) bool {
 
 // waits returns why a queued execution may not start, "" if its budgets let it.
 func (m *Budgets) waits(x exec.Execution) string {
-	payers, err := m.payersOf(x)
+	if m.pay.around(x.Thread) {
+		if p, limited, err := m.pay.limited(x); err == nil && limited {
+			return reason(uncounted(p))
+		}
+	}
+	payers, err := m.pay.of(x)
 	if err != nil {
 		err = budget.Unread(err)
 	} else {
@@ -390,7 +306,7 @@ func (m *Budgets) lookLater() {
 // List returns the project, and the groups, threads and open executions that have a limit.
 func (m *Budgets) List(context.Context) (budget.Report, error) {
 	limits := m.known()
-	payers := []budget.Payer{m.project(limits)}
+	payers := []budget.Payer{m.pay.project(limits)}
 	groups := map[string]bool{}
 	for name := range limits.Groups {
 		groups[name] = true
@@ -410,7 +326,7 @@ func (m *Budgets) List(context.Context) (budget.Report, error) {
 	}
 	for _, l := range m.registry.index.all() {
 		if t := l.thread(); t.UsedNow() != thread.AtRest || limits.Threads[t.ID].Set() {
-			if p := m.thread(limits, t.ID); p.Limit.Set() {
+			if p := m.pay.thread(limits, t.ID); p.Limit.Set() {
 				payers = append(payers, p)
 			}
 		}
@@ -433,6 +349,13 @@ func (m *Budgets) Set(ctx context.Context, c budget.Change) (budget.Account, err
 	p, x, err := m.find(ctx, c.Scope)
 	if err != nil {
 		return budget.Account{}, fmt.Errorf("budget: %w", err)
+	}
+	at := x.Thread
+	if p.Scope.Kind == budget.Thread {
+		at = thread.ID(p.Scope.ID)
+	}
+	if (c.USD != nil || c.Tokens != nil) && m.pay.around(at) {
+		return budget.Account{}, uncounted(p)
 	}
 	var next thread.Budget
 	var wrong error
@@ -458,9 +381,9 @@ func (m *Budgets) Set(ctx context.Context, c budget.Change) (budget.Account, err
 	limits := m.known()
 	switch p.Scope.Kind {
 	case budget.Project:
-		p = m.project(limits)
+		p = m.pay.project(limits)
 	case budget.Thread:
-		p = m.thread(limits, thread.ID(p.Scope.ID))
+		p = m.pay.thread(limits, thread.ID(p.Scope.ID))
 	default:
 		p.Limit = next
 	}
@@ -503,6 +426,20 @@ func (m *Budgets) begin(ctx context.Context, t thread.Thread, b thread.Budget, b
 	if t.Launch.NoGateway && b.Set() {
 		return thread.Hint(thread.Kindf(thread.ErrUnsupported, "a budget without the gateway: nobody would count what is spent"),
 			"start it without --no-gateway, or without --budget")
+	}
+	if t.Launch.NoGateway {
+		above, _ := m.open.holding(by)
+		p, limited, err := m.pay.limited(exec.Execution{ID: "new", Thread: t.ID, Group: t.Once.Group, By: by, Within: above.ID})
+		switch {
+		case err != nil:
+			return budget.Unread(err)
+		case limited && (t.Once.On || by != ""):
+			return uncounted(p)
+		case limited:
+			m.notices.tell("", thread.Notice{
+				Level: thread.LevelWarn, Kind: thread.HappenedBudget, Text: uncounted(p).Error() + ". " + t.Name + " is started nevertheless",
+			})
+		}
 	}
 	m.mu.Lock()
 	m.fresh[t.ID] = true

@@ -245,6 +245,31 @@ func TestBudgetWithoutTheGateway(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "nobody would count") {
 			t.Errorf("%v", err)
 		}
+		around := func(r *thread.NewRequest) { r.Flags.NoGateway = true }
+		free := w.once("free", around)
+		w.runIs(free.ID, exec.Running)
+		if _, err := w.m.Budgets.Set(context.Background(), budget.Change{Scope: free.Name, USD: new(float64)}); err == nil || !strings.Contains(err.Error(), "nobody would count") {
+			t.Errorf("a budget for it: %v", err)
+		}
+		w.setBudget("group:night", 5)
+		_, err = w.m.Creation.New(context.Background(), thread.NewRequest{
+			Agent: "claude", Prompt: "x", Flags: thread.Flags{NoGateway: true}, Once: thread.Once{On: true, Group: "night"},
+		})
+		if err == nil || !strings.Contains(err.Error(), "group:night has a budget") {
+			t.Errorf("in a group with one: %v", err)
+		}
+		w.setBudget("project", 100)
+		if _, err = w.m.Prompts.Ask(context.Background(), string(free.ID), thread.AskRequest{Text: "more"}); err != nil {
+			t.Fatal(err)
+		}
+		w.finish(free.ID, "free")
+		if x := w.runIs(free.ID, exec.Queued); !strings.Contains(x.Reason, "project has a budget") {
+			t.Errorf("its next run: %s, %q", x.State, x.Reason)
+		}
+		w.create(thread.NewRequest{Agent: "claude", Prompt: "hello", Flags: thread.Flags{NoGateway: true}})
+		if told := w.happened(thread.HappenedBudget); len(told) != 1 || !strings.Contains(told[0], "project has a budget") {
+			t.Errorf("people were told %q", told)
+		}
 	}, withRuns)
 }
 
