@@ -32,10 +32,17 @@ func TestRunsOfHalfAProvider(t *testing.T) {
 	if opened > 10*time.Second {
 		t.Errorf("it opens after %v", opened)
 	}
+	time.Sleep(2 * time.Second) // for what was under way
+	before := r.provider.Asked()
+	r.provider.FailsHalf("529") // the first one of those that come now fails: a probe that has luck would end the test here
 	for time.Since(began) < failsFor {
 		time.Sleep(200 * time.Millisecond)
 	}
-	failing := r.provider.Asked()
+	probed := r.provider.Asked()
+	if probed != 1 {
+		t.Errorf("%d requests between pauses", probed)
+	}
+	failing := before + probed
 	r.provider.Fails("slow") // healthy, and slow enough to see who asks
 	healthy := time.Now()
 	for r.provider.Asked() == 0 && time.Since(healthy) < time.Minute { // a pause is 30 seconds after a probe that failed
