@@ -86,7 +86,7 @@ func (s *Server) registerRuns(r *routes) {
 	})
 	answer(r, api.Budgets, nil, func(ctx context.Context, _ api.None) (budget.Report, error) { return s.Manager.Budgets.List(ctx) })
 	answer(r, api.SetBudget, nil, s.Manager.Budgets.Set)
-	answer(r, api.RetryExecution, itsExecution(), func(ctx context.Context, q api.ExecutionRef) (work.Execution, error) {
+	answer(r, api.RetryExecution, nil, func(ctx context.Context, q api.ExecutionRef) (work.Execution, error) {
 		x, err := s.execution(ctx, q.Execution)
 		if err != nil {
 			return x, err
