@@ -122,6 +122,7 @@ func Unshared(t thread.Thread) thread.Thread {
 		m := *t.Masks
 		t.Masks = &m
 	}
+	t.Once.Budget = t.Once.Budget.Clone()
 	return t
 }
 

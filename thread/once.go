@@ -73,5 +73,18 @@ type Budget struct {
 	USD    *float64 `json:"usd,omitempty"`
 }
 
+// Clone returns a budget that shares nothing with this one.
+func (b Budget) Clone() Budget {
+	if b.Tokens != nil {
+		n := *b.Tokens
+		b.Tokens = &n
+	}
+	if b.USD != nil {
+		usd := *b.USD
+		b.USD = &usd
+	}
+	return b
+}
+
 // Set reports whether it limits anything.
 func (b Budget) Set() bool { return b.Tokens != nil || b.USD != nil }

@@ -12,9 +12,10 @@ import (
 
 // filled returns a thread with something in every field that points anywhere.
 func filled() thread.Thread {
+	tokens, usd := int64(5), 0.5
 	return thread.Thread{
 		ID: "t", Name: "t-0001", Dir: "/work", Created: time.Unix(1, 0).UTC(), Updated: time.Unix(2, 0).UTC(),
-		Grants: []thread.Grant{"a"},
+		Grants: []thread.Grant{"a"}, Once: thread.Once{Budget: thread.Budget{Tokens: &tokens, USD: &usd}},
 		Launch: thread.Flags{Args: []string{"a"}, Env: []string{"b"}, Program: []string{"c"}},
 		Base: thread.Base{Profile: "slim", Chosen: true, Left: []string{"loops"}, Unused: []string{"loops"}, Keep: []string{"a"},
 			NextKeep: []string{"b"}},
@@ -100,7 +101,7 @@ func TestUnshared(t *testing.T) {
 		}
 	}
 	walk("Thread", reflect.ValueOf(one), reflect.ValueOf(two))
-	if seen != 16 {
+	if seen != 18 {
 		t.Errorf("%d fields point somewhere", seen)
 	}
 }
