@@ -360,7 +360,11 @@ func (m *Budgets) Set(ctx context.Context, c budget.Change) (budget.Account, err
 	var next thread.Budget
 	var wrong error
 	if p.Scope.Kind == budget.Execution {
-		_, err = m.open.change(ctx, x.ID, x.Fence, func(x *exec.Execution) error {
+		change := m.open.change
+		if x.State.Final() {
+			change = m.open.amend
+		}
+		_, err = change(ctx, x.ID, x.Fence, func(x *exec.Execution) error {
 			next, wrong = c.Next(x.Budget)
 			x.Budget = next
 			return wrong
@@ -408,7 +412,7 @@ func (m *Budgets) find(ctx context.Context, name string) (budget.Payer, exec.Exe
 	}
 	if m.cfg.Runs.Store != nil {
 		if x, err := m.cfg.Runs.Store.Execution(ctx, name); err == nil {
-			if x.State.Final() && x.State != exec.Lost {
+			if x.State == exec.Completed || x.State == exec.Cancelled { // of the others there may be another attempt
 				return budget.Payer{}, x, thread.Hint(thread.Kindf(thread.ErrNotRunning, "%s has ended", x.Name),
 					"set the budget of its thread or group")
 			}

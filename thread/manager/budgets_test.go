@@ -402,3 +402,23 @@ func TestBudgetWhileTheStoreIsAway(t *testing.T) {
 
 // near reports whether two prices are the same but for rounding.
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
+
+// What its budget has ended can have more, as the reason says, and be tried again.
+func TestBudgetOfWhatFailed(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.once("do it", ofGroup("g", 0.5))
+		synctest.Wait()
+		if _, err := w.reserve(s.ID, 1); err == nil {
+			t.Fatal("it may spend more than its budget")
+		}
+		x := w.runIs(s.ID, exec.Failed)
+		w.setBudget(x.Name, 2)
+		w.runIs(s.ID, exec.Failed)
+		if _, err := w.m.Executions.Retry(context.Background(), x.ID); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		w.runIs(s.ID, exec.Running)
+		w.spend(s.ID, 1)
+	}, withRuns)
+}

@@ -354,6 +354,19 @@ func (o *openRuns) change(
 	return x, err
 }
 
+// amend changes an execution that has ended and stays so: nothing follows on that. If it has not, the error is exec.ErrFence.
+func (o *openRuns) amend(
+	ctx context.Context, id exec.ID, fence int64, change func(*exec.Execution) error, events ...exec.Event,
+) (exec.Execution, error) {
+	defer o.write(id)()
+	return o.cfg.Runs.Store.Change(ctx, id, fence, func(x *exec.Execution) error {
+		if !x.State.Final() {
+			return exec.ErrFence
+		}
+		return change(x)
+	}, events...)
+}
+
 // supersede changes a stored execution whatever its fence is, and raises it.
 func (o *openRuns) supersede(
 	ctx context.Context, id exec.ID, change func(*exec.Execution) error, events ...exec.Event,
