@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -483,8 +484,9 @@ func TestUnreadIsNotNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				away := errors.New("the store is away")
+				var back atomic.Bool
 				read := func() (budget.Spent, error) {
-					if away != nil {
+					if !back.Load() {
 						return budget.Spent{}, away
 					}
 					return budget.Spent{Amount: budget.Amount{USD: 10}}, nil
@@ -517,7 +519,7 @@ func TestUnreadIsNotNothing(t *testing.T) {
 					got <- err
 				}()
 				synctest.Wait()
-				away = nil
+				back.Store(true)
 				var r *budget.Refusal
 				if err := <-got; !errors.As(err, &r) || r.Spent.USD != 10 {
 					t.Errorf("once it can be read: %v", err)
