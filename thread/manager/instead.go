@@ -143,8 +143,11 @@ func (m *Executions) begun(ctx context.Context, y exec.Execution) (bool, error) 
 	case y.State.Final():
 		return true, nil
 	}
-	_, known := m.open.of(y.ID)
-	return known, nil
+	if _, known := m.open.of(y.ID); known {
+		return true, nil
+	}
+	y, err = m.cfg.Runs.Store.Execution(ctx, string(y.ID)) // it may have ended meanwhile
+	return y.State.Final(), err
 }
 
 // Retry has a failed execution try again, or one that waits for its next attempt at once, as a person decides: in its agent's session, with what failed, if that has got
