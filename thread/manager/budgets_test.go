@@ -102,16 +102,16 @@ func TestBudgetOfAGroupEndsItsRuns(t *testing.T) {
 		w.setBudget("group:night", 2)
 		w.runIs(waits.ID, exec.Running)
 		w.spend(waits.ID, 0.3)
-		if told := w.happened(thread.HappenedBudget); len(told) != 2 {
+		if told := w.budgetsTold(); len(told) != 2 {
 			t.Errorf("people were told %q", told)
 		}
 	}, withRuns)
 }
 
-// happened returns what the event log has of a kind.
-func (w *world) happened(kind thread.HappeningKind) (all []string) {
+// budgetsTold returns what the event log has of budgets.
+func (w *world) budgetsTold() (all []string) {
 	w.t.Helper()
-	list, err := w.m.Threads.Happenings(context.Background(), thread.HappeningQuery{Kinds: []thread.HappeningKind{kind}})
+	list, err := w.m.Threads.Happenings(context.Background(), thread.HappeningQuery{Kinds: []thread.HappeningKind{thread.HappenedBudget}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestBudgetRefusesTooMuchAlone(t *testing.T) {
 		w.runIs(other.ID, exec.Running)
 		w.spend(other.ID, 1)
 		w.runIs(w.once("next").ID, exec.Running)
-		if told := w.happened(thread.HappenedBudget); len(told) != 0 {
+		if told := w.budgetsTold(); len(told) != 0 {
 			t.Errorf("people were told %q", told)
 		}
 	}, withRuns)
@@ -193,7 +193,7 @@ func TestBudgetOfAThread(t *testing.T) {
 		if s := w.status(s.ID); s.Execution == nil {
 			t.Error("its agent was ended")
 		}
-		if told := w.happened(thread.HappenedBudget); len(told) != 3 || !strings.Contains(told[0], "is 75 % used: $0.80 of $1.00") || !strings.Contains(told[1], "90 %") {
+		if told := w.budgetsTold(); len(told) != 3 || !strings.Contains(told[0], "is 75 % used: $0.80 of $1.00") || !strings.Contains(told[1], "90 %") {
 			t.Errorf("people were told %q", told)
 		}
 		w.reopen()
@@ -267,7 +267,7 @@ func TestBudgetWithoutTheGateway(t *testing.T) {
 			t.Errorf("its next run: %s, %q", x.State, x.Reason)
 		}
 		w.create(thread.NewRequest{Agent: "claude", Prompt: "hello", Flags: thread.Flags{NoGateway: true}})
-		if told := w.happened(thread.HappenedBudget); len(told) != 1 || !strings.Contains(told[0], "project has a budget") {
+		if told := w.budgetsTold(); len(told) != 1 || !strings.Contains(told[0], "project has a budget") {
 			t.Errorf("people were told %q", told)
 		}
 	}, withRuns)

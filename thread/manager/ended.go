@@ -192,7 +192,7 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 		endAttempt(ctx, l, a, exit, asked)
 	}
 	if l.live.thread().Once.On {
-		queuePrompts(ctx, l)
+		settleLeft(ctx, l)
 	}
 	l.open.look()
 	if interrupted && !l.work.closes() { // the next start proves it

@@ -120,7 +120,7 @@ func New(config Config) *Manager {
 		cfg: cfg, work: work, notices: notices, intents: intents, registry: r,
 		creation: m.Creation, forks: m.Forks, rewinds: m.Rewinds, merges: m.Merges,
 	}
-	r.wakes = m.recovery.wakes
+	r.wakes, r.late = m.recovery.wakes, givenLate
 	m.Bases = &Bases{cfg: cfg, work: work, notices: notices, registry: r, offers: m.Offers, checker: checker}
 	m.Offers.back.set = m.Bases.Set
 	r.answered = func(ctx context.Context, l *liveThread, a recording.Response) {

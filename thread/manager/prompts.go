@@ -56,7 +56,7 @@ func (m *Prompts) Ask(ctx context.Context, ref string, r thread.AskRequest) (thr
 		return thread.Prompt{}, fmt.Errorf("send to %s: %w", name, err)
 	}
 	if l.live.thread().Once.On { // its terminal may have ended meanwhile
-		l.live.enqueue(func() { queuePrompts(l.work.ctx, l) })
+		l.live.enqueue(func() { settleLeft(l.work.ctx, l) })
 	}
 	return p, nil
 }

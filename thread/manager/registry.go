@@ -48,6 +48,8 @@ type registry struct {
 	resting map[thread.ID]weak.Pointer[run]
 	// wakes reads what a thread needs that becomes live again, before anybody sees it. What it returns is called after that.
 	wakes func(*run) (then func(), err error)
+	// late has a thread's prompts looked at again after one was given, or was not, as its process ended.
+	late func(*run)
 }
 
 // add adds a thread, unless there is one with its id, which it returns.
@@ -102,7 +104,12 @@ func (m *registry) newRun(t thread.Thread) *run {
 	live.back = func() bool { return m.back(l) }
 	typist.gives = func(id thread.PromptID) error { return promptGives(l, id) }
 	typist.tells = func(p thread.Prompt) string { return promptTells(l, p) }
-	typist.given = func(id thread.PromptID, err error) { promptGiven(l, id, err) }
+	typist.given = func(id thread.PromptID, err error) {
+		if m.late != nil {
+			m.late(l)
+		}
+		promptGiven(l, id, err)
+	}
 	return l
 }
 

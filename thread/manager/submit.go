@@ -160,6 +160,30 @@ func aboveOf(ctx context.Context, l *run, p thread.Prompt) (exec.Execution, erro
 	return above[0], nil
 }
 
+// settleLeft is the step after the end of a process of a thread that runs without a terminal: no prompt is left that
+// nobody works on. What was given is interrupted, what was not becomes executions.
+func settleLeft(ctx context.Context, l *run) {
+	l.live.mu.Lock()
+	over := l.live.execution == nil
+	l.live.mu.Unlock()
+	if !over {
+		return
+	}
+	l.interruptPrompts(ctx, "the agent ended before it answered", false)
+	queuePrompts(ctx, l)
+	if len(l.left()) > 0 {
+		l.live.later(retryAfter, func() { settleLeft(l.work.ctx, l) })
+	}
+}
+
+// givenLate has the prompts looked at again if one was given, or was not, while its process ended: the end has gone over them
+// before that was known.
+func givenLate(l *run) {
+	if l.live.thread().Once.On && l.live.running() == nil {
+		l.live.enqueue(func() { settleLeft(l.work.ctx, l) })
+	}
+}
+
 // queuePrompts is the step after a thread's terminal has ended, and at the start of a server: what was sent to the
 // terminal and not typed becomes executions. A prompt whose execution has ended, as after a cancellation that a crash cut
 // off, ends as that did.
