@@ -13,7 +13,8 @@ import (
 )
 
 // TestRealRunsFallBack has the real Claude Code fail in the middle of its work, since its login is refused: the real Codex
-// goes on with it, in the same folder and with what was said so far.
+// goes on with it once a person says so, as a permission mode was chosen for Claude Code, in the same folder and with what
+// was said so far.
 func TestRealRunsFallBack(t *testing.T) {
 	of := map[string]clis.CLI{}
 	for _, cli := range clis.All() {
@@ -34,6 +35,7 @@ func TestRealRunsFallBack(t *testing.T) {
 	r.setUp(of["codex"])
 	r.Run(r.once("--on-fail", "fallback", "--fallback", "codex", "half the work. #bash:echo half > half.txt #say:never")...)
 	r.awaitRun("exec-001", work.Failed)
+	r.Ok("exec", "fallback", "exec-001")
 	r.awaitRun("exec-002", work.Completed)
 	x, y := r.execution("exec-001"), r.execution("exec-002")
 	t.Logf("%s: %s\n%s: %s", x.Name, x.Reason, y.Name, y.Answer)

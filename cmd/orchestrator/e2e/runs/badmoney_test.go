@@ -34,7 +34,7 @@ func TestOddBudgets(t *testing.T) {
 	}
 	for _, little := range []string{"5", "10 tokens", "1k"} {
 		x := ends(r, runIt(r, "say x", "--no-worktree", "--budget", little))
-		if x.State != work.Failed || x.Failure.Code != work.CodeOverflow || !strings.Contains(x.Reason, "is used up") || x.Usage.Context() != 0 {
+		if x.State != work.Failed || x.Failure.Code != work.CodeOverflow || !strings.Contains(x.Reason, "the budget of "+x.Name) || x.Usage.Context() != 0 {
 			t.Errorf("%s: %s, %s, %+v: %s", little, x.State, x.Failure.Code, x.Usage, x.Reason)
 		}
 	}
@@ -107,7 +107,7 @@ func TestFallbacksThatFail(t *testing.T) {
 	}
 	for fallback, executions := range map[string]int{"claude": 2, "codex": 1, "model:demo-2": 1} {
 		before := len(list(r))
-		name := runIt(r, "say x #401", "--no-worktree", "--on-fail", "fallback", "--fallback", fallback)
+		name := strings.TrimSpace(r.Ok("run", "--once", "-d", "-a", "demo", "--no-worktree", "--on-fail", "fallback", "--fallback", fallback, "say x #401"))
 		x := becomes(r, name, work.Failed)
 		e2e.Await(t, "the end of all", func() bool {
 			for _, y := range list(r) {
