@@ -11,7 +11,7 @@ import (
 	"orchestrator/thread"
 )
 
-// fault is what a provider does, and what a run says of it.
+// fault is what a provider does, and what a run reports.
 type fault struct {
 	name   string
 	marks  string // in the prompt
@@ -39,7 +39,7 @@ var retries = map[string]map[string]int{
 // tells are the faults of which a CLI says less than the provider did: the status that it says.
 var tells = map[string]map[string]fault{"codex": {"500": {state: thread.StateUnavailable}}}
 
-// TestRealFaults: what a run says of a provider's failures, and how often the provider is asked.
+// TestRealFaults: how a run reports a provider's failures, and how often the provider is asked.
 func TestRealFaults(t *testing.T) {
 	for _, cli := range clis.All() {
 		t.Run(cli.Name, func(t *testing.T) {

@@ -33,7 +33,7 @@ func (a *Agent) Headless(ctx context.Context, spec thread.LaunchSpec) (thread.He
 	case spec.Once.ReadOnly:
 		spec.Flags.PermissionMode, how.asks = "dontAsk", false
 		own = launch.DropOptions(own, widening()...)
-	case how.silent: // its tools stay, or the provider would read the whole conversation anew
+	case how.silent: // its tools stay, or the provider would read the whole conversation again
 		spec.Flags.PermissionMode = "dontAsk"
 		own = launch.DropOptions(own, "--permission-mode", "--dangerously-skip-permissions", "--allow-dangerously-skip-permissions")
 	}

@@ -27,7 +27,7 @@ func (w *world) refused(id thread.ID, e thread.Exchange) {
 
 func busy() thread.Exchange { return thread.Exchange{Status: 529, Err: "overloaded"} }
 
-// notes are what the record of an execution says of its states.
+// notes are the texts of the states in the record of an execution.
 func (w *world) notes(x exec.Execution) string {
 	w.t.Helper()
 	events, err := w.m.Executions.Events(context.Background(), x.ID, 0, 1000)

@@ -110,7 +110,7 @@ func (e Ending) unstarted() Failure {
 	}
 }
 
-// unsent classifies a request that the gateway has refused: the provider never got it, and whatever the program says of it is
+// unsent classifies a request that the gateway has refused: the provider never got it, and whatever the program reports is
 // said of us.
 func (e Ending) unsent() Failure {
 	f := Failure{Class: ClassAgent, Code: CodeOverflow, What: e.Provider.Why}
@@ -126,7 +126,7 @@ func (e Ending) unsent() Failure {
 }
 
 // trouble classifies a failure on the way to the model, or in what the model was asked; false if it is none. What the
-// gateway has seen counts more than what a program says of it.
+// gateway has seen counts more than what a program reports.
 func (e Ending) trouble() (Failure, bool) {
 	p := e.Provider
 	switch {

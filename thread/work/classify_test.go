@@ -114,7 +114,7 @@ func TestClassifyCauses(t *testing.T) {
 	}
 }
 
-// TestClassifyOurs: what the gateway has refused is never the provider's, whatever the program says of it, and nothing is tried
+// TestClassifyOurs: what the gateway has refused is never the provider's, whatever the program reports, and nothing is tried
 // again by itself.
 func TestClassifyOurs(t *testing.T) {
 	for status, want := range map[int]string{

@@ -160,7 +160,7 @@ func TestRunning(t *testing.T) {
 			thread.StateWorking, later, "storing the last answer"},
 		{"asked in a dialog that nothing reads, before it came", activity.Known{Reported: in(thread.StateQuestion), Unstored: true},
 			in(thread.StateQuestion), thread.StateQuestion, later, ""},
-		{"asks anew", activity.Known{Reported: in(thread.StateQuestion), Unstored: true},
+		{"asks again", activity.Known{Reported: in(thread.StateQuestion), Unstored: true},
 			thread.StateReport{State: thread.StateQuestion, Since: early}, thread.StateWorking, later, "storing the last answer"},
 		{"asks while it is refused", activity.Known{Reported: in(thread.StateQuestion), Unstored: true, Trouble: "disk full"},
 			in(""), thread.StateQuestion, later, ""},

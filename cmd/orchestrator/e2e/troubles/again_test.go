@@ -21,7 +21,7 @@ const (
 	slack     = 5 * time.Second
 )
 
-// TestRunsObeyRetryAfter: what a provider says of when to come again is obeyed, if it can be meant; else it counts as nothing.
+// TestRunsObeyRetryAfter: the time after which a provider wants to be asked again is obeyed, if it can be meant; else it counts as nothing.
 func TestRunsObeyRetryAfter(t *testing.T) {
 	e2e.ManyStarts(t)
 	in := func(d time.Duration) string { return time.Now().Add(d).UTC().Format(http.TimeFormat) }
