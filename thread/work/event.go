@@ -11,8 +11,14 @@ type Event struct {
 	Attempt int       `json:"attempt"`
 	// State is set if the execution went into it.
 	State State `json:"state,omitempty"`
-	// Kind and Text are of what an agent reported, as in thread.RunEvent, or Kind is "note" for a remark of ours. Text is an
-	// excerpt without secrets.
+	// Kind and Text are of what an agent reported, as in thread.RunEvent, or Kind is "note" for a remark of ours, KindGiven
+	// or KindSaid. Text is without secrets, and an excerpt but for the last two.
 	Kind string `json:"kind,omitempty"`
 	Text string `json:"text,omitempty"`
 }
+
+// The kinds of events that have a text in full: at most 1 MB of it.
+const (
+	KindGiven = "given" // all that an execution was asked; Execution.Given has the number of the newest
+	KindSaid  = "said"  // its whole final message; Execution.Said has the number of the newest
+)

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"time"
 
 	"orchestrator/thread"
@@ -8,21 +9,6 @@ import (
 
 // ID identifies an execution for good. 16 hex digits.
 type ID string
-
-// State is the state of an execution.
-type State string
-
-// The states. The first four are open, the others final, but that a lost execution may be queued again.
-const (
-	Queued     State = "queued"      // stored; it waits for its turn
-	Deployed   State = "deployed"    // it was given to a server, and its process is being started
-	Running    State = "running"     // its process has the prompt
-	NeedsInput State = "needs_input" // it waits for a person
-	Completed  State = "completed"
-	Failed     State = "failed"
-	Cancelled  State = "cancelled"
-	Lost       State = "lost" // its server or its process died without a word; nobody knows how far it came
-)
 
 // Policy is what follows when an execution is lost.
 type Policy string
@@ -35,18 +21,19 @@ const (
 	PolicyFail   Policy = "fail"   // it has failed
 )
 
-// Execution is a piece of work.
+// Execution is a piece of work. It stays comparable.
 type Execution struct {
 	ID     ID              `json:"id"`
 	Name   string          `json:"name"` // "exec-001", unique in the project; numbered by the store, or the person's choice
-	Thread thread.ID       `json:"thread"`
+	Kind   Kind            `json:"kind,omitempty"`
+	Thread thread.ID       `json:"thread"` // of one by hand: the recording agent's; "" for a person's
 	Prompt thread.PromptID `json:"prompt"` // what is asked
 	// Process is the row of the newest attempt's process, "" before the first.
 	Process thread.ExecutionID `json:"process,omitempty"`
 	Agent   string             `json:"agent"`
 	// Account stands for the login that pays, without a secret; "" if that is not known. Limits are counted by it.
 	Account string `json:"account,omitempty"`
-	// By is the thread whose agent asked for it, "" for a person. Depth is how many executions deep that is: 0 for what a
+	// By is the thread whose agent asked for it, or wrote it down; "" for a person. Depth is how many executions deep that is: 0 for what a
 	// person asked for.
 	By    thread.ID `json:"by,omitempty"`
 	Depth int       `json:"depth,omitempty"`
@@ -118,7 +105,36 @@ type Execution struct {
 	Waited time.Duration `json:"waited,omitempty"`
 	// Before is what its thread had used when the newest attempt began: the difference is what that one uses.
 	Before thread.Usage `json:"before,omitzero"`
+
+	// Session is the name of the work session that it belongs to, and Task the title of a task of it; "" for none.
+	Session string `json:"session,omitempty"`
+	Task    string `json:"task,omitempty"`
+	// Type is what kind of agent it is, such as "debugger": the person's word, or the CLI's for a native one. Scope is what
+	// it shall do, as an excerpt without secrets.
+	Type  string `json:"type,omitempty"`
+	Scope string `json:"scope,omitempty"`
+	// Parent is the execution whose process started a native one, and Key the CLI's own id of it.
+	Parent ID     `json:"parent,omitempty"`
+	Key    string `json:"key,omitempty"`
+	// Bundle is the id of the bundle that it was given, and Context how many tokens of context it was given before it began.
+	Bundle  string `json:"bundle,omitempty"`
+	Context int64  `json:"context,omitempty"`
+	// Dir is the folder that it works in, and Base the commit that its files are compared with; "" if that is not known.
+	Dir  string `json:"dir,omitempty"`
+	Base string `json:"base,omitempty"`
+	// Given and Said are the numbers of the events with all of what it was asked (KindGiven) and all of its final message
+	// (KindSaid); 0 if there is none. The store sets them.
+	Given int64 `json:"given,omitempty"`
+	Said  int64 `json:"said,omitempty"`
+	// Replays is the execution that it repeats with the same context.
+	Replays ID `json:"replays,omitempty"`
+	// Host and User are where it was written down.
+	Host string `json:"host,omitempty"`
+	User string `json:"user,omitempty"`
 }
+
+// AgentType returns its Type, or the agent's name if it has none.
+func (x Execution) AgentType() string { return cmp.Or(x.Type, x.Agent) }
 
 // Disposal is what becomes of a thread's own worktree when its execution has ended.
 type Disposal string
@@ -130,16 +146,3 @@ const (
 	DisposeMerge  Disposal = "merge"  // it is merged, and removed if there were no conflicts
 	DisposeDrop   Disposal = "drop"   // it is removed with its branch; the snapshots of the thread's turns stay
 )
-
-// Final reports whether nothing follows on a state by itself.
-func (s State) Final() bool {
-	switch s {
-	case Completed, Failed, Cancelled, Lost:
-		return true
-	default:
-		return false
-	}
-}
-
-// Holds reports whether an execution in this state has a process, or is about to.
-func (s State) Holds() bool { return s == Deployed || s == Running || s == NeedsInput }

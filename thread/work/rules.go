@@ -12,32 +12,50 @@ import (
 // maxText is the longest text of an event or an execution that a store keeps. Callers cut theirs earlier.
 const maxText = 16 << 10
 
-// Added returns an execution as a store keeps it once it is added, with its first event. Its name is the person's, or ""
-// if the store is to number it. An execution that no store may accept is refused with thread.ErrInvalid.
+// maxWhole is the longest text of an event that has it in full.
+const maxWhole = 1 << 20
+
+// Added returns an execution as a store keeps it once it is added, with its first event. A run is Queued, one of another
+// kind in the state that it has, which is Deployed or Running. Its name is the person's, or "" if the store is to number
+// it. An execution that no store may accept is refused with thread.ErrInvalid.
 func Added(x Execution, now time.Time) (Execution, Event, error) {
 	if err := checkAdded(x); err != nil {
 		return Execution{}, Event{}, err
 	}
-	x.State, x.Attempt, x.Fence, x.Server, x.Process = Queued, 0, 0, "", ""
-	x.Started, x.Ended = time.Time{}, time.Time{}
+	if x.Kind == KindRun {
+		x.State, x.Attempt, x.Fence, x.Server, x.Process = Queued, 0, 0, "", ""
+		x.Started = time.Time{}
+	}
+	x.Ended, x.Given, x.Said = time.Time{}, 0, 0
 	if x.Created.IsZero() {
 		x.Created = now
 	}
 	x = normal(x)
-	return x, Event{At: x.Created, State: Queued}, nil
+	return x, Event{At: x.Created, Attempt: x.Attempt, State: x.State}, nil
 }
 
 func checkAdded(x Execution) error {
 	if err := thread.ID(x.ID).Check(); err != nil {
 		return thread.Kindf(thread.ErrInvalid, "execution id %q", string(x.ID))
 	}
-	if err := x.Thread.Check(); err != nil {
-		return err
+	switch {
+	case !slices.Contains(Kinds(), x.Kind):
+		return thread.Kindf(thread.ErrInvalid, "kind %q of an execution is not known", string(x.Kind))
+	case x.Kind != KindRun && x.State != Deployed && x.State != Running:
+		return thread.Kindf(thread.ErrInvalid, "an execution cannot be added as %q", string(x.State))
+	}
+	if x.Kind != KindHand || x.Thread != "" {
+		if err := x.Thread.Check(); err != nil {
+			return err
+		}
 	}
 	if x.Name != "" {
 		if err := CheckName(x.Name); err != nil {
 			return err
 		}
+	}
+	if x.Kind != KindRun {
+		return nil
 	}
 	return CheckRules(x.Lost, x.Dispose)
 }
@@ -76,7 +94,7 @@ func Changed(old Execution, take bool, change func(*Execution) error, events []E
 	if err := change(&x); err != nil {
 		return Execution{}, nil, err
 	}
-	if x.ID != old.ID || x.Name != old.Name || x.Thread != old.Thread || x.By != old.By || x.Depth != old.Depth ||
+	if x.ID != old.ID || x.Name != old.Name || x.Kind != old.Kind || x.Thread != old.Thread || x.By != old.By || x.Depth != old.Depth ||
 		x.Attempt != old.Attempt || x.Fence != old.Fence || !x.Created.Equal(old.Created) {
 		return Execution{}, nil, thread.Kindf(thread.ErrInvalid, "%s: what it is and its attempt do not change", old.Name)
 	}
@@ -116,7 +134,12 @@ func Noted(x Execution, events []Event, now time.Time) []Event {
 		if e.Attempt == 0 {
 			e.Attempt = x.Attempt
 		}
-		e.Seq, e.At, e.Text = 0, utc(e.At), text(e.Text)
+		e.Seq, e.At = 0, utc(e.At)
+		if e.Kind == KindGiven || e.Kind == KindSaid {
+			e.Text = plaintext.Cut(strings.ToValidUTF8(e.Text, "\uFFFD"), maxWhole)
+		} else {
+			e.Text = text(e.Text)
+		}
 		out[i] = e
 	}
 	return out
@@ -126,7 +149,7 @@ func Noted(x Execution, events []Event, now time.Time) []Event {
 func normal(x Execution) Execution {
 	x.Created, x.Started, x.Ended = utc(x.Created), utc(x.Started), utc(x.Ended)
 	x.After, x.Failure.At, x.Failure.Until = utc(x.After), utc(x.Failure.At), utc(x.Failure.Until)
-	x.Reason, x.Answer = text(x.Reason), text(x.Answer)
+	x.Reason, x.Answer, x.Scope = text(x.Reason), text(x.Answer), text(x.Scope)
 	x.Failure.What = text(x.Failure.What)
 	if x.Question != nil {
 		q := *x.Question

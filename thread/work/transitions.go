@@ -6,16 +6,6 @@ import (
 	"orchestrator/thread"
 )
 
-// States returns all states, in the order in which an execution goes through them.
-func States() []State {
-	return []State{Queued, Deployed, Running, NeedsInput, Completed, Failed, Cancelled, Lost}
-}
-
-// OpenStates returns those that are not final.
-func OpenStates() []State {
-	return slices.DeleteFunc(States(), State.Final)
-}
-
 // next returns the states that may follow on one.
 func next(s State) []State {
 	switch s {
@@ -42,9 +32,12 @@ func Follows(from, to State) bool {
 }
 
 // checkFollows refuses a state that may not follow, with thread.ErrInvalid.
+// One that is no run ends from any open state, and not again.
 func checkFollows(x Execution, to State) error {
-	if Follows(x.State, to) {
-		return nil
+	if Follows(x.State, to) || x.Kind != KindRun && x.State == Deployed && to == Completed {
+		if x.Kind == KindRun || to != Queued {
+			return nil
+		}
 	}
 	return thread.Kindf(thread.ErrInvalid, "%s is %s and cannot become %q", x.Name, x.State, string(to))
 }

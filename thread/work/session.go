@@ -1,0 +1,109 @@
+package work
+
+import (
+	"encoding/json"
+	"time"
+
+	"orchestrator/thread"
+)
+
+// Phase is where a work session stands: 1 to 5, 0 before the first.
+type Phase int
+
+// The phases.
+const (
+	PhaseAnalyze Phase = iota + 1
+	PhasePlan
+	PhaseExecute
+	PhaseValidate
+	PhaseConfirm
+)
+
+// String returns the phase's word, "" if there is none.
+func (p Phase) String() string {
+	words := []string{"", "analyze", "plan", "execute", "validate", "confirm"}
+	if p < 0 || int(p) >= len(words) {
+		return ""
+	}
+	return words[p]
+}
+
+// SessionStatus is the state of a work session.
+type SessionStatus string
+
+// The states of work sessions. The last three are final.
+const (
+	SessionPlanning  SessionStatus = "planning"  // phases 1 and 2
+	SessionExecuting SessionStatus = "executing" // phases 3 to 5, or something of it has begun
+	SessionCompleted SessionStatus = "completed"
+	SessionFailed    SessionStatus = "failed"
+	SessionCancelled SessionStatus = "cancelled"
+)
+
+// Final reports whether nothing is added to a work session any more.
+func (s SessionStatus) Final() bool {
+	return s == SessionCompleted || s == SessionFailed || s == SessionCancelled
+}
+
+// Approval says who agrees before a work session spends money.
+type Approval string
+
+// The approvals.
+const (
+	ApproveManual  Approval = "manual"  // a person starts each execution
+	ApproveSuggest Approval = "suggest" // what is proposed begins once a person agrees; the usual one
+	ApproveAuto    Approval = "auto"    // what is proposed begins by itself, within the budget
+)
+
+// Session is a work session: what a piece of work is for. It is no conversation of an agent, which is called its session.
+// Times are in UTC. In JSON it has the names of the view "sessions", and more.
+type Session struct {
+	Name     string          `json:"session_id"` // unique in the project for good: the person's choice, or work-001
+	Created  time.Time       `json:"created_at"`
+	Scope    string          `json:"scope"` // what it is for, in a line or some
+	Phase    Phase           `json:"phase"`
+	Status   SessionStatus   `json:"status"`
+	Metadata json.RawMessage `json:"metadata,omitempty"` // an object
+
+	Approval Approval `json:"policy"`
+	// Budget is what all of it may spend, and WarnAt the part at which a person is warned; 0.75 if 0.
+	Budget    thread.Budget `json:"budget,omitzero"`
+	WarnAt    float64       `json:"warn_at,omitempty"`
+	Updated   time.Time     `json:"updated_at"`
+	Completed time.Time     `json:"completed_at,omitzero"`
+	// By is the thread whose agent made it, "" for a person. Host and User are where that was.
+	By   thread.ID `json:"recorded_by,omitempty"`
+	Host string    `json:"host,omitempty"`
+	User string    `json:"user,omitempty"`
+}
+
+// SessionQuery selects work sessions.
+type SessionQuery struct {
+	Statuses []SessionStatus // none for all
+	By       thread.ID       // only of this thread's agent; "" for all
+	Before   string          // only older ones than this; "" for the newest
+	Limit    int             // 0 means 100; at most 1000
+}
+
+// TaskStatus is the state of a task.
+type TaskStatus string
+
+// The states of tasks.
+const (
+	TaskPending    TaskStatus = "pending"
+	TaskInProgress TaskStatus = "in_progress"
+	TaskComplete   TaskStatus = "complete"
+	TaskFailed     TaskStatus = "failed"
+	TaskCancelled  TaskStatus = "cancelled"
+)
+
+// Task is a part of a work session. Its title identifies it there.
+type Task struct {
+	Session string     `json:"session_id"`
+	Title   string     `json:"title"`
+	Body    string     `json:"body,omitempty"`
+	Status  TaskStatus `json:"status"`
+	Created time.Time  `json:"created_at"`
+	Updated time.Time  `json:"updated_at"`
+	By      thread.ID  `json:"recorded_by,omitempty"`
+}
