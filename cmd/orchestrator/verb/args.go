@@ -11,6 +11,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/ground/near"
+	"orchestrator/thread/ground/when"
 	"orchestrator/ui/plain"
 )
 
@@ -124,6 +125,8 @@ func flagError(cmd *cobra.Command, err error) error {
 // valueFor returns what the value of an option looks like.
 func valueFor(wrong *pflag.InvalidValueError) string {
 	switch wrong.GetFlag().Value.Type() {
+	case timeType:
+		return when.Forms
 	case "duration":
 		return "a time such as 30m"
 	case "int", "int64", "uint64", "count":
