@@ -16,6 +16,7 @@ func (s *Server) register(r *routes) {
 	s.registerThreads(r)
 	s.registerPrompts(r)
 	s.registerRuns(r)
+	s.registerRecord(r)
 	s.registerHistory(r)
 	s.registerFiles(r)
 	s.registerStaging(r)

@@ -15,6 +15,7 @@ import (
 	"orchestrator/thread/grant"
 	"orchestrator/thread/manager"
 	"orchestrator/thread/private"
+	"orchestrator/thread/record"
 )
 
 // guessing is a limit of misses with a clock that stands still and pauses that are noted.
@@ -108,7 +109,7 @@ func TestGuessesThroughTheSocket(t *testing.T) {
 	}
 	own, foreign := stage("a"), stage("b")
 	info := func(c Callers, tokens ...thread.Token) (err error) {
-		s := New(Config{Manager: new(manager.Manager), Callers: c, Transfer: struct{ Transfer }{}, Staging: store,
+		s := New(Config{Manager: new(manager.Manager), Callers: c, Transfer: struct{ Transfer }{}, Record: record.New(record.Config{}), Staging: store,
 			Log: slog.New(slog.DiscardHandler)})
 		s.status = func(_ context.Context, name string) (thread.Status, error) {
 			return thread.Status{Thread: thread.Thread{ID: thread.ID(name)}}, nil

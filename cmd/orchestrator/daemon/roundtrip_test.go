@@ -21,6 +21,7 @@ import (
 	"orchestrator/thread/api"
 	"orchestrator/thread/grant"
 	"orchestrator/thread/manager"
+	"orchestrator/thread/record"
 	"orchestrator/thread/work"
 )
 
@@ -390,7 +391,7 @@ func TestAgentIsGuarded(t *testing.T) {
 		return api.ServerInfo{Protocol: api.Version}, nil
 	}
 	cl, _ := serve(t, New(Config{
-		Manager: new(manager.Manager), Callers: below{}, Transfer: struct{ Transfer }{}, Info: info,
+		Manager: new(manager.Manager), Callers: below{}, Transfer: struct{ Transfer }{}, Info: info, Record: record.New(record.Config{}),
 		Log: slog.New(slog.DiscardHandler),
 	}))
 	if i, err := api.Info.Do(t.Context(), cl, api.InfoRequest{}); err != nil || i.Protocol != api.Version {
@@ -419,7 +420,7 @@ func (unknown) Caller(int, string) (thread.ID, bool, error) { return "", false, 
 func TestAnUnknownCallerIsRefused(t *testing.T) {
 	info := func(context.Context, api.InfoRequest) (api.ServerInfo, error) { return api.ServerInfo{}, nil }
 	cl, _ := serve(t, New(Config{
-		Manager: new(manager.Manager), Callers: unknown{}, Transfer: struct{ Transfer }{}, Info: info,
+		Manager: new(manager.Manager), Callers: unknown{}, Transfer: struct{ Transfer }{}, Info: info, Record: record.New(record.Config{}),
 		Log: slog.New(slog.DiscardHandler),
 	}))
 	if _, err := api.Info.Do(t.Context(), cl, api.InfoRequest{}); !errors.Is(err, thread.ErrNotGranted) {

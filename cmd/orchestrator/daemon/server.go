@@ -20,6 +20,7 @@ import (
 	"orchestrator/thread/front"
 	"orchestrator/thread/grant"
 	"orchestrator/thread/manager"
+	"orchestrator/thread/record"
 	"orchestrator/thread/spending"
 	"orchestrator/thread/work"
 )
@@ -90,6 +91,8 @@ type Config struct {
 	Callers   Callers
 	// Executions are the runs' pieces of work.
 	Executions Executions
+	// Record is what is written down of work, and what can be asked of that.
+	Record *record.Book
 	// Runs bounds the runs that agents start, and Project is the folder that they work in.
 	Runs    grant.Bounds
 	Project string

@@ -6,13 +6,14 @@ import (
 
 	"orchestrator/thread/grant"
 	"orchestrator/thread/manager"
+	"orchestrator/thread/record"
 )
 
 // TestEveryRouteHasItsRow: an operation that the table of grants does not list does not exist, and the other way
 // round; and whose thread a request is about is asked where the table makes a difference.
 func TestEveryRouteHasItsRow(t *testing.T) {
 	// Routes are listed, none is called.
-	s := &Server{Config: Config{Manager: new(manager.Manager), Transfer: struct{ Transfer }{}}}
+	s := &Server{Config: Config{Manager: new(manager.Manager), Transfer: struct{ Transfer }{}, Record: record.New(record.Config{})}}
 	var served, listed []string
 	r := newRoutes(s)
 	s.register(r)

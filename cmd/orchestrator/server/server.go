@@ -41,6 +41,7 @@ import (
 	"orchestrator/thread/manager"
 	"orchestrator/thread/plaintext"
 	"orchestrator/thread/private"
+	"orchestrator/thread/record"
 	"orchestrator/thread/spending"
 	"orchestrator/thread/work"
 )
@@ -74,6 +75,7 @@ type Server struct {
 	store       *openStore
 	checked     *storeCheck
 	executions  work.Store
+	record      *record.Book
 	clock       *clock
 	staging     *staging.Store
 	pins        *pins

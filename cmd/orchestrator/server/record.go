@@ -1,0 +1,26 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"os/user"
+
+	"orchestrator/thread"
+	"orchestrator/thread/record"
+	"orchestrator/thread/work"
+)
+
+// openRecord puts the record of work over the store of executions.
+func (a *Server) openRecord(context.Context) error {
+	store, _ := a.executions.(work.Record) // for as long as a store may be without
+	c := record.Config{Store: store, Host: a.Config.Host, User: thread.Lookup(a.Env, "USER"), Root: a.Project.Root}
+	if c.Host == "" {
+		c.Host, _ = os.Hostname() // a name that is not known is no reason not to record
+	}
+	if u, err := user.Current(); err == nil {
+		c.User = cmp.Or(u.Username, c.User)
+	}
+	a.record = record.New(c)
+	return nil
+}
