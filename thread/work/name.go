@@ -16,6 +16,15 @@ func Numbered(n int64) string { return fmt.Sprintf("exec-%03d", n) }
 // CheckName refuses a name that a person may not choose, with thread.ErrInvalid. Names like exec-001 are the project's
 // to give, and 16 hex digits would look like an ID.
 func CheckName(name string) error {
+	if given(name) {
+		return refuseName(name, "names like exec-001 are given by the project")
+	}
+	return CheckOwnName(name)
+}
+
+// CheckOwnName refuses a name that cannot be chosen for what people number themselves: work sessions, and executions that
+// are written down by hand. They may be called exec-001.
+func CheckOwnName(name string) error {
 	problem := ""
 	switch {
 	case name == "":
@@ -26,14 +35,16 @@ func CheckName(name string) error {
 		problem = "it may have letters, digits, hyphens, underscores and dots only"
 	case !letter(rune(name[0])) && !digit(rune(name[0])):
 		problem = "it must begin with a letter or a digit"
-	case given(name):
-		problem = "names like exec-001 are given by the project"
 	case looksLikeID(name):
 		problem = "16 hex digits are an id"
 	}
 	if problem == "" {
 		return nil
 	}
+	return refuseName(name, problem)
+}
+
+func refuseName(name, problem string) error {
 	return thread.Hint(thread.Kindf(thread.ErrInvalid, "name %s: %s", thread.Excerpt(fmt.Sprintf("%q", name)), problem),
 		"choose another, such as review-1")
 }

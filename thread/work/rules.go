@@ -49,8 +49,12 @@ func checkAdded(x Execution) error {
 			return err
 		}
 	}
+	check := CheckName
+	if x.Kind == KindHand {
+		check = CheckOwnName
+	}
 	if x.Name != "" {
-		if err := CheckName(x.Name); err != nil {
+		if err := check(x.Name); err != nil {
 			return err
 		}
 	}

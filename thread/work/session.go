@@ -77,6 +77,54 @@ type Session struct {
 	User string    `json:"user,omitempty"`
 }
 
+// At moves a work session to a phase, and its state with it. One of which something has begun goes on executing.
+func (s *Session) At(p Phase, begun bool) error {
+	if p < PhaseAnalyze || p > PhaseConfirm {
+		return thread.Hint(thread.Kindf(thread.ErrInvalid, "there is no phase %d", int(p)), "phases are 1 analyze, 2 plan, 3 execute, 4 validate, 5 confirm")
+	}
+	if s.Status.Final() {
+		return s.over()
+	}
+	s.Phase, s.Status = p, SessionPlanning
+	if p >= PhaseExecute || begun {
+		s.Status = SessionExecuting
+	}
+	return nil
+}
+
+// Begin is called before an execution of a work session begins, or is written down: it executes from then on. One that is
+// over is refused with thread.ErrRefused.
+func (s *Session) Begin() error {
+	if s.Status.Final() {
+		return s.over()
+	}
+	s.Phase, s.Status = max(s.Phase, PhaseExecute), SessionExecuting
+	return nil
+}
+
+// End ends a work session. One that is completed has been through all phases.
+func (s *Session) End(status SessionStatus, at time.Time) error {
+	switch {
+	case !status.Final():
+		return thread.Hint(thread.Kindf(thread.ErrInvalid, "a work session does not end as %q", string(status)), "take completed, failed or cancelled")
+	case s.Status.Final():
+		return s.over()
+	case status == SessionCompleted:
+		s.Phase = PhaseConfirm
+	}
+	if at.Before(s.Created) {
+		at = s.Created // the clock was set back
+	}
+	s.Status, s.Completed = status, at
+	return nil
+}
+
+// over is the error for a work session that has ended.
+func (s *Session) over() error {
+	return thread.Hint(thread.Kindf(thread.ErrRefused, "the work session %s is %s since %s: nothing is added to it any more", s.Name, s.Status,
+		s.Completed.Local().Format(time.DateTime)), "begin another: orchestrator session init --scope \"...\"")
+}
+
 // SessionQuery selects work sessions.
 type SessionQuery struct {
 	Statuses []SessionStatus // none for all

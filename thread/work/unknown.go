@@ -10,3 +10,9 @@ func Unknown(ref string, all []string) error {
 	return thread.Hint(thread.Kindf(thread.ErrNotFound, "no execution named %q", thread.Excerpt(ref)),
 		thread.Meant(near.Names(ref, all), "`orchestrator exec list` lists them"))
 }
+
+// UnknownSession is Unknown for work sessions.
+func UnknownSession(ref string, all []string) error {
+	return thread.Hint(thread.Kindf(thread.ErrNotFound, "no work session named %q", thread.Excerpt(ref)),
+		thread.Meant(near.Names(ref, all), "`orchestrator session list` lists them"))
+}
