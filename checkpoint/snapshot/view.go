@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"orchestrator/checkpoint/git"
+	"orchestrator/thread"
 )
 
 // view reads a worktree without leaving traces: the objects that it needs are written to a folder that is deleted with
@@ -18,6 +19,8 @@ type view struct {
 	dir string
 	env []string
 	now string // tree of the current worktree
+	// skipped are the files of the current worktree that now does not have.
+	skipped []thread.Skip
 }
 
 // openView opens a view; live also reads the worktree's files, up to a limit.
@@ -67,9 +70,11 @@ func (v *view) readNow(ctx context.Context, limit int64) error {
 	if err != nil {
 		return err
 	}
-	if _, err := v.w.apply(ctx, found, v.env, false); err != nil {
+	refused, err := v.w.apply(ctx, found, v.env, false)
+	if err != nil {
 		return err
 	}
+	v.skipped = append(found.skip, refused...)
 	out, err := v.w.work.Ours(ctx, git.Call{Args: []string{"write-tree"}, Env: v.env})
 	v.now = strings.TrimSpace(string(out))
 	return err

@@ -23,4 +23,6 @@ type Config struct {
 	Host, User string
 	// Root is the project's root.
 	Root string
+	// Files tells how files have changed; nil where that is not known, and deliverables are claims without figures.
+	Files Files
 }

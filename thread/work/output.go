@@ -61,13 +61,32 @@ type Deliverable struct {
 	Base string `json:"base_commit,omitempty"`
 	Blob string `json:"blob,omitempty"`
 	From string `json:"renamed_from,omitempty"`
-	// What is set if lines could not be counted: "binary", "deleted", "missing", "symlink", "too large", "outside".
-	What  string `json:"note,omitempty"`
-	Bytes int64  `json:"bytes,omitempty"`
+	// What says why lines are not counted, or that the file is gone; "" if all of it is text that was counted.
+	What  FileNote `json:"note,omitempty"`
+	Bytes int64    `json:"bytes,omitempty"`
 	// Validation is what checks of ours said, Claimed what the agent or the person said.
 	Validation *Validation `json:"validation,omitempty"`
 	Claimed    *Validation `json:"claimed,omitempty"`
 }
+
+// FileNote is what there is to say of a file.
+type FileNote string
+
+// The notes.
+const (
+	FileBinary    FileNote = "binary"
+	FileDeleted   FileNote = "deleted"   // its lines are counted as deleted
+	FileMissing   FileNote = "missing"   // it is not there, and was not
+	FileSymlink   FileNote = "symlink"   // it is one, which is not followed
+	FileTooLarge  FileNote = "too large" // for a snapshot
+	FileOutside   FileNote = "outside"   // of the repository, or behind a link: it was not read
+	FileSubmodule FileNote = "submodule" // a repository inside the repository
+	FileIgnored   FileNote = "ignored"   // git ignores it
+	FileFolder    FileNote = "folder"    // nothing in it differs
+	FileSpecial   FileNote = "special"   // a device, a socket, a pipe: it was not opened
+	FileNoGit     FileNote = "no repository"
+	FileNoBase    FileNote = "base missing" // the commit that it would be compared with is not in the repository
+)
 
 // Verdict is what a check says: "pass", "fail", "skipped".
 type Verdict string

@@ -1,0 +1,203 @@
+package deliverable
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"orchestrator/checkpoint/git"
+	"orchestrator/checkpoint/repository"
+	"orchestrator/checkpoint/snapshot"
+	"orchestrator/checkpoint/worktree"
+	"orchestrator/thread"
+	"orchestrator/thread/record"
+	"orchestrator/thread/work"
+)
+
+// Files tells how files have changed.
+type Files struct {
+	lines   snapshot.Counter
+	trees   *worktree.Finder
+	project string
+}
+
+var _ record.Files = (*Files)(nil)
+
+// New returns the Files of a project's folder.
+func New(lines snapshot.Counter, trees *worktree.Finder, project string) *Files {
+	return &Files{lines: lines, trees: trees, project: project}
+}
+
+// Base returns the commit of HEAD in a folder; "" if there is none, or no repository.
+func (f *Files) Base(ctx context.Context, dir string) (string, error) {
+	w, err := f.trees.Open(ctx, dir)
+	if errors.Is(err, thread.ErrNoRepository) || errors.Is(err, git.ErrBare) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("find the base of %s: %w", dir, err)
+	}
+	return w.Head(ctx)
+}
+
+// Deliverables returns how files have changed, by path; those that are named in the order in which they are named.
+func (f *Files) Deliverables(ctx context.Context, q record.FileQuery) ([]work.Deliverable, error) {
+	if len(q.Paths) > record.MostDeliverables {
+		return nil, thread.Kindf(thread.ErrLimit, "%d deliverables: at most %d at once", len(q.Paths), record.MostDeliverables)
+	}
+	found, err := git.Find(q.Dir)
+	if errors.Is(err, thread.ErrNoRepository) || errors.Is(err, git.ErrBare) {
+		return f.unversioned(q), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := placeOf(f.project, q.Dir, found)
+	var named []entry
+	for _, path := range q.Paths {
+		named = append(named, p.look(path))
+	}
+	lines, err := f.lines.Count(ctx, q.Dir, q.From, q.To, pathsOf(named), record.MostDeliverables)
+	baseless := errors.Is(err, thread.ErrNotFound) && len(q.Paths) > 0
+	if baseless { // the commit is gone: what is there is told all the same
+		lines, err = f.lines.Count(ctx, q.Dir, "", q.To, pathsOf(named), record.MostDeliverables)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a := answer{place: p, base: q.From, lines: lines, live: q.To == "", baseless: baseless}
+	if len(q.Paths) == 0 {
+		return a.all(), nil
+	}
+	return a.named(named), nil
+}
+
+// pathsOf returns the paths in the repository of those entries that may be read.
+func pathsOf(entries []entry) []string {
+	var paths []string
+	for _, e := range entries {
+		if e.path != "" {
+			paths = append(paths, e.path)
+		}
+	}
+	return paths
+}
+
+// answer makes deliverables of what was counted.
+type answer struct {
+	place
+	base     string
+	lines    snapshot.Lines
+	live     bool
+	baseless bool
+}
+
+// all returns everything that differs.
+func (a answer) all() []work.Deliverable {
+	var out []work.Deliverable
+	large := map[string]bool{}
+	for _, s := range a.lines.Skipped {
+		if e := a.lookAt(s.Path); a.live && e.note == "" && e.size > 0 {
+			large[s.Path] = true
+			out = append(out, work.Deliverable{Path: a.shown(s.Path), Base: a.base, What: work.FileTooLarge, Bytes: e.size})
+		}
+	}
+	for _, l := range a.lines.Files {
+		if !large[l.Path] { // it is not gone, as it would seem
+			out = append(out, a.deliverable(l))
+		}
+	}
+	slices.SortFunc(out, func(x, y work.Deliverable) int { return cmp.Compare(x.Path, y.Path) })
+	return out[:min(len(out), record.MostDeliverables)]
+}
+
+// named returns what somebody named.
+func (a answer) named(entries []entry) []work.Deliverable {
+	byPath := map[string]snapshot.FileLines{}
+	for _, l := range a.lines.Files {
+		byPath[l.Path] = l
+	}
+	skipped := map[string]bool{}
+	for _, s := range a.lines.Skipped {
+		skipped[s.Path] = true
+	}
+	var out []work.Deliverable
+	seen := map[string]bool{}
+	add := func(d work.Deliverable) {
+		if !seen[d.Path] && len(out) < record.MostDeliverables {
+			seen[d.Path] = true
+			out = append(out, d)
+		}
+	}
+	for _, e := range entries {
+		l, counted := byPath[e.path]
+		switch {
+		case e.path == "":
+			add(work.Deliverable{Path: e.shown, What: e.note})
+		case skipped[e.path] && a.live && e.note == "":
+			add(work.Deliverable{Path: e.shown, Base: a.base, What: work.FileTooLarge, Bytes: e.size})
+		case counted:
+			add(a.deliverable(l))
+		case e.note == work.FileFolder || e.note == work.FileMissing && !a.live:
+			differs := false
+			for _, l := range a.lines.Files {
+				if git.Within(l.Path, e.path) && l.Status != 0 {
+					differs = true
+					add(a.deliverable(l))
+				}
+			}
+			if !differs {
+				add(work.Deliverable{Path: e.shown, Base: a.base, What: e.note})
+			}
+		case e.note != "":
+			add(work.Deliverable{Path: e.shown, Base: a.base, What: e.note, Bytes: e.size})
+		case a.live:
+			add(work.Deliverable{Path: e.shown, Base: a.base, What: work.FileIgnored, Bytes: e.size})
+		default:
+			add(work.Deliverable{Path: e.shown, Base: a.base, What: work.FileMissing})
+		}
+	}
+	return out
+}
+
+// deliverable is a file that git has.
+func (a answer) deliverable(l snapshot.FileLines) work.Deliverable {
+	d := work.Deliverable{Path: a.shown(l.Path), Base: a.base, Blob: l.Blob, Bytes: l.Bytes}
+	if l.OldPath != "" {
+		d.From = a.shown(l.OldPath)
+	}
+	switch {
+	case l.Mode == repository.ModeRepo:
+		d.What, d.Bytes = work.FileSubmodule, 0
+	case l.Mode == repository.ModeLink:
+		d.What = work.FileSymlink
+	case l.Binary:
+		d.What = work.FileBinary
+	case a.baseless:
+		d.What = work.FileNoBase
+	default:
+		d.Added, d.Modified, d.Deleted = l.Added, l.Modified, l.Deleted
+	}
+	if l.Status == 'D' {
+		d.What, d.Deleted = work.FileDeleted, l.Deleted
+	}
+	return d
+}
+
+// unversioned returns what can be told of files without a repository: their sizes.
+func (f *Files) unversioned(q record.FileQuery) []work.Deliverable {
+	root := resolved(f.project)
+	if !git.Within(resolved(q.Dir), root) {
+		root = resolved(q.Dir)
+	}
+	p := place{root: root, dir: resolved(q.Dir), top: root, from: filepath.Clean(q.Dir)}
+	var out []work.Deliverable
+	for _, path := range q.Paths {
+		e := p.look(path)
+		out = append(out, work.Deliverable{Path: e.shown, What: cmp.Or(e.note, work.FileNoGit), Bytes: e.size})
+	}
+	return out
+}
