@@ -2,7 +2,16 @@ package work
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
+
+	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 )
 
 // Whole is a work session, a bundle or an execution with all that hangs on it, as it is taken from one store to another.
@@ -66,3 +75,182 @@ type Measure struct {
 
 // Broken reports whether an execution stands for one whose row cannot be read, as Damaged returns it.
 func (x Execution) Broken() bool { return x == Damaged(x.ID, x.Name, x.Thread) }
+
+// Name returns what a row is called, which is unique in a store.
+func (w Whole) Name() string {
+	switch {
+	case w.Execution != nil:
+		return w.Execution.Name
+	case w.Bundle != nil:
+		return w.Bundle.Bundle.ID
+	case w.Session != nil:
+		return w.Session.Name
+	default:
+		return ""
+	}
+}
+
+// SetName gives a row another name.
+func (w *Whole) SetName(name string) {
+	switch {
+	case w.Execution != nil:
+		x := *w.Execution
+		x.Name = name
+		w.Execution = &x
+	case w.Bundle != nil:
+		b := *w.Bundle
+		b.Bundle.ID = name
+		w.Bundle = &b
+	case w.Session != nil:
+		s := *w.Session
+		s.Name = name
+		w.Session = &s
+		for i := range w.Tasks {
+			w.Tasks[i].Session = name
+		}
+	}
+}
+
+// Another returns the n-th name beside one that is taken.
+func Another(name string, n int) string {
+	tail := fmt.Sprintf("-%d", n)
+	return plaintext.Cut(name, nameEnd-len(tail)) + tail
+}
+
+// Rename has a row follow work sessions and bundles whose names are others where it comes to.
+func (w *Whole) Rename(sessions, bundles map[string]string) {
+	follow := func(names map[string]string, name *string) {
+		if other := names[*name]; other != "" {
+			*name = other
+		}
+	}
+	if w.Execution != nil {
+		follow(sessions, &w.Execution.Session)
+		follow(bundles, &w.Execution.Bundle)
+	}
+	for i := range w.Allocations {
+		follow(bundles, &w.Allocations[i].Bundle)
+	}
+	if w.Bundle != nil {
+		follow(sessions, &w.Bundle.Session)
+	}
+}
+
+// Same reports whether two work sessions are one, as it was at two times.
+func (s Session) Same(other Session) bool {
+	return s.Name == other.Name && s.Created.Equal(other.Created) && s.Scope == other.Scope && s.Host == other.Host && s.User == other.User
+}
+
+// Settle has an execution wait for nothing that is elsewhere: what ran there is lost here, and what waited is cancelled.
+// What was written down by hand stays open, as whoever wrote it can still complete it.
+func (w *Whole) Settle(now time.Time) {
+	x := w.Execution
+	if x == nil {
+		return
+	}
+	x.Server = ""
+	if x.State.Final() || x.Kind == KindHand {
+		return
+	}
+	x.State, x.Question, x.Lost = map[bool]State{true: Cancelled, false: Lost}[x.State == Queued], nil, PolicyAsk
+	x.Reason, x.Ended = "it was open when it was taken along", utc(now)
+	w.Events = append(w.Events, Event{
+		Seq: int64(len(w.Events)) + 1, At: x.Ended, Attempt: x.Attempt, State: x.State, Text: x.Reason,
+	})
+}
+
+// Check refuses what no store has, with thread.ErrInvalid: rows come from files.
+func (w Whole) Check() error {
+	set := 0
+	for _, there := range []bool{w.Session != nil, w.Bundle != nil, w.Execution != nil} {
+		if there {
+			set++
+		}
+	}
+	name := w.Name()
+	bad := func(what string) error {
+		return thread.Kindf(thread.ErrInvalid, "row %q: %s", thread.Excerpt(name), what)
+	}
+	if set != 1 || !named(name) {
+		return bad("it is none of the record")
+	}
+	for _, b := range w.objects() {
+		if len(b) > 0 && !json.Valid(b) {
+			return bad("it is no JSON")
+		}
+	}
+	switch {
+	case w.Session != nil:
+		known := []SessionStatus{SessionPlanning, SessionExecuting, SessionCompleted, SessionFailed, SessionCancelled}
+		if !slices.Contains(known, w.Session.Status) || w.Session.Phase < 0 || w.Session.Phase > PhaseConfirm {
+			return bad("its status or phase is not known")
+		}
+		for _, t := range w.Tasks {
+			if t.Session != name {
+				return bad("it has the task of another")
+			}
+		}
+	case w.Bundle != nil:
+		for hash, content := range w.Pieces {
+			h := sha256.Sum256(content)
+			if hex.EncodeToString(h[:]) != hash {
+				return bad("a piece does not match its hash")
+			}
+		}
+	default:
+		return w.checkExecution(bad)
+	}
+	return nil
+}
+
+func (w Whole) checkExecution(bad func(string) error) error {
+	x := w.Execution
+	if thread.ID(x.ID).Check() != nil || !slices.Contains(Kinds(), x.Kind) || !slices.Contains(States(), x.State) ||
+		x.Thread != "" && x.Thread.Check() != nil {
+		return bad("its id, kind, state or thread is not known")
+	}
+	last := int64(len(w.Events))
+	if x.Given < 0 || x.Said < 0 || x.Given > last || x.Said > last {
+		return bad("a text of it is missing")
+	}
+	for i, e := range w.Events {
+		if e.Seq != int64(i)+1 || len(e.Text) > 2*maxWhole || e.State != "" && !slices.Contains(States(), e.State) {
+			return bad("its events are not whole")
+		}
+	}
+	for _, a := range w.Allocations {
+		if len(a.Source) > maxText {
+			return bad("a source is too long")
+		}
+	}
+	for _, o := range w.Outputs {
+		if !slices.Contains(OutputTypes(), o.Type) {
+			return bad("the type of an output is not known")
+		}
+	}
+	for _, s := range []string{x.Reason, x.Answer, x.Scope, x.Gap, x.Type, x.Task, x.Session, x.Agent, x.Model} {
+		if len(s) > maxText {
+			return bad("a text is too long")
+		}
+	}
+	return nil
+}
+
+// objects returns what is JSON of a person's or an agent's making.
+func (w Whole) objects() []json.RawMessage {
+	var all []json.RawMessage
+	if w.Session != nil {
+		all = append(all, w.Session.Metadata)
+	}
+	for _, o := range w.Outputs {
+		all = append(all, o.Content)
+	}
+	return all
+}
+
+// named reports whether a name is one that a store gives or a person may choose.
+func named(name string) bool {
+	return name != "" && len(name) <= nameEnd && !strings.ContainsFunc(name, func(r rune) bool {
+		return !letter(r) && !digit(r) && !strings.ContainsRune("-_.", r)
+	})
+}

@@ -1,0 +1,308 @@
+package workfile
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
+	"orchestrator/thread/secret"
+	"orchestrator/thread/work"
+)
+
+// Export says what is written of a store's record.
+type Export struct {
+	From work.Record
+	// Thread restricts it to the executions of a thread, with the bundles and work sessions that they name; "" for all.
+	Thread  thread.ID
+	Secrets bool
+}
+
+// Written is what was written.
+type Written struct {
+	Executions, Bundles, Sessions int
+	Notes                         []string // what was left out, for people
+}
+
+// Empty reports whether there was nothing to write.
+func (w Written) Empty() bool { return w.Executions+w.Bundles+w.Sessions == 0 }
+
+// writer writes one file.
+type writer struct {
+	Export
+	to       *bufio.Writer
+	done     Written
+	bundles  map[string]bool // names that were met
+	sessions map[string]bool
+	pieces   map[string]bool // written, or known to be lost
+	broken   int             // rows
+	spoilt   int             // events
+	cut      int             // events
+	missing  int             // pieces
+	secret   int             // pieces
+}
+
+// Write writes the record.
+func (e Export) Write(ctx context.Context, to io.Writer) (Written, error) {
+	w := &writer{
+		Export: e, to: bufio.NewWriter(to), bundles: map[string]bool{}, sessions: map[string]bool{}, pieces: map[string]bool{},
+	}
+	_, err := w.to.WriteString(head + "\n")
+	for _, part := range []func(context.Context) error{w.executions, w.allBundles, w.allSessions} {
+		if err == nil {
+			err = part(ctx)
+		}
+	}
+	if err == nil {
+		err = w.to.Flush()
+	}
+	if err != nil {
+		return w.done, fmt.Errorf("record of work: %w", err)
+	}
+	w.note()
+	return w.done, nil
+}
+
+func (w *writer) note() {
+	for _, left := range []struct {
+		n          int
+		what, noun string
+	}{
+		{w.broken, "of the record of work, damaged and left out", "row"},
+		{w.spoilt, "of the record of work, damaged and empty in it", "event"},
+		{w.cut, "of the record of work, too much for one line and cut", "event"},
+		{w.missing, "of bundles, lost or too large and left out", "piece"},
+		{w.secret, "of bundles, left out because of secrets in it", "piece"},
+	} {
+		if left.n > 0 {
+			w.done.Notes = append(w.done.Notes, left.what+": "+plaintext.Count(left.n, left.noun))
+		}
+	}
+}
+
+// executions writes those that are selected, newest first.
+func (w *writer) executions(ctx context.Context) error {
+	q := work.RecordQuery{Thread: w.Thread, Limit: page}
+	for {
+		list, err := w.From.Recorded(ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, x := range list {
+			if x.Broken() {
+				w.broken++
+				continue
+			}
+			if err := w.execution(ctx, x); err != nil {
+				return fmt.Errorf("%s: %w", x.Name, err)
+			}
+		}
+		if len(list) < page {
+			return nil
+		}
+		q.Before = list[len(list)-1].ID
+	}
+}
+
+func (w *writer) execution(ctx context.Context, x work.Execution) error {
+	of := work.Whole{Execution: &x}
+	var err error
+	for after := int64(0); ; {
+		some, err := w.From.Events(ctx, x.ID, after, events)
+		if err != nil && !w.lost(err) {
+			return err
+		}
+		of.Events = append(of.Events, some...)
+		if len(some) < events {
+			break
+		}
+		after = some[len(some)-1].Seq
+	}
+	if of.Allocations, err = w.From.Allocations(ctx, x.ID); err != nil && !w.lost(err) {
+		return err
+	}
+	if of.Outputs, err = w.outputs(ctx, x.ID); err != nil && !w.lost(err) {
+		return err
+	}
+	w.shorten(of.Events)
+	w.redact(&of)
+	w.sessions[x.Session] = true
+	w.bundles[x.Bundle] = true
+	for _, a := range of.Allocations {
+		w.bundles[a.Bundle] = true
+	}
+	w.done.Executions++
+	return w.line(lineExecution, of)
+}
+
+// outputs returns those of an execution, oldest first.
+func (w *writer) outputs(ctx context.Context, id work.ID) ([]work.Output, error) {
+	q, all := work.OutputQuery{Execution: string(id), Limit: page}, []work.Output(nil)
+	for {
+		list, err := w.From.Outputs(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, list...); len(list) < page {
+			slices.Reverse(all)
+			return all, nil
+		}
+		q.Before = list[len(list)-1].N
+	}
+}
+
+// lost counts what cannot be read because it is damaged.
+func (w *writer) lost(err error) bool {
+	if !errors.Is(err, thread.ErrDamaged) {
+		return false
+	}
+	w.broken++
+	return true
+}
+
+// shorten bounds the texts of an execution's events, and counts those that are damaged.
+func (w *writer) shorten(list []work.Event) {
+	total := 0
+	for i, e := range list {
+		if e.Text == work.DamagedEvent(e.Seq).Text && e.At.IsZero() {
+			w.spoilt++
+		}
+		if total += len(e.Text); total > maxText {
+			list[i].Text = thread.Excerpt(e.Text)
+			total += len(list[i].Text) - len(e.Text)
+			w.cut++
+		}
+	}
+}
+
+// allBundles writes those that are selected, newest first, each piece with the first that has it.
+func (w *writer) allBundles(ctx context.Context) error {
+	q := work.BundleQuery{Limit: page}
+	for {
+		list, err := w.From.Bundles(ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, b := range list {
+			if w.Thread != "" && !w.bundles[b.Bundle.ID] {
+				continue
+			}
+			if err := w.bundle(ctx, b); err != nil {
+				return fmt.Errorf("%s: %w", b.Bundle.ID, err)
+			}
+		}
+		if len(list) < page {
+			return nil
+		}
+		q.Before = list[len(list)-1].Bundle.ID
+	}
+}
+
+func (w *writer) bundle(ctx context.Context, b work.KeptBundle) error {
+	of, total := work.Whole{Bundle: &b, Pieces: map[string][]byte{}}, 0
+	for _, hash := range b.Pieces {
+		if hash == "" || w.pieces[hash] {
+			continue
+		}
+		content, err := w.From.Piece(ctx, hash)
+		switch {
+		case errors.Is(err, thread.ErrDamaged), errors.Is(err, thread.ErrNotFound):
+			w.missing++
+		case err != nil:
+			return err
+		case !w.Secrets && string(secret.Mask(content)) != string(content):
+			w.secret++
+		case total+len(content) > maxText:
+			w.missing++
+			continue // it may come with another bundle
+		default:
+			total += len(content)
+			of.Pieces[hash] = content
+		}
+		w.pieces[hash] = true
+	}
+	w.sessions[b.Session] = true
+	w.redact(&of)
+	w.done.Bundles++
+	return w.line(lineBundle, of)
+}
+
+// allSessions writes those that are selected with their tasks, newest first.
+func (w *writer) allSessions(ctx context.Context) error {
+	q := work.SessionQuery{Limit: page}
+	for {
+		list, err := w.From.Sessions(ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, s := range list {
+			if w.Thread != "" && !w.sessions[s.Name] {
+				continue
+			}
+			of := work.Whole{Session: &s}
+			if of.Tasks, err = w.From.Tasks(ctx, s.Name); err != nil && !w.lost(err) {
+				return fmt.Errorf("%s: %w", s.Name, err)
+			}
+			w.redact(&of)
+			w.done.Sessions++
+			if err := w.line(lineSession, of); err != nil {
+				return fmt.Errorf("%s: %w", s.Name, err)
+			}
+		}
+		if len(list) < page {
+			return nil
+		}
+		q.Before = list[len(list)-1].Name
+	}
+}
+
+func (w *writer) line(kind byte, of work.Whole) error {
+	line, err := encode(kind, of)
+	if err == nil && len(line) > maxLine {
+		err = thread.Kindf(thread.ErrLimit, "more than %s", thread.Bytes(maxLine))
+	}
+	if err == nil {
+		_, err = w.to.Write(line)
+	}
+	return err
+}
+
+// redact removes secrets from texts, unless they are to stay. What was stored as text without secrets has none anyway.
+func (w *writer) redact(of *work.Whole) {
+	if w.Secrets {
+		return
+	}
+	text := func(all ...*string) {
+		for _, s := range all {
+			*s = secret.Redact(*s)
+		}
+	}
+	object := func(b json.RawMessage) json.RawMessage { return secret.Mask(b) } // of the same length, so it stays JSON
+	if x := of.Execution; x != nil {
+		text(&x.Reason, &x.Answer, &x.Scope, &x.Gap, &x.Failure.What)
+	}
+	for i := range of.Events {
+		text(&of.Events[i].Text)
+	}
+	for i := range of.Allocations {
+		text(&of.Allocations[i].Source)
+	}
+	for i := range of.Outputs {
+		of.Outputs[i].Content = object(of.Outputs[i].Content)
+	}
+	if s := of.Session; s != nil {
+		text(&s.Scope)
+		s.Metadata = object(s.Metadata)
+	}
+	for i := range of.Tasks {
+		text(&of.Tasks[i].Body)
+	}
+	if b := of.Bundle; b != nil {
+		text(&b.Bundle.Scope)
+	}
+}
