@@ -1,10 +1,12 @@
 // Package archive exports one thread to one file and imports it on another machine.
 //
 // The file is a zstd-compressed tar: "format" (a number), "thread" (JSON), "staged/00001" and following (the staged data
-// that the thread names), "masks/00001" and following (what is masked of its conversation), "checkpoints/00001" and
+// that the thread names), "masks/00001" and following (what is masked of its conversation), "work/00001" and following
+// (its executions, in the format of package workfile), "checkpoints/00001" and
 // following (records, parents first), "snapshots/00001" and following (a git bundle), and last "manifest": every entry
 // with its size and SHA-256. It contains the thread's own checkpoints and all their ancestors, with conversation and
-// native transcripts. Staged data, masks and the bundle are streams of the caller's, and may be missing.
+// native transcripts. Staged data, masks, executions and the bundle are streams of the caller's, and may be
+// missing.
 //
 // It does not contain the environment and the arguments that the agent was started with, nor the folders of the machine
 // it comes from. An import takes none of these from a file either: an archive is untrusted data, and must not choose
@@ -25,12 +27,13 @@ package archive
 import "orchestrator/checkpoint"
 
 // format is the number of this layout, and oldest the first one that can still be read: 1 cannot say that secrets were
-// redacted, and contains them. Others are refused. A file without staged data and masks has the number plain, so that
-// older programs read it.
+// redacted, and contains them. Others are refused. A file without executions has the number carried, one without staged
+// data and masks too the number plain, so that older programs read it.
 const (
-	format = 3
-	plain  = 2
-	oldest = 1
+	format  = 4
+	carried = 3
+	plain   = 2
+	oldest  = 1
 )
 
 // Limits of an archive. They are far above real threads and bound what a hostile file can cost.
@@ -58,6 +61,7 @@ const (
 	nameManifest   = "manifest"
 	dirStaged      = "staged/"
 	dirMasks       = "masks/"
+	dirWork        = "work/"
 	dirCheckpoints = "checkpoints/"
 	dirSnapshots   = "snapshots/"
 	partName       = "%s%05d"

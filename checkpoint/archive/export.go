@@ -40,6 +40,8 @@ type Export struct {
 	// Staged and Masks write the staged data that the thread names, and what is masked of its conversation; nil for none.
 	// They leave out secrets themselves.
 	Staged, Masks func(io.Writer) error
+	// Work writes the thread's executions, and leaves out secrets itself; nil for none.
+	Work func(io.Writer) error
 	// Snapshots is a git bundle of the thread's snapshots; nil for none.
 	Snapshots io.Reader
 	// Secrets keeps secrets in prompts, answers and tool results.
@@ -83,8 +85,11 @@ type exporter struct {
 
 func (x *exporter) all(ctx context.Context, from Source, t thread.Thread, e Export) error {
 	layout := plain
-	if e.Staged != nil || e.Masks != nil {
+	switch {
+	case e.Work != nil:
 		layout = format
+	case e.Staged != nil || e.Masks != nil:
+		layout = carried
 	}
 	if err := x.entry(nameFormat, []byte(fmt.Sprint(layout))); err != nil {
 		return err
@@ -154,8 +159,11 @@ func (e Export) streams() iter.Seq2[string, func(io.Writer) error] {
 		if e.Staged != nil && !yield(dirStaged, e.Staged) {
 			return
 		}
-		if e.Masks != nil {
-			yield(dirMasks, e.Masks)
+		if e.Masks != nil && !yield(dirMasks, e.Masks) {
+			return
+		}
+		if e.Work != nil {
+			yield(dirWork, e.Work)
 		}
 	}
 }

@@ -122,8 +122,9 @@ func TestHostile(t *testing.T) {
 		"no thread":        {(&file{}).add("format", "1").add("checkpoints/00001", "x"), "comes before"},
 		"order":            {begun().add("snapshots/00001", "x").add("checkpoints/00001", "x"), "out of order"},
 		"no format":        {(&file{}).add("thread", goodThread), "comes before"},
-		"newer format":     {(&file{}).add("format", "4"), "this program reads 1 to 3"},
+		"newer format":     {(&file{}).add("format", "5"), "this program reads 1 to 4"},
 		"masks too early":  {begun().add("masks/00001", "x"), "unknown name"}, // of a layout that has none
+		"work too early":   {(&file{}).add("format", "3").add("thread", goodThread).add("work/00001", "x"), "unknown name"},
 		"staged too early": {begun().add("staged/00001", "x"), "unknown name"},
 		"no manifest":      {begun(), "truncated"},
 		"after manifest":   {with(goodRecord, "{}").add("snapshots/00001", "x"), "after the manifest"},

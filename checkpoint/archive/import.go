@@ -40,6 +40,7 @@ func check(name string, in io.Reader, i Import) (Summary, error) {
 		snapshots: func([]byte) error { s.Snapshots = true; return nil },
 		staged:    i.Staged.Check,
 		masks:     i.Masks.Check,
+		work:      i.Work.Check,
 	})
 	if err != nil {
 		return Summary{}, fmt.Errorf("%s: %w", name, err)
@@ -63,6 +64,8 @@ type Import struct {
 	Snapshots func(thread.ID, io.Reader) error
 	// Staged and Masks import what Export's functions of these names wrote, in this order; the zero values ignore it.
 	Staged, Masks Part
+	// Work imports what Export's function of this name wrote, after these.
+	Work Part
 	// Undo removes what they stored for a thread whose import failed; nil for nothing.
 	Undo func(thread.ID) error
 }
@@ -172,7 +175,7 @@ func (m *importer) all(in io.Reader) (thread.Thread, error) {
 		bundle.read = func(r io.Reader) error { return m.Snapshots(m.thread.ID, r) }
 	}
 	_, err := read(in, visitor{
-		about: m.begin, staged: m.part(m.Staged), masks: m.part(m.Masks), record: m.record, snapshots: bundle.take,
+		about: m.begin, staged: m.part(m.Staged), masks: m.part(m.Masks), work: m.part(m.Work), record: m.record, snapshots: bundle.take,
 	})
 	if bundleErr := bundle.end(err); bundleErr != nil {
 		err = errors.Join(err, fmt.Errorf("snapshots: %w", bundleErr))

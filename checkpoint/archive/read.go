@@ -24,9 +24,10 @@ import (
 // visitor is called with what a reader finds, in the file's order. Each field may be nil.
 type visitor struct {
 	about func(about) error
-	// staged and masks read a stream to its end.
+	// staged, masks and work read a stream to its end.
 	staged    func(io.Reader) error
 	masks     func(io.Reader) error
+	work      func(io.Reader) error
 	record    func(recordHead, thread.Delta) error
 	snapshots func([]byte) error
 }
@@ -145,6 +146,7 @@ const (
 	stageThread
 	stageStaged
 	stageMasks
+	stageWork
 	stageCheckpoints
 	stageSnapshots
 	stageManifest
@@ -161,6 +163,8 @@ func stageOf(name string) stage {
 		return stageStaged
 	case strings.HasPrefix(name, dirMasks):
 		return stageMasks
+	case strings.HasPrefix(name, dirWork):
+		return stageWork
 	case strings.HasPrefix(name, dirCheckpoints):
 		return stageCheckpoints
 	case strings.HasPrefix(name, dirSnapshots):
@@ -177,7 +181,7 @@ func (s stage) parted() bool { return s > stageThread && s < stageManifest }
 
 // in reports whether files of a layout have the stage.
 func (s stage) in(layout int) bool {
-	return s != stageNone && (layout > plain || s != stageStaged && s != stageMasks)
+	return s != stageNone && (layout > plain || s != stageStaged && s != stageMasks) && (layout > carried || s != stageWork)
 }
 
 // header refuses an entry before any of it is read.
@@ -238,6 +242,8 @@ func (r *reader) begin(at stage) {
 		r.feed.read = r.visit.staged
 	case stageMasks:
 		r.feed.read = r.visit.masks
+	case stageWork:
+		r.feed.read = r.visit.work
 	default:
 	}
 }
@@ -260,7 +266,7 @@ func (r *reader) body(h *tar.Header, s *stream) error {
 		err = r.format()
 	case stageThread:
 		err = r.thread()
-	case stageStaged, stageMasks:
+	case stageStaged, stageMasks, stageWork:
 		err = r.stream()
 	case stageCheckpoints:
 		err = s.entry()

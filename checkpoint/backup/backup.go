@@ -3,14 +3,15 @@
 // The file is a tar archive: "about" (JSON: the layout, who wrote it, when, from which folder), "threads.db" (a store
 // of package sqlite, whichever store the project uses) with its "threads.db-mark", "snapshots.bundle" (a git bundle of
 // the files that were kept, if any), "staged/<thread>" (the data that its agent has staged; "staged/project" is the
-// person's), "masks/<thread>" (what is masked of its conversation) and, last, "sums", the SHA-256 of each. Threads,
+// person's), "masks/<thread>" (what is masked of its conversation), "work" (the record of work, in the format of package
+// workfile) and, last, "sums", the SHA-256 of each. Threads,
 // checkpoints and prompts keep their ids, and so do the refs of the snapshots: forked, pinned, archived and deleted
 // threads remain so. Staged data and masks are streams of the caller's, as in package archive; a backup without them has
-// layout 1, which older programs read.
+// layout 1, which older programs read, and one without a record of work layout 2.
 //
 // A backup is made while the store is in use: each thread is copied as of one moment, with all of its ancestors.
 //
-// Restore verifies every sum before it writes anything, leaves existing threads as they are, and makes the others
+// Restore verifies every sum before it writes anything, but that of the record of work, whose lines have their own. It leaves existing threads as they are, and makes the others
 // visible only when all of their checkpoints and files are stored. What a crash leaves incomplete is rolled back at the
 // store's next start (see archive.Repair).
 //
@@ -38,13 +39,15 @@ import (
 )
 
 const (
-	layout = 2
-	plain  = 1
+	layout  = 3
+	carried = 2
+	plain   = 1
 
 	nameAbout  = "about"
 	nameStore  = "threads.db"
 	nameMark   = "threads.db-mark"
 	nameBundle = "snapshots.bundle"
+	nameWork   = "work"
 	nameSums   = "sums"
 
 	maxAbout = 1 << 20
@@ -76,6 +79,8 @@ type Backup struct {
 	// Staged writes the data that a thread's agent has staged, or for "" what belongs to no thread, and Masks what is
 	// masked of a thread, whose parents come before it; nil for none. They leave out secrets themselves.
 	Staged, Masks func(thread.ID, io.Writer) error
+	// Work writes the record of work, and leaves out secrets itself. It says whether there is any. Nil for none.
+	Work func(context.Context, io.Writer) (bool, error)
 }
 
 // Write writes a backup. The output before an error is not a backup.
@@ -109,9 +114,11 @@ func (b Backup) write(ctx context.Context, from Source, w io.Writer) (Copied, er
 	if err != nil {
 		return done, err
 	}
-	if b.Layout = plain; len(parts) > 0 {
-		b.Layout = layout
+	recorded, err := b.work(ctx)
+	if err != nil {
+		return done, err
 	}
+	b.Layout = layoutOf(parts, recorded)
 	t := &writer{tar: tar.NewWriter(w), now: b.Created, sums: map[string]string{}}
 	about, err := json.Marshal(b.About)
 	if err == nil {
@@ -130,6 +137,9 @@ func (b Backup) write(ctx context.Context, from Source, w io.Writer) (Copied, er
 		if err == nil {
 			err = t.file(p.name(), p.file)
 		}
+	}
+	if err == nil && recorded != "" {
+		err = t.file(nameWork, recorded)
 	}
 	if err == nil {
 		var sums []byte
@@ -204,6 +214,10 @@ type Restore struct {
 	// Staged and Masks import what Backup's functions of these names wrote, the former first, and parents before their
 	// forks; the zero values ignore it. A thread whose parent's masks are not its own has Masks read an empty stream.
 	Staged, Masks archive.Part
+	// CheckWork reads all of the record of work before anything is written, and Work imports it once all threads are
+	// restored; nil ignores it. Whole is false if it does not match its checksum.
+	CheckWork func(io.Reader) error
+	Work      func(ctx context.Context, f io.ReaderAt, size int64, whole bool) error
 	// Undo removes what they stored for a thread that was not restored after all; nil for nothing.
 	Undo func(thread.ID) error
 	// Place adapts a thread to its new location: its folder, its worktree, its agent. It runs once the thread's
@@ -222,10 +236,10 @@ func (r Restore) Read(ctx context.Context, to Store, in io.Reader) (About, Copie
 }
 
 func (r Restore) read(ctx context.Context, to Store, in io.Reader) (about About, done Copied, err error) {
-	about, parts, err := r.unpack(in)
+	about, parts, whole, err := r.unpack(in)
 	carried := readers{r.Staged, r.Masks}
 	if err == nil {
-		err = carried.check(parts)
+		err = errors.Join(carried.check(parts), r.checkWork())
 	}
 	if err != nil {
 		return about, done, err
@@ -248,15 +262,18 @@ func (r Restore) read(ctx context.Context, to Store, in io.Reader) (about About,
 	if _, err := os.Lstat(bundle); err == nil && r.Snapshots != nil {
 		c.before = func(ctx context.Context, ids []thread.ID) error { return r.Snapshots(ctx, bundle, ids) }
 	}
-	done, err = c.run(ctx)
+	if done, err = c.run(ctx); err == nil {
+		err = r.work(ctx, whole)
+	}
 	return about, done, err
 }
 
-// unpack checks the whole file and writes its parts into the folder.
-func (r Restore) unpack(in io.Reader) (about About, parts []part, err error) {
+// unpack checks the whole file and writes its parts into the folder. Whole is false if the record of work does not match
+// its checksum.
+func (r Restore) unpack(in io.Reader) (about About, parts []part, whole bool, err error) {
 	t, sums := tar.NewReader(bufio.NewReader(in)), map[string]string{}
-	bad := func(format string, args ...any) (About, []part, error) {
-		return about, nil, thread.Kindf(thread.ErrInvalid, format, args...)
+	bad := func(format string, args ...any) (About, []part, bool, error) {
+		return about, nil, false, thread.Kindf(thread.ErrInvalid, format, args...)
 	}
 	for {
 		h, err := t.Next()
@@ -264,7 +281,7 @@ func (r Restore) unpack(in io.Reader) (about About, parts []part, err error) {
 		case errors.Is(err, io.EOF):
 			return bad("checksums missing: the file is truncated")
 		case err != nil && len(sums) == 0:
-			return about, nil, thread.Kindf(thread.ErrInvalid, "not an orchestrator backup, or cut off")
+			return bad("not an orchestrator backup, or cut off")
 		case err != nil:
 			return bad("after %d entries: %w", len(sums), err)
 		}
@@ -274,8 +291,10 @@ func (r Restore) unpack(in io.Reader) (about About, parts []part, err error) {
 		_, twice := sums[h.Name]
 		switch {
 		case h.Name == nameSums && len(sums) >= 3:
-			return about, parts, r.compare(t, sums)
-		case h.Typeflag != tar.TypeReg || twice || !(known && at == len(sums) || isPart && len(sums) >= 3):
+			whole, err := r.compare(t, sums)
+			return about, parts, whole, err
+		case h.Typeflag != tar.TypeReg || twice || sums[nameWork] != "" ||
+			!(known && at == len(sums) || (isPart || h.Name == nameWork) && len(sums) >= 3):
 			return bad("unexpected entry %q", h.Name)
 		}
 		sum := sha256.New()
@@ -283,15 +302,15 @@ func (r Restore) unpack(in io.Reader) (about About, parts []part, err error) {
 		case isPart:
 			parts = append(parts, p.in(r.Dir))
 			err = keep(parts[len(parts)-1].file, io.TeeReader(t, sum))
-		case at > 0:
+		case at > 0 || h.Name == nameWork:
 			err = keep(filepath.Join(r.Dir, h.Name), io.TeeReader(t, sum))
 		default:
 			var b []byte
 			if b, err = io.ReadAll(io.LimitReader(io.TeeReader(t, sum), maxAbout)); err == nil {
 				err = json.Unmarshal(b, &about)
 			}
-			if err == nil && about.Layout != layout && about.Layout != plain {
-				return bad("layout %d is not supported, this program reads %d and %d", about.Layout, plain, layout)
+			if err == nil && (about.Layout < plain || about.Layout > layout) {
+				return bad("layout %d is not supported, this program reads %d to %d", about.Layout, plain, layout)
 			}
 		}
 		if err != nil {
@@ -301,21 +320,22 @@ func (r Restore) unpack(in io.Reader) (about About, parts []part, err error) {
 	}
 }
 
-// compare compares the stored checksums with those of what was read.
-func (r Restore) compare(in io.Reader, read map[string]string) error {
+// compare compares the stored checksums with those of what was read, and reports whether the record of work matches its
+// own.
+func (r Restore) compare(in io.Reader, read map[string]string) (whole bool, err error) {
 	var want map[string]string
 	if err := json.NewDecoder(io.LimitReader(in, maxSums)).Decode(&want); err != nil {
-		return fmt.Errorf("entry %q: %w: %w", nameSums, err, thread.ErrInvalid)
+		return false, fmt.Errorf("entry %q: %w: %w", nameSums, err, thread.ErrInvalid)
 	}
 	for name, sum := range read {
-		if want[name] != sum {
-			return fmt.Errorf("entry %q does not match its checksum: %w", name, thread.ErrDamaged)
+		if want[name] != sum && name != nameWork {
+			return false, fmt.Errorf("entry %q does not match its checksum: %w", name, thread.ErrDamaged)
 		}
 	}
 	if len(want) != len(read) {
-		return fmt.Errorf("only %d of %d entries: %w", len(read), len(want), thread.ErrDamaged)
+		return false, fmt.Errorf("only %d of %d entries: %w", len(read), len(want), thread.ErrDamaged)
 	}
-	return nil
+	return want[nameWork] == read[nameWork], nil
 }
 
 func keep(path string, in io.Reader) error {

@@ -81,6 +81,7 @@ func (p transfer) RestoreBackup(ctx context.Context, r thread.TransferRequest) (
 	in := backup.Restore{
 		File: r.File, Dir: dir, Now: time.Now(), Staged: carried.Staged, Masks: carried.Masks, Undo: carried.Undo,
 	}
+	recorded := p.carry.work.back(&in)
 	if p.files != nil && !r.NoFiles {
 		in.Snapshots = func(ctx context.Context, bundle string, ids []thread.ID) error {
 			_, err := p.files.Load(ctx, bundle, ids)
@@ -113,7 +114,7 @@ func (p transfer) RestoreBackup(ctx context.Context, r thread.TransferRequest) (
 			kept.Archived = append(kept.Archived, t.Name)
 		}
 	}
-	kept.Secrets, kept.Files, kept.Notes = !about.Redacted, in.Snapshots != nil, slices.Concat(kept.Notes, done.Notes, carried.Notes())
+	kept.Secrets, kept.Files, kept.Notes = !about.Redacted, in.Snapshots != nil, slices.Concat(kept.Notes, done.Notes, carried.Notes(), recorded())
 	return kept, err
 }
 

@@ -23,6 +23,7 @@ import (
 type carry struct {
 	staging *staging.Store
 	masks   *masks.Store
+	work    carryWork
 }
 
 // all adds to a backup what its threads need. It returns a function that says what was left out, once it is written.
@@ -68,7 +69,8 @@ func (c carry) all(b *backup.Backup) func() []string {
 		unmasked += left
 		return err
 	}
-	return func() []string { return leftBehind(tooLarge, unmasked) }
+	recorded := c.work.all(b)
+	return func() []string { return append(leftBehind(tooLarge, unmasked), recorded()...) }
 }
 
 // redacting returns what is applied to what a file carries.

@@ -280,7 +280,7 @@ func (a *Server) listen(context.Context) error {
 		Manager: a.manager, Executions: a.manager.Executions, Record: a.record, Runs: runBounds(a.Config), Project: a.Project.Root, Terminals: terminals{a.sessions}, Callers: a.sessions, Info: a.info, Cost: a.cost, Log: a.Log,
 		Agents: a.detect, Transfer: transfer{
 			manager: a.manager, store: a.store, files: a.files, project: a.Project.Root, spool: a.Project.StateDir(),
-			carry: carry{staging: a.staging, masks: a.masks},
+			carry: carry{staging: a.staging, masks: a.masks, work: a.carryWork()},
 			known: a.agents.Known,
 		},
 		Staging: a.staging, Masks: a.masks, Contexts: contexts{manager: a.manager, masker: a.masker, bases: a.bases, rules: contextRules(a.Config)},

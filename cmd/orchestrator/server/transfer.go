@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -51,6 +52,11 @@ func (p transfer) Export(ctx context.Context, r thread.TransferRequest) (thread.
 	if err != nil {
 		return done, fmt.Errorf("export %s: %w", done.Name, err)
 	}
+	recorded, endWork, err := p.carry.work.into(ctx, &e)
+	defer endWork()
+	if err != nil {
+		return done, fmt.Errorf("export %s: %w", done.Name, err)
+	}
 	if p.files != nil && !r.NoFiles && done.Head != "" {
 		bundle, end, err := p.bundle(ctx, done.Thread)
 		if err != nil {
@@ -62,7 +68,7 @@ func (p transfer) Export(ctx context.Context, r thread.TransferRequest) (thread.
 	if err := writeFile(r.File, func(w io.Writer) error { return e.Write(ctx, p.store, w) }); err != nil {
 		return done, fmt.Errorf("export %s: %w", done.Name, err)
 	}
-	done.Notes = append(notes(), lost...)
+	done.Notes = slices.Concat(notes(), recorded(), lost)
 	return done, nil
 }
 
@@ -168,14 +174,18 @@ func (p transfer) Import(ctx context.Context, r thread.TransferRequest) (thread.
 		in.Snapshots = func(id thread.ID, bundle io.Reader) error { return p.unbundle(ctx, id, bundle) }
 	}
 	carried := p.carry.outOf(ctx, nil)
-	in.Staged, in.Masks, in.Undo = carried.Staged, carried.Masks, carried.Undo
+	var undoWork func(thread.ID) error
+	var recorded func() []string
+	in.Work, undoWork, recorded = p.carry.work.outOf(ctx)
+	in.Staged, in.Masks = carried.Staged, carried.Masks
+	in.Undo = func(id thread.ID) error { return errors.Join(carried.Undo(id), undoWork(id)) }
 	t, err := in.Read(ctx, p.store, f)
 	if err != nil {
 		return thread.Imported{}, err
 	}
 	var done thread.Imported
 	done.Status, err = p.manager.Threads.Adopt(ctx, t.ID)
-	done.LeftOut, done.Notes = p.manager.Lifecycle.Imported(ctx, []thread.ID{t.ID}), carried.Notes()
+	done.LeftOut, done.Notes = p.manager.Lifecycle.Imported(ctx, []thread.ID{t.ID}), append(carried.Notes(), recorded()...)
 	for _, note := range done.Notes {
 		p.manager.Traffic.Tell(t.ID, thread.Notice{Level: thread.LevelInfo, Text: note})
 	}
