@@ -47,7 +47,6 @@ const (
 	nameStore  = "threads.db"
 	nameMark   = "threads.db-mark"
 	nameBundle = "snapshots.bundle"
-	nameWork   = "work"
 	nameSums   = "sums"
 
 	maxAbout = 1 << 20
@@ -114,7 +113,7 @@ func (b Backup) write(ctx context.Context, from Source, w io.Writer) (Copied, er
 	if err != nil {
 		return done, err
 	}
-	recorded, err := b.work(ctx)
+	recorded, err := writeWork(ctx, b.Dir, b.Work)
 	if err != nil {
 		return done, err
 	}
@@ -148,6 +147,18 @@ func (b Backup) write(ctx context.Context, from Source, w io.Writer) (Copied, er
 		}
 	}
 	return done, errors.Join(err, t.tar.Close())
+}
+
+// layoutOf returns the oldest layout that has what a backup has.
+func layoutOf(parts []part, recorded string) int {
+	switch {
+	case recorded != "":
+		return layout
+	case len(parts) > 0:
+		return carried
+	default:
+		return plain
+	}
 }
 
 // bundle adds the snapshots, if there are any.
@@ -239,7 +250,10 @@ func (r Restore) read(ctx context.Context, to Store, in io.Reader) (about About,
 	about, parts, whole, err := r.unpack(in)
 	carried := readers{r.Staged, r.Masks}
 	if err == nil {
-		err = errors.Join(carried.check(parts), r.checkWork())
+		err = carried.check(parts)
+	}
+	if err == nil && r.CheckWork != nil {
+		err = readWork(r.Dir, func(f *os.File, _ int64) error { return r.CheckWork(f) })
 	}
 	if err != nil {
 		return about, done, err
@@ -262,8 +276,8 @@ func (r Restore) read(ctx context.Context, to Store, in io.Reader) (about About,
 	if _, err := os.Lstat(bundle); err == nil && r.Snapshots != nil {
 		c.before = func(ctx context.Context, ids []thread.ID) error { return r.Snapshots(ctx, bundle, ids) }
 	}
-	if done, err = c.run(ctx); err == nil {
-		err = r.work(ctx, whole)
+	if done, err = c.run(ctx); err == nil && r.Work != nil {
+		err = readWork(r.Dir, func(f *os.File, size int64) error { return r.Work(ctx, f, size, whole) })
 	}
 	return about, done, err
 }
