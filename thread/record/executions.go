@@ -1,4 +1,243 @@
 package record
 
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/thread/work"
+)
+
 // Executions are executions that are written down by hand, and queries over all.
 type Executions struct{ c Config }
+
+// InitExecution writes down an execution before it begins. What it says is a claim.
+type InitExecution struct {
+	Name    string `json:"execution_id,omitempty"` // the author's choice; "" for the next number
+	Session string `json:"session_id,omitempty"`
+	Task    string `json:"task,omitempty"` // its title in the work session
+	Type    string `json:"agent_type,omitempty"`
+	Scope   string `json:"scope,omitempty"`
+	Model   string `json:"model,omitempty"`
+	Agent   string `json:"agent,omitempty"` // the program
+	// Context is how many tokens of context it is given, Bundle the id or hash of the bundle that it is given: one of them.
+	Context int64  `json:"context_token_count,omitempty"`
+	Bundle  string `json:"bundle_id,omitempty"`
+	// Prompt is all of what it is asked.
+	Prompt string `json:"prompt,omitempty"`
+	// Dir is the folder that it works in.
+	Dir string `json:"dir,omitempty"`
+	// At is when it began, zero for now. Only a person may say so.
+	At time.Time `json:"deployed_at,omitzero"`
+}
+
+// ExecutionAnswer is an execution after a change.
+type ExecutionAnswer struct {
+	Execution work.Row `json:"execution"`
+	Warnings  []string `json:"warnings,omitempty"`
+	// Deliverables are how many files were recorded as its deliverables.
+	Deliverables int `json:"deliverables,omitempty"`
+}
+
+// Init writes down an execution that is about to begin: the row is durable when it returns.
+func (e *Executions) Init(ctx context.Context, a Author, q InitExecution) (ExecutionAnswer, error) {
+	if err := e.c.mayRecord(ctx, a, len(q.Scope)+len(q.Prompt)); err != nil {
+		return ExecutionAnswer{}, err
+	}
+	x, warnings, err := e.intended(ctx, a, q)
+	if err != nil {
+		return ExecutionAnswer{}, err
+	}
+	if err := e.mayJoin(ctx, a, x); err != nil {
+		return ExecutionAnswer{}, err
+	}
+	added, err := e.c.Store.Add(ctx, x)
+	if errors.Is(err, thread.ErrNameTaken) {
+		return ExecutionAnswer{}, thread.Hint(thread.Kindf(thread.ErrNameTaken, "there is an execution %s already", q.Name),
+			"choose another name, or leave it out for the next number")
+	}
+	if err != nil {
+		return ExecutionAnswer{}, err
+	}
+	prompt, cut := message("the prompt", q.Prompt)
+	warnings = append(warnings, warned(cut)...)
+	if prompt != "" {
+		added, err = e.c.Store.Change(ctx, added.ID, added.Fence, func(*work.Execution) error { return nil }, work.Event{Kind: work.KindGiven, Text: prompt})
+	}
+	if err == nil && q.Bundle != "" {
+		err = e.c.allocate(ctx, added)
+	}
+	if err == nil && x.Session != "" {
+		err = e.begun(ctx, x.Session)
+	}
+	return ExecutionAnswer{Execution: work.RowOf(added), Warnings: warnings}, err
+}
+
+// intended returns an execution as it is to be written down.
+func (e *Executions) intended(ctx context.Context, a Author, q InitExecution) (x work.Execution, warnings []string, err error) {
+	now := e.c.Now()
+	x = work.Execution{
+		ID: thread.NewID[work.ID](), Name: q.Name, Kind: work.KindHand, Thread: a.Thread, By: a.Thread, State: work.Deployed, Attempt: 1,
+		Created: now, Started: now, Context: q.Context, Session: q.Session, Dir: q.Dir, Host: e.c.Host, User: e.c.User,
+	}
+	if q.Name != "" {
+		if err := work.CheckOwnName(q.Name); err != nil {
+			return x, nil, err
+		}
+	}
+	for _, f := range []struct {
+		what string
+		from string
+		to   *string
+	}{{"the agent type", q.Type, &x.Type}, {"the model", q.Model, &x.Model}, {"the agent's name", q.Agent, &x.Agent}, {"the task", q.Task, &x.Task}} {
+		if *f.to, err = word(f.what, f.from); err != nil {
+			return x, nil, err
+		}
+	}
+	x.Scope = line(q.Scope)
+	switch {
+	case q.Context < 0:
+		return x, nil, thread.Kindf(thread.ErrInvalid, "the number of tokens is 0 or more")
+	case q.Context > 0 && q.Bundle != "":
+		return x, nil, thread.Hint(thread.Kindf(thread.ErrInvalid, "give the context as a number of tokens or as a bundle"), "a bundle has its number")
+	case q.Task != "" && q.Session == "":
+		return x, nil, thread.Kindf(thread.ErrInvalid, "a task is one of a work session: name that too")
+	}
+	if err := e.fromBundle(ctx, q.Bundle, &x); err != nil {
+		return x, nil, err
+	}
+	if x.Type == "" {
+		return x, nil, thread.Hint(thread.Kindf(thread.ErrInvalid, "an execution needs the type of its agent"), "name it as you would to a colleague: --agent-type debugger")
+	}
+	if x.Scope == "" {
+		x.Scope = x.Task
+	}
+	warning := "it has no scope: nobody will know what it was for"
+	if x.Scope != "" {
+		if warning, err = work.CheckScope(x.Scope); err != nil {
+			return x, nil, err
+		}
+	}
+	if x.Started, err = backdated(a, q.At, now); err != nil {
+		return x, nil, err
+	}
+	return x, append(warned(warning), e.base(ctx, &x)...), nil
+}
+
+// fromBundle takes over what a bundle says of the execution that is given it.
+func (e *Executions) fromBundle(ctx context.Context, ref string, x *work.Execution) error {
+	if ref == "" {
+		return nil
+	}
+	b, err := e.c.Store.Bundle(ctx, ref)
+	if errors.Is(err, thread.ErrNotFound) {
+		return thread.Hint(thread.Kindf(thread.ErrNotFound, "no bundle %q", thread.Excerpt(ref)),
+			"prepare it with `orchestrator bundle prepare`, or give --context-token-count")
+	}
+	if err != nil {
+		return err
+	}
+	x.Bundle, x.Context = b.Bundle.ID, b.Bundle.Total
+	if x.Type == "" {
+		x.Type = b.Bundle.AgentType
+	}
+	if x.Scope == "" {
+		x.Scope = line(b.Bundle.Scope)
+	}
+	if x.Model == "" {
+		x.Model = b.Model
+	}
+	return nil
+}
+
+// base finds the commit with which what an execution makes of files is compared. What is not known is no reason not to
+// record: the warning says so.
+func (e *Executions) base(ctx context.Context, x *work.Execution) []string {
+	if e.c.Files == nil || x.Dir == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, baseLimit)
+	defer cancel()
+	base, err := e.c.Files.Base(ctx, x.Dir)
+	if err != nil {
+		return warned(fmt.Sprintf("what it changes of files will be counted without a base: %v", err))
+	}
+	x.Base = base
+	return nil
+}
+
+// baseLimit is how long git may take to tell a commit.
+const baseLimit = 5 * time.Second
+
+// clockSkew is how far a client's clock may be ahead.
+const clockSkew = 2 * time.Minute
+
+// backdated returns when something happened of which an author says when, or now.
+func backdated(a Author, at, now time.Time) (time.Time, error) {
+	switch {
+	case at.IsZero():
+		return now, nil
+	case a.Agent:
+		return now, thread.Hint(thread.Kindf(thread.ErrNotGranted, "an agent records what happens now"), "leave out the time")
+	case at.After(now.Add(clockSkew)):
+		return now, thread.Kindf(thread.ErrInvalid, "%s is in the future", at.Local().Format(time.DateTime))
+	default:
+		return at, nil
+	}
+}
+
+// mayJoin refuses an execution of a work session that is over, or of a task that it has not. Anybody may work on what
+// another began.
+func (e *Executions) mayJoin(ctx context.Context, a Author, x work.Execution) error {
+	if x.Session == "" {
+		return nil
+	}
+	s, err := e.c.Store.Session(ctx, x.Session)
+	if err != nil {
+		return e.c.unknownSession(ctx, a, x.Session, err)
+	}
+	if err := s.Open(); err != nil || x.Task == "" {
+		return err
+	}
+	all, err := e.c.Store.Tasks(ctx, x.Session)
+	if err == nil && !slices.ContainsFunc(all, func(t work.Task) bool { return t.Title == x.Task }) {
+		err = thread.Hint(thread.Kindf(thread.ErrNotFound, "the work session %s has no task %q", x.Session, x.Task),
+			fmt.Sprintf("add it: orchestrator session task %s %q", x.Session, x.Task))
+	}
+	return err
+}
+
+// begun has a work session go on executing, since an execution of it is stored. One that has ended meanwhile stays so.
+func (e *Executions) begun(ctx context.Context, session string) error {
+	_, err := e.c.Store.ChangeSession(ctx, session, func(s *work.Session) error {
+		s.Updated = e.c.Now()
+		return s.Begin()
+	})
+	if errors.Is(err, thread.ErrRefused) {
+		return nil
+	}
+	return err
+}
+
+// allocate records what a bundle has as the context of an execution that somebody says was given it.
+func (c Config) allocate(ctx context.Context, x work.Execution) error {
+	b, err := c.Store.Bundle(ctx, x.Bundle)
+	if err != nil {
+		return err
+	}
+	var pieces []work.Allocation
+	for i, item := range b.Bundle.Items {
+		p := work.Allocation{
+			Execution: x.Name, Type: item.Type, Source: item.Source, Tokens: item.Tokens, Included: true, Bundle: b.Bundle.ID,
+			Priority: item.Priority, Sections: item.Sections, Claimed: true,
+		}
+		if i < len(b.Pieces) {
+			p.Hash = b.Pieces[i]
+		}
+		pieces = append(pieces, p)
+	}
+	return c.Store.Allocate(ctx, x.ID, pieces)
+}

@@ -82,8 +82,8 @@ func (s *Session) At(p Phase, begun bool) error {
 	if p < PhaseAnalyze || p > PhaseConfirm {
 		return thread.Hint(thread.Kindf(thread.ErrInvalid, "there is no phase %d", int(p)), "phases are 1 analyze, 2 plan, 3 execute, 4 validate, 5 confirm")
 	}
-	if s.Status.Final() {
-		return s.over()
+	if err := s.Open(); err != nil {
+		return err
 	}
 	s.Phase, s.Status = p, SessionPlanning
 	if p >= PhaseExecute || begun {
@@ -95,8 +95,8 @@ func (s *Session) At(p Phase, begun bool) error {
 // Begin is called before an execution of a work session begins, or is written down: it executes from then on. One that is
 // over is refused with thread.ErrRefused.
 func (s *Session) Begin() error {
-	if s.Status.Final() {
-		return s.over()
+	if err := s.Open(); err != nil {
+		return err
 	}
 	s.Phase, s.Status = max(s.Phase, PhaseExecute), SessionExecuting
 	return nil
@@ -104,12 +104,13 @@ func (s *Session) Begin() error {
 
 // End ends a work session. One that is completed has been through all phases.
 func (s *Session) End(status SessionStatus, at time.Time) error {
-	switch {
-	case !status.Final():
-		return thread.Hint(thread.Kindf(thread.ErrInvalid, "a work session does not end as %q", string(status)), "take completed, failed or cancelled")
-	case s.Status.Final():
-		return s.over()
-	case status == SessionCompleted:
+	if !status.Final() {
+		return thread.Hint(thread.Kindf(thread.ErrInvalid, "a work session does not end as %q", thread.Excerpt(string(status))), "take completed, failed or cancelled")
+	}
+	if err := s.Open(); err != nil {
+		return err
+	}
+	if status == SessionCompleted {
 		s.Phase = PhaseConfirm
 	}
 	if at.Before(s.Created) {
@@ -119,8 +120,11 @@ func (s *Session) End(status SessionStatus, at time.Time) error {
 	return nil
 }
 
-// over is the error for a work session that has ended.
-func (s *Session) over() error {
+// Open returns thread.ErrRefused for a work session that has ended: nothing is added to it.
+func (s *Session) Open() error {
+	if !s.Status.Final() {
+		return nil
+	}
 	return thread.Hint(thread.Kindf(thread.ErrRefused, "the work session %s is %s since %s: nothing is added to it any more", s.Name, s.Status,
 		s.Completed.Local().Format(time.DateTime)), "begin another: orchestrator session init --scope \"...\"")
 }
