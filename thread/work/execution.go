@@ -119,9 +119,11 @@ type Execution struct {
 	// Bundle is the id of the bundle that it was given, and Context how many tokens of context it was given before it began.
 	Bundle  string `json:"bundle,omitempty"`
 	Context int64  `json:"context,omitempty"`
-	// Dir is the folder that it works in, and Base the commit that its files are compared with; "" if that is not known.
-	Dir  string `json:"dir,omitempty"`
-	Base string `json:"base,omitempty"`
+	// Dir is the folder that it works in, Base the commit that its files are compared with, of a snapshot at its start if it
+	// is ours, and Result that of a snapshot with its files at its end; "" if that is not known.
+	Dir    string `json:"dir,omitempty"`
+	Base   string `json:"base,omitempty"`
+	Result string `json:"result,omitempty"`
 	// Given and Said are the numbers of the events with all of what it was asked (KindGiven) and all of its final message
 	// (KindSaid); 0 if there is none. The store sets them.
 	Given int64 `json:"given,omitempty"`

@@ -107,6 +107,8 @@ type Validation struct {
 	Coverage *float64 `json:"coverage,omitempty"` // percent
 	// Output is the last of what a check that failed printed, as an excerpt without secrets.
 	Output string `json:"output,omitempty"`
+	// At is when it was said, or checked.
+	At time.Time `json:"at,omitzero"`
 }
 
 // OutputQuery selects outputs.
