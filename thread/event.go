@@ -20,6 +20,8 @@ const (
 	EventSpeech EventKind = "speech"
 	// Happening is a new line of the event log: what an event before it means to people.
 	EventHappened EventKind = "happened"
+	// The record of work has changed: Record says whose.
+	EventRecord EventKind = "record"
 	// Run is a piece of what an execution reports; only for clients that follow it.
 	EventRun EventKind = "run"
 )
@@ -39,6 +41,13 @@ type Event struct {
 	Speech    *Speech    `json:"speech,omitempty"`
 	Happening *Happening `json:"happening,omitempty"`
 	Run       *RunPiece  `json:"run,omitempty"`
+	Record    *Recorded  `json:"record,omitempty"`
+}
+
+// Recorded is what of the record of work has changed since the last event of the kind.
+type Recorded struct {
+	// Sessions are the names of the work sessions; none if it is not known which.
+	Sessions []string `json:"sessions,omitempty"`
 }
 
 // Speech is a piece of a model's answer as it streams in. The pieces of one request, joined, are the answer's text. If

@@ -46,8 +46,10 @@ func (s Status) Group() Group {
 }
 
 // betweenRuns reports whether it is a thread that runs without a terminal and has no process now: what its newest
-// execution is counts, not the process before.
-func (s Status) betweenRuns() bool { return s.Once.On && s.Run != nil && s.Execution == nil }
+// execution is counts, not the process before, unless one waits for a person to agree that it starts.
+func (s Status) betweenRuns() bool {
+	return s.Once.On && s.Run != nil && s.Execution == nil && s.State.Question == nil
+}
 
 // runGroup returns the group of a thread between runs. A failure stops to need the person once they have looked.
 func (s Status) runGroup() Group {

@@ -23,6 +23,11 @@ type Once struct {
 	// Budget is what each run may spend; Group is the name of a group of runs that share a budget, "" for none.
 	Budget Budget `json:"budget,omitzero"`
 	Group  string `json:"group,omitempty"`
+	// Session is the name of the work session that it belongs to, Task the title of a task of that, and Type what kind of
+	// agent it is, such as "debugger"; "" for none. They also hold for a thread in a terminal.
+	Session string `json:"session,omitempty"`
+	Task    string `json:"task,omitempty"`
+	Type    string `json:"type,omitempty"`
 	// OnFail is what follows on a failure: a work.OnFail, "" for what is configured. Fallback is what takes its place then, as
 	// in runs.fallback, "" for what is configured.
 	OnFail   string `json:"onFail,omitempty"`

@@ -16,6 +16,8 @@ type RunStatus struct {
 	Reason    string `json:"reason,omitempty"` // why it waits, failed, or was cancelled
 	// By is the thread whose agent asked for it, "" for the person.
 	By       ID   `json:"by,omitempty"`
+	// Asks is set while one of its thread waits for a person to agree that it starts: the state of the thread has the question.
+	Asks     bool `json:"asks,omitempty"`
 	ReadOnly bool `json:"readOnly,omitempty"`
 	Attempt  int  `json:"attempt,omitempty"`
 	// Tier, Model and Chosen are as in work.Execution.
@@ -51,6 +53,8 @@ func (r *RunStatus) Word() string {
 		return ""
 	case r.State == "needs_input":
 		return "needs you"
+	case r.Asks:
+		return "proceed?"
 	default:
 		return r.State
 	}

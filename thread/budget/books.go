@@ -28,8 +28,7 @@ type Books struct {
 
 // account is what is known of one scope.
 type account struct {
-	name     string
-	limit    thread.Budget
+	payer    Payer // as it was when it was last looked at
 	opened   Spent // what was spent before
 	spent    Spent
 	summed   bool // spent has what had to be summed up
@@ -67,7 +66,7 @@ func New(before func(Scope) (Spent, error), tell func(Crossing)) *Books {
 // Level is how much of a budget is used.
 type Level int
 
-// The levels: the shares in percent from which they hold.
+// The levels: the shares in percent from which they hold, but that a payer may have its own for Warned.
 const (
 	Fine   Level = 0
 	Warned Level = 75
@@ -302,9 +301,8 @@ func (b *Books) account(p Payer) *account {
 		a = &account{}
 		b.accounts[p.Scope] = a
 	}
-	a.name = p.Name
-	if !same(a.limit, p.Limit) {
-		a.limit = p.Limit
+	changed := !same(a.payer.Limit, p.Limit)
+	if a.payer = p; changed {
 		b.wake()
 	}
 	return a
@@ -312,8 +310,8 @@ func (b *Books) account(p Payer) *account {
 
 // reaches notes that a level was reached, and reports whether that is news for the limit.
 func (a *account) reaches(l Level) bool {
-	if !same(a.toldFor, a.limit) {
-		a.told, a.toldFor = Fine, a.limit
+	if !same(a.toldFor, a.payer.Limit) {
+		a.told, a.toldFor = Fine, a.payer.Limit
 	}
 	if l <= a.told {
 		return false
@@ -373,23 +371,23 @@ func (b *Books) Account(p Payer) (Account, error) {
 
 // level is how much is used, by what is spent and what was told: a limit under which nothing fits any more is used up.
 func (a *account) level() Level {
-	if a.told == Over && same(a.toldFor, a.limit) {
+	if a.told == Over && same(a.toldFor, a.payer.Limit) {
 		return Over
 	}
-	return levelOf(a.limit, a.spent.Amount)
+	return levelOf(a.payer, a.spent.Amount)
 }
 
 // levelOf returns the level of what was spent.
-func levelOf(l thread.Budget, a Amount) Level {
-	share := Share(l, a)
+func levelOf(p Payer, a Amount) Level {
+	share := Share(p.Limit, a)
 	switch {
-	case !l.Set():
+	case !p.Limit.Set():
 		return Fine
-	case usedUp(l, a):
+	case usedUp(p.Limit, a):
 		return Over
-	case share >= float64(Alarm):
+	case share >= max(float64(Alarm), p.warnAt()):
 		return Alarm
-	case share >= float64(Warned):
+	case share >= p.warnAt():
 		return Warned
 	default:
 		return Fine
@@ -422,6 +420,9 @@ func (b *Books) Stops(all []Payer) (Account, bool, error) {
 	}
 	return Account{}, false, nil
 }
+
+// Expects returns how many tokens a model's answer likely has in a conversation.
+func (b *Books) Expects(model string) int64 { return b.usual.expect(model, true) }
 
 // Forget lets go of a scope that is gone for good.
 func (b *Books) Forget(s Scope) {
@@ -493,10 +494,8 @@ func (b *Books) settle(h *Hold, s Spent) {
 			a.usual.learn(s.Amount)
 		}
 		a.spent.USD = min(a.spent.USD, math.MaxFloat64)
-		if l := levelOf(a.limit, a.spent.Amount); l > Fine && a.reaches(l) {
-			crossings = append(crossings, Crossing{
-				Payer: Payer{Scope: scope, Name: a.name, Limit: a.limit}, Level: l, Spent: a.spent,
-			})
+		if l := levelOf(a.payer, a.spent.Amount); l > Fine && a.reaches(l) {
+			crossings = append(crossings, Crossing{Payer: a.payer, Level: l, Spent: a.spent})
 		}
 	}
 	b.wake()

@@ -78,6 +78,18 @@ func Used(l thread.Budget, s Spent) string {
 	return strings.Join(parts, ", ")
 }
 
+// Left says what is left of a limit: "$3.80 of $5.00, 20k of 200k tokens".
+func Left(l thread.Budget, s Spent) string {
+	var parts []string
+	if l.USD != nil {
+		parts = append(parts, fmt.Sprintf("%s of $%.2f", thread.USD(max(0, *l.USD-s.USD)), *l.USD))
+	}
+	if l.Tokens != nil {
+		parts = append(parts, fmt.Sprintf("%s of %s tokens", thread.Tokens(max(0, *l.Tokens-s.Tokens)), thread.Tokens(*l.Tokens)))
+	}
+	return strings.Join(parts, ", ")
+}
+
 // Raise says how a budget is raised.
 func Raise(p Payer) string {
 	flag := "--usd N"

@@ -7,7 +7,8 @@ import (
 	"orchestrator/thread"
 )
 
-// Change asks for another budget of a scope: "project", "group:NAME", the name of an execution or of a thread.
+// Change asks for another budget of a scope: "project", "group:NAME", "session:NAME", the name of an
+// execution or of a thread.
 type Change struct {
 	Scope string `json:"scope"`
 	// USD and Tokens replace what is set; what is nil stays. Clear takes the scope's own budget away first: what is
@@ -35,12 +36,12 @@ func (c Change) Next(was thread.Budget) (thread.Budget, error) {
 
 // Report is what budgets there are, and what is spent of them.
 type Report struct {
-	// Accounts are the project, the groups, the threads with a limit, and the open executions with one.
+	// Accounts are the project, work sessions and groups, the threads with a limit, and the open executions with one.
 	Accounts []Account `json:"accounts"`
 }
 
-// Compare orders accounts: the project, groups, threads, executions, each by name.
+// Compare orders accounts: the project, work sessions, groups, threads, executions, each by name.
 func (a Account) Compare(b Account) int {
-	kinds := []Kind{Project, Group, Thread, Execution}
+	kinds := []Kind{Project, Session, Group, Thread, Execution}
 	return cmp.Or(cmp.Compare(slices.Index(kinds, a.Scope.Kind), slices.Index(kinds, b.Scope.Kind)), cmp.Compare(a.Name, b.Name))
 }

@@ -17,11 +17,13 @@ type Kind string
 const (
 	Execution Kind = "execution"
 	Group     Kind = "group"
+	Session   Kind = "session" // a work session
 	Thread    Kind = "thread"
 	Project   Kind = "project"
 )
 
-// Scope is what a budget holds for. ID is that of the execution or thread, or the name of the group; "" for the project.
+// Scope is what a budget holds for. ID is that of the execution or thread, or the name of the group or work session; "" for
+// the project.
 type Scope struct {
 	Kind Kind   `json:"kind"`
 	ID   string `json:"id,omitempty"`
@@ -31,14 +33,17 @@ type Scope struct {
 func All() Scope { return Scope{Kind: Project} }
 
 // explicit reports whether a limit of the scope was set for this piece of work, so that it is kept or refuses.
-func (s Scope) explicit() bool { return s.Kind == Execution || s.Kind == Group }
+func (s Scope) explicit() bool { return s.Kind == Execution || s.Kind == Group || s.Kind == Session }
 
 // Payer is a scope that pays for a request, with its limit.
 type Payer struct {
 	Scope Scope `json:"scope"`
-	// Name is what people call it by, also as an argument: "exec-003", "group:night", "project", a thread's name.
+	// Name is what people call it by, also as an argument: "exec-003", "group:night", "session:search", "project", a thread's
+	// name.
 	Name  string        `json:"name"`
 	Limit thread.Budget `json:"limit,omitzero"`
+	// WarnAt is the part of the limit at which people are warned; that of Warned if 0.
+	WarnAt float64 `json:"warnAt,omitempty"`
 }
 
 // title names it in a sentence.
@@ -48,6 +53,8 @@ func (p Payer) title() string {
 		return "the budget of the project"
 	case Group:
 		return "the budget of the group " + strings.TrimPrefix(p.Name, GroupPrefix)
+	case Session:
+		return "the budget of the work session " + strings.TrimPrefix(p.Name, SessionPrefix)
 	default:
 		return "the budget of " + p.Name
 	}
@@ -55,6 +62,20 @@ func (p Payer) title() string {
 
 // GroupPrefix begins the name of a group where a scope is asked for.
 const GroupPrefix = "group:"
+
+// SessionPrefix begins the name of a work session where a scope is asked for.
+const SessionPrefix = "session:"
+
+// OfSession returns the scope of a work session.
+func OfSession(name string) Scope { return Scope{Kind: Session, ID: name} }
+
+// warnAt is the share in percent from which people are warned.
+func (p Payer) warnAt() float64 {
+	if p.WarnAt > 0 && p.WarnAt < 1 {
+		return p.WarnAt * 100
+	}
+	return float64(Warned)
+}
 
 // Amount is how much something is, or may be.
 type Amount struct {

@@ -22,6 +22,10 @@ func (c Crossing) Says() string {
 		return fmt.Sprintf("%s does not hold for the model %q, whose price is unknown: what it costs is not counted. "+
 			"Set a price for it in [models] of the configuration, or a budget in tokens", c.title(), thread.Excerpt(c.Model))
 	default:
-		return fmt.Sprintf("%s is %d %% used: %s", c.title(), c.Level, Used(c.Limit, c.Spent))
+		from := float64(c.Level)
+		if c.Level == Warned {
+			from = c.warnAt()
+		}
+		return fmt.Sprintf("%s is %.0f %% used: %s", c.title(), from, Used(c.Limit, c.Spent))
 	}
 }

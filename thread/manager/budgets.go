@@ -27,6 +27,7 @@ type Budgets struct {
 	books    *budget.Books
 	past     *pastRuns
 	pay      *payers
+	sessions *workSessions
 
 	again   atomic.Bool // the queue looks again soon
 	writing sync.Mutex  // held while the limits are stored; taken before mu
@@ -38,11 +39,11 @@ type Budgets struct {
 // budgetsSetting is where the limits that people have set are stored.
 const budgetsSetting = "budgets"
 
-func newBudgets(cfg *Config, work *work, notices *notices, r *registry, open *openRuns) *Budgets {
-	m := &Budgets{cfg: cfg, work: work, notices: notices, registry: r, open: open, fresh: map[thread.ID]bool{}}
+func newBudgets(cfg *Config, work *work, notices *notices, r *registry, open *openRuns, s *workSessions) *Budgets {
+	m := &Budgets{cfg: cfg, work: work, notices: notices, registry: r, open: open, sessions: s, fresh: map[thread.ID]bool{}}
 	m.books = budget.New(m.before, m.crossed)
 	m.books.Sums(m.sum)
-	m.pay = &payers{cfg: cfg, work: work, registry: r, open: open, known: m.known}
+	m.pay = &payers{cfg: cfg, work: work, registry: r, open: open, known: m.known, sessions: s}
 	m.past = &pastRuns{cfg: cfg, work: work, books: m.books}
 	return m
 }
@@ -140,9 +141,14 @@ func (m *Budgets) before(s budget.Scope) (spent budget.Spent, err error) {
 	switch s.Kind {
 	case budget.Thread, budget.Project:
 		stored(s)
-	case budget.Group:
+	case budget.Group, budget.Session:
 		for _, l := range m.registry.index.all() {
-			if t := l.thread(); t.Once.Group == s.ID && !t.Once.On {
+			t := l.thread()
+			in := t.Once.Group
+			if s.Kind == budget.Session {
+				in = t.Once.Session
+			}
+			if in == s.ID && !t.Once.On {
 				stored(budget.Scope{Kind: budget.Thread, ID: string(t.ID)})
 			}
 		}
@@ -159,7 +165,7 @@ func (m *Budgets) before(s budget.Scope) (spent budget.Spent, err error) {
 // an execution or a thread has asked for. Only for what may have some are all executions read.
 func (m *Budgets) sum(s budget.Scope) (budget.Spent, error) {
 	switch s.Kind {
-	case budget.Group:
+	case budget.Group, budget.Session:
 	case budget.Execution:
 		x, err := m.pay.execution(exec.ID(s.ID))
 		if err != nil || x.Attempt == 0 || x.Attempt == 1 && x.Server == m.cfg.Runs.Server { // no earlier server had it at work
@@ -303,10 +309,10 @@ func (m *Budgets) lookLater() {
 	})
 }
 
-// List returns the project, and the groups, threads and open executions that have a limit.
-func (m *Budgets) List(context.Context) (budget.Report, error) {
+// List returns the project, the groups, and the work sessions, threads and open executions that have a limit.
+func (m *Budgets) List(ctx context.Context) (budget.Report, error) {
 	limits := m.known()
-	payers := []budget.Payer{m.pay.project(limits)}
+	payers := append([]budget.Payer{m.pay.project(limits)}, m.sessions.payers(ctx)...)
 	groups := map[string]bool{}
 	for name := range limits.Groups {
 		groups[name] = true
@@ -370,6 +376,13 @@ func (m *Budgets) Set(ctx context.Context, c budget.Change) (budget.Account, err
 			return wrong
 		})
 		m.books.Changed()
+	} else if p.Scope.Kind == budget.Session {
+		err = m.sessions.change(ctx, p.Scope.ID, func(s *exec.Session) error {
+			next, wrong = c.Next(s.Budget)
+			s.Budget = next
+			return wrong
+		})
+		m.sessions.changed()
 	} else {
 		err = m.try(ctx, func(l budget.Limits) (budget.Limits, error) {
 			next, wrong = c.Next(l.Of(p.Scope)) // of the limits that are replaced: another change may have come before
@@ -403,6 +416,13 @@ func (m *Budgets) find(ctx context.Context, name string) (budget.Payer, exec.Exe
 	if group, ok := strings.CutPrefix(name, budget.GroupPrefix); ok {
 		return budget.Payer{Scope: budget.Scope{Kind: budget.Group, ID: group}, Name: name}, exec.Execution{}, budget.CheckGroup(group)
 	}
+	if session, ok := strings.CutPrefix(name, budget.SessionPrefix); ok {
+		p, err := m.sessions.payer(ctx, session)
+		if err == nil {
+			_, err = m.sessions.of(ctx, session)
+		}
+		return p, exec.Execution{}, err
+	}
 	if name == "project" {
 		return budget.Payer{Scope: budget.All(), Name: name}, exec.Execution{}, nil
 	}
@@ -421,7 +441,7 @@ func (m *Budgets) find(ctx context.Context, name string) (budget.Payer, exec.Exe
 	}
 	return budget.Payer{}, exec.Execution{}, thread.Hint(
 		fmt.Errorf("no thread, run or group is called %q: %w", thread.Excerpt(name), thread.ErrNotFound),
-		"`orchestrator budget` lists them; groups are written group:NAME, all of it is project")
+		"`orchestrator budget` lists them; groups are written group:NAME, work sessions session:NAME, all of it is project")
 }
 
 // begin stores the budget of a new thread, and whose agent starts it, before there is one: a budget that comes later might
@@ -433,7 +453,7 @@ func (m *Budgets) begin(ctx context.Context, t thread.Thread, b thread.Budget, b
 	}
 	if t.Launch.NoGateway {
 		above, _ := m.open.holding(by)
-		p, limited, err := m.pay.limited(exec.Execution{ID: "new", Thread: t.ID, Group: t.Once.Group, By: by, Within: above.ID})
+		p, limited, err := m.pay.limited(exec.Execution{ID: "new", Thread: t.ID, Group: t.Once.Group, Session: t.Once.Session, By: by, Within: above.ID})
 		switch {
 		case err != nil:
 			return budget.Unread(err)

@@ -26,10 +26,16 @@ type Creation struct {
 	registry *registry
 	agents   *Agents
 	budgets  *Budgets
+	sessions *workSessions
 }
 
 // New creates a thread and starts its agent.
 func (m *Creation) New(ctx context.Context, r thread.NewRequest) (thread.Status, error) {
+	above, _ := m.registry.open.holding(r.By)
+	err := m.sessions.enter(ctx, above, r.By, &r.Once)
+	if err != nil {
+		return thread.Status{}, fmt.Errorf("new thread: %w", err)
+	}
 	t, err := m.newThread(r)
 	if err != nil {
 		return thread.Status{}, fmt.Errorf("new thread: %w", err)

@@ -22,6 +22,7 @@ type dispatcher struct {
 	registry *registry
 	open     *openRuns
 	budgets  *Budgets
+	sessions *workSessions
 	// instead begins the fallback of an execution that waits for that.
 	instead func(exec.Execution)
 
@@ -112,7 +113,9 @@ func (d *dispatcher) next() time.Duration {
 
 // queue returns the rules as they are now.
 func (d *dispatcher) queue(open []exec.Execution) exec.Queue {
-	held, later, now := map[thread.ID]string{}, map[exec.ID]string{}, d.cfg.now()
+	held, now := map[thread.ID]string{}, d.cfg.now()
+	asks, later := d.proposals(open)
+	d.open.propose(asks)
 	for _, x := range open {
 		if stored, known := d.open.of(x.ID); known && x.State == exec.Queued {
 			if why := stored.Waits(d.open.ways.left(stored, now), now); why != "" {

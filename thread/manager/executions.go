@@ -18,6 +18,7 @@ type Executions struct {
 	notices    *notices
 	forks      *Forks
 	open       *openRuns
+	sessions   *workSessions
 	dispatcher *dispatcher
 }
 
@@ -179,3 +180,11 @@ func (m *Executions) SetQueue(ctx context.Context, c exec.QueueChange) (exec.Que
 
 // Pending reports whether executions wait or run: the server is needed.
 func (m *Executions) Pending() bool { return m.open.any() }
+
+// WorkSession returns a work session by its name.
+func (m *Executions) WorkSession(ctx context.Context, name string) (exec.Session, error) {
+	return m.sessions.of(ctx, name)
+}
+
+// Touched takes that the record was written, so that clients learn of it.
+func (m *Executions) Touched(t exec.Touched) { m.sessions.Touched(t) }

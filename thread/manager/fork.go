@@ -40,6 +40,12 @@ func (m *Forks) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, 
 		}
 	}
 	p := parent.live.thread()
+	if r.Takes == "" { // what takes a place is where that was
+		above, _ := m.registry.open.holding(r.By)
+		if err := m.creation.sessions.enter(ctx, above, r.By, &r.Once); err != nil {
+			return thread.Status{}, fmt.Errorf("fork %s: %w", p.Name, err)
+		}
+	}
 	t, at, err := m.forkOf(ctx, parent, r)
 	if err != nil {
 		return thread.Status{}, fmt.Errorf("fork %s: %w", p.Name, err)

@@ -84,6 +84,7 @@ type liveThread struct {
 	windows    map[string]int64  // from the agent's own configuration; replaced, never modified
 	run        *thread.RunStatus // its newest execution, as it is listed; replaced, never modified
 	runMade    time.Time         // when that was asked for
+	proposal   *thread.Question  // whether an execution of it may start, nil if nothing waits for that
 }
 
 // enqueue adds a step; false when the manager has closed.
@@ -242,6 +243,10 @@ func (l *liveThread) setup() thread.Setup {
 func (l *liveThread) status() thread.Status {
 	s := thread.Status{Thread: l.t, Seq: l.bus.Newest(), State: l.shown, Depth: l.index.depth(l.t.Parent)}
 	s.Setup, s.Run = l.setup(), l.run
+	if l.proposal != nil && l.session == nil && l.run.Waiting() {
+		asks := *l.run
+		asks.Asks, s.Run = true, &asks
+	}
 	s.RunsLines = l.cfg.runsLines(l.t.Agent)
 	s.Around = l.course == aroundGateway || l.session != nil && l.visibility.direct()
 	s.Gauge.CostUSD += l.sideCost
@@ -313,6 +318,11 @@ func (l *liveThread) show() {
 
 // state returns a thread's state as people see it. mu is held.
 func (l *liveThread) state() thread.StateReport {
+	if q := l.proposal; l.session == nil && q != nil {
+		return thread.StateReport{State: thread.StateApproval, Since: q.Since, Question: q, Evidence: []thread.Evidence{
+			{Source: thread.SourcePrompt, State: thread.StateApproval, Detail: q.Words(), At: q.Since},
+		}}
+	}
 	if l.session == nil {
 		return activity.Stopped(l.t, l.proof, l.shown)
 	}

@@ -70,6 +70,8 @@ func New(config Config) *Manager {
 	checker := &baseChecker{cfg: cfg, work: work, notices: notices}
 	starts := &starts{limit: cfg.Limits.Running, index: index}
 	open := newOpenRuns(cfg, index)
+	sessions := newWorkSessions(cfg, bus, work)
+	open.noted = sessions.noted
 	var programs func() []string
 	if w, ok := cfg.Merges.(thread.ProgramWaiter); ok {
 		programs = w.Programs
@@ -77,7 +79,7 @@ func New(config Config) *Manager {
 	merging := newExclusive(programs)
 	merging.freed = open.look
 	r := &registry{
-		open: open, merging: merging,
+		open: open, merging: merging, sessions: sessions,
 		cfg: cfg, past: past, bus: bus, work: work, notices: notices, intents: intents, environs: environs, starts: starts, checker: checker,
 		typing: semaphore.New(typedAtOnce, typingShare), shelf: shelf, index: index,
 		byID: map[thread.ID]*run{}, waking: map[thread.ID]chan struct{}{}, resting: map[thread.ID]weak.Pointer[run]{},
@@ -91,7 +93,7 @@ func New(config Config) *Manager {
 		Traffic:   &Traffic{cfg: cfg, bus: bus, work: work, notices: notices, registry: r, checker: checker},
 		cfg:       cfg, bus: bus, work: work, registry: r,
 	}
-	m.Creation = &Creation{cfg: cfg, bus: bus, work: work, notices: notices, intents: intents, registry: r, agents: m.Agents}
+	m.Creation = &Creation{cfg: cfg, bus: bus, work: work, notices: notices, intents: intents, registry: r, agents: m.Agents, sessions: sessions}
 	m.Forks = &Forks{cfg: cfg, past: past, notices: notices, registry: r, agents: m.Agents, creation: m.Creation}
 	m.Merges = &Merges{
 		cfg: cfg, past: past, bus: bus, work: work, notices: notices, intents: intents, merging: merging, registry: r,
@@ -107,15 +109,16 @@ func New(config Config) *Manager {
 	}
 	m.Forks.prompted, r.prompted = m.Offers.back.prompted, m.Offers.back.prompted
 	m.Prompts = &Prompts{cfg: cfg, registry: r, offers: m.Offers}
-	m.Budgets = newBudgets(cfg, work, notices, r, open)
+	m.Budgets = newBudgets(cfg, work, notices, r, open, sessions)
+	sessions.changed = func() { m.Budgets.books.Changed(); open.look() }
 	m.Creation.budgets = m.Budgets
 	open.asking = m.Budgets.asking
 	m.Executions = &Executions{
-		cfg: cfg, registry: r, work: work, notices: notices, forks: m.Forks, open: open,
-		dispatcher: &dispatcher{cfg: cfg, work: work, registry: r, open: open, budgets: m.Budgets},
+		cfg: cfg, registry: r, work: work, notices: notices, forks: m.Forks, open: open, sessions: sessions,
+		dispatcher: &dispatcher{cfg: cfg, work: work, registry: r, open: open, budgets: m.Budgets, sessions: sessions},
 	}
 	m.Executions.dispatcher.instead = m.Executions.instead
-	m.Questions = &Questions{registry: r}
+	m.Questions = &Questions{registry: r, executions: m.Executions, sessions: sessions}
 	m.recovery = &recovery{
 		cfg: cfg, work: work, notices: notices, intents: intents, registry: r,
 		creation: m.Creation, forks: m.Forks, rewinds: m.Rewinds, merges: m.Merges,

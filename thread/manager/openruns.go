@@ -26,16 +26,19 @@ type openRuns struct {
 	// asking reports whether a request of an execution has not ended, also one that nobody has heard of yet. Set once, before
 	// Open.
 	asking func(exec.ID) bool
+	// noted hears of each change of an execution's state; it must not block. Set once, before Open.
+	noted func(exec.Execution)
 
 	// writing has those who write an execution, by its id, take over what is stored in the order in which it was stored.
 	// Taken before mu.
 	writing [64]sync.Mutex
 
-	mu      sync.Mutex // guards the fields below
-	open    map[exec.ID]exec.Execution
-	placed  map[exec.ID]bool // chosen to start, and not claimed yet
-	reasons map[exec.ID]string
-	last    time.Time // when the newest was created
+	mu       sync.Mutex // guards the fields below
+	open     map[exec.ID]exec.Execution
+	placed   map[exec.ID]bool // chosen to start, and not claimed yet
+	reasons  map[exec.ID]string
+	proposed map[exec.ID]*thread.Question // of those that wait for a person to agree
+	last     time.Time                    // when the newest was created
 
 	ways ways
 }
@@ -74,9 +77,13 @@ func (o *openRuns) put(x exec.Execution) {
 	if x.State != exec.Queued {
 		delete(o.reasons, x.ID)
 	}
+	if x.State != exec.Queued || x.Agreed {
+		delete(o.proposed, x.ID)
+	}
 	o.show(x)
 	if !known || was.State != x.State {
 		o.hub.Report(x.ID, standing(x))
+		o.noted(x)
 	}
 	if x.State.Final() {
 		o.ways.forget(x.ID)
@@ -107,6 +114,7 @@ func (o *openRuns) show(x exec.Execution) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	o.newest(l, x)
+	_, l.proposal = o.first(x.Thread)
 	l.show()
 }
 
@@ -119,6 +127,42 @@ func (o *openRuns) newest(l *liveThread, x exec.Execution) {
 	l.run = x.Status()
 	if why := o.reasons[x.ID]; why != "" && x.State == exec.Queued {
 		l.run.Reason = why
+	}
+}
+
+// first returns what is asked about the oldest execution of a thread that waits for a person to agree, nil for nothing. mu is
+// held.
+func (o *openRuns) first(id thread.ID) (of exec.Execution, q *thread.Question) {
+	for x, asks := range o.proposed {
+		if y := o.open[x]; y.Thread == id && (q == nil || y.Created.Before(of.Created)) {
+			of, q = y, asks
+		}
+	}
+	return of, q
+}
+
+// asked is first for who does not hold mu.
+func (o *openRuns) asked(id thread.ID) (exec.Execution, *thread.Question) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.first(id)
+}
+
+// propose asks about executions that wait for a person to agree, and about no others.
+func (o *openRuns) propose(asks map[exec.ID]*thread.Question) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	was := o.proposed
+	o.proposed = map[exec.ID]*thread.Question{}
+	for id, q := range asks {
+		if x, known := o.open[id]; known && x.State == exec.Queued && !x.Agreed {
+			o.proposed[id] = q
+		}
+	}
+	for id, x := range o.open {
+		if was[id] != nil || o.proposed[id] != nil {
+			o.show(x)
+		}
 	}
 }
 

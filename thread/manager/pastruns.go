@@ -87,6 +87,10 @@ func (m *pastRuns) read() (map[budget.Scope]budget.Spent, error) {
 				s := budget.Scope{Kind: budget.Group, ID: x.Group}
 				sums[s] = sums[s].Plus(m.earlier(x))
 			}
+			if x.Session != "" {
+				s := budget.OfSession(x.Session)
+				sums[s] = sums[s].Plus(m.earlier(x))
+			}
 			if x.By != "" {
 				asked = append(asked, x)
 			}

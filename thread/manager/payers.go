@@ -16,6 +16,7 @@ type payers struct {
 	registry *registry
 	open     *openRuns
 	known    func() budget.Limits
+	sessions *workSessions
 }
 
 // now returns what pays for a thread's requests now, the narrowest first.
@@ -25,7 +26,7 @@ func (m *payers) now(id thread.ID) ([]budget.Payer, error) {
 	return m.of(x)
 }
 
-// of returns what pays for an execution: itself, its group, its thread, and likewise whoever has asked for it, and
+// of returns what pays for an execution: itself, its group, its work session, its thread, and likewise whoever has asked for it, and
 // the project. The error is why they are not all known.
 func (m *payers) of(x exec.Execution) ([]budget.Payer, error) {
 	limits := m.known()
@@ -40,11 +41,20 @@ func (m *payers) of(x exec.Execution) ([]budget.Payer, error) {
 			add(budget.Scope{Kind: budget.Execution, ID: string(x.ID)}, x.Name, x.Budget)
 		}
 		if x.ID == "" {
-			x.Group = m.groupOf(x.Thread)
+			x.Group, x.Session = m.placeOf(x.Thread)
 		}
 		if x.Group != "" {
 			s := budget.Scope{Kind: budget.Group, ID: x.Group}
 			add(s, budget.GroupPrefix+x.Group, limits.Of(s))
+		}
+		if x.Session != "" {
+			p, err := m.sessions.payer(m.work.ctx, x.Session)
+			if err != nil {
+				return nil, err
+			}
+			if !slices.ContainsFunc(all, func(q budget.Payer) bool { return q.Scope == p.Scope }) {
+				all = append(all, p)
+			}
 		}
 		if x.Thread == "" {
 			break
@@ -80,12 +90,13 @@ func (m *payers) execution(id exec.ID) (exec.Execution, error) {
 	return x, err
 }
 
-// groupOf returns the group of a thread that works in a terminal, "" if it has none.
-func (m *payers) groupOf(id thread.ID) string {
+// placeOf returns the group and the work session of a thread that works in a terminal, "" if it has none.
+func (m *payers) placeOf(id thread.ID) (group, session string) {
 	if l := m.registry.index.other(id); l != nil {
-		return l.thread().Once.Group
+		o := l.thread().Once
+		return o.Group, o.Session
 	}
-	return ""
+	return "", ""
 }
 
 // thread returns a thread as a payer.

@@ -9,7 +9,9 @@ import (
 
 // Questions has the use case that answers what agents ask.
 type Questions struct {
-	registry *registry
+	registry   *registry
+	executions *Executions
+	sessions   *workSessions
 }
 
 // Answer answers the question that a thread's agent asks, if it is still the one that the request names. A reply in the
@@ -30,7 +32,7 @@ func (m *Questions) Answer(ctx context.Context, ref string, r thread.AnswerReque
 	}
 	running := l.live.running()
 	if running == nil {
-		return fail(thread.ErrNotRunning)
+		return m.proceed(ctx, l, r)
 	}
 	q := running.State().Question
 	switch {

@@ -29,6 +29,7 @@ type registry struct {
 	starts   *starts
 	checker  *baseChecker
 	open     *openRuns
+	sessions *workSessions
 	merging  *exclusive
 	typing   *semaphore.Semaphore
 	// answered is called for every recorded main response of every thread.
@@ -95,7 +96,7 @@ func (m *registry) newRun(t thread.Thread) *run {
 	}
 	l := &run{
 		live: live, typist: typist, cfg: m.cfg, past: m.past, bus: m.bus, work: m.work, notices: m.notices,
-		intents: m.intents, environs: m.environs, index: m.index, starts: m.starts, checker: m.checker, open: m.open, merging: m.merging,
+		intents: m.intents, environs: m.environs, index: m.index, starts: m.starts, checker: m.checker, open: m.open, sessions: m.sessions, merging: m.merging,
 		recorder: recording.New(m.recording(), t.ID, told, turnPrompts{typist}, told),
 	}
 	l.forget = func() { m.drop(l) }

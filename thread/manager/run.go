@@ -24,6 +24,7 @@ type run struct {
 	recorder *recording.Recorder
 	forget   func() // removes it from the registry
 	open     *openRuns
+	sessions *workSessions
 	merging  *exclusive
 	// attempt is the execution whose process is the thread's, nil if none is; guarded by liveThread.mu.
 	attempt *attempt

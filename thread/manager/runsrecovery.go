@@ -58,6 +58,9 @@ func (m *recovery) recoverRuns(ctx context.Context, executions *Executions) erro
 		}
 	}
 	m.queueLeft()
+	if err := executions.sessions.recover(ctx); err != nil {
+		m.cfg.Log.Warn("look at the tasks of work sessions", "err", err) // their next execution settles them
+	}
 	executions.dispatcher.run()
 	return nil
 }

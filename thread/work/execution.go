@@ -109,6 +109,8 @@ type Execution struct {
 	// Session is the name of the work session that it belongs to, and Task the title of a task of it; "" for none.
 	Session string `json:"session,omitempty"`
 	Task    string `json:"task,omitempty"`
+	// Agreed is set once a person has agreed that it starts, where the policy of its work session asks for that.
+	Agreed bool `json:"agreed,omitempty"`
 	// Type is what kind of agent it is, such as "debugger": the person's word, or the CLI's for a native one. Scope is what
 	// it shall do, as an excerpt without secrets.
 	Type  string `json:"type,omitempty"`

@@ -65,6 +65,7 @@ func (x *Execution) FallBack(id ID) {
 // what is left of its own budget.
 func (x *Execution) TakesPlace(of Execution) {
 	x.For, x.By, x.Within, x.Group, x.Depth = of.ID, of.By, of.Within, of.Group, of.Depth
+	x.Session, x.Task, x.Type, x.Agreed = of.Session, of.Task, of.Type, true
 	x.Caps, x.Budget = of.Caps, Rest(of.Budget, of.Usage)
 }
 

@@ -31,7 +31,7 @@ func LookOf(s *thread.Status) Look {
 	look.Word = s.State.State.Word() + s.State.More()
 	if s.Runs() {
 		look.Word = s.Run.Word()
-		if s.Run.Waiting() {
+		if s.Run.Waiting() && !s.Run.Asks {
 			look.Style = theme.Muted
 		}
 	}

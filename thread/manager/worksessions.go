@@ -1,0 +1,240 @@
+package manager
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/thread/budget"
+	"orchestrator/thread/manager/events"
+	exec "orchestrator/thread/work"
+)
+
+// workSessions knows the work sessions that executions belong to: their policies and budgets. It keeps the status of their
+// tasks as the executions of those are, and tells clients of changes of the record.
+type workSessions struct {
+	cfg    *Config
+	bus    *events.Bus
+	work   *work
+	record exec.Record // nil without one
+	store  thread.Store
+	// changed is called when policies and budgets may be other ones. Set once, before Open.
+	changed func()
+
+	mu      sync.Mutex // guards all below; held for moments
+	known   map[string]knownSession
+	due     map[taskOf]bool // tasks to look at; true after a restart
+	busy    bool            // they are being looked at
+	touched []string        // work sessions of which clients are told soon
+	vague   bool            // others, too
+	telling bool
+}
+
+// knownSession is a work session as it was read.
+type knownSession struct {
+	exec.Session
+	read time.Time
+}
+
+// taskOf is a task of a work session; without a title all that is in none.
+type taskOf struct{ session, title string }
+
+const (
+	// readSession is how long a work session is believed to be as it was read: another server may change it.
+	readSession = 10 * time.Second
+	// tellAfter is how long changes of the record are gathered before clients are told.
+	tellAfter = 150 * time.Millisecond
+	// mostTouched is how many work sessions clients are told of one by one.
+	mostTouched = 16
+)
+
+func newWorkSessions(cfg *Config, bus *events.Bus, work *work) *workSessions {
+	m := &workSessions{
+		cfg: cfg, bus: bus, work: work, store: cfg.Store, known: map[string]knownSession{}, due: map[taskOf]bool{},
+	}
+	m.record, _ = cfg.Runs.Store.(exec.Record)
+	return m
+}
+
+// of returns a work session.
+func (m *workSessions) of(ctx context.Context, name string) (exec.Session, error) {
+	if m.record == nil {
+		return exec.Session{}, unknownSession(name)
+	}
+	now := m.cfg.now()
+	m.mu.Lock()
+	k, known := m.known[name]
+	m.mu.Unlock()
+	if age := now.Sub(k.read); known && age >= 0 && age < readSession {
+		return k.Session, nil
+	}
+	s, err := m.record.Session(ctx, name)
+	switch {
+	case errors.Is(err, thread.ErrNotFound):
+		return s, unknownSession(name)
+	case err != nil:
+		return s, fmt.Errorf("read the work session %s: %w", thread.Excerpt(name), err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.known[name] = knownSession{s, now}
+	return s, nil
+}
+
+// unknownSession is the error for a work session that there is not.
+func unknownSession(name string) error {
+	return thread.Hint(fmt.Errorf("work session %s: %w", thread.Excerpt(name), thread.ErrNotFound),
+		"`orchestrator session init` makes one, `orchestrator session list` lists them")
+}
+
+// change changes a work session.
+func (m *workSessions) change(ctx context.Context, name string, change func(*exec.Session) error) error {
+	if m.record == nil {
+		return unknownSession(name)
+	}
+	_, err := m.record.ChangeSession(ctx, name, func(s *exec.Session) error {
+		err := change(s)
+		s.Updated = m.cfg.now()
+		return err
+	})
+	m.forget(name)
+	if errors.Is(err, thread.ErrNotFound) {
+		return unknownSession(name)
+	}
+	return err
+}
+
+// forget has a work session read again.
+func (m *workSessions) forget(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.known, name)
+}
+
+// enter has what is asked for be of the work session that it names, or of that of whoever asks, before anything is made for
+// it. A task and type of its own it keeps.
+func (m *workSessions) enter(ctx context.Context, above exec.Execution, by thread.ID, o *thread.Once) error {
+	if err := exec.CheckBelongs(cmp.Or(o.Session, above.Session), o.Task, o.Type); err != nil {
+		return err
+	}
+	if o.Session == "" && by != "" {
+		session, task := above.Session, above.Task
+		if session == "" {
+			t, err := m.store.Thread(ctx, by)
+			if err != nil && !errors.Is(err, thread.ErrNotFound) {
+				return err
+			}
+			session, task = t.Once.Session, t.Once.Task
+		}
+		if s, err := m.of(ctx, session); session == "" || errors.Is(err, thread.ErrNotFound) || s.Status.Final() {
+			if o.Task != "" {
+				return exec.CheckBelongs("", o.Task, "")
+			}
+			return nil
+		}
+		o.Session, o.Task = session, cmp.Or(o.Task, task)
+	}
+	if o.Session == "" {
+		return nil
+	}
+	s, err := m.of(ctx, o.Session)
+	if err == nil && s.Status.Final() {
+		err = thread.Hint(thread.Kindf(thread.ErrRefused, "the work session %s is %s", s.Name, s.Status),
+			"make another with `orchestrator session init`")
+	}
+	return err
+}
+
+// join says which work session the next execution of a thread belongs to: none once that is over.
+func (m *workSessions) join(ctx context.Context, o thread.Once) (session, task string, err error) {
+	if o.Session == "" {
+		return "", "", nil
+	}
+	s, err := m.of(ctx, o.Session)
+	if errors.Is(err, thread.ErrNotFound) || err == nil && s.Status.Final() {
+		return "", "", nil
+	}
+	return o.Session, o.Task, err
+}
+
+// payer returns a work session as what pays; without a limit if it is gone.
+func (m *workSessions) payer(ctx context.Context, name string) (budget.Payer, error) {
+	s, err := m.of(ctx, name)
+	if errors.Is(err, thread.ErrNotFound) {
+		err = nil
+	}
+	s.Name = name
+	return paying(s), err
+}
+
+func paying(s exec.Session) budget.Payer {
+	return budget.Payer{Scope: budget.OfSession(s.Name), Name: budget.SessionPrefix + s.Name, Limit: s.Budget.Clone(), WarnAt: s.WarnAt}
+}
+
+// payers returns those that are open and have a limit, as far as they can be read.
+func (m *workSessions) payers(ctx context.Context) []budget.Payer {
+	if m.record == nil {
+		return nil
+	}
+	list, err := m.record.Sessions(ctx, exec.SessionQuery{
+		Statuses: []exec.SessionStatus{exec.SessionPlanning, exec.SessionExecuting}, Limit: mostSessions,
+	})
+	if err != nil {
+		m.cfg.Log.Warn("list the budgets of work sessions", "err", err)
+	}
+	var all []budget.Payer
+	for _, s := range list {
+		if s.Budget.Set() {
+			all = append(all, paying(s))
+		}
+	}
+	return all
+}
+
+// mostSessions is how many work sessions are looked at.
+const mostSessions = 1000
+
+// Touched takes that the record was written.
+func (m *workSessions) Touched(t exec.Touched) {
+	if t.Session != "" && t.Execution == "" {
+		defer m.changed()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if t.Execution == "" {
+		delete(m.known, t.Session)
+	}
+	switch {
+	case t.Session == "" || len(m.touched) >= mostTouched:
+		m.vague = true
+	case !slices.Contains(m.touched, t.Session):
+		m.touched = append(m.touched, t.Session)
+	}
+	if m.telling || !m.work.begin() {
+		return
+	}
+	m.telling = true
+	go m.tell()
+}
+
+// tell tells clients of what has changed since a moment.
+func (m *workSessions) tell() {
+	defer m.work.done()
+	select {
+	case <-time.After(tellAfter):
+	case <-m.work.closing.Done():
+	}
+	m.mu.Lock()
+	var what thread.Recorded
+	if !m.vague {
+		what.Sessions = m.touched
+	}
+	m.touched, m.vague, m.telling = nil, false, false
+	m.mu.Unlock()
+	m.bus.Publish(thread.Event{At: m.cfg.now(), Kind: thread.EventRecord, Record: &what})
+}

@@ -1,0 +1,95 @@
+package work
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
+)
+
+// Waits reports whether a person must agree before an execution of a work session with this policy starts. Who has agreed
+// once has agreed to all attempts.
+func (a Approval) Waits(x Execution) bool {
+	switch {
+	case x.Agreed || x.Attempt > 0 || a == ApproveAuto:
+		return false
+	case a == ApproveManual:
+		return true
+	default:
+		return x.By != ""
+	}
+}
+
+// Approvals returns all policies.
+func Approvals() []Approval { return []Approval{ApproveManual, ApproveSuggest, ApproveAuto} }
+
+// Begun notes that something of a work session has begun, and reports whether that is news.
+func (s *Session) Begun() bool {
+	if s.Status != SessionPlanning && s.Status != "" {
+		return false
+	}
+	s.Status = SessionExecuting
+	return true
+}
+
+// TaskStatusOf returns the status of a task by its executions: it is in progress while one of them has begun and not all have
+// ended, and is then what the last one became. Without any it is pending.
+func TaskStatusOf(all []Execution) TaskStatus {
+	begun, open := false, false
+	var last Execution
+	for _, x := range all {
+		open = open || !x.State.Final()
+		begun = begun || x.State != Queued
+		if x.State.Final() && (last.ID == "" || x.Ended.After(last.Ended)) {
+			last = x
+		}
+	}
+	switch {
+	case open && begun:
+		return TaskInProgress
+	case open || last.ID == "":
+		return TaskPending
+	case last.State == Completed:
+		return TaskComplete
+	case last.State == Cancelled:
+		return TaskCancelled
+	default:
+		return TaskFailed
+	}
+}
+
+// The longest title of a task and the longest type of an agent, in characters.
+const (
+	mostTitle = 200
+	mostType  = 60
+)
+
+// CheckBelongs refuses what cannot be the work session, the task and the agent type of an execution, with thread.ErrInvalid;
+// "" is none of each. A task is one of a work session.
+func CheckBelongs(session, task, agentType string) error {
+	switch {
+	case session == "" && task != "":
+		return thread.Hint(thread.Kindf(thread.ErrInvalid, "the task %s of no work session", thread.Excerpt(task)), "name that too, with --session")
+	case session != "" && !sessionName(session):
+		return thread.Hint(thread.Kindf(thread.ErrInvalid, "the work session %s", thread.Excerpt(session)),
+			"use letters, digits, - _ and ., at most 64")
+	case !oneLine(task, mostTitle):
+		return thread.Hint(thread.Kindf(thread.ErrInvalid, "the task %s", thread.Excerpt(task)), "its title is one line of at most 200 characters")
+	case !oneLine(agentType, mostType):
+		return thread.Hint(thread.Kindf(thread.ErrInvalid, "the agent type %s", thread.Excerpt(agentType)), "it is a word or some, of at most 60 characters")
+	}
+	return nil
+}
+
+// sessionName reports whether a name can be that of a work session: as CheckName has it, also one that the project gives.
+func sessionName(name string) bool {
+	return len(name) <= nameEnd && (letter(rune(name[0])) || digit(rune(name[0]))) &&
+		!strings.ContainsFunc(name, func(r rune) bool { return !letter(r) && !digit(r) && !slices.Contains([]rune("-_."), r) })
+}
+
+// oneLine reports whether a text is one harmless line of at most so many characters.
+func oneLine(text string, most int) bool {
+	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= most && plaintext.Line(text) == text && strings.TrimSpace(text) == text
+}
