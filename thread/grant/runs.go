@@ -21,6 +21,8 @@ type Bounds struct {
 	// OnFail and Fallbacks, by agent, are those that are configured.
 	OnFail    work.OnFail
 	Fallbacks map[string]string
+	// Sessions are the work sessions that it may name: that of the caller, and those that the caller has made.
+	Sessions []string
 	// ReadOnly is set if the caller itself may change no files.
 	ReadOnly bool
 	// Tier is the most able one that it may name, "" for standard. Of models it may name Model, its own, and those that Tiers
@@ -65,6 +67,8 @@ func (c Caller) MayWish(w Wish, b Bounds) error {
 		return c.Lacks("a run that writes where others work, without a worktree of its own,", Start)
 	case w.Once.Group != "":
 		return c.Lacks("a run in a group that it names itself (--group): it is in yours", Start)
+	case w.Once.Session != "" && !slices.Contains(b.Sessions, w.Once.Session):
+		return c.Lacks("a run in a work session of another (--session): it is in yours", Start)
 	case w.Once.Priority > 0:
 		return c.Lacks("a run that goes before others (--priority)", Start)
 	case b.Deadline > 0 && w.Once.Deadline > b.Deadline:

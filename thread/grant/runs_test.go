@@ -37,6 +37,8 @@ func TestMayWish(t *testing.T) {
 		{"less than usual", on(thread.Once{Priority: -1, Deadline: time.Minute, Lost: "ask", Dispose: "keep", ReadOnly: true}), b, ""},
 		{"what is configured", on(thread.Once{Deadline: 10 * time.Minute, Lost: "resume", Dispose: "branch"}), b, ""},
 		{"another that is configured", grant.Wish{Once: thread.Once{On: true}, Agent: "demo"}, b, ""},
+		{"its own work session", on(thread.Once{Session: "search"}), grant.Bounds{Agents: b.Agents, Sessions: []string{"search"}}, ""},
+		{"another's work session", on(thread.Once{Session: "other"}), grant.Bounds{Agents: b.Agents, Sessions: []string{"search"}}, "start"},
 		{"the parent's agent", grant.Wish{Once: thread.Once{On: true}}, b, ""},
 		{"another agent", grant.Wish{Once: thread.Once{On: true}, Agent: "opencode"}, b, "start"},
 		{"to write in place", in(thread.Once{}), b, "start"},

@@ -64,7 +64,7 @@ func newWorkSessions(cfg *Config, bus *events.Bus, work *work) *workSessions {
 // of returns a work session.
 func (m *workSessions) of(ctx context.Context, name string) (exec.Session, error) {
 	if m.record == nil {
-		return exec.Session{}, unknownSession(name)
+		return exec.Session{}, exec.UnknownSession(name, nil)
 	}
 	now := m.cfg.now()
 	m.mu.Lock()
@@ -76,7 +76,7 @@ func (m *workSessions) of(ctx context.Context, name string) (exec.Session, error
 	s, err := m.record.Session(ctx, name)
 	switch {
 	case errors.Is(err, thread.ErrNotFound):
-		return s, unknownSession(name)
+		return s, exec.UnknownSession(name, m.names(ctx))
 	case err != nil:
 		return s, fmt.Errorf("read the work session %s: %w", thread.Excerpt(name), err)
 	}
@@ -86,16 +86,19 @@ func (m *workSessions) of(ctx context.Context, name string) (exec.Session, error
 	return s, nil
 }
 
-// unknownSession is the error for a work session that there is not.
-func unknownSession(name string) error {
-	return thread.Hint(fmt.Errorf("work session %s: %w", thread.Excerpt(name), thread.ErrNotFound),
-		"`orchestrator session init` makes one, `orchestrator session list` lists them")
+// names returns those of the newest work sessions.
+func (m *workSessions) names(ctx context.Context) (all []string) {
+	list, _ := m.record.Sessions(ctx, exec.SessionQuery{}) // they only help to find what was meant
+	for _, s := range list {
+		all = append(all, s.Name)
+	}
+	return all
 }
 
 // change changes a work session.
 func (m *workSessions) change(ctx context.Context, name string, change func(*exec.Session) error) error {
 	if m.record == nil {
-		return unknownSession(name)
+		return exec.UnknownSession(name, nil)
 	}
 	_, err := m.record.ChangeSession(ctx, name, func(s *exec.Session) error {
 		err := change(s)
@@ -104,7 +107,7 @@ func (m *workSessions) change(ctx context.Context, name string, change func(*exe
 	})
 	m.forget(name)
 	if errors.Is(err, thread.ErrNotFound) {
-		return unknownSession(name)
+		return exec.UnknownSession(name, m.names(ctx))
 	}
 	return err
 }
@@ -143,9 +146,8 @@ func (m *workSessions) enter(ctx context.Context, above exec.Execution, by threa
 		return nil
 	}
 	s, err := m.of(ctx, o.Session)
-	if err == nil && s.Status.Final() {
-		err = thread.Hint(thread.Kindf(thread.ErrRefused, "the work session %s is %s", s.Name, s.Status),
-			"make another with `orchestrator session init`")
+	if err == nil {
+		err = s.Begin() // refuses one that is over; what was read does not change
 	}
 	return err
 }

@@ -81,11 +81,11 @@ func (m *workSessions) settleOne(ctx context.Context, t taskOf, restart bool) er
 	for _, x := range list {
 		begun = begun || x.State != exec.Queued
 	}
-	if s, err := m.of(ctx, t.session); begun && err == nil && s.Begun() {
-		if err := m.change(ctx, t.session, func(s *exec.Session) error { s.Begun(); return nil }); err != nil {
-			return err
-		}
-	} else if err != nil {
+	s, err := m.of(ctx, t.session)
+	if err == nil && begun && s.Status == exec.SessionPlanning {
+		err = m.change(ctx, t.session, (*exec.Session).Begin)
+	}
+	if err != nil && !errors.Is(err, thread.ErrRefused) { // it was ended meanwhile
 		return err
 	}
 	if t.title == "" {

@@ -1,7 +1,7 @@
 package work
 
 import (
-	"slices"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -24,15 +24,6 @@ func (a Approval) Waits(x Execution) bool {
 
 // Approvals returns all policies.
 func Approvals() []Approval { return []Approval{ApproveManual, ApproveSuggest, ApproveAuto} }
-
-// Begun notes that something of a work session has begun, and reports whether that is news.
-func (s *Session) Begun() bool {
-	if s.Status != SessionPlanning && s.Status != "" {
-		return false
-	}
-	s.Status = SessionExecuting
-	return true
-}
 
 // TaskStatusOf returns the status of a task by its executions: it is in progress while one of them has begun and not all have
 // ended, and is then what the last one became. Without any it is pending.
@@ -69,24 +60,20 @@ const (
 // CheckBelongs refuses what cannot be the work session, the task and the agent type of an execution, with thread.ErrInvalid;
 // "" is none of each. A task is one of a work session.
 func CheckBelongs(session, task, agentType string) error {
+	if session != "" {
+		if err := CheckOwnName(session); err != nil {
+			return fmt.Errorf("the work session: %w", err)
+		}
+	}
 	switch {
 	case session == "" && task != "":
 		return thread.Hint(thread.Kindf(thread.ErrInvalid, "the task %s of no work session", thread.Excerpt(task)), "name that too, with --session")
-	case session != "" && !sessionName(session):
-		return thread.Hint(thread.Kindf(thread.ErrInvalid, "the work session %s", thread.Excerpt(session)),
-			"use letters, digits, - _ and ., at most 64")
 	case !oneLine(task, mostTitle):
 		return thread.Hint(thread.Kindf(thread.ErrInvalid, "the task %s", thread.Excerpt(task)), "its title is one line of at most 200 characters")
 	case !oneLine(agentType, mostType):
 		return thread.Hint(thread.Kindf(thread.ErrInvalid, "the agent type %s", thread.Excerpt(agentType)), "it is a word or some, of at most 60 characters")
 	}
 	return nil
-}
-
-// sessionName reports whether a name can be that of a work session: as CheckName has it, also one that the project gives.
-func sessionName(name string) bool {
-	return len(name) <= nameEnd && (letter(rune(name[0])) || digit(rune(name[0]))) &&
-		!strings.ContainsFunc(name, func(r rune) bool { return !letter(r) && !digit(r) && !slices.Contains([]rune("-_."), r) })
 }
 
 // oneLine reports whether a text is one harmless line of at most so many characters.

@@ -30,7 +30,7 @@ const workFile = "work.db"
 // of the start, as with threads.
 func (a *Server) openWork(ctx context.Context) error {
 	if a.store.Work != nil {
-		a.executions = a.store.Work
+		a.executions = a.watched(a.store.Work)
 		return nil
 	}
 	s, err := workdb.Open(ctx, filepath.Join(a.Project.StateDir(), workFile), workdb.Options{
@@ -46,8 +46,21 @@ func (a *Server) openWork(ctx context.Context) error {
 	if r := s.Report(); r != "" {
 		a.found.add(thread.LevelWarn, r)
 	}
-	a.executions = s
+	a.executions = a.watched(s)
 	return nil
+}
+
+// watched returns the store of executions with clients told of each write, whoever writes.
+func (a *Server) watched(s work.Store) work.Store {
+	r, is := s.(work.Record)
+	if !is {
+		return s
+	}
+	return work.Watched(r, func(t work.Touched) {
+		if a.manager != nil { // nothing is written before
+			a.manager.Executions.Touched(t)
+		}
+	})
 }
 
 // runsConfig is how agents work without a terminal.

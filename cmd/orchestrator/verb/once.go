@@ -43,6 +43,9 @@ func (o *onceOptions) flags(cmd *cobra.Command, follows bool) {
 	f.BoolVar(&o.once.Caps.Explore, "explore", false, "with --once: it only finds something out, and reports in under 200 words")
 	f.Var(&o.budget, "budget", "`AMOUNT` that each run may spend, without --once the thread: 2.50usd or $2.50, 200k tokens, or both with a comma")
 	f.StringVar(&o.once.Group, "group", "", "`NAME` of a group that shares a budget, which \"orchestrator budget set group:NAME\" sets")
+	f.StringVar(&o.once.Session, "session", "", "`NAME` of the work session that it belongs to, which \"orchestrator session init\" makes")
+	f.StringVar(&o.once.Task, "task", "", "with --session: `TITLE` of a task of it, which is made if there is none")
+	f.StringVar(&o.once.Type, "type", "", "`KIND` of agent that it is, such as debugger, for the record")
 	f.StringVar(&o.name, "as", "", "with --once: `NAME` of the execution (default: the next exec-001)")
 	if follows {
 		f.BoolVarP(&o.detach, "detach", "d", false, "with --once: print the execution's name and do not wait")
@@ -98,6 +101,9 @@ func (o *onceOptions) check(cmd *cobra.Command) error {
 		if err := budget.CheckGroup(o.once.Group); err != nil {
 			return err
 		}
+	}
+	if err := work.CheckBelongs(o.once.Session, o.once.Task, o.once.Type); err != nil {
+		return err
 	}
 	if !o.once.On {
 		for _, name := range onceFlags() {
