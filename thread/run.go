@@ -15,7 +15,7 @@ type RunStatus struct {
 	State     string `json:"state"`
 	Reason    string `json:"reason,omitempty"` // why it waits, failed, or was cancelled
 	// By is the thread whose agent asked for it, "" for the person.
-	By       ID   `json:"by,omitempty"`
+	By ID `json:"by,omitempty"`
 	// Asks is set while one of its thread waits for a person to agree that it starts: the state of the thread has the question.
 	Asks     bool `json:"asks,omitempty"`
 	ReadOnly bool `json:"readOnly,omitempty"`
