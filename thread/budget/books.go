@@ -63,17 +63,6 @@ func New(before func(Scope) (Spent, error), tell func(Crossing)) *Books {
 	return &Books{before: before, tell: tell, accounts: map[Scope]*account{}, recalled: map[Scope]Told{}, freed: make(chan struct{})}
 }
 
-// Level is how much of a budget is used.
-type Level int
-
-// The levels: the shares in percent from which they hold, but that a payer may have its own for Warned.
-const (
-	Fine   Level = 0
-	Warned Level = 75
-	Alarm  Level = 90
-	Over   Level = 100
-)
-
 // Crossing is that a scope has come to a level; of one that is Fine, the price of a model is unknown, so that its limit in
 // USD does not hold for it.
 type Crossing struct {

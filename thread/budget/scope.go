@@ -35,6 +35,17 @@ func All() Scope { return Scope{Kind: Project} }
 // explicit reports whether a limit of the scope was set for this piece of work, so that it is kept or refuses.
 func (s Scope) explicit() bool { return s.Kind == Execution || s.Kind == Group || s.Kind == Session }
 
+// Level is how much of a budget is used.
+type Level int
+
+// The levels: the shares in percent from which they hold, but that a payer may have its own for Warned.
+const (
+	Fine   Level = 0
+	Warned Level = 75
+	Alarm  Level = 90
+	Over   Level = 100
+)
+
 // Payer is a scope that pays for a request, with its limit.
 type Payer struct {
 	Scope Scope `json:"scope"`

@@ -22,7 +22,7 @@ type dispatcher struct {
 	registry *registry
 	open     *openRuns
 	budgets  *Budgets
-	sessions *workSessions
+	proposer *proposer
 	// instead begins the fallback of an execution that waits for that.
 	instead func(exec.Execution)
 
@@ -114,7 +114,7 @@ func (d *dispatcher) next() time.Duration {
 // queue returns the rules as they are now.
 func (d *dispatcher) queue(open []exec.Execution) exec.Queue {
 	held, now := map[thread.ID]string{}, d.cfg.now()
-	asks, later := d.proposals(open)
+	asks, later := d.proposer.ask(open)
 	d.open.propose(asks)
 	for _, x := range open {
 		if stored, known := d.open.of(x.ID); known && x.State == exec.Queued {

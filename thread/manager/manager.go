@@ -115,7 +115,7 @@ func New(config Config) *Manager {
 	open.asking = m.Budgets.asking
 	m.Executions = &Executions{
 		cfg: cfg, registry: r, work: work, notices: notices, forks: m.Forks, open: open, sessions: sessions,
-		dispatcher: &dispatcher{cfg: cfg, work: work, registry: r, open: open, budgets: m.Budgets, sessions: sessions},
+		dispatcher: &dispatcher{cfg: cfg, work: work, registry: r, open: open, budgets: m.Budgets, proposer: &proposer{cfg, work, r, sessions, m.Budgets.books}},
 	}
 	m.Executions.dispatcher.instead = m.Executions.instead
 	m.Questions = &Questions{registry: r, executions: m.Executions, sessions: sessions}

@@ -1,10 +1,12 @@
 package manager
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"orchestrator/thread"
+	exec "orchestrator/thread/work"
 )
 
 // Questions has the use case that answers what agents ask.
@@ -78,6 +80,47 @@ func (m *Questions) answerDialog(
 		if _, err := l.typist.accept(ctx, thread.Prompt{From: thread.FromVerb, Text: r.Text}); err != nil {
 			return fail(fmt.Errorf("the dialog was left, and the reply was not queued: %w", err))
 		}
+	}
+	return l.live.current(), nil
+}
+
+// proceed answers what a thread asks about an execution that waits.
+func (m *Questions) proceed(ctx context.Context, l *run, r thread.AnswerRequest) (thread.Status, error) {
+	fail := func(err error) (thread.Status, error) {
+		return thread.Status{}, fmt.Errorf("answer %s: %w", l.live.thread().Name, err)
+	}
+	x, q := l.open.asked(l.live.id)
+	switch {
+	case q == nil:
+		return fail(thread.ErrNotRunning)
+	case q.ID != r.Question:
+		return fail(thread.Kindf(thread.ErrRefused, "it asks something else now"))
+	}
+	choice, err := r.Chosen(*q)
+	if err != nil {
+		return fail(err)
+	}
+	if choice == answerNever {
+		why := cmp.Or(line(r.Text), "a person did not agree")
+		if _, err := m.executions.Cancel(ctx, x.ID, why); err != nil {
+			return fail(err)
+		}
+		return l.live.current(), nil
+	}
+	if choice == answerStartAll {
+		err := m.sessions.change(ctx, x.Session, func(s *exec.Session) error { s.Approval = exec.ApproveAuto; return nil })
+		if err != nil {
+			return fail(err)
+		}
+	}
+	if _, err := l.open.change(ctx, x.ID, x.Fence, func(x *exec.Execution) error {
+		if x.State != exec.Queued {
+			return thread.Kindf(thread.ErrRefused, "%s is %s", x.Name, x.State)
+		}
+		x.Agreed = true
+		return nil
+	}); err != nil {
+		return fail(err)
 	}
 	return l.live.current(), nil
 }
