@@ -3,6 +3,7 @@ package api
 import (
 	"orchestrator/thread"
 	"orchestrator/thread/budget"
+	"orchestrator/thread/record"
 	"orchestrator/thread/spending"
 	"orchestrator/thread/work"
 )
@@ -99,6 +100,21 @@ const (
 	// Queue tells what waits, what runs and what bounds it. SetQueue changes that.
 	Queue    Call[None, work.QueueReport]             = "queue"
 	SetQueue Call[work.QueueChange, work.QueueReport] = "queue-set"
+)
+
+// The record of work: work sessions, and executions that somebody writes down. What a caller may do is decided there.
+const (
+	InitSession     Call[record.InitSession, record.SessionAnswer]     = "session-init"
+	PhaseSession    Call[record.PhaseSession, record.SessionAnswer]    = "session-phase"
+	CompleteSession Call[record.CompleteSession, record.SessionAnswer] = "session-complete"
+	Sessions        Call[record.QuerySessions, []work.Session]         = "session-list"
+	Session         Call[record.SessionRef, record.SessionView]        = "session-show"
+	PutTask         Call[record.PutTask, work.Task]                    = "session-task"
+	// InitExecution writes down an execution before it begins, CompleteExecution how it ended.
+	InitExecution     Call[record.InitExecution, record.ExecutionAnswer]     = "exec-init"
+	CompleteExecution Call[record.CompleteExecution, record.ExecutionAnswer] = "exec-complete"
+	// QueryExecutions returns executions of all kinds, in the names of the view.
+	QueryExecutions Call[record.QueryExecutions, []work.Row] = "exec-query"
 )
 
 // Answer answers the question that a thread's agent asks in a dialog.

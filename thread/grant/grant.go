@@ -95,6 +95,17 @@ func Table() []Row {
 		{Op: "budget-set", Verb: "budget set", Own: person, Others: person}, // nobody raises what limits them
 		{Op: "exec-retry", Verb: "exec retry", Own: Start, Others: Start},
 		{Op: "exec-fallback", Verb: "exec fallback", Own: Start, Others: Start},
+		// Anybody may record their own work. What an agent sees of that of others, and that it changes nothing of it, is decided
+		// by the record.
+		{Op: "session-init", Verb: "session init"},
+		{Op: "session-phase", Verb: "session phase"},
+		{Op: "session-complete", Verb: "session complete"},
+		{Op: "session-list", Verb: "session list"},
+		{Op: "session-show", Verb: "session show"},
+		{Op: "session-task", Verb: "session task"},
+		{Op: "exec-init", Verb: "exec init"},
+		{Op: "exec-complete", Verb: "exec complete"},
+		{Op: "exec-query", Verb: "exec query"},
 		{Op: "queue", Verb: "queue list", Own: Read, Others: Read},
 		{Op: "queue-set", Verb: "queue pause", Own: person, Others: person},
 

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -235,6 +236,10 @@ func same(t *testing.T, err error, got, req, back, resp any) {
 
 // fill sets every exported field that is sent.
 func fill(v reflect.Value, depth int) {
+	if raw, ok := v.Addr().Interface().(*json.RawMessage); ok {
+		*raw = json.RawMessage(`{"a":1}`)
+		return
+	}
 	switch v.Kind() {
 	case reflect.String:
 		v.SetString("a \"word\"\n\x1b")
@@ -291,7 +296,8 @@ func trips() []trip {
 		there(api.Backup), there(api.RestoreBackup), there(api.Collect), heard(api.Events), heard(api.Speech),
 		taken(api.Stage), given(api.Retrieve), there(api.StageList), there(api.StageInfo), there(api.StageTouch),
 		there(api.Unstage), there(api.StartRun), there(api.ForkRun), there(api.Executions), there(api.Execution), there(api.ExecutionEvents),
-		heard(api.FollowExecution), there(api.CancelExecution), there(api.SendExecution), there(api.ResumeExecution), there(api.RetryExecution), there(api.FallBackExecution), there(api.Budgets), there(api.SetBudget), there(api.Queue), there(api.SetQueue), there(api.Context), there(api.ChangeContext), there(api.SetBase), there(api.Base),
+		heard(api.FollowExecution), there(api.CancelExecution), there(api.SendExecution), there(api.ResumeExecution), there(api.RetryExecution), there(api.FallBackExecution), there(api.Budgets), there(api.SetBudget), there(api.Queue), there(api.SetQueue), there(api.InitSession), there(api.PhaseSession), there(api.CompleteSession), there(api.Sessions),
+		there(api.Session), there(api.PutTask), there(api.InitExecution), there(api.CompleteExecution), there(api.QueryExecutions), there(api.Context), there(api.ChangeContext), there(api.SetBase), there(api.Base),
 	}
 }
 
