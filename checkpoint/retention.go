@@ -23,6 +23,9 @@ type Policy struct {
 	Count int
 	// Bytes is what all threads together may take; the oldest archived go first.
 	Bytes int64
+	// Record is how long executions, work sessions and bundles are kept after they ended; those of threads go with their
+	// thread in any case.
+	Record time.Duration
 }
 
 // Candidate is a thread with what a Policy needs to know about it.

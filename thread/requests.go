@@ -305,6 +305,8 @@ type CollectRequest struct {
 type Collected struct {
 	Threads []Dropped `json:"threads"`
 	Freed   int64     `json:"freed"` // bytes
+	// Recorded is how many executions, work sessions and bundles are past the limit of the record of work.
+	Recorded int `json:"recorded,omitempty"`
 	// Notes are what a person should know about how it was decided.
 	Notes []string `json:"notes,omitempty"`
 }

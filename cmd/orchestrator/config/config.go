@@ -118,6 +118,8 @@ type Config struct {
 	// KeepDays, KeepThreads and KeepMB limit which archived threads are kept. KeepDeleted is for how many days deleted
 	// threads are kept.
 	KeepDays, KeepDeleted, KeepThreads, KeepMB int
+	// KeepRecord is for how many days what is recorded of work is kept after it ended.
+	KeepRecord int
 	// KeepRuns is for how many days after its last change the thread of a run is in use; then it is archived.
 	KeepRuns int
 	// Files are the files that were read, in order. Untrusted is the project's file if it was not read because it is not

@@ -184,6 +184,8 @@ func limits() []setting {
 		count("retention.threads", "0", "archived threads to keep, 0 all", func(c *Config) *int { return &c.KeepThreads }),
 		count("retention.size_mb", "0", "total size of all threads above which the oldest archived ones are deleted, 0 any",
 			func(c *Config) *int { return &c.KeepMB }),
+		count("retention.record_days", "0", "days after their end for which executions, work sessions and bundles are kept, 0 always",
+			func(c *Config) *int { return &c.KeepRecord }),
 	}
 }
 

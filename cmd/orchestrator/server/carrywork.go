@@ -12,6 +12,7 @@ import (
 	"orchestrator/checkpoint/backup"
 	"orchestrator/checkpoint/workfile"
 	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 	"orchestrator/thread/work"
 )
 
@@ -19,12 +20,6 @@ import (
 type carryWork struct {
 	store work.Keeper
 	spool string // for files of a moment
-}
-
-// carryWork returns what takes this server's record along.
-func (a *Server) carryWork() carryWork {
-	store, _ := a.executions.(work.Keeper)
-	return carryWork{store: store, spool: a.Project.StateDir()}
 }
 
 // all adds the record to a backup. A record that cannot be read keeps no backup from being made: it is missing from it,
@@ -60,7 +55,7 @@ func (c carryWork) into(ctx context.Context, e *archive.Export) (notes func() []
 	if c.store == nil {
 		return notes, end, nil
 	}
-	f, err := c.file()
+	f, err := c.room()
 	if err != nil {
 		return notes, end, err
 	}
@@ -83,8 +78,8 @@ func (c carryWork) into(ctx context.Context, e *archive.Export) (notes func() []
 	return notes, end, nil
 }
 
-// file returns an empty file without a name.
-func (c carryWork) file() (*os.File, error) {
+// room returns an empty file without a name.
+func (c carryWork) room() (*os.File, error) {
 	f, err := os.CreateTemp(c.spool, "work-*")
 	if err == nil {
 		err = os.Remove(f.Name())
@@ -95,40 +90,53 @@ func (c carryWork) file() (*os.File, error) {
 	return f, nil
 }
 
-// outOf returns what imports the executions of an archive, and their notes. They are removed with the thread if it is not
-// imported after all.
-func (c carryWork) outOf(ctx context.Context) (p archive.Part, undo func(thread.ID) error, notes func() []string) {
-	var said []string
-	notes = func() []string { return said }
-	undo = func(thread.ID) error { return nil }
-	p.Check = workfile.Check
+// takenWork is the record of a thread that is being imported.
+type takenWork struct {
+	carryWork
+	Part archive.Part
+	file *os.File // nil if the archive has none
+}
+
+// outOf returns what takes the executions out of an archive.
+func (c carryWork) outOf() *takenWork {
+	t := &takenWork{carryWork: c, Part: archive.Part{Check: workfile.Check}}
 	if c.store == nil {
-		return p, undo, notes
+		return t
 	}
-	undo = func(id thread.ID) error {
-		_, err := c.store.Purge(ctx, []thread.ID{id})
-		return err
-	}
-	p.Read = func(id thread.ID, r io.Reader) (map[thread.Token]thread.Token, error) {
-		f, err := c.file()
-		if err != nil {
+	t.Part.Read = func(_ thread.ID, r io.Reader) (_ map[thread.Token]thread.Token, err error) {
+		if t.file, err = c.room(); err != nil {
 			return nil, err
 		}
-		defer f.Close()
-		size, err := io.Copy(f, r)
-		if err != nil {
-			return nil, fmt.Errorf("take the record of work along: %w", err)
-		}
-		in := workfile.Import{To: c.store, Now: time.Now(), As: workfile.As{Thread: id}}
-		done, err := in.Read(ctx, f, size)
-		said = append(said, done.Notes...)
-		if err != nil && unreadable(err) {
-			said = append(said, fmt.Sprintf("what was recorded of it was not imported: %v", err))
-			err = nil
+		if _, err = io.Copy(t.file, r); err != nil {
+			err = fmt.Errorf("take the record of work along: %w", err)
 		}
 		return nil, err
 	}
-	return p, undo, notes
+	return t
+}
+
+// put stores the executions for the thread, once that is imported: so a crash leaves none of no thread. It returns
+// notes. A record that cannot be written makes no import fail.
+func (t *takenWork) put(ctx context.Context, id thread.ID) []string {
+	if t.file == nil {
+		return nil
+	}
+	info, err := t.file.Stat()
+	if err != nil {
+		return []string{fmt.Sprintf("what was recorded of it was not imported: %v", err)}
+	}
+	in := workfile.Import{To: t.store, Now: time.Now(), As: workfile.As{Thread: id}}
+	done, err := in.Read(ctx, t.file, info.Size())
+	if err != nil {
+		return append(done.Notes, fmt.Sprintf("not all that was recorded of it was imported: %v", err))
+	}
+	return done.Notes
+}
+
+func (t *takenWork) close() {
+	if t.file != nil {
+		_ = t.file.Close()
+	}
 }
 
 // back adds to a restore the record of a backup.
@@ -155,3 +163,34 @@ func (c carryWork) back(r *backup.Restore) func() []string {
 	}
 	return func() []string { return said }
 }
+
+// sizes says what the record holds, and what is wrong with it. One that does not answer is said to.
+func (c carryWork) sizes(ctx context.Context) []string {
+	if c.store == nil {
+		return nil
+	}
+	m, err := c.store.Measure(ctx)
+	if err != nil {
+		return []string{fmt.Sprintf("record of work: %v", err)}
+	}
+	line := fmt.Sprintf("record of work: %s with %s, %s, %s, %s: %s", plaintext.Count(m.Executions, "execution"),
+		plaintext.Count(m.Events, "event"), plaintext.Count(m.Sessions, "work session"), plaintext.Count(m.Outputs, "output"),
+		plaintext.Count(m.Bundles, "bundle"), thread.Bytes(m.Bytes))
+	if m.Log > 0 {
+		line += ", log " + thread.Bytes(m.Log)
+	}
+	if !m.Checked.IsZero() {
+		line += ", checked " + m.Checked.Local().Format("2006-01-02 15:04")
+	}
+	lines := []string{line}
+	if m.Damaged > 0 {
+		lines = append(lines, "record of work: "+plaintext.Count(m.Damaged, "row")+" cannot be read; the others are not affected")
+	}
+	if m.Readers > 0 || m.Log > longLog {
+		lines = append(lines, "record of work: somebody reads it in a transaction that does not end, so its log grows: end that program")
+	}
+	return lines
+}
+
+// longLog is a log that a reader keeps from being folded.
+const longLog = 256 << 20

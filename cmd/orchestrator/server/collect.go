@@ -14,6 +14,8 @@ import (
 	"orchestrator/contextmgr/staging"
 	"orchestrator/thread"
 	"orchestrator/thread/manager"
+	"orchestrator/thread/plaintext"
+	"orchestrator/thread/work"
 )
 
 // collector deletes what is past the retention limits.
@@ -25,6 +27,7 @@ type collector struct {
 	clock   *clock
 	staging *staging.Store // nil leaves staged data to its own service
 	masks   *masks.Store
+	record  work.Keeper // nil leaves the record of work alone
 	// careful keeps archived threads with work that is neither merged nor abandoned, as unmerged tells.
 	careful  bool
 	unmerged unmergedWork
@@ -34,7 +37,7 @@ type collector struct {
 func policyOf(c config.Config) checkpoint.Policy {
 	return checkpoint.Policy{
 		Deleted: time.Duration(c.KeepDeleted) * 24 * time.Hour, Archived: time.Duration(c.KeepDays) * 24 * time.Hour,
-		Count: c.KeepThreads, Bytes: int64(c.KeepMB) << 20,
+		Count: c.KeepThreads, Bytes: int64(c.KeepMB) << 20, Record: time.Duration(c.KeepRecord) * 24 * time.Hour,
 	}
 }
 
@@ -85,6 +88,14 @@ func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread
 		_, swept, sweepErr := c.masks.Sweep(c.store.mayExist(ctx))
 		done.Freed, err = done.Freed+swept, errors.Join(err, sweepErr, c.store.Compact(ctx))
 	}
+	expired, expireErr := c.expire(ctx, r.DryRun)
+	done.Recorded, done.Freed = expired.Executions+expired.Sessions+expired.Bundles, done.Freed+expired.Bytes
+	err = errors.Join(err, expireErr)
+	if done.Recorded > 0 {
+		done.Notes = append(done.Notes, fmt.Sprintf("of the record of work, ended more than %d days ago: %s, %s, %s",
+			int(c.policy.Record.Hours()/24), plaintext.Count(expired.Executions, "execution"),
+			plaintext.Count(expired.Sessions, "work session"), plaintext.Count(expired.Bundles, "bundle")))
+	}
 	if c.staging != nil {
 		kept, keptErr := c.keptData()
 		done.Notes, err = append(done.Notes, kept...), errors.Join(err, keptErr)
@@ -97,6 +108,15 @@ func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread
 		return done, fmt.Errorf("collect: %w", err)
 	}
 	return done, nil
+}
+
+// expire removes what is past the limit of the record of work, or counts it. A record that is away or damaged keeps
+// nothing else from being collected.
+func (c collector) expire(ctx context.Context, dry bool) (work.Expired, error) {
+	if c.record == nil || c.policy.Record <= 0 {
+		return work.Expired{}, nil
+	}
+	return c.record.Expire(ctx, c.clock.time().Add(-c.policy.Record), dry)
 }
 
 // maxKept is how many entries of staged data are named that something keeps from expiring.

@@ -86,12 +86,18 @@ func (k *retention) step(ctx context.Context, r retentionState) (retentionState,
 			return r, err
 		}
 		r = retentionState{Policy: policy, Announced: k.clock.now().UTC()}
-		if n := len(would.Threads); n > 0 {
+		if n := len(would.Threads); n+would.Recorded > 0 {
 			r.SaidAt = r.Announced
+		}
+		if n := len(would.Threads); n > 0 {
 			r.Said = fmt.Sprintf("%d thread(s) past the retention limits will be deleted for good in %d days: %s; "+
 				"`orchestrator gc --dry-run` says why; to keep a thread, `restore` or `pin` it; "+
 				"to keep all of them, set retention.days = 0",
 				n, int(retainGrace.Hours()/24), namesOf(would.Threads))
+		}
+		if n := would.Recorded; n > 0 {
+			r.Said = both(r.Said, fmt.Sprintf("%d executions, work sessions and bundles past retention.record_days will be deleted for "+
+				"good in %d days; to keep them, set it to 0", n, int(retainGrace.Hours()/24)))
 		}
 		return r, nil
 	}
@@ -106,15 +112,20 @@ func (k *retention) step(ctx context.Context, r retentionState) (retentionState,
 	done, err := k.collect(ctx, thread.CollectRequest{})
 	r.Ran = k.clock.now().UTC()
 	switch n := len(done.Threads); {
+	case n == 0 && done.Recorded > 0:
+		r.SaidAt, r.Said = r.Ran, forgotten(r.Ran, done.Recorded)
 	case n > 0:
 		r.SaidAt = r.Ran
 		r.Said = fmt.Sprintf("on %s %d thread(s) past the retention limits were deleted for good, %s freed: %s; "+
 			"unmerged files are kept in git",
 			r.Ran.Local().Format(time.DateOnly), n, thread.Bytes(done.Freed), namesOf(done.Threads))
+		if done.Recorded > 0 {
+			r.Said = both(r.Said, forgotten(r.Ran, done.Recorded))
+		}
 	case k.clock.since(r.SaidAt) >= retainGrace:
 		r.Said, r.SaidAt = "", time.Time{}
 	}
-	if err != nil && len(done.Threads) == 0 {
+	if err != nil && len(done.Threads)+done.Recorded == 0 {
 		return r, err
 	}
 	return r, nil
@@ -126,6 +137,20 @@ func (k *retention) news() []string {
 	defer k.mu.Unlock()
 	said := []string{k.said, k.clock.doubt()}
 	return slices.DeleteFunc(said, func(s string) bool { return s == "" })
+}
+
+// both joins two sentences.
+func both(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + ". " + b
+}
+
+// forgotten says how much of the record of work was deleted.
+func forgotten(at time.Time, n int) string {
+	return fmt.Sprintf("on %s %d executions, work sessions and bundles past retention.record_days were deleted for good",
+		at.Local().Format(time.DateOnly), n)
 }
 
 func namesOf(list []thread.Dropped) string {

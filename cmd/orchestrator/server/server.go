@@ -248,6 +248,7 @@ func (a *Server) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo,
 		return i, err
 	}
 	i.Sizes = append(i.Sizes, stored, staged)
+	i.Sizes = append(i.Sizes, a.carryWork().sizes(ctx)...)
 	masked, bytes, err := a.masks.Size()
 	if err != nil {
 		return i, err
@@ -262,6 +263,17 @@ func (a *Server) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo,
 		i.Sizes = append(i.Sizes, "snapshots in git: "+thread.Bytes(n)+" on top of the repository's own objects")
 	}
 	return i, nil
+}
+
+// keeper returns the store of the record as a whole, nil if there is none.
+func (a *Server) keeper() work.Keeper {
+	store, _ := a.executions.(work.Keeper)
+	return store
+}
+
+// carryWork returns what takes this server's record along.
+func (a *Server) carryWork() carryWork {
+	return carryWork{store: a.keeper(), spool: a.Project.StateDir()}
 }
 
 // stagedSize returns how much is staged.

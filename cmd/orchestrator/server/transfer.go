@@ -174,18 +174,18 @@ func (p transfer) Import(ctx context.Context, r thread.TransferRequest) (thread.
 		in.Snapshots = func(id thread.ID, bundle io.Reader) error { return p.unbundle(ctx, id, bundle) }
 	}
 	carried := p.carry.outOf(ctx, nil)
-	var undoWork func(thread.ID) error
-	var recorded func() []string
-	in.Work, undoWork, recorded = p.carry.work.outOf(ctx)
-	in.Staged, in.Masks = carried.Staged, carried.Masks
-	in.Undo = func(id thread.ID) error { return errors.Join(carried.Undo(id), undoWork(id)) }
+	in.Staged, in.Masks, in.Undo = carried.Staged, carried.Masks, carried.Undo
+	recorded := p.carry.work.outOf()
+	defer recorded.close()
+	in.Work = recorded.Part
 	t, err := in.Read(ctx, p.store, f)
 	if err != nil {
 		return thread.Imported{}, err
 	}
+	said := recorded.put(ctx, t.ID)
 	var done thread.Imported
 	done.Status, err = p.manager.Threads.Adopt(ctx, t.ID)
-	done.LeftOut, done.Notes = p.manager.Lifecycle.Imported(ctx, []thread.ID{t.ID}), append(carried.Notes(), recorded()...)
+	done.LeftOut, done.Notes = p.manager.Lifecycle.Imported(ctx, []thread.ID{t.ID}), append(carried.Notes(), said...)
 	for _, note := range done.Notes {
 		p.manager.Traffic.Tell(t.ID, thread.Notice{Level: thread.LevelInfo, Text: note})
 	}
