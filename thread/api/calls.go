@@ -3,6 +3,7 @@ package api
 import (
 	"orchestrator/thread"
 	"orchestrator/thread/budget"
+	"orchestrator/thread/bundle"
 	"orchestrator/thread/record"
 	"orchestrator/thread/spending"
 	"orchestrator/thread/work"
@@ -115,6 +116,18 @@ const (
 	CompleteExecution Call[record.CompleteExecution, record.ExecutionAnswer] = "exec-complete"
 	// QueryExecutions returns executions of all kinds, in the names of the view.
 	QueryExecutions Call[record.QueryExecutions, []work.Row] = "exec-query"
+)
+
+// Bundles: the contexts that agents are given. The files of a bundle are in the request: who calls has read them.
+const (
+	// PrepareBundle makes a bundle and keeps it; ShowBundle returns one with its content, Bundles lists them.
+	PrepareBundle Call[record.PrepareRequest, bundle.Made]       = "bundle-prepare"
+	ShowBundle    Call[record.BundleArg, record.BundleContent]   = "bundle-show"
+	Bundles       Call[record.BundlesRequest, []work.KeptBundle] = "bundle-list"
+	DedupBundles  Call[record.DedupRequest, bundle.Shared]       = "bundle-dedup"
+	BundleBudget  Call[record.BudgetRequest, bundle.Budget]      = "bundle-budget"
+	// AllocateBundle records what an execution by hand was given.
+	AllocateBundle Call[record.AllocateRequest, []work.Allocation] = "bundle-allocate"
 )
 
 // Answer answers the question that a thread's agent asks in a dialog.

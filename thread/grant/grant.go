@@ -109,6 +109,14 @@ func Table() []Row {
 		{Op: "queue", Verb: "queue list", Own: Read, Others: Read},
 		{Op: "queue-set", Verb: "queue pause", Own: person, Others: person},
 
+		// An agent records its own work, within bounds, and sees what it recorded.
+		{Op: "bundle-prepare", Verb: "bundle prepare"},
+		{Op: "bundle-show", Verb: "bundle show"},
+		{Op: "bundle-list", Verb: "bundle list"},
+		{Op: "bundle-dedup", Verb: "bundle dedup"},
+		{Op: "bundle-budget", Verb: "bundle budget"},
+		{Op: "bundle-allocate", Verb: "bundle allocate"},
+
 		{Op: "merge", Verb: "merge", Own: Merge, Others: Merge},
 		{Op: "mergecontinue", Verb: "merge --continue", Own: Merge, Others: Merge},
 		{Op: "mergeabort", Verb: "merge --abort", Own: Merge, Others: Merge},

@@ -1,9 +1,11 @@
 package record
 
 import (
+	"context"
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/bundle"
 	"orchestrator/thread/work"
 )
 
@@ -25,4 +27,14 @@ type Config struct {
 	Root string
 	// Files tells how files have changed; nil where that is not known, and deliverables are claims without figures.
 	Files Files
+	// Target returns what a bundle is counted for: an agent's model, both "" for any. Without it, a token is four bytes.
+	Target func(ctx context.Context, agent, model string) bundle.Target
+}
+
+// target returns what a bundle is counted for.
+func (c Config) target(ctx context.Context, agent, model string) bundle.Target {
+	if c.Target == nil {
+		return bundle.Target{Count: func(text string) int64 { return int64(len(text)+3) / 4 }, Margin: 1}
+	}
+	return c.Target(ctx, agent, model)
 }

@@ -25,6 +25,7 @@ func Topics() []Topic {
 		{"agents", "The agents, how they are started, and the states of a thread"},
 		{"scripting", "Prompts from scripts: run, send, staged data, exit codes, JSON"},
 		{"runs", "Agents without a terminal: one prompt, its answer, a queue and an end"},
+		{"bundles", "What agents are given before they begin: prepared, counted, shared"},
 		{"budgets", "What may be spent, how that is kept, and what is not known"},
 		{"notifications", "Being called: the event log, notifications, commands on events"},
 		{"settings", "Settings, limits, model windows and prices, retention"},

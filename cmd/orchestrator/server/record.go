@@ -21,6 +21,7 @@ func (a *Server) openRecord(context.Context) error {
 	if u, err := user.Current(); err == nil {
 		c.User = cmp.Or(u.Username, c.User)
 	}
+	c.Target = a.target
 	a.record = record.New(c)
 	return nil
 }

@@ -114,6 +114,9 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"exec", "retry", run}, `"start"`},
 		{[]string{"exec", "fallback", run}, `"start"`},
 		{[]string{"exec", "show", "nothing"}, `"read"`},
+		{[]string{"bundle", "prepare", "--files", "/etc/hosts"}, "outside the project"},
+		{[]string{"check_context_bounds", "--files", "/etc/hosts"}, "outside the project"},
+		{[]string{"bundle", "allocate", run, ".mcp.json"}, "no bundle"},
 		{[]string{"budget"}, `"read"`},
 		{[]string{"budget", "set", "project", "--usd", "1000"}, alone},
 		{[]string{"budget", "clear", "project"}, alone},
@@ -125,6 +128,9 @@ func TestAgentCallsVerbs(t *testing.T) {
 	allowed := [][]string{
 		{"threads"}, {"exec", "list"}, {"inbox"}, {"events", "--thread", in.Name}, {"prompts", in.Name}, {"why", in.Name}, {"grants", in.Name}, {"checkpoint", "list", in.Name}, {"version"}, {"doctor"}, {"completion", "bash"},
 		{"stage"}, {"stage", "list"}, {"retrieve", staged}, {"context", "show", in.Name}, {"context", "base", in.Name}, {"context", "base"},
+		{"bundle", "list"}, {"bundle", "prepare", "--files", ".mcp.json"}, {"bundle", "show", "bundle-001"}, {"bundle", "explain", "bundle-001"}, {"bundle", "brief", "bundle-001"},
+		{"bundle", "budget", "--bundles", "bundle-001"}, {"context_manager", "track-budget", "--bundles", "bundle-001"},
+		{"validate_orchestration", "--scope", "x", "--context-files", ".mcp.json"}, {"check_context_bounds", "--files", ".mcp.json"},
 		{"mcp", "list"}, {"mcp", "list", "--thread", in.Name}, {"mcp", "health"}, {"mcp", "why", "x", "--thread", in.Name}, {"mcp", "show", "repo", "--thread", in.Name}, {"mcp-bridge", r.Socket()},
 	}
 	tried := map[string]bool{"hook": true, "demo-agent": true, "demo-notes": true, "context": true} // which do not speak to the server
