@@ -283,6 +283,11 @@ type BackupReport struct {
 	Threads     int    `json:"threads"`
 	Checkpoints int    `json:"checkpoints"`
 	Bytes       int64  `json:"bytes,omitempty"` // of the file
+	// Executions, Sessions and Bundles are of the record of work; Recorded counts those that were here already.
+	Executions int `json:"executions,omitempty"`
+	Sessions   int `json:"workSessions,omitempty"`
+	Bundles    int `json:"bundles,omitempty"`
+	Recorded   int `json:"recorded,omitempty"`
 	// Secrets is set if it includes secrets, and Files if it includes the project's files.
 	Secrets bool `json:"secrets"`
 	Files   bool `json:"files"`

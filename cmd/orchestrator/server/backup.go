@@ -43,7 +43,7 @@ func (p transfer) Backup(ctx context.Context, r thread.TransferRequest) (kept th
 	if p.files != nil && !r.NoFiles {
 		b.Snapshots, kept.Files = p.files.Save, true
 	}
-	notes := p.carry.all(&b)
+	notes := p.carry.all(&b, &kept)
 	var done backup.Copied
 	err = writeFile(r.File, func(w io.Writer) (err error) { done, err = b.Write(ctx, p.store, w); return })
 	if err != nil {
@@ -81,7 +81,7 @@ func (p transfer) RestoreBackup(ctx context.Context, r thread.TransferRequest) (
 	in := backup.Restore{
 		File: r.File, Dir: dir, Now: time.Now(), Staged: carried.Staged, Masks: carried.Masks, Undo: carried.Undo,
 	}
-	recorded := p.carry.work.back(&in)
+	recorded := p.carry.work.back(&in, &kept)
 	if p.files != nil && !r.NoFiles {
 		in.Snapshots = func(ctx context.Context, bundle string, ids []thread.ID) error {
 			_, err := p.files.Load(ctx, bundle, ids)

@@ -27,7 +27,7 @@ type carry struct {
 }
 
 // all adds to a backup what its threads need. It returns a function that says what was left out, once it is written.
-func (c carry) all(b *backup.Backup) func() []string {
+func (c carry) all(b *backup.Backup, kept *thread.BackupReport) func() []string {
 	redact := redacting(!b.Redacted)
 	tooLarge, unmasked := 0, 0
 	byThread := sync.OnceValues(func() (map[thread.ID][]thread.Token, error) {
@@ -69,7 +69,7 @@ func (c carry) all(b *backup.Backup) func() []string {
 		unmasked += left
 		return err
 	}
-	recorded := c.work.all(b)
+	recorded := c.work.all(b, kept)
 	return func() []string { return append(leftBehind(tooLarge, unmasked), recorded()...) }
 }
 

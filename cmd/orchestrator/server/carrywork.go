@@ -24,7 +24,7 @@ type carryWork struct {
 
 // all adds the record to a backup. A record that cannot be read keeps no backup from being made: it is missing from it,
 // as the notes say, which are complete once the backup is written.
-func (c carryWork) all(b *backup.Backup) func() []string {
+func (c carryWork) all(b *backup.Backup, kept *thread.BackupReport) func() []string {
 	var notes []string
 	if c.store == nil {
 		return func() []string { return nil }
@@ -36,6 +36,7 @@ func (c carryWork) all(b *backup.Backup) func() []string {
 			return false, nil
 		}
 		notes = append(notes, done.Notes...)
+		kept.Executions, kept.Sessions, kept.Bundles = done.Executions, done.Sessions, done.Bundles
 		return !done.Empty(), err
 	}
 	return func() []string { return notes }
@@ -140,7 +141,7 @@ func (t *takenWork) close() {
 }
 
 // back adds to a restore the record of a backup.
-func (c carryWork) back(r *backup.Restore) func() []string {
+func (c carryWork) back(r *backup.Restore, kept *thread.BackupReport) func() []string {
 	var said []string
 	r.CheckWork = workfile.Check
 	if c.store != nil {
@@ -150,10 +151,7 @@ func (c carryWork) back(r *backup.Restore) func() []string {
 			}
 			done, err := workfile.Import{To: c.store, Now: r.Now}.Read(ctx, f, size)
 			said = append(said, done.Notes...)
-			if n := done.Executions + done.Sessions + done.Bundles; n+done.Existing > 0 {
-				said = append(said, fmt.Sprintf("of the record of work, restored: %d executions, %d work sessions, %d bundles; there already: %d",
-					done.Executions, done.Sessions, done.Bundles, done.Existing))
-			}
+			kept.Executions, kept.Sessions, kept.Bundles, kept.Recorded = done.Executions, done.Sessions, done.Bundles, done.Existing
 			if err != nil && unreadable(err) {
 				said = append(said, fmt.Sprintf("the record of work was not restored: %v. Restore the file again once that is mended", err))
 				return nil

@@ -17,6 +17,7 @@ func backupVerb(c *cli) *cobra.Command {
 		func(w io.Writer, kept thread.BackupReport) {
 			fmt.Fprintf(w, "%d thread(s), %d checkpoint(s) → %s, %s\n", kept.Threads, kept.Checkpoints, kept.File,
 				thread.Bytes(kept.Bytes))
+			page.Recorded(w, kept)
 			fmt.Fprintln(w, page.Exported{Secrets: kept.Secrets, Files: kept.Files}.About())
 			page.LeftOut(w, kept.LeftOut)
 			page.Notes(w, kept.Notes)

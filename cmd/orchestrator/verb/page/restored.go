@@ -13,6 +13,7 @@ import (
 func Restored(w io.Writer, kept thread.BackupReport) {
 	fmt.Fprintf(w, "restored %s, %s\n", plaintext.Count(kept.Threads, "thread"),
 		plaintext.Count(kept.Checkpoints, "checkpoint"))
+	Recorded(w, kept)
 	if len(kept.Existing) > 0 {
 		fmt.Fprintf(w, "unchanged, since it is here already: %s: %s\n", plaintext.Count(len(kept.Existing), "thread"),
 			strings.Join(kept.Existing, ", "))
@@ -28,4 +29,15 @@ func Restored(w io.Writer, kept thread.BackupReport) {
 	}
 	LeftOut(w, kept.LeftOut)
 	Notes(w, kept.Notes)
+}
+
+// Recorded prints what of the record of work a backup has, or was restored, if there is any.
+func Recorded(w io.Writer, kept thread.BackupReport) {
+	if kept.Executions+kept.Sessions+kept.Bundles > 0 {
+		fmt.Fprintf(w, "of the record of work: %s, %s, %s\n", plaintext.Count(kept.Executions, "execution"),
+			plaintext.Count(kept.Sessions, "work session"), plaintext.Count(kept.Bundles, "bundle"))
+	}
+	if kept.Recorded > 0 {
+		fmt.Fprintf(w, "of the record of work, unchanged, since it is here already: %s\n", plaintext.Count(kept.Recorded, "row"))
+	}
 }
