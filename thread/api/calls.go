@@ -130,6 +130,19 @@ const (
 	AllocateBundle Call[record.AllocateRequest, []work.Allocation] = "bundle-allocate"
 )
 
+// Answers about all that is recorded.
+const (
+	// History finds executions of all kinds, HistoryContext returns what those of a type were given, HistoryWho who worked on
+	// a task, HistoryBundles what bundles produced, and HistoryTrace the chain that something is a part of.
+	History        Call[record.HistoryRequest, []record.Worked]    = "history"
+	HistoryContext Call[record.ContextRequest, []record.Given]     = "history-context"
+	HistoryWho     Call[record.WhoRequest, record.Who]             = "history-who"
+	HistoryBundles Call[record.ProducedRequest, []record.Produced] = "history-bundles"
+	HistoryTrace   Call[record.TraceRequest, record.Trace]         = "history-trace"
+	// Stats sums up executions of all kinds.
+	Stats Call[record.StatsRequest, record.Sums] = "stats"
+)
+
 // Answer answers the question that a thread's agent asks in a dialog.
 const Answer Call[AnswerRequest, thread.Status] = "answer"
 

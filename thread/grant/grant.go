@@ -116,6 +116,13 @@ func Table() []Row {
 		{Op: "bundle-dedup", Verb: "bundle dedup"},
 		{Op: "bundle-budget", Verb: "bundle budget"},
 		{Op: "bundle-allocate", Verb: "bundle allocate"},
+		// Answers about the record: without Read, an agent is answered of its own executions only.
+		{Op: "history", Verb: "history"},
+		{Op: "history-context", Verb: "history context"},
+		{Op: "history-who", Verb: "history who"},
+		{Op: "history-bundles", Verb: "history bundles"},
+		{Op: "history-trace", Verb: "history trace"},
+		{Op: "stats", Verb: "stats"},
 
 		{Op: "merge", Verb: "merge", Own: Merge, Others: Merge},
 		{Op: "mergecontinue", Verb: "merge --continue", Own: Merge, Others: Merge},

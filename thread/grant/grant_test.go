@@ -126,7 +126,7 @@ func TestParseAndChange(t *testing.T) {
 
 // TestWhatEachGrantGives says once more, by hand, what the table gives away: a row that changes by mistake is seen here.
 func TestWhatEachGrantGives(t *testing.T) {
-	const free = "agents archived exec-list info list may mcp-serve retrieve stage stage-info stage-list"
+	const free = "agents archived exec-list history history-bundles history-context history-trace history-who info list may mcp-serve retrieve stage stage-info stage-list stats"
 	gives := map[thread.Grant]string{
 		grant.Read:   "base budget context cost diff event-log events exec-events exec-follow exec-show find grants mcp mcp-detail mcp-why prompt prompts queue speech status timeline turn why",
 		grant.Send:   "ask prompt-again prompt-cancel prompt-edit",

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 
 	"orchestrator/thread"
@@ -58,12 +59,16 @@ func (a Author) changes(by thread.ID, what string) error {
 // all reports whether an author sees what others recorded.
 func (a Author) all() bool { return !a.Agent || a.Reads }
 
+// nobody is the id of no thread.
+const nobody thread.ID = "nobody"
+
 // seen is what restricts queries to what an author sees.
 func (a Author) seen() *thread.ID {
 	if a.all() {
 		return nil
 	}
-	return &a.Thread
+	id := cmp.Or(a.Thread, nobody)
+	return &id
 }
 
 // sees reports whether an author sees an execution.

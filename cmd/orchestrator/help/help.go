@@ -26,6 +26,7 @@ func Topics() []Topic {
 		{"scripting", "Prompts from scripts: run, send, staged data, exit codes, JSON"},
 		{"runs", "Agents without a terminal: one prompt, its answer, a queue and an end"},
 		{"bundles", "What agents are given before they begin: prepared, counted, shared"},
+		{"answers", "What ran, what it was given, what came of it, and what went wrong"},
 		{"budgets", "What may be spent, how that is kept, and what is not known"},
 		{"notifications", "Being called: the event log, notifications, commands on events"},
 		{"settings", "Settings, limits, model windows and prices, retention"},

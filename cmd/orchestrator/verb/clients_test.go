@@ -117,6 +117,8 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"bundle", "prepare", "--files", "/etc/hosts"}, "outside the project"},
 		{[]string{"check_context_bounds", "--files", "/etc/hosts"}, "outside the project"},
 		{[]string{"bundle", "allocate", run, ".mcp.json"}, "no bundle"},
+		{[]string{"history", "trace", run}, `"read"`},
+		{[]string{"history", "trace", "nothing"}, `"read"`},
 		{[]string{"budget"}, `"read"`},
 		{[]string{"budget", "set", "project", "--usd", "1000"}, alone},
 		{[]string{"budget", "clear", "project"}, alone},
@@ -126,7 +128,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"queue", "limit", "all", "3"}, alone},
 	}
 	allowed := [][]string{
-		{"threads"}, {"exec", "list"}, {"inbox"}, {"events", "--thread", in.Name}, {"prompts", in.Name}, {"why", in.Name}, {"grants", in.Name}, {"checkpoint", "list", in.Name}, {"version"}, {"doctor"}, {"completion", "bash"},
+		{"threads"}, {"exec", "list"}, {"history"}, {"history", "hello"}, {"history", "bundles"}, {"stats"}, {"stats", "--by", "day"}, {"inbox"}, {"events", "--thread", in.Name}, {"prompts", in.Name}, {"why", in.Name}, {"grants", in.Name}, {"checkpoint", "list", in.Name}, {"version"}, {"doctor"}, {"completion", "bash"},
 		{"stage"}, {"stage", "list"}, {"retrieve", staged}, {"context", "show", in.Name}, {"context", "base", in.Name}, {"context", "base"},
 		{"bundle", "list"}, {"bundle", "prepare", "--files", ".mcp.json"}, {"bundle", "show", "bundle-001"}, {"bundle", "explain", "bundle-001"}, {"bundle", "brief", "bundle-001"},
 		{"bundle", "budget", "--bundles", "bundle-001"}, {"context_manager", "track-budget", "--bundles", "bundle-001"},
