@@ -31,8 +31,25 @@ func New(lines snapshot.Counter, trees *worktree.Finder, project string) *Files 
 	return &Files{lines: lines, trees: trees, project: project}
 }
 
-// Base returns the commit of HEAD in a folder; "" if there is none, or no repository.
+// Holds reports whether a folder is one of the project's, or of a worktree of its repository.
+func (f *Files) Holds(dir string) bool {
+	project := resolved(f.project)
+	if git.Within(resolved(dir), project) {
+		return true
+	}
+	found, err := git.Find(dir)
+	if err != nil {
+		return false
+	}
+	own, err := git.Find(project)
+	return err == nil && own.Common == found.Common
+}
+
+// Base returns the commit of HEAD in a folder; "" if there is none, or no repository, or if it is not the project's.
 func (f *Files) Base(ctx context.Context, dir string) (string, error) {
+	if !f.Holds(dir) {
+		return "", nil
+	}
 	w, err := f.trees.Open(ctx, dir)
 	if errors.Is(err, thread.ErrNoRepository) || errors.Is(err, git.ErrBare) {
 		return "", nil
@@ -48,6 +65,9 @@ func (f *Files) Deliverables(ctx context.Context, q record.FileQuery) ([]work.De
 	if len(q.Paths) > record.MostDeliverables {
 		return nil, thread.Kindf(thread.ErrLimit, "%d deliverables: at most %d at once", len(q.Paths), record.MostDeliverables)
 	}
+	if !f.Holds(q.Dir) {
+		return foreign(q), nil
+	}
 	found, err := git.Find(q.Dir)
 	if errors.Is(err, thread.ErrNoRepository) || errors.Is(err, git.ErrBare) {
 		return f.unversioned(q), nil
@@ -60,16 +80,24 @@ func (f *Files) Deliverables(ctx context.Context, q record.FileQuery) ([]work.De
 	for _, path := range q.Paths {
 		named = append(named, p.look(path))
 	}
-	lines, err := f.lines.Count(ctx, q.Dir, q.From, q.To, pathsOf(named), record.MostDeliverables)
-	baseless := errors.Is(err, thread.ErrNotFound) && len(q.Paths) > 0
-	if baseless { // the commit is gone: what is there is told all the same
+	var lines snapshot.Lines
+	baseless := q.Unbased
+	if !baseless {
+		lines, err = f.lines.Count(ctx, q.Dir, q.From, q.To, pathsOf(named), record.MostDeliverables)
+		baseless = errors.Is(err, thread.ErrNotFound) && len(q.Paths) > 0
+	}
+	if baseless { // the commit is gone, or not known: what is there is told all the same
 		lines, err = f.lines.Count(ctx, q.Dir, "", q.To, pathsOf(named), record.MostDeliverables)
 	}
 	if err != nil {
 		return nil, err
 	}
 	a := answer{place: p, base: q.From, lines: lines, live: q.To == "", baseless: baseless}
-	if len(q.Paths) == 0 {
+	switch {
+	case len(q.Paths) > 0:
+	case baseless:
+		return nil, thread.Kindf(thread.ErrNotFound, "it is not known what the files were before: name those that it made")
+	default:
 		return a.all(), nil
 	}
 	return a.named(named), nil
@@ -187,12 +215,18 @@ func (a answer) deliverable(l snapshot.FileLines) work.Deliverable {
 	return d
 }
 
+// foreign returns what may be told of files in a folder that is not the project's: that they were named.
+func foreign(q record.FileQuery) []work.Deliverable {
+	var out []work.Deliverable
+	for _, path := range q.Paths {
+		out = append(out, work.Deliverable{Path: thread.Excerpt(filepath.ToSlash(path)), What: work.FileOutside})
+	}
+	return out
+}
+
 // unversioned returns what can be told of files without a repository: their sizes.
 func (f *Files) unversioned(q record.FileQuery) []work.Deliverable {
 	root := resolved(f.project)
-	if !git.Within(resolved(q.Dir), root) {
-		root = resolved(q.Dir)
-	}
 	p := place{root: root, dir: resolved(q.Dir), top: root, from: filepath.Clean(q.Dir)}
 	var out []work.Deliverable
 	for _, path := range q.Paths {

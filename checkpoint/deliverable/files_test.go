@@ -160,6 +160,30 @@ func TestNoBase(t *testing.T) {
 	if _, err := p.files.Deliverables(context.Background(), record.FileQuery{Dir: p.Dir, From: gone}); err == nil {
 		t.Error("everything since a commit that is gone")
 	}
+	p.want("not known", p.ask(record.FileQuery{Unbased: true, Paths: []string{"a.txt"}}), work.Deliverable{Path: "a.txt", What: work.FileNoBase})
+	if _, err := p.files.Deliverables(context.Background(), record.FileQuery{Dir: p.Dir, Unbased: true}); err == nil {
+		t.Error("everything since nobody knows what")
+	}
+}
+
+// TestElsewhere: of another repository nothing is told, whoever says that it was worked in.
+func TestElsewhere(t *testing.T) {
+	p, other := newPlace(t, t.TempDir()), newPlace(t, t.TempDir())
+	p.Write("a.txt", "1\n")
+	p.CommitAll("first")
+	other.Write("private.txt", "1\n")
+	base := other.CommitAll("theirs")
+	other.Write("private.txt", "2\n")
+	if got, err := p.files.Base(context.Background(), other.Dir); got != "" || err != nil || p.files.Holds(other.Dir) || !p.files.Holds(p.Dir) {
+		t.Errorf("base %q, %v", got, err)
+	}
+	got := p.ask(record.FileQuery{Dir: other.Dir, From: base, Paths: []string{"private.txt"}})
+	if len(got) != 1 || got[0] != (work.Deliverable{Path: "private.txt", What: work.FileOutside}) {
+		t.Errorf("%+v", got)
+	}
+	if got := p.ask(record.FileQuery{Dir: other.Dir, From: base}); len(got) > 0 {
+		t.Errorf("%+v", got)
+	}
 }
 
 // TestPlaces: without a repository, without a commit, in a fork's worktree, in a project below its repository, in a

@@ -27,6 +27,8 @@ type Config struct {
 	Root string
 	// Files tells how files have changed; nil where that is not known, and deliverables are claims without figures.
 	Files Files
+	// Checks runs the project's checks; nil where there are none.
+	Checks Checks
 	// Target returns what a bundle is counted for: an agent's model, both "" for any. Without it, a token is four bytes.
 	Target func(ctx context.Context, agent, model string) bundle.Target
 }

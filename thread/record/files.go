@@ -9,6 +9,8 @@ import (
 // Files tells how the files that executions worked on have changed. It changes nothing of them, nor of what a person sees
 // of their repository.
 type Files interface {
+	// Holds reports whether a folder is one of the project's, or of a worktree of its repository. Of others nothing is read.
+	Holds(dir string) bool
 	// Base returns the commit of HEAD in a folder; "" if there is none, or no repository.
 	Base(ctx context.Context, dir string) (string, error)
 	// Deliverables returns what a query selects, by path.
@@ -25,6 +27,8 @@ type FileQuery struct {
 	// From and To are commits of the repository or of snapshots. An empty From is nothing at all, an empty To the files as
 	// they are now.
 	From, To string
+	// Unbased is set where it is not known what to compare with: lines are not counted.
+	Unbased bool
 	// Paths are the files, relative to Dir or absolute, at most MostDeliverables; none for all that differ, as many.
 	Paths []string
 }

@@ -116,10 +116,11 @@ type log struct {
 	file    *os.File
 	size    int
 	dropped int
+	keep    int // bytes of tail
 	tail    []byte
 }
 
-func openLog(dir, name string) (*log, error) {
+func openLog(dir, name string, keep int) (*log, error) {
 	folder, err := private.Make(filepath.Dir(dir), filepath.Base(dir))
 	if err != nil {
 		return nil, err
@@ -132,15 +133,15 @@ func openLog(dir, name string) (*log, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &log{path: folder.Path(name), file: f}, nil
+	return &log{path: folder.Path(name), file: f, keep: keep}, nil
 }
 
 // Write never fails: a command must not fail because of its log.
 func (l *log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.tail = append(l.tail, p[max(0, len(p)-4*maxLine):]...)
-	l.tail = l.tail[max(0, len(l.tail)-4*maxLine):]
+	l.tail = append(l.tail, p[max(0, len(p)-l.keep):]...)
+	l.tail = l.tail[max(0, len(l.tail)-l.keep):]
 	fits := p[:min(len(p), maxLog-l.size)]
 	n, err := l.file.Write(fits)
 	l.size += n
@@ -161,6 +162,13 @@ func (l *log) last() string {
 		return "none"
 	}
 	return line
+}
+
+// text returns the end of what was written.
+func (l *log) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.ToValidUTF8(string(l.tail), "")
 }
 
 func (l *log) close() {

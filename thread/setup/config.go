@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"orchestrator/thread/accept"
 	"orchestrator/thread/frozen"
 )
 
@@ -25,6 +24,9 @@ type Config struct {
 	Commands Commands
 	// Limit is how long a command may run.
 	Limit time.Duration
+	// Checks are the project's, likewise, and CheckLimit is how long each may run.
+	Checks     Checks
+	CheckLimit time.Duration
 	// Accepted reports whether the person accepted exactly this content of a place.
 	Accepted func(place string, content []byte) bool
 	Ignored  Ignored
@@ -34,28 +36,17 @@ type Config struct {
 	Env []string
 }
 
-// Commands are a project's shell commands, "" for none.
-type Commands struct{ Setup, Teardown string }
-
 // Setup prepares worktrees.
 type Setup struct {
 	cfg    Config
 	copies func() (*frozen.Store, error) // of accepted files, beside the logs
+	// checking is held by who runs checks: one at a time.
+	checking chan struct{}
 }
 
 // New returns a Setup.
 func New(cfg Config) *Setup {
-	return &Setup{cfg: cfg, copies: sync.OnceValues(func() (*frozen.Store, error) {
+	return &Setup{cfg: cfg, checking: make(chan struct{}, 1), copies: sync.OnceValues(func() (*frozen.Store, error) {
 		return frozen.Open(filepath.Dir(cfg.Logs), filepath.Base(cfg.Logs), "accepted")
 	})}
-}
-
-func (c Commands) all() []accept.Command {
-	var all []accept.Command
-	for _, one := range []accept.Command{{Name: "setup", Line: c.Setup}, {Name: "teardown", Line: c.Teardown}} {
-		if one.Line != "" {
-			all = append(all, one)
-		}
-	}
-	return all
 }

@@ -13,7 +13,7 @@ import (
 
 // copyNamed copies the files of a worktree that the commands name, and returns the folder and their names. Beside them
 // it has links to the worktree's other files, which they may use without that being accepted.
-func (s *Setup) copyNamed(dir string) (folder string, names []string, err error) {
+func (s *Setup) copyNamed(l lines, dir string) (folder string, names []string, err error) {
 	store, err := s.copies()
 	if err != nil {
 		return "", nil, err
@@ -23,7 +23,7 @@ func (s *Setup) copyNamed(dir string) (folder string, names []string, err error)
 		return "", nil, err
 	}
 	c := frozen.NewCollector(real, nil, nil)
-	words := accept.Names(s.cfg.Commands.all(), dir)
+	words := accept.Names(l.list, dir)
 	for _, name := range words {
 		at, err := filepath.EvalSymlinks(filepath.Join(real, name))
 		if err != nil {

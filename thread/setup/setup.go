@@ -13,7 +13,6 @@ package setup
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,27 +24,6 @@ import (
 	"orchestrator/thread/pattern"
 	"orchestrator/thread/plaintext"
 )
-
-// Content returns what the person accepts, and its name: both commands, and the files of a folder that they name. It is
-// empty if there is no command.
-func (c Commands) Content(dir string) (place string, content []byte, err error) {
-	return c.contentIn(dir, dir)
-}
-
-// Missing returns the files of a folder that the commands name and that are not there, which are not accepted.
-func (c Commands) Missing(dir string) []string {
-	return accept.Missing(c.all(), accept.Folder(dir), dir)
-}
-
-// contentIn is Content with the files of another folder that has the same layout.
-func (c Commands) contentIn(files, dir string) (place string, content []byte, err error) {
-	all := c.all()
-	if len(all) == 0 {
-		return "", nil, nil
-	}
-	content, err = accept.Content(all, accept.Folder(files), dir)
-	return "commands#" + accept.Short(content), content, err
-}
 
 var _ thread.SetupRunner = (*Setup)(nil)
 
@@ -77,17 +55,9 @@ func (s *Setup) run(ctx context.Context, t thread.Thread, what, line string, say
 		say(thread.LevelWarn, fmt.Sprintf("%s of %s %s: %v%s", what, t.Name, how, err, more))
 		return fmt.Errorf("it %s: %w", how, err)
 	}
-	copied, names, err := s.copyNamed(t.Worktree.Path)
+	copied, names, err := s.accepted(s.cfg.Commands.all(), t.Worktree.Path)
 	if err != nil {
 		return fail("did not run", err, "")
-	}
-	place, content, err := s.cfg.Commands.contentIn(copied, t.Worktree.Path)
-	if err != nil {
-		return fail("did not run", err, "")
-	}
-	if s.cfg.Accepted == nil || !s.cfg.Accepted(s.place(place), content) {
-		return fail("did not run", thread.Hint(errNotAccepted, fmt.Sprintf(
-			"review them in %s, then accept them with `orchestrator --project %s trust`", t.Worktree.Path, t.Worktree.Path)), "")
 	}
 	say(thread.LevelInfo, fmt.Sprintf("running %s of %s: %s", what, t.Name, plaintext.Short(line, maxShown)))
 	for _, name := range names {
@@ -104,7 +74,7 @@ func (s *Setup) run(ctx context.Context, t thread.Thread, what, line string, say
 		say(thread.LevelInfo, fmt.Sprintf("%s of %s is still running after %s: %s", what, t.Name,
 			time.Since(begin).Round(time.Second), last))
 	}
-	log, err := openLog(s.cfg.Logs, logName(t.ID, what))
+	log, err := openLog(s.cfg.Logs, logName(t.ID, what), 4*maxLine)
 	if err != nil {
 		return fail("did not run", fmt.Errorf("open its log: %w", err), "")
 	}
@@ -116,17 +86,6 @@ func (s *Setup) run(ctx context.Context, t thread.Thread, what, line string, say
 	say(thread.LevelInfo, fmt.Sprintf("%s of %s completed (%s)",
 		what, t.Name, time.Since(begin).Round(100*time.Millisecond)))
 	return nil
-}
-
-// errNotAccepted means that a command must not run.
-var errNotAccepted = errors.New("the commands, or files that they name, have not been accepted as they are now")
-
-// place returns the place of a content in the project.
-func (s *Setup) place(name string) string { return Place(s.cfg.Project, name) }
-
-// Place is where a project's content is remembered as accepted.
-func Place(project, name string) string {
-	return filepath.Join(project, ".orchestrator.toml") + "#" + name
 }
 
 var threadID = pattern.Lazy(`^[0-9A-Za-z][0-9A-Za-z_-]{0,63}$`)

@@ -124,3 +124,13 @@ type OutputQuery struct {
 	Before    int64      // only those whose N is smaller; 0 for the newest
 	Limit     int        // 0 means 100; at most 1000
 }
+
+// Seen reports whether git has told what there is to say of the file: otherwise that it is a deliverable is a claim.
+func (d Deliverable) Seen() bool {
+	switch d.What {
+	case FileMissing, FileOutside, FileIgnored, FileFolder, FileSpecial, FileNoGit, FileNoBase:
+		return false
+	default:
+		return true
+	}
+}

@@ -141,3 +141,8 @@ func Compared(claimed, checked *Validation) (lines []string, denied int) {
 	}
 	return lines, denied
 }
+
+// Fails reports whether one of the checks failed, also one that has no verdict.
+func (v *Validation) Fails() bool {
+	return v.Output != "" || v.Format == Fail || v.Lint == Fail || v.Types == Fail || v.Tests == Fail
+}

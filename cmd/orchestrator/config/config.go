@@ -109,6 +109,9 @@ type Config struct {
 	SummaryUSD                  float64
 	SummaryLogin                bool
 	SummaryProgram, SummaryAlso string
+	// Checks are the commands of checks by their names, and CheckLimit is how long each may run.
+	Checks     map[string]string
+	CheckLimit time.Duration
 	// Setup and Teardown are the commands for new worktrees and for worktrees about to be removed. SetupLimit is how long
 	// either may run.
 	Setup, Teardown string

@@ -25,7 +25,7 @@ func byKey() map[string]setting {
 }
 
 // settings returns all settings in the order of `orchestrator help settings`.
-func settings() []setting { return slices.Concat(general(), bases(), runs(), limits()) }
+func settings() []setting { return slices.Concat(general(), checks(), bases(), runs(), limits()) }
 
 // general are the settings outside of tables.
 func general() []setting {
@@ -186,6 +186,31 @@ func limits() []setting {
 			func(c *Config) *int { return &c.KeepMB }),
 		count("retention.record_days", "0", "days after their end for which executions, work sessions and bundles are kept, 0 always",
 			func(c *Config) *int { return &c.KeepRecord }),
+	}
+}
+
+// checks are the settings of the table checks.
+func checks() []setting {
+	command := func(name, about string) setting {
+		return words("checks."+name, "", about, func(c *Config, v string) error {
+			if c.Checks == nil {
+				c.Checks = map[string]string{}
+			}
+			c.Checks[name] = strings.TrimSpace(v)
+			return nil
+		}).or("none").ofProjects()
+	}
+	return []setting{
+		command("format", "command that `output check` runs, once accepted, as the next four; see `orchestrator help outputs`"),
+		command("lint", "likewise"), command("types", "likewise"), command("tests", "likewise"),
+		command("coverage", "likewise; the last percentage that it prints counts"),
+		span("checks.timeout", "10m", "how long each may run", func(c *Config) *time.Duration { return &c.CheckLimit },
+			func(d time.Duration) error {
+				if d <= 0 || d > 24*time.Hour {
+					return errors.New("a duration of at most a day, such as 10m")
+				}
+				return nil
+			}).ofProjects(),
 	}
 }
 

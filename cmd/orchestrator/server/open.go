@@ -211,6 +211,7 @@ func (a *Server) worktreeSetup(worktrees string) (thread.SetupRunner, error) {
 	return setup.New(setup.Config{
 		Project: a.Project.Root, Own: []string{state, worktrees}, Logs: filepath.Join(state, "setup"), Env: a.Env,
 		Commands: setup.Commands{Setup: a.Config.Setup, Teardown: a.Config.Teardown}, Limit: a.Config.SetupLimit,
+		Checks: a.Config.Checks, CheckLimit: a.Config.CheckLimit,
 		Accepted: a.Accepted, Ignored: g.Ignored, Local: a.agents.Local,
 	}), nil
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -135,6 +136,12 @@ func (c *cli) gitPrograms(ctx context.Context) (acceptance, error) {
 	return a, nil
 }
 
+// accepted are commands that are accepted together with the files that they name.
+type accepted interface {
+	Content(dir string) (place string, content []byte, err error)
+	Missing(dir string) []string
+}
+
 // projectFile is the project's configuration file with the commands in it, and with the files that those name as they are
 // in the current worktree.
 func (c *cli) projectFile() (acceptance, error) {
@@ -142,7 +149,7 @@ func (c *cli) projectFile() (acceptance, error) {
 	a := acceptance{what: file + ":", json: map[string]any{"file": file}}
 	content, err := config.ReadProjectFile(c.project.Root)
 	switch {
-	case errors.Is(err, os.ErrNotExist) && c.config.Setup+c.config.Teardown != "":
+	case errors.Is(err, os.ErrNotExist) && (c.config.Setup+c.config.Teardown != "" || len(c.config.Checks) > 0):
 		// the user's own configuration, but its commands may name files of the repository
 		a.what, a.json["file"] = "the commands in your own configuration:", "your own configuration"
 	case errors.Is(err, os.ErrNotExist):
@@ -168,20 +175,27 @@ func (c *cli) projectFile() (acceptance, error) {
 	if w, err := git.Find(c.dir); err == nil {
 		root = w.Root
 	}
-	commands := setup.Commands{Setup: now.Setup, Teardown: now.Teardown}
-	place, named, err := commands.Content(root)
-	if err != nil {
-		return a, fmt.Errorf("accept the commands: %w", err)
-	}
-	a.json["accepts"] = strings.Split(strings.TrimSpace(string(named)), "\n")
-	if len(named) > 0 {
-		a.parts = append(a.parts, part{setup.Place(c.project.Root, place), named})
-		a.shown = append(a.shown, strings.Split(strings.TrimSpace(string(named)), "\n")...)
-		a.note = "The commands, including the files of " + root + " that they name, of which a copy runs, but not what those start in turn."
-		if missing := commands.Missing(root); len(missing) > 0 {
-			a.json["missing"] = missing
-			a.note += " Not there now, and not accepted with them, whatever it is once they run: " + plain.Few(missing) + "."
+	all, missing := []string{}, []string(nil)
+	for _, commands := range []accepted{setup.Commands{Setup: now.Setup, Teardown: now.Teardown}, setup.Checks(now.Checks)} {
+		place, named, err := commands.Content(root)
+		if err != nil {
+			return a, fmt.Errorf("accept the commands: %w", err)
 		}
+		if len(named) == 0 {
+			continue
+		}
+		lines := strings.Split(strings.TrimSpace(string(named)), "\n")
+		all = append(all, lines...)
+		a.parts = append(a.parts, part{setup.Place(c.project.Root, place), named})
+		a.shown = append(a.shown, lines...)
+		a.note = "The commands, including the files of " + root + " that they name, of which a copy runs, but not what those start in turn."
+		missing = append(missing, commands.Missing(root)...)
+	}
+	a.json["accepts"] = all
+	if slices.Sort(missing); len(missing) > 0 {
+		missing = slices.Compact(missing)
+		a.json["missing"] = missing
+		a.note += " Not there now, and not accepted with them, whatever it is once they run: " + plain.Few(missing) + "."
 	}
 	return a, nil
 }
