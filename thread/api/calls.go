@@ -19,6 +19,12 @@ const (
 	Cost Call[spending.Query, spending.Report] = "cost"
 )
 
+// The record of work as screens show it.
+const (
+	WorkGlance Call[record.OverviewRequest, record.Glance] = "work-glance"
+	WorkPage   Call[record.PageRequest, record.Page]       = "work-page"
+)
+
 // MCP servers.
 const (
 	// MCP lists the configured servers as a thread has them, MCPDetail returns everything about one, and MCPWhy says which

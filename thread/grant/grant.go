@@ -68,6 +68,8 @@ func Table() []Row {
 		{Op: "speech", Verb: "following an answer", Others: Read},
 		{Op: "event-log", Verb: "events", Others: Read},
 		{Op: "events", Verb: "watching threads", Own: Read, Others: Read},
+		{Op: "work-glance", Verb: "the view of work"}, // of which it sees what is its own; with Read, all of it
+		{Op: "work-page", Verb: "the view of work"},   // likewise
 
 		{Op: "ask", Verb: "send", Own: Send, Others: Send},
 		{Op: "prompt-edit", Verb: "prompts edit", Own: Send, Others: Send},

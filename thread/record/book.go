@@ -14,6 +14,7 @@ type Book struct {
 	Bundles    *Bundles
 	Outputs    *Outputs
 	Answers    *Answers
+	Overview   *Overview
 }
 
 // New returns the record over a store.
@@ -23,5 +24,6 @@ func New(c Config) *Book {
 	}
 	return &Book{
 		Sessions: &Sessions{c}, Executions: &Executions{c}, Bundles: &Bundles{c}, Outputs: &Outputs{c}, Answers: &Answers{c},
+		Overview: &Overview{c},
 	}
 }

@@ -7,4 +7,5 @@ func (s *Server) registerRecord(r *routes) {
 	s.registerBundles(r)
 	s.registerOutputs(r)
 	s.registerAnswers(r)
+	s.registerOverview(r)
 }

@@ -13,7 +13,7 @@ import (
 
 // openRecord puts the record of work over the store of executions.
 func (a *Server) openRecord(context.Context) error {
-	store, _ := a.executions.(work.Record) // for as long as a store may be without
+	store, _ := a.watched(a.executions).(work.Record) // for as long as a store may be without
 	c := record.Config{Store: store, Host: a.Config.Host, User: thread.Lookup(a.Env, "USER"), Root: a.Project.Root}
 	if c.Host == "" {
 		c.Host, _ = os.Hostname() // a name that is not known is no reason not to record

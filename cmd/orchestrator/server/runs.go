@@ -30,7 +30,7 @@ const workFile = "work.db"
 // of the start, as with threads.
 func (a *Server) openWork(ctx context.Context) error {
 	if a.store.Work != nil {
-		a.executions = a.watched(a.store.Work)
+		a.executions = a.store.Work
 		return nil
 	}
 	s, err := workdb.Open(ctx, filepath.Join(a.Project.StateDir(), workFile), workdb.Options{
@@ -46,7 +46,7 @@ func (a *Server) openWork(ctx context.Context) error {
 	if r := s.Report(); r != "" {
 		a.found.add(thread.LevelWarn, r)
 	}
-	a.executions = a.watched(s)
+	a.executions = s
 	return nil
 }
 
@@ -68,7 +68,7 @@ func (a *Server) runsConfig() manager.RunsConfig {
 	c := a.Config.Runs
 	r := manager.RunsConfig{
 		OnFail: work.OnFail(c.OnFail), Tries: c.Retries, Fallbacks: c.Fallback,
-		Store: a.executions, Deadline: c.Deadline, Lost: work.Policy(c.Lost), Dispose: dispose(c), Asks: thread.Asks(c.Asks),
+		Store: a.watched(a.executions), Deadline: c.Deadline, Lost: work.Policy(c.Lost), Dispose: dispose(c), Asks: thread.Asks(c.Asks),
 		Limits: work.Limits{All: c.Parallel, Agents: c.Agents, Accounts: c.Accounts}, Why: "runs.parallel", Stage: a.stageOutput,
 		Models: c.Tiers, Caps: c.Caps,
 	}
