@@ -26,7 +26,7 @@ var migrations embed.FS
 
 const (
 	// schema is the number of the newest migration that this program knows.
-	schema = 4
+	schema = 5
 	// oldest is the lowest server_version_num that supports all queries.
 	oldest = 120000
 	// callLimit is how long one call may take; loginLimit is for the first connection.
@@ -170,6 +170,9 @@ func (s *Store) prepare(ctx context.Context, watched, patient *pgx.ConnConfig, p
 		return err
 	}
 	if err := s.pool.QueryRow(ctx, "SELECT n FROM project WHERE name = $1", project).Scan(&s.project); err != nil {
+		return err
+	}
+	if err := s.Work(nil).Fill(ctx); err != nil {
 		return err
 	}
 	return s.rest(ctx)

@@ -23,13 +23,14 @@ func TestNoScans(t *testing.T) {
 	if err != nil || len(plans) < 10 {
 		t.Fatalf("%d plans: %v", len(plans), err)
 	}
+	few := []string{"open", "tasks", "outputs of", "outputs path", "allocations"} // what may be sorted
 	for name, plan := range plans {
-		sorts := strings.Contains(plan, "TEMP B-TREE") && name != "open" // which are few
+		sorts := strings.Contains(plan, "TEMP B-TREE") && !slices.Contains(few, name)
 		if strings.Contains(plan, "SCAN") || !strings.Contains(plan, "SEARCH") || sorts {
 			t.Errorf("%s:\n%s", name, plan)
 		}
 	}
-	if !strings.Contains(plans["of both"], "execution_thread") {
+	if !strings.Contains(plans["of both"], "work_fact_thread") {
 		t.Errorf("a thread's in a state: %s", plans["of both"])
 	}
 }
@@ -62,10 +63,19 @@ func fill(t testing.TB, path string, executions, events int) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := tx.Exec("UPDATE number SET last = ?", executions); err != nil {
+	if _, err := tx.Exec("INSERT INTO work_number (prefix, last) VALUES ('exec', ?)", executions); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec("PRAGMA user_version = 2"); err != nil { // what they are searched by is not derived yet
 		t.Fatal(err)
 	}
 	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	s = open(t, path, workdb.Options{})
+	t.Logf("the first start after an older version: %v", time.Since(begin))
+	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 }

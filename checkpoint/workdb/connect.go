@@ -14,7 +14,7 @@ const (
 	// readers is how many connections read.
 	readers = 2
 	// statements is how many prepared statements each connection keeps.
-	statements = 16
+	statements = 32
 	// logPages is how long the log may get before a commit folds it into the file: 4 MB.
 	logPages = 1000
 	// headSize is less than any database has.
@@ -36,10 +36,10 @@ func (f *file) connect(ctx context.Context) (err error) {
 		return err
 	}
 	cached := fmt.Sprintf("&_stmt_cache_size=%d", statements)
-	f.writer = sql.OpenDB(sqlfile.Connector(sqlfile.DSN(f.path, "&_txlock=immediate"+cached)))
+	f.writer = sql.OpenDB(sqlfile.Connector(sqlfile.DSN(f.path, "&_txlock=immediate&_foreign_keys=1"+cached)))
 	f.writer.SetMaxOpenConns(1)
 	f.writer.SetConnMaxLifetime(0)
-	if err := sqlfile.Patiently(ctx, f.lock, func() error { return migrate(ctx, f.writer) }); err != nil {
+	if err := sqlfile.Patiently(ctx, f.lock, func() error { return f.migrate(ctx) }); err != nil {
 		return err
 	}
 	if err := sound(ctx, f.writer); err != nil {

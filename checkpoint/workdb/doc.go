@@ -1,4 +1,4 @@
-// Package workdb keeps a project's executions in one SQLite file beside its state, by the contract of work.Store.
+// Package workdb keeps a project's record of work in one SQLite file beside its state, by the contract of work.Record.
 //
 // The file is in WAL mode with synchronous=FULL: what is acknowledged survives a power cut. One connection writes, in
 // short transactions that take the write lock first, so that two programs on one file never both change an execution;

@@ -25,18 +25,10 @@ func (s *Store) Pages(ctx context.Context) (n int, err error) {
 // Plans returns how the database would run each statement that reads, by the statement.
 func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
 	out := map[string]string{}
-	list, _ := selection(workrow.Select{})
-	ofThread, _ := selection(workrow.Select{Thread: "t"})
-	ofState, _ := selection(workrow.Select{State: "s"})
-	ofBoth, _ := selection(workrow.Select{Thread: "t", State: "s"})
-	open, _ := unended()
-	for name, q := range map[string]string{
-		"list": list, "of thread": ofThread, "of state": ofState, "of both": ofBoth, "open": open, "by id": byID, "by name": byName,
-		"events": eventsOf, "last event": lastOf, "purge": removeEvents,
-	} {
+	for name, q := range s.Statements() {
 		rows, err := s.file.read.QueryContext(ctx, "EXPLAIN QUERY PLAN "+q, make([]any, strings.Count(q, "?"))...)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		for rows.Next() {
 			var id, parent, unused int
@@ -61,7 +53,7 @@ func Raw(t *sql.Tx, n int64, x work.Execution, events int) error {
 	if err != nil {
 		return err
 	}
-	if _, err := t.ExecContext(ctx, "INSERT INTO execution ("+workrow.Columns+") VALUES (?, ?, ?, ?, ?, ?, ?)", n, string(r.ID),
+	if _, err := t.ExecContext(ctx, "INSERT INTO work ("+workrow.Columns+") VALUES (?, ?, ?, ?, ?, ?, ?)", n, string(r.ID),
 		r.Name, string(r.Thread), string(r.State), r.Sum, r.Doc); err != nil {
 		return err
 	}
@@ -72,5 +64,10 @@ func Raw(t *sql.Tx, n int64, x work.Execution, events int) error {
 			return err
 		}
 	}
-	return (&tx{ctx: ctx, tx: t}).Note(n, rows)
+	for _, e := range rows {
+		if _, err := t.ExecContext(ctx, "INSERT INTO work_event (work, seq, sum, doc) VALUES (?, ?, ?, ?)", n, e.Seq, e.Sum, e.Doc); err != nil {
+			return err
+		}
+	}
+	return nil
 }

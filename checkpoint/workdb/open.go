@@ -23,7 +23,7 @@ type Options struct {
 	Damaged func(error)
 }
 
-// Store implements work.Store.
+// Store implements work.Record.
 type Store struct {
 	*workrow.Store
 

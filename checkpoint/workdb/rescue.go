@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"orchestrator/checkpoint/quarantine"
@@ -163,8 +165,8 @@ type copied struct {
 	to           *file
 	from         *sql.DB
 	runs, events int
-	lost         error // the last that could not be read
-	number       int64
+	lost         error            // the last that could not be read
+	numbers      map[string]int64 // the last that were given, by prefix
 }
 
 // all copies what can be read of a database.
@@ -172,13 +174,26 @@ func (c *copied) all(path string) error {
 	u := url.URL{Scheme: "file", Path: path, RawQuery: "mode=ro&_query_only=1"}
 	c.from = sql.OpenDB(sqlfile.Connector(u.String()))
 	defer c.from.Close()
-	if err := c.from.QueryRowContext(c.ctx, "SELECT last FROM number").Scan(&c.number); err != nil {
+	names := old()
+	var n int
+	if err := c.from.QueryRowContext(c.ctx, "SELECT count(*) FROM sqlite_master WHERE name = 'work'").Scan(&n); err != nil || n > 0 {
+		names = current()
+	}
+	c.numbers = map[string]int64{}
+	err := c.each(names.numbers, func(scan func(...any) error) error {
+		var prefix string
+		var last int64
+		err := scan(&prefix, &last)
+		c.numbers[prefix] = last
+		return err
+	})
+	if err != nil {
 		c.lost = err
 	}
 	seen := map[int64]bool{}
 	var rows []workrow.Row
 	for _, order := range []string{"", " DESC"} { // from both ends, up to what is damaged
-		err := c.each("SELECT "+workrow.Columns+" FROM execution NOT INDEXED ORDER BY n"+order, func(scan func(...any) error) error {
+		err := c.each("SELECT "+workrow.Columns+" FROM "+names.work+" NOT INDEXED ORDER BY n"+order, func(scan func(...any) error) error {
 			var row workrow.Row
 			err := row.Scan(scan)
 			if err == nil && !seen[row.N] {
@@ -193,23 +208,39 @@ func (c *copied) all(path string) error {
 		c.lost = err
 	}
 	for _, r := range rows {
-		if err := c.run(r); err != nil {
+		if err := c.run(names, r); err != nil {
 			return err
 		}
 	}
-	_, err := c.to.writer.ExecContext(c.ctx, "UPDATE number SET last = ? WHERE one = 1", c.number)
-	return err
+	for prefix, last := range c.numbers {
+		if _, err := c.to.writer.ExecContext(c.ctx, "INSERT OR REPLACE INTO work_number (prefix, last) VALUES (?, ?)", prefix, last); err != nil {
+			return err
+		}
+	}
+	return workrow.New(c.to, nil).Fill(c.ctx)
+}
+
+// tables are the names of a version's tables.
+type tables struct{ work, events, numbers string }
+
+func current() tables {
+	return tables{"work", "work_event WHERE work", "SELECT prefix, last FROM work_number"}
+}
+
+func old() tables {
+	return tables{"execution", "event WHERE execution", "SELECT 'exec', last FROM number"}
 }
 
 // run copies an execution with what can be read of its events.
-func (c *copied) run(r workrow.Row) error {
-	var n int64
-	if _, err := fmt.Sscanf(r.Name, "exec-%d", &n); err == nil && work.Numbered(n) == r.Name {
-		c.number = max(c.number, n)
+func (c *copied) run(names tables, r workrow.Row) error {
+	if prefix, number, found := strings.Cut(r.Name, "-"); found {
+		if n, err := strconv.ParseInt(number, 10, 64); err == nil && work.NumberedAs(prefix, n) == r.Name {
+			c.numbers[prefix] = max(c.numbers[prefix], n)
+		}
 	}
 	events := map[int64]workrow.EventRow{}
 	for _, order := range []string{"", " DESC"} {
-		err := c.each(fmt.Sprintf("SELECT seq, sum, doc FROM event WHERE execution = %d ORDER BY seq%s", r.N, order),
+		err := c.each(fmt.Sprintf("SELECT seq, sum, doc FROM %s = %d ORDER BY seq%s", names.events, r.N, order),
 			func(scan func(...any) error) error {
 				var e workrow.EventRow
 				err := scan(&e.Seq, &e.Sum, &e.Doc)
@@ -223,27 +254,20 @@ func (c *copied) run(r workrow.Row) error {
 		}
 		c.lost = err
 	}
-	t, err := c.to.writer.BeginTx(c.ctx, nil)
-	if err != nil {
-		return err
-	}
-	return within(c.ctx, t, func(t workrow.Tx) error {
-		x := t.(*tx) //nolint:forcetypeassert // ours
-		res, err := x.tx.ExecContext(x.ctx, "INSERT OR IGNORE INTO execution ("+workrow.Columns+") VALUES (?, ?, ?, ?, ?, ?, ?)",
+	return c.to.Write(c.ctx, 0, func(tx workrow.Tx) error {
+		n, err := tx.Exec("INSERT OR IGNORE INTO work ("+workrow.Columns+") VALUES (?, ?, ?, ?, ?, ?, ?)",
 			r.N, string(r.ID), r.Name, string(r.Thread), string(r.State), some(r.Sum), some(r.Doc))
-		if err != nil {
-			return x.note(err)
-		}
-		if n, err := res.RowsAffected(); err != nil || n == 0 {
-			return x.note(err)
-		}
-		list := make([]workrow.EventRow, 0, len(events))
-		for _, e := range events {
-			list = append(list, e)
+		if err != nil || n == 0 {
+			return err
 		}
 		c.runs++
-		c.events += len(list)
-		return x.Note(r.N, list)
+		for _, e := range events {
+			if _, err := tx.Exec("INSERT INTO work_event (work, seq, sum, doc) VALUES (?, ?, ?, ?)", r.N, e.Seq, e.Sum, e.Doc); err != nil {
+				return err
+			}
+			c.events++
+		}
+		return nil
 	})
 }
 

@@ -3,10 +3,12 @@ package workdb
 import (
 	"context"
 	"database/sql"
+	_ "embed" // the tables
 	"errors"
 	"fmt"
 
 	"orchestrator/checkpoint/sqlfile"
+	"orchestrator/checkpoint/workrow"
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
 )
@@ -49,8 +51,17 @@ CREATE TRIGGER event_is_kept BEFORE DELETE ON event
   BEGIN SELECT RAISE(ABORT, 'events are not removed'); END;
 `
 
-// steps are the changes of the tables from version to version. A step is never changed once it was released.
-func steps() []string { return []string{first} }
+// record makes the tables of the record of work, and the views.
+//
+//go:embed record.sql
+var record string
+
+// steps are the changes of the tables from version to version; after the last of them, version newest, what executions
+// are searched by has been derived from those of earlier versions. A step is never changed once it was released.
+func steps() []string { return []string{first, record} }
+
+// newest is the version of the tables that this program makes.
+const newest = 3
 
 // check checks that the file is ours, in the right mode, and not of a newer version, and returns its version.
 func check(ctx context.Context, w *sql.DB) (version int, err error) {
@@ -69,9 +80,9 @@ func check(ctx context.Context, w *sql.DB) (version int, err error) {
 	case app != application && tables > 0:
 		return 0, thread.Hint(thread.Kindf(thread.ErrInvalid, "the database belongs to another program (application %#x)",
 			uint32(app)), "move the file away")
-	case version > len(steps()):
+	case version > newest:
 		return 0, thread.Hint(fmt.Errorf("the database has schema version %d, this program supports %d: %w", version,
-			len(steps()), thread.ErrUnsupported), "upgrade orchestrator, or move the file and those beside it with the same "+
+			newest, thread.ErrUnsupported), "upgrade orchestrator, or move the file and those beside it with the same "+
 			"prefix away to start without its runs; nothing was changed")
 	case version == 0 && tables > 0:
 		return 0, fmt.Errorf("%w: tables without a version", sqlfile.ErrCheck)
@@ -80,34 +91,46 @@ func check(ctx context.Context, w *sql.DB) (version int, err error) {
 }
 
 // migrate brings the tables to the newest version, each step in a transaction of its own.
-func migrate(ctx context.Context, w *sql.DB) error {
-	version, err := check(ctx, w)
+func (f *file) migrate(ctx context.Context) error {
+	version, err := check(ctx, f.writer)
 	if err != nil {
 		return err
 	}
-	for n, step := range steps()[version:] {
-		tx, err := w.BeginTx(ctx, nil)
-		if err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, step+fmt.Sprintf(";PRAGMA user_version = %d", version+n+1))
-		if err != nil {
-			_ = tx.Rollback() // the first error says more
-			return err
-		}
-		failpoint.Hit("workdb.migrate.step")
-		if err := tx.Commit(); err != nil {
+	for n, step := range steps()[min(version, len(steps())):] {
+		if err := f.step(ctx, step, version+n+1); err != nil {
 			return err
 		}
 	}
-	return nil
+	if version == newest {
+		return nil
+	}
+	if err := workrow.New(f, nil).Fill(ctx); err != nil {
+		return err
+	}
+	return f.step(ctx, "", newest)
+}
+
+// step changes the tables to a version.
+func (f *file) step(ctx context.Context, change string, version int) error {
+	tx, err := f.writer.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, change+fmt.Sprintf(";PRAGMA user_version = %d", version)); err != nil {
+		_ = tx.Rollback() // the first error says more
+		return err
+	}
+	failpoint.Hit("workdb.migrate.step")
+	return tx.Commit()
 }
 
 // sound looks at a few pages of each table.
 func sound(ctx context.Context, w *sql.DB) error {
-	for _, query := range []string{"SELECT last FROM number WHERE one = 1",
-		"SELECT coalesce(max(n), 0) FROM execution", "SELECT count(*) FROM purging",
-		"SELECT coalesce(max(seq), 0) FROM event WHERE execution = (SELECT max(execution) FROM event)"} {
+	for _, query := range []string{"SELECT coalesce(max(last), 0) FROM work_number",
+		"SELECT coalesce(max(n), 0) FROM work", "SELECT coalesce(max(work), 0) FROM work_fact", "SELECT count(*) FROM work_purging",
+		"SELECT coalesce(max(n), 0) FROM work_session", "SELECT coalesce(max(n), 0) FROM work_output",
+		"SELECT coalesce(max(n), 0) FROM work_bundle", "SELECT coalesce(max(n), 0) FROM work_allocation",
+		"SELECT coalesce(max(seq), 0) FROM work_event WHERE work = (SELECT max(work) FROM work_event)"} {
 		var n int64
 		if err := w.QueryRowContext(ctx, query).Scan(&n); errors.Is(err, sql.ErrNoRows) {
 			return fmt.Errorf("%w: %q has no row", sqlfile.ErrCheck, query)

@@ -62,13 +62,13 @@ func TestConformance(t *testing.T) {
 func spoil(t *testing.T, path string, id work.ID, seq int64) {
 	t.Helper()
 	if seq == 0 {
-		outside(t, path, "UPDATE execution SET doc = CAST(replace(CAST(doc AS TEXT), 'demo', 'demp') AS BLOB) WHERE id = ?", string(id))
+		outside(t, path, "UPDATE work SET doc = CAST(replace(CAST(doc AS TEXT), 'demo', 'demp') AS BLOB) WHERE id = ?", string(id))
 		return
 	}
-	outside(t, path, "DROP TRIGGER event_stays")
-	outside(t, path, `UPDATE event SET doc = CAST(replace(CAST(doc AS TEXT), 'one', 'onf') AS BLOB)
-		WHERE seq = ? AND execution = (SELECT n FROM execution WHERE id = ?)`, seq, string(id))
-	outside(t, path, "CREATE TRIGGER event_stays BEFORE UPDATE ON event BEGIN SELECT RAISE(ABORT, 'events are not changed'); END")
+	outside(t, path, "DROP TRIGGER work_event_stays")
+	outside(t, path, `UPDATE work_event SET doc = CAST(replace(CAST(doc AS TEXT), 'one', 'onf') AS BLOB)
+		WHERE seq = ? AND work = (SELECT n FROM work WHERE id = ?)`, seq, string(id))
+	outside(t, path, "CREATE TRIGGER work_event_stays BEFORE UPDATE ON work_event BEGIN SELECT RAISE(ABORT, 'events are not changed'); END")
 }
 
 // outside runs a statement on a database from outside of the store.
@@ -109,12 +109,12 @@ func TestEventsStay(t *testing.T) {
 	s := open(t, path, workdb.Options{})
 	x := add(t, s, "t1", work.Event{Kind: "text", Text: "one"})
 	for query, says := range map[string]string{
-		"UPDATE event SET doc = x'00'":                        "not changed",
-		"UPDATE event SET seq = seq + 1":                      "not changed",
-		"DELETE FROM event":                                   "not removed",
-		"REPLACE INTO event VALUES (1, 1, x'00', x'00')":      "UNIQUE",
-		"INSERT INTO event VALUES (1, 1, x'00', x'00')":       "UNIQUE",
-		"INSERT INTO event VALUES (1, 'three', x'00', x'00')": "cannot store TEXT",
+		"UPDATE work_event SET doc = x'00'":                        "not changed",
+		"UPDATE work_event SET seq = seq + 1":                      "not changed",
+		"DELETE FROM work_event":                                   "not removed",
+		"REPLACE INTO work_event VALUES (1, 1, x'00', x'00')":      "UNIQUE",
+		"INSERT INTO work_event VALUES (1, 1, x'00', x'00')":       "UNIQUE",
+		"INSERT INTO work_event VALUES (1, 'three', x'00', x'00')": "cannot store TEXT",
 	} {
 		err := run(t, path, query)
 		if strings.HasPrefix(query, "REPLACE") { // SQLite runs no trigger for it unless asked to
@@ -169,7 +169,7 @@ func TestRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		var n int
-		if err := c.QueryRow("SELECT count(*) FROM execution").Scan(&n); err != nil || n != 1 {
+		if err := c.QueryRow("SELECT count(*) FROM work").Scan(&n); err != nil || n != 1 {
 			t.Errorf("%s: %d: %v", name, n, err)
 		}
 		c.Close()

@@ -3,9 +3,9 @@ package workrow
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"orchestrator/thread"
@@ -13,110 +13,92 @@ import (
 	"orchestrator/thread/work"
 )
 
-// Tx is a transaction that changes executions. What it has read nobody else changes before it ends.
-type Tx interface {
-	// Find reads the row of an execution; false if there is none.
-	Find(id work.ID) (Row, bool, error)
-	// Number returns the project's next number, which is never given again.
-	Number() (int64, error)
-	// Insert adds an execution and returns its place in the order of creation; false if its name or its id
-	// is taken.
-	Insert(r Row) (n int64, free bool, err error)
-	// Update replaces the state and the document of a row.
-	Update(r Row) error
-	// Last returns the number of the newest event of a row, 0 if there is none.
-	Last(n int64) (int64, error)
-	// Note adds events to a row.
-	Note(n int64, events []EventRow) error
-}
-
-// Select selects rows, newest first.
-type Select struct {
-	Thread thread.ID  // "" for all
-	State  work.State // "" for all
-	Before int64      // only those whose N is smaller
-	Limit  int
-}
-
-// DB is a database of executions.
-type DB interface {
-	// Write runs a change in one transaction, which is durable when it returns nil. The change may run again after an error
-	// of the database; its own errors are returned unchanged. Need is about how many bytes it writes.
-	Write(ctx context.Context, need int64, change func(Tx) error) error
-	// Find reads one by id or name; false if there is none.
-	Find(ctx context.Context, ref string) (Row, bool, error)
-	Select(ctx context.Context, s Select) ([]Row, error)
-	// Open returns those that are not final, oldest first.
-	Open(ctx context.Context) ([]Row, error)
-	// Events returns events of a row that follow on after, oldest first.
-	Events(ctx context.Context, n, after int64, limit int) ([]EventRow, error)
-	// Purge removes the final executions of threads with their events.
-	Purge(ctx context.Context, threads []thread.ID) (int, error)
-}
-
-// Store implements work.Store over a database.
-type Store struct {
-	db  DB
-	now func() time.Time
-}
-
-var _ work.Store = (*Store)(nil)
-
-// New returns a store over a database, with a clock; time.Now if nil.
-func New(db DB, now func() time.Time) *Store {
-	if now == nil {
-		now = time.Now
-	}
-	return &Store{db: db, now: now}
-}
-
-// rowSize is about what a row takes with its places in the indexes.
-const rowSize = 4096
-
 // Add stores a new execution.
-func (s *Store) Add(ctx context.Context, x work.Execution) (work.Execution, error) {
+func (s *Store) Add(ctx context.Context, x work.Execution, events ...work.Event) (work.Execution, error) {
 	added, first, refused := work.Added(x, s.now())
+	all := append([]work.Event{first}, work.Noted(added, events, s.now())...)
 	var out work.Execution
-	err := s.db.Write(ctx, rowSize, func(tx Tx) error {
-		if old, there, err := tx.Find(x.ID); err != nil || there {
-			if err == nil {
-				out, err = old.Execution()
-			}
+	err := s.db.Write(ctx, size(events), func(tx Tx) error {
+		old, there, err := s.find(tx, x.ID)
+		switch {
+		case err != nil:
 			return err
-		}
-		if refused != nil {
+		case there:
+			out, err = old.Execution()
+			return err
+		case refused != nil:
 			return refused
 		}
-		out = added
-		if out.Name == "" {
-			n, err := tx.Number()
-			if err != nil {
-				return err
-			}
-			out.Name = work.Numbered(n)
+		if err := s.joins(tx, added.Session); err != nil {
+			return err
 		}
-		r, err := Pack(0, out)
+		numbered, rows, err := numbered(added, 0, all)
 		if err != nil {
 			return err
 		}
-		n, free, err := tx.Insert(r)
-		if err == nil && !free {
-			// Its name is taken, or it was added at the same time.
-			if _, out, err = find(tx, x.ID); errors.Is(err, thread.ErrNotFound) {
-				err = thread.Hint(fmt.Errorf("run %q: %w", r.Name, thread.ErrNameTaken), "choose another name")
-			}
-			return err
-		}
-		if err != nil {
+		n, free := int64(0), false
+		if out, n, free, err = s.insert(tx, numbered); err != nil || !free {
 			return err
 		}
 		failpoint.Hit("work.add.row")
-		return note(tx, n, first)
+		if err := note(tx, n, rows); err != nil {
+			return err
+		}
+		if err := s.wroteEvents(tx, out, 1, rows); err != nil {
+			return err
+		}
+		return s.derive(tx, n, out)
 	})
 	if err != nil {
 		return work.Execution{}, err
 	}
 	return out, nil
+}
+
+// insert adds the row of an execution, under the next name that is free unless it has one, and returns it with its number;
+// false if another program added it at the same time.
+func (s *Store) insert(tx Tx, x work.Execution) (out work.Execution, n int64, free bool, err error) {
+	for number := x.Name == ""; ; {
+		if number {
+			next, err := s.next(tx, x.Kind.Prefix())
+			if err != nil {
+				return x, 0, false, err
+			}
+			x.Name = work.NumberedAs(x.Kind.Prefix(), next)
+		}
+		r, err := Pack(0, x)
+		if err != nil {
+			return x, 0, false, err
+		}
+		query, args := insertion("work", "ON CONFLICT DO NOTHING RETURNING n", s.d.all(), r.pairs())
+		if err := tx.Query(query, args, func(scan Scan) error { free = true; return scan(&n) }); err != nil || free {
+			return x, n, free, err
+		}
+		old, there, err := s.find(tx, x.ID)
+		if err != nil {
+			return x, 0, false, err
+		}
+		if there {
+			x, err = old.Execution()
+			return x, 0, false, err
+		}
+		if !number {
+			return x, 0, false, thread.Hint(fmt.Errorf("run %q: %w", x.Name, thread.ErrNameTaken), "choose another name")
+		}
+	}
+}
+
+// derive writes what an execution is searched by for the first time.
+func (s *Store) derive(tx Tx, n int64, x work.Execution) error {
+	query, args := insertion("work_fact", "", s.d.all(), []Pair{{"work", n}}, facts(x))
+	if _, err := tx.Exec(query, args...); err != nil {
+		return err
+	}
+	words, err := foundBy(tx, n, x)
+	if err != nil {
+		return err
+	}
+	return s.reword(tx, n, nil, words)
 }
 
 // Claim gives a queued execution to a server.
@@ -148,13 +130,24 @@ func (s *Store) Supersede(
 	})
 }
 
+// Append adds events.
+func (s *Store) Append(ctx context.Context, id work.ID, fence int64, events ...work.Event) error {
+	_, err := s.write(ctx, id, size(events), func(x work.Execution) (work.Execution, []work.Event, error) {
+		if x.Fence != fence {
+			return x, nil, work.ErrFence
+		}
+		return x, work.Noted(x, events, s.now()), nil
+	})
+	return err
+}
+
 // write replaces an execution by what change makes of it, and adds its events, in one transaction.
 func (s *Store) write(
 	ctx context.Context, id work.ID, need int64, change func(work.Execution) (work.Execution, []work.Event, error),
 ) (work.Execution, error) {
 	var out work.Execution
 	err := s.db.Write(ctx, need, func(tx Tx) error {
-		r, old, err := find(tx, id)
+		r, old, err := s.get(tx, id)
 		if err != nil {
 			return err
 		}
@@ -162,16 +155,31 @@ func (s *Store) write(
 		if err != nil {
 			return err
 		}
-		if out = x; x != old {
-			if r, err = Pack(r.N, x); err != nil {
+		if x.Session != old.Session {
+			if err := s.joins(tx, x.Session); err != nil {
 				return err
 			}
-			if err := tx.Update(r); err != nil {
+		}
+		var rows []EventRow
+		if len(events) > 0 {
+			seq, err := last(tx, r.N)
+			if err != nil {
+				return err
+			}
+			if x, rows, err = numbered(x, seq, events); err != nil {
+				return err
+			}
+		}
+		if out = x; x != old {
+			if err := s.update(tx, r.N, old, x, rows); err != nil {
 				return err
 			}
 		}
 		failpoint.Hit("work.write.row")
-		return note(tx, r.N, events...)
+		if err := s.wroteEvents(tx, out, 0, rows); err != nil {
+			return err
+		}
+		return note(tx, r.N, rows)
 	})
 	if err != nil {
 		return work.Execution{}, err
@@ -179,61 +187,62 @@ func (s *Store) write(
 	return out, nil
 }
 
-// Append adds events.
-func (s *Store) Append(ctx context.Context, id work.ID, fence int64, events ...work.Event) error {
-	return s.db.Write(ctx, size(events), func(tx Tx) error {
-		r, x, err := find(tx, id)
-		if err != nil {
-			return err
-		}
-		if x.Fence != fence {
-			return work.ErrFence
-		}
-		return note(tx, r.N, work.Noted(x, events, s.now())...)
-	})
-}
-
-// size is about what events take, with the row that changes with them.
-func size(events []work.Event) int64 {
-	n := int64(rowSize)
-	for _, e := range events {
-		n += int64(len(e.Text)) + 256
-	}
-	return n
-}
-
-// find reads an execution in a transaction.
-func find(tx Tx, id work.ID) (Row, work.Execution, error) {
-	r, there, err := tx.Find(id)
-	if err != nil {
-		return r, work.Execution{}, err
-	}
-	if !there {
-		return r, work.Execution{}, missing(string(id))
-	}
-	x, err := r.Execution()
-	return r, x, err
-}
-
-// note numbers events and adds them.
-func note(tx Tx, n int64, events ...work.Event) error {
-	if len(events) == 0 {
-		return nil
-	}
-	last, err := tx.Last(n)
+// update replaces the row of an execution, and of what it is searched by what has changed; events are those that follow.
+func (s *Store) update(tx Tx, n int64, old, x work.Execution, events []EventRow) error {
+	r, err := Pack(n, x)
 	if err != nil {
 		return err
 	}
-	rows := make([]EventRow, len(events))
-	for i, e := range events {
-		if rows[i], err = PackEvent(last+int64(i)+1, e); err != nil {
+	if _, err := tx.Exec("UPDATE work SET state = ?, sum = ?, doc = ? WHERE n = ?", string(r.State), r.Sum, r.Doc, n); err != nil {
+		return err
+	}
+	set, args := []string{}, []any{}
+	before := facts(old)
+	for i, p := range facts(x) {
+		if before[i] != p {
+			set, args = append(set, p.Column+" = ?"), append(args, p.Value)
+		}
+	}
+	if len(set) > 0 {
+		if _, err := tx.Exec("UPDATE work_fact SET "+strings.Join(set, ", ")+" WHERE work = ?", append(args, n)...); err != nil {
 			return err
 		}
 	}
-	return tx.Note(n, rows)
+	if x.Session != old.Session || x.AgentType() != old.AgentType() {
+		if _, err := tx.Exec("UPDATE work_output SET session = ?, agent_type = ? WHERE work = ?", x.Session, x.AgentType(), n); err != nil {
+			return err
+		}
+	}
+	if !retold(old, x) {
+		return nil
+	}
+	return s.retell(tx, n, old, x, events)
 }
 
-func missing(ref string) error { return fmt.Errorf("run %q: %w", ref, thread.ErrNotFound) }
+// retell has an execution be found by its words after a change.
+func (s *Store) retell(tx Tx, n int64, old, x work.Execution, events []EventRow) error {
+	before, err := foundBy(tx, n, old)
+	if err != nil {
+		return err
+	}
+	if x.Given == old.Given || len(events) == 0 || x.Given < events[0].Seq {
+		now, err := foundBy(tx, n, x)
+		if err != nil {
+			return err
+		}
+		return s.reword(tx, n, before, now)
+	}
+	given := events[x.Given-events[0].Seq].Event().Text // which is not in the table yet
+	without := x
+	without.Given = 0
+	now, err := foundBy(tx, n, without)
+	if err != nil {
+		return err
+	}
+	now = append(now, work.FoundBy(x, given, nil)...)
+	slices.Sort(now)
+	return s.reword(tx, n, before, slices.Compact(now))
+}
 
 // Execution finds one by id or name.
 func (s *Store) Execution(ctx context.Context, ref string) (work.Execution, error) {
@@ -244,51 +253,56 @@ func (s *Store) Execution(ctx context.Context, ref string) (work.Execution, erro
 	return r.Execution()
 }
 
-func (s *Store) row(ctx context.Context, ref string) (Row, error) {
-	r, there, err := s.db.Find(ctx, ref)
-	if err == nil && !there {
-		err = missing(ref)
-	}
-	return r, err
-}
-
-// Executions lists some, newest first. It asks for each state by itself: an index has each in this order.
+// Executions lists some runs, newest first. It asks for each state by itself: an index has each in this order.
 func (s *Store) Executions(ctx context.Context, q work.Query) ([]work.Execution, error) {
-	one := Select{Thread: q.Thread, Before: 1<<63 - 1, Limit: q.Size()}
+	before := maxN
 	if q.Before != "" {
 		r, err := s.row(ctx, string(q.Before))
 		if err != nil {
 			return nil, err
 		}
-		one.Before = r.N
+		before = r.N
 	}
 	states := slices.Compact(slices.Sorted(slices.Values(q.States)))
 	if len(states) == 0 {
 		states = []work.State{""}
 	}
 	var rows []Row
-	for _, one.State = range states {
-		some, err := s.db.Select(ctx, one)
+	for _, state := range states {
+		query, args := s.runs(q.Thread, state, before, q.Size())
+		some, err := s.rows(ctx, query, args)
 		if err != nil {
 			return nil, err
 		}
 		rows = append(rows, some...)
 	}
 	slices.SortFunc(rows, func(a, b Row) int { return cmp.Compare(b.N, a.N) })
-	out := make([]work.Execution, 0, min(len(rows), one.Limit))
-	for _, r := range rows[:min(len(rows), one.Limit)] {
-		x, err := r.Execution()
-		if err != nil {
-			x = work.Damaged(r.ID, r.Name, r.Thread)
-		}
-		out = append(out, x)
-	}
-	return out, nil
+	return shown(rows[:min(len(rows), q.Size())]), nil
 }
 
-// Open returns those that are not final, oldest first.
+// runs is the statement that lists runs, newest first, in the order of an index. Of a thread and a state it goes through the
+// executions of the thread, which are few, and not through all of the state.
+func (s *Store) runs(owner thread.ID, state work.State, before int64, limit int) (string, []any) {
+	w := of("f.", s.d.all())
+	kind, stated := s.d.Aside+"f.kind = ?", s.d.Aside+"f.state = ?"
+	if owner != "" {
+		w.and("f.thread = ?", string(owner))
+	} else if state != "" {
+		kind, stated = "f.kind = ?", "f.state = ?"
+	}
+	w.and(kind, string(work.KindRun))
+	if state != "" {
+		w.and(stated, string(state))
+	}
+	w.and("f.work < ?", before)
+	return joined + "work_fact f CROSS JOIN work w WHERE w.n = f.work AND " + w.String() + " ORDER BY f.work DESC LIMIT ?",
+		append(w.args, limit)
+}
+
+// Open returns the runs that are not final, oldest first.
 func (s *Store) Open(ctx context.Context) ([]work.Execution, error) {
-	rows, err := s.db.Open(ctx)
+	query, args := s.unended()
+	rows, err := s.rows(ctx, query, args)
 	if err != nil {
 		return nil, err
 	}
@@ -301,24 +315,28 @@ func (s *Store) Open(ctx context.Context) ([]work.Execution, error) {
 	return out, nil
 }
 
+// unended is the statement of Open.
+func (s *Store) unended() (string, []any) {
+	w := of("f.", s.d.all())
+	w.and("f.kind = ?", string(work.KindRun))
+	in(w, "f.state", work.OpenStates())
+	return joined + "work_fact f CROSS JOIN work w WHERE w.n = f.work AND " + w.String() + " ORDER BY f.work", w.args
+}
+
 // Events returns events that follow on after, oldest first.
 func (s *Store) Events(ctx context.Context, id work.ID, after int64, limit int) ([]work.Event, error) {
 	r, err := s.row(ctx, string(id))
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.db.Events(ctx, r.N, after, work.EventLimit(limit))
-	if err != nil {
-		return nil, err
-	}
-	out := make([]work.Event, len(rows))
-	for i, r := range rows {
-		out[i] = r.Event()
-	}
-	return out, nil
+	out := []work.Event{}
+	err = s.db.Query(ctx, someEvents, []any{r.N, after, work.EventLimit(limit)}, func(scan Scan) error {
+		var e EventRow
+		err := scan(&e.Seq, &e.Sum, &e.Doc)
+		out = append(out, e.Event())
+		return err
+	})
+	return out, err
 }
 
-// Purge removes the final executions of threads.
-func (s *Store) Purge(ctx context.Context, threads []thread.ID) (int, error) {
-	return s.db.Purge(ctx, threads)
-}
+const someEvents = "SELECT seq, sum, doc FROM work_event WHERE work = ? AND seq > ? ORDER BY seq LIMIT ?"

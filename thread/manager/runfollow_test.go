@@ -124,10 +124,10 @@ type slow struct {
 	adds, more chan struct{}
 }
 
-func (s *slow) Add(ctx context.Context, x exec.Execution) (exec.Execution, error) {
+func (s *slow) Add(ctx context.Context, x exec.Execution, events ...exec.Event) (exec.Execution, error) {
 	s.adds <- struct{}{}
 	<-s.more
-	return s.Store.Add(ctx, x)
+	return s.Store.Add(ctx, x, events...)
 }
 
 // TestClientLeaves: a run whose client has left before it was told the run's name does not work for nobody.

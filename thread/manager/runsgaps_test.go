@@ -45,8 +45,8 @@ func (s *shaky) do(op string, write func() (exec.Execution, error)) (exec.Execut
 	return x, err
 }
 
-func (s *shaky) Add(ctx context.Context, x exec.Execution) (exec.Execution, error) {
-	return s.do("add", func() (exec.Execution, error) { return s.Store.Add(ctx, x) })
+func (s *shaky) Add(ctx context.Context, x exec.Execution, events ...exec.Event) (exec.Execution, error) {
+	return s.do("add", func() (exec.Execution, error) { return s.Store.Add(ctx, x, events...) })
 }
 
 func (s *shaky) Claim(ctx context.Context, id exec.ID, server string, at time.Time) (exec.Execution, error) {

@@ -11,7 +11,16 @@ import (
 const nameEnd = 64
 
 // Numbered returns the name of the project's n-th execution: "exec-001", "exec-1000".
-func Numbered(n int64) string { return fmt.Sprintf("exec-%03d", n) }
+func Numbered(n int64) string { return NumberedAs(KindRun.Prefix(), n) }
+
+// The beginnings of the names that stores give to work sessions and to bundles.
+const (
+	SessionPrefix = "work"
+	BundlePrefix  = "bundle"
+)
+
+// NumberedAs returns the n-th name with a prefix: "work-001".
+func NumberedAs(prefix string, n int64) string { return fmt.Sprintf("%s-%03d", prefix, n) }
 
 // CheckName refuses a name that a person may not choose, with thread.ErrInvalid. Names like exec-001 are the project's
 // to give, and 16 hex digits would look like an ID.

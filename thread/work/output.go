@@ -34,7 +34,8 @@ type Output struct {
 	Metadata  OutputMetadata  `json:"metadata"`
 
 	// Path is the file of a deliverable, relative to the project with slashes; "" for other types. Version counts what the
-	// work session (or, outside of any, the thread) has of this path and type from 1; Current is its newest.
+	// work session (or, outside of any, the thread) has of this path and type from 1; Current is its newest. Without a path
+	// Version is 0, and all are Current.
 	Path    string `json:"path,omitempty"`
 	Version int    `json:"version,omitempty"`
 	Current bool   `json:"current"`

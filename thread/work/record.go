@@ -52,12 +52,15 @@ type Record interface {
 	Recorded(ctx context.Context, q RecordQuery) ([]Execution, error)
 	// Stats sums up executions of all kinds.
 	Stats(ctx context.Context, q StatsQuery) ([]Stat, error)
+	// Written counts what a thread's agent has ever written down: work sessions, tasks, executions by hand, outputs and
+	// bundles, and how many bytes they have as they are stored.
+	Written(ctx context.Context, by thread.ID) (rows, bytes int64, err error)
 }
 
 // RecordQuery selects executions of all kinds.
 type RecordQuery struct {
 	Session string // "" for all
-	Task    string // its title, in Session; "" for all
+	Task    string // its title, in Session or else in any; "" for all
 	Type    string // the agent type; "" for all
 	Agent   string // the program; "" for all
 	Model   string

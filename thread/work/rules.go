@@ -2,7 +2,6 @@ package work
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"orchestrator/thread"
@@ -140,13 +139,24 @@ func Noted(x Execution, events []Event, now time.Time) []Event {
 		}
 		e.Seq, e.At = 0, utc(e.At)
 		if e.Kind == KindGiven || e.Kind == KindSaid {
-			e.Text = plaintext.Cut(strings.ToValidUTF8(e.Text, "\uFFFD"), maxWhole)
+			e.Text = plaintext.Cut(plain(e.Text), maxWhole)
 		} else {
 			e.Text = text(e.Text)
 		}
-		out[i] = e
+		out[i] = clean(e)
 	}
 	return out
+}
+
+// Noting returns an execution that has an event, which has its number: one of all that it was asked, or said, is known by it.
+func (x Execution) Noting(e Event) Execution {
+	switch e.Kind {
+	case KindGiven:
+		x.Given = e.Seq
+	case KindSaid:
+		x.Said = e.Seq
+	}
+	return x
 }
 
 // normal returns an execution as stores keep it: times in UTC, texts in UTF-8 and bounded.
@@ -154,6 +164,9 @@ func normal(x Execution) Execution {
 	x.Created, x.Started, x.Ended = utc(x.Created), utc(x.Started), utc(x.Ended)
 	x.After, x.Failure.At, x.Failure.Until = utc(x.After), utc(x.Failure.At), utc(x.Failure.Until)
 	x.Reason, x.Answer, x.Scope = text(x.Reason), text(x.Answer), text(x.Scope)
+	for _, s := range []*string{&x.Session, &x.Type, &x.Agent, &x.Model, &x.Bundle} { // columns with an index
+		*s = plaintext.Cut(*s, maxTitle)
+	}
 	x.Failure.What = text(x.Failure.What)
 	if x.Question != nil {
 		q := *x.Question
@@ -163,7 +176,7 @@ func normal(x Execution) Execution {
 		}
 		x.Question = &q
 	}
-	return x
+	return clean(x)
 }
 
 // utc returns a time without what a store does not keep.
@@ -174,7 +187,7 @@ func utc(t time.Time) time.Time {
 	return t.UTC().Round(0)
 }
 
-func text(s string) string { return plaintext.Cut(strings.ToValidUTF8(s, "\uFFFD"), maxText) }
+func text(s string) string { return plaintext.Cut(plain(s), maxText) }
 
 // Size returns how many executions a query may return.
 func (q Query) Size() int {

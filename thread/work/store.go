@@ -15,9 +15,10 @@ var ErrFence = errors.New("the execution has gone on without this server")
 // Store stores executions. What it returns without an error is durable, also across a power cut. Errors are those of
 // package thread: ErrNotFound, ErrNameTaken, ErrUnreachable, ErrDamaged …; ErrFence is this package's.
 type Store interface {
-	// Add stores an execution as Queued with its first event, and returns it with its name: the next "exec-NNN" of the
-	// project unless it has one. Adding one with a known ID returns what is stored.
-	Add(ctx context.Context, x Execution) (Execution, error)
+	// Add stores an execution, a run as Queued, with its first event and those given, and returns it with its name: unless it
+	// has one, the next "exec-NNN" of the project that nobody has taken (the prefix is its kind's). Adding one with a known ID
+	// returns what is stored. A work session that there is not is ErrNotFound, one that is final ErrRefused.
+	Add(ctx context.Context, x Execution, events ...Event) (Execution, error)
 	// Claim gives a Queued execution to a server, in one transaction: Deployed, Attempt and Fence raised. Of two servers
 	// that claim it at once, the other gets ErrFence.
 	Claim(ctx context.Context, id ID, server string, at time.Time) (Execution, error)
@@ -32,13 +33,14 @@ type Store interface {
 
 	// Execution finds one by id or name. Names are unique in the project, and a number is never given twice.
 	Execution(ctx context.Context, ref string) (Execution, error)
-	// Executions lists some, newest first.
+	// Executions lists some runs, newest first.
 	Executions(ctx context.Context, q Query) ([]Execution, error)
-	// Open returns those that are not final, oldest first.
+	// Open returns the runs that are not final, oldest first.
 	Open(ctx context.Context) ([]Execution, error)
 	// Events returns at most limit events of an execution that follow on after, oldest first; a limit of 0 means 1000.
 	Events(ctx context.Context, id ID, after int64, limit int) ([]Event, error)
-	// Purge removes the final executions of threads that have gone, and returns how many.
+	// Purge removes the final executions of threads that have gone, but for those by hand, with what they were given and what
+	// came of them, and returns how many.
 	Purge(ctx context.Context, threads []thread.ID) (int, error)
 }
 

@@ -31,8 +31,8 @@ func (w *watched) told(x Execution, err error) (Execution, error) {
 	return x, err
 }
 
-func (w *watched) Add(ctx context.Context, x Execution) (Execution, error) {
-	return w.told(w.r.Add(ctx, x))
+func (w *watched) Add(ctx context.Context, x Execution, events ...Event) (Execution, error) {
+	return w.told(w.r.Add(ctx, x, events...))
 }
 
 func (w *watched) Claim(ctx context.Context, id ID, server string, at time.Time) (Execution, error) {
@@ -158,3 +158,7 @@ func (w *watched) Recorded(ctx context.Context, q RecordQuery) ([]Execution, err
 }
 
 func (w *watched) Stats(ctx context.Context, q StatsQuery) ([]Stat, error) { return w.r.Stats(ctx, q) }
+
+func (w *watched) Written(ctx context.Context, by thread.ID) (rows, bytes int64, err error) {
+	return w.r.Written(ctx, by)
+}

@@ -1,5 +1,5 @@
 // Package memory is a store of executions for tests: it lives as long as the process, and fulfils the whole contract of
-// work.Store except durability. The product never uses it.
+// work.Record except durability. The product never uses it.
 package memory
 
 import (
@@ -14,40 +14,50 @@ import (
 	"orchestrator/thread/work"
 )
 
-// Store implements work.Store.
+// Store implements work.Record.
 type Store struct {
 	now func() time.Time
 
-	mu     sync.Mutex // guards everything below
-	rows   map[work.ID]*row
-	names  map[string]work.ID
-	number int64 // the last that was given
-	order  int64 // of creation
+	mu          sync.Mutex // guards everything below
+	rows        map[work.ID]*row
+	names       map[string]work.ID
+	numbers     map[string]int64 // the last that were given, by prefix
+	order       int64            // of creation
+	sessions    []*work.Session  // oldest first, as all of these
+	tasks       []work.Task
+	outputs     []*output
+	gone        int64 // how many outputs were removed
+	allocations int64 // how many there were
+	bundles     []*work.KeptBundle
+	pieces      map[string][]byte
+	written     map[thread.ID]*[2]int64 // rows and bytes of agents
 }
 
 type row struct {
 	x      work.Execution
 	order  int64
 	events []work.Event
+	pieces []work.Allocation
 	bad    bool         // its record cannot be read
 	lost   map[int]bool // nor can these of its events
 }
 
-var _ work.Store = (*Store)(nil)
+var _ work.Record = (*Store)(nil)
 
 // New returns an empty store; now is its clock, time.Now if nil.
 func New(now func() time.Time) *Store {
 	if now == nil {
 		now = time.Now
 	}
-	return &Store{now: now, rows: map[work.ID]*row{}, names: map[string]work.ID{}}
+	return &Store{now: now, rows: map[work.ID]*row{}, names: map[string]work.ID{}, numbers: map[string]int64{},
+		pieces: map[string][]byte{}, written: map[thread.ID]*[2]int64{}}
 }
 
 // Close does nothing; it exists so that all stores are closed alike.
 func (s *Store) Close() error { return nil }
 
 // Add stores a new execution.
-func (s *Store) Add(_ context.Context, x work.Execution) (work.Execution, error) {
+func (s *Store) Add(_ context.Context, x work.Execution, events ...work.Event) (work.Execution, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r := s.rows[x.ID]; r != nil {
@@ -57,18 +67,23 @@ func (s *Store) Add(_ context.Context, x work.Execution) (work.Execution, error)
 	if err != nil {
 		return work.Execution{}, err
 	}
+	if err := s.joins(x.Session); err != nil {
+		return work.Execution{}, err
+	}
 	if x.Name == "" {
-		s.number++
-		x.Name = work.Numbered(s.number)
+		x.Name = s.next(x.Kind.Prefix(), func(name string) bool { return s.names[name] != "" })
 	}
 	if s.names[x.Name] != "" {
 		return work.Execution{}, fmt.Errorf("run %q: %w", x.Name, thread.ErrNameTaken)
 	}
 	s.order++
 	r := &row{x: x, order: s.order, lost: map[int]bool{}}
-	r.add(first)
+	r.add(append([]work.Event{first}, work.Noted(x, events, s.now())...)...)
 	s.rows[x.ID], s.names[x.Name] = r, x.ID
-	return x, nil
+	if x.Kind == work.KindHand {
+		s.wrote(x.By, 1, len(x.Scope))
+	}
+	return r.x, nil
 }
 
 // Claim gives a queued execution to a server.
@@ -129,9 +144,31 @@ func (s *Store) write(
 	if err != nil {
 		return work.Execution{}, err
 	}
+	if x.Session != old.Session {
+		if err := s.joins(x.Session); err != nil {
+			return work.Execution{}, err
+		}
+	}
 	r.x = x
 	r.add(events...)
-	return x, nil
+	for _, e := range events {
+		if x.Kind == work.KindHand {
+			s.wrote(x.By, 0, len(e.Text))
+		}
+	}
+	return r.x, nil
+}
+
+// wrote counts what an agent has written down. The caller holds mu.
+func (s *Store) wrote(by thread.ID, rows, bytes int) {
+	if by == "" {
+		return
+	}
+	if s.written[by] == nil {
+		s.written[by] = new([2]int64)
+	}
+	s.written[by][0] += int64(rows)
+	s.written[by][1] += int64(bytes)
 }
 
 // row returns the row of an execution. The caller holds mu.
@@ -147,6 +184,7 @@ func (r *row) add(events ...work.Event) {
 	for _, e := range events {
 		e.Seq = int64(len(r.events)) + 1
 		r.events = append(r.events, e)
+		r.x = r.x.Noting(e)
 	}
 }
 
@@ -190,7 +228,7 @@ func (s *Store) Executions(_ context.Context, q work.Query) ([]work.Execution, e
 		if err != nil {
 			x = work.Damaged(r.x.ID, r.x.Name, r.x.Thread)
 		}
-		if r.order < before && (q.Thread == "" || r.x.Thread == q.Thread) &&
+		if r.x.Kind == work.KindRun && r.order < before && (q.Thread == "" || r.x.Thread == q.Thread) &&
 			(len(q.States) == 0 || slices.Contains(q.States, r.x.State)) {
 			out = append(out, x)
 		}
@@ -205,7 +243,7 @@ func (s *Store) Open(context.Context) ([]work.Execution, error) {
 	defer s.mu.Unlock()
 	out := []work.Execution{}
 	for _, r := range s.sorted() {
-		if x, err := r.read(); err == nil && !x.State.Final() {
+		if x, err := r.read(); err == nil && x.Kind == work.KindRun && !x.State.Final() {
 			out = append(out, x)
 		}
 	}
@@ -249,7 +287,10 @@ func (s *Store) Purge(_ context.Context, threads []thread.ID) (int, error) {
 	defer s.mu.Unlock()
 	n := 0
 	for id, r := range s.rows {
-		if r.x.State.Final() && slices.Contains(threads, r.x.Thread) {
+		if r.x.State.Final() && r.x.Kind != work.KindHand && slices.Contains(threads, r.x.Thread) {
+			s.gone += int64(len(s.outputs))
+			s.outputs = slices.DeleteFunc(s.outputs, func(k *output) bool { return k.of == r })
+			s.gone -= int64(len(s.outputs))
 			delete(s.rows, id)
 			delete(s.names, r.x.Name)
 			n++
@@ -266,5 +307,45 @@ func (s *Store) Spoil(id work.ID, seq int64) {
 		s.rows[id].bad = true
 	} else {
 		s.rows[id].lost[int(seq)-1] = true
+	}
+}
+
+// session returns a work session, nil if there is none. The caller holds mu.
+func (s *Store) session(name string) *work.Session {
+	for _, v := range s.sessions {
+		if v.Name == name {
+			return v
+		}
+	}
+	return nil
+}
+
+// joins refuses an execution of a work session that there is not, or that is final. The caller holds mu.
+func (s *Store) joins(name string) error {
+	if name == "" {
+		return nil
+	}
+	v := s.session(name)
+	if v == nil {
+		return noSession(name)
+	}
+	return v.Open()
+}
+
+func noSession(name string) error { return fmt.Errorf("work session %q: %w", name, thread.ErrNotFound) }
+
+// output is an output with its execution.
+type output struct {
+	of *row
+	o  work.Output
+}
+
+// next returns the next name with a prefix that nobody has taken. The caller holds mu.
+func (s *Store) next(prefix string, taken func(string) bool) string {
+	for {
+		s.numbers[prefix]++
+		if name := work.NumberedAs(prefix, s.numbers[prefix]); !taken(name) {
+			return name
+		}
 	}
 }

@@ -51,12 +51,8 @@ func (a *Server) openWork(ctx context.Context) error {
 }
 
 // watched returns the store of executions with clients told of each write, whoever writes.
-func (a *Server) watched(s work.Store) work.Store {
-	r, is := s.(work.Record)
-	if !is {
-		return s
-	}
-	return work.Watched(r, func(t work.Touched) {
+func (a *Server) watched(s work.Record) work.Record {
+	return work.Watched(s, func(t work.Touched) {
 		if a.manager != nil { // nothing is written before
 			a.manager.Executions.Touched(t)
 		}

@@ -74,7 +74,7 @@ type Server struct {
 	listener    *project.Listener
 	store       *openStore
 	checked     *storeCheck
-	executions  work.Store
+	executions  work.Record
 	record      *record.Book
 	clock       *clock
 	staging     *staging.Store

@@ -50,7 +50,7 @@ type openStore struct {
 	// Listed returns a thread as it is known here, also while a store that may go away is away; nil if that is not known.
 	Listed func(thread.ID) (thread.Thread, bool)
 	// Work has the executions; nil if they are in a file of their own.
-	Work work.Store
+	Work work.Record
 	// Sizes describes what the store holds and how much space it takes.
 	Sizes func(context.Context) (string, error)
 	// Compact returns free space to the disk.

@@ -1,0 +1,276 @@
+package workrow
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"orchestrator/thread/failpoint"
+	"orchestrator/thread/work"
+)
+
+// key identifies something by texts, whatever they contain.
+func key(parts ...string) []byte {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:", len(p))
+		_, _ = io.WriteString(h, p) // it never fails
+	}
+	return h.Sum(nil)[:16]
+}
+
+func outputKey(o work.Output) []byte { return key(string(o.Type), o.Path, string(o.Content)) }
+
+// lineKey identifies what the versions of an output are counted in.
+func lineKey(x work.Execution, o work.Output) []byte { return key(x.Line(), string(o.Type), o.Path) }
+
+// outputRow is an output as a table keeps it, with the name of its execution.
+type outputRow struct {
+	n         int64
+	execution string
+	kind      work.OutputType
+	current   int64
+	sum, doc  []byte
+}
+
+const outputColumns = "o.n, w.name, o.type, o.current, o.sum, o.doc"
+
+func (r *outputRow) scan(scan Scan) error {
+	return scan(&r.n, &r.execution, &r.kind, &r.current, &r.sum, &r.doc)
+}
+
+// output reads a row; for one that is damaged it returns what stands for it.
+func (r outputRow) output() work.Output {
+	var o work.Output
+	if !opened(r.sum, r.doc, &o) || o.Type != r.kind {
+		return work.DamagedOutput(r.n, r.execution, r.kind)
+	}
+	o.N, o.Execution, o.Current = r.n, r.execution, r.current != 0
+	return o
+}
+
+// outputPairs are the columns of an output of an execution but for its number.
+func outputPairs(n int64, x work.Execution, o work.Output) ([]Pair, error) {
+	kept := o
+	kept.N, kept.Execution, kept.Current = 0, "", false // the columns say it
+	doc, sum, err := document(kept)
+	if err != nil {
+		return nil, fmt.Errorf("output of %s: %w", x.Name, err)
+	}
+	return []Pair{{"work", n}, {"key", outputKey(o)}, {"type", string(o.Type)}, {"path", o.Path}, {"file", key(o.Path)},
+		{"line", lineKey(x, o)}, {"version", o.Version}, {"current", number(o.Current)}, {"session", x.Session}, {"agent_type", x.AgentType()},
+		{"author", string(o.By)}, {"created", micros(o.Created)}, {"sum", sum}, {"doc", doc}}, nil
+}
+
+// AddOutputs stores what came of an execution.
+func (s *Store) AddOutputs(ctx context.Context, id work.ID, outputs []work.Output) ([]work.Output, error) {
+	need := int64(rowSize)
+	for _, o := range outputs {
+		need += int64(len(o.Content)) + rowSize
+	}
+	var out []work.Output
+	err := s.db.Write(ctx, need, func(tx Tx) error {
+		r, x, err := s.get(tx, id)
+		if err != nil {
+			return err
+		}
+		out = make([]work.Output, 0, len(outputs))
+		var paths []string
+		for _, o := range outputs {
+			if o, err = work.AddedOutput(x, o, s.now()); err != nil {
+				return err
+			}
+			if o, err = s.addOutput(tx, r.N, x, o); err != nil {
+				return err
+			}
+			out, paths = append(out, o), append(paths, o.Path)
+			failpoint.Hit("work.output.row")
+		}
+		return s.reword(tx, r.N, nil, work.PathWords(paths))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// addOutput adds an output, or returns it as it is stored.
+func (s *Store) addOutput(tx Tx, n int64, x work.Execution, o work.Output) (work.Output, error) {
+	var there bool
+	err := tx.Query("SELECT "+outputColumns+" FROM work_output o JOIN work w ON w.n = o.work WHERE o.work = ? AND o.key = ?",
+		[]any{n, outputKey(o)}, func(scan Scan) error {
+			var r outputRow
+			there = true
+			err := r.scan(scan)
+			o = r.output()
+			return err
+		})
+	if err != nil || there {
+		return o, err
+	}
+	if o.Path != "" {
+		w := of("", s.d.all())
+		w.and("line = ?", lineKey(x, o))
+		if s.d.Alone != "" {
+			if _, err := tx.Exec(s.d.Alone, x.Line()+" "+o.Path); err != nil {
+				return o, err
+			}
+		}
+		var last int
+		err := tx.Query("SELECT coalesce(max(version), 0) FROM work_output WHERE "+w.String(), w.args,
+			func(scan Scan) error { return scan(&last) })
+		if err != nil {
+			return o, err
+		}
+		o.Version = last + 1
+		if _, err := tx.Exec("UPDATE work_output SET current = 0 WHERE current = 1 AND "+w.String(), w.args...); err != nil {
+			return o, err
+		}
+	}
+	cols, err := outputPairs(n, x, o)
+	if err != nil {
+		return o, err
+	}
+	query, args := insertion("work_output", "RETURNING n", s.d.all(), cols)
+	if err := tx.Query(query, args, func(scan Scan) error { return scan(&o.N) }); err != nil {
+		return o, err
+	}
+	return o, s.wrote(tx, o.By, 1, len(o.Content)+len(o.Path)+fixed)
+}
+
+// Outputs lists some, newest first.
+func (s *Store) Outputs(ctx context.Context, q work.OutputQuery) ([]work.Output, error) {
+	query, args := s.outputs(q)
+	out := []work.Output{}
+	err := s.db.Query(ctx, query, args, func(scan Scan) error {
+		var r outputRow
+		if err := r.scan(scan); err != nil {
+			return err
+		}
+		out = append(out, r.output())
+		return nil
+	})
+	return out, err
+}
+
+// outputs is the statement of Outputs.
+func (s *Store) outputs(q work.OutputQuery) (string, []any) {
+	w := of("o.", s.d.all())
+	if q.Execution != "" {
+		mine := of("", s.d.all())
+		mine.and("(id = ? OR name = ?)", q.Execution, q.Execution)
+		w.and("o.work IN (SELECT n FROM work WHERE "+mine.String()+")", mine.args...)
+	}
+	w.equal(Pair{"o.session", q.Session}, Pair{"o.agent_type", q.AgentType})
+	if q.Path != "" {
+		w.and("o.file = ?", key(q.Path))
+	}
+	in(w, s.d.Aside+"o.type", q.Types)
+	if !q.Since.IsZero() {
+		w.and("o.created >= ?", micros(q.Since))
+	}
+	if q.By != nil {
+		by := string(*q.By)
+		w.and("? <> ''", by) // an empty one has nothing
+		w.and("(o.author = ? OR f.thread = ? OR f.author = ?)", by, by, by)
+	}
+	if q.Current {
+		w.and("o.current = 1")
+	}
+	if q.Before > 0 {
+		w.and("o.n < ?", q.Before)
+	}
+	return "SELECT " + outputColumns + " FROM work_output o CROSS JOIN work_fact f CROSS JOIN work w WHERE f.work = o.work AND " +
+		"w.n = o.work AND " + w.String() + " ORDER BY o.n DESC LIMIT ?", append(w.args, q.Size())
+}
+
+func allocationKey(a work.Allocation) []byte {
+	sections, _ := json.Marshal(a.Sections) // texts
+	return key(string(a.Type), a.Source, string(sections), a.Bundle)
+}
+
+// Allocate adds pieces of context.
+func (s *Store) Allocate(ctx context.Context, id work.ID, pieces []work.Allocation) error {
+	return s.db.Write(ctx, rowSize+int64(len(pieces))*512, func(tx Tx) error {
+		r, x, err := s.get(tx, id)
+		if err != nil {
+			return err
+		}
+		for _, a := range pieces {
+			if a, err = work.Allocated(x, a); err != nil {
+				return err
+			}
+			if err := s.allocate(tx, r.N, a); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// allocate adds a piece of context, or has what is stored be included.
+func (s *Store) allocate(tx Tx, n int64, a work.Allocation) error {
+	k := allocationKey(a)
+	var there bool
+	var at int64
+	var old work.Allocation
+	err := tx.Query("SELECT n, sum, doc FROM work_allocation WHERE work = ? AND key = ?", []any{n, k}, func(scan Scan) error {
+		there = true
+		var sum, doc []byte
+		if err := scan(&at, &sum, &doc); err != nil {
+			return err
+		}
+		if !opened(sum, doc, &old) {
+			old = a
+		}
+		return nil
+	})
+	if err != nil || there && (old.Included || !a.Included) {
+		return err
+	}
+	if there {
+		a = old
+		a.Included = true
+	}
+	a.Execution = ""
+	doc, sum, err := document(a)
+	if err != nil {
+		return err
+	}
+	if there {
+		_, err = tx.Exec("UPDATE work_allocation SET sum = ?, doc = ? WHERE n = ?", sum, doc, at)
+		return err
+	}
+	query, args := insertion("work_allocation", "", []Pair{{"work", n}, {"key", k}, {"bundle", a.Bundle}, {"sum", sum}, {"doc", doc}})
+	_, err = tx.Exec(query, args...)
+	return err
+}
+
+// Allocations returns those of an execution, oldest first.
+func (s *Store) Allocations(ctx context.Context, id work.ID) ([]work.Allocation, error) {
+	r, err := s.row(ctx, string(id))
+	if err != nil {
+		return nil, err
+	}
+	out := []work.Allocation{}
+	err = s.db.Query(ctx, allAllocations, []any{r.N}, func(scan Scan) error {
+		var n int64
+		var sum, doc []byte
+		if err := scan(&n, &sum, &doc); err != nil {
+			return err
+		}
+		var a work.Allocation
+		if opened(sum, doc, &a) {
+			a.N, a.Execution = n, r.Name
+		} else {
+			a = work.DamagedAllocation(n, r.Name)
+		}
+		out = append(out, a)
+		return nil
+	})
+	return out, err
+}
+
+const allAllocations = "SELECT n, sum, doc FROM work_allocation WHERE work = ? ORDER BY n"

@@ -1,0 +1,51 @@
+package workrow
+
+import (
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/thread/work"
+)
+
+// Statements are the statements that read, by what they are for: a database's tests look at how it runs them.
+func (s *Store) Statements() map[string]string {
+	of := thread.ID("t")
+	at := time.Unix(1, 0)
+	first := func(query string, _ []any) string { return query }
+	return map[string]string{
+		"list":       first(s.runs("", "", 1, 1)),
+		"of thread":  first(s.runs("t", "", 1, 1)),
+		"of state":   first(s.runs("", "s", 1, 1)),
+		"of both":    first(s.runs("t", "s", 1, 1)),
+		"open":       first(s.unended()),
+		"by id":      first(s.byRef("id", "x")),
+		"by name":    first(s.byRef("name", "x")),
+		"events":     someEvents,
+		"last event": lastEvent,
+		"purge":      removeEvents,
+
+		"recorded":         first(s.recorded(work.RecordQuery{}, nil, 1)),
+		"recorded session": first(s.recorded(work.RecordQuery{Session: "s", States: []work.State{"x"}}, nil, 1)),
+		"recorded type":    first(s.recorded(work.RecordQuery{Type: "t", Kinds: []work.Kind{"k"}}, nil, 1)),
+		"recorded bundle":  first(s.recorded(work.RecordQuery{Bundle: "b"}, nil, 1)),
+		"recorded parent":  first(s.recorded(work.RecordQuery{Parent: "p"}, nil, 1)),
+		"recorded thread":  first(s.recorded(work.RecordQuery{Thread: "t"}, nil, 1)),
+		"recorded agent":   first(s.recorded(work.RecordQuery{Agent: "t", Model: "m"}, nil, 1)),
+		"recorded since":   first(s.recorded(work.RecordQuery{Since: at, Until: at}, nil, 1)),
+		"recorded seen":    first(s.recorded(work.RecordQuery{Seen: &of}, nil, 1)),
+		"recorded path":    first(s.recorded(work.RecordQuery{Path: "p"}, nil, 1)),
+		"recorded words":   first(s.recorded(work.RecordQuery{Type: "t"}, []string{"a", "b"}, 1)),
+		"session":          first(s.bySession("s", "")),
+		"sessions":         first(s.sessions(work.SessionQuery{Statuses: []work.SessionStatus{"x"}, By: "t"}, 1)),
+		"tasks":            allTasks,
+		"outputs":          first(s.outputs(work.OutputQuery{Types: []work.OutputType{"x"}, Current: true, Before: 1})),
+		"outputs of":       first(s.outputs(work.OutputQuery{Execution: "x"})),
+		"outputs session":  first(s.outputs(work.OutputQuery{Session: "x"})),
+		"outputs type":     first(s.outputs(work.OutputQuery{AgentType: "x", By: &of})),
+		"outputs path":     first(s.outputs(work.OutputQuery{Path: "x"})),
+		"allocations":      allAllocations,
+		"bundle":           first(s.byBundle("x", "")),
+		"bundles":          first(s.bundles(work.BundleQuery{Session: "x"}, 1)),
+		"bundles type":     first(s.bundles(work.BundleQuery{AgentType: "x"}, 1)),
+	}
+}

@@ -1,0 +1,85 @@
+package work
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"orchestrator/thread"
+)
+
+const (
+	// maxContent is how long the content of an output may be.
+	maxContent = 1 << 20
+	// maxPath is the longest path of an output, and the longest source of a piece of context, in bytes.
+	maxPath = 4096
+)
+
+// AddedOutput returns an output of an execution as a store keeps it once it is added; the store numbers it. One that no store
+// may accept is refused with thread.ErrInvalid.
+func AddedOutput(x Execution, o Output, now time.Time) (Output, error) {
+	var err error
+	if !slices.Contains(OutputTypes(), o.Type) {
+		return Output{}, thread.Kindf(thread.ErrInvalid, "type %q of an output is not known", string(o.Type))
+	}
+	if len(o.Path) > maxPath {
+		return Output{}, thread.Kindf(thread.ErrInvalid, "the path of an output has %d bytes, the limit is %d", len(o.Path), maxPath)
+	}
+	if o.Content, err = raw("the content of an output", o.Content, maxContent); err != nil {
+		return Output{}, err
+	}
+	if o.Created.IsZero() {
+		o.Created = now
+	}
+	o.N, o.Execution, o.Version, o.Current = 0, x.Name, 0, true
+	o.Metadata.AgentType = cmp.Or(o.Metadata.AgentType, x.AgentType())
+	o.Metadata.Model = cmp.Or(o.Metadata.Model, x.Model)
+	o = clean(o)
+	o.Created = utc(o.Created)
+	return o, nil
+}
+
+// Line is what the versions of an output are counted in: the work session of its execution, or else its thread.
+func (x Execution) Line() string {
+	if x.Session != "" {
+		return "session " + x.Session
+	}
+	return "thread " + string(x.Thread)
+}
+
+// DamagedOutput returns what lists show of an output whose record cannot be read.
+func DamagedOutput(n int64, execution string, t OutputType) Output {
+	return Output{N: n, Execution: execution, Type: t, Content: damagedText()}
+}
+
+// Size returns how many outputs a query may return.
+func (q OutputQuery) Size() int { return Query{Limit: q.Limit}.Size() }
+
+// Selects reports whether a query asks for an output of an execution.
+func (q OutputQuery) Selects(x Execution, o Output) bool {
+	return (q.Execution == "" || q.Execution == x.Name || q.Execution == string(x.ID)) &&
+		(q.Session == "" || q.Session == x.Session) && (q.AgentType == "" || q.AgentType == x.AgentType()) &&
+		(len(q.Types) == 0 || slices.Contains(q.Types, o.Type)) && (q.Path == "" || q.Path == o.Path) &&
+		!o.Created.Before(q.Since) && (q.By == nil || *q.By != "" && (o.By == *q.By || x.Thread == *q.By || x.By == *q.By)) &&
+		(!q.Current || o.Current) && (q.Before == 0 || o.N < q.Before)
+}
+
+// Allocated returns a piece of context of an execution as a store keeps it; thread.ErrInvalid if it may not.
+func Allocated(x Execution, a Allocation) (Allocation, error) {
+	if !slices.Contains([]ItemType{ItemFile, ItemBriefing, ItemReference, ItemShared}, a.Type) {
+		return Allocation{}, thread.Kindf(thread.ErrInvalid, "type %q of context is not known", string(a.Type))
+	}
+	if a.Source == "" || len(a.Source) > maxPath {
+		return Allocation{}, thread.Kindf(thread.ErrInvalid, "the source of a piece of context has 1 to %d bytes", maxPath)
+	}
+	if a.Tokens < 0 {
+		return Allocation{}, thread.Kindf(thread.ErrInvalid, "%s has %d tokens", a.Source, a.Tokens)
+	}
+	a.N, a.Execution = 0, x.Name
+	return clean(a), nil
+}
+
+// DamagedAllocation returns what lists show of a piece of context whose record cannot be read.
+func DamagedAllocation(n int64, execution string) Allocation {
+	return Allocation{N: n, Execution: execution, Type: ItemReference, Source: "its record is damaged"}
+}
