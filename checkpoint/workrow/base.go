@@ -45,9 +45,9 @@ func size(events []work.Event) int64 {
 func missing(ref string) error { return fmt.Errorf("run %q: %w", ref, thread.ErrNotFound) }
 
 // next returns the next number of names with a prefix, which is never given again.
-func (s *Store) next(tx Tx, prefix string) (n int64, err error) {
-	query, args := insertion("work_number", "ON CONFLICT ("+names(s.d.Project)+"prefix) DO UPDATE SET last = work_number.last + 1 "+
-		"RETURNING last", s.d.Project, []Pair{{"prefix", prefix}, {"last", int64(1)}})
+func (d Dialect) next(tx Tx, prefix string) (n int64, err error) {
+	query, args := insertion("work_number", "ON CONFLICT ("+names(d.Project)+"prefix) DO UPDATE SET last = work_number.last + 1 "+
+		"RETURNING last", d.Project, []Pair{{"prefix", prefix}, {"last", int64(1)}})
 	err = tx.Query(query, args, func(scan Scan) error { return scan(&n) })
 	return n, err
 }
@@ -80,7 +80,7 @@ func (s *Store) get(tx Tx, id work.ID) (Row, work.Execution, error) {
 func (s *Store) row(ctx context.Context, ref string) (r Row, err error) {
 	for _, column := range []string{"id", "name"} {
 		there := false
-		query, args := s.byRef(column, ref)
+		query, args := s.d.byRef(column, ref)
 		err = s.db.Query(ctx, query, args, func(scan Scan) error {
 			there = true
 			return r.Scan(scan)
@@ -92,8 +92,8 @@ func (s *Store) row(ctx context.Context, ref string) (r Row, err error) {
 	return r, missing(ref)
 }
 
-func (s *Store) byRef(column, ref string) (string, []any) {
-	w := of("", s.d.all())
+func (d Dialect) byRef(column, ref string) (string, []any) {
+	w := of("", d.all())
 	w.and(column+" = ?", ref)
 	return "SELECT " + Columns + " FROM work WHERE " + w.String(), w.args
 }

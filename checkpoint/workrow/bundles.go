@@ -52,8 +52,8 @@ func (r bundleRow) bundle() (work.KeptBundle, error) {
 	return b, nil
 }
 
-func (s *Store) byBundle(ref, lock string) (string, []any) {
-	w := of("", s.d.Project)
+func (d Dialect) byBundle(ref, lock string) (string, []any) {
+	w := of("", d.Project)
 	w.and("(id = ? OR hash = ?)", ref, ref)
 	return "SELECT " + bundleColumns + " FROM work_bundle WHERE " + w.String() + lock, w.args
 }
@@ -73,7 +73,7 @@ func (s *Store) PutBundle(ctx context.Context, b work.KeptBundle, pieces map[str
 	var out work.KeptBundle
 	err = s.db.Write(ctx, need, func(tx Tx) error {
 		there := false
-		query, args := s.byBundle(b.Hash, s.d.Lock)
+		query, args := s.d.byBundle(b.Hash, s.d.Lock)
 		err := tx.Query(query, args, func(scan Scan) error {
 			var r bundleRow
 			err := r.scan(scan)
@@ -96,7 +96,7 @@ func (s *Store) PutBundle(ctx context.Context, b work.KeptBundle, pieces map[str
 			}
 		}
 		failpoint.Hit("work.bundle.pieces")
-		return s.wrote(tx, out.By, 1, int(need)-rowSize+fixed)
+		return s.d.wrote(tx, out.By, 1, int(need)-rowSize+fixed)
 	})
 	if err != nil {
 		return work.KeptBundle{}, err
@@ -114,7 +114,7 @@ func unique(hashes []string) []string {
 func (s *Store) insertBundle(tx Tx, b work.KeptBundle) (out work.KeptBundle, n int64, err error) {
 	for number := b.Bundle.ID == ""; ; {
 		if number {
-			next, err := s.next(tx, work.BundlePrefix)
+			next, err := s.d.next(tx, work.BundlePrefix)
 			if err != nil {
 				return b, 0, err
 			}
@@ -174,7 +174,7 @@ func (s *Store) putPiece(tx Tx, bundle int64, hash string, packed []byte, size i
 // bundleRow finds the row of a bundle by id or hash.
 func (s *Store) bundleRow(ctx context.Context, ref string) (r bundleRow, err error) {
 	there := false
-	query, args := s.byBundle(ref, "")
+	query, args := s.d.byBundle(ref, "")
 	err = s.db.Query(ctx, query, args, func(scan Scan) error {
 		there = true
 		return r.scan(scan)
@@ -204,7 +204,7 @@ func (s *Store) Bundles(ctx context.Context, q work.BundleQuery) ([]work.KeptBun
 		}
 		before = r.n
 	}
-	query, args := s.bundles(q, before)
+	query, args := s.d.bundles(q, before)
 	out := []work.KeptBundle{}
 	err := s.db.Query(ctx, query, args, func(scan Scan) error {
 		var r bundleRow
@@ -222,8 +222,8 @@ func (s *Store) Bundles(ctx context.Context, q work.BundleQuery) ([]work.KeptBun
 }
 
 // bundles is the statement of Bundles.
-func (s *Store) bundles(q work.BundleQuery, before int64) (string, []any) {
-	w := of("", s.d.Project)
+func (d Dialect) bundles(q work.BundleQuery, before int64) (string, []any) {
+	w := of("", d.Project)
 	w.equal(Pair{"session", q.Session}, Pair{"agent_type", q.AgentType}, Pair{"author", string(q.By)})
 	w.and("n < ?", before)
 	return "SELECT " + bundleColumns + " FROM work_bundle WHERE " + w.String() + " ORDER BY n DESC LIMIT ?", append(w.args, q.Size())

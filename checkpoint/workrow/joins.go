@@ -30,8 +30,8 @@ func (r sessionRow) session() (work.Session, error) {
 func noSession(name string) error { return fmt.Errorf("work session %q: %w", name, thread.ErrNotFound) }
 
 // bySession is the statement that reads a work session.
-func (s *Store) bySession(name, lock string) (string, []any) {
-	w := of("", s.d.all())
+func (d Dialect) bySession(name, lock string) (string, []any) {
+	w := of("", d.all())
 	w.and("name = ?", name)
 	return "SELECT " + sessionColumns + " FROM work_session WHERE " + w.String() + lock, w.args
 }
@@ -39,7 +39,7 @@ func (s *Store) bySession(name, lock string) (string, []any) {
 // sessionOf reads a work session in a transaction, and locks it.
 func (s *Store) sessionOf(tx Tx, name, lock string) (r sessionRow, v work.Session, err error) {
 	there := false
-	query, args := s.bySession(name, lock)
+	query, args := s.d.bySession(name, lock)
 	err = tx.Query(query, args, func(scan Scan) error {
 		there = true
 		return r.scan(scan)

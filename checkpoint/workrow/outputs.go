@@ -88,7 +88,7 @@ func (s *Store) AddOutputs(ctx context.Context, id work.ID, outputs []work.Outpu
 			out, paths = append(out, o), append(paths, o.Path)
 			failpoint.Hit("work.output.row")
 		}
-		return s.reword(tx, r.N, nil, work.PathWords(paths))
+		return s.d.reword(tx, r.N, nil, work.PathWords(paths))
 	})
 	if err != nil {
 		return nil, err
@@ -137,12 +137,12 @@ func (s *Store) addOutput(tx Tx, n int64, x work.Execution, o work.Output) (work
 	if err := tx.Query(query, args, func(scan Scan) error { return scan(&o.N) }); err != nil {
 		return o, err
 	}
-	return o, s.wrote(tx, o.By, 1, len(o.Content)+len(o.Path)+fixed)
+	return o, s.d.wrote(tx, o.By, 1, len(o.Content)+len(o.Path)+fixed)
 }
 
 // Outputs lists some, newest first.
 func (s *Store) Outputs(ctx context.Context, q work.OutputQuery) ([]work.Output, error) {
-	query, args := s.outputs(q)
+	query, args := s.d.outputs(q)
 	out := []work.Output{}
 	err := s.db.Query(ctx, query, args, func(scan Scan) error {
 		var r outputRow
@@ -156,10 +156,10 @@ func (s *Store) Outputs(ctx context.Context, q work.OutputQuery) ([]work.Output,
 }
 
 // outputs is the statement of Outputs.
-func (s *Store) outputs(q work.OutputQuery) (string, []any) {
-	w := of("o.", s.d.all())
+func (d Dialect) outputs(q work.OutputQuery) (string, []any) {
+	w := of("o.", d.all())
 	if q.Execution != "" {
-		mine := of("", s.d.all())
+		mine := of("", d.all())
 		mine.and("(id = ? OR name = ?)", q.Execution, q.Execution)
 		w.and("o.work IN (SELECT n FROM work WHERE "+mine.String()+")", mine.args...)
 	}
@@ -167,7 +167,7 @@ func (s *Store) outputs(q work.OutputQuery) (string, []any) {
 	if q.Path != "" {
 		w.and("o.file = ?", key(q.Path))
 	}
-	in(w, s.d.Aside+"o.type", q.Types)
+	in(w, d.Aside+"o.type", q.Types)
 	if !q.Since.IsZero() {
 		w.and("o.created >= ?", micros(q.Since))
 	}

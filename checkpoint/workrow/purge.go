@@ -75,7 +75,7 @@ func (s *Store) remove(tx Tx, rows []Row) error {
 			if err != nil {
 				return err
 			}
-			if err := s.reword(tx, r.N, words, nil); err != nil {
+			if err := s.d.reword(tx, r.N, words, nil); err != nil {
 				return err
 			}
 		}

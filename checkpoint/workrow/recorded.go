@@ -28,7 +28,7 @@ func (s *Store) Recorded(ctx context.Context, q work.RecordQuery) ([]work.Execut
 	if err != nil {
 		return nil, err
 	}
-	query, args := s.recorded(q, words, before)
+	query, args := s.d.recorded(q, words, before)
 	rows, err := s.rows(ctx, query, args)
 	if err != nil {
 		return nil, err
@@ -61,17 +61,17 @@ func (s *Store) rarest(ctx context.Context, words []string) ([]string, error) {
 }
 
 // recorded is the statement of Recorded. It begins with the first word if there is one.
-func (s *Store) recorded(q work.RecordQuery, words []string, before int64) (string, []any) {
+func (d Dialect) recorded(q work.RecordQuery, words []string, before int64) (string, []any) {
 	from, order := "work_fact f", "f.work"
-	w := of("f.", s.d.all())
+	w := of("f.", d.all())
 	if len(words) > 0 {
 		from, order = "work_word k CROSS JOIN work_fact f", "k.work"
-		for _, p := range s.d.Project {
+		for _, p := range d.Project {
 			w.and("k."+p.Column+" = ?", p.Value)
 		}
 		w.and("f.work = k.work AND k.word = ?", words[0])
 		for _, word := range words[1:] {
-			has := of("h.", s.d.Project)
+			has := of("h.", d.Project)
 			has.and("h.word = ? AND h.work = k.work", word)
 			w.and("EXISTS (SELECT 1 FROM work_word h WHERE "+has.String()+")", has.args...)
 		}
@@ -79,12 +79,12 @@ func (s *Store) recorded(q work.RecordQuery, words []string, before int64) (stri
 	w.equal(Pair{"f.session", q.Session}, Pair{"f.type", q.Type}, Pair{"f.bundle", q.Bundle}, Pair{"f.parent", string(q.Parent)},
 		Pair{"f.thread", string(q.Thread)}, Pair{"f.task", q.Task}, Pair{"f.agent", q.Agent}, Pair{"f.model", q.Model})
 	if q.Path != "" {
-		with := of("", s.d.all())
+		with := of("", d.all())
 		with.and("file = ?", key(q.Path))
 		w.and("f.work IN (SELECT work FROM work_output WHERE "+with.String()+")", with.args...)
 	}
-	in(w, s.d.Aside+"f.kind", q.Kinds)
-	in(w, s.d.Aside+"f.state", q.States)
+	in(w, d.Aside+"f.kind", q.Kinds)
+	in(w, d.Aside+"f.state", q.States)
 	seen(w, q.Seen)
 	span(w, q.Since, q.Until)
 	w.and(order+" < ?", before)
@@ -126,7 +126,7 @@ func (s *Store) Stats(ctx context.Context, q work.StatsQuery) ([]work.Stat, erro
 	if _, err := q.Key(work.Execution{}); err != nil {
 		return nil, err
 	}
-	query, args := s.stats(q)
+	query, args := s.d.stats(q)
 	sums := map[string]work.Stat{}
 	err := s.db.Query(ctx, query, args, func(scan Scan) error {
 		var v work.Stat
@@ -164,11 +164,11 @@ func (s *Store) Stats(ctx context.Context, q work.StatsQuery) ([]work.Stat, erro
 }
 
 // stats is the statement of Stats. It reads the facts only.
-func (s *Store) stats(q work.StatsQuery) (string, []any) {
-	w := of("f.", s.d.all())
-	w.and(s.d.Aside+"f.state <> ?", string(work.Queued))
+func (d Dialect) stats(q work.StatsQuery) (string, []any) {
+	w := of("f.", d.all())
+	w.and(d.Aside+"f.state <> ?", string(work.Queued))
 	w.equal(Pair{"f.session", q.Session}, Pair{"f.type", q.Type})
-	in(w, s.d.Aside+"f.kind", q.Kinds)
+	in(w, d.Aside+"f.kind", q.Kinds)
 	seen(w, q.Seen)
 	span(w, q.Since, q.Until)
 	sum := ""

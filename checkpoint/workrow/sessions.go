@@ -29,7 +29,7 @@ func (s *Store) AddSession(ctx context.Context, v work.Session) (work.Session, e
 	err = s.db.Write(ctx, rowSize, func(tx Tx) error {
 		for {
 			if number {
-				n, err := s.next(tx, work.SessionPrefix)
+				n, err := s.d.next(tx, work.SessionPrefix)
 				if err != nil {
 					return err
 				}
@@ -46,7 +46,7 @@ func (s *Store) AddSession(ctx context.Context, v work.Session) (work.Session, e
 				return err
 			case added == 1:
 				failpoint.Hit("work.session.row")
-				return s.wrote(tx, v.By, 1, len(v.Scope)+len(v.Metadata)+fixed)
+				return s.d.wrote(tx, v.By, 1, len(v.Scope)+len(v.Metadata)+fixed)
 			case !number:
 				return thread.Hint(fmt.Errorf("work session %q: %w", v.Name, thread.ErrNameTaken), "choose another name")
 			}
@@ -86,7 +86,7 @@ func (s *Store) ChangeSession(ctx context.Context, name string, change func(*wor
 // sessionRow finds the row of a work session.
 func (s *Store) sessionRow(ctx context.Context, name string) (r sessionRow, err error) {
 	there := false
-	query, args := s.bySession(name, "")
+	query, args := s.d.bySession(name, "")
 	err = s.db.Query(ctx, query, args, func(scan Scan) error {
 		there = true
 		return r.scan(scan)
@@ -116,7 +116,7 @@ func (s *Store) Sessions(ctx context.Context, q work.SessionQuery) ([]work.Sessi
 		}
 		before = r.n
 	}
-	query, args := s.sessions(q, before)
+	query, args := s.d.sessions(q, before)
 	out := []work.Session{}
 	err := s.db.Query(ctx, query, args, func(scan Scan) error {
 		var r sessionRow
@@ -134,9 +134,9 @@ func (s *Store) Sessions(ctx context.Context, q work.SessionQuery) ([]work.Sessi
 }
 
 // sessions is the statement of Sessions.
-func (s *Store) sessions(q work.SessionQuery, before int64) (string, []any) {
-	w := of("", s.d.all())
-	in(w, s.d.Aside+"status", q.Statuses)
+func (d Dialect) sessions(q work.SessionQuery, before int64) (string, []any) {
+	w := of("", d.all())
+	in(w, d.Aside+"status", q.Statuses)
 	if q.By != "" {
 		w.and("author = ?", string(q.By))
 	}
@@ -184,7 +184,7 @@ func (s *Store) PutTask(ctx context.Context, t work.Task) (work.Task, error) {
 		if _, err = tx.Exec(query, args...); err != nil || old != nil {
 			return err
 		}
-		return s.wrote(tx, out.By, 1, len(doc))
+		return s.d.wrote(tx, out.By, 1, len(doc))
 	})
 	if err != nil {
 		return work.Task{}, err

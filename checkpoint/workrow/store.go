@@ -44,7 +44,7 @@ func (s *Store) Add(ctx context.Context, x work.Execution, events ...work.Event)
 		if err := note(tx, n, rows); err != nil {
 			return err
 		}
-		if err := s.wroteEvents(tx, out, 1, rows); err != nil {
+		if err := s.d.wroteEvents(tx, out, 1, rows); err != nil {
 			return err
 		}
 		return s.derive(tx, n, out)
@@ -60,7 +60,7 @@ func (s *Store) Add(ctx context.Context, x work.Execution, events ...work.Event)
 func (s *Store) insert(tx Tx, x work.Execution) (out work.Execution, n int64, free bool, err error) {
 	for number := x.Name == ""; ; {
 		if number {
-			next, err := s.next(tx, x.Kind.Prefix())
+			next, err := s.d.next(tx, x.Kind.Prefix())
 			if err != nil {
 				return x, 0, false, err
 			}
@@ -98,7 +98,7 @@ func (s *Store) derive(tx Tx, n int64, x work.Execution) error {
 	if err != nil {
 		return err
 	}
-	return s.reword(tx, n, nil, words)
+	return s.d.reword(tx, n, nil, words)
 }
 
 // Claim gives a queued execution to a server.
@@ -176,7 +176,7 @@ func (s *Store) write(
 			}
 		}
 		failpoint.Hit("work.write.row")
-		if err := s.wroteEvents(tx, out, 0, rows); err != nil {
+		if err := s.d.wroteEvents(tx, out, 0, rows); err != nil {
 			return err
 		}
 		return note(tx, r.N, rows)
@@ -230,7 +230,7 @@ func (s *Store) retell(tx Tx, n int64, old, x work.Execution, events []EventRow)
 		if err != nil {
 			return err
 		}
-		return s.reword(tx, n, before, now)
+		return s.d.reword(tx, n, before, now)
 	}
 	given := events[x.Given-events[0].Seq].Event().Text // which is not in the table yet
 	without := x
@@ -241,7 +241,7 @@ func (s *Store) retell(tx Tx, n int64, old, x work.Execution, events []EventRow)
 	}
 	now = append(now, work.FoundBy(x, given, nil)...)
 	slices.Sort(now)
-	return s.reword(tx, n, before, slices.Compact(now))
+	return s.d.reword(tx, n, before, slices.Compact(now))
 }
 
 // Execution finds one by id or name.
@@ -269,7 +269,7 @@ func (s *Store) Executions(ctx context.Context, q work.Query) ([]work.Execution,
 	}
 	var rows []Row
 	for _, state := range states {
-		query, args := s.runs(q.Thread, state, before, q.Size())
+		query, args := s.d.runs(q.Thread, state, before, q.Size())
 		some, err := s.rows(ctx, query, args)
 		if err != nil {
 			return nil, err
@@ -282,9 +282,9 @@ func (s *Store) Executions(ctx context.Context, q work.Query) ([]work.Execution,
 
 // runs is the statement that lists runs, newest first, in the order of an index. Of a thread and a state it goes through the
 // executions of the thread, which are few, and not through all of the state.
-func (s *Store) runs(owner thread.ID, state work.State, before int64, limit int) (string, []any) {
-	w := of("f.", s.d.all())
-	kind, stated := s.d.Aside+"f.kind = ?", s.d.Aside+"f.state = ?"
+func (d Dialect) runs(owner thread.ID, state work.State, before int64, limit int) (string, []any) {
+	w := of("f.", d.all())
+	kind, stated := d.Aside+"f.kind = ?", d.Aside+"f.state = ?"
 	if owner != "" {
 		w.and("f.thread = ?", string(owner))
 	} else if state != "" {
@@ -301,7 +301,7 @@ func (s *Store) runs(owner thread.ID, state work.State, before int64, limit int)
 
 // Open returns the runs that are not final, oldest first.
 func (s *Store) Open(ctx context.Context) ([]work.Execution, error) {
-	query, args := s.unended()
+	query, args := s.d.unended()
 	rows, err := s.rows(ctx, query, args)
 	if err != nil {
 		return nil, err
@@ -316,8 +316,8 @@ func (s *Store) Open(ctx context.Context) ([]work.Execution, error) {
 }
 
 // unended is the statement of Open.
-func (s *Store) unended() (string, []any) {
-	w := of("f.", s.d.all())
+func (d Dialect) unended() (string, []any) {
+	w := of("f.", d.all())
 	w.and("f.kind = ?", string(work.KindRun))
 	in(w, "f.state", work.OpenStates())
 	return joined + "work_fact f CROSS JOIN work w WHERE w.n = f.work AND " + w.String() + " ORDER BY f.work", w.args

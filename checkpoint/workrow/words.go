@@ -33,7 +33,7 @@ func foundBy(tx Tx, n int64, x work.Execution) ([]string, error) {
 }
 
 // reword has an execution be found by other words than before.
-func (s *Store) reword(tx Tx, n int64, before, now []string) error {
+func (d Dialect) reword(tx Tx, n int64, before, now []string) error {
 	var gone, added []string
 	for _, w := range before {
 		if _, stays := slices.BinarySearch(now, w); !stays {
@@ -46,7 +46,7 @@ func (s *Store) reword(tx Tx, n int64, before, now []string) error {
 		}
 	}
 	for part := range slices.Chunk(gone, 100) {
-		w := of("", s.d.Project)
+		w := of("", d.Project)
 		in(w, "word", part)
 		w.and("work = ?", n)
 		if _, err := tx.Exec("DELETE FROM work_word WHERE "+w.String(), w.args...); err != nil {
@@ -56,13 +56,13 @@ func (s *Store) reword(tx Tx, n int64, before, now []string) error {
 	for part := range slices.Chunk(added, 100) {
 		values, args := "", []any{}
 		for _, word := range part {
-			values += ", (" + marks(len(s.d.Project)+2) + ")"
-			for _, p := range s.d.Project {
+			values += ", (" + marks(len(d.Project)+2) + ")"
+			for _, p := range d.Project {
 				args = append(args, p.Value)
 			}
 			args = append(args, word, n)
 		}
-		if _, err := tx.Exec("INSERT INTO work_word ("+names(s.d.Project)+"word, work) VALUES "+values[2:]+" ON CONFLICT DO NOTHING",
+		if _, err := tx.Exec("INSERT INTO work_word ("+names(d.Project)+"word, work) VALUES "+values[2:]+" ON CONFLICT DO NOTHING",
 			args...); err != nil {
 			return err
 		}

@@ -11,18 +11,18 @@ import (
 const fixed = 256
 
 // wrote counts what a thread's agent has written down in a transaction; a person's is not counted.
-func (s *Store) wrote(tx Tx, by thread.ID, rows int, bytes int) error {
+func (d Dialect) wrote(tx Tx, by thread.ID, rows int, bytes int) error {
 	if by == "" {
 		return nil
 	}
-	query, args := insertion("work_written", "ON CONFLICT ("+names(s.d.all())+"author) DO UPDATE SET rows = work_written.rows + excluded.rows, "+
-		"bytes = work_written.bytes + excluded.bytes", s.d.all(), []Pair{{"author", string(by)}, {"rows", rows}, {"bytes", bytes}})
+	query, args := insertion("work_written", "ON CONFLICT ("+names(d.all())+"author) DO UPDATE SET rows = work_written.rows + excluded.rows, "+
+		"bytes = work_written.bytes + excluded.bytes", d.all(), []Pair{{"author", string(by)}, {"rows", rows}, {"bytes", bytes}})
 	_, err := tx.Exec(query, args...)
 	return err
 }
 
 // wroteEvents counts what is written of an execution by hand: its row if it is new, and its events.
-func (s *Store) wroteEvents(tx Tx, x work.Execution, rows int, events []EventRow) error {
+func (d Dialect) wroteEvents(tx Tx, x work.Execution, rows int, events []EventRow) error {
 	if x.Kind != work.KindHand {
 		return nil
 	}
@@ -30,7 +30,7 @@ func (s *Store) wroteEvents(tx Tx, x work.Execution, rows int, events []EventRow
 	for _, e := range events {
 		bytes += len(e.Doc)
 	}
-	return s.wrote(tx, x.By, rows, bytes)
+	return d.wrote(tx, x.By, rows, bytes)
 }
 
 // Written counts what a thread's agent has ever written down.

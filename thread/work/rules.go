@@ -11,6 +11,9 @@ import (
 // maxText is the longest text of an event or an execution that a store keeps. Callers cut theirs earlier.
 const maxText = 16 << 10
 
+// maxTitle is the longest title of a task, and the longest text that is searched by, in bytes.
+const maxTitle = 500
+
 // maxWhole is the longest text of an event that has it in full.
 const maxWhole = 1 << 20
 

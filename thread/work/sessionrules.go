@@ -11,12 +11,8 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-const (
-	// maxMetadata is how long the metadata of a work session may be.
-	maxMetadata = 64 << 10
-	// maxTitle is the longest title of a task, in bytes.
-	maxTitle = 500
-)
+// maxMetadata is how long the metadata of a work session may be.
+const maxMetadata = 64 << 10
 
 // AddedSession returns a work session as a store keeps it once it is added. Its name is the person's, or "" if the store is
 // to number it. One that no store may accept is refused with thread.ErrInvalid.
